@@ -1,0 +1,100 @@
+// What the kernels of the cpu device share: statuses, threads, sizes of dtypes, and each family's way into the plugin.
+#pragma once
+
+#include <cstdarg>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <new>
+
+#include "tenon/abi.h"
+
+namespace tenon::cpu {
+
+constexpr uint32_t kFloats = TN_DTYPE_BIT(TN_FLOAT32) | TN_DTYPE_BIT(TN_FLOAT64) | TN_DTYPE_BIT(TN_FLOAT16) |
+                             TN_DTYPE_BIT(TN_BFLOAT16);
+
+// Each registers its family's kernels.
+tn_status* add_elementwise(tn_registrar*);
+tn_status* add_reduce(tn_registrar*);
+tn_status* add_matmul(tn_registrar*);
+tn_status* add_shape(tn_registrar*);
+tn_status* add_index(tn_registrar*);
+tn_status* add_random(tn_registrar*);
+tn_status* add_loss(tn_registrar*);
+tn_status* add_threads(tn_registrar*);
+
+int32_t thread_count();
+
+// The fields of a kernel that are the same for all of ours.
+inline tn_kernel_def primitive_kernel(tn_primitive primitive, tn_kernel_fn launch, uint32_t traits = 0) {
+  tn_kernel_def def = {};
+  def.size = sizeof def;
+  def.traits = TN_KERNEL_CAPTURE_SAFE | TN_KERNEL_DETERMINISTIC | traits;
+  def.device = "cpu";
+  def.primitive = primitive;
+  def.layout = TN_LAYOUT_STRIDED;
+  def.launch = launch;
+  return def;
+}
+
+[[gnu::format(printf, 3, 4)]] inline tn_status* error(const tn_host* host, tn_code code, const char* format, ...) {
+  char text[512];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  return host->status(code, text, nullptr);
+}
+
+// Runs a body that gives a status; exceptions of the standard library become statuses.
+template <typename Body>
+tn_status* guarded(const tn_host* host, const Body& body) noexcept {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return host->status(TN_OUT_OF_MEMORY, "cpu: host memory is exhausted", nullptr);
+  } catch (const std::exception& e) {
+    return host->status(TN_INTERNAL, e.what(), nullptr);
+  }
+}
+
+// body(begin, end) over pieces of at least `grain`; on this thread when there is one piece. The body must not throw.
+template <typename Body>
+void parallel(const tn_host* host, int64_t begin, int64_t end, int64_t grain, const Body& body) {
+  if (end - begin <= grain) {
+    body(begin, end);
+    return;
+  }
+  const tn_range_fn run = [](void* context, int64_t from, int64_t to) { (*static_cast<const Body*>(context))(from, to); };
+  host->parallel_for(begin, end, grain, run, const_cast<Body*>(&body));
+}
+
+constexpr int64_t item_size(tn_dtype dtype) {
+  constexpr int64_t kSizes[] = {4, 8, 2, 2, 8, 4, 1, 1, 1, 2, 8, 16};
+  return kSizes[dtype];
+}
+
+inline const char* dtype_name(tn_dtype dtype) {
+  static constexpr const char* kNames[] = {"float32", "float64", "float16", "bfloat16",
+                                           "int64",   "int32",   "uint8",   "bool"};
+  return dtype >= 0 && dtype < TN_N_DTYPES ? kNames[dtype] : "reserved dtype";
+}
+
+inline int64_t product(const int64_t* sizes, int32_t n) {
+  int64_t result = 1;
+  for (int32_t d = 0; d < n; ++d) {
+    result *= sizes[d];
+  }
+  return result;
+}
+
+}  // namespace tenon::cpu
+
+// Returns from the calling function when `expression` gives an error.
+#define TENON_CPU_TRY(expression)                          \
+  do {                                                     \
+    if (tn_status* try_status = (expression)) [[unlikely]] { \
+      return try_status;                                   \
+    }                                                      \
+  } while (0)

@@ -1,0 +1,189 @@
+// cross_entropy and its gradient, each in one pass over the logits: mean over n rows of log(sum(exp(input))) - input[target].
+// Private output: the log-sum-exp of each row, [n], float64 for float64 input, else float32.
+#include <algorithm>
+#include <cstdint>
+
+#include "cpu.h"
+#include "vector/table.h"
+
+namespace tenon::cpu {
+namespace {
+
+constexpr const char* kSchema = "cross_entropy(Tensor input, Tensor target) -> Tensor";
+constexpr int64_t kPieceElements = 8192;
+
+tn_dtype computing_dtype(tn_dtype dtype) { return dtype == TN_FLOAT64 ? TN_FLOAT64 : TN_FLOAT32; }
+
+// Elements between memory of a float dtype and T, one to n.
+template <typename T>
+constexpr RegisterType kRegister = sizeof(T) == 8 ? kF64 : kF32;
+template <typename T>
+void widen(T* to, const void* from, tn_dtype dtype, int64_t n) {
+  const Slot slots[] = {{reinterpret_cast<char*>(to)}, {static_cast<char*>(const_cast<void*>(from))}};
+  const Step step = {table().load[dtype][kRegister<T>], 0, 1, 0, 0};
+  step.fn(slots, step, n);
+}
+template <typename T>
+void narrow(void* to, const T* from, tn_dtype dtype, int64_t n) {
+  const Slot slots[] = {{static_cast<char*>(to)}, {reinterpret_cast<char*>(const_cast<T*>(from))}};
+  const Step step = {table().store[kRegister<T>][dtype], 0, 1, 0, 0};
+  step.fn(slots, step, n);
+}
+
+float log_sum_exp(const float* x, int64_t n) { return table().log_sum_exp_f32(x, n); }
+double log_sum_exp(const double* x, int64_t n) { return table().log_sum_exp_f64(x, n); }
+void softmax(float* d, const float* x, float lse, float scale, int64_t n) { table().softmax_f32(d, x, lse, scale, n); }
+void softmax(double* d, const double* x, double lse, double scale, int64_t n) { table().softmax_f64(d, x, lse, scale, n); }
+
+struct Logits {
+  const tn_tensor& input;
+  const int64_t* target;
+  int64_t n, classes;
+  Logits(const tn_tensor& x, const tn_tensor& t)
+      : input(x), target(static_cast<const int64_t*>(t.data)), n(x.sizes[0]), classes(x.sizes[1]) {}
+  char* row(const tn_tensor& t, int64_t i) const {
+    return static_cast<char*>(t.data) + i * classes * item_size(t.dtype);
+  }
+  bool is_half() const { return item_size(input.dtype) == 2; }
+  // Rows are dealt to as many workers as there are buffers for a widened row.
+  int64_t workers() const { return std::clamp<int64_t>(n * classes / kPieceElements, 1, thread_count()); }
+};
+
+// body(row, buffer) for all rows; buffer: one row of T, of the worker's own.
+template <typename T, typename Body>
+tn_status* each_row(const tn_call* call, const Logits& x, const Body& body) {
+  const int64_t workers = x.workers();
+  void* buffers = nullptr;
+  if (x.is_half()) {
+    TENON_CPU_TRY(call->host->workspace(call, static_cast<uint64_t>(workers * x.classes) * sizeof(T), &buffers));
+  }
+  parallel(call->host, 0, workers, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t w = begin; w < end; ++w) {
+      for (int64_t i = x.n * w / workers; i < x.n * (w + 1) / workers; ++i) {
+        body(i, static_cast<T*>(buffers) + w * x.classes);
+      }
+    }
+  });
+  return nullptr;
+}
+
+template <typename T>
+tn_status* forward(const tn_call* call, const Logits& x) {
+  const tn_host* host = call->host;
+  for (int64_t i = 0; i < x.n; ++i) {
+    if (x.target[i] < 0 || x.target[i] >= x.classes) {
+      return error(host, TN_INVALID_ARGUMENT,
+                   "cross_entropy: target[%lld] is %lld, expected a class from 0 to %lld: input is [%lld, %lld] (%s, cpu)",
+                   static_cast<long long>(i), static_cast<long long>(x.target[i]), static_cast<long long>(x.classes - 1),
+                   static_cast<long long>(x.n), static_cast<long long>(x.classes), dtype_name(x.input.dtype));
+    }
+  }
+  void* memory = nullptr;
+  if (call->n_outputs > 1 && call->outputs[1]) {
+    memory = call->outputs[1]->data;
+  } else if (x.n > 0) {
+    TENON_CPU_TRY(host->workspace(call, static_cast<uint64_t>(x.n) * sizeof(T), &memory));
+  }
+  T* const lse = static_cast<T*>(memory);
+  TENON_CPU_TRY(each_row<T>(call, x, [&](int64_t i, T* buffer) {
+    const char* row = x.row(x.input, i);
+    if (x.is_half()) {
+      widen(buffer, row, x.input.dtype, x.classes);
+      row = reinterpret_cast<const char*>(buffer);
+    }
+    lse[i] = log_sum_exp(reinterpret_cast<const T*>(row), x.classes);
+  }));
+  double sum = 0;
+  for (int64_t i = 0; i < x.n; ++i) {
+    T logit;
+    widen(&logit, x.row(x.input, i) + x.target[i] * item_size(x.input.dtype), x.input.dtype, 1);
+    sum += static_cast<double>(lse[i]) - static_cast<double>(logit);
+  }
+  const double mean = sum / static_cast<double>(x.n);  // NaN of no rows, as every mean
+  narrow(call->outputs[0]->data, &mean, call->outputs[0]->dtype, 1);
+  return nullptr;
+}
+
+template <typename T>
+tn_status* backward(const tn_call* call, const Logits& x, const tn_tensor* g, const T* lse) {
+  const tn_tensor& gradient = *call->outputs[0];
+  double factor = 0;
+  if (g) {
+    widen(&factor, g->data, g->dtype, 1);
+  }
+  const T scale = static_cast<T>(factor / static_cast<double>(x.n));
+  return each_row<T>(call, x, [&](int64_t i, T* buffer) {
+    T* d = x.is_half() ? buffer : reinterpret_cast<T*>(x.row(gradient, i));
+    const T* row = reinterpret_cast<const T*>(x.row(x.input, i));
+    if (x.is_half()) {
+      widen(buffer, row, x.input.dtype, x.classes);
+      row = buffer;
+    }
+    softmax(d, row, lse[i], scale, x.classes);
+    d[x.target[i]] -= scale;
+    if (x.is_half()) {
+      narrow(x.row(gradient, i), buffer, gradient.dtype, x.classes);
+    }
+  });
+}
+
+tn_status* launch_forward(void*, const tn_call* call) {
+  const Logits x(*call->args[0].as.tensor, *call->args[1].as.tensor);
+  return x.input.dtype == TN_FLOAT64 ? forward<double>(call, x) : forward<float>(call, x);
+}
+
+// args: the loss's gradient, input, target, the loss (not saved), log-sum-exp.
+tn_status* launch_backward(void*, const tn_call* call) {
+  if (!call->outputs[0] || call->outputs[0]->numel == 0) {
+    return nullptr;
+  }
+  const tn_tensor* g = call->args[0].kind == TN_TENSOR ? call->args[0].as.tensor : nullptr;
+  const Logits x(*call->args[1].as.tensor, *call->args[2].as.tensor);
+  const void* lse = call->args[4].as.tensor->data;
+  return x.input.dtype == TN_FLOAT64 ? backward(call, x, g, static_cast<const double*>(lse))
+                                     : backward(call, x, g, static_cast<const float*>(lse));
+}
+
+tn_status* infer_private(void*, const tn_value* args, uint32_t, tn_meta* outputs, uint32_t) {
+  const tn_tensor& input = *args[0].as.tensor;
+  outputs[0].ndim = 1;
+  outputs[0].dtype = computing_dtype(input.dtype);
+  outputs[0].device = input.device;
+  outputs[0].sizes[0] = input.sizes[0];
+  return nullptr;
+}
+
+int32_t supports(void*, const tn_call* call, char* reason, size_t bytes) {
+  const tn_tensor& input = *call->args[0].as.tensor;
+  const tn_tensor& target = *call->args[1].as.tensor;
+  if (input.ndim != 2 || target.ndim != 1 || input.sizes[0] != target.sizes[0] || input.sizes[1] == 0) {
+    std::snprintf(reason, bytes, "takes input [n, classes] and target [n], not ranks %d and %d", input.ndim, target.ndim);
+    return 0;
+  }
+  if (!(kFloats & TN_DTYPE_BIT(input.dtype)) || target.dtype != TN_INT64) {
+    std::snprintf(reason, bytes, "takes a float input and an int64 target, not %s and %s", dtype_name(input.dtype),
+                  dtype_name(target.dtype));
+    return 0;
+  }
+  return 1;
+}
+
+}  // namespace
+
+tn_status* add_loss(tn_registrar* r) {
+  tn_kernel_pair_def pair = {};
+  pair.size = sizeof pair;
+  pair.n_private = 1;
+  pair.forward = primitive_kernel(TN_PRIM_NONE, launch_forward);
+  pair.forward.op = kSchema;
+  pair.forward.dtypes = kFloats | TN_DTYPE_BIT(TN_INT64);
+  pair.forward.layout = TN_LAYOUT_CONTIGUOUS;
+  pair.forward.supports = supports;
+  pair.infer_private = infer_private;
+  pair.backward = launch_backward;
+  pair.saves_args = 3;
+  pair.saves_outputs = 0;
+  return r->kernel_pair(r, &pair);
+}
+
+}  // namespace tenon::cpu

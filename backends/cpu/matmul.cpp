@@ -1,0 +1,267 @@
+// MATMUL, linear and linear_relu: products on the plugin's own kernel, in parts on several threads; large ones in float32 on oneDNN.
+#include "matmul.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+
+#include "cpu.h"
+#include "dnnl/adapter.h"
+#include "vector/table.h"
+
+namespace tenon::cpu {
+namespace {
+
+constexpr double kSerialFlops = 2e6;       // less work is not worth a second thread
+constexpr double kLibraryFlops = 1.2e8;    // about a millisecond: more is worth opening oneDNN
+constexpr int64_t kPartRows = 48;          // at least, of what one thread computes
+constexpr int64_t kPartColumns = 96;
+
+// The table of cpu/libtenon_cpu_dnnl.so beside this library; NULL, said once, where it cannot be opened. TENON_CPU_DNNL=0 does
+// without.
+const tenon_cpu_dnnl* open_library(const tn_host* host) {
+  const char* wish = std::getenv("TENON_CPU_DNNL");
+  if (wish && std::string(wish) == "0") {
+    return nullptr;
+  }
+  Dl_info self;
+  if (!dladdr(reinterpret_cast<const void*>(&open_library), &self) || !self.dli_fname) {
+    return nullptr;
+  }
+  std::string path = self.dli_fname;
+  path = path.substr(0, path.rfind('/') + 1) + "cpu/libtenon_cpu_dnnl.so";
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* symbol = library ? dlsym(library, TENON_CPU_DNNL_SYMBOL) : nullptr;
+  if (!symbol) {
+    const char* why = dlerror();
+    const std::string text = "cpu: oneDNN is not there, large products run on the plugin's own kernel: " +
+                             std::string(why ? why : path.c_str());
+    host->log(2, text.c_str());
+    return nullptr;
+  }
+  return reinterpret_cast<const tenon_cpu_dnnl* (*)()>(symbol)();
+}
+
+const tenon_cpu_dnnl* library(const tn_host* host) {
+  static std::once_flag once;
+  static const tenon_cpu_dnnl* table = nullptr;
+  std::call_once(once, [host] {
+    try {
+      table = open_library(host);
+    } catch (...) {
+      table = nullptr;
+    }
+  });
+  return table;
+}
+
+bool by_library(const tn_call* call, const Product& p, double flops) {
+  if (p.dtype != TN_FLOAT32 || flops < kLibraryFlops || p.m < 8 || p.n < 8 || (p.bias && p.bias_stride != 1)) {
+    return false;
+  }
+  for (const int64_t* strides : {p.a_strides, p.b_strides, p.c_strides}) {
+    const bool dense = strides[1] == 1 || strides[2] == 1;
+    if (!dense || strides[1] <= 0 || strides[2] <= 0 || (p.batch > 1 && strides[0] <= 0)) {
+      return false;
+    }
+  }
+  const tenon_cpu_dnnl* dnnl = library(call->host);
+  if (!dnnl) {
+    return false;
+  }
+  tenon_cpu_dnnl_matmul problem = {p.batch, p.m, p.n, p.k};
+  problem.a = static_cast<const float*>(p.a);
+  problem.b = static_cast<const float*>(p.b);
+  problem.c = static_cast<float*>(p.c);
+  problem.bias = static_cast<const float*>(p.bias);
+  problem.relu = p.relu;
+  std::copy_n(p.a_strides, 3, problem.a_strides);
+  std::copy_n(p.b_strides, 3, problem.b_strides);
+  std::copy_n(p.c_strides, 3, problem.c_strides);
+  return dnnl->matmul(&problem) == 0;
+}
+
+// The product of the transposes, which is the transpose: a column becomes a row.
+Product transposed(const Product& p) {
+  Product t = p;
+  std::swap(t.m, t.n);
+  t.a = p.b;
+  t.b = p.a;
+  const auto flip = [](const int64_t* from, int64_t* to) {
+    to[0] = from[0];
+    to[1] = from[2];
+    to[2] = from[1];
+  };
+  flip(p.b_strides, t.a_strides);
+  flip(p.a_strides, t.b_strides);
+  flip(p.c_strides, t.c_strides);
+  return t;
+}
+
+const void* at(const void* p, int64_t elements, tn_dtype dtype) {
+  return static_cast<const char*>(p) + elements * item_size(dtype);
+}
+
+// Parts of one product for about `parts` threads: by columns first, whose packing is the larger share.
+struct Grid {
+  int64_t rows, columns;  // parts
+  Grid(const Product& p, int64_t parts) {
+    columns = std::clamp<int64_t>(p.n / kPartColumns, 1, parts);
+    rows = std::clamp<int64_t>(p.m / kPartRows, 1, std::max<int64_t>(parts / columns, 1));
+  }
+};
+
+int64_t cut(int64_t size, int64_t parts, int64_t i, int64_t unit) {
+  return i == parts ? size : std::min(size, (size * i / parts + unit / 2) / unit * unit);
+}
+
+tn_status* by_own_kernel(const tn_call* call, const Product& p, double flops) {
+  const Table& kernels = table();
+  const int64_t threads = flops < kSerialFlops ? 1 : thread_count();
+  const Grid grid(p, p.batch >= threads ? 1 : (threads + p.batch - 1) / p.batch);
+  const int64_t per_batch = grid.rows * grid.columns;
+  const int64_t tasks = p.batch * per_batch;
+  const int64_t workers = std::min(threads, tasks);
+  // Parts are cut at whole panels, so one may be a panel larger than its share.
+  constexpr int64_t kRowUnit = 24, kColumnUnit = 96;
+  const int64_t rows = std::min(p.m, p.m / grid.rows + 2 * kRowUnit);
+  const int64_t columns = std::min(p.n, p.n / grid.columns + 2 * kColumnUnit);
+  const int64_t bytes = (kernels.gemm_scratch(rows, columns, p.k, p.dtype) + 63) / 64 * 64;
+  alignas(64) char small[16384];
+  void* scratch = small;
+  if (bytes * workers > static_cast<int64_t>(sizeof small)) {
+    TENON_CPU_TRY(call->host->workspace(call, static_cast<uint64_t>(bytes * workers), &scratch));
+  }
+  parallel(call->host, 0, workers, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t worker = begin; worker < end; ++worker) {
+      for (int64_t task = tasks * worker / workers; task < tasks * (worker + 1) / workers; ++task) {
+        const int64_t i = task / per_batch;
+        const int64_t row = task % per_batch / grid.columns;
+        const int64_t column = task % grid.columns;
+        const int64_t m0 = cut(p.m, grid.rows, row, kRowUnit);
+        const int64_t n0 = cut(p.n, grid.columns, column, kColumnUnit);
+        GemmArgs g = {};
+        g.m = cut(p.m, grid.rows, row + 1, kRowUnit) - m0;
+        g.n = cut(p.n, grid.columns, column + 1, kColumnUnit) - n0;
+        g.k = p.k;
+        if (g.m == 0 || g.n == 0) {
+          continue;
+        }
+        g.a = at(p.a, i * p.a_strides[0] + m0 * p.a_strides[1], p.dtype);
+        g.b = at(p.b, i * p.b_strides[0] + n0 * p.b_strides[2], p.dtype);
+        g.c = const_cast<void*>(
+            at(p.c, i * p.c_strides[0] + m0 * p.c_strides[1] + n0 * p.c_strides[2], p.dtype));
+        g.a_row = p.a_strides[1];
+        g.a_column = p.a_strides[2];
+        g.b_row = p.b_strides[1];
+        g.b_column = p.b_strides[2];
+        g.c_row = p.c_strides[1];
+        g.c_column = p.c_strides[2];
+        g.dtype = p.dtype;
+        g.bias = p.bias ? at(p.bias, n0 * p.bias_stride, p.dtype) : nullptr;
+        g.bias_stride = p.bias_stride;
+        g.relu = p.relu;
+        g.scratch = static_cast<char*>(scratch) + worker * bytes;
+        kernels.gemm(g);
+      }
+    }
+  });
+  return nullptr;
+}
+
+tn_status* launch(void*, const tn_call* call) {
+  const tn_tensor& a = *call->args[0].as.tensor;
+  const tn_tensor& b = *call->args[1].as.tensor;
+  const tn_tensor& c = *call->outputs[0];
+  Product p = {a.sizes[0], a.sizes[1], b.sizes[2], a.sizes[2], a.data, b.data, c.data};
+  std::copy_n(a.strides, 3, p.a_strides);
+  std::copy_n(b.strides, 3, p.b_strides);
+  std::copy_n(c.strides, 3, p.c_strides);
+  p.dtype = a.dtype;
+  return multiply(call, p);
+}
+
+// y = x weight^T + bias over the last dimension of x; `fused` is not NULL for relu(y).
+tn_status* launch_linear(void* fused, const tn_call* call) {
+  const tn_tensor& x = *call->args[0].as.tensor;
+  const tn_tensor& weight = *call->args[1].as.tensor;
+  const bool has_bias = call->n_args > 2 && call->args[2].kind == TN_TENSOR;
+  const tn_tensor& y = *call->outputs[0];
+  Product p = {1, 1, weight.sizes[0], weight.sizes[1], x.data, weight.data, y.data};
+  p.m = product(x.sizes, x.ndim - 1);
+  // x and y are contiguous: their leading dimensions are one.
+  const int64_t a_strides[] = {0, p.k, 1};
+  const int64_t b_strides[] = {0, weight.strides[1], weight.strides[0]};
+  const int64_t c_strides[] = {0, p.n, 1};
+  std::copy_n(a_strides, 3, p.a_strides);
+  std::copy_n(b_strides, 3, p.b_strides);
+  std::copy_n(c_strides, 3, p.c_strides);
+  p.dtype = x.dtype;
+  if (has_bias) {
+    p.bias = call->args[2].as.tensor->data;
+    p.bias_stride = call->args[2].as.tensor->strides[0];
+  }
+  p.relu = fused != nullptr;
+  return multiply(call, p);
+}
+
+int32_t supports_linear(void*, const tn_call* call, char* reason, size_t bytes) {
+  const tn_tensor& x = *call->args[0].as.tensor;
+  const tn_tensor& weight = *call->args[1].as.tensor;
+  const tn_tensor* bias = call->n_args > 2 && call->args[2].kind == TN_TENSOR ? call->args[2].as.tensor : nullptr;
+  if (x.ndim < 1 || weight.ndim != 2 || (bias && bias->ndim != 1)) {
+    std::snprintf(reason, bytes, "takes weight of rank 2 and bias of rank 1, not %d and %d", weight.ndim,
+                  bias ? bias->ndim : 1);
+    return 0;
+  }
+  if (weight.dtype != x.dtype || (bias && bias->dtype != x.dtype)) {
+    std::snprintf(reason, bytes, "dtypes differ: x is %s, weight is %s", dtype_name(x.dtype), dtype_name(weight.dtype));
+    return 0;
+  }
+  return 1;
+}
+
+tn_kernel_def linear_kernel(const char* schema, void* fused) {
+  tn_kernel_def def = primitive_kernel(TN_PRIM_NONE, launch_linear);
+  def.op = schema;
+  def.dtypes = kFloats;
+  def.layout = TN_LAYOUT_CONTIGUOUS;
+  def.supports = supports_linear;
+  def.self = fused;
+  return def;
+}
+
+}  // namespace
+
+tn_status* multiply(const tn_call* call, const Product& p) {
+  if (p.batch == 0 || p.m == 0 || p.n == 0) {
+    return nullptr;
+  }
+  const double flops = 2.0 * static_cast<double>(p.batch) * static_cast<double>(p.m) * static_cast<double>(p.n) *
+                       static_cast<double>(p.k);
+  if (by_library(call, p, flops)) {
+    return nullptr;
+  }
+  const bool column = p.n == 1 || (p.c_strides[2] != 1 && p.c_strides[1] == 1);
+  if (column && !p.bias) {
+    return by_own_kernel(call, transposed(p), flops);
+  }
+  return by_own_kernel(call, p, flops);
+}
+
+tn_status* add_matmul(tn_registrar* r) {
+  tn_kernel_def def = primitive_kernel(TN_MATMUL, launch);
+  def.dtypes = kFloats;
+  TENON_CPU_TRY(r->kernel(r, &def));
+  static int fused;
+  def = linear_kernel("linear(Tensor x, Tensor weight, Tensor? bias=None) -> Tensor", nullptr);
+  TENON_CPU_TRY(r->kernel(r, &def));
+  def = linear_kernel("linear_relu(Tensor x, Tensor weight, Tensor? bias=None) -> Tensor", &fused);
+  return r->kernel(r, &def);
+}
+
+}  // namespace tenon::cpu

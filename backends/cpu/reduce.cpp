@@ -1,0 +1,222 @@
+// REDUCE: blocks of outputs, each folded on one thread; few outputs of many values are cut along the reduced indices too, at places
+// that depend on the shapes alone, so that results do not depend on the number of threads.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "cpu.h"
+#include "tile/fold.h"
+#include "tile/frame.h"
+#include "tile/plan.h"
+
+namespace tenon::cpu {
+namespace {
+
+constexpr int64_t kBlockElements = 16384;  // folded into a block of outputs, if it can be chosen
+constexpr int64_t kPieceElements = 65536;
+constexpr int64_t kMaxPieces = 64;
+constexpr int64_t kFewBlocks = 8;
+
+RegisterType folded_type(tn_dtype accumulate) {
+  return accumulate == TN_FLOAT32 ? kF32 : accumulate == TN_FLOAT64 ? kF64 : kI64;
+}
+
+// Which way the tiles run: along the dimension in which the inputs are dense; the reduced one where that is equal.
+bool runs_along_kept(const tn_reduction& r, uint32_t n_inputs, int32_t n_kept_dims) {
+  if (r.kind >= TN_ARGMAX || n_kept_dims == 0 || r.sizes[n_kept_dims - 1] < 4) {
+    return false;
+  }
+  int32_t far_kept = 0;
+  int32_t far_reduced = 0;
+  for (uint32_t k = 1; k <= n_inputs; ++k) {
+    const int64_t along_kept = r.operands[k].strides[n_kept_dims - 1];
+    const int64_t along_reduced = r.operands[k].strides[r.ndim - 1];
+    far_kept += along_kept != 0 && along_kept != 1;
+    far_reduced += along_reduced != 0 && along_reduced != 1 && r.sizes[r.ndim - 1] > 1;
+  }
+  return far_kept < far_reduced;
+}
+
+// Rows of few columns that lie behind each other in all inputs are folded many at a time.
+int64_t rows_at_once(const tn_reduction& r, uint32_t n_inputs, int64_t n_rows) {
+  if (r.ndim != 2 || r.n_reduced != 1 || r.sizes[0] > kWidth / 4) {
+    return 1;
+  }
+  for (uint32_t k = 1; k <= n_inputs; ++k) {
+    const int64_t* strides = r.operands[k].strides;
+    if (!(strides[0] == 1 && strides[1] == r.sizes[0]) && !(strides[0] == 0 && strides[1] == 0)) {
+      return 1;
+    }
+  }
+  return std::clamp<int64_t>(n_rows / 4, 1, kWidth / r.sizes[0]);
+}
+
+struct Launch {
+  const tn_call* call;
+  const tn_reduction& r;
+  int32_t n_kept_dims;
+  int64_t n_fold;
+  int64_t last_kept;  // size of the last kept dimension
+  const Plan* epilogue;
+
+  // Results to the output's dtype and place.
+  void finish(const Fold& fold, int64_t row, int64_t column, Partial* result) const {
+    alignas(64) union {
+      float f32[kWidth];
+      double f64[kWidth];
+      int64_t i64[kWidth];
+    } values;
+    const int64_t n = result->n;
+    for (int64_t j = 0; j < n; ++j) {
+      if (r.kind >= TN_ARGMAX) {
+        values.i64[j] = result->index[j];
+      } else if (fold.type == kI64) {
+        values.i64[j] = result->whole[j];
+      } else {
+        const double error = r.kind == TN_SUM && std::isfinite(result->error[j]) ? result->error[j] : 0;
+        if (fold.type == kF32) {
+          values.f32[j] = static_cast<float>(result->real[j] + error);
+        } else {
+          values.f64[j] = result->real[j] + error;
+        }
+      }
+    }
+    const tn_operand& out = r.operands[0];
+    int64_t offset = 0;
+    for (int32_t d = n_kept_dims - 2; d >= 0; --d) {
+      offset += row % r.sizes[d] * out.strides[d];
+      row /= r.sizes[d];
+    }
+    const int64_t stride = n_kept_dims > 0 ? out.strides[n_kept_dims - 1] : 1;
+    const int64_t one = 1;
+    const tn_operand operands[] = {{nullptr, &stride}, {nullptr, &one}};
+    Frame frame(*epilogue, r.epilogue ? r.epilogue_params : nullptr, operands, 0);
+    frame.slots()[0].p = static_cast<char*>(out.data) + (offset + column * stride) * item_size(out.dtype);
+    frame.slots()[1].p = reinterpret_cast<char*>(&values);
+    frame.run_row(n);
+  }
+
+  tn_status* run(const Fold& fold) const;
+};
+
+tn_status* Launch::run(const Fold& fold) const {
+  const int64_t widest = std::min<int64_t>(kWidth, fold.plan.tile);
+  const int64_t width = std::min(
+      last_kept, fold.vertical ? widest : std::clamp<int64_t>(kBlockElements / n_fold, 1, kWidth));
+  const int64_t per_row = (last_kept + width - 1) / width;
+  const int64_t n_blocks = r.n_kept / last_kept * per_row;
+  const tn_scalar* params = r.prologue ? r.prologue_params : nullptr;
+  const double cost = fold.plan.cost * static_cast<double>(n_fold) * static_cast<double>(r.n_kept);
+
+  int64_t piece = n_fold;
+  if (n_blocks < kFewBlocks && n_fold * width >= 2 * kPieceElements) {
+    piece = std::max((kPieceElements + width - 1) / width, (n_fold + kMaxPieces - 1) / kMaxPieces);
+    piece = (piece + fold.group - 1) / fold.group * fold.group;
+  }
+  const int64_t n_pieces = (n_fold + piece - 1) / piece;
+  const auto column_of = [&](int64_t block) { return block % per_row * width; };
+  const auto fold_task = [&](Frame& frame, int64_t block, int64_t p, Partial* result) {
+    const int64_t column = column_of(block);
+    fold_block(fold, frame, block / per_row, column, std::min(width, last_kept - column), p * piece,
+               std::min((p + 1) * piece, n_fold), result);
+  };
+  if (n_pieces == 1) {
+    const int64_t grain = cost < kSerialNs
+                              ? n_blocks
+                              : std::max<int64_t>(1, static_cast<int64_t>(kSerialNs / 2 * static_cast<double>(n_blocks) / cost));
+    parallel(call->host, 0, n_blocks, grain, [&](int64_t begin, int64_t end) {
+      Frame frame(fold.plan, params, fold.inputs(), fold.inner());
+      Partial result;
+      for (int64_t block = begin; block < end; ++block) {
+        fold_task(frame, block, 0, &result);
+        finish(fold, block / per_row, column_of(block), &result);
+      }
+    });
+    return nullptr;
+  }
+  void* memory;
+  TENON_CPU_TRY(call->host->workspace(call, static_cast<uint64_t>(n_blocks * n_pieces) * sizeof(Partial), &memory));
+  Partial* const partials = static_cast<Partial*>(memory);
+  parallel(call->host, 0, n_blocks * n_pieces, 1, [&](int64_t begin, int64_t end) {
+    Frame frame(fold.plan, params, fold.inputs(), fold.inner());
+    for (int64_t task = begin; task < end; ++task) {
+      fold_task(frame, task / n_pieces, task % n_pieces, &partials[task]);
+    }
+  });
+  for (int64_t block = 0; block < n_blocks; ++block) {
+    Partial* const first = &partials[block * n_pieces];
+    for (int64_t p = 1; p < n_pieces; ++p) {
+      combine(r.kind, fold.type, first, first[p]);
+    }
+    finish(fold, block / per_row, column_of(block), first);
+  }
+  return nullptr;
+}
+
+// A dense vector to one number, nothing before or after: what a loss or a norm of a small tensor is.
+bool fold_simple(const tn_reduction& r) {
+  constexpr int64_t kLength = 2048;
+  if (r.ndim != 1 || r.n_kept != 1 || r.prologue || r.epilogue || r.kind > TN_MIN || r.sizes[0] > kLength ||
+      (r.operands[1].strides[0] != 1 && r.sizes[0] != 1)) {
+    return false;
+  }
+  if (r.accumulate == TN_FLOAT32 && r.operands[0].dtype == TN_FLOAT32 && r.operands[1].dtype == TN_FLOAT32) {
+    const double value = table().fold_f32[r.kind](static_cast<const float*>(r.operands[1].data), r.sizes[0]);
+    *static_cast<float*>(r.operands[0].data) = static_cast<float>(value);
+    return true;
+  }
+  return false;
+}
+
+tn_status* launch(void*, const tn_call* call) {
+  const tn_reduction& r = *call->args[0].as.reduction;
+  if (fold_simple(r)) {
+    return nullptr;
+  }
+  const tn_host* host = call->host;
+  const RegisterType type = folded_type(r.accumulate);
+  const tn_program& prologue = r.prologue ? *r.prologue : identity_program(type);
+  const int32_t n_kept_dims = r.ndim - r.n_reduced;
+  const int64_t n_fold = product(r.sizes + n_kept_dims, r.n_reduced);
+  const uint32_t n_inputs = prologue.n_inputs;
+  if (n_inputs > kMaxFoldOperands) {
+    return error(host, TN_UNSUPPORTED, "cpu: reduce takes at most %u inputs, not %u", kMaxFoldOperands, n_inputs);
+  }
+  if (r.n_kept == 0) {
+    return nullptr;
+  }
+  const bool vertical = runs_along_kept(r, n_inputs, n_kept_dims);
+  const int64_t group = vertical ? rows_at_once(r, n_inputs, n_fold) : 1;
+  const int32_t inner = vertical ? n_kept_dims - 1 : r.ndim - 1;
+  uint8_t keys[kMaxFoldOperands];
+  for (uint32_t k = 0; k < n_inputs; ++k) {
+    // Rows taken at once have a stride of one within, and several elements even where each has one.
+    keys[k] = operand_key(r.operands[k + 1], group > 1 ? kWidth : r.sizes[inner], inner);
+  }
+  const Plan* plan;
+  TENON_CPU_TRY(find_plan(host, prologue, keys, n_inputs, kResult, &plan));
+
+  const RegisterType result_type = r.kind >= TN_ARGMAX ? kI64 : type;
+  constexpr tn_dtype kDtypes[] = {TN_FLOAT32, TN_FLOAT64, TN_INT64};
+  const int64_t last_kept = n_kept_dims > 0 ? r.sizes[n_kept_dims - 1] : 1;
+  const bool dense = last_kept == 1 || r.operands[0].strides[n_kept_dims - 1] == 1;
+  const uint8_t epilogue_keys[] = {operand_key(r.operands[0].dtype, dense ? kDense : kStrided),
+                                   operand_key(kDtypes[result_type], kDense)};
+  const Plan* epilogue;
+  TENON_CPU_TRY(find_plan(host, r.epilogue ? *r.epilogue : identity_program(result_type), epilogue_keys, 2, kStore, &epilogue));
+
+  // A plan of many tiles has short ones.
+  const int64_t rows = std::min<int64_t>(group, std::max<int64_t>(1, plan->tile / std::max<int64_t>(last_kept, 1)));
+  const Fold fold = {r, *plan, type, n_kept_dims, vertical, vertical ? rows : 1};
+  return Launch{call, r, n_kept_dims, n_fold, last_kept, epilogue}.run(fold);
+}
+
+}  // namespace
+
+tn_status* add_reduce(tn_registrar* r) {
+  tn_kernel_def def = primitive_kernel(TN_REDUCE, launch);
+  def.instruction_set = TN_INSTRUCTION_SET;
+  return r->kernel(r, &def);
+}
+
+}  // namespace tenon::cpu

@@ -1,0 +1,218 @@
+// COPY, FILL and IOTA: values from one layout and dtype to another, and values from nothing.
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "cpu.h"
+#include "dims.h"
+#include "loop.h"
+#include "tile/plan.h"
+#include "vector/table.h"
+
+namespace tenon::cpu {
+namespace {
+
+constexpr int64_t kPieceBytes = 1 << 18;
+constexpr int64_t kBlock = 32;  // of a transposition: its cache lines stay in the first cache
+
+// y[i, j] = x[i, j] in blocks; x is dense along i, y along j.
+template <typename T>
+void transpose(T* y, const T* x, int64_t rows, int64_t columns, int64_t y_row, int64_t y_column, int64_t x_row,
+               int64_t x_column) {
+  for (int64_t i0 = 0; i0 < rows; i0 += kBlock) {
+    const int64_t i1 = std::min(i0 + kBlock, rows);
+    for (int64_t j0 = 0; j0 < columns; j0 += kBlock) {
+      const int64_t j1 = std::min(j0 + kBlock, columns);
+      for (int64_t i = i0; i < i1; ++i) {
+        for (int64_t j = j0; j < j1; ++j) {
+          y[i * y_row + j * y_column] = x[i * x_row + j * x_column];
+        }
+      }
+    }
+  }
+}
+
+template <typename T>
+void copy_row(T* y, const T* x, int64_t n, int64_t y_stride, int64_t x_stride) {
+  if (y_stride == 1 && x_stride == 1) {
+    std::memcpy(y, x, static_cast<size_t>(n) * sizeof(T));
+    return;
+  }
+  for (int64_t j = 0; j < n; ++j) {
+    y[j * y_stride] = x[j * x_stride];
+  }
+}
+
+template <typename T>
+void copy_typed(const tn_host* host, void* to, const void* from, Dims dims) {
+  T* const y = static_cast<T*>(to);
+  const T* const x = static_cast<const T*>(from);
+  const int32_t last = dims.n - 1;
+  for (int32_t d = 0; d < last; ++d) {
+    if (dims.second[d] == 1 && dims.second[last] != 1 && dims.sizes[d] >= 4) {
+      dims.move_before_last(d);
+      const int32_t row = last - 1;
+      const int64_t bands = (dims.sizes[row] + kBlock - 1) / kBlock;
+      const int64_t outer = product(dims.sizes, row);
+      const int64_t grain = 1 + kPieceBytes / (kBlock * dims.sizes[last] * static_cast<int64_t>(sizeof(T)));
+      parallel(host, 0, outer * bands, grain, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          int64_t at_y, at_x;
+          dims.offsets(row, i / bands, &at_y, &at_x);
+          const int64_t first = i % bands * kBlock;
+          transpose(y + at_y + first * dims.first[row], x + at_x + first * dims.second[row],
+                    std::min(kBlock, dims.sizes[row] - first), dims.sizes[last], dims.first[row], dims.first[last],
+                    dims.second[row], dims.second[last]);
+        }
+      });
+      return;
+    }
+  }
+  if (dims.n == 1) {
+    const int64_t grain = kPieceBytes / static_cast<int64_t>(sizeof(T));
+    parallel(host, 0, dims.sizes[0], grain, [&](int64_t begin, int64_t end) {
+      copy_row(y + begin * dims.first[0], x + begin * dims.second[0], end - begin, dims.first[0], dims.second[0]);
+    });
+    return;
+  }
+  const int64_t grain = 1 + kPieceBytes / (dims.sizes[last] * static_cast<int64_t>(sizeof(T)));
+  parallel(host, 0, product(dims.sizes, last), grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      int64_t at_y, at_x;
+      dims.offsets(last, i, &at_y, &at_x);
+      copy_row(y + at_y, x + at_x, dims.sizes[last], dims.first[last], dims.second[last]);
+    }
+  });
+}
+
+// A loop of the program that only loads and stores.
+tn_status* copy_casting(const tn_host* host, const tn_tensor& y, const tn_tensor& x, const Dims& dims) {
+  const tn_operand operands[] = {{y.data, dims.first, y.storage, y.byte_offset, y.dtype},
+                                 {x.data, dims.second, x.storage, x.byte_offset, x.dtype}};
+  tn_loop loop = {};
+  loop.size = sizeof loop;
+  loop.ndim = dims.n;
+  loop.numel = y.numel;
+  loop.sizes = dims.sizes;
+  loop.program = &identity_program(type_of(x.dtype));
+  loop.operands = operands;
+  return run_loop(host, loop);
+}
+
+tn_status* launch_copy(void*, const tn_call* call) {
+  const tn_tensor& x = *call->args[0].as.tensor;
+  const tn_tensor& y = *call->outputs[0];
+  if (y.numel == 0) {
+    return nullptr;
+  }
+  const Dims dims(y, x);
+  if (x.dtype != y.dtype) {
+    return copy_casting(call->host, y, x, dims);
+  }
+  switch (item_size(y.dtype)) {
+    case 1: copy_typed<uint8_t>(call->host, y.data, x.data, dims); break;
+    case 2: copy_typed<uint16_t>(call->host, y.data, x.data, dims); break;
+    case 4: copy_typed<uint32_t>(call->host, y.data, x.data, dims); break;
+    default: copy_typed<uint64_t>(call->host, y.data, x.data, dims);
+  }
+  return nullptr;
+}
+
+// A number as an element of the dtype.
+void number_to_element(const tn_value& number, tn_dtype dtype, void* element) {
+  tn_value source = number;
+  const RegisterType type = number.kind == TN_FLOAT ? kF64 : kI64;
+  const Slot slots[] = {{static_cast<char*>(element)}, {reinterpret_cast<char*>(&source.as)}};
+  const Step step = {table().store[type][dtype], 0, 1, 0, 0};
+  step.fn(slots, step, 1);
+}
+
+template <typename T>
+void fill_typed(const tn_host* host, const tn_tensor& tensor, const void* element) {
+  T value;
+  std::memcpy(&value, element, sizeof value);
+  const Dims dims(tensor, tensor);
+  const int32_t last = dims.n - 1;
+  const int64_t stride = dims.first[last];
+  T* const y = static_cast<T*>(tensor.data);
+  if (dims.n == 1) {
+    parallel(host, 0, dims.sizes[0], kPieceBytes / static_cast<int64_t>(sizeof(T)), [&](int64_t begin, int64_t end) {
+      if (stride == 1) {
+        std::fill(y + begin, y + end, value);
+      } else {
+        for (int64_t i = begin; i < end; ++i) {
+          y[i * stride] = value;
+        }
+      }
+    });
+    return;
+  }
+  for (int64_t i = 0; i < product(dims.sizes, last); ++i) {
+    int64_t at, same;
+    dims.offsets(last, i, &at, &same);
+    for (int64_t j = 0; j < dims.sizes[last]; ++j) {
+      y[at + j * stride] = value;
+    }
+  }
+}
+
+tn_status* launch_fill(void*, const tn_call* call) {
+  const tn_tensor& y = *call->outputs[0];
+  if (y.numel == 0) {
+    return nullptr;
+  }
+  alignas(16) char element[16];
+  number_to_element(call->args[0], y.dtype, element);
+  switch (item_size(y.dtype)) {
+    case 1: fill_typed<uint8_t>(call->host, y, element); break;
+    case 2: fill_typed<uint16_t>(call->host, y, element); break;
+    case 4: fill_typed<uint32_t>(call->host, y, element); break;
+    default: fill_typed<uint64_t>(call->host, y, element);
+  }
+  return nullptr;
+}
+
+double real_of(const tn_value& number) { return number.kind == TN_FLOAT ? number.as.f : static_cast<double>(number.as.i); }
+
+// Integers where both numbers are, else float64: each element from its index, so that nothing adds up.
+tn_status* launch_iota(void*, const tn_call* call) {
+  constexpr int64_t kTile = 512;
+  const tn_tensor& y = *call->outputs[0];
+  const tn_value& start = call->args[0];
+  const tn_value& step = call->args[1];
+  const bool real = start.kind == TN_FLOAT || step.kind == TN_FLOAT;
+  const Step store = {table().store[real ? kF64 : kI64][y.dtype], 0, 1, 0, 0};
+  parallel(call->host, 0, y.numel, kPieceBytes / 8, [&](int64_t begin, int64_t end) {
+    union {
+      double f[kTile];
+      int64_t i[kTile];
+    } values;
+    for (; begin < end; begin += kTile) {
+      const int64_t n = std::min(kTile, end - begin);
+      for (int64_t j = 0; j < n; ++j) {
+        if (real) {
+          values.f[j] = real_of(start) + static_cast<double>(begin + j) * real_of(step);
+        } else {
+          values.i[j] = static_cast<int64_t>(static_cast<uint64_t>(start.as.i) +
+                                             static_cast<uint64_t>(begin + j) * static_cast<uint64_t>(step.as.i));
+        }
+      }
+      const Slot slots[] = {{static_cast<char*>(y.data) + begin * item_size(y.dtype)}, {reinterpret_cast<char*>(&values)}};
+      store.fn(slots, store, n);
+    }
+  });
+  return nullptr;
+}
+
+}  // namespace
+
+tn_status* add_shape(tn_registrar* r) {
+  tn_kernel_def def = primitive_kernel(TN_COPY, launch_copy);
+  TENON_CPU_TRY(r->kernel(r, &def));
+  def = primitive_kernel(TN_FILL, launch_fill);
+  TENON_CPU_TRY(r->kernel(r, &def));
+  def = primitive_kernel(TN_IOTA, launch_iota);
+  return r->kernel(r, &def);
+}
+
+}  // namespace tenon::cpu

@@ -1,0 +1,84 @@
+// The host's threads slot, on OpenMP: the pool that oneDNN uses too. Calls from within a piece run on their own thread.
+#include <algorithm>
+
+#include "cpu.h"
+
+#if defined(__SANITIZE_THREAD__)
+#include <thread>
+#include <vector>
+#else
+#include <omp.h>
+#endif
+
+namespace tenon::cpu {
+namespace {
+
+#if defined(__SANITIZE_THREAD__)
+
+// OpenMP's library is not built for the thread sanitizer, which would see races in its barriers.
+thread_local bool inside = false;
+int32_t count_threads() { return static_cast<int32_t>(std::max(1u, std::thread::hardware_concurrency())); }
+
+template <typename Body>
+void run_pieces(int64_t n, const Body& body) {
+  std::vector<std::thread> threads;
+  for (int64_t i = 1; i < n; ++i) {
+    threads.emplace_back([&body, i] {
+      inside = true;
+      body(i);
+    });
+  }
+  body(0);
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+}
+bool is_inside() { return inside; }
+
+#else
+
+int32_t count_threads() { return omp_get_max_threads(); }
+
+template <typename Body>
+void run_pieces(int64_t n, const Body& body) {
+#pragma omp parallel for num_threads(static_cast<int>(n)) schedule(static)
+  for (int64_t i = 0; i < n; ++i) {
+    body(i);
+  }
+}
+bool is_inside() { return omp_in_parallel(); }
+
+#endif
+
+int32_t count(void*) { return thread_count(); }
+
+// One piece a thread: equal shares, in order.
+void parallel_for(void*, int64_t begin, int64_t end, int64_t grain, tn_range_fn fn, void* context) {
+  const int64_t total = end - begin;
+  if (total <= 0) {
+    return;
+  }
+  const int64_t pieces = std::min<int64_t>(thread_count(), total / std::max<int64_t>(grain, 1));
+  if (pieces <= 1 || is_inside()) {
+    fn(context, begin, end);
+    return;
+  }
+  run_pieces(pieces, [&](int64_t i) {
+    const int64_t from = begin + total * i / pieces;  // total is far below 2^63 / threads
+    fn(context, from, begin + total * (i + 1) / pieces);
+  });
+}
+
+}  // namespace
+
+int32_t thread_count() { return count_threads(); }
+
+tn_status* add_threads(tn_registrar* r) {
+  tn_threads_def def = {};
+  def.size = sizeof def;
+  def.count = count;
+  def.parallel_for = parallel_for;
+  return r->threads(r, &def);
+}
+
+}  // namespace tenon::cpu

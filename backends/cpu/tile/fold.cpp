@@ -1,0 +1,321 @@
+// Folding. Sums of floats are exact enough by construction: at most 2048 elements or 16 rows are added in the type itself, their
+// sums in float64 (float32) or with the rounding errors kept (float64).
+#include "tile/fold.h"
+
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+
+namespace tenon::cpu {
+namespace {
+
+constexpr int64_t kDirectLength = 2048;  // of a fold straight from an operand's memory
+constexpr int64_t kRowsPerFlush = 16;
+
+void add_exactly(double* sum, double* error, double x) {
+  const double t = *sum + x;
+  *error += std::fabs(*sum) >= std::fabs(x) ? (*sum - t) + x : (x - t) + *sum;
+  *sum = t;
+}
+
+template <typename T>
+bool is_nan(T x) {
+  return x != x;
+}
+
+// b is to replace a.
+template <typename A>
+bool wins(tn_reduce_kind kind, A b, A a) {
+  const bool better = kind == TN_MAX || kind == TN_ARGMAX ? b > a : b < a;
+  return better || (is_nan(b) && !is_nan(a));
+}
+
+tn_reduce_kind order_of(tn_reduce_kind kind) { return kind == TN_ARGMAX ? TN_MAX : kind == TN_ARGMIN ? TN_MIN : kind; }
+
+template <typename T>
+auto fold_function(tn_reduce_kind kind) {
+  if constexpr (std::is_same_v<T, float>) {
+    return table().fold_f32[order_of(kind)];
+  } else if constexpr (std::is_same_v<T, double>) {
+    return table().fold_f64[order_of(kind)];
+  } else {
+    return table().fold_i64[order_of(kind)];
+  }
+}
+
+// The accumulator of one output.
+template <typename T>
+struct Accumulator {
+  using A = std::conditional_t<std::is_same_v<T, int64_t>, int64_t, double>;
+  A value = 0;
+  double error = 0;
+  int64_t index = 0;
+  bool empty = true;
+
+  void add(tn_reduce_kind kind, const T* x, int64_t n, int64_t at, decltype(fold_function<T>(kind)) fold) {
+    const A v = fold(x, n);
+    if (empty) {
+      empty = false;
+      value = v;
+      index = at + (kind >= TN_ARGMAX ? find(x, n, v) : 0);
+    } else if (kind == TN_SUM) {
+      if constexpr (std::is_same_v<T, int64_t>) {
+        value = static_cast<int64_t>(static_cast<uint64_t>(value) + static_cast<uint64_t>(v));
+      } else {
+        add_exactly(&value, &error, v);
+      }
+    } else if (kind == TN_PROD) {
+      if constexpr (std::is_same_v<T, int64_t>) {
+        value = static_cast<int64_t>(static_cast<uint64_t>(value) * static_cast<uint64_t>(v));
+      } else {
+        value *= v;
+      }
+    } else if (wins(kind, v, value)) {
+      value = v;
+      index = at + (kind >= TN_ARGMAX ? find(x, n, v) : 0);
+    }
+  }
+  static int64_t find(const T* x, int64_t n, A v) {
+    for (int64_t i = 0; i < n; ++i) {
+      if (static_cast<A>(x[i]) == v || (is_nan(v) && is_nan(x[i]))) {
+        return i;
+      }
+    }
+    return 0;
+  }
+};
+
+// Walks the reduced dimensions but the innermost, or all of them.
+struct Walker {
+  const Fold& fold;
+  int32_t first, last;  // dimensions
+  int64_t index[TN_MAX_RANK];
+
+  Walker(const Fold& f, int32_t first_dim, int32_t last_dim, int64_t flat) : fold(f), first(first_dim), last(last_dim) {
+    for (int32_t d = last - 1; d >= first; --d) {
+      index[d] = flat % f.r.sizes[d];
+      flat /= f.r.sizes[d];
+    }
+  }
+  int64_t offset(const tn_operand& operand) const {
+    int64_t result = 0;
+    for (int32_t d = first; d < last; ++d) {
+      result += index[d] * operand.strides[d];
+    }
+    return result;
+  }
+  void next() {
+    for (int32_t d = last - 1; d >= first && ++index[d] == fold.r.sizes[d]; --d) {
+      index[d] = 0;
+    }
+  }
+};
+
+void set_slots(const Fold& fold, Frame& frame, const Walker& kept, const Walker& reduced, int32_t inner_kept,
+               int64_t column, int32_t inner_reduced, int64_t at) {
+  for (uint32_t k = 0; k < fold.plan.n_operands; ++k) {
+    const tn_operand& operand = fold.inputs()[k];
+    int64_t offset = kept.offset(operand) + reduced.offset(operand);
+    if (inner_kept >= 0) {
+      offset += column * operand.strides[inner_kept];
+    }
+    if (inner_reduced >= 0) {
+      offset += at * operand.strides[inner_reduced];
+    }
+    frame.slots()[k].p = static_cast<char*>(operand.data) + offset * item_size(operand.dtype);
+  }
+}
+
+template <typename T>
+void fold_horizontal(const Fold& fold, Frame& frame, int64_t row, int64_t column, int64_t n, int64_t begin,
+                     int64_t end, Partial* result) {
+  const tn_reduce_kind kind = fold.r.kind;
+  const int32_t last = fold.r.ndim - 1;
+  const int64_t row_size = fold.r.sizes[last];
+  const bool direct = fold.plan.steps.empty() && fold.plan.fills.empty();
+  const int64_t length = direct ? kDirectLength : fold.plan.tile;
+  const auto function = fold_function<T>(kind);
+  const Walker kept(fold, 0, std::max(fold.n_kept_dims - 1, 0), row);
+  for (int64_t j = 0; j < n; ++j) {
+    Accumulator<T> sum;
+    Walker reduced(fold, fold.n_kept_dims, last, begin / row_size);
+    int64_t at = begin % row_size;
+    for (int64_t i = begin; i < end; at = 0, reduced.next()) {
+      int64_t left = std::min(row_size - at, end - i);
+      set_slots(fold, frame, kept, reduced, fold.n_kept_dims - 1, column + j, last, at);
+      frame.begin_row(left);
+      while (true) {
+        const int64_t m = std::min(left, length);
+        frame.run_tile(m);
+        sum.add(kind, reinterpret_cast<const T*>(frame.result()), m, i, function);
+        i += m;
+        left -= m;
+        if (left == 0) {
+          break;
+        }
+        frame.advance(m);
+      }
+    }
+    if constexpr (std::is_same_v<T, int64_t>) {
+      result->whole[j] = sum.value;
+    } else {
+      result->real[j] = sum.value;
+    }
+    result->error[j] = sum.error;
+    result->index[j] = sum.index;
+  }
+}
+
+// Adds the rows gathered in `rows` to the result; the first time it becomes it.
+template <typename T>
+void flush(tn_reduce_kind kind, Partial* result, const T* rows, int64_t n, bool first) {
+  for (int64_t j = 0; first && j < n; ++j) {
+    result->error[j] = 0;
+    if constexpr (std::is_same_v<T, int64_t>) {
+      result->whole[j] = rows[j];
+    } else {
+      result->real[j] = rows[j];
+    }
+  }
+  if (first || std::is_same_v<T, int64_t>) {
+    return;
+  }
+  if constexpr (std::is_same_v<T, float>) {
+    if (kind == TN_SUM) {
+      table().flush_f32(result->real, rows, n);
+      return;
+    }
+  } else if constexpr (std::is_same_v<T, double>) {
+    if (kind == TN_SUM) {
+      table().flush_f64(result->real, result->error, rows, n);
+      return;
+    }
+  }
+  for (int64_t j = 0; j < n; ++j) {
+    result->real[j] *= rows[j];
+  }
+}
+
+// SUM, PROD, MAX and MIN of n columns at once.
+template <typename T>
+void fold_vertical(const Fold& fold, Frame& frame, int64_t row, int64_t column, int64_t n, int64_t begin, int64_t end,
+                   Partial* result) {
+  constexpr uint16_t kOpcodes[] = {TN_I_ADD, TN_I_MUL, TN_I_MAX, TN_I_MIN};
+  const tn_reduce_kind kind = fold.r.kind;
+  const StepFn add = table().binary[kOpcodes[kind]][fold.type][kVV];
+  const bool flushes = (kind == TN_SUM || kind == TN_PROD) && fold.type != kI64;
+  const int32_t n_kept = fold.n_kept_dims;
+  const Walker kept(fold, 0, n_kept - 1, row);
+  alignas(64) T rows[kWidth];
+  const Step step = {add, 0, 0, 1, 0};
+  bool first = true;
+  int64_t taken = 0;  // rows in `rows`
+  int64_t wide = 0;   // columns in `rows`
+  Walker reduced(fold, n_kept, fold.r.ndim, begin);
+  int64_t bytes_between_rows[kMaxFoldOperands];
+  for (uint32_t k = 0; k < fold.plan.n_operands; ++k) {
+    const tn_operand& operand = fold.inputs()[k];
+    bytes_between_rows[k] = operand.strides[fold.r.ndim - 1] * item_size(operand.dtype);
+  }
+  for (int64_t i = begin; i < end;) {
+    const int64_t t = std::min(fold.group, end - i);
+    const int64_t m = n * t;
+    if (i == begin || fold.r.n_reduced > 1) {
+      set_slots(fold, frame, kept, reduced, n_kept - 1, column, -1, 0);
+    } else {
+      for (uint32_t k = 0; k < fold.plan.n_operands; ++k) {
+        frame.slots()[k].p += fold.group * bytes_between_rows[k];
+      }
+    }
+    frame.begin_row(m);
+    frame.run_tile(m);
+    char* x = frame.result();
+    if (taken == 0) {
+      std::copy_n(reinterpret_cast<const T*>(x), m, rows);
+      wide = m;
+    } else {
+      const Slot slots[] = {{reinterpret_cast<char*>(rows)}, {x}};
+      step.fn(slots, step, m);  // m <= wide: only the last rows are fewer
+    }
+    ++taken;
+    i += t;
+    if (fold.r.n_reduced > 1) {
+      reduced.next();  // groups are there in one dimension only
+    }
+    if (flushes && taken == kRowsPerFlush) {
+      flush(kind, result, rows, wide, first);
+      first = false;
+      taken = 0;
+    }
+  }
+  if (taken > 0) {
+    flush(kind, result, rows, wide, first);
+  }
+}
+
+// The wide row's groups, one to the next.
+void fold_groups(tn_reduce_kind kind, RegisterType type, int64_t n, int64_t wide, Partial* result) {
+  for (int64_t at = n; at < wide; at += n) {
+    for (int64_t j = 0; j < n; ++j) {
+      if (type == kI64) {
+        const uint64_t a = static_cast<uint64_t>(result->whole[j]);
+        const uint64_t b = static_cast<uint64_t>(result->whole[at + j]);
+        if (kind == TN_SUM || kind == TN_PROD) {
+          result->whole[j] = static_cast<int64_t>(kind == TN_SUM ? a + b : a * b);
+        } else if (wins(kind, result->whole[at + j], result->whole[j])) {
+          result->whole[j] = result->whole[at + j];
+        }
+      } else if (kind == TN_SUM) {
+        add_exactly(&result->real[j], &result->error[j], result->real[at + j]);
+        result->error[j] += result->error[at + j];
+      } else if (kind == TN_PROD) {
+        result->real[j] *= result->real[at + j];
+      } else if (wins(kind, result->real[at + j], result->real[j])) {
+        result->real[j] = result->real[at + j];
+      }
+    }
+  }
+}
+
+template <typename T>
+void fold_typed(const Fold& fold, Frame& frame, int64_t row, int64_t column, int64_t n, int64_t begin, int64_t end,
+                Partial* result) {
+  result->n = n;
+  if (!fold.vertical) {
+    fold_horizontal<T>(fold, frame, row, column, n, begin, end, result);
+    return;
+  }
+  fold_vertical<T>(fold, frame, row, column, n, begin, end, result);
+  fold_groups(fold.r.kind, fold.type, n, n * std::min(fold.group, end - begin), result);
+}
+
+}  // namespace
+
+void fold_block(const Fold& fold, Frame& frame, int64_t row, int64_t column, int64_t n, int64_t begin, int64_t end,
+                Partial* result) {
+  switch (fold.type) {
+    case kF32: fold_typed<float>(fold, frame, row, column, n, begin, end, result); break;
+    case kF64: fold_typed<double>(fold, frame, row, column, n, begin, end, result); break;
+    default: fold_typed<int64_t>(fold, frame, row, column, n, begin, end, result);
+  }
+}
+
+void combine(tn_reduce_kind kind, RegisterType type, Partial* a, const Partial& b) {
+  for (int64_t j = 0; j < a->n; ++j) {
+    if (kind == TN_SUM && type != kI64) {
+      add_exactly(&a->real[j], &a->error[j], b.real[j]);
+      a->error[j] += b.error[j];
+    } else if (kind == TN_PROD && type != kI64) {
+      a->real[j] *= b.real[j];
+    } else if (kind == TN_SUM || kind == TN_PROD) {
+      const uint64_t x = static_cast<uint64_t>(a->whole[j]);
+      const uint64_t y = static_cast<uint64_t>(b.whole[j]);
+      a->whole[j] = static_cast<int64_t>(kind == TN_SUM ? x + y : x * y);
+    } else if (type == kI64 ? wins(kind, b.whole[j], a->whole[j]) : wins(kind, b.real[j], a->real[j])) {
+      a->whole[j] = b.whole[j];  // of either type
+      a->index[j] = b.index[j];
+    }
+  }
+}
+
+}  // namespace tenon::cpu

@@ -1,0 +1,96 @@
+// The working memory of one thread that runs a plan: slots, scalars and tiles. On the stack; only plans of unusual size use the heap.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+
+#include "tile/plan.h"
+
+namespace tenon::cpu {
+
+constexpr uint32_t kInlineSlots = 64;
+constexpr uint32_t kInlineMemory = 48 * 1024;
+
+class Frame {
+ public:
+  // `operands` in the plan's order, for their strides along `inner`.
+  Frame(const Plan& plan, const tn_scalar* params, const tn_operand* operands, int32_t inner)
+      : plan_(plan), operands_(operands), inner_(inner) {
+    if (plan.n_slots > kInlineSlots || plan.memory > kInlineMemory) [[unlikely]] {
+      heap_ = std::make_unique_for_overwrite<char[]>(plan.n_slots * sizeof(Slot) + plan.memory + 64);
+      slots_ = reinterpret_cast<Slot*>(heap_.get());
+      const uintptr_t end = reinterpret_cast<uintptr_t>(slots_ + plan.n_slots);
+      memory_ = reinterpret_cast<char*>((end + 63) / 64 * 64);
+    }
+    Slot* slot = slots_ + plan.n_operands;
+    for (const SlotInit& init : plan.inits) {
+      switch (init.kind) {
+        case SlotInit::kConstant:
+          slot->p = reinterpret_cast<char*>(const_cast<tn_scalar*>(&plan.constants[init.index]));
+          break;
+        case SlotInit::kParam:
+          slot->p = memory_ + init.offset;
+          write_scalar(slot->p, init.type, params[init.index]);
+          break;
+        case SlotInit::kMemory:
+          slot->p = memory_ + init.offset;
+          break;
+        case SlotInit::kStride:
+          slot->i = operands[init.index].strides[inner];
+          break;
+      }
+      ++slot;
+    }
+  }
+  Frame(const Frame&) = delete;
+  Frame& operator=(const Frame&) = delete;
+
+  Slot* slots() { return slots_; }
+  char* result() { return slots_[plan_.result_slot].p; }
+
+  // Begins a row: the operands' slots are at its first element, and n of it follow.
+  void begin_row(int64_t n) {
+    for (const Step& step : plan_.once) {
+      step.fn(slots_, step, 1);
+    }
+    for (const Step& step : plan_.fills) {
+      step.fn(slots_, step, std::min<int64_t>(n, plan_.tile));
+    }
+  }
+  // n <= tile elements from where the operands' slots are.
+  void run_tile(int64_t n) {
+    for (const Step& step : plan_.steps) {
+      step.fn(slots_, step, n);
+    }
+  }
+  // Moves the operands' slots by n elements along the row.
+  void advance(int64_t n) {
+    for (uint32_t k = 0; k < plan_.n_operands; ++k) {
+      const Access access = access_of(plan_.keys[k]);
+      const int64_t stride = access == kDense ? 1 : access == kBroadcast ? 0 : operands_[k].strides[inner_];
+      slots_[k].p += n * stride * item_size(dtype_of(plan_.keys[k]));
+    }
+  }
+  void run_row(int64_t n) {
+    begin_row(n);
+    for (; n > plan_.tile; n -= plan_.tile) {
+      run_tile(plan_.tile);
+      advance(plan_.tile);
+    }
+    run_tile(n);
+  }
+
+ private:
+  const Plan& plan_;
+  const tn_operand* operands_;
+  int32_t inner_;
+  Slot* slots_ = inline_slots_;
+  char* memory_ = inline_memory_;
+  std::unique_ptr<char[]> heap_;
+  Slot inline_slots_[kInlineSlots];
+  alignas(64) char inline_memory_[kInlineMemory];
+};
+
+}  // namespace tenon::cpu

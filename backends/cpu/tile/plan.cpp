@@ -1,0 +1,282 @@
+// Makes plans: each live value of the program's graph gets a slot (an operand's memory, a scalar, or a tile that is used again
+// after its last reader) and a step from the table for its types.
+#include "tile/plan.h"
+
+#include <mutex>
+
+#include "tile/graph.h"
+
+namespace tenon::cpu {
+
+std::atomic<const Plan*> plan_buckets[kPlanBuckets];
+
+namespace {
+
+constexpr int kTile = 512;
+constexpr uint32_t kMemoryWanted = 48 * 1024;
+
+double cost_of(uint16_t opcode) {
+  if (opcode == TN_I_FLOORDIV || opcode == TN_I_REM || opcode == TN_I_FMOD) {
+    return 10;
+  }
+  const bool math = (opcode >= TN_I_EXP && opcode <= TN_I_ERFC) || opcode == TN_I_POW || opcode == TN_I_ATAN2;
+  return math ? 1.5 : 0.15;
+}
+
+class Builder {
+ public:
+  Builder(const tn_host* host, const tn_program& program, Plan* plan)
+      : host_(host), program_(program), plan_(*plan), table_(table()) {}
+
+  tn_status* build() {
+    TENON_CPU_TRY(read_graph(host_, program_, plan_, &graph_));
+    places_.resize(graph_.values.size());
+    n_slots_ = plan_.n_operands;
+    place_scalars();
+    place_outputs();
+    size_t next = 0;
+    const int n_nodes = static_cast<int>(graph_.nodes.size());
+    for (int n = 0; n <= n_nodes; ++n) {
+      for (; next < graph_.stores.size() && graph_.stores[next].node == n; ++next) {
+        emit_store(graph_.stores[next]);
+      }
+      if (n < n_nodes && graph_.nodes[n].live) {
+        emit_node(graph_.nodes[n], n);
+      }
+    }
+    return lay_out();
+  }
+
+ private:
+  struct Place {
+    int slot = kNone;
+    int spread = kNone;      // the tile of a scalar that is spread
+    bool temporary = false;  // the slot is a tile to be given back
+  };
+  struct Choice {
+    StepFn fn;
+    int a, b = 0, c = 0;  // slots
+  };
+
+  int new_slot(SlotInit init) {
+    plan_.inits.push_back(init);
+    return static_cast<int>(n_slots_++);
+  }
+  int stride_slot(int operand) { return new_slot({SlotInit::kStride, kI64, static_cast<uint32_t>(operand), 0}); }
+  int new_tile() {
+    tile_slots_.push_back(new_slot({SlotInit::kMemory, kI64, 0, 0}));
+    return tile_slots_.back();
+  }
+  int take_tile() {
+    if (free_tiles_.empty()) {
+      return new_tile();
+    }
+    const int slot = free_tiles_.back();
+    free_tiles_.pop_back();
+    return slot;
+  }
+
+  // Operands, parameters and constants.
+  void place_scalars() {
+    for (size_t v = 0; v < graph_.values.size(); ++v) {
+      const Value& value = graph_.values[v];
+      const uint32_t index = static_cast<uint32_t>(value.index);
+      if (value.last_use == kNone) {
+        continue;
+      }
+      if (value.origin == Value::kOperand) {
+        places_[v].slot = value.index;
+      } else if (value.origin == Value::kParam) {
+        places_[v].slot = new_slot({SlotInit::kParam, value.type, index, 8 * n_scalars_++});
+      } else if (value.origin == Value::kConstant) {
+        tn_scalar constant = {};
+        write_scalar(reinterpret_cast<char*>(&constant), value.type, program_.constants[index]);
+        plan_.constants.push_back(constant);
+        const uint32_t at = static_cast<uint32_t>(plan_.constants.size()) - 1;
+        places_[v].slot = new_slot({SlotInit::kConstant, value.type, at, 0});
+      }
+    }
+  }
+
+  // A computed value goes straight to its output's memory where that is dense and of its type. What is only loaded does not
+  // when the plan works in place: inputs that are not read yet may lie there.
+  bool is_direct(const Store& store) const { return places_[store.value].slot == store.output; }
+  void place_outputs() {
+    if (plan_.mode == kResult) {
+      return;
+    }
+    for (const Store& store : graph_.stores) {
+      const Value& value = graph_.values[store.value];
+      const uint8_t key = plan_.keys[store.output];
+      const bool computed = value.origin == Value::kNode && !value.scalar &&
+                            !(plan_.mode == kInPlace && graph_.nodes[value.index].kind == Node::kLoad);
+      if (computed && places_[store.value].slot == kNone && access_of(key) == kDense &&
+          is_native(dtype_of(key), value.type)) {
+        places_[store.value].slot = store.output;
+      }
+    }
+  }
+
+  // A tile with the value: its own, or a scalar's, spread over one that nothing else uses.
+  int tile_of(int v) {
+    Place& place = places_[v];
+    if (!graph_.values[v].scalar) {
+      return place.slot;
+    }
+    if (place.spread == kNone) {
+      place.spread = new_tile();
+      push(plan_.fills, place.spread, {table_.splat[graph_.values[v].type], place.slot});
+    }
+    return place.spread;
+  }
+
+  static void push(std::vector<Step>& steps, int d, const Choice& c) {
+    steps.push_back({c.fn, static_cast<uint16_t>(d), static_cast<uint16_t>(c.a), static_cast<uint16_t>(c.b),
+                     static_cast<uint16_t>(c.c)});
+  }
+
+  void emit_node(const Node& node, int index) {
+    const Choice choice = choose(node);
+    Place& place = places_[node.d];
+    if (graph_.values[node.d].scalar) {
+      place.slot = new_slot({SlotInit::kMemory, kI64, 0, 8 * n_scalars_++});
+      push(plan_.once, place.slot, choice);
+      return;
+    }
+    if (place.slot == kNone) {
+      place.slot = take_tile();
+      place.temporary = true;
+    }
+    push(plan_.steps, place.slot, choice);
+    plan_.cost += cost_of(node.opcode);
+    for (const int operand : {node.a, node.b, node.c}) {
+      if (operand != kNone && places_[operand].temporary && graph_.values[operand].last_use == index) {
+        places_[operand].temporary = false;  // once, though it may be read twice here
+        free_tiles_.push_back(places_[operand].slot);
+      }
+    }
+  }
+
+  Choice choose(const Node& node) {
+    const bool scalar = graph_.values[node.d].scalar;
+    const auto slot = [&](int v) { return places_[v].slot; };
+    const auto type = [&](int v) { return graph_.values[v].type; };
+    const auto is_scalar = [&](int v) { return graph_.values[v].scalar; };
+    switch (node.kind) {
+      case Node::kLoad:
+        if (access_of(plan_.keys[node.operand]) == kStrided) {
+          return {table_.load_strided[node.dtype][type(node.d)], node.operand, stride_slot(node.operand)};
+        }
+        return {table_.load[node.dtype][type(node.d)], node.operand};
+      case Node::kCast: return {table_.cast[type(node.a)][node.dtype], slot(node.a)};
+      case Node::kUnary: return {table_.unary[node.opcode][type(node.a)], slot(node.a)};
+      case Node::kBinary: {
+        const StepFn* shapes = table_.binary[node.opcode][type(node.a)];
+        const Shape shape = is_scalar(node.a) == is_scalar(node.b) ? kVV : is_scalar(node.b) ? kVS : kSV;
+        if (shapes[shape]) {
+          return {shapes[shape], slot(node.a), slot(node.b)};
+        }
+        return {shapes[kVV], tile_of(node.a), tile_of(node.b)};
+      }
+      case Node::kWhere: {
+        const int kind = scalar ? 0 : (is_scalar(node.b) ? 1 : 0) + (is_scalar(node.c) ? 2 : 0);
+        return {table_.where[type(node.b)][kind], scalar ? slot(node.a) : tile_of(node.a), slot(node.b), slot(node.c)};
+      }
+    }
+    return {};
+  }
+
+  void emit_store(const Store& store) {
+    if (plan_.mode == kResult) {
+      plan_.result_slot = static_cast<uint16_t>(tile_of(store.value));
+      places_[store.value].temporary = false;
+      return;
+    }
+    if (is_direct(store)) {
+      return;
+    }
+    const Value& value = graph_.values[store.value];
+    const tn_dtype dtype = dtype_of(plan_.keys[store.output]);
+    if (access_of(plan_.keys[store.output]) != kDense) {
+      const int tile = tile_of(store.value);
+      push(plan_.steps, store.output, {table_.store_strided[value.type][dtype], tile, stride_slot(store.output)});
+    } else if (value.scalar && is_native(dtype, value.type)) {
+      push(plan_.steps, store.output, {table_.splat[value.type], places_[store.value].slot});
+    } else {
+      push(plan_.steps, store.output, {table_.store[value.type][dtype], tile_of(store.value)});
+    }
+    plan_.cost += 0.15;
+  }
+
+  // Scalars first, then the tiles, each a multiple of 64 bytes and not of 4096.
+  tn_status* lay_out() {
+    if (n_slots_ > UINT16_MAX) {
+      return error(host_, TN_UNSUPPORTED, "cpu: the program needs %u slots, at most %d are possible", n_slots_, UINT16_MAX);
+    }
+    const uint32_t scalars = (8 * n_scalars_ + 63) / 64 * 64;
+    const uint32_t n_tiles = static_cast<uint32_t>(tile_slots_.size());
+    const auto bytes = [&] { return static_cast<uint32_t>(plan_.tile) * 8 + 64; };
+    plan_.tile = kTile;
+    while (plan_.tile > 64 && scalars + n_tiles * bytes() > kMemoryWanted) {
+      plan_.tile /= 2;
+    }
+    for (uint32_t i = 0; i < n_tiles; ++i) {
+      plan_.inits[tile_slots_[i] - plan_.n_operands].offset = scalars + i * bytes();
+    }
+    plan_.memory = scalars + n_tiles * bytes();
+    plan_.n_slots = n_slots_;
+    plan_.cost += 0.1;
+    plan_.serial = static_cast<int64_t>(kSerialNs / plan_.cost);
+    return nullptr;
+  }
+
+  const tn_host* host_;
+  const tn_program& program_;
+  Plan& plan_;
+  const Table& table_;
+  Graph graph_;
+  std::vector<Place> places_;  // of the values
+  uint32_t n_slots_ = 0;
+  uint32_t n_scalars_ = 0;
+  std::vector<int> tile_slots_, free_tiles_;
+};
+
+}  // namespace
+
+const tn_program& identity_program(RegisterType type) {
+  static constexpr tn_instruction kInstructions[kRegisterTypes][2] = {
+      {{TN_I_LOAD, TN_FLOAT32}, {TN_I_STORE, TN_FLOAT32}},
+      {{TN_I_LOAD, TN_FLOAT64}, {TN_I_STORE, TN_FLOAT64}},
+      {{TN_I_LOAD, TN_INT64}, {TN_I_STORE, TN_INT64}},
+      {{TN_I_LOAD, TN_BOOL}, {TN_I_STORE, TN_BOOL}},
+  };
+  // The host counts ids up from the other end.
+  static constexpr auto make = [](int t) {
+    return tn_program{sizeof(tn_program), TN_INSTRUCTION_SET, UINT64_MAX - static_cast<uint64_t>(t), kInstructions[t], 2, 1,
+                      nullptr, 0, 1, 1, 0};
+  };
+  static constexpr tn_program kPrograms[kRegisterTypes] = {make(0), make(1), make(2), make(3)};
+  return kPrograms[type];
+}
+
+tn_status* make_plan(const tn_host* host, const tn_program& program, const uint8_t* keys, uint32_t n, PlanMode mode,
+                     uint64_t word, const Plan** result) {
+  return guarded(host, [&]() -> tn_status* {
+    auto plan = std::make_unique<Plan>();
+    plan->program = program.id;
+    plan->word = word;
+    plan->mode = mode;
+    plan->keys.assign(keys, keys + n);
+    plan->n_operands = n;
+    TENON_CPU_TRY(Builder(host, program, plan.get()).build());
+    static std::mutex mutex;
+    const std::lock_guard lock(mutex);
+    std::atomic<const Plan*>& bucket = plan_buckets[plan_bucket(program.id, word)];
+    plan->next = bucket.load(std::memory_order_relaxed);
+    *result = plan.get();
+    bucket.store(plan.release(), std::memory_order_release);
+    return nullptr;
+  });
+}
+
+}  // namespace tenon::cpu

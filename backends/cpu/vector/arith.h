@@ -1,0 +1,342 @@
+// The scalar meanings of the program's instructions, and the loops that apply them to n elements.
+#pragma once
+
+#include "vector/lanes.h"
+#include "vector/math.h"
+#include "vector/table.h"
+
+namespace tenon::cpu {
+namespace {
+
+template <typename T>
+constexpr bool kIsFloat = false;
+template <>
+constexpr bool kIsFloat<float> = true;
+template <>
+constexpr bool kIsFloat<double> = true;
+
+// Integer arithmetic wraps, so it is done unsigned.
+template <typename T>
+TENON_INLINE auto wrapping(T x) {
+  if constexpr (kIsFloat<T>) {
+    return x;
+  } else {
+    return static_cast<uint64_t>(x);
+  }
+}
+
+TENON_INLINE float fmod_of(float a, float b) { return __builtin_fmodf(a, b); }
+TENON_INLINE double fmod_of(double a, double b) { return __builtin_fmod(a, b); }
+TENON_INLINE float floor_of(float x) { return __builtin_floorf(x); }
+TENON_INLINE double floor_of(double x) { return __builtin_floor(x); }
+TENON_INLINE float copysign_of(float x, float s) { return __builtin_copysignf(x, s); }
+TENON_INLINE double copysign_of(double x, double s) { return __builtin_copysign(x, s); }
+
+// ---- one operand
+
+#define TENON_FLOAT_UNARY(Name, f32, f64)                   \
+  struct Name {                                             \
+    static TENON_INLINE float of(float x) { return f32; }    \
+    static TENON_INLINE double of(double x) { return f64; }  \
+  };
+TENON_FLOAT_UNARY(Floor, __builtin_floorf(x), __builtin_floor(x))
+TENON_FLOAT_UNARY(Ceil, __builtin_ceilf(x), __builtin_ceil(x))
+TENON_FLOAT_UNARY(Round, __builtin_rintf(x), __builtin_rint(x))
+TENON_FLOAT_UNARY(Trunc, __builtin_truncf(x), __builtin_trunc(x))
+TENON_FLOAT_UNARY(Sqrt, __builtin_sqrtf(x), __builtin_sqrt(x))
+
+struct Neg {
+  template <typename T>
+  static TENON_INLINE T of(T x) {
+    if constexpr (kIsFloat<T>) {
+      return -x;
+    } else {
+      return static_cast<T>(0 - wrapping(x));
+    }
+  }
+};
+struct Abs {
+  static TENON_INLINE float of(float x) { return __builtin_fabsf(x); }
+  static TENON_INLINE double of(double x) { return __builtin_fabs(x); }
+  static TENON_INLINE int64_t of(int64_t x) { return x < 0 ? Neg::of(x) : x; }
+};
+struct Sign {
+  template <typename T>
+  static TENON_INLINE T of(T x) {
+    const T sign = static_cast<T>((x > 0 ? T(1) : T(0)) - (x < 0 ? T(1) : T(0)));
+    return x == x ? sign : x;
+  }
+};
+struct Not {
+  static TENON_INLINE int64_t of(int64_t x) { return ~x; }
+  static TENON_INLINE uint8_t of(uint8_t x) { return x == 0; }
+};
+struct IsNan {
+  template <typename T>
+  static TENON_INLINE uint8_t of(T x) {
+    return x != x;
+  }
+};
+struct IsInf {
+  template <typename T>
+  static TENON_INLINE uint8_t of(T x) {
+    return Abs::of(x) == static_cast<T>(__builtin_inf());
+  }
+};
+struct Move {
+  template <typename T>
+  static TENON_INLINE T of(T x) {
+    return x;
+  }
+};
+
+// ---- two operands
+
+struct Add {
+  template <typename T>
+  static TENON_INLINE T of(T a, T b) {
+    return static_cast<T>(wrapping(a) + wrapping(b));
+  }
+};
+struct Sub {
+  template <typename T>
+  static TENON_INLINE T of(T a, T b) {
+    return static_cast<T>(wrapping(a) - wrapping(b));
+  }
+};
+struct Mul {
+  template <typename T>
+  static TENON_INLINE T of(T a, T b) {
+    return static_cast<T>(wrapping(a) * wrapping(b));
+  }
+};
+struct Div {
+  template <typename T>
+  static TENON_INLINE T of(T a, T b) {
+    return a / b;
+  }
+};
+struct Fmod {
+  template <typename T>
+  static TENON_INLINE T of(T a, T b) {
+    if constexpr (kIsFloat<T>) {
+      return fmod_of(a, b);
+    } else {
+      return b == 0 || b == -1 ? 0 : a % b;
+    }
+  }
+};
+// Exact, as Python's: the remainder by fmod, moved to the sign of b.
+struct Rem {
+  template <typename T>
+  static TENON_INLINE T of(T a, T b) {
+    const T r = Fmod::of(a, b);
+    return r != 0 && (r < 0) != (b < 0) ? static_cast<T>(r + b) : r;
+  }
+};
+struct FloorDiv {
+  static TENON_INLINE int64_t of(int64_t a, int64_t b) {
+    if (b == 0) {
+      return 0;
+    }
+    if (b == -1) {
+      return Neg::of(a);
+    }
+    const int64_t q = a / b;
+    return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
+  }
+  // The quotient that fits the exact remainder: floor(a / b) may be one too many where a / b rounds up to an integer.
+  template <typename T>
+  static TENON_INLINE T of(T a, T b) {
+    if (b == 0) {
+      return a / b;
+    }
+    const T r = fmod_of(a, b);
+    T q = (a - r) / b;
+    if (r != 0 && (r < 0) != (b < 0)) {
+      q -= 1;
+    }
+    if (q == 0) {
+      return copysign_of(T(0), a / b);
+    }
+    const T floor = floor_of(q);
+    return q - floor > T(0.5) ? floor + 1 : floor;
+  }
+};
+struct IntPow {
+  static TENON_INLINE int64_t of(int64_t base, int64_t exponent) {
+    if (exponent < 0) {
+      return base == 1 ? 1 : base != -1 ? 0 : exponent % 2 == 0 ? 1 : -1;
+    }
+    uint64_t power = 1;
+    uint64_t square = static_cast<uint64_t>(base);
+    for (uint64_t e = static_cast<uint64_t>(exponent); e != 0; e >>= 1) {
+      power *= e & 1 ? square : 1;
+      square *= square;
+    }
+    return static_cast<int64_t>(power);
+  }
+};
+struct Min {
+  template <typename T>
+  static TENON_INLINE T of(T a, T b) {
+    return a < b || a != a ? a : b;
+  }
+};
+struct Max {
+  template <typename T>
+  static TENON_INLINE T of(T a, T b) {
+    return a > b || a != a ? a : b;
+  }
+};
+struct And {
+  template <typename T>
+  static TENON_INLINE T of(T a, T b) {
+    return a & b;
+  }
+};
+struct Or {
+  template <typename T>
+  static TENON_INLINE T of(T a, T b) {
+    return a | b;
+  }
+};
+struct Xor {
+  template <typename T>
+  static TENON_INLINE T of(T a, T b) {
+    return a ^ b;
+  }
+};
+struct Shl {
+  static TENON_INLINE int64_t of(int64_t a, int64_t b) {
+    return b < 0 || b > 63 ? 0 : static_cast<int64_t>(static_cast<uint64_t>(a) << (b & 63));
+  }
+};
+struct Shr {
+  static TENON_INLINE int64_t of(int64_t a, int64_t b) { return a >> (b < 0 || b > 63 ? 63 : b); }
+};
+
+#define TENON_COMPARISON(Name, op)             \
+  struct Name {                                \
+    template <typename T>                      \
+    static TENON_INLINE uint8_t of(T a, T b) {  \
+      return a op b;                           \
+    }                                          \
+  };
+TENON_COMPARISON(Eq, ==)
+TENON_COMPARISON(Ne, !=)
+TENON_COMPARISON(Lt, <)
+TENON_COMPARISON(Le, <=)
+TENON_COMPARISON(Gt, >)
+TENON_COMPARISON(Ge, >=)
+
+// ---- loops
+
+template <typename T>
+TENON_INLINE T* at(const Slot* slots, uint16_t slot) {
+  return reinterpret_cast<T*>(slots[slot].p);
+}
+
+template <typename F, typename T, typename R = T>
+void unary(const Slot* slots, const Step& step, int64_t n) {
+  R* d = at<R>(slots, step.d);
+  const T* a = at<T>(slots, step.a);
+  TENON_INDEPENDENT
+  for (int64_t i = 0; i < n; ++i) {
+    d[i] = F::of(a[i]);
+  }
+}
+
+template <typename F, typename T>
+void unary_math(const Slot* slots, const Step& step, int64_t n) {
+  T* d = at<T>(slots, step.d);
+  const T* a = at<T>(slots, step.a);
+  constexpr int64_t w = kLanes<T>;
+  int64_t i = 0;
+  for (; i + w <= n; i += w) {
+    store(d + i, F::of(load(a + i)));
+  }
+  if (i < n) {
+    store_part(d + i, n - i, F::of(load_part(a + i, n - i, a[n - 1])));
+  }
+}
+
+template <typename F, typename T, typename R, bool kVaryA, bool kVaryB>
+void binary(const Slot* slots, const Step& step, int64_t n) {
+  R* d = at<R>(slots, step.d);
+  const T* a = at<T>(slots, step.a);
+  const T* b = at<T>(slots, step.b);
+  const T a0 = *a;
+  const T b0 = *b;
+  TENON_INDEPENDENT
+  for (int64_t i = 0; i < n; ++i) {
+    d[i] = F::of(kVaryA ? a[i] : a0, kVaryB ? b[i] : b0);
+  }
+}
+
+template <typename F, typename T>
+void binary_math(const Slot* slots, const Step& step, int64_t n) {
+  T* d = at<T>(slots, step.d);
+  const T* a = at<T>(slots, step.a);
+  const T* b = at<T>(slots, step.b);
+  constexpr int64_t w = kLanes<T>;
+  int64_t i = 0;
+  for (; i + w <= n; i += w) {
+    store(d + i, F::of(load(a + i), load(b + i)));
+  }
+  if (i < n) {
+    const int64_t rest = n - i;
+    store_part(d + i, rest, F::of(load_part(a + i, rest, a[n - 1]), load_part(b + i, rest, b[n - 1])));
+  }
+}
+
+// x ^ 2 is what most powers are.
+template <typename T>
+void power_by_scalar(const Slot* slots, const Step& step, int64_t n) {
+  T* d = at<T>(slots, step.d);
+  const T* a = at<T>(slots, step.a);
+  const T exponent = *at<T>(slots, step.b);
+  if (exponent == 2) {
+    TENON_INDEPENDENT
+    for (int64_t i = 0; i < n; ++i) {
+      d[i] = a[i] * a[i];
+    }
+    return;
+  }
+  constexpr int64_t w = kLanes<T>;
+  int64_t i = 0;
+  for (; i + w <= n; i += w) {
+    store(d + i, Pow::of(load(a + i), broadcast(exponent)));
+  }
+  if (i < n) {
+    store_part(d + i, n - i, Pow::of(load_part(a + i, n - i, a[n - 1]), broadcast(exponent)));
+  }
+}
+
+template <typename T, bool kVaryB, bool kVaryC>
+void select(const Slot* slots, const Step& step, int64_t n) {
+  T* d = at<T>(slots, step.d);
+  const uint8_t* condition = at<uint8_t>(slots, step.a);
+  const T* b = at<T>(slots, step.b);
+  const T* c = at<T>(slots, step.c);
+  const T b0 = *b;
+  const T c0 = *c;
+  TENON_INDEPENDENT
+  for (int64_t i = 0; i < n; ++i) {
+    const T x = kVaryB ? b[i] : b0;
+    const T y = kVaryC ? c[i] : c0;
+    d[i] = condition[i] ? x : y;
+  }
+}
+
+template <typename T>
+void splat(const Slot* slots, const Step& step, int64_t n) {
+  T* d = at<T>(slots, step.d);
+  const T value = *at<T>(slots, step.a);
+  for (int64_t i = 0; i < n; ++i) {
+    d[i] = value;
+  }
+}
+
+}  // namespace
+}  // namespace tenon::cpu

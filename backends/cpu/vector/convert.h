@@ -1,0 +1,169 @@
+// Elements between memory of any dtype and the four register types; the halves' formats.
+#pragma once
+
+#include "vector/arith.h"
+#include "vector/lanes.h"
+#include "vector/table.h"
+
+namespace tenon::cpu {
+namespace {
+
+template <typename To, typename From>
+TENON_INLINE To bits_of(From x) {
+  return __builtin_bit_cast(To, x);
+}
+
+// Giesen's conversions: multiplication by 2^112 makes subnormals right, an addition rounds them.
+TENON_INLINE float half_to_float(uint16_t h) {
+  const uint32_t magnitude = static_cast<uint32_t>(h & 0x7fff) << 13;
+  const uint32_t finite = bits_of<uint32_t>(bits_of<float>(magnitude) * 0x1p112f);
+  const uint32_t bits = magnitude >= 0x0f800000u ? magnitude | 0x7f800000u : finite;
+  return bits_of<float>(bits | static_cast<uint32_t>(h & 0x8000) << 16);
+}
+
+TENON_INLINE uint16_t float_to_half(float x) {
+  const uint32_t all = bits_of<uint32_t>(x);
+  const uint32_t bits = all & 0x7fffffffu;
+  const uint32_t big = bits > 0x7f800000u ? 0x7e00u : 0x7c00u;
+  const uint32_t small = bits_of<uint32_t>(bits_of<float>(bits) + 0.5f) - 0x3f000000u;
+  const uint32_t normal = (bits + 0xc8000fffu + (bits >> 13 & 1)) >> 13;
+  const uint32_t h = bits >= 0x47800000u ? big : bits < 0x38800000u ? small : normal;
+  return static_cast<uint16_t>(h | (all >> 16 & 0x8000u));
+}
+
+TENON_INLINE float bfloat_to_float(uint16_t b) { return bits_of<float>(static_cast<uint32_t>(b) << 16); }
+TENON_INLINE uint16_t float_to_bfloat(float x) {
+  const uint32_t bits = bits_of<uint32_t>(x);
+  const uint32_t rounded = (bits + 0x7fffu + (bits >> 16 & 1)) >> 16;
+  return static_cast<uint16_t>((bits & 0x7fffffffu) > 0x7f800000u ? 0x7fc0u | (bits >> 16 & 0x8000u) : rounded);
+}
+
+// Element: how a dtype lies in memory. Wide: the register type that holds all its values.
+template <tn_dtype D>
+struct Format;
+#define TENON_FORMAT(dtype, element, wide, widened, narrowed)                   \
+  template <>                                                                   \
+  struct Format<dtype> {                                                        \
+    using Element = element;                                                    \
+    using Wide = wide;                                                          \
+    static TENON_INLINE wide widen(element x) { return widened; }                \
+    static TENON_INLINE element narrow(wide x) { return narrowed; }              \
+  };
+TENON_FORMAT(TN_FLOAT32, float, float, x, x)
+TENON_FORMAT(TN_FLOAT64, double, double, x, x)
+TENON_FORMAT(TN_FLOAT16, uint16_t, float, half_to_float(x), float_to_half(x))
+TENON_FORMAT(TN_BFLOAT16, uint16_t, float, bfloat_to_float(x), float_to_bfloat(x))
+TENON_FORMAT(TN_INT64, int64_t, int64_t, x, x)
+TENON_FORMAT(TN_INT32, int32_t, int64_t, x, static_cast<int32_t>(x))
+TENON_FORMAT(TN_UINT8, uint8_t, int64_t, x, static_cast<uint8_t>(x))
+TENON_FORMAT(TN_BOOL, uint8_t, uint8_t, x != 0, x)
+
+// uint8_t is the bool register: anything becomes bool by != 0.
+template <typename To, typename From>
+TENON_INLINE To convert(From x) {
+  if constexpr (__is_same(To, uint8_t)) {
+    return x != 0;
+  } else {
+    return static_cast<To>(x);
+  }
+}
+
+template <tn_dtype D, typename R>
+TENON_INLINE R read_as(typename Format<D>::Element x) {
+  return convert<R>(Format<D>::widen(x));
+}
+template <tn_dtype D, typename R>
+TENON_INLINE typename Format<D>::Element write_as(R x) {
+  return Format<D>::narrow(convert<typename Format<D>::Wide>(x));
+}
+
+#if defined(__F16C__)
+TENON_INLINE void widen_halves(float* d, const uint16_t* s, int64_t n) {
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8) {
+    _mm256_storeu_ps(d + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(s + i))));
+  }
+  for (; i < n; ++i) {
+    d[i] = _cvtsh_ss(s[i]);
+  }
+}
+TENON_INLINE void narrow_halves(uint16_t* d, const float* s, int64_t n) {
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(d + i),
+                     _mm256_cvtps_ph(_mm256_loadu_ps(s + i), _MM_FROUND_TO_NEAREST_INT));
+  }
+  for (; i < n; ++i) {
+    d[i] = _cvtss_sh(s[i], _MM_FROUND_TO_NEAREST_INT);
+  }
+}
+#endif
+
+template <tn_dtype D, typename R>
+void load_dense(const Slot* slots, const Step& step, int64_t n) {
+  using Element = typename Format<D>::Element;
+  R* d = at<R>(slots, step.d);
+  const Element* s = at<Element>(slots, step.a);
+#if defined(__F16C__)
+  if constexpr (D == TN_FLOAT16 && __is_same(R, float)) {
+    return widen_halves(d, s, n);
+  }
+#endif
+  TENON_INDEPENDENT
+  for (int64_t i = 0; i < n; ++i) {
+    d[i] = read_as<D, R>(s[i]);
+  }
+}
+
+template <tn_dtype D, typename R>
+void load_strided(const Slot* slots, const Step& step, int64_t n) {
+  using Element = typename Format<D>::Element;
+  R* d = at<R>(slots, step.d);
+  const Element* s = at<Element>(slots, step.a);
+  const int64_t stride = slots[step.b].i;
+  for (int64_t i = 0; i < n; ++i) {
+    d[i] = read_as<D, R>(s[i * stride]);
+  }
+}
+
+template <typename R, tn_dtype D>
+void store_dense(const Slot* slots, const Step& step, int64_t n) {
+  using Element = typename Format<D>::Element;
+  Element* d = at<Element>(slots, step.d);
+  const R* s = at<R>(slots, step.a);
+#if defined(__F16C__)
+  if constexpr (D == TN_FLOAT16 && __is_same(R, float)) {
+    return narrow_halves(d, s, n);
+  }
+#endif
+  TENON_INDEPENDENT
+  for (int64_t i = 0; i < n; ++i) {
+    d[i] = write_as<D, R>(s[i]);
+  }
+}
+
+template <typename R, tn_dtype D>
+void store_strided(const Slot* slots, const Step& step, int64_t n) {
+  using Element = typename Format<D>::Element;
+  Element* d = at<Element>(slots, step.d);
+  const R* s = at<R>(slots, step.a);
+  const int64_t stride = slots[step.b].i;
+  for (int64_t i = 0; i < n; ++i) {
+    d[i * stride] = write_as<D, R>(s[i]);
+  }
+}
+
+// TN_I_CAST: the value as the dtype has it, in the register type that holds the dtype.
+template <typename R, tn_dtype D>
+void cast(const Slot* slots, const Step& step, int64_t n) {
+  using Wide = typename Format<D>::Wide;
+  Wide* d = at<Wide>(slots, step.d);
+  const R* s = at<R>(slots, step.a);
+  TENON_INDEPENDENT
+  for (int64_t i = 0; i < n; ++i) {
+    d[i] = Format<D>::widen(write_as<D, R>(s[i]));
+  }
+}
+
+}  // namespace
+}  // namespace tenon::cpu

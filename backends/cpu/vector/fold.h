@@ -1,0 +1,148 @@
+// Folds of dense elements to one, rows of logits, and the running sums of reductions. Sums and products of floats keep many
+// partial results, at least a vector's lanes times four, so their error grows as that of pairwise summation for the lengths
+// that callers pass (2048 at most; longer ones are cut).
+#pragma once
+
+#include "vector/arith.h"
+#include "vector/lanes.h"
+
+namespace tenon::cpu {
+namespace {
+
+template <typename F, typename T>
+TENON_INLINE Vec<T> fold_lanes(Vec<T> a, Vec<T> b) {
+  if constexpr (__is_same(F, Add)) {
+    return a + b;
+  } else if constexpr (__is_same(F, Mul)) {
+    return a * b;
+  } else if constexpr (__is_same(F, Max)) {
+    return (a > b) | (a != a) ? a : b;
+  } else {
+    return (a < b) | (a != a) ? a : b;
+  }
+}
+
+template <typename F, typename T>
+TENON_INLINE T neutral(const T* x) {
+  return __is_same(F, Add) ? T(0) : __is_same(F, Mul) ? T(1) : x[0];
+}
+
+template <typename F, typename T>
+TENON_INLINE T fold_across(Vec<T> v) {
+  T lanes[kLanes<T>];
+  store(lanes, v);
+#pragma GCC unroll 4
+  for (int width = kLanes<T> / 2; width > 0; width /= 2) {
+    for (int i = 0; i < width; ++i) {
+      lanes[i] = F::of(lanes[i], lanes[i + width]);
+    }
+  }
+  return lanes[0];
+}
+
+template <typename F, typename T>
+TENON_INLINE T fold_floats(const T* x, int64_t n) {
+  constexpr int64_t w = kLanes<T>;
+  const T start = neutral<F>(x);
+  int64_t i = 0;
+  Vec<T> v0 = broadcast(start);
+  if (n >= 4 * w) {
+    Vec<T> v1 = v0, v2 = v0, v3 = v0;
+    for (; i + 4 * w <= n; i += 4 * w) {
+      v0 = fold_lanes<F, T>(v0, load(x + i));
+      v1 = fold_lanes<F, T>(v1, load(x + i + w));
+      v2 = fold_lanes<F, T>(v2, load(x + i + 2 * w));
+      v3 = fold_lanes<F, T>(v3, load(x + i + 3 * w));
+    }
+    v0 = fold_lanes<F, T>(fold_lanes<F, T>(v0, v1), fold_lanes<F, T>(v2, v3));
+  }
+  for (; i + w <= n; i += w) {
+    v0 = fold_lanes<F, T>(v0, load(x + i));
+  }
+  if (i < n) {
+    v0 = fold_lanes<F, T>(v0, load_part(x + i, n - i, start));
+  }
+  return fold_across<F, T>(v0);
+}
+
+template <typename F, typename T>
+double fold(const T* x, int64_t n) {
+  return fold_floats<F, T>(x, n);
+}
+
+template <typename F>
+int64_t fold_int(const int64_t* x, int64_t n) {
+  int64_t result = neutral<F>(x);
+  for (int64_t i = 0; i < n; ++i) {
+    result = F::of(result, x[i]);
+  }
+  return result;
+}
+
+void flush_f32(double* sum, const float* x, int64_t n) {
+  TENON_INDEPENDENT
+  for (int64_t i = 0; i < n; ++i) {
+    sum[i] += x[i];
+  }
+}
+
+// Neumaier's: the error of each addition, whichever operand is the larger.
+void flush_f64(double* sum, double* error, const double* x, int64_t n) {
+  TENON_INDEPENDENT
+  for (int64_t i = 0; i < n; ++i) {
+    const double s = sum[i];
+    const double y = x[i];
+    const double t = s + y;
+    const double lost_y = (s - t) + y;
+    const double lost_s = (y - t) + s;
+    error[i] += __builtin_fabs(s) >= __builtin_fabs(y) ? lost_y : lost_s;
+    sum[i] = t;
+  }
+}
+
+TENON_INLINE float log_of(float x) { return __builtin_logf(x); }
+TENON_INLINE double log_of(double x) { return __builtin_log(x); }
+
+template <typename T>
+T log_sum_exp(const T* x, int64_t n) {
+  constexpr int64_t w = kLanes<T>;
+  const T infinity = static_cast<T>(__builtin_inf());
+  const T top = fold_floats<Max, T>(x, n);
+  if (!(top < infinity && top > -infinity)) {
+    return top;
+  }
+  const Vec<T> shift = broadcast(top);
+  double total = 0;
+  for (int64_t begin = 0; begin < n; begin += 1024) {
+    const int64_t end = n - begin < 1024 ? n : begin + 1024;
+    Vec<T> sum = {};
+    int64_t i = begin;
+    for (; i + w <= end; i += w) {
+      sum += Exp::of(load(x + i) - shift);
+    }
+    if (i < end) {
+      const Vec<T> part = Exp::of(load_part(x + i, end - i, top) - shift);
+      T lanes[kLanes<T>] = {};
+      store_part(lanes, end - i, part);
+      sum += load(lanes);
+    }
+    total += fold_across<Add, T>(sum);
+  }
+  return top + log_of(static_cast<T>(total));
+}
+
+template <typename T>
+void softmax(T* d, const T* x, T lse, T scale, int64_t n) {
+  constexpr int64_t w = kLanes<T>;
+  const Vec<T> shift = broadcast(lse);
+  int64_t i = 0;
+  for (; i + w <= n; i += w) {
+    store(d + i, Exp::of(load(x + i) - shift) * scale);
+  }
+  if (i < n) {
+    store_part(d + i, n - i, Exp::of(load_part(x + i, n - i, lse) - shift) * scale);
+  }
+}
+
+}  // namespace
+}  // namespace tenon::cpu

@@ -1,0 +1,225 @@
+// The table of inner loops for one instruction set; CMake compiles this file once for each, with its flags and TENON_TABLE,
+// the name of the table. See lanes.h for what such a file must not contain.
+#include "vector/arith.h"
+#include "vector/convert.h"
+#include "vector/fold.h"
+#include "vector/gemm.h"
+#include "vector/philox.h"
+#include "vector/table.h"
+
+namespace tenon::cpu {
+namespace {
+
+template <typename F>
+constexpr void add_float_unary(Table& t, int opcode) {
+  t.unary[opcode][kF32] = unary<F, float>;
+  t.unary[opcode][kF64] = unary<F, double>;
+}
+
+template <typename F>
+constexpr void add_math(Table& t, int opcode) {
+  t.unary[opcode][kF32] = unary_math<F, float>;
+  t.unary[opcode][kF64] = unary_math<F, double>;
+}
+
+template <typename F, typename T, typename R = T>
+constexpr void add_shapes(StepFn* shapes) {
+  shapes[kVV] = binary<F, T, R, true, true>;
+  shapes[kVS] = binary<F, T, R, true, false>;
+  shapes[kSV] = binary<F, T, R, false, true>;
+}
+
+template <typename F>
+constexpr void add_numeric(Table& t, int opcode) {
+  add_shapes<F, float>(t.binary[opcode][kF32]);
+  add_shapes<F, double>(t.binary[opcode][kF64]);
+  add_shapes<F, int64_t>(t.binary[opcode][kI64]);
+}
+
+template <typename F>
+constexpr void add_plain(Table& t, int opcode) {  // slow anyway: scalars are spread over a tile
+  t.binary[opcode][kF32][kVV] = binary<F, float, float, true, true>;
+  t.binary[opcode][kF64][kVV] = binary<F, double, double, true, true>;
+  t.binary[opcode][kI64][kVV] = binary<F, int64_t, int64_t, true, true>;
+}
+
+template <typename F>
+constexpr void add_bits(Table& t, int opcode) {
+  add_shapes<F, int64_t>(t.binary[opcode][kI64]);
+  add_shapes<F, uint8_t>(t.binary[opcode][kBool]);
+}
+
+template <typename F>
+constexpr void add_comparison(Table& t, int opcode) {
+  add_shapes<F, float, uint8_t>(t.binary[opcode][kF32]);
+  add_shapes<F, double, uint8_t>(t.binary[opcode][kF64]);
+  add_shapes<F, int64_t, uint8_t>(t.binary[opcode][kI64]);
+  add_shapes<F, uint8_t, uint8_t>(t.binary[opcode][kBool]);
+}
+
+template <typename T>
+constexpr void add_type(Table& t, int type) {
+  t.unary[TN_I_MOVE][type] = unary<Move, T>;
+  t.splat[type] = splat<T>;
+  t.where[type][0] = select<T, true, true>;
+  t.where[type][1] = select<T, false, true>;
+  t.where[type][2] = select<T, true, false>;
+  t.where[type][3] = select<T, false, false>;
+}
+
+template <tn_dtype D, typename R>
+constexpr void add_format_as(Table& t, int type) {
+  t.load[D][type] = load_dense<D, R>;
+  t.load_strided[D][type] = load_strided<D, R>;
+  t.store[type][D] = store_dense<R, D>;
+  t.store_strided[type][D] = store_strided<R, D>;
+  t.cast[type][D] = cast<R, D>;
+}
+
+template <tn_dtype D>
+constexpr void add_format(Table& t) {
+  add_format_as<D, float>(t, kF32);
+  add_format_as<D, double>(t, kF64);
+  add_format_as<D, int64_t>(t, kI64);
+  add_format_as<D, uint8_t>(t, kBool);
+}
+
+constexpr void add_unaries(Table& t) {
+  add_float_unary<Neg>(t, TN_I_NEG);
+  add_float_unary<Abs>(t, TN_I_ABS);
+  add_float_unary<Sign>(t, TN_I_SIGN);
+  t.unary[TN_I_NEG][kI64] = unary<Neg, int64_t>;
+  t.unary[TN_I_ABS][kI64] = unary<Abs, int64_t>;
+  t.unary[TN_I_SIGN][kI64] = unary<Sign, int64_t>;
+  add_float_unary<Floor>(t, TN_I_FLOOR);
+  add_float_unary<Ceil>(t, TN_I_CEIL);
+  add_float_unary<Round>(t, TN_I_ROUND);
+  add_float_unary<Trunc>(t, TN_I_TRUNC);
+  add_float_unary<Sqrt>(t, TN_I_SQRT);
+  add_math<Exp>(t, TN_I_EXP);
+  add_math<Exp2>(t, TN_I_EXP2);
+  add_math<Expm1>(t, TN_I_EXPM1);
+  add_math<Log>(t, TN_I_LOG);
+  add_math<Log2>(t, TN_I_LOG2);
+  add_math<Log10>(t, TN_I_LOG10);
+  add_math<Log1p>(t, TN_I_LOG1P);
+  add_math<Sin>(t, TN_I_SIN);
+  add_math<Cos>(t, TN_I_COS);
+  add_math<Tan>(t, TN_I_TAN);
+  add_math<Asin>(t, TN_I_ASIN);
+  add_math<Acos>(t, TN_I_ACOS);
+  add_math<Atan>(t, TN_I_ATAN);
+  add_math<Sinh>(t, TN_I_SINH);
+  add_math<Cosh>(t, TN_I_COSH);
+  add_math<Tanh>(t, TN_I_TANH);
+  add_math<Asinh>(t, TN_I_ASINH);
+  add_math<Acosh>(t, TN_I_ACOSH);
+  add_math<Atanh>(t, TN_I_ATANH);
+  add_math<Erf>(t, TN_I_ERF);
+  add_math<Erfc>(t, TN_I_ERFC);
+  t.unary[TN_I_NOT][kI64] = unary<Not, int64_t>;
+  t.unary[TN_I_NOT][kBool] = unary<Not, uint8_t>;
+  t.unary[TN_I_ISNAN][kF32] = unary<IsNan, float, uint8_t>;
+  t.unary[TN_I_ISNAN][kF64] = unary<IsNan, double, uint8_t>;
+  t.unary[TN_I_ISINF][kF32] = unary<IsInf, float, uint8_t>;
+  t.unary[TN_I_ISINF][kF64] = unary<IsInf, double, uint8_t>;
+}
+
+constexpr void add_binaries(Table& t) {
+  add_numeric<Add>(t, TN_I_ADD);
+  add_numeric<Sub>(t, TN_I_SUB);
+  add_numeric<Mul>(t, TN_I_MUL);
+  add_numeric<Min>(t, TN_I_MIN);
+  add_numeric<Max>(t, TN_I_MAX);
+  add_shapes<Min, uint8_t>(t.binary[TN_I_MIN][kBool]);
+  add_shapes<Max, uint8_t>(t.binary[TN_I_MAX][kBool]);
+  add_shapes<Div, float>(t.binary[TN_I_DIV][kF32]);
+  add_shapes<Div, double>(t.binary[TN_I_DIV][kF64]);
+  add_plain<FloorDiv>(t, TN_I_FLOORDIV);
+  add_plain<Rem>(t, TN_I_REM);
+  add_plain<Fmod>(t, TN_I_FMOD);
+  t.binary[TN_I_POW][kF32][kVV] = binary_math<Pow, float>;
+  t.binary[TN_I_POW][kF64][kVV] = binary_math<Pow, double>;
+  t.binary[TN_I_POW][kF32][kVS] = power_by_scalar<float>;
+  t.binary[TN_I_POW][kF64][kVS] = power_by_scalar<double>;
+  t.binary[TN_I_POW][kI64][kVV] = binary<IntPow, int64_t, int64_t, true, true>;
+  t.binary[TN_I_ATAN2][kF32][kVV] = binary_math<Atan2, float>;
+  t.binary[TN_I_ATAN2][kF64][kVV] = binary_math<Atan2, double>;
+  add_bits<And>(t, TN_I_AND);
+  add_bits<Or>(t, TN_I_OR);
+  add_bits<Xor>(t, TN_I_XOR);
+  add_shapes<Shl, int64_t>(t.binary[TN_I_SHL][kI64]);
+  add_shapes<Shr, int64_t>(t.binary[TN_I_SHR][kI64]);
+  add_comparison<Eq>(t, TN_I_EQ);
+  add_comparison<Ne>(t, TN_I_NE);
+  add_comparison<Lt>(t, TN_I_LT);
+  add_comparison<Le>(t, TN_I_LE);
+  add_comparison<Gt>(t, TN_I_GT);
+  add_comparison<Ge>(t, TN_I_GE);
+}
+
+template <typename F>
+constexpr void add_fold(Table& t, tn_reduce_kind kind) {
+  t.fold_f32[kind] = fold<F, float>;
+  t.fold_f64[kind] = fold<F, double>;
+  t.fold_i64[kind] = fold_int<F>;
+}
+
+void gemm(const GemmArgs& g) {
+  switch (g.dtype) {
+    case TN_FLOAT32: return gemm_of<TN_FLOAT32, float>(g);
+    case TN_FLOAT64: return gemm_of<TN_FLOAT64, double>(g);
+    case TN_FLOAT16: return gemm_of<TN_FLOAT16, float>(g);
+    default: return gemm_of<TN_BFLOAT16, float>(g);
+  }
+}
+
+int64_t gemm_scratch(int64_t m, int64_t n, int64_t k, tn_dtype dtype) {
+  return dtype == TN_FLOAT64 ? Scratch<double>(m, n, k, true).bytes : Scratch<float>(m, n, k, true).bytes;
+}
+
+constexpr Table make() {
+  Table t = {};
+#if defined(__AVX512F__)
+  t.name = "avx512";
+#elif defined(__AVX2__)
+  t.name = "avx2";
+#else
+  t.name = "baseline";
+#endif
+  add_type<float>(t, kF32);
+  add_type<double>(t, kF64);
+  add_type<int64_t>(t, kI64);
+  add_type<uint8_t>(t, kBool);
+  add_unaries(t);
+  add_binaries(t);
+  add_format<TN_FLOAT32>(t);
+  add_format<TN_FLOAT64>(t);
+  add_format<TN_FLOAT16>(t);
+  add_format<TN_BFLOAT16>(t);
+  add_format<TN_INT64>(t);
+  add_format<TN_INT32>(t);
+  add_format<TN_UINT8>(t);
+  add_format<TN_BOOL>(t);
+  add_fold<Add>(t, TN_SUM);
+  add_fold<Mul>(t, TN_PROD);
+  add_fold<Max>(t, TN_MAX);
+  add_fold<Min>(t, TN_MIN);
+  t.flush_f32 = flush_f32;
+  t.flush_f64 = flush_f64;
+  t.log_sum_exp_f32 = log_sum_exp<float>;
+  t.log_sum_exp_f64 = log_sum_exp<double>;
+  t.softmax_f32 = softmax<float>;
+  t.softmax_f64 = softmax<double>;
+  t.gemm = gemm;
+  t.gemm_scratch = gemm_scratch;
+  t.philox = philox;
+  return t;
+}
+
+}  // namespace
+
+extern const Table TENON_TABLE;
+constinit const Table TENON_TABLE = make();
+
+}  // namespace tenon::cpu

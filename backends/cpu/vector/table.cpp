@@ -1,0 +1,44 @@
+// Chooses the table of inner loops: the best instruction set that the processor has and TENON_CPU_ISA allows.
+#include "vector/table.h"
+
+#include <cstdlib>
+#include <cstring>
+
+namespace tenon::cpu {
+
+extern const Table kBaselineTable;
+#if defined(__x86_64__)
+extern const Table kAvx2Table;
+extern const Table kAvx512Table;
+#endif
+
+namespace {
+
+const Table& choose() {
+#if defined(__x86_64__)
+  const char* wish = std::getenv("TENON_CPU_ISA");
+  int limit = 2;
+  if (wish && std::strcmp(wish, "baseline") == 0) {
+    limit = 0;
+  } else if (wish && std::strcmp(wish, "avx2") == 0) {
+    limit = 1;
+  }
+  __builtin_cpu_init();
+  if (limit >= 2 && __builtin_cpu_supports("x86-64-v4")) {
+    return kAvx512Table;
+  }
+  if (limit >= 1 && __builtin_cpu_supports("x86-64-v3")) {
+    return kAvx2Table;
+  }
+#endif
+  return kBaselineTable;
+}
+
+}  // namespace
+
+const Table& table() {
+  static const Table& chosen = choose();
+  return chosen;
+}
+
+}  // namespace tenon::cpu

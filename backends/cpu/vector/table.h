@@ -1,0 +1,84 @@
+// The inner loops of the cpu kernels as a table of functions. vector/isa.cpp is compiled once for each instruction set and
+// fills one table; table() picks one at load by what the processor has (TENON_CPU_ISA lowers the choice). Nothing here
+// knows of programs, loops or threads.
+#pragma once
+
+#include <cstdint>
+
+#include "tenon/abi.h"
+
+namespace tenon::cpu {
+
+// The register types of programs, as an index: the element types are float, double, int64_t and uint8_t (0 or 1).
+enum RegisterType { kF32 = 0, kF64 = 1, kI64 = 2, kBool = 3, kRegisterTypes = 4 };
+
+union Slot {
+  char* p;
+  int64_t i;  // slots of strides
+};
+
+struct Step;
+// One instruction over n elements: slots[step.d] = f(slots[step.a], ...). An operand may be the destination itself, at
+// the same elements; other overlaps are not allowed.
+using StepFn = void (*)(const Slot* slots, const Step& step, int64_t n);
+struct Step {
+  StepFn fn;
+  uint16_t d, a, b, c;
+};
+
+// How the two operands of a binary step vary: v moves with the index, s is one element for all.
+enum Shape { kVV = 0, kVS = 1, kSV = 2, kShapes = 3 };
+
+// Partial sums and products of floats are kept as two doubles whose sum is meant (the second is the rounding error so far).
+struct GemmArgs {
+  int64_t m, n, k;
+  const void* a;  // [m, k], any strides
+  const void* b;  // [k, n]
+  void* c;        // [m, n]; written, not read
+  int64_t a_row, a_column, b_row, b_column, c_row, c_column;  // strides in elements
+  tn_dtype dtype;    // of a, b and c: float32, float64, float16, bfloat16
+  const void* bias;  // [n] of this dtype, or NULL
+  int64_t bias_stride;
+  bool relu;
+  char* scratch;  // gemm_scratch(...) bytes, 64-byte aligned
+};
+
+struct Table {
+  const char* name;
+
+  // Steps; NULL where an opcode has no such type.
+  StepFn unary[TN_I_COUNT][kRegisterTypes];           // by the operand's type
+  StepFn binary[TN_I_COUNT][kRegisterTypes][kShapes];  // by the operands' type; only kVV is there for rare ones
+  StepFn where[kRegisterTypes][4];                     // bit 0: b is a scalar; bit 1: c is
+  StepFn cast[kRegisterTypes][TN_N_DTYPES];            // TN_I_CAST from a register type to a dtype
+  StepFn load[TN_N_DTYPES][kRegisterTypes];            // memory to a register
+  StepFn load_strided[TN_N_DTYPES][kRegisterTypes];    // slots[b].i is the stride
+  StepFn store[kRegisterTypes][TN_N_DTYPES];           // a register to memory
+  StepFn store_strided[kRegisterTypes][TN_N_DTYPES];   // slots[b].i is the stride of d
+  StepFn splat[kRegisterTypes];                        // one element to n
+
+  // Folds of dense elements. NaN wins maximum and minimum. Floats: SUM and PROD.
+  double (*fold_f32[4])(const float* x, int64_t n);   // by tn_reduce_kind
+  double (*fold_f64[4])(const double* x, int64_t n);
+  int64_t (*fold_i64[4])(const int64_t* x, int64_t n);
+  // sum += x, error += what the rounding of sum lost.
+  void (*flush_f32)(double* sum, const float* x, int64_t n);
+  void (*flush_f64)(double* sum, double* error, const double* x, int64_t n);
+
+  // Rows of logits: log(sum(exp(x))), and d = (exp(x - lse)) * scale.
+  float (*log_sum_exp_f32)(const float* x, int64_t n);
+  double (*log_sum_exp_f64)(const double* x, int64_t n);
+  void (*softmax_f32)(float* d, const float* x, float lse, float scale, int64_t n);
+  void (*softmax_f64)(double* d, const double* x, double lse, double scale, int64_t n);
+
+  // c = a b (+ bias) (relu), on the calling thread.
+  void (*gemm)(const GemmArgs&);
+  int64_t (*gemm_scratch)(int64_t m, int64_t n, int64_t k, tn_dtype);
+
+  // Philox 4x32-10: the four lanes of `count` counters from `first`, in order.
+  void (*philox)(uint32_t* out, int64_t first, int64_t count, uint64_t seed, uint64_t offset);
+};
+
+const Table& table();
+
+}  // namespace tenon::cpu

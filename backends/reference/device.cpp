@@ -1,0 +1,191 @@
+// Memory: an arena per device. Whatever lies outside of live blocks, and a block when it is given
+// out, holds a poison that is a NaN in every float dtype, and is looked at when a block is freed or
+// given out: an overrun, a write after free and a use of uninitialized memory show. The host caches
+// above this, so plainness is worth more than speed.
+#include "device.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+
+namespace ref {
+namespace {
+
+constexpr int32_t kDevices = 2;
+constexpr uint64_t kPoison = 0xFFFB'FFFB'FFFB'FFFB;
+constexpr uint64_t kAlignment = 64;
+constexpr uint64_t kGuard = 256;  // bytes of poison behind each block, besides what rounding leaves
+constexpr uint64_t kMaxCapacity = uint64_t{64} << 30;
+
+char* public_base = nullptr;        // without access: the addresses that the host knows
+char* kernel_base = nullptr;        // the same memory, read-write
+uint64_t capacity = 0;              // bytes of a device
+std::atomic<uint64_t> damaged = 0;  // writes outside of live blocks that were found
+
+class Arena {
+ public:
+  // First fit. NULL: there is no room.
+  char* allocate(uint64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    if (bytes > capacity - kAlignment - kGuard) return nullptr;
+    uint64_t offset = 0;
+    for (const auto& [begin, length] : blocks_) {
+      if (begin - offset >= padded(bytes)) break;
+      offset = begin + padded(length);
+    }
+    const uint64_t end = offset + padded(bytes);
+    if (end > capacity) return nullptr;
+    check(offset, end);
+    poison(offset, end);
+    touched_ = std::max(touched_, end);
+    blocks_[offset] = bytes;
+    return address() + offset;
+  }
+
+  void free(void* memory, uint64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    const auto offset = static_cast<uint64_t>(static_cast<char*>(memory) - address());
+    const auto block = blocks_.find(offset);
+    if (block == blocks_.end() || block->second != bytes) return report("free of no block", offset);
+    check(offset + bytes, offset + padded(bytes));
+    poison(offset, offset + padded(bytes));
+    blocks_.erase(block);
+  }
+
+  void check_all() {
+    const std::lock_guard lock(mutex_);
+    uint64_t end = 0;
+    for (const auto& [begin, bytes] : blocks_) {
+      check(end, begin);
+      end = begin + bytes;
+    }
+    check(end, touched_);
+  }
+
+ private:
+  char* address() const;                                                  // the host's, of offset 0
+  char* view() const { return kernel_base + (address() - public_base); }  // the kernels'
+  static uint64_t padded(uint64_t bytes) {
+    return (bytes + kAlignment - 1) / kAlignment * kAlignment + kGuard;
+  }
+
+  void poison(uint64_t begin, uint64_t end) {
+    for (uint64_t at = begin; at < end; at += 8) std::memcpy(view() + at, &kPoison, 8);
+  }
+
+  void check(uint64_t begin, uint64_t end) {
+    const auto* poison = reinterpret_cast<const char*>(&kPoison);
+    end = std::min(end, touched_);
+    for (uint64_t at = begin; at < end; ++at) {
+      while (at % 8 == 0 && at + 8 <= end && std::memcmp(view() + at, poison, 8) == 0) at += 8;
+      if (at < end && view()[at] != poison[at % 8])
+        return report("overrun or write after free", at);
+    }
+  }
+
+  void report(const char* what, uint64_t offset) {
+    ++damaged;
+    char message[100];
+    std::snprintf(message, sizeof(message), "ref: %s at %p", what, address() + offset);
+    host->log(3, message);
+  }
+
+  std::mutex mutex_;
+  std::map<uint64_t, uint64_t> blocks_;  // live ones: offset to the bytes that were asked for
+  uint64_t touched_ = 0;                 // from here on, memory was never given out
+};
+
+Arena* const arenas = new Arena[kDevices];  // never destroyed: the host may free behind exit
+
+char* Arena::address() const { return public_base + (this - arenas) * capacity; }
+
+// Each device has a quarter of the machine's memory, so that filling both does not end the process.
+tn_status* map_memory() {
+  if (public_base) return nullptr;
+  const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  capacity = std::min(static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) / 4 * page, kMaxCapacity);
+  const uint64_t bytes = kDevices * capacity;
+  const int file = memfd_create("tenon_ref", MFD_CLOEXEC);
+  void* views[] = {MAP_FAILED, MAP_FAILED};
+  if (file >= 0 && ftruncate(file, static_cast<off_t>(bytes)) == 0) {
+    views[0] = mmap(nullptr, bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file, 0);
+    views[1] = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
+  }
+  const int reason = errno;
+  if (file >= 0) close(file);
+  if (views[0] == MAP_FAILED || views[1] == MAP_FAILED) {
+    return error(TN_OUT_OF_MEMORY, "ref: cannot map %lu bytes twice: %s", bytes,
+                 std::strerror(reason));
+  }
+  public_base = static_cast<char*>(views[0]);
+  kernel_base = static_cast<char*>(views[1]);
+  return nullptr;
+}
+
+// One side of a copy as the stream reaches it; host memory is what it is.
+char* side(tn_device device, const void* memory, uint64_t offset) {
+  const char* address = static_cast<const char*>(memory) + offset;
+  return device.type == TN_DEVICE_CPU ? const_cast<char*>(address) : kernel_view(address);
+}
+
+}  // namespace
+
+tn_status* register_device(tn_registrar* registrar) {
+  if (tn_status* status = map_memory()) return status;
+  tn_device_def def = {};
+  def.size = sizeof(def);
+  def.name = kDeviceName;
+  def.description = "simulated accelerator";
+  def.lower_precision = TN_BFLOAT16;
+  def.alignment = kAlignment;
+  def.count = [](void*) { return kDevices; };
+  def.allocate = [](void*, int32_t index, uint64_t bytes, void** memory) {
+    return guarded("allocate", [&] { *memory = arenas[index].allocate(bytes); });
+  };
+  def.free = [](void*, int32_t index, void* memory, uint64_t bytes) {
+    arenas[index].free(memory, bytes);
+  };
+  def.copy = [](void*, tn_stream* stream, tn_device dst_device, void* dst, uint64_t dst_offset,
+                tn_device src_device, const void* src, uint64_t src_offset, uint64_t bytes) {
+    return guarded("copy", [&] {
+      char* to = side(dst_device, dst, dst_offset);
+      const char* from = side(src_device, src, src_offset);
+      return enqueue(stream->handle, [=] { return std::memmove(to, from, bytes), nullptr; });
+    });
+  };
+  def.fill_bytes = [](void*, tn_stream* stream, void* memory, uint64_t offset, uint8_t byte,
+                      uint64_t bytes) {
+    return guarded("fill_bytes", [&] {
+      char* to = side(stream->device, memory, offset);
+      return enqueue(stream->handle, [=] { return std::memset(to, byte, bytes), nullptr; });
+    });
+  };
+  add_stream_slots(&def);
+  return registrar->device(registrar, &def);
+}
+
+char* kernel_view(const void* address) {
+  if (!address) return nullptr;
+  const char* known = static_cast<const char*>(address);
+  if (known < public_base || known >= public_base + kDevices * capacity) {
+    throw std::out_of_range("an operand is not memory of this backend");
+  }
+  return kernel_base + (known - public_base);
+}
+
+tn_status* check_memory() {
+  for (int32_t device = 0; device < kDevices; ++device) arenas[device].check_all();
+  if (damaged == 0) return nullptr;
+  return error(TN_INTERNAL, "ref: %lu writes outside of live blocks; the log has each",
+               damaged.load());
+}
+
+}  // namespace ref

@@ -1,0 +1,54 @@
+// The machine below the kernels: the host's table; memory of the devices ref:0 and ref:1; streams.
+// One memfd holds the memory of both and is mapped twice: the host gets addresses of a mapping
+// without access, so that its every touch ends the process there and then, also while kernels run;
+// kernels work through a second mapping, at a constant distance.
+#pragma once
+
+#include <exception>
+#include <functional>
+#include <type_traits>
+
+#include "tenon/abi.h"
+
+namespace ref {
+
+inline constexpr char kDeviceName[] = "ref";
+inline const tn_host* host = nullptr;  // set by tenon_plugin_init, before anything else runs
+
+// A status with a message as printf makes it.
+[[gnu::format(printf, 2, 3)]] tn_status* error(tn_code code, const char* format, ...);
+
+// No exception crosses the border: what the body throws becomes a status. `where` names the slot.
+template <class Body>
+tn_status* guarded(const char* where, Body&& body) noexcept {
+  try {
+    if constexpr (std::is_void_v<decltype(body())>)
+      return body(), nullptr;
+    else
+      return body();
+  } catch (const std::exception& exception) {
+    return error(TN_INTERNAL, "%s: %s (ref)", where, exception.what());
+  }
+}
+
+// Maps the memory (once) and registers the device.
+tn_status* register_device(tn_registrar* registrar);
+
+// The kernels' address of what the host knows as `address`, or NULL. Throws for foreign memory.
+char* kernel_view(const void* address);
+
+// Looks at all memory outside of live blocks. An error counts what was ever found there.
+tn_status* check_memory();
+
+// Appends work to the stream (its handle). What it returns, the next synchronize gives, once.
+using Task = std::function<tn_status*()>;
+tn_status* enqueue(void* stream, Task task);
+// Waits for all work so far.
+tn_status* synchronize(void* stream);
+
+void add_stream_slots(tn_device_def* def);
+
+// At shutdown: does the work there is, and ends the threads of all streams.
+void stop_all_streams();
+
+}  // namespace ref

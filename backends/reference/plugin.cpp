@@ -1,0 +1,87 @@
+// The plugin `ref`: a complete backend on a simulated accelerator, written against abi.h alone.
+// Read this file first: it is all that the host meets. Then device.cpp (memory), stream.cpp (order)
+// and the kernels, a file a family.
+#include <cstdarg>
+#include <cstdio>
+#include <memory>
+
+#include "kernel.h"
+
+namespace ref {
+namespace {
+
+constexpr uint32_t kPure = TN_KERNEL_CAPTURE_SAFE | TN_KERNEL_DETERMINISTIC;
+constexpr uint32_t kFloats = TN_DTYPE_BIT(TN_FLOAT32) | TN_DTYPE_BIT(TN_FLOAT64) |
+                             TN_DTYPE_BIT(TN_FLOAT16) | TN_DTYPE_BIT(TN_BFLOAT16);
+
+// Every primitive. All take any strides; dtypes 0 is any dtype.
+constexpr Kernel kKernels[] = {
+    {TN_ELEMENTWISE, "elementwise", launch, elementwise, kPure | TN_KERNEL_INPLACE, 0},
+    {TN_REDUCE, "reduce", launch, reduce, kPure, 0},
+    {TN_MATMUL, "matmul", launch, matmul, kPure, kFloats},
+    {TN_COPY, "copy", launch, copy, kPure, 0},
+    {TN_FILL, "fill", launch, fill, kPure, 0},
+    {TN_IOTA, "iota", launch, iota, kPure, 0},
+    {TN_GATHER, "gather", launch, gather, kPure, 0},
+    {TN_SCATTER, "scatter", launch, scatter, kPure, 0},
+    {TN_RANDOM_BITS, "random_bits", launch, random_bits, kPure, 0},
+    {TN_NONZERO, "nonzero", launch_nonzero, nonzero, TN_KERNEL_DETERMINISTIC, 0},
+};
+
+}  // namespace
+
+// The call is borrowed until this returns, and the work comes later: the host clones what it needs.
+tn_status* launch(void* self, const tn_call* call) {
+  const Kernel& kernel = *static_cast<const Kernel*>(self);
+  return guarded(kernel.name, [&]() -> tn_status* {
+    const tn_call* clone = nullptr;
+    if (tn_status* status = host->keep(call, &clone)) return status;
+    const std::shared_ptr<const tn_call> kept(clone, host->release_kept);
+    return enqueue(call->stream->handle, [&kernel, kept] {
+      return guarded(kernel.name, [&] { return kernel.run(kept.get()); });
+    });
+  });
+}
+
+tn_status* error(tn_code code, const char* format, ...) {
+  char message[512];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(message, sizeof(message), format, arguments);
+  va_end(arguments);
+  return host->status(code, message, nullptr);
+}
+
+}  // namespace ref
+
+extern "C" {
+
+TN_EXPORT extern const tn_manifest tenon_manifest = {sizeof(tn_manifest), TN_ABI_VERSION,
+                                                     TN_ABI_VERSION, TENON_PLUGIN_ID};
+
+TN_EXPORT tn_status* tenon_plugin_init(const tn_host* host, tn_registrar* registrar, void** self) {
+  ref::host = host;
+  *self = nullptr;  // what there is lives as long as the process
+  if (tn_status* status = ref::register_device(registrar)) return status;
+  for (const ref::Kernel& kernel : ref::kKernels) {
+    tn_kernel_def def = {};
+    def.size = sizeof(def);
+    def.traits = kernel.traits;
+    def.device = ref::kDeviceName;
+    def.primitive = kernel.primitive;
+    def.dtypes = kernel.dtypes;
+    def.layout = TN_LAYOUT_STRIDED;
+    def.instruction_set = TN_INSTRUCTION_SET;
+    def.launch = kernel.launch;
+    def.self = const_cast<ref::Kernel*>(&kernel);
+    if (tn_status* status = registrar->kernel(registrar, &def)) return status;
+  }
+  return nullptr;
+}
+
+TN_EXPORT tn_status* tenon_plugin_shutdown(void*) {
+  ref::stop_all_streams();
+  return ref::check_memory();
+}
+
+}  // extern "C"

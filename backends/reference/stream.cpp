@@ -1,0 +1,168 @@
+// Streams and events. A stream is a thread that does tasks in order, so whatever the host forgets
+// to order, to wait for or to keep alive goes wrong here as on real hardware: reliably with
+// TENON_REF_SLOW_US, and by name under ThreadSanitizer. It counts the tasks that came and those
+// that are done; an event is a place in that order.
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "device.h"
+
+namespace ref {
+namespace {
+
+class Stream {
+ public:
+  Stream() {
+    if (const char* us = std::getenv("TENON_REF_SLOW_US")) slow_us_ = std::atoi(us);
+    thread_ = std::thread([this] { run(); });
+  }
+
+  ~Stream() {
+    if (!failure_) return;
+    host->log(3, host->status_message(failure_));  // nobody asked, but it must not be lost
+    host->status_free(failure_);
+  }
+
+  tn_status* enqueue(Task task) {
+    const std::lock_guard lock(mutex_);
+    if (stopping_) return error(TN_FAILED_PRECONDITION, "ref: the stream was shut down");
+    tasks_.push_back(std::move(task));
+    ++submitted_;
+    changed_.notify_all();
+    return nullptr;
+  }
+
+  uint64_t submitted() {
+    const std::lock_guard lock(mutex_);
+    return submitted_;
+  }
+
+  bool reached(uint64_t position, bool wait) {
+    std::unique_lock lock(mutex_);
+    if (wait) changed_.wait(lock, [&] { return done_ >= position; });
+    return done_ >= position;
+  }
+
+  tn_status* synchronize(uint64_t position) {
+    reached(position, true);
+    const std::lock_guard lock(mutex_);
+    return std::exchange(failure_, nullptr);
+  }
+
+  // Does what there is, then ends the thread.
+  void stop() {
+    std::unique_lock lock(mutex_);
+    stopping_ = true;
+    changed_.notify_all();
+    lock.unlock();
+    if (thread_.joinable()) thread_.join();
+  }
+
+ private:
+  void run() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      changed_.wait(lock, [this] { return stopping_ || !tasks_.empty(); });
+      if (tasks_.empty()) return;
+      auto task = std::move(tasks_.front());
+      tasks_.pop_front();
+      lock.unlock();
+      if (slow_us_ > 0) std::this_thread::sleep_for(std::chrono::microseconds(slow_us_));
+      tn_status* status = task();
+      task = nullptr;  // what it kept goes before it counts as done
+      lock.lock();
+      if (!failure_) failure_ = std::exchange(status, nullptr);
+      if (status) host->status_free(status);  // most likely a consequence of the first
+      ++done_;
+      changed_.notify_all();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Task> tasks_;
+  uint64_t submitted_ = 0;
+  uint64_t done_ = 0;
+  bool stopping_ = false;
+  tn_status* failure_ = nullptr;  // the first since the last synchronize
+  int slow_us_ = 0;               // sleeps so long before each task
+  std::thread thread_;
+};
+
+// Done when the stream has done that many tasks. It keeps the stream's counts alive.
+struct Event {
+  std::shared_ptr<Stream> stream;  // NULL: never recorded, nothing to wait for
+  uint64_t position = 0;
+
+  bool reached(bool wait) const { return !stream || stream->reached(position, wait); }
+};
+
+std::mutex mutex;  // of the streams that the host has, and of all events
+auto& streams = *new std::map<void*, std::shared_ptr<Stream>>;  // the host may use it behind exit
+
+Event read(void* event) {
+  const std::lock_guard lock(mutex);
+  return *static_cast<Event*>(event);
+}
+
+Stream& stream_of(void* handle) { return *static_cast<Stream*>(handle); }
+
+}  // namespace
+
+tn_status* enqueue(void* stream, Task task) { return stream_of(stream).enqueue(std::move(task)); }
+
+tn_status* synchronize(void* stream) {
+  return stream_of(stream).synchronize(stream_of(stream).submitted());
+}
+
+void add_stream_slots(tn_device_def* def) {
+  def->stream_create = [](void*, int32_t, void** stream) {
+    return guarded("stream_create", [&] {
+      const auto made = std::make_shared<Stream>();
+      const std::lock_guard lock(mutex);
+      streams[*stream = made.get()] = made;
+    });
+  };
+  def->stream_destroy = [](void*, int32_t, void* stream) {
+    stream_of(stream).stop();
+    const std::lock_guard lock(mutex);
+    streams.erase(stream);
+  };
+  def->stream_synchronize = [](void*, int32_t, void* stream) { return synchronize(stream); };
+  def->event_create = [](void*, int32_t, void** event) {
+    return guarded("event_create", [&] { *event = new Event; });
+  };
+  def->event_destroy = [](void*, int32_t, void* event) { delete static_cast<Event*>(event); };
+  def->event_record = [](void*, int32_t, void* event, void* stream) -> tn_status* {
+    const std::lock_guard lock(mutex);
+    *static_cast<Event*>(event) = {streams[stream], stream_of(stream).submitted()};
+    return nullptr;
+  };
+  def->stream_wait_event = [](void*, int32_t, void* stream, void* event) {
+    return guarded("stream_wait_event", [&] {
+      const Event recorded = read(event);
+      return enqueue(stream, [=] { return recorded.reached(true), nullptr; });
+    });
+  };
+  def->event_query = [](void*, int32_t, void* event, int32_t* done) -> tn_status* {
+    *done = read(event).reached(false);
+    return nullptr;
+  };
+  def->event_synchronize = [](void*, int32_t, void* event) {
+    const Event recorded = read(event);
+    return recorded.stream ? recorded.stream->synchronize(recorded.position) : nullptr;
+  };
+}
+
+void stop_all_streams() {
+  for (const auto& [handle, stream] : streams) stream->stop();
+}
+
+}  // namespace ref

@@ -1,0 +1,181 @@
+#include "amp/autocast.h"
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+#include "autograd/prim.h"
+#include "base/text.h"
+#include "dispatch/explain.h"
+
+namespace tenon {
+
+// Scopes of a thread, innermost first.
+struct AutocastScope {
+  struct Cast {
+    TensorRef source;  // held, so that its address stays its own
+    uint32_t version;
+    TensorRef cast;
+  };
+  using Casts = std::unordered_map<const Tensor*, Cast>;
+
+  tn_device device;
+  tn_dtype lower;
+  const tn_amp_policy_def* policy;
+  AutocastScope* outer;
+  std::shared_ptr<Casts> casts;  // one for all scopes of the thread
+};
+
+namespace {
+
+struct Policies {
+  std::mutex mutex;
+  std::map<std::string, tn_amp_policy_def> by_name;
+  bool closed = false;
+};
+
+Policies& policies() {
+  static auto& all = *new Policies;
+  return all;
+}
+
+tn_amp_class class_of(const Op* op, const AutocastScope& scope) {
+  if (scope.policy == nullptr) return op->amp;
+  return scope.policy->classify(scope.policy->self, op->name.c_str(), op->amp,
+                                device_type(scope.device.type)->name.c_str());
+}
+
+// Casts one tensor, with its gradient; float64 stays what it is, as does everything that is not a float.
+TensorRef cast_tensor(Tensor* t, tn_dtype dtype, AutocastScope& scope) {
+  if (!is_float(t->dtype) || t->dtype == TN_FLOAT64 || t->dtype == dtype) return TensorRef::retaining(t);
+  explain_note("cast {} {} to {}", dtype_name(t->dtype), sizes_text(t), dtype_name(dtype));
+  const bool keep = t->is_leaf() && t->requires_grad() && dtype == scope.lower && t->dtype == TN_FLOAT32 &&
+                    (thread_state.modes & (kModeNoGrad | kModeInference)) == 0;
+  if (!keep) return prim::convert(t, t->device, dtype);
+  auto& kept = (*scope.casts)[t];
+  if (!kept.cast || kept.version != t->version() || kept.cast->dtype != dtype) {
+    kept = {TensorRef::retaining(t), t->version(), prim::convert(t, t->device, dtype)};
+  }
+  return kept.cast;
+}
+
+// The widest float dtype among the tensors; NONE without floats.
+tn_dtype widest(std::span<const tn_value> args) {
+  tn_dtype dtype = TN_DTYPE_NONE;
+  const auto consider = [&](const tn_tensor* t) {
+    if (t == nullptr || !is_float(t->dtype)) return;
+    dtype = dtype == TN_DTYPE_NONE ? t->dtype : promote_dtypes(dtype, t->dtype);
+  };
+  for (const tn_value& v : args) {
+    if (v.kind == TN_TENSOR) consider(v.as.tensor);
+    for (uint32_t i = 0; v.kind == TN_TENSORS && i < v.count; ++i) consider(v.as.tensors[i]);
+  }
+  return dtype;
+}
+
+// The arguments cast to dtype; what the op writes stays.
+struct CastArguments {
+  std::vector<tn_value> args;
+  std::vector<TensorRef> tensors;
+  std::vector<std::vector<tn_tensor*>> lists;
+
+  CastArguments(const Op* op, std::span<const tn_value> given, tn_dtype dtype, AutocastScope& scope)
+      : args(given.begin(), given.end()) {
+    const auto cast = [&](tn_tensor* t) -> tn_tensor* {
+      if (t == nullptr) return nullptr;
+      tensors.push_back(cast_tensor(as_tensor(t), dtype, scope));
+      return tensors.back().get();
+    };
+    for (size_t i = 0; i < args.size(); ++i) {
+      if ((op->written >> i & 1) != 0) continue;
+      if (args[i].kind == TN_TENSOR) {
+        args[i].as.tensor = cast(args[i].as.tensor);
+      } else if (args[i].kind == TN_TENSORS) {
+        auto& list = lists.emplace_back();
+        for (uint32_t k = 0; k < args[i].count; ++k) list.push_back(cast(args[i].as.tensors[k]));
+        args[i].as.tensors = list.data();
+      }
+    }
+  }
+};
+
+}  // namespace
+
+Status autocast_call(const Op* op, std::span<const tn_value> args, std::span<tn_value> results) {
+  AutocastScope& scope = *thread_state.autocast;
+  if (call_device(args).type != scope.device.type) return call_below_autocast(op, args, results);
+  const tn_amp_class amp_class = class_of(op, scope);
+  if (amp_class == TN_AMP_NONE) {
+    // Below, each op of the decomposition decides for itself.
+    return op->decompose != nullptr ? decompose_op(op, args, results) : call_below_autocast(op, args, results);
+  }
+  const tn_dtype dtype = amp_class == TN_AMP_LOWER     ? scope.lower
+                         : amp_class == TN_AMP_FLOAT32 ? tn_dtype{TN_FLOAT32}
+                                                       : widest(args);
+  return guarded([&]() -> Status {
+    ModeScope off(0, kModeAutocast);
+    // Programs promote their operands themselves.
+    if (dtype == TN_DTYPE_NONE || (amp_class == TN_AMP_WIDEST && op->kind == OpKind::kExpression)) {
+      return call_below_autocast(op, args, results);
+    }
+    const CastArguments cast(op, args, dtype, scope);
+    return call_below_autocast(op, cast.args, results);
+  });
+}
+
+Status enter_autocast(tn_device device, tn_dtype lower, const char* policy) {
+  TN_TRY(check_device(device));
+  const DeviceType& type = *device_type(device.type);
+  if (lower == TN_DTYPE_NONE) lower = device.type <= TN_DEVICE_META ? tn_dtype{TN_BFLOAT16} : type.def.lower_precision;
+  if (lower != TN_FLOAT16 && lower != TN_BFLOAT16) {
+    return error(TN_UNSUPPORTED, "autocast: {} states no lower precision; give float16 or bfloat16", type.name);
+  }
+  const tn_amp_policy_def* found = nullptr;
+  if (policy != nullptr) {
+    std::lock_guard lock(policies().mutex);
+    const auto it = policies().by_name.find(policy);
+    if (it == policies().by_name.end() || policies().closed) {
+      std::vector<std::string> names;
+      for (const auto& [name, def] : policies().by_name) names.push_back(name);
+      return error(TN_NOT_FOUND, "autocast: unknown policy '{}'{}", policy, did_you_mean(policy, names));
+    }
+    found = &it->second;
+  }
+  AutocastScope* outer = thread_state.autocast;
+  auto casts = outer != nullptr ? outer->casts : std::make_shared<AutocastScope::Casts>();
+  thread_state.autocast = new AutocastScope{device, lower, found, outer, std::move(casts)};
+  thread_state.modes |= kModeAutocast;
+  return nullptr;
+}
+
+Status leave_autocast() {
+  AutocastScope* scope = thread_state.autocast;
+  if (scope == nullptr) return error(TN_FAILED_PRECONDITION, "autocast: leave without enter");
+  thread_state.autocast = scope->outer;
+  if (scope->outer == nullptr) thread_state.modes &= ~uint32_t{kModeAutocast};
+  delete scope;
+  return nullptr;
+}
+
+bool autocast_enabled() { return (thread_state.modes & kModeAutocast) != 0; }
+
+Status check_policy(const tn_amp_policy_def& def) {
+  if (def.name == nullptr || def.name[0] == '\0') return invalid("amp policy: it has no name");
+  if (def.classify == nullptr) return invalid("amp policy '{}': slot classify is empty", def.name);
+  std::lock_guard lock(policies().mutex);
+  if (policies().by_name.count(def.name) != 0) return invalid("amp policy '{}' is there already", def.name);
+  return nullptr;
+}
+
+void commit_policy(const tn_amp_policy_def& def, const std::string&) {
+  std::lock_guard lock(policies().mutex);
+  policies().by_name.emplace(def.name, def);
+}
+
+void close_policies() {
+  std::lock_guard lock(policies().mutex);
+  policies().closed = true;
+}
+
+}  // namespace tenon

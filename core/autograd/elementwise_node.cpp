@@ -1,0 +1,238 @@
+// The node of an elementwise call: its backward is one program with several outputs, then sums over what was broadcast.
+#include "autograd/inplace.h"
+#include "autograd/prim.h"
+#include "dispatch/elementwise.h"
+#include "dispatch/loop.h"
+
+namespace tenon {
+namespace {
+
+// Keeps scalars and saved tensors inline: this node is made once per recorded call of the hot path.
+class ElementwiseNode final : public Node {
+ public:
+  static constexpr uint32_t kInlineSaved = 4;
+  static constexpr uint32_t kInlineScalars = 4;
+
+  ElementwiseNode(const Op* op, const Expression& expression) : op_(op), expression_(expression) {}
+  ~ElementwiseNode() override { release_saved(); }
+
+  std::string name() const override { return op_ != nullptr ? op_->schema.name : expression_.schema().name; }
+
+  Status prepare(std::span<const tn_value> args, const ElementwisePlan& plan, Edge* edges, uint64_t wanted);
+  // After the call ran, when outputs exist.
+  void save_outputs(std::span<const tn_value> results);
+  Status backward(Tensor* const* grads, Tensor** results) override;
+  void release_saved() override;
+
+  static void* operator new(size_t bytes) {
+    static_assert(sizeof(ElementwiseNode) <= kBytes);
+    return bytes <= kBytes ? NodePool::allocate() : ::operator new(bytes);
+  }
+  static void operator delete(void* p) { NodePool::free(p); }
+
+ private:
+  static constexpr size_t kBytes = 512;
+  using NodePool = Pool<kBytes, 64>;
+
+  SavedTensor* saved() { return more_saved_ ? more_saved_.get() : saved_; }
+  tn_value* scalars() { return more_scalars_ ? more_scalars_.get() : scalars_; }
+
+  const Op* op_;
+  const Expression& expression_;
+  Expression::Gradient gradient_{};
+  uint64_t wanted_ = 0;
+  bool same_ = true;  // every wanted operand has the outputs' shape, and they share dtype and device: no sums, no casts
+  SavedTensor saved_[kInlineSaved];           // per source: inputs and outputs; empty for gradients and numbers
+  std::unique_ptr<SavedTensor[]> more_saved_;
+  tn_value scalars_[kInlineScalars];          // numbers among the sources, then the schema's scalars
+  std::unique_ptr<tn_value[]> more_scalars_;
+  std::unique_ptr<TensorInfo[]> infos_;       // of the wanted operands, unless same_
+};
+
+Status ElementwiseNode::prepare(std::span<const tn_value> args, const ElementwisePlan& plan, Edge* edges,
+                                uint64_t wanted) {
+  wanted_ = wanted;
+  set_edges(edges, plan.n_operands);
+  n_outputs = plan.n_outputs;
+  TN_TRY(expression_.gradient(wanted, &gradient_));
+  const size_t n_sources = gradient_.sources.size();
+  if (n_sources > kMaxExpressionOperands) {
+    return error(TN_UNSUPPORTED, "{}: its gradient has {} operands, more than {}", name(), n_sources,
+                 kMaxExpressionOperands);
+  }
+  if (n_sources > kInlineSaved) more_saved_ = std::make_unique<SavedTensor[]>(n_sources);
+  if (n_sources + plan.n_scalars > kInlineScalars) {
+    more_scalars_ = std::make_unique<tn_value[]>(n_sources + plan.n_scalars);
+  }
+  for (size_t s = 0; s < n_sources; ++s) {
+    const GradientSource& source = gradient_.sources[s];
+    if (source.kind != GradientSource::kInput) continue;
+    const tn_value& v = args[plan.operand_args[source.index]];
+    if (v.kind != TN_TENSOR) {
+      scalars()[s] = v;
+      continue;
+    }
+    bool written = false;
+    for (uint32_t r = 0; r < plan.n_outputs; ++r) written |= plan.inplace_operand[r] == static_cast<int>(source.index);
+    // A tensor that this call overwrites would own its own node: an alias instead, which is out of date by then.
+    if (written) {
+      saved()[s].save_alias(as_tensor(v.as.tensor), false, 0);
+    } else {
+      saved()[s].save(as_tensor(v.as.tensor));
+    }
+  }
+  for (uint32_t i = 0; i < plan.n_scalars; ++i) scalars()[n_sources + i] = args[plan.scalar_args[i]];
+
+  const Tensor* first = nullptr;
+  for (uint32_t k = 0; k < plan.n_operands; ++k) {
+    const tn_value& v = args[plan.operand_args[k]];
+    if (v.kind != TN_TENSOR) continue;
+    const Tensor* t = as_tensor(v.as.tensor);
+    if (first == nullptr) {
+      first = t;
+    } else {
+      same_ = same_ && t->dtype == first->dtype && t->device == first->device && same_sizes(t, first->size_span());
+    }
+  }
+  if (!same_) {
+    infos_ = std::make_unique<TensorInfo[]>(plan.n_operands);
+    for (uint32_t k = 0; k < plan.n_operands; ++k) {
+      if ((wanted >> k & 1) != 0) infos_[k] = TensorInfo(args[plan.operand_args[k]].as.tensor);
+    }
+  }
+  return nullptr;
+}
+
+void ElementwiseNode::save_outputs(std::span<const tn_value> results) {
+  for (size_t s = 0; s < gradient_.sources.size(); ++s) {
+    const GradientSource& source = gradient_.sources[s];
+    if (source.kind != GradientSource::kOutput) continue;
+    saved()[s].save_alias(as_tensor(results[source.index].as.tensor), true, source.index);
+  }
+}
+
+void ElementwiseNode::release_saved() {
+  for (size_t s = 0; s < gradient_.sources.size(); ++s) saved()[s].reset();
+}
+
+Status ElementwiseNode::backward(Tensor* const* grads, Tensor** results) {
+  const ElementwisePlan& plan = elementwise_plan(*gradient_.expression);
+  const size_t n_sources = gradient_.sources.size();
+  tn_value args[kMaxExpressionOperands + kMaxExpressionScalars];
+  TensorRef held[kMaxExpressionOperands];
+  for (size_t s = 0; s < n_sources; ++s) {
+    const GradientSource& source = gradient_.sources[s];
+    tn_value& v = args[plan.operand_args[s]];
+    v = tn_value{};
+    if (source.kind == GradientSource::kOutputGradient) {
+      if (grads[source.index] != nullptr) {
+        v.kind = TN_TENSOR;
+        v.as.tensor = grads[source.index];
+      } else {
+        v.kind = TN_INT;  // zero
+      }
+    } else if (saved()[s]) {
+      TN_TRY(saved()[s].unpack(this, &held[s]));
+      v.kind = TN_TENSOR;
+      v.as.tensor = held[s].get();
+    } else {
+      v = scalars()[s];
+    }
+  }
+  for (uint32_t i = 0; i < plan.n_scalars; ++i) args[plan.scalar_args[i]] = scalars()[n_sources + i];
+
+  tn_value made[kMaxExpressionOperands] = {};
+  const std::span<const tn_value> all(args, plan.n_args);
+  if ((thread_state.modes & kModeNoGrad) != 0) [[likely]] {
+    Tensor* outputs[kMaxExpressionOperands];
+    TN_TRY(run_elementwise(nullptr, *gradient_.expression, args, outputs));
+    for (uint32_t i = 0; i < plan.n_outputs; ++i) {
+      made[i].kind = TN_TENSOR;
+      made[i].as.tensor = outputs[i];
+    }
+  } else if (any_needs_gradient(all)) {
+    TN_TRY(record_elementwise(nullptr, *gradient_.expression, all, {made, plan.n_outputs}));
+  } else {
+    Tensor* outputs[kMaxExpressionOperands];
+    TN_TRY(run_elementwise(nullptr, *gradient_.expression, args, outputs));
+    for (uint32_t i = 0; i < plan.n_outputs; ++i) {
+      made[i].kind = TN_TENSOR;
+      made[i].as.tensor = outputs[i];
+    }
+  }
+  uint32_t next = 0;
+  for (uint32_t k = 0; k < n_edges(); ++k) {
+    if ((wanted_ >> k & 1) != 0) results[k] = as_tensor(made[next++].as.tensor);
+  }
+  const Tensor* full = grads[0];
+  for (uint32_t r = 1; full == nullptr && r < n_outputs; ++r) full = grads[r];
+  bool fits = same_;
+  for (uint32_t k = 0; k < n_edges() && fits; ++k) {
+    fits = results[k] == nullptr || same_sizes(results[k], full->size_span());
+  }
+  if (fits) [[likely]] return nullptr;
+  return guarded([&]() -> Status {
+    for (uint32_t k = 0; k < n_edges(); ++k) {
+      if (results[k] == nullptr) continue;
+      TensorRef result(std::exchange(results[k], nullptr));
+      // A gradient that depends on no operand of full size (a constant) is that constant everywhere.
+      if (!same_sizes(result.get(), full->size_span())) result = prim::expand(result.get(), full->size_span());
+      results[k] = (infos_ != nullptr ? prim::reduce_to(result.get(), infos_[k]) : result).take();
+    }
+    return nullptr;
+  });
+}
+
+}  // namespace
+
+Status record_elementwise(const Op* op, const Expression& e, std::span<const tn_value> args,
+                          std::span<tn_value> results) {
+  const ElementwisePlan& plan = elementwise_plan(e);
+  const char* what = op != nullptr ? op->schema.name.c_str() : e.schema().name.c_str();
+  for (uint32_t r = 0; plan.any_inplace && r < plan.n_outputs; ++r) {
+    if (plan.inplace_operand[r] >= 0) {
+      TN_TRY(check_writable(what, as_tensor(args[plan.operand_args[plan.inplace_operand[r]]].as.tensor)));
+    }
+  }
+  TN_TRY(refuse_inference(what, args));
+  Edge edges[kMaxExpressionOperands];
+  uint64_t wanted = 0;
+  for (uint32_t k = 0; k < plan.n_operands; ++k) {
+    const tn_value& v = args[plan.operand_args[k]];
+    if (v.kind != TN_TENSOR) continue;
+    Tensor* t = as_tensor(v.as.tensor);
+    if (!needs_gradient(t) || !e.differentiable(k)) continue;
+    edges[k] = gradient_edge(t);
+    if (edges[k].node != nullptr) wanted |= uint64_t{1} << k;
+  }
+  Tensor* outputs[kMaxExpressionOutputs];
+  if (wanted == 0) {
+    TN_TRY(run_elementwise(op, e, args.data(), outputs));
+    for (uint32_t r = 0; r < plan.n_outputs; ++r) results[r] = {TN_TENSOR, 0, {outputs[r]}};
+    return nullptr;
+  }
+  Ref<ElementwiseNode> node(new ElementwiseNode(op, e));
+  TN_TRY(node->prepare(args, plan, edges, wanted));
+  TN_TRY(run_elementwise(op, e, args.data(), outputs));
+  for (uint32_t r = 0; r < plan.n_outputs; ++r) results[r] = {TN_TENSOR, 0, {outputs[r]}};
+  node->save_outputs(results);
+  const tn_device device = outputs[0]->device;
+  if (device.type != TN_DEVICE_CPU || (thread_state.modes & kModeAnomaly) != 0) [[unlikely]] {
+    note_forward(node.get(), args, device);
+  }
+  for (uint32_t r = 0; r < plan.n_outputs; ++r) {
+    if (!is_float(outputs[r]->dtype)) continue;
+    if (plan.inplace_operand[r] >= 0) {
+      const Status status = rebase_history(outputs[r], node.get(), r, plan.inplace_operand[r]);
+      if (status != nullptr) {
+        for (uint32_t i = 0; i < plan.n_outputs; ++i) outputs[i]->release();
+        return status;
+      }
+    } else {
+      set_history(outputs[r], node.get(), r);
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace tenon

@@ -1,0 +1,253 @@
+#include "autograd/inplace.h"
+
+#include <algorithm>
+
+#include "autograd/prim.h"
+#include "dispatch/convert.h"
+#include "tensor/view.h"
+
+namespace tenon {
+namespace {
+
+// Where a view lies in its base's storage.
+struct ViewGeometry {
+  std::vector<int64_t> sizes, strides;
+  int64_t offset;
+  explicit ViewGeometry(const Tensor* t)
+      : sizes(t->sizes, t->sizes + t->ndim), strides(t->strides, t->strides + t->ndim), offset(element_offset(t)) {}
+};
+
+// Gradients live in row-major tensors, whatever the base's strides are: the base's storage is laid out anew as a buffer of its
+// extent, and both geometries are read in it.
+int64_t extent_of(const ViewGeometry& base) {
+  int64_t last = 0;
+  for (size_t d = 0; d < base.sizes.size(); ++d) {
+    if (base.sizes[d] == 0) return 0;
+    last += (base.sizes[d] - 1) * base.strides[d];
+  }
+  return last + 1;
+}
+
+bool overlapping(const ViewGeometry& g) {
+  for (size_t d = 0; d < g.sizes.size(); ++d) {
+    if (g.sizes[d] > 1 && g.strides[d] == 0) return true;
+  }
+  return false;
+}
+
+// The gradient of a view of `base`, as seen by the base: zero outside the view.
+TensorRef spread(Tensor* grad, const ViewGeometry& base, const ViewGeometry& view, const TensorInfo& info) {
+  const int64_t extent = extent_of(base);
+  TensorRef buffer = prim::zeros({&extent, 1}, info.dtype, info.device);
+  if (grad->numel > 0) {
+    const int64_t offset = view.offset - base.offset;
+    TensorRef window = prim::as_strided(buffer.get(), view.sizes, view.strides, offset);
+    if (!may_overlap(window.get())) {
+      throw_if(copy_recorded(window.get(), grad));
+    } else {
+      // Elements that the view shows several times get the sum.
+      TensorRef places = prim::iota(extent, info.device);
+      places = prim::as_strided(places.get(), view.sizes, view.strides, offset);
+      places = prim::reshape(places.get(), {&grad->numel, 1});
+      TensorRef flat = prim::reshape(grad, {&grad->numel, 1});
+      buffer = prim::scatter(buffer.get(), 0, places.get(), flat.get(), true);
+    }
+  }
+  if (overlapping(base)) {
+    // The base itself repeats elements (an expand): each repetition gets its share, and the base's own gradient sums them.
+    TensorRef places = prim::iota(extent, info.device);
+    places = prim::as_strided(places.get(), base.sizes, base.strides, 0);
+    int64_t numel = places->numel;
+    places = prim::reshape(places.get(), {&numel, 1});
+    TensorRef zero = prim::zeros({&extent, 1}, info.dtype, info.device);
+    TensorRef ones = prim::elementwise("ones(Tensor i, Tensor z) -> Tensor", "1 + 0 * i + 0 * z",
+                                       {places.get(), prim::zeros({}, info.dtype, info.device).get()});
+    ones = prim::convert(ones.get(), info.device, info.dtype);
+    TensorRef counts = prim::scatter(zero.get(), 0, places.get(), ones.get(), true);
+    buffer = prim::elementwise("share(Tensor x, Tensor n) -> Tensor", "x / max(n, 1)", {buffer.get(), counts.get()});
+  }
+  return prim::as_strided(buffer.get(), base.sizes, base.strides, 0);
+}
+
+class ViewNode final : public Node {
+ public:
+  ViewNode(const Tensor* base, const Tensor* view, std::string name)
+      : base_(base), view_(view), info_(base), name_(std::move(name)) {}
+  std::string name() const override { return name_; }
+  Status backward(Tensor* const* grads, Tensor** results) override {
+    return guarded([&]() -> Status {
+      results[0] = spread(grads[0], base_, view_, info_).take();
+      return nullptr;
+    });
+  }
+  void release_saved() override {}
+
+ private:
+  ViewGeometry base_, view_;
+  TensorInfo info_;
+  std::string name_;
+};
+
+// A write to a view, as a node of the base: the view's part of the gradient goes through the write, the rest passes.
+class WriteThroughView final : public Node {
+ public:
+  WriteThroughView(const Tensor* base, const Tensor* view, Ref<Node> write, uint32_t number, uint32_t written)
+      : base_(base), view_(view), info_(base), write_(std::move(write)), number_(number), written_(written) {}
+  std::string name() const override { return write_->name(); }
+
+  Status backward(Tensor* const* grads, Tensor** results) override {
+    return guarded([&]() -> Status {
+      // The gradient in the base's own layout, apart from the incoming one, which others may hold.
+      const int64_t extent = extent_of(base_);
+      TensorRef buffer = prim::zeros({&extent, 1}, info_.dtype, info_.device);
+      TensorRef grad = prim::as_strided(buffer.get(), base_.sizes, base_.strides, 0);
+      throw_if(copy_recorded(grad.get(), grads[0]));
+      const int64_t offset = view_.offset - base_.offset;
+      TensorRef window = prim::as_strided(buffer.get(), view_.sizes, view_.strides, offset);
+      Tensor* copied;
+      {
+        TensorRef dense = prim::elementwise("copy(Tensor x) -> Tensor", "x", {window.get()});
+        copied = dense.take();
+      }
+      TensorRef write_grad(copied);
+      std::vector<Tensor*> write_grads(write_->n_outputs, nullptr);
+      std::vector<Tensor*> write_results(write_->n_edges(), nullptr);
+      write_grads[number_] = write_grad.get();
+      throw_if(write_->backward(write_grads.data(), write_results.data()));
+      TensorRef through(write_results[written_]);
+      for (uint32_t i = 0; i < write_->n_edges(); ++i) {
+        if (i != written_) results[1 + (i < written_ ? i : i - 1)] = write_results[i];
+      }
+      // Read the window anew: recording may have made it stale.
+      window = prim::as_strided(buffer.get(), view_.sizes, view_.strides, offset);
+      TensorRef part = through ? through : prim::zeros(view_.sizes, info_.dtype, info_.device);
+      throw_if(copy_recorded(window.get(), part.get()));
+      results[0] = prim::as_strided(buffer.get(), base_.sizes, base_.strides, 0).take();
+      return nullptr;
+    });
+  }
+  void release_saved() override { write_->release_saved(); }
+
+ private:
+  ViewGeometry base_, view_;
+  TensorInfo info_;
+  Ref<Node> write_;
+  uint32_t number_, written_;
+};
+
+class CopyNode final : public Node {
+ public:
+  CopyNode(const Tensor* dst, const Tensor* src) : dst_(dst), src_(src) {}
+  std::string name() const override { return "copy_"; }
+  Status backward(Tensor* const* grads, Tensor** results) override {
+    return guarded([&]() -> Status {
+      if (edge(0).node != nullptr) results[0] = nullptr;  // the old values are gone
+      if (edge(1).node != nullptr) results[1] = prim::reduce_to(grads[0], src_).take();
+      return nullptr;
+    });
+  }
+  void release_saved() override {}
+
+ private:
+  TensorInfo dst_, src_;
+};
+
+}  // namespace
+
+void refresh_view(Tensor* t) {
+  Tensor* base = t->base;
+  if (base == nullptr || (t->view_flags & kViewNoGrad) != 0 || !base->requires_grad()) return;
+  if (t->grad_fn != nullptr && t->grad_fn_version == t->version()) return;
+  Ref<Node> node(make_view_node(base, t, "view"));
+  set_history(t, node.get(), 0);
+}
+
+Status check_writable(const char* what, const Tensor* t) {
+  if (t == nullptr) return nullptr;
+  if (t->is_leaf() && t->requires_grad()) {
+    return error(TN_FAILED_PRECONDITION,
+                 "{}: a leaf that requires a gradient ({}) cannot be changed in place; do it without gradients (NoGrad), or "
+                 "on a clone",
+                 what, tensor_text(t));
+  }
+  if (t->base == nullptr) return nullptr;
+  if (t->base->is_leaf() && t->base->requires_grad()) {
+    return error(TN_FAILED_PRECONDITION,
+                 "{}: a view of a leaf that requires a gradient ({}) cannot be changed in place; do it without gradients "
+                 "(NoGrad), or on a clone",
+                 what, tensor_text(t));
+  }
+  if ((t->view_flags & kViewNoGrad) != 0) {
+    return error(TN_FAILED_PRECONDITION,
+                 "{}: a view made while gradients were off ({}) cannot be changed in place under gradient", what,
+                 tensor_text(t));
+  }
+  return nullptr;
+}
+
+Status rebase_history(Tensor* tensor, Node* node, uint32_t number, uint32_t written) {
+  Tensor* base = tensor->base;
+  if (base == nullptr) {
+    set_history(tensor, node, number);
+    return nullptr;
+  }
+  node->retain();
+  auto* through = new WriteThroughView(base, tensor, Ref<Node>(node), number, written);
+  std::vector<Edge> edges(node->n_edges());
+  edges[0] = gradient_edge(base);
+  for (uint32_t i = 0; i < node->n_edges(); ++i) {
+    if (i == written) continue;
+    Edge edge = node->edge(i);
+    if (edge.node != nullptr) edge.node->retain();
+    edges[1 + (i < written ? i : i - 1)] = edge;
+  }
+  through->set_edges(edges.data(), static_cast<uint32_t>(edges.size()));
+  through->stream = node->stream;
+  set_history(base, through, 0);
+  through->release();
+  // The tensor's own node is made from the base when it is asked for.
+  tensor->flags = (tensor->flags | TN_TENSOR_REQUIRES_GRAD) & ~uint32_t{TN_TENSOR_LEAF};
+  if (tensor->grad_fn != nullptr) std::exchange(tensor->grad_fn, nullptr)->release();
+  refresh_view(tensor);
+  return nullptr;
+}
+
+Status copy_recorded(Tensor* dst, Tensor* src) {
+  const bool records = (thread_state.modes & (kModeNoGrad | kModeInference)) == 0 && is_float(dst->dtype) &&
+                       (needs_gradient(dst) || needs_gradient(src));
+  if (!records) return copy_into(dst, src);
+  TN_TRY(check_writable("copy_", dst));
+  auto* node = new CopyNode(dst, src);
+  Ref<Node> hold(node);
+  const Edge edges[2] = {gradient_edge(dst), is_float(src->dtype) ? gradient_edge(src) : Edge{}};
+  node->set_edges(edges, 2);
+  {
+    NoGradScope no_grad;
+    TN_TRY(copy_into(dst, src));
+  }
+  const tn_value args[2] = {{TN_TENSOR, 0, {dst}}, {TN_TENSOR, 0, {src}}};
+  note_forward(node, args, dst->device);
+  return rebase_history(dst, node, 0, 0);
+}
+
+Node* make_view_node(Tensor* x, const Tensor* view, std::string name) {
+  auto* node = new ViewNode(x, view, std::move(name));
+  const Edge edge = gradient_edge(x);
+  node->set_edges(&edge, 1);
+  return node;
+}
+
+Status record_view(const Op* op, std::span<const tn_value> args, std::span<tn_value> results) {
+  Tensor* x = as_tensor(args[0].as.tensor);
+  {
+    NoGradScope no_grad;
+    TN_TRY(run_op(op, args, results));
+  }
+  Tensor* view = as_tensor(results[0].as.tensor);
+  Ref<Node> node(make_view_node(x, view, op->schema.name));
+  note_forward(node.get(), args, x->device);
+  set_history(view, node.get(), 0);
+  return nullptr;
+}
+
+}  // namespace tenon

@@ -1,0 +1,144 @@
+// The recorded graph: nodes, edges, saved tensors, leaves. record.h makes nodes, engine.h runs them.
+//
+// Invariants
+//  1. Edges point to nodes that were there before, so the graph has no cycle; a node never owns an output of its own (saved
+//     outputs are aliases without grad_fn).
+//  2. A chain of any length is freed without recursion (Node::destroy).
+//  3. `run` and `slot` belong to the one backward that claimed the node; see engine.cpp.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dispatch/registry.h"
+#include "tensor/tensor.h"
+
+namespace tenon {
+
+class Node;
+struct BackwardRun;
+
+struct Edge {
+  Node* node = nullptr;  // owned; NULL: no gradient is wanted
+  uint32_t output = 0;
+};
+
+// A hook on the gradient of one output of a node.
+struct GradHook {
+  uint64_t id;
+  uint32_t output;
+  tn_hook_fn fn;
+  void* self;
+  void (*destroy)(void*);
+};
+
+class Node : public Counted {
+ public:
+  // Name of the forward call, for messages and the graph: "mul".
+  virtual std::string name() const = 0;
+  // grads: n_outputs of them, borrowed, NULL where zero, not all NULL. results: n_edges entries, NULL before; owned by the caller
+  // afterwards. Only those with an edge are read.
+  virtual Status backward(Tensor* const* grads, Tensor** results) = 0;
+  // Drops what backward needs; a released node cannot run again.
+  virtual void release_saved() = 0;
+  virtual bool is_leaf() const { return false; }
+
+  uint32_t n_edges() const { return n_edges_; }
+  const Edge& edge(uint32_t i) const { return edges_[i]; }
+  // Takes one reference per non-NULL node.
+  void set_edges(const Edge* edges, uint32_t n);
+  uint32_t n_outputs = 1;
+  uint64_t sequence;           // of creation: later ones run first
+  Stream* stream = nullptr;    // of the forward; backward runs there
+  bool released = false;
+
+  // Rare things, made on demand.
+  struct Extras {
+    std::vector<GradHook> hooks;
+    std::string forward;  // anomaly mode: the call that made this node
+    std::string name;     // as autograd/1 gave it out
+    ~Extras();
+  };
+  Extras& extras() {
+    if (extras_ == nullptr) extras_ = std::make_unique<Extras>();
+    return *extras_;
+  }
+  const Extras* extras_if_any() const { return extras_.get(); }
+
+  std::atomic<BackwardRun*> run{nullptr};
+  uint32_t slot = 0;
+
+ protected:
+  Node();
+  ~Node() override;
+  void destroy() final;
+
+ private:
+  static constexpr uint32_t kInlineEdges = 4;
+  uint32_t n_edges_ = 0;
+  Edge* edges_ = inline_edges_;
+  Edge inline_edges_[kInlineEdges];
+  std::unique_ptr<Extras> extras_;
+  Node* next_pending_ = nullptr;
+};
+
+// The end of the graph at a tensor that asks for a gradient, and the home of that gradient. Owned by the tensor (meta) and by edges.
+class Leaf final : public Node {
+ public:
+  std::string name() const override { return "leaf"; }
+  Status backward(Tensor* const* grads, Tensor** results) override;
+  void release_saved() override {}
+  bool is_leaf() const override { return true; }
+
+  // Accumulates; in place when nobody else can see the difference.
+  Status accumulate(Tensor* grad, bool create_graph);
+  TensorRef grad() const;
+  void set_grad(TensorRef grad);
+
+ private:
+  mutable std::atomic_flag lock_;
+  TensorRef grad_;
+};
+
+// meta of a non-leaf that keeps its gradient (retain_grad).
+struct RetainedGrad final : Counted {
+  TensorRef grad;
+};
+
+// A tensor that backward needs, with the version at which it is right.
+class SavedTensor {
+ public:
+  SavedTensor() = default;
+  SavedTensor(SavedTensor&& other) noexcept;
+  SavedTensor& operator=(SavedTensor&& other) noexcept;
+  ~SavedTensor() { reset(); }
+  void save(Tensor* t);  // an input
+  // A tensor that the call itself writes or gives: saved as an alias, and given its grad_fn again when it is unpacked.
+  void save_alias(Tensor* t, bool is_output, uint32_t output);
+  void reset();
+  explicit operator bool() const { return tensor_ != nullptr; }
+  // Fails when the tensor was changed since. `node` is the one that saved it.
+  Status unpack(Node* node, TensorRef* tensor) const;
+  uint32_t version() const { return version_; }
+
+ private:
+  Tensor* tensor_ = nullptr;
+  uint32_t version_ = 0;
+  uint32_t output_ = 0;
+  bool is_output_ = false;
+};
+
+// Shape, dtype and device of a tensor that is not saved itself.
+struct TensorInfo {
+  std::vector<int64_t> sizes;
+  tn_dtype dtype = TN_DTYPE_NONE;
+  tn_device device{};
+  TensorInfo() = default;
+  explicit TensorInfo(const tn_tensor* t) : sizes(t->sizes, t->sizes + t->ndim), dtype(t->dtype), device(t->device) {}
+};
+
+inline Node* grad_fn_of(const Tensor* t) { return static_cast<Node*>(t->grad_fn); }
+
+}  // namespace tenon

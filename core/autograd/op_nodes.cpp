@@ -1,0 +1,403 @@
+// Nodes of ops that bring their own backward: a kernel pair, a stated vjp, or a custom function of an application.
+#include "autograd/custom.h"
+#include "autograd/engine.h"
+#include "autograd/inplace.h"
+#include "autograd/prim.h"
+#include "base/text.h"
+#include "dispatch/host_table.h"
+#include "dispatch/launch.h"
+#include "memory/memory.h"
+
+namespace tenon {
+namespace {
+
+// The arguments of a call, kept for its backward: tensors saved with their versions, all else copied.
+class SavedArguments {
+ public:
+  SavedArguments() = default;
+  SavedArguments(const SavedArguments&) = delete;
+  ~SavedArguments() { release(); }
+
+  void save(std::span<const tn_value> args, uint64_t written) {
+    for (size_t i = 0; i < args.size(); ++i) {
+      const tn_value& v = args[i];
+      tn_value kept{};
+      if (v.kind == TN_TENSOR || v.kind == TN_TENSORS) {
+        kept.kind = v.kind;
+        kept.count = v.count;
+        const uint32_t n = v.kind == TN_TENSOR ? 1 : v.count;
+        for (uint32_t k = 0; k < n; ++k) {
+          Tensor* t = as_tensor(v.kind == TN_TENSOR ? v.as.tensor : v.as.tensors[k]);
+          infos.push_back(t != nullptr ? TensorInfo(t) : TensorInfo());
+          SavedTensor& s = tensors.emplace_back();
+          if (t == nullptr) continue;
+          if ((written >> i & 1) != 0) {
+            s.save_alias(t, false, 0);
+          } else {
+            s.save(t);
+          }
+        }
+      } else {
+        StatusHolder never(copy_value(v, &kept));
+      }
+      values.push_back(kept);
+    }
+  }
+
+  // The arguments again; those whose bit in `flat_mask` is not set come as NONE.
+  Status unpack(Node* node, uint64_t flat_mask, std::vector<tn_value>* args) {
+    held.clear();
+    lists.clear();
+    size_t flat = 0;
+    const auto next = [&](tn_tensor** t) -> Status {
+      *t = nullptr;
+      const size_t i = flat++;
+      if (!tensors[i] || (i < 64 && (flat_mask >> i & 1) == 0)) return nullptr;
+      TN_TRY(tensors[i].unpack(node, &held.emplace_back()));
+      *t = held.back().get();
+      return nullptr;
+    };
+    for (const tn_value& kept : values) {
+      tn_value v = kept;
+      if (kept.kind == TN_TENSOR) {
+        TN_TRY(next(&v.as.tensor));
+        if (v.as.tensor == nullptr) v = tn_value{};
+      } else if (kept.kind == TN_TENSORS) {
+        auto& list = lists.emplace_back(kept.count);
+        for (uint32_t k = 0; k < kept.count; ++k) TN_TRY(next(&list[k]));
+        v.as.tensors = list.data();
+      }
+      args->push_back(v);
+    }
+    return nullptr;
+  }
+
+  void release() {
+    for (tn_value& v : values) {
+      if (v.kind != TN_TENSOR && v.kind != TN_TENSORS) release_value(&v);
+    }
+    values.clear();
+    tensors.clear();
+    held.clear();
+  }
+
+  std::vector<tn_value> values;       // tensors are in `tensors`
+  std::vector<SavedTensor> tensors;   // flat
+  std::vector<TensorInfo> infos;      // flat
+  std::vector<TensorRef> held;
+  std::vector<std::vector<tn_tensor*>> lists;
+};
+
+std::vector<Edge> edges_of(std::span<const tn_value> args) {
+  std::vector<Tensor*> tensors;
+  flat_tensors(args, &tensors);
+  std::vector<Edge> edges(tensors.size());
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (tensors[i] != nullptr && needs_gradient(tensors[i])) edges[i] = gradient_edge(tensors[i]);
+  }
+  return edges;
+}
+
+// What record_pair and record_vjp share: saved arguments and outputs, and the call's history.
+class OpNode : public Node {
+ public:
+  OpNode(const Op* op, std::span<const tn_value> args) : op_(op) {
+    const std::vector<Edge> edges = edges_of(args);
+    set_edges(edges.data(), static_cast<uint32_t>(edges.size()));
+    saved_.save(args, op->written);
+  }
+  std::string name() const override { return op_->schema.name; }
+  void release_saved() override {
+    saved_.release();
+    outputs_.clear();
+  }
+
+  Status finish(std::span<const tn_value> args, std::span<const tn_value> results) {
+    n_outputs = static_cast<uint32_t>(results.size());
+    outputs_.resize(results.size());
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (results[i].kind != TN_TENSOR) {
+        return error(TN_UNSUPPORTED, "{}: output {} is a list, which only a decomposition can record", name(), i);
+      }
+      outputs_[i].save_alias(as_tensor(results[i].as.tensor), true, static_cast<uint32_t>(i));
+    }
+    note_forward(this, args, call_device(args));
+    for (size_t i = 0; i < results.size(); ++i) {
+      Tensor* t = as_tensor(results[i].as.tensor);
+      if (!is_float(t->dtype)) continue;
+      const int64_t written = written_tensor(op_->schema.returns[i], args);
+      if (written >= 0) {
+        TN_TRY(rebase_history(t, this, static_cast<uint32_t>(i), static_cast<uint32_t>(written)));
+      } else {
+        set_history(t, this, static_cast<uint32_t>(i));
+      }
+    }
+    return nullptr;
+  }
+
+ protected:
+  // The flat number of the argument that this output is, or -1.
+  int64_t written_tensor(const Argument& output, std::span<const tn_value> args) const {
+    if (output.alias == 0 || !output.written) return -1;
+    int64_t flat = 0;
+    for (size_t i = 0; i < args.size(); ++i) {
+      if (op_->schema.arguments[i].alias == output.alias) return flat;
+      flat += args[i].kind == TN_TENSOR ? 1 : args[i].kind == TN_TENSORS ? args[i].count : 0;
+    }
+    return -1;
+  }
+
+  // Through a vjp: the op's own, written in ops.
+  Status run_vjp(Tensor* const* grads, Tensor** results) {
+    std::vector<tn_value> args;
+    TN_TRY(saved_.unpack(this, ~uint64_t{0}, &args));
+    std::vector<TensorRef> outputs(outputs_.size());
+    std::vector<tn_tensor*> raw(outputs_.size());
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+      TN_TRY(outputs_[i].unpack(this, &outputs[i]));
+      raw[i] = outputs[i].get();
+    }
+    std::vector<uint8_t> needs(n_edges());
+    for (uint32_t i = 0; i < n_edges(); ++i) needs[i] = edge(i).node != nullptr ? 1 : 0;
+    std::vector<tn_tensor*> given(n_outputs);
+    for (uint32_t i = 0; i < n_outputs; ++i) given[i] = grads[i];
+    std::vector<tn_tensor*> made(n_edges());
+    const tn_vjp_call call{sizeof(tn_vjp_call), static_cast<uint32_t>(args.size()), args.data(), raw.data(),
+                           given.data(),        n_outputs,                          n_edges(),   needs.data(),
+                           made.data(),         &host_table()};
+    const Status status = op_->vjp(op_->vjp_self, &call);
+    for (uint32_t i = 0; i < n_edges(); ++i) results[i] = as_tensor(made[i]);
+    return status;
+  }
+
+  // Through the decomposition, recomputed from the saved inputs: differentiable in inputs and gradients.
+  Status run_decomposition(Tensor* const* grads, Tensor** results) {
+    std::vector<tn_value> args;
+    TN_TRY(saved_.unpack(this, ~uint64_t{0}, &args));
+    // Each input as a tensor of its own, with the input behind it.
+    std::vector<TensorRef> apart;
+    std::vector<Tensor*> inputs;
+    std::vector<uint32_t> edges;
+    uint32_t flat = 0;
+    const auto split = [&](tn_tensor** t) {
+      const uint32_t i = flat++;
+      if (*t == nullptr || edge(i).node == nullptr) return;
+      Tensor* x = as_tensor(*t);
+      apart.push_back(prim::reshape(x, x->size_span()));
+      inputs.push_back(apart.back().get());
+      edges.push_back(i);
+      *t = apart.back().get();
+    };
+    for (tn_value& v : args) {
+      if (v.kind == TN_TENSOR) split(&v.as.tensor);
+      for (uint32_t k = 0; v.kind == TN_TENSORS && k < v.count; ++k) {
+        split(const_cast<tn_tensor**>(&v.as.tensors[k]));
+      }
+    }
+    std::vector<tn_value> outputs(n_outputs);
+    TN_TRY(decompose_op(op_, args, outputs));
+    std::vector<Tensor*> from, seeds;
+    for (uint32_t i = 0; i < n_outputs; ++i) {
+      if (grads[i] == nullptr) continue;
+      from.push_back(as_tensor(outputs[i].as.tensor));
+      seeds.push_back(grads[i]);
+    }
+    std::vector<Tensor*> made(inputs.size());
+    const Status status = gradients(from, seeds, inputs, TN_CREATE_GRAPH | TN_ALLOW_UNUSED, made);
+    release_values(outputs);
+    TN_TRY(status);
+    for (size_t i = 0; i < made.size(); ++i) results[edges[i]] = made[i];
+    return nullptr;
+  }
+
+  const Op* op_;
+  SavedArguments saved_;
+  std::vector<SavedTensor> outputs_;
+};
+
+class VjpNode final : public OpNode {
+ public:
+  using OpNode::OpNode;
+  Status backward(Tensor* const* grads, Tensor** results) override { return run_vjp(grads, results); }
+};
+
+class PairNode final : public OpNode {
+ public:
+  PairNode(const Op* op, const Kernel& kernel, std::span<const tn_value> args) : OpNode(op, args), kernel_(kernel) {}
+
+  void keep_privates(Tensor* const* privates) {
+    for (uint32_t i = 0; i < kernel_.n_private; ++i) privates_.emplace_back(privates[i]);
+  }
+  void release_saved() override {
+    OpNode::release_saved();
+    privates_.clear();
+  }
+
+  Status backward(Tensor* const* grads, Tensor** results) override {
+    if ((thread_state.modes & kModeNoGrad) == 0) {
+      // A gradient of this gradient is wanted, which a kernel cannot give.
+      if (op_->vjp != nullptr) return run_vjp(grads, results);
+      if (op_->decompose != nullptr) return run_decomposition(grads, results);
+      return error(TN_UNSUPPORTED, "{}: the kernel pair of {} has no second gradient, and the op has no vjp or decomposition",
+                   name(), kernel_.plugin);
+    }
+    std::vector<tn_value> args;
+    for (uint32_t i = 0; i < n_outputs; ++i) {
+      args.push_back(grads[i] != nullptr ? tn_value{TN_TENSOR, 0, {grads[i]}} : tn_value{});
+    }
+    TN_TRY(saved_.unpack(this, kernel_.saves_args, &args));
+    std::vector<TensorRef> outputs(n_outputs);
+    for (uint32_t i = 0; i < n_outputs; ++i) {
+      if ((kernel_.saves_outputs >> i & 1) != 0) TN_TRY(outputs_[i].unpack(this, &outputs[i]));
+      args.push_back(outputs[i] ? tn_value{TN_TENSOR, 0, {outputs[i].get()}} : tn_value{});
+    }
+    for (const TensorRef& t : privates_) args.push_back({TN_TENSOR, 0, {t.get()}});
+    std::vector<TensorRef> made(n_edges());
+    std::vector<Tensor*> raw(n_edges());
+    for (uint32_t i = 0; i < n_edges(); ++i) {
+      if (edge(i).node == nullptr) continue;
+      const TensorInfo& info = saved_.infos[i];
+      TN_TRY(empty_tensor(info.sizes, info.dtype, info.device, &raw[i]));
+      made[i] = TensorRef(raw[i]);
+    }
+    TN_TRY(launch_backward(kernel_, op_, call_device(args), args, raw));
+    for (uint32_t i = 0; i < n_edges(); ++i) results[i] = made[i].take();
+    return nullptr;
+  }
+
+ private:
+  const Kernel& kernel_;
+  std::vector<TensorRef> privates_;
+};
+
+class CustomNode final : public Node {
+ public:
+  CustomNode(const char* name, tn_backward_fn fn, void* self, void (*destroy)(void*))
+      : name_(name), fn_(fn), self_(self), destroy_(destroy) {}
+  ~CustomNode() override {
+    if (destroy_ != nullptr) destroy_(self_);
+  }
+  std::string name() const override { return name_; }
+  void release_saved() override { saved_.clear(); }
+
+  Status backward(Tensor* const* grads, Tensor** results) override {
+    std::vector<tn_tensor*> in(grads, grads + n_outputs), out(n_edges());
+    CustomNode* outer = std::exchange(current, this);
+    const Status status = fn_(self_, in.data(), n_outputs, out.data(), n_edges());
+    current = outer;
+    for (uint32_t i = 0; i < n_edges(); ++i) results[i] = as_tensor(out[i]);
+    if (status != nullptr) return status;
+    for (uint32_t i = 0; i < n_edges(); ++i) {
+      if (results[i] == nullptr || edge(i).node == nullptr) continue;
+      const TensorInfo& info = inputs_[i];
+      if (results[i]->dtype != info.dtype ||
+          !std::equal(info.sizes.begin(), info.sizes.end(), results[i]->sizes, results[i]->sizes + results[i]->ndim)) {
+        return invalid("{}: backward gave {} for input {}, expected {} {}", name_, tensor_text(results[i]), i,
+                       shape_text(info.sizes.data(), static_cast<int32_t>(info.sizes.size())), dtype_name(info.dtype));
+      }
+    }
+    return nullptr;
+  }
+
+  std::vector<SavedTensor> saved_;
+  std::vector<TensorInfo> inputs_;
+  static thread_local CustomNode* current;
+
+ private:
+  std::string name_;
+  tn_backward_fn fn_;
+  void* self_;
+  void (*destroy_)(void*);
+};
+
+thread_local CustomNode* CustomNode::current = nullptr;
+
+Status record_with(Ref<OpNode> node, std::span<const tn_value> args, std::span<tn_value> results) {
+  if (Status status = node->finish(args, results)) {
+    release_values(results);
+    return status;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Status record_pair(const Op* op, const Kernel& kernel, std::span<const tn_value> args, std::span<tn_value> results) {
+  TN_TRY(refuse_inference(op->schema.name.c_str(), args));
+  auto* node = new PairNode(op, kernel, args);
+  Ref<OpNode> hold(node);
+  std::vector<Tensor*> privates(kernel.n_private);
+  {
+    NoGradScope no_grad;
+    TN_TRY(run_kernel(op, kernel, args, results, privates.data()));
+  }
+  node->keep_privates(privates.data());
+  return record_with(std::move(hold), args, results);
+}
+
+Status record_vjp(const Op* op, std::span<const tn_value> args, std::span<tn_value> results) {
+  TN_TRY(refuse_inference(op->schema.name.c_str(), args));
+  Ref<OpNode> node(new VjpNode(op, args));
+  {
+    NoGradScope no_grad;
+    TN_TRY(run_op(op, args, results));
+  }
+  return record_with(std::move(node), args, results);
+}
+
+Status record_custom(const char* name, tn_backward_fn fn, void* self, void (*destroy)(void*),
+                     std::span<tn_tensor* const> inputs, std::span<tn_tensor* const> outputs,
+                     std::span<tn_tensor* const> saved) {
+  Ref<CustomNode> node(new CustomNode(name, fn, self, destroy));
+  std::vector<Edge> edges(inputs.size());
+  bool wanted = false;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i] == nullptr) {
+      node->inputs_.emplace_back();
+      continue;
+    }
+    node->inputs_.emplace_back(inputs[i]);
+    if (needs_gradient(as_tensor(inputs[i]))) edges[i] = gradient_edge(as_tensor(inputs[i]));
+    wanted = wanted || edges[i].node != nullptr;
+  }
+  node->set_edges(edges.data(), static_cast<uint32_t>(edges.size()));
+  node->n_outputs = static_cast<uint32_t>(outputs.size());
+  if (!wanted || (thread_state.modes & (kModeNoGrad | kModeInference)) != 0) return nullptr;
+  for (tn_tensor* t : saved) {
+    SavedTensor& s = node->saved_.emplace_back();
+    if (t == nullptr) continue;
+    uint32_t output = 0;
+    while (output < outputs.size() && outputs[output] != t) ++output;
+    if (output < outputs.size()) {
+      s.save_alias(as_tensor(t), true, output);
+    } else {
+      s.save(as_tensor(t));
+    }
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    Tensor* t = as_tensor(outputs[i]);
+    if (t->is_leaf() && t->requires_grad()) {
+      return invalid("{}: output {} is a leaf that requires a gradient; return a new tensor", name, i);
+    }
+    if (is_float(t->dtype)) set_history(t, node.get(), static_cast<uint32_t>(i));
+  }
+  return nullptr;
+}
+
+Status custom_saved(uint32_t index, Tensor** tensor) {
+  CustomNode* node = CustomNode::current;
+  if (node == nullptr) return error(TN_FAILED_PRECONDITION, "custom_saved: no custom backward runs on this thread");
+  if (index >= node->saved_.size()) {
+    return invalid("{}: saved tensor {} was asked for, {} were saved", node->name(), index, node->saved_.size());
+  }
+  if (!node->saved_[index]) {
+    *tensor = nullptr;
+    return nullptr;
+  }
+  TensorRef t;
+  TN_TRY(node->saved_[index].unpack(node, &t));
+  *tensor = t.take();
+  return nullptr;
+}
+
+}  // namespace tenon

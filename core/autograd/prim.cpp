@@ -1,0 +1,128 @@
+#include "autograd/prim.h"
+
+#include "dispatch/expressions.h"
+#include "dispatch/loop.h"
+#include "dispatch/primitives.h"
+
+namespace tenon::prim {
+namespace {
+
+tn_value value(int64_t i) {
+  tn_value v{};
+  v.kind = TN_INT;
+  v.as.i = i;
+  return v;
+}
+
+tn_value value(bool b) {
+  tn_value v{};
+  v.kind = TN_BOOL_VALUE;
+  v.as.i = b ? 1 : 0;
+  return v;
+}
+
+tn_value value(Sizes list) {
+  tn_value v{};
+  v.kind = TN_INTS;
+  v.count = static_cast<uint32_t>(list.size());
+  v.as.ints = list.data();
+  return v;
+}
+
+tn_value value(tn_dtype dtype, int) {
+  tn_value v{};
+  v.kind = TN_DTYPE;
+  v.as.dtype = dtype;
+  return v;
+}
+
+tn_value value(tn_device device) {
+  tn_value v{};
+  v.kind = TN_DEVICE;
+  v.as.device = device;
+  return v;
+}
+
+TensorRef run(tn_primitive kind, std::initializer_list<tn_value> args) {
+  tn_value result{};
+  throw_if(primitive(kind, {args.begin(), args.size()}, {&result, 1}));
+  return TensorRef(as_tensor(result.as.tensor));
+}
+
+}  // namespace
+
+TensorRef zeros(Sizes sizes, tn_dtype dtype, tn_device device) {
+  return run(TN_FILL, {value(sizes), value(int64_t{0}), value(dtype, 0), value(device)});
+}
+
+TensorRef elementwise(const char* schema, const char* text, std::initializer_list<Tensor*> operands) {
+  const tn_expression* expression;
+  throw_if(intern_expression(schema, text, &expression));
+  tn_value args[8] = {};
+  args[0].kind = TN_EXPRESSION;
+  args[0].as.expression = expression;
+  size_t n = 1;
+  for (Tensor* t : operands) args[n++] = tensor_value(t);
+  tn_value result{};
+  throw_if(primitive(TN_ELEMENTWISE, {args, n}, {&result, 1}));
+  return TensorRef(as_tensor(result.as.tensor));
+}
+
+TensorRef reduce(tn_reduce_kind kind, Tensor* x, Sizes dims, bool keepdim) {
+  return run(TN_REDUCE, {value(int64_t{kind}), tensor_value(x), value(dims), value(keepdim)});
+}
+
+TensorRef matmul(Tensor* a, Tensor* b) { return run(TN_MATMUL, {tensor_value(a), tensor_value(b)}); }
+
+TensorRef transpose_last(Tensor* x) {
+  int64_t dims[TN_MAX_RANK];
+  for (int32_t d = 0; d < x->ndim; ++d) dims[d] = d;
+  std::swap(dims[x->ndim - 1], dims[x->ndim - 2]);
+  return permute(x, {dims, static_cast<size_t>(x->ndim)});
+}
+
+TensorRef gather(Tensor* x, int64_t dim, Tensor* index) {
+  return run(TN_GATHER, {tensor_value(x), value(dim), tensor_value(index)});
+}
+
+TensorRef scatter(Tensor* x, int64_t dim, Tensor* index, Tensor* src, bool add) {
+  return run(TN_SCATTER, {tensor_value(x), value(dim), tensor_value(index), tensor_value(src), value(add)});
+}
+
+TensorRef iota(int64_t n, tn_device device) {
+  return run(TN_IOTA, {value(n), value(int64_t{0}), value(int64_t{1}), value(TN_INT64, 0), value(device)});
+}
+
+TensorRef reshape(Tensor* x, Sizes sizes) { return run(TN_RESHAPE, {tensor_value(x), value(sizes)}); }
+TensorRef permute(Tensor* x, Sizes dims) { return run(TN_PERMUTE, {tensor_value(x), value(dims)}); }
+TensorRef expand(Tensor* x, Sizes sizes) { return run(TN_EXPAND, {tensor_value(x), value(sizes)}); }
+
+TensorRef slice(Tensor* x, int64_t dim, int64_t start, int64_t end, int64_t step) {
+  return run(TN_SLICE, {tensor_value(x), value(dim), value(start), value(end), value(step)});
+}
+
+TensorRef as_strided(Tensor* x, Sizes sizes, Sizes strides, int64_t offset) {
+  return run(TN_AS_STRIDED, {tensor_value(x), value(sizes), value(strides), value(offset)});
+}
+
+TensorRef convert(Tensor* x, tn_device device, tn_dtype dtype) {
+  if (x->dtype == dtype && x->device == device) return TensorRef::retaining(x);
+  return run(TN_COPY, {tensor_value(x), value(dtype, 0), value(device)});
+}
+
+TensorRef reduce_to(Tensor* grad, Sizes sizes, tn_dtype dtype, tn_device device) {
+  TensorRef result = TensorRef::retaining(grad);
+  if (!same_sizes(grad, sizes)) {
+    const int32_t lead = grad->ndim - static_cast<int32_t>(sizes.size());
+    int64_t dims[TN_MAX_RANK];
+    size_t n = 0;
+    for (int32_t d = 0; d < grad->ndim; ++d) {
+      if (d < lead || (sizes[d - lead] == 1 && grad->sizes[d] != 1)) dims[n++] = d;
+    }
+    if (n > 0) result = reduce(TN_SUM, grad, {dims, n}, true);
+    if (!same_sizes(result.get(), sizes)) result = reshape(result.get(), sizes);
+  }
+  return convert(result.get(), device, dtype);
+}
+
+}  // namespace tenon::prim

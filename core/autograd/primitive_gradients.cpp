@@ -1,0 +1,287 @@
+// The gradients of the primitives, written in primitives: each beside its name, one walker below. x, y are the arguments and the
+// output as they were, g the output's gradient; what a gradient needs to be saved is said in its row.
+#include <algorithm>
+
+#include "autograd/inplace.h"
+#include "autograd/prim.h"
+#include "base/text.h"
+#include "dispatch/launch.h"
+#include "dispatch/primitives.h"
+
+namespace tenon {
+namespace {
+
+class PrimitiveNode;
+using Gradient = void (*)(PrimitiveNode& node, Tensor* g, Tensor** results);
+
+struct Row {
+  tn_primitive kind;
+  uint32_t saves;      // bit i: tensor argument i (flat) is needed
+  bool saves_output;
+  Gradient gradient;   // NULL: the outputs never need a gradient
+};
+
+class PrimitiveNode final : public Node {
+ public:
+  PrimitiveNode(const Row& row, std::span<const tn_value> args, std::span<Tensor* const> tensors) : row_(row) {
+    for (const tn_value& v : args) {
+      tn_value kept{};
+      if (v.kind != TN_TENSOR && v.kind != TN_TENSORS) StatusHolder never(copy_value(v, &kept));
+      values_.push_back(kept);
+    }
+    saved_.resize(tensors.size());
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      infos_.emplace_back(tensors[i]);
+      if ((row.saves >> i & 1) != 0) saved_[i].save(tensors[i]);
+    }
+  }
+  ~PrimitiveNode() override {
+    for (tn_value& v : values_) release_value(&v);
+  }
+  std::string name() const override { return primitive_name(row_.kind); }
+  void release_saved() override {
+    saved_.clear();
+    output_.reset();
+  }
+  void save_output(Tensor* t) {
+    if (row_.saves_output) output_.save_alias(t, true, 0);
+  }
+
+  Status backward(Tensor* const* grads, Tensor** results) override {
+    return guarded([&]() -> Status {
+      row_.gradient(*this, grads[0], results);
+      return nullptr;
+    });
+  }
+
+  // For the gradients.
+  TensorRef saved(size_t i) {
+    TensorRef t;
+    throw_if(saved_[i].unpack(this, &t));
+    return t;
+  }
+  TensorRef output() {
+    TensorRef t;
+    throw_if(output_.unpack(this, &t));
+    return t;
+  }
+  const TensorInfo& info(size_t i) const { return infos_[i]; }
+  bool wants(uint32_t i) const { return edge(i).node != nullptr; }
+  PrimitiveArgs args() const { return PrimitiveArgs(row_.kind, values_); }
+
+ private:
+  const Row& row_;
+  std::vector<tn_value> values_;
+  std::vector<SavedTensor> saved_;
+  SavedTensor output_;
+  std::vector<TensorInfo> infos_;
+};
+
+// The output of a reduction (or its gradient) at the rank of the input again.
+TensorRef unreduce(PrimitiveNode& node, Tensor* t) {
+  const auto& sizes = node.info(0).sizes;
+  std::vector<int64_t> kept(sizes);
+  const uint32_t mask = dims_mask("reduce", node.args().ints(2, "dims"), static_cast<int32_t>(sizes.size()));
+  for (size_t d = 0; d < kept.size(); ++d) {
+    if ((mask >> d & 1) != 0) kept[d] = 1;
+  }
+  return prim::reshape(t, kept);
+}
+
+void reduce_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
+  const TensorInfo& x = node.info(0);
+  const int64_t kind = node.args().integer(0, "kind");
+  TensorRef full = unreduce(node, g);
+  if (kind == TN_SUM) {
+    results[0] = prim::convert(prim::expand(full.get(), x.sizes).get(), x.device, x.dtype).take();
+    return;
+  }
+  TensorRef input = node.saved(0);
+  TensorRef output = unreduce(node, node.output().get());
+  if (kind == TN_PROD) {
+    // d prod / dx = prod / x, except at zeros: there the product of the others, taken with the zero replaced by one.
+    const auto dims = node.args().ints(2, "dims");
+    TensorRef zeros = prim::elementwise("count(Tensor x) -> Tensor", "where(x == 0, 1.0, 0.0)", {input.get()});
+    TensorRef n_zeros = unreduce(node, prim::reduce(TN_SUM, zeros.get(), dims, false).get());
+    TensorRef others = prim::elementwise("others(Tensor x) -> Tensor", "where(x == 0, x + 1, x)", {input.get()});
+    TensorRef rest = unreduce(node, prim::reduce(TN_PROD, others.get(), dims, false).get());
+    TensorRef share = prim::elementwise(
+        "prod_gradient(Tensor g, Tensor x, Tensor y, Tensor n, Tensor rest) -> Tensor",
+        "where(n == 0, g * y / x, where(logical_not(n > 1) & (x == 0), g * rest, 0 * g))",
+        {full.get(), input.get(), output.get(), n_zeros.get(), rest.get()});
+    results[0] = share.take();
+    return;
+  }
+  // max, min: equal elements share the gradient, as PyTorch's amax and amin do.
+  TensorRef mask = prim::elementwise("hits(Tensor x, Tensor y) -> Tensor",
+                                     "where((x == y) | (isnan(x) & isnan(y)), 1.0, 0.0)", {input.get(), output.get()});
+  mask = prim::convert(mask.get(), x.device, x.dtype);
+  TensorRef count = unreduce(node, prim::reduce(TN_SUM, mask.get(), node.args().ints(2, "dims"), false).get());
+  results[0] = prim::elementwise("share(Tensor g, Tensor m, Tensor n) -> Tensor", "g * m / n",
+                                 {full.get(), mask.get(), count.get()})
+                   .take();
+}
+
+void matmul_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
+  if (node.wants(0)) {
+    TensorRef b = node.saved(1);
+    results[0] = prim::reduce_to(prim::matmul(g, prim::transpose_last(b.get()).get()).get(), node.info(0)).take();
+  }
+  if (node.wants(1)) {
+    TensorRef a = node.saved(0);
+    results[1] = prim::reduce_to(prim::matmul(prim::transpose_last(a.get()).get(), g).get(), node.info(1)).take();
+  }
+}
+
+void copy_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
+  results[0] = prim::convert(g, node.info(0).device, node.info(0).dtype).take();
+}
+
+void gather_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
+  const TensorInfo& x = node.info(0);
+  TensorRef zero = prim::zeros(x.sizes, x.dtype, x.device);
+  results[0] = prim::scatter(zero.get(), node.args().integer(1, "dim"), node.saved(1).get(), g, true).take();
+}
+
+// Tensors: x, index, src.
+void scatter_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
+  const PrimitiveArgs args = node.args();
+  const int64_t dim = args.integer(1, "dim");
+  TensorRef index = node.saved(1);
+  if (node.wants(0)) {
+    if (args.boolean(4, "add", false)) {
+      results[0] = TensorRef::retaining(g).take();
+    } else {
+      const TensorInfo& src = node.info(2);
+      TensorRef zero = prim::zeros(src.sizes, src.dtype, src.device);
+      results[0] = prim::scatter(g, dim, index.get(), zero.get(), false).take();
+    }
+  }
+  if (node.wants(2)) results[2] = prim::gather(g, dim, index.get()).take();
+}
+
+void reshape_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
+  results[0] = prim::reshape(g, node.info(0).sizes).take();
+}
+
+void permute_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
+  const auto dims = node.args().ints(1, "dims");
+  std::vector<int64_t> inverse(dims.size());
+  const auto ndim = static_cast<int64_t>(dims.size());
+  for (int64_t d = 0; d < ndim; ++d) inverse[(dims[d] + ndim) % ndim] = d;
+  results[0] = prim::permute(g, inverse).take();
+}
+
+void slice_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
+  const TensorInfo& x = node.info(0);
+  const PrimitiveArgs args = node.args();
+  TensorRef full = prim::zeros(x.sizes, x.dtype, x.device);
+  TensorRef window = prim::slice(full.get(), args.integer(1, "dim"), args.integer(2, "start"), args.integer(3, "end"),
+                                 args.integer(4, "step"));
+  throw_if(copy_recorded(window.get(), g));
+  results[0] = full.take();
+}
+
+void expand_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
+  results[0] = prim::reduce_to(g, node.info(0)).take();
+}
+
+const Row kRows[] = {
+    // primitive     saves             output  gradient
+    {TN_REDUCE,      0b1,              true,   reduce_gradient},
+    {TN_MATMUL,      0b11,             false,  matmul_gradient},
+    {TN_COPY,        0,                false,  copy_gradient},
+    {TN_GATHER,      0b10,             false,  gather_gradient},
+    {TN_SCATTER,     0b10,             false,  scatter_gradient},
+    {TN_RESHAPE,     0,                false,  reshape_gradient},
+    {TN_PERMUTE,     0,                false,  permute_gradient},
+    {TN_SLICE,       0,                false,  slice_gradient},
+    {TN_EXPAND,      0,                false,  expand_gradient},
+    {TN_NONZERO,     0,                false,  nullptr},
+};
+const Row kSumRow = {TN_REDUCE, 0, false, reduce_gradient};
+
+const Row* row_of(tn_primitive kind, std::span<const tn_value> args) {
+  if (kind == TN_REDUCE && !args.empty() && args[0].kind == TN_INT && args[0].as.i == TN_SUM) return &kSumRow;
+  const auto* row = std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return r.kind == kind; });
+  return row != std::end(kRows) ? row : nullptr;
+}
+
+// A reduction with a prologue or epilogue has the gradient of its parts.
+Status record_parts(std::span<const tn_value> args, std::span<tn_value> results) {
+  const PrimitiveArgs read(TN_REDUCE, args);
+  const auto stage = [&](size_t at, std::span<tn_tensor* const> operands, TensorRef* result) -> Status {
+    std::vector<tn_value> call{args[at]};
+    for (tn_tensor* t : operands) call.push_back(tensor_value(t));
+    for (const double scalar : read.floats(at + 1, "scalars")) {
+      tn_value v{};
+      v.kind = TN_FLOAT;
+      v.as.f = scalar;
+      call.push_back(v);
+    }
+    tn_value made{};
+    TN_TRY(primitive(TN_ELEMENTWISE, call, {&made, 1}));
+    *result = TensorRef(as_tensor(made.as.tensor));
+    return nullptr;
+  };
+  const auto xs = read.tensors(1, "x");
+  if (xs.empty()) return invalid("reduce: no tensors");
+  TensorRef x = TensorRef::retaining(as_tensor(xs[0]));
+  if (!read.is_none(4)) TN_TRY(stage(4, xs, &x));
+  const tn_value plain[4] = {args[0], tensor_value(x.get()), args[2], args[3]};
+  tn_value reduced{};
+  TN_TRY(primitive(TN_REDUCE, plain, {&reduced, 1}));
+  TensorRef result(as_tensor(reduced.as.tensor));
+  if (!read.is_none(6)) {
+    tn_tensor* operand = result.get();
+    TN_TRY(stage(6, {&operand, 1}, &result));
+  }
+  if (!read.is_none(8)) result = prim::convert(result.get(), result->device, read.dtype(8, "dtype", result->dtype));
+  results[0] = tensor_value(result.take());
+  return nullptr;
+}
+
+}  // namespace
+
+Status record_plain_primitive(tn_primitive kind, std::span<const tn_value> args, std::span<tn_value> results) {
+  if (kind == TN_REDUCE && args.size() >= 4) {
+    const PrimitiveArgs read(kind, args);
+    if (!read.is_none(4) || !read.is_none(6) || !read.is_none(8)) return record_parts(args, results);
+  }
+  const Row* row = row_of(kind, args);
+  std::vector<Tensor*> tensors;
+  flat_tensors(args, &tensors);
+  if (kind == TN_AS_STRIDED) {
+    Ref<Node> node;
+    {
+      NoGradScope no_grad;
+      TN_TRY(run_primitive(kind, args, results));
+    }
+    node = Ref<Node>(make_view_node(tensors[0], as_tensor(results[0].as.tensor), "as_strided"));
+    note_forward(node.get(), args, call_device(args));
+    set_history(as_tensor(results[0].as.tensor), node.get(), 0);
+    return nullptr;
+  }
+  const bool no_gradient = row == nullptr || row->gradient == nullptr ||
+                           (kind == TN_REDUCE && !args.empty() && args[0].kind == TN_INT && args[0].as.i >= TN_ARGMAX);
+  if (no_gradient) return run_primitive(kind, args, results);
+  TN_TRY(refuse_inference(primitive_name(kind), args));
+  Ref<PrimitiveNode> node(new PrimitiveNode(*row, args, tensors));
+  std::vector<Edge> edges(tensors.size());
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (is_float(tensors[i]->dtype) && needs_gradient(tensors[i])) edges[i] = gradient_edge(tensors[i]);
+  }
+  node->set_edges(edges.data(), static_cast<uint32_t>(edges.size()));
+  {
+    NoGradScope no_grad;
+    TN_TRY(run_primitive(kind, args, results));
+  }
+  Tensor* output = as_tensor(results[0].as.tensor);
+  if (!is_float(output->dtype)) return nullptr;
+  node->save_output(output);
+  note_forward(node.get(), args, call_device(args));
+  set_history(output, node.get(), 0);
+  return nullptr;
+}
+
+}  // namespace tenon

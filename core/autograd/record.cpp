@@ -1,0 +1,121 @@
+#include "autograd/record.h"
+
+#include "autograd/inplace.h"
+#include "dispatch/explain.h"
+#include "dispatch/expressions.h"
+#include "dispatch/primitives.h"
+#include "tensor/view.h"
+
+namespace tenon {
+
+void flat_tensors(std::span<const tn_value> args, std::vector<Tensor*>* tensors) {
+  for (const tn_value& v : args) {
+    if (v.kind == TN_TENSOR) tensors->push_back(as_tensor(v.as.tensor));
+    for (uint32_t i = 0; v.kind == TN_TENSORS && i < v.count; ++i) {
+      tensors->push_back(as_tensor(v.as.tensors[i]));
+    }
+  }
+}
+
+Edge gradient_edge(Tensor* t) {
+  refresh_view(t);
+  if (t->grad_fn != nullptr) {
+    t->grad_fn->retain();
+    return {grad_fn_of(t), t->output_number};
+  }
+  if (t->requires_grad() && t->meta != nullptr) {
+    t->meta->retain();
+    return {static_cast<Leaf*>(t->meta), 0};
+  }
+  return {};
+}
+
+void set_history(Tensor* output, Node* node, uint32_t number) {
+  node->retain();
+  if (output->grad_fn != nullptr) output->grad_fn->release();
+  output->grad_fn = node;
+  output->output_number = number;
+  output->flags = (output->flags | TN_TENSOR_REQUIRES_GRAD) & ~uint32_t{TN_TENSOR_LEAF};
+  output->grad_fn_version = output->version();
+  output->view_flags &= ~kViewNoGrad;
+}
+
+void note_forward(Node* node, std::span<const tn_value> args, tn_device device) {
+  if (device.type != TN_DEVICE_CPU && device.type != TN_DEVICE_META) {
+    Stream* stream = nullptr;
+    StatusHolder ignored(current_stream(device, &stream));
+    node->stream = stream;
+  }
+  if ((thread_state.modes & kModeAnomaly) == 0) return;
+  std::string text = node->name() + "(";
+  std::vector<Tensor*> tensors;
+  flat_tensors(args, &tensors);
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (i > 0) text += ", ";
+    text += tensors[i] != nullptr ? tensor_text(tensors[i]) : "none";
+  }
+  node->extras().forward = text + ")";
+}
+
+Status refuse_inference(const char* what, std::span<const tn_value> args) {
+  const auto refuse = [&](const tn_tensor* t) -> Status {
+    if (t == nullptr || (t->flags & TN_TENSOR_INFERENCE) == 0) [[likely]] return nullptr;
+    return error(TN_FAILED_PRECONDITION,
+                 "{}: {} was made in inference mode and cannot be saved for a gradient; clone it outside inference mode",
+                 what, tensor_text(t));
+  };
+  for (const tn_value& v : args) {
+    if (v.kind == TN_TENSOR) TN_TRY(refuse(v.as.tensor));
+    for (uint32_t i = 0; v.kind == TN_TENSORS && i < v.count; ++i) TN_TRY(refuse(v.as.tensors[i]));
+  }
+  return nullptr;
+}
+
+static Status check_written(const Op* op, std::span<const tn_value> args) {
+  for (size_t i = 0; i < args.size(); ++i) {
+    if ((op->written >> i & 1) == 0) continue;
+    if (args[i].kind == TN_TENSOR) TN_TRY(check_writable(op->schema.name.c_str(), as_tensor(args[i].as.tensor)));
+  }
+  return nullptr;
+}
+
+Status record_op(const Op* op, std::span<const tn_value> args, std::span<tn_value> results) {
+  return guarded([&]() -> Status {
+    if (op->written != 0) [[unlikely]] TN_TRY(check_written(op, args));
+    switch (op->kind) {
+      case OpKind::kExpression:
+        if (op->vjp != nullptr) return record_vjp(op, args, results);
+        return record_elementwise(op, *op->expression, args, results);
+      case OpKind::kPrimitive:
+        if (op->vjp != nullptr) return record_vjp(op, args, results);
+        return record_primitive(op->primitive, args, results);
+      case OpKind::kView:
+        if (op->vjp != nullptr) return record_vjp(op, args, results);
+        return record_view(op, args, results);
+      default: break;
+    }
+    const Kernel* kernel = kernel_for(op, args);
+    if (kernel != nullptr && kernel->is_pair) return record_pair(op, *kernel, args, results);
+    if (op->vjp != nullptr) return record_vjp(op, args, results);
+    if (op->decompose != nullptr) {
+      if (kernel != nullptr) {
+        explain_note("the kernel of {} has no gradient: the decomposition is recorded instead", kernel->plugin);
+      }
+      return decompose_op(op, args, results);
+    }
+    return error(TN_UNSUPPORTED, "{}: has no gradient: no expression, vjp, pair or decomposition", op->schema.name);
+  });
+}
+
+Status record_primitive(tn_primitive kind, std::span<const tn_value> args, std::span<tn_value> results) {
+  if (kind == TN_ELEMENTWISE && !args.empty() && args[0].kind == TN_EXPRESSION) {
+    const Expression& e = *args[0].as.expression->expression;
+    if (args.size() - 1 != e.schema().arguments.size() || results.size() != e.n_outputs()) {
+      return run_primitive(kind, args, results);  // its refusal
+    }
+    return guarded([&] { return record_elementwise(nullptr, e, args.subspan(1), results); });
+  }
+  return guarded([&] { return record_plain_primitive(kind, args, results); });
+}
+
+}  // namespace tenon

@@ -1,0 +1,50 @@
+// Recording: what happens to a call when an argument needs a gradient. The handlers of the call path, and history of tensors.
+#pragma once
+
+#include <span>
+
+#include "autograd/node.h"
+#include "dispatch/call.h"
+
+namespace tenon {
+
+// The handlers (dispatch/call.h).
+[[nodiscard]] Status record_op(const Op* op, std::span<const tn_value> args, std::span<tn_value> results);
+[[nodiscard]] Status record_primitive(tn_primitive kind, std::span<const tn_value> args,
+                                      std::span<tn_value> results);
+// elementwise_node.cpp: an expression, with op (may be NULL) for its name and kernels.
+[[nodiscard]] Status record_elementwise(const Op* op, const Expression& expression,
+                                        std::span<const tn_value> args, std::span<tn_value> results);
+// primitive_gradients.cpp: a primitive that is not elementwise.
+[[nodiscard]] Status record_plain_primitive(tn_primitive kind, std::span<const tn_value> args,
+                                            std::span<tn_value> results);
+// op_nodes.cpp: an op with a pair's backward, a stated vjp, or a view.
+[[nodiscard]] Status record_pair(const Op* op, const Kernel& kernel, std::span<const tn_value> args,
+                                 std::span<tn_value> results);
+[[nodiscard]] Status record_vjp(const Op* op, std::span<const tn_value> args, std::span<tn_value> results);
+[[nodiscard]] Status record_view(const Op* op, std::span<const tn_value> args, std::span<tn_value> results);
+
+// Where the gradient of t goes: its grad_fn (made anew for a view whose base was written), its leaf, or nowhere. Owned.
+Edge gradient_edge(Tensor* t);
+
+// A fresh output gets its node (one reference is taken from the caller: retain per output).
+void set_history(Tensor* output, Node* node, uint32_t number);
+// A tensor that was written in place: it, and the base it is a view of, get the node; edge `written` of the node belonged to the
+// tensor before.
+[[nodiscard]] Status rebase_history(Tensor* tensor, Node* node, uint32_t number, uint32_t written);
+// Refuses in-place writes that have no gradient: leaves, views of leaves, views made while gradients were off.
+[[nodiscard]] Status check_writable(const char* what, const Tensor* t);
+// Anomaly mode: the node remembers the call; on devices it remembers the stream. Call once per new node.
+void note_forward(Node* node, std::span<const tn_value> args, tn_device device);
+[[nodiscard]] Status refuse_inference(const char* what, std::span<const tn_value> args);
+
+// The tensors of the arguments in order, lists laid out flat; NULL for absent ones.
+void flat_tensors(std::span<const tn_value> args, std::vector<Tensor*>* tensors);
+
+// Below autograd for a scope.
+class NoGradScope : public ModeScope {
+ public:
+  NoGradScope() : ModeScope(kModeNoGrad, 0) {}
+};
+
+}  // namespace tenon

@@ -1,0 +1,28 @@
+#include "base/log.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace tenon {
+namespace {
+
+constexpr const char* kLevels[] = {"debug", "info", "warning", "error", "off"};
+
+int32_t threshold() {
+  const char* wanted = std::getenv("TENON_LOG");
+  for (int32_t level = 0; wanted != nullptr && level < 5; ++level) {
+    if (std::strcmp(wanted, kLevels[level]) == 0) return level;
+  }
+  return 2;
+}
+
+}  // namespace
+
+void log_line(int32_t level, const char* message) {
+  static const int32_t least = threshold();
+  if (level < least || level < 0 || level > 3) return;
+  std::fprintf(stderr, "tenon %s: %s\n", kLevels[level], message);  // one call: stdio locks the stream
+}
+
+}  // namespace tenon

@@ -1,0 +1,75 @@
+// Blocks of one size, kept per thread for reuse: tensors, storages and nodes come and go millions of times a second. A block may
+// be freed on another thread than the one that took it. Under sanitizers the pool passes through to the allocator, so that
+// nothing hides from them.
+#pragma once
+
+#include <cstddef>
+#include <new>
+
+namespace tenon {
+
+template <size_t kBytes, size_t kAlign = 16, size_t kKeep = 4096>
+class Pool {
+ public:
+  static void* allocate() {
+#ifndef TENON_SANITIZE
+    List& list = list_;
+    if (list.head != nullptr) [[likely]] {
+      Free* block = list.head;
+      list.head = block->next;
+      --list.count;
+      return block;
+    }
+#endif
+    return ::operator new(kBytes, std::align_val_t(kAlign));
+  }
+
+  static void free(void* block) {
+#ifndef TENON_SANITIZE
+    List& list = list_;
+    if (list.count < kKeep && !list.closed) [[likely]] {
+      auto* head = static_cast<Free*>(block);
+      head->next = list.head;
+      list.head = head;
+      ++list.count;
+      return;
+    }
+#endif
+    ::operator delete(block, std::align_val_t(kAlign));
+  }
+
+ private:
+  struct Free {
+    Free* next;
+  };
+  // Trivially destructible, so that access needs no guard; Closer empties it when the thread ends.
+  struct List {
+    Free* head;
+    size_t count;
+    bool closed;
+  };
+  static_assert(kBytes >= sizeof(Free));
+
+#ifndef TENON_SANITIZE
+  static constinit inline thread_local List list_{nullptr, 0, false};
+  struct Closer {
+    ~Closer() {
+      list_.closed = true;
+      while (list_.head != nullptr) {
+        Free* next = list_.head->next;
+        ::operator delete(list_.head, std::align_val_t(kAlign));
+        list_.head = next;
+      }
+    }
+  };
+
+ public:
+  // Called once per thread that uses pools, off the hot path (thread_state.cpp).
+  static void close_at_thread_exit() { static thread_local Closer closer; (void)closer; }
+#else
+ public:
+  static void close_at_thread_exit() {}
+#endif
+};
+
+}  // namespace tenon

@@ -1,0 +1,55 @@
+#include "capture/capture.h"
+
+#include "dispatch/thread_state.h"
+
+namespace tenon {
+namespace {
+
+constinit thread_local Stream* capturing = nullptr;
+
+}  // namespace
+
+Status begin_capture(tn_device device) {
+  TN_TRY(check_device(device));
+  if (capturing != nullptr) return error(TN_FAILED_PRECONDITION, "capture: one is open on this thread already");
+  Stream* stream;
+  TN_TRY(current_stream(device, &stream));
+  const DeviceType& type = *device_type(device.type);
+  const tn_device_def& def = type.def;
+  if (stream == nullptr || def.capture_begin == nullptr || def.capture_end == nullptr || def.graph_launch == nullptr ||
+      def.graph_destroy == nullptr) {
+    return error(TN_UNSUPPORTED, "capture: device {} records no graphs: its table lacks the graph slots", type.name);
+  }
+  TN_TRY(def.capture_begin(def.self, stream));
+  capturing = stream;
+  thread_state.modes |= kModeCapture;
+  return nullptr;
+}
+
+Status end_capture(DeviceGraph** graph) {
+  if (capturing == nullptr) return error(TN_FAILED_PRECONDITION, "capture: none is open on this thread");
+  Stream* stream = capturing;
+  capturing = nullptr;
+  thread_state.modes &= ~uint32_t{kModeCapture};
+  const DeviceType* type = device_type(stream->device.type);
+  void* handle = nullptr;
+  TN_TRY(type->def.capture_end(type->def.self, stream, &handle));
+  *graph = new DeviceGraph{type, handle};
+  return nullptr;
+}
+
+Status launch_graph(DeviceGraph* graph, tn_device device) {
+  if (device.type != graph->type->type) {
+    return invalid("capture: a graph of {} cannot run on {}", graph->type->name, device_text(device));
+  }
+  Stream* stream;
+  TN_TRY(current_stream(device, &stream));
+  return graph->type->def.graph_launch(graph->type->def.self, graph->handle, stream);
+}
+
+void destroy_graph(DeviceGraph* graph) {
+  graph->type->def.graph_destroy(graph->type->def.self, graph->handle);
+  delete graph;
+}
+
+}  // namespace tenon

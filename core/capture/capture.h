@@ -1,0 +1,21 @@
+// Capture's slots: recording the launches of a stream as a graph of its device, and replaying it. The mode bit makes reading back
+// an error, and refuses kernels that are not capture-safe. Compiling graphs is not here yet.
+#pragma once
+
+#include "tensor/device.h"
+
+namespace tenon {
+
+struct DeviceGraph {
+  const DeviceType* type;
+  void* handle;
+};
+
+// On the current stream of the device, whose table must have the graph slots. One capture a thread.
+[[nodiscard]] Status begin_capture(tn_device device);
+[[nodiscard]] Status end_capture(DeviceGraph** graph);
+// On the device's current stream of this thread.
+[[nodiscard]] Status launch_graph(DeviceGraph* graph, tn_device device);
+void destroy_graph(DeviceGraph* graph);
+
+}  // namespace tenon

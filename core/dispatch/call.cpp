@@ -1,0 +1,141 @@
+#include "dispatch/call.h"
+
+#include "dispatch/elementwise.h"
+#include "dispatch/explain.h"
+#include "dispatch/primitives.h"
+#include "profile/profile.h"
+
+namespace tenon {
+
+Handlers handlers;
+ObjectReferences object_references{};
+
+namespace {
+
+inline bool records() { return (thread_state.modes & (kModeNoGrad | kModeInference)) == 0; }
+
+// Missing trailing arguments take their defaults.
+Status complete_arguments(const Op* op, const tn_value* args, uint32_t n_args, tn_value* complete) {
+  const auto& arguments = op->schema.arguments;
+  if (n_args > arguments.size()) {
+    return invalid("{}: {} arguments, expected at most {}: {}", op->schema.name, n_args, arguments.size(),
+                   op->schema.text);
+  }
+  for (uint32_t i = 0; i < n_args; ++i) complete[i] = args[i];
+  for (uint32_t i = n_args; i < arguments.size(); ++i) {
+    if (!arguments[i].has_default) {
+      return invalid("{}: argument '{}' is missing: {}", op->schema.name, arguments[i].name, op->schema.text);
+    }
+    complete[i] = op->defaults[i];
+  }
+  return nullptr;
+}
+
+void mark_inference(std::span<tn_value> results) {
+  for (tn_value& v : results) {
+    if (v.kind == TN_TENSOR) v.as.tensor->flags |= TN_TENSOR_INFERENCE;
+    for (uint32_t i = 0; v.kind == TN_TENSORS && i < v.count; ++i) {
+      v.as.tensors[i]->flags |= TN_TENSOR_INFERENCE;
+    }
+  }
+}
+
+class ProfileScope {
+ public:
+  explicit ProfileScope(const char* name) : name_(name), on_((thread_state.modes & kModeProfile) != 0) {
+    if (on_) profile_slot.fn(profile_slot.context, name_, 1, profile_clock_ns());
+  }
+  ProfileScope(const ProfileScope&) = delete;
+  ~ProfileScope() {
+    // The function may have been removed by the call itself.
+    if (on_ && profile_slot.fn != nullptr) profile_slot.fn(profile_slot.context, name_, 0, profile_clock_ns());
+  }
+
+ private:
+  const char* name_;
+  bool on_;
+};
+
+Status call_with_modes(const Op* op, std::span<const tn_value> args, std::span<tn_value> results) {
+  ProfileScope profile(op->schema.name.c_str());
+  ExplainScope explain(op->schema.name, args);
+  if ((thread_state.modes & kModeAutocast) != 0) return handlers.autocast(op, args, results);
+  return call_below_autocast(op, args, results);
+}
+
+}  // namespace
+
+bool needs_gradient(const Tensor* t) {
+  if (t->requires_grad()) return true;
+  // A view made before its base was written under gradient: the base knows.
+  return t->base != nullptr && t->base->requires_grad() && (t->view_flags & kViewNoGrad) == 0;
+}
+
+bool any_needs_gradient(std::span<const tn_value> args) {
+  for (const tn_value& v : args) {
+    if (v.kind == TN_TENSOR) {
+      if (needs_gradient(as_tensor(v.as.tensor))) return true;
+    } else if (v.kind == TN_TENSORS) {
+      for (uint32_t i = 0; i < v.count; ++i) {
+        if (v.as.tensors[i] != nullptr && needs_gradient(as_tensor(v.as.tensors[i]))) return true;
+      }
+    }
+  }
+  return false;
+}
+
+Status call(const Op* op, const tn_value* args, uint32_t n_args, tn_value* results, uint32_t n_results) {
+  const auto& arguments = op->schema.arguments;
+  tn_value complete[kMaxArguments];
+  if (n_args != arguments.size()) {
+    TN_TRY(complete_arguments(op, args, n_args, complete));
+    args = complete;
+    n_args = static_cast<uint32_t>(arguments.size());
+  }
+  if (n_results != op->schema.returns.size()) [[unlikely]] {
+    return invalid("{}: {} results were asked for, it gives {}: {}", op->schema.name, n_results,
+                   op->schema.returns.size(), op->schema.text);
+  }
+  const bool numbers = op->kind == OpKind::kExpression;
+  for (uint32_t i = 0; i < n_args; ++i) {
+    // The common case without a call: a tensor where the schema wants one.
+    if (args[i].kind == TN_TENSOR && arguments[i].type == Type::kTensor && !arguments[i].list &&
+        args[i].as.tensor != nullptr) [[likely]] {
+      continue;
+    }
+    TN_TRY(check_value(op->schema, arguments[i], args[i], numbers));
+  }
+  const std::span<const tn_value> all(args, n_args);
+  const std::span<tn_value> out(results, n_results);
+  if ((thread_state.modes & kModesWithHandlers) != 0) [[unlikely]] return call_with_modes(op, all, out);
+  return call_below_autocast(op, all, out);
+}
+
+Status call_below_autocast(const Op* op, std::span<const tn_value> args, std::span<tn_value> results) {
+  if (records() && (op->flags & TN_OP_NO_GRADIENT) == 0 && any_needs_gradient(args)) {
+    return handlers.autograd_op(op, args, results);
+  }
+  TN_TRY(run_op(op, args, results));
+  if ((thread_state.modes & kModeInference) != 0) [[unlikely]] mark_inference(results);
+  return nullptr;
+}
+
+Status primitive(tn_primitive kind, std::span<const tn_value> args, std::span<tn_value> results) {
+  const auto go = [&]() -> Status {
+    for (const tn_value& v : args) {
+      if (v.kind == TN_TENSOR && v.as.tensor == nullptr) {
+        return invalid("{}: a tensor argument is NULL", primitive_name(kind));
+      }
+    }
+    if (records() && any_needs_gradient(args)) return handlers.autograd_primitive(kind, args, results);
+    TN_TRY(run_primitive(kind, args, results));
+    if ((thread_state.modes & kModeInference) != 0) mark_inference(results);
+    return nullptr;
+  };
+  if ((thread_state.modes & (kModeProfile | kModeExplain)) == 0) [[likely]] return go();
+  ProfileScope profile(primitive_name(kind));
+  ExplainScope explain(primitive_name(kind), args);
+  return go();
+}
+
+}  // namespace tenon

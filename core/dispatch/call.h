@@ -1,0 +1,62 @@
+// The call path: from an op and its arguments to results. Order: profile, explain, autocast, autograd, then run_op: kernel table,
+// inference, allocation, launch, or decomposition. docs/architecture.md follows one `add` through it.
+#pragma once
+
+#include <span>
+
+#include "dispatch/registry.h"
+#include "dispatch/thread_state.h"
+#include "tensor/tensor.h"
+
+namespace tenon {
+
+inline constexpr uint32_t kMaxArguments = 32;
+
+// The parts above dispatch that take part in a call; each fills its slot when it is linked in (host/ wires them).
+struct Handlers {
+  // Called when an argument needs a gradient and grad mode is on.
+  Status (*autograd_op)(const Op*, std::span<const tn_value> args, std::span<tn_value> results) = nullptr;
+  Status (*autograd_primitive)(tn_primitive, std::span<const tn_value> args,
+                               std::span<tn_value> results) = nullptr;
+  // Called when autocast is on; goes on by call_below_autocast.
+  Status (*autocast)(const Op*, std::span<const tn_value> args, std::span<tn_value> results) = nullptr;
+};
+extern Handlers handlers;
+
+// As host->call and host->primitive.
+[[nodiscard]] Status call(const Op* op, const tn_value* args, uint32_t n_args, tn_value* results,
+                          uint32_t n_results);
+[[nodiscard]] Status primitive(tn_primitive kind, std::span<const tn_value> args,
+                               std::span<tn_value> results);
+
+// The rest of the path for arguments that are checked and complete.
+[[nodiscard]] Status call_below_autocast(const Op* op, std::span<const tn_value> args,
+                                         std::span<tn_value> results);
+// Below autograd: nothing is recorded for this op itself.
+[[nodiscard]] Status run_op(const Op* op, std::span<const tn_value> args, std::span<tn_value> results);
+// The op's decomposition, whatever kernels there are; records when grad mode is on.
+[[nodiscard]] Status decompose_op(const Op* op, std::span<const tn_value> args,
+                                  std::span<tn_value> results);
+// The kernel that run_op would launch; NULL: it decomposes or runs as a program.
+const Kernel* kernel_for(const Op* op, std::span<const tn_value> args);
+// Launches that kernel. With `privates` (n_private entries, filled) it is the forward of a pair.
+[[nodiscard]] Status run_kernel(const Op* op, const Kernel& kernel, std::span<const tn_value> args,
+                                std::span<tn_value> results, Tensor** privates);
+
+// Of the first tensor, else the first device among the values, else cpu.
+tn_device call_device(std::span<const tn_value> args);
+bool needs_gradient(const Tensor* t);
+bool any_needs_gradient(std::span<const tn_value> args);
+
+// Objects in values: counted by object/, which is above; host/ wires it.
+struct ObjectReferences {
+  void (*retain)(tn_object*);
+  void (*release)(tn_object*);
+};
+extern ObjectReferences object_references;
+
+void release_values(std::span<tn_value> values);
+[[nodiscard]] Status copy_value(const tn_value& borrowed, tn_value* owned);
+void release_value(tn_value* value);
+
+}  // namespace tenon

@@ -1,0 +1,233 @@
+#include "dispatch/convert.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "dispatch/elementwise.h"
+#include "dispatch/expressions.h"
+#include "dispatch/launch.h"
+#include "memory/memory.h"
+#include "memory/transfer.h"
+#include "tensor/view.h"
+
+namespace tenon {
+namespace {
+
+float half_to_float(uint16_t h) {
+  const uint32_t sign = static_cast<uint32_t>(h & 0x8000u) << 16;
+  const uint32_t exponent = (h >> 10) & 0x1fu;
+  const uint32_t mantissa = h & 0x3ffu;
+  float magnitude;
+  if (exponent == 31) {
+    const uint32_t bits = 0x7f800000u | mantissa << 13;
+    std::memcpy(&magnitude, &bits, sizeof(bits));
+  } else if (exponent == 0) {
+    magnitude = static_cast<float>(mantissa) * 0x1p-24f;
+  } else {
+    const uint32_t bits = (exponent + 112) << 23 | mantissa << 13;
+    std::memcpy(&magnitude, &bits, sizeof(bits));
+  }
+  uint32_t bits;
+  std::memcpy(&bits, &magnitude, sizeof(bits));
+  bits |= sign;
+  std::memcpy(&magnitude, &bits, sizeof(bits));
+  return magnitude;
+}
+
+template <typename T>
+T load(const void* data) {
+  T value;
+  std::memcpy(&value, data, sizeof(T));
+  return value;
+}
+
+// dst = src elementwise, one device, any dtypes. Casts that promotion would refuse in place (float to int) are what a copy is for,
+// so the COPY kernel is asked first; without one an expression casts.
+Status copy_on_device(Tensor* dst, Tensor* src) {
+  if (dst->numel == 0) return nullptr;
+  const bool plain = dst->dtype == src->dtype && dst->is_contiguous() && src->is_contiguous();
+  if (plain) {
+    return copy_bytes(dst->storage, dst->byte_offset, src->storage, src->byte_offset,
+                      static_cast<uint64_t>(dst->numel) * kItemSize[dst->dtype]);
+  }
+  tn_value arg{};
+  arg.kind = TN_TENSOR;
+  arg.as.tensor = src;
+  if (has_primitive(TN_COPY, dst->device)) {
+    const Kernel* kernel;
+    TN_TRY(primitive_kernel(TN_COPY, dst->device, {&arg, 1}, nullptr, &kernel));
+    Tensor* outputs[1] = {dst};
+    return launch(*kernel, nullptr, dst->device, {&arg, 1}, outputs);
+  }
+  const Expression& identity = formula("copy(Tensor x) -> Tensor", "x");
+  const OperandType type{src->dtype, Category::kTensor, false};
+  const CompiledProgram* compiled;
+  TN_TRY(identity.compile({&type, 1}, &compiled));
+  LoopBuffers buffers;
+  const Tensor* operands[2] = {dst, src};
+  strided_loop(dst->size_span(), operands, 2, &buffers);
+  const tn_loop loop{sizeof(tn_loop), buffers.ndim,     dst->numel, buffers.sizes, &compiled->program,
+                     buffers.operands, nullptr};
+  arg.kind = TN_LOOP;
+  arg.as.loop = &loop;
+  const Kernel* kernel;
+  TN_TRY(primitive_kernel(TN_ELEMENTWISE, dst->device, {&arg, 1}, &compiled->program, &kernel));
+  Tensor* outputs[1] = {dst};
+  return launch(*kernel, nullptr, dst->device, {&arg, 1}, outputs);
+}
+
+}  // namespace
+
+tn_value read_scalar(const tn_tensor* t) {
+  tn_value v{};
+  v.kind = is_float(t->dtype) ? TN_FLOAT : t->dtype == TN_BOOL ? TN_BOOL_VALUE : TN_INT;
+  switch (t->dtype) {
+    case TN_FLOAT32: v.as.f = load<float>(t->data); break;
+    case TN_FLOAT64: v.as.f = load<double>(t->data); break;
+    case TN_FLOAT16: v.as.f = half_to_float(load<uint16_t>(t->data)); break;
+    case TN_BFLOAT16: {
+      const uint32_t bits = static_cast<uint32_t>(load<uint16_t>(t->data)) << 16;
+      v.as.f = load<float>(&bits);
+      break;
+    }
+    case TN_INT64: v.as.i = load<int64_t>(t->data); break;
+    case TN_INT32: v.as.i = load<int32_t>(t->data); break;
+    default: v.as.i = load<uint8_t>(t->data); break;
+  }
+  return v;
+}
+
+Status contiguous(Tensor* x, Tensor** result) {
+  if (x->is_contiguous()) {
+    x->retain();
+    *result = x;
+    return nullptr;
+  }
+  return copy_to(x, x->device, TN_DTYPE_NONE, result);
+}
+
+Status copy_to(Tensor* x, tn_device device, tn_dtype dtype, Tensor** result) {
+  TN_TRY(check_device(device));
+  if (dtype == TN_DTYPE_NONE) dtype = x->dtype;
+  int64_t numel;
+  TN_TRY(count_elements("copy", x->size_span(), dtype, &numel));
+  Tensor* made;
+  TN_TRY(empty_tensor(x->size_span(), dtype, device, &made));
+  const Status status = device.type == TN_DEVICE_META ? nullptr : copy_into(made, x);
+  if (status != nullptr) {
+    made->release();
+    return status;
+  }
+  *result = made;
+  return nullptr;
+}
+
+Status copy_into(Tensor* dst, Tensor* src) {
+  if (may_overlap(dst)) {
+    return invalid("copy_: the destination ({}) has elements that share memory", sizes_text(dst));
+  }
+  if (dst->device.type == TN_DEVICE_META) return nullptr;
+  if (src->device.type == TN_DEVICE_META) return invalid("copy_: a meta tensor has no values to copy");
+  TensorRef expanded;
+  if (!same_sizes(src, dst->size_span())) {
+    Geometry g;
+    if (Status status = expand_geometry(src, dst->size_span(), &g)) {
+      return make_status(TN_INVALID_ARGUMENT, "copy_: the source does not broadcast to the destination", status);
+    }
+    expanded = TensorRef(make_view_unchecked(src, g.size_span(), g.strides, g.offset));
+    src = expanded.get();
+  }
+  TensorRef staged;
+  if (!(dst->device == src->device)) {
+    // Cast and densify where the source is, move the bytes, spread where the destination is.
+    Tensor* dense;
+    TN_TRY(src->dtype == dst->dtype ? contiguous(src, &dense) : copy_to(src, src->device, dst->dtype, &dense));
+    staged = TensorRef(dense);
+    if (dst->is_contiguous()) {
+      dst->bump_version();
+      return copy_bytes(dst->storage, dst->byte_offset, dense->storage, dense->byte_offset,
+                        static_cast<uint64_t>(dst->numel) * kItemSize[dst->dtype]);
+    }
+    Tensor* landed;
+    TN_TRY(empty_tensor(dst->size_span(), dst->dtype, dst->device, &landed));
+    staged = TensorRef(landed);
+    TN_TRY(copy_bytes(landed->storage, landed->byte_offset, dense->storage, dense->byte_offset,
+                      static_cast<uint64_t>(dst->numel) * kItemSize[dst->dtype]));
+    src = landed;
+  } else if (dst->storage == src->storage) {
+    Tensor* apart;  // the same memory at other indices: read all of it before writing any
+    TN_TRY(empty_tensor(src->size_span(), src->dtype, src->device, &apart));
+    staged = TensorRef(apart);
+    TN_TRY(copy_on_device(apart, src));
+    src = apart;
+  }
+  TN_TRY(copy_on_device(dst, src));
+  dst->bump_version();
+  return nullptr;
+}
+
+Status fill(Tensor* x, const tn_value& number) {
+  if (may_overlap(x)) return invalid("fill: {} has elements that share memory", sizes_text(x));
+  if (x->numel > 0 && x->device.type != TN_DEVICE_META) {
+    if (has_primitive(TN_FILL, x->device)) {
+      const Kernel* kernel;
+      TN_TRY(primitive_kernel(TN_FILL, x->device, {&number, 1}, nullptr, &kernel));
+      Tensor* outputs[1] = {x};
+      TN_TRY(launch(*kernel, nullptr, x->device, {&number, 1}, outputs));
+    } else {
+      const bool real = is_float(x->dtype);
+      const Expression& e = real ? formula("fill(Tensor(a!) x, float v) -> Tensor(a!)", "v")
+                            : x->dtype == TN_BOOL
+                                ? formula("fill(Tensor(a!) x, int v) -> Tensor(a!)", "v != 0")
+                                : formula("fill(Tensor(a!) x, int v) -> Tensor(a!)", "v");
+      tn_value args[2] = {};
+      args[0].kind = TN_TENSOR;
+      args[0].as.tensor = x;
+      args[1].kind = real ? TN_FLOAT : TN_INT;
+      const tn_scalar value = number_scalar(number, real);
+      if (real) args[1].as.f = value.f; else args[1].as.i = value.i;
+      Tensor* same;
+      TN_TRY(run_elementwise(nullptr, e, args, &same));
+      same->release();
+      return nullptr;
+    }
+  }
+  x->bump_version();
+  return nullptr;
+}
+
+Status read_values(Tensor* x, void* memory, uint64_t bytes) {
+  const uint64_t expected = static_cast<uint64_t>(x->numel) * kItemSize[x->dtype];
+  if (bytes != expected) {
+    return invalid("read: {} holds {} bytes, the buffer {}", tensor_text(x), expected, bytes);
+  }
+  if (x->device.type == TN_DEVICE_META) return invalid("read: a meta tensor has no values");
+  if ((thread_state.modes & kModeCapture) != 0) {
+    return error(TN_FAILED_PRECONDITION,
+                 "read: a value is read back inside a captured function; return the tensor and read it outside");
+  }
+  Tensor* dense;
+  TN_TRY(contiguous(x, &dense));
+  TensorRef hold(dense);
+  return bytes == 0 ? nullptr : read_bytes(memory, dense->storage, dense->byte_offset, bytes);
+}
+
+Status write_values(Tensor* x, const void* memory, uint64_t bytes) {
+  const uint64_t expected = static_cast<uint64_t>(x->numel) * kItemSize[x->dtype];
+  if (bytes != expected) {
+    return invalid("write: {} holds {} bytes, the buffer {}", tensor_text(x), expected, bytes);
+  }
+  if (x->device.type == TN_DEVICE_META) return invalid("write: a meta tensor has no values");
+  if (bytes == 0) return nullptr;
+  if (x->is_contiguous()) {
+    x->bump_version();
+    return write_bytes(x->storage, x->byte_offset, memory, bytes);
+  }
+  Tensor* dense;
+  TN_TRY(empty_tensor(x->size_span(), x->dtype, x->device, &dense));
+  TensorRef hold(dense);
+  TN_TRY(write_bytes(dense->storage, dense->byte_offset, memory, bytes));
+  return copy_into(x, dense);
+}
+
+}  // namespace tenon

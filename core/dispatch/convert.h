@@ -1,0 +1,22 @@
+// Moving values: between devices and dtypes, into existing tensors, to and from host memory. Below autograd: nothing here is
+// recorded (autograd/convert.h has the recorded forms).
+#pragma once
+
+#include "tensor/tensor.h"
+
+namespace tenon {
+
+// A new row-major tensor with the values of x, or x itself, retained, when it is row-major already.
+[[nodiscard]] Status contiguous(Tensor* x, Tensor** result);
+// Values of src into dst: sizes broadcast, devices and dtypes may differ, any strides. Bumps dst's version.
+[[nodiscard]] Status copy_into(Tensor* dst, Tensor* src);
+// A new tensor; dtype TN_DTYPE_NONE keeps. Row-major on another device.
+[[nodiscard]] Status copy_to(Tensor* x, tn_device device, tn_dtype dtype, Tensor** result);
+[[nodiscard]] Status fill(Tensor* x, const tn_value& number);
+// Row-major values to host memory and back; waits for the device.
+[[nodiscard]] Status read_values(Tensor* x, void* memory, uint64_t bytes);
+[[nodiscard]] Status write_values(Tensor* x, const void* memory, uint64_t bytes);
+// The value of a 0-dimensional cpu tensor as a number.
+tn_value read_scalar(const tn_tensor* t);
+
+}  // namespace tenon

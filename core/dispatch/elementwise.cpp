@@ -1,0 +1,335 @@
+#include "dispatch/elementwise.h"
+
+#include <algorithm>
+
+#include <fmt/ranges.h>
+
+#include "dispatch/convert.h"
+#include "dispatch/explain.h"
+#include "memory/memory.h"
+#include "tensor/view.h"
+
+namespace tenon {
+namespace {
+
+const char* name_of(const Op* op, const Expression& e) {
+  return op != nullptr ? op->schema.name.c_str() : e.schema().name.c_str();
+}
+
+const char* operand_name(const Expression& e, const ElementwisePlan& plan, uint32_t k) {
+  return e.schema().arguments[plan.operand_args[k]].name.c_str();
+}
+
+tn_dtype number_dtype(uint32_t kind) {
+  return kind == TN_FLOAT ? TN_FLOAT64 : kind == TN_INT ? TN_INT64 : TN_BOOL;
+}
+
+// What a call found out about its operands.
+struct Operands {
+  const Tensor* tensors[kMaxExpressionOperands];  // NULL: a number, or read as one
+  OperandType types[kMaxExpressionOperands];
+  tn_scalar values[kMaxExpressionOperands];       // of those that are params
+  tn_device device = kCpu;
+  const Tensor* first = nullptr;                  // the first tensor that lives on `device`
+  bool uniform = true;                            // all tensors row-major, of one shape, on one device
+};
+
+bool is_scalar_tensor(const Tensor* t) { return t->ndim == 0 && t->device.type == TN_DEVICE_CPU; }
+
+Status device_mismatch(const Op* op, const Expression& e, const ElementwisePlan& plan,
+                       const Operands& o, uint32_t k) {
+  return invalid("{}: {} is {}, but another argument is {}; expected all on one device (only a 0-dimensional cpu tensor "
+                 "may meet others)",
+                 name_of(op, e), operand_name(e, plan, k), tensor_text(o.tensors[k]), tensor_text(o.first));
+}
+
+// Tensors of several devices: 0-dimensional cpu ones are read now and become parameters, all else is refused.
+Status settle_devices(const Op* op, const Expression& e, const ElementwisePlan& plan, Operands* o) {
+  for (uint32_t k = 0; k < plan.n_operands; ++k) {
+    const Tensor* t = o->tensors[k];
+    if (t == nullptr || t->device == o->device) continue;
+    const bool written = std::find(plan.inplace_operand, plan.inplace_operand + plan.n_outputs,
+                                   static_cast<int8_t>(k)) != plan.inplace_operand + plan.n_outputs;
+    if (!is_scalar_tensor(t) || written) return device_mismatch(op, e, plan, *o, k);
+    if (o->device.type != TN_DEVICE_META) {
+      const tn_value number = read_scalar(t);
+      o->values[k] = number_scalar(number, number.kind == TN_FLOAT);
+    }
+    o->types[k].as_param = true;
+    o->tensors[k] = nullptr;
+  }
+  return nullptr;
+}
+
+Status read_operands(const Op* op, const Expression& e, const ElementwisePlan& plan,
+                     const tn_value* args, Operands* o) {
+  bool one_device = true;
+  for (uint32_t k = 0; k < plan.n_operands; ++k) {
+    const tn_value& v = args[plan.operand_args[k]];
+    if (v.kind == TN_TENSOR) [[likely]] {
+      const Tensor* t = as_tensor(v.as.tensor);
+      o->tensors[k] = t;
+      o->types[k] = {t->dtype, t->ndim > 0 ? Category::kTensor : Category::kZeroDim, false};
+      if (o->first == nullptr) {
+        o->first = t;
+        o->device = t->device;
+        o->uniform = t->is_contiguous();
+      } else {
+        if (!(t->device == o->device)) {
+          one_device = false;
+          if (is_scalar_tensor(o->first)) {
+            o->first = t;
+            o->device = t->device;
+          }
+        }
+        o->uniform = o->uniform && t->is_contiguous() && same_sizes(t, o->first->size_span());
+      }
+    } else {
+      o->tensors[k] = nullptr;
+      o->types[k] = {number_dtype(v.kind), Category::kNumber, true};
+      o->values[k] = number_scalar(v, v.kind == TN_FLOAT);
+    }
+  }
+  if (!one_device) [[unlikely]] {
+    o->uniform = false;
+    TN_TRY(settle_devices(op, e, plan, o));
+  }
+  return nullptr;
+}
+
+// Strides for a new output that keep the order of dimensions of the first full operand, so that channels-last propagates.
+// False: row-major.
+bool propagated_strides(const Operands& o, uint32_t n, std::span<const int64_t> sizes, int64_t* strides) {
+  const Tensor* full = nullptr;
+  for (uint32_t k = 0; k < n && full == nullptr; ++k) {
+    if (o.tensors[k] != nullptr && same_sizes(o.tensors[k], sizes)) full = o.tensors[k];
+  }
+  if (full == nullptr || full->is_contiguous() || full->ndim < 2) return false;
+  int32_t order[TN_MAX_RANK];
+  for (int32_t d = 0; d < full->ndim; ++d) order[d] = d;
+  std::stable_sort(order, order + full->ndim,
+                   [&](int32_t a, int32_t b) { return full->strides[a] > full->strides[b]; });
+  int64_t stride = 1;
+  for (int32_t i = full->ndim; i-- > 0;) {
+    strides[order[i]] = stride;
+    stride *= std::max<int64_t>(sizes[order[i]], 1);
+  }
+  return true;
+}
+
+Status make_output(const Operands& o, uint32_t n, std::span<const int64_t> sizes, tn_dtype dtype,
+                   Tensor** output) {
+  int64_t strides[TN_MAX_RANK];
+  if (o.uniform || !propagated_strides(o, n, sizes, strides)) {
+    return empty_tensor(sizes, dtype, o.device, output);
+  }
+  Tensor* flat;
+  TN_TRY(empty_tensor(sizes, dtype, o.device, &flat));
+  flat->storage->retain();
+  *output = make_tensor(flat->storage, sizes, strides, 0, dtype);
+  flat->release();
+  return nullptr;
+}
+
+// Two tensors that share memory without being the same elements at the same indices.
+bool partly_overlap(const Tensor* a, const Tensor* b) {
+  if (a->storage != b->storage || a->numel == 0 || b->numel == 0) return false;
+  const auto extent = [](const Tensor* t, uint64_t* low, uint64_t* high) {
+    int64_t reach = 0;
+    for (int32_t d = 0; d < t->ndim; ++d) reach += (t->sizes[d] - 1) * t->strides[d];
+    *low = t->byte_offset;
+    *high = t->byte_offset + (reach + 1) * kItemSize[t->dtype];
+  };
+  uint64_t a_low, a_high, b_low, b_high;
+  extent(a, &a_low, &a_high);
+  extent(b, &b_low, &b_high);
+  if (a_high <= b_low || b_high <= a_low) return false;
+  return !(a->byte_offset == b->byte_offset && same_sizes(a, b->size_span()) && a->dtype == b->dtype &&
+           std::equal(a->strides, a->strides + a->ndim, b->strides));
+}
+
+// In-place outputs: the shape must be the result's, writes must not overlap, and inputs that share memory with the output at other
+// indices are copied first.
+Status prepare_inplace(const Op* op, const Expression& e, const ElementwisePlan& plan,
+                       std::span<const int64_t> sizes, Operands* o, std::vector<TensorRef>* copies) {
+  for (uint32_t i = 0; i < plan.n_outputs; ++i) {
+    const int target = plan.inplace_operand[i];
+    if (target < 0) continue;
+    const Tensor* t = o->tensors[target];
+    if (t == nullptr) {
+      return invalid("{}: {} is written and must be a tensor", name_of(op, e), operand_name(e, plan, target));
+    }
+    if (!same_sizes(t, sizes)) {
+      return invalid("{}: {} is {} and cannot hold the result, which is {}", name_of(op, e),
+                     operand_name(e, plan, target), tensor_text(t),
+                     fmt::format("[{}]", fmt::join(sizes.begin(), sizes.end(), ", ")));
+    }
+    if (may_overlap(t)) {
+      return invalid("{}: {} ({}) has elements that share memory, and cannot be written; clone it first",
+                     name_of(op, e), operand_name(e, plan, target), sizes_text(t));
+    }
+    for (uint32_t k = 0; k < plan.n_operands; ++k) {
+      if (o->tensors[k] == nullptr || static_cast<int>(k) == target || !partly_overlap(t, o->tensors[k])) continue;
+      Tensor* copy;
+      TN_TRY(copy_to(const_cast<Tensor*>(o->tensors[k]), o->tensors[k]->device, TN_DTYPE_NONE, &copy));
+      copies->emplace_back(copy);
+      o->tensors[k] = copy;
+    }
+  }
+  return nullptr;
+}
+
+// Kernels that third parties brought for this very op get its arguments as they are; the evaluator gets a loop.
+Status launch_elementwise(const Op* op, const ElementwisePlan& plan, const tn_value* args,
+                          const CompiledProgram& compiled, const Operands& o,
+                          std::span<const int64_t> sizes, int64_t numel, const tn_scalar* params,
+                          Tensor** outputs) {
+  const std::span<Tensor*> output_span(outputs, plan.n_outputs);
+  if (op != nullptr) {
+    if (const KernelList* own = op->kernels.find(o.device.type)) [[unlikely]] {
+      const std::span<const tn_value> all(args, plan.n_args);
+      const bool explain = (thread_state.modes & kModeExplain) != 0;
+      Refusals refusals;
+      const Kernel* kernel = choose_kernel(own, op, all, nullptr, explain ? &refusals : nullptr);
+      if (explain) explain_refusals(refusals);
+      if (kernel != nullptr) return launch(*kernel, op, o.device, all, output_span);
+    }
+  }
+  LoopBuffers buffers;
+  const Tensor* operands[kMaxOperands];
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < plan.n_outputs; ++i) operands[n++] = outputs[i];
+  for (uint32_t k = 0; k < plan.n_operands; ++k) {
+    if (o.tensors[k] != nullptr) operands[n++] = o.tensors[k];
+  }
+  if (o.uniform) [[likely]] {
+    flat_loop(numel, operands, n, &buffers);
+  } else {
+    strided_loop(sizes, operands, n, &buffers);
+  }
+  const tn_loop loop{sizeof(tn_loop), buffers.ndim,     numel, buffers.sizes, &compiled.program,
+                     buffers.operands, params};
+  tn_value arg{};
+  arg.kind = TN_LOOP;
+  arg.as.loop = &loop;
+  const Kernel* kernel;
+  TN_TRY(primitive_kernel(TN_ELEMENTWISE, o.device, {&arg, 1}, &compiled.program, &kernel));
+  return launch(*kernel, nullptr, o.device, {&arg, 1}, output_span);
+}
+
+ElementwisePlan make_plan(const Expression& e) {
+  ElementwisePlan plan;
+  const Schema& schema = e.schema();
+  plan.n_args = static_cast<uint8_t>(schema.arguments.size());
+  for (size_t i = 0; i < schema.arguments.size(); ++i) {
+    if (schema.arguments[i].type == Type::kTensor) {
+      plan.operand_args[plan.n_operands++] = static_cast<uint8_t>(i);
+    } else {
+      plan.scalar_args[plan.n_scalars++] = static_cast<uint8_t>(i);
+    }
+  }
+  plan.n_outputs = static_cast<uint8_t>(schema.returns.size());
+  for (uint32_t r = 0; r < plan.n_outputs; ++r) {
+    plan.inplace_operand[r] = -1;
+    for (uint32_t k = 0; schema.returns[r].alias != 0 && k < plan.n_operands; ++k) {
+      if (schema.arguments[plan.operand_args[k]].alias != schema.returns[r].alias) continue;
+      plan.inplace_operand[r] = static_cast<int8_t>(k);
+      plan.any_inplace = true;
+    }
+  }
+  return plan;
+}
+
+}  // namespace
+
+Status check_elementwise(const Expression& e) {
+  const Schema& schema = e.schema();
+  if (e.n_operands() > kMaxExpressionOperands || e.n_scalars() > kMaxExpressionScalars ||
+      e.n_outputs() > kMaxExpressionOutputs) {
+    return invalid("{}: an expression takes at most {} tensors, {} scalars and {} outputs", schema.name,
+                   kMaxExpressionOperands, kMaxExpressionScalars, kMaxExpressionOutputs);
+  }
+  const ElementwisePlan& plan = elementwise_plan(e);
+  for (uint32_t r = 0; r < plan.n_outputs; ++r) {
+    if (schema.returns[r].alias != 0 && plan.inplace_operand[r] < 0) {
+      return invalid("{}: output {} is an alias of no tensor argument", schema.name, r);
+    }
+  }
+  return nullptr;
+}
+
+const ElementwisePlan& elementwise_plan(const Expression& e) {
+  const void* plan = e.plan.load(std::memory_order_acquire);
+  if (plan == nullptr) [[unlikely]] {
+    const auto* made = new ElementwisePlan(make_plan(e));  // lives as long as the expression: as the process
+    if (e.plan.compare_exchange_strong(plan, made)) {
+      plan = made;
+    } else {
+      delete made;
+    }
+  }
+  return *static_cast<const ElementwisePlan*>(plan);
+}
+
+Status run_elementwise(const Op* op, const Expression& e, const tn_value* args, Tensor** outputs) {
+  const ElementwisePlan& plan = elementwise_plan(e);
+  Operands o;
+  TN_TRY(read_operands(op, e, plan, args, &o));
+  const CompiledProgram* compiled;
+  TN_TRY(e.compile({o.types, plan.n_operands}, &compiled));
+
+  tn_scalar params[kMaxExpressionOperands + kMaxExpressionScalars];
+  uint32_t n_params = 0;
+  for (uint32_t k = 0; k < plan.n_operands; ++k) {
+    if (o.tensors[k] == nullptr) params[n_params++] = o.values[k];
+  }
+  for (uint32_t s = 0; s < plan.n_scalars; ++s) {
+    params[n_params] = number_scalar(args[plan.scalar_args[s]], compiled->params_are_float[n_params] != 0);
+    ++n_params;
+  }
+
+  Shape broadcast;
+  std::span<const int64_t> sizes;
+  int64_t numel = 1;
+  if (o.uniform && o.first != nullptr) [[likely]] {
+    sizes = o.first->size_span();
+    numel = o.first->numel;
+  } else {
+    o.uniform = false;
+    TN_TRY(broadcast_shape(name_of(op, e), o.tensors, plan.n_operands, &broadcast));
+    sizes = broadcast.span();
+    TN_TRY(count_elements(name_of(op, e), sizes, compiled->output_dtypes[0], &numel));
+  }
+  std::vector<TensorRef> copies;
+  if (plan.any_inplace) TN_TRY(prepare_inplace(op, e, plan, sizes, &o, &copies));
+
+  for (uint32_t i = 0; i < plan.n_outputs; ++i) {
+    const int target = plan.inplace_operand[i];
+    Status status = nullptr;
+    if (target >= 0) {
+      outputs[i] = const_cast<Tensor*>(o.tensors[target]);
+      outputs[i]->retain();
+    } else {
+      status = make_output(o, plan.n_operands, sizes, compiled->output_dtypes[i], &outputs[i]);
+    }
+    if (status != nullptr) [[unlikely]] {
+      while (i-- > 0) outputs[i]->release();
+      return status;
+    }
+  }
+  if (numel > 0) {
+    const Status status = launch_elementwise(op, plan, args, *compiled, o, sizes, numel, params, outputs);
+    if (status != nullptr) [[unlikely]] {
+      for (uint32_t i = 0; i < plan.n_outputs; ++i) outputs[i]->release();
+      return status;
+    }
+  }
+  if (plan.any_inplace) {
+    for (uint32_t i = 0; i < plan.n_outputs; ++i) {
+      if (plan.inplace_operand[i] >= 0) outputs[i]->bump_version();
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace tenon

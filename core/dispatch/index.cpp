@@ -1,0 +1,122 @@
+// Primitives that index or make: gather, scatter, nonzero, iota, random_bits.
+#include "base/text.h"
+#include "dispatch/convert.h"
+#include "dispatch/launch.h"
+#include "dispatch/primitives.h"
+#include "memory/memory.h"
+#include "tensor/view.h"
+
+namespace tenon {
+namespace {
+
+tn_value int_value(int64_t i) {
+  tn_value v{};
+  v.kind = TN_INT;
+  v.as.i = i;
+  return v;
+}
+
+Status check_index(const char* what, const Tensor* x, int32_t dim, const Tensor* index) {
+  if (index->dtype != TN_INT64) {
+    return invalid("{}: index is {}, expected int64", what, dtype_name(index->dtype));
+  }
+  if (!(index->device == x->device)) {
+    return invalid("{}: x is {}, index is {}; expected one device", what, tensor_text(x), tensor_text(index));
+  }
+  bool fits = index->ndim == x->ndim;
+  for (int32_t d = 0; fits && d < x->ndim; ++d) fits = d == dim || index->sizes[d] <= x->sizes[d];
+  if (!fits) {
+    return invalid("{}: index is {} for x of {}; expected as many dimensions, and sizes at most x's except along {}",
+                   what, sizes_text(index), sizes_text(x), dim);
+  }
+  return nullptr;
+}
+
+Status make_and_launch(tn_primitive kind, std::span<const tn_value> args, std::span<const int64_t> sizes,
+                       tn_dtype dtype, tn_device device, Tensor** result) {
+  int64_t numel;
+  TN_TRY(count_elements(primitive_name(kind), sizes, dtype, &numel));
+  Tensor* made;
+  TN_TRY(empty_tensor(sizes, dtype, device, &made));
+  TensorRef hold(made);
+  if (numel > 0) {
+    const Kernel* kernel;
+    TN_TRY(primitive_kernel(kind, device, args, nullptr, &kernel));
+    TN_TRY(launch(*kernel, nullptr, device, args, {&made, 1}));
+  }
+  *result = hold.take();
+  return nullptr;
+}
+
+}  // namespace
+
+Status run_gather(Tensor* x, int64_t dim, Tensor* index, Tensor** result) {
+  int32_t d;
+  TN_TRY(wrap_dim("gather", dim, x->ndim, &d));
+  TN_TRY(check_index("gather", x, d, index));
+  const tn_value args[3] = {tensor_value(x), int_value(d), tensor_value(index)};
+  return make_and_launch(TN_GATHER, args, index->size_span(), x->dtype, x->device, result);
+}
+
+Status run_scatter(Tensor* x, int64_t dim, Tensor* index, Tensor* src, bool add, Tensor** result) {
+  int32_t d;
+  TN_TRY(wrap_dim("scatter", dim, x->ndim, &d));
+  TN_TRY(check_index("scatter", x, d, index));
+  if (src->dtype != x->dtype || !(src->device == x->device) || !same_sizes(src, index->size_span())) {
+    return invalid("scatter: src is {}, expected {} {} on {}", tensor_text(src), sizes_text(index),
+                   dtype_name(x->dtype), device_text(x->device));
+  }
+  Tensor* made;
+  TN_TRY(copy_to(x, x->device, TN_DTYPE_NONE, &made));
+  TensorRef hold(made);
+  if (index->numel > 0) {
+    tn_value mode{};
+    mode.kind = TN_BOOL_VALUE;
+    mode.as.i = add ? 1 : 0;
+    const tn_value args[4] = {tensor_value(index), int_value(d), tensor_value(src), mode};
+    const Kernel* kernel;
+    TN_TRY(primitive_kernel(TN_SCATTER, x->device, args, nullptr, &kernel));
+    TN_TRY(launch(*kernel, nullptr, x->device, args, {&made, 1}));
+  }
+  *result = hold.take();
+  return nullptr;
+}
+
+Status run_random_bits(std::span<const int64_t> sizes, tn_device device, Tensor** result) {
+  TN_TRY(check_device(device));
+  return make_and_launch(TN_RANDOM_BITS, {}, sizes, TN_INT32, device, result);
+}
+
+Status run_iota(int64_t n, const tn_value& start, const tn_value& step, tn_dtype dtype, tn_device device,
+                Tensor** result) {
+  TN_TRY(check_device(device));
+  const tn_value args[2] = {start, step};
+  return make_and_launch(TN_IOTA, args, {&n, 1}, dtype, device, result);
+}
+
+Status run_nonzero(Tensor* x, Tensor** result) {
+  if (x->device.type == TN_DEVICE_META) {
+    return invalid("nonzero: the size of the result depends on values, and a meta tensor has none");
+  }
+  tn_meta meta{};
+  meta.ndim = 2;
+  meta.dtype = TN_INT64;
+  meta.device = x->device;
+  if (x->numel == 0) {
+    const int64_t sizes[2] = {0, x->ndim};
+    return empty_tensor(sizes, TN_INT64, x->device, result);
+  }
+  const tn_value arg = tensor_value(x);
+  const Kernel* kernel;
+  TN_TRY(primitive_kernel(TN_NONZERO, x->device, {&arg, 1}, nullptr, &kernel));
+  Tensor* made = nullptr;
+  const Status status = launch(*kernel, nullptr, x->device, {&arg, 1}, {&made, 1}, &meta);
+  if (status != nullptr || made == nullptr) {
+    if (made != nullptr) made->release();
+    return status != nullptr ? status : error(TN_INTERNAL, "nonzero: the kernel of {} set no output", kernel->plugin);
+  }
+  *result = made;
+  return nullptr;
+}
+
+}  // namespace tenon

@@ -1,0 +1,476 @@
+#include "dispatch/launch.h"
+
+#include <cstdlib>
+#include <cstring>
+
+#include "dispatch/convert.h"
+#include "dispatch/explain.h"
+#include "dispatch/host_table.h"
+#include "memory/cache.h"
+#include "memory/memory.h"
+#include "random/philox.h"
+
+namespace tenon {
+
+constinit thread_local ThreadState thread_state{};
+
+namespace {
+
+void note_dtype(const tn_tensor* t, uint32_t* bits) {
+  if (t != nullptr) *bits |= TN_DTYPE_BIT(t->dtype);
+}
+
+// The dtypes among the tensors of the arguments.
+uint32_t dtype_bits(std::span<const tn_value> args) {
+  uint32_t bits = 0;
+  for (const tn_value& v : args) {
+    if (v.kind == TN_TENSOR) note_dtype(v.as.tensor, &bits);
+    if (v.kind == TN_TENSORS) {
+      for (uint32_t i = 0; i < v.count; ++i) note_dtype(v.as.tensors[i], &bits);
+    }
+  }
+  return bits;
+}
+
+bool same_value(const tn_value& a, const tn_value& b) {
+  if (a.kind != b.kind || a.count != b.count) return false;
+  switch (a.kind) {
+    case TN_NONE: return true;
+    case TN_STRING: return std::strcmp(a.as.string, b.as.string) == 0;
+    case TN_INTS: return std::memcmp(a.as.ints, b.as.ints, a.count * sizeof(int64_t)) == 0;
+    case TN_FLOATS: return std::memcmp(a.as.floats, b.as.floats, a.count * sizeof(double)) == 0;
+    default: return a.as.i == b.as.i;
+  }
+}
+
+// A kernel that knows an older schema takes a call only when the younger arguments are at their defaults.
+std::string younger_argument(const Kernel& kernel, const Op& op, std::span<const tn_value> args) {
+  if (kernel.schema == nullptr) return "";
+  const auto& known = kernel.schema->arguments;
+  for (size_t i = known.size(); i < op.schema.arguments.size() && i < args.size(); ++i) {
+    if (!same_value(args[i], op.defaults[i])) {
+      return fmt::format("does not know argument '{}'", op.schema.arguments[i].name);
+    }
+  }
+  return "";
+}
+
+std::string refuses(const Kernel& kernel, const Op* op, std::span<const tn_value> args,
+                    const tn_program* program) {
+  const tn_kernel_def& def = kernel.def;
+  if (op != nullptr && def.primitive == TN_PRIM_NONE && primitives_only()) {
+    return "TENON_KERNELS=primitives";
+  }
+  if (program != nullptr && program->instruction_set > def.instruction_set) {
+    return fmt::format("knows instructions to version {}, the program needs {}", def.instruction_set,
+                       program->instruction_set);
+  }
+  if (def.dtypes != 0) {
+    const uint32_t foreign = dtype_bits(args) & ~def.dtypes;
+    if (foreign != 0) {
+      return fmt::format("dtype {} is not among its own", dtype_name(__builtin_ctz(foreign)));
+    }
+  }
+  if (op != nullptr && kernel.schema != nullptr) {
+    std::string younger = younger_argument(kernel, *op, args);
+    if (!younger.empty()) return younger;
+  }
+  if (def.supports != nullptr) {
+    char reason[256] = "";
+    tn_call call{};
+    call.size = sizeof(tn_call);
+    call.args = args.data();
+    call.n_args = static_cast<uint32_t>(args.size());
+    call.op = op;
+    if (def.supports(def.self, &call, reason, sizeof(reason)) == 0) {
+      return reason[0] != '\0' ? reason : "refused without a reason";
+    }
+  }
+  return "";
+}
+
+bool layout_fits(const tn_tensor* t, uint32_t layout) {
+  if (t == nullptr || layout == TN_LAYOUT_STRIDED || (t->flags & TN_TENSOR_CONTIGUOUS) != 0) return true;
+  return layout == TN_LAYOUT_ROWS && (t->ndim == 0 || t->strides[t->ndim - 1] == 1);
+}
+
+// The arguments with row-major copies in place of tensors whose layout the kernel does not take.
+struct LayoutCopies {
+  std::vector<tn_value> args;
+  std::vector<TensorRef> tensors;
+  std::vector<std::vector<tn_tensor*>> lists;
+};
+
+Status copy_layouts(const Kernel& kernel, std::span<const tn_value>* args, LayoutCopies* copies) {
+  const uint32_t layout = kernel.def.layout;
+  if (layout == TN_LAYOUT_STRIDED) return nullptr;
+  bool fits = true;
+  for (const tn_value& v : *args) {
+    if (v.kind == TN_TENSOR) fits = fits && layout_fits(v.as.tensor, layout);
+    for (uint32_t i = 0; v.kind == TN_TENSORS && i < v.count; ++i) {
+      fits = fits && layout_fits(v.as.tensors[i], layout);
+    }
+  }
+  if (fits) return nullptr;
+  copies->args.assign(args->begin(), args->end());
+  const auto replace = [&](tn_tensor* t, tn_tensor** replaced) -> Status {
+    *replaced = t;
+    if (layout_fits(t, layout)) return nullptr;
+    Tensor* copy;
+    TN_TRY(contiguous(as_tensor(t), &copy));
+    copies->tensors.emplace_back(copy);
+    count_event(Counter::kLayoutCopies);
+    explain_note("layout copy of {} for {}", sizes_text(t), kernel.plugin);
+    *replaced = copy;
+    return nullptr;
+  };
+  for (tn_value& v : copies->args) {
+    if (v.kind == TN_TENSOR) TN_TRY(replace(v.as.tensor, &v.as.tensor));
+    if (v.kind == TN_TENSORS) {
+      auto& list = copies->lists.emplace_back(v.count);
+      for (uint32_t i = 0; i < v.count; ++i) TN_TRY(replace(v.as.tensors[i], &list[i]));
+      v.as.tensors = list.data();
+    }
+  }
+  *args = copies->args;
+  return nullptr;
+}
+
+Status use_operands(const tn_operand* operands, uint32_t n, uint32_t n_outputs, Stream* stream) {
+  for (uint32_t i = 0; i < n; ++i) TN_TRY(use_storage(operands[i].storage, stream, i < n_outputs));
+  return nullptr;
+}
+
+// Puts the launch behind the work that it conflicts with on other streams.
+Status order_uses(std::span<const tn_value> args, std::span<Tensor* const> outputs, Stream* stream) {
+  for (const tn_value& v : args) {
+    if (v.kind == TN_TENSOR) {
+      TN_TRY(use_storage(v.as.tensor->storage, stream, false));
+    } else if (v.kind == TN_TENSORS) {
+      for (uint32_t i = 0; i < v.count; ++i) {
+        if (v.as.tensors[i] != nullptr) TN_TRY(use_storage(v.as.tensors[i]->storage, stream, false));
+      }
+    } else if (v.kind == TN_LOOP) {
+      const tn_program* p = v.as.loop->program;
+      TN_TRY(use_operands(v.as.loop->operands, p->n_outputs + p->n_inputs, p->n_outputs, stream));
+    } else if (v.kind == TN_REDUCTION) {
+      const tn_program* p = v.as.reduction->prologue;
+      TN_TRY(use_operands(v.as.reduction->operands, 1 + (p != nullptr ? p->n_inputs : 1), 1, stream));
+    }
+  }
+  for (Tensor* t : outputs) {
+    if (t != nullptr) TN_TRY(use_storage(t->storage, stream, true));
+  }
+  return nullptr;
+}
+
+// Launches fn and gives back its workspaces: freed behind the stream's work, as every storage is.
+Status run(tn_kernel_fn fn, void* self, HostCall* call) {
+  CallBlobs blobs;
+  const Status status = fn(self, call);
+  for (tn_storage* workspace : call->workspaces) workspace->release();
+  return status;
+}
+
+Status launch_function(const Kernel& kernel, tn_kernel_fn fn, const Op* op, tn_device device,
+                       std::span<const tn_value> args, std::span<Tensor*> outputs,
+                       const tn_meta* dynamic) {
+  if (device.type == TN_DEVICE_META) return nullptr;
+  if ((thread_state.modes & kModeCapture) != 0 && (kernel.def.traits & TN_KERNEL_CAPTURE_SAFE) == 0) [[unlikely]] {
+    return error(TN_UNSUPPORTED, "capture: the kernel of {} for {} is not capture-safe", kernel.plugin,
+                 op != nullptr ? op->schema.name.c_str() : primitive_name(kernel.def.primitive));
+  }
+  HostCall call;
+  static_cast<tn_call&>(call) = {sizeof(tn_call),
+                                 static_cast<uint32_t>(args.size()),
+                                 args.data(),
+                                 reinterpret_cast<tn_tensor* const*>(outputs.data()),
+                                 static_cast<uint32_t>(outputs.size()),
+                                 0,
+                                 nullptr,
+                                 nullptr,
+                                 &host_table(),
+                                 op};
+  call.device = device;
+  call.host_outputs = outputs.data();
+  call.dynamic = dynamic;
+  const bool random = op != nullptr ? (op->flags & TN_OP_RANDOM) != 0
+                                    : kernel.def.primitive == TN_RANDOM_BITS;
+  tn_random random_value{};
+  if (random) [[unlikely]] {
+    const RandomState state = next_random_state();
+    random_value = {state.seed, state.offset, nullptr};
+    call.random = &random_value;
+  }
+  LayoutCopies copies;
+  if (kernel.def.layout != TN_LAYOUT_STRIDED) [[unlikely]] {
+    TN_TRY(copy_layouts(kernel, &args, &copies));
+    call.args = args.data();
+  }
+  if (device.type != TN_DEVICE_CPU) [[unlikely]] {
+    Stream* stream;
+    TN_TRY(current_stream(device, &stream));
+    TN_TRY(order_uses(args, outputs, stream));
+    call.stream = stream;
+  }
+  if (thread_state.modes & kModeExplain) [[unlikely]] explain_kernel(kernel);
+  return run(fn, kernel.def.self, &call);
+}
+
+// ---- keep: one block that holds everything the clone points to -------------------------------------------------------------
+
+// Measures first, then fills: the same walk, with and without memory.
+class Cloner {
+ public:
+  explicit Cloner(char* memory) : memory_(memory) {}
+  size_t used() const { return used_; }
+
+  template <typename T>
+  T* copy(const T* from, size_t n) {
+    used_ = (used_ + alignof(std::max_align_t) - 1) & ~(alignof(std::max_align_t) - 1);
+    T* to = memory_ != nullptr ? reinterpret_cast<T*>(memory_ + used_) : nullptr;
+    if (to != nullptr && n > 0) std::memcpy(static_cast<void*>(to), static_cast<const void*>(from), n * sizeof(T));
+    used_ += n * sizeof(T);
+    return to;
+  }
+
+  tn_tensor* tensor(const tn_tensor* from) {
+    if (from == nullptr) return nullptr;
+    tn_tensor* to = copy(from, 1);
+    const int64_t* sizes = copy(from->sizes, from->ndim);
+    const int64_t* strides = copy(from->strides, from->ndim);
+    if (to != nullptr) {
+      to->sizes = sizes;
+      to->strides = strides;
+      to->flags |= TN_TENSOR_BORROWED;
+    }
+    return to;
+  }
+
+  tn_tensor* const* tensors(tn_tensor* const* from, size_t n) {
+    tn_tensor** to = copy(from, n);
+    for (size_t i = 0; i < n; ++i) {
+      tn_tensor* t = tensor(from[i]);
+      if (to != nullptr) to[i] = t;
+    }
+    return to;
+  }
+
+  const tn_operand* operands(const tn_operand* from, size_t n, int32_t ndim) {
+    tn_operand* to = copy(from, n);
+    for (size_t i = 0; i < n; ++i) {
+      const int64_t* strides = copy(from[i].strides, ndim);
+      if (to != nullptr) to[i].strides = strides;
+    }
+    return to;
+  }
+
+  const tn_loop* loop(const tn_loop* from) {
+    const tn_program* p = from->program;
+    tn_loop* to = copy(from, 1);
+    const int64_t* sizes = copy(from->sizes, from->ndim);
+    const tn_operand* all = operands(from->operands, p->n_outputs + p->n_inputs, from->ndim);
+    const tn_scalar* params = copy(from->params, p->n_params);
+    if (to != nullptr) {
+      to->sizes = sizes;
+      to->operands = all;
+      to->params = params;
+    }
+    return to;
+  }
+
+  const tn_reduction* reduction(const tn_reduction* from) {
+    const tn_program* pro = from->prologue;
+    const tn_program* epi = from->epilogue;
+    tn_reduction* to = copy(from, 1);
+    const int64_t* sizes = copy(from->sizes, from->ndim);
+    const tn_operand* all = operands(from->operands, 1 + (pro != nullptr ? pro->n_inputs : 1), from->ndim);
+    const tn_scalar* first = pro != nullptr ? copy(from->prologue_params, pro->n_params) : nullptr;
+    const tn_scalar* second = epi != nullptr ? copy(from->epilogue_params, epi->n_params) : nullptr;
+    if (to != nullptr) {
+      to->sizes = sizes;
+      to->operands = all;
+      to->prologue_params = first;
+      to->epilogue_params = second;
+    }
+    return to;
+  }
+
+  void value(const tn_value& from, tn_value* to) {
+    const void* pointer = nullptr;
+    switch (from.kind) {
+      case TN_TENSOR: pointer = tensor(from.as.tensor); break;
+      case TN_TENSORS: pointer = tensors(from.as.tensors, from.count); break;
+      case TN_INTS: pointer = copy(from.as.ints, from.count); break;
+      case TN_FLOATS: pointer = copy(from.as.floats, from.count); break;
+      case TN_STRING: pointer = copy(from.as.string, from.count + 1); break;
+      case TN_LOOP: pointer = loop(from.as.loop); break;
+      case TN_REDUCTION: pointer = reduction(from.as.reduction); break;
+      case TN_STRINGS: {
+        const char** list = copy(const_cast<const char**>(from.as.strings), from.count);
+        for (uint32_t i = 0; i < from.count; ++i) {
+          const char* text = copy(from.as.strings[i], std::strlen(from.as.strings[i]) + 1);
+          if (list != nullptr) list[i] = text;
+        }
+        pointer = list;
+        break;
+      }
+      default: return;  // immediate values; objects and expressions do not reach kernels
+    }
+    if (to != nullptr) to->as.string = static_cast<const char*>(pointer);
+  }
+
+  tn_call* call(const tn_call* from) {
+    tn_call* to = copy(from, 1);
+    tn_value* args = copy(from->args, from->n_args);
+    for (uint32_t i = 0; i < from->n_args; ++i) value(from->args[i], args != nullptr ? &args[i] : nullptr);
+    tn_tensor* const* outputs = tensors(from->outputs, from->n_outputs);
+    const tn_random* random = from->random != nullptr ? copy(from->random, 1) : nullptr;
+    if (to != nullptr) {
+      to->args = args;
+      to->outputs = outputs;
+      to->random = random;
+    }
+    return to;
+  }
+
+ private:
+  char* memory_;
+  size_t used_ = 0;
+};
+
+}  // namespace
+
+bool primitives_only() {
+  static const bool only = [] {
+    const char* kernels = std::getenv("TENON_KERNELS");
+    return kernels != nullptr && std::strcmp(kernels, "primitives") == 0;
+  }();
+  return only;
+}
+
+const Kernel* choose_kernel(const KernelList* list, const Op* op, std::span<const tn_value> args,
+                            const tn_program* program, Refusals* refusals) {
+  if (list == nullptr) return nullptr;
+  const Kernel* chosen = nullptr;
+  for (const Kernel* kernel : *list) {
+    if (chosen != nullptr) {
+      if (refusals == nullptr) break;
+      refusals->push_back({kernel, "lower priority"});
+      continue;
+    }
+    std::string reason = refuses(*kernel, op, args, program);
+    if (reason.empty()) {
+      chosen = kernel;
+    } else if (refusals != nullptr) {
+      refusals->push_back({kernel, std::move(reason)});
+    }
+  }
+  return chosen;
+}
+
+std::string refusals_text(const Refusals& refusals) {
+  std::string text;
+  for (const Refusal& r : refusals) {
+    if (!text.empty()) text += "; ";
+    text += fmt::format("{}: {}", r.kernel->plugin, r.reason);
+  }
+  return text;
+}
+
+Status launch(const Kernel& kernel, const Op* op, tn_device device, std::span<const tn_value> args,
+              std::span<Tensor*> outputs, const tn_meta* dynamic) {
+  return launch_function(kernel, kernel.def.launch, op, device, args, outputs, dynamic);
+}
+
+Status launch_backward(const Kernel& kernel, const Op* op, tn_device device,
+                       std::span<const tn_value> args, std::span<Tensor*> outputs) {
+  return launch_function(kernel, kernel.backward, op, device, args, outputs, nullptr);
+}
+
+const char* primitive_name(tn_primitive kind) {
+  switch (kind) {
+    case TN_ELEMENTWISE: return "elementwise";
+    case TN_REDUCE: return "reduce";
+    case TN_SCAN: return "scan";
+    case TN_MATMUL: return "matmul";
+    case TN_COPY: return "copy";
+    case TN_FILL: return "fill";
+    case TN_IOTA: return "iota";
+    case TN_GATHER: return "gather";
+    case TN_SCATTER: return "scatter";
+    case TN_SORT: return "sort";
+    case TN_RANDOM_BITS: return "random_bits";
+    case TN_NONZERO: return "nonzero";
+    case TN_RESHAPE: return "reshape";
+    case TN_PERMUTE: return "permute";
+    case TN_SLICE: return "slice";
+    case TN_EXPAND: return "expand";
+    case TN_AS_STRIDED: return "as_strided";
+    default: return "unknown primitive";
+  }
+}
+
+bool has_primitive(tn_primitive kind, tn_device device) {
+  return device.type == TN_DEVICE_META || registry().primitive(kind).find(device.type) != nullptr;
+}
+
+Status primitive_kernel(tn_primitive kind, tn_device device, std::span<const tn_value> args,
+                        const tn_program* program, const Kernel** kernel) {
+  static const Kernel none{};  // meta: launches of it do nothing
+  if (device.type == TN_DEVICE_META) {
+    *kernel = &none;
+    return nullptr;
+  }
+  const KernelList* list = registry().primitive(kind).find(device.type);
+  const bool explain = (thread_state.modes & kModeExplain) != 0;
+  Refusals refusals;
+  *kernel = choose_kernel(list, nullptr, args, program, explain ? &refusals : nullptr);
+  if (explain) explain_refusals(refusals);
+  if (*kernel != nullptr) [[likely]] return nullptr;
+  choose_kernel(list, nullptr, args, program, &refusals);
+  const std::string why = refusals.empty() ? "no plugin brought one: is the backend loaded?" : refusals_text(refusals);
+  return error(TN_UNSUPPORTED, "{}: device {} has no kernel for this call ({})", primitive_name(kind),
+               device_text(device), why);
+}
+
+Status call_workspace(const tn_call* call, uint64_t bytes, void** data) {
+  auto* host_call = const_cast<HostCall*>(static_cast<const HostCall*>(call));
+  tn_storage* workspace;
+  TN_TRY(allocate_storage(host_call->device, static_cast<Stream*>(call->stream), bytes, &workspace));
+  host_call->workspaces.push_back(workspace);
+  *data = workspace->memory;
+  return nullptr;
+}
+
+Status call_set_output(const tn_call* call, uint32_t output, int32_t ndim, const int64_t* sizes) {
+  const auto* host_call = static_cast<const HostCall*>(call);
+  if (host_call->dynamic == nullptr || output >= call->n_outputs) {
+    return error(TN_FAILED_PRECONDITION, "set_output: output {} is not an output of a dynamic op", output);
+  }
+  if (host_call->host_outputs[output] != nullptr) {
+    return error(TN_FAILED_PRECONDITION, "set_output: output {} was set before", output);
+  }
+  const tn_meta& meta = host_call->dynamic[output];
+  const std::span<const int64_t> shape(sizes, ndim);
+  int64_t numel;
+  TN_TRY(count_elements("set_output", shape, meta.dtype, &numel));
+  TN_TRY(empty_tensor(shape, meta.dtype, meta.device, &host_call->host_outputs[output]));
+  Tensor* made = host_call->host_outputs[output];
+  if (call->stream != nullptr) TN_TRY(use_storage(made->storage, static_cast<Stream*>(call->stream), true));
+  return nullptr;
+}
+
+Status keep_call(const tn_call* call, const tn_call** kept) {
+  Cloner measure(nullptr);
+  measure.call(call);
+  char* memory = static_cast<char*>(std::malloc(measure.used()));
+  if (memory == nullptr) return error(TN_OUT_OF_MEMORY, "keep: host memory is exhausted");
+  Cloner fill(memory);
+  *kept = fill.call(call);
+  return nullptr;
+}
+
+void release_kept_call(const tn_call* kept) { std::free(const_cast<tn_call*>(kept)); }
+
+}  // namespace tenon

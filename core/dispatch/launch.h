@@ -1,0 +1,61 @@
+// Choosing a kernel and launching it: the bottom of the call path. Knows kernels and streams, no shapes and no gradients.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "dispatch/registry.h"
+#include "dispatch/thread_state.h"
+#include "tensor/tensor.h"
+
+namespace tenon {
+
+// A call as the host keeps it: the public struct, and what host->workspace and host->set_output need behind it.
+struct HostCall : tn_call {
+  Tensor** host_outputs;    // the same array as outputs, for set_output
+  const tn_meta* dynamic;   // of a dynamic op: dtype and device of each output; else NULL
+  tn_device device;
+  std::vector<tn_storage*> workspaces;
+};
+
+// Reasons why kernels did not run, in order of the list.
+struct Refusal {
+  const Kernel* kernel;
+  std::string reason;
+};
+using Refusals = std::vector<Refusal>;
+
+// The first kernel of the list that takes the call (args of an op in schema order, or of a primitive). NULL: none. `refusals` may
+// be NULL. Kernels of ops are refused under TENON_KERNELS=primitives.
+const Kernel* choose_kernel(const KernelList* list, const Op* op, std::span<const tn_value> args,
+                            const tn_program* program, Refusals* refusals);
+
+// "cpu: dtype float16 is not among its own; acme: groups > 1"
+std::string refusals_text(const Refusals& refusals);
+
+// Launches on the current stream of `device`. outputs may have NULL entries. Orders streams, makes layout copies, hands out
+// random state when the op or primitive is random. `dynamic` as in HostCall. meta: does nothing.
+[[nodiscard]] Status launch(const Kernel& kernel, const Op* op, tn_device device,
+                            std::span<const tn_value> args, std::span<Tensor*> outputs,
+                            const tn_meta* dynamic = nullptr);
+// The backward of a pair.
+[[nodiscard]] Status launch_backward(const Kernel& kernel, const Op* op, tn_device device,
+                                     std::span<const tn_value> args, std::span<Tensor*> outputs);
+
+// The kernel of a primitive, or an error that says what the device lacks.
+[[nodiscard]] Status primitive_kernel(tn_primitive kind, tn_device device,
+                                      std::span<const tn_value> args, const tn_program* program,
+                                      const Kernel** kernel);
+bool has_primitive(tn_primitive kind, tn_device device);
+const char* primitive_name(tn_primitive kind);
+
+// host->workspace, set_output, keep, release_kept.
+[[nodiscard]] Status call_workspace(const tn_call* call, uint64_t bytes, void** data);
+[[nodiscard]] Status call_set_output(const tn_call* call, uint32_t output, int32_t ndim,
+                                     const int64_t* sizes);
+[[nodiscard]] Status keep_call(const tn_call* call, const tn_call** kept);
+void release_kept_call(const tn_call* kept);
+
+bool primitives_only();  // TENON_KERNELS=primitives
+
+}  // namespace tenon

@@ -1,0 +1,190 @@
+#include "dispatch/primitives.h"
+
+#include "base/text.h"
+#include "dispatch/convert.h"
+#include "dispatch/elementwise.h"
+#include "dispatch/expressions.h"
+#include "memory/memory.h"
+#include "tensor/view.h"
+
+namespace tenon {
+
+void PrimitiveArgs::refuse(size_t i, const char* name, const char* expected) const {
+  throw StatusException{invalid("{}: argument {} ({}) is {}, expected {}", primitive_name(kind_), i, name,
+                                i < args_.size() ? value_kind_name(args_[i]) : "missing", expected)};
+}
+
+Tensor* PrimitiveArgs::tensor(size_t i, const char* name) const {
+  if (i >= args_.size() || args_[i].kind != TN_TENSOR) refuse(i, name, "a tensor");
+  return as_tensor(args_[i].as.tensor);
+}
+
+std::span<tn_tensor* const> PrimitiveArgs::tensors(size_t i, const char* name) const {
+  if (i < args_.size() && args_[i].kind == TN_TENSOR) return {&args_[i].as.tensor, 1};
+  if (i >= args_.size() || args_[i].kind != TN_TENSORS) refuse(i, name, "a tensor or a list of tensors");
+  return {args_[i].as.tensors, args_[i].count};
+}
+
+int64_t PrimitiveArgs::integer(size_t i, const char* name) const {
+  if (i >= args_.size() || args_[i].kind != TN_INT) refuse(i, name, "an int");
+  return args_[i].as.i;
+}
+
+bool PrimitiveArgs::boolean(size_t i, const char* name, bool absent) const {
+  if (is_none(i)) return absent;
+  if (args_[i].kind != TN_BOOL_VALUE && args_[i].kind != TN_INT) refuse(i, name, "a bool");
+  return args_[i].as.i != 0;
+}
+
+std::span<const int64_t> PrimitiveArgs::ints(size_t i, const char* name) const {
+  if (is_none(i)) return {};
+  if (args_[i].kind != TN_INTS) refuse(i, name, "a list of ints");
+  return {args_[i].as.ints, args_[i].count};
+}
+
+std::span<const double> PrimitiveArgs::floats(size_t i, const char* name) const {
+  if (is_none(i)) return {};
+  if (args_[i].kind != TN_FLOATS) refuse(i, name, "a list of floats");
+  return {args_[i].as.floats, args_[i].count};
+}
+
+const tn_value& PrimitiveArgs::number(size_t i, const char* name) const {
+  const uint32_t kind = i < args_.size() ? args_[i].kind : uint32_t{TN_NONE};
+  if (kind != TN_INT && kind != TN_FLOAT && kind != TN_BOOL_VALUE) refuse(i, name, "a number");
+  return args_[i];
+}
+
+tn_dtype PrimitiveArgs::dtype(size_t i, const char* name, tn_dtype absent) const {
+  if (is_none(i)) return absent;
+  if (args_[i].kind != TN_DTYPE) refuse(i, name, "a dtype");
+  return args_[i].as.dtype;
+}
+
+tn_device PrimitiveArgs::device(size_t i, const char* name, tn_device absent) const {
+  if (is_none(i)) return absent;
+  if (args_[i].kind != TN_DEVICE) refuse(i, name, "a device");
+  return args_[i].as.device;
+}
+
+const Expression* PrimitiveArgs::expression(size_t i, const char* name) const {
+  if (is_none(i)) return nullptr;
+  if (args_[i].kind != TN_EXPRESSION) refuse(i, name, "an expression");
+  return args_[i].as.expression->expression.get();
+}
+
+uint32_t dims_mask(const char* what, std::span<const int64_t> dims, int32_t ndim) {
+  if (dims.empty()) return ndim == 0 ? 0 : (1u << ndim) - 1;
+  uint32_t mask = 0;
+  for (const int64_t dim : dims) {
+    int32_t d;
+    throw_if(wrap_dim(what, dim, ndim, &d));
+    if (ndim == 0) continue;
+    if ((mask >> d & 1) != 0) throw StatusException{invalid("{}: dimension {} stands twice in dims", what, dim)};
+    mask |= 1u << d;
+  }
+  return mask;
+}
+
+Status run_view(tn_primitive kind, const PrimitiveArgs& args, Tensor** result) {
+  Tensor* x = args.tensor(0, "x");
+  Geometry g;
+  switch (kind) {
+    case TN_RESHAPE: {
+      bool possible;
+      TN_TRY(reshape_geometry(x, args.ints(1, "sizes"), &g, &possible));
+      if (!possible) {
+        TN_TRY(copy_to(x, x->device, TN_DTYPE_NONE, result));
+        TensorRef dense(*result);
+        *result = make_tensor(dense->storage, g.size_span(), nullptr, 0, x->dtype);
+        dense->storage->retain();
+        return nullptr;
+      }
+      break;
+    }
+    case TN_PERMUTE: TN_TRY(permute_geometry(x, args.ints(1, "dims"), &g)); break;
+    case TN_SLICE:
+      TN_TRY(slice_geometry(x, args.integer(1, "dim"), args.integer(2, "start"), args.integer(3, "end"),
+                            args.integer(4, "step"), &g));
+      break;
+    case TN_EXPAND: TN_TRY(expand_geometry(x, args.ints(1, "sizes"), &g)); break;
+    default:
+      TN_TRY(strided_geometry(x, args.ints(1, "sizes"), args.ints(2, "strides"), args.integer(3, "offset"), &g));
+      TN_TRY(make_view(x, g.size_span(), g.strides, g.offset, result));
+      mark_view(*result);
+      return nullptr;
+  }
+  *result = make_view_unchecked(x, g.size_span(), g.strides, g.offset);
+  mark_view(*result);
+  return nullptr;
+}
+
+static Status run_elementwise_primitive(const PrimitiveArgs& args, std::span<const tn_value> values,
+                                        std::span<tn_value> results) {
+  const Expression* e = args.expression(0, "expression");
+  if (e == nullptr) return invalid("elementwise: argument 0 (expression) is missing");
+  const Schema& schema = e->schema();
+  if (values.size() - 1 != schema.arguments.size() || results.size() != e->n_outputs()) {
+    return invalid("elementwise: {} takes {} arguments and gives {} results, not {} and {}", schema.name,
+                   schema.arguments.size(), e->n_outputs(), values.size() - 1, results.size());
+  }
+  for (size_t i = 0; i < schema.arguments.size(); ++i) {
+    TN_TRY(check_value(schema, schema.arguments[i], values[i + 1], /*numbers_as_tensors=*/true));
+  }
+  Tensor* outputs[kMaxExpressionOutputs];
+  TN_TRY(run_elementwise(nullptr, *e, values.data() + 1, outputs));
+  for (size_t i = 0; i < results.size(); ++i) results[i] = tensor_value(outputs[i]);
+  return nullptr;
+}
+
+Status run_primitive(tn_primitive kind, std::span<const tn_value> values, std::span<tn_value> results) {
+  const PrimitiveArgs args(kind, values);
+  if (kind == TN_ELEMENTWISE) return run_elementwise_primitive(args, values, results);
+  if (results.size() != 1) return invalid("{}: gives 1 result, not {}", primitive_name(kind), results.size());
+  Tensor* made = nullptr;
+  switch (kind) {
+    case TN_REDUCE: TN_TRY(run_reduce(args, &made)); break;
+    case TN_MATMUL: TN_TRY(run_matmul(args.tensor(0, "a"), args.tensor(1, "b"), &made)); break;
+    case TN_COPY: {
+      Tensor* x = args.tensor(0, "x");
+      TN_TRY(copy_to(x, args.device(2, "device", x->device), args.dtype(1, "dtype", x->dtype), &made));
+      break;
+    }
+    case TN_FILL: {
+      const auto sizes = args.ints(0, "sizes");
+      const tn_dtype dtype = args.dtype(2, "dtype", TN_FLOAT32);
+      int64_t numel;
+      TN_TRY(count_elements("fill", sizes, dtype, &numel));
+      TN_TRY(empty_tensor(sizes, dtype, args.device(3, "device", kCpu), &made));
+      if (Status status = fill(made, args.number(1, "number"))) {
+        made->release();
+        return status;
+      }
+      break;
+    }
+    case TN_IOTA:
+      TN_TRY(run_iota(args.integer(0, "n"), args.number(1, "start"), args.number(2, "step"),
+                      args.dtype(3, "dtype", TN_INT64), args.device(4, "device", kCpu), &made));
+      break;
+    case TN_GATHER:
+      TN_TRY(run_gather(args.tensor(0, "x"), args.integer(1, "dim"), args.tensor(2, "index"), &made));
+      break;
+    case TN_SCATTER:
+      TN_TRY(run_scatter(args.tensor(0, "x"), args.integer(1, "dim"), args.tensor(2, "index"),
+                         args.tensor(3, "src"), args.boolean(4, "add", false), &made));
+      break;
+    case TN_RANDOM_BITS:
+      TN_TRY(run_random_bits(args.ints(0, "sizes"), args.device(1, "device", kCpu), &made));
+      break;
+    case TN_NONZERO: TN_TRY(run_nonzero(args.tensor(0, "x"), &made)); break;
+    case TN_RESHAPE:
+    case TN_PERMUTE:
+    case TN_SLICE:
+    case TN_EXPAND:
+    case TN_AS_STRIDED: TN_TRY(run_view(kind, args, &made)); break;
+    default: return invalid("primitive {} ({}) is reserved or unknown", kind, primitive_name(kind));
+  }
+  results[0] = tensor_value(made);
+  return nullptr;
+}
+
+}  // namespace tenon

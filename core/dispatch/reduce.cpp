@@ -1,0 +1,174 @@
+// The reduce primitive: dimensions, dtypes, prologue and epilogue, empty reductions.
+#include "base/text.h"
+
+#include "dispatch/convert.h"
+#include "dispatch/elementwise.h"
+#include "dispatch/primitives.h"
+#include "memory/memory.h"
+
+namespace tenon {
+namespace {
+
+constexpr const char* kKindNames[] = {"sum", "prod", "max", "min", "argmax", "argmin"};
+
+// A prologue or epilogue, compiled, with its parameters.
+struct Stage {
+  const CompiledProgram* compiled = nullptr;
+  tn_scalar params[kMaxExpressionScalars];
+};
+
+Status prepare_stage(const char* which, const Expression* e, std::span<const tn_dtype> operands,
+                     std::span<const double> scalars, Stage* stage) {
+  if (e->n_operands() != operands.size() || e->n_outputs() != 1 || e->n_scalars() != scalars.size()) {
+    return invalid("reduce: the {} ({}) takes {} tensors and {} scalars and gives {} outputs; here are {} and {}, and 1 is needed",
+                   which, e->schema().name, e->n_operands(), e->n_scalars(), e->n_outputs(), operands.size(),
+                   scalars.size());
+  }
+  OperandType types[kMaxExpressionOperands];
+  for (size_t i = 0; i < operands.size(); ++i) types[i] = {operands[i], Category::kTensor, false};
+  TN_TRY(e->compile({types, operands.size()}, &stage->compiled));
+  for (size_t i = 0; i < scalars.size(); ++i) {
+    if (stage->compiled->params_are_float[i] != 0) {
+      stage->params[i].f = scalars[i];
+    } else {
+      stage->params[i].i = static_cast<int64_t>(scalars[i]);
+    }
+  }
+  return nullptr;
+}
+
+tn_dtype accumulate_dtype(tn_dtype dtype) {
+  if (dtype == TN_FLOAT64) return TN_FLOAT64;
+  return is_float(dtype) ? TN_FLOAT32 : TN_INT64;
+}
+
+tn_dtype result_dtype(tn_reduce_kind kind, tn_dtype folded) {
+  if (kind == TN_ARGMAX || kind == TN_ARGMIN) return TN_INT64;
+  const bool adds = kind == TN_SUM || kind == TN_PROD;
+  return adds && !is_float(folded) ? TN_INT64 : folded;  // PyTorch: integers and bool sum to int64
+}
+
+tn_value identity_of(tn_reduce_kind kind) {
+  tn_value v{};
+  v.kind = TN_INT;
+  v.as.i = kind == TN_PROD ? 1 : 0;
+  return v;
+}
+
+}  // namespace
+
+Status run_reduce(const PrimitiveArgs& args, Tensor** result) {
+  const int64_t kind = args.integer(0, "kind");
+  const auto inputs = args.tensors(1, "x");
+  const auto dims = args.ints(2, "dims");
+  const bool keepdim = args.boolean(3, "keepdim", false);
+  const Expression* prologue = args.expression(4, "prologue");
+  const Expression* epilogue = args.expression(6, "epilogue");
+  if (kind < TN_SUM || kind > TN_ARGMIN) return invalid("reduce: kind {} is unknown", kind);
+  const char* what = kKindNames[kind];
+  if (inputs.empty() || inputs.size() + 1 > kMaxOperands || (prologue == nullptr && inputs.size() != 1)) {
+    return invalid("{}: {} tensors; one is reduced, several only by a prologue", what, inputs.size());
+  }
+  const Tensor* tensors[kMaxOperands];
+  tn_dtype dtypes[kMaxOperands];
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    tensors[i] = as_tensor(inputs[i]);
+    dtypes[i] = inputs[i]->dtype;
+    if (!(inputs[i]->device == inputs[0]->device)) {
+      return invalid("{}: {} and {}; expected one device", what, tensor_text(inputs[0]), tensor_text(inputs[i]));
+    }
+  }
+  const auto n_inputs = static_cast<uint32_t>(inputs.size());
+  Stage before, after;
+  tn_dtype folded = dtypes[0];
+  if (prologue != nullptr) {
+    TN_TRY(prepare_stage("prologue", prologue, {dtypes, n_inputs}, args.floats(5, "prologue scalars"), &before));
+    folded = before.compiled->output_dtypes[0];
+    if (folded == TN_BOOL) return invalid("{}: a prologue that gives bool is not folded; cast it with int()", what);
+  }
+  const tn_dtype accumulate = accumulate_dtype(folded);
+  tn_dtype dtype = result_dtype(static_cast<tn_reduce_kind>(kind), folded);
+  if (epilogue != nullptr) {
+    TN_TRY(prepare_stage("epilogue", epilogue, {&accumulate, 1}, args.floats(7, "epilogue scalars"), &after));
+    const tn_dtype out = after.compiled->output_dtypes[0];
+    dtype = is_half(folded) && out == TN_FLOAT32 ? folded : out;
+  }
+  dtype = args.dtype(8, "dtype", dtype);
+
+  Shape shape;
+  TN_TRY(broadcast_shape(what, tensors, n_inputs, &shape));
+  const uint32_t reduced = dims_mask(what, dims, shape.ndim);
+  if (shape.ndim == 0 && reduced != 0) return invalid("{}: no dimension to reduce", what);
+  Shape kept;
+  int64_t n_folded = 1, n_kept = 1;
+  for (int32_t d = 0; d < shape.ndim; ++d) {
+    if ((reduced >> d & 1) != 0) {
+      n_folded *= shape.sizes[d];
+      if (keepdim) kept.sizes[kept.ndim++] = 1;
+    } else {
+      n_kept *= shape.sizes[d];
+      kept.sizes[kept.ndim++] = shape.sizes[d];
+    }
+  }
+  if (n_folded == 0 && kind >= TN_MAX && n_kept > 0) {
+    return invalid("{}: {} has no elements along the reduced dimensions, and {} of nothing is undefined", what,
+                   shape_text(shape.sizes, shape.ndim), what);
+  }
+  Tensor* made;
+  TN_TRY(empty_tensor(kept.span(), dtype, tensors[0]->device, &made));
+  TensorRef hold(made);
+  if (n_kept > 0 && n_folded == 0) {
+    // Nothing to fold: the identity, through the epilogue's formula where there is one.
+    if (epilogue == nullptr) {
+      TN_TRY(fill(made, identity_of(static_cast<tn_reduce_kind>(kind))));
+    } else {
+      tn_value values[1 + kMaxExpressionScalars] = {};
+      values[0].kind = TN_FLOAT;
+      values[0].as.f = static_cast<double>(identity_of(static_cast<tn_reduce_kind>(kind)).as.i);
+      const auto scalars = args.floats(7, "epilogue scalars");
+      for (size_t i = 0; i < scalars.size(); ++i) {
+        values[i + 1].kind = TN_FLOAT;
+        values[i + 1].as.f = scalars[i];
+      }
+      Tensor* one;
+      TN_TRY(run_elementwise(nullptr, *epilogue, values, &one));
+      TensorRef hold_one(one);
+      TN_TRY(copy_into(made, one));
+    }
+  } else if (n_kept > 0) {
+    int64_t output_strides[TN_MAX_RANK];
+    for (int32_t d = 0, k = 0; d < shape.ndim; ++d) {
+      const bool folds = (reduced >> d & 1) != 0;
+      output_strides[d] = folds ? 0 : made->strides[k];
+      k += !folds || keepdim ? 1 : 0;
+    }
+    LoopBuffers buffers;
+    const bool ordered = kind == TN_ARGMAX || kind == TN_ARGMIN;
+    const int32_t n_reduced = reduction_loop(shape.span(), reduced, ordered, output_strides, made, tensors,
+                                             n_inputs, &buffers);
+    const tn_reduction reduction{sizeof(tn_reduction),
+                                 static_cast<tn_reduce_kind>(kind),
+                                 accumulate,
+                                 buffers.ndim,
+                                 n_reduced,
+                                 0,
+                                 n_kept,
+                                 buffers.sizes,
+                                 buffers.operands,
+                                 prologue != nullptr ? &before.compiled->program : nullptr,
+                                 epilogue != nullptr ? &after.compiled->program : nullptr,
+                                 before.params,
+                                 after.params};
+    tn_value arg{};
+    arg.kind = TN_REDUCTION;
+    arg.as.reduction = &reduction;
+    const Kernel* kernel;
+    TN_TRY(primitive_kernel(TN_REDUCE, made->device, {&arg, 1},
+                            prologue != nullptr ? &before.compiled->program : nullptr, &kernel));
+    TN_TRY(launch(*kernel, nullptr, made->device, {&arg, 1}, {&made, 1}));
+  }
+  *result = hold.take();
+  return nullptr;
+}
+
+}  // namespace tenon

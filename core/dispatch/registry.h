@@ -1,0 +1,154 @@
+// The registry of ops and their kernels. Plugins' definitions are checked into Op and Kernel
+// records (stage_*), and committed as one change by the loader. Reading is lock-free on the call
+// path: records are never freed, lists of kernels are swapped. registry_stage.cpp makes the
+// records, registry.cpp holds them.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "expr/expression.h"
+#include "schema/schema.h"
+#include "tensor/device.h"
+
+namespace tenon {
+
+struct Op;
+
+// A kernel, or the forward of a pair.
+struct Kernel {
+  tn_kernel_def def;    // strings point into the ones below
+  std::string op;       // as stated: a name, or the schema that the kernel knows
+  std::string op_name;  // resolved: "ops.linear"; empty for a primitive's
+  std::string device;
+  std::string plugin;
+  std::unique_ptr<Schema> schema;  // NULL when only a name was stated
+  bool is_pair = false;
+  uint32_t n_private = 0;
+  tn_infer_fn infer_private = nullptr;
+  tn_kernel_fn backward = nullptr;
+  uint32_t saves_args = 0, saves_outputs = 0;
+  int32_t device_type = -1;  // -1 while its device is not there
+};
+
+// Best first.
+using KernelList = std::vector<const Kernel*>;
+
+// The kernels of an op or primitive by device type.
+class KernelTable {
+ public:
+  // NULL: none.
+  const KernelList* find(int32_t device_type) const {
+    return lists_[device_type].load(std::memory_order_acquire);
+  }
+  void add(int32_t device_type, const Kernel* kernel);  // under the registry's lock
+  void clear();                                         // likewise; at shutdown
+
+ private:
+  std::atomic<const KernelList*> lists_[kMaxDeviceTypes]{};
+};
+
+enum class OpKind : uint8_t { kExpression, kPrimitive, kView, kComposite, kKernels };
+
+}  // namespace tenon
+
+struct tn_op {};
+
+namespace tenon {
+
+struct Op : tn_op {
+  std::string name;    // "ops.add"
+  std::string plugin;  // its pack
+  Schema schema;
+  OpKind kind;
+  uint32_t flags = 0;
+  tn_primitive primitive = TN_PRIM_NONE;
+  tn_amp_class amp = TN_AMP_NONE;  // AUTO is resolved
+  std::unique_ptr<Expression> expression;
+  uint64_t written = 0;  // bit i: argument i is Tensor(a!)
+  bool inplace = false;  // an output is an argument
+  tn_view_fn view = nullptr;
+  tn_composite_fn decompose = nullptr;
+  tn_infer_fn infer = nullptr;
+  std::atomic<tn_vjp_fn> vjp{nullptr};  // may come later, from another plugin
+  void* self = nullptr;
+  void* vjp_self = nullptr;  // of vjp; valid once vjp was seen
+  std::string vjp_plugin;    // likewise
+  void (*destroy)(void*) = nullptr;
+  std::vector<tn_value> defaults;  // per argument; kind TN_NONE where there is none
+  KernelTable kernels;
+};
+
+inline const Op* as_op(const tn_op* op) { return static_cast<const Op*>(op); }
+
+struct StagedVjp {
+  std::string op;  // as stated
+  std::string plugin;
+  tn_vjp_fn fn;
+  void* self;
+};
+
+// A kernel that is not used, and what it waits for: "op 'ops.linear' is not there".
+struct WaitingKernel {
+  const Kernel* kernel;
+  std::string reason;
+};
+
+// What one plugin brings in the way of ops; commit takes all of it or nothing.
+struct StagedOps {
+  std::vector<std::unique_ptr<Op>> ops;
+  std::vector<std::unique_ptr<Kernel>> kernels;
+  std::vector<StagedVjp> vjps;
+};
+
+// Check a definition and make records. `add` may append two ops (a TN_OP_INPLACE one brings `name_`
+// too).
+[[nodiscard]] Status stage_op(const tn_op_def& def, const std::string& plugin, StagedOps* staged);
+[[nodiscard]] Status stage_kernel(const tn_kernel_def& def, const std::string& plugin,
+                                  StagedOps* staged);
+[[nodiscard]] Status stage_pair(const tn_kernel_pair_def& def, const std::string& plugin,
+                                StagedOps* staged);
+[[nodiscard]] Status stage_vjp(const char* op, tn_vjp_fn fn, void* self, const std::string& plugin,
+                               StagedOps* staged);
+
+class Registry {
+ public:
+  // Conflicts with what is there or within `staged`: one name twice, a kernel whose schema does not
+  // fit its op, a vjp for an op that has one.
+  [[nodiscard]] Status check(const StagedOps& staged);
+  // Call after a successful check, under the loader's lock. Kernels whose op or device is not there
+  // wait; those that waited for what is there now are let in.
+  void commit(StagedOps staged);
+
+  // By full name, or without the prefix of the standard pack "ops". Errors name the nearest.
+  [[nodiscard]] Status find(std::string_view name, const Op** op);
+  // "linear" -> "ops.linear"; names with a pack stay.
+  static std::string full_name(std::string_view name);
+
+  std::vector<const Op*> all_ops();
+  std::vector<const Kernel*> all_kernels();
+  std::vector<WaitingKernel> waiting_kernels();
+  // The kernels of a primitive.
+  const KernelTable& primitive(tn_primitive kind) const { return primitives_[kind]; }
+  // Shutdown: find fails with a message from now on, kernels are gone, functions of ops fail with a
+  // message.
+  void close();
+  bool closed();
+  // After close: calls the destroy slots of the plugin's ops and kernels, the last first.
+  void release(std::string_view plugin);
+
+ private:
+  struct State;
+  State& state();
+  Op* lookup(std::string_view full_name);
+  std::string attach(Kernel* kernel);
+  void attach_waiting();
+  KernelTable primitives_[TN_N_KERNEL_PRIMITIVES];
+};
+
+Registry& registry();
+
+}  // namespace tenon

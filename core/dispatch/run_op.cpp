@@ -1,0 +1,256 @@
+// How an op runs below autograd: its kernel, its program, its primitive, its view, or its decomposition.
+#include <cstring>
+
+#include "dispatch/call.h"
+#include "dispatch/elementwise.h"
+#include "dispatch/explain.h"
+#include "dispatch/primitives.h"
+#include "memory/memory.h"
+#include "tensor/view.h"
+
+namespace tenon {
+namespace {
+
+// The arguments with every tensor replaced by a meta tensor of its shape.
+struct MetaArguments {
+  std::vector<tn_value> args;
+  std::vector<TensorRef> tensors;
+  std::vector<std::vector<tn_tensor*>> lists;
+};
+
+Status meta_tensor(const tn_tensor* t, MetaArguments* meta, tn_tensor** made) {
+  *made = nullptr;
+  if (t == nullptr) return nullptr;
+  Tensor* m;
+  TN_TRY(empty_tensor(as_tensor(t)->size_span(), t->dtype, kMeta, &m));
+  meta->tensors.emplace_back(m);
+  *made = m;
+  return nullptr;
+}
+
+Status make_meta(std::span<const tn_value> args, MetaArguments* meta) {
+  meta->args.assign(args.begin(), args.end());
+  for (tn_value& v : meta->args) {
+    if (v.kind == TN_TENSOR) {
+      TN_TRY(meta_tensor(v.as.tensor, meta, &v.as.tensor));
+    } else if (v.kind == TN_TENSORS) {
+      auto& list = meta->lists.emplace_back(v.count);
+      for (uint32_t i = 0; i < v.count; ++i) TN_TRY(meta_tensor(v.as.tensors[i], meta, &list[i]));
+      v.as.tensors = list.data();
+    } else if (v.kind == TN_DEVICE) {
+      v.as.device = kMeta;
+    }
+  }
+  return nullptr;
+}
+
+void describe_meta(const tn_tensor* t, tn_device device, tn_meta* meta) {
+  meta->ndim = t->ndim;
+  meta->dtype = t->dtype;
+  meta->device = device;
+  std::memcpy(meta->sizes, t->sizes, t->ndim * sizeof(int64_t));
+}
+
+// Without an infer function the decomposition (or primitive) runs on meta tensors: shapes only, no kernels.
+Status infer_by_tracing(const Op* op, std::span<const tn_value> args, std::span<tn_meta> metas) {
+  MetaArguments meta;
+  TN_TRY(make_meta(args, &meta));
+  tn_value results[kMaxArguments] = {};
+  const std::span<tn_value> traced(results, metas.size());
+  ModeScope quiet(kModeNoGrad, kModesWithHandlers);
+  TN_TRY(op->kind == OpKind::kPrimitive ? run_primitive(op->primitive, meta.args, traced)
+                                        : decompose_op(op, meta.args, traced));
+  Status status = nullptr;
+  for (size_t i = 0; i < metas.size() && status == nullptr; ++i) {
+    if (results[i].kind == TN_TENSOR) {
+      describe_meta(results[i].as.tensor, call_device(args), &metas[i]);
+    } else {
+      status = error(TN_UNSUPPORTED, "{}: output {} is a list, and a kernel for it needs an infer function",
+                     op->schema.name, i);
+    }
+  }
+  release_values(traced);
+  return status;
+}
+
+Status infer(const Op* op, std::span<const tn_value> args, std::span<tn_meta> metas) {
+  if (op->infer == nullptr) return infer_by_tracing(op, args, metas);
+  return op->infer(op->self, args.data(), static_cast<uint32_t>(args.size()), metas.data(),
+                   static_cast<uint32_t>(metas.size()));
+}
+
+// Outputs that are arguments (Tensor(a!)): the arguments themselves.
+Tensor* aliased_argument(const Op* op, const Argument& output, std::span<const tn_value> args) {
+  if (output.alias == 0 || !output.written) return nullptr;
+  for (size_t i = 0; i < op->schema.arguments.size(); ++i) {
+    if (op->schema.arguments[i].alias == output.alias && args[i].kind == TN_TENSOR) {
+      return as_tensor(args[i].as.tensor);
+    }
+  }
+  return nullptr;
+}
+
+void bump_written(const Op* op, std::span<const tn_value> args) {
+  for (size_t i = 0; i < args.size(); ++i) {
+    if ((op->written >> i & 1) == 0) continue;
+    if (args[i].kind == TN_TENSOR) as_tensor(args[i].as.tensor)->bump_version();
+    for (uint32_t j = 0; args[i].kind == TN_TENSORS && j < args[i].count; ++j) {
+      if (args[i].as.tensors[j] != nullptr) as_tensor(args[i].as.tensors[j])->bump_version();
+    }
+  }
+}
+
+Status make_metas(std::span<const tn_meta> metas, std::span<Tensor*> outputs) {
+  for (size_t i = 0; i < metas.size(); ++i) {
+    if (outputs[i] != nullptr) continue;
+    const std::span<const int64_t> sizes(metas[i].sizes, metas[i].ndim);
+    int64_t numel;
+    TN_TRY(count_elements("infer", sizes, metas[i].dtype, &numel));
+    TN_TRY(empty_tensor(sizes, metas[i].dtype, metas[i].device, &outputs[i]));
+  }
+  return nullptr;
+}
+
+Status run_view_op(const Op* op, std::span<const tn_value> args, tn_value* result) {
+  if (args.empty() || args[0].kind != TN_TENSOR) {
+    return invalid("{}: the first argument of a view is the tensor it shows", op->schema.name);
+  }
+  tn_view view{};
+  TN_TRY(op->view(op->self, args.data(), static_cast<uint32_t>(args.size()), &view));
+  if (view.ndim < 0 || view.ndim > TN_MAX_RANK) {
+    return invalid("{}: the view has {} dimensions, expected 0 to {}", op->schema.name, view.ndim, TN_MAX_RANK);
+  }
+  Tensor* x = as_tensor(args[0].as.tensor);
+  Tensor* made;
+  TN_TRY(make_view(x, {view.sizes, static_cast<size_t>(view.ndim)}, view.strides,
+                   element_offset(x) + view.offset, &made));
+  mark_view(made);
+  *result = tensor_value(made);
+  return nullptr;
+}
+
+Status no_kernel(const Op* op, std::span<const tn_value> args) {
+  const tn_device device = call_device(args);
+  Refusals refusals;
+  choose_kernel(op->kernels.find(device.type), op, args, nullptr, &refusals);
+  return error(TN_UNSUPPORTED, "{}: {} has no kernel for this call{}{}, and the op has no decomposition",
+               op->schema.name, device_text(device), refusals.empty() ? "" : ": ", refusals_text(refusals));
+}
+
+}  // namespace
+
+tn_device call_device(std::span<const tn_value> args) {
+  const tn_device* scalar = nullptr;
+  const auto consider = [&](const tn_tensor* t) -> const tn_device* {
+    if (t == nullptr) return nullptr;
+    if (t->ndim > 0 || t->device.type != TN_DEVICE_CPU) return &t->device;
+    if (scalar == nullptr) scalar = &t->device;
+    return nullptr;
+  };
+  for (const tn_value& v : args) {
+    if (v.kind == TN_TENSOR) {
+      if (const tn_device* d = consider(v.as.tensor)) return *d;
+    }
+    for (uint32_t i = 0; v.kind == TN_TENSORS && i < v.count; ++i) {
+      if (const tn_device* d = consider(v.as.tensors[i])) return *d;
+    }
+  }
+  if (scalar != nullptr) return *scalar;
+  for (const tn_value& v : args) {
+    if (v.kind == TN_DEVICE) return v.as.device;
+  }
+  return kCpu;
+}
+
+const Kernel* kernel_for(const Op* op, std::span<const tn_value> args) {
+  const tn_device device = call_device(args);
+  if (device.type == TN_DEVICE_META) return nullptr;
+  const KernelList* list = op->kernels.find(device.type);
+  if (list == nullptr) return nullptr;
+  if ((thread_state.modes & kModeExplain) == 0) [[likely]] return choose_kernel(list, op, args, nullptr, nullptr);
+  Refusals refusals;
+  const Kernel* kernel = choose_kernel(list, op, args, nullptr, &refusals);
+  explain_refusals(refusals);
+  return kernel;
+}
+
+Status run_kernel(const Op* op, const Kernel& kernel, std::span<const tn_value> args,
+                  std::span<tn_value> results, Tensor** privates) {
+  const size_t n = results.size();
+  const bool dynamic = (op->flags & TN_OP_DYNAMIC) != 0;
+  const uint32_t n_private = kernel.n_private;
+  if (n + n_private > kMaxArguments) return invalid("{}: too many outputs", op->schema.name);
+  Tensor* outputs[kMaxArguments] = {};
+  tn_meta metas[kMaxArguments];
+  const std::span<Tensor*> all(outputs, n + n_private);
+  bool made_all = true;
+  for (size_t i = 0; i < n; ++i) {
+    outputs[i] = aliased_argument(op, op->schema.returns[i], args);
+    if (outputs[i] != nullptr) outputs[i]->retain();
+    made_all = made_all && outputs[i] != nullptr;
+  }
+  const auto go = [&]() -> Status {
+    if (!made_all) TN_TRY(infer(op, args, {metas, n}));
+    if (!dynamic) TN_TRY(make_metas({metas, n}, {outputs, n}));
+    if (privates != nullptr && n_private > 0) {
+      tn_meta extra[kMaxArguments];
+      TN_TRY(kernel.infer_private(kernel.def.self, args.data(), static_cast<uint32_t>(args.size()), extra,
+                                  n_private));
+      TN_TRY(make_metas({extra, n_private}, {outputs + n, n_private}));
+    }
+    TN_TRY(launch(kernel, op, call_device(args), args, all, dynamic ? metas : nullptr));
+    for (size_t i = 0; i < n; ++i) {
+      if (outputs[i] == nullptr) {
+        return error(TN_INTERNAL, "{}: the kernel of {} set no output {}", op->schema.name, kernel.plugin, i);
+      }
+    }
+    return nullptr;
+  };
+  if (Status status = go()) {
+    for (Tensor* t : all) {
+      if (t != nullptr) t->release();
+    }
+    return status;
+  }
+  bump_written(op, args);
+  for (size_t i = 0; i < n; ++i) results[i] = tensor_value(outputs[i]);
+  for (uint32_t i = 0; privates != nullptr && i < n_private; ++i) privates[i] = outputs[n + i];
+  return nullptr;
+}
+
+Status decompose_op(const Op* op, std::span<const tn_value> args, std::span<tn_value> results) {
+  if (op->decompose == nullptr) return no_kernel(op, args);
+  explain_decomposed();
+  count_event(Counter::kDecompositions);
+  for (tn_value& v : results) v = tn_value{};
+  if (Status status = op->decompose(op->self, args.data(), static_cast<uint32_t>(args.size()), results.data(),
+                                    static_cast<uint32_t>(results.size()))) {
+    release_values(results);
+    return status;
+  }
+  for (size_t i = 0; i < results.size(); ++i) {
+    const bool list = op->schema.returns[i].list;
+    const uint32_t expected = list ? uint32_t{TN_TENSORS} : uint32_t{TN_TENSOR};
+    if (results[i].kind == expected && (list || results[i].as.tensor != nullptr)) continue;
+    const std::string found = value_kind_name(results[i]);
+    release_values(results);
+    return error(TN_INTERNAL, "{}: its decomposition gave {} for output {}, expected {}", op->schema.name, found, i,
+                 list ? "a list of tensors" : "a tensor");
+  }
+  return nullptr;
+}
+
+Status run_op(const Op* op, std::span<const tn_value> args, std::span<tn_value> results) {
+  if (op->kind == OpKind::kExpression) {
+    Tensor* outputs[kMaxExpressionOutputs];
+    TN_TRY(run_elementwise(op, *op->expression, args.data(), outputs));
+    for (size_t i = 0; i < results.size(); ++i) results[i] = tensor_value(outputs[i]);
+    return nullptr;
+  }
+  if (op->kind == OpKind::kView) return run_view_op(op, args, &results[0]);
+  if (const Kernel* kernel = kernel_for(op, args)) return run_kernel(op, *kernel, args, results, nullptr);
+  if (op->kind == OpKind::kPrimitive) return guarded([&] { return run_primitive(op->primitive, args, results); });
+  return decompose_op(op, args, results);
+}
+
+}  // namespace tenon

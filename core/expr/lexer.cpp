@@ -1,0 +1,57 @@
+// Names, numbers and the symbols of the expression language.
+#include "expr/lexer.h"
+
+namespace tenon {
+namespace {
+
+constexpr std::string_view kSymbols[] = {"**", "//", "<<", ">>", "<=", ">=", "==", "!=", "&&",
+                                         "||", "+",  "-",  "*",  "/",  "%",  "<",  ">",  "=",
+                                         "&",  "|",  "^",  "~",  "(",  ")",  ",",  "!"};
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+}  // namespace
+
+Token Lexer::next() {
+  while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\r' ||
+                                (text_[at_] == '\n' && depth_ > 0))) {
+    ++at_;
+  }
+  const size_t begin = at_;
+  const auto token = [&](Token::Kind kind) {
+    return Token{kind, text_.substr(begin, at_ - begin), begin};
+  };
+  const auto at_char = [&](auto&& test) { return at_ < text_.size() && test(text_[at_]); };
+  if (at_ == text_.size()) return token(Token::kEnd);
+  const char c = text_[at_];
+  if (c == '\n' || c == ';') {
+    ++at_;
+    return token(Token::kLineEnd);
+  }
+  if (is_letter(c)) {
+    while (at_char([](char d) { return is_letter(d) || is_digit(d); })) ++at_;
+    return token(Token::kName);
+  }
+  if (is_digit(c) || (c == '.' && at_ + 1 < text_.size() && is_digit(text_[at_ + 1]))) {
+    while (at_char([](char d) { return is_digit(d) || d == '.'; })) ++at_;
+    if (at_char([](char d) { return d == 'e' || d == 'E'; })) {
+      ++at_;
+      if (at_char([](char d) { return d == '+' || d == '-'; })) ++at_;
+    }
+    // "2x" and "1.2.3" are one wrong number, not two tokens.
+    while (at_char([](char d) { return is_letter(d) || is_digit(d) || d == '.'; })) ++at_;
+    return token(Token::kNumber);
+  }
+  for (std::string_view symbol : kSymbols) {
+    if (text_.substr(at_, symbol.size()) != symbol) continue;
+    at_ += symbol.size();
+    if (symbol == "(") ++depth_;
+    if (symbol == ")" && depth_ > 0) --depth_;
+    return token(Token::kSymbol);
+  }
+  ++at_;
+  return token(Token::kWrong);
+}
+
+}  // namespace tenon

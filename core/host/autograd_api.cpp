@@ -1,0 +1,167 @@
+// autograd/1, random/1 and amp/1.
+#include "amp/autocast.h"
+#include "autograd/custom.h"
+#include "autograd/engine.h"
+#include "autograd/grad.h"
+#include "autograd/record.h"
+#include "host/tables.h"
+#include "random/philox.h"
+
+namespace tenon {
+namespace {
+
+int32_t mode() {
+  const uint32_t modes = thread_state.modes;
+  return (modes & kModeInference) != 0 ? TN_INFERENCE_MODE : (modes & kModeNoGrad) != 0 ? TN_NO_GRAD : TN_GRAD_MODE;
+}
+
+void set_mode(int32_t mode) {
+  const uint32_t rest = thread_state.modes & ~uint32_t{kModeInference | kModeNoGrad};
+  thread_state.modes = rest | (mode == TN_INFERENCE_MODE ? uint32_t{kModeInference | kModeNoGrad}
+                               : mode == TN_NO_GRAD      ? uint32_t{kModeNoGrad}
+                                                         : 0u);
+}
+
+tn_status* requires_grad(tn_tensor* t, int32_t on) {
+  return guarded([&] { return set_requires_grad(as_tensor(t), on != 0); });
+}
+
+tn_tensor* get_grad(const tn_tensor* t) { return grad_of(as_tensor(t)).take(); }
+
+tn_status* put_grad(tn_tensor* t, tn_tensor* grad) {
+  return guarded([&] { return set_grad(as_tensor(t), as_tensor(grad)); });
+}
+
+tn_status* keep_grad(tn_tensor* t) {
+  return guarded([&] { return retain_grad(as_tensor(t)); });
+}
+
+std::vector<Tensor*> list_of(tn_tensor* const* tensors, uint32_t n) {
+  std::vector<Tensor*> list(n, nullptr);
+  for (uint32_t i = 0; tensors != nullptr && i < n; ++i) list[i] = as_tensor(tensors[i]);
+  return list;
+}
+
+tn_status* run_backward(tn_tensor* const* tensors, tn_tensor* const* grads, uint32_t n, uint32_t flags) {
+  return guarded([&] { return backward(list_of(tensors, n), list_of(grads, n), flags); });
+}
+
+tn_status* run_gradients(tn_tensor* const* outputs, tn_tensor* const* grads, uint32_t n_outputs,
+                         tn_tensor* const* inputs, uint32_t n_inputs, uint32_t flags, tn_tensor** results) {
+  return guarded([&]() -> Status {
+    std::vector<Tensor*> made(n_inputs);
+    TN_TRY(gradients(list_of(outputs, n_outputs), list_of(grads, n_outputs), list_of(inputs, n_inputs), flags, made));
+    for (uint32_t i = 0; i < n_inputs; ++i) results[i] = made[i];
+    return nullptr;
+  });
+}
+
+tn_status* custom(const char* name, tn_backward_fn fn, void* self, void (*destroy)(void*), tn_tensor* const* inputs,
+                  uint32_t n_inputs, tn_tensor* const* outputs, uint32_t n_outputs, tn_tensor* const* saved,
+                  uint32_t n_saved) {
+  return guarded([&] {
+    return record_custom(name, fn, self, destroy, {inputs, n_inputs}, {outputs, n_outputs}, {saved, n_saved});
+  });
+}
+
+tn_status* get_custom_saved(uint32_t index, tn_tensor** result) {
+  return guarded([&]() -> Status {
+    Tensor* t;
+    TN_TRY(custom_saved(index, &t));
+    *result = t;
+    return nullptr;
+  });
+}
+
+tn_status* hook_add(tn_tensor* t, tn_hook_fn fn, void* self, void (*destroy)(void*), uint64_t* id) {
+  return guarded([&] { return add_hook(as_tensor(t), fn, self, destroy, id); });
+}
+
+tn_status* hook_remove(tn_tensor* t, uint64_t id) {
+  return guarded([&] { return remove_hook(as_tensor(t), id); });
+}
+
+void set_anomaly(int32_t on) {
+  thread_state.modes = (thread_state.modes & ~uint32_t{kModeAnomaly}) | (on != 0 ? uint32_t{kModeAnomaly} : 0u);
+}
+
+int32_t anomaly() { return (thread_state.modes & kModeAnomaly) != 0 ? 1 : 0; }
+
+// tn_node is a Node; its name is made when it is asked for, and kept with the node.
+Node* as_node(const tn_node* node) { return reinterpret_cast<Node*>(const_cast<tn_node*>(node)); }
+tn_node* as_handle(Node* node) { return reinterpret_cast<tn_node*>(node); }
+
+tn_node* grad_fn(const tn_tensor* t) {
+  auto* tensor = const_cast<Tensor*>(as_tensor(t));
+  const Edge edge = gradient_edge(tensor);
+  if (edge.node != nullptr && edge.node->is_leaf()) {
+    edge.node->release();
+    return nullptr;
+  }
+  return as_handle(edge.node);
+}
+
+const char* node_name(const tn_node* node) {
+  auto& extras = as_node(node)->extras();
+  if (extras.name.empty()) extras.name = as_node(node)->name();
+  return extras.name.c_str();
+}
+
+uint32_t node_n_next(const tn_node* node) { return as_node(node)->n_edges(); }
+
+tn_node* node_next(const tn_node* node, uint32_t i) {
+  if (i >= as_node(node)->n_edges()) return nullptr;
+  Node* next = as_node(node)->edge(i).node;
+  if (next != nullptr) next->retain();
+  return as_handle(next);
+}
+
+tn_status* node_add_hook(tn_node* node, tn_hook_fn fn, void* self, void (*destroy)(void*)) {
+  return guarded([&]() -> Status {
+    as_node(node)->extras().hooks.push_back({0, 0, fn, self, destroy});
+    return nullptr;
+  });
+}
+
+void node_release(tn_node* node) {
+  if (node != nullptr) as_node(node)->release();
+}
+
+void get_random_state(uint64_t* seed, uint64_t* offset) {
+  const RandomState state = random_state();
+  *seed = state.seed;
+  *offset = state.offset;
+}
+
+tn_status* amp_enter(tn_device device, tn_dtype lower, const char* policy) {
+  return guarded([&] { return enter_autocast(device, lower, policy); });
+}
+
+tn_status* amp_leave() {
+  return guarded([] { return leave_autocast(); });
+}
+
+}  // namespace
+
+const tn_autograd_api* autograd_api() {
+  static const tn_autograd_api table = {
+      sizeof(tn_autograd_api), mode,        set_mode,    requires_grad, get_grad,         put_grad,
+      keep_grad,               run_backward, run_gradients, custom,      get_custom_saved, hook_add,
+      hook_remove,             set_anomaly, anomaly,     grad_fn,       node_name,        node_n_next,
+      node_next,               node_add_hook, node_release};
+  return &table;
+}
+
+const tn_random_api* random_api() {
+  static const tn_random_api table = {sizeof(tn_random_api), seed_random, get_random_state,
+                                      [](uint64_t seed, uint64_t offset) { set_random_state({seed, offset}); }};
+  return &table;
+}
+
+const tn_amp_api* amp_api() {
+  static const tn_amp_api table = {sizeof(tn_amp_api), amp_enter, amp_leave,
+                                   [] { return autocast_enabled() ? 1 : 0; }};
+  return &table;
+}
+
+}  // namespace tenon

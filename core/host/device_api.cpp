@@ -1,0 +1,143 @@
+// device/1, cache/1 and capture/1.
+#include "capture/capture.h"
+#include "dispatch/launch.h"
+#include "host/tables.h"
+#include "memory/cache.h"
+#include "memory/memory.h"
+
+namespace tenon {
+namespace {
+
+const char* type_name_of(int32_t type) {
+  const DeviceType* t = type >= 0 && type < device_type_count() ? device_type(type) : nullptr;
+  return t != nullptr ? t->name.c_str() : nullptr;
+}
+
+const char* type_description(int32_t type) {
+  const DeviceType* t = type >= 0 && type < device_type_count() ? device_type(type) : nullptr;
+  return t != nullptr ? t->description.c_str() : nullptr;
+}
+
+int32_t count(int32_t type) {
+  const DeviceType* t = type >= 0 && type < device_type_count() ? device_type(type) : nullptr;
+  return t != nullptr ? t->count : 0;
+}
+
+tn_status* parse(const char* text, tn_device* device) {
+  return guarded([&] { return parse_device(text, device); });
+}
+
+tn_status* synchronize(tn_device device) {
+  return guarded([&]() -> Status {
+    TN_TRY(check_device(device));
+    return synchronize_device(device);
+  });
+}
+
+tn_status* stream_create(tn_device device, tn_stream** stream) {
+  return guarded([&]() -> Status {
+    Stream* made;
+    TN_TRY(create_stream(device, &made));
+    *stream = made;
+    return nullptr;
+  });
+}
+
+tn_status* stream_destroy(tn_stream* stream) {
+  return guarded([&] { return destroy_stream(static_cast<Stream*>(stream)); });
+}
+
+tn_status* stream_synchronize(tn_stream* stream) {
+  return guarded([&] { return synchronize_stream(static_cast<Stream*>(stream)); });
+}
+
+tn_status* get_current_stream(tn_device device, tn_stream** stream) {
+  return guarded([&]() -> Status {
+    TN_TRY(check_device(device));
+    Stream* current;
+    TN_TRY(current_stream(device, &current));
+    *stream = current;
+    return nullptr;
+  });
+}
+
+tn_status* set_stream(tn_device device, tn_stream* stream) {
+  return guarded([&]() -> Status {
+    TN_TRY(check_device(device));
+    return set_current_stream(device, static_cast<Stream*>(stream));
+  });
+}
+
+tn_status* stats(tn_device device, tn_memory_stats* out) {
+  return guarded([&]() -> Status {
+    TN_TRY(check_device(device));
+    return memory_stats(device, out);
+  });
+}
+
+tn_status* set_limit(tn_device device, uint64_t bytes) {
+  return guarded([&]() -> Status {
+    TN_TRY(check_device(device));
+    return set_memory_limit(device, bytes);
+  });
+}
+
+tn_status* empty_device_cache(tn_device device) {
+  return guarded([&]() -> Status {
+    TN_TRY(check_device(device));
+    return empty_cache(device);
+  });
+}
+
+void* find_cached(const tn_call* call, const tn_tensor* t, uint64_t key) {
+  return find_blob(as_tensor(t), static_cast<Stream*>(call->stream), key);
+}
+
+tn_status* attach_cached(const tn_call* call, const tn_tensor* t, uint64_t key, void* blob, uint64_t bytes,
+                         void (*destroy)(void*)) {
+  return guarded([&] { return attach_blob(as_tensor(t), static_cast<Stream*>(call->stream), key, blob, bytes, destroy); });
+}
+
+DeviceGraph* as_graph(tn_graph* graph) { return reinterpret_cast<DeviceGraph*>(graph); }
+
+tn_status* capture_begin(tn_device device) {
+  return guarded([&] { return begin_capture(device); });
+}
+
+tn_status* capture_end(tn_graph** graph) {
+  return guarded([&]() -> Status {
+    DeviceGraph* made;
+    TN_TRY(end_capture(&made));
+    *graph = reinterpret_cast<tn_graph*>(made);
+    return nullptr;
+  });
+}
+
+tn_status* capture_launch(tn_graph* graph, tn_device device) {
+  return guarded([&] { return launch_graph(as_graph(graph), device); });
+}
+
+void capture_destroy(tn_graph* graph) { destroy_graph(as_graph(graph)); }
+
+}  // namespace
+
+const tn_device_api* device_api() {
+  static const tn_device_api table = {sizeof(tn_device_api), device_type_count, type_name_of,       type_description,
+                                      count,                 parse,             synchronize,        stream_create,
+                                      stream_destroy,        stream_synchronize, get_current_stream, set_stream,
+                                      stats,                 set_limit,         empty_device_cache};
+  return &table;
+}
+
+const tn_cache_api* cache_api() {
+  static const tn_cache_api table = {sizeof(tn_cache_api), find_cached, attach_cached};
+  return &table;
+}
+
+const tn_capture_api* capture_api() {
+  static const tn_capture_api table = {sizeof(tn_capture_api), capture_begin, capture_end, capture_launch,
+                                       capture_destroy};
+  return &table;
+}
+
+}  // namespace tenon

@@ -1,0 +1,143 @@
+// The host's table, and the library's one exported symbol.
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+
+#include "amp/autocast.h"
+#include "autograd/record.h"
+#include "base/log.h"
+#include "base/threads.h"
+#include "dispatch/call.h"
+#include "dispatch/expressions.h"
+#include "dispatch/host_table.h"
+#include "dispatch/launch.h"
+#include "host/tables.h"
+#include "object/api.h"
+
+namespace tenon {
+namespace {
+
+const void* get_interface(const char* name) {
+  const struct {
+    const char* name;
+    const void* (*table)();
+  } interfaces[] = {
+      {"tensor/1", [] { return static_cast<const void*>(tensor_api()); }},
+      {"device/1", [] { return static_cast<const void*>(device_api()); }},
+      {"cache/1", [] { return static_cast<const void*>(cache_api()); }},
+      {"autograd/1", [] { return static_cast<const void*>(autograd_api()); }},
+      {"random/1", [] { return static_cast<const void*>(random_api()); }},
+      {"amp/1", [] { return static_cast<const void*>(amp_api()); }},
+      {"object/1", [] { return static_cast<const void*>(object_api()); }},
+      {"plugin/1", [] { return static_cast<const void*>(plugin_api()); }},
+      {"explain/1", [] { return static_cast<const void*>(explain_api()); }},
+      {"profile/1", [] { return static_cast<const void*>(profile_api()); }},
+      {"capture/1", [] { return static_cast<const void*>(capture_api()); }},
+  };
+  for (const auto& i : interfaces) {
+    if (std::strcmp(i.name, name) == 0) return i.table();
+  }
+  return nullptr;
+}
+
+tn_status* status_new(tn_code code, const char* message, tn_status* cause) {
+  return make_status(code, message != nullptr ? message : "", cause);
+}
+
+tn_code status_code(const tn_status* status) { return status != nullptr ? status->code : tn_code{TN_OK}; }
+
+void status_set_payload(tn_status* status, const void* tag, void* payload, void (*destroy)(void*)) {
+  if (status->payload_destroy != nullptr) status->payload_destroy(status->payload);
+  status->payload_tag = tag;
+  status->payload = payload;
+  status->payload_destroy = destroy;
+}
+
+void* status_payload(const tn_status* status, const void* tag) {
+  for (; status != nullptr; status = status->cause) {
+    if (status->payload_tag == tag && status->payload != nullptr) return status->payload;
+  }
+  return nullptr;
+}
+
+tn_status* find_op(const char* name, const tn_op** op) {
+  return guarded([&]() -> Status {
+    const Op* found;
+    TN_TRY(registry().find(name, &found));
+    *op = found;
+    return nullptr;
+  });
+}
+
+tn_status* call_op(const tn_op* op, const tn_value* args, uint32_t n_args, tn_value* results, uint32_t n_results) {
+  return guarded([&] { return call(as_op(op), args, n_args, results, n_results); });
+}
+
+tn_status* call_primitive(tn_primitive kind, const tn_value* args, uint32_t n_args, tn_value* results,
+                          uint32_t n_results) {
+  return guarded([&] { return primitive(kind, {args, n_args}, {results, n_results}); });
+}
+
+tn_status* expression(const char* schema, const char* formula, const tn_expression** result) {
+  return guarded([&] { return intern_expression(schema, formula, result); });
+}
+
+void tensor_retain(tn_tensor* t) { as_tensor(t)->retain(); }
+void tensor_release(tn_tensor* t) {
+  if (t != nullptr) as_tensor(t)->release();
+}
+
+tn_status* value_copy(const tn_value* borrowed, tn_value* owned) {
+  return guarded([&] { return copy_value(*borrowed, owned); });
+}
+
+void log_message(int32_t level, const char* message) { log_line(level, message); }
+
+// What dispatch and the loader call in the parts above them.
+void wire() {
+  handlers.autograd_op = record_op;
+  handlers.autograd_primitive = record_primitive;
+  handlers.autocast = autocast_call;
+  object_references = {object_api()->retain, object_api()->release};
+}
+
+}  // namespace
+
+const tn_host& host_table() {
+  static const tn_host table = {
+      .size = sizeof(tn_host),
+      .abi_version = TN_ABI_VERSION,
+      .version = TENON_VERSION,
+      .get_interface = get_interface,
+      .status = status_new,
+      .status_code = status_code,
+      .status_message = status_text,
+      .status_set_payload = status_set_payload,
+      .status_payload = status_payload,
+      .status_free = free_status,
+      .workspace = call_workspace,
+      .set_output = call_set_output,
+      .keep = keep_call,
+      .release_kept = release_kept_call,
+      .parallel_for = parallel_for,
+      .find_op = find_op,
+      .call = call_op,
+      .primitive = call_primitive,
+      .expression = expression,
+      .tensor_retain = tensor_retain,
+      .tensor_release = tensor_release,
+      .value_copy = value_copy,
+      .value_release = release_value,
+      .log = log_message,
+  };
+  return table;
+}
+
+}  // namespace tenon
+
+extern "C" const tn_host* tenon_host(uint32_t abi_version) {
+  if (abi_version != TN_ABI_VERSION) return nullptr;
+  static std::once_flag wired;
+  std::call_once(wired, tenon::wire);
+  return &tenon::host_table();
+}

@@ -1,0 +1,72 @@
+// plugin/1, explain/1 and profile/1.
+#include <cstdlib>
+#include <cstring>
+
+#include "dispatch/explain.h"
+#include "host/tables.h"
+#include "plugin/listing.h"
+#include "plugin/loader.h"
+#include "profile/profile.h"
+
+namespace tenon {
+namespace {
+
+// Text that the caller owns and gives back with free_text.
+Status give(const std::string& text, const char** result) {
+  auto* copy = static_cast<char*>(std::malloc(text.size() + 1));
+  if (copy == nullptr) return error(TN_OUT_OF_MEMORY, "host memory is exhausted");
+  std::memcpy(copy, text.c_str(), text.size() + 1);
+  *result = copy;
+  return nullptr;
+}
+
+tn_status* load(const char* path) {
+  return guarded([&] { return load_plugin(path); });
+}
+
+tn_status* load_all() {
+  return guarded([] { return load_all_plugins(); });
+}
+
+tn_status* shutdown() {
+  return guarded([] { return shutdown_plugins(); });
+}
+
+tn_status* list(const char** json) {
+  return guarded([&] { return give(plugins_json(), json); });
+}
+
+tn_status* ops(const char** json) {
+  return guarded([&] { return give(ops_json(), json); });
+}
+
+void free_text(const char* text) { std::free(const_cast<char*>(text)); }
+
+tn_status* end_explain(const char** json) {
+  return guarded([&] { return give(explain_end(), json); });
+}
+
+void set_profile(tn_profile_fn fn, void* context) {
+  profile_slot = {fn, context};
+  thread_state.modes = (thread_state.modes & ~uint32_t{kModeProfile}) | (fn != nullptr ? uint32_t{kModeProfile} : 0u);
+}
+
+}  // namespace
+
+const tn_plugin_api* plugin_api() {
+  static const tn_plugin_api table = {sizeof(tn_plugin_api), load, load_all, shutdown, list, ops, free_text};
+  return &table;
+}
+
+const tn_explain_api* explain_api() {
+  static const tn_explain_api table = {sizeof(tn_explain_api), explain_begin, end_explain,
+                                       [](const char* name) { return counter_value(name); }};
+  return &table;
+}
+
+const tn_profile_api* profile_api() {
+  static const tn_profile_api table = {sizeof(tn_profile_api), set_profile};
+  return &table;
+}
+
+}  // namespace tenon

@@ -1,0 +1,20 @@
+// The interfaces that host->get_interface gives, a file each. Every function is a thin C border: it guards, and calls the part that
+// does the work.
+#pragma once
+
+#include "tenon/abi.h"
+
+namespace tenon {
+
+const tn_tensor_api* tensor_api();
+const tn_device_api* device_api();
+const tn_cache_api* cache_api();
+const tn_autograd_api* autograd_api();
+const tn_random_api* random_api();
+const tn_amp_api* amp_api();
+const tn_capture_api* capture_api();
+const tn_plugin_api* plugin_api();
+const tn_explain_api* explain_api();
+const tn_profile_api* profile_api();
+
+}  // namespace tenon

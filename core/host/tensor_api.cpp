@@ -1,0 +1,126 @@
+// tensor/1.
+#include "autograd/grad.h"
+#include "autograd/inplace.h"
+#include "autograd/prim.h"
+#include "dispatch/convert.h"
+#include "host/dlpack.h"
+#include "host/tables.h"
+#include "memory/memory.h"
+
+namespace tenon {
+namespace {
+
+tn_status* empty(int32_t ndim, const int64_t* sizes, tn_dtype dtype, tn_device device, tn_tensor** result) {
+  return guarded([&]() -> Status {
+    if (ndim < 0) return invalid("empty: {} dimensions", ndim);
+    const std::span<const int64_t> shape(sizes, static_cast<size_t>(ndim));
+    int64_t numel;
+    TN_TRY(count_elements("empty", shape, dtype, &numel));
+    if (device.type != TN_DEVICE_CPU || device.index != 0) TN_TRY(check_device(device));
+    Tensor* t;
+    TN_TRY(empty_tensor(shape, dtype, device, &t));
+    if ((thread_state.modes & kModeInference) != 0) t->flags |= TN_TENSOR_INFERENCE;
+    *result = t;
+    return nullptr;
+  });
+}
+
+tn_status* from_memory(void* data, int32_t ndim, const int64_t* sizes, const int64_t* strides, tn_dtype dtype,
+                       void (*release)(void*), void* context, tn_tensor** result) {
+  return guarded([&]() -> Status {
+    if (ndim < 0) return invalid("from_memory: {} dimensions", ndim);
+    const std::span<const int64_t> shape(sizes, static_cast<size_t>(ndim));
+    int64_t numel;
+    TN_TRY(count_elements("from_memory", shape, dtype, &numel));
+    if (data == nullptr && numel > 0) return invalid("from_memory: data is NULL for {} elements", numel);
+    int64_t extent = numel;
+    if (strides != nullptr && numel > 0) {
+      extent = 1;
+      for (int32_t d = 0; d < ndim; ++d) {
+        int64_t reach;
+        if (strides[d] < 0 || __builtin_mul_overflow(sizes[d] - 1, strides[d], &reach) ||
+            __builtin_add_overflow(extent, reach, &extent)) {
+          return invalid("from_memory: stride {} of dimension {} is negative or too large", strides[d], d);
+        }
+      }
+    }
+    int64_t bytes;
+    if (__builtin_mul_overflow(extent, static_cast<int64_t>(item_size(dtype)), &bytes)) {
+      return invalid("from_memory: the strides reach more bytes than 63 bits hold");
+    }
+    tn_storage* storage = adopt_host_memory(data, static_cast<uint64_t>(bytes), release, context);
+    *result = make_tensor(storage, shape, strides, 0, dtype);
+    return nullptr;
+  });
+}
+
+tn_status* to(tn_tensor* t, tn_device device, tn_dtype dtype, tn_tensor** result) {
+  return guarded([&]() -> Status {
+    if (device.type != TN_DEVICE_CPU) TN_TRY(check_device(device));
+    *result = prim::convert(as_tensor(t), device, dtype == TN_DTYPE_NONE ? t->dtype : dtype).take();
+    return nullptr;
+  });
+}
+
+tn_status* copy_(tn_tensor* dst, tn_tensor* src) {
+  return guarded([&] { return copy_recorded(as_tensor(dst), as_tensor(src)); });
+}
+
+tn_status* read(tn_tensor* t, void* memory, uint64_t bytes) {
+  return guarded([&] { return read_values(as_tensor(t), memory, bytes); });
+}
+
+tn_status* write(tn_tensor* t, const void* memory, uint64_t bytes) {
+  return guarded([&] { return write_values(as_tensor(t), memory, bytes); });
+}
+
+tn_status* mutable_data(tn_tensor* t, void** data) {
+  if (t->device.type != TN_DEVICE_CPU) {
+    return guarded([&] { return invalid("mutable_data: {} is not host memory; use write", tensor_text(t)); });
+  }
+  as_tensor(t)->bump_version();
+  *data = t->data;
+  return nullptr;
+}
+
+tn_status* detach_tensor(tn_tensor* t, tn_tensor** result) {
+  return guarded([&]() -> Status {
+    *result = detach(as_tensor(t));
+    return nullptr;
+  });
+}
+
+uint64_t version(const tn_tensor* t) { return as_tensor(t)->version(); }
+int32_t same_storage(const tn_tensor* a, const tn_tensor* b) { return a->storage == b->storage ? 1 : 0; }
+void* storage_memory(const tn_storage* storage) { return storage->memory; }
+int32_t is_retained_once(const tn_tensor* t) { return as_tensor(t)->retained_once() ? 1 : 0; }
+tn_dtype dtype_by_name(const char* name) { return dtype_from_name(name); }
+tn_dtype promote(tn_dtype a, tn_dtype b) {
+  return is_known_dtype(a) && is_known_dtype(b) ? promote_dtypes(a, b) : tn_dtype{TN_DTYPE_NONE};
+}
+
+tn_status* to_dlpack(tn_tensor* t, int32_t writable, void** managed) {
+  return guarded([&] { return export_dlpack(as_tensor(t), writable != 0, managed); });
+}
+
+tn_status* from_dlpack(void* managed, tn_tensor** result) {
+  return guarded([&]() -> Status {
+    Tensor* t;
+    TN_TRY(import_dlpack(managed, &t));
+    *result = t;
+    return nullptr;
+  });
+}
+
+}  // namespace
+
+const tn_tensor_api* tensor_api() {
+  static const tn_tensor_api table = {sizeof(tn_tensor_api), empty,         from_memory,    to,
+                                      copy_,                 read,          write,          mutable_data,
+                                      detach_tensor,         version,       same_storage,   storage_memory,
+                                      is_retained_once,      item_size,     dtype_name,     dtype_by_name,
+                                      promote,               to_dlpack,     from_dlpack};
+  return &table;
+}
+
+}  // namespace tenon

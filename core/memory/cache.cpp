@@ -1,0 +1,230 @@
+// Blobs of backends: found by key and view, dropped with their storage, its version, or for want of memory.
+#include "memory/cache.h"
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <unordered_set>
+#include <vector>
+
+#include "memory/cpu_memory.h"
+#include "memory/deferred.h"
+#include "memory/device_memory.h"
+
+namespace tenon {
+
+constinit thread_local HeldBlobs held_blobs{0, 0};
+
+namespace {
+
+struct DeviceBlobs;
+
+// Counted by the list it is in and the calls that hold it.
+struct Blob {
+  void* blob;
+  uint64_t bytes;
+  void (*destroy)(void*);
+  DeviceBlobs* device;
+  std::vector<Stream*>
+      streams;  // whose work may use it; needs the device's mutex, or the last reference
+  std::atomic<uint32_t> refs{1};
+};
+
+struct Entry {
+  uint64_t key;
+  uint64_t byte_offset;
+  tn_dtype dtype;
+  uint32_t version;  // of the storage when it was attached
+  std::vector<int64_t> sizes, strides;
+  Blob* blob;
+};
+
+}  // namespace
+
+struct BlobList {
+  tn_storage* storage;
+  std::vector<Entry> entries;
+};
+
+namespace {
+
+struct DeviceBlobs {
+  tn_device device;
+  std::atomic<uint64_t> bytes{0};
+  std::mutex mutex;
+  std::unordered_set<BlobList*> lists;  // needs the mutex, as their entries do
+};
+
+std::atomic<DeviceBlobs*> g_devices[kMaxDeviceTypes][kMaxDevices];
+
+std::vector<Blob*>& held_here() {
+  static thread_local std::vector<Blob*> held;
+  return held;
+}
+
+DeviceBlobs& blobs_of(tn_device device) {
+  std::atomic<DeviceBlobs*>& slot = g_devices[device.type][device.index];
+  DeviceBlobs* found = slot.load(std::memory_order_acquire);
+  if (found == nullptr) {
+    auto fresh = std::make_unique<DeviceBlobs>();
+    fresh->device = device;
+    if (slot.compare_exchange_strong(found, fresh.get())) found = fresh.release();
+  }
+  return *found;
+}
+
+void destroy_blob(void* context) {
+  auto* blob = static_cast<Blob*>(context);
+  blob->destroy(blob->blob);
+  blob->device->bytes.fetch_sub(blob->bytes, std::memory_order_relaxed);
+  delete blob;
+}
+
+void release(Blob* blob) {
+  if (blob->refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (blob->streams.empty()) return destroy_blob(blob);
+  deferred_queue(blob->device->device).push_behind(blob->streams, destroy_blob, blob);
+}
+
+// Needs the device's mutex.
+void note_use(Blob* blob, Stream* stream) {
+  if (stream != nullptr &&
+      std::find(blob->streams.begin(), blob->streams.end(), stream) == blob->streams.end()) {
+    blob->streams.push_back(stream);
+  }
+  if (held_blobs.depth != 0) {
+    blob->refs.fetch_add(1, std::memory_order_relaxed);
+    held_here().push_back(blob);
+    ++held_blobs.count;
+  }
+}
+
+bool is_of(const Entry& entry, const Tensor* t, uint64_t key) {
+  return entry.key == key && entry.byte_offset == t->byte_offset && entry.dtype == t->dtype &&
+         std::ranges::equal(entry.sizes, t->size_span()) &&
+         std::ranges::equal(entry.strides, t->stride_span());
+}
+
+// Needs the mutex. Takes the list from the storage, whose last touch this is: it may be freed at
+// once.
+void take_list(DeviceBlobs& here, BlobList* list, std::vector<Blob*>* dropped) {
+  for (const Entry& entry : list->entries) dropped->push_back(entry.blob);
+  here.lists.erase(list);
+  list->storage->blobs.store(nullptr, std::memory_order_release);
+  delete list;
+}
+
+bool has_room(tn_device device, uint64_t bytes) {
+  return device.type == TN_DEVICE_CPU ? cpu_has_room(bytes) : device_memory(device).has_room(bytes);
+}
+
+}  // namespace
+
+void* find_blob(const Tensor* tensor, Stream* stream, uint64_t key) {
+  tn_storage* storage = tensor->storage;
+  if (storage->blobs.load(std::memory_order_acquire) == nullptr) return nullptr;
+  DeviceBlobs& here = blobs_of(storage->device);
+  std::vector<Blob*> stale;
+  void* found = nullptr;
+  {
+    const std::lock_guard lock(here.mutex);
+    BlobList* list = storage->blobs.load(std::memory_order_relaxed);
+    if (list == nullptr) return nullptr;
+    const uint32_t version = storage->version.load(std::memory_order_relaxed);
+    std::erase_if(list->entries, [&](const Entry& entry) {
+      const bool over = entry.version != version || storage->no_cache;
+      if (over) stale.push_back(entry.blob);
+      return over;
+    });
+    for (const Entry& entry : list->entries) {
+      if (!is_of(entry, tensor, key)) continue;
+      note_use(entry.blob, stream);
+      found = entry.blob->blob;
+      break;
+    }
+    if (list->entries.empty()) take_list(here, list, &stale);
+  }
+  for (Blob* blob : stale) release(blob);
+  return found;
+}
+
+Status attach_blob(const Tensor* tensor, Stream* stream, uint64_t key, void* memory, uint64_t bytes,
+                   void (*destroy)(void*)) {
+  tn_storage* storage = tensor->storage;
+  DeviceBlobs& here = blobs_of(storage->device);
+  const bool may_keep = !storage->no_cache && storage->device.type != TN_DEVICE_META &&
+                        has_room(storage->device, bytes);
+  auto* blob = new Blob{memory, bytes, destroy, &here, {}};
+  here.bytes.fetch_add(bytes, std::memory_order_relaxed);
+  {
+    const std::lock_guard lock(here.mutex);
+    note_use(blob, stream);
+    BlobList* list = storage->blobs.load(std::memory_order_relaxed);
+    const uint32_t version = storage->version.load(std::memory_order_relaxed);
+    // Where two threads packed the same, the first one's stays.
+    const bool is_there =
+        list != nullptr && std::ranges::any_of(list->entries, [&](const Entry& entry) {
+          return entry.version == version && is_of(entry, tensor, key);
+        });
+    if (may_keep && !is_there) {
+      if (list == nullptr) {
+        list = new BlobList{storage, {}};
+        here.lists.insert(list);
+        storage->blobs.store(list, std::memory_order_release);
+      }
+      list->entries.push_back({key,
+                               tensor->byte_offset,
+                               tensor->dtype,
+                               version,
+                               {tensor->sizes, tensor->sizes + tensor->ndim},
+                               {tensor->strides, tensor->strides + tensor->ndim},
+                               blob});
+      return nullptr;
+    }
+  }
+  release(blob);
+  return nullptr;
+}
+
+void drop_blobs(tn_storage* storage) {
+  if (storage->blobs.load(std::memory_order_acquire) == nullptr) return;
+  DeviceBlobs& here = blobs_of(storage->device);
+  std::vector<Blob*> dropped;
+  {
+    const std::lock_guard lock(here.mutex);
+    BlobList* list = storage->blobs.load(std::memory_order_relaxed);
+    if (list != nullptr) take_list(here, list, &dropped);
+  }
+  for (Blob* blob : dropped) release(blob);
+}
+
+uint64_t drop_all_blobs(tn_device device) {
+  DeviceBlobs& here = blobs_of(device);
+  std::vector<Blob*> dropped;
+  uint64_t bytes = 0;
+  {
+    const std::lock_guard lock(here.mutex);
+    while (!here.lists.empty()) take_list(here, *here.lists.begin(), &dropped);
+    for (const Blob* blob : dropped) bytes += blob->bytes;
+  }
+  for (Blob* blob : dropped) release(blob);
+  return bytes;
+}
+
+uint64_t cached_blob_bytes(tn_device device) {
+  const DeviceBlobs* here = g_devices[device.type][device.index].load(std::memory_order_acquire);
+  return here == nullptr ? 0 : here->bytes.load(std::memory_order_relaxed);
+}
+
+void CallBlobs::release() {
+  std::vector<Blob*>& held = held_here();
+  while (held_blobs.count != mark_) {
+    Blob* blob = held.back();
+    held.pop_back();
+    --held_blobs.count;
+    tenon::release(blob);
+  }
+}
+
+}  // namespace tenon

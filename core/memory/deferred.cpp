@@ -1,0 +1,103 @@
+// The queue of what waits for streams, polled wherever the device is at hand.
+#include "memory/deferred.h"
+
+#include <iterator>
+#include <memory>
+#include <thread>
+#include <utility>
+
+namespace tenon {
+namespace {
+
+std::atomic<DeferredQueue*> g_queues[kMaxDeviceTypes][kMaxDevices];
+
+// Actions may allocate and synchronize, and so come here again: they do not wait for themselves.
+constinit thread_local int t_depth = 0;
+
+bool has_passed(const std::vector<Event>& events) {
+  for (const Event& event : events) {
+    bool passed = false;
+    const StatusHolder failed(event.query(&passed));
+    if (failed || !passed) return false;
+  }
+  return true;
+}
+
+bool wait_for(const std::vector<Event>& events) {
+  for (const Event& event : events) {
+    if (const StatusHolder failed{event.synchronize()}) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void DeferredQueue::push_behind(std::span<Stream* const> streams, void (*action)(void*),
+                                void* context) {
+  std::vector<Event> events;
+  events.reserve(streams.size());
+  for (Stream* stream : streams) {
+    Event event;
+    if (const StatusHolder failed{event.record(stream)}) {
+      const StatusHolder lost(synchronize_stream(stream));
+      if (lost) return;
+    }
+    if (!event.is_empty()) events.push_back(std::move(event));
+  }
+  if (events.empty()) return action(context);
+  const std::lock_guard lock(mutex_);
+  items_.push_back({std::move(events), action, context});
+  n_waiting_.fetch_add(1, std::memory_order_release);
+}
+
+void DeferredQueue::pass(bool (*is_over)(const std::vector<Event>&)) {
+  ++t_depth;
+  Items waiting;
+  for (Item& item : take_all()) {
+    if (is_over(item.events)) {
+      item.action(item.context);
+      n_waiting_.fetch_sub(1, std::memory_order_release);
+    } else {
+      waiting.push_back(std::move(item));
+    }
+  }
+  put_back(std::move(waiting));
+  --t_depth;
+}
+
+void DeferredQueue::poll_waiting() { pass(has_passed); }
+
+void DeferredQueue::drain() {
+  // More than once, because another thread may hold items now and put them back. Lost ones stay.
+  for (int i = 0; i < 4 && n_waiting_.load(std::memory_order_acquire) != 0; ++i) {
+    pass(wait_for);
+    while (t_depth == 0 && n_in_hand_.load(std::memory_order_acquire) != 0) {
+      std::this_thread::yield();
+    }
+  }
+}
+
+DeferredQueue::Items DeferredQueue::take_all() {
+  const std::lock_guard lock(mutex_);
+  n_in_hand_.fetch_add(1, std::memory_order_relaxed);
+  return std::exchange(items_, {});
+}
+
+void DeferredQueue::put_back(Items items) {
+  const std::lock_guard lock(mutex_);
+  items_.insert(items_.begin(), std::make_move_iterator(items.begin()),
+                std::make_move_iterator(items.end()));
+  n_in_hand_.fetch_sub(1, std::memory_order_release);
+}
+
+DeferredQueue& deferred_queue(tn_device device) {
+  std::atomic<DeferredQueue*>& slot = g_queues[device.type][device.index];
+  DeferredQueue* found = slot.load(std::memory_order_acquire);
+  if (found == nullptr) {
+    auto fresh = std::make_unique<DeferredQueue>();
+    if (slot.compare_exchange_strong(found, fresh.get())) found = fresh.release();
+  }
+  return *found;
+}
+
+}  // namespace tenon

@@ -1,0 +1,343 @@
+// The block cache of a plugin's device: best fit, split, merge, stream-ordered frees, limit.
+#include "memory/device_memory.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "base/pool.h"
+#include "memory/cache.h"
+#include "memory/deferred.h"
+#include "memory/hazards.h"
+
+namespace tenon {
+namespace {
+
+constexpr uint64_t kGranularity = 512;
+constexpr uint64_t kSmallRequest = uint64_t{512} << 10;
+constexpr uint64_t kSmallSegment = uint64_t{2} << 20;
+constexpr uint8_t kPoison = 0xFF;  // NaN in every float dtype, -1 in the integers
+
+using StoragePool = Pool<sizeof(tn_storage), 64>;
+
+std::atomic<DeviceMemory*> g_memories[kMaxDeviceTypes][kMaxDevices];
+
+bool is_poisoning() {
+  static const bool poisoning = [] {
+    const char* text = std::getenv("TENON_POISON");
+    return text != nullptr && std::strcmp(text, "1") == 0;
+  }();
+  return poisoning;
+}
+
+// The stream that a block returns to: another one where its own is dead, because all of its work is
+// done.
+Stream* living(Stream* stream) {
+  if (stream == nullptr) return nullptr;
+  const StreamUse use(stream);
+  if (use) return stream;
+  Stream* other = nullptr;
+  const StatusHolder none(default_stream(stream->device, &other));
+  return none ? stream : other;
+}
+
+}  // namespace
+
+DeviceMemory::DeviceMemory(tn_device device)
+    : device_(device),
+      type_(*device_type(device.type)),
+      granularity_(std::max<uint64_t>(kGranularity, static_cast<uint64_t>(type_.def.alignment))),
+      // Poisoning looks for touches of memory that is not one's own: backends see these at the ends
+      // of segments only.
+      may_split_((type_.def.flags & TN_DEVICE_NO_ADDRESS) == 0 && !is_poisoning()) {}
+
+uint64_t DeviceMemory::rounded(uint64_t bytes) const {
+  const uint64_t wanted = std::max<uint64_t>(bytes, 1);
+  return kCaching ? (wanted + granularity_ - 1) / granularity_ * granularity_ : wanted;
+}
+
+Status DeviceMemory::allocate(Stream* stream, uint64_t bytes, tn_storage** storage) {
+  if (stream == nullptr) TN_TRY(current_stream(device_, &stream));
+  if (!(stream->device == device_)) {
+    return invalid("memory on {} cannot belong to a stream of {}", device_text(device_),
+                   device_text(stream->device));
+  }
+  if (bytes > kMaxRequest) return out_of_memory(device_, summary(bytes));
+  deferred_queue(device_).poll();
+  Block* block = take(stream, rounded(bytes));
+  if (block == nullptr) TN_TRY(grow(stream, rounded(bytes), &block));
+  if (block == nullptr) return out_of_memory(device_, summary(bytes));
+  block->requested = bytes;
+  {
+    const std::lock_guard lock(mutex_);
+    ++n_allocations_;
+    live_ += bytes;
+    peak_ = std::max(peak_, live_);
+  }
+  auto* made = new (StoragePool::allocate()) tn_storage;
+  made->memory = block->memory;
+  made->bytes = bytes;
+  made->device = device_;
+  made->destroy = destroy_storage;
+  made->context = block;
+  made->stream = stream;
+  *storage = made;
+  return nullptr;
+}
+
+void DeviceMemory::destroy_storage(tn_storage* storage) {
+  drop_blobs(storage);
+  auto* block = static_cast<Block*>(storage->context);
+  DeviceMemory* memory = block->owner;
+  std::vector<Stream*> streams = end_hazards(storage);
+  storage->~tn_storage();
+  StoragePool::close_at_thread_exit();
+  StoragePool::free(storage);
+  {
+    const std::lock_guard lock(memory->mutex_);
+    memory->live_ -= block->requested;
+  }
+  if (!kCaching) streams.push_back(block->stream);  // goes to the backend, which knows no stream
+  deferred_queue(memory->device_).push_behind(streams, give_back, block);
+}
+
+// Behind the work of all streams but the block's own.
+void DeviceMemory::give_back(void* context) {
+  auto* block = static_cast<Block*>(context);
+  DeviceMemory* memory = block->owner;
+  if (!kCaching) return memory->release_segment(block);
+  block->stream = living(block->stream);
+  const StreamUse use(block->stream);  // so that it does not die before the block is in its pool
+  const tn_device_def& def = memory->type_.def;
+  if (use && is_poisoning() && def.fill_bytes != nullptr) {
+    const StatusHolder ignored(
+        def.fill_bytes(def.self, block->stream, block->memory, 0, kPoison, block->bytes));
+  }
+  const std::lock_guard lock(memory->mutex_);
+  memory->in_use_ -= block->bytes;
+  memory->insert(block);
+}
+
+// Needs the mutex, as do the next three.
+void DeviceMemory::insert(Block* block) {
+  block->free = true;
+  const auto joins = [&](const Block* other) {
+    return other != nullptr && other->free && other->stream == block->stream;
+  };
+  FreeBlocks& blocks = pools_[block->stream].free[block->small];
+  if (joins(block->before)) {
+    blocks.erase(block->before);
+    block = merge(block->before, block);
+  }
+  if (joins(block->after)) {
+    blocks.erase(block->after);
+    block = merge(block, block->after);
+  }
+  blocks.insert(block);
+}
+
+DeviceMemory::Block* DeviceMemory::merge(Block* left, Block* right) {
+  left->bytes += right->bytes;
+  left->after = right->after;
+  if (left->after != nullptr) left->after->before = left;
+  delete right;
+  return left;
+}
+
+// Gives the part behind the first `bytes`.
+DeviceMemory::Block* DeviceMemory::split(Block* block, uint64_t bytes) {
+  auto* rest = new Block(*block);
+  rest->memory = static_cast<char*>(block->memory) + bytes;
+  rest->bytes = block->bytes - bytes;
+  rest->before = block;
+  if (rest->after != nullptr) rest->after->before = rest;
+  block->after = rest;
+  block->bytes = bytes;
+  return rest;
+}
+
+bool DeviceMemory::over_limit(uint64_t more) const {
+  return limit_ != 0 && taken_ + cached_blob_bytes(device_) + more > limit_;
+}
+
+// The smallest free block that fits without much waste; NULL: none.
+DeviceMemory::Block* DeviceMemory::take(Stream* stream, uint64_t bytes) {
+  if (!kCaching) return nullptr;
+  const std::lock_guard lock(mutex_);
+  const auto pool = pools_.find(stream);
+  if (pool == pools_.end() || over_limit(0)) return nullptr;
+  Block wanted{};
+  wanted.bytes = bytes;
+  for (const bool small : {true, false}) {
+    if (small && bytes > kSmallRequest) continue;
+    FreeBlocks& blocks = pool->second.free[small];
+    const auto found = blocks.lower_bound(&wanted);
+    if (found == blocks.end()) continue;
+    Block* block = *found;
+    const bool wasteful = block->bytes - bytes > bytes / 4;
+    // Small requests leave large blocks whole: those would never come together again.
+    const bool cut = wasteful && may_split_ && (small || bytes > kSmallRequest);
+    if (wasteful && !cut) continue;
+    blocks.erase(found);
+    block->free = false;
+    if (cut) insert(split(block, bytes));
+    in_use_ += block->bytes;
+    return block;
+  }
+  return nullptr;
+}
+
+// Takes a segment from the backend, after making room if need be. NULL: there is none.
+Status DeviceMemory::grow(Stream* stream, uint64_t bytes, Block** block) {
+  const bool small = kCaching && may_split_ && bytes <= kSmallRequest && granularity_ <= 4096;
+  uint64_t segment = bytes;
+  if (small && has_room(16 * kSmallSegment)) segment = kSmallSegment;
+  void* memory = nullptr;
+  TN_TRY(take_segment(segment, &memory));
+  if (memory == nullptr) {
+    drop_all_blobs(device_);
+    TN_TRY(empty_cache());
+    *block = take(stream, bytes);  // of another thread, freed meanwhile
+    if (*block != nullptr) return nullptr;
+    segment = bytes;
+    TN_TRY(take_segment(segment, &memory));
+    if (memory == nullptr) return nullptr;
+  }
+  const bool cut = segment != bytes;
+  auto* made = new Block{this, memory, segment, 0, stream, nullptr, nullptr, false, cut};
+  const std::lock_guard lock(mutex_);
+  ++n_segments_;
+  if (cut) insert(split(made, bytes));
+  in_use_ += made->bytes;
+  *block = made;
+  return nullptr;
+}
+
+// NULL with success: over the limit, or the device has no more.
+Status DeviceMemory::take_segment(uint64_t bytes, void** memory) {
+  *memory = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    if (over_limit(bytes)) return nullptr;
+    taken_ += bytes;
+  }
+  Status failed = type_.def.allocate(type_.def.self, device_.index, bytes, memory);
+  if (failed == nullptr && *memory != nullptr) return nullptr;
+  *memory = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    taken_ -= bytes;
+  }
+  if (failed != nullptr && failed->code == TN_OUT_OF_MEMORY) {
+    free_status(failed);
+    return nullptr;
+  }
+  return failed;
+}
+
+void DeviceMemory::release_segment(Block* block) {
+  type_.def.free(type_.def.self, device_.index, block->memory, block->bytes);
+  const std::lock_guard lock(mutex_);
+  taken_ -= block->bytes;
+  if (!block->free) in_use_ -= block->bytes;
+  delete block;
+}
+
+Status DeviceMemory::release_cached() {
+  std::vector<Block*> segments;
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto& [stream, pool] : pools_) {
+      for (FreeBlocks& blocks : pool.free) {
+        std::copy_if(blocks.begin(), blocks.end(), std::back_inserter(segments),
+                     [](const Block* block) { return block->is_segment(); });
+        std::erase_if(blocks, [](const Block* block) { return block->is_segment(); });
+      }
+    }
+  }
+  Stream* done = nullptr;  // blocks come stream by stream
+  for (size_t i = 0; i < segments.size(); ++i) {
+    Stream* stream = segments[i]->stream;
+    Status failed = stream != done ? synchronize_stream(stream) : nullptr;
+    if (failed != nullptr) {
+      const std::lock_guard lock(mutex_);
+      for (; i < segments.size(); ++i) insert(segments[i]);
+      return failed;
+    }
+    done = stream;
+    release_segment(segments[i]);
+  }
+  return nullptr;
+}
+
+Status DeviceMemory::empty_cache() {
+  TN_TRY(synchronize_device(device_));
+  deferred_queue(device_).drain();
+  return release_cached();
+}
+
+Status DeviceMemory::set_limit(uint64_t bytes) {
+  bool over = false;
+  {
+    const std::lock_guard lock(mutex_);
+    limit_ = bytes;
+    over = over_limit(0);
+  }
+  return over ? empty_cache() : nullptr;
+}
+
+bool DeviceMemory::has_room(uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  return !over_limit(bytes);
+}
+
+// Its blocks are for the default stream from now on.
+void DeviceMemory::stream_died(Stream* stream) {
+  Stream* heir = living(stream);
+  const std::lock_guard lock(mutex_);
+  const auto pool = pools_.find(stream);
+  if (pool == pools_.end() || heir == stream) return;
+  const StreamPool orphans = std::move(pool->second);
+  pools_.erase(pool);
+  for (const FreeBlocks& blocks : orphans.free) {
+    for (Block* block : blocks) {
+      block->stream = heir;
+      insert(block);
+    }
+  }
+}
+
+MemorySummary DeviceMemory::summary(uint64_t wanted) {
+  const std::lock_guard lock(mutex_);
+  return {wanted, limit_, live_, taken_ - in_use_, cached_blob_bytes(device_)};
+}
+
+void DeviceMemory::read_stats(tn_memory_stats* stats) {
+  deferred_queue(device_).poll();
+  const std::lock_guard lock(mutex_);
+  stats->allocated = live_;
+  stats->reserved_bytes = taken_;
+  stats->peak_allocated = peak_;
+  stats->n_allocations = n_allocations_;
+  stats->n_device_allocations = n_segments_;
+  stats->cached = cached_blob_bytes(device_);
+  stats->limit = limit_;
+}
+
+DeviceMemory& device_memory(tn_device device) {
+  std::atomic<DeviceMemory*>& slot = g_memories[device.type][device.index];
+  DeviceMemory* found = slot.load(std::memory_order_acquire);
+  if (found == nullptr) {
+    static const StreamHooks hooks{
+        .synchronized = [](tn_device synchronized) { deferred_queue(synchronized).poll(); },
+        .destroyed = [](Stream* stream) { device_memory(stream->device).stream_died(stream); }};
+    set_stream_hooks(&hooks);
+    auto fresh = std::make_unique<DeviceMemory>(device);
+    if (slot.compare_exchange_strong(found, fresh.get())) found = fresh.release();
+  }
+  return *found;
+}
+
+}  // namespace tenon

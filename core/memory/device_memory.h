@@ -1,0 +1,94 @@
+// The memory of one plugin's device: blocks cached per stream, cut out of segments taken from the
+// backend.
+//
+// Invariants
+//  1. A block belongs to one stream. It is given out again on that stream only, in its order; it
+//  comes back at once when no
+//     other stream used it, else when those have passed (deferred.h).
+//  2. The blocks of a segment cover it without gap, in order of their addresses; no two neighbours
+//  are free on one stream.
+//  3. A segment goes back to the backend whole, behind the work of its block's stream.
+//  4. taken_ + blobs never grow past the limit; while they are past it (the limit came later), the
+//  cache gives nothing.
+//  5. No function of the backend is called under the mutex.
+// Where memory has no address, blocks are whole segments. Without caching a block is a segment of
+// exactly the bytes asked for.
+#pragma once
+
+#include <mutex>
+#include <set>
+#include <unordered_map>
+#include <vector>
+
+#include "memory/summary.h"
+#include "tensor/storage.h"
+
+namespace tenon {
+
+class DeviceMemory {
+ public:
+  explicit DeviceMemory(tn_device device);
+  [[nodiscard]] Status allocate(Stream* stream, uint64_t bytes, tn_storage** storage);
+  void read_stats(tn_memory_stats* stats);
+  [[nodiscard]] Status set_limit(uint64_t bytes);
+  [[nodiscard]] Status empty_cache();
+  bool has_room(uint64_t bytes);  // beside what is taken, under the limit
+  void stream_died(Stream* stream);
+
+ private:
+  struct Block {
+    DeviceMemory* owner;
+    void* memory;
+    uint64_t bytes;      // of the block
+    uint64_t requested;  // of its storage
+    Stream* stream;
+    Block* before;  // neighbours in the segment
+    Block* after;
+    bool free;
+    bool small;  // its segment is for small blocks
+    bool is_segment() const { return before == nullptr && after == nullptr; }
+  };
+  struct BySize {
+    bool operator()(const Block* a, const Block* b) const {
+      return a->bytes != b->bytes ? a->bytes < b->bytes : a->memory < b->memory;
+    }
+  };
+  using FreeBlocks = std::set<Block*, BySize>;
+  struct StreamPool {
+    FreeBlocks free[2];  // large, small
+  };
+
+  static void destroy_storage(tn_storage* storage);
+  static void give_back(void* block);
+  uint64_t rounded(uint64_t bytes) const;
+  Block* take(Stream* stream, uint64_t bytes);
+  Block* split(Block* block, uint64_t bytes);
+  Block* merge(Block* left, Block* right);
+  [[nodiscard]] Status grow(Stream* stream, uint64_t bytes, Block** block);
+  [[nodiscard]] Status take_segment(uint64_t bytes, void** memory);
+  void insert(Block* block);
+  void release_segment(Block* block);
+  [[nodiscard]] Status release_cached();
+  bool over_limit(uint64_t more) const;
+  MemorySummary summary(uint64_t wanted);
+
+  const tn_device device_;
+  const DeviceType& type_;
+  const uint64_t granularity_;
+  const bool may_split_;
+  std::mutex mutex_;
+  // All of these need the mutex.
+  std::unordered_map<Stream*, StreamPool> pools_;
+  uint64_t limit_ = 0;
+  uint64_t taken_ = 0;   // bytes of segments
+  uint64_t in_use_ = 0;  // bytes of blocks that are not free
+  uint64_t live_ = 0;    // bytes of live storages
+  uint64_t peak_ = 0;
+  uint64_t n_allocations_ = 0;
+  uint64_t n_segments_ = 0;
+};
+
+// Of a plugin's device that exists; lives as long as the process.
+DeviceMemory& device_memory(tn_device device);
+
+}  // namespace tenon

@@ -1,0 +1,41 @@
+// Factories: the named constructors of objects that plugins bring. The loader checks and commits
+// them; object/1 creates through them. Thread-safe. A factory lives as long as the process.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "object/object.h"
+
+namespace tenon {
+
+struct Factory {
+  tn_factory_def def;  // its strings are not kept: use the ones below
+  Schema schema;
+  std::string plugin;
+};
+
+// Is the definition complete, its schema right, its name free? Factories of one plugin that is
+// being staged are not there yet: the caller compares their names.
+[[nodiscard]] Status check_factory(const tn_factory_def& def);
+// "Linear"; "" where the schema cannot be parsed.
+std::string factory_name(const tn_factory_def& def);
+// After a successful check, under the loader's lock.
+void commit_factory(const tn_factory_def& def, std::string plugin);
+// In order of registration: for `tenon plugins`.
+std::vector<const Factory*> all_factories();
+// After shutdown: creation fails, and the factories' destroy slots have been called, youngest
+// first.
+void close_factories();
+
+// Creates by a factory's name. Options by schema, trailing ones default. The object is the
+// caller's.
+[[nodiscard]] Status create_object(std::string_view factory, const tn_value* args, uint32_t n_args,
+                                   Object** object);
+// By option names, any order: names[i] belongs to args[i].
+[[nodiscard]] Status create_object_named(std::string_view factory, const char* const* names,
+                                         const tn_value* args, uint32_t n, Object** object);
+
+}  // namespace tenon

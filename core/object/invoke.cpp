@@ -1,0 +1,92 @@
+#include "object/invoke.h"
+
+namespace tenon {
+namespace {
+
+// The error that left the last call on this thread that failed, and through which object: the
+// caller one level up finds its child by it. Compared only, never followed.
+struct LastFailure {
+  const tn_status* status;
+  const Object* object;
+};
+thread_local LastFailure last_failure{};
+
+// Puts the object in front of the message. The status stays the same one, with its causes and
+// payload.
+Status name_object(const Object* object, Status status) {
+  std::string message;
+  for (const NamedChild& child : object->children) {
+    if (status != last_failure.status || child.object.get() != last_failure.object) continue;
+    const std::string own = child.object->type + ": ";
+    if (!status->message.starts_with(own)) continue;
+    message = fmt::format("{}: child '{}' ({}): {}", object->type, child.name, child.object->type,
+                          std::string_view(status->message).substr(own.size()));
+    break;
+  }
+  if (message.empty()) message = fmt::format("{}: {}", object->type, status->message);
+  status->message = std::move(message);
+  status->full.clear();
+  last_failure = {status, object};
+  return status;
+}
+
+Status check_results(const Object* object, const Method& method, const tn_value* results,
+                     uint32_t n) {
+  for (uint32_t i = 0; i < n; ++i) {
+    const Argument& expected = method.schema.returns[i];
+    StatusHolder misfit(
+        check_value(method.schema, expected, results[i], /*numbers_as_tensors=*/false));
+    if (misfit) {
+      return error(TN_INTERNAL, "{}.{} gave {} as result {}: {}", object->type, method.schema.name,
+                   value_kind_name(results[i]), i, method.schema.text);
+    }
+  }
+  return nullptr;
+}
+
+// Gives up all results unless `keep` was called.
+class ResultGuard {
+ public:
+  ResultGuard(tn_value* results, uint32_t n) : results_(results), n_(n) {}
+  ResultGuard(const ResultGuard&) = delete;
+  ~ResultGuard() {
+    for (uint32_t i = 0; i < n_; ++i) release_value(&results_[i]);
+  }
+  void keep() { n_ = 0; }
+
+ private:
+  tn_value* results_;
+  uint32_t n_;
+};
+
+}  // namespace
+
+Status invoke(Object* object, std::string_view name, const tn_value* args, uint32_t n_args,
+              tn_value* results, uint32_t n_results) {
+  std::shared_ptr<const Method> method;
+  TN_TRY(find_method(object, name, &method));
+  BoundArguments arguments;
+  TN_TRY(arguments.bind(object->type, method->schema, args, n_args));
+  if (n_results != method->schema.returns.size()) {
+    return invalid("{}.{}: {} results asked for, it gives {}: {}", object->type, name, n_results,
+                   method->schema.returns.size(), method->schema.text);
+  }
+  for (uint32_t i = 0; i < n_results; ++i) results[i] = tn_value{};
+  ResultGuard guard(results, n_results);
+  if (Status status = method->fn(method->self, object, arguments.data(), arguments.size(), results,
+                                 n_results)) {
+    return name_object(object, status);
+  }
+  TN_TRY(check_results(object, *method, results, n_results));
+  if (object->hooks && name == "forward") {
+    const std::shared_ptr<const HookList> hooks = object->hooks;
+    for (const auto& hook : *hooks) {
+      TN_TRY(hook->fn(hook->self, object, arguments.data(), arguments.size(), results, n_results));
+      TN_TRY(check_results(object, *method, results, n_results));
+    }
+  }
+  guard.keep();
+  return nullptr;
+}
+
+}  // namespace tenon

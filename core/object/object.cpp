@@ -1,0 +1,188 @@
+// Building and reading one object.
+#include "object/object.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "base/text.h"
+
+namespace tenon {
+namespace {
+
+template <typename Entry>
+Entry* find_named(std::vector<Entry>& entries, std::string_view name) {
+  const auto it = std::find_if(entries.begin(), entries.end(),
+                               [&](const Entry& entry) { return entry.name == name; });
+  return it == entries.end() ? nullptr : &*it;
+}
+template <typename Entry>
+const Entry* find_named(const std::vector<Entry>& entries, std::string_view name) {
+  return find_named(const_cast<std::vector<Entry>&>(entries), name);
+}
+
+template <typename Entry>
+std::vector<std::string> names_of(const std::vector<Entry>& entries) {
+  std::vector<std::string> names;
+  for (const Entry& entry : entries) names.push_back(entry.name);
+  return names;
+}
+
+Status no_such(const Object* object, const char* what, std::string_view name,
+               const std::vector<std::string>& names) {
+  return error(TN_NOT_FOUND, "{} has no {} '{}'{}", object->type, what, name,
+               did_you_mean(name, names));
+}
+
+Status check_name(const Object* object, const char* what, std::string_view name) {
+  if (name.empty()) return invalid("{}: the name of a {} is empty", object->type, what);
+  if (name.find('.') != std::string_view::npos) {
+    return invalid("{}: '{}' cannot name a {}: dots separate the parts of a path", object->type,
+                   name, what);
+  }
+  return nullptr;
+}
+
+// Is `wanted` in the tree under `root`, or `root` itself? Objects among the options count: they are
+// held too.
+bool contains(const Object* root, const Object* wanted, std::unordered_set<const Object*>* seen) {
+  if (root == nullptr || !seen->insert(root).second) return false;
+  if (root == wanted) return true;
+  for (const NamedChild& child : root->children) {
+    if (contains(child.object.get(), wanted, seen)) return true;
+  }
+  for (const Option& option : root->options) {
+    const tn_value& value = option.value.get();
+    if (value.kind == TN_OBJECT && contains(value.as.object, wanted, seen)) return true;
+    for (uint32_t i = 0; value.kind == TN_OBJECTS && i < value.count; ++i) {
+      if (contains(value.as.objects[i], wanted, seen)) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+Status create_empty_object(std::string_view type, tn_object_kind kind, Object** object) {
+  if (type.empty()) return invalid("an object needs the name of its type");
+  if (kind < TN_LAYER || kind > TN_OTHER_OBJECT) return invalid("{}: unknown kind {}", type, kind);
+  *object = new Object(std::string(type), kind);
+  return nullptr;
+}
+
+Status set_tensor(Object* object, std::string_view name, Tensor* tensor, tn_entry_kind kind) {
+  TN_TRY(check_name(object, "tensor", name));
+  if (kind < TN_PARAMETER || kind > TN_STATE)
+    return invalid("{}: unknown entry kind {}", object->type, kind);
+  if (find_named(object->children, name) != nullptr) {
+    return invalid("{}: '{}' is a child already", object->type, name);
+  }
+  if (tensor != nullptr && kind == TN_PARAMETER && !tensor->is_leaf()) {
+    return invalid("{}: parameter '{}' was made by a recorded call; detach it first", object->type,
+                   name);
+  }
+  TensorRef held = TensorRef::retaining(tensor);
+  if (NamedTensor* entry = find_named(object->tensors, name)) {
+    entry->tensor = std::move(held);
+    entry->kind = kind;
+  } else {
+    object->tensors.push_back({std::string(name), std::move(held), kind});
+  }
+  return nullptr;
+}
+
+Status set_child(Object* object, std::string_view name, Object* child) {
+  TN_TRY(check_name(object, "child", name));
+  if (find_named(object->tensors, name) != nullptr) {
+    return invalid("{}: '{}' is a tensor already", object->type, name);
+  }
+  if (child == object) return invalid("{}: child '{}' is the object itself", object->type, name);
+  if (std::unordered_set<const Object*> seen; contains(child, object, &seen)) {
+    return invalid("{}: child '{}' ({}) contains this {}: a tree of objects has no cycles",
+                   object->type, name, child->type, object->type);
+  }
+  ObjectRef held = ObjectRef::retaining(child);
+  if (NamedChild* entry = find_named(object->children, name)) {
+    entry->object = std::move(held);
+  } else {
+    object->children.push_back({std::string(name), std::move(held)});
+  }
+  return nullptr;
+}
+
+Status add_method(Object* object, std::string_view schema, tn_method_fn fn, void* self,
+                  void (*destroy)(void*)) {
+  if (fn == nullptr) return invalid("{}: method '{}' has no function", object->type, schema);
+  auto method = std::make_shared<Method>();
+  if (Status status = parse_schema(schema, &method->schema)) {
+    return make_status(status->code,
+                       fmt::format("{}: the schema of a method is wrong", object->type), status);
+  }
+  method->fn = fn;
+  method->self = self;
+  method->destroy = destroy;
+  for (std::shared_ptr<const Method>& other : object->methods) {
+    if (other->schema.name == method->schema.name) {
+      other = std::move(method);
+      return nullptr;
+    }
+  }
+  object->methods.push_back(std::move(method));
+  return nullptr;
+}
+
+Status add_forward_hook(Object* object, tn_forward_hook_fn fn, void* self, void (*destroy)(void*),
+                        uint64_t* id) {
+  if (fn == nullptr) return invalid("{}: a forward hook has no function", object->type);
+  auto hooks =
+      object->hooks ? std::make_shared<HookList>(*object->hooks) : std::make_shared<HookList>();
+  hooks->push_back(std::make_shared<ForwardHook>(object->last_hook + 1, fn, self, destroy));
+  object->hooks = std::move(hooks);
+  *id = ++object->last_hook;
+  return nullptr;
+}
+
+Status remove_forward_hook(Object* object, uint64_t id) {
+  const HookList none;
+  const HookList& before = object->hooks ? *object->hooks : none;
+  auto hooks = std::make_shared<HookList>();
+  for (const auto& hook : before) {
+    if (hook->id != id) hooks->push_back(hook);
+  }
+  if (hooks->size() == before.size()) {
+    return error(TN_NOT_FOUND, "{} has no forward hook {}", object->type, id);
+  }
+  object->hooks = hooks->empty() ? nullptr : std::move(hooks);
+  return nullptr;
+}
+
+Status find_tensor(const Object* object, std::string_view name, const NamedTensor** entry) {
+  *entry = find_named(object->tensors, name);
+  return *entry != nullptr ? nullptr : no_such(object, "tensor", name, names_of(object->tensors));
+}
+
+Status find_child(const Object* object, std::string_view name, const NamedChild** child) {
+  *child = find_named(object->children, name);
+  return *child != nullptr ? nullptr : no_such(object, "child", name, names_of(object->children));
+}
+
+Status find_option(const Object* object, std::string_view name, tn_value* borrowed) {
+  const Option* option = find_named(object->options, name);
+  if (option == nullptr) return no_such(object, "option", name, names_of(object->options));
+  *borrowed = option->value.get();
+  return nullptr;
+}
+
+Status find_method(const Object* object, std::string_view name,
+                   std::shared_ptr<const Method>* method) {
+  std::vector<std::string> names;
+  for (const auto& candidate : object->methods) {
+    if (candidate->schema.name == name) {
+      *method = candidate;
+      return nullptr;
+    }
+  }
+  for (const auto& candidate : object->methods) names.push_back(candidate->schema.name);
+  return no_such(object, "method", name, names);
+}
+
+}  // namespace tenon

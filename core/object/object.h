@@ -1,0 +1,119 @@
+// Host-owned objects: layers, optimizers and the application's own modules. Options, named tensors,
+// named children, methods, hooks, parameter groups. What is done to whole trees is in tree.h and
+// state.h; calling methods in invoke.h.
+//
+// Objects are not locked: one thread at a time changes an object (object/1); calls of methods may
+// run beside each other.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/counted.h"
+#include "object/value.h"
+#include "schema/schema.h"
+#include "tensor/tensor.h"
+
+namespace tenon {
+
+using Object = ::tn_object;
+using ObjectRef = Ref<Object>;
+struct Factory;  // object/factory.h
+
+struct NamedTensor {
+  std::string name;
+  TensorRef tensor;  // may be empty
+  tn_entry_kind kind;
+};
+
+struct NamedChild {
+  std::string name;
+  ObjectRef object;  // may be empty
+};
+
+struct Method {
+  Schema schema;
+  tn_method_fn fn = nullptr;
+  void* self = nullptr;
+  void (*destroy)(void*) = nullptr;
+
+  Method() = default;
+  Method(const Method&) = delete;
+  ~Method() {
+    if (destroy != nullptr) destroy(self);
+  }
+};
+
+struct ForwardHook {
+  uint64_t id;
+  tn_forward_hook_fn fn;
+  void* self;
+  void (*destroy)(void*);
+
+  ForwardHook(uint64_t i, tn_forward_hook_fn f, void* s, void (*d)(void*))
+      : id(i), fn(f), self(s), destroy(d) {}
+  ForwardHook(const ForwardHook&) = delete;
+  ~ForwardHook() {
+    if (destroy != nullptr) destroy(self);
+  }
+};
+// A call holds the list that it began with, so a hook may remove itself.
+using HookList = std::vector<std::shared_ptr<ForwardHook>>;
+
+struct ParameterGroup {
+  std::vector<TensorRef> parameters;
+  std::vector<tn_tensor*> borrowed;  // the same, as the C interface gives them
+  std::vector<Option> options;       // those that differ from the object's
+};
+
+}  // namespace tenon
+
+struct tn_object final : tenon::Counted {
+  tn_object(std::string type_name, tn_object_kind object_kind)
+      : type(std::move(type_name)), kind(object_kind) {}
+
+  std::string type;
+  tn_object_kind kind;
+  const tenon::Factory* factory = nullptr;  // NULL: made by create_empty
+  bool training = true;
+  std::vector<tenon::Option> options;       // in the schema's order
+  std::vector<tenon::NamedTensor> tensors;  // in order of definition, as all of these
+  std::vector<tenon::NamedChild> children;
+  std::vector<std::shared_ptr<const tenon::Method>> methods;
+  std::shared_ptr<const tenon::HookList> hooks;  // NULL: none
+  uint64_t last_hook = 0;
+  std::vector<tenon::ParameterGroup> groups;
+};
+
+namespace tenon {
+
+// An object of the application's own, without factory. Owned by the caller.
+[[nodiscard]] Status create_empty_object(std::string_view type, tn_object_kind kind,
+                                         Object** object);
+
+// A second one of a name replaces the first. tensor and child may be NULL: the entry is there, and
+// empty. A parameter is a leaf; whether it asks for a gradient is the caller's.
+[[nodiscard]] Status set_tensor(Object* object, std::string_view name, Tensor* tensor,
+                                tn_entry_kind kind);
+// Refuses a child that contains `object`.
+[[nodiscard]] Status set_child(Object* object, std::string_view name, Object* child);
+// add_method and add_forward_hook take self when they succeed.
+[[nodiscard]] Status add_method(Object* object, std::string_view schema, tn_method_fn fn,
+                                void* self, void (*destroy)(void*));
+[[nodiscard]] Status add_forward_hook(Object* object, tn_forward_hook_fn fn, void* self,
+                                      void (*destroy)(void*), uint64_t* id);
+[[nodiscard]] Status remove_forward_hook(Object* object, uint64_t id);
+
+// Borrowed. Errors name the nearest.
+[[nodiscard]] Status find_tensor(const Object* object, std::string_view name,
+                                 const NamedTensor** entry);
+[[nodiscard]] Status find_child(const Object* object, std::string_view name,
+                                const NamedChild** child);
+[[nodiscard]] Status find_option(const Object* object, std::string_view name, tn_value* borrowed);
+[[nodiscard]] Status find_method(const Object* object, std::string_view name,
+                                 std::shared_ptr<const Method>* method);
+
+}  // namespace tenon

@@ -1,0 +1,121 @@
+#include "object/state.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "dispatch/convert.h"
+#include "object/tree.h"
+
+namespace tenon {
+namespace {
+
+constexpr size_t kListed = 20;  // names in one line of an error
+
+std::string list_names(const std::vector<std::string>& names) {
+  std::string text;
+  for (size_t i = 0; i < std::min(names.size(), kListed); ++i) {
+    text += fmt::format("{}'{}'", i == 0 ? "" : ", ", names[i]);
+  }
+  if (names.size() > kListed) text += fmt::format(" and {} more", names.size() - kListed);
+  return text;
+}
+
+// "" when `given` can be copied into `here`.
+std::string misfit(const std::string& name, const Tensor* here, const Tensor* given) {
+  const auto same = std::ranges::equal(here->size_span(), given->size_span());
+  if (!same) {
+    return fmt::format("'{}' is {} here and {} in the file", name, sizes_text(here),
+                       sizes_text(given));
+  }
+  if (here->dtype != given->dtype && !(is_float(here->dtype) && is_float(given->dtype))) {
+    return fmt::format("'{}' is {} here and {} in the file", name, dtype_name(here->dtype),
+                       dtype_name(given->dtype));
+  }
+  return "";
+}
+
+struct Copy {
+  std::string name;
+  NamedTensor* entry;
+  Tensor* given;
+};
+
+}  // namespace
+
+Status load_state(Object* object, const char* const* names, tn_tensor* const* tensors, uint32_t n,
+                  bool strict) {
+  std::vector<std::pair<std::string, NamedTensor*>> entries;
+  std::unordered_map<std::string_view, uint32_t> given;
+  std::vector<std::string> problems, missing, unexpected;
+  visit_every_name(object, [&](const std::string& path, NamedTensor* entry) {
+    entries.emplace_back(path, entry);
+  });
+  for (uint32_t i = 0; i < n; ++i) {
+    if (tensors[i] == nullptr) return invalid("load_state: '{}' comes without a tensor", names[i]);
+    if (!given.emplace(names[i], i).second)
+      return invalid("load_state: '{}' is given twice", names[i]);
+  }
+
+  std::vector<Copy> copies;
+  std::unordered_set<std::string_view> known;
+  std::unordered_set<const Tensor*> filled;
+  for (const auto& [path, entry] : entries) {
+    known.insert(path);
+    const auto found = given.find(path);
+    if (found == given.end()) continue;
+    if (!entry->tensor && entry->kind != TN_STATE) {  // a layer without bias, and a file with one
+      unexpected.push_back(path);
+      continue;
+    }
+    Tensor* tensor = as_tensor(tensors[found->second]);
+    const std::string problem = entry->tensor ? misfit(path, entry->tensor.get(), tensor) : "";
+    if (!problem.empty()) problems.push_back(problem);
+    copies.push_back({path, entry, tensor});
+    if (entry->tensor) filled.insert(entry->tensor.get());
+  }
+  for (const auto& [path, entry] : entries) {
+    const Tensor* tensor = entry->tensor.get();
+    // Said once for a tensor of several names.
+    if (tensor != nullptr && filled.insert(tensor).second) missing.push_back(path);
+  }
+  for (uint32_t i = 0; i < n; ++i) {
+    if (!known.contains(names[i])) unexpected.emplace_back(names[i]);
+  }
+  if (strict && !unexpected.empty()) {
+    problems.insert(problems.begin(),
+                    fmt::format("{} {} in the file and not in {}", list_names(unexpected),
+                                unexpected.size() == 1 ? "is" : "are", object->type));
+  }
+  if (strict && !missing.empty()) {
+    problems.insert(problems.begin(), fmt::format("{} {} missing in the file", list_names(missing),
+                                                  missing.size() == 1 ? "is" : "are"));
+  }
+  if (!problems.empty()) {
+    std::string text = "load_state: " + problems[0];
+    for (size_t i = 1; i < std::min(problems.size(), kListed); ++i) text += "\n  " + problems[i];
+    if (problems.size() > kListed)
+      text += fmt::format("\n  and {} more", problems.size() - kListed);
+    return make_status(TN_INVALID_ARGUMENT, std::move(text));
+  }
+
+  for (const Copy& copy : copies) {
+    Status status = nullptr;
+    if (copy.entry->tensor) {
+      status = copy_into(copy.entry->tensor.get(), copy.given);
+    } else if (Tensor* own = nullptr;
+               (status = copy_to(copy.given, copy.given->device, TN_DTYPE_NONE, &own)) == nullptr) {
+      copy.entry->tensor = TensorRef(own);
+    }
+    if (status != nullptr) {
+      return make_status(
+          status->code,
+          fmt::format("load_state: '{}' could not be copied; the entries before it are loaded",
+                      copy.name),
+          status);
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace tenon

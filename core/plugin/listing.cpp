@@ -1,0 +1,196 @@
+// Records of the loader and of the registry as JSON.
+#include "plugin/listing.h"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "dispatch/launch.h"
+#include "plugin/loader.h"
+#include "tensor/dtype.h"
+
+namespace tenon {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string text(const Json& json) {
+  // Paths and plugins' texts may be no UTF-8.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+const char* state_name(PluginState state) {
+  switch (state) {
+    case PluginState::kLoaded:
+      return "loaded";
+    case PluginState::kFailed:
+      return "failed";
+    default:
+      return "shadowed";
+  }
+}
+
+const char* amp_name(tn_amp_class amp) {
+  switch (amp) {
+    case TN_AMP_LOWER:
+      return "lower";
+    case TN_AMP_FLOAT32:
+      return "float32";
+    case TN_AMP_WIDEST:
+      return "widest";
+    default:
+      return "none";
+  }
+}
+
+const char* kind_name(OpKind kind) {
+  switch (kind) {
+    case OpKind::kExpression:
+      return "expression";
+    case OpKind::kPrimitive:
+      return "primitive";
+    case OpKind::kView:
+      return "view";
+    case OpKind::kComposite:
+      return "decomposition";
+    default:
+      return "kernels";
+  }
+}
+
+Json brings(const Brings& b) {
+  return {{"ops", b.ops},         {"kernels", b.kernels},     {"vjps", b.vjps},
+          {"devices", b.devices}, {"factories", b.factories}, {"policies", b.policies},
+          {"threads", b.threads}};
+}
+
+Json flags(uint32_t bits) {
+  Json names = Json::array();
+  const auto flag = [&](uint32_t bit, const char* name) {
+    if ((bits & bit) != 0) names.push_back(name);
+  };
+  flag(TN_OP_INPLACE, "inplace");
+  flag(TN_OP_DYNAMIC, "dynamic");
+  flag(TN_OP_RANDOM, "random");
+  flag(TN_OP_LIBRARY, "library");
+  flag(TN_OP_NO_GRADIENT, "no_gradient");
+  flag(TN_OP_FUSED, "fused");
+  return names;
+}
+
+Json dtypes(uint32_t bits) {
+  if (bits == 0) return "any";
+  Json names = Json::array();
+  for (tn_dtype dtype = 0; dtype < TN_N_DTYPES; ++dtype) {
+    if ((bits & TN_DTYPE_BIT(dtype)) != 0) names.push_back(dtype_name(dtype));
+  }
+  return names;
+}
+
+// Does the formula state the derivative of an argument: a line "dx = ..."?
+bool states_derivative(const Expression& expression) {
+  const std::string& formula = expression.text();
+  for (size_t at = 0; at < formula.size();) {
+    const size_t end = std::min(formula.find_first_of("\n;", at), formula.size());
+    std::string line = formula.substr(at, end - at);
+    at = end + 1;
+    std::erase_if(line, [](char c) { return c == ' ' || c == '\t' || c == '\r'; });
+    const size_t equals = line.find('=');
+    if (line[0] != 'd' || equals == line.npos || line[equals + 1] == '=') continue;
+    if (expression.schema().find(line.substr(1, equals - 1)) >= 0) return true;
+  }
+  return false;
+}
+
+const char* gradient(const Op& op, bool has_pair) {
+  if ((op.flags & TN_OP_NO_GRADIENT) != 0) return "none";
+  if (op.vjp != nullptr) return "vjp";
+  switch (op.kind) {
+    case OpKind::kExpression: {
+      bool any = false;
+      for (uint32_t i = 0; i < op.expression->n_operands(); ++i) {
+        any |= op.expression->differentiable(i);
+      }
+      if (!any) return "none";
+      return states_derivative(*op.expression) ? "stated" : "derived";
+    }
+    case OpKind::kPrimitive: {
+      const tn_primitive p = op.primitive;
+      const bool none = p == TN_FILL || p == TN_IOTA || p == TN_RANDOM_BITS || p == TN_NONZERO;
+      return none ? "none" : "derived";
+    }
+    case OpKind::kView:
+      return "derived";
+    case OpKind::kComposite:
+      return has_pair ? "pair" : "decomposition";
+    default:
+      return has_pair ? "pair" : "none";
+  }
+}
+
+}  // namespace
+
+std::string plugins_json() {
+  Json plugins = Json::array(), searched = Json::array(), ignored = Json::array(),
+       waiting = Json::array();
+  for (const PluginRecord& r : plugin_records()) {
+    const Manifest& m = r.manifest;
+    Json entry = {{"id", m.id},
+                  {"version", m.version},
+                  {"abi", m.id.empty() ? "" : abi_text(m.abi_min, m.abi_max)},
+                  {"description", m.description},
+                  {"brings", brings(r.brings)},
+                  {"from", r.file.string()},
+                  {"state", state_name(r.state)}};
+    if (!r.reason.empty()) entry["reason"] = r.reason;
+    plugins.push_back(std::move(entry));
+  }
+  for (const SearchFolder& folder : searched_folders()) {
+    if (folder.ignored.empty()) {
+      searched.push_back(folder.folder.string());
+    } else {
+      ignored.push_back({{"folder", folder.folder.string()}, {"reason", folder.ignored}});
+    }
+  }
+  for (const WaitingKernel& w : registry().waiting_kernels()) {
+    const Kernel& k = *w.kernel;
+    waiting.push_back({{"kernel", k.op.empty() ? primitive_name(k.def.primitive) : k.op},
+                       {"device", k.device},
+                       {"plugin", k.plugin},
+                       {"reason", w.reason}});
+  }
+  return text(
+      {{"plugins", plugins}, {"searched", searched}, {"ignored", ignored}, {"waiting", waiting}});
+}
+
+std::string ops_json() {
+  Json ops = Json::array();
+  const int32_t n_types = device_type_count();
+  for (const Op* op : registry().all_ops()) {
+    Json kernels = Json::array();
+    bool has_pair = false;
+    for (int32_t type = 0; type < n_types; ++type) {
+      const KernelList* list = op->kernels.find(type);
+      if (list == nullptr) continue;
+      for (const Kernel* k : *list) {
+        has_pair |= k->is_pair;
+        kernels.push_back({{"device", k->device},
+                           {"plugin", k->plugin},
+                           {"priority", k->def.priority},
+                           {"pair", k->is_pair},
+                           {"dtypes", dtypes(k->def.dtypes)}});
+      }
+    }
+    Json entry = {{"name", op->name}, {"schema", op->schema.text}, {"kind", kind_name(op->kind)}};
+    if (op->kind == OpKind::kPrimitive) entry["primitive"] = primitive_name(op->primitive);
+    entry["amp"] = amp_name(op->amp);
+    entry["gradient"] = gradient(*op, has_pair);
+    entry["flags"] = flags(op->flags);
+    entry["kernels"] = std::move(kernels);
+    entry["plugin"] = op->plugin;
+    ops.push_back(std::move(entry));
+  }
+  return text(ops);
+}
+
+}  // namespace tenon

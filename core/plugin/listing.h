@@ -1,0 +1,19 @@
+// The answers of plugin/1 to "what is there": JSON documents. Reads only.
+#pragma once
+
+#include <string>
+
+namespace tenon {
+
+// {"plugins": [{"id", "version", "abi", "description", "brings": {"ops", "kernels", "vjps",
+// "devices", "factories", "policies", "threads"}, "from", "state", "reason"}], "searched":
+// [folder], "ignored": [{"folder", "reason"}], "waiting": [{"kernel", "device", "plugin",
+// "reason"}]}. state is loaded, failed or shadowed.
+std::string plugins_json();
+
+// [{"name", "schema", "kind", "amp", "gradient", "flags", "kernels": [{"device", "plugin",
+// "priority", "pair", "dtypes"}], "plugin"}]. gradient is derived, stated, vjp, pair, decomposition
+// or none. An op that is a primitive's other name has its "primitive" and no kernels of its own.
+std::string ops_json();
+
+}  // namespace tenon

@@ -1,0 +1,264 @@
+// The steps of a load, and the records of what was met.
+#include "plugin/loader.h"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include "dispatch/host_table.h"
+#include "plugin/candidates.h"
+#include "plugin/elf.h"
+#include "plugin/library.h"
+#include "plugin/needs.h"
+#include "plugin/shutdown.h"
+
+namespace tenon {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Loader {
+  std::mutex load_mutex;  // held while a plugin is loaded; its init runs under it
+  std::mutex mutex;       // of the records
+  std::vector<std::unique_ptr<PluginRecord>> records;
+  std::vector<SearchFolder> searched;
+  // Under load_mutex:
+  std::vector<std::unique_ptr<Staging>> stagings;
+  std::vector<LoadedPlugin> loaded;  // in order of loading
+  bool closed = false;
+};
+
+Loader& loader() {
+  static auto* instance = new Loader();
+  return *instance;
+}
+
+thread_local bool in_load = false;
+
+// One load at a time. An init that loads plugins itself would wait for itself: refused.
+template <typename Body>
+Status exclusively(const char* what, Body&& body) {
+  if (in_load) {
+    return error(TN_FAILED_PRECONDITION, "{}: called inside tenon_plugin_init", what);
+  }
+  Loader& l = loader();
+  std::lock_guard lock(l.load_mutex);
+  in_load = true;
+  Status status = guarded(body);
+  in_load = false;
+  return status;
+}
+
+fs::path identity_of(const fs::path& file) {
+  std::error_code ec;
+  fs::path identity = fs::canonical(file, ec);
+  return ec ? file : identity;
+}
+
+// "a: b: c", on one line.
+std::string reason_text(const tn_status* status) {
+  std::string text;
+  for (const tn_status* s = status; s != nullptr; s = s->cause) {
+    text += (text.empty() ? "" : ": ") + s->message;
+  }
+  return text;
+}
+
+void record(PluginRecord record) {
+  Loader& l = loader();
+  std::lock_guard lock(l.mutex);
+  std::erase_if(l.records, [&](const auto& other) {  // an earlier try
+    return other->identity == record.identity && other->state != PluginState::kLoaded;
+  });
+  l.records.push_back(std::make_unique<PluginRecord>(std::move(record)));
+}
+
+void record_failure(const Candidate& candidate, const tn_status* status) {
+  record({candidate.file,
+          candidate.identity,
+          candidate.manifest,
+          PluginState::kFailed,
+          reason_text(status),
+          {}});
+}
+
+const LoadedPlugin* find_loaded(const std::string& id) {
+  const auto& all = loader().loaded;
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const LoadedPlugin& p) { return p.id == id; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+bool is_loaded(const fs::path& identity) {
+  const auto& all = loader().loaded;
+  return std::any_of(all.begin(), all.end(),
+                     [&](const LoadedPlugin& p) { return p.identity == identity; });
+}
+
+// The manifest and what it says; nothing of the library is read.
+Status look_at(Candidate* candidate) {
+  TN_TRY(read_manifest(candidate->file, &candidate->manifest));
+  return check_abi(candidate->manifest.abi_min, candidate->manifest.abi_max);
+}
+
+Status check_symbols(const Library& library, const std::string& id) {
+  const tn_manifest& manifest = *library.manifest;
+  if (manifest.size < sizeof(tn_manifest)) {
+    return invalid("tenon_manifest.size is {}, expected {}", manifest.size, sizeof(tn_manifest));
+  }
+  if (manifest.id == nullptr || id != manifest.id) {
+    return invalid("the manifest file says id '{}', the library '{}'", id,
+                   manifest.id == nullptr ? "" : manifest.id);
+  }
+  return check_abi(manifest.abi_min, manifest.abi_max);
+}
+
+// Everything after the manifest. Its needs of other plugins are met.
+Status open_and_commit(const Candidate& candidate) {
+  const Manifest& manifest = candidate.manifest;
+  TN_TRY(check_cpu_features(manifest.needs_cpu));
+  TN_TRY(check_elf(candidate.file));
+  TN_TRY(check_libraries(manifest.needs_libraries));
+  Library library;
+  TN_TRY(open_library(candidate.file, &library));
+  TN_TRY(check_symbols(library, manifest.id));
+
+  // Never freed: see its class.
+  Staging* staging = loader().stagings.emplace_back(std::make_unique<Staging>(manifest.id)).get();
+  void* self = nullptr;
+  Status status = staging->run(library.init, &host_table(), &self);
+  const bool began = status == nullptr;
+  if (began) status = guarded([&] { return staging->commit(); });
+  if (status != nullptr) {
+    staging->drop();
+    // Its init succeeded, so it may hold things of its own.
+    if (began && library.shutdown != nullptr) free_status(call_shutdown(library.shutdown, self));
+    return status;
+  }
+  Loader& l = loader();
+  l.loaded.push_back(
+      {manifest.id, candidate.file, candidate.identity, staging, library.shutdown, self});
+  record(
+      {candidate.file, candidate.identity, manifest, PluginState::kLoaded, "", staging->brings()});
+  return nullptr;
+}
+
+Status missing_file(const fs::path& file) {
+  std::error_code ec;
+  if (fs::is_directory(file, ec)) {
+    return error(TN_NOT_FOUND, "plugin {}: this is a folder; name the library in it",
+                 file.string());
+  }
+  if (!fs::exists(file, ec)) {
+    return error(TN_NOT_FOUND, "plugin {}: there is no such file", file.string());
+  }
+  return nullptr;
+}
+
+Status load_one(Candidate* candidate) {
+  TN_TRY(look_at(candidate));
+  const Manifest& manifest = candidate->manifest;
+  if (const LoadedPlugin* other = find_loaded(manifest.id)) {
+    return invalid("plugin '{}' is loaded already, from {}", manifest.id, other->file.string());
+  }
+  for (const std::string& need : manifest.needs_plugins) {
+    if (find_loaded(need) == nullptr) {
+      return error(TN_FAILED_PRECONDITION,
+                   "needs plugin '{}', which is not loaded: load it first, or load all", need);
+    }
+  }
+  return open_and_commit(*candidate);
+}
+
+Status closed_error() { return make_status(TN_FAILED_PRECONDITION, "plugins were shut down"); }
+
+}  // namespace
+
+Status load_plugin(const char* path) {
+  return exclusively("load", [&]() -> Status {
+    if (loader().closed) return closed_error();
+    if (path == nullptr || *path == '\0') return invalid("load: the path is empty");
+    Candidate candidate;
+    candidate.file = fs::absolute(path).lexically_normal();
+    TN_TRY(missing_file(candidate.file));
+    candidate.identity = identity_of(candidate.file);
+    if (is_loaded(candidate.identity)) return nullptr;
+    Status status = load_one(&candidate);
+    if (status == nullptr) return nullptr;
+    record_failure(candidate, status);
+    const tn_code code = status->code;
+    return make_status(code, fmt::format("plugin {} was not loaded", candidate.file.string()),
+                       status);
+  });
+}
+
+Status load_all_plugins() {
+  return exclusively("load_all", []() -> Status {
+    Loader& l = loader();
+    if (l.closed) return closed_error();
+    std::vector<SearchFolder> folders = search_folders();
+    {
+      std::lock_guard lock(l.mutex);
+      l.searched = folders;
+    }
+    Candidates candidates;
+    for (const SearchFolder& folder : folders) {
+      if (!folder.ignored.empty()) continue;
+      for (const fs::path& file : libraries_in(folder.folder)) {
+        Candidate candidate{file, identity_of(file), {}};
+        if (is_loaded(candidate.identity) || candidates.contains(candidate.identity)) continue;
+        StatusHolder status(look_at(&candidate));
+        if (status) {
+          record_failure(candidate, status.get());
+        } else {
+          candidates.add(std::move(candidate));
+        }
+      }
+    }
+    const auto there = [](const std::string& id) { return find_loaded(id) != nullptr; };
+    while (std::unique_ptr<Candidate> next = candidates.next(there)) {
+      if (const LoadedPlugin* other = find_loaded(next->manifest.id)) {
+        record({next->file,
+                next->identity,
+                next->manifest,
+                PluginState::kShadowed,
+                "shadowed by " + other->file.string(),
+                {}});
+        continue;
+      }
+      StatusHolder status(guarded([&] { return open_and_commit(*next); }));
+      if (status) record_failure(*next, status.get());
+    }
+    for (const auto& [candidate, reason] : candidates.stuck(there)) {
+      StatusHolder status(make_status(TN_FAILED_PRECONDITION, reason));
+      record_failure(candidate, status.get());
+    }
+    return nullptr;
+  });
+}
+
+Status shutdown_plugins() {
+  return exclusively("shutdown", []() -> Status {
+    Loader& l = loader();
+    if (l.closed) return nullptr;
+    TN_TRY(check_nothing_lives(l.loaded));
+    l.closed = true;
+    return shut_down(l.loaded);
+  });
+}
+
+std::vector<PluginRecord> plugin_records() {
+  Loader& l = loader();
+  std::lock_guard lock(l.mutex);
+  std::vector<PluginRecord> records;
+  for (const auto& r : l.records) records.push_back(*r);
+  return records;
+}
+
+std::vector<SearchFolder> searched_folders() {
+  Loader& l = loader();
+  std::lock_guard lock(l.mutex);
+  return l.searched.empty() ? search_folders() : l.searched;
+}
+
+}  // namespace tenon

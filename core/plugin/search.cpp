@@ -1,0 +1,68 @@
+// The search folders, from the environment and from where libtenon.so lies.
+#include "plugin/search.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+
+namespace tenon {
+namespace {
+
+namespace fs = std::filesystem;
+
+void add(const fs::path& folder, std::vector<SearchFolder>* folders) {
+  const auto same = [&](const SearchFolder& other) { return other.folder == folder; };
+  if (std::none_of(folders->begin(), folders->end(), same)) folders->push_back({folder, ""});
+}
+
+// "<libdir>/tenon/plugins" beside libtenon.so; empty where that cannot be told.
+fs::path install_folder() {
+  Dl_info info;
+  if (::dladdr(reinterpret_cast<const void*>(&search_folders), &info) == 0) return {};
+  if (info.dli_fname == nullptr || info.dli_fname[0] != '/') return {};  // of another directory
+  std::error_code ec;
+  const fs::path library = fs::canonical(info.dli_fname, ec);
+  return ec ? fs::path() : library.parent_path() / "tenon" / "plugins";
+}
+
+}  // namespace
+
+std::vector<SearchFolder> search_folders() {
+  std::vector<SearchFolder> folders;
+  // secure_getenv gives nothing in a process that has more rights than its user.
+  if (const char* path = ::secure_getenv("TENON_PLUGIN_PATH")) {
+    std::string_view rest = path;
+    while (!rest.empty()) {
+      const size_t colon = rest.find(':');
+      const fs::path entry = rest.substr(0, colon);
+      rest = colon == rest.npos ? std::string_view() : rest.substr(colon + 1);
+      if (entry.empty()) continue;
+      if (entry.is_absolute()) {
+        fs::path normal = entry.lexically_normal();
+        if (!normal.has_filename()) normal = normal.parent_path();
+        add(normal, &folders);
+      } else {
+        folders.push_back({entry, "not an absolute path: the working directory is not searched"});
+      }
+    }
+  }
+  if (const fs::path folder = install_folder(); !folder.empty()) add(folder, &folders);
+  return folders;
+}
+
+std::vector<fs::path> libraries_in(const fs::path& folder) {
+  std::vector<fs::path> libraries;
+  std::error_code ec;
+  for (fs::directory_iterator at(folder, ec), end; !ec && at != end; at.increment(ec)) {
+    const fs::path& file = at->path();
+    const bool is_library =
+        file.extension() == ".so" && file.filename().string().starts_with("lib");
+    if (is_library) libraries.push_back(file);
+  }
+  std::sort(libraries.begin(), libraries.end());
+  return libraries;
+}
+
+}  // namespace tenon

@@ -1,0 +1,288 @@
+// What a schema is once it is parsed: its text, its copies, and the check of values against it.
+#include "schema/schema.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "tensor/dtype.h"
+
+namespace tenon {
+namespace {
+
+std::string float_text(double value) {
+  std::string text = fmt::format("{}", value);
+  if (text.find_first_of(".einf") == std::string::npos) text += ".0";
+  return text;
+}
+
+std::string quoted(std::string_view text) {
+  std::string result = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    if (c == '\n') {
+      result += "\\n";
+    } else {
+      result += c;
+    }
+  }
+  return result + '"';
+}
+
+template <typename T, typename F>
+std::string list_text(const T* entries, uint32_t count, F&& text) {
+  std::string result = "[";
+  for (uint32_t i = 0; i < count; ++i) result += (i == 0 ? "" : ", ") + text(entries[i]);
+  return result + "]";
+}
+
+std::string default_text(const tn_value& value) {
+  switch (value.kind) {
+    case TN_NONE:
+      return "None";
+    case TN_INT:
+      return fmt::format("{}", value.as.i);
+    case TN_FLOAT:
+      return float_text(value.as.f);
+    case TN_BOOL_VALUE:
+      return value.as.i != 0 ? "True" : "False";
+    case TN_DTYPE:
+      return dtype_name(value.as.dtype);
+    case TN_STRING:
+      return quoted({value.as.string, value.count});
+    case TN_INTS:
+      return list_text(value.as.ints, value.count, [](int64_t i) { return fmt::format("{}", i); });
+    case TN_FLOATS:
+      return list_text(value.as.floats, value.count, float_text);
+    case TN_STRINGS:
+      return list_text(value.as.strings, value.count, [](const char* s) { return quoted(s); });
+    default:
+      return "[]";  // no other list has entries in a default
+  }
+}
+
+std::string argument_text(const Argument& argument) {
+  std::string text = (argument.is_dynamic ? "dynamic " : "") + argument_type_text(argument);
+  if (!argument.name.empty()) text += " " + argument.name;
+  if (argument.has_default) text += "=" + default_text(argument.default_value);
+  return text;
+}
+
+bool list_fits(const Argument& argument, const tn_value& value) {
+  switch (value.kind) {
+    case TN_TENSORS:
+    case TN_OBJECTS:
+      if (argument.type != (value.kind == TN_TENSORS ? Type::kTensor : Type::kObject)) return false;
+      if (value.count > 0 && value.as.tensors == nullptr) return false;
+      if (argument.optional_entries) return true;
+      for (uint32_t i = 0; i < value.count; ++i) {
+        if ((value.kind == TN_TENSORS ? static_cast<const void*>(value.as.tensors[i])
+                                      : value.as.objects[i]) == nullptr) {
+          return false;
+        }
+      }
+      return true;
+    case TN_INTS:
+      return (argument.type == Type::kInt && (value.count == 0 || value.as.ints != nullptr)) ||
+             (argument.type == Type::kFloat && value.count == 0);
+    case TN_FLOATS:
+      return argument.type == Type::kFloat && (value.count == 0 || value.as.floats != nullptr);
+    case TN_STRINGS:
+      return argument.type == Type::kString && (value.count == 0 || value.as.strings != nullptr);
+    default:
+      return false;
+  }
+}
+
+bool fits(const Argument& argument, const tn_value& value, bool numbers_as_tensors) {
+  if (value.kind == TN_NONE) return argument.optional;
+  if (argument.list) return list_fits(argument, value);
+  const bool is_number =
+      value.kind == TN_INT || value.kind == TN_FLOAT || value.kind == TN_BOOL_VALUE;
+  switch (argument.type) {
+    case Type::kTensor:
+      return (value.kind == TN_TENSOR && value.as.tensor != nullptr) ||
+             (numbers_as_tensors && is_number);
+    case Type::kInt:
+      return value.kind == TN_INT;
+    case Type::kFloat:
+      return value.kind == TN_FLOAT || value.kind == TN_INT;
+    case Type::kBool:
+      return value.kind == TN_BOOL_VALUE;
+    case Type::kNumber:
+      return is_number;
+    case Type::kString:
+      return value.kind == TN_STRING && value.as.string != nullptr;
+    case Type::kDtype:
+      return value.kind == TN_DTYPE && is_known_dtype(value.as.dtype);
+    case Type::kDevice:
+      return value.kind == TN_DEVICE;
+    case Type::kObject:
+      return value.kind == TN_OBJECT && value.as.object != nullptr;
+  }
+  return false;
+}
+
+// "None at [1]" where a list of the right kind has a hole, else what the value is.
+std::string found_text(const Argument& argument, const tn_value& value) {
+  const bool is_tensors = value.kind == TN_TENSORS && argument.type == Type::kTensor;
+  const bool is_objects = value.kind == TN_OBJECTS && argument.type == Type::kObject;
+  if (argument.list && (is_tensors || is_objects)) {
+    for (uint32_t i = 0; value.as.tensors != nullptr && i < value.count; ++i) {
+      if (value.as.tensors[i] == nullptr) {
+        return fmt::format("{} with None at [{}]", value_kind_name(value), i);
+      }
+    }
+  }
+  return value_kind_name(value);
+}
+
+}  // namespace
+
+const char* type_name(Type type) {
+  switch (type) {
+    case Type::kTensor:
+      return "Tensor";
+    case Type::kInt:
+      return "int";
+    case Type::kFloat:
+      return "float";
+    case Type::kBool:
+      return "bool";
+    case Type::kNumber:
+      return "number";
+    case Type::kString:
+      return "str";
+    case Type::kDtype:
+      return "dtype";
+    case Type::kDevice:
+      return "device";
+    case Type::kObject:
+      return "object";
+  }
+  return "unknown";
+}
+
+std::string argument_type_text(const Argument& argument) {
+  std::string text = type_name(argument.type);
+  if (argument.alias != 0)
+    text += fmt::format("({}{})", argument.alias, argument.written ? "!" : "");
+  if (argument.optional_entries) text += "?";
+  if (argument.list) text += "[]";
+  if (argument.optional) text += "?";
+  return text;
+}
+
+std::string value_kind_name(const tn_value& value) {
+  const auto list = [&](const char* one, const char* many) {
+    return fmt::format("list of {} {}", value.count, value.count == 1 ? one : many);
+  };
+  switch (value.kind) {
+    case TN_NONE:
+      return "None";
+    case TN_TENSOR:
+      return value.as.tensor == nullptr ? "Tensor that is NULL" : "Tensor";
+    case TN_TENSORS:
+      return list("Tensor", "Tensors");
+    case TN_INT:
+      return fmt::format("int {}", value.as.i);
+    case TN_INTS:
+      return list("int", "ints");
+    case TN_FLOAT:
+      return fmt::format("float {}", float_text(value.as.f));
+    case TN_FLOATS:
+      return list("float", "floats");
+    case TN_BOOL_VALUE:
+      return value.as.i != 0 ? "bool True" : "bool False";
+    case TN_DTYPE:
+      if (!is_known_dtype(value.as.dtype))
+        return fmt::format("dtype {}, which is none", value.as.dtype);
+      return fmt::format("dtype {}", dtype_name(value.as.dtype));
+    case TN_DEVICE:
+      return "device";
+    case TN_STRING:
+      if (value.as.string == nullptr) return "str that is NULL";
+      return fmt::format("str {}", quoted({value.as.string, std::min<size_t>(value.count, 40)}));
+    case TN_STRINGS:
+      return list("str", "strs");
+    case TN_EXPRESSION:
+      return "expression";
+    case TN_OBJECT:
+      return value.as.object == nullptr ? "object that is NULL" : "object";
+    case TN_OBJECTS:
+      return list("object", "objects");
+    case TN_LOOP:
+      return "loop";
+    case TN_REDUCTION:
+      return "reduction";
+    default:
+      return fmt::format("value of unknown kind {}", value.kind);
+  }
+}
+
+std::string schema_text(const Schema& schema) {
+  std::string text = schema.name + "(";
+  for (size_t i = 0; i < schema.arguments.size(); ++i) {
+    text += (i == 0 ? "" : ", ") + argument_text(schema.arguments[i]);
+  }
+  text += ")";
+  if (!schema.has_returns) return text;
+  if (schema.returns.size() == 1 && schema.returns[0].name.empty()) {
+    return text + " -> " + argument_text(schema.returns[0]);
+  }
+  text += " -> (";
+  for (size_t i = 0; i < schema.returns.size(); ++i) {
+    text += (i == 0 ? "" : ", ") + argument_text(schema.returns[i]);
+  }
+  return text + ")";
+}
+
+int Schema::find(std::string_view argument) const {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i].name == argument) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+Schema Schema::clone() const {
+  Schema copy;
+  copy.text = text;
+  copy.name = name;
+  copy.has_returns = has_returns;
+  copy.arguments = arguments;
+  copy.returns = returns;
+  const auto keep_string = [&](const char* string, size_t size) {
+    copy.strings.push_back(std::make_unique<std::string>(string, size));
+    return copy.strings.back()->c_str();
+  };
+  for (Argument& argument : copy.arguments) {
+    tn_value& value = argument.default_value;
+    if (value.kind == TN_STRING) {
+      value.as.string = keep_string(value.as.string, value.count);
+    } else if (value.count == 0) {
+      continue;
+    } else if (value.kind == TN_INTS) {
+      copy.int_lists.emplace_back(value.as.ints, value.as.ints + value.count);
+      value.as.ints = copy.int_lists.back().data();
+    } else if (value.kind == TN_FLOATS) {
+      copy.float_lists.emplace_back(value.as.floats, value.as.floats + value.count);
+      value.as.floats = copy.float_lists.back().data();
+    } else if (value.kind == TN_STRINGS) {
+      std::vector<const char*> list(value.as.strings, value.as.strings + value.count);
+      for (const char*& entry : list) entry = keep_string(entry, std::strlen(entry));
+      copy.string_lists.push_back(std::move(list));
+      value.as.strings = copy.string_lists.back().data();
+    }
+  }
+  return copy;
+}
+
+Status check_value_closely(const Schema& schema, const Argument& argument, const tn_value& value,
+                           bool numbers_as_tensors) {
+  if (fits(argument, value, numbers_as_tensors)) return nullptr;
+  return invalid("{}: argument '{}' must be {}, got {}", schema.name, argument.name,
+                 argument_type_text(argument), found_text(argument, value));
+}
+
+}  // namespace tenon

@@ -1,0 +1,96 @@
+// The schema language: "linear(Tensor x, Tensor weight, Tensor? bias=None) -> Tensor". Ops,
+// factories, methods and kernels state their schemas in it; this file parses them. Grammar in
+// docs/expressions.md. The registry of ops is in registry.h.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+
+namespace tenon {
+
+// `number` is an int, float or bool as it comes (PyTorch's Scalar); `object` a tn_object.
+enum class Type : uint8_t {
+  kTensor,
+  kInt,
+  kFloat,
+  kBool,
+  kNumber,
+  kString,
+  kDtype,
+  kDevice,
+  kObject
+};
+
+struct Argument {
+  std::string name;  // of returns: may be empty
+  Type type = Type::kTensor;
+  bool list = false;
+  bool optional = false;          // "Tensor?", "int[]?": None is taken
+  bool optional_entries = false;  // "Tensor?[]": entries may be NULL
+  bool is_dynamic = false;        // "dynamic float lr": an input of a graph, not part of it
+  char alias = 0;                 // "Tensor(a)": 'a'; 0: none
+  bool written = false;           // "Tensor(a!)"
+  bool has_default = false;
+  tn_value
+      default_value{};  // kind TN_NONE for None; lists and strings point into storage of the schema
+  uint32_t kinds =
+      0;  // bit k: a value of kind k fits without a look at its contents; set by parse_schema
+};
+
+// Immutable after parse. Movable, not copyable: default values point into it.
+struct Schema {
+  std::string text;  // normalized
+  std::string name;
+  std::vector<Argument> arguments;
+  std::vector<Argument> returns;
+  bool has_returns = false;  // "-> ()" has, and returns nothing
+
+  Schema() = default;
+  Schema(Schema&&) = default;
+  Schema& operator=(Schema&&) = default;
+
+  Schema clone() const;
+
+  // Index of the argument, or -1.
+  int find(std::string_view argument) const;
+
+  // Storage of default lists and strings; stable under move.
+  std::vector<std::vector<int64_t>> int_lists;
+  std::vector<std::vector<double>> float_lists;
+  std::vector<std::unique_ptr<std::string>> strings;
+  std::vector<std::vector<const char*>> string_lists;
+};
+
+// Returns may be absent ("Linear(int in_features)" of a factory). Errors name the column and what
+// was expected there.
+[[nodiscard]] Status parse_schema(std::string_view text, Schema* schema);
+
+// What check_value does where the fast path has not said yes: the whole check, and the message.
+[[nodiscard]] Status check_value_closely(const Schema& schema, const Argument& argument,
+                                         const tn_value& value, bool numbers_as_tensors);
+
+// Does `value` fit `argument`? An int fits float and number; a list of one does not fit a scalar; a
+// single Tensor does not fit a list. Numbers fit kTensor only where `numbers_as_tensors`. The
+// message names the schema, the argument and what came.
+[[nodiscard]] inline Status check_value(const Schema& schema, const Argument& argument,
+                                        const tn_value& value, bool numbers_as_tensors) {
+  if (value.kind == TN_TENSOR && argument.type == Type::kTensor && !argument.list &&
+      value.as.tensor != nullptr)
+    return nullptr;
+  if (value.kind < 32 && ((argument.kinds >> value.kind) & 1) != 0) return nullptr;
+  return check_value_closely(schema, argument, value, numbers_as_tensors);
+}
+
+const char* type_name(Type type);                          // "Tensor", "str"
+std::string argument_type_text(const Argument& argument);  // "Tensor?[]"
+std::string value_kind_name(const tn_value& value);        // "int", "list of 3 ints", "None"
+
+// The normalized text of a schema, from its parts.
+std::string schema_text(const Schema& schema);
+
+}  // namespace tenon

@@ -1,0 +1,37 @@
+// Storages: counted bytes on a device. Who makes one says how its memory is freed; the caching allocator (memory/) makes most.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "tensor/device.h"
+
+namespace tenon {
+
+struct Hazards;    // memory/hazards.h: which streams use the memory
+struct BlobList;   // memory/cache.h: what backends attached
+
+}  // namespace tenon
+
+struct tn_storage {
+  std::atomic<uint32_t> refs{1};
+  std::atomic<uint32_t> version{0};  // counts changes of the values, in every mode
+  void* memory = nullptr;            // address, or the device's handle
+  uint64_t bytes = 0;
+  tn_device device{};
+  // Frees the memory and the struct itself.
+  void (*destroy)(tn_storage*) = nullptr;
+  void* context = nullptr;  // of destroy
+  tenon::Stream* stream = nullptr;  // where it was allocated; NULL on cpu and meta
+  std::atomic<tenon::Hazards*> hazards{nullptr};
+  std::atomic<tenon::BlobList*> blobs{nullptr};
+  bool no_cache = false;  // a writable DLPack export: changes cannot be counted
+
+  void retain() { refs.fetch_add(1, std::memory_order_relaxed); }
+  void release() {
+    if (refs.load(std::memory_order_acquire) == 1 ||
+        refs.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      destroy(this);
+    }
+  }
+};

@@ -1,0 +1,318 @@
+// Streams: made on first use or on demand, current per thread, destroyed behind their work; events
+// from a pool per device.
+#include "tensor/stream.h"
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace tenon {
+namespace {
+
+enum StreamState : int32_t { kAlive, kClosing, kDead };
+
+struct LiveStream : Stream {
+  std::atomic<int32_t> state{kAlive};
+  std::atomic<int32_t> users{0};
+};
+
+LiveStream* live(Stream* stream) { return static_cast<LiveStream*>(stream); }
+
+struct DeviceStreams {
+  std::mutex mutex;
+  std::atomic<LiveStream*> first{nullptr};  // the default stream
+  std::vector<LiveStream*> streams;         // the living; needs the mutex
+  std::vector<LiveStream*> dead;            // kept for those who still hold one; needs the mutex
+  std::vector<void*> events;                // free ones; needs the mutex
+};
+
+std::atomic<DeviceStreams*> g_devices[kMaxDeviceTypes][kMaxDevices];
+std::atomic<uint64_t> g_next_id{1};
+std::atomic<const StreamHooks*> g_hooks{nullptr};
+
+// The device exists. Lives as long as the process.
+DeviceStreams& streams_of(tn_device device) {
+  std::atomic<DeviceStreams*>& slot = g_devices[device.type][device.index];
+  DeviceStreams* found = slot.load(std::memory_order_acquire);
+  if (found == nullptr) {
+    auto fresh = std::make_unique<DeviceStreams>();
+    if (slot.compare_exchange_strong(found, fresh.get())) found = fresh.release();
+  }
+  return *found;
+}
+
+bool has_no_streams(tn_device device) { return device.type < TN_FIRST_PLUGIN_DEVICE; }
+
+std::string stream_text(const Stream* stream) {
+  return fmt::format("stream {} of {}", stream->id, device_text(stream->device));
+}
+
+Status dead_stream(const Stream* stream) {
+  return error(TN_FAILED_PRECONDITION, "{} was destroyed", stream_text(stream));
+}
+
+Status make_stream(tn_device device, LiveStream** made) {
+  const DeviceType* type = device_type(device.type);
+  void* handle = nullptr;
+  if (type->has_streams()) {
+    if (Status failed = type->def.stream_create(type->def.self, device.index, &handle)) {
+      return make_status(failed->code,
+                         fmt::format("{}: no stream could be made", device_text(device)), failed);
+    }
+  }
+  auto* stream = new LiveStream{};
+  stream->device = device;
+  stream->id = g_next_id.fetch_add(1, std::memory_order_relaxed);
+  stream->handle = handle;
+  stream->device_type = type;
+  *made = stream;
+  return nullptr;
+}
+
+// The streams that this thread set or used last. `recent` is any device's; `set` are those that
+// differ from the default.
+struct CurrentStreams {
+  tn_device recent_device{-1, -1};
+  LiveStream* recent = nullptr;
+};
+constinit thread_local CurrentStreams t_current;
+
+std::vector<LiveStream*>& streams_set() {
+  static thread_local std::vector<LiveStream*> set;
+  return set;
+}
+
+std::vector<LiveStream*>::iterator find_set(std::vector<LiveStream*>& set, tn_device device) {
+  return std::find_if(set.begin(), set.end(),
+                      [&](const LiveStream* s) { return s->device == device; });
+}
+
+void call_synchronized(tn_device device) {
+  const StreamHooks* hooks = g_hooks.load(std::memory_order_acquire);
+  if (hooks != nullptr && hooks->synchronized != nullptr) hooks->synchronized(device);
+}
+
+Status wait_for(Stream* stream) {
+  const StreamUse use(stream);
+  const DeviceType* type = stream->device_type;
+  if (!use || !type->has_streams()) return nullptr;
+  return type->def.stream_synchronize(type->def.self, stream->device.index, stream->handle);
+}
+
+}  // namespace
+
+void set_stream_hooks(const StreamHooks* hooks) { g_hooks.store(hooks, std::memory_order_release); }
+
+bool enter_stream(Stream* stream) {
+  LiveStream* s = live(stream);
+  for (;;) {
+    // Against destroy_stream: it says `closing` before it reads the users, we count before we read
+    // the state.
+    s->users.fetch_add(1, std::memory_order_seq_cst);
+    const int32_t state = s->state.load(std::memory_order_seq_cst);
+    if (state == kAlive) return true;
+    s->users.fetch_sub(1, std::memory_order_release);
+    if (state == kDead) return false;
+    std::this_thread::yield();  // its work is being waited for
+  }
+}
+
+void leave_stream(Stream* stream) { live(stream)->users.fetch_sub(1, std::memory_order_release); }
+
+Status default_stream(tn_device device, Stream** stream) {
+  TN_TRY(check_device(device));
+  *stream = nullptr;
+  if (has_no_streams(device)) return nullptr;
+  DeviceStreams& here = streams_of(device);
+  LiveStream* found = here.first.load(std::memory_order_acquire);
+  if (found == nullptr) {
+    LiveStream* made = nullptr;
+    TN_TRY(make_stream(device, &made));
+    // Two threads may make one each; the second is then as any other stream.
+    const std::lock_guard lock(here.mutex);
+    here.streams.push_back(made);
+    if (here.first.compare_exchange_strong(found, made, std::memory_order_acq_rel)) found = made;
+  }
+  *stream = found;
+  return nullptr;
+}
+
+Status current_stream(tn_device device, Stream** stream) {
+  CurrentStreams& current = t_current;
+  if (current.recent != nullptr && current.recent_device == device &&
+      current.recent->state.load(std::memory_order_relaxed) == kAlive) [[likely]] {
+    *stream = current.recent;
+    return nullptr;
+  }
+  *stream = nullptr;
+  if (device == kCpu || device == kMeta) return nullptr;
+  std::vector<LiveStream*>& set = streams_set();
+  const auto found = find_set(set, device);
+  if (found != set.end() && (*found)->state.load(std::memory_order_relaxed) == kAlive) {
+    *stream = *found;
+  } else {
+    if (found != set.end()) set.erase(found);
+    TN_TRY(default_stream(device, stream));
+  }
+  if (*stream != nullptr) {
+    current.recent_device = device;
+    current.recent = live(*stream);
+  }
+  return nullptr;
+}
+
+Status set_current_stream(tn_device device, Stream* stream) {
+  TN_TRY(check_device(device));
+  if (stream != nullptr && !(stream->device == device)) {
+    return invalid("{} cannot be current on {}", stream_text(stream), device_text(device));
+  }
+  if (stream != nullptr && live(stream)->state.load(std::memory_order_acquire) != kAlive) {
+    return dead_stream(stream);
+  }
+  std::vector<LiveStream*>& set = streams_set();
+  if (const auto found = find_set(set, device); found != set.end()) set.erase(found);
+  if (t_current.recent_device == device) t_current = {};
+  if (stream != nullptr) {
+    set.push_back(live(stream));
+    t_current = {device, live(stream)};
+  }
+  return nullptr;
+}
+
+Status create_stream(tn_device device, Stream** stream) {
+  TN_TRY(check_device(device));
+  if (has_no_streams(device)) {
+    return error(TN_UNSUPPORTED, "{} has no streams: its calls have finished when they return",
+                 device_text(device));
+  }
+  LiveStream* made = nullptr;
+  TN_TRY(make_stream(device, &made));
+  DeviceStreams& here = streams_of(device);
+  const std::lock_guard lock(here.mutex);
+  here.streams.push_back(made);
+  *stream = made;
+  return nullptr;
+}
+
+Status destroy_stream(Stream* stream) {
+  if (stream == nullptr) return invalid("the default stream cannot be destroyed");
+  LiveStream* s = live(stream);
+  DeviceStreams& here = streams_of(stream->device);
+  if (here.first.load(std::memory_order_acquire) == s) {
+    return invalid("{} is the default stream, which cannot be destroyed", stream_text(stream));
+  }
+  int32_t state = kAlive;
+  if (!s->state.compare_exchange_strong(state, kClosing, std::memory_order_seq_cst)) {
+    return dead_stream(stream);
+  }
+  while (s->users.load(std::memory_order_seq_cst) != 0) std::this_thread::yield();
+  Status failed = nullptr;
+  const DeviceType* type = s->device_type;
+  if (type->has_streams()) {
+    failed = type->def.stream_synchronize(type->def.self, s->device.index, s->handle);
+    type->def.stream_destroy(type->def.self, s->device.index, s->handle);
+  }
+  s->state.store(kDead, std::memory_order_seq_cst);
+  {
+    const std::lock_guard lock(here.mutex);
+    std::erase(here.streams, s);
+    here.dead.push_back(s);
+  }
+  const StreamHooks* hooks = g_hooks.load(std::memory_order_acquire);
+  if (hooks != nullptr && hooks->destroyed != nullptr) hooks->destroyed(stream);
+  call_synchronized(stream->device);
+  return failed;
+}
+
+Status synchronize_stream(Stream* stream) {
+  if (stream == nullptr) return nullptr;  // cpu's
+  TN_TRY(wait_for(stream));
+  call_synchronized(stream->device);
+  return nullptr;
+}
+
+Status synchronize_device(tn_device device) {
+  TN_TRY(check_device(device));
+  if (has_no_streams(device)) return nullptr;
+  std::vector<LiveStream*> streams;
+  {
+    DeviceStreams& here = streams_of(device);
+    const std::lock_guard lock(here.mutex);
+    streams = here.streams;
+  }
+  for (LiveStream* stream : streams) TN_TRY(wait_for(stream));
+  call_synchronized(device);
+  return nullptr;
+}
+
+Status order_streams(Stream* earlier, Stream* later) {
+  // Work of cpu and meta has finished when the call returned, and waits for nobody.
+  if (earlier == later || earlier == nullptr || later == nullptr) return nullptr;
+  if (earlier->device_type != later->device_type) return wait_for(earlier);
+  Event event;
+  TN_TRY(event.record(earlier));
+  return event.make_wait(later);
+}
+
+Status Event::record(Stream* stream) {
+  recycle();
+  const StreamUse use(stream);
+  const DeviceType* type = stream->device_type;
+  if (!use || !type->has_streams()) return nullptr;
+  const int32_t index = stream->device.index;
+  DeviceStreams& here = streams_of(stream->device);
+  void* handle = nullptr;
+  bool pooled = false;
+  {
+    const std::lock_guard lock(here.mutex);
+    pooled = !here.events.empty();
+    if (pooled) {
+      handle = here.events.back();
+      here.events.pop_back();
+    }
+  }
+  if (!pooled) TN_TRY(type->def.event_create(type->def.self, index, &handle));
+  if (Status failed = type->def.event_record(type->def.self, index, handle, stream->handle)) {
+    type->def.event_destroy(type->def.self, index, handle);
+    return failed;
+  }
+  device_ = stream->device;
+  handle_ = handle;
+  recorded_ = true;
+  return nullptr;
+}
+
+Status Event::query(bool* passed) const {
+  *passed = true;
+  if (is_empty()) return nullptr;
+  const tn_device_def& def = device_type(device_.type)->def;
+  int32_t done = 0;
+  TN_TRY(def.event_query(def.self, device_.index, handle_, &done));
+  *passed = done != 0;
+  return nullptr;
+}
+
+Status Event::synchronize() const {
+  if (is_empty()) return nullptr;
+  const tn_device_def& def = device_type(device_.type)->def;
+  return def.event_synchronize(def.self, device_.index, handle_);
+}
+
+Status Event::make_wait(Stream* later) const {
+  if (is_empty()) return nullptr;
+  const StreamUse use(later);
+  if (!use) return dead_stream(later);
+  const tn_device_def& def = later->device_type->def;
+  return def.stream_wait_event(def.self, later->device.index, later->handle, handle_);
+}
+
+void Event::recycle() {
+  if (is_empty()) return;
+  DeviceStreams& here = streams_of(device_);
+  const std::lock_guard lock(here.mutex);
+  here.events.push_back(handle_);
+  recorded_ = false;
+}
+
+}  // namespace tenon

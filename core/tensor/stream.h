@@ -1,0 +1,78 @@
+// Streams and events from the inside, for device.cpp and memory/: which streams are alive, events
+// from a pool, and what happens when work is known to be done. All other parts use device.h.
+//
+// Invariants
+//  1. A Stream is never freed: who still holds a destroyed one finds it dead, and all its work
+//  done.
+//  2. A backend's handle is used between enter() and leave() only (kernels excepted); destruction
+//  waits for these.
+//  3. An event may be recorded again as soon as a wait for it was enqueued: backends wait for the
+//  record that was last then.
+#pragma once
+
+#include <utility>
+
+#include "tensor/device.h"
+
+namespace tenon {
+
+// Marks the stream as in use by this thread. False: it is dead, and its work done.
+bool enter_stream(Stream* stream);
+void leave_stream(Stream* stream);
+
+class StreamUse {
+ public:
+  explicit StreamUse(Stream* stream) : stream_(enter_stream(stream) ? stream : nullptr) {}
+  StreamUse(const StreamUse&) = delete;
+  StreamUse& operator=(const StreamUse&) = delete;
+  ~StreamUse() {
+    if (stream_ != nullptr) leave_stream(stream_);
+  }
+  explicit operator bool() const { return stream_ != nullptr; }
+
+ private:
+  Stream* stream_;
+};
+
+[[nodiscard]] Status default_stream(tn_device device, Stream** stream);
+
+// A point in a stream's work. An empty event has passed. Goes back to its device's pool when it is
+// destroyed.
+class Event {
+ public:
+  Event() = default;
+  Event(Event&& other) noexcept
+      : device_(other.device_),
+        handle_(other.handle_),
+        recorded_(std::exchange(other.recorded_, false)) {}
+  Event& operator=(Event&& other) noexcept {
+    std::swap(device_, other.device_);
+    std::swap(handle_, other.handle_);
+    std::swap(recorded_, other.recorded_);
+    return *this;
+  }
+  ~Event() { recycle(); }
+
+  // Behind all work now on `stream`. Stays empty for a dead stream, and where the device has none.
+  [[nodiscard]] Status record(Stream* stream);
+  [[nodiscard]] Status query(bool* passed) const;
+  [[nodiscard]] Status synchronize() const;             // the calling thread waits
+  [[nodiscard]] Status make_wait(Stream* later) const;  // of the same device type
+  bool is_empty() const { return !recorded_; }
+
+ private:
+  void recycle();
+
+  tn_device device_{};
+  void* handle_ = nullptr;  // a backend's may be NULL too
+  bool recorded_ = false;
+};
+
+// What memory/ wants to know. Called outside of all locks.
+struct StreamHooks {
+  void (*synchronized)(tn_device device) = nullptr;  // some stream of the device was waited for
+  void (*destroyed)(Stream* stream) = nullptr;       // it is dead now
+};
+void set_stream_hooks(const StreamHooks* hooks);  // lives as long as the process
+
+}  // namespace tenon

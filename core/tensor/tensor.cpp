@@ -1,0 +1,105 @@
+#include "tensor/tensor.h"
+
+#include "base/text.h"
+
+namespace tenon {
+namespace {
+
+using TensorPool = Pool<sizeof(Tensor), 64>;
+
+bool row_major(std::span<const int64_t> sizes, const int64_t* strides) {
+  int64_t expected = 1;
+  for (size_t d = sizes.size(); d-- > 0;) {
+    if (sizes[d] == 0) return true;
+    if (sizes[d] != 1) {
+      if (strides[d] != expected) return false;
+      expected *= sizes[d];
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+Tensor* make_tensor(tn_storage* storage, std::span<const int64_t> sizes, const int64_t* strides,
+                    int64_t offset, tn_dtype dtype) {
+  auto* t = static_cast<Tensor*>(TensorPool::allocate());
+  const auto ndim = static_cast<int32_t>(sizes.size());
+  int64_t* own_sizes = ndim <= kInlineRank ? t->inline_dims : new int64_t[2 * ndim];
+  int64_t* own_strides = own_sizes + ndim;
+  int64_t numel = 1;
+  for (int32_t d = ndim; d-- > 0;) {
+    own_sizes[d] = sizes[d];
+    own_strides[d] = strides != nullptr ? strides[d] : numel;
+    // Strides of row-major tensors with an empty dimension count it as one, as PyTorch's do.
+    numel *= strides == nullptr && sizes[d] == 0 ? 1 : sizes[d];
+  }
+  if (strides == nullptr) {
+    for (int32_t d = 0; d < ndim; ++d) numel = sizes[d] == 0 ? 0 : numel;
+  }
+  t->sizes = own_sizes;
+  t->strides = own_strides;
+  t->numel = numel;
+  t->ndim = ndim;
+  t->dtype = dtype;
+  t->device = storage->device;
+  t->flags = TN_TENSOR_LEAF |
+             (strides == nullptr || row_major(sizes, strides) ? uint32_t{TN_TENSOR_CONTIGUOUS} : 0u);
+  t->reserved = 0;
+  t->storage = storage;
+  t->byte_offset = static_cast<uint64_t>(offset) * kItemSize[dtype];
+  const bool addressed = storage->memory != nullptr && numel > 0 &&
+                         (storage->device.type == TN_DEVICE_CPU ||
+                          (device_type(storage->device.type)->def.flags & TN_DEVICE_NO_ADDRESS) == 0);
+  t->data = addressed ? static_cast<char*>(storage->memory) + t->byte_offset : nullptr;
+  t->refs.store(1, std::memory_order_relaxed);
+  t->output_number = 0;
+  t->grad_fn = nullptr;
+  t->meta = nullptr;
+  t->base = nullptr;
+  t->grad_fn_version = 0;
+  t->view_flags = 0;
+  return t;
+}
+
+void Tensor::destroy() {
+  if (grad_fn != nullptr) grad_fn->release();
+  if (meta != nullptr) meta->release();
+  if (base != nullptr) base->release();
+  storage->release();
+  if (ndim > kInlineRank) delete[] sizes;
+  TensorPool::free(this);
+}
+
+Status count_elements(const char* what, std::span<const int64_t> sizes, tn_dtype dtype,
+                      int64_t* numel) {
+  const auto ndim = static_cast<int32_t>(sizes.size());
+  if (ndim > TN_MAX_RANK) {
+    return invalid("{}: {} dimensions, expected at most {}", what, ndim, TN_MAX_RANK);
+  }
+  if (!is_known_dtype(dtype)) return invalid("{}: dtype {} is reserved or unknown", what, dtype);
+  int64_t n = 1;
+  int64_t bytes = kItemSize[dtype];
+  bool empty = false;
+  for (const int64_t size : sizes) {
+    if (size < 0) {
+      return invalid("{}: negative size in {}", what, shape_text(sizes.data(), ndim));
+    }
+    if (size == 0) {
+      empty = true;
+    } else if (__builtin_mul_overflow(n, size, &n) || __builtin_mul_overflow(bytes, size, &bytes)) {
+      return invalid("{}: the shape {} ({}) overflows: more bytes than 63 bits hold", what,
+                     shape_text(sizes.data(), ndim), dtype_name(dtype));
+    }
+  }
+  *numel = empty ? 0 : n;
+  return nullptr;
+}
+
+std::string sizes_text(const tn_tensor* t) { return shape_text(t->sizes, t->ndim); }
+
+std::string tensor_text(const tn_tensor* t) {
+  return fmt::format("{} {} on {}", sizes_text(t), dtype_name(t->dtype), device_text(t->device));
+}
+
+}  // namespace tenon

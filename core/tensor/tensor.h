@@ -1,0 +1,71 @@
+// The host's tensor: the public prefix, its count, and the slots that autograd fills. Creation with memory is in memory/empty.h;
+// views are in view.h. Everything here is shape and bookkeeping.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "base/counted.h"
+#include "base/pool.h"
+#include "base/status.h"
+#include "tensor/dtype.h"
+#include "tensor/storage.h"
+
+namespace tenon {
+
+inline constexpr int32_t kInlineRank = 5;
+
+struct Tensor : tn_tensor {
+  std::atomic<uint32_t> refs;
+  uint32_t output_number;   // which output of grad_fn
+  Counted* grad_fn;         // autograd's Node that made this; owned; NULL for leaves
+  Counted* meta;            // autograd's leaf or hooks; owned; mostly NULL
+  Tensor* base;             // of a view: the tensor whose storage it shows, never itself a view; owned
+  uint32_t grad_fn_version; // of a view: the version at which grad_fn was right
+  uint32_t view_flags;      // kViewNoGrad
+  int64_t inline_dims[2 * kInlineRank];  // sizes, then strides; longer ones are on the heap
+
+  void retain() { refs.fetch_add(1, std::memory_order_relaxed); }
+  void release() {
+    if (refs.load(std::memory_order_acquire) == 1 ||
+        refs.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      destroy();
+    }
+  }
+  bool retained_once() const { return refs.load(std::memory_order_acquire) == 1; }
+
+  bool requires_grad() const { return (flags & TN_TENSOR_REQUIRES_GRAD) != 0; }
+  bool is_leaf() const { return (flags & TN_TENSOR_LEAF) != 0; }
+  bool is_contiguous() const { return (flags & TN_TENSOR_CONTIGUOUS) != 0; }
+  std::span<const int64_t> size_span() const { return {sizes, static_cast<size_t>(ndim)}; }
+  std::span<const int64_t> stride_span() const { return {strides, static_cast<size_t>(ndim)}; }
+  uint32_t version() const { return storage->version.load(std::memory_order_relaxed); }
+  void bump_version() { storage->version.fetch_add(1, std::memory_order_relaxed); }
+
+ private:
+  void destroy();
+};
+
+// A view made while gradients were off: it does not follow its base into a graph.
+inline constexpr uint32_t kViewNoGrad = 1;
+
+using TensorRef = Ref<Tensor>;
+
+inline Tensor* as_tensor(tn_tensor* t) { return static_cast<Tensor*>(t); }
+inline const Tensor* as_tensor(const tn_tensor* t) { return static_cast<const Tensor*>(t); }
+
+// A tensor over a storage (its reference is taken). Checks nothing. strides NULL: row-major. `offset` in elements.
+Tensor* make_tensor(tn_storage* storage, std::span<const int64_t> sizes, const int64_t* strides,
+                    int64_t offset, tn_dtype dtype);
+
+// The number of elements; an error for negative sizes, more than TN_MAX_RANK dimensions, or more bytes than int64 holds.
+[[nodiscard]] Status count_elements(const char* what, std::span<const int64_t> sizes, tn_dtype dtype,
+                                    int64_t* numel);
+
+// "[64, 100] float32 on acme:0"
+std::string tensor_text(const tn_tensor* t);
+std::string sizes_text(const tn_tensor* t);
+
+}  // namespace tenon

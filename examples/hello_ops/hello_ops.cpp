@@ -1,0 +1,6 @@
+// An op pack of one line of math.
+#include <tenon/plugin.hpp>
+
+TENON_PLUGIN(hello_ops) {
+  op("squash(Tensor x, float k=1) -> Tensor", "x / (k + abs(x))");  // gradient, broadcast, AMP, fusion, every device
+}

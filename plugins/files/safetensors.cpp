@@ -1,0 +1,121 @@
+// Reading and writing safetensors files: see safetensors.h.
+#include "safetensors.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <set>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "safetensors_header.h"
+
+namespace tenon::files {
+
+static_assert(std::endian::native == std::endian::little, "safetensors files are little-endian");
+
+namespace {
+constexpr uint64_t kLengthBytes = 8;
+constexpr uint64_t kMaxHeader = 100'000'000;  // the format's own limit
+}  // namespace
+
+SafetensorsReader::SafetensorsReader(const std::string& path) : file_(path) {
+  if (file_.size() < kLengthBytes) {
+    raise(TN_DATA_LOSS, "{}: {} bytes, a safetensors file has at least {}", path, file_.size(),
+          kLengthBytes);
+  }
+  uint64_t length = 0;
+  file_.read_at(0, &length, kLengthBytes);
+  if (length > file_.size() - kLengthBytes) {
+    raise(TN_DATA_LOSS, "{}: claims a header of {} bytes, {} follow", path, length,
+          file_.size() - kLengthBytes);
+  }
+  if (length > kMaxHeader) {
+    raise(TN_DATA_LOSS, "{}: a header of {} bytes, the format allows {}", path, length, kMaxHeader);
+  }
+  std::string header(length, '\0');
+  file_.read_at(kLengthBytes, header.data(), length);
+  entries_ = parse_header(path, header, kLengthBytes + length, file_.size());
+  for (size_t i = 0; i < entries_.size(); ++i) index_.emplace(entries_[i].name, i);
+}
+
+const TensorEntry& SafetensorsReader::find(std::string_view name) const {
+  const auto found = index_.find(name);
+  if (found == index_.end()) {
+    raise(TN_NOT_FOUND, "{}: no tensor '{}' among its {}", file_.path(), printable(name),
+          entries_.size());
+  }
+  return entries_[found->second];
+}
+
+void SafetensorsReader::read(const TensorEntry& entry, void* memory) const {
+  const uint64_t bytes = entry.end - entry.begin;
+  file_.read_at(entry.begin, memory, bytes);
+  if (entry.dtype != TN_BOOL) return;
+  const auto* values = static_cast<const uint8_t*>(memory);
+  const auto* bad = std::find_if(values, values + bytes, [](uint8_t value) { return value > 1; });
+  if (bad != values + bytes) {
+    raise(TN_DATA_LOSS, "{}: tensor '{}': byte {} is {}, a bool is 0 or 1", file_.path(),
+          printable(entry.name), entry.begin + (bad - values), *bad);
+  }
+}
+
+void write_safetensors(const std::string& path, std::vector<TensorEntry> entries,
+                       TensorSource& source) {
+  // Widest elements first, so that every tensor is aligned in the file, as other writers do.
+  std::vector<size_t> order(entries.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::stable_sort(order, [&](size_t a, size_t b) {
+    return element_bytes(entries[a].dtype) > element_bytes(entries[b].dtype);
+  });
+
+  nlohmann::ordered_json header;
+  header["__metadata__"] = {{"format", "pt"}};
+  std::set<std::string_view> names;
+  uint64_t end = 0;
+  for (const size_t i : order) {
+    TensorEntry& entry = entries[i];
+    if (entry.name == "__metadata__" || !names.insert(entry.name).second) {
+      raise(TN_INVALID_ARGUMENT, "{}: a tensor cannot be named '{}'{}", path, printable(entry.name),
+            entry.name == "__metadata__" ? "" : ": there is one already");
+    }
+    entry.begin = end;
+    end += std::accumulate(entry.shape.begin(), entry.shape.end(), element_bytes(entry.dtype),
+                           [](uint64_t bytes, int64_t size) { return bytes * size; });
+    entry.end = end;
+    header[entry.name] = {{"dtype", find_dtype(entry.dtype)->name},
+                          {"shape", entry.shape},
+                          {"data_offsets", {entry.begin, entry.end}}};
+  }
+  std::string text;
+  try {
+    text = header.dump();
+  } catch (const nlohmann::json::exception&) {
+    raise(TN_INVALID_ARGUMENT, "{}: a tensor's name is not valid UTF-8", path);
+  }
+  text.resize((text.size() + 7) / 8 * 8, ' ');  // the data begins aligned
+  const uint64_t length = text.size();
+  if (length > kMaxHeader) {
+    raise(TN_INVALID_ARGUMENT, "{}: a header of {} bytes, the format allows {}", path, length,
+          kMaxHeader);
+  }
+
+  OutputFile file(path);
+  file.write(&length, kLengthBytes);
+  file.write(text.data(), text.size());
+  for (const size_t i : order) {
+    file.write(source.bytes_of(i), entries[i].end - entries[i].begin);
+  }
+  file.commit();
+}
+
+uint64_t element_bytes(tn_dtype dtype) {
+  const DtypeRow* row = find_dtype(dtype);
+  if (row == nullptr) {
+    raise(TN_UNSUPPORTED, "safetensors: no dtype for number {}", dtype);
+  }
+  return row->bytes;
+}
+
+}  // namespace tenon::files

@@ -1,0 +1,54 @@
+// The safetensors format (https://github.com/huggingface/safetensors): 8 bytes of header length, a
+// JSON header, the bytes of the tensors. Knows files, dtypes and shapes, no tensors. Nothing in a
+// file is believed before it was checked.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "file.h"
+
+namespace tenon::files {
+
+struct TensorEntry {
+  std::string name;
+  tn_dtype dtype = TN_DTYPE_NONE;  // TN_DTYPE_NONE: one that the format has and Tenon has not
+  std::string dtype_name;          // the format's: "F32"
+  std::vector<int64_t> shape;
+  uint64_t begin = 0;  // in the file
+  uint64_t end = 0;
+};
+
+// A file open for reading whose header was found whole and true: each tensor lies within the file,
+// its bytes are those of its shape and dtype, tensors neither overlap nor leave gaps, names are
+// unique, ranks are at most TN_MAX_RANK.
+class SafetensorsReader {
+ public:
+  explicit SafetensorsReader(const std::string& path);
+
+  const std::vector<TensorEntry>& entries() const { return entries_; }  // as they lie in the file
+  const TensorEntry& find(std::string_view name) const;
+  // The bytes of an entry, row-major. Bool bytes other than 0 and 1 are refused.
+  void read(const TensorEntry& entry, void* memory) const;
+
+ private:
+  InputFile file_;
+  std::vector<TensorEntry> entries_;
+  std::map<std::string, size_t, std::less<>> index_;
+};
+
+// Names, dtypes and shapes are known before; the bytes come from `bytes_of(i)`, valid until its
+// next call, in the order that the file wants. The file is written whole or not at all.
+struct TensorSource {
+  virtual ~TensorSource() = default;
+  virtual const void* bytes_of(size_t i) = 0;
+};
+void write_safetensors(const std::string& path, std::vector<TensorEntry> entries,
+                       TensorSource& source);
+
+uint64_t element_bytes(tn_dtype dtype);
+
+}  // namespace tenon::files

@@ -1,0 +1,65 @@
+// New tensors. dtype None: float32, or int64 where all numbers are ints; device None: the CPU.
+#include "pack.h"
+
+#include <cmath>
+
+namespace tenon::ops_pack {
+namespace {
+
+bool is_int(const Operand& number) { return number.value().kind == TN_INT; }
+double as_double(const Operand& number) {
+  return number.value().kind == TN_FLOAT ? number.value().as.f : double(number.value().as.i);
+}
+
+Tensor range(Operand start, Operand end, Operand step, Dtype dtype, Device device) {
+  bool ints = is_int(start) && is_int(end) && is_int(step);
+  double distance = as_double(end) - as_double(start), stride = as_double(step);
+  if (stride == 0) fail("arange: step is 0");
+  double steps = std::ceil(distance / stride);
+  if (!(steps >= 0)) {
+    fail("arange: " + std::to_string(as_double(end)) + " cannot be reached from " +
+         std::to_string(as_double(start)) + " by steps of " + std::to_string(stride));
+  }
+  if (steps >= 0x1p62) fail("arange: more elements than memory holds");
+  int64_t n = int64_t(steps);
+  if (ints) {  // in integers: doubles lose the last digits of large ones
+    int64_t by = step.value().as.i, way = end.value().as.i - start.value().as.i;
+    n = by > 0 ? (way + by - 1) / by : (way + by + 1) / by;
+  }
+  if (!dtype) dtype = ints ? int64 : float32;
+  return prim::iota(n, Number(start), Number(step), dtype, device);
+}
+
+}  // namespace
+
+void create() {
+  op("empty(int[] sizes, dtype? dtype=None, device? device=None) -> Tensor")
+      .meaning([](Ints sizes, Dtype dtype, Device device) {
+        return Tensor::empty(sizes, dtype ? dtype : float32, device);
+      });
+  op("full(int[] sizes, number value, dtype? dtype=None, device? device=None) -> Tensor")
+      .meaning([](Ints sizes, Operand value, Dtype dtype, Device device) {
+        if (!dtype) dtype = is_int(value) ? int64 : value.value().kind == TN_BOOL_VALUE ? bool_ : float32;
+        return prim::fill(sizes, Number(value), dtype, device);
+      });
+  op("zeros(int[] sizes, dtype? dtype=None, device? device=None) -> Tensor")
+      .meaning([](Ints sizes, Dtype dtype, Device device) {
+        return prim::fill(sizes, 0, dtype ? dtype : float32, device);
+      });
+  op("ones(int[] sizes, dtype? dtype=None, device? device=None) -> Tensor")
+      .meaning([](Ints sizes, Dtype dtype, Device device) {
+        return prim::fill(sizes, 1, dtype ? dtype : float32, device);
+      });
+  op("arange(number start, number end, number step=1, dtype? dtype=None, device? device=None) -> Tensor")
+      .meaning(range);
+  op("zeros_like(Tensor x) -> Tensor").no_gradient().meaning([](Tensor x) {
+    return prim::fill(x.sizes(), 0, x.dtype(), x.device());
+  });
+  op("ones_like(Tensor x) -> Tensor").no_gradient().meaning([](Tensor x) {
+    return prim::fill(x.sizes(), 1, x.dtype(), x.device());
+  });
+  // The new values have no gradient to give back: x gets zero, through the formula.
+  op("fill_(Tensor(a!) x, number value) -> Tensor(a!)", "value");
+}
+
+}  // namespace tenon::ops_pack

@@ -1,0 +1,34 @@
+// The standard op pack: a file a family, each with one function that registers its ops. To add an op is one entry there, one line in
+// sdk/include/tenon/ops, and a row in the tests. Ops whose names begin with '_' are parts of others.
+#pragma once
+
+#include <tenon/plugin.hpp>
+
+namespace tenon::ops_pack {
+
+using namespace tenon::plugin;
+
+void elementwise();
+void reduce();
+void matmul();
+void shape();
+void create();
+void index();
+void norm();
+void loss();
+void random();
+void optim();
+void amp();
+
+// The dimension that d means in a tensor of this rank; refuses what is out of range.
+int64_t wrap_dim(const char* op, int64_t d, int64_t rank);
+// "[2, 3]"
+std::string sizes_text(std::span<const int64_t> sizes);
+// float32, float64 and halves as they are, others as float32.
+inline Tensor as_float(const Tensor& x) {
+  return x.dtype().is_float() ? x : prim::copy(x, float32);
+}
+// One multiplication of at least two-dimensional tensors, one bias on top: what linear is.
+Tensor linear_meaning(const Tensor& x, const Tensor& weight, const Tensor& bias);
+
+}  // namespace tenon::ops_pack

@@ -1,0 +1,102 @@
+// Adam (Kingma and Ba, 2015, algorithm 1) and AdamW (Loshchilov and Hutter, 2019), as PyTorch
+// computes them.
+#include "state.h"
+
+namespace optimizers {
+namespace {
+
+constexpr const char* kStep = "step";
+constexpr const char* kAverage = "exp_avg";
+constexpr const char* kSquareAverage = "exp_avg_sq";
+
+void expect_betas(const Floats& betas) {
+  bool fit = betas.size() == 2;
+  for (const double beta : betas) fit = fit && beta >= 0 && beta < 1;
+  if (!fit) fail("betas must be two numbers, each at least 0 and below 1");
+}
+
+int64_t steps_done(const States& states, size_t i) {
+  const Tensor count = states.of(i).tensor(kStep);
+  return count ? int64_t(count.item<double>()) : 0;
+}
+
+// In place where it can be, so that a state dict that shares the tensor counts on.
+void set_steps(const States& states, size_t i, int64_t steps) {
+  const Tensor count = states.of(i).tensor(kStep);
+  if (count && count.device().is_cpu() && count.dtype() == float32) {
+    *count.mutable_data<float>() = float(steps);
+  } else {
+    states.set(i, kStep, tensor(float(steps)));
+  }
+}
+
+void step(const Object& self, const States& states, const Tensor& found_inf, bool decoupled) {
+  const NoGrad no_grad;
+  // A step that is passed over does not count, and the count is the host's.
+  if (found_inf && found_inf.item<float>() != 0) return;
+  size_t index = 0;  // over all groups
+  for (uint32_t group = 0; group < detail::api.object->n_groups(self.get()); ++group) {
+    const Floats betas = group_option<Floats>(self, group, "betas");
+    expect_betas(betas);
+    Batches batches;  // key: the step that this is
+    for (const Tensor& parameter : group_parameters(self, group)) {
+      const size_t i = index++;
+      const Tensor gradient = parameter.grad();
+      if (!gradient) continue;
+      Batch& batch = batches.of(parameter.device(), steps_done(states, i) + 1);
+      batch.indices.push_back(i);
+      batch.parameters.push_back(parameter);
+      batch.gradients.push_back(gradient);
+      const char* const names[] = {kAverage, kSquareAverage};
+      for (int k = 0; k < 2; ++k) {
+        const Tensor average = states.get(i, names[k], parameter);
+        batch.states[k].push_back(average ? average : zeros_like(parameter));
+      }
+    }
+    for (Batch& batch : batches) {
+      adam_step(batch.parameters, batch.gradients, batch.states[0], batch.states[1],
+                group_option<double>(self, group, "lr"), batch.key, betas[0], betas[1],
+                group_option<double>(self, group, "eps"),
+                group_option<double>(self, group, "weight_decay"), decoupled,
+                group_option<bool>(self, group, "maximize"));
+      for (size_t k = 0; k < batch.indices.size(); ++k) {
+        const size_t i = batch.indices[k];
+        set_steps(states, i, batch.key);
+        if (batch.key > 1) continue;
+        states.set(i, kAverage, batch.states[0][k]);
+        states.set(i, kSquareAverage, batch.states[1][k]);
+      }
+    }
+  }
+}
+
+void add(const char* schema, bool decoupled) {
+  optimizer(schema, [decoupled](Object& self, Tensors params, double lr, Floats betas, double eps,
+                                double weight_decay, bool) {
+    expect_not_negative("lr", lr);
+    expect_betas(betas);
+    expect_not_negative("eps", eps);
+    expect_not_negative("weight_decay", weight_decay);
+    auto states = make_states(self, {kStep, kAverage, kSquareAverage});
+    self.method("step(Tensor? found_inf=None) -> ()",
+                [states, decoupled](Object& self, Tensor found_inf) {
+                  step(self, *states, found_inf, decoupled);
+                });
+    add_parameters(self, params);
+  });
+}
+
+}  // namespace
+
+void add_adam() {
+  add("Adam(Tensor[] params, float lr=1e-3, float[] betas=[0.9, 0.999], float eps=1e-8, float "
+      "weight_decay=0, "
+      "bool maximize=False)",
+      /*decoupled=*/false);
+  add("AdamW(Tensor[] params, float lr=1e-3, float[] betas=[0.9, 0.999], float eps=1e-8, float "
+      "weight_decay=1e-2, "
+      "bool maximize=False)",
+      /*decoupled=*/true);
+}
+
+}  // namespace optimizers

@@ -1,0 +1,7 @@
+// The plugin `optimizers`.
+#include "optimizers.h"
+
+TENON_PLUGIN(optimizers) {
+  ::optimizers::add_sgd();
+  ::optimizers::add_adam();
+}

@@ -1,0 +1,64 @@
+#include "state.h"
+
+namespace optimizers {
+
+void expect_not_negative(const char* option, double value) {
+  if (!(value >= 0))
+    fail(std::string(option) + " is " + std::to_string(value) + ", expected at least 0");
+}
+
+States::States(Object& optimizer, std::vector<const char*> names)
+    : state_(Object::empty("State", TN_OTHER_OBJECT)), names_(std::move(names)) {
+  optimizer.child("state", state_);
+}
+
+void States::add_group(Object& optimizer, uint32_t group) {
+  for (size_t n = group_parameters(optimizer, group).size(); n > 0; --n) {
+    Object entries = Object::empty("State", TN_OTHER_OBJECT);
+    for (const char* name : names_) entries.set(name, Tensor(), TN_STATE);
+    state_.child(std::to_string(parameters_.size()).c_str(), entries);
+    parameters_.push_back(std::move(entries));
+  }
+}
+
+Tensor States::get(size_t parameter, const char* name, const Tensor& like) const {
+  Tensor value = parameters_[parameter].tensor(name);
+  if (value && (value.device() != like.device() || value.dtype() != like.dtype())) {
+    value = value.to(like.device(), like.dtype());
+    set(parameter, name, value);
+  }
+  return value;
+}
+
+std::shared_ptr<States> make_states(Object& optimizer, std::vector<const char*> names) {
+  auto states = std::make_shared<States>(optimizer, std::move(names));
+  optimizer.method("group_added(int index) -> ()", [states](Object& self, int64_t index) {
+    states->add_group(self, uint32_t(index));
+  });
+  return states;
+}
+
+void add_parameters(Object& optimizer, const Tensors& parameters) {
+  check(detail::api.object->add_group(optimizer.get(), parameters.data(), parameters.size(),
+                                      nullptr, nullptr, 0));
+}
+
+std::vector<Tensor> group_parameters(const Object& optimizer, uint32_t group) {
+  tn_tensor* const* tensors = nullptr;
+  uint32_t n = 0;
+  check(detail::api.object->group(optimizer.get(), group, &tensors, &n));
+  return Tensors(tensors, n).to_vector();
+}
+
+Batch& Batches::of(Device device, int64_t key) {
+  for (Batch& batch : batches_) {
+    if (batch.device == device && batch.key == key) return batch;
+  }
+  return batches_.emplace_back(Batch{device, key, {}, {}, {}, {}});
+}
+
+Tensor found_inf_on(Device device, const Tensor& found_inf) {
+  return found_inf ? found_inf.to(device) : Tensor();
+}
+
+}  // namespace optimizers

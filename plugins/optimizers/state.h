@@ -1,0 +1,71 @@
+// What optimizers share: the state of each parameter as an object of named tensors, and the sorting
+// of a group's parameters into batches that one call of a step op takes.
+#pragma once
+
+#include <memory>
+
+#include "optimizers.h"
+
+namespace optimizers {
+
+// The child `state` of an optimizer, whose children "0", "1", ... hold the state of each parameter,
+// counted over all groups: so the state dict has "state.0.momentum_buffer". Entries are there, and
+// empty, from the start, so that a state dict loads before the first step.
+class States {
+ public:
+  States(Object& optimizer, std::vector<const char*> names);
+  // Declares the entries of the group's parameters.
+  void add_group(Object& optimizer, uint32_t group);
+
+  // Of the parameter with this index over all groups.
+  const Object& of(size_t parameter) const { return parameters_[parameter]; }
+  // The entry, moved to where the parameter is if it is elsewhere (a loaded file, a model that went
+  // to another device); null when it is empty.
+  Tensor get(size_t parameter, const char* name, const Tensor& like) const;
+  void set(size_t parameter, const char* name, const Tensor& value) const {
+    parameters_[parameter].set(name, value, TN_STATE);
+  }
+
+ private:
+  Object state_;
+  std::vector<const char*> names_;
+  std::vector<Object> parameters_;
+};
+
+// Gives the optimizer its states, which follow its groups from then on.
+std::shared_ptr<States> make_states(Object& optimizer, std::vector<const char*> names);
+// The first group.
+void add_parameters(Object& optimizer, const Tensors& parameters);
+
+std::vector<Tensor> group_parameters(const Object& optimizer, uint32_t group);
+
+// An option of a group, as T.
+template <typename T>
+T group_option(const Object& optimizer, uint32_t group, const char* name) {
+  tn_value value;
+  check(detail::api.object->group_option(optimizer.get(), group, name, &value));
+  return detail::Unpack<T>::borrow(value);
+}
+
+// Parameters of one call: on one device and with one `key` (a step count).
+struct Batch {
+  Device device;
+  int64_t key = 0;
+  std::vector<size_t> indices;  // over all groups
+  std::vector<Tensor> parameters, gradients;
+  std::vector<Tensor> states[2];
+};
+class Batches {
+ public:
+  Batch& of(Device device, int64_t key);
+  auto begin() { return batches_.begin(); }
+  auto end() { return batches_.end(); }
+
+ private:
+  std::vector<Batch> batches_;
+};
+
+// found_inf where the batch is; null stays null.
+Tensor found_inf_on(Device device, const Tensor& found_inf);
+
+}  // namespace optimizers

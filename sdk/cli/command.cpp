@@ -1,0 +1,78 @@
+// Parsing the line of one command: see command.h.
+#include "command.h"
+
+#include <sstream>
+
+#include <fmt/core.h>
+
+#include "text.h"
+
+namespace tenon::cli {
+namespace po = boost::program_options;
+
+namespace {
+
+std::string usage(const Command& command) {
+  std::ostringstream text;
+  text << "usage: tenon " << command.name;
+  if (!command.positional.empty()) text << " " << command.positional;
+  if (!command.options.options().empty()) text << " [options]";
+  text << "\n\n" << command.summary << "\n";
+  if (!command.positional.empty()) {
+    text << "\n  " << command.positional << ": " << command.positional_help << "\n";
+  }
+  text << "\n" << command.options;
+  return text.str();
+}
+
+std::vector<std::string> option_names(const Command& command) {
+  std::vector<std::string> names;
+  for (const auto& option : command.options.options()) names.push_back("--" + option->long_name());
+  return names;
+}
+
+}  // namespace
+
+int run_command(const Command& command, const std::vector<std::string>& words) {
+  po::options_description all;
+  all.add(command.options);
+  po::positional_options_description positional;
+  if (!command.positional.empty()) {
+    all.add_options()(command.positional.c_str(), po::value<std::string>());
+    positional.add(command.positional.c_str(), 1);
+  }
+  po::variables_map values;
+  try {
+    // Guessing at abbreviations would make every new option break somebody's script.
+    const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
+    po::store(po::command_line_parser(words).options(all).positional(positional).style(style).run(),
+              values);
+    po::notify(values);
+  } catch (const po::unknown_option& error) {
+    throw UsageError(fmt::format("{}: unknown option '{}'{}", command.name, error.get_option_name(),
+                                 did_you_mean(error.get_option_name(), option_names(command))));
+  } catch (const po::too_many_positional_options_error&) {
+    throw UsageError(fmt::format("{}: more arguments than it takes ({})", command.name,
+                                 command.positional.empty() ? "none" : command.positional));
+  } catch (const po::error& error) {
+    throw UsageError(fmt::format("{}: {}", command.name, error.what()));
+  }
+  if (values.count("help") != 0) {
+    fmt::print("{}", usage(command));
+    return 0;
+  }
+  if (!command.positional.empty() && values.count(command.positional) == 0) {
+    throw UsageError(fmt::format("{}: {} is missing", command.name, command.positional));
+  }
+  return command.run(Line(std::move(values)));
+}
+
+int64_t at_least(const Line& line, const std::string& name, int64_t low) {
+  const auto value = line.get<int64_t>(name);
+  if (value < low) {
+    throw UsageError(fmt::format("--{} is {}, expected at least {}", name, value, low));
+  }
+  return value;
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,54 @@
+// What a command of `tenon` is, and how its line is parsed (Boost.Program_options). Each command is
+// a file with one function that gives its Command; main.cpp lists them.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <boost/program_options.hpp>
+
+namespace tenon::cli {
+
+// The line cannot be parsed, or names what is not there to be named: exit code 2.
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// What was said on the line.
+class Line {
+ public:
+  explicit Line(boost::program_options::variables_map values) : values_(std::move(values)) {}
+
+  bool has(const std::string& name) const { return values_.count(name) != 0; }
+  // A switch, or false.
+  bool flag(const std::string& name) const { return has(name) && values_[name].as<bool>(); }
+  template <typename T = std::string>
+  T get(const std::string& name) const {
+    return values_[name].as<T>();
+  }
+  template <typename T>
+  T get_or(const std::string& name, T absent) const {
+    return has(name) ? values_[name].as<T>() : absent;
+  }
+
+ private:
+  boost::program_options::variables_map values_;
+};
+
+struct Command {
+  std::string name;
+  std::string summary;     // one line, for tenon --help
+  std::string positional;  // name of the one positional argument, "" for none; required
+  std::string positional_help;
+  boost::program_options::options_description options;
+  int (*run)(const Line& line) = nullptr;  // gives the exit code; throws on failure
+};
+
+// Parses and runs; answers --help. Throws UsageError.
+int run_command(const Command& command, const std::vector<std::string>& words);
+
+// A value that must be at least `low`: for options that count.
+int64_t at_least(const Line& line, const std::string& name, int64_t low);
+
+}  // namespace tenon::cli

@@ -1,0 +1,16 @@
+// The commands of `tenon`, a file each.
+#pragma once
+
+#include "command.h"
+
+namespace tenon::cli {
+
+Command train_command();
+Command eval_command();
+Command plugins_command();
+Command ops_command();
+Command devices_command();
+Command explain_command();
+Command bench_command();
+
+}  // namespace tenon::cli

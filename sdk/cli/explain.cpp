@@ -1,0 +1,165 @@
+// tenon explain: what the calls of one training step did, and why not otherwise.
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "commands.h"
+#include "text.h"
+#include "training.h"
+
+namespace tenon::cli {
+namespace {
+namespace po = boost::program_options;
+using Json = nlohmann::ordered_json;
+
+// What `body` did: the list of calls in the host's document.
+template <typename Body>
+Json recorded(Body body) {
+  return Json::parse(tenon::explain(body))["calls"];
+}
+
+Json record_step(const Training& training) {
+  data::DataLoader loader(training.train,
+                          {.batch_size = training.config.batch_size, .shuffle = true});
+  const auto [x, y] = *loader.begin();
+  const Tensor input = x.to(training.device), target = y.to(training.device);
+  Json phases;
+  Tensor loss;
+  phases["forward"] = recorded([&] { loss = call(training.loss, training.model(input), target); });
+  phases["backward"] = recorded([&] { loss.backward(); });
+  phases["step"] = recorded([&] { training.optimizer.step(); });
+  return phases;
+}
+
+const Json& member(const Json& json, const char* name) {
+  static const Json kNone = Json::array();
+  const auto found = json.find(name);
+  return found == json.end() ? kNone : *found;
+}
+
+// "linear [64, 64]·[128, 64]·[128]"
+std::string call_text(const Json& call) {
+  std::vector<std::string> shapes;
+  constexpr size_t kShown = 4;
+  for (const Json& arg : member(call, "args")) {
+    if (shapes.size() == kShown) {
+      shapes.push_back(fmt::format("(+{})", member(call, "args").size() - kShown));
+      break;
+    }
+    if (!arg.is_null())
+      shapes.push_back(
+          fmt::format("[{}]", fmt::join(arg["sizes"].get<std::vector<int64_t>>(), ", ")));
+  }
+  const auto name = call["call"].get<std::string>();
+  return shapes.empty() ? name : name + " " + joined(shapes, "·");
+}
+
+// The same text twice is said once.
+void add_once(std::vector<std::string>& list, std::string text) {
+  if (std::ranges::find(list, text) == list.end()) list.push_back(std::move(text));
+}
+
+std::string kernel_text(const Json& call) {
+  std::vector<std::string> kernels;
+  for (const Json& kernel : member(call, "kernels")) {
+    add_once(kernels, fmt::format("{} {}{}", kernel["plugin"].get<std::string>(),
+                                  kernel["kernel"].get<std::string>(),
+                                  kernel["pair"].get<bool>() ? " (pair)" : ""));
+  }
+  if (!kernels.empty()) return joined(kernels);
+  const Json& nested = member(call, "calls");
+  if (nested.empty()) return "view";
+  if (nested.size() > 3) return fmt::format("decomposed: {} calls", nested.size());
+  std::vector<std::string> names;
+  for (const Json& inner : nested) names.push_back(inner["call"].get<std::string>());
+  return "decomposed: " + joined(names);
+}
+
+// The kernels that there are, by the short name of their op: for ops that a device has none for.
+class OtherKernels {
+ public:
+  explicit OtherKernels(std::string type) : type_(std::move(type)) {
+    for (const Json& op : Json::parse(ops_json())) {
+      const auto schema = op.at("schema").get<std::string>();
+      for (const Json& kernel : op.at("kernels")) {
+        if (kernel.at("device") == type_) continue;
+        add_once(kernels_[schema.substr(0, schema.find('('))],
+                 fmt::format("{} {}: other device", kernel.at("plugin").get<std::string>(),
+                             kernel.at("pair") == true ? "pair" : "kernel"));
+      }
+    }
+  }
+
+  std::vector<std::string> reasons(const std::string& op) const {
+    std::vector<std::string> reasons = {fmt::format("{} has no {}", type_, op)};
+    const auto found = kernels_.find(op);
+    if (found != kernels_.end()) {
+      reasons.insert(reasons.end(), found->second.begin(), found->second.end());
+    }
+    return reasons;
+  }
+
+ private:
+  std::string type_;
+  std::map<std::string, std::vector<std::string>> kernels_;
+};
+
+std::string why_text(const Json& call, const OtherKernels& others) {
+  std::vector<std::string> reasons;
+  for (const Json& refusal : member(call, "refusals")) {
+    add_once(reasons, fmt::format("{}: {}", refusal["plugin"].get<std::string>(),
+                                  refusal["reason"].get<std::string>()));
+  }
+  if (reasons.empty() && call.value("decomposed", false)) {
+    reasons = others.reasons(call["call"].get<std::string>());
+  }
+  for (const Json& note : member(call, "notes")) add_once(reasons, note.get<std::string>());
+  return joined(reasons, "; ");
+}
+
+void add_rows(Table& table, const Json& calls, const OtherKernels& others, int depth, bool nested) {
+  for (const Json& call : calls) {
+    table.add({fmt::format("{:{}}{}", "", 2 * depth, call_text(call)), kernel_text(call),
+               why_text(call, others)});
+    if (nested) add_rows(table, member(call, "calls"), others, depth + 1, nested);
+  }
+}
+
+int run(const Line& line) {
+  Training training;
+  prepare(training, line.get("FILE.json"), line.get("device"));
+  const Json phases = record_step(training);
+  if (line.flag("json")) {
+    fmt::print("{}\n", phases.dump(2));
+    return 0;
+  }
+  const OtherKernels others(training.device.type());
+  Table table({"call", "kernel", "why not the others"});
+  for (const auto& [phase, calls] : phases.items()) {
+    table.add({fmt::format("-- {}", phase)});
+    add_rows(table, calls, others, 0, line.flag("nested"));
+  }
+  fmt::print("{}", table.text());
+  return 0;
+}
+
+}  // namespace
+
+Command explain_command() {
+  Command command{"explain",
+                  "Runs one training step and tells, call by call, which kernel ran, why not "
+                  "another, what was decomposed, copied and cast.",
+                  "FILE.json", "the training (see tenon train)"};
+  command.options.add_options()  //
+      ("device", po::value<std::string>()->default_value("cpu"),
+       "where to compute (tenon devices)")                                        //
+      ("nested", po::bool_switch(), "also the calls that a decomposition makes")  //
+      ("json", po::bool_switch(), "as one JSON object")                           //
+      ("help,h", "this text");
+  command.run = run;
+  return command;
+}
+
+}  // namespace tenon::cli

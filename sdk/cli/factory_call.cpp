@@ -1,0 +1,93 @@
+// See factory_call.h.
+#include "factory_call.h"
+
+#include <deque>
+
+#include <fmt/format.h>
+
+namespace tenon::cli {
+namespace {
+
+// Values as the host takes them, and the lists they point into.
+class OptionValues {
+ public:
+  OptionValues(const std::string& file, const FactoryCall& call) : file_(file), call_(call) {}
+
+  void add(const char* name, const tn_value& value) {
+    names.push_back(name);
+    values.push_back(value);
+  }
+  void add(const JsonMember& option) { add(option.name.c_str(), value_of(option, option.value)); }
+
+  std::vector<const char*> names;
+  std::vector<tn_value> values;
+
+ private:
+  tn_value value_of(const JsonMember& option, const Json& json) {
+    switch (json.kind) {
+      case Json::Kind::kNull:
+        return detail::to_value(none);
+      case Json::Kind::kBool:
+        return detail::to_value(json.boolean);
+      case Json::Kind::kInt:
+        return detail::to_value(json.integer);
+      case Json::Kind::kFloat:
+        return detail::to_value(json.real);
+      case Json::Kind::kString:
+        return detail::to_value(json.text);
+      case Json::Kind::kArray:
+        return list_of(option, json);
+      case Json::Kind::kObject:
+        break;
+    }
+    fail_at(file_, option.line,
+            fmt::format("{}: option '{}' is {}", call_.name, option.name, json.kind_name()));
+  }
+
+  // Numbers: ints where all are.
+  tn_value list_of(const JsonMember& option, const Json& json) {
+    bool ints = true;
+    for (const Json& item : json.items) {
+      if (item.kind != Json::Kind::kInt && item.kind != Json::Kind::kFloat) {
+        fail_at(file_, item.line,
+                fmt::format("{}: option '{}': a list of numbers is expected, this is {}",
+                            call_.name, option.name, item.kind_name()));
+      }
+      ints = ints && item.kind == Json::Kind::kInt;
+    }
+    if (ints) {
+      auto& list = int_lists_.emplace_back();
+      for (const Json& item : json.items) list.push_back(item.integer);
+      return detail::to_value(list);
+    }
+    auto& list = float_lists_.emplace_back();
+    for (const Json& item : json.items) list.push_back(item.real);
+    return detail::to_value(list);
+  }
+
+  const std::string& file_;
+  const FactoryCall& call_;
+  std::deque<std::vector<int64_t>> int_lists_;
+  std::deque<std::vector<double>> float_lists_;
+};
+
+}  // namespace
+
+Object create_object(const std::string& file, const FactoryCall& call,
+                     const std::vector<AddedOption>& added) {
+  OptionValues options(file, call);
+  for (const AddedOption& option : added) options.add(option.name, option.value);
+  for (const JsonMember& option : call.options) options.add(option);
+  try {
+    return Object::create_named(call.name.c_str(), options.names, options.values);
+  } catch (const Error& error) {
+    int line = call.line;
+    const std::string_view message = error.what();
+    for (const JsonMember& option : call.options) {
+      if (message.find("'" + option.name + "'") != message.npos) line = option.line;
+    }
+    fail_at(file, line, error.what());
+  }
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,74 @@
+// See plugin_list.h. The document is described in docs/abi.md.
+#include "plugin_list.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <tenon/tenon.hpp>
+
+#include "text.h"
+
+namespace tenon::cli {
+namespace {
+
+using nlohmann::json;
+
+std::string counted(int64_t n, const char* what) {
+  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+}
+
+std::string named(const json& names, const char* what) {
+  const auto list = names.get<std::vector<std::string>>();
+  return fmt::format("{}{} {}", what, list.size() == 1 ? "" : "s", joined(list));
+}
+
+// "device cpu, 148 kernels (oneDNN)"
+std::string brings_text(const json& plugin) {
+  const json& brings = plugin.at("brings");
+  std::vector<std::string> parts;
+  if (!brings.at("devices").empty()) parts.push_back(named(brings.at("devices"), "device"));
+  if (brings.at("ops") > 0) parts.push_back(counted(brings.at("ops"), "op"));
+  if (brings.at("kernels") > 0) parts.push_back(counted(brings.at("kernels"), "kernel"));
+  if (brings.at("vjps") > 0) parts.push_back(counted(brings.at("vjps"), "gradient"));
+  const auto factories = brings.at("factories").get<std::vector<std::string>>();
+  if (factories.size() > 4) {
+    parts.push_back(fmt::format("{} factories", factories.size()));
+  } else if (!factories.empty()) {
+    parts.push_back(joined(factories));
+  }
+  if (!brings.at("policies").empty()) parts.push_back(named(brings.at("policies"), "policy"));
+  if (brings.at("threads") == true) parts.push_back("threads");
+  return joined(parts);
+}
+
+}  // namespace
+
+PluginList list_plugins() {
+  const json document = json::parse(plugins_json());
+  PluginList list;
+  for (const json& plugin : document.at("plugins")) {
+    PluginRow row;
+    row.id = plugin.at("id");
+    row.version = plugin.at("version");
+    row.abi = plugin.at("abi");
+    row.from = plugin.at("from");
+    row.reason = plugin.value("reason", "");
+    row.loaded = plugin.at("state") == "loaded";
+    row.brings = brings_text(plugin);
+    list.rows.push_back(std::move(row));
+  }
+  for (const json& folder : document.at("searched")) list.folders.push_back(folder);
+  for (const json& folder : document.at("ignored")) {
+    list.ignored.push_back(fmt::format("{} ({})", folder.at("folder").get<std::string>(),
+                                       folder.at("reason").get<std::string>()));
+  }
+  for (const json& kernel : document.at("waiting")) {
+    list.waiting.push_back(
+        fmt::format("kernel of {} for {} on {}: {}", kernel.at("plugin").get<std::string>(),
+                    kernel.at("kernel").get<std::string>(), kernel.at("device").get<std::string>(),
+                    kernel.at("reason").get<std::string>()));
+  }
+  return list;
+}
+
+}  // namespace tenon::cli

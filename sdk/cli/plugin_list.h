@@ -1,0 +1,24 @@
+// The host's list of plugins (plugin/1), read.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tenon::cli {
+
+struct PluginRow {
+  std::string id, version, abi, brings, from;
+  std::string reason;  // why it is not loaded
+  bool loaded = false;
+};
+
+struct PluginList {
+  std::vector<PluginRow> rows;
+  std::vector<std::string> folders;  // that were searched
+  std::vector<std::string> ignored;  // that were not, each with the reason
+  std::vector<std::string> waiting;  // what waits for an op or device that is not there
+};
+
+PluginList list_plugins();
+
+}  // namespace tenon::cli

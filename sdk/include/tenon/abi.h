@@ -1,0 +1,894 @@
+/* Tenon's whole contract: what crosses between the host (libtenon.so), plugins and applications.
+ *
+ * C11, nothing but <stdint.h> and <stddef.h>. Plugins get the host's table at their entry and have no undefined symbol of
+ * the host; applications get the same table from tenon_host(), the library's only way in.
+ *
+ * Rules that hold everywhere, unless a declaration says otherwise:
+ *  - A function that can fail returns tn_status*: NULL is success, else an owned status; free it with host->status_free.
+ *  - Arguments are borrowed for the call. Results (tn_value, T** out) are owned by the caller.
+ *  - Strings are UTF-8 and end with NUL. Sizes and strides count elements; byte counts say so.
+ *  - Every function of the host may be called from any thread. Modes, current streams and explain are per thread.
+ *  - No exception and no longjmp crosses the border, in either direction.
+ *  - A struct with a `size` starts with sizeof itself as the author's compiler saw it. It grows only at its end; a field
+ *    beyond `size` counts as zero. Slots marked optional may be zero, and the comment says what happens then.
+ */
+#ifndef TENON_ABI_H_
+#define TENON_ABI_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TN_ABI_MAJOR 0
+#define TN_ABI_MINOR 1
+#define TN_ABI_VERSION ((uint32_t)((TN_ABI_MAJOR << 16) | TN_ABI_MINOR))
+#define TN_MAX_RANK 16
+
+/* ---- Handles of the host ------------------------------------------------------------------------------------------ */
+
+typedef struct tn_status tn_status;         /* code, message, cause, payload */
+typedef struct tn_storage tn_storage;       /* counted bytes on a device */
+typedef struct tn_op tn_op;                 /* a registered op; lives as long as the process */
+typedef struct tn_expression tn_expression; /* a parsed formula; lives as long as the process */
+typedef struct tn_object tn_object;         /* layer, optimizer, or other; counted */
+typedef struct tn_node tn_node;             /* a recorded call in the autograd graph; counted */
+typedef struct tn_host tn_host;
+typedef struct tn_registrar tn_registrar;
+
+/* ---- Codes, dtypes, devices --------------------------------------------------------------------------------------- */
+
+typedef int32_t tn_code;
+enum {
+  TN_OK = 0,
+  TN_INVALID_ARGUMENT = 1,    /* shapes, dtypes, devices, options that do not fit */
+  TN_NOT_FOUND = 2,           /* an op, device, file, factory that is not there */
+  TN_UNSUPPORTED = 3,         /* understood, but there is no kernel or no gradient for it */
+  TN_OUT_OF_MEMORY = 4,       /* after the caches were emptied and the request repeated */
+  TN_FAILED_PRECONDITION = 5, /* backward twice, a saved tensor changed in place, ... */
+  TN_DATA_LOSS = 6,           /* a damaged or cut file */
+  TN_EXCEPTION = 7,           /* an exception of the application; the payload holds it */
+  TN_INTERNAL = 8
+};
+
+/* One to one with DLPack's (code, bits, 1 lane). Reserved ones are named by no kernel yet. */
+typedef int32_t tn_dtype;
+enum {
+  TN_FLOAT32 = 0,
+  TN_FLOAT64 = 1,
+  TN_FLOAT16 = 2,  /* computed in float32 */
+  TN_BFLOAT16 = 3, /* computed in float32 */
+  TN_INT64 = 4,
+  TN_INT32 = 5,
+  TN_UINT8 = 6,
+  TN_BOOL = 7, /* one byte, 0 or 1 */
+  TN_N_DTYPES = 8,
+  TN_INT8 = 8,
+  TN_INT16 = 9,
+  TN_COMPLEX64 = 10,
+  TN_COMPLEX128 = 11, /* 8 to 11 reserved */
+  TN_DTYPE_NONE = -1
+};
+#define TN_DTYPE_BIT(dtype) (1u << (dtype))
+
+/* Types are names interned when a plugin registers them: `device/1`. Two are always there. */
+typedef struct tn_device {
+  int32_t type;
+  int32_t index;
+} tn_device;
+enum { TN_DEVICE_CPU = 0, TN_DEVICE_META = 1 /* shapes only, no memory */, TN_FIRST_PLUGIN_DEVICE = 2 };
+
+/* A stream of a device. `cpu` has none: its calls have finished when they return. */
+typedef struct tn_stream {
+  tn_device device;
+  uint64_t id;  /* unique in the process; 0 is never one */
+  void* handle; /* what the backend's stream_create gave */
+} tn_stream;
+
+/* ---- Tensors (frozen at 1.0) -------------------------------------------------------------------------------------- */
+
+enum {
+  TN_TENSOR_CONTIGUOUS = 1u << 0,    /* row-major, without gaps */
+  TN_TENSOR_REQUIRES_GRAD = 1u << 1, /* a leaf that asks for a gradient, or the output of a recorded call */
+  TN_TENSOR_LEAF = 1u << 2,          /* no recorded call made it */
+  TN_TENSOR_INFERENCE = 1u << 3,     /* made in inference mode: never enters a graph */
+  TN_TENSOR_BORROWED = 1u << 4       /* a kernel's view on the host's stack: cannot be retained */
+};
+
+/* Counted by the host. This prefix may be read without a call; all of it is written by the host alone. */
+typedef struct tn_tensor {
+  void* data; /* address of element 0; NULL for empty tensors, meta, and memory without addresses */
+  const int64_t* sizes;
+  const int64_t* strides; /* in elements; 0 where an expanded dimension repeats */
+  int64_t numel;
+  int32_t ndim; /* 0 to TN_MAX_RANK */
+  tn_dtype dtype;
+  tn_device device;
+  uint32_t flags; /* TN_TENSOR_* */
+  uint32_t reserved;
+  tn_storage* storage;
+  uint64_t byte_offset; /* of element 0 in the storage */
+} tn_tensor;
+
+/* ---- Values (frozen at 1.0; kinds may be added) ------------------------------------------------------------------- */
+
+enum {
+  TN_NONE = 0,
+  TN_TENSOR = 1,
+  TN_TENSORS = 2, /* entries may be NULL where the schema says Tensor?[] */
+  TN_INT = 3,
+  TN_INTS = 4,
+  TN_FLOAT = 5,
+  TN_FLOATS = 6,
+  TN_BOOL_VALUE = 7, /* in as.i: 0 or 1 */
+  TN_DTYPE = 8,
+  TN_DEVICE = 9,
+  TN_STRING = 10,
+  TN_STRINGS = 11,
+  TN_EXPRESSION = 12,
+  TN_OBJECT = 13,
+  TN_OBJECTS = 14,
+  TN_LOOP = 15,     /* kernels of elementwise */
+  TN_REDUCTION = 16 /* kernels of reduce */
+};
+
+struct tn_loop;
+struct tn_reduction;
+
+typedef struct tn_value {
+  uint32_t kind;
+  uint32_t count; /* entries of a list; bytes of a string, without its NUL */
+  union {
+    tn_tensor* tensor;
+    tn_tensor* const* tensors;
+    int64_t i;
+    const int64_t* ints;
+    double f;
+    const double* floats;
+    tn_dtype dtype;
+    tn_device device;
+    const char* string;
+    const char* const* strings;
+    const tn_expression* expression;
+    tn_object* object;
+    tn_object* const* objects;
+    const struct tn_loop* loop;
+    const struct tn_reduction* reduction;
+  } as;
+} tn_value;
+
+/* ---- Programs: the flat form of an expression --------------------------------------------------------------------- */
+
+/* Scalar instructions. `dtype` of an instruction is the type of its result: TN_FLOAT32, TN_FLOAT64, TN_INT64 or TN_BOOL, the
+ * four register types (others only in CAST). Operands have the same type as the result except where noted. Comparisons take
+ * any one type and give TN_BOOL. NaN propagates through MIN and MAX. Integer arithmetic wraps. */
+enum {
+  TN_I_LOAD = 0,   /* operand `a` of the loop, converted from its dtype to the register type */
+  TN_I_PARAM = 1,  /* parameter `a`: .f for float types, .i for TN_INT64 and TN_BOOL */
+  TN_I_CONST = 2,  /* constants[a], read as PARAM is */
+  TN_I_STORE = 3,  /* register `a` to output `b`, converted to the output's dtype */
+  TN_I_CAST = 4,   /* from `a`, whose type is in `flags`, to `dtype`. TN_INT32 and TN_UINT8 wrap an int64 register to that
+                      width; TN_FLOAT16 and TN_BFLOAT16 round a float32 register to nearest even; a float becomes an integer
+                      by truncation toward zero; anything becomes bool by != 0 */
+  TN_I_COORD = 5,  /* reserved: the index along dimension `a` */
+  TN_I_RANDOM = 6, /* reserved: 32 random bits */
+  TN_I_MOVE = 7,   /* a */
+  TN_I_NEG = 10,
+  TN_I_ABS,
+  TN_I_SIGN, /* -1, 0, 1; NaN for NaN */
+  TN_I_FLOOR,
+  TN_I_CEIL,
+  TN_I_ROUND, /* half to even */
+  TN_I_TRUNC,
+  TN_I_SQRT,
+  TN_I_EXP,
+  TN_I_EXP2,
+  TN_I_EXPM1,
+  TN_I_LOG,
+  TN_I_LOG2,
+  TN_I_LOG10,
+  TN_I_LOG1P,
+  TN_I_SIN,
+  TN_I_COS,
+  TN_I_TAN,
+  TN_I_ASIN,
+  TN_I_ACOS,
+  TN_I_ATAN,
+  TN_I_SINH,
+  TN_I_COSH,
+  TN_I_TANH,
+  TN_I_ASINH,
+  TN_I_ACOSH,
+  TN_I_ATANH,
+  TN_I_ERF,
+  TN_I_ERFC,
+  TN_I_NOT,   /* logical for TN_BOOL, bitwise for TN_INT64 */
+  TN_I_ISNAN, /* a float register to TN_BOOL */
+  TN_I_ISINF,
+  TN_I_ADD = 60,
+  TN_I_SUB,
+  TN_I_MUL,
+  TN_I_DIV,      /* floats only */
+  TN_I_FLOORDIV, /* rounds down; integers by 0 give 0 */
+  TN_I_REM,      /* a - floor(a / b) * b: the sign of b; integers by 0 give 0 */
+  TN_I_FMOD,     /* the sign of a; floats as C's fmod; integers by 0 give 0 */
+  TN_I_POW,      /* integers: a negative exponent gives 0, except for bases 1 and -1 */
+  TN_I_ATAN2,
+  TN_I_MIN,
+  TN_I_MAX,
+  TN_I_AND, /* TN_BOOL and TN_INT64 */
+  TN_I_OR,
+  TN_I_XOR,
+  TN_I_SHL, /* TN_INT64; counts outside 0 to 63 give 0 */
+  TN_I_SHR, /* arithmetic; counts outside 0 to 63 give 0 or -1 */
+  TN_I_EQ = 90, /* the operands' common type is in `flags` */
+  TN_I_NE,
+  TN_I_LT,
+  TN_I_LE,
+  TN_I_GT,
+  TN_I_GE,
+  TN_I_WHERE = 100, /* a ? b : c; `a` is TN_BOOL */
+  TN_I_COUNT = 101
+};
+#define TN_INSTRUCTION_SET 1u /* version of the list above */
+
+typedef struct tn_instruction { /* 16 bytes; frozen at 1.0 */
+  uint16_t opcode;
+  uint8_t dtype;
+  uint8_t flags; /* CAST, comparisons, ISNAN, ISINF: the operands' register type */
+  uint16_t dst;  /* register written; its earlier value is dead, or is an operand of this very instruction */
+  uint16_t a, b, c;
+  uint32_t reserved;
+} tn_instruction;
+
+typedef union tn_scalar {
+  double f;
+  int64_t i;
+} tn_scalar;
+
+/* Immutable; lives as long as the process; `id` is unique in the process (a key for compiled code). */
+typedef struct tn_program {
+  uint32_t size;
+  uint32_t instruction_set; /* the youngest version that it uses */
+  uint64_t id;
+  const tn_instruction* instructions; /* LOADs, PARAMs and CONSTs first, STOREs as soon as their value is there */
+  uint32_t n_instructions;
+  uint32_t n_registers;
+  const tn_scalar* constants;
+  uint32_t n_constants;
+  uint32_t n_inputs, n_outputs, n_params;
+} tn_program;
+
+/* One operand of a loop. strides[d] belongs to the loop's dimension d, 0 where the operand is broadcast. */
+typedef struct tn_operand {
+  void* data; /* element 0; NULL where memory has no address, then storage + byte_offset */
+  const int64_t* strides;
+  tn_storage* storage;
+  uint64_t byte_offset;
+  tn_dtype dtype;
+  int32_t reserved;
+} tn_operand;
+
+/* An elementwise launch: for every index of the loop, run the program. The host has broadcast the operands, and merged and
+ * ordered the dimensions so that the last moves fastest; dense operands of one shape come as one dimension of stride 1. An
+ * output may be the same memory as an input at every index (in-place), never overlap it otherwise. */
+typedef struct tn_loop {
+  uint32_t size;
+  int32_t ndim; /* 1 to TN_MAX_RANK; numel > 0 */
+  int64_t numel;
+  const int64_t* sizes;
+  const tn_program* program;
+  const tn_operand* operands; /* n_outputs outputs, then n_inputs inputs */
+  const tn_scalar* params;
+} tn_loop;
+
+typedef int32_t tn_reduce_kind;
+enum { TN_SUM = 0, TN_PROD, TN_MAX, TN_MIN, TN_ARGMAX, TN_ARGMIN };
+
+/* A reduction launch. The first ndim - n_reduced dimensions are kept, the others reduced; operands[0] is the output (stride 0
+ * along reduced dimensions), the rest are the inputs of the prologue. For each kept index: fold prologue(inputs) over the
+ * reduced indices, then store epilogue(result). Floats fold in `accumulate` (float32 for float16, bfloat16 and float32, with
+ * pairwise or better error; else float64), integers and bool in int64. A NaN wins MAX, MIN, ARGMAX and ARGMIN; the ARGs give
+ * the flat index over the reduced dimensions in loop order, the first among equals, and come with one kept order only (the host
+ * merges, but never reorders the reduced dimensions of ARGs). */
+typedef struct tn_reduction {
+  uint32_t size;
+  tn_reduce_kind kind;
+  tn_dtype accumulate; /* TN_FLOAT32, TN_FLOAT64 or TN_INT64 */
+  int32_t ndim, n_reduced;
+  int32_t reserved;
+  int64_t n_kept; /* number of outputs; the number of values folded into each is the product of the reduced sizes, > 0 */
+  const int64_t* sizes;
+  const tn_operand* operands;
+  const tn_program* prologue; /* NULL: one input, as it is. Its single output is in register type `accumulate` */
+  const tn_program* epilogue; /* NULL: none. One input: the folded value; one output. Its LOAD reads `accumulate` */
+  const tn_scalar* prologue_params;
+  const tn_scalar* epilogue_params;
+} tn_reduction;
+
+/* ---- Primitives and views ----------------------------------------------------------------------------------------- */
+
+/* The kernels of a complete backend. What `host->primitive` takes is in docs/abi.md; what a kernel gets in its call:
+ *  ELEMENTWISE   args: loop                                      outputs: those of the loop
+ *  REDUCE        args: reduction                                 outputs: 1
+ *  MATMUL        args: a [b, m, k], b [b, k, n], any strides (0 along a broadcast batch)   outputs: [b, m, n], float dtypes, one dtype
+ *  COPY          args: x      outputs: y of the same sizes, any strides and dtypes, one device.  optional: an elementwise cast
+ *  FILL          args: number                                    outputs: y, any strides.        optional: elementwise
+ *  IOTA          args: start (number), step (number)             outputs: y [n], contiguous
+ *  GATHER        args: x, int dim, index (int64, checked by the kernel unless `unchecked`)       outputs: index's sizes
+ *                y[.., i, ..] = x[.., index[.., i, ..], ..]; index's sizes fit x's except along dim
+ *  SCATTER       args: index, int dim, src (index's sizes), bool add    outputs: y, holds its old values; written in place.
+ *                add: sums in any order unless deterministic mode is on; set: equal indices leave one of the values
+ *  RANDOM_BITS   args: none; call->random                        outputs: y int32, contiguous. Philox 4x32-10: element i is lane
+ *                i % 4 of counter {lo(i/4), hi(i/4), lo(offset), hi(offset)} under key {lo(seed), hi(seed)}
+ *  NONZERO       args: x      outputs: [count, ndim] int64, row-major order, made with set_output
+ * Rows written `optional` may be missing: the host then does what stands there. */
+typedef int32_t tn_primitive;
+enum {
+  TN_PRIM_NONE = 0,
+  TN_ELEMENTWISE = 1,
+  TN_REDUCE = 2,
+  TN_SCAN = 3, /* reserved */
+  TN_MATMUL = 4,
+  TN_COPY = 5,
+  TN_FILL = 6,
+  TN_IOTA = 7,
+  TN_GATHER = 8,
+  TN_SCATTER = 9,
+  TN_SORT = 10, /* reserved */
+  TN_RANDOM_BITS = 11,
+  TN_NONZERO = 12,
+  TN_N_KERNEL_PRIMITIVES = 13,
+  /* Views: no kernels. */
+  TN_RESHAPE = 32, /* x, int[] sizes (one may be -1); copies when no view is possible */
+  TN_PERMUTE = 33, /* x, int[] dims */
+  TN_SLICE = 34,   /* x, int dim, int start, int end, int step >= 1; start and end as Python's */
+  TN_EXPAND = 35,  /* x, int[] sizes (-1 keeps) */
+  TN_AS_STRIDED = 36 /* x, int[] sizes, int[] strides, int offset (of the storage) */
+};
+
+/* ---- Kernels ------------------------------------------------------------------------------------------------------ */
+
+/* Counter-based random state of one call. state: NULL, or int64[2] on the device holding seed and offset (inside graphs). */
+typedef struct tn_random {
+  uint64_t seed;
+  uint64_t offset;
+  const tn_tensor* state;
+} tn_random;
+
+/* What a kernel gets. Borrowed for the call: a kernel that works on after it returned asks host->keep. */
+typedef struct tn_call {
+  uint32_t size;
+  uint32_t n_args;
+  const tn_value* args;
+  tn_tensor* const* outputs; /* exist already, except a dynamic op's. NULL: not wanted. A pair's private outputs come last */
+  uint32_t n_outputs;
+  uint32_t reserved;
+  tn_stream* stream; /* NULL on cpu */
+  const tn_random* random; /* NULL unless the op is random */
+  const tn_host* host;
+  const tn_op* op; /* the op that is called; NULL for a primitive called by the core */
+} tn_call;
+
+typedef tn_status* (*tn_kernel_fn)(void* self, const tn_call* call);
+
+/* Can this kernel take this call? Returns 1, or 0 with a reason ("groups > 1") in `reason`. Outputs are not there yet. */
+typedef int32_t (*tn_predicate_fn)(void* self, const tn_call* call, char* reason, size_t reason_bytes);
+
+/* Sizes, dtype and device of one output. */
+typedef struct tn_meta {
+  int32_t ndim;
+  tn_dtype dtype;
+  tn_device device;
+  int64_t sizes[TN_MAX_RANK];
+} tn_meta;
+
+/* Fills outputs[0 .. n_outputs) from the arguments; refuses what does not fit, naming the argument. */
+typedef tn_status* (*tn_infer_fn)(void* self, const tn_value* args, uint32_t n_args, tn_meta* outputs, uint32_t n_outputs);
+
+/* A decomposition: calls ops and gives new tensors. */
+typedef tn_status* (*tn_composite_fn)(void* self, const tn_value* args, uint32_t n_args, tn_value* results,
+                                      uint32_t n_results);
+
+/* A view of the first argument, in its storage; `offset` counts elements from element 0 of the argument. */
+typedef struct tn_view {
+  int32_t ndim;
+  int32_t reserved;
+  int64_t offset;
+  int64_t sizes[TN_MAX_RANK];
+  int64_t strides[TN_MAX_RANK];
+} tn_view;
+typedef tn_status* (*tn_view_fn)(void* self, const tn_value* args, uint32_t n_args, tn_view* view);
+
+/* A gradient being asked for. Tensors of the arguments are counted in order, lists laid out flat: results[i] belongs to the
+ * i-th of them. Write an owned tensor, or leave NULL (zero), where needs[i]. */
+typedef struct tn_vjp_call {
+  uint32_t size;
+  uint32_t n_args;
+  const tn_value* args;
+  tn_tensor* const* outputs; /* of the forward call */
+  tn_tensor* const* grads;   /* of the outputs; NULL where zero */
+  uint32_t n_outputs;
+  uint32_t n_results;
+  const uint8_t* needs;
+  tn_tensor** results;
+  const tn_host* host;
+} tn_vjp_call;
+typedef tn_status* (*tn_vjp_fn)(void* self, const tn_vjp_call* call);
+
+/* ---- What a plugin brings ----------------------------------------------------------------------------------------- */
+
+/* Strings and structs passed to the registrar are copied. `self` is passed to each function of the struct; `destroy`
+ * (optional) is called with it when the registration is dropped: a failed load, or shutdown. */
+
+typedef int32_t tn_amp_class;
+enum {
+  TN_AMP_NONE = 0,    /* expands to its decomposition whenever autocast is on */
+  TN_AMP_LOWER = 1,   /* matmul, conv, attention: float arguments to the device's lower precision */
+  TN_AMP_FLOAT32 = 2, /* norms, losses, sums */
+  TN_AMP_WIDEST = 3,  /* the widest float dtype among the arguments */
+  TN_AMP_AUTO = 4     /* expressions: FLOAT32 with exp, log or pow, else WIDEST; others: NONE */
+};
+
+enum {
+  TN_OP_INPLACE = 1u << 0,   /* elementwise: also registers `name_`, which writes its first argument */
+  TN_OP_DYNAMIC = 1u << 1,   /* output sizes depend on values; kernels call set_output; not capture-safe */
+  TN_OP_RANDOM = 1u << 2,    /* calls carry tn_random */
+  TN_OP_LIBRARY = 1u << 3,   /* has no decomposition by nature */
+  TN_OP_NO_GRADIENT = 1u << 4, /* outputs never require a gradient (argmax, comparisons) */
+  TN_OP_FUSED = 1u << 5      /* its traced decomposition is a pattern for graph compilers; set by registrar->fused */
+};
+
+/* An op is exactly one of: an expression, a primitive's name, a view, a decomposition, or kernels alone (with infer). */
+typedef struct tn_op_def {
+  uint32_t size;
+  uint32_t flags;          /* TN_OP_* */
+  const char* schema;      /* "name(Tensor x, float eps=1e-5) -> Tensor"; the pack's id is its prefix */
+  const char* expression;  /* formulas of the outputs, and stated derivatives; grammar in docs/abi.md */
+  tn_primitive primitive;  /* the op is this primitive under another name; the schema's arguments are the primitive's */
+  tn_amp_class amp;
+  tn_view_fn view;
+  tn_composite_fn decompose;
+  tn_infer_fn infer;       /* optional with decompose: the host then traces the decomposition on meta tensors */
+  tn_vjp_fn vjp;           /* optional with expression, primitive, view, decompose */
+  void* self;
+  void (*destroy)(void* self);
+} tn_op_def;
+
+enum {
+  TN_KERNEL_CAPTURE_SAFE = 1u << 0,
+  TN_KERNEL_DETERMINISTIC = 1u << 1,
+  TN_KERNEL_INPLACE = 1u << 2 /* may be called with an output that is an argument */
+};
+enum {
+  TN_LAYOUT_STRIDED = 0,    /* takes any strides */
+  TN_LAYOUT_CONTIGUOUS = 1, /* tensors row-major: the host copies others, counts it and explains it */
+  TN_LAYOUT_ROWS = 2        /* last dimension dense (stride 1), others any */
+};
+
+typedef struct tn_kernel_def {
+  uint32_t size;
+  uint32_t traits;        /* TN_KERNEL_* */
+  const char* op;         /* the schema, or the name, of the op that it computes; NULL for a primitive's kernel */
+  const char* device;     /* a device type's name */
+  tn_primitive primitive;
+  int32_t priority;       /* higher is tried first; 0 is usual */
+  uint32_t dtypes;        /* TN_DTYPE_BITs that its tensors may have; 0: any */
+  uint32_t layout;        /* TN_LAYOUT_* */
+  uint32_t instruction_set; /* of ELEMENTWISE and REDUCE: programs that need more go elsewhere; 0: TN_INSTRUCTION_SET */
+  uint32_t reserved;
+  tn_kernel_fn launch;
+  tn_predicate_fn supports; /* optional: takes all */
+  void* self;
+  void (*destroy)(void* self);
+} tn_kernel_def;
+
+/* A forward kernel with private outputs, and its backward. The private outputs are made only when a gradient is needed,
+ * else they are NULL; their metas come from infer_private. The backward's call: args are the gradients of the outputs (NONE
+ * where zero), the forward's arguments, its outputs, its private outputs; its outputs are the gradients of the forward's
+ * tensors, flat as in tn_vjp_call, NULL where not wanted. */
+typedef struct tn_kernel_pair_def {
+  uint32_t size;
+  uint32_t n_private;
+  tn_kernel_def forward;
+  tn_infer_fn infer_private; /* args are the forward's */
+  tn_kernel_fn backward;
+  uint32_t saves_args;    /* bit i: backward reads flat tensor argument i; others come as NONE */
+  uint32_t saves_outputs; /* bit i: backward reads output i */
+} tn_kernel_pair_def;
+
+/* A kind of device. All functions may be called from any thread. `index` is below what `count` gave. */
+typedef struct tn_device_def {
+  uint32_t size;
+  uint32_t flags;          /* TN_DEVICE_* */
+  const char* name;        /* lower case letters, digits, '_' */
+  const char* description; /* "simulated accelerator" */
+  tn_dtype lower_precision; /* of autocast; TN_DTYPE_NONE: autocast is refused with a message */
+  int32_t alignment;       /* bytes; a power of two; 0: 64 */
+  int32_t (*count)(void* self);
+  /* Bytes of memory, never 0. The host caches above this. NULL *memory with success means out of memory. */
+  tn_status* (*allocate)(void* self, int32_t index, uint64_t bytes, void** memory);
+  void (*free)(void* self, int32_t index, void* memory, uint64_t bytes);
+  /* Ordered in `stream`, which belongs to this device. dst or src may be host memory (device type cpu): the host waits for
+   * the stream before it reads or frees that. Between two devices of this type both belong to it. Offsets are in bytes. */
+  tn_status* (*copy)(void* self, tn_stream* stream, tn_device dst_device, void* dst, uint64_t dst_offset,
+                     tn_device src_device, const void* src, uint64_t src_offset, uint64_t bytes);
+  /* Streams run in order. Optional as a group: without them the device has finished when a call returns, and streams and
+   * events are given as NULL handles. */
+  tn_status* (*stream_create)(void* self, int32_t index, void** stream);
+  void (*stream_destroy)(void* self, int32_t index, void* stream);
+  tn_status* (*stream_synchronize)(void* self, int32_t index, void* stream);
+  tn_status* (*event_create)(void* self, int32_t index, void** event);
+  void (*event_destroy)(void* self, int32_t index, void* event);
+  tn_status* (*event_record)(void* self, int32_t index, void* event, void* stream);
+  tn_status* (*stream_wait_event)(void* self, int32_t index, void* stream, void* event); /* any device of this type */
+  tn_status* (*event_query)(void* self, int32_t index, void* event, int32_t* done);
+  tn_status* (*event_synchronize)(void* self, int32_t index, void* event);
+  /* Optional: bytes free and in all on the device. Absent: unknown. */
+  tn_status* (*memory_info)(void* self, int32_t index, uint64_t* free_bytes, uint64_t* total_bytes);
+  /* Optional: what the debug fill writes; called on blocks that are freed, when poisoning is on. */
+  tn_status* (*fill_bytes)(void* self, tn_stream* stream, void* memory, uint64_t offset, uint8_t byte, uint64_t bytes);
+  /* Optional as a group: graphs. Between begin and end, launches on `stream` are recorded instead of run. Tensors and dynamic
+   * scalars of the recording keep their addresses over all launches. */
+  tn_status* (*capture_begin)(void* self, tn_stream* stream);
+  tn_status* (*capture_end)(void* self, tn_stream* stream, void** graph);
+  tn_status* (*graph_launch)(void* self, void* graph, tn_stream* stream);
+  void (*graph_destroy)(void* self, void* graph);
+  void* self;
+  void (*destroy)(void* self);
+} tn_device_def;
+enum { TN_DEVICE_NO_ADDRESS = 1u << 0 /* `memory` is a handle: tensors' data stays NULL */ };
+
+typedef tn_status* (*tn_method_fn)(void* self, tn_object* object, const tn_value* args, uint32_t n_args,
+                                   tn_value* results, uint32_t n_results);
+
+typedef int32_t tn_object_kind;
+enum { TN_LAYER = 0, TN_OPTIMIZER = 1, TN_OTHER_OBJECT = 2 };
+
+/* A named constructor of objects. `create` fills `object`, which has its options already, through object/1. */
+typedef struct tn_factory_def {
+  uint32_t size;
+  tn_object_kind kind;
+  const char* schema; /* "Linear(int in_features, int out_features, bool bias=True)" */
+  tn_status* (*create)(void* self, tn_object* object, const tn_value* args, uint32_t n_args);
+  void* self;
+  void (*destroy)(void* self);
+} tn_factory_def;
+
+/* A named policy of autocast: decides over the op's own class. */
+typedef struct tn_amp_policy_def {
+  uint32_t size;
+  uint32_t reserved;
+  const char* name;
+  /* Gives the class of `op` (its full name) whose own class is `own`, on `device_type`. */
+  tn_amp_class (*classify)(void* self, const char* op, tn_amp_class own, const char* device_type);
+  void* self;
+  void (*destroy)(void* self);
+} tn_amp_policy_def;
+
+/* Runs fn(context, begin, end) over [begin, end) in pieces of at least `grain`, and returns when all are done. */
+typedef void (*tn_range_fn)(void* context, int64_t begin, int64_t end);
+typedef struct tn_threads_def {
+  uint32_t size;
+  int32_t (*count)(void* self); /* threads that run at once */
+  void (*parallel_for)(void* self, int64_t begin, int64_t end, int64_t grain, tn_range_fn fn, void* context);
+  void* self;
+} tn_threads_def;
+
+/* Valid during tenon_plugin_init only. Everything is checked at once, staged, and committed only if init succeeds. */
+struct tn_registrar {
+  uint32_t size;
+  uint32_t abi_version;
+  tn_status* (*device)(tn_registrar*, const tn_device_def*);
+  tn_status* (*op)(tn_registrar*, const tn_op_def*);
+  tn_status* (*fused)(tn_registrar*, const tn_op_def*); /* an op with a decomposition; marked TN_OP_FUSED */
+  tn_status* (*kernel)(tn_registrar*, const tn_kernel_def*);
+  tn_status* (*kernel_pair)(tn_registrar*, const tn_kernel_pair_def*);
+  tn_status* (*vjp)(tn_registrar*, const char* op, tn_vjp_fn, void* self); /* for an op of another pack that has none */
+  tn_status* (*amp)(tn_registrar*, const tn_amp_policy_def*);
+  tn_status* (*factory)(tn_registrar*, const tn_factory_def*);
+  tn_status* (*threads)(tn_registrar*, const tn_threads_def*);
+};
+
+typedef struct tn_manifest {
+  uint32_t size;
+  uint32_t abi_min, abi_max; /* TN_ABI_VERSIONs that it was built for */
+  const char* id;
+} tn_manifest;
+
+/* The three symbols of a plugin; the manifest file beside it has the rest (docs/abi.md). Shutdown is optional: it is called
+ * once, by plugin/1's shutdown, when nothing of the plugin runs or lives; the library stays mapped. */
+#define TN_MANIFEST_SYMBOL "tenon_manifest"
+#define TN_INIT_SYMBOL "tenon_plugin_init"
+#define TN_SHUTDOWN_SYMBOL "tenon_plugin_shutdown"
+typedef tn_status* (*tn_plugin_init_fn)(const tn_host*, tn_registrar*, void** self);
+typedef tn_status* (*tn_plugin_shutdown_fn)(void* self);
+
+/* ---- The host ----------------------------------------------------------------------------------------------------- */
+
+struct tn_host {
+  uint32_t size;
+  uint32_t abi_version;
+  const char* version; /* of the product */
+
+  /* An interface by name and version ("tensor/1"): a pointer to one of the structs below; NULL: this host has none. */
+  const void* (*get_interface)(const char* name);
+
+  /* Statuses. status takes `cause` (may be NULL). A payload is found again by its tag (an address); destroy is optional. */
+  tn_status* (*status)(tn_code, const char* message, tn_status* cause);
+  tn_code (*status_code)(const tn_status*);
+  const char* (*status_message)(const tn_status*); /* with its causes, a line each; lives as long as the status */
+  void (*status_set_payload)(tn_status*, const void* tag, void* payload, void (*destroy)(void*));
+  void* (*status_payload)(const tn_status*, const void* tag); /* looks through causes; NULL: none */
+  void (*status_free)(tn_status*);
+
+  /* For kernels. Workspace lives until the call's work on its stream is done; 64-byte aligned; not zeroed. */
+  tn_status* (*workspace)(const tn_call*, uint64_t bytes, void** data);
+  tn_status* (*set_output)(const tn_call*, uint32_t output, int32_t ndim, const int64_t* sizes);
+  /* Clones the call's arguments, outputs, loop, stream and random state (not the storages: those stay alive for the stream's
+   * work). Free the clone with release_kept, from any thread. */
+  tn_status* (*keep)(const tn_call*, const tn_call** kept);
+  void (*release_kept)(const tn_call*);
+  void (*parallel_for)(int64_t begin, int64_t end, int64_t grain, tn_range_fn fn, void* context);
+
+  /* Ops. Fewer arguments than the schema has take its defaults. results: n_results of them, written whole or not at all. */
+  tn_status* (*find_op)(const char* name, const tn_op**);
+  tn_status* (*call)(const tn_op*, const tn_value* args, uint32_t n_args, tn_value* results, uint32_t n_results);
+  tn_status* (*primitive)(tn_primitive, const tn_value* args, uint32_t n_args, tn_value* results, uint32_t n_results);
+  /* A formula as an expression, parsed once and shared: for ELEMENTWISE and REDUCE. */
+  tn_status* (*expression)(const char* schema, const char* formula, const tn_expression**);
+
+  void (*tensor_retain)(tn_tensor*);
+  void (*tensor_release)(tn_tensor*); /* NULL is fine */
+  /* Results. value_copy makes an owned deep copy (tensors and objects retained, strings and lists copied): how a method or a
+   * decomposition returns lists and strings. value_release gives up an owned value and makes it NONE. */
+  tn_status* (*value_copy)(const tn_value* borrowed, tn_value* owned);
+  void (*value_release)(tn_value*);
+
+  /* 0 debug, 1 info, 2 warning, 3 error; to stderr unless TENON_LOG says otherwise. */
+  void (*log)(int32_t level, const char* message);
+};
+
+/* "tensor/1" */
+typedef struct tn_tensor_api {
+  uint32_t size;
+  /* Uninitialized, row-major, on the current stream. */
+  tn_status* (*empty)(int32_t ndim, const int64_t* sizes, tn_dtype, tn_device, tn_tensor**);
+  /* Host memory of the caller's as a cpu tensor; release (optional) is called with context when the storage goes. */
+  tn_status* (*from_memory)(void* data, int32_t ndim, const int64_t* sizes, const int64_t* strides /* NULL: row-major */,
+                            tn_dtype, void (*release)(void* context), void* context, tn_tensor**);
+  /* To another device or dtype (TN_DTYPE_NONE keeps); the same tensor, retained, when nothing changes. Differentiable. */
+  tn_status* (*to)(tn_tensor*, tn_device, tn_dtype, tn_tensor**);
+  /* Copies values into dst: sizes broadcast, devices and dtypes may differ. In-place on dst. Differentiable. */
+  tn_status* (*copy_)(tn_tensor* dst, tn_tensor* src);
+  /* Values in row-major order to host memory; bytes must be numel * itemsize. Waits for the device. */
+  tn_status* (*read)(tn_tensor*, void* memory, uint64_t bytes);
+  tn_status* (*write)(tn_tensor*, const void* memory, uint64_t bytes);
+  /* data for writing: bumps the version. Reading through `data` of a cpu tensor needs no call. */
+  tn_status* (*mutable_data)(tn_tensor*, void** data);
+  tn_status* (*detach)(tn_tensor*, tn_tensor**); /* shares memory and version */
+  uint64_t (*version)(const tn_tensor*);
+  int32_t (*same_storage)(const tn_tensor*, const tn_tensor*);
+  void* (*storage_memory)(const tn_storage*); /* what `allocate` gave: the handle where memory has no address */
+  int32_t (*is_retained_once)(const tn_tensor*);
+  /* dtypes: bytes of an element; name; by name (TN_DTYPE_NONE: unknown); promotion as PyTorch's for tensors with dimensions */
+  uint32_t (*itemsize)(tn_dtype);
+  const char* (*dtype_name)(tn_dtype);
+  tn_dtype (*dtype_from_name)(const char*);
+  tn_dtype (*promote)(tn_dtype, tn_dtype);
+  /* DLPack 1.x: a DLManagedTensorVersioned*, owned by the caller. A writable export disables caches of the storage. */
+  tn_status* (*to_dlpack)(tn_tensor*, int32_t writable, void** managed);
+  tn_status* (*from_dlpack)(void* managed /* taken on success */, tn_tensor**);
+} tn_tensor_api;
+
+typedef struct tn_memory_stats {
+  uint32_t size;
+  uint32_t reserved;
+  uint64_t allocated, reserved_bytes; /* bytes in live storages; bytes taken from the device */
+  uint64_t peak_allocated;
+  uint64_t n_allocations, n_device_allocations; /* since the start */
+  uint64_t cached; /* bytes of blobs in cache/1 */
+  uint64_t limit;  /* 0: none */
+} tn_memory_stats;
+
+/* "device/1" */
+typedef struct tn_device_api {
+  uint32_t size;
+  int32_t (*n_types)(void);
+  const char* (*type_name)(int32_t type);        /* NULL: no such type */
+  const char* (*type_description)(int32_t type);
+  int32_t (*count)(int32_t type);
+  tn_status* (*parse)(const char* text, tn_device*); /* "cpu", "ref", "ref:1" */
+  tn_status* (*synchronize)(tn_device);
+  /* Streams: counted by nobody, destroyed by stream_destroy after their work is done. NULL is the default stream. */
+  tn_status* (*stream_create)(tn_device, tn_stream**);
+  tn_status* (*stream_destroy)(tn_stream*);
+  tn_status* (*stream_synchronize)(tn_stream*);
+  tn_status* (*current_stream)(tn_device, tn_stream**);
+  tn_status* (*set_current_stream)(tn_device, tn_stream*); /* of this thread */
+  /* Memory. A limit is in bytes, 0 for none; an allocation beyond it empties the cache, then fails as out of memory. */
+  tn_status* (*memory_stats)(tn_device, tn_memory_stats*);
+  tn_status* (*set_memory_limit)(tn_device, uint64_t bytes);
+  tn_status* (*empty_cache)(tn_device);
+} tn_device_api;
+
+/* "cache/1": blobs that a backend attaches to a storage (packed weights). One lives until its storage is freed or changed, or
+ * the memory is wanted; destroy gets it then, behind the stream's work. `key` is an address or number of the backend's. */
+typedef struct tn_cache_api {
+  uint32_t size;
+  /* NULL blob: none, or stale. What is found may be used until the kernel's work in this call is done. */
+  void* (*find)(const tn_call*, const tn_tensor*, uint64_t key);
+  tn_status* (*attach)(const tn_call*, const tn_tensor*, uint64_t key, void* blob, uint64_t bytes,
+                       void (*destroy)(void* blob));
+} tn_cache_api;
+
+enum { TN_GRAD_MODE = 0, TN_NO_GRAD = 1, TN_INFERENCE_MODE = 2 };
+enum { TN_RETAIN_GRAPH = 1u << 0, TN_CREATE_GRAPH = 1u << 1, TN_ALLOW_UNUSED = 1u << 2 };
+
+/* A hook sees a gradient and may replace it: write an owned tensor to *replacement, or leave it NULL. */
+typedef tn_status* (*tn_hook_fn)(void* self, tn_tensor* grad, tn_tensor** replacement);
+/* A custom function's backward: one gradient (NULL: zero) per output in, one owned (NULL: zero) per input out. */
+typedef tn_status* (*tn_backward_fn)(void* self, tn_tensor* const* grads, uint32_t n_grads, tn_tensor** results,
+                                     uint32_t n_results);
+
+/* "autograd/1" */
+typedef struct tn_autograd_api {
+  uint32_t size;
+  int32_t (*mode)(void);
+  void (*set_mode)(int32_t mode); /* of this thread */
+  tn_status* (*set_requires_grad)(tn_tensor*, int32_t on);
+  tn_tensor* (*grad)(const tn_tensor*); /* retained; NULL: none yet */
+  tn_status* (*set_grad)(tn_tensor*, tn_tensor* grad /* NULL clears */);
+  tn_status* (*retain_grad)(tn_tensor*); /* keep .grad of a non-leaf */
+  /* grads[i] NULL: ones, for one-element tensors. Accumulates into leaves. */
+  tn_status* (*backward)(tn_tensor* const* tensors, tn_tensor* const* grads, uint32_t n, uint32_t flags);
+  /* Gradients of chosen inputs, leaves or not, returned and not accumulated. NULL results under TN_ALLOW_UNUSED. */
+  tn_status* (*gradients)(tn_tensor* const* outputs, tn_tensor* const* grads, uint32_t n_outputs,
+                          tn_tensor* const* inputs, uint32_t n_inputs, uint32_t flags, tn_tensor** results);
+  /* Records one node from inputs to outputs. self is destroyed with the node. Tensors that backward needs are saved with it:
+   * saved tensors are checked for in-place changes; node_saved gives them back inside backward. */
+  tn_status* (*custom)(const char* name, tn_backward_fn, void* self, void (*destroy)(void*), tn_tensor* const* inputs,
+                       uint32_t n_inputs, tn_tensor* const* outputs, uint32_t n_outputs, tn_tensor* const* saved,
+                       uint32_t n_saved);
+  tn_status* (*custom_saved)(uint32_t index, tn_tensor**); /* within a custom backward, of this thread */
+  tn_status* (*add_hook)(tn_tensor*, tn_hook_fn, void* self, void (*destroy)(void*), uint64_t* id);
+  tn_status* (*remove_hook)(tn_tensor*, uint64_t id);
+  void (*set_anomaly)(int32_t on); /* of this thread: nodes remember their forward call, backward checks for NaN */
+  int32_t (*anomaly)(void);
+  /* The graph. Nodes are retained by who gets them. */
+  tn_node* (*grad_fn)(const tn_tensor*); /* NULL for leaves */
+  const char* (*node_name)(const tn_node*);
+  uint32_t (*node_n_next)(const tn_node*);
+  tn_node* (*node_next)(const tn_node*, uint32_t i); /* NULL: that input needs no gradient */
+  tn_status* (*node_add_hook)(tn_node*, tn_hook_fn, void* self, void (*destroy)(void*)); /* sees the gradient of output 0 */
+  void (*node_release)(tn_node*);
+} tn_autograd_api;
+
+/* "random/1": Philox state of the process; `seed` also resets the offset. */
+typedef struct tn_random_api {
+  uint32_t size;
+  void (*seed)(uint64_t);
+  void (*get_state)(uint64_t* seed, uint64_t* offset);
+  void (*set_state)(uint64_t seed, uint64_t offset);
+} tn_random_api;
+
+/* "amp/1": autocast of this thread. policy NULL: the ops' own classes. */
+typedef struct tn_amp_api {
+  uint32_t size;
+  tn_status* (*enter)(tn_device, tn_dtype lower /* TN_DTYPE_NONE: the device's */, const char* policy);
+  tn_status* (*leave)(void); /* the innermost scope; drops its cached casts when the last one ends */
+  int32_t (*enabled)(void);
+} tn_amp_api;
+
+typedef int32_t tn_entry_kind;
+enum { TN_PARAMETER = 0, TN_BUFFER = 1, TN_STATE = 2 /* an optimizer's */ };
+typedef void (*tn_entry_fn)(void* context, const char* name, tn_tensor* tensor /* may be NULL */, tn_entry_kind kind);
+typedef tn_status* (*tn_forward_hook_fn)(void* self, tn_object*, const tn_value* args, uint32_t n_args,
+                                         tn_value* results, uint32_t n_results);
+
+/* "object/1". Objects are not locked: one thread at a time changes an object; concurrent forwards are fine. */
+typedef struct tn_object_api {
+  uint32_t size;
+  /* By a factory's name; options by schema, trailing ones default. */
+  tn_status* (*create)(const char* factory, const tn_value* args, uint32_t n_args, tn_object**);
+  /* By option names, any order (names[i] belongs to args[i]). Unknown names are refused with the nearest known one. */
+  tn_status* (*create_named)(const char* factory, const char* const* names, const tn_value* args, uint32_t n, tn_object**);
+  /* An object of the application's own, without factory. */
+  tn_status* (*create_empty)(const char* type_name, tn_object_kind, tn_object**);
+  void (*retain)(tn_object*);
+  void (*release)(tn_object*);
+  const char* (*type_name)(const tn_object*);
+  tn_object_kind (*kind)(const tn_object*);
+  /* Building. Names have no '.'; a second tensor or child of one name replaces the first; methods too. */
+  tn_status* (*set_tensor)(tn_object*, const char* name, tn_tensor*, tn_entry_kind);
+  tn_status* (*set_child)(tn_object*, const char* name, tn_object* child);
+  tn_status* (*add_method)(tn_object*, const char* schema, tn_method_fn, void* self, void (*destroy)(void*));
+  /* Reading. tensor and child are retained; NULL with success where the entry is empty, an error where there is no such name. */
+  tn_status* (*tensor)(const tn_object*, const char* name, tn_tensor**);
+  tn_status* (*child)(const tn_object*, const char* name, tn_object**);
+  uint32_t (*n_children)(const tn_object*);
+  tn_status* (*child_at)(const tn_object*, uint32_t i, const char** name, tn_object** child /* retained */);
+  tn_status* (*option)(const tn_object*, const char* name, tn_value* borrowed);
+  /* Calls a method, with forward hooks when it is `forward`. Arguments by schema; trailing ones default. */
+  tn_status* (*invoke)(tn_object*, const char* method, const tn_value* args, uint32_t n_args, tn_value* results,
+                       uint32_t n_results);
+  tn_status* (*method_schema)(const tn_object*, const char* method, const char** schema);
+  tn_status* (*add_forward_hook)(tn_object*, tn_forward_hook_fn, void* self, void (*destroy)(void*), uint64_t* id);
+  tn_status* (*remove_forward_hook)(tn_object*, uint64_t id);
+  /* The tree. Names are paths ("0.weight"), in order of definition; a tensor reached twice is named once. */
+  tn_status* (*visit)(const tn_object*, tn_entry_fn, void* context);
+  tn_status* (*load_state)(tn_object*, const char* const* names, tn_tensor* const* tensors, uint32_t n, int32_t strict);
+  tn_status* (*to)(tn_object*, tn_device, tn_dtype floats /* TN_DTYPE_NONE keeps */);
+  int32_t (*training)(const tn_object*);
+  void (*set_training)(tn_object*, int32_t on);
+  tn_status* (*describe)(const tn_object*, char* text, size_t bytes, size_t* needed); /* as PyTorch prints modules */
+  /* Parameter groups of optimizers. Options not given are the object's. set_group_option is how schedules set lr. */
+  tn_status* (*add_group)(tn_object*, tn_tensor* const* parameters, uint32_t n, const char* const* names,
+                          const tn_value* values, uint32_t n_options);
+  uint32_t (*n_groups)(const tn_object*);
+  tn_status* (*group)(const tn_object*, uint32_t i, tn_tensor* const** borrowed, uint32_t* n);
+  tn_status* (*group_option)(const tn_object*, uint32_t i, const char* name, tn_value* borrowed);
+  tn_status* (*set_group_option)(tn_object*, uint32_t i, const char* name, const tn_value*);
+  tn_status* (*zero_grad)(tn_object*); /* of all groups, or of all parameters of a layer */
+} tn_object_api;
+
+/* "plugin/1" */
+typedef struct tn_plugin_api {
+  uint32_t size;
+  tn_status* (*load)(const char* path); /* one library; its manifest file lies beside it */
+  tn_status* (*load_all)(void);         /* TENON_PLUGIN_PATH, then the install's folder; broken ones are listed, not fatal */
+  tn_status* (*shutdown)(void);         /* in reverse order of loading; afterwards calls into plugins fail */
+  /* A JSON document, owned by the caller (release with free_text): each plugin with id, version, abi, brings, from, state and
+   * reason; the folders that were searched; what waits for an op that is not there. */
+  tn_status* (*list)(const char** json);
+  /* A JSON document: each op with schema, kind, class, kernels and where they came from, gradient. */
+  tn_status* (*ops)(const char** json);
+  void (*free_text)(const char*);
+} tn_plugin_api;
+
+/* "explain/1": what the calls of this thread did. */
+typedef struct tn_explain_api {
+  uint32_t size;
+  void (*begin)(void);
+  /* A JSON document (free with plugin/1's free_text): an entry per call in order, with shapes, dtypes, device, the kernel that
+   * ran and why each other did not, casts, copies, decompositions (nested). */
+  tn_status* (*end)(const char** json);
+  /* Counters of the process: "fallbacks", "layout_copies", "decompositions". */
+  uint64_t (*counter)(const char* name);
+} tn_explain_api;
+
+/* "profile/1": a function that sees each op's begin and end on this thread; NULL removes it. `ns` is a steady clock. */
+typedef void (*tn_profile_fn)(void* context, const char* op, int32_t begin, uint64_t ns);
+typedef struct tn_profile_api {
+  uint32_t size;
+  void (*set)(tn_profile_fn, void* context);
+} tn_profile_api;
+
+typedef struct tn_graph tn_graph;
+
+/* "capture/1": the launches on a device's current stream as a graph, where the device has the graph slots. Between begin and
+ * end (of one thread) reading values back is an error, and so are kernels that are not capture-safe. */
+typedef struct tn_capture_api {
+  uint32_t size;
+  tn_status* (*begin)(tn_device);
+  tn_status* (*end)(tn_graph**);
+  tn_status* (*launch)(tn_graph*, tn_device);
+  void (*destroy)(tn_graph*);
+} tn_capture_api;
+
+#if defined(__GNUC__)
+#define TN_EXPORT __attribute__((visibility("default")))
+#else
+#define TN_EXPORT
+#endif
+
+/* The library's only way in. NULL when abi_version does not fit this host; before 1.0 it must match exactly. */
+TN_EXPORT const tn_host* tenon_host(uint32_t abi_version);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TENON_ABI_H_ */

@@ -1,0 +1,320 @@
+// Gradients: modes of this thread, backward and grad, hooks, functions with a gradient of one's own, and the recorded graph.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "tenon/function.hpp"
+#include "tenon/ops/primitive.hpp"
+
+namespace tenon {
+inline namespace v0 TENON_HIDDEN {
+
+// Sets the mode of this thread until the end of the scope. Scopes nest.
+class GradModeGuard {
+ public:
+  explicit GradModeGuard(int32_t mode) : before_(detail::api.autograd->mode()) {
+    detail::api.autograd->set_mode(mode);
+  }
+  GradModeGuard(const GradModeGuard&) = delete;
+  GradModeGuard& operator=(const GradModeGuard&) = delete;
+  ~GradModeGuard() { detail::api.autograd->set_mode(before_); }
+
+ private:
+  int32_t before_;
+};
+// Nothing is recorded.
+struct NoGrad : GradModeGuard {
+  NoGrad() : GradModeGuard(TN_NO_GRAD) {}
+};
+// Recorded again, within NoGrad.
+struct EnableGrad : GradModeGuard {
+  EnableGrad() : GradModeGuard(TN_GRAD_MODE) {}
+};
+// Nothing is recorded, and tensors made here never enter a graph: faster still.
+struct InferenceMode : GradModeGuard {
+  InferenceMode() : GradModeGuard(TN_INFERENCE_MODE) {}
+};
+inline bool grad_enabled() { return detail::api.autograd->mode() == TN_GRAD_MODE; }
+
+// Within the scope, calls of this thread are remembered by their nodes, and backward stops at the first NaN and names its call.
+class AnomalyGuard {
+ public:
+  explicit AnomalyGuard(bool on = true) : before_(detail::api.autograd->anomaly()) {
+    detail::api.autograd->set_anomaly(on);
+  }
+  AnomalyGuard(const AnomalyGuard&) = delete;
+  AnomalyGuard& operator=(const AnomalyGuard&) = delete;
+  ~AnomalyGuard() { detail::api.autograd->set_anomaly(before_); }
+
+ private:
+  int32_t before_;
+};
+
+struct GradOptions {
+  Tensors grad_outputs = {};  // one for each output; none: ones, for outputs of one element
+  bool retain_graph = false;  // to go through it again; create_graph implies it
+  bool create_graph = false;  // the gradients have gradients
+  bool allow_unused = false;  // null gradients, instead of an Error, for inputs that the outputs do not depend on
+};
+
+namespace detail {
+inline uint32_t grad_flags(const GradOptions& options) {
+  return (options.retain_graph ? TN_RETAIN_GRAPH : 0) | (options.create_graph ? TN_CREATE_GRAPH : 0) |
+         (options.allow_unused ? TN_ALLOW_UNUSED : 0);
+}
+// The gradients given for n outputs: none stands for n times NULL.
+inline std::vector<tn_tensor*> output_grads(const char* what, const GradOptions& options, uint32_t n) {
+  const Tensors& given = options.grad_outputs;
+  if (given.size() == 0) return std::vector<tn_tensor*>(n);
+  if (given.size() != n) {
+    fail(std::string(what) + ": " + std::to_string(given.size()) + " gradients for " +
+         std::to_string(n) + " outputs");
+  }
+  return {given.data(), given.data() + n};
+}
+}  // namespace detail
+
+// Accumulates the gradients of all outputs into their leaves' grad().
+inline void backward(const Tensors& outputs, const GradOptions& options = {}) {
+  auto grads = detail::output_grads("backward", options, outputs.size());
+  check(detail::api.autograd->backward(outputs.data(), grads.data(), outputs.size(),
+                                       detail::grad_flags(options)));
+}
+// The gradients of the outputs' sum with respect to `inputs`, leaves or not; nothing is accumulated.
+inline std::vector<Tensor> grad(const Tensors& outputs, const Tensors& inputs,
+                                const GradOptions& options = {}) {
+  auto grads = detail::output_grads("grad", options, outputs.size());
+  std::vector<tn_tensor*> raw(inputs.size());
+  check(detail::api.autograd->gradients(outputs.data(), grads.data(), outputs.size(), inputs.data(),
+                                        inputs.size(), detail::grad_flags(options), raw.data()));
+  std::vector<Tensor> results;
+  for (tn_tensor* t : raw) results.push_back(Tensor::take(t));
+  return results;
+}
+inline Tensor grad(const Tensor& output, const Tensor& input, const GradOptions& options = {}) {
+  return grad(Tensors(&output, 1), Tensors(&input, 1), options)[0];
+}
+
+namespace detail {
+template <typename F>
+tn_status* call_hook(void* self, tn_tensor* grad, tn_tensor** replacement) {
+  return to_status([&] {
+    F& f = Held<F>::get(self);
+    if constexpr (std::is_void_v<decltype(f(Tensor()))>) {
+      f(Tensor::borrow(grad));
+    } else {
+      *replacement = f(Tensor::borrow(grad)).release();
+    }
+  });
+}
+}  // namespace detail
+
+template <typename F>
+uint64_t Tensor::register_hook(F f) const {
+  uint64_t id = 0;
+  void* self = detail::Held<F>::make(std::move(f));
+  if (tn_status* status = detail::api.autograd->add_hook(t_, detail::call_hook<F>, self,
+                                                         detail::Held<F>::destroy, &id)) {
+    detail::Held<F>::destroy(self);
+    detail::raise(status);
+  }
+  return id;
+}
+
+// What a custom function keeps from forward to backward. A function that keeps more than tensors states its own, derived from
+// this one, as its member `Context`.
+class Context {
+ public:
+  // In forward: tensors for backward, which are checked there for in-place changes. Inputs and outputs may be among them.
+  void save(std::vector<Tensor> tensors) { saved_ = std::move(tensors); }
+  // In backward.
+  Tensor saved(uint32_t i) const {
+    tn_tensor* t = nullptr;
+    check(detail::api.autograd->custom_saved(i, &t));
+    return Tensor::take(t);
+  }
+
+ private:
+  template <typename Derived>
+  friend class Function;
+  struct Shape {
+    std::vector<int64_t> sizes;
+    Dtype dtype;
+    Device device;
+  };
+  std::vector<Tensor> saved_;
+  std::vector<Shape> outputs_;
+};
+
+// A function with a gradient of its own:
+//   struct Twice : tenon::Function<Twice> {
+//     static Tensor forward(Context& context, Tensor x) { return x * 2; }
+//     static Tensor backward(Context& context, Tensor g) { return g * 2; }
+//   };
+//   auto y = Twice::apply(x);
+// forward runs unrecorded, and gives a Tensor, or a tuple, array or vector of them. backward takes the context and a gradient for
+// each output (or a vector of them; zeros where none came), and gives one for each Tensor argument of forward, null for zero.
+template <typename Derived>
+class Function {
+ public:
+  using Context = tenon::Context;
+  using Tensor = tenon::Tensor;
+
+  struct Apply {
+    template <typename... Args>
+    auto operator()(const Args&... args) const {
+      return Function::run(args...);
+    }
+  };
+  static constexpr Apply apply{};
+
+ private:
+  template <typename... Args>
+  static auto run(const Args&... args) {
+    using State = typename Derived::Context;
+    auto* state = new State();
+    struct Drop {
+      State* state;
+      ~Drop() { delete state; }
+    } drop{state};
+    std::vector<tenon::Tensor> inputs;
+    (note_input(inputs, args), ...);
+    auto result = [&] {
+      NoGrad guard;
+      return Derived::forward(*state, args...);
+    }();
+    bool wanted = false;
+    for (const auto& input : inputs) wanted |= input.requires_grad();
+    if (!wanted || !grad_enabled()) return result;
+
+    std::vector<tn_tensor*> outputs;
+    each_tensor(result, [&](tenon::Tensor& t) {
+      for (const auto& input : inputs) {
+        if (t.is_same(input)) t = input.detach();  // the recorded call makes a tensor of its own
+      }
+      outputs.push_back(t.get());
+      state->outputs_.push_back({{t.sizes().begin(), t.sizes().end()}, t.dtype(), t.device()});
+    });
+    std::vector<tenon::Tensor> saved = std::move(state->saved_);
+    Tensors in(inputs), kept(saved);
+    check(detail::api.autograd->custom(name().c_str(), run_backward, state, destroy, in.data(), in.size(),
+                                       outputs.data(), uint32_t(outputs.size()), kept.data(),
+                                       kept.size()));
+    drop.state = nullptr;
+    return result;
+  }
+
+  static tn_status* run_backward(void* self, tn_tensor* const* grads, uint32_t n_grads,
+                                 tn_tensor** results, uint32_t n_results) {
+    return to_status([&] {
+      auto& state = *static_cast<typename Derived::Context*>(self);
+      std::vector<tenon::Tensor> in;
+      for (uint32_t i = 0; i < n_grads; ++i) {
+        const auto& shape = state.outputs_[i];
+        in.push_back(grads[i] ? tenon::Tensor::borrow(grads[i])
+                              : prim::fill(shape.sizes, 0, shape.dtype, shape.device));
+      }
+      auto result = call_backward(state, in);
+      uint32_t n = 0;
+      each_tensor(result, [&](tenon::Tensor& t) {
+        if (n < n_results) results[n] = t.release();
+        ++n;
+      });
+      if (n != n_results) {
+        for (uint32_t i = 0; i < n && i < n_results; ++i) {
+          host()->tensor_release(std::exchange(results[i], nullptr));
+        }
+        fail(name() + ": backward gives " + std::to_string(n) + " gradients for " +
+             std::to_string(n_results) + " tensors");
+      }
+    });
+  }
+  template <typename State>
+  static auto call_backward(State& state, std::vector<tenon::Tensor>& grads) {
+    using Parameters = typename detail::Tail<detail::ArgsOf<decltype(&Derived::backward)>>::type;
+    if constexpr (std::is_same_v<Parameters, std::tuple<std::vector<tenon::Tensor>>>) {
+      return Derived::backward(state, grads);
+    } else {
+      constexpr size_t kCount = std::tuple_size_v<Parameters>;
+      if (grads.size() != kCount) {
+        fail(name() + ": backward takes " + std::to_string(kCount) + " gradients, forward gives " +
+             std::to_string(grads.size()) + " tensors");
+      }
+      return [&]<size_t... I>(std::index_sequence<I...>) {
+        return Derived::backward(state, grads[I]...);
+      }(std::make_index_sequence<kCount>());
+    }
+  }
+  static void destroy(void* self) { delete static_cast<typename Derived::Context*>(self); }
+
+  template <typename T>
+  static void note_input(std::vector<tenon::Tensor>& inputs, const T& arg) {
+    if constexpr (std::is_same_v<T, tenon::Tensor>) {
+      if (arg) inputs.push_back(arg);
+    } else if constexpr (std::is_same_v<T, std::vector<tenon::Tensor>>) {
+      inputs.insert(inputs.end(), arg.begin(), arg.end());
+    }
+  }
+  template <typename R, typename F>
+  static void each_tensor(R& result, F&& f) {
+    if constexpr (std::is_same_v<R, tenon::Tensor>) {
+      f(result);
+    } else if constexpr (detail::IsTuple<R>::value) {
+      std::apply([&](auto&... t) { (f(t), ...); }, result);
+    } else {
+      for (auto& t : result) f(t);
+    }
+  }
+  static std::string name() {
+    std::string_view text = __PRETTY_FUNCTION__;
+    text = text.substr(text.find("Derived = ") + 10);
+    text = text.substr(0, text.find_first_of(";]"));
+    size_t start = text.rfind(':');
+    return std::string(start == text.npos ? text : text.substr(start + 1));
+  }
+};
+
+// A recorded call, owned. The graph of y is walked from grad_fn(y) through next(i).
+class Node {
+ public:
+  Node() = default;
+  explicit Node(tn_node* node) : node_(node) {}  // takes it
+  Node(Node&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
+  Node& operator=(Node&& other) noexcept {
+    std::swap(node_, other.node_);
+    return *this;
+  }
+  ~Node() {
+    if (node_) detail::api.autograd->node_release(node_);
+  }
+  explicit operator bool() const { return node_ != nullptr; }
+  bool operator==(const Node& other) const { return node_ == other.node_; }
+  std::string name() const { return detail::api.autograd->node_name(node_); }
+  uint32_t n_next() const { return detail::api.autograd->node_n_next(node_); }
+  Node next(uint32_t i) const {  // null: that input needs no gradient
+    return Node(detail::api.autograd->node_next(node_, i));
+  }
+  // f(Tensor grad) as Tensor::register_hook's, of the first output's gradient.
+  template <typename F>
+  void register_hook(F f) const {
+    void* self = detail::Held<F>::make(std::move(f));
+    if (tn_status* status = detail::api.autograd->node_add_hook(node_, detail::call_hook<F>, self,
+                                                                detail::Held<F>::destroy)) {
+      detail::Held<F>::destroy(self);
+      detail::raise(status);
+    }
+  }
+
+ private:
+  tn_node* node_ = nullptr;
+};
+// The call that made a tensor; null for leaves.
+inline Node grad_fn(const Tensor& t) { return Node(detail::api.autograd->grad_fn(t.get())); }
+
+}  // namespace v0
+}  // namespace tenon

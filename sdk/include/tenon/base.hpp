@@ -1,0 +1,179 @@
+// The ground of the C++ face: the host's tables, errors, and the two crossings between C++ and C. Applications get the tables
+// from tenon.hpp, plugins from plugin.hpp; nothing here has a symbol of libtenon.so. All names are hidden, so that every
+// shared object has its own copy of the face and shares nothing by accident.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "tenon/abi.h"
+
+#define TENON_HIDDEN __attribute__((visibility("hidden")))
+#if defined(__GNUC__) && !defined(__clang__)
+// An application's own classes are visible by default: g++ would warn of each that holds a Tensor, which is hidden.
+#pragma GCC diagnostic ignored "-Wattributes"
+#endif
+
+namespace tenon {
+inline namespace v0 TENON_HIDDEN {
+
+namespace detail {
+
+// The host's tables, filled once per shared object before anything else of the face is used.
+struct Api {
+  const tn_host* host = nullptr;
+  const tn_tensor_api* tensor = nullptr;
+  const tn_device_api* device = nullptr;
+  const tn_autograd_api* autograd = nullptr;
+  const tn_random_api* random = nullptr;
+  const tn_amp_api* amp = nullptr;
+  const tn_object_api* object = nullptr;
+  const tn_plugin_api* plugin = nullptr;
+  const tn_explain_api* explain = nullptr;
+  const tn_profile_api* profile = nullptr;
+};
+inline constinit Api api{};
+
+template <typename Table>
+const Table* find_interface(const tn_host* host, const char* name) {
+  return static_cast<const Table*>(host->get_interface(name));
+}
+
+inline void attach(const tn_host* host) {
+  api.tensor = find_interface<tn_tensor_api>(host, "tensor/1");
+  api.device = find_interface<tn_device_api>(host, "device/1");
+  api.autograd = find_interface<tn_autograd_api>(host, "autograd/1");
+  api.random = find_interface<tn_random_api>(host, "random/1");
+  api.amp = find_interface<tn_amp_api>(host, "amp/1");
+  api.object = find_interface<tn_object_api>(host, "object/1");
+  api.plugin = find_interface<tn_plugin_api>(host, "plugin/1");
+  api.explain = find_interface<tn_explain_api>(host, "explain/1");
+  api.profile = find_interface<tn_profile_api>(host, "profile/1");
+  api.host = host;
+}
+
+}  // namespace detail
+
+// The host's table. Valid for the life of the process.
+inline const tn_host* host() noexcept { return detail::api.host; }
+
+// What every failure of the face throws. Copies share one status. Thread-safe to copy and read.
+class Error : public std::exception {
+ public:
+  // Takes a status of the host.
+  explicit Error(tn_status* status)
+      : held_(new Held{1, host()->status_code(status), status, host()->status_message(status)}) {}
+  explicit Error(std::string message, tn_code code = TN_INVALID_ARGUMENT)
+      : held_(new Held{1, code, nullptr, std::move(message)}) {}
+  Error(const Error& other) noexcept : std::exception(other), held_(other.held_) {
+    __atomic_fetch_add(&held_->refs, 1, __ATOMIC_RELAXED);
+  }
+  Error& operator=(const Error& other) noexcept {
+    Error copy(other);
+    std::swap(held_, copy.held_);
+    return *this;
+  }
+  ~Error() override {
+    if (__atomic_sub_fetch(&held_->refs, 1, __ATOMIC_ACQ_REL) == 0) {
+      if (held_->status) host()->status_free(held_->status);
+      delete held_;
+    }
+  }
+
+  tn_code code() const noexcept { return held_->code; }
+  const char* what() const noexcept override { return held_->message.c_str(); }
+
+  // An owned status that says the same; it keeps its causes and payload as long as this is the only copy of the error.
+  tn_status* to_status() const {
+    bool alone = __atomic_load_n(&held_->refs, __ATOMIC_ACQUIRE) == 1;
+    if (alone && held_->status) return std::exchange(held_->status, nullptr);
+    return host()->status(held_->code, held_->message.c_str(), nullptr);
+  }
+
+ private:
+  struct Held {
+    long refs;
+    tn_code code;
+    tn_status* status;
+    std::string message;
+  };
+  Held* held_;
+};
+
+// Throws an Error with this message.
+[[noreturn, gnu::cold, gnu::noinline]] inline void fail(std::string message,
+                                                        tn_code code = TN_INVALID_ARGUMENT) {
+  throw Error(std::move(message), code);
+}
+
+namespace detail {
+
+// Found again by this address: exceptions of one shared object are rethrown in that object only.
+inline const void* exception_tag() noexcept { return &api; }
+
+inline void destroy_exception(void* payload) { delete static_cast<std::exception_ptr*>(payload); }
+
+// Throws what `status` (taken) stands for: the exception that it carries, when this shared object threw it, else an Error.
+[[noreturn, gnu::cold, gnu::noinline]] inline void raise(tn_status* status) {
+  if (void* payload = host()->status_payload(status, exception_tag())) {
+    std::exception_ptr exception = *static_cast<std::exception_ptr*>(payload);
+    host()->status_free(status);
+    std::rethrow_exception(std::move(exception));
+  }
+  throw Error(status);
+}
+
+// The exception being handled as an owned status. To be called in a catch block.
+[[gnu::cold, gnu::noinline]] inline tn_status* current_exception_status() noexcept {
+  const tn_host* h = host();
+  auto with_payload = [h](tn_status* status) {
+    if (auto* payload = new (std::nothrow) std::exception_ptr(std::current_exception())) {
+      h->status_set_payload(status, exception_tag(), payload, destroy_exception);
+    }
+    return status;
+  };
+  try {
+    throw;
+  } catch (const Error& e) {
+    return e.to_status();
+  } catch (const std::bad_alloc&) {
+    return h->status(TN_OUT_OF_MEMORY, "host memory is exhausted", nullptr);
+  } catch (const std::exception& e) {
+    return with_payload(h->status(TN_EXCEPTION, e.what(), nullptr));
+  } catch (...) {
+    return with_payload(h->status(TN_EXCEPTION, "an exception that is no std::exception", nullptr));
+  }
+}
+
+}  // namespace detail
+
+// Throws when `status` (taken) is an error.
+inline void check(tn_status* status) {
+  if (status) [[unlikely]] detail::raise(status);
+}
+
+// Runs C++ code at a C border: exceptions become statuses. The body gives nothing, or a tn_status*.
+template <typename Body>
+tn_status* to_status(Body&& body) noexcept {
+  try {
+    if constexpr (requires { static_cast<tn_status*>(body()); }) {
+      return body();
+    } else {
+      body();
+      return nullptr;
+    }
+  } catch (...) {
+    return detail::current_exception_status();
+  }
+}
+
+// Drops an error on purpose, where none may be thrown (destructors).
+inline void ignore(tn_status* status) noexcept {
+  if (status) host()->status_free(status);
+}
+
+}  // namespace v0
+}  // namespace tenon

@@ -1,0 +1,77 @@
+// Layers, optimizers and policies of autocast from lambdas. Part of plugin.hpp.
+#pragma once
+
+#include "tenon/define_op.hpp"
+#include "tenon/object.hpp"
+#include "tenon/registrar.hpp"
+
+namespace tenon {
+inline namespace v0 TENON_HIDDEN {
+
+namespace detail {
+
+template <typename F>
+tn_status* call_create(void* self, tn_object* object, const tn_value* args, uint32_t n_args) {
+  return tenon::to_status([&] {
+    Object handle = Object::borrow(object);
+    call_values<typename Tail<ArgsOf<F>>::type>(Held<F>::get(self), args, n_args, nullptr, 0, handle);
+  });
+}
+
+template <typename F>
+void define_factory(tn_object_kind kind, const char* schema, F f) {
+  tn_registrar* r = registration.get();
+  if (registration.error) return;
+  tn_factory_def def{};
+  def.size = sizeof(def);
+  def.kind = kind;
+  def.schema = schema;
+  def.create = call_create<F>;
+  def.self = Held<F>::make(std::move(f));
+  def.destroy = Held<F>::destroy;
+  tn_status* status = r->factory(r, &def);
+  if (status) def.destroy(def.self);
+  registration.note(status);
+}
+
+}  // namespace detail
+
+namespace plugin {
+
+// A named constructor: f(Object& self, options...) adds parameters, children and methods. Options are by the schema, which gives
+// nothing: "Gated(int dim, float p=0.1)".
+template <typename F>
+void layer(const char* schema, F f) {
+  detail::define_factory(TN_LAYER, schema, std::move(f));
+}
+template <typename F>
+void optimizer(const char* schema, F f) {
+  detail::define_factory(TN_OPTIMIZER, schema, std::move(f));
+}
+template <typename F>
+void object(const char* schema, F f) {
+  detail::define_factory(TN_OTHER_OBJECT, schema, std::move(f));
+}
+
+// A named policy of autocast: f(std::string_view op, Amp own, std::string_view device_type) gives the class of an op whose own is
+// `own`. It must not throw.
+template <typename F>
+void amp_policy(const char* name, F f) {
+  tn_registrar* r = detail::registration.get();
+  if (detail::registration.error) return;
+  tn_amp_policy_def def{};
+  def.size = sizeof(def);
+  def.name = name;
+  def.classify = [](void* self, const char* op, tn_amp_class own, const char* device_type) noexcept {
+    return tn_amp_class(detail::Held<F>::get(self)(std::string_view(op), Amp(own), std::string_view(device_type)));
+  };
+  def.self = detail::Held<F>::make(std::move(f));
+  def.destroy = detail::Held<F>::destroy;
+  tn_status* status = r->amp(r, &def);
+  if (status) def.destroy(def.self);
+  detail::registration.note(status);
+}
+
+}  // namespace plugin
+}  // namespace v0
+}  // namespace tenon

@@ -1,0 +1,76 @@
+// Devices as values, and their memory. Streams are in stream.hpp.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tenon/base.hpp"
+
+namespace tenon {
+inline namespace v0 TENON_HIDDEN {
+
+// A device type and an index. Default: the CPU. Cheap to copy.
+struct Device {
+  tn_device value{TN_DEVICE_CPU, 0};
+
+  constexpr Device() = default;
+  constexpr Device(tn_device device) : value(device) {}
+  // "cpu", "ref", "ref:1". The error of an unknown one names the devices there are.
+  Device(const char* text) { check(detail::api.device->parse(text, &value)); }
+  Device(const std::string& text) : Device(text.c_str()) {}
+
+  // The first device of a plugin's that is really there, else the CPU.
+  static Device best() {
+    for (int32_t type = TN_FIRST_PLUGIN_DEVICE; type < detail::api.device->n_types(); ++type) {
+      if (detail::api.device->count(type) > 0) return tn_device{type, 0};
+    }
+    return {};
+  }
+  // Every device there is, the CPU first, without `meta`.
+  static std::vector<Device> all() {
+    std::vector<Device> devices;
+    for (int32_t type = 0; type < detail::api.device->n_types(); ++type) {
+      if (type == TN_DEVICE_META) continue;
+      int32_t count = detail::api.device->count(type);
+      for (int32_t i = 0; i < count; ++i) devices.push_back(tn_device{type, i});
+    }
+    return devices;
+  }
+
+  constexpr bool operator==(const Device& other) const {
+    return value.type == other.value.type && value.index == other.value.index;
+  }
+  constexpr bool is_cpu() const { return value.type == TN_DEVICE_CPU; }
+  constexpr int32_t index() const { return value.index; }
+  // Of the type: "ref".
+  std::string type() const {
+    const char* name = detail::api.device->type_name(value.type);
+    return name ? name : "unknown";
+  }
+  // "ref:1"; "cpu" and "meta" have no number.
+  std::string name() const {
+    if (value.type < TN_FIRST_PLUGIN_DEVICE) return type();
+    return type() + ":" + std::to_string(value.index);
+  }
+  // Waits for all work of the device.
+  void synchronize() const { check(detail::api.device->synchronize(value)); }
+
+  tn_memory_stats memory_stats() const {
+    tn_memory_stats stats{};
+    stats.size = sizeof(stats);
+    check(detail::api.device->memory_stats(value, &stats));
+    return stats;
+  }
+  // In bytes; 0: none. Allocations beyond it are out of memory.
+  void set_memory_limit(uint64_t bytes) const {
+    check(detail::api.device->set_memory_limit(value, bytes));
+  }
+  void empty_cache() const { check(detail::api.device->empty_cache(value)); }
+};
+
+inline constexpr Device cpu{tn_device{TN_DEVICE_CPU, 0}};
+inline constexpr Device meta{tn_device{TN_DEVICE_META, 0}};
+
+}  // namespace v0
+}  // namespace tenon

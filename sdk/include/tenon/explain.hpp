@@ -1,0 +1,45 @@
+// Why did it run so: what the calls of a function did, op by op, as JSON; and the counters of the process.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "tenon/base.hpp"
+
+namespace tenon {
+inline namespace v0 TENON_HIDDEN {
+
+namespace detail {
+// Takes a JSON text of the host's.
+inline std::string take_text(const char* text) {
+  std::string copy = text ? text : "";
+  if (text) api.plugin->free_text(text);
+  return copy;
+}
+}  // namespace detail
+
+// Runs f and gives a JSON document of the calls it made on this thread: shapes, dtypes, device, the kernel that ran and why each
+// other did not, casts, copies, decompositions.
+template <typename F>
+std::string explain(F&& f) {
+  struct End {
+    const char* json = nullptr;
+    bool ended = false;
+    ~End() {
+      if (ended) return;
+      ignore(detail::api.explain->end(&json));
+      if (json) detail::api.plugin->free_text(json);
+    }
+  } end;
+  detail::api.explain->begin();
+  std::forward<F>(f)();
+  end.ended = true;
+  check(detail::api.explain->end(&end.json));
+  return detail::take_text(end.json);
+}
+// "fallbacks", "layout_copies" or "decompositions".
+inline uint64_t counter(const char* name) { return detail::api.explain->counter(name); }
+
+}  // namespace v0
+}  // namespace tenon

@@ -1,0 +1,134 @@
+// C++ functions at C borders: what a lambda takes and gives, its call with tn_values, and its life on the heap. Used by objects,
+// hooks, custom gradients and the registrar.
+#pragma once
+
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "tenon/value.hpp"
+
+namespace tenon {
+inline namespace v0 TENON_HIDDEN {
+namespace detail {
+
+template <typename F>
+struct SignatureOf : SignatureOf<decltype(&F::operator())> {};
+template <typename R, typename... A>
+struct SignatureOf<R (*)(A...)> {
+  using Result = R;
+  using Args = std::tuple<std::remove_cvref_t<A>...>;
+};
+template <typename C, typename R, typename... A>
+struct SignatureOf<R (C::*)(A...)> : SignatureOf<R (*)(A...)> {};
+template <typename C, typename R, typename... A>
+struct SignatureOf<R (C::*)(A...) const> : SignatureOf<R (*)(A...)> {};
+
+template <typename F>
+using ResultOf = typename SignatureOf<std::decay_t<F>>::Result;
+template <typename F>
+using ArgsOf = typename SignatureOf<std::decay_t<F>>::Args;
+template <typename F>
+inline constexpr size_t kArity = std::tuple_size_v<ArgsOf<F>>;
+
+// Without its first type: methods take the object first.
+template <typename T>
+struct Tail;
+template <typename T, typename... Rest>
+struct Tail<std::tuple<T, Rest...>> {
+  using type = std::tuple<Rest...>;
+};
+
+[[noreturn, gnu::cold, gnu::noinline]] inline void wrong_count(const char* what, size_t takes,
+                                                               size_t got) {
+  fail(std::string("C++ code ") + what + " " + std::to_string(takes) + " values where the schema has " +
+       std::to_string(got));
+}
+
+// Owned values of results.
+inline void give(tn_value& v, Tensor x) {
+  v = to_value(x);
+  x.release();
+}
+template <typename T>
+  requires std::is_arithmetic_v<T>
+void give(tn_value& v, T x) {
+  v = to_value(x);
+}
+inline void give(tn_value& v, Dtype x) { v = to_value(x); }
+inline void give(tn_value& v, Device x) { v = to_value(x); }
+inline void give(tn_value& v, Object x);  // object.hpp
+template <typename T>
+void give(tn_value& v, std::optional<T> x) {
+  if (x) {
+    give(v, std::move(*x));
+  } else {
+    v = to_value(none);
+  }
+}
+
+template <typename T>
+struct IsSequence : std::false_type {};
+template <>
+struct IsSequence<std::vector<Tensor>> : std::true_type {};
+template <size_t N>
+struct IsSequence<std::array<Tensor, N>> : std::true_type {};
+template <typename T>
+struct IsTuple : std::false_type {};
+template <typename... T>
+struct IsTuple<std::tuple<T...>> : std::true_type {};
+template <typename A, typename B>
+struct IsTuple<std::pair<A, B>> : std::true_type {};
+
+// Writes what C++ code gave into n results: nothing, a value, a tuple, or a list of tensors.
+template <typename R>
+void give_all(R&& result, tn_value* results, uint32_t n) {
+  using T = std::decay_t<R>;
+  if constexpr (IsSequence<T>::value) {
+    if (result.size() != n) wrong_count("gives", result.size(), n);
+    for (uint32_t i = 0; i < n; ++i) give(results[i], std::move(result[i]));
+  } else if constexpr (IsTuple<T>::value) {
+    if (std::tuple_size_v<T> != n) wrong_count("gives", std::tuple_size_v<T>, n);
+    [&]<size_t... I>(std::index_sequence<I...>) {
+      (give(results[I], std::move(std::get<I>(result))), ...);
+    }(std::make_index_sequence<std::tuple_size_v<T>>());
+  } else {
+    if (n != 1) wrong_count("gives", 1, n);
+    give(results[0], std::forward<R>(result));
+  }
+}
+
+// Calls f(first..., arguments...) with the arguments as its parameters want them.
+template <typename ArgTuple, typename F, typename... First>
+decltype(auto) apply_values(F& f, const tn_value* args, uint32_t n_args, First&... first) {
+  constexpr size_t kCount = std::tuple_size_v<ArgTuple>;
+  if (kCount != n_args) [[unlikely]] wrong_count("takes", kCount, n_args);
+  return [&]<size_t... I>(std::index_sequence<I...>) -> decltype(auto) {
+    return f(first..., Unpack<std::tuple_element_t<I, ArgTuple>>::borrow(args[I])...);
+  }(std::make_index_sequence<kCount>());
+}
+
+// As apply_values, with the results written.
+template <typename ArgTuple, typename F, typename... First>
+void call_values(F& f, const tn_value* args, uint32_t n_args, tn_value* results, uint32_t n_results,
+                 First&... first) {
+  using R = decltype(apply_values<ArgTuple>(f, args, n_args, first...));
+  if constexpr (std::is_void_v<R>) {
+    if (n_results != 0) wrong_count("gives", 0, n_results);
+    apply_values<ArgTuple>(f, args, n_args, first...);
+  } else {
+    give_all(apply_values<ArgTuple>(f, args, n_args, first...), results, n_results);
+  }
+}
+
+// A function on the heap as `self` and `destroy` of a C struct. A function that keeps nothing lives nowhere: self is NULL.
+template <typename F>
+struct Held {
+  static void* make(F f) { return new F(std::move(f)); }
+  static void destroy(void* self) { delete static_cast<F*>(self); }
+  static F& get(void* self) { return *static_cast<F*>(self); }
+};
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace tenon

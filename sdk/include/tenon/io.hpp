@@ -1,0 +1,47 @@
+// Saving and loading named tensors in the safetensors format, by the plugin `files`. Files of the
+// Python world load as they are, and theirs load ours.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tenon/object.hpp"
+
+namespace tenon {
+inline namespace v0 TENON_HIDDEN {
+
+// Writes the file whole or not at all. Tensors of any device and layout; dtypes and values stay as
+// they are.
+inline void save(const NamedTensors& tensors, const std::string& path) {
+  std::vector<const char*> names;
+  std::vector<Tensor> list;
+  for (const auto& [name, tensor] : tensors) {
+    names.push_back(name.c_str());
+    list.push_back(tensor);
+  }
+  tn_value strings = detail::make_value(TN_STRINGS, uint32_t(names.size()));
+  strings.as.strings = names.data();
+  Object::create("SafetensorsWriter", path).invoke<void>("save", strings, list);
+}
+
+// Reads every tensor of the file, to the cpu, in the file's order. An Error says where a damaged
+// file is wrong.
+inline NamedTensors load(const std::string& path) {
+  const Object file = Object::create("SafetensorsFile", path);
+  tn_value names = file.invoke<tn_value>("names");
+  NamedTensors tensors;
+  try {
+    for (uint32_t i = 0; i < names.count; ++i) {
+      const char* name = names.as.strings[i];
+      tensors.emplace_back(name, file.invoke("tensor", name));
+    }
+  } catch (...) {
+    host()->value_release(&names);
+    throw;
+  }
+  host()->value_release(&names);
+  return tensors;
+}
+
+}  // namespace TENON_HIDDEN
+}  // namespace tenon

@@ -1,0 +1,108 @@
+// What kernels written in C++ get: a call with its arguments and outputs. Part of plugin.hpp.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "tenon/function.hpp"
+
+namespace tenon {
+inline namespace v0 TENON_HIDDEN {
+
+// Sizes, dtype and device of an output that is to be made.
+struct Meta : tn_meta {
+  Meta() : tn_meta{} { dtype = TN_FLOAT32; }
+  Meta(std::span<const int64_t> s, Dtype type, Device where) : Meta() {
+    if (s.size() > TN_MAX_RANK) fail("rank " + std::to_string(s.size()) + " is above 16");
+    ndim = int32_t(s.size());
+    for (size_t i = 0; i < s.size(); ++i) sizes[i] = s[i];
+    dtype = type.value;
+    device = where.value;
+  }
+  // As a tensor's own.
+  explicit Meta(const Tensor& t) : Meta(t.sizes(), t.dtype(), t.device()) {}
+};
+
+// A view of an op's first argument: offset in elements from its element 0.
+struct View : tn_view {
+  View() : tn_view{} {}
+  // All of t, to be changed.
+  explicit View(const Tensor& t) : tn_view{} {
+    ndim = int32_t(t.dim());
+    for (int32_t i = 0; i < ndim; ++i) {
+      sizes[i] = t.sizes()[size_t(i)];
+      strides[i] = t.strides()[size_t(i)];
+    }
+  }
+  void append(int64_t size, int64_t stride) {
+    if (ndim == TN_MAX_RANK) fail("a view of rank 17 is asked for, 16 is the most");
+    sizes[ndim] = size;
+    strides[ndim++] = stride;
+  }
+};
+
+// A kernel's call; borrowed for its length. Outputs exist already.
+class Call {
+ public:
+  explicit Call(const tn_call* call) : call_(call) {}
+  const tn_call* get() const { return call_; }
+  uint32_t n_args() const { return call_->n_args; }
+  uint32_t n_outputs() const { return call_->n_outputs; }
+  // Argument i as a T (Tensor, std::optional<Tensor>, Tensors, double, int64_t, ...).
+  template <typename T>
+  T arg(uint32_t i) const {
+    return detail::Unpack<T>::borrow(call_->args[i]);
+  }
+  // Argument i as the host's tensor, without a count; NULL for None.
+  const tn_tensor* tensor(uint32_t i) const {
+    return call_->args[i].kind == TN_TENSOR ? call_->args[i].as.tensor : nullptr;
+  }
+  const tn_loop* loop() const { return call_->args[0].as.loop; }
+  const tn_reduction* reduction() const { return call_->args[0].as.reduction; }
+  // NULL: not wanted.
+  tn_tensor* output(uint32_t i = 0) const { return call_->outputs[i]; }
+  template <typename T>
+  T* output_data(uint32_t i = 0) const {
+    return static_cast<T*>(call_->outputs[i]->data);
+  }
+  tn_stream* stream() const { return call_->stream; }
+  // Scratch memory until the call's work is done; not zeroed.
+  void* workspace(uint64_t bytes) const {
+    void* data = nullptr;
+    check(host()->workspace(call_, bytes, &data));
+    return data;
+  }
+  // Of a dynamic op: makes output i.
+  void set_output(uint32_t i, Ints sizes) const {
+    check(host()->set_output(call_, i, int32_t(sizes.size()), sizes.data()));
+  }
+  // f(begin, end) over [begin, end) on the threads there are, in pieces of at least `grain`.
+  template <typename F>
+  void parallel_for(int64_t begin, int64_t end, int64_t grain, F f) const {
+    host()->parallel_for(
+        begin, end, grain,
+        [](void* context, int64_t b, int64_t e) { (*static_cast<F*>(context))(b, e); }, &f);
+  }
+
+ private:
+  const tn_call* call_;
+};
+
+// A gradient that is asked of a vjp. As a Tensor it is the gradient of the first output.
+class Vjp {
+ public:
+  explicit Vjp(const tn_vjp_call* call) : call_(call) {}
+  operator Tensor() const { return grad(); }
+  // Of output i; null where zero.
+  Tensor grad(uint32_t i = 0) const { return Tensor::borrow(call_->grads[i]); }
+  Tensor output(uint32_t i = 0) const { return Tensor::borrow(call_->outputs[i]); }
+  // Is the gradient of flat tensor argument i wanted?
+  bool needs(uint32_t i) const { return call_->needs[i] != 0; }
+  uint32_t n_results() const { return call_->n_results; }
+
+ private:
+  const tn_vjp_call* call_;
+};
+
+}  // namespace v0
+}  // namespace tenon

@@ -1,0 +1,321 @@
+// Objects: layers, optimizers and modules, which the host owns. A handle to any of them, and their methods from C++ lambdas.
+// Classes that become objects are in module.hpp. Objects are not locked: one thread at a time changes one.
+#pragma once
+
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "tenon/function.hpp"
+#include "tenon/op.hpp"
+
+namespace tenon {
+inline namespace v0 TENON_HIDDEN {
+
+using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
+
+// A counted handle. Null by default; copies share one object.
+class Object {
+ public:
+  Object() noexcept = default;
+  // By a factory's name, options in the order of its schema: Object::create("Linear", 64, 10).
+  template <typename... Options>
+  static Object create(const char* factory, const Options&... options) {
+    const tn_value values[sizeof...(Options) + 1] = {detail::to_value(options)...};
+    tn_object* object = nullptr;
+    check(detail::api.object->create(factory, values, sizeof...(Options), &object));
+    return take(object);
+  }
+  // By option names, any order: Object::create_named("SGD", {"lr", "momentum"}, {0.1, 0.9}).
+  static Object create_named(const char* factory, const std::vector<const char*>& names,
+                             const std::vector<tn_value>& values) {
+    tn_object* object = nullptr;
+    check(detail::api.object->create_named(factory, names.data(), values.data(),
+                                           uint32_t(names.size()), &object));
+    return take(object);
+  }
+  // Without factory: the caller adds what it has.
+  static Object empty(const char* type_name, tn_object_kind kind = TN_LAYER) {
+    tn_object* object = nullptr;
+    check(detail::api.object->create_empty(type_name, kind, &object));
+    return take(object);
+  }
+
+  Object(const Object& other) noexcept : object_(other.object_) {
+    if (object_) detail::api.object->retain(object_);
+  }
+  Object(Object&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  Object& operator=(Object other) noexcept {
+    std::swap(object_, other.object_);
+    return *this;
+  }
+  ~Object() {
+    if (object_) detail::api.object->release(object_);
+  }
+  static Object take(tn_object* o) noexcept {
+    Object object;
+    object.object_ = o;
+    return object;
+  }
+  static Object borrow(tn_object* o) noexcept {
+    if (o) detail::api.object->retain(o);
+    return take(o);
+  }
+  tn_object* get() const noexcept { return object_; }
+  tn_object* release() noexcept { return std::exchange(object_, nullptr); }
+  explicit operator bool() const noexcept { return object_ != nullptr; }
+  bool operator==(const Object& other) const noexcept { return object_ == other.object_; }
+
+  std::string type_name() const { return detail::api.object->type_name(object_); }
+  tn_object_kind kind() const { return detail::api.object->kind(object_); }
+
+  // Building. A name has no '.'; a second entry of one name replaces the first. Returns what was added, to go on with.
+  Tensor parameter(const char* name, Tensor tensor) const {  // asks for its gradient
+    if (tensor) tensor.requires_grad_();
+    return set(name, std::move(tensor), TN_PARAMETER);
+  }
+  Tensor buffer(const char* name, Tensor tensor) const {
+    return set(name, std::move(tensor), TN_BUFFER);
+  }
+  Tensor set(const char* name, Tensor tensor, tn_entry_kind kind = TN_PARAMETER) const {
+    check(detail::api.object->set_tensor(object_, name, tensor.get(), kind));
+    return tensor;
+  }
+  template <typename T>
+    requires std::is_base_of_v<Object, T>
+  T child(const char* name, T child) const {
+    check(detail::api.object->set_child(object_, name, child.get()));
+    return child;
+  }
+  // f(Object& self, arguments...), or f(arguments...) without the first; what it gives is by the schema.
+  template <typename F>
+  const Object& method(const char* schema, F f) const;
+
+  // Reading. Null where the entry is empty; an Error that lists the names when there is none of this name.
+  Tensor tensor(const char* name) const {
+    tn_tensor* t = nullptr;
+    check(detail::api.object->tensor(object_, name, &t));
+    return Tensor::take(t);
+  }
+  Object child(const char* name) const {
+    tn_object* o = nullptr;
+    check(detail::api.object->child(object_, name, &o));
+    return take(o);
+  }
+  uint32_t n_children() const { return detail::api.object->n_children(object_); }
+  Object child_at(uint32_t i, std::string* name = nullptr) const {
+    const char* text = nullptr;
+    tn_object* o = nullptr;
+    check(detail::api.object->child_at(object_, i, &text, &o));
+    if (name) *name = text;
+    return take(o);
+  }
+  std::vector<Object> children() const {
+    std::vector<Object> list;
+    for (uint32_t i = 0; i < n_children(); ++i) list.push_back(child_at(i));
+    return list;
+  }
+  // An option by its name in the factory's schema; T as the parameter of a lambda (double, int64_t, bool, std::string, ...).
+  template <typename T>
+  T option(const char* name) const {
+    tn_value value;
+    check(detail::api.object->option(object_, name, &value));
+    return detail::Unpack<T>::borrow(value);
+  }
+
+  // Calls a method; arguments by its schema, trailing ones default.
+  template <typename R = Tensor, typename... Args>
+  R invoke(const char* method, const Args&... args) const {
+    const tn_value values[sizeof...(Args) + 1] = {detail::to_value(args)...};
+    tn_value results[detail::Results<R>::count + 1];
+    check(detail::api.object->invoke(object_, method, values, sizeof...(Args), results,
+                                     detail::Results<R>::count));
+    return detail::Results<R>::take(results);
+  }
+  // Its `forward`, with hooks.
+  template <typename... Args>
+  Tensor operator()(const Args&... args) const {
+    return invoke<Tensor>("forward", args...);
+  }
+  // NULL text when there is no such method.
+  std::string method_schema(const char* method) const {
+    const char* text = nullptr;
+    check(detail::api.object->method_schema(object_, method, &text));
+    return text ? text : "";
+  }
+  // f(Object& self, Tensor input, Tensor output): after each forward of one tensor to one; a Tensor that it gives replaces the
+  // output.
+  template <typename F>
+  uint64_t register_forward_hook(F f) const;
+  void remove_forward_hook(uint64_t id) const {
+    check(detail::api.object->remove_forward_hook(object_, id));
+  }
+
+  // The tree. Names are paths ("0.weight"), in order of definition.
+  NamedTensors named_parameters() const { return entries(1u << TN_PARAMETER); }
+  NamedTensors named_buffers() const { return entries(1u << TN_BUFFER); }
+  NamedTensors state_dict() const {  // detached; shares memory
+    NamedTensors list = entries(~0u);
+    for (auto& entry : list) entry.second = entry.second.detach();
+    return list;
+  }
+  std::vector<Tensor> parameters() const {
+    std::vector<Tensor> list;
+    for (auto& entry : named_parameters()) list.push_back(std::move(entry.second));
+    return list;
+  }
+  // Copies values in. strict: names must match one to one; the Error lists those that do not.
+  void load_state_dict(const NamedTensors& state, bool strict = true) const {
+    std::vector<const char*> names;
+    std::vector<tn_tensor*> tensors;
+    for (const auto& [name, tensor] : state) {
+      names.push_back(name.c_str());
+      tensors.push_back(tensor.get());
+    }
+    check(detail::api.object->load_state(object_, names.data(), tensors.data(),
+                                         uint32_t(names.size()), strict));
+  }
+  // Moves parameters and buffers, in place; a dtype changes the floating ones.
+  const Object& to(Device device, Dtype floats = {}) const {
+    check(detail::api.object->to(object_, device.value, floats.value));
+    return *this;
+  }
+  bool training() const { return detail::api.object->training(object_) != 0; }
+  const Object& train(bool on = true) const {
+    detail::api.object->set_training(object_, on);
+    return *this;
+  }
+  const Object& eval() const { return train(false); }
+  void zero_grad() const { check(detail::api.object->zero_grad(object_)); }
+  // As PyTorch prints modules.
+  std::string to_string() const {
+    size_t needed = 0;
+    check(detail::api.object->describe(object_, nullptr, 0, &needed));
+    std::string text(needed + 1, '\0');
+    check(detail::api.object->describe(object_, text.data(), text.size(), &needed));
+    text.resize(std::char_traits<char>::length(text.c_str()));
+    return text;
+  }
+
+ private:
+  NamedTensors entries(uint32_t kinds) const {
+    struct Visit {
+      NamedTensors list;
+      uint32_t kinds;
+    } visit{{}, kinds};
+    auto note = [](void* context, const char* name, tn_tensor* t, tn_entry_kind kind) {
+      auto* v = static_cast<Visit*>(context);
+      if (t && (v->kinds >> kind & 1)) v->list.emplace_back(name, Tensor::borrow(t));
+    };
+    check(detail::api.object->visit(object_, note, &visit));
+    return std::move(visit.list);
+  }
+
+  tn_object* object_ = nullptr;
+};
+
+namespace detail {
+
+inline tn_value to_value(const Object& x) noexcept {
+  tn_value v = make_value(x ? TN_OBJECT : TN_NONE);
+  v.as.object = x.get();
+  return v;
+}
+inline tn_value to_value(const std::vector<Object>& x) noexcept {
+  static_assert(sizeof(Object) == sizeof(tn_object*));
+  tn_value v = make_value(TN_OBJECTS, uint32_t(x.size()));
+  v.as.objects = reinterpret_cast<tn_object* const*>(x.data());
+  return v;
+}
+inline void give(tn_value& v, Object x) {
+  v = to_value(x);
+  x.release();
+}
+template <>
+struct Unpack<Object> {
+  static Object borrow(const tn_value& v) {
+    if (v.kind == TN_NONE) return {};
+    expect_kind(v, TN_OBJECT, "an object");
+    return Object::borrow(v.as.object);
+  }
+  static Object own(tn_value& v) {
+    if (v.kind == TN_NONE) return {};
+    return Object::take(v.as.object);
+  }
+};
+template <>
+struct Unpack<std::vector<Object>> {
+  static std::vector<Object> borrow(const tn_value& v) {
+    std::vector<Object> list;
+    if (v.kind == TN_NONE) return list;
+    expect_kind(v, TN_OBJECTS, "objects");
+    for (uint32_t i = 0; i < v.count; ++i) list.push_back(Object::borrow(v.as.objects[i]));
+    return list;
+  }
+};
+
+template <typename ArgTuple>
+inline constexpr bool kTakesSelf = false;
+template <typename... Rest>
+inline constexpr bool kTakesSelf<std::tuple<Object, Rest...>> = true;
+
+// A method's C function over f(Object& self, ...) or f(...).
+template <typename F>
+tn_status* call_method(void* self, tn_object* object, const tn_value* args, uint32_t n_args,
+                       tn_value* results, uint32_t n_results) {
+  return to_status([&] {
+    using Args = ArgsOf<F>;
+    if constexpr (kTakesSelf<Args>) {
+      Object handle = Object::borrow(object);
+      call_values<typename Tail<Args>::type>(Held<F>::get(self), args, n_args, results, n_results,
+                                             handle);
+    } else {
+      call_values<Args>(Held<F>::get(self), args, n_args, results, n_results);
+    }
+  });
+}
+
+}  // namespace detail
+
+template <typename F>
+const Object& Object::method(const char* schema, F f) const {
+  void* self = detail::Held<F>::make(std::move(f));
+  if (tn_status* status = detail::api.object->add_method(object_, schema, detail::call_method<F>, self,
+                                                         detail::Held<F>::destroy)) {
+    detail::Held<F>::destroy(self);
+    detail::raise(status);
+  }
+  return *this;
+}
+
+template <typename F>
+uint64_t Object::register_forward_hook(F f) const {
+  auto call = [](void* self, tn_object* object, const tn_value* args, uint32_t n_args,
+                 tn_value* results, uint32_t n_results) -> tn_status* {
+    return to_status([&] {
+      if (n_args < 1 || n_results != 1) detail::wrong_count("takes", 2, n_args + n_results);
+      Object handle = Object::borrow(object);
+      Tensor input = detail::Unpack<Tensor>::borrow(args[0]);
+      Tensor output = detail::Unpack<Tensor>::borrow(results[0]);
+      F& hook = detail::Held<F>::get(self);
+      if constexpr (std::is_void_v<decltype(hook(handle, input, output))>) {
+        hook(handle, input, output);
+      } else if (Tensor replaced = hook(handle, input, output)) {
+        host()->value_release(&results[0]);
+        detail::give(results[0], std::move(replaced));
+      }
+    });
+  };
+  void* self = detail::Held<F>::make(std::move(f));
+  uint64_t id = 0;
+  if (tn_status* status = detail::api.object->add_forward_hook(object_, call, self,
+                                                               detail::Held<F>::destroy, &id)) {
+    detail::Held<F>::destroy(self);
+    detail::raise(status);
+  }
+  return id;
+}
+
+}  // namespace v0
+}  // namespace tenon

@@ -1,0 +1,108 @@
+// Calling an op from C++: a reference that looks its op up once, and the packing of arguments on the stack. The hot path has no
+// heap, no lock and no string; errors leave it out of line.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "tenon/value.hpp"
+
+namespace tenon {
+inline namespace v0 TENON_HIDDEN {
+
+// An op by name, looked up at its first call: `constinit static tn::OpRef squash{"hello_ops.squash"};`. Thread-safe.
+class OpRef {
+ public:
+  constexpr explicit OpRef(const char* name) : name_(name) {}
+  const char* name() const { return name_; }
+  // The op; an Error when no plugin brought it.
+  const tn_op* get() const {
+    const tn_op* op = __atomic_load_n(&op_, __ATOMIC_ACQUIRE);
+    return op ? op : find();
+  }
+
+ private:
+  [[gnu::cold, gnu::noinline]] const tn_op* find() const {
+    const tn_op* op = nullptr;
+    check(host()->find_op(name_, &op));
+    __atomic_store_n(&op_, op, __ATOMIC_RELEASE);
+    return op;
+  }
+  const char* name_;
+  mutable const tn_op* op_ = nullptr;
+};
+
+namespace detail {
+
+template <size_t N>
+struct OpName {
+  char text[N];
+  consteval OpName(const char (&name)[N]) {
+    for (size_t i = 0; i < N; ++i) text[i] = name[i];
+  }
+};
+// One reference an op and shared object: op<"add">.
+template <OpName name>
+inline constinit OpRef op{name.text};
+
+// Takes what a call gave: R is void, a type of Unpack, or a tuple or array of Tensor.
+template <typename R>
+struct Results {
+  static constexpr uint32_t count = 1;
+  static R take(tn_value* values) { return Unpack<R>::own(values[0]); }
+};
+template <>
+struct Results<void> {
+  static constexpr uint32_t count = 0;
+  static void take(tn_value*) {}
+};
+template <typename... R>
+struct Results<std::tuple<R...>> {
+  static constexpr uint32_t count = sizeof...(R);
+  static std::tuple<R...> take(tn_value* values) {
+    return [&]<size_t... I>(std::index_sequence<I...>) {
+      return std::tuple<R...>{Unpack<R>::own(values[I])...};
+    }(std::index_sequence_for<R...>());
+  }
+};
+template <size_t N>
+struct Results<std::array<Tensor, N>> {
+  static constexpr uint32_t count = N;
+  static std::array<Tensor, N> take(tn_value* values) {
+    std::array<Tensor, N> results;
+    for (size_t i = 0; i < N; ++i) results[i] = Unpack<Tensor>::own(values[i]);
+    return results;
+  }
+};
+
+template <typename R, typename... Args>
+R call(const OpRef& op, const Args&... args) {
+  const tn_value values[sizeof...(Args) + 1] = {to_value(args)...};
+  tn_value results[Results<R>::count + 1];
+  check(api.host->call(op.get(), values, sizeof...(Args), results, Results<R>::count));
+  return Results<R>::take(results);
+}
+
+template <typename R, typename... Args>
+R call_primitive(tn_primitive kind, const Args&... args) {
+  const tn_value values[sizeof...(Args) + 1] = {to_value(args)...};
+  tn_value results[Results<R>::count + 1];
+  check(api.host->primitive(kind, values, sizeof...(Args), results, Results<R>::count));
+  return Results<R>::take(results);
+}
+
+}  // namespace detail
+
+// Calls an op: `call(squash, x, 2.0)`, `call<std::tuple<Tensor, Tensor>>(split, x)`. Arguments by schema; trailing ones default.
+template <typename R = Tensor, typename... Args>
+R call(const OpRef& op, const Args&... args) {
+  return detail::call<R>(op, args...);
+}
+// By name, looked up at each call.
+template <typename R = Tensor, typename... Args>
+R call(const char* op, const Args&... args) {
+  return detail::call<R>(OpRef(op), args...);
+}
+
+}  // namespace v0
+}  // namespace tenon

@@ -1,0 +1,53 @@
+// Tensor's methods that mirror ops.
+#pragma once
+
+#include "tenon/ops/create.hpp"
+#include "tenon/ops/elementwise.hpp"
+#include "tenon/ops/matmul.hpp"
+#include "tenon/ops/norm.hpp"
+#include "tenon/ops/reduce.hpp"
+#include "tenon/ops/shape.hpp"
+
+// clang-format off
+namespace tenon {
+inline namespace v0 TENON_HIDDEN {
+
+inline Tensor Tensor::clone() const { return tenon::clone(*this); }
+inline Tensor Tensor::contiguous() const { return is_contiguous() ? *this : tenon::clone(*this); }
+inline Tensor Tensor::t() const { return tenon::t(*this); }
+inline Tensor Tensor::view(Ints sizes) const { return tenon::view(*this, sizes); }
+inline Tensor Tensor::reshape(Ints sizes) const { return tenon::reshape(*this, sizes); }
+inline Tensor Tensor::permute(Ints dims) const { return tenon::permute(*this, dims); }
+inline Tensor Tensor::transpose(int64_t dim0, int64_t dim1) const { return tenon::transpose(*this, dim0, dim1); }
+inline Tensor Tensor::expand(Ints sizes) const { return tenon::expand(*this, sizes); }
+inline Tensor Tensor::squeeze(Ints dims) const { return tenon::squeeze(*this, dims); }
+inline Tensor Tensor::unsqueeze(int64_t dim) const { return tenon::unsqueeze(*this, dim); }
+inline Tensor Tensor::flatten(int64_t start_dim, int64_t end_dim) const { return tenon::flatten(*this, start_dim, end_dim); }
+inline Tensor Tensor::select(int64_t dim, int64_t index) const { return tenon::select(*this, dim, index); }
+inline Tensor Tensor::slice(int64_t dim, int64_t start, int64_t end, int64_t step) const { return tenon::slice(*this, dim, start, end, step); }
+inline Tensor Tensor::narrow(int64_t dim, int64_t start, int64_t length) const { return tenon::narrow(*this, dim, start, length); }
+inline Tensor Tensor::operator[](int64_t index) const { return tenon::select(*this, 0, index); }
+inline Tensor Tensor::sum(Ints dims, bool keepdim) const { return tenon::sum(*this, dims, keepdim); }
+inline Tensor Tensor::mean(Ints dims, bool keepdim) const { return tenon::mean(*this, dims, keepdim); }
+inline Tensor Tensor::amax(Ints dims, bool keepdim) const { return tenon::amax(*this, dims, keepdim); }
+inline Tensor Tensor::argmax(Ints dims, bool keepdim) const { return tenon::argmax(*this, dims, keepdim); }
+inline Tensor Tensor::matmul(const Tensor& b) const { return tenon::matmul(*this, b); }
+inline Tensor Tensor::abs() const { return tenon::abs(*this); }
+inline Tensor Tensor::exp() const { return tenon::exp(*this); }
+inline Tensor Tensor::log() const { return tenon::log(*this); }
+inline Tensor Tensor::sqrt() const { return tenon::sqrt(*this); }
+inline Tensor Tensor::square() const { return tenon::square(*this); }
+inline Tensor Tensor::pow(Operand exponent) const { return tenon::pow(*this, exponent); }
+inline Tensor Tensor::relu() const { return tenon::relu(*this); }
+inline Tensor Tensor::sigmoid() const { return tenon::sigmoid(*this); }
+inline Tensor Tensor::tanh() const { return tenon::tanh(*this); }
+inline Tensor Tensor::softmax(int64_t dim) const { return tenon::softmax(*this, dim); }
+inline const Tensor& Tensor::zero_() const { tenon::fill_(*this, 0); return *this; }
+inline const Tensor& Tensor::fill_(double value) const { tenon::fill_(*this, value); return *this; }
+inline const Tensor& Tensor::operator+=(Operand y) const { add_(*this, y); return *this; }
+inline const Tensor& Tensor::operator-=(Operand y) const { sub_(*this, y); return *this; }
+inline const Tensor& Tensor::operator*=(Operand y) const { mul_(*this, y); return *this; }
+inline const Tensor& Tensor::operator/=(Operand y) const { div_(*this, y); return *this; }
+
+}  // namespace v0
+}  // namespace tenon

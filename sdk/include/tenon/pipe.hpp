@@ -1,0 +1,19 @@
+// Composition: pipe(x, f, g, h) is h(g(f(x))). f may be an op, an object, a lambda, or a Function's apply.
+#pragma once
+
+#include <utility>
+
+namespace tenon {
+inline namespace v0 __attribute__((visibility("hidden"))) {
+
+template <typename T>
+T pipe(T x) {
+  return x;
+}
+template <typename T, typename F, typename... Rest>
+auto pipe(T x, F&& f, Rest&&... rest) {
+  return pipe(std::forward<F>(f)(std::move(x)), std::forward<Rest>(rest)...);
+}
+
+}  // namespace v0
+}  // namespace tenon

@@ -1,0 +1,86 @@
+// The registration under way in this shared object: its registrar and its first error. Part of plugin.hpp.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "tenon/function.hpp"
+
+namespace tenon {
+inline namespace v0 TENON_HIDDEN {
+
+namespace detail {
+
+// The registration under way in this shared object. `error` is the first one; what follows it is passed over.
+struct Registration {
+  tn_registrar* registrar = nullptr;
+  tn_status* error = nullptr;
+
+  tn_registrar* get() const {
+    if (!registrar) fail("op, kernel and layer register only while the plugin is loaded", TN_FAILED_PRECONDITION);
+    return registrar;
+  }
+  void note(tn_status* status) {
+    if (!error) {
+      error = status;
+    } else if (status) {
+      host()->status_free(status);
+    }
+  }
+};
+inline constinit Registration registration{};
+
+inline tn_status* run_plugin(const tn_host* host, tn_registrar* registrar, void (*body)()) {
+  attach(host);
+  registration = {registrar, nullptr};
+  tn_status* thrown = tenon::to_status(body);
+  registration.registrar = nullptr;
+  tn_status* first = std::exchange(registration.error, nullptr);
+  if (!first) return thrown;
+  ignore(thrown);
+  return first;
+}
+
+// Owns a function of a definition until the host does.
+struct Slot {
+  void* function = nullptr;
+  void (*destroy)(void*) = nullptr;
+
+  Slot() = default;
+  Slot(const Slot&) = delete;
+  Slot& operator=(const Slot&) = delete;
+  ~Slot() {
+    if (function) destroy(function);
+  }
+  template <typename F>
+  void set(F f) {
+    if (function) destroy(function);
+    function = Held<F>::make(std::move(f));
+    destroy = Held<F>::destroy;
+  }
+  template <typename F>
+  F& get() const {
+    return Held<F>::get(function);
+  }
+};
+
+}  // namespace detail
+
+// What a plugin's body says without a prefix.
+namespace plugin {
+using std::optional;
+using std::span;
+using std::string;
+using std::string_view;
+using std::tuple;
+using std::vector;
+}  // namespace plugin
+
+}  // namespace v0
+}  // namespace tenon

@@ -1,0 +1,275 @@
+// Tensor: a counted handle of the host's tensor. What it knows of itself is here; what is computed with it is in ops/*.hpp, and
+// its methods that mirror ops are defined in ops/methods.hpp.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tenon/base.hpp"
+#include "tenon/device.hpp"
+#include "tenon/dtype.hpp"
+#include "tenon/lists.hpp"
+
+namespace tenon {
+inline namespace v0 TENON_HIDDEN {
+
+class Operand;
+
+// Null by default: `if (t)`. Copies share one tensor, as in PyTorch; a move costs nothing. Handles may be used from several
+// threads at once; writing to one tensor's elements from two is the caller's to order.
+class Tensor {
+ public:
+  constexpr Tensor() noexcept {}
+  Tensor(const Tensor& other) noexcept : t_(other.t_) {
+    if (t_) host()->tensor_retain(t_);
+  }
+  constexpr Tensor(Tensor&& other) noexcept : t_(std::exchange(other.t_, nullptr)) {}
+  Tensor& operator=(const Tensor& other) noexcept {
+    Tensor copy(other);
+    std::swap(t_, copy.t_);
+    return *this;
+  }
+  Tensor& operator=(Tensor&& other) noexcept {
+    Tensor old(std::move(*this));
+    t_ = std::exchange(other.t_, nullptr);
+    return *this;
+  }
+  ~Tensor() {
+    if (t_) host()->tensor_release(t_);
+  }
+
+  // The handle below. take: owns what it is given; borrow: retains it; get: lends it; release: gives it away.
+  static Tensor take(tn_tensor* t) noexcept {
+    Tensor tensor;
+    tensor.t_ = t;
+    return tensor;
+  }
+  static Tensor borrow(tn_tensor* t) noexcept {
+    if (t) host()->tensor_retain(t);
+    return take(t);
+  }
+  tn_tensor* get() const noexcept { return t_; }
+  tn_tensor* release() noexcept { return std::exchange(t_, nullptr); }
+  explicit operator bool() const noexcept { return t_ != nullptr; }
+  bool is_same(const Tensor& other) const noexcept { return t_ == other.t_; }
+
+  // `values` in row-major order, copied to a new tensor. sizes empty: one dimension. An Error when the counts differ.
+  template <typename T>
+  static Tensor from(std::span<const T> values, Ints sizes = {}, Device device = {}) {
+    return from_values(values.data(), values.size(), dtype_of<T>(), sizes, device);
+  }
+  template <typename T>
+  static Tensor from(const std::vector<T>& values, Ints sizes = {}, Device device = {}) {
+    return from_values(values.data(), values.size(), dtype_of<T>(), sizes, device);
+  }
+  template <typename T>
+  static Tensor from(std::initializer_list<T> values, Ints sizes = {}, Device device = {}) {
+    return from_values(values.begin(), values.size(), dtype_of<T>(), sizes, device);
+  }
+  // Not initialized, row-major.
+  static Tensor empty(Ints sizes, Dtype dtype = float32, Device device = {}) {
+    tn_tensor* t = nullptr;
+    check(detail::api.tensor->empty(int32_t(sizes.size()), sizes.data(), dtype.value, device.value, &t));
+    return take(t);
+  }
+
+  // Shape. A negative dimension counts from the end. The tensor must not be null.
+  std::span<const int64_t> sizes() const noexcept { return {t_->sizes, size_t(t_->ndim)}; }
+  std::span<const int64_t> strides() const noexcept { return {t_->strides, size_t(t_->ndim)}; }
+  int64_t size(int64_t d) const { return t_->sizes[dimension(d)]; }
+  int64_t stride(int64_t d) const { return t_->strides[dimension(d)]; }
+  int64_t dim() const noexcept { return t_->ndim; }
+  int64_t numel() const noexcept { return t_->numel; }
+  Dtype dtype() const noexcept { return {t_->dtype}; }
+  Device device() const noexcept { return t_->device; }
+  bool is_contiguous() const noexcept { return (t_->flags & TN_TENSOR_CONTIGUOUS) != 0; }
+
+  // Elements of a cpu tensor, at their strides. An Error for other devices and other types. `mutable_data` marks the tensor as
+  // changed, so that gradients and caches notice.
+  template <typename T>
+  const T* data() const {
+    expect_elements(dtype_of<T>());
+    return static_cast<const T*>(t_->data);
+  }
+  template <typename T>
+  T* mutable_data() const {
+    expect_elements(dtype_of<T>());
+    void* data = nullptr;
+    check(detail::api.tensor->mutable_data(t_, &data));
+    return static_cast<T*>(data);
+  }
+  // The one element, converted to T. Waits for the device.
+  template <typename T>
+  T item() const {
+    if (numel() != 1) fail("item: a tensor of one element is needed, this has " + std::to_string(numel()));
+    unsigned char bytes[16];
+    check(detail::api.tensor->read(t_, bytes, uint64_t(dtype().itemsize())));
+    return detail::element<T>(bytes, 0, dtype());
+  }
+  // All elements in row-major order, converted to T. Waits for the device.
+  template <typename T>
+  std::vector<T> to_vector() const {
+    std::vector<T> values(size_t(t_->numel));
+    std::vector<unsigned char> bytes(size_t(t_->numel * dtype().itemsize()));
+    check(detail::api.tensor->read(t_, bytes.data(), bytes.size()));
+    for (int64_t i = 0; i < t_->numel; ++i) {
+      values[size_t(i)] = detail::element<T>(bytes.data(), i, dtype());
+    }
+    return values;
+  }
+
+  // Gradients. backward: of a tensor of one element, or with its gradient given; accumulates into the leaves' grad().
+  bool requires_grad() const noexcept { return (t_->flags & TN_TENSOR_REQUIRES_GRAD) != 0; }
+  bool is_leaf() const noexcept { return (t_->flags & TN_TENSOR_LEAF) != 0; }
+  const Tensor& requires_grad_(bool on = true) const& {
+    check(detail::api.autograd->set_requires_grad(t_, on));
+    return *this;
+  }
+  Tensor requires_grad_(bool on = true) && {
+    check(detail::api.autograd->set_requires_grad(t_, on));
+    return std::move(*this);
+  }
+  Tensor grad() const { return take(detail::api.autograd->grad(t_)); }  // null: none yet
+  void set_grad(const Tensor& grad) const { check(detail::api.autograd->set_grad(t_, grad.t_)); }
+  void zero_grad() const { check(detail::api.autograd->set_grad(t_, nullptr)); }
+  void retain_grad() const { check(detail::api.autograd->retain_grad(t_)); }
+  void backward(const Tensor& grad = {}, bool retain_graph = false, bool create_graph = false) const {
+    uint32_t flags = (retain_graph ? TN_RETAIN_GRAPH : 0) | (create_graph ? TN_CREATE_GRAPH : 0);
+    tn_tensor* grads[] = {grad.t_};
+    check(detail::api.autograd->backward(&t_, grads, 1, flags));
+  }
+  // `f(Tensor grad)` sees the gradient of this tensor; what it gives, if not void or null, replaces it. (autograd.hpp)
+  template <typename F>
+  uint64_t register_hook(F f) const;
+  void remove_hook(uint64_t id) const { check(detail::api.autograd->remove_hook(t_, id)); }
+  // Shares memory, outside of the graph.
+  Tensor detach() const {
+    tn_tensor* t = nullptr;
+    check(detail::api.tensor->detach(t_, &t));
+    return take(t);
+  }
+  uint64_t version() const noexcept { return detail::api.tensor->version(t_); }
+  bool same_storage(const Tensor& other) const noexcept {
+    return detail::api.tensor->same_storage(t_, other.t_) != 0;
+  }
+
+  // To another device or dtype; itself when nothing changes. Differentiable.
+  Tensor to(Device device, Dtype dtype = {}) const {
+    tn_tensor* t = nullptr;
+    check(detail::api.tensor->to(t_, device.value, dtype.value, &t));
+    return take(t);
+  }
+  Tensor to(Dtype dtype) const { return to(device(), dtype); }
+  // Copies values of `src` here; sizes broadcast, devices and dtypes may differ. Differentiable.
+  const Tensor& copy_(const Tensor& src) const {
+    check(detail::api.tensor->copy_(t_, src.t_));
+    return *this;
+  }
+
+  // Ops as methods: the text is with the op.
+  Tensor clone() const;
+  Tensor contiguous() const;
+  Tensor t() const;
+  Tensor view(Ints sizes) const;
+  Tensor reshape(Ints sizes) const;
+  Tensor permute(Ints dims) const;
+  Tensor transpose(int64_t dim0, int64_t dim1) const;
+  Tensor expand(Ints sizes) const;
+  Tensor squeeze(Ints dims = {}) const;
+  Tensor unsqueeze(int64_t dim) const;
+  Tensor flatten(int64_t start_dim = 0, int64_t end_dim = -1) const;
+  Tensor select(int64_t dim, int64_t index) const;
+  Tensor slice(int64_t dim, int64_t start = 0, int64_t end = INT64_MAX, int64_t step = 1) const;
+  Tensor narrow(int64_t dim, int64_t start, int64_t length) const;
+  Tensor operator[](int64_t index) const;  // select(0, index)
+  Tensor sum(Ints dims = {}, bool keepdim = false) const;
+  Tensor mean(Ints dims = {}, bool keepdim = false) const;
+  Tensor amax(Ints dims = {}, bool keepdim = false) const;
+  Tensor argmax(Ints dims = {}, bool keepdim = false) const;
+  Tensor matmul(const Tensor& b) const;
+  Tensor abs() const;
+  Tensor exp() const;
+  Tensor log() const;
+  Tensor sqrt() const;
+  Tensor square() const;
+  Tensor pow(Operand exponent) const;
+  Tensor relu() const;
+  Tensor sigmoid() const;
+  Tensor tanh() const;
+  Tensor softmax(int64_t dim) const;
+  const Tensor& zero_() const;
+  const Tensor& fill_(double value) const;
+  const Tensor& operator+=(Operand y) const;
+  const Tensor& operator-=(Operand y) const;
+  const Tensor& operator*=(Operand y) const;
+  const Tensor& operator/=(Operand y) const;
+
+  // As PyTorch prints it, more or less. (print.hpp)
+  std::string to_string() const;
+
+ private:
+  static Tensor from_values(const void* values, size_t n, Dtype dtype, Ints sizes, Device device) {
+    int64_t count = int64_t(n);
+    Tensor t = empty(sizes.size() == 0 ? Ints(count) : sizes, dtype);
+    if (t.numel() != count) {
+      fail("from: " + std::to_string(n) + " values do not fill sizes of " + std::to_string(t.numel()) +
+           " elements");
+    }
+    check(detail::api.tensor->write(t.t_, values, n * size_t(dtype.itemsize())));
+    return device.is_cpu() ? t : t.to(device);
+  }
+  int32_t dimension(int64_t d) const {
+    int64_t wrapped = d < 0 ? d + t_->ndim : d;
+    if (wrapped < 0 || wrapped >= t_->ndim) [[unlikely]] {
+      fail("dimension " + std::to_string(d) + " is out of range for a tensor of rank " +
+           std::to_string(t_->ndim));
+    }
+    return int32_t(wrapped);
+  }
+  void expect_elements(Dtype wanted) const {
+    if (t_->dtype != wanted.value) [[unlikely]] {
+      fail(std::string("data: the tensor is ") + dtype().name() + ", elements of " + wanted.name() +
+           " were asked for");
+    }
+    if (t_->device.type != TN_DEVICE_CPU) [[unlikely]] {
+      fail("data: the tensor is on " + device().name() + "; copy it with .to(tenon::cpu) first");
+    }
+  }
+
+  tn_tensor* t_ = nullptr;
+};
+static_assert(sizeof(Tensor) == sizeof(tn_tensor*), "lists of Tensor are lists of tn_tensor*");
+
+// A new tensor of these values: tensor(3.f) has no dimensions, tensor({1.f, 2.f}) one, tensor({{1.f, 2.f}, {3.f, 4.f}}) two.
+template <typename T>
+  requires std::is_arithmetic_v<T>
+Tensor tensor(T value, Device device = {}) {
+  Tensor t = Tensor::empty({}, dtype_of<T>());
+  check(detail::api.tensor->write(t.get(), &value, sizeof(T)));
+  return device.is_cpu() ? t : t.to(device);
+}
+template <typename T>
+  requires std::is_arithmetic_v<T>
+Tensor tensor(std::initializer_list<T> values, Device device = {}) {
+  return Tensor::from(values, {}, device);
+}
+template <typename T>
+  requires std::is_arithmetic_v<T>
+Tensor tensor(std::initializer_list<std::initializer_list<T>> rows, Device device = {}) {
+  std::vector<T> values;
+  size_t columns = rows.size() == 0 ? 0 : rows.begin()->size();
+  for (const auto& row : rows) {
+    if (row.size() != columns) fail("tensor: rows of different lengths");
+    values.insert(values.end(), row.begin(), row.end());
+  }
+  return Tensor::from(values, {int64_t(rows.size()), int64_t(columns)}, device);
+}
+
+}  // namespace v0
+}  // namespace tenon

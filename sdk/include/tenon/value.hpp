@@ -1,0 +1,369 @@
+// tn_value and C++: Operand, lists of tensors, the packing of arguments and the unpacking of results and of what lambdas get.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "tenon/tensor.hpp"
+
+namespace tenon {
+inline namespace v0 TENON_HIDDEN {
+
+class ExpressionRef;
+class Object;
+
+// A tensor or a number in a Tensor's place, for the length of a call; borrows the tensor. A null tensor is None.
+class Operand {
+ public:
+  Operand(const Tensor& t) noexcept {
+    value_.kind = t ? TN_TENSOR : TN_NONE;
+    value_.count = 0;
+    value_.as.tensor = t.get();
+  }
+  template <typename T>
+    requires std::is_arithmetic_v<T>
+  constexpr Operand(T number) noexcept {
+    value_.count = 0;
+    if constexpr (std::is_same_v<T, bool>) {
+      value_.kind = TN_BOOL_VALUE;
+      value_.as.i = number;
+    } else if constexpr (std::is_integral_v<T>) {
+      value_.kind = TN_INT;
+      value_.as.i = int64_t(number);
+    } else {
+      value_.kind = TN_FLOAT;
+      value_.as.f = double(number);
+    }
+  }
+  explicit Operand(const tn_value& value) noexcept : value_(value) {}
+
+  const tn_value& value() const noexcept { return value_; }
+  bool is_tensor() const noexcept { return value_.kind == TN_TENSOR; }
+  // The tensor, retained; null for numbers.
+  Tensor tensor() const noexcept { return is_tensor() ? Tensor::borrow(value_.as.tensor) : Tensor(); }
+
+ private:
+  tn_value value_;
+};
+
+// A number where a schema says `number`: int, float or bool as it comes.
+class Number {
+ public:
+  template <typename T>
+    requires std::is_arithmetic_v<T>
+  constexpr Number(T number) noexcept : operand_(number) {}
+  explicit Number(const Operand& number) noexcept : operand_(number) {}
+  const tn_value& value() const noexcept { return operand_.value(); }
+
+ private:
+  Operand operand_;
+};
+
+// A borrowed list of tensors for the length of a call.
+class Tensors {
+ public:
+  Tensors() = default;
+  Tensors(const std::vector<Tensor>& list) : Tensors(list.data(), list.size()) {}
+  Tensors(std::span<const Tensor> list) : Tensors(list.data(), list.size()) {}
+  Tensors(std::initializer_list<Tensor> list) : Tensors(list.begin(), list.size()) {}
+  template <size_t N>
+  Tensors(const std::array<Tensor, N>& list) : Tensors(list.data(), N) {}
+  Tensors(const Tensor* data, size_t size)
+      : data_(reinterpret_cast<tn_tensor* const*>(data)), size_(uint32_t(size)) {}
+  Tensors(tn_tensor* const* data, size_t size) : data_(data), size_(uint32_t(size)) {}
+
+  tn_tensor* const* data() const { return data_; }
+  uint32_t size() const { return size_; }
+  Tensor operator[](size_t i) const { return Tensor::borrow(data_[i]); }
+  std::vector<Tensor> to_vector() const {
+    std::vector<Tensor> list(size_);
+    for (uint32_t i = 0; i < size_; ++i) list[i] = Tensor::borrow(data_[i]);
+    return list;
+  }
+
+ private:
+  tn_tensor* const* data_ = nullptr;
+  uint32_t size_ = 0;
+};
+
+// None, where a schema takes it.
+struct None {};
+inline constexpr None none{};
+
+namespace detail {
+
+inline tn_value make_value(uint32_t kind, uint32_t count = 0) noexcept {
+  tn_value v;
+  v.kind = kind;
+  v.count = count;
+  v.as.i = 0;
+  return v;
+}
+
+// Borrowed values of arguments.
+inline tn_value to_value(const Operand& x) noexcept { return x.value(); }
+inline tn_value to_value(const Tensor& x) noexcept {
+  tn_value v;
+  v.kind = x ? TN_TENSOR : TN_NONE;
+  v.count = 0;
+  v.as.tensor = x.get();
+  return v;
+}
+inline tn_value to_value(const Number& x) noexcept { return x.value(); }
+inline tn_value to_value(const tn_value& x) noexcept { return x; }
+inline tn_value to_value(None) noexcept { return make_value(TN_NONE); }
+template <typename T>
+  requires std::is_arithmetic_v<T>
+tn_value to_value(T x) noexcept {
+  return Operand(x).value();
+}
+inline tn_value to_value(const Ints& x) noexcept {
+  tn_value v = make_value(TN_INTS, x.size());
+  v.as.ints = x.data();
+  return v;
+}
+inline tn_value to_value(const Floats& x) noexcept {
+  tn_value v = make_value(TN_FLOATS, x.size());
+  v.as.floats = x.data();
+  return v;
+}
+inline tn_value to_value(const std::vector<int64_t>& x) noexcept { return to_value(Ints(x)); }
+inline tn_value to_value(std::span<const int64_t> x) noexcept { return to_value(Ints(x)); }
+inline tn_value to_value(const std::vector<double>& x) noexcept { return to_value(Floats(x)); }
+inline tn_value to_value(const Tensors& x) noexcept {
+  tn_value v = make_value(TN_TENSORS, x.size());
+  v.as.tensors = x.data();
+  return v;
+}
+inline tn_value to_value(const std::vector<Tensor>& x) noexcept { return to_value(Tensors(x)); }
+inline tn_value to_value(Dtype x) noexcept {
+  tn_value v = make_value(x ? TN_DTYPE : TN_NONE);
+  if (x) v.as.dtype = x.value;
+  return v;
+}
+inline tn_value to_value(Device x) noexcept {
+  tn_value v = make_value(TN_DEVICE);
+  v.as.device = x.value;
+  return v;
+}
+inline tn_value to_value(const char* x) noexcept {
+  tn_value v = make_value(TN_STRING, uint32_t(std::char_traits<char>::length(x)));
+  v.as.string = x;
+  return v;
+}
+inline tn_value to_value(const std::string& x) noexcept {
+  tn_value v = make_value(TN_STRING, uint32_t(x.size()));
+  v.as.string = x.c_str();
+  return v;
+}
+inline tn_value to_value(const Object& x) noexcept;               // object.hpp
+inline tn_value to_value(const std::vector<Object>& x) noexcept;  // object.hpp
+inline tn_value to_value(const ExpressionRef& x);                 // ops/primitive.hpp
+template <typename T>
+tn_value to_value(const std::optional<T>& x) noexcept {
+  return x ? to_value(*x) : make_value(TN_NONE);
+}
+
+[[noreturn, gnu::cold, gnu::noinline]] inline void wrong_kind(const tn_value& v, const char* wanted) {
+  static constexpr const char* kKinds[] = {
+      "None", "a Tensor", "Tensors", "an int",   "ints",    "a float",       "floats",    "a bool",
+      "dtype", "device",  "a string", "strings", "expression", "an object", "objects"};
+  fail(std::string("a value is ") + (v.kind < 15 ? kKinds[v.kind] : "of another kind") +
+       " where C++ code takes " + wanted + ": its parameters do not fit the schema");
+}
+inline void expect_kind(const tn_value& v, uint32_t kind, const char* wanted) {
+  if (v.kind != kind) [[unlikely]] wrong_kind(v, wanted);
+}
+
+// Unpack<T>: a value as the parameter T of a lambda (borrowed; Tensor retains), or as the result T of a call (`own`: takes it).
+template <typename T>
+struct Unpack;
+template <>
+struct Unpack<Tensor> {
+  static Tensor borrow(const tn_value& v) {
+    if (v.kind == TN_NONE) return {};
+    expect_kind(v, TN_TENSOR, "a Tensor");
+    return Tensor::borrow(v.as.tensor);
+  }
+  static Tensor own(tn_value& v) {
+    if (v.kind == TN_NONE) return {};
+    return Tensor::take(v.as.tensor);
+  }
+};
+// Without a count, for kernels and views; NULL for None.
+template <>
+struct Unpack<const tn_tensor*> {
+  static const tn_tensor* borrow(const tn_value& v) {
+    if (v.kind == TN_NONE) return nullptr;
+    expect_kind(v, TN_TENSOR, "a Tensor");
+    return v.as.tensor;
+  }
+};
+template <>
+struct Unpack<Operand> {
+  static Operand borrow(const tn_value& v) { return Operand(v); }
+};
+template <>
+struct Unpack<tn_value> {
+  static tn_value borrow(const tn_value& v) { return v; }
+  static tn_value own(tn_value& v) { return v; }
+};
+template <>
+struct Unpack<bool> {
+  static bool borrow(const tn_value& v) {
+    if (v.kind == TN_INT) return v.as.i != 0;
+    expect_kind(v, TN_BOOL_VALUE, "a bool");
+    return v.as.i != 0;
+  }
+  static bool own(tn_value& v) { return borrow(v); }
+};
+template <typename T>
+  requires(std::is_integral_v<T> && !std::is_same_v<T, bool>)
+struct Unpack<T> {
+  static T borrow(const tn_value& v) {
+    if (v.kind != TN_BOOL_VALUE) expect_kind(v, TN_INT, "an int");
+    return T(v.as.i);
+  }
+  static T own(tn_value& v) { return borrow(v); }
+};
+template <typename T>
+  requires std::is_floating_point_v<T>
+struct Unpack<T> {
+  static T borrow(const tn_value& v) {
+    if (v.kind == TN_INT || v.kind == TN_BOOL_VALUE) return T(v.as.i);
+    expect_kind(v, TN_FLOAT, "a float");
+    return T(v.as.f);
+  }
+  static T own(tn_value& v) { return borrow(v); }
+};
+template <>
+struct Unpack<Ints> {
+  static Ints borrow(const tn_value& v) {
+    if (v.kind == TN_NONE) return {};
+    expect_kind(v, TN_INTS, "ints");
+    return {v.as.ints, v.count};
+  }
+};
+template <>
+struct Unpack<std::span<const int64_t>> {
+  static std::span<const int64_t> borrow(const tn_value& v) {
+    Ints list = Unpack<Ints>::borrow(v);
+    return {v.kind == TN_NONE ? nullptr : v.as.ints, list.size()};
+  }
+};
+template <>
+struct Unpack<std::vector<int64_t>> {
+  static std::vector<int64_t> borrow(const tn_value& v) {
+    Ints list = Unpack<Ints>::borrow(v);
+    return {list.begin(), list.end()};
+  }
+};
+template <>
+struct Unpack<Floats> {
+  static Floats borrow(const tn_value& v) {
+    if (v.kind == TN_NONE) return {};
+    expect_kind(v, TN_FLOATS, "floats");
+    return {v.as.floats, v.count};
+  }
+};
+template <>
+struct Unpack<std::vector<double>> {
+  static std::vector<double> borrow(const tn_value& v) {
+    Floats list = Unpack<Floats>::borrow(v);
+    return {list.begin(), list.end()};
+  }
+};
+template <>
+struct Unpack<Tensors> {
+  static Tensors borrow(const tn_value& v) {
+    if (v.kind == TN_NONE) return {};
+    expect_kind(v, TN_TENSORS, "Tensors");
+    return {v.as.tensors, v.count};
+  }
+};
+template <>
+struct Unpack<std::vector<Tensor>> {
+  static std::vector<Tensor> borrow(const tn_value& v) {
+    return Unpack<Tensors>::borrow(v).to_vector();
+  }
+  static std::vector<Tensor> own(tn_value& v) {
+    std::vector<Tensor> list = borrow(v);
+    host()->value_release(&v);
+    return list;
+  }
+};
+// Lists of tensors without a copy: a Tensor is one pointer, and the handles stay the caller's.
+template <>
+struct Unpack<std::span<const Tensor>> {
+  static std::span<const Tensor> borrow(const tn_value& v) {
+    Tensors list = Unpack<Tensors>::borrow(v);
+    return {reinterpret_cast<const Tensor*>(list.data()), list.size()};
+  }
+};
+template <>
+struct Unpack<Dtype> {
+  static Dtype borrow(const tn_value& v) {
+    if (v.kind == TN_NONE) return {};
+    expect_kind(v, TN_DTYPE, "a dtype");
+    return {v.as.dtype};
+  }
+  static Dtype own(tn_value& v) { return borrow(v); }
+};
+template <>
+struct Unpack<Device> {
+  static Device borrow(const tn_value& v) {
+    if (v.kind == TN_NONE) return {};
+    expect_kind(v, TN_DEVICE, "a device");
+    return v.as.device;
+  }
+  static Device own(tn_value& v) { return borrow(v); }
+};
+template <>
+struct Unpack<const char*> {
+  static const char* borrow(const tn_value& v) {
+    expect_kind(v, TN_STRING, "a string");
+    return v.as.string;
+  }
+};
+template <>
+struct Unpack<std::string_view> {
+  static std::string_view borrow(const tn_value& v) {
+    expect_kind(v, TN_STRING, "a string");
+    return {v.as.string, v.count};
+  }
+};
+template <>
+struct Unpack<std::string> {
+  static std::string borrow(const tn_value& v) {
+    return std::string(Unpack<std::string_view>::borrow(v));
+  }
+  static std::string own(tn_value& v) {
+    std::string text = borrow(v);
+    host()->value_release(&v);
+    return text;
+  }
+};
+template <typename T>
+struct Unpack<std::optional<T>> {
+  static std::optional<T> borrow(const tn_value& v) {
+    if (v.kind == TN_NONE) return std::nullopt;
+    return Unpack<T>::borrow(v);
+  }
+  static std::optional<T> own(tn_value& v) {
+    if (v.kind == TN_NONE) return std::nullopt;
+    return Unpack<T>::own(v);
+  }
+};
+
+}  // namespace detail
+
+}  // namespace v0
+}  // namespace tenon

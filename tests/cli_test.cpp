@@ -1,0 +1,201 @@
+// The command `tenon`: its help, its exit codes, and what it says of files that are wrong.
+#include "cli_support.h"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+namespace cli {
+namespace {
+
+using nlohmann::json;
+
+const std::vector<std::string> kCommands = {"train",   "eval",    "plugins", "ops",
+                                            "devices", "explain", "bench"};
+
+TEST_F(CliTest, HelpNamesEveryCommand) {
+  const Outcome run = tenon("--help");
+  EXPECT_EQ(run.code, 0);
+  for (const std::string& command : kCommands) EXPECT_HAS(run.out, "\n  " + command);
+}
+
+TEST_F(CliTest, EachCommandHasHelp) {
+  for (const std::string& command : kCommands) {
+    const Outcome run = tenon(command + " --help");
+    EXPECT_EQ(run.code, 0) << command;
+    EXPECT_EQ(run.out.rfind("usage: tenon " + command, 0), 0u) << run.out;
+    EXPECT_HAS(run.out, "--help");
+  }
+}
+
+TEST_F(CliTest, TellsItsVersion) {
+  const Outcome run = tenon("--version");
+  EXPECT_EQ(run.code, 0);
+  EXPECT_EQ(run.out.rfind("tenon ", 0), 0u);
+}
+
+TEST_F(CliTest, ALineThatCannotBeParsedIsCode2) {
+  const std::vector<std::pair<std::string, std::string>> lines = {
+      {"", "a command is missing"},
+      {"trian x.json", "no command 'trian'; did you mean 'train'?"},
+      {"train", "train: FILE.json is missing"},
+      {"train a.json b.json", "train: more arguments than it takes"},
+      {"train a.json --sede 3", "train: unknown option '--sede'; did you mean '--seed'?"},
+      {"train a.json --seed three", "'three'"},
+      {"train a.json --seed", "--seed"},
+      {"train a.json --seed -1", "--seed is -1, expected at least 0"},
+      {"train a.json --epochs 0", "--epochs is 0, expected at least 1"},
+      {"eval a.json", "eval: --weights FILE is missing"},
+      {"plugins extra", "plugins: more arguments than it takes (none)"},
+      {"bench overhed", "bench: no suite 'overhed'; did you mean 'overhead'?"},
+  };
+  for (const auto& [line, message] : lines) {
+    const Outcome run = tenon(line);
+    EXPECT_EQ(run.code, 2) << line << "\n" << run.err;
+    EXPECT_HAS(run.err, message);
+    EXPECT_HAS(run.err, "--help");
+    EXPECT_EQ(run.out, "");
+  }
+}
+
+TEST_F(CliTest, AnUnknownDeviceIsAnsweredWithThoseThereAre) {
+  for (const std::string command : {"train", "explain"}) {
+    const Outcome run = tenon(command + " " + digits() + "/mlp.json --device acme");
+    EXPECT_EQ(run.code, 1);
+    EXPECT_HAS(run.err, "acme");
+    EXPECT_HAS(run.err, "cpu");
+    EXPECT_HAS(run.err, "ref:0");
+    EXPECT_HAS(run.err, "plugins were looked for in: ");
+    EXPECT_HAS(run.err, build() + "/lib/tenon/plugins");
+  }
+}
+
+TEST_F(CliTest, WhatIsWrongInTheJsonIsNamedWithItsLine) {
+  using Replacements = std::vector<std::pair<std::string, std::string>>;
+  const std::vector<std::pair<Replacements, std::string>> cases = {
+      {{{"\"Linear\"", "\"Linaer\""}}, "t.json:9: "},
+      {{{"\"Linear\"", "\"Linaer\""}}, "'Linear'"},
+      {{{"in_features", "in_feature"}}, "t.json:9: "},
+      {{{"in_features", "in_feature"}}, "'in_features'"},
+      {{{"64, \"out", "\"many\", \"out"}}, "t.json:9: "},
+      {{{"0.2}", "1.5}"}}, "t.json:11: "},
+      {{{"\"Adam\"", "\"Adma\""}}, "t.json:14: "},
+      {{{"\"Adam\"", "\"Adma\""}}, "'Adam'"},
+      {{{"\"Adam\"", "\"Linear\""}}, "t.json:14: "},
+      {{{"weight_decay", "wieght_decay"}}, "'weight_decay'"},
+      {{{"cross_entropy", "cros_entropy"}}, "t.json:15: loss: "},
+      {{{"cross_entropy", "cros_entropy"}}, "cross_entropy'"},
+      {{{"\"epochs\"", "\"epoch\""}},
+       "t.json:16: training: unknown field 'epoch'; did you mean 'epochs'?"},
+      {{{"\"seed\"", "\"sed\""}}, "t.json:18: training: unknown field 'sed'; did you mean 'seed'?"},
+      {{{"\"scale\"", "\"scael\""}},
+       "t.json:5: data: unknown field 'scael'; did you mean 'scale'?"},
+      {{{"\"last\"", "\"lats\""}}, "t.json:4: data: label is the column of the class"},
+      {{{"\"last\"", "70"}}, "digits.csv: there is no column 70 among its 65"},
+      {{{"6\n", "1\n"}}, "t.json:6: data: test_every is 1, expected at least 2"},
+      {{{": 30", ": 0"}}, "t.json:16: training: epochs is 0, expected at least 1"},
+      {{{": 30", ": 2.5"}}, "t.json:16: training: epochs is a number, expected an integer"},
+      {{{": 30", ": \"2\""}}, "t.json:16: training: epochs is a string, expected an integer"},
+      {{{"64,\n", "64\n"}}, "t.json:18: syntax error"},
+      {{{"\"batch_size\": 64,", "\"epochs\": 64,"}},
+       "t.json:17: 'epochs' is there twice, first on line 16"},
+      {{{"{\"layer\": \"ReLU\"}", "\"ReLU\""}},
+       "t.json:10: layer: an object {...} is expected, this is a string"},
+  };
+  for (const auto& [replacements, message] : cases) {
+    const Outcome run = tenon("train " + training(replacements));
+    EXPECT_EQ(run.code, 1) << message;
+    EXPECT_HAS(run.err, message);
+  }
+  EXPECT_HAS(tenon("train " + path("absent.json")).err,
+             "absent.json: cannot be read: No such file");
+}
+
+TEST_F(CliTest, WhatIsWrongInTheDataIsNamedWithItsLine) {
+  const auto message = [&](const std::string& data) {
+    write("data.csv", data);
+    const Outcome run = tenon("train " + training({{"\"digits.csv\"", "\"data.csv\""}}));
+    EXPECT_EQ(run.code, 1) << data;
+    return run.err;
+  };
+  EXPECT_HAS(message("1,2,3\n1,2\n"), "data.csv:2: 2 numbers, line 1 has 3");
+  EXPECT_HAS(message("1,2,3\n1,two,3\n"), "data.csv:2: column 2: 'two' is not a number");
+  EXPECT_HAS(message("1,2,3\n\n1,2,3\n"), "data.csv:2: the line is empty");
+  EXPECT_HAS(message("1,2,3\n1,2,0.5\n"), "data.csv:2: column 3: 0.5 is not a class");
+  EXPECT_HAS(message(""), "data.csv: has no rows");
+  EXPECT_HAS(message("1,2,3\n1,2,3\n1,2,3\n"), "[2, 2]");  // two columns where the model takes 64
+  fs::remove(path("data.csv"));
+  const Outcome run = tenon("train " + path("t.json"));
+  EXPECT_EQ(run.code, 1);
+  EXPECT_HAS(run.err, "data.csv: cannot be opened: No such file");
+}
+
+TEST_F(CliTest, ListsPluginsOpsAndDevicesAsJson) {
+  const json plugins = json::parse(tenon("plugins --json").out);
+  std::vector<std::string> ids;
+  for (const json& plugin : plugins.at("plugins")) ids.push_back(plugin.at("id"));
+  for (const char* id : {"ops", "cpu", "ref", "layers", "optimizers", "files"}) {
+    EXPECT_NE(std::find(ids.begin(), ids.end(), id), ids.end()) << id;
+  }
+  const json ops = json::parse(tenon("ops --json --device ref").out);
+  const auto add = std::find_if(ops.begin(), ops.end(),
+                                [](const json& op) { return op.at("name") == "ops.add"; });
+  ASSERT_NE(add, ops.end());
+  EXPECT_EQ(add->at("runs_as"), "program");
+  EXPECT_EQ(add->at("device"), "ref");
+  std::vector<std::string> devices;
+  for (const json& device : json::parse(tenon("devices --json").out))
+    devices.push_back(device.at("name"));
+  EXPECT_EQ(devices, (std::vector<std::string>{"cpu", "ref:0", "ref:1"}));
+}
+
+TEST_F(CliTest, ListsThemAsTables) {
+  const Outcome plugins = tenon("plugins");
+  EXPECT_EQ(plugins.code, 0);
+  EXPECT_EQ(plugins.out.rfind("id", 0), 0u);
+  EXPECT_HAS(plugins.out, build() + "/lib/tenon/plugins");
+  const Outcome ops = tenon("ops");
+  EXPECT_EQ(ops.code, 0);
+  EXPECT_HAS(ops.out, "pair of cpu, else decomposed");  // cross_entropy
+  EXPECT_HAS(tenon("ops --device ref").out, "decomposed");
+  EXPECT_HAS(tenon("devices").out, "ref:1");
+}
+
+TEST_F(CliTest, ListsABrokenPluginWithTheReason) {
+  write("libbroken.so", "no library");
+  const Outcome run = tenon("plugins");
+  EXPECT_EQ(run.out.find("libbroken"), run.out.npos);
+  ::setenv("TENON_PLUGIN_PATH", (folder_.string() + ":" + build() + "/lib/tenon/plugins").c_str(),
+           1);
+  const Outcome with = tenon("plugins");
+  ::setenv("TENON_PLUGIN_PATH", (build() + "/lib/tenon/plugins").c_str(), 1);
+  EXPECT_EQ(with.code, 0);
+  EXPECT_HAS(with.out, "not loaded: ");
+  EXPECT_HAS(with.out, path("libbroken.so"));
+}
+
+TEST_F(CliTest, ExplainsTheCallsOfOneStep) {
+  const Outcome run = tenon("explain " + digits() + "/mlp.json --device ref");
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_HAS(run.out, "why not the others");
+  EXPECT_HAS(run.out, "cross_entropy [64, 10]·[64]");
+  EXPECT_HAS(run.out, "decomposed: ");
+  EXPECT_HAS(run.out, "ref has no cross_entropy; cpu pair: other device");
+  const json phases = json::parse(tenon("explain " + digits() + "/mlp.json --json").out);
+  for (const char* phase : {"forward", "backward", "step"})
+    EXPECT_FALSE(phases.at(phase).empty()) << phase;
+}
+
+TEST_F(CliTest, BenchWritesEveryFigure) {
+  const Outcome run = tenon("bench overhead --json " + path("bench.json"));
+  EXPECT_EQ(run.code, 0) << run.err;
+  const json figures = json::parse(read(path("bench.json")));
+  for (const char* name :
+       {"add", "add_grad", "view", "empty", "mul_chain", "mul_sum_backward", "load"}) {
+    EXPECT_GT(figures.at(name), 0) << name;
+  }
+  EXPECT_EQ(figures.size(), 7u);
+}
+
+}  // namespace
+}  // namespace cli

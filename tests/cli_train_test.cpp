@@ -1,0 +1,111 @@
+// `tenon train` and `tenon eval`: real digits are learned, whatever the seed, and saved weights say
+// the same.
+#include "cli_support.h"
+
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+namespace cli {
+namespace {
+
+using nlohmann::json;
+
+TEST_F(CliTest, LearnsTheDigitsWithAnySeed) {
+  for (const int seed : {0, 1, 2, 3, 4}) {
+    const Outcome run = tenon("train " + digits() + "/mlp.json --seed " + std::to_string(seed));
+    ASSERT_EQ(run.code, 0) << run.err;
+    EXPECT_GE(accuracy(run), 0.97) << "seed " << seed << "\n" << run.out;
+    EXPECT_EQ(run.err, "");  // no terminal, no bar
+  }
+}
+
+TEST_F(CliTest, PrintsALineAnEpoch) {
+  const Outcome run = tenon("train " + digits() + "/mlp.json --epochs 3");
+  EXPECT_EQ(run.code, 0) << run.err;
+  for (const char* epoch : {"epoch 1/3  loss ", "epoch 2/3  loss ", "epoch 3/3  loss "})
+    EXPECT_HAS(run.out, epoch);
+  EXPECT_GT(accuracy(run), 0.5);
+}
+
+TEST_F(CliTest, TheSeedDecidesTheRun) {
+  const std::string line = "train " + digits() + "/mlp.json --epochs 2 --json --seed ";
+  const auto epochs = [&](const std::string& seed) {
+    return json::parse(tenon(line + seed).out).at("epochs");
+  };
+  const json first = epochs("7");
+  EXPECT_EQ(first, epochs("7"));
+  EXPECT_NE(first, epochs("8"));
+}
+
+TEST_F(CliTest, TheReferenceDeviceLearnsTheSame) {
+  const Outcome cpu = tenon("train " + digits() + "/mlp.json --seed 1");
+  const Outcome ref = tenon("train " + digits() + "/mlp.json --seed 1 --device ref");
+  ASSERT_EQ(ref.code, 0) << ref.err;
+  EXPECT_NEAR(accuracy(ref), accuracy(cpu), 0.01 + 1e-9);
+}
+
+TEST_F(CliTest, SavedWeightsHaveTheSameAccuracy) {
+  const std::string weights = path("digits.safetensors");
+  const Outcome train = tenon("train " + digits() + "/mlp.json --epochs 5 --save " + weights);
+  ASSERT_EQ(train.code, 0) << train.err;
+  for (const char* device : {"cpu", "ref:1"}) {
+    const Outcome eval =
+        tenon("eval " + digits() + "/mlp.json --weights " + weights + " --device " + device);
+    EXPECT_EQ(eval.code, 0) << eval.err;
+    EXPECT_EQ(eval.out, last_line(train.out) + "\n");
+  }
+}
+
+TEST_F(CliTest, ATrainingOnAnotherDeviceSavesTheSameNames) {
+  const std::string weights = path("digits.safetensors");
+  ASSERT_EQ(tenon("train " + digits() + "/mlp.json --epochs 1 --device ref --save " + weights).code,
+            0);
+  const std::string bytes = read(weights);
+  for (const char* name : {"\"0.weight\":{\"dtype\":\"F32\",\"shape\":[128,64]", "\"0.bias\"",
+                           "\"3.weight\"", "\"3.bias\""}) {
+    EXPECT_HAS(bytes, name);
+  }
+  EXPECT_EQ(tenon("eval " + digits() + "/mlp.json --weights " + weights).code, 0);
+}
+
+TEST_F(CliTest, RefusesWeightsThatDoNotFit) {
+  const std::string weights = path("digits.safetensors");
+  ASSERT_EQ(tenon("train " + digits() + "/mlp.json --epochs 1 --save " + weights).code, 0);
+  const std::string other = training({{"128}", "32}"}, {"128, \"out", "32, \"out"}});
+  const Outcome shape = tenon("eval " + other + " --weights " + weights);
+  EXPECT_EQ(shape.code, 1);
+  EXPECT_HAS(shape.err, "does not fit the model");
+  EXPECT_HAS(shape.err, "0.weight");
+
+  fs::resize_file(weights, fs::file_size(weights) / 2);
+  const Outcome cut = tenon("eval " + digits() + "/mlp.json --weights " + weights);
+  EXPECT_EQ(cut.code, 1);
+  EXPECT_HAS(cut.err, "digits.safetensors: ");
+  EXPECT_HAS(cut.err, "bytes of data");
+
+  const Outcome absent = tenon("eval " + digits() + "/mlp.json --weights " + path("absent"));
+  EXPECT_EQ(absent.code, 1);
+  EXPECT_HAS(absent.err, "absent: cannot be opened");
+}
+
+TEST_F(CliTest, SaysBeforeTheTrainingThatItCannotSave) {
+  const Outcome run =
+      tenon("train " + digits() + "/mlp.json --save " + path("no/such/w.safetensors"));
+  EXPECT_EQ(run.code, 1);
+  EXPECT_HAS(run.err, "there is no folder");
+  EXPECT_EQ(run.out, "");
+}
+
+TEST_F(CliTest, TheResultCanBeReadByAProgram) {
+  const Outcome run = tenon("train " + digits() + "/mlp.json --epochs 2 --json");
+  ASSERT_EQ(run.code, 0) << run.err;
+  const json result = json::parse(run.out);
+  EXPECT_EQ(result.at("epochs").size(), 2u);
+  EXPECT_GT(result.at("test_accuracy"), 0.5);
+  EXPECT_EQ(result.at("device"), "cpu");
+  EXPECT_EQ(result.at("seed"), 0);
+}
+
+}  // namespace
+}  // namespace cli

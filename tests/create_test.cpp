@@ -1,0 +1,40 @@
+// New tensors.
+#include "ops_support.h"
+
+namespace {
+
+TEST(Create, ValuesAndDtypes) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    expect_near(tn::zeros({2, 2}, {}, d), {0, 0, 0, 0});
+    EXPECT_EQ(tn::zeros({1}).dtype(), tn::float32);
+    expect_near(tn::ones({3}, tn::int64, d), {1, 1, 1});
+    expect_near(tn::full({2}, 2.5, {}, d), {2.5, 2.5});
+    EXPECT_EQ(tn::full({2}, 3, {}, d).dtype(), tn::int64);
+    EXPECT_EQ(tn::full({2}, true, {}, d).dtype(), tn::bool_);
+    expect_near(tn::full({2}, 1.5, tn::float16, d), {1.5, 1.5});
+    expect_near(tn::arange(5), {0, 1, 2, 3, 4});
+    expect_near(tn::arange(2, 9, 3, {}, d), {2, 5, 8});
+    expect_near(tn::arange(3, 0, -1, {}, d), {3, 2, 1});
+    expect_near(tn::arange(0, 1, 0.25, {}, d), {0, 0.25, 0.5, 0.75});
+    EXPECT_EQ(tn::arange(0, 3, 1, {}, d).dtype(), tn::int64);
+    EXPECT_EQ(tn::arange(0, 1, 0.25, {}, d).dtype(), tn::float32);
+    expect_sizes(tn::arange(0, 0), {0});
+    Tensor x = tn::ones({2, 3}, tn::float64, d);
+    EXPECT_EQ(tn::zeros_like(x).dtype(), tn::float64);
+    EXPECT_EQ(tn::ones_like(x).device(), d);
+    expect_sizes(tn::empty({2, 0, 3}, tn::float32, d), {2, 0, 3});
+    EXPECT_FALSE(tn::zeros_like(x.requires_grad_()).requires_grad());
+    EXPECT_EQ(tn::call("empty", tn::Ints{4}).numel(), 4);
+  }
+}
+
+TEST(Create, Errors) {
+  expect_error([] { tn::arange(0, 5, 0); }, "step is 0");
+  expect_error([] { tn::arange(0, 5, -1); }, "cannot be reached");
+  expect_error([] { tn::zeros({-1}); }, "-1");
+  expect_error([] { tn::zeros({INT64_MAX, 4}); }, "");
+  expect_error([] { tn::Device("acme"); }, "acme");
+}
+
+}  // namespace

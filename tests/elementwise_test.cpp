@@ -1,0 +1,197 @@
+// Elementwise ops: values against closed forms, gradients against differences, PyTorch's choices at ties and special values.
+#include "ops_support.h"
+
+namespace {
+
+const double kNan = std::nan("");
+const double kInf = INFINITY;
+
+struct Row {
+  const char* name;
+  OpUnderTest op;
+  TensorList inputs;  // away from kinks
+};
+
+std::vector<Row> rows(tn::Device d) {
+  Tensor x = sample({2, 3}, d), y = sample({2, 3}, d, 0.4);
+  Tensor positive = float64_tensor({0.3, 1.2, 2.5, 0.9, 4.0, 0.05}, {2, 3}, d);
+  auto one = [](Tensor (*f)(const Tensor&)) { return [f](const TensorList& in) { return f(in[0]); }; };
+  auto two = [](Tensor (*f)(tn::Operand, tn::Operand)) {
+    return [f](const TensorList& in) { return f(in[0], in[1]); };
+  };
+  Tensor column = sample({2, 1}, d, 0.8);
+  return {
+      {"add", two(tn::add), {x, y}},
+      {"add broadcast", two(tn::add), {x, column}},
+      {"sub", two(tn::sub), {x, y}},
+      {"mul", two(tn::mul), {x, column}},
+      {"div", two(tn::div), {x, positive}},
+      {"pow", two(tn::pow), {positive, y}},
+      {"maximum", two(tn::maximum), {x, y}},
+      {"minimum", two(tn::minimum), {x, y}},
+      {"neg", one(tn::neg), {x}},
+      {"abs", one(tn::abs), {x}},
+      {"exp", one(tn::exp), {x}},
+      {"log", one(tn::log), {positive}},
+      {"sqrt", one(tn::sqrt), {positive}},
+      {"rsqrt", one(tn::rsqrt), {positive}},
+      {"square", one(tn::square), {x}},
+      {"tanh", one(tn::tanh), {x}},
+      {"sigmoid", one(tn::sigmoid), {x}},
+      {"relu", one(tn::relu), {x}},
+      {"gelu", one(tn::gelu), {x}},
+      {"leaky_relu", [](const TensorList& in) { return tn::leaky_relu(in[0], 0.2); }, {x}},
+      {"softplus", [](const TensorList& in) { return tn::softplus(in[0], 1.5); }, {x}},
+      {"softplus at 0", [](const TensorList& in) { return tn::softplus(in[0]); }, {tn::zeros({2}, tn::float64, d)}},
+      {"clamp", [](const TensorList& in) { return tn::clamp(in[0], -0.5, 0.4); }, {x}},
+      {"where", [](const TensorList& in) { return tn::where(in[0] > 0.1, in[0], in[1]); }, {x, y}},
+  };
+}
+
+TEST(Elementwise, GradientsOfFirstAndSecondOrder) {
+  for (tn::Device d : devices()) {
+    for (const Row& row : rows(d)) {
+      SCOPED_TRACE(std::string(row.name) + " on " + d.name());
+      gradcheck(row.op, row.inputs);
+    }
+  }
+}
+
+TEST(Elementwise, Values) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    Tensor x = tn::tensor({-2.f, -0.5f, 0.f, 0.5f, 3.f}, d);
+    auto each = [](double (*f)(double)) {
+      std::vector<double> values;
+      for (double v : {-2.0, -0.5, 0.0, 0.5, 3.0}) values.push_back(f(v));
+      return values;
+    };
+    expect_near(x + 1, {-1, 0.5, 1, 1.5, 4});
+    expect_near(1 - x, {3, 1.5, 1, 0.5, -2});
+    expect_near(x * x, {4, 0.25, 0, 0.25, 9});
+    expect_near(1 / x, {-0.5, -2, kInf, 2, 1.0 / 3});
+    expect_near(-x, {2, 0.5, 0, -0.5, -3});
+    expect_near(tn::abs(x), {2, 0.5, 0, 0.5, 3});
+    expect_near(tn::exp(x), each(std::exp));
+    expect_near(tn::log(x), {kNan, kNan, -kInf, std::log(0.5), std::log(3.0)});
+    expect_near(tn::sqrt(x), {kNan, kNan, 0, std::sqrt(0.5), std::sqrt(3.0)});
+    expect_near(tn::rsqrt(tn::tensor({4.f, 0.25f}, d)), {0.5, 2});
+    expect_near(tn::square(x), {4, 0.25, 0, 0.25, 9});
+    expect_near(tn::tanh(x), each(std::tanh));
+    expect_near(tn::sigmoid(x), each([](double v) { return 1 / (1 + std::exp(-v)); }));
+    expect_near(tn::relu(x), {0, 0, 0, 0.5, 3});
+    expect_near(tn::leaky_relu(x), {-0.02, -0.005, 0, 0.5, 3});
+    expect_near(tn::softplus(x), each([](double v) { return std::log1p(std::exp(v)); }));
+    expect_near(tn::softplus(x, 2), each([](double v) { return std::log1p(std::exp(2 * v)) / 2; }));
+    // torch.nn.functional.gelu(x, approximate="tanh")
+    expect_near(tn::gelu(x), {-0.0454023, -0.1542860, 0, 0.3457140, 2.9963627}, 1e-5);
+    expect_near(tn::clamp(x, -1, 1), {-1, -0.5, 0, 0.5, 1});
+    expect_near(tn::pow(x, 2), {4, 0.25, 0, 0.25, 9});
+    expect_near(tn::maximum(x, 0.25), {0.25, 0.25, 0.25, 0.5, 3});
+    expect_near(tn::minimum(x, 0.25), {-2, -0.5, 0, 0.25, 0.25});
+    expect_near(tn::where(x > 0, x, -1), {-1, -1, -1, 0.5, 3});
+    expect_near(x == 0, {0, 0, 1, 0, 0});
+    expect_near(x != 0, {1, 1, 0, 1, 1});
+    expect_near(x < 0, {1, 1, 0, 0, 0});
+    expect_near(x <= 0, {1, 1, 1, 0, 0});
+    expect_near(x > 0, {0, 0, 0, 1, 1});
+    expect_near(x >= 0, {0, 0, 1, 1, 1});
+    EXPECT_EQ((x == 0).dtype(), tn::bool_);
+    expect_near(tn::logical_and(x, x + 2), {0, 1, 0, 1, 1});
+    expect_near(tn::logical_or(x, x + 2), {1, 1, 1, 1, 1});
+    expect_near(tn::logical_not(x), {0, 0, 1, 0, 0});
+    expect_near(tn::isnan(tn::tensor({1.f, NAN}, d)), {0, 1});
+    Tensor i = tn::tensor({int64_t(6), int64_t(-1)}, d);
+    expect_near(tn::bitwise_and(i, 3), {2, 3});
+  }
+}
+
+TEST(Elementwise, PromotesAsPyTorchDoes) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    Tensor i = tn::tensor({int64_t(1), int64_t(2)}, d), f = tn::tensor({1.f, 2.f}, d);
+    Tensor b = tn::tensor({true, false}, d);
+    EXPECT_EQ((i + i).dtype(), tn::int64);
+    EXPECT_EQ((i + 1).dtype(), tn::int64);
+    EXPECT_EQ((i + 0.5).dtype(), tn::float32);
+    EXPECT_EQ((i + f).dtype(), tn::float32);
+    EXPECT_EQ((i / i).dtype(), tn::float32);
+    EXPECT_EQ((b + 1).dtype(), tn::int64);
+    EXPECT_EQ(tn::exp(i).dtype(), tn::float32);
+    EXPECT_EQ((f + tn::tensor(1.0, d)).dtype(), tn::float32);
+    EXPECT_EQ((f.to(tn::float16) + 1.0).dtype(), tn::float16);
+    EXPECT_EQ((f.to(tn::bfloat16) + f).dtype(), tn::float32);
+    expect_near(f.to(tn::float16) * 3, {3, 6});
+  }
+}
+
+TEST(Elementwise, GradientsAtTiesArePyTorchs) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    auto gradient = [&](auto f, double at) {
+      Tensor x = float64_tensor({at}, {1}, d).requires_grad_();
+      f(x).sum().backward();
+      return x.grad().item<double>();
+    };
+    EXPECT_EQ(gradient([](Tensor x) { return tn::relu(x); }, 0), 0);
+    EXPECT_EQ(gradient([](Tensor x) { return tn::abs(x); }, 0), 0);
+    EXPECT_EQ(gradient([](Tensor x) { return tn::leaky_relu(x, 0.2); }, 0), 0.2);
+    EXPECT_EQ(gradient([](Tensor x) { return tn::softplus(x); }, 0), 0.5);
+    EXPECT_EQ(gradient([](Tensor x) { return tn::clamp(x, -1, 1); }, 1), 1);
+    EXPECT_EQ(gradient([](Tensor x) { return tn::clamp(x, -1, 1); }, -1), 1);
+    EXPECT_EQ(gradient([&](Tensor x) { return tn::maximum(x, tn::ones({1}, tn::float64, d)); }, 1), 0.5);
+    EXPECT_EQ(gradient([](Tensor x) { return tn::pow(x, 2); }, 0), 0);
+    EXPECT_EQ(gradient([](Tensor x) { return x * x; }, 3), 6);
+  }
+}
+
+TEST(Elementwise, InPlaceUnderGradient) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    // torch: x = [1, 2]; y = 2 x; y.tanh_(); y += x; y.sum().backward(): 2 (1 - tanh(2 x)²) + 1
+    Tensor x = float64_tensor({1, 2}, {2}, d).requires_grad_();
+    Tensor y = x * 2;
+    tn::tanh_(y);
+    y += x;
+    y.sum().backward();
+    auto expected = [](double v) { return 2 * (1 - std::pow(std::tanh(2 * v), 2)) + 1; };
+    expect_near(x.grad(), {expected(1), expected(2)}, 1e-12);
+    // A view of a non-leaf.
+    Tensor z = x * 1;
+    tn::mul_(z[0], 5);
+    x.zero_grad();
+    z.sum().backward();
+    expect_near(x.grad(), {5, 1});
+    tn::fill_(z, 7);
+    expect_near(z, {7, 7});
+    expect_error([&] { tn::add_(x, 1); }, "leaf");
+  }
+}
+
+TEST(Elementwise, EmptySizeOneAndStrided) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    expect_sizes(tn::exp(tn::zeros({0, 3}, {}, d)), {0, 3});
+    expect_sizes(tn::zeros({0, 3}, {}, d) + tn::zeros({1, 3}, {}, d), {0, 3});
+    expect_near(tn::tensor(2.f, d) * 3, {6});
+    Tensor x = tn::arange(0, 6).to(tn::float32).to(d).view({2, 3});
+    expect_near(x.t() + 1, {1, 4, 2, 5, 3, 6});
+    expect_near(x.slice(1, 0, 3, 2) * 2, {0, 4, 6, 10});
+    expect_near(x.narrow(0, 0, 1).expand({3, 3}) + x[1], {3, 5, 7, 3, 5, 7, 3, 5, 7});
+  }
+}
+
+TEST(Elementwise, ErrorsNameTheShapes) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    Tensor x = tn::zeros({2, 3}, {}, d);
+    expect_error([&] { x + tn::zeros({4}, {}, d); }, "add");
+    expect_error([&] { x + tn::zeros({4}, {}, d); }, "[2, 3]");
+    expect_error([&] { x + tn::zeros({4}, {}, d); }, "[4]");
+    expect_error([&] { x + Tensor(); }, "add");
+    expect_error([&] { tn::add_(tn::zeros({3}, {}, d), x); }, "[3]");
+    if (!d.is_cpu()) expect_error([&] { x + tn::zeros({3}); }, "device");
+  }
+}
+
+}  // namespace

@@ -1,0 +1,89 @@
+// io.hpp: named tensors saved and loaded through the plugin `files`.
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <tenon/tenon.hpp>
+
+#include "files_support.h"
+
+namespace tenon {
+namespace {
+
+class IoTest : public files::FilesTest {
+ protected:
+  static void SetUpTestSuite() { load_plugins(); }
+};
+
+std::vector<int64_t> sizes(const Tensor& t) { return {t.sizes().begin(), t.sizes().end()}; }
+
+const Tensor& find(const NamedTensors& list, const std::string& name) {
+  for (const auto& [key, tensor] : list) {
+    if (key == name) return tensor;
+  }
+  throw Error("no tensor " + name);
+}
+
+TEST_F(IoTest, GivesBackNamesShapesDtypesAndValues) {
+  const std::string file = path("a.safetensors");
+  save({{"0.weight", Tensor::from({1.5f, -2.f, 0.f, 1e-40f, 3e38f, 0.1f}, {2, 3})},
+        {"count", tensor(int64_t{-7})},
+        {"mask", Tensor::from({true, false})},
+        {"wide", Tensor::from({0.1, 1e300})},
+        {"bytes", Tensor::from<uint8_t>({0, 255})},
+        {"small", Tensor::from({1, -2, 3})},
+        {"half", Tensor::from({1.f, 0.5f}).to(float16)},
+        {"none", Tensor::empty({0, 4})}},
+       file);
+  const NamedTensors loaded = load(file);
+  EXPECT_EQ(loaded.size(), 8u);
+  const Tensor& weight = find(loaded, "0.weight");
+  EXPECT_EQ(sizes(weight), (std::vector<int64_t>{2, 3}));
+  EXPECT_EQ(weight.to_vector<float>(), (std::vector<float>{1.5f, -2.f, 0.f, 1e-40f, 3e38f, 0.1f}));
+  EXPECT_EQ(find(loaded, "count").item<int64_t>(), -7);
+  EXPECT_EQ(find(loaded, "count").dim(), 0);
+  EXPECT_EQ(find(loaded, "mask").dtype(), bool_);
+  EXPECT_EQ(find(loaded, "mask").to_vector<int>(), (std::vector<int>{1, 0}));
+  EXPECT_EQ(find(loaded, "wide").to_vector<double>(), (std::vector<double>{0.1, 1e300}));
+  EXPECT_EQ(find(loaded, "bytes").to_vector<int>(), (std::vector<int>{0, 255}));
+  EXPECT_EQ(find(loaded, "small").dtype(), int32);
+  EXPECT_EQ(find(loaded, "half").dtype(), float16);
+  EXPECT_EQ(find(loaded, "half").to_vector<float>(), (std::vector<float>{1.f, 0.5f}));
+  EXPECT_EQ(sizes(find(loaded, "none")), (std::vector<int64_t>{0, 4}));
+}
+
+TEST_F(IoTest, SavesViewsAndOtherDevicesByTheirValues) {
+  const Tensor x = Tensor::from({1.f, 2.f, 3.f, 4.f, 5.f, 6.f}, {2, 3});
+  save({{"t", x.t()}, {"ref", x.to("ref")}, {"slice", x.slice(1, 1, 2)}}, path("a.safetensors"));
+  const NamedTensors loaded = load(path("a.safetensors"));
+  EXPECT_EQ(find(loaded, "t").to_vector<float>(), (std::vector<float>{1, 4, 2, 5, 3, 6}));
+  EXPECT_EQ(sizes(find(loaded, "t")), (std::vector<int64_t>{3, 2}));
+  EXPECT_EQ(find(loaded, "ref").to_vector<float>(), x.to_vector<float>());
+  EXPECT_EQ(find(loaded, "slice").to_vector<float>(), (std::vector<float>{2, 5}));
+}
+
+TEST_F(IoTest, AModelLoadsWhatItSaved) {
+  const Object a = nn::Sequential(nn::Linear(3, 4), nn::ReLU(), nn::Linear(4, 2));
+  const Object b = nn::Sequential(nn::Linear(3, 4), nn::ReLU(), nn::Linear(4, 2));
+  save(a.state_dict(), path("a.safetensors"));
+  b.load_state_dict(load(path("a.safetensors")));
+  const Tensor x = Tensor::from({1.f, -2.f, 3.f}, {1, 3});
+  EXPECT_EQ(b(x).to_vector<float>(), a(x).to_vector<float>());
+}
+
+TEST_F(IoTest, ErrorsSayWhatAndWhere) {
+  EXPECT_SAYS(load(path("absent")), "absent: cannot be opened: No such file");
+  EXPECT_SAYS(load(write("cut", "abc")), "cut: 3 bytes, a safetensors file has at least 8");
+  EXPECT_SAYS(save({{"x", tensor(1.f)}, {"x", tensor(2.f)}}, path("a")),
+              "a tensor cannot be named 'x': there is one already");
+  EXPECT_SAYS(save({{"x", tensor(1.f)}}, path("no/a")), "cannot be written in");
+  const std::string header = R"({"x":{"dtype":"I16","shape":[1],"data_offsets":[0,2]}})";
+  const uint64_t length = header.size();
+  EXPECT_SAYS(
+      load(write("i16", std::string(reinterpret_cast<const char*>(&length), 8) + header + "ab")),
+      "tensor 'x' is of dtype I16, which Tenon has not");
+  EXPECT_EQ(files_in_folder(), 2u);
+}
+
+}  // namespace
+}  // namespace tenon

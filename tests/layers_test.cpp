@@ -1,0 +1,280 @@
+// The layer pack and the application's own modules, through the public face, on every backend of
+// the build.
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tenon/tenon.hpp"
+
+namespace tn = tenon;
+using tn::nn::Dropout, tn::nn::Flatten, tn::nn::Linear, tn::nn::ReLU, tn::nn::Sequential;
+
+namespace {
+
+std::vector<std::string> names_of(const tn::NamedTensors& list) {
+  std::vector<std::string> names;
+  for (const auto& [name, tensor] : list) names.push_back(name);
+  return names;
+}
+
+std::string message_of(auto&& f) {
+  try {
+    f();
+  } catch (const tn::Error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+class Layers : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    tn::load_plugins();
+    tn::manual_seed(7);
+    device = tn::Device(GetParam());
+  }
+  tn::Tensor on(const tn::Tensor& t) const { return t.to(device); }
+  tn::Device device;
+};
+INSTANTIATE_TEST_SUITE_P(Devices, Layers, testing::Values("cpu", "ref"),
+                         [](const auto& param) { return std::string(param.param); });
+
+TEST_P(Layers, LinearIsXTimesWeightTransposedPlusBias) {
+  const tn::Object layer = Linear(2, 3).to(device);
+  layer.tensor("weight").detach().copy_(tn::tensor({{1.f, 2.f}, {3.f, 4.f}, {5.f, 6.f}}));
+  layer.tensor("bias").detach().copy_(tn::tensor({0.5f, 0.f, -1.f}));
+  const tn::Tensor y = layer(on(tn::tensor({{1.f, 0.f}, {1.f, -1.f}})));
+  EXPECT_EQ(y.to_vector<float>(), (std::vector<float>{1.5f, 3.f, 4.f, -0.5f, -1.f, -2.f}));
+}
+
+TEST_P(Layers, LinearStartsUniformWithinPyTorchsBound) {
+  const tn::Object layer = Linear(100, 300);
+  const tn::Tensor weight = layer.tensor("weight"), bias = layer.tensor("bias");
+  EXPECT_EQ(weight.size(0), 300);
+  EXPECT_EQ(weight.size(1), 100);
+  EXPECT_EQ(bias.sizes().size(), 1u);
+  EXPECT_TRUE(weight.requires_grad() && bias.requires_grad());
+  const double bound = 0.1;  // 1 / sqrt(100)
+  double sum = 0, squares = 0;
+  for (const double w : weight.to_vector<double>()) {
+    ASSERT_LE(std::abs(w), bound + 1e-7);
+    sum += w;
+    squares += w * w;
+  }
+  const double n = double(weight.numel());
+  // Uniform: mean 0, variance bound² / 3; allowed are five standard errors of each.
+  EXPECT_NEAR(sum / n, 0, 5 * bound / std::sqrt(3 * n));
+  EXPECT_NEAR(squares / n, bound * bound / 3, 5 * bound * bound * std::sqrt(4 / (45 * n)));
+  for (const double b : bias.to_vector<double>()) ASSERT_LE(std::abs(b), bound + 1e-7);
+}
+
+TEST_P(Layers, LinearWithoutBiasHasNone) {
+  const tn::Object layer = Linear(2, 1, false).to(device);
+  EXPECT_EQ(names_of(layer.state_dict()), (std::vector<std::string>{"weight"}));
+  layer.tensor("weight").detach().copy_(tn::tensor({{2.f, 3.f}}));
+  EXPECT_EQ(layer(on(tn::tensor({{1.f, 10.f}}))).item<float>(), 32.f);
+  EXPECT_EQ(message_of([&] {
+              layer.load_state_dict({{"weight", tn::zeros({1, 2})}, {"bias", tn::zeros({1})}});
+            }),
+            "load_state: 'bias' is in the file and not in Linear");
+}
+
+TEST_P(Layers, DropoutActsInTrainingOnly) {
+  const tn::Object layer = Dropout(0.25);
+  const tn::Tensor x = tn::ones({10000}, {}, device);
+  int64_t zeros = 0;
+  for (const float v : layer(x).to_vector<float>()) {
+    if (v == 0) {
+      ++zeros;
+    } else {
+      ASSERT_FLOAT_EQ(v, 1 / 0.75f);
+    }
+  }
+  EXPECT_NEAR(double(zeros), 2500, 5 * std::sqrt(10000 * 0.25 * 0.75));
+  layer.eval();
+  EXPECT_EQ(layer(x).to_vector<float>(), std::vector<float>(10000, 1.f));
+}
+
+TEST_P(Layers, SequentialPipesThroughItsChildren) {
+  const tn::Object model = Sequential(
+      Flatten(), [](tn::Tensor x) { return x - 3.f; },
+      Sequential(ReLU(), [](tn::Tensor x) { return x * 2.f; }));
+  const tn::Tensor y = model(on(tn::tensor({1.f, 2.f, 3.f, 4.f, 5.f, 6.f})).reshape({1, 2, 3}));
+  EXPECT_EQ(y.dim(), 2);
+  EXPECT_EQ(y.to_vector<float>(), (std::vector<float>{0, 0, 0, 2, 4, 6}));
+  EXPECT_EQ(Sequential()(y).to_vector<float>(), y.to_vector<float>());
+}
+
+TEST_P(Layers, NamesAndTextArePyTorchs) {
+  const tn::Object model = Sequential(Linear(64, 128), ReLU(), Dropout(), Linear(128, 10, false));
+  EXPECT_EQ(names_of(model.state_dict()),
+            (std::vector<std::string>{"0.weight", "0.bias", "3.weight"}));
+  EXPECT_EQ(model.to_string(),
+            "Sequential(\n"
+            "  (0): Linear(in_features=64, out_features=128, bias=True)\n"
+            "  (1): ReLU()\n"
+            "  (2): Dropout(p=0.5)\n"
+            "  (3): Linear(in_features=128, out_features=10, bias=False)\n"
+            ")");
+}
+
+TEST_P(Layers, OptionsThatDoNotFitAreRefused) {
+  EXPECT_EQ(message_of([] { Linear(0, 3); }),
+            "Linear could not be made\n  because in_features is 0, expected at least 1");
+  EXPECT_EQ(message_of([] { Dropout(1.5); }),
+            "Dropout could not be made\n  because p is 1.500000, expected a probability, 0 to 1");
+  EXPECT_EQ(message_of([] {
+              tn::Object::create_named("Linear", {"in_feature"}, {tn::detail::to_value(3)});
+            }),
+            "Linear has no option 'in_feature'; did you mean 'in_features'? "
+            "(its options: in_features, out_features, bias)");
+  EXPECT_TRUE(message_of([] {
+                tn::Object::create("Linaer", 1, 2);
+              }).starts_with("no layer or optimizer is named 'Linaer'; did you mean 'Linear'?"));
+}
+
+TEST_P(Layers, AnErrorNamesTheLayersOnItsWay) {
+  const tn::Object model = Sequential(ReLU(), Sequential(Linear(128, 3)));
+  model.to(device);
+  const std::string text = message_of([&] { model(tn::zeros({2, 100}, {}, device)); });
+  EXPECT_TRUE(text.starts_with("Sequential: child '1' (Sequential): child '0' (Linear): linear: "))
+      << text;
+}
+
+TEST_P(Layers, LoadStateSaysWhatDoesNotFit) {
+  const tn::Object model = Sequential(Linear(64, 128), ReLU()).to(device);
+  const auto before = model.state_dict()[0].second.to_vector<float>();
+  EXPECT_EQ(
+      message_of([&] {
+        model.load_state_dict({{"0.weight", tn::zeros({64, 128})}, {"0.bias", tn::zeros({128})}});
+      }),
+      "load_state: '0.weight' is [128, 64] here and [64, 128] in the file");
+  EXPECT_EQ(model.state_dict()[0].second.to_vector<float>(), before);
+  model.load_state_dict({{"0.weight", tn::ones({128, 64})}, {"0.bias", tn::zeros({128})}});
+  EXPECT_EQ(model.state_dict()[0].second.to_vector<float>(), std::vector<float>(128 * 64, 1.f));
+}
+
+TEST_P(Layers, ToMovesAndCastsTheSameTensors) {
+  const tn::Object model = Sequential(Linear(4, 3));
+  const tn::Tensor weight = model.parameters()[0];
+  const auto values = weight.to_vector<float>();
+  model.to(device, tn::float64);
+  EXPECT_TRUE(model.parameters()[0].is_same(weight));
+  EXPECT_EQ(weight.device(), device);
+  EXPECT_EQ(weight.dtype(), tn::float64);
+  EXPECT_TRUE(weight.requires_grad() && weight.is_leaf());
+  EXPECT_EQ(weight.to_vector<float>(), values);
+  model(tn::ones({1, 4}, tn::float64, device)).sum().backward();
+  EXPECT_EQ(weight.grad().to_vector<double>(), std::vector<double>(12, 1.0));
+  model.to(tn::cpu, tn::float32);
+  EXPECT_EQ(weight.to_vector<float>(), values);
+  EXPECT_EQ(weight.grad().device(), tn::cpu);
+}
+
+// A module of the application: y = scale * hidden(x), with a buffer that counts the calls.
+struct Scaled : tn::Module {
+  tn::Object hidden = child("hidden", Linear(1, 1));
+  tn::Tensor scale = parameter("scale", tn::ones({1}));
+  tn::Tensor forward(tn::Tensor x) { return hidden(x) * tensor("scale"); }
+};
+struct Throwing : tn::Module {
+  tn::Tensor forward(tn::Tensor) { throw std::out_of_range("thrown in forward"); }
+};
+
+TEST_P(Layers, AnApplicationsClassLivesInAPluginsContainer) {
+  const auto scaled = tn::make<Scaled>();
+  const tn::Object model = Sequential(Linear(1, 4), ReLU(), Linear(4, 1), scaled).to(device);
+  EXPECT_EQ(names_of(model.state_dict()),
+            (std::vector<std::string>{"0.weight", "0.bias", "2.weight", "2.bias", "3.scale",
+                                      "3.hidden.weight", "3.hidden.bias"}));
+  EXPECT_NE(model.to_string().find("  (3): Scaled(\n    (hidden): Linear("), std::string::npos)
+      << model.to_string();
+  model.eval();
+  EXPECT_FALSE(scaled->training());
+  model.train();
+
+  // It is trained with the rest: y = 3x - 1.
+  const tn::Tensor x = on(tn::tensor({{-1.f}, {0.f}, {1.f}, {2.f}}));
+  const tn::Tensor y = on(tn::tensor({{-4.f}, {-1.f}, {2.f}, {5.f}}));
+  const tn::Tensor scale = model.state_dict()[4].second;
+  const tn::optim::Optimizer optimizer = tn::optim::Adam(model.parameters(), {.lr = 0.05});
+  double first = 0, last = 0;
+  for (int i = 0; i < 200; ++i) {
+    const tn::Tensor loss = (model(x) - y).square().mean();
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    last = loss.item<double>();
+    if (i == 0) first = last;
+  }
+  EXPECT_LT(last, first / 100);
+  EXPECT_NE(scale.item<float>(), 1.f);
+}
+
+TEST_P(Layers, AnExceptionOfTheApplicationComesOutAsItself) {
+  const tn::Object model = Sequential(Linear(2, 2), tn::make<Throwing>()).to(device);
+  const tn::Tensor x = tn::zeros({1, 2}, {}, device);
+  try {
+    model(x);
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const std::out_of_range& e) {
+    EXPECT_STREQ(e.what(), "thrown in forward");
+  }
+}
+
+TEST_P(Layers, HooksRunInOrderReplaceAndThrowAsThemselves) {
+  const tn::Object relu = ReLU();
+  const tn::Object model = Sequential(relu);
+  const tn::Tensor x = on(tn::tensor({-1.f, 2.f}));
+  std::vector<int> order;
+  const uint64_t first =
+      relu.register_forward_hook([&](tn::Object&, tn::Tensor input, tn::Tensor output) {
+        order.push_back(1);
+        EXPECT_TRUE(input.is_same(x));
+        return output + 10.f;
+      });
+  relu.register_forward_hook([&](tn::Object& self, tn::Tensor, tn::Tensor output) {
+    order.push_back(2);
+    EXPECT_EQ(self.type_name(), "ReLU");
+    EXPECT_EQ(output.to_vector<float>(), (std::vector<float>{10, 12}));
+  });
+  EXPECT_EQ(model(x).to_vector<float>(), (std::vector<float>{10, 12}));
+  EXPECT_EQ(order, (std::vector<int>{1, 2}));
+  relu.remove_forward_hook(first);
+  EXPECT_EQ(message_of([&] { relu.remove_forward_hook(first); }), "ReLU has no forward hook 1");
+
+  struct Own : std::runtime_error {
+    using std::runtime_error::runtime_error;
+    int number = 42;
+  };
+  const tn::Object other = ReLU();
+  other.register_forward_hook(
+      [](tn::Object&, tn::Tensor, tn::Tensor) { throw Own("thrown in a hook"); });
+  try {
+    Sequential(other)(x);
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const Own& e) {
+    EXPECT_EQ(e.number, 42);
+    EXPECT_STREQ(e.what(), "thrown in a hook");
+  }
+}
+
+TEST_P(Layers, CyclesAreRefused) {
+  const tn::Object inner = Sequential(ReLU());
+  const tn::Object outer = Sequential(inner);
+  EXPECT_EQ(message_of([&] { inner.child("1", outer); }),
+            "Sequential: child '1' (Sequential) contains this Sequential: a tree of objects has no "
+            "cycles");
+}
+
+TEST_P(Layers, AContainerUsesTheChildThatReplacedAnother) {
+  const tn::Object model = Sequential(ReLU());
+  model.child("0", tn::nn::Lambda([](tn::Tensor x) { return x * 5.f; }));
+  EXPECT_EQ(model(on(tn::tensor({-1.f}))).item<float>(), -5.f);
+}
+
+}  // namespace

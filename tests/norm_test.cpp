@@ -1,0 +1,73 @@
+// Normalizations and losses.
+#include "ops_support.h"
+
+namespace {
+
+TEST(Softmax, Values) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    Tensor x = tn::tensor({{1.f, 2.f, 3.f}, {1000.f, 1000.f, 1000.f}}, d);
+    double z = std::exp(-2) + std::exp(-1) + 1;
+    expect_near(tn::softmax(x), {std::exp(-2) / z, std::exp(-1) / z, 1 / z, 1.0 / 3, 1.0 / 3, 1.0 / 3});
+    expect_near(tn::log_softmax(x), {-2 - std::log(z), -1 - std::log(z), -std::log(z), -std::log(3), -std::log(3), -std::log(3)});
+    expect_near(tn::softmax(x.t(), 0).t(), {std::exp(-2) / z, std::exp(-1) / z, 1 / z, 1.0 / 3, 1.0 / 3, 1.0 / 3});
+    expect_near(tn::softmax(tn::tensor(5.f, d), 0), {1});
+    expect_near(tn::log_softmax(tn::tensor(5.f, d), -1), {0});
+    expect_sizes(tn::softmax(tn::zeros({0, 3}, {}, d)), {0, 3});
+    EXPECT_EQ(tn::softmax(x.to(tn::float64)).dtype(), tn::float64);
+    // torch: softmax of [-inf, 0] is [0, 1]
+    expect_near(tn::softmax(tn::tensor({-INFINITY, 0.f}, d)), {0, 1});
+  }
+  expect_error([] { tn::softmax(tn::zeros({2}), 1); }, "softmax: dimension 1 is out of range");
+}
+
+TEST(Norm, Gradients) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    Tensor x = sample({2, 3}, d);
+    gradcheck([](const TensorList& in) { return tn::softmax(in[0], 1); }, {x});
+    gradcheck([](const TensorList& in) { return tn::softmax(in[0], 0); }, {x});
+    gradcheck([](const TensorList& in) { return tn::log_softmax(in[0], -1); }, {x});
+    gradcheck([](const TensorList& in) { return tn::rms_norm(in[0], in[1]); }, {x, sample({3}, d, 2)});
+    gradcheck([](const TensorList& in) { return tn::rms_norm(in[0]); }, {x});
+  }
+}
+
+TEST(RmsNorm, Values) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    Tensor x = tn::tensor({3.f, 4.f}, d);
+    double rms = std::sqrt(12.5 + 1e-6);
+    expect_near(tn::rms_norm(x), {3 / rms, 4 / rms});
+    expect_near(tn::rms_norm(x, tn::tensor({2.f, -1.f}, d)), {6 / rms, -4 / rms});
+  }
+}
+
+TEST(CrossEntropy, IsTheMeanOfLogSoftmaxAtTheTarget) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    Tensor x = tn::tensor({{1.f, 2.f, 3.f}, {0.f, 0.f, 0.f}}, d);
+    Tensor target = tn::tensor({int64_t(0), int64_t(2)}, d);
+    double z = std::exp(-2) + std::exp(-1) + 1;
+    double loss = ((2 + std::log(z)) + std::log(3)) / 2;
+    expect_near(tn::cross_entropy(x, target), {loss});
+    expect_near(tn::nll_loss(tn::log_softmax(x), target), {loss});
+    expect_sizes(tn::cross_entropy(x, target), {});
+    // d/dx: (softmax - one_hot) / n
+    Tensor leaf = x.clone().requires_grad_();
+    tn::cross_entropy(leaf, target).backward();
+    expect_near(leaf.grad(), {(std::exp(-2) / z - 1) / 2, std::exp(-1) / z / 2, 1 / z / 2, 1.0 / 6, 1.0 / 6, -1.0 / 3});
+    gradcheck([&](const TensorList& in) { return tn::cross_entropy(in[0], target); }, {sample({2, 3}, d)});
+    // A loss that is 90 and more stays right.
+    expect_near(tn::cross_entropy(tn::tensor({{100.f, 0.f}}, d), tn::tensor({int64_t(1)}, d)), {100});
+  }
+}
+
+TEST(CrossEntropy, Errors) {
+  Tensor x = tn::zeros({2, 3});
+  expect_error([&] { tn::cross_entropy(x, tn::zeros({2})); }, "float32");
+  expect_error([&] { tn::cross_entropy(x, tn::zeros({3}, tn::int64)); }, "target is [3]");
+  expect_error([&] { tn::cross_entropy(x, tn::tensor({int64_t(0), int64_t(3)})); }, "3");
+}
+
+}  // namespace

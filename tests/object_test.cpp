@@ -1,0 +1,316 @@
+// Factories, and single objects: options, entries, methods, hooks, errors. Trees are in
+// object_tree_test.cpp.
+#include "object_support.h"
+
+#include "object/invoke.h"
+
+using namespace object_support;
+using tenon::ObjectRef;
+
+namespace {
+
+class Factories : public testing::Test {
+ protected:
+  void SetUp() override { register_factories(); }
+  ObjectRef dense(std::vector<tn_value> args) {
+    tn_object* object = nullptr;
+    expect_ok(api().create("Dense", args.data(), static_cast<uint32_t>(args.size()), &object));
+    return ObjectRef(object);
+  }
+  tn_value option(const ObjectRef& object, const char* name) {
+    tn_value value{};
+    expect_ok(api().option(object.get(), name, &value));
+    return value;
+  }
+  tn_object* nothing = nullptr;
+};
+
+TEST_F(Factories, RefuseDefinitionsThatAreNotComplete) {
+  tn_factory_def def{};
+  def.size = 8;
+  expect_error(tenon::check_factory(def), TN_INVALID_ARGUMENT,
+               "a factory's size is 8, expected at least 24");
+  def.size = sizeof(def);
+  expect_error(tenon::check_factory(def), TN_INVALID_ARGUMENT, "a factory has no schema");
+  def.schema = "Thing(int a)";
+  expect_error(tenon::check_factory(def), TN_INVALID_ARGUMENT, "factory Thing: create is missing");
+  def.create = [](void*, tn_object*, const tn_value*, uint32_t) -> tn_status* { return nullptr; };
+  def.kind = 9;
+  expect_error(tenon::check_factory(def), TN_INVALID_ARGUMENT, "factory Thing: unknown kind 9");
+  def.kind = TN_LAYER;
+  def.schema = "Thing(int a) -> Tensor";
+  expect_error(tenon::check_factory(def), TN_INVALID_ARGUMENT,
+               "factory Thing: its schema returns something: Thing(int a) -> Tensor");
+  def.schema = "Dense(int a)";
+  expect_error(tenon::check_factory(def), TN_INVALID_ARGUMENT,
+               "factory Dense: plugin 'testpack' brings one of this name already");
+  def.schema = "Thing(int";
+  tn_status* status = tenon::check_factory(def);
+  ASSERT_NE(status, nullptr);
+  EXPECT_TRUE(std::string(tenon::status_text(status))
+                  .starts_with("the schema of a factory is wrong\n  because "));
+  tenon::free_status(status);
+}
+
+TEST_F(Factories, UnknownNameGetsTheNearestAndThePlugins) {
+  expect_error(api().create("Dens", nullptr, 0, &nothing), TN_NOT_FOUND,
+               "no layer or optimizer is named 'Dens'; did you mean 'Dense'? (plugins that bring "
+               "some: testpack)");
+}
+
+TEST_F(Factories, TrailingOptionsDefault) {
+  const ObjectRef object = dense({of_int(4), of_float(0.5)});
+  EXPECT_EQ(option(object, "width").as.i, 4);
+  EXPECT_EQ(option(object, "scale").as.f, 0.5);
+  EXPECT_STREQ(option(object, "mode").as.string, "sum");
+  EXPECT_EQ(option(object, "bias").as.i, 1);
+  EXPECT_EQ(option(object, "dims").as.ints[1], 2);
+}
+
+TEST_F(Factories, OptionsByNameComeInAnyOrder) {
+  const char* names[] = {"mode", "width"};
+  const tn_value values[] = {of_string("mean"), of_int(7)};
+  tn_object* object = nullptr;
+  expect_ok(api().create_named("Dense", names, values, 2, &object));
+  const ObjectRef held(object);
+  EXPECT_EQ(option(held, "width").as.i, 7);
+  EXPECT_STREQ(option(held, "mode").as.string, "mean");
+}
+
+TEST_F(Factories, RefuseOptionsThatDoNotFit) {
+  const tn_value values[] = {of_int(7), of_int(8)};
+  const char* unknown[] = {"widht"};
+  expect_error(api().create_named("Dense", unknown, values, 1, &nothing), TN_INVALID_ARGUMENT,
+               "Dense has no option 'widht'; did you mean 'width'? (its options: width, scale, "
+               "mode, bias, dims)");
+  const char* twice[] = {"width", "width"};
+  expect_error(api().create_named("Dense", twice, values, 2, &nothing), TN_INVALID_ARGUMENT,
+               "Dense: option 'width' is given twice");
+  expect_error(
+      api().create_named("Dense", nullptr, nullptr, 0, &nothing), TN_INVALID_ARGUMENT,
+      "Dense: option 'width' is missing: Dense(int width, float scale=1.0, str mode=\"sum\", "
+      "bool bias=True, int[] dims=[1, 2])");
+  const tn_value wrong = of_string("wide");
+  expect_error(api().create("Dense", &wrong, 1, &nothing), TN_INVALID_ARGUMENT,
+               "Dense: argument 'width' must be int, got str \"wide\"");
+}
+
+TEST_F(Factories, AnIntInAFloatsPlaceIsAFloat) {
+  const ObjectRef object = dense({of_int(4), of_int(3)});
+  EXPECT_EQ(option(object, "scale").kind, uint32_t{TN_FLOAT});
+  EXPECT_EQ(option(object, "scale").as.f, 3.0);
+}
+
+TEST_F(Factories, ObjectsOwnTheirOptions) {
+  char mode[] = "mean";
+  std::vector<int64_t> numbers = {5, 6, 7};
+  tn_value dims{};
+  dims.kind = TN_INTS;
+  dims.count = 3;
+  dims.as.ints = numbers.data();
+  const ObjectRef object = dense({of_int(4), of_float(1), of_string(mode), of_bool(false), dims});
+  mode[0] = 'x';
+  numbers.assign(3, 0);
+  EXPECT_STREQ(option(object, "mode").as.string, "mean");
+  EXPECT_EQ(option(object, "dims").as.ints[2], 7);
+}
+
+TEST_F(Factories, AFailedCreateSaysWhy) {
+  const tn_value zero = of_int(0);
+  expect_error(api().create("Dense", &zero, 1, &nothing), TN_INVALID_ARGUMENT,
+               "Dense could not be made\n  because width is 0, expected at least 1");
+}
+
+TEST(Object, RefusesNamesThatCannotBePaths) {
+  const ObjectRef object = leaf("Block");
+  expect_error(api().set_tensor(object.get(), "a.b", nullptr, TN_BUFFER), TN_INVALID_ARGUMENT,
+               "Block: 'a.b' cannot name a tensor: dots separate the parts of a path");
+  expect_error(api().set_child(object.get(), "", leaf("Leaf").get()), TN_INVALID_ARGUMENT,
+               "Block: the name of a child is empty");
+  expect_error(api().set_child(object.get(), "weight", leaf("Leaf").get()), TN_INVALID_ARGUMENT,
+               "Block: 'weight' is a tensor already");
+}
+
+TEST(Object, RefusesCycles) {
+  const ObjectRef inner = container({}, "Inner");
+  const ObjectRef middle = container({{"inner", inner.get()}}, "Middle");
+  const ObjectRef outer = container({{"middle", middle.get()}}, "Outer");
+  expect_error(api().set_child(inner.get(), "up", outer.get()), TN_INVALID_ARGUMENT,
+               "Inner: child 'up' (Outer) contains this Inner: a tree of objects has no cycles");
+  expect_error(api().set_child(inner.get(), "me", inner.get()), TN_INVALID_ARGUMENT,
+               "Inner: child 'me' is the object itself");
+  EXPECT_EQ(api().n_children(inner.get()), 0u);
+}
+
+TEST(Object, NamesTheNearestOfWhatIsNotThere) {
+  const ObjectRef object = leaf("Block");
+  tn_tensor* t = nullptr;
+  expect_error(api().tensor(object.get(), "wieght", &t), TN_NOT_FOUND,
+               "Block has no tensor 'wieght'; did you mean 'weight'?");
+  const tn_value x{};
+  tn_value y{};
+  expect_error(api().invoke(object.get(), "foward", &x, 1, &y, 1), TN_NOT_FOUND,
+               "Block has no method 'foward'; did you mean 'forward'?");
+}
+
+TEST(Object, MethodsCheckTheirArguments) {
+  const ObjectRef object = empty("Block");
+  expect_ok(api().add_method(
+      object.get(), "scale(int by, float more=2.5) -> float",
+      [](void*, tn_object*, const tn_value* args, uint32_t, tn_value* results, uint32_t) {
+        results[0] = of_float(static_cast<double>(args[0].as.i) * args[1].as.f);
+        return static_cast<tn_status*>(nullptr);
+      },
+      nullptr, nullptr));
+  tn_value result{};
+  const tn_value args[] = {of_int(4), of_int(3), of_int(1)};
+  expect_ok(api().invoke(object.get(), "scale", args, 1, &result, 1));
+  EXPECT_EQ(result.as.f, 10.0);
+  expect_ok(api().invoke(object.get(), "scale", args, 2, &result, 1));
+  EXPECT_EQ(result.as.f, 12.0);
+  const std::string schema = "scale(int by, float more=2.5) -> float";
+  expect_error(api().invoke(object.get(), "scale", args, 3, &result, 1), TN_INVALID_ARGUMENT,
+               "Block: 3 arguments given, at most 2 taken: " + schema);
+  expect_error(api().invoke(object.get(), "scale", args, 0, &result, 1), TN_INVALID_ARGUMENT,
+               "Block: argument 'by' is missing: " + schema);
+  expect_error(api().invoke(object.get(), "scale", args, 1, nullptr, 0), TN_INVALID_ARGUMENT,
+               "Block.scale: 0 results asked for, it gives 1: " + schema);
+}
+
+TEST(Object, AResultOfTheWrongKindIsTheMethodsFault) {
+  const ObjectRef object = empty("Block");
+  expect_ok(api().add_method(
+      object.get(), "forward(int x) -> Tensor",
+      [](void*, tn_object*, const tn_value*, uint32_t, tn_value* results, uint32_t) {
+        results[0] = of_int(1);
+        return static_cast<tn_status*>(nullptr);
+      },
+      nullptr, nullptr));
+  const tn_value x = of_int(1);
+  tn_value y{};
+  expect_error(api().invoke(object.get(), "forward", &x, 1, &y, 1), TN_INTERNAL,
+               "Block.forward gave int 1 as result 0: forward(int x) -> Tensor");
+  EXPECT_EQ(y.kind, uint32_t{TN_NONE});
+}
+
+TEST(Object, ASecondMethodOfANameReplacesTheFirst) {
+  const ObjectRef object = empty("Block");
+  int destroyed = 0;
+  const auto count = [](void* self) { ++*static_cast<int*>(self); };
+  expect_ok(api().add_method(object.get(), kForward, identity, &destroyed, count));
+  expect_ok(api().add_method(object.get(), kForward, identity, nullptr, nullptr));
+  EXPECT_EQ(destroyed, 1);
+}
+
+// Errors of methods.
+tn_status* fails(void*, tn_object*, const tn_value*, uint32_t, tn_value*, uint32_t) {
+  return tenon::invalid("linear: inner dimensions differ");
+}
+
+TEST(Object, AnErrorNamesTheObjectsOnItsWay) {
+  const ObjectRef linear = empty("Linear");
+  expect_ok(api().add_method(linear.get(), kForward, fails, nullptr, nullptr));
+  const ObjectRef first = leaf("First");
+  const ObjectRef stack = container({{"0", first.get()}, {"1", linear.get()}});
+  const ObjectRef net = container({{"body", stack.get()}}, "Net");
+  const tenon::TensorRef t = tensor({2});
+  tn_value x{}, y{};
+  x.kind = TN_TENSOR;
+  x.as.tensor = t.get();
+  expect_error(api().invoke(net.get(), "forward", &x, 1, &y, 1), TN_INVALID_ARGUMENT,
+               "Net: child 'body' (Stack): child '1' (Linear): linear: inner dimensions differ");
+}
+
+// Hooks note their number; an odd one replaces the result by a tensor that starts with it.
+struct Noting {
+  std::vector<int>* order;
+  int number;
+  static tn_status* run(void* self, tn_object*, const tn_value*, uint32_t, tn_value* results,
+                        uint32_t) {
+    auto* noting = static_cast<Noting*>(self);
+    noting->order->push_back(noting->number);
+    if (noting->number % 2 == 0) return nullptr;
+    tenon::release_value(&results[0]);
+    results[0].kind = TN_TENSOR;
+    results[0].as.tensor = tensor({1}, static_cast<float>(noting->number)).take();
+    return nullptr;
+  }
+};
+
+TEST(Hooks, RunInOrderAndMayReplaceTheResult) {
+  const ObjectRef object = leaf("Leaf");
+  std::vector<int> order;
+  Noting notings[] = {{&order, 2}, {&order, 3}, {&order, 4}};
+  uint64_t ids[3];
+  for (int i = 0; i < 3; ++i) {
+    expect_ok(api().add_forward_hook(object.get(), Noting::run, &notings[i], nullptr, &ids[i]));
+  }
+  const tenon::TensorRef t = tensor({2});
+  tn_value x{}, y{};
+  x.kind = TN_TENSOR;
+  x.as.tensor = t.get();
+  expect_ok(api().invoke(object.get(), "forward", &x, 1, &y, 1));
+  EXPECT_EQ(order, (std::vector<int>{2, 3, 4}));
+  EXPECT_EQ(element(y.as.tensor, 0), 3.f);
+  tenon::release_value(&y);
+
+  expect_ok(api().remove_forward_hook(object.get(), ids[1]));
+  expect_ok(api().invoke(object.get(), "forward", &x, 1, &y, 1));
+  EXPECT_EQ(y.as.tensor, t.get());
+  tenon::release_value(&y);
+  expect_error(api().remove_forward_hook(object.get(), ids[1]), TN_NOT_FOUND,
+               "Leaf has no forward hook 2");
+}
+
+TEST(Hooks, AHooksErrorComesOutUnchanged) {
+  const ObjectRef object = leaf("Leaf");
+  static const int tag = 0;
+  static int payload = 42;
+  uint64_t id = 0;
+  expect_ok(api().add_forward_hook(
+      object.get(),
+      [](void*, tn_object*, const tn_value*, uint32_t, tn_value*, uint32_t) -> tn_status* {
+        tn_status* status = tenon::make_status(TN_EXCEPTION, "thrown in a hook");
+        status->payload_tag = &tag;
+        status->payload = &payload;
+        return status;
+      },
+      nullptr, nullptr, &id));
+  const tenon::TensorRef t = tensor({2});
+  tn_value x{}, y{};
+  x.kind = TN_TENSOR;
+  x.as.tensor = t.get();
+  tn_status* status = api().invoke(object.get(), "forward", &x, 1, &y, 1);
+  ASSERT_NE(status, nullptr);
+  EXPECT_EQ(status->payload, &payload);
+  EXPECT_EQ(y.kind, uint32_t{TN_NONE});
+  expect_error(status, TN_EXCEPTION, "thrown in a hook");
+}
+
+TEST(Hooks, AHookMayRemoveItself) {
+  const ObjectRef object = leaf("Leaf");
+  struct Once {
+    tn_object* object;
+    uint64_t id = 0;
+    int runs = 0;
+  } once{object.get()};
+  expect_ok(api().add_forward_hook(
+      object.get(),
+      [](void* self, tn_object*, const tn_value*, uint32_t, tn_value*, uint32_t) -> tn_status* {
+        auto* o = static_cast<Once*>(self);
+        ++o->runs;
+        return api().remove_forward_hook(o->object, o->id);
+      },
+      &once, nullptr, &once.id));
+  const tenon::TensorRef t = tensor({2});
+  tn_value x{}, y{};
+  x.kind = TN_TENSOR;
+  x.as.tensor = t.get();
+  for (int i = 0; i < 2; ++i) {
+    expect_ok(api().invoke(object.get(), "forward", &x, 1, &y, 1));
+    tenon::release_value(&y);
+  }
+  EXPECT_EQ(once.runs, 1);
+}
+
+}  // namespace

@@ -1,0 +1,94 @@
+// Steps of optimizers on lists, against PyTorch's formulas worked by hand; scaled gradients.
+#include "ops_support.h"
+
+namespace {
+
+TEST(SgdStep, PlainMomentumAndNesterov) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    Tensor p = float64_tensor({1, -2}, {2}, d).requires_grad_(), g = float64_tensor({0.5, 1}, {2}, d);
+    tn::sgd_step({p}, {g}, {}, 0.1);
+    expect_near(p, {0.95, -2.1}, 1e-12);
+    tn::sgd_step({p}, {g}, {}, 0.1, 0, 0, /*weight_decay=*/0.5);
+    expect_near(p, {0.95 - 0.1 * (0.5 + 0.475), -2.1 - 0.1 * (1 - 1.05)}, 1e-12);
+
+    Tensor q = float64_tensor({1}, {1}, d), h = float64_tensor({2}, {1}, d), buffer = float64_tensor({77}, {1}, d);
+    tn::sgd_step({q}, {h}, {buffer}, 0.1, 0.9, 0, 0, false, false, /*first=*/true);
+    expect_near(buffer, {2}, 1e-12);
+    expect_near(q, {0.8}, 1e-12);
+    tn::sgd_step({q}, {h}, {buffer}, 0.1, 0.9, /*dampening=*/0.5);
+    expect_near(buffer, {0.9 * 2 + 0.5 * 2}, 1e-12);
+    expect_near(q, {0.8 - 0.28}, 1e-12);
+    tn::sgd_step({q}, {h}, {buffer}, 0.1, 0.9, 0, 0, /*nesterov=*/true);
+    double b = 0.9 * 2.8 + 2;
+    expect_near(q, {0.52 - 0.1 * (2 + 0.9 * b)}, 1e-12);
+    tn::sgd_step({q}, {h}, {}, 0.1, 0, 0, 0, false, /*maximize=*/true);
+    expect_near(q, {0.52 - 0.1 * (2 + 0.9 * b) + 0.2}, 1e-12);
+  }
+}
+
+TEST(AdamStep, AdamAndAdamW) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    for (bool decoupled : {false, true}) {
+      double p0 = 1.5, m = 0, v = 0;
+      Tensor p = float64_tensor({p0}, {1}, d), em = tn::zeros_like(p), ev = tn::zeros_like(p);
+      for (int step = 1; step <= 3; ++step) {
+        double g = 0.3 * step, lr = 0.01, decay = 0.1;
+        tn::adam_step({p}, {float64_tensor({g}, {1}, d)}, {em}, {ev}, lr, step, 0.9, 0.999, 1e-8, decay, decoupled);
+        if (decoupled) {
+          p0 -= lr * decay * p0;
+        } else {
+          g += decay * p0;
+        }
+        m = 0.9 * m + 0.1 * g;
+        v = 0.999 * v + 0.001 * g * g;
+        p0 -= lr * (m / (1 - std::pow(0.9, step))) / (std::sqrt(v / (1 - std::pow(0.999, step))) + 1e-8);
+        expect_near(p, {p0}, 1e-12);
+      }
+      expect_near(em, {m}, 1e-12);
+      expect_near(ev, {v}, 1e-12);
+    }
+  }
+}
+
+TEST(Steps, AreSkippedWhereFoundInfIsSet) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    Tensor p = tn::ones({2, 2}, {}, d), m = tn::zeros_like(p), v = tn::zeros_like(p), b = tn::zeros_like(p);
+    Tensor bad = tn::full({2, 2}, INFINITY, {}, d), found = tn::ones({1}, {}, d);
+    tn::sgd_step({p}, {bad}, {b}, 0.1, 0.9, 0, 0, false, false, false, found);
+    tn::adam_step({p}, {bad}, {m}, {v}, 0.1, 1, 0.9, 0.999, 1e-8, 0, false, false, found);
+    expect_near(p, {1, 1, 1, 1});
+    expect_near(b, {0, 0, 0, 0});
+    expect_near(m, {0, 0, 0, 0});
+    tn::sgd_step({p}, {tn::ones({2, 2}, {}, d)}, {}, 0.5, 0, 0, 0, false, false, false, tn::zeros({1}, {}, d));
+    expect_near(p, {0.5, 0.5, 0.5, 0.5});
+  }
+}
+
+TEST(Unscale, FindsInfAndNan) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    Tensor a = tn::tensor({2.f, 4.f}, d), b = tn::tensor(8.f, d), found = tn::zeros({1}, {}, d);
+    Tensor half = tn::full({1}, 0.5, {}, d);
+    tn::unscale_({a, b}, found, half);
+    expect_near(a, {1, 2});
+    expect_near(b, {4});
+    expect_near(found, {0});
+    tn::unscale_({a, tn::tensor({1.f, NAN}, d)}, found, half);
+    expect_near(found, {1});
+    tn::unscale_({a}, found, half);
+    expect_near(found, {1});  // it stays until it is cleared
+  }
+}
+
+TEST(Steps, Errors) {
+  Tensor p = tn::ones({2});
+  expect_error([&] { tn::sgd_step({p}, {}, {}, 0.1); }, "0 grads for 1 params");
+  expect_error([&] { tn::sgd_step({p}, {tn::ones({3})}, {}, 0.1); }, "grad 0 is [3], its param [2]");
+  expect_error([&] { tn::sgd_step({p}, {p}, {}, 0.1, 0.9); }, "0 momentum_buffers for 1 params");
+  expect_error([&] { tn::adam_step({p}, {p}, {p}, {p}, 0.1, 0); }, "counts from 1");
+}
+
+}  // namespace

@@ -1,0 +1,321 @@
+// The optimizer pack against PyTorch's documented formulas, computed here in double by scalar
+// loops, and against closed forms; on every backend of the build.
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tenon/tenon.hpp"
+
+namespace tn = tenon;
+using tn::optim::Adam, tn::optim::AdamW, tn::optim::Optimizer, tn::optim::SGD;
+
+namespace {
+
+using Values = std::vector<double>;
+
+// The gradient that all formulas are tried with: that of sum(1.5 p² - p).
+double gradient_at(double p) { return 3 * p - 1; }
+void set_gradient(const tn::Tensor& p) {
+  Values g = p.to_vector<double>();
+  for (double& v : g) v = gradient_at(v);
+  p.set_grad(tn::Tensor::from(g, p.sizes()).to(p.device(), p.dtype()));
+}
+
+// torch.optim.SGD's pseudocode, for one number.
+Values sgd_formula(Values p, const tn::optim::SGDOptions& o, int steps) {
+  for (double& value : p) {
+    double buffer = 0;
+    for (int t = 1; t <= steps; ++t) {
+      double g = o.maximize ? -gradient_at(value) : gradient_at(value);
+      g += o.weight_decay * value;
+      if (o.momentum != 0) {
+        buffer = t > 1 ? o.momentum * buffer + (1 - o.dampening) * g : g;
+        g = o.nesterov ? g + o.momentum * buffer : buffer;
+      }
+      value -= o.lr * g;
+    }
+  }
+  return p;
+}
+
+// torch.optim.Adam's and AdamW's pseudocode.
+Values adam_formula(Values p, const tn::optim::AdamOptions& o, bool decoupled, int steps) {
+  for (double& value : p) {
+    double m = 0, v = 0;
+    for (int t = 1; t <= steps; ++t) {
+      double g = o.maximize ? -gradient_at(value) : gradient_at(value);
+      if (decoupled) {
+        value -= o.lr * o.weight_decay * value;
+      } else {
+        g += o.weight_decay * value;
+      }
+      m = o.betas[0] * m + (1 - o.betas[0]) * g;
+      v = o.betas[1] * v + (1 - o.betas[1]) * g * g;
+      const double m_hat = m / (1 - std::pow(o.betas[0], t)),
+                   v_hat = v / (1 - std::pow(o.betas[1], t));
+      value -= o.lr * m_hat / (std::sqrt(v_hat) + o.eps);
+    }
+  }
+  return p;
+}
+
+void expect_near(const tn::Tensor& p, const Values& expected, double tolerance) {
+  const Values found = p.to_vector<double>();
+  ASSERT_EQ(found.size(), expected.size());
+  for (size_t i = 0; i < found.size(); ++i)
+    EXPECT_NEAR(found[i], expected[i], tolerance) << "element " << i;
+}
+
+std::string message_of(auto&& f) {
+  try {
+    f();
+  } catch (const tn::Error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+std::vector<std::string> names_of(const tn::NamedTensors& list) {
+  std::vector<std::string> names;
+  for (const auto& [name, tensor] : list) names.push_back(name);
+  return names;
+}
+
+class Optimizers : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    tn::load_plugins();
+    device = tn::Device(GetParam());
+  }
+  tn::Tensor parameter(const Values& values, tn::Dtype dtype = tn::float64) const {
+    return tn::Tensor::from(values).to(device, dtype).requires_grad_();
+  }
+  static void run(const Optimizer& optimizer, const std::vector<tn::Tensor>& parameters,
+                  int steps) {
+    for (int t = 0; t < steps; ++t) {
+      for (const tn::Tensor& p : parameters) set_gradient(p);
+      optimizer.step();
+    }
+  }
+  const Values start = {0.7, -2, 0, 5};
+  tn::Device device;
+};
+INSTANTIATE_TEST_SUITE_P(Devices, Optimizers, testing::Values("cpu", "ref"),
+                         [](const auto& param) { return std::string(param.param); });
+
+TEST_P(Optimizers, SgdFollowsItsFormula) {
+  const tn::optim::SGDOptions cases[] = {
+      {.lr = 0.1},
+      {.lr = 0.1, .momentum = 0.9},
+      {.lr = 0.1, .momentum = 0.9, .dampening = 0.5},
+      {.lr = 0.1, .momentum = 0.9, .nesterov = true},
+      {.lr = 0.1, .weight_decay = 0.3},
+      {.lr = 0.05, .momentum = 0.5, .dampening = 0.1, .weight_decay = 0.3, .maximize = true}};
+  for (const auto& options : cases) {
+    const tn::Tensor p = parameter(start), q = parameter({3});
+    run(SGD({p, q}, options), {p, q}, 5);
+    expect_near(p, sgd_formula(start, options, 5), 1e-11);
+    expect_near(q, sgd_formula({3}, options, 5), 1e-11);
+  }
+}
+
+TEST_P(Optimizers, AdamFollowsItsFormula) {
+  const tn::optim::AdamOptions cases[] = {{.lr = 0.1},
+                                          {.lr = 0.1, .betas = {0.5, 0.9}},
+                                          {.lr = 0.1, .eps = 0.1},
+                                          {.lr = 0.1, .weight_decay = 0.3},
+                                          {.lr = 0.1, .weight_decay = 0.3, .maximize = true}};
+  for (const auto& options : cases) {
+    const tn::Tensor p = parameter(start), q = parameter({3});
+    run(Adam({p, q}, options), {p, q}, 5);
+    expect_near(p, adam_formula(start, options, false, 5), 1e-11);
+    expect_near(q, adam_formula({3}, options, false, 5), 1e-11);
+    const tn::Tensor w = parameter(start);
+    run(AdamW({w},
+              {options.lr, options.betas, options.eps, options.weight_decay, options.maximize}),
+        {w}, 5);
+    expect_near(w, adam_formula(start, options, true, 5), 1e-11);
+  }
+}
+
+TEST_P(Optimizers, FloatsTakeTheSameSteps) {
+  const tn::Tensor p = parameter(start, tn::float32), q = parameter(start, tn::float32);
+  run(SGD({p}, {.lr = 0.1, .momentum = 0.9}), {p}, 5);
+  run(Adam({q}, {.lr = 0.1}), {q}, 5);
+  expect_near(p, sgd_formula(start, {.lr = 0.1, .momentum = 0.9}, 5), 2e-5);
+  expect_near(q, adam_formula(start, {.lr = 0.1}, false, 5), 2e-5);
+}
+
+TEST_P(Optimizers, ConstantGradientsHaveClosedForms) {
+  const tn::Tensor p = parameter({1, 2}), q = parameter({1, 2});
+  const tn::Tensor g = tn::Tensor::from(Values{0.5, -4}).to(device);
+  p.set_grad(g);
+  q.set_grad(g);
+  const Optimizer sgd = SGD({p}, {.lr = 0.1, .momentum = 0.5}),
+                  adam = Adam({q}, {.lr = 0.1, .eps = 0});
+  for (int t = 0; t < 3; ++t) {
+    sgd.step();
+    adam.step();
+  }
+  // The buffers are g times 1, 1.5 and 1.75. Adam without eps moves by lr against the sign.
+  expect_near(p, {1 - 0.1 * 4.25 * 0.5, 2 + 0.1 * 4.25 * 4}, 1e-13);
+  expect_near(q, {1 - 0.3, 2 + 0.3}, 1e-12);
+}
+
+TEST_P(Optimizers, AParameterWithoutGradientIsLeftAlone) {
+  const tn::Tensor p = parameter({1}), q = parameter({1});
+  const Optimizer optimizer = Adam({p, q}, {.lr = 0.1});
+  set_gradient(q);
+  optimizer.step();
+  EXPECT_EQ(p.item<double>(), 1.0);
+  EXPECT_NE(q.item<double>(), 1.0);
+  EXPECT_EQ(names_of(optimizer.state_dict()),
+            (std::vector<std::string>{"state.1.step", "state.1.exp_avg", "state.1.exp_avg_sq"}));
+  // p begins its own count later.
+  run(optimizer, {p}, 1);
+  EXPECT_NEAR(p.item<double>(), 0.9, 1e-8);
+}
+
+TEST_P(Optimizers, AStateDictResumesWhereItWasSaved) {
+  const auto resume = [&](auto make) {
+    const tn::Tensor p = parameter(start);
+    const Optimizer optimizer = make(std::vector<tn::Tensor>{p});
+    run(optimizer, {p}, 3);
+    tn::NamedTensors saved;
+    for (const auto& [name, t] : optimizer.state_dict())
+      saved.emplace_back(name, t.clone().to(tn::cpu));
+    const tn::Tensor q = p.detach().clone().requires_grad_();
+    const Optimizer other = make(std::vector<tn::Tensor>{q});
+    other.load_state_dict(saved);
+    run(other, {q}, 2);
+    run(optimizer, {p}, 2);
+    expect_near(q, p.to_vector<double>(), 0);
+    return names_of(saved);
+  };
+  const tn::optim::SGDOptions sgd{.lr = 0.1, .momentum = 0.9, .dampening = 0.5};
+  EXPECT_EQ(resume([&](const auto& p) { return SGD(p, sgd); }),
+            (std::vector<std::string>{"state.0.momentum_buffer"}));
+  EXPECT_EQ(resume([&](const auto& p) { return Adam(p, {.lr = 0.1}); }),
+            (std::vector<std::string>{"state.0.step", "state.0.exp_avg", "state.0.exp_avg_sq"}));
+}
+
+TEST_P(Optimizers, AStateDictThatDoesNotFitIsRefused) {
+  const tn::Tensor p = parameter(start);
+  const Optimizer optimizer = SGD({p}, {.lr = 0.1, .momentum = 0.9});
+  run(optimizer, {p}, 1);
+  EXPECT_EQ(message_of([&] {
+              optimizer.load_state_dict({{"state.0.momentum_buffer", tn::zeros({3})}});
+            }),
+            "load_state: 'state.0.momentum_buffer' is [4] here and [3] in the file");
+  EXPECT_EQ(message_of([&] {
+              optimizer.load_state_dict({{"state.1.momentum_buffer", tn::zeros({3})}}, true);
+            }),
+            "load_state: 'state.0.momentum_buffer' is missing in the file\n"
+            "  'state.1.momentum_buffer' is in the file and not in SGD");
+}
+
+TEST_P(Optimizers, GroupsHaveTheirOwnOptions) {
+  const tn::Tensor p = parameter({2}), q = parameter({2});
+  const Optimizer optimizer = SGD({p}, {.lr = 0.1, .momentum = 0.9});
+  optimizer.add_group({q}, {{"lr", 0.01}, {"momentum", 0}});
+  run(optimizer, {p, q}, 4);
+  expect_near(p, sgd_formula({2}, {.lr = 0.1, .momentum = 0.9}, 4), 1e-12);
+  expect_near(q, sgd_formula({2}, {.lr = 0.01}, 4), 1e-12);
+  EXPECT_EQ(names_of(optimizer.state_dict()),
+            (std::vector<std::string>{"state.0.momentum_buffer"}));
+  EXPECT_EQ(optimizer.lr(), 0.1);
+  EXPECT_EQ(optimizer.group_option<double>(1, "lr"), 0.01);
+}
+
+TEST_P(Optimizers, TheRateMayChangeBetweenSteps) {
+  const tn::Tensor p = parameter({2});
+  const Optimizer optimizer = SGD({p}, {.lr = 0.1});
+  run(optimizer, {p}, 1);
+  optimizer.set_lr(0.01);
+  EXPECT_EQ(optimizer.lr(), 0.01);
+  run(optimizer, {p}, 2);
+  expect_near(p, sgd_formula(sgd_formula({2}, {.lr = 0.1}, 1), {.lr = 0.01}, 2), 1e-13);
+}
+
+TEST_P(Optimizers, AnInfPassesAStepOver) {
+  const tn::Tensor inf = tn::tensor(1.f, device), fine = tn::tensor(0.f, device);
+  const tn::optim::SGDOptions sgd{.lr = 0.1, .momentum = 0.9, .dampening = 0.5};
+  for (const bool adam : {false, true}) {
+    const tn::Tensor p = parameter(start);
+    const Optimizer optimizer = adam ? Adam({p}, {.lr = 0.1}) : SGD({p}, sgd);
+    for (const auto& found : {inf, fine, inf, fine, fine}) {
+      set_gradient(p);
+      optimizer.step(found);
+    }
+    expect_near(p, adam ? adam_formula(start, {.lr = 0.1}, false, 3) : sgd_formula(start, sgd, 3),
+                1e-11);
+  }
+}
+
+TEST_P(Optimizers, ZeroGradClearsAllGroups) {
+  const tn::Tensor p = parameter({2}), q = parameter({2});
+  const Optimizer optimizer = SGD({p});
+  optimizer.add_group({q});
+  set_gradient(p);
+  set_gradient(q);
+  optimizer.zero_grad();
+  EXPECT_FALSE(p.grad() || q.grad());
+}
+
+TEST_P(Optimizers, AModelThatMovesKeepsItsOptimizer) {
+  const tn::Object model = tn::nn::Linear(4, 1);
+  const tn::Tensor weight = model.tensor("weight"), bias = model.tensor("bias");
+  weight.detach().copy_(tn::tensor({{0.7f, -2.f, 0.f, 5.f}}));
+  bias.detach().zero_();
+  const Optimizer optimizer = Adam(model.parameters(), {.lr = 0.1});
+  run(optimizer, {weight, bias}, 2);
+  model.to(device, tn::float64);
+  run(optimizer, {weight, bias}, 3);
+  EXPECT_EQ(weight.device(), device);
+  expect_near(weight, adam_formula(start, {.lr = 0.1}, false, 5), 1e-5);
+}
+
+TEST_P(Optimizers, OptionsThatDoNotFitAreRefused) {
+  const tn::Tensor p = parameter({2});
+  EXPECT_EQ(message_of([&] { SGD({p}, {.lr = -1}); }),
+            "SGD could not be made\n  because lr is -1.000000, expected at least 0");
+  EXPECT_EQ(message_of([&] { SGD({p}, {.nesterov = true}); }),
+            "SGD could not be made\n  because nesterov needs a momentum and no dampening");
+  EXPECT_EQ(
+      message_of([&] {
+        Adam({p}, {.betas = {0.9, 1.0}});
+      }),
+      "Adam could not be made\n  because betas must be two numbers, each at least 0 and below 1");
+  EXPECT_EQ(message_of([&] { SGD({p}).set_option("learning_rat", 0.1); }),
+            "SGD has no option 'learning_rat' for its groups");
+  EXPECT_EQ(message_of([&] { SGD({p}).set_option("momentun", 0.1); }),
+            "SGD has no option 'momentun' for its groups; did you mean 'momentum'?");
+  EXPECT_EQ(message_of([&] {
+              SGD({p, p});
+            }),
+            "SGD could not be made\n  because SGD: parameter 1 ([1] float64 on " + device.name() +
+                ") is in a group already");
+  EXPECT_EQ(message_of([&] { SGD({}); }),
+            "SGD could not be made\n  because SGD: the list of parameters is empty");
+  EXPECT_EQ(message_of([&] { SGD({p * 2.0}); }),
+            "SGD could not be made\n  because SGD: parameter 0 ([1] float64 on " + device.name() +
+                ") is not a leaf: a recorded call made it");
+}
+
+TEST_P(Optimizers, TextIsPyTorchs) {
+  EXPECT_EQ(SGD({parameter({2})}, {.lr = 0.1, .momentum = 0.9}).to_string(),
+            "SGD (\n"
+            "Parameter Group 0\n"
+            "    dampening: 0.0\n"
+            "    lr: 0.1\n"
+            "    maximize: False\n"
+            "    momentum: 0.9\n"
+            "    nesterov: False\n"
+            "    weight_decay: 0.0\n"
+            ")");
+}
+
+}  // namespace

@@ -1,0 +1,268 @@
+// What is checked before a plugin's init runs: the manifest, the ELF header, needs, symbols. Every
+// message is asserted, and the process goes on.
+#include <elf.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+
+#include "dispatch/registry.h"
+#include "plugin_support.h"
+
+namespace tenon {
+namespace {
+
+using testing::Folder;
+using testing::load;
+using testing::read_file;
+using ::testing::TestWithParam;
+using testing::write_file;
+
+TEST(PluginManifest, MissingOneIsNamed) {
+  Folder folder;
+  const auto library = folder.place("pack10");
+  std::filesystem::remove(folder.path() / "libpack10.json");
+  EXPECT_EQ(load(library), "plugin " + library.string() +
+                               " was not loaded\n  because no manifest: " +
+                               (folder.path() / "libpack10.json").string() +
+                               " is not there (tenon_add_plugin makes it beside the library)");
+}
+
+struct BadManifest {
+  const char* text;
+  const char* message;
+};
+
+class PluginManifestFields : public TestWithParam<BadManifest> {};
+
+TEST_P(PluginManifestFields, AreChecked) {
+  Folder folder;
+  const auto library = folder.place("pack10");
+  folder.write_manifest("pack10", GetParam().text);
+  const std::string expected =
+      (folder.path() / "libpack10.json").string() + ": " + GetParam().message;
+  const std::string message = load(library);
+  EXPECT_NE(message.find(expected), std::string::npos) << message;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Each, PluginManifestFields,
+    ::testing::Values(
+        BadManifest{"", "not JSON: parse error at line 1, column 1"},
+        BadManifest{"{\n\"id\": }", "not JSON: parse error at line 2, column 7"},
+        BadManifest{"[1]", "the manifest must be an object, found a list"},
+        BadManifest{"{}", "field 'id' is missing"},
+        BadManifest{R"({"id": 7})", "'id' must be lower case letters, digits and '_', found 7"},
+        BadManifest{R"({"id": "Pack"})",
+                    "'id' must be lower case letters, digits and '_', found \"Pack\""},
+        BadManifest{R"({"id": "../x"})",
+                    "'id' must be lower case letters, digits and '_', found \"../x\""},
+        BadManifest{R"({"id": "pack10"})", "field 'version' is missing"},
+        BadManifest{R"({"id": "pack10", "version": null})",
+                    "'version' must be a version as \"1.0.0\", found null"},
+        BadManifest{R"({"id": "pack10", "version": "1", "description": []})",
+                    "'description' must be a short text, found a list"},
+        BadManifest{R"({"id": "pack10", "version": "1", "library": "/libpack10.so"})",
+                    "'library' must be a file's name, found \"/libpack10.so\""},
+        BadManifest{R"({"id": "pack10", "version": "1", "library": "libother.so"})",
+                    "'library' is \"libother.so\", but the manifest lies beside libpack10.so"},
+        BadManifest{R"({"id": "pack10", "version": "1", "library": "libpack10.so"})",
+                    "field 'abi' is missing"},
+        BadManifest{R"({"id": "pack10", "version": "1", "library": "libpack10.so", "abi": "0.1"})",
+                    "'abi' must be an object, found \"0.1\""},
+        BadManifest{
+            R"({"id": "pack10", "version": "1", "library": "libpack10.so", "abi": {"min": "0.1"}})",
+            "field 'abi.max' is missing"},
+        BadManifest{R"({"id": "pack10", "version": "1", "library": "libpack10.so",
+                        "abi": {"min": "0.1", "max": "0.70000"}})",
+                    "'abi.max' must be a version as \"0.1\", found \"0.70000\""},
+        BadManifest{R"({"id": "pack10", "version": "1", "library": "libpack10.so",
+                        "abi": {"min": "1.1", "max": "0.1"}})",
+                    "'abi.min' is above 'abi.max': 1.1 to 0.1"},
+        BadManifest{R"({"id": "pack10", "version": "1", "library": "libpack10.so",
+                        "abi": {"min": "0.1", "max": "0.1"}, "needs": []})",
+                    "'needs' must be an object, found a list"},
+        BadManifest{R"({"id": "pack10", "version": "1", "library": "libpack10.so",
+                        "abi": {"min": "0.1", "max": "0.1"}, "needs": {"plugins": "ops"}})",
+                    "'needs.plugins' must be a list, found \"ops\""},
+        BadManifest{R"({"id": "pack10", "version": "1", "library": "libpack10.so",
+                        "abi": {"min": "0.1", "max": "0.1"}, "needs": {"libraries": ["/lib/x.so"]}})",
+                    "'needs.libraries' must hold sonames, without folders, found \"/lib/x.so\""},
+        BadManifest{R"({"id": "pack10", "version": "1", "library": "libpack10.so",
+                        "abi": {"min": "0.1", "max": "0.1"}, "need": {"cpu": []}})",
+                    "unknown field 'need'; did you mean 'needs'?"}));
+
+TEST(PluginManifest, IsReadUpToItsLimit) {
+  Folder folder;
+  const auto library = folder.place("pack10");
+  folder.write_manifest("pack10", std::string(70000, ' '));
+  EXPECT_NE(load(library).find("libpack10.json: the manifest is larger than 65536 bytes"),
+            std::string::npos);
+}
+
+TEST(PluginManifest, OfAnotherAbiIsRefused) {
+  Folder folder;
+  const auto library = folder.place("pack10");
+  std::string text = Folder::manifest("pack10", "pack10");
+  for (size_t at; (at = text.find("0.1")) != std::string::npos;) text.replace(at, 3, "0.9");
+  folder.write_manifest("pack10", text);
+  EXPECT_NE(load(library).find("because built for ABI 0.9, this host has 0.1: rebuild it"),
+            std::string::npos);
+}
+
+TEST(PluginSymbols, OfAnotherAbiAreRefused) {
+  Folder folder;
+  EXPECT_NE(
+      load(folder.place("other_abi")).find("built for ABI 0.9, this host has 0.1: rebuild it"),
+      std::string::npos);
+}
+
+TEST(PluginSymbols, MissingOnesAreNamed) {
+  Folder folder;
+  EXPECT_NE(load(folder.place("no_init"))
+                .find("symbol 'tenon_plugin_init' is missing: a plugin exports it"),
+            std::string::npos);
+  EXPECT_NE(load(folder.place("no_manifest"))
+                .find("symbol 'tenon_manifest' is missing: a plugin exports it"),
+            std::string::npos);
+}
+
+TEST(PluginSymbols, IdAgreesWithTheManifest) {
+  Folder folder;
+  const auto library = folder.place("pack10");
+  folder.write_manifest("pack10", Folder::manifest("pack11", "pack10"));
+  EXPECT_NE(load(library).find("the manifest file says id 'pack11', the library 'pack10'"),
+            std::string::npos);
+}
+
+TEST(PluginSymbols, UndefinedOnesAreNamed) {
+  Folder folder;
+  const std::string message = load(folder.place("undefined"));
+  EXPECT_NE(message.find("the dynamic loader refuses it"), std::string::npos) << message;
+  EXPECT_NE(message.find("undefined symbol: no_library_has_this"), std::string::npos) << message;
+}
+
+TEST(PluginNeeds, NativeLibraryThatIsMissingIsNamed) {
+  Folder folder;
+  std::string message = load(folder.place("lost"));
+  EXPECT_NE(message.find("libtenon_test_gone.so: cannot open shared object file"),
+            std::string::npos)
+      << message;
+  const auto library = folder.place("pack10");
+  folder.write_manifest("pack10",
+                        Folder::manifest("pack10", "pack10", "[]", R"(["libabsent.so.3"])"));
+  message = load(library);
+  EXPECT_NE(message.find("needs the library 'libabsent.so.3', which does not load"),
+            std::string::npos)
+      << message;
+}
+
+TEST(PluginNeeds, CpuFeatureThatIsUnknownIsRefused) {
+  Folder folder;
+  const auto library = folder.place("pack10");
+  folder.write_manifest("pack10",
+                        Folder::manifest("pack10", "pack10", "[]", "[]", R"(["avx5121"])"));
+  EXPECT_NE(load(library).find(
+                "needs the CPU feature 'avx5121', which this host does not know; did you mean"),
+            std::string::npos);
+}
+
+TEST(PluginNeeds, CpuFeatureThatIsMissingIsRefused) {
+  const std::string info = read_file("/proc/cpuinfo");
+  // Two that no one machine has missing or there by rule; the kernel's names are given.
+  const std::pair<const char*, const char*> features[] = {{"amx-tile", " amx_tile"},
+                                                          {"avx512fp16", " avx512_fp16"}};
+  for (const auto& [name, kernel_name] : features) {
+    if (info.find(kernel_name) != std::string::npos) continue;
+    Folder folder;
+    const auto library = folder.place("pack10");
+    folder.write_manifest("pack10", Folder::manifest("pack10", "pack10", "[]", "[]",
+                                                     std::string("[\"") + name + "\"]"));
+    EXPECT_NE(load(library).find(std::string("needs the CPU feature '") + name +
+                                 "', which this machine lacks"),
+              std::string::npos);
+    return;
+  }
+  GTEST_SKIP() << "this machine has all of them";
+}
+
+TEST(PluginFile, ThatIsNotThereIsNamed) {
+  EXPECT_EQ(load("/nowhere/libx.so"), "plugin /nowhere/libx.so: there is no such file");
+  EXPECT_EQ(load(""), "load: the path is empty");
+  Folder folder;
+  EXPECT_EQ(load(folder.path()),
+            "plugin " + folder.path().string() + ": this is a folder; name the library in it");
+}
+
+TEST(PluginFile, CutAtAnyPlaceIsRefused) {
+  Folder folder;
+  const auto library = folder.place("pack11");
+  const std::string whole = read_file(library);
+  for (int i = 0; i < 50; ++i) {
+    const size_t bytes = whole.size() * i / 50;
+    // A new file each time: a cut one that is mapped would end the process.
+    std::filesystem::remove(library);
+    write_file(library, whole.substr(0, bytes));
+    const std::string message = load(library);
+    const bool named =
+        i == 0 ? message.find("the file is empty") != std::string::npos
+               : message.find("file ends at " + std::to_string(bytes) + ", ") != std::string::npos;
+    EXPECT_TRUE(named) << bytes << " of " << whole.size() << ": " << message;
+  }
+  std::filesystem::remove(library);
+  write_file(library, whole);
+  EXPECT_EQ(load(library), "");
+}
+
+TEST(PluginFile, OfRandomBytesIsRefused) {
+  Folder folder;
+  const auto library = folder.place("pack12");
+  std::mt19937 random(7);
+  std::string bytes(20000, '\0');
+  for (char& c : bytes) c = static_cast<char>(random());
+  bytes[0] = '\x11';
+  bytes[1] = '\x22';
+  bytes[2] = '\x33';
+  bytes[3] = '\x44';
+  write_file(library, bytes);
+  EXPECT_NE(load(library).find("not an ELF file: it starts with 11 22 33 44"), std::string::npos);
+}
+
+// One field of a good library is changed.
+template <typename Change>
+std::string load_changed(Change change) {
+  Folder folder;
+  const auto library = folder.place("pack12");
+  std::string bytes = read_file(library);
+  auto* header = reinterpret_cast<Elf64_Ehdr*>(bytes.data());
+  change(header, reinterpret_cast<Elf64_Phdr*>(bytes.data() + header->e_phoff));
+  std::filesystem::remove(library);
+  write_file(library, bytes);
+  return load(library);
+}
+
+TEST(PluginFile, NumbersOfItsHeaderAreNotTrusted) {
+  using H = Elf64_Ehdr;
+  using P = Elf64_Phdr;
+  const auto has = [](const std::string& message, const char* part) {
+    EXPECT_NE(message.find(part), std::string::npos) << message;
+  };
+  has(load_changed([](H* h, P*) { h->e_ident[EI_CLASS] = ELFCLASS32; }), "not a 64-bit library");
+  has(load_changed([](H* h, P*) { h->e_ident[EI_DATA] = ELFDATA2MSB; }),
+      "not a little-endian library");
+  has(load_changed([](H* h, P*) { h->e_machine = EM_386; }), "built for x86, this machine is");
+  has(load_changed([](H* h, P*) { h->e_type = ET_EXEC; }), "not a shared library (ELF type 2)");
+  has(load_changed([](H* h, P*) { h->e_shoff = UINT64_MAX - 8; }), "no file is that long");
+  has(load_changed([](H* h, P*) { h->e_shoff = uint64_t{1} << 40; }), "section headers need");
+  has(load_changed([](H* h, P*) { h->e_shnum = 60000; }), "section headers need");
+  has(load_changed([](H* h, P*) { h->e_shentsize = 1; }), "section headers of 1 bytes");
+  has(load_changed([](H* h, P*) { h->e_phoff = UINT64_MAX; }), "no file is that long");
+  has(load_changed([](H* h, P*) { h->e_phnum = 60000; }), "program headers need");
+  has(load_changed([](H* h, P*) { h->e_phnum = 0; }), "an ELF header with 0 program headers");
+  has(load_changed([](H* h, P*) { h->e_phentsize = 32; }), "program headers of 32 bytes");
+  has(load_changed([](H*, P* p) { p[0].p_filesz = UINT64_MAX; }), "segment 0");
+  has(load_changed([](H*, P* p) { p[1].p_offset = UINT64_MAX; }), "no file is that long");
+}
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,360 @@
+// From init to commit, and the search: a failed load leaves nothing, conflicts name the first
+// plugin, kernels wait, priorities decide, needs are sorted, and all of it goes beside running
+// calls.
+#include <atomic>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "dispatch/registry.h"
+#include "object/factory.h"
+#include "plugin/listing.h"
+#include "plugin_support.h"
+
+namespace tenon {
+namespace {
+
+using testing::exported;
+using testing::Folder;
+using testing::load;
+using testing::load_folders;
+using testing::record_of;
+using testing::text_of;
+
+const Op* find_op(const std::string& name) {
+  const Op* op = nullptr;
+  free_status(registry().find(name, &op));
+  return op;
+}
+
+std::string refusal_of(const std::string& plugin) {
+  Folder folder;
+  return load(folder.place(plugin));
+}
+
+void expect_part(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), std::string::npos) << text;
+}
+
+TEST(PluginInit, BringsItsOps) {
+  Folder folder;
+  const auto library = folder.place("pack25");
+  ASSERT_EQ(load(library), "");
+  EXPECT_EQ(load(library), "") << "a second load of the same file changes nothing";
+  const Op* op = find_op("pack25.twice");
+  ASSERT_NE(op, nullptr);
+  EXPECT_EQ(op->plugin, "pack25");
+  EXPECT_EQ(op->kind, OpKind::kExpression);
+  EXPECT_NE(find_op("pack25.twice_"), nullptr);
+  EXPECT_EQ(find_op("twice"), nullptr) << "only the standard pack answers without its prefix";
+  const PluginRecord record = record_of(library);
+  EXPECT_EQ(record.state, PluginState::kLoaded);
+  EXPECT_EQ(record.brings.ops, 2u);
+  EXPECT_EQ(exported<int>(library, "small_destroyed"), 0);
+}
+
+TEST(PluginInit, FailureHalfWayLeavesNothing) {
+  Folder folder;
+  const auto library = folder.place("fails");
+  const size_t factories = all_factories().size();
+  const size_t kernels = registry().all_kernels().size();
+  EXPECT_EQ(load(library), "plugin " + library.string() +
+                               " was not loaded\n  because tenon_plugin_init failed\n  because no "
+                               "accelerator in slot 3");
+  EXPECT_EQ(find_op("fails.half"), nullptr);
+  EXPECT_EQ(all_factories().size(), factories);
+  EXPECT_EQ(registry().all_kernels().size(), kernels);
+  EXPECT_EQ(exported<int>(library, "small_destroyed"), 3);
+  EXPECT_EQ(exported<int>(library, "small_shut_down"), 0);
+  EXPECT_EQ(record_of(library).reason, "tenon_plugin_init failed: no accelerator in slot 3");
+}
+
+TEST(PluginInit, ExceptionIsCaughtAtTheBorder) {
+  expect_part(refusal_of("throws"), "because tenon_plugin_init threw: out of patience");
+  expect_part(refusal_of("throws_int"),
+              "because tenon_plugin_init threw what is no std::exception");
+  EXPECT_EQ(find_op("throws.thrown"), nullptr);
+}
+
+TEST(PluginInit, IgnoredRefusalFailsTheLoad) {
+  Folder folder;
+  const auto library = folder.place("ignores");
+  expect_part(load(library),
+              "because tenon_plugin_init went on after a refusal\n  because op 'ignores.once' is "
+              "registered twice");
+  EXPECT_EQ(find_op("ignores.once"), nullptr);
+  EXPECT_EQ(exported<int>(library, "small_destroyed"), 1) << "what was refused stays its own";
+}
+
+TEST(PluginInit, DefinitionsAreChecked) {
+  expect_part(refusal_of("refused1"), "op: the definition's size is 0, expected " +
+                                          std::to_string(sizeof(tn_op_def)) +
+                                          " (is `size` set to its sizeof?)");
+  expect_part(refusal_of("refused2"), "kernel: the definition is NULL");
+  expect_part(refusal_of("refused3"), "op 'refused3.f'");
+  expect_part(refusal_of("refused4"),
+              "kernel pair: forward.size is 24, expected " + std::to_string(sizeof(tn_kernel_def)));
+  expect_part(refusal_of("refused5"), "vjp for 'nowhere.f' has no function");
+  expect_part(refusal_of("device_named"),
+              "device 'Acme-2': expected a name of lower case letters, digits and '_'");
+}
+
+TEST(PluginInit, YoungerAndLargerDefinitionsAreTaken) {
+  Folder folder;
+  EXPECT_EQ(load(folder.place("larger")), "");
+  EXPECT_NE(find_op("larger.grown"), nullptr);
+}
+
+TEST(PluginInit, LoadsNothingItselfAndKeepsNoRegistrar) {
+  Folder folder;
+  const auto library = folder.place("nested");
+  ASSERT_EQ(load(library), "");
+  Status& nested = exported<Status>(library, "small_nested");
+  EXPECT_EQ(text_of(nested), "load: called inside tenon_plugin_init");
+  tn_registrar* registrar = exported<tn_registrar*>(library, "small_registrar");
+  tn_op_def def{};
+  def.size = sizeof(def);
+  EXPECT_EQ(text_of(registrar->op(registrar, &def)),
+            "plugin 'nested': the registrar is valid during tenon_plugin_init only");
+}
+
+TEST(PluginConflict, TheSecondOfOneNameIsRefusedAndNamesTheFirst) {
+  Folder folder;
+  ASSERT_EQ(load(folder.place("device_first")), "");
+  ASSERT_NE(find_device_type("acme"), nullptr);
+  EXPECT_EQ(find_device_type("acme")->plugin, "device_first");
+  ASSERT_EQ(load(folder.place("factory_first")), "");
+  ASSERT_EQ(load(folder.place("policy_first")), "");
+  ASSERT_EQ(load(folder.place("threads_first")), "");
+  const auto second = folder.place("device_second");
+  expect_part(load(second), "device 'acme': the name is taken by plugin 'device_first'");
+  EXPECT_EQ(exported<int>(second, "small_destroyed"), 0) << "what was refused stays its own";
+  expect_part(refusal_of("factory_second"),
+              "factory Claimed: plugin 'factory_first' brings one of this name already");
+  expect_part(refusal_of("policy_second"),
+              "amp policy 'O1' is there already, from plugin 'policy_first'");
+  expect_part(refusal_of("threads_second"),
+              "threads are there already, from plugin 'threads_first'");
+}
+
+TEST(PluginConflict, ASecondLibraryOfOneIdIsRefused) {
+  Folder one, two;
+  const auto first = one.place("pack2"), second = two.place("pack2");
+  ASSERT_EQ(load(first), "");
+  expect_part(load(second), "plugin 'pack2' is loaded already, from " + first.string());
+}
+
+// pack1 may be there already: tests run in any order.
+void load_pack1() {
+  static Folder folder;
+  if (find_op("pack1.twice") == nullptr) {
+    ASSERT_EQ(load(folder.place("pack1")), "");
+  }
+}
+
+std::vector<std::string> cpu_kernels() {
+  std::vector<std::string> plugins;
+  const KernelList* list = find_op("pack1.twice")->kernels.find(TN_DEVICE_CPU);
+  if (list == nullptr) return plugins;
+  for (const Kernel* kernel : *list) plugins.push_back(kernel->plugin);
+  return plugins;
+}
+
+bool waits(const std::string& plugin, std::string* reason) {
+  for (const WaitingKernel& waiting : registry().waiting_kernels()) {
+    if (waiting.kernel->plugin != plugin) continue;
+    *reason = waiting.reason;
+    return true;
+  }
+  return false;
+}
+
+TEST(PluginKernels, PriorityDecidesAndAmongEqualsTheEarlier) {
+  load_pack1();
+  Folder folder;
+  for (const char* name : {"kernel_waits", "kernel_high", "kernel_equal"}) {
+    ASSERT_EQ(load(folder.place(name)), "");
+  }
+  EXPECT_EQ(cpu_kernels(),
+            (std::vector<std::string>{"kernel_high", "kernel_equal", "kernel_waits"}));
+}
+
+TEST(PluginKernels, WaitForTheirDevice) {
+  load_pack1();
+  Folder folder;
+  ASSERT_EQ(load(folder.place("kernel_later")), "");
+  std::string reason;
+  ASSERT_TRUE(waits("kernel_later", &reason));
+  EXPECT_EQ(reason, "device 'later' is not there");
+  const auto document = nlohmann::json::parse(plugins_json());
+  EXPECT_EQ(document["waiting"].back(),
+            nlohmann::json({{"kernel", "pack1.twice"},
+                            {"device", "later"},
+                            {"plugin", "kernel_later"},
+                            {"reason", "device 'later' is not there"}}));
+  ASSERT_EQ(load(folder.place("device_later")), "");
+  EXPECT_FALSE(waits("kernel_later", &reason));
+  const int32_t type = find_device_type("later")->type;
+  const KernelList* list = find_op("pack1.twice")->kernels.find(type);
+  ASSERT_NE(list, nullptr);
+  EXPECT_EQ(list->front()->plugin, "kernel_later");
+  ASSERT_NE(registry().primitive(TN_COPY).find(type), nullptr);
+}
+
+TEST(PluginKernels, WithAnotherSchemaAreRefused) {
+  load_pack1();
+  expect_part(refusal_of("kernel_other"),
+              "it states 'pack1.twice(Tensor y) -> Tensor', the op is 'twice(Tensor x) -> Tensor'");
+}
+
+TEST(PluginSearch, AnIdMetAgainIsShadowed) {
+  Folder one, two;
+  const auto first = one.place("pack3"), second = two.place("pack3");
+  const auto broken = one.place("no_init", "[]", "broken");
+  ASSERT_EQ(load_folders(one.path().string() + ":" + two.path().string()), "");
+  EXPECT_EQ(record_of(first).state, PluginState::kLoaded);
+  EXPECT_EQ(record_of(second).state, PluginState::kShadowed);
+  EXPECT_EQ(record_of(second).reason, "shadowed by " + first.string());
+  EXPECT_EQ(record_of(broken).state, PluginState::kFailed) << "and it stopped no other";
+  ASSERT_EQ(load_folders(one.path().string() + ":" + two.path().string()), "");
+  EXPECT_EQ(record_of(second).state, PluginState::kShadowed) << "twice is as once";
+}
+
+TEST(PluginSearch, ABrokenOneShadowsNothing) {
+  Folder one, two;
+  const auto first = one.place("pack4"), second = two.place("pack4");
+  testing::write_file(first, "no library");
+  ASSERT_EQ(load_folders(one.path().string() + ":" + two.path().string()), "");
+  EXPECT_EQ(record_of(first).reason, "not an ELF file: it starts with 6e 6f 20 6c");
+  EXPECT_EQ(record_of(second).state, PluginState::kLoaded);
+}
+
+TEST(PluginSearch, NeedsAreLoadedFirst) {
+  Folder folder;  // by name pack5 would be first
+  const auto first = folder.place("pack5", R"(["pack6"])");
+  const auto second = folder.place("pack6", R"(["pack7"])");
+  const auto third = folder.place("pack7");
+  ASSERT_EQ(load_folders(folder.path()), "");
+  std::vector<std::string> order;
+  for (const PluginRecord& r : plugin_records()) {
+    if (r.file.parent_path() == folder.path()) order.push_back(r.manifest.id);
+  }
+  EXPECT_EQ(order, (std::vector<std::string>{"pack7", "pack6", "pack5"}));
+}
+
+TEST(PluginSearch, NeedsThatCannotBeMetAreNamed) {
+  Folder folder;
+  const auto lone = folder.place("pack13", R"(["absent"])");
+  const auto circle_a = folder.place("pack14", R"(["pack15"])");
+  const auto circle_b = folder.place("pack15", R"(["pack14"])");
+  const auto behind = folder.place("pack16", R"(["pack14"])");
+  const auto on_broken = folder.place("pack17", R"(["no_init"])");
+  folder.place("no_init");
+  ASSERT_EQ(load_folders(folder.path()), "");
+  EXPECT_EQ(record_of(lone).reason, "needs plugin 'absent', which is not there");
+  EXPECT_EQ(record_of(circle_a).reason, "needs go in a circle: pack14 -> pack15 -> pack14");
+  EXPECT_EQ(record_of(circle_b).reason, "needs go in a circle: pack15 -> pack14 -> pack15");
+  EXPECT_EQ(record_of(behind).reason, "needs plugin 'pack14', which did not load");
+  EXPECT_EQ(record_of(on_broken).reason, "needs plugin 'no_init', which did not load");
+  expect_part(load(lone), "needs plugin 'absent', which is not loaded: load it first, or load all");
+}
+
+TEST(PluginSearch, NeverLooksInTheWorkingDirectory) {
+  Folder folder;
+  const auto library = folder.place("pack18");
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
+  EXPECT_EQ(load_folders(".::" + folder.path().filename().string()), "");
+  const auto document = nlohmann::json::parse(plugins_json());
+  EXPECT_EQ(find_op("pack18.twice"), nullptr);
+  EXPECT_EQ(load("libpack18.so"), "") << "an explicit path may be relative";
+  std::filesystem::current_path(before);
+  EXPECT_NE(find_op("pack18.twice"), nullptr);
+  ASSERT_GE(document["ignored"].size(), 1u);
+  EXPECT_EQ(document["ignored"][0]["folder"], ".");
+  EXPECT_EQ(document["ignored"][0]["reason"],
+            "not an absolute path: the working directory is not searched");
+}
+
+TEST(PluginThreads, ManyLoadAtOnceBesideOneThatFinds) {
+  load_pack1();
+  Folder folder;
+  std::vector<std::filesystem::path> libraries;
+  for (int i = 0; i < 6; ++i) libraries.push_back(folder.place("pack" + std::to_string(19 + i)));
+  std::atomic<bool> done{false};
+  std::atomic<int> found{0};
+  std::thread finder([&] {
+    while (!done) {
+      const Op* op = find_op("pack1.twice");
+      ASSERT_NE(op, nullptr);
+      op->kernels.find(TN_DEVICE_CPU);
+      found += op->schema.arguments.size() == 1;
+      for (int i = 0; i < 6; ++i) {  // whole or not at all
+        const std::string pack = "pack" + std::to_string(19 + i);
+        if (find_op(pack + ".twice_") != nullptr) {
+          ASSERT_NE(find_op(pack + ".twice"), nullptr);
+        }
+      }
+    }
+  });
+  std::vector<std::thread> loaders;
+  for (int t = 0; t < 8; ++t) {
+    loaders.emplace_back([&, t] {
+      for (size_t i = 0; i < libraries.size(); ++i) {
+        EXPECT_EQ(load(libraries[(i + t) % libraries.size()]), "");
+        plugins_json();
+        ops_json();
+      }
+    });
+  }
+  for (std::thread& thread : loaders) thread.join();
+  done = true;
+  finder.join();
+  EXPECT_GT(found, 0);
+  for (const auto& library : libraries) {
+    EXPECT_EQ(record_of(library).state, PluginState::kLoaded);
+  }
+}
+
+TEST(PluginListing, SaysWhatPluginsBroughtAndWhyNot) {
+  Folder folder;
+  const auto library = folder.place("pack8"), broken = folder.place("no_manifest");
+  ASSERT_EQ(load_folders(folder.path()), "");
+  const auto document = nlohmann::json::parse(plugins_json());
+  const auto entry = [&](const std::string& file) {
+    for (const auto& plugin : document["plugins"]) {
+      if (plugin["from"] == file) return plugin;
+    }
+    return nlohmann::json();
+  };
+  const auto good = entry(library.string()), bad = entry(broken.string());
+  EXPECT_EQ(good["id"], "pack8");
+  EXPECT_EQ(good["version"], "1.2.0");
+  EXPECT_EQ(good["abi"], "0.1");
+  EXPECT_EQ(good["description"], "small");
+  EXPECT_EQ(good["state"], "loaded");
+  EXPECT_EQ(good["brings"]["ops"], 2);
+  EXPECT_EQ(bad["state"], "failed");
+  EXPECT_EQ(bad["reason"],
+            "symbol 'tenon_manifest' is missing: a plugin exports it (plugin.map in the sdk)");
+  EXPECT_EQ(document["searched"][0], folder.path().string());
+}
+
+TEST(PluginListing, SaysWhatOpsAre) {
+  Folder folder;
+  ASSERT_EQ(load(folder.place("pack9")), "");
+  for (const auto& op : nlohmann::json::parse(ops_json())) {
+    if (op["name"] != "pack9.twice") continue;
+    EXPECT_EQ(op["schema"], "twice(Tensor x) -> Tensor");
+    EXPECT_EQ(op["kind"], "expression");
+    EXPECT_EQ(op["amp"], "widest");
+    EXPECT_EQ(op["gradient"], "derived");
+    EXPECT_EQ(op["flags"], nlohmann::json({"inplace"}));
+    EXPECT_EQ(op["kernels"], nlohmann::json::array());
+    EXPECT_EQ(op["plugin"], "pack9");
+    return;
+  }
+  FAIL() << "pack9.twice is not listed";
+}
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,301 @@
+// What a definition of an op or kernel must be, and how the registry finds them. No plugins:
+// definitions are staged by hand.
+#include "dispatch/registry.h"
+
+#include <gtest/gtest.h>
+
+namespace tenon {
+namespace {
+
+std::string text_of(Status status) {
+  std::string text = status_text(status);
+  free_status(status);
+  return text;
+}
+
+tn_op_def op_def(const char* schema, const char* expression) {
+  tn_op_def def{};
+  def.size = sizeof(def);
+  def.schema = schema;
+  def.expression = expression;
+  def.amp = TN_AMP_AUTO;
+  return def;
+}
+tn_kernel_def kernel_def(const char* op, const char* device = "cpu") {
+  tn_kernel_def def{};
+  def.size = sizeof(def);
+  def.op = op;
+  def.device = device;
+  def.launch = [](void*, const tn_call*) -> Status { return nullptr; };
+  return def;
+}
+Status no_infer(void*, const tn_value*, uint32_t, tn_meta*, uint32_t) { return nullptr; }
+Status no_composite(void*, const tn_value*, uint32_t, tn_value*, uint32_t) { return nullptr; }
+Status no_view(void*, const tn_value*, uint32_t, tn_view*) { return nullptr; }
+Status no_vjp(void*, const tn_vjp_call*) { return nullptr; }
+
+std::string stage_text(const tn_op_def& def) {
+  StagedOps staged;
+  const std::string text = text_of(stage_op(def, "t", &staged));
+  EXPECT_EQ(staged.ops.empty(), !text.empty()) << text;
+  return text;
+}
+std::string stage_text(const tn_kernel_def& def) {
+  StagedOps staged;
+  return text_of(stage_kernel(def, "t", &staged));
+}
+
+// Stages and commits a plugin's definitions.
+std::string bring(const std::string& plugin, std::initializer_list<tn_op_def> ops,
+                  std::initializer_list<tn_kernel_def> kernels = {}) {
+  StagedOps staged;
+  for (const tn_op_def& def : ops) {
+    if (Status status = stage_op(def, plugin, &staged)) return text_of(status);
+  }
+  for (const tn_kernel_def& def : kernels) {
+    if (Status status = stage_kernel(def, plugin, &staged)) return text_of(status);
+  }
+  if (Status status = registry().check(staged)) return text_of(status);
+  registry().commit(std::move(staged));
+  return "";
+}
+
+const Op* find_op(std::string_view name) {
+  const Op* op = nullptr;
+  free_status(registry().find(name, &op));
+  return op;
+}
+std::string find_error(std::string_view name) {
+  const Op* op = nullptr;
+  return text_of(registry().find(name, &op));
+}
+
+TEST(RegistryA, EmptyOneSaysSo) {
+  if (!registry().all_ops().empty()) GTEST_SKIP() << "not the first test";
+  EXPECT_EQ(find_error("add"), "unknown op 'add'; no plugin with ops is loaded");
+}
+
+TEST(StageOp, IsExactlyOneOf) {
+  tn_op_def def = op_def("f(Tensor x) -> Tensor", "x");
+  def.decompose = no_composite;
+  EXPECT_EQ(stage_text(def),
+            "op 't.f' has an expression and a decomposition; it must be one of them");
+  EXPECT_EQ(stage_text(op_def("f(Tensor x) -> Tensor", nullptr)),
+            "op 't.f' has no meaning: give an expression, a primitive, a view, a decomposition, or "
+            "infer where kernels alone compute it");
+  def = op_def("f(Tensor x) -> Tensor", "x");
+  def.infer = no_infer;
+  EXPECT_EQ(stage_text(def), "op 't.f': infer follows from an expression; leave it out");
+  def = op_def("f(Tensor x) -> Tensor", nullptr);
+  def.infer = no_infer;
+  EXPECT_EQ(stage_text(def), "");
+  def.decompose = no_composite;
+  EXPECT_EQ(stage_text(def), "");
+}
+
+TEST(StageOp, ChecksItsSchemaAndFlags) {
+  EXPECT_EQ(stage_text(op_def(nullptr, "x")), "op of plugin 't' has no schema");
+  EXPECT_EQ(stage_text(op_def("ops.f(Tensor x) -> Tensor", "x")),
+            "op 'ops.f': leave the prefix out; it is the plugin's id, 't'");
+  tn_op_def def = op_def("f(Tensor x)", nullptr);
+  def.decompose = no_composite;
+  EXPECT_EQ(stage_text(def), "op 't.f' gives nothing and writes nothing: 'f(Tensor x)'");
+  def = op_def("f(Tensor x) -> Tensor", nullptr);
+  def.view = no_view;
+  EXPECT_EQ(
+      stage_text(def),
+      "op 't.f': a view takes Tensor(a) first and returns Tensor(a), not 'f(Tensor x) -> Tensor'");
+  def.schema = "f(Tensor(a) x) -> Tensor(a)";
+  EXPECT_EQ(stage_text(def), "");
+  def.flags = TN_OP_RANDOM;
+  EXPECT_EQ(stage_text(def), "op 't.f': a view cannot be dynamic or random");
+  def = op_def("f(Tensor x) -> Tensor", nullptr);
+  def.decompose = no_composite;
+  def.flags = TN_OP_INPLACE;
+  EXPECT_EQ(stage_text(def), "op 't.f': TN_OP_INPLACE needs an expression");
+  def.flags = TN_OP_LIBRARY;
+  EXPECT_EQ(stage_text(def), "op 't.f': TN_OP_LIBRARY is for ops of kernels alone");
+  def.flags = 1u << 20;
+  EXPECT_EQ(stage_text(def), "op 't.f': unknown flags 0x100000");
+  def = op_def("f(Tensor x) -> Tensor", "x");
+  def.flags = TN_OP_FUSED;
+  EXPECT_EQ(stage_text(def), "op 't.f': a fused op needs a decomposition");
+  def.flags = 0;
+  def.amp = 9;
+  EXPECT_EQ(stage_text(def), "op 't.f': unknown amp class 9");
+  def = op_def("f(Tensor x) -> Tensor", nullptr);
+  def.primitive = TN_SORT;
+  EXPECT_EQ(stage_text(def), "op 't.f': unknown primitive 10");
+  def = op_def("f(Tensor? x) -> Tensor", "x");
+  EXPECT_NE(stage_text(def), "");
+}
+
+TEST(StageOp, FillsTheRecord) {
+  StagedOps staged;
+  tn_op_def def = op_def("scale(Tensor x, Tensor y, float k=2) -> Tensor", "x * y * exp(k)");
+  def.flags = TN_OP_INPLACE;
+  def.vjp = no_vjp;
+  ASSERT_EQ(text_of(stage_op(def, "t", &staged)), "");
+  ASSERT_EQ(staged.ops.size(), 2u);
+  const Op& op = *staged.ops[0];
+  EXPECT_EQ(op.name, "t.scale");
+  EXPECT_EQ(op.amp, TN_AMP_FLOAT32);  // it has exp
+  EXPECT_EQ(op.written, 0u);
+  EXPECT_FALSE(op.inplace);
+  ASSERT_EQ(op.defaults.size(), 3u);
+  EXPECT_EQ(op.defaults[0].kind, static_cast<uint32_t>(TN_NONE));
+  EXPECT_EQ(op.defaults[2].as.f, 2.0);
+  const Op& inplace = *staged.ops[1];
+  EXPECT_EQ(inplace.name, "t.scale_");
+  EXPECT_EQ(inplace.schema.text, "scale_(Tensor(a!) x, Tensor y, float k=2.0) -> Tensor(a!)");
+  EXPECT_EQ(inplace.written, 1u);
+  EXPECT_TRUE(inplace.inplace);
+  EXPECT_EQ(inplace.amp, TN_AMP_NONE);
+  EXPECT_EQ(inplace.flags & TN_OP_INPLACE, 0u);
+  EXPECT_EQ(text_of(stage_op(def, "t", &staged)), "op 't.scale' is registered twice");
+}
+
+TEST(StageKernel, ChecksTheDefinition) {
+  EXPECT_EQ(stage_text(kernel_def(nullptr)),
+            "kernel names neither an op nor a primitive (primitive 0)");
+  tn_kernel_def def = kernel_def("f");
+  def.primitive = TN_MATMUL;
+  EXPECT_EQ(stage_text(def),
+            "kernel for 'f' names primitive 'matmul' as well; it must be one of them");
+  def = kernel_def(nullptr);
+  def.primitive = TN_SLICE;
+  EXPECT_EQ(stage_text(def), "kernel: 'slice' is a view, which needs none");
+  EXPECT_EQ(stage_text(kernel_def("f", nullptr)), "kernel for 'f' names no device");
+  EXPECT_EQ(stage_text(kernel_def("f", "meta")),
+            "kernel for 'f': meta has no memory and no kernels");
+  def = kernel_def("f");
+  def.launch = nullptr;
+  EXPECT_EQ(stage_text(def), "kernel for 'f' on 'cpu' has no launch function");
+  def = kernel_def("f");
+  def.layout = 7;
+  EXPECT_EQ(stage_text(def), "kernel for 'f' on 'cpu': unknown layout 7");
+  def = kernel_def("f");
+  def.dtypes = 1u << 30;
+  EXPECT_EQ(stage_text(def), "kernel for 'f' on 'cpu': unknown dtypes 0x40000000");
+  EXPECT_NE(stage_text(kernel_def("f(Tensor")).find("the schema of a kernel"), std::string::npos);
+}
+
+TEST(StagePair, ChecksTheDefinition) {
+  StagedOps staged;
+  tn_kernel_pair_def def{};
+  def.size = sizeof(def);
+  def.forward = kernel_def("f");
+  EXPECT_EQ(text_of(stage_pair(def, "t", &staged)),
+            "kernel pair for 'f' on 'cpu' has no backward function");
+  def.backward = def.forward.launch;
+  def.n_private = 2;
+  EXPECT_EQ(text_of(stage_pair(def, "t", &staged)),
+            "kernel pair for 'f' on 'cpu' has 2 private outputs and no infer_private");
+  def.infer_private = no_infer;
+  def.saves_args = 5;
+  ASSERT_EQ(text_of(stage_pair(def, "t", &staged)), "");
+  EXPECT_TRUE(staged.kernels[0]->is_pair);
+  EXPECT_EQ(staged.kernels[0]->n_private, 2u);
+  EXPECT_EQ(staged.kernels[0]->saves_args, 5u);
+  EXPECT_EQ(staged.kernels[0]->def.instruction_set, TN_INSTRUCTION_SET);
+}
+
+TEST(Registry, FindsByNameAndNamesTheNearest) {
+  ASSERT_EQ(bring("ops", {op_def("linear(Tensor x) -> Tensor", "x"),
+                          op_def("gelu(Tensor x) -> Tensor", "x")}),
+            "");
+  ASSERT_EQ(bring("pack", {op_def("squash(Tensor x) -> Tensor", "x")}), "");
+  EXPECT_EQ(Registry::full_name("linear"), "ops.linear");
+  EXPECT_EQ(find_op("linear"), find_op("ops.linear"));
+  ASSERT_NE(find_op("linear"), nullptr);
+  EXPECT_NE(find_op("pack.squash"), nullptr);
+  EXPECT_EQ(find_error("lienar"), "unknown op 'lienar'; did you mean 'linear'?");
+  EXPECT_EQ(find_error("squash"), "unknown op 'squash'; did you mean 'pack.squash'?");
+  EXPECT_EQ(find_error("pack.sqush"), "unknown op 'pack.sqush'; did you mean 'pack.squash'?");
+  EXPECT_EQ(find_error("xyzzy"), "unknown op 'xyzzy'");
+}
+
+TEST(Registry, RefusesASecondOpOfOneName) {
+  ASSERT_EQ(bring("twin", {op_def("f(Tensor x) -> Tensor", "x")}), "");
+  EXPECT_EQ(
+      bring("twin", {op_def("g(Tensor x) -> Tensor", "x"), op_def("f(Tensor x) -> Tensor", "x")}),
+      "op 'twin.f' is there already, from plugin 'twin'");
+  EXPECT_EQ(find_op("twin.g"), nullptr) << "nothing of it stays";
+}
+
+TEST(Registry, KernelsWaitForTheirOp) {
+  ASSERT_EQ(bring("early", {}, {kernel_def("tardy.f")}), "");
+  ASSERT_EQ(registry().waiting_kernels().size(), 1u);
+  EXPECT_EQ(registry().waiting_kernels()[0].reason, "op 'tardy.f' is not there");
+  ASSERT_EQ(bring("tardy", {op_def("f(Tensor x) -> Tensor", "x")}), "");
+  EXPECT_TRUE(registry().waiting_kernels().empty());
+  ASSERT_NE(find_op("tardy.f")->kernels.find(TN_DEVICE_CPU), nullptr);
+}
+
+TEST(Registry, AKernelWithAnotherSchemaWaitsAndSaysWhy) {
+  ASSERT_EQ(bring("stranger", {}, {kernel_def("moved.f(Tensor x, int n) -> Tensor")}), "");
+  ASSERT_EQ(bring("moved", {op_def("f(Tensor x, float n=1) -> Tensor", "x * n")}), "");
+  ASSERT_EQ(registry().waiting_kernels().size(), 1u);
+  EXPECT_EQ(registry().waiting_kernels()[0].reason,
+            "it states 'moved.f(Tensor x, int n) -> Tensor', the op is 'f(Tensor x, float n=1.0) "
+            "-> Tensor'");
+  EXPECT_EQ(find_op("moved.f")->kernels.find(TN_DEVICE_CPU), nullptr);
+}
+
+TEST(Registry, AKernelMayKnowAnOlderSchema) {
+  ASSERT_EQ(bring("grown", {op_def("f(Tensor x, float k=1) -> Tensor", "x * k")}), "");
+  ASSERT_EQ(bring("older", {}, {kernel_def("grown.f(Tensor x) -> Tensor")}), "");
+  const KernelList* list = find_op("grown.f")->kernels.find(TN_DEVICE_CPU);
+  ASSERT_NE(list, nullptr);
+  EXPECT_EQ(list->front()->schema->arguments.size(), 1u);
+}
+
+TEST(Registry, ABareNameIsThePluginsOwnOpFirst) {
+  ASSERT_EQ(bring("own", {op_def("linear(Tensor x) -> Tensor", "x")}, {kernel_def("linear")}), "");
+  EXPECT_NE(find_op("own.linear")->kernels.find(TN_DEVICE_CPU), nullptr);
+}
+
+TEST(Registry, OrdersKernelsByPriorityAndKeepsOldLists) {
+  ASSERT_EQ(bring("p", {op_def("f(Tensor x) -> Tensor", "x")}), "");
+  tn_kernel_def low = kernel_def("p.f"), high = kernel_def("p.f");
+  low.priority = -1;
+  high.priority = 3;
+  const auto order = [] {
+    std::string text;
+    for (const Kernel* kernel : *find_op("p.f")->kernels.find(TN_DEVICE_CPU)) {
+      text += kernel->plugin + " ";
+    }
+    return text;
+  };
+  ASSERT_EQ(bring("low", {}, {low}), "");
+  const KernelList* old = find_op("p.f")->kernels.find(TN_DEVICE_CPU);
+  ASSERT_EQ(bring("usual", {}, {kernel_def("p.f")}), "");
+  ASSERT_EQ(bring("high", {}, {high}), "");
+  ASSERT_EQ(bring("second", {}, {kernel_def("p.f")}), "");
+  EXPECT_EQ(order(), "high usual second low ");
+  EXPECT_EQ(old->size(), 1u) << "a reader's list never changes";
+}
+
+TEST(Registry, GivesAVjpToAnOpThatHasNone) {
+  ASSERT_EQ(
+      bring("v", {op_def("f(Tensor x) -> Tensor", "x"), op_def("g(Tensor x) -> Tensor", "x")}), "");
+  StagedOps first, second, absent;
+  int self = 0;
+  ASSERT_EQ(text_of(stage_vjp("v.f", no_vjp, &self, "helper", &first)), "");
+  ASSERT_EQ(text_of(registry().check(first)), "");
+  registry().commit(std::move(first));
+  EXPECT_EQ(find_op("v.f")->vjp, &no_vjp);
+  EXPECT_EQ(find_op("v.f")->vjp_self, &self);
+  EXPECT_EQ(find_op("v.f")->vjp_plugin, "helper");
+  ASSERT_EQ(text_of(stage_vjp("v.f", no_vjp, nullptr, "late", &second)), "");
+  EXPECT_EQ(text_of(registry().check(second)),
+            "vjp for 'v.f': the op has one, from plugin 'helper'");
+  ASSERT_EQ(text_of(stage_vjp("v.h", no_vjp, nullptr, "late", &absent)), "");
+  EXPECT_EQ(text_of(registry().check(absent)),
+            "vjp for 'v.h': there is no such op; load its pack first");
+  EXPECT_EQ(text_of(stage_vjp("v.g", nullptr, nullptr, "late", &absent)),
+            "vjp for 'v.g' has no function");
+}
+
+}  // namespace
+}  // namespace tenon

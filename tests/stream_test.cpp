@@ -1,0 +1,380 @@
+// Memory between streams: hazards, frees in stream order, transfers, blobs, and all of it from
+// several threads.
+#include <cstdlib>
+#include <thread>
+
+#include "lazy_device.h"
+#include "memory/cache.h"
+#include "memory/summary.h"
+#include "memory/transfer.h"
+
+namespace tenon {
+namespace {
+
+// Read when memory is first used.
+const int kPoisoning = setenv("TENON_POISON", "1", 1);
+
+// ---- Hazards
+
+using Hazard = StreamTest;
+
+TEST_F(Hazard, NeedsNoRecordOnOneStream) {
+  tn_storage* s = make(main);
+  write(s, main, 1);
+  int64_t value = 0;
+  read(s, main, &value);
+  EXPECT_EQ(s->hazards.load(), nullptr);
+  EXPECT_EQ(waits(), 0);
+  s->release();
+  EXPECT_OK(synchronize_device(device));
+  EXPECT_EQ(value, 1);
+}
+
+TEST_F(Hazard, PutsAReadBehindTheWrite) {
+  tn_storage* s = make(main);
+  write(s, main, 42);
+  int64_t value = 0;
+  read(s, side, &value);
+  EXPECT_OK(synchronize_stream(side));
+  EXPECT_EQ(value, 42);
+  s->release();
+}
+
+TEST_F(Hazard, PutsAWriteBehindTheReads) {
+  tn_storage* s = make(main);
+  write(s, main, 1);
+  Stream* third = nullptr;
+  ASSERT_OK(create_stream(device, &third));
+  int64_t first = 0, second = 0;
+  read(s, side, &first);
+  read(s, third, &second);
+  write(s, main, 2);
+  EXPECT_OK(synchronize_stream(main));
+  EXPECT_OK(synchronize_device(device));
+  EXPECT_EQ(first, 1);
+  EXPECT_EQ(second, 1);
+  s->release();
+}
+
+TEST_F(Hazard, PutsAWriteBehindTheWrite) {
+  tn_storage* s = make(main);
+  write(s, main, 1);
+  write(s, side, 2);
+  EXPECT_OK(synchronize_stream(side));
+  EXPECT_OK(synchronize_stream(main));
+  EXPECT_EQ(*static_cast<int64_t*>(s->memory), 2);
+  s->release();
+}
+
+TEST_F(Hazard, RemembersThatTheWriterReadsToo) {
+  tn_storage* s = make(main);
+  write(s, main, 1);
+  int64_t early = 0, late = 0;
+  read(s, side, &early);
+  read(s, main, &late);  // behind the moment for which `side` waits
+  write(s, side, 2);
+  EXPECT_OK(synchronize_stream(side));
+  EXPECT_OK(synchronize_stream(main));
+  EXPECT_EQ(early, 1);
+  EXPECT_EQ(late, 1);
+  s->release();
+}
+
+TEST_F(Hazard, LetsReadersRunTogetherAndOrdersOnce) {
+  tn_storage* s = make(main);
+  write(s, main, 1);
+  int64_t value = 0;
+  for (int i = 0; i < 10; ++i) {
+    read(s, side, &value);
+    read(s, main, &value);
+  }
+  EXPECT_EQ(waits(), 1);
+  write(s, side, 2);
+  EXPECT_EQ(waits(), 2);
+  for (int i = 0; i < 10; ++i) write(s, side, i);
+  EXPECT_EQ(waits(), 2);
+  s->release();
+  EXPECT_OK(synchronize_device(device));
+}
+
+// ---- Frees
+
+using Free = StreamTest;
+
+TEST_F(Free, GivesTheBlockToItsStreamAtOnce) {
+  if (!kCaching) GTEST_SKIP() << "nothing is cached under sanitizers";
+  tn_storage* s = make(main);
+  void* memory = s->memory;
+  write(s, main, 1);
+  s->release();
+  tn_storage* again = make(main);
+  EXPECT_EQ(again->memory, memory);
+  tn_storage* elsewhere = make(side);
+  EXPECT_NE(elsewhere->memory, memory);
+  again->release();
+  elsewhere->release();
+}
+
+TEST_F(Free, WaitsForTheOtherStreams) {
+  tn_storage* s = make(main);
+  void* memory = s->memory;
+  write(s, main, 7);
+  int64_t value = 0;
+  read(s, side, &value);
+  s->release();
+  // Whoever gets memory now must not get what `side` is about to read.
+  tn_storage* next = make(main);
+  EXPECT_NE(next->memory, memory);
+  write(next, main, 8);
+  EXPECT_OK(synchronize_stream(main));
+  EXPECT_EQ(state.n_frees, 0);
+  EXPECT_OK(synchronize_stream(side));
+  EXPECT_EQ(value, 7);
+  if (kCaching) {
+    tn_storage* again = make(main);
+    EXPECT_EQ(again->memory, memory);
+    again->release();
+  } else {
+    EXPECT_EQ(state.n_frees, 1);
+  }
+  next->release();
+}
+
+TEST_F(Free, WaitsForAWriterElsewhere) {
+  tn_storage* s = make(main);
+  void* memory = s->memory;
+  write(s, side, 7);
+  s->release();
+  tn_storage* next = make(main);
+  EXPECT_NE(next->memory, memory);
+  write(next, main, 8);
+  EXPECT_OK(synchronize_stream(main));
+  EXPECT_OK(synchronize_stream(side));
+  EXPECT_EQ(*static_cast<int64_t*>(next->memory), 8);
+  next->release();
+}
+
+TEST_F(Free, IsCountedAtOnceAndGivenBackByEmptyCache) {
+  tn_memory_stats stats{};
+  stats.size = sizeof(stats);
+  tn_storage* s = make(main);
+  int64_t value = 0;
+  write(s, main, 3);
+  read(s, side, &value);
+  EXPECT_OK(memory_stats(device, &stats));
+  EXPECT_EQ(stats.allocated, 8u);
+  s->release();
+  EXPECT_OK(memory_stats(device, &stats));
+  EXPECT_EQ(stats.allocated, 0u);
+  EXPECT_GT(stats.reserved_bytes, 0u);
+  EXPECT_OK(empty_cache(device));  // waits
+  EXPECT_EQ(value, 3);
+  EXPECT_OK(memory_stats(device, &stats));
+  EXPECT_EQ(stats.reserved_bytes, 0u);
+}
+
+TEST_F(Free, PoisonsBehindTheWork) {
+  if (!kCaching) GTEST_SKIP() << "blocks go to the backend at once, which poisons them itself";
+  tn_storage* s = make(main);
+  const auto* memory = static_cast<const int64_t*>(s->memory);
+  int64_t value = 0;
+  write(s, main, 5);
+  read(s, main, &value);
+  s->release();
+  EXPECT_OK(synchronize_stream(main));
+  EXPECT_EQ(value, 5);
+  EXPECT_EQ(*memory, -1);
+}
+
+TEST_F(Free, GivesTheMemoryOfADestroyedStreamToTheDefaultOne) {
+  tn_storage* s = make(side);
+  tn_storage* later = make(side);
+  void* memory = s->memory;
+  s->release();
+  EXPECT_OK(destroy_stream(side));
+  if (kCaching) {
+    tn_storage* again = make(main);
+    EXPECT_EQ(again->memory, memory);
+    again->release();
+  }
+  memory = later->memory;
+  later->release();
+  if (kCaching) {
+    tn_storage *first = make(main), *second = make(main);
+    EXPECT_TRUE(first->memory == memory || second->memory == memory);
+    first->release();
+    second->release();
+  }
+}
+
+TEST_F(Free, MakesRoomUnderALimitByWaiting) {
+  EXPECT_OK(set_memory_limit(device, 1024));
+  int64_t value = 0;
+  tn_storage *a = make(main), *b = make(main);
+  write(a, main, 9);
+  read(a, side, &value);
+  a->release();
+  b->release();
+  tn_storage* whole = nullptr;
+  ASSERT_OK(allocate_storage(device, main, 1020, &whole));
+  EXPECT_EQ(value, 9);
+  whole->release();
+}
+
+// ---- Transfers
+
+using Transfer = StreamTest;
+
+TEST_F(Transfer, WithinATypeIsOrderedOnBothSides) {
+  Stream* there = nullptr;
+  ASSERT_OK(current_stream(other_device, &there));
+  tn_storage *src = make(side), *dst = make(there);
+  write(src, side, 11);
+  EXPECT_OK(copy_bytes(dst, 0, src, 0, 8));
+  write(src, side, 12);  // not before the copy has read
+  EXPECT_OK(synchronize_stream(side));
+  src->release();
+  int64_t value = 0;
+  EXPECT_OK(read_bytes(&value, dst, 0, 8));
+  EXPECT_EQ(value, 11);
+  dst->release();
+}
+
+TEST_F(Transfer, KeepsTheSourceUntilItIsCopied) {
+  tn_storage *src = make(main), *dst = make(side);
+  write(src, main, 21);
+  EXPECT_OK(set_current_stream(device, side));
+  EXPECT_OK(copy_bytes(dst, 0, src, 0, 8));
+  void* memory = src->memory;
+  src->release();
+  tn_storage* next = make(main);
+  EXPECT_NE(next->memory, memory);
+  int64_t value = 0;
+  EXPECT_OK(read_bytes(&value, dst, 0, 8));
+  EXPECT_EQ(value, 21);
+  dst->release();
+  next->release();
+}
+
+TEST_F(Transfer, WithTheHostHasFinishedOnReturn) {
+  tn_storage* s = make(main);
+  write(s, side, 1);
+  int64_t value = 31;
+  EXPECT_OK(write_bytes(s, 0, &value, 8));
+  value = 0;  // the host's memory is the caller's again
+  write(s, side, 32);
+  tn_storage* host = nullptr;
+  ASSERT_OK(allocate_storage(kCpu, nullptr, 8, &host));
+  EXPECT_OK(copy_bytes(host, 0, s, 0, 8));
+  EXPECT_EQ(*static_cast<int64_t*>(host->memory), 32);
+  *static_cast<int64_t*>(host->memory) = 33;
+  EXPECT_OK(copy_bytes(s, 0, host, 0, 8));
+  *static_cast<int64_t*>(host->memory) = 0;
+  EXPECT_OK(read_bytes(&value, s, 0, 8));
+  EXPECT_EQ(value, 33);
+  s->release();
+  host->release();
+}
+
+TEST_F(Transfer, BetweenTypesGoesThroughTheHost) {
+  static Lazy elsewhere;
+  int32_t type = 0;
+  ASSERT_OK(register_device(lazy_def("faraway", &elsewhere), "test", &type));
+  tn_storage* src = nullptr;
+  tn_storage* dst = nullptr;
+  const std::vector<char> bytes((17 << 20) + 5, 'x');  // more than one piece
+  ASSERT_OK(allocate_storage(device, main, bytes.size(), &src));
+  ASSERT_OK(allocate_storage({type, 1}, nullptr, bytes.size(), &dst));
+  EXPECT_OK(write_bytes(src, 0, bytes.data(), bytes.size()));
+  EXPECT_OK(copy_bytes(dst, 0, src, 0, bytes.size()));
+  std::vector<char> back(bytes.size());
+  EXPECT_OK(read_bytes(back.data(), dst, 0, back.size()));
+  EXPECT_EQ(back, bytes);
+  src->release();
+  dst->release();
+  EXPECT_OK(empty_cache({type, 1}));
+}
+
+// ---- Blobs
+
+using BlobOnStream = StreamTest;
+
+TEST_F(BlobOnStream, GoesBehindTheWorkThatFoundIt) {
+  const int64_t sizes[] = {2};
+  Tensor* t = nullptr;
+  ASSERT_OK(empty_tensor(sizes, TN_FLOAT32, device, &t));
+  static bool alive;
+  alive = true;
+  EXPECT_OK(
+      attach_blob(t, main, 1, &alive, 10, [](void* blob) { *static_cast<bool*>(blob) = false; }));
+  bool seen = false;
+  std::thread dropper;
+  {
+    const CallBlobs call;
+    EXPECT_EQ(find_blob(t, side, 1), &alive);
+    // Dropped before the kernel has even put its work on the stream.
+    std::thread([&] { EXPECT_EQ(drop_all_blobs(device), 10u); }).join();
+    EXPECT_OK(synchronize_device(device));
+    submit(side, [&] { seen = alive; });
+  }
+  EXPECT_TRUE(alive);
+  EXPECT_OK(synchronize_stream(side));
+  EXPECT_TRUE(seen);
+  EXPECT_FALSE(alive);
+  t->release();
+}
+
+// ---- All at once
+
+TEST_F(StreamTest, SurvivesManyThreads) {
+  constexpr int kThreads = 4, kRounds = 300;
+  std::vector<Stream*> streams(kThreads);
+  for (Stream*& stream : streams) ASSERT_OK(create_stream(device, &stream));
+  tn_storage* shared = make(main);  // read by all, written by none
+  write(shared, main, 1234);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      Stream* mine = streams[t];
+      EXPECT_OK(set_current_stream(device, mine));
+      for (int i = 0; i < kRounds; ++i) {
+        tn_storage *a = make(mine), *b = make(main);
+        write(a, mine, i);
+        EXPECT_OK(use_storage(shared, mine, false));
+        submit(mine, [at = static_cast<int64_t*>(a->memory),
+                      from = static_cast<const int64_t*>(shared->memory)] { *at += *from; });
+        EXPECT_OK(copy_bytes(b, 0, a, 0, 8));
+        a->release();
+        int64_t value = 0;
+        if (i % 4 == 0) {
+          EXPECT_OK(read_bytes(&value, b, 0, 8));
+          EXPECT_EQ(value, 1234 + i);
+        }
+        b->release();
+        if (i % 50 == t) {
+          EXPECT_OK(empty_cache(device));
+        }
+        if (i % 40 == t) {
+          Stream* brief = nullptr;
+          EXPECT_OK(create_stream(device, &brief));
+          tn_storage* c = make(brief);
+          write(c, brief, 1);
+          read(c, mine, &value);
+          c->release();
+          EXPECT_OK(destroy_stream(brief));
+          EXPECT_OK(synchronize_stream(mine));
+        }
+      }
+      EXPECT_OK(synchronize_stream(mine));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  shared->release();
+  tn_memory_stats stats{};
+  stats.size = sizeof(stats);
+  EXPECT_OK(memory_stats(device, &stats));
+  EXPECT_EQ(stats.allocated, 0u);
+}
+
+}  // namespace
+}  // namespace tenon
