@@ -2,6 +2,7 @@
 #include <thread>
 
 #include "lazy_device.h"
+#include "tensor/stream.h"
 
 namespace tenon {
 namespace {
@@ -193,6 +194,19 @@ TEST_F(StreamTest, OfAnotherTypeIsWaitedForByTheHost) {
   submit(main, [&] { ran = true; });
   EXPECT_OK(order_streams(main, far));
   EXPECT_TRUE(ran);
+}
+
+TEST_F(StreamTest, EndsAtShutdown) {
+  bool ran = false;
+  submit(main, [&] { ran = true; });
+  EXPECT_OK(order_streams(main, side));
+  close_streams(device.type);
+  EXPECT_TRUE(ran);
+  EXPECT_EQ(state.n_streams, 0);
+  EXPECT_EQ(state.n_events, state.n_events_destroyed);
+  Stream* found = nullptr;
+  EXPECT_OK(current_stream(device, &found));
+  EXPECT_OK(synchronize_stream(found));  // nothing is left to wait for
 }
 
 TEST(PlainStreams, HaveNoHandles) {

@@ -131,6 +131,21 @@ TEST(Expression, IntParametersThatOnlyFloatsUseAreReadAsFloats) {
   EXPECT_EQ(run(*e, {dims(TN_FLOAT32)}, {0.5}, {7, 2})[0].f, 3.5);
 }
 
+TEST(Expression, NumberArgumentsAreFloatsUntilTheirKindIsSaid) {
+  const auto e = parsed("clamp(Tensor x, number low, number high) -> Tensor", "clamp(x, low, high)");
+  EXPECT_EQ(compiled(*e, {dims(TN_INT32)}).output_dtypes[0], TN_FLOAT32);
+  const CompiledProgram& ints = compiled(*e, {dims(TN_INT32), number(TN_INT64), number(TN_BOOL)});
+  EXPECT_EQ(ints.output_dtypes[0], TN_INT32);
+  EXPECT_EQ(ints.params_are_float, (std::vector<uint8_t>{0, 0}));
+  EXPECT_EQ(run_program(ints, {TN_INT32}, {7}, {0, 1})[0].i, 1);
+  const CompiledProgram& mixed = compiled(*e, {dims(TN_INT32), number(TN_INT64), number(TN_FLOAT64)});
+  EXPECT_EQ(mixed.output_dtypes[0], TN_FLOAT32);
+  EXPECT_EQ(run_program(mixed, {TN_INT32}, {7}, {0.0, 6.5})[0].f, 6.5);
+  EXPECT_EQ(compiled(*e, {dims(TN_FLOAT16), number(TN_INT64), number(TN_INT64)}).output_dtypes[0], TN_FLOAT16);
+  const auto fill = parsed("fill_(Tensor(a!) x, number value) -> Tensor(a!)", "value");
+  EXPECT_EQ(run_program(compiled(*fill, {dims(TN_INT64), number(TN_INT64)}), {TN_INT64}, {0}, {3})[0].i, 3);
+}
+
 TEST(Expression, UnusedOperandsAreNotLoadedAndKeepTheirNumber) {
   const auto e = parsed("f(Tensor x, Tensor y, Tensor z) -> Tensor", "z - x");
   const CompiledProgram& c = compiled(*e, {dims(TN_FLOAT32), dims(TN_FLOAT32), dims(TN_FLOAT32)});

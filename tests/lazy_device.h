@@ -37,7 +37,8 @@ struct LazyEvent {
 struct Lazy {
   std::recursive_mutex mutex;  // of everything, tasks included
   std::map<void*, uint64_t> blocks;
-  int n_allocations = 0, n_frees = 0, n_events = 0, n_waits = 0, n_streams = 0;
+  int n_allocations = 0, n_frees = 0, n_events = 0, n_events_destroyed = 0, n_waits = 0,
+      n_streams = 0;
 
   void run(LazyStream* s, uint64_t position) {
     while (s->done < position) {
@@ -121,7 +122,10 @@ inline void add_streams(tn_device_def* def) {
     all->push_back(*event);
     return nullptr;
   };
-  def->event_destroy = [](void*, int32_t, void*) {};
+  def->event_destroy = [](void* self, int32_t, void*) {
+    const Guard guard(lazy(self).mutex);
+    ++lazy(self).n_events_destroyed;
+  };
   def->event_record = [](void* self, int32_t, void* event, void* stream) -> tn_status* {
     const Guard guard(lazy(self).mutex);
     *lazy_event(event) = {lazy_stream(stream), lazy_stream(stream)->submitted};

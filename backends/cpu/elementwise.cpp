@@ -77,16 +77,23 @@ void run_range(const Plan& plan, const tn_loop& loop, int64_t begin, int64_t end
   }
 }
 
-tn_status* launch(void*, const tn_call* call) { return run_loop(call->host, *call->args[0].as.loop); }
+// One row on this thread.
+tn_status* run_small(const Plan& plan, const tn_loop& loop) {
+  Frame frame(plan, loop.params, loop.operands, 0);
+  Slot* const slots = frame.slots();
+  for (uint32_t k = 0; k < plan.n_operands; ++k) {
+    slots[k].p = static_cast<char*>(loop.operands[k].data);
+  }
+  frame.run_row(loop.numel);
+  return nullptr;
+}
 
-}  // namespace
-
-tn_status* run_loop(const tn_host* host, const tn_loop& loop) {
+tn_status* run_any(const tn_host* host, const tn_loop& loop) {
   const tn_program& program = *loop.program;
   const uint32_t n = program.n_outputs + program.n_inputs;
   const int32_t inner = loop.ndim - 1;
   uint8_t keys[kMaxKeys];
-  if (n > kMaxKeys) [[unlikely]] {
+  if (n > kMaxKeys) {
     return error(host, TN_UNSUPPORTED, "cpu: elementwise takes at most %u operands, not %u", kMaxKeys, n);
   }
   for (uint32_t k = 0; k < n; ++k) {
@@ -96,12 +103,7 @@ tn_status* run_loop(const tn_host* host, const tn_loop& loop) {
   const Plan* plan;
   TENON_CPU_TRY(find_plan(host, program, keys, n, mode, &plan));
   if (loop.ndim == 1 && loop.numel <= plan->serial) {
-    Frame frame(*plan, loop.params, loop.operands, 0);
-    for (uint32_t k = 0; k < n; ++k) {
-      frame.slots()[k].p = static_cast<char*>(loop.operands[k].data);
-    }
-    frame.run_row(loop.numel);
-    return nullptr;
+    return run_small(*plan, loop);
   }
   // In blocks, so that pieces begin where vectors do.
   const int64_t blocks = (loop.numel + kBlock - 1) / kBlock;
@@ -110,6 +112,27 @@ tn_status* run_loop(const tn_host* host, const tn_loop& loop) {
     run_range(*plan, loop, begin * kBlock, std::min(end * kBlock, loop.numel));
   });
   return nullptr;
+}
+
+tn_status* launch(void*, const tn_call* call) { return run_loop(call->host, *call->args[0].as.loop); }
+
+}  // namespace
+
+// The common case first: few operands, one dimension, little work, and a plan that is there.
+tn_status* run_loop(const tn_host* host, const tn_loop& loop) {
+  const tn_program& program = *loop.program;
+  const uint32_t n = program.n_outputs + program.n_inputs;
+  if (n <= kExactOperands && loop.ndim == 1) [[likely]] {
+    uint64_t word = program.n_outputs > 1 && shares_memory(loop) ? kInPlace : kStore;
+    for (uint32_t k = 0; k < n; ++k) {
+      word = word << 8 | operand_key(loop.operands[k], loop.numel, 0);
+    }
+    const Plan* plan = find_exact(program, word, n);
+    if (plan && loop.numel <= plan->serial) {
+      return run_small(*plan, loop);
+    }
+  }
+  return run_any(host, loop);
 }
 
 tn_status* add_elementwise(tn_registrar* r) {

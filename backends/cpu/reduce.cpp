@@ -59,7 +59,8 @@ struct Launch {
   int64_t last_kept;  // size of the last kept dimension
   const Plan* epilogue;
 
-  // Results to the output's dtype and place.
+  // `n` folded values, of the type that the epilogue reads, to outputs from `column` of the kept row `row` on.
+  void store(int64_t row, int64_t column, int64_t n, void* values) const;
   void finish(const Fold& fold, int64_t row, int64_t column, Partial* result) const {
     alignas(64) union {
       float f32[kWidth];
@@ -81,23 +82,51 @@ struct Launch {
         }
       }
     }
-    const tn_operand& out = r.operands[0];
-    int64_t offset = 0;
-    for (int32_t d = n_kept_dims - 2; d >= 0; --d) {
-      offset += row % r.sizes[d] * out.strides[d];
-      row /= r.sizes[d];
-    }
-    const int64_t stride = n_kept_dims > 0 ? out.strides[n_kept_dims - 1] : 1;
-    const int64_t one = 1;
-    const tn_operand operands[] = {{nullptr, &stride}, {nullptr, &one}};
-    Frame frame(*epilogue, r.epilogue ? r.epilogue_params : nullptr, operands, 0);
-    frame.slots()[0].p = static_cast<char*>(out.data) + (offset + column * stride) * item_size(out.dtype);
-    frame.slots()[1].p = reinterpret_cast<char*>(&values);
-    frame.run_row(n);
+    store(row, column, n, &values);
   }
 
+  void run_one_tile(const Fold& fold) const;
   tn_status* run(const Fold& fold) const;
 };
+
+void Launch::store(int64_t row, int64_t column, int64_t n, void* values) const {
+  const tn_operand& out = r.operands[0];
+  int64_t offset = 0;
+  for (int32_t d = n_kept_dims - 2; d >= 0; --d) {
+    offset += row % r.sizes[d] * out.strides[d];
+    row /= r.sizes[d];
+  }
+  const int64_t stride = n_kept_dims > 0 ? out.strides[n_kept_dims - 1] : 1;
+  const int64_t one = 1;
+  const tn_operand operands[] = {{nullptr, &stride}, {nullptr, &one}};
+  Frame frame(*epilogue, r.epilogue ? r.epilogue_params : nullptr, operands, 0);
+  frame.slots()[0].p = static_cast<char*>(out.data) + (offset + column * stride) * item_size(out.dtype);
+  frame.slots()[1].p = static_cast<char*>(values);
+  frame.run_row(n);
+}
+
+// All of a small tensor to one number: no walking, no partial results.
+void Launch::run_one_tile(const Fold& fold) const {
+  Frame frame(fold.plan, r.prologue ? r.prologue_params : nullptr, fold.inputs(), 0);
+  for (uint32_t k = 0; k < fold.plan.n_operands; ++k) {
+    frame.slots()[k].p = static_cast<char*>(fold.inputs()[k].data);
+  }
+  frame.begin_row(n_fold);
+  frame.run_tile(n_fold);
+  union {
+    float f32;
+    double f64;
+    int64_t i64;
+  } value;
+  switch (fold.type) {
+    case kF32:
+      value.f32 = static_cast<float>(table().fold_f32[r.kind](reinterpret_cast<float*>(frame.result()), n_fold));
+      break;
+    case kF64: value.f64 = table().fold_f64[r.kind](reinterpret_cast<double*>(frame.result()), n_fold); break;
+    default: value.i64 = table().fold_i64[r.kind](reinterpret_cast<int64_t*>(frame.result()), n_fold);
+  }
+  store(0, 0, 1, &value);
+}
 
 tn_status* Launch::run(const Fold& fold) const {
   const int64_t widest = std::min<int64_t>(kWidth, fold.plan.tile);
@@ -153,7 +182,7 @@ tn_status* Launch::run(const Fold& fold) const {
   return nullptr;
 }
 
-// A dense vector to one number, nothing before or after: what a loss or a norm of a small tensor is.
+// A small dense vector of float32 to one number, nothing before or after.
 bool fold_simple(const tn_reduction& r) {
   constexpr int64_t kLength = 2048;
   if (r.ndim != 1 || r.n_kept != 1 || r.prologue || r.epilogue || r.kind > TN_MIN || r.sizes[0] > kLength ||
@@ -208,7 +237,12 @@ tn_status* launch(void*, const tn_call* call) {
   // A plan of many tiles has short ones.
   const int64_t rows = std::min<int64_t>(group, std::max<int64_t>(1, plan->tile / std::max<int64_t>(last_kept, 1)));
   const Fold fold = {r, *plan, type, n_kept_dims, vertical, vertical ? rows : 1};
-  return Launch{call, r, n_kept_dims, n_fold, last_kept, epilogue}.run(fold);
+  const Launch launch = {call, r, n_kept_dims, n_fold, last_kept, epilogue};
+  if (r.ndim == 1 && r.n_reduced == 1 && n_fold <= plan->tile && r.kind <= TN_MIN) {
+    launch.run_one_tile(fold);
+    return nullptr;
+  }
+  return launch.run(fold);
 }
 
 }  // namespace

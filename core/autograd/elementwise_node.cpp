@@ -168,7 +168,8 @@ Status ElementwiseNode::backward(Tensor* const* grads, Tensor** results) {
   for (uint32_t r = 1; full == nullptr && r < n_outputs; ++r) full = grads[r];
   bool fits = same_;
   for (uint32_t k = 0; k < n_edges() && fits; ++k) {
-    fits = results[k] == nullptr || same_sizes(results[k], full->size_span());
+    const Tensor* t = results[k];
+    fits = t == nullptr || (same_sizes(t, full->size_span()) && t->dtype == full->dtype && t->device == full->device);
   }
   if (fits) [[likely]] return nullptr;
   return guarded([&]() -> Status {
@@ -177,6 +178,7 @@ Status ElementwiseNode::backward(Tensor* const* grads, Tensor** results) {
       TensorRef result(std::exchange(results[k], nullptr));
       // A gradient that depends on no operand of full size (a constant) is that constant everywhere.
       if (!same_sizes(result.get(), full->size_span())) result = prim::expand(result.get(), full->size_span());
+      if (infos_ == nullptr) result = prim::convert(result.get(), full->device, full->dtype);
       results[k] = (infos_ != nullptr ? prim::reduce_to(result.get(), infos_[k]) : result).take();
     }
     return nullptr;

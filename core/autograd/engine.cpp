@@ -32,9 +32,9 @@ struct BackwardRun {
   };
 
   bool create_graph = false, retain_graph = false;
-  std::vector<Slot> slots;
-  std::vector<Target> targets;
-  std::vector<uint32_t> ready;  // a heap by sequence
+  SmallVector<Slot, 8> slots;
+  SmallVector<Target, 4> targets;
+  SmallVector<uint32_t, 8> ready;  // a heap by sequence
   std::unordered_map<Node*, uint32_t> foreign;
   std::span<Tensor*> captured;
 
@@ -126,7 +126,7 @@ Status describe_failure(Node* node, Status cause) {
 
 // Gives slots to all nodes below the root, and counts the edges into each.
 void BackwardRun::discover(uint32_t root) {
-  std::vector<uint32_t> stack{root};
+  SmallVector<uint32_t, 16> stack{root};
   while (!stack.empty()) {
     Node* node = slots[stack.back()].node;
     stack.pop_back();
@@ -323,8 +323,8 @@ Status run_backward(std::span<Tensor* const> tensors, std::span<Tensor* const> s
   run.captured = results;
   const uint32_t off = run.create_graph ? uint32_t{kModeNoGrad} : 0u;
   ModeScope modes(run.create_graph ? 0u : uint32_t{kModeNoGrad}, kModeAutocast | kModeInference | off);
-  std::vector<Ref<Node>> hold;
-  std::vector<uint32_t> roots;
+  SmallVector<Ref<Node>, 4> hold;
+  SmallVector<uint32_t, 4> roots;
   for (size_t i = 0; i < tensors.size(); ++i) {
     const Edge edge = tensors[i] != nullptr ? gradient_edge(tensors[i]) : Edge{};
     if (edge.node == nullptr) {

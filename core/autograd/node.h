@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/small_vector.h"
 #include "dispatch/registry.h"
 #include "tensor/tensor.h"
 
@@ -132,7 +133,7 @@ class SavedTensor {
 
 // Shape, dtype and device of a tensor that is not saved itself.
 struct TensorInfo {
-  std::vector<int64_t> sizes;
+  SmallVector<int64_t, 6> sizes;
   tn_dtype dtype = TN_DTYPE_NONE;
   tn_device device{};
   TensorInfo() = default;

@@ -88,10 +88,10 @@ class SavedArguments {
   std::vector<std::vector<tn_tensor*>> lists;
 };
 
-std::vector<Edge> edges_of(std::span<const tn_value> args) {
-  std::vector<Tensor*> tensors;
+SmallVector<Edge, 8> edges_of(std::span<const tn_value> args) {
+  TensorList tensors;
   flat_tensors(args, &tensors);
-  std::vector<Edge> edges(tensors.size());
+  SmallVector<Edge, 8> edges(tensors.size());
   for (size_t i = 0; i < tensors.size(); ++i) {
     if (tensors[i] != nullptr && needs_gradient(tensors[i])) edges[i] = gradient_edge(tensors[i]);
   }
@@ -102,7 +102,7 @@ std::vector<Edge> edges_of(std::span<const tn_value> args) {
 class OpNode : public Node {
  public:
   OpNode(const Op* op, std::span<const tn_value> args) : op_(op) {
-    const std::vector<Edge> edges = edges_of(args);
+    const auto edges = edges_of(args);
     set_edges(edges.data(), static_cast<uint32_t>(edges.size()));
     saved_.save(args, op->written);
   }

@@ -30,6 +30,7 @@ class PrimitiveNode final : public Node {
       values_.push_back(kept);
     }
     saved_.resize(tensors.size());
+    infos_.reserve(tensors.size());
     for (size_t i = 0; i < tensors.size(); ++i) {
       infos_.emplace_back(tensors[i]);
       if ((row.saves >> i & 1) != 0) saved_[i].save(tensors[i]);
@@ -71,16 +72,16 @@ class PrimitiveNode final : public Node {
 
  private:
   const Row& row_;
-  std::vector<tn_value> values_;
-  std::vector<SavedTensor> saved_;
+  SmallVector<tn_value, 6> values_;
+  SmallVector<SavedTensor, 3> saved_;
   SavedTensor output_;
-  std::vector<TensorInfo> infos_;
+  SmallVector<TensorInfo, 3> infos_;
 };
 
 // The output of a reduction (or its gradient) at the rank of the input again.
 TensorRef unreduce(PrimitiveNode& node, Tensor* t) {
   const auto& sizes = node.info(0).sizes;
-  std::vector<int64_t> kept(sizes);
+  SmallVector<int64_t, 6> kept(sizes);
   const uint32_t mask = dims_mask("reduce", node.args().ints(2, "dims"), static_cast<int32_t>(sizes.size()));
   for (size_t d = 0; d < kept.size(); ++d) {
     if ((mask >> d & 1) != 0) kept[d] = 1;
@@ -106,8 +107,8 @@ void reduce_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
     TensorRef others = prim::elementwise("others(Tensor x) -> Tensor", "where(x == 0, x + 1, x)", {input.get()});
     TensorRef rest = unreduce(node, prim::reduce(TN_PROD, others.get(), dims, false).get());
     TensorRef share = prim::elementwise(
-        "prod_gradient(Tensor g, Tensor x, Tensor y, Tensor n, Tensor rest) -> Tensor",
-        "where(n == 0, g * y / x, where(logical_not(n > 1) & (x == 0), g * rest, 0 * g))",
+        "prod_gradient(Tensor dy, Tensor x, Tensor y, Tensor n, Tensor rest) -> Tensor",
+        "where(n == 0, dy * y / x, where(logical_not(n > 1) & (x == 0), dy * rest, 0 * dy))",
         {full.get(), input.get(), output.get(), n_zeros.get(), rest.get()});
     results[0] = share.take();
     return;
@@ -117,7 +118,7 @@ void reduce_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
                                      "where((x == y) | (isnan(x) & isnan(y)), 1.0, 0.0)", {input.get(), output.get()});
   mask = prim::convert(mask.get(), x.device, x.dtype);
   TensorRef count = unreduce(node, prim::reduce(TN_SUM, mask.get(), node.args().ints(2, "dims"), false).get());
-  results[0] = prim::elementwise("share(Tensor g, Tensor m, Tensor n) -> Tensor", "g * m / n",
+  results[0] = prim::elementwise("share(Tensor dy, Tensor m, Tensor n) -> Tensor", "dy * m / n",
                                  {full.get(), mask.get(), count.get()})
                    .take();
 }
@@ -249,7 +250,7 @@ Status record_plain_primitive(tn_primitive kind, std::span<const tn_value> args,
     if (!read.is_none(4) || !read.is_none(6) || !read.is_none(8)) return record_parts(args, results);
   }
   const Row* row = row_of(kind, args);
-  std::vector<Tensor*> tensors;
+  TensorList tensors;
   flat_tensors(args, &tensors);
   if (kind == TN_AS_STRIDED) {
     Ref<Node> node;
@@ -267,7 +268,7 @@ Status record_plain_primitive(tn_primitive kind, std::span<const tn_value> args,
   if (no_gradient) return run_primitive(kind, args, results);
   TN_TRY(refuse_inference(primitive_name(kind), args));
   Ref<PrimitiveNode> node(new PrimitiveNode(*row, args, tensors));
-  std::vector<Edge> edges(tensors.size());
+  SmallVector<Edge, 8> edges(tensors.size());
   for (size_t i = 0; i < tensors.size(); ++i) {
     if (is_float(tensors[i]->dtype) && needs_gradient(tensors[i])) edges[i] = gradient_edge(tensors[i]);
   }

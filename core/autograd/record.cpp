@@ -8,7 +8,7 @@
 
 namespace tenon {
 
-void flat_tensors(std::span<const tn_value> args, std::vector<Tensor*>* tensors) {
+void flat_tensors(std::span<const tn_value> args, TensorList* tensors) {
   for (const tn_value& v : args) {
     if (v.kind == TN_TENSOR) tensors->push_back(as_tensor(v.as.tensor));
     for (uint32_t i = 0; v.kind == TN_TENSORS && i < v.count; ++i) {
@@ -48,7 +48,7 @@ void note_forward(Node* node, std::span<const tn_value> args, tn_device device) 
   }
   if ((thread_state.modes & kModeAnomaly) == 0) return;
   std::string text = node->name() + "(";
-  std::vector<Tensor*> tensors;
+  TensorList tensors;
   flat_tensors(args, &tensors);
   for (size_t i = 0; i < tensors.size(); ++i) {
     if (i > 0) text += ", ";

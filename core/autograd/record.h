@@ -39,7 +39,8 @@ void note_forward(Node* node, std::span<const tn_value> args, tn_device device);
 [[nodiscard]] Status refuse_inference(const char* what, std::span<const tn_value> args);
 
 // The tensors of the arguments in order, lists laid out flat; NULL for absent ones.
-void flat_tensors(std::span<const tn_value> args, std::vector<Tensor*>* tensors);
+using TensorList = SmallVector<Tensor*, 8>;
+void flat_tensors(std::span<const tn_value> args, TensorList* tensors);
 
 // Below autograd for a scope.
 class NoGradScope : public ModeScope {

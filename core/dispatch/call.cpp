@@ -56,6 +56,14 @@ class ProfileScope {
   bool on_;
 };
 
+// The path below autocast; `gradient`: an argument needs one.
+inline Status finish_call(const Op* op, std::span<const tn_value> args, std::span<tn_value> results, bool gradient) {
+  if (gradient && records() && (op->flags & TN_OP_NO_GRADIENT) == 0) return handlers.autograd_op(op, args, results);
+  TN_TRY(run_op(op, args, results));
+  if ((thread_state.modes & kModeInference) != 0) [[unlikely]] mark_inference(results);
+  return nullptr;
+}
+
 Status call_with_modes(const Op* op, std::span<const tn_value> args, std::span<tn_value> results) {
   ProfileScope profile(op->schema.name.c_str());
   ExplainScope explain(op->schema.name, args);
@@ -64,12 +72,6 @@ Status call_with_modes(const Op* op, std::span<const tn_value> args, std::span<t
 }
 
 }  // namespace
-
-bool needs_gradient(const Tensor* t) {
-  if (t->requires_grad()) return true;
-  // A view made before its base was written under gradient: the base knows.
-  return t->base != nullptr && t->base->requires_grad() && (t->view_flags & kViewNoGrad) == 0;
-}
 
 bool any_needs_gradient(std::span<const tn_value> args) {
   for (const tn_value& v : args) {
@@ -97,27 +99,25 @@ Status call(const Op* op, const tn_value* args, uint32_t n_args, tn_value* resul
                    op->schema.returns.size(), op->schema.text);
   }
   const bool numbers = op->kind == OpKind::kExpression;
+  bool gradient = false;
   for (uint32_t i = 0; i < n_args; ++i) {
     // The common case without a call: a tensor where the schema wants one.
     if (args[i].kind == TN_TENSOR && arguments[i].type == Type::kTensor && !arguments[i].list &&
         args[i].as.tensor != nullptr) [[likely]] {
+      gradient |= needs_gradient(as_tensor(args[i].as.tensor));
       continue;
     }
     TN_TRY(check_value(op->schema, arguments[i], args[i], numbers));
+    gradient |= args[i].kind == TN_TENSORS && any_needs_gradient({args + i, 1});
   }
   const std::span<const tn_value> all(args, n_args);
   const std::span<tn_value> out(results, n_results);
   if ((thread_state.modes & kModesWithHandlers) != 0) [[unlikely]] return call_with_modes(op, all, out);
-  return call_below_autocast(op, all, out);
+  return finish_call(op, all, out, gradient);
 }
 
 Status call_below_autocast(const Op* op, std::span<const tn_value> args, std::span<tn_value> results) {
-  if (records() && (op->flags & TN_OP_NO_GRADIENT) == 0 && any_needs_gradient(args)) {
-    return handlers.autograd_op(op, args, results);
-  }
-  TN_TRY(run_op(op, args, results));
-  if ((thread_state.modes & kModeInference) != 0) [[unlikely]] mark_inference(results);
-  return nullptr;
+  return finish_call(op, args, results, any_needs_gradient(args));
 }
 
 Status primitive(tn_primitive kind, std::span<const tn_value> args, std::span<tn_value> results) {

@@ -45,7 +45,11 @@ const Kernel* kernel_for(const Op* op, std::span<const tn_value> args);
 
 // Of the first tensor, else the first device among the values, else cpu.
 tn_device call_device(std::span<const tn_value> args);
-bool needs_gradient(const Tensor* t);
+inline bool needs_gradient(const Tensor* t) {
+  if (t->requires_grad()) return true;
+  // A view made before its base was written under gradient: the base knows.
+  return t->base != nullptr && t->base->requires_grad() && (t->view_flags & kViewNoGrad) == 0;
+}
 bool any_needs_gradient(std::span<const tn_value> args);
 
 // Objects in values: counted by object/, which is above; host/ wires it.

@@ -258,16 +258,11 @@ Status check_elementwise(const Expression& e) {
   return nullptr;
 }
 
-const ElementwisePlan& elementwise_plan(const Expression& e) {
-  const void* plan = e.plan.load(std::memory_order_acquire);
-  if (plan == nullptr) [[unlikely]] {
-    const auto* made = new ElementwisePlan(make_plan(e));  // lives as long as the expression: as the process
-    if (e.plan.compare_exchange_strong(plan, made)) {
-      plan = made;
-    } else {
-      delete made;
-    }
-  }
+const ElementwisePlan& make_elementwise_plan(const Expression& e) {
+  const auto* made = new ElementwisePlan(make_plan(e));  // lives as long as the expression: as the process
+  const void* plan = nullptr;
+  if (e.plan.compare_exchange_strong(plan, made)) return *made;
+  delete made;  // another thread was first
   return *static_cast<const ElementwisePlan*>(plan);
 }
 

@@ -19,7 +19,11 @@ struct ElementwisePlan {
   uint8_t scalar_args[kMaxExpressionScalars];
   int8_t inplace_operand[kMaxExpressionOutputs];  // operand that the output is; -1: a new tensor
 };
-const ElementwisePlan& elementwise_plan(const Expression& expression);
+const ElementwisePlan& make_elementwise_plan(const Expression& expression);
+inline const ElementwisePlan& elementwise_plan(const Expression& expression) {
+  const void* plan = expression.plan.load(std::memory_order_acquire);
+  return plan != nullptr ? *static_cast<const ElementwisePlan*>(plan) : make_elementwise_plan(expression);
+}
 // Limits above; in-place aliases that name an argument. Call before an expression is used.
 [[nodiscard]] Status check_elementwise(const Expression& expression);
 

@@ -172,14 +172,8 @@ Status run(tn_kernel_fn fn, void* self, HostCall* call) {
   return status;
 }
 
-Status launch_function(const Kernel& kernel, tn_kernel_fn fn, const Op* op, tn_device device,
-                       std::span<const tn_value> args, std::span<Tensor*> outputs,
-                       const tn_meta* dynamic) {
-  if (device.type == TN_DEVICE_META) return nullptr;
-  if ((thread_state.modes & kModeCapture) != 0 && (kernel.def.traits & TN_KERNEL_CAPTURE_SAFE) == 0) [[unlikely]] {
-    return error(TN_UNSUPPORTED, "capture: the kernel of {} for {} is not capture-safe", kernel.plugin,
-                 op != nullptr ? op->schema.name.c_str() : primitive_name(kernel.def.primitive));
-  }
+Status launch_plain(const Kernel& kernel, tn_kernel_fn fn, const Op* op, tn_device device,
+                    std::span<const tn_value> args, std::span<Tensor*> outputs, const tn_meta* dynamic) {
   HostCall call;
   static_cast<tn_call&>(call) = {sizeof(tn_call),
                                  static_cast<uint32_t>(args.size()),
@@ -194,18 +188,11 @@ Status launch_function(const Kernel& kernel, tn_kernel_fn fn, const Op* op, tn_d
   call.device = device;
   call.host_outputs = outputs.data();
   call.dynamic = dynamic;
-  const bool random = op != nullptr ? (op->flags & TN_OP_RANDOM) != 0
-                                    : kernel.def.primitive == TN_RANDOM_BITS;
-  tn_random random_value{};
-  if (random) [[unlikely]] {
+  tn_random random;
+  if (op != nullptr ? (op->flags & TN_OP_RANDOM) != 0 : kernel.def.primitive == TN_RANDOM_BITS) [[unlikely]] {
     const RandomState state = next_random_state();
-    random_value = {state.seed, state.offset, nullptr};
-    call.random = &random_value;
-  }
-  LayoutCopies copies;
-  if (kernel.def.layout != TN_LAYOUT_STRIDED) [[unlikely]] {
-    TN_TRY(copy_layouts(kernel, &args, &copies));
-    call.args = args.data();
+    random = {state.seed, state.offset, nullptr};
+    call.random = &random;
   }
   if (device.type != TN_DEVICE_CPU) [[unlikely]] {
     Stream* stream;
@@ -213,8 +200,30 @@ Status launch_function(const Kernel& kernel, tn_kernel_fn fn, const Op* op, tn_d
     TN_TRY(order_uses(args, outputs, stream));
     call.stream = stream;
   }
-  if (thread_state.modes & kModeExplain) [[unlikely]] explain_kernel(kernel);
   return run(fn, kernel.def.self, &call);
+}
+
+// The rare cases, apart from the path that every call takes.
+[[gnu::noinline]] Status launch_with_care(const Kernel& kernel, tn_kernel_fn fn, const Op* op, tn_device device,
+                                          std::span<const tn_value> args, std::span<Tensor*> outputs,
+                                          const tn_meta* dynamic) {
+  if (device.type == TN_DEVICE_META) return nullptr;
+  if ((thread_state.modes & kModeCapture) != 0 && (kernel.def.traits & TN_KERNEL_CAPTURE_SAFE) == 0) {
+    return error(TN_UNSUPPORTED, "capture: the kernel of {} for {} is not capture-safe", kernel.plugin,
+                 op != nullptr ? op->schema.name.c_str() : primitive_name(kernel.def.primitive));
+  }
+  LayoutCopies copies;
+  TN_TRY(copy_layouts(kernel, &args, &copies));
+  if ((thread_state.modes & kModeExplain) != 0) explain_kernel(kernel);
+  return launch_plain(kernel, fn, op, device, args, outputs, dynamic);
+}
+
+inline Status launch_function(const Kernel& kernel, tn_kernel_fn fn, const Op* op, tn_device device,
+                              std::span<const tn_value> args, std::span<Tensor*> outputs, const tn_meta* dynamic) {
+  const bool plain = device.type != TN_DEVICE_META && kernel.def.layout == TN_LAYOUT_STRIDED &&
+                     (thread_state.modes & (kModeCapture | kModeExplain)) == 0;
+  if (!plain) [[unlikely]] return launch_with_care(kernel, fn, op, device, args, outputs, dynamic);
+  return launch_plain(kernel, fn, op, device, args, outputs, dynamic);
 }
 
 // ---- keep: one block that holds everything the clone points to -------------------------------------------------------------
@@ -415,14 +424,9 @@ bool has_primitive(tn_primitive kind, tn_device device) {
   return device.type == TN_DEVICE_META || registry().primitive(kind).find(device.type) != nullptr;
 }
 
-Status primitive_kernel(tn_primitive kind, tn_device device, std::span<const tn_value> args,
-                        const tn_program* program, const Kernel** kernel) {
-  static const Kernel none{};  // meta: launches of it do nothing
-  if (device.type == TN_DEVICE_META) {
-    *kernel = &none;
-    return nullptr;
-  }
-  const KernelList* list = registry().primitive(kind).find(device.type);
+static Status search_primitive_kernel(tn_primitive kind, tn_device device, const KernelList* list,
+                                      std::span<const tn_value> args, const tn_program* program,
+                                      const Kernel** kernel) {
   const bool explain = (thread_state.modes & kModeExplain) != 0;
   Refusals refusals;
   *kernel = choose_kernel(list, nullptr, args, program, explain ? &refusals : nullptr);
@@ -432,6 +436,27 @@ Status primitive_kernel(tn_primitive kind, tn_device device, std::span<const tn_
   const std::string why = refusals.empty() ? "no plugin brought one: is the backend loaded?" : refusals_text(refusals);
   return error(TN_UNSUPPORTED, "{}: device {} has no kernel for this call ({})", primitive_name(kind),
                device_text(device), why);
+}
+
+Status primitive_kernel(tn_primitive kind, tn_device device, std::span<const tn_value> args,
+                        const tn_program* program, const Kernel** kernel) {
+  static const Kernel none{};  // meta: launches of it do nothing
+  if (device.type == TN_DEVICE_META) {
+    *kernel = &none;
+    return nullptr;
+  }
+  const KernelList* list = registry().primitive(kind).find(device.type);
+  const bool explain = (thread_state.modes & kModeExplain) != 0;
+  if (list != nullptr && !explain) [[likely]] {
+    // The usual backend brings one evaluator without conditions.
+    const tn_kernel_def& first = list->front()->def;
+    if (first.dtypes == 0 && first.supports == nullptr &&
+        (program == nullptr || program->instruction_set <= first.instruction_set)) [[likely]] {
+      *kernel = list->front();
+      return nullptr;
+    }
+  }
+  return search_primitive_kernel(kind, device, list, args, program, kernel);
 }
 
 Status call_workspace(const tn_call* call, uint64_t bytes, void** data) {

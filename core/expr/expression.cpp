@@ -17,8 +17,7 @@ namespace {
 // The types of all operands in seven bits each: nine in the first word, which nearly every call
 // compares alone.
 constexpr uint32_t kOperandsPerWord = 9;
-constexpr uint32_t kMaxWords = 2;
-static_assert(kMaxFormulaOperands <= kOperandsPerWord * kMaxWords);
+constexpr uint32_t kMaxWords = 5;  // operands, and as many numbers as fit
 
 struct Signature {
   uint64_t words[kMaxWords];
@@ -35,10 +34,12 @@ inline uint64_t pack(const OperandType* types, uint32_t n) {
   return word;
 }
 
-struct CompiledEntry : CompiledProgram {
+struct CompiledEntry {
+  CompiledEntry* next = nullptr;  // what a search reads comes first, in one line of the cache
+  uint32_t n_types;
   Signature signature;
+  CompiledProgram compiled;
   FlatProgram flat;
-  CompiledEntry* next = nullptr;
 };
 
 struct GradientEntry {
@@ -124,7 +125,7 @@ struct Expression::Impl {
   const CompiledEntry* find(uint64_t first, const OperandType* types, uint32_t n) const {
     const CompiledEntry* entry = programs.load(std::memory_order_acquire);
     for (; entry != nullptr; entry = entry->next) {
-      if (entry->signature.words[0] != first) continue;
+      if (entry->signature.words[0] != first || entry->n_types != n) continue;
       if (n <= kOperandsPerWord) [[likely]]
         return entry;
       bool same = true;
@@ -148,15 +149,21 @@ struct Expression::Impl {
 };
 
 Status Expression::Impl::check_types(std::span<const OperandType> types) const {
-  if (types.size() != formula.n_operands) {
+  const uint32_t n = formula.n_operands;
+  const auto n_numbers = static_cast<size_t>(
+      std::count(formula.scalars.begin(), formula.scalars.end(), Type::kNumber));
+  if (types.size() != n && types.size() != n + n_numbers) {
     return error(TN_INTERNAL, "{}: {} operand types for {} operands", formula.name, types.size(),
-                 formula.n_operands);
+                 n);
+  }
+  if (types.size() > kOperandsPerWord * kMaxWords) {
+    return error(TN_UNSUPPORTED, "{}: {} operands and numbers, at most {} fit", formula.name,
+                 types.size(), kOperandsPerWord * kMaxWords);
   }
   for (size_t i = 0; i < types.size(); ++i) {
-    if (types[i].dtype < 0 || types[i].dtype >= TN_N_DTYPES) {
-      return invalid("{}: argument '{}' has dtype {}, which elementwise operations do not know",
-                     formula.name, formula.operands[i], types[i].dtype);
-    }
+    if (types[i].dtype >= 0 && types[i].dtype < TN_N_DTYPES) continue;
+    return invalid("{}: argument '{}' has dtype {}, which elementwise operations do not know",
+                   formula.name, i < n ? formula.operands[i] : "number", types[i].dtype);
   }
   return nullptr;
 }
@@ -173,29 +180,32 @@ Status Expression::Impl::add_program(std::span<const OperandType> types,
   for (uint32_t i = 0, word = 0; i == 0 || i < n; i += kOperandsPerWord, ++word) {
     entry->signature.words[word] = pack(types.data() + i, std::min(kOperandsPerWord, n - i));
   }
-  entry->program.size = sizeof(tn_program);
-  entry->program.instruction_set = TN_INSTRUCTION_SET;
-  entry->program.id = next_program_id.fetch_add(1, std::memory_order_relaxed);
-  entry->program.instructions = entry->flat.instructions.data();
-  entry->program.n_instructions = static_cast<uint32_t>(entry->flat.instructions.size());
-  entry->program.n_registers = entry->flat.n_registers;
-  entry->program.constants = entry->flat.constants.data();
-  entry->program.n_constants = static_cast<uint32_t>(entry->flat.constants.size());
-  entry->program.n_inputs = lowered.n_inputs;
-  entry->program.n_outputs = static_cast<uint32_t>(formula.outputs.size());
-  entry->program.n_params = static_cast<uint32_t>(lowered.params_are_float.size());
-  entry->output_dtypes = std::move(typing.outputs);
-  entry->common_dtype = typing.common;
-  entry->params_are_float = std::move(lowered.params_are_float);
+  entry->n_types = n;
+  const FlatProgram& flat = entry->flat;
+  tn_program& program = entry->compiled.program;
+  program.size = sizeof(tn_program);
+  program.instruction_set = TN_INSTRUCTION_SET;
+  program.id = next_program_id.fetch_add(1, std::memory_order_relaxed);
+  program.instructions = flat.instructions.data();
+  program.n_instructions = static_cast<uint32_t>(flat.instructions.size());
+  program.n_registers = flat.n_registers;
+  program.constants = flat.constants.data();
+  program.n_constants = static_cast<uint32_t>(flat.constants.size());
+  program.n_inputs = lowered.n_inputs;
+  program.n_outputs = static_cast<uint32_t>(formula.outputs.size());
+  program.n_params = static_cast<uint32_t>(lowered.params_are_float.size());
+  entry->compiled.output_dtypes = std::move(typing.outputs);
+  entry->compiled.common_dtype = typing.common;
+  entry->compiled.params_are_float = std::move(lowered.params_are_float);
 
   const std::lock_guard lock(mutex);
-  if (const CompiledEntry* found =
-          find(entry->signature.words[0], types.data(), n)) {  // another thread was faster
-    *compiled = found;
+  // Another thread may have been faster.
+  if (const CompiledEntry* found = find(entry->signature.words[0], types.data(), n)) {
+    *compiled = &found->compiled;
     return nullptr;
   }
   entry->next = programs.load(std::memory_order_relaxed);
-  *compiled = entry.get();
+  *compiled = &entry->compiled;
   programs.store(entry.release(), std::memory_order_release);
   return nullptr;
 }
@@ -274,9 +284,8 @@ Status Expression::compile(std::span<const OperandType> types,
                            const CompiledProgram** compiled) const {
   const uint32_t n = static_cast<uint32_t>(types.size());
   const uint64_t first = pack(types.data(), std::min(n, kOperandsPerWord));
-  const CompiledEntry* found = impl_->find(first, types.data(), n);
-  if (found != nullptr && n == impl_->formula.n_operands) [[likely]] {
-    *compiled = found;
+  if (const CompiledEntry* found = impl_->find(first, types.data(), n)) [[likely]] {
+    *compiled = &found->compiled;
     return nullptr;
   }
   return guarded([&] { return impl_->add_program(types, compiled); });

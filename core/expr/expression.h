@@ -70,11 +70,13 @@ class Expression {
   // AMP class by its instructions: TN_AMP_FLOAT32 with exp, log or pow, else TN_AMP_WIDEST.
   tn_amp_class amp_class() const;
 
-  // types.size() == n_operands(). Types the formula: operands are first promoted together as
-  // PyTorch does (operands that are only conditions of `where` or arguments of logical functions
-  // take no part), functions of floats take integers to float32, comparisons give bool. Half types
-  // compute in float32 and are stored as halves. In-place outputs have their operand's dtype (error
-  // when the result cannot be cast to it: float to integer, anything but bool to bool).
+  // types: of the n_operands() operands, and behind them, when the caller has them, of the scalar
+  // arguments of type number, in order (kNumber, dtype as for operands); without them those are
+  // floats. Types the formula: operands are first promoted together as PyTorch does (operands that
+  // are only conditions of `where` or arguments of logical functions take no part), functions of
+  // floats take integers to float32, comparisons give bool. Half types compute in float32 and are
+  // stored as halves. In-place outputs have their operand's dtype (error when the result cannot be
+  // cast to it: float to integer, anything but bool to bool).
   Status compile(std::span<const OperandType> types, const CompiledProgram** compiled) const;
 
   // May the formula have a gradient for operand i at all (it reaches an output through

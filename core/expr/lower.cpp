@@ -22,8 +22,7 @@ class Lowering {
       if (type.as_param) result_.params_are_float.push_back(is_float(type.dtype));
     }
     first_scalar_ = static_cast<uint32_t>(result_.params_are_float.size());
-    for (Type type : formula.scalars)
-      result_.params_are_float.push_back(type == Type::kFloat || type == Type::kNumber);
+    for (Kind kind : typing.scalars) result_.params_are_float.push_back(kind == Kind::kFloat);
   }
 
   Lowered run() {
@@ -277,7 +276,7 @@ class Lowering {
 }  // namespace
 
 Lowered lower(const Formula& formula, std::span<const OperandType> types, const Typing& typing) {
-  return Lowering(formula, types, typing).run();
+  return Lowering(formula, types.first(formula.n_operands), typing).run();
 }
 
 }  // namespace tenon

@@ -40,6 +40,7 @@ struct Lowered {
   uint32_t n_inputs = 0;
 };
 
+// types as type_formula takes them.
 Lowered lower(const Formula& formula, std::span<const OperandType> types, const Typing& typing);
 
 }  // namespace tenon

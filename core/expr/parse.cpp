@@ -7,6 +7,8 @@
 #include <map>
 #include <numbers>
 
+#include <fmt/format.h>
+
 #include "base/text.h"
 #include "expr/functions.h"
 #include "expr/lexer.h"

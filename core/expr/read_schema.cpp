@@ -11,8 +11,7 @@ Status read_schema(const Schema& schema, Formula* formula) {
   std::vector<const Argument*> operands;
   for (const Argument& argument : schema.arguments) {
     if (!is_free_name(argument.name)) {
-      return invalid("{}: argument '{}' means something else in expressions", name,
-                     argument.name);
+      return invalid("{}: argument '{}' means something else in expressions", name, argument.name);
     }
     const bool is_number = argument.type == Type::kInt || argument.type == Type::kFloat ||
                            argument.type == Type::kBool || argument.type == Type::kNumber;

@@ -211,7 +211,8 @@ NodeType promote_types(NodeType a, NodeType b) {
   return {std::max(a.kind, b.kind), a.weak && b.weak};
 }
 
-Status type_formula(const Formula& formula, std::span<const OperandType> all_types, Typing* typing) {
+Status type_formula(const Formula& formula, std::span<const OperandType> all_types,
+                    Typing* typing) {
   const std::span<const OperandType> types = all_types.first(formula.n_operands);
   std::span<const OperandType> numbers = all_types.subspan(formula.n_operands);
   for (Type type : formula.scalars) {

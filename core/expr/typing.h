@@ -29,8 +29,8 @@ struct Typing {
   bool is_narrow() const { return int_dtype != TN_INT64; }
 };
 
-// types: of the operands, then of the scalar arguments of type number, where they are known; else these are floats. Errors name
-// the column, the operation and what it was given.
+// types: of the operands, then of the scalar arguments of type number, where they are known; else
+// these are floats. Errors name the column, the operation and what it was given.
 [[nodiscard]] Status type_formula(const Formula& formula, std::span<const OperandType> types,
                                   Typing* typing);
 

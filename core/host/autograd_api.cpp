@@ -36,8 +36,8 @@ tn_status* keep_grad(tn_tensor* t) {
   return guarded([&] { return retain_grad(as_tensor(t)); });
 }
 
-std::vector<Tensor*> list_of(tn_tensor* const* tensors, uint32_t n) {
-  std::vector<Tensor*> list(n, nullptr);
+TensorList list_of(tn_tensor* const* tensors, uint32_t n) {
+  TensorList list(n, nullptr);
   for (uint32_t i = 0; tensors != nullptr && i < n; ++i) list[i] = as_tensor(tensors[i]);
   return list;
 }

@@ -100,6 +100,19 @@ Status wait_for(Stream* stream) {
   return type->def.stream_synchronize(type->def.self, stream->device.index, stream->handle);
 }
 
+// Of a stream that this thread said `closing` to: waits for its users and its work.
+Status end_stream(LiveStream* s) {
+  while (s->users.load(std::memory_order_seq_cst) != 0) std::this_thread::yield();
+  Status failed = nullptr;
+  const DeviceType* type = s->device_type;
+  if (type->has_streams()) {
+    failed = type->def.stream_synchronize(type->def.self, s->device.index, s->handle);
+    type->def.stream_destroy(type->def.self, s->device.index, s->handle);
+  }
+  s->state.store(kDead, std::memory_order_seq_cst);
+  return failed;
+}
+
 }  // namespace
 
 void set_stream_hooks(const StreamHooks* hooks) { g_hooks.store(hooks, std::memory_order_release); }
@@ -206,14 +219,7 @@ Status destroy_stream(Stream* stream) {
   if (!s->state.compare_exchange_strong(state, kClosing, std::memory_order_seq_cst)) {
     return dead_stream(stream);
   }
-  while (s->users.load(std::memory_order_seq_cst) != 0) std::this_thread::yield();
-  Status failed = nullptr;
-  const DeviceType* type = s->device_type;
-  if (type->has_streams()) {
-    failed = type->def.stream_synchronize(type->def.self, s->device.index, s->handle);
-    type->def.stream_destroy(type->def.self, s->device.index, s->handle);
-  }
-  s->state.store(kDead, std::memory_order_seq_cst);
+  Status failed = end_stream(s);
   {
     const std::lock_guard lock(here.mutex);
     std::erase(here.streams, s);
@@ -223,6 +229,29 @@ Status destroy_stream(Stream* stream) {
   if (hooks != nullptr && hooks->destroyed != nullptr) hooks->destroyed(stream);
   call_synchronized(stream->device);
   return failed;
+}
+
+void close_streams(int32_t type) {
+  const DeviceType* device = device_type(type);
+  for (int32_t index = 0; index < device->count; ++index) {
+    DeviceStreams& here = streams_of({type, index});
+    std::vector<LiveStream*> streams;
+    std::vector<void*> events;
+    {
+      const std::lock_guard lock(here.mutex);
+      streams = std::exchange(here.streams, {});
+      events = std::exchange(here.events, {});
+      here.dead.insert(here.dead.end(), streams.begin(), streams.end());
+    }
+    for (LiveStream* stream : streams) {
+      int32_t state = kAlive;
+      if (!stream->state.compare_exchange_strong(state, kClosing, std::memory_order_seq_cst)) {
+        continue;
+      }
+      const StatusHolder failed(end_stream(stream));
+    }
+    for (void* event : events) device->def.event_destroy(device->def.self, index, event);
+  }
 }
 
 Status synchronize_stream(Stream* stream) {

@@ -36,6 +36,10 @@ class StreamUse {
 
 [[nodiscard]] Status default_stream(tn_device device, Stream** stream);
 
+// At shutdown, before the device's slots go: ends all streams of the type, the default ones too,
+// and destroys its events.
+void close_streams(int32_t type);
+
 // A point in a stream's work. An empty event has passed. Goes back to its device's pool when it is
 // destroyed.
 class Event {

@@ -1,6 +1,4 @@
 // The plugin `files`: the formats as objects. The face over them is data.hpp and io.hpp.
-#include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,29 +11,17 @@
 namespace tenon::files {
 namespace {
 
-// ---- Strings over the border: one block of malloc's, the pointers and then the characters, which
-// the host frees ----
-
+// What a method gives for "str[]".
 struct StringList {
   std::vector<std::string> strings;
 };
 
 void give(tn_value& value, const StringList& list) {
-  const size_t n = list.strings.size();
-  size_t bytes = std::max<size_t>(n, 1) * sizeof(char*);
-  for (const std::string& text : list.strings) bytes += text.size() + 1;
-  auto* block = static_cast<char*>(std::malloc(bytes));
-  if (block == nullptr) throw std::bad_alloc();
-  auto** pointers = reinterpret_cast<const char**>(block);
-  char* to = block + n * sizeof(char*);
-  for (size_t i = 0; i < n; ++i) {
-    const std::string& text = list.strings[i];
-    std::memcpy(to, text.c_str(), text.size() + 1);
-    pointers[i] = to;
-    to += text.size() + 1;
-  }
-  value = detail::make_value(TN_STRINGS, static_cast<uint32_t>(n));
-  value.as.strings = pointers;
+  std::vector<const char*> pointers;
+  for (const std::string& text : list.strings) pointers.push_back(text.c_str());
+  tn_value borrowed = detail::make_value(TN_STRINGS, static_cast<uint32_t>(pointers.size()));
+  borrowed.as.strings = pointers.data();
+  check(host()->value_copy(&borrowed, &value));
 }
 
 // ---- CSV ----

@@ -47,7 +47,7 @@ void elementwise() {
   op("logical_or(Tensor x, Tensor y) -> Tensor", "bool(x) or bool(y)").no_gradient();
   op("logical_not(Tensor x) -> Tensor", "logical_not(x)").no_gradient();
   op("isnan(Tensor x) -> Tensor", "isnan(x)").no_gradient();
-  op("bitwise_and(Tensor x, Tensor y) -> Tensor", "x & y").no_gradient().inplace();
+  op("bitwise_and(Tensor x, Tensor y) -> Tensor", "x & y").no_gradient();
   op("where(Tensor condition, Tensor x, Tensor y) -> Tensor", "where(condition, x, y)");
 }
 

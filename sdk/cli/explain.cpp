@@ -1,6 +1,7 @@
 // tenon explain: what the calls of one training step did, and why not otherwise.
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -77,25 +78,31 @@ std::string kernel_text(const Json& call) {
   return "decomposed: " + joined(names);
 }
 
-// The kernels that there are, by the short name of their op: for ops that a device has none for.
-class OtherKernels {
+// Which ops have kernels on the device, and on others; by their names without the pack.
+class Kernels {
  public:
-  explicit OtherKernels(std::string type) : type_(std::move(type)) {
+  explicit Kernels(std::string type) : type_(std::move(type)) {
     for (const Json& op : Json::parse(ops_json())) {
       const auto schema = op.at("schema").get<std::string>();
+      const std::string name = schema.substr(0, schema.find('('));
       for (const Json& kernel : op.at("kernels")) {
-        if (kernel.at("device") == type_) continue;
-        add_once(kernels_[schema.substr(0, schema.find('('))],
-                 fmt::format("{} {}: other device", kernel.at("plugin").get<std::string>(),
-                             kernel.at("pair") == true ? "pair" : "kernel"));
+        if (kernel.at("device") == type_) {
+          own_.insert(name);
+        } else {
+          add_once(others_[name],
+                   fmt::format("{} {}: other device", kernel.at("plugin").get<std::string>(),
+                               kernel.at("pair") == true ? "pair" : "kernel"));
+        }
       }
     }
   }
 
+  // Why no kernel of the device took a call that was decomposed, where there is none.
   std::vector<std::string> reasons(const std::string& op) const {
+    if (own_.contains(op)) return {};
     std::vector<std::string> reasons = {fmt::format("{} has no {}", type_, op)};
-    const auto found = kernels_.find(op);
-    if (found != kernels_.end()) {
+    const auto found = others_.find(op);
+    if (found != others_.end()) {
       reasons.insert(reasons.end(), found->second.begin(), found->second.end());
     }
     return reasons;
@@ -103,27 +110,28 @@ class OtherKernels {
 
  private:
   std::string type_;
-  std::map<std::string, std::vector<std::string>> kernels_;
+  std::set<std::string> own_;
+  std::map<std::string, std::vector<std::string>> others_;
 };
 
-std::string why_text(const Json& call, const OtherKernels& others) {
+std::string why_text(const Json& call, const Kernels& kernels) {
   std::vector<std::string> reasons;
   for (const Json& refusal : member(call, "refusals")) {
     add_once(reasons, fmt::format("{}: {}", refusal["plugin"].get<std::string>(),
                                   refusal["reason"].get<std::string>()));
   }
   if (reasons.empty() && call.value("decomposed", false)) {
-    reasons = others.reasons(call["call"].get<std::string>());
+    reasons = kernels.reasons(call["call"].get<std::string>());
   }
   for (const Json& note : member(call, "notes")) add_once(reasons, note.get<std::string>());
   return joined(reasons, "; ");
 }
 
-void add_rows(Table& table, const Json& calls, const OtherKernels& others, int depth, bool nested) {
+void add_rows(Table& table, const Json& calls, const Kernels& kernels, int depth, bool nested) {
   for (const Json& call : calls) {
     table.add({fmt::format("{:{}}{}", "", 2 * depth, call_text(call)), kernel_text(call),
-               why_text(call, others)});
-    if (nested) add_rows(table, member(call, "calls"), others, depth + 1, nested);
+               why_text(call, kernels)});
+    if (nested) add_rows(table, member(call, "calls"), kernels, depth + 1, nested);
   }
 }
 
@@ -135,11 +143,11 @@ int run(const Line& line) {
     fmt::print("{}\n", phases.dump(2));
     return 0;
   }
-  const OtherKernels others(training.device.type());
+  const Kernels kernels(training.device.type());
   Table table({"call", "kernel", "why not the others"});
   for (const auto& [phase, calls] : phases.items()) {
     table.add({fmt::format("-- {}", phase)});
-    add_rows(table, calls, others, 0, line.flag("nested"));
+    add_rows(table, calls, kernels, 0, line.flag("nested"));
   }
   fmt::print("{}", table.text());
   return 0;

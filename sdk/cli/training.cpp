@@ -47,11 +47,9 @@ Device find_device(const std::string& name) {
   try {
     return Device(name);
   } catch (const Error& error) {
-    std::vector<std::string> names;
-    for (const Device& device : Device::all()) names.push_back(device.name());
     const PluginList plugins = list_plugins();
-    std::string message = fmt::format("{}\n  devices: {}\n  plugins were looked for in: {}",
-                                      error.what(), joined(names), joined(plugins.folders));
+    std::string message =
+        fmt::format("{}\n  plugins were looked for in: {}", error.what(), joined(plugins.folders));
     for (const PluginRow& plugin : plugins.rows) {
       if (!plugin.loaded)
         message += fmt::format("\n  not loaded: {}: {}", plugin.id, plugin.reason);

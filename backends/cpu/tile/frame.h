@@ -74,7 +74,9 @@ class Frame {
     }
   }
   void run_row(int64_t n) {
-    begin_row(n);
+    if (!plan_.once.empty() || !plan_.fills.empty()) {
+      begin_row(n);
+    }
     for (; n > plan_.tile; n -= plan_.tile) {
       run_tile(plan_.tile);
       advance(plan_.tile);
@@ -87,10 +89,10 @@ class Frame {
   const tn_operand* operands_;
   int32_t inner_;
   Slot* slots_ = inline_slots_;
-  char* memory_ = inline_memory_;
+  char* memory_ = reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(inline_memory_) + 63) / 64 * 64);
   std::unique_ptr<char[]> heap_;
   Slot inline_slots_[kInlineSlots];
-  alignas(64) char inline_memory_[kInlineMemory];
+  char inline_memory_[kInlineMemory + 64];  // alignas would make every frame of the stack realigned
 };
 
 }  // namespace tenon::cpu

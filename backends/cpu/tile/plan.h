@@ -96,18 +96,33 @@ inline uint32_t plan_bucket(uint64_t program, uint64_t word) {
   return static_cast<uint32_t>((program * 0x9E3779B97F4A7C15u ^ word * 0xD6E8FEB86659FD93u) >> 52) % kPlanBuckets;
 }
 
+// NULL: not made yet. For up to kExactOperands operands, whose keys are all of `word`.
+inline const Plan* find_exact(const tn_program& program, uint64_t word, uint32_t n) {
+  const Plan* p = plan_buckets[plan_bucket(program.id, word)].load(std::memory_order_acquire);
+  while (p && !(p->program == program.id && p->word == word && p->n_operands == n)) {
+    p = p->next;
+  }
+  return p;
+}
+
 inline tn_status* find_plan(const tn_host* host, const tn_program& program, const uint8_t* keys, uint32_t n,
                             PlanMode mode, const Plan** plan) {
   uint64_t word = mode;
+  if (n <= kExactOperands) {
+    for (uint32_t i = 0; i < n; ++i) {
+      word = word << 8 | keys[i];
+    }
+    *plan = find_exact(program, word, n);
+    return *plan ? nullptr : make_plan(host, program, keys, n, mode, word, plan);
+  }
   for (uint32_t i = 0; i < n; ++i) {
-    word = n <= kExactOperands ? word << 8 | keys[i] : (word ^ keys[i]) * 0x100000001B3u;
+    word = (word ^ keys[i]) * 0x100000001B3u;
   }
   for (const Plan* p = plan_buckets[plan_bucket(program.id, word)].load(std::memory_order_acquire); p; p = p->next) {
-    if (p->program == program.id && p->word == word && p->n_operands == n) {
-      if (n <= kExactOperands || (p->mode == mode && std::equal(keys, keys + n, p->keys.data()))) {
-        *plan = p;
-        return nullptr;
-      }
+    if (p->program == program.id && p->word == word && p->mode == mode && p->n_operands == n &&
+        std::equal(keys, keys + n, p->keys.data())) {
+      *plan = p;
+      return nullptr;
     }
   }
   return make_plan(host, program, keys, n, mode, word, plan);
