@@ -171,12 +171,17 @@ class Tensor {
     return f;
   }
   static uint16_t half_bits(double v) {
-    for (uint32_t h = 0; h < 65536; ++h) {  // slow, and right
-      if (half_value(static_cast<uint16_t>(h)) == v) {
-        return static_cast<uint16_t>(h);
-      }
+    if (v == 0) {
+      return 0;
     }
-    throw std::runtime_error("not a half");
+    const int exponent = std::ilogb(v);
+    const double mantissa = std::ldexp(std::abs(v), 10 - exponent) - 1024;
+    const int bits = (exponent + 15) << 10 | static_cast<int>(mantissa);
+    const uint16_t h = static_cast<uint16_t>(v < 0 ? bits | 0x8000 : bits);
+    if (half_value(h) != v) {
+      throw std::runtime_error("not a half");
+    }
+    return h;
   }
 
  private:

@@ -1,4 +1,5 @@
-// Elementwise ops: values against closed forms, gradients against differences, PyTorch's choices at ties and special values.
+// Elementwise ops: values against closed forms, gradients against differences, PyTorch's choices at
+// ties and special values.
 #include "ops_support.h"
 
 namespace {
@@ -15,7 +16,9 @@ struct Row {
 std::vector<Row> rows(tn::Device d) {
   Tensor x = sample({2, 3}, d), y = sample({2, 3}, d, 0.4);
   Tensor positive = float64_tensor({0.3, 1.2, 2.5, 0.9, 4.0, 0.05}, {2, 3}, d);
-  auto one = [](Tensor (*f)(const Tensor&)) { return [f](const TensorList& in) { return f(in[0]); }; };
+  auto one = [](Tensor (*f)(const Tensor&)) {
+    return [f](const TensorList& in) { return f(in[0]); };
+  };
   auto two = [](Tensor (*f)(tn::Operand, tn::Operand)) {
     return [f](const TensorList& in) { return f(in[0], in[1]); };
   };
@@ -42,7 +45,9 @@ std::vector<Row> rows(tn::Device d) {
       {"gelu", one(tn::gelu), {x}},
       {"leaky_relu", [](const TensorList& in) { return tn::leaky_relu(in[0], 0.2); }, {x}},
       {"softplus", [](const TensorList& in) { return tn::softplus(in[0], 1.5); }, {x}},
-      {"softplus at 0", [](const TensorList& in) { return tn::softplus(in[0]); }, {tn::zeros({2}, tn::float64, d)}},
+      {"softplus at 0",
+       [](const TensorList& in) { return tn::softplus(in[0]); },
+       {tn::zeros({2}, tn::float64, d)}},
       {"clamp", [](const TensorList& in) { return tn::clamp(in[0], -0.5, 0.4); }, {x}},
       {"where", [](const TensorList& in) { return tn::where(in[0] > 0.1, in[0], in[1]); }, {x, y}},
   };
@@ -139,7 +144,8 @@ TEST(Elementwise, GradientsAtTiesArePyTorchs) {
     EXPECT_EQ(gradient([](Tensor x) { return tn::softplus(x); }, 0), 0.5);
     EXPECT_EQ(gradient([](Tensor x) { return tn::clamp(x, -1, 1); }, 1), 1);
     EXPECT_EQ(gradient([](Tensor x) { return tn::clamp(x, -1, 1); }, -1), 1);
-    EXPECT_EQ(gradient([&](Tensor x) { return tn::maximum(x, tn::ones({1}, tn::float64, d)); }, 1), 0.5);
+    EXPECT_EQ(gradient([&](Tensor x) { return tn::maximum(x, tn::ones({1}, tn::float64, d)); }, 1),
+              0.5);
     EXPECT_EQ(gradient([](Tensor x) { return tn::pow(x, 2); }, 0), 0);
     EXPECT_EQ(gradient([](Tensor x) { return x * x; }, 3), 6);
   }
@@ -148,7 +154,8 @@ TEST(Elementwise, GradientsAtTiesArePyTorchs) {
 TEST(Elementwise, InPlaceUnderGradient) {
   for (tn::Device d : devices()) {
     SCOPED_TRACE(d.name());
-    // y = 2 x; y += x / 2; y.tanh_(); its derivative names the output. d/dx tanh(2.5 x) + x = 2.5 (1 - tanh²) + 1
+    // y = 2 x; y += x / 2; y.tanh_(); its derivative names the output. d/dx tanh(2.5 x) + x = 2.5
+    // (1 - tanh²) + 1
     Tensor x = float64_tensor({1, 2}, {2}, d).requires_grad_();
     Tensor y = x * 2;
     y += x * 0.5;

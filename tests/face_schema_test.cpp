@@ -1,5 +1,6 @@
-// Each line of the face (sdk/include/tenon/ops/*.hpp) agrees with the schema of its op: names, order, types and defaults of the
-// arguments. The lines are read from the headers as text, the schemas from the registry.
+// Each line of the face (sdk/include/tenon/ops/*.hpp) agrees with the schema of its op: names,
+// order, types and defaults of the arguments. The lines are read from the headers as text, the
+// schemas from the registry.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -58,9 +59,18 @@ std::vector<std::string> face_types(std::string type) {
   type = std::regex_replace(type, std::regex("^dynamic "), "");
   type = std::regex_replace(type, std::regex(R"(\([a-z]!?\))"), "");
   static const std::map<std::string, std::vector<std::string>> types = {
-      {"Tensor", {"const Tensor&", "Operand"}}, {"Tensor?", {"const Tensor&"}}, {"Tensor[]", {"const Tensors&"}},
-      {"int", {"int64_t"}}, {"float", {"double"}}, {"bool", {"bool"}}, {"number", {"Number"}}, {"int[]", {"Ints"}},
-      {"float[]", {"Floats"}}, {"dtype", {"Dtype"}}, {"dtype?", {"Dtype"}}, {"device?", {"Device"}},
+      {"Tensor", {"const Tensor&", "Operand"}},
+      {"Tensor?", {"const Tensor&"}},
+      {"Tensor[]", {"const Tensors&"}},
+      {"int", {"int64_t"}},
+      {"float", {"double"}},
+      {"bool", {"bool"}},
+      {"number", {"Number"}},
+      {"int[]", {"Ints"}},
+      {"float[]", {"Floats"}},
+      {"dtype", {"Dtype"}},
+      {"dtype?", {"Dtype"}},
+      {"device?", {"Device"}},
       {"str", {"const char*"}}};
   auto found = types.find(type);
   return found == types.end() ? std::vector<std::string>{} : found->second;
@@ -97,13 +107,15 @@ TEST(Face, EachLineAgreesWithItsOpsSchema) {
   std::map<std::string, int> lines;
   const std::regex form(
       R"re(^inline (\w+) (\w+)\((.*)\) \{ return detail::call<(\w+)>\(detail::op<"(\w+)">(.*)\); \}.*$)re");
-  for (const auto& file : std::filesystem::directory_iterator(std::string(source) + "/sdk/include/tenon/ops")) {
+  for (const auto& file :
+       std::filesystem::directory_iterator(std::string(source) + "/sdk/include/tenon/ops")) {
     std::ifstream in(file.path());
     for (std::string line; std::getline(in, line);) {
       if (line.find("detail::op<") == line.npos) continue;
       SCOPED_TRACE(file.path().filename().string() + ": " + line);
       std::smatch match;
-      ASSERT_TRUE(std::regex_match(line, match, form)) << "not of the one form that lines of ops have";
+      ASSERT_TRUE(std::regex_match(line, match, form))
+          << "not of the one form that lines of ops have";
       std::string name = match[5];
       ++lines[name];
       EXPECT_EQ(match[2], name) << "the function bears its op's name";
@@ -114,7 +126,8 @@ TEST(Face, EachLineAgreesWithItsOpsSchema) {
       EXPECT_EQ(match[1] == "void", schema.substr(schema.rfind(" -> ")) == " -> ()");
 
       std::vector<std::string> expected = parts(arguments_of(schema)), written = parts(match[3]);
-      std::vector<std::string> passed = parts(match[6].str().empty() ? "" : match[6].str().substr(1));
+      std::vector<std::string> passed =
+          parts(match[6].str().empty() ? "" : match[6].str().substr(1));
       ASSERT_EQ(written.size(), expected.size());
       ASSERT_EQ(passed.size(), expected.size());
       for (size_t i = 0; i < expected.size(); ++i) {
@@ -122,8 +135,10 @@ TEST(Face, EachLineAgreesWithItsOpsSchema) {
         EXPECT_EQ(b.name, a.name);
         EXPECT_EQ(passed[i], a.name);
         std::vector<std::string> types = face_types(a.type);
-        EXPECT_NE(std::find(types.begin(), types.end(), b.type), types.end()) << a.type << " as " << b.type;
-        EXPECT_TRUE(same_default(a.fallback, b.fallback)) << a.name << "=" << a.fallback << " as " << b.fallback;
+        EXPECT_NE(std::find(types.begin(), types.end(), b.type), types.end())
+            << a.type << " as " << b.type;
+        EXPECT_TRUE(same_default(a.fallback, b.fallback))
+            << a.name << "=" << a.fallback << " as " << b.fallback;
       }
     }
   }

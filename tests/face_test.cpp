@@ -1,4 +1,5 @@
-// The C++ face: handles, errors and exceptions over the border, gradients by lambdas, objects from classes, text.
+// The C++ face: handles, errors and exceptions over the border, gradients by lambdas, objects from
+// classes, text.
 #include "ops_support.h"
 
 #include <sstream>
@@ -59,7 +60,8 @@ TEST(Tensor, HalvesAreReadAsNumbers) {
 
 TEST(Tensor, Text) {
   EXPECT_EQ(tn::tensor({1.f, 2.5f}).to_string(), "tensor([1.0000, 2.5000])");
-  EXPECT_EQ(tn::tensor({{1.f, 2.f}, {3.f, 4.f}}).to_string(), "tensor([[1.0000, 2.0000],\n        [3.0000, 4.0000]])");
+  EXPECT_EQ(tn::tensor({{1.f, 2.f}, {3.f, 4.f}}).to_string(),
+            "tensor([[1.0000, 2.0000],\n        [3.0000, 4.0000]])");
   EXPECT_EQ(tn::tensor({int64_t(1), int64_t(-2)}).to_string(), "tensor([1, -2])");
   EXPECT_EQ(tn::tensor({true, false}).to_string(), "tensor([True, False])");
   EXPECT_EQ(tn::tensor(2.0).to_string(), "tensor(2.0000, dtype=float64)");
@@ -73,7 +75,8 @@ TEST(Tensor, Text) {
 
 TEST(Tensor, WrongReadsAreErrors) {
   Tensor t = tn::zeros({2, 2});
-  expect_error([&] { t.data<double>(); }, "the tensor is float32, elements of float64 were asked for");
+  expect_error([&] { t.data<double>(); },
+               "the tensor is float32, elements of float64 were asked for");
   expect_error([&] { t.item<float>(); }, "a tensor of one element is needed, this has 4");
   expect_error([&] { t.size(2); }, "dimension 2 is out of range for a tensor of rank 2");
   expect_error([&] { Tensor::from(std::vector<float>{1, 2, 3}, {2, 2}); }, "3 values do not fill");
@@ -170,7 +173,8 @@ TEST(Autograd, ModesNest) {
 }
 
 TEST(Autograd, GradOfChosenInputs) {
-  Tensor x = float64_tensor({2}, {1}).requires_grad_(), z = float64_tensor({1}, {1}).requires_grad_();
+  Tensor x = float64_tensor({2}, {1}).requires_grad_(),
+         z = float64_tensor({1}, {1}).requires_grad_();
   Tensor y = x * x * x;
   Tensor first = tn::grad(y, x, {.create_graph = true});
   expect_near(first, {12}, 1e-12);
@@ -256,7 +260,8 @@ TEST(Function, SavesTensorsAndNumbers) {
       },
       {x, y});
   // One of the outputs alone: the other's gradient comes as zeros.
-  gradcheck([](const TensorList& in) { return std::get<0>(Scaled::apply(in[0], in[1], 4.0)); }, {x, y});
+  gradcheck([](const TensorList& in) { return std::get<0>(Scaled::apply(in[0], in[1], 4.0)); },
+            {x, y});
   Tensor leaf = x.clone().requires_grad_(), other = y.clone();
   auto [a, b] = Scaled::apply(leaf, other, 2.0);
   other += 1;
@@ -298,10 +303,11 @@ TEST(Module, IsAnObject) {
     expect_error([&] { net.invoke("backwards"); }, "backwards");
     tn::Object outer = tn::Object::empty("Outer");
     outer.child("net", net);
-    outer.method("forward(Tensor x, int times=2) -> Tensor", [](tn::Object& self, Tensor x, int64_t times) {
-      for (int64_t i = 0; i < times; ++i) x = self.child("net")(x);
-      return x;
-    });
+    outer.method("forward(Tensor x, int times=2) -> Tensor",
+                 [](tn::Object& self, Tensor x, int64_t times) {
+                   for (int64_t i = 0; i < times; ++i) x = self.child("net")(x);
+                   return x;
+                 });
     expect_near(outer(tn::ones({1, 2})), {1.5, 1.5});
     expect_near(outer(tn::ones({1, 2}), 1), {1.25, 1.25});
     EXPECT_EQ(outer.named_parameters()[0].first, "net.weight");

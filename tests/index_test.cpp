@@ -13,8 +13,10 @@ TEST(Index, Values) {
     Tensor x = tn::tensor({{1.f, 2.f, 3.f}, {4.f, 5.f, 6.f}}, d);
     expect_near(tn::gather(x, 1, indices({2, 0, 1, 1}, {2, 2}, d)), {3, 1, 5, 5});
     expect_near(tn::gather(x, 0, indices({1, 0, 1}, {1, 3}, d)), {4, 2, 6});
-    expect_near(tn::scatter(x, 1, indices({2, 0}, {2, 1}, d), tn::tensor({{9.f}, {8.f}}, d)), {1, 2, 9, 8, 5, 6});
-    expect_near(tn::scatter(x, 1, indices({1, 1, 0, 2}, {2, 2}, d), tn::ones({2, 2}, {}, d), true), {1, 4, 3, 5, 5, 7});
+    expect_near(tn::scatter(x, 1, indices({2, 0}, {2, 1}, d), tn::tensor({{9.f}, {8.f}}, d)),
+                {1, 2, 9, 8, 5, 6});
+    expect_near(tn::scatter(x, 1, indices({1, 1, 0, 2}, {2, 2}, d), tn::ones({2, 2}, {}, d), true),
+                {1, 4, 3, 5, 5, 7});
     expect_near(x, {1, 2, 3, 4, 5, 6});
     Tensor rows = tn::embedding(x, indices({1, 0, 1, 1}, {2, 2}, d));
     expect_sizes(rows, {2, 2, 3});
@@ -34,8 +36,9 @@ TEST(Index, Gradients) {
     SCOPED_TRACE(d.name());
     Tensor x = sample({3, 2}, d), at = indices({1, 0, 1, 1}, {2, 2}, d);
     gradcheck([&](const TensorList& in) { return tn::square(tn::gather(in[0], 0, at)); }, {x});
-    gradcheck([&](const TensorList& in) { return tn::square(tn::scatter(in[0], 0, at, in[1], true)); },
-              {x, sample({2, 2}, d, 1)});
+    gradcheck(
+        [&](const TensorList& in) { return tn::square(tn::scatter(in[0], 0, at, in[1], true)); },
+        {x, sample({2, 2}, d, 1)});
     gradcheck([&](const TensorList& in) { return tn::square(tn::embedding(in[0], at)); }, {x});
     Tensor once = indices({2, 0}, {1, 2}, d);
     gradcheck([&](const TensorList& in) { return tn::square(tn::scatter(in[0], 0, once, in[1])); },
@@ -47,7 +50,8 @@ TEST(Index, Errors) {
   Tensor x = tn::zeros({2, 3});
   expect_error([&] { tn::gather(x, 1, tn::zeros({2, 2})); }, "int64");
   expect_error([&] { tn::gather(x, 1, indices({5, 0}, {2, 1}, {})); }, "5");
-  expect_error([&] { tn::embedding(x, tn::zeros({2})); }, "embedding: index is float32, expected int64");
+  expect_error([&] { tn::embedding(x, tn::zeros({2})); },
+               "embedding: index is float32, expected int64");
   expect_error([&] { tn::embedding(x, indices({2}, {1}, {})); }, "2");
   expect_error([&] { tn::one_hot(indices({2}, {1}, {}), 0); }, "at least 1");
 }

@@ -75,7 +75,9 @@ TEST(Matmul, ErrorsSayWhatWouldFit) {
     SCOPED_TRACE(d.name());
     Tensor a = tn::zeros({64, 100}, {}, d), b = tn::zeros({128, 100}, {}, d);
     auto wrong = [&] { tn::matmul(a, b); };
-    expect_error(wrong, "matmul: inner dimensions differ: a is [64, 100], b is [128, 100] (float32, " + d.name() + ")");
+    expect_error(wrong,
+                 "matmul: inner dimensions differ: a is [64, 100], b is [128, 100] (float32, " +
+                     d.name() + ")");
     expect_error(wrong, "expected b's dimension 0 to be 100; did you mean matmul(a, b.t())?");
     expect_error([&] { tn::matmul(a, tn::zeros({7}, {}, d)); }, "b is [7]");
     expect_error([&] { tn::matmul(a, tn::tensor(1.f, d)); }, "at least 1 dimension");

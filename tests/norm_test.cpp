@@ -8,9 +8,12 @@ TEST(Softmax, Values) {
     SCOPED_TRACE(d.name());
     Tensor x = tn::tensor({{1.f, 2.f, 3.f}, {1000.f, 1000.f, 1000.f}}, d);
     double z = std::exp(-2) + std::exp(-1) + 1;
-    expect_near(tn::softmax(x), {std::exp(-2) / z, std::exp(-1) / z, 1 / z, 1.0 / 3, 1.0 / 3, 1.0 / 3});
-    expect_near(tn::log_softmax(x), {-2 - std::log(z), -1 - std::log(z), -std::log(z), -std::log(3), -std::log(3), -std::log(3)});
-    expect_near(tn::softmax(x.t(), 0).t(), {std::exp(-2) / z, std::exp(-1) / z, 1 / z, 1.0 / 3, 1.0 / 3, 1.0 / 3});
+    expect_near(tn::softmax(x),
+                {std::exp(-2) / z, std::exp(-1) / z, 1 / z, 1.0 / 3, 1.0 / 3, 1.0 / 3});
+    expect_near(tn::log_softmax(x), {-2 - std::log(z), -1 - std::log(z), -std::log(z), -std::log(3),
+                                     -std::log(3), -std::log(3)});
+    expect_near(tn::softmax(x.t(), 0).t(),
+                {std::exp(-2) / z, std::exp(-1) / z, 1 / z, 1.0 / 3, 1.0 / 3, 1.0 / 3});
     expect_near(tn::softmax(tn::tensor(5.f, d), 0), {1});
     expect_near(tn::log_softmax(tn::tensor(5.f, d), -1), {0});
     expect_sizes(tn::softmax(tn::zeros({0, 3}, {}, d)), {0, 3});
@@ -28,7 +31,8 @@ TEST(Norm, Gradients) {
     gradcheck([](const TensorList& in) { return tn::softmax(in[0], 1); }, {x});
     gradcheck([](const TensorList& in) { return tn::softmax(in[0], 0); }, {x});
     gradcheck([](const TensorList& in) { return tn::log_softmax(in[0], -1); }, {x});
-    gradcheck([](const TensorList& in) { return tn::rms_norm(in[0], in[1]); }, {x, sample({3}, d, 2)});
+    gradcheck([](const TensorList& in) { return tn::rms_norm(in[0], in[1]); },
+              {x, sample({3}, d, 2)});
     gradcheck([](const TensorList& in) { return tn::rms_norm(in[0]); }, {x});
   }
 }
@@ -56,10 +60,13 @@ TEST(CrossEntropy, IsTheMeanOfLogSoftmaxAtTheTarget) {
     // d/dx: (softmax - one_hot) / n
     Tensor leaf = x.clone().requires_grad_();
     tn::cross_entropy(leaf, target).backward();
-    expect_near(leaf.grad(), {(std::exp(-2) / z - 1) / 2, std::exp(-1) / z / 2, 1 / z / 2, 1.0 / 6, 1.0 / 6, -1.0 / 3});
-    gradcheck([&](const TensorList& in) { return tn::cross_entropy(in[0], target); }, {sample({2, 3}, d)});
+    expect_near(leaf.grad(), {(std::exp(-2) / z - 1) / 2, std::exp(-1) / z / 2, 1 / z / 2, 1.0 / 6,
+                              1.0 / 6, -1.0 / 3});
+    gradcheck([&](const TensorList& in) { return tn::cross_entropy(in[0], target); },
+              {sample({2, 3}, d)});
     // A loss that is 90 and more stays right.
-    expect_near(tn::cross_entropy(tn::tensor({{100.f, 0.f}}, d), tn::tensor({int64_t(1)}, d)), {100});
+    expect_near(tn::cross_entropy(tn::tensor({{100.f, 0.f}}, d), tn::tensor({int64_t(1)}, d)),
+                {100});
   }
 }
 

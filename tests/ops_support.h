@@ -1,6 +1,6 @@
-// For tests of ops through the face: the devices to try, values that are near, and the one gradient check that every op's test uses.
-// A row of a family's test is an op as a lambda and samples; gradcheck compares its gradient, and the gradient of that, with central
-// differences in float64.
+// For tests of ops through the face: the devices to try, values that are near, and the one gradient
+// check that every op's test uses. A row of a family's test is an op as a lambda and samples;
+// gradcheck compares its gradient, and the gradient of that, with central differences in float64.
 #pragma once
 
 #include <cmath>
@@ -31,7 +31,8 @@ inline std::vector<tn::Device> devices() {
   return list;
 }
 
-inline void expect_near(const Tensor& t, const std::vector<double>& expected, double tolerance = 1e-6) {
+inline void expect_near(const Tensor& t, const std::vector<double>& expected,
+                        double tolerance = 1e-6) {
   ASSERT_EQ(size_t(t.numel()), expected.size()) << t;
   std::vector<double> values = t.to_vector<double>();
   for (size_t i = 0; i < values.size(); ++i) {
@@ -57,7 +58,8 @@ void expect_error(F&& f, const std::string& part) {
   }
 }
 
-inline Tensor float64_tensor(const std::vector<double>& values, std::vector<int64_t> sizes, tn::Device device = {}) {
+inline Tensor float64_tensor(const std::vector<double>& values, std::vector<int64_t> sizes,
+                             tn::Device device = {}) {
   return Tensor::from(values, sizes, device);
 }
 // Values that are neither equal nor special, in (-1, 1).
@@ -102,7 +104,8 @@ inline void check_first(const OpUnderTest& f, const TensorList& inputs, double t
         sides[side] = f(at).item<double>();
       }
       double numeric = (sides[0] - sides[1]) / (2 * h);
-      EXPECT_NEAR(analytic[k], numeric, tolerance * (1 + std::fabs(numeric))) << "input " << i << ", element " << k;
+      EXPECT_NEAR(analytic[k], numeric, tolerance * (1 + std::fabs(numeric)))
+          << "input " << i << ", element " << k;
     }
   }
 }

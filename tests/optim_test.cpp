@@ -6,13 +6,15 @@ namespace {
 TEST(SgdStep, PlainMomentumAndNesterov) {
   for (tn::Device d : devices()) {
     SCOPED_TRACE(d.name());
-    Tensor p = float64_tensor({1, -2}, {2}, d).requires_grad_(), g = float64_tensor({0.5, 1}, {2}, d);
+    Tensor p = float64_tensor({1, -2}, {2}, d).requires_grad_(),
+           g = float64_tensor({0.5, 1}, {2}, d);
     tn::sgd_step({p}, {g}, {}, 0.1);
     expect_near(p, {0.95, -2.1}, 1e-12);
     tn::sgd_step({p}, {g}, {}, 0.1, 0, 0, /*weight_decay=*/0.5);
     expect_near(p, {0.95 - 0.1 * (0.5 + 0.475), -2.1 - 0.1 * (1 - 1.05)}, 1e-12);
 
-    Tensor q = float64_tensor({1}, {1}, d), h = float64_tensor({2}, {1}, d), buffer = float64_tensor({77}, {1}, d);
+    Tensor q = float64_tensor({1}, {1}, d), h = float64_tensor({2}, {1}, d),
+           buffer = float64_tensor({77}, {1}, d);
     tn::sgd_step({q}, {h}, {buffer}, 0.1, 0.9, 0, 0, false, false, /*first=*/true);
     expect_near(buffer, {2}, 1e-12);
     expect_near(q, {0.8}, 1e-12);
@@ -35,7 +37,8 @@ TEST(AdamStep, AdamAndAdamW) {
       Tensor p = float64_tensor({p0}, {1}, d), em = tn::zeros_like(p), ev = tn::zeros_like(p);
       for (int step = 1; step <= 3; ++step) {
         double g = 0.3 * step, lr = 0.01, decay = 0.1;
-        tn::adam_step({p}, {float64_tensor({g}, {1}, d)}, {em}, {ev}, lr, step, 0.9, 0.999, 1e-8, decay, decoupled);
+        tn::adam_step({p}, {float64_tensor({g}, {1}, d)}, {em}, {ev}, lr, step, 0.9, 0.999, 1e-8,
+                      decay, decoupled);
         if (decoupled) {
           p0 -= lr * decay * p0;
         } else {
@@ -43,7 +46,8 @@ TEST(AdamStep, AdamAndAdamW) {
         }
         m = 0.9 * m + 0.1 * g;
         v = 0.999 * v + 0.001 * g * g;
-        p0 -= lr * (m / (1 - std::pow(0.9, step))) / (std::sqrt(v / (1 - std::pow(0.999, step))) + 1e-8);
+        p0 -= lr * (m / (1 - std::pow(0.9, step))) /
+              (std::sqrt(v / (1 - std::pow(0.999, step))) + 1e-8);
         expect_near(p, {p0}, 1e-12);
       }
       expect_near(em, {m}, 1e-12);
@@ -55,14 +59,16 @@ TEST(AdamStep, AdamAndAdamW) {
 TEST(Steps, AreSkippedWhereFoundInfIsSet) {
   for (tn::Device d : devices()) {
     SCOPED_TRACE(d.name());
-    Tensor p = tn::ones({2, 2}, {}, d), m = tn::zeros_like(p), v = tn::zeros_like(p), b = tn::zeros_like(p);
+    Tensor p = tn::ones({2, 2}, {}, d), m = tn::zeros_like(p), v = tn::zeros_like(p),
+           b = tn::zeros_like(p);
     Tensor bad = tn::full({2, 2}, INFINITY, {}, d), found = tn::ones({1}, {}, d);
     tn::sgd_step({p}, {bad}, {b}, 0.1, 0.9, 0, 0, false, false, false, found);
     tn::adam_step({p}, {bad}, {m}, {v}, 0.1, 1, 0.9, 0.999, 1e-8, 0, false, false, found);
     expect_near(p, {1, 1, 1, 1});
     expect_near(b, {0, 0, 0, 0});
     expect_near(m, {0, 0, 0, 0});
-    tn::sgd_step({p}, {tn::ones({2, 2}, {}, d)}, {}, 0.5, 0, 0, 0, false, false, false, tn::zeros({1}, {}, d));
+    tn::sgd_step({p}, {tn::ones({2, 2}, {}, d)}, {}, 0.5, 0, 0, 0, false, false, false,
+                 tn::zeros({1}, {}, d));
     expect_near(p, {0.5, 0.5, 0.5, 0.5});
   }
 }
@@ -86,7 +92,8 @@ TEST(Unscale, FindsInfAndNan) {
 TEST(Steps, Errors) {
   Tensor p = tn::ones({2});
   expect_error([&] { tn::sgd_step({p}, {}, {}, 0.1); }, "0 grads for 1 params");
-  expect_error([&] { tn::sgd_step({p}, {tn::ones({3})}, {}, 0.1); }, "grad 0 is [3], its param [2]");
+  expect_error([&] { tn::sgd_step({p}, {tn::ones({3})}, {}, 0.1); },
+               "grad 0 is [3], its param [2]");
   expect_error([&] { tn::sgd_step({p}, {p}, {}, 0.1, 0.9); }, "0 momentum_buffers for 1 params");
   expect_error([&] { tn::adam_step({p}, {p}, {p}, {p}, 0.1, 0); }, "counts from 1");
 }

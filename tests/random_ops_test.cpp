@@ -23,8 +23,10 @@ TEST(Random, BackendsAgree) {
   for (tn::Device d : devices()) {
     tn::manual_seed(123);
     auto& list = drawn[n++];
-    for (const Tensor& t : {tn::rand({1000}, {}, d), tn::rand({100}, tn::float64, d), tn::uniform({7, 3}, -2, 5, {}, d),
-                            tn::bernoulli(tn::full({500}, 0.3, {}, d)), tn::dropout(tn::ones({400}, {}, d), 0.25)}) {
+    for (const Tensor& t :
+         {tn::rand({1000}, {}, d), tn::rand({100}, tn::float64, d),
+          tn::uniform({7, 3}, -2, 5, {}, d), tn::bernoulli(tn::full({500}, 0.3, {}, d)),
+          tn::dropout(tn::ones({400}, {}, d), 0.25)}) {
       list.push_back(t.to_vector<double>());
     }
     Tensor normal = tn::randn({1000}, {}, d);

@@ -30,7 +30,8 @@ TEST(Reduce, Values) {
 TEST(Reduce, Dtypes) {
   for (tn::Device d : devices()) {
     SCOPED_TRACE(d.name());
-    Tensor i = tn::tensor({int64_t(1), int64_t(2)}, d).to(tn::int32), b = tn::tensor({true, true}, d);
+    Tensor i = tn::tensor({int64_t(1), int64_t(2)}, d).to(tn::int32),
+           b = tn::tensor({true, true}, d);
     EXPECT_EQ(i.sum().dtype(), tn::int64);
     EXPECT_EQ(b.sum().item<int>(), 2);
     EXPECT_EQ(i.mean().dtype(), tn::float32);

@@ -1,5 +1,5 @@
 // cross_entropy and its gradient, each in one pass over the logits: mean over n rows of log(sum(exp(input))) - input[target].
-// Private output: the log-sum-exp of each row, [n], float64 for float64 input, else float32.
+// Private output: the log-sum-exp of each row, [n], float64: in float32 it would cost large logits their digits.
 #include <algorithm>
 #include <cstdint>
 
@@ -11,8 +11,6 @@ namespace {
 
 constexpr const char* kSchema = "cross_entropy(Tensor input, Tensor target) -> Tensor";
 constexpr int64_t kPieceElements = 8192;
-
-tn_dtype computing_dtype(tn_dtype dtype) { return dtype == TN_FLOAT64 ? TN_FLOAT64 : TN_FLOAT32; }
 
 // Elements between memory of a float dtype and T, one to n.
 template <typename T>
@@ -30,9 +28,9 @@ void narrow(void* to, const T* from, tn_dtype dtype, int64_t n) {
   step.fn(slots, step, n);
 }
 
-float log_sum_exp(const float* x, int64_t n) { return table().log_sum_exp_f32(x, n); }
-double log_sum_exp(const double* x, int64_t n) { return table().log_sum_exp_f64(x, n); }
-void softmax(float* d, const float* x, float lse, float scale, int64_t n) { table().softmax_f32(d, x, lse, scale, n); }
+double log_sum_exp(const float* x, int64_t n, float* top) { return table().log_sum_exp_f32(x, n, top); }
+double log_sum_exp(const double* x, int64_t n, double* top) { return table().log_sum_exp_f64(x, n, top); }
+void softmax(float* d, const float* x, double lse, float scale, int64_t n) { table().softmax_f32(d, x, lse, scale, n); }
 void softmax(double* d, const double* x, double lse, double scale, int64_t n) { table().softmax_f64(d, x, lse, scale, n); }
 
 struct Logits {
@@ -79,25 +77,28 @@ tn_status* forward(const tn_call* call, const Logits& x) {
     }
   }
   void* memory = nullptr;
-  if (call->n_outputs > 1 && call->outputs[1]) {
-    memory = call->outputs[1]->data;
-  } else if (x.n > 0) {
-    TENON_CPU_TRY(host->workspace(call, static_cast<uint64_t>(x.n) * sizeof(T), &memory));
+  if (x.n > 0) {
+    TENON_CPU_TRY(host->workspace(call, static_cast<uint64_t>(x.n) * sizeof(double), &memory));
   }
-  T* const lse = static_cast<T*>(memory);
+  double* const losses = static_cast<double*>(memory);
+  const bool wants_lse = call->n_outputs > 1 && call->outputs[1];
+  double* const lse = wants_lse ? static_cast<double*>(call->outputs[1]->data) : nullptr;
   TENON_CPU_TRY(each_row<T>(call, x, [&](int64_t i, T* buffer) {
-    const char* row = x.row(x.input, i);
+    const T* row = reinterpret_cast<const T*>(x.row(x.input, i));
     if (x.is_half()) {
       widen(buffer, row, x.input.dtype, x.classes);
-      row = reinterpret_cast<const char*>(buffer);
+      row = buffer;
     }
-    lse[i] = log_sum_exp(reinterpret_cast<const T*>(row), x.classes);
+    T top;
+    const double rest = log_sum_exp(row, x.classes, &top);
+    losses[i] = (static_cast<double>(top) - static_cast<double>(row[x.target[i]])) + rest;
+    if (lse) {
+      lse[i] = static_cast<double>(top) + rest;
+    }
   }));
   double sum = 0;
   for (int64_t i = 0; i < x.n; ++i) {
-    T logit;
-    widen(&logit, x.row(x.input, i) + x.target[i] * item_size(x.input.dtype), x.input.dtype, 1);
-    sum += static_cast<double>(lse[i]) - static_cast<double>(logit);
+    sum += losses[i];
   }
   const double mean = sum / static_cast<double>(x.n);  // NaN of no rows, as every mean
   narrow(call->outputs[0]->data, &mean, call->outputs[0]->dtype, 1);
@@ -105,7 +106,7 @@ tn_status* forward(const tn_call* call, const Logits& x) {
 }
 
 template <typename T>
-tn_status* backward(const tn_call* call, const Logits& x, const tn_tensor* g, const T* lse) {
+tn_status* backward(const tn_call* call, const Logits& x, const tn_tensor* g, const double* lse) {
   const tn_tensor& gradient = *call->outputs[0];
   double factor = 0;
   if (g) {
@@ -139,15 +140,14 @@ tn_status* launch_backward(void*, const tn_call* call) {
   }
   const tn_tensor* g = call->args[0].kind == TN_TENSOR ? call->args[0].as.tensor : nullptr;
   const Logits x(*call->args[1].as.tensor, *call->args[2].as.tensor);
-  const void* lse = call->args[4].as.tensor->data;
-  return x.input.dtype == TN_FLOAT64 ? backward(call, x, g, static_cast<const double*>(lse))
-                                     : backward(call, x, g, static_cast<const float*>(lse));
+  const double* lse = static_cast<const double*>(call->args[4].as.tensor->data);
+  return x.input.dtype == TN_FLOAT64 ? backward<double>(call, x, g, lse) : backward<float>(call, x, g, lse);
 }
 
 tn_status* infer_private(void*, const tn_value* args, uint32_t, tn_meta* outputs, uint32_t) {
   const tn_tensor& input = *args[0].as.tensor;
   outputs[0].ndim = 1;
-  outputs[0].dtype = computing_dtype(input.dtype);
+  outputs[0].dtype = TN_FLOAT64;
   outputs[0].device = input.device;
   outputs[0].sizes[0] = input.sizes[0];
   return nullptr;

@@ -31,6 +31,8 @@ class ElementwiseNode final : public Node {
   static void operator delete(void* p) { NodePool::free(p); }
 
  private:
+  Status zero_gradients(Tensor* const* grads, Tensor** results);
+
   static constexpr size_t kBytes = 512;
   using NodePool = Pool<kBytes, 64>;
 
@@ -115,9 +117,24 @@ void ElementwiseNode::release_saved() {
   for (size_t s = 0; s < gradient_.sources.size(); ++s) saved()[s].reset();
 }
 
+// Of formulas that are constant in every wanted operand (floor, sign).
+Status ElementwiseNode::zero_gradients(Tensor* const* grads, Tensor** results) {
+  return guarded([&]() -> Status {
+    const Tensor* full = grads[0];
+    for (uint32_t r = 1; full == nullptr && r < n_outputs; ++r) full = grads[r];
+    for (uint32_t k = 0; k < n_edges(); ++k) {
+      if ((wanted_ >> k & 1) == 0) continue;
+      const TensorInfo info = infos_ != nullptr ? infos_[k] : TensorInfo(full);
+      results[k] = prim::zeros(info.sizes, info.dtype, info.device).take();
+    }
+    return nullptr;
+  });
+}
+
 Status ElementwiseNode::backward(Tensor* const* grads, Tensor** results) {
   const ElementwisePlan& plan = elementwise_plan(*gradient_.expression);
   const size_t n_sources = gradient_.sources.size();
+  if (n_sources == 0) return zero_gradients(grads, results);
   tn_value args[kMaxExpressionOperands + kMaxExpressionScalars];
   TensorRef held[kMaxExpressionOperands];
   for (size_t s = 0; s < n_sources; ++s) {

@@ -27,6 +27,7 @@ class Pool {
   static void free(void* block) {
 #ifndef TENON_SANITIZE
     List& list = list_;
+    if (list.head == nullptr) [[unlikely]] close_at_thread_exit();
     if (list.count < kKeep && !list.closed) [[likely]] {
       auto* head = static_cast<Free*>(block);
       head->next = list.head;
@@ -64,7 +65,7 @@ class Pool {
   };
 
  public:
-  // Called once per thread that uses pools, off the hot path (thread_state.cpp).
+  // Makes the thread give back its list when it ends.
   static void close_at_thread_exit() { static thread_local Closer closer; (void)closer; }
 #else
  public:

@@ -27,7 +27,7 @@ tn_dtype number_dtype(uint32_t kind) {
 // What a call found out about its operands.
 struct Operands {
   const Tensor* tensors[kMaxExpressionOperands];  // NULL: a number, or read as one
-  OperandType types[kMaxExpressionOperands];
+  OperandType types[kMaxExpressionOperands + kMaxExpressionScalars];  // operands, then scalars of type number
   tn_scalar values[kMaxExpressionOperands];       // of those that are params
   tn_device device = kCpu;
   const Tensor* first = nullptr;                  // the first tensor that lives on `device`
@@ -225,6 +225,7 @@ ElementwisePlan make_plan(const Expression& e) {
     if (schema.arguments[i].type == Type::kTensor) {
       plan.operand_args[plan.n_operands++] = static_cast<uint8_t>(i);
     } else {
+      if (schema.arguments[i].type == Type::kNumber) plan.number_args[plan.n_numbers++] = static_cast<uint8_t>(i);
       plan.scalar_args[plan.n_scalars++] = static_cast<uint8_t>(i);
     }
   }
@@ -271,7 +272,10 @@ Status run_elementwise(const Op* op, const Expression& e, const tn_value* args, 
   Operands o;
   TN_TRY(read_operands(op, e, plan, args, &o));
   const CompiledProgram* compiled;
-  TN_TRY(e.compile({o.types, plan.n_operands}, &compiled));
+  for (uint32_t i = 0; i < plan.n_numbers; ++i) {
+    o.types[plan.n_operands + i] = {number_dtype(args[plan.number_args[i]].kind), Category::kNumber, true};
+  }
+  TN_TRY(e.compile({o.types, size_t{plan.n_operands} + plan.n_numbers}, &compiled));
 
   tn_scalar params[kMaxExpressionOperands + kMaxExpressionScalars];
   uint32_t n_params = 0;

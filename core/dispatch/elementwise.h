@@ -9,14 +9,16 @@ namespace tenon {
 
 inline constexpr uint32_t kMaxExpressionOperands = 16;
 inline constexpr uint32_t kMaxExpressionScalars = 16;
-inline constexpr uint32_t kMaxExpressionOutputs = 6;
+inline constexpr uint32_t kMaxExpressionOutputs = 16;  // as many as operands: gradients have one for each
 
 // How the arguments of an expression's schema map to operands, scalars and in-place outputs. Made once per expression.
 struct ElementwisePlan {
   uint8_t n_args = 0, n_operands = 0, n_scalars = 0, n_outputs = 0;
+  uint8_t n_numbers = 0;  // scalars of type number: their kind takes part in typing
   bool any_inplace = false;
   uint8_t operand_args[kMaxExpressionOperands];
   uint8_t scalar_args[kMaxExpressionScalars];
+  uint8_t number_args[kMaxExpressionScalars];
   int8_t inplace_operand[kMaxExpressionOutputs];  // operand that the output is; -1: a new tensor
 };
 const ElementwisePlan& make_elementwise_plan(const Expression& expression);

@@ -6,6 +6,7 @@
 #include "memory/cache.h"
 #include "memory/memory.h"
 #include "object/factory.h"
+#include "tensor/stream.h"
 
 namespace tenon {
 namespace {
@@ -32,6 +33,7 @@ void close_slots(Slots&... slots) {
 
 // The type stays, but its functions fail from now on: the plugin's `self` goes.
 void close_device(int32_t type) {
+  close_streams(type);
   tn_device_def& def = const_cast<DeviceType*>(device_type(type))->def;
   close_slots(def.allocate, def.free, def.copy, def.stream_create, def.stream_destroy,
               def.stream_synchronize, def.event_create, def.event_destroy, def.event_record,

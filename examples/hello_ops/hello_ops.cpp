@@ -2,5 +2,6 @@
 #include <tenon/plugin.hpp>
 
 TENON_PLUGIN(hello_ops) {
-  op("squash(Tensor x, float k=1) -> Tensor", "x / (k + abs(x))");  // gradient, broadcast, AMP, fusion, every device
+  op("squash(Tensor x, float k=1) -> Tensor",
+     "x / (k + abs(x))");  // gradient, broadcast, AMP, fusion, every device
 }

@@ -39,7 +39,8 @@ void create() {
       });
   op("full(int[] sizes, number value, dtype? dtype=None, device? device=None) -> Tensor")
       .meaning([](Ints sizes, Operand value, Dtype dtype, Device device) {
-        if (!dtype) dtype = is_int(value) ? int64 : value.value().kind == TN_BOOL_VALUE ? bool_ : float32;
+        if (!dtype)
+          dtype = is_int(value) ? int64 : value.value().kind == TN_BOOL_VALUE ? bool_ : float32;
         return prim::fill(sizes, Number(value), dtype, device);
       });
   op("zeros(int[] sizes, dtype? dtype=None, device? device=None) -> Tensor")
@@ -50,7 +51,8 @@ void create() {
       .meaning([](Ints sizes, Dtype dtype, Device device) {
         return prim::fill(sizes, 1, dtype ? dtype : float32, device);
       });
-  op("arange(number start, number end, number step=1, dtype? dtype=None, device? device=None) -> Tensor")
+  op("arange(number start, number end, number step=1, dtype? dtype=None, device? device=None) -> "
+     "Tensor")
       .meaning(range);
   op("zeros_like(Tensor x) -> Tensor").no_gradient().meaning([](Tensor x) {
     return prim::fill(x.sizes(), 0, x.dtype(), x.device());

@@ -1,6 +1,7 @@
-// Elementwise ops: each is its formula. In scope of a formula: the arguments by name, in a stated derivative dx also `g`, the gradient
-// of the output, and `out`, the output itself. A derivative is stated where the derived one is worse at a kink or needs more than
-// the output (which is what in-place use under gradient has). Broadcasting, promotion, casts and AMP are the evaluator's.
+// Elementwise ops: each is its formula. In scope of a formula: the arguments by name, in a stated
+// derivative dx also `g`, the gradient of the output, and `out`, the output itself. A derivative is
+// stated where the derived one is worse at a kink or needs more than the output (which is what
+// in-place use under gradient has). Broadcasting, promotion, casts and AMP are the evaluator's.
 #include "pack.h"
 
 namespace tenon::ops_pack {
@@ -31,7 +32,8 @@ void elementwise() {
      "log1p(exp(-abs(beta * x))) / beta + max(x, 0)\n dx = g * sigmoid(beta * x)")
       .inplace();
   // The tanh form of Hendrycks & Gimpel, arXiv:1606.08415: sqrt(2 / pi) (x + 0.044715 x³).
-  op("gelu(Tensor x) -> Tensor", "0.5 * x * (1 + tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)))")
+  op("gelu(Tensor x) -> Tensor",
+     "0.5 * x * (1 + tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)))")
       .inplace();
   op("clamp(Tensor x, number low, number high) -> Tensor",
      "clamp(x, low, high)\n dx = where(x >= low and x <= high, g, 0)")

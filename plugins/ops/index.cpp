@@ -7,12 +7,14 @@ namespace {
 constinit ExpressionRef equal{"_equal(Tensor x, Tensor y) -> Tensor", "int(x == y)"};
 
 void expect_index(const char* op, const Tensor& index) {
-  if (index.dtype() != int64) fail(std::string(op) + ": index is " + index.dtype().name() + ", expected int64");
+  if (index.dtype() != int64)
+    fail(std::string(op) + ": index is " + index.dtype().name() + ", expected int64");
 }
 
 Tensor rows(const Tensor& weight, const Tensor& index) {
   expect_index("embedding", index);
-  if (weight.dim() != 2) fail("embedding: weight is " + sizes_text(weight.sizes()) + ", expected 2 dimensions");
+  if (weight.dim() != 2)
+    fail("embedding: weight is " + sizes_text(weight.sizes()) + ", expected 2 dimensions");
   int64_t n = index.numel(), d = weight.size(1);
   Tensor flat = prim::gather(weight, 0, prim::expand(prim::reshape(index, {n, 1}), {n, d}));
   std::vector<int64_t> sizes(index.sizes().begin(), index.sizes().end());
@@ -22,17 +24,20 @@ Tensor rows(const Tensor& weight, const Tensor& index) {
 
 Tensor hot(const Tensor& index, int64_t num_classes) {
   expect_index("one_hot", index);
-  if (num_classes < 1) fail("one_hot: num_classes is " + std::to_string(num_classes) + ", at least 1 is needed");
+  if (num_classes < 1)
+    fail("one_hot: num_classes is " + std::to_string(num_classes) + ", at least 1 is needed");
   std::vector<int64_t> sizes(index.sizes().begin(), index.sizes().end());
   sizes.push_back(1);
-  return prim::elementwise(equal, prim::reshape(index, sizes), prim::iota(num_classes, 0, 1, int64, index.device()));
+  return prim::elementwise(equal, prim::reshape(index, sizes),
+                           prim::iota(num_classes, 0, 1, int64, index.device()));
 }
 
 }  // namespace
 
 void index() {
   op("gather(Tensor x, int dim, Tensor index) -> Tensor").primitive(TN_GATHER);
-  op("scatter(Tensor x, int dim, Tensor index, Tensor src, bool add=False) -> Tensor").primitive(TN_SCATTER);
+  op("scatter(Tensor x, int dim, Tensor index, Tensor src, bool add=False) -> Tensor")
+      .primitive(TN_SCATTER);
   op("nonzero(Tensor x) -> Tensor").primitive(TN_NONZERO).dynamic().no_gradient();
   op("embedding(Tensor weight, Tensor index) -> Tensor").meaning(rows);
   op("one_hot(Tensor index, int num_classes) -> Tensor").no_gradient().meaning(hot);

@@ -7,9 +7,10 @@ namespace {
 void check_classes(const char* op, const Tensor& input, const Tensor& target) {
   bool fits = input.dim() == 2 && target.dim() == 1 && target.size(0) == input.size(0);
   if (fits && target.dtype() == int64 && target.device() == input.device()) return;
-  fail(std::string(op) + ": input is " + sizes_text(input.sizes()) + " on " + input.device().name() +
-       ", target is " + sizes_text(target.sizes()) + " (" + target.dtype().name() + ") on " +
-       target.device().name() + "; expected input [n, classes], target [n] int64, on one device");
+  fail(std::string(op) + ": input is " + sizes_text(input.sizes()) + " on " +
+       input.device().name() + ", target is " + sizes_text(target.sizes()) + " (" +
+       target.dtype().name() + ") on " + target.device().name() +
+       "; expected input [n, classes], target [n] int64, on one device");
 }
 
 Tensor nll(const Tensor& input, const Tensor& target) {

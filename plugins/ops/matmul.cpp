@@ -1,23 +1,28 @@
-// Matrix products, as decompositions over the matmul primitive, which takes at least two dimensions.
+// Matrix products, as decompositions over the matmul primitive, which takes at least two
+// dimensions.
 #include "pack.h"
 
 namespace tenon::ops_pack {
 namespace {
 
 constinit ExpressionRef plus{"_plus(Tensor x, Tensor y) -> Tensor", "x + y"};
-constinit ExpressionRef plus_relu{"_plus_relu(Tensor x, Tensor y) -> Tensor",
-                                  "max(x + y, 0)\n dx = where(out > 0, g, 0)\n dy = where(out > 0, g, 0)"};
-constinit ExpressionRef positive{"_positive(Tensor x) -> Tensor", "max(x, 0)\n dx = where(out > 0, g, 0)"};
+constinit ExpressionRef plus_relu{
+    "_plus_relu(Tensor x, Tensor y) -> Tensor",
+    "max(x + y, 0)\n dx = where(out > 0, g, 0)\n dy = where(out > 0, g, 0)"};
+constinit ExpressionRef positive{"_positive(Tensor x) -> Tensor",
+                                 "max(x, 0)\n dx = where(out > 0, g, 0)"};
 
 Tensor transposed(const Tensor& x) { return prim::permute(x, {1, 0}); }
 
 [[noreturn]] void refuse_inner(const Tensor& a, const Tensor& b, int64_t dim_of_b, int64_t wanted) {
-  fail("matmul: inner dimensions differ: a is " + sizes_text(a.sizes()) + ", b is " + sizes_text(b.sizes()) +
-       " (" + a.dtype().name() + ", " + a.device().name() + "); expected b's dimension " +
-       std::to_string(dim_of_b) + " to be " + std::to_string(wanted));
+  fail("matmul: inner dimensions differ: a is " + sizes_text(a.sizes()) + ", b is " +
+       sizes_text(b.sizes()) + " (" + a.dtype().name() + ", " + a.device().name() +
+       "); expected b's dimension " + std::to_string(dim_of_b) + " to be " +
+       std::to_string(wanted));
 }
 
-// numpy's rules: a vector is a row on the left and a column on the right, and leaves no dimension behind.
+// numpy's rules: a vector is a row on the left and a column on the right, and leaves no dimension
+// behind.
 Tensor product(const Tensor& a, const Tensor& b) {
   int64_t rank_a = a.dim(), rank_b = b.dim();
   if (rank_a == 0 || rank_b == 0) {
@@ -71,7 +76,8 @@ void matmul() {
   });
   op("linear(Tensor x, Tensor weight, Tensor? bias=None) -> Tensor")
       .amp(Amp::lower)
-      .meaning([](Tensor x, Tensor weight, Tensor bias) { return linear_meaning(x, weight, bias); });
+      .meaning(
+          [](Tensor x, Tensor weight, Tensor bias) { return linear_meaning(x, weight, bias); });
   fused("linear_relu(Tensor x, Tensor weight, Tensor? bias=None) -> Tensor")
       .amp(Amp::lower)
       .meaning([](Tensor x, Tensor weight, Tensor bias) {

@@ -1,5 +1,5 @@
-// Normalizations, in the numerically careful forms that PyTorch uses. Those of half types are computed and given in float32 under
-// autocast.
+// Normalizations, in the numerically careful forms that PyTorch uses. Those of half types are
+// computed and given in float32 under autocast.
 #include "pack.h"
 
 namespace tenon::ops_pack {
@@ -9,8 +9,10 @@ constinit ExpressionRef exp_below{"_exp_below(Tensor x, Tensor top) -> Tensor", 
 constinit ExpressionRef exp_of{"_exp(Tensor x) -> Tensor", "exp(x)\n dx = g * out"};
 constinit ExpressionRef quotient{"_quotient(Tensor x, Tensor y) -> Tensor", "x / y"};
 constinit ExpressionRef difference{"_difference(Tensor x, Tensor y) -> Tensor", "x - y"};
-constinit ExpressionRef below_log{"_below_log(Tensor x, Tensor top, Tensor total) -> Tensor", "x - top - log(total)"};
-constinit ExpressionRef softmax_dx{"_softmax_dx(Tensor grad, Tensor y, Tensor dot) -> Tensor", "(grad - dot) * y"};
+constinit ExpressionRef below_log{"_below_log(Tensor x, Tensor top, Tensor total) -> Tensor",
+                                  "x - top - log(total)"};
+constinit ExpressionRef softmax_dx{"_softmax_dx(Tensor grad, Tensor y, Tensor dot) -> Tensor",
+                                   "(grad - dot) * y"};
 
 Tensor top_of(const Tensor& x, int64_t dim) {
   NoGrad guard;  // the shift cancels: softmax is the same for every top

@@ -1,5 +1,6 @@
-// Steps of optimizers on lists: for each parameter one program with several outputs, all in place. A backend that has a kernel for
-// the op fuses it over all parameters. `skip` is found_inf, or the number 0.
+// Steps of optimizers on lists: for each parameter one program with several outputs, all in place.
+// A backend that has a kernel for the op fuses it over all parameters. `skip` is found_inf, or the
+// number 0.
 #include "pack.h"
 
 #include <cmath>
@@ -7,20 +8,24 @@
 namespace tenon::ops_pack {
 namespace {
 
-// PyTorch's torch.optim.SGD: d = ±g + weight_decay p; buffer = d at first, else momentum buffer + (1 - dampening) d.
+// PyTorch's torch.optim.SGD: d = ±g + weight_decay p; buffer = d at first, else momentum buffer +
+// (1 - dampening) d.
 constinit ExpressionRef sgd_plain{
     "_sgd(Tensor(a!) p, Tensor grad, Tensor skip, float lr, float sign, float decay) -> Tensor(a!)",
     "where(skip != 0, p, p - lr * (sign * grad + decay * p))"};
 constinit ExpressionRef sgd_momentum{
-    "_sgd_momentum(Tensor(a!) p, Tensor grad, Tensor(b!) buffer, Tensor skip, float lr, float sign, float decay,"
+    "_sgd_momentum(Tensor(a!) p, Tensor grad, Tensor(b!) buffer, Tensor skip, float lr, float "
+    "sign, float decay,"
     " float old, float fresh, float ahead, float own) -> (Tensor(a!), Tensor(b!))",
     "let d = sign * grad + decay * p\n"
     "let b = old * buffer + fresh * d\n"
     "where(skip != 0, p, p - lr * (own * d + ahead * b))\n"
     "where(skip != 0, buffer, b)"};
-// Kingma & Ba, algorithm 1, in the order of PyTorch's torch.optim.Adam; `shrink` is AdamW's factor of the parameter.
+// Kingma & Ba, algorithm 1, in the order of PyTorch's torch.optim.Adam; `shrink` is AdamW's factor
+// of the parameter.
 constinit ExpressionRef adam{
-    "_adam(Tensor(a!) p, Tensor grad, Tensor(b!) average, Tensor(c!) square_average, Tensor skip, float sign,"
+    "_adam(Tensor(a!) p, Tensor grad, Tensor(b!) average, Tensor(c!) square_average, Tensor skip, "
+    "float sign,"
     " float decay, float shrink, float beta1, float beta2, float size, float root, float eps)"
     " -> (Tensor(a!), Tensor(b!), Tensor(c!))",
     "let d = sign * grad + decay * p\n"
@@ -30,29 +35,35 @@ constinit ExpressionRef adam{
     "where(skip != 0, average, m)\n"
     "where(skip != 0, square_average, v)"};
 constinit ExpressionRef scale_{"_scale_(Tensor(a!) x, Tensor factor) -> Tensor(a!)", "x * factor"};
-constinit ExpressionRef not_finite{"_not_finite(Tensor x) -> Tensor", "where(isfinite(x), 0.0, 1.0)"};
+constinit ExpressionRef not_finite{"_not_finite(Tensor x) -> Tensor",
+                                   "where(isfinite(x), 0.0, 1.0)"};
 constinit ExpressionRef note_{"_note_(Tensor(a!) found, Tensor x) -> Tensor(a!)", "max(found, x)"};
 
 void expect_as_many(const char* op, const char* what, uint32_t n, uint32_t params) {
   if (n == params) return;
-  fail(std::string(op) + ": " + std::to_string(n) + " " + what + " for " + std::to_string(params) + " params");
+  fail(std::string(op) + ": " + std::to_string(n) + " " + what + " for " + std::to_string(params) +
+       " params");
 }
-void expect_alike(const char* op, const char* what, uint32_t i, const Tensor& param, const Tensor& t) {
+void expect_alike(const char* op, const char* what, uint32_t i, const Tensor& param,
+                  const Tensor& t) {
   bool same = t && t.dim() == param.dim();
   for (int64_t d = 0; same && d < t.dim(); ++d) same = t.size(d) == param.size(d);
   if (same) return;
-  fail(std::string(op) + ": " + what + " " + std::to_string(i) + " is " + (t ? sizes_text(t.sizes()) : "None") +
-       ", its param " + sizes_text(param.sizes()));
+  fail(std::string(op) + ": " + what + " " + std::to_string(i) + " is " +
+       (t ? sizes_text(t.sizes()) : "None") + ", its param " + sizes_text(param.sizes()));
 }
 
 // A tensor of one element as one without dimensions, which broadcasts to all.
 Tensor scalar(const char* op, const char* what, const Tensor& t) {
-  if (t && t.numel() != 1) fail(std::string(op) + ": " + what + " has " + std::to_string(t.numel()) + " elements, expected 1");
+  if (t && t.numel() != 1)
+    fail(std::string(op) + ": " + what + " has " + std::to_string(t.numel()) +
+         " elements, expected 1");
   return t && t.dim() > 0 ? prim::reshape(t, {}) : t;
 }
 
-void sgd(Tensors params, Tensors grads, Tensors buffers, double lr, double momentum, double dampening,
-         double weight_decay, bool nesterov, bool maximize, bool first, Tensor found_inf) {
+void sgd(Tensors params, Tensors grads, Tensors buffers, double lr, double momentum,
+         double dampening, double weight_decay, bool nesterov, bool maximize, bool first,
+         Tensor found_inf) {
   NoGrad guard;
   expect_as_many("sgd_step", "grads", grads.size(), params.size());
   if (momentum != 0) expect_as_many("sgd_step", "momentum_buffers", buffers.size(), params.size());
@@ -74,9 +85,9 @@ void sgd(Tensors params, Tensors grads, Tensors buffers, double lr, double momen
   }
 }
 
-void adam_all(Tensors params, Tensors grads, Tensors averages, Tensors square_averages, double lr, int64_t step,
-              double beta1, double beta2, double eps, double weight_decay, bool decoupled, bool maximize,
-              Tensor found_inf) {
+void adam_all(Tensors params, Tensors grads, Tensors averages, Tensors square_averages, double lr,
+              int64_t step, double beta1, double beta2, double eps, double weight_decay,
+              bool decoupled, bool maximize, Tensor found_inf) {
   NoGrad guard;
   expect_as_many("adam_step", "grads", grads.size(), params.size());
   expect_as_many("adam_step", "exp_avgs", averages.size(), params.size());
@@ -104,7 +115,8 @@ void unscale(Tensors grads, Tensor found_inf, Tensor inv_scale) {
   for (uint32_t i = 0; i < grads.size(); ++i) {
     Tensor grad = grads[i];
     if (grad.numel() == 0) continue;
-    prim::elementwise(note_, found_inf, prim::reduce(TN_MAX, Tensors(&grad, 1), {}, false, not_finite));
+    prim::elementwise(note_, found_inf,
+                      prim::reduce(TN_MAX, Tensors(&grad, 1), {}, false, not_finite));
     prim::elementwise(scale_, grad, inv_scale);
   }
 }
@@ -112,17 +124,23 @@ void unscale(Tensors grads, Tensor found_inf, Tensor inv_scale) {
 }  // namespace
 
 void optim() {
-  op("sgd_step(Tensor(a!)[] params, Tensor[] grads, Tensor(b!)[] momentum_buffers, dynamic float lr,"
-     " float momentum=0, float dampening=0, float weight_decay=0, bool nesterov=False, bool maximize=False,"
+  op("sgd_step(Tensor(a!)[] params, Tensor[] grads, Tensor(b!)[] momentum_buffers, dynamic float "
+     "lr,"
+     " float momentum=0, float dampening=0, float weight_decay=0, bool nesterov=False, bool "
+     "maximize=False,"
      " bool first=False, Tensor? found_inf=None) -> ()")
       .no_gradient()
       .meaning(sgd);
-  op("adam_step(Tensor(a!)[] params, Tensor[] grads, Tensor(b!)[] exp_avgs, Tensor(c!)[] exp_avg_sqs,"
+  op("adam_step(Tensor(a!)[] params, Tensor[] grads, Tensor(b!)[] exp_avgs, Tensor(c!)[] "
+     "exp_avg_sqs,"
      " dynamic float lr, dynamic int step, float beta1=0.9, float beta2=0.999, float eps=1e-8,"
-     " float weight_decay=0, bool decoupled=False, bool maximize=False, Tensor? found_inf=None) -> ()")
+     " float weight_decay=0, bool decoupled=False, bool maximize=False, Tensor? found_inf=None) -> "
+     "()")
       .no_gradient()
       .meaning(adam_all);
-  op("unscale_(Tensor(a!)[] grads, Tensor(b!) found_inf, Tensor inv_scale) -> ()").no_gradient().meaning(unscale);
+  op("unscale_(Tensor(a!)[] grads, Tensor(b!) found_inf, Tensor inv_scale) -> ()")
+      .no_gradient()
+      .meaning(unscale);
 }
 
 }  // namespace tenon::ops_pack

@@ -1,5 +1,6 @@
-// The standard op pack: a file a family, each with one function that registers its ops. To add an op is one entry there, one line in
-// sdk/include/tenon/ops, and a row in the tests. Ops whose names begin with '_' are parts of others.
+// The standard op pack: a file a family, each with one function that registers its ops. To add an
+// op is one entry there, one line in sdk/include/tenon/ops, and a row in the tests. Ops whose names
+// begin with '_' are parts of others.
 #pragma once
 
 #include <tenon/plugin.hpp>

@@ -18,7 +18,9 @@ TENON_PLUGIN(ops) {
 namespace tenon::ops_pack {
 
 int64_t wrap_dim(const char* op, int64_t d, int64_t rank) {
-  int64_t n = rank == 0 ? 1 : rank;  // a tensor without dimensions is taken as one of size 1, as PyTorch does
+  int64_t n = rank == 0
+                  ? 1
+                  : rank;  // a tensor without dimensions is taken as one of size 1, as PyTorch does
   if (d < -n || d >= n) {
     fail(std::string(op) + ": dimension " + std::to_string(d) + " is out of range; expected " +
          std::to_string(-n) + " to " + std::to_string(n - 1));

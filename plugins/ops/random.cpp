@@ -1,13 +1,15 @@
-// Random tensors from the random_bits primitive: 32 bits an element, the same on every backend. What is made of them is one formula
-// each, so that uniform, bernoulli and dropout agree bit for bit, and normal within the functions' own errors.
+// Random tensors from the random_bits primitive: 32 bits an element, the same on every backend.
+// What is made of them is one formula each, so that uniform, bernoulli and dropout agree bit for
+// bit, and normal within the functions' own errors.
 #include "pack.h"
 
 namespace tenon::ops_pack {
 namespace {
 
 // [0, 1) with the precision of the type: 24 bits of one number, or 53 of two.
-constinit ExpressionRef uniform24{"_uniform24(Tensor bits, float low, float width) -> Tensor",
-                                  "low + width * (float(int(bits) >> 8 & 16777215) * 5.9604644775390625e-8)"};
+constinit ExpressionRef uniform24{
+    "_uniform24(Tensor bits, float low, float width) -> Tensor",
+    "low + width * (float(int(bits) >> 8 & 16777215) * 5.9604644775390625e-8)"};
 constinit ExpressionRef uniform53{
     "_uniform53(Tensor high, Tensor low, Tensor zero, float start, float width) -> Tensor",
     "start + width * (zero + ((int(high) & 4294967295) >> 5) * 1.4901161193847656e-8"
@@ -19,7 +21,8 @@ constinit ExpressionRef normal24{
     " * cos(6.283185307179586 * (float(int(b) >> 8 & 16777215) * 5.9604644775390625e-8))"};
 constinit ExpressionRef chosen{"_chosen(Tensor bits, float p) -> Tensor",
                                "float(int(bits) >> 8 & 16777215) * 5.9604644775390625e-8 >= p"};
-constinit ExpressionRef keep{"_keep(Tensor x, Tensor mask, float scale) -> Tensor", "where(mask, x * scale, 0)"};
+constinit ExpressionRef keep{"_keep(Tensor x, Tensor mask, float scale) -> Tensor",
+                             "where(mask, x * scale, 0)"};
 constinit ExpressionRef below{"_below(Tensor u, Tensor p) -> Tensor", "where(u < p, 1.0, 0.0)"};
 
 std::vector<int64_t> with_front(int64_t n, Ints sizes) {
@@ -28,22 +31,27 @@ std::vector<int64_t> with_front(int64_t n, Ints sizes) {
   return all;
 }
 // Part i of bits [2, ..].
-Tensor part(const Tensor& bits, int64_t i, Ints sizes) { return prim::reshape(prim::slice(bits, 0, i, i + 1), sizes); }
+Tensor part(const Tensor& bits, int64_t i, Ints sizes) {
+  return prim::reshape(prim::slice(bits, 0, i, i + 1), sizes);
+}
 
 void expect_float(const char* op, Dtype dtype) {
-  if (!dtype.is_float()) fail(std::string(op) + ": dtype is " + dtype.name() + ", expected a float one");
+  if (!dtype.is_float())
+    fail(std::string(op) + ": dtype is " + dtype.name() + ", expected a float one");
 }
 
 Tensor uniform_of(const char* op, Ints sizes, double low, double high, Dtype dtype, Device device) {
   if (!dtype) dtype = float32;
   expect_float(op, dtype);
   if (!(low <= high)) {
-    fail(std::string(op) + ": low is " + std::to_string(low) + ", above high, " + std::to_string(high));
+    fail(std::string(op) + ": low is " + std::to_string(low) + ", above high, " +
+         std::to_string(high));
   }
   if (dtype == float64) {
     Tensor bits = prim::random_bits(with_front(2, sizes), device);
     Tensor zero = prim::fill({}, 0, float64, device);
-    return prim::elementwise(uniform53, part(bits, 0, sizes), part(bits, 1, sizes), zero, low, high - low);
+    return prim::elementwise(uniform53, part(bits, 0, sizes), part(bits, 1, sizes), zero, low,
+                             high - low);
   }
   Tensor values = prim::elementwise(uniform24, prim::random_bits(sizes, device), low, high - low);
   return dtype == float32 ? values : prim::copy(values, dtype);
@@ -58,7 +66,8 @@ Tensor normal_of(Ints sizes, Dtype dtype, Device device) {
 }
 
 void expect_probability(const char* op, double p) {
-  if (!(p >= 0 && p <= 1)) fail(std::string(op) + ": p is " + std::to_string(p) + ", expected 0 to 1");
+  if (!(p >= 0 && p <= 1))
+    fail(std::string(op) + ": p is " + std::to_string(p) + ", expected 0 to 1");
 }
 
 }  // namespace
@@ -66,9 +75,14 @@ void expect_probability(const char* op, double p) {
 void random() {
   op("rand(int[] sizes, dtype? dtype=None, device? device=None) -> Tensor")
       .random()
-      .meaning([](Ints sizes, Dtype dtype, Device device) { return uniform_of("rand", sizes, 0, 1, dtype, device); });
-  op("randn(int[] sizes, dtype? dtype=None, device? device=None) -> Tensor").random().meaning(normal_of);
-  op("uniform(int[] sizes, float low=0, float high=1, dtype? dtype=None, device? device=None) -> Tensor")
+      .meaning([](Ints sizes, Dtype dtype, Device device) {
+        return uniform_of("rand", sizes, 0, 1, dtype, device);
+      });
+  op("randn(int[] sizes, dtype? dtype=None, device? device=None) -> Tensor")
+      .random()
+      .meaning(normal_of);
+  op("uniform(int[] sizes, float low=0, float high=1, dtype? dtype=None, device? device=None) -> "
+     "Tensor")
       .random()
       .meaning([](Ints sizes, double low, double high, Dtype dtype, Device device) {
         return uniform_of("uniform", sizes, low, high, dtype, device);

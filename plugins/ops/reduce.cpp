@@ -21,17 +21,21 @@ Tensor mean_of(const Tensor& values, Ints dims, bool keepdim) {
 void reduce() {
   op("sum(Tensor x, int[] dims=[], bool keepdim=False) -> Tensor")
       .amp(Amp::float32)
-      .meaning([](Tensor x, Ints dims, bool keepdim) { return prim::reduce(TN_SUM, x, dims, keepdim); });
+      .meaning(
+          [](Tensor x, Ints dims, bool keepdim) { return prim::reduce(TN_SUM, x, dims, keepdim); });
   op("mean(Tensor x, int[] dims=[], bool keepdim=False) -> Tensor")
       .amp(Amp::float32)
       .meaning([](Tensor x, Ints dims, bool keepdim) { return mean_of(x, dims, keepdim); });
   op("amax(Tensor x, int[] dims=[], bool keepdim=False) -> Tensor")
       .amp(Amp::widest)
-      .meaning([](Tensor x, Ints dims, bool keepdim) { return prim::reduce(TN_MAX, x, dims, keepdim); });
+      .meaning(
+          [](Tensor x, Ints dims, bool keepdim) { return prim::reduce(TN_MAX, x, dims, keepdim); });
   op("argmax(Tensor x, int[] dims=[], bool keepdim=False) -> Tensor")
       .no_gradient()
       .amp(Amp::widest)
-      .meaning([](Tensor x, Ints dims, bool keepdim) { return prim::reduce(TN_ARGMAX, x, dims, keepdim); });
+      .meaning([](Tensor x, Ints dims, bool keepdim) {
+        return prim::reduce(TN_ARGMAX, x, dims, keepdim);
+      });
 }
 
 }  // namespace tenon::ops_pack

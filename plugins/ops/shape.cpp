@@ -1,15 +1,9 @@
-// Views, which share memory with their first argument, and joins. Gradients of views are the host's.
+// Views, which share memory with their first argument, and joins. Gradients of views are the
+// host's.
 #include "pack.h"
 
 namespace tenon::ops_pack {
 namespace {
-
-// All of x as a view, to be changed.
-View all_of(const tn_tensor* x) {
-  View view;
-  for (int32_t d = 0; d < x->ndim; ++d) view.append(x->sizes[d], x->strides[d]);
-  return view;
-}
 
 [[noreturn]] void refuse_view(const tn_tensor* x, Ints sizes, const char* why) {
   fail("view: " + sizes_text({x->sizes, size_t(x->ndim)}) + " cannot be seen as " +
@@ -37,15 +31,16 @@ int64_t missing_size(const tn_tensor* x, Ints sizes) {
   return x->numel / known;
 }
 
-// Splits and merges dimensions without moving an element: dimensions of x that follow each other in memory form a run, and each run
-// is cut anew, last dimension first.
+// Splits and merges dimensions without moving an element: dimensions of x that follow each other in
+// memory form a run, and each run is cut anew, last dimension first.
 View reshaped(const tn_tensor* x, Ints sizes) {
   int64_t missing = missing_size(x, sizes);
   if (sizes.size() > TN_MAX_RANK) refuse_view(x, sizes, ": the rank is above 16");
   View view;
   int32_t n = int32_t(sizes.size());
   view.ndim = n;
-  for (int32_t d = 0; d < n; ++d) view.sizes[d] = sizes[size_t(d)] == -1 ? missing : sizes[size_t(d)];
+  for (int32_t d = 0; d < n; ++d)
+    view.sizes[d] = sizes[size_t(d)] == -1 ? missing : sizes[size_t(d)];
   if (x->numel == 0 || (x->flags & TN_TENSOR_CONTIGUOUS)) {
     int64_t stride = 1;
     for (int32_t d = n; d-- > 0;) {
@@ -72,7 +67,7 @@ View reshaped(const tn_tensor* x, Ints sizes) {
 }
 
 View transposed(const tn_tensor* x, int64_t dim0, int64_t dim1) {
-  View view = all_of(x);
+  View view(x);
   int64_t a = wrap_dim("transpose", dim0, x->ndim), b = wrap_dim("transpose", dim1, x->ndim);
   if (x->ndim == 0) return view;
   std::swap(view.sizes[a], view.sizes[b]);
@@ -84,8 +79,8 @@ View selected(const tn_tensor* x, int64_t dim, int64_t index) {
   if (x->ndim == 0) fail("select: x has no dimensions");
   int64_t d = wrap_dim("select", dim, x->ndim), size = x->sizes[d];
   if (index < -size || index >= size) {
-    fail("select: index " + std::to_string(index) + " is out of range for dimension " + std::to_string(d) +
-         " of size " + std::to_string(size));
+    fail("select: index " + std::to_string(index) + " is out of range for dimension " +
+         std::to_string(d) + " of size " + std::to_string(size));
   }
   View view;
   for (int32_t i = 0; i < x->ndim; ++i) {
@@ -103,7 +98,7 @@ View narrowed(const tn_tensor* x, int64_t dim, int64_t start, int64_t length) {
     fail("narrow: " + std::to_string(length) + " elements from " + std::to_string(start) +
          " are not within dimension " + std::to_string(d) + " of size " + std::to_string(size));
   }
-  View view = all_of(x);
+  View view(x);
   view.sizes[d] = length;
   view.offset = from * x->strides[d];
   return view;
@@ -131,9 +126,11 @@ View unsqueezed(const tn_tensor* x, int64_t dim) {
 
 Tensor flattened(const Tensor& x, int64_t start_dim, int64_t end_dim) {
   if (x.dim() == 0) return prim::reshape(x, {1});
-  int64_t start = wrap_dim("flatten", start_dim, x.dim()), end = wrap_dim("flatten", end_dim, x.dim());
+  int64_t start = wrap_dim("flatten", start_dim, x.dim()),
+          end = wrap_dim("flatten", end_dim, x.dim());
   if (start > end) {
-    fail("flatten: start_dim " + std::to_string(start_dim) + " is behind end_dim " + std::to_string(end_dim));
+    fail("flatten: start_dim " + std::to_string(start_dim) + " is behind end_dim " +
+         std::to_string(end_dim));
   }
   std::vector<int64_t> sizes;
   int64_t run = 1;
@@ -164,9 +161,9 @@ Tensor joined(Tensors xs, int64_t dim) {
     bool fits = x.dim() == first.dim() && x.device() == first.device();
     for (int64_t k = 0; fits && k < x.dim(); ++k) fits = k == d || x.size(k) == first.size(k);
     if (!fits) {
-      fail("cat: tensor " + std::to_string(i) + " is " + sizes_text(x.sizes()) + " on " + x.device().name() +
-           ", expected sizes of " + sizes_text(first.sizes()) + " except along " + std::to_string(d) + ", on " +
-           first.device().name());
+      fail("cat: tensor " + std::to_string(i) + " is " + sizes_text(x.sizes()) + " on " +
+           x.device().name() + ", expected sizes of " + sizes_text(first.sizes()) +
+           " except along " + std::to_string(d) + ", on " + first.device().name());
     }
     sizes[size_t(d)] += x.size(d);
   }
@@ -203,7 +200,8 @@ std::vector<Tensor> joined_gradient(const Vjp& call, Tensors xs, int64_t dim) {
 void shape() {
   op("reshape(Tensor(a) x, int[] sizes) -> Tensor(a)").primitive(TN_RESHAPE);
   op("permute(Tensor(a) x, int[] dims) -> Tensor(a)").primitive(TN_PERMUTE);
-  op("slice(Tensor(a) x, int dim, int start=0, int end=9223372036854775807, int step=1) -> Tensor(a)")
+  op("slice(Tensor(a) x, int dim, int start=0, int end=9223372036854775807, int step=1) -> "
+     "Tensor(a)")
       .primitive(TN_SLICE);
   op("expand(Tensor(a) x, int[] sizes) -> Tensor(a)").primitive(TN_EXPAND);
   op("as_strided(Tensor(a) x, int[] sizes, int[] strides, int offset=0) -> Tensor(a)")
@@ -216,7 +214,7 @@ void shape() {
       fail("t: x is " + sizes_text({x->sizes, size_t(x->ndim)}) +
            ", expected at most 2 dimensions; transpose names two");
     }
-    return x->ndim < 2 ? all_of(x) : transposed(x, 0, 1);
+    return x->ndim < 2 ? View(x) : transposed(x, 0, 1);
   });
   op("select(Tensor(a) x, int dim, int index) -> Tensor(a)").view(selected);
   op("narrow(Tensor(a) x, int dim, int start, int length) -> Tensor(a)").view(narrowed);

@@ -173,7 +173,7 @@ Command bench_command() {
       "Measures this machine: `tenon bench overhead` is what calls cost beside their kernels.",
       "SUITE", "overhead"};
   command.options.add_options()  //
-      ("json", po::value<std::string>(),
+      ("json", po::value<std::string>()->value_name("FILE"),
        "write the result to this file as one JSON object; -: to the output")  //
       ("help,h", "this text");
   command.run = run;

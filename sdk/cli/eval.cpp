@@ -38,9 +38,10 @@ int run(const Line& line) {
 Command eval_command() {
   Command command{"eval", "Tests saved weights on the test set of a training.", "FILE.json",
                   "the training that made them"};
-  command.options.add_options()                                                           //
-      ("weights", po::value<std::string>(), "the safetensors file (tenon train --save)")  //
-      ("device", po::value<std::string>()->default_value("cpu"),
+  command.options.add_options()  //
+      ("weights", po::value<std::string>()->value_name("FILE"),
+       "the safetensors file (tenon train --save)")  //
+      ("device", po::value<std::string>()->value_name("NAME")->default_value("cpu"),
        "where to compute (tenon devices)")                          //
       ("json", po::bool_switch(), "the result as one JSON object")  //
       ("help,h", "this text");

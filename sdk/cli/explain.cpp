@@ -161,7 +161,7 @@ Command explain_command() {
                   "another, what was decomposed, copied and cast.",
                   "FILE.json", "the training (see tenon train)"};
   command.options.add_options()  //
-      ("device", po::value<std::string>()->default_value("cpu"),
+      ("device", po::value<std::string>()->value_name("NAME")->default_value("cpu"),
        "where to compute (tenon devices)")                                        //
       ("nested", po::bool_switch(), "also the calls that a decomposition makes")  //
       ("json", po::bool_switch(), "as one JSON object")                           //

@@ -71,7 +71,7 @@ Command ops_command() {
       "Lists the ops: how each would run on a device, its gradient, its class under autocast.", "",
       ""};
   command.options.add_options()  //
-      ("device", po::value<std::string>()->default_value("cpu"),
+      ("device", po::value<std::string>()->value_name("NAME")->default_value("cpu"),
        "of this device (tenon devices)")             //
       ("json", po::bool_switch(), "as a JSON list")  //
       ("help,h", "this text");

@@ -93,12 +93,13 @@ Command train_command() {
   Command command{"train", "Trains a network that a JSON file describes, and tests it.",
                   "FILE.json", "model, data, loss and optimizer (see examples/digits)"};
   command.options.add_options()  //
-      ("device", po::value<std::string>()->default_value("cpu"),
-       "where to compute (tenon devices)")                                                      //
-      ("seed", po::value<int64_t>(), "instead of the file's")                                   //
-      ("epochs", po::value<int64_t>(), "instead of the file's")                                 //
-      ("save", po::value<std::string>(), "write the trained weights to this safetensors file")  //
-      ("json", po::bool_switch(), "the result as one JSON object")                              //
+      ("device", po::value<std::string>()->value_name("NAME")->default_value("cpu"),
+       "where to compute (tenon devices)")                                        //
+      ("seed", po::value<int64_t>()->value_name("N"), "instead of the file's")    //
+      ("epochs", po::value<int64_t>()->value_name("N"), "instead of the file's")  //
+      ("save", po::value<std::string>()->value_name("FILE"),
+       "write the trained weights to this safetensors file")        //
+      ("json", po::bool_switch(), "the result as one JSON object")  //
       ("help,h", "this text");
   command.run = run;
   return command;

@@ -100,16 +100,15 @@ void flush_f64(double* sum, double* error, const double* x, int64_t n) {
   }
 }
 
-TENON_INLINE float log_of(float x) { return __builtin_logf(x); }
-TENON_INLINE double log_of(double x) { return __builtin_log(x); }
-
+// log(sum(exp(x - top))) where top is the largest element; 0 where that is not finite.
 template <typename T>
-T log_sum_exp(const T* x, int64_t n) {
+double log_sum_exp(const T* x, int64_t n, T* largest) {
   constexpr int64_t w = kLanes<T>;
   const T infinity = static_cast<T>(__builtin_inf());
   const T top = fold_floats<Max, T>(x, n);
+  *largest = top;
   if (!(top < infinity && top > -infinity)) {
-    return top;
+    return 0;
   }
   const Vec<T> shift = broadcast(top);
   double total = 0;
@@ -128,19 +127,24 @@ T log_sum_exp(const T* x, int64_t n) {
     }
     total += fold_across<Add, T>(sum);
   }
-  return top + log_of(static_cast<T>(total));
+  return __builtin_log(total);
 }
 
+// The subtraction of lse in two parts, the first of which is exact for the elements that count: an lse of 1000, rounded to
+// float32, would cost the result three digits.
 template <typename T>
-void softmax(T* d, const T* x, T lse, T scale, int64_t n) {
+void softmax(T* d, const T* x, double lse, T scale, int64_t n) {
   constexpr int64_t w = kLanes<T>;
-  const Vec<T> shift = broadcast(lse);
+  const T high = static_cast<T>(lse);
+  const T low = static_cast<T>(lse - high);
+  const Vec<T> first = broadcast(high);
+  const Vec<T> second = broadcast(low == low ? low : T(0));
   int64_t i = 0;
   for (; i + w <= n; i += w) {
-    store(d + i, Exp::of(load(x + i) - shift) * scale);
+    store(d + i, Exp::of(load(x + i) - first - second) * scale);
   }
   if (i < n) {
-    store_part(d + i, n - i, Exp::of(load_part(x + i, n - i, lse) - shift) * scale);
+    store_part(d + i, n - i, Exp::of(load_part(x + i, n - i, high) - first - second) * scale);
   }
 }
 

@@ -29,7 +29,6 @@ struct Step {
 // How the two operands of a binary step vary: v moves with the index, s is one element for all.
 enum Shape { kVV = 0, kVS = 1, kSV = 2, kShapes = 3 };
 
-// Partial sums and products of floats are kept as two doubles whose sum is meant (the second is the rounding error so far).
 struct GemmArgs {
   int64_t m, n, k;
   const void* a;  // [m, k], any strides
@@ -65,10 +64,10 @@ struct Table {
   void (*flush_f32)(double* sum, const float* x, int64_t n);
   void (*flush_f64)(double* sum, double* error, const double* x, int64_t n);
 
-  // Rows of logits: log(sum(exp(x))), and d = (exp(x - lse)) * scale.
-  float (*log_sum_exp_f32)(const float* x, int64_t n);
-  double (*log_sum_exp_f64)(const double* x, int64_t n);
-  void (*softmax_f32)(float* d, const float* x, float lse, float scale, int64_t n);
+  // Rows of logits: log(sum(exp(x - *top))) with the largest element in *top, and d = exp(x - lse) * scale.
+  double (*log_sum_exp_f32)(const float* x, int64_t n, float* top);
+  double (*log_sum_exp_f64)(const double* x, int64_t n, double* top);
+  void (*softmax_f32)(float* d, const float* x, double lse, float scale, int64_t n);
   void (*softmax_f64)(double* d, const double* x, double lse, double scale, int64_t n);
 
   // c = a b (+ bias) (relu), on the calling thread.

@@ -165,7 +165,7 @@ typedef struct tn_value {
  * four register types (others only in CAST). Operands have the same type as the result except where noted. Comparisons take
  * any one type and give TN_BOOL. NaN propagates through MIN and MAX. Integer arithmetic wraps. */
 enum {
-  TN_I_LOAD = 0,   /* operand `a` of the loop, converted from its dtype to the register type */
+  TN_I_LOAD = 0,   /* input `a` (operand n_outputs + a of a loop), converted from its dtype to the register type */
   TN_I_PARAM = 1,  /* parameter `a`: .f for float types, .i for TN_INT64 and TN_BOOL */
   TN_I_CONST = 2,  /* constants[a], read as PARAM is */
   TN_I_STORE = 3,  /* register `a` to output `b`, converted to the output's dtype */
@@ -211,8 +211,8 @@ enum {
   TN_I_SUB,
   TN_I_MUL,
   TN_I_DIV,      /* floats only */
-  TN_I_FLOORDIV, /* rounds down; integers by 0 give 0 */
-  TN_I_REM,      /* a - floor(a / b) * b: the sign of b; integers by 0 give 0 */
+  TN_I_FLOORDIV, /* rounds down the exact quotient; integers by 0 give 0 */
+  TN_I_REM,      /* what FLOORDIV leaves: the sign of b; integers by 0 give 0 */
   TN_I_FMOD,     /* the sign of a; floats as C's fmod; integers by 0 give 0 */
   TN_I_POW,      /* integers: a negative exponent gives 0, except for bases 1 and -1 */
   TN_I_ATAN2,
@@ -317,7 +317,7 @@ typedef struct tn_reduction {
  *  COPY          args: x      outputs: y of the same sizes, any strides and dtypes, one device.  optional: an elementwise cast
  *  FILL          args: number                                    outputs: y, any strides.        optional: elementwise
  *  IOTA          args: start (number), step (number)             outputs: y [n], contiguous
- *  GATHER        args: x, int dim, index (int64, checked by the kernel unless `unchecked`)       outputs: index's sizes
+ *  GATHER        args: x, int dim, index (int64; the kernel checks its values)       outputs: index's sizes
  *                y[.., i, ..] = x[.., index[.., i, ..], ..]; index's sizes fit x's except along dim
  *  SCATTER       args: index, int dim, src (index's sizes), bool add    outputs: y, holds its old values; written in place.
  *                add: sums in any order unless deterministic mode is on; set: equal indices leave one of the values
@@ -510,8 +510,8 @@ typedef struct tn_device_def {
   int32_t (*count)(void* self);
   /* Bytes of memory, never 0. The host caches above this. NULL *memory with success means out of memory. */
   tn_status* (*allocate)(void* self, int32_t index, uint64_t bytes, void** memory);
-  void (*free)(void* self, int32_t index, void* memory, uint64_t bytes);
-  /* Ordered in `stream`, which belongs to this device. dst or src may be host memory (device type cpu): the host waits for
+  void (*free)(void* self, int32_t index, void* memory, uint64_t bytes); /* when all work on it is done */
+  /* dst and src may lie inside an allocation, unless TN_DEVICE_NO_ADDRESS. Ordered in `stream`, which belongs to this device. dst or src may be host memory (device type cpu): the host waits for
    * the stream before it reads or frees that. Between two devices of this type both belong to it. Offsets are in bytes. */
   tn_status* (*copy)(void* self, tn_stream* stream, tn_device dst_device, void* dst, uint64_t dst_offset,
                      tn_device src_device, const void* src, uint64_t src_offset, uint64_t bytes);
@@ -523,7 +523,8 @@ typedef struct tn_device_def {
   tn_status* (*event_create)(void* self, int32_t index, void** event);
   void (*event_destroy)(void* self, int32_t index, void* event);
   tn_status* (*event_record)(void* self, int32_t index, void* event, void* stream);
-  tn_status* (*stream_wait_event)(void* self, int32_t index, void* stream, void* event); /* any device of this type */
+  /* Waits for the record that was last before this call; the event may be recorded again at once. Any device of this type. */
+  tn_status* (*stream_wait_event)(void* self, int32_t index, void* stream, void* event);
   tn_status* (*event_query)(void* self, int32_t index, void* event, int32_t* done);
   tn_status* (*event_synchronize)(void* self, int32_t index, void* event);
   /* Optional: bytes free and in all on the device. Absent: unknown. */

@@ -9,10 +9,11 @@
 #include "tenon/ops/optim.hpp"
 
 namespace tenon {
-inline namespace v0 TENON_HIDDEN {
+inline namespace TENON_HIDDEN v0 {
 
-// Ops of this thread on `device` run in the precision of their class until the end of the scope. lower: none takes the device's
-// own; policy: a plugin's, by name. Scopes nest; casts of parameters are kept until the outermost ends.
+// Ops of this thread on `device` run in the precision of their class until the end of the scope.
+// lower: none takes the device's own; policy: a plugin's, by name. Scopes nest; casts of parameters
+// are kept until the outermost ends.
 class Autocast {
  public:
   explicit Autocast(Device device, Dtype lower = {}, const char* policy = nullptr) {
@@ -24,7 +25,8 @@ class Autocast {
 };
 inline bool autocast_enabled() { return detail::api.amp->enabled() != 0; }
 
-// Scales the loss so that small gradients survive float16; skips the steps whose gradients are not finite, and finds the scale.
+// Scales the loss so that small gradients survive float16; skips the steps whose gradients are not
+// finite, and finds the scale.
 //   scaler.scale(loss).backward(); scaler.step(optimizer); scaler.update();
 // One thread at a time. The algorithm is PyTorch's GradScaler.
 class GradScaler {
@@ -44,7 +46,8 @@ class GradScaler {
   explicit GradScaler(Options options) : options_(options), state_{options.init_scale, 0} {}
 
   Tensor scale(const Tensor& loss) const { return loss * state_.scale; }
-  // Divides the gradients by the scale and notes whether all are finite. step does it when it was not done (to clip, do it first).
+  // Divides the gradients by the scale and notes whether all are finite. step does it when it was
+  // not done (to clip, do it first).
   void unscale(const Object& optimizer) {
     if (unscaled_) return;
     std::vector<Tensor> grads = grads_of(optimizer);
@@ -55,7 +58,8 @@ class GradScaler {
     }
     unscaled_ = true;
   }
-  // The optimizer's step, unless a gradient is inf or NaN. An optimizer whose step takes found_inf decides on its device.
+  // The optimizer's step, unless a gradient is inf or NaN. An optimizer whose step takes found_inf
+  // decides on its device.
   void step(const Object& optimizer) {
     unscale(optimizer);
     if (optimizer.method_schema("step").find("found_inf") != std::string::npos) {
@@ -64,7 +68,8 @@ class GradScaler {
       optimizer.invoke<void>("step");
     }
   }
-  // After step: shrinks the scale when the step was skipped, grows it after growth_interval good ones.
+  // After step: shrinks the scale when the step was skipped, grows it after growth_interval good
+  // ones.
   void update() {
     if (skipped()) {
       state_ = {state_.scale * options_.backoff_factor, 0};

@@ -1,4 +1,5 @@
-// Gradients: modes of this thread, backward and grad, hooks, functions with a gradient of one's own, and the recorded graph.
+// Gradients: modes of this thread, backward and grad, hooks, functions with a gradient of one's
+// own, and the recorded graph.
 #pragma once
 
 #include <array>
@@ -12,7 +13,7 @@
 #include "tenon/ops/primitive.hpp"
 
 namespace tenon {
-inline namespace v0 TENON_HIDDEN {
+inline namespace TENON_HIDDEN v0 {
 
 // Sets the mode of this thread until the end of the scope. Scopes nest.
 class GradModeGuard {
@@ -41,7 +42,8 @@ struct InferenceMode : GradModeGuard {
 };
 inline bool grad_enabled() { return detail::api.autograd->mode() == TN_GRAD_MODE; }
 
-// Within the scope, calls of this thread are remembered by their nodes, and backward stops at the first NaN and names its call.
+// Within the scope, calls of this thread are remembered by their nodes, and backward stops at the
+// first NaN and names its call.
 class AnomalyGuard {
  public:
   explicit AnomalyGuard(bool on = true) : before_(detail::api.autograd->anomaly()) {
@@ -59,16 +61,19 @@ struct GradOptions {
   Tensors grad_outputs = {};  // one for each output; none: ones, for outputs of one element
   bool retain_graph = false;  // to go through it again; create_graph implies it
   bool create_graph = false;  // the gradients have gradients
-  bool allow_unused = false;  // null gradients, instead of an Error, for inputs that the outputs do not depend on
+  bool allow_unused =
+      false;  // null gradients, instead of an Error, for inputs that the outputs do not depend on
 };
 
 namespace detail {
 inline uint32_t grad_flags(const GradOptions& options) {
-  return (options.retain_graph ? TN_RETAIN_GRAPH : 0) | (options.create_graph ? TN_CREATE_GRAPH : 0) |
+  return (options.retain_graph ? TN_RETAIN_GRAPH : 0) |
+         (options.create_graph ? TN_CREATE_GRAPH : 0) |
          (options.allow_unused ? TN_ALLOW_UNUSED : 0);
 }
 // The gradients given for n outputs: none stands for n times NULL.
-inline std::vector<tn_tensor*> output_grads(const char* what, const GradOptions& options, uint32_t n) {
+inline std::vector<tn_tensor*> output_grads(const char* what, const GradOptions& options,
+                                            uint32_t n) {
   const Tensors& given = options.grad_outputs;
   if (given.size() == 0) return std::vector<tn_tensor*>(n);
   if (given.size() != n) {
@@ -85,7 +90,8 @@ inline void backward(const Tensors& outputs, const GradOptions& options = {}) {
   check(detail::api.autograd->backward(outputs.data(), grads.data(), outputs.size(),
                                        detail::grad_flags(options)));
 }
-// The gradients of the outputs' sum with respect to `inputs`, leaves or not; nothing is accumulated.
+// The gradients of the outputs' sum with respect to `inputs`, leaves or not; nothing is
+// accumulated.
 inline std::vector<Tensor> grad(const Tensors& outputs, const Tensors& inputs,
                                 const GradOptions& options = {}) {
   auto grads = detail::output_grads("grad", options, outputs.size());
@@ -126,11 +132,12 @@ uint64_t Tensor::register_hook(F f) const {
   return id;
 }
 
-// What a custom function keeps from forward to backward. A function that keeps more than tensors states its own, derived from
-// this one, as its member `Context`.
+// What a custom function keeps from forward to backward. A function that keeps more than tensors
+// states its own, derived from this one, as its member `Context`.
 class Context {
  public:
-  // In forward: tensors for backward, which are checked there for in-place changes. Inputs and outputs may be among them.
+  // In forward: tensors for backward, which are checked there for in-place changes. Inputs and
+  // outputs may be among them.
   void save(std::vector<Tensor> tensors) { saved_ = std::move(tensors); }
   // In backward.
   Tensor saved(uint32_t i) const {
@@ -157,8 +164,9 @@ class Context {
 //     static Tensor backward(Context& context, Tensor g) { return g * 2; }
 //   };
 //   auto y = Twice::apply(x);
-// forward runs unrecorded, and gives a Tensor, or a tuple, array or vector of them. backward takes the context and a gradient for
-// each output (or a vector of them; zeros where none came), and gives one for each Tensor argument of forward, null for zero.
+// forward runs unrecorded, and gives a Tensor, or a tuple, array or vector of them. backward takes
+// the context and a gradient for each output (or a vector of them; zeros where none came), and
+// gives one for each Tensor argument of forward, null for zero.
 template <typename Derived>
 class Function {
  public:
@@ -202,9 +210,9 @@ class Function {
     });
     std::vector<tenon::Tensor> saved = std::move(state->saved_);
     Tensors in(inputs), kept(saved);
-    check(detail::api.autograd->custom(name().c_str(), run_backward, state, destroy, in.data(), in.size(),
-                                       outputs.data(), uint32_t(outputs.size()), kept.data(),
-                                       kept.size()));
+    check(detail::api.autograd->custom(name().c_str(), run_backward, state, destroy, in.data(),
+                                       in.size(), outputs.data(), uint32_t(outputs.size()),
+                                       kept.data(), kept.size()));
     drop.state = nullptr;
     return result;
   }
@@ -247,7 +255,8 @@ class Function {
       }
       return [&]<size_t... I>(std::index_sequence<I...>) {
         return Derived::backward(state, grads[I]...);
-      }(std::make_index_sequence<kCount>());
+      }
+      (std::make_index_sequence<kCount>());
     }
   }
   static void destroy(void* self) { delete static_cast<typename Derived::Context*>(self); }
@@ -270,13 +279,7 @@ class Function {
       for (auto& t : result) f(t);
     }
   }
-  static std::string name() {
-    std::string_view text = __PRETTY_FUNCTION__;
-    text = text.substr(text.find("Derived = ") + 10);
-    text = text.substr(0, text.find_first_of(";]"));
-    size_t start = text.rfind(':');
-    return std::string(start == text.npos ? text : text.substr(start + 1));
-  }
+  static std::string name() { return detail::class_name<Derived>(); }
 };
 
 // A recorded call, owned. The graph of y is walked from grad_fn(y) through next(i).

@@ -1,6 +1,7 @@
-// The ground of the C++ face: the host's tables, errors, and the two crossings between C++ and C. Applications get the tables
-// from tenon.hpp, plugins from plugin.hpp; nothing here has a symbol of libtenon.so. All names are hidden, so that every
-// shared object has its own copy of the face and shares nothing by accident.
+// The ground of the C++ face: the host's tables, errors, and the two crossings between C++ and C.
+// Applications get the tables from tenon.hpp, plugins from plugin.hpp; nothing here has a symbol of
+// libtenon.so. All names are hidden, so that every shared object has its own copy of the face and
+// shares nothing by accident.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +12,15 @@
 
 #include "tenon/abi.h"
 
-#define TENON_HIDDEN __attribute__((visibility("hidden")))
+#define TENON_HIDDEN [[gnu::visibility("hidden")]]
 #if defined(__GNUC__) && !defined(__clang__)
-// An application's own classes are visible by default: g++ would warn of each that holds a Tensor, which is hidden.
+// An application's own classes are visible by default: g++ would warn of each that holds a Tensor,
+// which is hidden.
 #pragma GCC diagnostic ignored "-Wattributes"
 #endif
 
 namespace tenon {
-inline namespace v0 TENON_HIDDEN {
+inline namespace TENON_HIDDEN v0 {
 
 namespace detail {
 
@@ -86,7 +88,8 @@ class Error : public std::exception {
   tn_code code() const noexcept { return held_->code; }
   const char* what() const noexcept override { return held_->message.c_str(); }
 
-  // An owned status that says the same; it keeps its causes and payload as long as this is the only copy of the error.
+  // An owned status that says the same; it keeps its causes and payload as long as this is the only
+  // copy of the error.
   tn_status* to_status() const {
     bool alone = __atomic_load_n(&held_->refs, __ATOMIC_ACQUIRE) == 1;
     if (alone && held_->status) return std::exchange(held_->status, nullptr);
@@ -116,7 +119,8 @@ inline const void* exception_tag() noexcept { return &api; }
 
 inline void destroy_exception(void* payload) { delete static_cast<std::exception_ptr*>(payload); }
 
-// Throws what `status` (taken) stands for: the exception that it carries, when this shared object threw it, else an Error.
+// Throws what `status` (taken) stands for: the exception that it carries, when this shared object
+// threw it, else an Error.
 [[noreturn, gnu::cold, gnu::noinline]] inline void raise(tn_status* status) {
   if (void* payload = host()->status_payload(status, exception_tag())) {
     std::exception_ptr exception = *static_cast<std::exception_ptr*>(payload);
@@ -152,7 +156,8 @@ inline void destroy_exception(void* payload) { delete static_cast<std::exception
 
 // Throws when `status` (taken) is an error.
 inline void check(tn_status* status) {
-  if (status) [[unlikely]] detail::raise(status);
+  if (status) [[unlikely]]
+    detail::raise(status);
 }
 
 // Runs C++ code at a C border: exceptions become statuses. The body gives nothing, or a tn_status*.

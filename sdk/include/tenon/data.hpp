@@ -18,7 +18,7 @@
 #include "tenon/random.hpp"
 
 namespace tenon {
-inline namespace v0 TENON_HIDDEN {
+inline namespace TENON_HIDDEN v0 {
 namespace data {
 
 // Items by their index along dimension 0: x [n, ...] and y [n, ...].
@@ -189,5 +189,5 @@ inline void DataLoader::shuffle() {
 }
 
 }  // namespace data
-}  // namespace TENON_HIDDEN
+}  // namespace v0
 }  // namespace tenon

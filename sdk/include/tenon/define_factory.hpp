@@ -6,7 +6,7 @@
 #include "tenon/registrar.hpp"
 
 namespace tenon {
-inline namespace v0 TENON_HIDDEN {
+inline namespace TENON_HIDDEN v0 {
 
 namespace detail {
 
@@ -14,7 +14,8 @@ template <typename F>
 tn_status* call_create(void* self, tn_object* object, const tn_value* args, uint32_t n_args) {
   return tenon::to_status([&] {
     Object handle = Object::borrow(object);
-    call_values<typename Tail<ArgsOf<F>>::type>(Held<F>::get(self), args, n_args, nullptr, 0, handle);
+    call_values<typename Tail<ArgsOf<F>>::type>(Held<F>::get(self), args, n_args, nullptr, 0,
+                                                handle);
   });
 }
 
@@ -38,8 +39,8 @@ void define_factory(tn_object_kind kind, const char* schema, F f) {
 
 namespace plugin {
 
-// A named constructor: f(Object& self, options...) adds parameters, children and methods. Options are by the schema, which gives
-// nothing: "Gated(int dim, float p=0.1)".
+// A named constructor: f(Object& self, options...) adds parameters, children and methods. Options
+// are by the schema, which gives nothing: "Gated(int dim, float p=0.1)".
 template <typename F>
 void layer(const char* schema, F f) {
   detail::define_factory(TN_LAYER, schema, std::move(f));
@@ -53,8 +54,8 @@ void object(const char* schema, F f) {
   detail::define_factory(TN_OTHER_OBJECT, schema, std::move(f));
 }
 
-// A named policy of autocast: f(std::string_view op, Amp own, std::string_view device_type) gives the class of an op whose own is
-// `own`. It must not throw.
+// A named policy of autocast: f(std::string_view op, Amp own, std::string_view device_type) gives
+// the class of an op whose own is `own`. It must not throw.
 template <typename F>
 void amp_policy(const char* name, F f) {
   tn_registrar* r = detail::registration.get();
@@ -62,8 +63,10 @@ void amp_policy(const char* name, F f) {
   tn_amp_policy_def def{};
   def.size = sizeof(def);
   def.name = name;
-  def.classify = [](void* self, const char* op, tn_amp_class own, const char* device_type) noexcept {
-    return tn_amp_class(detail::Held<F>::get(self)(std::string_view(op), Amp(own), std::string_view(device_type)));
+  def.classify = [](void* self, const char* op, tn_amp_class own,
+                    const char* device_type) noexcept {
+    return tn_amp_class(
+        detail::Held<F>::get(self)(std::string_view(op), Amp(own), std::string_view(device_type)));
   };
   def.self = detail::Held<F>::make(std::move(f));
   def.destroy = detail::Held<F>::destroy;

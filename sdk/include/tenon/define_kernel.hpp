@@ -6,7 +6,7 @@
 #include "tenon/registrar.hpp"
 
 namespace tenon {
-inline namespace v0 TENON_HIDDEN {
+inline namespace TENON_HIDDEN v0 {
 
 // What a kernel takes of its tensors' layouts; the host copies others, counts it and explains it.
 enum class Layout : uint32_t {
@@ -17,14 +17,15 @@ enum class Layout : uint32_t {
 inline constexpr Layout rows_contiguous = Layout::rows;
 
 struct KernelOptions {
-  Dtypes dtypes = {};                // that its tensors may have; none: any
+  Dtypes dtypes = {};  // that its tensors may have; none: any
   Layout layouts = Layout::strided;
-  int32_t priority = 0;              // higher is tried first
-  uint32_t traits = 0;               // TN_KERNEL_*
+  int32_t priority = 0;                // higher is tried first
+  uint32_t traits = 0;                 // TN_KERNEL_*
   tn_predicate_fn supports = nullptr;  // 1, or 0 with a reason; its `self` is of no use
 };
 struct PairOptions {
-  uint32_t n_private = 0;               // outputs of the forward for the backward alone, made only when a gradient is needed
+  uint32_t n_private =
+      0;  // outputs of the forward for the backward alone, made only when a gradient is needed
   tn_infer_fn infer_private = nullptr;  // their metas, from the forward's arguments
   uint32_t saves_args = ~0u;            // bit i: backward reads flat tensor argument i
   uint32_t saves_outputs = 0;           // bit i: backward reads output i
@@ -57,8 +58,8 @@ namespace plugin {
 class KernelDefinition {
  public:
   template <typename F>
-  KernelDefinition(const char* op, tn_primitive primitive, std::string device, const KernelOptions& options,
-                   F launch)
+  KernelDefinition(const char* op, tn_primitive primitive, std::string device,
+                   const KernelOptions& options, F launch)
       : op_(op ? op : ""), device_(std::move(device)), functions_(new detail::KernelFunctions) {
     detail::registration.get();
     def_.size = sizeof(def_);
@@ -88,8 +89,9 @@ class KernelDefinition {
     if (status) delete functions_;
     detail::registration.note(status);
   }
-  // The pair's backward. Its arguments are the outputs' gradients (None where zero), the forward's arguments, its outputs and its
-  // private outputs; its outputs the gradients of the forward's tensors, NULL where not wanted.
+  // The pair's backward. Its arguments are the outputs' gradients (None where zero), the forward's
+  // arguments, its outputs and its private outputs; its outputs the gradients of the forward's
+  // tensors, NULL where not wanted.
   template <typename F>
   KernelDefinition& backward(F f, const PairOptions& options = {}) {
     functions_->backward.set(f);
@@ -109,10 +111,11 @@ class KernelDefinition {
   tn_kernel_pair_def pair_{};
 };
 
-// A kernel of an op, by name or by the schema that it knows, on a device type. launch is a tn_kernel_fn (its self is NULL), or takes
-// a Call and throws.
+// A kernel of an op, by name or by the schema that it knows, on a device type. launch is a
+// tn_kernel_fn (its self is NULL), or takes a Call and throws.
 template <typename F>
-KernelDefinition kernel(const char* op, const char* device, const KernelOptions& options, F launch) {
+KernelDefinition kernel(const char* op, const char* device, const KernelOptions& options,
+                        F launch) {
   return KernelDefinition(op, TN_PRIM_NONE, device, options, launch);
 }
 template <typename F>
@@ -121,7 +124,8 @@ KernelDefinition kernel(const char* op, Device device, const KernelOptions& opti
 }
 // A kernel of a primitive.
 template <typename F>
-KernelDefinition kernel(tn_primitive primitive, const char* device, const KernelOptions& options, F launch) {
+KernelDefinition kernel(tn_primitive primitive, const char* device, const KernelOptions& options,
+                        F launch) {
   return KernelDefinition(nullptr, primitive, device, options, launch);
 }
 

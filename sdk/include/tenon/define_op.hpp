@@ -1,8 +1,9 @@
 // Ops from formulas and lambdas: op, fused and vjp. Part of plugin.hpp.
 //
-// Lambdas take a schema's arguments as their parameters: Tensor (null for None), Operand (a tensor or a number), Tensors or
-// std::vector<Tensor>, int64_t, double, bool, Ints, Floats, std::string or std::string_view, Dtype, Device, Object, and
-// std::optional of those. They give a Tensor, or a tuple, array or vector for several outputs, or nothing for none.
+// Lambdas take a schema's arguments as their parameters: Tensor (null for None), Operand (a tensor
+// or a number), Tensors or std::vector<Tensor>, int64_t, double, bool, Ints, Floats, std::string or
+// std::string_view, Dtype, Device, Object, and std::optional of those. They give a Tensor, or a
+// tuple, array or vector for several outputs, or nothing for none.
 #pragma once
 
 #include "tenon/kernel.hpp"
@@ -10,7 +11,7 @@
 #include "tenon/registrar.hpp"
 
 namespace tenon {
-inline namespace v0 TENON_HIDDEN {
+inline namespace TENON_HIDDEN v0 {
 
 enum class Amp : int32_t {
   none = TN_AMP_NONE,        // expands to its decomposition whenever autocast is on
@@ -53,16 +54,25 @@ void write_metas(const R& result, tn_meta* outputs, uint32_t n) {
 }
 template <typename F>
 tn_status* infer_with(F& f, const tn_value* args, uint32_t n_args, tn_meta* outputs, uint32_t n) {
-  return tenon::to_status([&] { write_metas(apply_values<ArgsOf<F>>(f, args, n_args), outputs, n); });
+  return tenon::to_status(
+      [&] { write_metas(apply_values<ArgsOf<F>>(f, args, n_args), outputs, n); });
 }
 template <typename F>
-tn_status* call_infer(void* self, const tn_value* args, uint32_t n_args, tn_meta* outputs, uint32_t n) {
+tn_status* call_infer(void* self, const tn_value* args, uint32_t n_args, tn_meta* outputs,
+                      uint32_t n) {
   return infer_with(OpFunctions::of(self).infer.template get<F>(), args, n_args, outputs, n);
 }
 template <typename F>
 tn_status* call_view(void* self, const tn_value* args, uint32_t n_args, tn_view* view) {
   return tenon::to_status([&] {
-    *view = apply_values<ArgsOf<F>>(OpFunctions::of(self).view.template get<F>(), args, n_args);
+    const View made =
+        apply_values<ArgsOf<F>>(OpFunctions::of(self).view.template get<F>(), args, n_args);
+    view->ndim = made.ndim;
+    view->offset = made.offset;
+    for (int32_t d = 0; d < made.ndim; ++d) {
+      view->sizes[d] = made.sizes[d];
+      view->strides[d] = made.strides[d];
+    }
   });
 }
 
@@ -156,7 +166,8 @@ class OpDefinition {
     def_.view = detail::call_view<F>;
     return *this;
   }
-  // f(Vjp g, arguments...) gives a gradient for each tensor argument (lists laid out flat), null for zero.
+  // f(Vjp g, arguments...) gives a gradient for each tensor argument (lists laid out flat), null
+  // for zero.
   template <typename F>
   OpDefinition& vjp(F f) {
     functions_->vjp.set(std::move(f));
@@ -168,7 +179,9 @@ class OpDefinition {
     def_.primitive = kind;
     return *this;
   }
-  OpDefinition& inplace() { return flag(TN_OP_INPLACE); }          // also `name_`, which writes its first argument
+  OpDefinition& inplace() {
+    return flag(TN_OP_INPLACE);
+  }  // also `name_`, which writes its first argument
   OpDefinition& dynamic() { return flag(TN_OP_DYNAMIC); }          // output sizes depend on values
   OpDefinition& random() { return flag(TN_OP_RANDOM); }            // draws random numbers
   OpDefinition& no_gradient() { return flag(TN_OP_NO_GRADIENT); }  // outputs never require one
@@ -194,13 +207,16 @@ inline OpDefinition fused(const char* schema) { return OpDefinition(schema, null
 // The gradient of another pack's op that has none.
 template <typename F>
 void vjp(const char* op, F f) {
-  // The registrar's vjp has no destroy: the function lives as long as the library, which is never unloaded.
+  // The registrar's vjp has no destroy: the function lives as long as the library, which is never
+  // unloaded.
   tn_registrar* r = detail::registration.get();
   if (detail::registration.error) return;
   void* self = detail::Held<F>::make(std::move(f));
   detail::registration.note(r->vjp(
       r, op,
-      [](void* held, const tn_vjp_call* call) { return detail::vjp_with(detail::Held<F>::get(held), call); },
+      [](void* held, const tn_vjp_call* call) {
+        return detail::vjp_with(detail::Held<F>::get(held), call);
+      },
       self));
 }
 

@@ -8,7 +8,7 @@
 #include "tenon/base.hpp"
 
 namespace tenon {
-inline namespace v0 TENON_HIDDEN {
+inline namespace TENON_HIDDEN v0 {
 
 // A device type and an index. Default: the CPU. Cheap to copy.
 struct Device {

@@ -1,4 +1,5 @@
-// Dtypes as values: tenon::float32, promotion, sets of dtypes for kernels. Nothing here touches tensors.
+// Dtypes as values: tenon::float32, promotion, sets of dtypes for kernels. Nothing here touches
+// tensors.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,7 @@
 #include "tenon/base.hpp"
 
 namespace tenon {
-inline namespace v0 TENON_HIDDEN {
+inline namespace TENON_HIDDEN v0 {
 
 // The type of a tensor's elements. Default: none, which means "as it is" where a dtype is optional.
 struct Dtype {

@@ -1,4 +1,5 @@
-// Why did it run so: what the calls of a function did, op by op, as JSON; and the counters of the process.
+// Why did it run so: what the calls of a function did, op by op, as JSON; and the counters of the
+// process.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,7 @@
 #include "tenon/base.hpp"
 
 namespace tenon {
-inline namespace v0 TENON_HIDDEN {
+inline namespace TENON_HIDDEN v0 {
 
 namespace detail {
 // Takes a JSON text of the host's.
@@ -19,8 +20,8 @@ inline std::string take_text(const char* text) {
 }
 }  // namespace detail
 
-// Runs f and gives a JSON document of the calls it made on this thread: shapes, dtypes, device, the kernel that ran and why each
-// other did not, casts, copies, decompositions.
+// Runs f and gives a JSON document of the calls it made on this thread: shapes, dtypes, device, the
+// kernel that ran and why each other did not, casts, copies, decompositions.
 template <typename F>
 std::string explain(F&& f) {
   struct End {

@@ -1,5 +1,5 @@
-// C++ functions at C borders: what a lambda takes and gives, its call with tn_values, and its life on the heap. Used by objects,
-// hooks, custom gradients and the registrar.
+// C++ functions at C borders: what a lambda takes and gives, its call with tn_values, and its life
+// on the heap. Used by objects, hooks, custom gradients and the registrar.
 #pragma once
 
 #include <tuple>
@@ -9,7 +9,7 @@
 #include "tenon/value.hpp"
 
 namespace tenon {
-inline namespace v0 TENON_HIDDEN {
+inline namespace TENON_HIDDEN v0 {
 namespace detail {
 
 template <typename F>
@@ -31,6 +31,15 @@ using ArgsOf = typename SignatureOf<std::decay_t<F>>::Args;
 template <typename F>
 inline constexpr size_t kArity = std::tuple_size_v<ArgsOf<F>>;
 
+// The last part of T's name: "Net" of app::Net and of app::Net<int>.
+template <typename T>
+std::string class_name() {
+  std::string_view text = __PRETTY_FUNCTION__;
+  text = text.substr(text.find("T = ") + 4);
+  text = text.substr(0, text.find_first_of(";]<"));
+  return std::string(text.substr(text.rfind(':') + 1));  // npos + 1 is 0
+}
+
 // Without its first type: methods take the object first.
 template <typename T>
 struct Tail;
@@ -41,8 +50,8 @@ struct Tail<std::tuple<T, Rest...>> {
 
 [[noreturn, gnu::cold, gnu::noinline]] inline void wrong_count(const char* what, size_t takes,
                                                                size_t got) {
-  fail(std::string("C++ code ") + what + " " + std::to_string(takes) + " values where the schema has " +
-       std::to_string(got));
+  fail(std::string("C++ code ") + what + " " + std::to_string(takes) +
+       " values where the schema has " + std::to_string(got));
 }
 
 // Owned values of results.
@@ -51,10 +60,8 @@ inline void give(tn_value& v, Tensor x) {
   x.release();
 }
 template <typename T>
-  requires std::is_arithmetic_v<T>
-void give(tn_value& v, T x) {
-  v = to_value(x);
-}
+requires std::is_arithmetic_v<T>
+void give(tn_value& v, T x) { v = to_value(x); }
 inline void give(tn_value& v, Dtype x) { v = to_value(x); }
 inline void give(tn_value& v, Device x) { v = to_value(x); }
 inline void give(tn_value& v, Object x);  // object.hpp
@@ -91,7 +98,8 @@ void give_all(R&& result, tn_value* results, uint32_t n) {
     if (std::tuple_size_v<T> != n) wrong_count("gives", std::tuple_size_v<T>, n);
     [&]<size_t... I>(std::index_sequence<I...>) {
       (give(results[I], std::move(std::get<I>(result))), ...);
-    }(std::make_index_sequence<std::tuple_size_v<T>>());
+    }
+    (std::make_index_sequence<std::tuple_size_v<T>>());
   } else {
     if (n != 1) wrong_count("gives", 1, n);
     give(results[0], std::forward<R>(result));
@@ -102,10 +110,12 @@ void give_all(R&& result, tn_value* results, uint32_t n) {
 template <typename ArgTuple, typename F, typename... First>
 decltype(auto) apply_values(F& f, const tn_value* args, uint32_t n_args, First&... first) {
   constexpr size_t kCount = std::tuple_size_v<ArgTuple>;
-  if (kCount != n_args) [[unlikely]] wrong_count("takes", kCount, n_args);
-  return [&]<size_t... I>(std::index_sequence<I...>) -> decltype(auto) {
+  if (kCount != n_args) [[unlikely]]
+    wrong_count("takes", kCount, n_args);
+  return [&]<size_t... I>(std::index_sequence<I...>)->decltype(auto) {
     return f(first..., Unpack<std::tuple_element_t<I, ArgTuple>>::borrow(args[I])...);
-  }(std::make_index_sequence<kCount>());
+  }
+  (std::make_index_sequence<kCount>());
 }
 
 // As apply_values, with the results written.
@@ -121,7 +131,8 @@ void call_values(F& f, const tn_value* args, uint32_t n_args, tn_value* results,
   }
 }
 
-// A function on the heap as `self` and `destroy` of a C struct. A function that keeps nothing lives nowhere: self is NULL.
+// A function on the heap as `self` and `destroy` of a C struct. A function that keeps nothing lives
+// nowhere: self is NULL.
 template <typename F>
 struct Held {
   static void* make(F f) { return new F(std::move(f)); }

@@ -8,7 +8,7 @@
 #include "tenon/object.hpp"
 
 namespace tenon {
-inline namespace v0 TENON_HIDDEN {
+inline namespace TENON_HIDDEN v0 {
 
 // Writes the file whole or not at all. Tensors of any device and layout; dtypes and values stay as
 // they are.
@@ -43,5 +43,5 @@ inline NamedTensors load(const std::string& path) {
   return tensors;
 }
 
-}  // namespace TENON_HIDDEN
+}  // namespace v0
 }  // namespace tenon

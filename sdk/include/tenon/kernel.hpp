@@ -7,7 +7,7 @@
 #include "tenon/function.hpp"
 
 namespace tenon {
-inline namespace v0 TENON_HIDDEN {
+inline namespace TENON_HIDDEN v0 {
 
 // Sizes, dtype and device of an output that is to be made.
 struct Meta : tn_meta {
@@ -23,19 +23,22 @@ struct Meta : tn_meta {
   explicit Meta(const Tensor& t) : Meta(t.sizes(), t.dtype(), t.device()) {}
 };
 
-// A view of an op's first argument: offset in elements from its element 0.
+// A view of an op's first argument: offset in elements from its element 0. Sizes and strides are
+// there up to ndim.
 struct View : tn_view {
-  View() : tn_view{} {}
-  // All of t, to be changed.
-  explicit View(const Tensor& t) : tn_view{} {
-    ndim = int32_t(t.dim());
-    for (int32_t i = 0; i < ndim; ++i) {
-      sizes[i] = t.sizes()[size_t(i)];
-      strides[i] = t.strides()[size_t(i)];
-    }
+  View() {  // NOLINT: the arrays are 256 bytes, and views are made in nanoseconds
+    ndim = 0;
+    reserved = 0;
+    offset = 0;
   }
+  // All of t, to be changed.
+  explicit View(const tn_tensor* t) : View() {
+    for (int32_t d = 0; d < t->ndim; ++d) append(t->sizes[d], t->strides[d]);
+  }
+  explicit View(const Tensor& t) : View(t.get()) {}
   void append(int64_t size, int64_t stride) {
-    if (ndim == TN_MAX_RANK) fail("a view of rank 17 is asked for, 16 is the most");
+    if (ndim == TN_MAX_RANK) [[unlikely]]
+      fail("a view of rank 17 is asked for, 16 is the most");
     sizes[ndim] = size;
     strides[ndim++] = stride;
   }

@@ -1,4 +1,5 @@
-// Borrowed lists of numbers for arguments (`{2, 3}`, a vector, one number), and the reading of single elements of any dtype.
+// Borrowed lists of numbers for arguments (`{2, 3}`, a vector, one number), and the reading of
+// single elements of any dtype.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 #include "tenon/dtype.hpp"
 
 namespace tenon {
-inline namespace v0 TENON_HIDDEN {
+inline namespace TENON_HIDDEN v0 {
 
 // A list of T for the length of a call. It borrows what it was made from: never keep one.
 template <typename T>

@@ -4,7 +4,8 @@
 //     tenon::Object hidden = child("hidden", tenon::Object::create("Linear", 64, 32));
 //     tenon::Tensor forward(tenon::Tensor x) { return relu(hidden(x)); }
 //   };
-//   auto net = tenon::make<Net>();   // an Object: containers hold it, state_dict and training know it
+//   auto net = tenon::make<Net>();   // an Object: containers hold it, state_dict and training know
+//   it
 #pragma once
 
 #include <string>
@@ -14,7 +15,7 @@
 #include "tenon/object.hpp"
 
 namespace tenon {
-inline namespace v0 TENON_HIDDEN {
+inline namespace TENON_HIDDEN v0 {
 
 namespace detail {
 
@@ -24,16 +25,6 @@ inline thread_local const char* module_name = nullptr;
 inline Object new_module_object() {
   const char* name = std::exchange(module_name, nullptr);
   return Object::empty(name ? name : "Module");
-}
-
-// "Net" of a class anywhere.
-template <typename T>
-std::string class_name() {
-  std::string_view text = __PRETTY_FUNCTION__;
-  text = text.substr(text.find("T = ") + 4);
-  text = text.substr(0, text.find_first_of(";]"));
-  size_t start = text.rfind(':');
-  return std::string(start == text.npos ? text : text.substr(start + 1));
 }
 
 template <typename T>
@@ -67,13 +58,15 @@ std::string method_schema(const char* name) {
     ((text += std::string(I ? ", " : "") + schema_type<std::tuple_element_t<I, ArgTuple>>() + " x" +
               std::to_string(I)),
      ...);
-  }(std::make_index_sequence<std::tuple_size_v<ArgTuple>>());
+  }
+  (std::make_index_sequence<std::tuple_size_v<ArgTuple>>());
   text += ") -> ";
   if constexpr (IsTuple<Result>::value) {
     text += "(";
     [&]<size_t... I>(std::index_sequence<I...>) {
       ((text += std::string(I ? ", " : "") + schema_type<std::tuple_element_t<I, Result>>()), ...);
-    }(std::make_index_sequence<std::tuple_size_v<Result>>());
+    }
+    (std::make_index_sequence<std::tuple_size_v<Result>>());
     text += ")";
   } else {
     text += schema_type<Result>();
@@ -83,8 +76,8 @@ std::string method_schema(const char* name) {
 
 }  // namespace detail
 
-// The base of such classes: the object that is being built, to which the constructor adds parameters and children. Lives in the
-// object that make<T> gives, and ends with it.
+// The base of such classes: the object that is being built, to which the constructor adds
+// parameters and children. Lives in the object that make<T> gives, and ends with it.
 class Module : public Object {
  public:
   Module(const Module&) = delete;
@@ -139,7 +132,8 @@ class Made : public Object {
       detail::raise(status);
     }
     made->lives_in_object_ = true;
-    detail::api.object->release(get());  // the T's own reference: it must not keep its own object alive
+    detail::api.object->release(
+        get());  // the T's own reference: it must not keep its own object alive
   }
   T* operator->() const { return made_; }
   T& operator*() const { return *made_; }

@@ -12,7 +12,7 @@
 #include "tenon/object.hpp"
 
 namespace tenon {
-inline namespace v0 TENON_HIDDEN {
+inline namespace TENON_HIDDEN v0 {
 namespace nn {
 
 // y = x Wᵀ + b: weight [out_features, in_features] and bias [out_features], both uniform in
@@ -60,5 +60,5 @@ Object Sequential(Modules&&... modules) {
 }
 
 }  // namespace nn
-}  // namespace TENON_HIDDEN
+}  // namespace v0
 }  // namespace tenon

@@ -1,5 +1,6 @@
-// Objects: layers, optimizers and modules, which the host owns. A handle to any of them, and their methods from C++ lambdas.
-// Classes that become objects are in module.hpp. Objects are not locked: one thread at a time changes one.
+// Objects: layers, optimizers and modules, which the host owns. A handle to any of them, and their
+// methods from C++ lambdas. Classes that become objects are in module.hpp. Objects are not locked:
+// one thread at a time changes one.
 #pragma once
 
 #include <string>
@@ -11,7 +12,7 @@
 #include "tenon/op.hpp"
 
 namespace tenon {
-inline namespace v0 TENON_HIDDEN {
+inline namespace TENON_HIDDEN v0 {
 
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 
@@ -70,7 +71,8 @@ class Object {
   std::string type_name() const { return detail::api.object->type_name(object_); }
   tn_object_kind kind() const { return detail::api.object->kind(object_); }
 
-  // Building. A name has no '.'; a second entry of one name replaces the first. Returns what was added, to go on with.
+  // Building. A name has no '.'; a second entry of one name replaces the first. Returns what was
+  // added, to go on with.
   Tensor parameter(const char* name, Tensor tensor) const {  // asks for its gradient
     if (tensor) tensor.requires_grad_();
     return set(name, std::move(tensor), TN_PARAMETER);
@@ -83,16 +85,18 @@ class Object {
     return tensor;
   }
   template <typename T>
-    requires std::is_base_of_v<Object, T>
-  T child(const char* name, T child) const {
+  requires std::is_base_of_v<Object, T> T child(const char* name, T child)
+  const {
     check(detail::api.object->set_child(object_, name, child.get()));
     return child;
   }
-  // f(Object& self, arguments...), or f(arguments...) without the first; what it gives is by the schema.
+  // f(Object& self, arguments...), or f(arguments...) without the first; what it gives is by the
+  // schema.
   template <typename F>
   const Object& method(const char* schema, F f) const;
 
-  // Reading. Null where the entry is empty; an Error that lists the names when there is none of this name.
+  // Reading. Null where the entry is empty; an Error that lists the names when there is none of
+  // this name.
   Tensor tensor(const char* name) const {
     tn_tensor* t = nullptr;
     check(detail::api.object->tensor(object_, name, &t));
@@ -116,7 +120,8 @@ class Object {
     for (uint32_t i = 0; i < n_children(); ++i) list.push_back(child_at(i));
     return list;
   }
-  // An option by its name in the factory's schema; T as the parameter of a lambda (double, int64_t, bool, std::string, ...).
+  // An option by its name in the factory's schema; T as the parameter of a lambda (double, int64_t,
+  // bool, std::string, ...).
   template <typename T>
   T option(const char* name) const {
     tn_value value;
@@ -144,8 +149,8 @@ class Object {
     check(detail::api.object->method_schema(object_, method, &text));
     return text ? text : "";
   }
-  // f(Object& self, Tensor input, Tensor output): after each forward of one tensor to one; a Tensor that it gives replaces the
-  // output.
+  // f(Object& self, Tensor input, Tensor output): after each forward of one tensor to one; a Tensor
+  // that it gives replaces the output.
   template <typename F>
   uint64_t register_forward_hook(F f) const;
   void remove_forward_hook(uint64_t id) const {
@@ -281,8 +286,8 @@ tn_status* call_method(void* self, tn_object* object, const tn_value* args, uint
 template <typename F>
 const Object& Object::method(const char* schema, F f) const {
   void* self = detail::Held<F>::make(std::move(f));
-  if (tn_status* status = detail::api.object->add_method(object_, schema, detail::call_method<F>, self,
-                                                         detail::Held<F>::destroy)) {
+  if (tn_status* status = detail::api.object->add_method(object_, schema, detail::call_method<F>,
+                                                         self, detail::Held<F>::destroy)) {
     detail::Held<F>::destroy(self);
     detail::raise(status);
   }

@@ -1,5 +1,5 @@
-// Calling an op from C++: a reference that looks its op up once, and the packing of arguments on the stack. The hot path has no
-// heap, no lock and no string; errors leave it out of line.
+// Calling an op from C++: a reference that looks its op up once, and the packing of arguments on
+// the stack. The hot path has no heap, no lock and no string; errors leave it out of line.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +8,10 @@
 #include "tenon/value.hpp"
 
 namespace tenon {
-inline namespace v0 TENON_HIDDEN {
+inline namespace TENON_HIDDEN v0 {
 
-// An op by name, looked up at its first call: `constinit static tn::OpRef squash{"hello_ops.squash"};`. Thread-safe.
+// An op by name, looked up at its first call: `constinit static tn::OpRef
+// squash{"hello_ops.squash"};`. Thread-safe.
 class OpRef {
  public:
   constexpr explicit OpRef(const char* name) : name_(name) {}
@@ -62,7 +63,8 @@ struct Results<std::tuple<R...>> {
   static std::tuple<R...> take(tn_value* values) {
     return [&]<size_t... I>(std::index_sequence<I...>) {
       return std::tuple<R...>{Unpack<R>::own(values[I])...};
-    }(std::index_sequence_for<R...>());
+    }
+    (std::index_sequence_for<R...>());
   }
 };
 template <size_t N>
@@ -93,7 +95,8 @@ R call_primitive(tn_primitive kind, const Args&... args) {
 
 }  // namespace detail
 
-// Calls an op: `call(squash, x, 2.0)`, `call<std::tuple<Tensor, Tensor>>(split, x)`. Arguments by schema; trailing ones default.
+// Calls an op: `call(squash, x, 2.0)`, `call<std::tuple<Tensor, Tensor>>(split, x)`. Arguments by
+// schema; trailing ones default.
 template <typename R = Tensor, typename... Args>
 R call(const OpRef& op, const Args&... args) {
   return detail::call<R>(op, args...);

@@ -1,4 +1,5 @@
-// All ops of the standard pack, as functions and as methods of Tensor. A family a file; to add an op is one line there.
+// All ops of the standard pack, as functions and as methods of Tensor. A family a file; to add an
+// op is one line there.
 #pragma once
 
 #include "tenon/ops/create.hpp"

@@ -13,7 +13,7 @@
 #include "tenon/object.hpp"
 
 namespace tenon {
-inline namespace v0 TENON_HIDDEN {
+inline namespace TENON_HIDDEN v0 {
 namespace optim {
 
 // A handle to any optimizer. Its state_dict has the state of parameter i, counted over all groups,
@@ -125,5 +125,5 @@ inline Optimizer AdamW(const std::vector<Tensor>& parameters, const AdamWOptions
 }
 
 }  // namespace optim
-}  // namespace TENON_HIDDEN
+}  // namespace v0
 }  // namespace tenon

@@ -1,10 +1,13 @@
-// Composition: pipe(x, f, g, h) is h(g(f(x))). f may be an op, an object, a lambda, or a Function's apply.
+// Composition: pipe(x, f, g, h) is h(g(f(x))). f may be an op, an object, a lambda, or a Function's
+// apply.
 #pragma once
 
 #include <utility>
 
+#include "tenon/base.hpp"
+
 namespace tenon {
-inline namespace v0 __attribute__((visibility("hidden"))) {
+inline namespace TENON_HIDDEN v0 {
 
 template <typename T>
 T pipe(T x) {

@@ -1,4 +1,5 @@
-// Tensors as text, roughly as PyTorch prints them: four digits, the middle of long dimensions left out.
+// Tensors as text, roughly as PyTorch prints them: four digits, the middle of long dimensions left
+// out.
 #pragma once
 
 #include <cmath>
@@ -12,15 +13,17 @@
 #include "tenon/ops/shape.hpp"
 
 namespace tenon {
-inline namespace v0 TENON_HIDDEN {
+inline namespace TENON_HIDDEN v0 {
 
 namespace detail {
 
 class TensorPrinter {
  public:
   explicit TensorPrinter(const Tensor& t)
-      : sizes_(t.sizes().begin(), t.sizes().end()), floats_(t.dtype().is_float()),
-        bools_(t.dtype() == bool_), summary_(t.numel() > 1000) {
+      : sizes_(t.sizes().begin(), t.sizes().end()),
+        floats_(t.dtype().is_float()),
+        bools_(t.dtype() == bool_),
+        summary_(t.numel() > 1000) {
     if (floats_) {
       values_ = t.to_vector<double>();
     } else {
@@ -60,8 +63,8 @@ class TensorPrinter {
     int64_t below = 1;
     for (size_t i = d + 1; i < sizes_.size(); ++i) below *= sizes_[i];
     bool last = d + 1 == sizes_.size();
-    std::string between = last ? ", " : "," + std::string(sizes_.size() - d - 1, '\n') +
-                                            std::string(8 + d, ' ');
+    std::string between =
+        last ? ", " : "," + std::string(sizes_.size() - d - 1, '\n') + std::string(8 + d, ' ');
     out += '[';
     for (int64_t i = 0; i < sizes_[d]; ++i) {
       if (i > 0) out += between;
@@ -104,11 +107,13 @@ inline std::string Tensor::to_string() const {
 }
 
 template <typename Traits>
-std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, const Tensor& t) {
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out,
+                                             const Tensor& t) {
   return out << t.to_string().c_str();
 }
 template <typename Traits>
-std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, const Object& o) {
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out,
+                                             const Object& o) {
   return out << o.to_string().c_str();
 }
 

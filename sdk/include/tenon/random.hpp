@@ -1,4 +1,5 @@
-// The state that all random ops of the process draw from: Philox, counter based. Random ops are in ops/random.hpp.
+// The state that all random ops of the process draw from: Philox, counter based. Random ops are in
+// ops/random.hpp.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +7,7 @@
 #include "tenon/base.hpp"
 
 namespace tenon {
-inline namespace v0 TENON_HIDDEN {
+inline namespace TENON_HIDDEN v0 {
 
 struct RandomState {
   uint64_t seed;

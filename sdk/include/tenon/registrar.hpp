@@ -1,4 +1,5 @@
-// The registration under way in this shared object: its registrar and its first error. Part of plugin.hpp.
+// The registration under way in this shared object: its registrar and its first error. Part of
+// plugin.hpp.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +14,19 @@
 #include "tenon/function.hpp"
 
 namespace tenon {
-inline namespace v0 TENON_HIDDEN {
+inline namespace TENON_HIDDEN v0 {
 
 namespace detail {
 
-// The registration under way in this shared object. `error` is the first one; what follows it is passed over.
+// The registration under way in this shared object. `error` is the first one; what follows it is
+// passed over.
 struct Registration {
   tn_registrar* registrar = nullptr;
   tn_status* error = nullptr;
 
   tn_registrar* get() const {
-    if (!registrar) fail("op, kernel and layer register only while the plugin is loaded", TN_FAILED_PRECONDITION);
+    if (!registrar)
+      fail("op, kernel and layer register only while the plugin is loaded", TN_FAILED_PRECONDITION);
     return registrar;
   }
   void note(tn_status* status) {

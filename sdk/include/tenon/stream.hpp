@@ -1,4 +1,5 @@
-// Streams of devices, and waiting for them. The CPU has none: its calls have finished when they return.
+// Streams of devices, and waiting for them. The CPU has none: its calls have finished when they
+// return.
 #pragma once
 
 #include <utility>
@@ -6,7 +7,7 @@
 #include "tenon/device.hpp"
 
 namespace tenon {
-inline namespace v0 TENON_HIDDEN {
+inline namespace TENON_HIDDEN v0 {
 
 // An owned stream of a device; work in it runs in order. Destroyed after its work is done.
 class Stream {

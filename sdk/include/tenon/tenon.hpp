@@ -1,32 +1,25 @@
-// All of Tenon for an application: include this, link libtenon.so (target tenon::tenon). Plugins include plugin.hpp instead.
+// All of Tenon for an application: include this, link libtenon.so (target tenon::tenon). Plugins
+// include plugin.hpp instead.
 #pragma once
 
 #include "tenon/amp.hpp"
 #include "tenon/autograd.hpp"
+#include "tenon/data.hpp"
 #include "tenon/explain.hpp"
+#include "tenon/io.hpp"
 #include "tenon/module.hpp"
+#include "tenon/nn.hpp"
 #include "tenon/object.hpp"
 #include "tenon/ops.hpp"
+#include "tenon/optim.hpp"
 #include "tenon/pipe.hpp"
 #include "tenon/print.hpp"
 #include "tenon/random.hpp"
 #include "tenon/stream.hpp"
 #include "tenon/tensor.hpp"
-#if __has_include("tenon/nn.hpp")
-#include "tenon/nn.hpp"
-#endif
-#if __has_include("tenon/optim.hpp")
-#include "tenon/optim.hpp"
-#endif
-#if __has_include("tenon/data.hpp")
-#include "tenon/data.hpp"
-#endif
-#if __has_include("tenon/io.hpp")
-#include "tenon/io.hpp"
-#endif
 
 namespace tenon {
-inline namespace v0 TENON_HIDDEN {
+inline namespace TENON_HIDDEN v0 {
 
 namespace detail {
 // Before main, and before all else of this file's users: the tables of libtenon.so.
@@ -43,8 +36,8 @@ inline bool attach_library() {
 inline const bool attached = attach_library();
 }  // namespace detail
 
-// Loads the plugins of TENON_PLUGIN_PATH, then of the install's folder. Broken ones are listed (`tenon plugins`), not fatal. To call
-// twice does nothing more.
+// Loads the plugins of TENON_PLUGIN_PATH, then of the install's folder. Broken ones are listed
+// (`tenon plugins`), not fatal. To call twice does nothing more.
 inline void load_plugins() { check(detail::api.plugin->load_all()); }
 // One library; its manifest file lies beside it. An Error says which check it failed.
 inline void load_plugin(const std::string& path) { check(detail::api.plugin->load(path.c_str())); }

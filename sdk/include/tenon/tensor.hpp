@@ -1,5 +1,5 @@
-// Tensor: a counted handle of the host's tensor. What it knows of itself is here; what is computed with it is in ops/*.hpp, and
-// its methods that mirror ops are defined in ops/methods.hpp.
+// Tensor: a counted handle of the host's tensor. What it knows of itself is here; what is computed
+// with it is in ops/*.hpp, and its methods that mirror ops are defined in ops/methods.hpp.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,13 @@
 #include "tenon/lists.hpp"
 
 namespace tenon {
-inline namespace v0 TENON_HIDDEN {
+inline namespace TENON_HIDDEN v0 {
 
 class Operand;
 
-// Null by default: `if (t)`. Copies share one tensor, as in PyTorch; a move costs nothing. Handles may be used from several
-// threads at once; writing to one tensor's elements from two is the caller's to order.
+// Null by default: `if (t)`. Copies share one tensor, as in PyTorch; a move costs nothing. Handles
+// may be used from several threads at once; writing to one tensor's elements from two is the
+// caller's to order.
 class Tensor {
  public:
   constexpr Tensor() noexcept {}
@@ -44,7 +45,8 @@ class Tensor {
     if (t_) host()->tensor_release(t_);
   }
 
-  // The handle below. take: owns what it is given; borrow: retains it; get: lends it; release: gives it away.
+  // The handle below. take: owns what it is given; borrow: retains it; get: lends it; release:
+  // gives it away.
   static Tensor take(tn_tensor* t) noexcept {
     Tensor tensor;
     tensor.t_ = t;
@@ -59,7 +61,8 @@ class Tensor {
   explicit operator bool() const noexcept { return t_ != nullptr; }
   bool is_same(const Tensor& other) const noexcept { return t_ == other.t_; }
 
-  // `values` in row-major order, copied to a new tensor. sizes empty: one dimension. An Error when the counts differ.
+  // `values` in row-major order, copied to a new tensor. sizes empty: one dimension. An Error when
+  // the counts differ.
   template <typename T>
   static Tensor from(std::span<const T> values, Ints sizes = {}, Device device = {}) {
     return from_values(values.data(), values.size(), dtype_of<T>(), sizes, device);
@@ -75,7 +78,8 @@ class Tensor {
   // Not initialized, row-major.
   static Tensor empty(Ints sizes, Dtype dtype = float32, Device device = {}) {
     tn_tensor* t = nullptr;
-    check(detail::api.tensor->empty(int32_t(sizes.size()), sizes.data(), dtype.value, device.value, &t));
+    check(detail::api.tensor->empty(int32_t(sizes.size()), sizes.data(), dtype.value, device.value,
+                                    &t));
     return take(t);
   }
 
@@ -90,8 +94,8 @@ class Tensor {
   Device device() const noexcept { return t_->device; }
   bool is_contiguous() const noexcept { return (t_->flags & TN_TENSOR_CONTIGUOUS) != 0; }
 
-  // Elements of a cpu tensor, at their strides. An Error for other devices and other types. `mutable_data` marks the tensor as
-  // changed, so that gradients and caches notice.
+  // Elements of a cpu tensor, at their strides. An Error for other devices and other types.
+  // `mutable_data` marks the tensor as changed, so that gradients and caches notice.
   template <typename T>
   const T* data() const {
     expect_elements(dtype_of<T>());
@@ -107,7 +111,8 @@ class Tensor {
   // The one element, converted to T. Waits for the device.
   template <typename T>
   T item() const {
-    if (numel() != 1) fail("item: a tensor of one element is needed, this has " + std::to_string(numel()));
+    if (numel() != 1)
+      fail("item: a tensor of one element is needed, this has " + std::to_string(numel()));
     unsigned char bytes[16];
     check(detail::api.tensor->read(t_, bytes, uint64_t(dtype().itemsize())));
     return detail::element<T>(bytes, 0, dtype());
@@ -124,7 +129,8 @@ class Tensor {
     return values;
   }
 
-  // Gradients. backward: of a tensor of one element, or with its gradient given; accumulates into the leaves' grad().
+  // Gradients. backward: of a tensor of one element, or with its gradient given; accumulates into
+  // the leaves' grad().
   bool requires_grad() const noexcept { return (t_->flags & TN_TENSOR_REQUIRES_GRAD) != 0; }
   bool is_leaf() const noexcept { return (t_->flags & TN_TENSOR_LEAF) != 0; }
   const Tensor& requires_grad_(bool on = true) const& {
@@ -139,12 +145,14 @@ class Tensor {
   void set_grad(const Tensor& grad) const { check(detail::api.autograd->set_grad(t_, grad.t_)); }
   void zero_grad() const { check(detail::api.autograd->set_grad(t_, nullptr)); }
   void retain_grad() const { check(detail::api.autograd->retain_grad(t_)); }
-  void backward(const Tensor& grad = {}, bool retain_graph = false, bool create_graph = false) const {
+  void backward(const Tensor& grad = {}, bool retain_graph = false,
+                bool create_graph = false) const {
     uint32_t flags = (retain_graph ? TN_RETAIN_GRAPH : 0) | (create_graph ? TN_CREATE_GRAPH : 0);
     tn_tensor* grads[] = {grad.t_};
     check(detail::api.autograd->backward(&t_, grads, 1, flags));
   }
-  // `f(Tensor grad)` sees the gradient of this tensor; what it gives, if not void or null, replaces it. (autograd.hpp)
+  // `f(Tensor grad)` sees the gradient of this tensor; what it gives, if not void or null, replaces
+  // it. (autograd.hpp)
   template <typename F>
   uint64_t register_hook(F f) const;
   void remove_hook(uint64_t id) const { check(detail::api.autograd->remove_hook(t_, id)); }
@@ -218,8 +226,8 @@ class Tensor {
     int64_t count = int64_t(n);
     Tensor t = empty(sizes.size() == 0 ? Ints(count) : sizes, dtype);
     if (t.numel() != count) {
-      fail("from: " + std::to_string(n) + " values do not fill sizes of " + std::to_string(t.numel()) +
-           " elements");
+      fail("from: " + std::to_string(n) + " values do not fill sizes of " +
+           std::to_string(t.numel()) + " elements");
     }
     check(detail::api.tensor->write(t.t_, values, n * size_t(dtype.itemsize())));
     return device.is_cpu() ? t : t.to(device);
@@ -246,22 +254,22 @@ class Tensor {
 };
 static_assert(sizeof(Tensor) == sizeof(tn_tensor*), "lists of Tensor are lists of tn_tensor*");
 
-// A new tensor of these values: tensor(3.f) has no dimensions, tensor({1.f, 2.f}) one, tensor({{1.f, 2.f}, {3.f, 4.f}}) two.
+// A new tensor of these values: tensor(3.f) has no dimensions, tensor({1.f, 2.f}) one,
+// tensor({{1.f, 2.f}, {3.f, 4.f}}) two.
 template <typename T>
-  requires std::is_arithmetic_v<T>
-Tensor tensor(T value, Device device = {}) {
+requires std::is_arithmetic_v<T> Tensor tensor(T value, Device device = {}) {
   Tensor t = Tensor::empty({}, dtype_of<T>());
   check(detail::api.tensor->write(t.get(), &value, sizeof(T)));
   return device.is_cpu() ? t : t.to(device);
 }
 template <typename T>
-  requires std::is_arithmetic_v<T>
-Tensor tensor(std::initializer_list<T> values, Device device = {}) {
+requires std::is_arithmetic_v<T> Tensor tensor(std::initializer_list<T> values,
+                                               Device device = {}) {
   return Tensor::from(values, {}, device);
 }
 template <typename T>
-  requires std::is_arithmetic_v<T>
-Tensor tensor(std::initializer_list<std::initializer_list<T>> rows, Device device = {}) {
+requires std::is_arithmetic_v<T> Tensor tensor(std::initializer_list<std::initializer_list<T>> rows,
+                                               Device device = {}) {
   std::vector<T> values;
   size_t columns = rows.size() == 0 ? 0 : rows.begin()->size();
   for (const auto& row : rows) {

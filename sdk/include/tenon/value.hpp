@@ -1,4 +1,5 @@
-// tn_value and C++: Operand, lists of tensors, the packing of arguments and the unpacking of results and of what lambdas get.
+// tn_value and C++: Operand, lists of tensors, the packing of arguments and the unpacking of
+// results and of what lambdas get.
 #pragma once
 
 #include <array>
@@ -15,12 +16,13 @@
 #include "tenon/tensor.hpp"
 
 namespace tenon {
-inline namespace v0 TENON_HIDDEN {
+inline namespace TENON_HIDDEN v0 {
 
 class ExpressionRef;
 class Object;
 
-// A tensor or a number in a Tensor's place, for the length of a call; borrows the tensor. A null tensor is None.
+// A tensor or a number in a Tensor's place, for the length of a call; borrows the tensor. A null
+// tensor is None.
 class Operand {
  public:
   Operand(const Tensor& t) noexcept {
@@ -29,7 +31,7 @@ class Operand {
     value_.as.tensor = t.get();
   }
   template <typename T>
-    requires std::is_arithmetic_v<T>
+  requires std::is_arithmetic_v<T>
   constexpr Operand(T number) noexcept {
     value_.count = 0;
     if constexpr (std::is_same_v<T, bool>) {
@@ -48,7 +50,9 @@ class Operand {
   const tn_value& value() const noexcept { return value_; }
   bool is_tensor() const noexcept { return value_.kind == TN_TENSOR; }
   // The tensor, retained; null for numbers.
-  Tensor tensor() const noexcept { return is_tensor() ? Tensor::borrow(value_.as.tensor) : Tensor(); }
+  Tensor tensor() const noexcept {
+    return is_tensor() ? Tensor::borrow(value_.as.tensor) : Tensor();
+  }
 
  private:
   tn_value value_;
@@ -58,7 +62,7 @@ class Operand {
 class Number {
  public:
   template <typename T>
-    requires std::is_arithmetic_v<T>
+  requires std::is_arithmetic_v<T>
   constexpr Number(T number) noexcept : operand_(number) {}
   explicit Number(const Operand& number) noexcept : operand_(number) {}
   const tn_value& value() const noexcept { return operand_.value(); }
@@ -121,10 +125,8 @@ inline tn_value to_value(const Number& x) noexcept { return x.value(); }
 inline tn_value to_value(const tn_value& x) noexcept { return x; }
 inline tn_value to_value(None) noexcept { return make_value(TN_NONE); }
 template <typename T>
-  requires std::is_arithmetic_v<T>
-tn_value to_value(T x) noexcept {
-  return Operand(x).value();
-}
+requires std::is_arithmetic_v<T> tn_value to_value(T x)
+noexcept { return Operand(x).value(); }
 inline tn_value to_value(const Ints& x) noexcept {
   tn_value v = make_value(TN_INTS, x.size());
   v.as.ints = x.data();
@@ -172,18 +174,21 @@ tn_value to_value(const std::optional<T>& x) noexcept {
   return x ? to_value(*x) : make_value(TN_NONE);
 }
 
-[[noreturn, gnu::cold, gnu::noinline]] inline void wrong_kind(const tn_value& v, const char* wanted) {
+[[noreturn, gnu::cold, gnu::noinline]] inline void wrong_kind(const tn_value& v,
+                                                              const char* wanted) {
   static constexpr const char* kKinds[] = {
-      "None", "a Tensor", "Tensors", "an int",   "ints",    "a float",       "floats",    "a bool",
-      "dtype", "device",  "a string", "strings", "expression", "an object", "objects"};
+      "None",  "a Tensor", "Tensors",  "an int",  "ints",       "a float",   "floats", "a bool",
+      "dtype", "device",   "a string", "strings", "expression", "an object", "objects"};
   fail(std::string("a value is ") + (v.kind < 15 ? kKinds[v.kind] : "of another kind") +
        " where C++ code takes " + wanted + ": its parameters do not fit the schema");
 }
 inline void expect_kind(const tn_value& v, uint32_t kind, const char* wanted) {
-  if (v.kind != kind) [[unlikely]] wrong_kind(v, wanted);
+  if (v.kind != kind) [[unlikely]]
+    wrong_kind(v, wanted);
 }
 
-// Unpack<T>: a value as the parameter T of a lambda (borrowed; Tensor retains), or as the result T of a call (`own`: takes it).
+// Unpack<T>: a value as the parameter T of a lambda (borrowed; Tensor retains), or as the result T
+// of a call (`own`: takes it).
 template <typename T>
 struct Unpack;
 template <>
@@ -226,8 +231,7 @@ struct Unpack<bool> {
   static bool own(tn_value& v) { return borrow(v); }
 };
 template <typename T>
-  requires(std::is_integral_v<T> && !std::is_same_v<T, bool>)
-struct Unpack<T> {
+requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) struct Unpack<T> {
   static T borrow(const tn_value& v) {
     if (v.kind != TN_BOOL_VALUE) expect_kind(v, TN_INT, "an int");
     return T(v.as.i);
@@ -235,7 +239,7 @@ struct Unpack<T> {
   static T own(tn_value& v) { return borrow(v); }
 };
 template <typename T>
-  requires std::is_floating_point_v<T>
+requires std::is_floating_point_v<T>
 struct Unpack<T> {
   static T borrow(const tn_value& v) {
     if (v.kind == TN_INT || v.kind == TN_BOOL_VALUE) return T(v.as.i);

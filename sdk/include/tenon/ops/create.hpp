@@ -1,12 +1,12 @@
-// New tensors. dtype none: float32 (full: as its value; arange: int64 of ints). device: the CPU unless said. Each line agrees with
-// its op's schema.
+// New tensors. dtype none: float32 (full: as its value; arange: int64 of ints). device: the CPU
+// unless said. Each line agrees with its op's schema.
 #pragma once
 
 #include "tenon/op.hpp"
 
 // clang-format off
 namespace tenon {
-inline namespace v0 TENON_HIDDEN {
+inline namespace TENON_HIDDEN v0 {
 
 inline Tensor zeros(Ints sizes, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"zeros">, sizes, dtype, device); }
 inline Tensor ones(Ints sizes, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"ones">, sizes, dtype, device); }

@@ -1,12 +1,12 @@
-// Elementwise ops: each is one formula in plugins/ops/elementwise.cpp. A line here agrees with the op's schema in names, order and
-// defaults; a test compares them.
+// Elementwise ops: each is one formula in plugins/ops/elementwise.cpp. A line here agrees with the
+// op's schema in names, order and defaults; a test compares them.
 #pragma once
 
 #include "tenon/op.hpp"
 
 // clang-format off
 namespace tenon {
-inline namespace v0 TENON_HIDDEN {
+inline namespace TENON_HIDDEN v0 {
 
 // Arithmetic. Operands broadcast and promote as PyTorch's; a number may stand for a tensor.
 inline Tensor add(Operand x, Operand y) { return detail::call<Tensor>(detail::op<"add">, x, y); }

@@ -1,11 +1,12 @@
-// Indexing by tensors. Indices are int64; one out of range is an Error. Each line agrees with its op's schema.
+// Indexing by tensors. Indices are int64; one out of range is an Error. Each line agrees with its
+// op's schema.
 #pragma once
 
 #include "tenon/op.hpp"
 
 // clang-format off
 namespace tenon {
-inline namespace v0 TENON_HIDDEN {
+inline namespace TENON_HIDDEN v0 {
 
 // y[.., i, ..] = x[.., index[.., i, ..], ..] along dim; index's sizes fit x's elsewhere.
 inline Tensor gather(const Tensor& x, int64_t dim, const Tensor& index) { return detail::call<Tensor>(detail::op<"gather">, x, dim, index); }

@@ -5,7 +5,7 @@
 
 // clang-format off
 namespace tenon {
-inline namespace v0 TENON_HIDDEN {
+inline namespace TENON_HIDDEN v0 {
 
 // input [n, classes]: logits; target [n]: int64 classes.
 inline Tensor cross_entropy(const Tensor& input, const Tensor& target) { return detail::call<Tensor>(detail::op<"cross_entropy">, input, target); }

@@ -5,7 +5,7 @@
 
 // clang-format off
 namespace tenon {
-inline namespace v0 TENON_HIDDEN {
+inline namespace TENON_HIDDEN v0 {
 
 // [m, k]·[k, n], batched over leading dimensions, which broadcast; vectors as numpy.matmul and PyTorch take them.
 inline Tensor matmul(const Tensor& a, const Tensor& b) { return detail::call<Tensor>(detail::op<"matmul">, a, b); }

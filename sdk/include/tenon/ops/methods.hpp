@@ -10,7 +10,7 @@
 
 // clang-format off
 namespace tenon {
-inline namespace v0 TENON_HIDDEN {
+inline namespace TENON_HIDDEN v0 {
 
 inline Tensor Tensor::clone() const { return tenon::clone(*this); }
 inline Tensor Tensor::contiguous() const { return is_contiguous() ? *this : tenon::clone(*this); }

@@ -5,7 +5,7 @@
 
 // clang-format off
 namespace tenon {
-inline namespace v0 TENON_HIDDEN {
+inline namespace TENON_HIDDEN v0 {
 
 inline Tensor softmax(const Tensor& x, int64_t dim = -1) { return detail::call<Tensor>(detail::op<"softmax">, x, dim); }
 inline Tensor log_softmax(const Tensor& x, int64_t dim = -1) { return detail::call<Tensor>(detail::op<"log_softmax">, x, dim); }

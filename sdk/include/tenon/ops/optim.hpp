@@ -1,12 +1,13 @@
-// Steps of optimizers, each one op on lists of tensors that are written in place. Nothing is recorded by autograd. found_inf
-// (float32, one element; null: none): when it is not 0 the step leaves everything as it was. Each line agrees with its op's schema.
+// Steps of optimizers, each one op on lists of tensors that are written in place. Nothing is
+// recorded by autograd. found_inf (float32, one element; null: none): when it is not 0 the step
+// leaves everything as it was. Each line agrees with its op's schema.
 #pragma once
 
 #include "tenon/op.hpp"
 
 // clang-format off
 namespace tenon {
-inline namespace v0 TENON_HIDDEN {
+inline namespace TENON_HIDDEN v0 {
 
 // momentum_buffers: one for each parameter, or none when momentum is 0; `first` sets them to the gradient, as PyTorch does.
 inline void sgd_step(const Tensors& params, const Tensors& grads, const Tensors& momentum_buffers, double lr, double momentum = 0, double dampening = 0, double weight_decay = 0, bool nesterov = false, bool maximize = false, bool first = false, const Tensor& found_inf = {}) { return detail::call<void>(detail::op<"sgd_step">, params, grads, momentum_buffers, lr, momentum, dampening, weight_decay, nesterov, maximize, first, found_inf); }

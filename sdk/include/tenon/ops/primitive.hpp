@@ -1,12 +1,14 @@
-// Primitives, for decompositions: what every complete backend computes (docs/abi.md). Applications use the ops instead.
+// Primitives, for decompositions: what every complete backend computes (docs/abi.md). Applications
+// use the ops instead.
 #pragma once
 
 #include "tenon/op.hpp"
 
 namespace tenon {
-inline namespace v0 TENON_HIDDEN {
+inline namespace TENON_HIDDEN v0 {
 
-// A formula, parsed at its first use: `constinit static ExpressionRef square{"sq(Tensor x) -> Tensor", "x * x"};`. Thread-safe.
+// A formula, parsed at its first use: `constinit static ExpressionRef square{"sq(Tensor x) ->
+// Tensor", "x * x"};`. Thread-safe.
 class ExpressionRef {
  public:
   constexpr ExpressionRef(const char* schema, const char* formula)
@@ -38,7 +40,8 @@ inline tn_value to_value(const ExpressionRef& x) {
 
 namespace prim {
 
-// The formula on operands and scalars in the order of its schema. R: Tensor, or a tuple for several outputs.
+// The formula on operands and scalars in the order of its schema. R: Tensor, or a tuple for several
+// outputs.
 template <typename R = Tensor, typename... Args>
 R elementwise(const ExpressionRef& expression, const Args&... args) {
   return detail::call_primitive<R>(TN_ELEMENTWISE, expression, args...);
@@ -48,18 +51,20 @@ R elementwise(const ExpressionRef& expression, const Args&... args) {
 inline Tensor reduce(tn_reduce_kind kind, const Tensor& x, Ints dims = {}, bool keepdim = false,
                      Dtype dtype = {}) {
   if (!dtype) return detail::call_primitive<Tensor>(TN_REDUCE, int64_t(kind), x, dims, keepdim);
-  return detail::call_primitive<Tensor>(TN_REDUCE, int64_t(kind), x, dims, keepdim, none, Floats(), none,
-                                        Floats(), dtype);
+  return detail::call_primitive<Tensor>(TN_REDUCE, int64_t(kind), x, dims, keepdim, none, Floats(),
+                                        none, Floats(), dtype);
 }
 // Folds prologue(xs, prologue_scalars), without storing it.
 inline Tensor reduce(tn_reduce_kind kind, const Tensors& xs, Ints dims, bool keepdim,
-                     const ExpressionRef& prologue, Floats prologue_scalars = {}, Dtype dtype = {}) {
+                     const ExpressionRef& prologue, Floats prologue_scalars = {},
+                     Dtype dtype = {}) {
   return detail::call_primitive<Tensor>(TN_REDUCE, int64_t(kind), xs, dims, keepdim, prologue,
                                         prologue_scalars, none, Floats(), dtype);
 }
 // Stores epilogue(folded, epilogue_scalars).
 inline Tensor reduce_then(tn_reduce_kind kind, const Tensor& x, Ints dims, bool keepdim,
-                          const ExpressionRef& epilogue, Floats epilogue_scalars = {}, Dtype dtype = {}) {
+                          const ExpressionRef& epilogue, Floats epilogue_scalars = {},
+                          Dtype dtype = {}) {
   return detail::call_primitive<Tensor>(TN_REDUCE, int64_t(kind), x, dims, keepdim, none, Floats(),
                                         epilogue, epilogue_scalars, dtype);
 }
@@ -85,7 +90,8 @@ inline Tensor iota(int64_t n, Number start, Number step, Dtype dtype, Device dev
 inline Tensor gather(const Tensor& x, int64_t dim, const Tensor& index) {
   return detail::call_primitive<Tensor>(TN_GATHER, x, dim, index);
 }
-inline Tensor scatter(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& src, bool add) {
+inline Tensor scatter(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& src,
+                      bool add) {
   return detail::call_primitive<Tensor>(TN_SCATTER, x, dim, index, src, add);
 }
 // int32, 32 random bits each.

@@ -1,11 +1,12 @@
-// Random tensors, the same on every backend for one seed (random.hpp). dtype none: float32. Each line agrees with its op's schema.
+// Random tensors, the same on every backend for one seed (random.hpp). dtype none: float32. Each
+// line agrees with its op's schema.
 #pragma once
 
 #include "tenon/op.hpp"
 
 // clang-format off
 namespace tenon {
-inline namespace v0 TENON_HIDDEN {
+inline namespace TENON_HIDDEN v0 {
 
 inline Tensor rand(Ints sizes, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"rand">, sizes, dtype, device); }  // [0, 1)
 inline Tensor randn(Ints sizes, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"randn">, sizes, dtype, device); }

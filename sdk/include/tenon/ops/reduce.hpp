@@ -1,12 +1,12 @@
-// Reductions. dims empty: all; negative ones count from the end; keepdim leaves reduced dimensions with size 1. Each line agrees
-// with its op's schema.
+// Reductions. dims empty: all; negative ones count from the end; keepdim leaves reduced dimensions
+// with size 1. Each line agrees with its op's schema.
 #pragma once
 
 #include "tenon/op.hpp"
 
 // clang-format off
 namespace tenon {
-inline namespace v0 TENON_HIDDEN {
+inline namespace TENON_HIDDEN v0 {
 
 // Integers and bool sum in int64; `mean` of them is float32.
 inline Tensor sum(const Tensor& x, Ints dims = {}, bool keepdim = false) { return detail::call<Tensor>(detail::op<"sum">, x, dims, keepdim); }

@@ -1,12 +1,12 @@
-// Views and joins. Views share memory with their tensor; a negative dimension counts from the end. Each line of an op agrees with its
-// schema.
+// Views and joins. Views share memory with their tensor; a negative dimension counts from the end.
+// Each line of an op agrees with its schema.
 #pragma once
 
 #include "tenon/op.hpp"
 
 // clang-format off
 namespace tenon {
-inline namespace v0 TENON_HIDDEN {
+inline namespace TENON_HIDDEN v0 {
 
 inline Tensor reshape(const Tensor& x, Ints sizes) { return detail::call<Tensor>(detail::op<"reshape">, x, sizes); }  // copies when it must
 inline Tensor view(const Tensor& x, Ints sizes) { return detail::call<Tensor>(detail::op<"view">, x, sizes); }  // an Error instead

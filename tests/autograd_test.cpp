@@ -1,0 +1,293 @@
+// The autograd engine through the face: what backward accumulates, what it refuses, hooks, custom functions, modes, and graphs too
+// long for recursion. Values are closed forms.
+#include <stdexcept>
+#include <thread>
+
+#include "ops_support.h"
+
+namespace {
+
+using tn::float64;
+
+Tensor leaf(const std::vector<double>& values) {
+  return Tensor::from(values, {int64_t(values.size())}).requires_grad_();
+}
+
+TEST(Backward, AccumulatesIntoLeaves) {
+  load_all();
+  Tensor x = leaf({1, 2, 3}), w = leaf({4, 5, 6});
+  (x * w).sum().backward();
+  expect_near(x.grad(), {4, 5, 6});
+  expect_near(w.grad(), {1, 2, 3});
+  (x * x).sum().backward();
+  expect_near(x.grad(), {4 + 2, 5 + 4, 6 + 6});
+}
+
+TEST(Backward, AddsTheGradientsOfEveryUse) {
+  load_all();
+  Tensor x = leaf({2, 3});
+  Tensor y = x * x;      // 2x
+  Tensor z = y * x + y;  // 3x^2 + 2x
+  z.sum().backward();
+  expect_near(x.grad(), {3 * 4 + 4, 3 * 9 + 6});
+}
+
+TEST(Backward, TwiceIsAnErrorThatSaysWhatHelps) {
+  load_all();
+  Tensor x = leaf({1, 2});
+  Tensor y = (x * x).sum();
+  y.backward();
+  expect_error([&] { y.backward(); }, "retain_graph");
+  Tensor z = (x * x).sum();
+  z.backward({}, true);
+  z.backward();
+  expect_near(x.grad(), {6, 12});
+}
+
+TEST(Backward, NeedsAGradientForMoreThanOneElement) {
+  load_all();
+  Tensor x = leaf({1, 2});
+  expect_error([&] { (x * 2.0).backward(); }, "only one-element tensors");
+  expect_error([&] { (x * 2.0).backward(Tensor::from(std::vector<double>{1, 1, 1}, {3})); }, "[3]");
+}
+
+TEST(Backward, OfWhatNeedsNoGradientIsAnError) {
+  load_all();
+  Tensor x = Tensor::from(std::vector<double>{1, 2}, {2});
+  expect_error([&] { x.sum().backward(); }, "needs no gradient");
+}
+
+TEST(Backward, FindsASavedTensorThatWasChanged) {
+  load_all();
+  Tensor x = leaf({1, 2});
+  Tensor y = tn::exp(x);  // saves its output
+  tn::add_(y, 1.0);
+  expect_error([&] { y.sum().backward(); }, "changed in place");
+  Tensor a = leaf({1, 2}), b = a * 2.0, c = b * b;
+  tn::mul_(b, 3.0);
+  expect_error([&] { c.sum().backward(); }, "output 0 of mul");
+}
+
+TEST(Backward, RunsAndFreesAMillionNodes) {
+  load_all();
+  Tensor x = leaf({1});
+  Tensor y = x;
+  for (int i = 0; i < 1'000'000; ++i) y = y + x;
+  y.sum().backward();
+  expect_near(x.grad(), {1'000'001});
+  Tensor dropped = x;
+  for (int i = 0; i < 1'000'000; ++i) dropped = dropped + x;
+  dropped = Tensor();  // without running: the chain is freed without recursion
+}
+
+TEST(Backward, OfIntegersAndComparisonsStops) {
+  load_all();
+  Tensor x = leaf({-1, 2});
+  Tensor positive = x > 0.0;
+  EXPECT_FALSE(positive.requires_grad());
+  tn::where(positive, x, x * 10.0).sum().backward();
+  expect_near(x.grad(), {10, 1});
+}
+
+TEST(Gradients, AreReturnedAndNotAccumulated) {
+  load_all();
+  Tensor x = leaf({1, 2}), y = leaf({3, 4});
+  Tensor middle = x * y;
+  TensorList g = tn::grad({(middle * middle).sum()}, {x, middle});
+  expect_near(g[0], {2 * 1 * 9, 2 * 2 * 16});
+  expect_near(g[1], {6, 16});
+  EXPECT_FALSE(x.grad());
+  EXPECT_FALSE(y.grad());
+}
+
+TEST(Gradients, OfUnusedInputsAreRefusedOrNull) {
+  load_all();
+  Tensor x = leaf({1}), unused = leaf({1});
+  expect_error([&] { tn::grad({(x * 2.0).sum()}, {x, unused}); }, "was not used");
+  TensorList g = tn::grad({(x * 2.0).sum()}, {x, unused}, {.allow_unused = true});
+  expect_near(g[0], {2});
+  EXPECT_FALSE(g[1]);
+}
+
+TEST(Gradients, OfGradients) {
+  load_all();
+  Tensor x = leaf({2, 3});
+  Tensor g = tn::grad((x * x * x).sum(), x, {.create_graph = true});  // 3x^2
+  expect_near(g, {12, 27});
+  Tensor h = tn::grad(g.sum(), x, {.create_graph = true});  // 6x
+  expect_near(h, {12, 18});
+  expect_near(tn::grad(h.sum(), x), {6, 6});
+}
+
+TEST(Gradients, OfEveryPrimitiveToSecondOrder) {
+  load_all();
+  for (tn::Device device : devices()) {
+    SCOPED_TRACE(device.name());
+    Tensor a = sample({2, 3}, device), b = sample({3, 4}, device, 1), index = tn::tensor<int64_t>({{0, 1, 1}, {1, 0, 0}}).to(device);
+    gradcheck([](const TensorList& x) { return tn::prim::matmul(x[0], x[1]); }, {a, b});
+    gradcheck([&](const TensorList& x) { return tn::prim::gather(x[0], 0, index); }, {a});
+    gradcheck([&](const TensorList& x) { return tn::prim::scatter(x[0], 0, index, x[1], true); },
+              {a, sample({2, 3}, device, 2)});
+    gradcheck([](const TensorList& x) { return x[0].permute({1, 0}).reshape({6}); }, {a});
+    gradcheck([](const TensorList& x) { return x[0].slice(1, 0, 3, 2); }, {a});
+    gradcheck([](const TensorList& x) { return x[0].unsqueeze(0).expand({4, 2, 3}); }, {a});
+    gradcheck([](const TensorList& x) { return x[0].amax({1}); }, {a});
+    gradcheck([](const TensorList& x) { return tn::as_strided(x[0], {2, 2}, {1, 1}, 1); }, {a});  // overlapping
+  }
+}
+
+TEST(Hooks, SeeAndReplaceGradients) {
+  load_all();
+  Tensor x = leaf({1, 2});
+  Tensor y = x * 3.0;
+  double seen = 0;
+  y.register_hook([&](Tensor g) { seen = g.sum().item<double>(); });
+  y.register_hook([](Tensor g) { return g * 10.0; });
+  y.sum().backward();
+  EXPECT_EQ(seen, 2);
+  expect_near(x.grad(), {30, 30});
+}
+
+struct Surprise : std::runtime_error {
+  using std::runtime_error::runtime_error;
+  int code = 42;
+};
+
+TEST(Hooks, ExceptionsComeOutAsThemselves) {
+  load_all();
+  Tensor x = leaf({1});
+  Tensor y = x * 2.0;
+  y.register_hook([](Tensor) -> void { throw Surprise("from the hook"); });
+  try {
+    y.backward();
+    FAIL();
+  } catch (const Surprise& e) {
+    EXPECT_STREQ(e.what(), "from the hook");
+    EXPECT_EQ(e.code, 42);
+  }
+  (x * 2.0).backward();  // the process goes on
+  expect_near(x.grad(), {2});
+}
+
+TEST(Hooks, OnWhatNeedsNoGradientAreRefused) {
+  load_all();
+  expect_error([] { tn::ones({2}).register_hook([](Tensor) {}); }, "needs no gradient");
+}
+
+struct ScaledSquare : tn::Function<ScaledSquare> {
+  static Tensor forward(tn::Context& context, Tensor x) {
+    context.save({x});
+    return x * x;
+  }
+  static Tensor backward(tn::Context& context, Tensor g) { return g * context.saved(0) * 20.0; }
+};
+
+TEST(CustomFunction, GivesItsOwnGradient) {
+  load_all();
+  Tensor x = leaf({1, 2});
+  Tensor y = ScaledSquare::apply(x);
+  expect_near(y, {1, 4});
+  Tensor g = tn::grad(y.sum(), x, {.create_graph = true});
+  expect_near(g, {20, 40});
+  expect_near(tn::grad(g.sum(), x), {20, 20});  // its backward is recorded too
+}
+
+// Backward inside backward: the inner one goes through nodes of the outer's graph.
+struct Reenters : tn::Function<Reenters> {
+  static Tensor forward(tn::Context& context, Tensor x) {
+    context.save({x});
+    return x * x;
+  }
+  static Tensor backward(tn::Context& context, Tensor g) {
+    tn::EnableGrad on;
+    Tensor x = context.saved(0).detach().requires_grad_();
+    return g * tn::grad((x * x).sum(), x);
+  }
+};
+
+TEST(CustomFunction, MayRunBackwardItself) {
+  load_all();
+  Tensor x = leaf({3});
+  (Reenters::apply(x * 2.0) * 1.0).sum().backward();
+  expect_near(x.grad(), {2 * 6 * 2});
+}
+
+TEST(Modes, NoGradRecordsNothing) {
+  load_all();
+  Tensor x = leaf({1});
+  {
+    tn::NoGrad off;
+    EXPECT_FALSE((x * 2.0).requires_grad());
+    tn::EnableGrad on;
+    EXPECT_TRUE((x * 2.0).requires_grad());
+  }
+  EXPECT_TRUE((x * 2.0).requires_grad());
+  expect_near(x.detach(), {1});
+  EXPECT_FALSE(x.detach().requires_grad());
+}
+
+TEST(Modes, InferenceTensorsNeverEnterAGraph) {
+  load_all();
+  Tensor x = leaf({1}), made;
+  {
+    tn::InferenceMode inference;
+    made = x * 2.0;
+  }
+  expect_error([&] { made * x; }, "inference mode");
+  expect_error([&] { made.requires_grad_(); }, "inference mode");
+}
+
+TEST(Modes, RequiresGradWantsFloats) {
+  load_all();
+  expect_error([] { tn::zeros({2}, tn::int64).requires_grad_(); }, "int64");
+  Tensor y = leaf({1}) * 2.0;
+  expect_error([&] { y.requires_grad_(false); }, "not a leaf");
+}
+
+TEST(Graph, CanBeWalked) {
+  load_all();
+  Tensor x = leaf({1}), y = leaf({2});
+  tn::Node node = tn::grad_fn(x * y);
+  EXPECT_EQ(node.name(), "mul");
+  ASSERT_EQ(node.n_next(), 2u);
+  EXPECT_EQ(node.next(0).name(), "leaf");
+  EXPECT_FALSE(tn::grad_fn(x));
+}
+
+TEST(Anomaly, NamesTheForwardCall) {
+  load_all();
+  tn::AnomalyGuard anomaly;
+  Tensor x = leaf({0, 1});
+  Tensor y = tn::sqrt(x) * 0.0;  // 0 * inf
+  expect_error([&] { y.sum().backward(); }, "forward call: sqrt([2] float64");
+}
+
+TEST(Threads, RunBackwardAtOnce) {
+  load_all();
+  Tensor x = leaf({1, 2});
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 100; ++i) (x * x).sum().backward();
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  expect_near(x.grad(), {800, 1600});
+}
+
+TEST(Threads, ShareOneGraph) {
+  load_all();
+  Tensor x = leaf({1, 2});
+  Tensor shared = x * x;
+  for (int i = 0; i < 50; ++i) shared = shared * 1.0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 20; ++i) shared.sum().backward({}, /*retain_graph=*/true);
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  expect_near(x.grad(), {160, 320});
+}
+
+}  // namespace

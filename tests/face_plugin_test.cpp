@@ -1,0 +1,168 @@
+// A plugin over the C++ face: one of each thing that it can bring, used; what goes wrong in its
+// lambdas, said.
+#include <cstdlib>
+
+#include "ops_support.h"
+
+namespace {
+
+void load(const char* id) {
+  load_all();
+  tn::load_plugin(std::string(std::getenv("TENON_BUILD_DIR")) + "/tests/face_plugins/lib" + id +
+                  ".so");
+}
+void load_plugin_under_test() {
+  static const bool loaded = (load("face_plugin"), true);
+  (void)loaded;
+}
+
+TEST(FacePlugin, Ops) {
+  load_plugin_under_test();
+  Tensor x = tn::tensor({1.f, 2.f, 3.f});
+  expect_near(tn::call("face_plugin.cube", x, 2), {2, 16, 54});
+  tn::call("face_plugin.cube_", x);
+  expect_near(x, {1, 8, 27});
+  auto [a, b] =
+      tn::call<std::tuple<Tensor, Tensor>>("face_plugin.sum_and_difference", x, tn::tensor(1.f));
+  expect_near(a, {2, 9, 28});
+  expect_near(b, {0, 7, 26});
+  Tensor square = tn::arange(0, 9).view({3, 3});
+  Tensor diagonal = tn::call("face_plugin.diagonal", square);
+  expect_near(diagonal, {0, 4, 8});
+  EXPECT_TRUE(diagonal.same_storage(square));
+  expect_near(tn::call("face_plugin.joined", "four", tn::Ints{1, 2}, tn::Floats{0.5}, false),
+              {7.5});
+  EXPECT_EQ(tn::call("face_plugin.joined", "", tn::Ints{}, tn::Floats{}, true, tn::int64).dtype(),
+            tn::int64);
+}
+
+TEST(FacePlugin, StatedGradientsAreUsed) {
+  load_plugin_under_test();
+  Tensor x = tn::ones({2}).requires_grad_(), y = tn::ones({2}).requires_grad_();
+  tn::call("face_plugin.wrong_gradient", x).sum().backward();
+  expect_near(x.grad(), {100, 100});
+  x.zero_grad();
+  tn::call("face_plugin.wrong_gradient", x, y).sum().backward();
+  expect_near(x.grad(), {100, 100});
+  expect_near(y.grad(), {100, 100});
+}
+
+TEST(FacePlugin, KernelsAndPairs) {
+  load_plugin_under_test();
+  Tensor x = tn::tensor({1.f, 2.f, 3.f}).requires_grad_();
+  Tensor y = tn::call("face_plugin.reversed", x);
+  expect_near(y, {3, 2, 1});
+  (y * tn::tensor({10.f, 20.f, 30.f})).sum().backward();
+  expect_near(x.grad(), {30, 20, 10});
+  expect_error(
+      [&] {
+        tn::call("face_plugin.reversed", tn::ones({2, 2}));
+      },
+      "reversed: 1 dimension is needed, x has 2");
+  expect_error([&] { tn::call("face_plugin.reversed", x.detach().to(tn::float64)); }, "float64");
+  expect_near(tn::call("face_plugin.longer_than", x, 1.5), {2, 3});
+
+  x.zero_grad();
+  Tensor z = tn::call("face_plugin.squared", x);
+  expect_near(z, {1, 4, 9});
+  z.sum().backward();
+  expect_near(x.grad(), {2, 4, 6});
+  // With create_graph the pair gives way to the decomposition.
+  Tensor first = tn::grad(tn::call("face_plugin.squared", x).sum(), x, {.create_graph = true});
+  expect_near(tn::grad(first.sum(), x), {2, 2, 2});
+  // float64 has no kernel: the meaning runs.
+  expect_near(tn::call("face_plugin.squared", tn::tensor({3.0})), {9});
+}
+
+TEST(FacePlugin, Objects) {
+  load_plugin_under_test();
+  tn::Object gated = tn::Object::create("Gated", 2, 0.0);
+  Tensor y = gated(tn::tensor({{1.f, 2.f, 0.f, 0.f}}));
+  expect_near(y, {0.5, 1});
+  EXPECT_EQ(gated.option<double>("p"), 0);
+  EXPECT_EQ(gated.option<int64_t>("dim"), 2);
+  EXPECT_EQ(gated.tensor("calls").item<int>(), 1);
+  EXPECT_EQ(gated.parameters().size(), 1u);
+  auto halves = gated.invoke<std::tuple<Tensor, Tensor>>("halves", tn::ones({2, 4}));
+  expect_sizes(std::get<1>(halves), {2, 2});
+  y.sum().backward();
+  tn::Object descent = tn::Object::create("Descent", gated.parameters(), 0.5);
+  descent.invoke<void>("step");
+  expect_near(gated.tensor("scale"), {1 - 0.25, 1 - 0.5});
+  descent.zero_grad();
+  EXPECT_FALSE(gated.parameters()[0].grad());
+}
+
+TEST(FacePlugin, ScalerSkipsBadSteps) {
+  load_plugin_under_test();
+  Tensor p = tn::ones({1}).requires_grad_();
+  tn::Object descent = tn::Object::create("Descent", std::vector<Tensor>{p}, 0.5);
+  tn::GradScaler scaler({.init_scale = 8, .growth_interval = 2});
+  for (int i = 0; i < 2; ++i) {
+    p.zero_grad();
+    scaler.scale((p * 0.5).sum()).backward();
+    scaler.step(descent);
+    scaler.update();
+  }
+  expect_near(p, {0.5});
+  EXPECT_EQ(scaler.state().scale, 16);
+  p.zero_grad();
+  scaler.scale((p * INFINITY).sum()).backward();
+  scaler.step(descent);
+  EXPECT_TRUE(scaler.skipped());
+  scaler.update();
+  expect_near(p, {0.5});
+  EXPECT_EQ(scaler.state().scale, 8);
+}
+
+TEST(FacePlugin, Policy) {
+  load_plugin_under_test();
+  Tensor x = tn::ones({2, 2});
+  tn::Autocast guard(tn::cpu, tn::bfloat16, "all_lower");
+  EXPECT_EQ((x + x).dtype(), tn::bfloat16);
+  EXPECT_EQ(tn::softmax(x).dtype(), tn::float32);
+}
+
+TEST(FacePlugin, ErrorsOfLambdas) {
+  load_plugin_under_test();
+  Tensor x = tn::ones({2});
+  try {
+    tn::call("face_plugin.throws", x);
+    FAIL();
+  } catch (const tn::Error& e) {  // another shared object's exception: its text
+    EXPECT_EQ(e.code(), TN_EXCEPTION);
+    EXPECT_NE(std::string(e.what()).find("not today"), std::string::npos);
+  }
+  expect_error([&] { tn::call("face_plugin.too_few", x, 1); },
+               "takes 1 values where the schema has 2");
+  expect_error([&] { tn::call("face_plugin.mistyped", x, 1); },
+               "a value is an int where C++ code takes a string");
+  expect_error([&] { tn::call("face_plugin.diagonal", x); },
+               "diagonal: 2 dimensions are needed, x has 1");
+}
+
+// An application's exception goes through the plugin's method, and comes out as itself.
+TEST(FacePlugin, ExceptionsPassThrough) {
+  load_plugin_under_test();
+  struct Mine {
+    int value;
+  };
+  tn::Object outer = tn::Object::create("Gated", 1, 0.0);
+  Tensor scale = outer.tensor("scale");
+  scale.register_hook([](Tensor) { throw Mine{7}; });
+  Tensor y = outer(tn::ones({1, 2})).sum();
+  try {
+    outer.invoke<void>("learn", y);
+    FAIL();
+  } catch (const Mine& mine) {
+    EXPECT_EQ(mine.value, 7);
+  }
+}
+
+TEST(FacePlugin, OneThatFailsHalfWayLeavesNothing) {
+  expect_error([] { load("face_fails"); }, "no device here");
+  expect_error([] { load("face_refused"); }, "nothing");
+  expect_error([] { tn::call("face_fails.stays_not", tn::ones({1})); }, "stays_not");
+}
+
+}  // namespace

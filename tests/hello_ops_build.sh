@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# Installs the build into a folder and builds examples/hello_ops against it by find_package, with no path into the sources.
+#   hello_ops_build.sh BUILD SOURCE TARGET
+set -eu
+build=$1 source=$2 target=$3
+rm -rf "$target"
+cmake --install "$build" --prefix "$target/install" >/dev/null
+cp -r "$source/examples/hello_ops" "$target/source"
+cmake -S "$target/source" -B "$target/build" -DCMAKE_PREFIX_PATH="$target/install" >/dev/null
+cmake --build "$target/build"

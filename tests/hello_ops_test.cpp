@@ -1,0 +1,42 @@
+// examples/hello_ops, built as a stranger builds it (hello_ops_build.sh) and found by
+// TENON_PLUGIN_PATH: its op has gradients of first and second order, dtypes, broadcasting, on every
+// device, from one line of math.
+#include "ops_support.h"
+
+namespace {
+
+Tensor squash(const Tensor& x, double k = 1) {
+  constinit static tn::OpRef op{"hello_ops.squash"};
+  return tn::call(op, x, k);
+}
+
+TEST(HelloOps, Values) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    for (tn::Dtype dtype : {tn::float32, tn::float64}) {
+      Tensor x = tn::tensor({-3.0, 0.0, 1.0}, d).to(dtype);
+      EXPECT_EQ(squash(x).dtype(), dtype);
+      expect_near(squash(x), {-0.75, 0, 0.5});
+      expect_near(squash(x, 2), {-0.6, 0, 1.0 / 3});
+    }
+    expect_near(tn::call("hello_ops.squash", tn::ones({2, 3}, {}, d).t()),
+                {0.5, 0.5, 0.5, 0.5, 0.5, 0.5});
+  }
+}
+
+TEST(HelloOps, Gradients) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    gradcheck([](const TensorList& in) { return squash(in[0], 1.5); }, {sample({2, 3}, d)});
+    // d/dx x / (1 + x) = (1 + x)^-2, then -2 (1 + x)^-3
+    for (tn::Dtype dtype : {tn::float32, tn::float64}) {
+      Tensor x = tn::tensor({1.0, 3.0}, d).to(dtype).requires_grad_();
+      Tensor row = tn::ones({2, 2}, dtype, d);
+      Tensor first = tn::grad((squash(x) * row).sum(), x, {.create_graph = true});
+      expect_near(first, {2 * 0.25, 2 * 0.0625});
+      expect_near(tn::grad(first.sum(), x), {-4 * 0.125, -4.0 / 64});
+    }
+  }
+}
+
+}  // namespace
