@@ -2,8 +2,9 @@
 # The distribution's packages that Tenon is built from, and their installation. Sourced by quickstart, test and .ci/run.
 # Debian 12; nothing is asked, nothing is done where all are present.
 
-product_packages="g++ cmake ninja-build libboost-dev libboost-program-options-dev libdnnl-dev libfmt-dev
-  libhwy-dev nlohmann-json3-dev"
+# oneDNN's CMake package looks for OpenCL, which its Debian package only recommends.
+product_packages="g++ cmake ninja-build libboost-dev libboost-program-options-dev libdnnl-dev ocl-icd-opencl-dev libfmt-dev
+  nlohmann-json3-dev"
 test_packages="libgtest-dev clang"
 
 # install_packages NAME... : those of them that are missing.

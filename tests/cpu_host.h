@@ -1,5 +1,6 @@
-// The smallest host that the plugin `cpu` runs under: statuses, workspace, threads, and a registrar that records. The tests of its
-// kernels drive them with hand-made loops and tensors, without libtenon.
+// The smallest host that the plugin `cpu` runs under: statuses, workspace, threads, and a registrar
+// that records. The tests of its kernels drive them with hand-made loops and tensors, without
+// libtenon.
 #pragma once
 
 #include <dlfcn.h>
@@ -38,7 +39,8 @@ inline float half_value(uint16_t h) {
   const int mantissa = h & 1023;
   double value;
   if (exponent == 31) {
-    value = mantissa ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
+    value = mantissa ? std::numeric_limits<double>::quiet_NaN()
+                     : std::numeric_limits<double>::infinity();
   } else {
     value = exponent ? std::ldexp(1024 + mantissa, exponent - 25) : std::ldexp(mantissa, -24);
   }
@@ -65,7 +67,8 @@ inline std::string text(tn_status* status) {
   return owned ? owned->message : "";
 }
 
-// A strided tensor in memory of its own; row-major unless strides are given. Elements beyond it tell of writes out of range.
+// A strided tensor in memory of its own; row-major unless strides are given. Elements beyond it
+// tell of writes out of range.
 class Tensor {
  public:
   static constexpr size_t kGuard = 64;
@@ -84,8 +87,17 @@ class Tensor {
     bytes_ = numel > 0 ? static_cast<size_t>(last + 1) * cpu_test::item_size(dtype) : 0;
     memory_ = static_cast<char*>(std::aligned_alloc(64, (kGuard + bytes_ + kGuard + 63) / 64 * 64));
     std::memset(memory_, 0x5a, kGuard + bytes_ + kGuard);
-    tensor = {memory_ + kGuard, sizes_.data(), strides_.data(), numel, static_cast<int32_t>(sizes_.size()), dtype, {0, 0},
-              dense ? static_cast<uint32_t>(TN_TENSOR_CONTIGUOUS) : 0u, 0, nullptr, 0};
+    tensor = {memory_ + kGuard,
+              sizes_.data(),
+              strides_.data(),
+              numel,
+              static_cast<int32_t>(sizes_.size()),
+              dtype,
+              {0, 0},
+              dense ? static_cast<uint32_t>(TN_TENSOR_CONTIGUOUS) : 0u,
+              0,
+              nullptr,
+              0};
   }
   Tensor(const Tensor&) = delete;
   ~Tensor() {
@@ -119,27 +131,49 @@ class Tensor {
   double get(int64_t flat) const {
     const int64_t i = offset(flat);
     switch (tensor.dtype) {
-      case TN_FLOAT32: return data<float>()[i];
-      case TN_FLOAT64: return data<double>()[i];
-      case TN_FLOAT16: return half_value(data<uint16_t>()[i]);
-      case TN_BFLOAT16: return bfloat(data<uint16_t>()[i]);
-      case TN_INT64: return static_cast<double>(data<int64_t>()[i]);
-      case TN_INT32: return data<int32_t>()[i];
-      default: return data<uint8_t>()[i];
+      case TN_FLOAT32:
+        return data<float>()[i];
+      case TN_FLOAT64:
+        return data<double>()[i];
+      case TN_FLOAT16:
+        return half_value(data<uint16_t>()[i]);
+      case TN_BFLOAT16:
+        return bfloat(data<uint16_t>()[i]);
+      case TN_INT64:
+        return static_cast<double>(data<int64_t>()[i]);
+      case TN_INT32:
+        return data<int32_t>()[i];
+      default:
+        return data<uint8_t>()[i];
     }
   }
   // Halves: v must be one (small integers are).
   void set(int64_t flat, double v) {
     const int64_t i = offset(flat);
     switch (tensor.dtype) {
-      case TN_FLOAT32: data<float>()[i] = static_cast<float>(v); break;
-      case TN_FLOAT64: data<double>()[i] = v; break;
-      case TN_FLOAT16: data<uint16_t>()[i] = half_bits(v); break;
-      case TN_BFLOAT16: data<uint16_t>()[i] = static_cast<uint16_t>(float_bits(static_cast<float>(v)) >> 16); break;
-      case TN_INT64: data<int64_t>()[i] = static_cast<int64_t>(v); break;
-      case TN_INT32: data<int32_t>()[i] = static_cast<int32_t>(v); break;
-      case TN_UINT8: data<uint8_t>()[i] = static_cast<uint8_t>(v); break;
-      default: data<uint8_t>()[i] = v != 0;
+      case TN_FLOAT32:
+        data<float>()[i] = static_cast<float>(v);
+        break;
+      case TN_FLOAT64:
+        data<double>()[i] = v;
+        break;
+      case TN_FLOAT16:
+        data<uint16_t>()[i] = half_bits(v);
+        break;
+      case TN_BFLOAT16:
+        data<uint16_t>()[i] = static_cast<uint16_t>(float_bits(static_cast<float>(v)) >> 16);
+        break;
+      case TN_INT64:
+        data<int64_t>()[i] = static_cast<int64_t>(v);
+        break;
+      case TN_INT32:
+        data<int32_t>()[i] = static_cast<int32_t>(v);
+        break;
+      case TN_UINT8:
+        data<uint8_t>()[i] = static_cast<uint8_t>(v);
+        break;
+      default:
+        data<uint8_t>()[i] = v != 0;
     }
   }
   template <typename F>
@@ -150,7 +184,9 @@ class Tensor {
     return *this;
   }
   const int64_t* strides() const { return strides_.data(); }
-  tn_operand operand(const int64_t* strides) const { return {tensor.data, strides, nullptr, 0, tensor.dtype, 0}; }
+  tn_operand operand(const int64_t* strides) const {
+    return {tensor.data, strides, nullptr, 0, tensor.dtype, 0};
+  }
   operator tn_value() {
     tn_value value = {TN_TENSOR, 0, {}};
     value.as.tensor = &tensor;
@@ -190,7 +226,9 @@ class Tensor {
   char* memory_ = nullptr;
 };
 
-inline tn_status* make_status(tn_code code, const char* message, tn_status*) { return new tn_status{code, message}; }
+inline tn_status* make_status(tn_code code, const char* message, tn_status*) {
+  return new tn_status{code, message};
+}
 inline void free_status(tn_status* status) { delete status; }
 inline const char* status_message(const tn_status* status) { return status->message.c_str(); }
 inline void log(int32_t level, const char* message) {
@@ -206,7 +244,8 @@ inline tn_status* workspace(const tn_call*, uint64_t bytes, void** data) {
 inline void parallel_for(int64_t begin, int64_t end, int64_t grain, tn_range_fn fn, void* context) {
   record().threads.parallel_for(record().threads.self, begin, end, grain, fn, context);
 }
-inline tn_status* set_output(const tn_call* call, uint32_t output, int32_t ndim, const int64_t* sizes) {
+inline tn_status* set_output(const tn_call* call, uint32_t output, int32_t ndim,
+                             const int64_t* sizes) {
   static std::vector<std::unique_ptr<Tensor>> all;
   all.push_back(std::make_unique<Tensor>(std::vector<int64_t>(sizes, sizes + ndim), TN_INT64));
   const_cast<tn_tensor**>(call->outputs)[output] = &all.back()->tensor;
@@ -237,9 +276,11 @@ struct Plugin {
   tn_host host = {};
   tn_registrar registrar = {};
 
-  Plugin() {
+  static std::string folder() {
     const char* build = std::getenv("TENON_BUILD_DIR");
-    const std::string path = std::string(build ? build : ".") + "/lib/tenon/plugins/libtenon_cpu.so";
+    return std::string(build ? build : ".") + "/lib/tenon/plugins";
+  }
+  explicit Plugin(const std::string& path = folder() + "/libtenon_cpu.so") {
     void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library) {
       std::fprintf(stderr, "%s\n", dlerror());
@@ -272,8 +313,8 @@ inline Plugin& plugin() {
   return *loaded;
 }
 
-inline std::string launch(tn_kernel_fn kernel, void* self, const std::vector<tn_value>& args, std::vector<tn_tensor*> outputs,
-                          const tn_random* random = nullptr) {
+inline std::string launch(tn_kernel_fn kernel, void* self, const std::vector<tn_value>& args,
+                          std::vector<tn_tensor*> outputs, const tn_random* random = nullptr) {
   tn_call call = {};
   call.size = sizeof call;
   call.n_args = static_cast<uint32_t>(args.size());
@@ -286,8 +327,8 @@ inline std::string launch(tn_kernel_fn kernel, void* self, const std::vector<tn_
   record().workspaces.clear();
   return result;
 }
-inline std::string launch(tn_primitive primitive, const std::vector<tn_value>& args, std::vector<tn_tensor*> outputs = {},
-                          const tn_random* random = nullptr) {
+inline std::string launch(tn_primitive primitive, const std::vector<tn_value>& args,
+                          std::vector<tn_tensor*> outputs = {}, const tn_random* random = nullptr) {
   plugin();
   const tn_kernel_def& def = record().primitives.at(primitive);
   return launch(def.launch, def.self, args, std::move(outputs), random);
@@ -311,9 +352,11 @@ inline tn_value boolean(bool b) {
 
 // ---- programs
 
-inline tn_instruction in(int opcode, tn_dtype dtype, int dst, int a = 0, int b = 0, int c = 0, int flags = 0) {
-  return {static_cast<uint16_t>(opcode), static_cast<uint8_t>(dtype), static_cast<uint8_t>(flags),
-          static_cast<uint16_t>(dst),    static_cast<uint16_t>(a),    static_cast<uint16_t>(b),
+inline tn_instruction in(int opcode, tn_dtype dtype, int dst, int a = 0, int b = 0, int c = 0,
+                         int flags = 0) {
+  return {static_cast<uint16_t>(opcode), static_cast<uint8_t>(dtype),
+          static_cast<uint8_t>(flags),   static_cast<uint16_t>(dst),
+          static_cast<uint16_t>(a),      static_cast<uint16_t>(b),
           static_cast<uint16_t>(c),      0};
 }
 
@@ -323,7 +366,8 @@ struct Program {
   std::vector<tn_scalar> constants;
   tn_program program;
 
-  static const Program& make(uint32_t n_outputs, uint32_t n_inputs, std::vector<tn_instruction> code,
+  static const Program& make(uint32_t n_outputs, uint32_t n_inputs,
+                             std::vector<tn_instruction> code,
                              std::vector<tn_scalar> constants = {}, uint32_t n_params = 0) {
     static uint64_t ids = 1;
     auto* p = new Program{std::move(code), std::move(constants), {}};
@@ -331,8 +375,17 @@ struct Program {
     for (const tn_instruction& i : p->code) {
       registers = std::max(registers, i.dst + 1u);
     }
-    p->program = {sizeof(tn_program), TN_INSTRUCTION_SET, ids++, p->code.data(), static_cast<uint32_t>(p->code.size()),
-                  registers, p->constants.data(), static_cast<uint32_t>(p->constants.size()), n_inputs, n_outputs, n_params};
+    p->program = {sizeof(tn_program),
+                  TN_INSTRUCTION_SET,
+                  ids++,
+                  p->code.data(),
+                  static_cast<uint32_t>(p->code.size()),
+                  registers,
+                  p->constants.data(),
+                  static_cast<uint32_t>(p->constants.size()),
+                  n_inputs,
+                  n_outputs,
+                  n_params};
     static std::vector<std::unique_ptr<Program>> all;
     all.emplace_back(p);
     return *p;
@@ -340,8 +393,10 @@ struct Program {
 };
 
 // Outputs first, then inputs; without strides each operand's own ones serve.
-inline std::string run(const Program& program, const std::vector<Tensor*>& operands, std::vector<int64_t> sizes = {},
-                       std::vector<std::vector<int64_t>> strides = {}, std::vector<tn_scalar> params = {}) {
+inline std::string run(const Program& program, const std::vector<Tensor*>& operands,
+                       std::vector<int64_t> sizes = {},
+                       std::vector<std::vector<int64_t>> strides = {},
+                       std::vector<tn_scalar> params = {}) {
   if (sizes.empty()) {
     sizes = {operands[0]->tensor.numel};
   }
@@ -354,7 +409,8 @@ inline std::string run(const Program& program, const std::vector<Tensor*>& opera
   }
   std::vector<tn_operand> list;
   for (size_t k = 0; k < operands.size(); ++k) {
-    list.push_back(operands[k]->operand(strides.empty() ? operands[k]->strides() : strides[k].data()));
+    list.push_back(
+        operands[k]->operand(strides.empty() ? operands[k]->strides() : strides[k].data()));
   }
   loop.sizes = sizes.data();
   loop.program = &program.program;

@@ -1,4 +1,5 @@
-// The cpu plugin's registrations and its kernels of copies, indices, random bits and losses, under the small host of cpu_host.h.
+// The cpu plugin's registrations and its kernels of copies, indices, random bits and losses, under
+// the small host of cpu_host.h.
 #include <atomic>
 #include <cmath>
 #include <cstdint>
@@ -12,7 +13,8 @@ namespace cpu_test {
 namespace {
 
 constexpr tn_dtype F = TN_FLOAT32;
-constexpr tn_dtype kAll[] = {TN_FLOAT32, TN_FLOAT64, TN_FLOAT16, TN_BFLOAT16, TN_INT64, TN_INT32, TN_UINT8, TN_BOOL};
+constexpr tn_dtype kAll[] = {TN_FLOAT32, TN_FLOAT64, TN_FLOAT16, TN_BFLOAT16,
+                             TN_INT64,   TN_INT32,   TN_UINT8,   TN_BOOL};
 
 TEST(CpuPlugin, RegistersItsKernels) {
   EXPECT_STREQ(plugin().manifest->id, "cpu");
@@ -21,8 +23,9 @@ TEST(CpuPlugin, RegistersItsKernels) {
     primitives.insert(primitive);
     EXPECT_STREQ(def.device, "cpu");
   }
-  EXPECT_EQ(primitives, (std::set<tn_primitive>{TN_ELEMENTWISE, TN_REDUCE, TN_MATMUL, TN_COPY, TN_FILL, TN_IOTA, TN_GATHER,
-                                                TN_SCATTER, TN_RANDOM_BITS, TN_NONZERO}));
+  EXPECT_EQ(primitives,
+            (std::set<tn_primitive>{TN_ELEMENTWISE, TN_REDUCE, TN_MATMUL, TN_COPY, TN_FILL, TN_IOTA,
+                                    TN_GATHER, TN_SCATTER, TN_RANDOM_BITS, TN_NONZERO}));
   EXPECT_TRUE(record().ops.contains("linear"));
   EXPECT_TRUE(record().ops.contains("linear_relu"));
   EXPECT_STREQ(record().pair.forward.op, "cross_entropy(Tensor input, Tensor target) -> Tensor");
@@ -42,15 +45,18 @@ TEST(CpuPlugin, ThreadsCoverEachIndexOnce) {
         std::atomic<bool> small = false;
         int64_t grain;
       } context = {&seen, false, grain};
-      parallel_for(5, 5 + n, grain, [](void* c, int64_t begin, int64_t end) {
-        auto* to = static_cast<Context*>(c);
-        if (end - begin < to->grain) {
-          to->small = true;
-        }
-        for (int64_t i = begin; i < end; ++i) {
-          ++(*to->seen)[i - 5];
-        }
-      }, &context);
+      parallel_for(
+          5, 5 + n, grain,
+          [](void* c, int64_t begin, int64_t end) {
+            auto* to = static_cast<Context*>(c);
+            if (end - begin < to->grain) {
+              to->small = true;
+            }
+            for (int64_t i = begin; i < end; ++i) {
+              ++(*to->seen)[i - 5];
+            }
+          },
+          &context);
       for (const auto& count : seen) {
         EXPECT_EQ(count, 1);
       }
@@ -61,7 +67,8 @@ TEST(CpuPlugin, ThreadsCoverEachIndexOnce) {
 
 TEST(CpuCopy, EveryLayoutAndPairOfDtypes) {
   const std::vector<int64_t> sizes = {3, 1, 40, 50};
-  const std::vector<std::vector<int64_t>> layouts = {{}, {2000, 7, 1, 40}, {1, 1, 150, 3}, {5000, 1, 100, 2}};
+  const std::vector<std::vector<int64_t>> layouts = {
+      {}, {2000, 7, 1, 40}, {1, 1, 150, 3}, {5000, 1, 100, 2}};
   for (const auto& from : layouts) {
     for (const auto& to : layouts) {
       for (const tn_dtype dtype : kAll) {
@@ -83,7 +90,8 @@ TEST(CpuCopy, EveryLayoutAndPairOfDtypes) {
       x.fill([](int64_t k) { return k % 3; });
       ASSERT_EQ(launch(TN_COPY, {x}, {&y.tensor}), "");
       for (int64_t k = 0; k < 37; ++k) {
-        ASSERT_EQ(y.get(k), from == TN_BOOL || to == TN_BOOL ? k % 3 != 0 : k % 3) << from << " to " << to;
+        ASSERT_EQ(y.get(k), from == TN_BOOL || to == TN_BOOL ? k % 3 != 0 : k % 3)
+            << from << " to " << to;
       }
     }
   }
@@ -160,10 +168,12 @@ TEST(CpuGather, AlongEveryDimensionAndChecksTheIndex) {
     index.set(37, dim == 2 ? 6 : dim == 1 ? 5 : 4);
     const std::string sizes[] = {"4", "5", "6"};
     EXPECT_EQ(launch(TN_GATHER, {x, integer(dim), index}, {&y.tensor}),
-              "gather: index " + sizes[dim] + " (element 37 of index) is out of range for dimension " + std::to_string(dim) +
+              "gather: index " + sizes[dim] +
+                  " (element 37 of index) is out of range for dimension " + std::to_string(dim) +
                   " of size " + sizes[dim] + " (float32, cpu)");
     index.set(37, -1);
-    EXPECT_NE(launch(TN_GATHER, {x, integer(dim), index}, {&y.tensor}).find("index -1 "), std::string::npos);
+    EXPECT_NE(launch(TN_GATHER, {x, integer(dim), index}, {&y.tensor}).find("index -1 "),
+              std::string::npos);
   }
 }
 
@@ -180,7 +190,8 @@ tn_tensor expanded_index(Tensor& index, const int64_t* sizes, const int64_t* str
 TEST(CpuGather, RowsOfAnEmbeddingAndTheirGradient) {
   const int64_t n = 3000, words = 50, width = 24;
   for (const tn_dtype dtype : {TN_FLOAT32, TN_FLOAT64, TN_BFLOAT16, TN_INT32}) {
-    Tensor table({words, width}, dtype), index({n}, TN_INT64), y({n, width}, dtype), gradient({words, width}, dtype);
+    Tensor table({words, width}, dtype), index({n}, TN_INT64), y({n, width}, dtype),
+        gradient({words, width}, dtype);
     table.fill([](int64_t k) { return k % 100; });
     index.fill([](int64_t k) { return k * 7 % 50; });
     const int64_t sizes[] = {n, width}, strides[] = {1, 0};
@@ -226,7 +237,8 @@ TEST(CpuScatter, SetsAddsAndRefusesBeforeItWrites) {
       }
       y.fill([](int64_t) { return 1; });
       index.set(19, 5);
-      EXPECT_NE(launch(TN_SCATTER, {index, integer(dim), source, boolean(false)}, {&y.tensor}).find("scatter: index 5 "),
+      EXPECT_NE(launch(TN_SCATTER, {index, integer(dim), source, boolean(false)}, {&y.tensor})
+                    .find("scatter: index 5 "),
                 std::string::npos);
       EXPECT_EQ(y.get(0), 1);
     }
@@ -248,8 +260,8 @@ TEST(CpuRandom, GivesPhiloxKnownAnswers) {
   EXPECT_TRUE(std::equal(few.begin(), few.end(), many.begin()));
   // A Philox of this test's own, at several places.
   const auto philox = [](uint64_t counter, uint64_t seed, uint64_t offset, int lane) {
-    uint32_t x[] = {static_cast<uint32_t>(counter), static_cast<uint32_t>(counter >> 32), static_cast<uint32_t>(offset),
-                    static_cast<uint32_t>(offset >> 32)};
+    uint32_t x[] = {static_cast<uint32_t>(counter), static_cast<uint32_t>(counter >> 32),
+                    static_cast<uint32_t>(offset), static_cast<uint32_t>(offset >> 32)};
     uint32_t k0 = static_cast<uint32_t>(seed), k1 = static_cast<uint32_t>(seed >> 32);
     for (int r = 0; r < 10; ++r, k0 += 0x9E3779B9, k1 += 0xBB67AE85) {
       const uint64_t a = 0xD2511F53ull * x[0], b = 0xCD9E8D57ull * x[2];
@@ -260,7 +272,9 @@ TEST(CpuRandom, GivesPhiloxKnownAnswers) {
     return x[lane];
   };
   for (const int64_t i : {0, 1, 5, 69, 4095, 65537, 999'999, 1'000'002}) {
-    EXPECT_EQ(many[i], philox(i / 4, 0x123456789abcdef0, 0xfedcba9876543210, static_cast<int>(i % 4))) << i;
+    EXPECT_EQ(many[i],
+              philox(i / 4, 0x123456789abcdef0, 0xfedcba9876543210, static_cast<int>(i % 4)))
+        << i;
   }
 }
 
@@ -288,31 +302,41 @@ TEST(CpuNonzero, InRowMajorOrderForEveryDtype) {
 struct Loss {
   Tensor input, target, loss, lse, gradient, one;
   Loss(int64_t n, int64_t c, tn_dtype dtype)
-      : input({n, c}, dtype), target({n}, TN_INT64), loss({}, dtype), lse({n}, TN_FLOAT64),
-        gradient({n, c}, dtype), one({}, dtype) {
+      : input({n, c}, dtype),
+        target({n}, TN_INT64),
+        loss({}, dtype),
+        lse({n}, TN_FLOAT64),
+        gradient({n, c}, dtype),
+        one({}, dtype) {
     input.fill([](int64_t k) { return (k * 7) % 13 - 6; });
     target.fill([c](int64_t k) { return k * 3 % c; });
     one.set(0, 1);
   }
   std::string forward(bool with_private = true) {
     const auto& def = record().pair.forward;
-    return launch(def.launch, def.self, {input, target}, {&loss.tensor, with_private ? &lse.tensor : nullptr});
+    return launch(def.launch, def.self, {input, target},
+                  {&loss.tensor, with_private ? &lse.tensor : nullptr});
   }
   std::string backward() {
     const tn_value none = {TN_NONE, 0, {}};
-    return launch(record().pair.backward, nullptr, {one, input, target, none, lse}, {&gradient.tensor, nullptr});
+    return launch(record().pair.backward, nullptr, {one, input, target, none, lse},
+                  {&gradient.tensor, nullptr});
   }
 };
 
 TEST(CpuLoss, CrossEntropyAndItsGradient) {
   plugin();
   for (const tn_dtype dtype : {TN_FLOAT32, TN_FLOAT64, TN_FLOAT16, TN_BFLOAT16}) {
-    for (const auto& [n, c] : {std::pair<int64_t, int64_t>{1, 1}, {3, 10}, {64, 10}, {5, 2500}, {1000, 33}}) {
+    for (const auto& [n, c] :
+         {std::pair<int64_t, int64_t>{1, 1}, {3, 10}, {64, 10}, {5, 2500}, {1000, 33}}) {
       Loss t(n, c, dtype);
       ASSERT_EQ(t.forward(), "");
       ASSERT_EQ(t.backward(), "");
       double want = 0;
-      const double tolerance = dtype == TN_FLOAT64 ? 1e-14 : dtype == TN_FLOAT32 ? 2e-6 : dtype == TN_FLOAT16 ? 1e-3 : 8e-3;
+      const double tolerance = dtype == TN_FLOAT64   ? 1e-14
+                               : dtype == TN_FLOAT32 ? 2e-6
+                               : dtype == TN_FLOAT16 ? 1e-3
+                                                     : 8e-3;
       for (int64_t i = 0; i < n; ++i) {
         double sum = 0;
         for (int64_t j = 0; j < c; ++j) {
@@ -322,8 +346,10 @@ TEST(CpuLoss, CrossEntropyAndItsGradient) {
         want += std::log(sum) - t.input.get(i * c + k);
         ASSERT_NEAR(t.lse.get(i), std::log(sum), dtype == TN_FLOAT64 ? 1e-13 : 4e-6);
         for (int64_t j = 0; j < c; ++j) {
-          const double d = (std::exp(t.input.get(i * c + j)) / sum - (j == k)) / static_cast<double>(n);
-          ASSERT_NEAR(t.gradient.get(i * c + j), d, tolerance * std::max(std::abs(d), 1e-4)) << dtype;
+          const double d =
+              (std::exp(t.input.get(i * c + j)) / sum - (j == k)) / static_cast<double>(n);
+          ASSERT_NEAR(t.gradient.get(i * c + j), d, tolerance * std::max(std::abs(d), 1e-4))
+              << dtype;
         }
       }
       want /= static_cast<double>(n);
@@ -352,7 +378,8 @@ TEST(CpuLoss, RefusesTargetsOutOfRange) {
   Loss t(4, 10, F);
   t.target.set(3, 12);
   EXPECT_EQ(t.forward(),
-            "cross_entropy: target[3] is 12, expected a class from 0 to 9: input is [4, 10] (float32, cpu)");
+            "cross_entropy: target[3] is 12, expected a class from 0 to 9: input is [4, 10] "
+            "(float32, cpu)");
   t.target.set(3, -1);
   EXPECT_NE(t.forward().find("target[3] is -1"), std::string::npos);
   tn_call call = {};

@@ -1,5 +1,6 @@
-// How the cpu kernels walk a loop, under the small host of cpu_host.h: dtypes, strides, broadcasting, tails, in-place use, several
-// outputs, threads. What is computed is plain, so that every expected value is exact. CTest runs it once for each instruction set.
+// How the cpu kernels walk a loop, under the small host of cpu_host.h: dtypes, strides,
+// broadcasting, tails, in-place use, several outputs, threads. What is computed is plain, so that
+// every expected value is exact. CTest runs it once for each instruction set.
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -11,16 +12,20 @@
 namespace cpu_test {
 namespace {
 
-constexpr tn_dtype kAll[] = {TN_FLOAT32, TN_FLOAT64, TN_FLOAT16, TN_BFLOAT16, TN_INT64, TN_INT32, TN_UINT8, TN_BOOL};
+constexpr tn_dtype kAll[] = {TN_FLOAT32, TN_FLOAT64, TN_FLOAT16, TN_BFLOAT16,
+                             TN_INT64,   TN_INT32,   TN_UINT8,   TN_BOOL};
 constexpr tn_dtype F = TN_FLOAT32;
 
 tn_dtype register_of(tn_dtype dtype) {
   switch (dtype) {
     case TN_FLOAT16:
-    case TN_BFLOAT16: return TN_FLOAT32;
+    case TN_BFLOAT16:
+      return TN_FLOAT32;
     case TN_INT32:
-    case TN_UINT8: return TN_INT64;
-    default: return dtype;
+    case TN_UINT8:
+      return TN_INT64;
+    default:
+      return dtype;
   }
 }
 
@@ -36,8 +41,9 @@ tn_scalar i(int64_t value) {
 }
 
 const Program& add() {
-  static const Program& p = Program::make(
-      1, 2, {in(TN_I_LOAD, F, 0, 0), in(TN_I_LOAD, F, 1, 1), in(TN_I_ADD, F, 2, 0, 1), in(TN_I_STORE, F, 0, 2, 0)});
+  static const Program& p = Program::make(1, 2,
+                                          {in(TN_I_LOAD, F, 0, 0), in(TN_I_LOAD, F, 1, 1),
+                                           in(TN_I_ADD, F, 2, 0, 1), in(TN_I_STORE, F, 0, 2, 0)});
   return p;
 }
 
@@ -52,7 +58,8 @@ TEST(CpuLoop, EveryLengthOfTailIsWhole) {
     }
     ASSERT_TRUE(y.is_guarded());
   }
-  const Program& exp = Program::make(1, 1, {in(TN_I_LOAD, F, 0, 0), in(TN_I_EXP, F, 1, 0), in(TN_I_STORE, F, 0, 1, 0)});
+  const Program& exp = Program::make(
+      1, 1, {in(TN_I_LOAD, F, 0, 0), in(TN_I_EXP, F, 1, 0), in(TN_I_STORE, F, 0, 1, 0)});
   for (const int64_t n : {1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 33, 511, 512, 513, 1025}) {
     Tensor a({n}, F), y({n}, F);
     a.fill([](int64_t k) { return k % 2; });
@@ -64,12 +71,14 @@ TEST(CpuLoop, EveryLengthOfTailIsWhole) {
   }
 }
 
-// LOAD from every dtype to every register type, and STORE from there to every dtype: small integers survive all of them.
+// LOAD from every dtype to every register type, and STORE from there to every dtype: small integers
+// survive all of them.
 TEST(CpuLoop, LoadsAndStoresEveryDtype) {
   for (const tn_dtype from : kAll) {
     for (const tn_dtype type : {TN_FLOAT32, TN_FLOAT64, TN_INT64, TN_BOOL}) {
       for (const tn_dtype to : kAll) {
-        const Program& p = Program::make(1, 1, {in(TN_I_LOAD, type, 0, 0), in(TN_I_STORE, type, 0, 0, 0)});
+        const Program& p =
+            Program::make(1, 1, {in(TN_I_LOAD, type, 0, 0), in(TN_I_STORE, type, 0, 0, 0)});
         const bool boolean = from == TN_BOOL || type == TN_BOOL || to == TN_BOOL;
         for (const int64_t stride : {1, 3}) {
           Tensor x({37}, from, {stride}), y({37}, to, {stride});
@@ -77,7 +86,8 @@ TEST(CpuLoop, LoadsAndStoresEveryDtype) {
           ASSERT_EQ(run(p, {&y, &x}), "");
           for (int64_t k = 0; k < 37; ++k) {
             const double want = boolean ? k % 5 != 0 : k % 5;
-            ASSERT_EQ(y.get(k), want) << "dtype " << from << " by " << type << " to " << to << ", stride " << stride;
+            ASSERT_EQ(y.get(k), want)
+                << "dtype " << from << " by " << type << " to " << to << ", stride " << stride;
           }
         }
       }
@@ -103,9 +113,12 @@ TEST(CpuLoop, HalvesAreExactAndRoundToNearestEven) {
     }
   }
   // Halfway cases of both formats, the largest numbers, and what overflows.
-  const float values[] = {1 + 0x1p-11f, 1 + 3 * 0x1p-11f, 1 + 0x1.8p-11f, 65504, 65519, 65520, 1e9f, 0x1p-25f, 0x1.8p-25f, -0x1p-14f};
-  const double f16[] = {1, 1 + 0x1p-9, 1 + 0x1p-10, 65504, 65504, INFINITY, INFINITY, 0, 0x1p-24, -0x1p-14};
-  const float values_b[] = {1 + 0x1p-8f, 1 + 3 * 0x1p-8f, 1 + 0x1.8p-8f, 3.3895e38f, 3.4e38f, -0.0f, 1e-40f};
+  const float values[] = {1 + 0x1p-11f, 1 + 3 * 0x1p-11f, 1 + 0x1.8p-11f, 65504,    65519, 65520,
+                          1e9f,         0x1p-25f,         0x1.8p-25f,     -0x1p-14f};
+  const double f16[] = {1,        1 + 0x1p-9, 1 + 0x1p-10, 65504,   65504,
+                        INFINITY, INFINITY,   0,           0x1p-24, -0x1p-14};
+  const float values_b[] = {1 + 0x1p-8f, 1 + 3 * 0x1p-8f, 1 + 0x1.8p-8f, 3.3895e38f,
+                            3.4e38f,     -0.0f,           1e-40f};
   const double bf16[] = {1, 1 + 0x1p-6, 1 + 0x1p-7, 0x1.fep127, INFINITY, 0, 0x1p-133};
   Tensor x({10}, F), y({10}, TN_FLOAT16), xb({7}, F), yb({7}, TN_BFLOAT16);
   x.fill([&](int64_t k) { return values[k]; });
@@ -123,8 +136,10 @@ TEST(CpuLoop, HalvesAreExactAndRoundToNearestEven) {
 TEST(CpuLoop, CastsWrapRoundAndTruncate) {
   const auto cast = [](tn_dtype from, tn_dtype to, double value) {
     const tn_dtype type = register_of(to);
-    const Program& p = Program::make(1, 1, {in(TN_I_LOAD, from, 0, 0), in(TN_I_CAST, to, 1, 0, 0, 0, from),
-                                            in(TN_I_STORE, type, 0, 1, 0)});
+    const Program& p =
+        Program::make(1, 1,
+                      {in(TN_I_LOAD, from, 0, 0), in(TN_I_CAST, to, 1, 0, 0, 0, from),
+                       in(TN_I_STORE, type, 0, 1, 0)});
     Tensor x({9}, from), y({9}, type);
     x.fill([&](int64_t) { return value; });
     EXPECT_EQ(run(p, {&y, &x}), "");
@@ -145,10 +160,12 @@ TEST(CpuLoop, CastsWrapRoundAndTruncate) {
   EXPECT_EQ(cast(TN_FLOAT32, TN_BFLOAT16, 257), 256);
 }
 
-// Three operands that are dense, broadcast along either dimension, transposed, or a single number: all 6^2 pairs of them.
+// Three operands that are dense, broadcast along either dimension, transposed, or a single number:
+// all 6^2 pairs of them.
 TEST(CpuLoop, OperandsOfAnyStridesBroadcast) {
   const int64_t rows = 13, columns = 77;
-  const std::vector<std::vector<int64_t>> layouts = {{77, 1}, {1, 13}, {0, 1}, {1, 0}, {0, 0}, {200, 2}};
+  const std::vector<std::vector<int64_t>> layouts = {{77, 1}, {1, 13}, {0, 1},
+                                                     {1, 0},  {0, 0},  {200, 2}};
   Tensor a({13 * 200}, F), b({13 * 200}, F);
   a.fill([](int64_t k) { return k; });
   b.fill([](int64_t k) { return 10000 + 3 * k; });
@@ -199,15 +216,18 @@ TEST(CpuLoop, SixteenDimensions) {
 
 TEST(CpuLoop, ScalarsStandOnEitherSide) {
   // y = (p - x) * c - (x - p) / (p - c), where(x > p, x, c), x ** 2, x ** p, p ** x
-  const Program& p = Program::make(
-      5, 1,
-      {in(TN_I_LOAD, F, 0, 0), in(TN_I_PARAM, F, 1, 0), in(TN_I_CONST, F, 2, 0), in(TN_I_CONST, F, 3, 1),
-       in(TN_I_SUB, F, 4, 1, 0), in(TN_I_MUL, F, 4, 4, 2), in(TN_I_SUB, F, 5, 0, 1), in(TN_I_SUB, F, 6, 1, 2),
-       in(TN_I_DIV, F, 5, 5, 6), in(TN_I_SUB, F, 4, 4, 5), in(TN_I_STORE, F, 0, 4, 0),
-       in(TN_I_GT, TN_BOOL, 5, 0, 1, 0, F), in(TN_I_WHERE, F, 4, 5, 0, 2), in(TN_I_STORE, F, 0, 4, 1),
-       in(TN_I_POW, F, 4, 0, 3), in(TN_I_STORE, F, 0, 4, 2), in(TN_I_POW, F, 4, 0, 1), in(TN_I_STORE, F, 0, 4, 3),
-       in(TN_I_POW, F, 4, 1, 0), in(TN_I_STORE, F, 0, 4, 4)},
-      {f(4), f(2)}, 1);
+  const Program& p =
+      Program::make(5, 1, {in(TN_I_LOAD, F, 0, 0),        in(TN_I_PARAM, F, 1, 0),
+                           in(TN_I_CONST, F, 2, 0),       in(TN_I_CONST, F, 3, 1),
+                           in(TN_I_SUB, F, 4, 1, 0),      in(TN_I_MUL, F, 4, 4, 2),
+                           in(TN_I_SUB, F, 5, 0, 1),      in(TN_I_SUB, F, 6, 1, 2),
+                           in(TN_I_DIV, F, 5, 5, 6),      in(TN_I_SUB, F, 4, 4, 5),
+                           in(TN_I_STORE, F, 0, 4, 0),    in(TN_I_GT, TN_BOOL, 5, 0, 1, 0, F),
+                           in(TN_I_WHERE, F, 4, 5, 0, 2), in(TN_I_STORE, F, 0, 4, 1),
+                           in(TN_I_POW, F, 4, 0, 3),      in(TN_I_STORE, F, 0, 4, 2),
+                           in(TN_I_POW, F, 4, 0, 1),      in(TN_I_STORE, F, 0, 4, 3),
+                           in(TN_I_POW, F, 4, 1, 0),      in(TN_I_STORE, F, 0, 4, 4)},
+                    {f(4), f(2)}, 1);
   for (const int64_t n : {1, 9, 1300}) {
     Tensor x({n}, F), y0({n}, F), y1({n}, F), y2({n}, F), y3({n}, F), y4({n}, F);
     x.fill([](int64_t k) { return k % 7; });
@@ -226,15 +246,17 @@ TEST(CpuLoop, ScalarsStandOnEitherSide) {
 TEST(CpuLoop, WhereOnEveryTypeAndMixOfScalars) {
   for (const tn_dtype type : {TN_FLOAT32, TN_FLOAT64, TN_INT64, TN_BOOL}) {
     for (int mix = 0; mix < 8; ++mix) {  // bits: the condition, b, c are a single number
-      const Program& p =
-          Program::make(1, 3, {in(TN_I_LOAD, TN_BOOL, 0, 0), in(TN_I_LOAD, type, 1, 1), in(TN_I_LOAD, type, 2, 2),
-                               in(TN_I_WHERE, type, 3, 0, 1, 2), in(TN_I_STORE, type, 0, 3, 0)});
+      const Program& p = Program::make(
+          1, 3,
+          {in(TN_I_LOAD, TN_BOOL, 0, 0), in(TN_I_LOAD, type, 1, 1), in(TN_I_LOAD, type, 2, 2),
+           in(TN_I_WHERE, type, 3, 0, 1, 2), in(TN_I_STORE, type, 0, 3, 0)});
       Tensor condition({100}, TN_BOOL), b({100}, type), c({100}, type), y({100}, type);
       condition.fill([](int64_t k) { return k % 3 == 0; });
       b.fill([](int64_t k) { return k % 2; });
       c.fill([](int64_t k) { return k + 1; });
       const auto stride = [&](int bit) { return std::vector<int64_t>{mix >> bit & 1 ? 0 : 1}; };
-      ASSERT_EQ(run(p, {&y, &condition, &b, &c}, {100}, {{1}, stride(0), stride(1), stride(2)}), "");
+      ASSERT_EQ(run(p, {&y, &condition, &b, &c}, {100}, {{1}, stride(0), stride(1), stride(2)}),
+                "");
       for (int64_t k = 0; k < 100; ++k) {
         const auto at = [&](int bit) { return mix >> bit & 1 ? 0 : k; };
         ASSERT_EQ(y.get(k), condition.get(at(0)) ? b.get(at(1)) : c.get(at(2))) << mix;
@@ -244,13 +266,15 @@ TEST(CpuLoop, WhereOnEveryTypeAndMixOfScalars) {
 }
 
 TEST(CpuLoop, ParametersAndConstantsOfEveryType) {
-  const Program& p = Program::make(4, 0,
-                                   {in(TN_I_PARAM, TN_FLOAT64, 0, 0), in(TN_I_STORE, TN_FLOAT64, 0, 0, 0),
-                                    in(TN_I_PARAM, TN_INT64, 1, 1), in(TN_I_STORE, TN_INT64, 0, 1, 1),
-                                    in(TN_I_CONST, TN_BOOL, 2, 0), in(TN_I_STORE, TN_BOOL, 0, 2, 2),
-                                    in(TN_I_PARAM, F, 3, 0), in(TN_I_STORE, F, 0, 3, 3)},
-                                   {i(7)}, 2);
-  Tensor y0({600}, TN_FLOAT64), y1({600}, TN_INT32), y2({600}, TN_BOOL), y3({600}, TN_BFLOAT16, {2});
+  const Program& p =
+      Program::make(4, 0,
+                    {in(TN_I_PARAM, TN_FLOAT64, 0, 0), in(TN_I_STORE, TN_FLOAT64, 0, 0, 0),
+                     in(TN_I_PARAM, TN_INT64, 1, 1), in(TN_I_STORE, TN_INT64, 0, 1, 1),
+                     in(TN_I_CONST, TN_BOOL, 2, 0), in(TN_I_STORE, TN_BOOL, 0, 2, 2),
+                     in(TN_I_PARAM, F, 3, 0), in(TN_I_STORE, F, 0, 3, 3)},
+                    {i(7)}, 2);
+  Tensor y0({600}, TN_FLOAT64), y1({600}, TN_INT32), y2({600}, TN_BOOL),
+      y3({600}, TN_BFLOAT16, {2});
   ASSERT_EQ(run(p, {&y0, &y1, &y2, &y3}, {}, {}, {f(2.5), i(-4)}), "");
   for (int64_t k = 0; k < 600; ++k) {
     ASSERT_EQ(y0.get(k), 2.5);
@@ -264,8 +288,9 @@ TEST(CpuLoop, OneOutputInPlace) {
   for (const tn_dtype dtype : {TN_FLOAT32, TN_FLOAT16, TN_INT32}) {
     const tn_dtype type = register_of(dtype);
     const Program& p = Program::make(
-        1, 2, {in(TN_I_LOAD, type, 0, 0), in(TN_I_LOAD, type, 1, 1), in(TN_I_MUL, type, 2, 0, 1),
-               in(TN_I_SUB, type, 2, 2, 0), in(TN_I_ADD, type, 2, 2, 1), in(TN_I_STORE, type, 0, 2, 0)});
+        1, 2,
+        {in(TN_I_LOAD, type, 0, 0), in(TN_I_LOAD, type, 1, 1), in(TN_I_MUL, type, 2, 0, 1),
+         in(TN_I_SUB, type, 2, 2, 0), in(TN_I_ADD, type, 2, 2, 1), in(TN_I_STORE, type, 0, 2, 0)});
     Tensor x({1111}, dtype), w({1111}, dtype);
     x.fill([](int64_t k) { return k % 9; });
     w.fill([](int64_t k) { return k % 4; });
@@ -278,10 +303,11 @@ TEST(CpuLoop, OneOutputInPlace) {
 
 // As optimizers do: each output is an input, and is stored before others are computed.
 TEST(CpuLoop, SeveralOutputsInPlaceReadBeforeTheyWrite) {
-  const Program& p = Program::make(
-      3, 3,
-      {in(TN_I_LOAD, F, 0, 0), in(TN_I_LOAD, F, 1, 1), in(TN_I_LOAD, F, 2, 2), in(TN_I_ADD, F, 3, 0, 1),
-       in(TN_I_STORE, F, 0, 3, 0), in(TN_I_SUB, F, 3, 0, 2), in(TN_I_STORE, F, 0, 3, 1), in(TN_I_STORE, F, 0, 0, 2)});
+  const Program& p =
+      Program::make(3, 3,
+                    {in(TN_I_LOAD, F, 0, 0), in(TN_I_LOAD, F, 1, 1), in(TN_I_LOAD, F, 2, 2),
+                     in(TN_I_ADD, F, 3, 0, 1), in(TN_I_STORE, F, 0, 3, 0), in(TN_I_SUB, F, 3, 0, 2),
+                     in(TN_I_STORE, F, 0, 3, 1), in(TN_I_STORE, F, 0, 0, 2)});
   for (const int64_t n : {5, 2000}) {
     Tensor a({n}, F), b({n}, F), c({n}, F);
     a.fill([](int64_t k) { return k; });
@@ -294,8 +320,9 @@ TEST(CpuLoop, SeveralOutputsInPlaceReadBeforeTheyWrite) {
       ASSERT_EQ(c.get(k), k);
     }
   }
-  const Program& swap = Program::make(2, 2, {in(TN_I_LOAD, F, 0, 0), in(TN_I_LOAD, F, 1, 1), in(TN_I_STORE, F, 0, 1, 0),
-                                             in(TN_I_STORE, F, 0, 0, 1)});
+  const Program& swap = Program::make(2, 2,
+                                      {in(TN_I_LOAD, F, 0, 0), in(TN_I_LOAD, F, 1, 1),
+                                       in(TN_I_STORE, F, 0, 1, 0), in(TN_I_STORE, F, 0, 0, 1)});
   Tensor a({700}, F), b({700}, F);
   a.fill([](int64_t k) { return k; });
   b.fill([](int64_t k) { return -k; });
@@ -304,7 +331,8 @@ TEST(CpuLoop, SeveralOutputsInPlaceReadBeforeTheyWrite) {
   EXPECT_EQ(b.get(699), 699);
 }
 
-// More values alive at once than the tiles of 512 elements have room for, and more operands than a short key holds.
+// More values alive at once than the tiles of 512 elements have room for, and more operands than a
+// short key holds.
 TEST(CpuLoop, WideProgramsOfManyOperands) {
   constexpr int kInputs = 30;
   std::vector<tn_instruction> code;
@@ -358,7 +386,8 @@ TEST(CpuLoop, ThreadsShareLargeLoops) {
 TEST(CpuLoop, RefusesWhatItDoesNotKnow) {
   Tensor x({4}, F), y({4}, F);
   const auto one = [&](tn_instruction middle) {
-    return run(Program::make(1, 1, {in(TN_I_LOAD, F, 0, 0), middle, in(TN_I_STORE, F, 0, 1, 0)}), {&y, &x});
+    return run(Program::make(1, 1, {in(TN_I_LOAD, F, 0, 0), middle, in(TN_I_STORE, F, 0, 1, 0)}),
+               {&y, &x});
   };
   EXPECT_EQ(one(in(TN_I_SHL, F, 1, 0, 0)), "cpu: instruction 74 is not there for float32");
   EXPECT_EQ(one(in(200, F, 1, 0)), "cpu: unknown instruction 200");

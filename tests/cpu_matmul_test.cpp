@@ -1,7 +1,10 @@
-// MATMUL, linear and linear_relu of the cpu kernels, under the small host of cpu_host.h. Integers small enough make every product
-// exact in each dtype, whatever the order of its sums.
+// MATMUL, linear and linear_relu of the cpu kernels, under the small host of cpu_host.h. Integers
+// small enough make every product exact in each dtype, whatever the order of its sums.
+#include <array>
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
 
 #include "cpu_host.h"
 
@@ -18,10 +21,14 @@ int b_of(int64_t k) { return static_cast<int>(k * 11 % 3) - 1; }
 // Strides of [b, m, n] by kind: rows dense, columns dense, neither, and a batch that is repeated.
 std::vector<int64_t> layout(int kind, int64_t m, int64_t n) {
   switch (kind) {
-    case 0: return {m * n, n, 1};
-    case 1: return {m * n, 1, m};
-    case 2: return {3 * m * n, 3 * n, 3};
-    default: return {0, n, 1};
+    case 0:
+      return {m * n, n, 1};
+    case 1:
+      return {m * n, 1, m};
+    case 2:
+      return {3 * m * n, 3 * n, 3};
+    default:
+      return {0, n, 1};
   }
 }
 
@@ -30,7 +37,8 @@ void check(tn_dtype dtype, int64_t batch, int64_t m, int64_t k, int64_t n, int k
       c({batch, m, n}, dtype, layout(kc, m, n));
   std::vector<int> x(batch * m * k), y(batch * k * n);
   // A repeated batch is written several times, with the values of its last.
-  const auto fill = [batch](Tensor& t, std::vector<int>& values, int (*value)(int64_t), int64_t size, bool repeats) {
+  const auto fill = [batch](Tensor& t, std::vector<int>& values, int (*value)(int64_t),
+                            int64_t size, bool repeats) {
     for (int64_t i = 0; i < batch * size; ++i) {
       values[i] = value(repeats ? i % size : i);
       t.set(i, values[i]);
@@ -48,22 +56,46 @@ void check(tn_dtype dtype, int64_t batch, int64_t m, int64_t k, int64_t n, int k
       }
     }
     for (int64_t j = 0; j < n; ++j) {
-      // Halves hold integers up to 2048 and 256; the sums of these shapes stay below, or round as float32 does.
+      // Halves hold integers up to 2048 and 256; the sums of these shapes stay below, or round as
+      // float32 does.
       const double want = sum[j];
-      const double slack = dtype == TN_BFLOAT16 ? std::abs(want) / 256 : dtype == TN_FLOAT16 ? std::abs(want) / 2048 : 0;
+      const double slack = dtype == TN_BFLOAT16  ? std::abs(want) / 256
+                           : dtype == TN_FLOAT16 ? std::abs(want) / 2048
+                                                 : 0;
       ASSERT_NEAR(c.get(i * n + j), want, slack)
-          << "dtype " << dtype << " [" << batch << ", " << m << ", " << k << "] x " << n << " at " << i << ", " << j
-          << ", layouts " << ka << kb << kc;
+          << "dtype " << dtype << " [" << batch << ", " << m << ", " << k << "] x " << n << " at "
+          << i << ", " << j << ", layouts " << ka << kb << kc;
     }
   }
   ASSERT_TRUE(c.is_guarded());
 }
 
+bool is_mapped(const std::string& library) {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find(library) != line.npos) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// The first test of this file: nothing has opened it yet.
+TEST(CpuMatmul, OpensOneDnnAtTheFirstLargeProduct) {
+  const char* wish = std::getenv("TENON_CPU_DNNL");
+  const bool there = std::filesystem::exists(Plugin::folder() + "/cpu/libtenon_cpu_dnnl.so") &&
+                     !(wish && *wish == '0');
+  check(F, 1, 64, 64, 128, 0, 1, 0);
+  EXPECT_FALSE(is_mapped("libdnnl"));
+  check(F, 1, 400, 400, 400, 0, 1, 0);
+  EXPECT_EQ(is_mapped("libdnnl"), there);
+}
+
 TEST(CpuMatmul, EverySmallSizeInEveryLayout) {
   for (const tn_dtype dtype : {TN_FLOAT32, TN_FLOAT64, TN_FLOAT16, TN_BFLOAT16}) {
     for (const int64_t m : {1, 2, 5, 13, 25}) {
-      for (const int64_t n : {1, 3, 16, 33, 100}) {
-        for (const int64_t k : {1, 4, 7, 50}) {
+      for (const int64_t n : {1, 3, 16, 33, 70}) {
+        for (const int64_t k : {1, 4, 19}) {
           for (int ka = 0; ka < 4; ++ka) {
             for (int kb = 0; kb < 4; ++kb) {
               check(dtype, 2, m, k, n, ka, kb, (ka + kb) % 3);
@@ -133,10 +165,15 @@ TEST(CpuMatmul, NanAndInfinityStay) {
 TEST(CpuLinear, WithAndWithoutBiasAndRelu) {
   plugin();
   for (const tn_dtype dtype : {TN_FLOAT32, TN_FLOAT64, TN_BFLOAT16}) {
-    for (const auto& [m, in, out] : {std::array<int64_t, 3>{1, 64, 10}, {3, 7, 130}, {64, 64, 128}, {64, 128, 10}, {400, 410, 420}}) {
+    for (const auto& [m, in, out] : {std::array<int64_t, 3>{1, 64, 10},
+                                     {3, 7, 130},
+                                     {64, 64, 128},
+                                     {64, 128, 10},
+                                     {400, 410, 420}}) {
       for (const bool relu : {false, true}) {
         for (const bool has_bias : {false, true}) {
-          Tensor x({2, m, in}, dtype), w({out, in}, dtype), bias({out}, dtype, {2}), y({2, m, out}, dtype);
+          Tensor x({2, m, in}, dtype), w({out, in}, dtype), bias({out}, dtype, {2}),
+              y({2, m, out}, dtype);
           x.fill([](int64_t k) { return a_of(k); });
           w.fill([](int64_t k) { return b_of(k); });
           bias.fill([](int64_t k) { return k % 7 - 3; });
@@ -154,13 +191,35 @@ TEST(CpuLinear, WithAndWithoutBiasAndRelu) {
                 want += a_of(i * in + k) * b_of(j * in + k);
               }
               want = relu && want < 0 ? 0 : want;
-              ASSERT_NEAR(y.get(i * out + j), want, dtype == TN_BFLOAT16 ? std::abs(want) / 256 : 0) << m << " " << i << " " << j;
+              ASSERT_NEAR(y.get(i * out + j), want, dtype == TN_BFLOAT16 ? std::abs(want) / 256 : 0)
+                  << m << " " << i << " " << j;
             }
           }
         }
       }
     }
   }
+}
+
+// The last but one: a second copy of the plugin takes the first one's place.
+TEST(CpuMatmul, DoesWithoutOneDnnAndSaysSoOnce) {
+  namespace fs = std::filesystem;
+  const fs::path alone = fs::path(testing::TempDir()) / "tenon_cpu_alone" / "libtenon_cpu.so";
+  fs::create_directories(alone.parent_path());
+  fs::copy_file(Plugin::folder() + "/libtenon_cpu.so", alone, fs::copy_options::overwrite_existing);
+  plugin();
+  const Plugin second(alone.string());
+  record().log.clear();
+  check(F, 1, 400, 400, 400, 0, 0, 0);
+  check(F, 1, 400, 400, 401, 0, 0, 0);
+  const std::string expected =
+      "2 cpu: oneDNN is not there, large products run on the plugin's own kernel: ";
+  const char* wish = std::getenv("TENON_CPU_DNNL");
+  if (!(wish && *wish == '0')) {
+    EXPECT_EQ(record().log.rfind(expected), 0u) << record().log;
+    EXPECT_EQ(std::count(record().log.begin(), record().log.end(), '\n'), 1) << record().log;
+  }
+  fs::remove_all(alone.parent_path());
 }
 
 TEST(CpuLinear, SaysWhyNot) {

@@ -1,6 +1,6 @@
-// The cpu kernels' evaluator of programs, under the small host of cpu_host.h: every instruction on every register type against
-// the C library in a wider type, conversions of dtypes, strides, tails, in-place use, threads. CTest runs it once for each
-// instruction set (TENON_CPU_ISA).
+// The cpu kernels' evaluator of programs, under the small host of cpu_host.h: every instruction on
+// every register type against the C library in a wider type, conversions of dtypes, strides, tails,
+// in-place use, threads. CTest runs it once for each instruction set (TENON_CPU_ISA).
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -21,7 +21,8 @@ constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
 constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 using Real = long double;
 
-// How many units in the last place `got` is from `want`; infinity where one of them is special and they differ.
+// How many units in the last place `got` is from `want`; infinity where one of them is special and
+// they differ.
 template <typename T>
 double ulps(T got, Real want) {
   const T rounded = static_cast<T>(want);
@@ -31,7 +32,9 @@ double ulps(T got, Real want) {
   if (std::isinf(got) || std::isinf(rounded)) {
     // One of them may just have overflowed.
     const T other = std::isinf(got) ? rounded : got;
-    return got == rounded ? 0 : std::abs(other) > std::numeric_limits<T>::max() * T(0.999999) ? 1 : kInf;
+    return got == rounded                                                  ? 0
+           : std::abs(other) > std::numeric_limits<T>::max() * T(0.999999) ? 1
+                                                                           : kInf;
   }
   const T up = std::abs(rounded);
   const Real unit = std::max<Real>(std::nextafter(up, std::numeric_limits<T>::infinity()) - up,
@@ -73,9 +76,22 @@ std::vector<R> apply(int opcode, const std::vector<std::vector<T>>& operands) {
 
 template <typename T>
 std::vector<T> samples(double low, double high) {
-  std::vector<T> x = {T(0), T(-0.0), T(kInf), T(-kInf), T(kNan), std::numeric_limits<T>::max(),
-                      std::numeric_limits<T>::lowest(), std::numeric_limits<T>::min(), std::numeric_limits<T>::denorm_min(),
-                      T(1), T(-1), T(0.5), T(-0.5), T(1.5), T(2.5), T(-2.5)};
+  std::vector<T> x = {T(0),
+                      T(-0.0),
+                      T(kInf),
+                      T(-kInf),
+                      T(kNan),
+                      std::numeric_limits<T>::max(),
+                      std::numeric_limits<T>::lowest(),
+                      std::numeric_limits<T>::min(),
+                      std::numeric_limits<T>::denorm_min(),
+                      T(1),
+                      T(-1),
+                      T(0.5),
+                      T(-0.5),
+                      T(1.5),
+                      T(2.5),
+                      T(-2.5)};
   std::mt19937 random(7);
   std::uniform_real_distribution<double> even(low, high), exponent(-30, 30), sign(-1, 1);
   for (int i = 0; i < 3000; ++i) {
@@ -156,7 +172,8 @@ Real min_of(Real a, Real b) { return std::isnan(a) ? a : std::isnan(b) ? b : std
 Real max_of(Real a, Real b) { return std::isnan(a) ? a : std::isnan(b) ? b : std::max(a, b); }
 
 template <typename T>
-void check_binary(const char* name, int opcode, Real (*f)(Real, Real), double ulp, double low, double high) {
+void check_binary(const char* name, int opcode, Real (*f)(Real, Real), double ulp, double low,
+                  double high) {
   std::vector<T> a = samples<T>(low, high);
   std::vector<T> b = a;
   std::shuffle(b.begin() + 16, b.end(), std::mt19937(3));
@@ -171,29 +188,37 @@ void check_binary(const char* name, int opcode, Real (*f)(Real, Real), double ul
   for (size_t i = 0; i < a.size(); ++i) {
     const Real want = f(static_cast<Real>(a[i]), static_cast<Real>(b[i]));
     if (ulps(y[i], want) > ulp) {
-      ADD_FAILURE() << name << "(" << a[i] << ", " << b[i] << ") is " << y[i] << ", not " << want << ", "
-                    << ulps(y[i], want) << " ulp";
+      ADD_FAILURE() << name << "(" << a[i] << ", " << b[i] << ") is " << y[i] << ", not " << want
+                    << ", " << ulps(y[i], want) << " ulp";
       return;
     }
   }
 }
 
 TEST(CpuProgram, BinaryFunctionsAreWithinTheirUlps) {
-  const auto both = [](const char* name, int opcode, Real (*f)(Real, Real), double ulp, double low = -9, double high = 9) {
+  const auto both = [](const char* name, int opcode, Real (*f)(Real, Real), double ulp,
+                       double low = -9, double high = 9) {
     check_binary<float>(name, opcode, f, ulp, low, high);
     check_binary<double>(name, opcode, f, ulp, low, high);
   };
   // A result that is rounded twice, to long double and then to T, may be a hair beyond half an ulp.
-  both("add", TN_I_ADD, [](Real a, Real b) { return a + b; }, 0.501);
-  both("sub", TN_I_SUB, [](Real a, Real b) { return a - b; }, 0.501);
-  both("mul", TN_I_MUL, [](Real a, Real b) { return a * b; }, 0.501);
-  both("div", TN_I_DIV, [](Real a, Real b) { return a / b; }, 0.501);
-  both("fmod", TN_I_FMOD, [](Real a, Real b) { return std::fmod(a, b); }, 0);
+  both(
+      "add", TN_I_ADD, [](Real a, Real b) { return a + b; }, 0.501);
+  both(
+      "sub", TN_I_SUB, [](Real a, Real b) { return a - b; }, 0.501);
+  both(
+      "mul", TN_I_MUL, [](Real a, Real b) { return a * b; }, 0.501);
+  both(
+      "div", TN_I_DIV, [](Real a, Real b) { return a / b; }, 0.501);
+  both(
+      "fmod", TN_I_FMOD, [](Real a, Real b) { return std::fmod(a, b); }, 0);
   both("rem", TN_I_REM, python_mod, 0.501);
   both("min", TN_I_MIN, min_of, 0);
   both("max", TN_I_MAX, max_of, 0);
-  both("pow", TN_I_POW, [](Real a, Real b) { return std::pow(a, b); }, 4, 0, 9);
-  both("atan2", TN_I_ATAN2, [](Real a, Real b) { return std::atan2(a, b); }, 4);
+  both(
+      "pow", TN_I_POW, [](Real a, Real b) { return std::pow(a, b); }, 4, 0, 9);
+  both(
+      "atan2", TN_I_ATAN2, [](Real a, Real b) { return std::atan2(a, b); }, 4);
 }
 
 TEST(CpuProgram, FloorDivisionFitsTheRemainder) {
@@ -203,7 +228,8 @@ TEST(CpuProgram, FloorDivisionFitsTheRemainder) {
   const std::vector<double> want = {3, -4, -4, 3, 9, 0, -0.0, kInf, -kInf, kNan, 0, kNan, 2, -1};
   const std::vector<double> got = apply<double, double>(TN_I_FLOORDIV, {a, b});
   const std::vector<float> got32 =
-      apply<float, float>(TN_I_FLOORDIV, {std::vector<float>(a.begin(), a.end()), {2, 2, -2, -2, 0.1f, 3, 3, 0, 0, 2, INFINITY, 1, 3, 1}});
+      apply<float, float>(TN_I_FLOORDIV, {std::vector<float>(a.begin(), a.end()),
+                                          {2, 2, -2, -2, 0.1f, 3, 3, 0, 0, 2, INFINITY, 1, 3, 1}});
   for (size_t i = 0; i < a.size(); ++i) {
     EXPECT_EQ(ulps(got[i], want[i]), 0) << a[i] << " // " << b[i] << " is " << got[i];
     EXPECT_EQ(ulps(got32[i], want[i]), 0) << a[i] << " // " << b[i] << " is " << got32[i];
@@ -225,11 +251,13 @@ TEST(CpuProgram, IntegersWrapAndTheirDivisionsAreTotal) {
   expect(TN_I_FLOORDIV, {3, -4, -4, 3, 0, kMin, kMin, kMax, 0, 2, -2, 0, -1, -1});
   expect(TN_I_REM, {1, 1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 3, 0, 62});
   expect(TN_I_FMOD, {1, -1, 1, -1, 0, 0, 0, 0, 0, 0, 0, 3, 0, -1});
-  expect(TN_I_POW, {49, 49, 0, 0, 1, 0, kMin, kMax, 0, 216, -216, [] {
-           uint64_t p = 1;
-           for (int i = 0; i < 70; ++i) p *= 3;
-           return static_cast<int64_t>(p);
-         }(), 1, -1});
+  expect(TN_I_POW, {49, 49, 0, 0, 1, 0, kMin, kMax, 0, 216, -216,
+                    [] {
+                      uint64_t p = 1;
+                      for (int i = 0; i < 70; ++i) p *= 3;
+                      return static_cast<int64_t>(p);
+                    }(),
+                    1, -1});
   expect(TN_I_MIN, {2, -7, -2, -7, 0, kMin, kMin, 1, 0, 3, -6, 3, -1, -1});
   expect(TN_I_MAX, {7, 2, 7, -2, 5, -1, 1, kMax, 5, 6, 3, 70, 1, 63});
   expect(TN_I_AND, {2, 0, 6, -8, 0, kMin, 0, 1, 0, 2, 2, 2, 1, 63});
@@ -237,9 +265,12 @@ TEST(CpuProgram, IntegersWrapAndTheirDivisionsAreTotal) {
   expect(TN_I_XOR, {5, -5, -7, 7, 5, kMax, kMin + 1, kMax - 1, 5, 5, -7, 69, -2, -64});
   expect(TN_I_SHL, {28, -28, 0, 0, 5, 0, 0, -2, 0, 48, -48, 0, 0, kMin});
   expect(TN_I_SHR, {1, -2, 0, -1, 5, -1, kMin / 2, kMax / 2, 0, 0, -1, 0, 0, -1});
-  EXPECT_EQ((apply<int64_t, int64_t>(TN_I_NEG, {{5, kMin, 0}})), (std::vector<int64_t>{-5, kMin, 0}));
-  EXPECT_EQ((apply<int64_t, int64_t>(TN_I_ABS, {{-5, kMin, 4}})), (std::vector<int64_t>{5, kMin, 4}));
-  EXPECT_EQ((apply<int64_t, int64_t>(TN_I_SIGN, {{-5, kMin, 0, 9}})), (std::vector<int64_t>{-1, -1, 0, 1}));
+  EXPECT_EQ((apply<int64_t, int64_t>(TN_I_NEG, {{5, kMin, 0}})),
+            (std::vector<int64_t>{-5, kMin, 0}));
+  EXPECT_EQ((apply<int64_t, int64_t>(TN_I_ABS, {{-5, kMin, 4}})),
+            (std::vector<int64_t>{5, kMin, 4}));
+  EXPECT_EQ((apply<int64_t, int64_t>(TN_I_SIGN, {{-5, kMin, 0, 9}})),
+            (std::vector<int64_t>{-1, -1, 0, 1}));
   EXPECT_EQ((apply<int64_t, int64_t>(TN_I_NOT, {{0, 5}})), (std::vector<int64_t>{-1, -6}));
 }
 
@@ -276,10 +307,14 @@ TEST(CpuProgram, ComparisonsAndLogic) {
   EXPECT_EQ((apply<uint8_t, uint8_t>(TN_I_OR, truth)), (std::vector<uint8_t>{0, 1, 1, 1}));
   EXPECT_EQ((apply<uint8_t, uint8_t>(TN_I_XOR, truth)), (std::vector<uint8_t>{0, 1, 1, 0}));
   EXPECT_EQ((apply<uint8_t, uint8_t>(TN_I_NOT, {{0, 1}})), (std::vector<uint8_t>{1, 0}));
-  EXPECT_EQ((apply<float, uint8_t>(TN_I_ISNAN, {{0.f, NAN, INFINITY}})), (std::vector<uint8_t>{0, 1, 0}));
-  EXPECT_EQ((apply<double, uint8_t>(TN_I_ISNAN, {{0., kNan, kInf}})), (std::vector<uint8_t>{0, 1, 0}));
-  EXPECT_EQ((apply<float, uint8_t>(TN_I_ISINF, {{0.f, NAN, -INFINITY}})), (std::vector<uint8_t>{0, 0, 1}));
-  EXPECT_EQ((apply<double, uint8_t>(TN_I_ISINF, {{1e308, kNan, kInf}})), (std::vector<uint8_t>{0, 0, 1}));
+  EXPECT_EQ((apply<float, uint8_t>(TN_I_ISNAN, {{0.f, NAN, INFINITY}})),
+            (std::vector<uint8_t>{0, 1, 0}));
+  EXPECT_EQ((apply<double, uint8_t>(TN_I_ISNAN, {{0., kNan, kInf}})),
+            (std::vector<uint8_t>{0, 1, 0}));
+  EXPECT_EQ((apply<float, uint8_t>(TN_I_ISINF, {{0.f, NAN, -INFINITY}})),
+            (std::vector<uint8_t>{0, 0, 1}));
+  EXPECT_EQ((apply<double, uint8_t>(TN_I_ISINF, {{1e308, kNan, kInf}})),
+            (std::vector<uint8_t>{0, 0, 1}));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-// REDUCE of the cpu kernels, under the small host of cpu_host.h: kinds, dtypes, layouts, prologues and epilogues, NaN, error
-// bounds, threads. Expected values are exact sums of small integers, or folded here in long double.
+// REDUCE of the cpu kernels, under the small host of cpu_host.h: kinds, dtypes, layouts, prologues
+// and epilogues, NaN, error bounds, threads. Expected values are exact sums of small integers, or
+// folded here in long double.
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -64,9 +65,9 @@ TEST(CpuReduce, EveryKindAndDtype) {
   struct Row {
     tn_dtype dtype, accumulate;
   };
-  for (const auto& [dtype, accumulate] : {Row{TN_FLOAT32, F}, Row{TN_FLOAT16, F}, Row{TN_BFLOAT16, F},
-                                          Row{TN_FLOAT64, TN_FLOAT64}, Row{TN_INT64, TN_INT64},
-                                          Row{TN_INT32, TN_INT64}, Row{TN_UINT8, TN_INT64}}) {
+  for (const auto& [dtype, accumulate] :
+       {Row{TN_FLOAT32, F}, Row{TN_FLOAT16, F}, Row{TN_BFLOAT16, F}, Row{TN_FLOAT64, TN_FLOAT64},
+        Row{TN_INT64, TN_INT64}, Row{TN_INT32, TN_INT64}, Row{TN_UINT8, TN_INT64}}) {
     for (const int64_t stride : {1, 2}) {
       for (const int64_t n : {1, 2, 7, 8, 16, 37}) {
         Tensor x({n}, dtype, {stride});
@@ -92,7 +93,8 @@ TEST(CpuReduce, EveryKindAndDtype) {
         EXPECT_EQ(fold(x, TN_MAX, accumulate, dtype, stride), top) << dtype << " " << n;
         EXPECT_EQ(fold(x, TN_MIN, accumulate, dtype, stride), bottom) << dtype << " " << n;
         EXPECT_EQ(fold(x, TN_ARGMAX, accumulate, TN_INT64, stride), first_top) << dtype << " " << n;
-        EXPECT_EQ(fold(x, TN_ARGMIN, accumulate, TN_INT64, stride), first_bottom) << dtype << " " << n;
+        EXPECT_EQ(fold(x, TN_ARGMIN, accumulate, TN_INT64, stride), first_bottom)
+            << dtype << " " << n;
       }
     }
   }
@@ -145,9 +147,15 @@ TEST(CpuReduce, ArgumentsAreTheFirstAmongEquals) {
   EXPECT_EQ(fold(x, TN_ARGMAX, F, TN_INT64), 333'333);
 }
 
-// Rows, columns, the middle of three dimensions, two dimensions around a kept one; contiguous and not.
+// Rows, columns, the middle of three dimensions, two dimensions around a kept one; contiguous and
+// not.
 TEST(CpuReduce, AnyDimensions) {
-  for (const auto& [a, b, c] : {std::array<int64_t, 3>{3, 5, 7}, {17, 4, 33}, {2, 300, 5}, {1, 9, 600}, {40, 50, 60}, {6, 1, 4}}) {
+  for (const auto& [a, b, c] : {std::array<int64_t, 3>{3, 5, 7},
+                                {17, 4, 33},
+                                {2, 300, 5},
+                                {1, 9, 600},
+                                {40, 50, 60},
+                                {6, 1, 4}}) {
     Tensor x({a, b, c}, F);
     x.fill([](int64_t k) { return (k * 7) % 11 - 3; });
     const int64_t sa = b * c, sb = c, sc = 1;
@@ -155,11 +163,12 @@ TEST(CpuReduce, AnyDimensions) {
       std::vector<int64_t> sizes, strides, out;
       int32_t n_reduced;
     };
-    for (const Case& t : {Case{{a, b, c}, {sa, sb, sc}, {b, 1, 0}, 1}, Case{{a, c, b}, {sa, sc, sb}, {c, 1, 0}, 1},
-                          Case{{b, c, a}, {sb, sc, sa}, {c, 1, 0}, 1}, Case{{b, a, c}, {sb, sa, sc}, {1, 0, 0}, 2},
-                          Case{{c, a, b}, {sc, sa, sb}, {1, 0, 0}, 2}, Case{{a * b, c}, {sb, sc}, {1, 0}, 1},
-                          Case{{c, a * b}, {sc, sb}, {1, 0}, 1}, Case{{a, b, c}, {sa, sb, sc}, {0, 0, 0}, 3},
-                          Case{{b, a, c}, {sb, sa, sc}, {1, b, 0}, 1} /* a transposed output */}) {
+    for (const Case& t :
+         {Case{{a, b, c}, {sa, sb, sc}, {b, 1, 0}, 1}, Case{{a, c, b}, {sa, sc, sb}, {c, 1, 0}, 1},
+          Case{{b, c, a}, {sb, sc, sa}, {c, 1, 0}, 1}, Case{{b, a, c}, {sb, sa, sc}, {1, 0, 0}, 2},
+          Case{{c, a, b}, {sc, sa, sb}, {1, 0, 0}, 2}, Case{{a * b, c}, {sb, sc}, {1, 0}, 1},
+          Case{{c, a * b}, {sc, sb}, {1, 0}, 1}, Case{{a, b, c}, {sa, sb, sc}, {0, 0, 0}, 3},
+          Case{{b, a, c}, {sb, sa, sc}, {1, b, 0}, 1} /* a transposed output */}) {
       int64_t n_kept = 1;
       for (size_t d = 0; d + t.n_reduced < t.sizes.size(); ++d) {
         n_kept *= t.sizes[d];
@@ -194,7 +203,8 @@ TEST(CpuReduce, AnyDimensions) {
         for (int64_t k = 0; k < n_kept; ++k) {
           if (kind == TN_PROD) {
             const double scale = std::max(1e-30, std::abs(want[k]));
-            ASSERT_TRUE(std::abs(want[k]) > 3e38 || std::abs(y.get(k) - want[k]) < 1e-4 * scale) << a << b << c;
+            ASSERT_TRUE(std::abs(want[k]) > 3e38 || std::abs(y.get(k) - want[k]) < 1e-4 * scale)
+                << a << b << c;
           } else {
             ASSERT_EQ(y.get(k), want[k]) << "kind " << kind << " of " << a << "x" << b << "x" << c;
           }
@@ -206,16 +216,24 @@ TEST(CpuReduce, AnyDimensions) {
 }
 
 TEST(CpuReduce, PrologueAndEpilogueAreApplied) {
-  // sum((x - p)^2 * w) over rows and over columns, with w [columns] broadcast; then sqrt(s * q) to float64.
-  const Program& before = Program::make(
-      1, 2, {in(TN_I_LOAD, F, 0, 0), in(TN_I_LOAD, F, 1, 1), in(TN_I_PARAM, F, 2, 0), in(TN_I_SUB, F, 3, 0, 2),
-             in(TN_I_MUL, F, 3, 3, 3), in(TN_I_MUL, F, 3, 3, 1), in(TN_I_STORE, F, 0, 3, 0)}, {}, 1);
-  const Program& after = Program::make(1, 1, {in(TN_I_LOAD, F, 0, 0), in(TN_I_PARAM, F, 1, 0), in(TN_I_MUL, F, 0, 0, 1),
-                                              in(TN_I_SQRT, F, 0, 0), in(TN_I_STORE, F, 0, 0, 0)}, {}, 1);
+  // sum((x - p)^2 * w) over rows and over columns, with w [columns] broadcast; then sqrt(s * q) to
+  // float64.
+  const Program& before =
+      Program::make(1, 2,
+                    {in(TN_I_LOAD, F, 0, 0), in(TN_I_LOAD, F, 1, 1), in(TN_I_PARAM, F, 2, 0),
+                     in(TN_I_SUB, F, 3, 0, 2), in(TN_I_MUL, F, 3, 3, 3), in(TN_I_MUL, F, 3, 3, 1),
+                     in(TN_I_STORE, F, 0, 3, 0)},
+                    {}, 1);
+  const Program& after =
+      Program::make(1, 1,
+                    {in(TN_I_LOAD, F, 0, 0), in(TN_I_PARAM, F, 1, 0), in(TN_I_MUL, F, 0, 0, 1),
+                     in(TN_I_SQRT, F, 0, 0), in(TN_I_STORE, F, 0, 0, 0)},
+                    {}, 1);
   tn_scalar two, four;
   two.f = 2;
   four.f = 4;
-  for (const auto& [m, n] : {std::pair<int64_t, int64_t>{3, 5}, {70, 9}, {9, 700}, {1000, 300}, {5000, 3}}) {
+  for (const auto& [m, n] :
+       {std::pair<int64_t, int64_t>{3, 5}, {70, 9}, {9, 700}, {1000, 300}, {5000, 3}}) {
     Tensor x({m, n}, F), w({n}, F);
     x.fill([](int64_t k) { return k % 5; });
     w.fill([](int64_t k) { return k % 3; });
@@ -239,13 +257,15 @@ TEST(CpuReduce, PrologueAndEpilogueAreApplied) {
     }
   }
   // A prologue that is one number everywhere: the count.
-  const Program& one = Program::make(1, 1, {in(TN_I_CONST, TN_INT64, 0, 0), in(TN_I_STORE, TN_INT64, 0, 0, 0)}, {{.i = 1}});
+  const Program& one = Program::make(
+      1, 1, {in(TN_I_CONST, TN_INT64, 0, 0), in(TN_I_STORE, TN_INT64, 0, 0, 0)}, {{.i = 1}});
   Tensor x({777}, F), y({1}, TN_INT64);
   ASSERT_EQ(reduce({TN_SUM, TN_INT64, {777}, 1, {{0}, {1}}, &one}, {&y, &x}), "");
   EXPECT_EQ(y.get(0), 777);
 }
 
-// No worse than pairwise: |error| <= (log2(n) + 1) * eps * sum|x|, and much better than one running sum.
+// No worse than pairwise: |error| <= (log2(n) + 1) * eps * sum|x|, and much better than one running
+// sum.
 TEST(CpuReduce, SumsAreAsExactAsPairwise) {
   for (const int64_t n : {1000, 100'000, 4'000'000}) {
     for (const tn_dtype dtype : {TN_FLOAT32, TN_FLOAT64}) {
@@ -264,13 +284,15 @@ TEST(CpuReduce, SumsAreAsExactAsPairwise) {
       for (const int64_t columns : {8, 100}) {
         const int64_t rows = n / columns;
         Tensor y({columns}, dtype);
-        ASSERT_EQ(reduce({TN_SUM, dtype, {columns, rows}, 1, {{1, 0}, {1, columns}}}, {&y, &x}), "");
+        ASSERT_EQ(reduce({TN_SUM, dtype, {columns, rows}, 1, {{1, 0}, {1, columns}}}, {&y, &x}),
+                  "");
         for (int64_t c = 0; c < columns; ++c) {
           long double want = 0;
           for (int64_t r = 0; r < rows; ++r) {
             want += x.get(r * columns + c);
           }
-          EXPECT_LE(std::abs(static_cast<double>(y.get(c) - want)), (std::log2(rows) + 1) * eps * static_cast<double>(want));
+          EXPECT_LE(std::abs(static_cast<double>(y.get(c) - want)),
+                    (std::log2(rows) + 1) * eps * static_cast<double>(want));
         }
       }
     }
@@ -290,11 +312,13 @@ TEST(CpuReduce, LargeOnesOnThreadsAreExact) {
     bool columns;
   };
   for (const auto& [kept, reduced, columns] :
-       {Row{1, 3'000'001, false}, Row{3, 1'000'001, false}, Row{5, 400'003, true}, Row{1000, 1001, false},
-        Row{1001, 1000, true}, Row{100'003, 9, false}, Row{9, 100'003, true}, Row{300'001, 5, true}}) {
+       {Row{1, 3'000'001, false}, Row{3, 1'000'001, false}, Row{5, 400'003, true},
+        Row{1000, 1001, false}, Row{1001, 1000, true}, Row{100'003, 9, false},
+        Row{9, 100'003, true}, Row{300'001, 5, true}}) {
     Tensor x({kept * reduced}, F), y({kept}, F), top({kept}, F);
     x.fill([](int64_t k) { return k % 13; });
-    const std::vector<int64_t> strides = columns ? std::vector<int64_t>{1, kept} : std::vector<int64_t>{reduced, 1};
+    const std::vector<int64_t> strides =
+        columns ? std::vector<int64_t>{1, kept} : std::vector<int64_t>{reduced, 1};
     ASSERT_EQ(reduce({TN_SUM, F, {kept, reduced}, 1, {{1, 0}, strides}}, {&y, &x}), "");
     ASSERT_EQ(reduce({TN_MAX, F, {kept, reduced}, 1, {{1, 0}, strides}}, {&top, &x}), "");
     for (int64_t i = 0; i < kept; ++i) {

@@ -1,4 +1,5 @@
-// What the kernels of the cpu device share: statuses, threads, sizes of dtypes, and each family's way into the plugin.
+// What the kernels of the cpu device share: statuses, threads, sizes of dtypes, and each family's
+// way into the plugin.
 #pragma once
 
 #include <cstdarg>
@@ -11,8 +12,8 @@
 
 namespace tenon::cpu {
 
-constexpr uint32_t kFloats = TN_DTYPE_BIT(TN_FLOAT32) | TN_DTYPE_BIT(TN_FLOAT64) | TN_DTYPE_BIT(TN_FLOAT16) |
-                             TN_DTYPE_BIT(TN_BFLOAT16);
+constexpr uint32_t kFloats = TN_DTYPE_BIT(TN_FLOAT32) | TN_DTYPE_BIT(TN_FLOAT64) |
+                             TN_DTYPE_BIT(TN_FLOAT16) | TN_DTYPE_BIT(TN_BFLOAT16);
 
 // Each registers its family's kernels.
 tn_status* add_elementwise(tn_registrar*);
@@ -27,7 +28,8 @@ tn_status* add_threads(tn_registrar*);
 int32_t thread_count();
 
 // The fields of a kernel that are the same for all of ours.
-inline tn_kernel_def primitive_kernel(tn_primitive primitive, tn_kernel_fn launch, uint32_t traits = 0) {
+inline tn_kernel_def primitive_kernel(tn_primitive primitive, tn_kernel_fn launch,
+                                      uint32_t traits = 0) {
   tn_kernel_def def = {};
   def.size = sizeof def;
   def.traits = TN_KERNEL_CAPTURE_SAFE | TN_KERNEL_DETERMINISTIC | traits;
@@ -38,7 +40,8 @@ inline tn_kernel_def primitive_kernel(tn_primitive primitive, tn_kernel_fn launc
   return def;
 }
 
-[[gnu::format(printf, 3, 4)]] inline tn_status* error(const tn_host* host, tn_code code, const char* format, ...) {
+[[gnu::format(printf, 3, 4)]] inline tn_status* error(const tn_host* host, tn_code code,
+                                                      const char* format, ...) {
   char text[512];
   va_list arguments;
   va_start(arguments, format);
@@ -59,14 +62,17 @@ tn_status* guarded(const tn_host* host, const Body& body) noexcept {
   }
 }
 
-// body(begin, end) over pieces of at least `grain`; on this thread when there is one piece. The body must not throw.
+// body(begin, end) over pieces of at least `grain`; on this thread when there is one piece. The
+// body must not throw.
 template <typename Body>
 void parallel(const tn_host* host, int64_t begin, int64_t end, int64_t grain, const Body& body) {
   if (end - begin <= grain) {
     body(begin, end);
     return;
   }
-  const tn_range_fn run = [](void* context, int64_t from, int64_t to) { (*static_cast<const Body*>(context))(from, to); };
+  const tn_range_fn run = [](void* context, int64_t from, int64_t to) {
+    (*static_cast<const Body*>(context))(from, to);
+  };
   host->parallel_for(begin, end, grain, run, const_cast<Body*>(&body));
 }
 
@@ -92,9 +98,9 @@ inline int64_t product(const int64_t* sizes, int32_t n) {
 }  // namespace tenon::cpu
 
 // Returns from the calling function when `expression` gives an error.
-#define TENON_CPU_TRY(expression)                          \
-  do {                                                     \
+#define TENON_CPU_TRY(expression)                            \
+  do {                                                       \
     if (tn_status* try_status = (expression)) [[unlikely]] { \
-      return try_status;                                   \
-    }                                                      \
+      return try_status;                                     \
+    }                                                        \
   } while (0)

@@ -1,5 +1,5 @@
-// Dimensions of an operation on one or two strided tensors: those of size one dropped, the others ordered by the first tensor's
-// strides, the largest first, and merged where both tensors allow.
+// Dimensions of an operation on one or two strided tensors: those of size one dropped, the others
+// ordered by the first tensor's strides, the largest first, and merged where both tensors allow.
 #pragma once
 
 #include <algorithm>
@@ -58,7 +58,8 @@ struct Dims {
   void merge() {
     int32_t kept = 0;
     for (int32_t d = 0; d < n; ++d) {
-      const bool joins = kept > 0 && first[kept - 1] == first[d] * sizes[d] && second[kept - 1] == second[d] * sizes[d];
+      const bool joins = kept > 0 && first[kept - 1] == first[d] * sizes[d] &&
+                         second[kept - 1] == second[d] * sizes[d];
       if (joins) {
         --kept;
         sizes[kept] *= sizes[d];

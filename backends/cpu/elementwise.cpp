@@ -1,4 +1,5 @@
-// ELEMENTWISE: a program over the index space of a loop, row by row, tile by tile, on several threads when it is worth them.
+// ELEMENTWISE: a program over the index space of a loop, row by row, tile by tile, on several
+// threads when it is worth them.
 #include <algorithm>
 #include <cstdint>
 
@@ -94,7 +95,8 @@ tn_status* run_any(const tn_host* host, const tn_loop& loop) {
   const int32_t inner = loop.ndim - 1;
   uint8_t keys[kMaxKeys];
   if (n > kMaxKeys) {
-    return error(host, TN_UNSUPPORTED, "cpu: elementwise takes at most %u operands, not %u", kMaxKeys, n);
+    return error(host, TN_UNSUPPORTED, "cpu: elementwise takes at most %u operands, not %u",
+                 kMaxKeys, n);
   }
   for (uint32_t k = 0; k < n; ++k) {
     keys[k] = operand_key(loop.operands[k], loop.sizes[inner], inner);
@@ -107,14 +109,18 @@ tn_status* run_any(const tn_host* host, const tn_loop& loop) {
   }
   // In blocks, so that pieces begin where vectors do.
   const int64_t blocks = (loop.numel + kBlock - 1) / kBlock;
-  const int64_t grain = loop.numel <= plan->serial ? blocks : 1 + static_cast<int64_t>(kPieceNs / plan->cost) / kBlock;
+  const int64_t grain = loop.numel <= plan->serial
+                            ? blocks
+                            : 1 + static_cast<int64_t>(kPieceNs / plan->cost) / kBlock;
   parallel(host, 0, blocks, grain, [&](int64_t begin, int64_t end) {
     run_range(*plan, loop, begin * kBlock, std::min(end * kBlock, loop.numel));
   });
   return nullptr;
 }
 
-tn_status* launch(void*, const tn_call* call) { return run_loop(call->host, *call->args[0].as.loop); }
+tn_status* launch(void*, const tn_call* call) {
+  return run_loop(call->host, *call->args[0].as.loop);
+}
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// GATHER, SCATTER and NONZERO. All walk the index's elements row by row; a row whose index does not change (an embedding) is
-// moved as a whole.
+// GATHER, SCATTER and NONZERO. All walk the index's elements row by row; a row whose index does not
+// change (an embedding) is moved as a whole.
 #include <atomic>
 #include <cstdint>
 #include <cstring>
@@ -14,7 +14,8 @@ namespace {
 
 constexpr int64_t kPieceElements = 16384;
 
-// What gather and scatter have in common: `far` is indexed along `dim`, `near` has the index's sizes.
+// What gather and scatter have in common: `far` is indexed along `dim`, `near` has the index's
+// sizes.
 struct Indexed {
   const char* name;
   const tn_tensor& far;
@@ -26,7 +27,12 @@ struct Indexed {
   int64_t row_size, n_rows;
 
   Indexed(const char* n, const tn_tensor& f, const tn_tensor& s, const tn_tensor& i, int64_t d)
-      : name(n), far(f), near(s), index(i), ndim(i.ndim), dim(static_cast<int32_t>(d < 0 ? d + i.ndim : d)) {
+      : name(n),
+        far(f),
+        near(s),
+        index(i),
+        ndim(i.ndim),
+        dim(static_cast<int32_t>(d < 0 ? d + i.ndim : d)) {
     size_ = ndim > 0 ? far.sizes[dim] : 1;
     row_size = ndim > 0 ? index.sizes[ndim - 1] : 1;
     n_rows = row_size == 0 ? 0 : index.numel / row_size;
@@ -36,7 +42,8 @@ struct Indexed {
   bool along_last() const { return ndim == 0 || dim == ndim - 1; }
   // One index for the whole row, and elements behind each other.
   bool moves_rows() const {
-    return !along_last() && last_stride(index) == 0 && last_stride(far) == 1 && last_stride(near) == 1;
+    return !along_last() && last_stride(index) == 0 && last_stride(far) == 1 &&
+           last_stride(near) == 1;
   }
   int64_t grain() const { return 1 + kPieceElements / (row_size > 0 ? row_size : 1); }
 
@@ -77,9 +84,10 @@ struct Indexed {
     }
     const int64_t value = indices[row(bad / row_size).index + bad % row_size * stride];
     return error(host, TN_INVALID_ARGUMENT,
-                 "%s: index %lld (element %lld of index) is out of range for dimension %d of size %lld (%s, cpu)", name,
-                 static_cast<long long>(value), static_cast<long long>(bad.load()), dim, static_cast<long long>(size_),
-                 dtype_name(far.dtype));
+                 "%s: index %lld (element %lld of index) is out of range for dimension %d of size "
+                 "%lld (%s, cpu)",
+                 name, static_cast<long long>(value), static_cast<long long>(bad.load()), dim,
+                 static_cast<long long>(size_), dtype_name(far.dtype));
   }
 };
 
@@ -102,23 +110,29 @@ void each_element(const Indexed& x, int64_t i, const F& f) {
 // The first elements of a row that moves as a whole.
 template <typename T>
 T* far_row(const Indexed& x, const Indexed::Row& row) {
-  return static_cast<T*>(x.far.data) + row.far + static_cast<const int64_t*>(x.index.data)[row.index] * x.dim_stride();
+  return static_cast<T*>(x.far.data) + row.far +
+         static_cast<const int64_t*>(x.index.data)[row.index] * x.dim_stride();
 }
 
 // An unsigned type of the same size, to move elements without looking at them.
 template <typename F>
 void with_bits(tn_dtype dtype, const F& f) {
   switch (item_size(dtype)) {
-    case 1: return f(uint8_t{});
-    case 2: return f(uint16_t{});
-    case 4: return f(uint32_t{});
-    default: return f(uint64_t{});
+    case 1:
+      return f(uint8_t{});
+    case 2:
+      return f(uint16_t{});
+    case 4:
+      return f(uint32_t{});
+    default:
+      return f(uint64_t{});
   }
 }
 
 tn_status* launch_gather(void*, const tn_call* call) {
   const tn_tensor& y = *call->outputs[0];
-  const Indexed x("gather", *call->args[0].as.tensor, y, *call->args[2].as.tensor, call->args[1].as.i);
+  const Indexed x("gather", *call->args[0].as.tensor, y, *call->args[2].as.tensor,
+                  call->args[1].as.i);
   if (y.numel == 0) {
     return nullptr;
   }
@@ -133,7 +147,8 @@ tn_status* launch_gather(void*, const tn_call* call) {
       for (int64_t i = begin; i < end; ++i) {
         if (rows) {
           const Indexed::Row row = x.row(i);
-          std::memcpy(static_cast<T*>(y.data) + row.near, far_row<T>(x, row), static_cast<size_t>(x.row_size) * sizeof(T));
+          std::memcpy(static_cast<T*>(y.data) + row.near, far_row<T>(x, row),
+                      static_cast<size_t>(x.row_size) * sizeof(T));
         } else {
           each_element<T>(x, i, [](const T& far, T& near) { near = far; });
         }
@@ -151,7 +166,8 @@ void scatter_add(const tn_host* host, const Indexed& x, int64_t grain) {
       if (D == TN_FLOAT32 && x.moves_rows()) {
         const Indexed::Row row = x.row(i);
         char* const to = reinterpret_cast<char*>(far_row<T>(x, row));
-        const Slot slots[] = {{to}, {reinterpret_cast<char*>(static_cast<T*>(x.near.data) + row.near)}};
+        const Slot slots[] = {{to},
+                              {reinterpret_cast<char*>(static_cast<T*>(x.near.data) + row.near)}};
         const Step add = {table().binary[TN_I_ADD][kF32][kVV], 0, 0, 1, 0};
         add.fn(slots, add, x.row_size);
         continue;
@@ -169,12 +185,14 @@ void scatter_add(const tn_host* host, const Indexed& x, int64_t grain) {
 
 tn_status* launch_scatter(void*, const tn_call* call) {
   const tn_tensor& y = *call->outputs[0];
-  const Indexed x("scatter", y, *call->args[2].as.tensor, *call->args[0].as.tensor, call->args[1].as.i);
+  const Indexed x("scatter", y, *call->args[2].as.tensor, *call->args[0].as.tensor,
+                  call->args[1].as.i);
   if (x.index.numel == 0) {
     return nullptr;
   }
   TENON_CPU_TRY(x.check(call->host));
-  // Rows meet in y unless each has its own; they are then taken in order, which is deterministic as well.
+  // Rows meet in y unless each has its own; they are then taken in order, which is deterministic as
+  // well.
   const int64_t grain = x.along_last() ? x.grain() : x.n_rows;
   if (call->args[3].as.i == 0) {
     with_bits(y.dtype, [&](auto bits) {
@@ -188,14 +206,29 @@ tn_status* launch_scatter(void*, const tn_call* call) {
     return nullptr;
   }
   switch (y.dtype) {
-    case TN_FLOAT32: scatter_add<TN_FLOAT32>(call->host, x, grain); break;
-    case TN_FLOAT64: scatter_add<TN_FLOAT64>(call->host, x, grain); break;
-    case TN_FLOAT16: scatter_add<TN_FLOAT16>(call->host, x, grain); break;
-    case TN_BFLOAT16: scatter_add<TN_BFLOAT16>(call->host, x, grain); break;
-    case TN_INT64: scatter_add<TN_INT64>(call->host, x, grain); break;
-    case TN_INT32: scatter_add<TN_INT32>(call->host, x, grain); break;
-    case TN_UINT8: scatter_add<TN_UINT8>(call->host, x, grain); break;
-    default: scatter_add<TN_BOOL>(call->host, x, grain);
+    case TN_FLOAT32:
+      scatter_add<TN_FLOAT32>(call->host, x, grain);
+      break;
+    case TN_FLOAT64:
+      scatter_add<TN_FLOAT64>(call->host, x, grain);
+      break;
+    case TN_FLOAT16:
+      scatter_add<TN_FLOAT16>(call->host, x, grain);
+      break;
+    case TN_BFLOAT16:
+      scatter_add<TN_BFLOAT16>(call->host, x, grain);
+      break;
+    case TN_INT64:
+      scatter_add<TN_INT64>(call->host, x, grain);
+      break;
+    case TN_INT32:
+      scatter_add<TN_INT32>(call->host, x, grain);
+      break;
+    case TN_UINT8:
+      scatter_add<TN_UINT8>(call->host, x, grain);
+      break;
+    default:
+      scatter_add<TN_BOOL>(call->host, x, grain);
   }
   return nullptr;
 }
@@ -207,14 +240,22 @@ bool nonzero_at(const void* p, int64_t i) {
 
 bool (*nonzero_function(tn_dtype dtype))(const void*, int64_t) {
   switch (dtype) {
-    case TN_FLOAT32: return nonzero_at<TN_FLOAT32>;
-    case TN_FLOAT64: return nonzero_at<TN_FLOAT64>;
-    case TN_FLOAT16: return nonzero_at<TN_FLOAT16>;
-    case TN_BFLOAT16: return nonzero_at<TN_BFLOAT16>;
-    case TN_INT64: return nonzero_at<TN_INT64>;
-    case TN_INT32: return nonzero_at<TN_INT32>;
-    case TN_UINT8: return nonzero_at<TN_UINT8>;
-    default: return nonzero_at<TN_BOOL>;
+    case TN_FLOAT32:
+      return nonzero_at<TN_FLOAT32>;
+    case TN_FLOAT64:
+      return nonzero_at<TN_FLOAT64>;
+    case TN_FLOAT16:
+      return nonzero_at<TN_FLOAT16>;
+    case TN_BFLOAT16:
+      return nonzero_at<TN_BFLOAT16>;
+    case TN_INT64:
+      return nonzero_at<TN_INT64>;
+    case TN_INT32:
+      return nonzero_at<TN_INT32>;
+    case TN_UINT8:
+      return nonzero_at<TN_UINT8>;
+    default:
+      return nonzero_at<TN_BOOL>;
   }
 }
 

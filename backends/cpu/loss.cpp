@@ -1,5 +1,6 @@
-// cross_entropy and its gradient, each in one pass over the logits: mean over n rows of log(sum(exp(input))) - input[target].
-// Private output: the log-sum-exp of each row, [n], float64: in float32 it would cost large logits their digits.
+// cross_entropy and its gradient, each in one pass over the logits: mean over n rows of
+// log(sum(exp(input))) - input[target]. Private output: the log-sum-exp of each row, [n], float64:
+// in float32 it would cost large logits their digits.
 #include <algorithm>
 #include <cstdint>
 
@@ -17,7 +18,8 @@ template <typename T>
 constexpr RegisterType kRegister = sizeof(T) == 8 ? kF64 : kF32;
 template <typename T>
 void widen(T* to, const void* from, tn_dtype dtype, int64_t n) {
-  const Slot slots[] = {{reinterpret_cast<char*>(to)}, {static_cast<char*>(const_cast<void*>(from))}};
+  const Slot slots[] = {{reinterpret_cast<char*>(to)},
+                        {static_cast<char*>(const_cast<void*>(from))}};
   const Step step = {table().load[dtype][kRegister<T>], 0, 1, 0, 0};
   step.fn(slots, step, n);
 }
@@ -28,10 +30,18 @@ void narrow(void* to, const T* from, tn_dtype dtype, int64_t n) {
   step.fn(slots, step, n);
 }
 
-double log_sum_exp(const float* x, int64_t n, float* top) { return table().log_sum_exp_f32(x, n, top); }
-double log_sum_exp(const double* x, int64_t n, double* top) { return table().log_sum_exp_f64(x, n, top); }
-void softmax(float* d, const float* x, double lse, float scale, int64_t n) { table().softmax_f32(d, x, lse, scale, n); }
-void softmax(double* d, const double* x, double lse, double scale, int64_t n) { table().softmax_f64(d, x, lse, scale, n); }
+double log_sum_exp(const float* x, int64_t n, float* top) {
+  return table().log_sum_exp_f32(x, n, top);
+}
+double log_sum_exp(const double* x, int64_t n, double* top) {
+  return table().log_sum_exp_f64(x, n, top);
+}
+void softmax(float* d, const float* x, double lse, float scale, int64_t n) {
+  table().softmax_f32(d, x, lse, scale, n);
+}
+void softmax(double* d, const double* x, double lse, double scale, int64_t n) {
+  table().softmax_f64(d, x, lse, scale, n);
+}
 
 struct Logits {
   const tn_tensor& input;
@@ -44,7 +54,9 @@ struct Logits {
   }
   bool is_half() const { return item_size(input.dtype) == 2; }
   // Rows are dealt to as many workers as there are buffers for a widened row.
-  int64_t workers() const { return std::clamp<int64_t>(n * classes / kPieceElements, 1, thread_count()); }
+  int64_t workers() const {
+    return std::clamp<int64_t>(n * classes / kPieceElements, 1, thread_count());
+  }
 };
 
 // body(row, buffer) for all rows; buffer: one row of T, of the worker's own.
@@ -53,7 +65,8 @@ tn_status* each_row(const tn_call* call, const Logits& x, const Body& body) {
   const int64_t workers = x.workers();
   void* buffers = nullptr;
   if (x.is_half()) {
-    TENON_CPU_TRY(call->host->workspace(call, static_cast<uint64_t>(workers * x.classes) * sizeof(T), &buffers));
+    TENON_CPU_TRY(call->host->workspace(
+        call, static_cast<uint64_t>(workers * x.classes) * sizeof(T), &buffers));
   }
   parallel(call->host, 0, workers, 1, [&](int64_t begin, int64_t end) {
     for (int64_t w = begin; w < end; ++w) {
@@ -71,9 +84,11 @@ tn_status* forward(const tn_call* call, const Logits& x) {
   for (int64_t i = 0; i < x.n; ++i) {
     if (x.target[i] < 0 || x.target[i] >= x.classes) {
       return error(host, TN_INVALID_ARGUMENT,
-                   "cross_entropy: target[%lld] is %lld, expected a class from 0 to %lld: input is [%lld, %lld] (%s, cpu)",
-                   static_cast<long long>(i), static_cast<long long>(x.target[i]), static_cast<long long>(x.classes - 1),
-                   static_cast<long long>(x.n), static_cast<long long>(x.classes), dtype_name(x.input.dtype));
+                   "cross_entropy: target[%lld] is %lld, expected a class from 0 to %lld: input is "
+                   "[%lld, %lld] (%s, cpu)",
+                   static_cast<long long>(i), static_cast<long long>(x.target[i]),
+                   static_cast<long long>(x.classes - 1), static_cast<long long>(x.n),
+                   static_cast<long long>(x.classes), dtype_name(x.input.dtype));
     }
   }
   void* memory = nullptr;
@@ -141,7 +156,8 @@ tn_status* launch_backward(void*, const tn_call* call) {
   const tn_tensor* g = call->args[0].kind == TN_TENSOR ? call->args[0].as.tensor : nullptr;
   const Logits x(*call->args[1].as.tensor, *call->args[2].as.tensor);
   const double* lse = static_cast<const double*>(call->args[4].as.tensor->data);
-  return x.input.dtype == TN_FLOAT64 ? backward<double>(call, x, g, lse) : backward<float>(call, x, g, lse);
+  return x.input.dtype == TN_FLOAT64 ? backward<double>(call, x, g, lse)
+                                     : backward<float>(call, x, g, lse);
 }
 
 tn_status* infer_private(void*, const tn_value* args, uint32_t, tn_meta* outputs, uint32_t) {
@@ -156,13 +172,15 @@ tn_status* infer_private(void*, const tn_value* args, uint32_t, tn_meta* outputs
 int32_t supports(void*, const tn_call* call, char* reason, size_t bytes) {
   const tn_tensor& input = *call->args[0].as.tensor;
   const tn_tensor& target = *call->args[1].as.tensor;
-  if (input.ndim != 2 || target.ndim != 1 || input.sizes[0] != target.sizes[0] || input.sizes[1] == 0) {
-    std::snprintf(reason, bytes, "takes input [n, classes] and target [n], not ranks %d and %d", input.ndim, target.ndim);
+  if (input.ndim != 2 || target.ndim != 1 || input.sizes[0] != target.sizes[0] ||
+      input.sizes[1] == 0) {
+    std::snprintf(reason, bytes, "takes input [n, classes] and target [n], not ranks %d and %d",
+                  input.ndim, target.ndim);
     return 0;
   }
   if (!(kFloats & TN_DTYPE_BIT(input.dtype)) || target.dtype != TN_INT64) {
-    std::snprintf(reason, bytes, "takes a float input and an int64 target, not %s and %s", dtype_name(input.dtype),
-                  dtype_name(target.dtype));
+    std::snprintf(reason, bytes, "takes a float input and an int64 target, not %s and %s",
+                  dtype_name(input.dtype), dtype_name(target.dtype));
     return 0;
   }
   return 1;

@@ -1,4 +1,5 @@
-// MATMUL, linear and linear_relu: products on the plugin's own kernel, in parts on several threads; large ones in float32 on oneDNN.
+// MATMUL, linear and linear_relu: products on the plugin's own kernel, in parts on several threads;
+// large ones in float32 on oneDNN.
 #include "matmul.h"
 
 #include <dlfcn.h>
@@ -16,13 +17,13 @@
 namespace tenon::cpu {
 namespace {
 
-constexpr double kSerialFlops = 2e6;       // less work is not worth a second thread
-constexpr double kLibraryFlops = 1.2e8;    // about a millisecond: more is worth opening oneDNN
-constexpr int64_t kPartRows = 48;          // at least, of what one thread computes
+constexpr double kSerialFlops = 2e6;     // less work is not worth a second thread
+constexpr double kLibraryFlops = 1.2e8;  // about a millisecond: more is worth opening oneDNN
+constexpr int64_t kPartRows = 48;        // at least, of what one thread computes
 constexpr int64_t kPartColumns = 96;
 
-// The table of cpu/libtenon_cpu_dnnl.so beside this library; NULL, said once, where it cannot be opened. TENON_CPU_DNNL=0 does
-// without.
+// The table of cpu/libtenon_cpu_dnnl.so beside this library; NULL, said once, where it cannot be
+// opened. TENON_CPU_DNNL=0 does without.
 const tenon_cpu_dnnl* open_library(const tn_host* host) {
   const char* wish = std::getenv("TENON_CPU_DNNL");
   if (wish && std::string(wish) == "0") {
@@ -38,8 +39,9 @@ const tenon_cpu_dnnl* open_library(const tn_host* host) {
   void* symbol = library ? dlsym(library, TENON_CPU_DNNL_SYMBOL) : nullptr;
   if (!symbol) {
     const char* why = dlerror();
-    const std::string text = "cpu: oneDNN is not there, large products run on the plugin's own kernel: " +
-                             std::string(why ? why : path.c_str());
+    const std::string text =
+        "cpu: oneDNN is not there, large products run on the plugin's own kernel: " +
+        std::string(why ? why : path.c_str());
     host->log(2, text.c_str());
     return nullptr;
   }
@@ -60,7 +62,8 @@ const tenon_cpu_dnnl* library(const tn_host* host) {
 }
 
 bool by_library(const tn_call* call, const Product& p, double flops) {
-  if (p.dtype != TN_FLOAT32 || flops < kLibraryFlops || p.m < 8 || p.n < 8 || (p.bias && p.bias_stride != 1)) {
+  if (p.dtype != TN_FLOAT32 || flops < kLibraryFlops || p.m < 8 || p.n < 8 ||
+      (p.bias && p.bias_stride != 1)) {
     return false;
   }
   for (const int64_t* strides : {p.a_strides, p.b_strides, p.c_strides}) {
@@ -106,7 +109,8 @@ const void* at(const void* p, int64_t elements, tn_dtype dtype) {
   return static_cast<const char*>(p) + elements * item_size(dtype);
 }
 
-// Parts of one product for about `parts` threads: by columns first, whose packing is the larger share.
+// Parts of one product for about `parts` threads: by columns first, whose packing is the larger
+// share.
 struct Grid {
   int64_t rows, columns;  // parts
   Grid(const Product& p, int64_t parts) {
@@ -212,14 +216,16 @@ tn_status* launch_linear(void* fused, const tn_call* call) {
 int32_t supports_linear(void*, const tn_call* call, char* reason, size_t bytes) {
   const tn_tensor& x = *call->args[0].as.tensor;
   const tn_tensor& weight = *call->args[1].as.tensor;
-  const tn_tensor* bias = call->n_args > 2 && call->args[2].kind == TN_TENSOR ? call->args[2].as.tensor : nullptr;
+  const tn_tensor* bias =
+      call->n_args > 2 && call->args[2].kind == TN_TENSOR ? call->args[2].as.tensor : nullptr;
   if (x.ndim < 1 || weight.ndim != 2 || (bias && bias->ndim != 1)) {
-    std::snprintf(reason, bytes, "takes weight of rank 2 and bias of rank 1, not %d and %d", weight.ndim,
-                  bias ? bias->ndim : 1);
+    std::snprintf(reason, bytes, "takes weight of rank 2 and bias of rank 1, not %d and %d",
+                  weight.ndim, bias ? bias->ndim : 1);
     return 0;
   }
   if (weight.dtype != x.dtype || (bias && bias->dtype != x.dtype)) {
-    std::snprintf(reason, bytes, "dtypes differ: x is %s, weight is %s", dtype_name(x.dtype), dtype_name(weight.dtype));
+    std::snprintf(reason, bytes, "dtypes differ: x is %s, weight is %s", dtype_name(x.dtype),
+                  dtype_name(weight.dtype));
     return 0;
   }
   return 1;
@@ -241,8 +247,8 @@ tn_status* multiply(const tn_call* call, const Product& p) {
   if (p.batch == 0 || p.m == 0 || p.n == 0) {
     return nullptr;
   }
-  const double flops = 2.0 * static_cast<double>(p.batch) * static_cast<double>(p.m) * static_cast<double>(p.n) *
-                       static_cast<double>(p.k);
+  const double flops = 2.0 * static_cast<double>(p.batch) * static_cast<double>(p.m) *
+                       static_cast<double>(p.n) * static_cast<double>(p.k);
   if (by_library(call, p, flops)) {
     return nullptr;
   }

@@ -1,4 +1,5 @@
-// RANDOM_BITS: Philox 4x32-10, element i from counter i / 4, so the values do not depend on threads or layout.
+// RANDOM_BITS: Philox 4x32-10, element i from counter i / 4, so the values do not depend on threads
+// or layout.
 #include <cstdint>
 
 #include "cpu.h"

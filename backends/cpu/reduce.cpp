@@ -1,5 +1,6 @@
-// REDUCE: blocks of outputs, each folded on one thread; few outputs of many values are cut along the reduced indices too, at places
-// that depend on the shapes alone, so that results do not depend on the number of threads.
+// REDUCE: blocks of outputs, each folded on one thread; few outputs of many values are cut along
+// the reduced indices too, at places that depend on the shapes alone, so that results do not depend
+// on the number of threads.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -21,7 +22,8 @@ RegisterType folded_type(tn_dtype accumulate) {
   return accumulate == TN_FLOAT32 ? kF32 : accumulate == TN_FLOAT64 ? kF64 : kI64;
 }
 
-// Which way the tiles run: along the dimension in which the inputs are dense; the reduced one where that is equal.
+// Which way the tiles run: along the dimension in which the inputs are dense; the reduced one where
+// that is equal.
 bool runs_along_kept(const tn_reduction& r, uint32_t n_inputs, int32_t n_kept_dims) {
   if (r.kind >= TN_ARGMAX || n_kept_dims == 0 || r.sizes[n_kept_dims - 1] < 4) {
     return false;
@@ -59,7 +61,8 @@ struct Launch {
   int64_t last_kept;  // size of the last kept dimension
   const Plan* epilogue;
 
-  // `n` folded values, of the type that the epilogue reads, to outputs from `column` of the kept row `row` on.
+  // `n` folded values, of the type that the epilogue reads, to outputs from `column` of the kept
+  // row `row` on.
   void store(int64_t row, int64_t column, int64_t n, void* values) const;
   void finish(const Fold& fold, int64_t row, int64_t column, Partial* result) const {
     alignas(64) union {
@@ -74,7 +77,8 @@ struct Launch {
       } else if (fold.type == kI64) {
         values.i64[j] = result->whole[j];
       } else {
-        const double error = r.kind == TN_SUM && std::isfinite(result->error[j]) ? result->error[j] : 0;
+        const double error =
+            r.kind == TN_SUM && std::isfinite(result->error[j]) ? result->error[j] : 0;
         if (fold.type == kF32) {
           values.f32[j] = static_cast<float>(result->real[j] + error);
         } else {
@@ -100,7 +104,8 @@ void Launch::store(int64_t row, int64_t column, int64_t n, void* values) const {
   const int64_t one = 1;
   const tn_operand operands[] = {{nullptr, &stride}, {nullptr, &one}};
   Frame frame(*epilogue, r.epilogue ? r.epilogue_params : nullptr, operands, 0);
-  frame.slots()[0].p = static_cast<char*>(out.data) + (offset + column * stride) * item_size(out.dtype);
+  frame.slots()[0].p =
+      static_cast<char*>(out.data) + (offset + column * stride) * item_size(out.dtype);
   frame.slots()[1].p = static_cast<char*>(values);
   frame.run_row(n);
 }
@@ -120,10 +125,14 @@ void Launch::run_one_tile(const Fold& fold) const {
   } value;
   switch (fold.type) {
     case kF32:
-      value.f32 = static_cast<float>(table().fold_f32[r.kind](reinterpret_cast<float*>(frame.result()), n_fold));
+      value.f32 = static_cast<float>(
+          table().fold_f32[r.kind](reinterpret_cast<float*>(frame.result()), n_fold));
       break;
-    case kF64: value.f64 = table().fold_f64[r.kind](reinterpret_cast<double*>(frame.result()), n_fold); break;
-    default: value.i64 = table().fold_i64[r.kind](reinterpret_cast<int64_t*>(frame.result()), n_fold);
+    case kF64:
+      value.f64 = table().fold_f64[r.kind](reinterpret_cast<double*>(frame.result()), n_fold);
+      break;
+    default:
+      value.i64 = table().fold_i64[r.kind](reinterpret_cast<int64_t*>(frame.result()), n_fold);
   }
   store(0, 0, 1, &value);
 }
@@ -150,9 +159,11 @@ tn_status* Launch::run(const Fold& fold) const {
                std::min((p + 1) * piece, n_fold), result);
   };
   if (n_pieces == 1) {
-    const int64_t grain = cost < kSerialNs
-                              ? n_blocks
-                              : std::max<int64_t>(1, static_cast<int64_t>(kSerialNs / 2 * static_cast<double>(n_blocks) / cost));
+    const int64_t grain =
+        cost < kSerialNs
+            ? n_blocks
+            : std::max<int64_t>(
+                  1, static_cast<int64_t>(kSerialNs / 2 * static_cast<double>(n_blocks) / cost));
     parallel(call->host, 0, n_blocks, grain, [&](int64_t begin, int64_t end) {
       Frame frame(fold.plan, params, fold.inputs(), fold.inner());
       Partial result;
@@ -164,7 +175,8 @@ tn_status* Launch::run(const Fold& fold) const {
     return nullptr;
   }
   void* memory;
-  TENON_CPU_TRY(call->host->workspace(call, static_cast<uint64_t>(n_blocks * n_pieces) * sizeof(Partial), &memory));
+  TENON_CPU_TRY(call->host->workspace(
+      call, static_cast<uint64_t>(n_blocks * n_pieces) * sizeof(Partial), &memory));
   Partial* const partials = static_cast<Partial*>(memory);
   parallel(call->host, 0, n_blocks * n_pieces, 1, [&](int64_t begin, int64_t end) {
     Frame frame(fold.plan, params, fold.inputs(), fold.inner());
@@ -185,12 +197,14 @@ tn_status* Launch::run(const Fold& fold) const {
 // A small dense vector of float32 to one number, nothing before or after.
 bool fold_simple(const tn_reduction& r) {
   constexpr int64_t kLength = 2048;
-  if (r.ndim != 1 || r.n_kept != 1 || r.prologue || r.epilogue || r.kind > TN_MIN || r.sizes[0] > kLength ||
-      (r.operands[1].strides[0] != 1 && r.sizes[0] != 1)) {
+  if (r.ndim != 1 || r.n_kept != 1 || r.prologue || r.epilogue || r.kind > TN_MIN ||
+      r.sizes[0] > kLength || (r.operands[1].strides[0] != 1 && r.sizes[0] != 1)) {
     return false;
   }
-  if (r.accumulate == TN_FLOAT32 && r.operands[0].dtype == TN_FLOAT32 && r.operands[1].dtype == TN_FLOAT32) {
-    const double value = table().fold_f32[r.kind](static_cast<const float*>(r.operands[1].data), r.sizes[0]);
+  if (r.accumulate == TN_FLOAT32 && r.operands[0].dtype == TN_FLOAT32 &&
+      r.operands[1].dtype == TN_FLOAT32) {
+    const double value =
+        table().fold_f32[r.kind](static_cast<const float*>(r.operands[1].data), r.sizes[0]);
     *static_cast<float*>(r.operands[0].data) = static_cast<float>(value);
     return true;
   }
@@ -209,7 +223,8 @@ tn_status* launch(void*, const tn_call* call) {
   const int64_t n_fold = product(r.sizes + n_kept_dims, r.n_reduced);
   const uint32_t n_inputs = prologue.n_inputs;
   if (n_inputs > kMaxFoldOperands) {
-    return error(host, TN_UNSUPPORTED, "cpu: reduce takes at most %u inputs, not %u", kMaxFoldOperands, n_inputs);
+    return error(host, TN_UNSUPPORTED, "cpu: reduce takes at most %u inputs, not %u",
+                 kMaxFoldOperands, n_inputs);
   }
   if (r.n_kept == 0) {
     return nullptr;
@@ -232,10 +247,12 @@ tn_status* launch(void*, const tn_call* call) {
   const uint8_t epilogue_keys[] = {operand_key(r.operands[0].dtype, dense ? kDense : kStrided),
                                    operand_key(kDtypes[result_type], kDense)};
   const Plan* epilogue;
-  TENON_CPU_TRY(find_plan(host, r.epilogue ? *r.epilogue : identity_program(result_type), epilogue_keys, 2, kStore, &epilogue));
+  TENON_CPU_TRY(find_plan(host, r.epilogue ? *r.epilogue : identity_program(result_type),
+                          epilogue_keys, 2, kStore, &epilogue));
 
   // A plan of many tiles has short ones.
-  const int64_t rows = std::min<int64_t>(group, std::max<int64_t>(1, plan->tile / std::max<int64_t>(last_kept, 1)));
+  const int64_t rows =
+      std::min<int64_t>(group, std::max<int64_t>(1, plan->tile / std::max<int64_t>(last_kept, 1)));
   const Fold fold = {r, *plan, type, n_kept_dims, vertical, vertical ? rows : 1};
   const Launch launch = {call, r, n_kept_dims, n_fold, last_kept, epilogue};
   if (r.ndim == 1 && r.n_reduced == 1 && n_fold <= plan->tile && r.kind <= TN_MIN) {

@@ -17,8 +17,8 @@ constexpr int64_t kBlock = 32;  // of a transposition: its cache lines stay in t
 
 // y[i, j] = x[i, j] in blocks; x is dense along i, y along j.
 template <typename T>
-void transpose(T* y, const T* x, int64_t rows, int64_t columns, int64_t y_row, int64_t y_column, int64_t x_row,
-               int64_t x_column) {
+void transpose(T* y, const T* x, int64_t rows, int64_t columns, int64_t y_row, int64_t y_column,
+               int64_t x_row, int64_t x_column) {
   for (int64_t i0 = 0; i0 < rows; i0 += kBlock) {
     const int64_t i1 = std::min(i0 + kBlock, rows);
     for (int64_t j0 = 0; j0 < columns; j0 += kBlock) {
@@ -54,15 +54,16 @@ void copy_typed(const tn_host* host, void* to, const void* from, Dims dims) {
       const int32_t row = last - 1;
       const int64_t bands = (dims.sizes[row] + kBlock - 1) / kBlock;
       const int64_t outer = product(dims.sizes, row);
-      const int64_t grain = 1 + kPieceBytes / (kBlock * dims.sizes[last] * static_cast<int64_t>(sizeof(T)));
+      const int64_t grain =
+          1 + kPieceBytes / (kBlock * dims.sizes[last] * static_cast<int64_t>(sizeof(T)));
       parallel(host, 0, outer * bands, grain, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {
           int64_t at_y, at_x;
           dims.offsets(row, i / bands, &at_y, &at_x);
           const int64_t first = i % bands * kBlock;
           transpose(y + at_y + first * dims.first[row], x + at_x + first * dims.second[row],
-                    std::min(kBlock, dims.sizes[row] - first), dims.sizes[last], dims.first[row], dims.first[last],
-                    dims.second[row], dims.second[last]);
+                    std::min(kBlock, dims.sizes[row] - first), dims.sizes[last], dims.first[row],
+                    dims.first[last], dims.second[row], dims.second[last]);
         }
       });
       return;
@@ -71,7 +72,8 @@ void copy_typed(const tn_host* host, void* to, const void* from, Dims dims) {
   if (dims.n == 1) {
     const int64_t grain = kPieceBytes / static_cast<int64_t>(sizeof(T));
     parallel(host, 0, dims.sizes[0], grain, [&](int64_t begin, int64_t end) {
-      copy_row(y + begin * dims.first[0], x + begin * dims.second[0], end - begin, dims.first[0], dims.second[0]);
+      copy_row(y + begin * dims.first[0], x + begin * dims.second[0], end - begin, dims.first[0],
+               dims.second[0]);
     });
     return;
   }
@@ -86,7 +88,8 @@ void copy_typed(const tn_host* host, void* to, const void* from, Dims dims) {
 }
 
 // A loop of the program that only loads and stores.
-tn_status* copy_casting(const tn_host* host, const tn_tensor& y, const tn_tensor& x, const Dims& dims) {
+tn_status* copy_casting(const tn_host* host, const tn_tensor& y, const tn_tensor& x,
+                        const Dims& dims) {
   const tn_operand operands[] = {{y.data, dims.first, y.storage, y.byte_offset, y.dtype},
                                  {x.data, dims.second, x.storage, x.byte_offset, x.dtype}};
   tn_loop loop = {};
@@ -110,10 +113,17 @@ tn_status* launch_copy(void*, const tn_call* call) {
     return copy_casting(call->host, y, x, dims);
   }
   switch (item_size(y.dtype)) {
-    case 1: copy_typed<uint8_t>(call->host, y.data, x.data, dims); break;
-    case 2: copy_typed<uint16_t>(call->host, y.data, x.data, dims); break;
-    case 4: copy_typed<uint32_t>(call->host, y.data, x.data, dims); break;
-    default: copy_typed<uint64_t>(call->host, y.data, x.data, dims);
+    case 1:
+      copy_typed<uint8_t>(call->host, y.data, x.data, dims);
+      break;
+    case 2:
+      copy_typed<uint16_t>(call->host, y.data, x.data, dims);
+      break;
+    case 4:
+      copy_typed<uint32_t>(call->host, y.data, x.data, dims);
+      break;
+    default:
+      copy_typed<uint64_t>(call->host, y.data, x.data, dims);
   }
   return nullptr;
 }
@@ -136,15 +146,16 @@ void fill_typed(const tn_host* host, const tn_tensor& tensor, const void* elemen
   const int64_t stride = dims.first[last];
   T* const y = static_cast<T*>(tensor.data);
   if (dims.n == 1) {
-    parallel(host, 0, dims.sizes[0], kPieceBytes / static_cast<int64_t>(sizeof(T)), [&](int64_t begin, int64_t end) {
-      if (stride == 1) {
-        std::fill(y + begin, y + end, value);
-      } else {
-        for (int64_t i = begin; i < end; ++i) {
-          y[i * stride] = value;
-        }
-      }
-    });
+    parallel(host, 0, dims.sizes[0], kPieceBytes / static_cast<int64_t>(sizeof(T)),
+             [&](int64_t begin, int64_t end) {
+               if (stride == 1) {
+                 std::fill(y + begin, y + end, value);
+               } else {
+                 for (int64_t i = begin; i < end; ++i) {
+                   y[i * stride] = value;
+                 }
+               }
+             });
     return;
   }
   for (int64_t i = 0; i < product(dims.sizes, last); ++i) {
@@ -164,17 +175,27 @@ tn_status* launch_fill(void*, const tn_call* call) {
   alignas(16) char element[16];
   number_to_element(call->args[0], y.dtype, element);
   switch (item_size(y.dtype)) {
-    case 1: fill_typed<uint8_t>(call->host, y, element); break;
-    case 2: fill_typed<uint16_t>(call->host, y, element); break;
-    case 4: fill_typed<uint32_t>(call->host, y, element); break;
-    default: fill_typed<uint64_t>(call->host, y, element);
+    case 1:
+      fill_typed<uint8_t>(call->host, y, element);
+      break;
+    case 2:
+      fill_typed<uint16_t>(call->host, y, element);
+      break;
+    case 4:
+      fill_typed<uint32_t>(call->host, y, element);
+      break;
+    default:
+      fill_typed<uint64_t>(call->host, y, element);
   }
   return nullptr;
 }
 
-double real_of(const tn_value& number) { return number.kind == TN_FLOAT ? number.as.f : static_cast<double>(number.as.i); }
+double real_of(const tn_value& number) {
+  return number.kind == TN_FLOAT ? number.as.f : static_cast<double>(number.as.i);
+}
 
-// Integers where both numbers are, else float64: each element from its index, so that nothing adds up.
+// Integers where both numbers are, else float64: each element from its index, so that nothing adds
+// up.
 tn_status* launch_iota(void*, const tn_call* call) {
   constexpr int64_t kTile = 512;
   const tn_tensor& y = *call->outputs[0];
@@ -194,10 +215,12 @@ tn_status* launch_iota(void*, const tn_call* call) {
           values.f[j] = real_of(start) + static_cast<double>(begin + j) * real_of(step);
         } else {
           values.i[j] = static_cast<int64_t>(static_cast<uint64_t>(start.as.i) +
-                                             static_cast<uint64_t>(begin + j) * static_cast<uint64_t>(step.as.i));
+                                             static_cast<uint64_t>(begin + j) *
+                                                 static_cast<uint64_t>(step.as.i));
         }
       }
-      const Slot slots[] = {{static_cast<char*>(y.data) + begin * item_size(y.dtype)}, {reinterpret_cast<char*>(&values)}};
+      const Slot slots[] = {{static_cast<char*>(y.data) + begin * item_size(y.dtype)},
+                            {reinterpret_cast<char*>(&values)}};
       store.fn(slots, store, n);
     }
   });

@@ -1,4 +1,5 @@
-// The host's threads slot, on OpenMP: the pool that oneDNN uses too. Calls from within a piece run on their own thread.
+// The host's threads slot, on OpenMP: the pool that oneDNN uses too. Calls from within a piece run
+// on their own thread.
 #include <algorithm>
 
 #include "cpu.h"
@@ -17,7 +18,9 @@ namespace {
 
 // OpenMP's library is not built for the thread sanitizer, which would see races in its barriers.
 thread_local bool inside = false;
-int32_t count_threads() { return static_cast<int32_t>(std::max(1u, std::thread::hardware_concurrency())); }
+int32_t count_threads() {
+  return static_cast<int32_t>(std::max(1u, std::thread::hardware_concurrency()));
+}
 
 template <typename Body>
 void run_pieces(int64_t n, const Body& body) {
@@ -41,7 +44,7 @@ int32_t count_threads() { return omp_get_max_threads(); }
 
 template <typename Body>
 void run_pieces(int64_t n, const Body& body) {
-#pragma omp parallel for num_threads(static_cast<int>(n)) schedule(static)
+#pragma omp parallel for num_threads(static_cast <int>(n)) schedule(static)
   for (int64_t i = 0; i < n; ++i) {
     body(i);
   }

@@ -136,7 +136,7 @@ Status ElementwiseNode::backward(Tensor* const* grads, Tensor** results) {
   const size_t n_sources = gradient_.sources.size();
   if (n_sources == 0) return zero_gradients(grads, results);
   tn_value args[kMaxExpressionOperands + kMaxExpressionScalars];
-  TensorRef held[kMaxExpressionOperands];
+  SmallVector<TensorRef, 4> held;
   for (size_t s = 0; s < n_sources; ++s) {
     const GradientSource& source = gradient_.sources[s];
     tn_value& v = args[plan.operand_args[s]];
@@ -149,37 +149,33 @@ Status ElementwiseNode::backward(Tensor* const* grads, Tensor** results) {
         v.kind = TN_INT;  // zero
       }
     } else if (saved()[s]) {
-      TN_TRY(saved()[s].unpack(this, &held[s]));
       v.kind = TN_TENSOR;
-      v.as.tensor = held[s].get();
+      if (saved()[s].is_current() && (!saved()[s].is_output() || (thread_state.modes & kModeNoGrad) != 0)) [[likely]] {
+        v.as.tensor = saved()[s].get();  // this node keeps it meanwhile
+      } else {
+        TensorRef unpacked;
+        TN_TRY(saved()[s].unpack(this, &unpacked));
+        v.as.tensor = unpacked.get();
+        held.push_back(std::move(unpacked));
+      }
     } else {
       v = scalars()[s];
     }
   }
   for (uint32_t i = 0; i < plan.n_scalars; ++i) args[plan.scalar_args[i]] = scalars()[n_sources + i];
 
-  tn_value made[kMaxExpressionOperands] = {};
+  Tensor* made[kMaxExpressionOutputs];
   const std::span<const tn_value> all(args, plan.n_args);
-  if ((thread_state.modes & kModeNoGrad) != 0) [[likely]] {
-    Tensor* outputs[kMaxExpressionOperands];
-    TN_TRY(run_elementwise(nullptr, *gradient_.expression, args, outputs));
-    for (uint32_t i = 0; i < plan.n_outputs; ++i) {
-      made[i].kind = TN_TENSOR;
-      made[i].as.tensor = outputs[i];
-    }
-  } else if (any_needs_gradient(all)) {
-    TN_TRY(record_elementwise(nullptr, *gradient_.expression, all, {made, plan.n_outputs}));
+  if ((thread_state.modes & kModeNoGrad) != 0 || !any_needs_gradient(all)) [[likely]] {
+    TN_TRY(run_elementwise(nullptr, *gradient_.expression, args, made));
   } else {
-    Tensor* outputs[kMaxExpressionOperands];
-    TN_TRY(run_elementwise(nullptr, *gradient_.expression, args, outputs));
-    for (uint32_t i = 0; i < plan.n_outputs; ++i) {
-      made[i].kind = TN_TENSOR;
-      made[i].as.tensor = outputs[i];
-    }
+    tn_value recorded[kMaxExpressionOutputs] = {};
+    TN_TRY(record_elementwise(nullptr, *gradient_.expression, all, {recorded, plan.n_outputs}));
+    for (uint32_t i = 0; i < plan.n_outputs; ++i) made[i] = as_tensor(recorded[i].as.tensor);
   }
   uint32_t next = 0;
   for (uint32_t k = 0; k < n_edges(); ++k) {
-    if ((wanted_ >> k & 1) != 0) results[k] = as_tensor(made[next++].as.tensor);
+    if ((wanted_ >> k & 1) != 0) results[k] = made[next++];
   }
   const Tensor* full = grads[0];
   for (uint32_t r = 1; full == nullptr && r < n_outputs; ++r) full = grads[r];
@@ -204,6 +200,12 @@ Status ElementwiseNode::backward(Tensor* const* grads, Tensor** results) {
 
 }  // namespace
 
+// Edges that are written before they are read.
+union EdgeBuffer {
+  EdgeBuffer() {}
+  Edge edges[kMaxExpressionOperands];
+};
+
 Status record_elementwise(const Op* op, const Expression& e, std::span<const tn_value> args,
                           std::span<tn_value> results) {
   const ElementwisePlan& plan = elementwise_plan(e);
@@ -214,9 +216,11 @@ Status record_elementwise(const Op* op, const Expression& e, std::span<const tn_
     }
   }
   TN_TRY(refuse_inference(what, args));
-  Edge edges[kMaxExpressionOperands];
+  EdgeBuffer buffer;
+  Edge* edges = buffer.edges;
   uint64_t wanted = 0;
   for (uint32_t k = 0; k < plan.n_operands; ++k) {
+    edges[k] = {};
     const tn_value& v = args[plan.operand_args[k]];
     if (v.kind != TN_TENSOR) continue;
     Tensor* t = as_tensor(v.as.tensor);

@@ -227,10 +227,11 @@ Status BackwardRun::run_node(uint32_t number) {
   }
   // The gradients leave the slot: the node may drop them as soon as it is done.
   const uint32_t n_outputs = node->n_outputs;
-  Tensor* inline_grads[kInline] = {};
+  Tensor* inline_grads[kInline];
   std::vector<Tensor*> more_grads(n_outputs > kInline ? n_outputs : 0);
   Tensor** grads = n_outputs > kInline ? more_grads.data() : inline_grads;
   std::vector<Tensor*> rest;
+  for (uint32_t i = 1; i < n_outputs; ++i) grads[i] = nullptr;
   bool any = slots[number].grad != nullptr;
   grads[0] = std::exchange(slots[number].grad, nullptr);
   if (!slots[number].more.empty()) {
@@ -241,9 +242,10 @@ Status BackwardRun::run_node(uint32_t number) {
     }
   }
   const uint32_t n_edges = node->n_edges();
-  Tensor* inline_results[kInline] = {};
+  Tensor* inline_results[kInline];
   std::vector<Tensor*> more_results(n_edges > kInline ? n_edges : 0);
   Tensor** results = n_edges > kInline ? more_results.data() : inline_results;
+  for (uint32_t i = 0; i < n_edges; ++i) results[i] = nullptr;
   Status status = nullptr;
   const bool runs = any && slots[number].needed && (targets.empty() || !node->is_leaf());
   if (runs) {
@@ -309,6 +311,10 @@ Status make_seed(Tensor* tensor, Tensor* given, TensorRef* seed) {
   Tensor* ones;
   TN_TRY(empty_tensor(tensor->size_span(), tensor->dtype, tensor->device, &ones));
   *seed = TensorRef(ones);
+  if (tensor->device.type == TN_DEVICE_CPU && tensor->dtype == TN_FLOAT32) {  // spares the common case a launch
+    *static_cast<float*>(ones->data) = 1;
+    return nullptr;
+  }
   tn_value one{};
   one.kind = TN_FLOAT;
   one.as.f = 1;

@@ -122,7 +122,9 @@ class SavedTensor {
   explicit operator bool() const { return tensor_ != nullptr; }
   // Fails when the tensor was changed since. `node` is the one that saved it.
   Status unpack(Node* node, TensorRef* tensor) const;
-  uint32_t version() const { return version_; }
+  bool is_current() const { return tensor_->version() == version_; }
+  bool is_output() const { return is_output_; }
+  Tensor* get() const { return tensor_; }
 
  private:
   Tensor* tensor_ = nullptr;

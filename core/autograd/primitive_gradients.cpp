@@ -92,7 +92,8 @@ TensorRef unreduce(PrimitiveNode& node, Tensor* t) {
 void reduce_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
   const TensorInfo& x = node.info(0);
   const int64_t kind = node.args().integer(0, "kind");
-  TensorRef full = unreduce(node, g);
+  // All dimensions reduced to none: the gradient expands as it is.
+  TensorRef full = g->ndim == 0 ? TensorRef::retaining(g) : unreduce(node, g);
   if (kind == TN_SUM) {
     results[0] = prim::convert(prim::expand(full.get(), x.sizes).get(), x.device, x.dtype).take();
     return;

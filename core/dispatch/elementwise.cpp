@@ -217,8 +217,107 @@ Status launch_elementwise(const Op* op, const ElementwisePlan& plan, const tn_va
   return launch(*kernel, nullptr, o.device, {&arg, 1}, output_span);
 }
 
-ElementwisePlan make_plan(const Expression& e) {
-  ElementwisePlan plan;
+// Every element of t is one and the same: the gradient of a sum, say.
+bool is_one_element(const Tensor* t) {
+  for (int32_t d = 0; d < t->ndim; ++d) {
+    if (t->strides[d] != 0) return false;
+  }
+  return true;
+}
+
+// The path of most calls: every operand is a row-major tensor of one shape, dtype and device (or one element, expanded to that
+// shape), no scalars, and no mode looks on.
+// Says with *taken whether it was this call's path; nothing has happened otherwise.
+Status run_uniform(const Op* op, const Expression& e, const ElementwisePlan& plan, const tn_value* args,
+                   Tensor** outputs, bool* taken) {
+  *taken = false;
+  if (plan.n_scalars != 0 || (thread_state.modes & (kModeCapture | kModeExplain)) != 0) return nullptr;
+  const Tensor* first = nullptr;
+  for (uint32_t k = 0; k < plan.n_operands; ++k) {
+    const tn_value& v = args[plan.operand_args[k]];
+    if (v.kind != TN_TENSOR) return nullptr;
+    if (as_tensor(v.as.tensor)->is_contiguous()) {
+      first = as_tensor(v.as.tensor);
+      break;
+    }
+  }
+  if (first == nullptr || first->ndim == 0 || first->numel == 0 || first->device.type == TN_DEVICE_META) return nullptr;
+  static constexpr int64_t kOne = 1, kZero = 0;
+  tn_operand operands[kMaxOperands];
+  tn_operand* inputs = operands + plan.n_outputs;
+  for (uint32_t k = 0; k < plan.n_operands; ++k) {
+    const tn_value& v = args[plan.operand_args[k]];
+    if (v.kind != TN_TENSOR) return nullptr;
+    const Tensor* t = as_tensor(v.as.tensor);
+    bool same = t->dtype == first->dtype && t->ndim == first->ndim && t->device == first->device;
+    for (int32_t d = 0; same && d < t->ndim; ++d) same = t->sizes[d] == first->sizes[d];
+    if (!same) return nullptr;
+    if (t->is_contiguous()) [[likely]] {
+      set_operand(t, &kOne, &inputs[k]);
+    } else if (is_one_element(t)) {
+      set_operand(t, &kZero, &inputs[k]);
+    } else {
+      return nullptr;
+    }
+  }
+  if (op != nullptr && op->kernels.find(first->device.type) != nullptr) return nullptr;
+  const KernelList* evaluators = registry().primitive(TN_ELEMENTWISE).find(first->device.type);
+  if (evaluators == nullptr) return nullptr;
+  const CompiledProgram* compiled = plan.uniform[first->dtype].load(std::memory_order_acquire);
+  if (compiled == nullptr) [[unlikely]] {
+    OperandType types[kMaxExpressionOperands];
+    for (uint32_t k = 0; k < plan.n_operands; ++k) types[k] = {first->dtype, Category::kTensor, false};
+    TN_TRY(e.compile({types, plan.n_operands}, &compiled));
+    plan.uniform[first->dtype].store(compiled, std::memory_order_release);
+  }
+  const Kernel& kernel = *evaluators->front();
+  if (kernel.def.supports != nullptr || kernel.def.dtypes != 0 || kernel.def.layout != TN_LAYOUT_STRIDED ||
+      compiled->program.instruction_set > kernel.def.instruction_set) [[unlikely]] {
+    return nullptr;
+  }
+  if (plan.any_inplace) {
+    // An input that is the written memory moved is for the careful path.
+    for (uint32_t i = 0; i < plan.n_outputs; ++i) {
+      for (uint32_t k = 0; plan.inplace_operand[i] >= 0 && k < plan.n_operands; ++k) {
+        const tn_operand& written = inputs[plan.inplace_operand[i]];
+        const bool same = inputs[k].byte_offset == written.byte_offset && inputs[k].strides == written.strides;
+        if (written.strides != &kOne || (inputs[k].storage == written.storage && !same)) return nullptr;
+      }
+    }
+  }
+  *taken = true;
+  Status status = nullptr;
+  uint32_t made = 0;
+  for (; made < plan.n_outputs && status == nullptr; ++made) {
+    const int target = plan.inplace_operand[made];
+    if (target >= 0) {
+      outputs[made] = as_tensor(args[plan.operand_args[target]].as.tensor);
+      outputs[made]->retain();
+    } else {
+      status = empty_like(first, compiled->output_dtypes[made], &outputs[made]);
+      if (status != nullptr) break;
+    }
+    set_operand(outputs[made], &kOne, &operands[made]);
+  }
+  if (status == nullptr) {
+    const tn_loop loop{sizeof(tn_loop), 1,        first->numel, &first->numel, &compiled->program,
+                       operands,        nullptr};
+    status = launch_loop(kernel, first->device, loop, {outputs, plan.n_outputs});
+  }
+  if (status != nullptr) [[unlikely]] {
+    while (made-- > 0) outputs[made]->release();
+    return status;
+  }
+  if (plan.any_inplace) {
+    for (uint32_t i = 0; i < plan.n_outputs; ++i) {
+      if (plan.inplace_operand[i] >= 0) outputs[i]->bump_version();
+    }
+  }
+  return nullptr;
+}
+
+void fill_plan(const Expression& e, ElementwisePlan* filled) {
+  ElementwisePlan& plan = *filled;
   const Schema& schema = e.schema();
   plan.n_args = static_cast<uint8_t>(schema.arguments.size());
   for (size_t i = 0; i < schema.arguments.size(); ++i) {
@@ -238,7 +337,6 @@ ElementwisePlan make_plan(const Expression& e) {
       plan.any_inplace = true;
     }
   }
-  return plan;
 }
 
 }  // namespace
@@ -260,15 +358,16 @@ Status check_elementwise(const Expression& e) {
 }
 
 const ElementwisePlan& make_elementwise_plan(const Expression& e) {
-  const auto* made = new ElementwisePlan(make_plan(e));  // lives as long as the expression: as the process
+  auto* made = new ElementwisePlan;  // lives as long as the expression: as the process
+  fill_plan(e, made);
   const void* plan = nullptr;
   if (e.plan.compare_exchange_strong(plan, made)) return *made;
   delete made;  // another thread was first
   return *static_cast<const ElementwisePlan*>(plan);
 }
 
-Status run_elementwise(const Op* op, const Expression& e, const tn_value* args, Tensor** outputs) {
-  const ElementwisePlan& plan = elementwise_plan(e);
+static Status run_general(const Op* op, const Expression& e, const ElementwisePlan& plan, const tn_value* args,
+                          Tensor** outputs) {
   Operands o;
   TN_TRY(read_operands(op, e, plan, args, &o));
   const CompiledProgram* compiled;
@@ -329,6 +428,14 @@ Status run_elementwise(const Op* op, const Expression& e, const tn_value* args, 
     }
   }
   return nullptr;
+}
+
+Status run_elementwise(const Op* op, const Expression& e, const tn_value* args, Tensor** outputs) {
+  const ElementwisePlan& plan = elementwise_plan(e);
+  bool taken;
+  TN_TRY(run_uniform(op, e, plan, args, outputs, &taken));
+  if (taken) return nullptr;
+  return run_general(op, e, plan, args, outputs);
 }
 
 }  // namespace tenon

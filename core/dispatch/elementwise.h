@@ -20,6 +20,8 @@ struct ElementwisePlan {
   uint8_t scalar_args[kMaxExpressionScalars];
   uint8_t number_args[kMaxExpressionScalars];
   int8_t inplace_operand[kMaxExpressionOutputs];  // operand that the output is; -1: a new tensor
+  // Programs for operands that are all tensors of this one dtype, once they were compiled.
+  mutable std::atomic<const CompiledProgram*> uniform[TN_N_DTYPES];
 };
 const ElementwisePlan& make_elementwise_plan(const Expression& expression);
 inline const ElementwisePlan& elementwise_plan(const Expression& expression) {

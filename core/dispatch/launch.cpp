@@ -1,5 +1,6 @@
 #include "dispatch/launch.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -32,14 +33,40 @@ uint32_t dtype_bits(std::span<const tn_value> args) {
   return bits;
 }
 
+// A kernel of an op gets memory of its own device alone; "": it does. (What primitives get, the host has checked.)
+std::string foreign_device(const Kernel& kernel, std::span<const tn_value> args) {
+  const tn_tensor* first = nullptr;
+  std::string foreign;
+  const auto look = [&](const tn_tensor* t) {
+    if (t == nullptr || !foreign.empty()) return;
+    if (first == nullptr) first = t;
+    if (t->device.type != kernel.device_type || !(t->device == first->device)) {
+      foreign = fmt::format("an argument is on {}", device_text(t->device));
+    }
+  };
+  for (const tn_value& v : args) {
+    if (v.kind == TN_TENSOR) look(v.as.tensor);
+    for (uint32_t i = 0; v.kind == TN_TENSORS && i < v.count; ++i) look(v.as.tensors[i]);
+  }
+  return foreign;
+}
+
 bool same_value(const tn_value& a, const tn_value& b) {
-  if (a.kind != b.kind || a.count != b.count) return false;
+  if (a.kind == TN_INT && b.kind == TN_FLOAT) return static_cast<double>(a.as.i) == b.as.f;
+  // An empty list is the default of a list of any kind.
+  if (a.count != b.count || (a.kind != b.kind && a.count > 0)) return false;
   switch (a.kind) {
-    case TN_NONE: return true;
-    case TN_STRING: return std::strcmp(a.as.string, b.as.string) == 0;
-    case TN_INTS: return std::memcmp(a.as.ints, b.as.ints, a.count * sizeof(int64_t)) == 0;
-    case TN_FLOATS: return std::memcmp(a.as.floats, b.as.floats, a.count * sizeof(double)) == 0;
-    default: return a.as.i == b.as.i;
+    case TN_NONE: return b.kind == TN_NONE;
+    case TN_STRING: return b.kind == TN_STRING && std::strcmp(a.as.string, b.as.string) == 0;
+    case TN_INTS: return std::equal(a.as.ints, a.as.ints + a.count, b.as.ints);
+    case TN_FLOATS: return std::equal(a.as.floats, a.as.floats + a.count, b.as.floats);
+    case TN_STRINGS:
+    case TN_TENSORS: return a.count == 0;
+    case TN_FLOAT: return b.kind == TN_FLOAT && a.as.f == b.as.f;
+    case TN_DTYPE: return b.kind == TN_DTYPE && a.as.dtype == b.as.dtype;
+    case TN_INT:
+    case TN_BOOL_VALUE: return a.kind == b.kind && a.as.i == b.as.i;
+    default: return false;
   }
 }
 
@@ -64,6 +91,10 @@ std::string refuses(const Kernel& kernel, const Op* op, std::span<const tn_value
   if (program != nullptr && program->instruction_set > def.instruction_set) {
     return fmt::format("knows instructions to version {}, the program needs {}", def.instruction_set,
                        program->instruction_set);
+  }
+  if (op != nullptr) {
+    std::string foreign = foreign_device(kernel, args);
+    if (!foreign.empty()) return foreign;
   }
   if (def.dtypes != 0) {
     const uint32_t foreign = dtype_bits(args) & ~def.dtypes;
@@ -94,47 +125,88 @@ bool layout_fits(const tn_tensor* t, uint32_t layout) {
   return layout == TN_LAYOUT_ROWS && (t->ndim == 0 || t->strides[t->ndim - 1] == 1);
 }
 
-// The arguments with row-major copies in place of tensors whose layout the kernel does not take.
-struct LayoutCopies {
-  std::vector<tn_value> args;
-  std::vector<TensorRef> tensors;
-  std::vector<std::vector<tn_tensor*>> lists;
-};
-
-Status copy_layouts(const Kernel& kernel, std::span<const tn_value>* args, LayoutCopies* copies) {
-  const uint32_t layout = kernel.def.layout;
-  if (layout == TN_LAYOUT_STRIDED) return nullptr;
-  bool fits = true;
-  for (const tn_value& v : *args) {
-    if (v.kind == TN_TENSOR) fits = fits && layout_fits(v.as.tensor, layout);
-    for (uint32_t i = 0; v.kind == TN_TENSORS && i < v.count; ++i) {
-      fits = fits && layout_fits(v.as.tensors[i], layout);
+// Row-major copies in place of tensors whose layout the kernel does not take. What it writes to a copy goes back to the tensor.
+class LayoutCopies {
+ public:
+  // Replaces among args and outputs; `written` as Op's.
+  Status make(const Kernel& kernel, uint64_t written, std::span<const tn_value>* args, std::span<Tensor*>* outputs) {
+    kernel_ = &kernel;
+    if (fit(*args, *outputs)) return nullptr;
+    args_.assign(args->begin(), args->end());
+    for (size_t i = 0; i < args_.size(); ++i) {
+      tn_value& v = args_[i];
+      const bool writes = (written >> i & 1) != 0;
+      if (v.kind == TN_TENSOR) TN_TRY(replace(v.as.tensor, true, writes, &v.as.tensor));
+      if (v.kind == TN_TENSORS) {
+        auto& list = lists_.emplace_back(v.count);
+        for (uint32_t k = 0; k < v.count; ++k) TN_TRY(replace(v.as.tensors[k], true, writes, &list[k]));
+        v.as.tensors = list.data();
+      }
     }
+    outputs_.assign(outputs->begin(), outputs->end());
+    for (Tensor*& t : outputs_) {
+      tn_tensor* copy;
+      TN_TRY(replace(t, false, true, &copy));
+      t = as_tensor(copy);
+    }
+    *args = args_;
+    // A dynamic op has no outputs yet: set_output writes to the caller's.
+    if (!std::equal(outputs_.begin(), outputs_.end(), outputs->begin())) *outputs = outputs_;
+    return nullptr;
   }
-  if (fits) return nullptr;
-  copies->args.assign(args->begin(), args->end());
-  const auto replace = [&](tn_tensor* t, tn_tensor** replaced) -> Status {
+
+  // After the launch.
+  Status write_back() {
+    for (const Copy& c : copies_) {
+      if (c.written) TN_TRY(copy_into(c.of, c.copy.get()));
+    }
+    return nullptr;
+  }
+
+ private:
+  struct Copy {
+    Tensor* of;
+    TensorRef copy;
+    bool written;
+  };
+
+  bool fit(std::span<const tn_value> args, std::span<Tensor* const> outputs) const {
+    const uint32_t layout = kernel_->def.layout;
+    bool fits = true;
+    for (const tn_value& v : args) {
+      if (v.kind == TN_TENSOR) fits = fits && layout_fits(v.as.tensor, layout);
+      for (uint32_t i = 0; v.kind == TN_TENSORS && i < v.count; ++i) fits = fits && layout_fits(v.as.tensors[i], layout);
+    }
+    for (const Tensor* t : outputs) fits = fits && layout_fits(t, layout);
+    return fits;
+  }
+
+  // `values`: it is read. A tensor that is met twice has one copy, as an argument that is written is its own output.
+  Status replace(tn_tensor* t, bool values, bool written, tn_tensor** replaced) {
     *replaced = t;
-    if (layout_fits(t, layout)) return nullptr;
+    if (layout_fits(t, kernel_->def.layout)) return nullptr;
+    for (Copy& c : copies_) {
+      if (c.of != t) continue;
+      c.written = c.written || written;
+      *replaced = c.copy.get();
+      return nullptr;
+    }
     Tensor* copy;
-    TN_TRY(contiguous(as_tensor(t), &copy));
-    copies->tensors.emplace_back(copy);
+    TN_TRY(values ? contiguous(as_tensor(t), &copy)
+                  : empty_tensor(as_tensor(t)->size_span(), t->dtype, t->device, &copy));
+    copies_.push_back({as_tensor(t), TensorRef(copy), written});
     count_event(Counter::kLayoutCopies);
-    explain_note("layout copy of {} for {}", sizes_text(t), kernel.plugin);
+    explain_note("layout copy of {}{} for {}", values ? "" : "output ", sizes_text(t), kernel_->plugin);
     *replaced = copy;
     return nullptr;
-  };
-  for (tn_value& v : copies->args) {
-    if (v.kind == TN_TENSOR) TN_TRY(replace(v.as.tensor, &v.as.tensor));
-    if (v.kind == TN_TENSORS) {
-      auto& list = copies->lists.emplace_back(v.count);
-      for (uint32_t i = 0; i < v.count; ++i) TN_TRY(replace(v.as.tensors[i], &list[i]));
-      v.as.tensors = list.data();
-    }
   }
-  *args = copies->args;
-  return nullptr;
-}
+
+  const Kernel* kernel_ = nullptr;
+  std::vector<Copy> copies_;
+  std::vector<tn_value> args_;
+  std::vector<Tensor*> outputs_;
+  std::vector<std::vector<tn_tensor*>> lists_;
+};
 
 Status use_operands(const tn_operand* operands, uint32_t n, uint32_t n_outputs, Stream* stream) {
   for (uint32_t i = 0; i < n; ++i) TN_TRY(use_storage(operands[i].storage, stream, i < n_outputs));
@@ -213,9 +285,14 @@ Status launch_plain(const Kernel& kernel, tn_kernel_fn fn, const Op* op, tn_devi
                  op != nullptr ? op->schema.name.c_str() : primitive_name(kernel.def.primitive));
   }
   LayoutCopies copies;
-  TN_TRY(copy_layouts(kernel, &args, &copies));
+  if (kernel.def.layout != TN_LAYOUT_STRIDED) {
+    // A pair's backward has other arguments, and writes none.
+    const uint64_t written = op != nullptr && fn == kernel.def.launch ? op->written : 0;
+    TN_TRY(copies.make(kernel, written, &args, &outputs));
+  }
   if ((thread_state.modes & kModeExplain) != 0) explain_kernel(kernel);
-  return launch_plain(kernel, fn, op, device, args, outputs, dynamic);
+  TN_TRY(launch_plain(kernel, fn, op, device, args, outputs, dynamic));
+  return copies.write_back();
 }
 
 inline Status launch_function(const Kernel& kernel, tn_kernel_fn fn, const Op* op, tn_device device,
@@ -390,6 +467,14 @@ std::string refusals_text(const Refusals& refusals) {
 Status launch(const Kernel& kernel, const Op* op, tn_device device, std::span<const tn_value> args,
               std::span<Tensor*> outputs, const tn_meta* dynamic) {
   return launch_function(kernel, kernel.def.launch, op, device, args, outputs, dynamic);
+}
+
+Status launch_loop(const Kernel& kernel, tn_device device, const tn_loop& loop, std::span<Tensor*> outputs) {
+  tn_value arg;
+  arg.kind = TN_LOOP;
+  arg.count = 0;
+  arg.as.loop = &loop;
+  return launch_plain(kernel, kernel.def.launch, nullptr, device, {&arg, 1}, outputs, nullptr);
 }
 
 Status launch_backward(const Kernel& kernel, const Op* op, tn_device device,

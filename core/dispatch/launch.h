@@ -42,6 +42,10 @@ std::string refusals_text(const Refusals& refusals);
 [[nodiscard]] Status launch_backward(const Kernel& kernel, const Op* op, tn_device device,
                                      std::span<const tn_value> args, std::span<Tensor*> outputs);
 
+// An elementwise loop to its evaluator, as launch does it: for the common case, in which no mode looks on.
+[[nodiscard]] Status launch_loop(const Kernel& kernel, tn_device device, const tn_loop& loop,
+                                 std::span<Tensor*> outputs);
+
 // The kernel of a primitive, or an error that says what the device lacks.
 [[nodiscard]] Status primitive_kernel(tn_primitive kind, tn_device device,
                                       std::span<const tn_value> args, const tn_program* program,

@@ -50,4 +50,16 @@ int32_t reduction_loop(std::span<const int64_t> sizes, uint32_t reduced, bool ke
                        const int64_t* output_strides, const Tensor* output,
                        const Tensor* const* inputs, uint32_t n_inputs, LoopBuffers* buffers);
 
+// The same for all elements of one dense input.
+inline int32_t whole_reduction_loop(int64_t numel, const Tensor* output, const Tensor* input, LoopBuffers* buffers) {
+  buffers->ndim = 2;
+  buffers->sizes[0] = 1;
+  buffers->sizes[1] = numel;
+  buffers->strides[0][0] = buffers->strides[0][1] = buffers->strides[1][0] = 0;
+  buffers->strides[1][1] = 1;
+  set_operand(output, buffers->strides[0], &buffers->operands[0]);
+  set_operand(input, buffers->strides[1], &buffers->operands[1]);
+  return 1;
+}
+
 }  // namespace tenon

@@ -143,9 +143,11 @@ Status run_reduce(const PrimitiveArgs& args, Tensor** result) {
       k += !folds || keepdim ? 1 : 0;
     }
     LoopBuffers buffers;
+    const bool whole = n_kept == 1 && n_inputs == 1 && tensors[0]->is_contiguous();  // needs no sorting and merging
     const bool ordered = kind == TN_ARGMAX || kind == TN_ARGMIN;
-    const int32_t n_reduced = reduction_loop(shape.span(), reduced, ordered, output_strides, made, tensors,
-                                             n_inputs, &buffers);
+    const int32_t n_reduced = whole ? whole_reduction_loop(n_folded, made, tensors[0], &buffers)
+                                    : reduction_loop(shape.span(), reduced, ordered, output_strides, made, tensors,
+                                                     n_inputs, &buffers);
     const tn_reduction reduction{sizeof(tn_reduction),
                                  static_cast<tn_reduce_kind>(kind),
                                  accumulate,

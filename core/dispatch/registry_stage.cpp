@@ -209,6 +209,9 @@ Status make_kernel(const tn_kernel_def& def, const std::string& plugin,
     return invalid("{}: unknown dtypes {:#x}", what, def.dtypes & ~kAllDtypes);
   }
   if (def.layout > TN_LAYOUT_ROWS) return invalid("{}: unknown layout {}", what, def.layout);
+  if (def.primitive == TN_COPY && def.layout != TN_LAYOUT_STRIDED) {
+    return invalid("{}: it is what layouts are changed with, so it must take any strides", what);
+  }
   kernel->def = def;
   kernel->def.op = def.op == nullptr ? nullptr : kernel->op.c_str();
   kernel->def.device = kernel->device.c_str();

@@ -63,6 +63,14 @@ Status empty_tensor(std::span<const int64_t> sizes, tn_dtype dtype, tn_device de
   return nullptr;
 }
 
+Status empty_like(const Tensor* model, tn_dtype dtype, Tensor** tensor) {
+  if (model->device.type != TN_DEVICE_CPU) return empty_tensor(model->size_span(), dtype, model->device, tensor);
+  tn_storage* storage = nullptr;
+  TN_TRY(allocate_cpu(static_cast<uint64_t>(model->numel) * kItemSize[dtype], &storage));
+  *tensor = make_tensor_like(storage, model, dtype);
+  return nullptr;
+}
+
 tn_storage* adopt_host_memory(void* memory, uint64_t bytes, void (*release)(void*), void* context) {
   auto* storage = new Adopted{};
   storage->memory = memory;

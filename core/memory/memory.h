@@ -24,6 +24,9 @@ namespace tenon {
 [[nodiscard]] Status empty_tensor(std::span<const int64_t> sizes, tn_dtype dtype, tn_device device,
                                   Tensor** tensor);
 
+// As empty_tensor, with the sizes and device of `model`, which is row-major and not empty.
+[[nodiscard]] Status empty_like(const Tensor* model, tn_dtype dtype, Tensor** tensor);
+
 // Host memory of somebody else as a storage; release (may be NULL) gets context at the end.
 tn_storage* adopt_host_memory(void* memory, uint64_t bytes, void (*release)(void*), void* context);
 

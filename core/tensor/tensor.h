@@ -60,6 +60,9 @@ inline const Tensor* as_tensor(const tn_tensor* t) { return static_cast<const Te
 Tensor* make_tensor(tn_storage* storage, std::span<const int64_t> sizes, const int64_t* strides,
                     int64_t offset, tn_dtype dtype);
 
+// Row-major, with the sizes of `model`, which is row-major too: its header copied, instead of computed.
+Tensor* make_tensor_like(tn_storage* storage, const Tensor* model, tn_dtype dtype);
+
 // The number of elements; an error for negative sizes, more than TN_MAX_RANK dimensions, or more bytes than int64 holds.
 [[nodiscard]] Status count_elements(const char* what, std::span<const int64_t> sizes, tn_dtype dtype,
                                     int64_t* numel);

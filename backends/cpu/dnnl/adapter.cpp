@@ -1,5 +1,5 @@
-// oneDNN's matmul primitives: made once for each problem, the last kPrimitives of them kept. Weights are reordered into the layout that
-// the primitive asks for, which pays even for one use.
+// oneDNN's matmul primitives: made once for each problem, the last kPrimitives of them kept.
+// Weights are reordered into the layout that the primitive asks for, which pays even for one use.
 #include "dnnl/adapter.h"
 
 #include <dnnl.hpp>
@@ -46,7 +46,8 @@ dnnl::memory::desc plain(const int64_t* strides, int64_t batch, int64_t rows, in
   if (batch == 1) {
     return memory::desc({rows, columns}, memory::data_type::f32, {strides[1], strides[2]});
   }
-  return memory::desc({batch, rows, columns}, memory::data_type::f32, {strides[0], strides[1], strides[2]});
+  return memory::desc({batch, rows, columns}, memory::data_type::f32,
+                      {strides[0], strides[1], strides[2]});
 }
 
 std::shared_ptr<const Kernel> make(const tenon_cpu_dnnl_matmul& p) {
@@ -73,14 +74,16 @@ std::shared_ptr<const Kernel> make(const tenon_cpu_dnnl_matmul& p) {
     after.append_eltwise(dnnl::algorithm::eltwise_relu, 0.f, 0.f);
     attributes.set_post_ops(after);
   }
-  const dnnl::matmul::primitive_desc description(engine(), kernel->a, wanted, kernel->bias, kernel->c, attributes);
+  const dnnl::matmul::primitive_desc description(engine(), kernel->a, wanted, kernel->bias,
+                                                 kernel->c, attributes);
 #else
   if (p.relu) {
     after.append_eltwise(1.f, dnnl::algorithm::eltwise_relu, 0.f, 0.f);
     attributes.set_post_ops(after);
   }
   const dnnl::matmul::desc operation =
-      p.bias ? dnnl::matmul::desc(kernel->a, wanted, kernel->bias, kernel->c) : dnnl::matmul::desc(kernel->a, wanted, kernel->c);
+      p.bias ? dnnl::matmul::desc(kernel->a, wanted, kernel->bias, kernel->c)
+             : dnnl::matmul::desc(kernel->a, wanted, kernel->c);
   const dnnl::matmul::primitive_desc description(operation, attributes, engine());
 #endif
   kernel->packed = description.weights_desc();
@@ -88,7 +91,8 @@ std::shared_ptr<const Kernel> make(const tenon_cpu_dnnl_matmul& p) {
   kernel->primitive = dnnl::matmul(description);
   kernel->reorders = kernel->packed != kernel->b;
   if (kernel->reorders) {
-    kernel->reorder = dnnl::reorder(dnnl::reorder::primitive_desc(engine(), kernel->b, engine(), kernel->packed));
+    kernel->reorder =
+        dnnl::reorder(dnnl::reorder::primitive_desc(engine(), kernel->b, engine(), kernel->packed));
   }
   return kernel;
 }
@@ -147,7 +151,8 @@ int32_t matmul(const tenon_cpu_dnnl_matmul* p) {
         {DNNL_ARG_WEIGHTS, b},
         {DNNL_ARG_DST, dnnl::memory(kernel->c, engine(), p->c)},
         {DNNL_ARG_SCRATCHPAD,
-         dnnl::memory(kernel->scratchpad, engine(), scratch_buffer.get(std::max<size_t>(kernel->scratchpad.get_size(), 1)))},
+         dnnl::memory(kernel->scratchpad, engine(),
+                      scratch_buffer.get(std::max<size_t>(kernel->scratchpad.get_size(), 1)))},
     };
     if (p->bias) {
       arguments[DNNL_ARG_BIAS] = dnnl::memory(kernel->bias, engine(), const_cast<float*>(p->bias));

@@ -1,5 +1,6 @@
-// oneDNN behind one C function table, in a library of its own (libtenon_cpu_dnnl.so): loading oneDNN takes milliseconds, so the
-// plugin opens it at the first product that is large enough to gain.
+// oneDNN behind one C function table, in a library of its own (libtenon_cpu_dnnl.so): loading
+// oneDNN takes milliseconds, so the plugin opens it at the first product that is large enough to
+// gain.
 #pragma once
 
 #include <stdint.h>

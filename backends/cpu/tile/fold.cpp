@@ -1,5 +1,6 @@
-// Folding. Sums of floats are exact enough by construction: at most 2048 elements or 16 rows are added in the type itself, their
-// sums in float64 (float32) or with the rounding errors kept (float64).
+// Folding. Sums of floats are exact enough by construction: at most 2048 elements or 16 rows are
+// added in the type itself, their sums in float64 (float32) or with the rounding errors kept
+// (float64).
 #include "tile/fold.h"
 
 #include <algorithm>
@@ -30,7 +31,9 @@ bool wins(tn_reduce_kind kind, A b, A a) {
   return better || (is_nan(b) && !is_nan(a));
 }
 
-tn_reduce_kind order_of(tn_reduce_kind kind) { return kind == TN_ARGMAX ? TN_MAX : kind == TN_ARGMIN ? TN_MIN : kind; }
+tn_reduce_kind order_of(tn_reduce_kind kind) {
+  return kind == TN_ARGMAX ? TN_MAX : kind == TN_ARGMIN ? TN_MIN : kind;
+}
 
 template <typename T>
 auto fold_function(tn_reduce_kind kind) {
@@ -52,7 +55,8 @@ struct Accumulator {
   int64_t index = 0;
   bool empty = true;
 
-  void add(tn_reduce_kind kind, const T* x, int64_t n, int64_t at, decltype(fold_function<T>(kind)) fold) {
+  void add(tn_reduce_kind kind, const T* x, int64_t n, int64_t at,
+           decltype(fold_function<T>(kind)) fold) {
     const A v = fold(x, n);
     if (empty) {
       empty = false;
@@ -91,7 +95,8 @@ struct Walker {
   int32_t first, last;  // dimensions
   int64_t index[TN_MAX_RANK];
 
-  Walker(const Fold& f, int32_t first_dim, int32_t last_dim, int64_t flat) : fold(f), first(first_dim), last(last_dim) {
+  Walker(const Fold& f, int32_t first_dim, int32_t last_dim, int64_t flat)
+      : fold(f), first(first_dim), last(last_dim) {
     for (int32_t d = last - 1; d >= first; --d) {
       index[d] = flat % f.r.sizes[d];
       flat /= f.r.sizes[d];
@@ -111,8 +116,8 @@ struct Walker {
   }
 };
 
-void set_slots(const Fold& fold, Frame& frame, const Walker& kept, const Walker& reduced, int32_t inner_kept,
-               int64_t column, int32_t inner_reduced, int64_t at) {
+void set_slots(const Fold& fold, Frame& frame, const Walker& kept, const Walker& reduced,
+               int32_t inner_kept, int64_t column, int32_t inner_reduced, int64_t at) {
   for (uint32_t k = 0; k < fold.plan.n_operands; ++k) {
     const tn_operand& operand = fold.inputs()[k];
     int64_t offset = kept.offset(operand) + reduced.offset(operand);
@@ -127,8 +132,8 @@ void set_slots(const Fold& fold, Frame& frame, const Walker& kept, const Walker&
 }
 
 template <typename T>
-void fold_horizontal(const Fold& fold, Frame& frame, int64_t row, int64_t column, int64_t n, int64_t begin,
-                     int64_t end, Partial* result) {
+void fold_horizontal(const Fold& fold, Frame& frame, int64_t row, int64_t column, int64_t n,
+                     int64_t begin, int64_t end, Partial* result) {
   const tn_reduce_kind kind = fold.r.kind;
   const int32_t last = fold.r.ndim - 1;
   const int64_t row_size = fold.r.sizes[last];
@@ -198,8 +203,8 @@ void flush(tn_reduce_kind kind, Partial* result, const T* rows, int64_t n, bool 
 
 // SUM, PROD, MAX and MIN of n columns at once.
 template <typename T>
-void fold_vertical(const Fold& fold, Frame& frame, int64_t row, int64_t column, int64_t n, int64_t begin, int64_t end,
-                   Partial* result) {
+void fold_vertical(const Fold& fold, Frame& frame, int64_t row, int64_t column, int64_t n,
+                   int64_t begin, int64_t end, Partial* result) {
   constexpr uint16_t kOpcodes[] = {TN_I_ADD, TN_I_MUL, TN_I_MAX, TN_I_MIN};
   const tn_reduce_kind kind = fold.r.kind;
   const StepFn add = table().binary[kOpcodes[kind]][fold.type][kVV];
@@ -278,8 +283,8 @@ void fold_groups(tn_reduce_kind kind, RegisterType type, int64_t n, int64_t wide
 }
 
 template <typename T>
-void fold_typed(const Fold& fold, Frame& frame, int64_t row, int64_t column, int64_t n, int64_t begin, int64_t end,
-                Partial* result) {
+void fold_typed(const Fold& fold, Frame& frame, int64_t row, int64_t column, int64_t n,
+                int64_t begin, int64_t end, Partial* result) {
   result->n = n;
   if (!fold.vertical) {
     fold_horizontal<T>(fold, frame, row, column, n, begin, end, result);
@@ -291,12 +296,17 @@ void fold_typed(const Fold& fold, Frame& frame, int64_t row, int64_t column, int
 
 }  // namespace
 
-void fold_block(const Fold& fold, Frame& frame, int64_t row, int64_t column, int64_t n, int64_t begin, int64_t end,
-                Partial* result) {
+void fold_block(const Fold& fold, Frame& frame, int64_t row, int64_t column, int64_t n,
+                int64_t begin, int64_t end, Partial* result) {
   switch (fold.type) {
-    case kF32: fold_typed<float>(fold, frame, row, column, n, begin, end, result); break;
-    case kF64: fold_typed<double>(fold, frame, row, column, n, begin, end, result); break;
-    default: fold_typed<int64_t>(fold, frame, row, column, n, begin, end, result);
+    case kF32:
+      fold_typed<float>(fold, frame, row, column, n, begin, end, result);
+      break;
+    case kF64:
+      fold_typed<double>(fold, frame, row, column, n, begin, end, result);
+      break;
+    default:
+      fold_typed<int64_t>(fold, frame, row, column, n, begin, end, result);
   }
 }
 
@@ -311,7 +321,8 @@ void combine(tn_reduce_kind kind, RegisterType type, Partial* a, const Partial& 
       const uint64_t x = static_cast<uint64_t>(a->whole[j]);
       const uint64_t y = static_cast<uint64_t>(b.whole[j]);
       a->whole[j] = static_cast<int64_t>(kind == TN_SUM ? x + y : x * y);
-    } else if (type == kI64 ? wins(kind, b.whole[j], a->whole[j]) : wins(kind, b.real[j], a->real[j])) {
+    } else if (type == kI64 ? wins(kind, b.whole[j], a->whole[j])
+                            : wins(kind, b.real[j], a->real[j])) {
       a->whole[j] = b.whole[j];  // of either type
       a->index[j] = b.index[j];
     }

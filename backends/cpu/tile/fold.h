@@ -1,5 +1,6 @@
-// The folding half of REDUCE: partial results of up to kWidth outputs over a part of the reduced indices, computed along the
-// inner reduced dimension or along the kept one, and their combination. reduce.cpp divides the work and finishes results.
+// The folding half of REDUCE: partial results of up to kWidth outputs over a part of the reduced
+// indices, computed along the inner reduced dimension or along the kept one, and their combination.
+// reduce.cpp divides the work and finishes results.
 #pragma once
 
 #include <cstdint>
@@ -17,25 +18,26 @@ struct Partial {
     double real[kWidth];  // of float32 and float64
     int64_t whole[kWidth];
   };
-  double error[kWidth];    // sums: to be added to real
-  int64_t index[kWidth];   // ARGMAX, ARGMIN
+  double error[kWidth];   // sums: to be added to real
+  int64_t index[kWidth];  // ARGMAX, ARGMIN
 };
 
 // One reduction and the way it is walked.
 struct Fold {
   const tn_reduction& r;
-  const Plan& plan;  // of the prologue, in mode kResult
+  const Plan& plan;   // of the prologue, in mode kResult
   RegisterType type;  // of what is folded: kF32, kF64 or kI64
   int32_t n_kept_dims;
-  bool vertical;     // tiles run along the last kept dimension, else along the last reduced one
-  int64_t group;     // vertical: rows that lie behind each other and are taken as one wide row
+  bool vertical;  // tiles run along the last kept dimension, else along the last reduced one
+  int64_t group;  // vertical: rows that lie behind each other and are taken as one wide row
   const tn_operand* inputs() const { return r.operands + 1; }
   int32_t inner() const { return vertical ? n_kept_dims - 1 : r.ndim - 1; }
 };
 
-// Outputs [column, column + n) of the kept row `row` (all kept dimensions but the last, flat) over the reduced indices [begin, end).
-void fold_block(const Fold& fold, Frame& frame, int64_t row, int64_t column, int64_t n, int64_t begin, int64_t end,
-                Partial* result);
+// Outputs [column, column + n) of the kept row `row` (all kept dimensions but the last, flat) over
+// the reduced indices [begin, end).
+void fold_block(const Fold& fold, Frame& frame, int64_t row, int64_t column, int64_t n,
+                int64_t begin, int64_t end, Partial* result);
 // a = a and then b.
 void combine(tn_reduce_kind kind, RegisterType type, Partial* a, const Partial& b);
 

@@ -1,4 +1,5 @@
-// The working memory of one thread that runs a plan: slots, scalars and tiles. On the stack; only plans of unusual size use the heap.
+// The working memory of one thread that runs a plan: slots, scalars and tiles. On the stack; only
+// plans of unusual size use the heap.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +20,8 @@ class Frame {
   Frame(const Plan& plan, const tn_scalar* params, const tn_operand* operands, int32_t inner)
       : plan_(plan), operands_(operands), inner_(inner) {
     if (plan.n_slots > kInlineSlots || plan.memory > kInlineMemory) [[unlikely]] {
-      heap_ = std::make_unique_for_overwrite<char[]>(plan.n_slots * sizeof(Slot) + plan.memory + 64);
+      heap_ =
+          std::make_unique_for_overwrite<char[]>(plan.n_slots * sizeof(Slot) + plan.memory + 64);
       slots_ = reinterpret_cast<Slot*>(heap_.get());
       const uintptr_t end = reinterpret_cast<uintptr_t>(slots_ + plan.n_slots);
       memory_ = reinterpret_cast<char*>((end + 63) / 64 * 64);
@@ -69,7 +71,9 @@ class Frame {
   void advance(int64_t n) {
     for (uint32_t k = 0; k < plan_.n_operands; ++k) {
       const Access access = access_of(plan_.keys[k]);
-      const int64_t stride = access == kDense ? 1 : access == kBroadcast ? 0 : operands_[k].strides[inner_];
+      const int64_t stride = access == kDense       ? 1
+                             : access == kBroadcast ? 0
+                                                    : operands_[k].strides[inner_];
       slots_[k].p += n * stride * item_size(dtype_of(plan_.keys[k]));
     }
   }
@@ -89,7 +93,8 @@ class Frame {
   const tn_operand* operands_;
   int32_t inner_;
   Slot* slots_ = inline_slots_;
-  char* memory_ = reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(inline_memory_) + 63) / 64 * 64);
+  char* memory_ =
+      reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(inline_memory_) + 63) / 64 * 64);
   std::unique_ptr<char[]> heap_;
   Slot inline_slots_[kInlineSlots];
   char inline_memory_[kInlineMemory + 64];  // alignas would make every frame of the stack realigned

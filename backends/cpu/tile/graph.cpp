@@ -9,10 +9,14 @@ RegisterType type_of(tn_dtype dtype) {
   switch (dtype) {
     case TN_FLOAT32:
     case TN_FLOAT16:
-    case TN_BFLOAT16: return kF32;
-    case TN_FLOAT64: return kF64;
-    case TN_BOOL: return kBool;
-    default: return kI64;
+    case TN_BFLOAT16:
+      return kF32;
+    case TN_FLOAT64:
+      return kF64;
+    case TN_BOOL:
+      return kBool;
+    default:
+      return kI64;
   }
 }
 
@@ -26,7 +30,11 @@ namespace {
 class Reader {
  public:
   Reader(const tn_host* host, const tn_program& program, const Plan& plan, Graph* graph)
-      : host_(host), program_(program), plan_(plan), graph_(*graph), registers_(program.n_registers, kNone) {}
+      : host_(host),
+        program_(program),
+        plan_(plan),
+        graph_(*graph),
+        registers_(program.n_registers, kNone) {}
 
   tn_status* run() {
     n_outputs_ = plan_.mode == kResult ? 0 : program_.n_outputs;
@@ -42,14 +50,17 @@ class Reader {
 
  private:
   tn_status* malformed(const char* why) {
-    return error(host_, TN_INTERNAL, "cpu: malformed program %llu: %s", static_cast<unsigned long long>(program_.id), why);
+    return error(host_, TN_INTERNAL, "cpu: malformed program %llu: %s",
+                 static_cast<unsigned long long>(program_.id), why);
   }
 
   int add_value(Value value) {
     graph_.values.push_back(value);
     return static_cast<int>(graph_.values.size()) - 1;
   }
-  bool is(int value, RegisterType type) { return value != kNone && graph_.values[value].type == type; }
+  bool is(int value, RegisterType type) {
+    return value != kNone && graph_.values[value].type == type;
+  }
   int reg(uint16_t r) { return r < registers_.size() ? registers_[r] : kNone; }
 
   int add_node(Node node, RegisterType type, bool varies = false) {
@@ -72,17 +83,29 @@ class Reader {
     }
     int value = kNone;
     switch (in.opcode) {
-      case TN_I_LOAD: TENON_CPU_TRY(read_load(in, &value)); break;
+      case TN_I_LOAD:
+        TENON_CPU_TRY(read_load(in, &value));
+        break;
       case TN_I_PARAM:
-        value = in.a < program_.n_params ? add_value({Value::kParam, type_of(in.dtype), true, in.a}) : kNone;
+        value = in.a < program_.n_params ? add_value({Value::kParam, type_of(in.dtype), true, in.a})
+                                         : kNone;
         break;
       case TN_I_CONST:
-        value = in.a < program_.n_constants ? add_value({Value::kConstant, type_of(in.dtype), true, in.a}) : kNone;
+        value = in.a < program_.n_constants
+                    ? add_value({Value::kConstant, type_of(in.dtype), true, in.a})
+                    : kNone;
         break;
-      case TN_I_MOVE: value = reg(in.a); break;
-      case TN_I_CAST: TENON_CPU_TRY(read_cast(in, &value)); break;
-      case TN_I_WHERE: TENON_CPU_TRY(read_where(in, &value)); break;
-      default: TENON_CPU_TRY(read_operation(in, &value));
+      case TN_I_MOVE:
+        value = reg(in.a);
+        break;
+      case TN_I_CAST:
+        TENON_CPU_TRY(read_cast(in, &value));
+        break;
+      case TN_I_WHERE:
+        TENON_CPU_TRY(read_where(in, &value));
+        break;
+      default:
+        TENON_CPU_TRY(read_operation(in, &value));
     }
     if (value == kNone || in.dst >= registers_.size()) {
       return malformed("an operand or register is not there");
@@ -109,7 +132,8 @@ class Reader {
     if (in_memory && (scalar || plan_.mode != kInPlace)) {
       *value = add_value({Value::kOperand, type, scalar, operand});
     } else {
-      *value = add_node({Node::kLoad, in.opcode, dtype_of(key), operand, kNone, kNone, kNone}, type, !scalar);
+      *value = add_node({Node::kLoad, in.opcode, dtype_of(key), operand, kNone, kNone, kNone}, type,
+                        !scalar);
     }
     loads_.push_back({*value, operand});
     return nullptr;
@@ -120,9 +144,10 @@ class Reader {
     if (!is(reg(in.a), from) || in.dtype >= TN_N_DTYPES) {
       return malformed("operand of CAST");
     }
-    *value = is_native(in.dtype, from) ? reg(in.a)
-                                       : add_node({Node::kCast, in.opcode, in.dtype, kNone, reg(in.a), kNone, kNone},
-                                                  type_of(in.dtype));
+    *value = is_native(in.dtype, from)
+                 ? reg(in.a)
+                 : add_node({Node::kCast, in.opcode, in.dtype, kNone, reg(in.a), kNone, kNone},
+                            type_of(in.dtype));
     return nullptr;
   }
 
@@ -131,7 +156,8 @@ class Reader {
     if (!is(reg(in.a), kBool) || !is(reg(in.b), type) || !is(reg(in.c), type)) {
       return malformed("operands of WHERE");
     }
-    *value = add_node({Node::kWhere, in.opcode, in.dtype, kNone, reg(in.a), reg(in.b), reg(in.c)}, type);
+    *value =
+        add_node({Node::kWhere, in.opcode, in.dtype, kNone, reg(in.a), reg(in.b), reg(in.c)}, type);
     return nullptr;
   }
 
@@ -139,19 +165,20 @@ class Reader {
     if (in.opcode >= TN_I_COUNT) {
       return error(host_, TN_UNSUPPORTED, "cpu: unknown instruction %d", in.opcode);
     }
-    const bool tests =
-        (in.opcode >= TN_I_EQ && in.opcode <= TN_I_GE) || in.opcode == TN_I_ISNAN || in.opcode == TN_I_ISINF;
+    const bool tests = (in.opcode >= TN_I_EQ && in.opcode <= TN_I_GE) || in.opcode == TN_I_ISNAN ||
+                       in.opcode == TN_I_ISINF;
     const RegisterType type = type_of(tests ? in.flags : in.dtype);
     const bool is_binary = table().binary[in.opcode][type][kVV] != nullptr;
     if (!is_binary && !table().unary[in.opcode][type]) {
       constexpr const char* kTypes[] = {"float32", "float64", "int64", "bool"};
-      return error(host_, TN_UNSUPPORTED, "cpu: instruction %d is not there for %s", in.opcode, kTypes[type]);
+      return error(host_, TN_UNSUPPORTED, "cpu: instruction %d is not there for %s", in.opcode,
+                   kTypes[type]);
     }
     if (!is(reg(in.a), type) || (is_binary && !is(reg(in.b), type))) {
       return malformed("operand types differ");
     }
-    *value = add_node({is_binary ? Node::kBinary : Node::kUnary, in.opcode, in.dtype, kNone, reg(in.a),
-                       is_binary ? reg(in.b) : kNone, kNone},
+    *value = add_node({is_binary ? Node::kBinary : Node::kUnary, in.opcode, in.dtype, kNone,
+                       reg(in.a), is_binary ? reg(in.b) : kNone, kNone},
                       tests ? kBool : type);
     return nullptr;
   }
@@ -191,7 +218,8 @@ class Reader {
 
 }  // namespace
 
-tn_status* read_graph(const tn_host* host, const tn_program& program, const Plan& plan, Graph* graph) {
+tn_status* read_graph(const tn_host* host, const tn_program& program, const Plan& plan,
+                      Graph* graph) {
   return Reader(host, program, plan, graph).run();
 }
 

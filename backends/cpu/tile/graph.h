@@ -1,5 +1,5 @@
-// A program as values that are written once: what plan.cpp turns into steps. Knows the operands' dtypes and strides (keys),
-// nothing of slots and tiles.
+// A program as values that are written once: what plan.cpp turns into steps. Knows the operands'
+// dtypes and strides (keys), nothing of slots and tiles.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,10 @@ constexpr int kNone = -1;
 struct Value {
   enum Origin : uint8_t { kNode, kOperand, kParam, kConstant } origin;
   RegisterType type;
-  bool scalar;          // the same for a whole row
-  int index;            // of the node, operand, parameter, or constant
-  int last_use = kNone;  // the node that reads it last; a store counts as the node before which it stands
+  bool scalar;  // the same for a whole row
+  int index;    // of the node, operand, parameter, or constant
+  int last_use =
+      kNone;  // the node that reads it last; a store counts as the node before which it stands
 };
 
 struct Node {
@@ -45,6 +46,7 @@ struct Graph {
 bool is_native(tn_dtype dtype, RegisterType type);
 
 // `plan` gives mode and keys.
-tn_status* read_graph(const tn_host* host, const tn_program& program, const Plan& plan, Graph* graph);
+tn_status* read_graph(const tn_host* host, const tn_program& program, const Plan& plan,
+                      Graph* graph);
 
 }  // namespace tenon::cpu

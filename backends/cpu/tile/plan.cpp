@@ -1,5 +1,5 @@
-// Makes plans: each live value of the program's graph gets a slot (an operand's memory, a scalar, or a tile that is used again
-// after its last reader) and a step from the table for its types.
+// Makes plans: each live value of the program's graph gets a slot (an operand's memory, a scalar,
+// or a tile that is used again after its last reader) and a step from the table for its types.
 #include "tile/plan.h"
 
 #include <mutex>
@@ -19,7 +19,8 @@ double cost_of(uint16_t opcode) {
   if (opcode == TN_I_FLOORDIV || opcode == TN_I_REM || opcode == TN_I_FMOD) {
     return 10;
   }
-  const bool math = (opcode >= TN_I_EXP && opcode <= TN_I_ERFC) || opcode == TN_I_POW || opcode == TN_I_ATAN2;
+  const bool math =
+      (opcode >= TN_I_EXP && opcode <= TN_I_ERFC) || opcode == TN_I_POW || opcode == TN_I_ATAN2;
   return math ? 1.5 : 0.15;
 }
 
@@ -62,7 +63,9 @@ class Builder {
     plan_.inits.push_back(init);
     return static_cast<int>(n_slots_++);
   }
-  int stride_slot(int operand) { return new_slot({SlotInit::kStride, kI64, static_cast<uint32_t>(operand), 0}); }
+  int stride_slot(int operand) {
+    return new_slot({SlotInit::kStride, kI64, static_cast<uint32_t>(operand), 0});
+  }
   int new_tile() {
     tile_slots_.push_back(new_slot({SlotInit::kMemory, kI64, 0, 0}));
     return tile_slots_.back();
@@ -98,8 +101,9 @@ class Builder {
     }
   }
 
-  // A computed value goes straight to its output's memory where that is dense and of its type. What is only loaded does not
-  // when the plan works in place: inputs that are not read yet may lie there.
+  // A computed value goes straight to its output's memory where that is dense and of its type. What
+  // is only loaded does not when the plan works in place: inputs that are not read yet may lie
+  // there.
   bool is_direct(const Store& store) const { return places_[store.value].slot == store.output; }
   void place_outputs() {
     if (plan_.mode == kResult) {
@@ -108,8 +112,9 @@ class Builder {
     for (const Store& store : graph_.stores) {
       const Value& value = graph_.values[store.value];
       const uint8_t key = plan_.keys[store.output];
-      const bool computed = value.origin == Value::kNode && !value.scalar &&
-                            !(plan_.mode == kInPlace && graph_.nodes[value.index].kind == Node::kLoad);
+      const bool computed =
+          value.origin == Value::kNode && !value.scalar &&
+          !(plan_.mode == kInPlace && graph_.nodes[value.index].kind == Node::kLoad);
       if (computed && places_[store.value].slot == kNone && access_of(key) == kDense &&
           is_native(dtype_of(key), value.type)) {
         places_[store.value].slot = store.output;
@@ -131,8 +136,8 @@ class Builder {
   }
 
   static void push(std::vector<Step>& steps, int d, const Choice& c) {
-    steps.push_back({c.fn, static_cast<uint16_t>(d), static_cast<uint16_t>(c.a), static_cast<uint16_t>(c.b),
-                     static_cast<uint16_t>(c.c)});
+    steps.push_back({c.fn, static_cast<uint16_t>(d), static_cast<uint16_t>(c.a),
+                     static_cast<uint16_t>(c.b), static_cast<uint16_t>(c.c)});
   }
 
   void emit_node(const Node& node, int index) {
@@ -150,7 +155,8 @@ class Builder {
     push(plan_.steps, place.slot, choice);
     plan_.cost += cost_of(node.opcode);
     for (const int operand : {node.a, node.b, node.c}) {
-      if (operand != kNone && places_[operand].temporary && graph_.values[operand].last_use == index) {
+      if (operand != kNone && places_[operand].temporary &&
+          graph_.values[operand].last_use == index) {
         places_[operand].temporary = false;  // once, though it may be read twice here
         free_tiles_.push_back(places_[operand].slot);
       }
@@ -165,14 +171,19 @@ class Builder {
     switch (node.kind) {
       case Node::kLoad:
         if (access_of(plan_.keys[node.operand]) == kStrided) {
-          return {table_.load_strided[node.dtype][type(node.d)], node.operand, stride_slot(node.operand)};
+          return {table_.load_strided[node.dtype][type(node.d)], node.operand,
+                  stride_slot(node.operand)};
         }
         return {table_.load[node.dtype][type(node.d)], node.operand};
-      case Node::kCast: return {table_.cast[type(node.a)][node.dtype], slot(node.a)};
-      case Node::kUnary: return {table_.unary[node.opcode][type(node.a)], slot(node.a)};
+      case Node::kCast:
+        return {table_.cast[type(node.a)][node.dtype], slot(node.a)};
+      case Node::kUnary:
+        return {table_.unary[node.opcode][type(node.a)], slot(node.a)};
       case Node::kBinary: {
         const StepFn* shapes = table_.binary[node.opcode][type(node.a)];
-        const Shape shape = is_scalar(node.a) == is_scalar(node.b) ? kVV : is_scalar(node.b) ? kVS : kSV;
+        const Shape shape = is_scalar(node.a) == is_scalar(node.b) ? kVV
+                            : is_scalar(node.b)                    ? kVS
+                                                                   : kSV;
         if (shapes[shape]) {
           return {shapes[shape], slot(node.a), slot(node.b)};
         }
@@ -180,7 +191,8 @@ class Builder {
       }
       case Node::kWhere: {
         const int kind = scalar ? 0 : (is_scalar(node.b) ? 1 : 0) + (is_scalar(node.c) ? 2 : 0);
-        return {table_.where[type(node.b)][kind], scalar ? slot(node.a) : tile_of(node.a), slot(node.b), slot(node.c)};
+        return {table_.where[type(node.b)][kind], scalar ? slot(node.a) : tile_of(node.a),
+                slot(node.b), slot(node.c)};
       }
     }
     return {};
@@ -199,7 +211,8 @@ class Builder {
     const tn_dtype dtype = dtype_of(plan_.keys[store.output]);
     if (access_of(plan_.keys[store.output]) != kDense) {
       const int tile = tile_of(store.value);
-      push(plan_.steps, store.output, {table_.store_strided[value.type][dtype], tile, stride_slot(store.output)});
+      push(plan_.steps, store.output,
+           {table_.store_strided[value.type][dtype], tile, stride_slot(store.output)});
     } else if (value.scalar && is_native(dtype, value.type)) {
       push(plan_.steps, store.output, {table_.splat[value.type], places_[store.value].slot});
     } else {
@@ -211,7 +224,9 @@ class Builder {
   // Scalars first, then the tiles, each a multiple of 64 bytes and not of 4096.
   tn_status* lay_out() {
     if (n_slots_ > UINT16_MAX) {
-      return error(host_, TN_UNSUPPORTED, "cpu: the program needs %u slots, at most %d are possible", n_slots_, UINT16_MAX);
+      return error(host_, TN_UNSUPPORTED,
+                   "cpu: the program needs %u slots, at most %d are possible", n_slots_,
+                   UINT16_MAX);
     }
     const uint32_t scalars = (8 * n_scalars_ + 63) / 64 * 64;
     const uint32_t n_tiles = static_cast<uint32_t>(tile_slots_.size());
@@ -252,15 +267,24 @@ const tn_program& identity_program(RegisterType type) {
   };
   // The host counts ids up from the other end.
   static constexpr auto make = [](int t) {
-    return tn_program{sizeof(tn_program), TN_INSTRUCTION_SET, UINT64_MAX - static_cast<uint64_t>(t), kInstructions[t], 2, 1,
-                      nullptr, 0, 1, 1, 0};
+    return tn_program{sizeof(tn_program),
+                      TN_INSTRUCTION_SET,
+                      UINT64_MAX - static_cast<uint64_t>(t),
+                      kInstructions[t],
+                      2,
+                      1,
+                      nullptr,
+                      0,
+                      1,
+                      1,
+                      0};
   };
   static constexpr tn_program kPrograms[kRegisterTypes] = {make(0), make(1), make(2), make(3)};
   return kPrograms[type];
 }
 
-tn_status* make_plan(const tn_host* host, const tn_program& program, const uint8_t* keys, uint32_t n, PlanMode mode,
-                     uint64_t word, const Plan** result) {
+tn_status* make_plan(const tn_host* host, const tn_program& program, const uint8_t* keys,
+                     uint32_t n, PlanMode mode, uint64_t word, const Plan** result) {
   return guarded(host, [&]() -> tn_status* {
     auto plan = std::make_unique<Plan>();
     plan->program = program.id;

@@ -36,8 +36,8 @@ TENON_INLINE double copysign_of(double x, double s) { return __builtin_copysign(
 
 #define TENON_FLOAT_UNARY(Name, f32, f64)                   \
   struct Name {                                             \
-    static TENON_INLINE float of(float x) { return f32; }    \
-    static TENON_INLINE double of(double x) { return f64; }  \
+    static TENON_INLINE float of(float x) { return f32; }   \
+    static TENON_INLINE double of(double x) { return f64; } \
   };
 TENON_FLOAT_UNARY(Floor, __builtin_floorf(x), __builtin_floor(x))
 TENON_FLOAT_UNARY(Ceil, __builtin_ceilf(x), __builtin_ceil(x))
@@ -145,7 +145,8 @@ struct FloorDiv {
     const int64_t q = a / b;
     return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
   }
-  // The quotient that fits the exact remainder: floor(a / b) may be one too many where a / b rounds up to an integer.
+  // The quotient that fits the exact remainder: floor(a / b) may be one too many where a / b rounds
+  // up to an integer.
   template <typename T>
   static TENON_INLINE T of(T a, T b) {
     if (b == 0) {
@@ -219,7 +220,7 @@ struct Shr {
 #define TENON_COMPARISON(Name, op)             \
   struct Name {                                \
     template <typename T>                      \
-    static TENON_INLINE uint8_t of(T a, T b) {  \
+    static TENON_INLINE uint8_t of(T a, T b) { \
       return a op b;                           \
     }                                          \
   };
@@ -286,7 +287,8 @@ void binary_math(const Slot* slots, const Step& step, int64_t n) {
   }
   if (i < n) {
     const int64_t rest = n - i;
-    store_part(d + i, rest, F::of(load_part(a + i, rest, a[n - 1]), load_part(b + i, rest, b[n - 1])));
+    store_part(d + i, rest,
+               F::of(load_part(a + i, rest, a[n - 1]), load_part(b + i, rest, b[n - 1])));
   }
 }
 

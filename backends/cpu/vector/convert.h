@@ -31,23 +31,26 @@ TENON_INLINE uint16_t float_to_half(float x) {
   return static_cast<uint16_t>(h | (all >> 16 & 0x8000u));
 }
 
-TENON_INLINE float bfloat_to_float(uint16_t b) { return bits_of<float>(static_cast<uint32_t>(b) << 16); }
+TENON_INLINE float bfloat_to_float(uint16_t b) {
+  return bits_of<float>(static_cast<uint32_t>(b) << 16);
+}
 TENON_INLINE uint16_t float_to_bfloat(float x) {
   const uint32_t bits = bits_of<uint32_t>(x);
   const uint32_t rounded = (bits + 0x7fffu + (bits >> 16 & 1)) >> 16;
-  return static_cast<uint16_t>((bits & 0x7fffffffu) > 0x7f800000u ? 0x7fc0u | (bits >> 16 & 0x8000u) : rounded);
+  return static_cast<uint16_t>((bits & 0x7fffffffu) > 0x7f800000u ? 0x7fc0u | (bits >> 16 & 0x8000u)
+                                                                  : rounded);
 }
 
 // Element: how a dtype lies in memory. Wide: the register type that holds all its values.
 template <tn_dtype D>
 struct Format;
-#define TENON_FORMAT(dtype, element, wide, widened, narrowed)                   \
-  template <>                                                                   \
-  struct Format<dtype> {                                                        \
-    using Element = element;                                                    \
-    using Wide = wide;                                                          \
-    static TENON_INLINE wide widen(element x) { return widened; }                \
-    static TENON_INLINE element narrow(wide x) { return narrowed; }              \
+#define TENON_FORMAT(dtype, element, wide, widened, narrowed)       \
+  template <>                                                       \
+  struct Format<dtype> {                                            \
+    using Element = element;                                        \
+    using Wide = wide;                                              \
+    static TENON_INLINE wide widen(element x) { return widened; }   \
+    static TENON_INLINE element narrow(wide x) { return narrowed; } \
   };
 TENON_FORMAT(TN_FLOAT32, float, float, x, x)
 TENON_FORMAT(TN_FLOAT64, double, double, x, x)
@@ -81,7 +84,8 @@ TENON_INLINE typename Format<D>::Element write_as(R x) {
 TENON_INLINE void widen_halves(float* d, const uint16_t* s, int64_t n) {
   int64_t i = 0;
   for (; i + 8 <= n; i += 8) {
-    _mm256_storeu_ps(d + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(s + i))));
+    _mm256_storeu_ps(d + i,
+                     _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(s + i))));
   }
   for (; i < n; ++i) {
     d[i] = _cvtsh_ss(s[i]);

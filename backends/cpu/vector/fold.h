@@ -1,6 +1,7 @@
-// Folds of dense elements to one, rows of logits, and the running sums of reductions. Sums and products of floats keep many
-// partial results, at least a vector's lanes times four, so their error grows as that of pairwise summation for the lengths
-// that callers pass (2048 at most; longer ones are cut).
+// Folds of dense elements to one, rows of logits, and the running sums of reductions. Sums and
+// products of floats keep many partial results, at least a vector's lanes times four, so their
+// error grows as that of pairwise summation for the lengths that callers pass (2048 at most; longer
+// ones are cut).
 #pragma once
 
 #include "vector/arith.h"
@@ -130,8 +131,8 @@ double log_sum_exp(const T* x, int64_t n, T* largest) {
   return __builtin_log(total);
 }
 
-// The subtraction of lse in two parts, the first of which is exact for the elements that count: an lse of 1000, rounded to
-// float32, would cost the result three digits.
+// The subtraction of lse in two parts, the first of which is exact for the elements that count: an
+// lse of 1000, rounded to float32, would cost the result three digits.
 template <typename T>
 void softmax(T* d, const T* x, double lse, T scale, int64_t n) {
   constexpr int64_t w = kLanes<T>;

@@ -1,5 +1,6 @@
-// A matrix product on one thread: operands packed in panels, widened to the computing type on the way, and a micro kernel that
-// keeps a block of the result in registers (Goto and van de Geijn, "Anatomy of high-performance matrix multiplication", 2008).
+// A matrix product on one thread: operands packed in panels, widened to the computing type on the
+// way, and a micro kernel that keeps a block of the result in registers (Goto and van de Geijn,
+// "Anatomy of high-performance matrix multiplication", 2008).
 #pragma once
 
 #include "vector/convert.h"
@@ -10,8 +11,9 @@
 namespace tenon::cpu {
 namespace {
 
-// Rows and vectors of columns of the block in registers, and the block sizes of the loops around it: kDepth * kBlockColumns of
-// b lies in the second or third cache, kBlockRows * kDepth of a in the second, a panel of b in the first.
+// Rows and vectors of columns of the block in registers, and the block sizes of the loops around
+// it: kDepth * kBlockColumns of b lies in the second or third cache, kBlockRows * kDepth of a in
+// the second, a panel of b in the first.
 #if defined(__AVX512F__)
 constexpr int kRows = 12, kVectors = 2;
 #elif defined(__AVX2__)
@@ -21,9 +23,9 @@ constexpr int kRows = 4, kVectors = 2;
 #endif
 constexpr int64_t kDepth = 240, kBlockRows = 192;
 template <typename T>
-constexpr int64_t kPanel = kVectors * kLanes<T>;
+constexpr int64_t kPanel = kVectors* kLanes<T>;
 template <typename T>
-constexpr int64_t kBlockColumns = kPanel<T> * (4096 / (kPanel<T> * static_cast<int64_t>(sizeof(T))));
+constexpr int64_t kBlockColumns = kPanel<T>*(4096 / (kPanel<T> * static_cast<int64_t>(sizeof(T))));
 
 template <typename T>
 struct Four {
@@ -61,10 +63,11 @@ TENON_INLINE void transpose_4x4(T* d, int64_t pitch, const T* s, int64_t stride)
   *reinterpret_cast<V*>(d + 3 * pitch) = __builtin_shuffle(b, e, M{2, 3, 6, 7});
 }
 
-// panel[p * pitch + i] = s[i * across + p * along] for i < count, p < depth; zeros for i in [count, pitch).
+// panel[p * pitch + i] = s[i * across + p * along] for i < count, p < depth; zeros for i in [count,
+// pitch).
 template <tn_dtype D, typename T>
-void pack_panel(T* panel, int64_t pitch, const void* source, int64_t offset, int64_t across, int64_t along,
-                int64_t count, int64_t depth) {
+void pack_panel(T* panel, int64_t pitch, const void* source, int64_t offset, int64_t across,
+                int64_t along, int64_t count, int64_t depth) {
   using Element = typename Format<D>::Element;
   const Element* s = static_cast<const Element*>(source) + offset;
   int64_t i = 0;
@@ -101,7 +104,8 @@ void pack_panel(T* panel, int64_t pitch, const void* source, int64_t offset, int
   }
 }
 
-// What a micro kernel does with its sums: the first block of depth writes c, the others add to it, the last finishes.
+// What a micro kernel does with its sums: the first block of depth writes c, the others add to it,
+// the last finishes.
 template <typename T>
 struct Finish {
   bool first, last, relu;
@@ -123,10 +127,11 @@ TENON_INLINE Vec<T> finished(Vec<T> sum, Vec<T> old, Vec<T> bias, const Finish<T
   return sum;
 }
 
-// c[R, V vectors] from a panel of a (pitch R) and rows of b that lie b_row apart. `rows` and `columns` of it are stored.
+// c[R, V vectors] from a panel of a (pitch R) and rows of b that lie b_row apart. `rows` and
+// `columns` of it are stored.
 template <typename T, int R, int V>
-void micro(int64_t depth, const T* a, const T* b, int64_t b_row, T* c, int64_t c_row, int64_t rows, int64_t columns,
-           const Finish<T>& f) {
+void micro(int64_t depth, const T* a, const T* b, int64_t b_row, T* c, int64_t c_row, int64_t rows,
+           int64_t columns, const Finish<T>& f) {
   constexpr int w = kLanes<T>;
   Vec<T> sum[R][V];
 #pragma GCC unroll 16
@@ -171,7 +176,8 @@ void micro(int64_t depth, const T* a, const T* b, int64_t b_row, T* c, int64_t c
         if (whole) {
           store(to, finished<T>(sum[i][v], f.first ? none : load(to), bias, f));
         } else {
-          store_part(to, left, finished<T>(sum[i][v], f.first ? none : load_part(to, left, T(0)), bias, f));
+          store_part(to, left,
+                     finished<T>(sum[i][v], f.first ? none : load_part(to, left, T(0)), bias, f));
         }
       }
     }
@@ -180,8 +186,8 @@ void micro(int64_t depth, const T* a, const T* b, int64_t b_row, T* c, int64_t c
 
 // A row of blocks: the panel of a has R rows; V by the columns that are left.
 template <typename T, int R>
-TENON_INLINE void micro_columns(int64_t depth, const T* a, const T* b, int64_t b_row, T* c, int64_t c_row, int64_t rows,
-                                int64_t columns, const Finish<T>& f) {
+TENON_INLINE void micro_columns(int64_t depth, const T* a, const T* b, int64_t b_row, T* c,
+                                int64_t c_row, int64_t rows, int64_t columns, const Finish<T>& f) {
   if (columns <= kLanes<T>) {
     micro<T, R, 1>(depth, a, b, b_row, c, c_row, rows, columns, f);
   } else {
@@ -195,8 +201,9 @@ TENON_INLINE int64_t panel_rows(int64_t left) {
 }
 
 template <typename T>
-TENON_INLINE void micro_any(int64_t pitch, int64_t depth, const T* a, const T* b, int64_t b_row, T* c, int64_t c_row,
-                            int64_t rows, int64_t columns, const Finish<T>& f) {
+TENON_INLINE void micro_any(int64_t pitch, int64_t depth, const T* a, const T* b, int64_t b_row,
+                            T* c, int64_t c_row, int64_t rows, int64_t columns,
+                            const Finish<T>& f) {
   if (pitch == 4) {
     micro_columns<T, 4>(depth, a, b, b_row, c, c_row, rows, columns, f);
   }
@@ -209,10 +216,12 @@ TENON_INLINE void micro_any(int64_t pitch, int64_t depth, const T* a, const T* b
 #endif
 }
 
-TENON_INLINE int64_t up_to(int64_t n, int64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
+TENON_INLINE int64_t up_to(int64_t n, int64_t multiple) {
+  return (n + multiple - 1) / multiple * multiple;
+}
 
-// b is read in place when packing it would cost as much as the product (rows of a in one panel or two) and it stays in the
-// second cache, where the strides between its rows do no harm.
+// b is read in place when packing it would cost as much as the product (rows of a in one panel or
+// two) and it stays in the second cache, where the strides between its rows do no harm.
 template <tn_dtype D, typename T>
 TENON_INLINE bool reads_b_in_place(const GemmArgs& g) {
   constexpr int64_t kSecondCache = 1 << 20;
@@ -220,7 +229,8 @@ TENON_INLINE bool reads_b_in_place(const GemmArgs& g) {
          g.k * g.n * static_cast<int64_t>(sizeof(T)) <= kSecondCache;
 }
 
-// The scratch: a's block, b's block, the bias, and c in the computing type where c itself is of another or not dense.
+// The scratch: a's block, b's block, the bias, and c in the computing type where c itself is of
+// another or not dense.
 template <typename T>
 struct Scratch {
   int64_t a, b, bias, c, bytes;
@@ -234,49 +244,6 @@ struct Scratch {
     bytes = c + (own_c ? up_to(m * n * size, 64) : 0);
   }
 };
-
-// A few dense rows against dense columns: dot products, four columns at a time.
-template <typename T>
-void gemm_dots(const GemmArgs& g) {
-  constexpr int w = kLanes<T>;
-  for (int64_t j = 0; j < g.n; j += 4) {
-    const int64_t columns = smaller(g.n - j, 4);
-    const T* b[4];
-    for (int64_t t = 0; t < 4; ++t) {
-      b[t] = static_cast<const T*>(g.b) + (j + smaller(t, columns - 1)) * g.b_column;
-    }
-    for (int64_t i = 0; i < g.m; ++i) {
-      const T* a = static_cast<const T*>(g.a) + i * g.a_row;
-      Vec<T> sum[4] = {};
-      int64_t p = 0;
-      for (; p + w <= g.k; p += w) {
-        const Vec<T> x = load(a + p);
-#pragma GCC unroll 4
-        for (int t = 0; t < 4; ++t) {
-          sum[t] += x * load(b[t] + p);
-        }
-      }
-      if (p < g.k) {
-        const Vec<T> x = load_part(a + p, g.k - p, T(0));
-        for (int t = 0; t < 4; ++t) {
-          sum[t] += x * load_part(b[t] + p, g.k - p, T(0));
-        }
-      }
-      for (int64_t t = 0; t < columns; ++t) {
-        T lanes[w];
-        store(lanes, sum[t]);
-        T total = 0;
-        for (int lane = 0; lane < w; ++lane) {
-          total += lanes[lane];
-        }
-        if (g.bias) {
-          total += static_cast<const T*>(g.bias)[(j + t) * g.bias_stride];
-        }
-        static_cast<T*>(g.c)[i * g.c_row + (j + t) * g.c_column] = g.relu && total < 0 ? T(0) : total;
-      }
-    }
-  }
-}
 
 template <tn_dtype D, typename T>
 void gemm_of(const GemmArgs& g) {
@@ -310,24 +277,28 @@ void gemm_of(const GemmArgs& g) {
       for (int64_t j = 0; j < columns; j += kPanel<T>) {
         const int64_t width = smaller(columns - j, kPanel<T>);
         if (!in_place || width < kPanel<T>) {
-          pack_panel<D, T>(b_block + j * depth, kPanel<T>, g.b, (j0 + j) * g.b_column + p0 * g.b_row, g.b_column,
-                           g.b_row, width, depth);
+          pack_panel<D, T>(b_block + j * depth, kPanel<T>, g.b,
+                           (j0 + j) * g.b_column + p0 * g.b_row, g.b_column, g.b_row, width, depth);
         }
       }
       for (int64_t i0 = 0; i0 < g.m; i0 += kBlockRows) {
         const int64_t rows = smaller(g.m - i0, kBlockRows);
         for (int64_t i = 0; i < rows; i += kRows) {
-          pack_panel<D, T>(a_block + i * depth, panel_rows<T>(rows - i), g.a, (i0 + i) * g.a_row + p0 * g.a_column,
-                           g.a_row, g.a_column, smaller(rows - i, kRows), depth);
+          pack_panel<D, T>(a_block + i * depth, panel_rows<T>(rows - i), g.a,
+                           (i0 + i) * g.a_row + p0 * g.a_column, g.a_row, g.a_column,
+                           smaller(rows - i, kRows), depth);
         }
         for (int64_t j = 0; j < columns; j += kPanel<T>) {
           const int64_t width = smaller(columns - j, kPanel<T>);
           const bool there = in_place && width == kPanel<T>;
-          const T* b = there ? static_cast<const T*>(g.b) + (j0 + j) + p0 * g.b_row : b_block + j * depth;
-          const Finish<T> f = {p0 == 0, p0 + depth == g.k, g.relu, g.bias ? bias + j0 + j : nullptr};
+          const T* b =
+              there ? static_cast<const T*>(g.b) + (j0 + j) + p0 * g.b_row : b_block + j * depth;
+          const Finish<T> f = {p0 == 0, p0 + depth == g.k, g.relu,
+                               g.bias ? bias + j0 + j : nullptr};
           for (int64_t i = 0; i < rows; i += kRows) {
-            micro_any<T>(panel_rows<T>(rows - i), depth, a_block + i * depth, b, there ? g.b_row : kPanel<T>,
-                         c + (i0 + i) * c_row + j0 + j, c_row, smaller(rows - i, kRows), width, f);
+            micro_any<T>(panel_rows<T>(rows - i), depth, a_block + i * depth, b,
+                         there ? g.b_row : kPanel<T>, c + (i0 + i) * c_row + j0 + j, c_row,
+                         smaller(rows - i, kRows), width, f);
           }
         }
       }
@@ -337,7 +308,8 @@ void gemm_of(const GemmArgs& g) {
   if (own_c) {
     for (int64_t i = 0; i < g.m; ++i) {
       for (int64_t j = 0; j < g.n; ++j) {
-        static_cast<Element*>(g.c)[i * g.c_row + j * g.c_column] = Format<D>::narrow(c[i * g.n + j]);
+        static_cast<Element*>(g.c)[i * g.c_row + j * g.c_column] =
+            Format<D>::narrow(c[i * g.n + j]);
       }
     }
   }

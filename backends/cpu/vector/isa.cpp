@@ -1,5 +1,6 @@
-// The table of inner loops for one instruction set; CMake compiles this file once for each, with its flags and TENON_TABLE,
-// the name of the table. See lanes.h for what such a file must not contain.
+// The table of inner loops for one instruction set; CMake compiles this file once for each, with
+// its flags and TENON_TABLE, the name of the table. See lanes.h for what such a file must not
+// contain.
 #include "vector/arith.h"
 #include "vector/convert.h"
 #include "vector/fold.h"
@@ -167,15 +168,20 @@ constexpr void add_fold(Table& t, tn_reduce_kind kind) {
 
 void gemm(const GemmArgs& g) {
   switch (g.dtype) {
-    case TN_FLOAT32: return gemm_of<TN_FLOAT32, float>(g);
-    case TN_FLOAT64: return gemm_of<TN_FLOAT64, double>(g);
-    case TN_FLOAT16: return gemm_of<TN_FLOAT16, float>(g);
-    default: return gemm_of<TN_BFLOAT16, float>(g);
+    case TN_FLOAT32:
+      return gemm_of<TN_FLOAT32, float>(g);
+    case TN_FLOAT64:
+      return gemm_of<TN_FLOAT64, double>(g);
+    case TN_FLOAT16:
+      return gemm_of<TN_FLOAT16, float>(g);
+    default:
+      return gemm_of<TN_BFLOAT16, float>(g);
   }
 }
 
 int64_t gemm_scratch(int64_t m, int64_t n, int64_t k, tn_dtype dtype) {
-  return dtype == TN_FLOAT64 ? Scratch<double>(m, n, k, true).bytes : Scratch<float>(m, n, k, true).bytes;
+  return dtype == TN_FLOAT64 ? Scratch<double>(m, n, k, true).bytes
+                             : Scratch<float>(m, n, k, true).bytes;
 }
 
 constexpr Table make() {

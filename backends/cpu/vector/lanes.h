@@ -1,7 +1,8 @@
-// Vectors of the instruction set that this file is compiled for, in GCC's vector extension, with loads and stores of parts.
-// For the files of vector/ only, which are compiled several times with different flags: everything here has internal
-// linkage, and no template or inline function of the standard library may be used, for the linker would merge it with that
-// of the other parts of the plugin and a processor could meet instructions it does not have.
+// Vectors of the instruction set that this file is compiled for, in GCC's vector extension, with
+// loads and stores of parts. For the files of vector/ only, which are compiled several times with
+// different flags: everything here has internal linkage, and no template or inline function of the
+// standard library may be used, for the linker would merge it with that of the other parts of the
+// plugin and a processor could meet instructions it does not have.
 #pragma once
 
 #include <cstdint>
@@ -59,7 +60,8 @@ TENON_INLINE Vec<float> load_part(const float* p, int64_t n, float fill) {
 #elif defined(__AVX2__)
   const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
   const __m256i mask = _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n)), lanes);
-  return _mm256_blendv_ps(_mm256_set1_ps(fill), _mm256_maskload_ps(p, mask), _mm256_castsi256_ps(mask));
+  return _mm256_blendv_ps(_mm256_set1_ps(fill), _mm256_maskload_ps(p, mask),
+                          _mm256_castsi256_ps(mask));
 #else
   Vec<float> v = broadcast(fill);
   for (int64_t i = 0; i < n; ++i) {
@@ -74,7 +76,8 @@ TENON_INLINE Vec<double> load_part(const double* p, int64_t n, double fill) {
   return _mm512_mask_loadu_pd(_mm512_set1_pd(fill), static_cast<__mmask8>((1u << n) - 1), p);
 #elif defined(__AVX2__)
   const __m256i mask = _mm256_cmpgt_epi64(_mm256_set1_epi64x(n), _mm256_setr_epi64x(0, 1, 2, 3));
-  return _mm256_blendv_pd(_mm256_set1_pd(fill), _mm256_maskload_pd(p, mask), _mm256_castsi256_pd(mask));
+  return _mm256_blendv_pd(_mm256_set1_pd(fill), _mm256_maskload_pd(p, mask),
+                          _mm256_castsi256_pd(mask));
 #else
   Vec<double> v = broadcast(fill);
   for (int64_t i = 0; i < n; ++i) {

@@ -1,5 +1,5 @@
-// exp, log, sin and their kin on vectors, at most 4 ulp: the vector functions of glibc's libmvec, which x86-64 has for each
-// vector width, or elsewhere the scalar ones of libm.
+// exp, log, sin and their kin on vectors, at most 4 ulp: the vector functions of glibc's libmvec,
+// which x86-64 has for each vector width, or elsewhere the scalar ones of libm.
 #pragma once
 
 #include "vector/lanes.h"
@@ -20,72 +20,72 @@
 #define TENON_MVEC_F64(arity, name) _ZGVbN2##arity##_##name
 #endif
 
-#define TENON_MATH_1(Name, name)                                                                      \
-  extern "C" tenon::cpu::Vec<float> TENON_MVEC_F32(v, name)(tenon::cpu::Vec<float>);                   \
-  extern "C" tenon::cpu::Vec<double> TENON_MVEC_F64(v, name)(tenon::cpu::Vec<double>);                 \
-  namespace tenon::cpu {                                                                              \
-  namespace {                                                                                         \
-  struct Name {                                                                                       \
-    static TENON_INLINE Vec<float> of(Vec<float> x) { return TENON_MVEC_F32(v, name)(x); }              \
-    static TENON_INLINE Vec<double> of(Vec<double> x) { return TENON_MVEC_F64(v, name)(x); }            \
-  };                                                                                                  \
-  }                                                                                                   \
+#define TENON_MATH_1(Name, name)                                                             \
+  extern "C" tenon::cpu::Vec<float> TENON_MVEC_F32(v, name)(tenon::cpu::Vec<float>);         \
+  extern "C" tenon::cpu::Vec<double> TENON_MVEC_F64(v, name)(tenon::cpu::Vec<double>);       \
+  namespace tenon::cpu {                                                                     \
+  namespace {                                                                                \
+  struct Name {                                                                              \
+    static TENON_INLINE Vec<float> of(Vec<float> x) { return TENON_MVEC_F32(v, name)(x); }   \
+    static TENON_INLINE Vec<double> of(Vec<double> x) { return TENON_MVEC_F64(v, name)(x); } \
+  };                                                                                         \
+  }                                                                                          \
   }
-#define TENON_MATH_2(Name, name)                                                                      \
-  extern "C" tenon::cpu::Vec<float> TENON_MVEC_F32(vv, name)(tenon::cpu::Vec<float>,                   \
-                                                            tenon::cpu::Vec<float>);                  \
-  extern "C" tenon::cpu::Vec<double> TENON_MVEC_F64(vv, name)(tenon::cpu::Vec<double>,                 \
-                                                             tenon::cpu::Vec<double>);                \
-  namespace tenon::cpu {                                                                              \
-  namespace {                                                                                         \
-  struct Name {                                                                                       \
-    static TENON_INLINE Vec<float> of(Vec<float> x, Vec<float> y) {                                    \
-      return TENON_MVEC_F32(vv, name)(x, y);                                                           \
-    }                                                                                                 \
-    static TENON_INLINE Vec<double> of(Vec<double> x, Vec<double> y) {                                 \
-      return TENON_MVEC_F64(vv, name)(x, y);                                                           \
-    }                                                                                                 \
-  };                                                                                                  \
-  }                                                                                                   \
+#define TENON_MATH_2(Name, name)                                                        \
+  extern "C" tenon::cpu::Vec<float> TENON_MVEC_F32(vv, name)(tenon::cpu::Vec<float>,    \
+                                                             tenon::cpu::Vec<float>);   \
+  extern "C" tenon::cpu::Vec<double> TENON_MVEC_F64(vv, name)(tenon::cpu::Vec<double>,  \
+                                                              tenon::cpu::Vec<double>); \
+  namespace tenon::cpu {                                                                \
+  namespace {                                                                           \
+  struct Name {                                                                         \
+    static TENON_INLINE Vec<float> of(Vec<float> x, Vec<float> y) {                     \
+      return TENON_MVEC_F32(vv, name)(x, y);                                            \
+    }                                                                                   \
+    static TENON_INLINE Vec<double> of(Vec<double> x, Vec<double> y) {                  \
+      return TENON_MVEC_F64(vv, name)(x, y);                                            \
+    }                                                                                   \
+  };                                                                                    \
+  }                                                                                     \
   }
 #else
-#define TENON_MATH_1(Name, name)                                          \
-  namespace tenon::cpu {                                                  \
-  namespace {                                                             \
-  struct Name {                                                           \
-    static Vec<float> of(Vec<float> x) {                                  \
-      for (int i = 0; i < kLanes<float>; ++i) {                           \
-        x[i] = __builtin_##name##f(x[i]);                                 \
-      }                                                                   \
-      return x;                                                           \
-    }                                                                     \
-    static Vec<double> of(Vec<double> x) {                                \
-      for (int i = 0; i < kLanes<double>; ++i) {                          \
-        x[i] = __builtin_##name(x[i]);                                    \
-      }                                                                   \
-      return x;                                                           \
-    }                                                                     \
-  };                                                                      \
-  }                                                                       \
+#define TENON_MATH_1(Name, name)                 \
+  namespace tenon::cpu {                         \
+  namespace {                                    \
+  struct Name {                                  \
+    static Vec<float> of(Vec<float> x) {         \
+      for (int i = 0; i < kLanes<float>; ++i) {  \
+        x[i] = __builtin_##name##f(x[i]);        \
+      }                                          \
+      return x;                                  \
+    }                                            \
+    static Vec<double> of(Vec<double> x) {       \
+      for (int i = 0; i < kLanes<double>; ++i) { \
+        x[i] = __builtin_##name(x[i]);           \
+      }                                          \
+      return x;                                  \
+    }                                            \
+  };                                             \
+  }                                              \
   }
-#define TENON_MATH_2(Name, name)                                          \
-  namespace tenon::cpu {                                                  \
-  namespace {                                                             \
-  struct Name {                                                           \
-    static Vec<float> of(Vec<float> x, Vec<float> y) {                    \
-      for (int i = 0; i < kLanes<float>; ++i) {                           \
-        x[i] = __builtin_##name##f(x[i], y[i]);                           \
-      }                                                                   \
-      return x;                                                           \
-    }                                                                     \
-    static Vec<double> of(Vec<double> x, Vec<double> y) {                 \
-      for (int i = 0; i < kLanes<double>; ++i) {                          \
-        x[i] = __builtin_##name(x[i], y[i]);                              \
-      }                                                                   \
-      return x;                                                           \
-    }                                                                     \
-  };                                                                      \
-  }                                                                       \
+#define TENON_MATH_2(Name, name)                          \
+  namespace tenon::cpu {                                  \
+  namespace {                                             \
+  struct Name {                                           \
+    static Vec<float> of(Vec<float> x, Vec<float> y) {    \
+      for (int i = 0; i < kLanes<float>; ++i) {           \
+        x[i] = __builtin_##name##f(x[i], y[i]);           \
+      }                                                   \
+      return x;                                           \
+    }                                                     \
+    static Vec<double> of(Vec<double> x, Vec<double> y) { \
+      for (int i = 0; i < kLanes<double>; ++i) {          \
+        x[i] = __builtin_##name(x[i], y[i]);              \
+      }                                                   \
+      return x;                                           \
+    }                                                     \
+  };                                                      \
+  }                                                       \
   }
 #endif
 

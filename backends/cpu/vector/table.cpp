@@ -1,4 +1,5 @@
-// Chooses the table of inner loops: the best instruction set that the processor has and TENON_CPU_ISA allows.
+// Chooses the table of inner loops: the best instruction set that the processor has and
+// TENON_CPU_ISA allows.
 #include "vector/table.h"
 
 #include <cstdlib>

@@ -1,6 +1,6 @@
-// The inner loops of the cpu kernels as a table of functions. vector/isa.cpp is compiled once for each instruction set and
-// fills one table; table() picks one at load by what the processor has (TENON_CPU_ISA lowers the choice). Nothing here
-// knows of programs, loops or threads.
+// The inner loops of the cpu kernels as a table of functions. vector/isa.cpp is compiled once for
+// each instruction set and fills one table; table() picks one at load by what the processor has
+// (TENON_CPU_ISA lowers the choice). Nothing here knows of programs, loops or threads.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@
 
 namespace tenon::cpu {
 
-// The register types of programs, as an index: the element types are float, double, int64_t and uint8_t (0 or 1).
+// The register types of programs, as an index: the element types are float, double, int64_t and
+// uint8_t (0 or 1).
 enum RegisterType { kF32 = 0, kF64 = 1, kI64 = 2, kBool = 3, kRegisterTypes = 4 };
 
 union Slot {
@@ -18,8 +19,8 @@ union Slot {
 };
 
 struct Step;
-// One instruction over n elements: slots[step.d] = f(slots[step.a], ...). An operand may be the destination itself, at
-// the same elements; other overlaps are not allowed.
+// One instruction over n elements: slots[step.d] = f(slots[step.a], ...). An operand may be the
+// destination itself, at the same elements; other overlaps are not allowed.
 using StepFn = void (*)(const Slot* slots, const Step& step, int64_t n);
 struct Step {
   StepFn fn;
@@ -31,9 +32,9 @@ enum Shape { kVV = 0, kVS = 1, kSV = 2, kShapes = 3 };
 
 struct GemmArgs {
   int64_t m, n, k;
-  const void* a;  // [m, k], any strides
-  const void* b;  // [k, n]
-  void* c;        // [m, n]; written, not read
+  const void* a;                                              // [m, k], any strides
+  const void* b;                                              // [k, n]
+  void* c;                                                    // [m, n]; written, not read
   int64_t a_row, a_column, b_row, b_column, c_row, c_column;  // strides in elements
   tn_dtype dtype;    // of a, b and c: float32, float64, float16, bfloat16
   const void* bias;  // [n] of this dtype, or NULL
@@ -46,25 +47,27 @@ struct Table {
   const char* name;
 
   // Steps; NULL where an opcode has no such type.
-  StepFn unary[TN_I_COUNT][kRegisterTypes];           // by the operand's type
-  StepFn binary[TN_I_COUNT][kRegisterTypes][kShapes];  // by the operands' type; only kVV is there for rare ones
-  StepFn where[kRegisterTypes][4];                     // bit 0: b is a scalar; bit 1: c is
-  StepFn cast[kRegisterTypes][TN_N_DTYPES];            // TN_I_CAST from a register type to a dtype
-  StepFn load[TN_N_DTYPES][kRegisterTypes];            // memory to a register
-  StepFn load_strided[TN_N_DTYPES][kRegisterTypes];    // slots[b].i is the stride
-  StepFn store[kRegisterTypes][TN_N_DTYPES];           // a register to memory
-  StepFn store_strided[kRegisterTypes][TN_N_DTYPES];   // slots[b].i is the stride of d
-  StepFn splat[kRegisterTypes];                        // one element to n
+  StepFn unary[TN_I_COUNT][kRegisterTypes];  // by the operand's type
+  StepFn binary[TN_I_COUNT][kRegisterTypes]
+               [kShapes];           // by the operands' type; only kVV is there for rare ones
+  StepFn where[kRegisterTypes][4];  // bit 0: b is a scalar; bit 1: c is
+  StepFn cast[kRegisterTypes][TN_N_DTYPES];           // TN_I_CAST from a register type to a dtype
+  StepFn load[TN_N_DTYPES][kRegisterTypes];           // memory to a register
+  StepFn load_strided[TN_N_DTYPES][kRegisterTypes];   // slots[b].i is the stride
+  StepFn store[kRegisterTypes][TN_N_DTYPES];          // a register to memory
+  StepFn store_strided[kRegisterTypes][TN_N_DTYPES];  // slots[b].i is the stride of d
+  StepFn splat[kRegisterTypes];                       // one element to n
 
   // Folds of dense elements. NaN wins maximum and minimum. Floats: SUM and PROD.
-  double (*fold_f32[4])(const float* x, int64_t n);   // by tn_reduce_kind
+  double (*fold_f32[4])(const float* x, int64_t n);  // by tn_reduce_kind
   double (*fold_f64[4])(const double* x, int64_t n);
   int64_t (*fold_i64[4])(const int64_t* x, int64_t n);
   // sum += x, error += what the rounding of sum lost.
   void (*flush_f32)(double* sum, const float* x, int64_t n);
   void (*flush_f64)(double* sum, double* error, const double* x, int64_t n);
 
-  // Rows of logits: log(sum(exp(x - *top))) with the largest element in *top, and d = exp(x - lse) * scale.
+  // Rows of logits: log(sum(exp(x - *top))) with the largest element in *top, and d = exp(x - lse)
+  // * scale.
   double (*log_sum_exp_f32)(const float* x, int64_t n, float* top);
   double (*log_sum_exp_f64)(const double* x, int64_t n, double* top);
   void (*softmax_f32)(float* d, const float* x, double lse, float scale, int64_t n);

@@ -61,8 +61,8 @@ struct GradOptions {
   Tensors grad_outputs = {};  // one for each output; none: ones, for outputs of one element
   bool retain_graph = false;  // to go through it again; create_graph implies it
   bool create_graph = false;  // the gradients have gradients
-  bool allow_unused =
-      false;  // null gradients, instead of an Error, for inputs that the outputs do not depend on
+  // Null gradients, instead of an Error, for inputs that the outputs do not depend on.
+  bool allow_unused = false;
 };
 
 namespace detail {

@@ -24,11 +24,12 @@ struct KernelOptions {
   tn_predicate_fn supports = nullptr;  // 1, or 0 with a reason; its `self` is of no use
 };
 struct PairOptions {
-  uint32_t n_private =
-      0;  // outputs of the forward for the backward alone, made only when a gradient is needed
-  tn_infer_fn infer_private = nullptr;  // their metas, from the forward's arguments
-  uint32_t saves_args = ~0u;            // bit i: backward reads flat tensor argument i
-  uint32_t saves_outputs = 0;           // bit i: backward reads output i
+  // Outputs of the forward for the backward alone, made only when a gradient is needed; their metas
+  // come from infer_private, from the forward's arguments.
+  uint32_t n_private = 0;
+  tn_infer_fn infer_private = nullptr;
+  uint32_t saves_args = ~0u;   // bit i: backward reads flat tensor argument i
+  uint32_t saves_outputs = 0;  // bit i: backward reads output i
 };
 
 namespace detail {

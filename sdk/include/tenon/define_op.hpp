@@ -179,9 +179,8 @@ class OpDefinition {
     def_.primitive = kind;
     return *this;
   }
-  OpDefinition& inplace() {
-    return flag(TN_OP_INPLACE);
-  }  // also `name_`, which writes its first argument
+  // Elementwise: also `name_`, which writes its first argument.
+  OpDefinition& inplace() { return flag(TN_OP_INPLACE); }
   OpDefinition& dynamic() { return flag(TN_OP_DYNAMIC); }          // output sizes depend on values
   OpDefinition& random() { return flag(TN_OP_RANDOM); }            // draws random numbers
   OpDefinition& no_gradient() { return flag(TN_OP_NO_GRADIENT); }  // outputs never require one

@@ -10,8 +10,8 @@
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 
-// An op by name, looked up at its first call: `constinit static tn::OpRef
-// squash{"hello_ops.squash"};`. Thread-safe.
+// An op by name, looked up at its first call. Thread-safe.
+//   constinit static tn::OpRef squash{"hello_ops.squash"};
 class OpRef {
  public:
   constexpr explicit OpRef(const char* name) : name_(name) {}

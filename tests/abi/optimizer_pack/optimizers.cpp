@@ -3,27 +3,36 @@
 #include <tenon/optim.hpp>
 
 TENON_PLUGIN(trial_optimizers) {
-  op("lion_step(Tensor(a!) p, Tensor grad, Tensor(b!) average, dynamic float lr, float beta1, float beta2, float decay)"
-     " -> (Tensor(a!), Tensor(b!))",
-     "p - lr * (sign(beta1 * average + (1 - beta1) * grad) + decay * p)\n"
-     "beta2 * average + (1 - beta2) * grad").no_gradient();
+  // `skip` is found_inf of a GradScaler, or 0: then nothing changes.
+  op("lion_step(Tensor(a!) p, Tensor grad, Tensor(b!) average, Tensor skip, dynamic float lr, float beta1, float beta2,"
+     " float decay) -> (Tensor(a!), Tensor(b!))",
+     "where(skip != 0, p, p - lr * (sign(beta1 * average + (1 - beta1) * grad) + decay * p))\n"
+     "where(skip != 0, average, beta2 * average + (1 - beta2) * grad)");
 
   optimizer("Lion(Tensor[] params, float lr=1e-4, float beta1=0.9, float beta2=0.99, float weight_decay=0)",
             [](Object& self, Tensors params, double, double, double, double) {
-    auto state = self.child("state", Object::empty("State", TN_OTHER_OBJECT));
-    for (uint32_t i = 0; i < params.size(); ++i) state.set(std::to_string(i).c_str(), zeros_like(params[i]), TN_STATE);
-    optim::Optimizer(self).add_group(params.to_vector());
-    self.method("step() -> ()", [](Object& self) {
-      NoGrad no_grad;
-      optim::Optimizer me(self);
-      auto option = [&](const char* name) { return me.group_option<double>(0, name); };
-      auto params = me.group_parameters(0);
-      for (size_t i = 0; i < params.size(); ++i) {
-        if (!params[i].grad()) continue;
-        call<tuple<Tensor, Tensor>>("trial_optimizers.lion_step", params[i], params[i].grad(),
-                                    self.child("state").tensor(std::to_string(i).c_str()), option("lr"),
-                                    option("beta1"), option("beta2"), option("weight_decay"));
+    auto averages = self.child("state", Object::empty("State", TN_OTHER_OBJECT));
+    // Of each parameter, counted over all groups; called for each group that is added.
+    self.method("group_added(int index) -> ()", [=](Object& self, int64_t index) {
+      for (const Tensor& p : optim::Optimizer(self).group_parameters(uint32_t(index))) {
+        averages.set(std::to_string(averages.state_dict().size()).c_str(), zeros_like(p.detach()), TN_STATE);
       }
     });
+    self.method("step(Tensor? found_inf=None) -> ()", [=](Object& self, Tensor found_inf) {
+      NoGrad no_grad;
+      optim::Optimizer me(self);
+      size_t index = 0;
+      for (uint32_t group = 0; group < me.n_groups(); ++group) {
+        auto option = [&](const char* name) { return me.group_option<double>(group, name); };
+        for (const Tensor& p : me.group_parameters(group)) {
+          auto average = averages.tensor(std::to_string(index++).c_str());
+          if (!p.grad()) continue;
+          call<tuple<Tensor, Tensor>>("trial_optimizers.lion_step", p, p.grad(), average,
+                                      found_inf ? Operand(found_inf) : Operand(0.0), option("lr"), option("beta1"),
+                                      option("beta2"), option("weight_decay"));
+        }
+      }
+    });
+    optim::Optimizer(self).add_group(params.to_vector());
   });
 }

@@ -7,8 +7,8 @@
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 
-// A formula, parsed at its first use: `constinit static ExpressionRef square{"sq(Tensor x) ->
-// Tensor", "x * x"};`. Thread-safe.
+// A formula, parsed at its first use. Thread-safe.
+//   constinit static ExpressionRef square{"square(Tensor x) -> Tensor", "x * x"};
 class ExpressionRef {
  public:
   constexpr ExpressionRef(const char* schema, const char* formula)

@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# The trial of the ABI: each project of this folder is copied out of the tree, built against an install by find_package, as a
+# stranger builds it, and run through TENON_PLUGIN_PATH. docs/abi_trial.md says what was learnt.
+#   trial_test.sh BUILD SOURCE TARGET [SANITIZERS]
+set -eu
+build=$1 source=$2 target=$3 sanitizers=${4:-}
+tenon=$target/install/bin/tenon
+flags=""
+[ -z "$sanitizers" ] || flags="-fsanitize=$sanitizers -fno-sanitize-recover=all"
+
+fail() {
+  echo "FAILED: $*" >&2
+  exit 1
+}
+
+# project NAME: copies it and builds it; what it was built with must name no path of the sources.
+project() {
+  cp -r "$source/tests/abi/$1" "$target/$1"
+  cmake -S "$target/$1" -B "$target/$1/build" -DCMAKE_PREFIX_PATH="$target/install" -DCMAKE_EXPORT_COMPILE_COMMANDS=ON \
+    --no-warn-unused-cli -DTENON_SANITIZE="$sanitizers" -DCMAKE_C_FLAGS="$flags" -DCMAKE_CXX_FLAGS="$flags" >/dev/null
+  cmake --build "$target/$1/build" -j2 >/dev/null
+  ! grep -F "$source" "$target/$1/build/compile_commands.json" || fail "$1 is built with a path of the sources"
+}
+
+# reaches ACCURACY COMMAND...: what the last line says is at least that.
+reaches() {
+  local least=$1 line
+  shift
+  line=$("$@" 2>"$target/errors" | tail -n 1) || fail "$*: $(cat "$target/errors")"
+  echo "$* -> $line"
+  [ "${line%%:*}" = "test accuracy" ] || fail "$*: the last line is '$line'"
+  awk -v found="${line##* }" -v least="$least" 'BEGIN { exit !(found >= least) }' || fail "$*: at least $least was expected"
+}
+
+# says WORDS COMMAND...: it succeeds and prints them.
+says() {
+  local words=$1 text
+  shift
+  text=$("$@" 2>&1) || fail "$*: $text"
+  echo "$* -> $text"
+  case $text in *"$words"*) ;; *) fail "$*: '$words' was expected" ;; esac
+}
+
+rm -rf "$target"
+mkdir -p "$target"
+cmake --install "$build" --prefix "$target/install" >/dev/null
+cp "$source"/examples/digits/{mlp.json,digits.csv} "$target"
+
+# A backend in C: no C++ anywhere, and the host's library is not needed.
+project backend_c
+export TENON_PLUGIN_PATH=$target/backend_c/build
+! ldd "$target/backend_c/build/libacme.so" | grep -E "stdc|libtenon" || fail "acme needs C++ or the host's library"
+says "device acme, 8 kernels" "$tenon" plugins
+says "a backend in C" "$tenon" devices
+says "0 failures" "$target/backend_c/build/check"
+says "0 failures" env TENON_KERNELS=primitives TENON_POISON=1 "$target/backend_c/build/check"
+reaches 0.97 "$tenon" train "$target/mlp.json" --device acme
+says "acme elementwise" "$tenon" explain "$target/mlp.json" --device acme
+
+# Op pack, layer pack, optimizer pack.
+for pack in op_pack layer_pack optimizer_pack; do
+  project $pack
+  cp "$target/digits.csv" "$target/$pack"
+  export TENON_PLUGIN_PATH=$TENON_PLUGIN_PATH:$target/$pack/build
+done
+says "unit by its kernel" "$target/op_pack/build/train" cpu
+says "unit by its meaning" "$target/op_pack/build/train" ref
+says "unit by its meaning" "$target/op_pack/build/train" acme
+reaches 0.95 "$tenon" train "$target/layer_pack/gated.json"
+reaches 0.95 "$tenon" train "$target/layer_pack/gated.json" --device acme
+reaches 0.95 "$tenon" train "$target/optimizer_pack/lion.json"
+reaches 0.95 "$tenon" train "$target/optimizer_pack/lion.json" --device acme
+echo "the trial of the ABI passed"

@@ -1,0 +1,560 @@
+// Which kernel runs, why the others did not, and what the host did to make it fit: as explain/1 and
+// profile/1 tell it. The kernels of dispatch_kernels give away by their values which of them ran.
+// PrimitivesOnly runs in a process of its own, with TENON_KERNELS=primitives.
+#include <cstdlib>
+
+#include <nlohmann/json.hpp>
+
+#include "ops_support.h"
+
+namespace {
+
+using Json = nlohmann::json;
+
+void load_kernels() {
+  static const bool loaded = [] {
+    load_all();
+    tn::load_plugin(std::string(std::getenv("TENON_BUILD_DIR")) +
+                    "/tests/face_plugins/libdispatch_kernels.so");
+    return true;
+  }();
+  (void)loaded;
+}
+
+bool primitives_only() { return std::getenv("TENON_KERNELS") != nullptr; }
+
+struct Dispatch : testing::Test {
+  void SetUp() override {
+    if (primitives_only()) GTEST_SKIP() << "TENON_KERNELS is set";
+    load_kernels();
+  }
+};
+
+// The entries of f's outermost calls.
+template <typename F>
+Json explained(F&& f) {
+  return Json::parse(tn::explain(f))["calls"];
+}
+// The one kernel of an entry, as "cpu ops.linear", without those that copied layouts and casts.
+std::string kernel_of(const Json& entry) {
+  std::string text;
+  for (const Json& k : entry.value("kernels", Json::array())) {
+    if (k["kernel"] == "copy") continue;
+    if (!text.empty()) text += ", ";
+    text += k["plugin"].get<std::string>() + " " + k["kernel"].get<std::string>();
+  }
+  return text;
+}
+std::vector<std::string> reasons_of(const Json& entry) {
+  std::vector<std::string> reasons;
+  for (const Json& r : entry.value("refusals", Json::array())) reasons.push_back(r["reason"]);
+  return reasons;
+}
+std::vector<std::string> names_of(const Json& entries) {
+  std::vector<std::string> names;
+  for (const Json& e : entries) names.push_back(e["call"]);
+  return names;
+}
+using Texts = std::vector<std::string>;
+
+TEST_F(Dispatch, TakesTheHighestPriorityAndSaysWhyNotTheOthers) {
+  Tensor x = tn::tensor({1.f, 2.f});
+  Tensor y;
+  Json calls = explained([&] { y = tn::call("dispatch_kernels.scaled", x); });
+  expect_near(y, {102, 104});
+  ASSERT_EQ(calls.size(), 1u);
+  EXPECT_EQ(calls[0]["call"], "scaled");
+  EXPECT_EQ(calls[0]["device"], "cpu");
+  EXPECT_EQ(calls[0]["args"], Json::parse(R"([{"sizes": [2], "dtype": "float32", "device": "cpu"}])"));
+  EXPECT_EQ(kernel_of(calls[0]), "dispatch_kernels dispatch_kernels.scaled");
+  EXPECT_EQ(reasons_of(calls[0]), (Texts{"lower priority", "lower priority"}));
+  EXPECT_FALSE(calls[0].contains("decomposed"));
+}
+
+TEST_F(Dispatch, GoesDownTheListWhereAPredicateRefuses) {
+  Tensor y;
+  Json calls = explained([&] { y = tn::call("dispatch_kernels.scaled", tn::ones({5})); });
+  expect_near(y, {202, 202, 202, 202, 202});
+  EXPECT_EQ(reasons_of(calls.back()), (Texts{"5 elements are more than 4", "lower priority"}));
+}
+
+TEST_F(Dispatch, AKernelOfAnOlderSchemaIsPassedOverForAYoungerArgument) {
+  Tensor y;
+  Json calls = explained([&] { y = tn::call("dispatch_kernels.scaled", tn::ones({5}), 3); });
+  expect_near(y, {303, 303, 303, 303, 303});
+  EXPECT_EQ(reasons_of(calls.back()),
+            (Texts{"5 elements are more than 4", "does not know argument 'by'"}));
+  // The default said aloud is the default, as an int too.
+  expect_near(tn::call("dispatch_kernels.scaled", tn::ones({5}), 2.0), {202, 202, 202, 202, 202});
+  expect_near(tn::call("dispatch_kernels.scaled", tn::ones({5}), 2), {202, 202, 202, 202, 202});
+}
+
+TEST_F(Dispatch, DecomposesWhereEveryKernelRefuses) {
+  Tensor x = float64_tensor({1, 2}, {2}), y;
+  uint64_t before = tn::counter("decompositions");
+  Json calls = explained([&] { y = tn::call("dispatch_kernels.scaled", x); });
+  expect_near(y, {2, 4});
+  EXPECT_EQ(tn::counter("decompositions"), before + 1);
+  EXPECT_TRUE(calls[0]["decomposed"].get<bool>());
+  std::string dtype = "dtype float64 is not among its own";
+  EXPECT_EQ(reasons_of(calls[0]), (Texts{dtype, dtype, dtype}));
+  EXPECT_EQ(names_of(calls[0]["calls"]), Texts{"mul"});
+  EXPECT_EQ(kernel_of(calls[0]["calls"][0]), "cpu elementwise");
+  // A predicate without a word; its device's name is with the reason.
+  for (tn::Device d : devices()) {
+    if (d.is_cpu()) continue;
+    calls = explained([&] { y = tn::call("dispatch_kernels.scaled", x.to(d)); });
+    expect_near(y, {2, 4});
+    EXPECT_EQ(reasons_of(calls.back()), Texts{"refused without a reason"});
+    EXPECT_EQ(calls.back()["refusals"][0]["device"], "ref");
+    EXPECT_EQ(kernel_of(calls.back()["calls"][0]), "ref elementwise");
+  }
+}
+
+TEST_F(Dispatch, CopiesLayoutsForKernelsThatWantThemDense) {
+  Tensor x = tn::arange(0, 6).to(tn::float32).view({2, 3}), y;
+  uint64_t before = tn::counter("layout_copies");
+  Json calls = explained([&] { y = tn::call("dispatch_kernels.dense", x.t()); });
+  expect_near(y, {0, 6, 2, 8, 4, 10});
+  EXPECT_EQ(tn::counter("layout_copies"), before + 1);
+  EXPECT_EQ(calls.back()["notes"], Json({"layout copy of [3, 2] for dispatch_kernels"}));
+  // Dense ones are taken as they are, and so are dense rows where rows are enough.
+  tn::call("dispatch_kernels.dense", x);
+  expect_near(tn::call("dispatch_kernels.rows", x.narrow(1, 1, 2)), {2, 4, 8, 10});
+  EXPECT_EQ(tn::counter("layout_copies"), before + 1);
+  expect_near(tn::call("dispatch_kernels.rows", x.t()), {0, 6, 2, 8, 4, 10});
+  EXPECT_EQ(tn::counter("layout_copies"), before + 2);
+  expect_near(tn::call("dispatch_kernels.rows", x.narrow(0, 0, 1).expand({2, 3})),
+              {0, 2, 4, 0, 2, 4});
+  EXPECT_EQ(tn::counter("layout_copies"), before + 2);
+}
+
+// Elementwise ops keep the order of dimensions of their operand: a kernel that wants dense outputs
+// gets them, and the result lands where it belongs.
+TEST_F(Dispatch, CopiesLayoutsOfOutputsToo) {
+  Tensor x = tn::arange(0, 6).to(tn::float32).view({2, 3});
+  Tensor y = tn::call("dispatch_kernels.dense_formula", x.t());
+  expect_near(y, {0, 6, 2, 8, 4, 10});
+  tn::call("dispatch_kernels.dense_formula_", x.t());
+  expect_near(x, {0, 2, 4, 6, 8, 10});
+  tn::call("dispatch_kernels.dense_formula_", x.narrow(1, 1, 1));
+  expect_near(x, {0, 4, 4, 6, 16, 10});
+}
+
+TEST_F(Dispatch, WritesBackWhatAKernelWroteIntoACopy) {
+  Tensor x = tn::arange(0, 6).to(tn::float32).view({2, 3}), dense = tn::ones({2});
+  uint64_t version = x.version();
+  tn::call<void>("dispatch_kernels.dense_all_", std::vector<Tensor>{x.narrow(1, 0, 2), dense});
+  expect_near(x, {0, 2, 2, 6, 8, 5});
+  expect_near(dense, {2, 2});
+  EXPECT_GT(x.version(), version);
+}
+
+TEST_F(Dispatch, FusedLinearReluHasAKernelOnCpuAndDecomposesElsewhere) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    Tensor x = tn::ones({2, 3}, {}, d), w = tn::ones({4, 3}, {}, d), b = tn::full({4}, -1.0, {}, d);
+    Json calls = explained([&] { tn::linear_relu(x, w, b); });
+    if (d.is_cpu()) {
+      EXPECT_EQ(kernel_of(calls[0]), "cpu ops.linear_relu");
+      EXPECT_FALSE(calls[0].contains("calls"));
+    } else {
+      EXPECT_EQ(kernel_of(calls[0]), "");
+      EXPECT_TRUE(calls[0]["decomposed"].get<bool>());
+      EXPECT_EQ(names_of(calls[0]["calls"]), (Texts{"permute", "matmul", "elementwise"}));
+      EXPECT_EQ(kernel_of(calls[0]["calls"][2]), "ref elementwise");
+    }
+  }
+  // Under gradient: a kernel without backward gives way to what can be recorded, and says so.
+  Tensor w = tn::ones({4, 3}).requires_grad_();
+  Json calls = explained([&] { tn::linear_relu(tn::ones({2, 3}), w); });
+  EXPECT_EQ(calls.back()["notes"],
+            Json({"the kernel of cpu has no gradient: the decomposition is recorded instead"}));
+  EXPECT_EQ(names_of(calls.back()["calls"]), (Texts{"permute", "matmul", "elementwise"}));
+}
+
+TEST_F(Dispatch, CrossEntropyIsAPairOnCpuWithAndWithoutGradient) {
+  Tensor target = tn::tensor({int64_t(2), int64_t(0)});
+  for (tn::Dtype dtype : {tn::float32, tn::float64}) {
+    SCOPED_TRACE(dtype.name());
+    Tensor x = sample({2, 3}).to(dtype);
+    Tensor plain, recorded, leaf = x.clone().requires_grad_();
+    Json calls = explained([&] { plain = tn::cross_entropy(x, target); });
+    EXPECT_EQ(kernel_of(calls[0]), "cpu ops.cross_entropy");
+    EXPECT_TRUE(calls[0]["kernels"][0]["pair"].get<bool>());
+    calls = explained([&] { recorded = tn::cross_entropy(leaf, target); });
+    EXPECT_EQ(kernel_of(calls[0]), "cpu ops.cross_entropy");
+    EXPECT_EQ(tn::grad_fn(recorded).name(), "cross_entropy");
+    EXPECT_EQ(plain.item<double>(), recorded.item<double>());
+    recorded.backward();
+    // (softmax - one_hot) / n
+    std::vector<double> v = x.to_vector<double>(), expected(6);
+    for (int i = 0; i < 2; ++i) {
+      double total = 0;
+      for (int k = 0; k < 3; ++k) total += std::exp(v[size_t(3 * i + k)]);
+      for (int k = 0; k < 3; ++k) {
+        double hot = k == (i == 0 ? 2 : 0) ? 1 : 0;
+        expected[size_t(3 * i + k)] = (std::exp(v[size_t(3 * i + k)]) / total - hot) / 2;
+      }
+    }
+    expect_near(leaf.grad(), expected, dtype == tn::float32 ? 1e-6 : 1e-13);
+  }
+}
+
+// d²L/dx² = (diag(p) - p pᵀ) / n, which only the decomposition can give.
+TEST_F(Dispatch, ASecondGradientOfAPairIsItsDecompositions) {
+  Tensor target = tn::tensor({int64_t(1)});
+  auto loss = [&](const TensorList& in) { return tn::cross_entropy(in[0], target); };
+  gradcheck(loss, {sample({1, 3})});
+  for (tn::Dtype dtype : {tn::float32, tn::float64}) {
+    SCOPED_TRACE(dtype.name());
+    Tensor x = tn::tensor({{0.0, std::log(2.0), std::log(5.0)}}).to(dtype).requires_grad_();
+    Tensor first;
+    Json calls = explained([&] { first = tn::grad(loss({x}), x, {.create_graph = true}); });
+    EXPECT_EQ(kernel_of(calls[0]), "cpu ops.cross_entropy");
+    double tolerance = dtype == tn::float32 ? 1e-6 : 1e-13;
+    expect_near(first, {1.0 / 8, 2.0 / 8 - 1, 5.0 / 8}, tolerance);
+    expect_near(tn::grad(first.slice(1, 0, 1).sum(), x), {7.0 / 64, -2.0 / 64, -5.0 / 64},
+                tolerance);
+  }
+}
+
+TEST_F(Dispatch, DynamicOpsAreSizedByTheirKernel) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    Tensor x = tn::tensor({{0.f, 2.f}, {3.f, 0.f}}, d), found;
+    Json calls = explained([&] { found = tn::nonzero(x.t()); });
+    EXPECT_EQ(kernel_of(calls.back()), d.type() + " nonzero");
+    expect_sizes(found, {2, 2});
+    expect_near(found, {0, 1, 1, 0});
+    EXPECT_FALSE(tn::nonzero(x.clone().requires_grad_()).requires_grad());
+  }
+  Tensor x = tn::ones({2});
+  expect_error([&] { tn::call("dispatch_kernels.sets_twice", x); },
+               "set_output: output 0 was set before");
+  expect_error([&] { tn::call("dispatch_kernels.sets_nothing", x); },
+               "sets_nothing: the kernel of dispatch_kernels set no output 0");
+  expect_error([&] { tn::call("dispatch_kernels.sets_fixed", x); },
+               "set_output: output 0 is not an output of a dynamic op");
+  expect_error([&] { tn::call("dispatch_kernels.sets_huge", x); },
+               "set_output: the shape [4611686018427387903, 4] (float32) overflows");
+  expect_error([&] { tn::call("dispatch_kernels.infers_huge", x); },
+               "the shape [9223372036854775807, 2] (float32) overflows");
+}
+
+TEST_F(Dispatch, InPlaceSpellingsWriteTheirArgument) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    Tensor x = tn::tensor({1.f, 2.f}, d), y;
+    uint64_t version = x.version();
+    Json calls = explained([&] { y = tn::add_(x, 1); });
+    EXPECT_EQ(calls[0]["call"], "add_");
+    EXPECT_EQ(kernel_of(calls[0]), d.type() + " elementwise");
+    EXPECT_TRUE(y.is_same(x));
+    EXPECT_EQ(x.version(), version + 1);
+    expect_near(x, {2, 3});
+  }
+}
+
+TEST_F(Dispatch, KernelsThatFailLeaveNothingBehind) {
+  Tensor x = tn::ones({64});
+  uint64_t live = tn::cpu.memory_stats().allocated;
+  try {
+    tn::call("dispatch_kernels.fails", x);
+    FAIL() << "no error";
+  } catch (const tn::Error& e) {
+    EXPECT_EQ(e.code(), TN_FAILED_PRECONDITION);
+    EXPECT_NE(std::string(e.what()).find("the fan is off"), std::string::npos) << e.what();
+  }
+  EXPECT_EQ(tn::cpu.memory_stats().allocated, live);
+  expect_error([&] { tn::call("dispatch_kernels.gives_nothing", x); },
+               "gives_nothing: its decomposition gave None for output 0, expected a tensor");
+  for (tn::Device d : devices()) {
+    if (d.is_cpu()) continue;
+    expect_error([&] { tn::call("dispatch_kernels.fails", x.to(d)); },
+                 "fails: ref:0 has no kernel for this call, and the op has no decomposition");
+  }
+}
+
+TEST_F(Dispatch, KernelsBorrowMemoryAndRandomState) {
+  Tensor x = tn::zeros({1000});
+  uint64_t live = tn::cpu.memory_stats().allocated;
+  EXPECT_EQ(tn::call("dispatch_kernels.borrows", x).sum().item<float>(), 7000);
+  EXPECT_EQ(tn::cpu.memory_stats().allocated, live);
+  tn::manual_seed(42);
+  Tensor two = tn::zeros({2});
+  Tensor first = tn::call("dispatch_kernels.draws", two);
+  Tensor second = tn::call("dispatch_kernels.draws", two);
+  EXPECT_EQ(first.to_vector<float>()[0], 42);
+  EXPECT_NE(first.to_vector<float>()[1], second.to_vector<float>()[1]);
+  tn::manual_seed(42);
+  EXPECT_EQ(tn::call("dispatch_kernels.draws", two).to_vector<float>(), first.to_vector<float>());
+}
+
+struct Event {
+  std::string op;
+  int32_t begin;
+  uint64_t ns;
+};
+
+TEST_F(Dispatch, ProfileSeesEachOpBeginAndEnd) {
+  std::vector<Event> events;
+  const tn_profile_api* profile = tn::detail::api.profile;
+  Tensor x = tn::ones({2, 3}), wide = x.to(tn::float64);
+  profile->set(
+      [](void* context, const char* op, int32_t begin, uint64_t ns) {
+        static_cast<std::vector<Event>*>(context)->push_back({op, begin, ns});
+      },
+      &events);
+  x + 1;
+  tn::call("dispatch_kernels.scaled", wide);
+  profile->set(nullptr, nullptr);
+  x + 1;
+  Texts order;
+  for (const Event& e : events) order.push_back((e.begin ? "+" : "-") + e.op);
+  EXPECT_EQ(order, (Texts{"+add", "-add", "+scaled", "+mul", "-mul", "-scaled"}));
+  for (size_t i = 1; i < events.size(); ++i) EXPECT_GE(events[i].ns, events[i - 1].ns);
+}
+
+TEST_F(Dispatch, ExplainSurvivesErrorsAndNesting) {
+  Json calls = explained([&] {
+    try {
+      tn::ones({2}) + tn::ones({3});
+    } catch (const tn::Error&) {
+    }
+    tn::zeros({1});
+  });
+  EXPECT_EQ(names_of(calls), (Texts{"ones", "ones", "add", "zeros"}));
+  EXPECT_EQ(explained([] {}), Json::array());
+  const char* json = nullptr;
+  tn::check(tn::detail::api.explain->end(&json));  // without begin
+  EXPECT_EQ(Json::parse(tn::detail::take_text(json))["calls"], Json::array());
+  EXPECT_EQ(tn::counter("no_such_counter"), 0u);
+}
+
+// A call goes to the device of its tensors; a kernel never gets memory of another one.
+TEST_F(Dispatch, TensorsOfTwoDevicesNeverReachAKernel) {
+  for (tn::Device d : devices()) {
+    if (d.is_cpu()) continue;
+    Tensor x = tn::ones({2, 3}), w = tn::ones({4, 3}), target = tn::zeros({2}, tn::int64);
+    for (const std::string part : {"cpu", "ref:0", "one device"}) {
+      expect_error([&] { tn::linear(x, w.to(d)); }, part);
+      expect_error([&] { tn::linear(x.to(d), w); }, part);
+      expect_error([&] { tn::linear_relu(x, w, tn::ones({4}, {}, d)); }, part);
+      expect_error([&] { tn::cross_entropy(x, target.to(d)); }, part);
+      expect_error([&] { tn::gather(x, 1, tn::zeros({2, 1}, tn::int64, d)); }, part);
+      expect_error([&] { x.to(d) + x; }, part);
+    }
+    expect_error([&] { tn::linear(x, tn::zeros({4, 3}, {}, tn::meta)); }, "meta");
+    expect_error([&] { tn::call("dispatch_kernels.fails", std::vector<Tensor>{x}); }, "fails");
+  }
+}
+
+TEST_F(Dispatch, ScalarsOfTheCpuMeetTensorsOfAnyDevice) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    Tensor x = tn::tensor({1.f, 2.f}, d), s = tn::tensor(3.f);
+    expect_near(x + s, {4, 5});
+    expect_near(s - x, {2, 1});
+    EXPECT_EQ((s * x).device(), d);
+    expect_near(tn::where(x > tn::tensor(1.5), x, s), {3, 2});
+    EXPECT_EQ((x + tn::tensor(3.0)).dtype(), tn::float32);
+    EXPECT_EQ((x.to(tn::int64) + tn::tensor(0.5)).dtype(), tn::float64);
+    // Its gradient comes back to the cpu.
+    Tensor leaf = tn::tensor(3.f).requires_grad_(), w = x.clone().requires_grad_();
+    (w * leaf).sum().backward();
+    EXPECT_TRUE(leaf.grad().device().is_cpu());
+    expect_sizes(leaf.grad(), {});
+    expect_near(leaf.grad(), {3});
+    expect_near(w.grad(), {3, 3});
+    // It is read at the call: a later change is not seen.
+    Tensor changes = tn::tensor(1.f), y = x * changes;
+    tn::fill_(changes, 9);
+    expect_near(y, {1, 2});
+    // Written, it stays what it is.
+    if (!d.is_cpu()) {
+      expect_error([&] { tn::add_(s, x); }, "cpu");
+      expect_error([&] { tn::add_(s, tn::tensor(1.f, d)); }, "cpu");
+    }
+  }
+}
+
+// torch 2.x: (tensor op number), dtype and values.
+TEST_F(Dispatch, NumbersPromoteAsPythonsDo) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    Tensor f16 = tn::tensor({1.f, 2.f}, d).to(tn::float16), f32 = tn::tensor({1.f, 2.f}, d);
+    Tensor f64 = tn::tensor({1.0, 2.0}, d), i64 = tn::tensor({int64_t(1), int64_t(2)}, d);
+    Tensor i32 = i64.to(tn::int32), u8 = i64.to(tn::uint8), b = tn::tensor({true, false}, d);
+    struct Row {
+      const char* text;
+      Tensor result;
+      tn::Dtype dtype;
+      std::vector<double> values;
+    };
+    const Row rows[] = {
+        {"i32 + 1", i32 + 1, tn::int32, {2, 3}},
+        {"i32 + 1.5", i32 + 1.5, tn::float32, {2.5, 3.5}},
+        {"i32 * True", i32 * true, tn::int32, {1, 2}},
+        {"i64 - 3", i64 - 3, tn::int64, {-2, -1}},
+        {"7 - i64", 7 - i64, tn::int64, {6, 5}},
+        {"i64 / 2", i64 / 2, tn::float32, {0.5, 1}},
+        {"i64 * 2.0", i64 * 2.0, tn::float32, {2, 4}},
+        {"u8 + 1", u8 + 1, tn::uint8, {2, 3}},
+        {"u8 - 2", u8 - 2, tn::uint8, {255, 0}},
+        {"u8 / 4", u8 / 4, tn::float32, {0.25, 0.5}},
+        {"u8 * 0.5", u8 * 0.5, tn::float32, {0.5, 1}},
+        {"b + True", b + true, tn::bool_, {1, 1}},
+        {"b * True", b * true, tn::bool_, {1, 0}},
+        {"b + 1", b + 1, tn::int64, {2, 1}},
+        {"b + 0.5", b + 0.5, tn::float32, {1.5, 0.5}},
+        {"f16 + 1", f16 + 1, tn::float16, {2, 3}},
+        {"f16 * 0.5", f16 * 0.5, tn::float16, {0.5, 1}},
+        {"f32 + True", f32 + true, tn::float32, {2, 3}},
+        {"f32 + 1e300", f32 + 1e300, tn::float32, {INFINITY, INFINITY}},
+        {"f64 / 3", f64 / 3, tn::float64, {1.0 / 3, 2.0 / 3}},
+        {"i64 ** 2", tn::pow(i64, 2), tn::int64, {1, 4}},
+        {"i64 ** 0.5", tn::pow(i64, 0.5), tn::float32, {1, std::sqrt(2.0)}},
+        {"2 ** i64", tn::pow(2, i64), tn::int64, {2, 4}},
+        {"2.0 ** i64", tn::pow(2.0, i64), tn::float32, {2, 4}},
+        {"where(b, i64, 0)", tn::where(b, i64, 0), tn::int64, {1, 0}},
+        {"where(b, i64, 0.5)", tn::where(b, i64, 0.5), tn::float32, {1, 0.5}},
+        {"where(b, 1, 0)", tn::where(b, 1, 0), tn::int64, {1, 0}},
+        {"where(b, 1.0, 0.0)", tn::where(b, 1.0, 0.0), tn::float32, {1, 0}},
+        {"i64 > 1.5", i64 > 1.5, tn::bool_, {0, 1}},
+        {"b == 1", b == 1, tn::bool_, {1, 0}},
+        {"u8 == 257", u8.to(tn::int64) == 257, tn::bool_, {0, 0}},
+        {"i64 & 2", tn::bitwise_and(i64, 2), tn::int64, {0, 2}},
+    };
+    for (const Row& row : rows) {
+      SCOPED_TRACE(row.text);
+      EXPECT_STREQ(row.result.dtype().name(), row.dtype.name());
+      expect_near(row.result, row.values);
+    }
+    // In place the tensor keeps its dtype, where the result can be cast back.
+    expect_near(tn::add_(f16, 1.5), {2.5, 3.5});
+    EXPECT_EQ(f16.dtype(), tn::float16);
+    expect_near(tn::mul_(i32, 3), {3, 6});
+    expect_error([&] { tn::add_(i64, 0.5); }, "add_");
+    expect_error([&] { tn::div_(i64, 2); }, "float32");
+    expect_error([&] { tn::bitwise_and(f32, 1); }, "bitwise_and");
+  }
+}
+
+// host->call, as C has it.
+std::string call_error(const char* name, const std::vector<tn_value>& args, uint32_t n_results = 1) {
+  const tn_op* op = nullptr;
+  tn::check(tn::host()->find_op(name, &op));
+  std::vector<tn_value> results(n_results + 1);
+  tn_status* status =
+      tn::host()->call(op, args.data(), uint32_t(args.size()), results.data(), n_results);
+  if (status == nullptr) {
+    for (uint32_t i = 0; i < n_results; ++i) tn::host()->value_release(&results[i]);
+    return "";
+  }
+  EXPECT_EQ(tn::host()->status_code(status), TN_INVALID_ARGUMENT);
+  std::string text = tn::host()->status_message(status);
+  tn::host()->status_free(status);
+  return text;
+}
+
+TEST_F(Dispatch, ArgumentsThatDoNotFitTheSchemaAreNamed) {
+  using tn::detail::to_value;
+  Tensor x = tn::ones({2, 3});
+  const tn_value t = to_value(x), one = to_value(1), half = to_value(0.5), text = to_value("a");
+  const tn_value ints = to_value(tn::Ints{1, 2}), list = to_value(tn::Tensors(&x, 1));
+  tn_value null = t;
+  null.as.tensor = nullptr;
+  tn_value odd = t;
+  odd.kind = 99;
+
+  EXPECT_EQ(call_error("matmul", {t}),
+            "matmul: argument 'b' is missing: matmul(Tensor a, Tensor b) -> Tensor");
+  EXPECT_EQ(call_error("matmul", {}),
+            "matmul: argument 'a' is missing: matmul(Tensor a, Tensor b) -> Tensor");
+  EXPECT_EQ(call_error("matmul", {t, t, t}),
+            "matmul: 3 arguments, expected at most 2: matmul(Tensor a, Tensor b) -> Tensor");
+  EXPECT_EQ(call_error("matmul", {t, t}, 2),
+            "matmul: 2 results were asked for, it gives 1: matmul(Tensor a, Tensor b) -> Tensor");
+  EXPECT_EQ(call_error("matmul", {t, t}, 0),
+            "matmul: 0 results were asked for, it gives 1: matmul(Tensor a, Tensor b) -> Tensor");
+  struct Row {
+    const char* op;
+    std::vector<tn_value> args;
+    const char *argument, *found;
+  };
+  const Row rows[] = {
+      {"matmul", {t, one}, "'b'", "int 1"},
+      {"matmul", {t, null}, "'b'", "Tensor that is NULL"},
+      {"matmul", {t, to_value(tn::none)}, "'b'", "None"},
+      {"matmul", {list, t}, "'a'", "list of 1 Tensor"},
+      {"matmul", {t, odd}, "'b'", "value of unknown kind 99"},
+      {"add", {t, text}, "'y'", "str \"a\""},
+      {"leaky_relu", {t, text}, "'slope'", "str \"a\""},
+      {"sum", {t, one}, "'dims'", "int 1"},
+      {"transpose", {t, half, one}, "'dim0'", "float 0.5"},
+      {"cat", {t}, "'xs'", "Tensor"},
+      {"cat", {ints}, "'xs'", "list of 2 ints"},
+      {"zeros", {ints, text}, "'dtype'", "str \"a\""},
+      {"sum", {t, ints, one}, "'keepdim'", "int 1"},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(std::string(row.op) + " " + row.found);
+    std::string text = call_error(row.op, row.args);
+    EXPECT_EQ(text.rfind(std::string(row.op) + ": ", 0), 0u) << text;
+    EXPECT_NE(text.find(row.argument), std::string::npos) << text;
+    EXPECT_NE(text.find(row.found), std::string::npos) << text;
+  }
+  // A younger caller's defaults: an int is a float where one is wanted, None where it is optional.
+  EXPECT_EQ(call_error("leaky_relu", {t, one}), "");
+  EXPECT_EQ(call_error("linear", {t, t, to_value(tn::none)}), "");
+}
+
+TEST_F(Dispatch, PrimitivesNameTheirArguments) {
+  using tn::detail::to_value;
+  Tensor x = tn::ones({2, 3});
+  auto primitive = [](tn_primitive kind, const std::vector<tn_value>& args) {
+    tn_value result{};
+    tn_status* status = tn::host()->primitive(kind, args.data(), uint32_t(args.size()), &result, 1);
+    if (status == nullptr) {
+      tn::host()->value_release(&result);
+      return std::string();
+    }
+    std::string text = tn::host()->status_message(status);
+    tn::host()->status_free(status);
+    return text;
+  };
+  const tn_value t = to_value(x), text = to_value("a");
+  EXPECT_EQ(primitive(TN_MATMUL, {t}), "matmul: argument 1 (b) is missing, expected a tensor");
+  EXPECT_EQ(primitive(TN_PERMUTE, {t, text}),
+            "permute: argument 1 (dims) is str \"a\", expected a list of ints");
+  EXPECT_EQ(primitive(TN_SLICE, {t, to_value(0), to_value(0.5), to_value(1), to_value(1)}),
+            "slice: argument 2 (start) is float 0.5, expected an int");
+  EXPECT_EQ(primitive(TN_ELEMENTWISE, {}), "elementwise: argument 0 (expression) is missing");
+  EXPECT_NE(primitive(TN_SORT, {t}).find("reserved or unknown"), std::string::npos);
+  EXPECT_NE(primitive(77, {t}).find("reserved or unknown"), std::string::npos);
+  EXPECT_NE(primitive(-1, {t}).find("reserved or unknown"), std::string::npos);
+}
+
+TEST(PrimitivesOnly, KernelsOfOpsAreLeftOut) {
+  if (!primitives_only()) GTEST_SKIP() << "run with TENON_KERNELS=primitives";
+  load_kernels();
+  Tensor x = tn::ones({2, 3}), w = tn::ones({4, 3}), y;
+  Json calls = explained([&] { y = tn::linear_relu(x, w); });
+  expect_near(y, std::vector<double>(8, 3));
+  EXPECT_EQ(reasons_of(calls[0]), Texts{"TENON_KERNELS=primitives"});
+  EXPECT_TRUE(calls[0]["decomposed"].get<bool>());
+  EXPECT_EQ(kernel_of(calls[0]["calls"][1]), "cpu matmul");
+  calls = explained([&] { y = tn::call("dispatch_kernels.scaled", tn::ones({2})); });
+  expect_near(y, {2, 2});
+  EXPECT_EQ(reasons_of(calls.back()), Texts(3, "TENON_KERNELS=primitives"));
+  Tensor leaf = sample({2, 3}).requires_grad_(), target = tn::tensor({int64_t(0), int64_t(1)});
+  calls = explained([&] { y = tn::cross_entropy(leaf, target); });
+  EXPECT_TRUE(calls[0]["decomposed"].get<bool>());
+  gradcheck([&](const TensorList& in) { return tn::cross_entropy(in[0], target); }, {leaf});
+  expect_error([&] { tn::call("dispatch_kernels.fails", x); },
+               "fails: cpu has no kernel for this call: dispatch_kernels: TENON_KERNELS=primitives,"
+               " and the op has no decomposition");
+}
+
+}  // namespace

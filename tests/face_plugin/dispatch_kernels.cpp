@@ -1,0 +1,111 @@
+// Ops whose kernels disagree with their meaning on purpose, for dispatch_test: the value tells which
+// of them ran. Kernels that take and refuse what they should not, too.
+#include <tenon/plugin.hpp>
+
+#include <cstdio>
+
+namespace {
+
+using tenon::Call;
+using tenon::float32;
+using tenon::Layout;
+using tenon::Tensor;
+
+// y = x * by + mark, row by row as a kernel that believes its layout would write it.
+void scale(const Call& call, double mark) {
+  const tn_tensor* x = call.tensor(0);
+  const double by = call.n_args() > 1 ? call.arg<double>(1) : 2;
+  for (int64_t i = 0; i < x->numel; ++i) {
+    call.output_data<float>()[i] = float(static_cast<const float*>(x->data)[i] * by + mark);
+  }
+}
+
+int32_t four_at_most(void*, const tn_call* call, char* reason, size_t bytes) {
+  int64_t n = call->args[0].as.tensor->numel;
+  if (n <= 4) return 1;
+  std::snprintf(reason, bytes, "%d elements are more than 4", int(n));
+  return 0;
+}
+int32_t never(void*, const tn_call*, char*, size_t) { return 0; }
+
+}  // namespace
+
+TENON_PLUGIN(dispatch_kernels) {
+  // Three kernels, best first: +100 for few elements, +200 that knows an older schema, +300.
+  op("scaled(Tensor x, float by=2) -> Tensor").meaning([](Tensor x, double by) { return x * by; });
+  kernel("scaled", cpu, {.dtypes = float32, .priority = -1}, [](Call call) { scale(call, 300); });
+  kernel("scaled", cpu, {.dtypes = float32, .priority = 9, .supports = four_at_most},
+         [](Call call) { scale(call, 100); });
+  kernel("scaled(Tensor x) -> Tensor", cpu, {.dtypes = float32, .priority = 5},
+         [](Call call) { scale(call, 200); });
+  kernel("scaled", "ref", {.supports = never}, [](Call) { fail("this kernel is never run"); });
+
+  // Kernels that take dense tensors only: the host copies, both ways.
+  op("dense(Tensor x) -> Tensor").meaning([](Tensor x) { return x * 2; });
+  kernel("dense", cpu, {.layouts = Layout::contiguous}, [](Call call) {
+    if (!(call.tensor(0)->flags & TN_TENSOR_CONTIGUOUS)) fail("dense: the tensor is not dense");
+    scale(call, 0);
+  });
+  op("rows(Tensor x) -> Tensor").meaning([](Tensor x) { return x * 2; });
+  kernel("rows", cpu, {.layouts = rows_contiguous}, [](Call call) {
+    const tn_tensor* x = call.tensor(0);
+    if (x->strides[1] != 1) fail("rows: the last dimension is not dense");
+    for (int64_t i = 0; i < x->sizes[0]; ++i) {
+      for (int64_t k = 0; k < x->sizes[1]; ++k) {
+        call.output_data<float>()[i * x->sizes[1] + k] =
+            2 * static_cast<const float*>(x->data)[i * x->strides[0] + k];
+      }
+    }
+  });
+  op("dense_formula(Tensor x) -> Tensor", "x * 2").inplace();
+  for (const char* name : {"dense_formula", "dense_formula_"}) {
+    kernel(name, cpu, {.layouts = Layout::contiguous}, [](Call call) {
+      if (!(call.output()->flags & TN_TENSOR_CONTIGUOUS)) fail("dense: the output is not dense");
+      scale(call, 0);
+    });
+  }
+  op("dense_all_(Tensor(a!)[] xs) -> ()").no_gradient().meaning([](Tensors xs) {
+    for (uint32_t i = 0; i < xs.size(); ++i) xs[i] *= 2;
+  });
+  kernel("dense_all_", cpu, {.layouts = Layout::contiguous}, [](Call call) {
+    const tn_value& xs = call.get()->args[0];
+    for (uint32_t i = 0; i < xs.count; ++i) {
+      auto* data = static_cast<float*>(xs.as.tensors[i]->data);
+      for (int64_t k = 0; k < xs.as.tensors[i]->numel; ++k) data[k] *= 2;
+    }
+  });
+
+  // What kernels do wrong.
+  auto like = [](Tensor x) { return Meta(x); };
+  op("fails(Tensor x) -> Tensor").infer(like);
+  kernel("fails", cpu, {}, [](Call) { fail("the fan is off", TN_FAILED_PRECONDITION); });
+  op("sets_twice(Tensor x) -> Tensor").dynamic().no_gradient().infer(like);
+  kernel("sets_twice", cpu, {}, [](Call call) {
+    call.set_output(0, {1});
+    call.set_output(0, {1});
+  });
+  op("sets_nothing(Tensor x) -> Tensor").dynamic().no_gradient().infer(like);
+  kernel("sets_nothing", cpu, {}, [](Call) {});
+  op("sets_fixed(Tensor x) -> Tensor").infer(like);
+  kernel("sets_fixed", cpu, {}, [](Call call) { call.set_output(0, {1}); });
+  op("sets_huge(Tensor x) -> Tensor").dynamic().no_gradient().infer(like);
+  kernel("sets_huge", cpu, {}, [](Call call) { call.set_output(0, {INT64_MAX / 2, 4}); });
+  op("infers_huge(Tensor x) -> Tensor").infer([](Tensor) {
+    return Meta(std::vector<int64_t>{INT64_MAX, 2}, float32, cpu);
+  });
+  kernel("infers_huge", cpu, {}, [](Call) {});
+  op("gives_nothing(Tensor x) -> Tensor").meaning([](Tensor) { return Tensor(); });
+
+  op("borrows(Tensor x) -> Tensor").infer(like);
+  kernel("borrows", cpu, {}, [](Call call) {
+    auto* scratch = static_cast<float*>(call.workspace(uint64_t(call.tensor(0)->numel) * 4));
+    if (reinterpret_cast<uintptr_t>(scratch) % 64 != 0) fail("the workspace is not aligned");
+    for (int64_t i = 0; i < call.tensor(0)->numel; ++i) scratch[i] = 7;
+    for (int64_t i = 0; i < call.tensor(0)->numel; ++i) call.output_data<float>()[i] = scratch[i];
+  });
+  op("draws(Tensor x) -> Tensor").random().infer(like);
+  kernel("draws", cpu, {}, [](Call call) {
+    call.output_data<float>()[0] = float(call.get()->random->seed);
+    call.output_data<float>()[1] = float(call.get()->random->offset);
+  });
+}
