@@ -1,5 +1,5 @@
-// The trial of the ABI on paper: what cuDNN, oneDNN, CUDA graphs and memory without addresses would ask of it, by fakes of them
-// (tests/abi/fakes). docs/abi_trial.md tells what was learnt.
+// The trial of the ABI on paper: what cuDNN, oneDNN, CUDA graphs and memory without addresses would
+// ask of it, by fakes of them (tests/abi/fakes). docs/abi_trial.md tells what was learnt.
 #include <dlfcn.h>
 
 #include <cstdlib>
@@ -11,7 +11,9 @@ namespace {
 
 using tn::Device;
 
-std::string library() { return std::string(std::getenv("TENON_BUILD_DIR")) + "/tests/abi_fakes/libabi_fakes.so"; }
+std::string library() {
+  return std::string(std::getenv("TENON_BUILD_DIR")) + "/tests/abi_fakes/libabi_fakes.so";
+}
 
 // A variable or function that the plugin exports.
 template <typename T>
@@ -43,7 +45,8 @@ void expect_same(const Tensor& a, const Tensor& b, double tolerance = 1e-12) {
   if (a) expect_near(a, b.to_vector<double>(), tolerance);
 }
 
-// ---- Kernel pairs -------------------------------------------------------------------------------------------------------------
+// ---- Kernel pairs
+// --------------------------------------------------------------------------------
 
 Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, int64_t stride = 1) {
   return tn::call("fakes.conv1d", x, weight, bias, stride);
@@ -52,7 +55,9 @@ Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, int64_t
 TEST_F(Fakes, ConvolutionOfPairAndMeaning) {
   const TensorList in = {sample({2, 3, 7}), sample({4, 3, 3}, {}, 1), sample({4}, {}, 2)};
   // By hand: the first output of ones is the sum of the first window and the bias.
-  expect_near(conv1d(tn::ones({1, 2, 3}, tn::float64), tn::ones({1, 2, 2}, tn::float64), float64_tensor({0.5}, {1})), {4.5, 4.5});
+  expect_near(conv1d(tn::ones({1, 2, 3}, tn::float64), tn::ones({1, 2, 2}, tn::float64),
+                     float64_tensor({0.5}, {1})),
+              {4.5, 4.5});
   for (const char* name : {"cpu", "tape"}) {
     SCOPED_TRACE(name);
     exported<int>("fakes_pairs_refuse") = 1;
@@ -90,7 +95,8 @@ TEST_F(Fakes, BackwardGetsTheMaskOfWantedGradients) {
   const TensorList all = {x, weight, bias};
   for (uint32_t mask = 1; mask < 8; ++mask) {
     TensorList in;
-    for (uint32_t i = 0; i < 3; ++i) in.push_back(all[i].detach().requires_grad_((mask >> i & 1) != 0));
+    for (uint32_t i = 0; i < 3; ++i)
+      in.push_back(all[i].detach().requires_grad_((mask >> i & 1) != 0));
     conv1d(in[0], in[1], in[2]).sum().backward();
     EXPECT_EQ(wanted(), mask);
     for (uint32_t i = 0; i < 3; ++i) EXPECT_EQ(bool(in[i].grad()), (mask >> i & 1) != 0);
@@ -106,10 +112,23 @@ TEST_F(Fakes, SecondGradientsGoThroughTheMeaning) {
             {sample({1, 2, 5}), sample({2, 2, 3}, {}, 1), sample({2}, {}, 2)});
   gradcheck(
       [](const TensorList& in) {
-        auto [y, last] = tn::call<std::tuple<Tensor, Tensor>>("fakes.rnn", in[0], in[1], TensorList{in[2], in[3], in[4]});
+        auto [y, last] = tn::call<std::tuple<Tensor, Tensor>>("fakes.rnn", in[0], in[1],
+                                                              TensorList{in[2], in[3], in[4]});
         return y.sum() + (last * last).sum();
       },
-      {sample({3, 2, 2}), sample({1, 2, 2}, {}, 1), sample({2, 2}, {}, 2), sample({2, 2}, {}, 3), sample({2}, {}, 4)});
+      {sample({3, 2, 2}), sample({1, 2, 2}, {}, 1), sample({2, 2}, {}, 2), sample({2, 2}, {}, 3),
+       sample({2}, {}, 4)});
+}
+
+// A pair's backward only reads what was saved.
+TEST_F(Fakes, BackwardMayBeCalledAgain) {
+  Tensor x = sample({1, 1, 4}).requires_grad_(), weight = sample({1, 1, 2}, {}, 1);
+  Tensor y = conv1d(x, weight, {}).sum();
+  y.backward({}, /*retain_graph=*/true);
+  Tensor once = x.grad().clone();
+  y.backward();
+  expect_same(x.grad(), once * 2);
+  expect_error([&] { y.backward(); }, "retain_graph");
 }
 
 // What the backward does not read is not kept: x may be changed in place, the weight may not.
@@ -163,11 +182,13 @@ TEST_F(Fakes, RnnWithAReserve) {
     EXPECT_EQ(privates(), before + 1);
     expect_same(y, expected);
     expect_same(last, expected_last);
-    tn::backward(TensorList{y, last}, {.grad_outputs = TensorList{g.to(device), g_last.to(device)}});
+    tn::backward(TensorList{y, last},
+                 {.grad_outputs = TensorList{g.to(device), g_last.to(device)}});
     EXPECT_EQ(wanted(), (1u << 11) - 1);
     expect_same(r.x.grad(), plain.x.grad());
     expect_same(r.h0.grad(), plain.h0.grad());
-    for (size_t i = 0; i < r.weights.size(); ++i) expect_same(r.weights[i].grad(), plain.weights[i].grad());
+    for (size_t i = 0; i < r.weights.size(); ++i)
+      expect_same(r.weights[i].grad(), plain.weights[i].grad());
   }
 }
 
@@ -180,13 +201,16 @@ TEST_F(Fakes, RnnWithoutTheGradientOfAnOutput) {
   expect_same(r.h0.grad(), plain.h0.grad());
 }
 
-// ---- Packed weights -----------------------------------------------------------------------------------------------------------
+// ---- Packed weights
+// ------------------------------------------------------------------------------
 
 struct PackedWeights : Fakes {
   static int packed() { return exported<int>("fakes_packed"); }
   static int unpacked() { return exported<int>("fakes_unpacked"); }
   static uint64_t cached() { return tn::cpu.memory_stats().cached; }
-  static Tensor linear(const Tensor& x, const Tensor& weight) { return tn::call("fakes.packed_linear", x, weight); }
+  static Tensor linear(const Tensor& x, const Tensor& weight) {
+    return tn::call("fakes.packed_linear", x, weight);
+  }
 };
 
 TEST_F(PackedWeights, AreAttachedFoundAgainAndCounted) {
@@ -245,7 +269,8 @@ TEST_F(PackedWeights, AreSharedByThreads) {
   EXPECT_EQ(packed() - unpacked(), before + 1);
 }
 
-// ---- Graphs -------------------------------------------------------------------------------------------------------------------
+// ---- Graphs
+// --------------------------------------------------------------------------------------
 
 class Capture {
  public:
@@ -268,12 +293,21 @@ struct Graphs : Fakes {
   void SetUp() override { tape = Device("tape"); }
   static int recorded() { return exported<int>("fakes_recorded"); }
   // A kernel of the plugin, called as the host would inside a graph.
-  void launch(const char* kernel, const std::vector<tn_value>& args, const TensorList& outputs, const tn_random* random) {
+  void launch(const char* kernel, const std::vector<tn_value>& args, const TensorList& outputs,
+              const tn_random* random) {
     tn_stream* stream = nullptr;
     tn::check(tn::detail::api.device->current_stream(tape.value, &stream));
     const auto* out = reinterpret_cast<tn_tensor* const*>(outputs.data());
-    const tn_call call{sizeof(tn_call), uint32_t(args.size()), args.data(), out, uint32_t(outputs.size()), 0, stream, random,
-                       tn::host(), nullptr};
+    const tn_call call{sizeof(tn_call),
+                       uint32_t(args.size()),
+                       args.data(),
+                       out,
+                       uint32_t(outputs.size()),
+                       0,
+                       stream,
+                       random,
+                       tn::host(),
+                       nullptr};
     auto* fn = reinterpret_cast<tn_kernel_fn>(&exported<char>(kernel));
     tn::check(fn(nullptr, &call));
   }
@@ -282,7 +316,9 @@ struct Graphs : Fakes {
 
 TEST_F(Graphs, RecordWhatIsLaunchedAndReplayIt) {
   Tensor p = float64_tensor({1, 2}, {2}, tape), g = float64_tensor({10, 20}, {2}, tape);
-  const auto step = [&](const char* op) { tn::call<void>(op, TensorList{p}, TensorList{g}, 0.1, 1); };
+  const auto step = [&](const char* op) {
+    tn::call<void>(op, TensorList{p}, TensorList{g}, 0.1, 1);
+  };
   step("fakes.decay_step");
   expect_near(p, {0, 0});
   const int before = recorded();
@@ -321,15 +357,16 @@ TEST_F(Graphs, DynamicArgumentsAreInTheSchema) {
   expect_near(p, {0});
 }
 
-// Inside a graph a number that changes must be read when the graph runs: as one element on the device, which the host writes in stream
-// order before a launch.
+// Inside a graph a number that changes must be read when the graph runs: as one element on the
+// device, which the host writes in stream order before a launch.
 TEST_F(Graphs, DynamicArgumentsAsElementsOnTheDevice) {
   Tensor p = float64_tensor({0}, {1}, tape), g = float64_tensor({1}, {1}, tape);
   Tensor lr = tn::tensor(0.5, tape), step = tn::tensor(int64_t{1}, tape);
   const TensorList ps = {p}, gs = {g};
   using tn::detail::to_value;
   Capture capture(tape);
-  launch("fakes_decay_step", {to_value(ps), to_value(gs), to_value(lr), to_value(step)}, {}, nullptr);
+  launch("fakes_decay_step", {to_value(ps), to_value(gs), to_value(lr), to_value(step)}, {},
+         nullptr);
   capture.end();
   capture.launch();
   expect_near(p, {-0.5});
@@ -339,7 +376,8 @@ TEST_F(Graphs, DynamicArgumentsAsElementsOnTheDevice) {
   expect_near(p, {-2.5});
 }
 
-// The bits of a launch of a graph are those of calls outside of one with the state that is on the device then.
+// The bits of a launch of a graph are those of calls outside of one with the state that is on the
+// device then.
 TEST_F(Graphs, RandomStateOnTheDevice) {
   const auto bits = [](const tn::RandomState& state, Device device) {
     tn::set_random_state(state);
@@ -358,7 +396,8 @@ TEST_F(Graphs, RandomStateOnTheDevice) {
   EXPECT_EQ(y.to_vector<int32_t>(), bits({7, 4}, tn::cpu));
 }
 
-// ---- Memory without addresses -------------------------------------------------------------------------------------------------
+// ---- Memory without addresses
+// --------------------------------------------------------------------
 
 TEST_F(Fakes, MemoryWithoutAddresses) {
   const Device blank("blank");
@@ -369,7 +408,8 @@ TEST_F(Fakes, MemoryWithoutAddresses) {
   Tensor row = x[1];
   EXPECT_EQ(row.get()->data, nullptr);
   EXPECT_EQ(row.get()->byte_offset, 12u);
-  EXPECT_EQ(tn::detail::api.tensor->storage_memory(row.get()->storage), tn::detail::api.tensor->storage_memory(x.get()->storage));
+  EXPECT_EQ(tn::detail::api.tensor->storage_memory(row.get()->storage),
+            tn::detail::api.tensor->storage_memory(x.get()->storage));
   expect_near(row, {3, 4, 5});
   expect_near(row * 2 + x, {6, 9, 12, 9, 12, 15});
   expect_near((x.t() * -1).relu(), {0, 0, 0, 0, 0, 0});

@@ -123,6 +123,7 @@ TEST_F(CliTest, WhatIsWrongInTheDataIsNamedWithItsLine) {
   EXPECT_HAS(message("1,2,3\n\n1,2,3\n"), "data.csv:2: the line is empty");
   EXPECT_HAS(message("1,2,3\n1,2,0.5\n"), "data.csv:2: column 3: 0.5 is not a class");
   EXPECT_HAS(message(""), "data.csv: has no rows");
+  EXPECT_HAS(message("1,2,3\n"), "t.json:3: data: ");
   EXPECT_HAS(message("1,2,3\n1,2,3\n1,2,3\n"), "[2, 2]");  // two columns where the model takes 64
   fs::remove(path("data.csv"));
   const Outcome run = tenon("train " + path("t.json"));

@@ -150,6 +150,23 @@ TEST_F(Dispatch, WritesBackWhatAKernelWroteIntoACopy) {
   EXPECT_GT(x.version(), version);
 }
 
+// Kernels of primitives have their predicates too, and layouts where a primitive has tensors.
+TEST_F(Dispatch, PrimitivesChooseAmongKernels) {
+  Tensor a = tn::arange(0, 34).to(tn::float32).view({17, 2}).t(), b = tn::ones({17, 3}), y;
+  Json calls = explained([&] { y = tn::matmul(a, b); });
+  // The sums of 0, 2 .. 32 and of 1, 3 .. 33.
+  expect_near(y, {272, 272, 272, 289, 289, 289});
+  const Json& inner = calls[0]["calls"][0];
+  EXPECT_EQ(inner["call"], "matmul");
+  EXPECT_EQ(kernel_of(inner), "dispatch_kernels matmul");
+  EXPECT_EQ(inner["notes"], Json({"layout copy of [1, 2, 17] for dispatch_kernels"}));
+  EXPECT_EQ(reasons_of(inner), Texts{"lower priority"});
+  expect_near(tn::matmul(tn::ones({4, 2, 17}), b.expand({4, 17, 3})), std::vector<double>(24, 17));
+  calls = explained([&] { y = tn::matmul(b, tn::ones({3, 2})); });
+  EXPECT_EQ(kernel_of(calls.back()["calls"][0]), "cpu matmul");
+  EXPECT_EQ(reasons_of(calls.back()["calls"][0]), Texts{"a depth of 17 is all it knows"});
+}
+
 TEST_F(Dispatch, FusedLinearReluHasAKernelOnCpuAndDecomposesElsewhere) {
   for (tn::Device d : devices()) {
     SCOPED_TRACE(d.name());

@@ -7,6 +7,11 @@
 
 namespace {
 
+struct ClampGrad : tn::Function<ClampGrad> {
+  static Tensor forward(Context&, Tensor x) { return x; }
+  static Tensor backward(Context&, Tensor g) { return tn::clamp(g, -1, 1); }
+};
+
 TEST(Tensor, FromValues) {
   load_all();
   Tensor t = tn::tensor({{1.f, 2.f, 3.f}, {4.f, 5.f, 6.f}});
@@ -44,6 +49,22 @@ TEST(Tensor, HandlesShareAndMove) {
   EXPECT_FALSE(c.same_storage(a));
   c.copy_(tn::tensor({7.0, 8.0}));
   expect_near(c, {7, 8});
+}
+
+TEST(Tensor, HandlesReleaseWhatTheyHold) {
+  load_all();
+  auto work = [] {
+    Tensor x = tn::randn({64, 64}).requires_grad_();
+    auto [a, b] = tn::chunk<2>(tn::matmul(x, x), 1);
+    Tensor y = tn::cat({tn::softmax(a), b + 1.0, ClampGrad::apply(a)}, 1);
+    y.register_hook([](Tensor g) { return g * 2; });
+    tn::grad(y.sum(), x, {.create_graph = true}).sum().backward();
+    EXPECT_THROW(tn::matmul(y, tn::ones({7, 7})), tn::Error);
+  };
+  work();
+  uint64_t before = tn::cpu.memory_stats().allocated;
+  for (int i = 0; i < 3; ++i) work();
+  EXPECT_EQ(tn::cpu.memory_stats().allocated, before);
 }
 
 TEST(Tensor, HalvesAreReadAsNumbers) {
@@ -221,11 +242,6 @@ TEST(Autograd, AnomalyModeNamesTheCall) {
   Tensor y = tn::sqrt(x) * 0;
   expect_error([&] { y.backward(); }, "sqrt");
 }
-
-struct ClampGrad : tn::Function<ClampGrad> {
-  static Tensor forward(Context&, Tensor x) { return x; }
-  static Tensor backward(Context&, Tensor g) { return tn::clamp(g, -1, 1); }
-};
 
 struct Scaled : tn::Function<Scaled> {
   struct Context : tn::Context {

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "autograd/node.h"
 #include "autograd/prim.h"
 #include "base/text.h"
 #include "dispatch/explain.h"
@@ -49,13 +50,18 @@ tn_amp_class class_of(const Op* op, const AutocastScope& scope) {
 // Casts one tensor, with its gradient; float64 stays what it is, as does everything that is not a float.
 TensorRef cast_tensor(Tensor* t, tn_dtype dtype, AutocastScope& scope) {
   if (!is_float(t->dtype) || t->dtype == TN_FLOAT64 || t->dtype == dtype) return TensorRef::retaining(t);
-  explain_note("cast {} {} to {}", dtype_name(t->dtype), sizes_text(t), dtype_name(dtype));
+  const auto convert = [&] {
+    explain_note("cast {} {} to {}", dtype_name(t->dtype), sizes_text(t), dtype_name(dtype));
+    return prim::convert(t, t->device, dtype);
+  };
   const bool keep = t->is_leaf() && t->requires_grad() && dtype == scope.lower && t->dtype == TN_FLOAT32 &&
                     (thread_state.modes & (kModeNoGrad | kModeInference)) == 0;
-  if (!keep) return prim::convert(t, t->device, dtype);
+  if (!keep) return convert();
   auto& kept = (*scope.casts)[t];
-  if (!kept.cast || kept.version != t->version() || kept.cast->dtype != dtype) {
-    kept = {TensorRef::retaining(t), t->version(), prim::convert(t, t->device, dtype)};
+  // A backward within the scope has used up the cast's node.
+  const bool used = kept.cast && kept.cast->grad_fn != nullptr && grad_fn_of(kept.cast.get())->released;
+  if (!kept.cast || used || kept.version != t->version() || kept.cast->dtype != dtype) {
+    kept = {TensorRef::retaining(t), t->version(), convert()};
   }
   return kept.cast;
 }
@@ -128,8 +134,11 @@ Status enter_autocast(tn_device device, tn_dtype lower, const char* policy) {
   TN_TRY(check_device(device));
   const DeviceType& type = *device_type(device.type);
   if (lower == TN_DTYPE_NONE) lower = device.type <= TN_DEVICE_META ? tn_dtype{TN_BFLOAT16} : type.def.lower_precision;
-  if (lower != TN_FLOAT16 && lower != TN_BFLOAT16) {
+  if (lower == TN_DTYPE_NONE) {
     return error(TN_UNSUPPORTED, "autocast: {} states no lower precision; give float16 or bfloat16", type.name);
+  }
+  if (lower != TN_FLOAT16 && lower != TN_BFLOAT16) {
+    return invalid("autocast: {} is no lower precision; expected float16 or bfloat16", dtype_name(lower));
   }
   const tn_amp_policy_def* found = nullptr;
   if (policy != nullptr) {

@@ -10,8 +10,8 @@ namespace {
 // Keeps scalars and saved tensors inline: this node is made once per recorded call of the hot path.
 class ElementwiseNode final : public Node {
  public:
-  static constexpr uint32_t kInlineSaved = 4;
-  static constexpr uint32_t kInlineScalars = 4;
+  static constexpr uint32_t kInlineSaved = 3;
+  static constexpr uint32_t kInlineScalars = 3;
 
   ElementwiseNode(const Op* op, const Expression& expression) : op_(op), expression_(expression) {}
   ~ElementwiseNode() override { release_saved(); }
@@ -24,17 +24,13 @@ class ElementwiseNode final : public Node {
   Status backward(Tensor* const* grads, Tensor** results) override;
   void release_saved() override;
 
-  static void* operator new(size_t bytes) {
-    static_assert(sizeof(ElementwiseNode) <= kBytes);
-    return bytes <= kBytes ? NodePool::allocate() : ::operator new(bytes);
-  }
-  static void operator delete(void* p) { NodePool::free(p); }
+  static void* operator new(size_t) { return Pool<kBytes, 64>::allocate(); }
+  static void operator delete(void* p) { Pool<kBytes, 64>::free(p); }
 
  private:
   Status zero_gradients(Tensor* const* grads, Tensor** results);
 
-  static constexpr size_t kBytes = 512;
-  using NodePool = Pool<kBytes, 64>;
+  static constexpr size_t kBytes = 384;  // of a block; checked below
 
   SavedTensor* saved() { return more_saved_ ? more_saved_.get() : saved_; }
   tn_value* scalars() { return more_scalars_ ? more_scalars_.get() : scalars_; }
@@ -50,6 +46,8 @@ class ElementwiseNode final : public Node {
   std::unique_ptr<tn_value[]> more_scalars_;
   std::unique_ptr<TensorInfo[]> infos_;       // of the wanted operands, unless same_
 };
+
+static_assert(sizeof(ElementwiseNode) <= 384);
 
 Status ElementwiseNode::prepare(std::span<const tn_value> args, const ElementwisePlan& plan, Edge* edges,
                                 uint64_t wanted) {
@@ -215,7 +213,9 @@ Status record_elementwise(const Op* op, const Expression& e, std::span<const tn_
       TN_TRY(check_writable(what, as_tensor(args[plan.operand_args[plan.inplace_operand[r]]].as.tensor)));
     }
   }
-  TN_TRY(refuse_inference(what, args));
+  bool inference = false;
+  for (const tn_value& v : args) inference |= v.kind == TN_TENSOR && (v.as.tensor->flags & TN_TENSOR_INFERENCE) != 0;
+  if (inference) [[unlikely]] return refuse_inference(what, args);
   EdgeBuffer buffer;
   Edge* edges = buffer.edges;
   uint64_t wanted = 0;
@@ -242,6 +242,10 @@ Status record_elementwise(const Op* op, const Expression& e, std::span<const tn_
   const tn_device device = outputs[0]->device;
   if (device.type != TN_DEVICE_CPU || (thread_state.modes & kModeAnomaly) != 0) [[unlikely]] {
     note_forward(node.get(), args, device);
+  }
+  if (plan.n_outputs == 1 && !plan.any_inplace && is_float(outputs[0]->dtype)) [[likely]] {
+    give_history(outputs[0], node.take());
+    return nullptr;
   }
   for (uint32_t r = 0; r < plan.n_outputs; ++r) {
     if (!is_float(outputs[r]->dtype)) continue;

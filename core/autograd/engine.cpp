@@ -18,12 +18,23 @@ namespace tenon {
 // backwards may share nodes: nested ones, or threads), else a map does.
 struct BackwardRun {
   struct Slot {
-    Node* node;               // owned
+    Node* node;               // alive: the roots are held, and each node holds those below it
     uint32_t waits = 0;       // edges into the node that have not delivered
     bool needed = true;
-    int32_t target = -1;      // index of a wanted input that is output `target_output` of the node; more in `targets`
     Tensor* grad = nullptr;   // of output 0, owned
-    std::vector<Tensor*> more;  // of outputs 1..., owned
+    std::unique_ptr<std::vector<Tensor*>> more;  // of outputs 1..., owned; NULL: none came yet
+
+    Tensor*& place(uint32_t output) {
+      if (output == 0) return grad;
+      if (more == nullptr) more = std::make_unique<std::vector<Tensor*>>();
+      if (more->size() < output) more->resize(output);
+      return (*more)[output - 1];
+    }
+    // NULL: none came.
+    Tensor* gradient(uint32_t output) const {
+      if (output == 0) return grad;
+      return more != nullptr && output <= more->size() ? (*more)[output - 1] : nullptr;
+    }
   };
   struct Target {
     uint32_t slot;
@@ -42,11 +53,10 @@ struct BackwardRun {
     for (Slot& s : slots) {
       if (s.node->run.load(std::memory_order_relaxed) == this) s.node->run.store(nullptr, std::memory_order_release);
       if (s.grad != nullptr) s.grad->release();
-      for (Tensor* t : s.more) {
-        if (t != nullptr) t->release();
+      for (uint32_t i = 1; s.more != nullptr && i <= s.more->size(); ++i) {
+        if (Tensor* t = s.gradient(i)) t->release();
       }
     }
-    for (Slot& s : slots) s.node->release();
   }
 
   // The node's slot, or -1 when it has none yet.
@@ -59,7 +69,6 @@ struct BackwardRun {
 
   uint32_t add(Node* node) {
     const auto number = static_cast<uint32_t>(slots.size());
-    node->retain();
     slots.push_back({});
     slots.back().node = node;
     BackwardRun* nobody = nullptr;
@@ -176,8 +185,7 @@ void BackwardRun::mark_needed() {
 }
 
 Status BackwardRun::deliver(Slot& slot, uint32_t output, TensorRef grad) {
-  if (output >= slot.more.size() + 1) slot.more.resize(output);
-  Tensor*& place = output == 0 ? slot.grad : slot.more[output - 1];
+  Tensor*& place = slot.place(output);
   if (place == nullptr) {
     place = grad.take();
     return nullptr;
@@ -192,8 +200,7 @@ Status BackwardRun::run_hooks(Slot& slot) {
   // By index: a hook may add hooks.
   for (size_t h = 0; h < slot.node->extras().hooks.size(); ++h) {
     const GradHook hook = slot.node->extras().hooks[h];
-    if (hook.output > slot.more.size()) continue;
-    Tensor* grad = hook.output == 0 ? slot.grad : slot.more[hook.output - 1];
+    Tensor* grad = slot.gradient(hook.output);
     if (grad == nullptr) continue;
     tn_tensor* replacement = nullptr;
     if (Status status = hook.fn(hook.self, grad, &replacement)) return status;
@@ -203,7 +210,7 @@ Status BackwardRun::run_hooks(Slot& slot) {
       return invalid("a hook on a gradient of {} gave {}, expected {}", slot.node->name(), tensor_text(replacement),
                      tensor_text(grad));
     }
-    Tensor*& place = hook.output == 0 ? slot.grad : slot.more[hook.output - 1];
+    Tensor*& place = slot.place(hook.output);
     place->release();
     place = replaced.take();
   }
@@ -218,8 +225,7 @@ Status BackwardRun::run_node(uint32_t number) {
   }
   for (const Target& t : targets) {
     if (t.slot != number) continue;
-    const Slot& s = slots[number];
-    Tensor* grad = t.output == 0 ? s.grad : t.output <= s.more.size() ? s.more[t.output - 1] : nullptr;
+    Tensor* grad = slots[number].gradient(t.output);
     if (grad != nullptr && captured[t.input] == nullptr) {
       grad->retain();
       captured[t.input] = grad;
@@ -230,17 +236,13 @@ Status BackwardRun::run_node(uint32_t number) {
   Tensor* inline_grads[kInline];
   std::vector<Tensor*> more_grads(n_outputs > kInline ? n_outputs : 0);
   Tensor** grads = n_outputs > kInline ? more_grads.data() : inline_grads;
-  std::vector<Tensor*> rest;
-  for (uint32_t i = 1; i < n_outputs; ++i) grads[i] = nullptr;
-  bool any = slots[number].grad != nullptr;
-  grads[0] = std::exchange(slots[number].grad, nullptr);
-  if (!slots[number].more.empty()) {
-    rest = std::move(slots[number].more);
-    for (size_t i = 0; i < rest.size() && i + 1 < n_outputs; ++i) {
-      grads[i + 1] = rest[i];
-      any = any || rest[i] != nullptr;
-    }
+  bool any = false;
+  for (uint32_t i = 0; i < n_outputs; ++i) {
+    grads[i] = slots[number].gradient(i);
+    any = any || grads[i] != nullptr;
   }
+  slots[number].grad = nullptr;
+  slots[number].more.reset();
   const uint32_t n_edges = node->n_edges();
   Tensor* inline_results[kInline];
   std::vector<Tensor*> more_results(n_edges > kInline ? n_edges : 0);

@@ -77,7 +77,7 @@ class Node : public Counted {
   void destroy() final;
 
  private:
-  static constexpr uint32_t kInlineEdges = 4;
+  static constexpr uint32_t kInlineEdges = 3;
   uint32_t n_edges_ = 0;
   Edge* edges_ = inline_edges_;
   Edge inline_edges_[kInlineEdges];

@@ -29,6 +29,11 @@ Edge gradient_edge(Tensor* t);
 
 // A fresh output gets its node (one reference is taken from the caller: retain per output).
 void set_history(Tensor* output, Node* node, uint32_t number);
+// The same for the one new output of a call, which takes the node over.
+inline void give_history(Tensor* output, Node* node) {
+  output->grad_fn = node;
+  output->flags = (output->flags | TN_TENSOR_REQUIRES_GRAD) & ~uint32_t{TN_TENSOR_LEAF};
+}
 // A tensor that was written in place: it, and the base it is a view of, get the node; edge `written` of the node belonged to the
 // tensor before.
 [[nodiscard]] Status rebase_history(Tensor* tensor, Node* node, uint32_t number, uint32_t written);

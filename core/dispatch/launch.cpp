@@ -21,13 +21,25 @@ void note_dtype(const tn_tensor* t, uint32_t* bits) {
   if (t != nullptr) *bits |= TN_DTYPE_BIT(t->dtype);
 }
 
-// The dtypes among the tensors of the arguments.
+void note_dtypes(const tn_operand* operands, uint32_t n, uint32_t* bits) {
+  for (uint32_t i = 0; i < n; ++i) *bits |= TN_DTYPE_BIT(operands[i].dtype);
+}
+
+// The dtypes among the tensors of the arguments, and the operands of loops.
 uint32_t dtype_bits(std::span<const tn_value> args) {
   uint32_t bits = 0;
   for (const tn_value& v : args) {
     if (v.kind == TN_TENSOR) note_dtype(v.as.tensor, &bits);
     if (v.kind == TN_TENSORS) {
       for (uint32_t i = 0; i < v.count; ++i) note_dtype(v.as.tensors[i], &bits);
+    }
+    if (v.kind == TN_LOOP) {
+      const tn_program* p = v.as.loop->program;
+      note_dtypes(v.as.loop->operands, p->n_outputs + p->n_inputs, &bits);
+    }
+    if (v.kind == TN_REDUCTION) {
+      const tn_program* p = v.as.reduction->prologue;
+      note_dtypes(v.as.reduction->operands, 1 + (p != nullptr ? p->n_inputs : 1), &bits);
     }
   }
   return bits;
@@ -112,6 +124,7 @@ std::string refuses(const Kernel& kernel, const Op* op, std::span<const tn_value
     call.size = sizeof(tn_call);
     call.args = args.data();
     call.n_args = static_cast<uint32_t>(args.size());
+    call.host = &host_table();
     call.op = op;
     if (def.supports(def.self, &call, reason, sizeof(reason)) == 0) {
       return reason[0] != '\0' ? reason : "refused without a reason";
@@ -411,7 +424,9 @@ class Cloner {
     tn_value* args = copy(from->args, from->n_args);
     for (uint32_t i = 0; i < from->n_args; ++i) value(from->args[i], args != nullptr ? &args[i] : nullptr);
     tn_tensor* const* outputs = tensors(from->outputs, from->n_outputs);
-    const tn_random* random = from->random != nullptr ? copy(from->random, 1) : nullptr;
+    tn_random* random = from->random != nullptr ? copy(from->random, 1) : nullptr;
+    const tn_tensor* state = from->random != nullptr ? tensor(from->random->state) : nullptr;
+    if (random != nullptr) random->state = state;
     if (to != nullptr) {
       to->args = args;
       to->outputs = outputs;

@@ -19,8 +19,9 @@ struct Shape {
                                      Shape* shape);
 
 inline bool same_sizes(const tn_tensor* t, std::span<const int64_t> sizes) {
-  return t->ndim == static_cast<int32_t>(sizes.size()) &&
-         __builtin_memcmp(t->sizes, sizes.data(), sizes.size() * sizeof(int64_t)) == 0;
+  bool same = t->ndim == static_cast<int32_t>(sizes.size());
+  for (int32_t d = 0; same && d < t->ndim; ++d) same = t->sizes[d] == sizes[d];
+  return same;
 }
 
 // Storage of a launch's loop, on the caller's stack; left uninitialized on purpose.

@@ -21,7 +21,7 @@ bool is_kernel_primitive(tn_primitive kind) {
 }
 
 // The one way in which the op says what it means.
-Status op_kind(const tn_op_def& def, const std::string& name, OpKind* kind) {
+Status op_kind(const tn_op_def& def, const Schema& schema, const std::string& name, OpKind* kind) {
   std::string ways;
   int count = 0;
   const auto way = [&](bool there, OpKind k, const char* text) {
@@ -36,7 +36,10 @@ Status op_kind(const tn_op_def& def, const std::string& name, OpKind* kind) {
   if (count > 1) return invalid("op '{}' has {}; it must be one of them", name, ways);
   if (count == 0) {
     *kind = OpKind::kKernels;
-    if (def.infer == nullptr) {
+    // Outputs that are arguments need no inference.
+    const bool makes = std::any_of(schema.returns.begin(), schema.returns.end(),
+                                   [](const Argument& result) { return !result.written; });
+    if (def.infer == nullptr && makes) {
       return invalid(
           "op '{}' has no meaning: give an expression, a primitive, a view, a decomposition, or "
           "infer where kernels alone compute it",
@@ -232,7 +235,7 @@ Status stage_op(const tn_op_def& def, const std::string& plugin, StagedOps* stag
   }
   const std::string name = plugin + "." + schema.name;
   OpKind kind;
-  TN_TRY(op_kind(def, name, &kind));
+  TN_TRY(op_kind(def, schema, name, &kind));
   TN_TRY(check_flags(def, name, kind));
   TN_TRY(check_signature(schema, name, kind));
   TN_TRY(stage_name(name, staged));

@@ -96,6 +96,7 @@ Status import_dlpack(void* managed, Tensor** tensor) {
                  d.dtype.bits, d.dtype.lanes);
   }
   if (d.ndim < 0 || d.ndim > TN_MAX_RANK) return invalid("dlpack: {} dimensions, expected 0 to {}", d.ndim, TN_MAX_RANK);
+  if (d.shape == nullptr && d.ndim > 0) return invalid("dlpack: shape is NULL for {} dimensions", d.ndim);
   const std::span<const int64_t> sizes(d.shape, static_cast<size_t>(d.ndim));
   int64_t numel;
   TN_TRY(count_elements("dlpack", sizes, dtype, &numel));

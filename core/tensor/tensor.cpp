@@ -5,8 +5,6 @@
 namespace tenon {
 namespace {
 
-using TensorPool = Pool<sizeof(Tensor), 64>;
-
 bool row_major(std::span<const int64_t> sizes, const int64_t* strides) {
   int64_t expected = 1;
   for (size_t d = sizes.size(); d-- > 0;) {
@@ -59,33 +57,6 @@ Tensor* make_tensor(tn_storage* storage, std::span<const int64_t> sizes, const i
   t->base = nullptr;
   t->grad_fn_version = 0;
   t->view_flags = 0;
-  return t;
-}
-
-Tensor* make_tensor_like(tn_storage* storage, const Tensor* model, tn_dtype dtype) {
-  if (model->ndim > kInlineRank || storage->device.type != TN_DEVICE_CPU) [[unlikely]] {
-    return make_tensor(storage, model->size_span(), nullptr, 0, dtype);
-  }
-  auto* t = static_cast<Tensor*>(TensorPool::allocate());
-  t->data = storage->memory;
-  t->sizes = t->inline_dims;
-  t->strides = t->inline_dims + model->ndim;
-  t->numel = model->numel;
-  t->ndim = model->ndim;
-  t->dtype = dtype;
-  t->device = storage->device;
-  t->flags = TN_TENSOR_LEAF | TN_TENSOR_CONTIGUOUS;
-  t->reserved = 0;
-  t->storage = storage;
-  t->byte_offset = 0;
-  t->refs.store(1, std::memory_order_relaxed);
-  t->output_number = 0;
-  t->grad_fn = nullptr;
-  t->meta = nullptr;
-  t->base = nullptr;
-  t->grad_fn_version = 0;
-  t->view_flags = 0;
-  for (int32_t d = 0; d < 2 * model->ndim; ++d) t->inline_dims[d] = model->sizes[d];
   return t;
 }
 

@@ -52,6 +52,7 @@ struct Tensor : tn_tensor {
 inline constexpr uint32_t kViewNoGrad = 1;
 
 using TensorRef = Ref<Tensor>;
+using TensorPool = Pool<sizeof(Tensor), 64>;
 
 inline Tensor* as_tensor(tn_tensor* t) { return static_cast<Tensor*>(t); }
 inline const Tensor* as_tensor(const tn_tensor* t) { return static_cast<const Tensor*>(t); }
@@ -61,7 +62,32 @@ Tensor* make_tensor(tn_storage* storage, std::span<const int64_t> sizes, const i
                     int64_t offset, tn_dtype dtype);
 
 // Row-major, with the sizes of `model`, which is row-major too: its header copied, instead of computed.
-Tensor* make_tensor_like(tn_storage* storage, const Tensor* model, tn_dtype dtype);
+inline Tensor* make_tensor_like(tn_storage* storage, const Tensor* model, tn_dtype dtype) {
+  if (model->ndim > kInlineRank || storage->device.type != TN_DEVICE_CPU) [[unlikely]] {
+    return make_tensor(storage, model->size_span(), nullptr, 0, dtype);
+  }
+  auto* t = static_cast<Tensor*>(TensorPool::allocate());
+  t->data = storage->memory;
+  t->sizes = t->inline_dims;
+  t->strides = t->inline_dims + model->ndim;
+  t->numel = model->numel;
+  t->ndim = model->ndim;
+  t->dtype = dtype;
+  t->device = storage->device;
+  t->flags = TN_TENSOR_LEAF | TN_TENSOR_CONTIGUOUS;
+  t->reserved = 0;
+  t->storage = storage;
+  t->byte_offset = 0;
+  t->refs.store(1, std::memory_order_relaxed);
+  t->output_number = 0;
+  t->grad_fn = nullptr;
+  t->meta = nullptr;
+  t->base = nullptr;
+  t->grad_fn_version = 0;
+  t->view_flags = 0;
+  for (int32_t d = 0; d < 2 * model->ndim; ++d) t->inline_dims[d] = model->sizes[d];
+  return t;
+}
 
 // The number of elements; an error for negative sizes, more than TN_MAX_RANK dimensions, or more bytes than int64 holds.
 [[nodiscard]] Status count_elements(const char* what, std::span<const int64_t> sizes, tn_dtype dtype,

@@ -16,16 +16,22 @@ Tensor range(Operand start, Operand end, Operand step, Dtype dtype, Device devic
   double distance = as_double(end) - as_double(start), stride = as_double(step);
   if (stride == 0) fail("arange: step is 0");
   double steps = std::ceil(distance / stride);
-  if (!(steps >= 0)) {
+  bool reached = steps >= 0;
+  int64_t n = steps >= 0 && steps < 0x1p62 ? int64_t(steps) : 0;
+  if (ints) {  // in integers: doubles lose the last digits of large ones
+    int64_t from = start.value().as.i, to = end.value().as.i;
+    bool up = stride > 0;
+    reached = up ? from <= to : from >= to;
+    // Unsigned: the way may be longer than an int64 counts.
+    uint64_t by = uint64_t(step.value().as.i), way = uint64_t(to) - uint64_t(from);
+    if (!up) by = 0 - by, way = 0 - way;
+    n = way == 0 ? 0 : int64_t((way - 1) / by + 1);
+  }
+  if (!reached) {
     fail("arange: " + std::to_string(as_double(end)) + " cannot be reached from " +
          std::to_string(as_double(start)) + " by steps of " + std::to_string(stride));
   }
   if (steps >= 0x1p62) fail("arange: more elements than memory holds");
-  int64_t n = int64_t(steps);
-  if (ints) {  // in integers: doubles lose the last digits of large ones
-    int64_t by = step.value().as.i, way = end.value().as.i - start.value().as.i;
-    n = by > 0 ? (way + by - 1) / by : (way + by + 1) / by;
-  }
   if (!dtype) dtype = ints ? int64 : float32;
   return prim::iota(n, Number(start), Number(step), dtype, device);
 }

@@ -165,7 +165,9 @@ Tensor joined(Tensors xs, int64_t dim) {
            x.device().name() + ", expected sizes of " + sizes_text(first.sizes()) +
            " except along " + std::to_string(d) + ", on " + first.device().name());
     }
-    sizes[size_t(d)] += x.size(d);
+    if (__builtin_add_overflow(sizes[size_t(d)], x.size(d), &sizes[size_t(d)])) {
+      fail("cat: the sizes along " + std::to_string(d) + " add up to more than 63 bits hold");
+    }
   }
   Tensor result = Tensor::empty(sizes, dtype, first.device());
   int64_t at = 0;

@@ -71,6 +71,10 @@ void prepare(Training& training, const std::string& file, const std::string& dev
   std::tie(training.train, training.test) =
       data::csv(data.csv, {.label = data.label, .scale = data.scale, .header = data.header})
           .hold_out(data.test_every);
+  if (training.train.size() == 0) {
+    fail_at(config.file, data.line,
+            fmt::format("data: {} has one line, and test_every keeps it for the test", data.csv));
+  }
   manual_seed(config.seed);
   make_model(training);
   make_optimizer(training);

@@ -26,6 +26,13 @@ int32_t four_at_most(void*, const tn_call* call, char* reason, size_t bytes) {
   std::snprintf(reason, bytes, "%d elements are more than 4", int(n));
   return 0;
 }
+// A depth that no other test has.
+int32_t depth_17(void*, const tn_call* call, char* reason, size_t bytes) {
+  const tn_tensor* a = call->args[0].as.tensor;
+  if (a->sizes[a->ndim - 1] == 17 && a->dtype == TN_FLOAT32) return 1;
+  std::snprintf(reason, bytes, "a depth of 17 is all it knows");
+  return 0;
+}
 int32_t never(void*, const tn_call*, char*, size_t) { return 0; }
 
 }  // namespace
@@ -75,6 +82,20 @@ TENON_PLUGIN(dispatch_kernels) {
     }
   });
 
+  kernel(TN_MATMUL, "cpu", {.layouts = Layout::contiguous, .priority = 1, .supports = depth_17},
+         [](Call call) {
+           const tn_tensor *a = call.tensor(0), *b = call.tensor(1);
+           int64_t m = a->sizes[1], k = a->sizes[2], n = b->sizes[2];
+           for (int64_t i = 0; i < a->sizes[0] * m * n; ++i) {
+             int64_t batch = i / (m * n), row = i / n % m, column = i % n;
+             const auto* of_a = static_cast<const float*>(a->data) + (batch * m + row) * k;
+             const auto* of_b = static_cast<const float*>(b->data) + batch * k * n + column;
+             float total = 0;
+             for (int64_t d = 0; d < k; ++d) total += of_a[d] * of_b[d * n];
+             call.output_data<float>()[i] = total;
+           }
+         });
+
   // What kernels do wrong.
   auto like = [](Tensor x) { return Meta(x); };
   op("fails(Tensor x) -> Tensor").infer(like);
@@ -102,6 +123,15 @@ TENON_PLUGIN(dispatch_kernels) {
     if (reinterpret_cast<uintptr_t>(scratch) % 64 != 0) fail("the workspace is not aligned");
     for (int64_t i = 0; i < call.tensor(0)->numel; ++i) scratch[i] = 7;
     for (int64_t i = 0; i < call.tensor(0)->numel; ++i) call.output_data<float>()[i] = scratch[i];
+  });
+  // 1 when the blob that an earlier call left at the tensor was found again.
+  op("remembers(Tensor x) -> Tensor").infer([](Tensor x) { return Meta({}, float32, x.device()); });
+  kernel("remembers", cpu, {}, [](Call call) {
+    const auto* cache = detail::find_interface<tn_cache_api>(host(), "cache/1");
+    static int blob;
+    bool found = cache->find(call.get(), call.tensor(0), 7) != nullptr;
+    if (!found) check(cache->attach(call.get(), call.tensor(0), 7, &blob, 4, [](void*) {}));
+    call.output_data<float>()[0] = found;
   });
   op("draws(Tensor x) -> Tensor").random().infer(like);
   kernel("draws", cpu, {}, [](Call call) {

@@ -271,6 +271,8 @@ typedef struct tn_operand {
   int32_t reserved;
 } tn_operand;
 
+#define TN_MAX_OPERANDS 32 /* of a loop or a reduction, outputs and inputs */
+
 /* An elementwise launch: for every index of the loop, run the program. The host has broadcast the operands, and merged and
  * ordered the dimensions so that the last moves fastest; dense operands of one shape come as one dimension of stride 1. An
  * output may be the same memory as an input at every index (in-place), never overlap it otherwise. */
@@ -318,12 +320,15 @@ typedef struct tn_reduction {
  *  FILL          args: number                                    outputs: y, any strides.        optional: elementwise
  *  IOTA          args: start (number), step (number)             outputs: y [n], contiguous
  *  GATHER        args: x, int dim, index (int64; the kernel checks its values)       outputs: index's sizes
- *                y[.., i, ..] = x[.., index[.., i, ..], ..]; index's sizes fit x's except along dim
+ *                y[.., i, ..] = x[.., index[.., i, ..], ..]; index's sizes are at most x's, except along dim
  *  SCATTER       args: index, int dim, src (index's sizes), bool add    outputs: y, holds its old values; written in place.
- *                add: sums in any order unless deterministic mode is on; set: equal indices leave one of the values
+ *                index's sizes are at most y's, except along dim. add: sums in any order, unless the kernel promises
+ *                TN_KERNEL_DETERMINISTIC; set: equal indices leave one of the values
  *  RANDOM_BITS   args: none; call->random                        outputs: y int32, contiguous. Philox 4x32-10: element i is lane
  *                i % 4 of counter {lo(i/4), hi(i/4), lo(offset), hi(offset)} under key {lo(seed), hi(seed)}
  *  NONZERO       args: x      outputs: [count, ndim] int64, row-major order, made with set_output
+ * Tensors among the arguments have any strides, unless the kernel's layout says otherwise; outputs are row-major unless said. Nothing
+ * is launched for empty outputs (NONZERO: an empty x), nor MATMUL with k = 0.
  * Rows written `optional` may be missing: the host then does what stands there. */
 typedef int32_t tn_primitive;
 enum {
@@ -351,7 +356,8 @@ enum {
 
 /* ---- Kernels ------------------------------------------------------------------------------------------------------ */
 
-/* Counter-based random state of one call. state: NULL, or int64[2] on the device holding seed and offset (inside graphs). */
+/* Counter-based random state of one call. state: NULL, or int64[2] on the device holding seed and offset (inside graphs): then it
+ * alone counts, as it is when the work runs. Each call of a graph has its own. */
 typedef struct tn_random {
   uint64_t seed;
   uint64_t offset;
@@ -446,7 +452,7 @@ typedef struct tn_op_def {
   uint32_t size;
   uint32_t flags;          /* TN_OP_* */
   const char* schema;      /* "name(Tensor x, float eps=1e-5) -> Tensor"; the pack's id is its prefix */
-  const char* expression;  /* formulas of the outputs, and stated derivatives; grammar in docs/abi.md */
+  const char* expression;  /* formulas of the outputs, and stated derivatives; grammar in docs/expressions.md */
   tn_primitive primitive;  /* the op is this primitive under another name; the schema's arguments are the primitive's */
   tn_amp_class amp;
   tn_view_fn view;
@@ -488,7 +494,8 @@ typedef struct tn_kernel_def {
 /* A forward kernel with private outputs, and its backward. The private outputs are made only when a gradient is needed,
  * else they are NULL; their metas come from infer_private. The backward's call: args are the gradients of the outputs (NONE
  * where zero), the forward's arguments, its outputs, its private outputs; its outputs are the gradients of the forward's
- * tensors, flat as in tn_vjp_call, NULL where not wanted. */
+ * tensors, flat as in tn_vjp_call, NULL where not wanted, and not zeroed. It only reads what was saved, the private outputs too: it
+ * may be called again (retain_graph), so a library that writes its reserve works on a copy in the workspace. */
 typedef struct tn_kernel_pair_def {
   uint32_t size;
   uint32_t n_private;
@@ -625,7 +632,8 @@ struct tn_host {
   void* (*status_payload)(const tn_status*, const void* tag); /* looks through causes; NULL: none */
   void (*status_free)(tn_status*);
 
-  /* For kernels. Workspace lives until the call's work on its stream is done; 64-byte aligned; not zeroed. */
+  /* For kernels. Workspace lives until the call's work on its stream is done; memory of the call's device (where that has no
+   * addresses: the handle of an allocation of its own, from byte 0); 64-byte aligned; not zeroed. */
   tn_status* (*workspace)(const tn_call*, uint64_t bytes, void** data);
   tn_status* (*set_output)(const tn_call*, uint32_t output, int32_t ndim, const int64_t* sizes);
   /* Clones the call's arguments, outputs, loop, stream and random state (not the storages: those stay alive for the stream's
@@ -716,7 +724,10 @@ typedef struct tn_device_api {
 } tn_device_api;
 
 /* "cache/1": blobs that a backend attaches to a storage (packed weights). One lives until its storage is freed or changed, or
- * the memory is wanted; destroy gets it then, behind the stream's work. `key` is an address or number of the backend's. */
+ * the memory is wanted; destroy gets it then, behind the stream's work. `key` is an address or number of the backend's; it counts
+ * together with the tensor's view of the storage (offset, sizes, strides, dtype). A blob follows one storage: what is made of several
+ * (the weights of an RNN) is sound where they are views of one, else only one by one. `bytes`: what the host does not count already,
+ * so 0 for a blob that is a tensor. */
 typedef struct tn_cache_api {
   uint32_t size;
   /* NULL blob: none, or stale. What is found may be used until the kernel's work in this call is done. */

@@ -14,26 +14,27 @@
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 
-// A list of T for the length of a call. It borrows what it was made from: never keep one.
+// A list of T for the length of a call. It borrows what it was made from: never keep one. 16 bytes,
+// so that it goes in registers.
 template <typename T>
 class List {
  public:
-  constexpr List() = default;
-  constexpr List(T one) : one_(one), size_(1) {}
+  constexpr List() : list_(nullptr) {}
+  constexpr List(T one) : one_(one), size_(1), is_one_(true) {}
 #if !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Winit-list-lifetime"  // a List ends before what it borrows
 #endif
   constexpr List(std::initializer_list<T> list)
-      : data_(list.begin()), size_(uint32_t(list.size())) {}
+      : list_(list.begin()), size_(uint32_t(list.size())) {}
 #if !defined(__clang__)
 #pragma GCC diagnostic pop
 #endif
-  List(const std::vector<T>& list) : data_(list.data()), size_(uint32_t(list.size())) {}
-  constexpr List(std::span<const T> list) : data_(list.data()), size_(uint32_t(list.size())) {}
-  constexpr List(const T* data, size_t size) : data_(data), size_(uint32_t(size)) {}
+  List(const std::vector<T>& list) : list_(list.data()), size_(uint32_t(list.size())) {}
+  constexpr List(std::span<const T> list) : list_(list.data()), size_(uint32_t(list.size())) {}
+  constexpr List(const T* data, size_t size) : list_(data), size_(uint32_t(size)) {}
 
-  constexpr const T* data() const { return data_ ? data_ : &one_; }
+  constexpr const T* data() const { return is_one_ ? &one_ : list_; }
   constexpr uint32_t size() const { return size_; }
   constexpr bool empty() const { return size_ == 0; }
   constexpr const T* begin() const { return data(); }
@@ -41,9 +42,12 @@ class List {
   constexpr T operator[](size_t i) const { return data()[i]; }
 
  private:
-  const T* data_ = nullptr;
-  T one_{};
+  union {
+    const T* list_;
+    T one_;
+  };
   uint32_t size_ = 0;
+  bool is_one_ = false;
 };
 using Ints = List<int64_t>;
 using Floats = List<double>;

@@ -1,5 +1,6 @@
-/* An application in C: what the host makes of a backend that has the mandatory primitives and nothing else. Every op is compared
- * with `cpu`, and every refusal with what it should say. Prints each failure; exit status 1 if there was one. */
+/* An application in C: what the host makes of a backend that has the mandatory primitives and
+ * nothing else. Every op is compared with `cpu`, and every refusal with what it should say. Prints
+ * each failure; exit status 1 if there was one. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,12 +37,15 @@ static void refused(const char* what, tn_status* status, const char* words) {
   }
   strcpy(text, words);
   for (const char* word = strtok(text, "|"); word != NULL; word = strtok(NULL, "|")) {
-    if (strstr(host->status_message(status), word) == NULL) fail(what, host->status_message(status));
+    if (strstr(host->status_message(status), word) == NULL)
+      fail(what, host->status_message(status));
   }
   host->status_free(status);
 }
 
-static tn_value of_tensor(tn_tensor* t) { return (tn_value){.kind = t ? TN_TENSOR : TN_NONE, .as.tensor = t}; }
+static tn_value of_tensor(tn_tensor* t) {
+  return (tn_value){.kind = t ? TN_TENSOR : TN_NONE, .as.tensor = t};
+}
 static tn_value of_int(int64_t i) { return (tn_value){.kind = TN_INT, .as.i = i}; }
 static tn_value of_float(double f) { return (tn_value){.kind = TN_FLOAT, .as.f = f}; }
 static tn_value of_bool(int b) { return (tn_value){.kind = TN_BOOL_VALUE, .as.i = b}; }
@@ -49,14 +53,18 @@ static tn_value of_ints(const int64_t* ints, uint32_t n) {
   return (tn_value){.kind = TN_INTS, .count = n, .as.ints = ints};
 }
 static tn_value of_dtype(tn_dtype dtype) { return (tn_value){.kind = TN_DTYPE, .as.dtype = dtype}; }
-static tn_value of_device(tn_device device) { return (tn_value){.kind = TN_DEVICE, .as.device = device}; }
+static tn_value of_device(tn_device device) {
+  return (tn_value){.kind = TN_DEVICE, .as.device = device};
+}
 
-/* [3, 4] of the dtype on the cpu: small numbers, some 0, some negative where there are such, a NaN where asked. */
+/* [3, 4] of the dtype on the cpu: small numbers, some 0, some negative where there are such, a NaN
+ * where asked. */
 static tn_tensor* sample(tn_dtype dtype, int with_nan) {
   const int64_t sizes[] = {3, 4};
   double values[12];
   tn_tensor *wide = NULL, *narrow = NULL;
-  for (int i = 0; i < 12; ++i) values[i] = ((i * 7 + 3) % 12 - (dtype == TN_UINT8 ? 0 : 5)) * (dtype <= TN_FLOAT64 ? 0.37 : 1);
+  for (int i = 0; i < 12; ++i)
+    values[i] = ((i * 7 + 3) % 12 - (dtype == TN_UINT8 ? 0 : 5)) * (dtype <= TN_FLOAT64 ? 0.37 : 1);
   if (with_nan) values[6] = NAN;
   must("empty", tensors->empty(2, sizes, TN_FLOAT64, cpu, &wide));
   must("write", tensors->write(wide, values, sizeof values));
@@ -86,7 +94,8 @@ static void compare(const char* what, tn_tensor* a, tn_tensor* b, double toleran
   double x[MOST], y[MOST];
   char text[100];
   if (a == NULL || b == NULL) return; /* said already */
-  if (a->ndim != b->ndim || a->numel != b->numel || a->dtype != b->dtype || b->device.type != acme.type || a->numel > MOST) {
+  if (a->ndim != b->ndim || a->numel != b->numel || a->dtype != b->dtype ||
+      b->device.type != acme.type || a->numel > MOST) {
     fail(what, "another shape, dtype or device than on cpu");
     return;
   }
@@ -109,7 +118,8 @@ static void same(const char* name, const tn_value* args, uint32_t n, double tole
     tn_value moved[8];
     memcpy(moved, args, n * sizeof *args);
     for (uint32_t i = 0; i < n; ++i) {
-      if (args[i].kind == TN_TENSOR) moved[i].as.tensor = on(args[i].as.tensor, on_acme ? acme : cpu);
+      if (args[i].kind == TN_TENSOR)
+        moved[i].as.tensor = on(args[i].as.tensor, on_acme ? acme : cpu);
       if (args[i].kind == TN_DEVICE && on_acme) moved[i].as.device = acme;
     }
     random_state->seed(5);
@@ -121,10 +131,10 @@ static void same(const char* name, const tn_value* args, uint32_t n, double tole
   compare(name, results[0].as.tensor, results[1].as.tensor, tolerance);
   for (int i = 0; i < 2; ++i) host->value_release(&results[i]);
 }
-#define SAME(name, tolerance, ...)                                              \
-  do {                                                                          \
-    const tn_value same_args[] = {__VA_ARGS__};                                 \
-    same(name, same_args, sizeof same_args / sizeof *same_args, tolerance);     \
+#define SAME(name, tolerance, ...)                                          \
+  do {                                                                      \
+    const tn_value same_args[] = {__VA_ARGS__};                             \
+    same(name, same_args, sizeof same_args / sizeof *same_args, tolerance); \
   } while (0)
 
 static void check_ops(void) {
@@ -173,7 +183,8 @@ static tn_tensor* ints_of(const int64_t* values, int64_t n) {
 /* Matrices with strides, the index ops and their gradients. */
 static void check_indices_and_matrices(void) {
   const int64_t picked[] = {2, 0, 1, 0}, out_of_range[] = {1, 7};
-  tn_tensor *x = sample(TN_FLOAT32, 0), *index = ints_of(picked, 4), *bad = ints_of(out_of_range, 2);
+  tn_tensor *x = sample(TN_FLOAT32, 0), *index = ints_of(picked, 4),
+            *bad = ints_of(out_of_range, 2);
   tn_tensor *there = on(x, acme), *bad_there = on(bad, acme);
   const tn_op *t = NULL, *embedding = NULL;
   tn_value turned = {0}, arg = of_tensor(x), result = {0}, bad_args[2];
@@ -209,7 +220,8 @@ static void check_refusals(void) {
   must("set_memory_limit", devices->set_memory_limit(acme, 0));
   must("empty", tensors->empty(1, &many, TN_FLOAT32, acme, &large));
   must("memory_stats", devices->memory_stats(acme, &stats));
-  if (stats.allocated < (uint64_t)many * 4) fail("memory_stats", "what was allocated is not counted");
+  if (stats.allocated < (uint64_t)many * 4)
+    fail("memory_stats", "what was allocated is not counted");
   host->tensor_release(large);
   host->tensor_release(there);
   host->tensor_release(x);

@@ -6,72 +6,99 @@
 int64_t acme_itemsize(tn_dtype dtype) {
   switch (dtype) {
     case TN_FLOAT64:
-    case TN_INT64: return 8;
+    case TN_INT64:
+      return 8;
     case TN_FLOAT32:
-    case TN_INT32: return 4;
+    case TN_INT32:
+      return 4;
     case TN_UINT8:
-    case TN_BOOL: return 1;
-    default: return 0;
+    case TN_BOOL:
+      return 1;
+    default:
+      return 0;
   }
 }
 
-int64_t acme_truncate(double value) { return value >= -0x1p63 && value < 0x1p63 ? (int64_t)value : INT64_MIN; }
+int64_t acme_truncate(double value) {
+  return value >= -0x1p63 && value < 0x1p63 ? (int64_t)value : INT64_MIN;
+}
 
 /* A tile of one dtype between memory and a register's member. */
-#define READ(T, MEMBER, EXPR)                          \
-  for (int64_t j = 0; j < n; ++j) {                    \
-    T v;                                               \
-    memcpy(&v, from.at + j * from.stride, sizeof v);   \
-    to->MEMBER[j] = (EXPR);                            \
-  }                                                    \
+#define READ(T, MEMBER, EXPR)                        \
+  for (int64_t j = 0; j < n; ++j) {                  \
+    T v;                                             \
+    memcpy(&v, from.at + j * from.stride, sizeof v); \
+    to->MEMBER[j] = (EXPR);                          \
+  }                                                  \
   break
-#define READ_ALL(MEMBER, OF_FLOAT, OF_INT)             \
-  switch (from.dtype) {                                \
-    case TN_FLOAT32: READ(float, MEMBER, OF_FLOAT);    \
-    case TN_FLOAT64: READ(double, MEMBER, OF_FLOAT);   \
-    case TN_INT64: READ(int64_t, MEMBER, OF_INT);      \
-    case TN_INT32: READ(int32_t, MEMBER, OF_INT);      \
-    case TN_BOOL: READ(uint8_t, MEMBER, v != 0);       \
-    default: READ(uint8_t, MEMBER, OF_INT);            \
-  }                                                    \
+#define READ_ALL(MEMBER, OF_FLOAT, OF_INT) \
+  switch (from.dtype) {                    \
+    case TN_FLOAT32:                       \
+      READ(float, MEMBER, OF_FLOAT);       \
+    case TN_FLOAT64:                       \
+      READ(double, MEMBER, OF_FLOAT);      \
+    case TN_INT64:                         \
+      READ(int64_t, MEMBER, OF_INT);       \
+    case TN_INT32:                         \
+      READ(int32_t, MEMBER, OF_INT);       \
+    case TN_BOOL:                          \
+      READ(uint8_t, MEMBER, v != 0);       \
+    default:                               \
+      READ(uint8_t, MEMBER, OF_INT);       \
+  }                                        \
   break
 
 void acme_load(acme_register* to, tn_dtype type, acme_lane from, int64_t n) {
   switch (type) {
-    case TN_FLOAT32: READ_ALL(f, (float)v, (float)v);
-    case TN_FLOAT64: READ_ALL(d, (double)v, (double)v);
-    case TN_BOOL: READ_ALL(i, v != 0, v != 0);
-    default: READ_ALL(i, acme_truncate((double)v), (int64_t)v);
+    case TN_FLOAT32:
+      READ_ALL(f, (float)v, (float)v);
+    case TN_FLOAT64:
+      READ_ALL(d, (double)v, (double)v);
+    case TN_BOOL:
+      READ_ALL(i, v != 0, v != 0);
+    default:
+      READ_ALL(i, acme_truncate((double)v), (int64_t)v);
   }
 }
 
-#define WRITE(T, EXPR)                                 \
-  for (int64_t j = 0; j < n; ++j) {                    \
-    const T v = (T)(EXPR);                             \
-    memcpy(to.at + j * to.stride, &v, sizeof v);       \
-  }                                                    \
+#define WRITE(T, EXPR)                           \
+  for (int64_t j = 0; j < n; ++j) {              \
+    const T v = (T)(EXPR);                       \
+    memcpy(to.at + j * to.stride, &v, sizeof v); \
+  }                                              \
   break
-#define WRITE_ALL(VALUE, AS_INT)                       \
-  switch (to.dtype) {                                  \
-    case TN_FLOAT32: WRITE(float, VALUE);              \
-    case TN_FLOAT64: WRITE(double, VALUE);             \
-    case TN_INT64: WRITE(int64_t, AS_INT);             \
-    case TN_INT32: WRITE(int32_t, AS_INT);             \
-    case TN_BOOL: WRITE(uint8_t, (VALUE) != 0);        \
-    default: WRITE(uint8_t, AS_INT);                   \
-  }                                                    \
+#define WRITE_ALL(VALUE, AS_INT)    \
+  switch (to.dtype) {               \
+    case TN_FLOAT32:                \
+      WRITE(float, VALUE);          \
+    case TN_FLOAT64:                \
+      WRITE(double, VALUE);         \
+    case TN_INT64:                  \
+      WRITE(int64_t, AS_INT);       \
+    case TN_INT32:                  \
+      WRITE(int32_t, AS_INT);       \
+    case TN_BOOL:                   \
+      WRITE(uint8_t, (VALUE) != 0); \
+    default:                        \
+      WRITE(uint8_t, AS_INT);       \
+  }                                 \
   break
 
 void acme_store(acme_lane to, const acme_register* from, tn_dtype type, int64_t n) {
   switch (type) {
-    case TN_FLOAT32: WRITE_ALL(from->f[j], acme_truncate(from->f[j]));
-    case TN_FLOAT64: WRITE_ALL(from->d[j], acme_truncate(from->d[j]));
-    default: WRITE_ALL(from->i[j], from->i[j]);
+    case TN_FLOAT32:
+      WRITE_ALL(from->f[j], acme_truncate(from->f[j]));
+    case TN_FLOAT64:
+      WRITE_ALL(from->d[j], acme_truncate(from->d[j]));
+    default:
+      WRITE_ALL(from->i[j], from->i[j]);
   }
 }
 
-/* Through memory of the dtype that is asked for: what narrows it there is what the instruction asks for. */
-tn_status* acme_cast(acme_register* to, tn_dtype type, const acme_register* from, tn_dtype from_type, int64_t n) {
+/* Through memory of the dtype that is asked for: what narrows it there is what the instruction asks
+ * for. */
+tn_status* acme_cast(acme_register* to, tn_dtype type, const acme_register* from,
+                     tn_dtype from_type, int64_t n) {
   char narrow[8 * ACME_TILE];
   const int64_t bytes = acme_itemsize(type);
   const acme_lane lane = {narrow, bytes, type};

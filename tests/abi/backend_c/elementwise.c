@@ -1,7 +1,8 @@
 /* ELEMENTWISE: the program over rows along the last dimension, tile by tile. */
 #include "acme.h"
 
-tn_status* acme_lane_at(const tn_operand* operand, int32_t ndim, const int64_t* index, acme_lane* lane) {
+tn_status* acme_lane_at(const tn_operand* operand, int32_t ndim, const int64_t* index,
+                        acme_lane* lane) {
   const int64_t bytes = acme_itemsize(operand->dtype);
   int64_t offset = 0;
   if (bytes == 0) {
@@ -27,7 +28,8 @@ tn_status* acme_elementwise(void* self, const tn_call* call) {
   tn_status* status;
   (void)self;
   if ((status = call->host->workspace(
-           call, program->n_registers * sizeof(acme_register) + n_lanes * sizeof(acme_lane), &memory)) != NULL)
+           call, program->n_registers * sizeof(acme_register) + n_lanes * sizeof(acme_lane),
+           &memory)) != NULL)
     return status;
   registers = (acme_register*)(void*)acme_real(memory);
   lanes = (acme_lane*)(void*)(registers + program->n_registers);
@@ -35,10 +37,11 @@ tn_status* acme_elementwise(void* self, const tn_call* call) {
     for (index[last] = 0; index[last] < loop->sizes[last]; index[last] += ACME_TILE) {
       const int64_t left = loop->sizes[last] - index[last];
       for (uint32_t k = 0; k < n_lanes; ++k) {
-        if ((status = acme_lane_at(&loop->operands[k], loop->ndim, index, &lanes[k])) != NULL) return status;
+        if ((status = acme_lane_at(&loop->operands[k], loop->ndim, index, &lanes[k])) != NULL)
+          return status;
       }
-      if ((status = acme_evaluate(program, loop->params, registers, lanes + program->n_outputs, lanes,
-                                  left < ACME_TILE ? left : ACME_TILE)) != NULL)
+      if ((status = acme_evaluate(program, loop->params, registers, lanes + program->n_outputs,
+                                  lanes, left < ACME_TILE ? left : ACME_TILE)) != NULL)
         return status;
     }
     index[last] = 0;

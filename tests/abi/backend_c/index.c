@@ -3,16 +3,18 @@
 
 #include "acme.h"
 
-/* The element of x that the index tensor names at `index`: where `dim` is replaced by what stands there. */
-static tn_status* pick(const char* what, const tn_tensor* x, int64_t dim, const tn_tensor* index_tensor,
-                       const int64_t* index, char** at) {
+/* The element of x that the index tensor names at `index`: where `dim` is replaced by what stands
+ * there. */
+static tn_status* pick(const char* what, const tn_tensor* x, int64_t dim,
+                       const tn_tensor* index_tensor, const int64_t* index, char** at) {
   int64_t place[TN_MAX_RANK];
   int64_t size = x->ndim > 0 ? x->sizes[dim] : 1;
   memcpy(place, index, sizeof place);
   place[dim] = acme_get(acme_at(index_tensor, index), TN_INT64).i;
   if (place[dim] < 0 || place[dim] >= size)
-    return acme_error(TN_INVALID_ARGUMENT, "%s: index %lld is out of range for dimension %d of size %lld (acme:%d)", what,
-                      (long long)place[dim], (int)dim, (long long)size, (int)x->device.index);
+    return acme_error(TN_INVALID_ARGUMENT,
+                      "%s: index %lld is out of range for dimension %d of size %lld (acme:%d)",
+                      what, (long long)place[dim], (int)dim, (long long)size, (int)x->device.index);
   *at = acme_at(x, place);
   return NULL;
 }

@@ -4,7 +4,8 @@
 #include "acme.h"
 
 static acme_number number(const tn_value* value) {
-  const acme_number n = {value->kind == TN_FLOAT, value->kind == TN_FLOAT ? value->as.f : (double)value->as.i,
+  const acme_number n = {value->kind == TN_FLOAT,
+                         value->kind == TN_FLOAT ? value->as.f : (double)value->as.i,
                          value->kind == TN_FLOAT ? 0 : value->as.i};
   return n;
 }
@@ -14,7 +15,8 @@ tn_status* acme_iota(void* self, const tn_call* call) {
   const tn_tensor* y = call->outputs[0];
   (void)self;
   for (int64_t i = 0; i < y->numel; ++i) {
-    const acme_number value = {start.is_float || step.is_float, start.f + (double)i * step.f, start.i + i * step.i};
+    const acme_number value = {start.is_float || step.is_float, start.f + (double)i * step.f,
+                               start.i + i * step.i};
     acme_put(acme_real(y->data) + i * acme_itemsize(y->dtype), y->dtype, value);
   }
   return NULL;
@@ -38,7 +40,8 @@ tn_status* acme_random_bits(void* self, const tn_call* call) {
   for (int64_t i = 0; i < y->numel; i += 4) {
     const uint64_t block = (uint64_t)i / 4;
     const int64_t left = y->numel - i;
-    uint32_t bits[4] = {(uint32_t)block, (uint32_t)(block >> 32), (uint32_t)offset, (uint32_t)(offset >> 32)};
+    uint32_t bits[4] = {(uint32_t)block, (uint32_t)(block >> 32), (uint32_t)offset,
+                        (uint32_t)(offset >> 32)};
     philox(bits, (uint32_t)seed, (uint32_t)(seed >> 32));
     memcpy(acme_real(y->data) + i * 4, bits, (size_t)(left < 4 ? left : 4) * 4);
   }

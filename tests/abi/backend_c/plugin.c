@@ -1,5 +1,5 @@
-/* The plugin `acme`: a device without streams, and the eight primitives that a backend must have. What is optional is left
- * out: COPY, FILL, streams, poisoning, memory_info, graphs. */
+/* The plugin `acme`: a device without streams, and the eight primitives that a backend must have.
+ * What is optional is left out: COPY, FILL, streams, poisoning, memory_info, graphs. */
 #include "acme.h"
 
 #include <stdarg.h>
@@ -41,8 +41,9 @@ static void release(void* self, int32_t index, void* memory, uint64_t bytes) {
 }
 
 /* acme_real leaves host addresses as they are. */
-static tn_status* copy(void* self, tn_stream* stream, tn_device dst_device, void* dst, uint64_t dst_offset,
-                       tn_device src_device, const void* src, uint64_t src_offset, uint64_t bytes) {
+static tn_status* copy(void* self, tn_stream* stream, tn_device dst_device, void* dst,
+                       uint64_t dst_offset, tn_device src_device, const void* src,
+                       uint64_t src_offset, uint64_t bytes) {
   (void)self, (void)stream, (void)dst_device, (void)src_device;
   memmove(acme_real(dst) + dst_offset, acme_real(src) + src_offset, (size_t)bytes);
   return NULL;
@@ -50,14 +51,15 @@ static tn_status* copy(void* self, tn_stream* stream, tn_device dst_device, void
 
 static tn_status* add_kernels(tn_registrar* registrar) {
   const uint32_t floats = TN_DTYPE_BIT(TN_FLOAT32) | TN_DTYPE_BIT(TN_FLOAT64);
-  const uint32_t all = floats | TN_DTYPE_BIT(TN_INT64) | TN_DTYPE_BIT(TN_INT32) | TN_DTYPE_BIT(TN_UINT8) |
-                       TN_DTYPE_BIT(TN_BOOL);
+  const uint32_t all = floats | TN_DTYPE_BIT(TN_INT64) | TN_DTYPE_BIT(TN_INT32) |
+                       TN_DTYPE_BIT(TN_UINT8) | TN_DTYPE_BIT(TN_BOOL);
   const struct {
     tn_primitive primitive;
     tn_kernel_fn launch;
     uint32_t dtypes, layout, traits;
   } kernels[] = {
-      {TN_ELEMENTWISE, acme_elementwise, all, TN_LAYOUT_STRIDED, TN_KERNEL_INPLACE | TN_KERNEL_DETERMINISTIC},
+      {TN_ELEMENTWISE, acme_elementwise, all, TN_LAYOUT_STRIDED,
+       TN_KERNEL_INPLACE | TN_KERNEL_DETERMINISTIC},
       {TN_REDUCE, acme_reduce, all, TN_LAYOUT_STRIDED, TN_KERNEL_DETERMINISTIC},
       {TN_MATMUL, acme_matmul, floats, TN_LAYOUT_STRIDED, TN_KERNEL_DETERMINISTIC},
       {TN_GATHER, acme_gather, all, TN_LAYOUT_STRIDED, TN_KERNEL_DETERMINISTIC},
@@ -80,7 +82,8 @@ static tn_status* add_kernels(tn_registrar* registrar) {
   return NULL;
 }
 
-TN_EXPORT const tn_manifest tenon_manifest = {sizeof(tn_manifest), TN_ABI_VERSION, TN_ABI_VERSION, "acme"};
+TN_EXPORT const tn_manifest tenon_manifest = {sizeof(tn_manifest), TN_ABI_VERSION, TN_ABI_VERSION,
+                                              "acme"};
 
 TN_EXPORT tn_status* tenon_plugin_init(const tn_host* host, tn_registrar* registrar, void** self);
 TN_EXPORT tn_status* tenon_plugin_init(const tn_host* host, tn_registrar* registrar, void** self) {

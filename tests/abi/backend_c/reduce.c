@@ -1,4 +1,5 @@
-/* REDUCE: for each kept index, fold the prologue over the reduced ones, then the epilogue. Floats fold in double. */
+/* REDUCE: for each kept index, fold the prologue over the reduced ones, then the epilogue. Floats
+ * fold in double. */
 #include "acme.h"
 
 /* What is folded so far: f counts for floats, i for integers. */
@@ -10,7 +11,9 @@ typedef struct folded {
 } folded;
 
 /* A NaN beats all numbers; the first among equals stays. */
-static int32_t beats(double b, double a, int32_t max) { return a == a && (b != b || (max ? b > a : b < a)); }
+static int32_t beats(double b, double a, int32_t max) {
+  return a == a && (b != b || (max ? b > a : b < a));
+}
 
 static void fold(tn_reduce_kind kind, int32_t is_float, folded* total, double f, int64_t i) {
   const int32_t max = kind == TN_MAX || kind == TN_ARGMAX;
@@ -41,9 +44,10 @@ static void fold_tile(const tn_reduction* r, const acme_register* value, int64_t
   }
 }
 
-/* The prologue of the row that begins at `index`, folded. `scratch`: the register that its result goes through. */
-static tn_status* fold_row(const tn_reduction* r, int64_t* index, acme_register* registers, acme_register* scratch,
-                           acme_lane* lanes, folded* total) {
+/* The prologue of the row that begins at `index`, folded. `scratch`: the register that its result
+ * goes through. */
+static tn_status* fold_row(const tn_reduction* r, int64_t* index, acme_register* registers,
+                           acme_register* scratch, acme_lane* lanes, folded* total) {
   const int32_t last = r->ndim - 1;
   const uint32_t n_inputs = r->prologue ? r->prologue->n_inputs : 1;
   const acme_lane result = {(char*)scratch, r->accumulate == TN_FLOAT32 ? 4 : 8, r->accumulate};
@@ -52,11 +56,13 @@ static tn_status* fold_row(const tn_reduction* r, int64_t* index, acme_register*
     const int64_t left = r->sizes[last] - index[last];
     const int64_t n = left < ACME_TILE ? left : ACME_TILE;
     for (uint32_t k = 0; k < n_inputs; ++k) {
-      if ((status = acme_lane_at(&r->operands[1 + k], r->ndim, index, &lanes[k])) != NULL) return status;
+      if ((status = acme_lane_at(&r->operands[1 + k], r->ndim, index, &lanes[k])) != NULL)
+        return status;
     }
     if (r->prologue == NULL) {
       acme_load(scratch, r->accumulate, lanes[0], n);
-    } else if ((status = acme_evaluate(r->prologue, r->prologue_params, registers, lanes, &result, n)) != NULL) {
+    } else if ((status = acme_evaluate(r->prologue, r->prologue_params, registers, lanes, &result,
+                                       n)) != NULL) {
       return status;
     }
     fold_tile(r, scratch, n, total);
@@ -65,7 +71,8 @@ static tn_status* fold_row(const tn_reduction* r, int64_t* index, acme_register*
   return NULL;
 }
 
-static tn_status* store(const tn_reduction* r, const folded* total, acme_register* registers, acme_lane to) {
+static tn_status* store(const tn_reduction* r, const folded* total, acme_register* registers,
+                        acme_lane to) {
   acme_register value;
   const acme_lane from = {(char*)&value, 0, r->accumulate};
   if (r->kind == TN_ARGMAX || r->kind == TN_ARGMIN) {
@@ -80,12 +87,15 @@ static tn_status* store(const tn_reduction* r, const folded* total, acme_registe
   } else {
     value.i[0] = total->i;
   }
-  if (r->epilogue != NULL) return acme_evaluate(r->epilogue, r->epilogue_params, registers, &from, &to, 1);
+  if (r->epilogue != NULL)
+    return acme_evaluate(r->epilogue, r->epilogue_params, registers, &from, &to, 1);
   acme_store(to, &value, r->accumulate, 1);
   return NULL;
 }
 
-static uint32_t registers_of(const tn_program* program) { return program == NULL ? 0 : program->n_registers; }
+static uint32_t registers_of(const tn_program* program) {
+  return program == NULL ? 0 : program->n_registers;
+}
 
 tn_status* acme_reduce(void* self, const tn_call* call) {
   const tn_reduction* r = call->args[0].as.reduction;
@@ -99,8 +109,9 @@ tn_status* acme_reduce(void* self, const tn_call* call) {
   void* memory;
   tn_status* status;
   (void)self;
-  if ((status = call->host->workspace(call, n_registers * sizeof(acme_register) + n_lanes * sizeof(acme_lane),
-                                      &memory)) != NULL)
+  if ((status = call->host->workspace(
+           call, n_registers * sizeof(acme_register) + n_lanes * sizeof(acme_lane), &memory)) !=
+      NULL)
     return status;
   registers = (acme_register*)(void*)acme_real(memory); /* the first is scratch */
   lanes = (acme_lane*)(void*)(registers + n_registers);
@@ -109,7 +120,8 @@ tn_status* acme_reduce(void* self, const tn_call* call) {
     acme_lane to;
     if ((status = acme_lane_at(&r->operands[0], r->ndim, index, &to)) != NULL) return status;
     do {
-      if ((status = fold_row(r, index, registers + 1, registers, lanes, &total)) != NULL) return status;
+      if ((status = fold_row(r, index, registers + 1, registers, lanes, &total)) != NULL)
+        return status;
     } while (acme_next(index, r->sizes, n_kept, r->ndim - 1));
     if ((status = store(r, &total, registers + 1, to)) != NULL) return status;
   } while (acme_next(index, r->sizes, 0, n_kept));

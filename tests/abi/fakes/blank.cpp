@@ -1,5 +1,6 @@
-// The device `blank`: its memory has no address. A storage is a number in a table of this file, element 0 of a tensor lies at a byte
-// offset in it, and no stream is there. Float32 only, and of the instructions a few.
+// The device `blank`: its memory has no address. A storage is a number in a table of this file,
+// element 0 of a tensor lies at a byte offset in it, and no stream is there. Float32 only, and of
+// the instructions a few.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -24,22 +25,38 @@ char* bytes_of(const void* handle) {
 
 float* floats(tn_storage* storage, uint64_t byte_offset, const void* data) {
   if (data) fail("blank: a tensor has an address");
-  return reinterpret_cast<float*>(bytes_of(detail::api.tensor->storage_memory(storage)) + byte_offset);
+  return reinterpret_cast<float*>(bytes_of(detail::api.tensor->storage_memory(storage)) +
+                                  byte_offset);
 }
 float* floats(const tn_tensor* t) { return floats(t->storage, t->byte_offset, t->data); }
 
 // Registers live in the workspace, to see that it is one of the device's allocations.
-float* scratch(const Call& call, uint64_t n) { return reinterpret_cast<float*>(bytes_of(call.workspace(n * sizeof(float)))); }
+float* scratch(const Call& call, uint64_t n) {
+  return reinterpret_cast<float*>(bytes_of(call.workspace(n * sizeof(float))));
+}
+
+// Integers are kept as floats, so that a cast has nothing to do.
+float value(tn_scalar scalar, tn_dtype type) {
+  return type == TN_FLOAT32 ? float(scalar.f) : float(scalar.i);
+}
 
 float compute(uint16_t opcode, float a, float b) {
   switch (opcode) {
-    case TN_I_ADD: return a + b;
-    case TN_I_SUB: return a - b;
-    case TN_I_MUL: return a * b;
-    case TN_I_MAX: return std::max(a, b);
-    case TN_I_NEG: return -a;
-    case TN_I_MOVE: return a;
-    default: fail("blank: instruction " + std::to_string(opcode) + " is unknown", TN_UNSUPPORTED);
+    case TN_I_ADD:
+      return a + b;
+    case TN_I_SUB:
+      return a - b;
+    case TN_I_MUL:
+      return a * b;
+    case TN_I_MAX:
+      return std::max(a, b);
+    case TN_I_NEG:
+      return -a;
+    case TN_I_MOVE:
+    case TN_I_CAST:
+      return a;
+    default:
+      fail("blank: instruction " + std::to_string(opcode) + " is unknown", TN_UNSUPPORTED);
   }
 }
 
@@ -65,11 +82,20 @@ void elementwise(const Call& call) {
     for (uint32_t k = 0; k < program.n_instructions; ++k) {
       const tn_instruction& i = program.instructions[k];
       switch (i.opcode) {
-        case TN_I_LOAD: r[i.dst] = *at(program.n_outputs + i.a); break;
-        case TN_I_STORE: *at(i.b) = r[i.a]; break;
-        case TN_I_PARAM: r[i.dst] = float(loop.params[i.a].f); break;
-        case TN_I_CONST: r[i.dst] = float(program.constants[i.a].f); break;
-        default: r[i.dst] = compute(i.opcode, r[i.a], r[i.b]);
+        case TN_I_LOAD:
+          r[i.dst] = *at(program.n_outputs + i.a);
+          break;
+        case TN_I_STORE:
+          *at(i.b) = r[i.a];
+          break;
+        case TN_I_PARAM:
+          r[i.dst] = value(loop.params[i.a], i.dtype);
+          break;
+        case TN_I_CONST:
+          r[i.dst] = value(program.constants[i.a], i.dtype);
+          break;
+        default:
+          r[i.dst] = compute(i.opcode, r[i.a], r[i.b]);
       }
     }
   }
@@ -93,7 +119,8 @@ void matmul(const Call& call) {
 
 // One side of a copy; host memory has addresses.
 char* side(tn_device device, const void* memory) {
-  return device.type == TN_DEVICE_CPU ? static_cast<char*>(const_cast<void*>(memory)) : bytes_of(memory);
+  return device.type == TN_DEVICE_CPU ? static_cast<char*>(const_cast<void*>(memory))
+                                      : bytes_of(memory);
 }
 
 }  // namespace
@@ -115,10 +142,11 @@ void add_blank() {
     const std::lock_guard lock(mutex);
     buffers.erase(reinterpret_cast<uintptr_t>(memory));
   };
-  def.copy = [](void*, tn_stream*, tn_device dst_device, void* dst, uint64_t dst_offset, tn_device src_device,
-                const void* src, uint64_t src_offset, uint64_t bytes) {
-    return to_status(
-        [&] { std::memmove(side(dst_device, dst) + dst_offset, side(src_device, src) + src_offset, bytes); });
+  def.copy = [](void*, tn_stream*, tn_device dst_device, void* dst, uint64_t dst_offset,
+                tn_device src_device, const void* src, uint64_t src_offset, uint64_t bytes) {
+    return to_status([&] {
+      std::memmove(side(dst_device, dst) + dst_offset, side(src_device, src) + src_offset, bytes);
+    });
   };
   device(def);
   kernel(TN_ELEMENTWISE, "blank", {}, elementwise);

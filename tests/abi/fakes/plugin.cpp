@@ -1,7 +1,8 @@
 // The plugin `fakes`.
 #include "fakes.h"
 
-int fakes_pairs_refuse, fakes_privates, fakes_backwards, fakes_packed, fakes_unpacked, fakes_recorded;
+int fakes_pairs_refuse, fakes_privates, fakes_backwards, fakes_packed, fakes_unpacked,
+    fakes_recorded;
 uint64_t fakes_wanted;
 
 TENON_PLUGIN(fakes) {

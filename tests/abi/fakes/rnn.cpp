@@ -1,6 +1,7 @@
-// An RNN as a kernel pair over a list of weights, as cuDNN's: the forward fills a reserve, bytes whose number is known beforehand, and
-// the backward lives on it. h[t] = tanh(w in[t] + u h[t - 1] + b), layer over layer; x [t, n, i], h0 [layers, n, h], weights
-// w [h, i or h], u [h, h], b [h] of each layer; y [t, n, h] and the last states [layers, n, h]; float64.
+// An RNN as a kernel pair over a list of weights, as cuDNN's: the forward fills a reserve, bytes
+// whose number is known beforehand, and the backward lives on it. h[t] = tanh(w in[t] + u h[t - 1]
+// + b), layer over layer; x [t, n, i], h0 [layers, n, h], weights w [h, i or h], u [h, h], b [h] of
+// each layer; y [t, n, h] and the last states [layers, n, h]; float64.
 #include <cmath>
 
 #include "fakes.h"
@@ -17,7 +18,9 @@ struct Shape {
 };
 
 // What layer l reads, and what it gave, in the reserve.
-double* states(const Shape& s, double* reserve, int64_t layer) { return reserve + layer * s.t * s.n * s.h; }
+double* states(const Shape& s, double* reserve, int64_t layer) {
+  return reserve + layer * s.t * s.n * s.h;
+}
 
 void forward(const tn_call& call, double* reserve) {
   const tn_tensor *x = call.args[0].as.tensor, *h0 = call.args[1].as.tensor;
@@ -28,10 +31,12 @@ void forward(const tn_call& call, double* reserve) {
     const double* in = l == 0 ? doubles(x) : states(s, reserve, l - 1);
     double* out = states(s, reserve, l);
     for (int64_t row = 0; row < s.t * s.n; ++row) {
-      const double* before = row < s.n ? doubles(h0) + (l * s.n + row) * s.h : out + (row - s.n) * s.h;
+      const double* before =
+          row < s.n ? doubles(h0) + (l * s.n + row) * s.h : out + (row - s.n) * s.h;
       for (int64_t j = 0; j < s.h; ++j) {
         double sum = b[j];
-        for (int64_t k = 0; k < s.width(l); ++k) sum += w[j * s.width(l) + k] * in[row * s.width(l) + k];
+        for (int64_t k = 0; k < s.width(l); ++k)
+          sum += w[j * s.width(l) + k] * in[row * s.width(l) + k];
         for (int64_t k = 0; k < s.h; ++k) sum += u[j * s.h + k] * before[k];
         out[row * s.h + j] = std::tanh(sum);
       }
@@ -45,17 +50,21 @@ void zero(double* to, int64_t n) {
   if (to) std::fill_n(to, n, 0.0);
 }
 
-// args: the gradients of y and of the last states, x, h0, weights, (y), (states), the reserve. outputs: of x, h0, weights.
+// args: the gradients of y and of the last states, x, h0, weights, (y), (states), the reserve.
+// outputs: of x, h0, weights.
 void backward(const tn_call& call) {
   const tn_tensor *x = tensor(call.args[2]), *h0 = tensor(call.args[3]);
   const Shape s(x, h0);
   double* reserve = doubles(tensor(call.args[7]));
   const double *gy = doubles(tensor(call.args[0])), *glast = doubles(tensor(call.args[1]));
-  vector<double> above(size_t(s.t * s.n * s.h)), below;  // gradients of a layer's result and of what it read
+  vector<double> above(size_t(s.t * s.n * s.h)),
+      below;  // gradients of a layer's result and of what it read
   if (gy) above.assign(gy, gy + above.size());
   for (int64_t l = s.layers - 1; l >= 0; --l) {
-    const double *w = doubles(call.args[4].as.tensors[3 * l]), *u = doubles(call.args[4].as.tensors[3 * l + 1]);
-    double *dw = doubles(call.outputs[2 + 3 * l]), *du = doubles(call.outputs[3 + 3 * l]), *db = doubles(call.outputs[4 + 3 * l]);
+    const double *w = doubles(call.args[4].as.tensors[3 * l]),
+                 *u = doubles(call.args[4].as.tensors[3 * l + 1]);
+    double *dw = doubles(call.outputs[2 + 3 * l]), *du = doubles(call.outputs[3 + 3 * l]),
+           *db = doubles(call.outputs[4 + 3 * l]);
     const int64_t width = s.width(l);
     const double* in = l == 0 ? doubles(x) : states(s, reserve, l - 1);
     const double* out = states(s, reserve, l);
@@ -65,7 +74,8 @@ void backward(const tn_call& call) {
     if (glast) gh.assign(glast + l * s.n * s.h, glast + (l + 1) * s.n * s.h);
     for (int64_t row = s.t * s.n - 1; row >= 0; --row) {
       double* carried = &gh[size_t(row % s.n * s.h)];
-      const double* before = row < s.n ? doubles(h0) + (l * s.n + row) * s.h : out + (row - s.n) * s.h;
+      const double* before =
+          row < s.n ? doubles(h0) + (l * s.n + row) * s.h : out + (row - s.n) * s.h;
       vector<double> next(size_t(s.h));
       for (int64_t j = 0; j < s.h; ++j) {
         const double h = out[row * s.h + j];
@@ -118,20 +128,26 @@ tuple<Tensor, Tensor> meaning(Tensor x, Tensor h0, Tensors weights) {
 }  // namespace
 
 void add_rnn() {
-  op("rnn(Tensor x, Tensor h0, Tensor[] weights) -> (Tensor, Tensor)").amp(Amp::lower).meaning(meaning);
+  op("rnn(Tensor x, Tensor h0, Tensor[] weights) -> (Tensor, Tensor)")
+      .amp(Amp::lower)
+      .meaning(meaning);
   for (const char* device : {"cpu", "tape"}) {
-    kernel("fakes.rnn", device, {.dtypes = float64, .layouts = Layout::contiguous, .supports = takes},
-           [](const Call& call) {
-             const bool keeps = call.n_outputs() > 2 && call.output(2);
-             fakes_privates += keeps;
-             void* reserve = keeps ? call.output(2)->data : call.workspace(Shape(call.tensor(0), call.tensor(1)).reserve());
-             enqueue(call.get(), [=](const tn_call& kept) { forward(kept, static_cast<double*>(reserve)); });
-           })
+    kernel(
+        "fakes.rnn", device, {.dtypes = float64, .layouts = Layout::contiguous, .supports = takes},
+        [](const Call& call) {
+          const bool keeps = call.n_outputs() > 2 && call.output(2);
+          fakes_privates += keeps;
+          void* reserve = keeps ? call.output(2)->data
+                                : call.workspace(Shape(call.tensor(0), call.tensor(1)).reserve());
+          enqueue(call.get(),
+                  [=](const tn_call& kept) { forward(kept, static_cast<double*>(reserve)); });
+        })
         .backward(
             [](const Call& call) {
               ++fakes_backwards;
               fakes_wanted = 0;
-              for (uint32_t i = 0; i < call.n_outputs(); ++i) fakes_wanted |= uint64_t(call.output(i) != nullptr) << i;
+              for (uint32_t i = 0; i < call.n_outputs(); ++i)
+                fakes_wanted |= uint64_t(call.output(i) != nullptr) << i;
               enqueue(call.get(), backward);
             },
             {.n_private = 1, .infer_private = infer_reserve});

@@ -1,5 +1,6 @@
-// The device `tape`, as CUDA is: streams that run when somebody waits, and graphs. Between capture_begin and capture_end what is
-// put on the stream is recorded instead, and to wait for it is an error.
+// The device `tape`, as CUDA is: streams that run when somebody waits, and graphs. Between
+// capture_begin and capture_end what is put on the stream is recorded instead, and to wait for it
+// is an error.
 #include <cstring>
 #include <deque>
 #include <memory>
@@ -51,13 +52,17 @@ void run(Stream* stream, uint64_t position) {
 tn_status* synchronize(void*, int32_t, void* handle) {
   const Lock lock(mutex);
   Stream* stream = stream_of(handle);
-  if (stream->recording) return host()->status(TN_FAILED_PRECONDITION, "tape: a stream that records is waited for", nullptr);
+  if (stream->recording)
+    return host()->status(TN_FAILED_PRECONDITION, "tape: a stream that records is waited for",
+                          nullptr);
   run(stream, stream->submitted);
   return nullptr;
 }
 
 void add_events(tn_device_def* def) {
-  def->event_create = [](void*, int32_t, void** event) -> tn_status* { return *event = new Event, nullptr; };
+  def->event_create = [](void*, int32_t, void** event) -> tn_status* {
+    return *event = new Event, nullptr;
+  };
   def->event_destroy = [](void*, int32_t, void* event) { delete static_cast<Event*>(event); };
   def->event_record = [](void*, int32_t, void* event, void* stream) -> tn_status* {
     const Lock lock(mutex);
@@ -102,7 +107,8 @@ void add_graphs(tn_device_def* def) {
 uint32_t low(uint64_t value) { return uint32_t(value); }
 uint32_t high(uint64_t value) { return uint32_t(value >> 32); }
 
-// Philox 4x32-10, whose seed and offset are read when the work runs: from the device, where there is a state.
+// Philox 4x32-10, whose seed and offset are read when the work runs: from the device, where there
+// is a state.
 void random_bits(const tn_call& call) {
   const tn_tensor* y = call.outputs[0];
   uint64_t seed = call.random->seed, offset = call.random->offset;
@@ -127,7 +133,8 @@ void random_bits(const tn_call& call) {
 double number(const tn_value& v) {
   if (v.kind == TN_FLOAT) return v.as.f;
   if (v.kind == TN_INT) return double(v.as.i);
-  return v.as.tensor->dtype == TN_INT64 ? double(*static_cast<int64_t*>(v.as.tensor->data)) : *doubles(v.as.tensor);
+  return v.as.tensor->dtype == TN_INT64 ? double(*static_cast<int64_t*>(v.as.tensor->data))
+                                        : *doubles(v.as.tensor);
 }
 
 // p -= lr / step * grad.
@@ -136,7 +143,8 @@ void decay_step(const tn_call& call) {
   const double rate = number(call.args[2]) / number(call.args[3]);
   for (uint32_t k = 0; k < params.count; ++k) {
     double* p = doubles(params.as.tensors[k]);
-    for (int64_t i = 0; i < params.as.tensors[k]->numel; ++i) p[i] -= rate * doubles(grads.as.tensors[k])[i];
+    for (int64_t i = 0; i < params.as.tensors[k]->numel; ++i)
+      p[i] -= rate * doubles(grads.as.tensors[k])[i];
   }
 }
 
@@ -161,24 +169,34 @@ void add_tape() {
     return *memory = std::aligned_alloc(64, (bytes + 63) / 64 * 64), nullptr;
   };
   def.free = [](void*, int32_t, void* memory, uint64_t) { std::free(memory); };
-  def.copy = [](void*, tn_stream* stream, tn_device, void* dst, uint64_t dst_offset, tn_device, const void* src,
-                uint64_t src_offset, uint64_t bytes) -> tn_status* {
+  def.copy = [](void*, tn_stream* stream, tn_device, void* dst, uint64_t dst_offset, tn_device,
+                const void* src, uint64_t src_offset, uint64_t bytes) -> tn_status* {
     submit(stream->handle, [=] {
-      std::memmove(static_cast<char*>(dst) + dst_offset, static_cast<const char*>(src) + src_offset, bytes);
+      std::memmove(static_cast<char*>(dst) + dst_offset, static_cast<const char*>(src) + src_offset,
+                   bytes);
     });
     return nullptr;
   };
-  def.stream_create = [](void*, int32_t, void** stream) -> tn_status* { return *stream = new Stream, nullptr; };
-  def.stream_destroy = [](void*, int32_t, void*) {};  // events may look at it as long as the process
+  def.stream_create = [](void*, int32_t, void** stream) -> tn_status* {
+    return *stream = new Stream, nullptr;
+  };
+  def.stream_destroy = [](void*, int32_t, void*) {
+  };  // events may look at it as long as the process
   def.stream_synchronize = synchronize;
   add_events(&def);
   add_graphs(&def);
   device(def);
 
   kernel(TN_RANDOM_BITS, "tape", {.traits = TN_KERNEL_CAPTURE_SAFE}, fakes_random_bits);
-  op("decay_step(Tensor(a!)[] params, Tensor[] grads, dynamic float lr, dynamic int step) -> ()").no_gradient().library();
+  // Kernels alone, and no outputs: infer has nothing to say, and must be there.
+  auto nothing = [](Tensors, Tensors, double, int64_t) { return vector<Meta>(); };
+  op("decay_step(Tensor(a!)[] params, Tensor[] grads, dynamic float lr, dynamic int step) -> ()")
+      .no_gradient()
+      .infer(nothing);
   kernel("fakes.decay_step", "tape", {.traits = TN_KERNEL_CAPTURE_SAFE}, fakes_decay_step);
-  op("unsafe_step(Tensor(a!)[] params, Tensor[] grads, dynamic float lr, dynamic int step) -> ()").no_gradient().library();
+  op("unsafe_step(Tensor(a!)[] params, Tensor[] grads, dynamic float lr, dynamic int step) -> ()")
+      .no_gradient()
+      .infer(nothing);
   kernel("fakes.unsafe_step", "tape", {}, fakes_decay_step);
 }
 

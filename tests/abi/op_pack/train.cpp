@@ -1,4 +1,5 @@
-// Learns a sum of products through the ops of the pack, on the device that is named; says the loss at the end.
+// Learns a sum of products through the ops of the pack, on the device that is named; says the loss
+// at the end.
 #include <cstdio>
 #include <tenon/tenon.hpp>
 
@@ -22,7 +23,8 @@ int main(int, char** argv) try {
   auto optimizer = tn::optim::Adam(net.parameters(), {.lr = 1e-2});
   auto x = tn::randn({256, 4}, {}, device);
   auto unit = x / (x * x).sum({-1}, true).sqrt();
-  auto y = (unit.select(1, 0) * unit.select(1, 1) + unit.select(1, 2) * unit.select(1, 3)).unsqueeze(1);
+  auto y =
+      (unit.select(1, 0) * unit.select(1, 1) + unit.select(1, 2) * unit.select(1, 3)).unsqueeze(1);
   double loss = 0;
   for (int step = 0; step < 200; ++step) {
     auto error = (net(x) - y).square().mean();

@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# What README.md and docs/*.md show is true: C++ and C snippets compile as they stand, plugins among them load, programs run, the
+# lines `$ tenon ...` succeed, and files that are named are there. Fences `cpp fragment` and `c fragment` are left out.
+#   docs_test.sh BUILD SOURCE [SANITIZERS]
+# shellcheck disable=SC2016
+set -eu
+shopt -s nullglob
+export build=$1 source=$2 sanitizers=${3:-}
+export work
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$work/plugins" "$work/run"
+ln -s "$source/examples" "$work/run/examples"
+failed() {
+  echo "docs_test: $*" >&2
+  exit 1
+}
+
+# ---- The pages: each block as a file PAGE.NUMBER.LANGUAGE, links, names of files.
+
+for page in "$source"/README.md "$source"/docs/*.md; do
+  prose=$work/$(basename "$page" .md).prose
+  : >"$prose"
+  awk -v start="${prose%.prose}" '
+    on && /^```/ { on = 0; next }
+    /^```/ {
+      on = 1; language = substr($0, 4); file = start "." ++n "." language
+      if (language !~ /^((cpp|c)( fragment)?|cmake|json|console|ebnf|)$/) { print FILENAME ": a block is " $0; exit 1 }
+      next
+    }
+    on && language ~ /^(cpp|c|console)$/ { print > file }
+    !on { print >> (start ".prose") }' "$page" || failed "a fence of another language"
+  while read -r link; do
+    [ -e "$(dirname "$page")/${link%%#*}" ] || failed "$page links to $link, which is not there"
+  done < <(grep -oE '\]\([^)#]+' "$prose" | cut -c3- | grep -v '^http' || true)
+  while read -r path; do
+    [ -e "$source/$path" ] || failed "$page names $path, which is not there"
+  done < <(grep -oE '`(core|sdk|backends|plugins|tests|docs|examples|\.ci)/[A-Za-z0-9_./-]+`' "$prose" | tr -d '`' || true)
+done
+
+# ---- Snippets.
+
+flags="-O0 -fPIC -fvisibility=hidden -I$source/sdk/include -Wall -Wextra -Wno-missing-field-initializers -Werror"
+[ -z "$sanitizers" ] || flags="$flags -fsanitize=$sanitizers -fno-sanitize-recover=all"
+export cxx="${CXX:-g++} -std=c++20 -fno-gnu-unique $flags"
+export cc="${CC:-gcc} -std=c11 -pedantic $flags"
+export shared="-shared -Wl,--version-script=$source/sdk/cmake/plugin.map"
+[ -n "$sanitizers" ] || shared="$shared -Wl,--no-undefined"
+abi=$(sed -nE 's/^#define TN_ABI_(MAJOR|MINOR) //p' "$source/sdk/include/tenon/abi.h" | paste -sd.)
+export abi
+
+# A plugin goes to work/plugins with a manifest, a program becomes PAGE.NUMBER.program.
+build_snippet() {
+  local file=$1 compiler=$cxx id
+  case $file in *.c) compiler=$cc ;; esac
+  id=$(sed -nE 's/.*TENON_PLUGIN\(([a-z0-9_]+)\).*/\1/p; s/.*tenon_manifest = .*"([a-z0-9_]+)".*/\1/p' "$file" | head -n 1)
+  if [ -n "$id" ]; then
+    local library=$work/plugins/lib$id
+    [ ! -e "$library.json" ] || { echo "two snippets are plugins of the id $id"; return 1; }
+    cat >"$library.json" <<JSON
+{"id": "$id", "version": "1.0", "library": "lib$id.so", "abi": {"min": "$abi", "max": "$abi"}}
+JSON
+    # shellcheck disable=SC2086
+    $compiler $shared "$file" -o "$library.so"
+  elif grep -q 'int main' "$file"; then
+    $compiler "$file" -o "${file%.*}.program" -L"$build/lib" -ltenon "-Wl,-rpath,$build/lib"
+  else
+    $compiler -fsyntax-only "$file"
+  fi
+}
+build_or_say() {
+  build_snippet "$1" || {
+    echo "docs_test: $(basename "$1") (page, number of the block) does not compile" >&2
+    return 1
+  }
+}
+export -f build_snippet build_or_say
+
+find "$work" -maxdepth 1 \( -name '*.cpp' -o -name '*.c' \) -print0 | sort -z |
+  xargs -0 -P 2 -I '{}' bash -c 'build_or_say "$1"' - '{}' || failed "a snippet does not compile"
+
+# ---- What was built runs, where the repository's data is and nothing else.
+
+export TENON_PLUGIN_PATH=$work/plugins:$build/lib/tenon/plugins PATH=$build/bin:$PATH
+cd "$work/run"
+tenon plugins >plugins.txt || failed "tenon plugins"
+for manifest in "$work"/plugins/*.json; do
+  id=$(basename "$manifest" .json)
+  grep -E "^${id#lib} " plugins.txt | grep -vq 'not loaded' || failed "a plugin does not load: $(grep "/$id.so" plugins.txt)"
+done
+for program in "$work"/*.program; do
+  "$program" >output.txt 2>&1 || failed "$(basename "$program" .program) fails: $(cat output.txt)"
+done
+for console in "$work"/*.console; do
+  while read -r line; do
+    eval "$line" >output.txt 2>&1 </dev/null || failed "$(basename "$console"): $line: $(cat output.txt)"
+  done < <(sed -n 's/^\$ \(tenon .*\)/\1/p' "$console")
+done
+echo "docs_test: $(find "$work/plugins" -name '*.so' | wc -l) plugins, $(find "$work" -name '*.program' | wc -l) programs"
