@@ -1,5 +1,6 @@
 // Mixed precision: what autocast casts and keeps, what GradScaler does on each device, and how half
-// types round. Roundings are those of IEEE 754 (nearest, ties to even) for 10 and 7 bits of fraction.
+// types round. Roundings are those of IEEE 754 (nearest, ties to even) for 10 and 7 bits of
+// fraction.
 #include <cstdlib>
 #include <limits>
 #include <thread>
@@ -207,7 +208,8 @@ TEST(Autocast, TrainsAsWellAsFloat32) {
   for (tn::Device d : devices()) {
     SCOPED_TRACE(d.name());
     tn::manual_seed(1);
-    tn::Object model = tn::nn::Sequential(tn::nn::Linear(4, 8), tn::nn::ReLU(), tn::nn::Linear(8, 2));
+    tn::Object model =
+        tn::nn::Sequential(tn::nn::Linear(4, 8), tn::nn::ReLU(), tn::nn::Linear(8, 2));
     model.to(d);
     auto optimizer = tn::optim::Adam(model.parameters(), {.lr = 0.02});
     Tensor x = sample({16, 4}).to(tn::float32).to(d);
@@ -316,9 +318,9 @@ TEST(Halves, CastsRoundToNearestEven) {
       {0.1f, 0.0999755859375, 0.10009765625},
       {1.f / 3, 0.333251953125, 0.333984375},
       {3.14159274f, 3.140625, 3.140625},
-      {1 + 0x1p-11f, 1, 1},                       // a tie of float16: to even, down
-      {1 + 3 * 0x1p-11f, 1 + 0x1p-9, 1},          // up
-      {1 + 0x1p-8f, 1 + 0x1p-8, 1},               // a tie of bfloat16
+      {1 + 0x1p-11f, 1, 1},               // a tie of float16: to even, down
+      {1 + 3 * 0x1p-11f, 1 + 0x1p-9, 1},  // up
+      {1 + 0x1p-8f, 1 + 0x1p-8, 1},       // a tie of bfloat16
       {1 + 3 * 0x1p-8f, 1 + 3 * 0x1p-8, 1 + 0x1p-6},
       {1 + 0x1p-8f + 0x1p-20f, 1 + 0x1p-8, 1 + 0x1p-7},
       {2049, 2048, 2048},
@@ -329,11 +331,11 @@ TEST(Halves, CastsRoundToNearestEven) {
       {-1e30f, -kInf, -1.0002555517425873e30},
       {3.4e38f, kInf, kInf},
       {3.3895314e38f, kInf, 3.3895313892515355e38},
-      {0x1p-24f, 0x1p-24, 0x1p-24},               // the least of float16
-      {0x1p-25f, 0, 0x1p-25},                     // half of it: to even
+      {0x1p-24f, 0x1p-24, 0x1p-24},  // the least of float16
+      {0x1p-25f, 0, 0x1p-25},        // half of it: to even
       {0x1.8p-25f, 0x1p-24, 0x1.8p-25},
       {0x1.8p-14f, 0x1.8p-14, 0x1.8p-14},
-      {0x1p-133f, 0, 0x1p-133},                   // the least of bfloat16
+      {0x1p-133f, 0, 0x1p-133},  // the least of bfloat16
       {0x1p-134f, 0, 0},
       {INFINITY, kInf, kInf},
       {NAN, kNan, kNan},

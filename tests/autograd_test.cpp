@@ -65,7 +65,7 @@ TEST(Backward, FindsASavedTensorThatWasChanged) {
   expect_error([&] { y.sum().backward(); }, "changed in place");
   Tensor a = leaf({1, 2}), b = a * 2.0, c = b * b;
   tn::mul_(b, 3.0);
-  expect_error([&] { c.sum().backward(); }, "output 0 of mul");
+  expect_error([&] { c.sum().backward(); }, "output 0 of " + op_name("mul"));
 }
 
 TEST(Backward, RunsAndFreesAMillionNodes) {
@@ -248,7 +248,7 @@ TEST(Graph, CanBeWalked) {
   load_all();
   Tensor x = leaf({1}), y = leaf({2});
   tn::Node node = tn::grad_fn(x * y);
-  EXPECT_EQ(node.name(), "mul");
+  EXPECT_EQ(node.name(), op_name("mul"));
   ASSERT_EQ(node.n_next(), 2u);
   EXPECT_EQ(node.next(0).name(), "leaf");
   EXPECT_FALSE(tn::grad_fn(x));
@@ -259,7 +259,7 @@ TEST(Anomaly, NamesTheForwardCall) {
   tn::AnomalyGuard anomaly;
   Tensor x = leaf({0, 1});
   Tensor y = tn::sqrt(x) * 0.0;  // 0 * inf
-  expect_error([&] { y.sum().backward(); }, "forward call: sqrt([2] float64");
+  expect_error([&] { y.sum().backward(); }, "forward call: " + op_name("sqrt") + "([2] float64");
 }
 
 TEST(Threads, RunBackwardAtOnce) {

@@ -65,7 +65,8 @@ TEST_F(Dispatch, TakesTheHighestPriorityAndSaysWhyNotTheOthers) {
   ASSERT_EQ(calls.size(), 1u);
   EXPECT_EQ(calls[0]["call"], "scaled");
   EXPECT_EQ(calls[0]["device"], "cpu");
-  EXPECT_EQ(calls[0]["args"], Json::parse(R"([{"sizes": [2], "dtype": "float32", "device": "cpu"}])"));
+  EXPECT_EQ(calls[0]["args"],
+            Json::parse(R"([{"sizes": [2], "dtype": "float32", "device": "cpu"}])"));
   EXPECT_EQ(kernel_of(calls[0]), "dispatch_kernels dispatch_kernels.scaled");
   EXPECT_EQ(reasons_of(calls[0]), (Texts{"lower priority", "lower priority"}));
   EXPECT_FALSE(calls[0].contains("decomposed"));
@@ -203,7 +204,9 @@ TEST_F(Dispatch, CrossEntropyIsAPairOnCpuWithAndWithoutGradient) {
     EXPECT_EQ(kernel_of(calls[0]), "cpu ops.cross_entropy");
     EXPECT_EQ(tn::grad_fn(recorded).name(), "cross_entropy");
     EXPECT_EQ(plain.item<double>(), recorded.item<double>());
-    recorded.backward();
+    calls = explained([&] { recorded.backward(); });
+    EXPECT_EQ(names_of(calls), Texts{"cross_entropy backward"});
+    EXPECT_EQ(kernel_of(calls[0]), "cpu ops.cross_entropy");
     // (softmax - one_hot) / n
     std::vector<double> v = x.to_vector<double>(), expected(6);
     for (int i = 0; i < 2; ++i) {
@@ -333,6 +336,15 @@ TEST_F(Dispatch, ProfileSeesEachOpBeginAndEnd) {
   for (size_t i = 1; i < events.size(); ++i) EXPECT_GE(events[i].ns, events[i - 1].ns);
 }
 
+TEST_F(Dispatch, ExplainTellsOfBackwardToo) {
+  Tensor x = tn::ones({2, 3}).requires_grad_(), w = tn::ones({3, 2}).requires_grad_();
+  Tensor y = tn::relu(tn::matmul(x, w)).sum();
+  Json calls = explained([&] { y.backward(); });
+  EXPECT_EQ(names_of(calls), (Texts{"reduce backward", "relu backward", "matmul backward"}));
+  EXPECT_EQ(kernel_of(calls[1]), "cpu elementwise");
+  EXPECT_EQ(names_of(calls[2]["calls"]), (Texts{"permute", "matmul", "permute", "matmul"}));
+}
+
 TEST_F(Dispatch, ExplainSurvivesErrorsAndNesting) {
   Json calls = explained([&] {
     try {
@@ -347,210 +359,6 @@ TEST_F(Dispatch, ExplainSurvivesErrorsAndNesting) {
   tn::check(tn::detail::api.explain->end(&json));  // without begin
   EXPECT_EQ(Json::parse(tn::detail::take_text(json))["calls"], Json::array());
   EXPECT_EQ(tn::counter("no_such_counter"), 0u);
-}
-
-// A call goes to the device of its tensors; a kernel never gets memory of another one.
-TEST_F(Dispatch, TensorsOfTwoDevicesNeverReachAKernel) {
-  for (tn::Device d : devices()) {
-    if (d.is_cpu()) continue;
-    Tensor x = tn::ones({2, 3}), w = tn::ones({4, 3}), target = tn::zeros({2}, tn::int64);
-    for (const std::string part : {"cpu", "ref:0", "one device"}) {
-      expect_error([&] { tn::linear(x, w.to(d)); }, part);
-      expect_error([&] { tn::linear(x.to(d), w); }, part);
-      expect_error([&] { tn::linear_relu(x, w, tn::ones({4}, {}, d)); }, part);
-      expect_error([&] { tn::cross_entropy(x, target.to(d)); }, part);
-      expect_error([&] { tn::gather(x, 1, tn::zeros({2, 1}, tn::int64, d)); }, part);
-      expect_error([&] { x.to(d) + x; }, part);
-    }
-    expect_error([&] { tn::linear(x, tn::zeros({4, 3}, {}, tn::meta)); }, "meta");
-    expect_error([&] { tn::call("dispatch_kernels.fails", std::vector<Tensor>{x}); }, "fails");
-  }
-}
-
-TEST_F(Dispatch, ScalarsOfTheCpuMeetTensorsOfAnyDevice) {
-  for (tn::Device d : devices()) {
-    SCOPED_TRACE(d.name());
-    Tensor x = tn::tensor({1.f, 2.f}, d), s = tn::tensor(3.f);
-    expect_near(x + s, {4, 5});
-    expect_near(s - x, {2, 1});
-    EXPECT_EQ((s * x).device(), d);
-    expect_near(tn::where(x > tn::tensor(1.5), x, s), {3, 2});
-    EXPECT_EQ((x + tn::tensor(3.0)).dtype(), tn::float32);
-    EXPECT_EQ((x.to(tn::int64) + tn::tensor(0.5)).dtype(), tn::float64);
-    // Its gradient comes back to the cpu.
-    Tensor leaf = tn::tensor(3.f).requires_grad_(), w = x.clone().requires_grad_();
-    (w * leaf).sum().backward();
-    EXPECT_TRUE(leaf.grad().device().is_cpu());
-    expect_sizes(leaf.grad(), {});
-    expect_near(leaf.grad(), {3});
-    expect_near(w.grad(), {3, 3});
-    // It is read at the call: a later change is not seen.
-    Tensor changes = tn::tensor(1.f), y = x * changes;
-    tn::fill_(changes, 9);
-    expect_near(y, {1, 2});
-    // Written, it stays what it is.
-    if (!d.is_cpu()) {
-      expect_error([&] { tn::add_(s, x); }, "cpu");
-      expect_error([&] { tn::add_(s, tn::tensor(1.f, d)); }, "cpu");
-    }
-  }
-}
-
-// torch 2.x: (tensor op number), dtype and values.
-TEST_F(Dispatch, NumbersPromoteAsPythonsDo) {
-  for (tn::Device d : devices()) {
-    SCOPED_TRACE(d.name());
-    Tensor f16 = tn::tensor({1.f, 2.f}, d).to(tn::float16), f32 = tn::tensor({1.f, 2.f}, d);
-    Tensor f64 = tn::tensor({1.0, 2.0}, d), i64 = tn::tensor({int64_t(1), int64_t(2)}, d);
-    Tensor i32 = i64.to(tn::int32), u8 = i64.to(tn::uint8), b = tn::tensor({true, false}, d);
-    struct Row {
-      const char* text;
-      Tensor result;
-      tn::Dtype dtype;
-      std::vector<double> values;
-    };
-    const Row rows[] = {
-        {"i32 + 1", i32 + 1, tn::int32, {2, 3}},
-        {"i32 + 1.5", i32 + 1.5, tn::float32, {2.5, 3.5}},
-        {"i32 * True", i32 * true, tn::int32, {1, 2}},
-        {"i64 - 3", i64 - 3, tn::int64, {-2, -1}},
-        {"7 - i64", 7 - i64, tn::int64, {6, 5}},
-        {"i64 / 2", i64 / 2, tn::float32, {0.5, 1}},
-        {"i64 * 2.0", i64 * 2.0, tn::float32, {2, 4}},
-        {"u8 + 1", u8 + 1, tn::uint8, {2, 3}},
-        {"u8 - 2", u8 - 2, tn::uint8, {255, 0}},
-        {"u8 / 4", u8 / 4, tn::float32, {0.25, 0.5}},
-        {"u8 * 0.5", u8 * 0.5, tn::float32, {0.5, 1}},
-        {"b + True", b + true, tn::bool_, {1, 1}},
-        {"b * True", b * true, tn::bool_, {1, 0}},
-        {"b + 1", b + 1, tn::int64, {2, 1}},
-        {"b + 0.5", b + 0.5, tn::float32, {1.5, 0.5}},
-        {"f16 + 1", f16 + 1, tn::float16, {2, 3}},
-        {"f16 * 0.5", f16 * 0.5, tn::float16, {0.5, 1}},
-        {"f32 + True", f32 + true, tn::float32, {2, 3}},
-        {"f32 + 1e300", f32 + 1e300, tn::float32, {INFINITY, INFINITY}},
-        {"f64 / 3", f64 / 3, tn::float64, {1.0 / 3, 2.0 / 3}},
-        {"i64 ** 2", tn::pow(i64, 2), tn::int64, {1, 4}},
-        {"i64 ** 0.5", tn::pow(i64, 0.5), tn::float32, {1, std::sqrt(2.0)}},
-        {"2 ** i64", tn::pow(2, i64), tn::int64, {2, 4}},
-        {"2.0 ** i64", tn::pow(2.0, i64), tn::float32, {2, 4}},
-        {"where(b, i64, 0)", tn::where(b, i64, 0), tn::int64, {1, 0}},
-        {"where(b, i64, 0.5)", tn::where(b, i64, 0.5), tn::float32, {1, 0.5}},
-        {"where(b, 1, 0)", tn::where(b, 1, 0), tn::int64, {1, 0}},
-        {"where(b, 1.0, 0.0)", tn::where(b, 1.0, 0.0), tn::float32, {1, 0}},
-        {"i64 > 1.5", i64 > 1.5, tn::bool_, {0, 1}},
-        {"b == 1", b == 1, tn::bool_, {1, 0}},
-        {"u8 == 257", u8.to(tn::int64) == 257, tn::bool_, {0, 0}},
-        {"i64 & 2", tn::bitwise_and(i64, 2), tn::int64, {0, 2}},
-    };
-    for (const Row& row : rows) {
-      SCOPED_TRACE(row.text);
-      EXPECT_STREQ(row.result.dtype().name(), row.dtype.name());
-      expect_near(row.result, row.values);
-    }
-    // In place the tensor keeps its dtype, where the result can be cast back.
-    expect_near(tn::add_(f16, 1.5), {2.5, 3.5});
-    EXPECT_EQ(f16.dtype(), tn::float16);
-    expect_near(tn::mul_(i32, 3), {3, 6});
-    expect_error([&] { tn::add_(i64, 0.5); }, "add_");
-    expect_error([&] { tn::div_(i64, 2); }, "float32");
-    expect_error([&] { tn::bitwise_and(f32, 1); }, "bitwise_and");
-  }
-}
-
-// host->call, as C has it.
-std::string call_error(const char* name, const std::vector<tn_value>& args, uint32_t n_results = 1) {
-  const tn_op* op = nullptr;
-  tn::check(tn::host()->find_op(name, &op));
-  std::vector<tn_value> results(n_results + 1);
-  tn_status* status =
-      tn::host()->call(op, args.data(), uint32_t(args.size()), results.data(), n_results);
-  if (status == nullptr) {
-    for (uint32_t i = 0; i < n_results; ++i) tn::host()->value_release(&results[i]);
-    return "";
-  }
-  EXPECT_EQ(tn::host()->status_code(status), TN_INVALID_ARGUMENT);
-  std::string text = tn::host()->status_message(status);
-  tn::host()->status_free(status);
-  return text;
-}
-
-TEST_F(Dispatch, ArgumentsThatDoNotFitTheSchemaAreNamed) {
-  using tn::detail::to_value;
-  Tensor x = tn::ones({2, 3});
-  const tn_value t = to_value(x), one = to_value(1), half = to_value(0.5), text = to_value("a");
-  const tn_value ints = to_value(tn::Ints{1, 2}), list = to_value(tn::Tensors(&x, 1));
-  tn_value null = t;
-  null.as.tensor = nullptr;
-  tn_value odd = t;
-  odd.kind = 99;
-
-  EXPECT_EQ(call_error("matmul", {t}),
-            "matmul: argument 'b' is missing: matmul(Tensor a, Tensor b) -> Tensor");
-  EXPECT_EQ(call_error("matmul", {}),
-            "matmul: argument 'a' is missing: matmul(Tensor a, Tensor b) -> Tensor");
-  EXPECT_EQ(call_error("matmul", {t, t, t}),
-            "matmul: 3 arguments, expected at most 2: matmul(Tensor a, Tensor b) -> Tensor");
-  EXPECT_EQ(call_error("matmul", {t, t}, 2),
-            "matmul: 2 results were asked for, it gives 1: matmul(Tensor a, Tensor b) -> Tensor");
-  EXPECT_EQ(call_error("matmul", {t, t}, 0),
-            "matmul: 0 results were asked for, it gives 1: matmul(Tensor a, Tensor b) -> Tensor");
-  struct Row {
-    const char* op;
-    std::vector<tn_value> args;
-    const char *argument, *found;
-  };
-  const Row rows[] = {
-      {"matmul", {t, one}, "'b'", "int 1"},
-      {"matmul", {t, null}, "'b'", "Tensor that is NULL"},
-      {"matmul", {t, to_value(tn::none)}, "'b'", "None"},
-      {"matmul", {list, t}, "'a'", "list of 1 Tensor"},
-      {"matmul", {t, odd}, "'b'", "value of unknown kind 99"},
-      {"add", {t, text}, "'y'", "str \"a\""},
-      {"leaky_relu", {t, text}, "'slope'", "str \"a\""},
-      {"sum", {t, one}, "'dims'", "int 1"},
-      {"transpose", {t, half, one}, "'dim0'", "float 0.5"},
-      {"cat", {t}, "'xs'", "Tensor"},
-      {"cat", {ints}, "'xs'", "list of 2 ints"},
-      {"zeros", {ints, text}, "'dtype'", "str \"a\""},
-      {"sum", {t, ints, one}, "'keepdim'", "int 1"},
-  };
-  for (const Row& row : rows) {
-    SCOPED_TRACE(std::string(row.op) + " " + row.found);
-    std::string text = call_error(row.op, row.args);
-    EXPECT_EQ(text.rfind(std::string(row.op) + ": ", 0), 0u) << text;
-    EXPECT_NE(text.find(row.argument), std::string::npos) << text;
-    EXPECT_NE(text.find(row.found), std::string::npos) << text;
-  }
-  // A younger caller's defaults: an int is a float where one is wanted, None where it is optional.
-  EXPECT_EQ(call_error("leaky_relu", {t, one}), "");
-  EXPECT_EQ(call_error("linear", {t, t, to_value(tn::none)}), "");
-}
-
-TEST_F(Dispatch, PrimitivesNameTheirArguments) {
-  using tn::detail::to_value;
-  Tensor x = tn::ones({2, 3});
-  auto primitive = [](tn_primitive kind, const std::vector<tn_value>& args) {
-    tn_value result{};
-    tn_status* status = tn::host()->primitive(kind, args.data(), uint32_t(args.size()), &result, 1);
-    if (status == nullptr) {
-      tn::host()->value_release(&result);
-      return std::string();
-    }
-    std::string text = tn::host()->status_message(status);
-    tn::host()->status_free(status);
-    return text;
-  };
-  const tn_value t = to_value(x), text = to_value("a");
-  EXPECT_EQ(primitive(TN_MATMUL, {t}), "matmul: argument 1 (b) is missing, expected a tensor");
-  EXPECT_EQ(primitive(TN_PERMUTE, {t, text}),
-            "permute: argument 1 (dims) is str \"a\", expected a list of ints");
-  EXPECT_EQ(primitive(TN_SLICE, {t, to_value(0), to_value(0.5), to_value(1), to_value(1)}),
-            "slice: argument 2 (start) is float 0.5, expected an int");
-  EXPECT_EQ(primitive(TN_ELEMENTWISE, {}), "elementwise: argument 0 (expression) is missing");
-  EXPECT_NE(primitive(TN_SORT, {t}).find("reserved or unknown"), std::string::npos);
-  EXPECT_NE(primitive(77, {t}).find("reserved or unknown"), std::string::npos);
-  EXPECT_NE(primitive(-1, {t}).find("reserved or unknown"), std::string::npos);
 }
 
 TEST(PrimitivesOnly, KernelsOfOpsAreLeftOut) {

@@ -60,9 +60,9 @@ struct Foreign {
   int64_t shape[3] = {2, 3, 1}, strides[3] = {3, 1, 1};
   int deleted = 0;
   DLManagedTensorVersioned managed = {
-      1, 0,     this,
-      [](DLManagedTensorVersioned* m) { ++static_cast<Foreign*>(m->manager_ctx)->deleted; },
-      0, {values, {1, 0}, 2, {2, 32, 1}, shape, strides, 0}};
+      1,    0,
+      this, [](DLManagedTensorVersioned* m) { ++static_cast<Foreign*>(m->manager_ctx)->deleted; },
+      0,    {values, {1, 0}, 2, {2, 32, 1}, shape, strides, 0}};
 };
 
 struct Dlpack : testing::Test {
@@ -105,9 +105,9 @@ TEST_F(DlpackExport, MapsEveryDtypeAndBack) {
     tn::Dtype dtype;
     int code, bits;
   };
-  const Row rows[] = {{tn::float32, 2, 32}, {tn::float64, 2, 64}, {tn::float16, 2, 16},
-                      {tn::bfloat16, 4, 16}, {tn::int64, 0, 64},  {tn::int32, 0, 32},
-                      {tn::uint8, 1, 8},    {tn::bool_, 6, 8}};
+  const Row rows[] = {{tn::float32, 2, 32},  {tn::float64, 2, 64}, {tn::float16, 2, 16},
+                      {tn::bfloat16, 4, 16}, {tn::int64, 0, 64},   {tn::int32, 0, 32},
+                      {tn::uint8, 1, 8},     {tn::bool_, 6, 8}};
   for (const Row& row : rows) {
     SCOPED_TRACE(row.dtype.name());
     Tensor x = tn::tensor({0.f, 1.f}).to(row.dtype);
@@ -210,13 +210,24 @@ TEST_F(DlpackImport, RefusesWhatItCannotTake) {
   const Row rows[] = {
       {[](Foreign& f) { f.managed.major = 0; }, "dlpack: version 0.0, expected 1.x"},
       {[](Foreign& f) { f.managed.major = 2; }, "dlpack: version 2.0, expected 1.x"},
-      {[](Foreign& f) { f.managed.dl_tensor.device = {2, 0}; },
+      {[](Foreign& f) {
+         f.managed.dl_tensor.device = {2, 0};
+       },
        "dlpack: device type 2, only host memory (1) is taken"},
-      {[](Foreign& f) { f.managed.dl_tensor.dtype = {5, 64, 1}; },
+      {[](Foreign& f) {
+         f.managed.dl_tensor.dtype = {5, 64, 1};
+       },
        "dlpack: dtype code 5, 64 bits, 1 lanes has no counterpart"},
-      {[](Foreign& f) { f.managed.dl_tensor.dtype = {2, 32, 4}; }, "4 lanes has no counterpart"},
-      {[](Foreign& f) { f.managed.dl_tensor.dtype = {0, 16, 1}; }, "has no counterpart"},
-      {[](Foreign& f) { f.managed.dl_tensor.ndim = 17; }, "dlpack: 17 dimensions, expected 0 to 16"},
+      {[](Foreign& f) {
+         f.managed.dl_tensor.dtype = {2, 32, 4};
+       },
+       "4 lanes has no counterpart"},
+      {[](Foreign& f) {
+         f.managed.dl_tensor.dtype = {0, 16, 1};
+       },
+       "has no counterpart"},
+      {[](Foreign& f) { f.managed.dl_tensor.ndim = 17; },
+       "dlpack: 17 dimensions, expected 0 to 16"},
       {[](Foreign& f) { f.managed.dl_tensor.ndim = -1; }, "dlpack: -1 dimensions"},
       {[](Foreign& f) { f.managed.dl_tensor.shape = nullptr; }, "dlpack: shape is NULL"},
       {[](Foreign& f) { f.managed.dl_tensor.data = nullptr; },

@@ -25,7 +25,9 @@ struct RefSlow : testing::Test {
   }
   // 0, 1, .. n - 1 in float32; made on the device, so that work is pending.
   Tensor count(int64_t n, tn::Device d) { return tn::arange(0, n, 1, tn::float32, d); }
-  Tensor full(int64_t n, double value, tn::Device d) { return tn::full({n}, value, tn::float32, d); }
+  Tensor full(int64_t n, double value, tn::Device d) {
+    return tn::full({n}, value, tn::float32, d);
+  }
 
   tn::Device zero, one;
 };
@@ -101,6 +103,45 @@ TEST_F(RefSlow, StreamsAreOrderedByWhatTheyShare) {
     tn::fill_(x, 0);  // behind both readers
     expect_near(z, times(50, 3));
     expect_near(y, times(50, 2));
+    // Kernels that get tensors, and those that get reductions.
+    Tensor m = count(9, zero).view({3, 3}), product, sum, halves, picked;
+    {
+      tn::StreamGuard guard(side);
+      product = tn::matmul(m, m);
+      halves = m.to(tn::float64);
+      picked = tn::gather(m, 1, tn::full({3, 1}, 2, {}, zero));
+    }
+    expect_near(product, {15, 18, 21, 42, 54, 66, 69, 90, 111});
+    expect_near(halves, times(9, 1));
+    expect_near(picked, {2, 5, 8});
+    auto delay = [&] {
+      for (int i = 0; i < 4; ++i) full(9, 0, zero);
+    };
+    delay();
+    Tensor c = count(9, zero);
+    {
+      tn::StreamGuard guard(other);
+      sum = c.sum();
+    }
+    expect_near(sum, {36});
+    // A copy into what another stream reads, and into what it writes.
+    Tensor late, into = full(9, 5, zero), from = full(9, -2, zero);
+    {
+      tn::StreamGuard guard(side);
+      delay();
+      tn::add_(into, 1);
+    }
+    into.copy_(from);
+    side.synchronize();
+    expect_near(into, std::vector<double>(9, -2));
+    {
+      tn::StreamGuard guard(side);
+      delay();
+      late = m.t() * 1;
+    }
+    m.t().copy_(from.view({3, 3}));
+    expect_near(late, {0, 3, 6, 1, 4, 7, 2, 5, 8});
+    expect_near(m, std::vector<double>(9, -2));
     // In place from one stream to the next.
     Tensor a = full(50, 1, zero);
     for (int i = 0; i < 4; ++i) {
@@ -135,6 +176,20 @@ TEST_F(RefSlow, MemoryFreedWhileInUseIsNotGivenOutEarly) {
     for (const Tensor& t : fillers) tn::mul_(t, 2);
     expect_near(y, times(500, 2));
     for (const Tensor& t : fillers) expect_near(t.narrow(0, 0, 1), {-14});
+  }
+  // Written by another stream when it is freed here.
+  for (int round = 0; round < 5; ++round) {
+    Tensor x = count(500, zero);
+    {
+      tn::StreamGuard guard(side);
+      for (int i = 0; i < 8; ++i) full(500, 0, zero);
+      tn::add_(x, 1);
+    }
+    x = Tensor();
+    std::vector<Tensor> fillers;
+    for (int i = 0; i < 4; ++i) fillers.push_back(full(500, -7, zero));
+    side.synchronize();
+    for (const Tensor& t : fillers) expect_near(t, std::vector<double>(500, -7));
   }
   // Made on the side stream, freed and made anew on the default one.
   for (int round = 0; round < 5; ++round) {

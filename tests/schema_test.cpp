@@ -182,7 +182,7 @@ TEST(SchemaParser, RefusesTextsThatAreTooLong) {
   EXPECT_NE(refusal(std::string(20000, 'a')).find("20000 characters, at most 16384 are taken"), std::string::npos);
   std::string many = "op(int a0";
   for (int i = 1; i < 65; ++i) many += ", int a" + std::to_string(i);
-  EXPECT_NE(refusal(many + ")").find("more than 64 arguments"), std::string::npos);
+  EXPECT_NE(refusal(many + ")").find("more than 32 arguments"), std::string::npos);
 }
 
 tn_value value_of(uint32_t kind) {

@@ -25,6 +25,9 @@ constexpr int64_t kPartColumns = 96;
 // The table of cpu/libtenon_cpu_dnnl.so beside this library; NULL, said once, where it cannot be
 // opened. TENON_CPU_DNNL=0 does without.
 const tenon_cpu_dnnl* open_library(const tn_host* host) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  return nullptr;  // its threads are not built for the sanitizers, which then stumble over them
+#endif
   const char* wish = std::getenv("TENON_CPU_DNNL");
   if (wish && std::string(wish) == "0") {
     return nullptr;

@@ -14,7 +14,8 @@ static tn_status* write_numbers(const tn_tensor* y, const tn_value& start, const
     if (floats) {
       to.store({.d = f + static_cast<double>(i) * df}, TN_FLOAT64);
     } else {
-      to.store({.i = start.as.i + i * step.as.i}, TN_INT64);
+      const auto way = static_cast<uint64_t>(i) * static_cast<uint64_t>(step.as.i);  // wraps
+      to.store({.i = static_cast<int64_t>(static_cast<uint64_t>(start.as.i) + way)}, TN_INT64);
     }
     ++i;
   };

@@ -142,7 +142,7 @@ tn_status* register_device(tn_registrar* registrar) {
   if (tn_status* status = map_memory()) return status;
   tn_device_def def = {};
   def.size = sizeof(def);
-  def.name = kDeviceName;
+  def.name = kDeviceName, def.flags = TN_DEVICE_SIMULATED;
   def.description = "simulated accelerator";
   def.lower_precision = TN_BFLOAT16;
   def.alignment = kAlignment;

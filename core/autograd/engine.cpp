@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <unordered_map>
 
 #include "autograd/accumulate.h"
 #include "autograd/prim.h"
 #include "autograd/record.h"
 #include "dispatch/convert.h"
+#include "dispatch/explain.h"
 #include "dispatch/loop.h"
 #include "dispatch/primitives.h"
 #include "memory/memory.h"
@@ -111,6 +113,15 @@ bool has_nan(Tensor* t) {
   TensorRef values(converted);
   const auto* data = static_cast<const double*>(values->data);
   return std::any_of(data, data + values->numel, [](double v) { return std::isnan(v); });
+}
+
+// A node's backward as an entry of explain, so that the kernels that it launches itself are seen.
+void open_entry(const Node* node, std::span<Tensor* const> grads, std::optional<ExplainScope>* scope) {
+  std::vector<tn_value> args;
+  for (Tensor* grad : grads) {
+    if (grad != nullptr) args.push_back(tensor_value(grad));
+  }
+  scope->emplace(node->name() + " backward", args);
 }
 
 Status check_anomaly(Node* node, Tensor* const* results) {
@@ -259,6 +270,8 @@ Status BackwardRun::run_node(uint32_t number) {
                      "first time to go through it twice",
                      node->name());
     } else {
+      std::optional<ExplainScope> explain;
+      if ((thread_state.modes & kModeExplain) != 0) [[unlikely]] open_entry(node, {grads, n_outputs}, &explain);
       if (node->stream != nullptr) [[unlikely]] {
         Stream* before = nullptr;
         status = current_stream(node->stream->device, &before);

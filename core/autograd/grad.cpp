@@ -74,7 +74,10 @@ Status retain_grad(Tensor* t) {
   auto* retained = new RetainedGrad;
   t->meta = retained;
   retained->retain();
-  return add_hook(t, keep_grad, retained, [](void* self) { static_cast<RetainedGrad*>(self)->release(); }, nullptr);
+  const auto release = [](void* self) { static_cast<RetainedGrad*>(self)->release(); };
+  const Status status = add_hook(t, keep_grad, retained, release, nullptr);
+  if (status != nullptr) retained->release();
+  return status;
 }
 
 Status add_hook(Tensor* t, tn_hook_fn fn, void* self, void (*destroy)(void*), uint64_t* id) {

@@ -11,6 +11,12 @@
 namespace tenon {
 namespace {
 
+// A Tensor? that is None: it keeps its place in the flat count, so that masks and results mean the same in every call.
+bool is_absent_tensor(const Op* op, size_t argument, const tn_value& v) {
+  const Argument& a = op->schema.arguments[argument];
+  return v.kind == TN_NONE && a.type == Type::kTensor && !a.list;
+}
+
 // The arguments of a call, kept for its backward: tensors saved with their versions, all else copied.
 class SavedArguments {
  public:
@@ -18,10 +24,17 @@ class SavedArguments {
   SavedArguments(const SavedArguments&) = delete;
   ~SavedArguments() { release(); }
 
-  void save(std::span<const tn_value> args, uint64_t written) {
+  void save(const Op* op, std::span<const tn_value> args) {
     for (size_t i = 0; i < args.size(); ++i) {
       const tn_value& v = args[i];
       tn_value kept{};
+      if (is_absent_tensor(op, i, v)) {
+        infos.emplace_back();
+        tensors.emplace_back();
+        kept.kind = TN_TENSOR;
+        values.push_back(kept);
+        continue;
+      }
       if (v.kind == TN_TENSOR || v.kind == TN_TENSORS) {
         kept.kind = v.kind;
         kept.count = v.count;
@@ -31,7 +44,7 @@ class SavedArguments {
           infos.push_back(t != nullptr ? TensorInfo(t) : TensorInfo());
           SavedTensor& s = tensors.emplace_back();
           if (t == nullptr) continue;
-          if ((written >> i & 1) != 0) {
+          if ((op->written >> i & 1) != 0) {
             s.save_alias(t, false, 0);
           } else {
             s.save(t);
@@ -88,12 +101,15 @@ class SavedArguments {
   std::vector<std::vector<tn_tensor*>> lists;
 };
 
-SmallVector<Edge, 8> edges_of(std::span<const tn_value> args) {
-  TensorList tensors;
-  flat_tensors(args, &tensors);
-  SmallVector<Edge, 8> edges(tensors.size());
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    if (tensors[i] != nullptr && needs_gradient(tensors[i])) edges[i] = gradient_edge(tensors[i]);
+SmallVector<Edge, 8> edges_of(const Op* op, std::span<const tn_value> args) {
+  SmallVector<Edge, 8> edges;
+  const auto add = [&](tn_tensor* t) {
+    edges.push_back(t != nullptr && needs_gradient(as_tensor(t)) ? gradient_edge(as_tensor(t)) : Edge{});
+  };
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (is_absent_tensor(op, i, args[i])) add(nullptr);
+    if (args[i].kind == TN_TENSOR) add(args[i].as.tensor);
+    for (uint32_t k = 0; args[i].kind == TN_TENSORS && k < args[i].count; ++k) add(args[i].as.tensors[k]);
   }
   return edges;
 }
@@ -102,9 +118,9 @@ SmallVector<Edge, 8> edges_of(std::span<const tn_value> args) {
 class OpNode : public Node {
  public:
   OpNode(const Op* op, std::span<const tn_value> args) : op_(op) {
-    const auto edges = edges_of(args);
+    const auto edges = edges_of(op, args);
     set_edges(edges.data(), static_cast<uint32_t>(edges.size()));
-    saved_.save(args, op->written);
+    saved_.save(op, args);
   }
   std::string name() const override { return op_->schema.name; }
   void release_saved() override {
@@ -142,7 +158,8 @@ class OpNode : public Node {
     int64_t flat = 0;
     for (size_t i = 0; i < args.size(); ++i) {
       if (op_->schema.arguments[i].alias == output.alias) return flat;
-      flat += args[i].kind == TN_TENSOR ? 1 : args[i].kind == TN_TENSORS ? args[i].count : 0;
+      flat += args[i].kind == TN_TENSORS ? args[i].count
+              : args[i].kind == TN_TENSOR || is_absent_tensor(op_, i, args[i]) ? 1 : 0;
     }
     return -1;
   }
@@ -188,7 +205,9 @@ class OpNode : public Node {
       edges.push_back(i);
       *t = apart.back().get();
     };
-    for (tn_value& v : args) {
+    for (size_t i = 0; i < args.size(); ++i) {
+      tn_value& v = args[i];
+      if (is_absent_tensor(op_, i, v)) ++flat;
       if (v.kind == TN_TENSOR) split(&v.as.tensor);
       for (uint32_t k = 0; v.kind == TN_TENSORS && k < v.count; ++k) {
         split(const_cast<tn_tensor**>(&v.as.tensors[k]));
@@ -272,8 +291,9 @@ class PairNode final : public OpNode {
 
 class CustomNode final : public Node {
  public:
-  CustomNode(const char* name, tn_backward_fn fn, void* self, void (*destroy)(void*))
-      : name_(name), fn_(fn), self_(self), destroy_(destroy) {}
+  CustomNode(const char* name, tn_backward_fn fn, void* self) : name_(name), fn_(fn), self_(self) {}
+  // From now on self is destroyed with the node.
+  void own_self(void (*destroy)(void*)) { destroy_ = destroy; }
   ~CustomNode() override {
     if (destroy_ != nullptr) destroy_(self_);
   }
@@ -307,7 +327,7 @@ class CustomNode final : public Node {
   std::string name_;
   tn_backward_fn fn_;
   void* self_;
-  void (*destroy_)(void*);
+  void (*destroy_)(void*) = nullptr;
 };
 
 thread_local CustomNode* CustomNode::current = nullptr;
@@ -348,7 +368,7 @@ Status record_vjp(const Op* op, std::span<const tn_value> args, std::span<tn_val
 Status record_custom(const char* name, tn_backward_fn fn, void* self, void (*destroy)(void*),
                      std::span<tn_tensor* const> inputs, std::span<tn_tensor* const> outputs,
                      std::span<tn_tensor* const> saved) {
-  Ref<CustomNode> node(new CustomNode(name, fn, self, destroy));
+  Ref<CustomNode> node(new CustomNode(name, fn, self));
   std::vector<Edge> edges(inputs.size());
   bool wanted = false;
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -362,6 +382,12 @@ Status record_custom(const char* name, tn_backward_fn fn, void* self, void (*des
   }
   node->set_edges(edges.data(), static_cast<uint32_t>(edges.size()));
   node->n_outputs = static_cast<uint32_t>(outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (as_tensor(outputs[i])->is_leaf() && outputs[i]->flags & TN_TENSOR_REQUIRES_GRAD) {
+      return invalid("{}: output {} is a leaf that requires a gradient; return a new tensor", name, i);
+    }
+  }
+  node->own_self(destroy);
   if (!wanted || (thread_state.modes & (kModeNoGrad | kModeInference)) != 0) return nullptr;
   for (tn_tensor* t : saved) {
     SavedTensor& s = node->saved_.emplace_back();
@@ -376,9 +402,6 @@ Status record_custom(const char* name, tn_backward_fn fn, void* self, void (*des
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     Tensor* t = as_tensor(outputs[i]);
-    if (t->is_leaf() && t->requires_grad()) {
-      return invalid("{}: output {} is a leaf that requires a gradient; return a new tensor", name, i);
-    }
     if (is_float(t->dtype)) set_history(t, node.get(), static_cast<uint32_t>(i));
   }
   return nullptr;

@@ -209,6 +209,49 @@ const Row* row_of(tn_primitive kind, std::span<const tn_value> args) {
   return row != std::end(kRows) ? row : nullptr;
 }
 
+// The sum of all elements, the end of most losses: a node that keeps a shape and nothing else.
+class SumAllNode final : public Node {
+ public:
+  explicit SumAllNode(const Tensor* x) : info_(x) {}
+  std::string name() const override { return "reduce"; }
+  void release_saved() override {}
+
+  Status backward(Tensor* const* grads, Tensor** results) override {
+    return guarded([&]() -> Status {
+      Tensor* g = grads[0];
+      TensorRef one = g->ndim == 0 ? TensorRef::retaining(g) : prim::reshape(g, {});
+      results[0] = prim::convert(prim::expand(one.get(), info_.sizes).get(), info_.device, info_.dtype).take();
+      return nullptr;
+    });
+  }
+
+ private:
+  TensorInfo info_;
+};
+
+// Is this call a sum over everything, without further ado?
+bool is_sum_of_all(tn_primitive kind, std::span<const tn_value> args) {
+  return kind == TN_REDUCE && args.size() == 4 && args[0].kind == TN_INT && args[0].as.i == TN_SUM &&
+         args[1].kind == TN_TENSOR && args[2].kind == TN_INTS && args[2].count == 0;
+}
+
+Status record_sum_of_all(std::span<const tn_value> args, std::span<tn_value> results) {
+  Tensor* x = as_tensor(args[1].as.tensor);
+  TN_TRY(refuse_inference("reduce", args));
+  Ref<SumAllNode> node(new SumAllNode(x));
+  const Edge edge = gradient_edge(x);
+  node->set_edges(&edge, 1);
+  {
+    NoGradScope no_grad;
+    TN_TRY(run_primitive(TN_REDUCE, args, results));
+  }
+  if (x->device.type != TN_DEVICE_CPU || (thread_state.modes & kModeAnomaly) != 0) {
+    note_forward(node.get(), args, x->device);
+  }
+  give_history(as_tensor(results[0].as.tensor), node.take());
+  return nullptr;
+}
+
 // A reduction with a prologue or epilogue has the gradient of its parts.
 Status record_parts(std::span<const tn_value> args, std::span<tn_value> results) {
   const PrimitiveArgs read(TN_REDUCE, args);
@@ -250,6 +293,7 @@ Status record_plain_primitive(tn_primitive kind, std::span<const tn_value> args,
     const PrimitiveArgs read(kind, args);
     if (!read.is_none(4) || !read.is_none(6) || !read.is_none(8)) return record_parts(args, results);
   }
+  if (is_sum_of_all(kind, args)) return record_sum_of_all(args, results);
   const Row* row = row_of(kind, args);
   TensorList tensors;
   flat_tensors(args, &tensors);

@@ -1,5 +1,7 @@
 #include "dispatch/call.h"
 
+#include <cstring>
+
 #include "dispatch/elementwise.h"
 #include "dispatch/explain.h"
 #include "dispatch/primitives.h"
@@ -108,6 +110,13 @@ Status call(const Op* op, const tn_value* args, uint32_t n_args, tn_value* resul
       continue;
     }
     TN_TRY(check_value(op->schema, arguments[i], args[i], numbers));
+    if (args[i].kind == TN_INT && arguments[i].type == Type::kFloat) [[unlikely]] {
+      // Kernels and decompositions read a float where the schema says float.
+      const auto value = static_cast<double>(args[i].as.i);
+      if (args != complete) args = static_cast<const tn_value*>(std::memcpy(complete, args, n_args * sizeof(tn_value)));
+      complete[i] = {TN_FLOAT, 0, {}};
+      complete[i].as.f = value;
+    }
     gradient |= args[i].kind == TN_TENSORS && any_needs_gradient({args + i, 1});
   }
   const std::span<const tn_value> all(args, n_args);

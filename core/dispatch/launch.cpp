@@ -559,7 +559,11 @@ Status primitive_kernel(tn_primitive kind, tn_device device, std::span<const tn_
   return search_primitive_kernel(kind, device, list, args, program, kernel);
 }
 
+// A clone of keep has no host behind it any more: it is told by this mark.
+static constexpr uint32_t kKept = 1;
+
 Status call_workspace(const tn_call* call, uint64_t bytes, void** data) {
+  if (call->reserved == kKept) return error(TN_FAILED_PRECONDITION, "workspace: the call is over; ask before it returns");
   auto* host_call = const_cast<HostCall*>(static_cast<const HostCall*>(call));
   tn_storage* workspace;
   TN_TRY(allocate_storage(host_call->device, static_cast<Stream*>(call->stream), bytes, &workspace));
@@ -569,6 +573,7 @@ Status call_workspace(const tn_call* call, uint64_t bytes, void** data) {
 }
 
 Status call_set_output(const tn_call* call, uint32_t output, int32_t ndim, const int64_t* sizes) {
+  if (call->reserved == kKept) return error(TN_FAILED_PRECONDITION, "set_output: the call is over");
   const auto* host_call = static_cast<const HostCall*>(call);
   if (host_call->dynamic == nullptr || output >= call->n_outputs) {
     return error(TN_FAILED_PRECONDITION, "set_output: output {} is not an output of a dynamic op", output);
@@ -592,7 +597,9 @@ Status keep_call(const tn_call* call, const tn_call** kept) {
   char* memory = static_cast<char*>(std::malloc(measure.used()));
   if (memory == nullptr) return error(TN_OUT_OF_MEMORY, "keep: host memory is exhausted");
   Cloner fill(memory);
-  *kept = fill.call(call);
+  tn_call* clone = fill.call(call);
+  clone->reserved = kKept;
+  *kept = clone;
   return nullptr;
 }
 

@@ -30,7 +30,7 @@ struct Kernel {
   uint32_t n_private = 0;
   tn_infer_fn infer_private = nullptr;
   tn_kernel_fn backward = nullptr;
-  uint32_t saves_args = 0, saves_outputs = 0;
+  uint64_t saves_args = 0, saves_outputs = 0;
   int32_t device_type = -1;  // -1 while its device is not there
 };
 

@@ -69,7 +69,7 @@ Status check_flags(const tn_op_def& def, const std::string& name, OpKind kind) {
   if ((def.flags & TN_OP_FUSED) != 0 && kind != OpKind::kComposite) {
     return invalid("op '{}': a fused op needs a decomposition", name);
   }
-  if (def.amp < TN_AMP_NONE || def.amp > TN_AMP_AUTO) {
+  if (def.amp < TN_AMP_AUTO || def.amp > TN_AMP_WIDEST) {
     return invalid("op '{}': unknown amp class {}", name, def.amp);
   }
   if (kind == OpKind::kPrimitive && !is_kernel_primitive(def.primitive) &&

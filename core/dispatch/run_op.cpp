@@ -115,7 +115,9 @@ Status run_view_op(const Op* op, std::span<const tn_value> args, tn_value* resul
   if (args.empty() || args[0].kind != TN_TENSOR) {
     return invalid("{}: the first argument of a view is the tensor it shows", op->schema.name);
   }
-  tn_view view{};
+  tn_view view;  // its arrays are large, and a view takes nanoseconds
+  view.ndim = -1;
+  view.offset = 0;
   TN_TRY(op->view(op->self, args.data(), static_cast<uint32_t>(args.size()), &view));
   if (view.ndim < 0 || view.ndim > TN_MAX_RANK) {
     return invalid("{}: the view has {} dimensions, expected 0 to {}", op->schema.name, view.ndim, TN_MAX_RANK);

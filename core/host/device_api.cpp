@@ -23,6 +23,11 @@ int32_t count(int32_t type) {
   return t != nullptr ? t->count : 0;
 }
 
+uint32_t flags(int32_t type) {
+  const DeviceType* t = type >= 0 && type < device_type_count() ? device_type(type) : nullptr;
+  return t != nullptr ? t->def.flags : 0;
+}
+
 tn_status* parse(const char* text, tn_device* device) {
   return guarded([&] { return parse_device(text, device); });
 }
@@ -125,7 +130,7 @@ const tn_device_api* device_api() {
   static const tn_device_api table = {sizeof(tn_device_api), device_type_count, type_name_of,       type_description,
                                       count,                 parse,             synchronize,        stream_create,
                                       stream_destroy,        stream_synchronize, get_current_stream, set_stream,
-                                      stats,                 set_limit,         empty_device_cache};
+                                      stats,                 set_limit,         empty_device_cache, flags};
   return &table;
 }
 

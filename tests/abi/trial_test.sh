@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # The trial of the ABI: each project of this folder is copied out of the tree, built against an install by find_package, as a
 # stranger builds it, and run through TENON_PLUGIN_PATH. docs/abi_trial.md says what was learnt.
-#   trial_test.sh BUILD SOURCE TARGET [SANITIZERS]
+#   trial_test.sh BUILD SOURCE [SANITIZERS]
 set -eu
-build=$1 source=$2 target=$3 sanitizers=${4:-}
+build=$1 source=$2 sanitizers=${3:-}
+target=$(mktemp -d)
+trap 'rm -rf "$target"' EXIT
 tenon=$target/install/bin/tenon
 flags=""
 [ -z "$sanitizers" ] || flags="-fsanitize=$sanitizers -fno-sanitize-recover=all"

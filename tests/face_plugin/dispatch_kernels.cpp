@@ -1,5 +1,5 @@
-// Ops whose kernels disagree with their meaning on purpose, for dispatch_test: the value tells which
-// of them ran. Kernels that take and refuse what they should not, too.
+// Ops whose kernels disagree with their meaning on purpose, for dispatch_test: the value tells
+// which of them ran. Kernels that take and refuse what they should not, too.
 #include <tenon/plugin.hpp>
 
 #include <cstdio>

@@ -408,7 +408,8 @@ typedef struct tn_view {
 } tn_view;
 typedef tn_status* (*tn_view_fn)(void* self, const tn_value* args, uint32_t n_args, tn_view* view);
 
-/* A gradient being asked for. Tensors of the arguments are counted in order, lists laid out flat: results[i] belongs to the
+/* A gradient being asked for. Tensors of the arguments are counted in order, lists laid out flat, a Tensor? that is None
+ * counted too: results[i] belongs to the
  * i-th of them. Write an owned tensor, or leave NULL (zero), where needs[i]. */
 typedef struct tn_vjp_call {
   uint32_t size;
@@ -431,11 +432,11 @@ typedef tn_status* (*tn_vjp_fn)(void* self, const tn_vjp_call* call);
 
 typedef int32_t tn_amp_class;
 enum {
-  TN_AMP_NONE = 0,    /* expands to its decomposition whenever autocast is on */
-  TN_AMP_LOWER = 1,   /* matmul, conv, attention: float arguments to the device's lower precision */
-  TN_AMP_FLOAT32 = 2, /* norms, losses, sums */
-  TN_AMP_WIDEST = 3,  /* the widest float dtype among the arguments */
-  TN_AMP_AUTO = 4     /* expressions: FLOAT32 with exp, log or pow, else WIDEST; others: NONE */
+  TN_AMP_AUTO = 0,    /* expressions: FLOAT32 with exp, log or pow, else WIDEST; others: NONE */
+  TN_AMP_NONE = 1,    /* expands to its decomposition whenever autocast is on */
+  TN_AMP_LOWER = 2,   /* matmul, conv, attention: float arguments to the device's lower precision */
+  TN_AMP_FLOAT32 = 3, /* norms, losses, sums */
+  TN_AMP_WIDEST = 4   /* the widest float dtype among the arguments */
 };
 
 enum {
@@ -502,8 +503,8 @@ typedef struct tn_kernel_pair_def {
   tn_kernel_def forward;
   tn_infer_fn infer_private; /* args are the forward's */
   tn_kernel_fn backward;
-  uint32_t saves_args;    /* bit i: backward reads flat tensor argument i; others come as NONE */
-  uint32_t saves_outputs; /* bit i: backward reads output i */
+  uint64_t saves_args;    /* bit i: backward reads flat tensor argument i; others come as NONE. From 64 on all are read */
+  uint64_t saves_outputs; /* bit i: backward reads output i */
 } tn_kernel_pair_def;
 
 /* A kind of device. All functions may be called from any thread. `index` is below what `count` gave. */
@@ -547,7 +548,9 @@ typedef struct tn_device_def {
   void* self;
   void (*destroy)(void* self);
 } tn_device_def;
-enum { TN_DEVICE_NO_ADDRESS = 1u << 0 /* `memory` is a handle: tensors' data stays NULL */ };
+enum {
+  TN_DEVICE_SIMULATED = 1u << 1, /* for tests: never chosen as the best device */
+  TN_DEVICE_NO_ADDRESS = 1u << 0 /* `memory` is a handle: tensors' data stays NULL */ };
 
 typedef tn_status* (*tn_method_fn)(void* self, tn_object* object, const tn_value* args, uint32_t n_args,
                                    tn_value* results, uint32_t n_results);
@@ -721,6 +724,7 @@ typedef struct tn_device_api {
   tn_status* (*memory_stats)(tn_device, tn_memory_stats*);
   tn_status* (*set_memory_limit)(tn_device, uint64_t bytes);
   tn_status* (*empty_cache)(tn_device);
+  uint32_t (*flags)(int32_t type); /* TN_DEVICE_* of its table; 0: none, or no such type */
 } tn_device_api;
 
 /* "cache/1": blobs that a backend attaches to a storage (packed weights). One lives until its storage is freed or changed, or
@@ -759,7 +763,7 @@ typedef struct tn_autograd_api {
   /* Gradients of chosen inputs, leaves or not, returned and not accumulated. NULL results under TN_ALLOW_UNUSED. */
   tn_status* (*gradients)(tn_tensor* const* outputs, tn_tensor* const* grads, uint32_t n_outputs,
                           tn_tensor* const* inputs, uint32_t n_inputs, uint32_t flags, tn_tensor** results);
-  /* Records one node from inputs to outputs. self is destroyed with the node. Tensors that backward needs are saved with it:
+  /* Records one node from inputs to outputs. self is taken on success only, and destroyed with the node. Tensors that backward needs are saved with it:
    * saved tensors are checked for in-place changes; node_saved gives them back inside backward. */
   tn_status* (*custom)(const char* name, tn_backward_fn, void* self, void (*destroy)(void*), tn_tensor* const* inputs,
                        uint32_t n_inputs, tn_tensor* const* outputs, uint32_t n_outputs, tn_tensor* const* saved,

@@ -28,8 +28,8 @@ struct PairOptions {
   // come from infer_private, from the forward's arguments.
   uint32_t n_private = 0;
   tn_infer_fn infer_private = nullptr;
-  uint32_t saves_args = ~0u;   // bit i: backward reads flat tensor argument i
-  uint32_t saves_outputs = 0;  // bit i: backward reads output i
+  uint64_t saves_args = ~uint64_t{0};  // bit i: backward reads flat tensor argument i
+  uint64_t saves_outputs = 0;          // bit i: backward reads output i
 };
 
 namespace detail {

@@ -166,8 +166,8 @@ class OpDefinition {
     def_.view = detail::call_view<F>;
     return *this;
   }
-  // f(Vjp g, arguments...) gives a gradient for each tensor argument (lists laid out flat), null
-  // for zero.
+  // f(Vjp g, arguments...) gives a gradient for each tensor argument (lists laid out flat, a
+  // Tensor? that is None counted too), null for zero.
   template <typename F>
   OpDefinition& vjp(F f) {
     functions_->vjp.set(std::move(f));

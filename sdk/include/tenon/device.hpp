@@ -23,7 +23,8 @@ struct Device {
   // The first device of a plugin's that is really there, else the CPU.
   static Device best() {
     for (int32_t type = TN_FIRST_PLUGIN_DEVICE; type < detail::api.device->n_types(); ++type) {
-      if (detail::api.device->count(type) > 0) return tn_device{type, 0};
+      bool simulated = (detail::api.device->flags(type) & TN_DEVICE_SIMULATED) != 0;
+      if (!simulated && detail::api.device->count(type) > 0) return tn_device{type, 0};
     }
     return {};
   }
