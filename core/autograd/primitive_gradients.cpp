@@ -213,7 +213,7 @@ const Row* row_of(tn_primitive kind, std::span<const tn_value> args) {
 class SumAllNode final : public Node {
  public:
   explicit SumAllNode(const Tensor* x) : info_(x) {}
-  std::string name() const override { return "sum"; }
+  std::string name() const override { return "reduce"; }
   void release_saved() override {}
 
   Status backward(Tensor* const* grads, Tensor** results) override {
