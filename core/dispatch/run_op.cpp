@@ -133,6 +133,7 @@ Status run_view_op(const Op* op, std::span<const tn_value> args, tn_value* resul
 
 Status no_kernel(const Op* op, std::span<const tn_value> args) {
   const tn_device device = call_device(args);
+  TN_TRY(check_device(device));
   Refusals refusals;
   choose_kernel(op->kernels.find(device.type), op, args, nullptr, &refusals);
   return error(TN_UNSUPPORTED, "{}: {} has no kernel for this call{}{}, and the op has no decomposition",
@@ -167,6 +168,8 @@ tn_device call_device(std::span<const tn_value> args) {
 const Kernel* kernel_for(const Op* op, std::span<const tn_value> args) {
   const tn_device device = call_device(args);
   if (device.type == TN_DEVICE_META) return nullptr;
+  // A device among the values may be one that is not there; who makes the output says so.
+  if (device.type < 0 || device.type >= kMaxDeviceTypes) [[unlikely]] return nullptr;
   const KernelList* list = op->kernels.find(device.type);
   if (list == nullptr) return nullptr;
   if ((thread_state.modes & kModeExplain) == 0) [[likely]] return choose_kernel(list, op, args, nullptr, nullptr);

@@ -21,7 +21,7 @@ Term operator+(Term a, Term b) { return make(TN_I_ADD, a, b); }
 Term operator-(Term a, Term b) { return make(TN_I_SUB, a, b); }
 Term operator/(Term a, Term b) { return make(TN_I_DIV, a, b); }
 Term operator-(Term a) {
-  const Node& node = (*a.graph)[a.id];
+  const GraphNode& node = (*a.graph)[a.id];
   return node.op == TN_I_NEG ? Term{a.graph, node.args[0]} : make(TN_I_NEG, a);
 }
 Term operator*(Term a, Term b) {
@@ -155,7 +155,7 @@ bool has_derivative(uint16_t op, int i) {
 
 std::array<NodeId, 3> derivatives(Graph& graph, NodeId id, NodeId g_id, std::array<bool, 3> needs,
                                   std::array<bool, 3> on_tensors) {
-  const Node node = graph[id];
+  const GraphNode node = graph[id];
   const Term g{&graph, g_id}, out{&graph, id};
   const auto arg = [&](int i) { return Term{&graph, node.args[i]}; };
   std::array<NodeId, 3> result = {kNoNode, kNoNode, kNoNode};

@@ -13,7 +13,7 @@ std::vector<uint64_t> reaches(const Formula& formula) {
   const Graph& graph = formula.graph;
   std::vector<uint64_t> reach(graph.size());
   for (NodeId id : formula.order) {
-    const Node& node = graph[id];
+    const GraphNode& node = graph[id];
     if (node.op == kOperand) reach[id] = uint64_t{1} << node.value.i;
     for (int i = 0; i < node.n_args; ++i) {
       if (has_derivative(node.op, i)) reach[id] |= reach[node.args[i]];
@@ -27,7 +27,7 @@ std::vector<NodeId> adjoints_of_operands(const Formula& formula, uint64_t wanted
   const std::vector<uint64_t> reach = reaches(formula);
   std::vector<uint8_t> on_tensors(graph->size());
   for (NodeId id : formula.order) {
-    const Node& node = (*graph)[id];
+    const GraphNode& node = (*graph)[id];
     on_tensors[id] = node.op == kOperand;
     for (NodeId argument : node.arguments()) on_tensors[id] |= on_tensors[argument];
   }
@@ -44,7 +44,7 @@ std::vector<NodeId> adjoints_of_operands(const Formula& formula, uint64_t wanted
   // Numbers give an order too: arguments have smaller ones.
   for (NodeId id = static_cast<NodeId>(adjoint.size()); id-- > 0;) {
     if (adjoint[id] == kNoNode) continue;
-    const Node node = (*graph)[id];
+    const GraphNode node = (*graph)[id];
     if (node.op == kOperand) result[node.value.i] = adjoint[id];
     if (node.n_args == 0) continue;
     std::array<bool, 3> needs{}, depends{};
@@ -67,7 +67,7 @@ std::vector<NodeId> copy_into(const Graph& from, std::span<const NodeId> roots, 
   for (NodeId id : from.schedule(roots)) {
     copies[id] = leaf(id);
     if (copies[id] != kNoNode) continue;
-    const Node& node = from[id];
+    const GraphNode& node = from[id];
     if (node.op == kConstant) {
       copies[id] = to->constant(node.kind, node.value);
     } else if (node.n_args == 0) {

@@ -59,7 +59,7 @@ void free_list(Entry* entry) {
 
 bool has_exp_log_or_pow(const Formula& formula) {
   for (NodeId id : formula.order) {
-    const Node& node = formula.graph[id];
+    const GraphNode& node = formula.graph[id];
     switch (node.op) {
       case TN_I_EXP:
       case TN_I_EXP2:

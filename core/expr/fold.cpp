@@ -10,7 +10,7 @@ namespace {
 
 int64_t wrap(uint64_t value) { return static_cast<int64_t>(value); }
 
-double as_float(const Node& node) {
+double as_float(const GraphNode& node) {
   return node.kind == Kind::kFloat ? node.value.f : static_cast<double>(node.value.i);
 }
 
@@ -111,8 +111,8 @@ bool fold_ints(uint16_t op, int64_t a, int64_t b, int64_t* result) {
 
 }  // namespace
 
-bool fold(uint16_t op, std::span<const Node> args, Kind* kind, tn_scalar* value) {
-  const Node& a = args[0];
+bool fold(uint16_t op, std::span<const GraphNode> args, Kind* kind, tn_scalar* value) {
+  const GraphNode& a = args[0];
   if (op == kToFloat) {
     *kind = Kind::kFloat;
     value->f = as_float(a);
@@ -139,7 +139,7 @@ bool fold(uint16_t op, std::span<const Node> args, Kind* kind, tn_scalar* value)
     return known;
   }
   if (args.size() != 2) return false;
-  const Node& b = args[1];
+  const GraphNode& b = args[1];
   const bool both_bool = a.kind == Kind::kBool && b.kind == Kind::kBool;
   const bool is_float = a.kind == Kind::kFloat || b.kind == Kind::kFloat || op == TN_I_DIV ||
                         (op == TN_I_POW && as_float(b) < 0);

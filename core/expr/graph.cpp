@@ -14,7 +14,7 @@ bool commutes(uint16_t op) {
          op == TN_I_EQ || op == TN_I_NE;
 }
 
-bool gives_bool(const Node& node) {
+bool gives_bool(const GraphNode& node) {
   if (node.op >= TN_I_EQ && node.op <= TN_I_GE) return true;
   return node.op == kToBool || node.op == TN_I_ISNAN || node.op == TN_I_ISINF ||
          (node.op == kConstant && node.kind == Kind::kBool);
@@ -23,14 +23,14 @@ bool gives_bool(const Node& node) {
 }  // namespace
 
 NodeId Graph::leaf(uint16_t op, uint32_t index) {
-  Node node;
+  GraphNode node;
   node.op = op;
   node.value.i = index;
   return nodes_.intern(node);
 }
 
 NodeId Graph::constant(Kind kind, tn_scalar value) {
-  Node node;
+  GraphNode node;
   node.op = kConstant;
   node.kind = kind;
   node.value = value;
@@ -41,20 +41,20 @@ NodeId Graph::constant(Kind kind, tn_scalar value) {
 
 NodeId Graph::make(uint16_t op, std::span<const NodeId> args, uint32_t at) {
   if (op == kToBool && gives_bool(nodes_[args[0]])) return args[0];
-  Node node;
+  GraphNode node;
   node.op = op;
   node.at = at;
   node.n_args = static_cast<uint8_t>(args.size());
   std::copy(args.begin(), args.end(), node.args.begin());
   if (std::all_of(args.begin(), args.end(), [&](NodeId id) { return is_constant(id); })) {
-    std::array<Node, 3> constants;
+    std::array<GraphNode, 3> constants;
     for (size_t i = 0; i < args.size(); ++i) constants[i] = nodes_[args[i]];
     Kind kind;
     tn_scalar value{};
     if (fold(op, {constants.data(), args.size()}, &kind, &value)) return constant(kind, value);
   }
   if (commutes(op)) {
-    Node swapped = node;
+    GraphNode swapped = node;
     std::swap(swapped.args[0], swapped.args[1]);
     if (const NodeId found = nodes_.find(swapped); found != kNoNode) return found;
   }
@@ -62,7 +62,7 @@ NodeId Graph::make(uint16_t op, std::span<const NodeId> args, uint32_t at) {
 }
 
 double Graph::constant_or(NodeId id, double otherwise) const {
-  const Node& node = nodes_[id];
+  const GraphNode& node = nodes_[id];
   if (node.op != kConstant) return otherwise;
   return node.kind == Kind::kFloat ? node.value.f : static_cast<double>(node.value.i);
 }
@@ -75,7 +75,7 @@ std::vector<NodeId> Graph::schedule(std::span<const NodeId> roots) const {
     if (!done[root]) stack.push_back({root, 0});
     while (!stack.empty()) {
       auto& [id, next] = stack.back();
-      const Node& node = nodes_[id];
+      const GraphNode& node = nodes_[id];
       if (next < node.n_args) {
         const NodeId argument = node.args[next++];
         if (!done[argument]) stack.push_back({argument, 0});
@@ -93,7 +93,7 @@ void Formula::settle() {
   order = graph.schedule(outputs);
   std::vector<uint8_t> used(n_operands), as_value(n_operands);
   for (NodeId id : order) {
-    const Node& node = graph[id];
+    const GraphNode& node = graph[id];
     if (node.op == kOperand) used[node.value.i] = 1;
     if (node.op == kToBool) continue;
     for (NodeId argument : node.arguments()) {

@@ -38,7 +38,7 @@ enum : uint16_t {
   kClamp,
 };
 
-struct Node {
+struct GraphNode {
   uint16_t op = 0;
   uint8_t n_args = 0;
   Kind kind = Kind::kFloat;  // of a constant
@@ -48,7 +48,7 @@ struct Node {
 
   std::span<const NodeId> arguments() const { return {args.data(), n_args}; }
   uint64_t bits() const { return static_cast<uint64_t>(value.i); }
-  bool operator==(const Node& other) const {
+  bool operator==(const GraphNode& other) const {
     return op == other.op && n_args == other.n_args && kind == other.kind && args == other.args &&
            bits() == other.bits();
   }
@@ -61,7 +61,7 @@ struct Node {
 
 class Graph {
  public:
-  const Node& operator[](NodeId id) const { return nodes_[id]; }
+  const GraphNode& operator[](NodeId id) const { return nodes_[id]; }
   uint32_t size() const { return nodes_.size(); }
 
   NodeId operand(uint32_t index) { return leaf(kOperand, index); }
@@ -85,7 +85,7 @@ class Graph {
 
  private:
   NodeId leaf(uint16_t op, uint32_t index);
-  Interner<Node> nodes_;
+  Interner<GraphNode> nodes_;
 };
 
 // A parsed formula, and what the later steps need to know of it. Immutable once `settle` has run.
@@ -122,6 +122,6 @@ const char* operation_name(uint16_t op);
 std::string place_text(const std::string& text, size_t at);
 
 // Computes `op` on constants as the language does on Python numbers. False: it is not folded.
-bool fold(uint16_t op, std::span<const Node> args, Kind* kind, tn_scalar* value);
+bool fold(uint16_t op, std::span<const GraphNode> args, Kind* kind, tn_scalar* value);
 
 }  // namespace tenon

@@ -71,15 +71,15 @@ class Lowering {
   void choose_params() {
     std::vector<uint8_t> other_use(formula_.scalars.size()), float_use(formula_.scalars.size());
     for (NodeId id : formula_.order) {
-      const Node& node = graph_[id];
+      const GraphNode& node = graph_[id];
       for (int i = 0; i < node.n_args; ++i) {
-        const Node& argument = graph_[node.args[i]];
+        const GraphNode& argument = graph_[node.args[i]];
         if (argument.op != kScalar) continue;
         (wanted_kind(id, i) == Kind::kFloat ? float_use : other_use)[argument.value.i] = 1;
       }
     }
     for (size_t i = 0; i < formula_.outputs.size(); ++i) {
-      const Node& node = graph_[formula_.outputs[i]];
+      const GraphNode& node = graph_[formula_.outputs[i]];
       if (node.op == kScalar)
         (is_float(typing_.outputs[i]) ? float_use : other_use)[node.value.i] = 1;
     }
@@ -90,7 +90,7 @@ class Lowering {
 
   // The kind in which node `id` reads its i-th argument.
   Kind wanted_kind(NodeId id, int i) const {
-    const Node& node = graph_[id];
+    const GraphNode& node = graph_[id];
     const Kind own = typing_.nodes[node.args[i]].kind;
     switch (node.op) {
       case kToBool:
@@ -118,7 +118,7 @@ class Lowering {
   // The value of a node in the register of `kind`. `narrow`: as the program's integer dtype, where
   // it is still a free number.
   uint32_t read(NodeId id, Kind kind, bool narrow = false) {
-    const Node& node = graph_[id];
+    const GraphNode& node = graph_[id];
     const NodeType type = typing_.nodes[id];
     uint32_t value = values_[id];
     if (node.op == kConstant && kind != type.kind) {
@@ -135,7 +135,7 @@ class Lowering {
   }
 
   uint32_t lower_node(NodeId id) {
-    const Node& node = graph_[id];
+    const GraphNode& node = graph_[id];
     const NodeType type = typing_.nodes[id];
     const uint8_t reg = register_of(type.kind);
     const auto arg = [&](int i) { return argument(id, i); };

@@ -14,7 +14,7 @@ struct Piece {
   uint8_t precedence = kTightest;
 };
 
-std::string constant_text(const Node& node) {
+std::string constant_text(const GraphNode& node) {
   if (node.kind == Kind::kBool) return node.value.i != 0 ? "True" : "False";
   if (node.kind == Kind::kInt) return fmt::format("{}", node.value.i);
   std::string text = fmt::format("{}", node.value.f);
@@ -26,7 +26,7 @@ std::string within(const Piece& piece, uint8_t precedence) {
   return piece.precedence < precedence ? fmt::format("({})", piece.text) : piece.text;
 }
 
-Piece piece_of(const Formula& formula, const Node& node, std::span<const Piece> pieces) {
+Piece piece_of(const Formula& formula, const GraphNode& node, std::span<const Piece> pieces) {
   const auto arg = [&](int i) -> const Piece& { return pieces[node.args[i]]; };
   switch (node.op) {
     case kOperand:

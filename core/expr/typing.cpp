@@ -59,7 +59,7 @@ class Typer {
   }
 
  private:
-  Status wrong_kind(const Node& node, std::string_view takes, Kind got) {
+  Status wrong_kind(const GraphNode& node, std::string_view takes, Kind got) {
     const std::string place =
         node.at == UINT32_MAX ? "" : place_text(formula_.text, node.at) + ": ";
     return invalid("{}: {}'{}' takes {}, got {}", formula_.name, place, operation_name(node.op),
@@ -67,7 +67,7 @@ class Typer {
   }
 
   Status type(NodeId id) {
-    const Node& node = graph_[id];
+    const GraphNode& node = graph_[id];
     const auto arg = [&](int i) { return typing_.nodes[node.args[i]]; };
     NodeType& result = typing_.nodes[id];
     switch (node.op) {

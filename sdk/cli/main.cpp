@@ -1,6 +1,7 @@
 // The command `tenon`. Exit codes: 0, 1 for a failure, 2 for a line that cannot be parsed.
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 
 #include <fmt/format.h>
@@ -47,6 +48,10 @@ int run(const std::vector<std::string>& words) {
 }  // namespace tenon::cli
 
 int main(int argc, char** argv) {
+  // Where plugins compute with OpenMP, its idle threads would spin for milliseconds after each
+  // loop, and on a machine with other work the loops then wait for each other's time slices: 30
+  // times slower was measured. Read when the library is loaded.
+  ::setenv("OMP_WAIT_POLICY", "passive", /*overwrite=*/0);
   const std::vector<std::string> words(argv + 1, argv + argc);
   int code = 1;
   try {
