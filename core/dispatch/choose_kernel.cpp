@@ -1,0 +1,230 @@
+// Which kernel takes a call, and why the others do not.
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "dispatch/explain.h"
+#include "dispatch/host_table.h"
+#include "dispatch/launch.h"
+
+namespace tenon {
+namespace {
+
+void note_dtype(const tn_tensor* t, uint32_t* bits) {
+  if (t != nullptr) *bits |= TN_DTYPE_BIT(t->dtype);
+}
+
+void note_dtypes(const tn_operand* operands, uint32_t n, uint32_t* bits) {
+  for (uint32_t i = 0; i < n; ++i) *bits |= TN_DTYPE_BIT(operands[i].dtype);
+}
+
+// The dtypes among the tensors of the arguments, and the operands of loops.
+uint32_t dtype_bits(std::span<const tn_value> args) {
+  uint32_t bits = 0;
+  for (const tn_value& v : args) {
+    if (v.kind == TN_TENSOR) note_dtype(v.as.tensor, &bits);
+    if (v.kind == TN_TENSORS) {
+      for (uint32_t i = 0; i < v.count; ++i) note_dtype(v.as.tensors[i], &bits);
+    }
+    if (v.kind == TN_LOOP) {
+      const tn_program* p = v.as.loop->program;
+      note_dtypes(v.as.loop->operands, p->n_outputs + p->n_inputs, &bits);
+    }
+    if (v.kind == TN_REDUCTION) {
+      const tn_program* p = v.as.reduction->prologue;
+      note_dtypes(v.as.reduction->operands, 1 + (p != nullptr ? p->n_inputs : 1), &bits);
+    }
+  }
+  return bits;
+}
+
+// A kernel of an op gets memory of its own device alone; "": it does. (What primitives get, the host has checked.)
+std::string foreign_device(const Kernel& kernel, std::span<const tn_value> args) {
+  const tn_tensor* first = nullptr;
+  std::string foreign;
+  const auto look = [&](const tn_tensor* t) {
+    if (t == nullptr || !foreign.empty()) return;
+    if (first == nullptr) first = t;
+    if (t->device.type != kernel.device_type || !(t->device == first->device)) {
+      foreign = fmt::format("an argument is on {}", device_text(t->device));
+    }
+  };
+  for (const tn_value& v : args) {
+    if (v.kind == TN_TENSOR) look(v.as.tensor);
+    for (uint32_t i = 0; v.kind == TN_TENSORS && i < v.count; ++i) look(v.as.tensors[i]);
+  }
+  return foreign;
+}
+
+bool same_value(const tn_value& a, const tn_value& b) {
+  if (a.kind == TN_INT && b.kind == TN_FLOAT) return static_cast<double>(a.as.i) == b.as.f;
+  // An empty list is the default of a list of any kind.
+  if (a.count != b.count || (a.kind != b.kind && a.count > 0)) return false;
+  switch (a.kind) {
+    case TN_NONE: return b.kind == TN_NONE;
+    case TN_STRING: return b.kind == TN_STRING && std::strcmp(a.as.string, b.as.string) == 0;
+    case TN_INTS: return std::equal(a.as.ints, a.as.ints + a.count, b.as.ints);
+    case TN_FLOATS: return std::equal(a.as.floats, a.as.floats + a.count, b.as.floats);
+    case TN_STRINGS:
+    case TN_TENSORS: return a.count == 0;
+    case TN_FLOAT: return b.kind == TN_FLOAT && a.as.f == b.as.f;
+    case TN_DTYPE: return b.kind == TN_DTYPE && a.as.dtype == b.as.dtype;
+    case TN_INT:
+    case TN_BOOL_VALUE: return a.kind == b.kind && a.as.i == b.as.i;
+    default: return false;
+  }
+}
+
+// A kernel that knows an older schema takes a call only when the younger arguments are at their defaults.
+std::string younger_argument(const Kernel& kernel, const Op& op, std::span<const tn_value> args) {
+  if (kernel.schema == nullptr) return "";
+  const auto& known = kernel.schema->arguments;
+  for (size_t i = known.size(); i < op.schema.arguments.size() && i < args.size(); ++i) {
+    if (!same_value(args[i], op.defaults[i])) {
+      return fmt::format("does not know argument '{}'", op.schema.arguments[i].name);
+    }
+  }
+  return "";
+}
+
+std::string refuses(const Kernel& kernel, const Op* op, std::span<const tn_value> args,
+                    const tn_program* program) {
+  const tn_kernel_def& def = kernel.def;
+  if (op != nullptr && def.primitive == TN_PRIM_NONE && primitives_only()) {
+    return "TENON_KERNELS=primitives";
+  }
+  if (program != nullptr && program->instruction_set > def.instruction_set) {
+    return fmt::format("knows instructions to version {}, the program needs {}", def.instruction_set,
+                       program->instruction_set);
+  }
+  if (op != nullptr) {
+    std::string foreign = foreign_device(kernel, args);
+    if (!foreign.empty()) return foreign;
+  }
+  if (def.dtypes != 0) {
+    const uint32_t foreign = dtype_bits(args) & ~def.dtypes;
+    if (foreign != 0) {
+      return fmt::format("dtype {} is not among its own", dtype_name(__builtin_ctz(foreign)));
+    }
+  }
+  if (op != nullptr && kernel.schema != nullptr) {
+    std::string younger = younger_argument(kernel, *op, args);
+    if (!younger.empty()) return younger;
+  }
+  if (def.supports != nullptr) {
+    char reason[256] = "";
+    tn_call call{};
+    call.size = sizeof(tn_call);
+    call.args = args.data();
+    call.n_args = static_cast<uint32_t>(args.size());
+    call.host = &host_table();
+    call.op = op;
+    if (def.supports(def.self, &call, reason, sizeof(reason)) == 0) {
+      return reason[0] != '\0' ? reason : "refused without a reason";
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+bool primitives_only() {
+  static const bool only = [] {
+    const char* kernels = std::getenv("TENON_KERNELS");
+    return kernels != nullptr && std::strcmp(kernels, "primitives") == 0;
+  }();
+  return only;
+}
+
+const Kernel* choose_kernel(const KernelList* list, const Op* op, std::span<const tn_value> args,
+                            const tn_program* program, Refusals* refusals) {
+  if (list == nullptr) return nullptr;
+  const Kernel* chosen = nullptr;
+  for (const Kernel* kernel : *list) {
+    if (chosen != nullptr) {
+      if (refusals == nullptr) break;
+      refusals->push_back({kernel, "lower priority"});
+      continue;
+    }
+    std::string reason = refuses(*kernel, op, args, program);
+    if (reason.empty()) {
+      chosen = kernel;
+    } else if (refusals != nullptr) {
+      refusals->push_back({kernel, std::move(reason)});
+    }
+  }
+  return chosen;
+}
+
+std::string refusals_text(const Refusals& refusals) {
+  std::string text;
+  for (const Refusal& r : refusals) {
+    if (!text.empty()) text += "; ";
+    text += fmt::format("{}: {}", r.kernel->plugin, r.reason);
+  }
+  return text;
+}
+
+const char* primitive_name(tn_primitive kind) {
+  switch (kind) {
+    case TN_ELEMENTWISE: return "elementwise";
+    case TN_REDUCE: return "reduce";
+    case TN_SCAN: return "scan";
+    case TN_MATMUL: return "matmul";
+    case TN_COPY: return "copy";
+    case TN_FILL: return "fill";
+    case TN_IOTA: return "iota";
+    case TN_GATHER: return "gather";
+    case TN_SCATTER: return "scatter";
+    case TN_SORT: return "sort";
+    case TN_RANDOM_BITS: return "random_bits";
+    case TN_NONZERO: return "nonzero";
+    case TN_RESHAPE: return "reshape";
+    case TN_PERMUTE: return "permute";
+    case TN_SLICE: return "slice";
+    case TN_EXPAND: return "expand";
+    case TN_AS_STRIDED: return "as_strided";
+    default: return "unknown primitive";
+  }
+}
+
+bool has_primitive(tn_primitive kind, tn_device device) {
+  return device.type == TN_DEVICE_META || registry().primitive(kind).find(device.type) != nullptr;
+}
+
+static Status search_primitive_kernel(tn_primitive kind, tn_device device, const KernelList* list,
+                                      std::span<const tn_value> args, const tn_program* program,
+                                      const Kernel** kernel) {
+  const bool explain = (thread_state.modes & kModeExplain) != 0;
+  Refusals refusals;
+  *kernel = choose_kernel(list, nullptr, args, program, explain ? &refusals : nullptr);
+  if (explain) explain_refusals(refusals);
+  if (*kernel != nullptr) [[likely]] return nullptr;
+  choose_kernel(list, nullptr, args, program, &refusals);
+  const std::string why = refusals.empty() ? "no plugin brought one: is the backend loaded?" : refusals_text(refusals);
+  return error(TN_UNSUPPORTED, "{}: device {} has no kernel for this call ({})", primitive_name(kind),
+               device_text(device), why);
+}
+
+Status primitive_kernel(tn_primitive kind, tn_device device, std::span<const tn_value> args,
+                        const tn_program* program, const Kernel** kernel) {
+  static const Kernel none{};  // meta: launches of it do nothing
+  if (device.type == TN_DEVICE_META) {
+    *kernel = &none;
+    return nullptr;
+  }
+  const KernelList* list = registry().primitive(kind).find(device.type);
+  const bool explain = (thread_state.modes & kModeExplain) != 0;
+  if (list != nullptr && !explain) [[likely]] {
+    // The usual backend brings one evaluator without conditions.
+    const tn_kernel_def& first = list->front()->def;
+    if (first.dtypes == 0 && first.supports == nullptr &&
+        (program == nullptr || program->instruction_set <= first.instruction_set)) [[likely]] {
+      *kernel = list->front();
+      return nullptr;
+    }
+  }
+  return search_primitive_kernel(kind, device, list, args, program, kernel);
+}
+
+}  // namespace tenon
