@@ -136,10 +136,7 @@ tn_status* launch_gather(void*, const tn_call* call) {
   if (y.numel == 0) {
     return nullptr;
   }
-  const bool unchecked = call->n_args > 3 && call->args[3].as.i != 0;
-  if (!unchecked) {
-    TENON_CPU_TRY(x.check(call->host));
-  }
+  TENON_CPU_TRY(x.check(call->host));
   const bool rows = x.moves_rows();
   with_bits(y.dtype, [&](auto bits) {
     using T = decltype(bits);
