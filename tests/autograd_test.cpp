@@ -32,6 +32,28 @@ TEST(Backward, AddsTheGradientsOfEveryUse) {
   expect_near(x.grad(), {3 * 4 + 4, 3 * 9 + 6});
 }
 
+// Fewer uses than the engine adds in one pass, as many, and more; of a small tensor and a large one.
+TEST(Backward, AddsManyUsesOnceAndBeforeHooks) {
+  load_all();
+  for (const int64_t size : {2, 20000}) {
+    for (int uses = 1; uses <= 11; ++uses) {
+      Tensor x = tn::ones({size}, float64).requires_grad_();
+      const Tensor twice = tn::grad(((x * x) * (x * x) * x).sum(), x, {.create_graph = true});  // 5 x^4, and its slope 20 x^3
+      EXPECT_EQ(tn::grad(twice.sum(), x)[0].item<double>(), 20);
+      int seen = 0;
+      x.register_hook([&](Tensor g) {
+        ++seen;
+        EXPECT_EQ(g[1].item<double>(), uses * (uses + 1) / 2);
+      });
+      Tensor y = tn::zeros({size}, float64);
+      for (int i = 1; i <= uses; ++i) y = y + x * static_cast<double>(i);
+      y.sum().backward();
+      EXPECT_EQ(seen, 1);
+      EXPECT_EQ(x.grad()[size - 1].item<double>(), uses * (uses + 1) / 2) << uses;
+    }
+  }
+}
+
 TEST(Backward, TwiceIsAnErrorThatSaysWhatHelps) {
   load_all();
   Tensor x = leaf({1, 2});

@@ -234,10 +234,10 @@ inline double value_at(const Expression& expression, const std::vector<double>& 
 }
 
 inline Expression::Gradient gradient_of(const Expression& expression, uint64_t wanted) {
-  Expression::Gradient gradient{};
+  const Expression::Gradient* gradient = nullptr;
   StatusHolder status(expression.gradient(wanted, &gradient));
   EXPECT_FALSE(status) << status_text(status.get());
-  return gradient;
+  return gradient != nullptr ? *gradient : Expression::Gradient{};
 }
 
 // The gradient of output 0 for operand i, in float64, with g = `g`.

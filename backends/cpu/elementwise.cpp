@@ -17,14 +17,16 @@ constexpr int64_t kBlock = 1024;
 
 bool shares_memory(const tn_loop& loop) {
   const uint32_t n_outputs = loop.program->n_outputs;
+  const uint32_t n_inputs = loop.program->n_inputs;
+  const tn_operand* const inputs = loop.operands + n_outputs;
+  bool shares = false;
   for (uint32_t o = 0; o < n_outputs; ++o) {
-    for (uint32_t i = 0; i < loop.program->n_inputs; ++i) {
-      if (loop.operands[o].data == loop.operands[n_outputs + i].data) {
-        return true;
-      }
+    const void* const data = loop.operands[o].data;
+    for (uint32_t i = 0; i < n_inputs; ++i) {
+      shares |= inputs[i].data == data;
     }
   }
-  return false;
+  return shares;
 }
 
 // Elements [begin, end) of the loop in row-major order.

@@ -112,7 +112,7 @@ void Launch::store(int64_t row, int64_t column, int64_t n, void* values) const {
 
 // All of a small tensor to one number: no walking, no partial results.
 void Launch::run_one_tile(const Fold& fold) const {
-  Frame frame(fold.plan, r.prologue ? r.prologue_params : nullptr, fold.inputs(), 0);
+  Frame frame(fold.plan, r.prologue ? r.prologue_params : nullptr, fold.inputs(), fold.inner());
   for (uint32_t k = 0; k < fold.plan.n_operands; ++k) {
     frame.slots()[k].p = static_cast<char*>(fold.inputs()[k].data);
   }
@@ -194,21 +194,27 @@ tn_status* Launch::run(const Fold& fold) const {
   return nullptr;
 }
 
+// Everything to one number, along one dimension.
+bool is_whole(const tn_reduction& r) {
+  return r.n_kept == 1 && r.n_reduced == 1 && r.kind <= TN_MIN;
+}
+
 // A small dense vector of float32 to one number, nothing before or after.
 bool fold_simple(const tn_reduction& r) {
   constexpr int64_t kLength = 2048;
-  if (r.ndim != 1 || r.n_kept != 1 || r.prologue || r.epilogue || r.kind > TN_MIN ||
-      r.sizes[0] > kLength || (r.operands[1].strides[0] != 1 && r.sizes[0] != 1)) {
+  if (!is_whole(r) || r.prologue || r.epilogue) {
     return false;
   }
-  if (r.accumulate == TN_FLOAT32 && r.operands[0].dtype == TN_FLOAT32 &&
-      r.operands[1].dtype == TN_FLOAT32) {
-    const double value =
-        table().fold_f32[r.kind](static_cast<const float*>(r.operands[1].data), r.sizes[0]);
-    *static_cast<float*>(r.operands[0].data) = static_cast<float>(value);
-    return true;
+  const int64_t n = r.sizes[r.ndim - 1];
+  const tn_operand& out = r.operands[0];
+  const tn_operand& x = r.operands[1];
+  if (n > kLength || (x.strides[r.ndim - 1] != 1 && n != 1) || out.dtype != TN_FLOAT32 ||
+      x.dtype != TN_FLOAT32) {
+    return false;
   }
-  return false;
+  const double value = table().fold_f32[r.kind](static_cast<const float*>(x.data), n);
+  *static_cast<float*>(out.data) = static_cast<float>(value);
+  return true;
 }
 
 tn_status* launch(void*, const tn_call* call) {
@@ -255,7 +261,7 @@ tn_status* launch(void*, const tn_call* call) {
       std::min<int64_t>(group, std::max<int64_t>(1, plan->tile / std::max<int64_t>(last_kept, 1)));
   const Fold fold = {r, *plan, type, n_kept_dims, vertical, vertical ? rows : 1};
   const Launch launch = {call, r, n_kept_dims, n_fold, last_kept, epilogue};
-  if (r.ndim == 1 && r.n_reduced == 1 && n_fold <= plan->tile && r.kind <= TN_MIN) {
+  if (is_whole(r) && !vertical && n_fold <= plan->tile) {
     launch.run_one_tile(fold);
     return nullptr;
   }

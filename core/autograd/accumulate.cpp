@@ -1,6 +1,9 @@
 #include "autograd/accumulate.h"
 
+#include <string>
 #include <thread>
+
+#include <fmt/format.h>
 
 #include "autograd/record.h"
 #include "dispatch/convert.h"
@@ -13,19 +16,27 @@
 namespace tenon {
 namespace {
 
-struct Expressions {
-  const tn_expression& accumulate;
-  const tn_expression& sum;
+struct Sums {
+  const tn_expression* in_place[kMaxTerms];  // x += a; x += a + b; ...
+  const tn_expression* fresh[kMaxTerms];     // x + a; x + a + b; ...
 };
 
-const Expressions& expressions() {
-  static const Expressions both = [] {
-    const tn_expression *accumulate, *sum;
-    throw_if(intern_expression("accumulate(Tensor(a!) x, Tensor y) -> Tensor(a!)", "x + y", &accumulate));
-    throw_if(intern_expression("add(Tensor x, Tensor y) -> Tensor", "x + y", &sum));
-    return Expressions{*accumulate, *sum};
+const Sums& sums() {
+  static const Sums all = [] {
+    Sums made;
+    std::string arguments, formula = "x";
+    for (size_t i = 0; i < kMaxTerms; ++i) {
+      const char name = static_cast<char>('a' + i);
+      arguments += fmt::format(", Tensor {}", name);
+      formula += fmt::format(" + {}", name);
+      throw_if(intern_expression(fmt::format("accumulate(Tensor(x!) x{}) -> Tensor(x!)", arguments).c_str(),
+                                 formula.c_str(), &made.in_place[i]));
+      throw_if(intern_expression(fmt::format("add(Tensor x{}) -> Tensor", arguments).c_str(), formula.c_str(),
+                                 &made.fresh[i]));
+    }
+    return made;
   }();
-  return both;
+  return all;
 }
 
 class SpinLock {
@@ -43,40 +54,42 @@ class SpinLock {
 
 }  // namespace
 
-Status add_into(TensorRef* grad, Tensor* more, bool create_graph) {
+Status add_into(TensorRef* grad, std::span<Tensor* const> terms, bool create_graph) {
   Tensor* t = grad->get();
-  const bool own = !create_graph && t->retained_once() && t->base == nullptr &&
-                   t->storage->refs.load(std::memory_order_acquire) == 1 && t->is_contiguous() &&
-                   same_sizes(more, t->size_span()) && more->dtype == t->dtype;
-  tn_value args[3] = {{}, tensor_value(t), tensor_value(more)};
+  bool own = !create_graph && t->retained_once() && t->base == nullptr &&
+             t->storage->refs.load(std::memory_order_acquire) == 1 && t->is_contiguous();
+  tn_value args[2 + kMaxTerms] = {{}, tensor_value(t)};
+  for (size_t i = 0; i < terms.size(); ++i) {
+    own = own && same_sizes(terms[i], t) && terms[i]->dtype == t->dtype;
+    args[2 + i] = tensor_value(terms[i]);
+  }
+  const tn_expression* sum = (own ? sums().in_place : sums().fresh)[terms.size() - 1];
   if (create_graph) {
     args[0].kind = TN_EXPRESSION;
-    args[0].as.expression = &expressions().sum;
+    args[0].as.expression = sum;
     tn_value result{};
-    TN_TRY(primitive(TN_ELEMENTWISE, args, {&result, 1}));
+    TN_TRY(primitive(TN_ELEMENTWISE, {args, 2 + terms.size()}, {&result, 1}));
     *grad = TensorRef(as_tensor(result.as.tensor));
     return nullptr;
   }
   Tensor* result;
-  TN_TRY(run_elementwise(nullptr, own ? *expressions().accumulate.expression : *expressions().sum.expression, args + 1, &result));
+  TN_TRY(run_elementwise(nullptr, *sum->expression, args + 1, &result));
   *grad = TensorRef(result);
   return nullptr;
 }
 
-
 Status Leaf::backward(Tensor* const* grads, Tensor**) { return accumulate(grads[0], false); }
-
 
 Status Leaf::accumulate(Tensor* grad, bool create_graph) {
   SpinLock lock(&lock_);
   if (grad_) {
     Tensor* t = grad_.get();
-    if (create_graph || t->grad_fn != nullptr || may_overlap(t)) return add_into(&grad_, grad, create_graph);
+    if (create_graph || t->grad_fn != nullptr || may_overlap(t)) return add_into(&grad_, {&grad, 1}, create_graph);
     // In place, as PyTorch does: whoever holds .grad sees the sum.
     const tn_value args[2] = {tensor_value(t), tensor_value(grad)};
     Tensor* same;
     NoGradScope no_grad;
-    TN_TRY(run_elementwise(nullptr, *expressions().accumulate.expression, args, &same));
+    TN_TRY(run_elementwise(nullptr, *sums().in_place[0]->expression, args, &same));
     same->release();
     return nullptr;
   }

@@ -5,7 +5,9 @@
 
 namespace tenon {
 
-// grad += more, in place when nobody else can see it; recorded under create_graph.
-[[nodiscard]] Status add_into(TensorRef* grad, Tensor* more, bool create_graph);
+inline constexpr size_t kMaxTerms = 4;  // that add_into takes at once
+
+// grad += terms, from left to right, in place when nobody else can see it; recorded under create_graph. 1 to kMaxTerms terms.
+[[nodiscard]] Status add_into(TensorRef* grad, std::span<Tensor* const> terms, bool create_graph);
 
 }  // namespace tenon

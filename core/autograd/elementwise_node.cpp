@@ -7,18 +7,28 @@
 namespace tenon {
 namespace {
 
-// Keeps scalars and saved tensors inline: this node is made once per recorded call of the hot path.
+// What a node keeps of one source of its gradient, or of one scalar: a tensor, or a number, or nothing (an empty tensor).
+union Kept {
+  SavedTensor tensor;
+  tn_value number;
+  Kept() : tensor() {}
+  ~Kept() {}  // the node knows which it is
+};
+
+// One is made by each recorded call of the hot path, and a training step holds thousands: few cache lines, no heap beside them.
 class ElementwiseNode final : public Node {
  public:
-  static constexpr uint32_t kInlineSaved = 3;
-  static constexpr uint32_t kInlineScalars = 3;
+  static constexpr uint32_t kInlineKept = 4;
 
-  ElementwiseNode(const Op* op, const Expression& expression) : op_(op), expression_(expression) {}
-  ~ElementwiseNode() override { release_saved(); }
+  explicit ElementwiseNode(const std::string& name) : name_(name) {}
+  ~ElementwiseNode() override {
+    if (!released) release_saved();
+  }
 
-  std::string name() const override { return op_ != nullptr ? op_->schema.name : expression_.schema().name; }
+  std::string name() const override { return name_; }
 
-  Status prepare(std::span<const tn_value> args, const ElementwisePlan& plan, Edge* edges, uint64_t wanted);
+  Status prepare(const Expression& expression, std::span<const tn_value> args, const ElementwisePlan& plan, Edge* edges,
+                 uint64_t wanted);
   // After the call ran, when outputs exist.
   void save_outputs(std::span<const tn_value> results);
   Status backward(Tensor* const* grads, Tensor** results) override;
@@ -30,58 +40,61 @@ class ElementwiseNode final : public Node {
  private:
   Status zero_gradients(Tensor* const* grads, Tensor** results);
 
-  static constexpr size_t kBytes = 384;  // of a block; checked below
+  static constexpr size_t kBytes = 256;  // of a block; checked below
 
-  SavedTensor* saved() { return more_saved_ ? more_saved_.get() : saved_; }
-  tn_value* scalars() { return more_scalars_ ? more_scalars_.get() : scalars_; }
+  Kept* kept() { return more_ ? more_.get() : kept_; }
+  bool is_number(size_t i) const { return (numbers_ >> i & 1) != 0; }
+  void keep_number(size_t i, const tn_value& number) {
+    kept()[i].number = number;
+    numbers_ |= uint32_t{1} << i;
+  }
 
-  const Op* op_;
-  const Expression& expression_;
-  Expression::Gradient gradient_{};
-  uint64_t wanted_ = 0;
-  bool same_ = true;  // every wanted operand has the outputs' shape, and they share dtype and device: no sums, no casts
-  SavedTensor saved_[kInlineSaved];           // per source: inputs and outputs; empty for gradients and numbers
-  std::unique_ptr<SavedTensor[]> more_saved_;
-  tn_value scalars_[kInlineScalars];          // numbers among the sources, then the schema's scalars
-  std::unique_ptr<tn_value[]> more_scalars_;
-  std::unique_ptr<TensorInfo[]> infos_;       // of the wanted operands, unless same_
+  const std::string& name_;
+  const Expression::Gradient* gradient_ = nullptr;
+  uint16_t wanted_ = 0;   // bit k: operand k wants a gradient
+  bool same_ = true;      // every wanted operand has the outputs' shape, and they share dtype and device: no sums, no casts
+  uint32_t numbers_ = 0;  // bit i: kept()[i] is a number
+  Kept kept_[kInlineKept];  // per source inputs, outputs and numbers, nothing for gradients; then the schema's scalars
+  std::unique_ptr<Kept[]> more_;
+  std::unique_ptr<TensorInfo[]> infos_;  // of the wanted operands, unless same_
 };
 
-static_assert(sizeof(ElementwiseNode) <= 384);
+static_assert(sizeof(ElementwiseNode) <= 256);
+static_assert(kMaxExpressionOperands <= 16 && kMaxExpressionOperands + kMaxExpressionScalars <= 32);  // the masks
 
-Status ElementwiseNode::prepare(std::span<const tn_value> args, const ElementwisePlan& plan, Edge* edges,
-                                uint64_t wanted) {
-  wanted_ = wanted;
+Status ElementwiseNode::prepare(const Expression& expression, std::span<const tn_value> args,
+                                const ElementwisePlan& plan, Edge* edges, uint64_t wanted) {
+  wanted_ = static_cast<uint16_t>(wanted);
   set_edges(edges, plan.n_operands);
   n_outputs = plan.n_outputs;
-  TN_TRY(expression_.gradient(wanted, &gradient_));
-  const size_t n_sources = gradient_.sources.size();
+  const Expression::Gradient* gradient;
+  TN_TRY(expression.gradient(wanted, &gradient));
+  const auto sources = gradient->sources;
+  const size_t n_sources = sources.size();
   if (n_sources > kMaxExpressionOperands) {
     return error(TN_UNSUPPORTED, "{}: its gradient has {} operands, more than {}", name(), n_sources,
                  kMaxExpressionOperands);
   }
-  if (n_sources > kInlineSaved) more_saved_ = std::make_unique<SavedTensor[]>(n_sources);
-  if (n_sources + plan.n_scalars > kInlineScalars) {
-    more_scalars_ = std::make_unique<tn_value[]>(n_sources + plan.n_scalars);
-  }
+  if (n_sources + plan.n_scalars > kInlineKept) more_ = std::make_unique<Kept[]>(n_sources + plan.n_scalars);
+  gradient_ = gradient;
   for (size_t s = 0; s < n_sources; ++s) {
-    const GradientSource& source = gradient_.sources[s];
+    const GradientSource& source = sources[s];
     if (source.kind != GradientSource::kInput) continue;
     const tn_value& v = args[plan.operand_args[source.index]];
     if (v.kind != TN_TENSOR) {
-      scalars()[s] = v;
+      keep_number(s, v);
       continue;
     }
     bool written = false;
-    for (uint32_t r = 0; r < plan.n_outputs; ++r) written |= plan.inplace_operand[r] == static_cast<int>(source.index);
+    for (uint32_t r = 0; plan.any_inplace && r < plan.n_outputs; ++r) written |= plan.inplace_operand[r] == static_cast<int>(source.index);
     // A tensor that this call overwrites would own its own node: an alias instead, which is out of date by then.
     if (written) {
-      saved()[s].save_alias(as_tensor(v.as.tensor), false, 0);
+      kept()[s].tensor.save_alias(as_tensor(v.as.tensor), false, 0);
     } else {
-      saved()[s].save(as_tensor(v.as.tensor));
+      kept()[s].tensor.save(as_tensor(v.as.tensor));
     }
   }
-  for (uint32_t i = 0; i < plan.n_scalars; ++i) scalars()[n_sources + i] = args[plan.scalar_args[i]];
+  for (uint32_t i = 0; i < plan.n_scalars; ++i) keep_number(n_sources + i, args[plan.scalar_args[i]]);
 
   const Tensor* first = nullptr;
   for (uint32_t k = 0; k < plan.n_operands; ++k) {
@@ -91,7 +104,7 @@ Status ElementwiseNode::prepare(std::span<const tn_value> args, const Elementwis
     if (first == nullptr) {
       first = t;
     } else {
-      same_ = same_ && t->dtype == first->dtype && t->device == first->device && same_sizes(t, first->size_span());
+      same_ = same_ && t->dtype == first->dtype && t->device == first->device && same_sizes(t, first);
     }
   }
   if (!same_) {
@@ -104,15 +117,18 @@ Status ElementwiseNode::prepare(std::span<const tn_value> args, const Elementwis
 }
 
 void ElementwiseNode::save_outputs(std::span<const tn_value> results) {
-  for (size_t s = 0; s < gradient_.sources.size(); ++s) {
-    const GradientSource& source = gradient_.sources[s];
+  for (size_t s = 0; s < gradient_->sources.size(); ++s) {
+    const GradientSource& source = gradient_->sources[s];
     if (source.kind != GradientSource::kOutput) continue;
-    saved()[s].save_alias(as_tensor(results[source.index].as.tensor), true, source.index);
+    kept()[s].tensor.save_alias(as_tensor(results[source.index].as.tensor), true, source.index);
   }
 }
 
 void ElementwiseNode::release_saved() {
-  for (size_t s = 0; s < gradient_.sources.size(); ++s) saved()[s].reset();
+  if (gradient_ == nullptr) return;
+  for (size_t s = 0; s < gradient_->sources.size(); ++s) {
+    if (!is_number(s)) kept()[s].tensor.reset();
+  }
 }
 
 // Of formulas that are constant in every wanted operand (floor, sign).
@@ -130,13 +146,13 @@ Status ElementwiseNode::zero_gradients(Tensor* const* grads, Tensor** results) {
 }
 
 Status ElementwiseNode::backward(Tensor* const* grads, Tensor** results) {
-  const ElementwisePlan& plan = elementwise_plan(*gradient_.expression);
-  const size_t n_sources = gradient_.sources.size();
+  const ElementwisePlan& plan = elementwise_plan(*gradient_->expression);
+  const size_t n_sources = gradient_->sources.size();
   if (n_sources == 0) return zero_gradients(grads, results);
   tn_value args[kMaxExpressionOperands + kMaxExpressionScalars];
   SmallVector<TensorRef, 4> held;
   for (size_t s = 0; s < n_sources; ++s) {
-    const GradientSource& source = gradient_.sources[s];
+    const GradientSource& source = gradient_->sources[s];
     tn_value& v = args[plan.operand_args[s]];
     v = tn_value{};
     if (source.kind == GradientSource::kOutputGradient) {
@@ -146,29 +162,30 @@ Status ElementwiseNode::backward(Tensor* const* grads, Tensor** results) {
       } else {
         v.kind = TN_INT;  // zero
       }
-    } else if (saved()[s]) {
+    } else if (is_number(s)) {
+      v = kept()[s].number;
+    } else {
+      const SavedTensor& saved = kept()[s].tensor;
       v.kind = TN_TENSOR;
-      if (saved()[s].is_current() && (!saved()[s].is_output() || (thread_state.modes & kModeNoGrad) != 0)) [[likely]] {
-        v.as.tensor = saved()[s].get();  // this node keeps it meanwhile
+      if (saved && saved.is_current() && (!saved.is_output() || (thread_state.modes & kModeNoGrad) != 0)) [[likely]] {
+        v.as.tensor = saved.get();  // this node keeps it meanwhile
       } else {
         TensorRef unpacked;
-        TN_TRY(saved()[s].unpack(this, &unpacked));
+        TN_TRY(saved.unpack(this, &unpacked));
         v.as.tensor = unpacked.get();
         held.push_back(std::move(unpacked));
       }
-    } else {
-      v = scalars()[s];
     }
   }
-  for (uint32_t i = 0; i < plan.n_scalars; ++i) args[plan.scalar_args[i]] = scalars()[n_sources + i];
+  for (uint32_t i = 0; i < plan.n_scalars; ++i) args[plan.scalar_args[i]] = kept()[n_sources + i].number;
 
   Tensor* made[kMaxExpressionOutputs];
   const std::span<const tn_value> all(args, plan.n_args);
   if ((thread_state.modes & kModeNoGrad) != 0 || !any_needs_gradient(all)) [[likely]] {
-    TN_TRY(run_elementwise(nullptr, *gradient_.expression, args, made));
+    TN_TRY(run_elementwise(nullptr, *gradient_->expression, args, made));
   } else {
     tn_value recorded[kMaxExpressionOutputs] = {};
-    TN_TRY(record_elementwise(nullptr, *gradient_.expression, all, {recorded, plan.n_outputs}));
+    TN_TRY(record_elementwise(nullptr, *gradient_->expression, all, {recorded, plan.n_outputs}));
     for (uint32_t i = 0; i < plan.n_outputs; ++i) made[i] = as_tensor(recorded[i].as.tensor);
   }
   uint32_t next = 0;
@@ -180,7 +197,7 @@ Status ElementwiseNode::backward(Tensor* const* grads, Tensor** results) {
   bool fits = same_;
   for (uint32_t k = 0; k < n_edges() && fits; ++k) {
     const Tensor* t = results[k];
-    fits = t == nullptr || (same_sizes(t, full->size_span()) && t->dtype == full->dtype && t->device == full->device);
+    fits = t == nullptr || (same_sizes(t, full) && t->dtype == full->dtype && t->device == full->device);
   }
   if (fits) [[likely]] return nullptr;
   return guarded([&]() -> Status {
@@ -188,7 +205,7 @@ Status ElementwiseNode::backward(Tensor* const* grads, Tensor** results) {
       if (results[k] == nullptr) continue;
       TensorRef result(std::exchange(results[k], nullptr));
       // A gradient that depends on no operand of full size (a constant) is that constant everywhere.
-      if (!same_sizes(result.get(), full->size_span())) result = prim::expand(result.get(), full->size_span());
+      if (!same_sizes(result.get(), full)) result = prim::expand(result.get(), full->size_span());
       if (infos_ == nullptr) result = prim::convert(result.get(), full->device, full->dtype);
       results[k] = (infos_ != nullptr ? prim::reduce_to(result.get(), infos_[k]) : result).take();
     }
@@ -213,9 +230,12 @@ Status record_elementwise(const Op* op, const Expression& e, std::span<const tn_
       TN_TRY(check_writable(what, as_tensor(args[plan.operand_args[plan.inplace_operand[r]]].as.tensor)));
     }
   }
-  bool inference = false;
-  for (const tn_value& v : args) inference |= v.kind == TN_TENSOR && (v.as.tensor->flags & TN_TENSOR_INFERENCE) != 0;
-  if (inference) [[unlikely]] return refuse_inference(what, args);
+  uint32_t flags = 0;
+  for (uint32_t k = 0; k < plan.n_operands; ++k) {
+    const tn_value& v = args[plan.operand_args[k]];
+    if (v.kind == TN_TENSOR) flags |= v.as.tensor->flags;
+  }
+  if ((flags & TN_TENSOR_INFERENCE) != 0) [[unlikely]] return refuse_inference(what, args);
   EdgeBuffer buffer;
   Edge* edges = buffer.edges;
   uint64_t wanted = 0;
@@ -234,8 +254,8 @@ Status record_elementwise(const Op* op, const Expression& e, std::span<const tn_
     for (uint32_t r = 0; r < plan.n_outputs; ++r) results[r] = {TN_TENSOR, 0, {outputs[r]}};
     return nullptr;
   }
-  Ref<ElementwiseNode> node(new ElementwiseNode(op, e));
-  TN_TRY(node->prepare(args, plan, edges, wanted));
+  Ref<ElementwiseNode> node(new ElementwiseNode(op != nullptr ? op->schema.name : e.schema().name));
+  TN_TRY(node->prepare(e, args, plan, edges, wanted));
   TN_TRY(run_elementwise(op, e, args.data(), outputs));
   for (uint32_t r = 0; r < plan.n_outputs; ++r) results[r] = {TN_TENSOR, 0, {outputs[r]}};
   node->save_outputs(results);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <unordered_map>
 
@@ -16,94 +17,150 @@
 
 namespace tenon {
 
-// One backward. Each node that it visits has a slot; the node remembers its number while no other run holds the node (several
+// One backward. Each node that it visits has a slot; the node remembers its slot while no other run holds the node (several
 // backwards may share nodes: nested ones, or threads), else a map does.
 struct BackwardRun {
+  // What few slots have.
+  struct Rare {
+    std::vector<Tensor*> more;  // gradients of outputs 1..., owned; NULL: none came yet
+    Tensor* terms[kMaxTerms];   // n_terms of them, owned: to be added to grad
+    uint32_t n_terms = 0;
+  };
   struct Slot {
-    Node* node;               // alive: the roots are held, and each node holds those below it
+    Node* node = nullptr;     // alive: the roots are held, and each node holds those below it
+    Tensor* grad = nullptr;   // of output 0, owned
+    std::unique_ptr<Rare> rare_;
     uint32_t waits = 0;       // edges into the node that have not delivered
     bool needed = true;
-    Tensor* grad = nullptr;   // of output 0, owned
-    std::unique_ptr<std::vector<Tensor*>> more;  // of outputs 1..., owned; NULL: none came yet
+    enum : uint8_t { kNew, kOpen, kDone } mark = kNew;  // of mark_needed
 
+    Rare& rare() {
+      if (rare_ == nullptr) rare_ = std::make_unique<Rare>();
+      return *rare_;
+    }
     Tensor*& place(uint32_t output) {
-      if (output == 0) return grad;
-      if (more == nullptr) more = std::make_unique<std::vector<Tensor*>>();
-      if (more->size() < output) more->resize(output);
-      return (*more)[output - 1];
+      if (output == 0) [[likely]] return grad;
+      std::vector<Tensor*>& more = rare().more;
+      if (more.size() < output) more.resize(output);
+      return more[output - 1];
     }
     // NULL: none came.
     Tensor* gradient(uint32_t output) const {
-      if (output == 0) return grad;
-      return more != nullptr && output <= more->size() ? (*more)[output - 1] : nullptr;
+      if (output == 0) [[likely]] return grad;
+      return rare_ != nullptr && output <= rare_->more.size() ? rare_->more[output - 1] : nullptr;
+    }
+    bool has_terms() const { return rare_ != nullptr && rare_->n_terms > 0; }
+    ~Slot() {
+      if (grad != nullptr) grad->release();
+      if (rare_ == nullptr) return;
+      for (Tensor* t : rare_->more) {
+        if (t != nullptr) t->release();
+      }
+      while (rare_->n_terms > 0) rare_->terms[--rare_->n_terms]->release();
     }
   };
+  // Slots that stay where they are; the first few need no heap.
+  class Slots {
+   public:
+    Slot* add() {
+      if (n_ < kFirst) return &first_[n_++];
+      const uint32_t at = (n_++ - kFirst) % kChunk;
+      if (at == 0) chunks_.push_back(std::make_unique<Slot[]>(kChunk));
+      return &chunks_.back()[at];
+    }
+    template <typename F>
+    void for_each(F f) {
+      for (uint32_t i = 0; i < n_; ++i) f(i < kFirst ? first_[i] : chunks_[(i - kFirst) / kChunk][(i - kFirst) % kChunk]);
+    }
+
+   private:
+    static constexpr uint32_t kFirst = 6, kChunk = 64;
+    uint32_t n_ = 0;
+    Slot first_[kFirst];
+    std::vector<std::unique_ptr<Slot[]>> chunks_;
+  };
   struct Target {
-    uint32_t slot;
+    Slot* slot;
     uint32_t output;
     size_t input;
   };
 
   bool create_graph = false, retain_graph = false;
-  SmallVector<Slot, 8> slots;
+  Slots slots;
   SmallVector<Target, 4> targets;
-  SmallVector<uint32_t, 8> ready;  // a heap by sequence
-  std::unordered_map<Node*, uint32_t> foreign;
+  SmallVector<Slot*, 8> ready;  // a heap by sequence
+  std::optional<std::unordered_map<Node*, Slot*>> foreign;
   std::span<Tensor*> captured;
 
   ~BackwardRun() {
-    for (Slot& s : slots) {
+    slots.for_each([this](Slot& s) {
       if (s.node->run.load(std::memory_order_relaxed) == this) s.node->run.store(nullptr, std::memory_order_release);
-      if (s.grad != nullptr) s.grad->release();
-      for (uint32_t i = 1; s.more != nullptr && i <= s.more->size(); ++i) {
-        if (Tensor* t = s.gradient(i)) t->release();
-      }
-    }
+    });
   }
 
-  // The node's slot, or -1 when it has none yet.
-  int64_t find(Node* node) const {
-    if (node->run.load(std::memory_order_acquire) == this) return node->slot;
-    if (foreign.empty()) return -1;
-    const auto it = foreign.find(node);
-    return it == foreign.end() ? -1 : static_cast<int64_t>(it->second);
+  // The node's slot, or NULL when it has none yet.
+  Slot* find(Node* node) const {
+    if (node->run.load(std::memory_order_acquire) == this) [[likely]] return static_cast<Slot*>(node->slot);
+    if (!foreign) return nullptr;
+    const auto it = foreign->find(node);
+    return it == foreign->end() ? nullptr : it->second;
   }
 
-  uint32_t add(Node* node) {
-    const auto number = static_cast<uint32_t>(slots.size());
-    slots.push_back({});
-    slots.back().node = node;
+  Slot* add(Node* node) {
+    Slot* slot = slots.add();
+    slot->node = node;
     BackwardRun* nobody = nullptr;
-    if (node->run.compare_exchange_strong(nobody, this, std::memory_order_acq_rel)) {
-      node->slot = number;
+    if (node->run.compare_exchange_strong(nobody, this, std::memory_order_acq_rel)) [[likely]] {
+      node->slot = slot;
     } else {
-      foreign.emplace(node, number);
+      if (!foreign) foreign.emplace();
+      foreign->emplace(node, slot);
     }
-    return number;
+    return slot;
   }
 
-  bool later(uint32_t a, uint32_t b) const { return slots[a].node->sequence < slots[b].node->sequence; }
-
-  void push(uint32_t slot) {
+  static bool earlier(const Slot* a, const Slot* b) { return a->node->sequence < b->node->sequence; }
+  void push(Slot* slot) {
     ready.push_back(slot);
-    std::push_heap(ready.begin(), ready.end(), [this](uint32_t a, uint32_t b) { return later(a, b); });
+    if (ready.size() > 1) std::push_heap(ready.begin(), ready.end(), earlier);
   }
-  uint32_t pop() {
-    if (ready.size() > 1) std::pop_heap(ready.begin(), ready.end(), [this](uint32_t a, uint32_t b) { return later(a, b); });
-    const uint32_t slot = ready.back();
+  Slot* pop() {
+    if (ready.size() > 1) std::pop_heap(ready.begin(), ready.end(), earlier);
+    Slot* slot = ready.back();
     ready.pop_back();
     return slot;
   }
 
-  void discover(uint32_t root);
+  void discover(Slot* root);
   void mark_needed();
   Status deliver(Slot& slot, uint32_t output, TensorRef grad);
+  Status add_terms(Slot& slot);
   Status run_hooks(Slot& slot);
-  Status run_node(uint32_t number);
+  Status run_leaf(Slot& slot);
+  Status run_node(Slot& slot);
   Status run_all();
 };
 
 namespace {
+
+// n borrowed or owned tensors, not initialized; few of them on the stack.
+class TensorArray {
+ public:
+  explicit TensorArray(uint32_t n) : begin_(inline_) {
+    if (n > kInline) [[unlikely]] {
+      more_ = std::make_unique_for_overwrite<Tensor*[]>(n);
+      begin_ = more_.get();
+    }
+  }
+  Tensor** begin() { return begin_; }
+  Tensor*& operator[](uint32_t i) { return begin_[i]; }
+
+ private:
+  static constexpr uint32_t kInline = 4;
+  Tensor** begin_;
+  Tensor* inline_[kInline];
+  std::unique_ptr<Tensor*[]> more_;
+};
 
 bool has_nan(Tensor* t) {
   if (!is_float(t->dtype) || t->device.type == TN_DEVICE_META) return false;
@@ -145,66 +202,80 @@ Status describe_failure(Node* node, Status cause) {
 }  // namespace
 
 // Gives slots to all nodes below the root, and counts the edges into each.
-void BackwardRun::discover(uint32_t root) {
-  SmallVector<uint32_t, 16> stack{root};
+void BackwardRun::discover(Slot* root) {
+  SmallVector<Node*, 16> stack{root->node};
   while (!stack.empty()) {
-    Node* node = slots[stack.back()].node;
+    Node* node = stack.back();
     stack.pop_back();
     for (uint32_t i = 0; i < node->n_edges(); ++i) {
       Node* next = node->edge(i).node;
       if (next == nullptr) continue;
-      int64_t slot = find(next);
-      if (slot < 0) {
+      Slot* slot = find(next);
+      if (slot == nullptr) {
         slot = add(next);
-        if (next->n_edges() > 0) stack.push_back(static_cast<uint32_t>(slot));
+        if (next->n_edges() > 0) stack.push_back(next);
       }
-      ++slots[slot].waits;
+      ++slot->waits;
     }
   }
 }
 
 // With chosen inputs only nodes on a path to one of them run. Walks each node after those that its edges lead to.
 void BackwardRun::mark_needed() {
-  enum : uint8_t { kNew, kOpen, kDone };
-  std::vector<uint8_t> state(slots.size(), kNew);
-  for (Slot& s : slots) s.needed = false;
-  for (const Target& t : targets) slots[t.slot].needed = true;
-  std::vector<uint32_t> stack;
-  for (uint32_t start = 0; start < slots.size(); ++start) {
-    if (state[start] == kNew) stack.push_back(start);
+  slots.for_each([](Slot& s) { s.needed = false; });
+  for (const Target& t : targets) t.slot->needed = true;
+  std::vector<Slot*> stack;
+  slots.for_each([&](Slot& start) {
+    if (start.mark == Slot::kNew) stack.push_back(&start);
     while (!stack.empty()) {
-      const uint32_t at = stack.back();
-      Node* node = slots[at].node;
-      if (state[at] == kNew) {
-        state[at] = kOpen;
-        for (uint32_t i = 0; i < node->n_edges(); ++i) {
-          if (node->edge(i).node == nullptr) continue;
-          const auto next = static_cast<uint32_t>(find(node->edge(i).node));
-          if (state[next] == kNew) stack.push_back(next);
+      Slot& at = *stack.back();
+      if (at.mark == Slot::kNew) {
+        at.mark = Slot::kOpen;
+        for (uint32_t i = 0; i < at.node->n_edges(); ++i) {
+          if (at.node->edge(i).node == nullptr) continue;
+          Slot* next = find(at.node->edge(i).node);
+          if (next->mark == Slot::kNew) stack.push_back(next);
         }
         continue;
       }
       stack.pop_back();
-      if (state[at] == kDone) continue;
-      state[at] = kDone;
-      for (uint32_t i = 0; i < node->n_edges(); ++i) {
-        if (node->edge(i).node == nullptr) continue;
-        slots[at].needed |= slots[find(node->edge(i).node)].needed;
+      if (at.mark == Slot::kDone) continue;
+      at.mark = Slot::kDone;
+      for (uint32_t i = 0; i < at.node->n_edges(); ++i) {
+        if (at.node->edge(i).node == nullptr) continue;
+        at.needed |= find(at.node->edge(i).node)->needed;
       }
     }
-  }
+  });
 }
 
 Status BackwardRun::deliver(Slot& slot, uint32_t output, TensorRef grad) {
+  constexpr int64_t kSmall = 16384;  // elements
   Tensor*& place = slot.place(output);
   if (place == nullptr) {
     place = grad.take();
     return nullptr;
   }
+  // A small tensor that is used often (the weights of a recurrent cell) adds several gradients in one pass.
+  if (output == 0 && place->numel <= kSmall && !create_graph) {
+    Rare& rare = slot.rare();
+    rare.terms[rare.n_terms++] = grad.take();
+    return rare.n_terms == kMaxTerms ? add_terms(slot) : nullptr;
+  }
   TensorRef sum(std::exchange(place, nullptr));
-  TN_TRY(add_into(&sum, grad.get(), create_graph));
+  Tensor* term = grad.get();
+  TN_TRY(add_into(&sum, {&term, 1}, create_graph));
   place = sum.take();
   return nullptr;
+}
+
+Status BackwardRun::add_terms(Slot& slot) {
+  TensorRef sum(std::exchange(slot.grad, nullptr));
+  Rare& rare = slot.rare();
+  const Status status = add_into(&sum, {rare.terms, rare.n_terms}, create_graph);
+  while (rare.n_terms > 0) rare.terms[--rare.n_terms]->release();
+  slot.grad = sum.take();
+  return status;
 }
 
 Status BackwardRun::run_hooks(Slot& slot) {
@@ -217,7 +288,7 @@ Status BackwardRun::run_hooks(Slot& slot) {
     if (Status status = hook.fn(hook.self, grad, &replacement)) return status;
     if (replacement == nullptr) continue;
     TensorRef replaced(as_tensor(replacement));
-    if (!same_sizes(replacement, grad->size_span()) || replacement->dtype != grad->dtype) {
+    if (!same_sizes(replacement, grad) || replacement->dtype != grad->dtype) {
       return invalid("a hook on a gradient of {} gave {}, expected {}", slot.node->name(), tensor_text(replacement),
                      tensor_text(grad));
     }
@@ -228,61 +299,62 @@ Status BackwardRun::run_hooks(Slot& slot) {
   return nullptr;
 }
 
-Status BackwardRun::run_node(uint32_t number) {
-  constexpr uint32_t kInline = 8;
-  Node* node = slots[number].node;
+// A leaf takes its gradient, unless chosen inputs were asked for.
+Status BackwardRun::run_leaf(Slot& slot) {
+  TensorRef grad(std::exchange(slot.grad, nullptr));
+  if (!grad || !targets.empty()) return nullptr;
+  return static_cast<Leaf*>(slot.node)->accumulate(grad.get(), create_graph);
+}
+
+Status BackwardRun::run_node(Slot& slot) {
+  Node* node = slot.node;
+  if (slot.has_terms()) TN_TRY(add_terms(slot));
   if (node->extras_if_any() != nullptr) [[unlikely]] {
-    if (!node->extras().hooks.empty()) TN_TRY(run_hooks(slots[number]));
+    if (!node->extras().hooks.empty()) TN_TRY(run_hooks(slot));
   }
   for (const Target& t : targets) {
-    if (t.slot != number) continue;
-    Tensor* grad = slots[number].gradient(t.output);
+    if (t.slot != &slot) continue;
+    Tensor* grad = slot.gradient(t.output);
     if (grad != nullptr && captured[t.input] == nullptr) {
       grad->retain();
       captured[t.input] = grad;
     }
   }
+  if (node->is_leaf()) return run_leaf(slot);
   // The gradients leave the slot: the node may drop them as soon as it is done.
   const uint32_t n_outputs = node->n_outputs;
-  Tensor* inline_grads[kInline];
-  std::vector<Tensor*> more_grads(n_outputs > kInline ? n_outputs : 0);
-  Tensor** grads = n_outputs > kInline ? more_grads.data() : inline_grads;
+  TensorArray grads(n_outputs);
   bool any = false;
   for (uint32_t i = 0; i < n_outputs; ++i) {
-    grads[i] = slots[number].gradient(i);
+    grads[i] = slot.gradient(i);
     any = any || grads[i] != nullptr;
   }
-  slots[number].grad = nullptr;
-  slots[number].more.reset();
+  slot.grad = nullptr;
+  if (n_outputs > 1 && slot.rare_ != nullptr) slot.rare_->more.clear();
   const uint32_t n_edges = node->n_edges();
-  Tensor* inline_results[kInline];
-  std::vector<Tensor*> more_results(n_edges > kInline ? n_edges : 0);
-  Tensor** results = n_edges > kInline ? more_results.data() : inline_results;
-  for (uint32_t i = 0; i < n_edges; ++i) results[i] = nullptr;
+  TensorArray results(n_edges);
+  std::fill_n(results.begin(), n_edges, nullptr);
   Status status = nullptr;
-  const bool runs = any && slots[number].needed && (targets.empty() || !node->is_leaf());
-  if (runs) {
-    if (node->is_leaf()) {
-      status = static_cast<Leaf*>(node)->accumulate(grads[0], create_graph);
-    } else if (node->released) [[unlikely]] {
+  if (any && slot.needed) {
+    if (node->released) [[unlikely]] {
       status = error(TN_FAILED_PRECONDITION,
                      "backward: the graph of {} was used already and its saved tensors are freed; say retain_graph the "
                      "first time to go through it twice",
                      node->name());
     } else {
       std::optional<ExplainScope> explain;
-      if ((thread_state.modes & kModeExplain) != 0) [[unlikely]] open_entry(node, {grads, n_outputs}, &explain);
+      if ((thread_state.modes & kModeExplain) != 0) [[unlikely]] open_entry(node, {grads.begin(), n_outputs}, &explain);
       if (node->stream != nullptr) [[unlikely]] {
         Stream* before = nullptr;
         status = current_stream(node->stream->device, &before);
         if (status == nullptr) status = set_current_stream(node->stream->device, node->stream);
-        if (status == nullptr) status = node->backward(grads, results);
+        if (status == nullptr) status = node->backward(grads.begin(), results.begin());
         StatusHolder ignored(set_current_stream(node->stream->device, before));
       } else {
-        status = node->backward(grads, results);
+        status = node->backward(grads.begin(), results.begin());
       }
       if (status != nullptr) status = describe_failure(node, status);
-      if (status == nullptr && (thread_state.modes & kModeAnomaly) != 0) status = check_anomaly(node, results);
+      if (status == nullptr && (thread_state.modes & kModeAnomaly) != 0) status = check_anomaly(node, results.begin());
       if (!retain_graph) {
         node->release_saved();
         node->released = true;
@@ -296,15 +368,20 @@ Status BackwardRun::run_node(uint32_t number) {
     TensorRef result(results[i]);
     const Edge& edge = node->edge(i);
     if (edge.node == nullptr || status != nullptr) continue;
-    const auto next = static_cast<uint32_t>(find(edge.node));
-    if (result && slots[next].needed) status = deliver(slots[next], edge.output, std::move(result));
-    if (--slots[next].waits == 0) push(next);
+    Slot& next = *find(edge.node);
+    if (result && next.needed) status = deliver(next, edge.output, std::move(result));
+    if (--next.waits != 0) continue;
+    if (!edge.node->is_leaf()) {
+      push(&next);
+    } else if (status == nullptr) {
+      status = run_node(next);  // a leaf at once, so that its gradient need not wait in memory
+    }
   }
   return status;
 }
 
 Status BackwardRun::run_all() {
-  while (!ready.empty()) TN_TRY(run_node(pop()));
+  while (!ready.empty()) TN_TRY(run_node(*pop()));
   return nullptr;
 }
 
@@ -312,7 +389,7 @@ namespace {
 
 Status make_seed(Tensor* tensor, Tensor* given, TensorRef* seed) {
   if (given != nullptr) {
-    if (!same_sizes(given, tensor->size_span())) {
+    if (!same_sizes(given, tensor)) {
       return invalid("backward: the gradient is {} for a tensor of {}; expected one shape", sizes_text(given),
                      sizes_text(tensor));
     }
@@ -345,7 +422,7 @@ Status run_backward(std::span<Tensor* const> tensors, std::span<Tensor* const> s
   const uint32_t off = run.create_graph ? uint32_t{kModeNoGrad} : 0u;
   ModeScope modes(run.create_graph ? 0u : uint32_t{kModeNoGrad}, kModeAutocast | kModeInference | off);
   SmallVector<Ref<Node>, 4> hold;
-  SmallVector<uint32_t, 4> roots;
+  SmallVector<BackwardRun::Slot*, 4> roots;
   for (size_t i = 0; i < tensors.size(); ++i) {
     const Edge edge = tensors[i] != nullptr ? gradient_edge(tensors[i]) : Edge{};
     if (edge.node == nullptr) {
@@ -357,13 +434,13 @@ Status run_backward(std::span<Tensor* const> tensors, std::span<Tensor* const> s
     hold.emplace_back(edge.node);
     TensorRef seed;
     TN_TRY(make_seed(tensors[i], i < seeds.size() ? seeds[i] : nullptr, &seed));
-    int64_t slot = run.find(edge.node);
-    if (slot < 0) {
+    BackwardRun::Slot* slot = run.find(edge.node);
+    if (slot == nullptr) {
       slot = run.add(edge.node);
-      run.discover(static_cast<uint32_t>(slot));
+      run.discover(slot);
     }
-    roots.push_back(static_cast<uint32_t>(slot));
-    TN_TRY(run.deliver(run.slots[slot], edge.output, std::move(seed)));
+    roots.push_back(slot);
+    TN_TRY(run.deliver(*slot, edge.output, std::move(seed)));
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Edge edge = gradient_edge(inputs[i]);
@@ -371,14 +448,16 @@ Status run_backward(std::span<Tensor* const> tensors, std::span<Tensor* const> s
       return error(TN_FAILED_PRECONDITION, "gradients: input {} ({}) needs no gradient", i, tensor_text(inputs[i]));
     }
     hold.emplace_back(edge.node);
-    const int64_t slot = run.find(edge.node);
-    if (slot >= 0) run.targets.push_back({static_cast<uint32_t>(slot), edge.output, i});
+    BackwardRun::Slot* slot = run.find(edge.node);
+    if (slot != nullptr) run.targets.push_back({slot, edge.output, i});
   }
   if (!inputs.empty()) run.mark_needed();
-  std::sort(roots.begin(), roots.end());
-  roots.erase(std::unique(roots.begin(), roots.end()), roots.end());
-  for (const uint32_t root : roots) {
-    if (run.slots[root].waits == 0) run.push(root);
+  if (roots.size() > 1) {
+    std::sort(roots.begin(), roots.end());
+    roots.erase(std::unique(roots.begin(), roots.end()), roots.end());
+  }
+  for (BackwardRun::Slot* root : roots) {
+    if (root->waits == 0) run.push(root);
   }
   return inputs.empty() || !run.targets.empty() ? run.run_all() : nullptr;
 }

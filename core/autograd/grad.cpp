@@ -53,7 +53,7 @@ TensorRef grad_of(const Tensor* t) {
 }
 
 Status set_grad(Tensor* t, Tensor* grad) {
-  if (grad != nullptr && (!same_sizes(grad, t->size_span()) || grad->dtype != t->dtype || !(grad->device == t->device))) {
+  if (grad != nullptr && (!same_sizes(grad, t) || grad->dtype != t->dtype || !(grad->device == t->device))) {
     return invalid("grad: {} for a tensor of {}; expected the same", tensor_text(grad), tensor_text(t));
   }
   if (!t->is_leaf()) return error(TN_FAILED_PRECONDITION, "grad: {} is not a leaf", tensor_text(t));

@@ -59,7 +59,6 @@ SavedTensor& SavedTensor::operator=(SavedTensor&& other) noexcept {
   std::swap(tensor_, other.tensor_);
   version_ = other.version_;
   output_ = other.output_;
-  is_output_ = other.is_output_;
   return *this;
 }
 
@@ -72,8 +71,7 @@ void SavedTensor::save(Tensor* t) {
 void SavedTensor::save_alias(Tensor* t, bool is_output, uint32_t output) {
   tensor_ = make_alias(t);
   version_ = t->version();
-  is_output_ = is_output;
-  output_ = output;
+  output_ = is_output ? output : kInput;
 }
 
 void SavedTensor::reset() {
@@ -85,9 +83,9 @@ Status SavedTensor::unpack(Node* node, TensorRef* tensor) const {
     return error(TN_INTERNAL, "{}: a saved tensor is missing", node->name());
   }
   if (tensor_->version() != version_) {
-    const Node* maker = is_output_ ? node : grad_fn_of(tensor_);
+    const Node* maker = is_output() ? node : grad_fn_of(tensor_);
     const std::string origin =
-        is_output_ ? fmt::format("output {} of {}", output_, node->name())
+        is_output() ? fmt::format("output {} of {}", output_, node->name())
         : maker != nullptr ? fmt::format("output {} of {}", tensor_->output_number, maker->name())
                            : "a leaf or an argument without gradient";
     return error(TN_FAILED_PRECONDITION,
@@ -95,7 +93,7 @@ Status SavedTensor::unpack(Node* node, TensorRef* tensor) const {
                  "clone it before the change, or use the out-of-place op",
                  node->name(), tensor_text(tensor_), origin, tensor_->version(), version_);
   }
-  if (is_output_ && (thread_state.modes & kModeNoGrad) == 0) {
+  if (is_output() && (thread_state.modes & kModeNoGrad) == 0) {
     Tensor* attached = make_alias(tensor_);  // a gradient of this gradient goes back through the node
     node->retain();
     attached->grad_fn = node;

@@ -69,7 +69,7 @@ class Node : public Counted {
   const Extras* extras_if_any() const { return extras_.get(); }
 
   std::atomic<BackwardRun*> run{nullptr};
-  uint32_t slot = 0;
+  void* slot = nullptr;  // a BackwardRun::Slot
 
  protected:
   Node();
@@ -123,14 +123,14 @@ class SavedTensor {
   // Fails when the tensor was changed since. `node` is the one that saved it.
   Status unpack(Node* node, TensorRef* tensor) const;
   bool is_current() const { return tensor_->version() == version_; }
-  bool is_output() const { return is_output_; }
+  bool is_output() const { return output_ != kInput; }
   Tensor* get() const { return tensor_; }
 
  private:
+  static constexpr uint32_t kInput = ~0u;
   Tensor* tensor_ = nullptr;
   uint32_t version_ = 0;
-  uint32_t output_ = 0;
-  bool is_output_ = false;
+  uint32_t output_ = kInput;  // which output of the node it is
 };
 
 // Shape, dtype and device of a tensor that is not saved itself.

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "dispatch/launch.h"
 #include "dispatch/primitives.h"
+#include "tensor/view.h"
 
 namespace tenon {
 namespace {
@@ -215,10 +216,19 @@ class SumAllNode final : public Node {
   explicit SumAllNode(const Tensor* x) : info_(x) {}
   std::string name() const override { return "reduce"; }
   void release_saved() override {}
+  static void* operator new(size_t) { return Pool<kBytes, 64>::allocate(); }
+  static void operator delete(void* p) { Pool<kBytes, 64>::free(p); }
 
   Status backward(Tensor* const* grads, Tensor** results) override {
+    Tensor* g = grads[0];
+    if ((thread_state.modes & kModeNoGrad) != 0 && g->ndim == 0 && g->dtype == info_.dtype && g->device == info_.device)
+        [[likely]] {
+      static constexpr int64_t kNowhere[TN_MAX_RANK] = {};
+      results[0] = make_view_unchecked(g, info_.sizes, kNowhere, element_offset(g));
+      mark_view(results[0]);
+      return nullptr;
+    }
     return guarded([&]() -> Status {
-      Tensor* g = grads[0];
       TensorRef one = g->ndim == 0 ? TensorRef::retaining(g) : prim::reshape(g, {});
       results[0] = prim::convert(prim::expand(one.get(), info_.sizes).get(), info_.device, info_.dtype).take();
       return nullptr;
@@ -226,8 +236,10 @@ class SumAllNode final : public Node {
   }
 
  private:
+  static constexpr size_t kBytes = 256;
   TensorInfo info_;
 };
+static_assert(sizeof(SumAllNode) <= 256);
 
 // Is this call a sum over everything, without further ado?
 bool is_sum_of_all(tn_primitive kind, std::span<const tn_value> args) {

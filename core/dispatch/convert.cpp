@@ -129,7 +129,7 @@ Status copy_into(Tensor* dst, Tensor* src) {
   if (dst->device.type == TN_DEVICE_META) return nullptr;
   if (src->device.type == TN_DEVICE_META) return invalid("copy_: a meta tensor has no values to copy");
   TensorRef expanded;
-  if (!same_sizes(src, dst->size_span())) {
+  if (!same_sizes(src, dst)) {
     Geometry g;
     if (Status status = expand_geometry(src, dst->size_span(), &g)) {
       return make_status(TN_INVALID_ARGUMENT, "copy_: the source does not broadcast to the destination", status);

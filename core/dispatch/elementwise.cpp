@@ -82,7 +82,7 @@ Status read_operands(const Op* op, const Expression& e, const ElementwisePlan& p
             o->device = t->device;
           }
         }
-        o->uniform = o->uniform && t->is_contiguous() && same_sizes(t, o->first->size_span());
+        o->uniform = o->uniform && t->is_contiguous() && same_sizes(t, o->first);
       }
     } else {
       o->tensors[k] = nullptr;
@@ -144,7 +144,7 @@ bool partly_overlap(const Tensor* a, const Tensor* b) {
   extent(a, &a_low, &a_high);
   extent(b, &b_low, &b_high);
   if (a_high <= b_low || b_high <= a_low) return false;
-  return !(a->byte_offset == b->byte_offset && same_sizes(a, b->size_span()) && a->dtype == b->dtype &&
+  return !(a->byte_offset == b->byte_offset && same_sizes(a, b) && a->dtype == b->dtype &&
            std::equal(a->strides, a->strides + a->ndim, b->strides));
 }
 
@@ -249,9 +249,7 @@ Status run_uniform(const Op* op, const Expression& e, const ElementwisePlan& pla
     const tn_value& v = args[plan.operand_args[k]];
     if (v.kind != TN_TENSOR) return nullptr;
     const Tensor* t = as_tensor(v.as.tensor);
-    bool same = t->dtype == first->dtype && t->ndim == first->ndim && t->device == first->device;
-    for (int32_t d = 0; same && d < t->ndim; ++d) same = t->sizes[d] == first->sizes[d];
-    if (!same) return nullptr;
+    if (t != first && !(t->dtype == first->dtype && t->device == first->device && same_sizes(t, first))) return nullptr;
     if (t->is_contiguous()) [[likely]] {
       set_operand(t, &kOne, &inputs[k]);
     } else if (is_one_element(t)) {

@@ -62,7 +62,7 @@ Status run_scatter(Tensor* x, int64_t dim, Tensor* index, Tensor* src, bool add,
   int32_t d;
   TN_TRY(wrap_dim("scatter", dim, x->ndim, &d));
   TN_TRY(check_index("scatter", x, d, index));
-  if (src->dtype != x->dtype || !(src->device == x->device) || !same_sizes(src, index->size_span())) {
+  if (src->dtype != x->dtype || !(src->device == x->device) || !same_sizes(src, index)) {
     return invalid("scatter: src is {}, expected {} {} on {}", tensor_text(src), sizes_text(index),
                    dtype_name(x->dtype), device_text(x->device));
   }

@@ -24,6 +24,14 @@ inline bool same_sizes(const tn_tensor* t, std::span<const int64_t> sizes) {
   return same;
 }
 
+inline bool same_sizes(const tn_tensor* a, const tn_tensor* b) {
+  if (a->ndim != b->ndim || a->numel != b->numel) return false;
+  for (int32_t d = a->ndim - 1; d > 0; --d) {  // the first follows from numel, unless that is 0
+    if (a->sizes[d] != b->sizes[d]) return false;
+  }
+  return a->numel != 0 || a->ndim == 0 || a->sizes[0] == b->sizes[0];
+}
+
 // Storage of a launch's loop, on the caller's stack; left uninitialized on purpose.
 struct LoopBuffers {
   int32_t ndim;

@@ -46,6 +46,7 @@ struct GradientEntry {
   uint64_t wanted;
   std::unique_ptr<Expression> expression;
   std::vector<GradientSource> sources;
+  Expression::Gradient gradient{};  // the two above, as they are given out
   GradientEntry* next = nullptr;
 };
 
@@ -145,7 +146,7 @@ struct Expression::Impl {
 
   Status check_types(std::span<const OperandType> types) const;
   Status add_program(std::span<const OperandType> types, const CompiledProgram** compiled) const;
-  Status add_gradient(uint64_t wanted, Gradient* gradient) const;
+  Status add_gradient(uint64_t wanted, const Gradient** gradient) const;
 };
 
 Status Expression::Impl::check_types(std::span<const OperandType> types) const {
@@ -210,7 +211,7 @@ Status Expression::Impl::add_program(std::span<const OperandType> types,
   return nullptr;
 }
 
-Status Expression::Impl::add_gradient(uint64_t wanted, Gradient* gradient) const {
+Status Expression::Impl::add_gradient(uint64_t wanted, const Gradient** gradient) const {
   if (wanted == 0 || (formula.n_operands < 64 && wanted >> formula.n_operands != 0)) {
     return error(TN_INTERNAL, "{}: gradient asked for operands {:#x} of {}", formula.name, wanted,
                  formula.n_operands);
@@ -229,11 +230,12 @@ Status Expression::Impl::add_gradient(uint64_t wanted, Gradient* gradient) const
     impl->schema = made_up_schema(impl->formula);
     impl->settle();
     entry->expression.reset(new Expression(std::move(impl)));
+    entry->gradient = {entry->expression.get(), entry->sources};
     entry->next = gradients.load(std::memory_order_relaxed);
     found = entry.get();
     gradients.store(entry.release(), std::memory_order_release);
   }
-  *gradient = {found->expression.get(), found->sources};
+  *gradient = &found->gradient;
   return nullptr;
 }
 
@@ -291,9 +293,9 @@ Status Expression::compile(std::span<const OperandType> types,
   return guarded([&] { return impl_->add_program(types, compiled); });
 }
 
-Status Expression::gradient(uint64_t wanted, Gradient* gradient) const {
+Status Expression::gradient(uint64_t wanted, const Gradient** gradient) const {
   if (const GradientEntry* found = impl_->find_gradient(wanted)) [[likely]] {
-    *gradient = {found->expression.get(), found->sources};
+    *gradient = &found->gradient;
     return nullptr;
   }
   return guarded([&] { return impl_->add_gradient(wanted, gradient); });

@@ -91,7 +91,8 @@ class Expression {
     const Expression* expression;
     std::span<const GradientSource> sources;
   };
-  Status gradient(uint64_t wanted, Gradient* gradient) const;
+  // It lives as long as this expression.
+  Status gradient(uint64_t wanted, const Gradient** gradient) const;
 
   // Slot of dispatch, which keeps here how it maps arguments to operands.
   mutable std::atomic<const void*> plan{nullptr};

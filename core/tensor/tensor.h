@@ -42,7 +42,8 @@ struct Tensor : tn_tensor {
   std::span<const int64_t> size_span() const { return {sizes, static_cast<size_t>(ndim)}; }
   std::span<const int64_t> stride_span() const { return {strides, static_cast<size_t>(ndim)}; }
   uint32_t version() const { return storage->version.load(std::memory_order_relaxed); }
-  void bump_version() { storage->version.fetch_add(1, std::memory_order_relaxed); }
+  // No locked addition: bumps that race are writes that race, and one step of the count shows both.
+  void bump_version() { storage->version.store(version() + 1, std::memory_order_relaxed); }
 
  private:
   void destroy();
@@ -85,7 +86,7 @@ inline Tensor* make_tensor_like(tn_storage* storage, const Tensor* model, tn_dty
   t->base = nullptr;
   t->grad_fn_version = 0;
   t->view_flags = 0;
-  for (int32_t d = 0; d < 2 * model->ndim; ++d) t->inline_dims[d] = model->sizes[d];
+  std::memcpy(t->inline_dims, model->inline_dims, sizeof(t->inline_dims));  // of a fixed size: no loop
   return t;
 }
 
