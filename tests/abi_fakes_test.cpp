@@ -307,7 +307,8 @@ struct Graphs : Fakes {
                        stream,
                        random,
                        tn::host(),
-                       nullptr};
+                       nullptr,
+                       tape.value};
     auto* fn = reinterpret_cast<tn_kernel_fn>(&exported<char>(kernel));
     tn::check(fn(nullptr, &call));
   }

@@ -51,6 +51,7 @@ struct Record {
   std::map<tn_primitive, tn_kernel_def> primitives;
   std::map<std::string, tn_kernel_def> ops;
   tn_kernel_pair_def pair = {};
+  tn_kernel_def forward = {};  // of the pair
   tn_threads_def threads = {};
   std::mutex mutex;
   std::string log;
@@ -263,6 +264,7 @@ inline tn_status* record_kernel(tn_registrar*, const tn_kernel_def* def) {
 }
 inline tn_status* record_pair(tn_registrar*, const tn_kernel_pair_def* def) {
   record().pair = *def;
+  record().forward = *def->forward;
   return nullptr;
 }
 inline tn_status* record_threads(tn_registrar*, const tn_threads_def* def) {

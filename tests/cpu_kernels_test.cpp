@@ -31,7 +31,7 @@ TEST(CpuPlugin, RegistersItsKernels) {
                                     TN_GATHER, TN_SCATTER, TN_RANDOM_BITS, TN_NONZERO}));
   EXPECT_TRUE(record().ops.contains("linear"));
   EXPECT_TRUE(record().ops.contains("linear_relu"));
-  EXPECT_STREQ(record().pair.forward.op, "cross_entropy(Tensor input, Tensor target) -> Tensor");
+  EXPECT_STREQ(record().forward.op, "cross_entropy(Tensor input, Tensor target) -> Tensor");
   const char* isa = std::getenv("TENON_CPU_ISA");
   EXPECT_NE(record().log.find(isa ? isa : "cpu: kernels for"), std::string::npos) << record().log;
 }
@@ -360,7 +360,7 @@ struct Loss {
     one.set(0, 1);
   }
   std::string forward(bool with_private = true) {
-    const auto& def = record().pair.forward;
+    const auto& def = record().forward;
     return launch(def.launch, def.self, {input, target},
                   {&loss.tensor, with_private ? &lse.tensor : nullptr});
   }
@@ -435,7 +435,7 @@ TEST(CpuLoss, RefusesTargetsOutOfRange) {
   call.args = args;
   call.n_args = 2;
   char reason[200];
-  EXPECT_EQ(record().pair.forward.supports(nullptr, &call, reason, sizeof reason), 0);
+  EXPECT_EQ(record().forward.supports(nullptr, &call, reason, sizeof reason), 0);
   EXPECT_STREQ(reason, "takes input [n, classes] and target [n], not ranks 3 and 1");
 }
 

@@ -211,9 +211,10 @@ TEST(CpuLinear, WithAndWithoutBiasAndRelu) {
 // The last but one: a second copy of the plugin takes the first one's place.
 TEST(CpuMatmul, DoesWithoutOneDnnAndSaysSoOnce) {
   namespace fs = std::filesystem;
-  const fs::path alone = fs::path(testing::TempDir()) / "tenon_cpu_alone" / "libtenon_cpu.so";
-  fs::create_directories(alone.parent_path());
-  fs::copy_file(Plugin::folder() + "/libtenon_cpu.so", alone, fs::copy_options::overwrite_existing);
+  std::string folder = testing::TempDir() + "tenon_cpu_alone_XXXXXX";  // of this process: others run the same test
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  const fs::path alone = fs::path(folder) / "libtenon_cpu.so";
+  fs::copy_file(Plugin::folder() + "/libtenon_cpu.so", alone);
   plugin();
   const Plugin second(alone.string());
   record().log.clear();
@@ -225,7 +226,7 @@ TEST(CpuMatmul, DoesWithoutOneDnnAndSaysSoOnce) {
     EXPECT_EQ(record().log.rfind(expected), 0u) << record().log;
     EXPECT_EQ(std::count(record().log.begin(), record().log.end(), '\n'), 1) << record().log;
   }
-  fs::remove_all(alone.parent_path());
+  fs::remove_all(folder);
 }
 
 TEST(CpuLinear, SaysWhyNot) {

@@ -92,8 +92,11 @@ TEST(PluginInit, DefinitionsAreChecked) {
   expect_part(refusal_of("refused2"), "kernel: the definition is NULL");
   expect_part(refusal_of("refused3"), "op 'refused3.f'");
   expect_part(refusal_of("refused4"),
-              "kernel pair: forward.size is 24, expected " + std::to_string(sizeof(tn_kernel_def)));
+              "kernel pair: forward: the definition's size is 24, expected " + std::to_string(sizeof(tn_kernel_def)));
   expect_part(refusal_of("refused5"), "vjp for 'nowhere.f' has no function");
+  expect_part(refusal_of("refused6"),
+              "kernel for 'f' on 'cpu': op 'refused6.f' is an expression, whose gradient is derived or stated: bring a kernel "
+              "without backward");
   expect_part(refusal_of("device_named"),
               "device 'Acme-2': expected a name of lower case letters, digits and '_'");
 }

@@ -184,10 +184,11 @@ TEST(StagePair, ChecksTheDefinition) {
   StagedOps staged;
   tn_kernel_pair_def def{};
   def.size = sizeof(def);
-  def.forward = kernel_def("f");
+  const tn_kernel_def forward = kernel_def("f");
+  def.forward = &forward;
   EXPECT_EQ(text_of(stage_pair(def, "t", &staged)),
             "kernel pair for 'f' on 'cpu' has no backward function");
-  def.backward = def.forward.launch;
+  def.backward = forward.launch;
   def.n_private = 2;
   EXPECT_EQ(text_of(stage_pair(def, "t", &staged)),
             "kernel pair for 'f' on 'cpu' has 2 private outputs and no infer_private");

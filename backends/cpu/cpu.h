@@ -28,11 +28,10 @@ tn_status* add_threads(tn_registrar*);
 int32_t thread_count();
 
 // The fields of a kernel that are the same for all of ours.
-inline tn_kernel_def primitive_kernel(tn_primitive primitive, tn_kernel_fn launch,
-                                      uint32_t traits = 0) {
+inline tn_kernel_def primitive_kernel(tn_primitive primitive, tn_kernel_fn launch) {
   tn_kernel_def def = {};
   def.size = sizeof def;
-  def.traits = TN_KERNEL_CAPTURE_SAFE | TN_KERNEL_DETERMINISTIC | traits;
+  def.traits = TN_KERNEL_CAPTURE_SAFE | TN_KERNEL_DETERMINISTIC;
   def.device = "cpu";
   def.primitive = primitive;
   def.layout = TN_LAYOUT_STRIDED;

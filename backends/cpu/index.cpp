@@ -299,7 +299,7 @@ tn_status* launch_nonzero(void*, const tn_call* call) {
 tn_status* add_index(tn_registrar* r) {
   tn_kernel_def def = primitive_kernel(TN_GATHER, launch_gather);
   TENON_CPU_TRY(r->kernel(r, &def));
-  def = primitive_kernel(TN_SCATTER, launch_scatter, TN_KERNEL_INPLACE);
+  def = primitive_kernel(TN_SCATTER, launch_scatter);
   TENON_CPU_TRY(r->kernel(r, &def));
   def = primitive_kernel(TN_NONZERO, launch_nonzero);
   def.traits &= ~static_cast<uint32_t>(TN_KERNEL_CAPTURE_SAFE);

@@ -189,14 +189,15 @@ int32_t supports(void*, const tn_call* call, char* reason, size_t bytes) {
 }  // namespace
 
 tn_status* add_loss(tn_registrar* r) {
+  tn_kernel_def forward = primitive_kernel(TN_PRIM_NONE, launch_forward);
+  forward.op = kSchema;
+  forward.dtypes = kFloats | TN_DTYPE_BIT(TN_INT64);
+  forward.layout = TN_LAYOUT_CONTIGUOUS;
+  forward.supports = supports;
   tn_kernel_pair_def pair = {};
   pair.size = sizeof pair;
   pair.n_private = 1;
-  pair.forward = primitive_kernel(TN_PRIM_NONE, launch_forward);
-  pair.forward.op = kSchema;
-  pair.forward.dtypes = kFloats | TN_DTYPE_BIT(TN_INT64);
-  pair.forward.layout = TN_LAYOUT_CONTIGUOUS;
-  pair.forward.supports = supports;
+  pair.forward = &forward;
   pair.infer_private = infer_private;
   pair.backward = launch_backward;
   pair.saves_args = 3;

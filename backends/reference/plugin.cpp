@@ -16,7 +16,7 @@ constexpr uint32_t kFloats = TN_DTYPE_BIT(TN_FLOAT32) | TN_DTYPE_BIT(TN_FLOAT64)
 
 // Every primitive. All take any strides; dtypes 0 is any dtype.
 constexpr Kernel kKernels[] = {
-    {TN_ELEMENTWISE, "elementwise", launch, elementwise, kPure | TN_KERNEL_INPLACE, 0},
+    {TN_ELEMENTWISE, "elementwise", launch, elementwise, kPure, 0},
     {TN_REDUCE, "reduce", launch, reduce, kPure, 0},
     {TN_MATMUL, "matmul", launch, matmul, kPure, kFloats},
     {TN_COPY, "copy", launch, copy, kPure, 0},

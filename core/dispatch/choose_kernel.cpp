@@ -87,7 +87,7 @@ std::string younger_argument(const Kernel& kernel, const Op& op, std::span<const
   return "";
 }
 
-std::string refuses(const Kernel& kernel, const Op* op, std::span<const tn_value> args,
+std::string refuses(const Kernel& kernel, const Op* op, tn_device device, std::span<const tn_value> args,
                     const tn_program* program) {
   const tn_kernel_def& def = kernel.def;
   if (op != nullptr && def.primitive == TN_PRIM_NONE && primitives_only()) {
@@ -119,6 +119,7 @@ std::string refuses(const Kernel& kernel, const Op* op, std::span<const tn_value
     call.n_args = static_cast<uint32_t>(args.size());
     call.host = &host_table();
     call.op = op;
+    call.device = device;
     if (def.supports(def.self, &call, reason, sizeof(reason)) == 0) {
       return reason[0] != '\0' ? reason : "refused without a reason";
     }
@@ -136,8 +137,8 @@ bool primitives_only() {
   return only;
 }
 
-const Kernel* choose_kernel(const KernelList* list, const Op* op, std::span<const tn_value> args,
-                            const tn_program* program, Refusals* refusals) {
+const Kernel* choose_kernel(const KernelList* list, const Op* op, tn_device device,
+                            std::span<const tn_value> args, const tn_program* program, Refusals* refusals) {
   if (list == nullptr) return nullptr;
   const Kernel* chosen = nullptr;
   for (const Kernel* kernel : *list) {
@@ -146,7 +147,7 @@ const Kernel* choose_kernel(const KernelList* list, const Op* op, std::span<cons
       refusals->push_back({kernel, "lower priority"});
       continue;
     }
-    std::string reason = refuses(*kernel, op, args, program);
+    std::string reason = refuses(*kernel, op, device, args, program);
     if (reason.empty()) {
       chosen = kernel;
     } else if (refusals != nullptr) {
@@ -197,10 +198,10 @@ static Status search_primitive_kernel(tn_primitive kind, tn_device device, const
                                       const Kernel** kernel) {
   const bool explain = (thread_state.modes & kModeExplain) != 0;
   Refusals refusals;
-  *kernel = choose_kernel(list, nullptr, args, program, explain ? &refusals : nullptr);
+  *kernel = choose_kernel(list, nullptr, device, args, program, explain ? &refusals : nullptr);
   if (explain) explain_refusals(refusals);
   if (*kernel != nullptr) [[likely]] return nullptr;
-  choose_kernel(list, nullptr, args, program, &refusals);
+  choose_kernel(list, nullptr, device, args, program, &refusals);
   const std::string why = refusals.empty() ? "no plugin brought one: is the backend loaded?" : refusals_text(refusals);
   return error(TN_UNSUPPORTED, "{}: device {} has no kernel for this call ({})", primitive_name(kind),
                device_text(device), why);

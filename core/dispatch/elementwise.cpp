@@ -179,7 +179,7 @@ Status prepare_inplace(const Op* op, const Expression& e, const ElementwisePlan&
   return nullptr;
 }
 
-// Kernels that third parties brought for this very op get its arguments as they are; the evaluator gets a loop.
+// Kernels that third parties brought for this very op get its arguments, before broadcasting; the evaluator gets a loop.
 Status launch_elementwise(const Op* op, const ElementwisePlan& plan, const tn_value* args,
                           const CompiledProgram& compiled, const Operands& o,
                           std::span<const int64_t> sizes, int64_t numel, const tn_scalar* params,
@@ -190,7 +190,7 @@ Status launch_elementwise(const Op* op, const ElementwisePlan& plan, const tn_va
       const std::span<const tn_value> all(args, plan.n_args);
       const bool explain = (thread_state.modes & kModeExplain) != 0;
       Refusals refusals;
-      const Kernel* kernel = choose_kernel(own, op, all, nullptr, explain ? &refusals : nullptr);
+      const Kernel* kernel = choose_kernel(own, op, o.device, all, nullptr, explain ? &refusals : nullptr);
       if (explain) explain_refusals(refusals);
       if (kernel != nullptr) return launch(*kernel, op, o.device, all, output_span);
     }
@@ -397,7 +397,17 @@ static Status run_general(const Op* op, const Expression& e, const ElementwisePl
     TN_TRY(count_elements(name_of(op, e), sizes, compiled->output_dtypes[0], &numel));
   }
   std::vector<TensorRef> copies;
-  if (plan.any_inplace) TN_TRY(prepare_inplace(op, e, plan, sizes, &o, &copies));
+  tn_value patched[kMaxExpressionOperands + kMaxExpressionScalars];
+  if (plan.any_inplace) {
+    TN_TRY(prepare_inplace(op, e, plan, sizes, &o, &copies));
+    if (!copies.empty()) {
+      std::copy_n(args, plan.n_args, patched);
+      for (uint32_t k = 0; k < plan.n_operands; ++k) {
+        if (o.tensors[k] != nullptr) patched[plan.operand_args[k]].as.tensor = const_cast<Tensor*>(o.tensors[k]);
+      }
+      args = patched;
+    }
+  }
 
   for (uint32_t i = 0; i < plan.n_outputs; ++i) {
     const int target = plan.inplace_operand[i];

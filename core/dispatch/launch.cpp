@@ -149,8 +149,8 @@ Status launch_plain(const Kernel& kernel, tn_kernel_fn fn, const Op* op, tn_devi
                                  nullptr,
                                  nullptr,
                                  &host_table(),
-                                 op};
-  call.device = device;
+                                 op,
+                                 device};
   call.host_outputs = outputs.data();
   call.dynamic = dynamic;
   tn_random random;

@@ -14,7 +14,6 @@ namespace tenon {
 struct HostCall : tn_call {
   Tensor** host_outputs;    // the same array as outputs, for set_output
   const tn_meta* dynamic;   // of a dynamic op: dtype and device of each output; else NULL
-  tn_device device;
   std::vector<tn_storage*> workspaces;
 };
 
@@ -27,8 +26,8 @@ using Refusals = std::vector<Refusal>;
 
 // The first kernel of the list that takes the call (args of an op in schema order, or of a primitive). NULL: none. `refusals` may
 // be NULL. Kernels of ops are refused under TENON_KERNELS=primitives.
-const Kernel* choose_kernel(const KernelList* list, const Op* op, std::span<const tn_value> args,
-                            const tn_program* program, Refusals* refusals);
+const Kernel* choose_kernel(const KernelList* list, const Op* op, tn_device device,
+                            std::span<const tn_value> args, const tn_program* program, Refusals* refusals);
 
 // "cpu: dtype float16 is not among its own; acme: groups > 1"
 std::string refusals_text(const Refusals& refusals);

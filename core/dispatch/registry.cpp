@@ -41,6 +41,9 @@ std::string resolve(const std::string& stated, const std::string& plugin, const 
 // Why the kernel cannot serve the op; "": it can.
 std::string misfit(const Kernel& kernel, const Op& op) {
   if (op.kind == OpKind::kView) return fmt::format("op '{}' is a view, which needs none", op.name);
+  if (kernel.is_pair && op.kind == OpKind::kExpression) {
+    return fmt::format("op '{}' is an expression, whose gradient is derived or stated: bring a kernel without backward", op.name);
+  }
   if (kernel.schema == nullptr) return "";
   const auto& known = kernel.schema->arguments;
   const auto& actual = op.schema.arguments;

@@ -11,8 +11,7 @@ namespace {
 
 constexpr uint32_t kOpFlags =
     TN_OP_INPLACE | TN_OP_DYNAMIC | TN_OP_RANDOM | TN_OP_LIBRARY | TN_OP_NO_GRADIENT | TN_OP_FUSED;
-constexpr uint32_t kKernelTraits =
-    TN_KERNEL_CAPTURE_SAFE | TN_KERNEL_DETERMINISTIC | TN_KERNEL_INPLACE;
+constexpr uint32_t kKernelTraits = TN_KERNEL_CAPTURE_SAFE | TN_KERNEL_DETERMINISTIC;
 constexpr uint32_t kAllDtypes = (1u << 12) - 1;
 
 bool is_view_primitive(tn_primitive kind) { return kind >= TN_RESHAPE && kind <= TN_AS_STRIDED; }
@@ -267,7 +266,7 @@ Status stage_kernel(const tn_kernel_def& def, const std::string& plugin, StagedO
 
 Status stage_pair(const tn_kernel_pair_def& def, const std::string& plugin, StagedOps* staged) {
   std::unique_ptr<Kernel> kernel;
-  TN_TRY(make_kernel(def.forward, plugin, &kernel));
+  TN_TRY(make_kernel(*def.forward, plugin, &kernel));
   if (kernel->op.empty()) return invalid("kernel pair: it must name an op, not a primitive");
   const std::string what = fmt::format("kernel pair for '{}' on '{}'", kernel->op, kernel->device);
   if (def.backward == nullptr) return invalid("{} has no backward function", what);

@@ -135,7 +135,7 @@ Status no_kernel(const Op* op, std::span<const tn_value> args) {
   const tn_device device = call_device(args);
   TN_TRY(check_device(device));
   Refusals refusals;
-  choose_kernel(op->kernels.find(device.type), op, args, nullptr, &refusals);
+  choose_kernel(op->kernels.find(device.type), op, device, args, nullptr, &refusals);
   return error(TN_UNSUPPORTED, "{}: {} has no kernel for this call{}{}, and the op has no decomposition",
                op->schema.name, device_text(device), refusals.empty() ? "" : ": ", refusals_text(refusals));
 }
@@ -172,9 +172,9 @@ const Kernel* kernel_for(const Op* op, std::span<const tn_value> args) {
   if (device.type < 0 || device.type >= kMaxDeviceTypes) [[unlikely]] return nullptr;
   const KernelList* list = op->kernels.find(device.type);
   if (list == nullptr) return nullptr;
-  if ((thread_state.modes & kModeExplain) == 0) [[likely]] return choose_kernel(list, op, args, nullptr, nullptr);
+  if ((thread_state.modes & kModeExplain) == 0) [[likely]] return choose_kernel(list, op, device, args, nullptr, nullptr);
   Refusals refusals;
-  const Kernel* kernel = choose_kernel(list, op, args, nullptr, &refusals);
+  const Kernel* kernel = choose_kernel(list, op, device, args, nullptr, &refusals);
   explain_refusals(refusals);
   return kernel;
 }

@@ -78,6 +78,13 @@ Json flags(uint32_t bits) {
   return names;
 }
 
+Json traits(uint32_t bits) {
+  Json names = Json::array();
+  if ((bits & TN_KERNEL_CAPTURE_SAFE) != 0) names.push_back("capture_safe");
+  if ((bits & TN_KERNEL_DETERMINISTIC) != 0) names.push_back("deterministic");
+  return names;
+}
+
 Json dtypes(uint32_t bits) {
   if (bits == 0) return "any";
   Json names = Json::array();
@@ -178,6 +185,7 @@ std::string ops_json() {
                            {"plugin", k->plugin},
                            {"priority", k->def.priority},
                            {"pair", k->is_pair},
+                           {"traits", traits(k->def.traits)},
                            {"dtypes", dtypes(k->def.dtypes)}});
       }
     }

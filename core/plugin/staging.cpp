@@ -44,7 +44,7 @@ template <typename Def>
 DestroySlot destroy_slot(const Def& def) {
   return {def.destroy, def.self};
 }
-DestroySlot destroy_slot(const tn_kernel_pair_def& def) { return destroy_slot(def.forward); }
+DestroySlot destroy_slot(const tn_kernel_pair_def& def) { return destroy_slot(*def.forward); }
 DestroySlot destroy_slot(const tn_threads_def&) { return {nullptr, nullptr}; }
 
 Status copy_status(const tn_status* status) {
@@ -100,13 +100,12 @@ struct Staging::Entries {
     });
   }
   static tn_status* kernel_pair(tn_registrar* r, const tn_kernel_pair_def* def) {
+    tn_kernel_def forward;
     return of(r).take_def(def, TN_UP_TO(tn_kernel_pair_def, backward), "kernel pair",
-                          [&](const tn_kernel_pair_def& d) -> Status {
-                            // It lies inside: another size would move the fields behind it.
-                            if (d.forward.size != sizeof(tn_kernel_def)) {
-                              return invalid("kernel pair: forward.size is {}, expected {}",
-                                             d.forward.size, sizeof(tn_kernel_def));
-                            }
+                          [&](tn_kernel_pair_def& d) -> Status {
+                            TN_TRY(read_def(d.forward, TN_UP_TO(tn_kernel_def, launch),
+                                            "kernel pair: forward", &forward));
+                            d.forward = &forward;
                             return stage_pair(d, of(r).plugin_, &of(r).ops_);
                           });
   }

@@ -6,7 +6,7 @@
 #include "tenon/abi.h"
 
 #define SMALL_MANIFEST(abi) \
-  TN_EXPORT const tn_manifest tenon_manifest = {sizeof(tn_manifest), abi, abi, TENON_PLUGIN_ID}
+  const tn_manifest tenon_manifest = {sizeof(tn_manifest), abi, abi, TENON_PLUGIN_ID}
 
 /* How often a destroy slot was called; the tests read it through dlsym. */
 #define SMALL_COUNTS_DESTROY                    \

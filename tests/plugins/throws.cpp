@@ -5,7 +5,6 @@
 
 extern "C" {
 
-TN_EXPORT extern const tn_manifest tenon_manifest;
 SMALL_MANIFEST(TN_ABI_VERSION);
 
 TN_EXPORT tn_status* tenon_plugin_init(const tn_host*, tn_registrar* registrar, void**) {

@@ -34,7 +34,9 @@ struct Renamer : tn_registrar {
     };
     kernel_pair = [](tn_registrar* self, const tn_kernel_pair_def* def) {
       tn_kernel_pair_def copy = *def;
-      copy.forward.op = of(self).rename(def->forward.op);
+      tn_kernel_def forward = *def->forward;
+      forward.op = of(self).rename(forward.op);
+      copy.forward = &forward;
       return of(self).real->kernel_pair(of(self).real, &copy);
     };
     vjp = [](tn_registrar* self, const char* name, tn_vjp_fn fn, void* data) {
@@ -50,7 +52,6 @@ struct Renamer : tn_registrar {
 }  // namespace
 
 #define EXPORTED extern "C" __attribute__((visibility("default")))
-EXPORTED const tn_manifest tenon_manifest;
 const tn_manifest tenon_manifest = {sizeof(tn_manifest), TN_ABI_VERSION, TN_ABI_VERSION, "renamed"};
 
 EXPORTED tn_status* tenon_plugin_init(const tn_host* host, tn_registrar* registrar, void** self) {

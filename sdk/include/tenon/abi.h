@@ -376,6 +376,7 @@ typedef struct tn_call {
   const tn_random* random; /* NULL unless the op is random */
   const tn_host* host;
   const tn_op* op; /* the op that is called; NULL for a primitive called by the core */
+  tn_device device;
 } tn_call;
 
 typedef tn_status* (*tn_kernel_fn)(void* self, const tn_call* call);
@@ -428,7 +429,8 @@ typedef tn_status* (*tn_vjp_fn)(void* self, const tn_vjp_call* call);
 /* ---- What a plugin brings ----------------------------------------------------------------------------------------- */
 
 /* Strings and structs passed to the registrar are copied. `self` is passed to each function of the struct; `destroy`
- * (optional) is called with it when the registration is dropped: a failed load, or shutdown. */
+ * (optional) is called with it once when the registration is dropped: a failed load, or shutdown. A definition that was refused
+ * stays its author's: its `destroy` is not called. */
 
 typedef int32_t tn_amp_class;
 enum {
@@ -464,10 +466,10 @@ typedef struct tn_op_def {
   void (*destroy)(void* self);
 } tn_op_def;
 
+/* Promises of a kernel. */
 enum {
-  TN_KERNEL_CAPTURE_SAFE = 1u << 0,
-  TN_KERNEL_DETERMINISTIC = 1u << 1,
-  TN_KERNEL_INPLACE = 1u << 2 /* may be called with an output that is an argument */
+  TN_KERNEL_CAPTURE_SAFE = 1u << 0,  /* may be recorded: it only enqueues work, and reads nothing back */
+  TN_KERNEL_DETERMINISTIC = 1u << 1  /* the same arguments give the same bits; said by `tenon ops --json` */
 };
 enum {
   TN_LAYOUT_STRIDED = 0,    /* takes any strides */
@@ -500,7 +502,7 @@ typedef struct tn_kernel_def {
 typedef struct tn_kernel_pair_def {
   uint32_t size;
   uint32_t n_private;
-  tn_kernel_def forward;
+  const tn_kernel_def* forward; /* its `self` is the backward's too. Of an op that is no expression */
   tn_infer_fn infer_private; /* args are the forward's */
   tn_kernel_fn backward;
   uint64_t saves_args;    /* bit i: backward reads flat tensor argument i; others come as NONE. From 64 on all are read */
@@ -614,6 +616,8 @@ typedef struct tn_manifest {
 #define TN_MANIFEST_SYMBOL "tenon_manifest"
 #define TN_INIT_SYMBOL "tenon_plugin_init"
 #define TN_SHUTDOWN_SYMBOL "tenon_plugin_shutdown"
+/* *self (NULL before) goes to shutdown; it is read only when init succeeds, so a failing init cleans up by itself. Loading
+ * another plugin inside init is refused. */
 typedef tn_status* (*tn_plugin_init_fn)(const tn_host*, tn_registrar*, void** self);
 typedef tn_status* (*tn_plugin_shutdown_fn)(void* self);
 
@@ -902,6 +906,11 @@ typedef struct tn_capture_api {
 
 /* The library's only way in. NULL when abi_version does not fit this host; before 1.0 it must match exactly. */
 TN_EXPORT const tn_host* tenon_host(uint32_t abi_version);
+
+/* Defined by a plugin. */
+extern TN_EXPORT const tn_manifest tenon_manifest;
+TN_EXPORT tn_status* tenon_plugin_init(const tn_host*, tn_registrar*, void** self);
+TN_EXPORT tn_status* tenon_plugin_shutdown(void* self);
 
 #ifdef __cplusplus
 }

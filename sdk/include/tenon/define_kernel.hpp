@@ -85,7 +85,7 @@ class KernelDefinition {
     }
     def_.op = op_.empty() ? nullptr : op_.c_str();
     def_.device = device_.c_str();
-    pair_.forward = def_;
+    pair_.forward = &def_;
     tn_status* status = pair_.backward ? r->kernel_pair(r, &pair_) : r->kernel(r, &def_);
     if (status) delete functions_;
     detail::registration.note(status);

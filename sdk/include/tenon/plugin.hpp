@@ -44,7 +44,6 @@
     static void body();                                                                    \
   }                                                                                        \
   extern "C" {                                                                             \
-  TN_EXPORT extern const tn_manifest tenon_manifest;                                       \
   const tn_manifest tenon_manifest = {sizeof(tn_manifest), TN_ABI_VERSION, TN_ABI_VERSION, \
                                       #plugin_id};                                         \
   TN_EXPORT tn_status* tenon_plugin_init(const tn_host* host, tn_registrar* registrar,     \

@@ -58,8 +58,7 @@ static tn_status* add_kernels(tn_registrar* registrar) {
     tn_kernel_fn launch;
     uint32_t dtypes, layout, traits;
   } kernels[] = {
-      {TN_ELEMENTWISE, acme_elementwise, all, TN_LAYOUT_STRIDED,
-       TN_KERNEL_INPLACE | TN_KERNEL_DETERMINISTIC},
+      {TN_ELEMENTWISE, acme_elementwise, all, TN_LAYOUT_STRIDED, TN_KERNEL_DETERMINISTIC},
       {TN_REDUCE, acme_reduce, all, TN_LAYOUT_STRIDED, TN_KERNEL_DETERMINISTIC},
       {TN_MATMUL, acme_matmul, floats, TN_LAYOUT_STRIDED, TN_KERNEL_DETERMINISTIC},
       {TN_GATHER, acme_gather, all, TN_LAYOUT_STRIDED, TN_KERNEL_DETERMINISTIC},
@@ -82,10 +81,9 @@ static tn_status* add_kernels(tn_registrar* registrar) {
   return NULL;
 }
 
-TN_EXPORT const tn_manifest tenon_manifest = {sizeof(tn_manifest), TN_ABI_VERSION, TN_ABI_VERSION,
+const tn_manifest tenon_manifest = {sizeof(tn_manifest), TN_ABI_VERSION, TN_ABI_VERSION,
                                               "acme"};
 
-TN_EXPORT tn_status* tenon_plugin_init(const tn_host* host, tn_registrar* registrar, void** self);
 TN_EXPORT tn_status* tenon_plugin_init(const tn_host* host, tn_registrar* registrar, void** self) {
   const tn_device_def device = {.size = sizeof device,
                                 .name = "acme",
