@@ -329,6 +329,7 @@ TEST_F(Graphs, RecordWhatIsLaunchedAndReplayIt) {
   expect_error([&] { p.item<double>(); }, "one element");
   expect_error([&] { p.to_vector<double>(); }, "captured");
   expect_error([&] { step("fakes.unsafe_step"); }, "not capture-safe");
+  expect_error([&] { tn::prim::random_bits({2}, tape); }, "would repeat its numbers");
   capture.end();
   EXPECT_EQ(recorded(), before + 1);
   expect_near(p, {0, 0});  // recorded, not run

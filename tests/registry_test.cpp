@@ -251,6 +251,14 @@ TEST(Registry, AKernelMayKnowAnOlderSchema) {
   EXPECT_EQ(list->front()->schema->arguments.size(), 1u);
 }
 
+TEST(Registry, ADynamicPrimitiveTakesNoKernelsOfAnOp) {
+  tn_op_def def = op_def("f(Tensor x) -> Tensor", nullptr);
+  def.primitive = TN_NONZERO;
+  EXPECT_EQ(bring("sparse", {def}, {kernel_def("f")}),
+            "kernel for 'f' on 'cpu': op 'sparse.f' is the primitive 'nonzero', whose sizes depend on values: bring a kernel "
+            "of the primitive");
+}
+
 TEST(Registry, ABareNameIsThePluginsOwnOpFirst) {
   ASSERT_EQ(bring("own", {op_def("linear(Tensor x) -> Tensor", "x")}, {kernel_def("linear")}), "");
   EXPECT_NE(find_op("own.linear")->kernels.find(TN_DEVICE_CPU), nullptr);

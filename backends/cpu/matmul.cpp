@@ -192,8 +192,8 @@ tn_status* launch(void*, const tn_call* call) {
   return multiply(call, p);
 }
 
-// y = x weight^T + bias over the last dimension of x; `fused` is not NULL for relu(y).
-tn_status* launch_linear(void* fused, const tn_call* call) {
+// y = x weight^T + bias over the last dimension of x; `relu`: NULL, or anything for relu(y).
+tn_status* launch_linear(void* relu, const tn_call* call) {
   const tn_tensor& x = *call->args[0].as.tensor;
   const tn_tensor& weight = *call->args[1].as.tensor;
   const bool has_bias = call->n_args > 2 && call->args[2].kind == TN_TENSOR;
@@ -212,7 +212,7 @@ tn_status* launch_linear(void* fused, const tn_call* call) {
     p.bias = call->args[2].as.tensor->data;
     p.bias_stride = call->args[2].as.tensor->strides[0];
   }
-  p.relu = fused != nullptr;
+  p.relu = relu != nullptr;
   return multiply(call, p);
 }
 
@@ -222,7 +222,8 @@ int32_t supports_linear(void*, const tn_call* call, char* reason, size_t bytes) 
   const tn_tensor* bias =
       call->n_args > 2 && call->args[2].kind == TN_TENSOR ? call->args[2].as.tensor : nullptr;
   if (x.ndim < 1 || weight.ndim != 2 || (bias && bias->ndim != 1)) {
-    std::snprintf(reason, bytes, "takes weight of rank 2 and bias of rank 1, not %d and %d",
+    std::snprintf(reason, bytes,
+                  "takes x of rank 1 or more, weight of rank 2 and bias of rank 1, not %d, %d and %d", x.ndim,
                   weight.ndim, bias ? bias->ndim : 1);
     return 0;
   }
@@ -234,13 +235,13 @@ int32_t supports_linear(void*, const tn_call* call, char* reason, size_t bytes) 
   return 1;
 }
 
-tn_kernel_def linear_kernel(const char* schema, void* fused) {
+tn_kernel_def linear_kernel(const char* schema, void* relu) {
   tn_kernel_def def = primitive_kernel(TN_PRIM_NONE, launch_linear);
   def.op = schema;
   def.dtypes = kFloats;
   def.layout = TN_LAYOUT_CONTIGUOUS;
   def.supports = supports_linear;
-  def.self = fused;
+  def.self = relu;
   return def;
 }
 
@@ -266,10 +267,10 @@ tn_status* add_matmul(tn_registrar* r) {
   tn_kernel_def def = primitive_kernel(TN_MATMUL, launch);
   def.dtypes = kFloats;
   TENON_CPU_TRY(r->kernel(r, &def));
-  static int fused;
+  static int relu;
   def = linear_kernel("linear(Tensor x, Tensor weight, Tensor? bias=None) -> Tensor", nullptr);
   TENON_CPU_TRY(r->kernel(r, &def));
-  def = linear_kernel("linear_relu(Tensor x, Tensor weight, Tensor? bias=None) -> Tensor", &fused);
+  def = linear_kernel("linear_relu(Tensor x, Tensor weight, Tensor? bias=None) -> Tensor", &relu);
   return r->kernel(r, &def);
 }
 

@@ -137,6 +137,10 @@ Status run(tn_kernel_fn fn, void* self, HostCall* call) {
   return status;
 }
 
+bool is_random(const Kernel& kernel, const Op* op) {
+  return op != nullptr ? (op->flags & TN_OP_RANDOM) != 0 : kernel.def.primitive == TN_RANDOM_BITS;
+}
+
 Status launch_plain(const Kernel& kernel, tn_kernel_fn fn, const Op* op, tn_device device,
                     std::span<const tn_value> args, std::span<Tensor*> outputs, const tn_meta* dynamic) {
   HostCall call;
@@ -154,7 +158,7 @@ Status launch_plain(const Kernel& kernel, tn_kernel_fn fn, const Op* op, tn_devi
   call.host_outputs = outputs.data();
   call.dynamic = dynamic;
   tn_random random;
-  if (op != nullptr ? (op->flags & TN_OP_RANDOM) != 0 : kernel.def.primitive == TN_RANDOM_BITS) [[unlikely]] {
+  if (is_random(kernel, op)) [[unlikely]] {
     const RandomState state = next_random_state();
     random = {state.seed, state.offset, nullptr};
     call.random = &random;
@@ -175,6 +179,10 @@ Status launch_plain(const Kernel& kernel, tn_kernel_fn fn, const Op* op, tn_devi
   if (device.type == TN_DEVICE_META) return nullptr;
   if ((thread_state.modes & kModeCapture) != 0 && (kernel.def.traits & TN_KERNEL_CAPTURE_SAFE) == 0) {
     return error(TN_UNSUPPORTED, "capture: the kernel of {} for {} is not capture-safe", kernel.plugin,
+                 op != nullptr ? op->schema.name.c_str() : primitive_name(kernel.def.primitive));
+  }
+  if ((thread_state.modes & kModeCapture) != 0 && is_random(kernel, op)) {
+    return error(TN_UNSUPPORTED, "capture: {} is random, and each replay of the graph would repeat its numbers",
                  op != nullptr ? op->schema.name.c_str() : primitive_name(kernel.def.primitive));
   }
   LayoutCopies copies;

@@ -164,9 +164,13 @@ Status run_reduce(const PrimitiveArgs& args, Tensor** result) {
     tn_value arg{};
     arg.kind = TN_REDUCTION;
     arg.as.reduction = &reduction;
+    const tn_program* youngest = reduction.prologue;
+    if (reduction.epilogue != nullptr &&
+        (youngest == nullptr || youngest->instruction_set < reduction.epilogue->instruction_set)) {
+      youngest = reduction.epilogue;
+    }
     const Kernel* kernel;
-    TN_TRY(primitive_kernel(TN_REDUCE, made->device, {&arg, 1},
-                            prologue != nullptr ? &before.compiled->program : nullptr, &kernel));
+    TN_TRY(primitive_kernel(TN_REDUCE, made->device, {&arg, 1}, youngest, &kernel));
     TN_TRY(launch(*kernel, nullptr, made->device, {&arg, 1}, {&made, 1}));
   }
   *result = hold.take();

@@ -41,6 +41,9 @@ std::string resolve(const std::string& stated, const std::string& plugin, const 
 // Why the kernel cannot serve the op; "": it can.
 std::string misfit(const Kernel& kernel, const Op& op) {
   if (op.kind == OpKind::kView) return fmt::format("op '{}' is a view, which needs none", op.name);
+  if (op.kind == OpKind::kPrimitive && op.primitive == TN_NONZERO) {
+    return fmt::format("op '{}' is the primitive 'nonzero', whose sizes depend on values: bring a kernel of the primitive", op.name);
+  }
   if (kernel.is_pair && op.kind == OpKind::kExpression) {
     return fmt::format("op '{}' is an expression, whose gradient is derived or stated: bring a kernel without backward", op.name);
   }

@@ -217,7 +217,7 @@ Status make_kernel(const tn_kernel_def& def, const std::string& plugin,
   kernel->def = def;
   kernel->def.op = def.op == nullptr ? nullptr : kernel->op.c_str();
   kernel->def.device = kernel->device.c_str();
-  if (def.instruction_set == 0) kernel->def.instruction_set = TN_INSTRUCTION_SET;
+  if (def.instruction_set == 0) kernel->def.instruction_set = 1;
   *made = std::move(kernel);
   return nullptr;
 }

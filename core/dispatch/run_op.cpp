@@ -9,6 +9,9 @@
 #include "tensor/view.h"
 
 namespace tenon {
+
+static Status trace_op(const Op* op, std::span<const tn_value> args, std::span<tn_value> results);
+
 namespace {
 
 // The arguments with every tensor replaced by a meta tensor of its shape.
@@ -59,7 +62,7 @@ Status infer_by_tracing(const Op* op, std::span<const tn_value> args, std::span<
   const std::span<tn_value> traced(results, metas.size());
   ModeScope quiet(kModeNoGrad, kModesWithHandlers);
   TN_TRY(op->kind == OpKind::kPrimitive ? run_primitive(op->primitive, meta.args, traced)
-                                        : decompose_op(op, meta.args, traced));
+                                        : trace_op(op, meta.args, traced));
   Status status = nullptr;
   for (size_t i = 0; i < metas.size() && status == nullptr; ++i) {
     if (results[i].kind == TN_TENSOR) {
@@ -223,10 +226,8 @@ Status run_kernel(const Op* op, const Kernel& kernel, std::span<const tn_value> 
   return nullptr;
 }
 
-Status decompose_op(const Op* op, std::span<const tn_value> args, std::span<tn_value> results) {
-  if (op->decompose == nullptr) return no_kernel(op, args);
-  explain_decomposed();
-  count_event(Counter::kDecompositions);
+// The decomposition itself, which inference runs too.
+static Status trace_op(const Op* op, std::span<const tn_value> args, std::span<tn_value> results) {
   for (tn_value& v : results) v = tn_value{};
   if (Status status = op->decompose(op->self, args.data(), static_cast<uint32_t>(args.size()), results.data(),
                                     static_cast<uint32_t>(results.size()))) {
@@ -243,6 +244,13 @@ Status decompose_op(const Op* op, std::span<const tn_value> args, std::span<tn_v
                  list ? "a list of tensors" : "a tensor");
   }
   return nullptr;
+}
+
+Status decompose_op(const Op* op, std::span<const tn_value> args, std::span<tn_value> results) {
+  if (op->decompose == nullptr) return no_kernel(op, args);
+  explain_decomposed();
+  count_event(Counter::kDecompositions);
+  return trace_op(op, args, results);
 }
 
 Status run_op(const Op* op, std::span<const tn_value> args, std::span<tn_value> results) {

@@ -12,8 +12,6 @@ constinit ExpressionRef plus_relu{
 constinit ExpressionRef positive{"_positive(Tensor x) -> Tensor",
                                  "max(x, 0)\n dx = where(out > 0, g, 0)"};
 
-Tensor transposed(const Tensor& x) { return prim::permute(x, {1, 0}); }
-
 [[noreturn]] void refuse_inner(const Tensor& a, const Tensor& b, int64_t dim_of_b, int64_t wanted) {
   fail("matmul: inner dimensions differ: a is " + sizes_text(a.sizes()) + ", b is " +
        sizes_text(b.sizes()) + " (" + a.dtype().name() + ", " + a.device().name() +
@@ -53,22 +51,17 @@ Tensor product(const Tensor& a, const Tensor& b) {
   return prim::matmul(a, b);
 }
 
-void check_linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+// x weight^T of the op `name`, whose arguments are checked.
+Tensor linear_product(const char* name, const Tensor& x, const Tensor& weight, const Tensor& bias) {
   bool fits = x.dim() > 0 && weight.dim() == 2 && x.size(-1) == weight.size(1);
   fits = fits && (!bias || (bias.dim() == 1 && bias.size(0) == weight.size(0)));
-  if (fits) return;
-  fail("linear: x is " + sizes_text(x.sizes()) + ", weight is " + sizes_text(weight.sizes()) +
+  if (fits) return product(x, prim::permute(weight, {1, 0}));
+  fail(std::string(name) + ": x is " + sizes_text(x.sizes()) + ", weight is " + sizes_text(weight.sizes()) +
        (bias ? ", bias is " + sizes_text(bias.sizes()) : "") + " (" + x.dtype().name() + ", " +
        x.device().name() + "); expected x [.., in], weight [out, in], bias [out]");
 }
 
 }  // namespace
-
-Tensor linear_meaning(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  check_linear(x, weight, bias);
-  Tensor y = product(x, transposed(weight));
-  return bias ? prim::elementwise(plus, y, bias) : y;
-}
 
 void matmul() {
   op("matmul(Tensor a, Tensor b) -> Tensor").amp(Amp::lower).meaning([](Tensor a, Tensor b) {
@@ -76,13 +69,14 @@ void matmul() {
   });
   op("linear(Tensor x, Tensor weight, Tensor? bias=None) -> Tensor")
       .amp(Amp::lower)
-      .meaning(
-          [](Tensor x, Tensor weight, Tensor bias) { return linear_meaning(x, weight, bias); });
+      .meaning([](Tensor x, Tensor weight, Tensor bias) {
+        Tensor y = linear_product("linear", x, weight, bias);
+        return bias ? prim::elementwise(plus, y, bias) : y;
+      });
   fused("linear_relu(Tensor x, Tensor weight, Tensor? bias=None) -> Tensor")
       .amp(Amp::lower)
       .meaning([](Tensor x, Tensor weight, Tensor bias) {
-        check_linear(x, weight, bias);
-        Tensor y = product(x, transposed(weight));
+        Tensor y = linear_product("linear_relu", x, weight, bias);
         return bias ? prim::elementwise(plus_relu, y, bias) : prim::elementwise(positive, y);
       });
 }

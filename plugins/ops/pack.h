@@ -1,6 +1,6 @@
 // The standard op pack: a file a family, each with one function that registers its ops. To add an
-// op is one entry there, one line in sdk/include/tenon/ops, and a row in the tests. Ops whose names
-// begin with '_' are parts of others.
+// op is one entry there, one line in sdk/include/tenon/ops, and a row in the tests. Formulas whose
+// names begin with '_' are parts of ops.
 #pragma once
 
 #include <tenon/plugin.hpp>
@@ -29,7 +29,5 @@ std::string sizes_text(std::span<const int64_t> sizes);
 inline Tensor as_float(const Tensor& x) {
   return x.dtype().is_float() ? x : prim::copy(x, float32);
 }
-// One multiplication of at least two-dimensional tensors, one bias on top: what linear is.
-Tensor linear_meaning(const Tensor& x, const Tensor& weight, const Tensor& bias);
 
 }  // namespace tenon::ops_pack

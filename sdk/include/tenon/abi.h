@@ -486,7 +486,7 @@ typedef struct tn_kernel_def {
   int32_t priority;       /* higher is tried first; 0 is usual */
   uint32_t dtypes;        /* TN_DTYPE_BITs that its tensors may have; 0: any */
   uint32_t layout;        /* TN_LAYOUT_* */
-  uint32_t instruction_set; /* of ELEMENTWISE and REDUCE: programs that need more go elsewhere; 0: TN_INSTRUCTION_SET */
+  uint32_t instruction_set; /* of ELEMENTWISE and REDUCE: programs that need more go elsewhere; 0: version 1 */
   uint32_t reserved;
   tn_kernel_fn launch;
   tn_predicate_fn supports; /* optional: takes all */
