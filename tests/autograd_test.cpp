@@ -250,12 +250,16 @@ TEST(Modes, NoGradRecordsNothing) {
 
 TEST(Modes, InferenceTensorsNeverEnterAGraph) {
   load_all();
-  Tensor x = leaf({1}), made;
+  Tensor x = leaf({1}), plain = tn::ones({1}, float64), made, same;
   {
     tn::InferenceMode inference;
     made = x * 2.0;
+    same = tn::dropout(plain, 0.5, false);  // gives its argument back
+    tn::add_(plain, 1.0);
   }
   expect_error([&] { made * x; }, "inference mode");
+  EXPECT_TRUE((same * x).requires_grad());
+  EXPECT_TRUE((plain * x).requires_grad());
   expect_error([&] { made.requires_grad_(); }, "inference mode");
 }
 

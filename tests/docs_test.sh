@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What README.md and docs/*.md show is true: C++ and C snippets compile as they stand, plugins among them load, programs run, the
 # lines `$ tenon ...` succeed, and files that are named are there. Fences `cpp fragment` and `c fragment` are left out.
+# Files that comments in core/ name are there, too.
 #   docs_test.sh BUILD SOURCE [SANITIZERS]
 # shellcheck disable=SC2016
 set -eu
@@ -37,6 +38,15 @@ for page in "$source"/README.md "$source"/docs/*.md; do
     [ -e "$source/$path" ] || failed "$page names $path, which is not there"
   done < <(grep -oE '`(core|sdk|backends|plugins|tests|docs|examples|\.ci)/[A-Za-z0-9_./-]+`' "$prose" | tr -d '`' || true)
 done
+
+# ---- Comments in core/: a path as dispatch/call.h is below core/, sdk/include/ or the root.
+
+while IFS=: read -r file line comment; do
+  while read -r path; do
+    [ -e "$source/core/$path" ] || [ -e "$source/sdk/include/$path" ] || [ -e "$source/$path" ] ||
+      failed "core/$file:$line names $path, which is not there"
+  done < <(grep -oE '[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)+\.(h|hpp|c|cpp|md|sh)\b' <<<"$comment" || true)
+done < <(cd "$source/core" && grep -rnoE --include='*.h' --include='*.cpp' '//.*/.*\.(h|hpp|c|cpp|md|sh)\b.*' . | cut -c3-)
 
 # ---- Snippets.
 

@@ -36,11 +36,11 @@ double log_sum_exp(const float* x, int64_t n, float* top) {
 double log_sum_exp(const double* x, int64_t n, double* top) {
   return table().log_sum_exp_f64(x, n, top);
 }
-void softmax(float* d, const float* x, double lse, float scale, int64_t n) {
-  table().softmax_f32(d, x, lse, scale, n);
+void exp_minus_lse(float* d, const float* x, double lse, float scale, int64_t n) {
+  table().exp_minus_lse_f32(d, x, lse, scale, n);
 }
-void softmax(double* d, const double* x, double lse, double scale, int64_t n) {
-  table().softmax_f64(d, x, lse, scale, n);
+void exp_minus_lse(double* d, const double* x, double lse, double scale, int64_t n) {
+  table().exp_minus_lse_f64(d, x, lse, scale, n);
 }
 
 struct Logits {
@@ -135,7 +135,7 @@ tn_status* backward(const tn_call* call, const Logits& x, const tn_tensor* g, co
       widen(buffer, row, x.input.dtype, x.classes);
       row = buffer;
     }
-    softmax(d, row, lse[i], scale, x.classes);
+    exp_minus_lse(d, row, lse[i], scale, x.classes);
     d[x.target[i]] -= scale;
     if (x.is_half()) {
       narrow(x.row(gradient, i), buffer, gradient.dtype, x.classes);

@@ -1,5 +1,5 @@
 // The evaluator of programs: every instruction of abi.h, for one element at a time, in registers of
-// a union. A longer program (a fused chain, a third party's op) needs nothing new here.
+// a union. A longer program (a gradient, a third party's op) needs nothing new here.
 #include <cmath>
 
 #include "kernel.h"

@@ -43,7 +43,8 @@ inline void give_history(Tensor* output, Node* node) {
 void note_forward(Node* node, std::span<const tn_value> args, tn_device device);
 [[nodiscard]] Status refuse_inference(const char* what, std::span<const tn_value> args);
 
-// The tensors of the arguments in order, lists laid out flat; NULL for absent ones.
+// The tensors of the arguments in order, lists laid out flat with NULL for absent entries. Without arguments that are
+// None: not the flat count of vjps.
 using TensorList = SmallVector<Tensor*, 8>;
 void flat_tensors(std::span<const tn_value> args, TensorList* tensors);
 

@@ -1,5 +1,6 @@
 #include "dispatch/call.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "dispatch/elementwise.h"
@@ -33,9 +34,13 @@ Status complete_arguments(const Op* op, const tn_value* args, uint32_t n_args, t
   return nullptr;
 }
 
-void mark_inference(std::span<tn_value> results) {
+// New tensors become inference tensors; an argument that is given back (dropout in eval, an in-place op) stays what it is.
+void mark_inference(std::span<const tn_value> args, std::span<tn_value> results) {
+  const auto is_argument = [&](const tn_tensor* t) {
+    return std::any_of(args.begin(), args.end(), [&](const tn_value& v) { return v.kind == TN_TENSOR && v.as.tensor == t; });
+  };
   for (tn_value& v : results) {
-    if (v.kind == TN_TENSOR) v.as.tensor->flags |= TN_TENSOR_INFERENCE;
+    if (v.kind == TN_TENSOR && !is_argument(v.as.tensor)) v.as.tensor->flags |= TN_TENSOR_INFERENCE;
     for (uint32_t i = 0; v.kind == TN_TENSORS && i < v.count; ++i) {
       v.as.tensors[i]->flags |= TN_TENSOR_INFERENCE;
     }
@@ -62,7 +67,7 @@ class ProfileScope {
 inline Status finish_call(const Op* op, std::span<const tn_value> args, std::span<tn_value> results, bool gradient) {
   if (gradient && records() && (op->flags & TN_OP_NO_GRADIENT) == 0) return handlers.autograd_op(op, args, results);
   TN_TRY(run_op(op, args, results));
-  if ((thread_state.modes & kModeInference) != 0) [[unlikely]] mark_inference(results);
+  if ((thread_state.modes & kModeInference) != 0) [[unlikely]] mark_inference(args, results);
   return nullptr;
 }
 
@@ -138,7 +143,7 @@ Status primitive(tn_primitive kind, std::span<const tn_value> args, std::span<tn
     }
     if (records() && any_needs_gradient(args)) return handlers.autograd_primitive(kind, args, results);
     TN_TRY(run_primitive(kind, args, results));
-    if ((thread_state.modes & kModeInference) != 0) mark_inference(results);
+    if ((thread_state.modes & kModeInference) != 0) mark_inference(args, results);
     return nullptr;
   };
   if ((thread_state.modes & (kModeProfile | kModeExplain)) == 0) [[likely]] return go();

@@ -10,9 +10,7 @@
 
 namespace tenon {
 
-inline constexpr uint32_t kMaxArguments = 32;
-
-// The parts above dispatch that take part in a call; each fills its slot when it is linked in (host/ wires them).
+// The parts above dispatch that take part in a call; `wire()` in host/host.cpp fills them.
 struct Handlers {
   // Called when an argument needs a gradient and grad mode is on.
   Status (*autograd_op)(const Op*, std::span<const tn_value> args, std::span<tn_value> results) = nullptr;

@@ -1,5 +1,5 @@
 // Moving values: between devices and dtypes, into existing tensors, to and from host memory. Below autograd: nothing here is
-// recorded (autograd/convert.h has the recorded forms).
+// recorded. The recorded forms are `prim::convert` (autograd/prim.h) and `copy_recorded` (autograd/inplace.h).
 #pragma once
 
 #include "tensor/tensor.h"

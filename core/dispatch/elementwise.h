@@ -4,10 +4,11 @@
 
 #include "dispatch/launch.h"
 #include "dispatch/loop.h"
+#include "expr/parse.h"
 
 namespace tenon {
 
-inline constexpr uint32_t kMaxExpressionOperands = 16;
+inline constexpr uint32_t kMaxExpressionOperands = kMaxFormulaOperands;
 inline constexpr uint32_t kMaxExpressionScalars = 16;
 inline constexpr uint32_t kMaxExpressionOutputs = 16;  // as many as operands: gradients have one for each
 

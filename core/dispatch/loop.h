@@ -7,7 +7,7 @@
 
 namespace tenon {
 
-inline constexpr uint32_t kMaxOperands = 32;  // of a launch: outputs and inputs
+inline constexpr uint32_t kMaxOperands = TN_MAX_OPERANDS;  // of a launch: outputs and inputs
 
 // The broadcast of the tensors' sizes (NULL entries are skipped). Errors name `what` and the two shapes that differ.
 struct Shape {

@@ -104,7 +104,7 @@ struct StagedOps {
   std::vector<StagedVjp> vjps;
 };
 
-// Check a definition and make records. `add` may append two ops (a TN_OP_INPLACE one brings `name_`
+// Check a definition and make records. `stage_op` may append two (a TN_OP_INPLACE one brings `name_`
 // too).
 [[nodiscard]] Status stage_op(const tn_op_def& def, const std::string& plugin, StagedOps* staged);
 [[nodiscard]] Status stage_kernel(const tn_kernel_def& def, const std::string& plugin,

@@ -1,5 +1,5 @@
-// Promotion and the types of nodes: PyTorch's rules (aten/src/ATen/native/TypeProperties.cpp) for
-// the operands together, and one walk over the formula.
+// Promotion and the types of nodes: PyTorch's rules (TypeProperties.cpp of its ATen) for the
+// operands together, and one walk over the formula.
 #include "expr/typing.h"
 
 #include <algorithm>

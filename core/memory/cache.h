@@ -1,13 +1,12 @@
-// cache/1: blobs that a backend attached to a storage (packed weights). They go with the storage,
-// with its version, or when memory is wanted, behind the work of the streams that used them.
+// cache/1: blobs that a backend attached to a storage (packed weights). They go with the storage, with its version,
+// or when memory is wanted, behind the work of the streams that used them.
 //
 // Invariants
-//  1. `destroy` is called once per blob: after it was dropped, after every call that found or
-//  attached it (CallBlobs), and behind
-//     the work of their streams. It is called outside of all locks.
+//  1. `destroy` is called once per blob: after it was dropped, after every call that found or attached it
+//     (CallBlobs), and behind the work of their streams. It is called outside of all locks.
 //  2. A blob is counted from attach_blob until destroy.
-//  3. All lists of a device are guarded by one mutex; storage->blobs is read without it only to see
-//  that there is no list.
+//  3. All lists of a device are guarded by one mutex; storage->blobs is read without it only to see that there is no
+//     list.
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,9 @@
-// Work that waits until streams have passed: frees of memory that other streams still use, ends of
-// blobs.
+// Work that waits until streams have passed: frees of memory that other streams still use, ends of blobs.
 //
 // Invariants
 //  1. An action runs once, after all its events have passed, and outside of all locks of the core.
-//  2. Where an event can neither be recorded nor waited for (the device is lost), the action never
-//  runs: what it would free
-//     leaks, which is better than giving away memory in use.
+//  2. Where an event can neither be recorded nor waited for (the device is lost), the action never runs: what it
+//     would free leaks, which is better than giving away memory in use.
 //  3. poll() never waits for a device. drain() waits for all that was deferred before it.
 #pragma once
 

@@ -1,6 +1,5 @@
 // Values that outlive their call: deep copies, arguments bound to a schema, and their text as
-// Python writes it. The rest of object/ uses it, and the host's value_copy and value_release are
-// these.
+// Python writes it. The rest of object/ uses it.
 #pragma once
 
 #include <string>

@@ -12,7 +12,6 @@ namespace tenon {
 namespace {
 
 constexpr size_t kMaxText = 16384;
-constexpr size_t kMaxArguments = 32;  // as dispatch completes them on its stack
 
 const std::vector<std::string>& type_names() {
   static const std::vector<std::string> names = {"Tensor", "int",   "float",  "bool",  "number",

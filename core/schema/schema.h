@@ -13,6 +13,9 @@
 
 namespace tenon {
 
+// Of a schema; as many results. Dispatch completes arguments on its stack.
+inline constexpr uint32_t kMaxArguments = 32;
+
 // `number` is an int, float or bool as it comes (PyTorch's Scalar); `object` a tn_object.
 enum class Type : uint8_t {
   kTensor,
@@ -32,7 +35,7 @@ struct Argument {
   bool list = false;
   bool optional = false;          // "Tensor?", "int[]?": None is taken
   bool optional_entries = false;  // "Tensor?[]": entries may be NULL
-  bool is_dynamic = false;        // "dynamic float lr": an input of a graph, not part of it
+  bool is_dynamic = false;        // "dynamic float lr": reserved; parsed and shown
   char alias = 0;                 // "Tensor(a)": 'a'; 0: none
   bool written = false;           // "Tensor(a!)"
   bool has_default = false;

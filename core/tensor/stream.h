@@ -1,13 +1,12 @@
-// Streams and events from the inside, for device.cpp and memory/: which streams are alive, events
-// from a pool, and what happens when work is known to be done. All other parts use device.h.
+// Streams and events from the inside, for device.cpp and memory/: which streams are alive, events from a pool, and
+// what happens when work is known to be done. All other parts use device.h.
 //
 // Invariants
-//  1. A Stream is never freed: who still holds a destroyed one finds it dead, and all its work
-//  done.
-//  2. A backend's handle is used between enter() and leave() only (kernels excepted); destruction
-//  waits for these.
-//  3. An event may be recorded again as soon as a wait for it was enqueued: backends wait for the
-//  record that was last then.
+//  1. A Stream is never freed: who still holds a destroyed one finds it dead, and all its work done.
+//  2. A backend's handle is used between enter_stream() and leave_stream() only (kernels excepted); destruction waits
+//     for these.
+//  3. An event may be recorded again as soon as a wait for it was enqueued: backends wait for the record that was
+//     last then.
 #pragma once
 
 #include <utility>

@@ -21,7 +21,7 @@ bool row_major(std::span<const int64_t> sizes, const int64_t* strides) {
 
 Tensor* make_tensor(tn_storage* storage, std::span<const int64_t> sizes, const int64_t* strides,
                     int64_t offset, tn_dtype dtype) {
-  auto* t = static_cast<Tensor*>(TensorPool::allocate());
+  Tensor* t = begin_tensor(storage, dtype);
   const auto ndim = static_cast<int32_t>(sizes.size());
   int64_t* own_sizes = ndim <= kInlineRank ? t->inline_dims : new int64_t[2 * ndim];
   int64_t* own_strides = own_sizes + ndim;
@@ -39,24 +39,13 @@ Tensor* make_tensor(tn_storage* storage, std::span<const int64_t> sizes, const i
   t->strides = own_strides;
   t->numel = numel;
   t->ndim = ndim;
-  t->dtype = dtype;
-  t->device = storage->device;
   t->flags = TN_TENSOR_LEAF |
              (strides == nullptr || row_major(sizes, strides) ? uint32_t{TN_TENSOR_CONTIGUOUS} : 0u);
-  t->reserved = 0;
-  t->storage = storage;
   t->byte_offset = static_cast<uint64_t>(offset) * kItemSize[dtype];
   const bool addressed = storage->memory != nullptr && numel > 0 &&
                          (storage->device.type == TN_DEVICE_CPU ||
                           (device_type(storage->device.type)->def.flags & TN_DEVICE_NO_ADDRESS) == 0);
   t->data = addressed ? static_cast<char*>(storage->memory) + t->byte_offset : nullptr;
-  t->refs.store(1, std::memory_order_relaxed);
-  t->output_number = 0;
-  t->grad_fn = nullptr;
-  t->meta = nullptr;
-  t->base = nullptr;
-  t->grad_fn_version = 0;
-  t->view_flags = 0;
   return t;
 }
 

@@ -1,5 +1,5 @@
-// The host's tensor: the public prefix, its count, and the slots that autograd fills. Creation with memory is in memory/empty.h;
-// views are in view.h. Everything here is shape and bookkeeping.
+// The host's tensor: the public prefix, its count, and the slots that autograd fills. Creation with memory is in
+// memory/memory.h; views are in view.h. Everything here is shape and bookkeeping.
 #pragma once
 
 #include <atomic>
@@ -62,23 +62,14 @@ inline const Tensor* as_tensor(const tn_tensor* t) { return static_cast<const Te
 Tensor* make_tensor(tn_storage* storage, std::span<const int64_t> sizes, const int64_t* strides,
                     int64_t offset, tn_dtype dtype);
 
-// Row-major, with the sizes of `model`, which is row-major too: its header copied, instead of computed.
-inline Tensor* make_tensor_like(tn_storage* storage, const Tensor* model, tn_dtype dtype) {
-  if (model->ndim > kInlineRank || storage->device.type != TN_DEVICE_CPU) [[unlikely]] {
-    return make_tensor(storage, model->size_span(), nullptr, 0, dtype);
-  }
+// A header over a storage (its reference is taken), without geometry: sizes, strides, numel, ndim, flags, data and byte_offset
+// are the caller's to set.
+inline Tensor* begin_tensor(tn_storage* storage, tn_dtype dtype) {
   auto* t = static_cast<Tensor*>(TensorPool::allocate());
-  t->data = storage->memory;
-  t->sizes = t->inline_dims;
-  t->strides = t->inline_dims + model->ndim;
-  t->numel = model->numel;
-  t->ndim = model->ndim;
   t->dtype = dtype;
   t->device = storage->device;
-  t->flags = TN_TENSOR_LEAF | TN_TENSOR_CONTIGUOUS;
   t->reserved = 0;
   t->storage = storage;
-  t->byte_offset = 0;
   t->refs.store(1, std::memory_order_relaxed);
   t->output_number = 0;
   t->grad_fn = nullptr;
@@ -86,6 +77,22 @@ inline Tensor* make_tensor_like(tn_storage* storage, const Tensor* model, tn_dty
   t->base = nullptr;
   t->grad_fn_version = 0;
   t->view_flags = 0;
+  return t;
+}
+
+// Row-major, with the sizes of `model`, which is row-major too: its header copied, instead of computed.
+inline Tensor* make_tensor_like(tn_storage* storage, const Tensor* model, tn_dtype dtype) {
+  if (model->ndim > kInlineRank || storage->device.type != TN_DEVICE_CPU) [[unlikely]] {
+    return make_tensor(storage, model->size_span(), nullptr, 0, dtype);
+  }
+  Tensor* t = begin_tensor(storage, dtype);
+  t->data = storage->memory;
+  t->sizes = t->inline_dims;
+  t->strides = t->inline_dims + model->ndim;
+  t->numel = model->numel;
+  t->ndim = model->ndim;
+  t->flags = TN_TENSOR_LEAF | TN_TENSOR_CONTIGUOUS;
+  t->byte_offset = 0;
   std::memcpy(t->inline_dims, model->inline_dims, sizeof(t->inline_dims));  // of a fixed size: no loop
   return t;
 }

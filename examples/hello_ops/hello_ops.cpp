@@ -3,5 +3,5 @@
 
 TENON_PLUGIN(hello_ops) {
   op("squash(Tensor x, float k=1) -> Tensor",
-     "x / (k + abs(x))");  // gradient, broadcast, AMP, fusion, every device
+     "x / (k + abs(x))");  // gradient, broadcast, AMP, every device
 }

@@ -49,12 +49,12 @@ TENON_PLUGIN(dispatch_kernels) {
 
   // Kernels that take dense tensors only: the host copies, both ways.
   op("dense(Tensor x) -> Tensor").meaning([](Tensor x) { return x * 2; });
-  kernel("dense", cpu, {.layouts = Layout::contiguous}, [](Call call) {
+  kernel("dense", cpu, {.layout = Layout::contiguous}, [](Call call) {
     if (!(call.tensor(0)->flags & TN_TENSOR_CONTIGUOUS)) fail("dense: the tensor is not dense");
     scale(call, 0);
   });
   op("rows(Tensor x) -> Tensor").meaning([](Tensor x) { return x * 2; });
-  kernel("rows", cpu, {.layouts = rows_contiguous}, [](Call call) {
+  kernel("rows", cpu, {.layout = rows_contiguous}, [](Call call) {
     const tn_tensor* x = call.tensor(0);
     if (x->strides[1] != 1) fail("rows: the last dimension is not dense");
     for (int64_t i = 0; i < x->sizes[0]; ++i) {
@@ -66,7 +66,7 @@ TENON_PLUGIN(dispatch_kernels) {
   });
   op("dense_formula(Tensor x) -> Tensor", "x * 2").inplace();
   for (const char* name : {"dense_formula", "dense_formula_"}) {
-    kernel(name, cpu, {.layouts = Layout::contiguous}, [](Call call) {
+    kernel(name, cpu, {.layout = Layout::contiguous}, [](Call call) {
       if (!(call.output()->flags & TN_TENSOR_CONTIGUOUS)) fail("dense: the output is not dense");
       scale(call, 0);
     });
@@ -74,7 +74,7 @@ TENON_PLUGIN(dispatch_kernels) {
   op("dense_all_(Tensor(a!)[] xs) -> ()").no_gradient().meaning([](Tensors xs) {
     for (uint32_t i = 0; i < xs.size(); ++i) xs[i] *= 2;
   });
-  kernel("dense_all_", cpu, {.layouts = Layout::contiguous}, [](Call call) {
+  kernel("dense_all_", cpu, {.layout = Layout::contiguous}, [](Call call) {
     const tn_value& xs = call.get()->args[0];
     for (uint32_t i = 0; i < xs.count; ++i) {
       auto* data = static_cast<float*>(xs.as.tensors[i]->data);
@@ -82,7 +82,7 @@ TENON_PLUGIN(dispatch_kernels) {
     }
   });
 
-  kernel(TN_MATMUL, "cpu", {.layouts = Layout::contiguous, .priority = 1, .supports = depth_17},
+  kernel(TN_MATMUL, "cpu", {.layout = Layout::contiguous, .priority = 1, .supports = depth_17},
          [](Call call) {
            const tn_tensor *a = call.tensor(0), *b = call.tensor(1);
            int64_t m = a->sizes[1], k = a->sizes[2], n = b->sizes[2];

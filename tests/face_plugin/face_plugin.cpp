@@ -41,7 +41,7 @@ TENON_PLUGIN(face_plugin) {
         return Meta(x);
       })
       .vjp([](Vjp g, Tensor) { return call("face_plugin.reversed", g.grad()); });
-  kernel("face_plugin.reversed", cpu, {.dtypes = float32, .layouts = Layout::contiguous},
+  kernel("face_plugin.reversed", cpu, {.dtypes = float32, .layout = Layout::contiguous},
          [](const Call& call) {
            const tn_tensor* x = call.tensor(0);
            auto* in = static_cast<const float*>(x->data);
@@ -52,7 +52,7 @@ TENON_PLUGIN(face_plugin) {
       .dynamic()
       .no_gradient()
       .infer([](Tensor x, double) { return Meta(x); });
-  kernel("face_plugin.longer_than", cpu, {.dtypes = float32, .layouts = Layout::contiguous},
+  kernel("face_plugin.longer_than", cpu, {.dtypes = float32, .layout = Layout::contiguous},
          [](const Call& call) {
            const tn_tensor* x = call.tensor(0);
            auto* in = static_cast<const float*>(x->data);
@@ -67,7 +67,7 @@ TENON_PLUGIN(face_plugin) {
 
   // A pair: the forward leaves 2 x for the backward, when a gradient is needed.
   op("squared(Tensor x) -> Tensor").meaning([](Tensor x) { return x * x; });
-  kernel("face_plugin.squared", cpu, {.dtypes = float32, .layouts = Layout::contiguous},
+  kernel("face_plugin.squared", cpu, {.dtypes = float32, .layout = Layout::contiguous},
          [](const Call& call) {
            const tn_tensor* x = call.tensor(0);
            auto* in = static_cast<const float*>(x->data);

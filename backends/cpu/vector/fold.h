@@ -134,7 +134,7 @@ double log_sum_exp(const T* x, int64_t n, T* largest) {
 // The subtraction of lse in two parts, the first of which is exact for the elements that count: an
 // lse of 1000, rounded to float32, would cost the result three digits.
 template <typename T>
-void softmax(T* d, const T* x, double lse, T scale, int64_t n) {
+void exp_minus_lse(T* d, const T* x, double lse, T scale, int64_t n) {
   constexpr int64_t w = kLanes<T>;
   const T high = static_cast<T>(lse);
   const T low = static_cast<T>(lse - high);

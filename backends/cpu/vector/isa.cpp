@@ -215,8 +215,8 @@ constexpr Table make() {
   t.flush_f64 = flush_f64;
   t.log_sum_exp_f32 = log_sum_exp<float>;
   t.log_sum_exp_f64 = log_sum_exp<double>;
-  t.softmax_f32 = softmax<float>;
-  t.softmax_f64 = softmax<double>;
+  t.exp_minus_lse_f32 = exp_minus_lse<float>;
+  t.exp_minus_lse_f64 = exp_minus_lse<double>;
   t.gemm = gemm;
   t.gemm_scratch = gemm_scratch;
   t.philox = philox;

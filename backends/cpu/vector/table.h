@@ -70,8 +70,8 @@ struct Table {
   // * scale.
   double (*log_sum_exp_f32)(const float* x, int64_t n, float* top);
   double (*log_sum_exp_f64)(const double* x, int64_t n, double* top);
-  void (*softmax_f32)(float* d, const float* x, double lse, float scale, int64_t n);
-  void (*softmax_f64)(double* d, const double* x, double lse, double scale, int64_t n);
+  void (*exp_minus_lse_f32)(float* d, const float* x, double lse, float scale, int64_t n);
+  void (*exp_minus_lse_f64)(double* d, const double* x, double lse, double scale, int64_t n);
 
   // c = a b (+ bias) (relu), on the calling thread.
   void (*gemm)(const GemmArgs&);

@@ -251,7 +251,7 @@ typedef union tn_scalar {
 /* Immutable; lives as long as the process; `id` is unique in the process (a key for compiled code). */
 typedef struct tn_program {
   uint32_t size;
-  uint32_t instruction_set; /* the youngest version that it uses */
+  uint32_t instruction_set; /* the version of the instruction set that it needs */
   uint64_t id;
   const tn_instruction* instructions; /* LOADs, PARAMs and CONSTs first, STOREs as soon as their value is there */
   uint32_t n_instructions;
@@ -356,8 +356,9 @@ enum {
 
 /* ---- Kernels ------------------------------------------------------------------------------------------------------ */
 
-/* Counter-based random state of one call. state: NULL, or int64[2] on the device holding seed and offset (inside graphs): then it
- * alone counts, as it is when the work runs. Each call of a graph has its own. */
+/* Counter-based random state of one call. state: reserved for graphs, NULL today: the host refuses random ops while a graph
+ * is recorded. Where it is not NULL, it is int64[2] on the device holding seed and offset, and it alone counts, as it is
+ * when the work runs. Each call of a graph has its own. */
 typedef struct tn_random {
   uint64_t seed;
   uint64_t offset;
@@ -395,7 +396,7 @@ typedef struct tn_meta {
 /* Fills outputs[0 .. n_outputs) from the arguments; refuses what does not fit, naming the argument. */
 typedef tn_status* (*tn_infer_fn)(void* self, const tn_value* args, uint32_t n_args, tn_meta* outputs, uint32_t n_outputs);
 
-/* A decomposition: calls ops and gives new tensors. */
+/* A decomposition: calls ops and gives new tensors, or an argument as it is. */
 typedef tn_status* (*tn_composite_fn)(void* self, const tn_value* args, uint32_t n_args, tn_value* results,
                                       uint32_t n_results);
 
@@ -410,8 +411,7 @@ typedef struct tn_view {
 typedef tn_status* (*tn_view_fn)(void* self, const tn_value* args, uint32_t n_args, tn_view* view);
 
 /* A gradient being asked for. Tensors of the arguments are counted in order, lists laid out flat, a Tensor? that is None
- * counted too: results[i] belongs to the
- * i-th of them. Write an owned tensor, or leave NULL (zero), where needs[i]. */
+ * counted too: results[i] belongs to the i-th of them. Write an owned tensor, or leave NULL (zero), where needs[i]. */
 typedef struct tn_vjp_call {
   uint32_t size;
   uint32_t n_args;
@@ -450,7 +450,8 @@ enum {
   TN_OP_FUSED = 1u << 5      /* its traced decomposition is a pattern for graph compilers; set by registrar->fused */
 };
 
-/* An op is exactly one of: an expression, a primitive's name, a view, a decomposition, or kernels alone (with infer). */
+/* An op is exactly one of: an expression, a primitive's name, a view, a decomposition, or kernels alone (with infer,
+ * where they make an output). */
 typedef struct tn_op_def {
   uint32_t size;
   uint32_t flags;          /* TN_OP_* */
@@ -484,7 +485,8 @@ typedef struct tn_kernel_def {
   const char* device;     /* a device type's name */
   tn_primitive primitive;
   int32_t priority;       /* higher is tried first; 0 is usual */
-  uint32_t dtypes;        /* TN_DTYPE_BITs that its tensors may have; 0: any */
+  uint32_t dtypes;        /* TN_DTYPE_BITs; 0: any. Of the tensors among its arguments, and of the operands of loops and
+                             reductions (all of them); not of the call's outputs */
   uint32_t layout;        /* TN_LAYOUT_* */
   uint32_t instruction_set; /* of ELEMENTWISE and REDUCE: programs that need more go elsewhere; 0: version 1 */
   uint32_t reserved;
@@ -521,8 +523,9 @@ typedef struct tn_device_def {
   /* Bytes of memory, never 0. The host caches above this. NULL *memory with success means out of memory. */
   tn_status* (*allocate)(void* self, int32_t index, uint64_t bytes, void** memory);
   void (*free)(void* self, int32_t index, void* memory, uint64_t bytes); /* when all work on it is done */
-  /* dst and src may lie inside an allocation, unless TN_DEVICE_NO_ADDRESS. Ordered in `stream`, which belongs to this device. dst or src may be host memory (device type cpu): the host waits for
-   * the stream before it reads or frees that. Between two devices of this type both belong to it. Offsets are in bytes. */
+  /* dst and src may lie inside an allocation, unless TN_DEVICE_NO_ADDRESS. Ordered in `stream`, which belongs to this device.
+   * dst or src may be host memory (device type cpu): the host waits for the stream before it reads or frees that. Between two
+   * devices of this type both belong to it. Offsets are in bytes. */
   tn_status* (*copy)(void* self, tn_stream* stream, tn_device dst_device, void* dst, uint64_t dst_offset,
                      tn_device src_device, const void* src, uint64_t src_offset, uint64_t bytes);
   /* Streams run in order. Optional as a group: without them the device has finished when a call returns, and streams and
@@ -541,8 +544,8 @@ typedef struct tn_device_def {
   tn_status* (*memory_info)(void* self, int32_t index, uint64_t* free_bytes, uint64_t* total_bytes);
   /* Optional: what the debug fill writes; called on blocks that are freed, when poisoning is on. */
   tn_status* (*fill_bytes)(void* self, tn_stream* stream, void* memory, uint64_t offset, uint8_t byte, uint64_t bytes);
-  /* Optional as a group: graphs. Between begin and end, launches on `stream` are recorded instead of run. Tensors and dynamic
-   * scalars of the recording keep their addresses over all launches. */
+  /* Optional as a group: graphs. Between begin and end, launches on `stream` are recorded instead of run. Tensors of the
+   * recording keep their addresses over all launches; dynamic scalars are reserved. */
   tn_status* (*capture_begin)(void* self, tn_stream* stream);
   tn_status* (*capture_end)(void* self, tn_stream* stream, void** graph);
   tn_status* (*graph_launch)(void* self, void* graph, tn_stream* stream);
@@ -551,8 +554,9 @@ typedef struct tn_device_def {
   void (*destroy)(void* self);
 } tn_device_def;
 enum {
-  TN_DEVICE_SIMULATED = 1u << 1, /* for tests: never chosen as the best device */
-  TN_DEVICE_NO_ADDRESS = 1u << 0 /* `memory` is a handle: tensors' data stays NULL */ };
+  TN_DEVICE_NO_ADDRESS = 1u << 0, /* `memory` is a handle: tensors' data stays NULL */
+  TN_DEVICE_SIMULATED = 1u << 1   /* for tests: never chosen as the best device */
+};
 
 typedef tn_status* (*tn_method_fn)(void* self, tn_object* object, const tn_value* args, uint32_t n_args,
                                    tn_value* results, uint32_t n_results);
@@ -767,8 +771,8 @@ typedef struct tn_autograd_api {
   /* Gradients of chosen inputs, leaves or not, returned and not accumulated. NULL results under TN_ALLOW_UNUSED. */
   tn_status* (*gradients)(tn_tensor* const* outputs, tn_tensor* const* grads, uint32_t n_outputs,
                           tn_tensor* const* inputs, uint32_t n_inputs, uint32_t flags, tn_tensor** results);
-  /* Records one node from inputs to outputs. self is taken on success only, and destroyed with the node. Tensors that backward needs are saved with it:
-   * saved tensors are checked for in-place changes; node_saved gives them back inside backward. */
+  /* Records one node from inputs to outputs. self is taken on success only, and destroyed with the node. Tensors that backward
+   * needs are saved with it: saved tensors are checked for in-place changes; custom_saved gives them back inside backward. */
   tn_status* (*custom)(const char* name, tn_backward_fn, void* self, void (*destroy)(void*), tn_tensor* const* inputs,
                        uint32_t n_inputs, tn_tensor* const* outputs, uint32_t n_outputs, tn_tensor* const* saved,
                        uint32_t n_saved);

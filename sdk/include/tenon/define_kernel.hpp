@@ -18,7 +18,7 @@ inline constexpr Layout rows_contiguous = Layout::rows;
 
 struct KernelOptions {
   Dtypes dtypes = {};  // that its tensors may have; none: any
-  Layout layouts = Layout::strided;
+  Layout layout = Layout::strided;
   int32_t priority = 0;                // higher is tried first
   uint32_t traits = 0;                 // TN_KERNEL_*
   tn_predicate_fn supports = nullptr;  // 1, or 0 with a reason; its `self` is of no use
@@ -68,7 +68,7 @@ class KernelDefinition {
     def_.primitive = primitive;
     def_.priority = options.priority;
     def_.dtypes = options.dtypes.bits;
-    def_.layout = uint32_t(options.layouts);
+    def_.layout = uint32_t(options.layout);
     def_.supports = options.supports;
     def_.self = functions_;
     def_.destroy = detail::KernelFunctions::destroy_all;

@@ -131,8 +131,7 @@ void call_values(F& f, const tn_value* args, uint32_t n_args, tn_value* results,
   }
 }
 
-// A function on the heap as `self` and `destroy` of a C struct. A function that keeps nothing lives
-// nowhere: self is NULL.
+// A function on the heap as `self` and `destroy` of a C struct.
 template <typename F>
 struct Held {
   static void* make(F f) { return new F(std::move(f)); }

@@ -99,7 +99,7 @@ void add_conv() {
       });
   for (const char* device : {"cpu", "tape"}) {
     kernel("fakes.conv1d(Tensor x, Tensor weight, Tensor? bias=None, int stride=1) -> Tensor",
-           device, {.dtypes = float64, .layouts = Layout::contiguous, .supports = takes},
+           device, {.dtypes = float64, .layout = Layout::contiguous, .supports = takes},
            [](const Call& call) {
              const bool keeps = call.n_outputs() > 1 && call.output(1);
              fakes_privates += keeps;

@@ -38,7 +38,7 @@ void add_packed() {
   op("packed_linear(Tensor x, Tensor weight) -> Tensor").meaning([](Tensor x, Tensor weight) {
     return matmul(x, weight.t());
   });
-  kernel("fakes.packed_linear", cpu, {.dtypes = float32, .layouts = Layout::contiguous},
+  kernel("fakes.packed_linear", cpu, {.dtypes = float32, .layout = Layout::contiguous},
          [](const Call& call) {
            const tn_tensor *x = call.tensor(0), *weight = call.tensor(1);
            const Packed* w = packed(call.get(), weight);

@@ -133,7 +133,7 @@ void add_rnn() {
       .meaning(meaning);
   for (const char* device : {"cpu", "tape"}) {
     kernel(
-        "fakes.rnn", device, {.dtypes = float64, .layouts = Layout::contiguous, .supports = takes},
+        "fakes.rnn", device, {.dtypes = float64, .layout = Layout::contiguous, .supports = takes},
         [](const Call& call) {
           const bool keeps = call.n_outputs() > 2 && call.output(2);
           fakes_privates += keeps;

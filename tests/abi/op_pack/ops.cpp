@@ -15,7 +15,7 @@ TENON_PLUGIN(trial_ops) {
         return (g.grad() - y * sum(g.grad() * y, {-1}, true)) *
                rsqrt(sum(square(x), {-1}, true) + eps);
       });
-  kernel("trial_ops.unit", cpu, {.dtypes = float32, .layouts = Layout::contiguous},
+  kernel("trial_ops.unit", cpu, {.dtypes = float32, .layout = Layout::contiguous},
          [](const Call& call) {
            auto x = call.tensor(0);
            auto eps = call.arg<double>(1);
