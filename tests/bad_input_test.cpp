@@ -209,6 +209,99 @@ TEST_F(BadInput, TensorsThatAreNone) {
                "cross_entropy: argument 'target' must be Tensor, got None");
 }
 
+// Reading a gradient before backward is the usual way to one.
+TEST_F(BadInput, MethodsOfTensorsThatAreNone) {
+  Tensor x = tn::ones({2}).requires_grad_(), none;
+  const char* const message = "the tensor is None";
+  expect_error([&] { x.grad().to_vector<float>(); }, message);
+  expect_error([&] { none.sizes(); }, message);
+  expect_error([&] { none.strides(); }, message);
+  expect_error([&] { none.size(0); }, message);
+  expect_error([&] { none.stride(-1); }, message);
+  expect_error([&] { none.dim(); }, message);
+  expect_error([&] { none.numel(); }, message);
+  expect_error([&] { none.dtype(); }, message);
+  expect_error([&] { none.device(); }, message);
+  expect_error([&] { none.is_contiguous(); }, message);
+  expect_error([&] { none.requires_grad(); }, message);
+  expect_error([&] { none.is_leaf(); }, message);
+  expect_error([&] { none.data<float>(); }, message);
+  expect_error([&] { none.mutable_data<float>(); }, message);
+  expect_error([&] { none.item<float>(); }, message);
+  expect_error([&] { none.requires_grad_(); }, message);
+  expect_error([&] { none.grad(); }, message);
+  expect_error([&] { none.set_grad(x); }, message);
+  expect_error([&] { none.zero_grad(); }, message);
+  expect_error([&] { none.retain_grad(); }, message);
+  expect_error([&] { none.backward(); }, "(none) needs no gradient");
+  expect_error([&] { none.register_hook([](Tensor) {}); }, message);
+  expect_error([&] { none.remove_hook(1); }, message);
+  expect_error([&] { none.detach(); }, message);
+  expect_error([&] { none.version(); }, message);
+  expect_error([&] { none.same_storage(x); }, message);
+  expect_error([&] { none.to(tn::float64); }, message);
+  expect_error([&] { none.to(tn::cpu); }, message);
+  expect_error([&] { none.copy_(x); }, message);
+  expect_error([&] { x.detach().copy_(none); }, message);
+  expect_error([&] { tn::grad(x.sum(), none); }, "input 0 (None) needs no gradient");
+  EXPECT_FALSE(tn::grad_fn(none));
+}
+
+TEST_F(BadInput, ObjectsThatAreNone) {
+  const tn::Object none;
+  const char* const message = "the object is None";
+  expect_error([&] { none(tn::ones({1})); }, message);
+  expect_error([&] { none.type_name(); }, message);
+  expect_error([&] { none.kind(); }, message);
+  expect_error([&] { none.n_children(); }, message);
+  expect_error([&] { none.child("x"); }, message);
+  expect_error([&] { none.state_dict(); }, message);
+  expect_error([&] { none.training(); }, message);
+  expect_error([&] { none.to(tn::cpu); }, message);
+  expect_error([&] { none.zero_grad(); }, message);
+  expect_error([&] { none.method("f() -> Tensor", [] { return tn::ones({1}); }); }, message);
+}
+
+// The same below the face, as C code meets it.
+TEST_F(BadInput, EntriesThatGetNoTensor) {
+  const auto& tensors = *tn::detail::api.tensor;
+  const auto& autograd = *tn::detail::api.autograd;
+  const auto refused = [](tn_status* status) { expect_error([&] { tn::check(status); }, "the tensor is None"); };
+  tn_tensor* made = nullptr;
+  void* data = nullptr;
+  refused(tensors.to(nullptr, tn_device{}, TN_FLOAT32, &made));
+  refused(tensors.copy_(nullptr, nullptr));
+  refused(tensors.read(nullptr, nullptr, 0));
+  refused(tensors.write(nullptr, nullptr, 0));
+  refused(tensors.mutable_data(nullptr, &data));
+  refused(tensors.detach(nullptr, &made));
+  refused(tensors.to_dlpack(nullptr, 0, &data));
+  refused(autograd.set_requires_grad(nullptr, 1));
+  refused(autograd.set_grad(nullptr, nullptr));
+  refused(autograd.retain_grad(nullptr));
+  refused(autograd.add_hook(nullptr, nullptr, nullptr, nullptr, nullptr));
+  refused(autograd.remove_hook(nullptr, 0));
+  EXPECT_EQ(autograd.grad(nullptr), nullptr);
+  EXPECT_EQ(autograd.grad_fn(nullptr), nullptr);
+  EXPECT_EQ(tensors.version(nullptr), 0u);
+  EXPECT_EQ(tensors.same_storage(nullptr, nullptr), 0);
+  EXPECT_EQ(tensors.is_retained_once(nullptr), 0);
+}
+
+TEST_F(BadInput, GradientsOnAnotherDevice) {
+  const tn::Device ref("ref");
+  Tensor x = tn::ones({2}).requires_grad_();
+  expect_error([&] { (x * 2.0).backward(tn::ones({2}, tn::float32, ref)); }, "expected one device");
+  Tensor y = x * 3.0;
+  y.register_hook([&](Tensor g) { return g.to(ref); });
+  expect_error([&] { y.sum().backward(); }, "a hook on a gradient of " + op_name("mul") + " gave [2] float32 on ref:0, expected [2] float32 on cpu");
+  struct Away : tn::Function<Away> {
+    static Tensor forward(tn::Context&, Tensor t) { return t.clone(); }
+    static Tensor backward(tn::Context&, Tensor g) { return g.to(tn::Device("ref")); }
+  };
+  expect_error([&] { Away::apply(x).sum().backward(); }, "for input 0, expected [2] float32 on cpu");
+}
+
 TEST_F(BadInput, OpsThatAreNotThere) {
   Tensor x = tn::ones({2});
   expect_error([&] { tn::call("sofmax", x); }, "unknown op 'sofmax'; did you mean 'softmax'?");

@@ -144,16 +144,17 @@ TEST_F(Call, ArgumentsThatDoNotFitTheSchemaAreNamed) {
   tn_value odd = t;
   odd.kind = 99;
 
+  const std::string name = op_name("matmul"), schema = name + "(Tensor a, Tensor b) -> Tensor";
   EXPECT_EQ(call_error("matmul", {t}),
-            "matmul: argument 'b' is missing: matmul(Tensor a, Tensor b) -> Tensor");
+            name + ": argument 'b' is missing: " + schema);
   EXPECT_EQ(call_error("matmul", {}),
-            "matmul: argument 'a' is missing: matmul(Tensor a, Tensor b) -> Tensor");
+            name + ": argument 'a' is missing: " + schema);
   EXPECT_EQ(call_error("matmul", {t, t, t}),
-            "matmul: 3 arguments, expected at most 2: matmul(Tensor a, Tensor b) -> Tensor");
+            name + ": 3 arguments, expected at most 2: " + schema);
   EXPECT_EQ(call_error("matmul", {t, t}, 2),
-            "matmul: 2 results were asked for, it gives 1: matmul(Tensor a, Tensor b) -> Tensor");
+            name + ": 2 results were asked for, it gives 1: " + schema);
   EXPECT_EQ(call_error("matmul", {t, t}, 0),
-            "matmul: 0 results were asked for, it gives 1: matmul(Tensor a, Tensor b) -> Tensor");
+            name + ": 0 results were asked for, it gives 1: " + schema);
   struct Row {
     const char* op;
     std::vector<tn_value> args;
@@ -177,7 +178,7 @@ TEST_F(Call, ArgumentsThatDoNotFitTheSchemaAreNamed) {
   for (const Row& row : rows) {
     SCOPED_TRACE(std::string(row.op) + " " + row.found);
     std::string text = call_error(row.op, row.args);
-    EXPECT_EQ(text.rfind(std::string(row.op) + ": ", 0), 0u) << text;
+    EXPECT_EQ(text.rfind(op_name(row.op) + ": ", 0), 0u) << text;
     EXPECT_NE(text.find(row.argument), std::string::npos) << text;
     EXPECT_NE(text.find(row.found), std::string::npos) << text;
   }

@@ -288,7 +288,7 @@ Status BackwardRun::run_hooks(Slot& slot) {
     if (Status status = hook.fn(hook.self, grad, &replacement)) return status;
     if (replacement == nullptr) continue;
     TensorRef replaced(as_tensor(replacement));
-    if (!same_sizes(replacement, grad) || replacement->dtype != grad->dtype) {
+    if (!same_sizes(replacement, grad) || replacement->dtype != grad->dtype || !(replacement->device == grad->device)) {
       return invalid("a hook on a gradient of {} gave {}, expected {}", slot.node->name(), tensor_text(replacement),
                      tensor_text(grad));
     }
@@ -393,6 +393,10 @@ Status make_seed(Tensor* tensor, Tensor* given, TensorRef* seed) {
       return invalid("backward: the gradient is {} for a tensor of {}; expected one shape", sizes_text(given),
                      sizes_text(tensor));
     }
+    if (!(given->device == tensor->device)) {
+      return invalid("backward: the gradient is {} for a tensor of {}; expected one device", tensor_text(given),
+                     tensor_text(tensor));
+    }
     *seed = prim::convert(given, tensor->device, tensor->dtype);
     return nullptr;
   }
@@ -443,9 +447,10 @@ Status run_backward(std::span<Tensor* const> tensors, std::span<Tensor* const> s
     TN_TRY(run.deliver(*slot, edge.output, std::move(seed)));
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const Edge edge = gradient_edge(inputs[i]);
+    const Edge edge = inputs[i] != nullptr ? gradient_edge(inputs[i]) : Edge{};
     if (edge.node == nullptr) {
-      return error(TN_FAILED_PRECONDITION, "gradients: input {} ({}) needs no gradient", i, tensor_text(inputs[i]));
+      return error(TN_FAILED_PRECONDITION, "gradients: input {} ({}) needs no gradient", i,
+                   inputs[i] != nullptr ? tensor_text(inputs[i]) : "None");
     }
     hold.emplace_back(edge.node);
     BackwardRun::Slot* slot = run.find(edge.node);

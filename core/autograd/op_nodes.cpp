@@ -310,10 +310,11 @@ class CustomNode final : public Node {
     for (uint32_t i = 0; i < n_edges(); ++i) {
       if (results[i] == nullptr || edge(i).node == nullptr) continue;
       const TensorInfo& info = inputs_[i];
-      if (results[i]->dtype != info.dtype ||
+      if (results[i]->dtype != info.dtype || !(results[i]->device == info.device) ||
           !std::equal(info.sizes.begin(), info.sizes.end(), results[i]->sizes, results[i]->sizes + results[i]->ndim)) {
-        return invalid("{}: backward gave {} for input {}, expected {} {}", name_, tensor_text(results[i]), i,
-                       shape_text(info.sizes.data(), static_cast<int32_t>(info.sizes.size())), dtype_name(info.dtype));
+        return invalid("{}: backward gave {} for input {}, expected {} {} on {}", name_, tensor_text(results[i]), i,
+                       shape_text(info.sizes.data(), static_cast<int32_t>(info.sizes.size())), dtype_name(info.dtype),
+                       device_text(info.device));
       }
     }
     return nullptr;

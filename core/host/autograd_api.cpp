@@ -23,17 +23,26 @@ void set_mode(int32_t mode) {
 }
 
 tn_status* requires_grad(tn_tensor* t, int32_t on) {
-  return guarded([&] { return set_requires_grad(as_tensor(t), on != 0); });
+  return guarded([&]() -> Status {
+    TN_TRY(expect_tensor("requires_grad", t));
+    return set_requires_grad(as_tensor(t), on != 0);
+  });
 }
 
-tn_tensor* get_grad(const tn_tensor* t) { return grad_of(as_tensor(t)).take(); }
+tn_tensor* get_grad(const tn_tensor* t) { return t != nullptr ? grad_of(as_tensor(t)).take() : nullptr; }
 
 tn_status* put_grad(tn_tensor* t, tn_tensor* grad) {
-  return guarded([&] { return set_grad(as_tensor(t), as_tensor(grad)); });
+  return guarded([&]() -> Status {
+    TN_TRY(expect_tensor("set_grad", t));
+    return set_grad(as_tensor(t), as_tensor(grad));
+  });
 }
 
 tn_status* keep_grad(tn_tensor* t) {
-  return guarded([&] { return retain_grad(as_tensor(t)); });
+  return guarded([&]() -> Status {
+    TN_TRY(expect_tensor("retain_grad", t));
+    return retain_grad(as_tensor(t));
+  });
 }
 
 TensorList list_of(tn_tensor* const* tensors, uint32_t n) {
@@ -74,11 +83,17 @@ tn_status* get_custom_saved(uint32_t index, tn_tensor** result) {
 }
 
 tn_status* hook_add(tn_tensor* t, tn_hook_fn fn, void* self, void (*destroy)(void*), uint64_t* id) {
-  return guarded([&] { return add_hook(as_tensor(t), fn, self, destroy, id); });
+  return guarded([&]() -> Status {
+    TN_TRY(expect_tensor("hook", t));
+    return add_hook(as_tensor(t), fn, self, destroy, id);
+  });
 }
 
 tn_status* hook_remove(tn_tensor* t, uint64_t id) {
-  return guarded([&] { return remove_hook(as_tensor(t), id); });
+  return guarded([&]() -> Status {
+    TN_TRY(expect_tensor("hook", t));
+    return remove_hook(as_tensor(t), id);
+  });
 }
 
 void set_anomaly(int32_t on) {
@@ -92,6 +107,7 @@ Node* as_node(const tn_node* node) { return reinterpret_cast<Node*>(const_cast<t
 tn_node* as_handle(Node* node) { return reinterpret_cast<tn_node*>(node); }
 
 tn_node* grad_fn(const tn_tensor* t) {
+  if (t == nullptr) return nullptr;
   auto* tensor = const_cast<Tensor*>(as_tensor(t));
   const Edge edge = gradient_edge(tensor);
   if (edge.node != nullptr && edge.node->is_leaf()) {

@@ -2,9 +2,14 @@
 // does the work.
 #pragma once
 
-#include "tenon/abi.h"
+#include "base/status.h"
 
 namespace tenon {
+
+// For arguments that must not be NULL.
+inline Status expect_tensor(const char* what, const tn_tensor* t) {
+  return t != nullptr ? nullptr : invalid("{}: the tensor is None", what);
+}
 
 const tn_tensor_api* tensor_api();
 const tn_device_api* device_api();

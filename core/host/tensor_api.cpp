@@ -56,6 +56,7 @@ tn_status* from_memory(void* data, int32_t ndim, const int64_t* sizes, const int
 
 tn_status* to(tn_tensor* t, tn_device device, tn_dtype dtype, tn_tensor** result) {
   return guarded([&]() -> Status {
+    TN_TRY(expect_tensor("to", t));
     if (device.type != TN_DEVICE_CPU) TN_TRY(check_device(device));
     *result = prim::convert(as_tensor(t), device, dtype == TN_DTYPE_NONE ? t->dtype : dtype).take();
     return nullptr;
@@ -63,44 +64,63 @@ tn_status* to(tn_tensor* t, tn_device device, tn_dtype dtype, tn_tensor** result
 }
 
 tn_status* copy_(tn_tensor* dst, tn_tensor* src) {
-  return guarded([&] { return copy_recorded(as_tensor(dst), as_tensor(src)); });
+  return guarded([&]() -> Status {
+    TN_TRY(expect_tensor("copy_", dst));
+    TN_TRY(expect_tensor("copy_: src", src));
+    return copy_recorded(as_tensor(dst), as_tensor(src));
+  });
 }
 
 tn_status* read(tn_tensor* t, void* memory, uint64_t bytes) {
-  return guarded([&] { return read_values(as_tensor(t), memory, bytes); });
+  return guarded([&]() -> Status {
+    TN_TRY(expect_tensor("read", t));
+    return read_values(as_tensor(t), memory, bytes);
+  });
 }
 
 tn_status* write(tn_tensor* t, const void* memory, uint64_t bytes) {
-  return guarded([&] { return write_values(as_tensor(t), memory, bytes); });
+  return guarded([&]() -> Status {
+    TN_TRY(expect_tensor("write", t));
+    return write_values(as_tensor(t), memory, bytes);
+  });
 }
 
 tn_status* mutable_data(tn_tensor* t, void** data) {
-  if (t->device.type != TN_DEVICE_CPU) {
-    return guarded([&] { return invalid("mutable_data: {} is not host memory; use write", tensor_text(t)); });
-  }
-  as_tensor(t)->bump_version();
-  *data = t->data;
-  return nullptr;
+  return guarded([&]() -> Status {
+    TN_TRY(expect_tensor("mutable_data", t));
+    if (t->device.type != TN_DEVICE_CPU) {
+      return invalid("mutable_data: {} is not host memory; use write", tensor_text(t));
+    }
+    as_tensor(t)->bump_version();
+    *data = t->data;
+    return nullptr;
+  });
 }
 
 tn_status* detach_tensor(tn_tensor* t, tn_tensor** result) {
   return guarded([&]() -> Status {
+    TN_TRY(expect_tensor("detach", t));
     *result = detach(as_tensor(t));
     return nullptr;
   });
 }
 
-uint64_t version(const tn_tensor* t) { return as_tensor(t)->version(); }
-int32_t same_storage(const tn_tensor* a, const tn_tensor* b) { return a->storage == b->storage ? 1 : 0; }
+uint64_t version(const tn_tensor* t) { return t != nullptr ? as_tensor(t)->version() : 0; }
+int32_t same_storage(const tn_tensor* a, const tn_tensor* b) {
+  return a != nullptr && b != nullptr && a->storage == b->storage ? 1 : 0;
+}
 void* storage_memory(const tn_storage* storage) { return storage->memory; }
-int32_t is_retained_once(const tn_tensor* t) { return as_tensor(t)->retained_once() ? 1 : 0; }
+int32_t is_retained_once(const tn_tensor* t) { return t != nullptr && as_tensor(t)->retained_once() ? 1 : 0; }
 tn_dtype dtype_by_name(const char* name) { return dtype_from_name(name); }
 tn_dtype promote(tn_dtype a, tn_dtype b) {
   return is_known_dtype(a) && is_known_dtype(b) ? promote_dtypes(a, b) : tn_dtype{TN_DTYPE_NONE};
 }
 
 tn_status* to_dlpack(tn_tensor* t, int32_t writable, void** managed) {
-  return guarded([&] { return export_dlpack(as_tensor(t), writable != 0, managed); });
+  return guarded([&]() -> Status {
+    TN_TRY(expect_tensor("to_dlpack", t));
+    return export_dlpack(as_tensor(t), writable != 0, managed);
+  });
 }
 
 tn_status* from_dlpack(void* managed, tn_tensor** result) {

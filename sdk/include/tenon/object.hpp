@@ -68,8 +68,8 @@ class Object {
   explicit operator bool() const noexcept { return object_ != nullptr; }
   bool operator==(const Object& other) const noexcept { return object_ == other.object_; }
 
-  std::string type_name() const { return detail::api.object->type_name(object_); }
-  tn_object_kind kind() const { return detail::api.object->kind(object_); }
+  std::string type_name() const { return detail::api.object->type_name(checked()); }
+  tn_object_kind kind() const { return detail::api.object->kind(checked()); }
 
   // Building. A name has no '.'; a second entry of one name replaces the first. Returns what was
   // added, to go on with.
@@ -81,13 +81,13 @@ class Object {
     return set(name, std::move(tensor), TN_BUFFER);
   }
   Tensor set(const char* name, Tensor tensor, tn_entry_kind kind = TN_PARAMETER) const {
-    check(detail::api.object->set_tensor(object_, name, tensor.get(), kind));
+    check(detail::api.object->set_tensor(checked(), name, tensor.get(), kind));
     return tensor;
   }
   template <typename T>
   requires std::is_base_of_v<Object, T> T child(const char* name, T child)
   const {
-    check(detail::api.object->set_child(object_, name, child.get()));
+    check(detail::api.object->set_child(checked(), name, child.get()));
     return child;
   }
   // f(Object& self, arguments...), or f(arguments...) without the first; what it gives is by the
@@ -99,19 +99,19 @@ class Object {
   // this name.
   Tensor tensor(const char* name) const {
     tn_tensor* t = nullptr;
-    check(detail::api.object->tensor(object_, name, &t));
+    check(detail::api.object->tensor(checked(), name, &t));
     return Tensor::take(t);
   }
   Object child(const char* name) const {
     tn_object* o = nullptr;
-    check(detail::api.object->child(object_, name, &o));
+    check(detail::api.object->child(checked(), name, &o));
     return take(o);
   }
-  uint32_t n_children() const { return detail::api.object->n_children(object_); }
+  uint32_t n_children() const { return detail::api.object->n_children(checked()); }
   Object child_at(uint32_t i, std::string* name = nullptr) const {
     const char* text = nullptr;
     tn_object* o = nullptr;
-    check(detail::api.object->child_at(object_, i, &text, &o));
+    check(detail::api.object->child_at(checked(), i, &text, &o));
     if (name) *name = text;
     return take(o);
   }
@@ -125,7 +125,7 @@ class Object {
   template <typename T>
   T option(const char* name) const {
     tn_value value;
-    check(detail::api.object->option(object_, name, &value));
+    check(detail::api.object->option(checked(), name, &value));
     return detail::Unpack<T>::borrow(value);
   }
 
@@ -134,7 +134,7 @@ class Object {
   R invoke(const char* method, const Args&... args) const {
     const tn_value values[sizeof...(Args) + 1] = {detail::to_value(args)...};
     tn_value results[detail::Results<R>::count + 1];
-    check(detail::api.object->invoke(object_, method, values, sizeof...(Args), results,
+    check(detail::api.object->invoke(checked(), method, values, sizeof...(Args), results,
                                      detail::Results<R>::count));
     return detail::Results<R>::take(results);
   }
@@ -146,7 +146,7 @@ class Object {
   // NULL text when there is no such method.
   std::string method_schema(const char* method) const {
     const char* text = nullptr;
-    check(detail::api.object->method_schema(object_, method, &text));
+    check(detail::api.object->method_schema(checked(), method, &text));
     return text ? text : "";
   }
   // f(Object& self, Tensor input, Tensor output): after each forward of one tensor to one; a Tensor
@@ -154,7 +154,7 @@ class Object {
   template <typename F>
   uint64_t register_forward_hook(F f) const;
   void remove_forward_hook(uint64_t id) const {
-    check(detail::api.object->remove_forward_hook(object_, id));
+    check(detail::api.object->remove_forward_hook(checked(), id));
   }
 
   // The tree. Names are paths ("0.weight"), in order of definition.
@@ -178,27 +178,27 @@ class Object {
       names.push_back(name.c_str());
       tensors.push_back(tensor.get());
     }
-    check(detail::api.object->load_state(object_, names.data(), tensors.data(),
+    check(detail::api.object->load_state(checked(), names.data(), tensors.data(),
                                          uint32_t(names.size()), strict));
   }
   // Moves parameters and buffers, in place; a dtype changes the floating ones.
   const Object& to(Device device, Dtype floats = {}) const {
-    check(detail::api.object->to(object_, device.value, floats.value));
+    check(detail::api.object->to(checked(), device.value, floats.value));
     return *this;
   }
-  bool training() const { return detail::api.object->training(object_) != 0; }
+  bool training() const { return detail::api.object->training(checked()) != 0; }
   const Object& train(bool on = true) const {
-    detail::api.object->set_training(object_, on);
+    detail::api.object->set_training(checked(), on);
     return *this;
   }
   const Object& eval() const { return train(false); }
-  void zero_grad() const { check(detail::api.object->zero_grad(object_)); }
+  void zero_grad() const { check(detail::api.object->zero_grad(checked())); }
   // As PyTorch prints modules.
   std::string to_string() const {
     size_t needed = 0;
-    check(detail::api.object->describe(object_, nullptr, 0, &needed));
+    check(detail::api.object->describe(checked(), nullptr, 0, &needed));
     std::string text(needed + 1, '\0');
-    check(detail::api.object->describe(object_, text.data(), text.size(), &needed));
+    check(detail::api.object->describe(checked(), text.data(), text.size(), &needed));
     text.resize(std::char_traits<char>::length(text.c_str()));
     return text;
   }
@@ -213,10 +213,16 @@ class Object {
       auto* v = static_cast<Visit*>(context);
       if (t && (v->kinds >> kind & 1)) v->list.emplace_back(name, Tensor::borrow(t));
     };
-    check(detail::api.object->visit(object_, note, &visit));
+    check(detail::api.object->visit(checked(), note, &visit));
     return std::move(visit.list);
   }
 
+  // The handle of an object that is there.
+  tn_object* checked() const {
+    if (!object_) [[unlikely]]
+      fail("the object is None: never assigned, or moved from");
+    return object_;
+  }
   tn_object* object_ = nullptr;
 };
 
@@ -285,8 +291,9 @@ tn_status* call_method(void* self, tn_object* object, const tn_value* args, uint
 
 template <typename F>
 const Object& Object::method(const char* schema, F f) const {
+  tn_object* const object = checked();
   void* self = detail::Held<F>::make(std::move(f));
-  if (tn_status* status = detail::api.object->add_method(object_, schema, detail::call_method<F>,
+  if (tn_status* status = detail::api.object->add_method(object, schema, detail::call_method<F>,
                                                          self, detail::Held<F>::destroy)) {
     detail::Held<F>::destroy(self);
     detail::raise(status);
@@ -312,9 +319,10 @@ uint64_t Object::register_forward_hook(F f) const {
       }
     });
   };
+  tn_object* const object = checked();
   void* self = detail::Held<F>::make(std::move(f));
   uint64_t id = 0;
-  if (tn_status* status = detail::api.object->add_forward_hook(object_, call, self,
+  if (tn_status* status = detail::api.object->add_forward_hook(object, call, self,
                                                                detail::Held<F>::destroy, &id)) {
     detail::Held<F>::destroy(self);
     detail::raise(status);

@@ -21,6 +21,12 @@ inline namespace TENON_HIDDEN v0 {
 
 class Operand;
 
+namespace detail {
+[[noreturn, gnu::cold, gnu::noinline]] inline void refuse_none() {
+  fail("the tensor is None: never assigned, moved from, or a gradient that is not there yet");
+}
+}  // namespace detail
+
 // Null by default: `if (t)`. Copies share one tensor, as in PyTorch; a move costs nothing. Handles
 // may be used from several threads at once; writing to one tensor's elements from two is the
 // caller's to order.
@@ -83,29 +89,29 @@ class Tensor {
     return take(t);
   }
 
-  // Shape. A negative dimension counts from the end. The tensor must not be null.
-  std::span<const int64_t> sizes() const noexcept { return {t_->sizes, size_t(t_->ndim)}; }
-  std::span<const int64_t> strides() const noexcept { return {t_->strides, size_t(t_->ndim)}; }
-  int64_t size(int64_t d) const { return t_->sizes[dimension(d)]; }
-  int64_t stride(int64_t d) const { return t_->strides[dimension(d)]; }
-  int64_t dim() const noexcept { return t_->ndim; }
-  int64_t numel() const noexcept { return t_->numel; }
-  Dtype dtype() const noexcept { return {t_->dtype}; }
-  Device device() const noexcept { return t_->device; }
-  bool is_contiguous() const noexcept { return (t_->flags & TN_TENSOR_CONTIGUOUS) != 0; }
+  // Shape. A negative dimension counts from the end. An Error when the tensor is None.
+  std::span<const int64_t> sizes() const { return {checked()->sizes, size_t(checked()->ndim)}; }
+  std::span<const int64_t> strides() const { return {checked()->strides, size_t(checked()->ndim)}; }
+  int64_t size(int64_t d) const { return checked()->sizes[dimension(d)]; }
+  int64_t stride(int64_t d) const { return checked()->strides[dimension(d)]; }
+  int64_t dim() const { return checked()->ndim; }
+  int64_t numel() const { return checked()->numel; }
+  Dtype dtype() const { return {checked()->dtype}; }
+  Device device() const { return checked()->device; }
+  bool is_contiguous() const { return (checked()->flags & TN_TENSOR_CONTIGUOUS) != 0; }
 
   // Elements of a cpu tensor, at their strides. An Error for other devices and other types.
   // `mutable_data` marks the tensor as changed, so that gradients and caches notice.
   template <typename T>
   const T* data() const {
     expect_elements(dtype_of<T>());
-    return static_cast<const T*>(t_->data);
+    return static_cast<const T*>(checked()->data);
   }
   template <typename T>
   T* mutable_data() const {
     expect_elements(dtype_of<T>());
     void* data = nullptr;
-    check(detail::api.tensor->mutable_data(t_, &data));
+    check(detail::api.tensor->mutable_data(checked(), &data));
     return static_cast<T*>(data);
   }
   // The one element, converted to T. Waits for the device.
@@ -114,16 +120,16 @@ class Tensor {
     if (numel() != 1)
       fail("item: a tensor of one element is needed, this has " + std::to_string(numel()));
     unsigned char bytes[16];
-    check(detail::api.tensor->read(t_, bytes, uint64_t(dtype().itemsize())));
+    check(detail::api.tensor->read(checked(), bytes, uint64_t(dtype().itemsize())));
     return detail::element<T>(bytes, 0, dtype());
   }
   // All elements in row-major order, converted to T. Waits for the device.
   template <typename T>
   std::vector<T> to_vector() const {
-    std::vector<T> values(size_t(t_->numel));
-    std::vector<unsigned char> bytes(size_t(t_->numel * dtype().itemsize()));
-    check(detail::api.tensor->read(t_, bytes.data(), bytes.size()));
-    for (int64_t i = 0; i < t_->numel; ++i) {
+    std::vector<T> values(size_t(checked()->numel));
+    std::vector<unsigned char> bytes(size_t(checked()->numel * dtype().itemsize()));
+    check(detail::api.tensor->read(checked(), bytes.data(), bytes.size()));
+    for (int64_t i = 0; i < checked()->numel; ++i) {
       values[size_t(i)] = detail::element<T>(bytes.data(), i, dtype());
     }
     return values;
@@ -131,20 +137,20 @@ class Tensor {
 
   // Gradients. backward: of a tensor of one element, or with its gradient given; accumulates into
   // the leaves' grad().
-  bool requires_grad() const noexcept { return (t_->flags & TN_TENSOR_REQUIRES_GRAD) != 0; }
-  bool is_leaf() const noexcept { return (t_->flags & TN_TENSOR_LEAF) != 0; }
+  bool requires_grad() const { return (checked()->flags & TN_TENSOR_REQUIRES_GRAD) != 0; }
+  bool is_leaf() const { return (checked()->flags & TN_TENSOR_LEAF) != 0; }
   const Tensor& requires_grad_(bool on = true) const& {
-    check(detail::api.autograd->set_requires_grad(t_, on));
+    check(detail::api.autograd->set_requires_grad(checked(), on));
     return *this;
   }
   Tensor requires_grad_(bool on = true) && {
-    check(detail::api.autograd->set_requires_grad(t_, on));
+    check(detail::api.autograd->set_requires_grad(checked(), on));
     return std::move(*this);
   }
-  Tensor grad() const { return take(detail::api.autograd->grad(t_)); }  // null: none yet
-  void set_grad(const Tensor& grad) const { check(detail::api.autograd->set_grad(t_, grad.t_)); }
-  void zero_grad() const { check(detail::api.autograd->set_grad(t_, nullptr)); }
-  void retain_grad() const { check(detail::api.autograd->retain_grad(t_)); }
+  Tensor grad() const { return take(detail::api.autograd->grad(checked())); }  // null: none yet
+  void set_grad(const Tensor& grad) const { check(detail::api.autograd->set_grad(checked(), grad.t_)); }
+  void zero_grad() const { check(detail::api.autograd->set_grad(checked(), nullptr)); }
+  void retain_grad() const { check(detail::api.autograd->retain_grad(checked())); }
   void backward(const Tensor& grad = {}, bool retain_graph = false,
                 bool create_graph = false) const {
     uint32_t flags = (retain_graph ? TN_RETAIN_GRAPH : 0) | (create_graph ? TN_CREATE_GRAPH : 0);
@@ -155,28 +161,28 @@ class Tensor {
   // it. (autograd.hpp)
   template <typename F>
   uint64_t register_hook(F f) const;
-  void remove_hook(uint64_t id) const { check(detail::api.autograd->remove_hook(t_, id)); }
+  void remove_hook(uint64_t id) const { check(detail::api.autograd->remove_hook(checked(), id)); }
   // Shares memory, outside of the graph.
   Tensor detach() const {
     tn_tensor* t = nullptr;
-    check(detail::api.tensor->detach(t_, &t));
+    check(detail::api.tensor->detach(checked(), &t));
     return take(t);
   }
-  uint64_t version() const noexcept { return detail::api.tensor->version(t_); }
-  bool same_storage(const Tensor& other) const noexcept {
-    return detail::api.tensor->same_storage(t_, other.t_) != 0;
+  uint64_t version() const { return detail::api.tensor->version(checked()); }
+  bool same_storage(const Tensor& other) const {
+    return detail::api.tensor->same_storage(checked(), other.checked()) != 0;
   }
 
   // To another device or dtype; itself when nothing changes. Differentiable.
   Tensor to(Device device, Dtype dtype = {}) const {
     tn_tensor* t = nullptr;
-    check(detail::api.tensor->to(t_, device.value, dtype.value, &t));
+    check(detail::api.tensor->to(checked(), device.value, dtype.value, &t));
     return take(t);
   }
   Tensor to(Dtype dtype) const { return to(device(), dtype); }
   // Copies values of `src` here; sizes broadcast, devices and dtypes may differ. Differentiable.
   const Tensor& copy_(const Tensor& src) const {
-    check(detail::api.tensor->copy_(t_, src.t_));
+    check(detail::api.tensor->copy_(checked(), src.checked()));
     return *this;
   }
 
@@ -232,20 +238,26 @@ class Tensor {
     check(detail::api.tensor->write(t.t_, values, n * size_t(dtype.itemsize())));
     return device.is_cpu() ? t : t.to(device);
   }
+  // The handle of a tensor that is not None.
+  tn_tensor* checked() const {
+    if (!t_) [[unlikely]]
+      detail::refuse_none();
+    return t_;
+  }
   int32_t dimension(int64_t d) const {
-    int64_t wrapped = d < 0 ? d + t_->ndim : d;
-    if (wrapped < 0 || wrapped >= t_->ndim) [[unlikely]] {
+    int64_t wrapped = d < 0 ? d + checked()->ndim : d;
+    if (wrapped < 0 || wrapped >= checked()->ndim) [[unlikely]] {
       fail("dimension " + std::to_string(d) + " is out of range for a tensor of rank " +
-           std::to_string(t_->ndim));
+           std::to_string(checked()->ndim));
     }
     return int32_t(wrapped);
   }
   void expect_elements(Dtype wanted) const {
-    if (t_->dtype != wanted.value) [[unlikely]] {
+    if (checked()->dtype != wanted.value) [[unlikely]] {
       fail(std::string("data: the tensor is ") + dtype().name() + ", elements of " + wanted.name() +
            " were asked for");
     }
-    if (t_->device.type != TN_DEVICE_CPU) [[unlikely]] {
+    if (checked()->device.type != TN_DEVICE_CPU) [[unlikely]] {
       fail("data: the tensor is on " + device().name() + "; copy it with .to(tenon::cpu) first");
     }
   }
