@@ -168,6 +168,30 @@ TEST_F(Dispatch, PrimitivesChooseAmongKernels) {
   EXPECT_EQ(reasons_of(calls.back()["calls"][0]), Texts{"a depth of 17 is all it knows"});
 }
 
+TEST_F(Dispatch, FallbackIsAPolicy) {
+  const tn::Device ref("ref");
+  Tensor x = tn::ones({2, 3}, {}, ref), w = tn::ones({4, 3}, {}, ref);
+  const uint64_t before = tn::counter("fallbacks");
+  tn::linear(x, w);                           // cpu has a kernel, ref has none
+  tn::linear(x, w.clone().requires_grad_());  // the same when it is recorded
+  EXPECT_EQ(tn::counter("fallbacks"), before + 2);
+  tn::softmax(x, -1);  // nobody has a kernel: a decomposition by nature
+  tn::linear(tn::ones({2, 3}), tn::ones({4, 3}));
+  EXPECT_EQ(tn::counter("fallbacks"), before + 2);
+  struct Policy {
+    explicit Policy(tn::Fallback policy) { tn::set_fallback(policy); }
+    ~Policy() { tn::set_fallback(tn::Fallback::decompose); }
+  } policy(tn::Fallback::error);
+  EXPECT_EQ(tn::fallback(), tn::Fallback::error);
+  const char* const refused = "linear: ref:0 has no kernel for this call, and the fallback policy is 'error'";
+  expect_error([&] { tn::linear(x, w); }, refused);
+  expect_error([&] { tn::linear(x, w.clone().requires_grad_()); }, refused);
+  tn::softmax(x, -1);
+  tn::linear(tn::ones({2, 3}), tn::ones({4, 3}));
+  expect_error([&] { tn::check(tn::detail::api.device->set_fallback(TN_FALLBACK_CPU)); }, "'cpu' is reserved");
+  expect_error([&] { tn::check(tn::detail::api.device->set_fallback(7)); }, "policy 7 is unknown");
+}
+
 TEST_F(Dispatch, FusedLinearReluHasAKernelOnCpuAndDecomposesElsewhere) {
   for (tn::Device d : devices()) {
     SCOPED_TRACE(d.name());

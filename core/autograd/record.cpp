@@ -100,6 +100,8 @@ Status record_op(const Op* op, std::span<const tn_value> args, std::span<tn_valu
     if (op->decompose != nullptr) {
       if (kernel != nullptr) {
         explain_note("the kernel of {} has no gradient: the decomposition is recorded instead", kernel->plugin);
+      } else {
+        TN_TRY(fall_back(op, args));
       }
       return decompose_op(op, args, results);
     }

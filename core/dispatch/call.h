@@ -32,6 +32,11 @@ extern Handlers handlers;
                                          std::span<tn_value> results);
 // Below autograd: nothing is recorded for this op itself.
 [[nodiscard]] Status run_op(const Op* op, std::span<const tn_value> args, std::span<tn_value> results);
+// What becomes of a call for whose op there are kernels, but none that takes it: TN_FALLBACK_*, of the process.
+[[nodiscard]] Status set_fallback(int32_t policy);
+int32_t fallback();
+// Such a call, before it decomposes: counts it, or refuses it. Calls of ops without any kernel pass.
+[[nodiscard]] Status fall_back(const Op* op, std::span<const tn_value> args);
 // The op's decomposition, whatever kernels there are; records when grad mode is on.
 [[nodiscard]] Status decompose_op(const Op* op, std::span<const tn_value> args,
                                   std::span<tn_value> results);

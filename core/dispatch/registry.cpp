@@ -86,11 +86,13 @@ void KernelTable::add(int32_t device_type, const Kernel* kernel) {
   });
   after->insert(place, kernel);
   slot.store(after.get(), std::memory_order_release);
+  any_.store(true, std::memory_order_relaxed);
   old_lists().push_back(std::move(after));
 }
 
 void KernelTable::clear() {
   for (auto& list : lists_) list.store(nullptr, std::memory_order_release);
+  any_.store(false, std::memory_order_relaxed);
 }
 
 struct Registry::State {

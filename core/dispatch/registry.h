@@ -44,11 +44,14 @@ class KernelTable {
   const KernelList* find(int32_t device_type) const {
     return lists_[device_type].load(std::memory_order_acquire);
   }
+  // Is there a kernel for any device?
+  bool any() const { return any_.load(std::memory_order_relaxed); }
   void add(int32_t device_type, const Kernel* kernel);  // under the registry's lock
   void clear();                                         // likewise; at shutdown
 
  private:
   std::atomic<const KernelList*> lists_[kMaxDeviceTypes]{};
+  std::atomic<bool> any_{false};
 };
 
 enum class OpKind : uint8_t { kExpression, kPrimitive, kView, kComposite, kKernels };

@@ -1,4 +1,5 @@
 // How an op runs below autograd: its kernel, its program, its primitive, its view, or its decomposition.
+#include <atomic>
 #include <cstring>
 
 #include "dispatch/call.h"
@@ -139,8 +140,9 @@ Status no_kernel(const Op* op, std::span<const tn_value> args) {
   TN_TRY(check_device(device));
   Refusals refusals;
   choose_kernel(op->kernels.find(device.type), op, device, args, nullptr, &refusals);
-  return error(TN_UNSUPPORTED, "{}: {} has no kernel for this call{}{}, and the op has no decomposition",
-               op->schema.name, device_text(device), refusals.empty() ? "" : ": ", refusals_text(refusals));
+  return error(TN_UNSUPPORTED, "{}: {} has no kernel for this call{}{}, and {}", op->schema.name, device_text(device),
+               refusals.empty() ? "" : ": ", refusals_text(refusals),
+               op->decompose != nullptr ? "the fallback policy is 'error'" : "the op has no decomposition");
 }
 
 }  // namespace
@@ -253,6 +255,24 @@ Status decompose_op(const Op* op, std::span<const tn_value> args, std::span<tn_v
   return trace_op(op, args, results);
 }
 
+static std::atomic<int32_t> fallback_policy{TN_FALLBACK_DECOMPOSE};
+
+Status set_fallback(int32_t policy) {
+  if (policy == TN_FALLBACK_CPU) return error(TN_UNSUPPORTED, "fallback: the policy 'cpu' is reserved");
+  if (policy != TN_FALLBACK_DECOMPOSE && policy != TN_FALLBACK_ERROR) return invalid("fallback: policy {} is unknown", policy);
+  fallback_policy.store(policy, std::memory_order_relaxed);
+  return nullptr;
+}
+
+int32_t fallback() { return fallback_policy.load(std::memory_order_relaxed); }
+
+Status fall_back(const Op* op, std::span<const tn_value> args) {
+  if (!op->kernels.any() || call_device(args).type == TN_DEVICE_META) return nullptr;
+  if (fallback() == TN_FALLBACK_ERROR) return no_kernel(op, args);
+  count_event(Counter::kFallbacks);
+  return nullptr;
+}
+
 Status run_op(const Op* op, std::span<const tn_value> args, std::span<tn_value> results) {
   if (op->kind == OpKind::kExpression) {
     Tensor* outputs[kMaxExpressionOutputs];
@@ -263,6 +283,7 @@ Status run_op(const Op* op, std::span<const tn_value> args, std::span<tn_value> 
   if (op->kind == OpKind::kView) return run_view_op(op, args, &results[0]);
   if (const Kernel* kernel = kernel_for(op, args)) return run_kernel(op, *kernel, args, results, nullptr);
   if (op->kind == OpKind::kPrimitive) return guarded([&] { return run_primitive(op->primitive, args, results); });
+  TN_TRY(fall_back(op, args));
   return decompose_op(op, args, results);
 }
 

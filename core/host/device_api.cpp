@@ -1,5 +1,6 @@
 // device/1, cache/1 and capture/1.
 #include "capture/capture.h"
+#include "dispatch/call.h"
 #include "dispatch/launch.h"
 #include "host/tables.h"
 #include "memory/cache.h"
@@ -21,6 +22,10 @@ const char* type_description(int32_t type) {
 int32_t count(int32_t type) {
   const DeviceType* t = type >= 0 && type < device_type_count() ? device_type(type) : nullptr;
   return t != nullptr ? t->count : 0;
+}
+
+tn_status* change_fallback(int32_t policy) {
+  return guarded([&] { return set_fallback(policy); });
 }
 
 uint32_t flags(int32_t type) {
@@ -130,7 +135,8 @@ const tn_device_api* device_api() {
   static const tn_device_api table = {sizeof(tn_device_api), device_type_count, type_name_of,       type_description,
                                       count,                 parse,             synchronize,        stream_create,
                                       stream_destroy,        stream_synchronize, get_current_stream, set_stream,
-                                      stats,                 set_limit,         empty_device_cache, flags};
+                                      stats,                 set_limit,         empty_device_cache, flags,
+                                      change_fallback,       fallback};
   return &table;
 }
 

@@ -713,6 +713,14 @@ typedef struct tn_memory_stats {
   uint64_t limit;  /* 0: none */
 } tn_memory_stats;
 
+/* What becomes of a call for whose op there are kernels, but none that takes it on its device. (Ops without any kernel anywhere
+ * are decompositions by nature.) */
+enum {
+  TN_FALLBACK_DECOMPOSE = 0, /* the decomposition runs on the device; an error when there is none */
+  TN_FALLBACK_ERROR = 1,     /* an error, with the reasons of the kernels */
+  TN_FALLBACK_CPU = 2        /* reserved: copies to cpu and back */
+};
+
 /* "device/1" */
 typedef struct tn_device_api {
   uint32_t size;
@@ -733,6 +741,8 @@ typedef struct tn_device_api {
   tn_status* (*set_memory_limit)(tn_device, uint64_t bytes);
   tn_status* (*empty_cache)(tn_device);
   uint32_t (*flags)(int32_t type); /* TN_DEVICE_* of its table; 0: none, or no such type */
+  tn_status* (*set_fallback)(int32_t policy); /* TN_FALLBACK_*, of the process. Each fallback counts: counter "fallbacks" */
+  int32_t (*fallback)(void);
 } tn_device_api;
 
 /* "cache/1": blobs that a backend attaches to a storage (packed weights). One lives until its storage is freed or changed, or

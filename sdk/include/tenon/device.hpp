@@ -70,6 +70,14 @@ struct Device {
   void empty_cache() const { check(detail::api.device->empty_cache(value)); }
 };
 
+// What becomes of a call for whose op there are kernels, but none that takes it on its device: its
+// decomposition runs there, or it is an Error with the reasons of the kernels. Of the process.
+enum class Fallback : int32_t { decompose = TN_FALLBACK_DECOMPOSE, error = TN_FALLBACK_ERROR };
+inline void set_fallback(Fallback policy) {
+  check(detail::api.device->set_fallback(int32_t(policy)));
+}
+inline Fallback fallback() { return Fallback(detail::api.device->fallback()); }
+
 inline constexpr Device cpu{tn_device{TN_DEVICE_CPU, 0}};
 inline constexpr Device meta{tn_device{TN_DEVICE_META, 0}};
 
