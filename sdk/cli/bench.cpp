@@ -96,7 +96,7 @@ double median_load() {
 }
 
 struct Result {
-  const char* name;
+  std::string name;
   double budget;
   double measured;
 };
@@ -128,6 +128,13 @@ std::vector<Result> measure_overhead() {
   return results;
 }
 
+// An op of one tensor, of any pack: it should cost what `add` costs, since no op is favoured.
+Result measure_op(const std::string& name, const Result& add) {
+  const Tensor x = ones({8});
+  const OpRef op(name.c_str());
+  return {name, 1.3 * add.measured, nanoseconds([&] { call(op, x); })};
+}
+
 int run(const Line& line) {
   const std::string suite = line.get("SUITE");
   if (suite == "load-once") {  // what load_in_fresh_process runs
@@ -141,7 +148,8 @@ int run(const Line& line) {
                                  did_you_mean(suite, {"overhead"})));
   }
   load_plugins();
-  const std::vector<Result> results = measure_overhead();
+  std::vector<Result> results = measure_overhead();
+  if (line.has("op")) results.push_back(measure_op(line.get("op"), results.front()));
   if (line.has("json")) {
     nlohmann::ordered_json json;
     for (const Result& result : results) json[result.name] = std::round(result.measured * 10) / 10;
@@ -175,6 +183,8 @@ Command bench_command() {
   command.options.add_options()  //
       ("json", po::value<std::string>()->value_name("FILE"),
        "write the result to this file as one JSON object; -: to the output")  //
+      ("op", po::value<std::string>()->value_name("NAME"),
+       "measure this op of one tensor as well; its budget is 1.3 times what `add` took")  //
       ("help,h", "this text");
   command.run = run;
   return command;
