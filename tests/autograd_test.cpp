@@ -154,6 +154,11 @@ TEST(Gradients, OfEveryPrimitiveToSecondOrder) {
     gradcheck([](const TensorList& x) { return x[0].slice(1, 0, 3, 2); }, {a});
     gradcheck([](const TensorList& x) { return x[0].unsqueeze(0).expand({4, 2, 3}); }, {a});
     gradcheck([](const TensorList& x) { return x[0].amax({1}); }, {a});
+    for (const bool reverse : {false, true}) {
+      gradcheck([&](const TensorList& x) { return tn::prim::scan(TN_SUM, x[0], 1, reverse); }, {a});
+      gradcheck([&](const TensorList& x) { return tn::prim::scan(TN_PROD, x[0], 0, reverse); }, {a});
+      gradcheck([&](const TensorList& x) { return std::get<0>(tn::prim::sort(x[0], 1, reverse)); }, {a});
+    }
     gradcheck([](const TensorList& x) { return tn::as_strided(x[0], {2, 2}, {1, 1}, 1); }, {a});  // overlapping
   }
 }

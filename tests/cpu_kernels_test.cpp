@@ -27,8 +27,9 @@ TEST(CpuPlugin, RegistersItsKernels) {
     EXPECT_STREQ(def.device, "cpu");
   }
   EXPECT_EQ(primitives,
-            (std::set<tn_primitive>{TN_ELEMENTWISE, TN_REDUCE, TN_MATMUL, TN_COPY, TN_FILL, TN_IOTA,
-                                    TN_GATHER, TN_SCATTER, TN_RANDOM_BITS, TN_NONZERO}));
+            (std::set<tn_primitive>{TN_ELEMENTWISE, TN_REDUCE, TN_SCAN, TN_MATMUL, TN_COPY, TN_FILL,
+                                    TN_IOTA, TN_GATHER, TN_SCATTER, TN_SORT, TN_RANDOM_BITS,
+                                    TN_NONZERO}));
   EXPECT_TRUE(record().ops.contains("linear"));
   EXPECT_TRUE(record().ops.contains("linear_relu"));
   EXPECT_STREQ(record().forward.op, "cross_entropy(Tensor input, Tensor target) -> Tensor");

@@ -23,6 +23,8 @@ tn_status* add_shape(tn_registrar*);
 tn_status* add_index(tn_registrar*);
 tn_status* add_random(tn_registrar*);
 tn_status* add_loss(tn_registrar*);
+tn_status* add_scan(tn_registrar*);
+tn_status* add_sort(tn_registrar*);
 tn_status* add_threads(tn_registrar*);
 
 int32_t thread_count();

@@ -27,7 +27,6 @@ void report_instruction_set(const tn_host* host) {
 
 extern "C" {
 
-TN_EXPORT extern const tn_manifest tenon_manifest;
 const tn_manifest tenon_manifest = {sizeof(tn_manifest), TN_ABI_VERSION, TN_ABI_VERSION,
                                     TENON_PLUGIN_ID};
 
@@ -38,7 +37,8 @@ TN_EXPORT tn_status* tenon_plugin_init(const tn_host* host, tn_registrar* r, voi
     report_instruction_set(host);
     constexpr tn_status* (*kFamilies[])(tn_registrar*) = {add_elementwise, add_reduce, add_matmul,
                                                           add_shape,       add_index,  add_random,
-                                                          add_loss,        add_threads};
+                                                          add_loss,        add_scan,
+                                                          add_sort,        add_threads};
     for (const auto add : kFamilies) {
       TENON_CPU_TRY(add(r));
     }

@@ -7,19 +7,8 @@
 namespace tenon::prim {
 namespace {
 
-tn_value value(int64_t i) {
-  tn_value v{};
-  v.kind = TN_INT;
-  v.as.i = i;
-  return v;
-}
-
-tn_value value(bool b) {
-  tn_value v{};
-  v.kind = TN_BOOL_VALUE;
-  v.as.i = b ? 1 : 0;
-  return v;
-}
+tn_value value(int64_t i) { return int_value(i); }
+tn_value value(bool b) { return bool_value(b); }
 
 tn_value value(Sizes list) {
   tn_value v{};
@@ -70,6 +59,10 @@ TensorRef elementwise(const char* schema, const char* text, std::initializer_lis
 
 TensorRef reduce(tn_reduce_kind kind, Tensor* x, Sizes dims, bool keepdim) {
   return run(TN_REDUCE, {value(int64_t{kind}), tensor_value(x), value(dims), value(keepdim)});
+}
+
+TensorRef scan(tn_reduce_kind kind, Tensor* x, int64_t dim, bool reverse) {
+  return run(TN_SCAN, {value(int64_t{kind}), tensor_value(x), value(dim), value(reverse)});
 }
 
 TensorRef matmul(Tensor* a, Tensor* b) { return run(TN_MATMUL, {tensor_value(a), tensor_value(b)}); }

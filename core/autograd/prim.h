@@ -13,6 +13,7 @@ using Sizes = std::span<const int64_t>;
 TensorRef zeros(Sizes sizes, tn_dtype dtype, tn_device device);
 TensorRef elementwise(const char* schema, const char* formula, std::initializer_list<Tensor*> operands);
 TensorRef reduce(tn_reduce_kind kind, Tensor* x, Sizes dims, bool keepdim);
+TensorRef scan(tn_reduce_kind kind, Tensor* x, int64_t dim, bool reverse);
 TensorRef matmul(Tensor* a, Tensor* b);
 TensorRef transpose_last(Tensor* x);
 TensorRef gather(Tensor* x, int64_t dim, Tensor* index);

@@ -45,8 +45,8 @@ class PrimitiveNode final : public Node {
     saved_.clear();
     output_.reset();
   }
-  void save_output(Tensor* t) {
-    if (row_.saves_output) output_.save_alias(t, true, 0);
+  void save_output(Tensor* t, uint32_t number) {
+    if (row_.saves_output) output_.save_alias(t, true, number);
   }
 
   Status backward(Tensor* const* grads, Tensor** results) override {
@@ -125,6 +125,40 @@ void reduce_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
                    .take();
 }
 
+void scan_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
+  const TensorInfo& info = node.info(0);
+  const int64_t dim = node.args().integer(2, "dim");
+  const bool back = !node.args().boolean(3, "reverse", false);  // sums over all that an element went into
+  if (node.args().integer(0, "kind") == TN_SUM) {
+    results[0] = prim::convert(prim::scan(TN_SUM, g, dim, back).get(), info.device, info.dtype).take();
+    return;
+  }
+  // d y_k / d x_i is y_k / x_i before the first zero; at it, the product of the others, taken with that zero replaced by one, up to
+  // the next zero; nothing behind it. (As PyTorch's cumprod_backward.)
+  TensorRef x = node.saved(0), y = node.output();
+  TensorRef zero = prim::elementwise("zero(Tensor x) -> Tensor", "where(x == 0, 1.0, 0.0)", {x.get()});
+  TensorRef zeros = prim::scan(TN_SUM, zero.get(), dim, !back);
+  TensorRef others = prim::elementwise("others(Tensor x, Tensor n) -> Tensor", "where((x == 0) & (n == 1), x + 1, x)",
+                                       {x.get(), zeros.get()});
+  TensorRef products = prim::scan(TN_PROD, others.get(), dim, !back);
+  TensorRef before = prim::scan(
+      TN_SUM, prim::elementwise("before(Tensor dy, Tensor y, Tensor n) -> Tensor", "where(n == 0, dy * y, 0)",
+                                {g, y.get(), zeros.get()}).get(), dim, back);
+  TensorRef at = prim::scan(
+      TN_SUM, prim::elementwise("at(Tensor dy, Tensor p, Tensor n) -> Tensor", "where(n == 1, dy * p, 0)",
+                                {g, products.get(), zeros.get()}).get(), dim, back);
+  results[0] = prim::elementwise("cumprod_gradient(Tensor x, Tensor n, Tensor b, Tensor a) -> Tensor",
+                                 "where(x == 0, where(n == 1, a, 0), where(n == 0, b / x, 0))",
+                                 {x.get(), zeros.get(), before.get(), at.get()})
+                   .take();
+}
+
+void sort_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
+  const TensorInfo& x = node.info(0);
+  TensorRef zero = prim::zeros(x.sizes, x.dtype, x.device);
+  results[0] = prim::scatter(zero.get(), node.args().integer(1, "dim"), node.output().get(), g, false).take();
+}
+
 void matmul_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
   if (node.wants(0)) {
     TensorRef b = node.saved(1);
@@ -192,6 +226,8 @@ void expand_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
 const Row kRows[] = {
     // primitive     saves             output  gradient
     {TN_REDUCE,      0b1,              true,   reduce_gradient},
+    {TN_SCAN,        0b1,              true,   scan_gradient},
+    {TN_SORT,        0,                true,   sort_gradient},  // its output: the indices
     {TN_MATMUL,      0b11,             false,  matmul_gradient},
     {TN_COPY,        0,                false,  copy_gradient},
     {TN_GATHER,      0b10,             false,  gather_gradient},
@@ -203,9 +239,13 @@ const Row kRows[] = {
     {TN_NONZERO,     0,                false,  nullptr},
 };
 const Row kSumRow = {TN_REDUCE, 0, false, reduce_gradient};
+const Row kScanSumRow = {TN_SCAN, 0, false, scan_gradient};
 
 const Row* row_of(tn_primitive kind, std::span<const tn_value> args) {
-  if (kind == TN_REDUCE && !args.empty() && args[0].kind == TN_INT && args[0].as.i == TN_SUM) return &kSumRow;
+  if (!args.empty() && args[0].kind == TN_INT && args[0].as.i == TN_SUM) {
+    if (kind == TN_REDUCE) return &kSumRow;
+    if (kind == TN_SCAN) return &kScanSumRow;
+  }
   const auto* row = std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return r.kind == kind; });
   return row != std::end(kRows) ? row : nullptr;
 }
@@ -336,7 +376,7 @@ Status record_plain_primitive(tn_primitive kind, std::span<const tn_value> args,
   }
   Tensor* output = as_tensor(results[0].as.tensor);
   if (!is_float(output->dtype)) return nullptr;
-  node->save_output(output);
+  node->save_output(as_tensor(results[results.size() - 1].as.tensor), static_cast<uint32_t>(results.size() - 1));
   note_forward(node.get(), args, call_device(args));
   set_history(output, node.get(), 0);
   return nullptr;

@@ -9,13 +9,6 @@
 namespace tenon {
 namespace {
 
-tn_value int_value(int64_t i) {
-  tn_value v{};
-  v.kind = TN_INT;
-  v.as.i = i;
-  return v;
-}
-
 Status check_index(const char* what, const Tensor* x, int32_t dim, const Tensor* index) {
   if (index->dtype != TN_INT64) {
     return invalid("{}: index is {}, expected int64", what, dtype_name(index->dtype));
@@ -70,10 +63,7 @@ Status run_scatter(Tensor* x, int64_t dim, Tensor* index, Tensor* src, bool add,
   TN_TRY(copy_to(x, x->device, TN_DTYPE_NONE, &made));
   TensorRef hold(made);
   if (index->numel > 0) {
-    tn_value mode{};
-    mode.kind = TN_BOOL_VALUE;
-    mode.as.i = add ? 1 : 0;
-    const tn_value args[4] = {tensor_value(index), int_value(d), tensor_value(src), mode};
+    const tn_value args[4] = {tensor_value(index), int_value(d), tensor_value(src), bool_value(add)};
     const Kernel* kernel;
     TN_TRY(primitive_kernel(TN_SCATTER, x->device, args, nullptr, &kernel));
     TN_TRY(launch(*kernel, nullptr, x->device, args, {&made, 1}));

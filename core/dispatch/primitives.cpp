@@ -139,10 +139,20 @@ static Status run_elementwise_primitive(const PrimitiveArgs& args, std::span<con
 Status run_primitive(tn_primitive kind, std::span<const tn_value> values, std::span<tn_value> results) {
   const PrimitiveArgs args(kind, values);
   if (kind == TN_ELEMENTWISE) return run_elementwise_primitive(args, values, results);
-  if (results.size() != 1) return invalid("{}: gives 1 result, not {}", primitive_name(kind), results.size());
+  const size_t n_results = kind == TN_SORT ? 2 : 1;
+  if (results.size() != n_results) {
+    return invalid("{}: gives {} result{}, not {}", primitive_name(kind), n_results, n_results == 1 ? "" : "s", results.size());
+  }
+  if (kind == TN_SORT) {
+    Tensor* sorted[2];
+    TN_TRY(run_sort(args, sorted));
+    for (int i = 0; i < 2; ++i) results[i] = tensor_value(sorted[i]);
+    return nullptr;
+  }
   Tensor* made = nullptr;
   switch (kind) {
     case TN_REDUCE: TN_TRY(run_reduce(args, &made)); break;
+    case TN_SCAN: TN_TRY(run_scan(args, &made)); break;
     case TN_MATMUL: TN_TRY(run_matmul(args.tensor(0, "a"), args.tensor(1, "b"), &made)); break;
     case TN_COPY: {
       Tensor* x = args.tensor(0, "x");

@@ -38,8 +38,10 @@ class PrimitiveArgs {
   std::span<const tn_value> args_;
 };
 
-// reduce, with everything it can do. Files: reduce.cpp, matmul.cpp, index.cpp.
+// reduce, with everything it can do. Files: reduce.cpp, scan.cpp, sort.cpp, matmul.cpp, index.cpp.
 [[nodiscard]] Status run_reduce(const PrimitiveArgs& args, Tensor** result);
+[[nodiscard]] Status run_scan(const PrimitiveArgs& args, Tensor** result);
+[[nodiscard]] Status run_sort(const PrimitiveArgs& args, Tensor** results);  // values, indices
 [[nodiscard]] Status run_matmul(Tensor* a, Tensor* b, Tensor** result);
 [[nodiscard]] Status run_gather(Tensor* x, int64_t dim, Tensor* index, Tensor** result);
 [[nodiscard]] Status run_scatter(Tensor* x, int64_t dim, Tensor* index, Tensor* src, bool add,
@@ -59,6 +61,18 @@ inline void mark_view(Tensor* view) {
 // Bit d set: dimension d is among dims (empty: all). Throws for dimensions out of range or twice.
 uint32_t dims_mask(const char* what, std::span<const int64_t> dims, int32_t ndim);
 
+inline tn_value int_value(int64_t i) {
+  tn_value v{};
+  v.kind = TN_INT;
+  v.as.i = i;
+  return v;
+}
+inline tn_value bool_value(bool b) {
+  tn_value v{};
+  v.kind = TN_BOOL_VALUE;
+  v.as.i = b ? 1 : 0;
+  return v;
+}
 inline tn_value tensor_value(tn_tensor* t) {
   tn_value v{};
   v.kind = TN_TENSOR;

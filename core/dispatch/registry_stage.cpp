@@ -16,7 +16,7 @@ constexpr uint32_t kAllDtypes = (1u << 12) - 1;
 
 bool is_view_primitive(tn_primitive kind) { return kind >= TN_RESHAPE && kind <= TN_AS_STRIDED; }
 bool is_kernel_primitive(tn_primitive kind) {
-  return kind > TN_PRIM_NONE && kind < TN_N_KERNEL_PRIMITIVES && kind != TN_SCAN && kind != TN_SORT;
+  return kind > TN_PRIM_NONE && kind < TN_N_KERNEL_PRIMITIVES;
 }
 
 // The one way in which the op says what it means.

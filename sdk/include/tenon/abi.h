@@ -315,6 +315,8 @@ typedef struct tn_reduction {
 /* The kernels of a complete backend. What `host->primitive` takes is in docs/abi.md; what a kernel gets in its call:
  *  ELEMENTWISE   args: loop                                      outputs: those of the loop
  *  REDUCE        args: reduction                                 outputs: 1
+ *  SCAN          args: int kind (TN_SUM or TN_PROD), x, int dim, bool reverse     outputs: y of x's sizes and dtype; halves fold in
+ *                float32.                                                           optional: log2(n) passes of ELEMENTWISE
  *  MATMUL        args: a [b, m, k], b [b, k, n], any strides (0 along a broadcast batch)   outputs: [b, m, n], float dtypes, one dtype
  *  COPY          args: x      outputs: y of the same sizes, any strides and dtypes, one device.  optional: an elementwise cast
  *  FILL          args: number                                    outputs: y, any strides.        optional: elementwise
@@ -324,6 +326,8 @@ typedef struct tn_reduction {
  *  SCATTER       args: index, int dim, src (index's sizes), bool add    outputs: y, holds its old values; written in place.
  *                index's sizes are at most y's, except along dim. add: sums in any order, unless the kernel promises
  *                TN_KERNEL_DETERMINISTIC; set: equal indices leave one of the values
+ *  SORT          args: x, int dim, bool descending    outputs: values and indices (int64) of x's sizes. Equal elements stay in order,
+ *                NaN is the greatest.                 optional: each element is compared with each of its row
  *  RANDOM_BITS   args: none; call->random                        outputs: y int32, contiguous. Philox 4x32-10: element i is lane
  *                i % 4 of counter {lo(i/4), hi(i/4), lo(offset), hi(offset)} under key {lo(seed), hi(seed)}
  *  NONZERO       args: x      outputs: [count, ndim] int64, row-major order, made with set_output
@@ -335,14 +339,14 @@ enum {
   TN_PRIM_NONE = 0,
   TN_ELEMENTWISE = 1,
   TN_REDUCE = 2,
-  TN_SCAN = 3, /* reserved */
+  TN_SCAN = 3,
   TN_MATMUL = 4,
   TN_COPY = 5,
   TN_FILL = 6,
   TN_IOTA = 7,
   TN_GATHER = 8,
   TN_SCATTER = 9,
-  TN_SORT = 10, /* reserved */
+  TN_SORT = 10,
   TN_RANDOM_BITS = 11,
   TN_NONZERO = 12,
   TN_N_KERNEL_PRIMITIVES = 13,

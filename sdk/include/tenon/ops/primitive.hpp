@@ -69,6 +69,17 @@ inline Tensor reduce_then(tn_reduce_kind kind, const Tensor& x, Ints dims, bool 
                                         epilogue, epilogue_scalars, dtype);
 }
 
+// Sums or products of all elements up to each along dim (from it on, reverse). Integers and bool:
+// int64.
+inline Tensor scan(tn_reduce_kind kind, const Tensor& x, int64_t dim, bool reverse = false) {
+  return detail::call_primitive<Tensor>(TN_SCAN, int64_t(kind), x, dim, reverse);
+}
+// Values in order, and where they were in x (int64). Equal ones keep their order; NaN is the
+// greatest.
+inline std::tuple<Tensor, Tensor> sort(const Tensor& x, int64_t dim, bool descending = false) {
+  return detail::call_primitive<std::tuple<Tensor, Tensor>>(TN_SORT, x, dim, descending);
+}
+
 // a [.., m, k]·b [.., k, n]; leading dimensions broadcast.
 inline Tensor matmul(const Tensor& a, const Tensor& b) {
   return detail::call_primitive<Tensor>(TN_MATMUL, a, b);

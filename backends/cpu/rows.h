@@ -1,0 +1,29 @@
+// Rows along one dimension of tensors of the same sizes: what SCAN and SORT walk.
+#pragma once
+
+#include <cstdint>
+
+#include "tenon/abi.h"
+
+namespace tenon::cpu {
+
+struct RowsAlong {
+  const tn_tensor& t;  // not empty
+  int32_t dim;
+  int64_t length() const { return t.sizes[dim]; }
+  int64_t count() const { return t.numel / t.sizes[dim]; }
+  int64_t stride(const tn_tensor& other) const { return other.strides[dim]; }
+  // The offset of row `row` in a tensor of these sizes, in elements.
+  int64_t offset(const tn_tensor& other, int64_t row) const {
+    int64_t at = 0;
+    for (int32_t d = t.ndim - 1; d >= 0; --d) {
+      if (d != dim) {
+        at += row % t.sizes[d] * other.strides[d];
+        row /= t.sizes[d];
+      }
+    }
+    return at;
+  }
+};
+
+}  // namespace tenon::cpu

@@ -1,0 +1,77 @@
+// SCAN: cumulative sums and products, a row on one thread. Floats fold in float64.
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include "cpu.h"
+#include "rows.h"
+#include "vector/convert.h"
+
+namespace tenon::cpu {
+namespace {
+
+constexpr int64_t kPieceElements = 16384;
+
+template <tn_dtype D>
+void scan(const tn_host* host, const tn_tensor& x, const tn_tensor& y, const RowsAlong& rows,
+          bool product, bool reverse) {
+  using Element = typename Format<D>::Element;
+  using Fold = std::conditional_t<std::is_same_v<Element, int64_t>, uint64_t, double>;
+  const int64_t n = rows.length();
+  const int64_t x_step = reverse ? -rows.stride(x) : rows.stride(x);
+  const int64_t y_step = reverse ? -rows.stride(y) : rows.stride(y);
+  const int64_t grain = std::max<int64_t>(1, kPieceElements / n);
+  parallel(host, 0, rows.count(), grain, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      const auto* from = static_cast<const Element*>(x.data) + rows.offset(x, row);
+      auto* to = static_cast<Element*>(y.data) + rows.offset(y, row);
+      if (reverse) {
+        from -= (n - 1) * x_step;
+        to -= (n - 1) * y_step;
+      }
+      Fold folded = product ? 1 : 0;
+      for (int64_t i = 0; i < n; ++i) {
+        const auto value = static_cast<Fold>(Format<D>::widen(*from));
+        folded = product ? folded * value : folded + value;
+        *to = Format<D>::narrow(static_cast<typename Format<D>::Wide>(folded));
+        from += x_step;
+        to += y_step;
+      }
+    }
+  });
+}
+
+tn_status* launch(void*, const tn_call* call) {
+  const bool product = call->args[0].as.i == TN_PROD;
+  const tn_tensor& x = *call->args[1].as.tensor;
+  const tn_tensor& y = *call->outputs[0];
+  const RowsAlong rows = {y, static_cast<int32_t>(call->args[2].as.i)};
+  const bool reverse = call->args[3].as.i != 0;
+  switch (x.dtype) {
+    case TN_FLOAT32:
+      scan<TN_FLOAT32>(call->host, x, y, rows, product, reverse);
+      break;
+    case TN_FLOAT64:
+      scan<TN_FLOAT64>(call->host, x, y, rows, product, reverse);
+      break;
+    case TN_FLOAT16:
+      scan<TN_FLOAT16>(call->host, x, y, rows, product, reverse);
+      break;
+    case TN_BFLOAT16:
+      scan<TN_BFLOAT16>(call->host, x, y, rows, product, reverse);
+      break;
+    default:
+      scan<TN_INT64>(call->host, x, y, rows, product, reverse);
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+tn_status* add_scan(tn_registrar* r) {
+  tn_kernel_def def = primitive_kernel(TN_SCAN, launch);
+  def.dtypes = kFloats | TN_DTYPE_BIT(TN_INT64);
+  return r->kernel(r, &def);
+}
+
+}  // namespace tenon::cpu
