@@ -13,6 +13,8 @@
 namespace cpu_test {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr tn_dtype F = TN_FLOAT32;
 
 int a_of(int64_t k) { return static_cast<int>(k * 7 % 5) - 2; }
@@ -91,7 +93,7 @@ bool may_open_library() {
 // The first test of this file: nothing has opened it yet.
 TEST(CpuMatmul, OpensOneDnnAtTheFirstLargeProduct) {
   const bool there =
-      may_open_library() && std::filesystem::exists(Plugin::folder() + "/cpu/libtenon_cpu_dnnl.so");
+      may_open_library() && fs::exists(Plugin::folder() + "/cpu/libtenon_cpu_dnnl.so");
   check(F, 1, 64, 64, 128, 0, 1, 0);
   EXPECT_FALSE(is_mapped("libdnnl"));
   check(F, 1, 400, 400, 400, 0, 1, 0);
@@ -208,25 +210,62 @@ TEST(CpuLinear, WithAndWithoutBiasAndRelu) {
   }
 }
 
-// The last but one: a second copy of the plugin takes the first one's place.
-TEST(CpuMatmul, DoesWithoutOneDnnAndSaysSoOnce) {
-  namespace fs = std::filesystem;
-  std::string folder = testing::TempDir() + "tenon_cpu_alone_XXXXXX";  // of this process: others run the same test
-  ASSERT_NE(mkdtemp(folder.data()), nullptr);
-  const fs::path alone = fs::path(folder) / "libtenon_cpu.so";
-  fs::copy_file(Plugin::folder() + "/libtenon_cpu.so", alone);
-  plugin();
-  const Plugin second(alone.string());
-  record().log.clear();
-  check(F, 1, 400, 400, 400, 0, 0, 0);
-  check(F, 1, 400, 400, 401, 0, 0, 0);
-  const std::string expected =
-      "2 cpu: oneDNN is not there, large products run on the plugin's own kernel: ";
-  if (may_open_library()) {
-    EXPECT_EQ(record().log.rfind(expected), 0u) << record().log;
-    EXPECT_EQ(std::count(record().log.begin(), record().log.end(), '\n'), 1) << record().log;
+// A copy of the plugin in a folder of this process; it takes the first one's place.
+class Copy {
+ public:
+  Copy() {
+    EXPECT_NE(mkdtemp(folder_.data()), nullptr);
+    fs::copy_file(Plugin::folder() + "/libtenon_cpu.so", fs::path(folder_) / "libtenon_cpu.so");
   }
-  fs::remove_all(folder);
+  Copy(const Copy&) = delete;
+  ~Copy() { fs::remove_all(folder_); }
+
+  fs::path adapter() const { return fs::path(folder_) / kAdapter; }
+  // Two products that are large enough for oneDNN; what was logged meanwhile.
+  std::string multiply() {
+    plugin();
+    const Plugin second((fs::path(folder_) / "libtenon_cpu.so").string());
+    record().log.clear();
+    check(F, 1, 400, 400, 400, 0, 0, 0);
+    check(F, 1, 400, 400, 401, 0, 0, 0);
+    return record().log;
+  }
+
+  static constexpr const char* kAdapter = "cpu/libtenon_cpu_dnnl.so";
+
+ private:
+  std::string folder_ = testing::TempDir() + "tenon_cpu_copy_XXXXXX";
+};
+const std::string kWithout =
+    "2 cpu: oneDNN is not there, large products run on the plugin's own kernel: ";
+
+// The last ones but one, since they put copies in the plugin's place.
+TEST(CpuMatmul, DoesWithoutOneDnnAndSaysSoOnce) {
+  Copy copy;
+  const std::string log = copy.multiply();
+  if (may_open_library()) {
+    EXPECT_EQ(log.rfind(kWithout + copy.adapter().string() + ": cannot be opened: "), 0u) << log;
+    EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 1) << log;
+  }
+}
+
+TEST(CpuMatmul, AdapterThatIsCutIsNotOpened) {
+  const fs::path whole = fs::path(Plugin::folder()) / Copy::kAdapter;
+  if (!may_open_library() || !fs::exists(whole)) {
+    GTEST_SKIP() << "no adapter is opened here";
+  }
+  for (int i = 0; i < 50; ++i) {
+    Copy copy;
+    fs::create_directory(copy.adapter().parent_path());
+    fs::copy_file(whole, copy.adapter());
+    const size_t bytes = fs::file_size(whole) * i / 50;
+    fs::resize_file(copy.adapter(), bytes);
+    const std::string why =
+        i == 0 ? "the file is empty" : "file ends at " + std::to_string(bytes) + ", ";
+    const std::string log = copy.multiply();
+    EXPECT_EQ(log.rfind(kWithout + copy.adapter().string() + ": " + why, 0), 0u) << log;
+    EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 1) << log;
+  }
 }
 
 TEST(CpuLinear, SaysWhyNot) {

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "dispatch/registry.h"
+#include "plugin/elf.h"
 #include "plugin_support.h"
 
 namespace tenon {
@@ -214,6 +215,30 @@ TEST(PluginFile, CutAtAnyPlaceIsRefused) {
   EXPECT_EQ(load(library), "");
 }
 
+// The libraries that are installed, oneDNN's adapter too. Only checked: the whole ones are loaded in other tests.
+TEST(PluginFile, OfTheProductCutAtAnyPlaceIsRefused) {
+  Folder folder;
+  const auto copy = folder.path() / "libcut.so";
+  int seen = 0;
+  const auto plugins = std::filesystem::path(std::getenv("TENON_BUILD_DIR")) / "lib" / "tenon" / "plugins";
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(plugins)) {
+    if (entry.path().extension() != ".so") continue;
+    SCOPED_TRACE(entry.path());
+    ++seen;
+    std::filesystem::copy_file(entry.path(), copy, std::filesystem::copy_options::overwrite_existing);
+    EXPECT_EQ(testing::text_of(check_elf(copy)), "");
+    const size_t whole = std::filesystem::file_size(copy);
+    for (int i = 49; i >= 0; --i) {
+      const size_t bytes = whole * i / 50;
+      std::filesystem::resize_file(copy, bytes);
+      const std::string message = testing::text_of(check_elf(copy));
+      EXPECT_EQ(message.find(i == 0 ? "the file is empty" : "file ends at " + std::to_string(bytes) + ", "), 0u)
+          << bytes << " of " << whole << ": " << message;
+    }
+  }
+  EXPECT_GE(seen, 6);
+}
+
 TEST(PluginFile, OfRandomBytesIsRefused) {
   Folder folder;
   const auto library = folder.place("pack12");
@@ -228,17 +253,56 @@ TEST(PluginFile, OfRandomBytesIsRefused) {
   EXPECT_NE(load(library).find("not an ELF file: it starts with 11 22 33 44"), std::string::npos);
 }
 
-// One field of a good library is changed.
+// The bytes of a library, to change in place.
+class Image {
+ public:
+  explicit Image(std::string bytes) : bytes_(std::move(bytes)) {}
+  const std::string& bytes() const { return bytes_; }
+
+  Elf64_Ehdr* header() { return at<Elf64_Ehdr>(0); }
+  Elf64_Phdr* segments() { return at<Elf64_Phdr>(header()->e_phoff); }
+  Elf64_Phdr* segment(uint32_t type) {
+    Elf64_Phdr* all = segments();
+    return std::find_if(all, all + header()->e_phnum, [&](const Elf64_Phdr& p) { return p.p_type == type; });
+  }
+  Elf64_Dyn* entry(int64_t tag) {
+    Elf64_Dyn* dynamic = at<Elf64_Dyn>(segment(PT_DYNAMIC)->p_offset);
+    while (dynamic->d_tag != tag && dynamic->d_tag != DT_NULL) ++dynamic;
+    EXPECT_EQ(dynamic->d_tag, tag);
+    return dynamic;
+  }
+  // What an entry points to.
+  template <typename T>
+  T* table(int64_t tag) {
+    const uint64_t address = entry(tag)->d_un.d_ptr;
+    for (Elf64_Phdr* p = segments();; ++p) {
+      const bool has = p->p_type == PT_LOAD && address >= p->p_vaddr && address - p->p_vaddr < p->p_filesz;
+      if (has) return at<T>(address - p->p_vaddr + p->p_offset);
+    }
+  }
+
+ private:
+  template <typename T>
+  T* at(uint64_t offset) {
+    return reinterpret_cast<T*>(bytes_.data() + offset);
+  }
+  std::string bytes_;
+};
+
+// What the load of a good library says after a change.
+template <typename Change>
+std::string load_image(const char* plugin, Change change) {
+  Folder folder;
+  const auto library = folder.place(plugin);
+  Image image(read_file(library));
+  change(image);
+  std::filesystem::remove(library);
+  write_file(library, image.bytes());
+  return load(library);
+}
 template <typename Change>
 std::string load_changed(Change change) {
-  Folder folder;
-  const auto library = folder.place("pack12");
-  std::string bytes = read_file(library);
-  auto* header = reinterpret_cast<Elf64_Ehdr*>(bytes.data());
-  change(header, reinterpret_cast<Elf64_Phdr*>(bytes.data() + header->e_phoff));
-  std::filesystem::remove(library);
-  write_file(library, bytes);
-  return load(library);
+  return load_image("pack12", [&](Image& image) { change(image.header(), image.segments()); });
 }
 
 TEST(PluginFile, NumbersOfItsHeaderAreNotTrusted) {
@@ -262,6 +326,77 @@ TEST(PluginFile, NumbersOfItsHeaderAreNotTrusted) {
   has(load_changed([](H* h, P*) { h->e_phentsize = 32; }), "program headers of 32 bytes");
   has(load_changed([](H*, P* p) { p[0].p_filesz = UINT64_MAX; }), "segment 0");
   has(load_changed([](H*, P* p) { p[1].p_offset = UINT64_MAX; }), "no file is that long");
+}
+
+TEST(PluginFile, SegmentsMustFitToEachOther) {
+  const auto expect = [](const char* part, void (*change)(Image&)) {
+    const std::string message = load_image("pack12", change);
+    EXPECT_NE(message.find(part), std::string::npos) << message;
+  };
+  expect("segment 0 has ", [](Image& i) { i.segments()[0].p_memsz = 1; });
+  expect("is not aligned to 12288", [](Image& i) { i.segments()[1].p_align = 12288; });
+  expect("is not aligned to 4096", [](Image& i) { i.segments()[1].p_vaddr += 8; });
+  expect("bytes: no memory is that large", [](Image& i) { i.segments()[1].p_memsz = uint64_t{1} << 62; });
+  expect("segment 1 begins before the one ahead of it ends", [](Image& i) { i.segments()[0].p_memsz += 8192; });
+  expect("is no part of what is mapped", [](Image& i) { i.segment(PT_DYNAMIC)->p_vaddr += 8; });
+  expect("is no part of what is mapped", [](Image& i) { i.segment(PT_DYNAMIC)->p_vaddr = 0; });
+  expect("is no part of what is mapped", [](Image& i) { i.segment(PT_NOTE)->p_vaddr = uint64_t{1} << 40; });
+  expect("protects what is no data", [](Image& i) { i.segment(PT_GNU_RELRO)->p_vaddr = 0; });
+  expect("it has no dynamic segment", [](Image& i) { i.segment(PT_DYNAMIC)->p_type = PT_LOOS; });
+}
+
+TEST(PluginFile, TablesThatTheDynamicLoaderFollowsAreNotTrusted) {
+  const auto expect = [](const char* plugin, const char* part, void (*change)(Image&)) {
+    const std::string message = load_image(plugin, change);
+    EXPECT_NE(message.find(part), std::string::npos) << message;
+  };
+  expect("pack12", "the dynamic segment has no end", [](Image& i) {
+    Elf64_Phdr* dynamic = i.segment(PT_DYNAMIC);
+    dynamic->p_filesz = dynamic->p_memsz = sizeof(Elf64_Dyn);
+  });
+  expect("pack12", "names no strings, symbols or hashes", [](Image& i) { i.entry(DT_SYMTAB)->d_tag = DT_DEBUG; });
+  expect("pack12", "strings at address", [](Image& i) { i.entry(DT_STRSZ)->d_un.d_val = UINT64_MAX; });
+  expect("pack12", "first functions at address", [](Image& i) { i.entry(DT_INIT_ARRAY)->d_un.d_ptr = uint64_t{1} << 40; });
+  expect("pack12", "code at address 0 with 1 bytes: not in what is mapped", [](Image& i) { i.entry(DT_INIT)->d_un.d_ptr = 0; });
+  expect("pack12", "hashes have 3 filters", [](Image& i) { i.table<uint32_t>(DT_GNU_HASH)[2] = 3; });
+  expect("pack12", "hashes at address", [](Image& i) { i.table<uint32_t>(DT_GNU_HASH)[0] = UINT32_MAX; });
+  expect("pack12", "hashes begin at symbol", [](Image& i) { i.table<uint32_t>(DT_GNU_HASH)[1] = UINT32_MAX; });
+  expect("pack12", "symbols at address", [](Image& i) { i.entry(DT_SYMTAB)->d_un.d_ptr = UINT64_MAX; });
+  expect("pack12", "symbol 1 has its name or place outside", [](Image& i) { i.table<Elf64_Sym>(DT_SYMTAB)[1].st_name = 100000; });
+  expect("pack12", "relocations at address", [](Image& i) { i.entry(DT_RELASZ)->d_un.d_val = uint64_t{1} << 50; });
+  expect("pack12", "there is no such place or symbol", [](Image& i) { i.table<Elf64_Rela>(DT_RELA)[0].r_offset = 0; });
+  expect("pack12", "there is no such place or symbol", [](Image& i) { i.table<Elf64_Rela>(DT_RELA)[0].r_addend = -8; });
+  expect("pack12", "there is no such place or symbol",
+         [](Image& i) { i.table<Elf64_Rela>(DT_RELA)[0].r_info = ELF64_R_INFO(70000, 1); });
+  // This one needs libraries, by name and version.
+  expect("throws", "names what is not among its strings", [](Image& i) { i.entry(DT_NEEDED)->d_un.d_val = UINT64_MAX; });
+  expect("throws", "versions at address", [](Image& i) { i.entry(DT_VERNEED)->d_un.d_ptr = UINT64_MAX; });
+  expect("throws", "the versions of library 0 have no end or no name",
+         [](Image& i) { i.table<Elf64_Verneed>(DT_VERNEED)->vn_file = UINT32_MAX; });
+  expect("throws", "a symbol has a version above", [](Image& i) { i.table<uint16_t>(DT_VERSYM)[1] = 0x7fff; });
+}
+
+TEST(PluginFile, WithHashesOfTheOlderKindIsTaken) {
+  const std::string message = load_image("sysv_hash", [](Image& i) { i.table<uint32_t>(DT_HASH)[1] = UINT32_MAX; });
+  EXPECT_NE(message.find("hashes at address"), std::string::npos) << message;
+  Folder folder;
+  EXPECT_EQ(load(folder.place("sysv_hash")), "");
+}
+
+// Whatever the bytes are, the check itself comes to an end; it maps nothing that could be missing.
+TEST(PluginFile, DamagedAnywhereIsCheckedWithoutHarm) {
+  Folder folder;
+  const auto library = folder.place("throws");
+  const std::string whole = read_file(library);
+  std::mt19937 random(7);
+  int refused = 0;
+  for (int i = 0; i < 1000; ++i) {
+    std::string bytes = whole;
+    for (int k = 0; k < 3; ++k) bytes[random() % 4096] = static_cast<char>(random());
+    write_file(library, bytes);
+    refused += !testing::text_of(check_elf(library)).empty();
+  }
+  EXPECT_GT(refused, 300);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "cpu.h"
 #include "dnnl/adapter.h"
+#include "tenon/elf.hpp"
 #include "vector/table.h"
 
 namespace tenon::cpu {
@@ -38,13 +39,15 @@ const tenon_cpu_dnnl* open_library(const tn_host* host) {
   }
   std::string path = self.dli_fname;
   path = path.substr(0, path.rfind('/') + 1) + "cpu/libtenon_cpu_dnnl.so";
-  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  const elf::Verdict verdict = elf::check_library(path.c_str());
+  const bool good = verdict.code == TN_OK;
+  void* library = good ? dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
   void* symbol = library ? dlsym(library, TENON_CPU_DNNL_SYMBOL) : nullptr;
   if (!symbol) {
-    const char* why = dlerror();
+    const char* refusal = good ? dlerror() : nullptr;
     const std::string text =
         "cpu: oneDNN is not there, large products run on the plugin's own kernel: " +
-        std::string(why ? why : path.c_str());
+        (good ? std::string(refusal ? refusal : path.c_str()) : path + ": " + verdict.reason);
     host->log(2, text.c_str());
     return nullptr;
   }

@@ -1,5 +1,5 @@
-// The check of a library's ELF headers before it is loaded: a truncated library would otherwise
-// kill the process with SIGBUS when the loader touches what is not there.
+// The check of a library before it is loaded: a truncated or damaged one would otherwise kill the
+// process when the dynamic loader touches what is not there.
 #pragma once
 
 #include <filesystem>
@@ -8,8 +8,8 @@
 
 namespace tenon {
 
-// A shared library for this machine, whose segments and section headers end within the file. Reads
-// headers, maps nothing.
+// A shared library for this machine, whose segments and section headers end within the file, and
+// whose symbols, versions and relocations lie in what is mapped. Reads, maps nothing.
 [[nodiscard]] Status check_elf(const std::filesystem::path& file);
 
 }  // namespace tenon
