@@ -37,4 +37,30 @@ TEST(Create, Errors) {
   expect_error([] { tn::Device("acme"); }, "acme");
 }
 
+// As torch.full: "value cannot be converted to type uint8_t without overflow".
+TEST(Create, FullRefusesValuesThatTheDtypeHasNot) {
+  load_all();
+  expect_error([] { tn::full({2}, 300, tn::uint8); },
+               "full: value is 300, which is no uint8; expected -255 to 255");
+  expect_error([] { tn::full({2}, -256, tn::uint8); }, "value is -256");
+  expect_error([] { tn::full({2}, NAN, tn::int64); }, "full: value is nan, which is no int64");
+  expect_error([] { tn::full({2}, INFINITY, tn::int32); }, "value is inf, which is no int32");
+  expect_error([] { tn::full({2}, 0x1p63, tn::int64); }, "which is no int64");
+  expect_error([] { tn::full({2}, int64_t(1) << 31, tn::int32); }, "which is no int32");
+  expect_error([] { tn::full({2}, 1e39); }, "full: value is 1e+39, which is no float32");
+  expect_error([] { tn::full({2}, 70000, tn::float16); }, "expected -65504 to 65504");
+  expect_error([] { tn::full({2}, -3.4e38, tn::bfloat16); }, "which is no bfloat16");
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    expect_near(tn::full({1}, -1, tn::uint8, d), {255});
+    expect_near(tn::full({1}, 255, tn::uint8, d), {255});
+    expect_near(tn::full({1}, NAN, tn::bool_, d), {1});
+    expect_near(tn::full({1}, NAN, tn::float16, d), {NAN});
+    expect_near(tn::full({1}, -INFINITY, {}, d), {-INFINITY});
+    expect_near(tn::full({1}, 2.7, tn::int32, d), {2});
+    EXPECT_EQ(tn::full({1}, INT64_MAX, {}, d).item<int64_t>(), INT64_MAX);
+    EXPECT_EQ(tn::full({1}, INT64_MIN, tn::int64, d).item<int64_t>(), INT64_MIN);
+  }
+}
+
 }  // namespace

@@ -151,6 +151,57 @@ TEST(Elementwise, GradientsAtTiesArePyTorchs) {
   }
 }
 
+// x ** n: 1, x and x² have these first and second derivatives at 0, too. A number, a tensor that
+// needs a gradient and one that needs none take different ways.
+TEST(Elementwise, PowersOfZeroHaveTwoDerivatives) {
+  for (tn::Device d : devices()) {
+    const double first[] = {0, 1, 0, 0}, second[] = {0, 0, 2, 0};
+    for (int n = 0; n <= 3; ++n) {
+      for (const char* as : {"int", "float", "tensor", "leaf"}) {
+        SCOPED_TRACE("0 ** " + std::to_string(n) + " as " + as + " on " + d.name());
+        Tensor x = tn::zeros({2}, tn::float64, d).requires_grad_();
+        Tensor exponent = tn::full({2}, double(n), tn::float64, d);
+        if (as == std::string("leaf")) exponent.requires_grad_();
+        Tensor y = as == std::string("int")     ? tn::pow(x, n)
+                   : as == std::string("float") ? tn::pow(x, double(n))
+                                                : tn::pow(x, exponent);
+        Tensor dx = tn::grad(y.sum(), x, {.create_graph = true});
+        expect_near(dx, {first[n], first[n]}, 0);
+        // Where nothing depends on x any more, the 0 keeps it a function of x.
+        Tensor ddx = tn::grad((dx + x * 0.0).sum(), x);
+        expect_near(ddx, {second[n], second[n]}, 0);
+      }
+    }
+    // d/dn x ** n at 0 is 0 for n > 0, and so is its derivative by x for n = 2.
+    Tensor x = tn::zeros({1}, tn::float64, d).requires_grad_();
+    Tensor n = tn::full({1}, 2.0, tn::float64, d).requires_grad_();
+    Tensor dn = tn::grad(tn::pow(x, n).sum(), n, {.create_graph = true});
+    expect_near(dn, {0}, 0);
+    expect_near(tn::grad(dn.sum(), x), {0}, 0);
+    for (int power : {0, 1, 2}) {
+      gradcheck([power](const TensorList& in) { return tn::pow(in[0], power); },
+                {float64_tensor({-1.5, -0.3, 0, 0.4, 2}, {5}, d)});
+    }
+  }
+}
+
+TEST(Elementwise, IntegersToNegativePowers) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    Tensor i = tn::tensor({int64_t(2), int64_t(-1), int64_t(1)}, d);
+    const char* message =
+        "an integer to the power of -2; expected an exponent of at least 0, or a float (-2.0)";
+    expect_error([&] { tn::pow(i, -2); }, message);
+    expect_error([&] { tn::pow(i.slice(0, 0, 3, 2), -2); }, message);
+    expect_error([&] { tn::pow_(i, -2); }, "pow_: an integer to the power of -2");
+    expect_error([&] { tn::pow(i == 2, -2); }, message);
+    expect_near(tn::pow(i, -2.0), {0.25, 1, 1});
+    expect_near(tn::pow(i.to(tn::float32), -2), {0.25, 1, 1});
+    // torch.tensor([2, -1, 1]) ** torch.tensor(-2): elements are not looked at.
+    expect_near(tn::pow(i, tn::full({3}, -2, {}, d)), {0, 1, 1});
+  }
+}
+
 TEST(Elementwise, InPlaceUnderGradient) {
   for (tn::Device d : devices()) {
     SCOPED_TRACE(d.name());

@@ -54,6 +54,15 @@ TEST(Index, Errors) {
                "embedding: index is float32, expected int64");
   expect_error([&] { tn::embedding(x, indices({2}, {1}, {})); }, "2");
   expect_error([&] { tn::one_hot(indices({2}, {1}, {}), 0); }, "at least 1");
+  for (tn::Device d : devices()) {  // devices say so when they are waited for
+    for (int64_t outside : {int64_t(7), int64_t(-1), int64_t(3)}) {
+      expect_error(
+          [&] {
+            tn::one_hot(indices({0, outside}, {2}, d), 3).to_vector<int64_t>();
+          },
+          "index " + std::to_string(outside));
+    }
+  }
 }
 
 }  // namespace

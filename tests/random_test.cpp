@@ -79,6 +79,25 @@ TEST(Dropout, ZeroesAndScales) {
   expect_error([] { tn::dropout(tn::ones({2}), 1.5); }, "expected 0 to 1");
   expect_error([] { tn::rand({2}, tn::int64); }, "int64");
   expect_error([] { tn::uniform({2}, 3, 1); }, "above high");
+  expect_error([] { tn::uniform({2}, 0, NAN); }, "above high, nan");
+  expect_error([] { tn::uniform({2}, 0, INFINITY); },
+               "uniform: high is inf, which is no float32; expected -3.40282e+38 to 3.40282e+38");
+  expect_error([] { tn::uniform({2}, -INFINITY, 0, tn::float64); },
+               "low is -inf, which is no float64");
+  expect_error([] { tn::uniform({2}, -1.5e308, 1.5e308, tn::float64); }, "high - low is inf");
+  expect_error([] { tn::uniform({2}, 0, 1e5, tn::float16); },
+               "high is 100000, which is no float16");
+  for (float p : {-0.1f, 1.1f, NAN}) {
+    expect_error(
+        [p] {
+          tn::bernoulli(tn::tensor({0.5f, p}));
+        },
+        "bernoulli: an element of p is not within 0 to 1");
+  }
+  expect_near(tn::bernoulli(tn::tensor({0.f, 1.f})), {0, 1});
+  for (tn::Device d : devices()) {  // not looked at there, as PyTorch leaves it on devices
+    if (!d.is_cpu()) expect_near(tn::bernoulli(tn::tensor({-1.f, 2.f, NAN}, d)), {0, 1, 0});
+  }
 }
 
 }  // namespace

@@ -259,6 +259,16 @@ void fill_params(const ElementwisePlan& plan, const tn_value* args, const Compil
   }
 }
 
+// As PyTorch: a number is known at the call, so it is refused; elements of a tensor are not looked at (1 / x ** n rounds to 0).
+Status check_exponents(const Op* op, const Expression& e, const CompiledProgram& compiled, const tn_scalar* params) {
+  for (uint32_t i = 0; i < compiled.program.n_params; ++i) {
+    if ((compiled.int_exponents >> i & 1) == 0 || params[i].i >= 0) continue;
+    return invalid("{}: an integer to the power of {}; expected an exponent of at least 0, or a float ({}.0)", name_of(op, e),
+                   params[i].i, params[i].i);
+  }
+  return nullptr;
+}
+
 // The path of most calls: every tensor is row-major, of one shape, dtype and device (or one element, expanded to that shape), the
 // other operands are numbers, and no mode looks on.
 // Says with *taken whether it was this call's path; nothing has happened otherwise.
@@ -338,7 +348,8 @@ Status run_uniform(const Op* op, const Expression& e, const ElementwisePlan& pla
     if (has_numbers || plan.n_scalars != 0) fill_params(plan, args, *compiled, params);
     const tn_loop loop{sizeof(tn_loop), 1,        first->numel, &first->numel, &compiled->program,
                        operands,        params};
-    status = launch_loop(kernel, first->device, loop, {outputs, plan.n_outputs});
+    if (compiled->int_exponents != 0) [[unlikely]] status = check_exponents(op, e, *compiled, params);
+    if (status == nullptr) [[likely]] status = launch_loop(kernel, first->device, loop, {outputs, plan.n_outputs});
   }
   if (status != nullptr) [[unlikely]] {
     while (made-- > 0) outputs[made]->release();
@@ -421,6 +432,7 @@ static Status run_general(const Op* op, const Expression& e, const ElementwisePl
     params[n_params] = number_scalar(args[plan.scalar_args[s]], compiled->params_are_float[n_params] != 0);
     ++n_params;
   }
+  if (compiled->int_exponents != 0) [[unlikely]] TN_TRY(check_exponents(op, e, *compiled, params));
 
   Shape broadcast;
   std::span<const int64_t> sizes;

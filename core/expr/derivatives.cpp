@@ -43,8 +43,11 @@ Term where(Term condition, double a, Term b) { return where(condition, number(b,
 Term power_by_base(Term g, Term a, Term b) {
   Graph& graph = *g.graph;
   if (!graph.is_constant(b.id)) {
-    const Term lower = make(TN_I_POW, a, b + -1.0);
-    return where(compare(TN_I_EQ, b, number(b, 0)), 0.0, g * (b * lower));
+    // The exponent stays at 0 once it is there. 0 ** -1 would be infinite, and times the 0 of the
+    // branch not taken a NaN in the second derivative.
+    const Term is_zero = compare(TN_I_EQ, b, number(b, 0));
+    const Term lower = make(TN_I_POW, a, where(is_zero, 0.0, b + -1.0));
+    return where(is_zero, 0.0, g * (b * lower));
   }
   const double n = graph.constant_or(b.id, 0);
   if (n == 0) return {g.graph, kNoNode};
@@ -54,11 +57,12 @@ Term power_by_base(Term g, Term a, Term b) {
 }
 
 Term power_by_exponent(Term g, Term a, Term b, Term out) {
-  const Term slope = g * (out * make(TN_I_LOG, a));
-  if (g.graph->is_constant(a.id) && g.graph->constant_or(a.id, 0) != 0) return slope;
+  if (g.graph->is_constant(a.id) && g.graph->constant_or(a.id, 0) != 0)
+    return g * (out * make(TN_I_LOG, a));
   const Term at_zero =
       make(TN_I_AND, compare(TN_I_EQ, a, number(a, 0)), compare(TN_I_GE, b, number(b, 0)));
-  return where(at_zero, 0.0, slope);
+  // The logarithm has no 0 to see, so that its own derivative is finite there.
+  return where(at_zero, 0.0, g * (out * make(TN_I_LOG, where(at_zero, 1.0, a))));
 }
 
 // The gradient of a function of one float.

@@ -41,6 +41,8 @@ struct CompiledProgram {
   // Per param: 1 read from .f, 0 from .i. Of operands: what their dtype is. Of scalars: as the
   // program reads them, so an int or bool that only floats use is 1.
   std::vector<uint8_t> params_are_float;
+  // Bit i: param i is a number to whose power an integer is taken. It must not be negative.
+  uint32_t int_exponents;
 };
 
 // What the k-th tensor operand of a gradient expression stands for.

@@ -231,12 +231,21 @@ class Lowering {
     return kind == Kind::kInt && !fits ? wrap(value) : value;
   }
 
+  void note_exponent(const GraphNode& exponent) {
+    const auto i = static_cast<size_t>(exponent.value.i);
+    if (exponent.op == kScalar) result_.int_exponents |= 1u << (first_scalar_ + i);
+    if (exponent.op == kOperand && types_[i].category == Category::kNumber) {
+      result_.int_exponents |= 1u << slots_[i];
+    }
+  }
+
   uint32_t power(NodeId id) {
     const NodeType type = typing_.nodes[id];
     const uint8_t reg = register_of(type.kind);
     const NodeId exponent = graph_[id].args[1];
     const double n = graph_.is_constant(exponent) ? graph_.constant_or(exponent, 0) : 4;
     const bool is_float = type.kind == Kind::kFloat;
+    if (!is_float) note_exponent(graph_[exponent]);
     if (!is_simple_power(n) || (!is_float && n < 0)) {
       return wrapped(emit(TN_I_POW, reg, {argument(id, 0), read(exponent, type.kind)}), type);
     }

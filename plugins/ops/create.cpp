@@ -47,6 +47,9 @@ void create() {
       .meaning([](Ints sizes, Operand value, Dtype dtype, Device device) {
         if (!dtype)
           dtype = is_int(value) ? int64 : value.value().kind == TN_BOOL_VALUE ? bool_ : float32;
+        // An int is an int64 without a look; as a double it might round up to 2^63.
+        if (!is_int(value) || dtype != int64)
+          expect_in_range("full", "value", as_double(value), dtype, true);
         return prim::fill(sizes, Number(value), dtype, device);
       });
   op("zeros(int[] sizes, dtype? dtype=None, device? device=None) -> Tensor")

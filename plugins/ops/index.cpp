@@ -4,8 +4,6 @@
 namespace tenon::ops_pack {
 namespace {
 
-constinit ExpressionRef equal{"_equal(Tensor x, Tensor y) -> Tensor", "int(x == y)"};
-
 void expect_index(const char* op, const Tensor& index) {
   if (index.dtype() != int64)
     fail(std::string(op) + ": index is " + index.dtype().name() + ", expected int64");
@@ -28,8 +26,11 @@ Tensor hot(const Tensor& index, int64_t num_classes) {
     fail("one_hot: num_classes is " + std::to_string(num_classes) + ", at least 1 is needed");
   std::vector<int64_t> sizes(index.sizes().begin(), index.sizes().end());
   sizes.push_back(1);
-  return prim::elementwise(equal, prim::reshape(index, sizes),
-                           prim::iota(num_classes, 0, 1, int64, index.device()));
+  Tensor at = prim::reshape(index, sizes);
+  Tensor one = prim::expand(prim::fill({}, 1, int64, index.device()), sizes);
+  sizes.back() = num_classes;
+  // By scatter, as PyTorch's: its kernel refuses a class that is out of range, without a read-back.
+  return prim::scatter(prim::fill(sizes, 0, int64, index.device()), -1, at, one, false);
 }
 
 }  // namespace

@@ -23,6 +23,12 @@ void amp();
 
 // The dimension that d means in a tensor of this rank; refuses what is out of range.
 int64_t wrap_dim(const char* op, int64_t d, int64_t rank);
+// Refuses a number that no element of the dtype can be; infinities and NaN pass where `special` and
+// the dtype has them.
+void expect_in_range(const char* op, const char* what, double number, Dtype dtype,
+                     bool special = false);
+// "0.5", "inf", "1e+30"
+std::string number_text(double number);
 // "[2, 3]"
 std::string sizes_text(std::span<const int64_t> sizes);
 // float32, float64 and halves as they are, others as float32.

@@ -1,6 +1,9 @@
 // The standard op pack's entry.
 #include "pack.h"
 
+#include <cmath>
+#include <cstdio>
+
 TENON_PLUGIN(ops) {
   ops_pack::elementwise();
   ops_pack::reduce();
@@ -26,6 +29,45 @@ int64_t wrap_dim(const char* op, int64_t d, int64_t rank) {
          std::to_string(-n) + " to " + std::to_string(n - 1));
   }
   return d < 0 ? d + n : d;
+}
+
+std::string number_text(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", number);
+  return text;
+}
+
+// The bounds are PyTorch's: -1 as uint8 is 255, and any number is a bool.
+void expect_in_range(const char* op, const char* what, double number, Dtype dtype, bool special) {
+  double low = -1.7976931348623157e308, high = -low;
+  switch (dtype.value) {
+    case TN_FLOAT32:
+      low = -(high = 3.4028234663852886e38);
+      break;
+    case TN_FLOAT16:
+      low = -(high = 65504);
+      break;
+    case TN_BFLOAT16:
+      low = -(high = 3.3895313892515355e38);
+      break;
+    case TN_INT64:
+      low = -0x1p63, high = 0x1.fffffffffffffp62;  // the last double below 2^63
+      break;
+    case TN_INT32:
+      low = -0x1p31, high = 0x1p31 - 1;
+      break;
+    case TN_UINT8:
+      low = -255, high = 255;
+      break;
+    case TN_BOOL:
+      return;
+    default:
+      break;
+  }
+  if (number >= low && number <= high) return;
+  if (special && dtype.is_float() && !std::isfinite(number)) return;
+  fail(std::string(op) + ": " + what + " is " + number_text(number) + ", which is no " +
+       dtype.name() + "; expected " + number_text(low) + " to " + number_text(high));
 }
 
 std::string sizes_text(std::span<const int64_t> sizes) {

@@ -23,6 +23,8 @@ constinit ExpressionRef chosen{"_chosen(Tensor bits, float p) -> Tensor",
                                "float(int(bits) >> 8 & 16777215) * 5.9604644775390625e-8 >= p"};
 constinit ExpressionRef keep{"_keep(Tensor x, Tensor mask, float scale) -> Tensor",
                              "where(mask, x * scale, 0)"};
+constinit ExpressionRef no_probability{"_no_probability(Tensor p) -> Tensor",
+                                       "where(p >= 0 and p <= 1, 0.0, 1.0)"};
 constinit ExpressionRef below{"_below(Tensor u, Tensor p) -> Tensor", "where(u < p, 1.0, 0.0)"};
 
 std::vector<int64_t> with_front(int64_t n, Ints sizes) {
@@ -44,9 +46,12 @@ Tensor uniform_of(const char* op, Ints sizes, double low, double high, Dtype dty
   if (!dtype) dtype = float32;
   expect_float(op, dtype);
   if (!(low <= high)) {
-    fail(std::string(op) + ": low is " + std::to_string(low) + ", above high, " +
-         std::to_string(high));
+    fail(std::string(op) + ": low is " + number_text(low) + ", above high, " + number_text(high));
   }
+  // Their difference is a factor, and must be a number of the dtype too.
+  expect_in_range(op, "low", low, dtype);
+  expect_in_range(op, "high", high, dtype);
+  expect_in_range(op, "high - low", high - low, dtype);
   if (dtype == float64) {
     Tensor bits = prim::random_bits(with_front(2, sizes), device);
     Tensor zero = prim::fill({}, 0, float64, device);
@@ -66,8 +71,15 @@ Tensor normal_of(Ints sizes, Dtype dtype, Device device) {
 }
 
 void expect_probability(const char* op, double p) {
-  if (!(p >= 0 && p <= 1))
-    fail(std::string(op) + ": p is " + std::to_string(p) + ", expected 0 to 1");
+  if (!(p >= 0 && p <= 1)) fail(std::string(op) + ": p is " + number_text(p) + ", expected 0 to 1");
+}
+
+// As PyTorch: on the CPU, where looking waits for nothing, it is an error; on devices, where it
+// would wait, p is not looked at: below 0 and NaN count as 0, above 1 as 1.
+void expect_probabilities(const Tensor& p) {
+  if (!p.device().is_cpu() || p.numel() == 0) return;
+  Tensor outside = prim::reduce(TN_MAX, Tensors(&p, 1), {}, false, no_probability);
+  if (outside.item<double>() != 0) fail("bernoulli: an element of p is not within 0 to 1");
 }
 
 }  // namespace
@@ -89,6 +101,7 @@ void random() {
       });
   op("bernoulli(Tensor p) -> Tensor").random().no_gradient().meaning([](Tensor p) {
     expect_float("bernoulli", p.dtype());
+    expect_probabilities(p);
     Tensor u = prim::elementwise(uniform24, prim::random_bits(p.sizes(), p.device()), 0.0, 1.0);
     Tensor drawn = prim::elementwise(below, u, p);
     return drawn.dtype() == p.dtype() ? drawn : prim::copy(drawn, p.dtype());
