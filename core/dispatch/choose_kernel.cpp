@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/log.h"
 #include "dispatch/explain.h"
 #include "dispatch/host_table.h"
 #include "dispatch/launch.h"
@@ -132,7 +133,11 @@ std::string refuses(const Kernel& kernel, const Op* op, tn_device device, std::s
 bool primitives_only() {
   static const bool only = [] {
     const char* kernels = std::getenv("TENON_KERNELS");
-    return kernels != nullptr && std::strcmp(kernels, "primitives") == 0;
+    if (kernels == nullptr || *kernels == '\0') return false;
+    if (std::strcmp(kernels, "primitives") == 0) return true;
+    // Who misspells it would compare the kernels with themselves.
+    log_line(2, fmt::format("TENON_KERNELS={} has no effect; the one known value is 'primitives'", kernels).c_str());
+    return false;
   }();
   return only;
 }

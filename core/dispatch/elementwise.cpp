@@ -225,8 +225,58 @@ bool is_one_element(const Tensor* t) {
   return true;
 }
 
+// "x is [2, 3] bool on cpu"
+std::string argument_text(const Expression& e, uint32_t arg, const tn_value& v) {
+  const std::string& name = e.schema().arguments[arg].name;
+  if (v.kind == TN_TENSOR) return fmt::format("{} is {}", name, tensor_text(v.as.tensor));
+  const char* kind = v.kind == TN_FLOAT ? "a float" : v.kind == TN_INT ? "an int" : "a bool";
+  return fmt::format("{} is {}", name, kind);
+}
+
+// The kinds of dtypes, "int or float", that a call would take for the types `begin` to `end` instead of theirs: it is asked for each.
+std::string kinds_that_fit(const Expression& e, std::span<const OperandType> types, size_t begin, size_t end) {
+  constexpr tn_dtype kOfKind[] = {TN_BOOL, TN_INT64, TN_FLOAT32};
+  constexpr const char* kNames[] = {"bool", "int", "float"};
+  std::vector<const char*> fitting;
+  for (const int kind : {0, 1, 2}) {
+    std::vector<OperandType> tried(types.begin(), types.end());
+    for (size_t i = begin; i < end; ++i) tried[i].dtype = kOfKind[kind];
+    const CompiledProgram* compiled;
+    if (!StatusHolder(e.compile(tried, &compiled))) fitting.push_back(kNames[kind]);
+  }
+  return fmt::format("{}", fmt::join(fitting, " or "));
+}
+
+// There is no program for these types. `cause` is what the formula says, in its own terms; this adds the arguments, and what would be right.
+Status refused_types(const Op* op, const Expression& e, const ElementwisePlan& plan, const tn_value* args,
+                     std::span<const OperandType> types, Status cause) {
+  if (cause->code != TN_INVALID_ARGUMENT) return cause;
+  std::vector<std::string> found, expected;
+  for (size_t i = 0; i < types.size(); ++i) {
+    const uint32_t arg = i < plan.n_operands ? plan.operand_args[i] : plan.number_args[i - plan.n_operands];
+    found.push_back(argument_text(e, arg, args[arg]));
+    const std::string kinds = kinds_that_fit(e, types, i, i + 1);
+    if (!kinds.empty()) expected.push_back(fmt::format("{} of {}", e.schema().arguments[arg].name, kinds));
+  }
+  if (expected.empty()) {
+    const std::string kinds = kinds_that_fit(e, types, 0, types.size());
+    if (!kinds.empty()) expected.push_back("all of " + kinds);
+  }
+  std::string message = fmt::format("{}: {}", name_of(op, e), fmt::join(found, ", "));
+  if (!expected.empty()) message += fmt::format("; expected {}", fmt::join(expected, ", or "));
+  return make_status(cause->code, std::move(message), cause);
+}
+
+// The program of a call, by the types of its operands and numbers.
+Status compile_call(const Op* op, const Expression& e, const ElementwisePlan& plan, const tn_value* args,
+                    std::span<const OperandType> types, const CompiledProgram** compiled) {
+  Status status = e.compile(types, compiled);
+  if (status != nullptr) [[unlikely]] return refused_types(op, e, plan, args, types, status);
+  return nullptr;
+}
+
 // The program of a call whose tensors are all of one dtype. Without numbers that take part in typing it is found at once.
-Status uniform_program(const Expression& e, const ElementwisePlan& plan, const tn_value* args, tn_dtype dtype,
+Status uniform_program(const Op* op, const Expression& e, const ElementwisePlan& plan, const tn_value* args, tn_dtype dtype,
                        bool has_numbers, const CompiledProgram** compiled) {
   const bool typed_by_dtype = !has_numbers && plan.n_numbers == 0;
   if (typed_by_dtype) {
@@ -242,7 +292,7 @@ Status uniform_program(const Expression& e, const ElementwisePlan& plan, const t
   for (uint32_t i = 0; i < plan.n_numbers; ++i) {
     types[plan.n_operands + i] = {number_dtype(args[plan.number_args[i]].kind), Category::kNumber, true};
   }
-  TN_TRY(e.compile({types, size_t{plan.n_operands} + plan.n_numbers}, compiled));
+  TN_TRY(compile_call(op, e, plan, args, {types, size_t{plan.n_operands} + plan.n_numbers}, compiled));
   if (typed_by_dtype) plan.uniform[dtype].store(*compiled, std::memory_order_release);
   return nullptr;
 }
@@ -310,7 +360,7 @@ Status run_uniform(const Op* op, const Expression& e, const ElementwisePlan& pla
   const KernelList* evaluators = registry().primitive(TN_ELEMENTWISE).find(first->device.type);
   if (evaluators == nullptr) return nullptr;
   const CompiledProgram* compiled;
-  TN_TRY(uniform_program(e, plan, args, first->dtype, has_numbers, &compiled));
+  TN_TRY(uniform_program(op, e, plan, args, first->dtype, has_numbers, &compiled));
   const Kernel& kernel = *evaluators->front();
   if (kernel.def.supports != nullptr || kernel.def.dtypes != 0 || kernel.def.layout != TN_LAYOUT_STRIDED ||
       compiled->program.instruction_set > kernel.def.instruction_set) [[unlikely]] {
@@ -421,7 +471,7 @@ static Status run_general(const Op* op, const Expression& e, const ElementwisePl
   for (uint32_t i = 0; i < plan.n_numbers; ++i) {
     o.types[plan.n_operands + i] = {number_dtype(args[plan.number_args[i]].kind), Category::kNumber, true};
   }
-  TN_TRY(e.compile({o.types, size_t{plan.n_operands} + plan.n_numbers}, &compiled));
+  TN_TRY(compile_call(op, e, plan, args, {o.types, size_t{plan.n_operands} + plan.n_numbers}, &compiled));
 
   tn_scalar params[kMaxExpressionOperands + kMaxExpressionScalars];
   uint32_t n_params = 0;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dispatch/launch.h"
+#include "object/factory.h"
 #include "plugin/loader.h"
 #include "tensor/dtype.h"
 
@@ -56,6 +57,10 @@ const char* kind_name(OpKind kind) {
     default:
       return "kernels";
   }
+}
+
+const char* kind_name(tn_object_kind kind) {
+  return kind == TN_LAYER ? "layer" : kind == TN_OPTIMIZER ? "optimizer" : "other";
 }
 
 Json brings(const Brings& b) {
@@ -139,7 +144,7 @@ const char* gradient(const Op& op, bool has_pair) {
 
 std::string plugins_json() {
   Json plugins = Json::array(), searched = Json::array(), ignored = Json::array(),
-       waiting = Json::array();
+       waiting = Json::array(), factories = Json::array();
   for (const PluginRecord& r : plugin_records()) {
     const Manifest& m = r.manifest;
     Json entry = {{"id", m.id},
@@ -166,8 +171,16 @@ std::string plugins_json() {
                        {"plugin", k.plugin},
                        {"reason", w.reason}});
   }
-  return text(
-      {{"plugins", plugins}, {"searched", searched}, {"ignored", ignored}, {"waiting", waiting}});
+  for (const Factory* factory : all_factories()) {
+    factories.push_back({{"name", factory->schema.name},
+                         {"kind", kind_name(factory->def.kind)},
+                         {"plugin", factory->plugin}});
+  }
+  return text({{"plugins", plugins},
+               {"searched", searched},
+               {"ignored", ignored},
+               {"waiting", waiting},
+               {"factories", factories}});
 }
 
 std::string ops_json() {

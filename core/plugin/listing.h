@@ -8,7 +8,8 @@ namespace tenon {
 // {"plugins": [{"id", "version", "abi", "description", "brings": {"ops", "kernels", "vjps",
 // "devices", "factories", "policies", "threads"}, "from", "state", "reason"}], "searched":
 // [folder], "ignored": [{"folder", "reason"}], "waiting": [{"kernel", "device", "plugin",
-// "reason"}]}. state is loaded, failed or shadowed.
+// "reason"}], "factories": [{"name", "kind", "plugin"}]}. state is loaded, failed or shadowed; a
+// factory's kind is layer, optimizer or other.
 std::string plugins_json();
 
 // [{"name", "schema", "kind", "amp", "gradient", "flags", "kernels": [{"device", "plugin",

@@ -46,6 +46,7 @@ std::string printable(std::string_view text) {
 }
 
 InputFile::InputFile(const std::string& path) : path_(path) {
+  if (path.empty()) raise(TN_INVALID_ARGUMENT, "'': the path is empty, expected a file's");
   // O_NONBLOCK: opening a pipe that nobody writes must not hang; regular files do not care.
   fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd_ < 0) {
@@ -96,13 +97,15 @@ OutputFile::OutputFile(const std::string& path) : path_(path) {
   const std::string folder = folder_of(path);
   const std::string name = path.substr(path.rfind('/') + 1);
   if (name.empty()) {
-    raise(TN_INVALID_ARGUMENT, "'{}': does not name a file", path);
+    raise(TN_INVALID_ARGUMENT, "'{}': the path does not name a file", path);
   }
   temporary_ = fmt::format("{}/.{}.{}.{}.part", folder, name, ::getpid(), counter++);
   fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (fd_ < 0) {
     const int error = errno;
-    raise(code_of(error), "{}: cannot be written in {}: {}", path, folder, std::strerror(error));
+    const bool no_folder = ::stat(folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode);
+    raise(code_of(error), "{}: cannot be written in {}: {}", path, folder,
+          no_folder ? "there is no folder of this name" : std::strerror(error));
   }
 }
 

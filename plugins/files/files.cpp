@@ -1,4 +1,6 @@
 // The plugin `files`: the formats as objects. The face over them is data.hpp and io.hpp.
+#include <cmath>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -42,7 +44,13 @@ Tensor features(const std::string& path, const Table& table, int64_t label, doub
   values.reserve(static_cast<size_t>(table.rows * (table.columns - 1)));
   for (size_t i = 0; i < table.values.size(); ++i) {
     if (static_cast<int64_t>(i) % table.columns == skipped) continue;
-    values.push_back(static_cast<float>(table.values[i] * scale));
+    const auto value = static_cast<float>(table.values[i] * scale);
+    if (!std::isfinite(value)) {
+      raise(TN_DATA_LOSS, "{}:{}: column {}: {} times the scale {} is more than float32 holds ({})",
+            path, table.lines[i / table.columns], i % table.columns + 1, table.values[i], scale,
+            std::numeric_limits<float>::max());
+    }
+    values.push_back(value);
   }
   return Tensor::from(values, {table.rows, table.columns - 1});
 }
@@ -136,6 +144,8 @@ void add_safetensors() {
   plugin::object("SafetensorsWriter(str path)", [](Object& self, std::string path) {
     self.method("save(str[] names, Tensor[] tensors)",
                 [=](tn_value names, Tensors tensors) { save(path, names, tensors); });
+    // Fails where save would find no place for the file: for work that is saved at its end.
+    self.method("check()", [=] { const OutputFile file(path); });
   });
 }
 

@@ -153,7 +153,7 @@ int run(const Line& line) {
   if (line.has("json")) {
     nlohmann::ordered_json json;
     for (const Result& result : results) json[result.name] = std::round(result.measured * 10) / 10;
-    const std::string file = line.get("json");
+    const std::string file = path_of(line, "--json");
     if (file == "-") {
       fmt::print("{}\n", json.dump(2));
       return 0;

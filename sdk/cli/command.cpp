@@ -1,9 +1,13 @@
 // Parsing the line of one command: see command.h.
 #include "command.h"
 
+#include <charconv>
+#include <cstdint>
 #include <sstream>
 
 #include <fmt/core.h>
+
+#include <tenon/base.hpp>
 
 #include "text.h"
 
@@ -68,11 +72,23 @@ int run_command(const Command& command, const std::vector<std::string>& words) {
 }
 
 int64_t at_least(const Line& line, const std::string& name, int64_t low) {
-  const auto value = line.get<int64_t>(name);
+  const std::string text = line.get(name);
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    throw UsageError(fmt::format("--{} is '{}', expected an integer from {} to {}", name, text, low,
+                                 INT64_MAX));
+  }
   if (value < low) {
     throw UsageError(fmt::format("--{} is {}, expected at least {}", name, value, low));
   }
   return value;
+}
+
+std::string path_of(const Line& line, const std::string& name) {
+  std::string path = line.get(name.starts_with("--") ? name.substr(2) : name);
+  if (path.empty()) fail(fmt::format("{}: the path is empty, expected a file's", name));
+  return path;
 }
 
 }  // namespace tenon::cli

@@ -48,7 +48,11 @@ struct Command {
 // Parses and runs; answers --help. Throws UsageError.
 int run_command(const Command& command, const std::vector<std::string>& words);
 
-// A value that must be at least `low`: for options that count.
+// The integer of an option that counts (a string to the parser, whose messages know no range), which
+// must be at least `low`.
 int64_t at_least(const Line& line, const std::string& name, int64_t low);
+
+// The path that was given as `name` ("--save", "FILE.json"), which must not be empty.
+std::string path_of(const Line& line, const std::string& name);
 
 }  // namespace tenon::cli

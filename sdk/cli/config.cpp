@@ -29,6 +29,7 @@ DataConfig read_data(const std::string& file, const Json& json) {
   const JsonMember& csv = fields.require("csv");
   data.line = csv.line;
   data.csv = fields.string("csv");
+  if (data.csv.empty()) fail_at(file, csv.line, "data: csv is empty, expected the path of a file");
   const std::filesystem::path folder = std::filesystem::path(file).parent_path();
   data.csv = (folder / data.csv).string();  // an absolute one stays
   data.label = label_column(file, fields);
@@ -43,6 +44,7 @@ DataConfig read_data(const std::string& file, const Json& json) {
 FactoryCall read_factory(const std::string& file, const Json& json, const std::string& kind) {
   Fields fields(file, json, kind);
   FactoryCall call;
+  call.kind = kind;
   call.name = fields.string(kind);
   call.line = fields.require(kind).line;
   for (const JsonMember& member : json.members) {

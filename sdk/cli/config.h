@@ -12,6 +12,7 @@ namespace tenon::cli {
 
 // {"layer": "Linear", "in_features": 64}: a factory by its name, and its options.
 struct FactoryCall {
+  std::string kind;  // "layer", "optimizer"
   std::string name;
   int line = 0;  // of the name
   std::vector<JsonMember> options;

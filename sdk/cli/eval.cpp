@@ -11,9 +11,9 @@ namespace po = boost::program_options;
 
 int run(const Line& line) {
   if (!line.has("weights")) throw UsageError("eval: --weights FILE is missing");
+  const std::string weights = path_of(line, "--weights");
   Training training;
-  prepare(training, line.get("FILE.json"), line.get("device"));
-  const std::string weights = line.get("weights");
+  prepare(training, path_of(line, "FILE.json"), line.get("device"));
   const NamedTensors state = tenon::load(weights);
   try {
     training.model.load_state_dict(state);

@@ -137,7 +137,7 @@ void add_rows(Table& table, const Json& calls, const Kernels& kernels, int depth
 
 int run(const Line& line) {
   Training training;
-  prepare(training, line.get("FILE.json"), line.get("device"));
+  prepare(training, path_of(line, "FILE.json"), line.get("device"));
   const Json phases = record_step(training);
   if (line.flag("json")) {
     fmt::print("{}\n", phases.dump(2));

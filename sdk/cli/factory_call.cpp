@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "plugin_list.h"
+#include "text.h"
+
 namespace tenon::cli {
 namespace {
 
@@ -71,10 +74,25 @@ class OptionValues {
   std::deque<std::vector<double>> float_lists_;
 };
 
+// The name is that of a factory of this kind. Where there is none of the kind the host says more.
+void check_kind(const std::string& file, const FactoryCall& call) {
+  std::vector<std::string> names;
+  for (const FactoryRow& factory : list_plugins().factories) {
+    if (factory.kind != call.kind) continue;
+    if (factory.name == call.name) return;
+    names.push_back(factory.name);
+  }
+  if (names.empty()) return;
+  fail_at(file, call.line,
+          fmt::format("{}: '{}' is no {}{} (known are {})", call.kind, call.name, call.kind,
+                      did_you_mean(call.name, names), joined(names)));
+}
+
 }  // namespace
 
 Object create_object(const std::string& file, const FactoryCall& call,
                      const std::vector<AddedOption>& added) {
+  check_kind(file, call);
   OptionValues options(file, call);
   for (const AddedOption& option : added) options.add(option.name, option.value);
   for (const JsonMember& option : call.options) options.add(option);

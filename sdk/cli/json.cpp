@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -63,14 +64,16 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
   }
   bool number_unsigned(number_unsigned_t value) override {
     if (value <= INT64_MAX) return number_integer(static_cast<int64_t>(value));
-    add(Json::Kind::kFloat).real = static_cast<double>(value);
-    return true;
+    return number_float(static_cast<double>(value), std::to_string(value));
   }
-  bool number_float(number_float_t value, const string_t&) override {
-    add(Json::Kind::kFloat).real = value;
+  bool number_float(number_float_t value, const string_t& text) override {
+    Json& json = add(Json::Kind::kFloat);
+    json.real = value;
+    json.text = text;
     return true;
   }
   bool string(string_t& value) override {
+    refuse_nul(value);
     add(Json::Kind::kString).text = std::move(value);
     return true;
   }
@@ -80,6 +83,7 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
   bool start_array(std::size_t) override { return open(Json::Kind::kArray); }
   bool end_array() override { return close(); }
   bool key(string_t& name) override {
+    refuse_nul(name);
     auto& members = open_.back()->members;
     const auto twice = std::ranges::find(members, name, &JsonMember::name);
     if (twice != members.end()) {
@@ -89,8 +93,13 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
     members.push_back({std::move(name), line(), {}});
     return true;
   }
-  bool parse_error(std::size_t, const std::string&,
+  bool parse_error(std::size_t, const std::string& token,
                    const nlohmann::detail::exception& error) override {
+    constexpr int kNumberOverflow = 406;
+    if (error.id == kNumberOverflow) {
+      fail_at(file_, line(), fmt::format("the number {} is out of range, expected at most {} in size",
+                                         token, std::numeric_limits<double>::max()));
+    }
     // "[json.exception.parse_error.101] parse error at line 3, column 5: syntax error while parsing
     // ...": the line is ours.
     std::string_view what = error.what();
@@ -100,6 +109,12 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
   }
 
  private:
+  void refuse_nul(const std::string& text) {
+    const size_t at = text.find('\0');
+    if (at == text.npos) return;
+    fail_at(file_, line(), fmt::format("a string with \\u0000 in it, after '{}'; expected text "
+                                       "without", text.substr(0, at)));
+  }
   int line() {
     if (last_read > counted_to_) {
       line_ += static_cast<int>(std::count(counted_to_, last_read, '\n'));
@@ -242,7 +257,9 @@ void Fields::finish() const {
 }
 
 int64_t Fields::checked_integer(const JsonMember& member, int64_t low, int64_t high) const {
-  if (member.value.kind != Json::Kind::kInt) wrong(member, "an integer");
+  if (member.value.kind != Json::Kind::kInt) {
+    wrong(member, fmt::format("an integer from {} to {}", low, high));
+  }
   const int64_t value = member.value.integer;
   if (value < low || value > high) {
     fail_at(file_, member.line,
@@ -254,7 +271,9 @@ int64_t Fields::checked_integer(const JsonMember& member, int64_t low, int64_t h
 
 void Fields::wrong(const JsonMember& member, const std::string& expected) const {
   fail_at(file_, member.line,
-          fmt::format("{}: {} is {}, expected {}", what_, member.name, member.value.kind_name(),
+          fmt::format("{}: {} is {}, expected {}", what_, member.name,
+                      member.value.kind == Json::Kind::kFloat ? member.value.text
+                                                              : member.value.kind_name(),
                       expected));
 }
 

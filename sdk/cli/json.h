@@ -17,8 +17,8 @@ struct Json {
   int line = 0;
   bool boolean = false;
   int64_t integer = 0;
-  double real = 0;  // of integers too
-  std::string text;
+  double real = 0;   // of integers too
+  std::string text;  // of strings; of numbers with a fraction or beyond int64, as they are written
   std::vector<Json> items;
   std::vector<JsonMember> members;  // in the file's order
 
@@ -32,7 +32,7 @@ struct JsonMember {
 };
 
 // Parses the file. Errors name file and line: bad syntax, a name twice in one object, more than 64
-// levels.
+// levels, a number that no double holds, a NUL within a string (C strings would end there).
 Json read_json(const std::string& file);
 Json parse_json(std::string_view text, const std::string& file);
 

@@ -57,6 +57,9 @@ PluginList list_plugins() {
     row.brings = brings_text(plugin);
     list.rows.push_back(std::move(row));
   }
+  for (const json& factory : document.at("factories")) {
+    list.factories.push_back({factory.at("name"), factory.at("kind")});
+  }
   for (const json& folder : document.at("searched")) list.folders.push_back(folder);
   for (const json& folder : document.at("ignored")) {
     list.ignored.push_back(fmt::format("{} ({})", folder.at("folder").get<std::string>(),

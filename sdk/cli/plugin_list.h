@@ -12,8 +12,13 @@ struct PluginRow {
   bool loaded = false;
 };
 
+struct FactoryRow {
+  std::string name, kind;  // kind: "layer", "optimizer", "other"
+};
+
 struct PluginList {
   std::vector<PluginRow> rows;
+  std::vector<FactoryRow> factories;
   std::vector<std::string> folders;  // that were searched
   std::vector<std::string> ignored;  // that were not, each with the reason
   std::vector<std::string> waiting;  // what waits for an op or device that is not there

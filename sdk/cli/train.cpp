@@ -1,6 +1,8 @@
 // tenon train: a network from a JSON file, an epoch a line.
 #include <chrono>
-#include <filesystem>
+#include <cmath>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -19,39 +21,83 @@ struct Epoch {
   double accuracy = 0;  // on the batches as they were trained on, with dropout
 };
 
+// The losses of an epoch's steps. Reading one back waits for the device, so they are read some at a
+// time; a training that diverged stops there.
+class Losses {
+ public:
+  Losses(const TrainingConfig& config, const std::string& epoch) : config_(config), epoch_(epoch) {}
+
+  void add(const Tensor& loss, int64_t rows) {
+    constexpr size_t kAtOnce = 64;
+    unread_.emplace_back(loss, rows);
+    if (unread_.size() == kAtOnce) read();
+  }
+  double sum() {
+    read();
+    return sum_;
+  }
+
+ private:
+  void read() {
+    for (const auto& [loss, rows] : unread_) {
+      const auto value = loss.item<double>();
+      ++step_;
+      if (!std::isfinite(value)) diverged(value);
+      sum_ += value * static_cast<double>(rows);
+    }
+    unread_.clear();
+  }
+  [[noreturn]] void diverged(double loss) const {
+    std::string lr;
+    for (const JsonMember& option : config_.optimizer.options) {
+      if (option.name == "lr") lr = fmt::format(" than {}", option.value.real);
+    }
+    fail(fmt::format("{}, step {}: the loss is {}: the training diverged; try a smaller lr{}",
+                     epoch_, step_, loss, lr),
+         TN_FAILED_PRECONDITION);
+  }
+
+  const TrainingConfig& config_;
+  const std::string& epoch_;
+  std::vector<std::pair<Tensor, int64_t>> unread_;
+  int64_t step_ = 0;
+  double sum_ = 0;
+};
+
 Epoch train_epoch(const Training& training, data::DataLoader& loader, Progress& progress,
                   const std::string& label) {
-  Tensor loss_sum, right;  // on the device: reading them back at each step would wait for it
+  Losses losses(training.config, label);
+  Tensor right;  // on the device
   for (auto [x, y] : loader) {
     const Tensor target = y.to(training.device);
     const Step step = train_step(training, x.to(training.device), target);
     const NoGrad no_grad;
-    const Tensor loss = mul(step.loss, static_cast<double>(x.size(0)));
+    losses.add(step.loss, x.size(0));
     const Tensor hits = sum(eq(argmax(step.output, 1), target));
-    loss_sum = loss_sum ? add(loss_sum, loss) : loss;
     right = right ? add(right, hits) : hits;
     progress.step(label);
   }
   const auto n = static_cast<double>(training.train.size());
-  return {loss_sum.item<double>() / n, static_cast<double>(right.item<int64_t>()) / n};
+  return {losses.sum() / n, static_cast<double>(right.item<int64_t>()) / n};
 }
 
 // Before the work, not after it.
-void check_folder(const std::string& file) {
-  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
-  if (!folder.empty() && !std::filesystem::is_directory(folder)) {
-    fail(fmt::format("--save {}: there is no folder {}", file, folder.string()), TN_NOT_FOUND);
+void check_target(const std::string& file) {
+  try {
+    Object::create("SafetensorsWriter", file).invoke<void>("check");
+  } catch (const Error& error) {
+    fail(fmt::format("--save: {}", error.what()), error.code());
   }
 }
 
 int run(const Line& line) {
   const bool json = line.flag("json");
-  const bool save = line.has("save");
-  if (save) check_folder(line.get("save"));
+  const std::string save = line.has("save") ? path_of(line, "--save") : "";
   Training training;
-  prepare(training, line.get("FILE.json"), line.get("device"),
+  prepare(training, path_of(line, "FILE.json"), line.get("device"),
           line.has("seed") ? at_least(line, "seed", 0) : -1,
           line.has("epochs") ? at_least(line, "epochs", 1) : -1);
+  if (!save.empty()) check_target(save);
   const TrainingConfig& config = training.config;
 
   const auto start = std::chrono::steady_clock::now();
@@ -71,7 +117,7 @@ int run(const Line& line) {
   }
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   const double accuracy = test_accuracy(training);
-  if (save) tenon::save(training.model.state_dict(), line.get("save"));
+  if (!save.empty()) tenon::save(training.model.state_dict(), save);
 
   if (json) {
     fmt::print("{}\n", ordered_json{{"test_accuracy", accuracy},
@@ -95,8 +141,8 @@ Command train_command() {
   command.options.add_options()  //
       ("device", po::value<std::string>()->value_name("NAME")->default_value("cpu"),
        "where to compute (tenon devices)")                                        //
-      ("seed", po::value<int64_t>()->value_name("N"), "instead of the file's")    //
-      ("epochs", po::value<int64_t>()->value_name("N"), "instead of the file's")  //
+      ("seed", po::value<std::string>()->value_name("N"), "instead of the file's")    //
+      ("epochs", po::value<std::string>()->value_name("N"), "instead of the file's")  //
       ("save", po::value<std::string>()->value_name("FILE"),
        "write the trained weights to this safetensors file")        //
       ("json", po::bool_switch(), "the result as one JSON object")  //

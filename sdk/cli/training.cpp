@@ -1,6 +1,8 @@
 // See training.h.
 #include "training.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "factory_call.h"
@@ -26,10 +28,6 @@ void make_optimizer(Training& training) {
   }
   training.optimizer = optim::Optimizer(
       create_object(config.file, config.optimizer, {{"params", detail::to_value(parameters)}}));
-  if (training.optimizer.kind() != TN_OPTIMIZER) {
-    fail_at(config.file, config.optimizer.line,
-            fmt::format("optimizer: '{}' is none", config.optimizer.name));
-  }
 }
 
 void find_loss(Training& training) {
@@ -41,11 +39,81 @@ void find_loss(Training& training) {
   }
 }
 
+// The model's output for a few rows, layer by layer, so that what does not fit is said with its
+// line.
+Tensor try_model(const Training& training, Tensor x) {
+  const TrainingConfig& config = training.config;
+  for (size_t i = 0; i < config.model.size(); ++i) {
+    try {
+      x = training.model.child(std::to_string(i).c_str())(x);
+    } catch (const Error& error) {
+      fail_at(config.file, config.model[i].line,
+              fmt::format("model: layer {} ({}): {}", i, config.model[i].name, error.what()));
+    }
+  }
+  return x;
+}
+
+// Labels are indices of the model's outputs, in the lines for the test too.
+void check_labels(const Training& training, const data::Dataset& all, int64_t classes) {
+  const DataConfig& data = training.config.data;
+  const std::vector<int64_t> labels = all.y.to_vector<int64_t>();
+  const auto wrong = std::ranges::find_if(labels, [&](int64_t label) { return label >= classes; });
+  if (wrong == labels.end()) return;
+  const int64_t line = wrong - labels.begin() + (data.header ? 2 : 1);
+  fail_at(data.csv, static_cast<int>(line),
+          fmt::format("the label is {}, but the model of {} has {} outputs; expected 0 to {}",
+                      *wrong, training.config.file, classes, classes - 1));
+}
+
+void try_loss(const Training& training, const Tensor& output, const Tensor& target) {
+  const TrainingConfig& config = training.config;
+  const auto wrong = [&](const std::string& what) {
+    fail_at(config.file, config.loss_line, fmt::format("loss: {}: {}", config.loss, what));
+  };
+  Tensor loss;
+  try {
+    loss = call(training.loss, output, target);
+  } catch (const Error& error) {
+    wrong(error.what());
+  }
+  if (loss.numel() != 1) {
+    wrong(fmt::format("gives a tensor of shape [{}], expected one number",
+                      fmt::join(loss.sizes(), ", ")));
+  }
+}
+
+// Model, labels and loss on a few rows, without a trace: the seed decides the training alone.
+void try_out(const Training& training, const data::Dataset& all) {
+  const NoGrad no_grad;
+  const RandomState random = random_state();
+  training.model.eval();
+  const data::Dataset rows = training.train.size() > 1 ? training.train.at({0, 1})
+                                                       : training.train.at({0});
+  const Tensor output = try_model(training, rows.x.to(training.device));
+  if (output.dim() != 2 || output.size(0) != rows.size()) {
+    fail_at(training.config.file, training.config.model_line,
+            fmt::format("model: gives a tensor of shape [{}] for {} rows, expected [{}, classes]",
+                        fmt::join(output.sizes(), ", "), rows.size(), rows.size()));
+  }
+  check_labels(training, all, output.size(1));
+  try_loss(training, output, rows.y.to(training.device));
+  training.model.train();
+  set_random_state(random);
+}
+
 }  // namespace
 
 Device find_device(const std::string& name) {
   try {
-    return Device(name);
+    const Device device(name);
+    std::vector<std::string> names;
+    for (const Device& known : Device::all()) {
+      if (known == device) return device;
+      names.push_back(known.name());
+    }
+    fail(fmt::format("device {} computes nothing; devices that do: {}", device.name(),
+                     joined(names)));
   } catch (const Error& error) {
     const PluginList plugins = list_plugins();
     std::string message =
@@ -68,9 +136,9 @@ void prepare(Training& training, const std::string& file, const std::string& dev
   load_plugins();
   training.device = find_device(device);
   const DataConfig& data = config.data;
-  std::tie(training.train, training.test) =
-      data::csv(data.csv, {.label = data.label, .scale = data.scale, .header = data.header})
-          .hold_out(data.test_every);
+  const data::Dataset all =
+      data::csv(data.csv, {.label = data.label, .scale = data.scale, .header = data.header});
+  std::tie(training.train, training.test) = all.hold_out(data.test_every);
   if (training.train.size() == 0) {
     fail_at(config.file, data.line,
             fmt::format("data: {} has one line, and test_every keeps it for the test", data.csv));
@@ -79,6 +147,7 @@ void prepare(Training& training, const std::string& file, const std::string& dev
   make_model(training);
   make_optimizer(training);
   find_loss(training);
+  try_out(training, all);
 }
 
 Step train_step(const Training& training, const Tensor& x, const Tensor& y) {

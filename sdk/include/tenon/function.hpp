@@ -36,8 +36,18 @@ template <typename T>
 std::string class_name() {
   std::string_view text = __PRETTY_FUNCTION__;
   text = text.substr(text.find("T = ") + 4);
-  text = text.substr(0, text.find_first_of(";]<"));
-  return std::string(text.substr(text.rfind(':') + 1));  // npos + 1 is 0
+  text = text.substr(0, text.rfind(']'));
+  text = text.substr(0, text.find(';'));
+  // What encloses it may have brackets of its own: f<int>(int)::<lambda()>::Name<T>.
+  size_t begin = 0, end = text.size();
+  int depth = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == ':' && depth == 0) begin = i + 1, end = text.size();
+    if (c == '<' && depth == 0 && i > begin) end = i;
+    depth += c == '<' || c == '(' ? 1 : c == '>' || c == ')' ? -1 : 0;
+  }
+  return std::string(text.substr(begin, end - begin));
 }
 
 // Without its first type: methods take the object first.
