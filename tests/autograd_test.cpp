@@ -239,6 +239,20 @@ TEST(CustomFunction, MayRunBackwardItself) {
   expect_near(x.grad(), {2 * 6 * 2});
 }
 
+// The name of a class within a lambda has brackets before it.
+TEST(CustomFunction, IsNamedByItsClass) {
+  load_all();
+  const auto failing = [](auto) {
+    struct Local : tn::Function<Local> {
+      static Tensor forward(tn::Context&, Tensor x) { return x * 2.0; }
+      static Tensor backward(tn::Context&, Tensor) { tn::fail("no luck"); }
+    };
+    Local::apply(leaf({1})).sum().backward();
+  };
+  expect_error([&] { failing(1); }, "backward of Local failed");
+  expect_error([&] { failing(std::pair<int, int>()); }, "backward of Local failed");
+}
+
 TEST(Modes, NoGradRecordsNothing) {
   load_all();
   Tensor x = leaf({1});

@@ -43,8 +43,12 @@ TEST_F(CliTest, ALineThatCannotBeParsedIsCode2) {
       {"train a.json --sede 3", "train: unknown option '--sede'; did you mean '--seed'?"},
       {"train a.json --seed three", "'three'"},
       {"train a.json --seed", "--seed"},
-      {"train a.json --seed -1", "--seed is -1, expected at least 0"},
-      {"train a.json --epochs 0", "--epochs is 0, expected at least 1"},
+      {"train a.json --seed -1",
+       "--seed is '-1', expected an integer from 0 to 9223372036854775807"},
+      {"train a.json --seed 18446744073709551615",
+       "--seed is '18446744073709551615', expected an integer from 0 to 9223372036854775807"},
+      {"train a.json --epochs 0", "--epochs is '0', expected an integer from 1 to 1099511627776"},
+      {"train a.json --epochs 2.5", "--epochs is '2.5', expected an integer from 1 to "},
       {"eval a.json", "eval: --weights FILE is missing"},
       {"plugins extra", "plugins: more arguments than it takes (none)"},
       {"bench overhed", "bench: no suite 'overhed'; did you mean 'overhead'?"},
@@ -81,7 +85,18 @@ TEST_F(CliTest, WhatIsWrongInTheJsonIsNamedWithItsLine) {
       {{{"0.2}", "1.5}"}}, "t.json:11: "},
       {{{"\"Adam\"", "\"Adma\""}}, "t.json:14: "},
       {{{"\"Adam\"", "\"Adma\""}}, "'Adam'"},
-      {{{"\"Adam\"", "\"Linear\""}}, "t.json:14: "},
+      {{{"\"Adam\"", "\"Linear\""}},
+       "t.json:14: optimizer: 'Linear' is no optimizer (known are SGD, Adam, AdamW)"},
+      {{{"\"Adam\"", "\"CsvFile\""}}, "t.json:14: optimizer: 'CsvFile' is no optimizer"},
+      {{{"\"ReLU\"", "\"CsvFile\""}},
+       "t.json:10: layer: 'CsvFile' is no layer (known are Linear, ReLU, "},
+      {{{"\"ReLU\"", "\"Adam\""}}, "t.json:10: layer: 'Adam' is no layer"},
+      {{{"128, \"out", "127, \"out"}}, "t.json:12: model: layer 3: Linear: linear: x is [2, 128]"},
+      {{{"{\"layer\": \"Linear\", \"in_features\": 128, \"out_features\": 10}",
+         "{\"layer\": \"Flatten\", \"start_dim\": 0}"}},
+       "t.json:8: model: gives a tensor of shape [256] for 2 rows, expected [2, classes]"},
+      {{{"cross_entropy", "relu"}}, "t.json:15: loss: relu: 2 arguments, expected at most 1"},
+      {{{"cross_entropy", "mul"}}, "t.json:15: loss: mul: shapes [2, 10] and [2] do not broadcast"},
       {{{"weight_decay", "wieght_decay"}}, "'weight_decay'"},
       {{{"cross_entropy", "cros_entropy"}}, "t.json:15: loss: "},
       {{{"cross_entropy", "cros_entropy"}}, "cross_entropy'"},
@@ -94,8 +109,19 @@ TEST_F(CliTest, WhatIsWrongInTheJsonIsNamedWithItsLine) {
       {{{"\"last\"", "70"}}, "digits.csv: there is no column 70 among its 65"},
       {{{"6\n", "1\n"}}, "t.json:6: data: test_every is 1, expected at least 2"},
       {{{": 40", ": 0"}}, "t.json:16: training: epochs is 0, expected at least 1"},
-      {{{": 40", ": 2.5"}}, "t.json:16: training: epochs is a number, expected an integer"},
-      {{{": 40", ": \"2\""}}, "t.json:16: training: epochs is a string, expected an integer"},
+      {{{": 40", ": 2.5"}},
+       "t.json:16: training: epochs is 2.5, expected an integer from 1 to 1099511627776"},
+      {{{": 40", ": 1e30"}},
+       "t.json:16: training: epochs is 1e30, expected an integer from 1 to 1099511627776"},
+      {{{": 40", ": \"2\""}}, "t.json:16: training: epochs is a string, expected an integer from 1"},
+      {{{"\"seed\": 0", "\"seed\": 18446744073709551615"}},
+       "t.json:18: training: seed is 18446744073709551615, expected an integer from 0 to "
+       "9223372036854775807"},
+      {{{"0.003", "1e999"}},
+       "t.json:14: the number 1e999 is out of range, expected at most 1.7976931348623157e+308"},
+      {{{"\"digits.csv\"", "\"a\\u0000b\""}}, "t.json:3: a string with \\u0000 in it, after 'a'"},
+      {{{"weight_decay", "a\\u0000b"}}, "t.json:14: a string with \\u0000 in it, after 'a'"},
+      {{{"\"digits.csv\"", "\"\""}}, "t.json:3: data: csv is empty, expected the path of a file"},
       {{{"64,\n", "64\n"}}, "t.json:18: syntax error"},
       {{{"\"batch_size\": 64,", "\"epochs\": 64,"}},
        "t.json:17: 'epochs' is there twice, first on line 16"},
@@ -118,6 +144,8 @@ TEST_F(CliTest, WhatIsWrongInTheDataIsNamedWithItsLine) {
     EXPECT_EQ(run.code, 1) << data;
     return run.err;
   };
+  EXPECT_HAS(message("1,2,3\n1,1e40,3\n"),
+             "data.csv:2: column 2: 1e+40 times the scale 0.0625 is more than float32 holds");
   EXPECT_HAS(message("1,2,3\n1,2\n"), "data.csv:2: 2 numbers, line 1 has 3");
   EXPECT_HAS(message("1,2,3\n1,two,3\n"), "data.csv:2: column 2: 'two' is not a number");
   EXPECT_HAS(message("1,2,3\n\n1,2,3\n"), "data.csv:2: the line is empty");
@@ -129,6 +157,71 @@ TEST_F(CliTest, WhatIsWrongInTheDataIsNamedWithItsLine) {
   const Outcome run = tenon("train " + path("t.json"));
   EXPECT_EQ(run.code, 1);
   EXPECT_HAS(run.err, "data.csv: cannot be opened: No such file");
+}
+
+// Line 1 is for the test, line 2 for the training: a label that no output stands for is refused in
+// both, where it would otherwise count as wrong for ever.
+TEST_F(CliTest, ALabelBeyondTheOutputsIsNamedWithItsLine) {
+  const std::string json = training({{"64,", "2,"},
+                                     {"\"digits.csv\"", "\"data.csv\""},
+                                     {"\"test_every\": 6", "\"test_every\": 2"}});
+  write("data.csv", "1,2,10\n1,2,3\n1,2,3\n");
+  const std::string message =
+      ": the label is 10, but the model of " + json + " has 10 outputs; expected 0 to 9";
+  for (const std::string command : {"train ", "explain "}) {
+    const Outcome run = tenon(command + json);
+    EXPECT_EQ(run.code, 1);
+    EXPECT_HAS(run.err, "data.csv:1" + message);
+    EXPECT_EQ(run.out, "");
+  }
+  write("data.csv", "1,2,3\n1,2,10\n1,2,3\n");
+  EXPECT_HAS(tenon("train " + json).err, "data.csv:2" + message);
+  write("data.csv", "1,2,9\n1,2,9\n1,2,0\n");
+  EXPECT_EQ(tenon("train " + json + " --epochs 1").code, 0);
+}
+
+TEST_F(CliTest, ALossThatIsNoNumberIsNamedWithItsLine) {
+  write("data.csv", "1,2,0\n1,2,1\n1,2,1\n1,2,0\n");
+  const Outcome run = tenon("train " + training({{"64,", "2,"},
+                                                 {"\"out_features\": 10", "\"out_features\": 2"},
+                                                 {"\"digits.csv\"", "\"data.csv\""},
+                                                 {"\"test_every\": 6", "\"test_every\": 2"},
+                                                 {"cross_entropy", "mul"}}));
+  EXPECT_EQ(run.code, 1);
+  EXPECT_HAS(run.err, "t.json:15: loss: mul gives a tensor of shape [2, 2], expected one number");
+}
+
+TEST_F(CliTest, AnEmptyPathIsNamedWithItsOption) {
+  const std::string file = digits() + "/mlp.json";
+  const std::vector<std::pair<std::string, std::string>> lines = {
+      {"train ''", "FILE.json"},
+      {"explain ''", "FILE.json"},
+      {"eval '' --weights w", "FILE.json"},
+      {"eval " + file + " --weights ''", "--weights"},
+      {"train " + file + " --save ''", "--save"},
+  };
+  for (const auto& [line, name] : lines) {
+    const Outcome run = tenon(line);
+    EXPECT_EQ(run.code, 1) << line;
+    EXPECT_EQ(run.err, "tenon: " + name + ": the path is empty, expected a file's\n");
+  }
+}
+
+TEST_F(CliTest, ADeviceThatComputesNothingIsAnsweredWithThoseThatDo) {
+  const Outcome run = tenon("train " + digits() + "/mlp.json --device meta");
+  EXPECT_EQ(run.code, 1);
+  EXPECT_HAS(run.err, "device meta computes nothing; devices that do: cpu, ref:0, ref:1");
+}
+
+TEST_F(CliTest, AnUnknownChoiceOfKernelsIsSaidOnce) {
+  for (const std::string value : {"foo", "PRIMITIVES"}) {
+    ::setenv("TENON_KERNELS", value.c_str(), 1);
+    const Outcome run = tenon("explain " + digits() + "/mlp.json");
+    ::unsetenv("TENON_KERNELS");
+    EXPECT_EQ(run.code, 0);
+    EXPECT_EQ(run.err, "tenon warning: TENON_KERNELS=" + value +
+                           " has no effect; the one known value is 'primitives'\n");
+  }
 }
 
 TEST_F(CliTest, ListsPluginsOpsAndDevicesAsJson) {

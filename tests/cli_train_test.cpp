@@ -90,11 +90,44 @@ TEST_F(CliTest, RefusesWeightsThatDoNotFit) {
 }
 
 TEST_F(CliTest, SaysBeforeTheTrainingThatItCannotSave) {
-  const Outcome run =
-      tenon("train " + digits() + "/mlp.json --save " + path("no/such/w.safetensors"));
-  EXPECT_EQ(run.code, 1);
-  EXPECT_HAS(run.err, "there is no folder");
-  EXPECT_EQ(run.out, "");
+  const std::vector<std::pair<std::string, std::string>> targets = {
+      {path("no/such/w.safetensors"), "there is no folder of this name"},
+      {folder_.string(), "is a folder, not a regular file"},
+      {"/", "is a folder, not a regular file"},
+      {folder_.string() + "/new/", "the path does not name a file"},
+      {"/dev/full", "is a device or pipe, not a regular file"},
+      {"/proc/x", "cannot be written in /proc: "},
+      {path(std::string(300, 'w')), "File name too long"},
+      {"''", "the path is empty"},
+  };
+  for (const auto& [target, message] : targets) {
+    const Outcome run = tenon("train " + digits() + "/mlp.json --save " + target);
+    EXPECT_EQ(run.code, 1) << target;
+    EXPECT_HAS(run.err, "tenon: --save: ");
+    EXPECT_HAS(run.err, message);
+    EXPECT_EQ(run.out, "") << target;
+  }
+}
+
+TEST_F(CliTest, LeavesTheOldWeightsWhereTheTrainingFails) {
+  const std::string weights = write("w.safetensors", "old");
+  EXPECT_EQ(tenon("train " + training({{"0.003", "1e308"}}) + " --save " + weights).code, 1);
+  EXPECT_EQ(read(weights), "old");
+  for (const auto& entry : fs::directory_iterator(folder_)) {
+    EXPECT_NE(entry.path().extension(), ".part") << entry.path();
+  }
+}
+
+TEST_F(CliTest, StopsWhereTheLossIsNoNumber) {
+  for (const char* device : {"cpu", "ref"}) {
+    const Outcome run =
+        tenon("train " + training({{"0.003", "1e308"}}) + " --device " + std::string(device));
+    EXPECT_EQ(run.code, 1);
+    EXPECT_HAS(run.err,
+               "epoch  1/40, step 2: the loss is nan: the training diverged; try a smaller lr than "
+               "1e+308");
+    EXPECT_EQ(run.out, "");
+  }
 }
 
 TEST_F(CliTest, TheResultCanBeReadByAProgram) {

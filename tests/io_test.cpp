@@ -72,6 +72,7 @@ TEST_F(IoTest, AModelLoadsWhatItSaved) {
 }
 
 TEST_F(IoTest, ErrorsSayWhatAndWhere) {
+  EXPECT_SAYS(load(""), "'': the path is empty, expected a file's");
   EXPECT_SAYS(load(path("absent")), "absent: cannot be opened: No such file");
   EXPECT_SAYS(load(write("cut", "abc")), "cut: 3 bytes, a safetensors file has at least 8");
   EXPECT_SAYS(save({{"x", tensor(1.f)}, {"x", tensor(2.f)}}, path("a")),

@@ -71,16 +71,13 @@ int run_command(const Command& command, const std::vector<std::string>& words) {
   return command.run(Line(std::move(values)));
 }
 
-int64_t at_least(const Line& line, const std::string& name, int64_t low) {
+int64_t integer_of(const Line& line, const std::string& name, int64_t low, int64_t high) {
   const std::string text = line.get(name);
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    throw UsageError(fmt::format("--{} is '{}', expected an integer from {} to {}", name, text, low,
-                                 INT64_MAX));
-  }
-  if (value < low) {
-    throw UsageError(fmt::format("--{} is {}, expected at least {}", name, value, low));
+  if (error != std::errc() || end != text.data() + text.size() || value < low || value > high) {
+    throw UsageError(
+        fmt::format("--{} is '{}', expected an integer from {} to {}", name, text, low, high));
   }
   return value;
 }

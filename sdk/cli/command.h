@@ -48,9 +48,9 @@ struct Command {
 // Parses and runs; answers --help. Throws UsageError.
 int run_command(const Command& command, const std::vector<std::string>& words);
 
-// The integer of an option that counts (a string to the parser, whose messages know no range), which
-// must be at least `low`.
-int64_t at_least(const Line& line, const std::string& name, int64_t low);
+// The integer of an option, which must be in the range. (The parser takes it as a string: its own
+// messages know no range.)
+int64_t integer_of(const Line& line, const std::string& name, int64_t low, int64_t high);
 
 // The path that was given as `name` ("--save", "FILE.json"), which must not be empty.
 std::string path_of(const Line& line, const std::string& name);

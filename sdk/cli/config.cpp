@@ -8,9 +8,6 @@
 namespace tenon::cli {
 namespace {
 
-constexpr int64_t kMost = int64_t{1}
-                          << 40;  // beyond what anyone counts to; keeps products in range
-
 // The label's column: "last", "first", or a number.
 int64_t label_column(const std::string& file, Fields& fields) {
   const JsonMember* member = fields.find("label");
@@ -35,7 +32,7 @@ DataConfig read_data(const std::string& file, const Json& json) {
   data.label = label_column(file, fields);
   data.scale = fields.number("scale", 1);
   data.header = fields.boolean("header", false);
-  data.test_every = fields.integer("test_every", 2, kMost);
+  data.test_every = fields.integer("test_every", 2, kMostCounted);
   fields.finish();
   return data;
 }
@@ -73,8 +70,8 @@ TrainingConfig read_config(const std::string& file) {
   config.optimizer = read_factory(file, fields.require("optimizer").value, "optimizer");
   config.loss = fields.string("loss");
   config.loss_line = fields.require("loss").line;
-  config.epochs = fields.integer("epochs", 1, kMost);
-  config.batch_size = fields.integer("batch_size", 1, kMost);
+  config.epochs = fields.integer("epochs", 1, kMostCounted);
+  config.batch_size = fields.integer("batch_size", 1, kMostCounted);
   config.seed = static_cast<uint64_t>(fields.integer("seed", 0, INT64_MAX, 0));
   fields.finish();
   return config;

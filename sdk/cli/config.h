@@ -27,6 +27,9 @@ struct DataConfig {
   int64_t test_every = 0;
 };
 
+// Beyond what anyone counts to; keeps products in range.
+inline constexpr int64_t kMostCounted = int64_t{1} << 40;
+
 struct TrainingConfig {
   std::string file;
   DataConfig data;

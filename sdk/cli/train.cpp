@@ -1,6 +1,7 @@
 // tenon train: a network from a JSON file, an epoch a line.
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -53,7 +54,7 @@ class Losses {
       if (option.name == "lr") lr = fmt::format(" than {}", option.value.real);
     }
     fail(fmt::format("{}, step {}: the loss is {}: the training diverged; try a smaller lr{}",
-                     epoch_, step_, loss, lr),
+                     epoch_, step_, std::isnan(loss) ? "nan" : "infinite", lr),
          TN_FAILED_PRECONDITION);
   }
 
@@ -95,8 +96,8 @@ int run(const Line& line) {
   const std::string save = line.has("save") ? path_of(line, "--save") : "";
   Training training;
   prepare(training, path_of(line, "FILE.json"), line.get("device"),
-          line.has("seed") ? at_least(line, "seed", 0) : -1,
-          line.has("epochs") ? at_least(line, "epochs", 1) : -1);
+          line.has("seed") ? integer_of(line, "seed", 0, INT64_MAX) : -1,
+          line.has("epochs") ? integer_of(line, "epochs", 1, kMostCounted) : -1);
   if (!save.empty()) check_target(save);
   const TrainingConfig& config = training.config;
 

@@ -48,7 +48,7 @@ Tensor try_model(const Training& training, Tensor x) {
       x = training.model.child(std::to_string(i).c_str())(x);
     } catch (const Error& error) {
       fail_at(config.file, config.model[i].line,
-              fmt::format("model: layer {} ({}): {}", i, config.model[i].name, error.what()));
+              fmt::format("model: layer {}: {}", i, error.what()));
     }
   }
   return x;
@@ -69,7 +69,7 @@ void check_labels(const Training& training, const data::Dataset& all, int64_t cl
 void try_loss(const Training& training, const Tensor& output, const Tensor& target) {
   const TrainingConfig& config = training.config;
   const auto wrong = [&](const std::string& what) {
-    fail_at(config.file, config.loss_line, fmt::format("loss: {}: {}", config.loss, what));
+    fail_at(config.file, config.loss_line, "loss: " + what);
   };
   Tensor loss;
   try {
@@ -78,7 +78,7 @@ void try_loss(const Training& training, const Tensor& output, const Tensor& targ
     wrong(error.what());
   }
   if (loss.numel() != 1) {
-    wrong(fmt::format("gives a tensor of shape [{}], expected one number",
+    wrong(fmt::format("{} gives a tensor of shape [{}], expected one number", config.loss,
                       fmt::join(loss.sizes(), ", ")));
   }
 }
