@@ -113,7 +113,8 @@ TEST_F(CliTest, WhatIsWrongInTheJsonIsNamedWithItsLine) {
        "t.json:16: training: epochs is 2.5, expected an integer from 1 to 1099511627776"},
       {{{": 40", ": 1e30"}},
        "t.json:16: training: epochs is 1e30, expected an integer from 1 to 1099511627776"},
-      {{{": 40", ": \"2\""}}, "t.json:16: training: epochs is a string, expected an integer from 1"},
+      {{{": 40", ": \"2\""}},
+       "t.json:16: training: epochs is a string, expected an integer from 1"},
       {{{"\"seed\": 0", "\"seed\": 18446744073709551615"}},
        "t.json:18: training: seed is 18446744073709551615, expected an integer from 0 to "
        "9223372036854775807"},

@@ -272,10 +272,11 @@ TEST(Elementwise, ADtypeThatAnOpDoesNotTakeIsNamedWithTheArgument) {
   EXPECT_EQ(message_of([&] { -b; }),
             "neg: x is [2, 3] bool on cpu; expected x to be int or float\n"
             "  because neg: column 1: '-' takes int and float, got bool");
-  EXPECT_EQ(message_of([&] { tn::exp_(i); }),
-            "exp_: x is [2, 3] int64 on cpu; expected x to be float\n"
-            "  because exp_: the result is float32, which cannot be written into 'x' of dtype int64 "
-            "in place");
+  EXPECT_EQ(
+      message_of([&] { tn::exp_(i); }),
+      "exp_: x is [2, 3] int64 on cpu; expected x to be float\n"
+      "  because exp_: the result is float32, which cannot be written into 'x' of dtype int64 "
+      "in place");
   const auto first_line = [&](const std::function<void()>& call) {
     const std::string message = message_of(call);
     return message.substr(0, message.find('\n'));
@@ -290,7 +291,8 @@ TEST(Elementwise, ADtypeThatAnOpDoesNotTakeIsNamedWithTheArgument) {
             "add_: x is [2, 3] int64 on cpu, y is [2, 3] float32 on cpu; "
             "expected x to be float, or y to be bool or int");
   EXPECT_EQ(first_line([&] { tn::add_(i, 1.5); }),
-            "add_: x is [2, 3] int64 on cpu, y is a float; expected x to be float, or y to be bool or int");
+            "add_: x is [2, 3] int64 on cpu, y is a float; expected x to be float, or y to be bool "
+            "or int");
   for (tn::Device d : devices()) {
     EXPECT_EQ(first_line([&] { -b.to(d); }),
               "neg: x is [2, 3] bool on " + d.name() + "; expected x to be int or float");

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What Tenon promises to be small is small: libtenon.so as it is shipped, the reference backend, the snippets that README.md begins
-# with, and what the public header costs a compiler. With sanitizers the built and the compiled are not measured.
+# What Tenon promises to be small is small: libtenon.so as it is shipped, the reference backend, the snippets that README.md
+# begins with, and what the public header costs a compiler. With sanitizers the built and the compiled are not measured.
 #   sizes_test.sh BUILD SOURCE [SANITIZERS]
 set -eu
 build=$1 source=$2 sanitizers=${3:-}
@@ -34,11 +34,13 @@ if [ -z "$sanitizers" ]; then
   at_most "libtenon.so stripped, bytes" "$(stat -c %s "$work/libtenon.so")" 1500000
 
   printf '#include <tenon/tenon.hpp>\nint main() {}\n' >"$work/empty.cpp"
+  compile_empty() {
+    "${CXX:-g++}" -std=c++20 -O0 -I"$source/sdk/include" -c "$work/empty.cpp" -o "$work/empty.o"
+  }
   best=
   for _ in 1 2 3 4 5; do
     TIMEFORMAT=%U
-    seconds=$({ time "${CXX:-g++}" -std=c++20 -O0 -I"$source/sdk/include" -c "$work/empty.cpp" -o "$work/empty.o" 2>"$work/log"; } 2>&1) ||
-      { cat "$work/log" >&2; exit 1; }
+    seconds=$({ time compile_empty 2>"$work/log"; } 2>&1) || { cat "$work/log" >&2; exit 1; }
     best=$(printf '%s\n%s\n' "$seconds" "$best" | awk 'NF' | sort -n | head -n 1)
   done
   at_most "an empty program with tenon.hpp, seconds of a compiler" "$best" 1.5

@@ -233,7 +233,8 @@ std::string argument_text(const Expression& e, uint32_t arg, const tn_value& v) 
   return fmt::format("{} is {}", name, kind);
 }
 
-// The kinds of dtypes, "int or float", that a call would take for the types `begin` to `end` instead of theirs: it is asked for each.
+// The kinds of dtypes, "int or float", that a call would take for the types `begin` to `end` instead of theirs: the formula is asked
+// for each.
 std::string kinds_that_fit(const Expression& e, std::span<const OperandType> types, size_t begin, size_t end) {
   constexpr tn_dtype kOfKind[] = {TN_BOOL, TN_INT64, TN_FLOAT32};
   constexpr const char* kNames[] = {"bool", "int", "float"};
@@ -247,7 +248,8 @@ std::string kinds_that_fit(const Expression& e, std::span<const OperandType> typ
   return fmt::format("{}", fmt::join(fitting, " or "));
 }
 
-// There is no program for these types. `cause` is what the formula says, in its own terms; this adds the arguments, and what would be right.
+// There is no program for these types. `cause` is what the formula says, in its own terms; this adds the arguments, and what would be
+// right.
 Status refused_types(const Op* op, const Expression& e, const ElementwisePlan& plan, const tn_value* args,
                      std::span<const OperandType> types, Status cause) {
   if (cause->code != TN_INVALID_ARGUMENT) return cause;

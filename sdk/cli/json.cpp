@@ -97,8 +97,9 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
                    const nlohmann::detail::exception& error) override {
     constexpr int kNumberOverflow = 406;
     if (error.id == kNumberOverflow) {
-      fail_at(file_, line(), fmt::format("the number {} is out of range, expected at most {} in size",
-                                         token, std::numeric_limits<double>::max()));
+      fail_at(file_, line(),
+              fmt::format("the number {} is out of range, expected at most {} in size", token,
+                          std::numeric_limits<double>::max()));
     }
     // "[json.exception.parse_error.101] parse error at line 3, column 5: syntax error while parsing
     // ...": the line is ours.
@@ -112,8 +113,10 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
   void refuse_nul(const std::string& text) {
     const size_t at = text.find('\0');
     if (at == text.npos) return;
-    fail_at(file_, line(), fmt::format("a string with \\u0000 in it, after '{}'; expected text "
-                                       "without", text.substr(0, at)));
+    fail_at(file_, line(),
+            fmt::format("a string with \\u0000 in it, after '{}'; expected text "
+                        "without",
+                        text.substr(0, at)));
   }
   int line() {
     if (last_read > counted_to_) {

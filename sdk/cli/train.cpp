@@ -141,7 +141,7 @@ Command train_command() {
                   "FILE.json", "model, data, loss and optimizer (see examples/digits)"};
   command.options.add_options()  //
       ("device", po::value<std::string>()->value_name("NAME")->default_value("cpu"),
-       "where to compute (tenon devices)")                                        //
+       "where to compute (tenon devices)")                                            //
       ("seed", po::value<std::string>()->value_name("N"), "instead of the file's")    //
       ("epochs", po::value<std::string>()->value_name("N"), "instead of the file's")  //
       ("save", po::value<std::string>()->value_name("FILE"),

@@ -88,8 +88,8 @@ void try_out(const Training& training, const data::Dataset& all) {
   const NoGrad no_grad;
   const RandomState random = random_state();
   training.model.eval();
-  const data::Dataset rows = training.train.size() > 1 ? training.train.at({0, 1})
-                                                       : training.train.at({0});
+  const data::Dataset rows =
+      training.train.size() > 1 ? training.train.at({0, 1}) : training.train.at({0});
   const Tensor output = try_model(training, rows.x.to(training.device));
   if (output.dim() != 2 || output.size(0) != rows.size()) {
     fail_at(training.config.file, training.config.model_line,
