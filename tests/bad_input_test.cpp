@@ -302,6 +302,12 @@ TEST_F(BadInput, GradientsOnAnotherDevice) {
   expect_error([&] { Away::apply(x).sum().backward(); }, "for input 0, expected [2] float32 on cpu");
 }
 
+// cpu has a kernel for it, whose outputs are inferred on meta tensors: the message must not say so.
+TEST_F(BadInput, ShapesThatAKernelWouldGet) {
+  expect_error([] { tn::linear(tn::ones({2, 3}), tn::ones({4, 5})); },
+               "linear: x is [2, 3], weight is [4, 5] (float32, cpu); expected");
+}
+
 TEST_F(BadInput, OpsThatAreNotThere) {
   Tensor x = tn::ones({2});
   expect_error([&] { tn::call("sofmax", x); }, "unknown op 'sofmax'; did you mean 'softmax'?");

@@ -62,8 +62,18 @@ Status infer_by_tracing(const Op* op, std::span<const tn_value> args, std::span<
   tn_value results[kMaxArguments] = {};
   const std::span<tn_value> traced(results, metas.size());
   ModeScope quiet(kModeNoGrad, kModesWithHandlers);
-  TN_TRY(op->kind == OpKind::kPrimitive ? run_primitive(op->primitive, meta.args, traced)
-                                        : trace_op(op, meta.args, traced));
+  const auto run = [&](std::span<const tn_value> given) {
+    return op->kind == OpKind::kPrimitive ? run_primitive(op->primitive, given, traced) : trace_op(op, given, traced);
+  };
+  if (Status refused = run(meta.args)) {
+    // The same on the arguments themselves, whose device the message should name.
+    if (Status named = run(args)) {
+      free_status(refused);
+      return named;
+    }
+    release_values(traced);
+    return refused;
+  }
   Status status = nullptr;
   for (size_t i = 0; i < metas.size() && status == nullptr; ++i) {
     if (results[i].kind == TN_TENSOR) {
