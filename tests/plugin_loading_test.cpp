@@ -1,7 +1,11 @@
 // From init to commit, and the search: a failed load leaves nothing, conflicts name the first
 // plugin, kernels wait, priorities decide, needs are sorted, and all of it goes beside running
 // calls.
+#include <sys/auxv.h>
+#include <unistd.h>
+
 #include <atomic>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
@@ -11,6 +15,7 @@
 #include "dispatch/registry.h"
 #include "object/factory.h"
 #include "plugin/listing.h"
+#include "plugin/search.h"
 #include "plugin_support.h"
 
 namespace tenon {
@@ -328,6 +333,38 @@ TEST(PluginSearch, NeverLooksInTheWorkingDirectory) {
   EXPECT_EQ(document["ignored"][0]["folder"], ".");
   EXPECT_EQ(document["ignored"][0]["reason"],
             "not an absolute path: the working directory is not searched");
+}
+
+// Not a test of its own: what the next one runs as another user.
+TEST(PluginSearch, DISABLED_PrintsItsFolders) {
+  std::printf("%s\n", ::getauxval(AT_SECURE) != 0 ? "privileged" : "plain");
+  for (const SearchFolder& searched : search_folders()) std::printf("%s\n", searched.folder.c_str());
+}
+
+TEST(PluginSearch, IgnoresTheVariableInAPrivilegedProcess) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can run a program as another user";
+  Folder folder;
+  const auto program = folder.path() / "program", wanted = folder.path() / "wanted";
+  std::filesystem::permissions(folder.path(), std::filesystem::perms(0755));
+  std::filesystem::copy_file("/proc/self/exe", program);
+  const auto run_as_nobody = [&] {
+    const std::string command = "TENON_PLUGIN_PATH='" + wanted.string() +
+                                "' setpriv --reuid=65534 --regid=65534 --clear-groups '" + program.string() +
+                                "' --gtest_also_run_disabled_tests --gtest_filter='PluginSearch.DISABLED_PrintsItsFolders' 2>&1";
+    std::string text;
+    FILE* pipe = ::popen(command.c_str(), "r");
+    for (int c; (c = std::fgetc(pipe)) != EOF;) text += static_cast<char>(c);
+    ::pclose(pipe);
+    return text;
+  };
+  const std::string plain = run_as_nobody();
+  if (plain.find("plain\n") == plain.npos) GTEST_SKIP() << "no other user can be had here: " << plain;
+  expect_part(plain, wanted.string());
+  std::filesystem::permissions(program, std::filesystem::perms(02755));  // its group is root's
+  const std::string privileged = run_as_nobody();
+  if (privileged.find("plain\n") != privileged.npos) GTEST_SKIP() << "this file system gives no rights to programs";
+  expect_part(privileged, "privileged\n");
+  EXPECT_EQ(privileged.find(wanted.string()), privileged.npos) << privileged;
 }
 
 TEST(PluginThreads, ManyLoadAtOnceBesideOneThatFinds) {
