@@ -1,3 +1,4 @@
+// The general path of elementwise calls: promotion, broadcasting, devices, in-place rules, layouts.
 #include "dispatch/elementwise.h"
 
 #include <algorithm>
@@ -5,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "dispatch/convert.h"
+#include "dispatch/elementwise_parts.h"
 #include "dispatch/explain.h"
 #include "memory/memory.h"
 #include "tensor/view.h"
@@ -12,16 +14,8 @@
 namespace tenon {
 namespace {
 
-const char* name_of(const Op* op, const Expression& e) {
-  return op != nullptr ? op->schema.name.c_str() : e.schema().name.c_str();
-}
-
 const char* operand_name(const Expression& e, const ElementwisePlan& plan, uint32_t k) {
   return e.schema().arguments[plan.operand_args[k]].name.c_str();
-}
-
-tn_dtype number_dtype(uint32_t kind) {
-  return kind == TN_FLOAT ? TN_FLOAT64 : kind == TN_INT ? TN_INT64 : TN_BOOL;
 }
 
 // What a call found out about its operands.
@@ -217,253 +211,7 @@ Status launch_elementwise(const Op* op, const ElementwisePlan& plan, const tn_va
   return launch(*kernel, nullptr, o.device, {&arg, 1}, output_span);
 }
 
-// Every element of t is one and the same: the gradient of a sum, say.
-bool is_one_element(const Tensor* t) {
-  for (int32_t d = 0; d < t->ndim; ++d) {
-    if (t->strides[d] != 0) return false;
-  }
-  return true;
-}
-
-// "x is [2, 3] bool on cpu"
-std::string argument_text(const Expression& e, uint32_t arg, const tn_value& v) {
-  const std::string& name = e.schema().arguments[arg].name;
-  if (v.kind == TN_TENSOR) return fmt::format("{} is {}", name, tensor_text(v.as.tensor));
-  const char* kind = v.kind == TN_FLOAT ? "a float" : v.kind == TN_INT ? "an int" : "a bool";
-  return fmt::format("{} is {}", name, kind);
-}
-
-// The kinds of dtypes, "int or float", that a call would take for the types `begin` to `end` instead of theirs: the formula is asked
-// for each.
-std::string kinds_that_fit(const Expression& e, std::span<const OperandType> types, size_t begin, size_t end) {
-  constexpr tn_dtype kOfKind[] = {TN_BOOL, TN_INT64, TN_FLOAT32};
-  constexpr const char* kNames[] = {"bool", "int", "float"};
-  std::vector<const char*> fitting;
-  for (const int kind : {0, 1, 2}) {
-    std::vector<OperandType> tried(types.begin(), types.end());
-    for (size_t i = begin; i < end; ++i) tried[i].dtype = kOfKind[kind];
-    const CompiledProgram* compiled;
-    if (!StatusHolder(e.compile(tried, &compiled))) fitting.push_back(kNames[kind]);
-  }
-  return fmt::format("{}", fmt::join(fitting, " or "));
-}
-
-// There is no program for these types. `cause` is what the formula says, in its own terms; this adds the arguments, and what would be
-// right.
-Status refused_types(const Op* op, const Expression& e, const ElementwisePlan& plan, const tn_value* args,
-                     std::span<const OperandType> types, Status cause) {
-  if (cause->code != TN_INVALID_ARGUMENT) return cause;
-  std::vector<std::string> found, expected;
-  for (size_t i = 0; i < types.size(); ++i) {
-    const uint32_t arg = i < plan.n_operands ? plan.operand_args[i] : plan.number_args[i - plan.n_operands];
-    found.push_back(argument_text(e, arg, args[arg]));
-    const std::string kinds = kinds_that_fit(e, types, i, i + 1);
-    if (!kinds.empty()) expected.push_back(fmt::format("{} to be {}", e.schema().arguments[arg].name, kinds));
-  }
-  if (expected.empty()) {
-    const std::string kinds = kinds_that_fit(e, types, 0, types.size());
-    if (!kinds.empty()) expected.push_back("all to be " + kinds);
-  }
-  std::string message = fmt::format("{}: {}", name_of(op, e), fmt::join(found, ", "));
-  if (!expected.empty()) message += fmt::format("; expected {}", fmt::join(expected, ", or "));
-  return make_status(cause->code, std::move(message), cause);
-}
-
-// The program of a call, by the types of its operands and numbers.
-Status compile_call(const Op* op, const Expression& e, const ElementwisePlan& plan, const tn_value* args,
-                    std::span<const OperandType> types, const CompiledProgram** compiled) {
-  Status status = e.compile(types, compiled);
-  if (status != nullptr) [[unlikely]] return refused_types(op, e, plan, args, types, status);
-  return nullptr;
-}
-
-// The program of a call whose tensors are all of one dtype. Without numbers that take part in typing it is found at once.
-Status uniform_program(const Op* op, const Expression& e, const ElementwisePlan& plan, const tn_value* args, tn_dtype dtype,
-                       bool has_numbers, const CompiledProgram** compiled) {
-  const bool typed_by_dtype = !has_numbers && plan.n_numbers == 0;
-  if (typed_by_dtype) {
-    *compiled = plan.uniform[dtype].load(std::memory_order_acquire);
-    if (*compiled != nullptr) [[likely]] return nullptr;
-  }
-  OperandType types[kMaxExpressionOperands + kMaxExpressionScalars];
-  for (uint32_t k = 0; k < plan.n_operands; ++k) {
-    const uint32_t kind = args[plan.operand_args[k]].kind;
-    types[k] = kind == TN_TENSOR ? OperandType{dtype, Category::kTensor, false}
-                                 : OperandType{number_dtype(kind), Category::kNumber, true};
-  }
-  for (uint32_t i = 0; i < plan.n_numbers; ++i) {
-    types[plan.n_operands + i] = {number_dtype(args[plan.number_args[i]].kind), Category::kNumber, true};
-  }
-  TN_TRY(compile_call(op, e, plan, args, {types, size_t{plan.n_operands} + plan.n_numbers}, compiled));
-  if (typed_by_dtype) plan.uniform[dtype].store(*compiled, std::memory_order_release);
-  return nullptr;
-}
-
-// Number operands in order, then the schema's scalars.
-void fill_params(const ElementwisePlan& plan, const tn_value* args, const CompiledProgram& compiled, tn_scalar* params) {
-  uint32_t n = 0;
-  for (uint32_t k = 0; k < plan.n_operands; ++k) {
-    const tn_value& v = args[plan.operand_args[k]];
-    if (v.kind != TN_TENSOR) params[n++] = number_scalar(v, v.kind == TN_FLOAT);
-  }
-  for (uint32_t s = 0; s < plan.n_scalars; ++s, ++n) {
-    params[n] = number_scalar(args[plan.scalar_args[s]], compiled.params_are_float[n] != 0);
-  }
-}
-
-// As PyTorch: a number is known at the call, so it is refused; elements of a tensor are not looked at (1 / x ** n rounds to 0).
-Status check_exponents(const Op* op, const Expression& e, const CompiledProgram& compiled, const tn_scalar* params) {
-  for (uint32_t i = 0; i < compiled.program.n_params; ++i) {
-    if ((compiled.int_exponents >> i & 1) == 0 || params[i].i >= 0) continue;
-    return invalid("{}: an integer to the power of {}; expected an exponent of at least 0, or a float ({}.0)", name_of(op, e),
-                   params[i].i, params[i].i);
-  }
-  return nullptr;
-}
-
-// The path of most calls: every tensor is row-major, of one shape, dtype and device (or one element, expanded to that shape), the
-// other operands are numbers, and no mode looks on.
-// Says with *taken whether it was this call's path; nothing has happened otherwise.
-Status run_uniform(const Op* op, const Expression& e, const ElementwisePlan& plan, const tn_value* args,
-                   Tensor** outputs, bool* taken) {
-  *taken = false;
-  if ((thread_state.modes & (kModeCapture | kModeExplain)) != 0) return nullptr;
-  const Tensor* first = nullptr;
-  for (uint32_t k = 0; k < plan.n_operands; ++k) {
-    const tn_value& v = args[plan.operand_args[k]];
-    if (v.kind == TN_TENSOR && as_tensor(v.as.tensor)->is_contiguous()) {
-      first = as_tensor(v.as.tensor);
-      break;
-    }
-  }
-  if (first == nullptr || first->ndim == 0 || first->numel == 0 || first->device.type == TN_DEVICE_META) return nullptr;
-  static constexpr int64_t kOne = 1, kZero = 0;
-  tn_operand operands[kMaxOperands];
-  tn_operand* inputs = operands + plan.n_outputs;
-  uint32_t n_inputs = 0;
-  bool has_numbers = false;
-  for (uint32_t k = 0; k < plan.n_operands; ++k) {
-    const tn_value& v = args[plan.operand_args[k]];
-    if (v.kind != TN_TENSOR) {
-      has_numbers = true;
-      continue;
-    }
-    const Tensor* t = as_tensor(v.as.tensor);
-    if (t != first && !(t->dtype == first->dtype && t->device == first->device && same_sizes(t, first))) return nullptr;
-    if (t->is_contiguous()) [[likely]] {
-      set_operand(t, &kOne, &inputs[n_inputs++]);
-    } else if (is_one_element(t)) {
-      set_operand(t, &kZero, &inputs[n_inputs++]);
-    } else {
-      return nullptr;
-    }
-  }
-  if (op != nullptr && op->kernels.find(first->device.type) != nullptr) return nullptr;
-  const KernelList* evaluators = registry().primitive(TN_ELEMENTWISE).find(first->device.type);
-  if (evaluators == nullptr) return nullptr;
-  const CompiledProgram* compiled;
-  TN_TRY(uniform_program(op, e, plan, args, first->dtype, has_numbers, &compiled));
-  const Kernel& kernel = *evaluators->front();
-  if (kernel.def.supports != nullptr || kernel.def.dtypes != 0 || kernel.def.layout != TN_LAYOUT_STRIDED ||
-      compiled->program.instruction_set > kernel.def.instruction_set) [[unlikely]] {
-    return nullptr;
-  }
-  if (plan.any_inplace) {
-    // An input that is the written memory moved is for the careful path.
-    for (uint32_t i = 0; i < plan.n_outputs; ++i) {
-      if (plan.inplace_operand[i] < 0) continue;
-      const tn_value& target = args[plan.operand_args[plan.inplace_operand[i]]];
-      if (target.kind != TN_TENSOR || !as_tensor(target.as.tensor)->is_contiguous()) return nullptr;
-      const tn_tensor& written = *target.as.tensor;
-      for (uint32_t k = 0; k < n_inputs; ++k) {
-        const bool same = inputs[k].byte_offset == written.byte_offset && inputs[k].strides == &kOne;
-        if (inputs[k].storage == written.storage && !same) return nullptr;
-      }
-    }
-  }
-  *taken = true;
-  Status status = nullptr;
-  uint32_t made = 0;
-  for (; made < plan.n_outputs && status == nullptr; ++made) {
-    const int target = plan.inplace_operand[made];
-    if (target >= 0) {
-      outputs[made] = as_tensor(args[plan.operand_args[target]].as.tensor);
-      outputs[made]->retain();
-    } else {
-      status = empty_like(first, compiled->output_dtypes[made], &outputs[made]);
-      if (status != nullptr) break;
-    }
-    set_operand(outputs[made], &kOne, &operands[made]);
-  }
-  if (status == nullptr) {
-    tn_scalar params[kMaxExpressionOperands + kMaxExpressionScalars];
-    if (has_numbers || plan.n_scalars != 0) fill_params(plan, args, *compiled, params);
-    const tn_loop loop{sizeof(tn_loop), 1,        first->numel, &first->numel, &compiled->program,
-                       operands,        params};
-    if (compiled->int_exponents != 0) [[unlikely]] status = check_exponents(op, e, *compiled, params);
-    if (status == nullptr) [[likely]] status = launch_loop(kernel, first->device, loop, {outputs, plan.n_outputs});
-  }
-  if (status != nullptr) [[unlikely]] {
-    while (made-- > 0) outputs[made]->release();
-    return status;
-  }
-  if (plan.any_inplace) {
-    for (uint32_t i = 0; i < plan.n_outputs; ++i) {
-      if (plan.inplace_operand[i] >= 0) outputs[i]->bump_version();
-    }
-  }
-  return nullptr;
-}
-
-void fill_plan(const Expression& e, ElementwisePlan* filled) {
-  ElementwisePlan& plan = *filled;
-  const Schema& schema = e.schema();
-  plan.n_args = static_cast<uint8_t>(schema.arguments.size());
-  for (size_t i = 0; i < schema.arguments.size(); ++i) {
-    if (schema.arguments[i].type == Type::kTensor) {
-      plan.operand_args[plan.n_operands++] = static_cast<uint8_t>(i);
-    } else {
-      if (schema.arguments[i].type == Type::kNumber) plan.number_args[plan.n_numbers++] = static_cast<uint8_t>(i);
-      plan.scalar_args[plan.n_scalars++] = static_cast<uint8_t>(i);
-    }
-  }
-  plan.n_outputs = static_cast<uint8_t>(schema.returns.size());
-  for (uint32_t r = 0; r < plan.n_outputs; ++r) {
-    plan.inplace_operand[r] = -1;
-    for (uint32_t k = 0; schema.returns[r].alias != 0 && k < plan.n_operands; ++k) {
-      if (schema.arguments[plan.operand_args[k]].alias != schema.returns[r].alias) continue;
-      plan.inplace_operand[r] = static_cast<int8_t>(k);
-      plan.any_inplace = true;
-    }
-  }
-}
-
 }  // namespace
-
-Status check_elementwise(const Expression& e) {
-  const Schema& schema = e.schema();
-  if (e.n_operands() > kMaxExpressionOperands || e.n_scalars() > kMaxExpressionScalars ||
-      e.n_outputs() > kMaxExpressionOutputs) {
-    return invalid("{}: an expression takes at most {} tensors, {} scalars and {} outputs", schema.name,
-                   kMaxExpressionOperands, kMaxExpressionScalars, kMaxExpressionOutputs);
-  }
-  const ElementwisePlan& plan = elementwise_plan(e);
-  for (uint32_t r = 0; r < plan.n_outputs; ++r) {
-    if (schema.returns[r].alias != 0 && plan.inplace_operand[r] < 0) {
-      return invalid("{}: output {} is an alias of no tensor argument", schema.name, r);
-    }
-  }
-  return nullptr;
-}
-
-const ElementwisePlan& make_elementwise_plan(const Expression& e) {
-  auto* made = new ElementwisePlan;  // lives as long as the expression: as the process
-  fill_plan(e, made);
-  const void* plan = nullptr;
-  if (e.plan.compare_exchange_strong(plan, made)) return *made;
-  delete made;  // another thread was first
-  return *static_cast<const ElementwisePlan*>(plan);
-}
 
 static Status run_general(const Op* op, const Expression& e, const ElementwisePlan& plan, const tn_value* args,
                           Tensor** outputs) {

@@ -1,0 +1,73 @@
+// The program of an elementwise call; refusals in the words of the op's arguments.
+#include <fmt/ranges.h>
+
+#include "dispatch/elementwise_parts.h"
+
+namespace tenon {
+namespace {
+
+// "x is [2, 3] bool on cpu"
+std::string argument_text(const Expression& e, uint32_t arg, const tn_value& v) {
+  const std::string& name = e.schema().arguments[arg].name;
+  if (v.kind == TN_TENSOR) return fmt::format("{} is {}", name, tensor_text(v.as.tensor));
+  const char* kind = v.kind == TN_FLOAT ? "a float" : v.kind == TN_INT ? "an int" : "a bool";
+  return fmt::format("{} is {}", name, kind);
+}
+
+// The kinds of dtypes, "int or float", that a call would take for the types `begin` to `end` instead of theirs: the formula is asked
+// for each.
+std::string kinds_that_fit(const Expression& e, std::span<const OperandType> types, size_t begin, size_t end) {
+  constexpr tn_dtype kOfKind[] = {TN_BOOL, TN_INT64, TN_FLOAT32};
+  constexpr const char* kNames[] = {"bool", "int", "float"};
+  std::vector<const char*> fitting;
+  for (const int kind : {0, 1, 2}) {
+    std::vector<OperandType> tried(types.begin(), types.end());
+    for (size_t i = begin; i < end; ++i) tried[i].dtype = kOfKind[kind];
+    const CompiledProgram* compiled;
+    if (!StatusHolder(e.compile(tried, &compiled))) fitting.push_back(kNames[kind]);
+  }
+  return fmt::format("{}", fmt::join(fitting, " or "));
+}
+
+// There is no program for these types. `cause` is what the formula says, in its own terms; this adds the arguments, and what would be
+// right.
+Status refused_types(const Op* op, const Expression& e, const ElementwisePlan& plan, const tn_value* args,
+                     std::span<const OperandType> types, Status cause) {
+  if (cause->code != TN_INVALID_ARGUMENT) return cause;
+  std::vector<std::string> found, expected;
+  for (size_t i = 0; i < types.size(); ++i) {
+    const uint32_t arg = i < plan.n_operands ? plan.operand_args[i] : plan.number_args[i - plan.n_operands];
+    found.push_back(argument_text(e, arg, args[arg]));
+    const std::string kinds = kinds_that_fit(e, types, i, i + 1);
+    if (!kinds.empty()) expected.push_back(fmt::format("{} to be {}", e.schema().arguments[arg].name, kinds));
+  }
+  if (expected.empty()) {
+    const std::string kinds = kinds_that_fit(e, types, 0, types.size());
+    if (!kinds.empty()) expected.push_back("all to be " + kinds);
+  }
+  std::string message = fmt::format("{}: {}", name_of(op, e), fmt::join(found, ", "));
+  if (!expected.empty()) message += fmt::format("; expected {}", fmt::join(expected, ", or "));
+  return make_status(cause->code, std::move(message), cause);
+}
+
+}  // namespace
+
+// The program of a call, by the types of its operands and numbers.
+Status compile_call(const Op* op, const Expression& e, const ElementwisePlan& plan, const tn_value* args,
+                    std::span<const OperandType> types, const CompiledProgram** compiled) {
+  Status status = e.compile(types, compiled);
+  if (status != nullptr) [[unlikely]] return refused_types(op, e, plan, args, types, status);
+  return nullptr;
+}
+
+// As PyTorch: a number is known at the call, so it is refused; elements of a tensor are not looked at (1 / x ** n rounds to 0).
+Status check_exponents(const Op* op, const Expression& e, const CompiledProgram& compiled, const tn_scalar* params) {
+  for (uint32_t i = 0; i < compiled.program.n_params; ++i) {
+    if ((compiled.int_exponents >> i & 1) == 0 || params[i].i >= 0) continue;
+    return invalid("{}: an integer to the power of {}; expected an exponent of at least 0, or a float ({}.0)", name_of(op, e),
+                   params[i].i, params[i].i);
+  }
+  return nullptr;
+}
+
+}  // namespace tenon
