@@ -174,6 +174,18 @@ TEST(StageKernel, ChecksTheDefinition) {
   def = kernel_def("f");
   def.layout = 7;
   EXPECT_EQ(stage_text(def), "kernel for 'f' on 'cpu': unknown layout 7");
+  def = kernel_def(nullptr);
+  def.layout = TN_LAYOUT_CONTIGUOUS;
+  def.primitive = TN_COPY;
+  EXPECT_EQ(stage_text(def),
+            "kernel for primitive 'copy' on 'cpu': it is what layouts are changed with, so it must take any strides");
+  def.primitive = TN_ELEMENTWISE;
+  EXPECT_EQ(stage_text(def),
+            "kernel for primitive 'elementwise' on 'cpu': its operands are described by strides, so it must take any");
+  def.layout = TN_LAYOUT_ROWS;
+  def.primitive = TN_REDUCE;
+  EXPECT_EQ(stage_text(def),
+            "kernel for primitive 'reduce' on 'cpu': its operands are described by strides, so it must take any");
   def = kernel_def("f");
   def.dtypes = 1u << 30;
   EXPECT_EQ(stage_text(def), "kernel for 'f' on 'cpu': unknown dtypes 0x40000000");

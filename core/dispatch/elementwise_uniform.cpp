@@ -93,7 +93,7 @@ Status run_uniform(const Op* op, const Expression& e, const ElementwisePlan& pla
   const CompiledProgram* compiled;
   TN_TRY(uniform_program(op, e, plan, args, first->dtype, has_numbers, &compiled));
   const Kernel& kernel = *evaluators->front();
-  if (kernel.def.supports != nullptr || kernel.def.dtypes != 0 || kernel.def.layout != TN_LAYOUT_STRIDED ||
+  if (kernel.def.supports != nullptr || kernel.def.dtypes != 0 ||
       compiled->program.instruction_set > kernel.def.instruction_set) [[unlikely]] {
     return nullptr;
   }

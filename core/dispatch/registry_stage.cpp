@@ -214,6 +214,9 @@ Status make_kernel(const tn_kernel_def& def, const std::string& plugin,
   if (def.primitive == TN_COPY && def.layout != TN_LAYOUT_STRIDED) {
     return invalid("{}: it is what layouts are changed with, so it must take any strides", what);
   }
+  if ((def.primitive == TN_ELEMENTWISE || def.primitive == TN_REDUCE) && def.layout != TN_LAYOUT_STRIDED) {
+    return invalid("{}: its operands are described by strides, so it must take any", what);
+  }
   kernel->def = def;
   kernel->def.op = def.op == nullptr ? nullptr : kernel->op.c_str();
   kernel->def.device = kernel->device.c_str();
