@@ -1,8 +1,10 @@
 // The reference device made slow: each task of its streams waits first (TENON_REF_SLOW_US, from
 // CTest), so that whatever the host forgets to order, to wait for or to keep shows in the values.
 // Freed memory is poisoned by the backend, and overruns fail its shutdown.
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <functional>
 #include <optional>
 #include <thread>
 
@@ -265,6 +267,76 @@ TEST_F(RefSlow, BackwardFollowsTheStreamsOfTheForward) {
   Tensor y = (w * 2).to(one);
   (y * y).sum().to(tn::cpu).backward();
   expect_near(w.grad(), times(20, 8));
+}
+
+struct Thrice : tn::Function<Thrice> {
+  static Tensor forward(Context&, Tensor x) { return x * 3; }
+  static Tensor backward(Context&, Tensor g) { return g * 3; }
+};
+
+// It does not wait for what the caller's stream has to do: whatever node runs there instead comes
+// behind all of it.
+TEST_F(RefSlow, BackwardRunsBesideTheStreamOfTheCaller) {
+  struct Case {
+    const char* name;
+    std::function<Tensor(const Tensor&)> forward;
+    std::vector<double> gradient;
+    Tensor w, y, seed;
+  };
+  const std::vector<double> ones(9, 1), threes(9, 3);
+  std::vector<Case> cases = {
+      {"elementwise", [](const Tensor& w) { return w * 3; }, threes},
+      {"sum of all", [](const Tensor& w) { return w.sum(); }, ones},
+      {"primitive", [](const Tensor& w) { return w.sum(1); }, ones},
+      {"view", [](const Tensor& w) { return w.t(); }, ones},
+      {"op with a gradient of its own",
+       [](const Tensor& w) { return tn::cross_entropy(w, tn::full({3}, 0, tn::int64, w.device())); },
+       {}},
+      {"custom function", [](const Tensor& w) { return Thrice::apply(w); }, threes},
+      {"copy", [](const Tensor& w) { return tn::empty_like(w).copy_(w); }, ones},
+      {"write through a view",
+       [](const Tensor& w) {
+         Tensor base = tn::empty_like(w).copy_(w);
+         tn::mul_(base.t(), 3);
+         return base;
+       },
+       threes},
+  };
+  tn::Stream side(zero);
+  {
+    tn::StreamGuard guard(side);
+    for (Case& c : cases) {
+      c.w = count(9, zero).view({3, 3}).detach().requires_grad_();
+      c.y = c.forward(c.w);
+      c.seed = tn::ones_like(c.y);
+    }
+  }
+  const auto current = [this] {
+    tn_stream* stream = nullptr;
+    tn::check(tn::detail::api.device->current_stream(zero.value, &stream));
+    return stream;
+  };
+  tn_stream* main = current();
+  zero.synchronize();
+  Tensor busy = full(9, 0, zero);
+  for (int i = 0; i < 500; ++i) tn::add_(busy, 1);
+  std::atomic<bool> over = false;
+  std::thread watcher([&] {
+    tn::ignore(tn::detail::api.device->stream_synchronize(main));
+    over = true;
+  });
+  for (Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    Tensor gradient = tn::grad(c.y, c.w, {.grad_outputs = {c.seed}});
+    EXPECT_EQ(current(), main);
+    tn::StreamGuard guard(side);
+    std::vector<double> values = gradient.to(tn::float64).to_vector<double>();
+    EXPECT_FALSE(over);
+    if (!c.gradient.empty()) {
+      EXPECT_EQ(values, c.gradient);
+    }
+  }
+  watcher.join();
 }
 
 TEST_F(RefSlow, ErrorsOfTheWorkReachWhoWaits) {

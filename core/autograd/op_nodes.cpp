@@ -401,6 +401,11 @@ Status record_custom(const char* name, tn_backward_fn fn, void* self, void (*des
       s.save(as_tensor(t));
     }
   }
+  std::vector<tn_value> args(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i] != nullptr) args[i] = {TN_TENSOR, 0, {inputs[i]}};
+  }
+  note_forward(node.get(), args, outputs.empty() ? call_device(args) : outputs[0]->device);
   for (size_t i = 0; i < outputs.size(); ++i) {
     Tensor* t = as_tensor(outputs[i]);
     if (is_float(t->dtype)) set_history(t, node.get(), static_cast<uint32_t>(i));
