@@ -160,10 +160,8 @@ Status call_set_output(const tn_call* call, uint32_t output, int32_t ndim, const
   const std::span<const int64_t> shape(sizes, ndim);
   int64_t numel;
   TN_TRY(count_elements("set_output", shape, meta.dtype, &numel));
-  TN_TRY(empty_tensor(shape, meta.dtype, meta.device, &host_call->host_outputs[output]));
-  Tensor* made = host_call->host_outputs[output];
-  if (call->stream != nullptr) TN_TRY(use_storage(made->storage, static_cast<Stream*>(call->stream), true));
-  return nullptr;
+  // On the call's own stream, which is the current one: a first use there needs no order.
+  return empty_tensor(shape, meta.dtype, meta.device, &host_call->host_outputs[output]);
 }
 
 Status keep_call(const tn_call* call, const tn_call** kept) {

@@ -101,12 +101,13 @@ class LayoutCopies {
   std::vector<std::vector<tn_tensor*>> lists_;
 };
 
-Status use_operands(const tn_operand* operands, uint32_t n, uint32_t n_outputs, Stream* stream) {
-  for (uint32_t i = 0; i < n; ++i) TN_TRY(use_storage(operands[i].storage, stream, i < n_outputs));
+Status use_inputs(const tn_operand* inputs, uint32_t n, Stream* stream) {
+  for (uint32_t i = 0; i < n; ++i) TN_TRY(use_storage(inputs[i].storage, stream, false));
   return nullptr;
 }
 
-// Puts the launch behind the work that it conflicts with on other streams.
+// Puts the launch behind the work that it conflicts with on other streams. The outputs of a loop or reduction are those of the
+// call, and an argument that is written is among them too: each is noted there.
 Status order_uses(std::span<const tn_value> args, std::span<Tensor* const> outputs, Stream* stream) {
   for (const tn_value& v : args) {
     if (v.kind == TN_TENSOR) {
@@ -117,10 +118,10 @@ Status order_uses(std::span<const tn_value> args, std::span<Tensor* const> outpu
       }
     } else if (v.kind == TN_LOOP) {
       const tn_program* p = v.as.loop->program;
-      TN_TRY(use_operands(v.as.loop->operands, p->n_outputs + p->n_inputs, p->n_outputs, stream));
+      TN_TRY(use_inputs(v.as.loop->operands + p->n_outputs, p->n_inputs, stream));
     } else if (v.kind == TN_REDUCTION) {
       const tn_program* p = v.as.reduction->prologue;
-      TN_TRY(use_operands(v.as.reduction->operands, 1 + (p != nullptr ? p->n_inputs : 1), 1, stream));
+      TN_TRY(use_inputs(v.as.reduction->operands + 1, p != nullptr ? p->n_inputs : 1, stream));
     }
   }
   for (Tensor* t : outputs) {

@@ -43,8 +43,8 @@ void close_device(int32_t type) {
 }
 
 Status check_device_is_free(tn_device device) {
-  TN_TRY(synchronize_device(device));
   drop_all_blobs(device);
+  // Waits for the device first, and so finds all memory that was released and what failed.
   TN_TRY(empty_cache(device));
   tn_memory_stats stats{};
   stats.size = sizeof(stats);

@@ -285,7 +285,6 @@ Status order_streams(Stream* earlier, Stream* later) {
 }
 
 Status Event::record(Stream* stream) {
-  recycle();
   const StreamUse use(stream);
   const DeviceType* type = stream->device_type;
   if (!use || !type->has_streams()) return nullptr;

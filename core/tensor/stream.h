@@ -56,7 +56,7 @@ class Event {
   }
   ~Event() { recycle(); }
 
-  // Behind all work now on `stream`. Stays empty for a dead stream, and where the device has none.
+  // Of an empty event: behind all work now on `stream`. Stays empty for a dead stream, and where the device has none.
   [[nodiscard]] Status record(Stream* stream);
   [[nodiscard]] Status query(bool* passed) const;
   [[nodiscard]] Status synchronize() const;             // the calling thread waits
