@@ -1,4 +1,6 @@
 // Devices by name and by table, and the streams of a thread.
+#include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "lazy_device.h"
@@ -167,6 +169,33 @@ TEST_F(StreamTest, ThatWasDestroyedIsCurrentNoMore) {
   EXPECT_EQ(found, main);
 }
 
+TEST_F(StreamTest, IsDestroyedBehindItsUsers) {
+  bool ran = false;
+  submit(side, [&] { ran = true; });
+  std::atomic<bool> late_is_coming = false, gone = false;
+  ASSERT_TRUE(enter_stream(side));
+  std::thread destroyer([&] {
+    EXPECT_OK(destroy_stream(side));
+    gone = true;
+  });
+  // From its first moment on it is refused, ..
+  while (message(set_current_stream(device, side)).empty()) std::this_thread::yield();
+  // .. who comes late is told so when all of its work is done, ..
+  std::thread late([&] {
+    late_is_coming = true;
+    EXPECT_FALSE(enter_stream(side));
+    EXPECT_TRUE(ran);
+  });
+  while (!late_is_coming) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  // .. and who uses it goes on.
+  EXPECT_FALSE(gone);
+  leave_stream(side);
+  destroyer.join();
+  late.join();
+  EXPECT_TRUE(ran);
+}
+
 TEST_F(StreamTest, RunsBehindAnotherWhenOrdered) {
   std::vector<int> order;
   submit(main, [&] { order.push_back(1); });
@@ -182,6 +211,14 @@ TEST_F(StreamTest, RunsBehindAnotherWhenOrdered) {
 TEST_F(StreamTest, UsesFewEvents) {
   for (int i = 0; i < 100; ++i) EXPECT_OK(order_streams(main, side));
   EXPECT_EQ(state.n_events, 1);
+}
+
+TEST_F(StreamTest, GivesBackAnEventThatCannotBeRecorded) {
+  state.cannot_record = true;
+  EXPECT_EQ(message(order_streams(main, side)), "the device is lost");
+  state.cannot_record = false;
+  EXPECT_EQ(state.n_events, 1);
+  EXPECT_EQ(state.n_events_destroyed, 1);
 }
 
 TEST_F(StreamTest, OfAnotherTypeIsWaitedForByTheHost) {

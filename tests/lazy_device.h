@@ -39,6 +39,9 @@ struct Lazy {
   std::map<void*, uint64_t> blocks;
   int n_allocations = 0, n_frees = 0, n_events = 0, n_events_destroyed = 0, n_waits = 0,
       n_streams = 0;
+  std::function<void()> before_wait;  // called outside of the mutex, before a stream waits
+  bool cannot_record = false;  // event_record fails, as on a device that is lost
+  bool cannot_wait = false;    // stream_synchronize, event_synchronize and event_query fail
 
   void run(LazyStream* s, uint64_t position) {
     while (s->done < position) {
@@ -56,7 +59,12 @@ struct Lazy {
 
 using Guard = std::lock_guard<std::recursive_mutex>;
 inline Lazy& lazy(void* self) { return *static_cast<Lazy*>(self); }
-inline LazyStream* lazy_stream(void* s) { return static_cast<LazyStream*>(s); }
+// A stream in use: the host may not touch one that it has destroyed.
+inline LazyStream* lazy_stream(void* s) {
+  auto* stream = static_cast<LazyStream*>(s);
+  EXPECT_NE(stream->done, UINT64_MAX) << "the stream was destroyed";
+  return stream;
+}
 inline LazyEvent* lazy_event(void* e) { return static_cast<LazyEvent*>(e); }
 
 inline void add_memory(tn_device_def* def) {
@@ -87,8 +95,11 @@ inline void add_memory(tn_device_def* def) {
   def->fill_bytes = [](void* self, tn_stream* stream, void* memory, uint64_t offset, uint8_t byte,
                        uint64_t bytes) -> tn_status* {
     const Guard guard(lazy(self).mutex);
-    lazy(self).submit(lazy_stream(stream->handle),
-                      [=] { std::memset(static_cast<char*>(memory) + offset, byte, bytes); });
+    lazy(self).submit(lazy_stream(stream->handle), [=] {
+      const bool lives = lazy(self).blocks.contains(memory);
+      EXPECT_TRUE(lives) << "freed before its fill";
+      if (lives) std::memset(static_cast<char*>(memory) + offset, byte, bytes);
+    });
     return nullptr;
   };
 }
@@ -102,15 +113,16 @@ inline void add_streams(tn_device_def* def) {
   };
   def->stream_destroy = [](void* self, int32_t, void* stream) {
     const Guard guard(lazy(self).mutex);
-    EXPECT_TRUE(lazy_stream(stream)->tasks.empty());
+    LazyStream* ended = lazy_stream(stream);
+    EXPECT_TRUE(ended->tasks.empty());
     --lazy(self).n_streams;
-    lazy_stream(stream)->submitted = lazy_stream(stream)->done =
-        UINT64_MAX;  // events may look at it
+    ended->submitted = ended->done = UINT64_MAX;  // events may look at it
     static auto* graveyard = new std::vector<LazyStream*>;
-    graveyard->push_back(lazy_stream(stream));
+    graveyard->push_back(ended);
   };
   def->stream_synchronize = [](void* self, int32_t, void* stream) -> tn_status* {
     const Guard guard(lazy(self).mutex);
+    if (lazy(self).cannot_wait) return make_status(TN_EXCEPTION, "the device is lost");
     lazy(self).run(lazy_stream(stream), lazy_stream(stream)->submitted);
     return nullptr;
   };
@@ -128,10 +140,12 @@ inline void add_streams(tn_device_def* def) {
   };
   def->event_record = [](void* self, int32_t, void* event, void* stream) -> tn_status* {
     const Guard guard(lazy(self).mutex);
+    if (lazy(self).cannot_record) return make_status(TN_EXCEPTION, "the device is lost");
     *lazy_event(event) = {lazy_stream(stream), lazy_stream(stream)->submitted};
     return nullptr;
   };
   def->stream_wait_event = [](void* self, int32_t, void* stream, void* event) -> tn_status* {
+    if (lazy(self).before_wait) lazy(self).before_wait();
     const Guard guard(lazy(self).mutex);
     ++lazy(self).n_waits;
     const LazyEvent now = *lazy_event(event);
@@ -141,11 +155,13 @@ inline void add_streams(tn_device_def* def) {
   };
   def->event_query = [](void* self, int32_t, void* event, int32_t* done) -> tn_status* {
     const Guard guard(lazy(self).mutex);
+    if (lazy(self).cannot_wait) return make_status(TN_EXCEPTION, "the device is lost");
     *done = lazy_event(event)->stream->done >= lazy_event(event)->position;
     return nullptr;
   };
   def->event_synchronize = [](void* self, int32_t, void* event) -> tn_status* {
     const Guard guard(lazy(self).mutex);
+    if (lazy(self).cannot_wait) return make_status(TN_EXCEPTION, "the device is lost");
     lazy(self).run(lazy_event(event)->stream, lazy_event(event)->position);
     return nullptr;
   };
@@ -201,6 +217,11 @@ struct StreamTest : testing::Test {
   void submit(Stream* stream, std::function<void()> task) {
     const Guard guard(state.mutex);
     state.submit(lazy_stream(stream->handle), std::move(task));
+  }
+  // The stream does its work, and nobody waited for it.
+  void run(Stream* stream) {
+    const Guard guard(state.mutex);
+    state.run(lazy_stream(stream->handle), lazy_stream(stream->handle)->submitted);
   }
   int waits() {
     const Guard guard(state.mutex);

@@ -1,6 +1,7 @@
 // The end of plugins. A process can shut them down once, so this is one story.
 #include "base/threads.h"
 #include "dispatch/registry.h"
+#include "memory/cache.h"
 #include "memory/memory.h"
 #include "object/factory.h"
 #include "plugin_support.h"
@@ -32,7 +33,15 @@ TEST(PluginShutdown, EndsWhatPluginsBrought) {
   EXPECT_EQ(exported<int>(pack, "small_shut_down"), 0);
   tensor->release();
 
+  // A blob is a plugin's, and goes before it does, also from a tensor of the host.
+  bool dropped = false;
+  Tensor* packed = nullptr;
+  ASSERT_EQ(text_of(empty_tensor(sizes, TN_FLOAT32, kCpu, &packed)), "");
+  ASSERT_EQ(text_of(attach_blob(packed, nullptr, 1, &dropped, 8, [](void* flag) { *static_cast<bool*>(flag) = true; })), "");
+
   ASSERT_EQ(text_of(shutdown_plugins()), "");
+  EXPECT_TRUE(dropped);
+  packed->release();
   EXPECT_EQ(exported<int>(pack, "small_shut_down"), 1);
   for (const auto& library : {pack, device, factory}) {
     EXPECT_EQ(exported<int>(library, "small_destroyed"), 1) << library;

@@ -1,5 +1,7 @@
 // Memory between streams: hazards, frees in stream order, transfers, blobs, and all of it from
 // several threads.
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <thread>
 
@@ -7,6 +9,7 @@
 #include "memory/cache.h"
 #include "memory/summary.h"
 #include "memory/transfer.h"
+#include "tensor/stream.h"
 
 namespace tenon {
 namespace {
@@ -97,6 +100,45 @@ TEST_F(Hazard, LetsReadersRunTogetherAndOrdersOnce) {
   EXPECT_OK(synchronize_device(device));
 }
 
+TEST_F(Hazard, PutsAReadBehindTheSecondWriteToo) {
+  tn_storage* s = make(main);
+  int64_t first = 0, second = 0;
+  write(s, main, 1);
+  read(s, side, &first);
+  write(s, main, 2);
+  read(s, side, &second);
+  EXPECT_OK(synchronize_stream(side));
+  EXPECT_EQ(first, 1);
+  EXPECT_EQ(second, 2);
+  s->release();
+}
+
+// Two threads use a stream: the second one's work must not come before the first one's wait.
+TEST_F(Hazard, LetsNoUseOvertakeTheWaitOfAnother) {
+  tn_storage* s = make(main);
+  write(s, main, 1);
+  std::atomic<int> n_waits = 0;
+  std::atomic<bool> may_go_on = false, second_is_through = false;
+  state.before_wait = [&] {
+    if (n_waits++ == 0) {
+      while (!may_go_on) std::this_thread::yield();
+    }
+  };
+  std::thread first([&] { EXPECT_OK(use_storage(s, side, false)); });
+  while (n_waits == 0) std::this_thread::yield();
+  std::thread second([&] {
+    EXPECT_OK(use_storage(s, side, false));
+    second_is_through = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  EXPECT_FALSE(second_is_through);
+  may_go_on = true;
+  first.join();
+  second.join();
+  EXPECT_EQ(n_waits, 1);
+  s->release();
+}
+
 // ---- Frees
 
 using Free = StreamTest;
@@ -152,6 +194,19 @@ TEST_F(Free, WaitsForAWriterElsewhere) {
   EXPECT_OK(synchronize_stream(side));
   EXPECT_EQ(*static_cast<int64_t*>(next->memory), 8);
   next->release();
+}
+
+TEST_F(Free, WaitsForNobodyWhereTheOwnStreamIsBehindAll) {
+  if (!kCaching) GTEST_SKIP() << "nothing is cached under sanitizers";
+  tn_storage* s = make(main);
+  void* memory = s->memory;
+  int64_t value = 0;
+  read(s, side, &value);
+  write(s, main, 1);
+  s->release();
+  tn_storage* again = make(main);
+  EXPECT_EQ(again->memory, memory);
+  again->release();
 }
 
 TEST_F(Free, IsCountedAtOnceAndGivenBackByEmptyCache) {
@@ -221,6 +276,30 @@ TEST_F(Free, MakesRoomUnderALimitByWaiting) {
   whole->release();
 }
 
+// Memory may outlive its stream, all streams even: shutdown ends these first.
+TEST_F(Free, PutsNoWorkOnAStreamThatHasEnded) {
+  tn_storage *own = make(side), *last = make(main);
+  EXPECT_OK(destroy_stream(side));
+  own->release();
+  close_streams(device.type);
+  last->release();
+}
+
+TEST_F(Free, EmptyCacheWaitsForEveryStream) {
+  bool ran = false;
+  submit(side, [&] { ran = true; });
+  EXPECT_OK(empty_cache(device));
+  EXPECT_TRUE(ran);
+  // What the work says reaches who empties the cache, and frees do not swallow it.
+  tn_storage* s = make(main);
+  int64_t value = 0;
+  read(s, side, &value);
+  s->release();
+  state.cannot_wait = true;
+  EXPECT_EQ(message(empty_cache(device)), "the device is lost");
+  state.cannot_wait = false;
+}
+
 // ---- Transfers
 
 using Transfer = StreamTest;
@@ -276,6 +355,38 @@ TEST_F(Transfer, WithTheHostHasFinishedOnReturn) {
   host->release();
 }
 
+TEST_F(Transfer, WritesBehindTheReadsOfOtherStreams) {
+  tn_storage *s = make(main), *from = make(main);
+  int64_t first = 0, second = 0;
+  const int64_t after = 2;
+  write(s, main, 1);
+  write(from, main, 3);
+  EXPECT_OK(synchronize_stream(main));
+  read(s, side, &first);
+  EXPECT_OK(write_bytes(s, 0, &after, 8));
+  read(s, side, &second);
+  EXPECT_OK(copy_bytes(s, 0, from, 0, 8));
+  EXPECT_OK(synchronize_stream(main));
+  EXPECT_OK(synchronize_stream(side));
+  EXPECT_EQ(first, 1);
+  EXPECT_EQ(second, 2);
+  s->release();
+  from->release();
+}
+
+TEST_F(Transfer, WithinAStorageIsOneUse) {
+  tn_storage* s = nullptr;
+  ASSERT_OK(allocate_storage(device, main, 16, &s));
+  write(s, main, 51);
+  EXPECT_OK(set_current_stream(device, side));
+  EXPECT_OK(copy_bytes(s, 8, s, 0, 8));
+  EXPECT_EQ(waits(), 1);
+  int64_t value = 0;
+  EXPECT_OK(read_bytes(&value, s, 8, 8));
+  EXPECT_EQ(value, 51);
+  s->release();
+}
+
 TEST_F(Transfer, BetweenTypesGoesThroughTheHost) {
   static Lazy elsewhere;
   int32_t type = 0;
@@ -322,6 +433,22 @@ TEST_F(BlobOnStream, GoesBehindTheWorkThatFoundIt) {
   EXPECT_TRUE(seen);
   EXPECT_FALSE(alive);
   t->release();
+}
+
+TEST_F(BlobOnStream, GoesBehindTheWorkThatAttachedIt) {
+  const int64_t sizes[] = {2};
+  Tensor* t = nullptr;
+  ASSERT_OK(empty_tensor(sizes, TN_FLOAT32, device, &t));
+  static bool alive;
+  alive = true;
+  bool seen = false;
+  EXPECT_OK(
+      attach_blob(t, side, 1, &alive, 10, [](void* blob) { *static_cast<bool*>(blob) = false; }));
+  submit(side, [&] { seen = alive; });
+  t->release();
+  EXPECT_OK(synchronize_stream(side));
+  EXPECT_TRUE(seen);
+  EXPECT_FALSE(alive);
 }
 
 // ---- All at once
