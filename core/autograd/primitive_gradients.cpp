@@ -297,9 +297,8 @@ Status record_sum_of_all(std::span<const tn_value> args, std::span<tn_value> res
     NoGradScope no_grad;
     TN_TRY(run_primitive(TN_REDUCE, args, results));
   }
-  if (x->device.type != TN_DEVICE_CPU || (thread_state.modes & kModeAnomaly) != 0) {
-    note_forward(node.get(), args, x->device);
-  }
+  // Its gradient is a view, which is the same on every stream: only anomaly mode asks where it came from.
+  if ((thread_state.modes & kModeAnomaly) != 0) note_forward(node.get(), args, x->device);
   give_history(as_tensor(results[0].as.tensor), node.take());
   return nullptr;
 }
