@@ -1,66 +1,11 @@
-// Elementwise ops: values against closed forms, gradients against differences, PyTorch's choices at
-// ties and special values.
+// Elementwise ops: values against closed forms, dtypes, in-place use, powers at 0. Gradients, ties
+// and layouts are in op_rows_test.cpp, as those of all families.
 #include "ops_support.h"
 
 namespace {
 
 const double kNan = std::nan("");
 const double kInf = INFINITY;
-
-struct Row {
-  const char* name;
-  OpUnderTest op;
-  TensorList inputs;  // away from kinks
-};
-
-std::vector<Row> rows(tn::Device d) {
-  Tensor x = sample({2, 3}, d), y = sample({2, 3}, d, 0.4);
-  Tensor positive = float64_tensor({0.3, 1.2, 2.5, 0.9, 4.0, 0.05}, {2, 3}, d);
-  auto one = [](Tensor (*f)(const Tensor&)) {
-    return [f](const TensorList& in) { return f(in[0]); };
-  };
-  auto two = [](Tensor (*f)(tn::Operand, tn::Operand)) {
-    return [f](const TensorList& in) { return f(in[0], in[1]); };
-  };
-  Tensor column = sample({2, 1}, d, 0.8);
-  return {
-      {"add", two(tn::add), {x, y}},
-      {"add broadcast", two(tn::add), {x, column}},
-      {"sub", two(tn::sub), {x, y}},
-      {"mul", two(tn::mul), {x, column}},
-      {"div", two(tn::div), {x, positive}},
-      {"pow", two(tn::pow), {positive, y}},
-      {"maximum", two(tn::maximum), {x, y}},
-      {"minimum", two(tn::minimum), {x, y}},
-      {"neg", one(tn::neg), {x}},
-      {"abs", one(tn::abs), {x}},
-      {"exp", one(tn::exp), {x}},
-      {"log", one(tn::log), {positive}},
-      {"sqrt", one(tn::sqrt), {positive}},
-      {"rsqrt", one(tn::rsqrt), {positive}},
-      {"square", one(tn::square), {x}},
-      {"tanh", one(tn::tanh), {x}},
-      {"sigmoid", one(tn::sigmoid), {x}},
-      {"relu", one(tn::relu), {x}},
-      {"gelu", one(tn::gelu), {x}},
-      {"leaky_relu", [](const TensorList& in) { return tn::leaky_relu(in[0], 0.2); }, {x}},
-      {"softplus", [](const TensorList& in) { return tn::softplus(in[0], 1.5); }, {x}},
-      {"softplus at 0",
-       [](const TensorList& in) { return tn::softplus(in[0]); },
-       {tn::zeros({2}, tn::float64, d)}},
-      {"clamp", [](const TensorList& in) { return tn::clamp(in[0], -0.5, 0.4); }, {x}},
-      {"where", [](const TensorList& in) { return tn::where(in[0] > 0.1, in[0], in[1]); }, {x, y}},
-  };
-}
-
-TEST(Elementwise, GradientsOfFirstAndSecondOrder) {
-  for (tn::Device d : devices()) {
-    for (const Row& row : rows(d)) {
-      SCOPED_TRACE(std::string(row.name) + " on " + d.name());
-      EXPECT_NO_THROW(gradcheck(row.op, row.inputs));
-    }
-  }
-}
 
 TEST(Elementwise, Values) {
   for (tn::Device d : devices()) {
@@ -127,27 +72,6 @@ TEST(Elementwise, PromotesAsPyTorchDoes) {
     EXPECT_EQ((f.to(tn::float16) + 1.0).dtype(), tn::float16);
     EXPECT_EQ((f.to(tn::bfloat16) + f).dtype(), tn::float32);
     expect_near(f.to(tn::float16) * 3, {3, 6});
-  }
-}
-
-TEST(Elementwise, GradientsAtTiesArePyTorchs) {
-  for (tn::Device d : devices()) {
-    SCOPED_TRACE(d.name());
-    auto gradient = [&](auto f, double at) {
-      Tensor x = float64_tensor({at}, {1}, d).requires_grad_();
-      f(x).sum().backward();
-      return x.grad().item<double>();
-    };
-    EXPECT_EQ(gradient([](Tensor x) { return tn::relu(x); }, 0), 0);
-    EXPECT_EQ(gradient([](Tensor x) { return tn::abs(x); }, 0), 0);
-    EXPECT_EQ(gradient([](Tensor x) { return tn::leaky_relu(x, 0.2); }, 0), 0.2);
-    EXPECT_EQ(gradient([](Tensor x) { return tn::softplus(x); }, 0), 0.5);
-    EXPECT_EQ(gradient([](Tensor x) { return tn::clamp(x, -1, 1); }, 1), 1);
-    EXPECT_EQ(gradient([](Tensor x) { return tn::clamp(x, -1, 1); }, -1), 1);
-    EXPECT_EQ(gradient([&](Tensor x) { return tn::maximum(x, tn::ones({1}, tn::float64, d)); }, 1),
-              0.5);
-    EXPECT_EQ(gradient([](Tensor x) { return tn::pow(x, 2); }, 0), 0);
-    EXPECT_EQ(gradient([](Tensor x) { return x * x; }, 3), 6);
   }
 }
 

@@ -28,6 +28,11 @@ TEST(HelloOps, Gradients) {
   for (tn::Device d : devices()) {
     SCOPED_TRACE(d.name());
     gradcheck([](const TensorList& in) { return squash(in[0], 1.5); }, {sample({2, 3}, d)});
+    // x / (1 + |x|) at 0, where abs has its kink: the slope is 1, and PyTorch's sign(0) is 0.
+    Tensor zero = float64_tensor({0, -0.0}, {2}, d).requires_grad_();
+    Tensor slope = tn::grad(squash(zero).sum(), zero, {.create_graph = true});
+    expect_near(slope, {1, 1}, 0);
+    expect_near(tn::grad(slope.sum(), zero), {0, 0}, 0);
     // d/dx x / (1 + x) = (1 + x)^-2, then -2 (1 + x)^-3
     for (tn::Dtype dtype : {tn::float32, tn::float64}) {
       Tensor x = tn::tensor({1.0, 3.0}, d).to(dtype).requires_grad_();

@@ -31,21 +31,6 @@ TEST(Index, Values) {
   }
 }
 
-TEST(Index, Gradients) {
-  for (tn::Device d : devices()) {
-    SCOPED_TRACE(d.name());
-    Tensor x = sample({3, 2}, d), at = indices({1, 0, 1, 1}, {2, 2}, d);
-    gradcheck([&](const TensorList& in) { return tn::square(tn::gather(in[0], 0, at)); }, {x});
-    gradcheck(
-        [&](const TensorList& in) { return tn::square(tn::scatter(in[0], 0, at, in[1], true)); },
-        {x, sample({2, 2}, d, 1)});
-    gradcheck([&](const TensorList& in) { return tn::square(tn::embedding(in[0], at)); }, {x});
-    Tensor once = indices({2, 0}, {1, 2}, d);
-    gradcheck([&](const TensorList& in) { return tn::square(tn::scatter(in[0], 0, once, in[1])); },
-              {x, sample({1, 2}, d, 1)});
-  }
-}
-
 TEST(Index, Errors) {
   Tensor x = tn::zeros({2, 3});
   expect_error([&] { tn::gather(x, 1, tn::zeros({2, 2})); }, "int64");

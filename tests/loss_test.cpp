@@ -18,8 +18,6 @@ TEST(CrossEntropy, IsTheMeanOfLogSoftmaxAtTheTarget) {
     tn::cross_entropy(leaf, target).backward();
     expect_near(leaf.grad(), {(std::exp(-2) / z - 1) / 2, std::exp(-1) / z / 2, 1 / z / 2, 1.0 / 6,
                               1.0 / 6, -1.0 / 3});
-    gradcheck([&](const TensorList& in) { return tn::cross_entropy(in[0], target); },
-              {sample({2, 3}, d)});
     // A loss that is 90 and more stays right.
     expect_near(tn::cross_entropy(tn::tensor({{100.f, 0.f}}, d), tn::tensor({int64_t(1)}, d)),
                 {100});

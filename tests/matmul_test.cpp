@@ -41,22 +41,6 @@ TEST(Matmul, EmptyAndOne) {
   }
 }
 
-TEST(Matmul, Gradients) {
-  for (tn::Device d : devices()) {
-    SCOPED_TRACE(d.name());
-    auto op = [](const TensorList& in) { return tn::matmul(in[0], in[1]); };
-    gradcheck(op, {sample({2, 3}, d), sample({3, 2}, d, 1)});
-    gradcheck(op, {sample({3}, d), sample({3}, d, 1)});
-    gradcheck(op, {sample({2, 3}, d), sample({3}, d, 1)});
-    gradcheck(op, {sample({2, 2, 3}, d), sample({3, 2}, d, 1)});
-    gradcheck(op, {sample({2, 1, 2}, d), sample({1, 2, 2}, d, 1)});
-    gradcheck([](const TensorList& in) { return tn::linear(in[0], in[1], in[2]); },
-              {sample({2, 3}, d), sample({4, 3}, d, 1), sample({4}, d, 2)});
-    gradcheck([](const TensorList& in) { return tn::linear_relu(in[0], in[1], in[2]); },
-              {sample({2, 3}, d), sample({4, 3}, d, 1), sample({4}, d, 2)});
-  }
-}
-
 TEST(Linear, IsAMatmulAndABias) {
   for (tn::Device d : devices()) {
     SCOPED_TRACE(d.name());

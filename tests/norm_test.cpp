@@ -24,19 +24,6 @@ TEST(Softmax, Values) {
   expect_error([] { tn::softmax(tn::zeros({2}), 1); }, "softmax: dimension 1 is out of range");
 }
 
-TEST(Norm, Gradients) {
-  for (tn::Device d : devices()) {
-    SCOPED_TRACE(d.name());
-    Tensor x = sample({2, 3}, d);
-    gradcheck([](const TensorList& in) { return tn::softmax(in[0], 1); }, {x});
-    gradcheck([](const TensorList& in) { return tn::softmax(in[0], 0); }, {x});
-    gradcheck([](const TensorList& in) { return tn::log_softmax(in[0], -1); }, {x});
-    gradcheck([](const TensorList& in) { return tn::rms_norm(in[0], in[1]); },
-              {x, sample({3}, d, 2)});
-    gradcheck([](const TensorList& in) { return tn::rms_norm(in[0]); }, {x});
-  }
-}
-
 TEST(RmsNorm, Values) {
   for (tn::Device d : devices()) {
     SCOPED_TRACE(d.name());

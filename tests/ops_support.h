@@ -3,6 +3,7 @@
 // gradcheck compares its gradient, and the gradient of that, with central differences in float64.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <string>
@@ -97,21 +98,68 @@ inline Tensor weigh(const Tensor& t, double shift = 0.3) {
   return (t * sample({t.sizes().begin(), t.sizes().end()}, t.device(), shift)).sum();
 }
 
+// Those that have a gradient: indices and masks among the inputs have none.
+inline TensorList floats_of(const TensorList& inputs) {
+  TensorList list;
+  for (const Tensor& t : inputs) {
+    if (t.dtype().is_float()) list.push_back(t);
+  }
+  return list;
+}
 inline TensorList leaves(const TensorList& inputs) {
   TensorList list;
-  for (const Tensor& t : inputs) list.push_back(t.detach().clone().requires_grad_());
+  for (const Tensor& t : inputs) {
+    list.push_back(t.detach().clone());
+    if (t.dtype().is_float()) list.back().requires_grad_();
+  }
+  return list;
+}
+
+// The same values in other places of memory. A tensor without dimensions has one layout.
+struct Layout {
+  const char* name;
+  Tensor (*of)(const Tensor&);
+};
+inline Tensor transposed_layout(const Tensor& x) {
+  return x.dim() < 2 ? x.clone() : x.transpose(0, -1).clone().transpose(0, -1);
+}
+inline Tensor stepped_layout(const Tensor& x) {  // every second element, from the second on
+  if (x.dim() == 0) return x.clone();
+  std::vector<int64_t> sizes(x.sizes().begin(), x.sizes().end());
+  sizes.back() = 2 * sizes.back() + 1;
+  Tensor view = tn::zeros(sizes, x.dtype(), x.device()).slice(-1, 1, sizes.back(), 2);
+  view.copy_(x);
+  return view;
+}
+inline std::vector<Layout> layouts() {
+  return {{"contiguous", [](const Tensor& x) { return x.clone(); }},
+          {"transposed", transposed_layout},
+          {"stepped", stepped_layout}};
+}
+// Of the inputs, the first `size` along each one's dimension of the batch (-1: it has none).
+inline TensorList narrowed(const TensorList& inputs, const std::vector<int64_t>& batch,
+                           int64_t size) {
+  TensorList list;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    int64_t d = i < batch.size() ? batch[i] : -1;
+    bool has = d >= 0 && inputs[i].dim() > 0;
+    list.push_back(has ? inputs[i].narrow(d, 0, std::min(size, inputs[i].size(d))) : inputs[i]);
+  }
   return list;
 }
 
 // The gradient of the number f(inputs) against central differences.
 inline void check_first(const OpUnderTest& f, const TensorList& inputs, double tolerance) {
   TensorList x = leaves(inputs);
-  TensorList gradients = tn::grad({f(x)}, x, {.allow_unused = true});
+  TensorList gradients = tn::grad({f(x)}, floats_of(x), {.allow_unused = true});
   const double h = 1e-6;
+  size_t n = 0;
   for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i].dtype().is_float()) continue;
+    const Tensor gradient = gradients[n++];
     std::vector<double> values = inputs[i].to_vector<double>();
     std::vector<double> analytic(values.size());
-    if (gradients[i]) analytic = gradients[i].to_vector<double>();
+    if (gradient) analytic = gradient.to_vector<double>();
     for (size_t k = 0; k < values.size(); ++k) {
       double sides[2];
       for (int side = 0; side < 2; ++side) {
@@ -136,7 +184,8 @@ inline void gradcheck(const OpUnderTest& f, const TensorList& inputs) {
   SCOPED_TRACE("second order");
   check_first(
       [&](const TensorList& x) {
-        TensorList g = tn::grad({weigh(f(x))}, x, {.create_graph = true, .allow_unused = true});
+        TensorList g =
+            tn::grad({weigh(f(x))}, floats_of(x), {.create_graph = true, .allow_unused = true});
         Tensor total = tn::zeros({}, tn::float64, x[0].device());
         for (const Tensor& t : g) {
           if (t) total = total + weigh(t, 0.9);

@@ -89,6 +89,37 @@ TEST(Unscale, FindsInfAndNan) {
   }
 }
 
+// Parameters, gradients and states in other layouts than theirs: the same numbers, written in
+// place.
+TEST(Steps, LayoutsChangeNothing) {
+  for (tn::Device d : devices()) {
+    for (const std::vector<int64_t>& sizes :
+         {std::vector<int64_t>{3, 4}, {1, 1}, {0, 3}, {5}, std::vector<int64_t>{}}) {
+      for (const Layout& p_layout : layouts()) {
+        for (const Layout& g_layout : layouts()) {
+          SCOPED_TRACE(std::string(p_layout.name) + " and " + g_layout.name + " on " + d.name());
+          const auto steps = [&](const Layout& a, const Layout& b) {
+            Tensor p = a.of(sample(sizes, d)), q = a.of(sample(sizes, d, 1)),
+                   g = b.of(sample(sizes, d, 2)), buffer = b.of(sample(sizes, d, 3)),
+                   m = a.of(sample(sizes, d, 4)), v = b.of(tn::square(sample(sizes, d, 5)));
+            tn::sgd_step({p}, {g}, {buffer}, 0.1, 0.9, 0.1, 0.01, true);
+            tn::adam_step({q}, {g}, {m}, {v}, 0.1, 2, 0.9, 0.99, 1e-8, 0.1);
+            Tensor found = tn::zeros({1}, {}, d), half = tn::full({1}, 0.5, {}, d);
+            tn::unscale_({g}, found, half);
+            return TensorList{p, q, g, buffer, m, v, found};
+          };
+          const Layout plain = layouts()[0];
+          TensorList expected = steps(plain, plain), actual = steps(p_layout, g_layout);
+          for (size_t i = 0; i < expected.size(); ++i) {
+            SCOPED_TRACE(i);
+            expect_near(actual[i], expected[i].to_vector<double>(), 1e-15);
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(Steps, Errors) {
   Tensor p = tn::ones({2});
   expect_error([&] { tn::sgd_step({p}, {}, {}, 0.1); }, "0 grads for 1 params");

@@ -90,56 +90,6 @@ TEST(Shape, CatAndItsParts) {
   }
 }
 
-TEST(Shape, Gradients) {
-  for (tn::Device d : devices()) {
-    SCOPED_TRACE(d.name());
-    Tensor x = sample({2, 3, 2}, d);
-    const std::vector<std::pair<const char*, OpUnderTest>> ops = {
-        {"reshape",
-         [](const TensorList& in) {
-           return in[0].reshape({3, 4});
-         }},
-        {"view",
-         [](const TensorList& in) {
-           return in[0].view({6, 2});
-         }},
-        {"permute",
-         [](const TensorList& in) {
-           return in[0].permute({2, 0, 1});
-         }},
-        {"transpose", [](const TensorList& in) { return in[0].transpose(0, 2); }},
-        {"slice", [](const TensorList& in) { return in[0].slice(1, 0, 3, 2); }},
-        {"select", [](const TensorList& in) { return in[0].select(1, 2); }},
-        {"narrow", [](const TensorList& in) { return in[0].narrow(1, 1, 2); }},
-        {"expand",
-         [](const TensorList& in) {
-           return in[0].unsqueeze(0).expand({3, -1, -1, -1});
-         }},
-        {"flatten", [](const TensorList& in) { return in[0].flatten(1); }},
-        {"squeeze", [](const TensorList& in) { return in[0].narrow(0, 1, 1).squeeze(); }},
-        {"as_strided",
-         [](const TensorList& in) {
-           return tn::as_strided(in[0], {2, 2}, {3, 1}, 2);
-         }},
-        {"clone", [](const TensorList& in) { return in[0].clone(); }},
-        {"cat",
-         [](const TensorList& in) {
-           return tn::cat({in[0], in[0] * in[0]}, 1);
-         }},
-    };
-    for (const auto& [name, op] : ops) {
-      SCOPED_TRACE(name);
-      gradcheck([&op](const TensorList& in) { return tn::square(op(in)); }, {x});
-    }
-    Tensor y = sample({1, 2}, d);
-    gradcheck(
-        [](const TensorList& in) {
-          return tn::square(tn::cat({in[0], in[1], in[0]}));
-        },
-        {sample({2, 2}, d, 1), y});
-  }
-}
-
 TEST(Shape, Errors) {
   Tensor x = grid({});
   expect_error([&] { x.view({5, 5}); }, "view: [2, 3, 4] cannot be seen as [5, 5]");
