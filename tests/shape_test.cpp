@@ -61,6 +61,19 @@ TEST(Shape, ViewKeepsTheOrderOfElements) {
   }
 }
 
+TEST(Shape, EmptyViewsBehindTheirStorageAreCopied) {
+  for (tn::Device from : devices()) {
+    for (tn::Device to : devices()) {
+      SCOPED_TRACE(from.name() + " to " + to.name());
+      Tensor view = tn::zeros({0, 3}, {}, from).slice(1, 1, 3);
+      expect_sizes(view.to(to), {0, 2});
+      expect_sizes(view.to(to).to(tn::int64), {0, 2});
+      tn::zeros({0, 3}, {}, to).slice(1, 1, 3).copy_(view);
+      EXPECT_TRUE(view.to_vector<float>().empty());
+    }
+  }
+}
+
 TEST(Shape, WritesThroughViewsAreSeen) {
   for (tn::Device d : devices()) {
     SCOPED_TRACE(d.name());

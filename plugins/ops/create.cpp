@@ -69,7 +69,8 @@ void create() {
   op("ones_like(Tensor x) -> Tensor").no_gradient().meaning([](Tensor x) {
     return prim::fill(x.sizes(), 1, x.dtype(), x.device());
   });
-  // The new values have no gradient to give back: x gets zero, through the formula.
+  // The new values have no gradient to give back: x gets zero, through the formula. As in every
+  // formula an int beyond x's dtype wraps; full refuses it.
   op("fill_(Tensor(a!) x, number value) -> Tensor(a!)", "value");
 }
 

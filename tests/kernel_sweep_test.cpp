@@ -1,0 +1,445 @@
+// Every kernel of the device cpu, of ops and of primitives, against what it means on the reference
+// device: on cpu in each dtype that it takes and in each layout, on `ref` with the same values in
+// float64; integers, indices and bits exactly. A kernel without a sample fails the test.
+#include <array>
+#include <set>
+
+#include <nlohmann/json.hpp>
+
+#include "ops_support.h"
+
+namespace {
+
+using tn::Dtype;
+
+const std::vector<Dtype> kFloats = {tn::float32, tn::float64, tn::float16, tn::bfloat16};
+const std::vector<Dtype> kInts = {tn::int64, tn::int32, tn::uint8};
+const std::vector<Dtype> kNumbers = {tn::float32, tn::float64, tn::float16, tn::bfloat16,
+                                     tn::int64,   tn::int32,   tn::uint8};
+const std::vector<Dtype> kAll = {tn::float32, tn::float64, tn::float16, tn::bfloat16,
+                                 tn::int64,   tn::int32,   tn::uint8,   tn::bool_};
+
+// The distance of 1 from the next number, and the smallest number.
+double epsilon(Dtype dtype) {
+  return dtype == tn::float64    ? 0x1p-52
+         : dtype == tn::float32  ? 0x1p-23
+         : dtype == tn::float16  ? 0x1p-10
+         : dtype == tn::bfloat16 ? 0x1p-7
+                                 : 0;
+}
+double smallest(Dtype dtype) {
+  return dtype == tn::float64    ? 0x1p-1074
+         : dtype == tn::float32  ? 0x1p-149
+         : dtype == tn::float16  ? 0x1p-24
+         : dtype == tn::bfloat16 ? 0x1p-133
+                                 : 0;
+}
+// Half types are computed in float32.
+double epsilon_within(Dtype dtype) { return dtype.is_half() ? 0x1p-23 : epsilon(dtype); }
+
+// Beyond the half unit of the result's own rounding, in units of what is computed with: of the
+// dtype itself where each intermediate result is stored in it.
+struct Error {
+  double relative = 0;
+  double absolute = 0;
+  bool stored = false;
+};
+
+// A sum of so many numbers below 1: each addition rounds a partial sum of about 1, or of about the
+// sum; their errors go both ways and add up as a random walk does.
+Error sum_of(double length) { return {std::sqrt(length) / 2, std::sqrt(length)}; }
+
+struct Sample {
+  std::string kernel;
+  std::string what;
+  std::vector<Dtype> dtypes;
+  TensorList inputs;           // float64, converted to the dtype; int64 ones are indices and stay
+  std::vector<int64_t> batch;  // per input the dimension that may have any size, or -1
+  Error error;
+  std::function<Tensor(const TensorList&, Dtype, tn::Device)> f;
+};
+
+Tensor converted(const Tensor& x, Dtype dtype) {
+  if (!x.dtype().is_float()) return x;
+  if (dtype.is_float()) return x.to(dtype);
+  if (dtype == tn::bool_) return x > 0;
+  return (dtype == tn::uint8 ? tn::abs(x) * 20 : x * 20).to(dtype);
+}
+
+using Samples = std::vector<Sample>;
+
+void elementwise(Samples& list) {
+  Tensor x = sample({37, 53}), y = sample({37, 53}, {}, 0.4);
+  Tensor positive = tn::abs(x) + 0.05;
+  auto add = [&](const char* formula, const std::vector<Dtype>& dtypes, Error error,
+                 const TensorList& inputs) {
+    // Expressions live as long as the process, as those of plugins do.
+    auto* program = new tn::ExpressionRef("_swept(Tensor x, Tensor y) -> Tensor", formula);
+    list.push_back({"elementwise",
+                    formula,
+                    dtypes,
+                    inputs,
+                    {0, 0},
+                    error,
+                    [program](const TensorList& in, Dtype, tn::Device) {
+                      return tn::prim::elementwise(*program, in[0], in[1]);
+                    }});
+  };
+  for (const char* exact : {"max(x, y)", "min(x, y)", "where(x > y, x, y)", "x", "clamp(x, 0, 1)"})
+    add(exact, kNumbers, {}, {x, y});
+  for (const char* logic :
+       {"x < y", "x == y", "x >= y", "bool(x) and bool(y)", "isnan(x) or x != y"})
+    add(logic, kAll, {}, {x, y});
+  add("x + y", kAll, {}, {x, y});
+  add("x * y", kAll, {}, {x, y});
+  add("x - y", kNumbers, {}, {x, y});
+  add("abs(x) + sign(y)", kNumbers, {}, {x, y});
+  add("x * y + y - 2 * x", kNumbers, {0, 2}, {x, y});  // 3 roundings of numbers below 4
+  add("x / y", kFloats, {0.5}, {x, positive});
+  // Functions: at most 4 units of the float that computes them.
+  for (const char* function : {"exp(x)", "expm1(x)", "tanh(x)", "sigmoid(x)", "sin(x)", "cos(x)",
+                               "atan(x)", "erf(x)", "sinh(x)", "cosh(x)", "exp2(x)", "asin(x)"}) {
+    add(function, kFloats, {4}, {x, y});
+  }
+  for (const char* function :
+       {"log1p(x)", "sqrt(x)", "rsqrt(x)", "x ** y", "x ** 2.5", "x ** 3", "x ** -0.5"}) {
+    add(function, kFloats, {4}, {positive, y});
+  }
+  add("log(x)", kFloats, {4}, {positive, y});
+  add("floor(x * 8) + ceil(y * 8) + trunc(x * 4) + round(y * 4)", kFloats, {}, {x, y});
+  for (const char* whole : {"x // y", "x % y", "x & y", "x | y", "(x << 2) >> 1", "x ** 3", "~x"})
+    add(whole, kInts, {}, {x, y});
+  add("float(x) / 8", kInts, {}, {x, y});
+}
+
+void reduce(Samples& list) {
+  Tensor x = sample({37, 53});
+  struct Kind {
+    const char* name;
+    tn_reduce_kind kind;
+  };
+  constexpr Kind kinds[] = {{"sum", TN_SUM}, {"prod", TN_PROD},     {"max", TN_MAX},
+                            {"min", TN_MIN}, {"argmax", TN_ARGMAX}, {"argmin", TN_ARGMIN}};
+  for (const Kind& k : kinds) {
+    for (int dim : {-1, 0, 1}) {  // -1: all
+      const std::vector<int64_t> dims =
+          dim < 0 ? std::vector<int64_t>{} : std::vector<int64_t>{dim};
+      const double length = dim < 0 ? 37 * 53 : dim == 0 ? 37 : 53;
+      // A product has a rounding for each factor.
+      Error error = k.kind == TN_SUM ? sum_of(length) : Error();
+      if (k.kind == TN_PROD) error.relative = length / 2;
+      const int64_t batch = k.kind <= TN_PROD || dim == 1 ? 0 : dim == 0 ? 1 : -1;
+      list.push_back({"reduce",
+                      std::string(k.name) + " of " + std::to_string(dim),
+                      k.kind <= TN_PROD ? kAll : kNumbers,
+                      {k.kind == TN_PROD ? x * 0.02 + 1 : x},
+                      {batch},
+                      error,
+                      [kind = k.kind, dims](const TensorList& in, Dtype, tn::Device) {
+                        return tn::prim::reduce(kind, in[0], dims, true);
+                      }});
+    }
+  }
+  static constinit tn::ExpressionRef product{"_product(Tensor x, Tensor y) -> Tensor", "x * y"};
+  static constinit tn::ExpressionRef root{"_root(Tensor x) -> Tensor", "sqrt(abs(x)) + 1"};
+  list.push_back({"reduce",
+                  "with a prologue",
+                  kFloats,
+                  {x, sample({37, 53}, {}, 2)},
+                  {0, 0},
+                  sum_of(53),
+                  [](const TensorList& in, Dtype, tn::Device) {
+                    return tn::prim::reduce(TN_SUM, in, {1}, false, product);
+                  }});
+  list.push_back({"reduce",
+                  "with an epilogue",
+                  kFloats,
+                  {tn::abs(x) + 0.5},
+                  {0},
+                  {4 + std::sqrt(53.0)},
+                  [](const TensorList& in, Dtype, tn::Device) {
+                    return tn::prim::reduce_then(TN_SUM, in[0], {1}, false, root);
+                  }});
+}
+
+void matmul(Samples& list) {
+  auto product = [](const TensorList& in, Dtype, tn::Device) {
+    return tn::prim::matmul(in[0], in[1]);
+  };
+  for (auto [m, k, n] : {std::array<int64_t, 3>{37, 53, 29}, {1, 64, 5}, {5, 130, 1}, {8, 1, 8}}) {
+    const std::string sizes = std::to_string(m) + "x" + std::to_string(k) + "x" + std::to_string(n);
+    list.push_back({"matmul",
+                    sizes,
+                    kFloats,
+                    {sample({m, k}), sample({k, n}, {}, 1)},
+                    {0, -1},
+                    sum_of(double(k)),
+                    product});
+  }
+  list.push_back({"matmul",
+                  "batched",
+                  kFloats,
+                  {sample({3, 1, 7, 9}), sample({2, 9, 5}, {}, 1)},
+                  {0, 0},
+                  sum_of(9),
+                  product});
+  TensorList layer = {sample({37, 53}), sample({29, 53}, {}, 1), sample({29}, {}, 2)};
+  list.push_back(
+      {"linear",
+       "with a bias",
+       kFloats,
+       layer,
+       {0, -1, -1},
+       sum_of(53),
+       [](const TensorList& in, Dtype, tn::Device) { return tn::linear(in[0], in[1], in[2]); }});
+  list.push_back({"linear_relu",
+                  "with a bias",
+                  kFloats,
+                  layer,
+                  {0, -1, -1},
+                  sum_of(53),
+                  [](const TensorList& in, Dtype, tn::Device) {
+                    return tn::linear_relu(in[0], in[1], in[2]);
+                  }});
+  layer = {sample({3, 5, 53}), sample({29, 53}, {}, 1)};
+  list.push_back(
+      {"linear",
+       "3 dimensions",
+       kFloats,
+       layer,
+       {0, -1},
+       sum_of(53),
+       [](const TensorList& in, Dtype, tn::Device) { return tn::linear(in[0], in[1]); }});
+  list.push_back(
+      {"linear_relu",
+       "3 dimensions",
+       kFloats,
+       layer,
+       {0, -1},
+       sum_of(53),
+       [](const TensorList& in, Dtype, tn::Device) { return tn::linear_relu(in[0], in[1]); }});
+}
+
+void make_and_move(Samples& list) {
+  Tensor x = sample({37, 53});
+  for (Dtype to : kAll) {
+    // Truncated or rounded once; what no uint8 is, is not asked for.
+    list.push_back(
+        {"copy",
+         std::string("to ") + to.name(),
+         kAll,
+         {tn::abs(x) * 3},
+         {0},
+         {},
+         [to](const TensorList& in, Dtype, tn::Device) { return tn::prim::copy(in[0], to); }});
+    list.push_back(
+        {"fill", to.name(), {to}, {}, {}, {}, [](const TensorList&, Dtype dtype, tn::Device d) {
+           return tn::prim::fill({5, 7}, 2.75, dtype, d);
+         }});
+  }
+  for (Dtype dtype : kNumbers) {
+    list.push_back(
+        {"iota", dtype.name(), {dtype}, {}, {}, {}, [](const TensorList&, Dtype as, tn::Device d) {
+           return tn::prim::iota(100, 3, 1, as, d);
+         }});
+  }
+  list.push_back(
+      {"iota", "in quarters", kFloats, {}, {}, {}, [](const TensorList&, Dtype as, tn::Device d) {
+         return tn::prim::iota(100, 1.5, 0.25, as, d);
+       }});
+  for (int64_t n : {0, 1, 3, 1000}) {
+    list.push_back({"random_bits",
+                    std::to_string(n),
+                    {tn::int32},
+                    {},
+                    {},
+                    {},
+                    [n](const TensorList&, Dtype, tn::Device d) {
+                      tn::manual_seed(5);
+                      return tn::prim::random_bits({n}, d);
+                    }});
+  }
+  list.push_back(
+      {"nonzero",
+       "about half",
+       kAll,
+       {tn::relu(x)},
+       {0},
+       {},
+       [](const TensorList& in, Dtype, tn::Device) { return tn::prim::nonzero(in[0]); }});
+}
+
+// Indices below n; with `along` all different along dimension 0.
+Tensor indices(std::vector<int64_t> sizes, int64_t n, bool along = false) {
+  std::vector<int64_t> values;
+  for (int64_t i = 0; i < sizes[0]; ++i) {
+    for (int64_t j = 0; j < sizes[1]; ++j) values.push_back((along ? i + j : 7 * i + j * j) % n);
+  }
+  return Tensor::from(values, sizes);
+}
+
+void index(Samples& list) {
+  Tensor x = sample({37, 53}), src = sample({20, 53}, {}, 1);
+  // Where one index is expanded, 20 numbers meet 1.
+  const Error added = {sum_of(21).relative, sum_of(21).absolute, true};
+  for (int64_t dim : {0, 1}) {
+    list.push_back({"gather",
+                    "along " + std::to_string(dim),
+                    kAll,
+                    {x, indices({20, 53}, dim == 0 ? 37 : 53)},
+                    {-1, 0},
+                    {},
+                    [dim](const TensorList& in, Dtype, tn::Device) {
+                      return tn::prim::gather(in[0], dim, in[1]);
+                    }});
+    list.push_back({"scatter",
+                    "added along " + std::to_string(dim),
+                    kAll,
+                    {x, indices({20, 53}, dim == 0 ? 37 : 53), src},
+                    {-1, 0, 0},
+                    added,
+                    [dim](const TensorList& in, Dtype, tn::Device) {
+                      return tn::prim::scatter(in[0], dim, in[1], in[2], true);
+                    }});
+  }
+  // Rows as a whole: the index is one along the last dimension.
+  Tensor row = indices({20, 1}, 37);
+  list.push_back(
+      {"gather", "rows", kAll, {x, row}, {-1, 0}, {}, [](const TensorList& in, Dtype, tn::Device) {
+         return tn::prim::gather(in[0], 0, in[1].expand({-1, 53}));
+       }});
+  list.push_back({"scatter",
+                  "rows added",
+                  kAll,
+                  {x, row, src},
+                  {-1, 0, 0},
+                  added,
+                  [](const TensorList& in, Dtype, tn::Device) {
+                    return tn::prim::scatter(in[0], 0, in[1].expand({-1, 53}), in[2], true);
+                  }});
+  list.push_back({"scatter",
+                  "set",
+                  kAll,
+                  {x, indices({20, 53}, 37, true), src},
+                  {-1, 0, 0},
+                  {},
+                  [](const TensorList& in, Dtype, tn::Device) {
+                    return tn::prim::scatter(in[0], 0, in[1], in[2], false);
+                  }});
+}
+
+void loss(Samples& list) {
+  std::vector<int64_t> classes;
+  for (int64_t i = 0; i < 37; ++i) classes.push_back(i * i % 53);
+  Tensor x = sample({37, 53}) * 4, target = Tensor::from(classes);
+  list.push_back(
+      {"cross_entropy",
+       "forward",
+       kFloats,
+       {x, target},
+       {0, 0},
+       {4},
+       [](const TensorList& in, Dtype, tn::Device) { return tn::cross_entropy(in[0], in[1]); }});
+  list.push_back({"cross_entropy",
+                  "backward",
+                  kFloats,
+                  {x, target},
+                  {0, 0},
+                  {8},
+                  [](const TensorList& in, Dtype, tn::Device) {
+                    Tensor leaf = in[0].detach().requires_grad_();
+                    return tn::grad(tn::cross_entropy(leaf, in[1]), leaf);
+                  }});
+}
+
+Samples samples() {
+  Samples list;
+  elementwise(list);
+  reduce(list);
+  matmul(list);
+  make_and_move(list);
+  index(list);
+  loss(list);
+  return list;
+}
+
+void expect_within(const Tensor& actual, const Tensor& expected, const Error& error) {
+  expect_sizes(actual, {expected.sizes().begin(), expected.sizes().end()});
+  const Dtype dtype = actual.dtype();
+  if (!dtype.is_float()) {
+    EXPECT_EQ(dtype, expected.dtype());
+    EXPECT_EQ(actual.to_vector<int64_t>(), expected.to_vector<int64_t>());
+    return;
+  }
+  const double within = error.stored ? epsilon(dtype) : epsilon_within(dtype);
+  std::vector<double> a = actual.to_vector<double>(), b = expected.to_vector<double>();
+  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    if (std::isnan(b[i]) || std::isinf(b[i])) {
+      ASSERT_TRUE(a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i])))
+          << "at " << i << ": " << a[i];
+      continue;
+    }
+    double size = std::fabs(b[i]);
+    double bound = epsilon(dtype) * size * (1 + within) / 2 + smallest(dtype) / 2 +
+                   within * (error.relative * size + error.absolute);
+    if (dtype == tn::float64) bound *= 2;  // the reference has the same roundings
+    const double distance = std::fabs(a[i] - b[i]);
+    ASSERT_LE(distance, bound) << "at " << i << ": " << a[i] << " for " << b[i];
+  }
+}
+
+TEST(KernelSweep, EveryKernelHasASample) {
+  load_all();
+  std::set<std::string> kernels;
+  for (const Sample& s : samples()) kernels.insert(s.kernel);
+  for (const auto& op : nlohmann::json::parse(tn::ops_json())) {
+    for (const auto& kernel : op["kernels"]) {
+      if (kernel["device"] != "cpu") continue;
+      const std::string name = op["name"];
+      EXPECT_TRUE(kernels.count(name.substr(name.find('.') + 1))) << name << " has no sample";
+    }
+  }
+  // With those of the primitives, which belong to no op.
+  for (const auto& plugin : nlohmann::json::parse(tn::plugins_json())["plugins"]) {
+    if (plugin["id"] == "cpu") {
+      EXPECT_EQ(plugin["brings"]["kernels"], kernels.size());
+    }
+  }
+}
+
+TEST(KernelSweep, AgreesWithTheReference) {
+  if (devices().size() < 2) GTEST_SKIP() << "no reference device";
+  const tn::Device ref = devices()[1];
+  for (const Sample& s : samples()) {
+    for (Dtype dtype : s.dtypes) {
+      TensorList whole;
+      for (const Tensor& t : s.inputs) whole.push_back(converted(t, dtype));
+      auto check = [&](const std::string& what, const TensorList& inputs) {
+        SCOPED_TRACE(s.kernel + ", " + s.what + ", " + dtype.name() + ", " + what);
+        TensorList exact;
+        for (const Tensor& t : inputs)
+          exact.push_back(t.to(t.dtype().is_float() ? tn::float64 : t.dtype()).to(ref));
+        Dtype wide = dtype.is_float() ? tn::float64 : dtype;
+        EXPECT_NO_THROW(expect_within(s.f(inputs, dtype, tn::cpu), s.f(exact, wide, ref), s.error));
+      };
+      if (s.inputs.empty()) {
+        check("", {});
+        continue;
+      }
+      for (const Layout& layout : layouts()) {
+        for (int64_t size : {int64_t(0), int64_t(1), INT64_MAX}) {
+          TensorList inputs;
+          for (const Tensor& t : narrowed(whole, s.batch, size)) inputs.push_back(layout.of(t));
+          check(std::string(layout.name) + (size > 1 ? "" : ", size " + std::to_string(size)),
+                inputs);
+        }
+      }
+      TensorList expanded = narrowed(whole, s.batch, 1);
+      for (size_t i = 0; i < expanded.size(); ++i)
+        expanded[i] = expanded[i].expand(whole[i].sizes());
+      check("expanded", expanded);
+    }
+  }
+}
+
+}  // namespace
