@@ -112,6 +112,33 @@ void elementwise(Samples& list) {
   add("float(x) / 8", kInts, {}, {x, y});
 }
 
+void scan(Samples& list) {
+  const Tensor x = sample({37, 53}), small = sample({5, 7});
+  for (const bool reverse : {false, true}) {
+    for (const int64_t dim : {0, 1}) {
+      const std::string where = std::to_string(dim) + (reverse ? " reverse" : "");
+      list.push_back({"scan", "sum " + where, kAll, {x}, {1 - dim}, sum_of(53),
+                      [=](const TensorList& in, Dtype, tn::Device) { return tn::prim::scan(TN_SUM, in[0], dim, reverse); }});
+      list.push_back({"scan", "prod " + where, kFloats, {small}, {1 - dim}, {7, 1},
+                      [=](const TensorList& in, Dtype, tn::Device) { return tn::prim::scan(TN_PROD, in[0], dim, reverse); }});
+    }
+  }
+}
+
+void sort(Samples& list) {
+  // Few values, so that many are equal.
+  const Tensor x = (sample({11, 29}) * 8.0).to(tn::int64).to(tn::float64) / 8.0;
+  for (const bool descending : {false, true}) {
+    for (const int64_t dim : {0, 1}) {
+      const std::string where = std::to_string(dim) + (descending ? " descending" : "");
+      list.push_back({"sort", "values " + where, kAll, {x}, {1 - dim}, {},
+                      [=](const TensorList& in, Dtype, tn::Device) { return std::get<0>(tn::prim::sort(in[0], dim, descending)); }});
+      list.push_back({"sort", "indices " + where, kAll, {x}, {1 - dim}, {},
+                      [=](const TensorList& in, Dtype, tn::Device) { return std::get<1>(tn::prim::sort(in[0], dim, descending)); }});
+    }
+  }
+}
+
 void reduce(Samples& list) {
   Tensor x = sample({37, 53});
   struct Kind {
@@ -356,6 +383,8 @@ Samples samples() {
   Samples list;
   elementwise(list);
   reduce(list);
+  scan(list);
+  sort(list);
   matmul(list);
   make_and_move(list);
   index(list);
@@ -400,7 +429,8 @@ TEST(KernelSweep, EveryKernelHasASample) {
     }
   }
   // With those of the primitives, which belong to no op.
-  for (const auto& plugin : nlohmann::json::parse(tn::plugins_json())["plugins"]) {
+  const auto list = nlohmann::json::parse(tn::plugins_json());
+  for (const auto& plugin : list.at("plugins")) {
     if (plugin["id"] == "cpu") {
       EXPECT_EQ(plugin["brings"]["kernels"], kernels.size());
     }
