@@ -2,6 +2,7 @@
 // device: on cpu in each dtype that it takes and in each layout, on `ref` with the same values in
 // float64; integers, indices and bits exactly. A kernel without a sample fails the test.
 #include <array>
+#include <memory>
 #include <set>
 
 #include <nlohmann/json.hpp>
@@ -73,8 +74,7 @@ void elementwise(Samples& list) {
   Tensor positive = tn::abs(x) + 0.05;
   auto add = [&](const char* formula, const std::vector<Dtype>& dtypes, Error error,
                  const TensorList& inputs) {
-    // Expressions live as long as the process, as those of plugins do.
-    auto* program = new tn::ExpressionRef("_swept(Tensor x, Tensor y) -> Tensor", formula);
+    auto program = std::make_shared<tn::ExpressionRef>("_swept(Tensor x, Tensor y) -> Tensor", formula);
     list.push_back({"elementwise",
                     formula,
                     dtypes,
