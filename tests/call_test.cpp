@@ -167,7 +167,7 @@ TEST_F(Call, ArgumentsThatDoNotFitTheSchemaAreNamed) {
       {"matmul", {list, t}, "'a'", "list of 1 Tensor"},
       {"matmul", {t, odd}, "'b'", "value of unknown kind 99"},
       {"add", {t, text}, "'y'", "str \"a\""},
-      {"leaky_relu", {t, text}, "'slope'", "str \"a\""},
+      {"leaky_relu", {t, text}, "'negative_slope'", "str \"a\""},
       {"sum", {t, one}, "'dims'", "int 1"},
       {"transpose", {t, half, one}, "'dim0'", "float 0.5"},
       {"cat", {t}, "'xs'", "Tensor"},

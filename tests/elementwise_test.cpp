@@ -1,11 +1,81 @@
-// Elementwise ops: values against closed forms, dtypes, in-place use, powers at 0. Gradients, ties
-// and layouts are in op_rows_test.cpp, as those of all families.
-#include "ops_support.h"
+// Elementwise ops: values against closed forms, gradients against differences, PyTorch's choices at
+// ties and special values.
+#include <map>
+#include <sstream>
+
+#include <nlohmann/json.hpp>
+
+#include "elementwise_values.h"
 
 namespace {
 
-const double kNan = std::nan("");
-const double kInf = INFINITY;
+using pytorch::kInf, pytorch::kNan;
+
+struct Row {
+  const char* name;
+  OpUnderTest op;
+  TensorList inputs;  // away from kinks
+};
+
+std::vector<Row> rows(tn::Device d) {
+  Tensor x = sample({2, 3}, d), y = sample({2, 3}, d, 0.4);
+  Tensor positive = float64_tensor({0.3, 1.2, 2.5, 0.9, 4.0, 0.05}, {2, 3}, d);
+  auto one = [](Tensor (*f)(const Tensor&)) {
+    return [f](const TensorList& in) { return f(in[0]); };
+  };
+  auto two = [](Tensor (*f)(tn::Operand, tn::Operand)) {
+    return [f](const TensorList& in) { return f(in[0], in[1]); };
+  };
+  auto one_of = [](auto f, auto... numbers) {
+    return [=](const TensorList& in) { return f(in[0], numbers...); };
+  };
+  Tensor column = sample({2, 1}, d, 0.8);
+  return {
+      {"where", [](const TensorList& in) { return tn::where(in[0] > 0.1, in[0], in[1]); }, {x, y}},
+      {"add broadcast", two(tn::add), {x, column}},
+      {"prelu of channels", [](const TensorList& in) { return tn::prelu(in[0], in[1]); }, {x, sample({3}, d, 0.2)}},
+      {"lerp of weights", [](const TensorList& in) { return tn::lerp(in[0], in[1], in[2]); }, {x, y, positive}},
+      {"addcdiv", [](const TensorList& in) { return tn::addcdiv(in[0], in[1], in[2], 2); }, {x, y, positive}},
+      {"clamp to tensors", [](const TensorList& in) { return tn::clamp(in[0], in[1], in[2]); },
+       {sample({4}, d), float64_tensor({-0.3, 0.9, -0.1, -2}, {4}, d), float64_tensor({0.7, 1.5, 0.2, 2}, {4}, d)}},
+      {"maximum", two(tn::maximum), {x, y}},
+      // Where branches meet and the function is smooth.
+      {"softplus at 0", one_of(tn::softplus, 1, 20), {tn::zeros({2}, tn::float64, d)}},
+      {"log_sigmoid at 0", one(tn::log_sigmoid), {tn::zeros({2}, tn::float64, d)}},
+      {"mish at 0", one(tn::mish), {tn::zeros({2}, tn::float64, d)}},
+      {"celu near 0", one_of(tn::celu, 1.5), {float64_tensor({-1e-3, 1e-3}, {2}, d)}},
+      {"logaddexp of equal ones", two(tn::logaddexp), {x, x}},
+      {"lerp at a half", [](const TensorList& in) { return tn::lerp(in[0], in[1], in[2]); },
+       {x, y, tn::full({2, 3}, 0.5, tn::float64, d)}},
+  };
+}
+
+TEST(Elementwise, GradientsOfFirstAndSecondOrder) {
+  for (tn::Device d : devices()) {
+    for (const Row& row : rows(d)) {
+      SCOPED_TRACE(std::string(row.name) + " on " + d.name());
+      EXPECT_NO_THROW(gradcheck(row.op, row.inputs));
+    }
+    // All rows with values, away from kinks and within every domain but acosh's, whose is 1 and more.
+    Tensor x = float64_tensor({0.31, 0.77, 0.04, 0.58}, {2, 2}, d);
+    for (const auto& row : pytorch::unary()) {
+      if (row.dx.empty()) continue;
+      for (double sign : {1.0, -1.0}) {
+        Tensor at = std::string(row.name) == "acosh" ? x + 1.0 : x * sign;
+        SCOPED_TRACE(std::string(row.name) + " on " + d.name());
+        if (sign > 0 || !std::isnan(row.op(at).sum().item<double>())) {
+          gradcheck([&](const TensorList& in) { return row.op(in[0]); }, {at});
+        }
+      }
+    }
+    Tensor y = float64_tensor({0.83, 0.26, 0.69, 0.17}, {2, 2}, d);
+    for (const auto& row : pytorch::binary()) {
+      if (row.dx.empty() || std::string(row.name) == "prelu") continue;
+      SCOPED_TRACE(std::string(row.name) + " on " + d.name());
+      gradcheck([&](const TensorList& in) { return row.op(in[0], in[1]); }, {x, y});
+    }
+  }
+}
 
 TEST(Elementwise, Values) {
   for (tn::Device d : devices()) {
@@ -34,7 +104,7 @@ TEST(Elementwise, Values) {
     expect_near(tn::softplus(x), each([](double v) { return std::log1p(std::exp(v)); }));
     expect_near(tn::softplus(x, 2), each([](double v) { return std::log1p(std::exp(2 * v)) / 2; }));
     // torch.nn.functional.gelu(x, approximate="tanh")
-    expect_near(tn::gelu(x), {-0.0454023, -0.1542860, 0, 0.3457140, 2.9963627}, 1e-5);
+    expect_near(tn::gelu(x, "tanh"), {-0.0454023, -0.1542860, 0, 0.3457140, 2.9963627}, 1e-5);
     expect_near(tn::clamp(x, -1, 1), {-1, -0.5, 0, 0.5, 1});
     expect_near(tn::pow(x, 2), {4, 0.25, 0, 0.25, 9});
     expect_near(tn::maximum(x, 0.25), {0.25, 0.25, 0.25, 0.5, 3});
@@ -56,6 +126,41 @@ TEST(Elementwise, Values) {
   }
 }
 
+// The gradients of the sum of f's results; zeros for an input that has none.
+TensorList gradients_of(const OpUnderTest& f, const TensorList& inputs) {
+  TensorList x = leaves(inputs);
+  Tensor y = f(x);
+  TensorList gradients(x.size());
+  if (y.requires_grad()) gradients = tn::grad({y.sum()}, x, {.allow_unused = true});
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (!gradients[i]) gradients[i] = tn::zeros(x[i].sizes(), tn::float64, x[i].device());
+  }
+  return gradients;
+}
+
+TEST(Elementwise, ValuesAndGradientsArePyTorchs) {
+  for (tn::Device d : devices()) {
+    Tensor at = float64_tensor(pytorch::kAt, {15}, d);
+    for (const auto& row : pytorch::unary()) {
+      SCOPED_TRACE(std::string(row.name) + " on " + d.name());
+      expect_near(row.op(at), row.values, 1e-12);
+      TensorList g = gradients_of([&](const TensorList& in) { return row.op(in[0]); }, {at});
+      SCOPED_TRACE("gradient");
+      if (!row.dx.empty()) expect_near(g[0], row.dx, 1e-12);
+    }
+    Tensor x = float64_tensor(pytorch::kX, {18}, d), y = float64_tensor(pytorch::kY, {18}, d);
+    for (const auto& row : pytorch::binary()) {
+      SCOPED_TRACE(std::string(row.name) + " on " + d.name());
+      expect_near(row.op(x, y), row.values, 1e-12);
+      TensorList g =
+          gradients_of([&](const TensorList& in) { return row.op(in[0], in[1]); }, {x, y});
+      SCOPED_TRACE("gradient");
+      if (!row.dx.empty()) expect_near(g[0], row.dx, 1e-12);
+      if (!row.dy.empty()) expect_near(g[1], row.dy, 1e-12);
+    }
+  }
+}
+
 TEST(Elementwise, PromotesAsPyTorchDoes) {
   for (tn::Device d : devices()) {
     SCOPED_TRACE(d.name());
@@ -72,6 +177,27 @@ TEST(Elementwise, PromotesAsPyTorchDoes) {
     EXPECT_EQ((f.to(tn::float16) + 1.0).dtype(), tn::float16);
     EXPECT_EQ((f.to(tn::bfloat16) + f).dtype(), tn::float32);
     expect_near(f.to(tn::float16) * 3, {3, 6});
+  }
+}
+
+TEST(Elementwise, GradientsAtTiesArePyTorchs) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    auto gradient = [&](auto f, double at) {
+      Tensor x = float64_tensor({at}, {1}, d).requires_grad_();
+      f(x).sum().backward();
+      return x.grad().item<double>();
+    };
+    EXPECT_EQ(gradient([](Tensor x) { return tn::relu(x); }, 0), 0);
+    EXPECT_EQ(gradient([](Tensor x) { return tn::abs(x); }, 0), 0);
+    EXPECT_EQ(gradient([](Tensor x) { return tn::leaky_relu(x, 0.2); }, 0), 0.2);
+    EXPECT_EQ(gradient([](Tensor x) { return tn::softplus(x); }, 0), 0.5);
+    EXPECT_EQ(gradient([](Tensor x) { return tn::clamp(x, -1, 1); }, 1), 0);
+    EXPECT_EQ(gradient([](Tensor x) { return tn::clamp(x, -1, 1); }, -1), 0);
+    EXPECT_EQ(gradient([&](Tensor x) { return tn::maximum(x, tn::ones({1}, tn::float64, d)); }, 1),
+              0.5);
+    EXPECT_EQ(gradient([](Tensor x) { return tn::pow(x, 2); }, 0), 0);
+    EXPECT_EQ(gradient([](Tensor x) { return x * x; }, 3), 6);
   }
 }
 
@@ -123,6 +249,135 @@ TEST(Elementwise, IntegersToNegativePowers) {
     expect_near(tn::pow(i.to(tn::float32), -2), {0.25, 1, 1});
     // torch.tensor([2, -1, 1]) ** torch.tensor(-2): elements are not looked at.
     expect_near(tn::pow(i, tn::full({3}, -2, {}, d)), {0, 1, 1});
+  }
+}
+
+// x.op_(...) gives what op gives, and in x itself: all ops of the pack that have both. Tensors are [2, 3], numbers 0.5.
+TEST(Elementwise, InPlaceSpellingsGiveTheSame) {
+  load_all();
+  std::map<std::string, std::string> schemas;
+  for (const auto& op : nlohmann::json::parse(tn::ops_json())) schemas[op["name"]] = op["schema"];
+  int checked = 0;
+  for (const auto& [name, schema] : schemas) {
+    auto inplace = schemas.find(name + "_");
+    if (name.rfind("ops.", 0) != 0 || inplace == schemas.end()) continue;
+    SCOPED_TRACE(inplace->second);
+    for (tn::Device d : devices()) {
+      const auto called = [&](const std::string& op, Tensor* first) {
+        const bool whole = op.find("bitwise") != op.npos || op.find("int_quotient") != op.npos;
+        std::vector<Tensor> tensors;
+        std::vector<tn_value> args;
+        const std::string list = schema.substr(schema.find('(') + 1, schema.rfind(") -> ") - schema.find('(') - 1);
+        std::stringstream arguments(list);
+        for (std::string argument; std::getline(arguments, argument, ',');) {
+          if (argument.find('=') != argument.npos) break;
+          if (argument.find("Tensor ") != argument.npos) {
+            Tensor t = sample({2, 3}, d, double(args.size())) * 4.0;
+            tensors.push_back(whole ? t.to(tn::int64) : t);
+            args.push_back(tn::detail::to_value(tensors.back()));
+          } else {
+            args.push_back(tn::detail::to_value(0.5));
+          }
+        }
+        *first = tensors.at(0);
+        tn_value result;
+        tn::check(tn::host()->call(tn::OpRef(op.c_str()).get(), args.data(), uint32_t(args.size()), &result, 1));
+        return Tensor::take(result.as.tensor);
+      };
+      Tensor x, same;
+      Tensor expected = called(name, &x), given = called(inplace->first, &same);
+      EXPECT_EQ(given.dtype(), same.dtype());
+      EXPECT_TRUE(given.same_storage(same));
+      expect_near(given, expected.to_vector<double>(), 0);
+      expect_near(same, expected.to_vector<double>(), 0);
+      ++checked;
+    }
+  }
+  EXPECT_GT(checked, 60);
+}
+
+TEST(Elementwise, IntegersStayIntegers) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    const auto ints = [&](std::vector<int64_t> values) { return Tensor::from(values, {}, d); };
+    const auto expect_ints = [](const Tensor& t, const std::vector<int64_t>& values) {
+      EXPECT_EQ(t.dtype(), tn::int64);
+      EXPECT_EQ(t.to_vector<int64_t>(), values);
+    };
+    Tensor i = ints({7, -7, 7, -7, 0, 3}), j = ints({2, 2, -2, -2, 5, 7});
+    expect_ints(tn::div(i, j, "floor"), {3, -4, -4, 3, 0, 0});
+    expect_ints(tn::div(i, j, "trunc"), {3, -3, -3, 3, 0, 0});
+    EXPECT_EQ(tn::div(i, j, std::nullopt).dtype(), tn::float32);
+    expect_near(tn::div(i, 2.0, "trunc"), {3, -3, 3, -3, 0, 1}, 0);
+    expect_ints(tn::div_(ints({7, -7}), 2, "floor"), {3, -4});
+    expect_ints(tn::div_(ints({7, -7}), 2, "trunc"), {3, -3});
+    // 2^53 + 1 is no double.
+    expect_ints(tn::div(ints({9007199254740993}), 1, "trunc"), {9007199254740993});
+    expect_ints(i % j, {1, 1, -1, -1, 0, 3});
+    expect_ints(tn::fmod(i, j), {1, -1, 1, -1, 0, 3});
+    expect_ints(tn::add(i, j, 3), {13, -1, 1, -13, 15, 24});
+    expect_ints(tn::sub(i, j, -2), {11, -3, 3, -11, 10, 17});
+    expect_ints(tn::add_(ints({1, 2}), 5, 2), {11, 12});
+    expect_ints(tn::sub_(ints({1, 2}), 5, 2), {-9, -8});
+    expect_ints(tn::addcmul(i, i, j, 2), {35, -35, -21, 21, 0, 45});
+    expect_ints(tn::clamp(i, -2, 3), {3, -2, 3, -2, 0, 3});
+    expect_near(tn::clamp(i, -2.5), {7, -2.5, 7, -2.5, 0, 3});
+    expect_ints(tn::clamp(i, tn::none, j), {2, -7, -2, -7, 0, 3});
+    expect_ints(tn::clamp_(ints({5, -5}), tn::none, 2), {2, -5});
+    expect_ints(tn::clamp_(ints({5, -5}), -2), {5, -2});
+    expect_ints(tn::sign(i), {1, -1, 1, -1, 0, 1});
+    for (auto* f : {tn::floor, tn::ceil, tn::round, tn::trunc}) expect_ints(f(i), i.to_vector<int64_t>());
+    expect_ints(tn::nan_to_num(i), i.to_vector<int64_t>());
+    expect_ints(i & j, {2, 0, 6, -8, 0, 3});
+    expect_ints(i | j, {7, -5, -1, -1, 5, 7});
+    expect_ints(i ^ j, {5, -5, -7, 7, 5, 4});
+    expect_ints(~i, {-8, 6, -8, 6, -1, -4});
+    Tensor by = ints({0, 1, 3, 2, 1, 0});
+    expect_ints(tn::bitwise_left_shift(i, by), {7, -14, 56, -28, 0, 3});
+    expect_ints(tn::bitwise_right_shift(i, by), {7, -4, 0, -2, 0, 3});
+    Tensor a = tn::tensor({true, false}, d), b = tn::tensor({true, true}, d);
+    EXPECT_EQ((a ^ b).dtype(), tn::bool_);
+    expect_near(a & b, {1, 0});
+    expect_near(a | b, {1, 1});
+    expect_near(a ^ b, {0, 1});
+    expect_near(~a, {0, 1});
+    expect_near(tn::logical_xor(a, b), {0, 1});
+  }
+}
+
+TEST(Elementwise, NanToNumTakesTheGreatestNumberOfTheDtype) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    Tensor x = tn::tensor({INFINITY, -INFINITY, NAN}, d);
+    expect_near(tn::nan_to_num(x), {3.4028234663852886e38, -3.4028234663852886e38, 0}, 0);
+    expect_near(tn::nan_to_num(x.to(tn::float16)), {65504, -65504, 0}, 0);
+    expect_near(tn::nan_to_num(x.to(tn::bfloat16)), {3.3895313892515355e38, -3.3895313892515355e38, 0}, 0);
+    expect_near(tn::nan_to_num_(x, 1, 2), {2, -3.4028234663852886e38, 1}, 0);
+    Tensor i = tn::tensor({int64_t(3)}, d);
+    EXPECT_TRUE(tn::nan_to_num_(i).is_same(i));
+  }
+}
+
+TEST(Elementwise, ArgumentsThatAnOpRefuses) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    Tensor x = tn::zeros({2, 3}, {}, d), i = tn::zeros({2, 3}, tn::int64, d);
+    expect_error([&] { tn::gelu(x, "erf"); }, "gelu: approximate is 'erf'; expected 'none' or 'tanh'");
+    expect_error([&] { tn::gelu_(x, ""); }, "gelu: approximate is ''; expected 'none' or 'tanh'");
+    expect_error([&] { tn::div(x, x, "round"); }, "div: rounding_mode is 'round'; expected 'trunc', 'floor' or none");
+    expect_error([&] { tn::div_(x, 2, "down"); }, "div: rounding_mode is 'down'; expected 'trunc', 'floor' or none");
+    expect_error([&] { tn::softshrink(x, -1); }, "softshrink: lambd is -1; expected at least 0");
+    expect_error([&] { tn::softshrink(x, NAN); }, "softshrink: lambd is nan; expected at least 0");
+    expect_error([&] { tn::prelu(x, tn::zeros({2}, {}, d)); },
+                 "prelu: weight is [2], x is [2, 3]; expected weight to be [1] or [3]");
+    expect_error([&] { tn::prelu(x, tn::zeros({1, 3}, {}, d)); },
+                 "prelu: weight is [1, 3], x is [2, 3]; expected weight to be [1] or [3]");
+    expect_error([&] { x & x; }, "bitwise_and: x is [2, 3] float32");
+    expect_error([&] { ~x; }, "bitwise_not: x is [2, 3] float32");
+    expect_error([&] { tn::bitwise_left_shift(x, i); }, "bitwise_left_shift");
+    expect_error([&] { tn::masked_fill_(i, i == 0, 1.5); }, "masked_fill_");
+    expect_error([&] { tn::clamp_(i, 0.5, 1.5); }, "clamp_");
+    expect_error([&] { tn::floor_divide(x, tn::zeros({4}, {}, d)); }, "floor_divide");
   }
 }
 

@@ -64,6 +64,7 @@ std::vector<std::string> face_types(std::string type) {
       {"Tensor[]", {"const Tensors&"}},
       {"int", {"int64_t"}},
       {"float", {"double"}},
+      {"float?", {"std::optional<double>"}},
       {"bool", {"bool"}},
       {"number", {"Number"}},
       {"int[]", {"Ints"}},
@@ -118,7 +119,8 @@ TEST(Face, EachLineAgreesWithItsOpsSchema) {
           << "not of the one form that lines of ops have";
       std::string name = match[5];
       ++lines[name];
-      EXPECT_EQ(match[2], name) << "the function bears its op's name";
+      // An overload calls a part of its op.
+      EXPECT_TRUE(match[2] == name || name[0] == '_') << "the function bears its op's name";
       ASSERT_TRUE(schemas.count(name)) << "no op is named so";
       const std::string& schema = schemas[name];
       SCOPED_TRACE(schema);

@@ -185,9 +185,9 @@ std::array<NodeId, 3> derivatives(Graph& graph, NodeId id, NodeId g_id, std::arr
       if (needs[0]) result[0] = (g / b).id;
       if (needs[1]) result[1] = (-g * (out / b)).id;
       break;
-    case TN_I_REM:  // a - floor(a / b) * b, whose floor does not move
+    case TN_I_REM:  // a - (a // b) * b, whose quotient does not move
       if (needs[0]) result[0] = g_id;
-      if (needs[1]) result[1] = (-g * make(TN_I_FLOOR, a / b)).id;
+      if (needs[1]) result[1] = (-g * make(TN_I_FLOORDIV, a, b)).id;
       break;
     case TN_I_FMOD:
       if (needs[0]) result[0] = g_id;

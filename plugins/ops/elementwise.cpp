@@ -2,55 +2,290 @@
 // derivative dx also `g`, the gradient of the output, and `out`, the output itself. A derivative is
 // stated where the derived one is worse at a kink or needs more than the output (which is what
 // in-place use under gradient has). Broadcasting, promotion, casts and AMP are the evaluator's.
+// Ops that choose a formula by a string or by what is None have their formulas as ops whose names
+// begin with '_', or as overloads in the face.
 #include "pack.h"
 
-namespace tenon::ops_pack {
+#include <cmath>
+#include <limits>
 
-void elementwise() {
+namespace tenon::ops_pack {
+namespace {
+
+void arithmetic() {
   op("add(Tensor x, Tensor y) -> Tensor", "x + y").inplace();
   op("sub(Tensor x, Tensor y) -> Tensor", "x - y").inplace();
+  op("_add_scaled(Tensor x, Tensor y, number alpha) -> Tensor", "x + alpha * y").inplace();
+  op("_sub_scaled(Tensor x, Tensor y, number alpha) -> Tensor", "x - alpha * y").inplace();
   op("mul(Tensor x, Tensor y) -> Tensor", "x * y").inplace();
   op("div(Tensor x, Tensor y) -> Tensor", "x / y").inplace();
+  op("floor_divide(Tensor x, Tensor y) -> Tensor", "x // y").inplace();
+  // Of floats the quotient, truncated; of integers exactly.
+  op("_truncated_quotient(Tensor x, Tensor y) -> Tensor", "trunc(x / y)").inplace();
+  op("_truncated_int_quotient(Tensor x, Tensor y) -> Tensor", "(x - fmod(x, y)) // y").inplace();
   op("pow(Tensor x, Tensor y) -> Tensor", "x ** y").inplace();
+  op("remainder(Tensor x, Tensor y) -> Tensor", "x % y").inplace();
+  op("fmod(Tensor x, Tensor y) -> Tensor", "fmod(x, y)").inplace();
   op("maximum(Tensor x, Tensor y) -> Tensor", "max(x, y)").inplace();
   op("minimum(Tensor x, Tensor y) -> Tensor", "min(x, y)").inplace();
+  // At the origin the gradient is 0.
+  op("atan2(Tensor x, Tensor y) -> Tensor",
+     "let square_sum = where(x == 0 and y == 0, 1, x * x + y * y)\n"
+     "atan2(x, y)\n dx = g * (y / square_sum); dy = -g * (x / square_sum)")
+      .inplace();
+  // By the greater one, so that no square overflows.
+  op("hypot(Tensor x, Tensor y) -> Tensor",
+     "let a = max(abs(x), abs(y)); let b = min(abs(x), abs(y))\n"
+     "where(isinf(x) or isinf(y), inf, where(a == 0, 0, a * sqrt(1 + square(b / a))))\n"
+     "dx = g * (x / out); dy = g * (y / out)")
+      .inplace();
+  op("logaddexp(Tensor x, Tensor y) -> Tensor",
+     "where(x == y, x + 0.6931471805599453, max(x, y) + log1p(exp(-abs(x - y))))\n"
+     "dx = g * sigmoid(x - y); dy = g * sigmoid(y - x)")
+      .amp(Amp::widest);
+  // From the nearer end, as PyTorch: a weight of 1 gives `end` exactly.
+  op("lerp(Tensor x, Tensor end, Tensor weight) -> Tensor",
+     "where(abs(weight) < 0.5, x + weight * (end - x), end - (end - x) * (1 - weight))\n"
+     "dx = g * (1 - weight); dend = g * weight; dweight = g * (end - x)")
+      .inplace();
+  op("addcmul(Tensor x, Tensor tensor1, Tensor tensor2, number value=1) -> Tensor",
+     "x + value * tensor1 * tensor2")
+      .inplace();
+  op("addcdiv(Tensor x, Tensor tensor1, Tensor tensor2, number value=1) -> Tensor",
+     "x + value * (tensor1 / tensor2)")
+      .inplace();
+}
 
+void of_one() {
   op("neg(Tensor x) -> Tensor", "-x").inplace();
   op("abs(Tensor x) -> Tensor", "abs(x)").inplace();
-  op("exp(Tensor x) -> Tensor", "exp(x)\n dx = g * out").inplace();
-  op("log(Tensor x) -> Tensor", "log(x)").inplace();
-  op("sqrt(Tensor x) -> Tensor", "sqrt(x)\n dx = g / (2 * out)").inplace();
-  op("rsqrt(Tensor x) -> Tensor", "rsqrt(x)\n dx = -0.5 * g * out * out * out").inplace();
+  op("sign(Tensor x) -> Tensor", "sign(x)").inplace();
+  op("ceil(Tensor x) -> Tensor", "ceil(x)").inplace();
+  op("floor(Tensor x) -> Tensor", "floor(x)").inplace();
+  op("round(Tensor x) -> Tensor", "round(x)").inplace();
+  op("trunc(Tensor x) -> Tensor", "trunc(x)").inplace();
+  op("frac(Tensor x) -> Tensor", "x - trunc(x)").inplace();
   op("square(Tensor x) -> Tensor", "x * x").inplace();
+  op("sqrt(Tensor x) -> Tensor", "sqrt(x)\n dx = g / (2 * out)").inplace();
+  op("rsqrt(Tensor x) -> Tensor", "rsqrt(x)\n dx = -0.5 * g * out * out * out")
+      .amp(Amp::float32)
+      .inplace();
+  op("reciprocal(Tensor x) -> Tensor", "1 / x\n dx = -g * out * out").amp(Amp::float32).inplace();
+  op("exp(Tensor x) -> Tensor", "exp(x)\n dx = g * out").inplace();
+  op("exp2(Tensor x) -> Tensor", "exp2(x)").inplace();
+  op("expm1(Tensor x) -> Tensor", "expm1(x)").inplace();
+  op("log(Tensor x) -> Tensor", "log(x)").inplace();
+  op("log1p(Tensor x) -> Tensor", "log1p(x)").inplace();
+  op("log2(Tensor x) -> Tensor", "log2(x)").inplace();
+  op("log10(Tensor x) -> Tensor", "log10(x)").inplace();
+  op("sin(Tensor x) -> Tensor", "sin(x)").inplace();
+  op("cos(Tensor x) -> Tensor", "cos(x)").inplace();
+  op("tan(Tensor x) -> Tensor", "tan(x)").inplace();
+  op("asin(Tensor x) -> Tensor", "asin(x)").inplace();
+  op("acos(Tensor x) -> Tensor", "acos(x)").inplace();
+  op("atan(Tensor x) -> Tensor", "atan(x)").inplace();
+  op("sinh(Tensor x) -> Tensor", "sinh(x)").inplace();
+  op("cosh(Tensor x) -> Tensor", "cosh(x)").inplace();
   op("tanh(Tensor x) -> Tensor", "tanh(x)\n dx = g * (1 - out * out)").inplace();
+  op("asinh(Tensor x) -> Tensor", "asinh(x)").inplace();
+  op("acosh(Tensor x) -> Tensor", "acosh(x)").inplace();
+  op("atanh(Tensor x) -> Tensor", "atanh(x)").inplace();
+  op("erf(Tensor x) -> Tensor", "erf(x)").inplace();
+  op("erfc(Tensor x) -> Tensor", "erfc(x)").inplace();
+}
+
+Tensor gelu_by(string_view approximate, const Tensor& x, const OpRef& erf, const OpRef& tanh) {
+  if (approximate == "none") return call(erf, x);
+  if (approximate == "tanh") return call(tanh, x);
+  fail("gelu: approximate is '" + std::string(approximate) + "'; expected 'none' or 'tanh'");
+}
+
+// Where the two sides of an activation meet, the argument of the exponential is kept on its own
+// side: a side that overflows and is not taken would give 0 * inf in the gradient.
+void activations() {
   op("sigmoid(Tensor x) -> Tensor", "sigmoid(x)\n dx = g * out * (1 - out)").inplace();
-  op("relu(Tensor x) -> Tensor", "max(x, 0)\n dx = where(out > 0, g, 0)").inplace();
-  op("leaky_relu(Tensor x, float slope=0.01) -> Tensor",
-     "where(x > 0, x, slope * x)\n dx = where(x > 0, g, slope * g)")
+  op("log_sigmoid(Tensor x) -> Tensor", "min(x, 0) - log1p(exp(-abs(x)))\n dx = g * sigmoid(-x)")
+      .amp(Amp::widest);
+  op("relu(Tensor x) -> Tensor", "max(x, 0)\n dx = where(out <= 0, 0, g)").inplace();
+  op("relu6(Tensor x) -> Tensor", "clamp(x, 0, 6)\n dx = where(out <= 0 or out >= 6, 0, g)")
       .inplace();
-  op("softplus(Tensor x, float beta=1) -> Tensor",
-     "log1p(exp(-abs(beta * x))) / beta + max(x, 0)\n dx = g * sigmoid(beta * x)")
+  op("hardtanh(Tensor x, number min_val=-1, number max_val=1) -> Tensor",
+     "clamp(x, min_val, max_val)\n dx = where(out <= min_val or out >= max_val, 0, g)")
       .inplace();
+  op("leaky_relu(Tensor x, float negative_slope=0.01) -> Tensor",
+     "where(x > 0, x, negative_slope * x)\n dx = where(x > 0, g, negative_slope * g)")
+      .inplace();
+  op("_prelu(Tensor x, Tensor weight) -> Tensor",
+     "where(x > 0, x, weight * x)\n"
+     "dx = where(x > 0, g, weight * g); dweight = where(x > 0, 0, g * x)");
+  op("prelu(Tensor x, Tensor weight) -> Tensor").meaning([](Tensor x, Tensor weight) {
+    Tensor w = weight;
+    if (weight.numel() != 1 || weight.dim() > 1) {
+      int64_t channels = x.dim() > 1 ? x.size(1) : 1;
+      if (weight.dim() != 1 || weight.numel() != channels) {
+        fail("prelu: weight is " + sizes_text(weight.sizes()) + ", x is " + sizes_text(x.sizes()) +
+             "; expected weight to be [1] or [" + std::to_string(channels) + "]");
+      }
+      std::vector<int64_t> sizes(size_t(x.dim()), 1);
+      sizes[1] = channels;
+      w = prim::reshape(weight, sizes);
+    } else if (x.dim() == 0) {
+      w = prim::reshape(weight, {});
+    }
+    return call(detail::op<"_prelu">, x, w);
+  });
+  op("elu(Tensor x, float alpha=1) -> Tensor",
+     "let low = where(x <= 0, x, 0)\n where(x <= 0, alpha * expm1(low), x)")
+      .amp(Amp::widest)
+      .inplace();
+  op("celu(Tensor x, float alpha=1) -> Tensor",
+     "let low = where(x <= 0, x, 0)\n where(x <= 0, alpha * expm1(low / alpha), x)")
+      .amp(Amp::widest)
+      .inplace();
+  // Klambauer et al., arXiv:1706.02515.
+  op("selu(Tensor x) -> Tensor",
+     "let low = where(x <= 0, x, 0)\n"
+     "1.0507009873554805 * where(x <= 0, 1.6732632423543772 * expm1(low), x)")
+      .amp(Amp::widest)
+      .inplace();
+  // x Φ(x); erfc, which keeps the digits that 1 + erf loses at negative x.
+  op("_gelu(Tensor x) -> Tensor", "0.5 * x * erfc(-0.7071067811865476 * x)").inplace();
   // The tanh form of Hendrycks & Gimpel, arXiv:1606.08415: sqrt(2 / pi) (x + 0.044715 x³).
-  op("gelu(Tensor x) -> Tensor",
+  op("_gelu_tanh(Tensor x) -> Tensor",
      "0.5 * x * (1 + tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)))")
       .inplace();
-  op("clamp(Tensor x, number low, number high) -> Tensor",
-     "clamp(x, low, high)\n dx = where(x >= low and x <= high, g, 0)")
+  op("gelu(Tensor x, str approximate='none') -> Tensor").meaning([](Tensor x, string_view by) {
+    return gelu_by(by, x, detail::op<"_gelu">, detail::op<"_gelu_tanh">);
+  });
+  op("gelu_(Tensor(a!) x, str approximate='none') -> Tensor(a!)")
+      .meaning([](Tensor x, string_view by) {
+        return gelu_by(by, x, detail::op<"_gelu_">, detail::op<"_gelu_tanh_">);
+      });
+  op("silu(Tensor x) -> Tensor", "x * sigmoid(x)").inplace();
+  // tanh(log(1 + e)) is n / (n + 2), n = e (e + 2), e = exp(x); beyond 20 it rounds to 1.
+  op("mish(Tensor x) -> Tensor",
+     "let e = exp(where(x > 20, 0, x)); let n = e * (e + 2)\n x * where(x > 20, 1, n / (n + 2))")
+      .amp(Amp::widest)
       .inplace();
+  op("softplus(Tensor x, float beta=1, float threshold=20) -> Tensor",
+     "let z = beta * x\n"
+     "where(z > threshold, x, (log1p(exp(-abs(z))) + max(z, 0)) / beta)\n"
+     "dx = where(z > threshold, g, g * sigmoid(z))");
+  op("softsign(Tensor x) -> Tensor", "x / (1 + abs(x))\n dx = g / square(1 + abs(x))");
+  op("hardsigmoid(Tensor x) -> Tensor",
+     "clamp(x + 3, 0, 6) / 6\n dx = where(x > -3 and x < 3, g / 6, 0)")
+      .inplace();
+  op("hardswish(Tensor x) -> Tensor",
+     "x * clamp(x + 3, 0, 6) / 6\n dx = where(x <= -3, 0, where(x < 3, g * (x / 3 + 0.5), g))")
+      .inplace();
+  op("_softshrink(Tensor x, float lambd) -> Tensor",
+     "where(x > lambd, x - lambd, where(x < -lambd, x + lambd, x * 0))\n"
+     "dx = where(x >= -lambd and x <= lambd, 0, g)");
+  op("softshrink(Tensor x, float lambd=0.5) -> Tensor").meaning([](Tensor x, double lambd) {
+    if (!(lambd >= 0)) fail("softshrink: lambd is " + number_text(lambd) + "; expected at least 0");
+    return call(detail::op<"_softshrink">, x, lambd);
+  });
+  op("hardshrink(Tensor x, float lambd=0.5) -> Tensor", "where(x >= -lambd and x <= lambd, 0, x)");
+  op("tanhshrink(Tensor x) -> Tensor", "x - tanh(x)\n dx = g * square(tanh(x))");
+  op("threshold(Tensor x, number threshold, number value) -> Tensor",
+     "where(x <= threshold, value, x)")
+      .inplace();
+}
 
+// The overloads of the face choose by the bounds: numbers or tensors, both or one. At a bound that
+// is a number x has no gradient, one that is a tensor shares it: PyTorch's choices.
+void bounds() {
+  op("clamp(Tensor x, number min, number max) -> Tensor",
+     "clamp(x, min, max)\n dx = where(x > min and x < max, g, 0)")
+      .inplace();
+  op("clamp_min(Tensor x, number min) -> Tensor", "max(x, min)\n dx = where(x > min, g, 0)")
+      .inplace();
+  op("clamp_max(Tensor x, number max) -> Tensor", "min(x, max)\n dx = where(x < max, g, 0)")
+      .inplace();
+  op("_clamp_to_tensors(Tensor x, Tensor min, Tensor max) -> Tensor",
+     "clamp(x, min, max)\n"
+     "dx = where(min > max or x < min or x > max, 0, where(x == min or x == max, 0.5 * g, g))\n"
+     "dmin = where(min > max, 0, where(x < min, g, where(x == min, 0.5 * g, 0)))\n"
+     "dmax = where(min > max or x > max, g, where(x == max, 0.5 * g, 0))")
+      .inplace();
+  op("_clamp_min_to_tensor(Tensor x, Tensor min) -> Tensor", "max(x, min)").inplace();
+  op("_clamp_max_to_tensor(Tensor x, Tensor max) -> Tensor", "min(x, max)").inplace();
+}
+
+void comparisons() {
   op("eq(Tensor x, Tensor y) -> Tensor", "x == y").no_gradient();
   op("ne(Tensor x, Tensor y) -> Tensor", "x != y").no_gradient();
   op("lt(Tensor x, Tensor y) -> Tensor", "x < y").no_gradient();
   op("le(Tensor x, Tensor y) -> Tensor", "x <= y").no_gradient();
   op("gt(Tensor x, Tensor y) -> Tensor", "x > y").no_gradient();
   op("ge(Tensor x, Tensor y) -> Tensor", "x >= y").no_gradient();
+  op("isnan(Tensor x) -> Tensor", "isnan(x)").no_gradient();
+  op("isinf(Tensor x) -> Tensor", "isinf(x)").no_gradient();
+  op("isfinite(Tensor x) -> Tensor", "isfinite(x)").no_gradient();
+}
+
+void logic() {
   op("logical_and(Tensor x, Tensor y) -> Tensor", "bool(x) and bool(y)").no_gradient();
   op("logical_or(Tensor x, Tensor y) -> Tensor", "bool(x) or bool(y)").no_gradient();
+  op("logical_xor(Tensor x, Tensor y) -> Tensor", "bool(x) != bool(y)").no_gradient();
   op("logical_not(Tensor x) -> Tensor", "logical_not(x)").no_gradient();
-  op("isnan(Tensor x) -> Tensor", "isnan(x)").no_gradient();
-  op("bitwise_and(Tensor x, Tensor y) -> Tensor", "x & y").no_gradient();
+  op("bitwise_and(Tensor x, Tensor y) -> Tensor", "x & y").no_gradient().inplace();
+  op("bitwise_or(Tensor x, Tensor y) -> Tensor", "x | y").no_gradient().inplace();
+  op("bitwise_xor(Tensor x, Tensor y) -> Tensor", "x ^ y").no_gradient().inplace();
+  op("bitwise_not(Tensor x) -> Tensor", "~x").no_gradient().inplace();
+  op("bitwise_left_shift(Tensor x, Tensor y) -> Tensor", "x << y").no_gradient().inplace();
+  op("bitwise_right_shift(Tensor x, Tensor y) -> Tensor", "x >> y").no_gradient().inplace();
+}
+
+// What nan_to_num puts in the place of an infinity, None meaning the greatest number of the dtype.
+double greatest(Dtype dtype) {
+  if (dtype == float16) return 65504;
+  if (dtype == bfloat16) return 0x1.fep127;
+  return dtype == float32 ? double(std::numeric_limits<float>::max())
+                          : std::numeric_limits<double>::max();
+}
+struct Replaced {
+  double nan, posinf, neginf;
+};
+Replaced replaced(Dtype dtype, optional<double> nan, optional<double> posinf,
+                  optional<double> neginf) {
+  return {nan.value_or(0), posinf.value_or(greatest(dtype)), neginf.value_or(-greatest(dtype))};
+}
+
+void choices() {
   op("where(Tensor condition, Tensor x, Tensor y) -> Tensor", "where(condition, x, y)");
+  op("masked_fill(Tensor x, Tensor mask, Tensor value) -> Tensor", "where(mask, value, x)")
+      .inplace();
+  op("_nan_to_num(Tensor x, float fill, float posinf, float neginf) -> Tensor",
+     "where(isnan(x), fill, where(x == inf, posinf, where(x == -inf, neginf, x)))")
+      .inplace();
+  op("nan_to_num(Tensor x, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor")
+      .meaning([](Tensor x, optional<double> nan, optional<double> posinf,
+                  optional<double> neginf) {
+        if (!x.dtype().is_float()) return prim::copy(x);
+        Replaced by = replaced(x.dtype(), nan, posinf, neginf);
+        return call(detail::op<"_nan_to_num">, x, by.nan, by.posinf, by.neginf);
+      });
+  op("nan_to_num_(Tensor(a!) x, float? nan=None, float? posinf=None, float? neginf=None)"
+     " -> Tensor(a!)")
+      .meaning([](Tensor x, optional<double> nan, optional<double> posinf,
+                  optional<double> neginf) {
+        if (!x.dtype().is_float()) return x;
+        Replaced by = replaced(x.dtype(), nan, posinf, neginf);
+        return call(detail::op<"_nan_to_num_">, x, by.nan, by.posinf, by.neginf);
+      });
+}
+
+}  // namespace
+
+void elementwise() {
+  arithmetic();
+  of_one();
+  activations();
+  bounds();
+  comparisons();
+  logic();
+  choices();
 }
 
 }  // namespace tenon::ops_pack
