@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "elementwise_values.h"
 #include "ops_support.h"
 
 namespace {
@@ -117,16 +118,15 @@ void elementwise(Rows& r) {
   r.unary("tanh", tn::tanh, tn::tanh_, kKeeps, x);
   r.unary("sigmoid", tn::sigmoid, tn::sigmoid_, kKeeps, x);
   r.unary("relu", tn::relu, tn::relu_, kKeeps, x, {r.tie({0, -0.0}, {0, 0}, {0, 0})});
-  r.unary("gelu", tn::gelu, tn::gelu_, kRefused, x);
+  r.pair(
+      "gelu", [](const TensorList& in) { return tn::gelu(in[0]); },
+      [](const TensorList& in) { return tn::gelu_(in[0]); }, kRefused, {x});
   r.pair(
       "leaky_relu", [](const TensorList& in) { return tn::leaky_relu(in[0], 0.2); },
       [](const TensorList& in) { return tn::leaky_relu_(in[0], 0.2); }, kRefused, {x},
       {r.tie({0}, {0.2}, {0})});
   // beta sigmoid(beta x) (1 - sigmoid(beta x)): smooth, though its formula has kinks at 0.
-  r.pair(
-      "softplus", [](const TensorList& in) { return tn::softplus(in[0], 1.5); },
-      [](const TensorList& in) { return tn::softplus_(in[0], 1.5); }, kRefused, {x},
-      {r.tie({0}, {0.5}, {0.375})});
+  r.add({"softplus", [](const TensorList& in) { return tn::softplus(in[0], 1.5); }, {x}, {0}, {r.tie({0}, {0.5}, {0.375})}});
   r.pair(
       "clamp", [](const TensorList& in) { return tn::clamp(in[0], -0.5, 0.4); },
       [](const TensorList& in) { return tn::clamp_(in[0], -0.5, 0.4); }, kRefused, {x},
@@ -298,6 +298,9 @@ TEST(OpRows, EveryDifferentiableOpHasOne) {
   load_all();
   std::set<std::string> names;
   for (const Row& row : rows(tn::cpu)) names.insert("ops." + row.op);
+  // Elementwise ops whose values and gradients of both orders elementwise_test.cpp checks.
+  for (const auto& row : pytorch::unary()) names.insert(std::string("ops.") + row.name);
+  for (const auto& row : pytorch::binary()) names.insert(std::string("ops.") + row.name);
   size_t found = 0;
   for (const auto& op : nlohmann::json::parse(tn::ops_json())) {
     const std::string name = op["name"], schema = op["schema"];
