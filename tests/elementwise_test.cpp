@@ -33,11 +33,19 @@ std::vector<Row> rows(tn::Device d) {
   return {
       {"where", [](const TensorList& in) { return tn::where(in[0] > 0.1, in[0], in[1]); }, {x, y}},
       {"add broadcast", two(tn::add), {x, column}},
-      {"prelu of channels", [](const TensorList& in) { return tn::prelu(in[0], in[1]); }, {x, sample({3}, d, 0.2)}},
-      {"lerp of weights", [](const TensorList& in) { return tn::lerp(in[0], in[1], in[2]); }, {x, y, positive}},
-      {"addcdiv", [](const TensorList& in) { return tn::addcdiv(in[0], in[1], in[2], 2); }, {x, y, positive}},
-      {"clamp to tensors", [](const TensorList& in) { return tn::clamp(in[0], in[1], in[2]); },
-       {sample({4}, d), float64_tensor({-0.3, 0.9, -0.1, -2}, {4}, d), float64_tensor({0.7, 1.5, 0.2, 2}, {4}, d)}},
+      {"prelu of channels",
+       [](const TensorList& in) { return tn::prelu(in[0], in[1]); },
+       {x, sample({3}, d, 0.2)}},
+      {"lerp of weights",
+       [](const TensorList& in) { return tn::lerp(in[0], in[1], in[2]); },
+       {x, y, positive}},
+      {"addcdiv",
+       [](const TensorList& in) { return tn::addcdiv(in[0], in[1], in[2], 2); },
+       {x, y, positive}},
+      {"clamp to tensors",
+       [](const TensorList& in) { return tn::clamp(in[0], in[1], in[2]); },
+       {sample({4}, d), float64_tensor({-0.3, 0.9, -0.1, -2}, {4}, d),
+        float64_tensor({0.7, 1.5, 0.2, 2}, {4}, d)}},
       {"maximum", two(tn::maximum), {x, y}},
       // Where branches meet and the function is smooth.
       {"softplus at 0", one_of(tn::softplus, 1, 20), {tn::zeros({2}, tn::float64, d)}},
@@ -45,7 +53,8 @@ std::vector<Row> rows(tn::Device d) {
       {"mish at 0", one(tn::mish), {tn::zeros({2}, tn::float64, d)}},
       {"celu near 0", one_of(tn::celu, 1.5), {float64_tensor({-1e-3, 1e-3}, {2}, d)}},
       {"logaddexp of equal ones", two(tn::logaddexp), {x, x}},
-      {"lerp at a half", [](const TensorList& in) { return tn::lerp(in[0], in[1], in[2]); },
+      {"lerp at a half",
+       [](const TensorList& in) { return tn::lerp(in[0], in[1], in[2]); },
        {x, y, tn::full({2, 3}, 0.5, tn::float64, d)}},
   };
 }
@@ -56,7 +65,8 @@ TEST(Elementwise, GradientsOfFirstAndSecondOrder) {
       SCOPED_TRACE(std::string(row.name) + " on " + d.name());
       EXPECT_NO_THROW(gradcheck(row.op, row.inputs));
     }
-    // All rows with values, away from kinks and within every domain but acosh's, whose is 1 and more.
+    // All rows with values, away from kinks and within every domain but acosh's, whose is 1 and
+    // more.
     Tensor x = float64_tensor({0.31, 0.77, 0.04, 0.58}, {2, 2}, d);
     for (const auto& row : pytorch::unary()) {
       if (row.dx.empty()) continue;
@@ -252,7 +262,8 @@ TEST(Elementwise, IntegersToNegativePowers) {
   }
 }
 
-// x.op_(...) gives what op gives, and in x itself: all ops of the pack that have both. Tensors are [2, 3], numbers 0.5.
+// x.op_(...) gives what op gives, and in x itself: all ops of the pack that have both. Tensors are
+// [2, 3], numbers 0.5.
 TEST(Elementwise, InPlaceSpellingsGiveTheSame) {
   load_all();
   std::map<std::string, std::string> schemas;
@@ -267,7 +278,8 @@ TEST(Elementwise, InPlaceSpellingsGiveTheSame) {
         const bool whole = op.find("bitwise") != op.npos || op.find("int_quotient") != op.npos;
         std::vector<Tensor> tensors;
         std::vector<tn_value> args;
-        const std::string list = schema.substr(schema.find('(') + 1, schema.rfind(") -> ") - schema.find('(') - 1);
+        const std::string list =
+            schema.substr(schema.find('(') + 1, schema.rfind(") -> ") - schema.find('(') - 1);
         std::stringstream arguments(list);
         for (std::string argument; std::getline(arguments, argument, ',');) {
           if (argument.find('=') != argument.npos) break;
@@ -281,7 +293,8 @@ TEST(Elementwise, InPlaceSpellingsGiveTheSame) {
         }
         *first = tensors.at(0);
         tn_value result;
-        tn::check(tn::host()->call(tn::OpRef(op.c_str()).get(), args.data(), uint32_t(args.size()), &result, 1));
+        tn::check(tn::host()->call(tn::OpRef(op.c_str()).get(), args.data(), uint32_t(args.size()),
+                                   &result, 1));
         return Tensor::take(result.as.tensor);
       };
       Tensor x, same;
@@ -326,7 +339,8 @@ TEST(Elementwise, IntegersStayIntegers) {
     expect_ints(tn::clamp_(ints({5, -5}), tn::none, 2), {2, -5});
     expect_ints(tn::clamp_(ints({5, -5}), -2), {5, -2});
     expect_ints(tn::sign(i), {1, -1, 1, -1, 0, 1});
-    for (auto* f : {tn::floor, tn::ceil, tn::round, tn::trunc}) expect_ints(f(i), i.to_vector<int64_t>());
+    for (auto* f : {tn::floor, tn::ceil, tn::round, tn::trunc})
+      expect_ints(f(i), i.to_vector<int64_t>());
     expect_ints(tn::nan_to_num(i), i.to_vector<int64_t>());
     expect_ints(i & j, {2, 0, 6, -8, 0, 3});
     expect_ints(i | j, {7, -5, -1, -1, 5, 7});
@@ -351,7 +365,8 @@ TEST(Elementwise, NanToNumTakesTheGreatestNumberOfTheDtype) {
     Tensor x = tn::tensor({INFINITY, -INFINITY, NAN}, d);
     expect_near(tn::nan_to_num(x), {3.4028234663852886e38, -3.4028234663852886e38, 0}, 0);
     expect_near(tn::nan_to_num(x.to(tn::float16)), {65504, -65504, 0}, 0);
-    expect_near(tn::nan_to_num(x.to(tn::bfloat16)), {3.3895313892515355e38, -3.3895313892515355e38, 0}, 0);
+    expect_near(tn::nan_to_num(x.to(tn::bfloat16)),
+                {3.3895313892515355e38, -3.3895313892515355e38, 0}, 0);
     expect_near(tn::nan_to_num_(x, 1, 2), {2, -3.4028234663852886e38, 1}, 0);
     Tensor i = tn::tensor({int64_t(3)}, d);
     EXPECT_TRUE(tn::nan_to_num_(i).is_same(i));
@@ -362,17 +377,23 @@ TEST(Elementwise, ArgumentsThatAnOpRefuses) {
   for (tn::Device d : devices()) {
     SCOPED_TRACE(d.name());
     Tensor x = tn::zeros({2, 3}, {}, d), i = tn::zeros({2, 3}, tn::int64, d);
-    expect_error([&] { tn::gelu(x, "erf"); }, "gelu: approximate is 'erf'; expected 'none' or 'tanh'");
+    expect_error([&] { tn::gelu(x, "erf"); },
+                 "gelu: approximate is 'erf'; expected 'none' or 'tanh'");
     expect_error([&] { tn::gelu_(x, ""); }, "gelu: approximate is ''; expected 'none' or 'tanh'");
-    expect_error([&] { tn::div(x, x, "round"); }, "div: rounding_mode is 'round'; expected 'trunc', 'floor' or none");
-    expect_error([&] { tn::div_(x, 2, "down"); }, "div: rounding_mode is 'down'; expected 'trunc', 'floor' or none");
+    expect_error([&] { tn::div(x, x, "round"); },
+                 "div: rounding_mode is 'round'; expected 'trunc', 'floor' or none");
+    expect_error([&] { tn::div_(x, 2, "down"); },
+                 "div: rounding_mode is 'down'; expected 'trunc', 'floor' or none");
     expect_error([&] { tn::softshrink(x, -1); }, "softshrink: lambd is -1; expected at least 0");
     expect_error([&] { tn::softshrink(x, NAN); }, "softshrink: lambd is nan; expected at least 0");
     expect_error([&] { tn::prelu(x, tn::zeros({2}, {}, d)); },
                  "prelu: weight is [2], x is [2, 3]; expected weight to be [1] or [3]");
-    expect_error([&] { tn::prelu(x, tn::zeros({1, 3}, {}, d)); },
-                 "prelu: weight is [1, 3], x is [2, 3]; expected weight to be [1] or [3]");
-    expect_error([&] { x & x; }, "bitwise_and: x is [2, 3] float32");
+    expect_error(
+        [&] {
+          tn::prelu(x, tn::zeros({1, 3}, {}, d));
+        },
+        "prelu: weight is [1, 3], x is [2, 3]; expected weight to be [1] or [3]");
+    expect_error([&] { x& x; }, "bitwise_and: x is [2, 3] float32");
     expect_error([&] { ~x; }, "bitwise_not: x is [2, 3] float32");
     expect_error([&] { tn::bitwise_left_shift(x, i); }, "bitwise_left_shift");
     expect_error([&] { tn::masked_fill_(i, i == 0, 1.5); }, "masked_fill_");

@@ -260,20 +260,20 @@ void choices() {
      "where(isnan(x), fill, where(x == inf, posinf, where(x == -inf, neginf, x)))")
       .inplace();
   op("nan_to_num(Tensor x, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor")
-      .meaning([](Tensor x, optional<double> nan, optional<double> posinf,
-                  optional<double> neginf) {
-        if (!x.dtype().is_float()) return prim::copy(x);
-        Replaced by = replaced(x.dtype(), nan, posinf, neginf);
-        return call(detail::op<"_nan_to_num">, x, by.nan, by.posinf, by.neginf);
-      });
+      .meaning(
+          [](Tensor x, optional<double> nan, optional<double> posinf, optional<double> neginf) {
+            if (!x.dtype().is_float()) return prim::copy(x);
+            Replaced by = replaced(x.dtype(), nan, posinf, neginf);
+            return call(detail::op<"_nan_to_num">, x, by.nan, by.posinf, by.neginf);
+          });
   op("nan_to_num_(Tensor(a!) x, float? nan=None, float? posinf=None, float? neginf=None)"
      " -> Tensor(a!)")
-      .meaning([](Tensor x, optional<double> nan, optional<double> posinf,
-                  optional<double> neginf) {
-        if (!x.dtype().is_float()) return x;
-        Replaced by = replaced(x.dtype(), nan, posinf, neginf);
-        return call(detail::op<"_nan_to_num_">, x, by.nan, by.posinf, by.neginf);
-      });
+      .meaning(
+          [](Tensor x, optional<double> nan, optional<double> posinf, optional<double> neginf) {
+            if (!x.dtype().is_float()) return x;
+            Replaced by = replaced(x.dtype(), nan, posinf, neginf);
+            return call(detail::op<"_nan_to_num_">, x, by.nan, by.posinf, by.neginf);
+          });
 }
 
 }  // namespace
