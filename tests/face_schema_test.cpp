@@ -67,6 +67,8 @@ std::vector<std::string> face_types(std::string type) {
       {"float?", {"std::optional<double>"}},
       {"bool", {"bool"}},
       {"number", {"Number"}},
+      {"int?", {"std::optional<int64_t>"}},
+      {"Tensor?[]", {"const Tensors&"}},
       {"int[]", {"Ints"}},
       {"float[]", {"Floats"}},
       {"dtype", {"Dtype"}},
@@ -89,6 +91,17 @@ bool same_default(const std::string& schema, const std::string& face) {
   return a == std::strtod(face.c_str(), &end) && *end == 0;
 }
 
+// What the face writes for results: void, Tensor, std::vector<Tensor>, or a tuple of Tensors.
+std::string face_result(const std::string& results) {
+  if (results == "()") return "void";
+  if (results.front() != '(') {
+    return results.size() > 2 && results.substr(results.size() - 2) == "[]" ? "std::vector<Tensor>" : "Tensor";
+  }
+  std::string tuple = "Tensor";
+  for (size_t i = 1; i < parts(results.substr(1, results.size() - 2)).size(); ++i) tuple += ", Tensor";
+  return "std::tuple<" + tuple + ">";
+}
+
 std::string arguments_of(const std::string& schema) {
   size_t open = schema.find('('), arrow = schema.rfind(" -> ");
   return schema.substr(open + 1, schema.rfind(')', arrow) - open - 1);
@@ -107,7 +120,7 @@ TEST(Face, EachLineAgreesWithItsOpsSchema) {
 
   std::map<std::string, int> lines;
   const std::regex form(
-      R"re(^inline (\w+) (\w+)\((.*)\) \{ return detail::call<(\w+)>\(detail::op<"(\w+)">(.*)\); \}.*$)re");
+      R"re(^inline ([\w:<>, ]+) (\w+)\((.*)\) \{ return detail::call<([\w:<>, ]+)>\(detail::op<"(\w+)">(.*)\); \}.*$)re");
   for (const auto& file :
        std::filesystem::directory_iterator(std::string(source) + "/sdk/include/tenon/ops")) {
     std::ifstream in(file.path());
@@ -125,7 +138,7 @@ TEST(Face, EachLineAgreesWithItsOpsSchema) {
       const std::string& schema = schemas[name];
       SCOPED_TRACE(schema);
       EXPECT_EQ(match[1], match[4]);
-      EXPECT_EQ(match[1] == "void", schema.substr(schema.rfind(" -> ")) == " -> ()");
+      EXPECT_EQ(match[1], face_result(schema.substr(schema.rfind(" -> ") + 4)));
 
       std::vector<std::string> expected = parts(arguments_of(schema)), written = parts(match[3]);
       std::vector<std::string> passed =

@@ -74,6 +74,208 @@ TEST(Reduce, RefusesWrongDims) {
   expect_error([&] { x.mean(5); }, "mean");
 }
 
+// Each op once: a call, and PyTorch's values of it for x = [[1, -5, 3], [4, 2, 0]].
+struct Row {
+  const char* name;
+  OpUnderTest op;
+  std::vector<double> values;
+  std::vector<int64_t> sizes;
+};
+template <size_t I>
+OpUnderTest nth(std::function<std::tuple<Tensor, Tensor>(const Tensor&)> f) {
+  return [f](const TensorList& in) { return std::get<I>(f(in[0])); };
+}
+OpUnderTest of(std::function<Tensor(const Tensor&)> f) {
+  return [f](const TensorList& in) { return f(in[0]); };
+}
+
+const std::vector<Row>& rows() {
+  static const std::vector<Row> list = {
+      {"prod", of([](const Tensor& x) { return tn::prod(x); }), {0}, {}},
+      {"prod along", of([](const Tensor& x) { return tn::prod(x, 0, true); }), {4, -10, 0}, {1, 3}},
+      {"amin", of([](const Tensor& x) { return tn::amin(x); }), {-5}, {}},
+      {"amin along", of([](const Tensor& x) { return tn::amin(x, 1); }), {-5, 0}, {2}},
+      {"max", of([](const Tensor& x) { return tn::max(x); }), {4}, {}},
+      {"min", of([](const Tensor& x) { return tn::min(x); }), {-5}, {}},
+      {"max values", nth<0>([](const Tensor& x) { return tn::max(x, 0); }), {4, 2, 3}, {3}},
+      {"max indices", nth<1>([](const Tensor& x) { return tn::max(x, 0); }), {1, 1, 0}, {3}},
+      {"min values", nth<0>([](const Tensor& x) { return tn::min(x, -1, true); }), {-5, 0}, {2, 1}},
+      {"min indices", nth<1>([](const Tensor& x) { return tn::min(x, -1, true); }), {1, 2}, {2, 1}},
+      {"argmin", of([](const Tensor& x) { return tn::argmin(x); }), {1}, {}},
+      {"argmin along", of([](const Tensor& x) { return tn::argmin(x, 1, true); }), {1, 2}, {2, 1}},
+      {"var", of([](const Tensor& x) { return tn::var(x); }), {10.166666666666666}, {}},
+      {"var along", of([](const Tensor& x) { return tn::var(x, 1, 0); }), {11.555555555555555, 2.6666666666666665}, {2}},
+      {"var over two", of([](const Tensor& x) { return tn::var(x, {0, -1}, 2, true); }), {12.708333333333332}, {1, 1}},
+      {"std", of([](const Tensor& x) { return tn::std(x, 0); }), {2.1213203435596424, 4.949747468305833, 2.1213203435596424}, {3}},
+      {"var_mean's var", nth<0>([](const Tensor& x) { return tn::var_mean(x, 1); }), {17.333333333333332, 4}, {2}},
+      {"var_mean's mean", nth<1>([](const Tensor& x) { return tn::var_mean(x, 1, 1, true); }), {-1 / 3.0, 2}, {2, 1}},
+      {"norm", of([](const Tensor& x) { return tn::norm(x); }), {7.416198487095663}, {}},
+      {"norm 1", of([](const Tensor& x) { return tn::norm(x, 1, 1); }), {9, 6}, {2}},
+      {"norm 0", of([](const Tensor& x) { return tn::norm(x, 0, 1); }), {3, 2}, {2}},
+      {"norm 3", of([](const Tensor& x) { return tn::norm(x, 3, 1, true); }), {5.348481241239363, 4.160167646103808}, {2, 1}},
+      {"norm 0.5", of([](const Tensor& x) { return tn::norm(x, 0.5, 1); }), {24.682204262552162, 11.656854249492380}, {2}},
+      {"norm inf", of([](const Tensor& x) { return tn::norm(x, INFINITY, 0); }), {4, 5, 3}, {3}},
+      {"norm -inf", of([](const Tensor& x) { return tn::norm(x, -INFINITY); }), {0}, {}},
+      {"norm -1", of([](const Tensor& x) { return tn::norm(x, -1, 1); }), {0.6521739130434783, 0}, {2}},
+      {"logsumexp", of([](const Tensor& x) { return tn::logsumexp(x, 1); }), {3.127223441901406, 4.142931628499899}, {2}},
+      {"logsumexp of all", of([](const Tensor& x) { return tn::logsumexp(x, {0, 1}, true); }), {4.451992931919953}, {1, 1}},
+      {"all", of([](const Tensor& x) { return tn::all(x); }), {0}, {}},
+      {"all along", of([](const Tensor& x) { return tn::all(x, 1); }), {1, 0}, {2}},
+      {"any", of([](const Tensor& x) { return tn::any(x); }), {1}, {}},
+      {"any along", of([](const Tensor& x) { return tn::any(x - 3, 0, true); }), {1, 1, 1}, {1, 3}},
+      {"count_nonzero", of([](const Tensor& x) { return tn::count_nonzero(x); }), {5}, {}},
+      {"count_nonzero along", of([](const Tensor& x) { return tn::count_nonzero(x, 0); }), {2, 2, 1}, {3}},
+      {"cumsum", of([](const Tensor& x) { return tn::cumsum(x, 1); }), {1, -4, -1, 4, 6, 6}, {2, 3}},
+      {"cumprod", of([](const Tensor& x) { return tn::cumprod(x, -1); }), {1, -5, -15, 4, 8, 0}, {2, 3}},
+      {"sort values", nth<0>([](const Tensor& x) { return tn::sort(x); }), {-5, 1, 3, 0, 2, 4}, {2, 3}},
+      {"sort indices", nth<1>([](const Tensor& x) { return tn::sort(x, 0, true); }), {1, 1, 0, 0, 0, 1}, {2, 3}},
+      {"argsort", of([](const Tensor& x) { return tn::argsort(x); }), {1, 0, 2, 2, 1, 0}, {2, 3}},
+      {"topk values", nth<0>([](const Tensor& x) { return tn::topk(x, 2); }), {3, 1, 4, 2}, {2, 2}},
+      {"topk indices", nth<1>([](const Tensor& x) { return tn::topk(x, 1, 0, false); }), {0, 0, 1}, {1, 3}},
+  };
+  return list;
+}
+
+TEST(Reduce, EachOpHasPyTorchsValuesAndGradient) {
+  for (tn::Device d : devices()) {
+    Tensor x = tn::tensor<double>({{1, -5, 3}, {4, 2, 0}}, d);
+    for (const Row& row : rows()) {
+      SCOPED_TRACE(d.name() + " " + row.name);
+      expect_near(row.op({x}), row.values, 1e-12);
+      expect_sizes(row.op({x}), row.sizes);
+      expect_near(row.op({x.to(tn::float32)}), row.values);
+      expect_near(row.op({x.t().contiguous().t()}), row.values, 1e-12);
+      // The sum: so that what has no gradient, as indices, can be asked for one, which is zero.
+      gradcheck([&](const TensorList& in) { return row.op(in) + in[0].sum(); }, {sample({2, 3}, d)});
+    }
+  }
+}
+
+TEST(Reduce, DtypesOfEachOp) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    Tensor i = tn::tensor<int64_t>({3, 0, 2}, d).to(tn::int32), u = i.to(tn::uint8), b = i.to(tn::bool_);
+    EXPECT_EQ(tn::prod(i).dtype(), tn::int64);
+    EXPECT_EQ(tn::amin(i).dtype(), tn::int32);
+    EXPECT_EQ(std::get<0>(tn::max(u, 0)).dtype(), tn::uint8);
+    EXPECT_EQ(std::get<0>(tn::max(b, 0)).dtype(), tn::bool_);
+    EXPECT_EQ(tn::all(i).dtype(), tn::bool_);
+    EXPECT_EQ(tn::all(u).dtype(), tn::uint8);
+    EXPECT_EQ(tn::any(b).item<int>(), 1);
+    EXPECT_EQ(tn::all(b).item<int>(), 0);
+    EXPECT_EQ(tn::count_nonzero(b).item<int64_t>(), 2);
+    EXPECT_EQ(tn::count_nonzero(u).dtype(), tn::int64);
+    EXPECT_EQ(tn::cumsum(u, 0).dtype(), tn::int64);
+    EXPECT_EQ(std::get<0>(tn::topk(u, 2)).dtype(), tn::uint8);
+    EXPECT_EQ(tn::logsumexp(i, 0).dtype(), tn::float32);
+    expect_near(tn::logsumexp(i, 0), {3.3490122});
+    // More ones than float16 counts, and than it holds.
+    Tensor half = tn::ones({70000}, tn::float16, d);
+    EXPECT_EQ(tn::count_nonzero(half).item<int64_t>(), 70000);
+    for (bool recorded : {false, true}) {
+      SCOPED_TRACE(recorded ? "recorded" : "not recorded");
+      Tensor x = half.clone().requires_grad_(recorded);
+      EXPECT_EQ(x.mean().item<double>(), 1);
+      EXPECT_EQ(x.mean().dtype(), tn::float16);
+      EXPECT_NEAR(tn::norm(x).item<double>(), 264.57, 0.1);
+      EXPECT_EQ(tn::norm(x).dtype(), tn::float16);
+      EXPECT_NEAR(tn::logsumexp(x, 0).item<double>(), 12.156, 0.01);
+      EXPECT_EQ(tn::var(x).item<double>(), 0);
+    }
+    // Around a mean that float16 rounds by more than the spread.
+    Tensor far = tn::tensor<float>({1000, 1001}, d).to(tn::float16);
+    EXPECT_EQ(tn::var(far).item<double>(), 0.5);
+    EXPECT_EQ(tn::var(far).dtype(), tn::float16);
+  }
+}
+
+TEST(Reduce, NothingOneAndNan) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    Tensor none = tn::zeros({0, 2}, {}, d), one = tn::full({}, 3.0, {}, d);
+    expect_near(tn::prod(none, 0), {1, 1});
+    expect_near(tn::all(none), {1});
+    expect_near(tn::any(none, 0), {0, 0});
+    expect_near(tn::count_nonzero(none), {0});
+    expect_near(tn::var(none, 0), {NAN, NAN});
+    expect_near(tn::norm(none), {0});
+    expect_near(tn::logsumexp(none, 0), {-INFINITY, -INFINITY});
+    expect_sizes(tn::logsumexp(none, 1), {0});
+    expect_sizes(std::get<1>(tn::max(none, 1)), {0});
+    expect_sizes(tn::cumsum(none, 0), {0, 2});
+    expect_sizes(std::get<0>(tn::topk(none, 1, 1)), {0, 1});
+    expect_near(tn::var(one), {NAN});
+    expect_near(tn::std(tn::tensor({1.f, 2.f}, d), {}, 3), {INFINITY});
+    expect_near(tn::logsumexp(tn::full({1}, 3.0, {}, d), 0), {3});
+    expect_near(std::get<0>(tn::max(one, 0)), {3});
+    expect_near(std::get<1>(tn::min(one, -1)), {0});
+    expect_near(std::get<0>(tn::topk(one, 1)), {3});
+    expect_near(tn::cumprod(one, 0), {3});
+    Tensor x = tn::tensor({1.f, NAN, 0.f}, d);
+    expect_near(tn::amin(x), {NAN});
+    expect_near(std::get<1>(tn::max(x, 0)), {1});
+    expect_near(tn::all(x.slice(0, 0, 2)), {1});
+    expect_near(tn::count_nonzero(x), {2});
+    expect_near(tn::norm(x, INFINITY), {NAN});
+    expect_near(tn::logsumexp(x, 0), {NAN});
+    expect_near(tn::logsumexp(tn::tensor({-INFINITY, -INFINITY}, d), 0), {-INFINITY});
+    expect_near(tn::logsumexp(tn::tensor({INFINITY, 1.f}, d), 0), {INFINITY});
+    expect_near(tn::logsumexp(tn::tensor({1000.f, 1000.f}, d), 0), {1000 + std::log(2.0)});
+  }
+}
+
+// What PyTorch's autograd gives where a function has no slope, or several.
+TEST(Reduce, GradientsAtTiesAndZeros) {
+  struct Case {
+    const char* name;
+    OpUnderTest op;
+    std::vector<double> x, gradient;
+  };
+  const std::vector<Case> cases = {
+      {"amin", of([](const Tensor& x) { return tn::amin(x); }), {1, 3, 1}, {0.5, 0, 0.5}},
+      {"max", of([](const Tensor& x) { return tn::max(x); }), {3, 1, 3}, {0.5, 0, 0.5}},
+      {"max along", nth<0>([](const Tensor& x) { return tn::max(x, 0); }), {3, 1, 3}, {1, 0, 0}},
+      {"min along", nth<0>([](const Tensor& x) { return tn::min(x, 0); }), {3, 1, 1}, {0, 1, 0}},
+      {"prod", of([](const Tensor& x) { return tn::prod(x); }), {3, 0, 2}, {0, 6, 0}},
+      {"prod, two zeros", of([](const Tensor& x) { return tn::prod(x); }), {0, 0, 2}, {0, 0, 0}},
+      {"std", of([](const Tensor& x) { return tn::std(x); }), {1, 1, 1}, {0, 0, 0}},
+      {"norm", of([](const Tensor& x) { return tn::norm(x); }), {0, 0}, {0, 0}},
+      {"norm 1", of([](const Tensor& x) { return tn::norm(x, 1); }), {0, -2}, {0, -1}},
+      {"norm 0", of([](const Tensor& x) { return tn::norm(x, 0); }), {0, -2}, {0, 0}},
+      {"norm 0.5", of([](const Tensor& x) { return tn::norm(x, 0.5); }), {2, -1, 0}, {1.7071067811865475, -2.414213562373095, 0}},
+      {"norm 3", of([](const Tensor& x) { return tn::norm(x, 3); }), {2, -1, 0}, {0.92448169913417966, -0.23112042478354491, 0}},
+      {"norm inf", of([](const Tensor& x) { return tn::norm(x, INFINITY); }), {1, -1, 0}, {0.5, -0.5, 0}},
+      {"logsumexp", of([](const Tensor& x) { return tn::logsumexp(x, 0); }), {INFINITY, 1}, {NAN, 0}},
+      {"sort", of([](const Tensor& x) { return std::get<0>(tn::sort(x))[0]; }), {2, 2}, {1, 0}},
+      {"topk", of([](const Tensor& x) { return std::get<0>(tn::topk(x, 1)); }), {2, 2}, {1, 0}},
+      {"cumprod", of([](const Tensor& x) { return tn::cumprod(x, 0).sum(); }), {2, 0, 3}, {1, 8, 0}},
+  };
+  for (tn::Device d : devices()) {
+    for (const Case& c : cases) {
+      SCOPED_TRACE(d.name() + " " + c.name);
+      Tensor x = Tensor::from(c.x, {}, d).requires_grad_();
+      c.op({x}).backward();
+      expect_near(x.grad(), c.gradient, 1e-12);
+    }
+  }
+}
+
+TEST(Reduce, RefusesWhatPyTorchRefuses) {
+  Tensor x = tn::zeros({2, 3}), i = tn::ones({3}, tn::int64);
+  expect_error([&] { tn::max(x, 2); }, "max: dimension 2 is out of range; expected -2 to 1");
+  expect_error([&] { tn::min(tn::zeros({2, 0}), 1); }, "has no elements along the reduced dimensions");
+  expect_error([&] { tn::var(i); }, "var: x is int64, expected a float dtype");
+  expect_error([&] { tn::std(i); }, "std: x is int64, expected a float dtype");
+  expect_error([&] { tn::var_mean(i); }, "var_mean: x is int64, expected a float dtype");
+  expect_error([&] { tn::norm(i); }, "norm: x is int64, expected a float dtype");
+  expect_error([&] { tn::topk(x, 4); }, "topk: k is 4, expected 0 to 3, the size of dimension 1");
+  expect_error([&] { tn::topk(x, -1, 0); }, "topk: k is -1, expected 0 to 2");
+  expect_error([&] { tn::logsumexp(x, 5); }, "logsumexp: dimension 5");
+  expect_error([&] { tn::all(x, {0, 0}); }, "twice");
+  expect_error([&] { tn::cumsum(x, 2); }, "dimension 2 is out of range");
+  expect_error([&] { tn::sort(x, -3); }, "dimension -3 is out of range");
+}
+
 // cpu has kernels for both; ref has none and gets what the host does without.
 TEST(Scan, SumsAndProductsAlongADimension) {
   for (tn::Device d : devices()) {

@@ -324,6 +324,9 @@ Status record_parts(std::span<const tn_value> args, std::span<tn_value> results)
   if (xs.empty()) return invalid("reduce: no tensors");
   TensorRef x = TensorRef::retaining(as_tensor(xs[0]));
   if (!read.is_none(4)) TN_TRY(stage(4, xs, &x));
+  const tn_dtype folded = x->dtype;
+  const bool widened = is_half(folded) && !read.is_none(6);  // what is folded need not fit a half, what the epilogue gives does
+  if (widened) x = prim::convert(x.get(), x->device, TN_FLOAT32);
   const tn_value plain[4] = {args[0], tensor_value(x.get()), args[2], args[3]};
   tn_value reduced{};
   TN_TRY(primitive(TN_REDUCE, plain, {&reduced, 1}));
@@ -332,7 +335,8 @@ Status record_parts(std::span<const tn_value> args, std::span<tn_value> results)
     tn_tensor* operand = result.get();
     TN_TRY(stage(6, {&operand, 1}, &result));
   }
-  if (!read.is_none(8)) result = prim::convert(result.get(), result->device, read.dtype(8, "dtype", result->dtype));
+  const tn_dtype given = widened && result->dtype == TN_FLOAT32 ? folded : result->dtype;
+  result = prim::convert(result.get(), result->device, read.dtype(8, "dtype", given));
   results[0] = tensor_value(result.take());
   return nullptr;
 }

@@ -1,19 +1,153 @@
-// Reductions: the reduce primitive under names. dims empty: all.
+// Reductions: the reduce, scan and sort primitives under names. dims empty: all.
 #include "pack.h"
+
+#include <cmath>
 
 namespace tenon::ops_pack {
 namespace {
 
 constinit ExpressionRef scaled{"_scaled(Tensor x, float factor) -> Tensor", "x * factor"};
+constinit ExpressionRef zero_as_one{"_zero_as_one(Tensor x) -> Tensor", "int(x == 0)"};
+constinit ExpressionRef other_as_one{"_other_as_one(Tensor x) -> Tensor", "int(x != 0)"};
+constinit ExpressionRef is_zero{"_is_zero(Tensor n) -> Tensor", "n == 0"};
+constinit ExpressionRef is_positive{"_is_positive(Tensor n) -> Tensor", "n > 0"};
+constinit ExpressionRef squared_distance{"_squared_distance(Tensor x, Tensor y) -> Tensor",
+                                         "square(x - y)"};
+constinit ExpressionRef var_dx{"_var_dx(Tensor grad, Tensor x, Tensor mean, float factor) -> Tensor",
+                               "factor * grad * (x - mean)"};
+// No slope where there is no spread, as PyTorch has it.
+constinit ExpressionRef root{"_root(Tensor x) -> Tensor",
+                             "sqrt(x)\n dx = where(out == 0, 0, g / (2 * out))"};
+constinit ExpressionRef magnitude{"_magnitude(Tensor x) -> Tensor", "abs(x)"};
+constinit ExpressionRef squared{"_squared(Tensor x) -> Tensor", "x * x"};
+constinit ExpressionRef presence{"_presence(Tensor x) -> Tensor", "float(x != 0)\n dx = 0 * g"};
+constinit ExpressionRef power{
+    "_power(Tensor x, float p) -> Tensor",
+    "abs(x) ** p\n dx = where(x == 0, 0, g * p * sign(x) * abs(x) ** (p - 1))"};
+constinit ExpressionRef power_root{
+    "_power_root(Tensor x, float p) -> Tensor",
+    "x ** (1 / p)\n dx = where(x == 0, 0, g * out / (p * x))"};
+constinit ExpressionRef shift{"_shift(Tensor top) -> Tensor", "where(isfinite(top), top, 0)"};
+constinit ExpressionRef exp_below{"_exp_shifted(Tensor x, Tensor top) -> Tensor", "exp(x - top)"};
+constinit ExpressionRef log_above{"_log_above(Tensor total, Tensor top) -> Tensor",
+                                  "log(total) + top"};
+constinit ExpressionRef logsumexp_dx{"_logsumexp_dx(Tensor grad, Tensor x, Tensor y) -> Tensor",
+                                     "grad * exp(x - y)"};
 
-Tensor mean_of(const Tensor& values, Ints dims, bool keepdim) {
-  Tensor x = as_float(values);
-  int64_t n = dims.empty() ? x.numel() : 1;
-  if (x.dim() > 0) {
-    for (int64_t d : dims) n *= x.sizes()[size_t(wrap_dim("mean", d, x.dim()))];
+void expect_float(const char* op, const Tensor& x) {
+  if (!x.dtype().is_float())
+    fail(std::string(op) + ": x is " + x.dtype().name() + ", expected a float dtype");
+}
+bool is_half(Dtype dtype) { return dtype == float16 || dtype == bfloat16; }
+// What values between two passes are kept in.
+Dtype wide(Dtype dtype) { return is_half(dtype) ? float32 : dtype; }
+Tensor as_dtype(const Tensor& x, Dtype dtype) {
+  return x.dtype() == dtype ? x : prim::copy(x, dtype);
+}
+
+uint32_t reduced_dims(const char* op, const Tensor& x, Ints dims) {
+  uint32_t mask = dims.empty() ? ~0u : 0;
+  for (int64_t d : dims) mask |= 1u << wrap_dim(op, d, x.dim());
+  return mask;
+}
+// How many elements go into one result.
+int64_t folded_count(const char* op, const Tensor& x, Ints dims) {
+  uint32_t reduced = reduced_dims(op, x, dims);
+  int64_t n = 1;
+  for (int64_t d = 0; d < x.dim(); ++d) n *= reduced >> d & 1 ? x.size(d) : 1;
+  return n;
+}
+// A result of keepdim with or without its dimensions of size 1; the other way round for gradients.
+Tensor reshaped(const char* op, const Tensor& result, const Tensor& x, Ints dims, bool keepdim) {
+  uint32_t reduced = reduced_dims(op, x, dims);
+  std::vector<int64_t> sizes;
+  for (int64_t d = 0; d < x.dim(); ++d) {
+    if (!(reduced >> d & 1)) sizes.push_back(x.size(d));
+    if (reduced >> d & 1 && keepdim) sizes.push_back(1);
   }
-  // In the epilogue: the sum of a long half-precision tensor does not fit its dtype, the mean does.
-  return prim::reduce_then(TN_SUM, x, dims, keepdim, scaled, 1.0 / double(n));
+  return prim::reshape(result, sizes);
+}
+// epilogue(fold of prologue(xs)), in one pass.
+Tensor fold(tn_reduce_kind kind, const Tensors& xs, Ints dims, bool keepdim,
+            const ExpressionRef& prologue, Floats prologue_scalars, const ExpressionRef& epilogue,
+            Floats epilogue_scalars, Dtype dtype = {}) {
+  return detail::call_primitive<Tensor>(TN_REDUCE, int64_t(kind), xs, dims, keepdim, prologue,
+                                        prologue_scalars, epilogue, epilogue_scalars, dtype);
+}
+
+// In the epilogue: the sum of a long half-precision tensor does not fit its dtype, the mean does.
+Tensor mean_of(const Tensor& values, Ints dims, bool keepdim, Dtype dtype = {}) {
+  Tensor x = as_float(values);
+  double n = double(folded_count("mean", x, dims));
+  return prim::reduce_then(TN_SUM, x, dims, keepdim, scaled, 1.0 / n, dtype);
+}
+
+double var_factor(const Tensor& x, Ints dims, int64_t correction) {
+  int64_t n = folded_count("var", x, dims);
+  return 1.0 / double(n > correction ? n - correction : 0);
+}
+Tensor var_of(const Tensor& x, Ints dims, int64_t correction, bool keepdim) {
+  Tensor center = mean_of(x, dims, true, wide(x.dtype()));
+  return fold(TN_SUM, {x, center}, dims, keepdim, squared_distance, {}, scaled,
+              var_factor(x, dims, correction), x.dtype());
+}
+// Through the mean there is no slope: what it would take from one element it gives to the others.
+Tensor var_gradient(const Tensor& g, const Tensor& x, Ints dims, int64_t correction) {
+  Tensor center = mean_of(x, dims, true, wide(x.dtype()));
+  Tensor dx = prim::elementwise(var_dx, reshaped("var", g, x, dims, true), x, center,
+                                2 * var_factor(x, dims, correction));
+  return as_dtype(dx, x.dtype());
+}
+
+Tensor norm_of(const Tensor& x, double p, Ints dims, bool keepdim) {
+  expect_float("norm", x);
+  if (p == INFINITY) return prim::reduce(TN_MAX, {x}, dims, keepdim, magnitude);
+  if (p == -INFINITY) return prim::reduce(TN_MIN, {x}, dims, keepdim, magnitude);
+  if (p == 0) return prim::reduce(TN_SUM, {x}, dims, keepdim, presence);
+  if (p == 1) return prim::reduce(TN_SUM, {x}, dims, keepdim, magnitude);
+  if (p == 2) return fold(TN_SUM, {x}, dims, keepdim, squared, {}, root, {});
+  return fold(TN_SUM, {x}, dims, keepdim, power, p, power_root, p);
+}
+
+Tensor logsumexp_of(const Tensor& values, Ints dims, bool keepdim) {
+  Tensor x = as_float(values);
+  if (folded_count("logsumexp", x, dims) == 0) return log(sum(x, dims, keepdim));
+  Tensor top = prim::elementwise(shift, prim::reduce(TN_MAX, x, dims, true));
+  top = as_dtype(top, wide(x.dtype()));
+  Tensor total = prim::reduce(TN_SUM, {x, top}, dims, true, exp_below);
+  Tensor y = as_dtype(prim::elementwise(log_above, total, top), x.dtype());
+  return keepdim ? y : reshaped("logsumexp", y, x, dims, false);
+}
+
+// The places come from the fold, and the values from there: a gradient goes to that one element.
+std::tuple<Tensor, Tensor> extreme(const char* op, tn_reduce_kind kind, const Tensor& x,
+                                   int64_t dim, bool keepdim) {
+  int64_t d = wrap_dim(op, dim, x.dim());
+  if (x.dim() == 0) return {prim::copy(x), prim::fill({}, 0, int64, x.device())};
+  Tensor at = prim::reduce(kind, x, d, true), values = prim::gather(x, d, at);
+  if (keepdim) return {values, at};
+  return {reshaped(op, values, x, d, false), reshaped(op, at, x, d, false)};
+}
+
+// uint8 answers in uint8, as PyTorch's.
+Tensor answer(const Tensor& x, Ints dims, bool keepdim, const ExpressionRef& counted,
+              const ExpressionRef& question) {
+  Tensor y = fold(TN_SUM, {x}, dims, keepdim, counted, {}, question, {});
+  return x.dtype() == uint8 ? prim::copy(y, uint8) : y;
+}
+
+std::tuple<Tensor, Tensor> top_of(const Tensor& x, int64_t k, int64_t dim, bool largest) {
+  int64_t d = wrap_dim("topk", dim, x.dim()), n = x.dim() == 0 ? 1 : x.size(d);
+  if (k < 0 || k > n) {
+    fail("topk: k is " + std::to_string(k) + ", expected 0 to " + std::to_string(n) +
+         ", the size of dimension " + std::to_string(d));
+  }
+  Tensor flat = x.dim() == 0 ? prim::reshape(x, {1}) : x;
+  auto [values, at] = prim::sort(flat, d, largest);
+  // Copies: views would keep all that was sorted.
+  values = prim::copy(prim::slice(values, d, 0, k)), at = prim::copy(prim::slice(at, d, 0, k));
+  if (x.dim() > 0 || k == 0) return {values, at};
+  return {prim::reshape(values, {}), prim::reshape(at, {})};
 }
 
 }  // namespace
@@ -26,15 +160,110 @@ void reduce() {
   op("mean(Tensor x, int[] dims=[], bool keepdim=False) -> Tensor")
       .amp(Amp::float32)
       .meaning([](Tensor x, Ints dims, bool keepdim) { return mean_of(x, dims, keepdim); });
+  op("prod(Tensor x, int[] dims=[], bool keepdim=False) -> Tensor")
+      .amp(Amp::float32)
+      .meaning([](Tensor x, Ints dims, bool keepdim) {
+        return prim::reduce(TN_PROD, x, dims, keepdim);
+      });
   op("amax(Tensor x, int[] dims=[], bool keepdim=False) -> Tensor")
       .amp(Amp::widest)
       .meaning(
           [](Tensor x, Ints dims, bool keepdim) { return prim::reduce(TN_MAX, x, dims, keepdim); });
+  op("amin(Tensor x, int[] dims=[], bool keepdim=False) -> Tensor")
+      .amp(Amp::widest)
+      .meaning(
+          [](Tensor x, Ints dims, bool keepdim) { return prim::reduce(TN_MIN, x, dims, keepdim); });
+  op("max(Tensor x, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)")
+      .amp(Amp::widest)
+      .meaning([](Tensor x, int64_t dim, bool keepdim) {
+        return extreme("max", TN_ARGMAX, x, dim, keepdim);
+      });
+  op("min(Tensor x, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)")
+      .amp(Amp::widest)
+      .meaning([](Tensor x, int64_t dim, bool keepdim) {
+        return extreme("min", TN_ARGMIN, x, dim, keepdim);
+      });
   op("argmax(Tensor x, int[] dims=[], bool keepdim=False) -> Tensor")
       .no_gradient()
       .amp(Amp::widest)
       .meaning([](Tensor x, Ints dims, bool keepdim) {
         return prim::reduce(TN_ARGMAX, x, dims, keepdim);
+      });
+  op("argmin(Tensor x, int[] dims=[], bool keepdim=False) -> Tensor")
+      .no_gradient()
+      .amp(Amp::widest)
+      .meaning([](Tensor x, Ints dims, bool keepdim) {
+        return prim::reduce(TN_ARGMIN, x, dims, keepdim);
+      });
+
+  op("var(Tensor x, int[] dims=[], int correction=1, bool keepdim=False) -> Tensor")
+      .amp(Amp::float32)
+      .meaning([](Tensor x, Ints dims, int64_t correction, bool keepdim) {
+        expect_float("var", x);
+        return var_of(x, dims, correction, keepdim);
+      })
+      .vjp([](const Vjp& call, Tensor x, Ints dims, int64_t correction, bool) {
+        return var_gradient(call, x, dims, correction);
+      });
+  op("std(Tensor x, int[] dims=[], int correction=1, bool keepdim=False) -> Tensor")
+      .amp(Amp::float32)
+      .meaning([](Tensor x, Ints dims, int64_t correction, bool keepdim) {
+        expect_float("std", x);
+        return prim::elementwise(root, var(x, dims, correction, keepdim));
+      });
+  op("var_mean(Tensor x, int[] dims=[], int correction=1, bool keepdim=False) -> "
+     "(Tensor var, Tensor mean)")
+      .amp(Amp::float32)
+      .meaning([](Tensor x, Ints dims, int64_t correction, bool keepdim) {
+        expect_float("var_mean", x);
+        return std::tuple{var(x, dims, correction, keepdim), mean_of(x, dims, keepdim)};
+      });
+  op("norm(Tensor x, float p=2, int[] dims=[], bool keepdim=False) -> Tensor")
+      .amp(Amp::float32)
+      .meaning([](Tensor x, double p, Ints dims, bool keepdim) {
+        return norm_of(x, p, dims, keepdim);
+      });
+  op("logsumexp(Tensor x, int[] dims, bool keepdim=False) -> Tensor")
+      .amp(Amp::float32)
+      .meaning([](Tensor x, Ints dims, bool keepdim) { return logsumexp_of(x, dims, keepdim); })
+      .vjp([](const Vjp& call, Tensor x, Ints dims, bool) {
+        auto kept = [&](const Tensor& t) { return reshaped("logsumexp", t, x, dims, true); };
+        return prim::elementwise(logsumexp_dx, kept(call), x, kept(call.output()));
+      });
+
+  op("all(Tensor x, int[] dims=[], bool keepdim=False) -> Tensor")
+      .no_gradient()
+      .meaning([](Tensor x, Ints dims, bool keepdim) {
+        return answer(x, dims, keepdim, zero_as_one, is_zero);
+      });
+  op("any(Tensor x, int[] dims=[], bool keepdim=False) -> Tensor")
+      .no_gradient()
+      .meaning([](Tensor x, Ints dims, bool keepdim) {
+        return answer(x, dims, keepdim, other_as_one, is_positive);
+      });
+  op("count_nonzero(Tensor x, int[] dims=[]) -> Tensor")
+      .no_gradient()
+      .meaning([](Tensor x, Ints dims) {
+        return prim::reduce(TN_SUM, {x}, dims, false, other_as_one);
+      });
+
+  op("cumsum(Tensor x, int dim) -> Tensor")
+      .amp(Amp::float32)
+      .meaning([](Tensor x, int64_t dim) { return prim::scan(TN_SUM, x, dim); });
+  op("cumprod(Tensor x, int dim) -> Tensor")
+      .amp(Amp::float32)
+      .meaning([](Tensor x, int64_t dim) { return prim::scan(TN_PROD, x, dim); });
+  op("sort(Tensor x, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)")
+      .primitive(TN_SORT);
+  op("argsort(Tensor x, int dim=-1, bool descending=False) -> Tensor")
+      .no_gradient()
+      .meaning([](Tensor x, int64_t dim, bool descending) {
+        return std::get<1>(prim::sort(x, dim, descending));
+      });
+  op("topk(Tensor x, int k, int dim=-1, bool largest=True, bool sorted=True) -> "
+     "(Tensor values, Tensor indices)")
+      .meaning([](Tensor x, int64_t k, int64_t dim, bool largest, bool) {
+        return top_of(x, k, dim, largest);
       });
 }
 
