@@ -29,7 +29,50 @@ TEST(Create, ValuesAndDtypes) {
   }
 }
 
+TEST(Create, LinesTrianglesAndLikes) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    expect_near(tn::linspace(0, 1, 5, {}, d), {0, 0.25, 0.5, 0.75, 1});
+    expect_near(tn::linspace(3, -1.5, 4, tn::float64, d), {3, 1.5, 0, -1.5}, 1e-15);
+    expect_near(tn::linspace(0, 10, 4, tn::int64, d), {0, 3, 6, 10});  // truncated, as PyTorch's
+    expect_near(tn::linspace(2, 5, 1, {}, d), {2});
+    expect_sizes(tn::linspace(2, 5, 0, {}, d), {0});
+    EXPECT_EQ(tn::linspace(0, 1, 2, {}, d).dtype(), tn::float32);
+    Tensor tenth = tn::linspace(0, 0.1, 1000, tn::float64, d);
+    EXPECT_EQ(tenth[999].item<double>(), 0.1);
+    EXPECT_EQ(tn::linspace(0, 4000, 4001, tn::float16, d)[2049].item<float>(), 2048);  // to even, once
+    expect_near(tn::eye(2, {}, {}, d), {1, 0, 0, 1});
+    expect_near(tn::eye(2, 3, tn::int64, d), {1, 0, 0, 0, 1, 0});
+    expect_sizes(tn::eye(0, 3, {}, d), {0, 3});
+    EXPECT_EQ(tn::eye(2, {}, {}, d).dtype(), tn::float32);
+    expect_near(tn::tril_indices(2, 3, 0, d), {0, 1, 1, 0, 0, 1});
+    expect_near(tn::tril_indices(3, 2, -1, d), {1, 2, 2, 0, 0, 1});
+    expect_near(tn::triu_indices(2, 3, 1, d), {0, 0, 1, 1, 2, 2});
+    expect_sizes(tn::triu_indices(2, 3, INT64_MAX, d), {2, 0});
+    expect_sizes(tn::tril_indices(2, 3, INT64_MAX, d), {2, 6});
+    EXPECT_EQ(tn::tril_indices(2, 2, 0, d).dtype(), tn::int64);
+    EXPECT_EQ(tn::tril_indices(2, 2, 0, d).device(), d);
+    Tensor x = tn::ones({2, 3}, tn::float64, d).requires_grad_();
+    expect_near(tn::full_like(x, 2.5), std::vector<double>(6, 2.5));
+    EXPECT_EQ(tn::full_like(x, 2).dtype(), tn::float64);
+    EXPECT_EQ(tn::full_like(x, 2, tn::int32).dtype(), tn::int32);
+    EXPECT_EQ(tn::zeros_like(x, tn::bool_).dtype(), tn::bool_);
+    EXPECT_EQ(tn::ones_like(x, tn::int64).sum().item<int>(), 6);
+    EXPECT_EQ(tn::empty_like(x).dtype(), tn::float64);
+    EXPECT_EQ(tn::empty_like(x, tn::uint8).device(), d);
+    expect_sizes(tn::empty_like(x), {2, 3});
+    EXPECT_FALSE(tn::full_like(x, 1).requires_grad());
+    EXPECT_FALSE(tn::empty_like(x).requires_grad());
+  }
+}
+
 TEST(Create, Errors) {
+  expect_error([] { tn::linspace(0, 1, -1); }, "linspace: steps is -1");
+  expect_error([] { tn::eye(-1); }, "eye: -1 rows and -1 columns");
+  expect_error([] { tn::eye(2, -3); }, "eye: 2 rows and -3 columns");
+  expect_error([] { tn::tril_indices(-1, 2); }, "tril_indices: -1 rows and 2 columns");
+  expect_error([] { tn::triu_indices(1, -2); }, "triu_indices: 1 rows and -2 columns");
+  expect_error([] { tn::full_like(tn::zeros({1}, tn::uint8), 300); }, "full: value is 300, which is no uint8");
   expect_error([] { tn::arange(0, 5, 0); }, "step is 0");
   expect_error([] { tn::arange(0, 5, -1); }, "cannot be reached");
   expect_error([] { tn::zeros({-1}); }, "-1");

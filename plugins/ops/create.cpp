@@ -1,6 +1,7 @@
 // New tensors. dtype None: float32, or int64 where all numbers are ints; device None: the CPU.
 #include "pack.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace tenon::ops_pack {
@@ -36,6 +37,62 @@ Tensor range(Operand start, Operand end, Operand step, Dtype dtype, Device devic
   return prim::iota(n, Number(start), Number(step), dtype, device);
 }
 
+Tensor filled_like(const Tensor& x, int value, Dtype dtype) {
+  return prim::fill(x.sizes(), value, dtype ? dtype : x.dtype(), x.device());
+}
+
+// From both ends to the middle, so that the last element is `end` itself.
+constinit ExpressionRef between{
+    "_between(Tensor i, float start, float end, float step, int n) -> Tensor",
+    "where(2 * i < n, start + step * i, end - step * (n - 1 - i))"};
+
+Tensor line(Operand start, Operand end, int64_t steps, Dtype dtype, Device device) {
+  if (steps < 0) fail("linspace: steps is " + std::to_string(steps) + ", at least 0 is needed");
+  if (!dtype) dtype = float32;
+  double from = as_double(start), to = as_double(end);
+  double step = steps > 1 ? (to - from) / double(steps - 1) : 0;
+  // float64 counts the steps, as halves cannot.
+  Tensor i = prim::iota(steps, 0, 1, float64, device);
+  Tensor y = prim::elementwise(between, i, from, to, step, steps);
+  return dtype == float64 ? y : prim::copy(y, dtype);
+}
+
+constinit ExpressionRef same_place{"_same_place(Tensor row, Tensor column) -> Tensor",
+                                   "row == column"};
+
+Tensor identity(int64_t n, optional<int64_t> m, Dtype dtype, Device device) {
+  if (n < 0 || (m && *m < 0)) {
+    fail("eye: " + std::to_string(n) + " rows and " + std::to_string(m ? *m : n) +
+         " columns, at least 0 are needed");
+  }
+  Tensor row = prim::reshape(prim::iota(n, 0, 1, int64, device), {n, 1});
+  Tensor column = prim::iota(m ? *m : n, 0, 1, int64, device);
+  return prim::copy(prim::elementwise(same_place, row, column), dtype ? dtype : float32);
+}
+
+// Rows and columns [2, count] of a triangle's elements, row by row: made here and copied, since
+// their number follows from the sizes alone.
+Tensor triangle_indices(const char* op, int64_t row, int64_t col, int64_t offset, bool lower,
+                        Device device) {
+  if (row < 0 || col < 0) {
+    fail(std::string(op) + ": " + std::to_string(row) + " rows and " + std::to_string(col) +
+         " columns, at least 0 are needed");
+  }
+  offset = std::clamp(offset, -row - 1, col + 1);
+  std::vector<int64_t> rows, columns;
+  for (int64_t i = 0; i < row; ++i) {
+    int64_t from = lower ? 0 : std::clamp<int64_t>(i + offset, 0, col);
+    int64_t to = lower ? std::clamp<int64_t>(i + offset + 1, 0, col) : col;
+    for (int64_t k = from; k < to; ++k) {
+      rows.push_back(i);
+      columns.push_back(k);
+    }
+  }
+  int64_t n = int64_t(rows.size());
+  rows.insert(rows.end(), columns.begin(), columns.end());
+  return Tensor::from(rows, {2, n}, device);
+}
+
 }  // namespace
 
 void create() {
@@ -63,12 +120,35 @@ void create() {
   op("arange(number start, number end, number step=1, dtype? dtype=None, device? device=None) -> "
      "Tensor")
       .meaning(range);
-  op("zeros_like(Tensor x) -> Tensor").no_gradient().meaning([](Tensor x) {
-    return prim::fill(x.sizes(), 0, x.dtype(), x.device());
-  });
-  op("ones_like(Tensor x) -> Tensor").no_gradient().meaning([](Tensor x) {
-    return prim::fill(x.sizes(), 1, x.dtype(), x.device());
-  });
+  op("linspace(number start, number end, int steps, dtype? dtype=None, device? device=None) -> "
+     "Tensor")
+      .meaning(line);
+  op("eye(int n, int? m=None, dtype? dtype=None, device? device=None) -> Tensor").meaning(identity);
+  op("tril_indices(int row, int col, int offset=0, device? device=None) -> Tensor")
+      .meaning([](int64_t row, int64_t col, int64_t offset, Device device) {
+        return triangle_indices("tril_indices", row, col, offset, true, device);
+      });
+  op("triu_indices(int row, int col, int offset=0, device? device=None) -> Tensor")
+      .meaning([](int64_t row, int64_t col, int64_t offset, Device device) {
+        return triangle_indices("triu_indices", row, col, offset, false, device);
+      });
+
+  op("empty_like(Tensor x, dtype? dtype=None) -> Tensor")
+      .no_gradient()
+      .meaning([](Tensor x, Dtype dtype) {
+        return Tensor::empty(x.sizes(), dtype ? dtype : x.dtype(), x.device());
+      });
+  op("zeros_like(Tensor x, dtype? dtype=None) -> Tensor")
+      .no_gradient()
+      .meaning([](Tensor x, Dtype dtype) { return filled_like(x, 0, dtype); });
+  op("ones_like(Tensor x, dtype? dtype=None) -> Tensor")
+      .no_gradient()
+      .meaning([](Tensor x, Dtype dtype) { return filled_like(x, 1, dtype); });
+  op("full_like(Tensor x, number value, dtype? dtype=None) -> Tensor")
+      .no_gradient()
+      .meaning([](Tensor x, Operand value, Dtype dtype) {
+        return full(x.sizes(), Number(value), dtype ? dtype : x.dtype(), x.device());
+      });
   // The new values have no gradient to give back: x gets zero, through the formula. As in every
   // formula an int beyond x's dtype wraps; full refuses it.
   op("fill_(Tensor(a!) x, number value) -> Tensor(a!)", "value");
