@@ -31,6 +31,120 @@ TEST(Index, Values) {
   }
 }
 
+// PyTorch's values for x = 0 .. 11 as [2, 3, 2].
+struct Row {
+  const char* name;
+  std::function<Tensor(const Tensor&)> op;
+  std::vector<double> values;
+  std::vector<int64_t> sizes;
+};
+std::vector<Row> rows(tn::Device d) {
+  Tensor two = indices({1, -1}, {2}, d), turned = indices({1, 0}, {2}, d),
+         pair = indices({0, 2}, {2, 1}, d), ones = tn::ones({2}, tn::float64, d);
+  Tensor mask = tn::tensor<int>({{1, 0, 1}, {0, 0, 1}}, d).to(tn::bool_), last = tn::tensor({false, true}, d);
+  return {
+      {"index", [=](const Tensor& x) { return tn::index(x, {two}); }, {6, 7, 8, 9, 10, 11, 6, 7, 8, 9, 10, 11}, {2, 3, 2}},
+      {"index inside", [=](const Tensor& x) { return tn::index(x, {{}, two}); }, {2, 3, 4, 5, 8, 9, 10, 11}, {2, 2, 2}},
+      {"index two", [=](const Tensor& x) { return tn::index(x, {two, pair}); }, {6, 7, 6, 7, 10, 11, 10, 11}, {2, 2, 2}},
+      {"index apart", [=](const Tensor& x) { return tn::index(x, {two, {}, indices({0}, {1}, d)}); },
+       {6, 8, 10, 6, 8, 10}, {2, 3}},
+      {"index the last two", [=](const Tensor& x) { return tn::index(x, {{}, pair, two}); },
+       {1, 1, 5, 5, 7, 7, 11, 11}, {2, 2, 2}},
+      {"index all", [=](const Tensor& x) { return tn::index(x, {two, two, two}); }, {9, 11}, {2}},
+      {"index by a mask", [=](const Tensor& x) { return tn::index(x, {mask}); }, {0, 1, 4, 5, 10, 11}, {3, 2}},
+      {"index by a mask behind", [=](const Tensor& x) { return tn::index(x, {{}, {}, last}); }, {1, 3, 5, 7, 9, 11}, {2, 3, 1}},
+      {"index by both", [=](const Tensor& x) { return tn::index(x, {mask, indices({1}, {1}, d)}); }, {1, 5, 11}, {3}},
+      {"index by nothing", [=](const Tensor& x) { return tn::index(x, {indices({}, {0}, d)}); }, {}, {0, 3, 2}},
+      {"index_select", [=](const Tensor& x) { return tn::index_select(x, 1, indices({2, 0, 2}, {3}, d)); },
+       {4, 5, 0, 1, 4, 5, 10, 11, 6, 7, 10, 11}, {2, 3, 2}},
+      {"index_put",
+       [=](const Tensor& x) { return tn::index_put(x, {{}, two.slice(0, 0, 1)}, tn::full({1}, -1.0, x.dtype(), d)); },
+       {0, 1, -1, -1, 4, 5, 6, 7, -1, -1, 10, 11}, {2, 3, 2}},
+      {"index_put adding",
+       [=](const Tensor& x) { return tn::index_put(x, {two, {}, two}, ones.unsqueeze(1).to(x.dtype()), true); },
+       {0, 1, 2, 3, 4, 5, 6, 9, 8, 11, 10, 13}, {2, 3, 2}},
+      {"index_put by a mask", [=](const Tensor& x) { return tn::index_put(x, {mask}, x[0]); },
+       {0, 1, 2, 3, 2, 3, 6, 7, 8, 9, 4, 5}, {2, 3, 2}},
+      {"index_put of the last two",
+       [=](const Tensor& x) { return tn::index_put(x, {{}, pair, turned}, x.select(1, 1).unsqueeze(1)); },
+       {3, 2, 2, 3, 3, 2, 9, 8, 8, 9, 9, 8}, {2, 3, 2}},
+      {"masked_select", [=](const Tensor& x) { return tn::masked_select(x, last); }, {1, 3, 5, 7, 9, 11}, {6}},
+      {"masked_select of a row", [=](const Tensor& x) { return tn::masked_select(x[0][0], tn::ones({2, 1}, tn::bool_, d)); },
+       {0, 1, 0, 1}, {4}},
+      {"scatter_add",
+       [=](const Tensor& x) { return tn::scatter_add(x[0], 0, indices({2, 2}, {2, 1}, d), x[1].slice(0, 1).slice(1, 0, 1)); },
+       {0, 1, 2, 3, 22, 5}, {3, 2}},
+      {"embedding_bag", [=](const Tensor& x) { return tn::embedding_bag(x[0], indices({2, 0, 1, 1}, {2, 2}, d)); },
+       {2, 3, 2, 3}, {2, 2}},
+      {"embedding_bag max", [=](const Tensor& x) { return tn::embedding_bag(x[1], indices({2, 0, 1, 0}, {2, 2}, d), {}, "max"); },
+       {10, 11, 8, 9}, {2, 2}},
+      {"embedding_bag weighted",
+       [=](const Tensor& x) {
+         return tn::embedding_bag(x[0], indices({2, 0}, {1, 2}, d), {}, "sum", tn::full({1, 2}, 2.0, x.dtype(), d));
+       },
+       {8, 12}, {1, 2}},
+      {"embedding_bag from offsets",
+       [=](const Tensor& x) {
+         return tn::embedding_bag(x[0], indices({2, 0, 1, 1, 2}, {5}, d), indices({0, 2, 2, 5}, {4}, d), "sum");
+       },
+       {4, 6, 0, 0, 8, 11, 0, 0}, {4, 2}},
+      {"embedding_bag mean",
+       [=](const Tensor& x) { return tn::embedding_bag(x[0], indices({2, 0, 1}, {3}, d), indices({0, 2, 3}, {3}, d)); },
+       {2, 3, 2, 3, 0, 0}, {3, 2}},
+      {"embedding_bag max of each",
+       [=](const Tensor& x) {
+         return tn::embedding_bag(x[1], indices({2, 0, 1, 0, 1}, {5}, d), indices({0, 1, 1}, {3}, d), "max");
+       },
+       {10, 11, 0, 0, 8, 9}, {3, 2}},
+  };
+}
+
+TEST(Index, EachOpHasPyTorchsValuesAndGradient) {
+  for (tn::Device d : devices()) {
+    Tensor x = tn::arange(0, 12, 1, tn::float64, d).view({2, 3, 2});
+    for (const Row& row : rows(d)) {
+      SCOPED_TRACE(d.name() + " " + row.name);
+      expect_near(row.op(x), row.values, 1e-12);
+      expect_sizes(row.op(x), row.sizes);
+      expect_near(row.op(x.permute({2, 0, 1}).contiguous().permute({1, 2, 0}).to(tn::float32)), row.values);
+      gradcheck([&](const TensorList& in) { return tn::square(row.op(in[0])) + in[0].sum(); }, {sample({2, 3, 2}, d)});
+    }
+  }
+}
+
+TEST(Index, PickedIndicesOutOfRangeAreRefused) {
+  for (tn::Device d : devices()) {  // devices say so when they are waited for
+    SCOPED_TRACE(d.name());
+    Tensor x = tn::zeros({2, 3}, {}, d);
+    for (int64_t outside : {int64_t(3), int64_t(-4), int64_t(100), INT64_MIN}) {
+      Tensor i = indices({outside}, {1}, d), fine = indices({1}, {1}, d);
+      expect_error([&] { tn::index(x, {fine, i}).to_vector<float>(); }, "out of range");
+      expect_error([&] { tn::index(x, {i, fine}).to_vector<float>(); }, "out of range");
+      expect_error([&] { tn::index(x, {i}).to_vector<float>(); }, "index " + std::to_string(outside));
+      expect_error([&] { tn::index_put(x, {{}, i}, tn::ones({1}, {}, d)).to_vector<float>(); },
+                   "index " + std::to_string(outside));
+    }
+    expect_error([&] { tn::index(tn::zeros({0, 3}, {}, d), {indices({0}, {1}, d)}).to_vector<float>(); }, "index 0");
+    expect_error([&] { tn::index_select(x, 0, indices({-1}, {1}, d)).to_vector<float>(); }, "index -1");
+    expect_error([&] { tn::embedding_bag(x, indices({0}, {1}, d), indices({1}, {1}, d)).to_vector<float>(); }, "index -1");
+  }
+}
+
+TEST(Index, Gradients) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    Tensor x = sample({3, 2}, d), at = indices({1, 0, 1, 1}, {2, 2}, d);
+    gradcheck([&](const TensorList& in) { return tn::square(tn::gather(in[0], 0, at)); }, {x});
+    gradcheck(
+        [&](const TensorList& in) { return tn::square(tn::scatter(in[0], 0, at, in[1], true)); },
+        {x, sample({2, 2}, d, 1)});
+    gradcheck([&](const TensorList& in) { return tn::square(tn::embedding(in[0], at)); }, {x});
+    Tensor once = indices({2, 0}, {1, 2}, d);
+    gradcheck([&](const TensorList& in) { return tn::square(tn::scatter(in[0], 0, once, in[1])); },
+              {x, sample({1, 2}, d, 1)});
+  }
+}
+
 TEST(Index, Errors) {
   Tensor x = tn::zeros({2, 3});
   expect_error([&] { tn::gather(x, 1, tn::zeros({2, 2})); }, "int64");
@@ -39,6 +153,26 @@ TEST(Index, Errors) {
                "embedding: index is float32, expected int64");
   expect_error([&] { tn::embedding(x, indices({2}, {1}, {})); }, "2");
   expect_error([&] { tn::one_hot(indices({2}, {1}, {}), 0); }, "at least 1");
+  Tensor one = indices({1}, {1}, {});
+  expect_error([&] { tn::index(x, {one, one, one}); }, "index: 3 indices for x of 2 dimensions");
+  expect_error([&] { tn::index(x, {{}, {}}); }, "index: no index is given");
+  expect_error([&] { tn::index(x, {tn::zeros({2})}); }, "index: index 0 is float32, expected int64 or bool");
+  expect_error([&] { tn::index(x, {{}, tn::tensor({true, false})}); },
+               "index: the mask is [2], x is [2, 3]; expected its sizes from dimension 1");
+  expect_error([&] { tn::index(x, {indices({0, 1}, {2}, {}), indices({0, 1, 0}, {3}, {})}); },
+               "index: [2] and [3] do not broadcast");
+  expect_error([&] { tn::index_put(x, {one}, tn::ones({2})); }, "index_put: [1, 3] and [2] do not broadcast");
+  expect_error([&] { tn::index_put(x, {one}, tn::ones({2, 1, 3})); }, "index_put: values are [2, 1, 3], the indices pick [1, 3]");
+  expect_error([&] { tn::index_put(x, {one}, tn::ones({3}, tn::float64)); }, "index_put: values are float64, x is float32");
+  expect_error([&] { tn::index_select(x, 0, tn::zeros({2})); }, "index_select: index is float32");
+  expect_error([&] { tn::index_select(x, 0, indices({0}, {1, 1}, {})); }, "index_select: index is [1, 1]");
+  expect_error([&] { tn::masked_select(x, tn::zeros({3})); }, "masked_select: mask is float32, expected bool");
+  expect_error([&] { tn::masked_select(x, tn::tensor({true, false})); }, "masked_select: [2, 3] and [2] do not broadcast");
+  expect_error([&] { tn::embedding_bag(x, one); }, "embedding_bag: index is [1], expected 2 dimensions, or 1 with offsets");
+  expect_error([&] { tn::embedding_bag(x, one, one, "median"); }, "embedding_bag: mode is 'median'");
+  expect_error([&] { tn::embedding_bag(x, one, tn::zeros({1})); }, "embedding_bag: offsets: index is float32");
+  expect_error([&] { tn::embedding_bag(x, one, one, "mean", tn::ones({1})); },
+               "with mode 'mean', expected index's sizes and mode 'sum'");
   for (tn::Device d : devices()) {  // devices say so when they are waited for
     for (int64_t outside : {int64_t(7), int64_t(-1), int64_t(3)}) {
       expect_error(

@@ -1,6 +1,8 @@
 // Indexing by tensors: gather, scatter and nonzero are primitives, the rest is made of them.
 #include "pack.h"
 
+#include <algorithm>
+
 namespace tenon::ops_pack {
 namespace {
 
@@ -33,14 +35,258 @@ Tensor hot(const Tensor& index, int64_t num_classes) {
   return prim::scatter(prim::fill(sizes, 0, int64, index.device()), -1, at, one, false);
 }
 
+// A negative index counts from the end. One outside stays outside of [0, rows), so that the kernel
+// that reads by it refuses it, without a read-back here.
+constinit ExpressionRef first_index{"_first_index(Tensor i, int n, int rows) -> Tensor",
+                                    "where(i < -n or i >= n, where(i < 0, i, max(i, rows)), "
+                                    "where(i < 0, i + n, i))"};
+constinit ExpressionRef next_index{
+    "_next_index(Tensor flat, Tensor i, int n, int before, int rows) -> Tensor",
+    "where(flat < 0 or flat >= before, where(flat < 0, flat, max(flat, rows)), "
+    "where(i < -n or i >= n, where(i < 0, i, max(i, rows)), flat * n + where(i < 0, i + n, i)))"};
+constinit ExpressionRef less_one{"_less_one(Tensor x) -> Tensor", "x - 1"};
+constinit ExpressionRef bag_mean{"_bag_mean(Tensor total, Tensor n) -> Tensor",
+                                 "total / max(n, 1)"};
+constinit ExpressionRef larger_of_bag{
+    "_larger_of_bag(Tensor y, Tensor below, Tensor bag, Tensor bag_below) -> Tensor",
+    "where(bag == bag_below, max(y, below), y)"};
+
+std::vector<int64_t> broadcast(const char* op, std::span<const int64_t> a,
+                               std::span<const int64_t> b) {
+  if (a.size() < b.size()) std::swap(a, b);
+  std::vector<int64_t> sizes(a.begin(), a.end());
+  for (size_t k = 0; k < b.size(); ++k) {
+    int64_t &size = sizes[a.size() - b.size() + k], other = b[k];
+    if (size != other && size != 1 && other != 1) {
+      fail(std::string(op) + ": " + sizes_text(a) + " and " + sizes_text(b) + " do not broadcast");
+    }
+    if (size == 1) size = other;
+  }
+  return sizes;
+}
+
+// x[i, :, mask] in PyTorch's words: x as rows, one for each place of the indexed dimensions, and
+// which rows the indices pick.
+struct Picked {
+  std::vector<int64_t> order;      // x's dimensions: the indexed ones, then the others
+  std::vector<int64_t> sizes;      // of x in that order
+  std::vector<int64_t> broadcast;  // sizes of the indices
+  std::vector<int64_t> chosen;     // sizes of what is picked: broadcast, then the others
+  std::vector<int64_t> result;     // its dimensions in the order of the result
+  int64_t rows = 1, row = 1;       // how many, and elements of one
+  Tensor flat;                     // int64 [n, row], within rows
+};
+
+// A mask is an index along each of its dimensions.
+void append_mask(std::vector<Tensor>& list, const char* op, const Tensor& mask, const Tensor& x) {
+  int64_t at = int64_t(list.size());
+  bool fits = at + mask.dim() <= x.dim() && mask.dim() > 0;
+  for (int64_t d = 0; fits && d < mask.dim(); ++d) fits = mask.size(d) == x.size(at + d);
+  if (!fits) {
+    fail(std::string(op) + ": the mask is " + sizes_text(mask.sizes()) + ", x is " +
+         sizes_text(x.sizes()) + "; expected its sizes from dimension " + std::to_string(at));
+  }
+  Tensor places = prim::nonzero(mask);
+  for (int64_t d = 0; d < mask.dim(); ++d) {
+    list.push_back(prim::reshape(prim::slice(places, 1, d, d + 1), {places.size(0)}));
+  }
+}
+// An index for each dimension of x, null where all of it is taken.
+std::vector<Tensor> index_list(const char* op, const Tensor& x, Tensors indices) {
+  std::vector<Tensor> list;
+  for (uint32_t i = 0; i < indices.size(); ++i) {
+    Tensor index = indices[i];
+    if (index && index.dtype() == bool_) {
+      append_mask(list, op, index, x);
+    } else if (!index || index.dtype() == int64) {
+      list.push_back(index);
+    } else {
+      fail(std::string(op) + ": index " + std::to_string(i) + " is " + index.dtype().name() +
+           ", expected int64 or bool");
+    }
+  }
+  if (int64_t(list.size()) > x.dim()) {
+    fail(std::string(op) + ": " + std::to_string(list.size()) + " indices for x of " +
+         std::to_string(x.dim()) + " dimensions");
+  }
+  list.resize(size_t(x.dim()));
+  return list;
+}
+
+Picked picked(const char* op, const Tensor& x, Tensors indices) {
+  std::vector<Tensor> list = index_list(op, x, indices);
+  Picked p;
+  bool adjacent = true;
+  for (int64_t d = 0; d < x.dim(); ++d) {
+    if (!list[size_t(d)]) continue;
+    adjacent = adjacent && (p.order.empty() || p.order.back() == d - 1);
+    p.order.push_back(d);
+    p.rows *= x.size(d);
+    p.broadcast = broadcast(op, p.broadcast, list[size_t(d)].sizes());
+  }
+  if (p.order.empty()) fail(std::string(op) + ": no index is given");
+  int64_t before = 1;
+  for (int64_t d : p.order) {
+    Tensor i = prim::expand(list[size_t(d)], p.broadcast);
+    int64_t n = x.size(d);
+    p.flat = p.flat ? prim::elementwise(next_index, p.flat, i, n, before, p.rows)
+                    : prim::elementwise(first_index, i, n, p.rows);
+    before *= n;
+  }
+  // The picked dimensions come where the indexed ones were, or first where those were apart.
+  int64_t lead = int64_t(p.broadcast.size()), at = adjacent ? p.order[0] : 0;
+  p.chosen = p.broadcast;
+  for (int64_t d = 0; d < x.dim(); ++d) {
+    if (list[size_t(d)]) continue;
+    p.order.push_back(d);
+    p.row *= x.size(d);
+    p.chosen.push_back(x.size(d));
+  }
+  for (int64_t d : p.order) p.sizes.push_back(x.size(d));
+  int64_t rank = int64_t(p.chosen.size());
+  for (int64_t d = lead; d < lead + at; ++d) p.result.push_back(d);
+  for (int64_t d = 0; d < lead; ++d) p.result.push_back(d);
+  for (int64_t d = lead + at; d < rank; ++d) p.result.push_back(d);
+  int64_t n = p.flat.numel();
+  p.flat = prim::expand(prim::reshape(p.flat, {n, 1}), {n, p.row});
+  return p;
+}
+Tensor as_rows(const Tensor& x, const Picked& p) {
+  return prim::reshape(prim::permute(x, p.order), {p.rows, p.row});
+}
+std::vector<int64_t> inverse(const std::vector<int64_t>& order) {
+  std::vector<int64_t> back(order.size());
+  for (size_t i = 0; i < order.size(); ++i) back[size_t(order[i])] = int64_t(i);
+  return back;
+}
+Tensor row_major(const Tensor& x) { return x.is_contiguous() ? x : prim::copy(x); }
+
+Tensor indexed(const Tensor& x, Tensors indices) {
+  Picked p = picked("index", x, indices);
+  Tensor chosen = prim::gather(as_rows(x, p), 0, p.flat);
+  return row_major(prim::permute(prim::reshape(chosen, p.chosen), p.result));
+}
+
+Tensor put(const Tensor& x, Tensors indices, const Tensor& values, bool accumulate) {
+  Picked p = picked("index_put", x, indices);
+  if (values.dtype() != x.dtype()) {
+    fail(std::string("index_put: values are ") + values.dtype().name() + ", x is " +
+         x.dtype().name() + "; expected one dtype");
+  }
+  std::vector<int64_t> sizes;
+  for (int64_t d : p.result) sizes.push_back(p.chosen[size_t(d)]);
+  if (broadcast("index_put", sizes, values.sizes()) != sizes) {
+    fail("index_put: values are " + sizes_text(values.sizes()) + ", the indices pick " +
+         sizes_text(sizes));
+  }
+  Tensor src = prim::permute(prim::expand(values, sizes), inverse(p.result));
+  src = prim::reshape(src, {p.flat.size(0), p.row});
+  Tensor y = prim::scatter(as_rows(x, p), 0, p.flat, src, accumulate);
+  return row_major(prim::permute(prim::reshape(y, p.sizes), inverse(p.order)));
+}
+
+Tensor selected(const Tensor& x, int64_t dim, const Tensor& index) {
+  expect_index("index_select", index);
+  if (index.dim() > 1) {
+    fail("index_select: index is " + sizes_text(index.sizes()) + ", expected at most 1 dimension");
+  }
+  int64_t d = wrap_dim("index_select", dim, x.dim());
+  if (x.dim() == 0) return prim::reshape(selected(prim::reshape(x, {1}), 0, index), {});
+  std::vector<int64_t> line(size_t(x.dim()), 1), sizes(x.sizes().begin(), x.sizes().end());
+  line[size_t(d)] = sizes[size_t(d)] = index.numel();
+  return prim::gather(x, d, prim::expand(prim::reshape(index, line), sizes));
+}
+
+Tensor chosen_by(const Tensor& x, const Tensor& mask) {
+  if (mask.dtype() != bool_)
+    fail(std::string("masked_select: mask is ") + mask.dtype().name() + ", expected bool");
+  std::vector<int64_t> sizes = broadcast("masked_select", x.sizes(), mask.sizes());
+  Tensor flat = prim::reshape(prim::expand(mask, sizes), {-1});
+  Tensor places = prim::nonzero(flat);
+  return prim::gather(prim::reshape(prim::expand(x, sizes), {flat.numel()}), 0,
+                      prim::reshape(places, {places.size(0)}));
+}
+
+// The largest of each bag of rows [n, d]: log2(n) comparisons with rows 1, 2, 4, .. before in the
+// same bag; then the last row of a bag has it. A bag without rows gives 0.
+Tensor bag_max(const Tensor& values, const Tensor& bag, const Tensor& counts) {
+  Tensor y = values, own = prim::reshape(bag, {bag.numel(), 1});
+  int64_t n = values.size(0), d = values.size(1), bags = counts.numel();
+  if (n == 0) return prim::fill({bags, d}, 0, values.dtype(), values.device());
+  for (int64_t shift = 1; shift < n; shift *= 2) {
+    Tensor low = prim::slice(y, 0, 0, n - shift), high = prim::slice(y, 0, shift, n);
+    Tensor joined = prim::elementwise(larger_of_bag, high, low, prim::slice(own, 0, shift, n),
+                                      prim::slice(own, 0, 0, n - shift));
+    y = cat({prim::slice(y, 0, 0, shift), joined});
+  }
+  Tensor last = prim::elementwise(less_one, prim::scan(TN_SUM, counts, 0));
+  last = prim::expand(prim::reshape(clamp(last, 0, n - 1), {bags, 1}), {bags, d});
+  return where(prim::reshape(counts, {bags, 1}) > 0, prim::gather(y, 0, last), 0);
+}
+
+Tensor bags(const Tensor& weight, const Tensor& index, const Tensor& offsets, string_view mode,
+            const Tensor& per_sample_weights) {
+  if (mode != "sum" && mode != "mean" && mode != "max") {
+    fail("embedding_bag: mode is '" + std::string(mode) + "', expected 'sum', 'mean' or 'max'");
+  }
+  if (index.dim() != (offsets ? 1 : 2)) {
+    fail("embedding_bag: index is " + sizes_text(index.sizes()) +
+         ", expected 2 dimensions, or 1 with offsets");
+  }
+  Tensor picked = embedding(weight, index);
+  if (per_sample_weights) {
+    bool fits = std::ranges::equal(per_sample_weights.sizes(), index.sizes());
+    if (mode != "sum" || !fits) {
+      fail("embedding_bag: per_sample_weights " + sizes_text(per_sample_weights.sizes()) +
+           " for index " + sizes_text(index.sizes()) + " with mode '" + std::string(mode) +
+           "', expected index's sizes and mode 'sum'");
+    }
+    picked = mul(picked, unsqueeze(per_sample_weights, -1));
+  }
+  if (!offsets) {
+    if (mode == "max") return amax(picked, 1);
+    return mode == "sum" ? sum(picked, 1) : mean(picked, 1);
+  }
+  expect_index("embedding_bag: offsets", offsets);
+  int64_t n = index.numel(), count = offsets.numel(), d = weight.size(1);
+  auto filled = [&](Ints sizes, int value, Dtype dtype) {
+    return prim::fill(sizes, value, dtype, weight.device());
+  };
+  // Each bag begins at its offset; what is before the first is in bag -1, which scatter refuses.
+  Tensor begins =
+      prim::scatter(filled({n + 1}, 0, int64), 0, offsets, filled({count}, 1, int64), true);
+  Tensor bag = prim::elementwise(less_one, prim::scan(TN_SUM, prim::slice(begins, 0, 0, n), 0));
+  Tensor counts = prim::scatter(filled({count}, 0, int64), 0, bag, filled({n}, 1, int64), true);
+  if (mode == "max") return bag_max(picked, bag, counts);
+  Tensor to = prim::expand(prim::reshape(bag, {n, 1}), {n, d});
+  Tensor total = prim::scatter(filled({count, d}, 0, picked.dtype()), 0, to, picked, true);
+  if (mode == "sum") return total;
+  return prim::elementwise(bag_mean, total, prim::reshape(counts, {count, 1}));
+}
+
 }  // namespace
 
 void index() {
   op("gather(Tensor x, int dim, Tensor index) -> Tensor").primitive(TN_GATHER);
   op("scatter(Tensor x, int dim, Tensor index, Tensor src, bool add=False) -> Tensor")
       .primitive(TN_SCATTER);
+  op("scatter_add(Tensor x, int dim, Tensor index, Tensor src) -> Tensor")
+      .amp(Amp::widest)
+      .meaning([](Tensor x, int64_t dim, Tensor index, Tensor src) {
+        return prim::scatter(x, dim, index, src, true);
+      });
+  op("index_select(Tensor x, int dim, Tensor index) -> Tensor").meaning(selected);
+  op("index(Tensor x, Tensor?[] indices) -> Tensor").dynamic().meaning(indexed);
+  op("index_put(Tensor x, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor")
+      .dynamic()
+      .amp(Amp::widest)
+      .meaning(put);
+  op("masked_select(Tensor x, Tensor mask) -> Tensor").dynamic().meaning(chosen_by);
   op("nonzero(Tensor x) -> Tensor").primitive(TN_NONZERO).dynamic().no_gradient();
   op("embedding(Tensor weight, Tensor index) -> Tensor").meaning(rows);
+  op("embedding_bag(Tensor weight, Tensor index, Tensor? offsets=None, str mode=\"mean\", "
+     "Tensor? per_sample_weights=None) -> Tensor")
+      .meaning(bags);
   op("one_hot(Tensor index, int num_classes) -> Tensor").no_gradient().meaning(hot);
 }
 

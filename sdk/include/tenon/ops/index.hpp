@@ -12,8 +12,20 @@ inline namespace TENON_HIDDEN v0 {
 inline Tensor gather(const Tensor& x, int64_t dim, const Tensor& index) { return detail::call<Tensor>(detail::op<"gather">, x, dim, index); }
 // A copy of x with src written (or added) at the places that gather reads.
 inline Tensor scatter(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& src, bool add = false) { return detail::call<Tensor>(detail::op<"scatter">, x, dim, index, src, add); }
+inline Tensor scatter_add(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& src) { return detail::call<Tensor>(detail::op<"scatter_add">, x, dim, index, src); }
+// x at index [n] along dim.
+inline Tensor index_select(const Tensor& x, int64_t dim, const Tensor& index) { return detail::call<Tensor>(detail::op<"index_select">, x, dim, index); }
+// PyTorch's x[i, :, mask] is index(x, {i, {}, mask}): int64 indices, which broadcast and may be negative, bool masks, and {} for
+// all of a dimension. Slices are slice(..). With a mask the call waits for the device.
+inline Tensor index(const Tensor& x, const Tensors& indices) { return detail::call<Tensor>(detail::op<"index">, x, indices); }
+// A copy of x with values, which broadcast, written or added at what index picks.
+inline Tensor index_put(const Tensor& x, const Tensors& indices, const Tensor& values, bool accumulate = false) { return detail::call<Tensor>(detail::op<"index_put">, x, indices, values, accumulate); }
+// x where mask holds, [count]; they broadcast. Waits for the device.
+inline Tensor masked_select(const Tensor& x, const Tensor& mask) { return detail::call<Tensor>(detail::op<"masked_select">, x, mask); }
 // Rows of weight [n, d] at index [..]: [.., d].
 inline Tensor embedding(const Tensor& weight, const Tensor& index) { return detail::call<Tensor>(detail::op<"embedding">, weight, index); }
+// Sums, means or maxima of those rows: a bag for each row of index [bags, n], or beginning at each of offsets [bags] in index [n].
+inline Tensor embedding_bag(const Tensor& weight, const Tensor& index, const Tensor& offsets = {}, const char* mode = "mean", const Tensor& per_sample_weights = {}) { return detail::call<Tensor>(detail::op<"embedding_bag">, weight, index, offsets, mode, per_sample_weights); }
 // index [..] to int64 [.., num_classes], 1 at its class.
 inline Tensor one_hot(const Tensor& index, int64_t num_classes) { return detail::call<Tensor>(detail::op<"one_hot">, index, num_classes); }
 // Indices of the elements that are not zero, int64 [count, x.dim()], in row-major order. Waits for the device.
