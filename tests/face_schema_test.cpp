@@ -85,6 +85,7 @@ bool same_default(const std::string& schema, const std::string& face) {
   if (schema == "None" || schema == "[]") return face == "{}";
   if (schema == "True" || schema == "False") return face == (schema == "True" ? "true" : "false");
   if (face == "INT64_MAX") return schema == std::to_string(INT64_MAX);
+  if (schema.front() == '"') return schema == face;
   char* end = nullptr;
   double a = std::strtod(schema.c_str(), &end);
   if (*end != 0) return schema == face;

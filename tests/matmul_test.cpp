@@ -31,6 +31,114 @@ TEST(Matmul, Values) {
   }
 }
 
+// a [2, 3], b [3, 2], v [3], batches [2, 2, 3] and [2, 3, 2], counted from 0; values are PyTorch's.
+struct Row {
+  const char* name;
+  OpUnderTest op;
+  std::vector<std::vector<int64_t>> inputs;
+  std::vector<double> values;
+  std::vector<int64_t> sizes;
+};
+OpUnderTest einsum(const char* equation) {
+  return [equation](const TensorList& in) { return tn::einsum(equation, in); };
+}
+const std::vector<Row>& rows() {
+  static const std::vector<Row> list = {
+      {"mm", [](const TensorList& in) { return tn::mm(in[0], in[1]); }, {{2, 3}, {3, 2}}, {10, 13, 28, 40}, {2, 2}},
+      {"bmm", [](const TensorList& in) { return tn::bmm(in[0], in[1]); },
+       {{2, 2, 3}, {2, 3, 2}}, {10, 13, 28, 40, 172, 193, 244, 274}, {2, 2, 2}},
+      {"mv", [](const TensorList& in) { return tn::mv(in[0], in[1]); }, {{2, 3}, {3}}, {5, 14}, {2}},
+      {"dot", [](const TensorList& in) { return tn::dot(in[0], in[1]); }, {{3}, {3}}, {5}, {}},
+      {"outer", [](const TensorList& in) { return tn::outer(in[0], in[1]); }, {{2}, {3}}, {0, 0, 0, 0, 1, 2}, {2, 3}},
+      {"addmm", [](const TensorList& in) { return tn::addmm(in[0], in[1], in[2]); },
+       {{2}, {2, 3}, {3, 2}}, {10, 14, 28, 41}, {2, 2}},
+      {"addmm weighted", [](const TensorList& in) { return tn::addmm(in[0], in[1], in[2], 2, 0.5); },
+       {{2, 1}, {2, 3}, {3, 2}}, {5, 6.5, 16, 22}, {2, 2}},
+      {"addmm without x", [](const TensorList& in) { return tn::addmm(in[0] / 0.0, in[1], in[2], 0, 2); },
+       {{2}, {2, 3}, {3, 2}}, {20, 26, 56, 80}, {2, 2}},
+      {"baddbmm", [](const TensorList& in) { return tn::baddbmm(in[0], in[1], in[2], 1, 2); },
+       {{2, 1, 1}, {2, 2, 3}, {2, 3, 2}}, {20, 26, 56, 80, 345, 387, 489, 549}, {2, 2, 2}},
+      {"einsum matmul", einsum("ij,jk->ik"), {{2, 3}, {3, 2}}, {10, 13, 28, 40}, {2, 2}},
+      {"einsum implicit", einsum("ij, jk"), {{2, 3}, {3, 2}}, {10, 13, 28, 40}, {2, 2}},
+      {"einsum implicit order", einsum("ba"), {{2, 3}}, {0, 3, 1, 4, 2, 5}, {3, 2}},
+      {"einsum batch", einsum("bij,bjk->bki"), {{2, 2, 3}, {2, 3, 2}}, {10, 28, 13, 40, 172, 244, 193, 274}, {2, 2, 2}},
+      {"einsum dots", einsum("...ij,...jk->...ik"), {{2, 2, 3}, {3, 2}}, {10, 13, 28, 40, 46, 67, 64, 94}, {2, 2, 2}},
+      {"einsum dots implicit", einsum("i...,i..."), {{2, 3}, {2, 1}}, {3, 4, 5}, {3}},
+      {"einsum dots summed", einsum("...->"), {{2, 3}}, {15}, {}},
+      {"einsum trace", einsum("ii"), {{3, 3}}, {12}, {}},
+      {"einsum diagonal", einsum("ii->i"), {{3, 3}}, {0, 4, 8}, {3}},
+      {"einsum diagonal of three", einsum("iji->ij"), {{2, 3, 2}}, {0, 2, 4, 7, 9, 11}, {2, 3}},
+      {"einsum thrice", einsum("iii->i"), {{2, 2, 2}}, {0, 7}, {2}},
+      {"einsum sum", einsum("ij->j"), {{2, 3}}, {3, 5, 7}, {3}},
+      {"einsum dot", einsum("i,i->"), {{3}, {3}}, {5}, {}},
+      {"einsum outer", einsum("i,j->ji"), {{2}, {3}}, {0, 0, 0, 1, 0, 2}, {3, 2}},
+      {"einsum hadamard", einsum("ij,ij->ij"), {{2, 2}, {2, 2}}, {0, 1, 4, 9}, {2, 2}},
+      {"einsum bilinear", einsum("bn,anm,bm->ba"), {{2, 3}, {2, 3, 2}, {2, 2}}, {13, 31, 176, 536}, {2, 2}},
+      {"einsum of sums alone", einsum("ij,kl->"), {{2, 2}, {1, 2}}, {6}, {}},
+      {"einsum broadcast", einsum("ij,jk->ik"), {{2, 1}, {3, 2}}, {0, 0, 6, 9}, {2, 2}},
+      {"einsum of ones", einsum("ij,jk->ik"), {{1, 1}, {1, 2}}, {0, 0}, {1, 2}},
+      {"einsum as it is", einsum("ij->ij"), {{2, 2}}, {0, 1, 2, 3}, {2, 2}},
+      {"einsum of nothing", einsum("ij,jk->ik"), {{2, 0}, {0, 2}}, {0, 0, 0, 0}, {2, 2}},
+  };
+  return list;
+}
+
+TEST(Matmul, EachOpHasPyTorchsValuesAndGradient) {
+  for (tn::Device d : devices()) {
+    for (const Row& row : rows()) {
+      SCOPED_TRACE(d.name() + " " + row.name);
+      TensorList inputs, wide, samples;
+      for (const auto& sizes : row.inputs) {
+        inputs.push_back(counted(sizes, d));
+        wide.push_back(counted(sizes, d).to(tn::float64));
+        samples.push_back(sample(sizes, d, double(samples.size())));
+      }
+      expect_near(row.op(inputs), row.values);
+      expect_near(row.op(wide), row.values, 1e-12);
+      expect_sizes(row.op(inputs), row.sizes);
+      EXPECT_FALSE(row.op(inputs).same_storage(inputs[0]));
+      gradcheck(row.op, samples);
+    }
+  }
+}
+
+TEST(Matmul, EinsumOfNumbersAndIntegers) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    Tensor two = tn::full({}, 2.0, {}, d), i = tn::arange(0, 3, 1, {}, d);
+    expect_near(tn::einsum(",->", {two, two}), {4});
+    expect_near(tn::einsum("i,->i", {i, i[2]}), {0, 2, 4});
+    EXPECT_EQ(tn::einsum("i,i->i", {i, i}).dtype(), tn::int64);
+    expect_sizes(tn::einsum("...", {two}), {});
+  }
+}
+
+TEST(Matmul, EachOpRefusesWhatDoesNotFit) {
+  Tensor a = tn::zeros({2, 3}), b = tn::zeros({3, 2}), v = tn::zeros({3}), w = tn::zeros({2, 2, 3});
+  expect_error([&] { tn::mm(a, v); }, "mm: a is [2, 3], b is [3]; expected 2 and 2 dimensions");
+  expect_error([&] { tn::mm(a, a); }, "inner dimensions differ");
+  expect_error([&] { tn::bmm(a, b); }, "bmm: a is [2, 3], b is [3, 2]; expected 3 and 3 dimensions");
+  expect_error([&] { tn::bmm(w, tn::zeros({1, 3, 2})); }, "bmm: a is [2, 2, 3], b is [1, 3, 2]; expected one batch size");
+  expect_error([&] { tn::mv(v, a); }, "mv: a is [3], b is [2, 3]; expected 2 and 1 dimensions");
+  expect_error([&] { tn::dot(a, v); }, "dot: a is [2, 3], b is [3]; expected 1 and 1 dimensions");
+  expect_error([&] { tn::dot(v, tn::zeros({2})); }, "expected b's dimension 0 to be 3");
+  expect_error([&] { tn::outer(a, v); }, "outer: a is [2, 3]");
+  expect_error([&] { tn::addmm(v, a, b); }, "addmm: x is [3], the product is [2, 2]");
+  expect_error([&] { tn::addmm(w, a, b); }, "addmm: x is [2, 2, 3], the product is [2, 2]");
+  expect_error([&] { tn::addmm(v, a, v); }, "addmm: a is [2, 3], b is [3]");
+  expect_error([&] { tn::baddbmm(v, a, b); }, "baddbmm: a is [2, 3], b is [3, 2]; expected 3 and 3 dimensions");
+  expect_error([&] { tn::einsum("ij,jk", {a}); }, "einsum: 'ij,jk': it names 2 operands, here are 1");
+  expect_error([&] { tn::einsum("ijk", {a}); }, "operand 0 is [2, 3], 'ijk' has 3 indices");
+  expect_error([&] { tn::einsum("i", {a}); }, "operand 0 is [2, 3], 'i' has 1 indices");
+  expect_error([&] { tn::einsum("ij,jk", {a, a}); }, "index 'j' is of size 3 and 2");
+  expect_error([&] { tn::einsum("...j,...k", {a, tn::zeros({5, 2})}); }, "a dimension of '...' is of size 2 and 5");
+  expect_error([&] { tn::einsum("ii", {a}); }, "index 'i' is of size 2 and 3 in one operand");
+  expect_error([&] { tn::einsum("ij->ii", {a}); }, "index 'i' is twice in the result");
+  expect_error([&] { tn::einsum("ij->k", {a}); }, "index 'k' of the result is in no operand");
+  expect_error([&] { tn::einsum("ij1", {a}); }, "'1' is no index");
+  expect_error([&] { tn::einsum("......", {a}); }, "'...' at most once in a part");
+}
+
 TEST(Matmul, EmptyAndOne) {
   for (tn::Device d : devices()) {
     SCOPED_TRACE(d.name());

@@ -36,6 +36,21 @@ TEST(Shape, ViewsShareMemory) {
         {"flatten the front", x.flatten(0, 1), {6, 4}, 0, 23},
         {"expand", x.narrow(1, 0, 1).expand({2, 3, -1}), {2, 3, 4}, 0, 15},
         {"as_strided", tn::as_strided(x, {2, 2}, {12, 1}, 5), {2, 2}, 5, 18},
+        {"movedim", tn::movedim(x, 0, -1), {3, 4, 2}, 0, 23},
+        {"movedim of two", tn::movedim(x, {0, 1}, {2, 0}), {3, 4, 2}, 0, 23},
+        {"unflatten", tn::unflatten(x, 2, {2, -1}), {2, 3, 2, 2}, 0, 23},
+        {"unflatten of a transposed", tn::unflatten(x.transpose(0, 2), 0, {2, 2}), {2, 2, 3, 2}, 0, 23},
+        {"unfold", tn::unfold(x, 2, 3, 1), {2, 3, 2, 3}, 0, 23},
+        {"unfold with a gap", tn::unfold(x, 1, 1, 2), {2, 2, 4, 1}, 0, 23},
+        {"diagonal", tn::diagonal(x), {4, 2}, 0, 19},
+        {"diagonal above", tn::diagonal(x, 1, 1, 2), {2, 3}, 1, 23},
+        {"diagonal below", tn::diagonal(x, -1, -2, -1), {2, 2}, 4, 21},
+        {"broadcast_to", tn::broadcast_to(x, {5, 2, 3, 4}), {5, 2, 3, 4}, 0, 23},
+        {"contiguous", tn::contiguous(x), {2, 3, 4}, 0, 23},
+        {"split", tn::split(x, 2, 1)[1], {2, 1, 4}, 8, 23},
+        {"split_with_sizes", tn::split_with_sizes(x, {1, 0, 3}, -1)[2], {2, 3, 3}, 1, 23},
+        {"chunk", tn::chunk(x, 3, 2)[1], {2, 3, 2}, 2, 23},
+        {"meshgrid", tn::meshgrid({x[0][0], x[0][1]})[1], {4, 4}, 4, 7},
         {"view of a transposed", x.transpose(0, 1).view({3, 2, 2, 2}), {3, 2, 2, 2}, 0, 23},
     };
     for (const Case& c : cases) {
@@ -103,6 +118,158 @@ TEST(Shape, CatAndItsParts) {
   }
 }
 
+// PyTorch's values for x = [[0, 1, 2], [3, 4, 5]].
+struct Row {
+  const char* name;
+  std::function<Tensor(const Tensor&)> op;
+  std::vector<double> values;
+  std::vector<int64_t> sizes;
+};
+const std::vector<Row>& new_tensors() {
+  static const std::vector<Row> list = {
+      {"stack", [](const Tensor& x) { return tn::stack({x, x}, 1); }, {0, 1, 2, 0, 1, 2, 3, 4, 5, 3, 4, 5}, {2, 2, 3}},
+      {"stack last", [](const Tensor& x) { return tn::stack({x[0], x[1]}, -1); }, {0, 3, 1, 4, 2, 5}, {3, 2}},
+      {"contiguous", [](const Tensor& x) { return tn::contiguous(x.t()); }, {0, 3, 1, 4, 2, 5}, {3, 2}},
+      {"flip", [](const Tensor& x) { return tn::flip(x, -1); }, {2, 1, 0, 5, 4, 3}, {2, 3}},
+      {"flip both", [](const Tensor& x) { return tn::flip(x, {0, 1}); }, {5, 4, 3, 2, 1, 0}, {2, 3}},
+      {"flip none", [](const Tensor& x) { return tn::flip(x, {}); }, {0, 1, 2, 3, 4, 5}, {2, 3}},
+      {"roll", [](const Tensor& x) { return tn::roll(x, 1); }, {5, 0, 1, 2, 3, 4}, {2, 3}},
+      {"roll along", [](const Tensor& x) { return tn::roll(x, {-1, 1}, {1, 0}); }, {4, 5, 3, 1, 2, 0}, {2, 3}},
+      {"roll around", [](const Tensor& x) { return tn::roll(x, 7, 1); }, {2, 0, 1, 5, 3, 4}, {2, 3}},
+      {"repeat", [](const Tensor& x) { return tn::repeat(x, {1, 2}); }, {0, 1, 2, 0, 1, 2, 3, 4, 5, 3, 4, 5}, {2, 6}},
+      {"repeat in front", [](const Tensor& x) { return tn::repeat(x, {2, 1, 1}); },
+       {0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5}, {2, 2, 3}},
+      {"repeat in 9 dimensions", [](const Tensor& x) { return tn::repeat(x, {1, 1, 1, 1, 1, 1, 1, 2, 1}); },
+       {0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5}, {1, 1, 1, 1, 1, 1, 1, 4, 3}},
+      {"triu", [](const Tensor& x) { return tn::triu(x); }, {0, 1, 2, 0, 4, 5}, {2, 3}},
+      {"triu above", [](const Tensor& x) { return tn::triu(x, 1); }, {0, 1, 2, 0, 0, 5}, {2, 3}},
+      {"tril", [](const Tensor& x) { return tn::tril(x); }, {0, 0, 0, 3, 4, 0}, {2, 3}},
+      {"tril below", [](const Tensor& x) { return tn::tril(x, -1); }, {0, 0, 0, 3, 0, 0}, {2, 3}},
+      {"pad", [](const Tensor& x) { return tn::pad(x, {1, 0}, "constant", 9); }, {9, 0, 1, 2, 9, 3, 4, 5}, {2, 4}},
+      {"pad and cut", [](const Tensor& x) { return tn::pad(x, {-1, 1, 1, -1}); }, {0, 0, 0, 1, 2, 0}, {2, 3}},
+      {"pad reflect", [](const Tensor& x) { return tn::pad(x, {2, 1}, "reflect"); },
+       {2, 1, 0, 1, 2, 1, 5, 4, 3, 4, 5, 4}, {2, 6}},
+      {"pad replicate", [](const Tensor& x) { return tn::pad(x, {2, 1}, "replicate"); },
+       {0, 0, 0, 1, 2, 2, 3, 3, 3, 4, 5, 5}, {2, 6}},
+      {"pad circular", [](const Tensor& x) { return tn::pad(x, {1, 2}, "circular"); },
+       {2, 0, 1, 2, 0, 1, 5, 3, 4, 5, 3, 4}, {2, 6}},
+      {"pad circular and cut", [](const Tensor& x) { return tn::pad(x, {-1, 2}, "circular"); }, {1, 2, 0, 1, 4, 5, 3, 4}, {2, 4}},
+      {"pad replicate in two", [](const Tensor& x) { return tn::pad(x, {0, 1, 1, 0}, "replicate"); },
+       {0, 1, 2, 2, 0, 1, 2, 2, 3, 4, 5, 5}, {3, 4}},
+      {"diagonal beyond", [](const Tensor& x) { return tn::diagonal(x, INT64_MIN); }, {}, {0}},
+      {"unfold", [](const Tensor& x) { return tn::unfold(x, 1, 2, 1); }, {0, 1, 1, 2, 3, 4, 4, 5}, {2, 2, 2}},
+      {"meshgrid", [](const Tensor& x) { return tn::meshgrid({x[0], x.select(1, 0)})[1]; }, {0, 3, 0, 3, 0, 3}, {3, 2}},
+      {"meshgrid xy", [](const Tensor& x) { return tn::meshgrid({x[0], x.select(1, 0)}, "xy")[0]; }, {0, 1, 2, 0, 1, 2}, {2, 3}},
+      {"movedim", [](const Tensor& x) { return tn::movedim(x, 1, 0); }, {0, 3, 1, 4, 2, 5}, {3, 2}},
+      {"unflatten", [](const Tensor& x) { return tn::unflatten(x, 1, {3, 1}); }, {0, 1, 2, 3, 4, 5}, {2, 3, 1}},
+      {"diagonal", [](const Tensor& x) { return tn::diagonal(x, 1); }, {1, 5}, {2}},
+      {"broadcast_to", [](const Tensor& x) { return tn::broadcast_to(x, {2, 2, 3}); },
+       {0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5}, {2, 2, 3}},
+      {"split", [](const Tensor& x) { return tn::split(x, 2, 1)[1]; }, {2, 5}, {2, 1}},
+      {"split_with_sizes", [](const Tensor& x) { return tn::split_with_sizes(x, {1, 2}, 1)[1]; }, {1, 2, 4, 5}, {2, 2}},
+      {"chunk", [](const Tensor& x) { return tn::chunk(x, 2)[1]; }, {3, 4, 5}, {1, 3}},
+  };
+  return list;
+}
+
+TEST(Shape, EachOpHasPyTorchsValuesAndGradient) {
+  for (tn::Device d : devices()) {
+    Tensor x = tn::tensor<double>({{0, 1, 2}, {3, 4, 5}}, d);
+    for (const Row& row : new_tensors()) {
+      SCOPED_TRACE(d.name() + " " + row.name);
+      expect_near(row.op(x), row.values, 0);
+      expect_sizes(row.op(x), row.sizes);
+      expect_near(row.op(x.t().contiguous().t().to(tn::uint8)), row.values, 0);
+      EXPECT_EQ(row.op(x.to(tn::uint8)).dtype(), tn::uint8);
+      gradcheck([&](const TensorList& in) { return tn::square(row.op(in[0])); }, {sample({2, 3}, d)});
+    }
+  }
+}
+
+TEST(Shape, NothingAndOne) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    Tensor none = tn::zeros({0, 2}, {}, d), one = tn::full({}, 3.0, {}, d);
+    expect_sizes(tn::stack({none, none}), {2, 0, 2});
+    expect_near(tn::stack({one, one}), {3, 3});
+    expect_sizes(tn::flip(none, {0, 1}), {0, 2});
+    expect_near(tn::flip(one, {}), {3});
+    expect_near(tn::flip(one, 0), {3});
+    expect_sizes(tn::roll(none, 1, 0), {0, 2});
+    expect_near(tn::roll(one, 1), {3});
+    expect_sizes(tn::repeat(none, {2, 2}), {0, 4});
+    expect_sizes(tn::repeat(tn::ones({2}, {}, d), 0), {0});
+    expect_near(tn::repeat(one, {2, 1}), {3, 3});
+    expect_near(tn::repeat(one, {}), {3});
+    expect_sizes(tn::triu(none), {0, 2});
+    expect_near(tn::pad(none, {0, 0, 1, 0}), {0, 0});
+    expect_near(tn::pad(one, {}), {3});
+    expect_sizes(tn::unfold(one, 0, 1, 1), {1});
+    expect_sizes(tn::split(none, 2)[0], {0, 2});
+    expect_sizes(tn::chunk(none, 3)[0], {0, 2});
+    expect_sizes(tn::diagonal(none), {0});
+    expect_sizes(tn::meshgrid({one, tn::ones({2}, {}, d)})[0], {1, 2});
+    expect_sizes(tn::movedim(one, {}, {}), {});
+    EXPECT_FALSE(tn::flip(one, {}).same_storage(one));
+    EXPECT_FALSE(tn::roll(one, 0).same_storage(one));
+    // Writing into a piece writes the whole.
+    Tensor x = tn::zeros({4}, {}, d);
+    tn::chunk(x, 2)[1].fill_(1);
+    tn::diagonal(x.view({2, 2})).fill_(7);
+    expect_near(x, {7, 0, 1, 7});
+  }
+}
+
+TEST(Shape, Gradients) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    Tensor x = sample({2, 3, 2}, d);
+    const std::vector<std::pair<const char*, OpUnderTest>> ops = {
+        {"reshape",
+         [](const TensorList& in) {
+           return in[0].reshape({3, 4});
+         }},
+        {"view",
+         [](const TensorList& in) {
+           return in[0].view({6, 2});
+         }},
+        {"permute",
+         [](const TensorList& in) {
+           return in[0].permute({2, 0, 1});
+         }},
+        {"transpose", [](const TensorList& in) { return in[0].transpose(0, 2); }},
+        {"slice", [](const TensorList& in) { return in[0].slice(1, 0, 3, 2); }},
+        {"select", [](const TensorList& in) { return in[0].select(1, 2); }},
+        {"narrow", [](const TensorList& in) { return in[0].narrow(1, 1, 2); }},
+        {"expand",
+         [](const TensorList& in) {
+           return in[0].unsqueeze(0).expand({3, -1, -1, -1});
+         }},
+        {"flatten", [](const TensorList& in) { return in[0].flatten(1); }},
+        {"squeeze", [](const TensorList& in) { return in[0].narrow(0, 1, 1).squeeze(); }},
+        {"as_strided",
+         [](const TensorList& in) {
+           return tn::as_strided(in[0], {2, 2}, {3, 1}, 2);
+         }},
+        {"clone", [](const TensorList& in) { return in[0].clone(); }},
+        {"cat",
+         [](const TensorList& in) {
+           return tn::cat({in[0], in[0] * in[0]}, 1);
+         }},
+    };
+    for (const auto& [name, op] : ops) {
+      SCOPED_TRACE(name);
+      gradcheck([&op](const TensorList& in) { return tn::square(op(in)); }, {x});
+    }
+    Tensor y = sample({1, 2}, d);
+    gradcheck(
+        [](const TensorList& in) {
+          return tn::square(tn::cat({in[0], in[1], in[0]}));
+        },
+        {sample({2, 2}, d, 1), y});
+  }
+}
+
 TEST(Shape, Errors) {
   Tensor x = grid({});
   expect_error([&] { x.view({5, 5}); }, "view: [2, 3, 4] cannot be seen as [5, 5]");
@@ -118,6 +285,41 @@ TEST(Shape, Errors) {
   expect_error([&] { tn::cat({x, tn::zeros({2, 2})}); }, "tensor 1 is [2, 2]");
   expect_error([&] { tn::cat(std::vector<Tensor>{}); }, "empty");
   expect_error([&] { tn::chunk<5>(x, 1); }, "not divisible by 5");
+  expect_error([&] { tn::movedim(x, {0, 1}, 0); }, "movedim: 2 dimensions go to 1 places");
+  expect_error([&] { tn::movedim(x, {0, 0}, {0, 1}); }, "movedim: dimension 0 appears twice");
+  expect_error([&] { tn::unflatten(x, 1, {2, 2}); }, "unflatten: sizes [2, 2] do not multiply to dimension 1 of size 3");
+  expect_error([&] { tn::unflatten(x, 1, {-1, -1}); }, "one may be -1");
+  expect_error([&] { tn::unflatten(x, 1, {}); }, "sizes is empty");
+  expect_error([&] { tn::unflatten(tn::ones({}), 0, 1); }, "unflatten: x has no dimensions");
+  expect_error([&] { tn::unfold(x, 1, 4, 1); }, "unfold: windows of 4 with step 1 in dimension 1 of size 3");
+  expect_error([&] { tn::unfold(x, 1, 2, 0); }, "a step of at least 1");
+  expect_error([&] { tn::diagonal(x, 0, 1, -2); }, "diagonal: dim1 and dim2 are both 1");
+  expect_error([&] { tn::split(x, 0); }, "split: length is 0");
+  expect_error([&] { tn::chunk(x, 0); }, "chunk: chunks is 0");
+  expect_error([&] { tn::split_with_sizes(x, {1, 1}, 1); },
+               "split_with_sizes: lengths [1, 1] do not add up to dimension 1 of size 3");
+  expect_error([&] { tn::split_with_sizes(x, {-1, 4}, 1); }, "do not add up");
+  expect_error([&] { tn::meshgrid({x}); }, "meshgrid: tensor 0 is [2, 3, 4], expected at most 1 dimension");
+  expect_error([&] { tn::meshgrid({x[0][0]}, "yx"); }, "indexing is 'yx', expected 'ij' or 'xy'");
+  expect_error([&] { tn::meshgrid(std::vector<Tensor>{}); }, "meshgrid: the list of tensors is empty");
+  expect_error([&] { tn::stack({x, x[0]}); }, "stack: tensor 1 is [3, 4], expected [2, 3, 4]");
+  expect_error([&] { tn::stack(std::vector<Tensor>{}); }, "stack: the list of tensors is empty");
+  expect_error([&] { tn::flip(x, {0, -3}); }, "flip: dimension 0 appears twice");
+  expect_error([&] { tn::roll(x, {1, 2}); }, "roll: 2 shifts without dims, expected 1");
+  expect_error([&] { tn::roll(x, {1, 2}, 0); }, "roll: 2 shifts for 1 dims");
+  expect_error([&] { tn::repeat(x, 2); }, "repeat: 1 counts for [2, 3, 4]");
+  expect_error([&] { tn::repeat(x, {1, 1, -1}); }, "repeat: count -1 is negative");
+  expect_error([&] { tn::repeat(x, {1, 1, INT64_MAX}); }, "repeat: a size is above 63 bits");
+  expect_error([&] { tn::triu(x[0][0]); }, "triu: x is [4], expected at least 2 dimensions");
+  expect_error([&] { tn::tril(x[0][0]); }, "tril: x is [4]");
+  expect_error([&] { tn::pad(x, 1); }, "pad: 1 numbers for [2, 3, 4]");
+  expect_error([&] { tn::pad(x, {-3, -2}); }, "pad: dimension 2 of size 4 with -3 and -2 has no size");
+  expect_error([&] { tn::pad(x, {4, 0}, "reflect"); }, "pad: reflect by 4 and 0 of dimension 2 of size 4; at most 3 fit");
+  expect_error([&] { tn::pad(x, {5, 0}, "circular"); }, "at most 4 fit");
+  expect_error([&] { tn::pad(tn::zeros({0}), {1, 0}, "replicate"); }, "there is nothing to repeat");
+  expect_error([&] { tn::pad(x, {-3, -3}, "circular"); }, "would have a negative size");
+  expect_error([&] { tn::pad(x, {1, 0}, "mirror"); }, "pad: mode is 'mirror', expected 'constant', 'reflect'");
+  expect_error([&] { tn::pad(x.to(tn::uint8), {1, 0}, "constant", 300); }, "pad: value is 300, which is no uint8");
 }
 
 }  // namespace

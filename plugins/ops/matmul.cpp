@@ -56,9 +56,43 @@ Tensor linear_product(const char* name, const Tensor& x, const Tensor& weight, c
   bool fits = x.dim() > 0 && weight.dim() == 2 && x.size(-1) == weight.size(1);
   fits = fits && (!bias || (bias.dim() == 1 && bias.size(0) == weight.size(0)));
   if (fits) return product(x, prim::permute(weight, {1, 0}));
-  fail(std::string(name) + ": x is " + sizes_text(x.sizes()) + ", weight is " + sizes_text(weight.sizes()) +
-       (bias ? ", bias is " + sizes_text(bias.sizes()) : "") + " (" + x.dtype().name() + ", " +
-       x.device().name() + "); expected x [.., in], weight [out, in], bias [out]");
+  fail(std::string(name) + ": x is " + sizes_text(x.sizes()) + ", weight is " +
+       sizes_text(weight.sizes()) + (bias ? ", bias is " + sizes_text(bias.sizes()) : "") + " (" +
+       x.dtype().name() + ", " + x.device().name() +
+       "); expected x [.., in], weight [out, in], bias [out]");
+}
+
+constinit ExpressionRef weighted_plus{
+    "_weighted_plus(Tensor x, Tensor y, float beta, float alpha) -> Tensor",
+    "beta * x + alpha * y"};
+constinit ExpressionRef times{"_times(Tensor x, float alpha) -> Tensor", "alpha * x"};
+
+// For ops that take fewer shapes than matmul.
+void expect_ranks(const char* op, const Tensor& a, int64_t rank_a, const Tensor& b,
+                  int64_t rank_b) {
+  if (a.dim() == rank_a && b.dim() == rank_b) return;
+  fail(std::string(op) + ": a is " + sizes_text(a.sizes()) + ", b is " + sizes_text(b.sizes()) +
+       "; expected " + std::to_string(rank_a) + " and " + std::to_string(rank_b) + " dimensions");
+}
+Tensor batched(const char* op, const Tensor& a, const Tensor& b) {
+  expect_ranks(op, a, 3, b, 3);
+  if (a.size(0) != b.size(0)) {
+    fail(std::string(op) + ": a is " + sizes_text(a.sizes()) + ", b is " + sizes_text(b.sizes()) +
+         "; expected one batch size");
+  }
+  return product(a, b);
+}
+// beta x + alpha y; x is not read where beta is 0, whatever it holds.
+Tensor weighted(const char* op, const Tensor& x, const Tensor& y, double beta, double alpha) {
+  bool fits = x.dim() <= y.dim();
+  for (int64_t d = 1; fits && d <= x.dim(); ++d) fits = x.size(-d) == 1 || x.size(-d) == y.size(-d);
+  if (!fits) {
+    fail(std::string(op) + ": x is " + sizes_text(x.sizes()) + ", the product is " +
+         sizes_text(y.sizes()) + "; expected sizes that broadcast to it");
+  }
+  if (beta == 0) return alpha == 1 ? y : prim::elementwise(times, y, alpha);
+  return beta == 1 && alpha == 1 ? prim::elementwise(plus, x, y)
+                                 : prim::elementwise(weighted_plus, x, y, beta, alpha);
 }
 
 }  // namespace
@@ -67,6 +101,39 @@ void matmul() {
   op("matmul(Tensor a, Tensor b) -> Tensor").amp(Amp::lower).meaning([](Tensor a, Tensor b) {
     return product(a, b);
   });
+  op("mm(Tensor a, Tensor b) -> Tensor").amp(Amp::lower).meaning([](Tensor a, Tensor b) {
+    expect_ranks("mm", a, 2, b, 2);
+    return product(a, b);
+  });
+  op("bmm(Tensor a, Tensor b) -> Tensor").amp(Amp::lower).meaning([](Tensor a, Tensor b) {
+    return batched("bmm", a, b);
+  });
+  op("mv(Tensor a, Tensor b) -> Tensor").amp(Amp::lower).meaning([](Tensor a, Tensor b) {
+    expect_ranks("mv", a, 2, b, 1);
+    return product(a, b);
+  });
+  op("dot(Tensor a, Tensor b) -> Tensor").amp(Amp::widest).meaning([](Tensor a, Tensor b) {
+    expect_ranks("dot", a, 1, b, 1);
+    return product(a, b);
+  });
+  op("outer(Tensor a, Tensor b) -> Tensor").meaning([](Tensor a, Tensor b) {
+    expect_ranks("outer", a, 1, b, 1);
+    return mul(unsqueeze(a, 1), b);
+  });
+  op("addmm(Tensor x, Tensor a, Tensor b, float beta=1, float alpha=1) -> Tensor")
+      .amp(Amp::lower)
+      .meaning([](Tensor x, Tensor a, Tensor b, double beta, double alpha) {
+        expect_ranks("addmm", a, 2, b, 2);
+        return weighted("addmm", x, product(a, b), beta, alpha);
+      });
+  op("baddbmm(Tensor x, Tensor a, Tensor b, float beta=1, float alpha=1) -> Tensor")
+      .amp(Amp::lower)
+      .meaning([](Tensor x, Tensor a, Tensor b, double beta, double alpha) {
+        return weighted("baddbmm", x, batched("baddbmm", a, b), beta, alpha);
+      });
+  op("einsum(str equation, Tensor[] xs) -> Tensor")
+      .amp(Amp::lower)
+      .meaning([](string_view equation, Tensors xs) { return einsum_of(equation, xs); });
   op("linear(Tensor x, Tensor weight, Tensor? bias=None) -> Tensor")
       .amp(Amp::lower)
       .meaning([](Tensor x, Tensor weight, Tensor bias) {

@@ -13,6 +13,7 @@ void elementwise();
 void reduce();
 void matmul();
 void shape();
+void rearrange();
 void create();
 void index();
 void norm();
@@ -23,10 +24,14 @@ void amp();
 
 // The dimension that d means in a tensor of this rank; refuses what is out of range.
 int64_t wrap_dim(const char* op, int64_t d, int64_t rank);
+// Dimensions named by a caller, each at most once.
+std::vector<int64_t> distinct_dims(const char* op, Ints dims, int64_t rank);
 // Refuses a number that no element of the dtype can be; infinities and NaN pass where `special` and
 // the dtype has them.
 void expect_in_range(const char* op, const char* what, double number, Dtype dtype,
                      bool special = false);
+// einsum.cpp
+Tensor einsum_of(string_view equation, Tensors xs);
 // "0.5", "inf", "1e+30"
 std::string number_text(double number);
 // "[2, 3]"

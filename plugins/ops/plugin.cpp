@@ -9,6 +9,7 @@ TENON_PLUGIN(ops) {
   ops_pack::reduce();
   ops_pack::matmul();
   ops_pack::shape();
+  ops_pack::rearrange();
   ops_pack::create();
   ops_pack::index();
   ops_pack::norm();
@@ -29,6 +30,19 @@ int64_t wrap_dim(const char* op, int64_t d, int64_t rank) {
          std::to_string(-n) + " to " + std::to_string(n - 1));
   }
   return d < 0 ? d + n : d;
+}
+
+std::vector<int64_t> distinct_dims(const char* op, Ints dims, int64_t rank) {
+  std::vector<int64_t> list;
+  uint32_t seen = 0;
+  for (int64_t dim : dims) {
+    int64_t d = wrap_dim(op, dim, rank);
+    if (seen >> d & 1)
+      fail(std::string(op) + ": dimension " + std::to_string(d) + " appears twice");
+    seen |= 1u << d;
+    list.push_back(d);
+  }
+  return list;
 }
 
 std::string number_text(double number) {

@@ -1,6 +1,9 @@
-// Views, which share memory with their first argument, and joins. Gradients of views are the
-// host's.
+// Views, which share memory with their first argument; their gradients are the host's. What makes a
+// new tensor of the same elements is in rearrange.cpp.
 #include "pack.h"
+
+#include <algorithm>
+#include <tuple>
 
 namespace tenon::ops_pack {
 namespace {
@@ -141,60 +144,137 @@ Tensor flattened(const Tensor& x, int64_t start_dim, int64_t end_dim) {
   return prim::reshape(x, sizes);
 }
 
-// All but `dim` must agree; dtypes promote. Tensors [0] are passed over, as PyTorch does.
-Tensor joined(Tensors xs, int64_t dim) {
-  if (xs.size() == 0) fail("cat: the list of tensors is empty");
-  Tensor first;
-  Dtype dtype = xs[0].dtype();
-  for (uint32_t i = 0; i < xs.size(); ++i) {
-    if (!first && !(xs[i].dim() == 1 && xs[i].numel() == 0)) first = xs[i];
-    dtype = promote(dtype, xs[i].dtype());
+View dims_moved(const tn_tensor* x, Ints source, Ints destination) {
+  if (source.size() != destination.size()) {
+    fail("movedim: " + std::to_string(source.size()) + " dimensions go to " +
+         std::to_string(destination.size()) + " places; expected as many");
   }
-  if (!first) first = xs[0];
-  if (first.dim() == 0) fail("cat: a tensor has no dimensions");
-  int64_t d = wrap_dim("cat", dim, first.dim());
-  std::vector<int64_t> sizes(first.sizes().begin(), first.sizes().end());
-  sizes[size_t(d)] = 0;
-  for (uint32_t i = 0; i < xs.size(); ++i) {
-    Tensor x = xs[i];
-    if (x.dim() == 1 && x.numel() == 0) continue;
-    bool fits = x.dim() == first.dim() && x.device() == first.device();
-    for (int64_t k = 0; fits && k < x.dim(); ++k) fits = k == d || x.size(k) == first.size(k);
-    if (!fits) {
-      fail("cat: tensor " + std::to_string(i) + " is " + sizes_text(x.sizes()) + " on " +
-           x.device().name() + ", expected sizes of " + sizes_text(first.sizes()) +
-           " except along " + std::to_string(d) + ", on " + first.device().name());
-    }
-    if (__builtin_add_overflow(sizes[size_t(d)], x.size(d), &sizes[size_t(d)])) {
-      fail("cat: the sizes along " + std::to_string(d) + " add up to more than 63 bits hold");
-    }
+  std::vector<int64_t> from = distinct_dims("movedim", source, x->ndim),
+                       to = distinct_dims("movedim", destination, x->ndim);
+  if (x->ndim == 0) return View(x);
+  std::vector<int64_t> order(size_t(x->ndim), -1);
+  uint32_t moved = 0;
+  for (size_t i = 0; i < from.size(); ++i) {
+    order[size_t(to[i])] = from[i];
+    moved |= 1u << from[i];
   }
-  Tensor result = Tensor::empty(sizes, dtype, first.device());
-  int64_t at = 0;
-  for (uint32_t i = 0; i < xs.size(); ++i) {
-    Tensor x = xs[i];
-    if (x.dim() == 1 && x.numel() == 0) continue;
-    prim::slice(result, d, at, at + x.size(d)).copy_(x);
-    at += x.size(d);
+  View view;
+  int32_t rest = 0;
+  for (int64_t d : order) {
+    while (d < 0 && moved >> rest & 1) ++rest;
+    int64_t taken = d < 0 ? rest++ : d;
+    view.append(x->sizes[taken], x->strides[taken]);
   }
-  return result;
+  return view;
 }
 
-std::vector<Tensor> joined_gradient(const Vjp& call, Tensors xs, int64_t dim) {
-  Tensor g = call;
-  std::vector<Tensor> grads(xs.size());
-  int64_t at = 0;
-  for (uint32_t i = 0; i < xs.size(); ++i) {
-    Tensor x = xs[i];
-    bool skipped = x.dim() == 1 && x.numel() == 0 && g.dim() != 1;
-    int64_t size = skipped ? 0 : x.size(dim < 0 ? dim + g.dim() : dim);
-    if (call.needs(i) && !skipped) {
-      grads[i] = prim::slice(g, dim, at, at + size);
-      if (grads[i].dtype() != x.dtype()) grads[i] = prim::copy(grads[i], x.dtype());
-    }
-    at += size;
+View unflattened(const tn_tensor* x, int64_t dim, Ints sizes) {
+  if (x->ndim == 0) fail("unflatten: x has no dimensions");
+  if (sizes.empty()) fail("unflatten: sizes is empty");
+  int64_t d = wrap_dim("unflatten", dim, x->ndim), known = 1, unknown = 0;
+  for (int64_t size : sizes) {
+    if (size == -1) ++unknown;
+    if (size < -1 || (size >= 0 && __builtin_mul_overflow(known, size, &known))) unknown = 2;
   }
-  return grads;
+  bool fits =
+      unknown == 0 ? known == x->sizes[d] : unknown == 1 && known > 0 && x->sizes[d] % known == 0;
+  if (!fits) {
+    fail("unflatten: sizes " + sizes_text({sizes.data(), sizes.size()}) +
+         " do not multiply to dimension " + std::to_string(d) + " of size " +
+         std::to_string(x->sizes[d]) + "; one may be -1");
+  }
+  View view;
+  for (int32_t i = 0; i < x->ndim; ++i) {
+    if (i != d) {
+      view.append(x->sizes[i], x->strides[i]);
+      continue;
+    }
+    int64_t below = x->sizes[d];
+    for (int64_t size : sizes) {
+      size = size == -1 ? x->sizes[d] / known : size;
+      below = size > 0 ? below / size : 0;
+      view.append(size, x->strides[d] * (below > 0 ? below : 1));
+    }
+  }
+  return view;
+}
+
+// Windows of `size` elements, a `step` apart, in a last dimension of their own.
+View windows(const tn_tensor* x, int64_t dim, int64_t size, int64_t step) {
+  int64_t d = wrap_dim("unfold", dim, x->ndim), n = x->ndim == 0 ? 1 : x->sizes[d];
+  if (size < 0 || size > n || step <= 0) {
+    fail("unfold: windows of " + std::to_string(size) + " with step " + std::to_string(step) +
+         " in dimension " + std::to_string(d) + " of size " + std::to_string(n) +
+         "; expected at most its size, and a step of at least 1");
+  }
+  View view(x);
+  if (x->ndim > 0) {
+    view.sizes[d] = (n - size) / step + 1;
+    view.strides[d] = x->strides[d] * step;
+  }
+  view.append(size, x->ndim == 0 ? 1 : x->strides[d]);
+  return view;
+}
+
+View diagonal_of(const tn_tensor* x, int64_t offset, int64_t dim1, int64_t dim2) {
+  int64_t a = wrap_dim("diagonal", dim1, x->ndim), b = wrap_dim("diagonal", dim2, x->ndim);
+  if (a == b) {
+    fail("diagonal: dim1 and dim2 are both " + std::to_string(a) + "; expected two dimensions");
+  }
+  View view;
+  for (int32_t i = 0; i < x->ndim; ++i) {
+    if (i != a && i != b) view.append(x->sizes[i], x->strides[i]);
+  }
+  int64_t rows = x->sizes[a], columns = x->sizes[b];
+  // Beyond the matrix there is no element, however far the offset is.
+  int64_t n = offset >= 0 ? (offset < columns ? std::min(rows, columns - offset) : 0)
+                          : (offset > -rows ? std::min(rows + offset, columns) : 0);
+  if (n > 0) view.offset = offset >= 0 ? offset * x->strides[b] : -offset * x->strides[a];
+  view.append(n, x->strides[a] + x->strides[b]);
+  return view;
+}
+
+using OneList = std::tuple<std::vector<Tensor>>;  // one result, which is a list
+
+OneList pieces(const Tensor& x, Ints lengths, int64_t dim) {
+  std::vector<Tensor> list;
+  int64_t at = 0;
+  for (int64_t length : lengths) {
+    list.push_back(prim::slice(x, dim, at, at + length));
+    at += length;
+  }
+  return {list};
+}
+OneList split_evenly(const char* op, const Tensor& x, int64_t length, int64_t dim) {
+  int64_t d = wrap_dim(op, dim, x.dim()), size = x.size(d);
+  if (size == 0) return pieces(x, int64_t(0), d);
+  std::vector<int64_t> lengths(size_t(size / length), length);
+  if (size % length != 0) lengths.push_back(size % length);
+  return pieces(x, lengths, d);
+}
+
+OneList grids(Tensors xs, string_view indexing) {
+  if (indexing != "ij" && indexing != "xy") {
+    fail("meshgrid: indexing is '" + std::string(indexing) + "', expected 'ij' or 'xy'");
+  }
+  if (xs.size() == 0) fail("meshgrid: the list of tensors is empty");
+  std::vector<int64_t> sizes;
+  for (uint32_t i = 0; i < xs.size(); ++i) {
+    if (xs[i].dim() > 1) {
+      fail("meshgrid: tensor " + std::to_string(i) + " is " + sizes_text(xs[i].sizes()) +
+           ", expected at most 1 dimension");
+    }
+    sizes.push_back(xs[i].numel());
+  }
+  bool swapped = indexing == "xy" && sizes.size() > 1;
+  if (swapped) std::swap(sizes[0], sizes[1]);
+  std::vector<Tensor> list;
+  for (uint32_t i = 0; i < xs.size(); ++i) {
+    std::vector<int64_t> line(sizes.size(), 1);
+    line[swapped && i < 2 ? 1 - i : i] = xs[i].numel();
+    list.push_back(prim::expand(prim::reshape(xs[i], line), sizes));
+  }
+  return {list};
 }
 
 }  // namespace
@@ -224,8 +304,41 @@ void shape() {
   op("unsqueeze(Tensor(a) x, int dim) -> Tensor(a)").view(unsqueezed);
   op("flatten(Tensor(a) x, int start_dim=0, int end_dim=-1) -> Tensor(a)").meaning(flattened);
 
-  op("cat(Tensor[] xs, int dim=0) -> Tensor").amp(Amp::widest).meaning(joined).vjp(joined_gradient);
-  op("clone(Tensor x) -> Tensor").meaning([](Tensor x) { return prim::copy(x); });
+  op("movedim(Tensor(a) x, int[] source, int[] destination) -> Tensor(a)").view(dims_moved);
+  op("unflatten(Tensor(a) x, int dim, int[] sizes) -> Tensor(a)").view(unflattened);
+  op("unfold(Tensor(a) x, int dim, int size, int step) -> Tensor(a)").view(windows);
+  op("diagonal(Tensor(a) x, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)").view(diagonal_of);
+  op("broadcast_to(Tensor(a) x, int[] sizes) -> Tensor(a)").primitive(TN_EXPAND);
+  op("contiguous(Tensor(a) x) -> Tensor(a)").meaning([](Tensor x) {
+    return x.is_contiguous() ? x : prim::copy(x);
+  });
+  op("split(Tensor(a) x, int length, int dim=0) -> Tensor(a)[]")
+      .meaning([](Tensor x, int64_t length, int64_t dim) {
+        if (length <= 0) {
+          fail("split: length is " + std::to_string(length) + ", at least 1 is needed");
+        }
+        return split_evenly("split", x, length, dim);
+      });
+  op("split_with_sizes(Tensor(a) x, int[] lengths, int dim=0) -> Tensor(a)[]")
+      .meaning([](Tensor x, Ints lengths, int64_t dim) {
+        int64_t d = wrap_dim("split_with_sizes", dim, x.dim()), rest = x.size(d);
+        for (int64_t length : lengths) rest = length < 0 || length > rest ? -1 : rest - length;
+        if (rest != 0) {
+          fail("split_with_sizes: lengths " + sizes_text({lengths.data(), lengths.size()}) +
+               " do not add up to dimension " + std::to_string(d) + " of size " +
+               std::to_string(x.size(d)));
+        }
+        return pieces(x, lengths, d);
+      });
+  op("chunk(Tensor(a) x, int chunks, int dim=0) -> Tensor(a)[]")
+      .meaning([](Tensor x, int64_t chunks, int64_t dim) {
+        if (chunks <= 0) {
+          fail("chunk: chunks is " + std::to_string(chunks) + ", at least 1 is needed");
+        }
+        int64_t size = x.size(wrap_dim("chunk", dim, x.dim()));
+        return split_evenly("chunk", x, size <= chunks ? 1 : (size - 1) / chunks + 1, dim);
+      });
+  op("meshgrid(Tensor[] xs, str indexing=\"ij\") -> Tensor[]").meaning(grids);
 }
 
 }  // namespace tenon::ops_pack

@@ -3,7 +3,8 @@
 // Lambdas take a schema's arguments as their parameters: Tensor (null for None), Operand (a tensor
 // or a number), Tensors or std::vector<Tensor>, int64_t, double, bool, Ints, Floats, std::string or
 // std::string_view, Dtype, Device, Object, and std::optional of those. They give a Tensor, or a
-// tuple, array or vector for several outputs, or nothing for none.
+// tuple, array or vector for several outputs, a tuple of vectors for outputs that are lists, or
+// nothing for none.
 #pragma once
 
 #include "tenon/kernel.hpp"

@@ -75,6 +75,11 @@ void give(tn_value& v, T x) { v = to_value(x); }
 inline void give(tn_value& v, Dtype x) { v = to_value(x); }
 inline void give(tn_value& v, Device x) { v = to_value(x); }
 inline void give(tn_value& v, Object x);  // object.hpp
+// One result that is a list: a lambda gives it within a tuple, std::tuple<std::vector<Tensor>>.
+inline void give(tn_value& v, std::vector<Tensor> x) {
+  const tn_value borrowed = to_value(x);
+  check(host()->value_copy(&borrowed, &v));
+}
 template <typename T>
 void give(tn_value& v, std::optional<T> x) {
   if (x) {

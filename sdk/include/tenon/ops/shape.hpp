@@ -21,26 +21,34 @@ inline Tensor squeeze(const Tensor& x, Ints dims = {}) { return detail::call<Ten
 inline Tensor unsqueeze(const Tensor& x, int64_t dim) { return detail::call<Tensor>(detail::op<"unsqueeze">, x, dim); }
 inline Tensor flatten(const Tensor& x, int64_t start_dim = 0, int64_t end_dim = -1) { return detail::call<Tensor>(detail::op<"flatten">, x, start_dim, end_dim); }
 inline Tensor as_strided(const Tensor& x, Ints sizes, Ints strides, int64_t offset = 0) { return detail::call<Tensor>(detail::op<"as_strided">, x, sizes, strides, offset); }
+inline Tensor movedim(const Tensor& x, Ints source, Ints destination) { return detail::call<Tensor>(detail::op<"movedim">, x, source, destination); }
+inline Tensor unflatten(const Tensor& x, int64_t dim, Ints sizes) { return detail::call<Tensor>(detail::op<"unflatten">, x, dim, sizes); }
+// Windows of `size` elements along dim, a `step` apart, in a new last dimension.
+inline Tensor unfold(const Tensor& x, int64_t dim, int64_t size, int64_t step) { return detail::call<Tensor>(detail::op<"unfold">, x, dim, size, step); }
+inline Tensor diagonal(const Tensor& x, int64_t offset = 0, int64_t dim1 = 0, int64_t dim2 = 1) { return detail::call<Tensor>(detail::op<"diagonal">, x, offset, dim1, dim2); }
+inline Tensor broadcast_to(const Tensor& x, Ints sizes) { return detail::call<Tensor>(detail::op<"broadcast_to">, x, sizes); }
+inline Tensor contiguous(const Tensor& x) { return detail::call<Tensor>(detail::op<"contiguous">, x); }  // x itself where it is so already
+// Views side by side along `dim`: pieces of `length` (the last may be shorter), of each length, or at most `chunks` even ones.
+inline std::vector<Tensor> split(const Tensor& x, int64_t length, int64_t dim = 0) { return detail::call<std::vector<Tensor>>(detail::op<"split">, x, length, dim); }
+inline std::vector<Tensor> split_with_sizes(const Tensor& x, Ints lengths, int64_t dim = 0) { return detail::call<std::vector<Tensor>>(detail::op<"split_with_sizes">, x, lengths, dim); }
+inline std::vector<Tensor> chunk(const Tensor& x, int64_t chunks, int64_t dim = 0) { return detail::call<std::vector<Tensor>>(detail::op<"chunk">, x, chunks, dim); }
+// Each x [n_i] spread over all sizes [n_0, n_1, ..]; "xy": the first two swapped.
+inline std::vector<Tensor> meshgrid(const Tensors& xs, const char* indexing = "ij") { return detail::call<std::vector<Tensor>>(detail::op<"meshgrid">, xs, indexing); }
 
 // A new tensor.
 inline Tensor cat(const Tensors& xs, int64_t dim = 0) { return detail::call<Tensor>(detail::op<"cat">, xs, dim); }
+inline Tensor stack(const Tensors& xs, int64_t dim = 0) { return detail::call<Tensor>(detail::op<"stack">, xs, dim); }
 inline Tensor clone(const Tensor& x) { return detail::call<Tensor>(detail::op<"clone">, x); }
+inline Tensor flip(const Tensor& x, Ints dims) { return detail::call<Tensor>(detail::op<"flip">, x, dims); }
+// Moved by `shifts` along dims, and in again at the other end; without dims: as if it had one.
+inline Tensor roll(const Tensor& x, Ints shifts, Ints dims = {}) { return detail::call<Tensor>(detail::op<"roll">, x, shifts, dims); }
+inline Tensor repeat(const Tensor& x, Ints sizes) { return detail::call<Tensor>(detail::op<"repeat">, x, sizes); }  // side by side, sizes times
+// Zeros below (triu) or above (tril) a diagonal of [.., rows, columns].
+inline Tensor triu(const Tensor& x, int64_t diagonal = 0) { return detail::call<Tensor>(detail::op<"triu">, x, diagonal); }
+inline Tensor tril(const Tensor& x, int64_t diagonal = 0) { return detail::call<Tensor>(detail::op<"tril">, x, diagonal); }
+// pad: two numbers a dimension, from the last on: before and behind. mode: "constant", "reflect", "replicate" or "circular".
+inline Tensor pad(const Tensor& x, Ints pad, const char* mode = "constant", Number value = 0) { return detail::call<Tensor>(detail::op<"pad">, x, pad, mode, value); }
 
-// Views side by side along `dim`: pieces of `length` (the last may be shorter), or at most `chunks` even ones.
-inline std::vector<Tensor> split(const Tensor& x, int64_t length, int64_t dim = 0) {
-  if (length <= 0) fail("split: length is " + std::to_string(length) + ", at least 1 is needed");
-  std::vector<Tensor> pieces;
-  int64_t size = x.size(dim);
-  for (int64_t i = 0; i < size; i += length) {
-    pieces.push_back(narrow(x, dim, i, i + length < size ? length : size - i));
-  }
-  return pieces;
-}
-inline std::vector<Tensor> chunk(const Tensor& x, int64_t chunks, int64_t dim = 0) {
-  if (chunks <= 0) fail("chunk: chunks is " + std::to_string(chunks) + ", at least 1 is needed");
-  int64_t size = x.size(dim);
-  return split(x, size <= chunks ? 1 : (size + chunks - 1) / chunks, dim);
-}
 // N equal pieces: `auto [a, b] = chunk<2>(x, -1);`. An Error when `dim` cannot be split so.
 template <size_t N>
 std::array<Tensor, N> chunk(const Tensor& x, int64_t dim = 0) {

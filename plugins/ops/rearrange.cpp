@@ -1,0 +1,288 @@
+// New tensors made of others' elements: joins, flips, repetitions, triangles, padding. Views are in
+// shape.cpp.
+#include "pack.h"
+
+#include <algorithm>
+
+namespace tenon::ops_pack {
+namespace {
+
+constinit ExpressionRef upper{"_upper(Tensor row, Tensor column, int k) -> Tensor",
+                              "column - row >= k"};
+constinit ExpressionRef lower{"_lower(Tensor row, Tensor column, int k) -> Tensor",
+                              "column - row <= k"};
+constinit ExpressionRef masked{"_masked(Tensor mask, Tensor x) -> Tensor", "where(mask, x, 0)"};
+
+// All but `dim` must agree; dtypes promote. Tensors [0] are passed over, as PyTorch does.
+Tensor joined(Tensors xs, int64_t dim) {
+  if (xs.size() == 0) fail("cat: the list of tensors is empty");
+  Tensor first;
+  Dtype dtype = xs[0].dtype();
+  for (uint32_t i = 0; i < xs.size(); ++i) {
+    if (!first && !(xs[i].dim() == 1 && xs[i].numel() == 0)) first = xs[i];
+    dtype = promote(dtype, xs[i].dtype());
+  }
+  if (!first) first = xs[0];
+  if (first.dim() == 0) fail("cat: a tensor has no dimensions");
+  int64_t d = wrap_dim("cat", dim, first.dim());
+  std::vector<int64_t> sizes(first.sizes().begin(), first.sizes().end());
+  sizes[size_t(d)] = 0;
+  for (uint32_t i = 0; i < xs.size(); ++i) {
+    Tensor x = xs[i];
+    if (x.dim() == 1 && x.numel() == 0) continue;
+    bool fits = x.dim() == first.dim() && x.device() == first.device();
+    for (int64_t k = 0; fits && k < x.dim(); ++k) fits = k == d || x.size(k) == first.size(k);
+    if (!fits) {
+      fail("cat: tensor " + std::to_string(i) + " is " + sizes_text(x.sizes()) + " on " +
+           x.device().name() + ", expected sizes of " + sizes_text(first.sizes()) +
+           " except along " + std::to_string(d) + ", on " + first.device().name());
+    }
+    if (__builtin_add_overflow(sizes[size_t(d)], x.size(d), &sizes[size_t(d)])) {
+      fail("cat: the sizes along " + std::to_string(d) + " add up to more than 63 bits hold");
+    }
+  }
+  Tensor result = Tensor::empty(sizes, dtype, first.device());
+  int64_t at = 0;
+  for (uint32_t i = 0; i < xs.size(); ++i) {
+    Tensor x = xs[i];
+    if (x.dim() == 1 && x.numel() == 0) continue;
+    prim::slice(result, d, at, at + x.size(d)).copy_(x);
+    at += x.size(d);
+  }
+  return result;
+}
+
+std::vector<Tensor> joined_gradient(const Vjp& call, Tensors xs, int64_t dim) {
+  Tensor g = call;
+  std::vector<Tensor> grads(xs.size());
+  int64_t at = 0;
+  for (uint32_t i = 0; i < xs.size(); ++i) {
+    Tensor x = xs[i];
+    bool skipped = x.dim() == 1 && x.numel() == 0 && g.dim() != 1;
+    int64_t size = skipped ? 0 : x.size(dim < 0 ? dim + g.dim() : dim);
+    if (call.needs(i) && !skipped) {
+      grads[i] = prim::slice(g, dim, at, at + size);
+      if (grads[i].dtype() != x.dtype()) grads[i] = prim::copy(grads[i], x.dtype());
+    }
+    at += size;
+  }
+  return grads;
+}
+
+Tensor stacked(Tensors xs, int64_t dim) {
+  if (xs.size() == 0) fail("stack: the list of tensors is empty");
+  Tensor first = xs[0];
+  int64_t d = wrap_dim("stack", dim, first.dim() + 1);
+  std::vector<int64_t> sizes(first.sizes().begin(), first.sizes().end());
+  sizes.insert(sizes.begin() + d, 1);
+  std::vector<Tensor> rows;
+  for (uint32_t i = 0; i < xs.size(); ++i) {
+    Tensor x = xs[i];
+    if (!std::ranges::equal(x.sizes(), first.sizes())) {
+      fail("stack: tensor " + std::to_string(i) + " is " + sizes_text(x.sizes()) + ", expected " +
+           sizes_text(first.sizes()) + " as the first");
+    }
+    rows.push_back(prim::reshape(x, sizes));
+  }
+  return cat(rows, d);
+}
+
+Tensor flipped(const Tensor& x, Ints dims) {
+  Tensor y = x;
+  for (int64_t d : distinct_dims("flip", dims, x.dim())) {
+    if (x.dim() == 0) break;
+    int64_t n = x.size(d);
+    std::vector<int64_t> sizes(size_t(x.dim()), 1);
+    sizes[size_t(d)] = n;
+    Tensor from = prim::reshape(prim::iota(n, n - 1, -1, int64, x.device()), sizes);
+    y = prim::gather(y, d, prim::expand(from, x.sizes()));
+  }
+  return y.is_same(x) ? prim::copy(x) : y;
+}
+
+Tensor rolled(const Tensor& x, Ints shifts, Ints dims) {
+  if (dims.empty()) {
+    if (shifts.size() != 1) {
+      fail("roll: " + std::to_string(shifts.size()) + " shifts without dims, expected 1");
+    }
+    Tensor flat = prim::reshape(x, {x.numel()});
+    return prim::reshape(rolled(flat, shifts, int64_t(0)), x.sizes());
+  }
+  if (shifts.size() != dims.size()) {
+    fail("roll: " + std::to_string(shifts.size()) + " shifts for " + std::to_string(dims.size()) +
+         " dims, expected as many");
+  }
+  Tensor y = x;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    int64_t d = wrap_dim("roll", dims[i], x.dim()), n = x.dim() == 0 ? 1 : x.size(d);
+    int64_t by = n == 0 ? 0 : (shifts[i] % n + n) % n;
+    if (by != 0) y = cat({prim::slice(y, d, n - by, n), prim::slice(y, d, 0, n - by)}, d);
+  }
+  return y.is_same(x) ? prim::copy(x) : y;
+}
+
+Tensor repeated(const Tensor& x, Ints sizes) {
+  int64_t lead = int64_t(sizes.size()) - x.dim();
+  if (lead < 0) {
+    fail("repeat: " + std::to_string(sizes.size()) + " counts for " + sizes_text(x.sizes()) +
+         ", expected at least one for each dimension");
+  }
+  std::vector<int64_t> split, spread, merged;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] < 0) fail("repeat: count " + std::to_string(sizes[i]) + " is negative");
+    int64_t size = int64_t(i) < lead ? 1 : x.size(int64_t(i) - lead);
+    int64_t total;
+    if (__builtin_mul_overflow(size, sizes[i], &total)) fail("repeat: a size is above 63 bits");
+    split.insert(split.end(), {1, size});
+    spread.insert(spread.end(), {sizes[i], size});
+    merged.push_back(total);
+  }
+  if (split.size() > TN_MAX_RANK) {  // dimension by dimension
+    Tensor y = prim::copy(x);
+    std::vector<int64_t> shape(merged.size() - size_t(x.dim()), 1);
+    shape.insert(shape.end(), x.sizes().begin(), x.sizes().end());
+    y = prim::reshape(y, shape);
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      if (sizes[i] == 1) continue;
+      std::vector<Tensor> copies(size_t(sizes[i]), y);
+      y = copies.empty() ? prim::slice(y, int64_t(i), 0, 0) : cat(copies, int64_t(i));
+    }
+    return y;
+  }
+  return prim::reshape(prim::copy(prim::expand(prim::reshape(x, split), spread)), merged);
+}
+
+// Elements of x [.., rows, columns] where column - row is at least (triu) or at most (tril) k.
+Tensor triangle(const char* op, const Tensor& x, const ExpressionRef& chosen, int64_t k) {
+  if (x.dim() < 2) {
+    fail(std::string(op) + ": x is " + sizes_text(x.sizes()) + ", expected at least 2 dimensions");
+  }
+  int64_t m = x.size(-2), n = x.size(-1);
+  Tensor row = prim::reshape(prim::iota(m, 0, 1, int64, x.device()), {m, 1});
+  Tensor column = prim::iota(n, 0, 1, int64, x.device());
+  return prim::elementwise(masked, prim::elementwise(chosen, row, column, k), x);
+}
+
+// PyTorch's list: from the last dimension on, what is added before and behind; negative: cut off.
+struct Padding {
+  int64_t dim, before, behind;
+};
+std::vector<Padding> paddings(const Tensor& x, Ints pad) {
+  if (pad.size() % 2 != 0 || int64_t(pad.size() / 2) > x.dim()) {
+    fail("pad: " + std::to_string(pad.size()) + " numbers for " + sizes_text(x.sizes()) +
+         ", expected two for each padded dimension, the last first");
+  }
+  std::vector<Padding> list;
+  for (size_t i = 0; i < pad.size(); i += 2) {
+    list.push_back({x.dim() - 1 - int64_t(i / 2), pad[i], pad[i + 1]});
+  }
+  return list;
+}
+
+Tensor constant_pad(const Tensor& x, Ints pad, const Operand& value) {
+  return detail::call<Tensor>(detail::op<"_constant_pad">, x, pad, value);
+}
+Tensor constant_padded(const Tensor& x, Ints pad, Operand value) {
+  const tn_value& number = value.value();
+  if (number.kind == TN_FLOAT) expect_in_range("pad", "value", number.as.f, x.dtype(), true);
+  if (number.kind == TN_INT && x.dtype() != int64)
+    expect_in_range("pad", "value", double(number.as.i), x.dtype());
+  std::vector<int64_t> sizes(x.sizes().begin(), x.sizes().end());
+  Tensor inner = x;
+  std::vector<Padding> list = paddings(x, pad);
+  for (const Padding& p : list) {
+    int64_t& size = sizes[size_t(p.dim)];
+    if (__builtin_add_overflow(size, p.before, &size) ||
+        __builtin_add_overflow(size, p.behind, &size) || size < 0) {
+      fail("pad: dimension " + std::to_string(p.dim) + " of size " + std::to_string(x.size(p.dim)) +
+           " with " + std::to_string(p.before) + " and " + std::to_string(p.behind) +
+           " has no size");
+    }
+    int64_t start = p.before < 0 ? -p.before : 0;
+    int64_t end = x.size(p.dim) + (p.behind < 0 ? p.behind : 0);
+    inner = prim::slice(inner, p.dim, start, end < start ? start : end);
+  }
+  Tensor y = prim::fill(sizes, Number(value), x.dtype(), x.device());
+  Tensor window = y;
+  for (const Padding& p : list) {
+    int64_t start = p.before > 0 ? p.before : 0;
+    window = prim::slice(window, p.dim, start, start + inner.size(p.dim));
+  }
+  window.copy_(inner);
+  return y;
+}
+
+// What a dimension is continued with: its mirror, its ends, or itself from the other side.
+Tensor continued(const Tensor& x, const Padding& p, string_view mode) {
+  int64_t n = x.size(p.dim), most = mode == "reflect" ? n - 1 : mode == "circular" ? n : INT64_MAX;
+  if (p.before > most || p.behind > most || n == 0) {
+    fail("pad: " + std::string(mode) + " by " + std::to_string(p.before) + " and " +
+         std::to_string(p.behind) + " of dimension " + std::to_string(p.dim) + " of size " +
+         std::to_string(n) +
+         (n == 0 ? "; there is nothing to repeat" : "; at most " + std::to_string(most) + " fit"));
+  }
+  int64_t start = p.before < 0 ? -p.before : 0, end = n + (p.behind < 0 ? p.behind : 0);
+  if (end < start) fail("pad: dimension " + std::to_string(p.dim) + " would have a negative size");
+  std::vector<Tensor> list;
+  auto ends = [&](int64_t from, int64_t count) {  // copies of one element
+    std::vector<int64_t> sizes(x.sizes().begin(), x.sizes().end());
+    sizes[size_t(p.dim)] = count;
+    return prim::expand(prim::slice(x, p.dim, from, from + 1), sizes);
+  };
+  if (p.before > 0) {
+    list.push_back(mode == "reflect"    ? flip(prim::slice(x, p.dim, 1, p.before + 1), p.dim)
+                   : mode == "circular" ? prim::slice(x, p.dim, n - p.before, n)
+                                        : ends(0, p.before));
+  }
+  list.push_back(prim::slice(x, p.dim, start, end));
+  if (p.behind > 0) {
+    list.push_back(mode == "reflect" ? flip(prim::slice(x, p.dim, n - 1 - p.behind, n - 1), p.dim)
+                   : mode == "circular" ? prim::slice(x, p.dim, 0, p.behind)
+                                        : ends(n - 1, p.behind));
+  }
+  return cat(list, p.dim);
+}
+
+Tensor padded(const Tensor& x, Ints pad, string_view mode, Operand value) {
+  if (mode == "constant") return constant_pad(x, pad, value);
+  if (mode != "reflect" && mode != "replicate" && mode != "circular") {
+    fail("pad: mode is '" + std::string(mode) +
+         "', expected 'constant', 'reflect', 'replicate' or 'circular'");
+  }
+  Tensor y = x;
+  for (const Padding& p : paddings(x, pad)) {
+    if (p.before != 0 || p.behind != 0) y = continued(y, p, mode);
+  }
+  return y.is_same(x) ? prim::copy(x) : y;
+}
+
+}  // namespace
+
+void rearrange() {
+  op("stack(Tensor[] xs, int dim=0) -> Tensor").amp(Amp::widest).meaning(stacked);
+  op("flip(Tensor x, int[] dims) -> Tensor")
+      .meaning(flipped)
+      .vjp([](const Vjp& call, Tensor, Ints dims) { return flip(call, dims); });
+  op("roll(Tensor x, int[] shifts, int[] dims=[]) -> Tensor").meaning(rolled);
+  op("repeat(Tensor x, int[] sizes) -> Tensor").meaning(repeated);
+  op("triu(Tensor x, int diagonal=0) -> Tensor").meaning([](Tensor x, int64_t diagonal) {
+    return triangle("triu", x, upper, diagonal);
+  });
+  op("tril(Tensor x, int diagonal=0) -> Tensor").meaning([](Tensor x, int64_t diagonal) {
+    return triangle("tril", x, lower, diagonal);
+  });
+  op("pad(Tensor x, int[] pad, str mode=\"constant\", number value=0) -> Tensor").meaning(padded);
+  // The gradient is cut where x was padded, and padded where x was cut.
+  op("_constant_pad(Tensor x, int[] pad, number value) -> Tensor")
+      .meaning(constant_padded)
+      .vjp([](const Vjp& call, Tensor, Ints pad, Operand) {
+        std::vector<int64_t> back;
+        for (int64_t p : pad) back.push_back(-p);
+        return constant_pad(call, back, 0);
+      });
+
+  op("cat(Tensor[] xs, int dim=0) -> Tensor").amp(Amp::widest).meaning(joined).vjp(joined_gradient);
+  op("clone(Tensor x) -> Tensor").meaning([](Tensor x) { return prim::copy(x); });
+}
+
+}  // namespace tenon::ops_pack
