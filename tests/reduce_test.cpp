@@ -106,7 +106,8 @@ const std::vector<Row>& rows() {
       {"var", of([](const Tensor& x) { return tn::var(x); }), {10.166666666666666}, {}},
       {"var along", of([](const Tensor& x) { return tn::var(x, 1, 0); }), {11.555555555555555, 2.6666666666666665}, {2}},
       {"var over two", of([](const Tensor& x) { return tn::var(x, {0, -1}, 2, true); }), {12.708333333333332}, {1, 1}},
-      {"std", of([](const Tensor& x) { return tn::std(x, 0); }), {2.1213203435596424, 4.949747468305833, 2.1213203435596424}, {3}},
+      {"std", of([](const Tensor& x) { return tn::std(x, 0); }),
+       {2.1213203435596424, 4.949747468305833, 2.1213203435596424}, {3}},
       {"var_mean's var", nth<0>([](const Tensor& x) { return tn::var_mean(x, 1); }), {17.333333333333332, 4}, {2}},
       {"var_mean's mean", nth<1>([](const Tensor& x) { return tn::var_mean(x, 1, 1, true); }), {-1 / 3.0, 2}, {2, 1}},
       {"norm", of([](const Tensor& x) { return tn::norm(x); }), {7.416198487095663}, {}},
@@ -222,6 +223,19 @@ TEST(Reduce, NothingOneAndNan) {
     expect_near(tn::logsumexp(tn::tensor({INFINITY, 1.f}, d), 0), {INFINITY});
     expect_near(tn::logsumexp(tn::tensor({1000.f, 1000.f}, d), 0), {1000 + std::log(2.0)});
   }
+}
+
+TEST(Reduce, MethodsAreTheOps) {
+  load_all();
+  Tensor x = tn::tensor<float>({{1, -5, 3}, {4, 2, 0}});
+  expect_near(x.prod(0), {4, -10, 0});
+  expect_near(x.max() - x.min(), {9});
+  expect_near(x.var(1, 0), {11.555556, 2.6666667});
+  expect_near(x.std(1), {4.163332, 2});
+  expect_near(x.norm(1, 1), {9, 6});
+  expect_near(x.all(1), {1, 0});
+  expect_near(x.any(), {1});
+  expect_near(x.cumsum(1), {1, -4, -1, 4, 6, 6});
 }
 
 // What PyTorch's autograd gives where a function has no slope, or several.

@@ -13,8 +13,9 @@ constinit ExpressionRef is_zero{"_is_zero(Tensor n) -> Tensor", "n == 0"};
 constinit ExpressionRef is_positive{"_is_positive(Tensor n) -> Tensor", "n > 0"};
 constinit ExpressionRef squared_distance{"_squared_distance(Tensor x, Tensor y) -> Tensor",
                                          "square(x - y)"};
-constinit ExpressionRef var_dx{"_var_dx(Tensor grad, Tensor x, Tensor mean, float factor) -> Tensor",
-                               "factor * grad * (x - mean)"};
+constinit ExpressionRef var_dx{
+    "_var_dx(Tensor grad, Tensor x, Tensor mean, float factor) -> Tensor",
+    "factor * grad * (x - mean)"};
 // No slope where there is no spread, as PyTorch has it.
 constinit ExpressionRef root{"_root(Tensor x) -> Tensor",
                              "sqrt(x)\n dx = where(out == 0, 0, g / (2 * out))"};
@@ -24,9 +25,8 @@ constinit ExpressionRef presence{"_presence(Tensor x) -> Tensor", "float(x != 0)
 constinit ExpressionRef power{
     "_power(Tensor x, float p) -> Tensor",
     "abs(x) ** p\n dx = where(x == 0, 0, g * p * sign(x) * abs(x) ** (p - 1))"};
-constinit ExpressionRef power_root{
-    "_power_root(Tensor x, float p) -> Tensor",
-    "x ** (1 / p)\n dx = where(x == 0, 0, g * out / (p * x))"};
+constinit ExpressionRef power_root{"_power_root(Tensor x, float p) -> Tensor",
+                                   "x ** (1 / p)\n dx = where(x == 0, 0, g * out / (p * x))"};
 constinit ExpressionRef shift{"_shift(Tensor top) -> Tensor", "where(isfinite(top), top, 0)"};
 constinit ExpressionRef exp_below{"_exp_shifted(Tensor x, Tensor top) -> Tensor", "exp(x - top)"};
 constinit ExpressionRef log_above{"_log_above(Tensor total, Tensor top) -> Tensor",
@@ -220,9 +220,8 @@ void reduce() {
       });
   op("norm(Tensor x, float p=2, int[] dims=[], bool keepdim=False) -> Tensor")
       .amp(Amp::float32)
-      .meaning([](Tensor x, double p, Ints dims, bool keepdim) {
-        return norm_of(x, p, dims, keepdim);
-      });
+      .meaning(
+          [](Tensor x, double p, Ints dims, bool keepdim) { return norm_of(x, p, dims, keepdim); });
   op("logsumexp(Tensor x, int[] dims, bool keepdim=False) -> Tensor")
       .amp(Amp::float32)
       .meaning([](Tensor x, Ints dims, bool keepdim) { return logsumexp_of(x, dims, keepdim); })
@@ -243,16 +242,15 @@ void reduce() {
       });
   op("count_nonzero(Tensor x, int[] dims=[]) -> Tensor")
       .no_gradient()
-      .meaning([](Tensor x, Ints dims) {
-        return prim::reduce(TN_SUM, {x}, dims, false, other_as_one);
-      });
+      .meaning(
+          [](Tensor x, Ints dims) { return prim::reduce(TN_SUM, {x}, dims, false, other_as_one); });
 
-  op("cumsum(Tensor x, int dim) -> Tensor")
-      .amp(Amp::float32)
-      .meaning([](Tensor x, int64_t dim) { return prim::scan(TN_SUM, x, dim); });
-  op("cumprod(Tensor x, int dim) -> Tensor")
-      .amp(Amp::float32)
-      .meaning([](Tensor x, int64_t dim) { return prim::scan(TN_PROD, x, dim); });
+  op("cumsum(Tensor x, int dim) -> Tensor").amp(Amp::float32).meaning([](Tensor x, int64_t dim) {
+    return prim::scan(TN_SUM, x, dim);
+  });
+  op("cumprod(Tensor x, int dim) -> Tensor").amp(Amp::float32).meaning([](Tensor x, int64_t dim) {
+    return prim::scan(TN_PROD, x, dim);
+  });
   op("sort(Tensor x, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)")
       .primitive(TN_SORT);
   op("argsort(Tensor x, int dim=-1, bool descending=False) -> Tensor")

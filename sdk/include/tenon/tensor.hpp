@@ -206,6 +206,15 @@ class Tensor {
   Tensor mean(Ints dims = {}, bool keepdim = false) const;
   Tensor amax(Ints dims = {}, bool keepdim = false) const;
   Tensor argmax(Ints dims = {}, bool keepdim = false) const;
+  Tensor prod(Ints dims = {}, bool keepdim = false) const;
+  Tensor max() const;  // along a dimension, with places: max(x, dim)
+  Tensor min() const;
+  Tensor var(Ints dims = {}, int64_t correction = 1, bool keepdim = false) const;
+  Tensor std(Ints dims = {}, int64_t correction = 1, bool keepdim = false) const;
+  Tensor norm(double p = 2, Ints dims = {}, bool keepdim = false) const;
+  Tensor all(Ints dims = {}, bool keepdim = false) const;
+  Tensor any(Ints dims = {}, bool keepdim = false) const;
+  Tensor cumsum(int64_t dim) const;
   Tensor matmul(const Tensor& b) const;
   Tensor abs() const;
   Tensor exp() const;

@@ -13,7 +13,7 @@ namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 
 inline Tensor Tensor::clone() const { return tenon::clone(*this); }
-inline Tensor Tensor::contiguous() const { return is_contiguous() ? *this : tenon::clone(*this); }
+inline Tensor Tensor::contiguous() const { return is_contiguous() ? *this : tenon::contiguous(*this); }
 inline Tensor Tensor::t() const { return tenon::t(*this); }
 inline Tensor Tensor::view(Ints sizes) const { return tenon::view(*this, sizes); }
 inline Tensor Tensor::reshape(Ints sizes) const { return tenon::reshape(*this, sizes); }
@@ -31,6 +31,15 @@ inline Tensor Tensor::sum(Ints dims, bool keepdim) const { return tenon::sum(*th
 inline Tensor Tensor::mean(Ints dims, bool keepdim) const { return tenon::mean(*this, dims, keepdim); }
 inline Tensor Tensor::amax(Ints dims, bool keepdim) const { return tenon::amax(*this, dims, keepdim); }
 inline Tensor Tensor::argmax(Ints dims, bool keepdim) const { return tenon::argmax(*this, dims, keepdim); }
+inline Tensor Tensor::prod(Ints dims, bool keepdim) const { return tenon::prod(*this, dims, keepdim); }
+inline Tensor Tensor::max() const { return tenon::max(*this); }
+inline Tensor Tensor::min() const { return tenon::min(*this); }
+inline Tensor Tensor::var(Ints dims, int64_t correction, bool keepdim) const { return tenon::var(*this, dims, correction, keepdim); }
+inline Tensor Tensor::std(Ints dims, int64_t correction, bool keepdim) const { return tenon::std(*this, dims, correction, keepdim); }
+inline Tensor Tensor::norm(double p, Ints dims, bool keepdim) const { return tenon::norm(*this, p, dims, keepdim); }
+inline Tensor Tensor::all(Ints dims, bool keepdim) const { return tenon::all(*this, dims, keepdim); }
+inline Tensor Tensor::any(Ints dims, bool keepdim) const { return tenon::any(*this, dims, keepdim); }
+inline Tensor Tensor::cumsum(int64_t dim) const { return tenon::cumsum(*this, dim); }
 inline Tensor Tensor::matmul(const Tensor& b) const { return tenon::matmul(*this, b); }
 inline Tensor Tensor::abs() const { return tenon::abs(*this); }
 inline Tensor Tensor::exp() const { return tenon::exp(*this); }
