@@ -63,6 +63,8 @@ std::vector<std::string> face_types(std::string type) {
       {"Tensor?", {"const Tensor&"}},
       {"Tensor[]", {"const Tensors&"}},
       {"int", {"int64_t"}},
+      {"int?", {"std::optional<int64_t>"}},
+      {"float?", {"std::optional<double>"}},
       {"float", {"double"}},
       {"float?", {"std::optional<double>"}},
       {"bool", {"bool"}},
@@ -79,10 +81,12 @@ std::vector<std::string> face_types(std::string type) {
   return found == types.end() ? std::vector<std::string>{} : found->second;
 }
 
-// Defaults as values: None and [] are {} in C++, numbers compare as numbers.
+// Defaults as values: None and [] are {} in C++, a list of one number is that number (Ints takes
+// it), numbers compare as numbers.
 bool same_default(const std::string& schema, const std::string& face) {
   if (schema.empty() || face.empty()) return schema.empty() && face.empty();
   if (schema == "None" || schema == "[]") return face == "{}";
+  if (schema.front() == '[') return same_default(schema.substr(1, schema.size() - 2), face);
   if (schema == "True" || schema == "False") return face == (schema == "True" ? "true" : "false");
   if (face == "INT64_MAX") return schema == std::to_string(INT64_MAX);
   if (schema.front() == '"') return schema == face;

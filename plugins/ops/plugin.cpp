@@ -14,6 +14,10 @@ TENON_PLUGIN(ops) {
   ops_pack::index();
   ops_pack::norm();
   ops_pack::loss();
+  ops_pack::windows();
+  ops_pack::conv();
+  ops_pack::pool();
+  ops_pack::resize();
   ops_pack::random();
   ops_pack::optim();
   ops_pack::amp();

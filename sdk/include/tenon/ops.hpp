@@ -2,6 +2,7 @@
 // op is one line there.
 #pragma once
 
+#include "tenon/ops/conv.hpp"
 #include "tenon/ops/create.hpp"
 #include "tenon/ops/elementwise.hpp"
 #include "tenon/ops/index.hpp"
@@ -10,7 +11,9 @@
 #include "tenon/ops/methods.hpp"
 #include "tenon/ops/norm.hpp"
 #include "tenon/ops/optim.hpp"
+#include "tenon/ops/pool.hpp"
 #include "tenon/ops/primitive.hpp"
 #include "tenon/ops/random.hpp"
 #include "tenon/ops/reduce.hpp"
+#include "tenon/ops/resize.hpp"
 #include "tenon/ops/shape.hpp"

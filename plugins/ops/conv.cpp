@@ -1,0 +1,183 @@
+// Convolutions of one to three dimensions: windows, laid out as columns, and one batched matrix
+// product, a batch a group. The transposed ones are the adjoints: the product first, then the
+// windows overlap.
+#include "windows.h"
+
+namespace tenon::ops_pack {
+namespace {
+
+// Into a row-major tensor: x + y would keep the order of x, whose channels come first.
+constinit ExpressionRef sum_into{
+    "_sum_into(Tensor(a!) result, Tensor x, Tensor y) -> Tensor(a!)", "x + y"};
+
+struct Convolution {
+  std::string op;
+  int64_t n;
+  bool transposed;
+};
+
+// The output's channels; refuses what does not fit together. x has its batch dimension.
+int64_t check_conv(const Convolution& c, const Tensor& x, const Tensor& weight, const Tensor& bias,
+                   int64_t groups) {
+  if (groups < 1)
+    fail(c.op + ": groups is " + std::to_string(groups) + ", expected at least 1");
+  bool fits = weight.dim() == c.n + 2;
+  int64_t out = 0;
+  if (fits) {
+    int64_t in = c.transposed ? weight.size(0) : weight.size(1) * groups;
+    out = c.transposed ? weight.size(1) * groups : weight.size(0);
+    fits = x.size(1) == in && in % groups == 0 && out % groups == 0;
+    fits = fits && (!bias || (bias.dim() == 1 && bias.size(0) == out));
+  }
+  if (fits && x.dtype() == weight.dtype() && x.device() == weight.device()) return out;
+  auto text = [](const Tensor& t) {
+    return sizes_text(t.sizes()) + " (" + t.dtype().name() + ", " + t.device().name() + ")";
+  };
+  fail(c.op + ": x is " + text(x) + ", weight is " + text(weight) +
+       (bias ? ", bias is " + sizes_text(bias.sizes()) : "") + ", groups is " +
+       std::to_string(groups) + "; expected x [n, channels, ..], weight " +
+       (c.transposed ? "[channels, out / groups, ..]" : "[out, channels / groups, ..]") +
+       " and bias [out], of one dtype on one device");
+}
+
+Tensor with_bias(const Tensor& y, const Tensor& bias, int64_t n) {
+  if (!bias) return y.is_contiguous() ? y : prim::copy(y);
+  Sizes sizes(size_t(n) + 1, 1);
+  sizes[0] = bias.size(0);
+  Tensor result = Tensor::empty(y.sizes(), promote(y.dtype(), bias.dtype()), y.device());
+  return prim::elementwise(sum_into, result, y, prim::reshape(bias, sizes));
+}
+
+Tensor conv(const Convolution& c, const Tensor& x, const Tensor& weight, const Tensor& bias,
+            Windows w, int64_t groups) {
+  int64_t n = c.n, out = check_conv(c, x, weight, bias, groups);
+  w.kernel = last_sizes(weight, n);
+  set_out(c.op.c_str(), &w, last_sizes(x, n));
+  // [n, channels, out.., kernel..] as [groups, channels / groups kernel.., n out..]
+  Tensor columns = prim::permute(
+      windows(x, w), joined_sizes({{1}, counting(2 + n, n), {0}, counting(2, n)}));
+  int64_t depth = x.size(1) / groups * product(w.kernel), places = x.size(0) * product(w.out);
+  Tensor y = prim::matmul(prim::reshape(weight, {groups, out / groups, depth}),
+                          prim::reshape(columns, {groups, depth, places}));
+  y = prim::reshape(y, joined_sizes({{out, x.size(0)}, w.out}));
+  return with_bias(prim::permute(y, joined_sizes({{1, 0}, counting(2, n)})), bias, n);
+}
+
+Tensor conv_transpose(const Convolution& c, const Tensor& x, const Tensor& weight,
+                      const Tensor& bias, Windows w, const Sizes& output_padding,
+                      int64_t groups) {
+  int64_t n = c.n, out = check_conv(c, x, weight, bias, groups);
+  w.kernel = last_sizes(weight, n);
+  w.out = last_sizes(x, n);
+  Sizes size;
+  for (size_t d = 0; d < size_t(n); ++d) {
+    if (output_padding[d] >= w.stride[d] && output_padding[d] >= w.dilation[d]) {
+      fail(c.op + ": output_padding is " + sizes_text(output_padding) +
+           ", expected less than stride " + sizes_text(w.stride) + " or dilation " +
+           sizes_text(w.dilation));
+    }
+    size.push_back((w.out[d] - 1) * w.stride[d] - 2 * w.padding[d] +
+                   w.dilation[d] * (w.kernel[d] - 1) + output_padding[d] + 1);
+    if (size.back() < 1) {
+      fail(c.op + ": the output would be " + sizes_text(size) + ": x is " + sizes_text(x.sizes()) +
+           ", padding " + sizes_text(w.padding));
+    }
+  }
+  int64_t in = x.size(1) / groups, depth = out / groups * product(w.kernel);
+  Tensor rows = prim::permute(prim::reshape(weight, {groups, in, depth}), {0, 2, 1});
+  Tensor columns = prim::permute(x, joined_sizes({{1, 0}, counting(2, n)}));
+  Tensor y = prim::matmul(rows,
+                          prim::reshape(columns, {groups, in, x.size(0) * product(w.out)}));
+  y = prim::reshape(y, joined_sizes({{out}, w.kernel, {x.size(0)}, w.out}));
+  y = prim::permute(y, joined_sizes({{1 + n, 0}, counting(2 + n, n), counting(1, n)}));
+  return with_bias(overlap_add(y, size, w), bias, n);
+}
+
+Windows window_options(const Convolution& c, Ints stride, Ints padding, Ints dilation) {
+  Windows w;
+  w.stride = for_each_dim(c.op.c_str(), "stride", stride, c.n, 1);
+  w.padding = for_each_dim(c.op.c_str(), "padding", padding, c.n, 0);
+  w.dilation = for_each_dim(c.op.c_str(), "dilation", dilation, c.n, 1);
+  return w;
+}
+
+void define(int64_t n) {
+  Convolution c{"conv" + std::to_string(n) + "d", n, false};
+  op((c.op + "(Tensor x, Tensor weight, Tensor? bias=None, int[] stride=[1], int[] padding=[0], "
+             "int[] dilation=[1], int groups=1) -> Tensor")
+         .c_str())
+      .amp(Amp::lower)
+      .meaning([c](Tensor x, Tensor weight, Tensor bias, Ints stride, Ints padding, Ints dilation,
+                   int64_t groups) {
+        Windows w = window_options(c, stride, padding, dilation);
+        return batched(c.op.c_str(), x, c.n,
+                       [&](const Tensor& b) { return conv(c, b, weight, bias, w, groups); });
+      });
+  Convolution t{"conv_transpose" + std::to_string(n) + "d", n, true};
+  op((t.op + "(Tensor x, Tensor weight, Tensor? bias=None, int[] stride=[1], int[] padding=[0], "
+             "int[] output_padding=[0], int groups=1, int[] dilation=[1]) -> Tensor")
+         .c_str())
+      .amp(Amp::lower)
+      .meaning([t](Tensor x, Tensor weight, Tensor bias, Ints stride, Ints padding,
+                   Ints output_padding, int64_t groups, Ints dilation) {
+        Windows w = window_options(t, stride, padding, dilation);
+        Sizes more = for_each_dim(t.op.c_str(), "output_padding", output_padding, t.n, 0);
+        return batched(t.op.c_str(), x, t.n, [&](const Tensor& b) {
+          return conv_transpose(t, b, weight, bias, w, more, groups);
+        });
+      });
+}
+
+Windows patches(const char* op, Ints kernel, Ints dilation, Ints padding, Ints stride) {
+  Windows w;
+  w.kernel = for_each_dim(op, "kernel_size", kernel, 2, 1);
+  w.dilation = for_each_dim(op, "dilation", dilation, 2, 1);
+  w.padding = for_each_dim(op, "padding", padding, 2, 0);
+  w.stride = for_each_dim(op, "stride", stride, 2, 1);
+  return w;
+}
+
+// [n, channels, h, w] to [n, channels kernel.., out..]: PyTorch's order of columns.
+Tensor unfolded(const Tensor& x, Windows w) {
+  set_out("unfold", &w, last_sizes(x, 2));
+  return prim::reshape(prim::permute(windows(x, w), {0, 1, 4, 5, 2, 3}),
+                       {x.size(0), x.size(1) * product(w.kernel), product(w.out)});
+}
+
+Tensor folded(const Tensor& x, const Sizes& size, Windows w) {
+  set_out("fold", &w, size);
+  int64_t places = product(w.kernel);
+  if (x.size(1) % places != 0 || x.size(2) != product(w.out)) {
+    fail("fold: x is " + sizes_text(x.sizes()) + ", expected [n, channels * " +
+         std::to_string(places) + ", " + std::to_string(product(w.out)) + "] for output_size " +
+         sizes_text(size) + " and kernel_size " + sizes_text(w.kernel));
+  }
+  int64_t channels = x.size(1) / places;
+  Tensor y = prim::reshape(x, joined_sizes({{x.size(0), channels}, w.kernel, w.out}));
+  return overlap_add(prim::permute(y, {0, 1, 4, 5, 2, 3}), size, w);
+}
+
+}  // namespace
+
+void conv() {
+  for (int64_t n = 1; n <= 3; ++n) define(n);
+  op("unfold(Tensor x, int[] kernel_size, int[] dilation=[1], int[] padding=[0], int[] stride=[1]) "
+     "-> Tensor")
+      .amp(Amp::widest)
+      .meaning([](Tensor x, Ints kernel_size, Ints dilation, Ints padding, Ints stride) {
+        Windows w = patches("unfold", kernel_size, dilation, padding, stride);
+        return batched("unfold", x, 2, [&](const Tensor& b) { return unfolded(b, w); });
+      });
+  op("fold(Tensor x, int[] output_size, int[] kernel_size, int[] dilation=[1], int[] padding=[0], "
+     "int[] stride=[1]) -> Tensor")
+      .amp(Amp::widest)
+      .meaning([](Tensor x, Ints output_size, Ints kernel_size, Ints dilation, Ints padding,
+                  Ints stride) {
+        Windows w = patches("fold", kernel_size, dilation, padding, stride);
+        Sizes size = for_each_dim("fold", "output_size", output_size, 2, 1);
+        // [n, columns, places], or without n.
+        return batched("fold", x, 1, [&](const Tensor& b) { return folded(b, size, w); });
+      });
+}
+
+}  // namespace tenon::ops_pack

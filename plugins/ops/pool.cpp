@@ -1,0 +1,225 @@
+// Pools of one to three dimensions: reductions over windows.
+#include <cmath>
+#include <limits>
+
+#include "windows.h"
+
+namespace tenon::ops_pack {
+namespace {
+
+constexpr double kLowest = -std::numeric_limits<double>::infinity();
+
+constinit ExpressionRef scaled{"_scaled(Tensor x, float factor) -> Tensor", "x * factor"};
+constinit ExpressionRef times{"_times(Tensor x, Tensor y) -> Tensor", "x * y"};
+constinit OpRef first_max{"ops._first_max"};
+// 1 / the length of window i between two bounds.
+constinit ExpressionRef share{
+    "_share(Tensor i, float stride, float start, float length, float low, float high) -> Tensor",
+    "let at = i * stride + start\n"
+    "1 / (min(at + length, high) - max(at, low))"};
+// Adaptive windows begin at floor(i size / n) and end before ceil((i + 1) size / n).
+constinit ExpressionRef adaptive_index{
+    "_adaptive_index(Tensor i, Tensor k, int size, int n) -> Tensor",
+    "min(i * size // n + k, size - 1)"};
+constinit ExpressionRef adaptive_inside{
+    "_adaptive_inside(Tensor i, Tensor k, int size, int n) -> Tensor",
+    "i * size // n + k < ((i + 1) * size + n - 1) // n"};
+constinit ExpressionRef adaptive_share{
+    "_adaptive_share(Tensor i, Tensor zero, int size, int n) -> Tensor",
+    "zero + 1.0 / (((i + 1) * size + n - 1) // n - i * size // n)"};
+constinit ExpressionRef or_else{"_or_else(Tensor x, Tensor inside, float other) -> Tensor",
+                                "where(inside, x, other)"};
+
+void expect_float(const char* op, const Tensor& x) {
+  if (!x.dtype().is_float())
+    fail(std::string(op) + ": x is " + x.dtype().name() + ", expected a floating dtype");
+}
+
+// A vector along dimension d of n, to broadcast.
+Tensor along(const Tensor& vector, int64_t d, int64_t n) {
+  Sizes sizes(size_t(n), 1);
+  sizes[size_t(d)] = vector.size(0);
+  return prim::reshape(vector, sizes);
+}
+
+Windows pool_options(const char* op, int64_t n, Ints kernel, Ints stride, Ints padding,
+                     Ints dilation) {
+  Windows w;
+  w.kernel = for_each_dim(op, "kernel_size", kernel, n, 1);
+  w.stride = stride.empty() ? w.kernel : for_each_dim(op, "stride", stride, n, 1);
+  w.padding = for_each_dim(op, "padding", padding, n, 0);
+  w.dilation = for_each_dim(op, "dilation", dilation, n, 1);
+  for (size_t d = 0; d < size_t(n); ++d) {
+    // Then every window holds an element.
+    if (2 * w.padding[d] > w.kernel[d]) {
+      fail(std::string(op) + ": padding is " + sizes_text(w.padding) +
+           ", expected at most half of kernel_size " + sizes_text(w.kernel));
+    }
+  }
+  return w;
+}
+
+Tensor max_pool(const char* op, const Tensor& x, Windows w, bool ceil_mode) {
+  set_out(op, &w, last_sizes(x, w.n()), ceil_mode);
+  return call(first_max, windows(x, w, kLowest), counting(2 + w.n(), w.n()));
+}
+
+// Elements count that are within the tensor, or the padding too; what a window of ceil_mode has
+// beyond it never does.
+Tensor avg_pool(const char* op, const Tensor& x, Windows w, bool ceil_mode, bool count_include_pad,
+                optional<int64_t> divisor) {
+  int64_t n = w.n();
+  if (divisor && *divisor == 0) fail(std::string(op) + ": divisor_override is 0");
+  set_out(op, &w, last_sizes(x, n), ceil_mode);
+  Sizes dims = counting(2 + n, n);
+  bool whole = true;
+  for (size_t d = 0; d < size_t(n); ++d) {
+    int64_t pad = w.padding[d], size = x.size(2 + int64_t(d));
+    bool beyond = (w.out[d] - 1) * w.stride[d] + w.kernel[d] > size + 2 * pad;
+    whole = whole && !beyond && (pad == 0 || count_include_pad);
+  }
+  Tensor shown = windows(x, w);
+  if (divisor || whole) {
+    return prim::reduce_then(TN_SUM, shown, dims, false, scaled,
+                             1.0 / double(divisor ? *divisor : product(w.kernel)));
+  }
+  Dtype dtype = x.dtype() == float64 ? float64 : float32;
+  Tensor factor;
+  for (int64_t d = 0; d < n; ++d) {
+    double pad = double(w.padding[size_t(d)]), size = double(x.size(2 + d));
+    Tensor part = prim::elementwise(
+        share, prim::iota(w.out[size_t(d)], 0, 1, dtype, x.device()), double(w.stride[size_t(d)]),
+        -pad, double(w.kernel[size_t(d)]), count_include_pad ? -pad : 0.0,
+        count_include_pad ? size + pad : size);
+    part = along(part, d, n);
+    factor = factor ? prim::elementwise(times, factor, part) : part;
+  }
+  Tensor y = prim::elementwise(times, prim::reduce(TN_SUM, shown, dims), factor);
+  return y.dtype() == x.dtype() ? y : prim::copy(y, x.dtype());
+}
+
+// Along dimension d: windows of different lengths are gathered at the length of the longest, and
+// what is not theirs is put out.
+Tensor adaptive_along(const Tensor& x, int64_t d, int64_t n, bool maximum) {
+  int64_t size = x.size(d), longest = 0;
+  for (int64_t i = 0; i < n; ++i)
+    longest = std::max(longest, ((i + 1) * size + n - 1) / n - i * size / n);
+  Sizes front = first_sizes(x, d), back = last_sizes(x, x.dim() - d - 1);
+  int64_t before = product(front), after = product(back);
+  Tensor i = prim::reshape(prim::iota(n, 0, 1, int64, x.device()), {n, 1});
+  Tensor k = prim::iota(longest, 0, 1, int64, x.device());
+  Tensor index = prim::reshape(prim::elementwise(adaptive_index, i, k, size, n), {n * longest, 1});
+  Tensor inside = prim::reshape(prim::elementwise(adaptive_inside, i, k, size, n), {n, longest, 1});
+  Tensor y = prim::gather(prim::reshape(x, {before, size, after}), 1,
+                          prim::expand(index, {before, n * longest, after}));
+  y = prim::elementwise(or_else, prim::reshape(y, {before, n, longest, after}), inside,
+                        maximum ? kLowest : 0.0);
+  if (maximum) {
+    y = call(first_max, y, Ints(2));
+  } else {
+    Tensor zero = prim::fill({}, 0, x.dtype(), x.device());
+    y = prim::elementwise(times, prim::reduce(TN_SUM, y, 2),
+                          prim::elementwise(adaptive_share, i, zero, size, n));
+  }
+  return prim::reshape(y, joined_sizes({front, {n}, back}));
+}
+
+Tensor adaptive_pool(const char* op, const Tensor& x, const Sizes& output_size, bool maximum) {
+  int64_t n = int64_t(output_size.size());
+  Windows w;
+  bool even = true;
+  for (int64_t d = 0; d < n; ++d) {
+    int64_t size = x.size(2 + d), out = output_size[size_t(d)];
+    if (size == 0)
+      fail(std::string(op) + ": x is " + sizes_text(x.sizes()) + ", which has nothing to pool");
+    even = even && size % out == 0;
+    w.kernel.push_back(size / out);
+  }
+  if (even) {
+    w.stride = w.kernel;
+    w.padding = Sizes(size_t(n), 0);
+    w.dilation = Sizes(size_t(n), 1);
+    return maximum ? max_pool(op, x, w, false) : avg_pool(op, x, w, false, true, {});
+  }
+  Tensor y = x;
+  // Last dimension first: of equal largest ones the first in row-major order is chosen.
+  for (int64_t d = n; d-- > 0;) y = adaptive_along(y, 2 + d, output_size[size_t(d)], maximum);
+  return y;
+}
+
+void define(int64_t n) {
+  const std::string end = std::to_string(n) + "d", max = "max_pool" + end, avg = "avg_pool" + end;
+  op((max + "(Tensor x, int[] kernel_size, int[] stride=[], int[] padding=[0], int[] dilation=[1], "
+            "bool ceil_mode=False) -> Tensor")
+         .c_str())
+      .amp(Amp::widest)
+      .meaning([max, n](Tensor x, Ints kernel_size, Ints stride, Ints padding, Ints dilation,
+                        bool ceil_mode) {
+        const char* name = max.c_str();
+        expect_float(name, x);
+        Windows w = pool_options(name, n, kernel_size, stride, padding, dilation);
+        return batched(name, x, n, [&](const Tensor& b) { return max_pool(name, b, w, ceil_mode); });
+      });
+  auto average = [avg, n](const Tensor& x, Ints kernel_size, Ints stride, Ints padding,
+                          bool ceil_mode, bool count_include_pad, optional<int64_t> divisor) {
+    const char* name = avg.c_str();
+    expect_float(name, x);
+    Windows w = pool_options(name, n, kernel_size, stride, padding, 1);
+    return batched(name, x, n, [&](const Tensor& b) {
+      return avg_pool(name, b, w, ceil_mode, count_include_pad, divisor);
+    });
+  };
+  const std::string options =
+      avg + "(Tensor x, int[] kernel_size, int[] stride=[], int[] padding=[0], bool "
+            "ceil_mode=False, bool count_include_pad=True";
+  if (n == 1) {
+    op((options + ") -> Tensor").c_str())
+        .amp(Amp::widest)
+        .meaning([average](Tensor x, Ints kernel_size, Ints stride, Ints padding, bool ceil_mode,
+                           bool count_include_pad) {
+          return average(x, kernel_size, stride, padding, ceil_mode, count_include_pad, {});
+        });
+  } else {
+    op((options + ", int? divisor_override=None) -> Tensor").c_str())
+        .amp(Amp::widest)
+        .meaning([average](Tensor x, Ints kernel_size, Ints stride, Ints padding, bool ceil_mode,
+                           bool count_include_pad, optional<int64_t> divisor) {
+          return average(x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor);
+        });
+  }
+  for (bool maximum : {false, true}) {
+    const std::string adaptive = std::string("adaptive_") + (maximum ? max : avg);
+    op((adaptive + "(Tensor x, int[] output_size) -> Tensor").c_str())
+        .amp(Amp::widest)
+        .meaning([adaptive, n, maximum](Tensor x, Ints output_size) {
+          const char* name = adaptive.c_str();
+          expect_float(name, x);
+          Sizes size = for_each_dim(name, "output_size", output_size, n, 1);
+          return batched(name, x, n,
+                         [&](const Tensor& b) { return adaptive_pool(name, b, size, maximum); });
+        });
+  }
+}
+
+}  // namespace
+
+void pool() {
+  // As amax, but the gradient goes to the first of equal ones alone, as in PyTorch's pools. dims
+  // are neighbours.
+  op("_first_max(Tensor x, int[] dims) -> Tensor")
+      .meaning([](Tensor x, Ints dims) { return prim::reduce(TN_MAX, x, dims); })
+      .vjp([](const Vjp& g, Tensor x, Ints dims) {
+        int64_t first = dims[0], n = dims.size();
+        Sizes front = first_sizes(x, first), back = last_sizes(x, x.dim() - first - n);
+        Sizes flat{product(front), 0, product(back)};
+        flat[1] = product(Sizes(x.sizes().begin() + first, x.sizes().begin() + first + n));
+        Sizes one{flat[0], 1, flat[2]};
+        Tensor at = prim::reshape(prim::reduce(TN_ARGMAX, x, dims), one);
+        Tensor dx = prim::scatter(prim::fill(flat, 0, x.dtype(), x.device()), 1, at,
+                                  prim::reshape(g.grad(), one), false);
+        return prim::reshape(dx, x.sizes());
+      });
+  for (int64_t n = 1; n <= 3; ++n) define(n);
+}
+
+}  // namespace tenon::ops_pack

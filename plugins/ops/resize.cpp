@@ -1,0 +1,140 @@
+// Other sizes of images: interpolation along each dimension in turn, and pixels from channels.
+#include <cmath>
+
+#include "windows.h"
+
+namespace tenon::ops_pack {
+namespace {
+
+// In the float dtype of i, as PyTorch does: the places are those that its rounding gives.
+constinit ExpressionRef nearest_index{
+    "_nearest_index(Tensor i, float scale, float shift, int last) -> Tensor",
+    "clamp(int(floor((i + shift) * scale)), 0, last)"};
+constinit ExpressionRef source{"_source(Tensor i, float scale, float shift) -> Tensor",
+                               "max(scale * (i + shift) - shift, 0)"};
+constinit ExpressionRef index_below{"_index_below(Tensor at, int last) -> Tensor",
+                                    "min(int(floor(at)), last)"};
+constinit ExpressionRef index_above{"_index_above(Tensor at, int last) -> Tensor",
+                                    "min(int(floor(at)) + 1, last)"};
+constinit ExpressionRef part_above{"_part_above(Tensor at, Tensor below) -> Tensor",
+                                   "clamp(at - below, 0, 1)"};
+constinit ExpressionRef mixed{"_mixed(Tensor x, Tensor y, Tensor part) -> Tensor",
+                              "x * (1 - part) + y * part"};
+
+// x at index [n] along d.
+Tensor pick(const Tensor& x, int64_t d, const Tensor& index) {
+  Sizes sizes(size_t(x.dim()), 1), full(x.sizes().begin(), x.sizes().end());
+  sizes[size_t(d)] = full[size_t(d)] = index.size(0);
+  return prim::gather(x, d, prim::expand(prim::reshape(index, sizes), full));
+}
+
+Tensor linear_along(const Tensor& x, int64_t d, int64_t out, double scale, bool align_corners) {
+  int64_t last = x.size(d) - 1;
+  Dtype dtype = x.dtype() == float64 ? float64 : float32;
+  Tensor at = prim::elementwise(source, prim::iota(out, 0, 1, dtype, x.device()), scale,
+                                align_corners ? 0.0 : 0.5);
+  Tensor below = prim::elementwise(index_below, at, last);
+  Sizes sizes(size_t(x.dim() - d), 1);
+  sizes[0] = out;
+  Tensor part = prim::reshape(prim::elementwise(part_above, at, below), sizes);
+  Tensor y = prim::elementwise(mixed, pick(x, d, below),
+                               pick(x, d, prim::elementwise(index_above, at, last)), part);
+  return y.dtype() == x.dtype() ? y : prim::copy(y, x.dtype());
+}
+
+Tensor interpolated(const Tensor& x, Ints size, Floats scale_factor, const std::string& mode,
+                    bool align_corners) {
+  bool nearest = mode == "nearest" || mode == "nearest-exact";
+  int64_t n = x.dim() - 2;
+  const char* linear = n == 1 ? "linear" : n == 2 ? "bilinear" : "trilinear";
+  if (n < 1 || n > 3 || (!nearest && mode != linear)) {
+    fail("interpolate: mode is '" + mode + "' and x " + sizes_text(x.sizes()) +
+         "; expected nearest or nearest-exact, linear of 3 dimensions, bilinear of 4, trilinear of "
+         "5");
+  }
+  if (!x.dtype().is_float() && !nearest)
+    fail("interpolate: x is " + std::string(x.dtype().name()) + ", expected a floating dtype");
+  if (nearest && align_corners)
+    fail("interpolate: align_corners is for linear, bilinear and trilinear; mode is '" + mode + "'");
+  if (size.empty() == scale_factor.empty())
+    fail("interpolate: either size or scale_factor is needed, and not both");
+  Sizes out;
+  if (!size.empty()) out = for_each_dim("interpolate", "size", size, n, 1);
+  if (size.empty() && scale_factor.size() != 1 && int64_t(scale_factor.size()) != n) {
+    fail("interpolate: " + std::to_string(scale_factor.size()) +
+         " numbers in scale_factor, expected one or " + std::to_string(n));
+  }
+  Tensor y = x;
+  for (int64_t d = 0; d < n; ++d) {
+    int64_t in = x.size(2 + d), to;
+    double scale;
+    if (size.empty()) {
+      double factor = scale_factor[scale_factor.size() == 1 ? 0 : size_t(d)];
+      if (!(factor > 0 && factor < 1e9))
+        fail("interpolate: scale_factor is " + number_text(factor) + ", expected more than 0");
+      to = int64_t(std::floor(double(in) * factor));
+      scale = 1 / factor;
+    } else {
+      to = out[size_t(d)];
+      scale = double(in) / double(to);
+    }
+    if (in < 1 || to < 1) {
+      fail("interpolate: dimension " + std::to_string(2 + d) + " would go from " +
+           std::to_string(in) + " to " + std::to_string(to) + ", expected at least 1 each");
+    }
+    if (align_corners) scale = to > 1 ? double(in - 1) / double(to - 1) : 0;
+    if (!nearest) {
+      y = linear_along(y, 2 + d, to, scale, align_corners);
+    } else {
+      y = pick(y, 2 + d,
+               prim::elementwise(nearest_index, prim::iota(to, 0, 1, float32, x.device()), scale,
+                                 mode == "nearest" ? 0.0 : 0.5, in - 1));
+    }
+  }
+  return y;
+}
+
+// [.., channels r r, h, w] and [.., channels, h r, w r].
+Tensor shuffled(const char* op, const Tensor& x, int64_t r, bool up) {
+  bool fits = x.dim() >= 3 && r >= 1;
+  if (fits && up) fits = x.size(-3) % (r * r) == 0;
+  if (fits && !up) fits = x.size(-2) % r == 0 && x.size(-1) % r == 0;
+  if (!fits) {
+    fail(std::string(op) + ": x is " + sizes_text(x.sizes()) + " and the factor " +
+         std::to_string(r) + "; expected [.., channels, h, w] with " +
+         (up ? "channels divisible by the factor's square" : "h and w divisible by the factor"));
+  }
+  int64_t lead = x.dim() - 3, c = x.size(-3), h = x.size(-2), w = x.size(-1);
+  Sizes front = first_sizes(x, lead), order = counting(0, lead);
+  if (up) {
+    Tensor y = prim::reshape(x, joined_sizes({front, {c / (r * r), r, r, h, w}}));
+    y = prim::permute(y, joined_sizes({order, {lead, lead + 3, lead + 1, lead + 4, lead + 2}}));
+    return prim::reshape(y, joined_sizes({front, {c / (r * r), h * r, w * r}}));
+  }
+  Tensor y = prim::reshape(x, joined_sizes({front, {c, h / r, r, w / r, r}}));
+  y = prim::permute(y, joined_sizes({order, {lead, lead + 2, lead + 4, lead + 1, lead + 3}}));
+  return prim::reshape(y, joined_sizes({front, {c * r * r, h / r, w / r}}));
+}
+
+}  // namespace
+
+void resize() {
+  op("interpolate(Tensor x, int[] size=[], float[] scale_factor=[], str mode=\"nearest\", bool "
+     "align_corners=False) -> Tensor")
+      .amp(Amp::widest)
+      .meaning([](Tensor x, Ints size, Floats scale_factor, std::string mode, bool align_corners) {
+        return interpolated(x, size, scale_factor, mode, align_corners);
+      });
+  op("pixel_shuffle(Tensor x, int upscale_factor) -> Tensor")
+      .amp(Amp::widest)
+      .meaning([](Tensor x, int64_t upscale_factor) {
+        return shuffled("pixel_shuffle", x, upscale_factor, true);
+      });
+  op("pixel_unshuffle(Tensor x, int downscale_factor) -> Tensor")
+      .amp(Amp::widest)
+      .meaning([](Tensor x, int64_t downscale_factor) {
+        return shuffled("pixel_unshuffle", x, downscale_factor, false);
+      });
+}
+
+}  // namespace tenon::ops_pack

@@ -1,0 +1,64 @@
+// Sliding windows over the last dimensions, which convolutions and pools are made of: two private
+// ops, each the adjoint of the other, so that gradients of any order come from the pair. `_windows`
+// shows [.., size..] as [.., out.., kernel..], padded with `fill` where windows reach beyond;
+// `_overlap_add` sums [.., out.., kernel..] into [.., size..].
+#pragma once
+
+#include "pack.h"
+
+namespace tenon::ops_pack {
+
+using Sizes = std::vector<int64_t>;
+
+struct Windows {
+  Sizes out, kernel, stride, padding, dilation;
+  int64_t n() const { return int64_t(kernel.size()); }
+};
+
+// One number for each of n dimensions; a list of one stands for all.
+Sizes for_each_dim(const char* op, const char* what, Ints list, int64_t n, int64_t at_least);
+// Fills `out` for inputs whose last dimensions are `sizes`, by PyTorch's rule; refuses windows that
+// do not fit. ceil_mode: the last window may reach beyond the padding, but not begin there.
+void set_out(const char* op, Windows* w, std::span<const int64_t> sizes, bool ceil_mode = false);
+
+Tensor windows(const Tensor& x, const Windows& w, double fill = 0);
+Tensor overlap_add(const Tensor& windows, const Sizes& size, const Windows& w);
+
+// The first n of x's sizes, and the rest.
+inline Sizes first_sizes(const Tensor& x, int64_t n) {
+  return Sizes(x.sizes().begin(), x.sizes().begin() + n);
+}
+inline Sizes last_sizes(const Tensor& x, int64_t n) {
+  return Sizes(x.sizes().end() - n, x.sizes().end());
+}
+inline int64_t product(const Sizes& sizes) {
+  int64_t p = 1;
+  for (int64_t s : sizes) p *= s;
+  return p;
+}
+// Lists one after the other.
+inline Sizes joined_sizes(std::initializer_list<Sizes> lists) {
+  Sizes all;
+  for (const Sizes& list : lists) all.insert(all.end(), list.begin(), list.end());
+  return all;
+}
+// from, from + 1, ..: n numbers.
+inline Sizes counting(int64_t from, int64_t n) {
+  Sizes list;
+  for (int64_t i = 0; i < n; ++i) list.push_back(from + i);
+  return list;
+}
+
+// f on x with a batch dimension in front: PyTorch's layers take samples without one too.
+template <typename F>
+Tensor batched(const char* op, const Tensor& x, int64_t n, F f) {
+  if (x.dim() == n + 2) return f(x);
+  if (x.dim() != n + 1) {
+    fail(std::string(op) + ": x is " + sizes_text(x.sizes()) + ", expected " +
+         std::to_string(n + 1) + " or " + std::to_string(n + 2) + " dimensions");
+  }
+  Tensor y = f(prim::reshape(x, joined_sizes({{1}, last_sizes(x, n + 1)})));
+  return prim::reshape(y, last_sizes(y, y.dim() - 1));
+}
+
+}  // namespace tenon::ops_pack

@@ -1,0 +1,141 @@
+// Convolutions and columns.
+#include "ops_rows.h"
+
+namespace {
+
+// Values: PyTorch 2.15, float64.
+const Row kRows[] = {
+    // clang-format off
+    {"conv1d",
+     [](const TensorList& in) { return tn::conv1d(in[0], in[1], in[2]); },
+     {{2, 2, 5}, {3, 2, 3}, {3}},
+     {2, 3, 3},
+     3.7253934803},
+    {"conv1d without a batch",
+     [](const TensorList& in) { return tn::conv1d(in[0], in[1], {}, 2, 1); },
+     {{2, 5}, {3, 2, 2}},
+     {3, 3},
+     3.28291377865},
+    {"conv2d",
+     [](const TensorList& in) { return tn::conv2d(in[0], in[1], in[2]); },
+     {{2, 2, 4, 3}, {2, 2, 2, 2}, {2}},
+     {2, 2, 3, 2},
+     -2.28642709227},
+    {"conv2d strides and paddings",
+     [](const TensorList& in) { return tn::conv2d(in[0], in[1], {}, {2, 1}, {1, 2}); },
+     {{1, 2, 4, 5}, {2, 2, 3, 2}},
+     {1, 2, 2, 8},
+     -3.16302720926},
+    {"conv2d dilation, rows left over",
+     [](const TensorList& in) { return tn::conv2d(in[0], in[1], {}, 2, 0, {3, 2}); },
+     {{1, 1, 6, 5}, {2, 1, 2, 2}},
+     {1, 2, 2, 2},
+     -0.0749988542964},
+    {"conv2d groups",
+     [](const TensorList& in) { return tn::conv2d(in[0], in[1], in[2], 2, 1, 1, 2); },
+     {{2, 4, 3, 3}, {6, 2, 2, 2}, {6}},
+     {2, 6, 2, 2},
+     -0.617296014},
+    {"conv2d a group a channel",
+     [](const TensorList& in) { return tn::conv2d(in[0], in[1], {}, 1, 0, 1, 3); },
+     {{1, 3, 3, 3}, {6, 1, 2, 2}},
+     {1, 6, 2, 2},
+     0.618597119896},
+    {"conv2d of single pixels",
+     [](const TensorList& in) { return tn::conv2d(in[0], in[1]); },
+     {{2, 3, 2, 2}, {2, 3, 1, 1}},
+     {2, 2, 2, 2},
+     3.69660916828},
+    {"conv2d not contiguous",
+     [](const TensorList& in) { return tn::conv2d(in[0].permute({2, 3, 0, 1}), in[1].transpose(2, 3)); },
+     {{4, 3, 1, 2}, {2, 2, 2, 2}},
+     {1, 2, 3, 2},
+     -0.70381167172},
+    {"conv2d of an empty batch",
+     [](const TensorList& in) { return tn::conv2d(in[0], in[1]); },
+     {{0, 2, 3, 3}, {2, 2, 2, 2}},
+     {0, 2, 2, 2},
+     0},
+    {"conv3d",
+     [](const TensorList& in) { return tn::conv3d(in[0], in[1], in[2], {1, 1, 2}, {0, 1, 1}, 1, 2); },
+     {{1, 2, 3, 2, 3}, {2, 1, 2, 2, 2}, {2}},
+     {1, 2, 2, 3, 2},
+     -0.461426390375},
+    {"conv_transpose1d",
+     [](const TensorList& in) { return tn::conv_transpose1d(in[0], in[1], in[2], 2, 1, 1); },
+     {{2, 2, 3}, {2, 3, 3}, {3}},
+     {2, 3, 6},
+     4.80224182043},
+    {"conv_transpose2d",
+     [](const TensorList& in) { return tn::conv_transpose2d(in[0], in[1]); },
+     {{1, 2, 2, 3}, {2, 2, 2, 3}},
+     {1, 2, 3, 5},
+     0.0921117968574},
+    {"conv_transpose2d groups, dilation",
+     [](const TensorList& in) { return tn::conv_transpose2d(in[0], in[1], in[2], {1, 2}, {1, 0}, {2, 1}, 2, {3, 2}); },
+     {{1, 4, 2, 2}, {4, 1, 2, 2}, {2}},
+     {1, 2, 5, 6},
+     -1.80129926096},
+    {"conv_transpose2d a stride beyond the kernel",
+     [](const TensorList& in) { return tn::conv_transpose2d(in[0], in[1], {}, 3, 0, 2); },
+     {{1, 1, 2, 2}, {1, 2, 1, 2}},
+     {1, 2, 6, 7},
+     0.545859137385},
+    {"conv_transpose3d without a batch",
+     [](const TensorList& in) { return tn::conv_transpose3d(in[0], in[1], {}, {2, 1, 1}); },
+     {{2, 2, 2, 2}, {2, 1, 2, 1, 2}},
+     {1, 4, 2, 3},
+     4.03760973884},
+    {"unfold",
+     [](const TensorList& in) { return tn::unfold(in[0], {2, 3}, 1, 1, {2, 1}); },
+     {{2, 2, 4, 3}},
+     {2, 12, 9},
+     0.728386089772},
+    {"fold",
+     [](const TensorList& in) { return tn::fold(in[0], {3, 4}, {2, 2}); },
+     {{1, 8, 6}},
+     {1, 2, 3, 4},
+     0.778119585901},
+    {"fold with padding, without a batch",
+     [](const TensorList& in) { return tn::fold(in[0], {3, 5}, {3, 2}, {1, 2}, 1, {2, 4}); },
+     {{6, 4}},
+     {1, 3, 5},
+     -0.716730680172},
+    // clang-format on
+};
+
+TEST(Conv, ValuesAndGradients) { check_rows(kRows); }
+
+TEST(Conv, Errors) {
+  Tensor x = tn::zeros({1, 4, 5, 5}), w = tn::zeros({6, 4, 3, 3});
+  expect_error([&] { tn::conv2d(x, tn::zeros({6, 3, 3, 3})); },
+               "conv2d: x is [1, 4, 5, 5] (float32, cpu), weight is [6, 3, 3, 3] (float32, cpu), "
+               "groups is 1; expected x [n, channels, ..], weight [out, channels / groups, ..]");
+  expect_error([&] { tn::conv2d(x, w, {}, 1, 0, 1, 4); }, "groups is 4; expected");
+  expect_error([&] { tn::conv2d(x, w, {}, 1, 0, 1, 0); }, "conv2d: groups is 0, expected at least 1");
+  expect_error([&] { tn::conv2d(x, w, tn::zeros({5})); }, "bias is [5]");
+  expect_error([&] { tn::conv2d(x, w.to(tn::float64)); }, "(float64, cpu)");
+  expect_error([&] { tn::conv2d(tn::zeros({4, 5}), w); },
+               "conv2d: x is [4, 5], expected 3 or 4 dimensions");
+  expect_error([&] { tn::conv2d(x, w, {}, 0); },
+               "conv2d: stride is [0], expected one or 2 numbers of at least 1");
+  expect_error([&] { tn::conv2d(x, w, {}, 1, {1, 1, 1}); },
+               "conv2d: padding is [1, 1, 1], expected one or 2 numbers of at least 0");
+  expect_error([&] { tn::conv1d(tn::zeros({4, 5}), tn::zeros({6, 4, 3}), {}, 1, 0, {1, 2}); },
+               "conv1d: dilation is [1, 2], expected a number of at least 1");
+  expect_error([&] { tn::conv2d(x, w, {}, 1, 0, 3); },
+               "conv2d: a window of [3, 3] with dilation [3, 3] does not fit into [5, 5] with "
+               "padding [0, 0]");
+  expect_error([&] { tn::conv_transpose2d(x, w); }, "weight [channels, out / groups, ..]");
+  Tensor v = tn::zeros({4, 2, 3, 3});
+  expect_error([&] { tn::conv_transpose2d(x, v, {}, 2, 0, 2); },
+               "conv_transpose2d: output_padding is [2, 2], expected less than stride [2, 2] or "
+               "dilation [1, 1]");
+  expect_error([&] { tn::conv_transpose2d(x, v, {}, 1, 4); },
+               "conv_transpose2d: the output would be [-1]");
+  expect_error([&] { tn::fold(tn::zeros({1, 8, 5}), {3, 4}, 2); },
+               "fold: x is [1, 8, 5], expected [n, channels * 4, 6] for output_size [3, 4] and "
+               "kernel_size [2, 2]");
+}
+
+}  // namespace

@@ -1,0 +1,171 @@
+// Pools.
+#include "ops_rows.h"
+
+namespace {
+
+// Values: PyTorch 2.15, float64.
+const Row kRows[] = {
+    // clang-format off
+    {"max_pool1d",
+     [](const TensorList& in) { return tn::max_pool1d(in[0], 3, 2); },
+     {{2, 2, 7}},
+     {2, 2, 3},
+     -0.0565494151204},
+    {"max_pool2d",
+     [](const TensorList& in) { return tn::max_pool2d(in[0], 2); },
+     {{1, 2, 5, 4}},
+     {1, 2, 2, 2},
+     -0.418919857357},
+    {"max_pool2d padding, dilation, overlap",
+     [](const TensorList& in) { return tn::max_pool2d(in[0], {3, 2}, {1, 2}, 1, {2, 1}); },
+     {{1, 2, 5, 4}},
+     {1, 2, 3, 3},
+     -1.73985643753},
+    {"max_pool2d ceil_mode",
+     [](const TensorList& in) { return tn::max_pool2d(in[0], 2, 3, 1, 1, true); },
+     {{2, 5, 5}},
+     {2, 2, 2},
+     -1.02031970036},
+    {"max_pool3d",
+     [](const TensorList& in) { return tn::max_pool3d(in[0], 2, {2, 1, 2}); },
+     {{1, 1, 4, 3, 4}},
+     {1, 1, 2, 2, 2},
+     0.203476478194},
+    {"avg_pool1d",
+     [](const TensorList& in) { return tn::avg_pool1d(in[0], 3, 2, 1); },
+     {{1, 2, 6}},
+     {1, 2, 3},
+     0.377629289103},
+    {"avg_pool1d of a sample",
+     [](const TensorList& in) { return tn::avg_pool1d(in[0], 4, 3, 2, true, false); },
+     {{2, 6}},
+     {2, 3},
+     0.0873451735697},
+    {"avg_pool2d",
+     [](const TensorList& in) { return tn::avg_pool2d(in[0], 2); },
+     {{2, 1, 4, 5}},
+     {2, 1, 2, 2},
+     -0.216788160098},
+    {"avg_pool2d without the padding",
+     [](const TensorList& in) { return tn::avg_pool2d(in[0], 3, 2, 1, false, false); },
+     {{1, 2, 4, 5}},
+     {1, 2, 2, 3},
+     -0.139337370947},
+    {"avg_pool2d ceil_mode",
+     [](const TensorList& in) { return tn::avg_pool2d(in[0], {3, 2}, 2, 1, true); },
+     {{1, 2, 4, 5}},
+     {1, 2, 3, 3},
+     -0.481847727609},
+    {"avg_pool2d divisor_override",
+     [](const TensorList& in) { return tn::avg_pool2d(in[0], 2, 1, 0, false, true, 3); },
+     {{1, 2, 4, 5}},
+     {1, 2, 3, 4},
+     -0.807306925417},
+    {"avg_pool3d",
+     [](const TensorList& in) { return tn::avg_pool3d(in[0], {2, 2, 3}, 1, 1, false, false); },
+     {{1, 1, 3, 4, 3}},
+     {1, 1, 4, 5, 3},
+     1.34049793021},
+    {"adaptive_avg_pool1d",
+     [](const TensorList& in) { return tn::adaptive_avg_pool1d(in[0], 3); },
+     {{2, 2, 7}},
+     {2, 2, 3},
+     -0.124754534697},
+    {"adaptive_avg_pool2d evenly",
+     [](const TensorList& in) { return tn::adaptive_avg_pool2d(in[0], {2, 3}); },
+     {{1, 2, 4, 6}},
+     {1, 2, 2, 3},
+     -0.722031459179},
+    {"adaptive_avg_pool2d",
+     [](const TensorList& in) { return tn::adaptive_avg_pool2d(in[0], 3); },
+     {{1, 2, 4, 5}},
+     {1, 2, 3, 3},
+     -0.526012326661},
+    {"adaptive_avg_pool2d to more than there is",
+     [](const TensorList& in) { return tn::adaptive_avg_pool2d(in[0], {5, 4}); },
+     {{1, 1, 2, 3}},
+     {1, 1, 5, 4},
+     0.46173327073},
+    {"adaptive_avg_pool3d to one",
+     [](const TensorList& in) { return tn::adaptive_avg_pool3d(in[0], 1); },
+     {{2, 3, 2, 3}},
+     {2, 1, 1, 1},
+     0.0291061080437},
+    {"adaptive_max_pool1d",
+     [](const TensorList& in) { return tn::adaptive_max_pool1d(in[0], 3); },
+     {{2, 2, 7}},
+     {2, 2, 3},
+     -0.0565494151204},
+    {"adaptive_max_pool2d",
+     [](const TensorList& in) { return tn::adaptive_max_pool2d(in[0], {3, 2}); },
+     {{1, 2, 4, 5}},
+     {1, 2, 3, 2},
+     0.709203220525},
+    {"adaptive_max_pool3d",
+     [](const TensorList& in) { return tn::adaptive_max_pool3d(in[0], 2); },
+     {{1, 1, 4, 3, 2}},
+     {1, 1, 2, 2, 2},
+     0.737793933129},
+    // clang-format on
+};
+
+TEST(Pool, ValuesAndGradients) { check_rows(kRows); }
+
+// Of equal largest elements the first has the whole gradient, as PyTorch gives it.
+TEST(Pool, TheFirstOfEqualOnesHasTheGradient) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    Tensor x = tn::tensor({{1.f, 1.f, 0.f, 2.f}, {1.f, 1.f, 2.f, 2.f}}, d)
+                   .reshape({1, 2, 4})
+                   .clone()
+                   .requires_grad_();
+    for (int adaptive = 0; adaptive < 2; ++adaptive) {
+      x.zero_grad();
+      Tensor y = adaptive ? tn::adaptive_max_pool2d(x, {1, 2}) : tn::max_pool2d(x, 2);
+      expect_near(y, {1, 2});
+      weigh(y).backward();
+      Tensor w = sample({2}, d, 0.3);
+      double a = w[0].item<double>(), b = w[1].item<double>();
+      expect_near(x.grad(), {a, 0, 0, b, 0, 0, 0, 0});
+    }
+    // Windows of lengths 2, 3, 2 over 5: the first of equal ones in each.
+    Tensor z = tn::tensor({1.f, 1.f, 3.f, 3.f, 3.f}, d).reshape({1, 1, 5}).clone().requires_grad_();
+    tn::adaptive_max_pool1d(z, 3).sum().backward();
+    expect_near(z.grad(), {1, 0, 1, 1, 0});
+  }
+}
+
+TEST(Pool, NanAndInfinity) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    Tensor x = tn::tensor({NAN, 1.f, 2.f, -INFINITY, -INFINITY, INFINITY}, d).reshape({1, 1, 6});
+    expect_near(tn::max_pool1d(x, 2), {NAN, 2, INFINITY});
+    expect_near(tn::max_pool1d(x, 2, 2, 1), {NAN, 2, -INFINITY, INFINITY});
+    expect_near(tn::avg_pool1d(x, 2), {NAN, -INFINITY, NAN});
+    // What is not in a window does not reach it.
+    expect_near(tn::adaptive_avg_pool1d(x, 4), {NAN, 1.5, -INFINITY, NAN});
+    expect_near(tn::adaptive_max_pool1d(x, 4), {NAN, 2, -INFINITY, INFINITY});
+  }
+}
+
+TEST(Pool, Errors) {
+  Tensor x = tn::zeros({1, 2, 4, 4});
+  expect_error([&] { tn::max_pool2d(x, 2, {}, 2); },
+               "max_pool2d: padding is [2, 2], expected at most half of kernel_size [2, 2]");
+  expect_error([&] { tn::max_pool2d(x, {2, 2, 2}); },
+               "max_pool2d: kernel_size is [2, 2, 2], expected one or 2 numbers of at least 1");
+  expect_error([&] { tn::max_pool2d(x.to(tn::int64), 2); },
+               "max_pool2d: x is int64, expected a floating dtype");
+  expect_error([&] { tn::avg_pool2d(x, 5); },
+               "avg_pool2d: a window of [5, 5] with dilation [1, 1] does not fit into [4, 4]");
+  expect_error([&] { tn::avg_pool2d(x, 2, {}, 0, false, true, 0); },
+               "avg_pool2d: divisor_override is 0");
+  expect_error([&] { tn::avg_pool2d(tn::zeros({4, 4}), 2); },
+               "avg_pool2d: x is [4, 4], expected 3 or 4 dimensions");
+  expect_error([&] { tn::adaptive_avg_pool2d(x, 0); },
+               "adaptive_avg_pool2d: output_size is [0], expected one or 2 numbers of at least 1");
+  expect_error([&] { tn::adaptive_max_pool2d(tn::zeros({1, 2, 0, 4}), 1); },
+               "adaptive_max_pool2d: x is [1, 2, 0, 4], which has nothing to pool");
+}
+
+}  // namespace

@@ -1,0 +1,106 @@
+// Images of other sizes.
+#include "ops_rows.h"
+
+namespace {
+
+// Values: PyTorch 2.15, float64.
+const Row kRows[] = {
+    // clang-format off
+    {"nearest to a size",
+     [](const TensorList& in) { return tn::interpolate(in[0], {5, 2}); },
+     {{1, 2, 3, 4}},
+     {1, 2, 5, 2},
+     1.01668072348},
+    {"nearest by a factor",
+     [](const TensorList& in) { return tn::interpolate(in[0], {}, 1.7); },
+     {{2, 1, 4}},
+     {2, 1, 6},
+     -1.33426184387},
+    {"nearest-exact",
+     [](const TensorList& in) { return tn::interpolate(in[0], {7, 3}, {}, "nearest-exact"); },
+     {{1, 1, 3, 5}},
+     {1, 1, 7, 3},
+     -1.18257622816},
+    {"nearest of volumes",
+     [](const TensorList& in) { return tn::interpolate(in[0], {}, {2, 1, 1.5}); },
+     {{1, 1, 2, 3, 2}},
+     {1, 1, 4, 3, 3},
+     0.274439747512},
+    {"linear",
+     [](const TensorList& in) { return tn::interpolate(in[0], 7, {}, "linear"); },
+     {{1, 2, 4}},
+     {1, 2, 7},
+     0.0305738914455},
+    {"linear, corners aligned",
+     [](const TensorList& in) { return tn::interpolate(in[0], 7, {}, "linear", true); },
+     {{1, 2, 4}},
+     {1, 2, 7},
+     -0.168908421498},
+    {"linear by a factor",
+     [](const TensorList& in) { return tn::interpolate(in[0], {}, 2.3, "linear"); },
+     {{1, 2, 5}},
+     {1, 2, 11},
+     0.496798664294},
+    {"bilinear up",
+     [](const TensorList& in) { return tn::interpolate(in[0], {5, 6}, {}, "bilinear"); },
+     {{1, 2, 3, 4}},
+     {1, 2, 5, 6},
+     -0.299945823799},
+    {"bilinear down, corners aligned",
+     [](const TensorList& in) { return tn::interpolate(in[0], {3, 1}, {}, "bilinear", true); },
+     {{1, 1, 5, 4}},
+     {1, 1, 3, 1},
+     0.538328650893},
+    {"bilinear by factors",
+     [](const TensorList& in) { return tn::interpolate(in[0], {}, {0.5, 2}, "bilinear"); },
+     {{1, 1, 5, 4}},
+     {1, 1, 2, 8},
+     0.897824146578},
+    {"trilinear",
+     [](const TensorList& in) { return tn::interpolate(in[0], {3, 2, 3}, {}, "trilinear"); },
+     {{1, 1, 2, 3, 2}},
+     {1, 1, 3, 2, 3},
+     -0.311000864066},
+    {"pixel_shuffle",
+     [](const TensorList& in) { return tn::pixel_shuffle(in[0], 2); },
+     {{2, 4, 2, 3}},
+     {2, 1, 4, 6},
+     -11.6937285889},
+    {"pixel_unshuffle",
+     [](const TensorList& in) { return tn::pixel_unshuffle(in[0], 2); },
+     {{1, 4, 6}},
+     {4, 2, 3},
+     -5.9145609495},
+    // clang-format on
+};
+
+TEST(Resize, ValuesAndGradients) { check_rows(kRows); }
+
+TEST(Resize, NearestTakesIntegers) {
+  Tensor x = tn::tensor({int64_t(1), int64_t(2)}).reshape({1, 1, 2});
+  EXPECT_EQ(tn::interpolate(x, 4).to_vector<int64_t>(), (std::vector<int64_t>{1, 1, 2, 2}));
+}
+
+TEST(Resize, Errors) {
+  Tensor x = tn::zeros({1, 4, 3, 3});
+  expect_error([&] { tn::interpolate(x, 2, {}, "linear"); },
+               "interpolate: mode is 'linear' and x [1, 4, 3, 3]; expected nearest");
+  expect_error([&] { tn::interpolate(x); },
+               "interpolate: either size or scale_factor is needed, and not both");
+  expect_error([&] { tn::interpolate(x, 2, 2); }, "and not both");
+  expect_error([&] { tn::interpolate(x, {}, {1, 2, 3}); },
+               "interpolate: 3 numbers in scale_factor, expected one or 2");
+  expect_error([&] { tn::interpolate(x, {}, -1); },
+               "interpolate: scale_factor is -1, expected more than 0");
+  expect_error([&] { tn::interpolate(x, {}, 0.1); },
+               "interpolate: dimension 2 would go from 3 to 0, expected at least 1 each");
+  expect_error([&] { tn::interpolate(x, 2, {}, "nearest", true); }, "interpolate: align_corners is for");
+  expect_error([&] { tn::interpolate(x.to(tn::int64), 2, {}, "bilinear"); },
+               "interpolate: x is int64, expected a floating dtype");
+  expect_error([&] { tn::pixel_shuffle(x, 3); },
+               "pixel_shuffle: x is [1, 4, 3, 3] and the factor 3; expected [.., channels, h, w] "
+               "with channels divisible by the factor's square");
+  expect_error([&] { tn::pixel_unshuffle(x, 2); }, "with h and w divisible by the factor");
+}
+
+}  // namespace
