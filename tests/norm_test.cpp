@@ -1,5 +1,5 @@
 // Normalizations.
-#include "ops_support.h"
+#include "ops_rows.h"
 
 namespace {
 
@@ -32,6 +32,130 @@ TEST(RmsNorm, Values) {
     expect_near(tn::rms_norm(x), {3 / rms, 4 / rms});
     expect_near(tn::rms_norm(x, tn::tensor({2.f, -1.f}, d)), {6 / rms, -4 / rms});
   }
+}
+
+// Running values have no gradient: an op that may write them cannot take leaves.
+Tensor running(const TensorList& in, double shift) { return sample({2}, in[0].device(), shift); }
+
+// Values: PyTorch 2.15, float64.
+const Row kRows[] = {
+    // clang-format off
+    {"layer_norm",
+     [](const TensorList& in) { return tn::layer_norm(in[0], 4, in[1], in[2]); },
+     {{2, 3, 4}, {4}, {4}},
+     {2, 3, 4},
+     8.61720899158},
+    {"layer_norm of two dimensions",
+     [](const TensorList& in) { return tn::layer_norm(in[0], {3, 4}, in[1], {}, 0.1); },
+     {{2, 3, 4}, {3, 4}},
+     {2, 3, 4},
+     0.546084342057},
+    {"group_norm",
+     [](const TensorList& in) { return tn::group_norm(in[0], 2, in[1], in[2]); },
+     {{2, 4, 3}, {4}, {4}},
+     {2, 4, 3},
+     -0.0710382643098},
+    {"group_norm of images without weight",
+     [](const TensorList& in) { return tn::group_norm(in[0], 1, {}, in[1]); },
+     {{1, 3, 2, 2}, {3}},
+     {1, 3, 2, 2},
+     7.84226857046},
+    {"batch_norm in training",
+     [](const TensorList& in) { return tn::batch_norm(in[0], {}, {}, in[1], in[2], true); },
+     {{3, 2, 2, 2}, {2}, {2}},
+     {3, 2, 2, 2},
+     6.54911864902},
+    {"batch_norm of vectors",
+     [](const TensorList& in) { return tn::batch_norm(in[0], {}, {}, {}, {}, true, 0.1, 0.01); },
+     {{4, 3}},
+     {4, 3},
+     7.66096109902},
+    {"batch_norm by running values",
+     [](const TensorList& in) { return tn::batch_norm(in[0], running(in, 1), running(in, 2).square(), in[1], in[2]); },
+     {{2, 2, 3}, {2}, {2}},
+     {2, 2, 3},
+     5.32678946311},
+    {"instance_norm",
+     [](const TensorList& in) { return tn::instance_norm(in[0], {}, {}, in[1], in[2]); },
+     {{2, 2, 4}, {2}, {2}},
+     {2, 2, 4},
+     4.20125236134},
+    {"instance_norm by running values",
+     [](const TensorList& in) { return tn::instance_norm(in[0], running(in, 1), running(in, 2).square(), {}, {}, false); },
+     {{2, 2, 3}},
+     {2, 2, 3},
+     7.97902661771},
+    // clang-format on
+};
+
+TEST(Norm, ValuesAndGradients) { check_rows(kRows); }
+
+// The running values are written in place, with the variance unbiased, and have no part in the
+// gradient.
+TEST(Norm, RunningValuesFollowTheBatch) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    Tensor x = sample({2, 2, 3}, d).requires_grad_();
+    Tensor mean = tn::zeros({2}, tn::float64, d), var = tn::ones({2}, tn::float64, d);
+    Tensor y = tn::batch_norm(x, mean, var, {}, {}, true, 0.3);
+    expect_near(mean, {0.0252156857781, -0.0018608401678});
+    expect_near(var, {0.902077021814, 0.840327976065});
+    EXPECT_FALSE(mean.requires_grad());
+    weigh(y).backward();
+    mean.zero_();
+    var.fill_(1);
+    tn::instance_norm(x, mean, var, {}, {}, true, 0.3);
+    expect_near(mean, {0.0252156857781, -0.0018608401678});
+    expect_near(var, {0.94805453092, 0.851898735254});
+    Tensor before = mean.clone();
+    tn::batch_norm(x, mean, var);
+    expect_near(mean, before.to_vector<double>());
+    // Nor does it count as a write: what another call saved of them is still good.
+    y = tn::batch_norm(tn::batch_norm(x, mean, var), mean, var);
+    weigh(y).backward();
+    // They are not cast under autocast: the write arrives.
+    tn::Autocast autocast(d, tn::bfloat16);
+    tn::batch_norm(x, mean, var, {}, {}, true, 1);
+    EXPECT_NE(mean.to_vector<double>(), before.to_vector<double>());
+  }
+}
+
+TEST(Norm, HalvesAreAddedUpInFloat32) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    // The sum of squares is beyond float16.
+    Tensor x = tn::tensor({-1000.f, 1000.f, -1000.f, 1000.f}, d).reshape({2, 2}).to(tn::float16);
+    Tensor y = tn::layer_norm(x, 2);
+    EXPECT_EQ(y.dtype(), tn::float16);
+    expect_near(y, {-1, 1, -1, 1});
+    y = tn::batch_norm(x.t().contiguous(), {}, {}, {}, {}, true);
+    EXPECT_EQ(y.dtype(), tn::float16);
+    expect_near(y, {-1, -1, 1, 1});
+    expect_near(tn::group_norm(x.reshape({1, 2, 2}), 1), {-1, 1, -1, 1});
+  }
+}
+
+TEST(Norm, Errors) {
+  Tensor x = tn::zeros({2, 4, 3});
+  expect_error([&] { tn::layer_norm(x, 4); },
+               "layer_norm: x is [2, 4, 3], expected it to end with normalized_shape, [4]");
+  expect_error([&] { tn::layer_norm(x, 3, tn::ones({4})); },
+               "layer_norm: weight is [4], expected [3]");
+  expect_error([&] { tn::layer_norm(x, 3, {}, {}, -1); },
+               "layer_norm: eps is -1, expected 0 or more");
+  expect_error([&] { tn::layer_norm(x.to(tn::int64), 3); },
+               "layer_norm: x is int64, expected a floating dtype");
+  expect_error([&] { tn::group_norm(x, 3); },
+               "group_norm: x is [2, 4, 3], whose channels do not make num_groups = 3 groups");
+  expect_error([&] { tn::batch_norm(x); },
+               "batch_norm: running_mean and running_var are needed");
+  expect_error([&] { tn::batch_norm(x, tn::zeros({3}), {}, {}, {}, true); },
+               "batch_norm: running_mean is [3], expected [4]");
+  expect_error([&] { tn::batch_norm(tn::zeros({1, 4}), {}, {}, {}, {}, true); },
+               "batch_norm: x is [1, 4]: more than 1 value for each channel is needed");
+  expect_error([&] { tn::batch_norm(tn::zeros({4})); },
+               "batch_norm: x is [4], expected at least 2 dimensions, [n, channels, ..]");
+  expect_error([&] { tn::instance_norm(tn::zeros({2, 4, 1})); }, "more than 1 value");
 }
 
 }  // namespace

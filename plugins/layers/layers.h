@@ -12,8 +12,15 @@ using namespace tenon::plugin;  // NOLINT
 
 void add_activation_layers();
 void add_containers();
+void add_conv_layers();
 void add_dropout_layers();
 void add_linear_layers();
+void add_norm_layers();
+void add_pool_layers();
 void add_shape_layers();
+
+void expect_positive(const char* option, int64_t value);
+// One number for each of n dimensions; a list of one stands for all.
+std::vector<int64_t> for_each_dim(const char* option, Ints list, int64_t n, int64_t at_least);
 
 }  // namespace layers

@@ -4,14 +4,6 @@
 #include "layers.h"
 
 namespace layers {
-namespace {
-
-void expect_positive(const char* option, int64_t value) {
-  if (value < 1)
-    fail(std::string(option) + " is " + std::to_string(value) + ", expected at least 1");
-}
-
-}  // namespace
 
 void add_linear_layers() {
   layer("Linear(int in_features, int out_features, bool bias=True)",

@@ -3,8 +3,36 @@
 
 TENON_PLUGIN(layers) {
   ::layers::add_linear_layers();
+  ::layers::add_conv_layers();
+  ::layers::add_pool_layers();
+  ::layers::add_norm_layers();
   ::layers::add_activation_layers();
   ::layers::add_dropout_layers();
   ::layers::add_shape_layers();
   ::layers::add_containers();
 }
+
+namespace layers {
+
+void expect_positive(const char* option, int64_t value) {
+  if (value < 1)
+    fail(std::string(option) + " is " + std::to_string(value) + ", expected at least 1");
+}
+
+std::vector<int64_t> for_each_dim(const char* option, Ints list, int64_t n, int64_t at_least) {
+  bool fits = list.size() == 1 || int64_t(list.size()) == n;
+  std::string text;
+  for (const int64_t value : list) {
+    fits = fits && value >= at_least;
+    text += (text.empty() ? "" : ", ") + std::to_string(value);
+  }
+  if (!fits) {
+    fail(std::string(option) + " is [" + text + "], expected " +
+         (n == 1 ? "one number" : "one or " + std::to_string(n) + " numbers") + " of at least " +
+         std::to_string(at_least));
+  }
+  return list.size() == 1 ? std::vector<int64_t>(size_t(n), list[0])
+                          : std::vector<int64_t>(list.begin(), list.end());
+}
+
+}  // namespace layers

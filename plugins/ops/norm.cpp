@@ -14,6 +14,17 @@ constinit ExpressionRef below_log{"_below_log(Tensor x, Tensor top, Tensor total
 constinit ExpressionRef softmax_dx{"_softmax_dx(Tensor grad, Tensor y, Tensor dot) -> Tensor",
                                    "(grad - dot) * y"};
 
+constinit ExpressionRef square_off{"_square_off(Tensor x, Tensor mean) -> Tensor",
+                                   "(x - mean) * (x - mean)"};
+constinit ExpressionRef scaled{"_scaled(Tensor x, float factor) -> Tensor", "x * factor"};
+constinit ExpressionRef normalized{
+    "_normalized(Tensor x, Tensor mean, Tensor var, Tensor weight, Tensor bias, float eps) -> "
+    "Tensor",
+    "(x - mean) * rsqrt(var + eps) * weight + bias"};
+constinit ExpressionRef moved_{
+    "_moved_(Tensor(a!) running, Tensor batch, float momentum, float factor) -> Tensor(a!)",
+    "(1 - momentum) * running + momentum * factor * batch"};
+
 Tensor top_of(const Tensor& x, int64_t dim) {
   NoGrad guard;  // the shift cancels: softmax is the same for every top
   return prim::reduce(TN_MAX, x, dim, true);
@@ -38,6 +49,154 @@ Tensor log_softmax_of(const Tensor& values, int64_t dim) {
   if (x.dim() == 0) return prim::reshape(log_softmax_of(prim::reshape(x, {1}), 0), {});
   Tensor top = top_of(x, dim);
   return prim::elementwise(below_log, x, top, total_below(x, top, dim));
+}
+
+void expect_float(const char* op, const Tensor& x) {
+  if (!x.dtype().is_float())
+    fail(std::string(op) + ": x is " + x.dtype().name() + ", expected a floating dtype");
+}
+void expect_sizes(const char* op, const char* what, const Tensor& t, const Sizes& sizes) {
+  if (!t || Sizes(t.sizes().begin(), t.sizes().end()) == sizes) return;
+  fail(std::string(op) + ": " + what + " is " + sizes_text(t.sizes()) + ", expected " +
+       sizes_text(sizes));
+}
+void expect_eps(const char* op, double eps) {
+  if (!(eps >= 0)) fail(std::string(op) + ": eps is " + number_text(eps) + ", expected 0 or more");
+}
+
+// Halves are added up in float32.
+Tensor wide(const Tensor& x) {
+  return x.dtype() == float16 || x.dtype() == bfloat16 ? prim::copy(x, float32) : x;
+}
+
+struct Moments {
+  Tensor mean, var;  // var is the biased one; both with the reduced dimensions kept
+};
+Moments moments(const Tensor& x, const Sizes& dims) {
+  double n = 1;
+  for (int64_t d : dims) n *= double(x.size(d));
+  Moments m;
+  m.mean = prim::reduce_then(TN_SUM, x, dims, true, scaled, 1 / n);
+  m.var = prim::elementwise(
+      scaled, prim::reduce(TN_SUM, {x, m.mean}, dims, true, square_off), 1 / n);
+  return m;
+}
+
+// In one pass, as `dtype`. `sizes`: what weight and bias are reshaped to.
+Tensor apply(const Tensor& x, const Moments& m, const Tensor& weight, const Tensor& bias,
+             const Sizes& sizes, double eps, Dtype dtype) {
+  Tensor w = weight ? prim::reshape(weight, sizes) : weight;
+  Tensor b = bias ? prim::reshape(bias, sizes) : bias;
+  Tensor y = prim::elementwise(normalized, x, m.mean, m.var, w ? Operand(w) : Operand(1.0),
+                               b ? Operand(b) : Operand(0.0), eps);
+  return y.dtype() == dtype ? y : prim::copy(y, dtype);
+}
+
+// PyTorch keeps the unbiased variance of n values.
+void note_moments(const Tensor& running_mean, const Tensor& running_var, const Tensor& mean,
+                  const Tensor& var, double momentum, double n) {
+  NoGrad guard;
+  if (running_mean)
+    prim::elementwise(moved_, running_mean, prim::reshape(mean, running_mean.sizes()), momentum,
+                      1.0);
+  if (running_var)
+    prim::elementwise(moved_, running_var, prim::reshape(var, running_var.sizes()), momentum,
+                      n / (n - 1));
+}
+
+struct Channels {
+  int64_t n;
+  Sizes broadcast, others;  // [n, 1, ..]; the dimensions behind the channels
+};
+Channels channels_of(const char* op, const Tensor& x, int64_t rank, const Tensor& weight,
+                     const Tensor& bias, const Tensor& running_mean, const Tensor& running_var,
+                     double eps) {
+  expect_float(op, x);
+  expect_eps(op, eps);
+  if (x.dim() < rank) {
+    fail(std::string(op) + ": x is " + sizes_text(x.sizes()) + ", expected at least " +
+         std::to_string(rank) + " dimensions, [n, channels, ..]");
+  }
+  Channels c{x.size(1), Sizes(size_t(x.dim() - 1), 1), counting(2, x.dim() - 2)};
+  c.broadcast[0] = c.n;
+  expect_sizes(op, "weight", weight, {c.n});
+  expect_sizes(op, "bias", bias, {c.n});
+  expect_sizes(op, "running_mean", running_mean, {c.n});
+  expect_sizes(op, "running_var", running_var, {c.n});
+  return c;
+}
+
+void expect_values(const char* op, const Tensor& x, int64_t n) {
+  if (n > 1) return;
+  fail(std::string(op) + ": x is " + sizes_text(x.sizes()) +
+       ": more than 1 value for each channel is needed to normalize by their variance");
+}
+
+Tensor by_running(const char* op, const Tensor& x, const Channels& c, const Tensor& running_mean,
+                  const Tensor& running_var, const Tensor& weight, const Tensor& bias, double eps) {
+  if (!running_mean || !running_var)
+    fail(std::string(op) + ": running_mean and running_var are needed where x has no say");
+  Moments m{prim::reshape(running_mean, c.broadcast), prim::reshape(running_var, c.broadcast)};
+  return apply(x, m, weight, bias, c.broadcast, eps, x.dtype());
+}
+
+Tensor batch_norm_of(Tensor x, Tensor running_mean, Tensor running_var, Tensor weight, Tensor bias,
+                     bool training, double momentum, double eps) {
+  const char* op = "batch_norm";
+  Channels c = channels_of(op, x, 2, weight, bias, running_mean, running_var, eps);
+  if (!training) return by_running(op, x, c, running_mean, running_var, weight, bias, eps);
+  int64_t n = c.n == 0 ? 0 : x.numel() / c.n;
+  expect_values(op, x, n);
+  Tensor v = wide(x);
+  Moments m = moments(v, joined_sizes({{0}, c.others}));
+  note_moments(running_mean, running_var, m.mean, m.var, momentum, double(n));
+  return apply(v, m, weight, bias, c.broadcast, eps, x.dtype());
+}
+
+// Each channel of each sample for itself; running values are means over the samples.
+Tensor instance_norm_of(Tensor x, Tensor running_mean, Tensor running_var, Tensor weight,
+                        Tensor bias, bool use_input_stats, double momentum, double eps) {
+  const char* op = "instance_norm";
+  Channels c = channels_of(op, x, 3, weight, bias, running_mean, running_var, eps);
+  if (!use_input_stats) return by_running(op, x, c, running_mean, running_var, weight, bias, eps);
+  int64_t n = product(last_sizes(x, x.dim() - 2));
+  expect_values(op, x, n);
+  Tensor v = wide(x);
+  Moments m = moments(v, c.others);
+  if (running_mean || running_var) {
+    NoGrad guard;
+    note_moments(running_mean, running_var, mean(m.mean, 0), mean(m.var, 0), momentum, double(n));
+  }
+  return apply(v, m, weight, bias, c.broadcast, eps, x.dtype());
+}
+
+Tensor layer_norm_of(Tensor x, Ints normalized_shape, Tensor weight, Tensor bias, double eps) {
+  const char* op = "layer_norm";
+  expect_float(op, x);
+  expect_eps(op, eps);
+  Sizes shape(normalized_shape.begin(), normalized_shape.end());
+  int64_t n = int64_t(shape.size());
+  if (n < 1 || x.dim() < n || last_sizes(x, n) != shape) {
+    fail(std::string(op) + ": x is " + sizes_text(x.sizes()) +
+         ", expected it to end with normalized_shape, " + sizes_text(shape));
+  }
+  expect_sizes(op, "weight", weight, shape);
+  expect_sizes(op, "bias", bias, shape);
+  Tensor v = wide(x);
+  return apply(v, moments(v, counting(x.dim() - n, n)), weight, bias, shape, eps, x.dtype());
+}
+
+Tensor group_norm_of(Tensor x, int64_t num_groups, Tensor weight, Tensor bias, double eps) {
+  const char* op = "group_norm";
+  Channels c = channels_of(op, x, 2, weight, bias, {}, {}, eps);
+  if (num_groups < 1 || c.n % num_groups != 0) {
+    fail(std::string(op) + ": x is " + sizes_text(x.sizes()) +
+         ", whose channels do not make num_groups = " + std::to_string(num_groups) + " groups");
+  }
+  int64_t each = c.n / num_groups, rest = product(last_sizes(x, x.dim() - 2));
+  Tensor v = prim::reshape(wide(x), {x.size(0), num_groups, each, rest});
+  Tensor y = apply(v, moments(v, {2, 3}), weight, bias, {num_groups, each, 1}, eps, x.dtype());
+  return prim::reshape(y, x.sizes());
 }
 
 }  // namespace
@@ -72,6 +231,24 @@ void norm() {
         Tensor y = x * rsqrt(mean(square(x), {-1}, /*keepdim=*/true) + eps);
         return weight ? y * *weight : y;
       });
+  op("layer_norm(Tensor x, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float "
+     "eps=1e-5) -> Tensor")
+      .amp(Amp::float32)
+      .meaning(layer_norm_of);
+  op("group_norm(Tensor x, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-5) "
+     "-> Tensor")
+      .amp(Amp::float32)
+      .meaning(group_norm_of);
+  op("batch_norm(Tensor x, Tensor(a!)? running_mean=None, Tensor(b!)? running_var=None, Tensor? "
+     "weight=None, Tensor? bias=None, bool training=False, float momentum=0.1, float eps=1e-5) -> "
+     "Tensor")
+      .amp(Amp::float32)
+      .meaning(batch_norm_of);
+  op("instance_norm(Tensor x, Tensor(a!)? running_mean=None, Tensor(b!)? running_var=None, Tensor? "
+     "weight=None, Tensor? bias=None, bool use_input_stats=True, float momentum=0.1, float "
+     "eps=1e-5) -> Tensor")
+      .amp(Amp::float32)
+      .meaning(instance_norm_of);
 }
 
 }  // namespace tenon::ops_pack

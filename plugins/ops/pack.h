@@ -40,6 +40,31 @@ Tensor einsum_of(string_view equation, Tensors xs);
 std::string number_text(double number);
 // "[2, 3]"
 std::string sizes_text(std::span<const int64_t> sizes);
+using Sizes = std::vector<int64_t>;
+// The first n of x's sizes, and the rest.
+inline Sizes first_sizes(const Tensor& x, int64_t n) {
+  return Sizes(x.sizes().begin(), x.sizes().begin() + n);
+}
+inline Sizes last_sizes(const Tensor& x, int64_t n) {
+  return Sizes(x.sizes().end() - n, x.sizes().end());
+}
+inline int64_t product(const Sizes& sizes) {
+  int64_t p = 1;
+  for (int64_t s : sizes) p *= s;
+  return p;
+}
+// Lists one after the other.
+inline Sizes joined_sizes(std::initializer_list<Sizes> lists) {
+  Sizes all;
+  for (const Sizes& list : lists) all.insert(all.end(), list.begin(), list.end());
+  return all;
+}
+// from, from + 1, ..: n numbers.
+inline Sizes counting(int64_t from, int64_t n) {
+  Sizes list;
+  for (int64_t i = 0; i < n; ++i) list.push_back(from + i);
+  return list;
+}
 // float32, float64 and halves as they are, others as float32.
 inline Tensor as_float(const Tensor& x) {
   return x.dtype().is_float() ? x : prim::copy(x, float32);

@@ -8,8 +8,6 @@
 
 namespace tenon::ops_pack {
 
-using Sizes = std::vector<int64_t>;
-
 struct Windows {
   Sizes out, kernel, stride, padding, dilation;
   int64_t n() const { return int64_t(kernel.size()); }
@@ -23,31 +21,6 @@ void set_out(const char* op, Windows* w, std::span<const int64_t> sizes, bool ce
 
 Tensor windows(const Tensor& x, const Windows& w, double fill = 0);
 Tensor overlap_add(const Tensor& windows, const Sizes& size, const Windows& w);
-
-// The first n of x's sizes, and the rest.
-inline Sizes first_sizes(const Tensor& x, int64_t n) {
-  return Sizes(x.sizes().begin(), x.sizes().begin() + n);
-}
-inline Sizes last_sizes(const Tensor& x, int64_t n) {
-  return Sizes(x.sizes().end() - n, x.sizes().end());
-}
-inline int64_t product(const Sizes& sizes) {
-  int64_t p = 1;
-  for (int64_t s : sizes) p *= s;
-  return p;
-}
-// Lists one after the other.
-inline Sizes joined_sizes(std::initializer_list<Sizes> lists) {
-  Sizes all;
-  for (const Sizes& list : lists) all.insert(all.end(), list.begin(), list.end());
-  return all;
-}
-// from, from + 1, ..: n numbers.
-inline Sizes counting(int64_t from, int64_t n) {
-  Sizes list;
-  for (int64_t i = 0; i < n; ++i) list.push_back(from + i);
-  return list;
-}
 
 // f on x with a batch dimension in front: PyTorch's layers take samples without one too.
 template <typename F>

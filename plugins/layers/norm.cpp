@@ -1,0 +1,81 @@
+// Normalizations. Weights start at 1, biases at 0, running means at 0 and variances at 1.
+#include "layers.h"
+
+namespace layers {
+namespace {
+
+void add_affine(Object& self, Ints sizes, bool weight, bool bias) {
+  self.parameter("weight", weight ? ones(sizes) : Tensor());
+  self.parameter("bias", bias ? zeros(sizes) : Tensor());
+}
+
+void define_batch_norm(int64_t n) {
+  const std::string schema = "BatchNorm" + std::to_string(n) +
+                             "d(int num_features, float eps=1e-5, float? momentum=0.1, bool "
+                             "affine=True, bool track_running_stats=True)";
+  layer(schema.c_str(), [n](Object& self, int64_t num_features, double eps,
+                            std::optional<double> momentum, bool affine,
+                            bool track_running_stats) {
+    expect_positive("num_features", num_features);
+    add_affine(self, num_features, affine, affine);
+    if (track_running_stats) {
+      self.buffer("running_mean", zeros(num_features));
+      self.buffer("running_var", ones(num_features));
+      self.buffer("num_batches_tracked", zeros({}, int64));
+    }
+    self.method("forward(Tensor x) -> Tensor", [=](Object& self, Tensor x) {
+      if (x.dim() != n + 2 && !(n == 1 && x.dim() == 2)) {
+        fail("x has " + std::to_string(x.dim()) + " dimensions, expected " +
+             (n == 1 ? "2 or " : "") + std::to_string(n + 2));
+      }
+      const bool by_batch = self.training() || !track_running_stats;
+      Tensor mean, var;
+      double step = momentum.value_or(0);
+      if (track_running_stats) {
+        mean = self.tensor("running_mean");
+        var = self.tensor("running_var");
+        if (self.training()) {
+          const Tensor count = self.tensor("num_batches_tracked");
+          count += 1;
+          // Without momentum the running values are the means of all batches.
+          if (!momentum) step = 1 / count.item<double>();
+        }
+      }
+      return batch_norm(x, mean, var, self.tensor("weight"), self.tensor("bias"), by_batch, step,
+                        eps);
+    });
+  });
+}
+
+}  // namespace
+
+void add_norm_layers() {
+  for (int64_t n = 1; n <= 3; ++n) define_batch_norm(n);
+  layer(
+      "LayerNorm(int[] normalized_shape, float eps=1e-5, bool elementwise_affine=True, bool "
+      "bias=True)",
+      [](Object& self, Ints normalized_shape, double eps, bool elementwise_affine, bool bias) {
+        if (normalized_shape.empty()) fail("normalized_shape is empty, expected at least one size");
+        for (const int64_t size : normalized_shape) expect_positive("normalized_shape", size);
+        add_affine(self, normalized_shape, elementwise_affine, elementwise_affine && bias);
+        const std::vector<int64_t> shape(normalized_shape.begin(), normalized_shape.end());
+        self.method("forward(Tensor x) -> Tensor", [=](Object& self, Tensor x) {
+          return layer_norm(x, shape, self.tensor("weight"), self.tensor("bias"), eps);
+        });
+      });
+  layer("GroupNorm(int num_groups, int num_channels, float eps=1e-5, bool affine=True)",
+        [](Object& self, int64_t num_groups, int64_t num_channels, double eps, bool affine) {
+          expect_positive("num_groups", num_groups);
+          expect_positive("num_channels", num_channels);
+          if (num_channels % num_groups != 0) {
+            fail("num_channels is " + std::to_string(num_channels) +
+                 ", expected it divisible by num_groups, " + std::to_string(num_groups));
+          }
+          add_affine(self, num_channels, affine, affine);
+          self.method("forward(Tensor x) -> Tensor", [=](Object& self, Tensor x) {
+            return group_norm(x, num_groups, self.tensor("weight"), self.tensor("bias"), eps);
+          });
+        });
+}
+
+}  // namespace layers

@@ -1,0 +1,74 @@
+// Pools of one to three dimensions.
+#include "layers.h"
+
+namespace layers {
+namespace {
+
+using Max = Tensor (*)(const Tensor&, Ints, Ints, Ints, Ints, bool);
+using Adaptive = Tensor (*)(const Tensor&, Ints);
+constexpr Max kMax[] = {max_pool1d, max_pool2d, max_pool3d};
+constexpr Adaptive kAdaptiveAvg[] = {adaptive_avg_pool1d, adaptive_avg_pool2d,
+                                     adaptive_avg_pool3d};
+constexpr Adaptive kAdaptiveMax[] = {adaptive_max_pool1d, adaptive_max_pool2d,
+                                     adaptive_max_pool3d};
+
+struct Options {
+  std::vector<int64_t> kernel_size, stride, padding;
+  Options(int64_t n, Ints kernel, Ints step, Ints pad)
+      : kernel_size(for_each_dim("kernel_size", kernel, n, 1)),
+        stride(step.empty() ? kernel_size : for_each_dim("stride", step, n, 1)),
+        padding(for_each_dim("padding", pad, n, 0)) {}
+};
+
+Tensor average(int64_t n, const Tensor& x, const Options& o, bool ceil_mode,
+               bool count_include_pad) {
+  if (n == 1)
+    return avg_pool1d(x, o.kernel_size, o.stride, o.padding, ceil_mode, count_include_pad);
+  return (n == 2 ? avg_pool2d : avg_pool3d)(x, o.kernel_size, o.stride, o.padding, ceil_mode,
+                                            count_include_pad, {});
+}
+
+void define(int64_t n) {
+  const std::string end = std::to_string(n) + "d";
+  layer(("MaxPool" + end + "(int[] kernel_size, int[] stride=[], int[] padding=[0], int[] "
+                           "dilation=[1], bool ceil_mode=False)")
+            .c_str(),
+        [n](Object& self, Ints kernel_size, Ints stride, Ints padding, Ints dilation,
+            bool ceil_mode) {
+          self.method("forward(Tensor x) -> Tensor",
+                      [n, ceil_mode, o = Options(n, kernel_size, stride, padding),
+                       dilation = for_each_dim("dilation", dilation, n, 1)](Tensor x) {
+                        return kMax[n - 1](x, o.kernel_size, o.stride, o.padding, dilation,
+                                           ceil_mode);
+                      });
+        });
+  layer(("AvgPool" + end + "(int[] kernel_size, int[] stride=[], int[] padding=[0], bool "
+                           "ceil_mode=False, bool count_include_pad=True)")
+            .c_str(),
+        [n](Object& self, Ints kernel_size, Ints stride, Ints padding, bool ceil_mode,
+            bool count_include_pad) {
+          self.method("forward(Tensor x) -> Tensor",
+                      [=, o = Options(n, kernel_size, stride, padding)](Tensor x) {
+                        return average(n, x, o, ceil_mode, count_include_pad);
+                      });
+        });
+  for (const bool maximum : {false, true}) {
+    layer((std::string("Adaptive") + (maximum ? "Max" : "Avg") + "Pool" + end +
+           "(int[] output_size)")
+              .c_str(),
+          [n, maximum](Object& self, Ints output_size) {
+            self.method("forward(Tensor x) -> Tensor",
+                        [=, size = for_each_dim("output_size", output_size, n, 1)](Tensor x) {
+                          return (maximum ? kAdaptiveMax : kAdaptiveAvg)[n - 1](x, size);
+                        });
+          });
+  }
+}
+
+}  // namespace
+
+void add_pool_layers() {
+  for (int64_t n = 1; n <= 3; ++n) define(n);
+}
+
+}  // namespace layers
