@@ -1,5 +1,5 @@
 // Losses.
-#include "ops_support.h"
+#include "ops_rows.h"
 
 namespace {
 
@@ -29,6 +29,241 @@ TEST(CrossEntropy, Errors) {
   expect_error([&] { tn::cross_entropy(x, tn::zeros({2})); }, "float32");
   expect_error([&] { tn::cross_entropy(x, tn::zeros({3}, tn::int64)); }, "target is [3]");
   expect_error([&] { tn::cross_entropy(x, tn::tensor({int64_t(0), int64_t(3)})); }, "3");
+}
+
+Tensor classes(const std::vector<int64_t>& values, std::vector<int64_t> sizes, const TensorList& in) {
+  Tensor t = Tensor::from(values, {int64_t(values.size())}, in[0].device());
+  return t.reshape(sizes);
+}
+
+Tensor constant(std::vector<int64_t> sizes, const TensorList& in, double shift = 0) {
+  return sample(sizes, in[0].device(), shift).to(in[0].dtype());
+}
+
+// Values: PyTorch 2.15, float64.
+const Row kRows[] = {
+    // clang-format off
+    {"mse_loss",
+     [](const TensorList& in) { return tn::mse_loss(in[0], in[1]); },
+     {{2, 3}, {2, 3}},
+     {},
+     0.372431552629},
+    {"mse_loss none, broadcast",
+     [](const TensorList& in) { return tn::mse_loss(in[0], in[1], "none"); },
+     {{2, 3}, {3}},
+     {2, 3},
+     1.00334989267},
+    {"l1_loss sum",
+     [](const TensorList& in) { return tn::l1_loss(in[0], in[1], "sum"); },
+     {{2, 3}, {2, 3}},
+     {},
+     2.72935964181},
+    {"smooth_l1_loss",
+     [](const TensorList& in) { return tn::smooth_l1_loss(in[0], in[1], "mean", 0.7); },
+     {{2, 3}, {2, 3}},
+     {},
+     0.250513676552},
+    {"smooth_l1_loss without a square",
+     [](const TensorList& in) { return tn::smooth_l1_loss(in[0], in[1], "mean", 0); },
+     {{2, 3}, {2, 3}},
+     {},
+     0.454893273635},
+    {"smooth_l1_loss at equal ones",
+     [](const TensorList& in) { return tn::smooth_l1_loss(in[0], constant({2, 3}, in), "none"); },
+     {{2, 3}},
+     {2, 3},
+     0},
+    {"huber_loss",
+     [](const TensorList& in) { return tn::huber_loss(in[0], in[1], "none", 0.6); },
+     {{2, 3}, {2, 3}},
+     {2, 3},
+     0.142659728464},
+    {"huber_loss at equal ones",
+     [](const TensorList& in) { return tn::huber_loss(in[0], constant({2, 3}, in)); },
+     {{2, 3}},
+     {},
+     0},
+    {"binary_cross_entropy",
+     [](const TensorList& in) { return tn::binary_cross_entropy(in[0].sigmoid(), in[1].sigmoid()); },
+     {{2, 3}, {2, 3}},
+     {},
+     0.540021930481},
+    {"binary_cross_entropy weight",
+     [](const TensorList& in) { return tn::binary_cross_entropy(in[0].sigmoid(), in[1].sigmoid(), in[2], "none"); },
+     {{2, 3}, {2, 3}, {3}},
+     {2, 3},
+     -0.648449065306},
+    {"binary_cross_entropy_with_logits",
+     [](const TensorList& in) { return tn::binary_cross_entropy_with_logits(in[0], in[1]); },
+     {{2, 3}, {2, 3}},
+     {},
+     0.466886757785},
+    {"binary_cross_entropy_with_logits weights",
+     [](const TensorList& in) { return tn::binary_cross_entropy_with_logits(in[0], in[1], in[2], "sum", in[3]); },
+     {{2, 3}, {2, 3}, {2, 1}, {3}},
+     {},
+     -0.384043285889},
+    {"binary_cross_entropy_with_logits at 0",
+     [](const TensorList& in) { return tn::binary_cross_entropy_with_logits(in[0] - constant({2, 2}, in), constant({2, 2}, in, 0.3), {}, "mean", in[1]); },
+     {{2, 2}, {2}},
+     {},
+     0.505867008393},
+    {"kl_div",
+     [](const TensorList& in) { return tn::kl_div(in[0], in[1].sigmoid()); },
+     {{2, 3}, {2, 3}},
+     {},
+     -0.368463819738},
+    {"kl_div of logarithms, batchmean",
+     [](const TensorList& in) { return tn::kl_div(in[0], in[1], "batchmean", true); },
+     {{2, 3}, {2, 3}},
+     {},
+     0.452795883268},
+    {"nll_loss",
+     [](const TensorList& in) { return tn::nll_loss(in[0], classes({0, 2, 1}, {3}, in)); },
+     {{3, 3}},
+     {},
+     -0.213435416961},
+    {"nll_loss of a sample",
+     [](const TensorList& in) { return tn::nll_loss(in[0], classes({2}, {}, in)); },
+     {{3}},
+     {},
+     0.592823759848},
+    {"nll_loss weight",
+     [](const TensorList& in) { return tn::nll_loss(in[0], classes({0, 2, 1}, {3}, in), in[1]); },
+     {{3, 3}, {3}},
+     {},
+     1.79864758551},
+    {"nll_loss weight, ignore_index, sum",
+     [](const TensorList& in) { return tn::nll_loss(in[0], classes({0, 2, 1}, {3}, in), in[1], 2, "sum"); },
+     {{3, 3}, {3}},
+     {},
+     -0.450306209727},
+    {"nll_loss of places",
+     [](const TensorList& in) { return tn::nll_loss(in[0], classes({1, 0, -100, 2}, {2, 2}, in)); },
+     {{2, 3, 2}},
+     {},
+     -0.1107802006},
+    {"nll_loss none",
+     [](const TensorList& in) { return tn::nll_loss(in[0], classes({1, 0, -100, 2}, {2, 2}, in), in[1], -100, "none"); },
+     {{2, 3, 2}, {3}},
+     {2, 2},
+     -0.594414599473},
+    {"cross_entropy",
+     [](const TensorList& in) { return tn::cross_entropy(in[0], classes({0, 2, 1}, {3}, in)); },
+     {{3, 3}},
+     {},
+     0.920496792144},
+    {"cross_entropy of a sample",
+     [](const TensorList& in) { return tn::cross_entropy(in[0], classes({2}, {}, in)); },
+     {{3}},
+     {},
+     1.7419107707},
+    {"cross_entropy weight",
+     [](const TensorList& in) { return tn::cross_entropy(in[0], classes({0, 2, 1}, {3}, in), in[1]); },
+     {{3, 3}, {3}},
+     {},
+     2.9759197497},
+    {"cross_entropy ignore_index",
+     [](const TensorList& in) { return tn::cross_entropy(in[0], classes({0, 2, 1}, {3}, in), {}, 2); },
+     {{3, 3}},
+     {},
+     0.924645357322},
+    {"cross_entropy sum",
+     [](const TensorList& in) { return tn::cross_entropy(in[0], classes({0, 2, 1}, {3}, in), {}, -100, "sum"); },
+     {{3, 3}},
+     {},
+     2.76149037643},
+    {"cross_entropy label_smoothing",
+     [](const TensorList& in) { return tn::cross_entropy(in[0], classes({0, 2, 1}, {3}, in), {}, -100, "mean", 0.2); },
+     {{3, 3}},
+     {},
+     0.942792402882},
+    {"cross_entropy all at once",
+     [](const TensorList& in) { return tn::cross_entropy(in[0], classes({1, 0, -100, 2}, {2, 2}, in), in[1], -100, "mean", 0.3); },
+     {{2, 3, 2}, {3}},
+     {},
+     2.30165412329},
+    {"cross_entropy all at once, none",
+     [](const TensorList& in) { return tn::cross_entropy(in[0], classes({1, 0, 1, 2}, {2, 2}, in), in[1], 0, "none", 0.3); },
+     {{2, 3, 2}, {3}},
+     {2, 2},
+     -0.0477966736292},
+    {"cross_entropy of probabilities",
+     [](const TensorList& in) { return tn::cross_entropy(in[0], in[1]); },
+     {{2, 3}, {2, 3}},
+     {},
+     -0.29324412638},
+    {"cross_entropy of probabilities, weight and smoothing",
+     [](const TensorList& in) { return tn::cross_entropy(in[0], in[1], in[2], -100, "mean", 0.1); },
+     {{2, 3, 2}, {2, 3, 2}, {3}},
+     {},
+     0.417946771276},
+    // clang-format on
+};
+
+TEST(Loss, ValuesAndGradients) { check_rows(kRows); }
+
+TEST(Loss, EdgesAreAsInPyTorch) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    Tensor x = tn::tensor({0.f, 1.f, 1.f, 0.f}, d).requires_grad_();
+    Tensor y = tn::tensor({0.f, 1.f, 0.f, 1.f}, d);
+    // torch: logarithms end at -100, the gradient's divisor at 1e-12.
+    Tensor loss = tn::binary_cross_entropy(x, y, {}, "none");
+    expect_near(loss, {0, 0, 100, 100});
+    loss.sum().backward();
+    expect_near(x.grad(), {0, 0, 1e12, -1e12});
+    // Large logits neither overflow nor lose their gradient.
+    Tensor z = tn::tensor({-1000.f, 1000.f, 0.f, INFINITY}, d).requires_grad_();
+    loss = tn::binary_cross_entropy_with_logits(z, tn::tensor({1.f, 0.f, 1.f, 1.f}, d), {}, "none");
+    expect_near(loss, {1000, 1000, std::log(2), NAN});
+    loss.sum().backward();
+    expect_near(z.grad(), {-1, 1, -0.5, 0});
+    // 0 log 0 is 0.
+    expect_near(tn::kl_div(tn::tensor({-1.f, -2.f}, d), tn::tensor({0.f, 1.f}, d), "none"), {0, 2});
+    // What is ignored may be NaN; where all is, the mean is of nothing.
+    Tensor logits = tn::tensor({{NAN, NAN}, {0.f, 0.f}}, d).requires_grad_();
+    int64_t ignored = -100;
+    loss = tn::nll_loss(logits, tn::tensor({ignored, int64_t(1)}, d));
+    expect_near(loss, {0});
+    loss.backward();
+    expect_near(logits.grad(), {0, 0, 0, -1});
+    expect_near(tn::cross_entropy(logits, tn::tensor({ignored, ignored}, d)), {NAN});
+    // A long batch of halves: its sum is beyond float16, its mean is not.
+    Tensor halves = tn::full({70000, 2}, 3.0, tn::float16, d);
+    loss = tn::nll_loss(halves, tn::zeros({70000}, tn::int64, d));
+    EXPECT_EQ(loss.dtype(), tn::float16);
+    expect_near(loss, {-3});
+  }
+}
+
+TEST(Loss, Errors) {
+  Tensor x = tn::full({2, 3}, 0.5), classes = tn::zeros({2}, tn::int64);
+  expect_error([&] { tn::mse_loss(x, x, "average"); },
+               "mse_loss: reduction is 'average', expected mean, sum or none");
+  expect_error([&] { tn::l1_loss(x, x, "batchmean"); }, "l1_loss: reduction is 'batchmean'");
+  expect_error([&] { tn::mse_loss(x, tn::zeros({2})); }, "[2, 3] and [2]");
+  expect_error([&] { tn::smooth_l1_loss(x, x, "mean", -1); },
+               "smooth_l1_loss: beta is -1, expected 0 or more");
+  expect_error([&] { tn::huber_loss(x, x, "mean", 0); },
+               "huber_loss: delta is 0, expected more than 0");
+  expect_error([&] { tn::binary_cross_entropy(x, tn::zeros({3})); },
+               "binary_cross_entropy: input is [2, 3], target is [3]; expected the same sizes");
+  expect_error([&] { tn::binary_cross_entropy(x * 3, x); },
+               "binary_cross_entropy: an element of input is not within 0 to 1");
+  expect_error([&] { tn::binary_cross_entropy_with_logits(x, tn::zeros({3})); },
+               "binary_cross_entropy_with_logits: input is [2, 3], target is [3]");
+  expect_error([&] { tn::cross_entropy(x, classes, tn::ones({2})); },
+               "cross_entropy: weight is [2], expected [3], a number a class");
+  expect_error([&] { tn::cross_entropy(x, classes, {}, -100, "mean", 1.5); },
+               "cross_entropy: label_smoothing is 1.5, expected 0 to 1");
+  expect_error([&] { tn::cross_entropy(x, tn::zeros({2, 2})); },
+               "or a target of probabilities, as input");
+  expect_error([&] { tn::nll_loss(x, x); },
+               "nll_loss: input is [2, 3] on cpu, target is [2, 3] (float32) on cpu; expected input "
+               "[n, classes], target [n] int64, on one device");
+  expect_error([&] { tn::nll_loss(x, classes, tn::ones({4})); }, "nll_loss: weight is [4]");
+  expect_error([&] { tn::nll_loss(x, tn::full({2}, int64_t(3))); }, "3");
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ inline void check_rows(std::span<const Row> rows) {
       gradcheck(row.op, in);
       for (const Tensor& t : in) narrow.push_back(t.to(tn::float32));
       y = row.op(narrow);
-      EXPECT_EQ(y.dtype(), tn::float32);
+      EXPECT_EQ(y.dtype(), tn::float32);  // so an op brings constants in the dtype of in[0]
       expect_near(weigh(y), {row.weighed}, 1e-5);
     }
   }

@@ -85,6 +85,15 @@ class SavedArguments {
     return nullptr;
   }
 
+  // The tensors among the first n arguments, None counted too.
+  uint32_t flat_count(size_t n) const {
+    uint32_t count = 0;
+    for (size_t i = 0; i < n && i < values.size(); ++i) {
+      count += values[i].kind == TN_TENSOR ? 1 : values[i].kind == TN_TENSORS ? values[i].count : 0;
+    }
+    return count;
+  }
+
   void release() {
     for (tn_value& v : values) {
       if (v.kind != TN_TENSOR && v.kind != TN_TENSORS) release_value(&v);
@@ -265,22 +274,26 @@ class PairNode final : public OpNode {
       args.push_back(grads[i] != nullptr ? tn_value{TN_TENSOR, 0, {grads[i]}} : tn_value{});
     }
     TN_TRY(saved_.unpack(this, kernel_.saves_args, &args));
+    // What follows the arguments is counted from those that the kernel knows; younger ones are at their defaults.
+    const size_t known = kernel_.schema != nullptr ? kernel_.schema->arguments.size() : saved_.values.size();
+    if (args.size() > n_outputs + known) args.resize(n_outputs + known);
+    const uint32_t n_gradients = saved_.flat_count(known);
     std::vector<TensorRef> outputs(n_outputs);
     for (uint32_t i = 0; i < n_outputs; ++i) {
       if ((kernel_.saves_outputs >> i & 1) != 0) TN_TRY(outputs_[i].unpack(this, &outputs[i]));
       args.push_back(outputs[i] ? tn_value{TN_TENSOR, 0, {outputs[i].get()}} : tn_value{});
     }
     for (const TensorRef& t : privates_) args.push_back({TN_TENSOR, 0, {t.get()}});
-    std::vector<TensorRef> made(n_edges());
-    std::vector<Tensor*> raw(n_edges());
-    for (uint32_t i = 0; i < n_edges(); ++i) {
+    std::vector<TensorRef> made(n_gradients);
+    std::vector<Tensor*> raw(n_gradients);
+    for (uint32_t i = 0; i < n_gradients; ++i) {
       if (edge(i).node == nullptr) continue;
       const TensorInfo& info = saved_.infos[i];
       TN_TRY(empty_tensor(info.sizes, info.dtype, info.device, &raw[i]));
       made[i] = TensorRef(raw[i]);
     }
     TN_TRY(launch_backward(kernel_, op_, call_device(args), args, raw));
-    for (uint32_t i = 0; i < n_edges(); ++i) results[i] = made[i].take();
+    for (uint32_t i = 0; i < n_gradients; ++i) results[i] = made[i].take();
     return nullptr;
   }
 

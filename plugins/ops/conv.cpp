@@ -139,7 +139,7 @@ Windows patches(const char* op, Ints kernel, Ints dilation, Ints padding, Ints s
 
 // [n, channels, h, w] to [n, channels kernel.., out..]: PyTorch's order of columns.
 Tensor unfolded(const Tensor& x, Windows w) {
-  set_out("unfold", &w, last_sizes(x, 2));
+  set_out("im2col", &w, last_sizes(x, 2));
   return prim::reshape(prim::permute(windows(x, w), {0, 1, 4, 5, 2, 3}),
                        {x.size(0), x.size(1) * product(w.kernel), product(w.out)});
 }
@@ -161,12 +161,12 @@ Tensor folded(const Tensor& x, const Sizes& size, Windows w) {
 
 void conv() {
   for (int64_t n = 1; n <= 3; ++n) define(n);
-  op("unfold(Tensor x, int[] kernel_size, int[] dilation=[1], int[] padding=[0], int[] stride=[1]) "
+  op("im2col(Tensor x, int[] kernel_size, int[] dilation=[1], int[] padding=[0], int[] stride=[1]) "
      "-> Tensor")
       .amp(Amp::widest)
       .meaning([](Tensor x, Ints kernel_size, Ints dilation, Ints padding, Ints stride) {
-        Windows w = patches("unfold", kernel_size, dilation, padding, stride);
-        return batched("unfold", x, 2, [&](const Tensor& b) { return unfolded(b, w); });
+        Windows w = patches("im2col", kernel_size, dilation, padding, stride);
+        return batched("im2col", x, 2, [&](const Tensor& b) { return unfolded(b, w); });
       });
   op("fold(Tensor x, int[] output_size, int[] kernel_size, int[] dilation=[1], int[] padding=[0], "
      "int[] stride=[1]) -> Tensor")

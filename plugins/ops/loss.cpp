@@ -1,38 +1,263 @@
-// Losses, as means over the batch.
+// Losses: what is elementwise is a formula and a reduction of it; those of classes gather. reduction
+// is mean, sum or none, as PyTorch's.
 #include "pack.h"
 
 namespace tenon::ops_pack {
 namespace {
 
-void check_classes(const char* op, const Tensor& input, const Tensor& target) {
-  bool fits = input.dim() == 2 && target.dim() == 1 && target.size(0) == input.size(0);
-  if (fits && target.dtype() == int64 && target.device() == input.device()) return;
+constinit ExpressionRef squared_difference{"_mse(Tensor input, Tensor target) -> Tensor",
+                                           "(input - target) * (input - target)"};
+constinit ExpressionRef difference{"_l1(Tensor input, Tensor target) -> Tensor",
+                                   "abs(input - target)"};
+// The squares are of the difference itself: abs has no second derivative at 0.
+constinit ExpressionRef smooth{
+    "_smooth_l1(Tensor input, Tensor target, float beta) -> Tensor",
+    "let d = input - target\n"
+    "where(abs(d) < beta, 0.5 * d * d / beta, abs(d) - 0.5 * beta)"};
+constinit ExpressionRef huber{
+    "_huber(Tensor input, Tensor target, float delta) -> Tensor",
+    "let d = input - target\n"
+    "where(abs(d) < delta, 0.5 * d * d, delta * (abs(d) - 0.5 * delta))"};
+// The logarithms end at -100 and the gradient's divisor at 1e-12, as PyTorch's do.
+constinit ExpressionRef entropy{
+    "_bce(Tensor input, Tensor target, Tensor weight) -> Tensor",
+    "-weight * (target * max(log(input), -100) + (1 - target) * max(log1p(-input), -100))\n"
+    "dinput = g * weight * (input - target) / max((1 - input) * input, 1e-12)"};
+// log(1 + exp(-input)) without overflow; its derivative is sigmoid's, also where abs and max bend.
+constinit ExpressionRef softplus_of_minus{
+    "_softplus_of_minus(Tensor input) -> Tensor",
+    "log1p(exp(-abs(input))) + max(-input, 0)\n dinput = g * (sigmoid(input) - 1)"};
+constinit ExpressionRef entropy_of_logits{
+    "_bce_with_logits(Tensor input, Tensor target, Tensor softplus, Tensor weight, Tensor "
+    "pos_weight) -> Tensor",
+    "weight * ((1 - target) * input + (1 + (pos_weight - 1) * target) * softplus)"};
+// 0 log 0 is 0.
+constinit ExpressionRef divergence{
+    "_kl_div(Tensor input, Tensor target) -> Tensor",
+    "where(target == 0, 0, target * log(target)) - target * input"};
+constinit ExpressionRef divergence_of_logs{"_kl_div_log(Tensor input, Tensor target) -> Tensor",
+                                           "exp(target) * (target - input)"};
+
+constinit ExpressionRef class_or_first{"_class_or_first(Tensor target, int ignored) -> Tensor",
+                                       "where(target == ignored, 0, target)"};
+constinit ExpressionRef counted{"_counted(Tensor weight, Tensor target, int ignored) -> Tensor",
+                                "where(target == ignored, 0, weight)"};
+constinit ExpressionRef minus_product{"_minus_product(Tensor x, Tensor weight) -> Tensor",
+                                      "-x * weight"};
+// What is not counted is not looked at: it may be NaN.
+constinit ExpressionRef minus_counted{
+    "_minus_counted(Tensor x, Tensor weight, Tensor target, int ignored) -> Tensor",
+    "where(target == ignored, 0, -x * weight)"};
+constinit ExpressionRef mixed{"_mixed(Tensor x, Tensor y, float a, float b) -> Tensor",
+                              "a * x + b * y"};
+constinit ExpressionRef smoothed{"_smoothed(Tensor target, float keep, float share) -> Tensor",
+                                 "keep * target + share"};
+constinit ExpressionRef scaled{"_scaled(Tensor x, float factor) -> Tensor", "x * factor"};
+constinit ExpressionRef quotient{"_quotient(Tensor x, Tensor y) -> Tensor", "x / y"};
+
+enum class Reduction { none, mean, sum };
+Reduction reduction_of(const char* op, const std::string& name) {
+  if (name == "mean") return Reduction::mean;
+  if (name == "sum") return Reduction::sum;
+  if (name == "none") return Reduction::none;
+  fail(std::string(op) + ": reduction is '" + name + "', expected mean, sum or none");
+}
+Tensor reduced(const Tensor& loss, Reduction reduction) {
+  if (reduction == Reduction::none) return loss;
+  return reduction == Reduction::mean ? mean(loss) : prim::reduce(TN_SUM, loss);
+}
+
+void expect_positive(const char* op, const char* what, double value, bool zero) {
+  if (value > 0 || (zero && value == 0)) return;
+  fail(std::string(op) + ": " + what + " is " + number_text(value) + ", expected " +
+       (zero ? "0 or more" : "more than 0"));
+}
+void expect_same_sizes(const char* op, const Tensor& input, const Tensor& target) {
+  if (Sizes(input.sizes().begin(), input.sizes().end()) ==
+      Sizes(target.sizes().begin(), target.sizes().end()))
+    return;
+  fail(std::string(op) + ": input is " + sizes_text(input.sizes()) + ", target is " +
+       sizes_text(target.sizes()) + "; expected the same sizes");
+}
+// The number where there is no tensor. The result borrows t.
+Operand or_number(const Tensor& t, double number) { return t ? Operand(t) : Operand(number); }
+
+[[noreturn]] void refuse_classes(const char* op, const Tensor& input, const Tensor& target,
+                                 bool probabilities) {
   fail(std::string(op) + ": input is " + sizes_text(input.sizes()) + " on " +
        input.device().name() + ", target is " + sizes_text(target.sizes()) + " (" +
        target.dtype().name() + ") on " + target.device().name() +
-       "; expected input [n, classes], target [n] int64, on one device");
+       "; expected input [n, classes], target [n] int64, on one device, with more dimensions " +
+       "behind in both" + (probabilities ? "; or a target of probabilities, as input" : ""));
 }
 
-Tensor nll(const Tensor& input, const Tensor& target) {
-  Tensor picked = prim::gather(input, 1, prim::reshape(target, {target.size(0), 1}));
-  return neg(mean(picked));
+// Classes are in dimension 1; a single sample has them in dimension 0.
+int64_t class_dim(const Tensor& input) { return input.dim() == 1 ? 0 : 1; }
+
+bool fits_classes(const Tensor& input, const Tensor& target) {
+  if (input.dim() < 1 || target.dtype() != int64 || target.device() != input.device()) return false;
+  Sizes sizes(input.sizes().begin(), input.sizes().end());
+  sizes.erase(sizes.begin() + class_dim(input));
+  return sizes == Sizes(target.sizes().begin(), target.sizes().end());
+}
+
+void expect_weight(const char* op, const Tensor& input, const Tensor& weight) {
+  int64_t classes = input.size(class_dim(input));
+  if (!weight || (weight.dim() == 1 && weight.size(0) == classes)) return;
+  fail(std::string(op) + ": weight is " + sizes_text(weight.sizes()) + ", expected [" +
+       std::to_string(classes) + "], a number a class");
+}
+
+// weight [classes], to broadcast over input.
+Tensor over_classes(const Tensor& weight, const Tensor& input) {
+  Sizes sizes(size_t(input.dim() - class_dim(input)), 1);
+  sizes[0] = weight.size(0);
+  return prim::reshape(weight, sizes);
+}
+
+// A mean is over the weights that count.
+Tensor reduced_by(const Tensor& loss, const Tensor& weights, Reduction reduction) {
+  if (reduction != Reduction::mean) return reduced(loss, reduction);
+  return prim::elementwise(quotient, prim::reduce(TN_SUM, loss), prim::reduce(TN_SUM, weights));
+}
+
+Tensor nll(const Tensor& values, const Tensor& target, const Tensor& class_weight, int64_t ignored,
+           Reduction reduction, double smoothing = 0) {
+  Tensor input = wide(values), weight = class_weight ? wide(class_weight) : class_weight;
+  auto as_given = [&](const Tensor& loss) {
+    return input.dtype() == values.dtype() ? loss : prim::copy(loss, values.dtype());
+  };
+  int64_t dim = class_dim(input), classes = input.size(dim);
+  Tensor safe = prim::elementwise(class_or_first, target, ignored);
+  Sizes one(input.sizes().begin(), input.sizes().end());
+  one[size_t(dim)] = 1;
+  Tensor picked = prim::reshape(prim::gather(input, dim, prim::reshape(safe, one)), target.sizes());
+  Tensor each = prim::fill({}, 1, input.dtype(), input.device());
+  if (weight) {
+    each = prim::reshape(prim::gather(weight, 0, prim::reshape(safe, {safe.numel()})),
+                         target.sizes());
+  }
+  Tensor counts = prim::elementwise(counted, each, target, ignored);
+  Tensor loss = reduced_by(prim::elementwise(minus_counted, picked, each, target, ignored), counts,
+                           reduction);
+  if (smoothing == 0) return as_given(loss);
+  // The share that all classes have. (As PyTorch, its mean is over the targets' weights too.)
+  Tensor weighed =
+      weight ? prim::elementwise(minus_product, input, over_classes(weight, input)) : neg(input);
+  Tensor all = prim::elementwise(counted, prim::reduce(TN_SUM, weighed, dim), target, ignored);
+  return as_given(prim::elementwise(mixed, loss, reduced_by(all, counts, reduction), 1 - smoothing,
+                                    smoothing / double(classes)));
+}
+
+// target: a probability for each class. The mean is over the samples, whatever their weights.
+Tensor entropy_of_probabilities(const Tensor& input, const Tensor& target, const Tensor& weight,
+                                Reduction reduction, double smoothing) {
+  int64_t dim = class_dim(input), classes = input.size(dim);
+  Tensor p = target;
+  if (smoothing > 0)
+    p = prim::elementwise(smoothed, p, 1 - smoothing, smoothing / double(classes));
+  Tensor loss = prim::elementwise(minus_product, input, p);
+  if (weight) loss = mul(loss, over_classes(weight, input));
+  return reduced(prim::reduce(TN_SUM, loss, dim), reduction);
+}
+
+Tensor cross_entropy_of(Tensor input, Tensor target, Tensor weight, int64_t ignore_index,
+                        std::string reduction, double label_smoothing) {
+  const char* op = "cross_entropy";
+  Reduction kind = reduction_of(op, reduction);
+  if (!(label_smoothing >= 0 && label_smoothing <= 1)) {
+    fail(std::string(op) + ": label_smoothing is " + number_text(label_smoothing) +
+         ", expected 0 to 1");
+  }
+  bool probabilities = target.dtype().is_float() && input.dim() >= 1 &&
+                       target.device() == input.device() &&
+                       Sizes(input.sizes().begin(), input.sizes().end()) ==
+                           Sizes(target.sizes().begin(), target.sizes().end());
+  if (!probabilities && !fits_classes(input, target)) refuse_classes(op, input, target, true);
+  expect_weight(op, input, weight);
+  Tensor logs = log_softmax(input, class_dim(input));
+  if (probabilities)
+    return entropy_of_probabilities(logs, target, weight, kind, label_smoothing);
+  return nll(logs, target, weight, ignore_index, kind, label_smoothing);
 }
 
 }  // namespace
 
 void loss() {
-  op("nll_loss(Tensor input, Tensor target) -> Tensor")
+  op("mse_loss(Tensor input, Tensor target, str reduction=\"mean\") -> Tensor")
       .amp(Amp::float32)
-      .meaning([](Tensor input, Tensor target) {
-        check_classes("nll_loss", input, target);
-        return nll(input, target);
+      .meaning([](Tensor input, Tensor target, std::string reduction) {
+        Reduction kind = reduction_of("mse_loss", reduction);
+        return reduced(prim::elementwise(squared_difference, input, target), kind);
       });
-  op("cross_entropy(Tensor input, Tensor target) -> Tensor")
+  op("l1_loss(Tensor input, Tensor target, str reduction=\"mean\") -> Tensor")
       .amp(Amp::float32)
-      .meaning([](Tensor input, Tensor target) {
-        check_classes("cross_entropy", input, target);
-        return nll(log_softmax(input, 1), target);
+      .meaning([](Tensor input, Tensor target, std::string reduction) {
+        Reduction kind = reduction_of("l1_loss", reduction);
+        return reduced(prim::elementwise(difference, input, target), kind);
       });
+  op("smooth_l1_loss(Tensor input, Tensor target, str reduction=\"mean\", float beta=1) -> Tensor")
+      .amp(Amp::float32)
+      .meaning([](Tensor input, Tensor target, std::string reduction, double beta) {
+        Reduction kind = reduction_of("smooth_l1_loss", reduction);
+        expect_positive("smooth_l1_loss", "beta", beta, true);
+        return reduced(beta == 0 ? prim::elementwise(difference, input, target)
+                                 : prim::elementwise(smooth, input, target, beta),
+                       kind);
+      });
+  op("huber_loss(Tensor input, Tensor target, str reduction=\"mean\", float delta=1) -> Tensor")
+      .amp(Amp::float32)
+      .meaning([](Tensor input, Tensor target, std::string reduction, double delta) {
+        Reduction kind = reduction_of("huber_loss", reduction);
+        expect_positive("huber_loss", "delta", delta, false);
+        return reduced(prim::elementwise(huber, input, target, delta), kind);
+      });
+  op("binary_cross_entropy(Tensor input, Tensor target, Tensor? weight=None, str "
+     "reduction=\"mean\") -> Tensor")
+      .amp(Amp::float32)
+      .meaning([](Tensor input, Tensor target, Tensor weight, std::string reduction) {
+        Reduction kind = reduction_of("binary_cross_entropy", reduction);
+        expect_same_sizes("binary_cross_entropy", input, target);
+        expect_probabilities("binary_cross_entropy", "input", input);
+        return reduced(prim::elementwise(entropy, input, target, or_number(weight, 1)), kind);
+      });
+  op("binary_cross_entropy_with_logits(Tensor input, Tensor target, Tensor? weight=None, str "
+     "reduction=\"mean\", Tensor? pos_weight=None) -> Tensor")
+      .amp(Amp::float32)
+      .meaning([](Tensor input, Tensor target, Tensor weight, std::string reduction,
+                  Tensor pos_weight) {
+        Reduction kind = reduction_of("binary_cross_entropy_with_logits", reduction);
+        expect_same_sizes("binary_cross_entropy_with_logits", input, target);
+        Tensor softplus = prim::elementwise(softplus_of_minus, input);
+        return reduced(prim::elementwise(entropy_of_logits, input, target, softplus,
+                                         or_number(weight, 1), or_number(pos_weight, 1)),
+                       kind);
+      });
+  op("kl_div(Tensor input, Tensor target, str reduction=\"mean\", bool log_target=False) -> Tensor")
+      .amp(Amp::float32)
+      .meaning([](Tensor input, Tensor target, std::string reduction, bool log_target) {
+        bool by_batch = reduction == "batchmean";
+        Reduction kind = by_batch ? Reduction::sum : reduction_of("kl_div", reduction);
+        Tensor loss =
+            reduced(prim::elementwise(log_target ? divergence_of_logs : divergence, input, target),
+                    kind);
+        double n = input.dim() == 0 ? 1 : double(input.size(0));
+        return by_batch ? prim::elementwise(scaled, loss, 1 / n) : loss;
+      });
+  op("nll_loss(Tensor input, Tensor target, Tensor? weight=None, int ignore_index=-100, str "
+     "reduction=\"mean\") -> Tensor")
+      .amp(Amp::float32)
+      .meaning([](Tensor input, Tensor target, Tensor weight, int64_t ignore_index,
+                  std::string reduction) {
+        Reduction kind = reduction_of("nll_loss", reduction);
+        if (!fits_classes(input, target)) refuse_classes("nll_loss", input, target, false);
+        expect_weight("nll_loss", input, weight);
+        return nll(input, target, weight, ignore_index, kind);
+      });
+  op("cross_entropy(Tensor input, Tensor target, Tensor? weight=None, int ignore_index=-100, str "
+     "reduction=\"mean\", float label_smoothing=0) -> Tensor")
+      .amp(Amp::float32)
+      .meaning(cross_entropy_of);
 }
 
 }  // namespace tenon::ops_pack

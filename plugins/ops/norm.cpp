@@ -64,11 +64,6 @@ void expect_eps(const char* op, double eps) {
   if (!(eps >= 0)) fail(std::string(op) + ": eps is " + number_text(eps) + ", expected 0 or more");
 }
 
-// Halves are added up in float32.
-Tensor wide(const Tensor& x) {
-  return x.dtype() == float16 || x.dtype() == bfloat16 ? prim::copy(x, float32) : x;
-}
-
 struct Moments {
   Tensor mean, var;  // var is the biased one; both with the reduced dimensions kept
 };

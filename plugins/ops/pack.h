@@ -22,6 +22,7 @@ void windows();
 void conv();
 void pool();
 void resize();
+void attention();
 void random();
 void optim();
 void amp();
@@ -36,6 +37,9 @@ void expect_in_range(const char* op, const char* what, double number, Dtype dtyp
                      bool special = false);
 // einsum.cpp
 Tensor einsum_of(string_view equation, Tensors xs);
+// As PyTorch: on the CPU, where looking waits for nothing, an element outside of 0 to 1 is an error;
+// on devices, where it would wait, p is not looked at.
+void expect_probabilities(const char* op, const char* what, const Tensor& p);
 // "0.5", "inf", "1e+30"
 std::string number_text(double number);
 // "[2, 3]"
@@ -68,6 +72,10 @@ inline Sizes counting(int64_t from, int64_t n) {
 // float32, float64 and halves as they are, others as float32.
 inline Tensor as_float(const Tensor& x) {
   return x.dtype().is_float() ? x : prim::copy(x, float32);
+}
+// Halves as float32, to be added up.
+inline Tensor wide(const Tensor& x) {
+  return x.dtype() == float16 || x.dtype() == bfloat16 ? prim::copy(x, float32) : x;
 }
 
 }  // namespace tenon::ops_pack

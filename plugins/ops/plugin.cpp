@@ -18,6 +18,7 @@ TENON_PLUGIN(ops) {
   ops_pack::conv();
   ops_pack::pool();
   ops_pack::resize();
+  ops_pack::attention();
   ops_pack::random();
   ops_pack::optim();
   ops_pack::amp();

@@ -74,15 +74,16 @@ void expect_probability(const char* op, double p) {
   if (!(p >= 0 && p <= 1)) fail(std::string(op) + ": p is " + number_text(p) + ", expected 0 to 1");
 }
 
-// As PyTorch: on the CPU, where looking waits for nothing, it is an error; on devices, where it
-// would wait, p is not looked at: below 0 and NaN count as 0, above 1 as 1.
-void expect_probabilities(const Tensor& p) {
-  if (!p.device().is_cpu() || p.numel() == 0) return;
-  Tensor outside = prim::reduce(TN_MAX, Tensors(&p, 1), {}, false, no_probability);
-  if (outside.item<double>() != 0) fail("bernoulli: an element of p is not within 0 to 1");
-}
-
 }  // namespace
+
+// On devices below 0 and NaN count as 0, above 1 as 1.
+void expect_probabilities(const char* op, const char* what, const Tensor& p) {
+  if (!p.device().is_cpu() || p.numel() == 0) return;
+  NoGrad guard;
+  Tensor outside = prim::reduce(TN_MAX, Tensors(&p, 1), {}, false, no_probability);
+  if (outside.item<double>() != 0)
+    fail(std::string(op) + ": an element of " + what + " is not within 0 to 1");
+}
 
 void random() {
   op("rand(int[] sizes, dtype? dtype=None, device? device=None) -> Tensor")
@@ -101,7 +102,7 @@ void random() {
       });
   op("bernoulli(Tensor p) -> Tensor").random().no_gradient().meaning([](Tensor p) {
     expect_float("bernoulli", p.dtype());
-    expect_probabilities(p);
+    expect_probabilities("bernoulli", "p", p);
     Tensor u = prim::elementwise(uniform24, prim::random_bits(p.sizes(), p.device()), 0.0, 1.0);
     Tensor drawn = prim::elementwise(below, u, p);
     return drawn.dtype() == p.dtype() ? drawn : prim::copy(drawn, p.dtype());

@@ -2,6 +2,7 @@
 // op is one line there.
 #pragma once
 
+#include "tenon/ops/attention.hpp"
 #include "tenon/ops/conv.hpp"
 #include "tenon/ops/create.hpp"
 #include "tenon/ops/elementwise.hpp"

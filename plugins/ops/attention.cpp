@@ -1,0 +1,162 @@
+// Attention: softmax(query key^T) value, with masks, shared heads and positions by rotation.
+#include <cmath>
+
+#include "pack.h"
+
+namespace tenon::ops_pack {
+namespace {
+
+constinit ExpressionRef scaled{"_scaled(Tensor x, float factor) -> Tensor", "x * factor"};
+constinit ExpressionRef plus{"_plus(Tensor x, Tensor y) -> Tensor", "x + y"};
+constinit ExpressionRef not_before{"_not_before(Tensor i, Tensor j) -> Tensor", "i >= j"};
+constinit ExpressionRef or_else{"_or_else(Tensor x, Tensor inside, float other) -> Tensor",
+                                "where(inside, x, other)"};
+constinit ExpressionRef is_reached{"_is_reached(Tensor top) -> Tensor", "top != -inf"};
+// A plane turned by an angle.
+constinit ExpressionRef turned{
+    "_turned(Tensor x, Tensor y, Tensor cos, Tensor sin) -> (Tensor, Tensor)",
+    "x * cos - y * sin\n y * cos + x * sin"};
+
+constexpr double kNever = -INFINITY;
+constexpr const char* kAttention = "scaled_dot_product_attention";
+
+// Where j <= i, [n, m]: the mask begins at the top left, as PyTorch's.
+Tensor causal_mask(int64_t n, int64_t m, Device device) {
+  return prim::elementwise(not_before, prim::reshape(prim::iota(n, 0, 1, int64, device), {n, 1}),
+                           prim::iota(m, 0, 1, int64, device));
+}
+
+// A query that may look at nothing gets zeros, and gives no gradient.
+Tensor safe_softmax(const Tensor& scores) {
+  if (scores.numel() == 0) return softmax(scores, -1);
+  Tensor reached;
+  {
+    NoGrad guard;
+    reached = prim::elementwise(is_reached, prim::reduce(TN_MAX, scores, -1, true));
+  }
+  Tensor weights = softmax(prim::elementwise(or_else, scores, reached, 0.0), -1);
+  return prim::elementwise(or_else, weights, reached, 0.0);
+}
+
+void check_attention(const Tensor& query, const Tensor& key, const Tensor& value, bool gqa) {
+  int64_t least = gqa ? 3 : 2;
+  bool fits = query.dim() >= least && key.dim() >= least && value.dim() >= least &&
+              query.size(-1) == key.size(-1) && key.size(-2) == value.size(-2);
+  fits = fits && query.dtype() == key.dtype() && key.dtype() == value.dtype() &&
+         query.dtype().is_float();
+  if (fits && gqa) {
+    fits = key.size(-3) == value.size(-3) && key.size(-3) > 0 &&
+           query.size(-3) % key.size(-3) == 0;
+  }
+  if (fits) return;
+  auto text = [](const Tensor& t) {
+    return sizes_text(t.sizes()) + " (" + t.dtype().name() + ")";
+  };
+  fail(std::string(kAttention) + ": query is " + text(query) + ", key is " + text(key) +
+       ", value is " + text(value) + "; expected query [.., n, e], key [.., m, e], value [.., m, " +
+       "v] of one floating dtype" +
+       (gqa ? ", query's heads, dimension -3, a multiple of those of key and value" : ""));
+}
+
+Tensor attended(Tensor query, Tensor key, Tensor value, Tensor mask, double dropout_p,
+                bool is_causal, optional<double> scale, bool enable_gqa) {
+  check_attention(query, key, value, enable_gqa);
+  if (is_causal && mask)
+    fail(std::string(kAttention) + ": attn_mask is given and is_causal is set, expected one");
+  if (mask && mask.dtype() != bool_ && mask.dtype() != query.dtype()) {
+    fail(std::string(kAttention) + ": attn_mask is " + mask.dtype().name() +
+         ", expected bool or query's " + query.dtype().name());
+  }
+  if (!(dropout_p >= 0 && dropout_p <= 1)) {
+    fail(std::string(kAttention) + ": dropout_p is " + number_text(dropout_p) +
+         ", expected 0 to 1");
+  }
+  int64_t heads = enable_gqa ? query.size(-3) : 1, shared = enable_gqa ? key.size(-3) : 1;
+  int64_t n = query.size(-2), m = key.size(-2);
+  bool grouped = heads != shared;
+  if (grouped) {  // [.., heads, n, e] as [.., shared, heads / shared, n, e]
+    auto split = [&](const Tensor& t, int64_t each) {
+      return prim::reshape(t, joined_sizes({first_sizes(t, t.dim() - 3),
+                                            {shared, each, t.size(-2), t.size(-1)}}));
+    };
+    query = split(query, heads / shared);
+    key = split(key, 1);
+    value = split(value, 1);
+  }
+  auto whole = [&](const Tensor& t) {
+    if (!grouped) return t;
+    return prim::reshape(
+        t, joined_sizes({first_sizes(t, t.dim() - 4), {heads, t.size(-2), t.size(-1)}}));
+  };
+  double factor = scale ? *scale : 1 / std::sqrt(double(query.size(-1)));
+  Tensor scores = whole(prim::matmul(prim::elementwise(scaled, query, factor),
+                                     transpose(key, -2, -1)));
+  Tensor weights;
+  if (is_causal) {
+    weights = softmax(
+        prim::elementwise(or_else, scores, causal_mask(n, m, query.device()), kNever), -1);
+  } else if (mask) {
+    weights = safe_softmax(mask.dtype() == bool_
+                               ? prim::elementwise(or_else, scores, mask, kNever)
+                               : prim::elementwise(plus, scores, mask));
+  } else {
+    weights = softmax(scores, -1);
+  }
+  if (dropout_p > 0) weights = dropout(weights, dropout_p, true);
+  if (grouped) {
+    weights = prim::reshape(weights, joined_sizes({first_sizes(weights, weights.dim() - 3),
+                                                   {shared, heads / shared, n, m}}));
+  }
+  return whole(prim::matmul(weights, value));
+}
+
+// Su et al., arXiv:2104.09864. The planes are those of elements i and i + r / 2, or 2 i and 2 i + 1,
+// of the first r = 2 * cos.size(-1); what is behind passes.
+Tensor rotated(Tensor x, Tensor cos, Tensor sin, bool interleaved) {
+  bool fits = x.dim() >= 1 && cos.dim() >= 1 && sin.dim() == cos.dim() && x.dtype().is_float();
+  fits = fits && last_sizes(sin, sin.dim()) == last_sizes(cos, cos.dim()) &&
+         2 * cos.size(-1) <= x.size(-1);
+  if (!fits) {
+    fail("rotary_embedding: x is " + sizes_text(x.sizes()) + " (" + x.dtype().name() +
+         "), cos is " + sizes_text(cos.sizes()) + ", sin is " + sizes_text(sin.sizes()) +
+         "; expected x [.., d] of a floating dtype, cos and sin [.., planes], at most d / 2 planes");
+  }
+  int64_t planes = cos.size(-1), d = x.size(-1);
+  Tensor part = prim::slice(x, -1, 0, 2 * planes);
+  Tensor a, b;
+  if (interleaved) {
+    a = prim::slice(part, -1, 0, 2 * planes, 2);
+    b = prim::slice(part, -1, 1, 2 * planes, 2);
+  } else {
+    a = prim::slice(part, -1, 0, planes);
+    b = prim::slice(part, -1, planes, 2 * planes);
+  }
+  auto [first, second] =
+      prim::elementwise<std::tuple<Tensor, Tensor>>(turned, a, b, cos, sin);
+  Tensor y;
+  if (interleaved) {
+    Sizes sizes = last_sizes(first, first.dim());
+    y = cat({unsqueeze(first, -1), unsqueeze(second, -1)}, -1);
+    sizes.back() = 2 * planes;
+    y = prim::reshape(y, sizes);
+  } else {
+    y = cat({first, second}, -1);
+  }
+  if (y.dtype() != x.dtype()) y = prim::copy(y, x.dtype());
+  return 2 * planes == d ? y : cat({y, prim::slice(x, -1, 2 * planes, d)}, -1);
+}
+
+}  // namespace
+
+void attention() {
+  op("scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, "
+     "float dropout_p=0, bool is_causal=False, float? scale=None, bool enable_gqa=False) -> Tensor")
+      .random()
+      .amp(Amp::lower)
+      .meaning(attended);
+  op("rotary_embedding(Tensor x, Tensor cos, Tensor sin, bool interleaved=False) -> Tensor")
+      .amp(Amp::widest)
+      .meaning(rotated);
+}
+
+}  // namespace tenon::ops_pack

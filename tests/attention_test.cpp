@@ -1,0 +1,105 @@
+// Attention.
+#include "ops_rows.h"
+
+namespace {
+
+// [2, 3]
+Tensor mask(const std::vector<int64_t>& values, const TensorList& in) {
+  return Tensor::from(values, {2, 3}, in[0].device()).to(tn::bool_);
+}
+
+// Values: PyTorch 2.15, float64.
+const Row kRows[] = {
+    // clang-format off
+    {"attention",
+     [](const TensorList& in) { return tn::scaled_dot_product_attention(in[0], in[1], in[2]); },
+     {{2, 3, 2}, {2, 4, 2}, {2, 4, 3}},
+     {2, 3, 3},
+     0.758072358076},
+    {"attention without a batch, scale",
+     [](const TensorList& in) { return tn::scaled_dot_product_attention(in[0], in[1], in[2], {}, 0, false, 0.4); },
+     {{2, 2}, {3, 2}, {3, 2}},
+     {2, 2},
+     -0.0885353295224},
+    {"attention causal",
+     [](const TensorList& in) { return tn::scaled_dot_product_attention(in[0], in[1], in[2], {}, 0, true); },
+     {{1, 2, 3, 2}, {1, 2, 4, 2}, {1, 2, 4, 1}},
+     {1, 2, 3, 1},
+     -0.150290783087},
+    {"attention a mask of bool",
+     [](const TensorList& in) { return tn::scaled_dot_product_attention(in[0], in[1], in[2], mask({1, 0, 1, 0, 1, 1}, in)); },
+     {{2, 2, 2}, {2, 3, 2}, {2, 3, 2}},
+     {2, 2, 2},
+     0.128458513887},
+    {"attention a mask of numbers",
+     [](const TensorList& in) { return tn::scaled_dot_product_attention(in[0], in[1], in[2], in[3]); },
+     {{2, 2, 2}, {2, 3, 2}, {2, 3, 2}, {2, 3}},
+     {2, 2, 2},
+     0.00323648350994},
+    {"attention a query that looks at nothing",
+     [](const TensorList& in) { return tn::scaled_dot_product_attention(in[0], in[1], in[2], mask({1, 0, 1, 0, 0, 0}, in)); },
+     {{2, 2}, {3, 2}, {3, 2}},
+     {2, 2},
+     -0.248812185239},
+    {"attention shared heads",
+     [](const TensorList& in) { return tn::scaled_dot_product_attention(in[0], in[1], in[2], {}, 0, false, {}, true); },
+     {{1, 4, 2, 2}, {1, 2, 3, 2}, {1, 2, 3, 2}},
+     {1, 4, 2, 2},
+     1.01173329844},
+    {"attention shared heads, mask a head",
+     [](const TensorList& in) { return tn::scaled_dot_product_attention(in[0], in[1], in[2], in[3], 0, false, {}, true); },
+     {{4, 2, 2}, {2, 3, 2}, {2, 3, 2}, {4, 2, 3}},
+     {4, 2, 2},
+     0.986315400409},
+    {"rotary_embedding",
+     [](const TensorList& in) { return tn::rotary_embedding(in[0], in[1], in[2]); },
+     {{2, 2, 4}, {2, 2}, {2, 2}},
+     {2, 2, 4},
+     0.71019886483},
+    {"rotary_embedding interleaved, of a part",
+     [](const TensorList& in) { return tn::rotary_embedding(in[0], in[1], in[2], true); },
+     {{2, 2, 5}, {2, 2}, {2, 2}},
+     {2, 2, 5},
+     2.61389093455},
+    // clang-format on
+};
+
+TEST(Attention, ValuesAndGradients) { check_rows(kRows); }
+
+TEST(Attention, DropsWeights) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    tn::manual_seed(5);
+    // Each weight is 1 / 100; value 1, so the output counts the kept ones.
+    Tensor zero = tn::zeros({20, 100, 2}, {}, d), ones = tn::ones({20, 100, 1}, {}, d);
+    Tensor y = tn::scaled_dot_product_attention(zero, zero, ones, {}, 0.25);
+    double mean = y.mean().item<double>(), var = (y - mean).square().mean().item<double>();
+    // Kept ones of 100: binomial. Allowed are five standard errors.
+    EXPECT_NEAR(mean, 1, 5 * std::sqrt(0.25 / 0.75 / 2e5));
+    EXPECT_NEAR(var, 0.25 / 0.75 / 100, 5 * 0.25 / 0.75 / 100 * std::sqrt(2 / 2e3));
+  }
+}
+
+TEST(Attention, Errors) {
+  Tensor q = tn::zeros({2, 3, 4}), k = tn::zeros({2, 5, 4});
+  auto attend = [](const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask = {},
+                   double p = 0, bool causal = false, bool gqa = false) {
+    return tn::scaled_dot_product_attention(q, k, v, mask, p, causal, {}, gqa);
+  };
+  expect_error([&] { attend(q, tn::zeros({2, 5, 3}), k); },
+               "scaled_dot_product_attention: query is [2, 3, 4] (float32), key is [2, 5, 3] "
+               "(float32), value is [2, 5, 4] (float32); expected query [.., n, e], key [.., m, e], "
+               "value [.., m, v] of one floating dtype");
+  expect_error([&] { attend(q, k, k.to(tn::float64)); }, "of one floating dtype");
+  expect_error([&] { attend(q, k, k, tn::zeros({3, 5}), 0, true); },
+               "attn_mask is given and is_causal is set, expected one");
+  expect_error([&] { attend(q, k, k, tn::zeros({3, 5}, tn::int64)); },
+               "attn_mask is int64, expected bool or query's float32");
+  expect_error([&] { attend(q, k, k, {}, 1.5); }, "dropout_p is 1.5, expected 0 to 1");
+  expect_error([&] { attend(tn::zeros({3, 3, 4}), k, k, {}, 0, false, true); },
+               "query's heads, dimension -3, a multiple of those of key and value");
+  expect_error([&] { tn::rotary_embedding(q, tn::zeros({3, 3}), tn::zeros({3, 3})); },
+               "rotary_embedding: x is [2, 3, 4] (float32), cos is [3, 3], sin is [3, 3]; expected");
+}
+
+}  // namespace
