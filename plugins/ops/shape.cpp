@@ -200,7 +200,7 @@ View unflattened(const tn_tensor* x, int64_t dim, Ints sizes) {
 }
 
 // Windows of `size` elements, a `step` apart, in a last dimension of their own.
-View windows(const tn_tensor* x, int64_t dim, int64_t size, int64_t step) {
+View sliding_view(const tn_tensor* x, int64_t dim, int64_t size, int64_t step) {
   int64_t d = wrap_dim("unfold", dim, x->ndim), n = x->ndim == 0 ? 1 : x->sizes[d];
   if (size < 0 || size > n || step <= 0) {
     fail("unfold: windows of " + std::to_string(size) + " with step " + std::to_string(step) +
@@ -306,7 +306,7 @@ void shape() {
 
   op("movedim(Tensor(a) x, int[] source, int[] destination) -> Tensor(a)").view(dims_moved);
   op("unflatten(Tensor(a) x, int dim, int[] sizes) -> Tensor(a)").view(unflattened);
-  op("unfold(Tensor(a) x, int dim, int size, int step) -> Tensor(a)").view(windows);
+  op("unfold(Tensor(a) x, int dim, int size, int step) -> Tensor(a)").view(sliding_view);
   op("diagonal(Tensor(a) x, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)").view(diagonal_of);
   op("broadcast_to(Tensor(a) x, int[] sizes) -> Tensor(a)").primitive(TN_EXPAND);
   op("contiguous(Tensor(a) x) -> Tensor(a)").meaning([](Tensor x) {
