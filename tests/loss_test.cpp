@@ -228,6 +228,11 @@ TEST(Loss, EdgesAreAsInPyTorch) {
     expect_near(loss, {0});
     loss.backward();
     expect_near(logits.grad(), {0, 0, 0, -1});
+    logits = tn::tensor({{5.f, 7.f}, {0.f, 0.f}}, d).requires_grad_();
+    loss = tn::cross_entropy(logits, tn::tensor({ignored, int64_t(1)}, d));
+    expect_near(loss, {std::log(2)});
+    loss.backward();
+    expect_near(logits.grad(), {0, 0, 0.5, -0.5});
     expect_near(tn::cross_entropy(logits, tn::tensor({ignored, ignored}, d)), {NAN});
     // A long batch of halves: its sum is beyond float16, its mean is not.
     Tensor halves = tn::full({70000, 2}, 3.0, tn::float16, d);

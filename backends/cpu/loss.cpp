@@ -1,8 +1,10 @@
 // cross_entropy and its gradient, each in one pass over the logits: mean over n rows of
-// log(sum(exp(input))) - input[target]. Private output: the log-sum-exp of each row, [n], float64:
+// log(sum(exp(input))) - input[target], without the rows whose target is the default of ignore_index,
+// an argument that the kernel does not know. Private output: the log-sum-exp of each row, [n], float64:
 // in float32 it would cost large logits their digits.
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 
 #include "cpu.h"
 #include "vector/table.h"
@@ -12,6 +14,7 @@ namespace {
 
 constexpr const char* kSchema = "cross_entropy(Tensor input, Tensor target) -> Tensor";
 constexpr int64_t kPieceElements = 8192;
+constexpr int64_t kIgnored = -100;
 
 // Elements between memory of a float dtype and T, one to n.
 template <typename T>
@@ -52,6 +55,10 @@ struct Logits {
   char* row(const tn_tensor& t, int64_t i) const {
     return static_cast<char*>(t.data) + i * classes * item_size(t.dtype);
   }
+  bool ignores(int64_t i) const { return target[i] == kIgnored; }
+  double n_counted() const {
+    return static_cast<double>(n - std::count(target, target + n, kIgnored));
+  }
   bool is_half() const { return item_size(input.dtype) == 2; }
   // Rows are dealt to as many workers as there are buffers for a widened row.
   int64_t workers() const {
@@ -82,7 +89,7 @@ template <typename T>
 tn_status* forward(const tn_call* call, const Logits& x) {
   const tn_host* host = call->host;
   for (int64_t i = 0; i < x.n; ++i) {
-    if (x.target[i] < 0 || x.target[i] >= x.classes) {
+    if ((x.target[i] < 0 || x.target[i] >= x.classes) && !x.ignores(i)) {
       return error(host, TN_INVALID_ARGUMENT,
                    "cross_entropy: target[%lld] is %lld, expected a class from 0 to %lld: input is "
                    "[%lld, %lld] (%s, cpu)",
@@ -99,6 +106,13 @@ tn_status* forward(const tn_call* call, const Logits& x) {
   const bool wants_lse = call->n_outputs > 1 && call->outputs[1];
   double* const lse = wants_lse ? static_cast<double*>(call->outputs[1]->data) : nullptr;
   TENON_CPU_TRY(each_row<T>(call, x, [&](int64_t i, T* buffer) {
+    if (x.ignores(i)) {
+      losses[i] = 0;
+      if (lse) {
+        lse[i] = 0;
+      }
+      return;
+    }
     const T* row = reinterpret_cast<const T*>(x.row(x.input, i));
     if (x.is_half()) {
       widen(buffer, row, x.input.dtype, x.classes);
@@ -115,7 +129,7 @@ tn_status* forward(const tn_call* call, const Logits& x) {
   for (int64_t i = 0; i < x.n; ++i) {
     sum += losses[i];
   }
-  const double mean = sum / static_cast<double>(x.n);  // NaN of no rows, as every mean
+  const double mean = sum / x.n_counted();  // NaN of no rows, as every mean
   narrow(call->outputs[0]->data, &mean, call->outputs[0]->dtype, 1);
   return nullptr;
 }
@@ -127,9 +141,13 @@ tn_status* backward(const tn_call* call, const Logits& x, const tn_tensor* g, co
   if (g) {
     widen(&factor, g->data, g->dtype, 1);
   }
-  const T scale = static_cast<T>(factor / static_cast<double>(x.n));
+  const T scale = static_cast<T>(factor / x.n_counted());
   return each_row<T>(call, x, [&](int64_t i, T* buffer) {
     T* d = x.is_half() ? buffer : reinterpret_cast<T*>(x.row(gradient, i));
+    if (x.ignores(i)) {
+      std::memset(x.row(gradient, i), 0, static_cast<size_t>(x.classes * item_size(gradient.dtype)));
+      return;
+    }
     const T* row = reinterpret_cast<const T*>(x.row(x.input, i));
     if (x.is_half()) {
       widen(buffer, row, x.input.dtype, x.classes);
