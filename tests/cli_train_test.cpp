@@ -23,6 +23,13 @@ TEST_F(CliTest, LearnsTheDigitsWithAnySeed) {
   }
 }
 
+// Of seeds 1 to 5 the median is 0.990 and the least 0.987.
+TEST_F(CliTest, LearnsTheDigitsByConvolutions) {
+  const Outcome run = tenon("train " + digits() + "/cnn.json --seed 1");
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_GE(accuracy(run), 0.975) << run.out;
+}
+
 TEST_F(CliTest, PrintsALineAnEpoch) {
   const Outcome run = tenon("train " + digits() + "/mlp.json --epochs 3");
   EXPECT_EQ(run.code, 0) << run.err;

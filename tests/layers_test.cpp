@@ -286,6 +286,38 @@ TEST_P(Layers, LayerNormAndGroupNorm) {
   EXPECT_TRUE(tn::nn::GroupNorm(2, 4, 1e-5, false).state_dict().empty());
 }
 
+TEST_P(Layers, LossesAreTheirOps) {
+  using namespace tn::nn;
+  const tn::Tensor x = tn::randn({3, 4}, {}, device), y = tn::rand({3, 4}, {}, device),
+                   weight = tn::rand({4}), w = weight.to(device),
+                   classes = on(tn::tensor({int64_t(1), int64_t(3), int64_t(0)}));
+  const auto same = [&](const tn::Object& layer, const tn::Tensor& loss, const tn::Tensor& input,
+                        const tn::Tensor& target) {
+    layer.to(device);
+    EXPECT_EQ(layer(input, target).to_vector<float>(), loss.to_vector<float>()) << layer.to_string();
+  };
+  same(MSELoss("sum"), tn::mse_loss(x, y, "sum"), x, y);
+  same(L1Loss(), tn::l1_loss(x, y), x, y);
+  same(SmoothL1Loss("none", 0.5), tn::smooth_l1_loss(x, y, "none", 0.5), x, y);
+  same(HuberLoss("mean", 0.5), tn::huber_loss(x, y, "mean", 0.5), x, y);
+  same(KLDivLoss("batchmean", true), tn::kl_div(x, y, "batchmean", true), x, y);
+  const tn::Tensor p = x.sigmoid();
+  same(BCELoss(weight, "sum"), tn::binary_cross_entropy(p, y, w, "sum"), p, y);
+  same(BCEWithLogitsLoss({}, "mean", weight),
+       tn::binary_cross_entropy_with_logits(x, y, {}, "mean", w), x, y);
+  same(NLLLoss(weight, 3, "sum"), tn::nll_loss(x, classes, w, 3, "sum"), x, classes);
+  same(CrossEntropyLoss(weight, 1, "none", 0.1), tn::cross_entropy(x, classes, w, 1, "none", 0.1),
+       x, classes);
+  same(CrossEntropyLoss(), tn::cross_entropy(x, classes), x, classes);
+  EXPECT_EQ(names_of(CrossEntropyLoss(weight).named_buffers()), (std::vector<std::string>{"weight"}));
+  EXPECT_EQ(message_of([] { MSELoss("average"); }),
+            "MSELoss could not be made\n  because reduction is 'average', expected mean, sum or "
+            "none");
+  EXPECT_EQ(message_of([] { KLDivLoss("average"); }),
+            "KLDivLoss could not be made\n  because reduction is 'average', expected mean, sum or "
+            "none, or batchmean");
+}
+
 TEST_P(Layers, OptionsOfConvolutionsPoolsAndNormsAreChecked) {
   using namespace tn::nn;
   EXPECT_EQ(message_of([] { Conv2d(3, 4, {3, 3, 3}); }),

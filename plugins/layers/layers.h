@@ -15,6 +15,7 @@ void add_containers();
 void add_conv_layers();
 void add_dropout_layers();
 void add_linear_layers();
+void add_loss_layers();
 void add_norm_layers();
 void add_pool_layers();
 void add_shape_layers();

@@ -66,6 +66,17 @@ inline Object BatchNorm2d(int64_t num_features, double eps = 1e-5, std::optional
 inline Object BatchNorm3d(int64_t num_features, double eps = 1e-5, std::optional<double> momentum = 0.1, bool affine = true, bool track_running_stats = true) { return Object::create("BatchNorm3d", num_features, eps, momentum, affine, track_running_stats); }
 inline Object LayerNorm(Ints normalized_shape, double eps = 1e-5, bool elementwise_affine = true, bool bias = true) { return Object::create("LayerNorm", normalized_shape, eps, elementwise_affine, bias); }
 inline Object GroupNorm(int64_t num_groups, int64_t num_channels, double eps = 1e-5, bool affine = true) { return Object::create("GroupNorm", num_groups, num_channels, eps, affine); }
+
+// Losses: loss(input, target). A weight is a buffer.
+inline Object MSELoss(const char* reduction = "mean") { return Object::create("MSELoss", reduction); }
+inline Object L1Loss(const char* reduction = "mean") { return Object::create("L1Loss", reduction); }
+inline Object SmoothL1Loss(const char* reduction = "mean", double beta = 1) { return Object::create("SmoothL1Loss", reduction, beta); }
+inline Object HuberLoss(const char* reduction = "mean", double delta = 1) { return Object::create("HuberLoss", reduction, delta); }
+inline Object KLDivLoss(const char* reduction = "mean", bool log_target = false) { return Object::create("KLDivLoss", reduction, log_target); }
+inline Object BCELoss(const Tensor& weight = {}, const char* reduction = "mean") { return Object::create("BCELoss", weight, reduction); }
+inline Object BCEWithLogitsLoss(const Tensor& weight = {}, const char* reduction = "mean", const Tensor& pos_weight = {}) { return Object::create("BCEWithLogitsLoss", weight, reduction, pos_weight); }
+inline Object NLLLoss(const Tensor& weight = {}, int64_t ignore_index = -100, const char* reduction = "mean") { return Object::create("NLLLoss", weight, ignore_index, reduction); }
+inline Object CrossEntropyLoss(const Tensor& weight = {}, int64_t ignore_index = -100, const char* reduction = "mean", double label_smoothing = 0) { return Object::create("CrossEntropyLoss", weight, ignore_index, reduction, label_smoothing); }
 // clang-format on
 
 // A function as a layer: f(Tensor) gives a Tensor. It has no parameters that anyone else knows of.

@@ -1,0 +1,93 @@
+// Losses as layers: forward(input, target). A weight is a buffer, as in PyTorch.
+#include "layers.h"
+
+namespace layers {
+namespace {
+
+constexpr const char* kForward = "forward(Tensor input, Tensor target) -> Tensor";
+
+void check_reduction(const std::string& reduction, bool batchmean = false) {
+  if (reduction == "mean" || reduction == "sum" || reduction == "none") return;
+  if (batchmean && reduction == "batchmean") return;
+  fail("reduction is '" + reduction + "', expected mean, sum or none" +
+       (batchmean ? ", or batchmean" : ""));
+}
+
+// f(input, target, reduction)
+template <typename F>
+void define(const char* schema, F f) {
+  layer(schema, [f](Object& self, std::string reduction) {
+    check_reduction(reduction);
+    self.method(kForward, [f, reduction](Tensor input, Tensor target) {
+      return f(input, target, reduction.c_str());
+    });
+  });
+}
+
+}  // namespace
+
+void add_loss_layers() {
+  define("MSELoss(str reduction=\"mean\")", mse_loss);
+  define("L1Loss(str reduction=\"mean\")", l1_loss);
+  layer("SmoothL1Loss(str reduction=\"mean\", float beta=1)",
+        [](Object& self, std::string reduction, double beta) {
+          check_reduction(reduction);
+          self.method(kForward, [=](Tensor input, Tensor target) {
+            return smooth_l1_loss(input, target, reduction.c_str(), beta);
+          });
+        });
+  layer("HuberLoss(str reduction=\"mean\", float delta=1)",
+        [](Object& self, std::string reduction, double delta) {
+          check_reduction(reduction);
+          self.method(kForward, [=](Tensor input, Tensor target) {
+            return huber_loss(input, target, reduction.c_str(), delta);
+          });
+        });
+  layer("KLDivLoss(str reduction=\"mean\", bool log_target=False)",
+        [](Object& self, std::string reduction, bool log_target) {
+          check_reduction(reduction, true);
+          self.method(kForward, [=](Tensor input, Tensor target) {
+            return kl_div(input, target, reduction.c_str(), log_target);
+          });
+        });
+  layer("BCELoss(Tensor? weight=None, str reduction=\"mean\")",
+        [](Object& self, Tensor weight, std::string reduction) {
+          check_reduction(reduction);
+          self.buffer("weight", weight);
+          self.method(kForward, [=](Object& self, Tensor input, Tensor target) {
+            return binary_cross_entropy(input, target, self.tensor("weight"), reduction.c_str());
+          });
+        });
+  layer("BCEWithLogitsLoss(Tensor? weight=None, str reduction=\"mean\", Tensor? pos_weight=None)",
+        [](Object& self, Tensor weight, std::string reduction, Tensor pos_weight) {
+          check_reduction(reduction);
+          self.buffer("weight", weight);
+          self.buffer("pos_weight", pos_weight);
+          self.method(kForward, [=](Object& self, Tensor input, Tensor target) {
+            return binary_cross_entropy_with_logits(input, target, self.tensor("weight"),
+                                                    reduction.c_str(), self.tensor("pos_weight"));
+          });
+        });
+  layer("NLLLoss(Tensor? weight=None, int ignore_index=-100, str reduction=\"mean\")",
+        [](Object& self, Tensor weight, int64_t ignore_index, std::string reduction) {
+          check_reduction(reduction);
+          self.buffer("weight", weight);
+          self.method(kForward, [=](Object& self, Tensor input, Tensor target) {
+            return nll_loss(input, target, self.tensor("weight"), ignore_index, reduction.c_str());
+          });
+        });
+  layer(
+      "CrossEntropyLoss(Tensor? weight=None, int ignore_index=-100, str reduction=\"mean\", float "
+      "label_smoothing=0)",
+      [](Object& self, Tensor weight, int64_t ignore_index, std::string reduction,
+         double label_smoothing) {
+        check_reduction(reduction);
+        self.buffer("weight", weight);
+        self.method(kForward, [=](Object& self, Tensor input, Tensor target) {
+          return cross_entropy(input, target, self.tensor("weight"), ignore_index,
+                               reduction.c_str(), label_smoothing);
+        });
+      });
+}
+
+}  // namespace layers
