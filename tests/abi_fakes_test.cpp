@@ -48,26 +48,26 @@ void expect_same(const Tensor& a, const Tensor& b, double tolerance = 1e-12) {
 // ---- Kernel pairs
 // --------------------------------------------------------------------------------
 
-Tensor kept_conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, int64_t stride = 1) {
+Tensor fake_conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, int64_t stride = 1) {
   return tn::call("fakes.conv1d", x, weight, bias, stride);
 }
 
 TEST_F(Fakes, ConvolutionOfPairAndMeaning) {
   const TensorList in = {sample({2, 3, 7}), sample({4, 3, 3}, {}, 1), sample({4}, {}, 2)};
   // By hand: the first output of ones is the sum of the first window and the bias.
-  expect_near(kept_conv1d(tn::ones({1, 2, 3}, tn::float64), tn::ones({1, 2, 2}, tn::float64),
+  expect_near(fake_conv1d(tn::ones({1, 2, 3}, tn::float64), tn::ones({1, 2, 2}, tn::float64),
                      float64_tensor({0.5}, {1})),
               {4.5, 4.5});
   for (const char* name : {"cpu", "tape"}) {
     SCOPED_TRACE(name);
     exported<int>("fakes_pairs_refuse") = 1;
     TensorList x = moved(in, tn::cpu);
-    Tensor expected = kept_conv1d(x[0], x[1], x[2], 2), g = sample({2, 4, 3}, {}, 3);
+    Tensor expected = fake_conv1d(x[0], x[1], x[2], 2), g = sample({2, 4, 3}, {}, 3);
     expected.backward(g);
     exported<int>("fakes_pairs_refuse") = 0;
     TensorList there = moved(in, name);
     const int before = backwards();
-    Tensor y = kept_conv1d(there[0], there[1], there[2], 2);
+    Tensor y = fake_conv1d(there[0], there[1], there[2], 2);
     expect_same(y, expected);
     y.backward(g.to(Device(name)));
     EXPECT_EQ(backwards(), before + 1);
@@ -78,14 +78,14 @@ TEST_F(Fakes, ConvolutionOfPairAndMeaning) {
 TEST_F(Fakes, PrivateOutputsAreMadeOnlyForAGradient) {
   Tensor x = sample({1, 1, 4}), weight = sample({1, 1, 2}, {}, 1);
   const int before = privates();
-  kept_conv1d(x, weight, {});
+  fake_conv1d(x, weight, {});
   EXPECT_EQ(privates(), before);
   weight.requires_grad_();
-  Tensor y = kept_conv1d(x, weight, {});
+  Tensor y = fake_conv1d(x, weight, {});
   EXPECT_EQ(privates(), before + 1);
   {
     tn::NoGrad no_grad;
-    kept_conv1d(x, weight, {});
+    fake_conv1d(x, weight, {});
   }
   EXPECT_EQ(privates(), before + 1);
 }
@@ -97,18 +97,18 @@ TEST_F(Fakes, BackwardGetsTheMaskOfWantedGradients) {
     TensorList in;
     for (uint32_t i = 0; i < 3; ++i)
       in.push_back(all[i].detach().requires_grad_((mask >> i & 1) != 0));
-    kept_conv1d(in[0], in[1], in[2]).sum().backward();
+    fake_conv1d(in[0], in[1], in[2]).sum().backward();
     EXPECT_EQ(wanted(), mask);
     for (uint32_t i = 0; i < 3; ++i) EXPECT_EQ(bool(in[i].grad()), (mask >> i & 1) != 0);
   }
   // An argument that is None is no tensor of the call: the mask is of two.
   Tensor w = weight.detach().requires_grad_();
-  kept_conv1d(x, w, {}).sum().backward();
+  fake_conv1d(x, w, {}).sum().backward();
   EXPECT_EQ(wanted(), 2u);
 }
 
 TEST_F(Fakes, SecondGradientsGoThroughTheMeaning) {
-  gradcheck([](const TensorList& in) { return kept_conv1d(in[0], in[1], in[2], 2); },
+  gradcheck([](const TensorList& in) { return fake_conv1d(in[0], in[1], in[2], 2); },
             {sample({1, 2, 5}), sample({2, 2, 3}, {}, 1), sample({2}, {}, 2)});
   gradcheck(
       [](const TensorList& in) {
@@ -123,7 +123,7 @@ TEST_F(Fakes, SecondGradientsGoThroughTheMeaning) {
 // A pair's backward only reads what was saved.
 TEST_F(Fakes, BackwardMayBeCalledAgain) {
   Tensor x = sample({1, 1, 4}).requires_grad_(), weight = sample({1, 1, 2}, {}, 1);
-  Tensor y = kept_conv1d(x, weight, {}).sum();
+  Tensor y = fake_conv1d(x, weight, {}).sum();
   y.backward({}, /*retain_graph=*/true);
   Tensor once = x.grad().clone();
   y.backward();
@@ -134,12 +134,12 @@ TEST_F(Fakes, BackwardMayBeCalledAgain) {
 // What the backward does not read is not kept: x may be changed in place, the weight may not.
 TEST_F(Fakes, OnlyWhatThePairSavesIsHeld) {
   Tensor x = sample({1, 1, 4}), weight = sample({1, 1, 2}, {}, 1).requires_grad_();
-  Tensor y = kept_conv1d(x, weight, {});
+  Tensor y = fake_conv1d(x, weight, {});
   const std::vector<double> at = x.to_vector<double>();
   x.zero_();
   y.sum().backward();
   expect_near(weight.grad(), {at[0] + at[1] + at[2], at[1] + at[2] + at[3]});
-  y = kept_conv1d(x.requires_grad_(), weight, {});
+  y = fake_conv1d(x.requires_grad_(), weight, {});
   {
     tn::NoGrad no_grad;
     weight *= 2;

@@ -86,20 +86,35 @@ TEST(Attention, Errors) {
                    double p = 0, bool causal = false, bool gqa = false) {
     return tn::scaled_dot_product_attention(q, k, v, mask, p, causal, {}, gqa);
   };
-  expect_error([&] { attend(q, tn::zeros({2, 5, 3}), k); },
-               "scaled_dot_product_attention: query is [2, 3, 4] (float32), key is [2, 5, 3] "
-               "(float32), value is [2, 5, 4] (float32); expected query [.., n, e], key [.., m, e], "
-               "value [.., m, v] of one floating dtype");
+  expect_error(
+      [&] {
+        attend(q, tn::zeros({2, 5, 3}), k);
+      },
+      "scaled_dot_product_attention: query is [2, 3, 4] (float32), key is [2, 5, 3] "
+      "(float32), value is [2, 5, 4] (float32); expected query [.., n, e], key [.., m, e], "
+      "value [.., m, v] of one floating dtype");
   expect_error([&] { attend(q, k, k.to(tn::float64)); }, "of one floating dtype");
-  expect_error([&] { attend(q, k, k, tn::zeros({3, 5}), 0, true); },
-               "attn_mask is given and is_causal is set, expected one");
-  expect_error([&] { attend(q, k, k, tn::zeros({3, 5}, tn::int64)); },
-               "attn_mask is int64, expected bool or query's float32");
+  expect_error(
+      [&] {
+        attend(q, k, k, tn::zeros({3, 5}), 0, true);
+      },
+      "attn_mask is given and is_causal is set, expected one");
+  expect_error(
+      [&] {
+        attend(q, k, k, tn::zeros({3, 5}, tn::int64));
+      },
+      "attn_mask is int64, expected bool or query's float32");
   expect_error([&] { attend(q, k, k, {}, 1.5); }, "dropout_p is 1.5, expected 0 to 1");
-  expect_error([&] { attend(tn::zeros({3, 3, 4}), k, k, {}, 0, false, true); },
-               "query's heads, dimension -3, a multiple of those of key and value");
-  expect_error([&] { tn::rotary_embedding(q, tn::zeros({3, 3}), tn::zeros({3, 3})); },
-               "rotary_embedding: x is [2, 3, 4] (float32), cos is [3, 3], sin is [3, 3]; expected");
+  expect_error(
+      [&] {
+        attend(tn::zeros({3, 3, 4}), k, k, {}, 0, false, true);
+      },
+      "query's heads, dimension -3, a multiple of those of key and value");
+  expect_error(
+      [&] {
+        tn::rotary_embedding(q, tn::zeros({3, 3}), tn::zeros({3, 3}));
+      },
+      "rotary_embedding: x is [2, 3, 4] (float32), cos is [3, 3], sin is [3, 3]; expected");
 }
 
 }  // namespace

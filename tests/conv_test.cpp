@@ -108,21 +108,34 @@ TEST(Conv, ValuesAndGradients) { check_rows(kRows); }
 
 TEST(Conv, Errors) {
   Tensor x = tn::zeros({1, 4, 5, 5}), w = tn::zeros({6, 4, 3, 3});
-  expect_error([&] { tn::conv2d(x, tn::zeros({6, 3, 3, 3})); },
-               "conv2d: x is [1, 4, 5, 5] (float32, cpu), weight is [6, 3, 3, 3] (float32, cpu), "
-               "groups is 1; expected x [n, channels, ..], weight [out, channels / groups, ..]");
+  expect_error(
+      [&] {
+        tn::conv2d(x, tn::zeros({6, 3, 3, 3}));
+      },
+      "conv2d: x is [1, 4, 5, 5] (float32, cpu), weight is [6, 3, 3, 3] (float32, cpu), "
+      "groups is 1; expected x [n, channels, ..], weight [out, channels / groups, ..]");
   expect_error([&] { tn::conv2d(x, w, {}, 1, 0, 1, 4); }, "groups is 4; expected");
-  expect_error([&] { tn::conv2d(x, w, {}, 1, 0, 1, 0); }, "conv2d: groups is 0, expected at least 1");
+  expect_error([&] { tn::conv2d(x, w, {}, 1, 0, 1, 0); },
+               "conv2d: groups is 0, expected at least 1");
   expect_error([&] { tn::conv2d(x, w, tn::zeros({5})); }, "bias is [5]");
   expect_error([&] { tn::conv2d(x, w.to(tn::float64)); }, "(float64, cpu)");
-  expect_error([&] { tn::conv2d(tn::zeros({4, 5}), w); },
-               "conv2d: x is [4, 5], expected 3 or 4 dimensions");
+  expect_error(
+      [&] {
+        tn::conv2d(tn::zeros({4, 5}), w);
+      },
+      "conv2d: x is [4, 5], expected 3 or 4 dimensions");
   expect_error([&] { tn::conv2d(x, w, {}, 0); },
                "conv2d: stride is [0], expected one or 2 numbers of at least 1");
-  expect_error([&] { tn::conv2d(x, w, {}, 1, {1, 1, 1}); },
-               "conv2d: padding is [1, 1, 1], expected one or 2 numbers of at least 0");
-  expect_error([&] { tn::conv1d(tn::zeros({4, 5}), tn::zeros({6, 4, 3}), {}, 1, 0, {1, 2}); },
-               "conv1d: dilation is [1, 2], expected a number of at least 1");
+  expect_error(
+      [&] {
+        tn::conv2d(x, w, {}, 1, {1, 1, 1});
+      },
+      "conv2d: padding is [1, 1, 1], expected one or 2 numbers of at least 0");
+  expect_error(
+      [&] {
+        tn::conv1d(tn::zeros({4, 5}), tn::zeros({6, 4, 3}), {}, 1, 0, {1, 2});
+      },
+      "conv1d: dilation is [1, 2], expected a number of at least 1");
   expect_error([&] { tn::conv2d(x, w, {}, 1, 0, 3); },
                "conv2d: a window of [3, 3] with dilation [3, 3] does not fit into [5, 5] with "
                "padding [0, 0]");
@@ -133,9 +146,12 @@ TEST(Conv, Errors) {
                "dilation [1, 1]");
   expect_error([&] { tn::conv_transpose2d(x, v, {}, 1, 4); },
                "conv_transpose2d: the output would be [-1]");
-  expect_error([&] { tn::fold(tn::zeros({1, 8, 5}), {3, 4}, 2); },
-               "fold: x is [1, 8, 5], expected [n, channels * 4, 6] for output_size [3, 4] and "
-               "kernel_size [2, 2]");
+  expect_error(
+      [&] {
+        tn::fold(tn::zeros({1, 8, 5}), {3, 4}, 2);
+      },
+      "fold: x is [1, 8, 5], expected [n, channels * 4, 6] for output_size [3, 4] and "
+      "kernel_size [2, 2]");
 }
 
 }  // namespace

@@ -188,7 +188,8 @@ TEST_P(Layers, ConvolutionsStartUniformWithinPyTorchsBound) {
   }
   const double n = double(weight.numel());
   EXPECT_NEAR(squares / n, bound * bound / 3, 5 * bound * bound * std::sqrt(4 / (45 * n)));
-  for (const double b : layer.tensor("bias").to_vector<double>()) ASSERT_LE(std::abs(b), bound + 1e-7);
+  for (const double b : layer.tensor("bias").to_vector<double>())
+    ASSERT_LE(std::abs(b), bound + 1e-7);
   EXPECT_EQ(names_of(tn::nn::Conv1d(1, 1, 1, 1, 0, 1, 1, false).state_dict()),
             (std::vector<std::string>{"weight"}));
 }
@@ -263,7 +264,9 @@ TEST_P(Layers, BatchNormTracksInTrainingAndUsesInEvaluation) {
 
   EXPECT_EQ(message_of([&] { tn::nn::BatchNorm2d(2).to(device)(x); }),
             "BatchNorm2d: x has 2 dimensions, expected 4");
-  EXPECT_EQ(message_of([&] { layer(tn::zeros({2, 2, 2, 2}, {}, device)); }),
+  EXPECT_EQ(message_of([&] {
+              layer(tn::zeros({2, 2, 2, 2}, {}, device));
+            }),
             "BatchNorm1d: x has 4 dimensions, expected 2 or 3");
 }
 
@@ -280,9 +283,8 @@ TEST_P(Layers, LayerNormAndGroupNorm) {
   EXPECT_TRUE(tn::nn::LayerNorm(3, 1e-5, false).state_dict().empty());
   const tn::Object group = tn::nn::GroupNorm(2, 4).to(device);
   group.tensor("bias").detach().copy_(tn::randn({4}));
-  EXPECT_EQ(
-      group(x).to_vector<float>(),
-      tn::group_norm(x, 2, group.tensor("weight"), group.tensor("bias")).to_vector<float>());
+  EXPECT_EQ(group(x).to_vector<float>(),
+            tn::group_norm(x, 2, group.tensor("weight"), group.tensor("bias")).to_vector<float>());
   EXPECT_TRUE(tn::nn::GroupNorm(2, 4, 1e-5, false).state_dict().empty());
 }
 
@@ -294,7 +296,8 @@ TEST_P(Layers, LossesAreTheirOps) {
   const auto same = [&](const tn::Object& layer, const tn::Tensor& loss, const tn::Tensor& input,
                         const tn::Tensor& target) {
     layer.to(device);
-    EXPECT_EQ(layer(input, target).to_vector<float>(), loss.to_vector<float>()) << layer.to_string();
+    EXPECT_EQ(layer(input, target).to_vector<float>(), loss.to_vector<float>())
+        << layer.to_string();
   };
   same(MSELoss("sum"), tn::mse_loss(x, y, "sum"), x, y);
   same(L1Loss(), tn::l1_loss(x, y), x, y);
@@ -309,7 +312,8 @@ TEST_P(Layers, LossesAreTheirOps) {
   same(CrossEntropyLoss(weight, 1, "none", 0.1), tn::cross_entropy(x, classes, w, 1, "none", 0.1),
        x, classes);
   same(CrossEntropyLoss(), tn::cross_entropy(x, classes), x, classes);
-  EXPECT_EQ(names_of(CrossEntropyLoss(weight).named_buffers()), (std::vector<std::string>{"weight"}));
+  EXPECT_EQ(names_of(CrossEntropyLoss(weight).named_buffers()),
+            (std::vector<std::string>{"weight"}));
   EXPECT_EQ(message_of([] { MSELoss("average"); }),
             "MSELoss could not be made\n  because reduction is 'average', expected mean, sum or "
             "none");
@@ -320,26 +324,33 @@ TEST_P(Layers, LossesAreTheirOps) {
 
 TEST_P(Layers, OptionsOfConvolutionsPoolsAndNormsAreChecked) {
   using namespace tn::nn;
-  EXPECT_EQ(message_of([] { Conv2d(3, 4, {3, 3, 3}); }),
-            "Conv2d could not be made\n  because kernel_size is [3, 3, 3], expected one or 2 numbers "
-            "of at least 1");
+  EXPECT_EQ(
+      message_of([] {
+        Conv2d(3, 4, {3, 3, 3});
+      }),
+      "Conv2d could not be made\n  because kernel_size is [3, 3, 3], expected one or 2 numbers "
+      "of at least 1");
   EXPECT_EQ(message_of([] { Conv1d(3, 4, 3, 0); }),
             "Conv1d could not be made\n  because stride is [0], expected one number of at least 1");
-  EXPECT_EQ(message_of([] { Conv2d(3, 4, 3, 1, 0, 1, 2); }),
-            "Conv2d could not be made\n  because in_channels is 3 and out_channels 4, expected both "
-            "divisible by groups, 2");
-  EXPECT_EQ(message_of([] { MaxPool2d(0); }),
-            "MaxPool2d could not be made\n  because kernel_size is [0], expected one or 2 numbers of "
-            "at least 1");
+  EXPECT_EQ(
+      message_of([] { Conv2d(3, 4, 3, 1, 0, 1, 2); }),
+      "Conv2d could not be made\n  because in_channels is 3 and out_channels 4, expected both "
+      "divisible by groups, 2");
+  EXPECT_EQ(
+      message_of([] { MaxPool2d(0); }),
+      "MaxPool2d could not be made\n  because kernel_size is [0], expected one or 2 numbers of "
+      "at least 1");
   EXPECT_EQ(message_of([] { GroupNorm(3, 4); }),
             "GroupNorm could not be made\n  because num_channels is 4, expected it divisible by "
             "num_groups, 3");
-  EXPECT_EQ(message_of([] { LayerNorm({}); }),
-            "LayerNorm could not be made\n  because normalized_shape is empty, expected at least one "
-            "size");
-  EXPECT_EQ(message_of([] { Unflatten(1, {}); }),
-            "Unflatten could not be made\n  because unflattened_size is empty, expected at least one "
-            "size");
+  EXPECT_EQ(
+      message_of([] { LayerNorm({}); }),
+      "LayerNorm could not be made\n  because normalized_shape is empty, expected at least one "
+      "size");
+  EXPECT_EQ(
+      message_of([] { Unflatten(1, {}); }),
+      "Unflatten could not be made\n  because unflattened_size is empty, expected at least one "
+      "size");
 }
 
 // A module of the application: y = scale * hidden(x), with a buffer that counts the calls.

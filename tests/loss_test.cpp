@@ -31,7 +31,8 @@ TEST(CrossEntropy, Errors) {
   expect_error([&] { tn::cross_entropy(x, tn::tensor({int64_t(0), int64_t(3)})); }, "3");
 }
 
-Tensor classes(const std::vector<int64_t>& values, std::vector<int64_t> sizes, const TensorList& in) {
+Tensor classes(const std::vector<int64_t>& values, std::vector<int64_t> sizes,
+               const TensorList& in) {
   Tensor t = Tensor::from(values, {int64_t(values.size())}, in[0].device());
   return t.reshape(sizes);
 }
@@ -262,11 +263,15 @@ TEST(Loss, Errors) {
                "cross_entropy: weight is [2], expected [3], a number a class");
   expect_error([&] { tn::cross_entropy(x, classes, {}, -100, "mean", 1.5); },
                "cross_entropy: label_smoothing is 1.5, expected 0 to 1");
-  expect_error([&] { tn::cross_entropy(x, tn::zeros({2, 2})); },
-               "or a target of probabilities, as input");
-  expect_error([&] { tn::nll_loss(x, x); },
-               "nll_loss: input is [2, 3] on cpu, target is [2, 3] (float32) on cpu; expected input "
-               "[n, classes], target [n] int64, on one device");
+  expect_error(
+      [&] {
+        tn::cross_entropy(x, tn::zeros({2, 2}));
+      },
+      "or a target of probabilities, as input");
+  expect_error(
+      [&] { tn::nll_loss(x, x); },
+      "nll_loss: input is [2, 3] on cpu, target is [2, 3] (float32) on cpu; expected input "
+      "[n, classes], target [n] int64, on one device");
   expect_error([&] { tn::nll_loss(x, classes, tn::ones({4})); }, "nll_loss: weight is [4]");
   expect_error([&] { tn::nll_loss(x, tn::full({2}, int64_t(3))); }, "3");
 }

@@ -147,12 +147,14 @@ TEST(Norm, Errors) {
                "layer_norm: x is int64, expected a floating dtype");
   expect_error([&] { tn::group_norm(x, 3); },
                "group_norm: x is [2, 4, 3], whose channels do not make num_groups = 3 groups");
-  expect_error([&] { tn::batch_norm(x); },
-               "batch_norm: running_mean and running_var are needed");
+  expect_error([&] { tn::batch_norm(x); }, "batch_norm: running_mean and running_var are needed");
   expect_error([&] { tn::batch_norm(x, tn::zeros({3}), {}, {}, {}, true); },
                "batch_norm: running_mean is [3], expected [4]");
-  expect_error([&] { tn::batch_norm(tn::zeros({1, 4}), {}, {}, {}, {}, true); },
-               "batch_norm: x is [1, 4]: more than 1 value for each channel is needed");
+  expect_error(
+      [&] {
+        tn::batch_norm(tn::zeros({1, 4}), {}, {}, {}, {}, true);
+      },
+      "batch_norm: x is [1, 4]: more than 1 value for each channel is needed");
   expect_error([&] { tn::batch_norm(tn::zeros({4})); },
                "batch_norm: x is [4], expected at least 2 dimensions, [n, channels, ..]");
   expect_error([&] { tn::instance_norm(tn::zeros({2, 4, 1})); }, "more than 1 value");

@@ -152,20 +152,29 @@ TEST(Pool, Errors) {
   Tensor x = tn::zeros({1, 2, 4, 4});
   expect_error([&] { tn::max_pool2d(x, 2, {}, 2); },
                "max_pool2d: padding is [2, 2], expected at most half of kernel_size [2, 2]");
-  expect_error([&] { tn::max_pool2d(x, {2, 2, 2}); },
-               "max_pool2d: kernel_size is [2, 2, 2], expected one or 2 numbers of at least 1");
+  expect_error(
+      [&] {
+        tn::max_pool2d(x, {2, 2, 2});
+      },
+      "max_pool2d: kernel_size is [2, 2, 2], expected one or 2 numbers of at least 1");
   expect_error([&] { tn::max_pool2d(x.to(tn::int64), 2); },
                "max_pool2d: x is int64, expected a floating dtype");
   expect_error([&] { tn::avg_pool2d(x, 5); },
                "avg_pool2d: a window of [5, 5] with dilation [1, 1] does not fit into [4, 4]");
   expect_error([&] { tn::avg_pool2d(x, 2, {}, 0, false, true, 0); },
                "avg_pool2d: divisor_override is 0");
-  expect_error([&] { tn::avg_pool2d(tn::zeros({4, 4}), 2); },
-               "avg_pool2d: x is [4, 4], expected 3 or 4 dimensions");
+  expect_error(
+      [&] {
+        tn::avg_pool2d(tn::zeros({4, 4}), 2);
+      },
+      "avg_pool2d: x is [4, 4], expected 3 or 4 dimensions");
   expect_error([&] { tn::adaptive_avg_pool2d(x, 0); },
                "adaptive_avg_pool2d: output_size is [0], expected one or 2 numbers of at least 1");
-  expect_error([&] { tn::adaptive_max_pool2d(tn::zeros({1, 2, 0, 4}), 1); },
-               "adaptive_max_pool2d: x is [1, 2, 0, 4], which has nothing to pool");
+  expect_error(
+      [&] {
+        tn::adaptive_max_pool2d(tn::zeros({1, 2, 0, 4}), 1);
+      },
+      "adaptive_max_pool2d: x is [1, 2, 0, 4], which has nothing to pool");
 }
 
 }  // namespace

@@ -88,13 +88,17 @@ TEST(Resize, Errors) {
   expect_error([&] { tn::interpolate(x); },
                "interpolate: either size or scale_factor is needed, and not both");
   expect_error([&] { tn::interpolate(x, 2, 2); }, "and not both");
-  expect_error([&] { tn::interpolate(x, {}, {1, 2, 3}); },
-               "interpolate: 3 numbers in scale_factor, expected one or 2");
+  expect_error(
+      [&] {
+        tn::interpolate(x, {}, {1, 2, 3});
+      },
+      "interpolate: 3 numbers in scale_factor, expected one or 2");
   expect_error([&] { tn::interpolate(x, {}, -1); },
                "interpolate: scale_factor is -1, expected more than 0");
   expect_error([&] { tn::interpolate(x, {}, 0.1); },
                "interpolate: dimension 2 would go from 3 to 0, expected at least 1 each");
-  expect_error([&] { tn::interpolate(x, 2, {}, "nearest", true); }, "interpolate: align_corners is for");
+  expect_error([&] { tn::interpolate(x, 2, {}, "nearest", true); },
+               "interpolate: align_corners is for");
   expect_error([&] { tn::interpolate(x.to(tn::int64), 2, {}, "bilinear"); },
                "interpolate: x is int64, expected a floating dtype");
   expect_error([&] { tn::pixel_shuffle(x, 3); },

@@ -1,7 +1,7 @@
 // cross_entropy and its gradient, each in one pass over the logits: mean over n rows of
-// log(sum(exp(input))) - input[target], without the rows whose target is the default of ignore_index,
-// an argument that the kernel does not know. Private output: the log-sum-exp of each row, [n], float64:
-// in float32 it would cost large logits their digits.
+// log(sum(exp(input))) - input[target], without the rows whose target is the default of
+// ignore_index, an argument that the kernel does not know. Private output: the log-sum-exp of each
+// row, [n], float64: in float32 it would cost large logits their digits.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -145,7 +145,8 @@ tn_status* backward(const tn_call* call, const Logits& x, const tn_tensor* g, co
   return each_row<T>(call, x, [&](int64_t i, T* buffer) {
     T* d = x.is_half() ? buffer : reinterpret_cast<T*>(x.row(gradient, i));
     if (x.ignores(i)) {
-      std::memset(x.row(gradient, i), 0, static_cast<size_t>(x.classes * item_size(gradient.dtype)));
+      std::memset(x.row(gradient, i), 0,
+                  static_cast<size_t>(x.classes * item_size(gradient.dtype)));
       return;
     }
     const T* row = reinterpret_cast<const T*>(x.row(x.input, i));

@@ -14,8 +14,7 @@ void define_batch_norm(int64_t n) {
                              "d(int num_features, float eps=1e-5, float? momentum=0.1, bool "
                              "affine=True, bool track_running_stats=True)";
   layer(schema.c_str(), [n](Object& self, int64_t num_features, double eps,
-                            std::optional<double> momentum, bool affine,
-                            bool track_running_stats) {
+                            std::optional<double> momentum, bool affine, bool track_running_stats) {
     expect_positive("num_features", num_features);
     add_affine(self, num_features, affine, affine);
     if (track_running_stats) {

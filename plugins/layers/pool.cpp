@@ -7,10 +7,8 @@ namespace {
 using Max = Tensor (*)(const Tensor&, Ints, Ints, Ints, Ints, bool);
 using Adaptive = Tensor (*)(const Tensor&, Ints);
 constexpr Max kMax[] = {max_pool1d, max_pool2d, max_pool3d};
-constexpr Adaptive kAdaptiveAvg[] = {adaptive_avg_pool1d, adaptive_avg_pool2d,
-                                     adaptive_avg_pool3d};
-constexpr Adaptive kAdaptiveMax[] = {adaptive_max_pool1d, adaptive_max_pool2d,
-                                     adaptive_max_pool3d};
+constexpr Adaptive kAdaptiveAvg[] = {adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d};
+constexpr Adaptive kAdaptiveMax[] = {adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d};
 
 struct Options {
   std::vector<int64_t> kernel_size, stride, padding;
@@ -30,8 +28,9 @@ Tensor average(int64_t n, const Tensor& x, const Options& o, bool ceil_mode,
 
 void define(int64_t n) {
   const std::string end = std::to_string(n) + "d";
-  layer(("MaxPool" + end + "(int[] kernel_size, int[] stride=[], int[] padding=[0], int[] "
-                           "dilation=[1], bool ceil_mode=False)")
+  layer(("MaxPool" + end +
+         "(int[] kernel_size, int[] stride=[], int[] padding=[0], int[] "
+         "dilation=[1], bool ceil_mode=False)")
             .c_str(),
         [n](Object& self, Ints kernel_size, Ints stride, Ints padding, Ints dilation,
             bool ceil_mode) {
@@ -42,8 +41,9 @@ void define(int64_t n) {
                                            ceil_mode);
                       });
         });
-  layer(("AvgPool" + end + "(int[] kernel_size, int[] stride=[], int[] padding=[0], bool "
-                           "ceil_mode=False, bool count_include_pad=True)")
+  layer(("AvgPool" + end +
+         "(int[] kernel_size, int[] stride=[], int[] padding=[0], bool "
+         "ceil_mode=False, bool count_include_pad=True)")
             .c_str(),
         [n](Object& self, Ints kernel_size, Ints stride, Ints padding, bool ceil_mode,
             bool count_include_pad) {
@@ -53,15 +53,15 @@ void define(int64_t n) {
                       });
         });
   for (const bool maximum : {false, true}) {
-    layer((std::string("Adaptive") + (maximum ? "Max" : "Avg") + "Pool" + end +
-           "(int[] output_size)")
-              .c_str(),
-          [n, maximum](Object& self, Ints output_size) {
-            self.method("forward(Tensor x) -> Tensor",
-                        [=, size = for_each_dim("output_size", output_size, n, 1)](Tensor x) {
-                          return (maximum ? kAdaptiveMax : kAdaptiveAvg)[n - 1](x, size);
-                        });
-          });
+    layer(
+        (std::string("Adaptive") + (maximum ? "Max" : "Avg") + "Pool" + end + "(int[] output_size)")
+            .c_str(),
+        [n, maximum](Object& self, Ints output_size) {
+          self.method("forward(Tensor x) -> Tensor",
+                      [=, size = for_each_dim("output_size", output_size, n, 1)](Tensor x) {
+                        return (maximum ? kAdaptiveMax : kAdaptiveAvg)[n - 1](x, size);
+                      });
+        });
   }
 }
 

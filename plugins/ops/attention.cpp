@@ -45,13 +45,10 @@ void check_attention(const Tensor& query, const Tensor& key, const Tensor& value
   fits = fits && query.dtype() == key.dtype() && key.dtype() == value.dtype() &&
          query.dtype().is_float();
   if (fits && gqa) {
-    fits = key.size(-3) == value.size(-3) && key.size(-3) > 0 &&
-           query.size(-3) % key.size(-3) == 0;
+    fits = key.size(-3) == value.size(-3) && key.size(-3) > 0 && query.size(-3) % key.size(-3) == 0;
   }
   if (fits) return;
-  auto text = [](const Tensor& t) {
-    return sizes_text(t.sizes()) + " (" + t.dtype().name() + ")";
-  };
+  auto text = [](const Tensor& t) { return sizes_text(t.sizes()) + " (" + t.dtype().name() + ")"; };
   fail(std::string(kAttention) + ": query is " + text(query) + ", key is " + text(key) +
        ", value is " + text(value) + "; expected query [.., n, e], key [.., m, e], value [.., m, " +
        "v] of one floating dtype" +
@@ -76,8 +73,8 @@ Tensor attended(Tensor query, Tensor key, Tensor value, Tensor mask, double drop
   bool grouped = heads != shared;
   if (grouped) {  // [.., heads, n, e] as [.., shared, heads / shared, n, e]
     auto split = [&](const Tensor& t, int64_t each) {
-      return prim::reshape(t, joined_sizes({first_sizes(t, t.dim() - 3),
-                                            {shared, each, t.size(-2), t.size(-1)}}));
+      return prim::reshape(
+          t, joined_sizes({first_sizes(t, t.dim() - 3), {shared, each, t.size(-2), t.size(-1)}}));
     };
     query = split(query, heads / shared);
     key = split(key, 1);
@@ -89,16 +86,15 @@ Tensor attended(Tensor query, Tensor key, Tensor value, Tensor mask, double drop
         t, joined_sizes({first_sizes(t, t.dim() - 4), {heads, t.size(-2), t.size(-1)}}));
   };
   double factor = scale ? *scale : 1 / std::sqrt(double(query.size(-1)));
-  Tensor scores = whole(prim::matmul(prim::elementwise(scaled, query, factor),
-                                     transpose(key, -2, -1)));
+  Tensor scores =
+      whole(prim::matmul(prim::elementwise(scaled, query, factor), transpose(key, -2, -1)));
   Tensor weights;
   if (is_causal) {
-    weights = softmax(
-        prim::elementwise(or_else, scores, causal_mask(n, m, query.device()), kNever), -1);
+    weights =
+        softmax(prim::elementwise(or_else, scores, causal_mask(n, m, query.device()), kNever), -1);
   } else if (mask) {
-    weights = safe_softmax(mask.dtype() == bool_
-                               ? prim::elementwise(or_else, scores, mask, kNever)
-                               : prim::elementwise(plus, scores, mask));
+    weights = safe_softmax(mask.dtype() == bool_ ? prim::elementwise(or_else, scores, mask, kNever)
+                                                 : prim::elementwise(plus, scores, mask));
   } else {
     weights = softmax(scores, -1);
   }
@@ -110,16 +106,17 @@ Tensor attended(Tensor query, Tensor key, Tensor value, Tensor mask, double drop
   return whole(prim::matmul(weights, value));
 }
 
-// Su et al., arXiv:2104.09864. The planes are those of elements i and i + r / 2, or 2 i and 2 i + 1,
-// of the first r = 2 * cos.size(-1); what is behind passes.
+// Su et al., arXiv:2104.09864. The planes are those of elements i and i + r / 2, or 2 i and 2 i +
+// 1, of the first r = 2 * cos.size(-1); what is behind passes.
 Tensor rotated(Tensor x, Tensor cos, Tensor sin, bool interleaved) {
   bool fits = x.dim() >= 1 && cos.dim() >= 1 && sin.dim() == cos.dim() && x.dtype().is_float();
   fits = fits && last_sizes(sin, sin.dim()) == last_sizes(cos, cos.dim()) &&
          2 * cos.size(-1) <= x.size(-1);
   if (!fits) {
-    fail("rotary_embedding: x is " + sizes_text(x.sizes()) + " (" + x.dtype().name() +
-         "), cos is " + sizes_text(cos.sizes()) + ", sin is " + sizes_text(sin.sizes()) +
-         "; expected x [.., d] of a floating dtype, cos and sin [.., planes], at most d / 2 planes");
+    fail(
+        "rotary_embedding: x is " + sizes_text(x.sizes()) + " (" + x.dtype().name() + "), cos is " +
+        sizes_text(cos.sizes()) + ", sin is " + sizes_text(sin.sizes()) +
+        "; expected x [.., d] of a floating dtype, cos and sin [.., planes], at most d / 2 planes");
   }
   int64_t planes = cos.size(-1), d = x.size(-1);
   Tensor part = prim::slice(x, -1, 0, 2 * planes);
@@ -131,8 +128,7 @@ Tensor rotated(Tensor x, Tensor cos, Tensor sin, bool interleaved) {
     a = prim::slice(part, -1, 0, planes);
     b = prim::slice(part, -1, planes, 2 * planes);
   }
-  auto [first, second] =
-      prim::elementwise<std::tuple<Tensor, Tensor>>(turned, a, b, cos, sin);
+  auto [first, second] = prim::elementwise<std::tuple<Tensor, Tensor>>(turned, a, b, cos, sin);
   Tensor y;
   if (interleaved) {
     Sizes sizes = last_sizes(first, first.dim());

@@ -7,8 +7,8 @@ namespace tenon::ops_pack {
 namespace {
 
 // Into a row-major tensor: x + y would keep the order of x, whose channels come first.
-constinit ExpressionRef sum_into{
-    "_sum_into(Tensor(a!) result, Tensor x, Tensor y) -> Tensor(a!)", "x + y"};
+constinit ExpressionRef sum_into{"_sum_into(Tensor(a!) result, Tensor x, Tensor y) -> Tensor(a!)",
+                                 "x + y"};
 
 struct Convolution {
   std::string op;
@@ -19,8 +19,7 @@ struct Convolution {
 // The output's channels; refuses what does not fit together. x has its batch dimension.
 int64_t check_conv(const Convolution& c, const Tensor& x, const Tensor& weight, const Tensor& bias,
                    int64_t groups) {
-  if (groups < 1)
-    fail(c.op + ": groups is " + std::to_string(groups) + ", expected at least 1");
+  if (groups < 1) fail(c.op + ": groups is " + std::to_string(groups) + ", expected at least 1");
   bool fits = weight.dim() == c.n + 2;
   int64_t out = 0;
   if (fits) {
@@ -54,8 +53,8 @@ Tensor conv(const Convolution& c, const Tensor& x, const Tensor& weight, const T
   w.kernel = last_sizes(weight, n);
   set_out(c.op.c_str(), &w, last_sizes(x, n));
   // [n, channels, out.., kernel..] as [groups, channels / groups kernel.., n out..]
-  Tensor columns = prim::permute(
-      windows(x, w), joined_sizes({{1}, counting(2 + n, n), {0}, counting(2, n)}));
+  Tensor columns =
+      prim::permute(windows(x, w), joined_sizes({{1}, counting(2 + n, n), {0}, counting(2, n)}));
   int64_t depth = x.size(1) / groups * product(w.kernel), places = x.size(0) * product(w.out);
   Tensor y = prim::matmul(prim::reshape(weight, {groups, out / groups, depth}),
                           prim::reshape(columns, {groups, depth, places}));
@@ -64,8 +63,7 @@ Tensor conv(const Convolution& c, const Tensor& x, const Tensor& weight, const T
 }
 
 Tensor conv_transpose(const Convolution& c, const Tensor& x, const Tensor& weight,
-                      const Tensor& bias, Windows w, const Sizes& output_padding,
-                      int64_t groups) {
+                      const Tensor& bias, Windows w, const Sizes& output_padding, int64_t groups) {
   int64_t n = c.n, out = check_conv(c, x, weight, bias, groups);
   w.kernel = last_sizes(weight, n);
   w.out = last_sizes(x, n);
@@ -86,8 +84,7 @@ Tensor conv_transpose(const Convolution& c, const Tensor& x, const Tensor& weigh
   int64_t in = x.size(1) / groups, depth = out / groups * product(w.kernel);
   Tensor rows = prim::permute(prim::reshape(weight, {groups, in, depth}), {0, 2, 1});
   Tensor columns = prim::permute(x, joined_sizes({{1, 0}, counting(2, n)}));
-  Tensor y = prim::matmul(rows,
-                          prim::reshape(columns, {groups, in, x.size(0) * product(w.out)}));
+  Tensor y = prim::matmul(rows, prim::reshape(columns, {groups, in, x.size(0) * product(w.out)}));
   y = prim::reshape(y, joined_sizes({{out}, w.kernel, {x.size(0)}, w.out}));
   y = prim::permute(y, joined_sizes({{1 + n, 0}, counting(2 + n, n), counting(1, n)}));
   return with_bias(overlap_add(y, size, w), bias, n);
@@ -103,8 +100,9 @@ Windows window_options(const Convolution& c, Ints stride, Ints padding, Ints dil
 
 void define(int64_t n) {
   Convolution c{"conv" + std::to_string(n) + "d", n, false};
-  op((c.op + "(Tensor x, Tensor weight, Tensor? bias=None, int[] stride=[1], int[] padding=[0], "
-             "int[] dilation=[1], int groups=1) -> Tensor")
+  op((c.op +
+      "(Tensor x, Tensor weight, Tensor? bias=None, int[] stride=[1], int[] padding=[0], "
+      "int[] dilation=[1], int groups=1) -> Tensor")
          .c_str())
       .amp(Amp::lower)
       .meaning([c](Tensor x, Tensor weight, Tensor bias, Ints stride, Ints padding, Ints dilation,
@@ -114,8 +112,9 @@ void define(int64_t n) {
                        [&](const Tensor& b) { return conv(c, b, weight, bias, w, groups); });
       });
   Convolution t{"conv_transpose" + std::to_string(n) + "d", n, true};
-  op((t.op + "(Tensor x, Tensor weight, Tensor? bias=None, int[] stride=[1], int[] padding=[0], "
-             "int[] output_padding=[0], int groups=1, int[] dilation=[1]) -> Tensor")
+  op((t.op +
+      "(Tensor x, Tensor weight, Tensor? bias=None, int[] stride=[1], int[] padding=[0], "
+      "int[] output_padding=[0], int groups=1, int[] dilation=[1]) -> Tensor")
          .c_str())
       .amp(Amp::lower)
       .meaning([t](Tensor x, Tensor weight, Tensor bias, Ints stride, Ints padding,

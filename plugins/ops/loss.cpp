@@ -1,5 +1,5 @@
-// Losses: what is elementwise is a formula and a reduction of it; those of classes gather. reduction
-// is mean, sum or none, as PyTorch's.
+// Losses: what is elementwise is a formula and a reduction of it; those of classes gather.
+// reduction is mean, sum or none, as PyTorch's.
 #include "pack.h"
 
 namespace tenon::ops_pack {
@@ -10,14 +10,12 @@ constinit ExpressionRef squared_difference{"_mse(Tensor input, Tensor target) ->
 constinit ExpressionRef difference{"_l1(Tensor input, Tensor target) -> Tensor",
                                    "abs(input - target)"};
 // The squares are of the difference itself: abs has no second derivative at 0.
-constinit ExpressionRef smooth{
-    "_smooth_l1(Tensor input, Tensor target, float beta) -> Tensor",
-    "let d = input - target\n"
-    "where(abs(d) < beta, 0.5 * d * d / beta, abs(d) - 0.5 * beta)"};
-constinit ExpressionRef huber{
-    "_huber(Tensor input, Tensor target, float delta) -> Tensor",
-    "let d = input - target\n"
-    "where(abs(d) < delta, 0.5 * d * d, delta * (abs(d) - 0.5 * delta))"};
+constinit ExpressionRef smooth{"_smooth_l1(Tensor input, Tensor target, float beta) -> Tensor",
+                               "let d = input - target\n"
+                               "where(abs(d) < beta, 0.5 * d * d / beta, abs(d) - 0.5 * beta)"};
+constinit ExpressionRef huber{"_huber(Tensor input, Tensor target, float delta) -> Tensor",
+                              "let d = input - target\n"
+                              "where(abs(d) < delta, 0.5 * d * d, delta * (abs(d) - 0.5 * delta))"};
 // The logarithms end at -100 and the gradient's divisor at 1e-12, as PyTorch's do.
 constinit ExpressionRef entropy{
     "_bce(Tensor input, Tensor target, Tensor weight) -> Tensor",
@@ -32,9 +30,8 @@ constinit ExpressionRef entropy_of_logits{
     "pos_weight) -> Tensor",
     "weight * ((1 - target) * input + (1 + (pos_weight - 1) * target) * softplus)"};
 // 0 log 0 is 0.
-constinit ExpressionRef divergence{
-    "_kl_div(Tensor input, Tensor target) -> Tensor",
-    "where(target == 0, 0, target * log(target)) - target * input"};
+constinit ExpressionRef divergence{"_kl_div(Tensor input, Tensor target) -> Tensor",
+                                   "where(target == 0, 0, target * log(target)) - target * input"};
 constinit ExpressionRef divergence_of_logs{"_kl_div_log(Tensor input, Tensor target) -> Tensor",
                                            "exp(target) * (target - input)"};
 
@@ -73,9 +70,7 @@ void expect_positive(const char* op, const char* what, double value, bool zero) 
        (zero ? "0 or more" : "more than 0"));
 }
 void expect_same_sizes(const char* op, const Tensor& input, const Tensor& target) {
-  if (Sizes(input.sizes().begin(), input.sizes().end()) ==
-      Sizes(target.sizes().begin(), target.sizes().end()))
-    return;
+  if (sizes_of(input) == sizes_of(target)) return;
   fail(std::string(op) + ": input is " + sizes_text(input.sizes()) + ", target is " +
        sizes_text(target.sizes()) + "; expected the same sizes");
 }
@@ -96,9 +91,9 @@ int64_t class_dim(const Tensor& input) { return input.dim() == 1 ? 0 : 1; }
 
 bool fits_classes(const Tensor& input, const Tensor& target) {
   if (input.dim() < 1 || target.dtype() != int64 || target.device() != input.device()) return false;
-  Sizes sizes(input.sizes().begin(), input.sizes().end());
+  Sizes sizes = sizes_of(input);
   sizes.erase(sizes.begin() + class_dim(input));
-  return sizes == Sizes(target.sizes().begin(), target.sizes().end());
+  return sizes == sizes_of(target);
 }
 
 void expect_weight(const char* op, const Tensor& input, const Tensor& weight) {
@@ -129,13 +124,13 @@ Tensor nll(const Tensor& values, const Tensor& target, const Tensor& class_weigh
   };
   int64_t dim = class_dim(input), classes = input.size(dim);
   Tensor safe = prim::elementwise(class_or_first, target, ignored);
-  Sizes one(input.sizes().begin(), input.sizes().end());
+  Sizes one = sizes_of(input);
   one[size_t(dim)] = 1;
   Tensor picked = prim::reshape(prim::gather(input, dim, prim::reshape(safe, one)), target.sizes());
   Tensor each = prim::fill({}, 1, input.dtype(), input.device());
   if (weight) {
-    each = prim::reshape(prim::gather(weight, 0, prim::reshape(safe, {safe.numel()})),
-                         target.sizes());
+    each =
+        prim::reshape(prim::gather(weight, 0, prim::reshape(safe, {safe.numel()})), target.sizes());
   }
   Tensor counts = prim::elementwise(counted, each, target, ignored);
   Tensor loss = reduced_by(prim::elementwise(minus_counted, picked, each, target, ignored), counts,
@@ -154,8 +149,7 @@ Tensor entropy_of_probabilities(const Tensor& input, const Tensor& target, const
                                 Reduction reduction, double smoothing) {
   int64_t dim = class_dim(input), classes = input.size(dim);
   Tensor p = target;
-  if (smoothing > 0)
-    p = prim::elementwise(smoothed, p, 1 - smoothing, smoothing / double(classes));
+  if (smoothing > 0) p = prim::elementwise(smoothed, p, 1 - smoothing, smoothing / double(classes));
   Tensor loss = prim::elementwise(minus_product, input, p);
   if (weight) loss = mul(loss, over_classes(weight, input));
   return reduced(prim::reduce(TN_SUM, loss, dim), reduction);
@@ -170,14 +164,11 @@ Tensor cross_entropy_of(Tensor input, Tensor target, Tensor weight, int64_t igno
          ", expected 0 to 1");
   }
   bool probabilities = target.dtype().is_float() && input.dim() >= 1 &&
-                       target.device() == input.device() &&
-                       Sizes(input.sizes().begin(), input.sizes().end()) ==
-                           Sizes(target.sizes().begin(), target.sizes().end());
+                       target.device() == input.device() && sizes_of(input) == sizes_of(target);
   if (!probabilities && !fits_classes(input, target)) refuse_classes(op, input, target, true);
   expect_weight(op, input, weight);
   Tensor logs = log_softmax(input, class_dim(input));
-  if (probabilities)
-    return entropy_of_probabilities(logs, target, weight, kind, label_smoothing);
+  if (probabilities) return entropy_of_probabilities(logs, target, weight, kind, label_smoothing);
   return nll(logs, target, weight, ignore_index, kind, label_smoothing);
 }
 
@@ -224,23 +215,22 @@ void loss() {
   op("binary_cross_entropy_with_logits(Tensor input, Tensor target, Tensor? weight=None, str "
      "reduction=\"mean\", Tensor? pos_weight=None) -> Tensor")
       .amp(Amp::float32)
-      .meaning([](Tensor input, Tensor target, Tensor weight, std::string reduction,
-                  Tensor pos_weight) {
-        Reduction kind = reduction_of("binary_cross_entropy_with_logits", reduction);
-        expect_same_sizes("binary_cross_entropy_with_logits", input, target);
-        Tensor softplus = prim::elementwise(softplus_of_minus, input);
-        return reduced(prim::elementwise(entropy_of_logits, input, target, softplus,
-                                         or_number(weight, 1), or_number(pos_weight, 1)),
-                       kind);
-      });
+      .meaning(
+          [](Tensor input, Tensor target, Tensor weight, std::string reduction, Tensor pos_weight) {
+            Reduction kind = reduction_of("binary_cross_entropy_with_logits", reduction);
+            expect_same_sizes("binary_cross_entropy_with_logits", input, target);
+            Tensor softplus = prim::elementwise(softplus_of_minus, input);
+            return reduced(prim::elementwise(entropy_of_logits, input, target, softplus,
+                                             or_number(weight, 1), or_number(pos_weight, 1)),
+                           kind);
+          });
   op("kl_div(Tensor input, Tensor target, str reduction=\"mean\", bool log_target=False) -> Tensor")
       .amp(Amp::float32)
       .meaning([](Tensor input, Tensor target, std::string reduction, bool log_target) {
         bool by_batch = reduction == "batchmean";
         Reduction kind = by_batch ? Reduction::sum : reduction_of("kl_div", reduction);
-        Tensor loss =
-            reduced(prim::elementwise(log_target ? divergence_of_logs : divergence, input, target),
-                    kind);
+        Tensor loss = reduced(
+            prim::elementwise(log_target ? divergence_of_logs : divergence, input, target), kind);
         double n = input.dim() == 0 ? 1 : double(input.size(0));
         return by_batch ? prim::elementwise(scaled, loss, 1 / n) : loss;
       });

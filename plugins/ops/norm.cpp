@@ -51,12 +51,8 @@ Tensor log_softmax_of(const Tensor& values, int64_t dim) {
   return prim::elementwise(below_log, x, top, total_below(x, top, dim));
 }
 
-void expect_float(const char* op, const Tensor& x) {
-  if (!x.dtype().is_float())
-    fail(std::string(op) + ": x is " + x.dtype().name() + ", expected a floating dtype");
-}
 void expect_sizes(const char* op, const char* what, const Tensor& t, const Sizes& sizes) {
-  if (!t || Sizes(t.sizes().begin(), t.sizes().end()) == sizes) return;
+  if (!t || sizes_of(t) == sizes) return;
   fail(std::string(op) + ": " + what + " is " + sizes_text(t.sizes()) + ", expected " +
        sizes_text(sizes));
 }
@@ -72,8 +68,8 @@ Moments moments(const Tensor& x, const Sizes& dims) {
   for (int64_t d : dims) n *= double(x.size(d));
   Moments m;
   m.mean = prim::reduce_then(TN_SUM, x, dims, true, scaled, 1 / n);
-  m.var = prim::elementwise(
-      scaled, prim::reduce(TN_SUM, {x, m.mean}, dims, true, square_off), 1 / n);
+  m.var =
+      prim::elementwise(scaled, prim::reduce(TN_SUM, {x, m.mean}, dims, true, square_off), 1 / n);
   return m;
 }
 

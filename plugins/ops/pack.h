@@ -37,15 +37,17 @@ void expect_in_range(const char* op, const char* what, double number, Dtype dtyp
                      bool special = false);
 // einsum.cpp
 Tensor einsum_of(string_view equation, Tensors xs);
-// As PyTorch: on the CPU, where looking waits for nothing, an element outside of 0 to 1 is an error;
-// on devices, where it would wait, p is not looked at.
+// As PyTorch: on the CPU, where looking waits for nothing, an element outside of 0 to 1 is an
+// error; on devices, where it would wait, p is not looked at.
 void expect_probabilities(const char* op, const char* what, const Tensor& p);
+void expect_float(const char* op, const Tensor& x);
 // "0.5", "inf", "1e+30"
 std::string number_text(double number);
 // "[2, 3]"
 std::string sizes_text(std::span<const int64_t> sizes);
 using Sizes = std::vector<int64_t>;
-// The first n of x's sizes, and the rest.
+inline Sizes sizes_of(const Tensor& x) { return Sizes(x.sizes().begin(), x.sizes().end()); }
+// The first n of x's sizes, and the last n.
 inline Sizes first_sizes(const Tensor& x, int64_t n) {
   return Sizes(x.sizes().begin(), x.sizes().begin() + n);
 }

@@ -95,4 +95,9 @@ std::string sizes_text(std::span<const int64_t> sizes) {
   return text + "]";
 }
 
+void expect_float(const char* op, const Tensor& x) {
+  if (!x.dtype().is_float())
+    fail(std::string(op) + ": x is " + x.dtype().name() + ", expected a floating dtype");
+}
+
 }  // namespace tenon::ops_pack

@@ -30,11 +30,6 @@ constinit ExpressionRef adaptive_share{
 constinit ExpressionRef or_else{"_or_else(Tensor x, Tensor inside, float other) -> Tensor",
                                 "where(inside, x, other)"};
 
-void expect_float(const char* op, const Tensor& x) {
-  if (!x.dtype().is_float())
-    fail(std::string(op) + ": x is " + x.dtype().name() + ", expected a floating dtype");
-}
-
 // A vector along dimension d of n, to broadcast.
 Tensor along(const Tensor& vector, int64_t d, int64_t n) {
   Sizes sizes(size_t(n), 1);
@@ -87,10 +82,10 @@ Tensor avg_pool(const char* op, const Tensor& x, Windows w, bool ceil_mode, bool
   Tensor factor;
   for (int64_t d = 0; d < n; ++d) {
     double pad = double(w.padding[size_t(d)]), size = double(x.size(2 + d));
-    Tensor part = prim::elementwise(
-        share, prim::iota(w.out[size_t(d)], 0, 1, dtype, x.device()), double(w.stride[size_t(d)]),
-        -pad, double(w.kernel[size_t(d)]), count_include_pad ? -pad : 0.0,
-        count_include_pad ? size + pad : size);
+    Tensor part =
+        prim::elementwise(share, prim::iota(w.out[size_t(d)], 0, 1, dtype, x.device()),
+                          double(w.stride[size_t(d)]), -pad, double(w.kernel[size_t(d)]),
+                          count_include_pad ? -pad : 0.0, count_include_pad ? size + pad : size);
     part = along(part, d, n);
     factor = factor ? prim::elementwise(times, factor, part) : part;
   }
@@ -149,8 +144,9 @@ Tensor adaptive_pool(const char* op, const Tensor& x, const Sizes& output_size, 
 
 void define(int64_t n) {
   const std::string end = std::to_string(n) + "d", max = "max_pool" + end, avg = "avg_pool" + end;
-  op((max + "(Tensor x, int[] kernel_size, int[] stride=[], int[] padding=[0], int[] dilation=[1], "
-            "bool ceil_mode=False) -> Tensor")
+  op((max +
+      "(Tensor x, int[] kernel_size, int[] stride=[], int[] padding=[0], int[] dilation=[1], "
+      "bool ceil_mode=False) -> Tensor")
          .c_str())
       .amp(Amp::widest)
       .meaning([max, n](Tensor x, Ints kernel_size, Ints stride, Ints padding, Ints dilation,
@@ -158,7 +154,8 @@ void define(int64_t n) {
         const char* name = max.c_str();
         expect_float(name, x);
         Windows w = pool_options(name, n, kernel_size, stride, padding, dilation);
-        return batched(name, x, n, [&](const Tensor& b) { return max_pool(name, b, w, ceil_mode); });
+        return batched(name, x, n,
+                       [&](const Tensor& b) { return max_pool(name, b, w, ceil_mode); });
       });
   auto average = [avg, n](const Tensor& x, Ints kernel_size, Ints stride, Ints padding,
                           bool ceil_mode, bool count_include_pad, optional<int64_t> divisor) {
@@ -170,8 +167,9 @@ void define(int64_t n) {
     });
   };
   const std::string options =
-      avg + "(Tensor x, int[] kernel_size, int[] stride=[], int[] padding=[0], bool "
-            "ceil_mode=False, bool count_include_pad=True";
+      avg +
+      "(Tensor x, int[] kernel_size, int[] stride=[], int[] padding=[0], bool "
+      "ceil_mode=False, bool count_include_pad=True";
   if (n == 1) {
     op((options + ") -> Tensor").c_str())
         .amp(Amp::widest)

@@ -55,7 +55,8 @@ Tensor interpolated(const Tensor& x, Ints size, Floats scale_factor, const std::
   if (!x.dtype().is_float() && !nearest)
     fail("interpolate: x is " + std::string(x.dtype().name()) + ", expected a floating dtype");
   if (nearest && align_corners)
-    fail("interpolate: align_corners is for linear, bilinear and trilinear; mode is '" + mode + "'");
+    fail("interpolate: align_corners is for linear, bilinear and trilinear; mode is '" + mode +
+         "'");
   if (size.empty() == scale_factor.empty())
     fail("interpolate: either size or scale_factor is needed, and not both");
   Sizes out;

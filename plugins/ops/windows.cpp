@@ -15,13 +15,12 @@ int64_t reach(int64_t out, int64_t kernel, int64_t stride, int64_t dilation) {
 
 Tensor padded(const Tensor& x, Ints out, Ints kernel, Ints stride, Ints padding, Ints dilation,
               double fill) {
-  Sizes sizes(x.sizes().begin(), x.sizes().end());
+  Sizes sizes = sizes_of(x);
   size_t lead = sizes.size() - out.size();
   bool same = true;
   for (size_t d = 0; d < out.size(); ++d) {
     int64_t& size = sizes[lead + d];
-    int64_t needed =
-        std::max(padding[d] + size, reach(out[d], kernel[d], stride[d], dilation[d]));
+    int64_t needed = std::max(padding[d] + size, reach(out[d], kernel[d], stride[d], dilation[d]));
     same = same && needed == size;
     size = needed;
   }
@@ -50,9 +49,9 @@ Tensor added(const Tensor& windows, Ints size, Ints stride, Ints padding, Ints d
   int64_t n = size.size(), lead = windows.dim() - 2 * n;
   Sizes sizes = first_sizes(windows, lead), kernel = last_sizes(windows, n);
   for (int64_t d = 0; d < n; ++d) {
-    sizes.push_back(std::max(padding[size_t(d)] + size[size_t(d)],
-                             reach(windows.size(lead + d), kernel[size_t(d)], stride[size_t(d)],
-                                   dilation[size_t(d)])));
+    sizes.push_back(std::max(
+        padding[size_t(d)] + size[size_t(d)],
+        reach(windows.size(lead + d), kernel[size_t(d)], stride[size_t(d)], dilation[size_t(d)])));
   }
   Tensor all = prim::fill(sizes, 0, windows.dtype(), windows.device());
   // Each place in the kernel is a regular grid of the result.
@@ -71,7 +70,8 @@ Tensor added(const Tensor& windows, Ints size, Ints stride, Ints padding, Ints d
   }
   Tensor inside = all;
   for (int64_t d = 0; d < n; ++d) {
-    inside = prim::slice(inside, lead + d, padding[size_t(d)], padding[size_t(d)] + size[size_t(d)]);
+    inside =
+        prim::slice(inside, lead + d, padding[size_t(d)], padding[size_t(d)] + size[size_t(d)]);
   }
   return inside.is_contiguous() ? inside : prim::copy(inside);
 }
