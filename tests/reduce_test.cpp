@@ -278,10 +278,10 @@ TEST(Reduce, RefusesWhatPyTorchRefuses) {
   Tensor x = tn::zeros({2, 3}), i = tn::ones({3}, tn::int64);
   expect_error([&] { tn::max(x, 2); }, "max: dimension 2 is out of range; expected -2 to 1");
   expect_error([&] { tn::min(tn::zeros({2, 0}), 1); }, "has no elements along the reduced dimensions");
-  expect_error([&] { tn::var(i); }, "var: x is int64, expected a float dtype");
-  expect_error([&] { tn::std(i); }, "std: x is int64, expected a float dtype");
-  expect_error([&] { tn::var_mean(i); }, "var_mean: x is int64, expected a float dtype");
-  expect_error([&] { tn::norm(i); }, "norm: x is int64, expected a float dtype");
+  expect_error([&] { tn::var(i); }, "var: x is int64, expected a floating dtype");
+  expect_error([&] { tn::std(i); }, "std: x is int64, expected a floating dtype");
+  expect_error([&] { tn::var_mean(i); }, "var_mean: x is int64, expected a floating dtype");
+  expect_error([&] { tn::norm(i); }, "norm: x is int64, expected a floating dtype");
   expect_error([&] { tn::topk(x, 4); }, "topk: k is 4, expected 0 to 3, the size of dimension 1");
   expect_error([&] { tn::topk(x, -1, 0); }, "topk: k is -1, expected 0 to 2");
   expect_error([&] { tn::logsumexp(x, 5); }, "logsumexp: dimension 5");

@@ -34,10 +34,6 @@ constinit ExpressionRef log_above{"_log_above(Tensor total, Tensor top) -> Tenso
 constinit ExpressionRef logsumexp_dx{"_logsumexp_dx(Tensor grad, Tensor x, Tensor y) -> Tensor",
                                      "grad * exp(x - y)"};
 
-void expect_float(const char* op, const Tensor& x) {
-  if (!x.dtype().is_float())
-    fail(std::string(op) + ": x is " + x.dtype().name() + ", expected a float dtype");
-}
 bool is_half(Dtype dtype) { return dtype == float16 || dtype == bfloat16; }
 // What values between two passes are kept in.
 Dtype wide(Dtype dtype) { return is_half(dtype) ? float32 : dtype; }
