@@ -90,6 +90,18 @@ TEST_F(Dispatch, AKernelOfAnOlderSchemaIsPassedOverForAYoungerArgument) {
   expect_near(tn::call("dispatch_kernels.scaled", tn::ones({5}), 2), {202, 202, 202, 202, 202});
 }
 
+TEST_F(Dispatch, APairOfAnOlderSchemaGetsTheArgumentsThatItKnows) {
+  Tensor x = tn::tensor({1.f, 2.f}).requires_grad_();
+  Tensor y = tn::call("dispatch_kernels.grown", x);
+  expect_near(y, {402, 404});
+  y.sum().backward();
+  expect_near(x.grad(), {3, 3});
+  // Where a younger argument is given, the meaning runs, with its own gradient.
+  x.zero_grad();
+  tn::call("dispatch_kernels.grown", x, tn::tensor({6.f, 7.f})).sum().backward();
+  expect_near(x.grad(), {6, 7});
+}
+
 TEST_F(Dispatch, DecomposesWhereEveryKernelRefuses) {
   Tensor x = float64_tensor({1, 2}, {2}), y;
   uint64_t before = tn::counter("decompositions");

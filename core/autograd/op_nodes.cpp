@@ -274,9 +274,8 @@ class PairNode final : public OpNode {
       args.push_back(grads[i] != nullptr ? tn_value{TN_TENSOR, 0, {grads[i]}} : tn_value{});
     }
     TN_TRY(saved_.unpack(this, kernel_.saves_args, &args));
-    // What follows the arguments is counted from those that the kernel knows; younger ones are at their defaults.
-    const size_t known = kernel_.schema != nullptr ? kernel_.schema->arguments.size() : saved_.values.size();
-    if (args.size() > n_outputs + known) args.resize(n_outputs + known);
+    const size_t known = kernel_.known(saved_.values).size();
+    args.resize(n_outputs + known);
     const uint32_t n_gradients = saved_.flat_count(known);
     std::vector<TensorRef> outputs(n_outputs);
     for (uint32_t i = 0; i < n_outputs; ++i) {

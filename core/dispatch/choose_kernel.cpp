@@ -116,8 +116,9 @@ std::string refuses(const Kernel& kernel, const Op* op, tn_device device, std::s
     char reason[256] = "";
     tn_call call{};
     call.size = sizeof(tn_call);
-    call.args = args.data();
-    call.n_args = static_cast<uint32_t>(args.size());
+    const std::span<const tn_value> known = kernel.known(args);
+    call.args = known.data();
+    call.n_args = static_cast<uint32_t>(known.size());
     call.host = &host_table();
     call.op = op;
     call.device = device;

@@ -209,7 +209,7 @@ inline Status launch_function(const Kernel& kernel, tn_kernel_fn fn, const Op* o
 
 Status launch(const Kernel& kernel, const Op* op, tn_device device, std::span<const tn_value> args,
               std::span<Tensor*> outputs, const tn_meta* dynamic) {
-  return launch_function(kernel, kernel.def.launch, op, device, args, outputs, dynamic);
+  return launch_function(kernel, kernel.def.launch, op, device, kernel.known(args), outputs, dynamic);
 }
 
 Status launch_loop(const Kernel& kernel, tn_device device, const tn_loop& loop, std::span<Tensor*> outputs) {

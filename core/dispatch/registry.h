@@ -4,8 +4,10 @@
 // records, registry.cpp holds them.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +34,11 @@ struct Kernel {
   tn_kernel_fn backward = nullptr;
   uint64_t saves_args = 0, saves_outputs = 0;
   int32_t device_type = -1;  // -1 while its device is not there
+
+  // The arguments of a call that the schema it states has; the younger ones, at their defaults, it never sees.
+  std::span<const tn_value> known(std::span<const tn_value> args) const {
+    return schema == nullptr ? args : args.first(std::min(args.size(), schema->arguments.size()));
+  }
 };
 
 // Best first.

@@ -214,7 +214,8 @@ Status run_kernel(const Op* op, const Kernel& kernel, std::span<const tn_value> 
     if (!dynamic) TN_TRY(make_metas({metas, n}, {outputs, n}));
     if (privates != nullptr && n_private > 0) {
       tn_meta extra[kMaxArguments];
-      TN_TRY(kernel.infer_private(kernel.def.self, args.data(), static_cast<uint32_t>(args.size()), extra,
+      const std::span<const tn_value> known = kernel.known(args);
+      TN_TRY(kernel.infer_private(kernel.def.self, known.data(), static_cast<uint32_t>(known.size()), extra,
                                   n_private));
       TN_TRY(make_metas({extra, n_private}, {outputs + n, n_private}));
     }

@@ -47,6 +47,36 @@ TENON_PLUGIN(dispatch_kernels) {
          [](Call call) { scale(call, 200); });
   kernel("scaled", "ref", {.supports = never}, [](Call) { fail("this kernel is never run"); });
 
+  // A pair that knows the op as it was before it grew tensors and a flag; its private output is 3.
+  op("grown(Tensor x, Tensor? y=None, Tensor[] more=[], bool flag=False) -> Tensor")
+      .meaning([](Tensor x, Tensor y, Tensors, bool flag) {
+        return flag ? x * 5 : y ? x * y : x * 4;
+      });
+  kernel("grown(Tensor x) -> Tensor", cpu, {.dtypes = float32, .layout = Layout::contiguous},
+         [](Call call) {
+           scale(call, 400);
+           if (call.n_outputs() > 1 && call.output(1)) *call.output_data<float>(1) = 3;
+         })
+      .backward(
+          [](Call call) {  // grad, x, the output (not saved), the private one
+            if (call.n_args() != 4 || call.n_outputs() != 1) {
+              fail("grown: " + std::to_string(call.n_args()) + " arguments and " +
+                   std::to_string(call.n_outputs()) + " gradients, expected 4 and 1");
+            }
+            const float by = *static_cast<const float*>(call.tensor(3)->data);
+            for (int64_t i = 0; i < call.tensor(1)->numel; ++i) {
+              call.output_data<float>()[i] = by * static_cast<const float*>(call.tensor(0)->data)[i];
+            }
+          },
+          {.n_private = 1,
+           .infer_private = [](void*, const tn_value*, uint32_t n, tn_meta* outputs,
+                               uint32_t) -> tn_status* {
+             return tenon::to_status([&] {
+               if (n != 1) fail("grown: infer_private got " + std::to_string(n) + " arguments");
+               outputs[0] = Meta(std::vector<int64_t>{}, float32, cpu);
+             });
+           }});
+
   // Kernels that take dense tensors only: the host copies, both ways.
   op("dense(Tensor x) -> Tensor").meaning([](Tensor x) { return x * 2; });
   kernel("dense", cpu, {.layout = Layout::contiguous}, [](Call call) {
