@@ -31,6 +31,19 @@ TEST(CrossEntropy, Errors) {
   expect_error([&] { tn::cross_entropy(x, tn::tensor({int64_t(0), int64_t(3)})); }, "3");
 }
 
+TEST(SoftMarginLoss, IsTheLogarithmOfTheLogisticCurve) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    Tensor x = tn::tensor({0.f, 2.f, -3.f, 1000.f}, d), target = tn::tensor({1.f, -1.f, -1.f, -1.f}, d);
+    const std::vector<double> each = {std::log(2), std::log1p(std::exp(2)), std::log1p(std::exp(-3)), 1000};
+    expect_near(tn::soft_margin_loss(x, target, "none"), each);
+    expect_near(tn::soft_margin_loss(x, target, "sum"), {each[0] + each[1] + each[2] + each[3]});
+    expect_near(tn::soft_margin_loss(x, target), {(each[0] + each[1] + each[2] + each[3]) / 4});
+  }
+  Tensor x = tn::zeros({2});
+  expect_error([&] { tn::soft_margin_loss(x, x, "avg"); }, "soft_margin_loss: reduction is 'avg', expected mean, sum or none");
+}
+
 Tensor classes(const std::vector<int64_t>& values, std::vector<int64_t> sizes,
                const TensorList& in) {
   Tensor t = Tensor::from(values, {int64_t(values.size())}, in[0].device());

@@ -261,6 +261,7 @@ void norm_and_loss(Rows& r) {
          {x, sample({3}, d, 2)},
          {0, -1}});
   r.add({"rms_norm", [](const TensorList& in) { return tn::rms_norm(in[0]); }, {x}});
+  r.add({"soft_margin_loss", [](const TensorList& in) { return tn::soft_margin_loss(in[0], in[1], "none"); }, {x, tn::sign(x)}, {0, 0}});
   r.add({"nll_loss",
          [](const TensorList& in) { return tn::square(tn::nll_loss(in[0], in[1])); },
          {x, target}});

@@ -203,6 +203,12 @@ void loss() {
         expect_positive("huber_loss", "delta", delta, false);
         return reduced(prim::elementwise(huber, input, target, delta), kind);
       });
+  op("soft_margin_loss(Tensor input, Tensor target, str reduction=\"mean\") -> Tensor")
+      .amp(Amp::float32)
+      .meaning([](Tensor input, Tensor target, std::string reduction) {
+        Tensor loss = neg(log_sigmoid(mul(input, target)));
+        return reduced(loss, reduction_of("soft_margin_loss", reduction));
+      });
   op("binary_cross_entropy(Tensor input, Tensor target, Tensor? weight=None, str "
      "reduction=\"mean\") -> Tensor")
       .amp(Amp::float32)

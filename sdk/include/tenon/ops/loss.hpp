@@ -12,6 +12,8 @@ inline Tensor l1_loss(const Tensor& input, const Tensor& target, const char* red
 // Squares below beta, and below delta.
 inline Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, const char* reduction = "mean", double beta = 1) { return detail::call<Tensor>(detail::op<"smooth_l1_loss">, input, target, reduction, beta); }
 inline Tensor huber_loss(const Tensor& input, const Tensor& target, const char* reduction = "mean", double delta = 1) { return detail::call<Tensor>(detail::op<"huber_loss">, input, target, reduction, delta); }
+// log(1 + exp(-target * input)); target: 1 or -1.
+inline Tensor soft_margin_loss(const Tensor& input, const Tensor& target, const char* reduction = "mean") { return detail::call<Tensor>(detail::op<"soft_margin_loss">, input, target, reduction); }
 // input: probabilities; target: 0 to 1.
 inline Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight = {}, const char* reduction = "mean") { return detail::call<Tensor>(detail::op<"binary_cross_entropy">, input, target, weight, reduction); }
 // input: logits.
