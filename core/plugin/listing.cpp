@@ -174,6 +174,7 @@ std::string plugins_json() {
   for (const Factory* factory : all_factories()) {
     factories.push_back({{"name", factory->schema.name},
                          {"kind", kind_name(factory->def.kind)},
+                         {"schema", factory->schema.text},
                          {"plugin", factory->plugin}});
   }
   return text({{"plugins", plugins},

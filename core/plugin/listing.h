@@ -8,7 +8,7 @@ namespace tenon {
 // {"plugins": [{"id", "version", "abi", "description", "brings": {"ops", "kernels", "vjps",
 // "devices", "factories", "policies", "threads"}, "from", "state", "reason"}], "searched":
 // [folder], "ignored": [{"folder", "reason"}], "waiting": [{"kernel", "device", "plugin",
-// "reason"}], "factories": [{"name", "kind", "plugin"}]}. state is loaded, failed or shadowed; a
+// "reason"}], "factories": [{"name", "kind", "schema", "plugin"}]}. state is loaded, failed or shadowed; a
 // factory's kind is layer, optimizer or other.
 std::string plugins_json();
 

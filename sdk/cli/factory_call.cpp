@@ -14,18 +14,38 @@ namespace {
 // Values as the host takes them, and the lists they point into.
 class OptionValues {
  public:
-  OptionValues(const std::string& file, const FactoryCall& call) : file_(file), call_(call) {}
+  OptionValues(const std::string& file, const FactoryCall& call, const std::string& schema)
+      : file_(file), call_(call), schema_(schema) {}
 
   void add(const char* name, const tn_value& value) {
     names.push_back(name);
     values.push_back(value);
   }
-  void add(const JsonMember& option) { add(option.name.c_str(), value_of(option, option.value)); }
+  void add(const JsonMember& option) {
+    const bool number =
+        option.value.kind == Json::Kind::kInt || option.value.kind == Json::Kind::kFloat;
+    if (number && is_list(option.name)) {  // "kernel_size": 3, as PyTorch takes it
+      Json list{.kind = Json::Kind::kArray, .line = option.line};
+      list.items.push_back(option.value);
+      add(option.name.c_str(), list_of(option, list));
+    } else {
+      add(option.name.c_str(), value_of(option, option.value));
+    }
+  }
 
   std::vector<const char*> names;
   std::vector<tn_value> values;
 
  private:
+  // Is the option a list by the factory's schema: "Conv2d(int in_channels, int[] kernel_size)"?
+  bool is_list(const std::string& name) const {
+    for (const char end : {',', '=', ')'}) {
+      const size_t at = schema_.find(" " + name + end);
+      if (at != schema_.npos) return schema_.substr(0, at).ends_with("]");
+    }
+    return false;
+  }
+
   tn_value value_of(const JsonMember& option, const Json& json) {
     switch (json.kind) {
       case Json::Kind::kNull:
@@ -70,19 +90,21 @@ class OptionValues {
 
   const std::string& file_;
   const FactoryCall& call_;
+  const std::string& schema_;
   std::deque<std::vector<int64_t>> int_lists_;
   std::deque<std::vector<double>> float_lists_;
 };
 
-// The name is that of a factory of this kind. Where there is none of the kind the host says more.
-void check_kind(const std::string& file, const FactoryCall& call) {
+// The schema of the factory of this kind and name. Empty where there is none of the kind: the host
+// says more then.
+std::string factory_schema(const std::string& file, const FactoryCall& call) {
   std::vector<std::string> names;
   for (const FactoryRow& factory : list_plugins().factories) {
     if (factory.kind != call.kind) continue;
-    if (factory.name == call.name) return;
+    if (factory.name == call.name) return factory.schema;
     names.push_back(factory.name);
   }
-  if (names.empty()) return;
+  if (names.empty()) return "";
   fail_at(file, call.line,
           fmt::format("{}: '{}' is no {}{} (known are {})", call.kind, call.name, call.kind,
                       did_you_mean(call.name, names), joined(names)));
@@ -92,8 +114,8 @@ void check_kind(const std::string& file, const FactoryCall& call) {
 
 Object create_object(const std::string& file, const FactoryCall& call,
                      const std::vector<AddedOption>& added) {
-  check_kind(file, call);
-  OptionValues options(file, call);
+  const std::string schema = factory_schema(file, call);
+  OptionValues options(file, call, schema);
   for (const AddedOption& option : added) options.add(option.name, option.value);
   for (const JsonMember& option : call.options) options.add(option);
   try {

@@ -58,7 +58,7 @@ PluginList list_plugins() {
     list.rows.push_back(std::move(row));
   }
   for (const json& factory : document.at("factories")) {
-    list.factories.push_back({factory.at("name"), factory.at("kind")});
+    list.factories.push_back({factory.at("name"), factory.at("kind"), factory.at("schema")});
   }
   for (const json& folder : document.at("searched")) list.folders.push_back(folder);
   for (const json& folder : document.at("ignored")) {

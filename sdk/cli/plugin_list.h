@@ -13,7 +13,7 @@ struct PluginRow {
 };
 
 struct FactoryRow {
-  std::string name, kind;  // kind: "layer", "optimizer", "other"
+  std::string name, kind, schema;  // kind: "layer", "optimizer", "other"
 };
 
 struct PluginList {
