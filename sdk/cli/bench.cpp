@@ -1,15 +1,11 @@
-// tenon bench overhead: what a call costs that computes almost nothing, through the public face and
-// over the plugin border.
+// tenon bench: the command, and what it prints.
+#include "bench.h"
+
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <fstream>
-#include <utility>
-
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -20,171 +16,116 @@
 #include "text.h"
 
 namespace tenon::cli {
+
+double median_of_runs(const std::function<void()>& run) {
+  for (int i = 0; i < 2; ++i) run();
+  constexpr int64_t kAtLeast = 500'000'000;
+  constexpr size_t kRuns = 5;
+  std::vector<double> times;
+  for (const auto start = Clock::now(); since(start) < kAtLeast || times.size() < kRuns;) {
+    const auto one = Clock::now();
+    run();
+    times.push_back(static_cast<double>(since(one)));
+  }
+  std::ranges::nth_element(times, times.begin() + static_cast<int64_t>(times.size() / 2));
+  return times[times.size() / 2];
+}
+
 namespace {
 namespace po = boost::program_options;
 
-using Clock = std::chrono::steady_clock;
-
-int64_t since(Clock::time_point start) {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
-}
-
-// Nanoseconds of one f(): the smallest mean over slices of at least 2 ms, because everything else
-// that runs on the machine only adds.
-template <typename F>
-double nanoseconds(F f) {
-  constexpr int64_t kSlice = 2'000'000;
-  constexpr int kSlices = 50;
-  int64_t n = 1;
-  while (true) {
-    const auto start = Clock::now();
-    for (int64_t i = 0; i < n; ++i) f();
-    const int64_t spent = since(start);
-    if (spent >= kSlice) break;
-    n = std::max(n + 1, n * kSlice * 11 / 10 / std::max<int64_t>(spent, 1));
+void write_json(const std::string& file, const std::vector<Measured>& results) {
+  nlohmann::ordered_json json;
+  for (const Measured& result : results) json[result.name] = std::round(result.measured * 10) / 10;
+  if (file == "-") {
+    fmt::print("{}\n", json.dump(2));
+    return;
   }
-  double best = 1e300;
-  for (int slice = 0; slice < kSlices;) {
-    const auto start = Clock::now();
-    for (int64_t i = 0; i < n; ++i) f();
-    const int64_t spent = since(start);
-    best = std::min(best, static_cast<double>(spent) / static_cast<double>(n));
-    if (spent >= kSlice) {
-      ++slice;
-    } else {
-      n += n / 4 + 1;  // the calibration met a slow moment
-    }
+  std::ofstream out(file);
+  if (!(out << json.dump(2) << std::endl)) {
+    fail(fmt::format("{}: cannot be written: {}", file, std::strerror(errno)));
   }
-  return best;
 }
 
-// Loads all plugins in a process of its own and gives the nanoseconds that it took.
-int64_t load_in_fresh_process() {
-  const auto system_error = [](const char* what) {
-    fail(fmt::format("bench: {} failed: {}", what, std::strerror(errno)), TN_INTERNAL);
-  };
-  int ends[2];
-  if (::pipe(ends) != 0) system_error("pipe");
-  const pid_t child = ::fork();
-  if (child < 0) system_error("fork");
-  if (child == 0) {
-    ::dup2(ends[1], STDOUT_FILENO);
-    ::close(ends[0]);
-    ::close(ends[1]);
-    ::execl("/proc/self/exe", "tenon", "bench", "load-once", static_cast<char*>(nullptr));
-    ::_exit(127);
+std::string overhead_table(const std::vector<Measured>& results) {
+  Table table({"nanoseconds", "measured", "budget", ""}, {1, 2});
+  for (const Measured& result : results) {
+    table.add({result.name, fmt::format("{:.0f}", result.measured),
+               fmt::format("{:.0f}", result.budget),
+               result.measured <= result.budget ? "" : "over"});
   }
-  ::close(ends[1]);
-  std::string text;
-  char buffer[64];
-  for (ssize_t n = 0; (n = ::read(ends[0], buffer, sizeof(buffer))) > 0;) text.append(buffer, n);
-  ::close(ends[0]);
-  int status = 0;
-  if (::waitpid(child, &status, 0) != child || status != 0) {
-    fail("bench: a process that loads the plugins failed", TN_INTERNAL);
+  return table.text();
+}
+
+std::string case_table(const std::vector<Case>& cases, const std::vector<Measured>& results) {
+  Table table({"milliseconds", "median", "what"}, {1});
+  for (size_t i = 0; i < cases.size(); ++i) {
+    table.add({results[i].name, fmt::format("{:.3f}", results[i].measured / 1e6), cases[i].what});
   }
-  return std::stoll(text);
+  return table.text();
 }
 
-double median_load() {
-  constexpr int kProcesses = 30;
-  load_in_fresh_process();  // the files are in memory afterwards
-  std::vector<int64_t> times(kProcesses);
-  for (int64_t& time : times) time = load_in_fresh_process();
-  std::ranges::sort(times);
-  return static_cast<double>(times[kProcesses / 2 - 1] + times[kProcesses / 2]) / 2;
-}
-
-struct Result {
-  std::string name;
-  double budget;
-  double measured;
-};
-
-std::vector<Result> measure_overhead() {
-  constexpr int kChain = 1000;
-  const Tensor x = ones({8}), y = ones({8});
-  const Tensor a = ones({8}).requires_grad_(), w = ones({8}).requires_grad_();
-  const Tensor one = ones({8});
-
-  std::vector<Result> results;
-  results.push_back({"add", 100, nanoseconds([&] { add(x, y); })});
-  results.push_back({"add_grad", 200, nanoseconds([&] { add(a, w); })});
-  results.push_back({"view", 60, nanoseconds([&] { x.view({2, 4}); })});
-  results.push_back({"empty", 60, nanoseconds([&] { empty({8}); })});
-  results.push_back({"mul_chain", 300, nanoseconds([&] {
-                                         Tensor z = a;
-                                         for (int i = 0; i < kChain; ++i) z = z * w;
-                                         z.backward(one);
-                                         a.zero_grad();
-                                         w.zero_grad();
-                                       }) / kChain});
-  results.push_back({"mul_sum_backward", 700, nanoseconds([&] {
-                       sum(a * w).backward();
-                       a.zero_grad();
-                       w.zero_grad();
-                     })});
-  results.push_back({"load", 30'000'000, median_load()});
-  return results;
-}
-
-// An op of one tensor, of any pack: it should cost what `add` costs, since no op is favoured.
-Result measure_op(const std::string& name, const Result& add) {
-  const Tensor x = ones({8});
-  const OpRef op(name.c_str());
-  return {name, 1.3 * add.measured, nanoseconds([&] { call(op, x); })};
+// All, or the one that was named.
+std::vector<Case> chosen(const Line& line, std::vector<Case> cases) {
+  if (!line.has("only")) return cases;
+  const std::string name = line.get("only");
+  std::vector<std::string> names;
+  for (const Case& known : cases) {
+    if (known.name == name) return {known};
+    names.push_back(known.name);
+  }
+  throw UsageError(fmt::format("bench: --only is '{}'{} (there are: {})", name,
+                               did_you_mean(name, names), joined(names)));
 }
 
 int run(const Line& line) {
   const std::string suite = line.get("SUITE");
-  if (suite == "load-once") {  // what load_in_fresh_process runs
+  if (suite == "load-once") {  // what `overhead` runs in processes of their own
     const auto start = Clock::now();
     load_plugins();
     fmt::print("{}\n", since(start));
     return 0;
   }
-  if (suite != "overhead") {
-    throw UsageError(fmt::format("bench: no suite '{}'{} (there is: overhead)", suite,
-                                 did_you_mean(suite, {"overhead"})));
+  const std::vector<std::string> suites = {"overhead", "ops", "steps"};
+  if (std::ranges::find(suites, suite) == suites.end()) {
+    throw UsageError(fmt::format("bench: no suite '{}'{} (there are: {})", suite,
+                                 did_you_mean(suite, suites), joined(suites)));
   }
+  if (line.has("op") && suite != "overhead") throw UsageError("bench: --op is overhead's");
+  if (line.has("only") && suite == "overhead") throw UsageError("bench: --only is ops' and steps'");
   load_plugins();
-  std::vector<Result> results = measure_overhead();
-  if (line.has("op")) results.push_back(measure_op(line.get("op"), results.front()));
+  std::vector<Case> cases;
+  std::vector<Measured> results;
+  if (suite == "overhead") {
+    results = measure_overhead(line.get_or<std::string>("op", ""));
+  } else {
+    cases = chosen(line, suite == "ops" ? op_cases() : step_cases());
+    for (const Case& one : cases) {
+      manual_seed(0);
+      results.push_back({one.name, 0, median_of_runs(one.make())});
+    }
+  }
   if (line.has("json")) {
-    nlohmann::ordered_json json;
-    for (const Result& result : results) json[result.name] = std::round(result.measured * 10) / 10;
     const std::string file = path_of(line, "--json");
-    if (file == "-") {
-      fmt::print("{}\n", json.dump(2));
-      return 0;
-    }
-    std::ofstream out(file);
-    if (!(out << json.dump(2) << std::endl)) {
-      fail(fmt::format("{}: cannot be written: {}", file, std::strerror(errno)));
-    }
+    write_json(file, results);
+    if (file == "-") return 0;
   }
-  Table table({"nanoseconds", "measured", "budget", ""}, {1, 2});
-  for (const Result& result : results) {
-    table.add({result.name, fmt::format("{:.0f}", result.measured),
-               fmt::format("{:.0f}", result.budget),
-               result.measured <= result.budget ? "" : "over"});
-  }
-  fmt::print("{}", table.text());
+  fmt::print("{}", suite == "overhead" ? overhead_table(results) : case_table(cases, results));
   return 0;
 }
 
 }  // namespace
 
 Command bench_command() {
-  Command command{
-      "bench",
-      "Measures this machine: `tenon bench overhead` is what calls cost beside their kernels.",
-      "SUITE", "overhead"};
+  Command command{"bench",
+                  "Measures this machine: what calls cost beside their kernels, ops, training steps.",
+                  "SUITE", "overhead, ops or steps"};
   command.options.add_options()  //
       ("json", po::value<std::string>()->value_name("FILE"),
-       "write the result to this file as one JSON object; -: to the output")  //
+       "write nanoseconds to this file as one JSON object; -: to the output")  //
+      ("only", po::value<std::string>()->value_name("NAME"), "this one of ops or steps")  //
       ("op", po::value<std::string>()->value_name("NAME"),
-       "measure this op of one tensor as well; its budget is 1.3 times what `add` took")  //
+       "overhead: measure this op of one tensor as well; its budget is 1.3 times what `add` took")  //
       ("help,h", "this text");
   command.run = run;
   return command;

@@ -1,0 +1,42 @@
+// The suites of `tenon bench`, and the clock that they share. A suite measures in nanoseconds on the
+// CPU; plugins are loaded before.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tenon::cli {
+
+using Clock = std::chrono::steady_clock;
+
+inline int64_t since(Clock::time_point start) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
+}
+
+struct Measured {
+  std::string name;
+  double budget;    // 0: none
+  double measured;  // nanoseconds
+};
+
+// What calls cost beside their kernels, 8 floats each; `op`, where not empty, is one of one tensor
+// that is measured as well.
+std::vector<Measured> measure_overhead(const std::string& op);
+
+// A thing to time: make prepares it, and the function that it gives runs it once.
+struct Case {
+  const char* name;
+  const char* what;  // sizes, for a person and for the peer's script
+  std::function<std::function<void()>()> make;
+};
+// Single ops at sizes of ordinary networks, forward, and forward and backward.
+std::vector<Case> op_cases();
+// Whole training steps: forward, backward and optimizer.
+std::vector<Case> step_cases();
+
+// The median of single runs over half a second or more, after two that warm up.
+double median_of_runs(const std::function<void()>& run);
+
+}  // namespace tenon::cli

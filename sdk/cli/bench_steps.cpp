@@ -1,0 +1,81 @@
+// tenon bench steps: whole training steps. tests/benchmarks/compare/compare.py has the same networks in
+// PyTorch, by the same names: change both.
+#include <tenon/tenon.hpp>
+
+#include "bench.h"
+
+namespace tenon::cli {
+namespace {
+
+// He et al., arXiv:1512.03385.
+struct BasicBlock : Module {
+  BasicBlock(int64_t in, int64_t out, int64_t stride)
+      : conv1(child("conv1", nn::Conv2d(in, out, 3, stride, 1, 1, 1, false))),
+        bn1(child("bn1", nn::BatchNorm2d(out))),
+        conv2(child("conv2", nn::Conv2d(out, out, 3, 1, 1, 1, 1, false))),
+        bn2(child("bn2", nn::BatchNorm2d(out))) {
+    if (stride != 1 || in != out) {
+      downsample = child("downsample", nn::Sequential(nn::Conv2d(in, out, 1, stride, 0, 1, 1, false),
+                                                      nn::BatchNorm2d(out)));
+    }
+  }
+  Tensor forward(Tensor x) {
+    const Tensor y = bn2(conv2(relu(bn1(conv1(x)))));
+    return relu(y + (downsample ? downsample(x) : x));
+  }
+  Object conv1, bn1, conv2, bn2, downsample;
+};
+
+// In its form for images of 32x32: a stem of 3x3 without pooling.
+Object resnet18() {
+  std::vector<Object> layers = {nn::Conv2d(3, 64, 3, 1, 1, 1, 1, false), nn::BatchNorm2d(64),
+                                nn::ReLU()};
+  int64_t in = 64;
+  for (const int64_t out : {64, 128, 256, 512}) {
+    layers.push_back(make<BasicBlock>(in, out, out == 64 ? 1 : 2));
+    layers.push_back(make<BasicBlock>(out, out, 1));
+    in = out;
+  }
+  layers.push_back(nn::AdaptiveAvgPool2d(1));
+  layers.push_back(nn::Flatten());
+  layers.push_back(nn::Linear(512, 10));
+  return nn::sequential_of(layers);
+}
+
+Object mlp() {
+  return nn::Sequential(nn::Linear(784, 1024), nn::ReLU(), nn::Linear(1024, 1024), nn::ReLU(),
+                        nn::Linear(1024, 10));
+}
+
+std::function<void()> step(const Object& model, const optim::Optimizer& optimizer, const Tensor& x,
+                           const Tensor& y) {
+  return [=] {
+    const Tensor loss = cross_entropy(model(x), y);
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+  };
+}
+
+Tensor classes(int64_t n, int64_t of) { return remainder(arange(n), of); }
+
+}  // namespace
+
+std::vector<Case> step_cases() {
+  return {
+      {"mlp", "784-1024-1024-10, 256 rows, Adam",
+       [] {
+         const Object model = mlp();
+         return step(model, optim::Adam(model.parameters(), {.lr = 1e-3}), randn({256, 784}),
+                     classes(256, 10));
+       }},
+      {"resnet18", "16 images of 3x32x32, SGD with momentum",
+       [] {
+         const Object model = resnet18();
+         return step(model, optim::SGD(model.parameters(), {.lr = 0.01, .momentum = 0.9}),
+                     randn({16, 3, 32, 32}), classes(16, 10));
+       }},
+  };
+}
+
+}  // namespace tenon::cli

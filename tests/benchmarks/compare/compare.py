@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""`tenon bench` beside PyTorch 2: the same work on the same threads, in turn, so that both meet the machine's moods.
+
+    compare.py [--tenon build/release/bin/tenon] [--rounds 5] [--threads N] [--only NAME ...]
+
+Needs torch (PyPI). Prints a table: medians in milliseconds, and the median over the rounds of PyTorch's time by Tenon's
+(above 1: Tenon is faster). The cases are those of sdk/cli/bench_ops.cpp and bench_steps.cpp, by name.
+"""
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import time
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+ROOT = pathlib.Path(__file__).parents[3]
+
+
+# ---- The cases: a function that prepares, and gives the function that is timed.
+
+
+def forward(op, *sizes):
+    def make():
+        inputs = [torch.randn(s) for s in sizes]
+
+        def run():
+            with torch.no_grad():
+                op(*inputs)
+
+        return run
+
+    return make
+
+
+def both_ways(op, *sizes):
+    def make():
+        inputs = [torch.randn(s, requires_grad=True) for s in sizes]
+        g = torch.ones_like(op(*inputs))
+
+        def run():
+            op(*inputs).backward(g)
+            for t in inputs:
+                t.grad = None
+
+        return run
+
+    return make
+
+
+def chain(x, y):
+    return torch.tanh(torch.sigmoid(x * y + x) * torch.exp(-(y * y)) - x * 0.5) * y + x
+
+
+def conv(x, w):
+    return F.conv2d(x, w, padding=1)
+
+
+def attention(q, k, v):
+    return F.scaled_dot_product_attention(q, k, v, is_causal=True)
+
+
+def normalized(x, w, b):
+    return F.layer_norm(x, (1024,), w, b)
+
+
+class BasicBlock(nn.Module):
+    def __init__(self, in_channels, channels, stride):
+        super().__init__()
+        self.conv1 = nn.Conv2d(in_channels, channels, 3, stride, 1, bias=False)
+        self.bn1 = nn.BatchNorm2d(channels)
+        self.conv2 = nn.Conv2d(channels, channels, 3, 1, 1, bias=False)
+        self.bn2 = nn.BatchNorm2d(channels)
+        self.downsample = nn.Sequential()
+        if stride != 1 or in_channels != channels:
+            self.downsample = nn.Sequential(
+                nn.Conv2d(in_channels, channels, 1, stride, bias=False), nn.BatchNorm2d(channels))
+
+    def forward(self, x):
+        y = self.bn2(self.conv2(F.relu(self.bn1(self.conv1(x)))))
+        return F.relu(y + self.downsample(x))
+
+
+def resnet18():
+    layers = [nn.Conv2d(3, 64, 3, 1, 1, bias=False), nn.BatchNorm2d(64), nn.ReLU()]
+    in_channels = 64
+    for channels in (64, 128, 256, 512):
+        layers.append(BasicBlock(in_channels, channels, 1 if channels == 64 else 2))
+        layers.append(BasicBlock(channels, channels, 1))
+        in_channels = channels
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 10))
+
+
+def mlp():
+    return nn.Sequential(nn.Linear(784, 1024), nn.ReLU(), nn.Linear(1024, 1024), nn.ReLU(), nn.Linear(1024, 10))
+
+
+def step(model, optimizer, x, y):
+    def run():
+        loss = F.cross_entropy(model(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+    return run
+
+
+def mlp_step():
+    model = mlp()
+    return step(model, torch.optim.Adam(model.parameters(), lr=1e-3), torch.randn(256, 784), torch.arange(256) % 10)
+
+
+def resnet18_step():
+    model = resnet18()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
+    return step(model, optimizer, torch.randn(16, 3, 32, 32), torch.arange(16) % 10)
+
+
+SQUARE, ROWS = (1024, 1024), (4096, 1024)
+IMAGES, HEADS = ((32, 64, 32, 32), (64, 64, 3, 3)), ((8, 8, 256, 64),) * 3
+SUITES = {
+    "ops": {
+        "add": forward(torch.add, SQUARE, SQUARE),
+        "gelu": forward(F.gelu, SQUARE),
+        "chain": forward(chain, SQUARE, SQUARE),
+        "chain_backward": both_ways(chain, SQUARE, SQUARE),
+        "sum": forward(lambda x: x.sum(1), ROWS),
+        "transpose": forward(lambda x: x.t().contiguous(), ROWS),
+        "matmul": forward(torch.matmul, (512, 768), (768, 3072)),
+        "matmul_backward": both_ways(torch.matmul, (512, 768), (768, 3072)),
+        "conv2d": forward(conv, *IMAGES),
+        "conv2d_backward": both_ways(conv, *IMAGES),
+        "softmax": forward(lambda x: F.softmax(x, -1), ROWS),
+        "softmax_backward": both_ways(lambda x: F.softmax(x, -1), ROWS),
+        "layer_norm": forward(normalized, ROWS, (1024,), (1024,)),
+        "layer_norm_backward": both_ways(normalized, ROWS, (1024,), (1024,)),
+        "attention": forward(attention, *HEADS),
+        "attention_backward": both_ways(attention, *HEADS),
+    },
+    "steps": {"mlp": mlp_step, "resnet18": resnet18_step},
+}
+
+
+# ---- The clock, as sdk/cli/bench.cpp has it: the median of single runs over half a second or more.
+
+
+def median_of_runs(run):
+    for _ in range(2):
+        run()
+    times = []
+    start = time.perf_counter()
+    while time.perf_counter() - start < 0.5 or len(times) < 5:
+        one = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - one)
+    return statistics.median(times)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tenon", default=ROOT / "build/release/bin/tenon")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--only", nargs="*", default=[])
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    environment = dict(os.environ, OMP_NUM_THREADS=str(options.threads))
+
+    def tenon(suite, name):
+        command = [options.tenon, "bench", suite, "--only", name, "--json", "-"]
+        return json.loads(subprocess.run(command, check=True, capture_output=True, env=environment).stdout)[name] / 1e9
+
+    print(f"PyTorch {torch.__version__}, {options.threads} threads, {options.rounds} rounds\n")
+    print("| case | Tenon | PyTorch | times as fast |\n| --- | --- | --- | --- |")
+    for suite, cases in SUITES.items():
+        for name, make in cases.items():
+            if options.only and name not in options.only:
+                continue
+            torch.manual_seed(0)
+            peer = make()
+            pairs = [(tenon(suite, name), median_of_runs(peer)) for _ in range(options.rounds)]
+            ours, theirs = (statistics.median(p[i] for p in pairs) for i in (0, 1))
+            ratio = statistics.median(t / o for o, t in pairs)
+            print(f"| `{name}` | {1e3 * ours:.3f} ms | {1e3 * theirs:.3f} ms | {ratio:.2f} |", flush=True)
+
+
+main()
