@@ -144,6 +144,33 @@ TEST_F(Dispatch, CopiesLayoutsForKernelsThatWantThemDense) {
 
 // Elementwise ops keep the order of dimensions of their operand: a kernel that wants dense outputs
 // gets them, and the result lands where it belongs.
+std::vector<int64_t> strides_of(const Tensor& x) { return {x.strides().begin(), x.strides().end()}; }
+
+TEST_F(Dispatch, AKernelChoosesTheOrderOfItsOutput) {
+  Tensor x = tn::arange(0, 24).to(tn::float32).view({1, 2, 3, 4});
+  Tensor last = x.contiguous("channels_last");
+  EXPECT_EQ(strides_of(last), (std::vector<int64_t>{24, 1, 8, 2}));
+  const uint64_t before = tn::counter("layout_copies");
+  for (const Tensor& t : {x, last, x.permute({3, 2, 1, 0})}) {
+    Tensor leaf = t.detach().requires_grad_(), y = tn::call("dispatch_kernels.twice", leaf);
+    EXPECT_EQ(strides_of(y), strides_of(t));
+    EXPECT_EQ(y.to_vector<float>(), (t * 2).to_vector<float>());
+    // The gradient of the output lies as it does; the input's lies as the input.
+    y.backward(y.detach());
+    EXPECT_EQ(strides_of(leaf.grad()), strides_of(t));
+    EXPECT_EQ(leaf.grad().to_vector<float>(), (t * 4).to_vector<float>());
+  }
+  EXPECT_EQ(tn::counter("layout_copies"), before);
+  // Gaps and repetitions are copied.
+  Tensor gaps = x.narrow(3, 0, 2);
+  EXPECT_EQ(tn::call("dispatch_kernels.twice", gaps).to_vector<float>(), (gaps * 2).to_vector<float>());
+  Tensor repeated = x.narrow(3, 0, 1).expand({1, 2, 3, 4});
+  EXPECT_EQ(tn::call("dispatch_kernels.twice", repeated).to_vector<float>(), (repeated * 2).to_vector<float>());
+  EXPECT_GE(tn::counter("layout_copies"), before + 2);
+  expect_error([&] { tn::call("dispatch_kernels.misordered", x); },
+               "misordered: the kernel of dispatch_kernels gave [7, 1, 2, 3] as the order of 4 dimensions");
+}
+
 TEST_F(Dispatch, CopiesLayoutsOfOutputsToo) {
   Tensor x = tn::arange(0, 6).to(tn::float32).view({2, 3});
   Tensor y = tn::call("dispatch_kernels.dense_formula", x.t());

@@ -304,6 +304,8 @@ TEST(Shape, Errors) {
   expect_error([&] { tn::meshgrid(std::vector<Tensor>{}); }, "meshgrid: the list of tensors is empty");
   expect_error([&] { tn::stack({x, x[0]}); }, "stack: tensor 1 is [3, 4], expected [2, 3, 4]");
   expect_error([&] { tn::stack(std::vector<Tensor>{}); }, "stack: the list of tensors is empty");
+  expect_error([&] { x.contiguous("nhwc"); }, "contiguous: memory_format is 'nhwc', expected 'contiguous' or 'channels_last'");
+  expect_error([&] { x[0].contiguous("channels_last"); }, "contiguous: x is [3, 4], channels_last needs 3 dimensions");
   expect_error([&] { tn::flip(x, {0, -3}); }, "flip: dimension 0 appears twice");
   expect_error([&] { tn::roll(x, {1, 2}); }, "roll: 2 shifts without dims, expected 1");
   expect_error([&] { tn::roll(x, {1, 2}, 0); }, "roll: 2 shifts for 1 dims");

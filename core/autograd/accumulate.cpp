@@ -11,6 +11,7 @@
 #include "dispatch/expressions.h"
 #include "dispatch/loop.h"
 #include "dispatch/primitives.h"
+#include "tensor/layout.h"
 #include "tensor/view.h"
 
 namespace tenon {
@@ -57,7 +58,7 @@ class SpinLock {
 Status add_into(TensorRef* grad, std::span<Tensor* const> terms, bool create_graph) {
   Tensor* t = grad->get();
   bool own = !create_graph && t->retained_once() && t->base == nullptr &&
-             t->storage->refs.load(std::memory_order_acquire) == 1 && t->is_contiguous();
+             t->storage->refs.load(std::memory_order_acquire) == 1 && is_dense(t);
   tn_value args[2 + kMaxTerms] = {{}, tensor_value(t)};
   for (size_t i = 0; i < terms.size(); ++i) {
     own = own && same_sizes(terms[i], t) && terms[i]->dtype == t->dtype;
@@ -94,7 +95,7 @@ Status Leaf::accumulate(Tensor* grad, bool create_graph) {
     return nullptr;
   }
   // The engine holds one reference for us; a tensor that nobody else sees is taken as it is.
-  const bool own = grad->retained_once() && grad->base == nullptr && grad->is_contiguous() &&
+  const bool own = grad->retained_once() && grad->base == nullptr && is_dense(grad) &&
                    grad->storage->refs.load(std::memory_order_acquire) == 1;
   if (create_graph || own) {
     grad_ = TensorRef::retaining(grad);

@@ -7,6 +7,7 @@
 #include "dispatch/host_table.h"
 #include "dispatch/launch.h"
 #include "memory/memory.h"
+#include "tensor/layout.h"
 
 namespace tenon {
 namespace {
@@ -16,6 +17,15 @@ bool is_absent_tensor(const Op* op, size_t argument, const tn_value& v) {
   const Argument& a = op->schema.arguments[argument];
   return v.kind == TN_NONE && a.type == Type::kTensor && !a.list;
 }
+
+// What a gradient is made from, when it is made for a kernel to write.
+struct GradientInfo : TensorInfo {
+  SmallVector<int64_t, 6> strides;  // where the tensor is dense in another order than row-major; else none
+  GradientInfo() = default;
+  explicit GradientInfo(const tn_tensor* t) : TensorInfo(t) {
+    if ((t->flags & TN_TENSOR_CONTIGUOUS) == 0 && is_dense(t)) strides.assign(t->strides, t->strides + t->ndim);
+  }
+};
 
 // The arguments of a call, kept for its backward: tensors saved with their versions, all else copied.
 class SavedArguments {
@@ -41,9 +51,12 @@ class SavedArguments {
         const uint32_t n = v.kind == TN_TENSOR ? 1 : v.count;
         for (uint32_t k = 0; k < n; ++k) {
           Tensor* t = as_tensor(v.kind == TN_TENSOR ? v.as.tensor : v.as.tensors[k]);
-          infos.push_back(t != nullptr ? TensorInfo(t) : TensorInfo());
           SavedTensor& s = tensors.emplace_back();
-          if (t == nullptr) continue;
+          if (t == nullptr) {
+            infos.emplace_back();
+            continue;
+          }
+          infos.emplace_back(t);
           if ((op->written >> i & 1) != 0) {
             s.save_alias(t, false, 0);
           } else {
@@ -105,7 +118,7 @@ class SavedArguments {
 
   std::vector<tn_value> values;       // tensors are in `tensors`
   std::vector<SavedTensor> tensors;   // flat
-  std::vector<TensorInfo> infos;      // flat
+  std::vector<GradientInfo> infos;    // flat
   std::vector<TensorRef> held;
   std::vector<std::vector<tn_tensor*>> lists;
 };
@@ -287,8 +300,9 @@ class PairNode final : public OpNode {
     std::vector<Tensor*> raw(n_gradients);
     for (uint32_t i = 0; i < n_gradients; ++i) {
       if (edge(i).node == nullptr) continue;
-      const TensorInfo& info = saved_.infos[i];
-      TN_TRY(empty_tensor(info.sizes, info.dtype, info.device, &raw[i]));
+      const GradientInfo& info = saved_.infos[i];
+      TN_TRY(info.strides.empty() ? empty_tensor(info.sizes, info.dtype, info.device, &raw[i])
+                                  : empty_strided(info.sizes, info.strides.data(), info.dtype, info.device, &raw[i]));
       made[i] = TensorRef(raw[i]);
     }
     TN_TRY(launch_backward(kernel_, op_, call_device(args), args, raw));

@@ -9,6 +9,7 @@
 #include "dispatch/elementwise_parts.h"
 #include "dispatch/explain.h"
 #include "memory/memory.h"
+#include "tensor/layout.h"
 #include "tensor/view.h"
 
 namespace tenon {
@@ -100,14 +101,8 @@ bool propagated_strides(const Operands& o, uint32_t n, std::span<const int64_t> 
   }
   if (full == nullptr || full->is_contiguous() || full->ndim < 2) return false;
   int32_t order[TN_MAX_RANK];
-  for (int32_t d = 0; d < full->ndim; ++d) order[d] = d;
-  std::stable_sort(order, order + full->ndim,
-                   [&](int32_t a, int32_t b) { return full->strides[a] > full->strides[b]; });
-  int64_t stride = 1;
-  for (int32_t i = full->ndim; i-- > 0;) {
-    strides[order[i]] = stride;
-    stride *= std::max<int64_t>(sizes[order[i]], 1);
-  }
+  dimension_order(full, order);
+  strides_in_order(sizes, order, strides);
   return true;
 }
 
@@ -117,12 +112,7 @@ Status make_output(const Operands& o, uint32_t n, std::span<const int64_t> sizes
   if (o.uniform || !propagated_strides(o, n, sizes, strides)) {
     return empty_tensor(sizes, dtype, o.device, output);
   }
-  Tensor* flat;
-  TN_TRY(empty_tensor(sizes, dtype, o.device, &flat));
-  flat->storage->retain();
-  *output = make_tensor(flat->storage, sizes, strides, 0, dtype);
-  flat->release();
-  return nullptr;
+  return empty_strided(sizes, strides, dtype, o.device, output);
 }
 
 // Two tensors that share memory without being the same elements at the same indices.

@@ -6,6 +6,7 @@
 #include "memory/cache.h"
 #include "memory/memory.h"
 #include "random/philox.h"
+#include "tensor/layout.h"
 
 namespace tenon {
 
@@ -15,7 +16,8 @@ namespace {
 
 bool layout_fits(const tn_tensor* t, uint32_t layout) {
   if (t == nullptr || layout == TN_LAYOUT_STRIDED || (t->flags & TN_TENSOR_CONTIGUOUS) != 0) return true;
-  return layout == TN_LAYOUT_ROWS && (t->ndim == 0 || t->strides[t->ndim - 1] == 1);
+  return layout == TN_LAYOUT_ROWS ? t->ndim == 0 || t->strides[t->ndim - 1] == 1
+                                  : layout == TN_LAYOUT_DENSE && is_dense(t);
 }
 
 // Row-major copies in place of tensors whose layout the kernel does not take. What it writes to a copy goes back to the tensor.

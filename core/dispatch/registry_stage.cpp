@@ -210,12 +210,15 @@ Status make_kernel(const tn_kernel_def& def, const std::string& plugin,
   if ((def.dtypes & ~kAllDtypes) != 0) {
     return invalid("{}: unknown dtypes {:#x}", what, def.dtypes & ~kAllDtypes);
   }
-  if (def.layout > TN_LAYOUT_ROWS) return invalid("{}: unknown layout {}", what, def.layout);
+  if (def.layout > TN_LAYOUT_DENSE) return invalid("{}: unknown layout {}", what, def.layout);
   if (def.primitive == TN_COPY && def.layout != TN_LAYOUT_STRIDED) {
     return invalid("{}: it is what layouts are changed with, so it must take any strides", what);
   }
   if ((def.primitive == TN_ELEMENTWISE || def.primitive == TN_REDUCE) && def.layout != TN_LAYOUT_STRIDED) {
     return invalid("{}: its operands are described by strides, so it must take any", what);
+  }
+  if (def.primitive != TN_PRIM_NONE && def.order != nullptr) {
+    return invalid("{}: the outputs of primitives are the host's to lay out", what);
   }
   kernel->def = def;
   kernel->def.op = def.op == nullptr ? nullptr : kernel->op.c_str();

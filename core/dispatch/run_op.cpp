@@ -1,12 +1,18 @@
 // How an op runs below autograd: its kernel, its program, its primitive, its view, or its decomposition.
+#include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <numeric>
+
+#include <fmt/ranges.h>
 
 #include "dispatch/call.h"
 #include "dispatch/elementwise.h"
 #include "dispatch/explain.h"
+#include "dispatch/host_table.h"
 #include "dispatch/primitives.h"
 #include "memory/memory.h"
+#include "tensor/layout.h"
 #include "tensor/view.h"
 
 namespace tenon {
@@ -125,6 +131,38 @@ Status make_metas(std::span<const tn_meta> metas, std::span<Tensor*> outputs) {
   return nullptr;
 }
 
+// As make_metas, in the order of dimensions that the kernel asks for.
+Status make_ordered(const Op* op, const Kernel& kernel, std::span<const tn_value> args, std::span<const tn_meta> metas,
+                    std::span<Tensor*> outputs) {
+  const std::span<const tn_value> known = kernel.known(args);
+  tn_call call{};
+  call.size = sizeof(tn_call);
+  call.args = known.data();
+  call.n_args = static_cast<uint32_t>(known.size());
+  call.host = &host_table();
+  call.op = op;
+  call.device = call_device(args);
+  for (size_t i = 0; i < metas.size(); ++i) {
+    if (outputs[i] != nullptr) continue;
+    const tn_meta& meta = metas[i];
+    const std::span<const int64_t> sizes(meta.sizes, meta.ndim);
+    int64_t numel;
+    TN_TRY(count_elements("infer", sizes, meta.dtype, &numel));
+    int32_t order[TN_MAX_RANK], rows[TN_MAX_RANK];
+    std::iota(rows, rows + meta.ndim, 0);
+    std::copy_n(rows, meta.ndim, order);
+    kernel.def.order(kernel.def.self, &call, static_cast<uint32_t>(i), &meta, order);
+    if (!std::is_permutation(order, order + meta.ndim, rows)) {
+      return error(TN_INTERNAL, "{}: the kernel of {} gave [{}] as the order of {} dimensions", op->schema.name, kernel.plugin,
+                   fmt::join(order, order + meta.ndim, ", "), meta.ndim);
+    }
+    int64_t strides[TN_MAX_RANK];
+    strides_in_order(sizes, order, strides);
+    TN_TRY(empty_strided(sizes, strides, meta.dtype, meta.device, &outputs[i]));
+  }
+  return nullptr;
+}
+
 Status run_view_op(const Op* op, std::span<const tn_value> args, tn_value* result) {
   if (args.empty() || args[0].kind != TN_TENSOR) {
     return invalid("{}: the first argument of a view is the tensor it shows", op->schema.name);
@@ -211,7 +249,11 @@ Status run_kernel(const Op* op, const Kernel& kernel, std::span<const tn_value> 
   }
   const auto go = [&]() -> Status {
     if (!made_all) TN_TRY(infer(op, args, {metas, n}));
-    if (!dynamic) TN_TRY(make_metas({metas, n}, {outputs, n}));
+    if (kernel.def.order != nullptr && !dynamic) [[unlikely]] {
+      TN_TRY(make_ordered(op, kernel, args, {metas, n}, {outputs, n}));
+    } else if (!dynamic) {
+      TN_TRY(make_metas({metas, n}, {outputs, n}));
+    }
     if (privates != nullptr && n_private > 0) {
       tn_meta extra[kMaxArguments];
       const std::span<const tn_value> known = kernel.known(args);

@@ -63,6 +63,16 @@ Status empty_tensor(std::span<const int64_t> sizes, tn_dtype dtype, tn_device de
   return nullptr;
 }
 
+Status empty_strided(std::span<const int64_t> sizes, const int64_t* strides, tn_dtype dtype, tn_device device,
+                     Tensor** tensor) {
+  Tensor* flat;
+  TN_TRY(empty_tensor(sizes, dtype, device, &flat));
+  flat->storage->retain();
+  *tensor = make_tensor(flat->storage, sizes, strides, 0, dtype);
+  flat->release();
+  return nullptr;
+}
+
 Status empty_like(const Tensor* model, tn_dtype dtype, Tensor** tensor) {
   if (model->device.type != TN_DEVICE_CPU) return empty_tensor(model->size_span(), dtype, model->device, tensor);
   tn_storage* storage = nullptr;

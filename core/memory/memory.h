@@ -24,6 +24,10 @@ namespace tenon {
 [[nodiscard]] Status empty_tensor(std::span<const int64_t> sizes, tn_dtype dtype, tn_device device,
                                   Tensor** tensor);
 
+// The same with other strides, which are dense (tensor/layout.h).
+[[nodiscard]] Status empty_strided(std::span<const int64_t> sizes, const int64_t* strides, tn_dtype dtype,
+                                   tn_device device, Tensor** tensor);
+
 // As empty_tensor, with the sizes and device of `model`, which is row-major and not empty.
 [[nodiscard]] Status empty_like(const Tensor* model, tn_dtype dtype, Tensor** tensor);
 

@@ -277,6 +277,21 @@ OneList grids(Tensors xs, string_view indexing) {
   return {list};
 }
 
+Tensor laid_out(const Tensor& x, const std::string& memory_format) {
+  if (memory_format == "contiguous") return x.is_contiguous() ? x : prim::copy(x);
+  if (memory_format != "channels_last") {
+    fail("contiguous: memory_format is '" + memory_format +
+         "', expected 'contiguous' or 'channels_last'");
+  }
+  if (x.dim() < 3) {
+    fail("contiguous: x is " + sizes_text(x.sizes()) + ", channels_last needs 3 dimensions");
+  }
+  Tensor last = prim::permute(x, joined_sizes({{0}, counting(2, x.dim() - 2), {1}}));
+  if (last.is_contiguous()) return x;
+  return prim::permute(prim::copy(last),
+                       joined_sizes({{0, x.dim() - 1}, counting(1, x.dim() - 2)}));
+}
+
 }  // namespace
 
 void shape() {
@@ -309,9 +324,9 @@ void shape() {
   op("unfold(Tensor(a) x, int dim, int size, int step) -> Tensor(a)").view(sliding_view);
   op("diagonal(Tensor(a) x, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)").view(diagonal_of);
   op("broadcast_to(Tensor(a) x, int[] sizes) -> Tensor(a)").primitive(TN_EXPAND);
-  op("contiguous(Tensor(a) x) -> Tensor(a)").meaning([](Tensor x) {
-    return x.is_contiguous() ? x : prim::copy(x);
-  });
+  // memory_format: contiguous, or channels_last, in which dimension 1 lies innermost.
+  op("contiguous(Tensor(a) x, str memory_format=\"contiguous\") -> Tensor(a)")
+      .meaning(laid_out);
   op("split(Tensor(a) x, int length, int dim=0) -> Tensor(a)[]")
       .meaning([](Tensor x, int64_t length, int64_t dim) {
         if (length <= 0) {

@@ -2,6 +2,7 @@
 // which of them ran. Kernels that take and refuse what they should not, too.
 #include <tenon/plugin.hpp>
 
+#include <algorithm>
 #include <cstdio>
 
 namespace {
@@ -76,6 +77,23 @@ TENON_PLUGIN(dispatch_kernels) {
                outputs[0] = Meta(std::vector<int64_t>{}, float32, cpu);
              });
            }});
+
+  // A pair that takes any order of dimensions, and gives what it got.
+  op("twice(Tensor x) -> Tensor").meaning([](Tensor x) { return x * 2; });
+  constexpr auto as_its_argument = [](void*, const tn_call* call, uint32_t, const tn_meta* meta, int32_t* order) {
+    const tn_tensor* x = call->args[0].as.tensor;
+    std::stable_sort(order, order + meta->ndim, [&](int32_t a, int32_t b) { return x->strides[a] > x->strides[b]; });
+  };
+  constexpr auto all_in_memory = [](Call call) {
+    const tn_tensor *x = call.tensor(0), *y = call.output();
+    if (!std::equal(x->strides, x->strides + x->ndim, y->strides)) fail("twice: the strides differ");
+    for (int64_t i = 0; i < x->numel; ++i) static_cast<float*>(y->data)[i] = 2 * static_cast<const float*>(x->data)[i];
+  };
+  kernel("twice", cpu, {.dtypes = float32, .layout = Layout::dense, .order = as_its_argument}, all_in_memory)
+      .backward(all_in_memory);
+  op("misordered(Tensor x) -> Tensor").infer([](Tensor x) { return Meta(x); });
+  kernel("misordered", cpu,
+         {.order = [](void*, const tn_call*, uint32_t, const tn_meta*, int32_t* order) { order[0] = 7; }}, [](Call) {});
 
   // Kernels that take dense tensors only: the host copies, both ways.
   op("dense(Tensor x) -> Tensor").meaning([](Tensor x) { return x * 2; });

@@ -479,8 +479,14 @@ enum {
 enum {
   TN_LAYOUT_STRIDED = 0,    /* takes any strides */
   TN_LAYOUT_CONTIGUOUS = 1, /* tensors row-major: the host copies others, counts it and explains it */
-  TN_LAYOUT_ROWS = 2        /* last dimension dense (stride 1), others any */
+  TN_LAYOUT_ROWS = 2,       /* last dimension dense (stride 1), others any */
+  TN_LAYOUT_DENSE = 3       /* row-major in some order of the dimensions, as channels-last is; the host copies others to row-major */
 };
+
+/* Chooses the order in which the dimensions of output `output` lie in memory, before it is allocated: `order`, its dimensions
+ * from the outermost to the innermost, comes as 0, 1, ... (row-major) and goes as a permutation of them. The call has its
+ * arguments and no outputs. Private outputs are row-major, and gradients lie as the tensors that they belong to. */
+typedef void (*tn_order_fn)(void* self, const tn_call* call, uint32_t output, const tn_meta* meta, int32_t* order);
 
 typedef struct tn_kernel_def {
   uint32_t size;
@@ -498,6 +504,7 @@ typedef struct tn_kernel_def {
   tn_predicate_fn supports; /* optional: takes all */
   void* self;
   void (*destroy)(void* self);
+  tn_order_fn order; /* optional: outputs are row-major. Not for primitives, expressions and dynamic ops */
 } tn_kernel_def;
 
 /* A forward kernel with private outputs, and its backward. The private outputs are made only when a gradient is needed,

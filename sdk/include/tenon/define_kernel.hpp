@@ -12,7 +12,8 @@ inline namespace TENON_HIDDEN v0 {
 enum class Layout : uint32_t {
   strided = TN_LAYOUT_STRIDED,        // any strides
   contiguous = TN_LAYOUT_CONTIGUOUS,  // row-major
-  rows = TN_LAYOUT_ROWS               // last dimension dense
+  rows = TN_LAYOUT_ROWS,              // last dimension dense
+  dense = TN_LAYOUT_DENSE             // row-major in some order of the dimensions
 };
 inline constexpr Layout rows_contiguous = Layout::rows;
 
@@ -22,6 +23,7 @@ struct KernelOptions {
   int32_t priority = 0;                // higher is tried first
   uint32_t traits = 0;                 // TN_KERNEL_*
   tn_predicate_fn supports = nullptr;  // 1, or 0 with a reason; its `self` is of no use
+  tn_order_fn order = nullptr;         // chooses the outputs' order of dimensions; likewise
 };
 struct PairOptions {
   // Outputs of the forward for the backward alone, made only when a gradient is needed; their metas
@@ -70,6 +72,7 @@ class KernelDefinition {
     def_.dtypes = options.dtypes.bits;
     def_.layout = uint32_t(options.layout);
     def_.supports = options.supports;
+    def_.order = options.order;
     def_.self = functions_;
     def_.destroy = detail::KernelFunctions::destroy_all;
     def_.launch = detail::call_kernel<F, &detail::KernelFunctions::forward>;

@@ -189,6 +189,7 @@ class Tensor {
   // Ops as methods: the text is with the op.
   Tensor clone() const;
   Tensor contiguous() const;
+  Tensor contiguous(const char* memory_format) const;
   Tensor t() const;
   Tensor view(Ints sizes) const;
   Tensor reshape(Ints sizes) const;

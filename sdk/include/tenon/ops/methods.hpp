@@ -14,6 +14,7 @@ inline namespace TENON_HIDDEN v0 {
 
 inline Tensor Tensor::clone() const { return tenon::clone(*this); }
 inline Tensor Tensor::contiguous() const { return is_contiguous() ? *this : tenon::contiguous(*this); }
+inline Tensor Tensor::contiguous(const char* memory_format) const { return tenon::contiguous(*this, memory_format); }
 inline Tensor Tensor::t() const { return tenon::t(*this); }
 inline Tensor Tensor::view(Ints sizes) const { return tenon::view(*this, sizes); }
 inline Tensor Tensor::reshape(Ints sizes) const { return tenon::reshape(*this, sizes); }

@@ -27,7 +27,8 @@ inline Tensor unflatten(const Tensor& x, int64_t dim, Ints sizes) { return detai
 inline Tensor unfold(const Tensor& x, int64_t dim, int64_t size, int64_t step) { return detail::call<Tensor>(detail::op<"unfold">, x, dim, size, step); }
 inline Tensor diagonal(const Tensor& x, int64_t offset = 0, int64_t dim1 = 0, int64_t dim2 = 1) { return detail::call<Tensor>(detail::op<"diagonal">, x, offset, dim1, dim2); }
 inline Tensor broadcast_to(const Tensor& x, Ints sizes) { return detail::call<Tensor>(detail::op<"broadcast_to">, x, sizes); }
-inline Tensor contiguous(const Tensor& x) { return detail::call<Tensor>(detail::op<"contiguous">, x); }  // x itself where it is so already
+// x itself where it is so already. memory_format: "contiguous", or "channels_last", in which dimension 1 lies innermost.
+inline Tensor contiguous(const Tensor& x, const char* memory_format = "contiguous") { return detail::call<Tensor>(detail::op<"contiguous">, x, memory_format); }
 // Views side by side along `dim`: pieces of `length` (the last may be shorter), of each length, or at most `chunks` even ones.
 inline std::vector<Tensor> split(const Tensor& x, int64_t length, int64_t dim = 0) { return detail::call<std::vector<Tensor>>(detail::op<"split">, x, length, dim); }
 inline std::vector<Tensor> split_with_sizes(const Tensor& x, Ints lengths, int64_t dim = 0) { return detail::call<std::vector<Tensor>>(detail::op<"split_with_sizes">, x, lengths, dim); }
