@@ -386,7 +386,7 @@ TEST_F(Graphs, RandomStateOnTheDevice) {
     return tn::prim::random_bits({10}, device).to_vector<int32_t>();
   };
   EXPECT_EQ(bits({7, 3}, tape), bits({7, 3}, tn::cpu));
-  Tensor y = tn::empty({10}, tn::int32, tape), state = Tensor::from<int64_t>({7, 3}, {}, tape);
+  Tensor y = tn::empty({10}, tn::int32, tape), state = Tensor::from<int64_t>({7, 3}, -1, tape);
   const tn_random random{0, 0, state.get()};
   Capture capture(tape);
   launch("fakes_random_bits", {}, {y}, &random);

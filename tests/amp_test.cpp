@@ -350,7 +350,7 @@ TEST(Halves, CastsRoundToNearestEven) {
   for (tn::Device d : devices()) {
     SCOPED_TRACE(d.name());
     for (tn::Dtype from : {tn::float32, tn::float64}) {
-      Tensor x = Tensor::from(values, {}, d).to(from);
+      Tensor x = Tensor::from(values, -1, d).to(from);
       expect_near(x.to(tn::float16), halves, 0);
       expect_near(x.to(tn::bfloat16), brains, 0);
       // There and back, and at strides.
@@ -391,8 +391,8 @@ TEST(Halves, CastFromAndToOtherTypes) {
 TEST(Halves, ComputeInFloat32AndRoundOnce) {
   for (tn::Device d : devices()) {
     SCOPED_TRACE(d.name());
-    auto f16 = [&](std::vector<float> v) { return Tensor::from(v, {}, d).to(tn::float16); };
-    auto bf16 = [&](std::vector<float> v) { return Tensor::from(v, {}, d).to(tn::bfloat16); };
+    auto f16 = [&](std::vector<float> v) { return Tensor::from(v, -1, d).to(tn::float16); };
+    auto bf16 = [&](std::vector<float> v) { return Tensor::from(v, -1, d).to(tn::bfloat16); };
     expect_near(f16({100, 2048, 2048}) + f16({0.05f, 1, 3}), {100.0625, 2048, 2052}, 0);
     expect_near(bf16({256, 256, 1}) + bf16({1, 3, 0.0078125f}), {256, 260, 1.0078125}, 0);
     expect_near(f16({256, -300}) * f16({256, 300}), {kInf, -kInf}, 0);

@@ -312,7 +312,7 @@ TEST(Elementwise, InPlaceSpellingsGiveTheSame) {
 TEST(Elementwise, IntegersStayIntegers) {
   for (tn::Device d : devices()) {
     SCOPED_TRACE(d.name());
-    const auto ints = [&](std::vector<int64_t> values) { return Tensor::from(values, {}, d); };
+    const auto ints = [&](std::vector<int64_t> values) { return Tensor::from(values, -1, d); };
     const auto expect_ints = [](const Tensor& t, const std::vector<int64_t>& values) {
       EXPECT_EQ(t.dtype(), tn::int64);
       EXPECT_EQ(t.to_vector<int64_t>(), values);

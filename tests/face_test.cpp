@@ -100,6 +100,10 @@ TEST(Tensor, WrongReadsAreErrors) {
                "the tensor is float32, elements of float64 were asked for");
   expect_error([&] { t.item<float>(); }, "a tensor of one element is needed, this has 4");
   expect_error([&] { t.size(2); }, "dimension 2 is out of range for a tensor of rank 2");
+  EXPECT_EQ(Tensor::from(std::vector<float>{1}, {}).dim(), 0);
+  EXPECT_EQ(Tensor::from(std::vector<float>{1}).dim(), 1);
+  EXPECT_EQ(Tensor::from(std::vector<float>{1, 2, 3}, -1).size(0), 3);
+  expect_error([&] { Tensor::from(std::vector<float>{1, 2, 3}, {}); }, "3 values do not fill sizes of 1 elements");
   expect_error([&] { Tensor::from(std::vector<float>{1, 2, 3}, {2, 2}); }, "3 values do not fill");
   for (tn::Device d : devices()) {
     if (!d.is_cpu()) expect_error([&] { tn::zeros({2}, {}, d).data<float>(); }, ".to(tenon::cpu)");

@@ -125,6 +125,9 @@ TEST(Index, PickedIndicesOutOfRangeAreRefused) {
                    "index " + std::to_string(outside));
     }
     expect_error([&] { tn::index(tn::zeros({0, 3}, {}, d), {indices({0}, {1}, d)}).to_vector<float>(); }, "index 0");
+    Tensor weight = tn::ones({4, 2}, {}, d);
+    expect_error([&] { tn::embedding(weight, indices({1}, {1}, d), 4); }, "embedding: padding_idx is 4, expected -4 to 3");
+    expect_error([&] { tn::embedding(weight, indices({1}, {1}, d), -5); }, "padding_idx is -5");
     expect_error([&] { tn::index_select(x, 0, indices({-1}, {1}, d)).to_vector<float>(); }, "index -1");
     expect_error([&] { tn::embedding_bag(x, indices({0}, {1}, d), indices({1}, {1}, d)).to_vector<float>(); }, "index -1");
   }

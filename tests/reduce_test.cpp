@@ -236,6 +236,10 @@ TEST(Reduce, MethodsAreTheOps) {
   expect_near(x.all(1), {1, 0});
   expect_near(x.any(), {1});
   expect_near(x.cumsum(1), {1, -4, -1, 4, 6, 6});
+  for (const Tensor& t : {x.sum(1, true, tn::float64), x.mean(1, true, tn::float64), x.prod(1, true, tn::float64)}) {
+    expect_sizes(t, {2, 1});
+    EXPECT_EQ(t.dtype(), tn::float64);
+  }
 }
 
 // What PyTorch's autograd gives where a function has no slope, or several.
@@ -267,7 +271,7 @@ TEST(Reduce, GradientsAtTiesAndZeros) {
   for (tn::Device d : devices()) {
     for (const Case& c : cases) {
       SCOPED_TRACE(d.name() + " " + c.name);
-      Tensor x = Tensor::from(c.x, {}, d).requires_grad_();
+      Tensor x = Tensor::from(c.x, -1, d).requires_grad_();
       c.op({x}).backward();
       expect_near(x.grad(), c.gradient, 1e-12);
     }
@@ -282,6 +286,8 @@ TEST(Reduce, RefusesWhatPyTorchRefuses) {
   expect_error([&] { tn::std(i); }, "std: x is int64, expected a floating dtype");
   expect_error([&] { tn::var_mean(i); }, "var_mean: x is int64, expected a floating dtype");
   expect_error([&] { tn::norm(i); }, "norm: x is int64, expected a floating dtype");
+  expect_error([&] { tn::mean(x, {}, false, tn::int64); }, "mean: dtype is int64, expected a floating dtype");
+  expect_error([&] { tn::sum(x[0][0], 1); }, "dimension 1 is out of range: expected -1 to 0");
   expect_error([&] { tn::topk(x, 4); }, "topk: k is 4, expected 0 to 3, the size of dimension 1");
   expect_error([&] { tn::topk(x, -1, 0); }, "topk: k is -1, expected 0 to 2");
   expect_error([&] { tn::logsumexp(x, 5); }, "logsumexp: dimension 5");
@@ -321,6 +327,12 @@ TEST(Scan, GradientOfProductsWithZeros) {
     Tensor x = tn::tensor<double>({2, 0, 3, 0, 4}, d).requires_grad_();
     tn::prim::scan(TN_PROD, x, 0).sum().backward();
     expect_near(x.grad(), {1, 2 + 2 * 3, 0, 0, 0});
+    // To second order, at zeros, from both ends.
+    for (const bool reverse : {false, true}) {
+      gradcheck([=](const TensorList& in) { return tn::prim::scan(TN_PROD, in[0], 0, reverse); }, {x.detach()});
+    }
+    gradcheck([](const TensorList& in) { return tn::prod(in[0], {0, 2}); },
+              {float64_tensor({2, 0, -1, 3, 0.5, 0, 1, 2, 3, 0, 0, 1}, {2, 3, 2}, d)});
   }
 }
 

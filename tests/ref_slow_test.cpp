@@ -390,7 +390,7 @@ std::vector<double> train(tn::Device d, bool streams) {
   model.to(d);
   auto optimizer = tn::optim::SGD(model.parameters(), {.lr = 0.1, .momentum = 0.9});
   Tensor x = sample({8, 3}).to(tn::float32).to(d);
-  Tensor target = Tensor::from(std::vector<int64_t>{0, 1, 1, 0, 1, 0, 0, 1}, {}, d);
+  Tensor target = Tensor::from(std::vector<int64_t>{0, 1, 1, 0, 1, 0, 0, 1}, -1, d);
   std::optional<tn::Stream> side;
   if (streams) side.emplace(d);
   std::vector<double> trace;

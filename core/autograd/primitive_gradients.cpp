@@ -90,6 +90,53 @@ TensorRef unreduce(PrimitiveNode& node, Tensor* t) {
   return prim::reshape(t, kept);
 }
 
+TensorRef product(Tensor* a, Tensor* b) {
+  return prim::elementwise("product(Tensor a, Tensor b) -> Tensor", "a * b", {a, b});
+}
+
+// Halves as float32.
+TensorRef widened(Tensor* x) { return prim::convert(x, x->device, is_half(x->dtype) ? tn_dtype{TN_FLOAT32} : x->dtype); }
+
+// x moved by `by` places along dimension d; ones or zeros where nothing comes from.
+TensorRef moved(Tensor* x, int32_t d, int64_t by, bool ones) {
+  TensorRef y = prim::zeros(x->size_span(), x->dtype, x->device);
+  if (ones) y = prim::elementwise("ones(Tensor x) -> Tensor", "x + 1", {y.get()});
+  const int64_t n = x->sizes[d], kept = n - std::abs(by);
+  if (kept <= 0) return y;
+  const int64_t from = std::max<int64_t>(-by, 0), to = std::max<int64_t>(by, 0);
+  TensorRef part = prim::slice(x, d, from, from + kept, 1);
+  TensorRef places = prim::slice(prim::iota(n, x->device).get(), 0, to, to + kept, 1);
+  SmallVector<int64_t, 6> line(static_cast<size_t>(x->ndim), 1);
+  line[static_cast<size_t>(d)] = kept;
+  places = prim::expand(prim::reshape(places.get(), line).get(), part->size_span());
+  return prim::scatter(y.get(), d, places.get(), part.get(), false);
+}
+
+// For each element of x the product of the others along dims: of those before it and of those behind it.
+TensorRef products_of_others(Tensor* given, std::span<const int64_t> dims) {
+  TensorRef x = widened(given);
+  const uint32_t mask = dims_mask("reduce", dims, x->ndim);
+  SmallVector<int64_t, 6> order, back(static_cast<size_t>(x->ndim), 0), sizes;
+  for (const bool reduced : {false, true}) {
+    for (int32_t d = 0; d < x->ndim; ++d) {
+      if ((mask >> d & 1) == reduced) order.push_back(d);
+    }
+  }
+  int64_t kept = 1;
+  for (size_t i = 0; i < order.size(); ++i) {
+    back[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+    sizes.push_back(x->sizes[order[i]]);
+    if ((mask >> order[i] & 1) == 0) kept *= sizes.back();
+  }
+  if (x->numel == 0) return x;
+  const int64_t flat[2] = {kept, x->numel / kept};
+  TensorRef line = prim::reshape(prim::permute(x.get(), order).get(), flat);
+  TensorRef left = prim::scan(TN_PROD, moved(line.get(), 1, 1, true).get(), 1, false);
+  TensorRef right = prim::scan(TN_PROD, moved(line.get(), 1, -1, true).get(), 1, true);
+  TensorRef others = prim::reshape(product(left.get(), right.get()).get(), sizes);
+  return prim::convert(prim::permute(others.get(), back).get(), given->device, given->dtype);
+}
+
 void reduce_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
   const TensorInfo& x = node.info(0);
   const int64_t kind = node.args().integer(0, "kind");
@@ -100,21 +147,13 @@ void reduce_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
     return;
   }
   TensorRef input = node.saved(0);
-  TensorRef output = unreduce(node, node.output().get());
   if (kind == TN_PROD) {
-    // d prod / dx = prod / x, except at zeros: there the product of the others, taken with the zero replaced by one.
-    const auto dims = node.args().ints(2, "dims");
-    TensorRef zeros = prim::elementwise("count(Tensor x) -> Tensor", "where(x == 0, 1.0, 0.0)", {input.get()});
-    TensorRef n_zeros = unreduce(node, prim::reduce(TN_SUM, zeros.get(), dims, false).get());
-    TensorRef others = prim::elementwise("others(Tensor x) -> Tensor", "where(x == 0, x + 1, x)", {input.get()});
-    TensorRef rest = unreduce(node, prim::reduce(TN_PROD, others.get(), dims, false).get());
-    TensorRef share = prim::elementwise(
-        "prod_gradient(Tensor dy, Tensor x, Tensor y, Tensor n, Tensor rest) -> Tensor",
-        "where(n == 0, dy * y / x, where(logical_not(n > 1) & (x == 0), dy * rest, 0 * dy))",
-        {full.get(), input.get(), output.get(), n_zeros.get(), rest.get()});
-    results[0] = share.take();
+    TensorRef others = products_of_others(input.get(), node.args().ints(2, "dims"));
+    results[0] = prim::elementwise("prod_gradient(Tensor dy, Tensor others) -> Tensor", "dy * others",
+                                   {full.get(), others.get()}).take();
     return;
   }
+  TensorRef output = unreduce(node, node.output().get());
   // max, min: equal elements share the gradient, as PyTorch's amax and amin do.
   TensorRef mask = prim::elementwise("hits(Tensor x, Tensor y) -> Tensor",
                                      "where((x == y) | (isnan(x) & isnan(y)), 1.0, 0.0)", {input.get(), output.get()});
@@ -133,24 +172,25 @@ void scan_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
     results[0] = prim::convert(prim::scan(TN_SUM, g, dim, back).get(), info.device, info.dtype).take();
     return;
   }
-  // d y_k / d x_i is y_k / x_i before the first zero; at it, the product of the others, taken with that zero replaced by one, up to
-  // the next zero; nothing behind it. (As PyTorch's cumprod_backward.)
-  TensorRef x = node.saved(0), y = node.output();
-  TensorRef zero = prim::elementwise("zero(Tensor x) -> Tensor", "where(x == 0, 1.0, 0.0)", {x.get()});
-  TensorRef zeros = prim::scan(TN_SUM, zero.get(), dim, !back);
-  TensorRef others = prim::elementwise("others(Tensor x, Tensor n) -> Tensor", "where((x == 0) & (n == 1), x + 1, x)",
-                                       {x.get(), zeros.get()});
-  TensorRef products = prim::scan(TN_PROD, others.get(), dim, !back);
-  TensorRef before = prim::scan(
-      TN_SUM, prim::elementwise("before(Tensor dy, Tensor y, Tensor n) -> Tensor", "where(n == 0, dy * y, 0)",
-                                {g, y.get(), zeros.get()}).get(), dim, back);
-  TensorRef at = prim::scan(
-      TN_SUM, prim::elementwise("at(Tensor dy, Tensor p, Tensor n) -> Tensor", "where(n == 1, dy * p, 0)",
-                                {g, products.get(), zeros.get()}).get(), dim, back);
-  results[0] = prim::elementwise("cumprod_gradient(Tensor x, Tensor n, Tensor b, Tensor a) -> Tensor",
-                                 "where(x == 0, where(n == 1, a, 0), where(n == 0, b / x, 0))",
-                                 {x.get(), zeros.get(), before.get(), at.get()})
-                   .take();
+  // dx_i = sum over k >= i of g_k prod(x_j, j <= k, j != i) = prod(x_j, j < i) s_i, where s_i = g_i + x_{i+1} s_{i+1}. Such a
+  // recurrence is a composition of maps s -> b + a s, which doubling makes in log2(n) steps: without a division, so that it and
+  // its own derivatives hold at zeros.
+  TensorRef x = widened(node.saved(0).get()), b = widened(g);
+  if (info.sizes.empty()) {
+    results[0] = TensorRef::retaining(g).take();
+    return;
+  }
+  int32_t d;
+  throw_if(wrap_dim("scan", dim, x->ndim, &d));
+  const int64_t onward = back ? 1 : -1;
+  TensorRef before = prim::scan(TN_PROD, moved(x.get(), d, onward, true).get(), d, !back);
+  TensorRef a = moved(x.get(), d, -onward, false);
+  for (int64_t step = 1; step < info.sizes[static_cast<size_t>(d)]; step *= 2) {
+    b = prim::elementwise("composed(Tensor b, Tensor a, Tensor next) -> Tensor", "b + a * next",
+                          {b.get(), a.get(), moved(b.get(), d, -onward * step, false).get()});
+    a = product(a.get(), moved(a.get(), d, -onward * step, false).get());
+  }
+  results[0] = prim::convert(product(before.get(), b.get()).get(), info.device, info.dtype).take();
 }
 
 void sort_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
@@ -226,7 +266,7 @@ void expand_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
 const Row kRows[] = {
     // primitive     saves             output  gradient
     {TN_REDUCE,      0b1,              true,   reduce_gradient},
-    {TN_SCAN,        0b1,              true,   scan_gradient},
+    {TN_SCAN,        0b1,              false,  scan_gradient},
     {TN_SORT,        0,                true,   sort_gradient},  // its output: the indices
     {TN_MATMUL,      0b11,             false,  matmul_gradient},
     {TN_COPY,        0,                false,  copy_gradient},

@@ -98,7 +98,6 @@ Status run_reduce(const PrimitiveArgs& args, Tensor** result) {
   Shape shape;
   TN_TRY(broadcast_shape(what, tensors, n_inputs, &shape));
   const uint32_t reduced = dims_mask(what, dims, shape.ndim);
-  if (shape.ndim == 0 && reduced != 0) return invalid("{}: no dimension to reduce", what);
   Shape kept;
   int64_t n_folded = 1, n_kept = 1;
   for (int32_t d = 0; d < shape.ndim; ++d) {

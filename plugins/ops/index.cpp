@@ -11,12 +11,22 @@ void expect_index(const char* op, const Tensor& index) {
     fail(std::string(op) + ": index is " + index.dtype().name() + ", expected int64");
 }
 
-Tensor rows(const Tensor& weight, const Tensor& index) {
+constinit ExpressionRef but_padding{"_but_padding(Tensor row, Tensor i, int padding) -> Tensor",
+                                    "row\n drow = where(i == padding, 0, g)"};
+
+Tensor rows(const Tensor& weight, const Tensor& index, optional<int64_t> padding_idx) {
   expect_index("embedding", index);
   if (weight.dim() != 2)
     fail("embedding: weight is " + sizes_text(weight.sizes()) + ", expected 2 dimensions");
-  int64_t n = index.numel(), d = weight.size(1);
-  Tensor flat = prim::gather(weight, 0, prim::expand(prim::reshape(index, {n, 1}), {n, d}));
+  int64_t n = index.numel(), count = weight.size(0), d = weight.size(1);
+  if (padding_idx && (*padding_idx < -count || *padding_idx >= count)) {
+    fail("embedding: padding_idx is " + std::to_string(*padding_idx) + ", expected " +
+         std::to_string(-count) + " to " + std::to_string(count - 1));
+  }
+  Tensor line = prim::reshape(index, {n, 1});
+  Tensor flat = prim::gather(weight, 0, prim::expand(line, {n, d}));
+  if (padding_idx)
+    flat = prim::elementwise(but_padding, flat, line, (*padding_idx + count) % count);
   std::vector<int64_t> sizes(index.sizes().begin(), index.sizes().end());
   sizes.push_back(d);
   return prim::reshape(flat, sizes);
@@ -283,7 +293,7 @@ void index() {
       .meaning(put);
   op("masked_select(Tensor x, Tensor mask) -> Tensor").dynamic().meaning(chosen_by);
   op("nonzero(Tensor x) -> Tensor").primitive(TN_NONZERO).dynamic().no_gradient();
-  op("embedding(Tensor weight, Tensor index) -> Tensor").meaning(rows);
+  op("embedding(Tensor weight, Tensor index, int? padding_idx=None) -> Tensor").meaning(rows);
   op("embedding_bag(Tensor weight, Tensor index, Tensor? offsets=None, str mode=\"mean\", "
      "Tensor? per_sample_weights=None) -> Tensor")
       .meaning(bags);

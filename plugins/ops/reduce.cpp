@@ -7,6 +7,7 @@ namespace tenon::ops_pack {
 namespace {
 
 constinit ExpressionRef scaled{"_scaled(Tensor x, float factor) -> Tensor", "x * factor"};
+constinit ExpressionRef divided{"_divided(Tensor x, float n) -> Tensor", "x / n"};
 constinit ExpressionRef zero_as_one{"_zero_as_one(Tensor x) -> Tensor", "int(x == 0)"};
 constinit ExpressionRef other_as_one{"_other_as_one(Tensor x) -> Tensor", "int(x != 0)"};
 constinit ExpressionRef is_zero{"_is_zero(Tensor n) -> Tensor", "n == 0"};
@@ -71,11 +72,17 @@ Tensor fold(tn_reduce_kind kind, const Tensors& xs, Ints dims, bool keepdim,
                                         prologue_scalars, epilogue, epilogue_scalars, dtype);
 }
 
+// Of x as `dtype`, where one is named. (Whole numbers are added up in int64, and end as it.)
+Tensor total_of(tn_reduce_kind kind, const Tensor& x, Ints dims, bool keepdim, Dtype dtype) {
+  if (!dtype) return prim::reduce(kind, x, dims, keepdim);
+  return as_dtype(prim::reduce(kind, as_dtype(x, dtype), dims, keepdim), dtype);
+}
+
 // In the epilogue: the sum of a long half-precision tensor does not fit its dtype, the mean does.
 Tensor mean_of(const Tensor& values, Ints dims, bool keepdim, Dtype dtype = {}) {
   Tensor x = as_float(values);
   double n = double(folded_count("mean", x, dims));
-  return prim::reduce_then(TN_SUM, x, dims, keepdim, scaled, 1.0 / n, dtype);
+  return prim::reduce_then(TN_SUM, x, dims, keepdim, divided, n, dtype);
 }
 
 double var_factor(const Tensor& x, Ints dims, int64_t correction) {
@@ -149,17 +156,22 @@ std::tuple<Tensor, Tensor> top_of(const Tensor& x, int64_t k, int64_t dim, bool 
 }  // namespace
 
 void reduce() {
-  op("sum(Tensor x, int[] dims=[], bool keepdim=False) -> Tensor")
+  op("sum(Tensor x, int[] dims=[], bool keepdim=False, dtype? dtype=None) -> Tensor")
       .amp(Amp::float32)
-      .meaning(
-          [](Tensor x, Ints dims, bool keepdim) { return prim::reduce(TN_SUM, x, dims, keepdim); });
-  op("mean(Tensor x, int[] dims=[], bool keepdim=False) -> Tensor")
+      .meaning([](Tensor x, Ints dims, bool keepdim, Dtype dtype) {
+        return total_of(TN_SUM, x, dims, keepdim, dtype);
+      });
+  op("mean(Tensor x, int[] dims=[], bool keepdim=False, dtype? dtype=None) -> Tensor")
       .amp(Amp::float32)
-      .meaning([](Tensor x, Ints dims, bool keepdim) { return mean_of(x, dims, keepdim); });
-  op("prod(Tensor x, int[] dims=[], bool keepdim=False) -> Tensor")
+      .meaning([](Tensor x, Ints dims, bool keepdim, Dtype dtype) {
+        if (dtype && !dtype.is_float())
+          fail(std::string("mean: dtype is ") + dtype.name() + ", expected a floating dtype");
+        return mean_of(dtype ? as_dtype(x, dtype) : x, dims, keepdim);
+      });
+  op("prod(Tensor x, int[] dims=[], bool keepdim=False, dtype? dtype=None) -> Tensor")
       .amp(Amp::float32)
-      .meaning([](Tensor x, Ints dims, bool keepdim) {
-        return prim::reduce(TN_PROD, x, dims, keepdim);
+      .meaning([](Tensor x, Ints dims, bool keepdim, Dtype dtype) {
+        return total_of(TN_PROD, x, dims, keepdim, dtype);
       });
   op("amax(Tensor x, int[] dims=[], bool keepdim=False) -> Tensor")
       .amp(Amp::widest)

@@ -67,18 +67,18 @@ class Tensor {
   explicit operator bool() const noexcept { return t_ != nullptr; }
   bool is_same(const Tensor& other) const noexcept { return t_ == other.t_; }
 
-  // `values` in row-major order, copied to a new tensor. sizes empty: one dimension. An Error when
-  // the counts differ.
+  // `values` in row-major order, copied to a new tensor. sizes -1: one dimension. An Error when the
+  // counts differ.
   template <typename T>
-  static Tensor from(std::span<const T> values, Ints sizes = {}, Device device = {}) {
+  static Tensor from(std::span<const T> values, Ints sizes = -1, Device device = {}) {
     return from_values(values.data(), values.size(), dtype_of<T>(), sizes, device);
   }
   template <typename T>
-  static Tensor from(const std::vector<T>& values, Ints sizes = {}, Device device = {}) {
+  static Tensor from(const std::vector<T>& values, Ints sizes = -1, Device device = {}) {
     return from_values(values.data(), values.size(), dtype_of<T>(), sizes, device);
   }
   template <typename T>
-  static Tensor from(std::initializer_list<T> values, Ints sizes = {}, Device device = {}) {
+  static Tensor from(std::initializer_list<T> values, Ints sizes = -1, Device device = {}) {
     return from_values(values.begin(), values.size(), dtype_of<T>(), sizes, device);
   }
   // Not initialized, row-major.
@@ -203,11 +203,11 @@ class Tensor {
   Tensor slice(int64_t dim, int64_t start = 0, int64_t end = INT64_MAX, int64_t step = 1) const;
   Tensor narrow(int64_t dim, int64_t start, int64_t length) const;
   Tensor operator[](int64_t index) const;  // select(0, index)
-  Tensor sum(Ints dims = {}, bool keepdim = false) const;
-  Tensor mean(Ints dims = {}, bool keepdim = false) const;
+  Tensor sum(Ints dims = {}, bool keepdim = false, Dtype dtype = {}) const;
+  Tensor mean(Ints dims = {}, bool keepdim = false, Dtype dtype = {}) const;
   Tensor amax(Ints dims = {}, bool keepdim = false) const;
   Tensor argmax(Ints dims = {}, bool keepdim = false) const;
-  Tensor prod(Ints dims = {}, bool keepdim = false) const;
+  Tensor prod(Ints dims = {}, bool keepdim = false, Dtype dtype = {}) const;
   Tensor max() const;  // along a dimension, with places: max(x, dim)
   Tensor min() const;
   Tensor var(Ints dims = {}, int64_t correction = 1, bool keepdim = false) const;
@@ -240,7 +240,7 @@ class Tensor {
  private:
   static Tensor from_values(const void* values, size_t n, Dtype dtype, Ints sizes, Device device) {
     int64_t count = int64_t(n);
-    Tensor t = empty(sizes.size() == 0 ? Ints(count) : sizes, dtype);
+    Tensor t = empty(sizes.size() == 1 && sizes[0] == -1 ? Ints(count) : sizes, dtype);
     if (t.numel() != count) {
       fail("from: " + std::to_string(n) + " values do not fill sizes of " +
            std::to_string(t.numel()) + " elements");
@@ -287,7 +287,7 @@ requires std::is_arithmetic_v<T> Tensor tensor(T value, Device device = {}) {
 template <typename T>
 requires std::is_arithmetic_v<T> Tensor tensor(std::initializer_list<T> values,
                                                Device device = {}) {
-  return Tensor::from(values, {}, device);
+  return Tensor::from(values, -1, device);
 }
 template <typename T>
 requires std::is_arithmetic_v<T> Tensor tensor(std::initializer_list<std::initializer_list<T>> rows,

@@ -273,7 +273,7 @@ struct Unpack<std::vector<int64_t>> {
 template <>
 struct Unpack<Floats> {
   static Floats borrow(const tn_value& v) {
-    if (v.kind == TN_NONE) return {};
+    if (v.kind == TN_NONE || (v.kind == TN_INTS && v.count == 0)) return {};  // [] fits both
     expect_kind(v, TN_FLOATS, "floats");
     return {v.as.floats, v.count};
   }

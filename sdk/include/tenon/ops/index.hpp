@@ -22,8 +22,8 @@ inline Tensor index(const Tensor& x, const Tensors& indices) { return detail::ca
 inline Tensor index_put(const Tensor& x, const Tensors& indices, const Tensor& values, bool accumulate = false) { return detail::call<Tensor>(detail::op<"index_put">, x, indices, values, accumulate); }
 // x where mask holds, [count]; they broadcast. Waits for the device.
 inline Tensor masked_select(const Tensor& x, const Tensor& mask) { return detail::call<Tensor>(detail::op<"masked_select">, x, mask); }
-// Rows of weight [n, d] at index [..]: [.., d].
-inline Tensor embedding(const Tensor& weight, const Tensor& index) { return detail::call<Tensor>(detail::op<"embedding">, weight, index); }
+// Rows of weight [n, d] at index [..]: [.., d]. The row padding_idx, from the end where negative, gets no gradient.
+inline Tensor embedding(const Tensor& weight, const Tensor& index, std::optional<int64_t> padding_idx = {}) { return detail::call<Tensor>(detail::op<"embedding">, weight, index, padding_idx); }
 // Sums, means or maxima of those rows: a bag for each row of index [bags, n], or beginning at each of offsets [bags] in index [n].
 inline Tensor embedding_bag(const Tensor& weight, const Tensor& index, const Tensor& offsets = {}, const char* mode = "mean", const Tensor& per_sample_weights = {}) { return detail::call<Tensor>(detail::op<"embedding_bag">, weight, index, offsets, mode, per_sample_weights); }
 // index [..] to int64 [.., num_classes], 1 at its class.

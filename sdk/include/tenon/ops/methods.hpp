@@ -28,11 +28,11 @@ inline Tensor Tensor::select(int64_t dim, int64_t index) const { return tenon::s
 inline Tensor Tensor::slice(int64_t dim, int64_t start, int64_t end, int64_t step) const { return tenon::slice(*this, dim, start, end, step); }
 inline Tensor Tensor::narrow(int64_t dim, int64_t start, int64_t length) const { return tenon::narrow(*this, dim, start, length); }
 inline Tensor Tensor::operator[](int64_t index) const { return tenon::select(*this, 0, index); }
-inline Tensor Tensor::sum(Ints dims, bool keepdim) const { return tenon::sum(*this, dims, keepdim); }
-inline Tensor Tensor::mean(Ints dims, bool keepdim) const { return tenon::mean(*this, dims, keepdim); }
+inline Tensor Tensor::sum(Ints dims, bool keepdim, Dtype dtype) const { return tenon::sum(*this, dims, keepdim, dtype); }
+inline Tensor Tensor::mean(Ints dims, bool keepdim, Dtype dtype) const { return tenon::mean(*this, dims, keepdim, dtype); }
 inline Tensor Tensor::amax(Ints dims, bool keepdim) const { return tenon::amax(*this, dims, keepdim); }
 inline Tensor Tensor::argmax(Ints dims, bool keepdim) const { return tenon::argmax(*this, dims, keepdim); }
-inline Tensor Tensor::prod(Ints dims, bool keepdim) const { return tenon::prod(*this, dims, keepdim); }
+inline Tensor Tensor::prod(Ints dims, bool keepdim, Dtype dtype) const { return tenon::prod(*this, dims, keepdim, dtype); }
 inline Tensor Tensor::max() const { return tenon::max(*this); }
 inline Tensor Tensor::min() const { return tenon::min(*this); }
 inline Tensor Tensor::var(Ints dims, int64_t correction, bool keepdim) const { return tenon::var(*this, dims, correction, keepdim); }

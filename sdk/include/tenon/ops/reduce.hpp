@@ -10,10 +10,10 @@
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 
-// Integers and bool sum in int64; `mean` of them is float32.
-inline Tensor sum(const Tensor& x, Ints dims = {}, bool keepdim = false) { return detail::call<Tensor>(detail::op<"sum">, x, dims, keepdim); }
-inline Tensor mean(const Tensor& x, Ints dims = {}, bool keepdim = false) { return detail::call<Tensor>(detail::op<"mean">, x, dims, keepdim); }
-inline Tensor prod(const Tensor& x, Ints dims = {}, bool keepdim = false) { return detail::call<Tensor>(detail::op<"prod">, x, dims, keepdim); }
+// Integers and bool sum in int64; `mean` of them is float32. With a dtype: of x as that dtype.
+inline Tensor sum(const Tensor& x, Ints dims = {}, bool keepdim = false, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"sum">, x, dims, keepdim, dtype); }
+inline Tensor mean(const Tensor& x, Ints dims = {}, bool keepdim = false, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"mean">, x, dims, keepdim, dtype); }
+inline Tensor prod(const Tensor& x, Ints dims = {}, bool keepdim = false, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"prod">, x, dims, keepdim, dtype); }
 // The largest and smallest value; their gradient is shared evenly by equal ones.
 inline Tensor amax(const Tensor& x, Ints dims = {}, bool keepdim = false) { return detail::call<Tensor>(detail::op<"amax">, x, dims, keepdim); }
 inline Tensor amin(const Tensor& x, Ints dims = {}, bool keepdim = false) { return detail::call<Tensor>(detail::op<"amin">, x, dims, keepdim); }
