@@ -30,15 +30,23 @@ Tensor tensor_of(const json& v, tn::Device device) {
 struct Argument {
   TensorList tensors;
   std::vector<int64_t> ints;
+  std::vector<double> floats;
   std::string text;
+  bool constant = false;
   tn_value value{};
 
   Argument(const json& v, tn::Device device) {
     if (v.is_object() && v.contains("l")) {
-      for (const json& e : v.at("l")) tensors.push_back(tensor_of(e, device));
+      for (const json& e : v.at("l")) tensors.push_back(e.is_null() ? Tensor() : tensor_of(e, device));
       value = tn::detail::to_value(tensors);
+    } else if (v.is_object() && v.contains("f")) {
+      floats = v.at("f").get<std::vector<double>>();
+      value = tn::detail::to_value(floats);
+    } else if (v.is_object() && v.contains("dtype")) {
+      value = tn::detail::to_value(tn::Dtype::parse(v.at("dtype").get<std::string>()));
     } else if (v.is_object()) {
       tensors.push_back(tensor_of(v, device));
+      constant = v.contains("c");
       value = tn::detail::to_value(tensors[0]);
     } else if (v.is_array()) {
       ints = v.get<std::vector<int64_t>>();
@@ -54,6 +62,8 @@ struct Argument {
     } else if (v.is_string()) {
       text = v.get<std::string>();
       value = tn::detail::to_value(text.c_str());
+    } else {
+      value = tn::detail::to_value(tn::none);
     }
   }
   Argument(const Argument&) = delete;
@@ -65,7 +75,7 @@ Tensor weight_like(const Tensor& t) {
   return tn::empty(t.sizes(), tn::float64).copy_(Tensor::from<double>(values).reshape(t.sizes())).to(t.device());
 }
 
-void expect_same(const Tensor& found, const json& expected, const char* what) {
+void expect_same(const Tensor& found, const json& expected, const std::string& what) {
   const std::vector<int64_t> sizes = expected.at("s");
   ASSERT_EQ(std::vector<int64_t>(found.sizes().begin(), found.sizes().end()), sizes) << what;
   const std::string dtype = expected.contains("d") ? expected.at("d").get<std::string>() : "float64";
@@ -84,6 +94,40 @@ void expect_same(const Tensor& found, const json& expected, const char* what) {
   }
 }
 
+// The number that gradients are of: sum(t * weight) of those that have one; null where none has.
+Tensor weighed(const TensorList& tensors) {
+  Tensor total;
+  for (const Tensor& t : tensors) {
+    if (t.dtype() != tn::float64 || !t.requires_grad()) continue;
+    Tensor part = (t * weight_like(t)).sum();
+    total = total ? total + part : part;
+  }
+  return total;
+}
+
+TensorList expect_gradients(const Tensor& of, const TensorList& leaves, const json& expected, const std::string& what,
+                            bool create_graph) {
+  TensorList gradients(leaves.size());
+  if (of) gradients = tn::grad({of}, leaves, {.create_graph = create_graph, .allow_unused = true});
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    if (!gradients[i]) gradients[i] = tn::zeros(leaves[i].sizes(), tn::float64, leaves[i].device());
+    expect_same(gradients[i], expected[i], what + " " + std::to_string(i));
+  }
+  return gradients;
+}
+
+TensorList called(const std::string& name, const std::vector<tn_value>& values, const json& expected) {
+  const tn_op* op = nullptr;
+  tn::check(tn::host()->find_op(name.c_str(), &op));
+  std::vector<tn_value> results(expected.size());
+  tn::check(tn::host()->call(op, values.data(), static_cast<uint32_t>(values.size()), results.data(),
+                             static_cast<uint32_t>(results.size())));
+  if (results[0].kind == TN_TENSORS) return tn::detail::Unpack<TensorList>::own(results[0]);
+  TensorList outputs;
+  for (const tn_value& v : results) outputs.push_back(Tensor::take(v.as.tensor));
+  return outputs;
+}
+
 void check_case(const json& c, tn::Device device) {
   std::vector<std::unique_ptr<Argument>> arguments;
   std::vector<tn_value> values;
@@ -92,36 +136,25 @@ void check_case(const json& c, tn::Device device) {
     arguments.push_back(std::make_unique<Argument>(a, device));
     values.push_back(arguments.back()->value);
     for (const Tensor& t : arguments.back()->tensors) {
-      if (t.dtype() != tn::float64) continue;
+      if (!t || t.dtype() != tn::float64 || arguments.back()->constant) continue;
       if (c.contains("grad")) t.requires_grad_();
       leaves.push_back(t);
     }
   }
-  const tn_op* op = nullptr;
-  tn::check(tn::host()->find_op(c.at("op").get<std::string>().c_str(), &op));
-  std::vector<tn_value> results(c.at("out").size());
-  tn::check(tn::host()->call(op, values.data(), static_cast<uint32_t>(values.size()), results.data(),
-                             static_cast<uint32_t>(results.size())));
-  TensorList outputs;
-  if (results[0].kind == TN_TENSORS) {  // a list is one result
-    FAIL() << "the op gives a list; say so in the case";
-  }
-  for (const tn_value& v : results) outputs.push_back(Tensor::take(v.as.tensor));
-  Tensor loss;
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    expect_same(outputs[i], c.at("out")[i], "output");
-    if (outputs[i].dtype() != tn::float64 || !outputs[i].requires_grad()) continue;
-    Tensor part = (outputs[i] * weight_like(outputs[i])).sum();
-    loss = loss ? loss + part : part;
+  const json& given = c.at("out");
+  const json& expected = given[0].contains("l") ? given[0].at("l") : given;
+  TensorList outputs = called(c.at("op"), values, given);
+  ASSERT_EQ(outputs.size(), expected.size());
+  for (size_t i = 0; i < outputs.size(); ++i) expect_same(outputs[i], expected[i], "output " + std::to_string(i));
+  if (c.contains("after")) {
+    for (const auto& after : c.at("after").items())
+      expect_same(arguments[std::stoul(after.key())]->tensors[0], after.value(), "after the call, argument " + after.key());
   }
   if (!c.contains("grad")) return;
+  Tensor loss = weighed(outputs);
   ASSERT_TRUE(loss) << "no output has a gradient";
-  loss.backward();
-  for (size_t i = 0; i < leaves.size(); ++i) {
-    Tensor grad = leaves[i].grad();
-    expect_same(grad ? grad : tn::zeros(leaves[i].sizes(), tn::float64, device), c.at("grad")[i],
-                ("gradient " + std::to_string(i)).c_str());
-  }
+  const TensorList first = expect_gradients(loss, leaves, c.at("grad"), "gradient", c.contains("grad2"));
+  if (c.contains("grad2")) expect_gradients(weighed(first), leaves, c.at("grad2"), "second gradient", false);
 }
 
 TEST(TorchValues, OfEveryCase) {

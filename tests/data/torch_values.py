@@ -3,12 +3,8 @@
 
     python3 tests/data/torch_values.py            # needs torch; writes the file beside this script
 
-tests/torch_values_test.cpp calls the same ops of the standard pack by name on every device and compares. A case is the op's name,
-its arguments in the order of its schema, its outputs, and the gradient of sum(output * weight) for each floating tensor among the
-arguments, where weight[k] = (k * 7 % 11) / 11 + 0.1 for the k-th element of an output, in row-major order.
-
-Encoding: a tensor is {"s": sizes, "v": values} and "d": dtype unless float64; a list of tensors {"l": [...]}; NaN and infinities are
-the strings "nan", "inf", "-inf"; numbers, booleans, strings, lists of ints and null are themselves.
+tests/torch_values_test.cpp calls the same ops of the standard pack by name on every device and compares. What a case is stands in
+torch_cases.py; networks' families are in torch_values_families.py.
 """
 import json
 import math
@@ -17,70 +13,8 @@ import pathlib
 import torch
 import torch.nn.functional as F
 
-torch.manual_seed(0)
-cases = []
-D = torch.float64
-
-
-def number(v):
-    if isinstance(v, float) and not math.isfinite(v):
-        return "nan" if math.isnan(v) else "inf" if v > 0 else "-inf"
-    return v
-
-
-def encode(a):
-    if isinstance(a, torch.Tensor):
-        t = {"s": list(a.shape), "v": [number(v) for v in a.detach().contiguous().reshape(-1).tolist()]}
-        if a.dtype != D:
-            t["d"] = {torch.float32: "float32", torch.int64: "int64", torch.int32: "int32", torch.uint8: "uint8",
-                      torch.bool: "bool"}[a.dtype]
-        return t
-    if isinstance(a, (list, tuple)) and a and isinstance(a[0], torch.Tensor):
-        return {"l": [encode(t) for t in a]}
-    if isinstance(a, tuple):
-        return list(a)
-    return number(a)
-
-
-def leaves(args):
-    for a in args:
-        for t in a if isinstance(a, (list, tuple)) else [a]:
-            if isinstance(t, torch.Tensor) and t.dtype == D:
-                yield t
-
-
-def weight(t):
-    k = torch.arange(t.numel(), dtype=D).reshape(t.shape)
-    return (k * 7) % 11 / 11 + 0.1
-
-
-def case(op, args, fn, grad=True):
-    """`fn` gets the tensors and values of `args` in order."""
-    args = [([t.clone() for t in a] if isinstance(a, (list, tuple)) and a and isinstance(a[0], torch.Tensor)
-             else a.clone() if isinstance(a, torch.Tensor) else a) for a in args]
-    tensors = list(leaves(args))
-    for t in tensors:
-        t.requires_grad_(grad)
-    outputs = fn(*args)
-    outputs = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
-    made = {"op": op, "args": [encode(a) for a in args], "out": [encode(o) for o in outputs]}
-    loss = sum((o * weight(o)).sum() for o in outputs if o.dtype == D and o.requires_grad)
-    if grad and isinstance(loss, torch.Tensor):
-        loss.backward()
-        made["grad"] = [encode(t.grad if t.grad is not None else torch.zeros_like(t)) for t in tensors]
-    cases.append(made)
-
-
-def x(*sizes, low=-2.0, high=2.0):
-    """Values on a coarse grid, so that the file is short."""
-    return (torch.rand(sizes, dtype=D) * (high - low) + low).mul(1000).round().div(1000)
-
-
-def ints(*sizes, low=0, high=10):
-    return torch.randint(low, high, sizes)
-
-
-SPECIAL = torch.tensor([0.0, -0.0, math.inf, -math.inf, math.nan, 1e-300, 1e300, 1.0, -1.0], dtype=D)
+import torch_values_families
+from torch_cases import D, SPECIAL, case, cases, ints, x
 
 
 def unary():
@@ -258,6 +192,7 @@ def main():
     shapes()
     products()
     losses()
+    torch_values_families.add()
     path = pathlib.Path(__file__).with_name("torch_values.json")
     with path.open("w") as file:
         file.write('{"torch": "%s", "cases": [\n' % torch.__version__.split("+")[0])
