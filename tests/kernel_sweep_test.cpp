@@ -50,6 +50,10 @@ struct Error {
 // sum; their errors go both ways and add up as a random walk does.
 Error sum_of(double length) { return {std::sqrt(length) / 2, std::sqrt(length)}; }
 
+// A sum of so many products, one after the other: the partial sums are a random walk too, to the
+// root of the length, and each is rounded.
+Error products(double length) { return {std::sqrt(length) / 2, length / 2}; }
+
 struct Sample {
   std::string kernel;
   std::string what;
@@ -379,6 +383,63 @@ void loss(Samples& list) {
                   }});
 }
 
+// The gradient of f, each element of whose result has a weight of its own, by input `which`.
+std::function<Tensor(const TensorList&, Dtype, tn::Device)> gradient_of(
+    std::function<Tensor(const TensorList&)> f, size_t which) {
+  return [f, which](const TensorList& in, Dtype, tn::Device) {
+    TensorList x = in;
+    x[which] = in[which].detach().requires_grad_();
+    return tn::grad(weigh(f(x)), x[which]);
+  };
+}
+
+const std::vector<Dtype> kFloat32 = {tn::float32};
+
+// f and its gradients by the first `n_gradients` inputs. `error` of the result; each gradient is a
+// sum of as many products at most as `length` says.
+void with_gradients(Samples& list, const char* kernel, const std::string& what,
+                    const TensorList& inputs, const std::vector<int64_t>& batch, const Error& error,
+                    double length, size_t n_gradients,
+                    const std::function<Tensor(const TensorList&)>& f) {
+  list.push_back({kernel, what, kFloat32, inputs, batch, error,
+                  [f](const TensorList& in, Dtype, tn::Device) { return f(in); }});
+  for (size_t i = 0; i < n_gradients; ++i) {
+    list.push_back({kernel, what + ", gradient " + std::to_string(i), kFloat32, inputs, batch,
+                    products(length), gradient_of(f, i)});
+  }
+}
+
+void conv(Samples& list) {
+  const std::vector<int64_t> batch = {0, -1, -1};
+  auto add = [&](const char* kernel, const char* what, const TensorList& inputs, double length,
+                 const std::function<Tensor(const TensorList&)>& f) {
+    with_gradients(list, kernel, what, inputs, batch, products(length), 200, inputs.size(), f);
+  };
+  add("conv1d", "with a bias", {sample({3, 5, 17}), sample({7, 5, 3}, {}, 1), sample({7}, {}, 2)}, 15,
+      [](const TensorList& in) { return tn::conv1d(in[0], in[1], in[2], 2, 1); });
+  add("conv2d", "with a bias", {sample({3, 5, 8, 9}), sample({18, 5, 3, 2}, {}, 1), sample({18}, {}, 2)},
+      30, [](const TensorList& in) { return tn::conv2d(in[0], in[1], in[2]); });
+  add("conv2d", "groups, dilation, strides", {sample({3, 4, 8, 9}), sample({6, 2, 3, 2}, {}, 1)}, 12,
+      [](const TensorList& in) {
+        return tn::conv2d(in[0], in[1], {}, {1, 2}, {2, 1}, {2, 1}, 2);
+      });
+  add("conv2d", "a group a channel", {sample({3, 6, 5, 5}), sample({6, 1, 3, 3}, {}, 1)}, 9,
+      [](const TensorList& in) { return tn::conv2d(in[0], in[1], {}, 1, 1, 1, 6); });
+  add("conv3d", "with a bias",
+      {sample({3, 2, 3, 4, 5}), sample({4, 2, 2, 2, 3}, {}, 1), sample({4}, {}, 2)}, 24,
+      [](const TensorList& in) { return tn::conv3d(in[0], in[1], in[2], 1, {0, 1, 1}); });
+  add("conv_transpose1d", "with a bias",
+      {sample({3, 5, 9}), sample({5, 7, 3}, {}, 1), sample({7}, {}, 2)}, 15,
+      [](const TensorList& in) { return tn::conv_transpose1d(in[0], in[1], in[2], 2, 1, 1); });
+  add("conv_transpose2d", "groups, dilation, strides",
+      {sample({3, 4, 5, 4}), sample({4, 3, 3, 2}, {}, 1), sample({6}, {}, 2)}, 20,
+      [](const TensorList& in) {
+        return tn::conv_transpose2d(in[0], in[1], in[2], {1, 2}, {1, 0}, {1, 1}, 2, {2, 2});
+      });
+  add("conv_transpose3d", "plain", {sample({3, 2, 3, 2, 4}), sample({2, 3, 2, 2, 2}, {}, 1)}, 16,
+      [](const TensorList& in) { return tn::conv_transpose3d(in[0], in[1]); });
+}
+
 Samples samples() {
   Samples list;
   elementwise(list);
@@ -389,6 +450,7 @@ Samples samples() {
   make_and_move(list);
   index(list);
   loss(list);
+  conv(list);
   return list;
 }
 

@@ -103,29 +103,7 @@ tn_status* copy_casting(const tn_host* host, const tn_tensor& y, const tn_tensor
 }
 
 tn_status* launch_copy(void*, const tn_call* call) {
-  const tn_tensor& x = *call->args[0].as.tensor;
-  const tn_tensor& y = *call->outputs[0];
-  if (y.numel == 0) {
-    return nullptr;
-  }
-  const Dims dims(y, x);
-  if (x.dtype != y.dtype) {
-    return copy_casting(call->host, y, x, dims);
-  }
-  switch (item_size(y.dtype)) {
-    case 1:
-      copy_typed<uint8_t>(call->host, y.data, x.data, dims);
-      break;
-    case 2:
-      copy_typed<uint16_t>(call->host, y.data, x.data, dims);
-      break;
-    case 4:
-      copy_typed<uint32_t>(call->host, y.data, x.data, dims);
-      break;
-    default:
-      copy_typed<uint64_t>(call->host, y.data, x.data, dims);
-  }
-  return nullptr;
+  return run_copy(call->host, *call->outputs[0], *call->args[0].as.tensor);
 }
 
 // A number as an element of the dtype.
@@ -228,6 +206,30 @@ tn_status* launch_iota(void*, const tn_call* call) {
 }
 
 }  // namespace
+
+tn_status* run_copy(const tn_host* host, const tn_tensor& y, const tn_tensor& x) {
+  if (y.numel == 0) {
+    return nullptr;
+  }
+  const Dims dims(y, x);
+  if (x.dtype != y.dtype) {
+    return copy_casting(host, y, x, dims);
+  }
+  switch (item_size(y.dtype)) {
+    case 1:
+      copy_typed<uint8_t>(host, y.data, x.data, dims);
+      break;
+    case 2:
+      copy_typed<uint16_t>(host, y.data, x.data, dims);
+      break;
+    case 4:
+      copy_typed<uint32_t>(host, y.data, x.data, dims);
+      break;
+    default:
+      copy_typed<uint64_t>(host, y.data, x.data, dims);
+  }
+  return nullptr;
+}
 
 tn_status* add_shape(tn_registrar* r) {
   tn_kernel_def def = primitive_kernel(TN_COPY, launch_copy);

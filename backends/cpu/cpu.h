@@ -22,6 +22,7 @@ tn_status* add_matmul(tn_registrar*);
 tn_status* add_shape(tn_registrar*);
 tn_status* add_index(tn_registrar*);
 tn_status* add_random(tn_registrar*);
+tn_status* add_conv(tn_registrar*);
 tn_status* add_loss(tn_registrar*);
 tn_status* add_scan(tn_registrar*);
 tn_status* add_sort(tn_registrar*);

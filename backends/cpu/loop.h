@@ -1,4 +1,4 @@
-// Elementwise launches from within the plugin: copies that cast are such.
+// Elementwise launches and copies from within the plugin.
 #pragma once
 
 #include "tenon/abi.h"
@@ -6,5 +6,7 @@
 namespace tenon::cpu {
 
 tn_status* run_loop(const tn_host* host, const tn_loop& loop);
+// y = x, of the same sizes, any strides and dtypes.
+tn_status* run_copy(const tn_host* host, const tn_tensor& y, const tn_tensor& x);
 
 }  // namespace tenon::cpu

@@ -2,17 +2,11 @@
 // large ones in float32 on oneDNN.
 #include "matmul.h"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
-#include <mutex>
-#include <string>
 
 #include "cpu.h"
-#include "dnnl/adapter.h"
-#include "tenon/elf.hpp"
+#include "dnnl/library.h"
 #include "vector/table.h"
 
 namespace tenon::cpu {
@@ -22,50 +16,6 @@ constexpr double kSerialFlops = 2e6;     // less work is not worth a second thre
 constexpr double kLibraryFlops = 1.2e8;  // about a millisecond: more is worth opening oneDNN
 constexpr int64_t kPartRows = 48;        // at least, of what one thread computes
 constexpr int64_t kPartColumns = 96;
-
-// The table of cpu/libtenon_cpu_dnnl.so beside this library; NULL, said once, where it cannot be
-// opened. TENON_CPU_DNNL=0 does without.
-const tenon_cpu_dnnl* open_library(const tn_host* host) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  return nullptr;  // its threads are not built for the sanitizers, which then stumble over them
-#endif
-  const char* wish = std::getenv("TENON_CPU_DNNL");
-  if (wish && std::string(wish) == "0") {
-    return nullptr;
-  }
-  Dl_info self;
-  if (!dladdr(reinterpret_cast<const void*>(&open_library), &self) || !self.dli_fname) {
-    return nullptr;
-  }
-  std::string path = self.dli_fname;
-  path = path.substr(0, path.rfind('/') + 1) + "cpu/libtenon_cpu_dnnl.so";
-  const elf::Verdict verdict = elf::check_library(path.c_str());
-  const bool good = verdict.code == TN_OK;
-  void* library = good ? dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
-  void* symbol = library ? dlsym(library, TENON_CPU_DNNL_SYMBOL) : nullptr;
-  if (!symbol) {
-    const char* refusal = good ? dlerror() : nullptr;
-    const std::string text =
-        "cpu: oneDNN is not there, large products run on the plugin's own kernel: " +
-        (good ? std::string(refusal ? refusal : path.c_str()) : path + ": " + verdict.reason);
-    host->log(2, text.c_str());
-    return nullptr;
-  }
-  return reinterpret_cast<const tenon_cpu_dnnl* (*)()>(symbol)();
-}
-
-const tenon_cpu_dnnl* library(const tn_host* host) {
-  static std::once_flag once;
-  static const tenon_cpu_dnnl* table = nullptr;
-  std::call_once(once, [host] {
-    try {
-      table = open_library(host);
-    } catch (...) {
-      table = nullptr;
-    }
-  });
-  return table;
-}
 
 bool by_library(const tn_call* call, const Product& p, double flops) {
   if (p.dtype != TN_FLOAT32 || flops < kLibraryFlops || p.m < 8 || p.n < 8 ||
@@ -78,7 +28,7 @@ bool by_library(const tn_call* call, const Product& p, double flops) {
       return false;
     }
   }
-  const tenon_cpu_dnnl* dnnl = library(call->host);
+  const tenon_cpu_dnnl* dnnl = dnnl_library(call->host);
   if (!dnnl) {
     return false;
   }

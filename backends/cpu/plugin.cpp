@@ -37,8 +37,9 @@ TN_EXPORT tn_status* tenon_plugin_init(const tn_host* host, tn_registrar* r, voi
     report_instruction_set(host);
     constexpr tn_status* (*kFamilies[])(tn_registrar*) = {add_elementwise, add_reduce, add_matmul,
                                                           add_shape,       add_index,  add_random,
-                                                          add_loss,        add_scan,
-                                                          add_sort,        add_threads};
+                                                          add_conv,        add_loss,
+                                                          add_scan,        add_sort,
+                                                          add_threads};
     for (const auto add : kFamilies) {
       TENON_CPU_TRY(add(r));
     }

@@ -2,15 +2,14 @@
 // Weights are reordered into the layout that the primitive asks for, which pays even for one use.
 #include "dnnl/adapter.h"
 
-#include <dnnl.hpp>
-
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <list>
 #include <memory>
-#include <mutex>
 
+#include "dnnl/primitives.h"
+
+namespace tenon::cpu {
 namespace {
 
 constexpr size_t kPrimitives = 64;
@@ -27,7 +26,6 @@ Key key_of(const tenon_cpu_dnnl_matmul& p) {
 }
 
 struct Kernel {
-  Key key;
   dnnl::memory::desc a, b, bias, c;  // as given
   dnnl::memory::desc packed;         // of b, as the primitive wants it
   dnnl::memory::desc scratchpad;
@@ -35,11 +33,6 @@ struct Kernel {
   dnnl::reorder reorder;
   bool reorders = false;
 };
-
-dnnl::engine& engine() {
-  static dnnl::engine* e = new dnnl::engine(dnnl::engine::kind::cpu, 0);  // outlives all threads
-  return *e;
-}
 
 dnnl::memory::desc plain(const int64_t* strides, int64_t batch, int64_t rows, int64_t columns) {
   using dnnl::memory;
@@ -53,7 +46,6 @@ dnnl::memory::desc plain(const int64_t* strides, int64_t batch, int64_t rows, in
 std::shared_ptr<const Kernel> make(const tenon_cpu_dnnl_matmul& p) {
   using dnnl::memory;
   auto kernel = std::make_shared<Kernel>();
-  kernel->key = key_of(p);
   kernel->a = plain(p.a_strides, p.batch, p.m, p.k);
   kernel->b = plain(p.b_strides, p.batch, p.k, p.n);
   kernel->c = plain(p.c_strides, p.batch, p.m, p.n);
@@ -97,23 +89,9 @@ std::shared_ptr<const Kernel> make(const tenon_cpu_dnnl_matmul& p) {
   return kernel;
 }
 
-// The kernel of this problem; the one used longest ago goes when there are too many.
 std::shared_ptr<const Kernel> find(const tenon_cpu_dnnl_matmul& p) {
-  static std::mutex mutex;
-  static auto* kernels = new std::list<std::shared_ptr<const Kernel>>;
-  const Key key = key_of(p);
-  const std::lock_guard lock(mutex);
-  for (auto it = kernels->begin(); it != kernels->end(); ++it) {
-    if ((*it)->key == key) {
-      kernels->splice(kernels->begin(), *kernels, it);
-      return kernels->front();
-    }
-  }
-  kernels->push_front(make(p));
-  if (kernels->size() > kPrimitives) {
-    kernels->pop_back();
-  }
-  return kernels->front();
+  static auto* kernels = new Primitives<Key, Kernel>(kPrimitives);
+  return kernels->find(key_of(p), [&p] { return make(p); });
 }
 
 // Memory of this thread that grows as wanted, for reordered weights and oneDNN's own use.
@@ -166,13 +144,15 @@ int32_t matmul(const tenon_cpu_dnnl_matmul* p) {
 }
 
 }  // namespace
+}  // namespace tenon::cpu
 
 extern "C" __attribute__((visibility("default"))) const tenon_cpu_dnnl* tenon_cpu_dnnl_table() {
   static const dnnl_version_t* v = dnnl_version();
   static char version[32];
   static const tenon_cpu_dnnl table = [] {
     std::snprintf(version, sizeof version, "%d.%d.%d", v->major, v->minor, v->patch);
-    return tenon_cpu_dnnl{version, matmul};
+    return tenon_cpu_dnnl{version, tenon::cpu::matmul, tenon::cpu::convolution_scratch,
+                          tenon::cpu::convolution};
   }();
   return &table;
 }

@@ -1,6 +1,5 @@
 // oneDNN behind one C function table, in a library of its own (libtenon_cpu_dnnl.so): loading
-// oneDNN takes milliseconds, so the plugin opens it at the first product that is large enough to
-// gain.
+// oneDNN takes milliseconds, so the plugin opens it at the first product or convolution that gains.
 #pragma once
 
 #include <stdint.h>
@@ -17,10 +16,34 @@ typedef struct tenon_cpu_dnnl_matmul {
   int32_t relu;
 } tenon_cpu_dnnl_matmul;
 
+// What is computed of y = x * weight + bias, a convolution; the number of its result among the
+// tensors of tenon_cpu_dnnl_data.
+enum { TENON_CPU_CONV_Y = 0, TENON_CPU_CONV_X = 1, TENON_CPU_CONV_WEIGHT = 2 };
+
+// x [batch, in, x_sizes..], weight [out, in / groups, kernel..], y [batch, out, y_sizes..]; strides
+// in elements, none 0. Numbers alone, so that it is a key of its own; unused ones are 0.
+typedef struct tenon_cpu_dnnl_convolution {
+  int64_t result;  // TENON_CPU_CONV_*: y, or the gradient of x, or those of weight and bias
+  int64_t n;       // dimensions of the windows, 1 to 3
+  int64_t batch, in, out, groups, has_bias;
+  int64_t x_sizes[3], y_sizes[3], kernel[3], stride[3], dilation[3], padding[3];
+  int64_t strides[3][5];  // of y, x and weight
+} tenon_cpu_dnnl_convolution;
+
+typedef struct tenon_cpu_dnnl_data {
+  float* tensors[3];  // y, x and weight; one is the result
+  float* bias;        // [out], dense, where has_bias is set; a result beside weight
+} tenon_cpu_dnnl_data;
+
 typedef struct tenon_cpu_dnnl {
   const char* version;
   // 0: done; else c is as it was, and the caller does it.
   int32_t (*matmul)(const tenon_cpu_dnnl_matmul*);
+  // Bytes that `convolution` needs for this problem, or -1 where oneDNN does not take it.
+  int64_t (*convolution_scratch)(const tenon_cpu_dnnl_convolution*);
+  // scratch: aligned to 64 bytes. 0: done.
+  int32_t (*convolution)(const tenon_cpu_dnnl_convolution*, const tenon_cpu_dnnl_data*,
+                         void* scratch);
 } tenon_cpu_dnnl;
 
 #define TENON_CPU_DNNL_SYMBOL "tenon_cpu_dnnl_table"

@@ -1,0 +1,392 @@
+// Convolutions of one to three dimensions and the transposed ones in float32, with their gradients,
+// on oneDNN. A transposed convolution is the gradient of x of the plain one, whose y is its input;
+// so each of its parts is another part of that.
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <cstdio>
+
+#include "cpu.h"
+#include "dnnl/library.h"
+#include "loop.h"
+#include "vector/table.h"
+
+namespace tenon::cpu {
+namespace {
+
+constexpr int kY = TENON_CPU_CONV_Y, kX = TENON_CPU_CONV_X, kWeight = TENON_CPU_CONV_WEIGHT;
+constexpr int32_t kMaxRank = 5;
+
+// An op: its schema, the dimensions of its windows, and where its arguments stand.
+struct Convolution {
+  const char* schema;
+  int64_t n;
+  bool transposed;
+  uint32_t groups, dilation;  // the arguments' numbers
+};
+constexpr uint32_t kStride = 3, kPadding = 4;
+
+#define TENON_CONV(d)                                                               \
+  {                                                                                 \
+    "conv" d                                                                        \
+    "(Tensor x, Tensor weight, Tensor? bias=None, int[] stride=[1], int[] padding=" \
+    "[0], int[] dilation=[1], int groups=1) -> Tensor",                             \
+        d[0] - '0', false, 6, 5                                                     \
+  }
+#define TENON_CONV_TRANSPOSE(d)                                                            \
+  {                                                                                        \
+    "conv_transpose" d                                                                     \
+    "(Tensor x, Tensor weight, Tensor? bias=None, int[] stride=[1], int[]"                 \
+    " padding=[0], int[] output_padding=[0], int groups=1, int[] dilation=[1]) -> Tensor", \
+        d[0] - '0', true, 6, 7                                                             \
+  }
+constexpr Convolution kConvolutions[] = {
+    TENON_CONV("1d"),           TENON_CONV("2d"),           TENON_CONV("3d"),
+    TENON_CONV_TRANSPOSE("1d"), TENON_CONV_TRANSPOSE("2d"), TENON_CONV_TRANSPOSE("3d"),
+};
+#undef TENON_CONV
+#undef TENON_CONV_TRANSPOSE
+
+// A tensor as oneDNN gets it: with a batch dimension and without strides of 0.
+struct Shown {
+  float* data = nullptr;
+  int64_t sizes[kMaxRank], strides[kMaxRank];
+
+  // `rank`: with the batch, which t may lack.
+  void set(const tn_tensor& t, int64_t rank) {
+    const int64_t missing = rank - t.ndim;
+    data = static_cast<float*>(t.data);
+    std::fill_n(sizes, missing, 1);
+    std::copy_n(t.sizes, t.ndim, sizes + missing);
+    std::copy_n(t.strides, t.ndim, strides + missing);
+    for (int64_t d = rank - 1; d >= 0; --d) {
+      if (sizes[d] == 1) {  // any stride: the one that a row-major tensor has
+        strides[d] = d + 1 == rank ? 1 : sizes[d + 1] * strides[d + 1];
+      }
+    }
+  }
+  void make_row_major(int64_t rank) {
+    int64_t step = 1;
+    for (int64_t d = rank - 1; d >= 0; --d) {
+      strides[d] = step;
+      step *= sizes[d];
+    }
+  }
+  bool is_row_major(int64_t rank) const {
+    int64_t step = 1;
+    for (int64_t d = rank - 1; d >= 0; --d) {
+      if (strides[d] != step) {
+        return false;
+      }
+      step *= sizes[d];
+    }
+    return true;
+  }
+  // No two elements are one: neither expanded nor overlapping.
+  bool is_plain(int64_t rank) const {
+    int64_t order[kMaxRank];  // of dimensions, by strides
+    for (int64_t i = 0; i < rank; ++i) {
+      int64_t at = i;
+      for (; at > 0 && strides[order[at - 1]] > strides[i]; --at) {
+        order[at] = order[at - 1];
+      }
+      order[at] = i;
+    }
+    int64_t reach = 1;
+    for (int64_t i = 0; i < rank; ++i) {
+      const int64_t d = order[i];
+      if (sizes[d] > 1 && strides[d] < reach) {
+        return false;
+      }
+      reach = std::max(reach, strides[d] * sizes[d]);
+    }
+    return true;
+  }
+};
+
+// One call. x, y and weight are those of the plain convolution.
+struct Problem {
+  const Convolution& op;
+  const int64_t rank;
+  tenon_cpu_dnnl_convolution p = {};
+  Shown shown[3];
+
+  explicit Problem(const Convolution& o) : op(o), rank(o.n + 2) {}
+  int input() const { return op.transposed ? kY : kX; }
+  int output() const { return op.transposed ? kX : kY; }
+
+  // An option that is given once or for each dimension.
+  bool read(const tn_value& option, int64_t least, int64_t* values) const {
+    if (option.kind != TN_INTS || (option.count != 1 && option.count != op.n)) {
+      return false;
+    }
+    for (int64_t d = 0; d < op.n; ++d) {
+      values[d] = option.as.ints[option.count == 1 ? 0 : d];
+      if (values[d] < least || values[d] > INT32_MAX) {
+        return false;
+      }
+    }
+    return true;
+  }
+  bool read_options(const tn_value* args) {
+    p.n = op.n;
+    p.groups = args[op.groups].as.i;
+    return p.groups >= 1 && read(args[kStride], 1, p.stride) &&
+           read(args[kPadding], 0, p.padding) && read(args[op.dilation], 1, p.dilation);
+  }
+  void finish() {
+    p.batch = shown[kX].sizes[0];
+    p.in = shown[kX].sizes[1];
+    p.out = shown[kY].sizes[1];
+    std::copy_n(shown[kX].sizes + 2, op.n, p.x_sizes);
+    std::copy_n(shown[kY].sizes + 2, op.n, p.y_sizes);
+    std::copy_n(shown[kWeight].sizes + 2, op.n, p.kernel);
+    for (int i = 0; i < 3; ++i) {
+      std::copy_n(shown[i].strides, rank, p.strides[i]);
+    }
+  }
+};
+
+const tn_tensor* tensor_of(const tn_value& v) {
+  return v.kind == TN_TENSOR ? v.as.tensor : nullptr;
+}
+
+// Shows a tensor that is read; one that is expanded is copied, or any that is not row-major.
+tn_status* show(const tn_call* call, const tn_tensor& t, int64_t rank, Shown* shown,
+                bool row_major = false) {
+  shown->set(t, rank);
+  if (t.numel == 0 || (row_major ? shown->is_row_major(rank) : shown->is_plain(rank))) {
+    return nullptr;
+  }
+  void* memory = nullptr;
+  TENON_CPU_TRY(
+      call->host->workspace(call, static_cast<uint64_t>(t.numel) * sizeof(float), &memory));
+  shown->make_row_major(rank);
+  shown->data = static_cast<float*>(memory);
+  tn_tensor copy = t;
+  copy.data = memory;
+  copy.strides = shown->strides + (rank - t.ndim);
+  return run_copy(call->host, copy, t);
+}
+
+// `bias`: [out] or NULL.
+tn_status* run(const tn_call* call, Problem& problem, int result, float* bias) {
+  problem.p.result = result;
+  problem.p.has_bias = bias ? 1 : 0;
+  const tenon_cpu_dnnl* dnnl = dnnl_library(call->host);
+  const int64_t bytes = dnnl->convolution_scratch(&problem.p);
+  void* scratch = nullptr;
+  if (bytes >= 0) {
+    TENON_CPU_TRY(call->host->workspace(call, static_cast<uint64_t>(bytes), &scratch));
+    const tenon_cpu_dnnl_data data = {
+        {problem.shown[kY].data, problem.shown[kX].data, problem.shown[kWeight].data}, bias};
+    if (dnnl->convolution(&problem.p, &data, scratch) == 0) {
+      return nullptr;
+    }
+  }
+  return error(call->host, TN_INTERNAL, "%.*s: oneDNN %s failed",
+               static_cast<int>(std::strcspn(problem.op.schema, "(")), problem.op.schema,
+               dnnl->version);
+}
+
+// y[i, c, ..] += bias[c], y row-major.
+void add_bias(const tn_host* host, const Shown& y, int64_t places, const float* bias) {
+  parallel(host, 0, y.sizes[0] * y.sizes[1], 1 + (1 << 15) / places,
+           [&](int64_t begin, int64_t end) {
+             for (int64_t i = begin; i < end; ++i) {
+               float* const row = y.data + i * places;
+               const float b = bias[i % y.sizes[1]];
+               for (int64_t j = 0; j < places; ++j) {
+                 row[j] += b;
+               }
+             }
+           });
+}
+
+// bias[c] = sum of g[:, c, ..], g row-major.
+void sum_to_bias(const tn_host* host, const Shown& g, int64_t places, float* bias) {
+  constexpr int64_t kFold = 2048;  // what a fold takes at once
+  parallel(host, 0, g.sizes[1], 1, [&](int64_t begin, int64_t end) {
+    for (int64_t c = begin; c < end; ++c) {
+      double sum = 0;
+      for (int64_t i = 0; i < g.sizes[0]; ++i) {
+        const float* const row = g.data + (i * g.sizes[1] + c) * places;
+        for (int64_t j = 0; j < places; j += kFold) {
+          sum += table().fold_f32[TN_SUM](row + j, std::min(kFold, places - j));
+        }
+      }
+      bias[c] = static_cast<float>(sum);
+    }
+  });
+}
+
+tn_status* launch_forward(void* self, const tn_call* call) {
+  Problem problem(*static_cast<const Convolution*>(self));
+  const tn_tensor& output = *call->outputs[0];
+  if (output.numel == 0) {
+    return nullptr;
+  }
+  problem.read_options(call->args);
+  Shown& y = problem.shown[problem.output()];
+  TENON_CPU_TRY(
+      show(call, *call->args[0].as.tensor, problem.rank, &problem.shown[problem.input()]));
+  TENON_CPU_TRY(show(call, *call->args[1].as.tensor, problem.rank, &problem.shown[kWeight]));
+  y.set(output, problem.rank);
+  Shown bias;
+  if (const tn_tensor* b = tensor_of(call->args[2])) {
+    TENON_CPU_TRY(show(call, *b, 1, &bias, true));
+  }
+  problem.finish();
+  if (!problem.op.transposed) {
+    return run(call, problem, kY, bias.data);
+  }
+  TENON_CPU_TRY(run(call, problem, kX, nullptr));
+  if (bias.data) {
+    add_bias(call->host, y, product(y.sizes + 2, static_cast<int32_t>(problem.op.n)), bias.data);
+  }
+  return nullptr;
+}
+
+// args: the gradient of the output, then the forward's.
+tn_status* launch_backward(void* self, const tn_call* call) {
+  Problem problem(*static_cast<const Convolution*>(self));
+  tn_tensor* const* const wanted = call->outputs;  // gradients of x, weight and bias
+  const tn_tensor* const g = tensor_of(call->args[0]);
+  const tn_tensor& x = *call->args[1].as.tensor;
+  const tn_tensor& weight = *call->args[2].as.tensor;
+  if (!g || g->numel == 0 || x.numel == 0) {
+    for (uint32_t i = 0; i < 3; ++i) {
+      if (wanted[i] && wanted[i]->numel > 0) {
+        std::memset(wanted[i]->data, 0, static_cast<size_t>(wanted[i]->numel) * sizeof(float));
+      }
+    }
+    return nullptr;
+  }
+  problem.read_options(call->args + 1);
+  Shown* const shown = problem.shown;
+  const bool sums = wanted[2] && (problem.op.transposed || !wanted[1]);
+  TENON_CPU_TRY(show(call, *g, problem.rank, &shown[problem.output()], sums));
+  TENON_CPU_TRY(show(call, x, problem.rank, &shown[problem.input()]));
+  TENON_CPU_TRY(show(call, weight, problem.rank, &shown[kWeight]));
+  const auto with = [&](int part, const tn_tensor& t) {
+    Problem changed = problem;
+    changed.shown[part].set(t, problem.rank);
+    changed.finish();
+    return changed;
+  };
+  float* const bias = wanted[2] ? static_cast<float*>(wanted[2]->data) : nullptr;
+  if (wanted[0]) {
+    Problem of_input = with(problem.input(), *wanted[0]);
+    TENON_CPU_TRY(run(call, of_input, problem.input(), nullptr));
+  }
+  if (wanted[1]) {
+    Problem of_weight = with(kWeight, *wanted[1]);
+    TENON_CPU_TRY(run(call, of_weight, kWeight, problem.op.transposed ? nullptr : bias));
+  }
+  if (sums) {
+    Shown& output = shown[problem.output()];
+    const int64_t places = product(output.sizes + 2, static_cast<int32_t>(problem.op.n));
+    sum_to_bias(call->host, output, places, bias);
+  }
+  return nullptr;
+}
+
+// The sizes of the output, row-major; false where the arguments do not fit together.
+bool show_output(Problem& problem, const tn_value* args) {
+  const tenon_cpu_dnnl_convolution& p = problem.p;
+  const Shown& in = problem.shown[problem.input()];
+  const Shown& weight = problem.shown[kWeight];
+  Shown& out = problem.shown[problem.output()];
+  out.sizes[0] = in.sizes[0];
+  int64_t more[3] = {};
+  if (problem.op.transposed) {
+    out.sizes[1] = weight.sizes[1] * p.groups;
+    if (in.sizes[1] != weight.sizes[0] || !problem.read(args[5], 0, more)) {
+      return false;
+    }
+  } else {
+    out.sizes[1] = weight.sizes[0];
+    if (in.sizes[1] != weight.sizes[1] * p.groups) {
+      return false;
+    }
+  }
+  for (int64_t d = 0; d < problem.op.n; ++d) {
+    const int64_t window = p.dilation[d] * (weight.sizes[2 + d] - 1) + 1;
+    const int64_t size = in.sizes[2 + d];
+    if (problem.op.transposed) {
+      out.sizes[2 + d] = (size - 1) * p.stride[d] - 2 * p.padding[d] + window + more[d];
+    } else {
+      const int64_t room = size + 2 * p.padding[d] - window;
+      out.sizes[2 + d] = room < 0 ? 0 : room / p.stride[d] + 1;
+    }
+    if (out.sizes[2 + d] < 1 || more[d] >= std::max(p.stride[d], p.dilation[d])) {
+      return false;
+    }
+  }
+  out.make_row_major(problem.rank);
+  return in.sizes[1] % p.groups == 0 && out.sizes[1] % p.groups == 0;
+}
+
+int32_t supports(void* self, const tn_call* call, char* reason, size_t bytes) {
+  Problem problem(*static_cast<const Convolution*>(self));
+  const tn_tensor& x = *call->args[0].as.tensor;
+  const tn_tensor& weight = *call->args[1].as.tensor;
+  const tn_tensor* bias = tensor_of(call->args[2]);
+  const auto refuse = [&](const char* why) {
+    std::snprintf(reason, bytes, "%s", why);
+    return 0;
+  };
+  const int64_t rank = problem.rank;
+  if ((x.ndim != rank && x.ndim != rank - 1) || weight.ndim != rank ||
+      !problem.read_options(call->args)) {
+    return refuse("the arguments do not fit together");
+  }
+  Shown* const shown = problem.shown;
+  shown[problem.input()].set(x, rank);
+  shown[kWeight].set(weight, rank);
+  if (!show_output(problem, call->args) ||
+      (bias && (bias->ndim != 1 || bias->sizes[0] != shown[problem.output()].sizes[1]))) {
+    return refuse("the arguments do not fit together");
+  }
+  if (weight.numel == 0 || x.numel == 0) {
+    return refuse("oneDNN takes no empty tensors");
+  }
+  const tenon_cpu_dnnl* dnnl = dnnl_library(call->host);
+  if (!dnnl) {
+    return refuse("oneDNN is not there");
+  }
+  for (const int part : {problem.input(), static_cast<int>(kWeight)}) {
+    if (!shown[part].is_plain(rank)) {
+      shown[part].make_row_major(rank);
+    }
+  }
+  problem.finish();
+  problem.p.result = problem.output();
+  problem.p.has_bias = bias && !problem.op.transposed ? 1 : 0;
+  if (dnnl->convolution_scratch(&problem.p) < 0) {
+    std::snprintf(reason, bytes, "oneDNN %s does not take it", dnnl->version);
+    return 0;
+  }
+  return 1;
+}
+
+}  // namespace
+
+tn_status* add_conv(tn_registrar* r) {
+  for (const Convolution& op : kConvolutions) {
+    tn_kernel_def forward = primitive_kernel(TN_PRIM_NONE, launch_forward);
+    forward.op = op.schema;
+    forward.dtypes = TN_DTYPE_BIT(TN_FLOAT32);
+    forward.supports = supports;
+    forward.self = const_cast<Convolution*>(&op);
+    tn_kernel_pair_def pair = {};
+    pair.size = sizeof pair;
+    pair.forward = &forward;
+    pair.backward = launch_backward;
+    pair.saves_args = 3;
+    TENON_CPU_TRY(r->kernel_pair(r, &pair));
+  }
+  return nullptr;
+}
+
+}  // namespace tenon::cpu

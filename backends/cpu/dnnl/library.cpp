@@ -1,0 +1,61 @@
+#include "dnnl/library.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <mutex>
+#include <string>
+
+#include "tenon/elf.hpp"
+
+namespace tenon::cpu {
+namespace {
+
+// The table of cpu/libtenon_cpu_dnnl.so beside this library; NULL, said once, where it cannot be
+// opened. TENON_CPU_DNNL=0 does without.
+const tenon_cpu_dnnl* open_library(const tn_host* host) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  return nullptr;  // its threads are not built for the sanitizers, which then stumble over them
+#endif
+  const char* wish = std::getenv("TENON_CPU_DNNL");
+  if (wish && std::string(wish) == "0") {
+    return nullptr;
+  }
+  Dl_info self;
+  if (!dladdr(reinterpret_cast<const void*>(&open_library), &self) || !self.dli_fname) {
+    return nullptr;
+  }
+  std::string path = self.dli_fname;
+  path = path.substr(0, path.rfind('/') + 1) + "cpu/libtenon_cpu_dnnl.so";
+  const elf::Verdict verdict = elf::check_library(path.c_str());
+  const bool good = verdict.code == TN_OK;
+  void* library = good ? dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
+  void* symbol = library ? dlsym(library, TENON_CPU_DNNL_SYMBOL) : nullptr;
+  if (!symbol) {
+    const char* refusal = good ? dlerror() : nullptr;
+    const std::string text =
+        "cpu: oneDNN is not there, large products run on the plugin's own kernel and convolutions "
+        "decompose: " +
+        (good ? std::string(refusal ? refusal : path.c_str()) : path + ": " + verdict.reason);
+    host->log(2, text.c_str());
+    return nullptr;
+  }
+  return reinterpret_cast<const tenon_cpu_dnnl* (*)()>(symbol)();
+}
+
+}  // namespace
+
+const tenon_cpu_dnnl* dnnl_library(const tn_host* host) {
+  static std::once_flag once;
+  static const tenon_cpu_dnnl* table = nullptr;
+  std::call_once(once, [host] {
+    try {
+      table = open_library(host);
+    } catch (...) {
+      table = nullptr;
+    }
+  });
+  return table;
+}
+
+}  // namespace tenon::cpu
