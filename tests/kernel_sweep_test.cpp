@@ -440,6 +440,37 @@ void conv(Samples& list) {
       [](const TensorList& in) { return tn::conv_transpose3d(in[0], in[1]); });
 }
 
+void norm(Samples& list) {
+  const Tensor rows = sample({37, 53}) * 4;
+  // x and the largest element are rounded once more before exp, which multiplies that by up to 8.
+  const Error of_softmax = {12};
+  with_gradients(list, "softmax", "rows", {rows}, {0}, of_softmax, 53, 1,
+                 [](const TensorList& in) { return tn::softmax(in[0], -1); });
+  with_gradients(list, "log_softmax", "rows", {rows}, {0}, {4, 8}, 53, 1,
+                 [](const TensorList& in) { return tn::log_softmax(in[0], -1); });
+  // Values below 2 in units of a deviation, after a sum and a sum of squares.
+  const Error of_norm = {4 + std::sqrt(60.0), std::sqrt(60.0)};
+  const Tensor weight = sample({53}, {}, 1), bias = sample({53}, {}, 2);
+  with_gradients(list, "layer_norm", "weight and bias", {sample({37, 53}), weight, bias}, {0, -1, -1},
+                 of_norm, 100, 3,
+                 [](const TensorList& in) { return tn::layer_norm(in[0], 53, in[1], in[2]); });
+  with_gradients(list, "layer_norm", "two dimensions", {sample({37, 4, 5})}, {0}, of_norm, 40, 1,
+                 [](const TensorList& in) { return tn::layer_norm(in[0], {4, 5}); });
+  const Tensor image = sample({5, 6, 3, 7});
+  const TensorList planes = {image, sample({6}, {}, 1), sample({6}, {}, 2)};
+  // An empty batch has no mean.
+  with_gradients(list, "_batch_norm", "weight and bias", planes, {-1, -1, -1}, of_norm, 120, 3,
+                 [](const TensorList& in) {
+                   return tn::batch_norm(in[0], {}, {}, in[1], in[2], true);
+                 });
+  with_gradients(list, "_batch_norm", "plain", {sample({2, 3, 5})}, {-1}, of_norm, 20, 1,
+                 [](const TensorList& in) { return tn::batch_norm(in[0], {}, {}, {}, {}, true); });
+  with_gradients(list, "group_norm", "weight and bias", planes, {0, -1, -1}, of_norm, 120, 3,
+                 [](const TensorList& in) { return tn::group_norm(in[0], 3, in[1], in[2]); });
+  with_gradients(list, "group_norm", "plain", {image}, {0}, of_norm, 120, 1,
+                 [](const TensorList& in) { return tn::group_norm(in[0], 2); });
+}
+
 Samples samples() {
   Samples list;
   elementwise(list);
@@ -451,6 +482,7 @@ Samples samples() {
   index(list);
   loss(list);
   conv(list);
+  norm(list);
   return list;
 }
 

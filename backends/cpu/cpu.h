@@ -15,7 +15,7 @@ namespace tenon::cpu {
 constexpr uint32_t kFloats = TN_DTYPE_BIT(TN_FLOAT32) | TN_DTYPE_BIT(TN_FLOAT64) |
                              TN_DTYPE_BIT(TN_FLOAT16) | TN_DTYPE_BIT(TN_BFLOAT16);
 
-// Each registers its family's kernels.
+// Each registers its family's kernels, or a part of them.
 tn_status* add_elementwise(tn_registrar*);
 tn_status* add_reduce(tn_registrar*);
 tn_status* add_matmul(tn_registrar*);
@@ -24,6 +24,11 @@ tn_status* add_index(tn_registrar*);
 tn_status* add_random(tn_registrar*);
 tn_status* add_conv(tn_registrar*);
 tn_status* add_loss(tn_registrar*);
+tn_status* add_norm(tn_registrar*);
+tn_status* add_norm_planes(tn_registrar*);
+tn_status* add_pool(tn_registrar*);
+tn_status* add_attention(tn_registrar*);
+tn_status* add_softmax(tn_registrar*);
 tn_status* add_scan(tn_registrar*);
 tn_status* add_sort(tn_registrar*);
 tn_status* add_threads(tn_registrar*);

@@ -25,6 +25,10 @@ constinit ExpressionRef moved_{
     "_moved_(Tensor(a!) running, Tensor batch, float momentum, float factor) -> Tensor(a!)",
     "(1 - momentum) * running + momentum * factor * batch"};
 
+// The part of batch_norm that a backend may have as a kernel: it writes nothing in place, so that it
+// can be computed again.
+constinit OpRef by_batch{"ops._batch_norm"};
+
 Tensor top_of(const Tensor& x, int64_t dim) {
   NoGrad guard;  // the shift cancels: softmax is the same for every top
   return prim::reduce(TN_MAX, x, dim, true);
@@ -138,10 +142,10 @@ Tensor batch_norm_of(Tensor x, Tensor running_mean, Tensor running_var, Tensor w
   if (!training) return by_running(op, x, c, running_mean, running_var, weight, bias, eps);
   int64_t n = c.n == 0 ? 0 : x.numel() / c.n;
   expect_values(op, x, n);
-  Tensor v = wide(x);
-  Moments m = moments(v, joined_sizes({{0}, c.others}));
-  note_moments(running_mean, running_var, m.mean, m.var, momentum, double(n));
-  return apply(v, m, weight, bias, c.broadcast, eps, x.dtype());
+  auto [y, mean, var] =
+      call<std::tuple<Tensor, Tensor, Tensor>>(by_batch, wide(x), weight, bias, eps);
+  note_moments(running_mean, running_var, mean, var, momentum, double(n));
+  return y.dtype() == x.dtype() ? y : prim::copy(y, x.dtype());
 }
 
 // Each channel of each sample for itself; running values are means over the samples.
@@ -235,6 +239,14 @@ void norm() {
      "Tensor")
       .amp(Amp::float32)
       .meaning(batch_norm_of);
+  op("_batch_norm(Tensor x, Tensor? weight=None, Tensor? bias=None, float eps=1e-5) -> (Tensor, "
+     "Tensor, Tensor)")
+      .meaning([](Tensor x, Tensor weight, Tensor bias, double eps) {
+        Channels c = channels_of("batch_norm", x, 2, weight, bias, {}, {}, eps);
+        Moments m = moments(x, joined_sizes({{0}, c.others}));
+        Tensor y = apply(x, m, weight, bias, c.broadcast, eps, x.dtype());
+        return std::tuple{y, prim::reshape(m.mean, {c.n}), prim::reshape(m.var, {c.n})};
+      });
   op("instance_norm(Tensor x, Tensor(a!)? running_mean=None, Tensor(b!)? running_var=None, Tensor? "
      "weight=None, Tensor? bias=None, bool use_input_stats=True, float momentum=0.1, float "
      "eps=1e-5) -> Tensor")

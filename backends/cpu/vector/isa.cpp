@@ -5,6 +5,7 @@
 #include "vector/convert.h"
 #include "vector/fold.h"
 #include "vector/gemm.h"
+#include "vector/norm.h"
 #include "vector/philox.h"
 #include "vector/table.h"
 
@@ -217,6 +218,7 @@ constexpr Table make() {
   t.log_sum_exp_f64 = log_sum_exp<double>;
   t.exp_minus_lse_f32 = exp_minus_lse<float>;
   t.exp_minus_lse_f64 = exp_minus_lse<double>;
+  t.rows = kRowFunctions;
   t.gemm = gemm;
   t.gemm_scratch = gemm_scratch;
   t.philox = philox;

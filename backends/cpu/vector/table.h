@@ -43,6 +43,34 @@ struct GemmArgs {
   char* scratch;  // gemm_scratch(...) bytes, 64-byte aligned
 };
 
+// Dense rows of normalizations and softmax, in float32.
+struct RowFunctions {
+  double (*sum)(const float* x, int64_t n);
+  double (*square_off)(const float* x, int64_t n, float mean);  // the sum of (x - mean)^2
+  // The sum of g weight (x - mean); weight may be NULL.
+  double (*dot_off)(const float* g, const float* weight, const float* x, int64_t n, float mean);
+  double (*dot)(const float* x, const float* y, int64_t n);
+  // y = (x - mean) factor + shift
+  void (*normalize)(float* y, const float* x, int64_t n, float mean, float factor, float shift);
+  // y = (x - mean) factor weight + bias; both may be NULL.
+  void (*normalize_by)(float* y, const float* x, int64_t n, float mean, float factor,
+                       const float* weight, const float* bias);
+  // dx = of_g g weight + of_x (x - mean) + shift; weight may be NULL.
+  void (*normalize_dx)(float* dx, const float* g, const float* weight, const float* x, int64_t n,
+                       float mean, float of_g, float of_x, float shift);
+  // dw += g (x - mean) factor, db += g
+  void (*normalize_dw)(float* dw, float* db, const float* g, const float* x, int64_t n, float mean,
+                       float factor);
+  // y = exp(scale x - top), and the sum of these; y may be NULL, or x.
+  double (*exp_off)(float* y, const float* x, int64_t n, float scale, float top);
+  void (*scale)(float* y, const float* x, int64_t n, float factor,
+                float shift);  // x factor - shift
+  void (*softmax_dx)(float* dx, const float* g, const float* y, int64_t n, float dot,
+                     float scale);  // (g - dot) y scale
+  void (*log_softmax_dx)(float* dx, const float* g, const float* y, int64_t n,
+                         float sum);  // g - exp(y) sum
+};
+
 struct Table {
   const char* name;
 
@@ -72,6 +100,8 @@ struct Table {
   double (*log_sum_exp_f64)(const double* x, int64_t n, double* top);
   void (*exp_minus_lse_f32)(float* d, const float* x, double lse, float scale, int64_t n);
   void (*exp_minus_lse_f64)(double* d, const double* x, double lse, double scale, int64_t n);
+
+  RowFunctions rows;
 
   // c = a b (+ bias) (relu), on the calling thread.
   void (*gemm)(const GemmArgs&);

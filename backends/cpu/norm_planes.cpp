@@ -1,0 +1,236 @@
+// group_norm and the training half of batch_norm in float32, with their gradients: x is [n,
+// channels, places], and some of its planes, [places] each, have their statistics in common.
+#include <cstdint>
+#include <initializer_list>
+
+#include "norm.h"
+#include "vector/table.h"
+
+namespace tenon::cpu {
+namespace {
+
+constexpr int64_t kLeastPlace = 4;  // shorter rows are not worth a call each
+
+struct Moments {
+  float mean, rstd;
+};
+
+// Which planes, [places] each, have their statistics in common: those of a channel in all samples,
+// or those of a group of channels in one sample.
+struct Planes {
+  int64_t n, channels, places;
+  int64_t groups;  // 0: batch_norm
+  Planes(const tn_tensor& x, int64_t g)
+      : n(x.sizes[0]), channels(x.sizes[1]), places(product(x.sizes + 2, x.ndim - 2)), groups(g) {}
+  int64_t count() const { return groups ? n * groups : channels; }  // of statistics
+  int64_t each() const { return groups ? channels / groups : n; }   // planes of one
+  int64_t plane(int64_t s, int64_t j) const { return groups ? s * each() + j : j * channels + s; }
+  int64_t channel(int64_t plane) const { return plane % channels; }
+  double values() const { return static_cast<double>(each() * places); }
+  int64_t grain() const { return 1 + kPieceElements / (each() * places); }
+};
+
+// take(s, mean, var) sees the statistics of each.
+template <typename Take>
+void planes_forward(const tn_call* call, const Planes& p, const float* x, const float* weight,
+                    const float* bias, double eps, const Take& take) {
+  float* const y = data(call->outputs[0]);
+  const RowFunctions& rows = table().rows;
+  parallel(call->host, 0, p.count(), p.grain(), [&](int64_t begin, int64_t end) {
+    for (int64_t s = begin; s < end; ++s) {
+      double sum = 0, squares = 0;
+      for (int64_t j = 0; j < p.each(); ++j) {
+        sum += rows.sum(x + p.plane(s, j) * p.places, p.places);
+      }
+      const float mean = static_cast<float>(sum / p.values());
+      for (int64_t j = 0; j < p.each(); ++j) {
+        squares += rows.square_off(x + p.plane(s, j) * p.places, p.places, mean);
+      }
+      const double var = squares / p.values();
+      const float rstd = rstd_of(var, eps);
+      for (int64_t j = 0; j < p.each(); ++j) {
+        const int64_t plane = p.plane(s, j), c = p.channel(plane);
+        rows.normalize(y + plane * p.places, x + plane * p.places, p.places, mean,
+                       weight ? rstd * weight[c] : rstd, bias ? bias[c] : 0);
+      }
+      take(s, mean, var);
+    }
+  });
+}
+
+// get(s): the moments. Gradients of x, weight and bias to `results`, each may be NULL.
+template <typename Get>
+tn_status* planes_backward(const tn_call* call, const Planes& p, const float* g, const float* x,
+                           const float* weight, float* const* results, const Get& get) {
+  const int64_t planes = p.n * p.channels;
+  void* memory = nullptr;
+  TENON_CPU_TRY(
+      call->host->workspace(call, static_cast<uint64_t>(planes) * 2 * sizeof(double), &memory));
+  double* const of_bias = static_cast<double*>(memory);  // by plane
+  double* const of_weight = of_bias + planes;
+  const RowFunctions& rows = table().rows;
+  parallel(call->host, 0, p.count(), p.grain(), [&](int64_t begin, int64_t end) {
+    for (int64_t s = begin; s < end; ++s) {
+      const Moments m = get(s);
+      double sum = 0, dot = 0;
+      for (int64_t j = 0; j < p.each(); ++j) {
+        const int64_t plane = p.plane(s, j), at = plane * p.places;
+        const double w = weight ? weight[p.channel(plane)] : 1;
+        const double plane_sum = rows.sum(g + at, p.places);
+        const double plane_dot = rows.dot_off(g + at, nullptr, x + at, p.places, m.mean);
+        sum += w * plane_sum;
+        dot += w * plane_dot;
+        of_bias[plane] = plane_sum;
+        of_weight[plane] = plane_dot * m.rstd;
+      }
+      const Slopes slopes(m.rstd, sum, dot, p.values());
+      for (int64_t j = 0; results[0] && j < p.each(); ++j) {
+        const int64_t plane = p.plane(s, j), at = plane * p.places;
+        const float w = weight ? weight[p.channel(plane)] : 1;
+        rows.normalize_dx(results[0] + at, g + at, nullptr, x + at, p.places, m.mean,
+                          slopes.of_g * w, slopes.of_x, slopes.shift);
+      }
+    }
+  });
+  const double* const sums[] = {of_weight, of_bias};
+  for (int k = 0; k < 2; ++k) {
+    for (int64_t c = 0; results[1 + k] && c < p.channels; ++c) {
+      double sum = 0;
+      for (int64_t i = 0; i < p.n; ++i) {
+        sum += sums[k][i * p.channels + c];
+      }
+      results[1 + k][c] = static_cast<float>(sum);
+    }
+  }
+  return nullptr;
+}
+
+int32_t planes_support(const tn_call* call, int64_t groups, const tn_tensor* weight,
+                       const tn_tensor* bias, double eps, char* reason, size_t bytes) {
+  const tn_tensor& x = *call->args[0].as.tensor;
+  bool fits = x.ndim >= 2 && groups >= 0 && eps >= 0;
+  fits = fits && (groups == 0 || x.sizes[1] % groups == 0);
+  for (const tn_tensor* t : {weight, bias}) {
+    fits = fits && (!t || (t->ndim == 1 && t->sizes[0] == x.sizes[1]));
+  }
+  if (!fits) {
+    return refuse(reason, bytes, "the arguments do not fit together");
+  }
+  if (product(x.sizes + 2, x.ndim - 2) < kLeastPlace) {
+    return refuse(reason, bytes, "takes channels of 4 or more places");
+  }
+  return x.numel > 0 ? 1 : refuse(reason, bytes, "takes no empty tensors");
+}
+
+// _batch_norm(x, weight, bias, eps): y, and the mean and variance of each channel.
+tn_status* batch_forward(void*, const tn_call* call) {
+  const tn_tensor& x = *call->args[0].as.tensor;
+  float* const means = data(call->outputs[1]);
+  float* const vars = data(call->outputs[2]);
+  planes_forward(call, Planes(x, 0), data(&x), data(call->args[1]), data(call->args[2]),
+                 call->args[3].as.f, [&](int64_t s, float mean, double var) {
+                   means[s] = mean;
+                   vars[s] = static_cast<float>(var);
+                 });
+  return nullptr;
+}
+
+// args: g and the gradients of mean and variance, which nobody takes; x, weight, bias (not saved),
+// eps; y (not saved), mean, variance.
+tn_status* batch_backward(void*, const tn_call* call) {
+  if (call->args[1].kind != TN_NONE || call->args[2].kind != TN_NONE) {
+    return error(call->host, TN_UNSUPPORTED, "_batch_norm: the moments have no gradient on cpu");
+  }
+  if (call->args[0].kind != TN_TENSOR) {
+    clear_outputs(call);
+    return nullptr;
+  }
+  const tn_tensor& x = *call->args[3].as.tensor;
+  const double eps = call->args[6].as.f;
+  const float* const means = data(call->args[8]);
+  const float* const vars = data(call->args[9]);
+  float* const results[] = {data(call->outputs[0]), data(call->outputs[1]), data(call->outputs[2])};
+  return planes_backward(call, Planes(x, 0), data(call->args[0]), data(&x), data(call->args[4]),
+                         results, [&](int64_t s) {
+                           return Moments{means[s], rstd_of(vars[s], eps)};
+                         });
+}
+
+int32_t batch_supports(void*, const tn_call* call, char* reason, size_t bytes) {
+  return planes_support(call, 0, tensor_of(call->args[1]), tensor_of(call->args[2]),
+                        call->args[3].as.f, reason, bytes);
+}
+
+// group_norm(x, num_groups, weight, bias, eps)
+tn_status* group_forward(void*, const tn_call* call) {
+  const tn_tensor& x = *call->args[0].as.tensor;
+  const double eps = call->args[4].as.f;
+  float* const means = call->n_outputs > 1 ? data(call->outputs[1]) : nullptr;
+  float* const rstds = call->n_outputs > 1 ? data(call->outputs[2]) : nullptr;
+  planes_forward(call, Planes(x, call->args[1].as.i), data(&x), data(call->args[2]),
+                 data(call->args[3]), eps, [&](int64_t s, float mean, double var) {
+                   if (means) {
+                     means[s] = mean;
+                     rstds[s] = rstd_of(var, eps);
+                   }
+                 });
+  return nullptr;
+}
+
+// args: g, then x, num_groups, weight, bias (not saved), eps; the output (not saved), means, rstds.
+tn_status* group_backward(void*, const tn_call* call) {
+  if (call->args[0].kind != TN_TENSOR) {
+    clear_outputs(call);
+    return nullptr;
+  }
+  const tn_tensor& x = *call->args[1].as.tensor;
+  const float* const means = data(call->args[7]);
+  const float* const rstds = data(call->args[8]);
+  float* const results[] = {data(call->outputs[0]), data(call->outputs[1]), data(call->outputs[2])};
+  return planes_backward(call, Planes(x, call->args[2].as.i), data(call->args[0]), data(&x),
+                         data(call->args[3]), results, [&](int64_t s) {
+                           return Moments{means[s], rstds[s]};
+                         });
+}
+
+tn_status* group_private(void*, const tn_value* args, uint32_t, tn_meta* metas, uint32_t n) {
+  const tn_tensor& x = *args[0].as.tensor;
+  for (uint32_t i = 0; i < n; ++i) {
+    describe(&metas[i], x, x.sizes[0] * args[1].as.i);
+  }
+  return nullptr;
+}
+
+int32_t group_supports(void*, const tn_call* call, char* reason, size_t bytes) {
+  const int64_t groups = call->args[1].as.i;
+  return planes_support(call, groups == 0 ? -1 : groups, tensor_of(call->args[2]),
+                        tensor_of(call->args[3]), call->args[4].as.f, reason, bytes);
+}
+
+}  // namespace
+
+tn_status* add_norm_planes(tn_registrar* r) {
+  tn_kernel_def forward = float32_kernel(
+      "group_norm(Tensor x, int num_groups, Tensor? weight=None, Tensor? bias=None, float "
+      "eps=1e-5) -> Tensor",
+      group_forward, group_supports);
+  tn_kernel_pair_def pair = {};
+  pair.size = sizeof pair;
+  pair.forward = &forward;
+  pair.n_private = 2;  // means and rstds
+  pair.infer_private = group_private;
+  pair.backward = group_backward;
+  pair.saves_args = 3;  // x and weight
+  TENON_CPU_TRY(r->kernel_pair(r, &pair));
+  forward = float32_kernel(
+      "_batch_norm(Tensor x, Tensor? weight=None, Tensor? bias=None, float eps=1e-5) -> (Tensor, "
+      "Tensor, Tensor)",
+      batch_forward, batch_supports);
+  pair.n_private = 0;
+  pair.infer_private = nullptr;
+  pair.backward = batch_backward;
+  pair.saves_outputs = 6;  // mean and variance
+  return r->kernel_pair(r, &pair);
+}
+
+}  // namespace tenon::cpu
