@@ -471,6 +471,37 @@ void norm(Samples& list) {
                  [](const TensorList& in) { return tn::group_norm(in[0], 2); });
 }
 
+void pool(Samples& list) {
+  const Tensor x = sample({3, 4, 9, 7}), line = sample({3, 4, 11});
+  const auto add = [&](const char* kernel, const char* what, const Tensor& input, double length,
+                       const std::function<Tensor(const TensorList&)>& f) {
+    with_gradients(list, kernel, what, {input}, {0}, length > 1 ? sum_of(length) : Error(), 9, 1, f);
+  };
+  add("max_pool1d", "plain", line, 1, [](const TensorList& in) { return tn::max_pool1d(in[0], 3); });
+  add("max_pool2d", "plain", x, 1, [](const TensorList& in) { return tn::max_pool2d(in[0], 2); });
+  add("max_pool2d", "overlapping", x, 1,
+      [](const TensorList& in) { return tn::max_pool2d(in[0], {3, 2}, {1, 3}, {1, 0}); });
+  add("max_pool2d", "dilation, ceil_mode, without a batch", x.select(0, 1), 1,
+      [](const TensorList& in) { return tn::max_pool2d(in[0], 3, 2, 1, 2, true); });
+  add("max_pool2d", "equal ones", (x * 2.0).to(tn::int64).to(tn::float64), 1,
+      [](const TensorList& in) { return tn::max_pool2d(in[0], 3, 1, 1); });
+  add("avg_pool1d", "padding", line, 3,
+      [](const TensorList& in) { return tn::avg_pool1d(in[0], 3, 2, 1); });
+  add("avg_pool2d", "plain", x, 4, [](const TensorList& in) { return tn::avg_pool2d(in[0], 2); });
+  add("avg_pool2d", "padding that does not count", x, 6,
+      [](const TensorList& in) { return tn::avg_pool2d(in[0], {3, 2}, {1, 2}, {1, 1}, true, false); });
+  add("avg_pool2d", "ceil_mode", x, 9,
+      [](const TensorList& in) { return tn::avg_pool2d(in[0], 3, 2, 1, true); });
+  add("avg_pool2d", "a divisor", x, 9,
+      [](const TensorList& in) { return tn::avg_pool2d(in[0], 3, 2, 1, true, true, 5); });
+  add("adaptive_avg_pool1d", "uneven", line, 4,
+      [](const TensorList& in) { return tn::adaptive_avg_pool1d(in[0], 4); });
+  add("adaptive_avg_pool2d", "uneven", x, 12,
+      [](const TensorList& in) { return tn::adaptive_avg_pool2d(in[0], {4, 3}); });
+  add("adaptive_avg_pool2d", "to one", x, 63,
+      [](const TensorList& in) { return tn::adaptive_avg_pool2d(in[0], 1); });
+}
+
 Samples samples() {
   Samples list;
   elementwise(list);
@@ -483,6 +514,7 @@ Samples samples() {
   loss(list);
   conv(list);
   norm(list);
+  pool(list);
   return list;
 }
 

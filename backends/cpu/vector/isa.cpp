@@ -7,6 +7,7 @@
 #include "vector/gemm.h"
 #include "vector/norm.h"
 #include "vector/philox.h"
+#include "vector/pool.h"
 #include "vector/table.h"
 
 namespace tenon::cpu {
@@ -219,6 +220,7 @@ constexpr Table make() {
   t.exp_minus_lse_f32 = exp_minus_lse<float>;
   t.exp_minus_lse_f64 = exp_minus_lse<double>;
   t.rows = kRowFunctions;
+  t.max_plane = max_plane;
   t.gemm = gemm;
   t.gemm_scratch = gemm_scratch;
   t.philox = philox;

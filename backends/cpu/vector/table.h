@@ -71,6 +71,11 @@ struct RowFunctions {
                          float sum);  // g - exp(y) sum
 };
 
+// One dimension of pooled planes: window i has its elements at i stride - padding + k dilation.
+struct PoolAxis {
+  int64_t size, out, kernel, stride, padding, dilation;
+};
+
 struct Table {
   const char* name;
 
@@ -102,6 +107,9 @@ struct Table {
   void (*exp_minus_lse_f64)(double* d, const double* x, double lse, double scale, int64_t n);
 
   RowFunctions rows;
+  // y and places [h.out, w.out] of x [h.size, w.size]: the largest of each window, and where it is.
+  void (*max_plane)(const PoolAxis& h, const PoolAxis& w, const float* x, float* y,
+                    int32_t* places);
 
   // c = a b (+ bias) (relu), on the calling thread.
   void (*gemm)(const GemmArgs&);

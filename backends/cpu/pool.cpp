@@ -1,0 +1,335 @@
+// Pools of one and two dimensions in float32, with their gradients: plane by plane. A plane is [h,
+// w], with h = 1 for one dimension.
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "norm.h"
+#include "vector/table.h"
+
+namespace tenon::cpu {
+namespace {
+
+enum Kind { kMax, kAverage, kAdaptive };
+
+struct Pool {
+  const char* schema;
+  Kind kind;
+  int32_t n;  // dimensions of the windows
+};
+constexpr Pool kPools[] = {
+    {"max_pool1d(Tensor x, int[] kernel_size, int[] stride=[], int[] padding=[0], int[] dilation="
+     "[1], bool ceil_mode=False) -> Tensor",
+     kMax, 1},
+    {"max_pool2d(Tensor x, int[] kernel_size, int[] stride=[], int[] padding=[0], int[] dilation="
+     "[1], bool ceil_mode=False) -> Tensor",
+     kMax, 2},
+    {"avg_pool1d(Tensor x, int[] kernel_size, int[] stride=[], int[] padding=[0], bool ceil_mode="
+     "False, bool count_include_pad=True) -> Tensor",
+     kAverage, 1},
+    {"avg_pool2d(Tensor x, int[] kernel_size, int[] stride=[], int[] padding=[0], bool ceil_mode="
+     "False, bool count_include_pad=True, int? divisor_override=None) -> Tensor",
+     kAverage, 2},
+    {"adaptive_avg_pool1d(Tensor x, int[] output_size) -> Tensor", kAdaptive, 1},
+    {"adaptive_avg_pool2d(Tensor x, int[] output_size) -> Tensor", kAdaptive, 2},
+};
+const Pool& pool_of(void* self) { return *static_cast<const Pool*>(self); }
+
+// A call's planes; false where the arguments do not fit together.
+struct Windows {
+  PoolAxis axes[2];  // h and w
+  int64_t planes = 0;
+
+  bool read(const Pool& pool, const tn_value* args, const int64_t* sizes, int32_t ndim) {
+    axes[0] = axes[1] = {1, 1, 1, 1, 0, 1};
+    if (ndim != pool.n + 1 && ndim != pool.n + 2) {
+      return false;
+    }
+    planes = product(sizes, ndim - pool.n);
+    for (int32_t d = 0; d < pool.n; ++d) {
+      PoolAxis& a = axes[2 - pool.n + d];
+      a.size = sizes[ndim - pool.n + d];
+      const bool fits = pool.kind == kAdaptive ? a.size > 0 && option(args[1], pool.n, d, 1, &a.out)
+                                               : read_axis(pool, args, d, &a);
+      if (!fits) {
+        return false;
+      }
+    }
+    return x_plane() <= INT32_MAX;
+  }
+  int64_t x_plane() const { return axes[0].size * axes[1].size; }
+  int64_t y_plane() const { return axes[0].out * axes[1].out; }
+
+ private:
+  // What is given once or for each dimension.
+  static bool option(const tn_value& v, int32_t n, int32_t d, int64_t least, int64_t* value) {
+    if (v.kind != TN_INTS || (v.count != 1 && v.count != static_cast<uint32_t>(n))) {
+      return false;
+    }
+    *value = v.as.ints[v.count == 1 ? 0 : d];
+    return *value >= least && *value <= INT32_MAX;
+  }
+  static bool read_axis(const Pool& pool, const tn_value* args, int32_t d, PoolAxis* a) {
+    const tn_value& stride = args[2].count == 0 ? args[1] : args[2];
+    bool fits = option(args[1], pool.n, d, 1, &a->kernel) &&
+                option(stride, pool.n, d, 1, &a->stride) &&
+                option(args[3], pool.n, d, 0, &a->padding) && 2 * a->padding <= a->kernel;
+    if (pool.kind == kMax) {
+      fits = fits && option(args[4], pool.n, d, 1, &a->dilation);
+    }
+    if (!fits) {
+      return false;
+    }
+    const bool ceil = args[pool.kind == kMax ? 5 : 4].as.i != 0;
+    const int64_t room = a->size + 2 * a->padding - (a->dilation * (a->kernel - 1) + 1);
+    a->out = room < 0 ? 0 : (room + (ceil ? a->stride - 1 : 0)) / a->stride + 1;
+    if (ceil && (a->out - 1) * a->stride >= a->size + a->padding) {
+      --a->out;  // no window begins beyond the tensor
+    }
+    return a->out >= 1;
+  }
+};
+
+// body(worker, plane) over all planes; there are `workers` at once.
+template <typename Body>
+void each_plane(const tn_call* call, const Windows& p, int64_t workers, const Body& body) {
+  parallel(call->host, 0, workers, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t worker = begin; worker < end; ++worker) {
+      for (int64_t i = p.planes * worker / workers; i < p.planes * (worker + 1) / workers; ++i) {
+        body(worker, i);
+      }
+    }
+  });
+}
+int64_t workers_of(const Windows& p) {
+  const int64_t most = std::min<int64_t>(p.planes, thread_count());
+  return std::clamp<int64_t>(p.planes * p.x_plane() / kPieceElements, 1,
+                             std::max<int64_t>(most, 1));
+}
+
+// ---- Maximum. The private output is the place of each in its plane, or -1 ----
+
+tn_status* max_forward(void* self, const tn_call* call) {
+  const tn_tensor& x = *call->args[0].as.tensor;
+  if (x.numel == 0) {
+    return nullptr;
+  }
+  Windows p;
+  p.read(pool_of(self), call->args, x.sizes, x.ndim);
+  float* const y = data(call->outputs[0]);
+  const int64_t workers = workers_of(p);
+  const tn_tensor* kept = call->n_outputs > 1 ? call->outputs[1] : nullptr;
+  void* memory = kept ? kept->data : nullptr;
+  if (!kept) {
+    const uint64_t places = static_cast<uint64_t>(workers * p.y_plane());
+    TENON_CPU_TRY(call->host->workspace(call, places * sizeof(int32_t), &memory));
+  }
+  each_plane(call, p, workers, [&](int64_t worker, int64_t i) {
+    int32_t* const places = static_cast<int32_t*>(memory) + (kept ? i : worker) * p.y_plane();
+    table().max_plane(p.axes[0], p.axes[1], data(&x) + i * p.x_plane(), y + i * p.y_plane(),
+                      places);
+  });
+  return nullptr;
+}
+
+// args: g, then the forward's (x is not saved) and the output (not saved), the places.
+tn_status* max_backward(void* self, const tn_call* call) {
+  const tn_tensor* dx = call->outputs[0];
+  if (!dx || dx->numel == 0 || call->args[0].kind != TN_TENSOR) {
+    clear_outputs(call);
+    return nullptr;
+  }
+  Windows p;
+  p.read(pool_of(self), call->args + 1, dx->sizes, dx->ndim);
+  const float* const g = data(call->args[0]);
+  const int32_t* const places =
+      static_cast<const int32_t*>(call->args[call->n_args - 1].as.tensor->data);
+  each_plane(call, p, workers_of(p), [&](int64_t, int64_t i) {
+    float* const plane = data(dx) + i * p.x_plane();
+    std::fill_n(plane, p.x_plane(), 0.f);
+    for (int64_t j = i * p.y_plane(); j < (i + 1) * p.y_plane(); ++j) {
+      if (places[j] >= 0) {
+        plane[places[j]] += g[j];
+      }
+    }
+  });
+  return nullptr;
+}
+
+tn_status* max_private(void* self, const tn_value* args, uint32_t, tn_meta* metas, uint32_t) {
+  const Pool& pool = pool_of(self);
+  const tn_tensor& x = *args[0].as.tensor;
+  Windows p;
+  p.read(pool, args, x.sizes, x.ndim);
+  metas[0].ndim = x.ndim;
+  metas[0].dtype = TN_INT32;
+  metas[0].device = x.device;
+  std::copy_n(x.sizes, x.ndim, metas[0].sizes);
+  for (int32_t d = 0; d < pool.n; ++d) {
+    metas[0].sizes[x.ndim - pool.n + d] = p.axes[2 - pool.n + d].out;
+  }
+  return nullptr;
+}
+
+// ---- Averages ----
+
+// The elements [begin, end) of a window along one dimension, and what each counts.
+struct Share {
+  int64_t begin, end;
+  float factor;
+};
+std::vector<Share> shares(const PoolAxis& a, const Pool& pool, bool counts_padding) {
+  std::vector<Share> list;
+  for (int64_t i = 0; i < a.out; ++i) {
+    if (pool.kind == kAdaptive) {
+      const int64_t begin = i * a.size / a.out, end = ((i + 1) * a.size + a.out - 1) / a.out;
+      list.push_back({begin, end, 1 / static_cast<float>(end - begin)});
+      continue;
+    }
+    const int64_t at = i * a.stride - a.padding, begin = std::max<int64_t>(at, 0);
+    const int64_t end = std::min(at + a.kernel, a.size);
+    const int64_t count =
+        counts_padding ? std::min(at + a.kernel, a.size + a.padding) - at : end - begin;
+    list.push_back({begin, end, 1 / static_cast<float>(count)});
+  }
+  return list;
+}
+
+// What an average's forward and backward need of their call.
+struct Average {
+  Windows p;
+  std::vector<Share> h, w;
+  Average(const Pool& pool, const tn_value* args, const int64_t* sizes, int32_t ndim) {
+    p.read(pool, args, sizes, ndim);
+    const bool counts_padding = pool.kind == kAverage && args[5].as.i != 0;
+    h = shares(p.axes[0], pool, counts_padding);
+    w = shares(p.axes[1], pool, counts_padding);
+    if (pool.kind == kAverage && pool.n == 2 && args[6].kind == TN_INT) {
+      for (Share& s : h) {
+        s.factor = 1 / static_cast<float>(args[6].as.i);
+      }
+      for (Share& s : w) {
+        s.factor = 1;
+      }
+    }
+  }
+};
+
+void add_row(float* y, const float* x, int64_t n) {
+  for (int64_t j = 0; j < n; ++j) {
+    y[j] += x[j];
+  }
+}
+
+// One row for each worker.
+tn_status* row_buffers(const tn_call* call, const Windows& p, float** rows) {
+  void* memory = nullptr;
+  const uint64_t elements = static_cast<uint64_t>(workers_of(p) * p.axes[1].size);
+  TENON_CPU_TRY(call->host->workspace(call, elements * sizeof(float), &memory));
+  *rows = static_cast<float*>(memory);
+  return nullptr;
+}
+
+// The rows of a window are added up first, then its columns.
+tn_status* average_forward(void* self, const tn_call* call) {
+  const tn_tensor& x = *call->args[0].as.tensor;
+  if (x.numel == 0) {
+    return nullptr;
+  }
+  return guarded(call->host, [&]() -> tn_status* {
+    const Average a(pool_of(self), call->args, x.sizes, x.ndim);
+    float* rows;
+    TENON_CPU_TRY(row_buffers(call, a.p, &rows));
+    const int64_t width = a.p.axes[1].size;
+    float* const results = data(call->outputs[0]);
+    each_plane(call, a.p, workers_of(a.p), [&](int64_t worker, int64_t i) {
+      const float* const plane = data(&x) + i * a.p.x_plane();
+      float* y = results + i * a.p.y_plane();
+      float* const row = rows + worker * width;
+      for (const Share& vertical : a.h) {
+        std::fill_n(row, width, 0.f);
+        for (int64_t r = vertical.begin; r < vertical.end; ++r) {
+          add_row(row, plane + r * width, width);
+        }
+        for (const Share& horizontal : a.w) {
+          float sum = 0;
+          for (int64_t j = horizontal.begin; j < horizontal.end; ++j) {
+            sum += row[j];
+          }
+          *y++ = sum * (vertical.factor * horizontal.factor);
+        }
+      }
+    });
+    return nullptr;
+  });
+}
+
+// args: g, then the forward's; nothing is saved.
+tn_status* average_backward(void* self, const tn_call* call) {
+  const tn_tensor* dx = call->outputs[0];
+  if (!dx || dx->numel == 0 || call->args[0].kind != TN_TENSOR) {
+    clear_outputs(call);
+    return nullptr;
+  }
+  return guarded(call->host, [&]() -> tn_status* {
+    const Average a(pool_of(self), call->args + 1, dx->sizes, dx->ndim);
+    float* rows;
+    TENON_CPU_TRY(row_buffers(call, a.p, &rows));
+    const int64_t width = a.p.axes[1].size;
+    const float* const gradients = data(call->args[0]);
+    each_plane(call, a.p, workers_of(a.p), [&](int64_t worker, int64_t i) {
+      float* const plane = data(dx) + i * a.p.x_plane();
+      std::fill_n(plane, a.p.x_plane(), 0.f);
+      const float* g = gradients + i * a.p.y_plane();
+      float* const row = rows + worker * width;
+      for (const Share& vertical : a.h) {
+        std::fill_n(row, width, 0.f);
+        for (const Share& horizontal : a.w) {
+          const float share = *g++ * (vertical.factor * horizontal.factor);
+          for (int64_t j = horizontal.begin; j < horizontal.end; ++j) {
+            row[j] += share;
+          }
+        }
+        for (int64_t r = vertical.begin; r < vertical.end; ++r) {
+          add_row(plane + r * width, row, width);
+        }
+      }
+    });
+    return nullptr;
+  });
+}
+
+int32_t supports(void* self, const tn_call* call, char* reason, size_t bytes) {
+  const tn_tensor& x = *call->args[0].as.tensor;
+  const Pool& pool = pool_of(self);
+  Windows p;
+  if (!p.read(pool, call->args, x.sizes, x.ndim)) {
+    return refuse(reason, bytes, "the arguments do not fit together");
+  }
+  if (pool.kind == kAverage && pool.n == 2 && call->args[6].kind == TN_INT &&
+      call->args[6].as.i == 0) {
+    return refuse(reason, bytes, "divisor_override is 0");
+  }
+  return 1;
+}
+
+}  // namespace
+
+tn_status* add_pool(tn_registrar* r) {
+  for (const Pool& pool : kPools) {
+    const bool max = pool.kind == kMax;
+    tn_kernel_def forward =
+        float32_kernel(pool.schema, max ? max_forward : average_forward, supports);
+    forward.self = const_cast<Pool*>(&pool);
+    tn_kernel_pair_def pair = {};
+    pair.size = sizeof pair;
+    pair.forward = &forward;
+    pair.backward = max ? max_backward : average_backward;
+    pair.n_private = max ? 1 : 0;
+    pair.infer_private = max ? max_private : nullptr;
+    TENON_CPU_TRY(r->kernel_pair(r, &pair));
+  }
+  return nullptr;
+}
+
+}  // namespace tenon::cpu
