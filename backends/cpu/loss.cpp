@@ -3,6 +3,7 @@
 // ignore_index, an argument that the kernel does not know. Private output: the log-sum-exp of each
 // row, [n], float64: in float32 it would cost large logits their digits.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 
@@ -119,7 +120,10 @@ tn_status* forward(const tn_call* call, const Logits& x) {
       row = buffer;
     }
     T top;
-    const double rest = log_sum_exp(row, x.classes, &top);
+    double rest = log_sum_exp(row, x.classes, &top);
+    if (!std::isfinite(top)) {
+      rest = NAN;  // a row with an infinity on top has no softmax
+    }
     losses[i] = (static_cast<double>(top) - static_cast<double>(row[x.target[i]])) + rest;
     if (lse) {
       lse[i] = static_cast<double>(top) + rest;

@@ -205,6 +205,8 @@ def losses():
              lambda i, t, w, r: F.binary_cross_entropy_with_logits(i, t, w, reduction=r))
         case("kl_div", [x(3), Const(tensor(0.0, 1.0, 0.5)), reduction, False],
              lambda i, t, r, g: F.kl_div(i, t, reduction=r, log_target=g))
+    for rows in ([[math.inf, 1.0], [0.5, 1.0]], [[-math.inf, -math.inf], [0.5, 1.0]], [[-math.inf, 1.0], [0.5, 1.0]]):
+        case("cross_entropy", [torch.tensor(rows, dtype=D), torch.tensor([1, 1])], F.cross_entropy)
     case("mse_loss", [x(0, 2), x(0, 2), "mean"], lambda i, t, r: F.mse_loss(i, t, reduction=r))
     case("nll_loss", [x(3, 4), torch.full((3,), 1), None, 1, "mean"], lambda i, t, w, n, r: F.nll_loss(i, t, w, ignore_index=n,
                                                                                                    reduction=r))
@@ -272,6 +274,18 @@ def others():
     # Elementwise ones of three tensors, and clamps.
     for op, fn in (("addcmul", torch.addcmul), ("addcdiv", torch.addcdiv)):
         case(op, [x(2, 3), x(2, 1), x(3, low=0.3), 0.7], lambda a, b, c, v, fn=fn: fn(a, b, c, value=v), second=True)
+    # What the faces' overloads call.
+    case("_add_scaled", [x(2, 3), x(3), 0.5], lambda a, b, s: torch.add(a, b, alpha=s))
+    case("_add_scaled", [ints(2, 3), ints(3), 3], lambda a, b, s: torch.add(a, b, alpha=s))
+    case("_sub_scaled", [x(2, 3), x(3), 0.5], lambda a, b, s: torch.sub(a, b, alpha=s))
+    case("_truncated_quotient", [x(6), x(6, low=0.3)], lambda a, b: torch.div(a, b, rounding_mode="trunc"))
+    case("_truncated_int_quotient", [ints(6, low=-9), ints(6, low=1)], lambda a, b: torch.div(a, b, rounding_mode="trunc"))
+    case("_clamp_to_tensors", [x(8), x(8, high=0.0), x(8, low=0.0)], torch.clamp)
+    case("_clamp_min_to_tensor", [x(8), x(8)], torch.clamp_min)
+    case("_clamp_max_to_tensor", [x(8), x(8)], torch.clamp_max)
+    case("_gelu", [x(6)], F.gelu)
+    case("_gelu_tanh", [x(6)], lambda t: F.gelu(t, approximate="tanh"))
+    case("_nan_to_num", [tensor(math.nan, math.inf, -math.inf, 1.0), 0.5, 2.0, -3.0], torch.nan_to_num)
     case("clamp_min", [x(6), 0.2], torch.clamp_min)
     case("clamp_max", [x(6), 0.2], torch.clamp_max)
     case("floor_divide", [x(6), x(6, low=0.3)], torch.floor_divide, grad=False)

@@ -1,0 +1,230 @@
+// Every op that has a case in tests/data/torch_values.json, in every dtype and layout and on every device, against `ref` in float64
+// (integers: `ref` in the same dtype) on the same values one behind the other; with sizes one and zero along dimension 0; with NaN
+// and infinities. And every in-place op of the registry against its other spelling.
+#include <map>
+#include <set>
+
+#include "torch_cases.h"
+
+namespace {
+
+using namespace torch_cases;
+using tn::Dtype;
+
+const std::vector<Dtype> kAll = {tn::float32, tn::float64, tn::float16, tn::bfloat16, tn::int64, tn::int32, tn::uint8, tn::bool_};
+
+double epsilon(Dtype dtype) {
+  return dtype == tn::float64 ? 0x1p-52 : dtype == tn::float32 ? 0x1p-23 : dtype == tn::float16 ? 0x1p-10 : 0x1p-7;
+}
+
+Tensor converted(const Tensor& x, Dtype dtype) {
+  if (!x.dtype().is_float() || x.dtype() == dtype) return x;
+  if (dtype.is_float()) return x.to(dtype);
+  if (dtype == tn::bool_) return x > 0;
+  return tn::clamp(dtype == tn::uint8 ? tn::abs(x) * 20 : x * 20, -1000, 1000).to(dtype);
+}
+
+using Values = std::function<Tensor(const Tensor&)>;
+
+// What a case's tensors are replaced by before they get a dtype: on the cpu, the same for the device and for the reference.
+struct Variant {
+  const char* name;
+  Values values;
+  bool floats_only = false;
+};
+
+Tensor first(const Tensor& x, int64_t n) { return x.dim() > 0 ? x.narrow(0, 0, std::min(n, x.size(0))) : x; }
+
+Tensor repeated(const Tensor& x) { return x.dim() > 0 && x.size(0) > 0 ? first(x, 1).expand(x.sizes()) : x; }
+
+std::vector<Variant> variants() {
+  const auto with = [](double special) {
+    return [=](const Tensor& t) {
+      if (!t.dtype().is_float() || t.numel() == 0) return t;
+      Tensor x = t.clone();
+      x.mutable_data<double>()[x.numel() / 2] = special;
+      return x;
+    };
+  };
+  return {{"whole", [](const Tensor& t) { return t; }},
+          {"expanded", repeated},
+          {"size one", [](const Tensor& t) { return first(t, 1); }},
+          {"size zero", [](const Tensor& t) { return first(t, 0); }},
+          {"nan", with(NAN), true},
+          {"inf", with(INFINITY), true},
+          {"-inf", with(-INFINITY), true}};
+}
+
+struct Result {
+  TensorList outputs;  // on the cpu: the op's, what it wrote to, and gradients
+  std::string refusal;
+};
+
+// `as` gives each of the case's tensors, which it gets on the cpu, its values, dtype, layout and device.
+Result run(json c, const std::string& op, const Values& as, bool gradients = false) {
+  Result result;
+  try {
+    gradients = gradients && c.contains("grad");
+    if (!gradients) c.erase("grad");
+    const Arguments arguments(c, tn::cpu, as);
+    const TensorList outputs = called(op, arguments.values, c.at("out"));
+    for (const Tensor& t : outputs) result.outputs.push_back(t.detach().to(tn::cpu));
+    if (c.contains("after")) {
+      for (const auto& after : c.at("after").items())
+        result.outputs.push_back(arguments.list[std::stoul(after.key())]->tensors[0].to(tn::cpu));
+    }
+    if (!gradients) return result;
+    TensorList differentiable, weights;
+    for (const Tensor& t : outputs) {
+      if (!t.requires_grad()) continue;
+      differentiable.push_back(t);
+      weights.push_back(weight_like(t));
+    }
+    if (differentiable.empty()) return result;
+    for (const Tensor& g : tn::grad(differentiable, arguments.leaves, {.grad_outputs = weights, .allow_unused = true}))
+      if (g) result.outputs.push_back(g.to(tn::cpu));
+  } catch (const std::exception& e) {
+    result.outputs.clear();
+    result.refusal = e.what();
+  }
+  return result;
+}
+
+double largest(const std::vector<double>& values) {
+  double top = 0;
+  for (double v : values) top = std::isfinite(v) ? std::max(top, std::fabs(v)) : top;
+  return top;
+}
+double largest_of(Dtype dtype) {
+  return dtype == tn::float16    ? 65504
+         : dtype == tn::bfloat16 ? 3.3895313892515355e38
+         : dtype == tn::float32  ? 3.4028234663852886e38
+                                 : 1.7976931348623157e308;
+}
+
+// Of floats: each result is rounded, and so is what it is made of, which is as large as its inputs and outputs are. The cases' sums
+// have up to 60 terms, whose roundings go both ways: about sqrt(60) / 2 units.
+void expect_close(const Tensor& found, const Tensor& expected, double inputs, Dtype dtype, double beyond) {
+  expect_sizes(found, {expected.sizes().begin(), expected.sizes().end()});
+  if (!found.dtype().is_float()) {
+    EXPECT_EQ(found.dtype(), expected.dtype());
+    EXPECT_EQ(found.to_vector<int64_t>(), expected.to_vector<int64_t>());
+    return;
+  }
+  const std::vector<double> a = found.to_vector<double>(), b = expected.to_vector<double>();
+  const double bound = 4 * epsilon(dtype.is_float() ? dtype : tn::float32) * std::max(1.0, std::max(inputs, largest(b)));
+  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    if (std::isnan(b[i])) {
+      EXPECT_TRUE(std::isnan(a[i])) << "at " << i << ": " << a[i];
+    } else if (std::fabs(b[i]) >= largest_of(found.dtype())) {
+      EXPECT_EQ(a[i], b[i] > 0 ? beyond : -beyond) << "at " << i;
+    } else {
+      EXPECT_NEAR(a[i], b[i], bound) << "at " << i;
+    }
+  }
+}
+
+bool is_one_of(const std::string& op, std::initializer_list<const char*> names) {
+  return std::find(names.begin(), names.end(), op) != names.end();
+}
+
+TEST(OpSweep, DtypesAndLayoutsAgreeWithTheReference) {
+  if (devices().size() < 2) GTEST_SKIP() << "no reference device";
+  const tn::Device ref = devices()[1];
+  for (const json& c : all_cases()) {
+    const std::string op = c.at("op");
+    for (const Variant& v : variants()) {
+      for (const Dtype dtype : kAll) {
+        if (v.floats_only && !dtype.is_float()) continue;
+        const bool whole = v.name == std::string("whole"), expanded = v.name == std::string("expanded");
+        // What is expanded is not written to, and shares out its gradient among its repetitions. Probabilities are looked at where that waits for nothing.
+        if (expanded && c.contains("after")) continue;
+        if (op == "binary_cross_entropy" && (!dtype.is_float() || v.floats_only)) continue;
+        double inputs = op == "interpolate" ? 8 : 0;  // places along a dimension, which are floats too
+        const auto values = [&](const Tensor& t) {
+          Tensor x = converted(v.values(t), dtype);
+          inputs = std::max(inputs, largest(x.to_vector<double>()));
+          return x;
+        };
+        const Result expected = run(c, op, [&](const Tensor& t) {
+          const Tensor x = values(t).clone();
+          return x.dtype().is_float() ? x.to(ref, tn::float64) : x.to(ref);
+        }, !expanded);
+        if (whole && dtype.is_float()) {
+          EXPECT_EQ(expected.refusal, "") << op << c.at("args");
+        }
+        for (const Layout& layout : layouts()) {
+          const bool contiguous = layout.name == std::string("contiguous");
+          if (!contiguous && !whole) continue;
+          if ((!contiguous || expanded) && is_one_of(op, {"view", "as_strided"})) continue;  // they look at memory itself
+          for (tn::Device device : devices()) {
+            SCOPED_TRACE(device.name() + " " + dtype.name() + " " + layout.name + " " + v.name + " " + op +
+                         c.at("args").dump().substr(0, 160));
+            const Result found = run(c, op, [&](const Tensor& t) {
+              const Tensor x = values(t).to(device);
+              return expanded ? repeated(x) : layout.of(x);
+            }, !expanded);
+            EXPECT_EQ(found.refusal.empty(), expected.refusal.empty()) << found.refusal << " | " << expected.refusal;
+            if (!found.refusal.empty() || !expected.refusal.empty()) continue;
+            EXPECT_EQ(found.outputs.size(), expected.outputs.size());
+            for (size_t i = 0; i < std::min(found.outputs.size(), expected.outputs.size()); ++i) {
+              SCOPED_TRACE("result " + std::to_string(i));
+              expect_close(found.outputs[i], expected.outputs[i], inputs, dtype,
+                           op == "nan_to_num" ? largest_of(dtype) : INFINITY);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+// Exactly, in each dtype; where the result does not fit its first argument, it is refused.
+TEST(OpSweep, InPlaceIsOutOfPlace) {
+  std::map<std::string, std::vector<json>> cases;
+  for (const json& c : all_cases()) cases[c.at("op")].push_back(c);
+  std::set<std::string> names, in_place;
+  for (const auto& op : json::parse(tn::ops_json())) {
+    const std::string name = op.at("name");
+    if (name.starts_with("ops.")) names.insert(name.substr(4));
+  }
+  for (const std::string& name : names) {
+    if (name.ends_with("_") && names.count(name.substr(0, name.size() - 1))) in_place.insert(name);
+  }
+  EXPECT_GT(in_place.size(), 50u);
+  for (const std::string& name : in_place) {
+    const std::string op = name.substr(0, name.size() - 1);
+    int compared = 0;
+    for (const json& c : cases[op]) {
+      for (tn::Device device : devices()) {
+        for (const Dtype dtype : kAll) {
+          SCOPED_TRACE(device.name() + " " + dtype.name() + " " + name + c.at("args").dump().substr(0, 160));
+          Tensor x;
+          const auto values = [&](const Tensor& t) {
+            Tensor y = stepped_layout(converted(t, dtype).to(device));
+            if (!x) x = y;
+            return y;
+          };
+          const Result expected = run(c, op, values);
+          const Tensor before = x;
+          x = {};
+          const Result found = run(c, name, values);
+          const bool fits = expected.refusal.empty() && expected.outputs[0].dtype() == before.dtype() &&
+                            std::ranges::equal(expected.outputs[0].sizes(), before.sizes());
+          EXPECT_EQ(found.refusal.empty(), fits) << found.refusal << " | " << expected.refusal;
+          if (!found.refusal.empty() || !fits) continue;
+          ++compared;
+          for (const Tensor& y : {found.outputs[0], x.to(tn::cpu)}) {
+            const std::vector<double> a = y.to_vector<double>(), b = expected.outputs[0].to_vector<double>();
+            EXPECT_EQ(y.dtype(), expected.outputs[0].dtype());
+            for (size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+              EXPECT_TRUE(a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) << a[i] << " for " << b[i] << " at " << i;
+          }
+        }
+      }
+    }
+    EXPECT_GT(compared, 0) << name << " has no case";
+  }
+}
+
+}  // namespace
