@@ -543,6 +543,8 @@ void expect_within(const Tensor& actual, const Tensor& expected, const Error& er
   }
 }
 
+bool copies_to_float(const std::string& what) { return what.find("float") != std::string::npos; }
+
 TEST(KernelSweep, EveryKernelHasASample) {
   load_all();
   std::set<std::string> kernels;
@@ -594,6 +596,17 @@ TEST(KernelSweep, AgreesWithTheReference) {
       for (size_t i = 0; i < expanded.size(); ++i)
         expanded[i] = expanded[i].expand(whole[i].sizes());
       check("expanded", expanded);
+      // What a NaN or an infinity is as an integer, no one says.
+      if (!dtype.is_float() || (s.kernel == "copy" && !copies_to_float(s.what))) continue;
+      for (const double special : {double(NAN), double(INFINITY), -double(INFINITY)}) {
+        for (size_t i = 0; i < whole.size(); ++i) {
+          if (!whole[i].dtype().is_float()) continue;
+          TensorList inputs = whole;
+          inputs[i] = whole[i].clone();
+          inputs[i].reshape({-1}).narrow(0, inputs[i].numel() / 2, 1).fill_(special);
+          check("input " + std::to_string(i) + " with " + std::to_string(special), inputs);
+        }
+      }
     }
   }
 }

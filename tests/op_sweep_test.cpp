@@ -179,6 +179,25 @@ TEST(OpSweep, DtypesAndLayoutsAgreeWithTheReference) {
   }
 }
 
+// A new op needs a case in tests/data/torch_values*.py. Without one are parts of ops ('_'), random ones, and these.
+TEST(OpSweep, EveryOpHasACase) {
+  load_all();
+  std::set<std::string> names, have;
+  for (const json& c : all_cases()) have.insert(c.at("op"));
+  for (const auto& op : json::parse(tn::ops_json())) {
+    const std::string full = op.at("name");
+    const auto& flags = op.at("flags");
+    if (full.starts_with("ops._") || !full.starts_with("ops.") || std::count(flags.begin(), flags.end(), "random")) continue;
+    names.insert(full.substr(4));
+  }
+  for (const std::string& name : names) {
+    if (name.ends_with("_") && have.count(name.substr(0, name.size() - 1))) continue;
+    const bool elsewhere = is_one_of(name, {"empty", "empty_like", "contiguous", "fill_",  // create_test, shape_test
+                                            "sgd_step", "adam_step", "unscale_"});         // optim_test, amp_test
+    EXPECT_NE(have.count(name) != 0, elsewhere) << name;
+  }
+}
+
 // Exactly, in each dtype; where the result does not fit its first argument, it is refused.
 TEST(OpSweep, InPlaceIsOutOfPlace) {
   std::map<std::string, std::vector<json>> cases;

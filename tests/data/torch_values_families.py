@@ -239,6 +239,19 @@ def attention():
     case(op, [*qkv(2, 3, 4, 1), None, 0.0, True, None, True], attend)
     case(op, [*qkv(heads=4), some, 0.0, False, 0.3, True], attend)
 
+    # Su et al., arXiv:2104.09864: complex numbers, turned. PyTorch has no op of this name.
+    def rotary(t, cos, sin, interleaved=False):
+        planes = 2 * cos.shape[-1]
+        part, rest = t[..., :planes], t[..., planes:]
+        pairs = part.unflatten(-1, (-1, 2)) if interleaved else part.unflatten(-1, (2, -1)).transpose(-1, -2)
+        turned = torch.view_as_real(torch.view_as_complex(pairs.contiguous()) * torch.complex(cos, sin))
+        turned = turned if interleaved else turned.transpose(-1, -2)
+        return torch.cat([turned.flatten(-2), rest], -1)
+
+    for interleaved in (False, True):
+        case("rotary_embedding", [x(2, 3, 4), x(3, 2), x(3, 2), interleaved], rotary, second=True)
+        case("rotary_embedding", [x(3, 7), x(3, 2), x(3, 2), interleaved], rotary)
+
 
 def indexing():
     at = lambda t, i: t[tuple(slice(None) if k is None else k for k in i)]
@@ -356,6 +369,8 @@ def others():
         case("meshgrid", [[x(2), x(3)], order], lambda ts, i: list(torch.meshgrid(*ts, indexing=i)))
     # What is made from numbers.
     case("full", [[2, 2], 1.5, D], lambda n, v, d: torch.full(n, v, dtype=d))
+    case("zeros", [[2, 1], torch.int64], lambda n, d: torch.zeros(n, dtype=d))
+    case("ones", [[3], D], lambda n, d: torch.ones(n, dtype=d))
     case("arange", [0.5, 3.0, 0.7, D], lambda a, b, s, d: torch.arange(a, b, s, dtype=d))
     case("arange", [7, 1, -2], torch.arange)
     case("linspace", [-1.0, 2.0, 7, D], lambda a, b, n, d: torch.linspace(a, b, n, dtype=d))
