@@ -42,6 +42,25 @@ TEST(InPlace, OpsThatNameTheirOutputHaveAGradient) {
   expect_near(x.grad(), expected);
 }
 
+// PyTorch 2.15: the gradient through y.fill_(3), y.zero_() is zero, also beside elements that were not written.
+TEST(InPlace, AWriteThatReadsNothingEndsTheHistory) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    Tensor x = tn::ones({3}, {}, d).requires_grad_();
+    Tensor y = x * 2.f;
+    tn::fill_(y, 3);
+    EXPECT_TRUE(y.requires_grad());
+    (y * y).sum().backward();
+    expect_near(x.grad(), {0, 0, 0});
+    x.zero_grad();
+    y = x * 2.f;
+    tn::fill_(y.slice(0, 0, 2), 3);
+    (y * y).sum().backward();
+    expect_near(x.grad(), {0, 0, 8});
+    expect_near(y, {3, 3, 2});
+  }
+}
+
 TEST(InPlace, OpsThatNeedTheirInputAreFound) {
   load_all();
   Tensor x = leaf({2, 3}), w = leaf({4, 5});

@@ -225,8 +225,10 @@ Status record_elementwise(const Op* op, const Expression& e, std::span<const tn_
                           std::span<tn_value> results) {
   const ElementwisePlan& plan = elementwise_plan(e);
   const char* what = op != nullptr ? op->schema.name.c_str() : e.schema().name.c_str();
+  uint64_t written = 0;
   for (uint32_t r = 0; plan.any_inplace && r < plan.n_outputs; ++r) {
     if (plan.inplace_operand[r] >= 0) {
+      written |= uint64_t{1} << plan.inplace_operand[r];
       TN_TRY(check_writable(what, as_tensor(args[plan.operand_args[plan.inplace_operand[r]]].as.tensor)));
     }
   }
@@ -244,7 +246,8 @@ Status record_elementwise(const Op* op, const Expression& e, std::span<const tn_
     const tn_value& v = args[plan.operand_args[k]];
     if (v.kind != TN_TENSOR) continue;
     Tensor* t = as_tensor(v.as.tensor);
-    if (!needs_gradient(t) || !e.differentiable(k)) continue;
+    // One that is written over has the gradient zero where the formula does not read it: its history ends here.
+    if (!needs_gradient(t) || !(e.differentiable(k) || (written >> k & 1) != 0)) continue;
     edges[k] = gradient_edge(t);
     if (edges[k].node != nullptr) wanted |= uint64_t{1} << k;
   }
