@@ -10,15 +10,44 @@ namespace {
 constinit ExpressionRef uniform24{
     "_uniform24(Tensor bits, float low, float width) -> Tensor",
     "low + width * (float(int(bits) >> 8 & 16777215) * 5.9604644775390625e-8)"};
+// Of halves as many bits as they hold: more would round up to 1.
+constinit ExpressionRef uniform_of_bits{
+    "_uniform_of_bits(Tensor bits, int n, float unit, float low, float width) -> Tensor",
+    "low + width * (float(int(bits) >> 32 - n & (1 << n) - 1) * unit)"};
 constinit ExpressionRef uniform53{
     "_uniform53(Tensor high, Tensor low, Tensor zero, float start, float width) -> Tensor",
-    "start + width * (zero + ((int(high) & 4294967295) >> 5) * 1.4901161193847656e-8"
+    "start + width * (zero + ((int(high) & 4294967295) >> 5) * 7.450580596923828e-9"
     " + ((int(low) & 4294967295) >> 6) * 1.1102230246251565e-16)"};
 // Box and Muller, 1958: the first factor from (0, 1], the second an angle.
 constinit ExpressionRef normal24{
     "_normal24(Tensor a, Tensor b) -> Tensor",
     "sqrt(-2 * log(float((int(a) >> 8 & 16777215) + 1) * 5.9604644775390625e-8))"
     " * cos(6.283185307179586 * (float(int(b) >> 8 & 16777215) * 5.9604644775390625e-8))"};
+// 63 bits, as a number from 0 on, modulo n: a number is favoured by at most one part in 2^63 / n. The
+// zero is float64, so that integers are int64.
+constinit ExpressionRef one_of{
+    "_one_of(Tensor high, Tensor low, Tensor zero, int from, int n) -> Tensor",
+    "from + int(zero) + ((int(high) & 2147483647) << 32 | int(low) & 4294967295) % n"};
+// When the first event of a process of rate `weight` comes. In order of arrival the events are draws
+// without replacement, each in proportion to the weights that are left (Efraimidis and Spirakis,
+// 2006).
+constinit ExpressionRef arrival{"_arrival(Tensor u, Tensor weight) -> Tensor",
+                                "where(weight > 0, -log1p(-u) / weight, inf)"};
+constinit ExpressionRef no_weight{"_no_weight(Tensor x) -> Tensor",
+                                  "where(x >= 0 and x < inf, 0.0, 1.0)"};
+constinit ExpressionRef positive{"_positive(Tensor x) -> Tensor", "where(x > 0, 1.0, 0.0)"};
+constinit ExpressionRef share{"_share(Tensor u, Tensor total) -> Tensor", "u * total"};
+constinit ExpressionRef probed{"_probed(Tensor found, int step, int n) -> Tensor",
+                               "min(found + step, n) - 1"};
+constinit ExpressionRef advanced{
+    "_advanced(Tensor found, Tensor sum, Tensor wanted, int step, int n) -> Tensor",
+    "int(where(sum <= wanted and found + step <= n, found + step, found))"};
+constinit ExpressionRef assign{"_assign(Tensor(a!) x, Tensor values) -> Tensor(a!)", "values"};
+constinit ExpressionRef affine{"_affine(Tensor(a!) x, Tensor z, float mean, float std) -> Tensor(a!)",
+                               "mean + std * z"};
+constinit ExpressionRef chosen_into{
+    "_chosen_into(Tensor(a!) x, Tensor bits, float p) -> Tensor(a!)",
+    "float(int(bits) >> 8 & 16777215) * 5.9604644775390625e-8 < p"};
 constinit ExpressionRef chosen{"_chosen(Tensor bits, float p) -> Tensor",
                                "float(int(bits) >> 8 & 16777215) * 5.9604644775390625e-8 >= p"};
 constinit ExpressionRef keep{"_keep(Tensor x, Tensor mask, float scale) -> Tensor",
@@ -42,32 +71,149 @@ void expect_float(const char* op, Dtype dtype) {
     fail(std::string(op) + ": dtype is " + dtype.name() + ", expected a float one");
 }
 
-Tensor uniform_of(const char* op, Ints sizes, double low, double high, Dtype dtype, Device device) {
+struct Bounds {
+  double low, high;
+  const char *low_name = "low", *high_name = "high";
+};
+
+Tensor uniform_of(const char* op, Ints sizes, Bounds b, Dtype dtype, Device device) {
   if (!dtype) dtype = float32;
   expect_float(op, dtype);
+  const double low = b.low, high = b.high;
   if (!(low <= high)) {
-    fail(std::string(op) + ": low is " + number_text(low) + ", above high, " + number_text(high));
+    fail(std::string(op) + ": " + b.low_name + " is " + number_text(low) + ", above " +
+         b.high_name + ", " + number_text(high));
   }
   // Their difference is a factor, and must be a number of the dtype too.
-  expect_in_range(op, "low", low, dtype);
-  expect_in_range(op, "high", high, dtype);
-  expect_in_range(op, "high - low", high - low, dtype);
+  expect_in_range(op, b.low_name, low, dtype);
+  expect_in_range(op, b.high_name, high, dtype);
+  expect_in_range(op, (std::string(b.high_name) + " - " + b.low_name).c_str(), high - low, dtype);
   if (dtype == float64) {
     Tensor bits = prim::random_bits(with_front(2, sizes), device);
     Tensor zero = prim::fill({}, 0, float64, device);
     return prim::elementwise(uniform53, part(bits, 0, sizes), part(bits, 1, sizes), zero, low,
                              high - low);
   }
-  Tensor values = prim::elementwise(uniform24, prim::random_bits(sizes, device), low, high - low);
-  return dtype == float32 ? values : prim::copy(values, dtype);
+  if (dtype != float32) {
+    const int64_t n = dtype == float16 ? 11 : 8;
+    return prim::copy(prim::elementwise(uniform_of_bits, prim::random_bits(sizes, device), n,
+                                        1.0 / double(1 << n), low, high - low),
+                      dtype);
+  }
+  return prim::elementwise(uniform24, prim::random_bits(sizes, device), low, high - low);
 }
 
-Tensor normal_of(Ints sizes, Dtype dtype, Device device) {
+Tensor normal_of(const char* op, Ints sizes, Dtype dtype, Device device) {
   if (!dtype) dtype = float32;
-  expect_float("randn", dtype);
+  expect_float(op, dtype);
   Tensor bits = prim::random_bits(with_front(2, sizes), device);
   Tensor values = prim::elementwise(normal24, part(bits, 0, sizes), part(bits, 1, sizes));
   return dtype == float32 ? values : prim::copy(values, dtype);
+}
+
+// low to high - 1: the least and the greatest int that a dtype holds. float64 and float32 hold all
+// that come, rounded.
+void expect_ints_of(const char* op, const char* what, int64_t number, Dtype dtype) {
+  int64_t low = INT64_MIN, high = INT64_MAX;
+  if (dtype == bool_) low = 0, high = 1;
+  if (dtype == uint8) low = 0, high = 255;
+  if (dtype == int32) low = INT32_MIN, high = INT32_MAX;
+  if (dtype == float16) low = -65504, high = 65504;
+  if (number >= low && number <= high) return;
+  fail(std::string(op) + ": " + what + " is " + std::to_string(number) + ", which is no " +
+       dtype.name() + "; expected " + std::to_string(low) + " to " + std::to_string(high));
+}
+
+Tensor ints_of(const char* op, int64_t low, int64_t high, Ints sizes, Dtype dtype, Device device) {
+  if (!dtype) dtype = int64;
+  int64_t n = 0;
+  if (low >= high) {
+    fail(std::string(op) + ": low is " + std::to_string(low) + ", not below high, " +
+         std::to_string(high));
+  }
+  if (__builtin_sub_overflow(high, low, &n)) {
+    fail(std::string(op) + ": from " + std::to_string(low) + " to " + std::to_string(high) +
+         " are more than 2^63 - 1 numbers");
+  }
+  expect_ints_of(op, "low", low, dtype);
+  expect_ints_of(op, "high - 1", high - 1, dtype);
+  Tensor bits = prim::random_bits(with_front(2, sizes), device);
+  Tensor zero = prim::fill({}, 0, float64, device);
+  Tensor values =
+      prim::elementwise(one_of, part(bits, 0, sizes), part(bits, 1, sizes), zero, low, n);
+  return dtype == int64 ? values : prim::copy(values, dtype);
+}
+
+// 0 to n - 1 in the order of random keys. Two keys are equal, so that their order is not random,
+// with probability n^2 / 2^64.
+Tensor permutation(int64_t n, Dtype dtype, Device device) {
+  if (n < 0) fail("randperm: n is " + std::to_string(n) + ", at least 0 is needed");
+  if (!dtype) dtype = int64;
+  if (n > 0) expect_ints_of("randperm", "n - 1", n - 1, dtype);
+  Tensor keys = ints_of("randperm", 0, INT64_MAX, n, int64, device);
+  Tensor order = std::get<1>(prim::sort(keys, 0));
+  return dtype == int64 ? order : prim::copy(order, dtype);
+}
+
+// As PyTorch, values are looked at on the CPU only, where that waits for nothing.
+void expect_weights(const Tensor& x, int64_t needed) {
+  if (!x.device().is_cpu() || x.numel() == 0) return;
+  NoGrad guard;
+  if (prim::reduce(TN_MAX, Tensors(&x, 1), {}, false, no_weight).item<double>() != 0)
+    fail("multinomial: an element of x is negative, infinite or NaN");
+  // Halves and float32 hold a count this small, or what is near it.
+  Tensor wide = prim::copy(x, float64);
+  Tensor above = prim::reduce(TN_SUM, Tensors(&wide, 1), Ints(-1), false, positive);
+  const double fewest = prim::reduce(TN_MIN, above).item<double>();
+  if (fewest < double(needed)) {
+    fail("multinomial: " + std::to_string(int64_t(fewest)) +
+         " elements of a row are above 0, at least " + std::to_string(needed) + " are needed" +
+         (needed > 1 ? " to draw so many without replacement" : ""));
+  }
+}
+
+// In how many places of each row the sums are not above what is wanted: by halving steps.
+Tensor places(const Tensor& sums, const Tensor& wanted) {
+  const int64_t n = sums.size(1);
+  Tensor found = prim::fill(wanted.sizes(), 0, int64, wanted.device());
+  int64_t step = 1;
+  while (step <= n / 2) step *= 2;
+  for (; step > 0; step /= 2) {
+    Tensor sum = prim::gather(sums, 1, prim::elementwise(probed, found, step, n));
+    found = prim::elementwise(advanced, found, sum, wanted, step, n);
+  }
+  return found;
+}
+
+// In float64, where what backends' functions differ by does not change a draw.
+Tensor drawn(const Tensor& x, int64_t num_samples, bool replacement) {
+  expect_float("multinomial", x.dtype());
+  if (x.dim() < 1 || x.dim() > 2) {
+    fail("multinomial: x is " + sizes_text(x.sizes()) + ", expected 1 or 2 dimensions");
+  }
+  const int64_t n = x.size(-1), rows = x.dim() == 2 ? x.size(0) : 1;
+  if (num_samples < 1) {
+    fail("multinomial: num_samples is " + std::to_string(num_samples) +
+         ", at least 1 is needed");
+  }
+  if (n == 0 || (!replacement && num_samples > n)) {
+    fail("multinomial: x is " + sizes_text(x.sizes()) + ", expected at least " +
+         std::to_string(replacement ? 1 : num_samples) + " elements a row to draw " +
+         std::to_string(num_samples) + (replacement ? "" : " without replacement"));
+  }
+  expect_weights(x, replacement ? 1 : num_samples);
+  Tensor weights = prim::reshape(prim::copy(x, float64), {rows, n});
+  Tensor y;
+  if (replacement) {
+    Tensor u = uniform_of("multinomial", {rows, num_samples}, {0, 1}, float64, x.device());
+    Tensor sums = prim::scan(TN_SUM, weights, 1);
+    y = places(sums, prim::elementwise(share, u, prim::slice(sums, 1, n - 1, n)));
+  } else {
+    Tensor u = uniform_of("multinomial", {rows, n}, {0, 1}, float64, x.device());
+    Tensor order = std::get<1>(prim::sort(prim::elementwise(arrival, u, weights), 1));
+    y = prim::copy(prim::slice(order, 1, 0, num_samples));
+  }
+  return x.dim() == 2 ? y : prim::reshape(y, {num_samples});
 }
 
 void expect_probability(const char* op, double p) {
@@ -89,16 +235,73 @@ void random() {
   op("rand(int[] sizes, dtype? dtype=None, device? device=None) -> Tensor")
       .random()
       .meaning([](Ints sizes, Dtype dtype, Device device) {
-        return uniform_of("rand", sizes, 0, 1, dtype, device);
+        return uniform_of("rand", sizes, {0, 1}, dtype, device);
+      });
+  op("rand_like(Tensor x, dtype? dtype=None) -> Tensor")
+      .random()
+      .no_gradient()
+      .meaning([](Tensor x, Dtype dtype) {
+        return uniform_of("rand_like", x.sizes(), {0, 1}, dtype ? dtype : x.dtype(), x.device());
       });
   op("randn(int[] sizes, dtype? dtype=None, device? device=None) -> Tensor")
       .random()
-      .meaning(normal_of);
+      .meaning([](Ints sizes, Dtype dtype, Device device) {
+        return normal_of("randn", sizes, dtype, device);
+      });
+  op("randn_like(Tensor x, dtype? dtype=None) -> Tensor")
+      .random()
+      .no_gradient()
+      .meaning([](Tensor x, Dtype dtype) {
+        return normal_of("randn_like", x.sizes(), dtype ? dtype : x.dtype(), x.device());
+      });
+  op("randint(int low, int high, int[] sizes, dtype? dtype=None, device? device=None) -> Tensor")
+      .random()
+      .meaning([](int64_t low, int64_t high, Ints sizes, Dtype dtype, Device device) {
+        return ints_of("randint", low, high, sizes, dtype, device);
+      });
+  op("randint_like(Tensor x, int low, int high, dtype? dtype=None) -> Tensor")
+      .random()
+      .no_gradient()
+      .meaning([](Tensor x, int64_t low, int64_t high, Dtype dtype) {
+        return ints_of("randint_like", low, high, x.sizes(), dtype ? dtype : x.dtype(),
+                       x.device());
+      });
+  op("randperm(int n, dtype? dtype=None, device? device=None) -> Tensor")
+      .random()
+      .meaning(permutation);
+  op("multinomial(Tensor x, int num_samples, bool replacement=False) -> Tensor")
+      .random()
+      .no_gradient()
+      .meaning(drawn);
   op("uniform(int[] sizes, float low=0, float high=1, dtype? dtype=None, device? device=None) -> "
      "Tensor")
       .random()
       .meaning([](Ints sizes, double low, double high, Dtype dtype, Device device) {
-        return uniform_of("uniform", sizes, low, high, dtype, device);
+        return uniform_of("uniform", sizes, {low, high}, dtype, device);
+      });
+  // What is written has nothing of x: its gradient goes to none, through the formulas.
+  op("uniform_(Tensor(a!) x, float from=0, float to=1) -> Tensor(a!)")
+      .random()
+      .meaning([](Tensor x, double from, double to) {
+        Tensor values = uniform_of("uniform_", x.sizes(), {from, to, "from", "to"}, x.dtype(),
+                                   x.device());
+        return prim::elementwise(assign, x, values);
+      });
+  op("normal_(Tensor(a!) x, float mean=0, float std=1) -> Tensor(a!)")
+      .random()
+      .meaning([](Tensor x, double mean, double std) {
+        if (!(std >= 0)) fail("normal_: std is " + number_text(std) + ", at least 0 is needed");
+        expect_float("normal_", x.dtype());
+        expect_in_range("normal_", "mean", mean, x.dtype());
+        expect_in_range("normal_", "std", std, x.dtype());
+        return prim::elementwise(affine, x, normal_of("normal_", x.sizes(), {}, x.device()), mean,
+                                 std);
+      });
+  op("bernoulli_(Tensor(a!) x, float p=0.5) -> Tensor(a!)")
+      .random()
+      .meaning([](Tensor x, double p) {
+        expect_probability("bernoulli_", p);
+        return prim::elementwise(chosen_into, x, prim::random_bits(x.sizes(), x.device()), p);
       });
   op("bernoulli(Tensor p) -> Tensor").random().no_gradient().meaning([](Tensor p) {
     expect_float("bernoulli", p.dtype());
