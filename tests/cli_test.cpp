@@ -89,7 +89,7 @@ TEST_F(CliTest, WhatIsWrongInTheJsonIsNamedWithItsLine) {
        "t.json:14: optimizer: 'Linear' is no optimizer (known are SGD, Adam, AdamW)"},
       {{{"\"Adam\"", "\"CsvFile\""}}, "t.json:14: optimizer: 'CsvFile' is no optimizer"},
       {{{"\"ReLU\"", "\"CsvFile\""}},
-       "t.json:10: layer: 'CsvFile' is no layer (known are Linear, ReLU, "},
+       "t.json:10: layer: 'CsvFile' is no layer (known are Linear, "},
       {{{"\"ReLU\"", "\"Adam\""}}, "t.json:10: layer: 'Adam' is no layer"},
       {{{"128, \"out", "127, \"out"}}, "t.json:12: model: layer 3: Linear: linear: x is [2, 128]"},
       {{{"{\"layer\": \"Linear\", \"in_features\": 128, \"out_features\": 10}",

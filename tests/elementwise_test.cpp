@@ -272,6 +272,7 @@ TEST(Elementwise, InPlaceSpellingsGiveTheSame) {
   for (const auto& [name, schema] : schemas) {
     auto inplace = schemas.find(name + "_");
     if (name.rfind("ops.", 0) != 0 || inplace == schemas.end()) continue;
+    if (name == "ops.bernoulli" || name == "ops.uniform") continue;  // they draw, each in its way
     SCOPED_TRACE(inplace->second);
     for (tn::Device d : devices()) {
       const auto called = [&](const std::string& op, Tensor* first) {

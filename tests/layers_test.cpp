@@ -8,9 +8,9 @@
 
 #include <gtest/gtest.h>
 
+#include "layers_values.h"
 #include "tenon/tenon.hpp"
 
-namespace tn = tenon;
 using tn::nn::Dropout, tn::nn::Flatten, tn::nn::Linear, tn::nn::ReLU, tn::nn::Sequential;
 
 namespace {
@@ -224,6 +224,158 @@ TEST_P(Layers, ConvolutionsAndPoolsAreTheirOps) {
   same(Unflatten(1, {2, -1}), x2.reshape({2, 2, 2, 6, 7}), x2);
   same(Unflatten(-1, {7, 1}), x2, x2);
   EXPECT_EQ(Unflatten(1, {2, -1})(x2).dim(), 5);
+}
+
+TEST_P(Layers, GivePyTorchsNumbers) {
+  size_t n = 0;
+  for (const pytorch::LayerRow& row : pytorch::layers()) {
+    const tn::Object layer = row.make().to(device, tn::float64);
+    SCOPED_TRACE(std::to_string(n++) + ": " + layer.to_string());
+    EXPECT_EQ(layer.type_name(), row.name);
+    std::string state;
+    for (const std::string& name : names_of(layer.state_dict()))
+      state += (state.empty() ? "" : ",") + name;
+    EXPECT_EQ(state, row.state);
+    double shift = 1;
+    for (const tn::Tensor& p : layer.parameters())
+      p.detach().copy_(sample({p.sizes().begin(), p.sizes().end()}, device, shift++));
+    TensorList x;
+    for (const auto& sizes : row.inputs)
+      x.push_back(sample(sizes, device, double(x.size())).requires_grad_());
+    for (const bool training : {true, false}) {
+      training ? layer.train() : layer.eval();
+      const tn::Tensor y = x.size() == 2 ? layer(x[0], x[1]) : layer(x[0]);
+      expect_sizes(y, row.sizes);
+      const double expected = training ? row.training : row.evaluation;
+      if (!std::isnan(expected)) expect_near(weigh(y), {expected}, 1e-11);
+      y.sum().backward();
+    }
+    for (const tn::Tensor& p : layer.parameters()) EXPECT_TRUE(p.grad());
+    for (const tn::Tensor& input : x) EXPECT_TRUE(input.grad());
+  }
+}
+
+TEST_P(Layers, InitialValuesArePyTorchs) {
+  using namespace tn::nn;
+  // Uniform in ±bound: mean 0, variance bound² / 3; five standard errors of each.
+  const auto uniform = [](const tn::Tensor& t, double bound) {
+    const double n = double(t.numel());
+    EXPECT_LE(t.abs().max().item<double>(), bound + 1e-7);
+    EXPECT_NEAR(t.mean().item<double>(), 0, 5 * bound / std::sqrt(3 * n));
+    EXPECT_NEAR(t.square().mean().item<double>(), bound * bound / 3,
+                5 * bound * bound * std::sqrt(4 / (45 * n)));
+  };
+  const tn::Object bilinear = Bilinear(25, 8, 10);
+  uniform(bilinear.tensor("weight"), 0.2);
+  uniform(bilinear.tensor("bias"), 0.2);
+  // Of the weight [in, out / groups, ..] PyTorch counts what one output of `in` has.
+  const tn::Object up = ConvTranspose2d(20, 32, {4, 1}, 1, 0, 0, 2);
+  expect_sizes(up.tensor("weight"), {20, 16, 4, 1});
+  uniform(up.tensor("weight"), 0.125);
+  uniform(up.tensor("bias"), 0.125);
+  const tn::Tensor rows = EmbeddingBag(100, 50).tensor("weight");
+  EXPECT_NEAR(rows.mean().item<double>(), 0, 5 / std::sqrt(5000));
+  EXPECT_NEAR(rows.std().item<double>(), 1, 5 / std::sqrt(10000));
+  EXPECT_EQ(PReLU(2).tensor("weight").to_vector<float>(), (std::vector<float>{0.25f, 0.25f}));
+  EXPECT_EQ(PReLU(1, 0.5).tensor("weight").to_vector<float>(), (std::vector<float>{0.5f}));
+  EXPECT_EQ(RMSNorm({2, 1}).tensor("weight").to_vector<float>(), (std::vector<float>{1, 1}));
+  const tn::Object norm = InstanceNorm1d(1, 1e-5, 0.1, true, true);
+  for (const char* name : {"weight", "running_var"}) EXPECT_EQ(norm.tensor(name).item<float>(), 1);
+  for (const char* name : {"bias", "running_mean"}) EXPECT_EQ(norm.tensor(name).item<float>(), 0);
+  EXPECT_EQ(norm.tensor("num_batches_tracked").dtype(), tn::int64);
+}
+
+TEST_P(Layers, ThoseThatDraw) {
+  using namespace tn::nn;
+  const tn::Tensor x = tn::full({20, 50, 8}, -2.0, {}, device);
+  const tn::Tensor slopes = RReLU(0.1, 0.3)(x) / -2.0;  // uniform
+  EXPECT_GE(slopes.min().item<double>(), 0.1 - 1e-6);
+  EXPECT_LE(slopes.max().item<double>(), 0.3 + 1e-6);
+  EXPECT_NEAR(slopes.mean().item<double>(), 0.2, 5 * 0.2 / std::sqrt(12 * 8000));
+  EXPECT_EQ(RReLU()(-x).to_vector<float>(), std::vector<float>(8000, 2.f));
+  const tn::Tensor y = Dropout1d(0.2)(x);  // a channel as a whole
+  const std::vector<float> values = y.to_vector<float>();
+  int64_t kept = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    EXPECT_EQ(values[i], values[i / 8 * 8]);
+    if (i % 8 == 0 && values[i] != 0) {
+      EXPECT_FLOAT_EQ(values[i], -2.5f);
+      ++kept;
+    }
+  }
+  EXPECT_NEAR(double(kept), 800, 5 * std::sqrt(1000 * 0.8 * 0.2));
+  // Without samples: the first dimension are the channels.
+  const tn::Tensor one = Dropout2d()(tn::ones({4, 3, 2}, {}, device)).flatten(1);
+  EXPECT_EQ(one.amax(1).to_vector<float>(), (-((-one).amax(1))).to_vector<float>());
+}
+
+TEST_P(Layers, EmbeddingBagIsItsOp) {
+  using namespace tn::nn;
+  const tn::Tensor flat = on(tn::tensor({int64_t(1), int64_t(4), int64_t(2), int64_t(1)})),
+                   offsets = on(tn::tensor({int64_t(0), int64_t(3)})),
+                   factors = tn::rand({4}, {}, device);
+  const tn::Object sum = EmbeddingBag(5, 3, "sum").to(device), mean = EmbeddingBag(5, 3).to(device);
+  EXPECT_EQ(names_of(sum.state_dict()), (std::vector<std::string>{"weight"}));
+  EXPECT_EQ(sum(flat, offsets, factors).to_vector<float>(),
+            tn::embedding_bag(sum.tensor("weight"), flat, offsets, "sum", factors).to_vector<float>());
+  EXPECT_EQ(mean(flat.reshape({2, 2})).to_vector<float>(),
+            tn::embedding_bag(mean.tensor("weight"), flat.reshape({2, 2})).to_vector<float>());
+}
+
+// In halves by float32's difference from 1, as PyTorch 2.15.
+TEST_P(Layers, RmsNormsEpsilonIsOfTheDtype) {
+  const tn::Tensor x = on(tn::tensor({0.001f, 0.002f, -0.001f}));
+  const auto first = [&](tn::Dtype dtype) {
+    return tn::nn::RMSNorm(3).to(device, dtype)(x.to(dtype)).to_vector<double>()[0];
+  };
+  EXPECT_EQ(first(tn::float16), 0.68701171875);
+  EXPECT_EQ(first(tn::bfloat16), 0.6875);
+  EXPECT_NEAR(first(tn::float32), 0.6869308948516846, 1e-6);
+  EXPECT_NEAR(first(tn::float64), 0.7071067811472952, 1e-7);  // x is float32's 0.001
+}
+
+TEST_P(Layers, WhatTheOtherLayersRefuse) {
+  using namespace tn::nn;
+  const tn::Tensor x = tn::zeros({2, 3, 4}, {}, device);
+  const auto made = [](auto&& f, const std::string& reason) {
+    const std::string text = message_of(f);
+    EXPECT_NE(text.find(" could not be made\n  because " + reason), std::string::npos) << text;
+  };
+  made([] { Bilinear(1, 0, 1); }, "in2_features is 0, expected at least 1");
+  made([] { ConvTranspose1d(4, 3, 2, 1, 0, 0, 2); },
+       "in_channels is 4 and out_channels 3, expected both divisible by groups, 2");
+  made([] { ConvTranspose1d(4, 3, 2, 1, 0, -1); }, "output_padding is [-1], expected one number");
+  made([] { Conv1d(1, 1, 1, 1, 0, 1, 1, true, "same"); },
+       "padding_mode is 'same', expected zeros, reflect, replicate or circular");
+  made([] { Hardtanh(1, 1); }, "min_val is 1.000000, expected it below max_val, 1.000000");
+  made([] { RReLU(0.5, 0.1); }, "lower is 0.500000, expected it at most upper, 0.100000");
+  made([] { PReLU(0); }, "num_parameters is 0, expected at least 1");
+  made([] { Upsample(); }, "either size or scale_factor is needed, and not both");
+  made([] { PixelShuffle(0); }, "upscale_factor is 0, expected at least 1");
+  made([] { PixelUnshuffle(0); }, "downscale_factor is 0, expected at least 1");
+  made([] { ZeroPad2d({1, 2, 3}); }, "padding has 3 numbers, expected one or 4");
+  made([] { LPPool1d(0, 2); }, "norm_type is 0, expected another number");
+  made([] { AvgPool2d(2, {}, 0, false, true, 0); }, "divisor_override is 0, expected at least 1");
+  made([] { EmbeddingBag(3, 2, "prod"); }, "mode is 'prod', expected sum, mean or max");
+  made([] { RMSNorm({}); }, "normalized_shape is empty, expected at least one size");
+  made([] { InstanceNorm1d(0); }, "num_features is 0, expected at least 1");
+  made([] { Dropout2d(-0.5); }, "dropout: p is -0.5, expected 0 to 1");
+  const auto called = [&](const tn::Object& layer, const std::string& text) {
+    layer.to(device);
+    EXPECT_EQ(message_of([&] { layer(x); }), text);
+  };
+  called(GLU(1), "GLU: dimension 1 of x has size 3, expected an even one");
+  called(ZeroPad3d(1), "ZeroPad3d: x has 3 dimensions, expected 4 or 5");
+  called(Dropout3d(), "Dropout3d: x has 3 dimensions, expected 4 or 5");
+  called(InstanceNorm1d(4, 1e-5, 0.1, true), "InstanceNorm1d: x has 3 channels, expected 4");
+  called(InstanceNorm3d(4), "InstanceNorm3d: x has 3 dimensions, expected 4 or 5");
+  called(RMSNorm({2, 4}), "RMSNorm: x does not end with the sizes of normalized_shape");
+  EXPECT_EQ(message_of([&] { Softmax2d()(x[0]); }), "Softmax2d: x has 2 dimensions, expected 3 or 4");
+  EXPECT_EQ(message_of([&] { Bilinear(4, 4, 1).to(device)(x, x[0]); }),
+            "Bilinear: x1 is [2, 3, 4] and x2 [3, 4], expected [.., 4] and [.., 4], alike but for "
+            "the last");
+  EXPECT_NE(message_of([&] { GELU("sigmoid")(x); }).find("approximate is 'sigmoid'"),
+            std::string::npos);
 }
 
 TEST_P(Layers, BatchNormTracksInTrainingAndUsesInEvaluation) {

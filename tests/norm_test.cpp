@@ -31,6 +31,12 @@ TEST(RmsNorm, Values) {
     double rms = std::sqrt(12.5 + 1e-6);
     expect_near(tn::rms_norm(x), {3 / rms, 4 / rms});
     expect_near(tn::rms_norm(x, tn::tensor({2.f, -1.f}, d)), {6 / rms, -4 / rms});
+    // Halves, whose squares no half holds, are computed in float32. PyTorch: [0.8486, 1.1318].
+    Tensor half = tn::tensor({300.f, 400.f}, d).to(tn::float16), y = tn::rms_norm(half);
+    EXPECT_EQ(y.dtype(), tn::float16);
+    expect_near(y, {0.8486328125, 1.1318359375}, 0);
+    EXPECT_EQ(tn::rms_norm(half, tn::ones({2}, tn::float16, d)).dtype(), tn::float16);
+    EXPECT_EQ(tn::rms_norm(half, tn::ones({2}, {}, d)).dtype(), tn::float32);
   }
 }
 

@@ -14,10 +14,13 @@ void add_activation_layers();
 void add_containers();
 void add_conv_layers();
 void add_dropout_layers();
+void add_embedding_bag_layer();
 void add_linear_layers();
 void add_loss_layers();
 void add_norm_layers();
+void add_padding_layers();
 void add_pool_layers();
+void add_resize_layers();
 void add_shape_layers();
 
 void expect_positive(const char* option, int64_t value);

@@ -1,9 +1,37 @@
-// Linear: y = x Wᵀ + b.
+// Linear: y = x Wᵀ + b. Bilinear: y = x1ᵀ W x2 + b.
+#include <algorithm>
 #include <cmath>
 
 #include "layers.h"
 
 namespace layers {
+namespace {
+
+std::string text(const Tensor& x) {
+  std::string list;
+  for (const int64_t size : x.sizes()) list += (list.empty() ? "" : ", ") + std::to_string(size);
+  return "[" + list + "]";
+}
+
+Tensor bilinear(const Tensor& x1, const Tensor& x2, const Tensor& weight, const Tensor& bias) {
+  std::vector<int64_t> sizes(x1.sizes().begin(), x1.sizes().end());
+  const std::vector<int64_t> others(x2.sizes().begin(), x2.sizes().end());
+  const bool fits = !sizes.empty() && sizes.size() == others.size() &&
+                    std::equal(sizes.begin(), sizes.end() - 1, others.begin()) &&
+                    sizes.back() == weight.size(1) && others.back() == weight.size(2);
+  if (!fits) {
+    fail("x1 is " + text(x1) + " and x2 " + text(x2) + ", expected [.., " +
+         std::to_string(weight.size(1)) + "] and [.., " + std::to_string(weight.size(2)) +
+         "], alike but for the last");
+  }
+  sizes.back() = weight.size(0);
+  const Tensor y = reshape(einsum("bi,oij,bj->bo", {reshape(x1, {-1, weight.size(1)}), weight,
+                                                    reshape(x2, {-1, weight.size(2)})}),
+                           sizes);
+  return bias ? y + bias : y;
+}
+
+}  // namespace
 
 void add_linear_layers() {
   layer("Linear(int in_features, int out_features, bool bias=True)",
@@ -18,6 +46,21 @@ void add_linear_layers() {
           self.method("forward(Tensor x) -> Tensor", [](Object& self, Tensor x) {
             return linear(x, self.tensor("weight"), self.tensor("bias"));
           });
+        });
+  layer("Bilinear(int in1_features, int in2_features, int out_features, bool bias=True)",
+        [](Object& self, int64_t in1_features, int64_t in2_features, int64_t out_features,
+           bool bias) {
+          expect_positive("in1_features", in1_features);
+          expect_positive("in2_features", in2_features);
+          expect_positive("out_features", out_features);
+          const double bound = 1 / std::sqrt(double(in1_features));
+          self.parameter("weight",
+                         uniform({out_features, in1_features, in2_features}, -bound, bound));
+          self.parameter("bias", bias ? uniform({out_features}, -bound, bound) : Tensor());
+          self.method("forward(Tensor x1, Tensor x2) -> Tensor",
+                      [=](Object& self, Tensor x1, Tensor x2) {
+                        return bilinear(x1, x2, self.tensor("weight"), self.tensor("bias"));
+                      });
         });
 }
 

@@ -1,4 +1,6 @@
 // Normalizations. Weights start at 1, biases at 0, running means at 0 and variances at 1.
+#include <algorithm>
+
 #include "layers.h"
 
 namespace layers {
@@ -7,6 +9,11 @@ namespace {
 void add_affine(Object& self, Ints sizes, bool weight, bool bias) {
   self.parameter("weight", weight ? ones(sizes) : Tensor());
   self.parameter("bias", bias ? zeros(sizes) : Tensor());
+}
+
+void expect_sizes(Ints normalized_shape) {
+  if (normalized_shape.empty()) fail("normalized_shape is empty, expected at least one size");
+  for (const int64_t size : normalized_shape) expect_positive("normalized_shape", size);
 }
 
 void define_batch_norm(int64_t n) {
@@ -46,16 +53,83 @@ void define_batch_norm(int64_t n) {
   });
 }
 
+// By the samples' own means and variances, each channel for itself; by running ones in evaluation
+// where they are tracked.
+void define_instance_norm(int64_t n) {
+  const std::string schema = "InstanceNorm" + std::to_string(n) +
+                             "d(int num_features, float eps=1e-5, float momentum=0.1, bool "
+                             "affine=False, bool track_running_stats=False)";
+  layer(schema.c_str(), [n](Object& self, int64_t num_features, double eps, double momentum,
+                            bool affine, bool track_running_stats) {
+    expect_positive("num_features", num_features);
+    add_affine(self, num_features, affine, affine);
+    if (track_running_stats) {
+      self.buffer("running_mean", zeros(num_features));
+      self.buffer("running_var", ones(num_features));
+      self.buffer("num_batches_tracked", zeros({}, int64));  // stays 0, as PyTorch's
+    }
+    self.method("forward(Tensor x) -> Tensor", [=](Object& self, Tensor x) {
+      if (x.dim() != n + 1 && x.dim() != n + 2) {
+        fail("x has " + std::to_string(x.dim()) + " dimensions, expected " + std::to_string(n + 1) +
+             " or " + std::to_string(n + 2));
+      }
+      const bool batch = x.dim() == n + 2;
+      if (x.size(batch) != num_features && (affine || track_running_stats)) {
+        fail("x has " + std::to_string(x.size(batch)) + " channels, expected " +
+             std::to_string(num_features));
+      }
+      Tensor mean, var;
+      if (track_running_stats) {
+        mean = self.tensor("running_mean");
+        var = self.tensor("running_var");
+      }
+      const Tensor y = instance_norm(batch ? x : unsqueeze(x, 0), mean, var, self.tensor("weight"),
+                                     self.tensor("bias"), self.training() || !track_running_stats,
+                                     momentum, eps);
+      return batch ? y : squeeze(y, 0);
+    });
+  });
+}
+
+// eps None: of the dtype that it is computed in, the difference between 1 and the next number.
+double rms_eps(const std::optional<double>& eps, Dtype dtype) {
+  return eps.value_or(dtype == float64 ? 0x1p-52 : 0x1p-23);
+}
+
+void define_rms_norm() {
+  layer("RMSNorm(int[] normalized_shape, float? eps=None, bool elementwise_affine=True)",
+        [](Object& self, Ints normalized_shape, std::optional<double> eps,
+           bool elementwise_affine) {
+          expect_sizes(normalized_shape);
+          self.parameter("weight", elementwise_affine ? ones(normalized_shape) : Tensor());
+          const std::vector<int64_t> shape(normalized_shape.begin(), normalized_shape.end());
+          self.method("forward(Tensor x) -> Tensor", [=](Object& self, Tensor x) {
+            const auto sizes = x.sizes();
+            if (sizes.size() < shape.size() ||
+                !std::equal(shape.begin(), shape.end(), sizes.end() - ptrdiff_t(shape.size()))) {
+              fail("x does not end with the sizes of normalized_shape");
+            }
+            const Tensor weight = self.tensor("weight");
+            const double e = rms_eps(eps, x.dtype());
+            if (shape.size() == 1) return rms_norm(x, weight, e);
+            const Tensor y = rms_norm(flatten(x, -int64_t(shape.size())),
+                                      weight ? flatten(weight) : weight, e);
+            return reshape(y, sizes);
+          });
+        });
+}
+
 }  // namespace
 
 void add_norm_layers() {
   for (int64_t n = 1; n <= 3; ++n) define_batch_norm(n);
+  for (int64_t n = 1; n <= 3; ++n) define_instance_norm(n);
+  define_rms_norm();
   layer(
       "LayerNorm(int[] normalized_shape, float eps=1e-5, bool elementwise_affine=True, bool "
       "bias=True)",
       [](Object& self, Ints normalized_shape, double eps, bool elementwise_affine, bool bias) {
-        if (normalized_shape.empty()) fail("normalized_shape is empty, expected at least one size");
-        for (const int64_t size : normalized_shape) expect_positive("normalized_shape", size);
+        expect_sizes(normalized_shape);
         add_affine(self, normalized_shape, elementwise_affine, elementwise_affine && bias);
         const std::vector<int64_t> shape(normalized_shape.begin(), normalized_shape.end());
         self.method("forward(Tensor x) -> Tensor", [=](Object& self, Tensor x) {

@@ -6,9 +6,12 @@ TENON_PLUGIN(layers) {
   ::layers::add_activation_layers();
   ::layers::add_dropout_layers();
   ::layers::add_shape_layers();
+  ::layers::add_padding_layers();
+  ::layers::add_resize_layers();
   ::layers::add_conv_layers();
   ::layers::add_pool_layers();
   ::layers::add_norm_layers();
+  ::layers::add_embedding_bag_layer();
   ::layers::add_loss_layers();
   ::layers::add_containers();
 }

@@ -223,8 +223,11 @@ void norm() {
   op("rms_norm(Tensor x, Tensor? weight=None, float eps=1e-6) -> Tensor")
       .amp(Amp::float32)
       .meaning([](Tensor x, optional<Tensor> weight, double eps) {
-        Tensor y = x * rsqrt(mean(square(x), {-1}, /*keepdim=*/true) + eps);
-        return weight ? y * *weight : y;
+        Tensor y = wide(x);
+        y = y * rsqrt(mean(square(y), {-1}, /*keepdim=*/true) + eps);
+        if (weight) y = y * *weight;
+        bool narrow = y.dtype() != x.dtype() && (!weight || weight->dtype() == x.dtype());
+        return narrow ? prim::copy(y, x.dtype()) : y;
       });
   op("layer_norm(Tensor x, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float "
      "eps=1e-5) -> Tensor")
