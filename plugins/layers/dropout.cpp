@@ -28,7 +28,7 @@ void define(int64_t n) {
 
 void add_dropout_layers() {
   layer("Dropout(float p=0.5)", [](Object& self, double p) {
-    if (!(p >= 0 && p <= 1)) fail("p is " + std::to_string(p) + ", expected a probability, 0 to 1");
+    expect_probability("p", p);
     self.method("forward(Tensor x) -> Tensor",
                 [=](Object& self, Tensor x) { return dropout(x, p, self.training()); });
   });

@@ -11,10 +11,12 @@ using namespace tenon;          // NOLINT
 using namespace tenon::plugin;  // NOLINT
 
 void add_activation_layers();
+void add_attention_layers();
 void add_containers();
 void add_conv_layers();
 void add_dropout_layers();
 void add_embedding_bag_layer();
+void add_embedding_layers();
 void add_linear_layers();
 void add_loss_layers();
 void add_norm_layers();
@@ -24,6 +26,9 @@ void add_resize_layers();
 void add_shape_layers();
 
 void expect_positive(const char* option, int64_t value);
+void expect_probability(const char* option, double value);
+// "[2, 3]"
+std::string sizes_text(const Tensor& x);
 // One number for each of n dimensions; a list of one stands for all.
 std::vector<int64_t> for_each_dim(const char* option, Ints list, int64_t n, int64_t at_least);
 

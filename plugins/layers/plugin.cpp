@@ -12,6 +12,8 @@ TENON_PLUGIN(layers) {
   ::layers::add_pool_layers();
   ::layers::add_norm_layers();
   ::layers::add_embedding_bag_layer();
+  ::layers::add_embedding_layers();
+  ::layers::add_attention_layers();
   ::layers::add_loss_layers();
   ::layers::add_containers();
 }
@@ -21,6 +23,17 @@ namespace layers {
 void expect_positive(const char* option, int64_t value) {
   if (value < 1)
     fail(std::string(option) + " is " + std::to_string(value) + ", expected at least 1");
+}
+
+void expect_probability(const char* option, double value) {
+  if (!(value >= 0 && value <= 1))
+    fail(std::string(option) + " is " + std::to_string(value) + ", expected a probability, 0 to 1");
+}
+
+std::string sizes_text(const Tensor& x) {
+  std::string text;
+  for (const int64_t size : x.sizes()) text += (text.empty() ? "" : ", ") + std::to_string(size);
+  return "[" + text + "]";
 }
 
 std::vector<int64_t> for_each_dim(const char* option, Ints list, int64_t n, int64_t at_least) {

@@ -37,6 +37,15 @@ constinit ExpressionRef adam{
 constinit ExpressionRef scale_{"_scale_(Tensor(a!) x, Tensor factor) -> Tensor(a!)", "x * factor"};
 constinit ExpressionRef not_finite{"_not_finite(Tensor x) -> Tensor",
                                    "where(isfinite(x), 0.0, 1.0)"};
+// |x|^p of an element, and the root of what that adds up to.
+constinit ExpressionRef square_of{"_square_of(Tensor x) -> Tensor", "x * x"};
+constinit ExpressionRef size_of{"_size_of(Tensor x) -> Tensor", "abs(x)"};
+constinit ExpressionRef power_of{"_power_of(Tensor x, float p) -> Tensor", "pow(abs(x), p)"};
+constinit ExpressionRef sum_{"_sum_(Tensor(a!) total, Tensor x) -> Tensor(a!)", "total + x"};
+constinit ExpressionRef root_of{"_root_of(Tensor x, float p) -> Tensor", "pow(x, 1 / p)"};
+// torch.nn.utils.clip_grad_norm_, with its 1e-6.
+constinit ExpressionRef clipping{"_clipping(Tensor norm, float most) -> Tensor",
+                                 "min(most / (norm + 1e-6), 1.0)"};
 constinit ExpressionRef note_{"_note_(Tensor(a!) found, Tensor x) -> Tensor(a!)", "max(found, x)"};
 
 void expect_as_many(const char* op, const char* what, uint32_t n, uint32_t params) {
@@ -121,6 +130,43 @@ void unscale(Tensors grads, Tensor found_inf, Tensor inv_scale) {
   }
 }
 
+// In float32 at least, on the first gradient's device; all are there.
+Tensor norm_of(const std::vector<Tensor>& grads, double p) {
+  Dtype dtype = float32;
+  for (const Tensor& grad : grads) {
+    if (grad.dtype() == float64) dtype = float64;
+  }
+  Tensor total =
+      prim::fill({}, 0, dtype, grads.empty() ? Device() : grads[0].device());
+  for (const Tensor& grad : grads) {
+    if (grad.numel() == 0) continue;
+    Tensor x = wide(grad);
+    if (std::isinf(p)) {
+      prim::elementwise(note_, total, prim::reduce(TN_MAX, Tensors(&x, 1), {}, false, size_of));
+    } else if (p == 2) {
+      prim::elementwise(sum_, total, prim::reduce(TN_SUM, Tensors(&x, 1), {}, false, square_of));
+    } else {
+      prim::elementwise(sum_, total,
+                        prim::reduce(TN_SUM, Tensors(&x, 1), {}, false, power_of, p));
+    }
+  }
+  return std::isinf(p) ? total : prim::elementwise(root_of, total, p);
+}
+
+Tensor clip_grad_norm(Tensors list, double max_norm, double norm_type) {
+  NoGrad guard;
+  const char* op = "clip_grad_norm_";
+  if (!(max_norm >= 0))
+    fail(std::string(op) + ": max_norm is " + number_text(max_norm) + ", expected 0 or more");
+  if (!(norm_type > 0))
+    fail(std::string(op) + ": norm_type is " + number_text(norm_type) + ", expected more than 0");
+  std::vector<Tensor> grads = list.to_vector();
+  Tensor norm = norm_of(grads, norm_type);
+  Tensor factor = prim::elementwise(clipping, norm, max_norm);
+  for (const Tensor& grad : grads) prim::elementwise(scale_, grad, factor);
+  return norm;
+}
+
 }  // namespace
 
 void optim() {
@@ -141,6 +187,9 @@ void optim() {
   op("unscale_(Tensor(a!)[] grads, Tensor(b!) found_inf, Tensor inv_scale) -> ()")
       .no_gradient()
       .meaning(unscale);
+  op("clip_grad_norm_(Tensor(a!)[] grads, float max_norm, float norm_type=2) -> Tensor")
+      .no_gradient()
+      .meaning(clip_grad_norm);
 }
 
 }  // namespace tenon::ops_pack

@@ -7,6 +7,7 @@ namespace tenon::cli {
 
 Command train_command();
 Command eval_command();
+Command generate_command();
 Command plugins_command();
 Command ops_command();
 Command devices_command();

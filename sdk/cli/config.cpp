@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "text.h"
+
 namespace tenon::cli {
 namespace {
 
@@ -20,32 +22,127 @@ int64_t label_column(const std::string& file, Fields& fields) {
           "data: label is the column of the class: \"last\", \"first\" or a number from 0");
 }
 
-DataConfig read_data(const std::string& file, const Json& json) {
-  Fields fields(file, json, "data");
-  DataConfig data;
-  const JsonMember& csv = fields.require("csv");
-  data.line = csv.line;
-  data.csv = fields.string("csv");
-  if (data.csv.empty()) fail_at(file, csv.line, "data: csv is empty, expected the path of a file");
+// A path as the file has it, from the working directory.
+std::string path_from(const std::string& file, const JsonMember& member, const Json& value) {
+  if (value.kind != Json::Kind::kString) {
+    fail_at(file, value.line,
+            fmt::format("data: {} is {}, expected a path", member.name, value.kind_name()));
+  }
+  if (value.text.empty()) {
+    fail_at(file, value.line,
+            fmt::format("data: {} is empty, expected the path of a file", member.name));
+  }
   const std::filesystem::path folder = std::filesystem::path(file).parent_path();
-  data.csv = (folder / data.csv).string();  // an absolute one stays
+  return (folder / value.text).string();  // an absolute one stays
+}
+
+void read_csv_data(const std::string& file, Fields& fields, DataConfig& data) {
+  const JsonMember& csv = fields.require("csv");
+  data.paths = {path_from(file, csv, csv.value)};
   data.label = label_column(file, fields);
   data.scale = fields.number("scale", 1);
   data.header = fields.boolean("header", false);
   data.test_every = fields.integer("test_every", 2, kMostCounted);
+}
+
+void read_text_data(const std::string& file, Fields& fields, DataConfig& data) {
+  const JsonMember& text = fields.require("text");
+  if (text.value.kind == Json::Kind::kArray) {
+    for (const Json& path : text.value.items) data.paths.push_back(path_from(file, text, path));
+    if (data.paths.empty()) fail_at(file, text.line, "data: text is empty, expected paths");
+  } else {
+    data.paths = {path_from(file, text, text.value)};
+  }
+  data.context = fields.integer("context", 1, kMostContext);
+  data.validation = fields.number("validation", 0.1);
+  if (!(data.validation > 0 && data.validation < 1)) {
+    fail_at(file, fields.require("validation").line,
+            fmt::format("data: validation is {}, expected a part of the text between 0 and 1",
+                        data.validation));
+  }
+}
+
+struct DataKind {
+  const char* field;
+  DataConfig::Kind kind;
+  void (*read)(const std::string& file, Fields& fields, DataConfig& data);
+};
+constexpr DataKind kDataKinds[] = {
+    {"csv", DataConfig::Kind::kCsv, read_csv_data},
+    {"text", DataConfig::Kind::kText, read_text_data},
+};
+
+DataConfig read_data(const std::string& file, const Json& json) {
+  const DataKind* kind = nullptr;
+  int line = 0;
+  std::vector<std::string> names;
+  for (const DataKind& known : kDataKinds) {
+    names.emplace_back(known.field);
+    const JsonMember* member = Fields(file, json, "data").find(known.field);
+    if (member == nullptr) continue;
+    if (kind != nullptr) {
+      fail_at(file, member->line,
+              fmt::format("data: {} and {} are there, expected one kind of data", kind->field,
+                          known.field));
+    }
+    kind = &known;
+    line = member->line;
+  }
+  if (kind == nullptr) {
+    fail_at(file, json.line, fmt::format("data: one of the fields {} is expected", joined(names)));
+  }
+  Fields fields(file, json, "data");
+  DataConfig data;
+  data.kind = kind->kind;
+  data.line = line;
+  kind->read(file, fields, data);
   fields.finish();
   return data;
 }
 
-// `kind` is the field with the factory's name: "layer", "optimizer".
-FactoryCall read_factory(const std::string& file, const Json& json, const std::string& kind) {
+ScheduleConfig read_schedule(const std::string& file, const JsonMember& member) {
+  using Kind = ScheduleConfig::Kind;
+  constexpr std::pair<const char*, Kind> kKinds[] = {
+      {"constant", Kind::kConstant}, {"step", Kind::kStep}, {"cosine", Kind::kCosine}};
+  Fields fields(file, member.value, "schedule");
+  ScheduleConfig schedule;
+  schedule.line = member.line;
+  const std::string name = fields.string("schedule");
+  std::vector<std::string> names;
+  bool known = false;
+  for (const auto& [text, kind] : kKinds) {
+    names.emplace_back(text);
+    if (name == text) {
+      known = true;
+      schedule.kind = kind;
+    }
+  }
+  if (!known) {
+    fail_at(file, fields.require("schedule").line,
+            fmt::format("schedule: there is no '{}'{} (known are {})", name,
+                        did_you_mean(name, names), joined(names)));
+  }
+  schedule.warmup_steps = fields.integer("warmup_steps", 0, kMostCounted, 0);
+  if (schedule.kind == Kind::kStep) {
+    schedule.step_size = fields.integer("step_size", 1, kMostCounted);
+    schedule.gamma = fields.positive("gamma", 0.1);
+  }
+  if (schedule.kind == Kind::kCosine) schedule.min_lr = fields.number("min_lr", 0);
+  fields.finish();
+  return schedule;
+}
+
+// `kind` is the field with the factory's name: "layer", "optimizer"; `skipped` is none of its
+// options.
+FactoryCall read_factory(const std::string& file, const Json& json, const std::string& kind,
+                         const std::string& skipped = "") {
   Fields fields(file, json, kind);
   FactoryCall call;
   call.kind = kind;
   call.name = fields.string(kind);
   call.line = fields.require(kind).line;
   for (const JsonMember& member : json.members) {
-    if (member.name != kind) call.options.push_back(member);
+    if (member.name != kind && member.name != skipped) call.options.push_back(member);
   }
   return call;
 }
@@ -65,12 +162,24 @@ TrainingConfig read_config(const std::string& file) {
     fail_at(file, model.line, "model: a list of layers [{\"layer\": ...}, ...] is expected");
   }
   for (const Json& item : model.value.items) {
-    config.model.push_back(read_factory(file, item, "layer"));
+    const FactoryCall call = read_factory(file, item, "layer", "repeat");
+    const int64_t repeat = Fields(file, item, "layer").integer("repeat", 1, kMostRepeated, 1);
+    config.model.insert(config.model.end(), static_cast<size_t>(repeat), call);
   }
   config.optimizer = read_factory(file, fields.require("optimizer").value, "optimizer");
   config.loss = fields.string("loss");
   config.loss_line = fields.require("loss").line;
-  config.epochs = fields.integer("epochs", 1, kMostCounted);
+  if (const JsonMember* schedule = fields.find("schedule")) {
+    config.schedule = read_schedule(file, *schedule);
+  }
+  config.clip_grad_norm = fields.positive("clip_grad_norm", 0);
+  if (fields.find("device") != nullptr) config.device = fields.string("device");
+  // A table has passes; text is read at random places.
+  if (config.data.kind == DataConfig::Kind::kText) {
+    config.steps = fields.integer("steps", 1, kMostCounted);
+  } else {
+    config.epochs = fields.integer("epochs", 1, kMostCounted);
+  }
   config.batch_size = fields.integer("batch_size", 1, kMostCounted);
   config.seed = static_cast<uint64_t>(fields.integer("seed", 0, INT64_MAX, 0));
   fields.finish();

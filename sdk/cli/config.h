@@ -1,4 +1,4 @@
-// A training as a JSON file describes it (examples/digits/README.md has the fields), checked as far
+// A training as a JSON file describes it (docs/training.md has the fields), checked as far
 // as it can be without plugins, with the lines that later errors name.
 #pragma once
 
@@ -10,7 +10,8 @@
 
 namespace tenon::cli {
 
-// {"layer": "Linear", "in_features": 64}: a factory by its name, and its options.
+// {"layer": "Linear", "in_features": 64}: a factory by its name, and its options. Layers with
+// "repeat": n are there n times.
 struct FactoryCall {
   std::string kind;  // "layer", "optimizer"
   std::string name;
@@ -18,17 +19,38 @@ struct FactoryCall {
   std::vector<JsonMember> options;
 };
 
+// Where the data is; of the fields below, those of its kind.
 struct DataConfig {
-  std::string csv;  // as a path from the working directory
-  int line = 0;
+  enum class Kind { kCsv, kText };
+  Kind kind = Kind::kCsv;
+  int line = 0;  // of the field that names the kind
+  // Paths from the working directory. Of several, which only text may have, the first that exists.
+  std::vector<std::string> paths;
+  // Tables
   int64_t label = -1;
   double scale = 1;
   bool header = false;
   int64_t test_every = 0;
+  // Text
+  int64_t context = 0;
+  double validation = 0;
+};
+
+// What the learning rate of the optimizer's first group is multiplied by, or moved to.
+struct ScheduleConfig {
+  enum class Kind { kConstant, kStep, kCosine };
+  Kind kind = Kind::kConstant;
+  int line = 0;  // 0: there is none, and the optimizer's options stay as they are
+  int64_t warmup_steps = 0;
+  int64_t step_size = 0;  // step
+  double gamma = 0;       // step
+  double min_lr = 0;      // cosine
 };
 
 // Beyond what anyone counts to; keeps products in range.
 inline constexpr int64_t kMostCounted = int64_t{1} << 40;
+inline constexpr int64_t kMostContext = int64_t{1} << 20;
+inline constexpr int64_t kMostRepeated = 10000;
 
 struct TrainingConfig {
   std::string file;
@@ -38,7 +60,11 @@ struct TrainingConfig {
   FactoryCall optimizer;
   std::string loss;
   int loss_line = 0;
-  int64_t epochs = 0;
+  ScheduleConfig schedule;
+  double clip_grad_norm = 0;  // 0: not clipped
+  std::string device;
+  int64_t epochs = 0;  // tables
+  int64_t steps = 0;   // text
   int64_t batch_size = 0;
   uint64_t seed = 0;
 };

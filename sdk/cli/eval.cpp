@@ -1,4 +1,4 @@
-// tenon eval: the accuracy of saved weights.
+// tenon eval: how good saved weights are.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -13,22 +13,21 @@ int run(const Line& line) {
   if (!line.has("weights")) throw UsageError("eval: --weights FILE is missing");
   const std::string weights = path_of(line, "--weights");
   Training training;
-  prepare(training, path_of(line, "FILE.json"), line.get("device"));
-  const NamedTensors state = tenon::load(weights);
-  try {
-    training.model.load_state_dict(state);
-  } catch (const Error& error) {
-    fail(fmt::format("{}: does not fit the model of {}: {}", weights, training.config.file,
-                     error.what()),
-         error.code());
+  prepare(training, path_of(line, "FILE.json"), {.device = line.get_or<std::string>("device", "")});
+  NamedTensors state = tenon::load(weights);
+  if (training.of_text() && take_vocabulary(state, weights).characters() !=
+                                training.vocabulary.characters()) {
+    fail(fmt::format("{}: its vocabulary is not that of the text of {}", weights,
+                     training.config.file));
   }
-  const double accuracy = test_accuracy(training);
+  load_weights(training, state, weights);
+  const Score result = score(training);
   if (line.flag("json")) {
-    fmt::print("{}\n", nlohmann::ordered_json{{"test_accuracy", accuracy},
+    fmt::print("{}\n", nlohmann::ordered_json{{result.json_key(), result.value},
                                               {"device", training.device.name()}}
                            .dump(2));
   } else {
-    fmt::print("{}\n", accuracy_line(accuracy));
+    fmt::print("{}\n", result.line());
   }
   return 0;
 }
@@ -36,13 +35,13 @@ int run(const Line& line) {
 }  // namespace
 
 Command eval_command() {
-  Command command{"eval", "Tests saved weights on the test set of a training.", "FILE.json",
+  Command command{"eval", "Tests saved weights on what a training holds out.", "FILE.json",
                   "the training that made them"};
   command.options.add_options()  //
       ("weights", po::value<std::string>()->value_name("FILE"),
        "the safetensors file (tenon train --save)")  //
-      ("device", po::value<std::string>()->value_name("NAME")->default_value("cpu"),
-       "where to compute (tenon devices)")                          //
+      ("device", po::value<std::string>()->value_name("NAME"),
+       "where to compute (tenon devices), instead of the file's, or the cpu")                          //
       ("json", po::bool_switch(), "the result as one JSON object")  //
       ("help,h", "this text");
   command.run = run;

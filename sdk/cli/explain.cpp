@@ -21,10 +21,15 @@ Json recorded(Body body) {
   return Json::parse(tenon::explain(body))["calls"];
 }
 
-Json record_step(const Training& training) {
+std::pair<Tensor, Tensor> first_batch(const Training& training) {
+  if (training.of_text()) return TextBatches(training).next();
   data::DataLoader loader(training.train,
                           {.batch_size = training.config.batch_size, .shuffle = true});
-  const auto [x, y] = *loader.begin();
+  return *loader.begin();
+}
+
+Json record_step(const Training& training) {
+  const auto [x, y] = first_batch(training);
   const Tensor input = x.to(training.device), target = y.to(training.device);
   Json phases;
   Tensor loss;
@@ -137,7 +142,7 @@ void add_rows(Table& table, const Json& calls, const Kernels& kernels, int depth
 
 int run(const Line& line) {
   Training training;
-  prepare(training, path_of(line, "FILE.json"), line.get("device"));
+  prepare(training, path_of(line, "FILE.json"), {.device = line.get_or<std::string>("device", "")});
   const Json phases = record_step(training);
   if (line.flag("json")) {
     fmt::print("{}\n", phases.dump(2));
@@ -161,8 +166,8 @@ Command explain_command() {
                   "another, what was decomposed, copied and cast.",
                   "FILE.json", "the training (see tenon train)"};
   command.options.add_options()  //
-      ("device", po::value<std::string>()->value_name("NAME")->default_value("cpu"),
-       "where to compute (tenon devices)")                                        //
+      ("device", po::value<std::string>()->value_name("NAME"),
+       "where to compute (tenon devices), instead of the file's, or the cpu")                                        //
       ("nested", po::bool_switch(), "also the calls that a decomposition makes")  //
       ("json", po::bool_switch(), "as one JSON object")                           //
       ("help,h", "this text");

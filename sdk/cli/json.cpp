@@ -243,6 +243,16 @@ double Fields::number(const std::string& name, double absent) {
   return member->value.real;
 }
 
+double Fields::positive(const std::string& name, double absent) {
+  const double value = number(name, absent);
+  const JsonMember* member = find(name);
+  if (member != nullptr && !(value > 0)) {
+    fail_at(file_, member->line,
+            fmt::format("{}: {} is {}, expected more than 0", what_, name, value));
+  }
+  return value;
+}
+
 bool Fields::boolean(const std::string& name, bool absent) {
   const JsonMember* member = find(name);
   if (member == nullptr) return absent;

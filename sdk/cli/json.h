@@ -53,6 +53,7 @@ class Fields {
   int64_t integer(const std::string& name, int64_t low, int64_t high);
   int64_t integer(const std::string& name, int64_t low, int64_t high, int64_t absent);
   double number(const std::string& name, double absent);
+  double positive(const std::string& name, double absent);  // more than 0
   bool boolean(const std::string& name, bool absent);
 
   void finish() const;

@@ -1,4 +1,5 @@
-// tenon train: a network from a JSON file, an epoch a line.
+// tenon train: a network from a JSON file, an epoch or some steps a line.
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -10,6 +11,7 @@
 
 #include "commands.h"
 #include "progress.h"
+#include "schedule.h"
 #include "training.h"
 
 namespace tenon::cli {
@@ -17,25 +19,23 @@ namespace {
 namespace po = boost::program_options;
 using nlohmann::ordered_json;
 
-struct Epoch {
-  double loss = 0;
-  double accuracy = 0;  // on the batches as they were trained on, with dropout
-};
-
-// The losses of an epoch's steps. Reading one back waits for the device, so they are read some at a
+// The losses of some steps. Reading one back waits for the device, so they are read some at a
 // time; a training that diverged stops there.
 class Losses {
  public:
-  Losses(const TrainingConfig& config, const std::string& epoch) : config_(config), epoch_(epoch) {}
+  // `where` is said before the step's number where the training diverged.
+  explicit Losses(const TrainingConfig& config, std::string where = "")
+      : config_(config), where_(std::move(where)) {}
 
   void add(const Tensor& loss, int64_t rows) {
     constexpr size_t kAtOnce = 64;
     unread_.emplace_back(loss, rows);
     if (unread_.size() == kAtOnce) read();
   }
-  double sum() {
+  // The mean by rows of what was added since the last mean.
+  double mean() {
     read();
-    return sum_;
+    return std::exchange(sum_, 0) / static_cast<double>(std::exchange(rows_, 0));
   }
 
  private:
@@ -45,6 +45,7 @@ class Losses {
       ++step_;
       if (!std::isfinite(value)) diverged(value);
       sum_ += value * static_cast<double>(rows);
+      rows_ += rows;
     }
     unread_.clear();
   }
@@ -53,25 +54,60 @@ class Losses {
     for (const JsonMember& option : config_.optimizer.options) {
       if (option.name == "lr") lr = fmt::format(" than {}", option.value.real);
     }
-    fail(fmt::format("{}, step {}: the loss is {}: the training diverged; try a smaller lr{}",
-                     epoch_, step_, std::isnan(loss) ? "nan" : "infinite", lr),
+    fail(fmt::format("{}step {}: the loss is {}: the training diverged; try a smaller lr{}",
+                     where_, step_, std::isnan(loss) ? "nan" : "infinite", lr),
          TN_FAILED_PRECONDITION);
   }
 
   const TrainingConfig& config_;
-  const std::string& epoch_;
+  const std::string where_;
   std::vector<std::pair<Tensor, int64_t>> unread_;
   int64_t step_ = 0;
   double sum_ = 0;
+  int64_t rows_ = 0;
 };
 
-Epoch train_epoch(const Training& training, data::DataLoader& loader, Progress& progress,
-                  const std::string& label) {
-  Losses losses(training.config, label);
+// Steps with the learning rates of the schedule.
+class Stepper {
+ public:
+  Stepper(const Training& training, int64_t steps) : training_(training), steps_(steps) {
+    const ScheduleConfig& schedule = training.config.schedule;
+    if (schedule.line == 0) return;
+    try {
+      base_ = training.optimizer.lr();
+    } catch (const Error& error) {
+      fail_at(training.config.file, schedule.line, fmt::format("schedule: {}", error.what()));
+    }
+  }
+
+  Step step(const Tensor& x, const Tensor& y) {
+    const ScheduleConfig& schedule = training_.config.schedule;
+    if (schedule.line != 0) {
+      training_.optimizer.set_lr(learning_rate(schedule, base_, done_, steps_));
+    }
+    ++done_;
+    return train_step(training_, x, y);
+  }
+
+ private:
+  const Training& training_;
+  const int64_t steps_;
+  int64_t done_ = 0;
+  double base_ = 0;
+};
+
+struct Epoch {
+  double loss = 0;
+  double accuracy = 0;  // on the batches as they were trained on, with dropout
+};
+
+Epoch train_epoch(const Training& training, data::DataLoader& loader, Stepper& stepper,
+                  Progress& progress, const std::string& label) {
+  Losses losses(training.config, label + ", ");
   Tensor right;  // on the device
   for (auto [x, y] : loader) {
     const Tensor target = y.to(training.device);
-    const Step step = train_step(training, x.to(training.device), target);
+    const Step step = stepper.step(x.to(training.device), target);
     const NoGrad no_grad;
     losses.add(step.loss, x.size(0));
     const Tensor hits = sum(eq(argmax(step.output, 1), target));
@@ -79,7 +115,58 @@ Epoch train_epoch(const Training& training, data::DataLoader& loader, Progress& 
     progress.step(label);
   }
   const auto n = static_cast<double>(training.train.size());
-  return {losses.sum() / n, static_cast<double>(right.item<int64_t>()) / n};
+  return {losses.mean(), static_cast<double>(right.item<int64_t>()) / n};
+}
+
+// "epoch  3/40"
+std::string counted(const char* what, int64_t i, int64_t n) {
+  return fmt::format("{} {:{}}/{}", what, i, fmt::formatted_size("{}", n), n);
+}
+
+void print_line(Progress& progress, bool json, const std::string& line) {
+  progress.clear();
+  if (json) return;
+  fmt::print("{}\n", line);
+  std::fflush(stdout);
+}
+
+ordered_json train_table(const Training& training, bool json) {
+  const TrainingConfig& config = training.config;
+  data::DataLoader loader(training.train, {.batch_size = config.batch_size, .shuffle = true});
+  Stepper stepper(training, config.epochs * loader.size());
+  Progress progress(config.epochs * loader.size());
+  ordered_json epochs = ordered_json::array();
+  for (int64_t i = 1; i <= config.epochs; ++i) {
+    const std::string label = counted("epoch", i, config.epochs);
+    const Epoch epoch = train_epoch(training, loader, stepper, progress, label);
+    epochs.push_back({{"loss", epoch.loss}, {"accuracy", epoch.accuracy}});
+    print_line(progress, json,
+               fmt::format("{}  loss {:.4f}  accuracy {:.3f}", label, epoch.loss, epoch.accuracy));
+  }
+  return epochs;
+}
+
+// A line for each twentieth of the steps: the mean loss of these.
+ordered_json train_text(const Training& training, bool json) {
+  const TrainingConfig& config = training.config;
+  const int64_t steps = config.steps, part = std::max<int64_t>(steps / 20, 1);
+  TextBatches batches(training);
+  Stepper stepper(training, steps);
+  Progress progress(steps);
+  Losses losses(config);
+  ordered_json list = ordered_json::array();
+  for (int64_t i = 1; i <= steps; ++i) {
+    const auto [x, y] = batches.next();
+    const Step step = stepper.step(x.to(training.device), y.to(training.device));
+    losses.add(step.loss, x.size(0));
+    const std::string label = counted("step", i, steps);
+    progress.step(label);
+    if (i % part != 0 && i != steps) continue;
+    const double loss = losses.mean();
+    list.push_back({{"step", i}, {"loss", loss}});
+    print_line(progress, json, fmt::format("{}  loss {:.4f}", label, loss));
+  }
+  return list;
 }
 
 // Before the work, not after it.
@@ -95,41 +182,31 @@ int run(const Line& line) {
   const bool json = line.flag("json");
   const std::string save = line.has("save") ? path_of(line, "--save") : "";
   Training training;
-  prepare(training, path_of(line, "FILE.json"), line.get("device"),
-          line.has("seed") ? integer_of(line, "seed", 0, INT64_MAX) : -1,
-          line.has("epochs") ? integer_of(line, "epochs", 1, kMostCounted) : -1);
+  prepare(training, path_of(line, "FILE.json"),
+          {.device = line.get_or<std::string>("device", ""),
+           .seed = line.has("seed") ? integer_of(line, "seed", 0, INT64_MAX) : -1,
+           .epochs = line.has("epochs") ? integer_of(line, "epochs", 1, kMostCounted) : -1,
+           .steps = line.has("steps") ? integer_of(line, "steps", 1, kMostCounted) : -1});
   if (!save.empty()) check_target(save);
-  const TrainingConfig& config = training.config;
 
   const auto start = std::chrono::steady_clock::now();
-  data::DataLoader loader(training.train, {.batch_size = config.batch_size, .shuffle = true});
-  Progress progress(config.epochs * loader.size());
-  ordered_json epochs = ordered_json::array();
-  for (int64_t i = 1; i <= config.epochs; ++i) {
-    const std::string label =
-        fmt::format("epoch {:{}}/{}", i, fmt::formatted_size("{}", config.epochs), config.epochs);
-    const Epoch epoch = train_epoch(training, loader, progress, label);
-    epochs.push_back({{"loss", epoch.loss}, {"accuracy", epoch.accuracy}});
-    progress.clear();
-    if (!json) {
-      fmt::print("{}  loss {:.4f}  accuracy {:.3f}\n", label, epoch.loss, epoch.accuracy);
-      std::fflush(stdout);
-    }
-  }
+  const char* parts = training.of_text() ? "steps" : "epochs";
+  const ordered_json list =
+      training.of_text() ? train_text(training, json) : train_table(training, json);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  const double accuracy = test_accuracy(training);
-  if (!save.empty()) tenon::save(training.model.state_dict(), save);
+  const Score result = score(training);
+  if (!save.empty()) tenon::save(saved_state(training), save);
 
   if (json) {
-    fmt::print("{}\n", ordered_json{{"test_accuracy", accuracy},
+    fmt::print("{}\n", ordered_json{{result.json_key(), result.value},
                                     {"device", training.device.name()},
-                                    {"seed", config.seed},
+                                    {"seed", training.config.seed},
                                     {"seconds", seconds.count()},
-                                    {"epochs", epochs}}
+                                    {parts, list}}
                            .dump(2));
   } else {
     fmt::print("trained in {:.1f} s on {}\n{}\n", seconds.count(), training.device.name(),
-               accuracy_line(accuracy));
+               result.line());
   }
   return 0;
 }
@@ -138,12 +215,13 @@ int run(const Line& line) {
 
 Command train_command() {
   Command command{"train", "Trains a network that a JSON file describes, and tests it.",
-                  "FILE.json", "model, data, loss and optimizer (see examples/digits)"};
+                  "FILE.json", "model, data, loss and optimizer (docs/training.md)"};
   command.options.add_options()  //
-      ("device", po::value<std::string>()->value_name("NAME")->default_value("cpu"),
-       "where to compute (tenon devices)")                                            //
+      ("device", po::value<std::string>()->value_name("NAME"),
+       "where to compute (tenon devices), instead of the file's, or the cpu")                                            //
       ("seed", po::value<std::string>()->value_name("N"), "instead of the file's")    //
       ("epochs", po::value<std::string>()->value_name("N"), "instead of the file's")  //
+      ("steps", po::value<std::string>()->value_name("N"), "instead of the file's")   //
       ("save", po::value<std::string>()->value_name("FILE"),
        "write the trained weights to this safetensors file")        //
       ("json", po::bool_switch(), "the result as one JSON object")  //

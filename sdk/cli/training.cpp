@@ -12,22 +12,25 @@
 namespace tenon::cli {
 namespace {
 
-void make_model(Training& training) {
-  const TrainingConfig& config = training.config;
-  std::vector<Object> layers;
-  for (const FactoryCall& call : config.model) layers.push_back(create_object(config.file, call));
-  training.model = nn::sequential_of(layers);
-  training.model.to(training.device);
+// "vocab" as an option of a layer stands for the size of the vocabulary.
+FactoryCall with_vocabulary(FactoryCall call, int64_t size) {
+  for (JsonMember& option : call.options) {
+    if (option.value.kind != Json::Kind::kString || option.value.text != "vocab") continue;
+    option.value.kind = Json::Kind::kInt;
+    option.value.integer = size;
+    option.value.real = static_cast<double>(size);
+  }
+  return call;
 }
 
 void make_optimizer(Training& training) {
   const TrainingConfig& config = training.config;
-  const std::vector<Tensor> parameters = training.model.parameters();
-  if (parameters.empty()) {
+  training.parameters = training.model.parameters();
+  if (training.parameters.empty()) {
     fail_at(config.file, config.model_line, "model: no layer has parameters to train");
   }
   training.optimizer = optim::Optimizer(
-      create_object(config.file, config.optimizer, {{"params", detail::to_value(parameters)}}));
+      create_object(config.file, config.optimizer, {{"params", detail::to_value(training.parameters)}}));
 }
 
 void find_loss(Training& training) {
@@ -61,7 +64,7 @@ void check_labels(const Training& training, const data::Dataset& all, int64_t cl
   const auto wrong = std::ranges::find_if(labels, [&](int64_t label) { return label >= classes; });
   if (wrong == labels.end()) return;
   const int64_t line = wrong - labels.begin() + (data.header ? 2 : 1);
-  fail_at(data.csv, static_cast<int>(line),
+  fail_at(data.paths[0], static_cast<int>(line),
           fmt::format("the label is {}, but the model of {} has {} outputs; expected 0 to {}",
                       *wrong, training.config.file, classes, classes - 1));
 }
@@ -83,11 +86,7 @@ void try_loss(const Training& training, const Tensor& output, const Tensor& targ
   }
 }
 
-// Model, labels and loss on a few rows, without a trace: the seed decides the training alone.
-void try_out(const Training& training, const data::Dataset& all) {
-  const NoGrad no_grad;
-  const RandomState random = random_state();
-  training.model.eval();
+void try_rows(const Training& training, const data::Dataset& all) {
   const data::Dataset rows =
       training.train.size() > 1 ? training.train.at({0, 1}) : training.train.at({0});
   const Tensor output = try_model(training, rows.x.to(training.device));
@@ -98,9 +97,101 @@ void try_out(const Training& training, const data::Dataset& all) {
   }
   check_labels(training, all, output.size(1));
   try_loss(training, output, rows.y.to(training.device));
+}
+
+// Windows in which each character of the vocabulary is.
+void try_characters(const Training& training) {
+  const int64_t context = training.config.data.context, classes = training.vocabulary.size();
+  const int64_t windows = (classes + context - 1) / context, n = windows * context;
+  std::vector<int64_t> indices(static_cast<size_t>(n));
+  for (int64_t i = 0; i < n; ++i) indices[static_cast<size_t>(i)] = i % classes;
+  const Tensor target = Tensor::from(indices).to(training.device);
+  const Tensor output = try_model(training, reshape(target, {windows, context}));
+  if (output.dim() != 2 || output.size(0) != n || output.size(1) != classes) {
+    fail_at(training.config.file, training.config.model_line,
+            fmt::format("model: gives a tensor of shape [{}] for {} windows of {} characters, "
+                        "expected [{}, {}]: a row for each, a column for each of the {} characters "
+                        "of the vocabulary",
+                        fmt::join(output.sizes(), ", "), windows, context, n, classes, classes));
+  }
+  try_loss(training, output, target);
+}
+
+// f tries model and loss, without a trace: the seed decides the training alone.
+template <typename F>
+void try_out(const Training& training, F f) {
+  const NoGrad no_grad;
+  const RandomState random = random_state();
+  training.model.eval();
+  f();
   training.model.train();
   set_random_state(random);
 }
+
+data::Dataset read_table(Training& training) {
+  const TrainingConfig& config = training.config;
+  const DataConfig& data = config.data;
+  const data::Dataset all =
+      data::csv(data.paths[0], {.label = data.label, .scale = data.scale, .header = data.header});
+  std::tie(training.train, training.test) = all.hold_out(data.test_every);
+  if (training.train.size() == 0) {
+    fail_at(config.file, data.line,
+            fmt::format("data: {} has one line, and test_every keeps it for the test",
+                        data.paths[0]));
+  }
+  return all;
+}
+
+void split_text(Training& training) {
+  const TrainingConfig& config = training.config;
+  const DataConfig& data = config.data;
+  std::string text;
+  try {
+    text = read_first_text(data.paths);
+  } catch (const Error& error) {
+    fail_at(config.file, data.line, fmt::format("data: {}", error.what()));
+  }
+  const std::string_view all = text;
+  const auto held = static_cast<size_t>(static_cast<double>(all.size()) * data.validation);
+  const auto context = static_cast<size_t>(data.context);
+  const size_t trained = all.size() - held;
+  if (held <= context || trained <= context) {
+    fail_at(config.file, data.line,
+            fmt::format("data: the text has {} characters, {} of them for the training and {} for "
+                        "the validation; expected more than the context, {}, in each",
+                        all.size(), trained, held, context));
+  }
+  training.vocabulary = Vocabulary(all);
+  training.text = TextData(all.substr(0, trained), training.vocabulary, data.context);
+  training.validation = TextData(all.substr(trained), training.vocabulary, data.context);
+}
+
+double test_accuracy(const Training& training) {
+  int64_t right = 0;
+  for (auto [x, y] : data::DataLoader(training.test, {.batch_size = 1024})) {
+    const Tensor classes = argmax(training.model(x.to(training.device)), 1);
+    right += sum(eq(classes, y.to(training.device))).item<int64_t>();
+  }
+  return static_cast<double>(right) / static_cast<double>(training.test.size());
+}
+
+double validation_loss(const Training& training) {
+  const int64_t windows = training.validation.windows();
+  const int64_t context = training.config.data.context, batch = training.config.batch_size;
+  double sum = 0;
+  for (int64_t first = 0; first < windows; first += batch) {
+    const int64_t n = std::min(batch, windows - first);
+    std::vector<int64_t> places;
+    for (int64_t i = 0; i < n; ++i) places.push_back((first + i) * context);
+    const auto [x, y] = training.validation.at(places);
+    const Tensor output = training.model(x.to(training.device));
+    sum += call(training.loss, output, y.to(training.device)).item<double>() *
+           static_cast<double>(n);
+  }
+  return sum / static_cast<double>(windows);
+}
+
+constexpr const char* kVocabulary = "vocabulary";  // no layer: those begin with a number
 
 }  // namespace
 
@@ -126,28 +217,96 @@ Device find_device(const std::string& name) {
   }
 }
 
-void prepare(Training& training, const std::string& file, const std::string& device, int64_t seed,
-             int64_t epochs) {
+void open(Training& training, const std::string& file, const Overrides& overrides) {
   training.config = read_config(file);
   TrainingConfig& config = training.config;
-  if (seed >= 0) config.seed = static_cast<uint64_t>(seed);
-  if (epochs >= 0) config.epochs = epochs;
-
+  if (overrides.seed >= 0) config.seed = static_cast<uint64_t>(overrides.seed);
+  if (!overrides.device.empty()) config.device = overrides.device;
+  const auto replace = [](int64_t& count, int64_t value, const char* name, const char* other) {
+    if (value < 0) return;
+    if (count == 0) fail(fmt::format("--{}: this training counts its {}", name, other));
+    count = value;
+  };
+  replace(config.epochs, overrides.epochs, "epochs", "steps");
+  replace(config.steps, overrides.steps, "steps", "epochs");
   load_plugins();
-  training.device = find_device(device);
-  const DataConfig& data = config.data;
-  const data::Dataset all =
-      data::csv(data.csv, {.label = data.label, .scale = data.scale, .header = data.header});
-  std::tie(training.train, training.test) = all.hold_out(data.test_every);
-  if (training.train.size() == 0) {
-    fail_at(config.file, data.line,
-            fmt::format("data: {} has one line, and test_every keeps it for the test", data.csv));
+  training.device = find_device(config.device.empty() ? "cpu" : config.device);
+}
+
+void make_model(Training& training) {
+  const TrainingConfig& config = training.config;
+  std::vector<Object> layers;
+  for (const FactoryCall& call : config.model) {
+    layers.push_back(create_object(
+        config.file,
+        training.of_text() ? with_vocabulary(call, training.vocabulary.size()) : call));
   }
-  manual_seed(config.seed);
+  training.model = nn::sequential_of(layers);
+  training.model.to(training.device);
+}
+
+void prepare(Training& training, const std::string& file, const Overrides& overrides) {
+  open(training, file, overrides);
+  data::Dataset all;
+  if (training.of_text()) {
+    split_text(training);
+  } else {
+    all = read_table(training);
+  }
+  manual_seed(training.config.seed);
   make_model(training);
   make_optimizer(training);
   find_loss(training);
-  try_out(training, all);
+  try_out(training, [&] {
+    if (training.of_text()) {
+      try_characters(training);
+    } else {
+      try_rows(training, all);
+    }
+  });
+}
+
+NamedTensors saved_state(const Training& training) {
+  NamedTensors state = training.model.state_dict();
+  if (training.of_text()) state.emplace_back(kVocabulary, training.vocabulary.to_tensor());
+  return state;
+}
+
+Vocabulary take_vocabulary(NamedTensors& state, const std::string& weights) {
+  const auto found = std::ranges::find(state, kVocabulary, &NamedTensors::value_type::first);
+  if (found == state.end()) {
+    fail(fmt::format("{}: has no tensor 'vocabulary', which `tenon train --save` writes for a text",
+                     weights));
+  }
+  try {
+    Vocabulary vocabulary = Vocabulary::from_tensor(found->second);
+    state.erase(found);
+    return vocabulary;
+  } catch (const Error& error) {
+    fail(fmt::format("{}: {}", weights, error.what()), TN_DATA_LOSS);
+  }
+}
+
+void load_weights(const Training& training, const NamedTensors& state, const std::string& weights) {
+  try {
+    training.model.load_state_dict(state);
+  } catch (const Error& error) {
+    fail(fmt::format("{}: does not fit the model of {}: {}", weights, training.config.file,
+                     error.what()),
+         error.code());
+  }
+}
+
+TextBatches::TextBatches(const Training& training)
+    : training_(training), state_(training.config.seed) {}
+
+std::pair<Tensor, Tensor> TextBatches::next() {
+  const auto n = static_cast<uint64_t>(training_.text.places());
+  std::vector<int64_t> places(static_cast<size_t>(training_.config.batch_size));
+  for (int64_t& place : places) {  // the bias of % is below 2^-23 for any text in memory
+    place = static_cast<int64_t>(data::detail::next_random(state_) % n);
+  }
+  return training_.text.at(places);
 }
 
 Step train_step(const Training& training, const Tensor& x, const Tensor& y) {
@@ -155,25 +314,29 @@ Step train_step(const Training& training, const Tensor& x, const Tensor& y) {
   const Tensor loss = call(training.loss, output, y);
   training.optimizer.zero_grad();
   loss.backward();
+  if (training.config.clip_grad_norm > 0) {
+    optim::clip_grad_norm_(training.parameters, training.config.clip_grad_norm);
+  }
   training.optimizer.step();
   return {output.detach(), loss.detach()};
 }
 
-double test_accuracy(const Training& training) {
+std::string Score::line() const { return fmt::format("{}: {:.3f}", name, value); }
+
+std::string Score::json_key() const {
+  std::string key = name;
+  std::ranges::replace(key, ' ', '_');
+  return key;
+}
+
+Score score(const Training& training) {
   const NoGrad no_grad;
   const bool was_training = training.model.training();
   training.model.eval();
-  int64_t right = 0;
-  for (auto [x, y] : data::DataLoader(training.test, {.batch_size = 1024})) {
-    const Tensor classes = argmax(training.model(x.to(training.device)), 1);
-    right += sum(eq(classes, y.to(training.device))).item<int64_t>();
-  }
+  const Score score = training.of_text() ? Score{"validation loss", validation_loss(training)}
+                                         : Score{"test accuracy", test_accuracy(training)};
   training.model.train(was_training);
-  return static_cast<double>(right) / static_cast<double>(training.test.size());
-}
-
-std::string accuracy_line(double accuracy) {
-  return fmt::format("test accuracy: {:.3f}", accuracy);
+  return score;
 }
 
 }  // namespace tenon::cli

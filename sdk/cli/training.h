@@ -1,44 +1,86 @@
-// A training made from a config: data, model, loss, optimizer, and the two things done with them.
-// Used by train, eval, explain.
+// A training made from a config: data, model, loss, optimizer, and what is done with them. Used by
+// train, eval, explain and generate.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <tenon/tenon.hpp>
 
 #include "config.h"
+#include "text_data.h"
 
 namespace tenon::cli {
 
 struct Training {
   TrainingConfig config;
   Device device;
-  data::Dataset train, test;
+  data::Dataset train, test;  // of a table
+  Vocabulary vocabulary;      // of a text
+  TextData text, validation;
   Object model;
+  std::vector<Tensor> parameters;
   optim::Optimizer optimizer;
   OpRef loss{""};
+
+  bool of_text() const { return config.data.kind == DataConfig::Kind::kText; }
 };
 
 // A device by its name; an Error names those that there are, and where plugins were looked for.
 Device find_device(const std::string& name);
 
-// Loads the plugins, reads config and data, makes the objects on the device. Errors name file and
-// line. `seed` and `epochs` replace the file's where not negative. Moves nothing later: OpRef
-// points into the config, so a Training stays where it is.
-void prepare(Training& training, const std::string& file, const std::string& device,
-             int64_t seed = -1, int64_t epochs = -1);
+// What the command's line says instead of the file: what is negative or empty, the file decides.
+struct Overrides {
+  std::string device;
+  int64_t seed = -1;
+  int64_t epochs = -1;
+  int64_t steps = -1;
+};
+
+// Loads the plugins, reads the config and finds the device.
+void open(Training& training, const std::string& file, const Overrides& overrides);
+// Makes the model on the device; that of a text knows its vocabulary already.
+void make_model(Training& training);
+
+// Opens, reads the data and makes all objects. Errors name file and line. Moves nothing later:
+// OpRef points into the config, so a Training stays where it is.
+void prepare(Training& training, const std::string& file, const Overrides& overrides);
+
+// What `train` saves: the weights, and for a text its vocabulary.
+NamedTensors saved_state(const Training& training);
+// Takes the vocabulary out of what was saved. An Error names the file.
+Vocabulary take_vocabulary(NamedTensors& state, const std::string& weights);
+// An Error says what does not fit the model.
+void load_weights(const Training& training, const NamedTensors& state, const std::string& weights);
+
+// Batches of the text at random places, which the seed decides.
+class TextBatches {
+ public:
+  explicit TextBatches(const Training& training);
+  std::pair<Tensor, Tensor> next();
+
+ private:
+  const Training& training_;
+  uint64_t state_;
+};
 
 struct Step {
   Tensor output, loss;
 };
-// Forward, backward and update, on tensors of the device.
+// Forward, backward, clipping and update, on tensors of the device.
 Step train_step(const Training& training, const Tensor& x, const Tensor& y);
 
-// The part of the test set that the model puts into the right class.
-double test_accuracy(const Training& training);
+// How good the model is on what was held out: "test accuracy", the part that it puts into the right
+// class; or for a text "validation loss", the mean over the windows side by side.
+struct Score {
+  const char* name;
+  double value;
 
-// "test accuracy: 0.983".
-std::string accuracy_line(double accuracy);
+  std::string line() const;      // "test accuracy: 0.983"
+  std::string json_key() const;  // "test_accuracy"
+};
+Score score(const Training& training);
 
 }  // namespace tenon::cli

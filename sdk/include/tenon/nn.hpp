@@ -152,6 +152,20 @@ inline Object GroupNorm(int64_t num_groups, int64_t num_channels, double eps = 1
 // layer(x, offsets, per_sample_weights): sums, means or maxima of rows of weight [num_embeddings, embedding_dim], normal at
 // first: a bag for each row of x [bags, n], or beginning at each of offsets [bags] in x [n].
 inline Object EmbeddingBag(int64_t num_embeddings, int64_t embedding_dim, const char* mode = "mean") { return Object::create("EmbeddingBag", num_embeddings, embedding_dim, mode); }
+// Rows of weight [num_embeddings, embedding_dim], normal at first, by index.
+inline Object Embedding(int64_t num_embeddings, int64_t embedding_dim) { return Object::create("Embedding", num_embeddings, embedding_dim); }
+// x [.., n, embedding_dim] plus the first n rows of weight.
+inline Object PositionalEmbedding(int64_t num_embeddings, int64_t embedding_dim) { return Object::create("PositionalEmbedding", num_embeddings, embedding_dim); }
+
+// attention(query, key, value, key_padding_mask, attn_mask, is_causal) on [t, n, embed_dim], with batch_first on
+// [n, t, embed_dim], or without n; gives no weights. In masks of bool, true is where it may not look; others are added.
+inline Object MultiheadAttention(int64_t embed_dim, int64_t num_heads, double dropout = 0, bool bias = true, std::optional<int64_t> kdim = {}, std::optional<int64_t> vdim = {}, bool batch_first = false) { return Object::create("MultiheadAttention", embed_dim, num_heads, dropout, bias, kdim, vdim, batch_first); }
+// layer(src, src_mask, src_key_padding_mask, is_causal). The option is_causal holds for each call, so that the layer can stand
+// in a Sequential. activation: relu or gelu.
+inline Object TransformerEncoderLayer(int64_t d_model, int64_t nhead, int64_t dim_feedforward = 2048, double dropout = 0.1, const char* activation = "relu", double layer_norm_eps = 1e-5, bool batch_first = false, bool norm_first = false, bool bias = true, bool is_causal = false) { return Object::create("TransformerEncoderLayer", d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias, is_causal); }
+// layer(tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask, tgt_is_causal, memory_is_causal);
+// the option is_causal is tgt_is_causal for each call.
+inline Object TransformerDecoderLayer(int64_t d_model, int64_t nhead, int64_t dim_feedforward = 2048, double dropout = 0.1, const char* activation = "relu", double layer_norm_eps = 1e-5, bool batch_first = false, bool norm_first = false, bool bias = true, bool is_causal = false) { return Object::create("TransformerDecoderLayer", d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias, is_causal); }
 
 // Losses: loss(input, target). A weight is a buffer.
 inline Object MSELoss(const char* reduction = "mean") { return Object::create("MSELoss", reduction); }

@@ -1,0 +1,155 @@
+// tenon generate: text from a model that was trained on text, a character at a time.
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "commands.h"
+#include "training.h"
+
+namespace tenon::cli {
+namespace {
+namespace po = boost::program_options;
+
+constexpr int64_t kMostCharacters = 1'000'000'000;
+
+double temperature_of(const Line& line) {
+  const std::string text = line.get("temperature");
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= 0) ||
+      std::isinf(value)) {
+    throw UsageError(
+        fmt::format("--temperature is '{}', expected a number that is 0 or more", text));
+  }
+  return value;
+}
+
+struct Sampling {
+  double temperature = 1;  // 0: the likeliest
+  int64_t top_k = 0;       // of the likeliest; 0: of all
+  uint64_t state = 0;      // of the random numbers
+};
+
+// One of the indices of `scores`, by exp(score / temperature).
+int64_t sampled(const std::vector<float>& scores, Sampling& sampling) {
+  std::vector<int64_t> order(scores.size());
+  std::iota(order.begin(), order.end(), int64_t{0});
+  std::ranges::stable_sort(order, std::ranges::greater(),
+                           [&](int64_t i) { return scores[static_cast<size_t>(i)]; });
+  if (sampling.temperature == 0) return order[0];
+  if (sampling.top_k > 0 && sampling.top_k < static_cast<int64_t>(order.size())) {
+    order.resize(static_cast<size_t>(sampling.top_k));
+  }
+  const double top = scores[static_cast<size_t>(order[0])];
+  std::vector<double> sums;
+  double sum = 0;
+  for (const int64_t i : order) {
+    sum += std::exp((scores[static_cast<size_t>(i)] - top) / sampling.temperature);
+    sums.push_back(sum);
+  }
+  const double uniform =
+      static_cast<double>(data::detail::next_random(sampling.state) >> 11) * 0x1p-53;
+  const auto found = std::ranges::upper_bound(sums, uniform * sum);
+  return order[static_cast<size_t>(std::min<int64_t>(found - sums.begin(),
+                                                     static_cast<int64_t>(order.size()) - 1))];
+}
+
+std::vector<int64_t> indices_of(const std::string& prompt, const Vocabulary& vocabulary) {
+  if (prompt.empty()) fail("--prompt: is empty, expected at least one character");
+  std::vector<int64_t> indices;
+  for (const char c : prompt) {
+    indices.push_back(vocabulary.index(c));
+    if (indices.back() < 0) {
+      fail(fmt::format("--prompt: {} is none of the {} characters that the model knows", quoted(c),
+                       vocabulary.size()));
+    }
+  }
+  return indices;
+}
+
+// The scores of what follows the last characters of `text`, as many as the model was trained on.
+std::vector<float> next_scores(const Training& training, const std::vector<int64_t>& text) {
+  const auto n = std::min(static_cast<int64_t>(text.size()), training.config.data.context);
+  const Tensor x = Tensor::from(std::vector<int64_t>(text.end() - n, text.end()), {1, n});
+  const Tensor output = training.model(x.to(training.device));
+  const int64_t classes = training.vocabulary.size();
+  if (output.dim() != 2 || output.size(0) != n || output.size(1) != classes) {
+    fail_at(training.config.file, training.config.model_line,
+            fmt::format("model: gives a tensor of shape [{}] for {} characters, expected [{}, {}]",
+                        fmt::join(output.sizes(), ", "), n, n, classes));
+  }
+  std::vector<float> scores = select(output, 0, n - 1).to(float32).to_vector<float>();
+  if (!std::ranges::all_of(scores, [](float score) { return std::isfinite(score); })) {
+    fail("the model gives scores that are not finite");
+  }
+  return scores;
+}
+
+void print_characters(const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
+      std::fflush(stdout) != 0) {
+    fail("the output cannot be written");
+  }
+}
+
+int run(const Line& line) {
+  if (!line.has("load")) throw UsageError("generate: --load FILE is missing");
+  const std::string weights = path_of(line, "--load");
+  const std::string prompt = line.get("prompt");
+  const int64_t length = integer_of(line, "length", 1, kMostCharacters);
+  Sampling sampling;
+  sampling.temperature = temperature_of(line);
+  if (line.has("top-k")) sampling.top_k = integer_of(line, "top-k", 1, 256);
+  sampling.state = static_cast<uint64_t>(integer_of(line, "seed", 0, INT64_MAX));
+
+  Training training;
+  open(training, path_of(line, "FILE.json"), {.device = line.get_or<std::string>("device", "")});
+  if (!training.of_text()) {
+    fail_at(training.config.file, training.config.data.line,
+            "data: only a model of text generates; this one is of a table");
+  }
+  NamedTensors state = tenon::load(weights);
+  training.vocabulary = take_vocabulary(state, weights);
+  std::vector<int64_t> text = indices_of(prompt, training.vocabulary);
+  make_model(training);
+  load_weights(training, state, weights);
+  training.model.eval();
+  const NoGrad no_grad;
+  print_characters(prompt);
+  for (int64_t i = 0; i < length; ++i) {
+    text.push_back(sampled(next_scores(training, text), sampling));
+    print_characters({training.vocabulary.characters()[static_cast<size_t>(text.back())]});
+  }
+  print_characters("\n");
+  return 0;
+}
+
+}  // namespace
+
+Command generate_command() {
+  Command command{"generate", "Writes text with a model that was trained on text.", "FILE.json",
+                  "the training that made the weights"};
+  command.options.add_options()  //
+      ("load", po::value<std::string>()->value_name("FILE"),
+       "the weights (tenon train --save)")  //
+      ("prompt", po::value<std::string>()->value_name("TEXT")->default_value("\n", "a new line"),
+       "how the text begins")  //
+      ("length", po::value<std::string>()->value_name("N")->default_value("500"),
+       "characters after the prompt")  //
+      ("temperature", po::value<std::string>()->value_name("T")->default_value("1"),
+       "below 1 likelier characters, above 1 less likely ones; 0: always the likeliest")  //
+      ("top-k", po::value<std::string>()->value_name("K"),
+       "choose among the K likeliest characters")  //
+      ("seed", po::value<std::string>()->value_name("S")->default_value("0"),
+       "the same seed gives the same text")  //
+      ("device", po::value<std::string>()->value_name("NAME"),
+       "where to compute (tenon devices), instead of the file's, or the cpu")  //
+      ("help,h", "this text");
+  command.run = run;
+  return command;
+}
+
+}  // namespace tenon::cli
