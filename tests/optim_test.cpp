@@ -73,6 +73,50 @@ TEST(Steps, AreSkippedWhereFoundInfIsSet) {
   }
 }
 
+TEST(ClipGradNorm, ScalesToTheNorm) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    const auto clipped = [&](double max_norm, double norm_type, double norm, double factor) {
+      Tensor a = float64_tensor({3, -4, 0, 0}, {2, 2}, d), b = float64_tensor({12}, {}, d),
+             none = tn::zeros({0}, tn::float64, d);
+      expect_near(tn::clip_grad_norm_({a, none, b}, max_norm, norm_type), {norm}, 1e-12);
+      expect_near(a, {3 * factor, -4 * factor, 0, 0}, 1e-12);
+      expect_near(b, {12 * factor}, 1e-12);
+    };
+    clipped(6.5, 2, 13, 6.5 / (13 + 1e-6));
+    clipped(14, 2, 13, 1);
+    clipped(0, 2, 13, 0);
+    clipped(1, 1, 19, 1 / (19 + 1e-6));
+    clipped(3, INFINITY, 12, 3 / (12 + 1e-6));
+    clipped(1, 3, std::cbrt(27.0 + 64 + 1728), 1 / (std::cbrt(27.0 + 64 + 1728) + 1e-6));
+    // Halves add up in float32: the squares are beyond float16.
+    Tensor half = tn::full({4}, 1000, tn::float16, d);
+    expect_near(tn::clip_grad_norm_({half}, 2), {2000}, 1e-6);
+    expect_near(half, {1, 1, 1, 1}, 1e-3);
+    // As in PyTorch, what is not finite makes all NaN or zero, and the norm tells.
+    Tensor bad = tn::tensor({1.f, NAN}, d);
+    EXPECT_TRUE(std::isnan(tn::clip_grad_norm_({bad}, 1).item<double>()));
+    expect_near(tn::clip_grad_norm_({}, 1), {0});
+    expect_error([&] { tn::clip_grad_norm_({half}, -1); },
+                 "clip_grad_norm_: max_norm is -1, expected 0 or more");
+    expect_error([&] { tn::clip_grad_norm_({half}, 1, 0); },
+                 "clip_grad_norm_: norm_type is 0, expected more than 0");
+  }
+}
+
+TEST(ClipGradNorm, OfParameters) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    Tensor p = tn::tensor({1.f, 2.f}, d).requires_grad_(), q = tn::tensor({5.f}, d).requires_grad_(),
+           unused = tn::zeros({3}, {}, d).requires_grad_();
+    (tn::sum(p * tn::tensor({3.f, 0.f}, d)) + tn::sum(q * 4.f)).backward();
+    expect_near(tn::optim::clip_grad_norm_({p, q, unused}, 1), {5});
+    expect_near(p.grad(), {0.6, 0});
+    expect_near(q.grad(), {0.8});
+    EXPECT_FALSE(unused.grad());
+  }
+}
+
 TEST(Unscale, FindsInfAndNan) {
   for (tn::Device d : devices()) {
     SCOPED_TRACE(d.name());

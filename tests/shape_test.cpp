@@ -202,6 +202,10 @@ TEST(Shape, NothingAndOne) {
     expect_near(tn::repeat(one, {2, 1}), {3, 3});
     expect_near(tn::repeat(one, {}), {3});
     expect_sizes(tn::triu(none), {0, 2});
+    const Tensor yes = tn::ones({2, 2}, tn::bool_, d);
+    EXPECT_EQ(tn::triu(yes).dtype(), tn::bool_);
+    expect_near(tn::triu(yes), {1, 1, 0, 1});
+    expect_near(tn::tril(yes, -1), {0, 0, 1, 0});
     expect_near(tn::pad(none, {0, 0, 1, 0}), {0, 0});
     expect_near(tn::pad(one, {}), {3});
     expect_sizes(tn::unfold(one, 0, 1, 1), {1});

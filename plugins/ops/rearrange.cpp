@@ -12,6 +12,7 @@ constinit ExpressionRef upper{"_upper(Tensor row, Tensor column, int k) -> Tenso
 constinit ExpressionRef lower{"_lower(Tensor row, Tensor column, int k) -> Tensor",
                               "column - row <= k"};
 constinit ExpressionRef masked{"_masked(Tensor mask, Tensor x) -> Tensor", "where(mask, x, 0)"};
+constinit ExpressionRef masked_bool{"_masked_bool(Tensor mask, Tensor x) -> Tensor", "mask and x"};
 
 // All but `dim` must agree; dtypes promote. Tensors [0] are passed over, as PyTorch does.
 Tensor joined(Tensors xs, int64_t dim) {
@@ -160,7 +161,9 @@ Tensor triangle(const char* op, const Tensor& x, const ExpressionRef& chosen, in
   int64_t m = x.size(-2), n = x.size(-1);
   Tensor row = prim::reshape(prim::iota(m, 0, 1, int64, x.device()), {m, 1});
   Tensor column = prim::iota(n, 0, 1, int64, x.device());
-  return prim::elementwise(masked, prim::elementwise(chosen, row, column, k), x);
+  // The formula's 0 is an int, to which a bool would be promoted.
+  return prim::elementwise(x.dtype() == bool_ ? masked_bool : masked,
+                           prim::elementwise(chosen, row, column, k), x);
 }
 
 // PyTorch's list: from the last dimension on, what is added before and behind; negative: cut off.
