@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::json;
 
-const std::vector<std::string> kCommands = {"train",   "eval",    "plugins", "ops",
+const std::vector<std::string> kCommands = {"train",   "eval",    "generate", "plugins", "ops",
                                             "devices", "explain", "bench"};
 
 TEST_F(CliTest, HelpNamesEveryCommand) {

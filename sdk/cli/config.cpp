@@ -89,6 +89,11 @@ DataConfig read_data(const std::string& file, const Json& json) {
     line = member->line;
   }
   if (kind == nullptr) {
+    for (const JsonMember& member : json.members) {
+      const std::string hint = did_you_mean(member.name, names);
+      if (hint.empty()) continue;
+      fail_at(file, member.line, fmt::format("data: unknown field '{}'{}", member.name, hint));
+    }
     fail_at(file, json.line, fmt::format("data: one of the fields {} is expected", joined(names)));
   }
   Fields fields(file, json, "data");

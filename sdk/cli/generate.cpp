@@ -118,9 +118,11 @@ int run(const Line& line) {
   load_weights(training, state, weights);
   training.model.eval();
   const NoGrad no_grad;
+  std::vector<float> scores = next_scores(training, text);  // refused before anything is written
   print_characters(prompt);
   for (int64_t i = 0; i < length; ++i) {
-    text.push_back(sampled(next_scores(training, text), sampling));
+    if (i > 0) scores = next_scores(training, text);
+    text.push_back(sampled(scores, sampling));
     print_characters({training.vocabulary.characters()[static_cast<size_t>(text.back())]});
   }
   print_characters("\n");

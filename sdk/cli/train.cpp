@@ -83,17 +83,25 @@ class Stepper {
   Step step(const Tensor& x, const Tensor& y) {
     const ScheduleConfig& schedule = training_.config.schedule;
     if (schedule.line != 0) {
-      training_.optimizer.set_lr(learning_rate(schedule, base_, done_, steps_));
+      rate_ = learning_rate(schedule, base_, done_, steps_);
+      training_.optimizer.set_lr(rate_);
     }
     ++done_;
     return train_step(training_, x, y);
+  }
+  // Of the last step, where there is a schedule: as the end of a line, and into a result.
+  std::string rate_text() const {
+    return training_.config.schedule.line == 0 ? "" : fmt::format("  lr {:.6f}", rate_);
+  }
+  void add_rate(ordered_json& result) const {
+    if (training_.config.schedule.line != 0) result["lr"] = rate_;
   }
 
  private:
   const Training& training_;
   const int64_t steps_;
   int64_t done_ = 0;
-  double base_ = 0;
+  double base_ = 0, rate_ = 0;
 };
 
 struct Epoch {
@@ -140,8 +148,10 @@ ordered_json train_table(const Training& training, bool json) {
     const std::string label = counted("epoch", i, config.epochs);
     const Epoch epoch = train_epoch(training, loader, stepper, progress, label);
     epochs.push_back({{"loss", epoch.loss}, {"accuracy", epoch.accuracy}});
+    stepper.add_rate(epochs.back());
     print_line(progress, json,
-               fmt::format("{}  loss {:.4f}  accuracy {:.3f}", label, epoch.loss, epoch.accuracy));
+               fmt::format("{}  loss {:.4f}  accuracy {:.3f}{}", label, epoch.loss, epoch.accuracy,
+                           stepper.rate_text()));
   }
   return epochs;
 }
@@ -164,7 +174,8 @@ ordered_json train_text(const Training& training, bool json) {
     if (i % part != 0 && i != steps) continue;
     const double loss = losses.mean();
     list.push_back({{"step", i}, {"loss", loss}});
-    print_line(progress, json, fmt::format("{}  loss {:.4f}", label, loss));
+    stepper.add_rate(list.back());
+    print_line(progress, json, fmt::format("{}  loss {:.4f}{}", label, loss, stepper.rate_text()));
   }
   return list;
 }
