@@ -47,11 +47,14 @@ inline float half_value(uint16_t h) {
   return static_cast<float>(h & 0x8000 ? -value : value);
 }
 
+struct Pair {
+  tn_kernel_pair_def def;
+  tn_kernel_def forward;
+};
 struct Record {
   std::map<tn_primitive, tn_kernel_def> primitives;
   std::map<std::string, tn_kernel_def> ops;
-  tn_kernel_pair_def pair = {};
-  tn_kernel_def forward = {};  // of the pair
+  std::map<std::string, Pair> pairs;  // by the op's name
   tn_threads_def threads = {};
   std::mutex mutex;
   std::string log;
@@ -263,8 +266,8 @@ inline tn_status* record_kernel(tn_registrar*, const tn_kernel_def* def) {
   return nullptr;
 }
 inline tn_status* record_pair(tn_registrar*, const tn_kernel_pair_def* def) {
-  record().pair = *def;
-  record().forward = *def->forward;
+  const std::string op = def->forward->op;
+  record().pairs[op.substr(0, op.find('('))] = {*def, *def->forward};
   return nullptr;
 }
 inline tn_status* record_threads(tn_registrar*, const tn_threads_def* def) {

@@ -32,7 +32,7 @@ TEST(CpuPlugin, RegistersItsKernels) {
                                     TN_NONZERO}));
   EXPECT_TRUE(record().ops.contains("linear"));
   EXPECT_TRUE(record().ops.contains("linear_relu"));
-  EXPECT_STREQ(record().forward.op, "cross_entropy(Tensor input, Tensor target) -> Tensor");
+  EXPECT_STREQ(record().pairs.at("cross_entropy").forward.op, "cross_entropy(Tensor input, Tensor target) -> Tensor");
   const char* isa = std::getenv("TENON_CPU_ISA");
   EXPECT_NE(record().log.find(isa ? isa : "cpu: kernels for"), std::string::npos) << record().log;
 }
@@ -361,13 +361,13 @@ struct Loss {
     one.set(0, 1);
   }
   std::string forward(bool with_private = true) {
-    const auto& def = record().forward;
+    const auto& def = record().pairs.at("cross_entropy").forward;
     return launch(def.launch, def.self, {input, target},
                   {&loss.tensor, with_private ? &lse.tensor : nullptr});
   }
   std::string backward() {
     const tn_value none = {TN_NONE, 0, {}};
-    return launch(record().pair.backward, nullptr, {one, input, target, none, lse},
+    return launch(record().pairs.at("cross_entropy").def.backward, nullptr, {one, input, target, none, lse},
                   {&gradient.tensor, nullptr});
   }
 };
@@ -436,7 +436,7 @@ TEST(CpuLoss, RefusesTargetsOutOfRange) {
   call.args = args;
   call.n_args = 2;
   char reason[200];
-  EXPECT_EQ(record().forward.supports(nullptr, &call, reason, sizeof reason), 0);
+  EXPECT_EQ(record().pairs.at("cross_entropy").forward.supports(nullptr, &call, reason, sizeof reason), 0);
   EXPECT_STREQ(reason, "takes input [n, classes] and target [n], not ranks 3 and 1");
 }
 

@@ -518,7 +518,7 @@ Samples samples() {
   return list;
 }
 
-void expect_within(const Tensor& actual, const Tensor& expected, const Error& error) {
+void expect_within(const Tensor& actual, const Tensor& expected, const Error& error, bool gradient) {
   expect_sizes(actual, {expected.sizes().begin(), expected.sizes().end()});
   const Dtype dtype = actual.dtype();
   if (!dtype.is_float()) {
@@ -529,6 +529,10 @@ void expect_within(const Tensor& actual, const Tensor& expected, const Error& er
   const double within = error.stored ? epsilon(dtype) : epsilon_within(dtype);
   std::vector<double> a = actual.to_vector<double>(), b = expected.to_vector<double>();
   for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    if (gradient && !std::isfinite(b[i])) {  // what inf - inf is in it depends on the order
+      ASSERT_FALSE(std::isfinite(a[i])) << "at " << i << ": " << a[i];
+      continue;
+    }
     if (std::isnan(b[i]) || std::isinf(b[i])) {
       ASSERT_TRUE(a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i])))
           << "at " << i << ": " << a[i];
@@ -578,7 +582,8 @@ TEST(KernelSweep, AgreesWithTheReference) {
         for (const Tensor& t : inputs)
           exact.push_back(t.to(t.dtype().is_float() ? tn::float64 : t.dtype()).to(ref));
         Dtype wide = dtype.is_float() ? tn::float64 : dtype;
-        EXPECT_NO_THROW(expect_within(s.f(inputs, dtype, tn::cpu), s.f(exact, wide, ref), s.error));
+        EXPECT_NO_THROW(expect_within(s.f(inputs, dtype, tn::cpu), s.f(exact, wide, ref), s.error,
+                                      s.what.find("gradient") != std::string::npos));
       };
       if (s.inputs.empty()) {
         check("", {});
@@ -601,6 +606,8 @@ TEST(KernelSweep, AgreesWithTheReference) {
       for (const double special : {double(NAN), double(INFINITY), -double(INFINITY)}) {
         for (size_t i = 0; i < whole.size(); ++i) {
           if (!whole[i].dtype().is_float()) continue;
+          // oneDNN passes over padding, where the meaning has 0 * inf.
+          if (s.kernel.starts_with("conv") && i > 0) continue;
           TensorList inputs = whole;
           inputs[i] = whole[i].clone();
           inputs[i].reshape({-1}).narrow(0, inputs[i].numel() / 2, 1).fill_(special);

@@ -139,6 +139,8 @@ TEST(OpSweep, DtypesAndLayoutsAgreeWithTheReference) {
         const bool whole = v.name == std::string("whole"), expanded = v.name == std::string("expanded");
         // What is expanded is not written to, and shares out its gradient among its repetitions. Probabilities are looked at where that waits for nothing.
         if (expanded && c.contains("after")) continue;
+        // Kernels pass over padding, where the meaning has 0 * inf; kernel_sweep_test has infinite images.
+        if (op.starts_with("conv") && v.floats_only) continue;
         if (op == "binary_cross_entropy" && (!dtype.is_float() || v.floats_only)) continue;
         double inputs = op == "interpolate" ? 8 : 0;  // places along a dimension, which are floats too
         const auto values = [&](const Tensor& t) {

@@ -172,7 +172,7 @@ TEST(Multinomial, DrawsInProportion) {
     SCOPED_TRACE(d.name());
     tn::manual_seed(9);
     const std::vector<float> weights = {0, 2, 0, 5, 3, 0};  // not normalized
-    Tensor w = Tensor::from(weights, {}, d);
+    Tensor w = Tensor::from(weights, {6}, d);
     Tensor with = tn::multinomial(w, 20000, true);
     EXPECT_EQ(with.dtype(), tn::int64);
     expect_sizes(with, {20000});

@@ -1,16 +1,41 @@
-// Rows of a table by index: of words or characters, and of positions.
+// Rows of a table by index: of words or characters, their bags, and of positions.
 #include "layers.h"
 
 namespace layers {
 
 void add_embedding_layers() {
-  layer("Embedding(int num_embeddings, int embedding_dim)",
-        [](Object& self, int64_t num_embeddings, int64_t embedding_dim) {
+  layer("Embedding(int num_embeddings, int embedding_dim, int? padding_idx=None)",
+        [](Object& self, int64_t num_embeddings, int64_t embedding_dim,
+           optional<int64_t> padding_idx) {
           expect_positive("num_embeddings", num_embeddings);
           expect_positive("embedding_dim", embedding_dim);
+          Tensor weight = randn({num_embeddings, embedding_dim});
+          if (padding_idx) {
+            const int64_t i = *padding_idx;
+            if (i < -num_embeddings || i >= num_embeddings) {
+              fail("padding_idx is " + std::to_string(i) + ", expected one of the " +
+                   std::to_string(num_embeddings) + " embeddings");
+            }
+            weight[i < 0 ? i + num_embeddings : i].fill_(0);
+          }
+          self.parameter("weight", weight);
+          self.method("forward(Tensor x) -> Tensor", [padding_idx](Object& self, Tensor x) {
+            return embedding(self.tensor("weight"), x, padding_idx);
+          });
+        });
+  layer("EmbeddingBag(int num_embeddings, int embedding_dim, str mode=\"mean\")",
+        [](Object& self, int64_t num_embeddings, int64_t embedding_dim, std::string mode) {
+          expect_positive("num_embeddings", num_embeddings);
+          expect_positive("embedding_dim", embedding_dim);
+          if (mode != "sum" && mode != "mean" && mode != "max")
+            fail("mode is '" + mode + "', expected sum, mean or max");
           self.parameter("weight", randn({num_embeddings, embedding_dim}));
-          self.method("forward(Tensor x) -> Tensor",
-                      [](Object& self, Tensor x) { return embedding(self.tensor("weight"), x); });
+          self.method(
+              "forward(Tensor x, Tensor? offsets=None, Tensor? per_sample_weights=None) -> Tensor",
+              [=](Object& self, Tensor x, Tensor offsets, Tensor per_sample_weights) {
+                return embedding_bag(self.tensor("weight"), x, offsets, mode.c_str(),
+                                     per_sample_weights);
+              });
         });
   layer("PositionalEmbedding(int num_embeddings, int embedding_dim)",
         [](Object& self, int64_t num_embeddings, int64_t embedding_dim) {

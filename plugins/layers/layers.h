@@ -15,7 +15,6 @@ void add_attention_layers();
 void add_containers();
 void add_conv_layers();
 void add_dropout_layers();
-void add_embedding_bag_layer();
 void add_embedding_layers();
 void add_linear_layers();
 void add_loss_layers();

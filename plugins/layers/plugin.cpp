@@ -11,7 +11,6 @@ TENON_PLUGIN(layers) {
   ::layers::add_conv_layers();
   ::layers::add_pool_layers();
   ::layers::add_norm_layers();
-  ::layers::add_embedding_bag_layer();
   ::layers::add_embedding_layers();
   ::layers::add_attention_layers();
   ::layers::add_loss_layers();

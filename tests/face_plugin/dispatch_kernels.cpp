@@ -48,6 +48,8 @@ TENON_PLUGIN(dispatch_kernels) {
          [](Call call) { scale(call, 200); });
   kernel("scaled", "ref", {.supports = never}, [](Call) { fail("this kernel is never run"); });
 
+  op("plain(Tensor x) -> Tensor").meaning([](Tensor x) { return x * 2; });
+
   // A pair that knows the op as it was before it grew tensors and a flag; its private output is 3.
   op("grown(Tensor x, Tensor? y=None, Tensor[] more=[], bool flag=False) -> Tensor")
       .meaning([](Tensor x, Tensor y, Tensors, bool flag) {

@@ -152,8 +152,8 @@ inline Object GroupNorm(int64_t num_groups, int64_t num_channels, double eps = 1
 // layer(x, offsets, per_sample_weights): sums, means or maxima of rows of weight [num_embeddings, embedding_dim], normal at
 // first: a bag for each row of x [bags, n], or beginning at each of offsets [bags] in x [n].
 inline Object EmbeddingBag(int64_t num_embeddings, int64_t embedding_dim, const char* mode = "mean") { return Object::create("EmbeddingBag", num_embeddings, embedding_dim, mode); }
-// Rows of weight [num_embeddings, embedding_dim], normal at first, by index.
-inline Object Embedding(int64_t num_embeddings, int64_t embedding_dim) { return Object::create("Embedding", num_embeddings, embedding_dim); }
+// Rows of weight [num_embeddings, embedding_dim], normal at first, by index; that of padding_idx is 0 at first, and gets no gradient.
+inline Object Embedding(int64_t num_embeddings, int64_t embedding_dim, std::optional<int64_t> padding_idx = {}) { return Object::create("Embedding", num_embeddings, embedding_dim, padding_idx); }
 // x [.., n, embedding_dim] plus the first n rows of weight.
 inline Object PositionalEmbedding(int64_t num_embeddings, int64_t embedding_dim) { return Object::create("PositionalEmbedding", num_embeddings, embedding_dim); }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tenon/object.hpp"
+#include "tenon/ops/optim.hpp"
 
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
