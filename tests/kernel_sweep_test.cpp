@@ -502,6 +502,45 @@ void pool(Samples& list) {
       [](const TensorList& in) { return tn::adaptive_avg_pool2d(in[0], 1); });
 }
 
+void attention(Samples& list) {
+  // Weights that add up to one, of scores that are sums of e products; exp magnifies their error.
+  const Error error = {16, 16};
+  const auto add = [&](const char* what, const TensorList& inputs, const std::vector<int64_t>& batch,
+                       const std::function<Tensor(const TensorList&)>& f) {
+    with_gradients(list, "_attention", what, inputs, batch, error, 80, 3, f);
+  };
+  const TensorList inputs = {sample({2, 3, 17, 8}) * 2, sample({2, 3, 21, 8}, {}, 1),
+                             sample({2, 3, 21, 5}, {}, 2)};
+  const Tensor numbers = sample({17, 21}, {}, 3), mask = numbers > -0.5;
+  const std::vector<int64_t> batch = {0, 0, 0};
+  add("plain", inputs, batch,
+      [](const TensorList& in) { return tn::scaled_dot_product_attention(in[0], in[1], in[2]); });
+  add("causal", inputs, batch, [](const TensorList& in) {
+    return tn::scaled_dot_product_attention(in[0], in[1], in[2], {}, 0, true, -0.7);
+  });
+  add("a mask of bool", inputs, batch, [mask](const TensorList& in) {
+    return tn::scaled_dot_product_attention(in[0], in[1], in[2], mask.to(in[0].device()));
+  });
+  add("a query that looks at nothing, a mask a key", inputs, batch, [mask](const TensorList& in) {
+    Tensor some = (tn::arange(17) > 3).reshape({17, 1}).to(in[0].device());
+    return tn::scaled_dot_product_attention(in[0], in[1], in[2], some);
+  });
+  add("a mask of numbers", inputs, batch, [numbers](const TensorList& in) {
+    Tensor mask = numbers.to(in[0].dtype()).to(in[0].device());
+    return tn::scaled_dot_product_attention(in[0], in[1], in[2], mask);
+  });
+  add("shared heads",
+      {sample({2, 6, 9, 4}), sample({2, 2, 7, 4}, {}, 1), sample({2, 2, 7, 4}, {}, 2)}, batch,
+      [](const TensorList& in) {
+        return tn::scaled_dot_product_attention(in[0], in[1], in[2], {}, 0, false, {}, true);
+      });
+  // Several blocks of rows.
+  add("long and causal", {sample({150, 4}), sample({150, 4}, {}, 1), sample({150, 4}, {}, 2)}, {},
+      [](const TensorList& in) {
+        return tn::scaled_dot_product_attention(in[0], in[1], in[2], {}, 0, true);
+      });
+}
+
 Samples samples() {
   Samples list;
   elementwise(list);
@@ -515,6 +554,7 @@ Samples samples() {
   conv(list);
   norm(list);
   pool(list);
+  attention(list);
   return list;
 }
 

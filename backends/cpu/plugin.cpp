@@ -40,7 +40,8 @@ TN_EXPORT tn_status* tenon_plugin_init(const tn_host* host, tn_registrar* r, voi
                                                           add_conv,        add_loss,
                                                           add_norm,        add_softmax,
                                                           add_scan,        add_sort,
-                                                          add_pool,        add_threads};
+                                                          add_pool,        add_attention,
+                                                          add_threads};
     for (const auto add : kFamilies) {
       TENON_CPU_TRY(add(r));
     }

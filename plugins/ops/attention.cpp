@@ -55,8 +55,12 @@ void check_attention(const Tensor& query, const Tensor& key, const Tensor& value
        (gqa ? ", query's heads, dimension -3, a multiple of those of key and value" : ""));
 }
 
+// Without weights that are dropped: the part that a backend may have as a kernel, which draws no
+// random numbers.
+constinit OpRef plain_attention{"ops._attention"};
+
 Tensor attended(Tensor query, Tensor key, Tensor value, Tensor mask, double dropout_p,
-                bool is_causal, optional<double> scale, bool enable_gqa) {
+                bool is_causal, optional<double> scale, bool enable_gqa, bool below) {
   check_attention(query, key, value, enable_gqa);
   if (is_causal && mask)
     fail(std::string(kAttention) + ": attn_mask is given and is_causal is set, expected one");
@@ -67,6 +71,9 @@ Tensor attended(Tensor query, Tensor key, Tensor value, Tensor mask, double drop
   if (!(dropout_p >= 0 && dropout_p <= 1)) {
     fail(std::string(kAttention) + ": dropout_p is " + number_text(dropout_p) +
          ", expected 0 to 1");
+  }
+  if (dropout_p == 0 && !below) {
+    return call(plain_attention, query, key, value, mask, is_causal, scale, enable_gqa);
   }
   int64_t heads = enable_gqa ? query.size(-3) : 1, shared = enable_gqa ? key.size(-3) : 1;
   int64_t n = query.size(-2), m = key.size(-2);
@@ -149,7 +156,16 @@ void attention() {
      "float dropout_p=0, bool is_causal=False, float? scale=None, bool enable_gqa=False) -> Tensor")
       .random()
       .amp(Amp::lower)
-      .meaning(attended);
+      .meaning([](Tensor query, Tensor key, Tensor value, Tensor mask, double dropout_p,
+                  bool is_causal, optional<double> scale, bool enable_gqa) {
+        return attended(query, key, value, mask, dropout_p, is_causal, scale, enable_gqa, false);
+      });
+  op("_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, bool "
+     "is_causal=False, float? scale=None, bool enable_gqa=False) -> Tensor")
+      .meaning([](Tensor query, Tensor key, Tensor value, Tensor mask, bool is_causal,
+                  optional<double> scale, bool enable_gqa) {
+        return attended(query, key, value, mask, 0, is_causal, scale, enable_gqa, true);
+      });
   op("rotary_embedding(Tensor x, Tensor cos, Tensor sin, bool interleaved=False) -> Tensor")
       .amp(Amp::widest)
       .meaning(rotated);
