@@ -56,7 +56,8 @@ std::vector<Variant> variants() {
 }
 
 struct Result {
-  TensorList outputs;  // on the cpu: the op's, what it wrote to, and gradients
+  TensorList outputs;   // on the cpu: the op's, what it wrote to, and gradients
+  size_t n_values = 0;  // before the gradients
   std::string refusal;
 };
 
@@ -73,6 +74,7 @@ Result run(json c, const std::string& op, const Values& as, bool gradients = fal
       for (const auto& after : c.at("after").items())
         result.outputs.push_back(arguments.list[std::stoul(after.key())]->tensors[0].to(tn::cpu));
     }
+    result.n_values = result.outputs.size();
     if (!gradients) return result;
     TensorList differentiable, weights;
     for (const Tensor& t : outputs) {
@@ -104,7 +106,8 @@ double largest_of(Dtype dtype) {
 
 // Of floats: each result is rounded, and so is what it is made of, which is as large as its inputs and outputs are. The cases' sums
 // have up to 60 terms, whose roundings go both ways: about sqrt(60) / 2 units.
-void expect_close(const Tensor& found, const Tensor& expected, double inputs, Dtype dtype, double beyond) {
+// What inf - inf is in a gradient depends on the order of its terms: there both are infinite or NaN.
+void expect_close(const Tensor& found, const Tensor& expected, double inputs, Dtype dtype, double beyond, bool gradient) {
   expect_sizes(found, {expected.sizes().begin(), expected.sizes().end()});
   if (!found.dtype().is_float()) {
     EXPECT_EQ(found.dtype(), expected.dtype());
@@ -112,9 +115,12 @@ void expect_close(const Tensor& found, const Tensor& expected, double inputs, Dt
     return;
   }
   const std::vector<double> a = found.to_vector<double>(), b = expected.to_vector<double>();
-  const double bound = 4 * epsilon(dtype.is_float() ? dtype : tn::float32) * std::max(1.0, std::max(inputs, largest(b)));
+  double bound = 4 * epsilon(dtype.is_float() ? dtype : tn::float32) * std::max(1.0, std::max(inputs, largest(b)));
+  if (dtype == tn::float64) bound *= 2;  // the reference has the same roundings
   for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
-    if (std::isnan(b[i])) {
+    if (gradient && !std::isfinite(b[i])) {
+      EXPECT_FALSE(std::isfinite(a[i])) << "at " << i << ": " << a[i];
+    } else if (std::isnan(b[i])) {
       EXPECT_TRUE(std::isnan(a[i])) << "at " << i << ": " << a[i];
     } else if (std::fabs(b[i]) >= largest_of(found.dtype())) {
       EXPECT_EQ(a[i], b[i] > 0 ? beyond : -beyond) << "at " << i;
@@ -139,8 +145,8 @@ TEST(OpSweep, DtypesAndLayoutsAgreeWithTheReference) {
         const bool whole = v.name == std::string("whole"), expanded = v.name == std::string("expanded");
         // What is expanded is not written to, and shares out its gradient among its repetitions. Probabilities are looked at where that waits for nothing.
         if (expanded && c.contains("after")) continue;
-        // Kernels pass over padding, where the meaning has 0 * inf; kernel_sweep_test has infinite images.
-        if (op.starts_with("conv") && v.floats_only) continue;
+        // Kernels pass over padding and what is masked, where the meaning has 0 * inf; kernel_sweep_test has infinite images.
+        if ((op.starts_with("conv") || op == "scaled_dot_product_attention") && v.floats_only) continue;
         if (op == "binary_cross_entropy" && (!dtype.is_float() || v.floats_only)) continue;
         double inputs = op == "interpolate" ? 8 : 0;  // places along a dimension, which are floats too
         const auto values = [&](const Tensor& t) {
@@ -172,7 +178,7 @@ TEST(OpSweep, DtypesAndLayoutsAgreeWithTheReference) {
             for (size_t i = 0; i < std::min(found.outputs.size(), expected.outputs.size()); ++i) {
               SCOPED_TRACE("result " + std::to_string(i));
               expect_close(found.outputs[i], expected.outputs[i], inputs, dtype,
-                           op == "nan_to_num" ? largest_of(dtype) : INFINITY);
+                           op == "nan_to_num" ? largest_of(dtype) : INFINITY, i >= expected.n_values);
             }
           }
         }
@@ -195,7 +201,7 @@ TEST(OpSweep, EveryOpHasACase) {
   for (const std::string& name : names) {
     if (name.ends_with("_") && have.count(name.substr(0, name.size() - 1))) continue;
     const bool elsewhere = is_one_of(name, {"empty", "empty_like", "contiguous", "fill_",  // create_test, shape_test
-                                            "sgd_step", "adam_step", "unscale_"});         // optim_test, amp_test
+                                            "sgd_step", "adam_step", "clip_grad_norm_", "unscale_"});  // optim_test, amp_test
     EXPECT_NE(have.count(name) != 0, elsewhere) << name;
   }
 }
@@ -207,7 +213,9 @@ TEST(OpSweep, InPlaceIsOutOfPlace) {
   std::set<std::string> names, in_place;
   for (const auto& op : json::parse(tn::ops_json())) {
     const std::string name = op.at("name");
-    if (name.starts_with("ops.")) names.insert(name.substr(4));
+    const auto& flags = op.at("flags");
+    const bool random = std::count(flags.begin(), flags.end(), "random") != 0;  // random_test has those
+    if (name.starts_with("ops.") && !random) names.insert(name.substr(4));
   }
   for (const std::string& name : names) {
     if (name.ends_with("_") && names.count(name.substr(0, name.size() - 1))) in_place.insert(name);

@@ -155,6 +155,7 @@ def losses():
         pair = lambda: [x(3, 4), x(3, 4)]
         case("mse_loss", [*pair(), reduction], lambda i, t, r: F.mse_loss(i, t, reduction=r), second=True)
         case("l1_loss", [*pair(), reduction], lambda i, t, r: F.l1_loss(i, t, reduction=r))
+        case("soft_margin_loss", [x(3, 4), Const(torch.sign(x(3, 4))), reduction], lambda i, t, r: F.soft_margin_loss(i, t, reduction=r), second=True)
         for beta in (1.0, 0.3, 0.0):
             case("smooth_l1_loss", [*pair(), reduction, beta], lambda i, t, r, b: F.smooth_l1_loss(i, t, reduction=r, beta=b))
         for delta in (1.0, 0.5):
