@@ -7,16 +7,62 @@
 namespace tenon::cpu {
 namespace {
 
-// `stride` is a constant where it is 1 or 2: the loop becomes vectors then. The first of equal ones
-// is kept, and a NaN.
-TENON_INLINE void max_row_of(float* best, int32_t* place, const float* x, int64_t n, int64_t stride,
-                             int32_t first) {
-  TENON_INDEPENDENT
-  for (int64_t i = 0; i < n; ++i) {
+template <typename T, int N>
+struct Several {
+  typedef T type __attribute__((vector_size(N * sizeof(T))));
+  typedef T there __attribute__((vector_size(N * sizeof(T)), aligned(alignof(T)), may_alias));
+};
+
+// N elements at once, where rows may be shorter than a vector.
+template <int N>
+struct Larger {
+  using Values = typename Several<float, N>::type;
+  using Places = typename Several<int32_t, N>::type;
+  using ValuesThere = typename Several<float, N>::there;
+  using PlacesThere = typename Several<int32_t, N>::there;
+
+  static TENON_INLINE Values load(const float* p) {
+    return *reinterpret_cast<const ValuesThere*>(p);
+  }
+  // Every second of p[0] to p[2 N - 2], which is the last that is read.
+  static TENON_INLINE Values load_even(const float* p) {
+    Places which;
+    for (int i = 0; i < N; ++i) {
+      which[i] = i < N / 2 ? 2 * i : 2 * i + 1;
+    }
+    return __builtin_shuffle(load(p), load(p + N - 1), which);
+  }
+  // best = the larger of both, the first of equal ones, and a NaN; place goes with it.
+  static TENON_INLINE int64_t take(float* best, int32_t* place, const float* x, int64_t i,
+                                   int64_t n, int64_t stride, int32_t first) {
+    Places places;
+    for (int k = 0; k < N; ++k) {
+      places[k] = first + k * static_cast<int32_t>(stride);
+    }
+    for (; i + N <= n; i += N) {
+      const Values v = stride == 1 ? load(x + i) : load_even(x + 2 * i), b = load(best + i);
+      auto* const there = reinterpret_cast<PlacesThere*>(place + i);
+      const Places takes = (v > b) | ((v != v) & (b == b));
+      *reinterpret_cast<ValuesThere*>(best + i) = takes ? v : b;
+      *there = takes ? places + static_cast<int32_t>(i * stride) : *there;
+    }
+    return i;
+  }
+};
+
+void max_row(float* best, int32_t* place, const float* x, int64_t n, int64_t stride,
+             int32_t first) {
+  int64_t i = 0;
+  if (stride <= 2) {
+    i = Larger<kLanes<float>>::take(best, place, x, i, n, stride, first);
+    i = Larger<4>::take(best, place, x, i, n, stride, first);
+  }
+  for (; i < n; ++i) {
     const float v = x[i * stride], b = best[i];
-    const bool takes = (v > b) | ((v != v) & (b == b));
-    best[i] = takes ? v : b;
-    place[i] = takes ? first + static_cast<int32_t>(i * stride) : place[i];
+    if (v > b || (v != v && b == b)) {
+      best[i] = v;
+      place[i] = first + static_cast<int32_t>(i * stride);
+    }
   }
 }
 
@@ -43,15 +89,8 @@ void max_plane(const PoolAxis& h, const PoolAxis& w, const float* x, float* y, i
         const int64_t end = room < 0 ? 0 : room / w.stride + 1;
         const int64_t n = (end < w.out ? end : w.out) - first;
         const int32_t at = static_cast<int32_t>(row * w.size + first * w.stride + shift);
-        if (n <= 0) {
-          continue;
-        }
-        if (w.stride == 1) {
-          max_row_of(best + first, place + first, x + at, n, 1, at);
-        } else if (w.stride == 2) {
-          max_row_of(best + first, place + first, x + at, n, 2, at);
-        } else {
-          max_row_of(best + first, place + first, x + at, n, w.stride, at);
+        if (n > 0) {
+          max_row(best + first, place + first, x + at, n, w.stride, at);
         }
       }
     }
