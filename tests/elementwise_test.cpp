@@ -273,6 +273,7 @@ TEST(Elementwise, InPlaceSpellingsGiveTheSame) {
     auto inplace = schemas.find(name + "_");
     if (name.rfind("ops.", 0) != 0 || inplace == schemas.end()) continue;
     if (name == "ops.bernoulli" || name == "ops.uniform") continue;  // they draw, each in its way
+    if (name == "ops.index_put") continue;  // index_test
     SCOPED_TRACE(inplace->second);
     for (tn::Device d : devices()) {
       const auto called = [&](const std::string& op, Tensor* first) {

@@ -79,21 +79,6 @@ TEST(Tensor, HalvesAreReadAsNumbers) {
   }
 }
 
-TEST(Tensor, Text) {
-  EXPECT_EQ(tn::tensor({1.f, 2.5f}).to_string(), "tensor([1.0000, 2.5000])");
-  EXPECT_EQ(tn::tensor({{1.f, 2.f}, {3.f, 4.f}}).to_string(),
-            "tensor([[1.0000, 2.0000],\n        [3.0000, 4.0000]])");
-  EXPECT_EQ(tn::tensor({int64_t(1), int64_t(-2)}).to_string(), "tensor([1, -2])");
-  EXPECT_EQ(tn::tensor({true, false}).to_string(), "tensor([True, False])");
-  EXPECT_EQ(tn::tensor(2.0).to_string(), "tensor(2.0000, dtype=float64)");
-  EXPECT_EQ(tn::zeros({0, 2}).to_string(), "tensor([], size=(0, 2))");
-  EXPECT_EQ(tn::ones({1}).requires_grad_().to_string(), "tensor([1.0000], requires_grad=True)");
-  EXPECT_EQ(Tensor().to_string(), "tensor(None)");
-  std::ostringstream out;
-  out << tn::arange(2000);
-  EXPECT_EQ(out.str(), "tensor([0, 1, 2, ..., 1997, 1998, 1999])");
-}
-
 TEST(Tensor, WrongReadsAreErrors) {
   Tensor t = tn::zeros({2, 2});
   expect_error([&] { t.data<double>(); },

@@ -291,6 +291,12 @@ void index() {
       .dynamic()
       .amp(Amp::widest)
       .meaning(put);
+  op("index_put_(Tensor(a!) x, Tensor?[] indices, Tensor values, bool accumulate=False) -> "
+     "Tensor(a!)")
+      .dynamic()
+      .meaning([](Tensor x, Tensors indices, Tensor values, bool accumulate) {
+        return x.copy_(put(x, indices, values, accumulate));
+      });
   op("masked_select(Tensor x, Tensor mask) -> Tensor").dynamic().meaning(chosen_by);
   op("nonzero(Tensor x) -> Tensor").primitive(TN_NONZERO).dynamic().no_gradient();
   op("embedding(Tensor weight, Tensor index, int? padding_idx=None) -> Tensor").meaning(rows);

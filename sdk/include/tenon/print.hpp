@@ -1,7 +1,7 @@
-// Tensors as text, roughly as PyTorch prints them: four digits, the middle of long dimensions left
-// out.
+// Tensors as text, as PyTorch prints them, but for names: dtype=float64, and grad_fn=<mul> by the op.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -9,14 +9,17 @@
 #include <string>
 #include <vector>
 
+#include "tenon/autograd.hpp"
 #include "tenon/object.hpp"
-#include "tenon/ops/shape.hpp"
 
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 
 namespace detail {
 
+// The elements between "tensor(" and the suffixes, by the rules of PyTorch's torch/_tensor_str.py
+// at its defaults: all floats in one form (whole numbers, four digits, or with an exponent), in
+// columns, lines of 80, and of more than 1000 elements the first and last three a dimension.
 class TensorPrinter {
  public:
   explicit TensorPrinter(const Tensor& t)
@@ -29,16 +32,48 @@ class TensorPrinter {
     } else {
       ints_ = t.to_vector<int64_t>();
     }
+    if (floats_) each(0, 0, [&](int64_t i) { note(values_[size_t(i)]); });
+    if (any_) exponents_ = greatest_ / least_ > 1000 || greatest_ > 1e8 || least_ < 1e-4;
+    each(0, 0, [&](int64_t i) {
+      if (floats_ && (values_[size_t(i)] == 0 || !std::isfinite(values_[size_t(i)]))) return;
+      width_ = std::max(width_, element(i).size());
+    });
   }
   std::string text() {
     std::string out = "tensor(";
+    if (values_.empty() && ints_.empty()) return out + "[]";
     print(out, 0, 0);
     return out;
   }
 
  private:
   static constexpr int64_t kEdge = 3;
+  static constexpr size_t kLine = 80, kIndent = 7;
 
+  void note(double v) {
+    double size = std::fabs(v);
+    if (size == 0 || !std::isfinite(size)) return;
+    least_ = any_ ? std::min(least_, size) : size;
+    greatest_ = std::max(greatest_, size);
+    whole_ = whole_ && v == std::ceil(v);
+    any_ = true;
+  }
+  // Whether indices kEdge to size - kEdge - 1 of a dimension are left out.
+  bool cut(int64_t size) const { return summary_ && size > 2 * kEdge; }
+  int64_t below(size_t d) const {
+    int64_t n = 1;
+    for (size_t i = d + 1; i < sizes_.size(); ++i) n *= sizes_[i];
+    return n;
+  }
+  // f(element) of all that are printed.
+  template <typename F>
+  void each(size_t d, int64_t first, const F& f) const {
+    if (d == sizes_.size()) return f(first);
+    for (int64_t i = 0; i < sizes_[d]; ++i) {
+      if (cut(sizes_[d]) && i == kEdge) i = sizes_[d] - kEdge;
+      each(d + 1, first + i * below(d), f);
+    }
+  }
   std::string element(int64_t i) const {
     char text[40];
     if (bools_) return ints_[size_t(i)] ? "True" : "False";
@@ -47,39 +82,45 @@ class TensorPrinter {
       return text;
     }
     double v = values_[size_t(i)];
-    double size = std::fabs(v);
     if (std::isnan(v)) return "nan";
     if (std::isinf(v)) return v < 0 ? "-inf" : "inf";
-    bool scientific = size != 0 && (size >= 1e5 || size < 1e-4);
-    std::snprintf(text, sizeof(text), scientific ? "%.4e" : "%.4f", v);
+    std::snprintf(text, sizeof(text), exponents_ ? "%.4e" : whole_ ? "%.0f." : "%.4f", v);
     return text;
+  }
+  std::string padded(int64_t i) const {
+    std::string text = element(i);
+    return text.size() < width_ ? std::string(width_ - text.size(), ' ') + text : text;
   }
   // Dimension d from element `first` on.
   void print(std::string& out, size_t d, int64_t first) const {
     if (d == sizes_.size()) {
-      out += element(first);
+      out += padded(first);
       return;
     }
-    int64_t below = 1;
-    for (size_t i = d + 1; i < sizes_.size(); ++i) below *= sizes_[i];
-    bool last = d + 1 == sizes_.size();
-    std::string between =
-        last ? ", " : "," + std::string(sizes_.size() - d - 1, '\n') + std::string(8 + d, ' ');
+    const bool last = d + 1 == sizes_.size();
+    const size_t indent = kIndent + d;
+    const size_t fit = (kLine - std::min(kLine, indent)) / (width_ + 2);
+    const std::string line = std::string(indent + 1, ' ');
+    size_t column = 0;
     out += '[';
-    for (int64_t i = 0; i < sizes_[d]; ++i) {
-      if (i > 0) out += between;
-      if (summary_ && sizes_[d] > 2 * kEdge && i == kEdge) {
-        out += "...";
+    for (int64_t i = 0; i < sizes_[d]; ++i, ++column) {
+      if (column > 0 && !last) out += "," + std::string(sizes_.size() - d - 1, '\n') + line;
+      if (column > 0 && last) out += column % std::max<size_t>(fit, 1) != 0 ? ", " : ",\n" + line;
+      if (cut(sizes_[d]) && i == kEdge) {
+        out += last ? " ..." : "...";
         i = sizes_[d] - kEdge - 1;
-        continue;
+      } else {
+        print(out, d + 1, first + i * below(d));
       }
-      if (below > 0) print(out, d + 1, first + i * below);
     }
     out += ']';
   }
 
   std::vector<int64_t> sizes_;
   bool floats_, bools_, summary_;
+  bool any_ = false, whole_ = true, exponents_ = false;  // of the finite elements that are not 0
+  double least_ = 0, greatest_ = 0;
+  size_t width_ = 1;
   std::vector<double> values_;
   std::vector<int64_t> ints_;
 };
@@ -88,21 +129,30 @@ class TensorPrinter {
 
 inline std::string Tensor::to_string() const {
   if (!t_) return "tensor(None)";
-  std::string text;
-  if (device().value.type == TN_DEVICE_META) {
-    text = "tensor(...";
-  } else {
-    text = detail::TensorPrinter(*this).text();
+  const bool meta = device().value.type == TN_DEVICE_META, empty = numel() == 0;
+  std::string text = meta ? "tensor(..." : detail::TensorPrinter(*this).text();
+  // Suffixes begin a new line where they would go beyond the 80th column.
+  const size_t newline = text.rfind('\n');
+  size_t column = text.size() - (newline == text.npos ? 0 : newline + 1) + 2;
+  auto suffix = [&](const std::string& part) {
+    const bool fits = column + part.size() + 2 <= 80;
+    text += (fits ? ", " : ",\n       ") + part;
+    column = fits ? column + part.size() + 2 : 7 + part.size();
+  };
+  if (!device().is_cpu()) suffix("device='" + device().name() + "'");
+  if (meta || (empty && dim() != 1)) {
+    std::string list;
+    for (int64_t d = 0; d < dim(); ++d) list += (d ? ", " : "") + std::to_string(size(d));
+    suffix("size=(" + list + (dim() == 1 ? ",)" : ")"));
   }
-  bool plain = dtype() == float32 || dtype() == int64 || dtype() == bool_;
-  if (numel() == 0 || device().value.type == TN_DEVICE_META) {
-    text += ", size=(";
-    for (int64_t d = 0; d < dim(); ++d) text += (d ? ", " : "") + std::to_string(size(d));
-    text += ')';
+  const bool shown = dtype() == int64 || dtype() == bool_;  // by the elements
+  if (dtype() != float32 && (!shown || meta || empty)) suffix(std::string("dtype=") + dtype().name());
+  if (requires_grad() && !is_leaf()) {
+    Node node = grad_fn(*this);
+    suffix("grad_fn=<" + node.name() + ">");
+  } else if (requires_grad()) {
+    suffix("requires_grad=True");
   }
-  if (!plain) text += std::string(", dtype=") + dtype().name();
-  if (!device().is_cpu()) text += ", device='" + device().name() + "'";
-  if (requires_grad()) text += is_leaf() ? ", requires_grad=True" : ", grad_fn=<recorded>";
   return text + ")";
 }
 

@@ -20,6 +20,8 @@ namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 
 class Operand;
+class Index;
+class Indexed;
 
 namespace detail {
 [[noreturn, gnu::cold, gnu::noinline]] inline void refuse_none() {
@@ -37,12 +39,13 @@ class Tensor {
     if (t_) host()->tensor_retain(t_);
   }
   constexpr Tensor(Tensor&& other) noexcept : t_(std::exchange(other.t_, nullptr)) {}
-  Tensor& operator=(const Tensor& other) noexcept {
+  // To variables only: x[0] = y is Indexed's, and x.grad() = y would change nothing.
+  Tensor& operator=(const Tensor& other) & noexcept {
     Tensor copy(other);
     std::swap(t_, copy.t_);
     return *this;
   }
-  Tensor& operator=(Tensor&& other) noexcept {
+  Tensor& operator=(Tensor&& other) & noexcept {
     Tensor old(std::move(*this));
     t_ = std::exchange(other.t_, nullptr);
     return *this;
@@ -202,10 +205,17 @@ class Tensor {
   Tensor select(int64_t dim, int64_t index) const;
   Tensor slice(int64_t dim, int64_t start = 0, int64_t end = INT64_MAX, int64_t step = 1) const;
   Tensor narrow(int64_t dim, int64_t start, int64_t length) const;
-  Tensor operator[](int64_t index) const;  // select(0, index)
+  // x[0], x[mask], x[{0, slice(1, 3), mask}]: to read and to assign to (indexing.hpp).
+  Indexed operator[](const Index& index) const;
+  Indexed operator[](std::initializer_list<Index> indices) const;
+  // Writes or adds values, which broadcast, where the indices are.
+  const Tensor& index_put_(std::initializer_list<Index> indices, const Tensor& values,
+                           bool accumulate = false) const;
   Tensor sum(Ints dims = {}, bool keepdim = false, Dtype dtype = {}) const;
   Tensor mean(Ints dims = {}, bool keepdim = false, Dtype dtype = {}) const;
+  Tensor amin(Ints dims = {}, bool keepdim = false) const;
   Tensor amax(Ints dims = {}, bool keepdim = false) const;
+  Tensor argmin(Ints dims = {}, bool keepdim = false) const;
   Tensor argmax(Ints dims = {}, bool keepdim = false) const;
   Tensor prod(Ints dims = {}, bool keepdim = false, Dtype dtype = {}) const;
   Tensor max() const;  // along a dimension, with places: max(x, dim)
@@ -217,6 +227,17 @@ class Tensor {
   Tensor any(Ints dims = {}, bool keepdim = false) const;
   Tensor cumsum(int64_t dim) const;
   Tensor matmul(const Tensor& b) const;
+  Tensor gather(int64_t dim, const Tensor& index) const;
+  Tensor index_select(int64_t dim, const Tensor& index) const;
+  Tensor masked_fill(const Tensor& mask, Operand value) const;
+  Tensor repeat(Ints sizes) const;
+  Tensor flip(Ints dims) const;
+  Tensor triu(int64_t diagonal = 0) const;
+  Tensor tril(int64_t diagonal = 0) const;
+  Tensor neg() const;
+  Tensor sin() const;
+  Tensor cos() const;
+  Tensor round() const;
   Tensor abs() const;
   Tensor exp() const;
   Tensor log() const;
@@ -227,14 +248,19 @@ class Tensor {
   Tensor sigmoid() const;
   Tensor tanh() const;
   Tensor softmax(int64_t dim) const;
+  Tensor log_softmax(int64_t dim) const;
   const Tensor& zero_() const;
   const Tensor& fill_(double value) const;
   const Tensor& operator+=(Operand y) const;
   const Tensor& operator-=(Operand y) const;
   const Tensor& operator*=(Operand y) const;
   const Tensor& operator/=(Operand y) const;
+  const Tensor& operator%=(Operand y) const;
+  const Tensor& operator&=(Operand y) const;
+  const Tensor& operator|=(Operand y) const;
+  const Tensor& operator^=(Operand y) const;
 
-  // As PyTorch prints it, more or less. (print.hpp)
+  // As PyTorch prints it. (print.hpp)
   std::string to_string() const;
 
  private:

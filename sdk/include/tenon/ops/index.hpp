@@ -20,6 +20,8 @@ inline Tensor index_select(const Tensor& x, int64_t dim, const Tensor& index) { 
 inline Tensor index(const Tensor& x, const Tensors& indices) { return detail::call<Tensor>(detail::op<"index">, x, indices); }
 // A copy of x with values, which broadcast, written or added at what index picks.
 inline Tensor index_put(const Tensor& x, const Tensors& indices, const Tensor& values, bool accumulate = false) { return detail::call<Tensor>(detail::op<"index_put">, x, indices, values, accumulate); }
+// The same into x itself.
+inline Tensor index_put_(const Tensor& x, const Tensors& indices, const Tensor& values, bool accumulate = false) { return detail::call<Tensor>(detail::op<"index_put_">, x, indices, values, accumulate); }
 // x where mask holds, [count]; they broadcast. Waits for the device.
 inline Tensor masked_select(const Tensor& x, const Tensor& mask) { return detail::call<Tensor>(detail::op<"masked_select">, x, mask); }
 // Rows of weight [n, d] at index [..]: [.., d]. The row padding_idx, from the end where negative, gets no gradient.

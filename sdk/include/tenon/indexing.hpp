@@ -1,0 +1,174 @@
+// x[{0, slice(1, 3), none, ellipsis, mask}]: PyTorch's indexing, for reading and for writing. Part
+// of ops/methods.hpp. Ints, slices, none and ellipsis give a view; tensors of int64 and masks of
+// bool pick elements, as `index` does, and give a copy.
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tenon/ops/create.hpp"
+#include "tenon/ops/elementwise.hpp"
+#include "tenon/ops/index.hpp"
+#include "tenon/ops/shape.hpp"
+
+namespace tenon {
+inline namespace TENON_HIDDEN v0 {
+
+// Python's start:end:step; a bound may be `none`, or negative: counted from the end.
+struct Slice {
+  int64_t start = 0, end = INT64_MAX, step = 1;
+};
+inline Slice slice() { return {}; }
+inline Slice slice(int64_t start, int64_t end, int64_t step = 1) { return {start, end, step}; }
+inline Slice slice(int64_t start, None, int64_t step = 1) { return {start, INT64_MAX, step}; }
+inline Slice slice(None, int64_t end, int64_t step = 1) { return {0, end, step}; }
+inline Slice slice(None, None, int64_t step = 1) { return {0, INT64_MAX, step}; }
+
+// As many full slices as dimensions are left.
+struct Ellipsis {};
+inline constexpr Ellipsis ellipsis{};
+
+// One entry: an int, a slice, `none` (a new dimension of size 1), `ellipsis`, or a tensor.
+class Index {
+ public:
+  template <typename T>
+  requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) Index(T at)
+      : kind_(kInt), slice_{int64_t(at), 0, 1} {}
+  Index(Slice slice) : kind_(kSlice), slice_(slice) {}
+  Index(None) : kind_(kNone) {}
+  Index(Ellipsis) : kind_(kEllipsis) {}
+  Index(const Tensor& tensor) : kind_(kTensor), tensor_(tensor) {}
+
+ private:
+  friend class Indexed;
+  enum Kind { kInt, kSlice, kNone, kEllipsis, kTensor };
+  // How many of x's dimensions it takes.
+  int64_t dims() const {
+    if (kind_ == kTensor) return tensor_.dtype() == bool_ ? tensor_.dim() : 1;
+    return kind_ == kInt || kind_ == kSlice;
+  }
+  Kind kind_;
+  Slice slice_{};
+  Tensor tensor_;
+};
+
+// What x[..] gives: the tensor that was read. Assigning to it where it was made writes to x, as
+// x[0] = y and x[{mask}] += 1 do; as a variable it is a handle as any Tensor.
+class Indexed : public Tensor {
+ public:
+  Indexed(const Tensor& x, const Index* list, size_t n) { read(x, list, n); }
+  Indexed(const Indexed&) = default;
+  Indexed(Indexed&&) = default;
+
+  const Tensor& operator=(const Tensor& values) && { return write(values); }
+  const Tensor& operator=(const Indexed& values) && { return write(values); }
+  template <typename T>
+  requires std::is_arithmetic_v<T>
+  const Tensor& operator=(T value) && {
+    if (indices_.empty()) return tenon::fill_(base_, value), base_;
+    return write(full({}, value, dtype(), device()));
+  }
+  Indexed& operator=(const Indexed&) & = default;
+  Indexed& operator=(const Tensor& tensor) & {
+    Tensor::operator=(tensor);
+    base_ = {};
+    indices_.clear();
+    return *this;
+  }
+  const Tensor& operator+=(Operand y) && { return update(Tensor::operator+=(y)); }
+  const Tensor& operator-=(Operand y) && { return update(Tensor::operator-=(y)); }
+  const Tensor& operator*=(Operand y) && { return update(Tensor::operator*=(y)); }
+  const Tensor& operator/=(Operand y) && { return update(Tensor::operator/=(y)); }
+
+ private:
+  friend class Tensor;
+  struct Unread {};
+  Indexed(Unread, const Tensor& x, const Index* list, size_t n) { place(x, list, n); }
+
+  void place(const Tensor& x, const Index* list, size_t n);
+  void read(const Tensor& x, const Index* list, size_t n) {
+    place(x, list, n);
+    Tensor::operator=(indices_.empty() ? base_ : tenon::index(base_, indices_));
+  }
+  const Tensor& write(const Tensor& values) {
+    if (indices_.empty()) return base_.copy_(values);
+    tenon::index_put_(base_, indices_, values.to(base_.device(), base_.dtype()));
+    return *this;
+  }
+  // What was read has been changed: a view of x, or a copy.
+  const Tensor& update(const Tensor& changed) {
+    return indices_.empty() ? changed : write(changed);
+  }
+
+  Tensor base_;                  // x seen through the ints, slices and new dimensions
+  std::vector<Tensor> indices_;  // the tensors, null where there is none
+};
+
+inline void Indexed::place(const Tensor& x, const Index* list, size_t n) {
+  int64_t taken = 0, dim = 0, from = 0, covered = 0;
+  int ellipses = 0;
+  for (size_t i = 0; i < n; ++i) {
+    taken += list[i].dims();
+    ellipses += list[i].kind_ == Index::kEllipsis;
+  }
+  if (taken > x.dim()) {
+    fail("index: " + std::to_string(taken) + " dimensions are indexed, x has " +
+         std::to_string(x.dim()));
+  }
+  if (ellipses > 1) fail("index: more than one ellipsis");
+  base_ = x;
+  for (size_t i = 0; i < n; ++i) {
+    const Index& at = list[i];
+    switch (at.kind_) {
+      case Index::kInt: {
+        const int64_t size = x.size(from);
+        if (at.slice_.start < -size || at.slice_.start >= size) {
+          fail("index: " + std::to_string(at.slice_.start) + " is out of range for dimension " +
+               std::to_string(from) + " of size " + std::to_string(size));
+        }
+        base_ = tenon::select(base_, dim, at.slice_.start);
+        break;
+      }
+      case Index::kSlice:
+        base_ = tenon::slice(base_, dim++, at.slice_.start, at.slice_.end, at.slice_.step);
+        break;
+      case Index::kNone:
+        base_ = tenon::unsqueeze(base_, dim++);
+        break;
+      case Index::kEllipsis:
+        dim += x.dim() - taken;
+        from += x.dim() - taken;
+        break;
+      case Index::kTensor:
+        indices_.resize(indices_.size() + size_t(dim - covered));
+        indices_.push_back(at.tensor_);
+        dim += at.dims();
+        covered = dim;
+        break;
+    }
+    from += at.dims();
+  }
+}
+
+inline Indexed Tensor::operator[](const Index& index) const { return Indexed(*this, &index, 1); }
+inline Indexed Tensor::operator[](std::initializer_list<Index> indices) const {
+  return Indexed(*this, indices.begin(), indices.size());
+}
+inline const Tensor& Tensor::index_put_(std::initializer_list<Index> indices, const Tensor& values,
+                                        bool accumulate) const {
+  Indexed place(Indexed::Unread(), *this, indices.begin(), indices.size());
+  if (!accumulate) {
+    place.write(values);
+  } else if (place.indices_.empty()) {
+    place.base_ += values;
+  } else {
+    tenon::index_put_(place.base_, place.indices_, values.to(device(), dtype()), true);
+  }
+  return *this;
+}
+
+}  // namespace v0
+}  // namespace tenon
