@@ -134,18 +134,21 @@ void activations() {
     }
     return call(detail::op<"_prelu">, x, w);
   });
+  // Slopes at 0 are those of the left, and what these change by there is 0, as in PyTorch.
   op("elu(Tensor x, float alpha=1) -> Tensor",
-     "let low = where(x <= 0, x, 0)\n where(x <= 0, alpha * expm1(low), x)")
+     "where(x <= 0, alpha * expm1(where(x <= 0, x, 0)), x)\n"
+     "dx = where(x <= 0, g * alpha * exp(where(x < 0, x, 0)), g)")
       .amp(Amp::widest)
       .inplace();
   op("celu(Tensor x, float alpha=1) -> Tensor",
-     "let low = where(x <= 0, x, 0)\n where(x <= 0, alpha * expm1(low / alpha), x)")
+     "where(x <= 0, alpha * expm1(where(x <= 0, x, 0) / alpha), x)\n"
+     "dx = where(x <= 0, g * exp(where(x < 0, x, 0) / alpha), g)")
       .amp(Amp::widest)
       .inplace();
   // Klambauer et al., arXiv:1706.02515.
   op("selu(Tensor x) -> Tensor",
-     "let low = where(x <= 0, x, 0)\n"
-     "1.0507009873554805 * where(x <= 0, 1.6732632423543772 * expm1(low), x)")
+     "1.0507009873554805 * where(x <= 0, 1.6732632423543772 * expm1(where(x <= 0, x, 0)), x)\n"
+     "dx = 1.0507009873554805 * where(x <= 0, g * 1.6732632423543772 * exp(where(x < 0, x, 0)), g)")
       .amp(Amp::widest)
       .inplace();
   // x Φ(x); erfc, which keeps the digits that 1 + erf loses at negative x.

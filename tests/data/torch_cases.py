@@ -77,7 +77,7 @@ def weighed(tensors):
     return sum((t * weight(t)).sum() for t in tensors if t.dtype == D and t.requires_grad)
 
 
-def case(op, args, fn, grad=True, second=False, writes=()):
+def case(op, args, fn, grad=True, second=True, writes=()):
     """`fn` gets the tensors and values of `args` in order. second: with "grad2"; writes: the places of arguments for "after"."""
     args = [copied(a) for a in args]
     tensors = list(leaves(args))
@@ -94,7 +94,7 @@ def case(op, args, fn, grad=True, second=False, writes=()):
     if grad and isinstance(loss, torch.Tensor):
         def gradients(of):
             found = torch.autograd.grad(of, tensors, create_graph=second, allow_unused=True)
-            return [g if g is not None else torch.zeros_like(t) for g, t in zip(found, tensors)]
+            return [torch.zeros_like(t) if g is None or g._is_zerotensor() else g for g, t in zip(found, tensors)]
 
         first = gradients(loss)
         made["grad"] = [encode(g) for g in first]
