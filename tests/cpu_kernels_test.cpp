@@ -419,7 +419,7 @@ TEST(CpuLoss, LargeLogitsKeepTheirDigits) {
   EXPECT_NEAR(t.gradient.get(4), (1.0 / 3 - 1) / 2, 1e-7);
   t.input.set(0, INFINITY);
   ASSERT_EQ(t.forward(), "");
-  EXPECT_TRUE(std::isnan(t.loss.get(0)));  // as PyTorch's: inf - inf is in its softmax
+  EXPECT_TRUE(std::isnan(t.loss.get(0)));  // as log_softmax of such a row
 }
 
 TEST(CpuLoss, RefusesTargetsOutOfRange) {

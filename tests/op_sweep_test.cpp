@@ -166,6 +166,8 @@ TEST(OpSweep, DtypesAndLayoutsAgreeWithTheReference) {
           if (!contiguous && !whole) continue;
           if ((!contiguous || expanded) && is_one_of(op, {"view", "as_strided"})) continue;  // they look at memory itself
           for (tn::Device device : devices()) {
+            const bool same_call = device == ref && contiguous && !expanded && (dtype == tn::float64 || !dtype.is_float());
+            if (same_call) continue;
             SCOPED_TRACE(device.name() + " " + dtype.name() + " " + layout.name + " " + v.name + " " + op +
                          c.at("args").dump().substr(0, 160));
             const Result found = run(c, op, [&](const Tensor& t) {

@@ -101,7 +101,8 @@ void flush_f64(double* sum, double* error, const double* x, int64_t n) {
   }
 }
 
-// log(sum(exp(x - top))) where top is the largest element; 0 where that is not finite.
+// log(sum(exp(x - top))) where top is the largest element; NaN where that is not finite: such
+// elements have no softmax.
 template <typename T>
 double log_sum_exp(const T* x, int64_t n, T* largest) {
   constexpr int64_t w = kLanes<T>;
@@ -109,7 +110,7 @@ double log_sum_exp(const T* x, int64_t n, T* largest) {
   const T top = fold_floats<Max, T>(x, n);
   *largest = top;
   if (!(top < infinity && top > -infinity)) {
-    return 0;
+    return __builtin_nan("");
   }
   const Vec<T> shift = broadcast(top);
   double total = 0;
