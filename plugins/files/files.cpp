@@ -8,6 +8,7 @@
 #include "tenon/plugin.hpp"
 
 #include "csv.h"
+#include "idx.h"
 #include "safetensors.h"
 
 namespace tenon::files {
@@ -77,6 +78,23 @@ void add_csv() {
                 [=](int64_t label, double scale) { return features(path, *table, label, scale); });
     self.method("labels(int label=-1) -> Tensor",
                 [=](int64_t label) { return labels(path, *table, label); });
+  });
+}
+
+// ---- IDX ----
+
+void add_idx() {
+  plugin::object("IdxFile(str path)", [](Object& self, std::string path) {
+    auto reader = std::make_shared<const IdxReader>(path);
+    self.method("tensor() -> Tensor", [=] {
+      Tensor tensor = Tensor::empty(reader->shape(), Dtype{reader->dtype()});
+      if (tensor.numel() > 0) {
+        void* data = nullptr;
+        check(detail::api.tensor->mutable_data(tensor.get(), &data));
+        reader->read(data);
+      }
+      return tensor;
+    });
   });
 }
 
@@ -154,5 +172,6 @@ void add_safetensors() {
 
 TENON_PLUGIN(files) {
   files::add_csv();
+  files::add_idx();
   files::add_safetensors();
 }

@@ -36,13 +36,34 @@ std::string path_from(const std::string& file, const JsonMember& member, const J
   return (folder / value.text).string();  // an absolute one stays
 }
 
+// What all tables have.
+void read_split(Fields& fields, DataConfig& data) {
+  data.scale = fields.number("scale", 1);
+  data.test_every = fields.integer("test_every", 2, kMostCounted);
+}
+
 void read_csv_data(const std::string& file, Fields& fields, DataConfig& data) {
   const JsonMember& csv = fields.require("csv");
   data.paths = {path_from(file, csv, csv.value)};
   data.label = label_column(file, fields);
-  data.scale = fields.number("scale", 1);
   data.header = fields.boolean("header", false);
-  data.test_every = fields.integer("test_every", 2, kMostCounted);
+  read_split(fields, data);
+}
+
+void read_idx_data(const std::string& file, Fields& fields, DataConfig& data) {
+  for (const char* name : {"images", "labels"}) {
+    const JsonMember& member = fields.require(name);
+    data.paths.push_back(path_from(file, member, member.value));
+  }
+  read_split(fields, data);
+}
+
+void read_safetensors_data(const std::string& file, Fields& fields, DataConfig& data) {
+  const JsonMember& member = fields.require("safetensors");
+  data.paths = {path_from(file, member, member.value)};
+  data.input = fields.string("input");
+  data.target = fields.string("target");
+  read_split(fields, data);
 }
 
 void read_text_data(const std::string& file, Fields& fields, DataConfig& data) {
@@ -69,6 +90,8 @@ struct DataKind {
 };
 constexpr DataKind kDataKinds[] = {
     {"csv", DataConfig::Kind::kCsv, read_csv_data},
+    {"images", DataConfig::Kind::kIdx, read_idx_data},
+    {"safetensors", DataConfig::Kind::kSafetensors, read_safetensors_data},
     {"text", DataConfig::Kind::kText, read_text_data},
 };
 

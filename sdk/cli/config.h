@@ -21,15 +21,19 @@ struct FactoryCall {
 
 // Where the data is; of the fields below, those of its kind.
 struct DataConfig {
-  enum class Kind { kCsv, kText };
+  enum class Kind { kCsv, kIdx, kSafetensors, kText };
   Kind kind = Kind::kCsv;
   int line = 0;  // of the field that names the kind
-  // Paths from the working directory. Of several, which only text may have, the first that exists.
+  // Paths from the working directory: one; of images and labels (IDX); or of texts, of which the
+  // first that exists is taken.
   std::vector<std::string> paths;
-  // Tables
+  // CSV
   int64_t label = -1;
-  double scale = 1;
   bool header = false;
+  // Safetensors: names of tensors
+  std::string input, target;
+  // All but text
+  double scale = 1;
   int64_t test_every = 0;
   // Text
   int64_t context = 0;

@@ -61,12 +61,17 @@ Tensor try_model(const Training& training, Tensor x) {
 void check_labels(const Training& training, const data::Dataset& all, int64_t classes) {
   const DataConfig& data = training.config.data;
   const std::vector<int64_t> labels = all.y.to_vector<int64_t>();
-  const auto wrong = std::ranges::find_if(labels, [&](int64_t label) { return label >= classes; });
+  const auto wrong = std::ranges::find_if(
+      labels, [&](int64_t label) { return label < 0 || label >= classes; });
   if (wrong == labels.end()) return;
-  const int64_t line = wrong - labels.begin() + (data.header ? 2 : 1);
-  fail_at(data.paths[0], static_cast<int>(line),
-          fmt::format("the label is {}, but the model of {} has {} outputs; expected 0 to {}",
-                      *wrong, training.config.file, classes, classes - 1));
+  const int64_t item = wrong - labels.begin();
+  const std::string message =
+      fmt::format("the label is {}, but the model of {} has {} outputs; expected 0 to {}", *wrong,
+                  training.config.file, classes, classes - 1);
+  if (data.kind == DataConfig::Kind::kCsv) {
+    fail_at(data.paths[0], static_cast<int>(item + (data.header ? 2 : 1)), message);
+  }
+  fail(fmt::format("{}: item {}: {}", data.paths.back(), item, message));
 }
 
 void try_loss(const Training& training, const Tensor& output, const Tensor& target) {
@@ -128,16 +133,51 @@ void try_out(const Training& training, F f) {
   set_random_state(random);
 }
 
+std::string described(const Tensor& tensor) {
+  return fmt::format("[{}] ({})", fmt::join(tensor.sizes(), ", "), tensor.dtype().name());
+}
+
+// Tensors as they were read: items and the class of each.
+data::Dataset as_dataset(const TrainingConfig& config, const Tensor& x, const std::string& x_name,
+                         const Tensor& y, const std::string& y_name) {
+  if (x.dim() < 2 || y.dim() != 1 || x.size(0) != y.size(0) || x.size(0) == 0) {
+    fail_at(config.file, config.data.line,
+            fmt::format("data: {} is {}, {} is {}; expected [n, ..] and [n] with the same n",
+                        x_name, described(x), y_name, described(y)));
+  }
+  if (y.dtype().is_float() || y.dtype() == bool_) {
+    fail_at(config.file, config.data.line,
+            fmt::format("data: {} is {}, expected integers, the classes", y_name, described(y)));
+  }
+  return {x.to(float32) * config.data.scale, y.to(int64)};
+}
+
+data::Dataset read_dataset(const TrainingConfig& config) {
+  const DataConfig& data = config.data;
+  switch (data.kind) {
+    case DataConfig::Kind::kIdx: {
+      const Tensor images = load_idx(data.paths[0]);
+      return as_dataset(config, images, data.paths[0], load_idx(data.paths[1]), data.paths[1]);
+    }
+    case DataConfig::Kind::kSafetensors: {
+      const Tensor input = load(data.paths[0], data.input.c_str());
+      return as_dataset(config, input, data.input, load(data.paths[0], data.target.c_str()),
+                        data.target);
+    }
+    default:
+      return data::csv(data.paths[0],
+                       {.label = data.label, .scale = data.scale, .header = data.header});
+  }
+}
+
 data::Dataset read_table(Training& training) {
   const TrainingConfig& config = training.config;
-  const DataConfig& data = config.data;
-  const data::Dataset all =
-      data::csv(data.paths[0], {.label = data.label, .scale = data.scale, .header = data.header});
-  std::tie(training.train, training.test) = all.hold_out(data.test_every);
+  const data::Dataset all = read_dataset(config);
+  std::tie(training.train, training.test) = all.hold_out(config.data.test_every);
   if (training.train.size() == 0) {
-    fail_at(config.file, data.line,
-            fmt::format("data: {} has one line, and test_every keeps it for the test",
-                        data.paths[0]));
+    fail_at(config.file, config.data.line,
+            fmt::format("data: {} has one item, and test_every keeps it for the test",
+                        config.data.paths[0]));
   }
   return all;
 }

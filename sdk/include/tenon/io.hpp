@@ -1,4 +1,5 @@
-// Saving and loading named tensors in the safetensors format, by the plugin `files`. Files of the
+// Saving and loading named tensors in the safetensors format, and reading IDX files, by the plugin
+// `files`. Files of the
 // Python world load as they are, and theirs load ours.
 #pragma once
 
@@ -22,6 +23,16 @@ inline void save(const NamedTensors& tensors, const std::string& path) {
   tn_value strings = detail::make_value(TN_STRINGS, uint32_t(names.size()));
   strings.as.strings = names.data();
   Object::create("SafetensorsWriter", path).invoke<void>("save", strings, list);
+}
+
+// Reads one tensor of a safetensors file, to the cpu; an Error where there is none of this name.
+inline Tensor load(const std::string& path, const char* name) {
+  return Object::create("SafetensorsFile", path).invoke("tensor", name);
+}
+
+// Reads the array of an IDX file, the format of the MNIST files.
+inline Tensor load_idx(const std::string& path) {
+  return Object::create("IdxFile", path).invoke("tensor");
 }
 
 // Reads every tensor of the file, to the cpu, in the file's order. An Error says where a damaged
