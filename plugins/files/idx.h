@@ -1,6 +1,6 @@
-// Arrays in the IDX format of the MNIST files (http://yann.lecun.com/exdb/mnist): a type, the sizes,
-// the values, all big-endian. Knows files and dtypes, no tensors. Nothing in a file is believed
-// before it was checked.
+// Arrays in the IDX format of the MNIST files (http://yann.lecun.com/exdb/mnist): a type, the
+// sizes, the values, all big-endian. Knows files and dtypes, no tensors. Nothing in a file is
+// believed before it was checked.
 #pragma once
 
 #include <cstdint>

@@ -49,7 +49,7 @@ struct Attention {
   void check(const char* name, const Tensor& x, int64_t rank, int64_t features) const {
     if (x.dim() == rank && x.size(-1) == features) return;
     fail(std::string(name) + " is " + sizes_text(x) + ", expected " +
-         (rank == 2      ? "[t, "
+         (rank == 2     ? "[t, "
           : batch_first ? "[n, t, "
                         : "[t, n, ") +
          std::to_string(features) + "]");
@@ -82,8 +82,7 @@ struct Attention {
 
   // [n, t, e] or [t, n, e] as [n, heads, t, e / heads], a view.
   Tensor heads_of(const Tensor& x) const {
-    const Tensor split =
-        reshape(x, {x.size(0), x.size(1), num_heads, x.size(2) / num_heads});
+    const Tensor split = reshape(x, {x.size(0), x.size(1), num_heads, x.size(2) / num_heads});
     return permute(split, batch_first ? Ints{0, 2, 1, 3} : Ints{1, 2, 0, 3});
   }
 
@@ -108,8 +107,7 @@ struct Attention {
     return mask.dtype() == bool_ ? logical_not(mask) : mask;
   }
 
-  Tensor operator()(const Object& self, Tensor query, Tensor key, Tensor value,
-                    Masks masks) const {
+  Tensor operator()(const Object& self, Tensor query, Tensor key, Tensor value, Masks masks) const {
     const int64_t rank = query.dim() == 2 ? 2 : 3;
     check("query", query, rank, embed_dim);
     check("key", key, rank, kdim);
@@ -121,9 +119,8 @@ struct Attention {
     }
     for (Tensor& x : list) x = heads_of(x);
     const Tensor mask = mask_of(masks, list[0], list[1].size(2));
-    Tensor y = scaled_dot_product_attention(list[0], list[1], list[2], mask,
-                                            self.training() ? dropout : 0,
-                                            masks.is_causal && !mask);
+    Tensor y = scaled_dot_product_attention(
+        list[0], list[1], list[2], mask, self.training() ? dropout : 0, masks.is_causal && !mask);
     y = permute(y, batch_first ? Ints{0, 2, 1, 3} : Ints{2, 0, 1, 3});
     y = flatten(y, 2, 3);
     if (rank == 2) y = squeeze(y, batch_first ? 0 : 1);
@@ -144,8 +141,9 @@ void define_attention() {
                ", expected it divisible by num_heads, " + std::to_string(num_heads));
         }
         expect_probability("dropout", dropout);
-        const Attention attention{embed_dim, num_heads, kdim.value_or(embed_dim),
-                                  vdim.value_or(embed_dim), dropout, batch_first};
+        const Attention attention{
+            embed_dim, num_heads,  kdim.value_or(embed_dim), vdim.value_or(embed_dim),
+            dropout,   batch_first};
         expect_positive("kdim", attention.kdim);
         expect_positive("vdim", attention.vdim);
         if (attention.packed()) {
@@ -156,16 +154,14 @@ void define_attention() {
           self.parameter("v_proj_weight", xavier_uniform(embed_dim, attention.vdim));
         }
         self.parameter("in_proj_bias", bias ? zeros(3 * embed_dim) : Tensor());
-        const Object out_proj =
-            self.child("out_proj", nn::Linear(embed_dim, embed_dim, bias));
+        const Object out_proj = self.child("out_proj", nn::Linear(embed_dim, embed_dim, bias));
         if (bias) out_proj.tensor("bias").detach().zero_();
         self.method(
             "forward(Tensor query, Tensor key, Tensor value, Tensor? key_padding_mask=None, "
             "Tensor? attn_mask=None, bool is_causal=False) -> Tensor",
             [attention](Object& self, Tensor query, Tensor key, Tensor value,
                         Tensor key_padding_mask, Tensor attn_mask, bool is_causal) {
-              return attention(self, query, key, value,
-                               {key_padding_mask, attn_mask, is_causal});
+              return attention(self, query, key, value, {key_padding_mask, attn_mask, is_causal});
             });
       });
 }
@@ -234,8 +230,8 @@ void define_block(const char* name, F f) {
             std::string activation, double layer_norm_eps, bool batch_first, bool norm_first,
             bool bias, bool is_causal) {
           f(self,
-            Block{d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps,
-                  batch_first, norm_first, bias},
+            Block{d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first,
+                  norm_first, bias},
             is_causal);
         });
 }
@@ -264,8 +260,7 @@ void define_blocks() {
                     Tensor tgt_padding, Tensor memory_padding, bool tgt_is_causal,
                     bool memory_is_causal) {
           Tensor x = with_branch(self, b, 1, tgt, [&](const Tensor& x) {
-            return self.child("self_attn")(x, x, x, tgt_padding, tgt_mask,
-                                           tgt_is_causal || always);
+            return self.child("self_attn")(x, x, x, tgt_padding, tgt_mask, tgt_is_causal || always);
           });
           x = with_branch(self, b, 2, x, [&](const Tensor& x) {
             return self.child("multihead_attn")(x, memory, memory, memory_padding, memory_mask,

@@ -43,8 +43,8 @@ void add_embedding_layers() {
           expect_positive("embedding_dim", embedding_dim);
           self.parameter("weight", randn({num_embeddings, embedding_dim}));
           self.method("forward(Tensor x) -> Tensor", [=](Object& self, Tensor x) {
-            const bool fits = x.dim() >= 2 && x.size(-2) <= num_embeddings &&
-                              x.size(-1) == embedding_dim;
+            const bool fits =
+                x.dim() >= 2 && x.size(-2) <= num_embeddings && x.size(-1) == embedding_dim;
             if (!fits) {
               fail("x is " + sizes_text(x) + ", expected [.., n, " + std::to_string(embedding_dim) +
                    "] with at most " + std::to_string(num_embeddings) + " positions");

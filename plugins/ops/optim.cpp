@@ -136,8 +136,7 @@ Tensor norm_of(const std::vector<Tensor>& grads, double p) {
   for (const Tensor& grad : grads) {
     if (grad.dtype() == float64) dtype = float64;
   }
-  Tensor total =
-      prim::fill({}, 0, dtype, grads.empty() ? Device() : grads[0].device());
+  Tensor total = prim::fill({}, 0, dtype, grads.empty() ? Device() : grads[0].device());
   for (const Tensor& grad : grads) {
     if (grad.numel() == 0) continue;
     Tensor x = wide(grad);
@@ -146,8 +145,7 @@ Tensor norm_of(const std::vector<Tensor>& grads, double p) {
     } else if (p == 2) {
       prim::elementwise(sum_, total, prim::reduce(TN_SUM, Tensors(&x, 1), {}, false, square_of));
     } else {
-      prim::elementwise(sum_, total,
-                        prim::reduce(TN_SUM, Tensors(&x, 1), {}, false, power_of, p));
+      prim::elementwise(sum_, total, prim::reduce(TN_SUM, Tensors(&x, 1), {}, false, power_of, p));
     }
   }
   return std::isinf(p) ? total : prim::elementwise(root_of, total, p);

@@ -15,8 +15,8 @@ int run(const Line& line) {
   Training training;
   prepare(training, path_of(line, "FILE.json"), {.device = line.get_or<std::string>("device", "")});
   NamedTensors state = tenon::load(weights);
-  if (training.of_text() && take_vocabulary(state, weights).characters() !=
-                                training.vocabulary.characters()) {
+  if (training.of_text() &&
+      take_vocabulary(state, weights).characters() != training.vocabulary.characters()) {
     fail(fmt::format("{}: its vocabulary is not that of the text of {}", weights,
                      training.config.file));
   }
@@ -41,8 +41,8 @@ Command eval_command() {
       ("weights", po::value<std::string>()->value_name("FILE"),
        "the safetensors file (tenon train --save)")  //
       ("device", po::value<std::string>()->value_name("NAME"),
-       "where to compute (tenon devices), instead of the file's, or the cpu")                          //
-      ("json", po::bool_switch(), "the result as one JSON object")  //
+       "where to compute (tenon devices), instead of the file's, or the cpu")  //
+      ("json", po::bool_switch(), "the result as one JSON object")             //
       ("help,h", "this text");
   command.run = run;
   return command;

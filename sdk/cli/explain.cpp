@@ -167,7 +167,7 @@ Command explain_command() {
                   "FILE.json", "the training (see tenon train)"};
   command.options.add_options()  //
       ("device", po::value<std::string>()->value_name("NAME"),
-       "where to compute (tenon devices), instead of the file's, or the cpu")                                        //
+       "where to compute (tenon devices), instead of the file's, or the cpu")     //
       ("nested", po::bool_switch(), "also the calls that a decomposition makes")  //
       ("json", po::bool_switch(), "as one JSON object")                           //
       ("help,h", "this text");

@@ -53,8 +53,8 @@ int64_t sampled(const std::vector<float>& scores, Sampling& sampling) {
   const double uniform =
       static_cast<double>(data::detail::next_random(sampling.state) >> 11) * 0x1p-53;
   const auto found = std::ranges::upper_bound(sums, uniform * sum);
-  return order[static_cast<size_t>(std::min<int64_t>(found - sums.begin(),
-                                                     static_cast<int64_t>(order.size()) - 1))];
+  return order[static_cast<size_t>(
+      std::min<int64_t>(found - sums.begin(), static_cast<int64_t>(order.size()) - 1))];
 }
 
 std::vector<int64_t> indices_of(const std::string& prompt, const Vocabulary& vocabulary) {
@@ -89,8 +89,7 @@ std::vector<float> next_scores(const Training& training, const std::vector<int64
 }
 
 void print_characters(const std::string& text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
-      std::fflush(stdout) != 0) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
     fail("the output cannot be written");
   }
 }

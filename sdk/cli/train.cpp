@@ -54,8 +54,8 @@ class Losses {
     for (const JsonMember& option : config_.optimizer.options) {
       if (option.name == "lr") lr = fmt::format(" than {}", option.value.real);
     }
-    fail(fmt::format("{}step {}: the loss is {}: the training diverged; try a smaller lr{}",
-                     where_, step_, std::isnan(loss) ? "nan" : "infinite", lr),
+    fail(fmt::format("{}step {}: the loss is {}: the training diverged; try a smaller lr{}", where_,
+                     step_, std::isnan(loss) ? "nan" : "infinite", lr),
          TN_FAILED_PRECONDITION);
   }
 
@@ -229,7 +229,7 @@ Command train_command() {
                   "FILE.json", "model, data, loss and optimizer (docs/training.md)"};
   command.options.add_options()  //
       ("device", po::value<std::string>()->value_name("NAME"),
-       "where to compute (tenon devices), instead of the file's, or the cpu")                                            //
+       "where to compute (tenon devices), instead of the file's, or the cpu")         //
       ("seed", po::value<std::string>()->value_name("N"), "instead of the file's")    //
       ("epochs", po::value<std::string>()->value_name("N"), "instead of the file's")  //
       ("steps", po::value<std::string>()->value_name("N"), "instead of the file's")   //

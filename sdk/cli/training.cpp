@@ -8,6 +8,7 @@
 #include "factory_call.h"
 #include "plugin_list.h"
 #include "text.h"
+#include "training_data.h"
 
 namespace tenon::cli {
 namespace {
@@ -29,8 +30,8 @@ void make_optimizer(Training& training) {
   if (training.parameters.empty()) {
     fail_at(config.file, config.model_line, "model: no layer has parameters to train");
   }
-  training.optimizer = optim::Optimizer(
-      create_object(config.file, config.optimizer, {{"params", detail::to_value(training.parameters)}}));
+  training.optimizer = optim::Optimizer(create_object(
+      config.file, config.optimizer, {{"params", detail::to_value(training.parameters)}}));
 }
 
 void find_loss(Training& training) {
@@ -61,8 +62,8 @@ Tensor try_model(const Training& training, Tensor x) {
 void check_labels(const Training& training, const data::Dataset& all, int64_t classes) {
   const DataConfig& data = training.config.data;
   const std::vector<int64_t> labels = all.y.to_vector<int64_t>();
-  const auto wrong = std::ranges::find_if(
-      labels, [&](int64_t label) { return label < 0 || label >= classes; });
+  const auto wrong =
+      std::ranges::find_if(labels, [&](int64_t label) { return label < 0 || label >= classes; });
   if (wrong == labels.end()) return;
   const int64_t item = wrong - labels.begin();
   const std::string message =
@@ -133,79 +134,6 @@ void try_out(const Training& training, F f) {
   set_random_state(random);
 }
 
-std::string described(const Tensor& tensor) {
-  return fmt::format("[{}] ({})", fmt::join(tensor.sizes(), ", "), tensor.dtype().name());
-}
-
-// Tensors as they were read: items and the class of each.
-data::Dataset as_dataset(const TrainingConfig& config, const Tensor& x, const std::string& x_name,
-                         const Tensor& y, const std::string& y_name) {
-  if (x.dim() < 2 || y.dim() != 1 || x.size(0) != y.size(0) || x.size(0) == 0) {
-    fail_at(config.file, config.data.line,
-            fmt::format("data: {} is {}, {} is {}; expected [n, ..] and [n] with the same n",
-                        x_name, described(x), y_name, described(y)));
-  }
-  if (y.dtype().is_float() || y.dtype() == bool_) {
-    fail_at(config.file, config.data.line,
-            fmt::format("data: {} is {}, expected integers, the classes", y_name, described(y)));
-  }
-  return {x.to(float32) * config.data.scale, y.to(int64)};
-}
-
-data::Dataset read_dataset(const TrainingConfig& config) {
-  const DataConfig& data = config.data;
-  switch (data.kind) {
-    case DataConfig::Kind::kIdx: {
-      const Tensor images = load_idx(data.paths[0]);
-      return as_dataset(config, images, data.paths[0], load_idx(data.paths[1]), data.paths[1]);
-    }
-    case DataConfig::Kind::kSafetensors: {
-      const Tensor input = load(data.paths[0], data.input.c_str());
-      return as_dataset(config, input, data.input, load(data.paths[0], data.target.c_str()),
-                        data.target);
-    }
-    default:
-      return data::csv(data.paths[0],
-                       {.label = data.label, .scale = data.scale, .header = data.header});
-  }
-}
-
-data::Dataset read_table(Training& training) {
-  const TrainingConfig& config = training.config;
-  const data::Dataset all = read_dataset(config);
-  std::tie(training.train, training.test) = all.hold_out(config.data.test_every);
-  if (training.train.size() == 0) {
-    fail_at(config.file, config.data.line,
-            fmt::format("data: {} has one item, and test_every keeps it for the test",
-                        config.data.paths[0]));
-  }
-  return all;
-}
-
-void split_text(Training& training) {
-  const TrainingConfig& config = training.config;
-  const DataConfig& data = config.data;
-  std::string text;
-  try {
-    text = read_first_text(data.paths);
-  } catch (const Error& error) {
-    fail_at(config.file, data.line, fmt::format("data: {}", error.what()));
-  }
-  const std::string_view all = text;
-  const auto held = static_cast<size_t>(static_cast<double>(all.size()) * data.validation);
-  const auto context = static_cast<size_t>(data.context);
-  const size_t trained = all.size() - held;
-  if (held <= context || trained <= context) {
-    fail_at(config.file, data.line,
-            fmt::format("data: the text has {} characters, {} of them for the training and {} for "
-                        "the validation; expected more than the context, {}, in each",
-                        all.size(), trained, held, context));
-  }
-  training.vocabulary = Vocabulary(all);
-  training.text = TextData(all.substr(0, trained), training.vocabulary, data.context);
-  training.validation = TextData(all.substr(trained), training.vocabulary, data.context);
-}
-
 double test_accuracy(const Training& training) {
   int64_t right = 0;
   for (auto [x, y] : data::DataLoader(training.test, {.batch_size = 1024})) {
@@ -225,8 +153,8 @@ double validation_loss(const Training& training) {
     for (int64_t i = 0; i < n; ++i) places.push_back((first + i) * context);
     const auto [x, y] = training.validation.at(places);
     const Tensor output = training.model(x.to(training.device));
-    sum += call(training.loss, output, y.to(training.device)).item<double>() *
-           static_cast<double>(n);
+    sum +=
+        call(training.loss, output, y.to(training.device)).item<double>() * static_cast<double>(n);
   }
   return sum / static_cast<double>(windows);
 }

@@ -125,8 +125,9 @@ inline Optimizer AdamW(const std::vector<Tensor>& parameters, const AdamWOptions
                            options.eps, options.weight_decay, options.maximize);
 }
 
-// torch.nn.utils.clip_grad_norm_: scales the gradients of the parameters that have one so that their
-// norm together is at most max_norm. Gives the norm before, on their device, which must be one.
+// torch.nn.utils.clip_grad_norm_: scales the gradients of the parameters that have one so that
+// their norm together is at most max_norm. Gives the norm before, on their device, which must be
+// one.
 inline Tensor clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm,
                               double norm_type = 2) {
   std::vector<Tensor> gradients;

@@ -1,0 +1,86 @@
+// See training_data.h.
+#include "training_data.h"
+
+#include <tuple>
+
+#include <fmt/format.h>
+
+namespace tenon::cli {
+namespace {
+
+std::string described(const Tensor& tensor) {
+  return fmt::format("[{}] ({})", fmt::join(tensor.sizes(), ", "), tensor.dtype().name());
+}
+
+// Tensors as they were read: items and the class of each.
+data::Dataset as_dataset(const TrainingConfig& config, const Tensor& x, const std::string& x_name,
+                         const Tensor& y, const std::string& y_name) {
+  if (x.dim() < 2 || y.dim() != 1 || x.size(0) != y.size(0) || x.size(0) == 0) {
+    fail_at(config.file, config.data.line,
+            fmt::format("data: {} is {}, {} is {}; expected [n, ..] and [n] with the same n",
+                        x_name, described(x), y_name, described(y)));
+  }
+  if (y.dtype().is_float() || y.dtype() == bool_) {
+    fail_at(config.file, config.data.line,
+            fmt::format("data: {} is {}, expected integers, the classes", y_name, described(y)));
+  }
+  return {x.to(float32) * config.data.scale, y.to(int64)};
+}
+
+data::Dataset read_dataset(const TrainingConfig& config) {
+  const DataConfig& data = config.data;
+  switch (data.kind) {
+    case DataConfig::Kind::kIdx: {
+      const Tensor images = load_idx(data.paths[0]);
+      return as_dataset(config, images, data.paths[0], load_idx(data.paths[1]), data.paths[1]);
+    }
+    case DataConfig::Kind::kSafetensors: {
+      const Tensor input = load(data.paths[0], data.input.c_str());
+      return as_dataset(config, input, data.input, load(data.paths[0], data.target.c_str()),
+                        data.target);
+    }
+    default:
+      return data::csv(data.paths[0],
+                       {.label = data.label, .scale = data.scale, .header = data.header});
+  }
+}
+
+}  // namespace
+
+data::Dataset read_table(Training& training) {
+  const TrainingConfig& config = training.config;
+  const data::Dataset all = read_dataset(config);
+  std::tie(training.train, training.test) = all.hold_out(config.data.test_every);
+  if (training.train.size() == 0) {
+    fail_at(config.file, config.data.line,
+            fmt::format("data: {} has one item, and test_every keeps it for the test",
+                        config.data.paths[0]));
+  }
+  return all;
+}
+
+void split_text(Training& training) {
+  const TrainingConfig& config = training.config;
+  const DataConfig& data = config.data;
+  std::string text;
+  try {
+    text = read_first_text(data.paths);
+  } catch (const Error& error) {
+    fail_at(config.file, data.line, fmt::format("data: {}", error.what()));
+  }
+  const std::string_view all = text;
+  const auto held = static_cast<size_t>(static_cast<double>(all.size()) * data.validation);
+  const auto context = static_cast<size_t>(data.context);
+  const size_t trained = all.size() - held;
+  if (held <= context || trained <= context) {
+    fail_at(config.file, data.line,
+            fmt::format("data: the text has {} characters, {} of them for the training and {} for "
+                        "the validation; expected more than the context, {}, in each",
+                        all.size(), trained, held, context));
+  }
+  training.vocabulary = Vocabulary(all);
+  training.text = TextData(all.substr(0, trained), training.vocabulary, data.context);
+  training.validation = TextData(all.substr(trained), training.vocabulary, data.context);
+}
+
+}  // namespace tenon::cli
