@@ -1,6 +1,6 @@
-// Every op that has a case in tests/data/torch_values.json, in every dtype and layout and on every device, against `ref` in float64
-// (integers: `ref` in the same dtype) on the same values one behind the other; with sizes one and zero along dimension 0; with NaN
-// and infinities. And every in-place op of the registry against its other spelling.
+// Every op that has a case in tests/data/torch_values.json, in every dtype and layout and on every device, against `ref` in
+// float64 (integers: `ref` in the same dtype) on the same values one behind the other; with sizes one and zero along dimension 0;
+// with NaN and infinities. And every in-place op of the registry against its other spelling.
 #include <map>
 #include <set>
 
@@ -104,8 +104,8 @@ double largest_of(Dtype dtype) {
                                  : 1.7976931348623157e308;
 }
 
-// Of floats: each result is rounded, and so is what it is made of, which is as large as its inputs and outputs are. The cases' sums
-// have up to 60 terms, whose roundings go both ways: about sqrt(60) / 2 units.
+// Of floats: each result is rounded, and so is what it is made of, which is as large as its inputs and outputs are. The cases'
+// sums have up to 60 terms, whose roundings go both ways: about sqrt(60) / 2 units.
 // What inf - inf is in a gradient depends on the order of its terms: there both are infinite or NaN.
 void expect_close(const Tensor& found, const Tensor& expected, double inputs, Dtype dtype, double beyond, bool gradient) {
   expect_sizes(found, {expected.sizes().begin(), expected.sizes().end()});
@@ -143,7 +143,8 @@ TEST(OpSweep, DtypesAndLayoutsAgreeWithTheReference) {
       for (const Dtype dtype : kAll) {
         if (v.floats_only && !dtype.is_float()) continue;
         const bool whole = v.name == std::string("whole"), expanded = v.name == std::string("expanded");
-        // What is expanded is not written to, and shares out its gradient among its repetitions. Probabilities are looked at where that waits for nothing.
+        // What is expanded is not written to, and shares out its gradient among its repetitions. Probabilities are looked at where
+        // that waits for nothing.
         if (expanded && c.contains("after")) continue;
         // Kernels pass over padding and what is masked, where the meaning has 0 * inf; kernel_sweep_test has infinite images.
         if ((op.starts_with("conv") || op == "scaled_dot_product_attention") && v.floats_only) continue;

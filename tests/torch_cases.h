@@ -80,7 +80,8 @@ struct Arguments {
   std::vector<tn_value> values;
   TensorList leaves;
 
-  Arguments(const json& c, tn::Device device, const std::function<Tensor(const Tensor&)>& as = [](const Tensor& t) { return t; }) {
+  Arguments(const json& c, tn::Device device,
+            const std::function<Tensor(const Tensor&)>& as = [](const Tensor& t) { return t; }) {
     for (const json& a : c.at("args")) {
       list.push_back(std::make_unique<Argument>(a, device, as));
       values.push_back(list.back()->value);

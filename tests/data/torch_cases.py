@@ -1,13 +1,13 @@
 """Cases of torch_values.json: what torch_values.py and torch_values_families.py make them with.
 
 A case is an op's name, its arguments in the order of its schema, its outputs, and the gradient of sum(output * weight) for each
-floating tensor among the arguments, where weight[k] = (k * 7 % 11) / 11 + 0.1 for the k-th element of an output, in row-major order.
+floating tensor among the arguments, where weight[k] = (k * 7 % 11) / 11 + 0.1 for the k-th element of an output, row-major.
 "grad2" is the gradient, for the same tensors, of sum(gradient * weight) over those gradients. "after" has what the arguments that
 the op writes to hold then, by their places.
 
 Encoding: a tensor is {"s": sizes, "v": values} and "d": dtype unless float64, "c": 1 where it has no gradient; a list of tensors
-{"l": [...]}, of which some may be null; a list of floats {"f": [...]}; a dtype {"dtype": name}; NaN and infinities are the strings
-"nan", "inf", "-inf"; numbers, booleans, strings, lists of ints and null are themselves. An output that is a list of tensors is
+{"l": [...]}, of which some may be null; a list of floats {"f": [...]}; a dtype {"dtype": name}; NaN and infinities are the
+strings "nan", "inf", "-inf"; numbers, booleans, strings, lists of ints and null are themselves. An output that is a list of tensors is
 {"l": [...]} too.
 """
 import math

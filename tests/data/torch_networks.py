@@ -71,7 +71,7 @@ class BasicBlock(nn.Module):
 
 
 class ResNet18(nn.Module):
-    """He et al., arXiv:1512.03385, with torchvision's names; for CIFAR: a 3x3 stem and no max pool. `width` is 64 in the paper."""
+    """He et al., arXiv:1512.03385, with torchvision's names; for CIFAR: a 3x3 stem and no max pool. The paper's width is 64."""
 
     def __init__(self, width):
         super().__init__()
@@ -161,10 +161,12 @@ def resnet(width, batch):
 
 
 def gpt(vocabulary=65, context=32, width=64, heads=4, layers=4, batch=4):
-    return record(lambda: GPT(vocabulary, context, width, heads, layers), lambda key, _: classes((batch, context), key, vocabulary),
+    return record(lambda: GPT(vocabulary, context, width, heads, layers),
+                  lambda key, _: classes((batch, context), key, vocabulary),
                   lambda key: classes((batch * context,), key, vocabulary),
                   lambda parameters: torch.optim.AdamW(parameters, 1e-3, weight_decay=0.1),
-                  {"vocabulary": vocabulary, "context": context, "width": width, "heads": heads, "layers": layers, "batch": batch})
+                  {"vocabulary": vocabulary, "context": context, "width": width, "heads": heads, "layers": layers,
+                   "batch": batch})
 
 
 def main():
