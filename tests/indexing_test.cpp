@@ -6,7 +6,7 @@ namespace {
 using tn::ellipsis, tn::none, tn::slice;
 
 Tensor counting(tn::Device d) { return tn::arange(0, 24, 1, tn::float32, d).reshape({2, 3, 4}); }
-Tensor ints(std::vector<int64_t> values, tn::Device d) { return Tensor::from(values, {}, d); }
+Tensor ints(std::vector<int64_t> values, tn::Device d) { return Tensor::from(values, -1, d); }
 Tensor mask(std::vector<uint8_t> values, std::vector<int64_t> sizes, tn::Device d) {
   return Tensor::from(values, sizes, d).to(tn::bool_);
 }
