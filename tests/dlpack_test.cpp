@@ -32,14 +32,10 @@ struct DLManagedTensorVersioned {
 };
 constexpr uint64_t kReadOnly = 1;
 
-const tn_tensor_api& api() { return *tn::detail::api.tensor; }
-
 struct Export {
   DLManagedTensorVersioned* m = nullptr;
   explicit Export(const Tensor& t, bool writable = true) {
-    void* managed = nullptr;
-    tn::check(api().to_dlpack(t.get(), writable, &managed));
-    m = static_cast<DLManagedTensorVersioned*>(managed);
+    m = static_cast<DLManagedTensorVersioned*>(tn::to_dlpack(t, writable));
   }
   Export(const Export&) = delete;
   ~Export() {
@@ -48,11 +44,7 @@ struct Export {
   DLManagedTensorVersioned* release() { return std::exchange(m, nullptr); }
 };
 
-Tensor import_tensor(void* managed) {
-  tn_tensor* t = nullptr;
-  tn::check(api().from_dlpack(managed, &t));
-  return Tensor::take(t);
-}
+Tensor import_tensor(void* managed) { return tn::from_dlpack(managed); }
 
 // Another framework's tensor: six floats as [2, 3], and a count of its deaths.
 struct Foreign {
@@ -199,6 +191,31 @@ TEST_F(DlpackImport, TakesEveryLayout) {
   expect_error([&] { tn::add_(x, 1); }, "share memory");
   orphan.managed.deleter = nullptr;  // nobody wants to know
   expect_near(import_tensor(&orphan.managed).sum(), {15});
+}
+
+TEST_F(DlpackImport, CopiesWhatIsReadOnly) {
+  Foreign foreign;
+  foreign.managed.flags = kReadOnly;
+  foreign.strides[0] = 1, foreign.strides[1] = 2;
+  Tensor x = import_tensor(&foreign.managed);
+  EXPECT_EQ(foreign.deleted, 1);
+  EXPECT_NE(x.data<float>(), foreign.values);
+  EXPECT_TRUE(x.is_contiguous());
+  x += 1;
+  expect_near(x, {1, 3, 5, 2, 4, 6});
+  EXPECT_EQ(foreign.values[0], 0);
+  // Its own export too.
+  Tensor y = tn::ones({2});
+  Tensor z = import_tensor(Export(y, false).release());
+  z += 1;
+  expect_near(y, {1, 1});
+  // Without memory for the copy nothing is taken.
+  Foreign kept;
+  kept.managed.flags = kReadOnly;
+  kept.shape[0] = int64_t(1) << 40;
+  kept.strides[0] = 0;
+  expect_error([&] { import_tensor(&kept.managed); }, "memory");
+  EXPECT_EQ(kept.deleted, 0);
 }
 
 // What cannot be taken stays its owner's.

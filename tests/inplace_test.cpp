@@ -58,6 +58,20 @@ TEST(InPlace, AWriteThatReadsNothingEndsTheHistory) {
     (y * y).sum().backward();
     expect_near(x.grad(), {0, 0, 8});
     expect_near(y, {3, 3, 2});
+    for (auto f : {tn::eq_, tn::ne_, tn::lt_, tn::le_, tn::gt_, tn::ge_, tn::logical_and_,
+                   tn::logical_or_, tn::logical_xor_}) {
+      x.zero_grad();
+      y = x * 2.f;
+      f(y, 2.f);
+      EXPECT_EQ(y.dtype(), tn::float32);
+      (y * y).sum().backward();
+      expect_near(x.grad(), {0, 0, 0});
+      expect_error([&] { f(x, 2.f); }, "leaf");
+    }
+    y = tn::tensor({2.f, 0.f}, d);
+    tn::logical_not_(y);
+    expect_near(y, {0, 1});
+    EXPECT_FALSE((x == x * 2.f).requires_grad());
   }
 }
 

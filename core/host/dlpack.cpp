@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "dispatch/convert.h"
 #include "memory/memory.h"
 
 namespace tenon {
@@ -111,10 +112,24 @@ Status import_dlpack(void* managed, Tensor** tensor) {
     }
   }
   if (d.strides == nullptr) extent = numel;
-  tn_storage* storage = adopt_host_memory(static_cast<char*>(d.data) + d.byte_offset,
-                                          static_cast<uint64_t>(extent) * item_size(dtype), release_imported, managed);
+  const bool read_only = (m->flags & kReadOnly) != 0;
+  tn_storage* storage =
+      adopt_host_memory(static_cast<char*>(d.data) + d.byte_offset, static_cast<uint64_t>(extent) * item_size(dtype),
+                        read_only ? [](void*) {} : release_imported, managed);
   storage->no_cache = true;
-  *tensor = make_tensor(storage, sizes, d.strides, 0, dtype);
+  Tensor* shared = make_tensor(storage, sizes, d.strides, 0, dtype);
+  if (!read_only) {
+    *tensor = shared;
+    return nullptr;
+  }
+  // Nothing here keeps a tensor from being written: what must not be is copied. The owner is told once the copy is made.
+  const TensorRef original(shared);
+  Tensor* copied;
+  TN_TRY(empty_tensor(sizes, dtype, shared->device, &copied));
+  TensorRef copy(copied);
+  TN_TRY(copy_into(copied, shared));
+  release_imported(managed);
+  *tensor = copy.take();
   return nullptr;
 }
 

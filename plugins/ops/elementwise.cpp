@@ -215,23 +215,25 @@ void bounds() {
   op("_clamp_max_to_tensor(Tensor x, Tensor max) -> Tensor", "min(x, max)").inplace();
 }
 
+// None has a gradient. That is derived, and not said by no_gradient(): written in place, they end the
+// history of what they write.
 void comparisons() {
-  op("eq(Tensor x, Tensor y) -> Tensor", "x == y").no_gradient();
-  op("ne(Tensor x, Tensor y) -> Tensor", "x != y").no_gradient();
-  op("lt(Tensor x, Tensor y) -> Tensor", "x < y").no_gradient();
-  op("le(Tensor x, Tensor y) -> Tensor", "x <= y").no_gradient();
-  op("gt(Tensor x, Tensor y) -> Tensor", "x > y").no_gradient();
-  op("ge(Tensor x, Tensor y) -> Tensor", "x >= y").no_gradient();
+  op("eq(Tensor x, Tensor y) -> Tensor", "x == y").inplace();
+  op("ne(Tensor x, Tensor y) -> Tensor", "x != y").inplace();
+  op("lt(Tensor x, Tensor y) -> Tensor", "x < y").inplace();
+  op("le(Tensor x, Tensor y) -> Tensor", "x <= y").inplace();
+  op("gt(Tensor x, Tensor y) -> Tensor", "x > y").inplace();
+  op("ge(Tensor x, Tensor y) -> Tensor", "x >= y").inplace();
   op("isnan(Tensor x) -> Tensor", "isnan(x)").no_gradient();
   op("isinf(Tensor x) -> Tensor", "isinf(x)").no_gradient();
   op("isfinite(Tensor x) -> Tensor", "isfinite(x)").no_gradient();
 }
 
 void logic() {
-  op("logical_and(Tensor x, Tensor y) -> Tensor", "bool(x) and bool(y)").no_gradient();
-  op("logical_or(Tensor x, Tensor y) -> Tensor", "bool(x) or bool(y)").no_gradient();
-  op("logical_xor(Tensor x, Tensor y) -> Tensor", "bool(x) != bool(y)").no_gradient();
-  op("logical_not(Tensor x) -> Tensor", "logical_not(x)").no_gradient();
+  op("logical_and(Tensor x, Tensor y) -> Tensor", "bool(x) and bool(y)").inplace();
+  op("logical_or(Tensor x, Tensor y) -> Tensor", "bool(x) or bool(y)").inplace();
+  op("logical_xor(Tensor x, Tensor y) -> Tensor", "bool(x) != bool(y)").inplace();
+  op("logical_not(Tensor x) -> Tensor", "logical_not(x)").inplace();
   op("bitwise_and(Tensor x, Tensor y) -> Tensor", "x & y").no_gradient().inplace();
   op("bitwise_or(Tensor x, Tensor y) -> Tensor", "x | y").no_gradient().inplace();
   op("bitwise_xor(Tensor x, Tensor y) -> Tensor", "x ^ y").no_gradient().inplace();

@@ -5,6 +5,7 @@
 #include "tenon/amp.hpp"
 #include "tenon/autograd.hpp"
 #include "tenon/data.hpp"
+#include "tenon/dlpack.hpp"
 #include "tenon/explain.hpp"
 #include "tenon/io.hpp"
 #include "tenon/module.hpp"

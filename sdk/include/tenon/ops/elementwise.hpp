@@ -185,6 +185,16 @@ inline Tensor threshold_(const Tensor& x, Number threshold, Number value) { retu
 inline Tensor clamp_(const Tensor& x, Number min, Number max) { return detail::call<Tensor>(detail::op<"clamp_">, x, min, max); }
 inline Tensor clamp_min_(const Tensor& x, Number min) { return detail::call<Tensor>(detail::op<"clamp_min_">, x, min); }
 inline Tensor clamp_max_(const Tensor& x, Number max) { return detail::call<Tensor>(detail::op<"clamp_max_">, x, max); }
+inline Tensor eq_(const Tensor& x, Operand y) { return detail::call<Tensor>(detail::op<"eq_">, x, y); }
+inline Tensor ne_(const Tensor& x, Operand y) { return detail::call<Tensor>(detail::op<"ne_">, x, y); }
+inline Tensor lt_(const Tensor& x, Operand y) { return detail::call<Tensor>(detail::op<"lt_">, x, y); }
+inline Tensor le_(const Tensor& x, Operand y) { return detail::call<Tensor>(detail::op<"le_">, x, y); }
+inline Tensor gt_(const Tensor& x, Operand y) { return detail::call<Tensor>(detail::op<"gt_">, x, y); }
+inline Tensor ge_(const Tensor& x, Operand y) { return detail::call<Tensor>(detail::op<"ge_">, x, y); }
+inline Tensor logical_and_(const Tensor& x, Operand y) { return detail::call<Tensor>(detail::op<"logical_and_">, x, y); }
+inline Tensor logical_or_(const Tensor& x, Operand y) { return detail::call<Tensor>(detail::op<"logical_or_">, x, y); }
+inline Tensor logical_xor_(const Tensor& x, Operand y) { return detail::call<Tensor>(detail::op<"logical_xor_">, x, y); }
+inline Tensor logical_not_(const Tensor& x) { return detail::call<Tensor>(detail::op<"logical_not_">, x); }
 inline Tensor bitwise_and_(const Tensor& x, Operand y) { return detail::call<Tensor>(detail::op<"bitwise_and_">, x, y); }
 inline Tensor bitwise_or_(const Tensor& x, Operand y) { return detail::call<Tensor>(detail::op<"bitwise_or_">, x, y); }
 inline Tensor bitwise_xor_(const Tensor& x, Operand y) { return detail::call<Tensor>(detail::op<"bitwise_xor_">, x, y); }
