@@ -409,6 +409,19 @@ void with_gradients(Samples& list, const char* kernel, const std::string& what,
   }
 }
 
+// Rows with NaN and infinities among numbers, with nothing else, and without any.
+Tensor special_rows() {
+  const double inf = INFINITY, nan = NAN;
+  std::vector<double> values;
+  for (const std::vector<double>& some :
+       {std::vector<double>{inf}, {-inf}, {nan}, {inf, -inf}, {-inf, nan}, {nan, inf, nan}, {}}) {
+    for (size_t i = 0; i < 20; ++i) values.push_back(std::sin(double(i)));
+    for (size_t i = 0; i < some.size(); ++i) values[values.size() - 9 + 3 * i] = some[i];
+  }
+  for (double all : {-inf, inf, nan}) values.insert(values.end(), 20, all);
+  return Tensor::from(values, {10, 20});
+}
+
 void conv(Samples& list) {
   const std::vector<int64_t> batch = {0, -1, -1};
   auto add = [&](const char* kernel, const char* what, const TensorList& inputs, double length,
@@ -425,6 +438,9 @@ void conv(Samples& list) {
       });
   add("conv2d", "a group a channel", {sample({3, 6, 5, 5}), sample({6, 1, 3, 3}, {}, 1)}, 9,
       [](const TensorList& in) { return tn::conv2d(in[0], in[1], {}, 1, 1, 1, 6); });
+  add("conv2d", "special values",
+      {special_rows().reshape({1, 2, 10, 10}), sample({3, 2, 3, 3}, {}, 1)}, 18,
+      [](const TensorList& in) { return tn::conv2d(in[0], in[1], {}, 1, 1); });
   add("conv3d", "with a bias",
       {sample({3, 2, 3, 4, 5}), sample({4, 2, 2, 2, 3}, {}, 1), sample({4}, {}, 2)}, 24,
       [](const TensorList& in) { return tn::conv3d(in[0], in[1], in[2], 1, {0, 1, 1}); });
@@ -441,6 +457,14 @@ void conv(Samples& list) {
 }
 
 void norm(Samples& list) {
+  for (const bool logarithm : {false, true}) {
+    with_gradients(list, logarithm ? "log_softmax" : "softmax", "special values", {special_rows()},
+                   {0}, {12, 8}, 20, 1, [logarithm](const TensorList& in) {
+                     return logarithm ? tn::log_softmax(in[0], -1) : tn::softmax(in[0], -1);
+                   });
+  }
+  with_gradients(list, "layer_norm", "special values", {special_rows()}, {0}, {8, 8}, 40, 1,
+                 [](const TensorList& in) { return tn::layer_norm(in[0], 20); });
   const Tensor rows = sample({37, 53}) * 4;
   // x and the largest element are rounded once more before exp, which multiplies that by up to 8.
   const Error of_softmax = {12};
@@ -485,6 +509,11 @@ void pool(Samples& list) {
       [](const TensorList& in) { return tn::max_pool2d(in[0], 3, 2, 1, 2, true); });
   add("max_pool2d", "equal ones", (x * 2.0).to(tn::int64).to(tn::float64), 1,
       [](const TensorList& in) { return tn::max_pool2d(in[0], 3, 1, 1); });
+  const Tensor special = special_rows().reshape({2, 10, 10});
+  add("max_pool2d", "special values", special, 1,
+      [](const TensorList& in) { return tn::max_pool2d(in[0], 3, 2, 1); });
+  add("avg_pool2d", "special values", special, 9,
+      [](const TensorList& in) { return tn::avg_pool2d(in[0], 3, 2, 1); });
   add("avg_pool1d", "padding", line, 3,
       [](const TensorList& in) { return tn::avg_pool1d(in[0], 3, 2, 1); });
   add("avg_pool2d", "plain", x, 4, [](const TensorList& in) { return tn::avg_pool2d(in[0], 2); });

@@ -215,6 +215,12 @@ struct Average {
   }
 };
 
+// One window that is the whole plane: global pooling, what most networks end with.
+bool is_global(const Average& a) {
+  return a.h.size() == 1 && a.w.size() == 1 && a.h[0].begin == 0 && a.w[0].begin == 0 &&
+         a.h[0].end == a.p.axes[0].size && a.w[0].end == a.p.axes[1].size;
+}
+
 void add_row(float* y, const float* x, int64_t n) {
   for (int64_t j = 0; j < n; ++j) {
     y[j] += x[j];
@@ -245,6 +251,11 @@ tn_status* average_forward(void* self, const tn_call* call) {
     each_plane(call, a.p, workers_of(a.p), [&](int64_t worker, int64_t i) {
       const float* const plane = data(&x) + i * a.p.x_plane();
       float* y = results + i * a.p.y_plane();
+      if (is_global(a)) {
+        const double sum = table().rows.sum(plane, a.p.x_plane());
+        *y = static_cast<float>(sum * (a.h[0].factor * a.w[0].factor));
+        return;
+      }
       float* const row = rows + worker * width;
       for (const Share& vertical : a.h) {
         std::fill_n(row, width, 0.f);
@@ -279,8 +290,12 @@ tn_status* average_backward(void* self, const tn_call* call) {
     const float* const gradients = data(call->args[0]);
     each_plane(call, a.p, workers_of(a.p), [&](int64_t worker, int64_t i) {
       float* const plane = data(dx) + i * a.p.x_plane();
-      std::fill_n(plane, a.p.x_plane(), 0.f);
       const float* g = gradients + i * a.p.y_plane();
+      if (is_global(a)) {
+        std::fill_n(plane, a.p.x_plane(), *g * (a.h[0].factor * a.w[0].factor));
+        return;
+      }
+      std::fill_n(plane, a.p.x_plane(), 0.f);
       float* const row = rows + worker * width;
       for (const Share& vertical : a.h) {
         std::fill_n(row, width, 0.f);

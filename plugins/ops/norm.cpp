@@ -17,10 +17,11 @@ constinit ExpressionRef softmax_dx{"_softmax_dx(Tensor grad, Tensor y, Tensor do
 constinit ExpressionRef square_off{"_square_off(Tensor x, Tensor mean) -> Tensor",
                                    "(x - mean) * (x - mean)"};
 constinit ExpressionRef scaled{"_scaled(Tensor x, float factor) -> Tensor", "x * factor"};
+// Apart from the rest: once for each variance, not for each element.
+constinit ExpressionRef rstd_of{"_rstd(Tensor var, float eps) -> Tensor", "rsqrt(var + eps)"};
 constinit ExpressionRef normalized{
-    "_normalized(Tensor x, Tensor mean, Tensor var, Tensor weight, Tensor bias, float eps) -> "
-    "Tensor",
-    "(x - mean) * rsqrt(var + eps) * weight + bias"};
+    "_normalized(Tensor x, Tensor mean, Tensor rstd, Tensor weight, Tensor bias) -> Tensor",
+    "(x - mean) * rstd * weight + bias"};
 constinit ExpressionRef moved_{
     "_moved_(Tensor(a!) running, Tensor batch, float momentum, float factor) -> Tensor(a!)",
     "(1 - momentum) * running + momentum * factor * batch"};
@@ -77,13 +78,13 @@ Moments moments(const Tensor& x, const Sizes& dims) {
   return m;
 }
 
-// In one pass, as `dtype`. `sizes`: what weight and bias are reshaped to.
+// In one pass over x, as `dtype`. `sizes`: what weight and bias are reshaped to.
 Tensor apply(const Tensor& x, const Moments& m, const Tensor& weight, const Tensor& bias,
              const Sizes& sizes, double eps, Dtype dtype) {
   Tensor w = weight ? prim::reshape(weight, sizes) : weight;
   Tensor b = bias ? prim::reshape(bias, sizes) : bias;
-  Tensor y = prim::elementwise(normalized, x, m.mean, m.var, w ? Operand(w) : Operand(1.0),
-                               b ? Operand(b) : Operand(0.0), eps);
+  Tensor y = prim::elementwise(normalized, x, m.mean, prim::elementwise(rstd_of, m.var, eps),
+                               w ? Operand(w) : Operand(1.0), b ? Operand(b) : Operand(0.0));
   return y.dtype() == dtype ? y : prim::copy(y, dtype);
 }
 
