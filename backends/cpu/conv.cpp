@@ -8,6 +8,7 @@
 
 #include "cpu.h"
 #include "dnnl/library.h"
+#include "images.h"
 #include "loop.h"
 #include "vector/table.h"
 
@@ -146,10 +147,6 @@ struct Problem {
     }
   }
 };
-
-const tn_tensor* tensor_of(const tn_value& v) {
-  return v.kind == TN_TENSOR ? v.as.tensor : nullptr;
-}
 
 // Shows a tensor that is read; one that is expanded is copied, or any that is not row-major.
 tn_status* show(const tn_call* call, const tn_tensor& t, int64_t rank, Shown* shown,
@@ -379,6 +376,7 @@ tn_status* add_conv(tn_registrar* r) {
     forward.dtypes = TN_DTYPE_BIT(TN_FLOAT32);
     forward.supports = supports;
     forward.self = const_cast<Convolution*>(&op);
+    forward.order = op.transposed ? nullptr : image_order;  // add_bias takes row-major ones
     tn_kernel_pair_def pair = {};
     pair.size = sizeof pair;
     pair.forward = &forward;

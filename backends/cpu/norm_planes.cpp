@@ -3,7 +3,8 @@
 #include <cstdint>
 #include <initializer_list>
 
-#include "norm.h"
+#include "images.h"
+#include "norm_last.h"
 #include "vector/table.h"
 
 namespace tenon::cpu {
@@ -125,10 +126,18 @@ int32_t planes_support(const tn_call* call, int64_t groups, const tn_tensor* wei
 // _batch_norm(x, weight, bias, eps): y, and the mean and variance of each channel.
 tn_status* batch_forward(void*, const tn_call* call) {
   const tn_tensor& x = *call->args[0].as.tensor;
+  const float* const weight = data(call->args[1]);
+  const float* const bias = data(call->args[2]);
+  const double eps = call->args[3].as.f;
+  if (is_channels_last(x)) {
+    return batch_forward_last(call, data(&x), weight, bias, eps);
+  }
+  const float* elements;
+  TENON_CPU_TRY(as_image(call, x, false, &elements));
   float* const means = data(call->outputs[1]);
   float* const vars = data(call->outputs[2]);
-  planes_forward(call, Planes(x, 0), data(&x), data(call->args[1]), data(call->args[2]),
-                 call->args[3].as.f, [&](int64_t s, float mean, double var) {
+  planes_forward(call, Planes(x, 0), elements, weight, bias, eps,
+                 [&](int64_t s, float mean, double var) {
                    means[s] = mean;
                    vars[s] = static_cast<float>(var);
                  });
@@ -149,14 +158,25 @@ tn_status* batch_backward(void*, const tn_call* call) {
   const double eps = call->args[6].as.f;
   const float* const means = data(call->args[8]);
   const float* const vars = data(call->args[9]);
+  // dx lies as x does; the others of neither layout are copied.
+  const bool last = is_channels_last(x);
+  const float *g, *elements;
+  TENON_CPU_TRY(as_image(call, *call->args[0].as.tensor, last, &g));
+  TENON_CPU_TRY(as_image(call, x, last, &elements));
+  if (last) {
+    return batch_backward_last(call, x, g, elements, data(call->args[4]), means, vars, eps);
+  }
   float* const results[] = {data(call->outputs[0]), data(call->outputs[1]), data(call->outputs[2])};
-  return planes_backward(call, Planes(x, 0), data(call->args[0]), data(&x), data(call->args[4]),
+  return planes_backward(call, Planes(x, 0), g, elements, data(call->args[4]),
                          results, [&](int64_t s) {
                            return Moments{means[s], rstd_of(vars[s], eps)};
                          });
 }
 
 int32_t batch_supports(void*, const tn_call* call, char* reason, size_t bytes) {
+  if (lies_otherwise(*call->args[0].as.tensor)) {
+    return refuse(reason, bytes, kOtherOrder);
+  }
   return planes_support(call, 0, tensor_of(call->args[1]), tensor_of(call->args[2]),
                         call->args[3].as.f, reason, bytes);
 }
@@ -222,7 +242,7 @@ tn_status* add_norm_planes(tn_registrar* r) {
   pair.backward = group_backward;
   pair.saves_args = 3;  // x and weight
   TENON_CPU_TRY(r->kernel_pair(r, &pair));
-  forward = float32_kernel(
+  forward = image_kernel(
       "_batch_norm(Tensor x, Tensor? weight=None, Tensor? bias=None, float eps=1e-5) -> (Tensor, "
       "Tensor, Tensor)",
       batch_forward, batch_supports);

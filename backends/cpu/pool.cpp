@@ -2,10 +2,8 @@
 // w], with h = 1 for one dimension.
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
-#include "norm.h"
-#include "vector/table.h"
+#include "pool.h"
 
 namespace tenon::cpu {
 namespace {
@@ -35,11 +33,11 @@ constexpr Pool kPools[] = {
 };
 const Pool& pool_of(void* self) { return *static_cast<const Pool*>(self); }
 
-// A call's planes; false where the arguments do not fit together.
-struct Windows {
-  PoolAxis axes[2];  // h and w
-  int64_t planes = 0;
+// Without one the channels are dimension 0.
+bool has_batch(const Pool& pool, const tn_tensor& x) { return x.ndim == pool.n + 2; }
 
+struct Windows : PoolPlanes {
+  // False where the arguments do not fit together.
   bool read(const Pool& pool, const tn_value* args, const int64_t* sizes, int32_t ndim) {
     axes[0] = axes[1] = {1, 1, 1, 1, 0, 1};
     if (ndim != pool.n + 1 && ndim != pool.n + 2) {
@@ -57,9 +55,6 @@ struct Windows {
     }
     return x_plane() <= INT32_MAX;
   }
-  int64_t x_plane() const { return axes[0].size * axes[1].size; }
-  int64_t y_plane() const { return axes[0].out * axes[1].out; }
-
  private:
   // What is given once or for each dimension.
   static bool option(const tn_value& v, int32_t n, int32_t d, int64_t least, int64_t* value) {
@@ -117,16 +112,22 @@ tn_status* max_forward(void* self, const tn_call* call) {
   Windows p;
   p.read(pool_of(self), call->args, x.sizes, x.ndim);
   float* const y = data(call->outputs[0]);
+  const bool last = has_batch(pool_of(self), x) && is_channels_last(x);
+  const float* elements;
+  TENON_CPU_TRY(as_image(call, x, last, &elements));
   const int64_t workers = workers_of(p);
   const tn_tensor* kept = call->n_outputs > 1 ? call->outputs[1] : nullptr;
   void* memory = kept ? kept->data : nullptr;
   if (!kept) {
-    const uint64_t places = static_cast<uint64_t>(workers * p.y_plane());
+    const uint64_t places = static_cast<uint64_t>((last ? p.planes : workers) * p.y_plane());
     TENON_CPU_TRY(call->host->workspace(call, places * sizeof(int32_t), &memory));
+  }
+  if (last) {
+    return max_forward_last(call, p, x.sizes[1], elements, y, static_cast<int32_t*>(memory));
   }
   each_plane(call, p, workers, [&](int64_t worker, int64_t i) {
     int32_t* const places = static_cast<int32_t*>(memory) + (kept ? i : worker) * p.y_plane();
-    table().max_plane(p.axes[0], p.axes[1], data(&x) + i * p.x_plane(), y + i * p.y_plane(),
+    table().max_plane(p.axes[0], p.axes[1], elements + i * p.x_plane(), y + i * p.y_plane(),
                       places);
   });
   return nullptr;
@@ -141,9 +142,14 @@ tn_status* max_backward(void* self, const tn_call* call) {
   }
   Windows p;
   p.read(pool_of(self), call->args + 1, dx->sizes, dx->ndim);
-  const float* const g = data(call->args[0]);
+  const bool last = has_batch(pool_of(self), *dx) && is_channels_last(*dx);  // as x
+  const float* g;
+  TENON_CPU_TRY(as_image(call, *call->args[0].as.tensor, last, &g));
   const int32_t* const places =
       static_cast<const int32_t*>(call->args[call->n_args - 1].as.tensor->data);
+  if (last) {
+    return max_backward_last(call, p, dx->sizes[1], g, places, data(dx));
+  }
   each_plane(call, p, workers_of(p), [&](int64_t, int64_t i) {
     float* const plane = data(dx) + i * p.x_plane();
     std::fill_n(plane, p.x_plane(), 0.f);
@@ -173,13 +179,8 @@ tn_status* max_private(void* self, const tn_value* args, uint32_t, tn_meta* meta
 
 // ---- Averages ----
 
-// The elements [begin, end) of a window along one dimension, and what each counts.
-struct Share {
-  int64_t begin, end;
-  float factor;
-};
-std::vector<Share> shares(const PoolAxis& a, const Pool& pool, bool counts_padding) {
-  std::vector<Share> list;
+std::vector<PoolShare> shares(const PoolAxis& a, const Pool& pool, bool counts_padding) {
+  std::vector<PoolShare> list;
   for (int64_t i = 0; i < a.out; ++i) {
     if (pool.kind == kAdaptive) {
       const int64_t begin = i * a.size / a.out, end = ((i + 1) * a.size + a.out - 1) / a.out;
@@ -196,19 +197,18 @@ std::vector<Share> shares(const PoolAxis& a, const Pool& pool, bool counts_paddi
 }
 
 // What an average's forward and backward need of their call.
-struct Average {
+struct Average : PoolShares {
   Windows p;
-  std::vector<Share> h, w;
   Average(const Pool& pool, const tn_value* args, const int64_t* sizes, int32_t ndim) {
     p.read(pool, args, sizes, ndim);
     const bool counts_padding = pool.kind == kAverage && args[5].as.i != 0;
     h = shares(p.axes[0], pool, counts_padding);
     w = shares(p.axes[1], pool, counts_padding);
     if (pool.kind == kAverage && pool.n == 2 && args[6].kind == TN_INT) {
-      for (Share& s : h) {
+      for (PoolShare& s : h) {
         s.factor = 1 / static_cast<float>(args[6].as.i);
       }
-      for (Share& s : w) {
+      for (PoolShare& s : w) {
         s.factor = 1;
       }
     }
@@ -244,12 +244,18 @@ tn_status* average_forward(void* self, const tn_call* call) {
   }
   return guarded(call->host, [&]() -> tn_status* {
     const Average a(pool_of(self), call->args, x.sizes, x.ndim);
+    const bool last = has_batch(pool_of(self), x) && is_channels_last(x);
+    const float* elements;
+    TENON_CPU_TRY(as_image(call, x, last, &elements));
+    if (last) {
+      return average_forward_last(call, a.p, a, x.sizes[1], elements, data(call->outputs[0]));
+    }
     float* rows;
     TENON_CPU_TRY(row_buffers(call, a.p, &rows));
     const int64_t width = a.p.axes[1].size;
     float* const results = data(call->outputs[0]);
     each_plane(call, a.p, workers_of(a.p), [&](int64_t worker, int64_t i) {
-      const float* const plane = data(&x) + i * a.p.x_plane();
+      const float* const plane = elements + i * a.p.x_plane();
       float* y = results + i * a.p.y_plane();
       if (is_global(a)) {
         const double sum = table().rows.sum(plane, a.p.x_plane());
@@ -257,12 +263,12 @@ tn_status* average_forward(void* self, const tn_call* call) {
         return;
       }
       float* const row = rows + worker * width;
-      for (const Share& vertical : a.h) {
+      for (const PoolShare& vertical : a.h) {
         std::fill_n(row, width, 0.f);
         for (int64_t r = vertical.begin; r < vertical.end; ++r) {
           add_row(row, plane + r * width, width);
         }
-        for (const Share& horizontal : a.w) {
+        for (const PoolShare& horizontal : a.w) {
           float sum = 0;
           for (int64_t j = horizontal.begin; j < horizontal.end; ++j) {
             sum += row[j];
@@ -284,10 +290,15 @@ tn_status* average_backward(void* self, const tn_call* call) {
   }
   return guarded(call->host, [&]() -> tn_status* {
     const Average a(pool_of(self), call->args + 1, dx->sizes, dx->ndim);
+    const bool last = has_batch(pool_of(self), *dx) && is_channels_last(*dx);  // as x
+    const float* gradients;
+    TENON_CPU_TRY(as_image(call, *call->args[0].as.tensor, last, &gradients));
+    if (last) {
+      return average_backward_last(call, a.p, a, dx->sizes[1], gradients, data(dx));
+    }
     float* rows;
     TENON_CPU_TRY(row_buffers(call, a.p, &rows));
     const int64_t width = a.p.axes[1].size;
-    const float* const gradients = data(call->args[0]);
     each_plane(call, a.p, workers_of(a.p), [&](int64_t worker, int64_t i) {
       float* const plane = data(dx) + i * a.p.x_plane();
       const float* g = gradients + i * a.p.y_plane();
@@ -297,9 +308,9 @@ tn_status* average_backward(void* self, const tn_call* call) {
       }
       std::fill_n(plane, a.p.x_plane(), 0.f);
       float* const row = rows + worker * width;
-      for (const Share& vertical : a.h) {
+      for (const PoolShare& vertical : a.h) {
         std::fill_n(row, width, 0.f);
-        for (const Share& horizontal : a.w) {
+        for (const PoolShare& horizontal : a.w) {
           const float share = *g++ * (vertical.factor * horizontal.factor);
           for (int64_t j = horizontal.begin; j < horizontal.end; ++j) {
             row[j] += share;
@@ -318,6 +329,9 @@ int32_t supports(void* self, const tn_call* call, char* reason, size_t bytes) {
   const tn_tensor& x = *call->args[0].as.tensor;
   const Pool& pool = pool_of(self);
   Windows p;
+  if (lies_otherwise(x) || (!has_batch(pool, x) && is_channels_last(x))) {
+    return refuse(reason, bytes, kOtherOrder);
+  }
   if (!p.read(pool, call->args, x.sizes, x.ndim)) {
     return refuse(reason, bytes, "the arguments do not fit together");
   }
@@ -334,7 +348,7 @@ tn_status* add_pool(tn_registrar* r) {
   for (const Pool& pool : kPools) {
     const bool max = pool.kind == kMax;
     tn_kernel_def forward =
-        float32_kernel(pool.schema, max ? max_forward : average_forward, supports);
+        image_kernel(pool.schema, max ? max_forward : average_forward, supports);
     forward.self = const_cast<Pool*>(&pool);
     tn_kernel_pair_def pair = {};
     pair.size = sizeof pair;

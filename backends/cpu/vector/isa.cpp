@@ -221,6 +221,7 @@ constexpr Table make() {
   t.exp_minus_lse_f64 = exp_minus_lse<double>;
   t.rows = kRowFunctions;
   t.max_plane = max_plane;
+  t.max_columns = max_columns;
   t.gemm = gemm;
   t.gemm_scratch = gemm_scratch;
   t.philox = philox;

@@ -127,6 +127,52 @@ void normalize_dx_f32(float* dx, const float* g, const float* weight, const floa
   });
 }
 
+// Each column with statistics of its own: rows of channels-last images.
+void columns_sum_f32(float* sums, const float* x, int64_t n, const float* mean) {
+  each_vector(0, n, [=](int64_t i, int64_t lanes) {
+    Vec<float> v = load_n(x + i, lanes);
+    if (mean) {
+      v -= load_n(mean + i, lanes);
+      v *= v;
+    }
+    store_n(sums + i, lanes, load_n(sums + i, lanes) + v);
+  });
+}
+void columns_dot_f32(float* sums, float* dots, const float* g, const float* x, int64_t n,
+                     const float* mean) {
+  each_vector(0, n, [=](int64_t i, int64_t lanes) {
+    const Vec<float> v = load_n(g + i, lanes);
+    store_n(sums + i, lanes, load_n(sums + i, lanes) + v);
+    store_n(dots + i, lanes,
+            load_n(dots + i, lanes) + v * (load_n(x + i, lanes) - load_n(mean + i, lanes)));
+  });
+}
+void columns_normalize_f32(float* y, const float* x, int64_t n, const float* mean,
+                           const float* factor, const float* shift) {
+  each_vector(0, n, [=](int64_t i, int64_t lanes) {
+    Vec<float> v = (load_n(x + i, lanes) - load_n(mean + i, lanes)) * load_n(factor + i, lanes);
+    if (shift) {
+      v += load_n(shift + i, lanes);
+    }
+    store_n(y + i, lanes, v);
+  });
+}
+void columns_dx_f32(float* dx, const float* g, const float* x, int64_t n, const float* mean,
+                    const float* of_g, const float* of_x, const float* shift) {
+  each_vector(0, n, [=](int64_t i, int64_t lanes) {
+    const Vec<float> off = load_n(x + i, lanes) - load_n(mean + i, lanes);
+    store_n(dx + i, lanes,
+            load_n(g + i, lanes) * load_n(of_g + i, lanes) + off * load_n(of_x + i, lanes) +
+                load_n(shift + i, lanes));
+  });
+}
+void columns_add_f32(float* y, const float* x, int64_t n, float factor) {
+  const Vec<float> f = broadcast(factor);
+  each_vector(0, n, [=](int64_t i, int64_t lanes) {
+    store_n(y + i, lanes, load_n(y + i, lanes) + load_n(x + i, lanes) * f);
+  });
+}
+
 void normalize_dw_f32(float* dw, float* db, const float* g, const float* x, int64_t n, float mean,
                       float factor) {
   const Vec<float> m = broadcast(mean), f = broadcast(factor);
@@ -174,7 +220,8 @@ void log_softmax_dx_f32(float* dx, const float* g, const float* y, int64_t n, fl
 
 constexpr RowFunctions kRowFunctions = {
     sum_f32,          square_off_f32,   dot_off_f32, dot_f32,   normalize_f32,  normalize_by_f32,
-    normalize_dx_f32, normalize_dw_f32, exp_off_f32, scale_f32, softmax_dx_f32, log_softmax_dx_f32,
+    normalize_dx_f32, normalize_dw_f32,
+    columns_sum_f32, columns_dot_f32, columns_normalize_f32, columns_dx_f32, columns_add_f32, exp_off_f32, scale_f32, softmax_dx_f32, log_softmax_dx_f32,
 };
 
 }  // namespace

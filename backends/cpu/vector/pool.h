@@ -97,5 +97,16 @@ void max_plane(const PoolAxis& h, const PoolAxis& w, const float* x, float* y, i
   }
 }
 
+// best = the larger of best and x, as above, where all of x is at the place `at`.
+void max_columns(float* best, int32_t* places, const float* x, int64_t n, int32_t at) {
+  TENON_INDEPENDENT
+  for (int64_t i = 0; i < n; ++i) {
+    const float v = x[i], b = best[i];
+    const bool takes = v > b || (v != v && b == b);
+    best[i] = takes ? v : b;
+    places[i] = takes ? at : places[i];
+  }
+}
+
 }  // namespace
 }  // namespace tenon::cpu

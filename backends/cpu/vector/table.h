@@ -61,6 +61,20 @@ struct RowFunctions {
   // dw += g (x - mean) factor, db += g
   void (*normalize_dw)(float* dw, float* db, const float* g, const float* x, int64_t n, float mean,
                        float factor);
+  // With a mean, factor .. for each of the n columns:
+  // sums += x, or (x - mean)^2 where mean is not NULL
+  void (*columns_sum)(float* sums, const float* x, int64_t n, const float* mean);
+  // sums += g, dots += g (x - mean)
+  void (*columns_dot)(float* sums, float* dots, const float* g, const float* x, int64_t n,
+                      const float* mean);
+  // y = (x - mean) factor + shift; shift may be NULL.
+  void (*columns_normalize)(float* y, const float* x, int64_t n, const float* mean,
+                            const float* factor, const float* shift);
+  // dx = of_g g + of_x (x - mean) + shift
+  void (*columns_dx)(float* dx, const float* g, const float* x, int64_t n, const float* mean,
+                     const float* of_g, const float* of_x, const float* shift);
+  // y += x factor
+  void (*columns_add)(float* y, const float* x, int64_t n, float factor);
   // y = exp(scale x - top), and the sum of these; y may be NULL, or x.
   double (*exp_off)(float* y, const float* x, int64_t n, float scale, float top);
   void (*scale)(float* y, const float* x, int64_t n, float factor,
@@ -110,6 +124,7 @@ struct Table {
   // y and places [h.out, w.out] of x [h.size, w.size]: the largest of each window, and where it is.
   void (*max_plane)(const PoolAxis& h, const PoolAxis& w, const float* x, float* y,
                     int32_t* places);
+  void (*max_columns)(float* best, int32_t* places, const float* x, int64_t n, int32_t at);
 
   // c = a b (+ bias) (relu), on the calling thread.
   void (*gemm)(const GemmArgs&);

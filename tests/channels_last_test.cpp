@@ -1,0 +1,77 @@
+// Networks of images stay in the layout of their input: kernels choose that of their outputs, elementwise ops keep it, gradients
+// lie as their tensors, and nothing is copied from one layout to the other.
+#include <tenon/nn.hpp>
+
+#include "ops_support.h"
+
+namespace {
+
+using tn::nn::AvgPool2d, tn::nn::BatchNorm2d, tn::nn::Conv2d, tn::nn::MaxPool2d;
+
+bool lies_channels_last(const Tensor& x) {
+  return x.strides()[1] == 1 && !x.is_contiguous();
+}
+
+std::vector<tn::Object> layers() {
+  tn::manual_seed(1);
+  return {Conv2d(4, 6, 3, 1, 1), BatchNorm2d(6), tn::nn::ReLU(), MaxPool2d(2), Conv2d(6, 5, 3, 2, 1, 1, 1, false),
+          AvgPool2d(2)};
+}
+
+TEST(ChannelsLast, AKernelOfTheCpuGivesWhatItGot) {
+  load_all();
+  const Tensor rows = sample({2, 4, 16, 12}).to(tn::float32), last = rows.contiguous("channels_last");
+  ASSERT_TRUE(lies_channels_last(last));
+  Tensor x = last.detach().requires_grad_(), y = x;
+  const uint64_t copies = tn::counter("layout_copies");
+  for (const tn::Object& layer : layers()) {
+    y = layer(y);
+    EXPECT_TRUE(lies_channels_last(y)) << layer.type_name();
+  }
+  EXPECT_EQ(tn::counter("layout_copies"), copies);
+  Tensor expected_x = rows.detach().requires_grad_(), expected = expected_x;
+  for (const tn::Object& layer : layers()) expected = layer(expected);
+  EXPECT_TRUE(expected.is_contiguous());
+  expect_near(y.detach(), expected.to_vector<double>(), 2e-6);
+  // Backward, with gradients in the layout of the output and in the other.
+  const Tensor g = sample({2, 5, 2, 1}, {}, 3).to(tn::float32);
+  expected.backward(g);
+  for (const Tensor& seed : {g, g.contiguous("channels_last")}) {
+    y.backward(seed, /*retain_graph=*/true);
+    EXPECT_TRUE(lies_channels_last(x.grad()));
+    expect_near(x.grad(), expected_x.grad().to_vector<double>(), 2e-6);
+    x.zero_grad();
+  }
+}
+
+// Dense in a third order: the meaning, or a copy, but no wrong number.
+TEST(ChannelsLast, OtherOrdersGiveTheSame) {
+  load_all();
+  const Tensor x = sample({3, 4, 6, 5}).to(tn::float32), weight = sample({5, 4, 3, 3}, {}, 2).to(tn::float32);
+  for (const std::vector<int64_t>& order : std::vector<std::vector<int64_t>>{{1, 0, 2, 3}, {3, 2, 1, 0}, {0, 3, 1, 2}}) {
+    std::vector<int64_t> back(4);
+    for (size_t d = 0; d < 4; ++d) back[size_t(order[d])] = int64_t(d);
+    const Tensor there = x.permute(order).contiguous().permute(back);
+    const std::pair<const char*, std::function<Tensor(const Tensor&)>> calls[] = {
+        {"conv2d", [&](const Tensor& t) { return tn::conv2d(t, weight, {}, 1, 1); }},
+        {"max_pool2d", [](const Tensor& t) { return tn::max_pool2d(t, 2); }},
+        {"avg_pool2d", [](const Tensor& t) { return tn::avg_pool2d(t, 2); }},
+        {"batch_norm", [](const Tensor& t) { return tn::batch_norm(t, {}, {}, {}, {}, true); }}};
+    for (const auto& [name, f] : calls) {
+      SCOPED_TRACE(name);
+      Tensor a = x.detach().requires_grad_(), b = there.detach().requires_grad_();
+      Tensor expected = f(a), y = f(b), g = sample({expected.sizes().begin(), expected.sizes().end()}, {}, 3).to(tn::float32);
+      expect_near(y.detach(), expected.to_vector<double>(), 2e-6);
+      expected.backward(g);
+      y.backward(g);
+      expect_near(b.grad(), a.grad().to_vector<double>(), 2e-6);
+    }
+  }
+  // Without a batch there is no channels-last: dimension 1 is the height.
+  const Tensor one = x.select(0, 0);
+  const Tensor turned = one.transpose(1, 2).contiguous().transpose(1, 2);
+  expect_near(tn::max_pool2d(turned, 2), tn::max_pool2d(one, 2).to_vector<double>(), 0);
+  expect_near(tn::avg_pool2d(one.contiguous("channels_last"), 2), tn::avg_pool2d(one, 2).to_vector<double>(), 1e-6);
+}
+
+}  // namespace
