@@ -51,6 +51,9 @@ TEST_F(CliTest, ALineThatCannotBeParsedIsCode2) {
       {"train a.json --epochs 2.5", "--epochs is '2.5', expected an integer from 1 to "},
       {"eval a.json", "eval: --weights FILE is missing"},
       {"plugins extra", "plugins: more arguments than it takes (none)"},
+      {"bench ops --only sofmax", "bench: --only is 'sofmax'; did you mean 'softmax'? (there are: add, "},
+      {"bench ops --op relu", "bench: --op is overhead's"},
+      {"bench overhead --only add", "bench: --only is ops' and steps'"},
       {"bench overhed", "bench: no suite 'overhed'; did you mean 'overhead'?"},
   };
   for (const auto& [line, message] : lines) {
@@ -292,6 +295,33 @@ TEST_F(CliTest, BenchWritesEveryFigure) {
     EXPECT_GT(figures.at(name), 0) << name;
   }
   EXPECT_EQ(figures.size(), 7u);
+}
+
+TEST_F(CliTest, BenchMeasuresOpsAndStepsByName) {
+  const Outcome ops = tenon("bench ops --only softmax_backward --json -");
+  EXPECT_EQ(ops.code, 0) << ops.err;
+  EXPECT_GT(json::parse(ops.out).at("softmax_backward"), 0);
+  const Outcome step = tenon("bench steps --only mlp");
+  EXPECT_EQ(step.code, 0) << step.err;
+  EXPECT_HAS(step.out, "784-1024-1024-10, 256 rows, Adam");
+}
+
+// The same names on both sides, so that no case is left out of the comparison.
+TEST_F(CliTest, BenchAndTheComparisonHaveTheSameCases) {
+  const std::string script = read(std::string(::getenv("TENON_SOURCE_DIR")) + "/tests/benchmarks/compare/compare.py");
+  for (const std::string suite : {"ops", "steps"}) {
+    const Outcome all = tenon("bench " + suite + " --only none");
+    EXPECT_EQ(all.code, 2);
+    const size_t from = all.err.find("(there are: ") + 12;
+    std::string names = all.err.substr(from, all.err.find(')', from) - from);
+    int n = 0;
+    for (size_t at = 0; at < names.size(); ++n) {
+      const size_t end = std::min(names.find(", ", at), names.size());
+      EXPECT_HAS(script, "\"" + names.substr(at, end - at) + "\": ");
+      at = end + 2;
+    }
+    EXPECT_GE(n, 3) << names;
+  }
 }
 
 }  // namespace

@@ -47,6 +47,19 @@ Object mlp() {
                         nn::Linear(1024, 10));
 }
 
+// That of examples/text/gpt.json, with 65 characters.
+Object gpt() {
+  std::vector<Object> layers = {nn::Embedding(65, 128), nn::PositionalEmbedding(64, 128)};
+  for (int i = 0; i < 4; ++i) {
+    layers.push_back(nn::TransformerEncoderLayer(128, 4, 512, 0, "gelu", 1e-5, /*batch_first=*/true,
+                                                 /*norm_first=*/true, true, /*is_causal=*/true));
+  }
+  layers.push_back(nn::LayerNorm(128));
+  layers.push_back(nn::Linear(128, 65));
+  layers.push_back(nn::Flatten(0, 1));
+  return nn::sequential_of(layers);
+}
+
 std::function<void()> step(const Object& model, const optim::Optimizer& optimizer, const Tensor& x,
                            const Tensor& y) {
   return [=] {
@@ -74,6 +87,12 @@ std::vector<Case> step_cases() {
          const Object model = resnet18();
          return step(model, optim::SGD(model.parameters(), {.lr = 0.01, .momentum = 0.9}),
                      randn({16, 3, 32, 32}), classes(16, 10));
+       }},
+      {"gpt", "4 layers of width 128, 32 windows of 64 characters, AdamW",
+       [] {
+         const Object model = gpt();
+         return step(model, optim::AdamW(model.parameters(), {.lr = 1e-3}),
+                     classes(32 * 64, 65).view({32, 64}), classes(32 * 64, 65));
        }},
   };
 }

@@ -120,6 +120,28 @@ def resnet18_step():
     return step(model, optimizer, torch.randn(16, 3, 32, 32), torch.arange(16) % 10)
 
 
+class Positions(nn.Embedding):
+    def forward(self, x):
+        return x + self.weight[: x.shape[-2]]
+
+
+class CausalLayer(nn.TransformerEncoderLayer):
+    def __init__(self):
+        super().__init__(128, 4, 512, 0, "gelu", batch_first=True, norm_first=True)
+        self.register_buffer("mask", nn.Transformer.generate_square_subsequent_mask(64))
+
+    def forward(self, x):
+        return super().forward(x, self.mask, is_causal=True)
+
+
+def gpt_step():
+    layers = [CausalLayer() for _ in range(4)]
+    model = nn.Sequential(nn.Embedding(65, 128), Positions(64, 128), *layers, nn.LayerNorm(128), nn.Linear(128, 65),
+                          nn.Flatten(0, 1))
+    characters = torch.arange(32 * 64) % 65
+    return step(model, torch.optim.AdamW(model.parameters(), lr=1e-3), characters.view(32, 64), characters)
+
+
 SQUARE, ROWS = (1024, 1024), (4096, 1024)
 IMAGES, HEADS = ((32, 64, 32, 32), (64, 64, 3, 3)), ((8, 8, 256, 64),) * 3
 SUITES = {
@@ -141,7 +163,7 @@ SUITES = {
         "attention": forward(attention, *HEADS),
         "attention_backward": both_ways(attention, *HEADS),
     },
-    "steps": {"mlp": mlp_step, "resnet18": resnet18_step},
+    "steps": {"mlp": mlp_step, "resnet18": resnet18_step, "gpt": gpt_step},
 }
 
 
