@@ -50,6 +50,9 @@ TEST_F(CliTest, ALineThatCannotBeParsedIsCode2) {
       {"train a.json --epochs 0", "--epochs is '0', expected an integer from 1 to 1099511627776"},
       {"train a.json --epochs 2.5", "--epochs is '2.5', expected an integer from 1 to "},
       {"eval a.json", "eval: --weights FILE is missing"},
+      {"generate a.json", "generate: --weights FILE is missing"},
+      {"plugins --json --factories",
+       "plugins: --json has the factories, too; give one of --json and --factories"},
       {"plugins extra", "plugins: more arguments than it takes (none)"},
       {"bench ops --only sofmax", "bench: --only is 'sofmax'; did you mean 'softmax'? (there are: add, "},
       {"bench ops --op relu", "bench: --op is overhead's"},
@@ -252,6 +255,12 @@ TEST_F(CliTest, ListsThemAsTables) {
   EXPECT_EQ(plugins.code, 0);
   EXPECT_EQ(plugins.out.rfind("id", 0), 0u);
   EXPECT_HAS(plugins.out, build() + "/lib/tenon/plugins");
+  const Outcome factories = tenon("plugins --factories");
+  EXPECT_EQ(factories.code, 0);
+  EXPECT_EQ(factories.out.rfind("kind       schema", 0), 0u) << factories.out;
+  EXPECT_HAS(factories.out, "\nlayer      Linear(int in_features, int out_features, bool bias=True)\n");
+  EXPECT_HAS(factories.out, "\noptimizer  SGD(");
+  EXPECT_HAS(factories.out, "\nother      CsvFile(");
   const Outcome ops = tenon("ops");
   EXPECT_EQ(ops.code, 0);
   EXPECT_HAS(ops.out, "pair of cpu, else decomposed");  // cross_entropy

@@ -109,7 +109,7 @@ TEST_F(TextTest, LearnsWhatFollowsWhatAndWritesIt) {
   }
 
   fs::remove(path("text.txt"));  // to generate, weights are enough
-  const std::string begin = "generate " + file + " --load " + weights + " --prompt 'sail '",
+  const std::string begin = "generate " + file + " --weights " + weights + " --prompt 'sail '",
                     line = begin + " --length 300";
   const Outcome written = tenon(line + " --seed 5");
   ASSERT_EQ(written.code, 0) << written.err;
@@ -284,28 +284,28 @@ TEST_F(TextTest, GenerateSaysWhatDoesNotFit) {
     EXPECT_EQ(run.out, "") << line;
     return run.err;
   };
-  const std::string line = file + " --load " + weights + " --length 3";
+  const std::string line = file + " --weights " + weights + " --length 3";
   EXPECT_HAS(message(line + " --prompt 'sail X'"), "--prompt: 'X' is none of the 22 characters that the model knows");
   EXPECT_HAS(message(line + " --prompt '\xc3\xa4'"), "--prompt: '\\xc3' is none of the 22");
   EXPECT_HAS(message(line + " --prompt ''"), "--prompt: is empty, expected at least one character");
-  EXPECT_HAS(message(file, 2), "generate: --load FILE is missing");
+  EXPECT_HAS(message(file, 2), "generate: --weights FILE is missing");
   EXPECT_HAS(message(line + " --temperature -1", 2), "--temperature is '-1', expected a number that is 0 or more");
   EXPECT_HAS(message(line + " --temperature nan", 2), "--temperature is 'nan'");
   EXPECT_HAS(message(line + " --temperature inf", 2), "--temperature is 'inf'");
   EXPECT_HAS(message(line + " --temperature warm", 2), "--temperature is 'warm'");
   EXPECT_HAS(message(line + " --top-k 0", 2), "--top-k is '0', expected an integer from 1 to 256");
-  EXPECT_HAS(message(file + " --load " + weights + " --length 0", 2), "--length is '0', expected an integer from 1 to");
+  EXPECT_HAS(message(file + " --weights " + weights + " --length 0", 2), "--length is '0', expected an integer from 1 to");
   EXPECT_HAS(message(line + " --seed -1", 2), "--seed is '-1'");
-  EXPECT_HAS(message(file + " --load " + path("absent")), "absent: cannot be opened");
+  EXPECT_HAS(message(file + " --weights " + path("absent")), "absent: cannot be opened");
   EXPECT_HAS(message(line + " --device acme"), "acme");
 
-  EXPECT_HAS(message(digits() + "/mlp.json --load " + weights),
+  EXPECT_HAS(message(digits() + "/mlp.json --weights " + weights),
              "mlp.json:3: data: only a model of text generates; this one is of a table");
   const std::string table = path("digits.safetensors");
   ASSERT_EQ(tenon("train " + digits() + "/mlp.json --epochs 1 --save " + table).code, 0);
-  EXPECT_HAS(message(file + " --load " + table), "digits.safetensors: has no tensor 'vocabulary'");
-  EXPECT_HAS(message(with({{"\"repeat\": 2", "\"repeat\": 1"}}) + " --load " + weights), "does not fit the model");
-  EXPECT_HAS(message(with({{"\"start_dim\": 0", "\"start_dim\": 1"}}) + " --load " + weights),
+  EXPECT_HAS(message(file + " --weights " + table), "digits.safetensors: has no tensor 'vocabulary'");
+  EXPECT_HAS(message(with({{"\"repeat\": 2", "\"repeat\": 1"}}) + " --weights " + weights), "does not fit the model");
+  EXPECT_HAS(message(with({{"\"start_dim\": 0", "\"start_dim\": 1"}}) + " --weights " + weights),
              "t.json:3: model: gives a tensor of shape [1, 1, 22] for 1 characters, expected [1, 22]");
 
   // A vocabulary that is none: its last character changed to its first.
@@ -314,7 +314,7 @@ TEST_F(TextTest, GenerateSaysWhatDoesNotFit) {
   const size_t at = bytes.find(characters.substr(0, 8));
   ASSERT_NE(at, bytes.npos);
   bytes[at + 1] = '\n';
-  EXPECT_HAS(message(with({}) + " --load " + write("bad.safetensors", bytes)),
+  EXPECT_HAS(message(with({}) + " --weights " + write("bad.safetensors", bytes)),
              "bad.safetensors: the vocabulary is not sorted");
 }
 

@@ -14,7 +14,7 @@ constexpr uint32_t kPure = TN_KERNEL_CAPTURE_SAFE | TN_KERNEL_DETERMINISTIC;
 constexpr uint32_t kFloats = TN_DTYPE_BIT(TN_FLOAT32) | TN_DTYPE_BIT(TN_FLOAT64) |
                              TN_DTYPE_BIT(TN_FLOAT16) | TN_DTYPE_BIT(TN_BFLOAT16);
 
-// Every primitive. All take any strides; dtypes 0 is any dtype.
+// All but SCAN and SORT, which the host makes of others. They take any strides; dtypes 0: any.
 constexpr Kernel kKernels[] = {
     {TN_ELEMENTWISE, "elementwise", launch, elementwise, kPure, 0},
     {TN_REDUCE, "reduce", launch, reduce, kPure, 0},

@@ -18,11 +18,17 @@ namespace tenon {
 // primitive_gradients.cpp: a primitive that is not elementwise.
 [[nodiscard]] Status record_plain_primitive(tn_primitive kind, std::span<const tn_value> args,
                                             std::span<tn_value> results);
-// op_nodes.cpp: an op with a pair's backward, a stated vjp, or a view.
+// op_nodes.cpp: an op with a pair's backward, or a stated vjp.
 [[nodiscard]] Status record_pair(const Op* op, const Kernel& kernel, std::span<const tn_value> args,
                                  std::span<tn_value> results);
 [[nodiscard]] Status record_vjp(const Op* op, std::span<const tn_value> args, std::span<tn_value> results);
+// inplace.cpp: a view.
 [[nodiscard]] Status record_view(const Op* op, std::span<const tn_value> args, std::span<tn_value> results);
+// A tensor that was written in place: it, and the base it is a view of, get the node; edge `written` of the node belonged to the
+// tensor before.
+[[nodiscard]] Status rebase_history(Tensor* tensor, Node* node, uint32_t number, uint32_t written);
+// Refuses in-place writes that have no gradient: leaves, views of leaves, views made while gradients were off.
+[[nodiscard]] Status check_writable(const char* what, const Tensor* t);
 
 // Where the gradient of t goes: its grad_fn (made anew for a view whose base was written), its leaf, or nowhere. Owned.
 Edge gradient_edge(Tensor* t);
@@ -34,11 +40,6 @@ inline void give_history(Tensor* output, Node* node) {
   output->grad_fn = node;
   output->flags = (output->flags | TN_TENSOR_REQUIRES_GRAD) & ~uint32_t{TN_TENSOR_LEAF};
 }
-// A tensor that was written in place: it, and the base it is a view of, get the node; edge `written` of the node belonged to the
-// tensor before.
-[[nodiscard]] Status rebase_history(Tensor* tensor, Node* node, uint32_t number, uint32_t written);
-// Refuses in-place writes that have no gradient: leaves, views of leaves, views made while gradients were off.
-[[nodiscard]] Status check_writable(const char* what, const Tensor* t);
 // Anomaly mode: the node remembers the call; on devices it remembers the stream. Call once per new node.
 void note_forward(Node* node, std::span<const tn_value> args, tn_device device);
 [[nodiscard]] Status refuse_inference(const char* what, std::span<const tn_value> args);

@@ -40,7 +40,7 @@ struct DataConfig {
   double validation = 0;
 };
 
-// What the learning rate of the optimizer's first group is multiplied by, or moved to.
+// The learning rate of each step, from the optimizer's `lr`: an absolute one, which all groups get.
 struct ScheduleConfig {
   enum class Kind { kConstant, kStep, kCosine };
   Kind kind = Kind::kConstant;

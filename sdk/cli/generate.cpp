@@ -95,8 +95,8 @@ void print_characters(const std::string& text) {
 }
 
 int run(const Line& line) {
-  if (!line.has("load")) throw UsageError("generate: --load FILE is missing");
-  const std::string weights = path_of(line, "--load");
+  if (!line.has("weights")) throw UsageError("generate: --weights FILE is missing");
+  const std::string weights = path_of(line, "--weights");
   const std::string prompt = line.get("prompt");
   const int64_t length = integer_of(line, "length", 1, kMostCharacters);
   Sampling sampling;
@@ -134,8 +134,8 @@ Command generate_command() {
   Command command{"generate", "Writes text with a model that was trained on text.", "FILE.json",
                   "the training that made the weights"};
   command.options.add_options()  //
-      ("load", po::value<std::string>()->value_name("FILE"),
-       "the weights (tenon train --save)")  //
+      ("weights", po::value<std::string>()->value_name("FILE"),
+       "the safetensors file (tenon train --save)")  //
       ("prompt", po::value<std::string>()->value_name("TEXT")->default_value("\n", "a new line"),
        "how the text begins")  //
       ("length", po::value<std::string>()->value_name("N")->default_value("500"),

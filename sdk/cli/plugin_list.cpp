@@ -1,4 +1,4 @@
-// See plugin_list.h. The document is described in docs/abi.md.
+// Reads the document that docs/abi.md describes.
 #include "plugin_list.h"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ std::string named(const json& names, const char* what) {
   return fmt::format("{}{} {}", what, list.size() == 1 ? "" : "s", joined(list));
 }
 
-// "device cpu, 148 kernels (oneDNN)"
+// "device ref, 10 kernels"
 std::string brings_text(const json& plugin) {
   const json& brings = plugin.at("brings");
   std::vector<std::string> parts;

@@ -14,12 +14,21 @@ namespace po = boost::program_options;
 std::string or_dash(const std::string& text) { return text.empty() ? "–" : text; }
 
 int run(const Line& line) {
+  if (line.flag("json") && line.flag("factories")) {
+    throw UsageError("plugins: --json has the factories, too; give one of --json and --factories");
+  }
   load_plugins();
   if (line.flag("json")) {
     fmt::print("{}\n", plugins_json());
     return 0;
   }
   const PluginList list = list_plugins();
+  if (line.flag("factories")) {
+    Table table({"kind", "schema"});
+    for (const FactoryRow& row : list.factories) table.add({row.kind, row.schema});
+    fmt::print("{}", table.text());
+    return 0;
+  }
   Table table({"id", "version", "abi", "brings", "from"});
   for (const PluginRow& row : list.rows) {
     if (row.loaded) {
@@ -43,7 +52,9 @@ Command plugins_command() {
       "plugins",
       "Lists the plugins: what they brought, from where, and why others were not loaded.", "", ""};
   command.options.add_options()                          //
-      ("json", po::bool_switch(), "as one JSON object")  //
+      ("factories", po::bool_switch(),
+       "the layers, optimizers and other objects that they make, each with its options")  //
+      ("json", po::bool_switch(), "as one JSON object")                                   //
       ("help,h", "this text");
   command.run = run;
   return command;

@@ -13,7 +13,7 @@ inline namespace TENON_HIDDEN v0 {
 
 // Ops of this thread on `device` run in the precision of their class until the end of the scope.
 // lower: none takes the device's own; policy: a plugin's, by name. Scopes nest; casts of parameters
-// are kept until the outermost ends.
+// are kept until the outermost ends, or are made anew after a write or a backward.
 class Autocast {
  public:
   explicit Autocast(Device device, Dtype lower = {}, const char* policy = nullptr) {
