@@ -1,6 +1,6 @@
-// The standard op pack: a file a family, each with one function that registers its ops. To add an
-// op is one entry there, one line in sdk/include/tenon/ops, and a row in the tests. Formulas whose
-// names begin with '_' are parts of ops.
+// The standard op pack: a file a family, each with one function that registers its ops. What an op
+// takes, and what a family, is in docs/add_an_op.md. Ops whose names begin with '_' are parts of
+// others.
 #pragma once
 
 #include <tenon/plugin.hpp>

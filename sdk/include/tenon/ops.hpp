@@ -1,5 +1,5 @@
-// All ops of the standard pack, as functions and as methods of Tensor. A family a file; to add an
-// op is one line there.
+// All ops of the standard pack, as functions and as methods of Tensor. A family a file; what a
+// new op takes is in docs/add_an_op.md.
 #pragma once
 
 #include "tenon/ops/attention.hpp"
