@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What README.md and docs/*.md show is true: C++ and C snippets compile as they stand, plugins among them load, programs run, the
 # lines `$ tenon ...` succeed, and files that are named are there. Fences `cpp fragment` and `c fragment` are left out.
-# Files that comments in core/ name are there, too.
+# Files that comments in core/ name are there, too, and face.md has every public header.
 #   docs_test.sh BUILD SOURCE [SANITIZERS]
 # shellcheck disable=SC2016
 set -eu
@@ -37,6 +37,12 @@ for page in "$source"/README.md "$source"/docs/*.md; do
   while read -r path; do
     [ -e "$source/$path" ] || failed "$page names $path, which is not there"
   done < <(grep -oE '`(core|sdk|backends|plugins|tests|docs|examples|\.ci)/[A-Za-z0-9_./-]+`' "$prose" | tr -d '`' || true)
+done
+
+# ---- Every public header has its row in face.md.
+
+for header in $(cd "$source/sdk/include" && ls tenon/*.hpp tenon/ops/*.hpp); do
+  grep -q "^| \`$header\` |" "$source/docs/face.md" || failed "docs/face.md has no row of $header"
 done
 
 # ---- Comments in core/: a path as dispatch/call.h is below core/, sdk/include/ or the root.
