@@ -1,4 +1,4 @@
-// Files over POSIX calls: see file.h.
+// By POSIX calls, whose errors are named.
 #include "file.h"
 
 #include <cerrno>

@@ -1,4 +1,3 @@
-// See idx.h.
 #include "idx.h"
 
 #include <algorithm>

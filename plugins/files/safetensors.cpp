@@ -1,4 +1,3 @@
-// Reading and writing safetensors files: see safetensors.h.
 #include "safetensors.h"
 
 #include <algorithm>

@@ -6,8 +6,6 @@
 namespace tenon::ops_pack {
 namespace {
 
-constinit ExpressionRef scaled{"_scaled(Tensor x, float factor) -> Tensor", "x * factor"};
-constinit ExpressionRef plus{"_plus(Tensor x, Tensor y) -> Tensor", "x + y"};
 constinit ExpressionRef not_before{"_not_before(Tensor i, Tensor j) -> Tensor", "i >= j"};
 constinit ExpressionRef or_else{"_or_else(Tensor x, Tensor inside, float other) -> Tensor",
                                 "where(inside, x, other)"};

@@ -49,8 +49,6 @@ constinit ExpressionRef mixed{"_mixed(Tensor x, Tensor y, float a, float b) -> T
                               "a * x + b * y"};
 constinit ExpressionRef smoothed{"_smoothed(Tensor target, float keep, float share) -> Tensor",
                                  "keep * target + share"};
-constinit ExpressionRef scaled{"_scaled(Tensor x, float factor) -> Tensor", "x * factor"};
-constinit ExpressionRef quotient{"_quotient(Tensor x, Tensor y) -> Tensor", "x / y"};
 
 enum class Reduction { none, mean, sum };
 Reduction reduction_of(const char* op, const std::string& name) {

@@ -5,7 +5,6 @@
 namespace tenon::ops_pack {
 namespace {
 
-constinit ExpressionRef plus{"_plus(Tensor x, Tensor y) -> Tensor", "x + y"};
 constinit ExpressionRef plus_relu{
     "_plus_relu(Tensor x, Tensor y) -> Tensor",
     "max(x + y, 0)\n dx = where(out > 0, g, 0)\n dy = where(out > 0, g, 0)"};

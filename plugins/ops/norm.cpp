@@ -7,7 +7,6 @@ namespace {
 
 constinit ExpressionRef exp_below{"_exp_below(Tensor x, Tensor top) -> Tensor", "exp(x - top)"};
 constinit ExpressionRef exp_of{"_exp(Tensor x) -> Tensor", "exp(x)\n dx = g * out"};
-constinit ExpressionRef quotient{"_quotient(Tensor x, Tensor y) -> Tensor", "x / y"};
 constinit ExpressionRef difference{"_difference(Tensor x, Tensor y) -> Tensor", "x - y"};
 constinit ExpressionRef below_log{"_below_log(Tensor x, Tensor top, Tensor total) -> Tensor",
                                   "x - top - log(total)"};
@@ -16,7 +15,6 @@ constinit ExpressionRef softmax_dx{"_softmax_dx(Tensor grad, Tensor y, Tensor do
 
 constinit ExpressionRef square_off{"_square_off(Tensor x, Tensor mean) -> Tensor",
                                    "(x - mean) * (x - mean)"};
-constinit ExpressionRef scaled{"_scaled(Tensor x, float factor) -> Tensor", "x * factor"};
 // Apart from the rest: once for each variance, not for each element.
 constinit ExpressionRef rstd_of{"_rstd(Tensor var, float eps) -> Tensor", "rsqrt(var + eps)"};
 constinit ExpressionRef normalized{
@@ -26,8 +24,8 @@ constinit ExpressionRef moved_{
     "_moved_(Tensor(a!) running, Tensor batch, float momentum, float factor) -> Tensor(a!)",
     "(1 - momentum) * running + momentum * factor * batch"};
 
-// The part of batch_norm that a backend may have as a kernel: it writes nothing in place, so that it
-// can be computed again.
+// The part of batch_norm that a backend may have as a kernel: it writes nothing in place, so that
+// it can be computed again.
 constinit OpRef by_batch{"ops._batch_norm"};
 
 Tensor top_of(const Tensor& x, int64_t dim) {

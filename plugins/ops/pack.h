@@ -27,6 +27,11 @@ void random();
 void optim();
 void amp();
 
+// Formulas of several families.
+inline constinit ExpressionRef plus{"_plus(Tensor x, Tensor y) -> Tensor", "x + y"};
+inline constinit ExpressionRef scaled{"_scaled(Tensor x, float factor) -> Tensor", "x * factor"};
+inline constinit ExpressionRef quotient{"_quotient(Tensor x, Tensor y) -> Tensor", "x / y"};
+
 // The dimension that d means in a tensor of this rank; refuses what is out of range.
 int64_t wrap_dim(const char* op, int64_t d, int64_t rank);
 // Dimensions named by a caller, each at most once.
@@ -76,8 +81,6 @@ inline Tensor as_float(const Tensor& x) {
   return x.dtype().is_float() ? x : prim::copy(x, float32);
 }
 // Halves as float32, to be added up.
-inline Tensor wide(const Tensor& x) {
-  return x.dtype() == float16 || x.dtype() == bfloat16 ? prim::copy(x, float32) : x;
-}
+inline Tensor wide(const Tensor& x) { return x.dtype().is_half() ? prim::copy(x, float32) : x; }
 
 }  // namespace tenon::ops_pack

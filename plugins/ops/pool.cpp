@@ -9,7 +9,6 @@ namespace {
 
 constexpr double kLowest = -std::numeric_limits<double>::infinity();
 
-constinit ExpressionRef scaled{"_scaled(Tensor x, float factor) -> Tensor", "x * factor"};
 constinit ExpressionRef times{"_times(Tensor x, Tensor y) -> Tensor", "x * y"};
 constinit OpRef first_max{"ops._first_max"};
 // 1 / the length of window i between two bounds.

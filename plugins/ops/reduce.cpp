@@ -6,7 +6,6 @@
 namespace tenon::ops_pack {
 namespace {
 
-constinit ExpressionRef scaled{"_scaled(Tensor x, float factor) -> Tensor", "x * factor"};
 constinit ExpressionRef divided{"_divided(Tensor x, float n) -> Tensor", "x / n"};
 constinit ExpressionRef zero_as_one{"_zero_as_one(Tensor x) -> Tensor", "int(x == 0)"};
 constinit ExpressionRef other_as_one{"_other_as_one(Tensor x) -> Tensor", "int(x != 0)"};
@@ -35,9 +34,8 @@ constinit ExpressionRef log_above{"_log_above(Tensor total, Tensor top) -> Tenso
 constinit ExpressionRef logsumexp_dx{"_logsumexp_dx(Tensor grad, Tensor x, Tensor y) -> Tensor",
                                      "grad * exp(x - y)"};
 
-bool is_half(Dtype dtype) { return dtype == float16 || dtype == bfloat16; }
 // What values between two passes are kept in.
-Dtype wide(Dtype dtype) { return is_half(dtype) ? float32 : dtype; }
+Dtype wide(Dtype dtype) { return dtype.is_half() ? float32 : dtype; }
 Tensor as_dtype(const Tensor& x, Dtype dtype) {
   return x.dtype() == dtype ? x : prim::copy(x, dtype);
 }

@@ -1,4 +1,3 @@
-// Parsing the line of one command: see command.h.
 #include "command.h"
 
 #include <charconv>

@@ -1,4 +1,3 @@
-// From JSON to a TrainingConfig: see config.h.
 #include "config.h"
 
 #include <filesystem>

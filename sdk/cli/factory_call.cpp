@@ -1,4 +1,3 @@
-// See factory_call.h.
 #include "factory_call.h"
 
 #include <deque>

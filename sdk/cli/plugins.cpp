@@ -51,7 +51,7 @@ Command plugins_command() {
   Command command{
       "plugins",
       "Lists the plugins: what they brought, from where, and why others were not loaded.", "", ""};
-  command.options.add_options()                          //
+  command.options.add_options()  //
       ("factories", po::bool_switch(),
        "the layers, optimizers and other objects that they make, each with its options")  //
       ("json", po::bool_switch(), "as one JSON object")                                   //

@@ -1,4 +1,3 @@
-// Names and tables: see text.h.
 #include "text.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// See text_data.h.
 #include "text_data.h"
 
 #include <algorithm>

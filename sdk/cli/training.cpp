@@ -1,4 +1,3 @@
-// See training.h.
 #include "training.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// See training_data.h.
 #include "training_data.h"
 
 #include <tuple>

@@ -1,0 +1,118 @@
+#include "autograd/custom.h"
+
+#include "autograd/record.h"
+#include "base/text.h"
+
+namespace tenon {
+namespace {
+
+class CustomNode final : public Node {
+ public:
+  CustomNode(const char* name, tn_backward_fn fn, void* self) : name_(name), fn_(fn), self_(self) {}
+  // From now on self is destroyed with the node.
+  void own_self(void (*destroy)(void*)) { destroy_ = destroy; }
+  ~CustomNode() override {
+    if (destroy_ != nullptr) destroy_(self_);
+  }
+  std::string name() const override { return name_; }
+  void release_saved() override { saved_.clear(); }
+
+  Status backward(Tensor* const* grads, Tensor** results) override {
+    std::vector<tn_tensor*> in(grads, grads + n_outputs), out(n_edges());
+    CustomNode* outer = std::exchange(current, this);
+    const Status status = fn_(self_, in.data(), n_outputs, out.data(), n_edges());
+    current = outer;
+    for (uint32_t i = 0; i < n_edges(); ++i) results[i] = as_tensor(out[i]);
+    if (status != nullptr) return status;
+    for (uint32_t i = 0; i < n_edges(); ++i) {
+      if (results[i] == nullptr || edge(i).node == nullptr) continue;
+      const TensorInfo& info = inputs_[i];
+      if (results[i]->dtype != info.dtype || !(results[i]->device == info.device) ||
+          !std::equal(info.sizes.begin(), info.sizes.end(), results[i]->sizes, results[i]->sizes + results[i]->ndim)) {
+        return invalid("{}: backward gave {} for input {}, expected {} {} on {}", name_, tensor_text(results[i]), i,
+                       shape_text(info.sizes.data(), static_cast<int32_t>(info.sizes.size())), dtype_name(info.dtype),
+                       device_text(info.device));
+      }
+    }
+    return nullptr;
+  }
+
+  std::vector<SavedTensor> saved_;
+  std::vector<TensorInfo> inputs_;
+  static thread_local CustomNode* current;
+
+ private:
+  std::string name_;
+  tn_backward_fn fn_;
+  void* self_;
+  void (*destroy_)(void*) = nullptr;
+};
+
+thread_local CustomNode* CustomNode::current = nullptr;
+
+}  // namespace
+
+Status record_custom(const char* name, tn_backward_fn fn, void* self, void (*destroy)(void*),
+                     std::span<tn_tensor* const> inputs, std::span<tn_tensor* const> outputs,
+                     std::span<tn_tensor* const> saved) {
+  Ref<CustomNode> node(new CustomNode(name, fn, self));
+  std::vector<Edge> edges(inputs.size());
+  bool wanted = false;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i] == nullptr) {
+      node->inputs_.emplace_back();
+      continue;
+    }
+    node->inputs_.emplace_back(inputs[i]);
+    if (needs_gradient(as_tensor(inputs[i]))) edges[i] = gradient_edge(as_tensor(inputs[i]));
+    wanted = wanted || edges[i].node != nullptr;
+  }
+  node->set_edges(edges.data(), static_cast<uint32_t>(edges.size()));
+  node->n_outputs = static_cast<uint32_t>(outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (as_tensor(outputs[i])->is_leaf() && outputs[i]->flags & TN_TENSOR_REQUIRES_GRAD) {
+      return invalid("{}: output {} is a leaf that requires a gradient; return a new tensor", name, i);
+    }
+  }
+  node->own_self(destroy);
+  if (!wanted || (thread_state.modes & (kModeNoGrad | kModeInference)) != 0) return nullptr;
+  for (tn_tensor* t : saved) {
+    SavedTensor& s = node->saved_.emplace_back();
+    if (t == nullptr) continue;
+    uint32_t output = 0;
+    while (output < outputs.size() && outputs[output] != t) ++output;
+    if (output < outputs.size()) {
+      s.save_alias(as_tensor(t), true, output);
+    } else {
+      s.save(as_tensor(t));
+    }
+  }
+  std::vector<tn_value> args(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i] != nullptr) args[i] = {TN_TENSOR, 0, {inputs[i]}};
+  }
+  note_forward(node.get(), args, outputs.empty() ? call_device(args) : outputs[0]->device);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    Tensor* t = as_tensor(outputs[i]);
+    if (is_float(t->dtype)) set_history(t, node.get(), static_cast<uint32_t>(i));
+  }
+  return nullptr;
+}
+
+Status custom_saved(uint32_t index, Tensor** tensor) {
+  CustomNode* node = CustomNode::current;
+  if (node == nullptr) return error(TN_FAILED_PRECONDITION, "custom_saved: no custom backward runs on this thread");
+  if (index >= node->saved_.size()) {
+    return invalid("{}: saved tensor {} was asked for, {} were saved", node->name(), index, node->saved_.size());
+  }
+  if (!node->saved_[index]) {
+    *tensor = nullptr;
+    return nullptr;
+  }
+  TensorRef t;
+  TN_TRY(node->saved_[index].unpack(node, &t));
+  *tensor = t.take();
+  return nullptr;
+}
+
+}  // namespace tenon

@@ -1,0 +1,81 @@
+#include "pack.h"
+
+#include <cmath>
+#include <cstdio>
+
+namespace tenon::ops_pack {
+
+int64_t wrap_dim(const char* op, int64_t d, int64_t rank) {
+  // A tensor without dimensions is taken as one of size 1, as PyTorch does.
+  int64_t n = rank == 0 ? 1 : rank;
+  if (d < -n || d >= n) {
+    fail(std::string(op) + ": dimension " + std::to_string(d) + " is out of range; expected " +
+         std::to_string(-n) + " to " + std::to_string(n - 1));
+  }
+  return d < 0 ? d + n : d;
+}
+
+std::vector<int64_t> distinct_dims(const char* op, Ints dims, int64_t rank) {
+  std::vector<int64_t> list;
+  uint32_t seen = 0;
+  for (int64_t dim : dims) {
+    int64_t d = wrap_dim(op, dim, rank);
+    if (seen >> d & 1)
+      fail(std::string(op) + ": dimension " + std::to_string(d) + " appears twice");
+    seen |= 1u << d;
+    list.push_back(d);
+  }
+  return list;
+}
+
+std::string number_text(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", number);
+  return text;
+}
+
+// The bounds are PyTorch's: -1 as uint8 is 255, and any number is a bool.
+void expect_in_range(const char* op, const char* what, double number, Dtype dtype, bool special) {
+  double low = -1.7976931348623157e308, high = -low;
+  switch (dtype.value) {
+    case TN_FLOAT32:
+      low = -(high = 3.4028234663852886e38);
+      break;
+    case TN_FLOAT16:
+      low = -(high = 65504);
+      break;
+    case TN_BFLOAT16:
+      low = -(high = 3.3895313892515355e38);
+      break;
+    case TN_INT64:
+      low = -0x1p63, high = 0x1.fffffffffffffp62;  // the last double below 2^63
+      break;
+    case TN_INT32:
+      low = -0x1p31, high = 0x1p31 - 1;
+      break;
+    case TN_UINT8:
+      low = -255, high = 255;
+      break;
+    case TN_BOOL:
+      return;
+    default:
+      break;
+  }
+  if (number >= low && number <= high) return;
+  if (special && dtype.is_float() && !std::isfinite(number)) return;
+  fail(std::string(op) + ": " + what + " is " + number_text(number) + ", which is no " +
+       dtype.name() + "; expected " + number_text(low) + " to " + number_text(high));
+}
+
+std::string sizes_text(std::span<const int64_t> sizes) {
+  std::string text = "[";
+  for (size_t i = 0; i < sizes.size(); ++i) text += (i ? ", " : "") + std::to_string(sizes[i]);
+  return text + "]";
+}
+
+void expect_float(const char* op, const Tensor& x) {
+  if (!x.dtype().is_float())
+    fail(std::string(op) + ": x is " + x.dtype().name() + ", expected a floating dtype");
+}
+
+}  // namespace tenon::ops_pack
