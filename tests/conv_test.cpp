@@ -154,4 +154,26 @@ TEST(Conv, Errors) {
       "kernel_size [2, 2]");
 }
 
+// Numbers whose sums and products are beyond 64 bits: what wrapped around looked like a window that fits.
+TEST(Conv, HugeOptionsAreRefused) {
+  constexpr int64_t kHuge = int64_t(1) << 62;
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    Tensor x = tn::zeros({1, 1, 8}, tn::float32, d), w = tn::zeros({1, 1, 5}, tn::float32, d);
+    expect_error([&] { tn::conv1d(x, w, {}, 1, 0, kHuge); },
+                 "conv1d: a window of [5] with dilation [4611686018427387904] does not fit into [8]");
+    expect_error([&] { tn::conv1d(x, w, {}, 1, kHuge); }, "with padding [4611686018427387904]");
+    expect_error([&] { tn::conv_transpose1d(x, w, {}, 1, 0, 0, 1, kHuge); },
+                 "conv_transpose1d: the output would be [9223372036854775807]");
+    expect_error([&] { tn::im2col(tn::zeros({1, 4, 4}, tn::float32, d), 2, 1, INT64_MAX); },
+                 "im2col: a window of [2, 2] with dilation [1, 1] does not fit into [4, 4]");
+    expect_error(
+        [&] {
+          const int64_t side = int64_t(1) << 32;
+          tn::fold(tn::zeros({1, 4, 9}, tn::float32, d), side, side);
+        },
+        "fold: x is [1, 4, 9], expected [n, channels * 9223372036854775807, 1]");
+  }
+}
+
 }  // namespace

@@ -177,4 +177,15 @@ TEST(Pool, Errors) {
       "adaptive_max_pool2d: x is [1, 2, 0, 4], which has nothing to pool");
 }
 
+TEST(Pool, HugeOptionsAreRefused) {
+  constexpr int64_t kHuge = int64_t(1) << 62;
+  Tensor x = tn::zeros({1, 1, 8});
+  expect_error([&] { tn::max_pool1d(x, 5, 1, 0, kHuge); },
+               "max_pool1d: a window of [5] with dilation [4611686018427387904] does not fit");
+  expect_error([&] { tn::max_pool1d(x, INT64_MAX, 1, kHuge); },
+               "max_pool1d: padding is [4611686018427387904], expected at most half");
+  // At once: the windows are not counted one by one.
+  expect_error([&] { tn::adaptive_avg_pool1d(x, INT64_MAX); }, "more bytes than 63 bits hold");
+}
+
 }  // namespace

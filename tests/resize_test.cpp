@@ -104,6 +104,9 @@ TEST(Resize, Errors) {
   expect_error([&] { tn::pixel_shuffle(x, 3); },
                "pixel_shuffle: x is [1, 4, 3, 3] and the factor 3; expected [.., channels, h, w] "
                "with channels divisible by the factor's square");
+  // Its square is 0 in 64 bits.
+  expect_error([&] { tn::pixel_shuffle(x, int64_t(1) << 32); },
+               "pixel_shuffle: x is [1, 4, 3, 3] and the factor 4294967296; expected");
   expect_error([&] { tn::pixel_unshuffle(x, 2); }, "with h and w divisible by the factor");
 }
 

@@ -1,6 +1,8 @@
 // Convolutions of one to three dimensions: windows, laid out as columns, and one batched matrix
 // product, a batch a group. The transposed ones are the adjoints: the product first, then the
 // windows overlap.
+#include <algorithm>
+
 #include "windows.h"
 
 namespace tenon::ops_pack {
@@ -74,9 +76,11 @@ Tensor conv_transpose(const Convolution& c, const Tensor& x, const Tensor& weigh
            ", expected less than stride " + sizes_text(w.stride) + " or dilation " +
            sizes_text(w.dilation));
     }
-    size.push_back((w.out[d] - 1) * w.stride[d] - 2 * w.padding[d] +
-                   w.dilation[d] * (w.kernel[d] - 1) + output_padding[d] + 1);
-    if (size.back() < 1) {
+    const Wide cut = 2 * Wide(w.padding[d]), whole = Wide(w.out[d] - 1) * w.stride[d] +
+                                                     Wide(w.dilation[d]) * (w.kernel[d] - 1) +
+                                                     output_padding[d] + 1;
+    size.push_back(int64_t(std::clamp<Wide>(whole - cut, INT64_MIN, INT64_MAX)));
+    if (size.back() < 1 || whole > kMostPadded) {
       fail(c.op + ": the output would be " + sizes_text(size) + ": x is " + sizes_text(x.sizes()) +
            ", padding " + sizes_text(w.padding));
     }

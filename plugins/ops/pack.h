@@ -59,10 +59,15 @@ inline Sizes first_sizes(const Tensor& x, int64_t n) {
 inline Sizes last_sizes(const Tensor& x, int64_t n) {
   return Sizes(x.sizes().end() - n, x.sizes().end());
 }
+// INT64_MAX where it is more: no tensor has so many elements.
 inline int64_t product(const Sizes& sizes) {
   int64_t p = 1;
-  for (int64_t s : sizes) p *= s;
-  return p;
+  bool fits = true;
+  for (int64_t s : sizes) {
+    if (s == 0) return 0;
+    fits = fits && !__builtin_mul_overflow(p, s, &p);
+  }
+  return fits ? p : INT64_MAX;
 }
 // Lists one after the other.
 inline Sizes joined_sizes(std::initializer_list<Sizes> lists) {

@@ -1,6 +1,7 @@
 // Pools of one to three dimensions: reductions over windows.
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "windows.h"
 
@@ -45,7 +46,7 @@ Windows pool_options(const char* op, int64_t n, Ints kernel, Ints stride, Ints p
   w.dilation = for_each_dim(op, "dilation", dilation, n, 1);
   for (size_t d = 0; d < size_t(n); ++d) {
     // Then every window holds an element.
-    if (2 * w.padding[d] > w.kernel[d]) {
+    if (w.padding[d] > w.kernel[d] / 2) {
       fail(std::string(op) + ": padding is " + sizes_text(w.padding) +
            ", expected at most half of kernel_size " + sizes_text(w.kernel));
     }
@@ -95,9 +96,9 @@ Tensor avg_pool(const char* op, const Tensor& x, Windows w, bool ceil_mode, bool
 // Along dimension d: windows of different lengths are gathered at the length of the longest, and
 // what is not theirs is put out.
 Tensor adaptive_along(const Tensor& x, int64_t d, int64_t n, bool maximum) {
-  int64_t size = x.size(d), longest = 0;
-  for (int64_t i = 0; i < n; ++i)
-    longest = std::max(longest, ((i + 1) * size + n - 1) / n - i * size / n);
+  // In lowest terms size / n is p / q, and some window begins (q - 1) / q behind an element.
+  int64_t size = x.size(d), common = std::gcd(size, n), q = n / common;
+  int64_t longest = int64_t((Wide(size / common) + 2 * Wide(q) - 2) / q);
   Sizes front = first_sizes(x, d), back = last_sizes(x, x.dim() - d - 1);
   int64_t before = product(front), after = product(back);
   Tensor i = prim::reshape(prim::iota(n, 0, 1, int64, x.device()), {n, 1});

@@ -97,7 +97,7 @@ Tensor interpolated(const Tensor& x, Ints size, Floats scale_factor, const std::
 
 // [.., channels r r, h, w] and [.., channels, h r, w r].
 Tensor shuffled(const char* op, const Tensor& x, int64_t r, bool up) {
-  bool fits = x.dim() >= 3 && r >= 1;
+  bool fits = x.dim() >= 3 && r >= 1 && r <= INT32_MAX;  // so that its square has 64 bits
   if (fits && up) fits = x.size(-3) % (r * r) == 0;
   if (fits && !up) fits = x.size(-2) % r == 0 && x.size(-1) % r == 0;
   if (!fits) {

@@ -92,16 +92,16 @@ Sizes for_each_dim(const char* op, const char* what, Ints list, int64_t n, int64
 void set_out(const char* op, Windows* w, std::span<const int64_t> sizes, bool ceil_mode) {
   w->out.clear();
   for (size_t d = 0; d < w->kernel.size(); ++d) {
-    int64_t stride = w->stride[d], span = (w->kernel[d] - 1) * w->dilation[d] + 1;
-    int64_t room = sizes[d] + 2 * w->padding[d] - span;
-    int64_t out = room < 0 ? 0 : (room + (ceil_mode ? stride - 1 : 0)) / stride + 1;
-    if (ceil_mode && (out - 1) * stride >= sizes[d] + w->padding[d]) --out;
-    if (out < 1) {
+    const Wide stride = w->stride[d], span = Wide(w->kernel[d] - 1) * w->dilation[d] + 1;
+    const Wide whole = Wide(sizes[d]) + 2 * Wide(w->padding[d]), room = whole - span;
+    Wide out = room < 0 ? 0 : (room + (ceil_mode ? stride - 1 : 0)) / stride + 1;
+    if (ceil_mode && (out - 1) * stride >= sizes[d] + Wide(w->padding[d])) --out;
+    if (out < 1 || whole > kMostPadded) {
       fail(std::string(op) + ": a window of " + sizes_text(w->kernel) + " with dilation " +
            sizes_text(w->dilation) + " does not fit into " + sizes_text(sizes) + " with padding " +
            sizes_text(w->padding));
     }
-    w->out.push_back(out);
+    w->out.push_back(int64_t(out));
   }
 }
 

@@ -13,6 +13,11 @@ struct Windows {
   int64_t n() const { return int64_t(kernel.size()); }
 };
 
+// What callers choose has no limits of its own: sums and products of it are taken in 128 bits, and
+// no padded size is above kMostPadded.
+using Wide = __int128;
+inline constexpr int64_t kMostPadded = INT64_MAX / 4;
+
 // One number for each of n dimensions; a list of one stands for all.
 Sizes for_each_dim(const char* op, const char* what, Ints list, int64_t n, int64_t at_least);
 // Fills `out` for inputs whose last dimensions are `sizes`, by PyTorch's rule; refuses windows that
