@@ -33,7 +33,7 @@ for page in "$source"/README.md "$source"/docs/*.md; do
     !on { print >> (start ".prose") }' "$page" || failed "a fence of another language"
   while read -r link; do
     [ -e "$(dirname "$page")/${link%%#*}" ] || failed "$page links to $link, which is not there"
-  done < <(grep -oE '\]\([^)#]+' "$prose" | cut -c3- | grep -v '^http' || true)
+  done < <(sed 's/`[^`]*`//g' "$prose" | grep -oE '\]\([^)#]+' | cut -c3- | grep -v '^http' || true)
   while read -r path; do
     [ -e "$source/$path" ] || failed "$page names $path, which is not there"
   done < <(grep -oE '`(core|sdk|backends|plugins|tests|docs|examples|\.ci)/[A-Za-z0-9_./-]+`' "$prose" | tr -d '`' || true)

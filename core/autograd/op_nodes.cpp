@@ -1,6 +1,7 @@
 // Nodes of ops that bring their own backward: a kernel pair, or a stated vjp.
 #include "autograd/engine.h"
 #include "autograd/prim.h"
+#include "autograd/record.h"
 #include "base/text.h"
 #include "dispatch/host_table.h"
 #include "dispatch/launch.h"
