@@ -66,6 +66,32 @@ const Row kRows[] = {
 
 TEST(Attention, ValuesAndGradients) { check_rows(kRows); }
 
+// Heads as a network has them: [n, t, heads, e] seen as [n, heads, t, e]. A kernel's gradients lie as these
+// tensors do, and each must be at its own place.
+TEST(Attention, GradientsOfPermutedHeads) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    for (bool causal : {false, true}) {
+      auto gradients = [&](bool permuted) {
+        TensorList in{sample({2, 70, 4, 3}, d, 0), sample({2, 60, 2, 3}, d, 1), sample({2, 60, 2, 5}, d, 2)};
+        for (Tensor& t : in) {
+          t = t.to(tn::float32).permute({0, 2, 1, 3});
+          t = (permuted ? t : t.contiguous()).detach().requires_grad_();
+          EXPECT_EQ(t.is_contiguous(), !permuted);
+        }
+        Tensor y = tn::scaled_dot_product_attention(in[0], in[1], in[2], {}, 0, causal, {}, true);
+        (y * sample({2, 4, 70, 5}, d, 3).to(tn::float32)).sum().backward();
+        return TensorList{in[0].grad(), in[1].grad(), in[2].grad()};
+      };
+      TensorList expected = gradients(false), found = gradients(true);
+      for (size_t i = 0; i < expected.size(); ++i) {
+        SCOPED_TRACE(i);
+        expect_near(found[i], expected[i].to_vector<double>(), 1e-5);
+      }
+    }
+  }
+}
+
 TEST(Attention, DropsWeights) {
   for (tn::Device d : devices()) {
     SCOPED_TRACE(d.name());

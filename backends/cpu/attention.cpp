@@ -245,28 +245,35 @@ tn_status* forward(void*, const tn_call* call) {
 
 // The gradients of one head's key and value, which are added up over blocks and sharing heads.
 struct Sums {
-  float* result;  // NULL: not wanted
+  Matrix result;  // data NULL: not wanted
   int64_t columns;
   bool first = true;
   // += left^T right, [rows, columns] of `depth` terms.
   void add(const Scratch& s, Matrix left, Matrix right, int64_t rows, int64_t all_rows,
            int64_t depth) {
-    if (!result) {
+    if (!result.data) {
       return;
     }
-    multiply(s, {first ? result : s.part, columns}, left, true, right, false, rows, columns, depth);
+    multiply(s, first ? result : Matrix{s.part, columns}, left, true, right, false, rows, columns,
+             depth);
     if (first) {
-      std::fill(result + rows * columns, result + all_rows * columns, 0.f);
+      for (int64_t i = rows; i < all_rows; ++i) {
+        std::fill_n(result.data + i * result.row, columns, 0.f);
+      }
       first = false;
       return;
     }
-    for (int64_t i = 0; i < rows * columns; ++i) {
-      result[i] += s.part[i];
+    for (int64_t i = 0; i < rows; ++i) {
+      float* const row = result.data + i * result.row;
+      for (int64_t j = 0; j < columns; ++j) {
+        row[j] += s.part[i * columns + j];
+      }
     }
   }
 };
 
-// args: g, then query, key, value, mask, is_causal, scale, enable_gqa; y, log-sum-exp.
+// args: g, then query, key, value, mask, is_causal, scale, enable_gqa; y, log-sum-exp. The gradients
+// lie as the tensors that they belong to, which may be [.., n, heads, e] seen as [.., heads, n, e].
 tn_status* backward(void*, const tn_call* call) {
   if (call->args[0].kind != TN_TENSOR) {
     clear_outputs(call);
@@ -276,14 +283,15 @@ tn_status* backward(void*, const tn_call* call) {
   const tn_tensor& g = *call->args[0].as.tensor;
   const tn_tensor& y = *call->args[8].as.tensor;
   const double* const lse = static_cast<const double*>(call->args[9].as.tensor->data);
-  float* const dq = data(call->outputs[0]);
-  float* const dk = data(call->outputs[1]);
-  float* const dv = data(call->outputs[2]);
+  const tn_tensor* const dq = call->outputs[0];
+  const tn_tensor* const dk = call->outputs[1];
+  const tn_tensor* const dv = call->outputs[2];
   const Table& t = table();
   return each_task(call, a, a.heads / a.shared, true, [&](const Scratch& s, int64_t task) {
-    Sums key = {dk ? dk + task * a.m * a.e : nullptr, a.e};
-    Sums value = {dv ? dv + task * a.m * a.v : nullptr, a.v};
-    for (int64_t head = task * a.shared; head < (task + 1) * a.shared; ++head) {
+    const int64_t first = task * a.shared;
+    Sums key = {dk ? a.of(*dk, first, a.shared) : Matrix{}, a.e};
+    Sums value = {dv ? a.of(*dv, first, a.shared) : Matrix{}, a.v};
+    for (int64_t head = first; head < first + a.shared; ++head) {
       const Matrix gradient = a.of(g, head), output = a.of(y, head);
       for (int64_t begin = 0; begin < a.n; begin += a.block) {
         const int64_t end = std::min(a.n, begin + a.block), rows = end - begin;
@@ -307,10 +315,14 @@ tn_status* backward(void*, const tn_call* call) {
         }
         key.add(s, scores, {s.query, a.e}, columns, a.m, rows);
         if (dq) {
-          float* const result = dq + (head * a.n + begin) * a.e;
-          multiply(s, {result, a.e}, scores, false, a.of(a.key, head, a.shared), false, rows, a.e,
+          Matrix result = a.of(*dq, head);
+          result.data += begin * result.row;
+          multiply(s, result, scores, false, a.of(a.key, head, a.shared), false, rows, a.e,
                    columns);
-          t.rows.scale(result, result, rows * a.e, a.scale, 0);
+          for (int64_t i = 0; i < rows; ++i) {
+            float* const row = result.data + i * result.row;
+            t.rows.scale(row, row, a.e, a.scale, 0);
+          }
         }
       }
     }
