@@ -106,7 +106,11 @@ TEST(CpuPlugin, ThreadsThatKeepTheOthersWaitingAreLeftAloneForAWhile) {
     return false;
   };
   ASSERT_TRUE(until(2));
-  for (int i = 0; i < 100 && threads_of_a_call(milliseconds(30)) < 2; ++i) {
+  // Once may happen on a quiet machine; the second time counts.
+  const auto twice_late = [] {
+    return threads_of_a_call(milliseconds(20)) >= 2 && threads_of_a_call(milliseconds(20)) >= 2;
+  };
+  for (int i = 0; i < 100 && !twice_late(); ++i) {
     std::this_thread::sleep_for(milliseconds(100));
   }
   EXPECT_EQ(threads_of_a_call(milliseconds(0)), 1u);

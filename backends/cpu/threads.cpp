@@ -56,8 +56,9 @@ bool is_inside() { return omp_in_parallel(); }
 #endif
 
 // OpenMP's join waits for all its threads. On a machine that others keep busy one of them may be
-// out for several time slices, and 20 us of work take 10 ms: as soon as that is seen, calls run on
-// their own thread for a while, longer each time that it is seen again.
+// out for several time slices, and 20 us of work take 10 ms: when that is seen twice in a short time,
+// calls run on their own thread for a while, longer each time that it is seen again. Once in a while
+// it happens on a machine that nobody else uses.
 class Patience {
  public:
   static int64_t now() {
@@ -72,17 +73,23 @@ class Patience {
       pause_.store(kFirstPause, std::memory_order_relaxed);
       return;
     }
-    const int64_t pause = pause_.load(std::memory_order_relaxed);
-    alone_until_.store(now() + pause, std::memory_order_relaxed);
+    const int64_t pause = pause_.load(std::memory_order_relaxed), time = now();
+    const int64_t before = last_.exchange(time, std::memory_order_relaxed);
+    if (pause == kFirstPause && time - before > kRecent) {
+      return;
+    }
+    alone_until_.store(time + pause, std::memory_order_relaxed);
     pause_.store(std::min(2 * pause, kLongestPause), std::memory_order_relaxed);
   }
 
  private:
   static constexpr int64_t kTolerated = 1'000'000;
+  static constexpr int64_t kRecent = 50'000'000;
   static constexpr int64_t kFirstPause = 100'000'000;
   static constexpr int64_t kLongestPause = 3'200'000'000;
   std::atomic<int64_t> alone_until_ = 0;
   std::atomic<int64_t> pause_ = kFirstPause;
+  std::atomic<int64_t> last_ = -kRecent;  // when a wait was too long
 };
 constinit Patience patience;
 
