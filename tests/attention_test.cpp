@@ -130,6 +130,13 @@ TEST(Attention, Errors) {
         attend(q, k, k, tn::zeros({3, 5}, tn::int64));
       },
       "attn_mask is int64, expected bool or query's float32");
+  // With one query too, where as many rows as the mask has would come out.
+  for (const Tensor& query : {q, q.narrow(1, 0, 1)}) {
+    expect_error([&] { attend(query, k, k, tn::zeros({4, 5})); },
+                 "scaled_dot_product_attention: attn_mask is [4, 5], expected it to broadcast to [.., " +
+                     std::to_string(query.size(1)) + ", 5]");
+  }
+  expect_error([&] { attend(q, k, k, tn::zeros({4})); }, "attn_mask is [4], expected it to broadcast to [.., 3, 5]");
   expect_error([&] { attend(q, k, k, {}, 1.5); }, "dropout_p is 1.5, expected 0 to 1");
   expect_error(
       [&] {

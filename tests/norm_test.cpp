@@ -151,6 +151,11 @@ TEST(Norm, Errors) {
                "layer_norm: eps is -1, expected 0 or more");
   expect_error([&] { tn::layer_norm(x.to(tn::int64), 3); },
                "layer_norm: x is int64, expected a floating dtype");
+  expect_error([&] { tn::rms_norm(x.to(tn::int64)); },
+               "rms_norm: x is int64, expected a floating dtype");
+  expect_error([&] { tn::rms_norm(x, tn::ones({4, 1})); },
+               "rms_norm: weight is [4, 1], expected [3]");
+  expect_error([&] { tn::rms_norm(x, {}, -1); }, "rms_norm: eps is -1, expected 0 or more");
   expect_error([&] { tn::group_norm(x, 3); },
                "group_norm: x is [2, 4, 3], whose channels do not make num_groups = 3 groups");
   expect_error([&] { tn::batch_norm(x); }, "batch_norm: running_mean and running_var are needed");

@@ -1,4 +1,5 @@
 // Attention: softmax(query key^T) value, with masks, shared heads and positions by rotation.
+#include <algorithm>
 #include <cmath>
 
 #include "pack.h"
@@ -65,6 +66,17 @@ Tensor attended(Tensor query, Tensor key, Tensor value, Tensor mask, double drop
   if (mask && mask.dtype() != bool_ && mask.dtype() != query.dtype()) {
     fail(std::string(kAttention) + ": attn_mask is " + mask.dtype().name() +
          ", expected bool or query's " + query.dtype().name());
+  }
+  if (mask) {
+    const Sizes wanted{query.size(-2), key.size(-2)};
+    const Sizes rows = last_sizes(mask, std::min<int64_t>(mask.dim(), 2));
+    for (size_t d = 1; d <= rows.size(); ++d) {
+      const int64_t size = rows[rows.size() - d];
+      if (size == 1 || size == wanted[2 - d]) continue;
+      fail(std::string(kAttention) + ": attn_mask is " + sizes_text(mask.sizes()) +
+           ", expected it to broadcast to [.., " + std::to_string(wanted[0]) + ", " +
+           std::to_string(wanted[1]) + "], a row a query and a column a key");
+    }
   }
   if (!(dropout_p >= 0 && dropout_p <= 1)) {
     fail(std::string(kAttention) + ": dropout_p is " + number_text(dropout_p) +

@@ -1,5 +1,7 @@
 // Losses: what is elementwise is a formula and a reduction of it; those of classes gather.
 // reduction is mean, sum or none, as PyTorch's.
+#include <algorithm>
+
 #include "pack.h"
 
 namespace tenon::ops_pack {
@@ -71,6 +73,13 @@ void expect_same_sizes(const char* op, const Tensor& input, const Tensor& target
   if (sizes_of(input) == sizes_of(target)) return;
   fail(std::string(op) + ": input is " + sizes_text(input.sizes()) + ", target is " +
        sizes_text(target.sizes()) + "; expected the same sizes");
+}
+void expect_broadcast(const char* op, const Tensor& input, const Tensor& target) {
+  for (int64_t d = 1; d <= std::min(input.dim(), target.dim()); ++d) {
+    if (input.size(-d) == target.size(-d) || input.size(-d) == 1 || target.size(-d) == 1) continue;
+    fail(std::string(op) + ": input is " + sizes_text(input.sizes()) + ", target is " +
+         sizes_text(target.sizes()) + "; expected sizes that broadcast");
+  }
 }
 // The number where there is no tensor. The result borrows t.
 Operand or_number(const Tensor& t, double number) { return t ? Operand(t) : Operand(number); }
@@ -177,18 +186,21 @@ void loss() {
       .amp(Amp::float32)
       .meaning([](Tensor input, Tensor target, std::string reduction) {
         Reduction kind = reduction_of("mse_loss", reduction);
+        expect_broadcast("mse_loss", input, target);
         return reduced(prim::elementwise(squared_difference, input, target), kind);
       });
   op("l1_loss(Tensor input, Tensor target, str reduction=\"mean\") -> Tensor")
       .amp(Amp::float32)
       .meaning([](Tensor input, Tensor target, std::string reduction) {
         Reduction kind = reduction_of("l1_loss", reduction);
+        expect_broadcast("l1_loss", input, target);
         return reduced(prim::elementwise(difference, input, target), kind);
       });
   op("smooth_l1_loss(Tensor input, Tensor target, str reduction=\"mean\", float beta=1) -> Tensor")
       .amp(Amp::float32)
       .meaning([](Tensor input, Tensor target, std::string reduction, double beta) {
         Reduction kind = reduction_of("smooth_l1_loss", reduction);
+        expect_broadcast("smooth_l1_loss", input, target);
         expect_positive("smooth_l1_loss", "beta", beta, true);
         return reduced(beta == 0 ? prim::elementwise(difference, input, target)
                                  : prim::elementwise(smooth, input, target, beta),
@@ -198,14 +210,16 @@ void loss() {
       .amp(Amp::float32)
       .meaning([](Tensor input, Tensor target, std::string reduction, double delta) {
         Reduction kind = reduction_of("huber_loss", reduction);
+        expect_broadcast("huber_loss", input, target);
         expect_positive("huber_loss", "delta", delta, false);
         return reduced(prim::elementwise(huber, input, target, delta), kind);
       });
   op("soft_margin_loss(Tensor input, Tensor target, str reduction=\"mean\") -> Tensor")
       .amp(Amp::float32)
       .meaning([](Tensor input, Tensor target, std::string reduction) {
-        Tensor loss = neg(log_sigmoid(mul(input, target)));
-        return reduced(loss, reduction_of("soft_margin_loss", reduction));
+        Reduction kind = reduction_of("soft_margin_loss", reduction);
+        expect_broadcast("soft_margin_loss", input, target);
+        return reduced(neg(log_sigmoid(mul(input, target))), kind);
       });
   op("binary_cross_entropy(Tensor input, Tensor target, Tensor? weight=None, str "
      "reduction=\"mean\") -> Tensor")
@@ -233,6 +247,7 @@ void loss() {
       .meaning([](Tensor input, Tensor target, std::string reduction, bool log_target) {
         bool by_batch = reduction == "batchmean";
         Reduction kind = by_batch ? Reduction::sum : reduction_of("kl_div", reduction);
+        expect_broadcast("kl_div", input, target);
         Tensor loss = reduced(
             prim::elementwise(log_target ? divergence_of_logs : divergence, input, target), kind);
         double n = input.dim() == 0 ? 1 : double(input.size(0));

@@ -222,6 +222,10 @@ void norm() {
   op("rms_norm(Tensor x, Tensor? weight=None, float eps=1e-6) -> Tensor")
       .amp(Amp::float32)
       .meaning([](Tensor x, optional<Tensor> weight, double eps) {
+        const char* op = "rms_norm";
+        expect_float(op, x);
+        expect_eps(op, eps);
+        if (weight) expect_sizes(op, "weight", *weight, {x.size(-1)});
         Tensor y = wide(x);
         y = y * rsqrt(mean(square(y), {-1}, /*keepdim=*/true) + eps);
         if (weight) y = y * *weight;
