@@ -90,6 +90,13 @@ TEST(Indexing, AssignmentWritesTheTensor) {
     expect_near(x, {6, 5, 4, 6, 5, 4}, 0);
     x.index_put_({0}, tn::tensor(1.f, d), true).index_put_({1, 2}, tn::tensor(0.f, d));
     expect_near(x, {7, 6, 5, 6, 5, 0}, 0);
+    // Dimensions of size 1 in front of the values are none.
+    x[{0, slice(0, 2)}] = tn::tensor({1.f, 2.f}, d).reshape({1, 1, 2});
+    x[{1, ints({2}, d)}] = tn::tensor({3.f}, d).reshape({1, 1});
+    expect_near(x, {1, 2, 5, 6, 5, 3}, 0);
+    x[{0, slice(0, 2)}] = tn::tensor({7.f, 6.f}, d);
+    x[{1, 2}] = 0;
+    expect_near(x, {7, 6, 5, 6, 5, 0}, 0);
     // A variable is a handle: assigning to it leaves x alone.
     auto row = x[0];
     row = row * 2;

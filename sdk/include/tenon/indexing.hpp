@@ -93,7 +93,9 @@ class Indexed : public Tensor {
     place(x, list, n);
     Tensor::operator=(indices_.empty() ? base_ : tenon::index(base_, indices_));
   }
-  const Tensor& write(const Tensor& values) {
+  const Tensor& write(Tensor values) {
+    // As in PyTorch: dimensions of size 1 in front of `values` are none.
+    while (values.dim() > 0 && values.size(0) == 1) values = tenon::select(values, 0, 0);
     if (indices_.empty()) return base_.copy_(values);
     tenon::index_put_(base_, indices_, values.to(base_.device(), base_.dtype()));
     return *this;
