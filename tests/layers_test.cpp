@@ -400,6 +400,11 @@ TEST_P(Layers, BatchNormTracksInTrainingAndUsesInEvaluation) {
   near(layer(on(tn::tensor({{0.5f, 5.f}}))), {0, 0});
   EXPECT_EQ(layer.tensor("num_batches_tracked").item<int64_t>(), 1);
   near(layer.tensor("running_mean"), {0.5, 5});
+  // A batch that is refused does not count.
+  layer.train();
+  EXPECT_NE(message_of([&] { layer(on(tn::ones({1, 2}))); }).find("more than 1 value"), std::string::npos);
+  EXPECT_EQ(layer.tensor("num_batches_tracked").item<int64_t>(), 1);
+  near(layer.tensor("running_mean"), {0.5, 5});
 
   // Without momentum: the means of all batches.
   const tn::Object all = tn::nn::BatchNorm1d(2, 0, std::nullopt).to(device);

@@ -35,20 +35,21 @@ void define_batch_norm(int64_t n) {
              (n == 1 ? "2 or " : "") + std::to_string(n + 2));
       }
       const bool by_batch = self.training() || !track_running_stats;
-      Tensor mean, var;
+      Tensor mean, var, count;
       double step = momentum.value_or(0);
       if (track_running_stats) {
         mean = self.tensor("running_mean");
         var = self.tensor("running_var");
         if (self.training()) {
-          const Tensor count = self.tensor("num_batches_tracked");
-          count += 1;
+          count = self.tensor("num_batches_tracked");
           // Without momentum the running values are the means of all batches.
-          if (!momentum) step = 1 / count.item<double>();
+          if (!momentum) step = 1 / (count.item<double>() + 1);
         }
       }
-      return batch_norm(x, mean, var, self.tensor("weight"), self.tensor("bias"), by_batch, step,
-                        eps);
+      const Tensor y = batch_norm(x, mean, var, self.tensor("weight"), self.tensor("bias"),
+                                  by_batch, step, eps);
+      if (count) count += 1;  // a batch that was refused does not count
+      return y;
     });
   });
 }
