@@ -268,6 +268,21 @@ TEST_F(CliTest, ListsThemAsTables) {
   EXPECT_HAS(tenon("devices").out, "ref:1");
 }
 
+TEST_F(CliTest, EveryOpRunsOnEachDevice) {
+  for (const std::string device : {"cpu", "ref"}) {
+    const Outcome run = tenon("ops --device " + device + " --json");
+    EXPECT_EQ(run.code, 0) << run.err;
+    const json ops = json::parse(run.out);
+    EXPECT_GT(ops.size(), 300u);
+    for (const json& op : ops) {
+      EXPECT_EQ(op.at("device"), device);
+      const std::string way = op.at("runs_as");
+      EXPECT_FALSE(way.empty()) << op;
+      EXPECT_EQ(way.find("absent"), way.npos) << op;
+    }
+  }
+}
+
 TEST_F(CliTest, ListsABrokenPluginWithTheReason) {
   write("libbroken.so", "no library");
   const Outcome run = tenon("plugins");

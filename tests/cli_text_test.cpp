@@ -239,6 +239,7 @@ TEST_F(TextTest, WhatIsWrongInATrainingOfTextIsNamedWithItsLine) {
       {{{"\"start_dim\": 0", "\"start_dim\": 1"}}, "expected [32, 22]: a row for each, a column for each of the 22"},
       {{{"\"cosine\"", "\"cosin\""}},
        "t.json:13: schedule: there is no 'cosin'; did you mean 'cosine'? (known are constant, step, cosine)"},
+      {{{"\"warmup_steps\": 10", "\"min_lr\": -1"}}, "t.json:13: schedule: min_lr is -1, expected 0 or more"},
       {{{"\"cosine\"", "\"step\""}}, "t.json:13: schedule: the field 'step_size' is missing"},
       {{{"\"warmup_steps\": 10", "\"gamma\": 1"}}, "t.json:13: schedule: unknown field 'gamma' (known are"},
       {{{"\"warmup_steps\": 10", "\"warmup_steps\": -1"}}, "t.json:13: schedule: warmup_steps is -1, expected at least 0"},

@@ -154,7 +154,13 @@ ScheduleConfig read_schedule(const std::string& file, const JsonMember& member) 
     schedule.step_size = fields.integer("step_size", 1, kMostCounted);
     schedule.gamma = fields.positive("gamma", 0.1);
   }
-  if (schedule.kind == Kind::kCosine) schedule.min_lr = fields.number("min_lr", 0);
+  if (schedule.kind == Kind::kCosine) {
+    schedule.min_lr = fields.number("min_lr", 0);
+    if (!(schedule.min_lr >= 0)) {
+      fail_at(file, fields.require("min_lr").line,
+              fmt::format("schedule: min_lr is {}, expected 0 or more", schedule.min_lr));
+    }
+  }
   fields.finish();
   return schedule;
 }

@@ -23,7 +23,7 @@ class OptionValues {
   void add(const JsonMember& option) {
     const bool number =
         option.value.kind == Json::Kind::kInt || option.value.kind == Json::Kind::kFloat;
-    if (number && is_list(option.name)) {  // "kernel_size": 3, as PyTorch takes it
+    if (number && has_type(option.name, "]")) {  // "kernel_size": 3, as PyTorch takes it
       Json list{.kind = Json::Kind::kArray, .line = option.line};
       list.items.push_back(option.value);
       add(option.name.c_str(), list_of(option, list));
@@ -36,11 +36,12 @@ class OptionValues {
   std::vector<tn_value> values;
 
  private:
-  // Is the option a list by the factory's schema: "Conv2d(int in_channels, int[] kernel_size)"?
-  bool is_list(const std::string& name) const {
+  // Does the option have a type that ends so, by the factory's schema: "Conv2d(int in_channels,
+  // int[] kernel_size)"?
+  bool has_type(const std::string& name, std::string_view type_end) const {
     for (const char end : {',', '=', ')'}) {
       const size_t at = schema_.find(" " + name + end);
-      if (at != schema_.npos) return schema_.substr(0, at).ends_with("]");
+      if (at != schema_.npos) return schema_.substr(0, at).ends_with(type_end);
     }
     return false;
   }
@@ -66,9 +67,9 @@ class OptionValues {
             fmt::format("{}: option '{}' is {}", call_.name, option.name, json.kind_name()));
   }
 
-  // Numbers: ints where all are.
+  // Numbers: ints where all are, and no floats are wanted.
   tn_value list_of(const JsonMember& option, const Json& json) {
-    bool ints = true;
+    bool ints = !has_type(option.name, "float[]");
     for (const Json& item : json.items) {
       if (item.kind != Json::Kind::kInt && item.kind != Json::Kind::kFloat) {
         fail_at(file_, item.line,
