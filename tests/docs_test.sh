@@ -95,6 +95,28 @@ export -f build_snippet build_or_say
 find "$work" -maxdepth 1 \( -name '*.cpp' -o -name '*.c' \) -print0 | sort -z |
   xargs -0 -P 2 -I '{}' bash -c 'build_or_say "$1"' - '{}' || failed "a snippet does not compile"
 
+# Each line of face.md in a scope of its own, but for the plugin's entry, which stands outside of functions.
+{
+  cat <<'CPP'
+#include <iostream>
+#include <tenon/elf.hpp>
+#include <tenon/plugin.hpp>
+#include <tenon/tenon.hpp>
+using namespace tenon;
+using namespace tenon::plugin;
+void launch_twice(const Call&);
+void make_gated(Object&, int64_t dim);
+auto f = [](Tensor x) { return x; };
+void lines(Tensor x, Tensor y, Tensor image, Tensor weight, Tensor bias, Tensor logits, Tensor classes, Tensor q, Tensor k, Tensor v,
+           std::vector<Tensor> parameters, std::vector<Tensor> gradients, Device device, const Object& model, const Call& call,
+           void* managed, const tn_op* found) {
+CPP
+  sed -nE '/TENON_PLUGIN/d; s/^\| `tenon\/.*\| `(.*)` \|$/  { \1 }/p' "$source/docs/face.md"
+  echo "}"
+} >"$work/face_lines.cpp"
+[ "$(grep -c '^  { ' "$work/face_lines.cpp")" -gt 40 ] || failed "docs/face.md has fewer lines of code than headers"
+$cxx -Wno-unused -Wno-shadow -fsyntax-only "$work/face_lines.cpp" || failed "a line of docs/face.md does not compile"
+
 # ---- What was built runs, where the repository's data is and nothing else.
 
 export TENON_PLUGIN_PATH=$work/plugins:$build/lib/tenon/plugins PATH=$build/bin:$PATH
