@@ -104,7 +104,7 @@ TENON_PLUGIN(dispatch_kernels) {
     scale(call, 0);
   });
   op("rows(Tensor x) -> Tensor").meaning([](Tensor x) { return x * 2; });
-  kernel("rows", cpu, {.layout = rows_contiguous}, [](Call call) {
+  kernel("rows", cpu, {.layout = Layout::rows}, [](Call call) {
     const tn_tensor* x = call.tensor(0);
     if (x->strides[1] != 1) fail("rows: the last dimension is not dense");
     for (int64_t i = 0; i < x->sizes[0]; ++i) {

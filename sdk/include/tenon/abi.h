@@ -682,6 +682,10 @@ struct tn_host {
   void (*log)(int32_t level, const char* message);
 };
 
+/* ---- Interfaces --------------------------------------------------------------------------------------------------- */
+
+/* The tables of get_interface, each with its name before it. */
+
 /* "tensor/1" */
 typedef struct tn_tensor_api {
   uint32_t size;

@@ -15,7 +15,6 @@ enum class Layout : uint32_t {
   rows = TN_LAYOUT_ROWS,              // last dimension dense
   dense = TN_LAYOUT_DENSE             // row-major in some order of the dimensions
 };
-inline constexpr Layout rows_contiguous = Layout::rows;
 
 struct KernelOptions {
   Dtypes dtypes = {};  // that its tensors may have; none: any
