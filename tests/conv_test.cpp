@@ -117,7 +117,10 @@ TEST(Conv, Errors) {
   expect_error([&] { tn::conv2d(x, w, {}, 1, 0, 1, 4); }, "groups is 4; expected");
   expect_error([&] { tn::conv2d(x, w, {}, 1, 0, 1, 0); },
                "conv2d: groups is 0, expected at least 1");
-  expect_error([&] { tn::conv2d(x, w, tn::zeros({5})); }, "bias is [5]");
+  expect_error([&] { tn::conv2d(x, w, tn::zeros({5})); }, "bias is [5] (float32, cpu), groups is 1");
+  expect_error([&] { tn::conv2d(x, w, tn::zeros({6}, tn::float64)); },
+               "bias is [6] (float64, cpu), groups is 1; expected");
+  expect_error([&] { tn::conv2d(x, w, tn::zeros({6}, tn::float32, "meta")); }, "bias is [6] (float32, meta)");
   expect_error([&] { tn::conv2d(x, w.to(tn::float64)); }, "(float64, cpu)");
   expect_error(
       [&] {

@@ -315,4 +315,27 @@ TEST(Dropout, ZeroesAndScales) {
   }
 }
 
+// Those that draw two numbers an element have them in a dimension in front.
+TEST(Random, OfAsManyDimensionsAsThereAre) {
+  std::vector<int64_t> sizes(16, 1);
+  sizes[14] = 2, sizes[15] = 3;
+  const std::vector<int64_t> flat{6};
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    auto same = [&](auto f) {
+      tn::manual_seed(1);
+      Tensor y = f(sizes);
+      expect_sizes(y, sizes);
+      tn::manual_seed(1);
+      expect_near(y, f(flat).template to_vector<double>(), 0);
+    };
+    same([&](tn::Ints s) { return tn::rand(s, tn::float64, d); });
+    same([&](tn::Ints s) { return tn::randn(s, {}, d); });
+    same([&](tn::Ints s) { return tn::randint(0, 1000, s, {}, d); });
+  }
+  expect_error([] { tn::randn(std::vector<int64_t>(17, 1)); }, "18 dimensions, expected at most 16");
+  sizes[14] = sizes[15] = -1;  // whose product is 1
+  expect_error([&] { tn::randn(sizes); }, "-1");
+}
+
 }  // namespace

@@ -30,12 +30,14 @@ int64_t check_conv(const Convolution& c, const Tensor& x, const Tensor& weight, 
     fits = x.size(1) == in && in % groups == 0 && out % groups == 0;
     fits = fits && (!bias || (bias.dim() == 1 && bias.size(0) == out));
   }
-  if (fits && x.dtype() == weight.dtype() && x.device() == weight.device()) return out;
+  for (const Tensor& t : {weight, bias})
+    fits = fits && (!t || (x.dtype() == t.dtype() && x.device() == t.device()));
+  if (fits) return out;
   auto text = [](const Tensor& t) {
     return sizes_text(t.sizes()) + " (" + t.dtype().name() + ", " + t.device().name() + ")";
   };
   fail(c.op + ": x is " + text(x) + ", weight is " + text(weight) +
-       (bias ? ", bias is " + sizes_text(bias.sizes()) : "") + ", groups is " +
+       (bias ? ", bias is " + text(bias) : "") + ", groups is " +
        std::to_string(groups) + "; expected x [n, channels, ..], weight " +
        (c.transposed ? "[channels, out / groups, ..]" : "[out, channels / groups, ..]") +
        " and bias [out], of one dtype on one device");
@@ -45,7 +47,7 @@ Tensor with_bias(const Tensor& y, const Tensor& bias, int64_t n) {
   if (!bias) return y.is_contiguous() ? y : prim::copy(y);
   Sizes sizes(size_t(n) + 1, 1);
   sizes[0] = bias.size(0);
-  Tensor result = Tensor::empty(y.sizes(), promote(y.dtype(), bias.dtype()), y.device());
+  Tensor result = Tensor::empty(y.sizes(), y.dtype(), y.device());
   return prim::elementwise(sum_into, result, y, prim::reshape(bias, sizes));
 }
 

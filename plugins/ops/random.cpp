@@ -56,9 +56,15 @@ constinit ExpressionRef no_probability{"_no_probability(Tensor p) -> Tensor",
                                        "where(p >= 0 and p <= 1, 0.0, 1.0)"};
 constinit ExpressionRef below{"_below(Tensor u, Tensor p) -> Tensor", "where(u < p, 1.0, 0.0)"};
 
+// [n, ..sizes]; the last two are one where those would be too many. The order is the same.
 std::vector<int64_t> with_front(int64_t n, Ints sizes) {
   std::vector<int64_t> all{n};
   all.insert(all.end(), sizes.begin(), sizes.end());
+  if (int64_t both; all.size() == TN_MAX_RANK + 1 &&
+                    !__builtin_mul_overflow(all[TN_MAX_RANK - 1], all[TN_MAX_RANK], &both)) {
+    all.pop_back();
+    all.back() = both;
+  }
   return all;
 }
 // Part i of bits [2, ..].
