@@ -272,8 +272,9 @@ struct Sums {
   }
 };
 
-// args: g, then query, key, value, mask, is_causal, scale, enable_gqa; y, log-sum-exp. The gradients
-// lie as the tensors that they belong to, which may be [.., n, heads, e] seen as [.., heads, n, e].
+// args: g, then query, key, value, mask, is_causal, scale, enable_gqa; y, log-sum-exp. The
+// gradients lie as the tensors that they belong to, which may be [.., n, heads, e] seen as [..,
+// heads, n, e].
 tn_status* backward(void*, const tn_call* call) {
   if (call->args[0].kind != TN_TENSOR) {
     clear_outputs(call);

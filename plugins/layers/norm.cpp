@@ -46,8 +46,8 @@ void define_batch_norm(int64_t n) {
           if (!momentum) step = 1 / (count.item<double>() + 1);
         }
       }
-      const Tensor y = batch_norm(x, mean, var, self.tensor("weight"), self.tensor("bias"),
-                                  by_batch, step, eps);
+      const Tensor y =
+          batch_norm(x, mean, var, self.tensor("weight"), self.tensor("bias"), by_batch, step, eps);
       if (count) count += 1;  // a batch that was refused does not count
       return y;
     });

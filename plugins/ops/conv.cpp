@@ -37,8 +37,8 @@ int64_t check_conv(const Convolution& c, const Tensor& x, const Tensor& weight, 
     return sizes_text(t.sizes()) + " (" + t.dtype().name() + ", " + t.device().name() + ")";
   };
   fail(c.op + ": x is " + text(x) + ", weight is " + text(weight) +
-       (bias ? ", bias is " + text(bias) : "") + ", groups is " +
-       std::to_string(groups) + "; expected x [n, channels, ..], weight " +
+       (bias ? ", bias is " + text(bias) : "") + ", groups is " + std::to_string(groups) +
+       "; expected x [n, channels, ..], weight " +
        (c.transposed ? "[channels, out / groups, ..]" : "[out, channels / groups, ..]") +
        " and bias [out], of one dtype on one device");
 }
