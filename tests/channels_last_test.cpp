@@ -43,7 +43,9 @@ TEST(ChannelsLast, AKernelOfTheCpuGivesWhatItGot) {
   expected.backward(g);
   for (const Tensor& seed : {g, g.contiguous("channels_last")}) {
     y.backward(seed, /*retain_graph=*/true);
-    if (has_kernel) EXPECT_TRUE(lies_channels_last(x.grad()));
+    if (has_kernel) {
+      EXPECT_TRUE(lies_channels_last(x.grad()));
+    }
     expect_near(x.grad(), expected_x.grad().to_vector<double>(), 2e-6);
     x.zero_grad();
   }
