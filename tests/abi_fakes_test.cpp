@@ -41,8 +41,8 @@ TensorList moved(const TensorList& list, Device device) {
   return there;
 }
 void expect_same(const Tensor& a, const Tensor& b, double tolerance = 1e-12) {
-  ASSERT_EQ(bool(a), bool(b));
-  if (a) expect_near(a, b.to_vector<double>(), tolerance);
+  ASSERT_EQ(a.defined(), b.defined());
+  if (a.defined()) expect_near(a, b.to_vector<double>(), tolerance);
 }
 
 // ---- Kernel pairs
@@ -99,7 +99,7 @@ TEST_F(Fakes, BackwardGetsTheMaskOfWantedGradients) {
       in.push_back(all[i].detach().requires_grad_((mask >> i & 1) != 0));
     fake_conv1d(in[0], in[1], in[2]).sum().backward();
     EXPECT_EQ(wanted(), mask);
-    for (uint32_t i = 0; i < 3; ++i) EXPECT_EQ(bool(in[i].grad()), (mask >> i & 1) != 0);
+    for (uint32_t i = 0; i < 3; ++i) EXPECT_EQ(in[i].grad().defined(), (mask >> i & 1) != 0);
   }
   // An argument that is None is no tensor of the call: the mask is of two.
   Tensor w = weight.detach().requires_grad_();

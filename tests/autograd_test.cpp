@@ -118,8 +118,8 @@ TEST(Gradients, AreReturnedAndNotAccumulated) {
   TensorList g = tn::grad({(middle * middle).sum()}, {x, middle});
   expect_near(g[0], {2 * 1 * 9, 2 * 2 * 16});
   expect_near(g[1], {6, 16});
-  EXPECT_FALSE(x.grad());
-  EXPECT_FALSE(y.grad());
+  EXPECT_FALSE(x.grad().defined());
+  EXPECT_FALSE(y.grad().defined());
 }
 
 TEST(Gradients, OfUnusedInputsAreRefusedOrNull) {
@@ -128,7 +128,7 @@ TEST(Gradients, OfUnusedInputsAreRefusedOrNull) {
   expect_error([&] { tn::grad({(x * 2.0).sum()}, {x, unused}); }, "was not used");
   TensorList g = tn::grad({(x * 2.0).sum()}, {x, unused}, {.allow_unused = true});
   expect_near(g[0], {2});
-  EXPECT_FALSE(g[1]);
+  EXPECT_FALSE(g[1].defined());
 }
 
 TEST(Gradients, OfGradients) {

@@ -473,7 +473,7 @@ TEST_F(BadInput, ARetryWorksWhereMemoryEndedHalfWay) {
           y.backward();
         } catch (const tn::Error& e) {
           EXPECT_EQ(e.code(), TN_OUT_OF_MEMORY) << e.what();
-          (y ? failed_backward : failed_forward) = true;
+          (y.defined() ? failed_backward : failed_forward) = true;
         }
         y = Tensor();
         x.zero_grad();

@@ -143,7 +143,7 @@ TensorList gradients_of(const OpUnderTest& f, const TensorList& inputs) {
   TensorList gradients(x.size());
   if (y.requires_grad()) gradients = tn::grad({y.sum()}, x, {.allow_unused = true});
   for (size_t i = 0; i < x.size(); ++i) {
-    if (!gradients[i]) gradients[i] = tn::zeros(x[i].sizes(), tn::float64, x[i].device());
+    if (!gradients[i].defined()) gradients[i] = tn::zeros(x[i].sizes(), tn::float64, x[i].device());
   }
   return gradients;
 }

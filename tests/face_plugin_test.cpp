@@ -90,7 +90,7 @@ TEST(FacePlugin, Objects) {
   descent.invoke<void>("step");
   expect_near(gated.tensor("scale"), {1 - 0.25, 1 - 0.5});
   descent.zero_grad();
-  EXPECT_FALSE(gated.parameters()[0].grad());
+  EXPECT_FALSE(gated.parameters()[0].grad().defined());
 }
 
 TEST(FacePlugin, ScalerSkipsBadSteps) {

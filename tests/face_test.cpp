@@ -34,7 +34,7 @@ TEST(Tensor, FromValues) {
 
 TEST(Tensor, HandlesShareAndMove) {
   Tensor none;
-  EXPECT_FALSE(none);
+  EXPECT_FALSE(none.defined());
   Tensor a = tn::zeros({2}), b = a;
   EXPECT_TRUE(a.is_same(b));
   b.mutable_data<float>()[0] = 3;
@@ -43,7 +43,7 @@ TEST(Tensor, HandlesShareAndMove) {
   a += 1;
   EXPECT_GT(a.version(), version);
   Tensor c = std::move(b);
-  EXPECT_FALSE(b);
+  EXPECT_FALSE(b.defined());
   EXPECT_TRUE(c.is_same(a));
   c = c.clone();
   EXPECT_FALSE(c.same_storage(a));
@@ -156,7 +156,7 @@ TEST(Autograd, HooksReplaceGradients) {
   EXPECT_EQ(seen, 2);
   x.remove_hook(id);
   x.zero_grad();
-  EXPECT_FALSE(x.grad());
+  EXPECT_FALSE(x.grad().defined());
   (x * 2).sum().backward();
   expect_near(x.grad(), {2, 2});
 }
@@ -191,10 +191,10 @@ TEST(Autograd, GradOfChosenInputs) {
   Tensor second = tn::grad(first, x, {.create_graph = true});
   expect_near(second, {12}, 1e-12);
   expect_near(tn::grad(second, x), {6}, 1e-12);
-  EXPECT_FALSE(x.grad());
+  EXPECT_FALSE(x.grad().defined());
   Tensor w = z * 2;
   expect_error([&] { tn::grad(w, x); }, "");
-  EXPECT_FALSE(tn::grad(z * 2, x, {.allow_unused = true}));
+  EXPECT_FALSE(tn::grad(z * 2, x, {.allow_unused = true}).defined());
   expect_error([&] { tn::grad({w}, {z}, {.grad_outputs = {w, w}}); }, "2 gradients for 1 outputs");
   tn::backward({x * 1.0, z * 1.0});
   expect_near(z.grad(), {1});
@@ -300,7 +300,7 @@ TEST(Module, IsAnObject) {
     net(tn::ones({1, 2})).sum().backward();
     expect_near(net->weight.grad(), {1, 1, 1, 1});
     net.zero_grad();
-    EXPECT_FALSE(net->weight.grad());
+    EXPECT_FALSE(net->weight.grad().defined());
     EXPECT_TRUE(net.training());
     net.eval();
     EXPECT_FALSE(net.training());

@@ -84,7 +84,7 @@ Result run(json c, const std::string& op, const Values& as, bool gradients = fal
     }
     if (differentiable.empty()) return result;
     for (const Tensor& g : tn::grad(differentiable, arguments.leaves, {.grad_outputs = weights, .allow_unused = true}))
-      if (g) result.outputs.push_back(g.to(tn::cpu));
+      if (g.defined()) result.outputs.push_back(g.to(tn::cpu));
   } catch (const std::exception& e) {
     result.outputs.clear();
     result.refusal = e.what();
@@ -234,7 +234,7 @@ TEST(OpSweep, InPlaceIsOutOfPlace) {
           Tensor x;
           const auto values = [&](const Tensor& t) {
             Tensor y = stepped_layout(converted(t, dtype).to(device));
-            if (!x) x = y;
+            if (!x.defined()) x = y;
             return y;
           };
           const Result expected = run(c, op, values);

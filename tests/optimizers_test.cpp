@@ -262,7 +262,7 @@ TEST_P(Optimizers, ZeroGradClearsAllGroups) {
   set_gradient(p);
   set_gradient(q);
   optimizer.zero_grad();
-  EXPECT_FALSE(p.grad() || q.grad());
+  EXPECT_FALSE(p.grad().defined() || q.grad().defined());
 }
 
 TEST_P(Optimizers, AModelThatMovesKeepsItsOptimizer) {

@@ -86,7 +86,7 @@ struct Arguments {
       list.push_back(std::make_unique<Argument>(a, device, as));
       values.push_back(list.back()->value);
       for (const Tensor& t : list.back()->tensors) {
-        if (!t || !t.dtype().is_float() || list.back()->constant) continue;
+        if (!t.defined() || !t.dtype().is_float() || list.back()->constant) continue;
         if (c.contains("grad")) t.requires_grad_();
         leaves.push_back(t);
       }
@@ -123,7 +123,7 @@ inline Tensor weighed(const TensorList& tensors) {
   for (const Tensor& t : tensors) {
     if (!t.requires_grad()) continue;
     Tensor part = (t * weight_like(t)).sum();
-    total = total ? total + part : part;
+    total = total.defined() ? total + part : part;
   }
   return total;
 }

@@ -28,9 +28,11 @@ void expect_same(const Tensor& found, const json& expected, const std::string& w
 TensorList expect_gradients(const Tensor& of, const TensorList& leaves, const json& expected, const std::string& what,
                             bool create_graph) {
   TensorList gradients(leaves.size());
-  if (of) gradients = tn::grad({of}, leaves, {.create_graph = create_graph, .allow_unused = true});
+  if (of.defined())
+    gradients = tn::grad({of}, leaves, {.create_graph = create_graph, .allow_unused = true});
   for (size_t i = 0; i < leaves.size(); ++i) {
-    if (!gradients[i]) gradients[i] = tn::zeros(leaves[i].sizes(), tn::float64, leaves[i].device());
+    if (!gradients[i].defined())
+      gradients[i] = tn::zeros(leaves[i].sizes(), tn::float64, leaves[i].device());
     expect_same(gradients[i], expected[i], what + " " + std::to_string(i));
   }
   return gradients;
@@ -50,7 +52,7 @@ void check_case(const json& c, tn::Device device) {
   }
   if (!c.contains("grad")) return;
   Tensor loss = weighed(outputs);
-  ASSERT_TRUE(loss) << "no output has a gradient";
+  ASSERT_TRUE(loss.defined()) << "no output has a gradient";
   const TensorList first = expect_gradients(loss, leaves, c.at("grad"), "gradient", c.contains("grad2"));
   if (c.contains("grad2")) expect_gradients(weighed(first), leaves, c.at("grad2"), "second gradient", false);
 }

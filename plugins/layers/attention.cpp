@@ -16,7 +16,7 @@ Tensor xavier_uniform(int64_t rows, int64_t columns) {
 
 // Two masks as one; either may be null. Bools stay bools, else numbers to add.
 Tensor both_masks(const Tensor& a, const Tensor& b) {
-  if (!a || !b) return a ? a : b;
+  if (!a.defined() || !b.defined()) return a.defined() ? a : b;
   const bool a_is_bool = a.dtype() == bool_, b_is_bool = b.dtype() == bool_;
   if (a_is_bool && b_is_bool) return logical_or(a, b);
   if (a_is_bool) return where(a, -INFINITY, b);
@@ -25,7 +25,7 @@ Tensor both_masks(const Tensor& a, const Tensor& b) {
 }
 
 void expect_mask(const char* name, const Tensor& mask, bool fits, const std::string& expected) {
-  if (!mask || fits) return;
+  if (!mask.defined() || fits) return;
   fail(std::string(name) + " is " + sizes_text(mask) + ", expected " + expected);
 }
 
@@ -59,7 +59,7 @@ struct Attention {
                                 const Tensor& value) const {
     const Tensor bias = self.tensor("in_proj_bias");
     const auto part_of = [&](const Tensor& t, int64_t first, int64_t n) {
-      return t ? narrow(t, 0, first * embed_dim, n * embed_dim) : t;
+      return t.defined() ? narrow(t, 0, first * embed_dim, n * embed_dim) : t;
     };
     if (!packed()) {
       return {linear(query, self.tensor("q_proj_weight"), part_of(bias, 0, 1)),
@@ -90,17 +90,17 @@ struct Attention {
   Tensor mask_of(const Masks& masks, const Tensor& scores_query, int64_t m) const {
     const int64_t n = scores_query.size(0), t = scores_query.size(2);
     Tensor padding = masks.key_padding, mask = masks.attention;
-    expect_mask("key_padding_mask", padding, padding && has_sizes(padding, {n, m}),
+    expect_mask("key_padding_mask", padding, padding.defined() && has_sizes(padding, {n, m}),
                 "[" + std::to_string(n) + ", " + std::to_string(m) + "]");
-    const bool whole = mask && has_sizes(mask, {t, m});
-    const bool by_head = mask && has_sizes(mask, {n * num_heads, t, m});
+    const bool whole = mask.defined() && has_sizes(mask, {t, m});
+    const bool by_head = mask.defined() && has_sizes(mask, {n * num_heads, t, m});
     expect_mask("attn_mask", mask, whole || by_head,
                 "[" + std::to_string(t) + ", " + std::to_string(m) + "] or [" +
                     std::to_string(n * num_heads) + ", " + std::to_string(t) + ", " +
                     std::to_string(m) + "]");
     if (by_head) mask = reshape(mask, {n, num_heads, t, m});
-    if (padding) mask = both_masks(mask, reshape(padding, {n, 1, 1, m}));
-    if (!mask) return mask;
+    if (padding.defined()) mask = both_masks(mask, reshape(padding, {n, 1, 1, m}));
+    if (!mask.defined()) return mask;
     if (masks.is_causal) {
       mask = both_masks(mask, triu(ones({t, m}, bool_, scores_query.device()), 1));
     }
@@ -115,12 +115,13 @@ struct Attention {
     std::vector<Tensor> list = projected(self, query, key, value);
     if (rank == 2) {
       for (Tensor& x : list) x = unsqueeze(x, batch_first ? 0 : 1);
-      if (masks.key_padding) masks.key_padding = unsqueeze(masks.key_padding, 0);
+      if (masks.key_padding.defined()) masks.key_padding = unsqueeze(masks.key_padding, 0);
     }
     for (Tensor& x : list) x = heads_of(x);
     const Tensor mask = mask_of(masks, list[0], list[1].size(2));
-    Tensor y = scaled_dot_product_attention(
-        list[0], list[1], list[2], mask, self.training() ? dropout : 0, masks.is_causal && !mask);
+    Tensor y =
+        scaled_dot_product_attention(list[0], list[1], list[2], mask, self.training() ? dropout : 0,
+                                     masks.is_causal && !mask.defined());
     y = permute(y, batch_first ? Ints{0, 2, 1, 3} : Ints{2, 0, 1, 3});
     y = flatten(y, 2, 3);
     if (rank == 2) y = squeeze(y, batch_first ? 0 : 1);

@@ -28,7 +28,7 @@ Tensor bilinear(const Tensor& x1, const Tensor& x2, const Tensor& weight, const 
   const Tensor y = reshape(einsum("bi,oij,bj->bo", {reshape(x1, {-1, weight.size(1)}), weight,
                                                     reshape(x2, {-1, weight.size(2)})}),
                            sizes);
-  return bias ? y + bias : y;
+  return bias.defined() ? y + bias : y;
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ void define_batch_norm(int64_t n) {
       }
       const Tensor y =
           batch_norm(x, mean, var, self.tensor("weight"), self.tensor("bias"), by_batch, step, eps);
-      if (count) count += 1;  // a batch that was refused does not count
+      if (count.defined()) count += 1;  // a batch that was refused does not count
       return y;
     });
   });
@@ -114,7 +114,7 @@ void define_rms_norm() {
             const double e = rms_eps(eps, x.dtype());
             if (shape.size() == 1) return rms_norm(x, weight, e);
             const Tensor y = rms_norm(flatten(x, -int64_t(shape.size())),
-                                      weight ? flatten(weight) : weight, e);
+                                      weight.defined() ? flatten(weight) : weight, e);
             return reshape(y, sizes);
           });
         });

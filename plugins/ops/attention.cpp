@@ -61,13 +61,13 @@ constinit OpRef plain_attention{"ops._attention"};
 Tensor attended(Tensor query, Tensor key, Tensor value, Tensor mask, double dropout_p,
                 bool is_causal, optional<double> scale, bool enable_gqa, bool below) {
   check_attention(query, key, value, enable_gqa);
-  if (is_causal && mask)
+  if (is_causal && mask.defined())
     fail(std::string(kAttention) + ": attn_mask is given and is_causal is set, expected one");
-  if (mask && mask.dtype() != bool_ && mask.dtype() != query.dtype()) {
+  if (mask.defined() && mask.dtype() != bool_ && mask.dtype() != query.dtype()) {
     fail(std::string(kAttention) + ": attn_mask is " + mask.dtype().name() +
          ", expected bool or query's " + query.dtype().name());
   }
-  if (mask) {
+  if (mask.defined()) {
     const Sizes wanted{query.size(-2), key.size(-2)};
     const Sizes rows = last_sizes(mask, std::min<int64_t>(mask.dim(), 2));
     for (size_t d = 1; d <= rows.size(); ++d) {
@@ -109,7 +109,7 @@ Tensor attended(Tensor query, Tensor key, Tensor value, Tensor mask, double drop
   if (is_causal) {
     weights =
         softmax(prim::elementwise(or_else, scores, causal_mask(n, m, query.device()), kNever), -1);
-  } else if (mask) {
+  } else if (mask.defined()) {
     weights = safe_softmax(mask.dtype() == bool_ ? prim::elementwise(or_else, scores, mask, kNever)
                                                  : prim::elementwise(plus, scores, mask));
   } else {

@@ -28,23 +28,23 @@ int64_t check_conv(const Convolution& c, const Tensor& x, const Tensor& weight, 
     int64_t in = c.transposed ? weight.size(0) : weight.size(1) * groups;
     out = c.transposed ? weight.size(1) * groups : weight.size(0);
     fits = x.size(1) == in && in % groups == 0 && out % groups == 0;
-    fits = fits && (!bias || (bias.dim() == 1 && bias.size(0) == out));
+    fits = fits && (!bias.defined() || (bias.dim() == 1 && bias.size(0) == out));
   }
   for (const Tensor& t : {weight, bias})
-    fits = fits && (!t || (x.dtype() == t.dtype() && x.device() == t.device()));
+    fits = fits && (!t.defined() || (x.dtype() == t.dtype() && x.device() == t.device()));
   if (fits) return out;
   auto text = [](const Tensor& t) {
     return sizes_text(t.sizes()) + " (" + t.dtype().name() + ", " + t.device().name() + ")";
   };
   fail(c.op + ": x is " + text(x) + ", weight is " + text(weight) +
-       (bias ? ", bias is " + text(bias) : "") + ", groups is " + std::to_string(groups) +
+       (bias.defined() ? ", bias is " + text(bias) : "") + ", groups is " + std::to_string(groups) +
        "; expected x [n, channels, ..], weight " +
        (c.transposed ? "[channels, out / groups, ..]" : "[out, channels / groups, ..]") +
        " and bias [out], of one dtype on one device");
 }
 
 Tensor with_bias(const Tensor& y, const Tensor& bias, int64_t n) {
-  if (!bias) return y.is_contiguous() ? y : prim::copy(y);
+  if (!bias.defined()) return y.is_contiguous() ? y : prim::copy(y);
   Sizes sizes(size_t(n) + 1, 1);
   sizes[0] = bias.size(0);
   Tensor result = Tensor::empty(y.sizes(), y.dtype(), y.device());

@@ -106,9 +106,9 @@ std::vector<Tensor> index_list(const char* op, const Tensor& x, Tensors indices)
   std::vector<Tensor> list;
   for (uint32_t i = 0; i < indices.size(); ++i) {
     Tensor index = indices[i];
-    if (index && index.dtype() == bool_) {
+    if (index.defined() && index.dtype() == bool_) {
       append_mask(list, op, index, x);
-    } else if (!index || index.dtype() == int64) {
+    } else if (!index.defined() || index.dtype() == int64) {
       list.push_back(index);
     } else {
       fail(std::string(op) + ": index " + std::to_string(i) + " is " + index.dtype().name() +
@@ -128,7 +128,7 @@ Picked picked(const char* op, const Tensor& x, Tensors indices) {
   Picked p;
   bool adjacent = true;
   for (int64_t d = 0; d < x.dim(); ++d) {
-    if (!list[size_t(d)]) continue;
+    if (!list[size_t(d)].defined()) continue;
     adjacent = adjacent && (p.order.empty() || p.order.back() == d - 1);
     p.order.push_back(d);
     p.rows *= x.size(d);
@@ -139,15 +139,15 @@ Picked picked(const char* op, const Tensor& x, Tensors indices) {
   for (int64_t d : p.order) {
     Tensor i = prim::expand(list[size_t(d)], p.broadcast);
     int64_t n = x.size(d);
-    p.flat = p.flat ? prim::elementwise(next_index, p.flat, i, n, before, p.rows)
-                    : prim::elementwise(first_index, i, n, p.rows);
+    p.flat = p.flat.defined() ? prim::elementwise(next_index, p.flat, i, n, before, p.rows)
+                              : prim::elementwise(first_index, i, n, p.rows);
     before *= n;
   }
   // The picked dimensions come where the indexed ones were, or first where those were apart.
   int64_t lead = int64_t(p.broadcast.size()), at = adjacent ? p.order[0] : 0;
   p.chosen = p.broadcast;
   for (int64_t d = 0; d < x.dim(); ++d) {
-    if (list[size_t(d)]) continue;
+    if (list[size_t(d)].defined()) continue;
     p.order.push_back(d);
     p.row *= x.size(d);
     p.chosen.push_back(x.size(d));
@@ -239,12 +239,12 @@ Tensor bags(const Tensor& weight, const Tensor& index, const Tensor& offsets, st
   if (mode != "sum" && mode != "mean" && mode != "max") {
     fail("embedding_bag: mode is '" + std::string(mode) + "', expected 'sum', 'mean' or 'max'");
   }
-  if (index.dim() != (offsets ? 1 : 2)) {
+  if (index.dim() != (offsets.defined() ? 1 : 2)) {
     fail("embedding_bag: index is " + sizes_text(index.sizes()) +
          ", expected 2 dimensions, or 1 with offsets");
   }
   Tensor picked = embedding(weight, index);
-  if (per_sample_weights) {
+  if (per_sample_weights.defined()) {
     bool fits = std::ranges::equal(per_sample_weights.sizes(), index.sizes());
     if (mode != "sum" || !fits) {
       fail("embedding_bag: per_sample_weights " + sizes_text(per_sample_weights.sizes()) +
@@ -253,7 +253,7 @@ Tensor bags(const Tensor& weight, const Tensor& index, const Tensor& offsets, st
     }
     picked = mul(picked, unsqueeze(per_sample_weights, -1));
   }
-  if (!offsets) {
+  if (!offsets.defined()) {
     if (mode == "max") return amax(picked, 1);
     return mode == "sum" ? sum(picked, 1) : mean(picked, 1);
   }

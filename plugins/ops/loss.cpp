@@ -82,7 +82,9 @@ void expect_broadcast(const char* op, const Tensor& input, const Tensor& target)
   }
 }
 // The number where there is no tensor. The result borrows t.
-Operand or_number(const Tensor& t, double number) { return t ? Operand(t) : Operand(number); }
+Operand or_number(const Tensor& t, double number) {
+  return t.defined() ? Operand(t) : Operand(number);
+}
 
 [[noreturn]] void refuse_classes(const char* op, const Tensor& input, const Tensor& target,
                                  bool probabilities) {
@@ -105,7 +107,7 @@ bool fits_classes(const Tensor& input, const Tensor& target) {
 
 void expect_weight(const char* op, const Tensor& input, const Tensor& weight) {
   int64_t classes = input.size(class_dim(input));
-  if (!weight || (weight.dim() == 1 && weight.size(0) == classes)) return;
+  if (!weight.defined() || (weight.dim() == 1 && weight.size(0) == classes)) return;
   fail(std::string(op) + ": weight is " + sizes_text(weight.sizes()) + ", expected [" +
        std::to_string(classes) + "], a number a class");
 }
@@ -125,7 +127,7 @@ Tensor reduced_by(const Tensor& loss, const Tensor& weights, Reduction reduction
 
 Tensor nll(const Tensor& values, const Tensor& target, const Tensor& class_weight, int64_t ignored,
            Reduction reduction, double smoothing = 0) {
-  Tensor input = wide(values), weight = class_weight ? wide(class_weight) : class_weight;
+  Tensor input = wide(values), weight = class_weight.defined() ? wide(class_weight) : class_weight;
   auto as_given = [&](const Tensor& loss) {
     return input.dtype() == values.dtype() ? loss : prim::copy(loss, values.dtype());
   };
@@ -135,7 +137,7 @@ Tensor nll(const Tensor& values, const Tensor& target, const Tensor& class_weigh
   one[size_t(dim)] = 1;
   Tensor picked = prim::reshape(prim::gather(input, dim, prim::reshape(safe, one)), target.sizes());
   Tensor each = prim::fill({}, 1, input.dtype(), input.device());
-  if (weight) {
+  if (weight.defined()) {
     each =
         prim::reshape(prim::gather(weight, 0, prim::reshape(safe, {safe.numel()})), target.sizes());
   }
@@ -144,8 +146,9 @@ Tensor nll(const Tensor& values, const Tensor& target, const Tensor& class_weigh
                            reduction);
   if (smoothing == 0) return as_given(loss);
   // The share that all classes have. (As PyTorch, its mean is over the targets' weights too.)
-  Tensor weighed =
-      weight ? prim::elementwise(minus_product, input, over_classes(weight, input)) : neg(input);
+  Tensor weighed = weight.defined()
+                       ? prim::elementwise(minus_product, input, over_classes(weight, input))
+                       : neg(input);
   Tensor all = prim::elementwise(counted, prim::reduce(TN_SUM, weighed, dim), target, ignored);
   return as_given(prim::elementwise(mixed, loss, reduced_by(all, counts, reduction), 1 - smoothing,
                                     smoothing / double(classes)));
@@ -158,7 +161,7 @@ Tensor entropy_of_probabilities(const Tensor& input, const Tensor& target, const
   Tensor p = target;
   if (smoothing > 0) p = prim::elementwise(smoothed, p, 1 - smoothing, smoothing / double(classes));
   Tensor loss = prim::elementwise(minus_product, input, p);
-  if (weight) loss = mul(loss, over_classes(weight, input));
+  if (weight.defined()) loss = mul(loss, over_classes(weight, input));
   return reduced(prim::reduce(TN_SUM, loss, dim), reduction);
 }
 

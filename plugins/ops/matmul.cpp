@@ -53,12 +53,12 @@ Tensor product(const Tensor& a, const Tensor& b) {
 // x weight^T of the op `name`, whose arguments are checked.
 Tensor linear_product(const char* name, const Tensor& x, const Tensor& weight, const Tensor& bias) {
   bool fits = x.dim() > 0 && weight.dim() == 2 && x.size(-1) == weight.size(1);
-  fits = fits && (!bias || (bias.dim() == 1 && bias.size(0) == weight.size(0)));
+  fits = fits && (!bias.defined() || (bias.dim() == 1 && bias.size(0) == weight.size(0)));
   if (fits) return product(x, prim::permute(weight, {1, 0}));
   fail(std::string(name) + ": x is " + sizes_text(x.sizes()) + ", weight is " +
-       sizes_text(weight.sizes()) + (bias ? ", bias is " + sizes_text(bias.sizes()) : "") + " (" +
-       x.dtype().name() + ", " + x.device().name() +
-       "); expected x [.., in], weight [out, in], bias [out]");
+       sizes_text(weight.sizes()) +
+       (bias.defined() ? ", bias is " + sizes_text(bias.sizes()) : "") + " (" + x.dtype().name() +
+       ", " + x.device().name() + "); expected x [.., in], weight [out, in], bias [out]");
 }
 
 constinit ExpressionRef weighted_plus{
@@ -137,13 +137,14 @@ void matmul() {
       .amp(Amp::lower)
       .meaning([](Tensor x, Tensor weight, Tensor bias) {
         Tensor y = linear_product("linear", x, weight, bias);
-        return bias ? prim::elementwise(plus, y, bias) : y;
+        return bias.defined() ? prim::elementwise(plus, y, bias) : y;
       });
   fused("linear_relu(Tensor x, Tensor weight, Tensor? bias=None) -> Tensor")
       .amp(Amp::lower)
       .meaning([](Tensor x, Tensor weight, Tensor bias) {
         Tensor y = linear_product("linear_relu", x, weight, bias);
-        return bias ? prim::elementwise(plus_relu, y, bias) : prim::elementwise(positive, y);
+        return bias.defined() ? prim::elementwise(plus_relu, y, bias)
+                              : prim::elementwise(positive, y);
       });
 }
 

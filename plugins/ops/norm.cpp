@@ -55,7 +55,7 @@ Tensor log_softmax_of(const Tensor& values, int64_t dim) {
 }
 
 void expect_sizes(const char* op, const char* what, const Tensor& t, const Sizes& sizes) {
-  if (!t || sizes_of(t) == sizes) return;
+  if (!t.defined() || sizes_of(t) == sizes) return;
   fail(std::string(op) + ": " + what + " is " + sizes_text(t.sizes()) + ", expected " +
        sizes_text(sizes));
 }
@@ -79,10 +79,11 @@ Moments moments(const Tensor& x, const Sizes& dims) {
 // In one pass over x, as `dtype`. `sizes`: what weight and bias are reshaped to.
 Tensor apply(const Tensor& x, const Moments& m, const Tensor& weight, const Tensor& bias,
              const Sizes& sizes, double eps, Dtype dtype) {
-  Tensor w = weight ? prim::reshape(weight, sizes) : weight;
-  Tensor b = bias ? prim::reshape(bias, sizes) : bias;
+  Tensor w = weight.defined() ? prim::reshape(weight, sizes) : weight;
+  Tensor b = bias.defined() ? prim::reshape(bias, sizes) : bias;
   Tensor y = prim::elementwise(normalized, x, m.mean, prim::elementwise(rstd_of, m.var, eps),
-                               w ? Operand(w) : Operand(1.0), b ? Operand(b) : Operand(0.0));
+                               w.defined() ? Operand(w) : Operand(1.0),
+                               b.defined() ? Operand(b) : Operand(0.0));
   return y.dtype() == dtype ? y : prim::copy(y, dtype);
 }
 
@@ -90,10 +91,10 @@ Tensor apply(const Tensor& x, const Moments& m, const Tensor& weight, const Tens
 void note_moments(const Tensor& running_mean, const Tensor& running_var, const Tensor& mean,
                   const Tensor& var, double momentum, double n) {
   NoGrad guard;
-  if (running_mean)
+  if (running_mean.defined())
     prim::elementwise(moved_, running_mean, prim::reshape(mean, running_mean.sizes()), momentum,
                       1.0);
-  if (running_var)
+  if (running_var.defined())
     prim::elementwise(moved_, running_var, prim::reshape(var, running_var.sizes()), momentum,
                       n / (n - 1));
 }
@@ -128,7 +129,7 @@ void expect_values(const char* op, const Tensor& x, int64_t n) {
 
 Tensor by_running(const char* op, const Tensor& x, const Channels& c, const Tensor& running_mean,
                   const Tensor& running_var, const Tensor& weight, const Tensor& bias, double eps) {
-  if (!running_mean || !running_var)
+  if (!running_mean.defined() || !running_var.defined())
     fail(std::string(op) + ": running_mean and running_var are needed where x has no say");
   Moments m{prim::reshape(running_mean, c.broadcast), prim::reshape(running_var, c.broadcast)};
   return apply(x, m, weight, bias, c.broadcast, eps, x.dtype());
@@ -157,7 +158,7 @@ Tensor instance_norm_of(Tensor x, Tensor running_mean, Tensor running_var, Tenso
   expect_values(op, x, n);
   Tensor v = wide(x);
   Moments m = moments(v, c.others);
-  if (running_mean || running_var) {
+  if (running_mean.defined() || running_var.defined()) {
     NoGrad guard;
     note_moments(running_mean, running_var, mean(m.mean, 0), mean(m.var, 0), momentum, double(n));
   }

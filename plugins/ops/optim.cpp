@@ -55,19 +55,19 @@ void expect_as_many(const char* op, const char* what, uint32_t n, uint32_t param
 }
 void expect_alike(const char* op, const char* what, uint32_t i, const Tensor& param,
                   const Tensor& t) {
-  bool same = t && t.dim() == param.dim();
+  bool same = t.defined() && t.dim() == param.dim();
   for (int64_t d = 0; same && d < t.dim(); ++d) same = t.size(d) == param.size(d);
   if (same) return;
   fail(std::string(op) + ": " + what + " " + std::to_string(i) + " is " +
-       (t ? sizes_text(t.sizes()) : "None") + ", its param " + sizes_text(param.sizes()));
+       (t.defined() ? sizes_text(t.sizes()) : "None") + ", its param " + sizes_text(param.sizes()));
 }
 
 // A tensor of one element as one without dimensions, which broadcasts to all.
 Tensor scalar(const char* op, const char* what, const Tensor& t) {
-  if (t && t.numel() != 1)
+  if (t.defined() && t.numel() != 1)
     fail(std::string(op) + ": " + what + " has " + std::to_string(t.numel()) +
          " elements, expected 1");
-  return t && t.dim() > 0 ? prim::reshape(t, {}) : t;
+  return t.defined() && t.dim() > 0 ? prim::reshape(t, {}) : t;
 }
 
 void sgd(Tensors params, Tensors grads, Tensors buffers, double lr, double momentum,
@@ -78,7 +78,7 @@ void sgd(Tensors params, Tensors grads, Tensors buffers, double lr, double momen
   if (momentum != 0) expect_as_many("sgd_step", "momentum_buffers", buffers.size(), params.size());
   double sign = maximize ? -1 : 1;
   found_inf = scalar("sgd_step", "found_inf", found_inf);
-  Operand skip = found_inf ? Operand(found_inf) : Operand(0.0);
+  Operand skip = found_inf.defined() ? Operand(found_inf) : Operand(0.0);
   for (uint32_t i = 0; i < params.size(); ++i) {
     Tensor p = params[i], grad = grads[i];
     expect_alike("sgd_step", "grad", i, p, grad);
@@ -103,7 +103,7 @@ void adam_all(Tensors params, Tensors grads, Tensors averages, Tensors square_av
   expect_as_many("adam_step", "exp_avg_sqs", square_averages.size(), params.size());
   if (step < 1) fail("adam_step: step is " + std::to_string(step) + "; it counts from 1");
   found_inf = scalar("adam_step", "found_inf", found_inf);
-  Operand skip = found_inf ? Operand(found_inf) : Operand(0.0);
+  Operand skip = found_inf.defined() ? Operand(found_inf) : Operand(0.0);
   double size = lr / (1 - std::pow(beta1, double(step)));
   double root = std::sqrt(1 - std::pow(beta2, double(step)));
   for (uint32_t i = 0; i < params.size(); ++i) {

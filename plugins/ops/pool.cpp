@@ -87,7 +87,7 @@ Tensor avg_pool(const char* op, const Tensor& x, Windows w, bool ceil_mode, bool
                           double(w.stride[size_t(d)]), -pad, double(w.kernel[size_t(d)]),
                           count_include_pad ? -pad : 0.0, count_include_pad ? size + pad : size);
     part = along(part, d, n);
-    factor = factor ? prim::elementwise(times, factor, part) : part;
+    factor = factor.defined() ? prim::elementwise(times, factor, part) : part;
   }
   Tensor y = prim::elementwise(times, prim::reduce(TN_SUM, shown, dims), factor);
   return y.dtype() == x.dtype() ? y : prim::copy(y, x.dtype());

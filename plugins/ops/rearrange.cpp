@@ -20,10 +20,10 @@ Tensor joined(Tensors xs, int64_t dim) {
   Tensor first;
   Dtype dtype = xs[0].dtype();
   for (uint32_t i = 0; i < xs.size(); ++i) {
-    if (!first && !(xs[i].dim() == 1 && xs[i].numel() == 0)) first = xs[i];
+    if (!first.defined() && !(xs[i].dim() == 1 && xs[i].numel() == 0)) first = xs[i];
     dtype = promote(dtype, xs[i].dtype());
   }
-  if (!first) first = xs[0];
+  if (!first.defined()) first = xs[0];
   if (first.dim() == 0) fail("cat: a tensor has no dimensions");
   int64_t d = wrap_dim("cat", dim, first.dim());
   std::vector<int64_t> sizes(first.sizes().begin(), first.sizes().end());

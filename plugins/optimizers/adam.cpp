@@ -17,13 +17,13 @@ void expect_betas(const Floats& betas) {
 
 int64_t steps_done(const States& states, size_t i) {
   const Tensor count = states.of(i).tensor(kStep);
-  return count ? int64_t(count.item<double>()) : 0;
+  return count.defined() ? int64_t(count.item<double>()) : 0;
 }
 
 // In place where it can be, so that a state dict that shares the tensor counts on.
 void set_steps(const States& states, size_t i, int64_t steps) {
   const Tensor count = states.of(i).tensor(kStep);
-  if (count && count.device().is_cpu() && count.dtype() == float32) {
+  if (count.defined() && count.device().is_cpu() && count.dtype() == float32) {
     *count.mutable_data<float>() = float(steps);
   } else {
     states.set(i, kStep, tensor(float(steps)));
@@ -33,7 +33,7 @@ void set_steps(const States& states, size_t i, int64_t steps) {
 void step(const Object& self, const States& states, const Tensor& found_inf, bool decoupled) {
   const NoGrad no_grad;
   // A step that is passed over does not count, and the count is the host's.
-  if (found_inf && found_inf.item<float>() != 0) return;
+  if (found_inf.defined() && found_inf.item<float>() != 0) return;
   size_t index = 0;  // over all groups
   for (uint32_t group = 0; group < detail::api.object->n_groups(self.get()); ++group) {
     const Floats betas = group_option<Floats>(self, group, "betas");
@@ -42,7 +42,7 @@ void step(const Object& self, const States& states, const Tensor& found_inf, boo
     for (const Tensor& parameter : group_parameters(self, group)) {
       const size_t i = index++;
       const Tensor gradient = parameter.grad();
-      if (!gradient) continue;
+      if (!gradient.defined()) continue;
       Batch& batch = batches.of(parameter.device(), steps_done(states, i) + 1);
       batch.indices.push_back(i);
       batch.parameters.push_back(parameter);
@@ -50,7 +50,7 @@ void step(const Object& self, const States& states, const Tensor& found_inf, boo
       const char* const names[] = {kAverage, kSquareAverage};
       for (int k = 0; k < 2; ++k) {
         const Tensor average = states.get(i, names[k], parameter);
-        batch.states[k].push_back(average ? average : zeros_like(parameter));
+        batch.states[k].push_back(average.defined() ? average : zeros_like(parameter));
       }
     }
     for (Batch& batch : batches) {

@@ -16,18 +16,19 @@ void step(const Object& self, const States& states, const Tensor& found_inf) {
     for (const Tensor& parameter : group_parameters(self, group)) {
       const size_t i = index++;
       const Tensor gradient = parameter.grad();
-      if (!gradient) continue;
+      if (!gradient.defined()) continue;
       const Tensor buffer = momentum != 0 ? states.get(i, kBuffer, parameter) : Tensor();
-      Batch& batch = batches.of(parameter.device(), momentum != 0 && !buffer);
+      Batch& batch = batches.of(parameter.device(), momentum != 0 && !buffer.defined());
       batch.indices.push_back(i);
       batch.parameters.push_back(parameter);
       batch.gradients.push_back(gradient);
-      if (momentum != 0) batch.states[0].push_back(buffer ? buffer : zeros_like(parameter));
+      if (momentum != 0)
+        batch.states[0].push_back(buffer.defined() ? buffer : zeros_like(parameter));
     }
     for (Batch& batch : batches) {
       const bool first = batch.key == 1;
       // A first step that is passed over stays the first.
-      if (first && found_inf && found_inf.item<float>() != 0) continue;
+      if (first && found_inf.defined() && found_inf.item<float>() != 0) continue;
       sgd_step(batch.parameters, batch.gradients, batch.states[0],
                group_option<double>(self, group, "lr"), momentum,
                group_option<double>(self, group, "dampening"),

@@ -23,7 +23,7 @@ void States::add_group(Object& optimizer, uint32_t group) {
 
 Tensor States::get(size_t parameter, const char* name, const Tensor& like) const {
   Tensor value = parameters_[parameter].tensor(name);
-  if (value && (value.device() != like.device() || value.dtype() != like.dtype())) {
+  if (value.defined() && (value.device() != like.device() || value.dtype() != like.dtype())) {
     value = value.to(like.device(), like.dtype());
     set(parameter, name, value);
   }
@@ -58,7 +58,7 @@ Batch& Batches::of(Device device, int64_t key) {
 }
 
 Tensor found_inf_on(Device device, const Tensor& found_inf) {
-  return found_inf ? found_inf.to(device) : Tensor();
+  return found_inf.defined() ? found_inf.to(device) : Tensor();
 }
 
 }  // namespace optimizers

@@ -53,7 +53,7 @@ TENON_PLUGIN(dispatch_kernels) {
   // A pair that knows the op as it was before it grew tensors and a flag; its private output is 3.
   op("grown(Tensor x, Tensor? y=None, Tensor[] more=[], bool flag=False) -> Tensor")
       .meaning([](Tensor x, Tensor y, Tensors, bool flag) {
-        return flag ? x * 5 : y ? x * y : x * 4;
+        return flag ? x * 5 : y.defined() ? x * y : x * 4;
       });
   kernel("grown(Tensor x) -> Tensor", cpu, {.dtypes = float32, .layout = Layout::contiguous},
          [](Call call) {

@@ -80,7 +80,7 @@ class GradScaler {
     found_inf_ = {};
   }
   // Was a gradient not finite? Waits for the device.
-  bool skipped() const { return found_inf_ && found_inf_.item<float>() != 0; }
+  bool skipped() const { return found_inf_.defined() && found_inf_.item<float>() != 0; }
   State state() const { return state_; }
   void load_state(State state) { state_ = state; }
 
@@ -93,7 +93,7 @@ class GradScaler {
       uint32_t n = 0;
       check(detail::api.object->group(optimizer.get(), i, &parameters, &n));
       for (uint32_t k = 0; k < n; ++k) {
-        if (Tensor grad = Tensor::take(detail::api.autograd->grad(parameters[k]))) {
+        if (Tensor grad = Tensor::take(detail::api.autograd->grad(parameters[k])); grad.defined()) {
           grads.push_back(std::move(grad));
         }
       }

@@ -264,7 +264,7 @@ class Function {
   template <typename T>
   static void note_input(std::vector<tenon::Tensor>& inputs, const T& arg) {
     if constexpr (std::is_same_v<T, tenon::Tensor>) {
-      if (arg) inputs.push_back(arg);
+      if (arg.defined()) inputs.push_back(arg);
     } else if constexpr (std::is_same_v<T, std::vector<tenon::Tensor>>) {
       inputs.insert(inputs.end(), arg.begin(), arg.end());
     }
@@ -295,7 +295,8 @@ class Node {
   ~Node() {
     if (node_) detail::api.autograd->node_release(node_);
   }
-  explicit operator bool() const { return node_ != nullptr; }
+  bool defined() const { return node_ != nullptr; }
+  explicit operator bool() const { return defined(); }
   bool operator==(const Node& other) const { return node_ == other.node_; }
   std::string name() const { return detail::api.autograd->node_name(node_); }
   uint32_t n_next() const { return detail::api.autograd->node_n_next(node_); }

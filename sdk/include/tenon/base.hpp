@@ -13,6 +13,13 @@
 #include "tenon/abi.h"
 
 #define TENON_HIDDEN [[gnu::visibility("hidden")]]
+// Ends the declaration of a function that no program may call. Compilers say why: clang in its
+// error, g++ by the line of the declaration, which it shows.
+#if defined(__clang__)
+#define TENON_REFUSED(why) __attribute__((unavailable(why)))
+#else
+#define TENON_REFUSED(why) = delete
+#endif
 #if defined(__GNUC__) && !defined(__clang__)
 // An application's own classes are visible by default: g++ would warn of each that holds a Tensor,
 // which is hidden.

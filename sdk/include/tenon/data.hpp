@@ -142,7 +142,8 @@ inline uint64_t next_random(uint64_t& state) {
 }
 
 inline Dataset checked(const Dataset& d) {
-  if (!d.x || !d.y || d.x.dim() == 0 || d.y.dim() == 0 || d.x.size(0) != d.y.size(0)) {
+  if (!d.x.defined() || !d.y.defined() || d.x.dim() == 0 || d.y.dim() == 0 ||
+      d.x.size(0) != d.y.size(0)) {
     fail("data: x and y need one item each along their first dimension");
   }
   return {on_host(d.x), on_host(d.y)};

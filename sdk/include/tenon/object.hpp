@@ -65,7 +65,8 @@ class Object {
   }
   tn_object* get() const noexcept { return object_; }
   tn_object* release() noexcept { return std::exchange(object_, nullptr); }
-  explicit operator bool() const noexcept { return object_ != nullptr; }
+  bool defined() const noexcept { return object_ != nullptr; }
+  explicit operator bool() const noexcept { return defined(); }
   bool operator==(const Object& other) const noexcept { return object_ == other.object_; }
 
   std::string type_name() const { return detail::api.object->type_name(checked()); }
@@ -74,7 +75,7 @@ class Object {
   // Building. A name has no '.'; a second entry of one name replaces the first. Returns what was
   // added, to go on with.
   Tensor parameter(const char* name, Tensor tensor) const {  // asks for its gradient
-    if (tensor) tensor.requires_grad_();
+    if (tensor.defined()) tensor.requires_grad_();
     return set(name, std::move(tensor), TN_PARAMETER);
   }
   Tensor buffer(const char* name, Tensor tensor) const {
@@ -313,7 +314,7 @@ uint64_t Object::register_forward_hook(F f) const {
       F& hook = detail::Held<F>::get(self);
       if constexpr (std::is_void_v<decltype(hook(handle, input, output))>) {
         hook(handle, input, output);
-      } else if (Tensor replaced = hook(handle, input, output)) {
+      } else if (Tensor replaced = hook(handle, input, output); replaced.defined()) {
         host()->value_release(&results[0]);
         detail::give(results[0], std::move(replaced));
       }

@@ -132,7 +132,8 @@ inline Tensor clip_grad_norm_(const std::vector<Tensor>& parameters, double max_
                               double norm_type = 2) {
   std::vector<Tensor> gradients;
   for (const Tensor& parameter : parameters) {
-    if (Tensor gradient = parameter.grad()) gradients.push_back(std::move(gradient));
+    if (Tensor gradient = parameter.grad(); gradient.defined())
+      gradients.push_back(std::move(gradient));
   }
   return tenon::clip_grad_norm_(gradients, max_norm, norm_type);
 }

@@ -2,6 +2,8 @@
 // with it is in ops/*.hpp, and its methods that mirror ops are defined in ops/methods.hpp.
 #pragma once
 
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
@@ -29,9 +31,9 @@ namespace detail {
 }
 }  // namespace detail
 
-// Null by default: `if (t)`. Copies share one tensor, as in PyTorch; a move costs nothing. Handles
-// may be used from several threads at once; writing to one tensor's elements from two is the
-// caller's to order.
+// Null by default: see defined(). Copies share one tensor, as in PyTorch; a move costs nothing.
+// Handles may be used from several threads at once; writing to one tensor's elements from two is
+// the caller's to order.
 class Tensor {
  public:
   constexpr Tensor() noexcept {}
@@ -67,7 +69,13 @@ class Tensor {
   }
   tn_tensor* get() const noexcept { return t_; }
   tn_tensor* release() noexcept { return std::exchange(t_, nullptr); }
-  explicit operator bool() const noexcept { return t_ != nullptr; }
+  // Whether there is a tensor: a default one is None, as the gradient of a leaf before backward.
+  bool defined() const noexcept { return t_ != nullptr; }
+  // if (loss < 1.0), std::max(a, b), !t and t && u would ask for defined() where the value is
+  // meant.
+  explicit operator bool() const TENON_REFUSED("a Tensor is no bool: defined(), or item<bool>()");
+  template <std::same_as<std::nullptr_t> Null>
+  friend bool operator==(const Tensor&, Null) TENON_REFUSED("ask for !t.defined()");
   bool is_same(const Tensor& other) const noexcept { return t_ == other.t_; }
 
   // `values` in row-major order, copied to a new tensor. sizes -1: one dimension. An Error when the

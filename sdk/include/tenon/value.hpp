@@ -26,7 +26,7 @@ class Object;
 class Operand {
  public:
   Operand(const Tensor& t) noexcept {
-    value_.kind = t ? TN_TENSOR : TN_NONE;
+    value_.kind = t.defined() ? TN_TENSOR : TN_NONE;
     value_.count = 0;
     value_.as.tensor = t.get();
   }
@@ -116,7 +116,7 @@ inline tn_value make_value(uint32_t kind, uint32_t count = 0) noexcept {
 inline tn_value to_value(const Operand& x) noexcept { return x.value(); }
 inline tn_value to_value(const Tensor& x) noexcept {
   tn_value v;
-  v.kind = x ? TN_TENSOR : TN_NONE;
+  v.kind = x.defined() ? TN_TENSOR : TN_NONE;
   v.count = 0;
   v.as.tensor = x.get();
   return v;

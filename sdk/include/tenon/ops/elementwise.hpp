@@ -251,7 +251,7 @@ inline Tensor div_(const Tensor& x, Operand y, std::optional<std::string_view> r
   return detail::is_float(x) || detail::is_float(y) ? detail::truncated_quotient_(x, y) : detail::truncated_int_quotient_(x, y);
 }
 
-// Operators. There is no !x: it asks whether there is a tensor.
+// Operators. There is no !x: see Tensor::defined and logical_not.
 inline Tensor operator+(Operand x, Operand y) { return add(x, y); }
 inline Tensor operator-(Operand x, Operand y) { return sub(x, y); }
 inline Tensor operator*(Operand x, Operand y) { return mul(x, y); }

@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# What the face refuses when a program is compiled: each case is an error in every compiler at hand, which names what to write
+# instead; what stands beside the cases compiles.
+#   refused_code_test.sh SOURCE
+set -eu
+source=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+prelude='#include <algorithm>
+#include <cassert>
+#include <optional>
+#include <vector>
+#include <tenon/tenon.hpp>
+namespace tn = tenon;
+using tn::Tensor;
+#define INSIDE Tensor t, Tensor u, std::vector<Tensor> list'
+compilers=
+for compiler in g++ clang++; do
+  if command -v "$compiler" >/dev/null; then compilers="$compilers $compiler"; fi
+done
+failed() {
+  echo "refused_code_test: $*" >&2
+  exit 1
+}
+limit() { case $1 in clang*) echo -ferror-limit=0 ;; *) echo -fmax-errors=0 ;; esac; }
+check() { "$@" -std=c++20 -I"$source/sdk/include" -fsyntax-only; }
+
+# refused TEXT: the cases are lines of the standard input. Each is an error of its own, and each error says TEXT.
+refused() {
+  local text=$1 n=0 line compiler
+  { echo "$prelude"; while read -r line; do
+    n=$((n + 1))
+    printf '#line 1 "case_%s"\nvoid case_%s(INSIDE) { %s }\n' "$n" "$n" "$line"
+  done; } >"$work/cases.cpp"
+  n=$(grep -c '^void case_' "$work/cases.cpp")
+  for compiler in $compilers; do
+    LC_ALL=C check "$compiler" $(limit "$compiler") "$work/cases.cpp" >"$work/$compiler.txt" 2>&1 && failed "$compiler: all compiles"
+    for i in $(seq "$n"); do
+      line=$(grep "^void case_$i(" "$work/cases.cpp")
+      grep -qE "case_$i:1:[0-9]+: +(error|note)|case_$i:1:[0-9]+:   required from here" "$work/$compiler.txt" ||
+        failed "$compiler compiles: $line"
+    done
+    [ "$(grep -cF -- "$text" "$work/$compiler.txt")" -ge "$n" ] ||
+      failed "$compiler does not say '$text' of each: $(grep -E 'error|note' "$work/$compiler.txt")"
+  done
+}
+
+refused 'defined()' <<'CASES'
+if (t) return;
+if (t < 1.0) return;
+if (t == u) return;
+if (!t) return;
+if (t[0]) return;
+if (t && u) return;
+if (t.grad() || true) return;
+while (t > u) return;
+assert(t);
+assert(t > 0);
+(void)(t ? 1 : 2);
+(void)static_cast<bool>(t);
+(void)bool(t);
+(void)bool(t[0]);
+bool b{t}; (void)b;
+(void)std::max(t, u);
+(void)std::min(t, u);
+(void)std::clamp(t, u, t);
+(void)std::find(list.begin(), list.end(), t);
+std::sort(list.begin(), list.end());
+std::sort(list.begin(), list.end(), [](const Tensor& a, const Tensor& b) { return a > b; });
+(void)(t == nullptr);
+(void)(t != nullptr);
+(void)(nullptr == t);
+if (Tensor g = t.grad()) return;
+CASES
+
+# What the messages tell to write.
+cat >"$work/allowed.cpp" <<CODE
+$prelude
+static_assert(!std::is_constructible_v<bool, Tensor> && !std::is_convertible_v<Tensor, bool>);
+static_assert(!std::is_constructible_v<bool, tn::Indexed>);
+bool allowed(INSIDE) {
+  if (!t.defined() || t[0].defined()) return false;
+  if (Tensor g = t.grad(); g.defined()) return (t < 1.0).item<bool>();
+  return (t == 0).all().item<bool>() && (t != u).any().item<bool>() && (0 == t).item<bool>();
+}
+CODE
+for compiler in $compilers; do check "$compiler" -Wall -Werror "$work/allowed.cpp" || failed "$compiler refuses what is allowed"; done
