@@ -309,6 +309,70 @@ TEST(GradScaler, UnscalesOnceSoThatGradientsCanBeClipped) {
   }
 }
 
+// Two optimizers, two losses: each is unscaled once, and the scale that the gradients had is gone from both.
+TEST(GradScaler, UnscalesEveryOptimizer) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    Tensor p = tn::ones({2}, {}, d).requires_grad_(), q = tn::ones({1}, {}, d).requires_grad_();
+    auto first = tn::optim::SGD({p}, {.lr = 0.5}), second = tn::optim::SGD({q}, {.lr = 0.25});
+    tn::GradScaler scaler({.init_scale = 1024, .growth_interval = 2});
+    for (int i = 0; i < 2; ++i) {
+      first.zero_grad();
+      second.zero_grad();
+      scaler.scale((p * 2.f).sum() + q.sum()).backward();
+      scaler.unscale(second);
+      expect_near(q.grad(), {1});
+      scaler.step(first);
+      scaler.step(second);
+      EXPECT_FALSE(scaler.skipped());
+      scaler.update();
+    }
+    expect_near(p, {-1, -1});
+    expect_near(q, {0.5});
+    EXPECT_EQ(scaler.state(), (tn::GradScaler::State{2048, 0}));  // one good iteration for both
+  }
+}
+
+TEST(GradScaler, SkipsTheOptimizerWhoseGradientIsInf) {
+  for (tn::Device d : devices()) {
+    for (bool first_is_bad : {true, false}) {
+      SCOPED_TRACE(d.name());
+      Tensor p = tn::ones({1}, {}, d).requires_grad_(), q = tn::ones({1}, {}, d).requires_grad_();
+      auto first = tn::optim::SGD({p}, {.lr = 0.5}), second = tn::optim::Adam({q}, {.lr = 0.5});
+      tn::GradScaler scaler({.init_scale = 8});
+      const float inf = float(kInf), a = first_is_bad ? inf : 1, b = first_is_bad ? 1 : inf;
+      scaler.scale((p * a).sum() + (q * b).sum()).backward();
+      scaler.step(first);
+      scaler.step(second);
+      EXPECT_EQ(scaler.skipped(first), first_is_bad);
+      EXPECT_EQ(scaler.skipped(second), !first_is_bad);
+      EXPECT_TRUE(scaler.skipped());
+      scaler.update();
+      expect_near(first_is_bad ? p : q, {1});
+      expect_near(first_is_bad ? q : p, {0.5}, 1e-5);
+      EXPECT_EQ(scaler.state(), (tn::GradScaler::State{4, 0}));
+    }
+  }
+}
+
+TEST(GradScaler, RefusesWhatComesTwiceOrTooLate) {
+  load_all();
+  Tensor p = tn::ones({1}).requires_grad_();
+  auto sgd = tn::optim::SGD({p}, {.lr = 1});
+  tn::GradScaler scaler({.init_scale = 8});
+  expect_error([&] { scaler.update(); }, "update needs a step or unscale");
+  scaler.scale(p.sum()).backward();
+  scaler.unscale(sgd);
+  expect_error([&] { scaler.unscale(sgd); }, "unscale was called for this optimizer already");
+  expect_near(p.grad(), {1});
+  scaler.step(sgd);
+  expect_error([&] { scaler.step(sgd); }, "step was called for this optimizer already");
+  expect_error([&] { scaler.unscale(sgd); }, "unscale comes after step");
+  expect_near(p, {0});
+  scaler.update();
+  scaler.unscale(sgd);  // of a new iteration
+}
+
 TEST(Halves, CastsRoundToNearestEven) {
   struct Row {
     float value;

@@ -1,6 +1,7 @@
 // Mixed precision: autocast scopes and the scaling of gradients.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "tenon/object.hpp"
@@ -28,7 +29,8 @@ inline bool autocast_enabled() { return detail::api.amp->enabled() != 0; }
 // Scales the loss so that small gradients survive float16; skips the steps whose gradients are not
 // finite, and finds the scale.
 //   scaler.scale(loss).backward(); scaler.step(optimizer); scaler.update();
-// One thread at a time. The algorithm is PyTorch's GradScaler.
+// Several optimizers are unscaled and stepped each by itself, and one update ends the iteration. One
+// thread at a time. The algorithm is PyTorch's GradScaler.
 class GradScaler {
  public:
   struct Options {
@@ -46,45 +48,93 @@ class GradScaler {
   explicit GradScaler(Options options) : options_(options), state_{options.init_scale, 0} {}
 
   Tensor scale(const Tensor& loss) const { return loss * state_.scale; }
-  // Divides the gradients by the scale and notes whether all are finite. step does it when it was
-  // not done (to clip, do it first).
+  // Divides the optimizer's gradients by the scale and notes whether all are finite. step does it
+  // when it was not done (to clip, do it first). Once for each update.
   void unscale(const Object& optimizer) {
-    if (unscaled_) return;
-    std::vector<Tensor> grads = grads_of(optimizer);
-    if (!grads.empty()) {
-      Device device = grads[0].device();
-      found_inf_ = zeros({1}, float32, device);
-      unscale_(grads, found_inf_, full({1}, 1 / state_.scale, float32, device));
+    Progress& progress = progress_of(optimizer);
+    if (progress.stepped) fail("GradScaler: unscale comes after step; expected it before");
+    if (progress.unscaled) {
+      fail("GradScaler: unscale was called for this optimizer already since the last update");
     }
-    unscaled_ = true;
+    std::vector<Tensor> grads = grads_of(optimizer);
+    while (!grads.empty()) {  // the gradients of one device at a time
+      Device device = grads[0].device();
+      auto others = std::stable_partition(grads.begin(), grads.end(),
+                                          [&](const Tensor& t) { return t.device() == device; });
+      std::vector<Tensor> here(grads.begin(), others);
+      grads.erase(grads.begin(), others);
+      progress.found_inf.push_back(zeros({1}, float32, device));
+      unscale_(here, progress.found_inf.back(), full({1}, 1 / state_.scale, float32, device));
+    }
+    progress.unscaled = true;
   }
-  // The optimizer's step, unless a gradient is inf or NaN. An optimizer whose step takes found_inf
-  // decides on its device.
+  // The optimizer's step, unless one of its own gradients is inf or NaN. An optimizer whose step
+  // takes found_inf decides on its device.
   void step(const Object& optimizer) {
-    unscale(optimizer);
+    Progress& progress = progress_of(optimizer);
+    if (progress.stepped) {
+      fail("GradScaler: step was called for this optimizer already since the last update");
+    }
+    if (!progress.unscaled) unscale(optimizer);
     if (optimizer.method_schema("step").find("found_inf") != std::string::npos) {
-      optimizer.invoke<void>("step", found_inf_);
-    } else if (!skipped()) {
+      optimizer.invoke<void>("step", found_inf_of(progress));
+    } else if (!skips(progress)) {
       optimizer.invoke<void>("step");
     }
+    progress.stepped = true;
   }
-  // After step: shrinks the scale when the step was skipped, grows it after growth_interval good
-  // ones.
+  // After all steps: shrinks the scale when a gradient of any optimizer was not finite, grows it
+  // after growth_interval good iterations.
   void update() {
+    if (iteration_.empty()) {
+      fail("GradScaler: update needs a step or unscale of an optimizer since the last one");
+    }
     if (skipped()) {
       state_ = {state_.scale * options_.backoff_factor, 0};
     } else if (++state_.good_steps == options_.growth_interval) {
       state_ = {state_.scale * options_.growth_factor, 0};
     }
-    unscaled_ = false;
-    found_inf_ = {};
+    iteration_.clear();
   }
-  // Was a gradient not finite? Waits for the device.
-  bool skipped() const { return found_inf_.defined() && found_inf_.item<float>() != 0; }
+  // Since the last update: was a gradient of any optimizer, or of this one, not finite? Waits for
+  // the device.
+  bool skipped() const { return std::any_of(iteration_.begin(), iteration_.end(), skips); }
+  bool skipped(const Object& optimizer) const {
+    return std::any_of(iteration_.begin(), iteration_.end(), [&](const Progress& p) {
+      return p.optimizer.get() == optimizer.get() && skips(p);
+    });
+  }
   State state() const { return state_; }
   void load_state(State state) { state_ = state; }
 
  private:
+  // Of one optimizer, since the last update.
+  struct Progress {
+    Object optimizer;
+    std::vector<Tensor> found_inf;  // of each device with gradients
+    bool unscaled = false, stepped = false;
+  };
+
+  Progress& progress_of(const Object& optimizer) {
+    for (Progress& p : iteration_) {
+      if (p.optimizer.get() == optimizer.get()) return p;
+    }
+    return iteration_.emplace_back(Progress{optimizer, {}});
+  }
+  static bool skips(const Progress& progress) {
+    return std::any_of(progress.found_inf.begin(), progress.found_inf.end(),
+                       [](const Tensor& found) { return found.item<float>() != 0; });
+  }
+  // On the device of the first gradient; null without gradients.
+  static Tensor found_inf_of(const Progress& progress) {
+    if (progress.found_inf.empty()) return {};
+    Tensor found = progress.found_inf[0];
+    for (size_t i = 1; i < progress.found_inf.size(); ++i) {
+      found = maximum(found, progress.found_inf[i].to(found.device()));
+    }
+    return found;
+  }
+
   static std::vector<Tensor> grads_of(const Object& optimizer) {
     std::vector<Tensor> grads;
     uint32_t n_groups = detail::api.object->n_groups(optimizer.get());
@@ -93,9 +143,8 @@ class GradScaler {
       uint32_t n = 0;
       check(detail::api.object->group(optimizer.get(), i, &parameters, &n));
       for (uint32_t k = 0; k < n; ++k) {
-        if (Tensor grad = Tensor::take(detail::api.autograd->grad(parameters[k])); grad.defined()) {
-          grads.push_back(std::move(grad));
-        }
+        Tensor grad = Tensor::take(detail::api.autograd->grad(parameters[k]));
+        if (grad.defined()) grads.push_back(std::move(grad));
       }
     }
     return grads;
@@ -103,8 +152,7 @@ class GradScaler {
 
   Options options_;
   State state_;
-  Tensor found_inf_;
-  bool unscaled_ = false;
+  std::vector<Progress> iteration_;
 };
 
 }  // namespace v0
