@@ -119,7 +119,7 @@ Epoch train_epoch(const Training& training, data::DataLoader& loader, Stepper& s
     const NoGrad no_grad;
     losses.add(step.loss, x.size(0));
     const Tensor hits = sum(eq(argmax(step.output, 1), target));
-    right = right ? add(right, hits) : hits;
+    right = right.defined() ? add(right, hits) : hits;
     progress.step(label);
   }
   const auto n = static_cast<double>(training.train.size());
