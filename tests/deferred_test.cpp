@@ -1,4 +1,4 @@
-// What waits for streams (core/memory/deferred.h): who asks, who waits, and what a lost device leaves.
+// What waits for streams (core/memory/deferred.h): who asks, who waits, and what stays where nobody can say.
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -145,8 +145,8 @@ TEST_F(Deferred, WaitsForTheStreamWhereNoEventCanBeRecorded) {
   EXPECT_TRUE(done);
 }
 
-// What a lost device may still touch is given to nobody.
-TEST_F(Deferred, IsNeverDoneWhereTheDeviceIsLost) {
+// What may still be touched is given to nobody.
+TEST_F(Deferred, IsNeverDoneWhereNobodyCanSayThatTheWorkIsDone) {
   std::atomic<bool> first = false, second = false;
   submit(side, [] {});
   state.cannot_wait = true;

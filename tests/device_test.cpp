@@ -215,7 +215,7 @@ TEST_F(StreamTest, UsesFewEvents) {
 
 TEST_F(StreamTest, GivesBackAnEventThatCannotBeRecorded) {
   state.cannot_record = true;
-  EXPECT_EQ(message(order_streams(main, side)), "the device is lost");
+  EXPECT_NE(message(order_streams(main, side)).find("not now"), std::string::npos);
   state.cannot_record = false;
   EXPECT_EQ(state.n_events, 1);
   EXPECT_EQ(state.n_events_destroyed, 1);

@@ -38,10 +38,17 @@ struct Lazy {
   std::recursive_mutex mutex;  // of everything, tasks included
   std::map<void*, uint64_t> blocks;
   int n_allocations = 0, n_frees = 0, n_events = 0, n_events_destroyed = 0, n_waits = 0,
-      n_streams = 0;
+      n_streams = 0, n_synchronized = 0, n_copies = 0;
   std::function<void()> before_wait;  // called outside of the mutex, before a stream waits
-  bool cannot_record = false;  // event_record fails, as on a device that is lost
-  bool cannot_wait = false;    // stream_synchronize, event_synchronize and event_query fail
+  // These refuse, without the device being lost.
+  bool cannot_record = false;  // event_record
+  bool cannot_wait = false;    // stream_synchronize, event_synchronize and event_query
+  // The device faults: every slot that can fail does.
+  bool faults = false;
+  std::map<void*, uint64_t> pinned;
+  bool no_pinned = false;  // allocate_host has no more
+
+  tn_status* fault() const { return faults ? make_status(TN_INTERNAL, "the bus is gone") : nullptr; }
 
   void run(LazyStream* s, uint64_t position) {
     while (s->done < position) {
@@ -70,6 +77,7 @@ inline LazyEvent* lazy_event(void* e) { return static_cast<LazyEvent*>(e); }
 inline void add_memory(tn_device_def* def) {
   def->allocate = [](void* self, int32_t, uint64_t bytes, void** memory) -> tn_status* {
     const Guard guard(lazy(self).mutex);
+    if (lazy(self).faults) return lazy(self).fault();
     *memory = std::calloc((bytes + 63) / 64, 64);
     lazy(self).blocks[*memory] = bytes;
     ++lazy(self).n_allocations;
@@ -85,16 +93,19 @@ inline void add_memory(tn_device_def* def) {
   def->copy = [](void* self, tn_stream* stream, tn_device, void* dst, uint64_t dst_offset,
                  tn_device, const void* src, uint64_t src_offset, uint64_t bytes) -> tn_status* {
     const Guard guard(lazy(self).mutex);
+    if (lazy(self).faults) return lazy(self).fault();
     const auto copy = [=] {
       std::memcpy(static_cast<char*>(dst) + dst_offset, static_cast<const char*>(src) + src_offset,
                   bytes);
     };
+    ++lazy(self).n_copies;
     stream->handle != nullptr ? lazy(self).submit(lazy_stream(stream->handle), copy) : copy();
     return nullptr;
   };
   def->fill_bytes = [](void* self, tn_stream* stream, void* memory, uint64_t offset, uint8_t byte,
                        uint64_t bytes) -> tn_status* {
     const Guard guard(lazy(self).mutex);
+    if (lazy(self).faults) return lazy(self).fault();
     lazy(self).submit(lazy_stream(stream->handle), [=] {
       const bool lives = lazy(self).blocks.contains(memory);
       EXPECT_TRUE(lives) << "freed before its fill";
@@ -107,6 +118,7 @@ inline void add_memory(tn_device_def* def) {
 inline void add_streams(tn_device_def* def) {
   def->stream_create = [](void* self, int32_t, void** stream) -> tn_status* {
     const Guard guard(lazy(self).mutex);
+    if (lazy(self).faults) return lazy(self).fault();
     ++lazy(self).n_streams;
     *stream = new LazyStream;
     return nullptr;
@@ -114,7 +126,7 @@ inline void add_streams(tn_device_def* def) {
   def->stream_destroy = [](void* self, int32_t, void* stream) {
     const Guard guard(lazy(self).mutex);
     LazyStream* ended = lazy_stream(stream);
-    EXPECT_TRUE(ended->tasks.empty());
+    EXPECT_TRUE(ended->tasks.empty() || lazy(self).faults);
     --lazy(self).n_streams;
     ended->submitted = ended->done = UINT64_MAX;  // events may look at it
     static auto* graveyard = new std::vector<LazyStream*>;
@@ -122,12 +134,15 @@ inline void add_streams(tn_device_def* def) {
   };
   def->stream_synchronize = [](void* self, int32_t, void* stream) -> tn_status* {
     const Guard guard(lazy(self).mutex);
-    if (lazy(self).cannot_wait) return make_status(TN_EXCEPTION, "the device is lost");
+    if (lazy(self).faults) return lazy(self).fault();
+    if (lazy(self).cannot_wait) return make_status(TN_FAILED_PRECONDITION, "not now");
+    ++lazy(self).n_synchronized;
     lazy(self).run(lazy_stream(stream), lazy_stream(stream)->submitted);
     return nullptr;
   };
   def->event_create = [](void* self, int32_t, void** event) -> tn_status* {
     const Guard guard(lazy(self).mutex);
+    if (lazy(self).faults) return lazy(self).fault();
     ++lazy(self).n_events;
     *event = new LazyEvent;
     static auto* all = new std::vector<void*>;  // pools keep events as long as the process
@@ -140,13 +155,15 @@ inline void add_streams(tn_device_def* def) {
   };
   def->event_record = [](void* self, int32_t, void* event, void* stream) -> tn_status* {
     const Guard guard(lazy(self).mutex);
-    if (lazy(self).cannot_record) return make_status(TN_EXCEPTION, "the device is lost");
+    if (lazy(self).faults) return lazy(self).fault();
+    if (lazy(self).cannot_record) return make_status(TN_FAILED_PRECONDITION, "not now");
     *lazy_event(event) = {lazy_stream(stream), lazy_stream(stream)->submitted};
     return nullptr;
   };
   def->stream_wait_event = [](void* self, int32_t, void* stream, void* event) -> tn_status* {
     if (lazy(self).before_wait) lazy(self).before_wait();
     const Guard guard(lazy(self).mutex);
+    if (lazy(self).faults) return lazy(self).fault();
     ++lazy(self).n_waits;
     const LazyEvent now = *lazy_event(event);
     lazy(self).submit(lazy_stream(stream),
@@ -155,15 +172,34 @@ inline void add_streams(tn_device_def* def) {
   };
   def->event_query = [](void* self, int32_t, void* event, int32_t* done) -> tn_status* {
     const Guard guard(lazy(self).mutex);
-    if (lazy(self).cannot_wait) return make_status(TN_EXCEPTION, "the device is lost");
+    if (lazy(self).faults) return lazy(self).fault();
+    if (lazy(self).cannot_wait) return make_status(TN_FAILED_PRECONDITION, "not now");
     *done = lazy_event(event)->stream->done >= lazy_event(event)->position;
     return nullptr;
   };
   def->event_synchronize = [](void* self, int32_t, void* event) -> tn_status* {
     const Guard guard(lazy(self).mutex);
-    if (lazy(self).cannot_wait) return make_status(TN_EXCEPTION, "the device is lost");
+    if (lazy(self).faults) return lazy(self).fault();
+    if (lazy(self).cannot_wait) return make_status(TN_FAILED_PRECONDITION, "not now");
     lazy(self).run(lazy_event(event)->stream, lazy_event(event)->position);
     return nullptr;
+  };
+}
+
+inline void add_pinned(tn_device_def* def) {
+  def->allocate_host = [](void* self, int32_t, uint64_t bytes, void** memory) -> tn_status* {
+    const Guard guard(lazy(self).mutex);
+    if (lazy(self).faults) return lazy(self).fault();
+    if (lazy(self).no_pinned) return nullptr;
+    *memory = std::calloc((bytes + 63) / 64, 64);
+    lazy(self).pinned[*memory] = bytes;
+    return nullptr;
+  };
+  def->free_host = [](void* self, int32_t, void* memory, uint64_t bytes) {
+    const Guard guard(lazy(self).mutex);
+    EXPECT_EQ(lazy(self).pinned.at(memory), bytes);
+    lazy(self).pinned.erase(memory);
+    std::free(memory);
   };
 }
 
@@ -178,6 +214,7 @@ inline tn_device_def lazy_def(const char* name, Lazy* state, bool streams = true
   add_memory(&def);
   if (streams) {
     add_streams(&def);
+    add_pinned(&def);
   } else {
     def.fill_bytes = nullptr;
   }

@@ -46,6 +46,7 @@ struct PlainDevice {
   uint64_t taken = 0;
   int n_allocations = 0;
   const char* failure = nullptr;
+  tn_code code = TN_FAILED_PRECONDITION;  // of the failure
 };
 
 PlainDevice* device_state(void* self) { return static_cast<PlainDevice*>(self); }
@@ -60,7 +61,7 @@ tn_device_def plain_def(const char* name, PlainDevice* state) {
   def.allocate = [](void* self, int32_t, uint64_t bytes, void** memory) -> tn_status* {
     PlainDevice* d = device_state(self);
     const std::lock_guard lock(d->mutex);
-    if (d->failure != nullptr) return make_status(TN_INTERNAL, d->failure);
+    if (d->failure != nullptr) return make_status(d->code, d->failure);
     *memory = nullptr;
     if (d->taken + bytes > d->capacity) return nullptr;
     *memory = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
@@ -327,10 +328,29 @@ TEST_F(Plain, PassesOnWhatTheBackendSays) {
   tn_storage* s = nullptr;
   StatusHolder failed(allocate_storage(device, nullptr, 16, &s));
   ASSERT_TRUE(failed);
-  EXPECT_EQ(failed.get()->code, TN_INTERNAL);
+  EXPECT_EQ(failed.get()->code, TN_FAILED_PRECONDITION);
   EXPECT_STREQ(status_text(failed.get()), "the bus is on fire");
   state.failure = nullptr;
   make(device, 16)->release();
+}
+
+// An error that refuses nothing is the device's own, and its last.
+TEST_F(Plain, IsLostByAnErrorThatRefusesNothing) {
+  tn_storage* held = make(device, 3 * kMiB);
+  state.failure = "the bus is on fire";
+  state.code = TN_INTERNAL;
+  tn_storage* s = nullptr;
+  for (int i = 0; i < 2; ++i) {
+    StatusHolder failed(allocate_storage(device, nullptr, 5 * kMiB, &s));
+    ASSERT_TRUE(failed);
+    EXPECT_EQ(failed.get()->code, TN_DEVICE_LOST);
+    EXPECT_EQ(std::string(status_text(failed.get())).find(device_text(device) + " is lost: allocate"), 0u);
+    EXPECT_NE(std::string(status_text(failed.get())).find("the bus is on fire"), std::string::npos);
+    state.failure = nullptr;
+  }
+  held->release();
+  EXPECT_OK(empty_cache(device));
+  EXPECT_TRUE(state.blocks.empty());
 }
 
 TEST_F(Plain, RefusesAbsurdSizes) {

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -29,6 +30,14 @@ char* public_base = nullptr;        // without access: the addresses that the ho
 char* kernel_base = nullptr;        // the same memory, read-write
 uint64_t capacity = 0;              // bytes of a device
 std::atomic<uint64_t> damaged = 0;  // writes outside of live blocks that were found
+std::atomic<uint64_t> early = 0;    // touches of host memory that a copy still needed
+
+void report(std::atomic<uint64_t>& counter, const char* what, const void* at) {
+  ++counter;
+  char message[100];
+  std::snprintf(message, sizeof(message), "ref: %s at %p", what, at);
+  host->log(3, message);
+}
 
 class Arena {
  public:
@@ -54,7 +63,8 @@ class Arena {
     const std::lock_guard lock(mutex_);
     const auto offset = static_cast<uint64_t>(static_cast<char*>(memory) - address());
     const auto block = blocks_.find(offset);
-    if (block == blocks_.end() || block->second != bytes) return report("free of no block", offset);
+    if (block == blocks_.end() || block->second != bytes)
+      return report(damaged, "free of no block", memory);
     check(offset + bytes, offset + padded(bytes));
     poison(offset, offset + padded(bytes));
     blocks_.erase(block);
@@ -87,15 +97,8 @@ class Arena {
     for (uint64_t at = begin; at < end; ++at) {
       while (at % 8 == 0 && at + 8 <= end && std::memcmp(view() + at, poison, 8) == 0) at += 8;
       if (at < end && view()[at] != poison[at % 8])
-        return report("overrun or write after free", at);
+        return report(damaged, "overrun or write after free", address() + at);
     }
-  }
-
-  void report(const char* what, uint64_t offset) {
-    ++damaged;
-    char message[100];
-    std::snprintf(message, sizeof(message), "ref: %s at %p", what, address() + offset);
-    host->log(3, message);
   }
 
   std::mutex mutex_;
@@ -130,6 +133,65 @@ tn_status* map_memory() {
   return nullptr;
 }
 
+// Host memory that streams may read while the host goes on. A block that is given back too early,
+// or twice, shows.
+class Pinned {
+ public:
+  void* allocate(uint64_t bytes) {
+    void* memory =
+        std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
+    const std::lock_guard lock(mutex_);
+    if (memory) blocks_[static_cast<char*>(memory)] = {bytes, 0};
+    return memory;
+  }
+
+  void free(void* memory, uint64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    const auto block = blocks_.find(static_cast<char*>(memory));
+    if (block == blocks_.end() || block->second.bytes != bytes)
+      return report(early, "free of no pinned block", memory);
+    if (block->second.copies > 0)
+      return report(early, "free of pinned memory with a copy under way", memory);
+    blocks_.erase(block);
+    std::free(memory);
+  }
+
+  // Counts copies that streams have to do (a fast one may end before it was counted); false: the
+  // memory is not pinned.
+  bool count_copy(const void* memory, int64_t copies) {
+    const std::lock_guard lock(mutex_);
+    auto block = blocks_.upper_bound(static_cast<char*>(const_cast<void*>(memory)));
+    if (block == blocks_.begin()) return false;
+    --block;
+    if (static_cast<const char*>(memory) >= block->first + block->second.bytes) return false;
+    block->second.copies += copies;
+    return true;
+  }
+
+ private:
+  struct Block {
+    uint64_t bytes;
+    int64_t copies;
+  };
+
+  std::mutex mutex_;
+  std::map<char*, Block> blocks_;
+};
+
+Pinned& pinned = *new Pinned;  // never destroyed, as the arenas
+
+// By which a source that the host touches too early is found.
+uint64_t sum_of(const char* memory, uint64_t bytes) {
+  uint64_t sum = bytes, word = 0;
+  for (; bytes >= 8; bytes -= 8, memory += 8) {
+    std::memcpy(&word, memory, 8);
+    sum = (sum ^ word) * 0x9E37'79B9'7F4A'7C15;
+  }
+  word = 0;
+  std::memcpy(&word, memory, bytes);
+  return (sum ^ word) * 0x9E37'79B9'7F4A'7C15;
+}
+
 // One side of a copy as the stream reaches it; host memory is what it is.
 char* side(tn_device device, const void* memory, uint64_t offset) {
   const char* address = static_cast<const char*>(memory) + offset;
@@ -158,7 +220,24 @@ tn_status* register_device(tn_registrar* registrar) {
     return guarded("copy", [&] {
       char* to = side(dst_device, dst, dst_offset);
       const char* from = side(src_device, src, src_offset);
-      return enqueue(stream->handle, [=] { return std::memmove(to, from, bytes), nullptr; });
+      if (src_device.type != TN_DEVICE_CPU) {
+        return enqueue(stream->handle, [=] { return std::memmove(to, from, bytes), nullptr; });
+      }
+      const uint64_t before = sum_of(from, bytes);
+      const bool is_pinned = pinned.count_copy(from, 0);
+      tn_status* refused = enqueue(stream->handle, [=] {
+        if (sum_of(from, bytes) != before) {
+          report(early,
+                 is_pinned ? "pinned memory changed before its copy"
+                           : "host memory changed before its copy",
+                 from);
+        }
+        std::memmove(to, from, bytes);
+        if (is_pinned) pinned.count_copy(from, -1);
+        return nullptr;
+      });
+      if (!refused && is_pinned) pinned.count_copy(from, 1);
+      return refused;
     });
   };
   def.fill_bytes = [](void*, tn_stream* stream, void* memory, uint64_t offset, uint8_t byte,
@@ -168,6 +247,10 @@ tn_status* register_device(tn_registrar* registrar) {
       return enqueue(stream->handle, [=] { return std::memset(to, byte, bytes), nullptr; });
     });
   };
+  def.allocate_host = [](void*, int32_t, uint64_t bytes, void** memory) {
+    return guarded("allocate_host", [&] { *memory = pinned.allocate(bytes); });
+  };
+  def.free_host = [](void*, int32_t, void* memory, uint64_t bytes) { pinned.free(memory, bytes); };
   add_stream_slots(&def);
   return registrar->device(registrar, &def);
 }
@@ -183,9 +266,14 @@ char* kernel_view(const void* address) {
 
 tn_status* check_memory() {
   for (int32_t device = 0; device < kDevices; ++device) arenas[device].check_all();
-  if (damaged == 0) return nullptr;
-  return error(TN_INTERNAL, "ref: %lu writes outside of live blocks; the log has each",
-               damaged.load());
+  if (damaged != 0) {
+    return error(TN_INTERNAL, "ref: %lu writes outside of live blocks; the log has each",
+                 damaged.load());
+  }
+  if (early == 0) return nullptr;
+  return error(TN_INTERNAL,
+               "ref: %lu touches of host memory before a copy was done; the log has each",
+               early.load());
 }
 
 }  // namespace ref

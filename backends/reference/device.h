@@ -6,6 +6,7 @@
 
 #include <exception>
 #include <functional>
+#include <new>
 #include <type_traits>
 
 #include "tenon/abi.h"
@@ -26,6 +27,8 @@ tn_status* guarded(const char* where, Body&& body) noexcept {
       return body(), nullptr;
     else
       return body();
+  } catch (const std::bad_alloc&) {
+    return error(TN_OUT_OF_MEMORY, "%s: host memory is exhausted (ref)", where);
   } catch (const std::exception& exception) {
     return error(TN_INTERNAL, "%s: %s (ref)", where, exception.what());
   }
@@ -37,7 +40,8 @@ tn_status* register_device(tn_registrar* registrar);
 // The kernels' address of what the host knows as `address`, or NULL. Throws for foreign memory.
 char* kernel_view(const void* address);
 
-// Looks at all memory outside of live blocks. An error counts what was ever found there.
+// Looks at all memory outside of live blocks. An error counts what was ever found there, and copies
+// whose host memory the host touched too early.
 tn_status* check_memory();
 
 // Appends work to the stream (its handle). What it returns, the next synchronize gives, once.

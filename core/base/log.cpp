@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/status.h"
+
 namespace tenon {
 namespace {
 
@@ -23,6 +25,12 @@ void log_line(int32_t level, const char* message) {
   static const int32_t least = threshold();
   if (level < least || level < 0 || level > 3) return;
   std::fprintf(stderr, "tenon %s: %s\n", kLevels[level], message);  // one call: stdio locks the stream
+}
+
+bool log_failure(tn_status* failed) {
+  const StatusHolder holder(failed);
+  if (failed != nullptr) log_line(3, status_text(failed));
+  return failed == nullptr;
 }
 
 }  // namespace tenon

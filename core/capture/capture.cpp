@@ -1,6 +1,7 @@
 #include "capture/capture.h"
 
 #include "dispatch/thread_state.h"
+#include "tensor/slots.h"
 
 namespace tenon {
 namespace {
@@ -20,7 +21,7 @@ Status begin_capture(tn_device device) {
       def.graph_destroy == nullptr) {
     return error(TN_UNSUPPORTED, "capture: device {} records no graphs: its table lacks the graph slots", type.name);
   }
-  TN_TRY(def.capture_begin(def.self, stream));
+  TN_TRY(slots::capture_begin(stream));
   capturing = stream;
   thread_state.modes |= kModeCapture;
   return nullptr;
@@ -33,7 +34,7 @@ Status end_capture(DeviceGraph** graph) {
   thread_state.modes &= ~uint32_t{kModeCapture};
   const DeviceType* type = device_type(stream->device.type);
   void* handle = nullptr;
-  TN_TRY(type->def.capture_end(type->def.self, stream, &handle));
+  TN_TRY(slots::capture_end(stream, &handle));
   *graph = new DeviceGraph{type, handle};
   return nullptr;
 }
@@ -44,11 +45,11 @@ Status launch_graph(DeviceGraph* graph, tn_device device) {
   }
   Stream* stream;
   TN_TRY(current_stream(device, &stream));
-  return graph->type->def.graph_launch(graph->type->def.self, graph->handle, stream);
+  return slots::graph_launch(graph->handle, stream);
 }
 
 void destroy_graph(DeviceGraph* graph) {
-  graph->type->def.graph_destroy(graph->type->def.self, graph->handle);
+  slots::graph_destroy(graph->type, graph->handle);
   delete graph;
 }
 

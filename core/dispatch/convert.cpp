@@ -41,6 +41,14 @@ T load(const void* data) {
   return value;
 }
 
+// Host memory that a graph would read again is not what it was, and a graph has no place to keep it.
+Status check_upload(const char* what, tn_device to, tn_device from) {
+  if ((thread_state.modes & kModeCapture) == 0 || to == from || from.type != TN_DEVICE_CPU) return nullptr;
+  return error(TN_FAILED_PRECONDITION,
+               "{}: values go from the cpu to {} inside a captured function; bring them there before it", what,
+               device_text(to));
+}
+
 // dst = src elementwise, one device, any dtypes. Casts that promotion would refuse in place (float to int) are what a copy is for,
 // so the COPY kernel is asked first; without one an expression casts.
 Status copy_on_device(Tensor* dst, Tensor* src) {
@@ -141,12 +149,13 @@ Status copy_into(Tensor* dst, Tensor* src) {
     dst->bump_version();
     return nullptr;
   }
-  TensorRef staged;
+  TensorRef staged, dense_source;
   if (!(dst->device == src->device)) {
+    TN_TRY(check_upload("copy_", dst->device, src->device));
     // Cast and densify where the source is, move the bytes, spread where the destination is.
     Tensor* dense;
     TN_TRY(src->dtype == dst->dtype ? contiguous(src, &dense) : copy_to(src, src->device, dst->dtype, &dense));
-    staged = TensorRef(dense);
+    dense_source = TensorRef(dense);  // held until the transfer has noted its use
     if (dst->is_contiguous()) {
       dst->bump_version();
       return copy_bytes(dst->storage, dst->byte_offset, dense->storage, dense->byte_offset,
@@ -223,6 +232,7 @@ Status write_values(Tensor* x, const void* memory, uint64_t bytes) {
   }
   if (x->device.type == TN_DEVICE_META) return invalid("write: a meta tensor has no values");
   if (bytes == 0) return nullptr;
+  TN_TRY(check_upload("write", x->device, kCpu));
   if (x->is_contiguous()) {
     x->bump_version();
     return write_bytes(x->storage, x->byte_offset, memory, bytes);

@@ -198,7 +198,7 @@ Status launch_elementwise(const Op* op, const ElementwisePlan& plan, const tn_va
   arg.as.loop = &loop;
   const Kernel* kernel;
   TN_TRY(primitive_kernel(TN_ELEMENTWISE, o.device, {&arg, 1}, &compiled.program, &kernel));
-  return launch(*kernel, nullptr, o.device, {&arg, 1}, output_span);
+  return launch_formula(*kernel, op, o.device, {&arg, 1}, output_span);
 }
 
 }  // namespace

@@ -56,7 +56,10 @@ void fill_params(const ElementwisePlan& plan, const tn_value* args, const Compil
 Status run_uniform(const Op* op, const Expression& e, const ElementwisePlan& plan, const tn_value* args,
                    Tensor** outputs, bool* taken) {
   *taken = false;
-  if ((thread_state.modes & (kModeCapture | kModeExplain)) != 0) return nullptr;
+  if ((thread_state.modes & kModesOfLaunches) != 0) [[unlikely]] {
+    if ((thread_state.modes & kModeUnsettled) != 0) settle_modes();
+    if ((thread_state.modes & kModesOfLaunches) != 0) return nullptr;
+  }
   const Tensor* first = nullptr;
   for (uint32_t k = 0; k < plan.n_operands; ++k) {
     const tn_value& v = args[plan.operand_args[k]];
@@ -130,7 +133,7 @@ Status run_uniform(const Op* op, const Expression& e, const ElementwisePlan& pla
     const tn_loop loop{sizeof(tn_loop), 1,        first->numel, &first->numel, &compiled->program,
                        operands,        params};
     if (compiled->int_exponents != 0) [[unlikely]] status = check_exponents(op, e, *compiled, params);
-    if (status == nullptr) [[likely]] status = launch_loop(kernel, first->device, loop, {outputs, plan.n_outputs});
+    if (status == nullptr) [[likely]] status = launch_loop(kernel, op, first->device, loop, {outputs, plan.n_outputs});
   }
   if (status != nullptr) [[unlikely]] {
     while (made-- > 0) outputs[made]->release();

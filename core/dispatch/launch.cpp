@@ -7,10 +7,17 @@
 #include "memory/memory.h"
 #include "random/philox.h"
 #include "tensor/layout.h"
+#include "tensor/slots.h"
 
 namespace tenon {
 
-constinit thread_local ThreadState thread_state{};
+constinit thread_local ThreadState thread_state{.modes = kModeUnsettled};
+
+void settle_modes() {
+  thread_state.modes &= ~uint32_t{kModeUnsettled};
+  if (is_tracing()) thread_state.modes |= kModeTrace;
+  if (is_synchronous()) thread_state.modes |= kModeSync;
+}
 
 namespace {
 
@@ -140,11 +147,27 @@ Status run(tn_kernel_fn fn, void* self, HostCall* call) {
   return status;
 }
 
+const char* launch_name(const Kernel& kernel, const Op* op) {
+  return op != nullptr ? op->schema.name.c_str() : primitive_name(kernel.def.primitive);
+}
+
+// What comes after a kernel's function on a device with a queue: its name is kept for late errors, and these are waited for under
+// TENON_SYNC=1.
+Status finish_launch(const Kernel& kernel, const Op* op, Stream* stream, Status failed) {
+  if (failed != nullptr) [[unlikely]] {
+    return (thread_state.modes & kModeCapture) == 0 ? judge_launch(stream, launch_name(kernel, op), failed) : failed;
+  }
+  note_launch(stream, launch_name(kernel, op));
+  if ((thread_state.modes & (kModeSync | kModeCapture)) == kModeSync) [[unlikely]] return synchronize_stream(stream);
+  return nullptr;
+}
+
 bool is_random(const Kernel& kernel, const Op* op) {
   return op != nullptr ? (op->flags & TN_OP_RANDOM) != 0 : kernel.def.primitive == TN_RANDOM_BITS;
 }
 
-Status launch_plain(const Kernel& kernel, tn_kernel_fn fn, const Op* op, tn_device device,
+// `named`: what errors call it.
+Status launch_plain(const Kernel& kernel, tn_kernel_fn fn, const Op* op, const Op* named, tn_device device,
                     std::span<const tn_value> args, std::span<Tensor*> outputs, const tn_meta* dynamic) {
   HostCall call;
   static_cast<tn_call&>(call) = {sizeof(tn_call),
@@ -171,15 +194,17 @@ Status launch_plain(const Kernel& kernel, tn_kernel_fn fn, const Op* op, tn_devi
     TN_TRY(current_stream(device, &stream));
     TN_TRY(order_uses(args, outputs, stream));
     call.stream = stream;
+    return finish_launch(kernel, named, stream, run(fn, kernel.def.self, &call));
   }
   return run(fn, kernel.def.self, &call);
 }
 
 // The rare cases, apart from the path that every call takes.
-[[gnu::noinline]] Status launch_with_care(const Kernel& kernel, tn_kernel_fn fn, const Op* op, tn_device device,
-                                          std::span<const tn_value> args, std::span<Tensor*> outputs,
+[[gnu::noinline]] Status launch_with_care(const Kernel& kernel, tn_kernel_fn fn, const Op* op, const Op* named,
+                                          tn_device device, std::span<const tn_value> args, std::span<Tensor*> outputs,
                                           const tn_meta* dynamic) {
   if (device.type == TN_DEVICE_META) return nullptr;
+  if ((thread_state.modes & kModeUnsettled) != 0) settle_modes();
   if ((thread_state.modes & kModeCapture) != 0 && (kernel.def.traits & TN_KERNEL_CAPTURE_SAFE) == 0) {
     return error(TN_UNSUPPORTED, "capture: the kernel of {} for {} is not capture-safe", kernel.plugin,
                  op != nullptr ? op->schema.name.c_str() : primitive_name(kernel.def.primitive));
@@ -195,36 +220,46 @@ Status launch_plain(const Kernel& kernel, tn_kernel_fn fn, const Op* op, tn_devi
     TN_TRY(copies.make(kernel, written, &args, &outputs));
   }
   if ((thread_state.modes & kModeExplain) != 0) explain_kernel(kernel);
-  TN_TRY(launch_plain(kernel, fn, op, device, args, outputs, dynamic));
+  Status failed = launch_plain(kernel, fn, op, named, device, args, outputs, dynamic);
+  if ((thread_state.modes & kModeTrace) != 0) {
+    trace_launch(launch_name(kernel, named), kernel, device, args, outputs, failed);
+  }
+  TN_TRY(failed);
   return copies.write_back();
 }
 
-inline Status launch_function(const Kernel& kernel, tn_kernel_fn fn, const Op* op, tn_device device,
+inline Status launch_function(const Kernel& kernel, tn_kernel_fn fn, const Op* op, const Op* named, tn_device device,
                               std::span<const tn_value> args, std::span<Tensor*> outputs, const tn_meta* dynamic) {
   const bool plain = device.type != TN_DEVICE_META && kernel.def.layout == TN_LAYOUT_STRIDED &&
-                     (thread_state.modes & (kModeCapture | kModeExplain)) == 0;
-  if (!plain) [[unlikely]] return launch_with_care(kernel, fn, op, device, args, outputs, dynamic);
-  return launch_plain(kernel, fn, op, device, args, outputs, dynamic);
+                     (thread_state.modes & kModesOfLaunches) == 0;
+  if (!plain) [[unlikely]] return launch_with_care(kernel, fn, op, named, device, args, outputs, dynamic);
+  return launch_plain(kernel, fn, op, named, device, args, outputs, dynamic);
 }
 
 }  // namespace
 
 Status launch(const Kernel& kernel, const Op* op, tn_device device, std::span<const tn_value> args,
               std::span<Tensor*> outputs, const tn_meta* dynamic) {
-  return launch_function(kernel, kernel.def.launch, op, device, kernel.known(args), outputs, dynamic);
+  return launch_function(kernel, kernel.def.launch, op, op, device, kernel.known(args), outputs, dynamic);
 }
 
-Status launch_loop(const Kernel& kernel, tn_device device, const tn_loop& loop, std::span<Tensor*> outputs) {
+Status launch_formula(const Kernel& kernel, const Op* named, tn_device device, std::span<const tn_value> args,
+                      std::span<Tensor*> outputs) {
+  return launch_function(kernel, kernel.def.launch, nullptr, named, device, args, outputs, nullptr);
+}
+
+Status launch_loop(const Kernel& kernel, const Op* named, tn_device device, const tn_loop& loop,
+                   std::span<Tensor*> outputs) {
   tn_value arg;
   arg.kind = TN_LOOP;
   arg.count = 0;
   arg.as.loop = &loop;
-  return launch_plain(kernel, kernel.def.launch, nullptr, device, {&arg, 1}, outputs, nullptr);
+  return launch_plain(kernel, kernel.def.launch, nullptr, named, device, {&arg, 1}, outputs, nullptr);
 }
 
 Status launch_backward(const Kernel& kernel, const Op* op, tn_device device,
                        std::span<const tn_value> args, std::span<Tensor*> outputs) {
-  return launch_function(kernel, kernel.backward, op, device, args, outputs, nullptr);
+  return launch_function(kernel, kernel.backward, op, op, device, args, outputs, nullptr);
 }
 
 }  // namespace tenon

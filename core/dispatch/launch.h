@@ -41,8 +41,11 @@ std::string refusals_text(const Refusals& refusals);
 [[nodiscard]] Status launch_backward(const Kernel& kernel, const Op* op, tn_device device,
                                      std::span<const tn_value> args, std::span<Tensor*> outputs);
 
-// An elementwise loop to its evaluator, as launch does it: for the common case, in which no mode looks on.
-[[nodiscard]] Status launch_loop(const Kernel& kernel, tn_device device, const tn_loop& loop,
+// A loop to its evaluator, which knows no op: `named` (may be NULL) is what messages and traces call it.
+[[nodiscard]] Status launch_formula(const Kernel& kernel, const Op* named, tn_device device,
+                                    std::span<const tn_value> args, std::span<Tensor*> outputs);
+// The same for the common case, in which none of kModesOfLaunches is on.
+[[nodiscard]] Status launch_loop(const Kernel& kernel, const Op* named, tn_device device, const tn_loop& loop,
                                  std::span<Tensor*> outputs);
 
 // The kernel of a primitive, or an error that says what the device lacks.
@@ -51,6 +54,10 @@ std::string refusals_text(const Refusals& refusals);
                                       const Kernel** kernel);
 bool has_primitive(tn_primitive kind, tn_device device);
 const char* primitive_name(tn_primitive kind);
+
+// A line of TENON_TRACE=launches: op, kernel, stream, shapes and dtypes.
+void trace_launch(const char* name, const Kernel& kernel, tn_device device, std::span<const tn_value> args,
+                  std::span<Tensor* const> outputs, const tn_status* failed);
 
 // host->workspace, set_output, keep, release_kept.
 [[nodiscard]] Status call_workspace(const tn_call* call, uint64_t bytes, void** data);

@@ -13,9 +13,14 @@ enum Mode : uint32_t {
   kModeCapture = 1u << 4,
   kModeExplain = 1u << 5,
   kModeAnomaly = 1u << 6,
+  // The switches of the process, which a thread reads at its first launch.
+  kModeTrace = 1u << 7,      // TENON_TRACE=launches
+  kModeSync = 1u << 8,       // TENON_SYNC=1
+  kModeUnsettled = 1u << 9,  // it did not read them yet
 };
 inline constexpr uint32_t kModesWithHandlers =
     kModeProfile | kModeAutocast | kModeCapture | kModeExplain;
+inline constexpr uint32_t kModesOfLaunches = kModeCapture | kModeExplain | kModeTrace | kModeUnsettled;
 
 struct Recorder;       // dispatch/explain.h
 struct AutocastScope;  // amp/autocast.h
@@ -26,6 +31,8 @@ struct ThreadState {
   AutocastScope* autocast;
 };
 extern constinit thread_local ThreadState thread_state;
+
+void settle_modes();  // reads the switches
 
 // Changes mode bits for a scope.
 class ModeScope {

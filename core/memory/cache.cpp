@@ -8,9 +8,11 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/log.h"
 #include "memory/cpu_memory.h"
 #include "memory/deferred.h"
 #include "memory/device_memory.h"
+#include "tensor/stream.h"
 
 namespace tenon {
 
@@ -26,8 +28,11 @@ struct Blob {
   uint64_t bytes;
   void (*destroy)(void*);
   DeviceBlobs* device;
-  std::vector<Stream*>
-      streams;  // whose work may use it; needs the device's mutex, or the last reference
+  Stream* maker;  // whose work makes it
+  // These need the device's mutex, or the last reference.
+  std::vector<Stream*> streams{};  // whose work may use it
+  bool is_made = false;            // the call that makes it has returned
+  Event made{};                    // and this is behind its work
   std::atomic<uint32_t> refs{1};
 };
 
@@ -58,8 +63,13 @@ struct DeviceBlobs {
 
 std::atomic<DeviceBlobs*> g_devices[kMaxDeviceTypes][kMaxDevices];
 
-std::vector<Blob*>& held_here() {
-  static thread_local std::vector<Blob*> held;
+struct Held {
+  Blob* blob;
+  bool made_here;
+};
+
+std::vector<Held>& held_here() {
+  static thread_local std::vector<Held> held;
   return held;
 }
 
@@ -88,16 +98,33 @@ void release(Blob* blob) {
 }
 
 // Needs the device's mutex.
-void note_use(Blob* blob, Stream* stream) {
+void note_use(Blob* blob, Stream* stream, bool makes) {
   if (stream != nullptr &&
       std::find(blob->streams.begin(), blob->streams.end(), stream) == blob->streams.end()) {
     blob->streams.push_back(stream);
   }
   if (held_blobs.depth != 0) {
     blob->refs.fetch_add(1, std::memory_order_relaxed);
-    held_here().push_back(blob);
+    held_here().push_back({blob, makes});
     ++held_blobs.count;
   }
+}
+
+// The end of the call that makes it.
+void finish_making(Blob* blob) {
+  Event made;
+  const bool known = blob->maker == nullptr || log_failure(made.record(blob->maker)) ||
+                     log_failure(synchronize_stream(blob->maker));
+  const std::lock_guard lock(blob->device->mutex);
+  blob->made = std::move(made);
+  blob->is_made = known;  // else no other stream may ever find it
+}
+
+// Needs the device's mutex, so that a second find on the stream does not overtake the first one's wait.
+bool is_ready(const Blob* blob, Stream* stream) {
+  if (std::find(blob->streams.begin(), blob->streams.end(), stream) != blob->streams.end()) return true;
+  if (blob->maker == nullptr || stream == nullptr) return true;
+  return blob->is_made && log_failure(blob->made.make_wait(stream));
 }
 
 bool is_of(const Entry& entry, const Tensor* t, uint64_t key) {
@@ -139,7 +166,8 @@ void* find_blob(const Tensor* tensor, Stream* stream, uint64_t key) {
     });
     for (const Entry& entry : list->entries) {
       if (!is_of(entry, tensor, key)) continue;
-      note_use(entry.blob, stream);
+      if (!is_ready(entry.blob, stream)) break;
+      note_use(entry.blob, stream, false);
       found = entry.blob->blob;
       break;
     }
@@ -155,11 +183,13 @@ Status attach_blob(const Tensor* tensor, Stream* stream, uint64_t key, void* mem
   DeviceBlobs& here = blobs_of(storage->device);
   const bool may_keep = !storage->no_cache && storage->device.type != TN_DEVICE_META &&
                         has_room(storage->device, bytes);
-  auto* blob = new Blob{memory, bytes, destroy, &here, {}};
+  auto* blob = new Blob{memory, bytes, destroy, &here, stream};
+  const bool in_call = held_blobs.depth != 0;
+  if (!in_call) finish_making(blob);
   here.bytes.fetch_add(bytes, std::memory_order_relaxed);
   {
     const std::lock_guard lock(here.mutex);
-    note_use(blob, stream);
+    note_use(blob, stream, in_call);
     BlobList* list = storage->blobs.load(std::memory_order_relaxed);
     const uint32_t version = storage->version.load(std::memory_order_relaxed);
     // Where two threads packed the same, the first one's stays.
@@ -218,12 +248,13 @@ uint64_t cached_blob_bytes(tn_device device) {
 }
 
 void CallBlobs::release() {
-  std::vector<Blob*>& held = held_here();
+  std::vector<Held>& held = held_here();
   while (held_blobs.count != mark_) {
-    Blob* blob = held.back();
+    const Held last = held.back();
     held.pop_back();
     --held_blobs.count;
-    tenon::release(blob);
+    if (last.made_here) finish_making(last.blob);
+    tenon::release(last.blob);
   }
 }
 

@@ -6,6 +6,9 @@
 #include <thread>
 #include <utility>
 
+#include "base/log.h"
+#include "tensor/slots.h"
+
 namespace tenon {
 namespace {
 
@@ -17,15 +20,19 @@ constinit thread_local int t_depth = 0;
 bool has_passed(const std::vector<Event>& events) {
   for (const Event& event : events) {
     bool passed = false;
-    const StatusHolder failed(event.query(&passed));
-    if (failed || !passed) return false;
+    log_failure(event.query(&passed));
+    if (!passed) return false;
   }
   return true;
 }
 
+// What waiting says is of the work before the event: that has ended all the same.
 bool wait_for(const std::vector<Event>& events) {
   for (const Event& event : events) {
-    if (const StatusHolder failed{event.synchronize()}) return false;
+    bool passed = false;
+    log_failure(event.synchronize());
+    log_failure(event.query(&passed));
+    if (!passed) return false;
   }
   return true;
 }
@@ -38,10 +45,7 @@ void DeferredQueue::push_behind(std::span<Stream* const> streams, void (*action)
   events.reserve(streams.size());
   for (Stream* stream : streams) {
     Event event;
-    if (const StatusHolder failed{event.record(stream)}) {
-      const StatusHolder lost(synchronize_stream(stream));
-      if (lost) return;
-    }
+    if (!log_failure(event.record(stream)) && !log_failure(synchronize_stream(stream)) && !is_lost(stream->device)) return;
     if (!event.is_empty()) events.push_back(std::move(event));
   }
   if (events.empty()) return action(context);

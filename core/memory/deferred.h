@@ -2,8 +2,8 @@
 //
 // Invariants
 //  1. An action runs once, after all its events have passed, and outside of all locks of the core.
-//  2. Where an event can neither be recorded nor waited for (the device is lost), the action never runs: what it
-//     would free leaks, which is better than giving away memory in use.
+//  2. Where an event can neither be recorded nor waited for, the action never runs: what it would free leaks, which is
+//     better than giving away memory in use. On a lost device (tensor/slots.h) all work counts as done.
 //  3. poll() never waits for a device. drain() waits for all that was deferred before it.
 #pragma once
 

@@ -11,6 +11,8 @@
 #include "memory/cache.h"
 #include "memory/deferred.h"
 #include "memory/hazards.h"
+#include "memory/staging.h"
+#include "tensor/slots.h"
 
 namespace tenon {
 namespace {
@@ -51,11 +53,13 @@ DeviceMemory::DeviceMemory(tn_device device)
       granularity_(std::max<uint64_t>(kGranularity, static_cast<uint64_t>(type_.def.alignment))),
       // Poisoning looks for touches of memory that is not one's own: backends see these at the ends
       // of segments only.
-      may_split_((type_.def.flags & TN_DEVICE_NO_ADDRESS) == 0 && !is_poisoning()) {}
+      may_split_((type_.def.flags & TN_DEVICE_NO_ADDRESS) == 0 && !is_poisoning()),
+      keeps_recent_(kCaching && !is_poisoning()),
+      deferred_(deferred_queue(device)) {}
 
 uint64_t DeviceMemory::rounded(uint64_t bytes) const {
   const uint64_t wanted = std::max<uint64_t>(bytes, 1);
-  return kCaching ? (wanted + granularity_ - 1) / granularity_ * granularity_ : wanted;
+  return kCaching ? (wanted + granularity_ - 1) & ~(granularity_ - 1) : wanted;
 }
 
 Status DeviceMemory::allocate(Stream* stream, uint64_t bytes, tn_storage** storage) {
@@ -65,16 +69,11 @@ Status DeviceMemory::allocate(Stream* stream, uint64_t bytes, tn_storage** stora
                    device_text(stream->device));
   }
   if (bytes > kMaxRequest) return out_of_memory(device_, summary(bytes));
-  deferred_queue(device_).poll();
-  Block* block = take(stream, rounded(bytes));
-  if (block == nullptr) TN_TRY(grow(stream, rounded(bytes), &block));
-  if (block == nullptr) return out_of_memory(device_, summary(bytes));
-  block->requested = bytes;
-  {
-    const std::lock_guard lock(mutex_);
-    ++n_allocations_;
-    live_ += bytes;
-    peak_ = std::max(peak_, live_);
+  deferred_.poll();
+  Block* block = take(stream, bytes);
+  if (block == nullptr) [[unlikely]] {
+    TN_TRY(grow(stream, bytes, &block));
+    if (block == nullptr) return out_of_memory(device_, summary(bytes));
   }
   auto* made = new (StoragePool::allocate()) tn_storage;
   made->memory = block->memory;
@@ -91,16 +90,21 @@ void DeviceMemory::destroy_storage(tn_storage* storage) {
   drop_blobs(storage);
   auto* block = static_cast<Block*>(storage->context);
   DeviceMemory* memory = block->owner;
-  std::vector<Stream*> streams = end_hazards(storage);
+  const bool waits = storage->hazards.load(std::memory_order_acquire) != nullptr;
+  std::vector<Stream*> streams;
+  if (waits) streams = end_hazards(storage);
   storage->~tn_storage();
   StoragePool::close_at_thread_exit();
   StoragePool::free(storage);
   {
     const std::lock_guard lock(memory->mutex_);
     memory->live_ -= block->requested;
+    // A stream that died has left its pool to another one, which give_back looks for.
+    auto* pool = static_cast<StreamPool*>(block->stream->memory.load(std::memory_order_relaxed));
+    if (!waits && memory->keeps_recent_ && pool != nullptr) return memory->keep_recent(*pool, block);
   }
   if (!kCaching) streams.push_back(block->stream);  // goes to the backend, which knows no stream
-  deferred_queue(memory->device_).push_behind(streams, give_back, block);
+  memory->deferred_.push_behind(streams, give_back, block);
 }
 
 // Behind the work of all streams but the block's own.
@@ -110,23 +114,27 @@ void DeviceMemory::give_back(void* context) {
   if (!kCaching) return memory->release_segment(block);
   block->stream = living(block->stream);
   const StreamUse use(block->stream);  // so that it does not die before the block is in its pool
-  const tn_device_def& def = memory->type_.def;
-  if (use && is_poisoning() && def.fill_bytes != nullptr) {
-    const StatusHolder ignored(
-        def.fill_bytes(def.self, block->stream, block->memory, 0, kPoison, block->bytes));
+  if (use && is_poisoning() && memory->type_.def.fill_bytes != nullptr) {
+    const StatusHolder ignored(slots::fill_bytes(block->stream, block->memory, 0, kPoison, block->bytes));
   }
   const std::lock_guard lock(memory->mutex_);
   memory->in_use_ -= block->bytes;
   memory->insert(block);
 }
 
-// Needs the mutex, as do the next three.
+// Needs the mutex, as do all up to `take`.
+DeviceMemory::StreamPool& DeviceMemory::pool_of(Stream* stream) {
+  StreamPool& pool = pools_[stream];
+  stream->memory.store(&pool, std::memory_order_relaxed);
+  return pool;
+}
+
 void DeviceMemory::insert(Block* block) {
   block->free = true;
   const auto joins = [&](const Block* other) {
     return other != nullptr && other->free && other->stream == block->stream;
   };
-  FreeBlocks& blocks = pools_[block->stream].free[block->small];
+  FreeBlocks& blocks = pool_of(block->stream).free[block->small];
   if (joins(block->before)) {
     blocks.erase(block->before);
     block = merge(block->before, block);
@@ -136,6 +144,47 @@ void DeviceMemory::insert(Block* block) {
     block = merge(block, block->after);
   }
   blocks.insert(block);
+}
+
+// Of requests of so many bytes, which are rounded.
+uint32_t DeviceMemory::list_of(uint64_t bytes) const {
+  const uint64_t steps = bytes / kGranularity;
+  if (steps < kSmallLists) return static_cast<uint32_t>(steps);
+  return kSmallLists + static_cast<uint32_t>(steps * 0x9E3779B97F4A7C15u >> 58);
+}
+
+void DeviceMemory::keep_recent(StreamPool& pool, Block* block) {
+  const uint64_t bytes = rounded(block->requested);
+  const uint32_t list = list_of(bytes);
+  Block*& head = pool.recent[list];
+  if (head != nullptr && list >= kSmallLists && rounded(head->requested) != bytes) flush_list(pool, list);
+  in_use_ -= block->bytes;
+  block->next = head;
+  head = block;
+  ++pool.n_recent;
+}
+
+void DeviceMemory::flush_list(StreamPool& pool, uint32_t list) {
+  while (Block* block = pool.recent[list]) {
+    pool.recent[list] = block->next;
+    --pool.n_recent;
+    insert(block);
+  }
+}
+
+// False: there was nothing.
+bool DeviceMemory::flush_recent(StreamPool& pool) {
+  if (pool.n_recent == 0) return false;
+  for (uint32_t list = 0; list < kSmallLists + kLargeLists; ++list) flush_list(pool, list);
+  return true;
+}
+
+void DeviceMemory::count(Block* block, uint64_t bytes) {
+  block->requested = bytes;
+  in_use_ += block->bytes;
+  ++n_allocations_;
+  live_ += bytes;
+  peak_ = std::max(peak_, live_);
 }
 
 DeviceMemory::Block* DeviceMemory::merge(Block* left, Block* right) {
@@ -162,17 +211,22 @@ bool DeviceMemory::over_limit(uint64_t more) const {
   return limit_ != 0 && taken_ + cached_blob_bytes(device_) + more > limit_;
 }
 
-// The smallest free block that fits without much waste; NULL: none.
-DeviceMemory::Block* DeviceMemory::take(Stream* stream, uint64_t bytes) {
-  if (!kCaching) return nullptr;
-  const std::lock_guard lock(mutex_);
-  const auto pool = pools_.find(stream);
-  if (pool == pools_.end() || over_limit(0)) return nullptr;
+DeviceMemory::Block* DeviceMemory::take_recent(StreamPool& pool, uint64_t bytes) {
+  Block*& head = pool.recent[list_of(bytes)];
+  Block* block = head;
+  if (block == nullptr || rounded(block->requested) != bytes) return nullptr;
+  head = block->next;
+  --pool.n_recent;
+  return block;
+}
+
+// The smallest free block of the sets that fits without much waste; NULL: none.
+DeviceMemory::Block* DeviceMemory::take_fitting(StreamPool& pool, uint64_t bytes) {
   Block wanted{};
   wanted.bytes = bytes;
   for (const bool small : {true, false}) {
     if (small && bytes > kSmallRequest) continue;
-    FreeBlocks& blocks = pool->second.free[small];
+    FreeBlocks& blocks = pool.free[small];
     const auto found = blocks.lower_bound(&wanted);
     if (found == blocks.end()) continue;
     Block* block = *found;
@@ -183,14 +237,31 @@ DeviceMemory::Block* DeviceMemory::take(Stream* stream, uint64_t bytes) {
     blocks.erase(found);
     block->free = false;
     if (cut) insert(split(block, bytes));
-    in_use_ += block->bytes;
     return block;
   }
   return nullptr;
 }
 
+// From the cache; NULL: there is none.
+DeviceMemory::Block* DeviceMemory::take(Stream* stream, uint64_t bytes) {
+  if (!kCaching) return nullptr;
+  const uint64_t wanted = rounded(bytes);
+  const std::lock_guard lock(mutex_);
+  auto* pool = static_cast<StreamPool*>(stream->memory.load(std::memory_order_relaxed));
+  if (pool == nullptr || over_limit(0)) return nullptr;
+  Block* block = take_recent(*pool, wanted);
+  if (block == nullptr) [[unlikely]] {
+    block = take_fitting(*pool, wanted);
+    if (block == nullptr && flush_recent(*pool)) block = take_fitting(*pool, wanted);
+    if (block == nullptr) return nullptr;
+  }
+  count(block, bytes);
+  return block;
+}
+
 // Takes a segment from the backend, after making room if need be. NULL: there is none.
-Status DeviceMemory::grow(Stream* stream, uint64_t bytes, Block** block) {
+Status DeviceMemory::grow(Stream* stream, uint64_t requested, Block** block) {
+  const uint64_t bytes = rounded(requested);
   const bool small = kCaching && may_split_ && bytes <= kSmallRequest && granularity_ <= 4096;
   uint64_t segment = bytes;
   if (small && has_room(16 * kSmallSegment)) segment = kSmallSegment;
@@ -199,18 +270,19 @@ Status DeviceMemory::grow(Stream* stream, uint64_t bytes, Block** block) {
   if (memory == nullptr) {
     drop_all_blobs(device_);
     TN_TRY(empty_cache());
-    *block = take(stream, bytes);  // of another thread, freed meanwhile
+    *block = take(stream, requested);  // of another thread, freed meanwhile
     if (*block != nullptr) return nullptr;
     segment = bytes;
     TN_TRY(take_segment(segment, &memory));
     if (memory == nullptr) return nullptr;
   }
   const bool cut = segment != bytes;
-  auto* made = new Block{this, memory, segment, 0, stream, nullptr, nullptr, false, cut};
+  auto* made = new Block{this, memory, segment, 0, stream, nullptr, nullptr, nullptr, false, cut};
   const std::lock_guard lock(mutex_);
   ++n_segments_;
+  pool_of(stream);  // for its free
   if (cut) insert(split(made, bytes));
-  in_use_ += made->bytes;
+  count(made, requested);
   *block = made;
   return nullptr;
 }
@@ -223,7 +295,7 @@ Status DeviceMemory::take_segment(uint64_t bytes, void** memory) {
     if (over_limit(bytes)) return nullptr;
     taken_ += bytes;
   }
-  Status failed = type_.def.allocate(type_.def.self, device_.index, bytes, memory);
+  Status failed = slots::allocate(device_, bytes, memory);
   if (failed == nullptr && *memory != nullptr) return nullptr;
   *memory = nullptr;
   {
@@ -238,17 +310,36 @@ Status DeviceMemory::take_segment(uint64_t bytes, void** memory) {
 }
 
 void DeviceMemory::release_segment(Block* block) {
-  type_.def.free(type_.def.self, device_.index, block->memory, block->bytes);
+  slots::free(device_, block->memory, block->bytes);
   const std::lock_guard lock(mutex_);
   taken_ -= block->bytes;
   if (!block->free) in_use_ -= block->bytes;
   delete block;
 }
 
+// Of a lost device, on which no stream will use a block again: all to one, so that segments come together. Needs the mutex.
+void DeviceMemory::join_pools() {
+  std::vector<Block*> all;
+  for (auto& [stream, pool] : pools_) {
+    for (FreeBlocks& blocks : pool.free) {
+      all.insert(all.end(), blocks.begin(), blocks.end());
+      blocks.clear();
+    }
+  }
+  Stream* one = all.empty() ? nullptr : all.front()->stream;
+  for (Block* block : all) block->free = false;
+  for (Block* block : all) {
+    block->stream = one;
+    insert(block);
+  }
+}
+
 Status DeviceMemory::release_cached() {
   std::vector<Block*> segments;
   {
     const std::lock_guard lock(mutex_);
+    for (auto& [stream, pool] : pools_) flush_recent(pool);
+    if (is_lost(device_)) join_pools();
     for (auto& [stream, pool] : pools_) {
       for (FreeBlocks& blocks : pool.free) {
         std::copy_if(blocks.begin(), blocks.end(), std::back_inserter(segments),
@@ -260,8 +351,10 @@ Status DeviceMemory::release_cached() {
   Stream* done = nullptr;  // blocks come stream by stream
   for (size_t i = 0; i < segments.size(); ++i) {
     Stream* stream = segments[i]->stream;
-    Status failed = stream != done ? synchronize_stream(stream) : nullptr;
-    if (failed != nullptr) {
+    Status failed = stream != done && !is_lost(device_) ? synchronize_stream(stream) : nullptr;
+    if (failed != nullptr && is_lost(device_)) {  // now
+      free_status(failed);
+    } else if (failed != nullptr) {
       const std::lock_guard lock(mutex_);
       for (; i < segments.size(); ++i) insert(segments[i]);
       return failed;
@@ -272,9 +365,11 @@ Status DeviceMemory::release_cached() {
   return nullptr;
 }
 
+// Of a lost device too: what it holds goes back.
 Status DeviceMemory::empty_cache() {
-  TN_TRY(synchronize_device(device_));
-  deferred_queue(device_).drain();
+  if (!is_lost(device_)) TN_TRY(synchronize_device(device_));
+  deferred_.drain();
+  if (type_.def.free_host != nullptr) staging_of(device_).release();
   return release_cached();
 }
 
@@ -299,6 +394,8 @@ void DeviceMemory::stream_died(Stream* stream) {
   const std::lock_guard lock(mutex_);
   const auto pool = pools_.find(stream);
   if (pool == pools_.end() || heir == stream) return;
+  flush_recent(pool->second);
+  stream->memory.store(nullptr, std::memory_order_relaxed);
   const StreamPool orphans = std::move(pool->second);
   pools_.erase(pool);
   for (const FreeBlocks& blocks : orphans.free) {
@@ -315,7 +412,7 @@ MemorySummary DeviceMemory::summary(uint64_t wanted) {
 }
 
 void DeviceMemory::read_stats(tn_memory_stats* stats) {
-  deferred_queue(device_).poll();
+  deferred_.poll();
   const std::lock_guard lock(mutex_);
   stats->allocated = live_;
   stats->reserved_bytes = taken_;

@@ -3,12 +3,14 @@
 // Invariants
 //  1. A block belongs to one stream. It is given out again on that stream only, in its order; it comes back at once
 //     when no other stream used it, else when those have passed (deferred.h).
-//  2. The blocks of a segment cover it without gap, in order of their addresses; no two neighbours are free on one
-//     stream.
+//  2. The blocks of a segment cover it without gap, in order of their addresses; no two neighbours are in the sets of
+//     one stream.
 //  3. A segment goes back to the backend whole, behind the work of its block's stream.
 //  4. taken_ + blobs never grow past the limit; while they are past it (the limit came later), the cache gives
 //     nothing.
 //  5. No function of the backend is called under the mutex.
+//  6. A free that waits for nobody goes to a list of its size (`recent`), where the next request of that size finds it.
+//     Before the backend is asked for more, these lists go to the sets, and neighbours come together.
 //
 // Where memory has no address, blocks are whole segments. Without caching a block is a segment of exactly the bytes
 // asked for.
@@ -23,6 +25,8 @@
 #include "tensor/storage.h"
 
 namespace tenon {
+
+class DeferredQueue;
 
 class DeviceMemory {
  public:
@@ -43,7 +47,8 @@ class DeviceMemory {
     Stream* stream;
     Block* before;  // neighbours in the segment
     Block* after;
-    bool free;
+    Block* next;  // in a list of recent ones
+    bool free;    // and in a set
     bool small;  // its segment is for small blocks
     bool is_segment() const { return before == nullptr && after == nullptr; }
   };
@@ -53,19 +58,32 @@ class DeviceMemory {
     }
   };
   using FreeBlocks = std::set<Block*, BySize>;
+  static constexpr uint32_t kSmallLists = 1025;  // a multiple of the granularity each
+  static constexpr uint32_t kLargeLists = 64;    // by a hash; a list holds one size
   struct StreamPool {
     FreeBlocks free[2];  // large, small
+    Block* recent[kSmallLists + kLargeLists] = {};
+    uint64_t n_recent = 0;
   };
 
   static void destroy_storage(tn_storage* storage);
   static void give_back(void* block);
   uint64_t rounded(uint64_t bytes) const;
+  uint32_t list_of(uint64_t bytes) const;
+  StreamPool& pool_of(Stream* stream);
+  void keep_recent(StreamPool& pool, Block* block);
+  void flush_list(StreamPool& pool, uint32_t list);
+  bool flush_recent(StreamPool& pool);
+  void count(Block* block, uint64_t bytes);
   Block* take(Stream* stream, uint64_t bytes);
+  Block* take_recent(StreamPool& pool, uint64_t bytes);
+  Block* take_fitting(StreamPool& pool, uint64_t bytes);
   Block* split(Block* block, uint64_t bytes);
   Block* merge(Block* left, Block* right);
   [[nodiscard]] Status grow(Stream* stream, uint64_t bytes, Block** block);
   [[nodiscard]] Status take_segment(uint64_t bytes, void** memory);
   void insert(Block* block);
+  void join_pools();
   void release_segment(Block* block);
   [[nodiscard]] Status release_cached();
   bool over_limit(uint64_t more) const;
@@ -75,6 +93,8 @@ class DeviceMemory {
   const DeviceType& type_;
   const uint64_t granularity_;
   const bool may_split_;
+  const bool keeps_recent_;
+  DeferredQueue& deferred_;
   std::mutex mutex_;
   // All of these need the mutex.
   std::unordered_map<Stream*, StreamPool> pools_;

@@ -54,10 +54,7 @@ Status empty_tensor(std::span<const int64_t> sizes, tn_dtype dtype, tn_device de
   if (device == kCpu) [[likely]] {
     TN_TRY(allocate_cpu(bytes, &storage));
   } else {
-    Stream* stream = nullptr;
-    TN_TRY(check_device(device));
-    TN_TRY(current_stream(device, &stream));
-    TN_TRY(allocate_storage(device, stream, bytes, &storage));
+    TN_TRY(allocate_storage(device, nullptr, bytes, &storage));
   }
   *tensor = make_tensor(storage, sizes, nullptr, 0, dtype);
   return nullptr;

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "tensor/slots.h"
+
 namespace tenon {
 
 std::string bytes_text(uint64_t bytes) {
@@ -25,7 +27,7 @@ Status out_of_memory(tn_device device, const MemorySummary& s) {
   const tn_device_def& def = device_type(device.type)->def;
   uint64_t free = 0, total = 0;
   if (s.limit == 0 && def.memory_info != nullptr) {
-    const StatusHolder unknown(def.memory_info(def.self, device.index, &free, &total));
+    const StatusHolder unknown(slots::memory_info(device, &free, &total));
     if (!unknown) {
       message += fmt::format("; the device has {} free of {}", bytes_text(free), bytes_text(total));
     }

@@ -6,6 +6,7 @@
 #include "memory/cache.h"
 #include "memory/memory.h"
 #include "object/factory.h"
+#include "tensor/slots.h"
 #include "tensor/stream.h"
 
 namespace tenon {
@@ -39,13 +40,19 @@ void close_device(int32_t type) {
               def.stream_synchronize, def.event_create, def.event_destroy, def.event_record,
               def.stream_wait_event, def.event_query, def.event_synchronize, def.memory_info,
               def.fill_bytes, def.capture_begin, def.capture_end, def.graph_launch,
-              def.graph_destroy);
+              def.graph_destroy, def.allocate_host, def.free_host);
 }
 
 Status check_device_is_free(tn_device device) {
   drop_all_blobs(device);
-  // Waits for the device first, and so finds all memory that was released and what failed.
-  TN_TRY(empty_cache(device));
+  // Waits for the device first, and so finds all memory that was released and what failed. A device that is lost, be it by this
+  // wait, has nothing to wait for.
+  Status failed = empty_cache(device);
+  if (failed != nullptr && is_lost(device)) {
+    free_status(failed);
+    failed = empty_cache(device);
+  }
+  TN_TRY(failed);
   tn_memory_stats stats{};
   stats.size = sizeof(stats);
   TN_TRY(memory_stats(device, &stats));

@@ -162,6 +162,8 @@ Status check_device_def(const tn_device_def& given) {
                       {"capture_end", def.capture_end != nullptr},
                       {"graph_launch", def.graph_launch != nullptr},
                       {"graph_destroy", def.graph_destroy != nullptr}}));
+  TN_TRY(check_group(def.name, "pinned memory",
+                     {{"allocate_host", def.allocate_host != nullptr}, {"free_host", def.free_host != nullptr}}));
   if (def.alignment < 0 || (def.alignment & (def.alignment - 1)) != 0) {
     return invalid("device '{}': alignment is {}, expected a power of two", def.name,
                    def.alignment);

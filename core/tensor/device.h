@@ -33,6 +33,10 @@ struct DeviceType {
 
 struct Stream : tn_stream {
   const DeviceType* device_type;
+  // For messages about late errors (slots.h); threads that share a stream may miscount.
+  std::atomic<const char*> last_launch{nullptr};
+  std::atomic<uint32_t> n_launched{0};  // since the stream was last waited for
+  std::atomic<void*> memory{nullptr};   // its free blocks: of memory/device_memory.h
 };
 
 // NULL: no such type.

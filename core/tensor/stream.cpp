@@ -7,10 +7,12 @@
 #include <mutex>
 #include <thread>
 
+#include "tensor/slots.h"
+
 namespace tenon {
 namespace {
 
-enum StreamState : int32_t { kAlive, kClosing, kDead };
+enum StreamState : int32_t { kAlive, kClosing, kDead, kLost };
 
 struct LiveStream : Stream {
   std::atomic<int32_t> state{kAlive};
@@ -44,10 +46,6 @@ DeviceStreams& streams_of(tn_device device) {
 
 bool has_no_streams(tn_device device) { return device.type < TN_FIRST_PLUGIN_DEVICE; }
 
-std::string stream_text(const Stream* stream) {
-  return fmt::format("stream {} of {}", stream->id, device_text(stream->device));
-}
-
 Status dead_stream(const Stream* stream) {
   return error(TN_FAILED_PRECONDITION, "{} was destroyed", stream_text(stream));
 }
@@ -56,7 +54,7 @@ Status make_stream(tn_device device, LiveStream** made) {
   const DeviceType* type = device_type(device.type);
   void* handle = nullptr;
   if (type->has_streams()) {
-    if (Status failed = type->def.stream_create(type->def.self, device.index, &handle)) {
+    if (Status failed = slots::stream_create(device, &handle)) {
       return make_status(failed->code,
                          fmt::format("{}: no stream could be made", device_text(device)), failed);
     }
@@ -94,21 +92,23 @@ void call_synchronized(tn_device device) {
 }
 
 Status wait_for(Stream* stream) {
+  TN_TRY(check_not_lost(stream->device));
   const StreamUse use(stream);
-  const DeviceType* type = stream->device_type;
-  if (!use || !type->has_streams()) return nullptr;
-  return type->def.stream_synchronize(type->def.self, stream->device.index, stream->handle);
+  return use ? slots::stream_synchronize(stream) : nullptr;
+}
+
+// To `closing`, by one thread; false: it is closing or dead already.
+bool begin_end(LiveStream* s) {
+  int32_t state = kAlive;
+  if (s->state.compare_exchange_strong(state, kClosing, std::memory_order_seq_cst)) return true;
+  return state == kLost && s->state.compare_exchange_strong(state, kClosing, std::memory_order_seq_cst);
 }
 
 // Of a stream that this thread said `closing` to: waits for its users and its work.
 Status end_stream(LiveStream* s) {
   while (s->users.load(std::memory_order_seq_cst) != 0) std::this_thread::yield();
-  Status failed = nullptr;
-  const DeviceType* type = s->device_type;
-  if (type->has_streams()) {
-    failed = type->def.stream_synchronize(type->def.self, s->device.index, s->handle);
-    type->def.stream_destroy(type->def.self, s->device.index, s->handle);
-  }
+  Status failed = is_lost(s->device) ? nullptr : slots::stream_synchronize(s);
+  if (s->device_type->has_streams()) slots::stream_destroy(s);
   s->state.store(kDead, std::memory_order_seq_cst);
   return failed;
 }
@@ -126,7 +126,7 @@ bool enter_stream(Stream* stream) {
     const int32_t state = s->state.load(std::memory_order_seq_cst);
     if (state == kAlive) return true;
     s->users.fetch_sub(1, std::memory_order_release);
-    if (state == kDead) return false;
+    if (state == kDead || state == kLost) return false;
     std::this_thread::yield();  // its work is being waited for
   }
 }
@@ -137,6 +137,7 @@ Status default_stream(tn_device device, Stream** stream) {
   TN_TRY(check_device(device));
   *stream = nullptr;
   if (has_no_streams(device)) return nullptr;
+  TN_TRY(check_not_lost(device));
   DeviceStreams& here = streams_of(device);
   LiveStream* found = here.first.load(std::memory_order_acquire);
   if (found == nullptr) {
@@ -160,6 +161,7 @@ Status current_stream(tn_device device, Stream** stream) {
   }
   *stream = nullptr;
   if (device == kCpu || device == kMeta) return nullptr;
+  TN_TRY(check_not_lost(device));
   std::vector<LiveStream*>& set = streams_set();
   const auto found = find_set(set, device);
   if (found != set.end() && (*found)->state.load(std::memory_order_relaxed) == kAlive) {
@@ -215,10 +217,7 @@ Status destroy_stream(Stream* stream) {
   if (here.first.load(std::memory_order_acquire) == s) {
     return invalid("{} is the default stream, which cannot be destroyed", stream_text(stream));
   }
-  int32_t state = kAlive;
-  if (!s->state.compare_exchange_strong(state, kClosing, std::memory_order_seq_cst)) {
-    return dead_stream(stream);
-  }
+  if (!begin_end(s)) return dead_stream(stream);
   Status failed = end_stream(s);
   {
     const std::lock_guard lock(here.mutex);
@@ -244,13 +243,10 @@ void close_streams(int32_t type) {
       here.dead.insert(here.dead.end(), streams.begin(), streams.end());
     }
     for (LiveStream* stream : streams) {
-      int32_t state = kAlive;
-      if (!stream->state.compare_exchange_strong(state, kClosing, std::memory_order_seq_cst)) {
-        continue;
-      }
+      if (!begin_end(stream)) continue;
       const StatusHolder failed(end_stream(stream));
     }
-    for (void* event : events) device->def.event_destroy(device->def.self, index, event);
+    for (void* event : events) slots::event_destroy({type, index}, event);
   }
 }
 
@@ -264,6 +260,7 @@ Status synchronize_stream(Stream* stream) {
 Status synchronize_device(tn_device device) {
   TN_TRY(check_device(device));
   if (has_no_streams(device)) return nullptr;
+  TN_TRY(check_not_lost(device));
   std::vector<LiveStream*> streams;
   {
     DeviceStreams& here = streams_of(device);
@@ -275,10 +272,20 @@ Status synchronize_device(tn_device device) {
   return nullptr;
 }
 
+void lose_streams(tn_device device) {
+  DeviceStreams& here = streams_of(device);
+  const std::lock_guard lock(here.mutex);
+  for (LiveStream* stream : here.streams) {
+    int32_t state = kAlive;
+    stream->state.compare_exchange_strong(state, kLost, std::memory_order_seq_cst);
+  }
+}
+
 Status order_streams(Stream* earlier, Stream* later) {
   // Work of cpu and meta has finished when the call returned, and waits for nobody.
   if (earlier == later || earlier == nullptr || later == nullptr) return nullptr;
   if (earlier->device_type != later->device_type) return wait_for(earlier);
+  TN_TRY(check_not_lost(earlier->device));
   Event event;
   TN_TRY(event.record(earlier));
   return event.make_wait(later);
@@ -286,9 +293,7 @@ Status order_streams(Stream* earlier, Stream* later) {
 
 Status Event::record(Stream* stream) {
   const StreamUse use(stream);
-  const DeviceType* type = stream->device_type;
-  if (!use || !type->has_streams()) return nullptr;
-  const int32_t index = stream->device.index;
+  if (!use || !stream->device_type->has_streams()) return nullptr;
   DeviceStreams& here = streams_of(stream->device);
   void* handle = nullptr;
   bool pooled = false;
@@ -300,12 +305,12 @@ Status Event::record(Stream* stream) {
       here.events.pop_back();
     }
   }
-  if (!pooled) TN_TRY(type->def.event_create(type->def.self, index, &handle));
-  if (Status failed = type->def.event_record(type->def.self, index, handle, stream->handle)) {
-    type->def.event_destroy(type->def.self, index, handle);
+  if (!pooled) TN_TRY(slots::event_create(stream->device, &handle));
+  if (Status failed = slots::event_record(stream, handle)) {
+    slots::event_destroy(stream->device, handle);
     return failed;
   }
-  device_ = stream->device;
+  stream_ = stream;
   handle_ = handle;
   recorded_ = true;
   return nullptr;
@@ -313,31 +318,21 @@ Status Event::record(Stream* stream) {
 
 Status Event::query(bool* passed) const {
   *passed = true;
-  if (is_empty()) return nullptr;
-  const tn_device_def& def = device_type(device_.type)->def;
-  int32_t done = 0;
-  TN_TRY(def.event_query(def.self, device_.index, handle_, &done));
-  *passed = done != 0;
-  return nullptr;
+  return is_empty() ? nullptr : slots::event_query(stream_, handle_, passed);
 }
 
-Status Event::synchronize() const {
-  if (is_empty()) return nullptr;
-  const tn_device_def& def = device_type(device_.type)->def;
-  return def.event_synchronize(def.self, device_.index, handle_);
-}
+Status Event::synchronize() const { return is_empty() ? nullptr : slots::event_synchronize(stream_, handle_); }
 
 Status Event::make_wait(Stream* later) const {
   if (is_empty()) return nullptr;
+  TN_TRY(check_not_lost(later->device));
   const StreamUse use(later);
-  if (!use) return dead_stream(later);
-  const tn_device_def& def = later->device_type->def;
-  return def.stream_wait_event(def.self, later->device.index, later->handle, handle_);
+  return use ? slots::stream_wait_event(later, handle_) : dead_stream(later);
 }
 
 void Event::recycle() {
   if (is_empty()) return;
-  DeviceStreams& here = streams_of(device_);
+  DeviceStreams& here = streams_of(stream_->device);
   const std::lock_guard lock(here.mutex);
   here.events.push_back(handle_);
   recorded_ = false;

@@ -5,7 +5,8 @@
 //  1. A Stream is never freed: who still holds a destroyed one finds it dead, and all its work done.
 //  2. A backend's handle is used between enter_stream() and leave_stream() only (kernels excepted); destruction waits
 //     for these.
-//  3. An event may be recorded again as soon as a wait for it was enqueued: backends wait for the record that was
+//  3. On a lost device every stream is as a dead one.
+//  4. An event may be recorded again as soon as a wait for it was enqueued: backends wait for the record that was
 //     last then.
 #pragma once
 
@@ -15,7 +16,7 @@
 
 namespace tenon {
 
-// Marks the stream as in use by this thread. False: it is dead, and its work done.
+// Marks the stream as in use by this thread. False: it is dead or its device lost, and its work done.
 bool enter_stream(Stream* stream);
 void leave_stream(Stream* stream);
 
@@ -35,6 +36,9 @@ class StreamUse {
 
 [[nodiscard]] Status default_stream(tn_device device, Stream** stream);
 
+// The device can do no more (slots.h): nobody enters its streams from now on.
+void lose_streams(tn_device device);
+
 // At shutdown, before the device's slots go: ends all streams of the type, the default ones too,
 // and destroys its events.
 void close_streams(int32_t type);
@@ -45,18 +49,19 @@ class Event {
  public:
   Event() = default;
   Event(Event&& other) noexcept
-      : device_(other.device_),
+      : stream_(other.stream_),
         handle_(other.handle_),
         recorded_(std::exchange(other.recorded_, false)) {}
   Event& operator=(Event&& other) noexcept {
-    std::swap(device_, other.device_);
+    std::swap(stream_, other.stream_);
     std::swap(handle_, other.handle_);
     std::swap(recorded_, other.recorded_);
     return *this;
   }
   ~Event() { recycle(); }
 
-  // Of an empty event: behind all work now on `stream`. Stays empty for a dead stream, and where the device has none.
+  // Of an empty event: behind all work now on `stream`. Stays empty for a dead stream, on a lost device, and where the device
+  // has none.
   [[nodiscard]] Status record(Stream* stream);
   [[nodiscard]] Status query(bool* passed) const;
   [[nodiscard]] Status synchronize() const;             // the calling thread waits
@@ -66,7 +71,7 @@ class Event {
  private:
   void recycle();
 
-  tn_device device_{};
+  Stream* stream_ = nullptr;  // of the record
   void* handle_ = nullptr;  // a backend's may be NULL too
   bool recorded_ = false;
 };

@@ -50,7 +50,8 @@ enum {
   TN_FAILED_PRECONDITION = 5, /* backward twice, a saved tensor changed in place, ... */
   TN_DATA_LOSS = 6,           /* a damaged or cut file */
   TN_EXCEPTION = 7,           /* an exception of the application; the payload holds it */
-  TN_INTERNAL = 8
+  TN_INTERNAL = 8,
+  TN_DEVICE_LOST = 9 /* the device has failed for good: see tn_device_def */
 };
 
 /* One to one with DLPack's (code, bits, 1 lane). Reserved ones are named by no kernel yet. */
@@ -522,7 +523,12 @@ typedef struct tn_kernel_pair_def {
   uint64_t saves_outputs; /* bit i: backward reads output i */
 } tn_kernel_pair_def;
 
-/* A kind of device. All functions may be called from any thread. `index` is below what `count` gave. */
+/* A kind of device. All functions may be called from any thread. `index` is below what `count` gave.
+ * Errors. TN_OUT_OF_MEMORY, TN_INVALID_ARGUMENT, TN_NOT_FOUND, TN_UNSUPPORTED and TN_FAILED_PRECONDITION refuse what was asked,
+ * or tell of a launch that met bad values: the device goes on. With any other code the device of that index is lost: from then on
+ * the host calls its free, free_host, event_destroy and stream_destroy alone, refuses all else with TN_DEVICE_LOST and
+ * the first error, and holds the device's work for done. A kernel says TN_DEVICE_LOST for the same. An error of work that was
+ * launched earlier may come from stream_synchronize, event_synchronize, event_query, copy, or any later launch. */
 typedef struct tn_device_def {
   uint32_t size;
   uint32_t flags;          /* TN_DEVICE_* */
@@ -535,8 +541,8 @@ typedef struct tn_device_def {
   tn_status* (*allocate)(void* self, int32_t index, uint64_t bytes, void** memory);
   void (*free)(void* self, int32_t index, void* memory, uint64_t bytes); /* when all work on it is done */
   /* dst and src may lie inside an allocation, unless TN_DEVICE_NO_ADDRESS. Ordered in `stream`, which belongs to this device.
-   * dst or src may be host memory (device type cpu): the host waits for the stream before it reads or frees that. Between two
-   * devices of this type both belong to it. Offsets are in bytes. */
+   * dst or src may be host memory (device type cpu): the host waits for the stream before it touches or frees that. It goes on
+   * meanwhile only where src is memory of allocate_host. Between two devices of this type both belong to it. Offsets are in bytes. */
   tn_status* (*copy)(void* self, tn_stream* stream, tn_device dst_device, void* dst, uint64_t dst_offset,
                      tn_device src_device, const void* src, uint64_t src_offset, uint64_t bytes);
   /* Streams run in order. Optional as a group: without them the device has finished when a call returns, and streams and
@@ -563,6 +569,11 @@ typedef struct tn_device_def {
   void (*graph_destroy)(void* self, void* graph);
   void* self;
   void (*destroy)(void* self);
+  /* Optional as a pair, with streams: host memory that `copy` reaches by itself (pinned), aligned to 64 bytes. The host keeps a
+   * pool of it, puts small uploads there and does not wait for them. NULL *memory with success, and any error of memory: the
+   * upload waits instead. Absent: each upload waits for the stream. */
+  tn_status* (*allocate_host)(void* self, int32_t index, uint64_t bytes, void** memory);
+  void (*free_host)(void* self, int32_t index, void* memory, uint64_t bytes); /* when all work on it is done */
 } tn_device_def;
 enum {
   TN_DEVICE_NO_ADDRESS = 1u << 0, /* `memory` is a handle: tensors' data stays NULL */
@@ -764,7 +775,8 @@ typedef struct tn_device_api {
  * the memory is wanted; destroy gets it then, behind the stream's work. `key` is an address or number of the backend's; it counts
  * together with the tensor's view of the storage (offset, sizes, strides, dtype). A blob follows one storage: what is made of several
  * (the weights of an RNN) is sound where they are views of one, else only one by one. `bytes`: what the host does not count already,
- * so 0 for a blob that is a tensor. */
+ * so 0 for a blob that is a tensor. A blob is ready when the call that attached it has returned and what it put on its stream is
+ * done: until the return no other stream finds it, and then the host puts the finder's stream behind that work. */
 typedef struct tn_cache_api {
   uint32_t size;
   /* NULL blob: none, or stale. What is found may be used until the kernel's work in this call is done. */

@@ -1,0 +1,60 @@
+// Pinned host memory through which small uploads go: their bytes are copied there at once, so that the caller neither waits for
+// the stream nor has to keep its own memory.
+//
+// Invariants
+//  1. A block is in one place: with who took it, in flight (behind an event of its stream), or free.
+//  2. Blocks in flight on a stream come back in order; looking for them costs one question for each that came back.
+//  3. What is taken from the backend stays below kMost; beyond it uploads wait.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "tensor/stream.h"
+
+namespace tenon {
+
+class Staging {
+ public:
+  static constexpr uint64_t kLargest = uint64_t{1} << 20;  // of an upload that does not wait
+  static constexpr uint64_t kMost = uint64_t{32} << 20;
+
+  struct Block {
+    void* memory;
+    uint32_t size_class;
+  };
+
+  explicit Staging(tn_device device) : device_(device) {}
+  // A block without memory: there is none, and the upload is to wait. `bytes` is at most kLargest.
+  [[nodiscard]] Status take(uint64_t bytes, Block* block);
+  // Behind all work that is now on the stream.
+  void give_back_behind(Stream* stream, Block block);
+  void give_back(Block block);
+  // To the backend; what is in flight stays until its stream has passed.
+  void release();
+
+ private:
+  static constexpr uint32_t kSmallestShift = 12, kClasses = 9;  // 4 KiB to kLargest
+  static uint64_t bytes_of(uint32_t size_class) { return uint64_t{1} << (kSmallestShift + size_class); }
+  struct Flight {
+    Event passed;
+    Block block;
+  };
+
+  void land();  // needs the mutex
+
+  const tn_device device_;
+  std::mutex mutex_;
+  // All of these need the mutex.
+  std::vector<void*> free_[kClasses];
+  std::unordered_map<Stream*, std::deque<Flight>> in_flight_;
+  uint64_t taken_ = 0;
+};
+
+// Of a plugin's device that exists; lives as long as the process.
+Staging& staging_of(tn_device device);
+
+}  // namespace tenon

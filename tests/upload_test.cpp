@@ -1,0 +1,151 @@
+// Uploads through pinned memory (core/memory/staging.h) on the slow device: nobody waits, and nobody's memory is needed after the
+// call.
+#include <set>
+
+#include "lazy_device.h"
+#include "memory/staging.h"
+#include "memory/transfer.h"
+
+namespace tenon {
+namespace {
+
+struct Upload : StreamTest {
+  int synchronized() {
+    const Guard guard(state.mutex);
+    return state.n_synchronized;
+  }
+  uint64_t pinned_bytes() {
+    const Guard guard(state.mutex);
+    uint64_t bytes = 0;
+    for (const auto& [memory, size] : state.pinned) bytes += size;
+    return bytes;
+  }
+  tn_storage* allocate(uint64_t bytes) {
+    tn_storage* storage = nullptr;
+    EXPECT_OK(allocate_storage(device, main, bytes, &storage));
+    return storage;
+  }
+  void TearDown() override {
+    StreamTest::TearDown();
+    EXPECT_TRUE(state.pinned.empty());
+  }
+};
+
+TEST_F(Upload, DoesNotWaitAndItsSourceMayChangeAtOnce) {
+  tn_storage *a = make(main), *b = make(main), *host = nullptr;
+  ASSERT_OK(allocate_storage(kCpu, nullptr, 8, &host));
+  int64_t value = 41;
+  EXPECT_OK(write_bytes(a, 0, &value, 8));
+  value = 0;
+  *static_cast<int64_t*>(host->memory) = 42;
+  EXPECT_OK(copy_bytes(b, 0, host, 0, 8));
+  *static_cast<int64_t*>(host->memory) = 0;
+  host->release();
+  EXPECT_EQ(synchronized(), 0);
+  EXPECT_EQ(*static_cast<int64_t*>(a->memory), 0) << "the stream is not so far";
+  EXPECT_OK(read_bytes(&value, a, 0, 8));
+  EXPECT_EQ(value, 41);
+  EXPECT_OK(read_bytes(&value, b, 0, 8));
+  EXPECT_EQ(value, 42);
+  a->release();
+  b->release();
+}
+
+TEST_F(Upload, OfEachKeepsItsOwnValues) {
+  constexpr int64_t kMany = 300;
+  tn_storage* all = allocate(kMany * 8);
+  for (int64_t i = 0; i < kMany; ++i) {
+    const int64_t value = i * i;
+    EXPECT_OK(write_bytes(all, static_cast<uint64_t>(i) * 8, &value, 8));
+    if (i % 7 == 0) run(main);  // some pinned memory comes again
+  }
+  EXPECT_EQ(synchronized(), 0);
+  std::vector<int64_t> values(kMany);
+  EXPECT_OK(read_bytes(values.data(), all, 0, kMany * 8));
+  for (int64_t i = 0; i < kMany; ++i) EXPECT_EQ(values[static_cast<size_t>(i)], i * i);
+  all->release();
+}
+
+TEST_F(Upload, TakesItsPinnedMemoryAgainWhenTheStreamHasPassed) {
+  tn_storage* s = make(main);
+  const int64_t value = 1;
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_OK(write_bytes(s, 0, &value, 8));
+    run(main);
+  }
+  const uint64_t one = pinned_bytes();
+  EXPECT_EQ(one, 4096u);
+  EXPECT_OK(write_bytes(s, 0, &value, 8));
+  EXPECT_OK(write_bytes(s, 0, &value, 8));  // the first is under way
+  EXPECT_EQ(pinned_bytes(), 2 * one);
+  EXPECT_EQ(synchronized(), 0);
+  s->release();
+}
+
+TEST_F(Upload, IsBehindTheWorkOfOtherStreams) {
+  tn_storage* s = make(main);
+  int64_t before = 0, after = 0;
+  write(s, main, 1);
+  read(s, side, &before);
+  const int64_t value = 2;
+  EXPECT_OK(write_bytes(s, 0, &value, 8));
+  read(s, side, &after);
+  EXPECT_OK(synchronize_stream(side));
+  EXPECT_EQ(before, 1);
+  EXPECT_EQ(after, 2);
+  s->release();
+}
+
+TEST_F(Upload, WaitsWhenItIsLargeOrThereIsNoPinnedMemory) {
+  const std::vector<char> bytes(Staging::kLargest + 1, 'x');
+  tn_storage* s = allocate(bytes.size());
+  EXPECT_OK(write_bytes(s, 0, bytes.data(), bytes.size()));
+  EXPECT_EQ(synchronized(), 1);
+  EXPECT_OK(write_bytes(s, 0, bytes.data(), Staging::kLargest));
+  EXPECT_EQ(synchronized(), 1);
+  state.no_pinned = true;
+  const int64_t value = 7;
+  EXPECT_OK(write_bytes(s, 8, &value, 8));
+  EXPECT_EQ(synchronized(), 2);
+  EXPECT_EQ(static_cast<int64_t*>(s->memory)[1], 7);
+  state.no_pinned = false;
+  s->release();
+
+  tn_device_def without = lazy_def("unpinned", &state);
+  without.allocate_host = nullptr;
+  without.free_host = nullptr;
+  tn_device plain{0, 0};
+  ASSERT_OK(register_device(without, "test", &plain.type));
+  ASSERT_OK(allocate_storage(plain, nullptr, 8, &s));
+  EXPECT_OK(write_bytes(s, 0, &value, 8));
+  EXPECT_EQ(synchronized(), 3);
+  EXPECT_EQ(*static_cast<int64_t*>(s->memory), 7);
+  s->release();
+  EXPECT_OK(empty_cache(plain));
+}
+
+TEST_F(Upload, WaitsWhereTooMuchIsUnderWay) {
+  const std::vector<char> bytes(Staging::kLargest, 'x');
+  tn_storage* s = allocate(bytes.size());
+  for (uint64_t i = 0; i < Staging::kMost / Staging::kLargest; ++i) {
+    EXPECT_OK(write_bytes(s, 0, bytes.data(), bytes.size()));
+  }
+  EXPECT_EQ(synchronized(), 0);
+  EXPECT_EQ(pinned_bytes(), Staging::kMost);
+  EXPECT_OK(write_bytes(s, 0, bytes.data(), bytes.size()));
+  EXPECT_EQ(synchronized(), 1);
+  EXPECT_OK(write_bytes(s, 0, bytes.data(), bytes.size()));
+  EXPECT_EQ(synchronized(), 1);
+  EXPECT_EQ(pinned_bytes(), Staging::kMost);
+  s->release();
+}
+
+TEST_F(Upload, NeedsBothSlotsOfPinnedMemory) {
+  tn_device_def def = lazy_def("halfpinned", &state);
+  def.free_host = nullptr;
+  EXPECT_EQ(message(check_device_def(def)),
+            "device 'halfpinned': allocate_host is given but free_host is not; the slots of pinned memory come all or none");
+}
+
+}  // namespace
+}  // namespace tenon
