@@ -1,7 +1,7 @@
 // What PyTorch 2.15 computes in float64 on its CPU: values and gradients (of the sum of the results) of elementwise ops, with
 // the points where branches meet, infinities and NaN among the inputs. For elementwise_test.cpp only. A new op is a row.
-// Tenon's own instead of PyTorch's: sign, and so the gradient of abs, is NaN for NaN (0); the gradients of mish and softsign
-// at infinity are their limits (NaN), and a sixth is exact in hardsigmoid's (a float32).
+// Tenon's own instead of PyTorch's: the gradients of mish and softsign at infinity are their limits (NaN), and a sixth is exact
+// in hardsigmoid's (a float32).
 #pragma once
 
 #include "ops_support.h"
@@ -41,9 +41,9 @@ inline const std::vector<Unary>& unary() {
        {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1}},
       {"abs", one(tn::abs),
        {kInf, 4, 3, 1.5, 1, 0.5, 0, 0.5, 1, 2.5, 3, 6, 25, kInf, kNan},
-       {-1, -1, -1, -1, -1, -1, 0, 1, 1, 1, 1, 1, 1, 1, kNan}},
+       {-1, -1, -1, -1, -1, -1, 0, 1, 1, 1, 1, 1, 1, 1, 0}},
       {"sign", one(tn::sign),
-       {-1, -1, -1, -1, -1, -1, 0, 1, 1, 1, 1, 1, 1, 1, kNan},
+       {-1, -1, -1, -1, -1, -1, 0, 1, 1, 1, 1, 1, 1, 1, 0},
        {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}},
       {"ceil", one(tn::ceil),
        {-kInf, -4, -3, -1, -1, 0, 0, 1, 1, 3, 3, 6, 25, kInf, kNan},

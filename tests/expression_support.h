@@ -47,7 +47,7 @@ inline double unary_result(int op, double x) {
   switch (op) {
     case TN_I_NEG: return -x;
     case TN_I_ABS: return std::fabs(x);
-    case TN_I_SIGN: return std::isnan(x) ? x : (x > 0) - (x < 0);
+    case TN_I_SIGN: return (x > 0) - (x < 0);
     case TN_I_FLOOR: return std::floor(x);
     case TN_I_CEIL: return std::ceil(x);
     case TN_I_ROUND: return std::nearbyint(x);

@@ -103,7 +103,7 @@ struct FloatCase {
 // clang-format off
 const FloatCase kFloatCases[] = {
     {TN_I_NEG, 1.5, 0, -1.5}, {TN_I_ABS, -2.5, 0, 2.5}, {TN_I_SIGN, -7, 0, -1},
-    {TN_I_SIGN, 0, 0, 0}, {TN_I_SIGN, kNan, 0, kNan}, {TN_I_FLOOR, -1.5, 0, -2},
+    {TN_I_SIGN, 0, 0, 0}, {TN_I_SIGN, kNan, 0, 0}, {TN_I_FLOOR, -1.5, 0, -2},
     {TN_I_CEIL, -1.5, 0, -1}, {TN_I_ROUND, 2.5, 0, 2}, {TN_I_ROUND, 3.5, 0, 4},
     {TN_I_TRUNC, -1.5, 0, -1}, {TN_I_SQRT, 2, 0, 1.4142135623730950},
     {TN_I_EXP, 1, 0, 2.7182818284590452}, {TN_I_EXP2, -3, 0, 0.125},

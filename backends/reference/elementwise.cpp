@@ -46,7 +46,7 @@ T compute(uint16_t opcode, T a, T b, bool* known) {
     case TN_I_REM: return a = std::fmod(a, b), too_high(a, b) ? a + b : a;
     case TN_I_MIN: return std::isnan(a) || a < b ? a : b;
     case TN_I_MAX: return std::isnan(a) || a > b ? a : b;
-    case TN_I_SIGN: return a > 0 ? 1 : a < 0 ? -1 : a;  // 0 and NaN are themselves
+    case TN_I_SIGN: return (a > 0) - (a < 0);  // +0 for -0 and NaN
     default: return *known = false, a;
   }
 }

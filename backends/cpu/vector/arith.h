@@ -63,8 +63,7 @@ struct Abs {
 struct Sign {
   template <typename T>
   static TENON_INLINE T of(T x) {
-    const T sign = static_cast<T>((x > 0 ? T(1) : T(0)) - (x < 0 ? T(1) : T(0)));
-    return x == x ? sign : x;
+    return static_cast<T>((x > 0 ? T(1) : T(0)) - (x < 0 ? T(1) : T(0)));  // +0 for -0 and NaN
   }
 };
 struct Not {

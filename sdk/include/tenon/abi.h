@@ -178,7 +178,7 @@ enum {
   TN_I_MOVE = 7,   /* a */
   TN_I_NEG = 10,
   TN_I_ABS,
-  TN_I_SIGN, /* -1, 0, 1; NaN for NaN */
+  TN_I_SIGN, /* -1, 0, 1; of -0 and of NaN it is +0 */
   TN_I_FLOOR,
   TN_I_CEIL,
   TN_I_ROUND, /* half to even */

@@ -19,7 +19,7 @@
   CASE(TN_I_ERFC, erfc(a))      CASE(TN_I_ADD, a + b)          CASE(TN_I_SUB, a - b)              \
   CASE(TN_I_MUL, a * b)         CASE(TN_I_DIV, a / b)          CASE(TN_I_FMOD, fmod(a, b))        \
   CASE(TN_I_POW, pow(a, b))     CASE(TN_I_ATAN2, atan2(a, b))                                     \
-  CASE(TN_I_SIGN, a > 0 ? 1 : a < 0 ? -1 : a)                                                     \
+  CASE(TN_I_SIGN, (a > 0) - (a < 0))                                                              \
   CASE(TN_I_MIN, a != a || a < b ? a : b)                                                         \
   CASE(TN_I_MAX, a != a || a > b ? a : b)                                                         \
   CASE(TN_I_REM, below(fmod(a, b), b) ? fmod(a, b) + b : fmod(a, b))                              \
