@@ -106,4 +106,86 @@ TEST(Create, FullRefusesValuesThatTheDtypeHasNot) {
   }
 }
 
+// PyTorch's are truncated too, and refused where they do not fit.
+TEST(Fill, TakesTheDtypeOfWhatItFills) {
+  for (tn::Device d : devices()) {
+    for (tn::Dtype dtype : {tn::float32, tn::float64, tn::float16, tn::bfloat16, tn::int64, tn::int32, tn::uint8, tn::bool_}) {
+      SCOPED_TRACE(d.name() + " " + dtype.name());
+      const double three = dtype == tn::bool_ ? 1 : 3, cut = dtype == tn::bool_ ? 1 : dtype.is_float() ? 2.5 : 2;
+      Tensor x = tn::ones({5}, dtype, d).slice(0, 0, 5, 2);
+      expect_near(x.zero_(), {0, 0, 0}, 0);
+      expect_near(x.fill_(3), {three, three, three}, 0);
+      expect_near(x.fill_(2.5), {cut, cut, cut}, 0);
+      expect_near(x.fill_(true), {1, 1, 1}, 0);
+      EXPECT_EQ(x.dtype(), dtype);
+      if (dtype.is_float()) expect_near(x.fill_(-INFINITY), {-INFINITY, -INFINITY, -INFINITY}, 0);
+    }
+    const int64_t odd = (int64_t{1} << 53) + 1;  // no double
+    EXPECT_EQ(tn::zeros({1}, tn::int64, d).fill_(odd).item<int64_t>(), odd);
+    expect_near(tn::zeros({1}, tn::uint8, d).fill_(-1), {255}, 0);
+    expect_near(tn::zeros({1}, tn::int32, d).fill_(-2.9), {-2}, 0);
+    expect_error([&] { tn::zeros({1}, tn::uint8, d).fill_(256); }, "fill_: value is 256, which is no uint8; expected -255 to 255");
+    expect_error([&] { tn::zeros({1}, tn::int64, d).fill_(NAN); }, "fill_: value is nan, which is no int64");
+    expect_error([&] { tn::zeros({1}, tn::int32, d).fill_(int64_t{1} << 31); }, "fill_: value is 2.14748e+09, which is no int32");
+    expect_error([&] { tn::zeros({1}, tn::float16, d).fill_(1e6); }, "fill_: value is 1e+06, which is no float16");
+  }
+}
+
+// All elements of every small matrix, by the definition.
+TEST(Create, TriangleIndicesAreThoseOfTheTriangle) {
+  for (bool lower : {true, false}) {
+    for (int64_t row = 0; row < 5; ++row) {
+      for (int64_t col = 0; col < 5; ++col) {
+        for (int64_t offset = -6; offset <= 6; ++offset) {
+          std::vector<int64_t> rows, columns;
+          for (int64_t i = 0; i < row; ++i) {
+            for (int64_t k = 0; k < col; ++k) {
+              if (lower ? k - i > offset : k - i < offset) continue;
+              rows.push_back(i);
+              columns.push_back(k);
+            }
+          }
+          const Tensor found = (lower ? tn::tril_indices : tn::triu_indices)(row, col, offset, {});
+          expect_sizes(found, {2, int64_t(rows.size())});
+          rows.insert(rows.end(), columns.begin(), columns.end());
+          EXPECT_EQ(found.to_vector<int64_t>(), rows) << row << " " << col << " " << offset;
+        }
+      }
+    }
+  }
+}
+
+// Their time follows from what they hold, not from the sizes that are named; what no memory holds is refused before.
+TEST(Create, TriangleIndicesOfGreatMatrices) {
+  const int64_t most = INT64_MAX;
+  for (tn::Device d : devices()) {
+    const Tensor some = tn::triu_indices(most - 1, 5, -1, d);
+    expect_sizes(some, {2, 20});
+    EXPECT_EQ(some.to_vector<int64_t>().at(19), 5);
+    EXPECT_EQ(some.to_vector<int64_t>().at(39), 4);
+    EXPECT_EQ(tn::tril_indices(most, 5, -most + 2, d).to_vector<int64_t>(),
+              (std::vector<int64_t>{most - 2, most - 1, most - 1, 0, 0, 1}));
+    EXPECT_EQ(tn::triu_indices(5, most, most - 1, d).to_vector<int64_t>(), (std::vector<int64_t>{0, most - 1}));
+    for (int64_t offset : {-most - 1, -most, most}) {
+      EXPECT_EQ(tn::tril_indices(most, 0, offset, d).numel(), 0);
+      EXPECT_EQ(tn::triu_indices(0, most, offset, d).numel(), 0);
+    }
+    expect_sizes(tn::tril_indices(most, most, -most - 1, d), {2, 0});
+    expect_sizes(tn::triu_indices(most, most, most, d), {2, 0});
+    expect_error([&] { tn::tril_indices(most, most, 0, d); }, "tril_indices: the shape [2, 9223372036854775807] (int64) overflows");
+    expect_error([&] { tn::triu_indices(most, 5, -most, d); }, "triu_indices: the shape [2, ");
+  }
+}
+
+TEST(Create, OfMoreElementsThan63BitsCountIsRefused) {
+  const int64_t most = INT64_MAX;
+  expect_error([&] { tn::arange(-most - 1, most); }, "arange: more elements than memory holds");
+  expect_error([&] { tn::arange(0, most); }, "arange: the shape [9223372036854775807] (int64) overflows");
+  expect_error([&] { tn::linspace(0, 1, most); }, "linspace: the shape [9223372036854775807]");
+  expect_error([&] { tn::eye(int64_t{1} << 32); }, "eye: the shape [4294967296, 4294967296] (float32) overflows");
+  expect_error([&] { tn::one_hot(tn::zeros({4}, tn::int64), most); }, "one_hot: the shape [4, 9223372036854775807]");
+  expect_error([&] { tn::repeat(tn::zeros({2}), {int64_t{1} << 62, 2}); }, "repeat: the shape [4611686018427387904, 4]");
+  expect_error([&] { tn::pad(tn::zeros({2}), {int64_t{1} << 62, 0}); }, "pad: the shape [4611686018427387906] (float32) overflows");
+}
+
 }  // namespace

@@ -105,7 +105,7 @@ Status call(const Op* op, const tn_value* args, uint32_t n_args, tn_value* resul
     return invalid("{}: {} results were asked for, it gives {}: {}", op->schema.name, n_results,
                    op->schema.returns.size(), op->schema.text);
   }
-  const bool numbers = op->kind == OpKind::kExpression;
+  const bool numbers = op->kind == OpKind::kExpression || (op->flags & TN_OP_NUMBERS) != 0;
   bool gradient = false;
   for (uint32_t i = 0; i < n_args; ++i) {
     // The common case without a call: a tensor where the schema wants one.

@@ -97,6 +97,8 @@ Status run_reduce(const PrimitiveArgs& args, Tensor** result) {
 
   Shape shape;
   TN_TRY(broadcast_shape(what, tensors, n_inputs, &shape));
+  int64_t numel;  // several inputs may broadcast to more than 63 bits count
+  TN_TRY(count_elements(what, shape.span(), folded, &numel));
   const uint32_t reduced = dims_mask(what, dims, shape.ndim);
   Shape kept;
   int64_t n_folded = 1, n_kept = 1;

@@ -10,7 +10,8 @@ namespace tenon {
 namespace {
 
 constexpr uint32_t kOpFlags =
-    TN_OP_INPLACE | TN_OP_DYNAMIC | TN_OP_RANDOM | TN_OP_LIBRARY | TN_OP_NO_GRADIENT | TN_OP_FUSED;
+    TN_OP_INPLACE | TN_OP_DYNAMIC | TN_OP_RANDOM | TN_OP_LIBRARY | TN_OP_NO_GRADIENT | TN_OP_FUSED |
+    TN_OP_NUMBERS;
 constexpr uint32_t kKernelTraits = TN_KERNEL_CAPTURE_SAFE | TN_KERNEL_DETERMINISTIC;
 constexpr uint32_t kAllDtypes = (1u << 12) - 1;
 
@@ -67,6 +68,9 @@ Status check_flags(const tn_op_def& def, const std::string& name, OpKind kind) {
   }
   if ((def.flags & TN_OP_FUSED) != 0 && kind != OpKind::kComposite) {
     return invalid("op '{}': a fused op needs a decomposition", name);
+  }
+  if ((def.flags & TN_OP_NUMBERS) != 0 && kind != OpKind::kComposite) {
+    return invalid("op '{}': TN_OP_NUMBERS is for ops with a decomposition", name);
   }
   if (def.amp < TN_AMP_AUTO || def.amp > TN_AMP_WIDEST) {
     return invalid("op '{}': unknown amp class {}", name, def.amp);

@@ -80,6 +80,8 @@ Status reshape_geometry(const Tensor* x, std::span<const int64_t> sizes, Geometr
                    shape_text(sizes.data(), ndim));
   }
   out->ndim = ndim;
+  int64_t numel;  // of an empty tensor the other sizes may be any
+  TN_TRY(count_elements("reshape", out->size_span(), x->dtype, &numel));
   out->offset = element_offset(x);
   *possible = true;
   if (x->is_contiguous() || x->numel == 0) {

@@ -10,7 +10,7 @@ namespace {
 
 // Xavier uniform (Glorot and Bengio, 2010).
 Tensor xavier_uniform(int64_t rows, int64_t columns) {
-  const double bound = std::sqrt(6.0 / double(rows + columns));
+  const double bound = std::sqrt(6.0 / (double(rows) + double(columns)));
   return uniform({rows, columns}, -bound, bound);
 }
 
@@ -142,19 +142,22 @@ void define_attention() {
                ", expected it divisible by num_heads, " + std::to_string(num_heads));
         }
         expect_probability("dropout", dropout);
+        int64_t triple;
+        if (__builtin_mul_overflow(embed_dim, int64_t(3), &triple))
+          fail("embed_dim is " + std::to_string(embed_dim) + ", of which three fit no tensor");
         const Attention attention{
             embed_dim, num_heads,  kdim.value_or(embed_dim), vdim.value_or(embed_dim),
             dropout,   batch_first};
         expect_positive("kdim", attention.kdim);
         expect_positive("vdim", attention.vdim);
         if (attention.packed()) {
-          self.parameter("in_proj_weight", xavier_uniform(3 * embed_dim, embed_dim));
+          self.parameter("in_proj_weight", xavier_uniform(triple, embed_dim));
         } else {
           self.parameter("q_proj_weight", xavier_uniform(embed_dim, embed_dim));
           self.parameter("k_proj_weight", xavier_uniform(embed_dim, attention.kdim));
           self.parameter("v_proj_weight", xavier_uniform(embed_dim, attention.vdim));
         }
-        self.parameter("in_proj_bias", bias ? zeros(3 * embed_dim) : Tensor());
+        self.parameter("in_proj_bias", bias ? zeros(triple) : Tensor());
         const Object out_proj = self.child("out_proj", nn::Linear(embed_dim, embed_dim, bias));
         if (bias) out_proj.tensor("bias").detach().zero_();
         self.method(

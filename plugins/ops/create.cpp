@@ -17,7 +17,7 @@ Tensor range(Operand start, Operand end, Operand step, Dtype dtype, Device devic
   double distance = as_double(end) - as_double(start), stride = as_double(step);
   if (stride == 0) fail("arange: step is 0");
   double steps = std::ceil(distance / stride);
-  bool reached = steps >= 0;
+  bool reached = steps >= 0, counted = !(steps >= 0x1p62);
   int64_t n = steps >= 0 && steps < 0x1p62 ? int64_t(steps) : 0;
   if (ints) {  // in integers: doubles lose the last digits of large ones
     int64_t from = start.value().as.i, to = end.value().as.i;
@@ -26,16 +26,22 @@ Tensor range(Operand start, Operand end, Operand step, Dtype dtype, Device devic
     // Unsigned: the way may be longer than an int64 counts.
     uint64_t by = uint64_t(step.value().as.i), way = uint64_t(to) - uint64_t(from);
     if (!up) by = 0 - by, way = 0 - way;
-    n = way == 0 ? 0 : int64_t((way - 1) / by + 1);
+    const uint64_t count = way == 0 ? 0 : (way - 1) / by + 1;
+    counted = count <= uint64_t(INT64_MAX);
+    n = int64_t(count);
   }
   if (!reached) {
     fail("arange: " + std::to_string(as_double(end)) + " cannot be reached from " +
          std::to_string(as_double(start)) + " by steps of " + std::to_string(stride));
   }
-  if (steps >= 0x1p62) fail("arange: more elements than memory holds");
+  if (!counted) fail("arange: more elements than memory holds");
   if (!dtype) dtype = ints ? int64 : float32;
+  expect_countable("arange", {&n, 1}, dtype);
   return prim::iota(n, Number(start), Number(step), dtype, device);
 }
+
+constinit ExpressionRef filled_with{"_filled_with(Tensor(a!) x, number value) -> Tensor(a!)",
+                                    "value"};
 
 Tensor filled_like(const Tensor& x, int value, Dtype dtype) {
   return prim::fill(x.sizes(), value, dtype ? dtype : x.dtype(), x.device());
@@ -49,6 +55,7 @@ constinit ExpressionRef between{
 Tensor line(Operand start, Operand end, int64_t steps, Dtype dtype, Device device) {
   if (steps < 0) fail("linspace: steps is " + std::to_string(steps) + ", at least 0 is needed");
   if (!dtype) dtype = float32;
+  expect_countable("linspace", {&steps, 1}, float64);  // its steps are counted in float64
   double from = as_double(start), to = as_double(end);
   double step = steps > 1 ? (to - from) / double(steps - 1) : 0;
   // float64 counts the steps, as halves cannot.
@@ -57,18 +64,56 @@ Tensor line(Operand start, Operand end, int64_t steps, Dtype dtype, Device devic
   return dtype == float64 ? y : prim::copy(y, dtype);
 }
 
-constinit ExpressionRef same_place{"_same_place(Tensor row, Tensor column) -> Tensor",
-                                   "row == column"};
+constinit ExpressionRef same_place{
+    "_same_place(Tensor(a!) y, Tensor row, Tensor column) -> Tensor(a!)", "row == column"};
 
 Tensor identity(int64_t n, optional<int64_t> m, Dtype dtype, Device device) {
   if (n < 0 || (m && *m < 0)) {
     fail("eye: " + std::to_string(n) + " rows and " + std::to_string(m ? *m : n) +
          " columns, at least 0 are needed");
   }
+  if (!dtype) dtype = float32;
+  const Sizes sizes{n, m ? *m : n};
+  expect_countable("eye", sizes, dtype);
+  // First of all what is largest: where that does not fit, nothing else has been made.
+  Tensor y = Tensor::empty(sizes, dtype, device);
+  if (y.numel() == 0) return y;
   Tensor row = prim::reshape(prim::iota(n, 0, 1, int64, device), {n, 1});
-  Tensor column = prim::iota(m ? *m : n, 0, 1, int64, device);
-  return prim::copy(prim::elementwise(same_place, row, column), dtype ? dtype : float32);
+  return prim::elementwise(same_place, y, row, prim::iota(sizes[1], 0, 1, int64, device));
 }
+
+// The columns of row i in a triangle: `from` and behind, up to `to`.
+struct Triangle {
+  int64_t row, col, offset;
+  bool lower;
+  // In 128 bits, where no sum of an int64 and another overflows.
+  int64_t edge(int64_t i) const {
+    const __int128 at = __int128(i) + offset + (lower ? 1 : 0);
+    return int64_t(std::clamp<__int128>(at, 0, col));
+  }
+  int64_t from(int64_t i) const { return lower ? 0 : edge(i); }
+  int64_t to(int64_t i) const { return lower ? edge(i) : col; }
+  // The rows with elements are neighbours: a lower triangle's are the last, an upper one's the
+  // first.
+  int64_t first_row() const {
+    if (!lower) return 0;
+    return int64_t(std::clamp<__int128>(-__int128(offset), 0, row));
+  }
+  int64_t behind_rows() const {
+    if (lower) return row;
+    return int64_t(std::clamp<__int128>(__int128(col) - offset, 0, row));
+  }
+  // Elements: rows whose edge is within the matrix have one more each, the others are whole.
+  __int128 count() const {
+    if (col == 0 || first_row() >= behind_rows()) return 0;
+    const int64_t first = first_row(), behind = behind_rows();
+    // Rows [first, behind) hold to(i) - from(i), which moves by one from row to row until all `col`
+    // are in.
+    const int64_t small = lower ? to(first) : col - from(behind - 1);
+    const __int128 n = __int128(behind) - first, growing = std::min<__int128>(n, col - small);
+    return growing * small + growing * (growing - 1) / 2 + (n - growing) * col;
+  }
+};
 
 // Rows and columns [2, count] of a triangle's elements, row by row: made here and copied, since
 // their number follows from the sizes alone.
@@ -78,19 +123,20 @@ Tensor triangle_indices(const char* op, int64_t row, int64_t col, int64_t offset
     fail(std::string(op) + ": " + std::to_string(row) + " rows and " + std::to_string(col) +
          " columns, at least 0 are needed");
   }
-  offset = std::clamp(offset, -row - 1, col + 1);
-  std::vector<int64_t> rows, columns;
-  for (int64_t i = 0; i < row; ++i) {
-    int64_t from = lower ? 0 : std::clamp<int64_t>(i + offset, 0, col);
-    int64_t to = lower ? std::clamp<int64_t>(i + offset + 1, 0, col) : col;
-    for (int64_t k = from; k < to; ++k) {
-      rows.push_back(i);
-      columns.push_back(k);
+  const Triangle t{row, col, offset, lower};
+  const int64_t n = int64_t(std::min<__int128>(t.count(), INT64_MAX));
+  expect_countable(op, Sizes{2, n}, int64);
+  if (device.value.type == TN_DEVICE_META) return Tensor::empty({2, n}, int64, device);
+  Tensor y = Tensor::empty({2, n}, int64);
+  int64_t* rows = y.mutable_data<int64_t>();
+  int64_t* columns = rows + n;
+  for (int64_t i = t.first_row(); n > 0 && i < t.behind_rows(); ++i) {
+    for (int64_t k = t.from(i), end = t.to(i); k < end; ++k) {
+      *rows++ = i;
+      *columns++ = k;
     }
   }
-  int64_t n = int64_t(rows.size());
-  rows.insert(rows.end(), columns.begin(), columns.end());
-  return Tensor::from(rows, {2, n}, device);
+  return device.is_cpu() ? y : y.to(device);
 }
 
 }  // namespace
@@ -104,10 +150,7 @@ void create() {
       .meaning([](Ints sizes, Operand value, Dtype dtype, Device device) {
         if (!dtype)
           dtype = is_int(value) ? int64 : value.value().kind == TN_BOOL_VALUE ? bool_ : float32;
-        // An int is an int64 without a look; as a double it might round up to 2^63.
-        if (!is_int(value) || dtype != int64)
-          expect_in_range("full", "value", as_double(value), dtype, true);
-        return prim::fill(sizes, Number(value), dtype, device);
+        return prim::fill(sizes, number_for("full", "value", value, dtype), dtype, device);
       });
   op("zeros(int[] sizes, dtype? dtype=None, device? device=None) -> Tensor")
       .meaning([](Ints sizes, Dtype dtype, Device device) {
@@ -149,9 +192,10 @@ void create() {
       .meaning([](Tensor x, Operand value, Dtype dtype) {
         return full(x.sizes(), Number(value), dtype ? dtype : x.dtype(), x.device());
       });
-  // The new values have no gradient to give back: x gets zero, through the formula. As in every
-  // formula an int beyond x's dtype wraps; full refuses it.
-  op("fill_(Tensor(a!) x, number value) -> Tensor(a!)", "value");
+  // The new values have no gradient to give back: x gets zero, through the formula.
+  op("fill_(Tensor(a!) x, number value) -> Tensor(a!)").meaning([](Tensor x, Operand value) {
+    return prim::elementwise(filled_with, x, number_for("fill_", "value", value, x.dtype()));
+  });
 }
 
 }  // namespace tenon::ops_pack

@@ -65,7 +65,7 @@ void of_one() {
   op("round(Tensor x) -> Tensor", "round(x)").inplace();
   op("trunc(Tensor x) -> Tensor", "trunc(x)").inplace();
   op("frac(Tensor x) -> Tensor", "x - trunc(x)").inplace();
-  op("square(Tensor x) -> Tensor", "x * x").inplace();
+  op("square(Tensor x) -> Tensor", "x ** 2").amp(Amp::widest).inplace();
   op("sqrt(Tensor x) -> Tensor", "sqrt(x)\n dx = g / (2 * out)").inplace();
   op("rsqrt(Tensor x) -> Tensor", "rsqrt(x)\n dx = -0.5 * g * out * out * out")
       .amp(Amp::float32)
@@ -94,6 +94,40 @@ void of_one() {
   op("erfc(Tensor x) -> Tensor", "erfc(x)").inplace();
 }
 
+constexpr const char *kHardtanh =
+                         "clamp(x, min_val, max_val)\n"
+                         "dx = where(out <= min_val or out >= max_val, 0, g)",
+                     *kThreshold = "where(x <= threshold, value, x)",
+                     *kMaskedFill = "where(mask, value, x)";
+constinit ExpressionRef hardtanh_of{"_hardtanh(Tensor x, number min_val, number max_val) -> Tensor",
+                                    kHardtanh};
+constinit ExpressionRef hardtanh_into{
+    "_hardtanh_(Tensor(a!) x, number min_val, number max_val) -> Tensor(a!)", kHardtanh};
+constinit ExpressionRef threshold_of{
+    "_threshold(Tensor x, number threshold, number value) -> Tensor", kThreshold};
+constinit ExpressionRef threshold_into{
+    "_threshold_(Tensor(a!) x, number threshold, number value) -> Tensor(a!)", kThreshold};
+constinit ExpressionRef masked_fill_of{
+    "_masked_fill(Tensor x, Tensor mask, Tensor value) -> Tensor", kMaskedFill};
+constinit ExpressionRef masked_fill_into{
+    "_masked_fill_(Tensor(a!) x, Tensor mask, Tensor value) -> Tensor(a!)", kMaskedFill};
+
+// An op of x and two numbers, which are taken as elements of x's dtype: x keeps it, as in PyTorch.
+void by_numbers(const std::string& name, const char* schema, const char* first, const char* second,
+                bool limits, const ExpressionRef& formula) {
+  op((name + schema).c_str()).meaning([=, &formula](Tensor x, Operand a, Operand b) {
+    const auto is_negative = [](const Operand& number) {
+      const tn_value& v = number.value();
+      return v.kind == TN_FLOAT ? v.as.f <= -1 : v.as.i < 0;
+    };
+    if (x.dtype() == bool_) fail(name + ": x is bool, expected integers or floats");
+    if (limits && x.dtype() == uint8 && (is_negative(a) || is_negative(b)))
+      fail(name + ": x is uint8 and a limit is negative, expected at least 0");
+    return prim::elementwise(formula, x, number_for(name.c_str(), first, a, x.dtype()),
+                             number_for(name.c_str(), second, b, x.dtype()));
+  });
+}
+
 Tensor gelu_by(string_view approximate, const Tensor& x, const OpRef& erf, const OpRef& tanh) {
   if (approximate == "none") return call(erf, x);
   if (approximate == "tanh") return call(tanh, x);
@@ -109,9 +143,10 @@ void activations() {
   op("relu(Tensor x) -> Tensor", "max(x, 0)\n dx = where(out <= 0, 0, g)").inplace();
   op("relu6(Tensor x) -> Tensor", "clamp(x, 0, 6)\n dx = where(out <= 0 or out >= 6, 0, g)")
       .inplace();
-  op("hardtanh(Tensor x, number min_val=-1, number max_val=1) -> Tensor",
-     "clamp(x, min_val, max_val)\n dx = where(out <= min_val or out >= max_val, 0, g)")
-      .inplace();
+  by_numbers("hardtanh", "(Tensor x, number min_val=-1, number max_val=1) -> Tensor", "min_val",
+             "max_val", true, hardtanh_of);
+  by_numbers("hardtanh_", "(Tensor(a!) x, number min_val=-1, number max_val=1) -> Tensor(a!)",
+             "min_val", "max_val", true, hardtanh_into);
   op("leaky_relu(Tensor x, float negative_slope=0.01) -> Tensor",
      "where(x > 0, x, negative_slope * x)\n dx = where(x > 0, g, negative_slope * g)")
       .inplace();
@@ -190,9 +225,10 @@ void activations() {
   });
   op("hardshrink(Tensor x, float lambd=0.5) -> Tensor", "where(x >= -lambd and x <= lambd, 0, x)");
   op("tanhshrink(Tensor x) -> Tensor", "x - tanh(x)\n dx = g * square(tanh(x))");
-  op("threshold(Tensor x, number threshold, number value) -> Tensor",
-     "where(x <= threshold, value, x)")
-      .inplace();
+  by_numbers("threshold", "(Tensor x, number threshold, number value) -> Tensor", "threshold",
+             "value", false, threshold_of);
+  by_numbers("threshold_", "(Tensor(a!) x, number threshold, number value) -> Tensor(a!)",
+             "threshold", "value", false, threshold_into);
 }
 
 // The overloads of the face choose by the bounds: numbers or tensors, both or one. At a bound that
@@ -215,8 +251,8 @@ void bounds() {
   op("_clamp_max_to_tensor(Tensor x, Tensor max) -> Tensor", "min(x, max)").inplace();
 }
 
-// None has a gradient. That is derived, and not said by no_gradient(): written in place, they end the
-// history of what they write.
+// None has a gradient. That is derived, and not said by no_gradient(): written in place, they end
+// the history of what they write.
 void comparisons() {
   op("eq(Tensor x, Tensor y) -> Tensor", "x == y").inplace();
   op("ne(Tensor x, Tensor y) -> Tensor", "x != y").inplace();
@@ -257,10 +293,40 @@ Replaced replaced(Dtype dtype, optional<double> nan, optional<double> posinf,
   return {nan.value_or(0), posinf.value_or(greatest(dtype)), neginf.value_or(-greatest(dtype))};
 }
 
+// x keeps its dtype: the value is taken as an element of it.
+Tensor masked_fill_by(const char* name, const Operand& x, const Operand& mask, const Operand& value,
+                      const ExpressionRef& formula) {
+  if (!x.is_tensor()) fail(std::string(name) + ": x is a number, expected a tensor");
+  if (!mask.is_tensor() || mask.tensor().dtype() != bool_) {
+    fail(std::string(name) + ": mask is " +
+         (mask.is_tensor() ? mask.tensor().dtype().name() : "a number") +
+         ", expected a tensor of bool");
+  }
+  const Dtype dtype = x.tensor().dtype();
+  if (!value.is_tensor()) {
+    return prim::elementwise(formula, x, mask, number_for(name, "value", value, dtype));
+  }
+  const Tensor number = value.tensor();
+  if (number.dim() != 0) {
+    fail(std::string(name) + ": value is " + sizes_text(number.sizes()) +
+         ", expected a number or a tensor without dimensions");
+  }
+  return prim::elementwise(formula, x, mask,
+                           number.dtype() == dtype ? number : prim::copy(number, dtype));
+}
+
 void choices() {
   op("where(Tensor condition, Tensor x, Tensor y) -> Tensor", "where(condition, x, y)");
-  op("masked_fill(Tensor x, Tensor mask, Tensor value) -> Tensor", "where(mask, value, x)")
-      .inplace();
+  op("masked_fill(Tensor x, Tensor mask, Tensor value) -> Tensor")
+      .numbers()
+      .meaning([](Operand x, Operand mask, Operand value) {
+        return masked_fill_by("masked_fill", x, mask, value, masked_fill_of);
+      });
+  op("masked_fill_(Tensor(a!) x, Tensor mask, Tensor value) -> Tensor(a!)")
+      .numbers()
+      .meaning([](Operand x, Operand mask, Operand value) {
+        return masked_fill_by("masked_fill_", x, mask, value, masked_fill_into);
+      });
   op("_nan_to_num(Tensor x, float fill, float posinf, float neginf) -> Tensor",
      "where(isnan(x), fill, where(x == inf, posinf, where(x == -inf, neginf, x)))")
       .inplace();

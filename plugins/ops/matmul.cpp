@@ -43,7 +43,7 @@ Tensor product(const Tensor& a, const Tensor& b) {
     if (b.size(0) != k) refuse_inner(a, b, 0, k);
     std::vector<int64_t> sizes(a.sizes().begin(), a.sizes().end());
     int64_t rows = 1;
-    for (size_t d = 0; d + 1 < sizes.size(); ++d) rows *= sizes[d];
+    for (size_t d = 0; d + 1 < sizes.size(); ++d) rows = checked_mul("matmul", rows, sizes[d]);
     sizes.back() = b.size(1);
     return prim::reshape(prim::matmul(prim::reshape(a, {rows, k}), b), sizes);
   }

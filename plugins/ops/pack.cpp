@@ -67,6 +67,51 @@ void expect_in_range(const char* op, const char* what, double number, Dtype dtyp
        dtype.name() + "; expected " + number_text(low) + " to " + number_text(high));
 }
 
+Number number_for(const char* op, const char* what, const Operand& number, Dtype dtype) {
+  const tn_value& v = number.value();
+  const double value = v.kind == TN_FLOAT ? v.as.f : double(v.as.i);
+  // An int is an int64 without a look; as a double it might round up to 2^63.
+  if (v.kind == TN_FLOAT || dtype != int64) expect_in_range(op, what, value, dtype, true);
+  if (dtype.is_float()) return Number(number);
+  if (dtype == bool_) return v.kind == TN_FLOAT ? v.as.f != 0 : v.as.i != 0;
+  const int64_t whole = v.kind == TN_FLOAT ? int64_t(v.as.f) : v.as.i;
+  return dtype == uint8 ? int64_t(uint8_t(whole)) : whole;
+}
+
+Tensor as_index(const char* op, const char* what, const Tensor& index) {
+  if (index.dtype() == int64) return index;
+  if (index.dtype() == int32) return prim::copy(index, int64);
+  fail(std::string(op) + ": " + what + " is " + index.dtype().name() + ", expected int64 or int32");
+}
+
+void expect_countable(const char* op, std::span<const int64_t> sizes, Dtype dtype) {
+  int64_t bytes = int64_t(dtype.itemsize());
+  for (int64_t size : sizes) {
+    if (size < 0) fail(std::string(op) + ": a size is negative in " + sizes_text(sizes));
+    if (size > 0 && __builtin_mul_overflow(bytes, size, &bytes)) {
+      fail(std::string(op) + ": the shape " + sizes_text(sizes) + " (" + dtype.name() +
+           ") overflows: more bytes than 63 bits hold");
+    }
+  }
+}
+
+int64_t checked_add(const char* op, int64_t a, int64_t b) {
+  int64_t sum;
+  if (__builtin_add_overflow(a, b, &sum)) {
+    fail(std::string(op) + ": " + std::to_string(a) + " + " + std::to_string(b) +
+         " is more than 63 bits hold");
+  }
+  return sum;
+}
+int64_t checked_mul(const char* op, int64_t a, int64_t b) {
+  int64_t result;
+  if (__builtin_mul_overflow(a, b, &result)) {
+    fail(std::string(op) + ": " + std::to_string(a) + " * " + std::to_string(b) +
+         " is more than 63 bits hold");
+  }
+  return result;
+}
+
 std::string sizes_text(std::span<const int64_t> sizes) {
   std::string text = "[";
   for (size_t i = 0; i < sizes.size(); ++i) text += (i ? ", " : "") + std::to_string(sizes[i]);

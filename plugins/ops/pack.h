@@ -40,6 +40,17 @@ std::vector<int64_t> distinct_dims(const char* op, Ints dims, int64_t rank);
 // the dtype has them.
 void expect_in_range(const char* op, const char* what, double number, Dtype dtype,
                      bool special = false);
+// The number as an element of the dtype: truncated where that holds integers, true where it is not
+// 0 for bool, -1 being 255 as uint8. Refuses what expect_in_range refuses; infinities and NaN pass
+// for floats.
+Number number_for(const char* op, const char* what, const Operand& number, Dtype dtype);
+// An index as int64. Refuses all but int64 and int32.
+Tensor as_index(const char* op, const char* what, const Tensor& index);
+// Refuses sizes that are negative, or whose bytes 63 bits do not count, before anything is made.
+void expect_countable(const char* op, std::span<const int64_t> sizes, Dtype dtype);
+// Arithmetic on numbers that a caller chose; refuses a result that 63 bits do not hold.
+int64_t checked_add(const char* op, int64_t a, int64_t b);
+int64_t checked_mul(const char* op, int64_t a, int64_t b);
 // einsum.cpp
 Tensor einsum_of(string_view equation, Tensors xs);
 // As PyTorch: on the CPU, where looking waits for nothing, an element outside of 0 to 1 is an

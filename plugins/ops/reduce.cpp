@@ -1,6 +1,7 @@
 // Reductions: the reduce, scan and sort primitives under names. dims empty: all.
 #include "pack.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace tenon::ops_pack {
@@ -84,8 +85,8 @@ Tensor mean_of(const Tensor& values, Ints dims, bool keepdim, Dtype dtype = {}) 
 }
 
 double var_factor(const Tensor& x, Ints dims, int64_t correction) {
-  int64_t n = folded_count("var", x, dims);
-  return 1.0 / double(n > correction ? n - correction : 0);
+  const double n = double(folded_count("var", x, dims));
+  return 1.0 / std::max(n - double(correction), 0.0);
 }
 Tensor var_of(const Tensor& x, Ints dims, int64_t correction, bool keepdim) {
   Tensor center = mean_of(x, dims, true, wide(x.dtype()));

@@ -48,7 +48,7 @@ View reshaped(const tn_tensor* x, Ints sizes) {
     int64_t stride = 1;
     for (int32_t d = n; d-- > 0;) {
       view.strides[d] = stride;
-      stride *= view.sizes[d] > 0 ? view.sizes[d] : 1;
+      stride = checked_mul("view", stride, view.sizes[d] > 0 ? view.sizes[d] : 1);
     }
     return view;
   }
@@ -138,7 +138,7 @@ Tensor flattened(const Tensor& x, int64_t start_dim, int64_t end_dim) {
   std::vector<int64_t> sizes;
   int64_t run = 1;
   for (int64_t d = 0; d < x.dim(); ++d) {
-    run = d > start && d <= end ? run * x.size(d) : x.size(d);
+    run = d > start && d <= end ? checked_mul("flatten", run, x.size(d)) : x.size(d);
     if (d < start || d >= end) sizes.push_back(run);
   }
   return prim::reshape(x, sizes);
@@ -193,7 +193,7 @@ View unflattened(const tn_tensor* x, int64_t dim, Ints sizes) {
     for (int64_t size : sizes) {
       size = size == -1 ? x->sizes[d] / known : size;
       below = size > 0 ? below / size : 0;
-      view.append(size, x->strides[d] * (below > 0 ? below : 1));
+      view.append(size, checked_mul("unflatten", x->strides[d], below > 0 ? below : 1));
     }
   }
   return view;
@@ -210,7 +210,7 @@ View sliding_view(const tn_tensor* x, int64_t dim, int64_t size, int64_t step) {
   View view(x);
   if (x->ndim > 0) {
     view.sizes[d] = (n - size) / step + 1;
-    view.strides[d] = x->strides[d] * step;
+    view.strides[d] = view.sizes[d] > 1 ? x->strides[d] * step : x->strides[d];
   }
   view.append(size, x->ndim == 0 ? 1 : x->strides[d]);
   return view;
@@ -325,8 +325,7 @@ void shape() {
   op("diagonal(Tensor(a) x, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)").view(diagonal_of);
   op("broadcast_to(Tensor(a) x, int[] sizes) -> Tensor(a)").primitive(TN_EXPAND);
   // memory_format: contiguous, or channels_last, in which dimension 1 lies innermost.
-  op("contiguous(Tensor(a) x, str memory_format=\"contiguous\") -> Tensor(a)")
-      .meaning(laid_out);
+  op("contiguous(Tensor(a) x, str memory_format=\"contiguous\") -> Tensor(a)").meaning(laid_out);
   op("split(Tensor(a) x, int length, int dim=0) -> Tensor(a)[]")
       .meaning([](Tensor x, int64_t length, int64_t dim) {
         if (length <= 0) {

@@ -452,7 +452,8 @@ enum {
   TN_OP_RANDOM = 1u << 2,    /* calls carry tn_random */
   TN_OP_LIBRARY = 1u << 3,   /* has no decomposition by nature */
   TN_OP_NO_GRADIENT = 1u << 4, /* outputs never require a gradient (argmax, comparisons) */
-  TN_OP_FUSED = 1u << 5      /* its traced decomposition is a pattern for graph compilers; set by registrar->fused */
+  TN_OP_FUSED = 1u << 5,     /* its traced decomposition is a pattern for graph compilers; set by registrar->fused */
+  TN_OP_NUMBERS = 1u << 7    /* of a decomposition: a number may stand in a Tensor's place, as it may in every expression */
 };
 
 /* An op is exactly one of: an expression, a primitive's name, a view, a decomposition, or kernels alone (with infer,

@@ -185,6 +185,7 @@ class OpDefinition {
   OpDefinition& dynamic() { return flag(TN_OP_DYNAMIC); }          // output sizes depend on values
   OpDefinition& random() { return flag(TN_OP_RANDOM); }            // draws random numbers
   OpDefinition& no_gradient() { return flag(TN_OP_NO_GRADIENT); }  // outputs never require one
+  OpDefinition& numbers() { return flag(TN_OP_NUMBERS); }  // a number may stand for a Tensor: Operand
   OpDefinition& library() { return flag(TN_OP_LIBRARY); }          // has no decomposition by nature
 
  private:

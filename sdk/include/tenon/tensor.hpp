@@ -22,6 +22,7 @@ namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 
 class Operand;
+class Number;
 class Index;
 class Indexed;
 
@@ -258,7 +259,7 @@ class Tensor {
   Tensor softmax(int64_t dim) const;
   Tensor log_softmax(int64_t dim) const;
   const Tensor& zero_() const;
-  const Tensor& fill_(double value) const;
+  const Tensor& fill_(Number value) const;  // floats are truncated for integers
   const Tensor& operator+=(Operand y) const;
   const Tensor& operator-=(Operand y) const;
   const Tensor& operator*=(Operand y) const;

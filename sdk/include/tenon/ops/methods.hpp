@@ -67,7 +67,7 @@ inline Tensor Tensor::tanh() const { return tenon::tanh(*this); }
 inline Tensor Tensor::softmax(int64_t dim) const { return tenon::softmax(*this, dim); }
 inline Tensor Tensor::log_softmax(int64_t dim) const { return tenon::log_softmax(*this, dim); }
 inline const Tensor& Tensor::zero_() const { tenon::fill_(*this, 0); return *this; }
-inline const Tensor& Tensor::fill_(double value) const { tenon::fill_(*this, value); return *this; }
+inline const Tensor& Tensor::fill_(Number value) const { tenon::fill_(*this, value); return *this; }
 inline const Tensor& Tensor::operator+=(Operand y) const { add_(*this, y); return *this; }
 inline const Tensor& Tensor::operator-=(Operand y) const { sub_(*this, y); return *this; }
 inline const Tensor& Tensor::operator*=(Operand y) const { mul_(*this, y); return *this; }
