@@ -153,7 +153,9 @@ const std::vector<Row>& new_tensors() {
        {0, 0, 0, 1, 2, 2, 3, 3, 3, 4, 5, 5}, {2, 6}},
       {"pad circular", [](const Tensor& x) { return tn::pad(x, {1, 2}, "circular"); },
        {2, 0, 1, 2, 0, 1, 5, 3, 4, 5, 3, 4}, {2, 6}},
-      {"pad circular and cut", [](const Tensor& x) { return tn::pad(x, {-1, 2}, "circular"); }, {1, 2, 0, 1, 4, 5, 3, 4}, {2, 4}},
+      // PyTorch closes the circle over what is left.
+      {"pad circular, cut behind", [](const Tensor& x) { return tn::pad(x, {2, -1}, "circular"); }, {0, 1, 0, 1, 3, 4, 3, 4}, {2, 4}},
+      {"pad circular and cut", [](const Tensor& x) { return tn::pad(x, {-1, 2}, "circular"); }, {1, 2, 1, 2, 4, 5, 4, 5}, {2, 4}},
       {"pad replicate in two", [](const Tensor& x) { return tn::pad(x, {0, 1, 1, 0}, "replicate"); },
        {0, 1, 2, 2, 0, 1, 2, 2, 3, 4, 5, 5}, {3, 4}},
       {"diagonal beyond", [](const Tensor& x) { return tn::diagonal(x, INT64_MIN); }, {}, {0}},

@@ -25,8 +25,9 @@ int64_t check_conv(const Convolution& c, const Tensor& x, const Tensor& weight, 
   bool fits = weight.dim() == c.n + 2;
   int64_t out = 0;
   if (fits) {
-    int64_t in = c.transposed ? weight.size(0) : weight.size(1) * groups;
-    out = c.transposed ? weight.size(1) * groups : weight.size(0);
+    const int64_t of_all = checked_mul(c.op.c_str(), weight.size(1), groups);
+    int64_t in = c.transposed ? weight.size(0) : of_all;
+    out = c.transposed ? of_all : weight.size(0);
     fits = x.size(1) == in && in % groups == 0 && out % groups == 0;
     fits = fits && (!bias.defined() || (bias.dim() == 1 && bias.size(0) == out));
   }
@@ -59,7 +60,9 @@ Tensor conv(const Convolution& c, const Tensor& x, const Tensor& weight, const T
   // [n, channels, out.., kernel..] as [groups, channels / groups kernel.., n out..]
   Tensor columns =
       prim::permute(windows(x, w), joined_sizes({{1}, counting(2 + n, n), {0}, counting(2, n)}));
-  int64_t depth = x.size(1) / groups * product(w.kernel), places = x.size(0) * product(w.out);
+  const char* op = c.op.c_str();
+  int64_t depth = checked_mul(op, x.size(1) / groups, product(w.kernel));
+  int64_t places = checked_mul(op, x.size(0), product(w.out));
   Tensor y = prim::matmul(prim::reshape(weight, {groups, out / groups, depth}),
                           prim::reshape(columns, {groups, depth, places}));
   y = prim::reshape(y, joined_sizes({{out, x.size(0)}, w.out}));
@@ -87,10 +90,12 @@ Tensor conv_transpose(const Convolution& c, const Tensor& x, const Tensor& weigh
            ", padding " + sizes_text(w.padding));
     }
   }
-  int64_t in = x.size(1) / groups, depth = out / groups * product(w.kernel);
+  const char* op = c.op.c_str();
+  int64_t in = x.size(1) / groups, depth = checked_mul(op, out / groups, product(w.kernel));
+  int64_t places = checked_mul(op, x.size(0), product(w.out));
   Tensor rows = prim::permute(prim::reshape(weight, {groups, in, depth}), {0, 2, 1});
   Tensor columns = prim::permute(x, joined_sizes({{1, 0}, counting(2, n)}));
-  Tensor y = prim::matmul(rows, prim::reshape(columns, {groups, in, x.size(0) * product(w.out)}));
+  Tensor y = prim::matmul(rows, prim::reshape(columns, {groups, in, places}));
   y = prim::reshape(y, joined_sizes({{out}, w.kernel, {x.size(0)}, w.out}));
   y = prim::permute(y, joined_sizes({{1 + n, 0}, counting(2 + n, n), counting(1, n)}));
   return with_bias(overlap_add(y, size, w), bias, n);
@@ -145,8 +150,11 @@ Windows patches(const char* op, Ints kernel, Ints dilation, Ints padding, Ints s
 // [n, channels, h, w] to [n, channels kernel.., out..]: PyTorch's order of columns.
 Tensor unfolded(const Tensor& x, Windows w) {
   set_out("im2col", &w, last_sizes(x, 2));
-  return prim::reshape(prim::permute(windows(x, w), {0, 1, 4, 5, 2, 3}),
-                       {x.size(0), x.size(1) * product(w.kernel), product(w.out)});
+  const Tensor columns = prim::permute(windows(x, w), {0, 1, 4, 5, 2, 3});
+  const Tensor y = prim::reshape(
+      columns, {x.size(0), checked_mul("im2col", x.size(1), product(w.kernel)), product(w.out)});
+  // Windows are views of x where nothing is padded, and so is what a reshape need not move.
+  return y.same_storage(x) ? prim::copy(y) : y;
 }
 
 Tensor folded(const Tensor& x, const Sizes& size, Windows w) {

@@ -138,7 +138,9 @@ Tensor repeated(const Tensor& x, Ints sizes) {
     spread.insert(spread.end(), {sizes[i], size});
     merged.push_back(total);
   }
+  expect_countable("repeat", merged, x.dtype());
   if (split.size() > TN_MAX_RANK) {  // dimension by dimension
+    if (product(merged) == 0) return Tensor::empty(merged, x.dtype(), x.device());
     Tensor y = prim::copy(x);
     std::vector<int64_t> shape(merged.size() - size_t(x.dim()), 1);
     shape.insert(shape.end(), x.sizes().begin(), x.sizes().end());
@@ -182,14 +184,20 @@ std::vector<Padding> paddings(const Tensor& x, Ints pad) {
   return list;
 }
 
+// What is left of n elements where an end is cut off. Bounds of a slice may lie beyond them.
+struct Kept {
+  int64_t start, end;
+};
+Kept kept_of(const Padding& p, int64_t n) {
+  return {p.before < 0 ? -std::max(p.before, -INT64_MAX) : 0,
+          p.behind < 0 ? std::max<int64_t>(n + p.behind, 0) : n};
+}
+
 Tensor constant_pad(const Tensor& x, Ints pad, const Operand& value) {
   return detail::call<Tensor>(detail::op<"_constant_pad">, x, pad, value);
 }
 Tensor constant_padded(const Tensor& x, Ints pad, Operand value) {
-  const tn_value& number = value.value();
-  if (number.kind == TN_FLOAT) expect_in_range("pad", "value", number.as.f, x.dtype(), true);
-  if (number.kind == TN_INT && x.dtype() != int64)
-    expect_in_range("pad", "value", double(number.as.i), x.dtype());
+  const Number number = number_for("pad", "value", value, x.dtype());
   std::vector<int64_t> sizes(x.sizes().begin(), x.sizes().end());
   Tensor inner = x;
   std::vector<Padding> list = paddings(x, pad);
@@ -201,11 +209,11 @@ Tensor constant_padded(const Tensor& x, Ints pad, Operand value) {
            " with " + std::to_string(p.before) + " and " + std::to_string(p.behind) +
            " has no size");
     }
-    int64_t start = p.before < 0 ? -p.before : 0;
-    int64_t end = x.size(p.dim) + (p.behind < 0 ? p.behind : 0);
-    inner = prim::slice(inner, p.dim, start, end < start ? start : end);
+    const Kept kept = kept_of(p, x.size(p.dim));
+    inner = prim::slice(inner, p.dim, kept.start, std::max(kept.start, kept.end));
   }
-  Tensor y = prim::fill(sizes, Number(value), x.dtype(), x.device());
+  expect_countable("pad", sizes, x.dtype());
+  Tensor y = prim::fill(sizes, number, x.dtype(), x.device());
   Tensor window = y;
   for (const Padding& p : list) {
     int64_t start = p.before > 0 ? p.before : 0;
@@ -215,33 +223,48 @@ Tensor constant_padded(const Tensor& x, Ints pad, Operand value) {
   return y;
 }
 
-// What a dimension is continued with: its mirror, its ends, or itself from the other side.
+[[noreturn]] void refuse_padding(const Padding& p, string_view mode, int64_t n,
+                                 const std::string& why) {
+  fail("pad: " + std::string(mode) + " by " + std::to_string(p.before) + " and " +
+       std::to_string(p.behind) + " of dimension " + std::to_string(p.dim) + " of size " +
+       std::to_string(n) + "; " + why);
+}
+
+// What a dimension is continued with: its mirror, its ends, or itself from the other side. Where
+// one end is cut off, a mirror and the ends are those that were there before, while a circle closes
+// over what is left: PyTorch's choices.
 Tensor continued(const Tensor& x, const Padding& p, string_view mode) {
-  int64_t n = x.size(p.dim), most = mode == "reflect" ? n - 1 : mode == "circular" ? n : INT64_MAX;
-  if (p.before > most || p.behind > most || n == 0) {
-    fail("pad: " + std::string(mode) + " by " + std::to_string(p.before) + " and " +
-         std::to_string(p.behind) + " of dimension " + std::to_string(p.dim) + " of size " +
-         std::to_string(n) +
-         (n == 0 ? "; there is nothing to repeat" : "; at most " + std::to_string(most) + " fit"));
-  }
-  int64_t start = p.before < 0 ? -p.before : 0, end = n + (p.behind < 0 ? p.behind : 0);
-  if (end < start) fail("pad: dimension " + std::to_string(p.dim) + " would have a negative size");
-  std::vector<Tensor> list;
-  auto ends = [&](int64_t from, int64_t count) {  // copies of one element
-    std::vector<int64_t> sizes(x.sizes().begin(), x.sizes().end());
+  const bool circular = mode == "circular";
+  const int64_t n = x.size(p.dim);
+  const Kept kept = kept_of(p, n);
+  if (kept.end < kept.start) refuse_padding(p, mode, n, "it would have a negative size");
+  const Tensor inner = prim::slice(x, p.dim, kept.start, kept.end), from = circular ? inner : x;
+  const int64_t length = from.size(p.dim), most = mode == "reflect" ? length - 1
+                                                  : circular        ? length
+                                                                    : INT64_MAX;
+  const int64_t longest = std::max(p.before, p.behind);
+  if (longest > 0 && length == 0) refuse_padding(p, mode, n, "there is nothing to repeat");
+  if (longest > 0 && longest > most)
+    refuse_padding(p, mode, n, "at most " + std::to_string(most) + " fit");
+  auto ends = [&](int64_t at, int64_t count) {  // copies of one element
+    Sizes sizes = sizes_of(x);
     sizes[size_t(p.dim)] = count;
-    return prim::expand(prim::slice(x, p.dim, from, from + 1), sizes);
+    return prim::expand(prim::slice(x, p.dim, at, at + 1), sizes);
   };
+  auto mirror = [&](int64_t begin, int64_t end) {
+    return flip(prim::slice(x, p.dim, begin, end), p.dim);
+  };
+  std::vector<Tensor> list;
   if (p.before > 0) {
-    list.push_back(mode == "reflect"    ? flip(prim::slice(x, p.dim, 1, p.before + 1), p.dim)
-                   : mode == "circular" ? prim::slice(x, p.dim, n - p.before, n)
-                                        : ends(0, p.before));
+    list.push_back(mode == "reflect" ? mirror(1, p.before + 1)
+                   : circular        ? prim::slice(from, p.dim, length - p.before, length)
+                                     : ends(0, p.before));
   }
-  list.push_back(prim::slice(x, p.dim, start, end));
+  list.push_back(inner);
   if (p.behind > 0) {
-    list.push_back(mode == "reflect" ? flip(prim::slice(x, p.dim, n - 1 - p.behind, n - 1), p.dim)
-                   : mode == "circular" ? prim::slice(x, p.dim, 0, p.behind)
-                                        : ends(n - 1, p.behind));
+    list.push_back(mode == "reflect" ? mirror(n - 1 - p.behind, n - 1)
+                   : circular        ? prim::slice(from, p.dim, 0, p.behind)
+                                     : ends(n - 1, p.behind));
   }
   return cat(list, p.dim);
 }

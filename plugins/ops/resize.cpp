@@ -73,7 +73,11 @@ Tensor interpolated(const Tensor& x, Ints size, Floats scale_factor, const std::
       double factor = scale_factor[scale_factor.size() == 1 ? 0 : size_t(d)];
       if (!(factor > 0 && factor < 1e9))
         fail("interpolate: scale_factor is " + number_text(factor) + ", expected more than 0");
-      to = int64_t(std::floor(double(in) * factor));
+      const double length = std::floor(double(in) * factor);
+      if (!(length < 0x1p62))
+        fail("interpolate: a dimension of " + std::to_string(in) + " times " + number_text(factor) +
+             " is more than 62 bits hold");
+      to = int64_t(length);
       scale = 1 / factor;
     } else {
       to = out[size_t(d)];
@@ -106,15 +110,20 @@ Tensor shuffled(const char* op, const Tensor& x, int64_t r, bool up) {
          (up ? "channels divisible by the factor's square" : "h and w divisible by the factor"));
   }
   int64_t lead = x.dim() - 3, c = x.size(-3), h = x.size(-2), w = x.size(-1);
-  Sizes front = first_sizes(x, lead), order = counting(0, lead);
+  Sizes front = first_sizes(x, lead), order = counting(0, lead), split, swapped, joined;
   if (up) {
-    Tensor y = prim::reshape(x, joined_sizes({front, {c / (r * r), r, r, h, w}}));
-    y = prim::permute(y, joined_sizes({order, {lead, lead + 3, lead + 1, lead + 4, lead + 2}}));
-    return prim::reshape(y, joined_sizes({front, {c / (r * r), h * r, w * r}}));
+    split = {c / (r * r), r, r, h, w};
+    swapped = {lead, lead + 3, lead + 1, lead + 4, lead + 2};
+    joined = {c / (r * r), checked_mul(op, h, r), checked_mul(op, w, r)};
+  } else {
+    split = {c, h / r, r, w / r, r};
+    swapped = {lead, lead + 2, lead + 4, lead + 1, lead + 3};
+    joined = {checked_mul(op, c, r * r), h / r, w / r};
   }
-  Tensor y = prim::reshape(x, joined_sizes({front, {c, h / r, r, w / r, r}}));
-  y = prim::permute(y, joined_sizes({order, {lead, lead + 2, lead + 4, lead + 1, lead + 3}}));
-  return prim::reshape(y, joined_sizes({front, {c * r * r, h / r, w / r}}));
+  Tensor y = prim::reshape(x, joined_sizes({front, split}));
+  y = prim::reshape(prim::permute(y, joined_sizes({order, swapped})),
+                    joined_sizes({front, joined}));
+  return y.same_storage(x) ? prim::copy(y) : y;  // a factor of 1 moves no element
 }
 
 }  // namespace
