@@ -159,7 +159,7 @@ TEST(Index, Errors) {
   Tensor one = indices({1}, {1}, {});
   expect_error([&] { tn::index(x, {one, one, one}); }, "index: 3 indices for x of 2 dimensions");
   expect_error([&] { tn::index(x, {{}, {}}); }, "index: no index is given");
-  expect_error([&] { tn::index(x, {tn::zeros({2})}); }, "index: index 0 is float32, expected int64 or bool");
+  expect_error([&] { tn::index(x, {tn::zeros({2})}); }, "index: index 0 is float32, expected int64 or int32, or a mask of bool or uint8");
   expect_error([&] { tn::index(x, {{}, tn::tensor({true, false})}); },
                "index: the mask is [2], x is [2, 3]; expected its sizes from dimension 1");
   expect_error([&] { tn::index(x, {indices({0, 1}, {2}, {}), indices({0, 1, 0}, {3}, {})}); },
@@ -173,7 +173,7 @@ TEST(Index, Errors) {
   expect_error([&] { tn::masked_select(x, tn::tensor({true, false})); }, "masked_select: [2, 3] and [2] do not broadcast");
   expect_error([&] { tn::embedding_bag(x, one); }, "embedding_bag: index is [1], expected 2 dimensions, or 1 with offsets");
   expect_error([&] { tn::embedding_bag(x, one, one, "median"); }, "embedding_bag: mode is 'median'");
-  expect_error([&] { tn::embedding_bag(x, one, tn::zeros({1})); }, "embedding_bag: offsets: index is float32");
+  expect_error([&] { tn::embedding_bag(x, one, tn::zeros({1})); }, "embedding_bag: offsets is float32");
   expect_error([&] { tn::embedding_bag(x, one, one, "mean", tn::ones({1})); },
                "with mode 'mean', expected index's sizes and mode 'sum'");
   for (tn::Device d : devices()) {  // devices say so when they are waited for
@@ -183,6 +183,40 @@ TEST(Index, Errors) {
             tn::one_hot(indices({0, outside}, {2}, d), 3).to_vector<int64_t>();
           },
           "index " + std::to_string(outside));
+    }
+  }
+}
+
+TEST(Index, OneHotCountsItsClassesItself) {
+  for (tn::Device d : devices()) {
+    expect_sizes(tn::one_hot(indices({2, 0}, {2}, d)), {2, 3});
+    expect_near(tn::one_hot(indices({2, 0}, {2}, d)), {0, 0, 1, 1, 0, 0}, 0);
+    expect_error([&] { tn::one_hot(indices({2, -1}, {2}, d)); }, "one_hot: an index is negative");
+    expect_error([&] { tn::one_hot(tn::zeros({0}, tn::int64, d)); }, "one_hot: index is [0], from which num_classes does not follow");
+    expect_error([&] { tn::one_hot(indices({1}, {1}, d), -2); }, "one_hot: num_classes is -2, expected at least 1, or -1");
+  }
+  EXPECT_THROW(tn::one_hot(tn::zeros({2}, tn::int64, tn::meta)), tn::Error);
+}
+
+TEST(Index, ScatterRefusesASrcThatTheIndexReachesBeyond) {
+  const Tensor x = tn::zeros({3, 4});
+  const Tensor index = indices({0, 1, 2, 0}, {2, 2}, {});
+  expect_error([&] { tn::scatter(x, 1, index, tn::ones({2, 1})); },
+               "scatter: src is [2, 1], index is [2, 2]; expected src to be as large along each dimension");
+  expect_error([&] { tn::scatter_add(x, 1, index, tn::ones({4})); }, "scatter_add: src is [4], index is [2, 2]");
+}
+
+// The gradient goes to the part of src that was read.
+TEST(Index, ScatterReadsThePartOfALargerSrcThatTheIndexCovers) {
+  for (tn::Device d : devices()) {
+    for (bool add : {false, true}) {
+      Tensor x = tn::ones({2, 3}, tn::float64, d).requires_grad_(), src = sample({2, 4}, d).requires_grad_();
+      const Tensor y = tn::scatter(x, 1, indices({2, 0}, {1, 2}, d), src, add), full = src.detach();
+      const double base = add ? 1 : 0;
+      expect_near(y, {base + full.to_vector<double>()[1], 1, base + full.to_vector<double>()[0], 1, 1, 1});
+      (y * float64_tensor({1, 2, 3, 4, 5, 6}, {2, 3}, d)).sum().backward();
+      expect_near(src.grad(), {3, 1, 0, 0, 0, 0, 0, 0});
+      expect_near(x.grad(), {base, 2, 3 * base, 4, 5, 6});
     }
   }
 }

@@ -145,7 +145,7 @@ TEST(Indexing, Errors) {
   expect_error([&] { x[{0, x[0] > 1, 0}]; }, "index: 4 dimensions are indexed, x has 3");
   expect_error([&] { x[{ellipsis, 0, ellipsis}]; }, "index: more than one ellipsis");
   expect_error([&] { x[slice(0, 2, 0)]; }, "slice: step is 0, expected at least 1");
-  expect_error([&] { x[tn::tensor({1.f})]; }, "index: index 0 is float32, expected int64 or bool");
+  expect_error([&] { x[tn::tensor({1.f})]; }, "index: index 0 is float32, expected int64 or int32, or a mask of bool or uint8");
   expect_error([&] { x[{slice(), mask({1, 0}, {2}, tn::cpu)}]; },
                "index: the mask is [2], x is [2, 3, 4]; expected its sizes from dimension 1");
   expect_error([&] { x[ints({2}, tn::cpu)]; }, "2");
@@ -179,6 +179,46 @@ TEST(Operators, CompoundOnes) {
     x &= ints({11, 3, 8}, d);
     x ^= 1;
     expect_near(x, {11, 2, 9}, 0);
+  }
+}
+
+// One rule for all: what is assigned takes x's dtype, as in PyTorch.
+TEST(Indexing, AssignedFloatsAreTruncatedWhereIntegersAre) {
+  for (tn::Device d : devices()) {
+    for (tn::Dtype dtype : {tn::int64, tn::int32, tn::uint8}) {
+      SCOPED_TRACE(d.name() + " " + dtype.name());
+      const Tensor x = tn::zeros({2, 4}, dtype, d), one = tn::tensor(2.7f, d);
+      x[{0, 0}] = 2.5;
+      x[{0, slice(1, 3)}] = 3.9;
+      x[{0, 3}] = one;
+      x[{1, mask({1, 0, 1, 0}, {4}, d)}] = 4.5;
+      x[{1, ints({1}, d)}] = 5.99;
+      x[{1, ints({3}, d)}] = one;
+      expect_near(x, {2, 3, 3, 2, 4, 5, 4, 2}, 0);
+    }
+    const Tensor flags = tn::zeros({3}, tn::bool_, d);
+    flags[0] = 0.5;
+    flags[ints({2}, d)] = 7;
+    expect_near(flags, {1, 0, 1}, 0);
+    const Tensor bytes = tn::zeros({3}, tn::uint8, d);
+    expect_error([&] { bytes[0] = 300; }, "value is 300, which is no uint8");
+    expect_error([&] { bytes[bytes == 0] = 300; }, "value is 300, which is no uint8");
+    expect_error([&] { tn::zeros({3}, tn::int64, d)[1] = INFINITY; }, "value is inf, which is no int64");
+  }
+}
+
+TEST(Indexing, TakesInt32IndicesAndMasksOfBytes) {
+  for (tn::Device d : devices()) {
+    const Tensor x = tn::arange(0, 6, 1, tn::float32, d).reshape({2, 3});
+    expect_near(x[ints({1, -2}, d).to(tn::int32)], {3, 4, 5, 0, 1, 2}, 0);
+    expect_near(x[{slice(), ints({2, 0}, d).to(tn::int32)}], {2, 0, 5, 3}, 0);
+    const Tensor bytes = tn::tensor({1, 0, 2, 0, 0, 9}, d).reshape({2, 3}).to(tn::uint8);
+    expect_near(x[bytes], {0, 2, 5}, 0);
+    const Tensor y = x.clone();
+    y[bytes] = -1;
+    expect_near(y, {-1, 1, -1, 3, 4, -1}, 0);
+    y[{0, ints({1}, d).to(tn::int32)}] += 10;
+    expect_near(y, {-1, 11, -1, 3, 4, -1}, 0);
   }
 }
 

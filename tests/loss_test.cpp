@@ -293,9 +293,18 @@ TEST(Loss, Errors) {
   expect_error(
       [&] { tn::nll_loss(x, x); },
       "nll_loss: input is [2, 3] on cpu, target is [2, 3] (float32) on cpu; expected input "
-      "[n, classes], target [n] int64, on one device");
+      "[n, classes], target [n] int64 or uint8, on one device");
   expect_error([&] { tn::nll_loss(x, classes, tn::ones({4})); }, "nll_loss: weight is [4]");
   expect_error([&] { tn::nll_loss(x, tn::full({2}, int64_t(3))); }, "3");
+}
+
+TEST(Loss, ClassesMayBeBytes) {
+  for (tn::Device d : devices()) {
+    const Tensor x = sample({3, 4}, d), target = tn::tensor({2, 0, 3}, d).to(tn::int64), bytes = target.to(tn::uint8);
+    expect_near(tn::cross_entropy(x, bytes), tn::cross_entropy(x, target).to_vector<double>(), 0);
+    expect_near(tn::nll_loss(x, bytes), tn::nll_loss(x, target).to_vector<double>(), 0);
+    expect_error([&] { tn::cross_entropy(x, target.to(tn::int32)); }, "target is [3] (int32)");
+  }
 }
 
 }  // namespace

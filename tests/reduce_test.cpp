@@ -383,4 +383,56 @@ TEST(Sort, LongRowsWithoutAKernelComeInParts) {
   }
 }
 
+// It counts as one of size 1: PyTorch takes 0 and -1 as its dimension everywhere.
+TEST(Reduce, ATensorWithoutDimensionsHasOneAllTheSame) {
+  struct Row {
+    const char* name;
+    Tensor (*of)(const Tensor& x, int64_t dim);
+    double value, dx;
+  };
+  const Row rows[] = {
+      {"sum", [](const Tensor& x, int64_t d) { return tn::sum(x, d); }, 1.5, 1},
+      {"sum keepdim", [](const Tensor& x, int64_t d) { return tn::sum(x, d, true); }, 1.5, 1},
+      {"mean", [](const Tensor& x, int64_t d) { return tn::mean(x, d, true); }, 1.5, 1},
+      {"prod", [](const Tensor& x, int64_t d) { return tn::prod(x, d); }, 1.5, 1},
+      {"amax", [](const Tensor& x, int64_t d) { return tn::amax(x, d, true); }, 1.5, 1},
+      {"amin", [](const Tensor& x, int64_t d) { return tn::amin(x, d); }, 1.5, 1},
+      {"max", [](const Tensor& x, int64_t d) { return std::get<0>(tn::max(x, d, true)); }, 1.5, 1},
+      {"min", [](const Tensor& x, int64_t d) { return std::get<0>(tn::min(x, d)); }, 1.5, 1},
+      {"var", [](const Tensor& x, int64_t d) { return tn::var(x, d, 0); }, 0, 0},
+      {"var_mean", [](const Tensor& x, int64_t d) { return std::get<1>(tn::var_mean(x, d, 0)); }, 1.5, 1},
+      {"norm", [](const Tensor& x, int64_t d) { return tn::norm(x, 2, d, true); }, 1.5, 1},
+      {"norm inf", [](const Tensor& x, int64_t d) { return tn::norm(x, INFINITY, d); }, 1.5, 1},
+      {"logsumexp", [](const Tensor& x, int64_t d) { return tn::logsumexp(x, d); }, 1.5, 1},
+      {"cumsum", [](const Tensor& x, int64_t d) { return tn::cumsum(x, d); }, 1.5, 1},
+      {"cumprod", [](const Tensor& x, int64_t d) { return tn::cumprod(x, d); }, 1.5, 1},
+      {"softmax", [](const Tensor& x, int64_t d) { return tn::softmax(x, d); }, 1, 0},
+      {"log_softmax", [](const Tensor& x, int64_t d) { return tn::log_softmax(x, d); }, 0, 0},
+      {"sort", [](const Tensor& x, int64_t d) { return std::get<0>(tn::sort(x, d, true)); }, 1.5, 1},
+      {"topk", [](const Tensor& x, int64_t d) { return std::get<0>(tn::topk(x, 1, d)); }, 1.5, 1},
+      {"flip", [](const Tensor& x, int64_t d) { return tn::flip(x, d); }, 1.5, 1},
+      {"roll", [](const Tensor& x, int64_t d) { return tn::roll(x, 1, d); }, 1.5, 1},
+      {"squeeze", [](const Tensor& x, int64_t d) { return tn::squeeze(x, d); }, 1.5, 1},
+      {"transpose", [](const Tensor& x, int64_t d) { return tn::transpose(x, d, 0); }, 1.5, 1},
+  };
+  for (tn::Device device : devices()) {
+    for (const Row& row : rows) {
+      for (int64_t dim : {0, -1}) {
+        SCOPED_TRACE(device.name() + " " + row.name + " " + std::to_string(dim));
+        const Tensor x = tn::tensor(1.5, device).requires_grad_(), y = row.of(x, dim);
+        expect_sizes(y, {});
+        expect_near(y, {row.value});
+        y.backward();
+        expect_near(x.grad(), {row.dx});
+      }
+      EXPECT_THROW(row.of(tn::tensor(1.5, device), 1), tn::Error) << row.name;
+    }
+    const Tensor three = tn::tensor(int64_t{3}, device);
+    EXPECT_EQ(tn::sum(three.to(tn::int32), 0).dtype(), tn::int64);
+    for (const Tensor& at : {tn::argmax(three, 0), tn::argmin(three, -1, true), tn::argsort(three, 0)}) expect_near(at, {0}, 0);
+    for (const Tensor& yes : {tn::all(three, 0), tn::any(three, -1), tn::count_nonzero(three, 0)}) expect_near(yes, {1}, 0);
+    EXPECT_TRUE(std::isnan(tn::var(tn::tensor(1.5, device), 0).item<double>()));
+  }
+}
+
 }  // namespace

@@ -9,10 +9,22 @@
 namespace tenon {
 namespace {
 
-Status check_index(const char* what, const Tensor* x, int32_t dim, const Tensor* index) {
-  if (index->dtype != TN_INT64) {
-    return invalid("{}: index is {}, expected int64", what, dtype_name(index->dtype));
+// Kernels see int64 alone: int32 is converted, and an index without elements is as good as one of int64.
+Status whole_index(const char* what, Tensor* index, TensorRef* whole) {
+  if (index->dtype == TN_INT64) {
+    *whole = TensorRef::retaining(index);
+    return nullptr;
   }
+  if (index->dtype != TN_INT32 && (index->numel > 0 || is_float(index->dtype))) {
+    return invalid("{}: index is {}, expected int64 or int32", what, dtype_name(index->dtype));
+  }
+  Tensor* made;
+  TN_TRY(copy_to(index, index->device, TN_INT64, &made));
+  *whole = TensorRef(made);
+  return nullptr;
+}
+
+Status check_index(const char* what, const Tensor* x, int32_t dim, const Tensor* index) {
   if (!(index->device == x->device)) {
     return invalid("{}: x is {}, index is {}; expected one device", what, tensor_text(x), tensor_text(index));
   }
@@ -47,7 +59,9 @@ Status run_gather(Tensor* x, int64_t dim, Tensor* index, Tensor** result) {
   int32_t d;
   TN_TRY(wrap_dim("gather", dim, x->ndim, &d));
   TN_TRY(check_index("gather", x, d, index));
-  const tn_value args[3] = {tensor_value(x), int_value(d), tensor_value(index)};
+  TensorRef whole;
+  TN_TRY(whole_index("gather", index, &whole));
+  const tn_value args[3] = {tensor_value(x), int_value(d), tensor_value(whole.get())};
   return make_and_launch(TN_GATHER, args, index->size_span(), x->dtype, x->device, result);
 }
 
@@ -55,6 +69,8 @@ Status run_scatter(Tensor* x, int64_t dim, Tensor* index, Tensor* src, bool add,
   int32_t d;
   TN_TRY(wrap_dim("scatter", dim, x->ndim, &d));
   TN_TRY(check_index("scatter", x, d, index));
+  TensorRef whole;
+  TN_TRY(whole_index("scatter", index, &whole));
   if (src->dtype != x->dtype || !(src->device == x->device) || !same_sizes(src, index)) {
     return invalid("scatter: src is {}, expected {} {} on {}", tensor_text(src), sizes_text(index),
                    dtype_name(x->dtype), device_text(x->device));
@@ -63,7 +79,7 @@ Status run_scatter(Tensor* x, int64_t dim, Tensor* index, Tensor* src, bool add,
   TN_TRY(copy_to(x, x->device, TN_DTYPE_NONE, &made));
   TensorRef hold(made);
   if (index->numel > 0) {
-    const tn_value args[4] = {tensor_value(index), int_value(d), tensor_value(src), bool_value(add)};
+    const tn_value args[4] = {tensor_value(whole.get()), int_value(d), tensor_value(src), bool_value(add)};
     const Kernel* kernel;
     TN_TRY(primitive_kernel(TN_SCATTER, x->device, args, nullptr, &kernel));
     TN_TRY(launch(*kernel, nullptr, x->device, args, {&made, 1}));

@@ -6,16 +6,11 @@
 namespace tenon::ops_pack {
 namespace {
 
-void expect_index(const char* op, const Tensor& index) {
-  if (index.dtype() != int64)
-    fail(std::string(op) + ": index is " + index.dtype().name() + ", expected int64");
-}
-
 constinit ExpressionRef but_padding{"_but_padding(Tensor row, Tensor i, int padding) -> Tensor",
                                     "row\n drow = where(i == padding, 0, g)"};
 
-Tensor rows(const Tensor& weight, const Tensor& index, optional<int64_t> padding_idx) {
-  expect_index("embedding", index);
+Tensor rows(const Tensor& weight, const Tensor& given, optional<int64_t> padding_idx) {
+  const Tensor index = as_index("embedding", "index", given);
   if (weight.dim() != 2)
     fail("embedding: weight is " + sizes_text(weight.sizes()) + ", expected 2 dimensions");
   int64_t n = index.numel(), count = weight.size(0), d = weight.size(1);
@@ -32,10 +27,27 @@ Tensor rows(const Tensor& weight, const Tensor& index, optional<int64_t> padding
   return prim::reshape(flat, sizes);
 }
 
-Tensor hot(const Tensor& index, int64_t num_classes) {
-  expect_index("one_hot", index);
-  if (num_classes < 1)
-    fail("one_hot: num_classes is " + std::to_string(num_classes) + ", at least 1 is needed");
+constinit ExpressionRef before_first{"_before_first(Tensor i) -> Tensor", "int(i < 0)"};
+
+// One more than the largest class, which is read: its size is not known before.
+int64_t count_classes(const Tensor& index) {
+  if (index.numel() == 0)
+    fail("one_hot: index is " + sizes_text(index.sizes()) +
+         ", from which num_classes does not follow; name it");
+  if (prim::reduce(TN_MAX, Tensors(&index, 1), {}, false, before_first).item<int64_t>() != 0)
+    fail("one_hot: an index is negative, expected classes from 0 on");
+  const int64_t largest = prim::reduce(TN_MAX, index).item<int64_t>();
+  return checked_add("one_hot", largest, 1);
+}
+
+Tensor hot(const Tensor& given, int64_t num_classes) {
+  const Tensor index = as_index("one_hot", "index", given);
+  if (num_classes == -1) num_classes = count_classes(index);
+  if (num_classes < 1) {
+    fail("one_hot: num_classes is " + std::to_string(num_classes) +
+         ", expected at least 1, or -1 for one more than the largest class");
+  }
+  expect_countable("one_hot", joined_sizes({sizes_of(index), {num_classes}}), int64);
   std::vector<int64_t> sizes(index.sizes().begin(), index.sizes().end());
   sizes.push_back(1);
   Tensor at = prim::reshape(index, sizes);
@@ -106,13 +118,16 @@ std::vector<Tensor> index_list(const char* op, const Tensor& x, Tensors indices)
   std::vector<Tensor> list;
   for (uint32_t i = 0; i < indices.size(); ++i) {
     Tensor index = indices[i];
-    if (index.defined() && index.dtype() == bool_) {
+    const bool is_mask = index.defined() && (index.dtype() == bool_ || index.dtype() == uint8);
+    if (is_mask) {
       append_mask(list, op, index, x);
     } else if (!index.defined() || index.dtype() == int64) {
       list.push_back(index);
+    } else if (index.dtype() == int32) {
+      list.push_back(prim::copy(index, int64));
     } else {
       fail(std::string(op) + ": index " + std::to_string(i) + " is " + index.dtype().name() +
-           ", expected int64 or bool");
+           ", expected int64 or int32, or a mask of bool or uint8");
     }
   }
   if (int64_t(list.size()) > x.dim()) {
@@ -131,7 +146,7 @@ Picked picked(const char* op, const Tensor& x, Tensors indices) {
     if (!list[size_t(d)].defined()) continue;
     adjacent = adjacent && (p.order.empty() || p.order.back() == d - 1);
     p.order.push_back(d);
-    p.rows *= x.size(d);
+    p.rows = checked_mul(op, p.rows, x.size(d));
     p.broadcast = broadcast(op, p.broadcast, list[size_t(d)].sizes());
   }
   if (p.order.empty()) fail(std::string(op) + ": no index is given");
@@ -149,7 +164,7 @@ Picked picked(const char* op, const Tensor& x, Tensors indices) {
   for (int64_t d = 0; d < x.dim(); ++d) {
     if (list[size_t(d)].defined()) continue;
     p.order.push_back(d);
-    p.row *= x.size(d);
+    p.row = checked_mul(op, p.row, x.size(d));
     p.chosen.push_back(x.size(d));
   }
   for (int64_t d : p.order) p.sizes.push_back(x.size(d));
@@ -195,8 +210,8 @@ Tensor put(const Tensor& x, Tensors indices, const Tensor& values, bool accumula
   return row_major(prim::permute(prim::reshape(y, p.sizes), inverse(p.order)));
 }
 
-Tensor selected(const Tensor& x, int64_t dim, const Tensor& index) {
-  expect_index("index_select", index);
+Tensor selected(const Tensor& x, int64_t dim, const Tensor& given) {
+  const Tensor index = as_index("index_select", "index", given);
   if (index.dim() > 1) {
     fail("index_select: index is " + sizes_text(index.sizes()) + ", expected at most 1 dimension");
   }
@@ -257,14 +272,14 @@ Tensor bags(const Tensor& weight, const Tensor& index, const Tensor& offsets, st
     if (mode == "max") return amax(picked, 1);
     return mode == "sum" ? sum(picked, 1) : mean(picked, 1);
   }
-  expect_index("embedding_bag: offsets", offsets);
-  int64_t n = index.numel(), count = offsets.numel(), d = weight.size(1);
+  const Tensor first = as_index("embedding_bag", "offsets", offsets);
+  int64_t n = index.numel(), count = first.numel(), d = weight.size(1);
   auto filled = [&](Ints sizes, int value, Dtype dtype) {
     return prim::fill(sizes, value, dtype, weight.device());
   };
   // Each bag begins at its offset; what is before the first is in bag -1, which scatter refuses.
   Tensor begins =
-      prim::scatter(filled({n + 1}, 0, int64), 0, offsets, filled({count}, 1, int64), true);
+      prim::scatter(filled({n + 1}, 0, int64), 0, first, filled({count}, 1, int64), true);
   Tensor bag = prim::elementwise(less_one, prim::scan(TN_SUM, prim::slice(begins, 0, 0, n), 0));
   Tensor counts = prim::scatter(filled({count}, 0, int64), 0, bag, filled({n}, 1, int64), true);
   if (mode == "max") return bag_max(picked, bag, counts);
@@ -274,16 +289,46 @@ Tensor bags(const Tensor& weight, const Tensor& index, const Tensor& offsets, st
   return prim::elementwise(bag_mean, total, prim::reshape(counts, {count, 1}));
 }
 
+// A tensor without dimensions counts as one of size 1, as in PyTorch.
+Tensor as_line(const Tensor& x) { return x.dim() == 0 ? prim::reshape(x, {1}) : x; }
+
+Tensor gathered(const Tensor& x, int64_t dim, const Tensor& index) {
+  if (x.dim() == index.dim() || x.dim() + index.dim() != 1) return prim::gather(x, dim, index);
+  return prim::reshape(prim::gather(as_line(x), dim, as_line(index)), index.sizes());
+}
+
+// Of a larger src the part that index covers is written.
+Tensor scattered(const char* op, const Tensor& x, int64_t dim, const Tensor& index, Tensor src,
+                 bool add) {
+  const bool lines = x.dim() <= 1 && index.dim() <= 1 && src.dim() <= 1;
+  if (lines && (x.dim() != index.dim() || index.dim() != src.dim())) {
+    return prim::reshape(scattered(op, as_line(x), dim, as_line(index), as_line(src), add),
+                         x.sizes());
+  }
+  bool fits = src.dim() == index.dim();
+  for (int64_t d = 0; fits && d < index.dim(); ++d) fits = index.size(d) <= src.size(d);
+  if (!fits && index.numel() > 0) {
+    fail(std::string(op) + ": src is " + sizes_text(src.sizes()) + ", index is " +
+         sizes_text(index.sizes()) + "; expected src to be as large along each dimension");
+  }
+  for (int64_t d = 0; fits && d < index.dim(); ++d) {
+    if (src.size(d) != index.size(d)) src = prim::slice(src, d, 0, index.size(d));
+  }
+  return prim::scatter(x, dim, index, src, add);
+}
+
 }  // namespace
 
 void index() {
-  op("gather(Tensor x, int dim, Tensor index) -> Tensor").primitive(TN_GATHER);
+  op("gather(Tensor x, int dim, Tensor index) -> Tensor").meaning(gathered);
   op("scatter(Tensor x, int dim, Tensor index, Tensor src, bool add=False) -> Tensor")
-      .primitive(TN_SCATTER);
+      .meaning([](Tensor x, int64_t dim, Tensor index, Tensor src, bool add) {
+        return scattered("scatter", x, dim, index, src, add);
+      });
   op("scatter_add(Tensor x, int dim, Tensor index, Tensor src) -> Tensor")
       .amp(Amp::widest)
       .meaning([](Tensor x, int64_t dim, Tensor index, Tensor src) {
-        return prim::scatter(x, dim, index, src, true);
+        return scattered("scatter_add", x, dim, index, src, true);
       });
   op("index_select(Tensor x, int dim, Tensor index) -> Tensor").meaning(selected);
   op("index(Tensor x, Tensor?[] indices) -> Tensor").dynamic().meaning(indexed);
@@ -303,7 +348,8 @@ void index() {
   op("embedding_bag(Tensor weight, Tensor index, Tensor? offsets=None, str mode=\"mean\", "
      "Tensor? per_sample_weights=None) -> Tensor")
       .meaning(bags);
-  op("one_hot(Tensor index, int num_classes) -> Tensor").no_gradient().meaning(hot);
+  // num_classes -1: one more than the largest class.
+  op("one_hot(Tensor index, int num_classes=-1) -> Tensor").dynamic().no_gradient().meaning(hot);
 }
 
 }  // namespace tenon::ops_pack

@@ -91,15 +91,18 @@ Operand or_number(const Tensor& t, double number) {
   fail(std::string(op) + ": input is " + sizes_text(input.sizes()) + " on " +
        input.device().name() + ", target is " + sizes_text(target.sizes()) + " (" +
        target.dtype().name() + ") on " + target.device().name() +
-       "; expected input [n, classes], target [n] int64, on one device, with more dimensions " +
+       "; expected input [n, classes], target [n] int64 or uint8, on one device, with more "
+       "dimensions " +
        "behind in both" + (probabilities ? "; or a target of probabilities, as input" : ""));
 }
 
 // Classes are in dimension 1; a single sample has them in dimension 0.
 int64_t class_dim(const Tensor& input) { return input.dim() == 1 ? 0 : 1; }
 
+// As PyTorch: classes are int64 or uint8.
 bool fits_classes(const Tensor& input, const Tensor& target) {
-  if (input.dim() < 1 || target.dtype() != int64 || target.device() != input.device()) return false;
+  const bool classes = target.dtype() == int64 || target.dtype() == uint8;
+  if (input.dim() < 1 || !classes || target.device() != input.device()) return false;
   Sizes sizes = sizes_of(input);
   sizes.erase(sizes.begin() + class_dim(input));
   return sizes == sizes_of(target);
@@ -125,8 +128,9 @@ Tensor reduced_by(const Tensor& loss, const Tensor& weights, Reduction reduction
   return prim::elementwise(quotient, prim::reduce(TN_SUM, loss), prim::reduce(TN_SUM, weights));
 }
 
-Tensor nll(const Tensor& values, const Tensor& target, const Tensor& class_weight, int64_t ignored,
-           Reduction reduction, double smoothing = 0) {
+Tensor nll(const Tensor& values, const Tensor& classes_of, const Tensor& class_weight,
+           int64_t ignored, Reduction reduction, double smoothing = 0) {
+  const Tensor target = classes_of.dtype() == int64 ? classes_of : prim::copy(classes_of, int64);
   Tensor input = wide(values), weight = class_weight.defined() ? wide(class_weight) : class_weight;
   auto as_given = [&](const Tensor& loss) {
     return input.dtype() == values.dtype() ? loss : prim::copy(loss, values.dtype());

@@ -1,6 +1,7 @@
 // x[{0, slice(1, 3), none, ellipsis, mask}]: PyTorch's indexing, for reading and for writing. Part
-// of ops/methods.hpp. Ints, slices, none and ellipsis give a view; tensors of int64 and masks of
-// bool pick elements, as `index` does, and give a copy.
+// of ops/methods.hpp. Ints, slices, none and ellipsis give a view; tensors of int64 or int32 and
+// masks of bool or uint8 pick elements, as `index` does, and give a copy. What is assigned takes
+// x's dtype: a float is truncated where x holds integers.
 #pragma once
 
 #include <initializer_list>
@@ -47,7 +48,10 @@ class Index {
   enum Kind { kInt, kSlice, kNone, kEllipsis, kTensor };
   // How many of x's dimensions it takes.
   int64_t dims() const {
-    if (kind_ == kTensor) return tensor_.dtype() == bool_ ? tensor_.dim() : 1;
+    if (kind_ == kTensor) {
+      const bool is_mask = tensor_.dtype() == bool_ || tensor_.dtype() == uint8;
+      return is_mask ? tensor_.dim() : 1;
+    }
     return kind_ == kInt || kind_ == kSlice;
   }
   Kind kind_;
