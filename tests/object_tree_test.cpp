@@ -83,16 +83,16 @@ TEST(Tree, TextIsPyTorchs) {
   const tn_value args[] = {of_int(4), of_float(1e-5)};
   expect_ok(api().create("Dense", args, 2, &made));
   const ObjectRef dense(made);
-  EXPECT_EQ(text_of(dense), "Dense(width=4, scale=1e-05, mode='sum', bias=True, dims=[1, 2])");
+  EXPECT_EQ(text_of(dense), "Dense(width=4, scale=1e-05, mode='sum', bias=True, dims=(1, 2))");
   const ObjectRef body = container({{"0", dense.get()}, {"1", leaf("Leaf").get()}}, "Sequential");
   const ObjectRef net = container({{"body", body.get()}, {"head", dense.get()}}, "Net");
   EXPECT_EQ(text_of(net),
             "Net(\n"
             "  (body): Sequential(\n"
-            "    (0): Dense(width=4, scale=1e-05, mode='sum', bias=True, dims=[1, 2])\n"
+            "    (0): Dense(width=4, scale=1e-05, mode='sum', bias=True, dims=(1, 2))\n"
             "    (1): Leaf()\n"
             "  )\n"
-            "  (head): Dense(width=4, scale=1e-05, mode='sum', bias=True, dims=[1, 2])\n"
+            "  (head): Dense(width=4, scale=1e-05, mode='sum', bias=True, dims=(1, 2))\n"
             ")");
   // Cut where the buffer ends, with the size that it would have needed.
   char text[6];

@@ -25,7 +25,7 @@ class ElementwiseNode final : public Node {
     if (!released) release_saved();
   }
 
-  std::string name() const override { return name_; }
+  std::string name() const override { return shown_name(name_); }
 
   Status prepare(const Expression& expression, std::span<const tn_value> args, const ElementwisePlan& plan, Edge* edges,
                  uint64_t wanted);
@@ -257,7 +257,7 @@ Status record_elementwise(const Op* op, const Expression& e, std::span<const tn_
     for (uint32_t r = 0; r < plan.n_outputs; ++r) results[r] = {TN_TENSOR, 0, {outputs[r]}};
     return nullptr;
   }
-  Ref<ElementwiseNode> node(new ElementwiseNode(op != nullptr ? op->schema.name : e.schema().name));
+  Ref<ElementwiseNode> node(new ElementwiseNode(recorded_name(op != nullptr ? op->schema.name : e.schema().name)));
   TN_TRY(node->prepare(e, args, plan, edges, wanted));
   TN_TRY(run_elementwise(op, e, args.data(), outputs));
   for (uint32_t r = 0; r < plan.n_outputs; ++r) results[r] = {TN_TENSOR, 0, {outputs[r]}};

@@ -37,8 +37,10 @@ Status set_requires_grad(Tensor* t, bool on) {
   if (!is_float(t->dtype)) {
     return invalid("requires_grad: {} has no gradient, only float dtypes have", tensor_text(t));
   }
-  if ((t->flags & TN_TENSOR_INFERENCE) != 0) {
-    return error(TN_FAILED_PRECONDITION, "requires_grad: {} was made in inference mode", tensor_text(t));
+  // Within inference mode it is a promise that nothing asks for yet, so that layers can be made there; calls outside refuse it.
+  if ((t->flags & TN_TENSOR_INFERENCE) != 0 && (thread_state.modes & kModeInference) == 0) {
+    return error(TN_FAILED_PRECONDITION, "requires_grad: {} was made in inference mode; clone it outside inference mode",
+                 tensor_text(t));
   }
   if (t->meta == nullptr) t->meta = new Leaf;
   t->flags |= TN_TENSOR_REQUIRES_GRAD;

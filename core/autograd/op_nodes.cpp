@@ -138,12 +138,12 @@ SmallVector<Edge, 8> edges_of(const Op* op, std::span<const tn_value> args) {
 // What record_pair and record_vjp share: saved arguments and outputs, and the call's history.
 class OpNode : public Node {
  public:
-  OpNode(const Op* op, std::span<const tn_value> args) : op_(op) {
+  OpNode(const Op* op, std::span<const tn_value> args) : op_(op), name_(recorded_name(op->schema.name)) {
     const auto edges = edges_of(op, args);
     set_edges(edges.data(), static_cast<uint32_t>(edges.size()));
     saved_.save(op, args);
   }
-  std::string name() const override { return op_->schema.name; }
+  std::string name() const override { return shown_name(name_); }
   void release_saved() override {
     saved_.release();
     outputs_.clear();
@@ -251,6 +251,7 @@ class OpNode : public Node {
   }
 
   const Op* op_;
+  const std::string& name_;
   SavedArguments saved_;
   std::vector<SavedTensor> outputs_;
 };

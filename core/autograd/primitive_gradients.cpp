@@ -40,7 +40,9 @@ class PrimitiveNode final : public Node {
   ~PrimitiveNode() override {
     for (tn_value& v : values_) release_value(&v);
   }
-  std::string name() const override { return primitive_name(row_.kind); }
+  std::string name() const override {
+    return decomposed_ != nullptr ? decomposed_->schema.name : primitive_name(row_.kind);
+  }
   void release_saved() override {
     saved_.clear();
     output_.reset();
@@ -73,6 +75,7 @@ class PrimitiveNode final : public Node {
 
  private:
   const Row& row_;
+  const Op* const decomposed_ = thread_state.decomposed;  // the op that users know
   SmallVector<tn_value, 6> values_;
   SmallVector<SavedTensor, 3> saved_;
   SavedTensor output_;
@@ -294,7 +297,9 @@ const Row* row_of(tn_primitive kind, std::span<const tn_value> args) {
 class SumAllNode final : public Node {
  public:
   explicit SumAllNode(const Tensor* x) : info_(x) {}
-  std::string name() const override { return "reduce"; }
+  std::string name() const override {
+    return decomposed_ != nullptr ? decomposed_->schema.name : primitive_name(TN_REDUCE);
+  }
   void release_saved() override {}
   static void* operator new(size_t) { return Pool<kBytes, 64>::allocate(); }
   static void operator delete(void* p) { Pool<kBytes, 64>::free(p); }
@@ -318,6 +323,7 @@ class SumAllNode final : public Node {
  private:
   static constexpr size_t kBytes = 256;
   TensorInfo info_;
+  const Op* const decomposed_ = thread_state.decomposed;
 };
 static_assert(sizeof(SumAllNode) <= 256);
 

@@ -92,6 +92,9 @@ struct Op : tn_op {
   KernelTable kernels;
 };
 
+// A part of other ops, whose name no user knows: "_gelu_tanh".
+inline bool is_private(const Op* op) { return op->schema.name[0] == '_'; }
+
 inline const Op* as_op(const tn_op* op) { return static_cast<const Op*>(op); }
 
 struct StagedVjp {

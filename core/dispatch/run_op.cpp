@@ -281,9 +281,23 @@ Status run_kernel(const Op* op, const Kernel& kernel, std::span<const tn_value> 
   return nullptr;
 }
 
+// Nodes that are recorded within bear the name of the op that was called: see recorded_name.
+class DecompositionScope {
+ public:
+  explicit DecompositionScope(const Op* op) : before_(thread_state.decomposed) {
+    if (!is_private(op)) thread_state.decomposed = op;
+  }
+  DecompositionScope(const DecompositionScope&) = delete;
+  ~DecompositionScope() { thread_state.decomposed = before_; }
+
+ private:
+  const Op* before_;
+};
+
 // The decomposition itself, which inference runs too.
 static Status trace_op(const Op* op, std::span<const tn_value> args, std::span<tn_value> results) {
   for (tn_value& v : results) v = tn_value{};
+  const DecompositionScope scope(op);
   if (Status status = op->decompose(op->self, args.data(), static_cast<uint32_t>(args.size()), results.data(),
                                     static_cast<uint32_t>(results.size()))) {
     release_values(results);

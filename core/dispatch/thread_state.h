@@ -22,6 +22,7 @@ inline constexpr uint32_t kModesWithHandlers =
     kModeProfile | kModeAutocast | kModeCapture | kModeExplain;
 inline constexpr uint32_t kModesOfLaunches = kModeCapture | kModeExplain | kModeTrace | kModeUnsettled;
 
+struct Op;             // dispatch/registry.h
 struct Recorder;       // dispatch/explain.h
 struct AutocastScope;  // amp/autocast.h
 
@@ -29,6 +30,7 @@ struct ThreadState {
   uint32_t modes;
   Recorder* recorder;
   AutocastScope* autocast;
+  const Op* decomposed;  // the innermost op whose decomposition runs and whose name users know; null: none
 };
 extern constinit thread_local ThreadState thread_state;
 

@@ -13,12 +13,22 @@ bool is_printed(const Option& option) {
   return kind != TN_TENSOR && kind != TN_TENSORS && kind != TN_OBJECT && kind != TN_OBJECTS;
 }
 
+// As Python writes arguments: a list of one is its number, which stands for all dimensions, more are a tuple, an empty one is
+// an option that was left out.
+std::string option_text(const tn_value& value) {
+  std::string text = value_text(value);
+  if (value.kind != TN_INTS && value.kind != TN_FLOATS) return text;
+  if (value.count == 0) return "None";
+  text = text.substr(1, text.size() - 2);
+  return value.count == 1 ? text : "(" + text + ")";
+}
+
 std::string options_text(const Object* object) {
   std::string text;
   for (const Option& option : object->options) {
     if (!is_printed(option)) continue;
     text += fmt::format("{}{}={}", text.empty() ? "" : ", ", option.name,
-                        value_text(option.value.get()));
+                        option_text(option.value.get()));
   }
   return text;
 }
@@ -40,7 +50,7 @@ std::string describe_optimizer(const Object* object) {
     for (const std::string& name : names) {
       tn_value value{};
       free_status(group_option(object, i, name, &value));  // it is there
-      text += fmt::format("    {}: {}\n", name, value_text(value));
+      text += fmt::format("    {}: {}\n", name, option_text(value));
     }
   }
   return text + ")";

@@ -58,7 +58,8 @@ class AnomalyGuard {
 };
 
 struct GradOptions {
-  Tensors grad_outputs = {};  // one for each output; none: ones, for outputs of one element
+  // One for each output; none: ones, for outputs of one element.
+  std::vector<Tensor> grad_outputs = {};
   bool retain_graph = false;  // to go through it again; create_graph implies it
   bool create_graph = false;  // the gradients have gradients
   // Null gradients, instead of an Error, for inputs that the outputs do not depend on.
@@ -74,11 +75,11 @@ inline uint32_t grad_flags(const GradOptions& options) {
 // The gradients given for n outputs: none stands for n times NULL.
 inline std::vector<tn_tensor*> output_grads(const char* what, const GradOptions& options,
                                             uint32_t n) {
-  const Tensors& given = options.grad_outputs;
+  const Tensors given = options.grad_outputs;
   if (given.size() == 0) return std::vector<tn_tensor*>(n);
   if (given.size() != n) {
-    fail(std::string(what) + ": " + std::to_string(given.size()) + " gradients for " +
-         std::to_string(n) + " outputs");
+    fail(joined({what, ": ", std::to_string(given.size()), " gradients for ", std::to_string(n),
+                 " outputs"}));
   }
   return {given.data(), given.data() + n};
 }
@@ -102,8 +103,11 @@ inline std::vector<Tensor> grad(const Tensors& outputs, const Tensors& inputs,
   for (tn_tensor* t : raw) results.push_back(Tensor::take(t));
   return results;
 }
-inline Tensor grad(const Tensor& output, const Tensor& input, const GradOptions& options = {}) {
-  return grad(Tensors(&output, 1), Tensors(&input, 1), options)[0];
+// Of one output and one input, without braces: grad({y}, {x}) is the list of one.
+template <detail::TensorLike Output, detail::TensorLike Input>
+Tensor grad(const Output& output, const Input& input, const GradOptions& options = {}) {
+  const Tensor of = output, to = input;
+  return grad(Tensors(&of, 1), Tensors(&to, 1), options)[0];
 }
 
 namespace detail {
@@ -156,6 +160,7 @@ class Context {
   };
   std::vector<Tensor> saved_;
   std::vector<Shape> outputs_;
+  std::vector<bool> given_;  // of each tensor among the arguments, whether it was not None
 };
 
 // A function with a gradient of its own:
@@ -176,7 +181,7 @@ class Function {
   struct Apply {
     template <typename... Args>
     auto operator()(const Args&... args) const {
-      return Function::run(args...);
+      return Function::run(detail::as_tensor(args)...);
     }
   };
   static constexpr Apply apply{};
@@ -192,6 +197,8 @@ class Function {
     } drop{state};
     std::vector<tenon::Tensor> inputs;
     (note_input(inputs, args), ...);
+    for (const auto& input : inputs) state->given_.push_back(input.defined());
+    std::erase_if(inputs, [](const auto& input) { return !input.defined(); });
     auto result = [&] {
       NoGrad guard;
       return Derived::forward(*state, args...);
@@ -228,18 +235,18 @@ class Function {
                               : prim::fill(shape.sizes, 0, shape.dtype, shape.device));
       }
       auto result = call_backward(state, in);
-      uint32_t n = 0;
-      each_tensor(result, [&](tenon::Tensor& t) {
-        if (n < n_results) results[n] = t.release();
-        ++n;
-      });
-      if (n != n_results) {
-        for (uint32_t i = 0; i < n && i < n_results; ++i) {
-          host()->tensor_release(std::exchange(results[i], nullptr));
-        }
-        fail(name() + ": backward gives " + std::to_string(n) + " gradients for " +
-             std::to_string(n_results) + " tensors");
+      std::vector<tenon::Tensor> given;
+      each_tensor(result, [&](const tenon::Tensor& t) { given.push_back(t); });
+      // The gradient of an argument that was None is left out by some, a null by others.
+      if (given.size() == state.given_.size()) {
+        size_t i = 0;
+        std::erase_if(given, [&](const auto&) { return !state.given_[i++]; });
       }
+      if (given.size() != n_results) {
+        fail(detail::joined({name(), ": backward gives ", std::to_string(given.size()),
+                             " gradients for ", std::to_string(n_results), " tensors"}));
+      }
+      for (uint32_t i = 0; i < n_results; ++i) results[i] = given[i].release();
     });
   }
   template <typename State>
@@ -250,8 +257,9 @@ class Function {
     } else {
       constexpr size_t kCount = std::tuple_size_v<Parameters>;
       if (grads.size() != kCount) {
-        fail(name() + ": backward takes " + std::to_string(kCount) + " gradients, forward gives " +
-             std::to_string(grads.size()) + " tensors");
+        fail(detail::joined({name(), ": backward takes ", std::to_string(kCount),
+                             " gradients, forward gives ", std::to_string(grads.size()),
+                             " tensors"}));
       }
       return [&]<size_t... I>(std::index_sequence<I...>) {
         return Derived::backward(state, grads[I]...);
@@ -263,15 +271,19 @@ class Function {
 
   template <typename T>
   static void note_input(std::vector<tenon::Tensor>& inputs, const T& arg) {
-    if constexpr (std::is_same_v<T, tenon::Tensor>) {
-      if (arg.defined()) inputs.push_back(arg);
-    } else if constexpr (std::is_same_v<T, std::vector<tenon::Tensor>>) {
+    if constexpr (detail::TensorLike<T>) {
+      inputs.push_back(arg);
+    } else if constexpr (std::is_same_v<T, Tensors>) {
+      for (uint32_t i = 0; i < arg.size(); ++i) inputs.push_back(arg[i]);
+    } else if constexpr (requires { requires detail::TensorLike<decltype(*arg)>; }) {
+      inputs.push_back(arg ? Tensor(*arg) : Tensor());  // optional
+    } else if constexpr (requires { requires detail::TensorLike<decltype(*arg.begin())>; }) {
       inputs.insert(inputs.end(), arg.begin(), arg.end());
     }
   }
   template <typename R, typename F>
   static void each_tensor(R& result, F&& f) {
-    if constexpr (std::is_same_v<R, tenon::Tensor>) {
+    if constexpr (detail::TensorLike<R>) {
       f(result);
     } else if constexpr (detail::IsTuple<R>::value) {
       std::apply([&](auto&... t) { (f(t), ...); }, result);

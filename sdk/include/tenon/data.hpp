@@ -126,7 +126,7 @@ inline Tensor rows(const Tensor& t, const int64_t* indices, int64_t n) {
   const auto* from = static_cast<const char*>(t.get()->data);
   for (int64_t i = 0; i < n; ++i) {
     if (indices[i] < 0 || indices[i] >= total) {
-      fail("data: item " + std::to_string(indices[i]) + " of " + std::to_string(total));
+      fail(tenon::detail::joined({"data: item ", std::to_string(indices[i]), " of ", std::to_string(total)}));
     }
     if (row > 0) std::memcpy(to + i * row, from + indices[i] * row, size_t(row));
   }
@@ -158,7 +158,9 @@ inline Dataset Dataset::at(const std::vector<int64_t>& indices) const {
 }
 
 inline std::pair<Dataset, Dataset> Dataset::hold_out(int64_t every) const {
-  if (every < 2) fail("hold_out: every " + std::to_string(every) + "th item, expected at least 2");
+  if (every < 2) {
+    fail(tenon::detail::joined({"hold_out: every ", std::to_string(every), "th item, expected at least 2"}));
+  }
   std::vector<int64_t> rest, held;
   for (int64_t i = 0; i < size(); ++i) (i % every == 0 ? held : rest).push_back(i);
   return {at(rest), at(held)};
@@ -167,8 +169,8 @@ inline std::pair<Dataset, Dataset> Dataset::hold_out(int64_t every) const {
 inline DataLoader::DataLoader(const Dataset& dataset, const LoaderOptions& options)
     : dataset_(detail::checked(dataset)), options_(options), order_(size_t(dataset.size())) {
   if (options.batch_size < 1) {
-    fail("DataLoader: batch_size is " + std::to_string(options.batch_size) +
-         ", expected at least 1");
+    fail(tenon::detail::joined({"DataLoader: batch_size is ", std::to_string(options.batch_size),
+                         ", expected at least 1"}));
   }
   std::iota(order_.begin(), order_.end(), int64_t{0});
 }

@@ -52,7 +52,7 @@ struct Device {
   // "ref:1"; "cpu" and "meta" have no number.
   std::string name() const {
     if (value.type < TN_FIRST_PLUGIN_DEVICE) return type();
-    return type() + ":" + std::to_string(value.index);
+    return detail::joined({type(), ":", std::to_string(value.index)});
   }
   // Waits for all work of the device.
   void synchronize() const { check(detail::api.device->synchronize(value)); }

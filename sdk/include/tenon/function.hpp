@@ -23,6 +23,12 @@ template <typename C, typename R, typename... A>
 struct SignatureOf<R (C::*)(A...)> : SignatureOf<R (*)(A...)> {};
 template <typename C, typename R, typename... A>
 struct SignatureOf<R (C::*)(A...) const> : SignatureOf<R (*)(A...)> {};
+template <typename R, typename... A>
+struct SignatureOf<R (*)(A...) noexcept> : SignatureOf<R (*)(A...)> {};
+template <typename C, typename R, typename... A>
+struct SignatureOf<R (C::*)(A...) noexcept> : SignatureOf<R (*)(A...)> {};
+template <typename C, typename R, typename... A>
+struct SignatureOf<R (C::*)(A...) const noexcept> : SignatureOf<R (*)(A...)> {};
 
 template <typename F>
 using ResultOf = typename SignatureOf<std::decay_t<F>>::Result;
@@ -60,8 +66,8 @@ struct Tail<std::tuple<T, Rest...>> {
 
 [[noreturn, gnu::cold, gnu::noinline]] inline void wrong_count(const char* what, size_t takes,
                                                                size_t got) {
-  fail(std::string("C++ code ") + what + " " + std::to_string(takes) +
-       " values where the schema has " + std::to_string(got));
+  fail(joined({"C++ code ", what, " ", std::to_string(takes), " values where the schema has ",
+               std::to_string(got)}));
 }
 
 // Owned values of results.

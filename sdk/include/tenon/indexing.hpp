@@ -86,6 +86,19 @@ class Indexed : public Tensor {
   const Tensor& operator-=(Operand y) && { return update(Tensor::operator-=(y)); }
   const Tensor& operator*=(Operand y) && { return update(Tensor::operator*=(y)); }
   const Tensor& operator/=(Operand y) && { return update(Tensor::operator/=(y)); }
+  const Tensor& operator%=(Operand y) && { return update(Tensor::operator%=(y)); }
+  const Tensor& operator&=(Operand y) && { return update(Tensor::operator&=(y)); }
+  const Tensor& operator|=(Operand y) && { return update(Tensor::operator|=(y)); }
+  const Tensor& operator^=(Operand y) && { return update(Tensor::operator^=(y)); }
+  // Of a variable: the tensor itself, as any Tensor.
+  const Tensor& operator+=(Operand y) const& { return Tensor::operator+=(y); }
+  const Tensor& operator-=(Operand y) const& { return Tensor::operator-=(y); }
+  const Tensor& operator*=(Operand y) const& { return Tensor::operator*=(y); }
+  const Tensor& operator/=(Operand y) const& { return Tensor::operator/=(y); }
+  const Tensor& operator%=(Operand y) const& { return Tensor::operator%=(y); }
+  const Tensor& operator&=(Operand y) const& { return Tensor::operator&=(y); }
+  const Tensor& operator|=(Operand y) const& { return Tensor::operator|=(y); }
+  const Tensor& operator^=(Operand y) const& { return Tensor::operator^=(y); }
 
  private:
   friend class Tensor;
@@ -121,8 +134,8 @@ inline void Indexed::place(const Tensor& x, const Index* list, size_t n) {
     ellipses += list[i].kind_ == Index::kEllipsis;
   }
   if (taken > x.dim()) {
-    fail("index: " + std::to_string(taken) + " dimensions are indexed, x has " +
-         std::to_string(x.dim()));
+    fail(detail::joined({"index: ", std::to_string(taken), " dimensions are indexed, x has ",
+                         std::to_string(x.dim())}));
   }
   if (ellipses > 1) fail("index: more than one ellipsis");
   base_ = x;
@@ -132,8 +145,9 @@ inline void Indexed::place(const Tensor& x, const Index* list, size_t n) {
       case Index::kInt: {
         const int64_t size = x.size(from);
         if (at.slice_.start < -size || at.slice_.start >= size) {
-          fail("index: " + std::to_string(at.slice_.start) + " is out of range for dimension " +
-               std::to_string(from) + " of size " + std::to_string(size));
+          fail(detail::joined({"index: ", std::to_string(at.slice_.start),
+                               " is out of range for dimension ", std::to_string(from),
+                               " of size ", std::to_string(size)}));
         }
         base_ = tenon::select(base_, dim, at.slice_.start);
         break;
@@ -158,6 +172,27 @@ inline void Indexed::place(const Tensor& x, const Index* list, size_t n) {
     from += at.dims();
   }
 }
+
+// for (Tensor row : x): the tensors along the first dimension, views of x.
+class Rows {
+ public:
+  Rows(const Tensor& x, int64_t at) : x_(x), at_(at) {}
+  Tensor operator*() const { return tenon::select(x_, 0, at_); }
+  Rows& operator++() {
+    ++at_;
+    return *this;
+  }
+  bool operator==(const Rows& other) const { return at_ == other.at_; }
+
+ private:
+  Tensor x_;
+  int64_t at_;
+};
+inline Rows Tensor::begin() const {
+  if (dim() == 0) fail("begin: a tensor of no dimensions has no rows");
+  return Rows(*this, 0);
+}
+inline Rows Tensor::end() const { return Rows(*this, size(0)); }
 
 inline Indexed Tensor::operator[](const Index& index) const { return Indexed(*this, &index, 1); }
 inline Indexed Tensor::operator[](std::initializer_list<Index> indices) const {

@@ -13,7 +13,9 @@ inline namespace TENON_HIDDEN v0 {
 struct Meta : tn_meta {
   Meta() : tn_meta{} { dtype = TN_FLOAT32; }
   Meta(std::span<const int64_t> s, Dtype type, Device where) : Meta() {
-    if (s.size() > TN_MAX_RANK) fail("rank " + std::to_string(s.size()) + " is above 16");
+    if (s.size() > TN_MAX_RANK) {
+      fail(detail::joined({"rank ", std::to_string(s.size()), " is above 16"}));
+    }
     ndim = int32_t(s.size());
     for (size_t i = 0; i < s.size(); ++i) sizes[i] = s[i];
     dtype = type.value;

@@ -1,10 +1,11 @@
-// Borrowed lists of numbers for arguments (`{2, 3}`, a vector, one number), and the reading of
-// single elements of any dtype.
+// Lists of numbers for arguments and sizes, and the reading of single elements of any dtype.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
+#include <iosfwd>
 #include <span>
 #include <vector>
 
@@ -14,40 +15,95 @@
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 
-// A list of T for the length of a call. It borrows what it was made from: never keep one. 16 bytes,
-// so that it goes in registers.
+// A list of T: `{2, 3}`, a temporary vector and one number are copied into it; a vector, array or
+// span that has a name is borrowed, and must outlive it. Calls take it, and x.sizes() is one.
 template <typename T>
 class List {
  public:
-  constexpr List() : list_(nullptr) {}
-  constexpr List(T one) : one_(one), size_(1), is_one_(true) {}
-#if !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Winit-list-lifetime"  // a List ends before what it borrows
-#endif
-  constexpr List(std::initializer_list<T> list)
-      : list_(list.begin()), size_(uint32_t(list.size())) {}
-#if !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
-  List(const std::vector<T>& list) : list_(list.data()), size_(uint32_t(list.size())) {}
-  constexpr List(std::span<const T> list) : list_(list.data()), size_(uint32_t(list.size())) {}
-  constexpr List(const T* data, size_t size) : list_(data), size_(uint32_t(size)) {}
+  constexpr List() noexcept {}
+  constexpr List(T one) noexcept : size_(1) { few_[0] = one; }
+  List(std::initializer_list<T> list) { keep(list.begin(), list.size()); }
+  List(const std::vector<T>& list) noexcept : List(list.data(), list.size()) {}
+  List(std::vector<T>&& list) { keep(list.data(), list.size()); }
+  template <size_t N>
+  List(const std::array<T, N>& list) noexcept : List(list.data(), N) {}
+  template <size_t N>
+  List(std::array<T, N>&& list) {
+    keep(list.data(), N);
+  }
+  constexpr List(std::span<const T> list) noexcept : List(list.data(), list.size()) {}
+  constexpr List(const T* data, size_t size) noexcept : list_(data), size_(uint32_t(size)) {}
 
-  constexpr const T* data() const { return is_one_ ? &one_ : list_; }
+  List(const List& other) : size_(other.size_) { take(other); }
+  List& operator=(const List& other) {
+    if (this == &other) return *this;
+    drop();
+    size_ = other.size_;
+    take(other);
+    return *this;
+  }
+  ~List() { drop(); }
+  // A copy that borrows nothing.
+  List kept() const {
+    List list;
+    list.keep(data(), size_);
+    return list;
+  }
+
+  constexpr const T* data() const { return list_ ? list_ : few_; }
   constexpr uint32_t size() const { return size_; }
   constexpr bool empty() const { return size_ == 0; }
   constexpr const T* begin() const { return data(); }
   constexpr const T* end() const { return data() + size_; }
   constexpr T operator[](size_t i) const { return data()[i]; }
+  constexpr T front() const { return data()[0]; }
+  constexpr T back() const { return data()[size_ - 1]; }
+  std::vector<T> vec() const { return {begin(), end()}; }
+  operator std::vector<T>() const { return vec(); }
+
+  // With another list, a vector, an array: x.sizes() == std::vector<int64_t>{2, 3}.
+  friend bool operator==(const List& a, const List& b) {
+    bool same = a.size_ == b.size_;
+    for (uint32_t i = 0; same && i < a.size_; ++i) same = a[i] == b[i];
+    return same;
+  }
+  // As PyTorch's IntArrayRef: [2, 3].
+  template <typename Traits>
+  friend std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out,
+                                                      const List& list) {
+    for (uint32_t i = 0; i < list.size_; ++i) out << (i == 0 ? "[" : ", ") << list[i];
+    return out << (list.empty() ? "[]" : "]");
+  }
 
  private:
-  union {
-    const T* list_;
-    T one_;
-  };
+  static constexpr uint32_t kFew = 6;
+
+  void keep(const T* data, size_t size) {
+    size_ = uint32_t(size);
+    T* to = few_;
+    if (size > kFew) {
+      list_ = to = new T[size];
+      on_heap_ = true;
+    }
+    for (size_t i = 0; i < size; ++i) to[i] = data[i];
+  }
+  void take(const List& other) {
+    if (!other.list_ || other.on_heap_) {
+      keep(other.data(), other.size_);
+    } else {
+      list_ = other.list_;
+    }
+  }
+  void drop() {
+    if (on_heap_) delete[] list_;
+    list_ = nullptr;
+    on_heap_ = false;
+  }
+
+  const T* list_ = nullptr;  // null: the elements are in few_
   uint32_t size_ = 0;
-  bool is_one_ = false;
+  bool on_heap_ = false;
+  T few_[kFew];
 };
 using Ints = List<int64_t>;
 using Floats = List<double>;

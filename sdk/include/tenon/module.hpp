@@ -30,12 +30,18 @@ inline Object new_module_object() {
 template <typename T>
 constexpr const char* schema_type() {
   using U = std::remove_cvref_t<T>;
-  if constexpr (std::is_same_v<U, Tensor>) {
+  if constexpr (std::is_base_of_v<Tensor, U>) {
     return "Tensor";
   } else if constexpr (std::is_same_v<U, std::optional<Tensor>>) {
     return "Tensor?";
   } else if constexpr (std::is_same_v<U, std::vector<Tensor>>) {
     return "Tensor[]";
+  } else if constexpr (std::is_same_v<U, std::optional<bool>>) {
+    return "bool?";
+  } else if constexpr (std::is_same_v<U, std::optional<int64_t>>) {
+    return "int?";
+  } else if constexpr (std::is_same_v<U, std::optional<double>>) {
+    return "float?";
   } else if constexpr (std::is_same_v<U, bool>) {
     return "bool";
   } else if constexpr (std::is_integral_v<U>) {
@@ -50,16 +56,42 @@ constexpr const char* schema_type() {
   }
 }
 
-// "forward(Tensor x0, int x1) -> Tensor" of a member function.
-template <typename ArgTuple, typename Result>
-std::string method_schema(const char* name) {
-  std::string text = std::string(name) + "(";
+// Whether m.forward(x...) can be called with the first arguments of its parameters' types alone.
+template <typename T, typename ArgTuple, size_t... I>
+constexpr bool forward_takes(std::index_sequence<I...>) {
+  return requires(T & m, ArgTuple & args) { m.forward(std::get<I>(args)...); };
+}
+// How many arguments `forward` needs: those behind have defaults in C++.
+template <typename T, typename ArgTuple>
+constexpr size_t forward_needs() {
+  size_t needed = std::tuple_size_v<ArgTuple>;
   [&]<size_t... I>(std::index_sequence<I...>) {
-    ((text += std::string(I ? ", " : "") + schema_type<std::tuple_element_t<I, ArgTuple>>() + " x" +
-              std::to_string(I)),
-     ...);
+    const bool takes[] = {true, forward_takes<T, ArgTuple>(std::make_index_sequence<I>())...};
+    while (needed > 0 && takes[needed]) --needed;
   }
   (std::make_index_sequence<std::tuple_size_v<ArgTuple>>());
+  return needed;
+}
+
+// "forward(Tensor x0, int? x1=None) -> Tensor" of a member function, whose arguments from the
+// `needed`th on may be left out, as may std::optional ones at its end.
+template <typename ArgTuple, typename Result>
+std::string method_schema(const char* name, size_t needed) {
+  constexpr size_t kCount = std::tuple_size_v<ArgTuple>;
+  std::vector<std::string> types = [&]<size_t... I>(std::index_sequence<I...>) {
+    return std::vector<std::string>{schema_type<std::tuple_element_t<I, ArgTuple>>()...};
+  }
+  (std::make_index_sequence<kCount>());
+  for (size_t i = needed; i < kCount; ++i) {
+    if (!types[i].ends_with('?')) types[i] += '?';
+  }
+  while (needed > 0 && types[needed - 1].ends_with('?')) --needed;
+  std::string text = name;
+  for (size_t i = 0; i < kCount; ++i) {
+    text += joined({i == 0 ? "(" : ", ", types[i], " x", std::to_string(i)});
+    if (i >= needed) text += "=None";
+  }
+  if (kCount == 0) text += "(";
   text += ") -> ";
   if constexpr (IsTuple<Result>::value) {
     text += "(";
@@ -73,6 +105,42 @@ std::string method_schema(const char* name) {
   }
   return text;
 }
+
+// The method `forward` of a T; lives in the object, and the T with it.
+template <typename T>
+struct ForwardOf {
+  using Parameters = ArgsOf<decltype(&T::forward)>;
+  using Result = ResultOf<decltype(&T::forward)>;
+  static constexpr size_t kNeeded = forward_needs<T, Parameters>();
+  T* module;
+  explicit ForwardOf(T* m) : module(m) {}
+  ForwardOf(ForwardOf&& other) : module(std::exchange(other.module, nullptr)) {}
+  ~ForwardOf() { delete module; }
+  // With the first N of the arguments, less those at the end that are None and have a default.
+  template <size_t N>
+  Result call(const tn_value* args) {
+    if constexpr (N > kNeeded) {
+      if (args[N - 1].kind == TN_NONE) return call<N - 1>(args);
+    }
+    return [&]<size_t... I>(std::index_sequence<I...>)->Result {
+      return module->forward(Unpack<std::tuple_element_t<I, Parameters>>::borrow(args[I])...);
+    }
+    (std::make_index_sequence<N>());
+  }
+  static tn_status* invoke(void* self, tn_object*, const tn_value* args, uint32_t n_args,
+                           tn_value* results, uint32_t n_results) {
+    return to_status([&] {
+      constexpr size_t kCount = std::tuple_size_v<Parameters>;
+      if (n_args != kCount) wrong_count("takes", kCount, n_args);
+      auto result = static_cast<ForwardOf*>(self)->template call<kCount>(args);
+      if constexpr (std::is_same_v<Result, std::vector<Tensor>>) {
+        give(results[0], std::move(result));  // one result that is a list
+      } else {
+        give_all(std::move(result), results, n_results);
+      }
+    });
+  }
+};
 
 }  // namespace detail
 
@@ -107,24 +175,10 @@ class Made : public Object {
     detail::module_name = nullptr;
     static_cast<Object&>(*this) = static_cast<const Object&>(*made);
     made_ = made;
-    struct Forward {  // lives in the object, and the T with it
-      T* module;
-      Forward(T* m) : module(m) {}
-      Forward(Forward&& other) : module(std::exchange(other.module, nullptr)) {}
-      ~Forward() { delete module; }
-      detail::ResultOf<decltype(&T::forward)> call(const tn_value* args, uint32_t n) {
-        auto f = [this](auto&&... x) { return module->forward(std::forward<decltype(x)>(x)...); };
-        return detail::apply_values<detail::ArgsOf<decltype(&T::forward)>>(f, args, n);
-      }
-      static tn_status* invoke(void* self, tn_object*, const tn_value* args, uint32_t n_args,
-                               tn_value* results, uint32_t n_results) {
-        return to_status([&] {
-          detail::give_all(static_cast<Forward*>(self)->call(args, n_args), results, n_results);
-        });
-      }
-    };
-    using F = decltype(&T::forward);
-    std::string schema = detail::method_schema<detail::ArgsOf<F>, detail::ResultOf<F>>("forward");
+    using Forward = detail::ForwardOf<T>;
+    std::string schema =
+        detail::method_schema<typename Forward::Parameters, typename Forward::Result>(
+            "forward", Forward::kNeeded);
     Forward* forward = new Forward(made);
     if (tn_status* status = detail::api.object->add_method(
             get(), schema.c_str(), Forward::invoke, forward, detail::Held<Forward>::destroy)) {
@@ -134,6 +188,13 @@ class Made : public Object {
     made->lives_in_object_ = true;
     detail::api.object->release(
         get());  // the T's own reference: it must not keep its own object alive
+  }
+  // Its `forward`, with hooks, and what that gives: a Tensor, several in a tuple, or a list.
+  template <typename... Args>
+  auto operator()(const Args&... args) const {
+    using Given = detail::ResultOf<decltype(&T::forward)>;
+    using R = std::conditional_t<std::is_base_of_v<Tensor, Given>, Tensor, Given>;
+    return this->template invoke<R>("forward", args...);
   }
   T* operator->() const { return made_; }
   T& operator*() const { return *made_; }

@@ -89,7 +89,8 @@ class TensorPrinter {
   }
   std::string padded(int64_t i) const {
     std::string text = element(i);
-    return text.size() < width_ ? std::string(width_ - text.size(), ' ') + text : text;
+    if (text.size() < width_) text.insert(0, width_ - text.size(), ' ');
+    return text;
   }
   // Dimension d from element `first` on.
   void print(std::string& out, size_t d, int64_t first) const {
@@ -104,8 +105,9 @@ class TensorPrinter {
     size_t column = 0;
     out += '[';
     for (int64_t i = 0; i < sizes_[d]; ++i, ++column) {
-      if (column > 0 && !last) out += "," + std::string(sizes_.size() - d - 1, '\n') + line;
-      if (column > 0 && last) out += column % std::max<size_t>(fit, 1) != 0 ? ", " : ",\n" + line;
+      const bool same_line = last && column % std::max<size_t>(fit, 1) != 0;
+      if (column > 0) out += same_line ? ", " : ",";
+      if (column > 0 && !same_line) out.append(last ? 1 : sizes_.size() - d - 1, '\n') += line;
       if (cut(sizes_[d]) && i == kEdge) {
         out += last ? " ..." : "...";
         i = sizes_[d] - kEdge - 1;
@@ -136,20 +138,24 @@ inline std::string Tensor::to_string() const {
   size_t column = text.size() - (newline == text.npos ? 0 : newline + 1) + 2;
   auto suffix = [&](const std::string& part) {
     const bool fits = column + part.size() + 2 <= 80;
-    text += (fits ? ", " : ",\n       ") + part;
+    text += fits ? ", " : ",\n       ";
+    text += part;
     column = fits ? column + part.size() + 2 : 7 + part.size();
   };
-  if (!device().is_cpu()) suffix("device='" + device().name() + "'");
+  if (!device().is_cpu()) suffix(detail::joined({"device='", device().name(), "'"}));
   if (meta || (empty && dim() != 1)) {
     std::string list;
-    for (int64_t d = 0; d < dim(); ++d) list += (d ? ", " : "") + std::to_string(size(d));
-    suffix("size=(" + list + (dim() == 1 ? ",)" : ")"));
+    for (int64_t d = 0; d < dim(); ++d) {
+      list += d ? ", " : "";
+      list += std::to_string(size(d));
+    }
+    suffix(detail::joined({"size=(", list, dim() == 1 ? ",)" : ")"}));
   }
   const bool shown = dtype() == int64 || dtype() == bool_;  // by the elements
-  if (dtype() != float32 && (!shown || meta || empty)) suffix(std::string("dtype=") + dtype().name());
+  if (dtype() != float32 && (!shown || meta || empty)) suffix(detail::joined({"dtype=", dtype().name()}));
   if (requires_grad() && !is_leaf()) {
     Node node = grad_fn(*this);
-    suffix("grad_fn=<" + node.name() + ">");
+    suffix(detail::joined({"grad_fn=<", node.name(), ">"}));
   } else if (requires_grad()) {
     suffix("requires_grad=True");
   }

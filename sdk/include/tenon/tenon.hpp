@@ -27,8 +27,8 @@ namespace detail {
 inline bool attach_library() {
   const tn_host* library = tenon_host(TN_ABI_VERSION);
   if (library == nullptr) {
-    fail("this program was built for Tenon's ABI " + std::to_string(TN_ABI_MAJOR) + "." +
-             std::to_string(TN_ABI_MINOR) + ", and the libtenon.so that was found has another",
+    fail(joined({"this program was built for Tenon's ABI ", std::to_string(TN_ABI_MAJOR), ".",
+                 std::to_string(TN_ABI_MINOR), ", and the libtenon.so that was found has another"}),
          TN_FAILED_PRECONDITION);
   }
   attach(library);

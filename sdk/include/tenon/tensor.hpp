@@ -25,6 +25,7 @@ class Operand;
 class Number;
 class Index;
 class Indexed;
+class Rows;
 
 namespace detail {
 [[noreturn, gnu::cold, gnu::noinline]] inline void refuse_none() {
@@ -102,8 +103,11 @@ class Tensor {
   }
 
   // Shape. A negative dimension counts from the end. An Error when the tensor is None.
-  std::span<const int64_t> sizes() const { return {checked()->sizes, size_t(checked()->ndim)}; }
-  std::span<const int64_t> strides() const { return {checked()->strides, size_t(checked()->ndim)}; }
+  // Of a tensor with a name they are borrowed from it, of a temporary they are a copy.
+  Ints sizes() const& { return {checked()->sizes, size_t(checked()->ndim)}; }
+  Ints sizes() const&& { return sizes().kept(); }
+  Ints strides() const& { return {checked()->strides, size_t(checked()->ndim)}; }
+  Ints strides() const&& { return strides().kept(); }
   int64_t size(int64_t d) const { return checked()->sizes[dimension(d)]; }
   int64_t stride(int64_t d) const { return checked()->strides[dimension(d)]; }
   int64_t dim() const { return checked()->ndim; }
@@ -130,7 +134,8 @@ class Tensor {
   template <typename T>
   T item() const {
     if (numel() != 1)
-      fail("item: a tensor of one element is needed, this has " + std::to_string(numel()));
+      fail(detail::joined({"item: a tensor of one element is needed, this has ",
+                           std::to_string(numel())}));
     unsigned char bytes[16];
     check(detail::api.tensor->read(checked(), bytes, uint64_t(dtype().itemsize())));
     return detail::element<T>(bytes, 0, dtype());
@@ -217,6 +222,8 @@ class Tensor {
   // x[0], x[mask], x[{0, slice(1, 3), mask}]: to read and to assign to (indexing.hpp).
   Indexed operator[](const Index& index) const;
   Indexed operator[](std::initializer_list<Index> indices) const;
+  Rows begin() const;  // for (Tensor row : x)
+  Rows end() const;
   // Writes or adds values, which broadcast, where the indices are.
   const Tensor& index_put_(std::initializer_list<Index> indices, const Tensor& values,
                            bool accumulate = false) const;
@@ -277,8 +284,8 @@ class Tensor {
     int64_t count = int64_t(n);
     Tensor t = empty(sizes.size() == 1 && sizes[0] == -1 ? Ints(count) : sizes, dtype);
     if (t.numel() != count) {
-      fail("from: " + std::to_string(n) + " values do not fill sizes of " +
-           std::to_string(t.numel()) + " elements");
+      fail(detail::joined({"from: ", std::to_string(n), " values do not fill sizes of ",
+                           std::to_string(t.numel()), " elements"}));
     }
     check(detail::api.tensor->write(t.t_, values, n * size_t(dtype.itemsize())));
     return device.is_cpu() ? t : t.to(device);
@@ -292,18 +299,20 @@ class Tensor {
   int32_t dimension(int64_t d) const {
     int64_t wrapped = d < 0 ? d + checked()->ndim : d;
     if (wrapped < 0 || wrapped >= checked()->ndim) [[unlikely]] {
-      fail("dimension " + std::to_string(d) + " is out of range for a tensor of rank " +
-           std::to_string(checked()->ndim));
+      fail(detail::joined({"dimension ", std::to_string(d),
+                           " is out of range for a tensor of rank ",
+                           std::to_string(checked()->ndim)}));
     }
     return int32_t(wrapped);
   }
   void expect_elements(Dtype wanted) const {
     if (checked()->dtype != wanted.value) [[unlikely]] {
-      fail(std::string("data: the tensor is ") + dtype().name() + ", elements of " + wanted.name() +
-           " were asked for");
+      fail(detail::joined({"data: the tensor is ", dtype().name(), ", elements of ", wanted.name(),
+                           " were asked for"}));
     }
     if (checked()->device.type != TN_DEVICE_CPU) [[unlikely]] {
-      fail("data: the tensor is on " + device().name() + "; copy it with .to(tenon::cpu) first");
+      fail(detail::joined({"data: the tensor is on ", device().name(),
+                           "; copy it with .to(tenon::cpu) first"}));
     }
   }
 

@@ -71,31 +71,64 @@ class Number {
   Operand operand_;
 };
 
-// A borrowed list of tensors for the length of a call.
+// A list of tensors: what is in braces and temporary vectors it holds itself, a vector, array or
+// span that has a name it borrows. Calls take it.
 class Tensors {
  public:
-  Tensors() = default;
-  Tensors(const std::vector<Tensor>& list) : Tensors(list.data(), list.size()) {}
-  Tensors(std::span<const Tensor> list) : Tensors(list.data(), list.size()) {}
-  Tensors(std::initializer_list<Tensor> list) : Tensors(list.begin(), list.size()) {}
-  template <size_t N>
-  Tensors(const std::array<Tensor, N>& list) : Tensors(list.data(), N) {}
-  Tensors(const Tensor* data, size_t size)
-      : data_(reinterpret_cast<tn_tensor* const*>(data)), size_(uint32_t(size)) {}
-  Tensors(tn_tensor* const* data, size_t size) : data_(data), size_(uint32_t(size)) {}
+  // An element in braces: a tensor, or what becomes one. It is moved from there to the list.
+  class Item {
+   public:
+    Item() = default;
+    template <typename T>
+    requires std::is_convertible_v<T, Tensor> Item(T&& tensor) : tensor_(std::forward<T>(tensor)) {}
 
-  tn_tensor* const* data() const { return data_; }
+   private:
+    friend class Tensors;
+    mutable Tensor tensor_;
+  };
+
+  Tensors() = default;
+  Tensors(const std::vector<Tensor>& list) noexcept : Tensors(list.data(), list.size()) {}
+  Tensors(std::vector<Tensor>&& list) noexcept
+      : size_(uint32_t(list.size())), many_(std::move(list)) {}
+  Tensors(std::span<const Tensor> list) noexcept : Tensors(list.data(), list.size()) {}
+  Tensors(std::initializer_list<Item> list) : size_(uint32_t(list.size())) {
+    if (size_ > kFew) many_.resize(size_);
+    Tensor* const to = many_.empty() ? few_ : many_.data();
+    for (uint32_t i = 0; i < size_; ++i) to[i] = std::move(list.begin()[i].tensor_);
+  }
+  template <size_t N>
+  Tensors(const std::array<Tensor, N>& list) noexcept : Tensors(list.data(), N) {}
+  template <size_t N>
+  Tensors(std::array<Tensor, N>&& list) : Tensors(Tensors(list.data(), N).to_vector()) {}
+  // Of tensors that one class or another derives: the results of x[0], x[1].
+  template <typename T>
+  requires(std::is_base_of_v<Tensor, T> && !std::is_same_v<Tensor, T>)
+  Tensors(const std::vector<T>& list)
+      : Tensors(std::vector<Tensor>(list.begin(), list.end())) {}
+  Tensors(const Tensor* data, size_t size) noexcept
+      : data_(reinterpret_cast<tn_tensor* const*>(data)), size_(uint32_t(size)) {}
+  Tensors(tn_tensor* const* data, size_t size) noexcept : data_(data), size_(uint32_t(size)) {}
+
+  tn_tensor* const* data() const {
+    if (data_) return data_;
+    return reinterpret_cast<tn_tensor* const*>(many_.empty() ? few_ : many_.data());
+  }
   uint32_t size() const { return size_; }
-  Tensor operator[](size_t i) const { return Tensor::borrow(data_[i]); }
+  Tensor operator[](size_t i) const { return Tensor::borrow(data()[i]); }
   std::vector<Tensor> to_vector() const {
     std::vector<Tensor> list(size_);
-    for (uint32_t i = 0; i < size_; ++i) list[i] = Tensor::borrow(data_[i]);
+    for (uint32_t i = 0; i < size_; ++i) list[i] = (*this)[i];
     return list;
   }
 
  private:
-  tn_tensor* const* data_ = nullptr;
+  static constexpr uint32_t kFew = 4;
+
+  tn_tensor* const* data_ = nullptr;  // null: the list's own
   uint32_t size_ = 0;
+  Tensor few_[kFew];
+  std::vector<Tensor> many_;
 };
 
 // None, where a schema takes it.
@@ -103,6 +136,24 @@ struct None {};
 inline constexpr None none{};
 
 namespace detail {
+
+// A Tensor, x[0], and what else becomes a Tensor by itself.
+template <typename T>
+concept TensorLike = std::is_convertible_v<T, Tensor>;
+// What is one already, or has nothing to do with tensors, stays as it is; std::vector{x[0], x[1]}
+// becomes a vector of tensors.
+template <typename T>
+decltype(auto) as_tensor(const T& x) {
+  if constexpr (TensorLike<T> && !std::is_base_of_v<Tensor, T>) {
+    return Tensor(x);
+  } else if constexpr (requires { requires TensorLike<decltype(*x.begin())>; } &&
+                       std::is_convertible_v<T, Tensors> &&
+                       !std::is_convertible_v<T, std::span<const Tensor>>) {
+    return std::vector<Tensor>(x.begin(), x.end());
+  } else {
+    return (x);
+  }
+}
 
 inline tn_value make_value(uint32_t kind, uint32_t count = 0) noexcept {
   tn_value v;
@@ -124,6 +175,7 @@ inline tn_value to_value(const Tensor& x) noexcept {
 inline tn_value to_value(const Number& x) noexcept { return x.value(); }
 inline tn_value to_value(const tn_value& x) noexcept { return x; }
 inline tn_value to_value(None) noexcept { return make_value(TN_NONE); }
+inline tn_value to_value(std::nullopt_t) noexcept { return make_value(TN_NONE); }
 template <typename T>
 requires std::is_arithmetic_v<T> tn_value to_value(T x)
 noexcept { return Operand(x).value(); }

@@ -234,7 +234,7 @@ inline Tensor truncated_quotient_(const Tensor& x, Operand y) { return detail::c
 inline Tensor truncated_int_quotient_(const Tensor& x, Operand y) { return detail::call<Tensor>(detail::op<"_truncated_int_quotient_">, x, y); }
 inline bool is_float(const Operand& x) { return x.is_tensor() ? x.tensor().dtype().is_float() : x.value().kind == TN_FLOAT; }
 [[noreturn, gnu::cold, gnu::noinline]] inline void wrong_rounding_mode(std::string_view mode) {
-  fail("div: rounding_mode is '" + std::string(mode) + "'; expected 'trunc', 'floor' or none");
+  fail(joined({"div: rounding_mode is '", mode, "'; expected 'trunc', 'floor' or none"}));
 }
 }  // namespace detail
 // The quotient rounded: "trunc" towards zero, "floor" downwards. Integers stay integers.

@@ -55,7 +55,7 @@ template <size_t N>
 std::array<Tensor, N> chunk(const Tensor& x, int64_t dim = 0) {
   int64_t size = x.size(dim);
   if (size % int64_t(N) != 0) {
-    fail("chunk: dimension " + std::to_string(dim) + " of size " + std::to_string(size) + " is not divisible by " + std::to_string(N));
+    fail(detail::joined({"chunk: dimension ", std::to_string(dim), " of size ", std::to_string(size), " is not divisible by ", std::to_string(N)}));
   }
   std::array<Tensor, N> pieces;
   for (size_t i = 0; i < N; ++i) pieces[i] = narrow(x, dim, int64_t(i) * (size / int64_t(N)), size / int64_t(N));
