@@ -56,6 +56,7 @@ TEST_F(CliTest, ALineThatCannotBeParsedIsCode2) {
       {"plugins extra", "plugins: more arguments than it takes (none)"},
       {"bench ops --only sofmax", "bench: --only is 'sofmax'; did you mean 'softmax'? (there are: add, "},
       {"bench ops --op relu", "bench: --op is overhead's"},
+      {"bench steps --device ref", "bench: --device is overhead's"},
       {"bench overhead --only add", "bench: --only is ops' and steps'"},
       {"bench overhed", "bench: no suite 'overhed'; did you mean 'overhead'?"},
   };
@@ -319,6 +320,14 @@ TEST_F(CliTest, BenchWritesEveryFigure) {
     EXPECT_GT(figures.at(name), 0) << name;
   }
   EXPECT_EQ(figures.size(), 7u);
+}
+
+TEST_F(CliTest, BenchMeasuresTheMemoryOfADevice) {
+  const Outcome run = tenon("bench overhead --device ref --json -");
+  EXPECT_EQ(run.code, 0) << run.err;
+  const json figures = json::parse(run.out);
+  EXPECT_GT(figures.at("empty_device"), 0);
+  EXPECT_GT(figures.at("upload_device"), 0);
 }
 
 TEST_F(CliTest, BenchMeasuresOpsAndStepsByName) {

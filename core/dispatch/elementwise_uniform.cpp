@@ -36,6 +36,14 @@ Status uniform_program(const Op* op, const Expression& e, const ElementwisePlan&
   return nullptr;
 }
 
+[[gnu::noinline]] Status launch_on_device(const Kernel& kernel, const Op* op, tn_device device, const tn_loop& loop,
+                                          std::span<Tensor*> outputs) {
+  tn_value arg{};
+  arg.kind = TN_LOOP;
+  arg.as.loop = &loop;
+  return launch_formula(kernel, op, device, {&arg, 1}, outputs);
+}
+
 // Number operands in order, then the schema's scalars.
 void fill_params(const ElementwisePlan& plan, const tn_value* args, const CompiledProgram& compiled, tn_scalar* params) {
   uint32_t n = 0;
@@ -133,7 +141,10 @@ Status run_uniform(const Op* op, const Expression& e, const ElementwisePlan& pla
     const tn_loop loop{sizeof(tn_loop), 1,        first->numel, &first->numel, &compiled->program,
                        operands,        params};
     if (compiled->int_exponents != 0) [[unlikely]] status = check_exponents(op, e, *compiled, params);
-    if (status == nullptr) [[likely]] status = launch_loop(kernel, op, first->device, loop, {outputs, plan.n_outputs});
+    if (status == nullptr) [[likely]] {
+      status = first->device.type == TN_DEVICE_CPU ? launch_loop(kernel, loop, {outputs, plan.n_outputs})
+                                                   : launch_on_device(kernel, op, first->device, loop, {outputs, plan.n_outputs});
+    }
   }
   if (status != nullptr) [[unlikely]] {
     while (made-- > 0) outputs[made]->release();

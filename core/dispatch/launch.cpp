@@ -151,13 +151,19 @@ const char* launch_name(const Kernel& kernel, const Op* op) {
   return op != nullptr ? op->schema.name.c_str() : primitive_name(kernel.def.primitive);
 }
 
-// What comes after a kernel's function on a device with a queue: its name is kept for late errors, and these are waited for under
-// TENON_SYNC=1.
-Status finish_launch(const Kernel& kernel, const Op* op, Stream* stream, Status failed) {
+// On a device with a queue: behind the work that it conflicts with. Its name is kept for late errors, and these are waited for under
+// TENON_SYNC=1. Apart, so that the cpu's path does not pay for it.
+[[gnu::noinline]] Status run_on_stream(const Kernel& kernel, tn_kernel_fn fn, const Op* named,
+                                       std::span<Tensor* const> outputs, HostCall* call) {
+  Stream* stream;
+  TN_TRY(current_stream(call->device, &stream));
+  TN_TRY(order_uses({call->args, call->n_args}, outputs, stream));
+  call->stream = stream;
+  Status failed = run(fn, kernel.def.self, call);
   if (failed != nullptr) [[unlikely]] {
-    return (thread_state.modes & kModeCapture) == 0 ? judge_launch(stream, launch_name(kernel, op), failed) : failed;
+    return (thread_state.modes & kModeCapture) == 0 ? judge_launch(stream, launch_name(kernel, named), failed) : failed;
   }
-  note_launch(stream, launch_name(kernel, op));
+  note_launch(stream, launch_name(kernel, named));
   if ((thread_state.modes & (kModeSync | kModeCapture)) == kModeSync) [[unlikely]] return synchronize_stream(stream);
   return nullptr;
 }
@@ -166,36 +172,35 @@ bool is_random(const Kernel& kernel, const Op* op) {
   return op != nullptr ? (op->flags & TN_OP_RANDOM) != 0 : kernel.def.primitive == TN_RANDOM_BITS;
 }
 
+inline void fill_call(const Op* op, tn_device device, std::span<const tn_value> args, std::span<Tensor*> outputs,
+                      const tn_meta* dynamic, HostCall* call) {
+  static_cast<tn_call&>(*call) = {sizeof(tn_call),
+                                  static_cast<uint32_t>(args.size()),
+                                  args.data(),
+                                  reinterpret_cast<tn_tensor* const*>(outputs.data()),
+                                  static_cast<uint32_t>(outputs.size()),
+                                  0,
+                                  nullptr,
+                                  nullptr,
+                                  &host_table(),
+                                  op,
+                                  device};
+  call->host_outputs = outputs.data();
+  call->dynamic = dynamic;
+}
+
 // `named`: what errors call it.
 Status launch_plain(const Kernel& kernel, tn_kernel_fn fn, const Op* op, const Op* named, tn_device device,
                     std::span<const tn_value> args, std::span<Tensor*> outputs, const tn_meta* dynamic) {
   HostCall call;
-  static_cast<tn_call&>(call) = {sizeof(tn_call),
-                                 static_cast<uint32_t>(args.size()),
-                                 args.data(),
-                                 reinterpret_cast<tn_tensor* const*>(outputs.data()),
-                                 static_cast<uint32_t>(outputs.size()),
-                                 0,
-                                 nullptr,
-                                 nullptr,
-                                 &host_table(),
-                                 op,
-                                 device};
-  call.host_outputs = outputs.data();
-  call.dynamic = dynamic;
+  fill_call(op, device, args, outputs, dynamic, &call);
   tn_random random;
   if (is_random(kernel, op)) [[unlikely]] {
     const RandomState state = next_random_state();
     random = {state.seed, state.offset, nullptr};
     call.random = &random;
   }
-  if (device.type != TN_DEVICE_CPU) [[unlikely]] {
-    Stream* stream;
-    TN_TRY(current_stream(device, &stream));
-    TN_TRY(order_uses(args, outputs, stream));
-    call.stream = stream;
-    return finish_launch(kernel, named, stream, run(fn, kernel.def.self, &call));
-  }
+  if (device.type != TN_DEVICE_CPU) [[unlikely]] return run_on_stream(kernel, fn, named, outputs, &call);
   return run(fn, kernel.def.self, &call);
 }
 
@@ -248,13 +253,14 @@ Status launch_formula(const Kernel& kernel, const Op* named, tn_device device, s
   return launch_function(kernel, kernel.def.launch, nullptr, named, device, args, outputs, nullptr);
 }
 
-Status launch_loop(const Kernel& kernel, const Op* named, tn_device device, const tn_loop& loop,
-                   std::span<Tensor*> outputs) {
+Status launch_loop(const Kernel& kernel, const tn_loop& loop, std::span<Tensor*> outputs) {
   tn_value arg;
   arg.kind = TN_LOOP;
   arg.count = 0;
   arg.as.loop = &loop;
-  return launch_plain(kernel, kernel.def.launch, nullptr, named, device, {&arg, 1}, outputs, nullptr);
+  HostCall call;
+  fill_call(nullptr, kCpu, {&arg, 1}, outputs, nullptr, &call);
+  return run(kernel.def.launch, kernel.def.self, &call);
 }
 
 Status launch_backward(const Kernel& kernel, const Op* op, tn_device device,

@@ -44,9 +44,8 @@ std::string refusals_text(const Refusals& refusals);
 // A loop to its evaluator, which knows no op: `named` (may be NULL) is what messages and traces call it.
 [[nodiscard]] Status launch_formula(const Kernel& kernel, const Op* named, tn_device device,
                                     std::span<const tn_value> args, std::span<Tensor*> outputs);
-// The same for the common case, in which none of kModesOfLaunches is on.
-[[nodiscard]] Status launch_loop(const Kernel& kernel, const Op* named, tn_device device, const tn_loop& loop,
-                                 std::span<Tensor*> outputs);
+// The same for the common case: on cpu, and none of kModesOfLaunches is on.
+[[nodiscard]] Status launch_loop(const Kernel& kernel, const tn_loop& loop, std::span<Tensor*> outputs);
 
 // The kernel of a primitive, or an error that says what the device lacks.
 [[nodiscard]] Status primitive_kernel(tn_primitive kind, tn_device device,

@@ -50,9 +50,10 @@ void write_json(const std::string& file, const std::vector<Measured>& results) {
 std::string overhead_table(const std::vector<Measured>& results) {
   Table table({"nanoseconds", "measured", "budget", ""}, {1, 2});
   for (const Measured& result : results) {
+    const bool has_budget = result.budget > 0;
     table.add({result.name, fmt::format("{:.0f}", result.measured),
-               fmt::format("{:.0f}", result.budget),
-               result.measured <= result.budget ? "" : "over"});
+               has_budget ? fmt::format("{:.0f}", result.budget) : "",
+               !has_budget || result.measured <= result.budget ? "" : "over"});
   }
   return table.text();
 }
@@ -91,13 +92,15 @@ int run(const Line& line) {
     throw UsageError(fmt::format("bench: no suite '{}'{} (there are: {})", suite,
                                  did_you_mean(suite, suites), joined(suites)));
   }
-  if (line.has("op") && suite != "overhead") throw UsageError("bench: --op is overhead's");
+  for (const char* option : {"op", "device"}) {
+    if (line.has(option) && suite != "overhead") throw UsageError(fmt::format("bench: --{} is overhead's", option));
+  }
   if (line.has("only") && suite == "overhead") throw UsageError("bench: --only is ops' and steps'");
   load_plugins();
   std::vector<Case> cases;
   std::vector<Measured> results;
   if (suite == "overhead") {
-    results = measure_overhead(line.get_or<std::string>("op", ""));
+    results = measure_overhead(line.get_or<std::string>("op", ""), line.get_or<std::string>("device", ""));
   } else {
     cases = chosen(line, suite == "ops" ? op_cases() : step_cases());
     for (const Case& one : cases) {
@@ -126,6 +129,8 @@ Command bench_command() {
       ("only", po::value<std::string>()->value_name("NAME"), "this one of ops or steps")  //
       ("op", po::value<std::string>()->value_name("NAME"),
        "overhead: measure this op of one tensor as well; its budget is 1.3 times what `add` took")  //
+      ("device", po::value<std::string>()->value_name("NAME"),
+       "overhead: measure the memory of this device as well, and what a small upload costs the caller")  //
       ("help,h", "this text");
   command.run = run;
   return command;

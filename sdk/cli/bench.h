@@ -22,8 +22,8 @@ struct Measured {
 };
 
 // What calls cost beside their kernels, 8 floats each; `op`, where not empty, is one of one tensor
-// that is measured as well.
-std::vector<Measured> measure_overhead(const std::string& op);
+// that is measured as well, and `device` one whose memory is.
+std::vector<Measured> measure_overhead(const std::string& op, const std::string& device);
 
 // A thing to time: make prepares it, and the function that it gives runs it once.
 struct Case {

@@ -85,7 +85,7 @@ double median_load() {
 
 }  // namespace
 
-std::vector<Measured> measure_overhead(const std::string& op) {
+std::vector<Measured> measure_overhead(const std::string& op, const std::string& device) {
   constexpr int kChain = 1000;
   const Tensor x = ones({8}), y = ones({8});
   const Tensor a = ones({8}).requires_grad_(), w = ones({8}).requires_grad_();
@@ -113,6 +113,12 @@ std::vector<Measured> measure_overhead(const std::string& op) {
     const OpRef called(op.c_str());
     const double budget = 1.3 * results.front().measured;
     results.push_back({op, budget, nanoseconds([&] { call(called, x); })});
+  }
+  if (!device.empty()) {  // memory comes from the cache, on one stream
+    const Device d(device);
+    results.push_back({"empty_device", 80, nanoseconds([&] { empty({8}, float32, d); })});
+    results.push_back({"upload_device", 0, nanoseconds([&] { x.to(d); })});
+    d.synchronize();
   }
   return results;
 }
