@@ -328,6 +328,10 @@ TEST_F(Graphs, RecordWhatIsLaunchedAndReplayIt) {
   // What would wait for the stream, and what is not capture-safe, is refused; the capture goes on.
   expect_error([&] { p.item<double>(); }, "one element");
   expect_error([&] { p.to_vector<double>(); }, "captured");
+  expect_error([&] { p.copy_(float64_tensor({1, 1}, {2})); }, "copy_: values go from the cpu to tape:0 inside a captured");
+  const double values[] = {1, 1};
+  expect_error([&] { tn::check(tn::detail::api.tensor->write(p.get(), values, sizeof(values))); },
+               "write: values go from the cpu to tape:0 inside a captured");
   expect_error([&] { step("fakes.unsafe_step"); }, "not capture-safe");
   expect_error([&] { tn::prim::random_bits({2}, tape); }, "would repeat its numbers");
   capture.end();

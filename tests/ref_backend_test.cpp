@@ -119,6 +119,48 @@ int shut_down_after_good_work() {
   return failed.empty() && record().kept == record().released ? 0 : 3;
 }
 
+// The host's part of an upload: what a slow stream has still to read stays as it is, pinned or not.
+int shut_down_after_touching_a_source(bool pins) {
+  Stream slow(0, 20'000);
+  const tn_device_def& def = record().devices.at("ref");
+  Tensor x({4}, TN_FLOAT32);
+  std::vector<float> plain(4);
+  void* pinned = nullptr;
+  text(def.allocate_host(def.self, 0, 16, &pinned));
+  auto* from = pins ? static_cast<float*>(pinned) : plain.data();
+  slow.copy(x.tensor.device, x.data(), {TN_DEVICE_CPU, 0}, from, 16);
+  from[3] = 7;
+  slow.synchronize();
+  std::fprintf(stderr, "%s", record().log.c_str());
+  const std::string failed = text(plugin().shutdown(plugin().self));
+  std::fprintf(stderr, "%s", failed.c_str());
+  return failed.empty() ? 0 : 3;
+}
+
+int shut_down_after_freeing_a_source() {
+  Stream slow(0, 20'000);
+  const tn_device_def& def = record().devices.at("ref");
+  Tensor x({4}, TN_FLOAT32);
+  void* pinned = nullptr;
+  text(def.allocate_host(def.self, 0, 16, &pinned));
+  std::memset(pinned, 0, 16);
+  slow.copy(x.tensor.device, x.data(), {TN_DEVICE_CPU, 0}, pinned, 16);
+  def.free_host(def.self, 0, pinned, 16);
+  slow.synchronize();
+  def.free_host(def.self, 0, pinned, 16);  // now it may
+  std::fprintf(stderr, "%s", record().log.c_str());
+  return text(plugin().shutdown(plugin().self)).empty() ? 0 : 3;
+}
+
+TEST_F(Ref, HostMemoryTouchedBeforeItsCopyIsLoggedAndFailsShutdown) {
+  EXPECT_EXIT(std::_Exit(shut_down_after_touching_a_source(false)), testing::ExitedWithCode(3),
+              "ref: host memory changed before its copy at 0x.*\nref: 1 touches of host memory before a copy was done");
+  EXPECT_EXIT(std::_Exit(shut_down_after_touching_a_source(true)), testing::ExitedWithCode(3),
+              "ref: pinned memory changed before its copy at 0x");
+  EXPECT_EXIT(std::_Exit(shut_down_after_freeing_a_source()), testing::ExitedWithCode(3),
+              "ref: free of pinned memory with a copy under way at 0x[0-9a-f]*\n$");
+}
+
 TEST_F(Ref, OverrunIsLoggedAndFailsShutdown) {
   EXPECT_EXIT(std::_Exit(shut_down_after_overrun()), testing::ExitedWithCode(3),
               "overrun or write after free at 0x.*\nref: 1 writes outside of live blocks");

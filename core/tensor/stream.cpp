@@ -68,6 +68,12 @@ Status make_stream(tn_device device, LiveStream** made) {
   return nullptr;
 }
 
+// Needs the mutex. The device may have been lost meanwhile, and lose_streams been here.
+void add_stream(DeviceStreams& here, LiveStream* made) {
+  here.streams.push_back(made);
+  if (is_lost(made->device)) made->state.store(kLost, std::memory_order_seq_cst);
+}
+
 // The streams that this thread set or used last. `recent` is any device's; `set` are those that
 // differ from the default.
 struct CurrentStreams {
@@ -145,7 +151,7 @@ Status default_stream(tn_device device, Stream** stream) {
     TN_TRY(make_stream(device, &made));
     // Two threads may make one each; the second is then as any other stream.
     const std::lock_guard lock(here.mutex);
-    here.streams.push_back(made);
+    add_stream(here, made);
     if (here.first.compare_exchange_strong(found, made, std::memory_order_acq_rel)) found = made;
   }
   *stream = found;
@@ -201,11 +207,12 @@ Status create_stream(tn_device device, Stream** stream) {
     return error(TN_UNSUPPORTED, "{} has no streams: its calls have finished when they return",
                  device_text(device));
   }
+  TN_TRY(check_not_lost(device));
   LiveStream* made = nullptr;
   TN_TRY(make_stream(device, &made));
   DeviceStreams& here = streams_of(device);
   const std::lock_guard lock(here.mutex);
-  here.streams.push_back(made);
+  add_stream(here, made);
   *stream = made;
   return nullptr;
 }

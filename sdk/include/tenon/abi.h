@@ -527,7 +527,7 @@ typedef struct tn_kernel_pair_def {
 /* A kind of device. All functions may be called from any thread. `index` is below what `count` gave.
  * Errors. TN_OUT_OF_MEMORY, TN_INVALID_ARGUMENT, TN_NOT_FOUND, TN_UNSUPPORTED and TN_FAILED_PRECONDITION refuse what was asked,
  * or tell of a launch that met bad values: the device goes on. With any other code the device of that index is lost: from then on
- * the host calls its free, free_host, event_destroy and stream_destroy alone, refuses all else with TN_DEVICE_LOST and
+ * the host calls only what gives back (free, free_host and the destroying slots), refuses all else with TN_DEVICE_LOST and
  * the first error, and holds the device's work for done. A kernel says TN_DEVICE_LOST for the same. An error of work that was
  * launched earlier may come from stream_synchronize, event_synchronize, event_query, copy, or any later launch. */
 typedef struct tn_device_def {
