@@ -278,6 +278,38 @@ TEST(Reduce, GradientsAtTiesAndZeros) {
   }
 }
 
+// The Hessian times ones, in closed form: (p - 1) (|x_i|^(p-2) d_ij / f^(p-1) - s_i s_j |x_i x_j|^(p-1) / f^(2p-1)), and 0 where the first
+// derivative is 0 because there is no slope.
+TEST(Reduce, SecondGradientsAtZerosAreFinite) {
+  struct Case {
+    const char* name;
+    OpUnderTest op;
+    std::vector<double> x, second;
+  };
+  const std::vector<Case> cases = {
+      {"std", of([](const Tensor& x) { return tn::std(x); }), {2, 2, 2}, {0, 0, 0}},
+      {"norm", of([](const Tensor& x) { return tn::norm(x); }), {0, 0}, {0, 0}},
+      {"norm, one zero", of([](const Tensor& x) { return tn::norm(x); }), {0, 3}, {1 / 3., 0}},
+      {"norm 0", of([](const Tensor& x) { return tn::norm(x, 0); }), {0, -2}, {0, 0}},
+      {"norm 1", of([](const Tensor& x) { return tn::norm(x, 1); }), {0, -2}, {0, 0}},
+      {"norm 3", of([](const Tensor& x) { return tn::norm(x, 3); }), {2, -1, 0}, {0.3081605663, 0.6163211327, 0}},
+      {"norm 3, zeros", of([](const Tensor& x) { return tn::norm(x, 3); }), {0, 0}, {0, 0}},
+      {"norm 0.5", of([](const Tensor& x) { return tn::norm(x, 0.5); }), {2, -1, 0}, {-0.5303300859, -1.0606601718, 0}},
+      {"norm 0.5, zeros", of([](const Tensor& x) { return tn::norm(x, 0.5); }), {0, 0}, {0, 0}},
+      {"norm inf", of([](const Tensor& x) { return tn::norm(x, INFINITY); }), {0, 0}, {0, 0}},
+      {"norm -inf", of([](const Tensor& x) { return tn::norm(x, -INFINITY); }), {0, 2}, {0, 0}},
+  };
+  for (tn::Device d : devices()) {
+    for (const Case& c : cases) {
+      SCOPED_TRACE(d.name() + " " + c.name);
+      Tensor x = Tensor::from(c.x, -1, d).requires_grad_();
+      const Tensor first = tn::grad(c.op({x}), x, {.create_graph = true});
+      // The sum with x * 0, for first derivatives that depend on nothing.
+      expect_near(tn::grad(first.sum() + (x * 0.0).sum(), x), c.second, 1e-9);
+    }
+  }
+}
+
 TEST(Reduce, RefusesWhatPyTorchRefuses) {
   Tensor x = tn::zeros({2, 3}), i = tn::ones({3}, tn::int64);
   expect_error([&] { tn::max(x, 2); }, "max: dimension 2 is out of range; expected -2 to 1");

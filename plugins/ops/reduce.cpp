@@ -17,17 +17,21 @@ constinit ExpressionRef squared_distance{"_squared_distance(Tensor x, Tensor y) 
 constinit ExpressionRef var_dx{
     "_var_dx(Tensor grad, Tensor x, Tensor mean, float factor) -> Tensor",
     "factor * grad * (x - mean)"};
-// No slope where there is no spread, as PyTorch has it.
-constinit ExpressionRef root{"_root(Tensor x) -> Tensor",
-                             "sqrt(x)\n dx = where(out == 0, 0, g / (2 * out))"};
+// No slope where there is no spread, as PyTorch has it. What is not chosen is finite there, so that
+// the slope's own slope is 0 too, and not 0 * inf: here, and in the powers below.
+constinit ExpressionRef root{
+    "_root(Tensor x) -> Tensor",
+    "sqrt(x)\n dx = where(out == 0, 0, g / (2 * where(out == 0, 1, out)))"};
 constinit ExpressionRef magnitude{"_magnitude(Tensor x) -> Tensor", "abs(x)"};
 constinit ExpressionRef squared{"_squared(Tensor x) -> Tensor", "x * x"};
 constinit ExpressionRef presence{"_presence(Tensor x) -> Tensor", "float(x != 0)\n dx = 0 * g"};
 constinit ExpressionRef power{
     "_power(Tensor x, float p) -> Tensor",
-    "abs(x) ** p\n dx = where(x == 0, 0, g * p * sign(x) * abs(x) ** (p - 1))"};
-constinit ExpressionRef power_root{"_power_root(Tensor x, float p) -> Tensor",
-                                   "x ** (1 / p)\n dx = where(x == 0, 0, g * out / (p * x))"};
+    "let safe = where(x == 0, 1, x)\n"
+    "abs(x) ** p\n dx = where(x == 0, 0, g * p * sign(x) * abs(safe) ** (p - 1))"};
+constinit ExpressionRef power_root{
+    "_power_root(Tensor x, float p) -> Tensor",
+    "x ** (1 / p)\n dx = where(x == 0, 0, g * out / (p * where(x == 0, 1, x)))"};
 constinit ExpressionRef shift{"_shift(Tensor top) -> Tensor", "where(isfinite(top), top, 0)"};
 constinit ExpressionRef exp_below{"_exp_shifted(Tensor x, Tensor top) -> Tensor", "exp(x - top)"};
 constinit ExpressionRef log_above{"_log_above(Tensor total, Tensor top) -> Tensor",
