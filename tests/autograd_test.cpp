@@ -175,6 +175,109 @@ TEST(Hooks, SeeAndReplaceGradients) {
   expect_near(x.grad(), {30, 30});
 }
 
+// As PyTorch's: what is kept is the gradient after all hooks, whenever these were hung.
+TEST(RetainGrad, KeepsTheGradientAfterAllHooks) {
+  load_all();
+  Tensor x = leaf({1, 2});
+  Tensor y = x * 3.0;
+  y.retain_grad();
+  y.register_hook([](Tensor g) { return g * 10.0; });
+  y.sum().backward();
+  expect_near(y.grad(), {10, 10});
+  y = x * 3.0;
+  y.register_hook([](Tensor g) { return g * 10.0; });
+  y.retain_grad();
+  const uint64_t id = y.register_hook([](Tensor g) { return g * 7.0; });
+  y.register_hook([](Tensor g) { return g * 2.0; });
+  y.remove_hook(id);
+  y.sum().backward();
+  expect_near(y.grad(), {20, 20});
+  x = leaf({1, 2});
+  x.register_hook([](Tensor g) { return g * 10.0; });
+  x.retain_grad();
+  (x * 3.0).sum().backward();
+  expect_near(x.grad(), {30, 30});
+}
+
+TEST(RetainGrad, AddsUpAndIsCleared) {
+  load_all();
+  Tensor x = leaf({1, 2});
+  Tensor y = x * 3.0, loss = y.sum();
+  y.retain_grad();
+  loss.backward({}, true);
+  loss.backward({}, true);
+  expect_near(y.grad(), {2, 2});
+  const Tensor seen = y.grad();
+  loss.backward({}, true);
+  expect_near(y.grad(), {3, 3});
+  expect_near(seen, {2, 2});
+  y.zero_grad();
+  loss.backward();
+  expect_near(y.grad(), {1, 1});
+  expect_error([&] { (x * 3.0).zero_grad(); }, "keeps no gradient");
+}
+
+// A hook stays with the values that it was hung on; what is kept is the gradient of the values at the end.
+TEST(RetainGrad, FollowsInPlaceWrites) {
+  load_all();
+  Tensor x = leaf({1, 2});
+  Tensor y = x * 3.0;
+  y.retain_grad();
+  y.register_hook([](Tensor g) { return g * 10.0; });
+  tn::mul_(y, 4.0);
+  y.register_hook([](Tensor g) { return g * 7.0; });
+  y.sum().backward();
+  expect_near(y.grad(), {7, 7});
+  expect_near(x.grad(), {840, 840});
+  y = x * 3.0;
+  const uint64_t id = y.register_hook([](Tensor g) { return g * 10.0; });
+  tn::mul_(y, 4.0);
+  y.remove_hook(id);
+  expect_error([&] { y.remove_hook(id); }, "no hook");
+  x.zero_grad();
+  y.sum().backward();
+  expect_near(x.grad(), {12, 12});
+  // A view whose base is written, a base whose view is, and the view itself.
+  y = x * 3.0;
+  Tensor view = y[0];
+  view.retain_grad();
+  tn::mul_(y, 4.0);
+  (view * 5.0).backward();
+  expect_near(view.grad(), {5});
+  y = x * 3.0;
+  y.retain_grad();
+  view = y[0];
+  view.retain_grad();
+  tn::mul_(view, 4.0);
+  ((y * 5.0).sum() + view).backward();
+  expect_near(y.grad(), {6, 5});
+  expect_near(view.grad(), {1});
+  // One that was a leaf, and has what leaves have.
+  Tensor z = tn::zeros({2}, tn::float64);
+  z.requires_grad_().requires_grad_(false);
+  tn::add_(z, x);
+  z.retain_grad();
+  (z * 2.0).sum().backward();
+  expect_near(z.grad(), {2, 2});
+}
+
+// A gradient with a graph leads back to the node that it is kept for.
+TEST(RetainGrad, OwnsNothingThatOwnsIt) {
+  load_all();
+  const auto round = [] {
+    Tensor x = leaf({1, 2});
+    Tensor y = x * x;
+    y.retain_grad();
+    (y * y).sum().backward({}, false, true);
+    expect_near(y.grad(), {2, 8});
+    x.zero_grad();
+  };
+  round();
+  const uint64_t before = tn::Device().memory_stats().allocated;
+  round();
+  EXPECT_EQ(tn::Device().memory_stats().allocated, before);
+}
+
 struct Surprise : std::runtime_error {
   using std::runtime_error::runtime_error;
   int code = 42;
@@ -231,6 +334,20 @@ struct Reenters : tn::Function<Reenters> {
     return g * tn::grad((x * x).sum(), x);
   }
 };
+
+struct Sloppy : tn::Function<Sloppy> {
+  static Tensor forward(tn::Context&, Tensor x) { return x * 2.f; }
+  static Tensor backward(tn::Context&, Tensor g) { return g.to(tn::float64).expand({3, 2}) * 2.0; }
+};
+
+// As PyTorch's engine does it.
+TEST(CustomFunction, GradientsAreCastAndSummedToTheirInputs) {
+  load_all();
+  Tensor x = tn::tensor({1.f, 2.f}).requires_grad_();
+  Sloppy::apply(x).sum().backward();
+  EXPECT_EQ(x.grad().dtype(), tn::float32);
+  expect_near(x.grad(), {6, 6});
+}
 
 TEST(CustomFunction, MayRunBackwardItself) {
   load_all();

@@ -75,12 +75,92 @@ TEST(InPlace, AWriteThatReadsNothingEndsTheHistory) {
   }
 }
 
-TEST(InPlace, OpsThatNeedTheirInputAreFound) {
+// As PyTorch does, the op keeps a copy of what it overwrites, where its gradient reads that, and only then.
+TEST(InPlace, OpsThatNeedTheirInputKeepACopy) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    Tensor x = float64_tensor({2, 3}, {2}, d).requires_grad_(), w = float64_tensor({4, 5}, {2}, d).requires_grad_();
+    Tensor y = x * 1.0;
+    const std::string copied = "is copied before " + op_name("mul_") + " overwrites it, since its gradient reads it";
+    EXPECT_NE(tn::explain([&] { tn::mul_(y, w); }).find(copied), std::string::npos);
+    EXPECT_EQ(tn::explain([&] { tn::mul_(y, 2.0); }).find(copied), std::string::npos);
+    y.sum().backward();
+    expect_near(x.grad(), {8, 10});  // of 2 x w
+    expect_near(w.grad(), {4, 6});
+    // What is written stands twice: by itself and as a view.
+    x.zero_grad();
+    y = x * 1.0;
+    tn::mul_(y, y);
+    tn::mul_(y, y.view({2}));
+    tn::mul_(y.slice(0, 0, 1), y.slice(0, 1, 2));
+    y.sum().backward();  // x0^4 x1^4 + x1^4
+    expect_near(x.grad(), {4 * 8 * 81, 4 * 16 * 27 + 4 * 27});
+  }
+}
+
+// Another call's input is refused; the message says what it was when it was saved.
+TEST(InPlace, WhatAnotherCallSavedIsFound) {
   load_all();
-  Tensor x = leaf({2, 3}), w = leaf({4, 5});
-  Tensor y = x * 1.0;
-  tn::mul_(y, w);  // w's gradient wants the old y
-  expect_error([&] { y.sum().backward(); }, "changed in place");
+  Tensor x = leaf({2, 3}), w = leaf({4, 5}), constant = Tensor::from(std::vector<double>{1, 2}, std::vector<int64_t>{2});
+  const auto expect_origin = [&](const Tensor& saved, const std::string& origin) {
+    Tensor z = saved * w;
+    {
+      tn::NoGrad off;
+      tn::mul_(saved, 2.0);
+    }
+    expect_error([&] { z.sum().backward(); }, "changed in place: [2] float64 on cpu, " + origin + ", is at version");
+  };
+  expect_origin(x / 3.0, "output 0 of " + op_name("div"));
+  expect_origin(leaf({1, 2}), "a leaf");
+  expect_origin(constant, "an argument without a gradient");
+  Tensor y = x / 3.0, z = y * w;
+  tn::add_(y, 1.0);
+  const std::string since = "output 0 of " + op_name("add_") + ", which wrote it since, is at version 1, expected 0";
+  expect_error([&] { z.sum().backward(); }, "[2] float64 on cpu, " + since);
+}
+
+struct Squared : tn::Function<Squared> {
+  static Tensor forward(tn::Context& context, Tensor x) {
+    context.save({x});
+    return x * x;
+  }
+  static Tensor backward(tn::Context& context, Tensor g) { return g * context.saved(0) * 2.0; }
+};
+
+// A formula, primitives, an op with a vjp, one with a pair on cpu, a function of an application: each saves y, or a view of it, and
+// y is written with what they gave. Node and tensor must not own each other.
+TEST(InPlace, AWriteOfWhatLedToItFreesAll) {
+  const std::vector<Tensor (*)(const Tensor&)> calls = {
+      [](const Tensor& y) { return tn::exp(y) * y; },
+      [](const Tensor& y) { return tn::matmul(y, y); },
+      [](const Tensor& y) { return tn::cumprod(y, 0); },
+      [](const Tensor& y) { return tn::logsumexp(y, {0}); },
+      [](const Tensor& y) { return tn::softmax(y, -1); },
+      [](const Tensor& y) { return tn::layer_norm(y, {4}); },
+      [](const Tensor& y) {
+        return tn::conv2d(y.view({1, 1, 4, 4}), tn::ones({1, 1, 2, 2}, {}, y.device()).requires_grad_());
+      },
+      [](const Tensor& y) { return Squared::apply(y); },
+      [](const Tensor& y) { return y[0] * y[1]; },
+      [](const Tensor& y) { return tn::matmul(y.t(), y.slice(1, 1, 3)); },
+  };
+  for (tn::Device d : devices()) {
+    for (size_t i = 0; i < calls.size(); ++i) {
+      SCOPED_TRACE(d.name() + " " + std::to_string(i));
+      const Tensor x = tn::ones({4, 4}, {}, d).requires_grad_();
+      const auto round = [&](bool through_view) {
+        Tensor y = x * 1.f;
+        Tensor z = calls[i](y);
+        Tensor target = through_view ? y[2] : y;
+        tn::add_(target, z.sum());
+      };
+      round(false);
+      const uint64_t before = d.memory_stats().allocated;
+      round(false);
+      round(true);
+      EXPECT_EQ(d.memory_stats().allocated, before);
+    }
+  }
 }
 
 TEST(InPlace, OnAViewChangesItsBase) {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 
 #include "torch_cases.h"
@@ -269,6 +270,46 @@ TEST(OpSweep, NewTensorsShareNoMemoryWithArguments) {
     }
   }
   EXPECT_GT(compared, 1000);
+}
+
+// Of every case with a gradient, in each floating dtype, of whole, expanded and empty tensors.
+TEST(OpSweep, GradientsAreAsTheirTensors) {
+  size_t compared = 0;
+  for (const json& c : all_cases()) {
+    if (!c.contains("grad")) continue;
+    const std::string op = c.at("op");
+    for (tn::Device device : devices()) {
+      for (const Dtype dtype : {tn::float32, tn::float16, tn::bfloat16}) {
+        for (const Variant& variant : variants()) {
+          if (variant.floats_only) continue;
+          SCOPED_TRACE(device.name() + " " + dtype.name() + " " + variant.name + " " + op + c.at("args").dump().substr(0, 160));
+          std::optional<Arguments> arguments;
+          TensorList differentiable, weights;
+          try {
+            arguments.emplace(c, tn::cpu, [&](const Tensor& t) { return converted(variant.values(t), dtype).to(device); });
+            for (const Tensor& t : called(op, arguments->values, c.at("out"))) {
+              if (!t.requires_grad()) continue;
+              differentiable.push_back(t);
+              weights.push_back(weight_like(t));
+            }
+          } catch (const tn::Error&) {
+            continue;  // it refuses these sizes or this dtype
+          }
+          if (differentiable.empty()) continue;
+          const TensorList grads = tn::grad(differentiable, arguments->leaves, {.grad_outputs = weights, .allow_unused = true});
+          for (size_t i = 0; i < grads.size(); ++i) {
+            if (grads[i].get() == nullptr) continue;
+            const Tensor& x = arguments->leaves[i];
+            EXPECT_EQ(grads[i].dtype(), x.dtype());
+            EXPECT_EQ(grads[i].device(), x.device());
+            EXPECT_TRUE(std::ranges::equal(grads[i].sizes(), x.sizes()));
+            ++compared;
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(compared, 1000u);
 }
 
 // A new op needs a case in tests/data/torch_values*.py. Without one are parts of ops ('_'), random ones, and these.

@@ -57,8 +57,7 @@ class SpinLock {
 
 Status add_into(TensorRef* grad, std::span<Tensor* const> terms, bool create_graph) {
   Tensor* t = grad->get();
-  bool own = !create_graph && t->retained_once() && t->base == nullptr &&
-             t->storage->refs.load(std::memory_order_acquire) == 1 && is_dense(t);
+  bool own = !create_graph && is_unseen(t) && is_dense(t);
   tn_value args[2 + kMaxTerms] = {{}, tensor_value(t)};
   for (size_t i = 0; i < terms.size(); ++i) {
     own = own && same_sizes(terms[i], t) && terms[i]->dtype == t->dtype;
@@ -79,6 +78,40 @@ Status add_into(TensorRef* grad, std::span<Tensor* const> terms, bool create_gra
   return nullptr;
 }
 
+Status add_in_place(Tensor* t, Tensor* term) {
+  const tn_value args[2] = {tensor_value(t), tensor_value(term)};
+  Tensor* same;
+  TN_TRY(run_elementwise(nullptr, *sums().in_place[0]->expression, args, &same));
+  same->release();
+  return nullptr;
+}
+
+Status GradKeeper::keep(Tensor* grad, bool create_graph) {
+  SpinLock lock(&lock_);
+  if (ended_) return nullptr;
+  if (grad_) return add_into(&grad_, {&grad, 1}, create_graph);
+  grad_ = TensorRef::retaining(grad);
+  return nullptr;
+}
+
+TensorRef GradKeeper::grad() const {
+  SpinLock lock(&lock_);
+  return grad_;
+}
+
+void GradKeeper::set_grad(TensorRef grad) {
+  SpinLock lock(&lock_);
+  std::swap(grad_, grad);
+}
+
+// What is freed, is freed outside of the lock: it may hold the last reference to a graph.
+void GradKeeper::end() {
+  TensorRef last;
+  SpinLock lock(&lock_);
+  ended_ = true;
+  std::swap(grad_, last);
+}
+
 Status Leaf::backward(Tensor* const* grads, Tensor**) { return accumulate(grads[0], false); }
 
 Status Leaf::accumulate(Tensor* grad, bool create_graph) {
@@ -87,16 +120,10 @@ Status Leaf::accumulate(Tensor* grad, bool create_graph) {
     Tensor* t = grad_.get();
     if (create_graph || t->grad_fn != nullptr || may_overlap(t)) return add_into(&grad_, {&grad, 1}, create_graph);
     // In place, as PyTorch does: whoever holds .grad sees the sum.
-    const tn_value args[2] = {tensor_value(t), tensor_value(grad)};
-    Tensor* same;
-    NoGradScope no_grad;
-    TN_TRY(run_elementwise(nullptr, *sums().in_place[0]->expression, args, &same));
-    same->release();
-    return nullptr;
+    return add_in_place(t, grad);
   }
   // The engine holds one reference for us; a tensor that nobody else sees is taken as it is.
-  const bool own = grad->retained_once() && grad->base == nullptr && is_dense(grad) &&
-                   grad->storage->refs.load(std::memory_order_acquire) == 1;
+  const bool own = is_unseen(grad) && is_dense(grad);
   if (create_graph || own) {
     grad_ = TensorRef::retaining(grad);
     return nullptr;

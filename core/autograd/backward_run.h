@@ -134,6 +134,8 @@ struct BackwardRun {
   Status run_hooks(Slot& slot);
   Status run_leaf(Slot& slot);
   Status run_node(Slot& slot);
+  Status add_window(Node* node, Tensor* const* grads, Tensor** results);
+  Status call_backward(Node* node, Tensor* const* grads, Tensor** results);
   Status run_all();
 };
 

@@ -1,7 +1,8 @@
 #include "autograd/custom.h"
 
+#include "autograd/inplace.h"
+#include "autograd/prim.h"
 #include "autograd/record.h"
-#include "base/text.h"
 
 namespace tenon {
 namespace {
@@ -16,6 +17,9 @@ class CustomNode final : public Node {
   }
   std::string name() const override { return name_; }
   void release_saved() override { saved_.clear(); }
+  void let_go(const Tensor* root) override {
+    for (SavedTensor& s : saved_) s.let_go(root);
+  }
 
   Status backward(Tensor* const* grads, Tensor** results) override {
     std::vector<tn_tensor*> in(grads, grads + n_outputs), out(n_edges());
@@ -25,14 +29,7 @@ class CustomNode final : public Node {
     for (uint32_t i = 0; i < n_edges(); ++i) results[i] = as_tensor(out[i]);
     if (status != nullptr) return status;
     for (uint32_t i = 0; i < n_edges(); ++i) {
-      if (results[i] == nullptr || edge(i).node == nullptr) continue;
-      const TensorInfo& info = inputs_[i];
-      if (results[i]->dtype != info.dtype || !(results[i]->device == info.device) ||
-          !std::equal(info.sizes.begin(), info.sizes.end(), results[i]->sizes, results[i]->sizes + results[i]->ndim)) {
-        return invalid("{}: backward gave {} for input {}, expected {} {} on {}", name_, tensor_text(results[i]), i,
-                       shape_text(info.sizes.data(), static_cast<int32_t>(info.sizes.size())), dtype_name(info.dtype),
-                       device_text(info.device));
-      }
+      if (edge(i).node != nullptr) TN_TRY(prim::conform(*this, i, inputs_[i], &results[i]));
     }
     return nullptr;
   }
@@ -82,7 +79,7 @@ Status record_custom(const char* name, tn_backward_fn fn, void* self, void (*des
     uint32_t output = 0;
     while (output < outputs.size() && outputs[output] != t) ++output;
     if (output < outputs.size()) {
-      s.save_alias(as_tensor(t), true, output);
+      s.save_output(as_tensor(t), output);
     } else {
       s.save(as_tensor(t));
     }
@@ -94,7 +91,9 @@ Status record_custom(const char* name, tn_backward_fn fn, void* self, void (*des
   note_forward(node.get(), args, outputs.empty() ? call_device(args) : outputs[0]->device);
   for (size_t i = 0; i < outputs.size(); ++i) {
     Tensor* t = as_tensor(outputs[i]);
-    if (is_float(t->dtype)) set_history(t, node.get(), static_cast<uint32_t>(i));
+    if (!is_float(t->dtype)) continue;
+    break_cycles(t, node.get());  // an input that it wrote and gives back
+    set_history(t, node.get(), static_cast<uint32_t>(i));
   }
   return nullptr;
 }

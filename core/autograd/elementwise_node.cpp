@@ -33,6 +33,7 @@ class ElementwiseNode final : public Node {
   void save_outputs(std::span<const tn_value> results);
   Status backward(Tensor* const* grads, Tensor** results) override;
   void release_saved() override;
+  void let_go(const Tensor* root) override;
 
   static void* operator new(size_t) { return Pool<kBytes, 64>::allocate(); }
   static void operator delete(void* p) { Pool<kBytes, 64>::free(p); }
@@ -58,6 +59,17 @@ class ElementwiseNode final : public Node {
   std::unique_ptr<Kept[]> more_;
   std::unique_ptr<TensorInfo[]> infos_;  // of the wanted operands, unless same_
 };
+
+// A tensor of a call that writes in place: a copy of it where its memory is written.
+[[gnu::noinline]] Status save_beside_writes(const ElementwisePlan& plan, std::span<const tn_value> args, Tensor* t,
+                                            const std::string& call, SavedTensor* saved) {
+  for (uint32_t r = 0; r < plan.n_outputs; ++r) {
+    const int k = plan.inplace_operand[r];
+    if (k >= 0 && args[plan.operand_args[k]].as.tensor->storage == t->storage) return saved->save_copy(shown_name(call), t);
+  }
+  saved->save(t);
+  return nullptr;
+}
 
 static_assert(sizeof(ElementwiseNode) <= 256);
 static_assert(kMaxExpressionOperands <= 16 && kMaxExpressionOperands + kMaxExpressionScalars <= 32);  // the masks
@@ -85,13 +97,11 @@ Status ElementwiseNode::prepare(const Expression& expression, std::span<const tn
       keep_number(s, v);
       continue;
     }
-    bool written = false;
-    for (uint32_t r = 0; plan.any_inplace && r < plan.n_outputs; ++r) written |= plan.inplace_operand[r] == static_cast<int>(source.index);
-    // A tensor that this call overwrites would own its own node: an alias instead, which is out of date by then.
-    if (written) {
-      kept()[s].tensor.save_alias(as_tensor(v.as.tensor), false, 0);
+    Tensor* read = as_tensor(v.as.tensor);
+    if (plan.any_inplace) [[unlikely]] {
+      TN_TRY(save_beside_writes(plan, args, read, name_, &kept()[s].tensor));
     } else {
-      kept()[s].tensor.save(as_tensor(v.as.tensor));
+      kept()[s].tensor.save(read);
     }
   }
   for (uint32_t i = 0; i < plan.n_scalars; ++i) keep_number(n_sources + i, args[plan.scalar_args[i]]);
@@ -120,7 +130,7 @@ void ElementwiseNode::save_outputs(std::span<const tn_value> results) {
   for (size_t s = 0; s < gradient_->sources.size(); ++s) {
     const GradientSource& source = gradient_->sources[s];
     if (source.kind != GradientSource::kOutput) continue;
-    kept()[s].tensor.save_alias(as_tensor(results[source.index].as.tensor), true, source.index);
+    kept()[s].tensor.save_output(as_tensor(results[source.index].as.tensor), source.index);
   }
 }
 
@@ -128,6 +138,12 @@ void ElementwiseNode::release_saved() {
   if (gradient_ == nullptr) return;
   for (size_t s = 0; s < gradient_->sources.size(); ++s) {
     if (!is_number(s)) kept()[s].tensor.reset();
+  }
+}
+
+void ElementwiseNode::let_go(const Tensor* root) {
+  for (size_t s = 0; s < gradient_->sources.size(); ++s) {
+    if (!is_number(s)) kept()[s].tensor.let_go(root);
   }
 }
 
@@ -225,11 +241,14 @@ Status record_elementwise(const Op* op, const Expression& e, std::span<const tn_
                           std::span<tn_value> results) {
   const ElementwisePlan& plan = elementwise_plan(e);
   const char* what = op != nullptr ? op->schema.name.c_str() : e.schema().name.c_str();
+  Tensor* outputs[kMaxExpressionOutputs];
   uint64_t written = 0;
   for (uint32_t r = 0; plan.any_inplace && r < plan.n_outputs; ++r) {
     if (plan.inplace_operand[r] >= 0) {
       written |= uint64_t{1} << plan.inplace_operand[r];
-      TN_TRY(check_writable(what, as_tensor(args[plan.operand_args[plan.inplace_operand[r]]].as.tensor)));
+      const tn_value& target = args[plan.operand_args[plan.inplace_operand[r]]];
+      if (target.kind != TN_TENSOR) [[unlikely]] return run_elementwise(op, e, args.data(), outputs);  // its refusal
+      TN_TRY(check_writable(what, as_tensor(target.as.tensor)));
     }
   }
   uint32_t flags = 0;
@@ -251,7 +270,6 @@ Status record_elementwise(const Op* op, const Expression& e, std::span<const tn_
     edges[k] = gradient_edge(t);
     if (edges[k].node != nullptr) wanted |= uint64_t{1} << k;
   }
-  Tensor* outputs[kMaxExpressionOutputs];
   if (wanted == 0) {
     TN_TRY(run_elementwise(op, e, args.data(), outputs));
     for (uint32_t r = 0; r < plan.n_outputs; ++r) results[r] = {TN_TENSOR, 0, {outputs[r]}};

@@ -181,11 +181,31 @@ Status BackwardRun::run_leaf(Slot& slot) {
   return static_cast<Leaf*>(slot.node)->accumulate(grad.get(), create_graph);
 }
 
+// A view's gradient goes into the sum that its tensor has already, where there is one: a tensor that is cut into n pieces gets n
+// small additions, and not n tensors of its own size.
+[[gnu::noinline]] Status BackwardRun::add_window(Node* node, Tensor* const* grads, Tensor** results) {
+  const Edge& edge = node->edge(0);
+  Slot* next = edge.node != nullptr ? find(edge.node) : nullptr;
+  Tensor* sum = next != nullptr && next->needed ? next->gradient(edge.output) : nullptr;
+  bool added = false;
+  if (sum != nullptr && is_unseen(sum) && !create_graph && (thread_state.modes & kModeAnomaly) == 0) {
+    TN_TRY(node->add_to(grads, sum, &added));
+  }
+  return added ? nullptr : node->backward(grads, results);
+}
+
+inline Status BackwardRun::call_backward(Node* node, Tensor* const* grads, Tensor** results) {
+  return node->adds ? add_window(node, grads, results) : node->backward(grads, results);
+}
+
 Status BackwardRun::run_node(Slot& slot) {
   Node* node = slot.node;
   if (slot.has_terms()) TN_TRY(add_terms(slot));
   if (node->extras_if_any() != nullptr) [[unlikely]] {
     if (!node->extras().hooks.empty()) TN_TRY(run_hooks(slot));
+    for (const RetainedOutput& r : node->extras().retained) {
+      if (Tensor* grad = slot.gradient(r.output)) TN_TRY(r.keeper->keep(grad, create_graph));
+    }
   }
   for (const Target& t : targets) {
     if (t.slot != &slot) continue;
@@ -223,10 +243,10 @@ Status BackwardRun::run_node(Slot& slot) {
         Stream* before = nullptr;
         status = current_stream(node->stream->device, &before);
         if (status == nullptr) status = set_current_stream(node->stream->device, node->stream);
-        if (status == nullptr) status = node->backward(grads.begin(), results.begin());
+        if (status == nullptr) status = call_backward(node, grads.begin(), results.begin());
         StatusHolder ignored(set_current_stream(node->stream->device, before));
       } else {
-        status = node->backward(grads.begin(), results.begin());
+        status = call_backward(node, grads.begin(), results.begin());
       }
       if (status != nullptr) status = describe_failure(node, status);
       if (status == nullptr && (thread_state.modes & kModeAnomaly) != 0) status = check_anomaly(node, results.begin());

@@ -1,6 +1,7 @@
 #include "autograd/grad.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "autograd/record.h"
 #include "dispatch/loop.h"
@@ -12,15 +13,15 @@ namespace {
 std::atomic<uint64_t> next_hook_id{1};
 
 // The node whose output the tensor is, to hang a hook on. Owned.
-Status hook_point(Tensor* t, Edge* edge) {
+Status hook_point(const char* what, Tensor* t, Edge* edge) {
   *edge = gradient_edge(t);
   if (edge->node != nullptr) return nullptr;
-  return error(TN_FAILED_PRECONDITION, "hook: {} needs no gradient, so no gradient will come", tensor_text(t));
+  return error(TN_FAILED_PRECONDITION, "{}: {} needs no gradient, so no gradient will come", what, tensor_text(t));
 }
 
-Status keep_grad(void* self, tn_tensor* grad, tn_tensor**) {
-  static_cast<RetainedGrad*>(self)->grad = TensorRef::retaining(as_tensor(grad));
-  return nullptr;
+GradKeeper* keeper_of(const Tensor* t) {
+  const auto* retained = t->is_leaf() ? nullptr : dynamic_cast<const RetainedGrad*>(t->meta);
+  return retained != nullptr ? retained->keeper.get() : nullptr;
 }
 
 }  // namespace
@@ -50,15 +51,21 @@ Status set_requires_grad(Tensor* t, bool on) {
 TensorRef grad_of(const Tensor* t) {
   if (t->meta == nullptr) return {};
   if (t->is_leaf()) return static_cast<const Leaf*>(t->meta)->grad();
-  const auto* retained = dynamic_cast<const RetainedGrad*>(t->meta);
-  return retained != nullptr ? retained->grad : TensorRef();
+  const GradKeeper* keeper = keeper_of(t);
+  return keeper != nullptr ? keeper->grad() : TensorRef();
 }
 
 Status set_grad(Tensor* t, Tensor* grad) {
   if (grad != nullptr && (!same_sizes(grad, t) || grad->dtype != t->dtype || !(grad->device == t->device))) {
     return invalid("grad: {} for a tensor of {}; expected the same", tensor_text(grad), tensor_text(t));
   }
-  if (!t->is_leaf()) return error(TN_FAILED_PRECONDITION, "grad: {} is not a leaf", tensor_text(t));
+  if (GradKeeper* keeper = keeper_of(t)) {
+    keeper->set_grad(TensorRef::retaining(grad));
+    return nullptr;
+  }
+  if (!t->is_leaf()) {
+    return error(TN_FAILED_PRECONDITION, "grad: {} is not a leaf, and keeps no gradient (retain_grad)", tensor_text(t));
+  }
   if (t->meta == nullptr) {
     if (grad == nullptr) return nullptr;
     t->meta = new Leaf;
@@ -72,19 +79,31 @@ Status retain_grad(Tensor* t) {
     return t->requires_grad() ? nullptr
                               : error(TN_FAILED_PRECONDITION, "retain_grad: {} needs no gradient", tensor_text(t));
   }
-  if (t->meta != nullptr) return nullptr;
-  auto* retained = new RetainedGrad;
-  t->meta = retained;
-  retained->retain();
-  const auto release = [](void* self) { static_cast<RetainedGrad*>(self)->release(); };
-  const Status status = add_hook(t, keep_grad, retained, release, nullptr);
-  if (status != nullptr) retained->release();
-  return status;
+  if (keeper_of(t) != nullptr) return nullptr;
+  Edge edge;
+  TN_TRY(hook_point("retain_grad", t, &edge));
+  Ref<Node> node(edge.node);
+  Ref<RetainedGrad> retained(new RetainedGrad);
+  node->extras().retained.push_back({edge.output, retained->keeper});
+  // One that was a leaf until it was written in place may have a leaf's.
+  if (t->meta != nullptr) t->meta->release();
+  t->meta = retained.take();
+  return nullptr;
+}
+
+void move_retained_grad(const Tensor* t, Node* from, Node* to, uint32_t number) {
+  GradKeeper* keeper = keeper_of(t);
+  if (keeper == nullptr || from == to) return;
+  Ref<GradKeeper> hold = Ref<GradKeeper>::retaining(keeper);
+  to->extras().retained.push_back({number, std::move(hold)});
+  if (from != nullptr && from->extras_if_any() != nullptr) {
+    std::erase_if(from->extras().retained, [&](const RetainedOutput& r) { return r.keeper.get() == keeper; });
+  }
 }
 
 Status add_hook(Tensor* t, tn_hook_fn fn, void* self, void (*destroy)(void*), uint64_t* id) {
   Edge edge;
-  TN_TRY(hook_point(t, &edge));
+  TN_TRY(hook_point("hook", t, &edge));
   Ref<Node> node(edge.node);
   const uint64_t number = next_hook_id.fetch_add(1);
   node->extras().hooks.push_back({number, edge.output, fn, self, destroy});
@@ -92,16 +111,32 @@ Status add_hook(Tensor* t, tn_hook_fn fn, void* self, void (*destroy)(void*), ui
   return nullptr;
 }
 
+// A hook stays with the values that it was hung on: after a write in place its node lies below the tensor's.
 Status remove_hook(Tensor* t, uint64_t id) {
   Edge edge;
-  TN_TRY(hook_point(t, &edge));
-  Ref<Node> node(edge.node);
-  auto& hooks = node->extras().hooks;
-  const auto it = std::find_if(hooks.begin(), hooks.end(), [&](const GradHook& h) { return h.id == id; });
-  if (it == hooks.end()) return error(TN_NOT_FOUND, "remove_hook: no hook {} on {}", id, tensor_text(t));
-  if (it->destroy != nullptr) it->destroy(it->self);
-  hooks.erase(it);
-  return nullptr;
+  TN_TRY(hook_point("hook", t, &edge));
+  Ref<Node> root(edge.node);
+  std::vector<Node*> stack{root.get()};
+  std::unordered_set<Node*> seen{root.get()};
+  while (!stack.empty()) {
+    Node* node = stack.back();
+    stack.pop_back();
+    if (node->extras_if_any() != nullptr) {
+      auto& hooks = node->extras().hooks;
+      const auto it = std::find_if(hooks.begin(), hooks.end(), [&](const GradHook& h) { return h.id == id; });
+      if (it != hooks.end()) {
+        const GradHook removed = *it;
+        hooks.erase(it);
+        if (removed.destroy != nullptr) removed.destroy(removed.self);
+        return nullptr;
+      }
+    }
+    for (uint32_t i = 0; i < node->n_edges(); ++i) {
+      Node* next = node->edge(i).node;
+      if (next != nullptr && seen.insert(next).second) stack.push_back(next);
+    }
+  }
+  return error(TN_NOT_FOUND, "remove_hook: no hook {} on {}", id, tensor_text(t));
 }
 
 Tensor* detach(Tensor* t) { return make_alias(t); }

@@ -1,92 +1,15 @@
 #include "autograd/inplace.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "autograd/prim.h"
+#include "autograd/view_nodes.h"
 #include "dispatch/convert.h"
 #include "tensor/view.h"
 
 namespace tenon {
 namespace {
-
-// Where a view lies in its base's storage.
-struct ViewGeometry {
-  std::vector<int64_t> sizes, strides;
-  int64_t offset;
-  explicit ViewGeometry(const Tensor* t)
-      : sizes(t->sizes, t->sizes + t->ndim), strides(t->strides, t->strides + t->ndim), offset(element_offset(t)) {}
-};
-
-// Gradients live in row-major tensors, whatever the base's strides are: the base's storage is laid out anew as a buffer of its
-// extent, and both geometries are read in it.
-int64_t extent_of(const ViewGeometry& base) {
-  int64_t last = 0;
-  for (size_t d = 0; d < base.sizes.size(); ++d) {
-    if (base.sizes[d] == 0) return 0;
-    last += (base.sizes[d] - 1) * base.strides[d];
-  }
-  return last + 1;
-}
-
-bool overlapping(const ViewGeometry& g) {
-  for (size_t d = 0; d < g.sizes.size(); ++d) {
-    if (g.sizes[d] > 1 && g.strides[d] == 0) return true;
-  }
-  return false;
-}
-
-// The gradient of a view of `base`, as seen by the base: zero outside the view.
-TensorRef spread(Tensor* grad, const ViewGeometry& base, const ViewGeometry& view, const TensorInfo& info) {
-  const int64_t extent = extent_of(base);
-  TensorRef buffer = prim::zeros({&extent, 1}, info.dtype, info.device);
-  if (grad->numel > 0) {
-    const int64_t offset = view.offset - base.offset;
-    TensorRef window = prim::as_strided(buffer.get(), view.sizes, view.strides, offset);
-    if (!may_overlap(window.get())) {
-      throw_if(copy_recorded(window.get(), grad));
-    } else {
-      // Elements that the view shows several times get the sum.
-      TensorRef places = prim::iota(extent, info.device);
-      places = prim::as_strided(places.get(), view.sizes, view.strides, offset);
-      places = prim::reshape(places.get(), {&grad->numel, 1});
-      TensorRef flat = prim::reshape(grad, {&grad->numel, 1});
-      buffer = prim::scatter(buffer.get(), 0, places.get(), flat.get(), true);
-    }
-  }
-  if (overlapping(base)) {
-    // The base itself repeats elements (an expand): each repetition gets its share, and the base's own gradient sums them.
-    TensorRef places = prim::iota(extent, info.device);
-    places = prim::as_strided(places.get(), base.sizes, base.strides, 0);
-    int64_t numel = places->numel;
-    places = prim::reshape(places.get(), {&numel, 1});
-    TensorRef zero = prim::zeros({&extent, 1}, info.dtype, info.device);
-    TensorRef ones = prim::elementwise("ones(Tensor i, Tensor z) -> Tensor", "1 + 0 * i + 0 * z",
-                                       {places.get(), prim::zeros({}, info.dtype, info.device).get()});
-    ones = prim::convert(ones.get(), info.device, info.dtype);
-    TensorRef counts = prim::scatter(zero.get(), 0, places.get(), ones.get(), true);
-    buffer = prim::elementwise("share(Tensor x, Tensor n) -> Tensor", "x / max(n, 1)", {buffer.get(), counts.get()});
-  }
-  return prim::as_strided(buffer.get(), base.sizes, base.strides, 0);
-}
-
-class ViewNode final : public Node {
- public:
-  ViewNode(const Tensor* base, const Tensor* view, std::string name)
-      : base_(base), view_(view), info_(base), name_(std::move(name)) {}
-  std::string name() const override { return name_; }
-  Status backward(Tensor* const* grads, Tensor** results) override {
-    return guarded([&]() -> Status {
-      results[0] = spread(grads[0], base_, view_, info_).take();
-      return nullptr;
-    });
-  }
-  void release_saved() override {}
-
- private:
-  ViewGeometry base_, view_;
-  TensorInfo info_;
-  std::string name_;
-};
 
 // A write to a view, as a node of the base: the view's part of the gradient goes through the write, the rest passes.
 class WriteThroughView final : public Node {
@@ -127,6 +50,7 @@ class WriteThroughView final : public Node {
     });
   }
   void release_saved() override { write_->release_saved(); }
+  void let_go(const Tensor* root) override { write_->let_go(root); }
 
  private:
   ViewGeometry base_, view_;
@@ -185,7 +109,26 @@ Status check_writable(const char* what, const Tensor* t) {
   return nullptr;
 }
 
+// What was saved of the tensor is out of date by then, so that its backward is refused: this happens to graphs that are used in
+// part, and to mistakes. Nothing needs to be fast here but the first line.
+void break_cycles(Tensor* t, Node* node) {
+  const Tensor* root = t->base != nullptr ? t->base : t;
+  if (root->is_saved.load(std::memory_order_relaxed) == 0) [[likely]] return;
+  std::vector<Node*> stack{node};
+  std::unordered_set<Node*> seen{node};
+  while (!stack.empty()) {
+    Node* at = stack.back();
+    stack.pop_back();
+    at->let_go(root);
+    for (uint32_t i = 0; i < at->n_edges(); ++i) {
+      Node* next = at->edge(i).node;
+      if (next != nullptr && !next->is_leaf() && seen.insert(next).second) stack.push_back(next);
+    }
+  }
+}
+
 Status rebase_history(Tensor* tensor, Node* node, uint32_t number, uint32_t written) {
+  break_cycles(tensor, node);
   Tensor* base = tensor->base;
   if (base == nullptr) {
     set_history(tensor, node, number);
@@ -207,7 +150,7 @@ Status rebase_history(Tensor* tensor, Node* node, uint32_t number, uint32_t writ
   through->release();
   // The tensor's own node is made from the base when it is asked for.
   tensor->flags = (tensor->flags | TN_TENSOR_REQUIRES_GRAD) & ~uint32_t{TN_TENSOR_LEAF};
-  if (tensor->grad_fn != nullptr) std::exchange(tensor->grad_fn, nullptr)->release();
+  tensor->grad_fn_version = tensor->version() - 1;
   refresh_view(tensor);
   return nullptr;
 }
@@ -228,26 +171,6 @@ Status copy_recorded(Tensor* dst, Tensor* src) {
   const tn_value args[2] = {{TN_TENSOR, 0, {dst}}, {TN_TENSOR, 0, {src}}};
   note_forward(node, args, dst->device);
   return rebase_history(dst, node, 0, 0);
-}
-
-Node* make_view_node(Tensor* x, const Tensor* view, std::string name) {
-  auto* node = new ViewNode(x, view, std::move(name));
-  const Edge edge = gradient_edge(x);
-  node->set_edges(&edge, 1);
-  return node;
-}
-
-Status record_view(const Op* op, std::span<const tn_value> args, std::span<tn_value> results) {
-  Tensor* x = as_tensor(args[0].as.tensor);
-  {
-    NoGradScope no_grad;
-    TN_TRY(run_op(op, args, results));
-  }
-  Tensor* view = as_tensor(results[0].as.tensor);
-  Ref<Node> node(make_view_node(x, view, op->schema.name));
-  note_forward(node.get(), args, x->device);
-  set_history(view, node.get(), 0);
-  return nullptr;
 }
 
 }  // namespace tenon

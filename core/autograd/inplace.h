@@ -9,8 +9,9 @@ namespace tenon {
 // If t is a view whose storage changed since its node was made, and its base is in the graph, gives it a node from the base.
 void refresh_view(Tensor* t);
 
-// The node of a view of x by geometry alone; owned.
-Node* make_view_node(Tensor* x, const Tensor* view, std::string name);
+// For a tensor that is about to get the history `node`: if calls that lead to this node hold the tensor or its base, they hold
+// aliases from now on. Else node and tensor would own each other, for ever.
+void break_cycles(Tensor* t, Node* node);
 
 // dst.copy_(src), recorded when either needs a gradient and grad mode is on.
 [[nodiscard]] Status copy_recorded(Tensor* dst, Tensor* src);

@@ -1,5 +1,8 @@
 #include "autograd/node.h"
 
+#include "autograd/record.h"
+#include "dispatch/convert.h"
+#include "dispatch/explain.h"
 #include "dispatch/thread_state.h"
 #include "tensor/view.h"
 
@@ -66,12 +69,45 @@ void SavedTensor::save(Tensor* t) {
   t->retain();
   tensor_ = t;
   version_ = t->version();
+  Tensor* root = t->base != nullptr ? t->base : t;
+  if (root->is_saved.load(std::memory_order_relaxed) == 0) root->is_saved.store(1, std::memory_order_relaxed);
 }
 
-void SavedTensor::save_alias(Tensor* t, bool is_output, uint32_t output) {
+void SavedTensor::let_go(const Tensor* root) {
+  if (tensor_ != root && (tensor_ == nullptr || tensor_->base != root)) return;
+  Tensor* alias = make_alias(tensor_);
+  if (tensor_->grad_fn != nullptr) {
+    tensor_->grad_fn->retain();
+    alias->output_number = tensor_->output_number;
+    give_history(alias, grad_fn_of(tensor_));
+  }
+  std::exchange(tensor_, alias)->release();
+}
+
+Status SavedTensor::save_copy(const std::string& call, Tensor* t) {
+  Tensor* copy;
+  TN_TRY(copy_to(t, t->device, TN_DTYPE_NONE, &copy));
+  if ((thread_state.modes & kModeExplain) != 0) {
+    explain_note("{} is copied before {} overwrites it, since its gradient reads it", tensor_text(t), call);
+  }
+  if (needs_gradient(t)) {
+    const Edge edge = gradient_edge(t);
+    copy->output_number = edge.output;
+    if (edge.node != nullptr) give_history(copy, edge.node);
+  }
+  tensor_ = copy;
+  version_ = copy->version();
+  return nullptr;
+}
+
+void SavedTensor::save_overwritten(Tensor* t) {
   tensor_ = make_alias(t);
   version_ = t->version();
-  output_ = is_output ? output : kInput;
+}
+
+void SavedTensor::save_output(Tensor* t, uint32_t output) {
+  save_overwritten(t);
+  output_ = output;
 }
 
 void SavedTensor::reset() {
@@ -86,8 +122,10 @@ Status SavedTensor::unpack(Node* node, TensorRef* tensor) const {
     const Node* maker = is_output() ? node : grad_fn_of(tensor_);
     const std::string origin =
         is_output() ? fmt::format("output {} of {}", output_, node->name())
-        : maker != nullptr ? fmt::format("output {} of {}", tensor_->output_number, maker->name())
-                           : "a leaf or an argument without gradient";
+        : maker != nullptr ? fmt::format("output {} of {}{}", tensor_->output_number, maker->name(),
+                                         maker->sequence > node->sequence ? ", which wrote it since" : "")
+        : tensor_->requires_grad() ? "a leaf"
+                                   : "an argument without a gradient";
     return error(TN_FAILED_PRECONDITION,
                  "{}: a tensor saved for its gradient was changed in place: {}, {}, is at version {}, expected {}; "
                  "clone it before the change, or use the out-of-place op",
@@ -96,9 +134,8 @@ Status SavedTensor::unpack(Node* node, TensorRef* tensor) const {
   if (is_output() && (thread_state.modes & kModeNoGrad) == 0) {
     Tensor* attached = make_alias(tensor_);  // a gradient of this gradient goes back through the node
     node->retain();
-    attached->grad_fn = node;
     attached->output_number = output_;
-    attached->flags = (attached->flags | TN_TENSOR_REQUIRES_GRAD) & ~uint32_t{TN_TENSOR_LEAF};
+    give_history(attached, node);
     *tensor = TensorRef(attached);
     return nullptr;
   }

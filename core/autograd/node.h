@@ -35,6 +35,14 @@ struct GradHook {
   void (*destroy)(void*);
 };
 
+class GradKeeper;
+
+// A tensor whose gradient is kept (retain_grad): that of this output, after all hooks.
+struct RetainedOutput {
+  uint32_t output;
+  Ref<GradKeeper> keeper;
+};
+
 class Node : public Counted {
  public:
   // Name of the forward call, for messages and the graph: "mul".
@@ -42,8 +50,17 @@ class Node : public Counted {
   // grads: n_outputs of them, borrowed, NULL where zero, not all NULL. results: n_edges entries, NULL before; owned by the caller
   // afterwards. Only those with an edge are read.
   virtual Status backward(Tensor* const* grads, Tensor** results) = 0;
+  // Nodes that say `adds` have one edge, and their result is zero but for windows: they add it to `sum`, which nobody else sees,
+  // instead of making a tensor full of zeros. Not under create_graph. *added: false when sum is not as it would have to be.
+  virtual Status add_to(Tensor* const* grads, Tensor* sum, bool* added) {
+    (void)grads, (void)sum;
+    *added = false;
+    return nullptr;
+  }
   // Drops what backward needs; a released node cannot run again.
   virtual void release_saved() = 0;
+  // Of what is saved, root and its views become aliases. See break_cycles in inplace.h.
+  virtual void let_go(const Tensor* root) { (void)root; }
   virtual bool is_leaf() const { return false; }
 
   uint32_t n_edges() const { return n_edges_; }
@@ -54,10 +71,12 @@ class Node : public Counted {
   uint64_t sequence;           // of creation: later ones run first
   Stream* stream = nullptr;    // of the forward; backward runs there
   bool released = false;
+  bool adds = false;           // see add_to
 
   // Rare things, made on demand.
   struct Extras {
     std::vector<GradHook> hooks;
+    std::vector<RetainedOutput> retained;
     std::string forward;  // anomaly mode: the call that made this node
     std::string name;     // as autograd/1 gave it out
     ~Extras();
@@ -103,9 +122,26 @@ class Leaf final : public Node {
   TensorRef grad_;
 };
 
-// meta of a non-leaf that keeps its gradient (retain_grad).
+// Where a node finds the kept gradient of a tensor, as long as the tensor lives. It owns neither: a gradient with a graph of its
+// own (create_graph) leads back to the node.
+class GradKeeper final : public Counted {
+ public:
+  // Adds a gradient to the kept one. Thread-safe.
+  Status keep(Tensor* grad, bool create_graph);
+  TensorRef grad() const;
+  void set_grad(TensorRef grad);
+  void end();  // the tensor is gone
+
+ private:
+  mutable std::atomic_flag lock_;
+  bool ended_ = false;
+  TensorRef grad_;
+};
+
+// meta of a non-leaf that keeps its gradient (retain_grad). The keeper hangs on the tensor's node and moves with its history.
 struct RetainedGrad final : Counted {
-  TensorRef grad;
+  Ref<GradKeeper> keeper{new GradKeeper};
+  ~RetainedGrad() override { keeper->end(); }
 };
 
 // A tensor that backward needs, with the version at which it is right.
@@ -116,9 +152,15 @@ class SavedTensor {
   SavedTensor& operator=(SavedTensor&& other) noexcept;
   ~SavedTensor() { reset(); }
   void save(Tensor* t);  // an input
-  // A tensor that the call itself writes or gives: saved as an alias, and given its grad_fn again when it is unpacked.
-  void save_alias(Tensor* t, bool is_output, uint32_t output);
+  // An input that the call itself overwrites: its values as they are, with the history that they have.
+  [[nodiscard]] Status save_copy(const std::string& call, Tensor* t);
+  // An input that the call itself overwrites, and whose values only an unusual backward asks for: then it is refused.
+  void save_overwritten(Tensor* t);
+  // An output: saved as an alias, and given its grad_fn again when it is unpacked.
+  void save_output(Tensor* t, uint32_t output);
   void reset();
+  // If it is root or a view of it: an alias from now on, with the history of this moment, which owns neither.
+  void let_go(const Tensor* root);
   explicit operator bool() const { return tensor_ != nullptr; }
   // Fails when the tensor was changed since. `node` is the one that saved it.
   Status unpack(Node* node, TensorRef* tensor) const;

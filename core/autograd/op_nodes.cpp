@@ -1,4 +1,6 @@
 // Nodes of ops that bring their own backward: a kernel pair, or a stated vjp.
+#include <algorithm>
+
 #include "autograd/engine.h"
 #include "autograd/prim.h"
 #include "autograd/record.h"
@@ -17,6 +19,16 @@ bool is_absent_tensor(const Op* op, size_t argument, const tn_value& v) {
   return v.kind == TN_NONE && a.type == Type::kTensor && !a.list;
 }
 
+// Does the call write memory of t?
+bool overwrites(const Op* op, std::span<const tn_value> args, const Tensor* t) {
+  TensorList written;
+  for (size_t i = 0; i < args.size(); ++i) {
+    if ((op->written >> i & 1) != 0) flat_tensors(args.subspan(i, 1), &written);
+  }
+  return std::any_of(written.begin(), written.end(),
+                     [&](const Tensor* w) { return w != nullptr && w->storage == t->storage; });
+}
+
 // What a gradient is made from, when it is made for a kernel to write.
 struct GradientInfo : TensorInfo {
   SmallVector<int64_t, 6> strides;  // where the tensor is dense in another order than row-major; else none
@@ -33,7 +45,8 @@ class SavedArguments {
   SavedArguments(const SavedArguments&) = delete;
   ~SavedArguments() { release(); }
 
-  void save(const Op* op, std::span<const tn_value> args) {
+  // Bit i of `reads`: the backward reads tensor i. Needed of those that the call overwrites, which are copied then.
+  Status save(const Op* op, std::span<const tn_value> args, uint64_t reads) {
     for (size_t i = 0; i < args.size(); ++i) {
       const tn_value& v = args[i];
       tn_value kept{};
@@ -56,10 +69,12 @@ class SavedArguments {
             continue;
           }
           infos.emplace_back(t);
-          if ((op->written >> i & 1) != 0) {
-            s.save_alias(t, false, 0);
-          } else {
+          if (op->written == 0 || !overwrites(op, args, t)) [[likely]] {
             s.save(t);
+          } else if (const size_t flat = tensors.size() - 1; flat >= 64 || (reads >> flat & 1) != 0) {
+            TN_TRY(s.save_copy(op->schema.name, t));
+          } else {
+            s.save_overwritten(t);
           }
         }
       } else {
@@ -67,6 +82,7 @@ class SavedArguments {
       }
       values.push_back(kept);
     }
+    return nullptr;
   }
 
   // The arguments again; those whose bit in `flat_mask` is not set come as NONE.
@@ -138,15 +154,19 @@ SmallVector<Edge, 8> edges_of(const Op* op, std::span<const tn_value> args) {
 // What record_pair and record_vjp share: saved arguments and outputs, and the call's history.
 class OpNode : public Node {
  public:
-  OpNode(const Op* op, std::span<const tn_value> args) : op_(op), name_(recorded_name(op->schema.name)) {
-    const auto edges = edges_of(op, args);
+  explicit OpNode(const Op* op) : op_(op), name_(recorded_name(op->schema.name)) {}
+  Status prepare(std::span<const tn_value> args, uint64_t reads) {
+    const auto edges = edges_of(op_, args);
     set_edges(edges.data(), static_cast<uint32_t>(edges.size()));
-    saved_.save(op, args);
+    return saved_.save(op_, args, reads);
   }
   std::string name() const override { return shown_name(name_); }
   void release_saved() override {
     saved_.release();
     outputs_.clear();
+  }
+  void let_go(const Tensor* root) override {
+    for (SavedTensor& s : saved_.tensors) s.let_go(root);
   }
 
   Status finish(std::span<const tn_value> args, std::span<const tn_value> results) {
@@ -156,7 +176,7 @@ class OpNode : public Node {
       if (results[i].kind != TN_TENSOR) {
         return error(TN_UNSUPPORTED, "{}: output {} is a list, which only a decomposition can record", name(), i);
       }
-      outputs_[i].save_alias(as_tensor(results[i].as.tensor), true, static_cast<uint32_t>(i));
+      outputs_[i].save_output(as_tensor(results[i].as.tensor), static_cast<uint32_t>(i));
     }
     note_forward(this, args, call_device(args));
     for (size_t i = 0; i < results.size(); ++i) {
@@ -205,7 +225,11 @@ class OpNode : public Node {
                            made.data(),         &host_table()};
     const Status status = op_->vjp(op_->vjp_self, &call);
     for (uint32_t i = 0; i < n_edges(); ++i) results[i] = as_tensor(made[i]);
-    return status;
+    TN_TRY(status);
+    for (uint32_t i = 0; i < n_edges(); ++i) {
+      if (edge(i).node != nullptr) TN_TRY(prim::conform(*this, i, saved_.infos[i], &results[i]));
+    }
+    return nullptr;
   }
 
   // Through the decomposition, recomputed from the saved inputs: differentiable in inputs and gradients.
@@ -264,7 +288,7 @@ class VjpNode final : public OpNode {
 
 class PairNode final : public OpNode {
  public:
-  PairNode(const Op* op, const Kernel& kernel, std::span<const tn_value> args) : OpNode(op, args), kernel_(kernel) {}
+  PairNode(const Op* op, const Kernel& kernel) : OpNode(op), kernel_(kernel) {}
 
   void keep_privates(Tensor* const* privates) {
     for (uint32_t i = 0; i < kernel_.n_private; ++i) privates_.emplace_back(privates[i]);
@@ -327,8 +351,9 @@ Status record_with(Ref<OpNode> node, std::span<const tn_value> args, std::span<t
 
 Status record_pair(const Op* op, const Kernel& kernel, std::span<const tn_value> args, std::span<tn_value> results) {
   TN_TRY(refuse_inference(op->schema.name.c_str(), args));
-  auto* node = new PairNode(op, kernel, args);
+  auto* node = new PairNode(op, kernel);
   Ref<OpNode> hold(node);
+  TN_TRY(node->prepare(args, kernel.saves_args));
   std::vector<Tensor*> privates(kernel.n_private);
   {
     NoGradScope no_grad;
@@ -340,7 +365,8 @@ Status record_pair(const Op* op, const Kernel& kernel, std::span<const tn_value>
 
 Status record_vjp(const Op* op, std::span<const tn_value> args, std::span<tn_value> results) {
   TN_TRY(refuse_inference(op->schema.name.c_str(), args));
-  Ref<OpNode> node(new VjpNode(op, args));
+  Ref<OpNode> node(new VjpNode(op));
+  TN_TRY(node->prepare(args, ~uint64_t{0}));
   {
     NoGradScope no_grad;
     TN_TRY(run_op(op, args, results));

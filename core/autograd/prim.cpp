@@ -1,5 +1,6 @@
 #include "autograd/prim.h"
 
+#include "base/text.h"
 #include "dispatch/expressions.h"
 #include "dispatch/loop.h"
 #include "dispatch/primitives.h"
@@ -116,6 +117,27 @@ TensorRef reduce_to(Tensor* grad, Sizes sizes, tn_dtype dtype, tn_device device)
     if (!same_sizes(result.get(), sizes)) result = reshape(result.get(), sizes);
   }
   return convert(result.get(), device, dtype);
+}
+
+Status conform(const Node& node, uint32_t i, const TensorInfo& info, Tensor** grad) {
+  const Tensor* found = *grad;
+  if (found == nullptr) return nullptr;
+  const bool sizes = same_sizes(found, info.sizes), device = found->device == info.device;
+  if (sizes && device && found->dtype == info.dtype) [[likely]] return nullptr;
+  bool sums = static_cast<size_t>(found->ndim) >= info.sizes.size();
+  for (size_t d = 0; sums && d < info.sizes.size(); ++d) {
+    sums = info.sizes[d] == 1 || info.sizes[d] == found->sizes[found->ndim - static_cast<int32_t>(info.sizes.size() - d)];
+  }
+  if (!device || !sums) {
+    return invalid("{}: backward gave {} for input {}, expected {} {} on {}", node.name(), tensor_text(found), i,
+                   shape_text(info.sizes.data(), static_cast<int32_t>(info.sizes.size())), dtype_name(info.dtype),
+                   device_text(info.device));
+  }
+  return guarded([&]() -> Status {
+    TensorRef given(std::exchange(*grad, nullptr));
+    *grad = reduce_to(given.get(), info).take();
+    return nullptr;
+  });
 }
 
 }  // namespace tenon::prim

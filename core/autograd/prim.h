@@ -33,4 +33,8 @@ inline TensorRef reduce_to(Tensor* grad, const TensorInfo& info) {
   return reduce_to(grad, info.sizes, info.dtype, info.device);
 }
 
+// The gradient that a node gave for its input i as it must be (`info`): one of another dtype is cast, one that was broadcast is
+// summed, as PyTorch's engine does; NULL stays. An error for another device, and for sizes that no sum makes right.
+[[nodiscard]] Status conform(const Node& node, uint32_t i, const TensorInfo& info, Tensor** grad);
+
 }  // namespace tenon::prim

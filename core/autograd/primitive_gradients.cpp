@@ -2,8 +2,8 @@
 // output as they were, g the output's gradient; what a gradient needs to be saved is said in its row.
 #include <algorithm>
 
-#include "autograd/inplace.h"
 #include "autograd/prim.h"
+#include "autograd/view_nodes.h"
 #include "base/text.h"
 #include "dispatch/launch.h"
 #include "dispatch/primitives.h"
@@ -47,13 +47,19 @@ class PrimitiveNode final : public Node {
     saved_.clear();
     output_.reset();
   }
+  void let_go(const Tensor* root) override {
+    for (SavedTensor& s : saved_) s.let_go(root);
+  }
   void save_output(Tensor* t, uint32_t number) {
-    if (row_.saves_output) output_.save_alias(t, true, number);
+    if (row_.saves_output) output_.save_output(t, number);
   }
 
   Status backward(Tensor* const* grads, Tensor** results) override {
     return guarded([&]() -> Status {
       row_.gradient(*this, grads[0], results);
+      for (uint32_t i = 0; i < n_edges(); ++i) {
+        if (edge(i).node != nullptr) TN_TRY(prim::conform(*this, i, infos_[i], &results[i]));
+      }
       return nullptr;
     });
   }
@@ -131,7 +137,7 @@ TensorRef products_of_others(Tensor* given, std::span<const int64_t> dims) {
     sizes.push_back(x->sizes[order[i]]);
     if ((mask >> order[i] & 1) == 0) kept *= sizes.back();
   }
-  if (x->numel == 0) return x;
+  if (x->numel == 0) return TensorRef::retaining(given);
   const int64_t flat[2] = {kept, x->numel / kept};
   TensorRef line = prim::reshape(prim::permute(x.get(), order).get(), flat);
   TensorRef left = prim::scan(TN_PROD, moved(line.get(), 1, 1, true).get(), 1, false);
@@ -252,16 +258,6 @@ void permute_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
   results[0] = prim::permute(g, inverse).take();
 }
 
-void slice_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
-  const TensorInfo& x = node.info(0);
-  const PrimitiveArgs args = node.args();
-  TensorRef full = prim::zeros(x.sizes, x.dtype, x.device);
-  TensorRef window = prim::slice(full.get(), args.integer(1, "dim"), args.integer(2, "start"), args.integer(3, "end"),
-                                 args.integer(4, "step"));
-  throw_if(copy_recorded(window.get(), g));
-  results[0] = full.take();
-}
-
 void expand_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
   results[0] = prim::reduce_to(g, node.info(0)).take();
 }
@@ -277,7 +273,6 @@ const Row kRows[] = {
     {TN_SCATTER,     0b10,             false,  scatter_gradient},
     {TN_RESHAPE,     0,                false,  reshape_gradient},
     {TN_PERMUTE,     0,                false,  permute_gradient},
-    {TN_SLICE,       0,                false,  slice_gradient},
     {TN_EXPAND,      0,                false,  expand_gradient},
     {TN_NONZERO,     0,                false,  nullptr},
 };
@@ -395,6 +390,7 @@ Status record_plain_primitive(tn_primitive kind, std::span<const tn_value> args,
     if (!read.is_none(4) || !read.is_none(6) || !read.is_none(8)) return record_parts(args, results);
   }
   if (is_sum_of_all(kind, args)) return record_sum_of_all(args, results);
+  if (kind == TN_SLICE) return record_slice(args, &results[0]);
   const Row* row = row_of(kind, args);
   TensorList tensors;
   flat_tensors(args, &tensors);

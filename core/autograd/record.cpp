@@ -1,6 +1,8 @@
 #include "autograd/record.h"
 
+#include "autograd/grad.h"
 #include "autograd/inplace.h"
+#include "autograd/view_nodes.h"
 #include "dispatch/explain.h"
 #include "dispatch/expressions.h"
 #include "dispatch/primitives.h"
@@ -32,6 +34,7 @@ Edge gradient_edge(Tensor* t) {
 
 void set_history(Tensor* output, Node* node, uint32_t number) {
   node->retain();
+  if (output->meta != nullptr) move_retained_grad(output, grad_fn_of(output), node, number);
   if (output->grad_fn != nullptr) output->grad_fn->release();
   output->grad_fn = node;
   output->output_number = number;
@@ -113,6 +116,7 @@ Status record_op(const Op* op, std::span<const tn_value> args, std::span<tn_valu
       } else {
         TN_TRY(fall_back(op, args));
       }
+      if (gives_views(op)) [[unlikely]] return record_views(op, args, &results[0]);
       return decompose_op(op, args, results);
     }
     return error(TN_UNSUPPORTED, "{}: has no gradient: no expression, vjp, pair or decomposition", op->schema.name);

@@ -29,10 +29,10 @@ std::string shown_name(const std::string& recorded);
 [[nodiscard]] Status record_pair(const Op* op, const Kernel& kernel, std::span<const tn_value> args,
                                  std::span<tn_value> results);
 [[nodiscard]] Status record_vjp(const Op* op, std::span<const tn_value> args, std::span<tn_value> results);
-// inplace.cpp: a view.
+// view_nodes.cpp: a view.
 [[nodiscard]] Status record_view(const Op* op, std::span<const tn_value> args, std::span<tn_value> results);
-// A tensor that was written in place: it, and the base it is a view of, get the node; edge `written` of the node belonged to the
-// tensor before.
+// inplace.cpp: a tensor that was written in place. It, and the base it is a view of, get the node; edge `written` of the node
+// belonged to the tensor before.
 [[nodiscard]] Status rebase_history(Tensor* tensor, Node* node, uint32_t number, uint32_t written);
 // Refuses in-place writes that have no gradient: leaves, views of leaves, views made while gradients were off.
 [[nodiscard]] Status check_writable(const char* what, const Tensor* t);
@@ -42,7 +42,7 @@ Edge gradient_edge(Tensor* t);
 
 // A fresh output gets its node (one reference is taken from the caller: retain per output).
 void set_history(Tensor* output, Node* node, uint32_t number);
-// The same for the one new output of a call, which takes the node over.
+// The same for a new tensor that has none, which takes the node over; its output 0 unless output_number says another.
 inline void give_history(Tensor* output, Node* node) {
   output->grad_fn = node;
   output->flags = (output->flags | TN_TENSOR_REQUIRES_GRAD) & ~uint32_t{TN_TENSOR_LEAF};

@@ -103,7 +103,7 @@ bool fits(const Argument& argument, const tn_value& value, bool numbers_as_tenso
   switch (argument.type) {
     case Type::kTensor:
       return (value.kind == TN_TENSOR && value.as.tensor != nullptr) ||
-             (numbers_as_tensors && is_number);
+             (numbers_as_tensors && is_number && !argument.written);
     case Type::kInt:
       return value.kind == TN_INT;
     case Type::kFloat:

@@ -78,8 +78,8 @@ struct Schema {
                                          const tn_value& value, bool numbers_as_tensors);
 
 // Does `value` fit `argument`? An int fits float and number; a list of one does not fit a scalar; a
-// single Tensor does not fit a list. Numbers fit kTensor only where `numbers_as_tensors`. The
-// message names the schema, the argument and what came.
+// single Tensor does not fit a list. Numbers fit kTensor only where `numbers_as_tensors` and the
+// argument is not written. The message names the schema, the argument and what came.
 [[nodiscard]] inline Status check_value(const Schema& schema, const Argument& argument,
                                         const tn_value& value, bool numbers_as_tensors) {
   if (value.kind == TN_TENSOR && argument.type == Type::kTensor && !argument.list &&

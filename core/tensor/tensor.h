@@ -24,7 +24,8 @@ struct Tensor : tn_tensor {
   Counted* meta;            // autograd's leaf or hooks; owned; mostly NULL
   Tensor* base;             // of a view: the tensor whose storage it shows, never itself a view; owned
   uint32_t grad_fn_version; // of a view: the version at which grad_fn was right
-  uint32_t view_flags;      // kViewNoGrad
+  uint16_t view_flags;      // kViewNoGrad
+  std::atomic<uint16_t> is_saved;  // a recorded call may hold this tensor or a view of it (SavedTensor)
   int64_t inline_dims[2 * kInlineRank];  // sizes, then strides; longer ones are on the heap
 
   void retain() { refs.fetch_add(1, std::memory_order_relaxed); }
@@ -50,7 +51,7 @@ struct Tensor : tn_tensor {
 };
 
 // A view made while gradients were off: it does not follow its base into a graph.
-inline constexpr uint32_t kViewNoGrad = 1;
+inline constexpr uint16_t kViewNoGrad = 1;
 
 using TensorRef = Ref<Tensor>;
 using TensorPool = Pool<sizeof(Tensor), 64>;
@@ -77,6 +78,7 @@ inline Tensor* begin_tensor(tn_storage* storage, tn_dtype dtype) {
   t->base = nullptr;
   t->grad_fn_version = 0;
   t->view_flags = 0;
+  t->is_saved.store(0, std::memory_order_relaxed);
   return t;
 }
 

@@ -18,8 +18,20 @@ Tensor* make_view_unchecked(Tensor* of, std::span<const int64_t> sizes, const in
 
 Tensor* make_alias(Tensor* of) {
   of->storage->retain();
-  Tensor* alias = make_tensor(of->storage, of->size_span(), of->strides, element_offset(of), of->dtype);
-  alias->flags |= of->flags & TN_TENSOR_INFERENCE;
+  if (of->ndim > kInlineRank) [[unlikely]] {
+    Tensor* alias = make_tensor(of->storage, of->size_span(), of->strides, element_offset(of), of->dtype);
+    alias->flags |= of->flags & TN_TENSOR_INFERENCE;
+    return alias;
+  }
+  Tensor* alias = begin_tensor(of->storage, of->dtype);
+  alias->data = of->data;
+  alias->sizes = alias->inline_dims;
+  alias->strides = alias->inline_dims + of->ndim;
+  alias->numel = of->numel;
+  alias->ndim = of->ndim;
+  alias->flags = (of->flags & (TN_TENSOR_CONTIGUOUS | TN_TENSOR_INFERENCE)) | TN_TENSOR_LEAF;
+  alias->byte_offset = of->byte_offset;
+  std::memcpy(alias->inline_dims, of->inline_dims, sizeof(alias->inline_dims));
   return alias;
 }
 

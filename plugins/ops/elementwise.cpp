@@ -1,7 +1,7 @@
 // Elementwise ops: each is its formula. In scope of a formula: the arguments by name, in a stated
 // derivative dx also `g`, the gradient of the output, and `out`, the output itself. A derivative is
-// stated where the derived one is worse at a kink or needs more than the output (which is what
-// in-place use under gradient has). Broadcasting, promotion, casts and AMP are the evaluator's.
+// stated where the derived one is worse at a kink or needs more than the output (in-place use under
+// gradient copies its input then). Broadcasting, promotion, casts and AMP are the evaluator's.
 // Ops that choose a formula by a string or by what is None have their formulas as ops whose names
 // begin with '_', or as overloads in the face.
 #include "pack.h"

@@ -1,0 +1,298 @@
+#include "autograd/view_nodes.h"
+
+#include <algorithm>
+
+#include "autograd/accumulate.h"
+#include "autograd/inplace.h"
+#include "autograd/prim.h"
+#include "dispatch/convert.h"
+#include "dispatch/primitives.h"
+#include "memory/memory.h"
+#include "tensor/layout.h"
+
+namespace tenon {
+namespace {
+
+bool overlapping(const ViewGeometry& g) {
+  for (size_t d = 0; d < g.sizes.size(); ++d) {
+    if (g.sizes[d] > 1 && g.strides[d] == 0) return true;
+  }
+  return false;
+}
+
+bool lies_as(const Tensor* t, const ViewGeometry& g) {
+  if (!same_sizes(t, g.sizes)) return false;
+  for (size_t d = 0; d < g.sizes.size(); ++d) {
+    if (g.sizes[d] > 1 && t->strides[d] != g.strides[d]) return false;
+  }
+  return true;
+}
+
+// The gradient of a view that shows elements several times, or of a base that does, as seen by the base: zero outside the view.
+// Gradients live in row-major tensors, whatever the base's strides are: the base's storage is laid out anew as a buffer of its
+// extent, and both geometries are read in it.
+TensorRef spread(Tensor* grad, const ViewGeometry& base, const ViewGeometry& view, const TensorInfo& info) {
+  const int64_t extent = extent_of(base);
+  TensorRef buffer = prim::zeros({&extent, 1}, info.dtype, info.device);
+  if (grad->numel > 0) {
+    const int64_t offset = view.offset - base.offset;
+    // Elements that the view shows several times get the sum.
+    TensorRef places = prim::iota(extent, info.device);
+    places = prim::as_strided(places.get(), view.sizes, view.strides, offset);
+    places = prim::reshape(places.get(), {&grad->numel, 1});
+    TensorRef flat = prim::reshape(grad, {&grad->numel, 1});
+    buffer = prim::scatter(buffer.get(), 0, places.get(), flat.get(), true);
+  }
+  if (overlapping(base)) {
+    // The base itself repeats elements (an expand): each repetition gets its share, and the base's own gradient sums them.
+    TensorRef places = prim::iota(extent, info.device);
+    places = prim::as_strided(places.get(), base.sizes, base.strides, 0);
+    int64_t numel = places->numel;
+    places = prim::reshape(places.get(), {&numel, 1});
+    TensorRef zero = prim::zeros({&extent, 1}, info.dtype, info.device);
+    TensorRef ones = prim::elementwise("ones(Tensor i, Tensor z) -> Tensor", "1 + 0 * i + 0 * z",
+                                       {places.get(), prim::zeros({}, info.dtype, info.device).get()});
+    ones = prim::convert(ones.get(), info.device, info.dtype);
+    TensorRef counts = prim::scatter(zero.get(), 0, places.get(), ones.get(), true);
+    buffer = prim::elementwise("share(Tensor x, Tensor n) -> Tensor", "x / max(n, 1)", {buffer.get(), counts.get()});
+  }
+  return prim::as_strided(buffer.get(), base.sizes, base.strides, 0);
+}
+
+// A base and views of it. None shows an element twice, but two views may show the same one.
+struct Windows {
+  ViewGeometry base;
+  std::vector<ViewGeometry> views;
+  TensorInfo info;  // of the base
+
+  // The window in `full`, which lies as the base does.
+  TensorRef window(Tensor* full, size_t k) const {
+    return TensorRef(make_view_unchecked(full, views[k].sizes, views[k].strides.data(),
+                                         element_offset(full) + views[k].offset - base.offset));
+  }
+  Status add(Tensor* const* grads, Tensor* full, bool empty) const {
+    for (size_t k = 0; k < views.size(); ++k) {
+      if (grads[k] == nullptr || grads[k]->numel == 0) continue;
+      TensorRef part = window(full, k);
+      TN_TRY(empty ? copy_into(part.get(), grads[k]) : add_in_place(part.get(), grads[k]));
+      empty = false;
+    }
+    return nullptr;
+  }
+  // Zeros outside of the windows, sums inside; in the base's layout.
+  Status gather(Tensor* const* grads, TensorRef* result) const {
+    Tensor* made;
+    tn_value zero{};
+    zero.kind = TN_INT;
+    const int64_t extent = extent_of(base);
+    TN_TRY(empty_tensor({&extent, 1}, info.dtype, info.device, &made));
+    TensorRef buffer(made);
+    if (extent > 0) TN_TRY(fill(buffer.get(), zero));
+    buffer->storage->retain();
+    TensorRef full(make_tensor(buffer->storage, base.sizes, base.strides.data(), 0, info.dtype));
+    TN_TRY(add(grads, full.get(), true));
+    *result = std::move(full);
+    return nullptr;
+  }
+};
+
+// The sum of gradients in their windows, under create_graph. Its gradients are views again.
+class WindowsNode final : public Node {
+ public:
+  explicit WindowsNode(const Windows& windows) : windows_(windows) {}
+  std::string name() const override { return "windows"; }
+  void release_saved() override {}
+
+  Status backward(Tensor* const* grads, Tensor** results) override {
+    return guarded([&]() -> Status {
+      TensorRef full = TensorRef::retaining(grads[0]);
+      if (!lies_as(full.get(), windows_.base)) {
+        const int64_t extent = extent_of(windows_.base);
+        TensorRef buffer = prim::zeros({&extent, 1}, windows_.info.dtype, windows_.info.device);
+        full = prim::as_strided(buffer.get(), windows_.base.sizes, windows_.base.strides, 0);
+        throw_if(copy_recorded(full.get(), grads[0]));
+      }
+      for (uint32_t k = 0; k < n_edges(); ++k) {
+        const ViewGeometry& view = windows_.views[k];
+        if (edge(k).node == nullptr) continue;
+        const int64_t offset = element_offset(full.get()) + view.offset - windows_.base.offset;
+        results[k] = prim::as_strided(full.get(), view.sizes, view.strides, offset).take();
+      }
+      return nullptr;
+    });
+  }
+
+ private:
+  Windows windows_;
+};
+
+// One or several views of a tensor, an output for each.
+class ViewNode final : public Node {
+ public:
+  ViewNode(const Tensor* x, ViewGeometry base, std::vector<ViewGeometry> views, std::string name)
+      : windows_{std::move(base), std::move(views), TensorInfo(x)}, name_(std::move(name)) {
+    n_outputs = static_cast<uint32_t>(windows_.views.size());
+    plain_ = !overlapping(windows_.base);
+    for (const ViewGeometry& view : windows_.views) plain_ = plain_ && !shows_twice(view);
+    adds = plain_;
+  }
+  std::string name() const override { return name_; }
+  void release_saved() override {}
+
+  Status backward(Tensor* const* grads, Tensor** results) override {
+    return guarded([&]() -> Status {
+      TensorRef result;
+      if (plain_) {
+        TN_TRY(windows_.gather(grads, &result));
+        if ((thread_state.modes & kModeNoGrad) == 0) record(grads, result.get());
+      } else {
+        for (size_t k = 0; k < windows_.views.size(); ++k) {
+          if (grads[k] == nullptr) continue;
+          TensorRef part = spread(grads[k], windows_.base, windows_.views[k], windows_.info);
+          result = result ? prim::elementwise("sum(Tensor a, Tensor b) -> Tensor", "a + b", {result.get(), part.get()}) : part;
+        }
+      }
+      results[0] = result.take();
+      return nullptr;
+    });
+  }
+
+  Status add_to(Tensor* const* grads, Tensor* sum, bool* added) override {
+    *added = sum->dtype == windows_.info.dtype && lies_as(sum, windows_.base);
+    if (!*added) return nullptr;
+    return guarded([&] { return windows_.add(grads, sum, false); });
+  }
+
+ private:
+  // Not may_overlap: strides that are odd, but show each element once, come from diagonals and windows.
+  static bool shows_twice(const ViewGeometry& g) {
+    if (overlapping(g)) return true;
+    tn_tensor t{};
+    t.ndim = static_cast<int32_t>(g.sizes.size());
+    t.sizes = g.sizes.data();
+    t.strides = g.strides.data();
+    t.numel = 1;
+    for (const int64_t size : g.sizes) t.numel *= size;
+    return may_overlap(&t);
+  }
+
+  void record(Tensor* const* grads, Tensor* result) const {
+    std::vector<Edge> edges(windows_.views.size());
+    bool any = false;
+    for (size_t k = 0; k < edges.size(); ++k) {
+      if (grads[k] != nullptr && needs_gradient(grads[k])) edges[k] = gradient_edge(grads[k]);
+      any = any || edges[k].node != nullptr;
+    }
+    if (!any) return;
+    Ref<Node> node(new WindowsNode(windows_));
+    node->set_edges(edges.data(), static_cast<uint32_t>(edges.size()));
+    note_forward(node.get(), {}, result->device);
+    set_history(result, node.get(), 0);
+  }
+
+  Windows windows_;
+  std::string name_;
+  bool plain_;
+};
+
+Node* new_view_node(Tensor* x, ViewGeometry base, std::vector<ViewGeometry> views, std::string name) {
+  auto* node = new ViewNode(x, std::move(base), std::move(views), std::move(name));
+  const Edge edge = gradient_edge(x);
+  node->set_edges(&edge, 1);
+  return node;
+}
+
+// The argument whose views the op gives as a list, or -1.
+int viewed_argument(const Op* op) {
+  const Schema& schema = op->schema;
+  if (schema.returns.size() != 1) return -1;
+  const Argument& given = schema.returns[0];
+  if (!given.list || given.alias == 0 || given.written) return -1;
+  for (size_t i = 0; i < schema.arguments.size(); ++i) {
+    const Argument& a = schema.arguments[i];
+    if (a.alias == given.alias) return a.list || a.optional ? -1 : static_cast<int>(i);
+  }
+  return -1;
+}
+
+}  // namespace
+
+int64_t extent_of(const ViewGeometry& geometry) {
+  int64_t last = 0;
+  for (size_t d = 0; d < geometry.sizes.size(); ++d) {
+    if (geometry.sizes[d] == 0) return 0;
+    last += (geometry.sizes[d] - 1) * geometry.strides[d];
+  }
+  return last + 1;
+}
+
+Node* make_view_node(Tensor* x, const Tensor* view, std::string name) {
+  return new_view_node(x, ViewGeometry(x), {ViewGeometry(view)}, std::move(name));
+}
+
+Status record_view(const Op* op, std::span<const tn_value> args, std::span<tn_value> results) {
+  Tensor* x = as_tensor(args[0].as.tensor);
+  {
+    NoGradScope no_grad;
+    TN_TRY(run_op(op, args, results));
+  }
+  Tensor* view = as_tensor(results[0].as.tensor);
+  Ref<Node> node(make_view_node(x, view, op->schema.name));
+  note_forward(node.get(), args, x->device);
+  set_history(view, node.get(), 0);
+  return nullptr;
+}
+
+Status record_slice(std::span<const tn_value> args, tn_value* result) {
+  {
+    NoGradScope no_grad;
+    TN_TRY(run_primitive(TN_SLICE, args, {result, 1}));
+  }
+  Tensor *x = as_tensor(args[0].as.tensor), *view = as_tensor(result->as.tensor);
+  const std::string name = thread_state.decomposed != nullptr ? thread_state.decomposed->schema.name : "slice";
+  Ref<Node> node;
+  if (x->is_contiguous()) {
+    node = Ref<Node>(make_view_node(x, view, name));
+  } else {
+    const PrimitiveArgs read(TN_SLICE, args);
+    Tensor* dense;
+    TN_TRY(empty_tensor(x->size_span(), x->dtype, kMeta, &dense));
+    TensorRef model(dense);
+    Geometry g;
+    TN_TRY(slice_geometry(dense, read.integer(1, "dim"), read.integer(2, "start"), read.integer(3, "end"),
+                          read.integer(4, "step"), &g));
+    node = Ref<Node>(new_view_node(x, ViewGeometry(dense), {ViewGeometry(g.size_span(), g.strides, g.offset)}, name));
+  }
+  note_forward(node.get(), args, x->device);
+  set_history(view, node.get(), 0);
+  return nullptr;
+}
+
+bool gives_views(const Op* op) { return viewed_argument(op) >= 0; }
+
+Status record_views(const Op* op, std::span<const tn_value> args, tn_value* result) {
+  Tensor* x = as_tensor(args[static_cast<size_t>(viewed_argument(op))].as.tensor);
+  {
+    NoGradScope no_grad;
+    TN_TRY(decompose_op(op, args, {result, 1}));
+  }
+  const std::span<tn_tensor* const> list(result->as.tensors, result->count);
+  const Tensor* base = x->base != nullptr ? x->base : x;
+  const bool views = std::all_of(list.begin(), list.end(), [&](const tn_tensor* t) {
+    return t->storage == x->storage && t->dtype == x->dtype && as_tensor(t)->base == base && as_tensor(t)->grad_fn == nullptr;
+  });
+  if (!views) {  // it gave copies, whose gradients its calls know
+    release_values({result, 1});
+    *result = tn_value{};
+    return decompose_op(op, args, {result, 1});
+  }
+  if (list.empty()) return nullptr;
+  std::vector<ViewGeometry> geometries;
+  for (const tn_tensor* t : list) geometries.emplace_back(as_tensor(t));
+  Ref<Node> node(new_view_node(x, ViewGeometry(x), std::move(geometries), op->schema.name));
+  note_forward(node.get(), args, x->device);
+  for (uint32_t k = 0; k < result->count; ++k) set_history(as_tensor(list[k]), node.get(), k);
+  return nullptr;
+}
+
+}  // namespace tenon
