@@ -259,6 +259,22 @@ TEST(GradFn, IsNamedAsTheOpThatWasCalled) {
   EXPECT_EQ(name(tn::nn::BatchNorm1d(2)(x)), "batch_norm");
 }
 
+TEST(Errors, OfAnOverloadNameTheOpThatWasCalled) {
+  load_all();
+  const Tensor x = two_by_two(), leaf = two_by_two().requires_grad_();
+  for (const Tensor& t : {x, leaf}) {
+    expect_error([&] { tn::add(t, tn::ones({5}), 2); }, "add: shapes [2, 2] and [5] do not broadcast");
+    try {
+      tn::clamp_min(t, tn::ones({5}));
+      ADD_FAILURE() << "no error";
+    } catch (const tn::Error& e) {
+      EXPECT_EQ(std::string(e.what()).find("clamp_min: "), 0u) << e.what();
+    }
+  }
+  const std::string calls = tn::explain([&] { tn::add(x, x, 2); });
+  EXPECT_NE(calls.find("\"call\":\"add\""), std::string::npos) << calls;
+}
+
 TEST(Print, OptionsOfLayersAreAsPythonWritesThem) {
   load_all();
   EXPECT_EQ(tn::nn::Conv2d(1, 2, {3, 5}).to_string(),

@@ -2,6 +2,7 @@
 #include "autograd/inplace.h"
 #include "autograd/prim.h"
 #include "dispatch/elementwise.h"
+#include "dispatch/explain.h"
 #include "dispatch/loop.h"
 
 namespace tenon {

@@ -5,6 +5,7 @@
 #include "autograd/prim.h"
 #include "autograd/record.h"
 #include "base/text.h"
+#include "dispatch/explain.h"
 #include "dispatch/host_table.h"
 #include "dispatch/launch.h"
 #include "memory/memory.h"

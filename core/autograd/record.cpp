@@ -60,16 +60,6 @@ void note_forward(Node* node, std::span<const tn_value> args, tn_device device) 
   node->extras().forward = text + ")";
 }
 
-std::string shown_name(const std::string& recorded) {
-  if (recorded[0] != '_') return recorded;
-  for (size_t end = recorded.size(); end > 1 && end != recorded.npos; end = recorded.rfind('_', end - 1)) {
-    const std::string name = recorded.substr(1, end - 1);
-    const Op* op = nullptr;
-    if (!StatusHolder(registry().find(name, &op))) return name;
-  }
-  return recorded.substr(1);
-}
-
 Status refuse_inference(const char* what, std::span<const tn_value> args) {
   const auto refuse = [&](const tn_tensor* t) -> Status {
     if (t == nullptr || (t->flags & TN_TENSOR_INFERENCE) == 0) [[likely]] return nullptr;

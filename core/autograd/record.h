@@ -12,8 +12,6 @@ namespace tenon {
 inline const std::string& recorded_name(const std::string& own) {
   return own[0] == '_' && thread_state.decomposed != nullptr ? thread_state.decomposed->schema.name : own;
 }
-// What users are shown of it: a private op that stands for a public one begins with its name, "_add_scaled" with "add".
-std::string shown_name(const std::string& recorded);
 
 // The handlers (dispatch/call.h).
 [[nodiscard]] Status record_op(const Op* op, std::span<const tn_value> args, std::span<tn_value> results);

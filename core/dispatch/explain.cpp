@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dispatch/call.h"
+#include "dispatch/registry.h"
 
 namespace tenon {
 
@@ -34,6 +35,16 @@ Json new_entry(std::string_view name) { return {{"call", name}, {"args", Json::a
 
 }  // namespace
 
+std::string shown_name(const std::string& name) {
+  if (name[0] != '_') return name;
+  for (size_t end = name.size(); end > 1 && end != name.npos; end = name.rfind('_', end - 1)) {
+    const std::string shown = name.substr(1, end - 1);
+    const Op* op = nullptr;
+    if (!StatusHolder(registry().find(shown, &op))) return shown;
+  }
+  return name.substr(1);
+}
+
 void count_event(Counter counter) {
   counters[static_cast<size_t>(counter)].fetch_add(1, std::memory_order_relaxed);
 }
@@ -48,7 +59,7 @@ uint64_t counter_value(std::string_view name) {
 ExplainScope::ExplainScope(std::string_view name, std::span<const tn_value> args) : recorder_(nullptr) {
   if ((thread_state.modes & kModeExplain) == 0) return;
   recorder_ = thread_state.recorder;
-  Json entry = new_entry(name);
+  Json entry = new_entry(shown_name(std::string(name)));
   for (const tn_value& v : args) {
     if (v.kind == TN_TENSOR) entry["args"].push_back(describe(v.as.tensor));
     for (uint32_t i = 0; v.kind == TN_TENSORS && i < v.count; ++i) {

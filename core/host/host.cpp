@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/threads.h"
 #include "dispatch/call.h"
+#include "dispatch/explain.h"
 #include "dispatch/expressions.h"
 #include "dispatch/host_table.h"
 #include "dispatch/launch.h"
@@ -69,8 +70,19 @@ tn_status* find_op(const char* name, const tn_op** op) {
   });
 }
 
+// A private op's message begins with the name of the op that the user called.
+[[gnu::cold, gnu::noinline]] tn_status* name_call(const Op* op, tn_status* failed) {
+  const std::string& own = op->schema.name;
+  if (is_private(op) && failed->message.starts_with(own + ":")) {
+    failed->message.replace(0, own.size(), shown_name(recorded_name(own)));
+    failed->full.clear();
+  }
+  return failed;
+}
+
 tn_status* call_op(const tn_op* op, const tn_value* args, uint32_t n_args, tn_value* results, uint32_t n_results) {
-  return guarded([&] { return call(as_op(op), args, n_args, results, n_results); });
+  tn_status* failed = guarded([&] { return call(as_op(op), args, n_args, results, n_results); });
+  return failed == nullptr ? nullptr : name_call(as_op(op), failed);
 }
 
 tn_status* call_primitive(tn_primitive kind, const tn_value* args, uint32_t n_args, tn_value* results,
