@@ -1,6 +1,9 @@
 // CSV tables of the plugin `files`: what is taken, and that each error names its line.
 #include <sys/stat.h>
 
+#include <cmath>
+#include <random>
+
 #include "csv.h"
 #include "files_support.h"
 
@@ -48,6 +51,25 @@ TEST_F(Csv, RefusesWhatHasNoRows) {
   EXPECT_SAYS(read_csv(folder_.string(), false), "is a folder, not a regular file");
   ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
   EXPECT_SAYS(read_csv(path("pipe"), false), "is a device or pipe, not a regular file");
+}
+
+// Random bytes, and good tables with random damage: an error or a table, and what sanitizers watch for neither time.
+TEST_F(Csv, SurvivesRandomBytes) {
+  std::mt19937 random(7);
+  const std::string alphabet = "0123456789,,,\n\n\r +-.eEnainf\"\t\0\xff";
+  for (int i = 0; i < 2000; ++i) {
+    std::string text = i % 2 == 0 ? std::string(random() % 100, '\0') : "1,2.5,-3e5\n4,5,6\n7,8,9\n";
+    for (char& c : text) {
+      if (i % 2 == 0 || random() % 8 == 0) c = alphabet[random() % alphabet.size()];
+    }
+    try {
+      const Table t = read_csv(write("f", text), i % 3 == 0);
+      EXPECT_EQ(t.values.size(), static_cast<size_t>(t.rows * t.columns));
+      for (const double value : t.values) EXPECT_TRUE(std::isfinite(value));
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("/f:"), std::string::npos) << error.what();
+    }
+  }
 }
 
 }  // namespace

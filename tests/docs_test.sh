@@ -99,7 +99,9 @@ find "$work" -maxdepth 1 \( -name '*.cpp' -o -name '*.c' \) -print0 | sort -z |
 {
   cat <<'CPP'
 #include <iostream>
+#include <tenon/disk.hpp>
 #include <tenon/elf.hpp>
+#include <tenon/messages.hpp>
 #include <tenon/plugin.hpp>
 #include <tenon/tenon.hpp>
 using namespace tenon;

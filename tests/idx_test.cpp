@@ -1,5 +1,7 @@
 // IDX files of the plugin `files`: what is taken, and that a damaged file is refused with what is
 // wrong before anything is allocated.
+#include <random>
+
 #include "files_support.h"
 #include "idx.h"
 
@@ -62,6 +64,23 @@ TEST_F(Idx, RefusesWhatIsDamaged) {
   says(idx(0x08, std::vector<uint32_t>(17, 1), "a"), "has 17 dimensions, expected 1 to 16");
   EXPECT_SAYS(IdxReader(path("absent")), "absent: cannot be opened: No such file");
   EXPECT_SAYS(IdxReader(folder_.string()), "is a folder, not a regular file");
+}
+
+// Random bytes, and good files with random damage: an error that names the file, or a reading within bounds.
+TEST_F(Idx, SurvivesRandomBytes) {
+  std::mt19937 random(7);
+  for (int i = 0; i < 3000; ++i) {
+    std::string bytes = idx(8 + int(random() % 7), {2, 3}, std::string(6 << (i % 4), 'x'));
+    if (i % 8 == 0) bytes.resize(random() % 60);
+    for (int n = int(random() % 4); n > 0 && !bytes.empty(); --n) bytes[random() % bytes.size()] = static_cast<char>(random());
+    try {
+      const IdxReader reader(write("f", bytes));
+      std::string memory(bytes.size(), '\0');
+      reader.read(memory.data());
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("/f: "), std::string::npos) << error.what();
+    }
+  }
 }
 
 }  // namespace

@@ -147,7 +147,7 @@ Status enter_autocast(tn_device device, tn_dtype lower, const char* policy) {
     if (it == policies().by_name.end() || policies().closed) {
       std::vector<std::string> names;
       for (const auto& [name, def] : policies().by_name) names.push_back(name);
-      return error(TN_NOT_FOUND, "autocast: unknown policy '{}'{}", policy, did_you_mean(policy, names));
+      return error(TN_NOT_FOUND, "autocast: unknown policy '{}'{}", printable(policy), did_you_mean(policy, names));
     }
     found = &it->second;
   }

@@ -3,6 +3,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
+#include <string>
+
+#include "tenon/messages.hpp"
 
 #include "base/status.h"
 
@@ -24,7 +28,12 @@ int32_t threshold() {
 void log_line(int32_t level, const char* message) {
   static const int32_t least = threshold();
   if (level < least || level < 0 || level > 3) return;
-  std::fprintf(stderr, "tenon %s: %s\n", kLevels[level], message);  // one call: stdio locks the stream
+  try {
+    const std::string text = messages::cleaned(message == nullptr ? "" : message);
+    std::fprintf(stderr, "tenon %s: %s\n", kLevels[level], text.c_str());  // one call: stdio locks the stream
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "tenon %s: no memory for a message\n", kLevels[level]);
+  }
 }
 
 bool log_failure(tn_status* failed) {

@@ -1,9 +1,11 @@
 #include "base/status.h"
 
+#include "tenon/messages.hpp"
+
 namespace tenon {
 
 Status make_status(tn_code code, std::string message, Status cause) {
-  auto* status = new tn_status{code, std::move(message)};
+  auto* status = new tn_status{code, messages::cleaned(std::move(message))};
   status->cause = cause;
   return status;
 }

@@ -1,20 +1,17 @@
-// Text for messages: lists of numbers as people write shapes, and the nearest known name.
+// Text for messages: lists of numbers as people write shapes; names of others and the nearest known
+// one, which tenon/messages.hpp has for all of Tenon.
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
-#include <string_view>
-#include <vector>
+
+#include "tenon/messages.hpp"
 
 namespace tenon {
 
 std::string shape_text(const int64_t* sizes, int32_t ndim);  // "[64, 100]"
 
-// The candidate with the smallest edit distance to `name`, if that is at most a third of its length (at least 2); else "".
-std::string nearest_name(std::string_view name, std::span<const std::string> candidates);
-
-// "; did you mean 'linear'?" or "".
-std::string did_you_mean(std::string_view name, std::span<const std::string> candidates);
+using messages::did_you_mean;
+using messages::printable;  // for names and values that a message quotes
 
 }  // namespace tenon

@@ -224,12 +224,12 @@ Status Registry::find(std::string_view name, const Op** op) {
   State& s = state();
   std::shared_lock lock(s.mutex);
   if (s.closed) {
-    return error(TN_FAILED_PRECONDITION, "op '{}': plugins were shut down", name);
+    return error(TN_FAILED_PRECONDITION, "op '{}': plugins were shut down", printable(name));
   }
   *op = lookup(full_name(name));
   if (*op != nullptr) return nullptr;
   if (s.ops.empty()) {
-    return error(TN_NOT_FOUND, "unknown op '{}'; no plugin with ops is loaded", name);
+    return error(TN_NOT_FOUND, "unknown op '{}'; no plugin with ops is loaded", printable(name));
   }
   std::vector<std::string> names;
   const bool has_pack = name.find('.') != std::string_view::npos;
@@ -240,7 +240,7 @@ Status Registry::find(std::string_view name, const Op** op) {
       return error(TN_NOT_FOUND, "unknown op '{}'; did you mean '{}'?", name, candidate->name);
     }
   }
-  return error(TN_NOT_FOUND, "unknown op '{}'{}", name, did_you_mean(name, names));
+  return error(TN_NOT_FOUND, "unknown op '{}'{}", printable(name), did_you_mean(name, names));
 }
 
 std::vector<const Op*> Registry::all_ops() {

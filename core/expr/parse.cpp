@@ -226,7 +226,7 @@ class FormulaParser {
       for (const auto& [candidate, unused] : names_) known.push_back(candidate);
       if (find_function(name) != nullptr)
         return refuse(at, "'{}' is a function; write {}(...)", name, name);
-      return refuse(at, "unknown name '{}'{}", name, did_you_mean(name, known));
+      return refuse(at, "unknown name '{}'{}", printable(name), did_you_mean(name, known));
     }
     if (found_name->second.is_of_derivative) {
       if (in_output_) return refuse(at, "'{}' is for derivatives; an output cannot use it", name);
@@ -243,7 +243,7 @@ class FormulaParser {
     const Function* function = find_function(name);
     if (function == nullptr) {
       if (names_.count(name) != 0) return refuse(at, "'{}' is no function", name);
-      return refuse(at, "unknown function '{}'{}", name, did_you_mean(name, function_names()));
+      return refuse(at, "unknown function '{}'{}", printable(name), did_you_mean(name, function_names()));
     }
     advance();
     TN_TRY(expect("("));

@@ -35,12 +35,12 @@ Factory* find_locked(const Factories& all, std::string_view name) {
 Status find_factory(std::string_view name, const Factory** factory) {
   Factories& all = factories();
   const std::scoped_lock lock(all.mutex);
-  if (all.closed) return error(TN_FAILED_PRECONDITION, "{}: the plugins were shut down", name);
+  if (all.closed) return error(TN_FAILED_PRECONDITION, "{}: the plugins were shut down", printable(name));
   *factory = find_locked(all, name);
   if (*factory != nullptr) return nullptr;
   if (all.list.empty()) {
     return error(TN_NOT_FOUND,
-                 "no layer or optimizer is named '{}': no plugin that brings any is loaded", name);
+                 "no layer or optimizer is named '{}': no plugin that brings any is loaded", printable(name));
   }
   std::vector<std::string> names;
   std::set<std::string> plugins;
@@ -49,7 +49,7 @@ Status find_factory(std::string_view name, const Factory** factory) {
     plugins.insert(known->plugin);
   }
   return error(TN_NOT_FOUND, "no layer or optimizer is named '{}'{} (plugins that bring some: {})",
-               name, did_you_mean(name, names), fmt::join(plugins, ", "));
+               printable(name), did_you_mean(name, names), fmt::join(plugins, ", "));
 }
 
 // A definition as this host knows it: fields beyond the author's size count as zero.
@@ -169,7 +169,7 @@ Status create_object_named(std::string_view name, const char* const* names, cons
       std::vector<std::string> known;
       for (const Argument& argument : schema.arguments) known.push_back(argument.name);
       const std::string hint = did_you_mean(names[i], known);
-      return invalid("{} has no option '{}'{} (its options: {})", name, names[i], hint,
+      return invalid("{} has no option '{}'{} (its options: {})", name, printable(names[i]), hint,
                      known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", ")));
     }
     if (given[index]) return invalid("{}: option '{}' is given twice", name, names[i]);

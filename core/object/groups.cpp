@@ -27,7 +27,7 @@ Status make_option(const Object* object, std::string_view name, const tn_value& 
       if (candidate.name == name) argument = &candidate;
     }
     if (argument == nullptr) {
-      return invalid("{} has no option '{}' for its groups{}", object->type, name,
+      return invalid("{} has no option '{}' for its groups{}", object->type, printable(name),
                      did_you_mean(name, known));
     }
     TN_TRY(check_value(schema, *argument, value, /*numbers_as_tensors=*/false));

@@ -29,7 +29,7 @@ std::vector<std::string> names_of(const std::vector<Entry>& entries) {
 
 Status no_such(const Object* object, const char* what, std::string_view name,
                const std::vector<std::string>& names) {
-  return error(TN_NOT_FOUND, "{} has no {} '{}'{}", object->type, what, name,
+  return error(TN_NOT_FOUND, "{} has no {} '{}'{}", object->type, what, printable(name),
                did_you_mean(name, names));
 }
 
@@ -37,7 +37,7 @@ Status check_name(const Object* object, const char* what, std::string_view name)
   if (name.empty()) return invalid("{}: the name of a {} is empty", object->type, what);
   if (name.find('.') != std::string_view::npos) {
     return invalid("{}: '{}' cannot name a {}: dots separate the parts of a path", object->type,
-                   name, what);
+                   printable(name), what);
   }
   return nullptr;
 }
@@ -74,7 +74,7 @@ Status set_tensor(Object* object, std::string_view name, Tensor* tensor, tn_entr
   if (kind < TN_PARAMETER || kind > TN_STATE)
     return invalid("{}: unknown entry kind {}", object->type, kind);
   if (find_named(object->children, name) != nullptr) {
-    return invalid("{}: '{}' is a child already", object->type, name);
+    return invalid("{}: '{}' is a child already", object->type, printable(name));
   }
   if (tensor != nullptr && kind == TN_PARAMETER && !tensor->is_leaf()) {
     return invalid("{}: parameter '{}' was made by a recorded call; detach it first", object->type,
@@ -93,7 +93,7 @@ Status set_tensor(Object* object, std::string_view name, Tensor* tensor, tn_entr
 Status set_child(Object* object, std::string_view name, Object* child) {
   TN_TRY(check_name(object, "child", name));
   if (find_named(object->tensors, name) != nullptr) {
-    return invalid("{}: '{}' is a tensor already", object->type, name);
+    return invalid("{}: '{}' is a tensor already", object->type, printable(name));
   }
   if (child == object) return invalid("{}: child '{}' is the object itself", object->type, name);
   if (std::unordered_set<const Object*> seen; contains(child, object, &seen)) {

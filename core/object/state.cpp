@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/text.h"
 #include "dispatch/convert.h"
 #include "object/tree.h"
 
@@ -15,7 +16,7 @@ constexpr size_t kListed = 20;  // names in one line of an error
 std::string list_names(const std::vector<std::string>& names) {
   std::string text;
   for (size_t i = 0; i < std::min(names.size(), kListed); ++i) {
-    text += fmt::format("{}'{}'", i == 0 ? "" : ", ", names[i]);
+    text += fmt::format("{}'{}'", i == 0 ? "" : ", ", printable(names[i]));
   }
   if (names.size() > kListed) text += fmt::format(" and {} more", names.size() - kListed);
   return text;
@@ -25,11 +26,11 @@ std::string list_names(const std::vector<std::string>& names) {
 std::string misfit(const std::string& name, const Tensor* here, const Tensor* given) {
   const auto same = std::ranges::equal(here->size_span(), given->size_span());
   if (!same) {
-    return fmt::format("'{}' is {} here and {} in the file", name, sizes_text(here),
+    return fmt::format("'{}' is {} here and {} in the file", printable(name), sizes_text(here),
                        sizes_text(given));
   }
   if (here->dtype != given->dtype && !(is_float(here->dtype) && is_float(given->dtype))) {
-    return fmt::format("'{}' is {} here and {} in the file", name, dtype_name(here->dtype),
+    return fmt::format("'{}' is {} here and {} in the file", printable(name), dtype_name(here->dtype),
                        dtype_name(given->dtype));
   }
   return "";
@@ -52,9 +53,9 @@ Status load_state(Object* object, const char* const* names, tn_tensor* const* te
     entries.emplace_back(path, entry);
   });
   for (uint32_t i = 0; i < n; ++i) {
-    if (tensors[i] == nullptr) return invalid("load_state: '{}' comes without a tensor", names[i]);
+    if (tensors[i] == nullptr) return invalid("load_state: '{}' comes without a tensor", printable(names[i]));
     if (!given.emplace(names[i], i).second)
-      return invalid("load_state: '{}' is given twice", names[i]);
+      return invalid("load_state: '{}' is given twice", printable(names[i]));
   }
 
   std::vector<Copy> copies;
@@ -111,7 +112,7 @@ Status load_state(Object* object, const char* const* names, tn_tensor* const* te
       return make_status(
           status->code,
           fmt::format("load_state: '{}' could not be copied; the entries before it are loaded",
-                      copy.name),
+                      printable(copy.name)),
           status);
     }
   }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "object/object.h"
 #include "tensor/device.h"
 #include "tensor/tensor.h"
@@ -76,7 +77,7 @@ Status BoundArguments::bind(std::string_view what, const Schema& schema, const t
 }
 
 std::string value_text(const tn_value& value) {
-  const auto quoted = [](const char* text) { return fmt::format("'{}'", text); };
+  const auto quoted = [](const char* text) { return fmt::format("'{}'", printable(text)); };
   switch (value.kind) {
     case TN_NONE:
       return "None";
@@ -99,7 +100,7 @@ std::string value_text(const tn_value& value) {
     case TN_DEVICE:
       return device_text(value.as.device);
     case TN_STRING:
-      return fmt::format("'{}'", std::string_view(value.as.string, value.count));
+      return fmt::format("'{}'", printable({value.as.string, value.count}));
     case TN_STRINGS:
       return list_text(value.as.strings, value.count, quoted);
     case TN_OBJECT:

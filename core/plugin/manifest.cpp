@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
 
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "tenon/disk.hpp"
 
 namespace tenon {
 namespace {
@@ -37,7 +37,7 @@ bool is_feature(std::string_view text) { return only(text, "._-", false); }
 std::string kind(const json& value) {
   switch (value.type()) {
     case json::value_t::string:
-      return "\"" + value.get<std::string>().substr(0, 80) + "\"";
+      return "\"" + printable(value.get_ref<const std::string&>()) + "\"";
     case json::value_t::object:
       return "an object";
     case json::value_t::array:
@@ -68,10 +68,10 @@ class Reader {
     }
     for (const auto& [key, unused] : value.items()) {
       if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-      const std::string nearest = nearest_name(key, known);
+      const std::string nearest(messages::nearest(key, known));
       const bool there = !nearest.empty() && value.contains(nearest);
       if (!nearest.empty() && !there) {
-        return refuse("unknown field '{}'; did you mean '{}'?", key, nearest);
+        return refuse("unknown field '{}'; did you mean '{}'?", printable(key), nearest);
       }
     }
     return nullptr;
@@ -145,15 +145,13 @@ Status read_text(const std::filesystem::path& file, std::string* text) {
   if (!std::filesystem::is_regular_file(file, ec)) {
     return invalid("{}: the manifest is not a plain file", file.string());
   }
-  std::ifstream in(file, std::ios::binary);
-  text->resize(kMaxBytes + 1);
-  in.read(text->data(), static_cast<std::streamsize>(text->size()));
-  if (!in && !in.eof()) return invalid("{}: the manifest cannot be read", file.string());
-  text->resize(static_cast<size_t>(in.gcount()));
-  if (text->size() > kMaxBytes) {
+  disk::Input in;
+  disk::Problem problem = in.open(file.string());
+  if (!problem && in.size() > kMaxBytes) {
     return invalid("{}: the manifest is larger than {} bytes", file.string(), kMaxBytes);
   }
-  return nullptr;
+  if (!problem) problem = in.read_all(text);
+  return problem ? make_status(problem.code, std::move(problem.text)) : nullptr;
 }
 
 }  // namespace

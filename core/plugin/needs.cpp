@@ -55,7 +55,7 @@ Status check_cpu_features(const std::vector<std::string>& features) {
     if (found == known.end()) {
       std::vector<std::string> names;
       for (const Feature& f : known) names.emplace_back(f.name);
-      return invalid("needs the CPU feature '{}', which this host does not know{}", feature,
+      return invalid("needs the CPU feature '{}', which this host does not know{}", printable(feature),
                      did_you_mean(feature, names));
     }
     if (!found->there) {

@@ -71,7 +71,7 @@ class Parser : private Cursor {
     const auto& names = type_names();
     const auto found_name = std::find(names.begin(), names.end(), text);
     if (found_name == names.end()) {
-      return refuse(begin, "unknown type '{}'{}", text, did_you_mean(text, names));
+      return refuse(begin, "unknown type '{}'{}", printable(text), did_you_mean(text, names));
     }
     argument->type = static_cast<Type>(found_name - names.begin());
     if (take('(')) {

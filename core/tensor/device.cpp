@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
+
 namespace tenon {
 namespace {
 
@@ -97,9 +99,9 @@ std::string devices_here() {
 Status index_error(std::string_view text, const DeviceType& type) {
   if (type.count == 0) {
     return make_status(TN_NOT_FOUND,
-                       fmt::format("device '{}': there is no {} device here", text, type.name));
+                       fmt::format("device '{}': there is no {} device here", printable(text), type.name));
   }
-  return invalid("device '{}': index out of range; {} has {} device{}", text, type.name, type.count,
+  return invalid("device '{}': index out of range; {} has {} device{}", printable(text), type.name, type.count,
                  type.count == 1 ? "" : "s");
 }
 
@@ -225,11 +227,11 @@ Status parse_device(std::string_view text, tn_device* device) {
     well_formed &= parsed.ec != std::errc::invalid_argument && parsed.ptr == end && index >= 0;
   }
   if (!well_formed) {
-    return invalid("device '{}': expected a name, or a name and an index as in ref:1", text);
+    return invalid("device '{}': expected a name, or a name and an index as in ref:1", printable(text));
   }
   const DeviceType* type = find_device_type(name);
   if (type == nullptr) {
-    return error(TN_NOT_FOUND, "unknown device '{}'; devices here: {}", name, devices_here());
+    return error(TN_NOT_FOUND, "unknown device '{}'; devices here: {}", printable(name), devices_here());
   }
   if (index >= type->count) return index_error(text, *type);
   *device = {type->type, index};

@@ -89,9 +89,7 @@ class Parser {
 }  // namespace
 
 Table read_csv(const std::string& path, bool header) {
-  const InputFile file(path);
-  std::string text(file.size(), '\0');
-  file.read_at(0, text.data(), text.size());
+  const std::string text = InputFile(path).read_all();
   return Parser(path, text).parse(header);
 }
 

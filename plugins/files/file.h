@@ -1,6 +1,5 @@
-// Files as this plugin reads and writes them: regular files only, read at offsets that were checked
-// against the size, written whole or not at all. Used by csv and safetensors; knows no format.
-// Errors are tenon::Errors that name the path.
+// Files as this plugin reads and writes them: those of tenon/disk.hpp, with what is wrong as a
+// tenon::Error that names the path. Used by csv, idx and safetensors; knows no format.
 #pragma once
 
 #include <cstddef>
@@ -12,55 +11,64 @@
 #include <fmt/format.h>
 
 #include "tenon/base.hpp"
+#include "tenon/disk.hpp"
+#include "tenon/messages.hpp"
 
 namespace tenon::files {
+
+using messages::printable;
 
 template <typename... Args>
 [[noreturn]] void raise(tn_code code, fmt::format_string<Args...> format, Args&&... args) {
   throw Error(fmt::format(format, std::forward<Args>(args)...), code);
 }
 
-// `text` for a message: at most 40 bytes of it, what cannot be printed as \xNN.
-std::string printable(std::string_view text);
+inline void raise_if(const disk::Problem& problem) {
+  if (problem) throw Error(problem.text, problem.code);
+}
 
 // A regular file open for reading. Movable. Safe to read from several threads.
 class InputFile {
  public:
-  explicit InputFile(const std::string& path);
-  InputFile(InputFile&& other) noexcept;
-  InputFile& operator=(InputFile&&) = delete;
-  ~InputFile();
+  explicit InputFile(const std::string& path) { raise_if(file_.open(path)); }
 
-  const std::string& path() const { return path_; }
-  uint64_t size() const { return size_; }  // when it was opened
+  const std::string& path() const { return file_.path(); }
+  uint64_t size() const { return file_.size(); }  // when it was opened
 
-  // Exactly `bytes` at `offset`; a file that became shorter is an error.
-  void read_at(uint64_t offset, void* memory, uint64_t bytes) const;
+  // Exactly `bytes` at `offset`; a file that changed since it was opened is an error.
+  void read_at(uint64_t offset, void* memory, uint64_t bytes) const {
+    raise_if(file_.read_at(offset, memory, bytes));
+  }
+  std::string read_all() const {
+    std::string text;
+    raise_if(file_.read_all(&text));
+    return text;
+  }
 
  private:
-  std::string path_;
-  int fd_ = -1;
-  uint64_t size_ = 0;
+  disk::Input file_;
 };
 
-// A file that appears under its name when `commit` has returned, and never in part: it is written
-// under another name in the same folder, flushed to the disk, renamed, and the folder is flushed.
-// Without commit nothing stays behind.
+// A file that appears under its name when `commit` has returned, and never in part.
 class OutputFile {
  public:
-  explicit OutputFile(const std::string& path);
-  OutputFile(const OutputFile&) = delete;
-  ~OutputFile();
+  explicit OutputFile(const std::string& path) { raise_if(file_.open(path)); }
 
-  void write(const void* memory, uint64_t bytes);
-  void commit();
+  void write(const void* memory, uint64_t bytes) { raise_if(file_.write(memory, bytes)); }
+  void commit() { raise_if(file_.commit()); }
 
  private:
-  [[noreturn]] void fail(const char* what, int error);
-
-  std::string path_;
-  std::string temporary_;
-  int fd_ = -1;
+  disk::Output file_;
 };
+
+// Runs `body`, whose errors know no file: what it throws names `path` first.
+template <typename Body>
+auto naming(const std::string& path, Body body) {
+  try {
+    return body();
+  } catch (const Error& error) {
+    throw Error(path + ": " + error.what(), error.code());
+  }
+}
 
 }  // namespace tenon::files

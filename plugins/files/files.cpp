@@ -27,6 +27,12 @@ void give(tn_value& value, const StringList& list) {
   check(host()->value_copy(&borrowed, &value));
 }
 
+void* data_of(const Tensor& tensor) {
+  void* data = nullptr;
+  check(detail::api.tensor->mutable_data(tensor.get(), &data));
+  return data;
+}
+
 // ---- CSV ----
 
 // A column counted from the end where negative.
@@ -53,7 +59,7 @@ Tensor features(const std::string& path, const Table& table, int64_t label, doub
     }
     values.push_back(value);
   }
-  return Tensor::from(values, {table.rows, table.columns - 1});
+  return naming(path, [&] { return Tensor::from(values, {table.rows, table.columns - 1}); });
 }
 
 Tensor labels(const std::string& path, const Table& table, int64_t label) {
@@ -61,13 +67,13 @@ Tensor labels(const std::string& path, const Table& table, int64_t label) {
   std::vector<int64_t> values(static_cast<size_t>(table.rows));
   for (size_t row = 0; row < values.size(); ++row) {
     const double value = table.values[row * table.columns + column];
-    values[row] = static_cast<int64_t>(value);
-    if (value < 0 || value > 1e15 || static_cast<double>(values[row]) != value) {
+    if (!(value >= 0 && value <= 1e15) || std::trunc(value) != value) {
       raise(TN_DATA_LOSS, "{}:{}: column {}: {} is not a class, expected 0, 1, 2, ...", path,
             table.lines[row], column + 1, value);
     }
+    values[row] = static_cast<int64_t>(value);
   }
-  return Tensor::from(values);
+  return naming(path, [&] { return Tensor::from(values); });
 }
 
 void add_csv() {
@@ -87,12 +93,9 @@ void add_idx() {
   plugin::object("IdxFile(str path)", [](Object& self, std::string path) {
     auto reader = std::make_shared<const IdxReader>(path);
     self.method("tensor() -> Tensor", [=] {
-      Tensor tensor = Tensor::empty(reader->shape(), Dtype{reader->dtype()});
-      if (tensor.numel() > 0) {
-        void* data = nullptr;
-        check(detail::api.tensor->mutable_data(tensor.get(), &data));
-        reader->read(data);
-      }
+      Tensor tensor =
+          naming(path, [&] { return Tensor::empty(reader->shape(), Dtype{reader->dtype()}); });
+      if (tensor.numel() > 0) reader->read(data_of(tensor));
       return tensor;
     });
   });
@@ -107,12 +110,9 @@ Tensor read_tensor(const std::string& path, const SafetensorsReader& reader,
     raise(TN_UNSUPPORTED, "{}: tensor '{}' is of dtype {}, which Tenon has not", path,
           printable(name), entry.dtype_name);
   }
-  Tensor tensor = Tensor::empty(entry.shape, Dtype{entry.dtype});
-  if (tensor.numel() > 0) {
-    void* data = nullptr;
-    check(detail::api.tensor->mutable_data(tensor.get(), &data));
-    reader.read(entry, data);
-  }
+  Tensor tensor = naming(fmt::format("{}: tensor '{}'", path, printable(name)),
+                         [&] { return Tensor::empty(entry.shape, Dtype{entry.dtype}); });
+  if (tensor.numel() > 0) reader.read(entry, data_of(tensor));
   return tensor;
 }
 

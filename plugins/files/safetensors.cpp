@@ -104,7 +104,9 @@ void write_safetensors(const std::string& path, std::vector<TensorEntry> entries
   file.write(&length, kLengthBytes);
   file.write(text.data(), text.size());
   for (const size_t i : order) {
-    file.write(source.bytes_of(i), entries[i].end - entries[i].begin);
+    const std::string name = fmt::format("{}: tensor '{}'", path, printable(entries[i].name));
+    const void* bytes = naming(name, [&] { return source.bytes_of(i); });
+    file.write(bytes, entries[i].end - entries[i].begin);
   }
   file.commit();
 }
