@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
@@ -16,6 +17,7 @@
 #include "object/factory.h"
 #include "plugin/listing.h"
 #include "plugin/search.h"
+#include "plugin/trust.h"
 #include "plugin_support.h"
 
 namespace tenon {
@@ -339,16 +341,22 @@ TEST(PluginSearch, NeverLooksInTheWorkingDirectory) {
 TEST(PluginSearch, DISABLED_PrintsItsFolders) {
   std::printf("%s\n", ::getauxval(AT_SECURE) != 0 ? "privileged" : "plain");
   for (const SearchFolder& searched : search_folders()) std::printf("%s\n", searched.folder.c_str());
+  const char* open = std::getenv("TENON_TEST_OPEN");
+  const StatusHolder status(open == nullptr ? nullptr : check_trust(open));
+  std::printf("%s\n", status ? status_text(status.get()) : "trusted");
 }
 
-TEST(PluginSearch, IgnoresTheVariableInAPrivilegedProcess) {
+TEST(PluginSearch, IgnoresTheVariableAndOpenFoldersInAPrivilegedProcess) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can run a program as another user";
   Folder folder;
   const auto program = folder.path() / "program", wanted = folder.path() / "wanted";
   std::filesystem::permissions(folder.path(), std::filesystem::perms(0755));
   std::filesystem::copy_file("/proc/self/exe", program);
+  const auto open = folder.path() / "open";
+  std::filesystem::create_directory(open);
+  std::filesystem::permissions(open, std::filesystem::perms(0777));
   const auto run_as_nobody = [&] {
-    const std::string command = "TENON_PLUGIN_PATH='" + wanted.string() +
+    const std::string command = "TENON_TEST_OPEN='" + open.string() + "' TENON_PLUGIN_PATH='" + wanted.string() +
                                 "' setpriv --reuid=65534 --regid=65534 --clear-groups '" + program.string() +
                                 "' --gtest_also_run_disabled_tests --gtest_filter='PluginSearch.DISABLED_PrintsItsFolders' 2>&1";
     std::string text;
@@ -360,11 +368,15 @@ TEST(PluginSearch, IgnoresTheVariableInAPrivilegedProcess) {
   const std::string plain = run_as_nobody();
   if (plain.find("plain\n") == plain.npos) GTEST_SKIP() << "no other user can be had here: " << plain;
   expect_part(plain, wanted.string());
+  expect_part(plain, "tenon warning: plugins: every user of this machine may write the folder " + open.string());
+  expect_part(plain, "trusted\n");
   std::filesystem::permissions(program, std::filesystem::perms(02755));  // its group is root's
   const std::string privileged = run_as_nobody();
   if (privileged.find("plain\n") != privileged.npos) GTEST_SKIP() << "this file system gives no rights to programs";
   expect_part(privileged, "privileged\n");
   EXPECT_EQ(privileged.find(wanted.string()), privileged.npos) << privileged;
+  expect_part(privileged, "may write the folder " + open.string() +
+                              " (chmod o-w it); a process with more rights than its user loads nothing from there");
 }
 
 TEST(PluginThreads, ManyLoadAtOnceBesideOneThatFinds) {

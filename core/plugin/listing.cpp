@@ -26,6 +26,8 @@ const char* state_name(PluginState state) {
       return "loaded";
     case PluginState::kFailed:
       return "failed";
+    case PluginState::kLoading:
+      return "loading";
     default:
       return "shadowed";
   }

@@ -5,12 +5,14 @@
 #include <mutex>
 #include <utility>
 
+#include "base/log.h"
 #include "dispatch/host_table.h"
 #include "plugin/candidates.h"
 #include "plugin/elf.h"
 #include "plugin/library.h"
 #include "plugin/needs.h"
 #include "plugin/shutdown.h"
+#include "plugin/trust.h"
 
 namespace tenon {
 namespace {
@@ -119,6 +121,10 @@ Status open_and_commit(const Candidate& candidate) {
   TN_TRY(check_cpu_features(manifest.needs_cpu));
   TN_TRY(check_elf(candidate.file));
   TN_TRY(check_libraries(manifest.needs_libraries));
+  TN_TRY(check_trust(candidate.file.parent_path()));
+  TN_TRY(check_trust(candidate.file));
+  record({candidate.file, candidate.identity, manifest, PluginState::kLoading, "", {}});
+  log_line(0, fmt::format("plugin '{}': loading {}", manifest.id, candidate.file.string()).c_str());
   Library library;
   TN_TRY(open_library(candidate.file, &library));
   TN_TRY(check_symbols(library, manifest.id));

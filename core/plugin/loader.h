@@ -19,7 +19,8 @@
 
 namespace tenon {
 
-enum class PluginState : uint8_t { kLoaded, kFailed, kShadowed };
+// kLoading: its code runs for the first time, so a process that ends meanwhile can say whose it was.
+enum class PluginState : uint8_t { kLoaded, kFailed, kShadowed, kLoading };
 
 struct PluginRecord {
   std::filesystem::path file;      // as it was named, absolute

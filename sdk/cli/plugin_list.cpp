@@ -54,6 +54,7 @@ PluginList list_plugins() {
     row.from = plugin.at("from");
     row.reason = plugin.value("reason", "");
     row.loaded = plugin.at("state") == "loaded";
+    row.loading = plugin.at("state") == "loading";
     row.brings = brings_text(plugin);
     list.rows.push_back(std::move(row));
   }

@@ -10,6 +10,7 @@ struct PluginRow {
   std::string id, version, abi, brings, from;
   std::string reason;  // why it is not loaded
   bool loaded = false;
+  bool loading = false;  // its code runs for the first time just now
 };
 
 struct FactoryRow {
