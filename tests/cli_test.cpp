@@ -142,7 +142,7 @@ TEST_F(CliTest, WhatIsWrongInTheJsonIsNamedWithItsLine) {
     EXPECT_HAS(run.err, message);
   }
   EXPECT_HAS(tenon("train " + path("absent.json")).err,
-             "absent.json: cannot be read: No such file");
+             "absent.json: cannot be opened: No such file");
 }
 
 TEST_F(CliTest, WhatIsWrongInTheDataIsNamedWithItsLine) {

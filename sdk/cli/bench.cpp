@@ -2,10 +2,7 @@
 #include "bench.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <fstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -13,6 +10,7 @@
 #include <tenon/tenon.hpp>
 
 #include "commands.h"
+#include "process.h"
 #include "text.h"
 
 namespace tenon::cli {
@@ -41,10 +39,7 @@ void write_json(const std::string& file, const std::vector<Measured>& results) {
     fmt::print("{}\n", json.dump(2));
     return;
   }
-  std::ofstream out(file);
-  if (!(out << json.dump(2) << std::endl)) {
-    fail(fmt::format("{}: cannot be written: {}", file, std::strerror(errno)));
-  }
+  write_text(file, json.dump(2) + "\n");
 }
 
 std::string overhead_table(const std::vector<Measured>& results) {
@@ -75,7 +70,7 @@ std::vector<Case> chosen(const Line& line, std::vector<Case> cases) {
     if (known.name == name) return {known};
     names.push_back(known.name);
   }
-  throw UsageError(fmt::format("bench: --only is '{}'{} (there are: {})", name,
+  throw UsageError(fmt::format("bench: --only is '{}'{} (there are: {})", printable(name),
                                did_you_mean(name, names), joined(names)));
 }
 
@@ -83,20 +78,20 @@ int run(const Line& line) {
   const std::string suite = line.get("SUITE");
   if (suite == "load-once") {  // what `overhead` runs in processes of their own
     const auto start = Clock::now();
-    load_plugins();
+    load_all_plugins();
     fmt::print("{}\n", since(start));
     return 0;
   }
   const std::vector<std::string> suites = {"overhead", "ops", "steps"};
   if (std::ranges::find(suites, suite) == suites.end()) {
-    throw UsageError(fmt::format("bench: no suite '{}'{} (there are: {})", suite,
+    throw UsageError(fmt::format("bench: no suite '{}'{} (there are: {})", printable(suite),
                                  did_you_mean(suite, suites), joined(suites)));
   }
   for (const char* option : {"op", "device"}) {
     if (line.has(option) && suite != "overhead") throw UsageError(fmt::format("bench: --{} is overhead's", option));
   }
   if (line.has("only") && suite == "overhead") throw UsageError("bench: --only is ops' and steps'");
-  load_plugins();
+  load_all_plugins();
   std::vector<Case> cases;
   std::vector<Measured> results;
   if (suite == "overhead") {

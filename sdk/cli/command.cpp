@@ -52,7 +52,8 @@ int run_command(const Command& command, const std::vector<std::string>& words) {
               values);
     po::notify(values);
   } catch (const po::unknown_option& error) {
-    throw UsageError(fmt::format("{}: unknown option '{}'{}", command.name, error.get_option_name(),
+    throw UsageError(fmt::format("{}: unknown option '{}'{}", command.name,
+                                 printable(error.get_option_name()),
                                  did_you_mean(error.get_option_name(), option_names(command))));
   } catch (const po::too_many_positional_options_error&) {
     throw UsageError(fmt::format("{}: more arguments than it takes ({})", command.name,
@@ -75,8 +76,8 @@ int64_t integer_of(const Line& line, const std::string& name, int64_t low, int64
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < low || value > high) {
-    throw UsageError(
-        fmt::format("--{} is '{}', expected an integer from {} to {}", name, text, low, high));
+    throw UsageError(fmt::format("--{} is '{}', expected an integer from {} to {}", name,
+                                 printable(text), low, high));
   }
   return value;
 }

@@ -37,7 +37,7 @@ std::string path_from(const std::string& file, const JsonMember& member, const J
 
 // What all tables have.
 void read_split(Fields& fields, DataConfig& data) {
-  data.scale = fields.number("scale", 1);
+  data.scale = fields.number("scale", -kMostFloat, kMostFloat, 1);
   data.test_every = fields.integer("test_every", 2, kMostCounted);
 }
 
@@ -74,7 +74,7 @@ void read_text_data(const std::string& file, Fields& fields, DataConfig& data) {
     data.paths = {path_from(file, text, text.value)};
   }
   data.context = fields.integer("context", 1, kMostContext);
-  data.validation = fields.number("validation", 0.1);
+  data.validation = fields.number("validation", -kMostFloat, kMostFloat, 0.1);
   if (!(data.validation > 0 && data.validation < 1)) {
     fail_at(file, fields.require("validation").line,
             fmt::format("data: validation is {}, expected a part of the text between 0 and 1",
@@ -114,7 +114,8 @@ DataConfig read_data(const std::string& file, const Json& json) {
     for (const JsonMember& member : json.members) {
       const std::string hint = did_you_mean(member.name, names);
       if (hint.empty()) continue;
-      fail_at(file, member.line, fmt::format("data: unknown field '{}'{}", member.name, hint));
+      fail_at(file, member.line,
+              fmt::format("data: unknown field '{}'{}", printable(member.name), hint));
     }
     fail_at(file, json.line, fmt::format("data: one of the fields {} is expected", joined(names)));
   }
@@ -146,16 +147,16 @@ ScheduleConfig read_schedule(const std::string& file, const JsonMember& member) 
   }
   if (!known) {
     fail_at(file, fields.require("schedule").line,
-            fmt::format("schedule: there is no '{}'{} (known are {})", name,
+            fmt::format("schedule: there is no '{}'{} (known are {})", printable(name),
                         did_you_mean(name, names), joined(names)));
   }
   schedule.warmup_steps = fields.integer("warmup_steps", 0, kMostCounted, 0);
   if (schedule.kind == Kind::kStep) {
     schedule.step_size = fields.integer("step_size", 1, kMostCounted);
-    schedule.gamma = fields.positive("gamma", 0.1);
+    schedule.gamma = fields.positive("gamma", kMostFactor, 0.1);
   }
   if (schedule.kind == Kind::kCosine) {
-    schedule.min_lr = fields.number("min_lr", 0);
+    schedule.min_lr = fields.number("min_lr", -kMostFloat, kMostFactor, 0);
     if (!(schedule.min_lr >= 0)) {
       fail_at(file, fields.require("min_lr").line,
               fmt::format("schedule: min_lr is {}, expected 0 or more", schedule.min_lr));
@@ -195,8 +196,12 @@ TrainingConfig read_config(const std::string& file) {
     fail_at(file, model.line, "model: a list of layers [{\"layer\": ...}, ...] is expected");
   }
   for (const Json& item : model.value.items) {
-    const FactoryCall call = read_factory(file, item, "layer", "repeat");
-    const int64_t repeat = Fields(file, item, "layer").integer("repeat", 1, kMostRepeated, 1);
+    const auto call =
+        std::make_shared<const FactoryCall>(read_factory(file, item, "layer", "repeat"));
+    const int64_t repeat = Fields(file, item, "layer").integer("repeat", 1, kMostLayers, 1);
+    if (static_cast<int64_t>(config.model.size()) + repeat > kMostLayers) {
+      fail_at(file, call->line, fmt::format("model: more than {} layers", kMostLayers));
+    }
     config.model.insert(config.model.end(), static_cast<size_t>(repeat), call);
   }
   config.optimizer = read_factory(file, fields.require("optimizer").value, "optimizer");
@@ -205,7 +210,7 @@ TrainingConfig read_config(const std::string& file) {
   if (const JsonMember* schedule = fields.find("schedule")) {
     config.schedule = read_schedule(file, *schedule);
   }
-  config.clip_grad_norm = fields.positive("clip_grad_norm", 0);
+  config.clip_grad_norm = fields.positive("clip_grad_norm", kMostFloat, 0);
   if (fields.find("device") != nullptr) config.device = fields.string("device");
   // A table has passes; text is read at random places.
   if (config.data.kind == DataConfig::Kind::kText) {
@@ -213,7 +218,9 @@ TrainingConfig read_config(const std::string& file) {
   } else {
     config.epochs = fields.integer("epochs", 1, kMostCounted);
   }
-  config.batch_size = fields.integer("batch_size", 1, kMostCounted);
+  const bool of_text = config.data.kind == DataConfig::Kind::kText;
+  config.batch_size =
+      fields.integer("batch_size", 1, of_text ? kMostInBatch / config.data.context : kMostCounted);
   config.seed = static_cast<uint64_t>(fields.integer("seed", 0, INT64_MAX, 0));
   fields.finish();
   return config;

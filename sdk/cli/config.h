@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -54,12 +55,15 @@ struct ScheduleConfig {
 // Beyond what anyone counts to; keeps products in range.
 inline constexpr int64_t kMostCounted = int64_t{1} << 40;
 inline constexpr int64_t kMostContext = int64_t{1} << 20;
-inline constexpr int64_t kMostRepeated = 10000;
+inline constexpr int64_t kMostInBatch = int64_t{1} << 28;  // characters in the windows of a batch
+inline constexpr int64_t kMostLayers = 10000;
+inline constexpr double kMostFactor = 1e6;         // of a learning rate, and the rate
+inline constexpr double kMostFloat = 3.402823e38;  // that float32 holds
 
 struct TrainingConfig {
   std::string file;
   DataConfig data;
-  std::vector<FactoryCall> model;
+  std::vector<std::shared_ptr<const FactoryCall>> model;  // a layer that is repeated is one call
   int model_line = 0;
   FactoryCall optimizer;
   std::string loss;

@@ -5,6 +5,7 @@
 #include <tenon/tenon.hpp>
 
 #include "commands.h"
+#include "process.h"
 #include "text.h"
 
 namespace tenon::cli {
@@ -12,7 +13,7 @@ namespace {
 namespace po = boost::program_options;
 
 int run(const Line& line) {
-  load_plugins();
+  load_all_plugins();
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   Table table({"device", "description"});
   for (const Device& device : Device::all()) {

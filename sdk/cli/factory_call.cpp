@@ -63,8 +63,9 @@ class OptionValues {
       case Json::Kind::kObject:
         break;
     }
-    fail_at(file_, option.line,
-            fmt::format("{}: option '{}' is {}", call_.name, option.name, json.kind_name()));
+    fail_at(
+        file_, option.line,
+        fmt::format("{}: option '{}' is {}", call_.name, printable(option.name), json.kind_name()));
   }
 
   // Numbers: ints where all are, and no floats are wanted.
@@ -74,7 +75,7 @@ class OptionValues {
       if (item.kind != Json::Kind::kInt && item.kind != Json::Kind::kFloat) {
         fail_at(file_, item.line,
                 fmt::format("{}: option '{}': a list of numbers is expected, this is {}",
-                            call_.name, option.name, item.kind_name()));
+                            call_.name, printable(option.name), item.kind_name()));
       }
       ints = ints && item.kind == Json::Kind::kInt;
     }
@@ -99,15 +100,16 @@ class OptionValues {
 // says more then.
 std::string factory_schema(const std::string& file, const FactoryCall& call) {
   std::vector<std::string> names;
-  for (const FactoryRow& factory : list_plugins().factories) {
+  static const PluginList plugins = list_plugins();  // those of a command are loaded once
+  for (const FactoryRow& factory : plugins.factories) {
     if (factory.kind != call.kind) continue;
     if (factory.name == call.name) return factory.schema;
     names.push_back(factory.name);
   }
   if (names.empty()) return "";
   fail_at(file, call.line,
-          fmt::format("{}: '{}' is no {}{} (known are {})", call.kind, call.name, call.kind,
-                      did_you_mean(call.name, names), joined(names)));
+          fmt::format("{}: '{}' is no {}{} (known are {})", call.kind, printable(call.name),
+                      call.kind, did_you_mean(call.name, names), joined(names)));
 }
 
 }  // namespace
@@ -124,7 +126,7 @@ Object create_object(const std::string& file, const FactoryCall& call,
     int line = call.line;
     const std::string_view message = error.what();
     for (const JsonMember& option : call.options) {
-      if (message.find("'" + option.name + "'") != message.npos) line = option.line;
+      if (message.find("'" + printable(option.name) + "'") != message.npos) line = option.line;
     }
     fail_at(file, line, error.what());
   }

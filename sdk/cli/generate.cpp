@@ -1,4 +1,6 @@
 // tenon generate: text from a model that was trained on text, a character at a time.
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -7,6 +9,8 @@
 #include <fmt/format.h>
 
 #include "commands.h"
+#include "process.h"
+#include "text.h"
 #include "training.h"
 
 namespace tenon::cli {
@@ -22,7 +26,7 @@ double temperature_of(const Line& line) {
   if (error != std::errc() || end != text.data() + text.size() || !(value >= 0) ||
       std::isinf(value)) {
     throw UsageError(
-        fmt::format("--temperature is '{}', expected a number that is 0 or more", text));
+        fmt::format("--temperature is '{}', expected a number that is 0 or more", printable(text)));
   }
   return value;
 }
@@ -88,11 +92,41 @@ std::vector<float> next_scores(const Training& training, const std::vector<int64
   return scores;
 }
 
-void print_characters(const std::string& text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-    fail("the output cannot be written");
+// Writes characters as they come. On a terminal what cannot be seen is escaped: a model says what
+// it has read, and that may be anything.
+class Writer {
+ public:
+  void write(std::string_view characters) {
+    pending_ += characters;
+    const std::string text = terminal_ ? visible() : std::exchange(pending_, "");
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    std::fflush(stdout);
+    check_output();
   }
-}
+
+ private:
+  // The bytes of one character of UTF-8 come one by one: the first of them wait for the last.
+  bool is_incomplete() const {
+    const std::string_view rest = std::string_view(pending_).substr(1);
+    return static_cast<uint8_t>(pending_[0]) >= 0xc2 && rest.size() < 3 &&
+           std::ranges::all_of(rest, [](char c) { return (c & 0xc0) == 0x80; });
+  }
+  std::string visible() {
+    std::string text;
+    while (!pending_.empty()) {
+      uint32_t code = 0;
+      const size_t bytes = messages::first_character(pending_, &code);
+      if (bytes == 0 && is_incomplete()) break;
+      const size_t n = std::max<size_t>(bytes, 1);
+      text += messages::escaped(std::string_view(pending_).substr(0, n), "\n\t");
+      pending_.erase(0, n);
+    }
+    return text;
+  }
+
+  const bool terminal_ = ::isatty(STDOUT_FILENO) == 1;
+  std::string pending_;
+};
 
 int run(const Line& line) {
   if (!line.has("weights")) throw UsageError("generate: --weights FILE is missing");
@@ -118,13 +152,14 @@ int run(const Line& line) {
   training.model.eval();
   const NoGrad no_grad;
   std::vector<float> scores = next_scores(training, text);  // refused before anything is written
-  print_characters(prompt);
+  Writer writer;
+  writer.write(prompt);
   for (int64_t i = 0; i < length; ++i) {
     if (i > 0) scores = next_scores(training, text);
     text.push_back(sampled(scores, sampling));
-    print_characters({training.vocabulary.characters()[static_cast<size_t>(text.back())]});
+    writer.write({&training.vocabulary.characters()[static_cast<size_t>(text.back())], 1});
   }
-  print_characters("\n");
+  writer.write("\n");
   return 0;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <limits>
 
 #include <fmt/format.h>
@@ -84,13 +85,12 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
   bool end_array() override { return close(); }
   bool key(string_t& name) override {
     refuse_nul(name);
-    auto& members = open_.back()->members;
-    const auto twice = std::ranges::find(members, name, &JsonMember::name);
-    if (twice != members.end()) {
+    const auto [first, is_new] = names_.back().emplace(name, line());
+    if (!is_new) {
       fail_at(file_, line(),
-              fmt::format("'{}' is there twice, first on line {}", name, twice->line));
+              fmt::format("'{}' is there twice, first on line {}", printable(name), first->second));
     }
-    members.push_back({std::move(name), line(), {}});
+    open_.back()->members.push_back({std::move(name), line(), {}});
     return true;
   }
   bool parse_error(std::size_t, const std::string& token,
@@ -98,15 +98,24 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
     constexpr int kNumberOverflow = 406;
     if (error.id == kNumberOverflow) {
       fail_at(file_, line(),
-              fmt::format("the number {} is out of range, expected at most {} in size", token,
-                          std::numeric_limits<double>::max()));
+              fmt::format("the number {} is out of range, expected at most {} in size",
+                          printable(token), std::numeric_limits<double>::max()));
     }
     // "[json.exception.parse_error.101] parse error at line 3, column 5: syntax error while parsing
     // ...": the line is ours.
     std::string_view what = error.what();
     const size_t colon = what.find(": ");
     if (colon != std::string_view::npos) what.remove_prefix(colon + 2);
-    fail_at(file_, line(), std::string(what));
+    // What was read last may be the whole file, in one string that has no end.
+    constexpr std::string_view kQuoted = "last read: '";
+    const size_t quoted = what.find(kQuoted), end = what.rfind('\'');
+    std::string message(what);
+    if (quoted != what.npos && end > quoted + kQuoted.size()) {
+      const size_t begin = quoted + kQuoted.size();
+      message = fmt::format("{}{}{}", what.substr(0, begin),
+                            printable(what.substr(begin, end - begin)), what.substr(end));
+    }
+    fail_at(file_, line(), message);
   }
 
  private:
@@ -116,7 +125,7 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
     fail_at(file_, line(),
             fmt::format("a string with \\u0000 in it, after '{}'; expected text "
                         "without",
-                        text.substr(0, at)));
+                        printable(text.substr(0, at))));
   }
   int line() {
     if (last_read > counted_to_) {
@@ -141,10 +150,12 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
     if (open_.size() == kDeepest)
       fail_at(file_, line(), "more than 64 levels of lists and objects");
     open_.push_back(&add(kind));
+    names_.emplace_back();
     return true;
   }
   bool close() {
     open_.pop_back();
+    names_.pop_back();
     return true;
   }
 
@@ -153,6 +164,8 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
   int line_ = 1;
   std::vector<Json*>
       open_;  // from the root; the children of each but the last do not grow meanwhile
+  std::vector<std::map<std::string, int>>
+      names_;  // of the members of each of these, and their lines
 };
 
 }  // namespace
@@ -177,7 +190,7 @@ const char* Json::kind_name() const {
   return "nothing";
 }
 
-Json read_json(const std::string& file) { return parse_json(read_text(file), file); }
+Json read_json(const std::string& file) { return parse_json(read_text(file, kMostWritten), file); }
 
 Json parse_json(std::string_view text, const std::string& file) {
   TreeBuilder builder(text, file);
@@ -210,10 +223,12 @@ const JsonMember& Fields::require(const std::string& name) {
   const JsonMember* member = find(name);
   if (member != nullptr) return *member;
   // Misspelled, most likely: then that is what to say.
+  const std::vector<std::string> wanted = {name};
   for (const JsonMember& other : object_.members) {
-    const std::string hint = did_you_mean(other.name, {name});
+    const std::string hint = did_you_mean(other.name, wanted);
     if (!hint.empty()) {
-      fail_at(file_, other.line, fmt::format("{}: unknown field '{}'{}", what_, other.name, hint));
+      fail_at(file_, other.line,
+              fmt::format("{}: unknown field '{}'{}", what_, printable(other.name), hint));
     }
   }
   fail_at(file_, object_.line, fmt::format("{}: the field '{}' is missing", what_, name));
@@ -234,17 +249,23 @@ int64_t Fields::integer(const std::string& name, int64_t low, int64_t high, int6
   return member == nullptr ? absent : checked_integer(*member, low, high);
 }
 
-double Fields::number(const std::string& name, double absent) {
+double Fields::number(const std::string& name, double low, double high, double absent) {
   const JsonMember* member = find(name);
   if (member == nullptr) return absent;
   if (member->value.kind != Json::Kind::kInt && member->value.kind != Json::Kind::kFloat) {
     wrong(*member, "a number");
   }
-  return member->value.real;
+  const double value = member->value.real;
+  if (!(value >= low && value <= high)) {
+    fail_at(file_, member->line,
+            fmt::format("{}: {} is {}, expected a number from {} to {}", what_, name, value, low,
+                        high));
+  }
+  return value;
 }
 
-double Fields::positive(const std::string& name, double absent) {
-  const double value = number(name, absent);
+double Fields::positive(const std::string& name, double high, double absent) {
+  const double value = number(name, -std::numeric_limits<double>::max(), high, absent);
   const JsonMember* member = find(name);
   if (member != nullptr && !(value > 0)) {
     fail_at(file_, member->line,
@@ -264,7 +285,7 @@ void Fields::finish() const {
   for (const JsonMember& member : object_.members) {
     if (std::ranges::find(known_, member.name) != known_.end()) continue;
     fail_at(file_, member.line,
-            fmt::format("{}: unknown field '{}'{} (known are {})", what_, member.name,
+            fmt::format("{}: unknown field '{}'{} (known are {})", what_, printable(member.name),
                         did_you_mean(member.name, known_), joined(known_)));
   }
 }
@@ -285,7 +306,7 @@ int64_t Fields::checked_integer(const JsonMember& member, int64_t low, int64_t h
 void Fields::wrong(const JsonMember& member, const std::string& expected) const {
   fail_at(file_, member.line,
           fmt::format("{}: {} is {}, expected {}", what_, member.name,
-                      member.value.kind == Json::Kind::kFloat ? member.value.text
+                      member.value.kind == Json::Kind::kFloat ? printable(member.value.text)
                                                               : member.value.kind_name(),
                       expected));
 }

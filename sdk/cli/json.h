@@ -31,8 +31,9 @@ struct JsonMember {
   Json value;
 };
 
-// Parses the file. Errors name file and line: bad syntax, a name twice in one object, more than 64
-// levels, a number that no double holds, a NUL within a string (C strings would end there).
+// Parses the file, of at most 64 MiB. Errors name file and line: bad syntax, a name twice in one
+// object, more than 64 levels, a number that no double holds, a NUL within a string (C strings
+// would end there).
 Json read_json(const std::string& file);
 Json parse_json(std::string_view text, const std::string& file);
 
@@ -52,8 +53,8 @@ class Fields {
   std::string string(const std::string& name);
   int64_t integer(const std::string& name, int64_t low, int64_t high);
   int64_t integer(const std::string& name, int64_t low, int64_t high, int64_t absent);
-  double number(const std::string& name, double absent);
-  double positive(const std::string& name, double absent);  // more than 0
+  double number(const std::string& name, double low, double high, double absent);
+  double positive(const std::string& name, double high, double absent);  // more than 0
   bool boolean(const std::string& name, bool absent);
 
   void finish() const;

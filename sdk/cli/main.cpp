@@ -3,10 +3,17 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <new>
+#include <string>
+#include <system_error>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include <tenon/messages.hpp>
+
 #include "commands.h"
+#include "process.h"
 #include "text.h"
 
 namespace tenon::cli {
@@ -39,9 +46,38 @@ int run(const std::vector<std::string>& words) {
   if (command == commands.end()) {
     std::vector<std::string> names;
     for (const Command& known : commands) names.push_back(known.name);
-    throw UsageError(fmt::format("no command '{}'{}", words[0], did_you_mean(words[0], names)));
+    throw UsageError(
+        fmt::format("no command '{}'{}", printable(words[0]), did_you_mean(words[0], names)));
   }
   return run_command(*command, {words.begin() + 1, words.end()});
+}
+
+// What cannot be said on stderr is not said: the code tells that something failed.
+void say(const std::string& message) {
+  const std::string text = messages::cleaned(message);
+  std::fprintf(stderr, "tenon: %s\n", text.c_str());
+}
+
+int run_and_say(const std::vector<std::string>& words) {
+  try {
+    const int code = run(words);
+    check_output();
+    return code;
+  } catch (const UsageError& error) {
+    const bool known = !words.empty() && std::string(error.what()).starts_with(words[0] + ":");
+    say(fmt::format("{}\nTry `tenon {}--help`.", error.what(), known ? words[0] + " " : ""));
+    return 2;
+  } catch (const std::bad_alloc&) {
+    say("host memory is exhausted");
+  } catch (const std::system_error& error) {  // what fmt::print throws, too
+    say(std::ferror(stdout) == 0 ? error.what()
+                                 : "the output cannot be written: " + error.code().message());
+  } catch (const std::exception& error) {
+    say(error.what());
+  } catch (...) {
+    say("an exception that is no std::exception");
+  }
+  return 1;
 }
 
 }  // namespace
@@ -52,19 +88,9 @@ int main(int argc, char** argv) {
   // loop, and on a machine with other work the loops then wait for each other's time slices: 30
   // times slower was measured. Read when the library is loaded.
   ::setenv("OMP_WAIT_POLICY", "passive", /*overwrite=*/0);
-  const std::vector<std::string> words(argv + 1, argv + argc);
-  int code = 1;
-  try {
-    code = tenon::cli::run(words);
-    if (std::fflush(stdout) != 0) throw std::runtime_error("the output cannot be written");
-  } catch (const tenon::cli::UsageError& error) {
-    const bool known = !words.empty() && std::string(error.what()).starts_with(words[0] + ":");
-    fmt::print(stderr, "tenon: {}\nTry `tenon {}--help`.\n", error.what(),
-               known ? words[0] + " " : "");
-    return 2;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "tenon: {}\n", error.what());
-    return 1;
-  }
+  tenon::cli::open_closed_streams();
+  tenon::cli::guard_end();
+  const int code = tenon::cli::run_and_say({argv + std::min(argc, 1), argv + argc});
+  tenon::cli::done();
   return code;
 }

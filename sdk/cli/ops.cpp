@@ -7,6 +7,7 @@
 #include <tenon/tenon.hpp>
 
 #include "commands.h"
+#include "process.h"
 #include "text.h"
 #include "training.h"
 
@@ -42,7 +43,7 @@ std::string runs_as(const Json& op, const std::string& type) {
 }
 
 int run(const Line& line) {
-  load_plugins();
+  load_all_plugins();
   const std::string type = find_device(line.get("device")).type();
   const Json ops = Json::parse(ops_json());
   if (line.flag("json")) {

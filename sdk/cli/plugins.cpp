@@ -5,6 +5,7 @@
 
 #include "commands.h"
 #include "plugin_list.h"
+#include "process.h"
 #include "text.h"
 
 namespace tenon::cli {
@@ -17,7 +18,7 @@ int run(const Line& line) {
   if (line.flag("json") && line.flag("factories")) {
     throw UsageError("plugins: --json has the factories, too; give one of --json and --factories");
   }
-  load_plugins();
+  load_all_plugins();
   if (line.flag("json")) {
     fmt::print("{}\n", plugins_json());
     return 0;
@@ -39,9 +40,11 @@ int run(const Line& line) {
     }
   }
   fmt::print("{}", table.text());
-  for (const std::string& kernel : list.waiting) fmt::print("waiting: {}\n", kernel);
-  fmt::print("searched: {}\n", or_dash(joined(list.folders)));
-  for (const std::string& folder : list.ignored) fmt::print("not searched: {}\n", folder);
+  for (const std::string& kernel : list.waiting)
+    fmt::print("waiting: {}\n", messages::escaped(kernel));
+  fmt::print("searched: {}\n", or_dash(messages::escaped(joined(list.folders))));
+  for (const std::string& folder : list.ignored)
+    fmt::print("not searched: {}\n", messages::escaped(folder));
   return 0;
 }
 

@@ -19,9 +19,10 @@ void Progress::step(const std::string& label) {
   if (now < next_ && done_ < total_) return;
   next_ = now + std::chrono::milliseconds(50);
   constexpr int kWidth = 30;
-  const int filled = static_cast<int>(kWidth * std::min(done_, total_) / total_);
+  const double part = static_cast<double>(std::min(done_, total_)) / static_cast<double>(total_);
+  const int filled = static_cast<int>(kWidth * part);
   fmt::print(stderr, "\r\x1b[K{} [{:#<{}}{:.<{}}] {:3}%", label, "", filled, "", kWidth - filled,
-             100 * std::min(done_, total_) / total_);
+             static_cast<int>(100 * part));
   std::fflush(stderr);
   drawn_ = true;
 }

@@ -1,23 +1,32 @@
-// Text for people: the nearest known name, tables with aligned columns. Used by every command;
-// knows nothing of Tenon.
+// Text for people: names that a message quotes, tables with aligned columns; and whole files. Used
+// by every command.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <tenon/messages.hpp>
+
 namespace tenon::cli {
 
-// "; did you mean 'epochs'?" where one of `known` is near to `name`, else "".
-std::string did_you_mean(std::string_view name, const std::vector<std::string>& known);
+using messages::did_you_mean;
+using messages::printable;  // for names and values that a message quotes
 
 std::string joined(const std::vector<std::string>& items, std::string_view separator = ", ");
 
-// Whole contents of a file; a tenon::Error that names it when it cannot be read.
-std::string read_text(const std::string& path);
+// Whole contents of a regular file; a tenon::Error that names it when it cannot be read. A file
+// that users write is at most kMostWritten bytes.
+inline constexpr uint64_t kMostWritten = uint64_t{64} << 20;
+std::string read_text(const std::string& path, uint64_t most = UINT64_MAX);
+// The file is there whole when this returns; an Error that names it, and nothing changed,
+// otherwise.
+void write_text(const std::string& path, std::string_view text);
 
 // Rows of cells under a header, columns two spaces apart, no spaces at the end of a line. The
-// header row is empty for none. Columns in `right` are aligned to the right.
+// header row is empty for none. Columns in `right` are aligned to the right. What cannot be seen in
+// a cell is escaped.
 class Table {
  public:
   explicit Table(std::vector<std::string> header, std::vector<size_t> right = {});

@@ -141,8 +141,10 @@ void print_line(Progress& progress, bool json, const std::string& line) {
 ordered_json train_table(const Training& training, bool json) {
   const TrainingConfig& config = training.config;
   data::DataLoader loader(training.train, {.batch_size = config.batch_size, .shuffle = true});
-  Stepper stepper(training, config.epochs * loader.size());
-  Progress progress(config.epochs * loader.size());
+  int64_t steps = 0;
+  if (__builtin_mul_overflow(config.epochs, loader.size(), &steps)) steps = INT64_MAX;
+  Stepper stepper(training, steps);
+  Progress progress(steps);
   ordered_json epochs = ordered_json::array();
   for (int64_t i = 1; i <= config.epochs; ++i) {
     const std::string label = counted("epoch", i, config.epochs);

@@ -6,6 +6,7 @@
 
 #include "factory_call.h"
 #include "plugin_list.h"
+#include "process.h"
 #include "text.h"
 #include "training_data.h"
 
@@ -50,7 +51,7 @@ Tensor try_model(const Training& training, Tensor x) {
     try {
       x = training.model.child(std::to_string(i).c_str())(x);
     } catch (const Error& error) {
-      fail_at(config.file, config.model[i].line,
+      fail_at(config.file, config.model[i]->line,
               fmt::format("model: layer {}: {}", i, error.what()));
     }
   }
@@ -196,17 +197,21 @@ void open(Training& training, const std::string& file, const Overrides& override
   };
   replace(config.epochs, overrides.epochs, "epochs", "steps");
   replace(config.steps, overrides.steps, "steps", "epochs");
-  load_plugins();
+  load_all_plugins();
   training.device = find_device(config.device.empty() ? "cpu" : config.device);
 }
 
 void make_model(Training& training) {
   const TrainingConfig& config = training.config;
   std::vector<Object> layers;
-  for (const FactoryCall& call : config.model) {
-    layers.push_back(create_object(
-        config.file,
-        training.of_text() ? with_vocabulary(call, training.vocabulary.size()) : call));
+  const FactoryCall* last = nullptr;
+  FactoryCall call;  // *last, with the vocabulary's size
+  for (const auto& next : config.model) {
+    if (next.get() != last) {
+      call = training.of_text() ? with_vocabulary(*next, training.vocabulary.size()) : *next;
+      last = next.get();
+    }
+    layers.push_back(create_object(config.file, call));
   }
   training.model = nn::sequential_of(layers);
   training.model.to(training.device);

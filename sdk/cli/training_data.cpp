@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "text.h"
+
 namespace tenon::cli {
 namespace {
 
@@ -13,15 +15,16 @@ std::string described(const Tensor& tensor) {
 
 // Tensors as they were read: items and the class of each.
 data::Dataset as_dataset(const TrainingConfig& config, const Tensor& x, const std::string& x_name,
-                         const Tensor& y, const std::string& y_name) {
+                         const Tensor& y, const std::string& y_name, const std::string& in = "") {
   if (x.dim() < 2 || y.dim() != 1 || x.size(0) != y.size(0) || x.size(0) == 0) {
     fail_at(config.file, config.data.line,
-            fmt::format("data: {} is {}, {} is {}; expected [n, ..] and [n] with the same n",
-                        x_name, described(x), y_name, described(y)));
+            fmt::format("data: {} is {}, {} is {}; expected [n, ..] and [n] with the same n{}",
+                        x_name, described(x), y_name, described(y), in));
   }
   if (y.dtype().is_float() || y.dtype() == bool_) {
-    fail_at(config.file, config.data.line,
-            fmt::format("data: {} is {}, expected integers, the classes", y_name, described(y)));
+    fail_at(
+        config.file, config.data.line,
+        fmt::format("data: {} is {}, expected integers, the classes{}", y_name, described(y), in));
   }
   return {x.to(float32) * config.data.scale, y.to(int64)};
 }
@@ -34,9 +37,11 @@ data::Dataset read_dataset(const TrainingConfig& config) {
       return as_dataset(config, images, data.paths[0], load_idx(data.paths[1]), data.paths[1]);
     }
     case DataConfig::Kind::kSafetensors: {
-      const Tensor input = load(data.paths[0], data.input.c_str());
-      return as_dataset(config, input, data.input, load(data.paths[0], data.target.c_str()),
-                        data.target);
+      const std::string& path = data.paths[0];
+      const Tensor input = load(path, data.input.c_str());
+      const Tensor target = load(path, data.target.c_str());
+      return as_dataset(config, input, printable(data.input), target, printable(data.target),
+                        fmt::format(" ({})", path));
     }
     default:
       return data::csv(data.paths[0],

@@ -1,0 +1,369 @@
+// The command among hostile files, plugins and streams: what it says is short and cannot command a
+// terminal, what is no file does not hang it, and what failed is never a success.
+#include "cli_support.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <random>
+
+#include "plugin_folder.h"
+#include "tenon/tenon.hpp"
+
+namespace cli {
+namespace {
+
+// Nothing that a terminal would obey, and no more than a screen or two.
+testing::AssertionResult is_plain(const std::string& text) {
+  if (text.size() > 10'000) return testing::AssertionFailure() << text.size() << " bytes: " << text.substr(0, 200);
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    const bool control = (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f;
+    const bool c1 = c == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0;
+    if (control || c1 || text.compare(i, 3, "\xe2\x80\xae") == 0) {
+      return testing::AssertionFailure() << "byte " << int(c) << " at " << i << " of " << text;
+    }
+  }
+  return testing::AssertionSuccess();
+}
+
+class Hostile : public CliTest {
+ protected:
+  // A line of the shell, in which $tenon is the command. What would never end is killed.
+  Outcome shell(const std::string& line) const {
+    const fs::path out = folder_ / ".out", err = folder_ / ".err";
+    const std::string command = "ulimit -t 200; tenon='" + build() + "/bin/tenon'; { " + line + "\n} >'" +
+                                out.string() + "' 2>'" + err.string() + "' </dev/null";
+    const int status = std::system(command.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read(out), read(err)};
+  }
+  // The error of a training, which must be one that is said.
+  std::string refused(const std::string& file) const {
+    const Outcome run = shell("$tenon train '" + file + "' --epochs 1");
+    EXPECT_EQ(run.code, 1) << run.out << run.err.substr(0, 1000);
+    EXPECT_TRUE(is_plain(run.err));
+    EXPECT_EQ(run.out, "");
+    return run.err;
+  }
+  std::string with(const std::string& from, const std::string& to) const { return training({{from, to}}); }
+};
+
+TEST_F(Hostile, ManyFieldsAndLongNamesAreAnswered) {
+  std::string fields;
+  for (int i = 0; i < 50'000; ++i) fields += "\"field" + std::to_string(i) + "\": 1, ";
+  EXPECT_HAS(refused(with("\"epochs\"", fields + "\"epochs\"")), "training: unknown field 'field0'");
+  EXPECT_HAS(refused(with("\"csv\"", fields + "\"csv\"")), "data: unknown field 'field0'");
+  EXPECT_HAS(refused(with("\"csv\"", fields + "\"cvs\"")), "data: unknown field 'cvs'; did you mean 'csv'?");
+  EXPECT_HAS(refused(with("\"in_features\"", fields + "\"in_features\"")), "Linear has no option 'field");
+  EXPECT_HAS(refused(with("\"epochs\"", fields + "\"field7\": 2, \"epochs\"")), "'field7' is there twice, first on line");
+  const std::string name(1'000'000, 'a');
+  const std::string shown = std::string(80, 'a') + "... (1000000 bytes)'";
+  EXPECT_HAS(refused(with("\"epochs\"", "\"" + name + "\": 1, \"epochs\"")), "training: unknown field '" + shown);
+  EXPECT_HAS(refused(with("\"Linear\"", "\"" + name + "\"")), "layer: '" + shown + " is no layer (known are");
+  EXPECT_HAS(refused(with("\"in_features\"", "\"" + name + "\"")), "Linear has no option '" + shown);
+  EXPECT_HAS(refused(with("\"cross_entropy\"", "\"" + name + "\"")), "loss: unknown op '" + shown);
+  EXPECT_HAS(refused(with("\"seed\"", "\"device\": \"" + name + "\", \"seed\"")), "unknown device '" + shown);
+  EXPECT_HAS(refused(with("\"digits.csv\"", "\"" + name + "\"")), "cannot be opened: File name too long");
+  EXPECT_HAS(refused(with("\"cross_entropy\"", "\"" + name)), "missing closing quote; last read: '\"aaa");
+  const std::string long_word(100'000, 'a');  // an argument has at most 128 KiB
+  for (const std::string& line : {"$tenon " + long_word, "$tenon ops --" + long_word, "$tenon train " + long_word,
+                                  "$tenon bench " + long_word, "$tenon bench ops --only " + long_word,
+                                  "$tenon train t.json --seed " + long_word, "$tenon train t.json --device " + long_word}) {
+    const Outcome run = shell(line);
+    EXPECT_NE(run.code, 0);
+    EXPECT_TRUE(is_plain(run.err));
+    EXPECT_HAS(run.err, "tenon: ");
+  }
+}
+
+TEST_F(Hostile, NoTextOfOthersCommandsTheTerminal) {
+  const std::string escape = "\\u001b]0;gotcha\\u0007\\r\\u009b31m\\u202e";
+  for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
+           {"\"epochs\"", "\"" + escape + "\": 1, \"epochs\""},
+           {"\"epochs\"", "\"" + escape + "\": 1, \"" + escape + "\": 1, \"epochs\""},
+           {"\"epochs\"", "\"a" + escape + "\\u0000\": 1, \"epochs\""},
+           {"\"csv\"", "\"" + escape + "\""},
+           {"\"Linear\"", "\"" + escape + "\""},
+           {"\"in_features\"", "\"" + escape + "\""},
+           {"\"in_features\": 64", "\"in_features\": \"" + escape + "\""},
+           {"\"Adam\"", "\"" + escape + "\""},
+           {"\"cross_entropy\"", "\"" + escape + "\""},
+           {"\"seed\"", "\"device\": \"" + escape + "\", \"seed\""},
+           {"\"digits.csv\"", "\"" + escape + "\""},
+           {"\"seed\"", "\"schedule\": {\"schedule\": \"" + escape + "\"}, \"seed\""},
+           {"\"epochs\"", "\x1b[2J\xff\x80"},
+           {"\"epochs\"", "\"\xff\xfe\x80\": 1"},
+           {"\"epochs\"", "\"\x1b[2J\": 1"},
+       }) {
+    refused(with(from, to));
+  }
+  write("bad.csv", "1,2\n1,\x1b[2J\xc2\x9b\n");
+  refused(with("\"digits.csv\"", "\"" + path("bad.csv") + "\""));
+  const std::string header = R"({"\u001b[2J\r":{"dtype":"\u001b[2J","shape":[1],"data_offsets":[0,1]}})";
+  write("bad.safetensors", std::string{char(header.size()), 0, 0, 0, 0, 0, 0, 0} + header + "a");
+  refused(with("\"csv\": \"digits.csv\",\n    \"label\": \"last\"",
+               "\"safetensors\": \"" + path("bad.safetensors") + "\", \"input\": \"x\", \"target\": \"y\""));
+  refused(write("a\x1b[2J\r\xff.json", "{"));
+  for (const std::string line : {"$tenon $'\\e[2J'", "$tenon ops $'--\\e[2J'", "$tenon train $'\\e[2J'",
+                                 "$tenon train t.json --seed $'\\e[2J'", "$tenon bench $'\\e[2J'",
+                                 "TENON_PLUGIN_PATH=$'/\\e[2J:\\e[3J' $tenon plugins",
+                                 "TENON_KERNELS=$'\\e[2J' $tenon train t.json"}) {
+    const Outcome run = shell("exec bash -c \"tenon='$tenon'; " + line + "\"");
+    EXPECT_TRUE(is_plain(run.err)) << line;
+    EXPECT_TRUE(is_plain(run.out)) << line;
+  }
+}
+
+TEST_F(Hostile, WhatIsNoRegularFileIsRefused) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  for (const std::string& file : {path("pipe"), std::string("/dev/zero"), folder_.string()}) {
+    const char* what = file == folder_.string() ? "is a folder, not a regular file" : "is a device or pipe, not a regular file";
+    EXPECT_HAS(refused(file), file + ": " + what);
+    EXPECT_HAS(refused(with("\"digits.csv\"", "\"" + file + "\"")), file + ": " + what);
+    const std::string csv = "\"csv\": \"digits.csv\",\n    \"label\": \"last\"";
+    EXPECT_HAS(refused(with(csv, "\"images\": \"" + file + "\", \"labels\": \"" + file + "\"")), file + ": " + what);
+    EXPECT_HAS(refused(with(csv, "\"safetensors\": \"" + file + "\", \"input\": \"x\", \"target\": \"y\"")),
+               file + ": " + what);
+    const Outcome eval = shell("$tenon eval " + digits() + "/mlp.json --weights " + file);
+    EXPECT_EQ(eval.code, 1);
+    EXPECT_HAS(eval.err, file + ": " + what);
+    const Outcome save = shell("$tenon train " + digits() + "/mlp.json --epochs 1 --save " + file);
+    EXPECT_EQ(save.code, 1);
+    EXPECT_HAS(save.err, file + ": " + what);
+  }
+  const std::string text = R"({"data": {"text": "pipe", "context": 4}, "model": [{"layer": "Flatten"}],
+    "optimizer": {"optimizer": "SGD", "lr": 1}, "loss": "cross_entropy", "steps": 1, "batch_size": 1})";
+  const Outcome run = shell("$tenon train " + write("text.json", text));
+  EXPECT_EQ(run.code, 1);
+  EXPECT_HAS(run.err, "pipe: is a device or pipe, not a regular file");
+  if (::truncate(write("large.json", "").c_str(), off_t{1} << 40) == 0) {
+    EXPECT_HAS(refused(path("large.json")), "has 1099511627776 bytes, expected at most 67108864");
+  }
+}
+
+TEST_F(Hostile, FilesThatAreNoJsonAreNamed) {
+  EXPECT_HAS(refused(write("t.json", std::string(100'000, '['))), "t.json:1: more than 64 levels");
+  EXPECT_HAS(refused(write("t.json", "\xef\xbb\xbf{}")), "t.json:1: training: the field 'data' is missing");
+  EXPECT_HAS(refused(write("t.json", std::string("{\"data\": \0}", 11))), "t.json:1: ");
+  EXPECT_HAS(refused(write("t.json", "")), "t.json:1: ");
+  EXPECT_HAS(refused(with("\"epochs\": ", "\"epochs\": 1e999, \"x\": ")), "the number 1e999 is out of range");
+  EXPECT_HAS(refused(with("\"epochs\": ", "\"epochs\": 1" + std::string(100'000, '0') + ", \"x\": ")), "is out of range");
+}
+
+// A model says what it has read. What is no terminal gets it as it is.
+TEST_F(Hostile, AModelCommandsNoTerminal) {
+  if (std::system("command -v script >/dev/null") != 0) GTEST_SKIP() << "no program that makes a terminal";
+  std::string text;
+  for (int i = 0; i < 100; ++i) text += "\x1b[2J\xc3\xa4\xc2\x9b";
+  write("text.txt", text);
+  const std::string file = write("text.json", R"({"data": {"text": "text.txt", "context": 4},
+    "model": [{"layer": "Embedding", "num_embeddings": "vocab", "embedding_dim": 4},
+              {"layer": "Linear", "in_features": 4, "out_features": "vocab"},
+              {"layer": "Flatten", "start_dim": 0, "end_dim": 1}],
+    "optimizer": {"optimizer": "SGD", "lr": 0.01}, "loss": "cross_entropy", "steps": 1, "batch_size": 1})");
+  const Outcome train = shell("$tenon train " + file + " --save " + path("w"));
+  ASSERT_EQ(train.code, 0) << train.err;
+  const std::string generate = "generate " + file + " --weights " + path("w") + " --prompt '[' --temperature 2";
+  EXPECT_NE(shell("$tenon " + generate).out.find('\x1b'), std::string::npos);
+  const Outcome run = shell("script -qec \"$tenon " + generate + "\" /dev/null | tr -d '\\r'");
+  EXPECT_TRUE(is_plain(run.out)) << run.out;
+  EXPECT_HAS(run.out, "\\x1b");
+}
+
+// Each number that is read, with what lies outside of its range.
+TEST_F(Hostile, NumbersOutOfRangeAreNamedWithTheirField) {
+  const std::string seed = "\"seed\"";
+  const auto schedule = [&](const std::string& fields) {
+    return refused(with(seed, "\"schedule\": {" + fields + "}, \"seed\""));
+  };
+  for (const char* value : {"-1", "0", "1000000000000000000", "1e308", "-0.5", "null", "\"1\""}) {
+    const std::string number = value;
+    EXPECT_HAS(refused(with("\"batch_size\": ", "\"batch_size\": " + number + ", \"x\": ")), "training: batch_size is ");
+    EXPECT_HAS(refused(with("\"test_every\": ", "\"test_every\": " + number + ", \"x\": ")), "data: test_every is ");
+    EXPECT_HAS(refused(with("\"epochs\": ", "\"epochs\": " + number + ", \"x\": ")), "training: epochs is ");
+    EXPECT_HAS(refused(with("\"layer\": \"ReLU\"", "\"layer\": \"ReLU\", \"repeat\": " + number)), "layer: repeat is ");
+    EXPECT_HAS(schedule("\"schedule\": \"step\", \"step_size\": " + number), "schedule: step_size is ");
+  }
+  EXPECT_HAS(refused(with(seed, "\"clip_grad_norm\": 0, \"seed\"")), "training: clip_grad_norm is 0, expected more than 0");
+  EXPECT_HAS(refused(with(seed, "\"clip_grad_norm\": 1e308, \"seed\"")), "training: clip_grad_norm is 1e+308, expected");
+  EXPECT_HAS(refused(with("\"scale\": ", "\"scale\": -1e308, \"x\": ")), "data: scale is -1e+308, expected a number from");
+  EXPECT_HAS(refused(with("\"seed\": ", "\"seed\": -1, \"x\": ")), "training: seed is -1, expected at least 0");
+  EXPECT_HAS(schedule("\"schedule\": \"step\", \"step_size\": 1, \"gamma\": 1e308"), "schedule: gamma is 1e+308, expected");
+  EXPECT_HAS(schedule("\"schedule\": \"cosine\", \"min_lr\": 1e308"), "schedule: min_lr is 1e+308, expected");
+  EXPECT_HAS(schedule("\"schedule\": \"cosine\", \"warmup_steps\": -1"), "schedule: warmup_steps is -1, expected");
+  std::string layers;
+  for (int i = 0; i < 2; ++i) layers += "{\"layer\": \"ReLU\", \"repeat\": 9999}, ";
+  EXPECT_HAS(refused(with("{\"layer\": \"ReLU\"}", layers + "{\"layer\": \"ReLU\"}")), "model: more than 10000 layers");
+}
+
+TEST_F(Hostile, ClosedStreamsEndNothing) {
+  EXPECT_EQ(shell("$tenon ops 2>&-").code, 0);
+  EXPECT_EQ(shell("$tenon ops <&- 2>&-").code, 0);
+  EXPECT_EQ(shell("$tenon no_such_command 2>&-").code, 2);
+  EXPECT_EQ(shell("$tenon train absent.json <&- >&- 2>&-").code, 1);
+  const Outcome unwritten = shell("$tenon ops >&-");
+  EXPECT_EQ(unwritten.code, 1);
+  EXPECT_HAS(unwritten.err, "tenon: the output cannot be written: Bad file descriptor");
+  EXPECT_EQ(shell("$tenon ops >&- 2>&-").code, 1);
+  // The file that is saved does not get the number of a stream that is printed to.
+  const Outcome saved = shell("$tenon train " + digits() + "/mlp.json --epochs 1 --save " + path("w") + " <&- >&- 2>&-");
+  EXPECT_EQ(saved.code, 1);
+  const Outcome eval = shell("$tenon eval " + digits() + "/mlp.json --weights " + path("w"));
+  EXPECT_EQ(eval.code, 0) << eval.err;
+}
+
+TEST_F(Hostile, AnOutputThatCannotBeWrittenIsAFailure) {
+  for (const std::string words : {"--help", "--version", "ops", "plugins --json", "train --help"}) {
+    const Outcome full = shell("$tenon " + words + " >/dev/full");
+    EXPECT_EQ(full.code, 1) << words;
+    EXPECT_HAS(full.err, "No space left on device");
+  }
+  // A reader that has enough is none: the signal ends the command as it ends others, without a word.
+  const Outcome head = shell("$tenon ops --json | head -n 1");
+  EXPECT_EQ(head.code, 0);
+  EXPECT_EQ(head.out, "[\n");
+  EXPECT_EQ(head.err, "");
+}
+
+TEST_F(Hostile, SavesOverWhatIsThereAndKeepsItsMode) {
+  fs::create_directory(path("elsewhere"));
+  write("elsewhere/w", "old");
+  ASSERT_EQ(::chmod(path("elsewhere/w").c_str(), 0600), 0);
+  fs::create_symlink("elsewhere/w", path("w"));
+  const Outcome run = shell("$tenon train " + digits() + "/mlp.json --epochs 1 --save " + path("w"));
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_TRUE(fs::is_symlink(path("w")));
+  EXPECT_EQ(fs::status(path("elsewhere/w")).permissions(), fs::perms(0600));
+  EXPECT_GT(tenon::load(path("elsewhere/w")).size(), 0u);
+  const Outcome bench = shell("$tenon bench overhead --json " + path("no/such/file"));
+  EXPECT_EQ(bench.code, 1);
+  EXPECT_HAS(bench.err, "no/such/file: cannot be written in");
+}
+
+// ---- Plugins ----
+
+class HostilePlugin : public Hostile {
+ protected:
+  Outcome plugins(const std::string& environment) const {
+    return shell("TENON_PLUGIN_PATH='" + here_.path().string() + ":" + build() + "/lib/tenon/plugins' " + environment +
+                 " $tenon plugins");
+  }
+  tenon::testing::Folder here_;
+};
+
+TEST_F(HostilePlugin, OneThatEndsTheProcessIsNamedAndIsNoSuccess) {
+  const std::string library = here_.place("ends").string();
+  for (const std::string way : {"exit", "_exit", "_Exit", "quick_exit", "thread", "constructor"}) {
+    const Outcome run = plugins("TENON_TEST_ENDS=" + way);
+    const std::string how = way == "thread" || way == "constructor" ? "exit" : way == "_Exit" ? "_exit" : way;
+    EXPECT_EQ(run.code, 1) << way;
+    EXPECT_HAS(run.err, "tenon: plugin 'ends' (" + library + ") ended the process by " + how + ", while it was loaded");
+  }
+  const Outcome aborted = plugins("TENON_TEST_ENDS=abort");
+  EXPECT_NE(aborted.code, 0);
+  EXPECT_HAS(aborted.err, "tenon: the process was aborted while plugins were loaded");
+  const Outcome named = plugins("TENON_LOG=debug TENON_TEST_ENDS=abort");
+  EXPECT_HAS(named.err, "tenon debug: plugin 'ends': loading " + library);
+  for (const std::string way : {"child", "not"}) {
+    const Outcome run = plugins("TENON_TEST_ENDS=" + way);
+    EXPECT_EQ(run.code, 0) << run.err;
+    EXPECT_EQ(run.err, "");
+  }
+}
+
+TEST_F(HostilePlugin, AFolderOrLibraryThatOthersMayWriteIsWarnedOf) {
+  const fs::path library = here_.place("pack1");
+  EXPECT_EQ(plugins("").err, "");
+  fs::permissions(library, fs::perms(0757));
+  EXPECT_EQ(plugins("").err, "tenon warning: plugins: every user of this machine may write the file " + library.string() +
+                                 " (chmod o-w it); what is loaded from there runs with your rights\n");
+  fs::permissions(library, fs::perms(0755));
+  for (const int mode : {0777, 01777}) {  // where only owners may rename, others may still add
+    fs::permissions(here_.path(), fs::perms(mode));
+    const Outcome run = plugins("");
+    EXPECT_EQ(run.code, 0);
+    EXPECT_HAS(run.err, "tenon warning: plugins: every user of this machine may write the folder " + here_.path().string());
+    EXPECT_EQ(plugins("TENON_LOG=error").err, "");
+  }
+}
+
+// ---- Damaged training files ----
+
+constexpr const char* kText = R"({
+  "data": {"text": "text.txt", "context": 8, "validation": 0.2},
+  "model": [
+    {"layer": "Embedding", "num_embeddings": "vocab", "embedding_dim": 8},
+    {"layer": "PositionalEmbedding", "num_embeddings": 8, "embedding_dim": 8},
+    {"layer": "TransformerEncoderLayer", "repeat": 2, "d_model": 8, "nhead": 2, "dim_feedforward": 16, "dropout": 0.0,
+     "activation": "gelu", "batch_first": true, "norm_first": true, "is_causal": true},
+    {"layer": "LayerNorm", "normalized_shape": [8]},
+    {"layer": "Linear", "in_features": 8, "out_features": "vocab"},
+    {"layer": "Flatten", "start_dim": 0, "end_dim": 1}
+  ],
+  "optimizer": {"optimizer": "AdamW", "lr": 0.01, "betas": [0.9, 0.99]},
+  "schedule": {"schedule": "cosine", "warmup_steps": 2, "min_lr": 0.0001},
+  "clip_grad_norm": 1.0,
+  "loss": "cross_entropy",
+  "steps": 2, "batch_size": 4, "seed": 1
+})";
+
+// One change: a number by a hostile value, or a byte, or a part that is gone or there twice.
+std::string damaged(std::string text, std::mt19937& random) {
+  const char* const kValues[] = {"-1", "0", "1", "2", "-3", "1e308", "-1e308", "1e-320", "0.5", "1000000000000000000",
+                                 "9223372036854775807", "-9223372036854775808", "18446744073709551616", "null", "true",
+                                 "\"\"", "\"vocab\"", "[]", "[-1]", "[1, -9223372036854775808]", "{}"};
+  const auto below = [&](size_t n) { return n == 0 ? 0 : random() % n; };
+  std::vector<std::pair<size_t, size_t>> numbers;  // where they begin, and their lengths
+  for (size_t i = 1; i < text.size(); ++i) {
+    const size_t n = std::min(text.find_first_not_of("0123456789.-", i), text.size()) - i;
+    if (n > 0 && (text[i - 1] == ' ' || text[i - 1] == '[')) numbers.emplace_back(i, n);
+    i += n;
+  }
+  if (random() % 4 != 0 && !numbers.empty()) {
+    const auto [at, n] = numbers[below(numbers.size())];
+    return text.replace(at, n, kValues[below(std::size(kValues))]);
+  }
+  const size_t at = below(text.size()), n = 1 + below(30);
+  switch (random() % 4) {
+    case 0:
+      return text.erase(at, n);
+    case 1:
+      return text.insert(at, text.substr(below(text.size()), n));
+    case 2:
+      text[at] = static_cast<char>(random());
+      return text;
+    default:
+      return text.substr(0, at);
+  }
+}
+
+TEST_F(Hostile, DamagedTrainingFilesAreRefusedOrTrained) {
+  const bool is_long = std::getenv("TENON_TEST_LONG") != nullptr;
+  const int rounds = is_long ? 1500 : 100;
+  std::string table, rest = read(digits() + "/digits.csv"), text;
+  for (int i = 0; i < 40; ++i) {
+    table += rest.substr(0, rest.find('\n') + 1);
+    rest.erase(0, rest.find('\n') + 1);
+  }
+  write("digits.csv", table);
+  for (int i = 0; i < 40; ++i) text += "ships sail by " + std::to_string(i % 7) + ", ";
+  write("text.txt", text);
+  const std::string files[] = {read(digits() + "/mlp.json"), read(digits() + "/cnn.json"), kText};
+  const char* const counts[] = {"--epochs 1", "--epochs 1", "--steps 2"};
+  // A sanitizer maps more than any limit.
+  const std::string limit = std::getenv("TENON_SANITIZED") != nullptr ? "" : "ulimit -v 8000000; ";
+  std::mt19937 random(8);
+  for (int i = 0; i < rounds; ++i) {
+    const size_t which = static_cast<size_t>(i) % 3;
+    std::string json = damaged(files[which], random);
+    if (i % 5 == 4) json = damaged(json, random);
+    const Outcome run = shell(limit + "$tenon train '" + write("f.json", json) + "' " + counts[which]);
+    ASSERT_TRUE(run.code == 0 || run.code == 1) << run.code << ": " << run.err << "\nround " << i << " of\n" << json;
+    EXPECT_EQ(run.code == 0, run.err.empty()) << run.err;
+    EXPECT_TRUE(is_plain(run.err)) << json;
+    EXPECT_EQ(run.err.find("std::"), std::string::npos) << run.err << json;
+  }
+}
+
+}  // namespace
+}  // namespace cli
