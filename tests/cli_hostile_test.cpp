@@ -8,7 +8,6 @@
 #include <random>
 
 #include "plugin_folder.h"
-#include "tenon/tenon.hpp"
 
 namespace cli {
 namespace {
@@ -64,7 +63,7 @@ TEST_F(Hostile, ManyFieldsAndLongNamesAreAnswered) {
   EXPECT_HAS(refused(with("\"cross_entropy\"", "\"" + name + "\"")), "loss: unknown op '" + shown);
   EXPECT_HAS(refused(with("\"seed\"", "\"device\": \"" + name + "\", \"seed\"")), "unknown device '" + shown);
   EXPECT_HAS(refused(with("\"digits.csv\"", "\"" + name + "\"")), "cannot be opened: File name too long");
-  EXPECT_HAS(refused(with("\"cross_entropy\"", "\"" + name)), "missing closing quote; last read: '\"aaa");
+  EXPECT_HAS(refused(with("\"cross_entropy\"", "\"" + name)), "; last read: '\"aaa");
   const std::string long_word(100'000, 'a');  // an argument has at most 128 KiB
   for (const std::string& line : {"$tenon " + long_word, "$tenon ops --" + long_word, "$tenon train " + long_word,
                                   "$tenon bench " + long_word, "$tenon bench ops --only " + long_word,
@@ -234,7 +233,7 @@ TEST_F(Hostile, SavesOverWhatIsThereAndKeepsItsMode) {
   EXPECT_EQ(run.code, 0) << run.err;
   EXPECT_TRUE(fs::is_symlink(path("w")));
   EXPECT_EQ(fs::status(path("elsewhere/w")).permissions(), fs::perms(0600));
-  EXPECT_GT(tenon::load(path("elsewhere/w")).size(), 0u);
+  EXPECT_EQ(shell("$tenon eval " + digits() + "/mlp.json --weights " + path("elsewhere/w")).code, 0);
   const Outcome bench = shell("$tenon bench overhead --json " + path("no/such/file"));
   EXPECT_EQ(bench.code, 1);
   EXPECT_HAS(bench.err, "no/such/file: cannot be written in");

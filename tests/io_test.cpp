@@ -86,5 +86,29 @@ TEST_F(IoTest, ErrorsSayWhatAndWhere) {
   EXPECT_EQ(files_in_folder(), 2u);
 }
 
+// A size of zero makes each of these files whole, whatever the others are.
+TEST_F(IoTest, WhatATensorRefusesNamesTheFile) {
+  std::string idx("\0\0\x08\4\0\0\0\0", 8);
+  idx += std::string(12, '\xff');
+  EXPECT_SAYS(load_idx(write("i", idx)), "/i: empty: the shape [0, 4294967295, 4294967295, 4294967295]");
+  const std::string header =
+      R"({"x":{"dtype":"F32","shape":[0,4294967295,4294967295,4294967295],"data_offsets":[0,0]}})";
+  const uint64_t length = header.size();
+  EXPECT_SAYS(load(write("s", std::string(reinterpret_cast<const char*>(&length), 8) + header)),
+              "/s: tensor 'x': empty: the shape [0, 4294967295, 4294967295, 4294967295]");
+}
+
+// Links, modes and what is left by kills are in disk_test.
+TEST_F(IoTest, ASaveKeepsLinkAndMode) {
+  write("real", "old");
+  fs::permissions(path("real"), fs::perms(0600));
+  fs::create_symlink("real", path("link"));
+  save({{"x", tensor(1.f)}}, path("link"));
+  EXPECT_TRUE(fs::is_symlink(path("link")));
+  EXPECT_EQ(fs::status(path("real")).permissions(), fs::perms(0600));
+  EXPECT_EQ(load(path("real")).size(), 1u);
+  EXPECT_EQ(files_in_folder(), 2u);
+}
+
 }  // namespace
 }  // namespace tenon
