@@ -1,12 +1,9 @@
 // The cpu plugin's registrations and its kernels of copies, indices, random bits and losses, under
 // the small host of cpu_host.h.
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <cstdint>
-#include <mutex>
 #include <set>
-#include <thread>
 
 #include "cpu_host.h"
 
@@ -67,54 +64,6 @@ TEST(CpuPlugin, ThreadsCoverEachIndexOnce) {
       EXPECT_TRUE(!context.small || n < grain);
     }
   }
-}
-
-// On how many threads a call ran, whose pieces but the first take `late`.
-size_t threads_of_a_call(std::chrono::milliseconds late) {
-  struct Context {
-    std::chrono::milliseconds late;
-    std::mutex mutex;
-    std::set<std::thread::id> ids;
-  } context = {late, {}, {}};
-  parallel_for(
-      0, 1000, 1,
-      [](void* c, int64_t begin, int64_t) {
-        auto* to = static_cast<Context*>(c);
-        if (begin > 0) {
-          std::this_thread::sleep_for(to->late);
-        }
-        const std::lock_guard lock(to->mutex);
-        to->ids.insert(std::this_thread::get_id());
-      },
-      &context);
-  return context.ids.size();
-}
-
-TEST(CpuPlugin, ThreadsThatKeepTheOthersWaitingAreLeftAloneForAWhile) {
-  plugin();
-  if (record().threads.count(record().threads.self) < 2) {
-    GTEST_SKIP() << "one thread only";
-  }
-  using std::chrono::milliseconds;
-  const auto until = [](size_t least) {  // the machine may be as busy as the test pretends
-    for (int i = 0; i < 100; ++i) {
-      if (threads_of_a_call(milliseconds(0)) >= least) {
-        return true;
-      }
-      std::this_thread::sleep_for(milliseconds(100));
-    }
-    return false;
-  };
-  ASSERT_TRUE(until(2));
-  // Once may happen on a quiet machine; the second time counts.
-  const auto twice_late = [] {
-    return threads_of_a_call(milliseconds(20)) >= 2 && threads_of_a_call(milliseconds(20)) >= 2;
-  };
-  for (int i = 0; i < 100 && !twice_late(); ++i) {
-    std::this_thread::sleep_for(milliseconds(100));
-  }
-  EXPECT_EQ(threads_of_a_call(milliseconds(0)), 1u);
-  EXPECT_TRUE(until(2));
 }
 
 TEST(CpuCopy, EveryLayoutAndPairOfDtypes) {

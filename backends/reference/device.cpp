@@ -4,6 +4,7 @@
 // above this, so plainness is worth more than speed.
 #include "device.h"
 
+#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -29,6 +30,7 @@ constexpr uint64_t kMaxCapacity = uint64_t{64} << 30;
 char* public_base = nullptr;        // without access: the addresses that the host knows
 char* kernel_base = nullptr;        // the same memory, read-write
 uint64_t capacity = 0;              // bytes of a device
+std::atomic<bool> mapped = false;   // the three above are there
 std::atomic<uint64_t> damaged = 0;  // writes outside of live blocks that were found
 std::atomic<uint64_t> early = 0;    // touches of host memory that a copy still needed
 
@@ -111,25 +113,30 @@ Arena* const arenas = new Arena[kDevices];  // never destroyed: the host may fre
 char* Arena::address() const { return public_base + (this - arenas) * capacity; }
 
 // Each device has a quarter of the machine's memory, so that filling both does not end the process.
+// It is mapped at the first allocation, so that a process that does not use the device pays nothing
+// and meets no limit. Remapping 0 bytes of shared memory maps it a second time (mremap(2)); a file
+// for that would fall under the limit on the size of files.
 tn_status* map_memory() {
-  if (public_base) return nullptr;
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  if (mapped) return nullptr;
   const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   capacity = std::min(static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) / 4 * page, kMaxCapacity);
   const uint64_t bytes = kDevices * capacity;
-  const int file = memfd_create("tenon_ref", MFD_CLOEXEC);
-  void* views[] = {MAP_FAILED, MAP_FAILED};
-  if (file >= 0 && ftruncate(file, static_cast<off_t>(bytes)) == 0) {
-    views[0] = mmap(nullptr, bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file, 0);
-    views[1] = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
-  }
-  const int reason = errno;
-  if (file >= 0) close(file);
-  if (views[0] == MAP_FAILED || views[1] == MAP_FAILED) {
+  void* view = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* without_access =
+      view == MAP_FAILED ? MAP_FAILED : mremap(view, 0, bytes, MREMAP_MAYMOVE);
+  if (without_access == MAP_FAILED || mprotect(without_access, bytes, PROT_NONE) != 0) {
+    const int reason = errno;
+    if (without_access != MAP_FAILED) munmap(without_access, bytes);
+    if (view != MAP_FAILED) munmap(view, bytes);
     return error(TN_OUT_OF_MEMORY, "ref: cannot map %lu bytes twice: %s", bytes,
                  std::strerror(reason));
   }
-  public_base = static_cast<char*>(views[0]);
-  kernel_base = static_cast<char*>(views[1]);
+  public_base = static_cast<char*>(without_access);
+  kernel_base = static_cast<char*>(view);
+  mapped = true;
   return nullptr;
 }
 
@@ -198,10 +205,25 @@ char* side(tn_device device, const void* memory, uint64_t offset) {
   return device.type == TN_DEVICE_CPU ? const_cast<char*>(address) : kernel_view(address);
 }
 
+std::atomic<bool> used = false;  // it has memory or a stream
+std::atomic<bool> forked = false;
+
+void note_fork() {
+  if (used) forked = true;
+}
+
 }  // namespace
 
+void note_use() { used = true; }
+bool is_fork() { return forked.load(std::memory_order_relaxed); }
+
+tn_status* refuse_fork() {
+  return error(TN_FAILED_PRECONDITION,
+               "ref: this process is a fork of one that used the device, and its threads stayed "
+               "there; use the device in the parent alone, or for the first time in the child");
+}
+
 tn_status* register_device(tn_registrar* registrar) {
-  if (tn_status* status = map_memory()) return status;
   tn_device_def def = {};
   def.size = sizeof(def);
   def.name = kDeviceName, def.flags = TN_DEVICE_SIMULATED;
@@ -210,10 +232,15 @@ tn_status* register_device(tn_registrar* registrar) {
   def.alignment = kAlignment;
   def.count = [](void*) { return kDevices; };
   def.allocate = [](void*, int32_t index, uint64_t bytes, void** memory) {
-    return guarded("allocate", [&] { *memory = arenas[index].allocate(bytes); });
+    return guarded("allocate", [&]() -> tn_status* {
+      note_use();
+      if (tn_status* status = map_memory()) return status;
+      *memory = arenas[index].allocate(bytes);
+      return nullptr;
+    });
   };
   def.free = [](void*, int32_t index, void* memory, uint64_t bytes) {
-    arenas[index].free(memory, bytes);
+    if (!is_fork()) arenas[index].free(memory, bytes);
   };
   def.copy = [](void*, tn_stream* stream, tn_device dst_device, void* dst, uint64_t dst_offset,
                 tn_device src_device, const void* src, uint64_t src_offset, uint64_t bytes) {
@@ -252,11 +279,15 @@ tn_status* register_device(tn_registrar* registrar) {
   };
   def.free_host = [](void*, int32_t, void* memory, uint64_t bytes) { pinned.free(memory, bytes); };
   add_stream_slots(&def);
+  if (const int failed = pthread_atfork(nullptr, nullptr, note_fork)) {
+    return error(TN_INTERNAL, "ref: pthread_atfork: %s", std::strerror(failed));
+  }
   return registrar->device(registrar, &def);
 }
 
 char* kernel_view(const void* address) {
   if (!address) return nullptr;
+  if (!mapped) throw std::out_of_range("an operand is not memory of this backend");
   const char* known = static_cast<const char*>(address);
   if (known < public_base || known >= public_base + kDevices * capacity) {
     throw std::out_of_range("an operand is not memory of this backend");
@@ -265,6 +296,7 @@ char* kernel_view(const void* address) {
 }
 
 tn_status* check_memory() {
+  if (!mapped || is_fork()) return nullptr;
   for (int32_t device = 0; device < kDevices; ++device) arenas[device].check_all();
   if (damaged != 0) {
     return error(TN_INTERNAL, "ref: %lu writes outside of live blocks; the log has each",

@@ -1,5 +1,5 @@
 // The machine below the kernels: the host's table; memory of the devices ref:0 and ref:1; streams.
-// One memfd holds the memory of both and is mapped twice: the host gets addresses of a mapping
+// The memory of both is mapped twice: the host gets addresses of a mapping
 // without access, so that its every touch ends the process there and then, also while kernels run;
 // kernels work through a second mapping, at a constant distance.
 #pragma once
@@ -19,9 +19,16 @@ inline const tn_host* host = nullptr;  // set by tenon_plugin_init, before anyth
 // A status with a message as printf makes it.
 [[gnu::format(printf, 2, 3)]] tn_status* error(tn_code code, const char* format, ...);
 
+// Is this process a fork of one that used the device? It shares the memory and has none of the
+// threads that work on it, so slots refuse, and take no lock that such a thread may have held.
+bool is_fork();
+tn_status* refuse_fork();
+void note_use();
+
 // No exception crosses the border: what the body throws becomes a status. `where` names the slot.
 template <class Body>
 tn_status* guarded(const char* where, Body&& body) noexcept {
+  if (is_fork()) return refuse_fork();
   try {
     if constexpr (std::is_void_v<decltype(body())>)
       return body(), nullptr;
@@ -34,7 +41,7 @@ tn_status* guarded(const char* where, Body&& body) noexcept {
   }
 }
 
-// Maps the memory (once) and registers the device.
+// Registers the device; its memory is mapped when some is first allocated.
 tn_status* register_device(tn_registrar* registrar);
 
 // The kernels' address of what the host knows as `address`, or NULL. Throws for foreign memory.

@@ -119,18 +119,21 @@ Stream& stream_of(void* handle) { return *static_cast<Stream*>(handle); }
 tn_status* enqueue(void* stream, Task task) { return stream_of(stream).enqueue(std::move(task)); }
 
 tn_status* synchronize(void* stream) {
+  if (is_fork()) return refuse_fork();
   return stream_of(stream).synchronize(stream_of(stream).submitted());
 }
 
 void add_stream_slots(tn_device_def* def) {
   def->stream_create = [](void*, int32_t, void** stream) {
     return guarded("stream_create", [&] {
+      note_use();
       const auto made = std::make_shared<Stream>();
       const std::lock_guard lock(mutex);
       streams[*stream = made.get()] = made;
     });
   };
   def->stream_destroy = [](void*, int32_t, void* stream) {
+    if (is_fork()) return;
     stream_of(stream).stop();
     const std::lock_guard lock(mutex);
     streams.erase(stream);
@@ -141,6 +144,7 @@ void add_stream_slots(tn_device_def* def) {
   };
   def->event_destroy = [](void*, int32_t, void* event) { delete static_cast<Event*>(event); };
   def->event_record = [](void*, int32_t, void* event, void* stream) -> tn_status* {
+    if (is_fork()) return refuse_fork();
     const std::lock_guard lock(mutex);
     *static_cast<Event*>(event) = {streams[stream], stream_of(stream).submitted()};
     return nullptr;
@@ -152,16 +156,19 @@ void add_stream_slots(tn_device_def* def) {
     });
   };
   def->event_query = [](void*, int32_t, void* event, int32_t* done) -> tn_status* {
+    if (is_fork()) return refuse_fork();
     *done = read(event).reached(false);
     return nullptr;
   };
   def->event_synchronize = [](void*, int32_t, void* event) {
+    if (is_fork()) return refuse_fork();
     const Event recorded = read(event);
     return recorded.stream ? recorded.stream->synchronize(recorded.position) : nullptr;
   };
 }
 
 void stop_all_streams() {
+  if (is_fork()) return;
   for (const auto& [handle, stream] : streams) stream->stop();
 }
 

@@ -4,7 +4,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <new>
+
+#include <pthread.h>
 
 namespace tenon {
 
@@ -27,8 +30,8 @@ class Pool {
   static void free(void* block) {
 #ifndef TENON_SANITIZE
     List& list = list_;
-    if (list.head == nullptr) [[unlikely]] close_at_thread_exit();
-    if (list.count < kKeep && !list.closed) [[likely]] {
+    if (!list.closes) [[unlikely]] close_at_thread_exit();
+    if (list.count < kKeep) [[likely]] {
       auto* head = static_cast<Free*>(block);
       head->next = list.head;
       list.head = head;
@@ -43,30 +46,36 @@ class Pool {
   struct Free {
     Free* next;
   };
-  // Trivially destructible, so that access needs no guard; Closer empties it when the thread ends.
   struct List {
     Free* head;
-    size_t count;
-    bool closed;
+    uint32_t count;
+    bool closes;  // empty() comes when the thread ends
   };
   static_assert(kBytes >= sizeof(Free));
 
 #ifndef TENON_SANITIZE
   static constinit inline thread_local List list_{nullptr, 0, false};
-  struct Closer {
-    ~Closer() {
-      list_.closed = true;
-      while (list_.head != nullptr) {
-        Free* next = list_.head->next;
-        ::operator delete(list_.head, std::align_val_t(kAlign));
-        list_.head = next;
-      }
+
+  static void empty(void*) {
+    while (list_.head != nullptr) {
+      Free* next = list_.head->next;
+      ::operator delete(list_.head, std::align_val_t(kAlign));
+      list_.head = next;
     }
-  };
+    list_.count = 0;
+    list_.closes = false;  // what is freed still later makes it come again
+  }
 
  public:
   // Makes the thread give back its list when it ends.
-  static void close_at_thread_exit() { static thread_local Closer closer; (void)closer; }
+  static void close_at_thread_exit() {
+    static const pthread_key_t key = [] {
+      pthread_key_t made;
+      return pthread_key_create(&made, empty) == 0 ? made : ~pthread_key_t{};
+    }();
+    pthread_setspecific(key, &list_);  // where it fails the list is lost with its thread
+    list_.closes = true;
+  }
 #else
  public:
   static void close_at_thread_exit() {}

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/thread_local.h"
 #include "memory/cpu_memory.h"
 #include "memory/deferred.h"
 #include "memory/device_memory.h"
@@ -69,8 +70,8 @@ struct Held {
 };
 
 std::vector<Held>& held_here() {
-  static thread_local std::vector<Held> held;
-  return held;
+  static auto& held = *new ThreadLocal<std::vector<Held>>;
+  return held.get();
 }
 
 DeviceBlobs& blobs_of(tn_device device) {

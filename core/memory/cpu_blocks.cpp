@@ -9,12 +9,13 @@
 #include <new>
 #include <vector>
 
+#include "base/thread_local.h"
 #include "memory/cache.h"
 #include "memory/cpu_memory.h"
 
 namespace tenon {
 
-constinit thread_local ThreadBlocks thread_blocks{};
+constinit thread_local ThreadBlocks* thread_blocks_here = nullptr;
 constinit CpuCounters cpu_counters;
 
 namespace {
@@ -110,24 +111,8 @@ void* take_shared(Shared& s, uint32_t c) {
   return block;
 }
 
-void close(ThreadBlocks& t) {
-  Shared& s = shared();
-  const std::lock_guard lock(s.mutex);
-  give_all_shared(s, t);
-  flush_counts(t);
-  g.n_allocations.fetch_add(t.n_allocations.get(), std::memory_order_relaxed);
-  std::erase(s.threads, &t);
-  t.closed = true;
-  t.epoch = kNoLists;
-}
-
-struct Closer {
-  ~Closer() { close(thread_blocks); }
-};
-
 // Needs the mutex. Brings the thread's lists up to date. False: it may keep none.
 bool may_keep(Shared& s, ThreadBlocks& t) {
-  if (t.closed) return false;
   const uint32_t epoch = g.epoch.load(std::memory_order_relaxed);
   if (t.epoch != epoch) {
     if (t.epoch != kNoLists) give_all_shared(s, t);
@@ -145,28 +130,29 @@ void flush_counts(ThreadBlocks& t) {
   t.live_peak.set(0);
 }
 
-void open_thread(ThreadBlocks& t) {
-  if (t.opened) [[likely]] {
-    return;
-  }
-  t.opened = true;
-  static thread_local Closer closer;
-  (void)closer;
+ThreadBlocks::ThreadBlocks() {
   Shared& s = shared();
   const std::lock_guard lock(s.mutex);
-  s.threads.push_back(&t);
+  s.threads.push_back(this);
 }
 
-void count_slow(ThreadBlocks& t, uint64_t bytes, bool allocation) {
-  open_thread(t);
-  if (!t.closed) return allocation ? count_allocation(t, bytes) : count_free(t, bytes);
-  const auto change = static_cast<int64_t>(bytes);
-  if (!allocation) {
-    g.live.fetch_sub(change, std::memory_order_relaxed);
-    return;
+ThreadBlocks::~ThreadBlocks() {
+  Shared& s = shared();
+  const std::lock_guard lock(s.mutex);
+  give_all_shared(s, *this);
+  flush_counts(*this);
+  g.n_allocations.fetch_add(n_allocations.get(), std::memory_order_relaxed);
+  std::erase(s.threads, this);
+  thread_blocks_here = nullptr;
+}
+
+ThreadBlocks* make_thread_blocks() noexcept {
+  try {
+    static auto& blocks = *new ThreadLocal<ThreadBlocks>;
+    thread_blocks_here = &blocks.get();
+  } catch (const std::bad_alloc&) {
   }
-  note_peak(g.live.fetch_add(change, std::memory_order_relaxed) + change);
-  g.n_allocations.fetch_add(1, std::memory_order_relaxed);
+  return thread_blocks_here;
 }
 
 void* take_block(uint64_t bytes) {
@@ -275,13 +261,13 @@ void read_cpu_stats(tn_memory_stats* stats) {
 }
 
 void empty_cpu_cache() {
-  open_thread(thread_blocks);
+  ThreadBlocks* t = thread_blocks();
   Shared& s = shared();
   const std::lock_guard lock(s.mutex);
   // Other threads give up their lists when they next pass by.
   const uint32_t epoch = g.epoch.load(std::memory_order_relaxed);
   if (epoch != kNoEpoch) g.epoch.store(epoch % (kNoEpoch - 1) + 1, std::memory_order_relaxed);
-  may_keep(s, thread_blocks);
+  if (t != nullptr) may_keep(s, *t);
   for (uint32_t c = 0; c < kClasses; ++c) {
     while (void* block = take_shared(s, c)) release_block(block, block_bytes(c));
   }

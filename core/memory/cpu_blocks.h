@@ -27,12 +27,13 @@ struct OwnNumber {
 inline constexpr uint32_t kNoLists =
     0;  // epoch of a thread without lists: not begun, ended, or under a limit
 
-// Trivially destructible, so that access needs no guard; Closer ends it.
 struct ThreadBlocks {
-  Free* heads[kClasses];
+  ThreadBlocks();   // registers the thread, so that its counts are seen
+  ~ThreadBlocks();  // gives all to the shared lists
+
+  Free* heads[kClasses] = {};
   OwnNumber<uint32_t> counts[kClasses];
-  uint32_t epoch;  // kNoLists: all lists are empty
-  bool opened, closed;
+  uint32_t epoch = kNoLists;     // kNoLists: all lists are empty
   OwnNumber<int64_t> live;       // bytes since the last flush
   OwnNumber<int64_t> live_peak;  // the most that `live` was since then
   OwnNumber<uint64_t> n_allocations;
@@ -50,7 +51,13 @@ struct ThreadBlocks {
     return block;
   }
 };
-extern constinit thread_local ThreadBlocks thread_blocks;
+// This thread's. Made at its first allocation or free, deleted when it ends; what is freed still later makes it anew.
+extern constinit thread_local ThreadBlocks* thread_blocks_here;
+ThreadBlocks* make_thread_blocks() noexcept;
+// NULL: there is no memory to make it.
+inline ThreadBlocks* thread_blocks() {
+  return thread_blocks_here != nullptr ? thread_blocks_here : make_thread_blocks();
+}
 
 struct CpuCounters {
   std::atomic<uint32_t> epoch{1};  // kNoEpoch: no thread may have lists
@@ -69,6 +76,10 @@ extern constinit CpuCounters cpu_counters;
 inline constexpr int64_t kFlush = int64_t{256}
                                   << 10;  // a thread's count goes to the process' beyond it
 void flush_counts(ThreadBlocks& t);
+// A free by a thread that has no lists.
+inline void count_free_alone(uint64_t bytes) {
+  cpu_counters.live.fetch_sub(static_cast<int64_t>(bytes), std::memory_order_relaxed);
+}
 
 inline void count_allocation(ThreadBlocks& t, uint64_t bytes) {
   const int64_t live = t.live.get() + static_cast<int64_t>(bytes);
@@ -88,10 +99,6 @@ inline void count_free(ThreadBlocks& t, uint64_t bytes) {
     flush_counts(t);
 }
 
-// On every slow path first: registers the thread, so that its counts are seen.
-void open_thread(ThreadBlocks& t);
-// The same, also for a thread that ended: its last destructors may still free.
-void count_slow(ThreadBlocks& t, uint64_t bytes, bool allocation);
 
 // ---- Blocks, when the thread's list does not do. NULL: over the limit, or the system has no more.
 

@@ -19,19 +19,23 @@ void destroy_cached(tn_storage* storage) {
   if (storage->blobs.load(std::memory_order_acquire) != nullptr) [[unlikely]] {
     drop_blobs(storage);
   }
-  ThreadBlocks& t = thread_blocks;
+  ThreadBlocks* t = thread_blocks();
   const uint64_t bytes = storage->bytes;
   const uint64_t kind = class_or_bytes(storage);
   storage->~tn_storage();
-  if (kind < kClasses && t.epoch == cpu_counters.epoch.load(std::memory_order_relaxed) &&
-      t.counts[kind].get() < kClassTables.keep[kind]) [[likely]] {
-    count_free(t, bytes);
-    t.push(static_cast<uint32_t>(kind), storage);
+  if (t == nullptr) [[unlikely]] {
+    count_free_alone(bytes);
+    return release_block(storage, kind < kClasses ? block_bytes(static_cast<uint32_t>(kind)) : kind);
+  }
+  if (kind < kClasses && t->epoch == cpu_counters.epoch.load(std::memory_order_relaxed) &&
+      t->counts[kind].get() < kClassTables.keep[kind]) [[likely]] {
+    count_free(*t, bytes);
+    t->push(static_cast<uint32_t>(kind), storage);
     return;
   }
-  count_slow(t, bytes, false);
+  count_free(*t, bytes);
   if (kind < kClasses) {
-    give_class_block(t, static_cast<uint32_t>(kind), storage);
+    give_class_block(*t, static_cast<uint32_t>(kind), storage);
   } else {
     give_large_block(storage, kind);
   }
@@ -39,7 +43,11 @@ void destroy_cached(tn_storage* storage) {
 
 void destroy_plain(tn_storage* storage) {
   drop_blobs(storage);
-  count_slow(thread_blocks, storage->bytes, false);
+  if (ThreadBlocks* t = thread_blocks()) {
+    count_free(*t, storage->bytes);
+  } else {
+    count_free_alone(storage->bytes);
+  }
   if (storage->memory != nullptr) release_block(storage->memory, storage->bytes);
   delete storage;
 }
@@ -85,7 +93,6 @@ tn_storage* try_slow(ThreadBlocks& t, uint64_t bytes) {
 
 Status allocate_slow(ThreadBlocks& t, uint64_t bytes, tn_storage** storage) {
   if (bytes > kMaxRequest) return out_of_memory(kCpu, summary(bytes));
-  open_thread(t);
   tn_storage* made = try_slow(t, bytes);
   if (made == nullptr) {
     drop_all_blobs(kCpu);
@@ -93,7 +100,7 @@ Status allocate_slow(ThreadBlocks& t, uint64_t bytes, tn_storage** storage) {
     made = try_slow(t, bytes);
     if (made == nullptr) return out_of_memory(kCpu, summary(bytes));
   }
-  count_slow(t, bytes, true);
+  count_allocation(t, bytes);
   *storage = made;
   return nullptr;
 }
@@ -101,7 +108,11 @@ Status allocate_slow(ThreadBlocks& t, uint64_t bytes, tn_storage** storage) {
 }  // namespace
 
 Status allocate_cpu(uint64_t bytes, tn_storage** storage) {
-  ThreadBlocks& t = thread_blocks;
+  ThreadBlocks* here = thread_blocks();
+  if (here == nullptr) [[unlikely]] {
+    return out_of_memory(kCpu, summary(bytes));
+  }
+  ThreadBlocks& t = *here;
   if (kCaching && bytes <= kMaxClassBytes) [[likely]] {
     const uint32_t c = class_of(bytes);
     void* block = t.pop(c);

@@ -9,7 +9,7 @@ struct LastFailure {
   const tn_status* status;
   const Object* object;
 };
-thread_local LastFailure last_failure{};
+constinit thread_local LastFailure last_failure{};
 
 // Puts the object in front of the message. The status stays the same one, with its causes and
 // payload.

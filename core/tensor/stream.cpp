@@ -7,6 +7,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/thread_local.h"
 #include "tensor/slots.h"
 
 namespace tenon {
@@ -83,8 +84,8 @@ struct CurrentStreams {
 constinit thread_local CurrentStreams t_current;
 
 std::vector<LiveStream*>& streams_set() {
-  static thread_local std::vector<LiveStream*> set;
-  return set;
+  static auto& set = *new ThreadLocal<std::vector<LiveStream*>>;
+  return set.get();
 }
 
 std::vector<LiveStream*>::iterator find_set(std::vector<LiveStream*>& set, tn_device device) {

@@ -1,0 +1,114 @@
+// What becomes of a process that uses Tenon: forks of it, and limits that the shell set for it.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <tenon/tenon.hpp>
+
+namespace tn = tenon;
+
+namespace {
+
+// Runs the body in a fork. Gives what the body gave; a fork that hangs is ended after minutes.
+template <typename Body>
+std::string in_a_fork(Body body) {
+  int ends[2];
+  if (::pipe(ends) != 0) return "pipe";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(240);
+    std::string text;
+    try {
+      text = body();
+    } catch (const std::exception& e) {
+      text = e.what();
+    }
+    if (::write(ends[1], text.data(), text.size()) < 0) ::_exit(2);
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  std::string text;
+  char buffer[256];
+  for (ssize_t n; (n = ::read(ends[0], buffer, sizeof(buffer))) > 0;) text.append(buffer, static_cast<size_t>(n));
+  ::close(ends[0]);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) text += "; ended with " + std::to_string(status);
+  return text;
+}
+
+// Large enough for all threads of cpu: a formula, a sum, a product of oneDNN's and a convolution. "": right.
+std::string compute() {
+  const auto x = tn::ones({1024, 1024});
+  if ((x + x).sum().item<float>() != 2.0f * 1024 * 1024) return "add is wrong";
+  if (tn::matmul(x, x).sum().item<float>() != 1024.0f * 1024 * 1024) return "matmul is wrong";
+  if (tn::conv2d(tn::ones({8, 64, 32, 32}), tn::ones({64, 64, 1, 1})).sum().item<float>() != 64.0f * 64 * 8 * 32 * 32) {
+    return "conv2d is wrong";
+  }
+  return "";
+}
+
+TEST(Fork, ComputesOnCpuInTheChild) {
+  tn::load_plugins();
+  EXPECT_EQ(compute(), "");
+  EXPECT_EQ(in_a_fork(compute), "");
+  EXPECT_EQ(in_a_fork([] { return in_a_fork(compute); }), "");
+  EXPECT_EQ(compute(), "");
+}
+
+// Before a test of this process uses `ref`.
+TEST(Fork, MayBeTheFirstToUseADevice) {
+  tn::load_plugins();
+  EXPECT_EQ(in_a_fork([] {
+              const auto x = tn::ones({100}, tn::float32, tn::Device("ref"));
+              return std::to_string((x + x).sum().item<float>());
+            }),
+            "200.000000");
+}
+
+TEST(Fork, RefusesADeviceThatTheParentUsed) {
+  tn::load_plugins();
+  const auto x = tn::ones({100}, tn::float32, tn::Device("ref"));
+  EXPECT_EQ(x.sum().item<float>(), 100);
+  const std::string refusal = "this process is a fork of one that used the device";
+  const auto refused = in_a_fork([&] {
+    const auto y = x + x;  // its memory may be of the host's cache
+    return std::to_string(y.sum().item<float>());
+  });
+  EXPECT_NE(refused.find(refusal), refused.npos) << refused;
+  const auto copied = in_a_fork([&] { return std::to_string(x.to(tn::Device("cpu")).sum().item<float>()); });
+  EXPECT_NE(copied.find(refusal), copied.npos) << copied;
+  EXPECT_EQ(in_a_fork([&] {
+              { const auto dropped = x; }
+              return compute();
+            }),
+            "");
+  EXPECT_EQ((x + x).sum().item<float>(), 200);
+}
+
+// `limits` are the shell's. Output goes through a pipe, since a file would fall under them.
+std::string tenon_under(const std::string& limits, const std::string& line) {
+  const std::string command = "bash -c 'set -o pipefail; (" + limits + "; \"" + std::string(std::getenv("TENON_BUILD_DIR")) +
+                              "/bin/tenon\" " + line + ") 2>&1 | cat'";
+  FILE* out = ::popen(command.c_str(), "r");
+  if (out == nullptr) return "popen";
+  std::string text;
+  char buffer[256];
+  while (std::fgets(buffer, sizeof(buffer), out) != nullptr) text += buffer;
+  const int status = ::pclose(out);
+  return status == 0 ? text : text + "; ended with " + std::to_string(status);
+}
+
+TEST(Limits, OfTheSizeOfFilesConcernNoDevice) {
+  const std::string devices = tenon_under("ulimit -f 0", "plugins");
+  EXPECT_NE(devices.find("device ref"), devices.npos) << devices;
+  EXPECT_EQ(devices.find("not loaded"), devices.npos) << devices;
+  const std::string trained = tenon_under("ulimit -f 0", "train \"" + std::string(std::getenv("TENON_SOURCE_DIR")) +
+                                                             "/examples/digits/mlp.json\" --epochs 1 --device ref");
+  EXPECT_NE(trained.find("test accuracy"), trained.npos) << trained;
+}
+
+}  // namespace
