@@ -2,6 +2,7 @@
 #include "cli_support.h"
 
 #include <algorithm>
+#include <array>
 
 #include <nlohmann/json.hpp>
 
@@ -229,6 +230,18 @@ TEST_F(CliTest, AnUnknownChoiceOfKernelsIsSaidOnce) {
     EXPECT_EQ(run.code, 0);
     EXPECT_EQ(run.err, "tenon warning: TENON_KERNELS=" + value +
                            " has no effect; the one known value is 'primitives'\n");
+  }
+}
+
+TEST_F(CliTest, AnUnknownValueOfASwitchOfLaunchesIsSaidOnce) {
+  for (const auto& [name, value, known] :
+       {std::array{"TENON_TRACE", "launch", "launches"}, std::array{"TENON_SYNC", "yes", "1"}}) {
+    ::setenv(name, value, 1);
+    const Outcome run = tenon("explain " + digits() + "/mlp.json --device ref");
+    ::unsetenv(name);
+    EXPECT_EQ(run.code, 0);
+    EXPECT_EQ(run.err, std::string("tenon warning: ") + name + "=" + value +
+                           " has no effect; the one known value is '" + known + "'\n");
   }
 }
 

@@ -46,6 +46,15 @@ void trace(tn_device device, const tn_status* failed, fmt::format_string<Args...
   trace_line(line);
 }
 
+// Whether a switch has its one known value. Who misspells it would wait for what never comes.
+bool is_on(const char* name, const char* known) {
+  const char* text = std::getenv(name);
+  if (text == nullptr || *text == '\0' || std::strcmp(text, "0") == 0) return false;
+  if (std::strcmp(text, known) == 0) return true;
+  log_line(2, fmt::format("{}={} has no effect; the one known value is '{}'", name, text, known).c_str());
+  return false;
+}
+
 // An error of a slot becomes one for the user. `stream` (may be NULL) is where late errors may come from.
 Status read_error(tn_device device, const char* slot, const Stream* stream, Status failed) {
   if (failed == nullptr) return nullptr;
@@ -108,21 +117,12 @@ std::string stream_text(const Stream* stream) {
 }
 
 bool is_tracing() {
-  static const bool tracing = [] {
-    const char* text = std::getenv("TENON_TRACE");
-    if (text == nullptr || *text == 0) return false;
-    if (std::strcmp(text, "launches") == 0) return true;
-    log_line(2, fmt::format("TENON_TRACE is '{}', expected launches; nothing is traced", text).c_str());
-    return false;
-  }();
+  static const bool tracing = is_on("TENON_TRACE", "launches");
   return tracing;
 }
 
 bool is_synchronous() {
-  static const bool synchronous = [] {
-    const char* text = std::getenv("TENON_SYNC");
-    return text != nullptr && std::strcmp(text, "1") == 0;
-  }();
+  static const bool synchronous = is_on("TENON_SYNC", "1");
   return synchronous;
 }
 
