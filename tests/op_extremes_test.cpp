@@ -101,6 +101,45 @@ TEST(Extremes, OfEveryOpEndInAnAnswerOrAnError) {
   EXPECT_GT(calls, 5000u);
 }
 
+// Shapes alone: tensors on `meta` of sizes times a factor, with an empty dimension in front or without; lists of ints times it or not.
+TEST(Extremes, OfSizesEndInAShapeOrAnError) {
+  load_all();
+  std::map<std::string, int> seen;
+  size_t shapes = 0;
+  for (const json& c : all_cases()) {
+    const std::string op = c.at("op");
+    if (op.starts_with("_") || ++seen[op] > 3) continue;
+    for (int bits : {16, 31, 58}) {
+      for (bool empty : {false, true}) {
+        for (bool lists : {false, true}) {
+          const int64_t factor = int64_t{1} << bits;
+          SCOPED_TRACE(op + c.at("args").dump().substr(0, 200) + " times " + std::to_string(factor));
+          json scaled = c;
+          for (json& arg : scaled["args"]) {
+            for (size_t k = 0; lists && arg.is_array() && k < arg.size(); ++k) {
+              if (arg[k].is_number_integer() && arg[k].get<int64_t>() > 1 && arg[k].get<int64_t>() < 100)
+                arg[k] = int64_t(uint64_t(arg[k].get<int64_t>()) * uint64_t(factor) >> 1);
+            }
+          }
+          try {
+            const Arguments arguments(scaled, tn::cpu, [&](const Tensor& t) {
+              std::vector<int64_t> sizes(t.sizes().begin(), t.sizes().end());
+              for (int64_t& size : sizes) size = size > 1 ? int64_t(uint64_t(size) * uint64_t(factor) >> 1) : size;
+              if (empty && !sizes.empty()) sizes[0] = 0;
+              return tn::empty(sizes, t.dtype(), tn::meta);
+            });
+            const TensorList outputs = called(op, arguments.values, c.at("out"));
+            shapes += outputs.size();
+          } catch (const tn::Error& e) {
+            EXPECT_STRNE(e.what(), "");
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(shapes, 500u);
+}
+
 struct Option {
   std::string type, name;
   bool required;

@@ -449,13 +449,16 @@ TEST(Reduce, ATensorWithoutDimensionsHasOneAllTheSame) {
   };
   for (tn::Device device : devices()) {
     for (const Row& row : rows) {
-      for (int64_t dim : {0, -1}) {
-        SCOPED_TRACE(device.name() + " " + row.name + " " + std::to_string(dim));
-        const Tensor x = tn::tensor(1.5, device).requires_grad_(), y = row.of(x, dim);
-        expect_sizes(y, {});
-        expect_near(y, {row.value});
-        y.backward();
-        expect_near(x.grad(), {row.dx});
+      for (tn::Dtype dtype : {tn::float64, tn::float32, tn::float16, tn::bfloat16}) {
+        for (int64_t dim : {0, -1}) {
+          SCOPED_TRACE(device.name() + " " + dtype.name() + " " + row.name + " " + std::to_string(dim));
+          const Tensor x = tn::tensor(1.5, device).to(dtype).requires_grad_(), y = row.of(x, dim);
+          expect_sizes(y, {});
+          expect_near(y, {row.value}, 1e-6);
+          EXPECT_EQ(y.dtype(), dtype);
+          y.backward();
+          expect_near(x.grad(), {row.dx}, 1e-6);
+        }
       }
       EXPECT_THROW(row.of(tn::tensor(1.5, device), 1), tn::Error) << row.name;
     }
