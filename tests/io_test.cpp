@@ -10,6 +10,8 @@
 namespace tenon {
 namespace {
 
+namespace fs = std::filesystem;
+
 class IoTest : public files::FilesTest {
  protected:
   static void SetUpTestSuite() { load_plugins(); }
