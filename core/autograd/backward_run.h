@@ -60,8 +60,9 @@ struct BackwardRun {
    public:
     Slot* add() {
       if (n_ < kFirst) return &first_[n_++];
-      const uint32_t at = (n_++ - kFirst) % kChunk;
+      const uint32_t at = (n_ - kFirst) % kChunk;
       if (at == 0) chunks_.push_back(std::make_unique<Slot[]>(kChunk));
+      ++n_;  // once it is there
       return &chunks_.back()[at];
     }
     template <typename F>

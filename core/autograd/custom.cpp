@@ -53,7 +53,7 @@ Status record_custom(const char* name, tn_backward_fn fn, void* self, void (*des
                      std::span<tn_tensor* const> inputs, std::span<tn_tensor* const> outputs,
                      std::span<tn_tensor* const> saved) {
   Ref<CustomNode> node(new CustomNode(name, fn, self));
-  std::vector<Edge> edges(inputs.size());
+  EdgeList edges(inputs.size());
   bool wanted = false;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i] == nullptr) {
@@ -64,15 +64,17 @@ Status record_custom(const char* name, tn_backward_fn fn, void* self, void (*des
     if (needs_gradient(as_tensor(inputs[i]))) edges[i] = gradient_edge(as_tensor(inputs[i]));
     wanted = wanted || edges[i].node != nullptr;
   }
-  node->set_edges(edges.data(), static_cast<uint32_t>(edges.size()));
+  node->take_edges(&edges);
   node->n_outputs = static_cast<uint32_t>(outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (as_tensor(outputs[i])->is_leaf() && outputs[i]->flags & TN_TENSOR_REQUIRES_GRAD) {
       return invalid("{}: output {} is a leaf that requires a gradient; return a new tensor", name, i);
     }
   }
-  node->own_self(destroy);
-  if (!wanted || (thread_state.modes & (kModeNoGrad | kModeInference)) != 0) return nullptr;
+  if (!wanted || (thread_state.modes & (kModeNoGrad | kModeInference)) != 0) {
+    node->own_self(destroy);
+    return nullptr;
+  }
   for (tn_tensor* t : saved) {
     SavedTensor& s = node->saved_.emplace_back();
     if (t == nullptr) continue;
@@ -89,6 +91,7 @@ Status record_custom(const char* name, tn_backward_fn fn, void* self, void (*des
     if (inputs[i] != nullptr) args[i] = {TN_TENSOR, 0, {inputs[i]}};
   }
   note_forward(node.get(), args, outputs.empty() ? call_device(args) : outputs[0]->device);
+  node->own_self(destroy);  // from here on nothing fails, which would leave it to the caller
   for (size_t i = 0; i < outputs.size(); ++i) {
     Tensor* t = as_tensor(outputs[i]);
     if (!is_float(t->dtype)) continue;

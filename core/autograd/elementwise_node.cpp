@@ -28,7 +28,7 @@ class ElementwiseNode final : public Node {
 
   std::string name() const override { return shown_name(name_); }
 
-  Status prepare(const Expression& expression, std::span<const tn_value> args, const ElementwisePlan& plan, Edge* edges,
+  Status prepare(const Expression& expression, std::span<const tn_value> args, const ElementwisePlan& plan,
                  uint64_t wanted);
   // After the call ran, when outputs exist.
   void save_outputs(std::span<const tn_value> results);
@@ -76,9 +76,8 @@ static_assert(sizeof(ElementwiseNode) <= 256);
 static_assert(kMaxExpressionOperands <= 16 && kMaxExpressionOperands + kMaxExpressionScalars <= 32);  // the masks
 
 Status ElementwiseNode::prepare(const Expression& expression, std::span<const tn_value> args,
-                                const ElementwisePlan& plan, Edge* edges, uint64_t wanted) {
+                                const ElementwisePlan& plan, uint64_t wanted) {
   wanted_ = static_cast<uint16_t>(wanted);
-  set_edges(edges, plan.n_operands);
   n_outputs = plan.n_outputs;
   const Expression::Gradient* gradient;
   TN_TRY(expression.gradient(wanted, &gradient));
@@ -202,7 +201,8 @@ Status ElementwiseNode::backward(Tensor* const* grads, Tensor** results) {
     TN_TRY(run_elementwise(nullptr, *gradient_->expression, args, made));
   } else {
     tn_value recorded[kMaxExpressionOutputs] = {};
-    TN_TRY(record_elementwise(nullptr, *gradient_->expression, all, {recorded, plan.n_outputs}));
+    ResultsScope scope({recorded, plan.n_outputs});
+    TN_TRY(scope.keep_if_fine(record_elementwise(nullptr, *gradient_->expression, all, {recorded, plan.n_outputs})));
     for (uint32_t i = 0; i < plan.n_outputs; ++i) made[i] = as_tensor(recorded[i].as.tensor);
   }
   uint32_t next = 0;
@@ -232,10 +232,18 @@ Status ElementwiseNode::backward(Tensor* const* grads, Tensor** results) {
 
 }  // namespace
 
-// Edges that are written before they are read.
-union EdgeBuffer {
+// Edges that are written before they are read. The first n are owned, until the node takes them.
+struct EdgeBuffer {
   EdgeBuffer() {}
-  Edge edges[kMaxExpressionOperands];
+  ~EdgeBuffer() {
+    for (uint32_t i = 0; i < n; ++i) {
+      if (edges[i].node != nullptr) edges[i].node->release();
+    }
+  }
+  uint32_t n = 0;
+  union {
+    Edge edges[kMaxExpressionOperands];
+  };
 };
 
 Status record_elementwise(const Op* op, const Expression& e, std::span<const tn_value> args,
@@ -263,6 +271,7 @@ Status record_elementwise(const Op* op, const Expression& e, std::span<const tn_
   uint64_t wanted = 0;
   for (uint32_t k = 0; k < plan.n_operands; ++k) {
     edges[k] = {};
+    buffer.n = k + 1;
     const tn_value& v = args[plan.operand_args[k]];
     if (v.kind != TN_TENSOR) continue;
     Tensor* t = as_tensor(v.as.tensor);
@@ -277,7 +286,9 @@ Status record_elementwise(const Op* op, const Expression& e, std::span<const tn_
     return nullptr;
   }
   Ref<ElementwiseNode> node(new ElementwiseNode(recorded_name(op != nullptr ? op->schema.name : e.schema().name)));
-  TN_TRY(node->prepare(e, args, plan, edges, wanted));
+  node->set_edges(edges, plan.n_operands);
+  buffer.n = 0;
+  TN_TRY(node->prepare(e, args, plan, wanted));
   TN_TRY(run_elementwise(op, e, args.data(), outputs));
   for (uint32_t r = 0; r < plan.n_outputs; ++r) results[r] = {TN_TENSOR, 0, {outputs[r]}};
   node->save_outputs(results);
@@ -292,11 +303,7 @@ Status record_elementwise(const Op* op, const Expression& e, std::span<const tn_
   for (uint32_t r = 0; r < plan.n_outputs; ++r) {
     if (!is_float(outputs[r]->dtype)) continue;
     if (plan.inplace_operand[r] >= 0) {
-      const Status status = rebase_history(outputs[r], node.get(), r, plan.inplace_operand[r]);
-      if (status != nullptr) {
-        for (uint32_t i = 0; i < plan.n_outputs; ++i) outputs[i]->release();
-        return status;
-      }
+      TN_TRY(rebase_history(outputs[r], node.get(), r, plan.inplace_operand[r]));
     } else {
       set_history(outputs[r], node.get(), r);
     }

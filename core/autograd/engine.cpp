@@ -18,13 +18,21 @@ namespace tenon {
 
 namespace {
 
-// n borrowed or owned tensors, not initialized; few of them on the stack.
+// n owned tensors, NULL at first; few of them on the stack.
 class TensorArray {
  public:
-  explicit TensorArray(uint32_t n) : begin_(inline_) {
+  explicit TensorArray(uint32_t n) : n_(n), begin_(inline_) {
     if (n > kInline) [[unlikely]] {
       more_ = std::make_unique_for_overwrite<Tensor*[]>(n);
       begin_ = more_.get();
+    }
+    std::fill_n(begin_, n, nullptr);
+  }
+  TensorArray(const TensorArray&) = delete;
+  ~TensorArray() { release(); }
+  void release() {
+    for (uint32_t i = 0; i < n_; ++i) {
+      if (begin_[i] != nullptr) std::exchange(begin_[i], nullptr)->release();
     }
   }
   Tensor** begin() { return begin_; }
@@ -32,9 +40,27 @@ class TensorArray {
 
  private:
   static constexpr uint32_t kInline = 4;
+  uint32_t n_;
   Tensor** begin_;
   Tensor* inline_[kInline];
   std::unique_ptr<Tensor*[]> more_;
+};
+
+// The stream of a node's forward, until the end of the scope.
+class StreamScope {
+ public:
+  [[nodiscard]] Status enter(Stream* stream) {
+    device_ = stream->device;
+    TN_TRY(current_stream(device_, &before_));
+    return set_current_stream(device_, stream);
+  }
+  ~StreamScope() {
+    if (before_ != nullptr) StatusHolder ignored(set_current_stream(device_, before_));
+  }
+
+ private:
+  Stream* before_ = nullptr;
+  tn_device device_{};
 };
 
 bool has_nan(Tensor* t) {
@@ -68,10 +94,12 @@ Status check_anomaly(Node* node, Tensor* const* results) {
 }
 
 Status describe_failure(Node* node, Status cause) {
-  const Node::Extras* extras = node->extras_if_any();
-  const std::string forward =
-      extras != nullptr && !extras->forward.empty() ? fmt::format(" (forward call: {})", extras->forward) : "";
-  return make_status(cause->code, fmt::format("backward of {} failed{}", node->name(), forward), cause);
+  return wrap(cause, [&] {
+    const Node::Extras* extras = node->extras_if_any();
+    const std::string forward =
+        extras != nullptr && !extras->forward.empty() ? fmt::format(" (forward call: {})", extras->forward) : "";
+    return fmt::format("backward of {} failed{}", node->name(), forward);
+  });
 }
 
 }  // namespace
@@ -218,7 +246,8 @@ Status BackwardRun::run_node(Slot& slot) {
   if (node->is_leaf()) return run_leaf(slot);
   // The gradients leave the slot: the node may drop them as soon as it is done.
   const uint32_t n_outputs = node->n_outputs;
-  TensorArray grads(n_outputs);
+  const uint32_t n_edges = node->n_edges();
+  TensorArray grads(n_outputs), results(n_edges);
   bool any = false;
   for (uint32_t i = 0; i < n_outputs; ++i) {
     grads[i] = slot.gradient(i);
@@ -226,9 +255,6 @@ Status BackwardRun::run_node(Slot& slot) {
   }
   slot.grad = nullptr;
   if (n_outputs > 1 && slot.rare_ != nullptr) slot.rare_->more.clear();
-  const uint32_t n_edges = node->n_edges();
-  TensorArray results(n_edges);
-  std::fill_n(results.begin(), n_edges, nullptr);
   Status status = nullptr;
   if (any && slot.needed) {
     if (node->released) [[unlikely]] {
@@ -239,15 +265,11 @@ Status BackwardRun::run_node(Slot& slot) {
     } else {
       std::optional<ExplainScope> explain;
       if ((thread_state.modes & kModeExplain) != 0) [[unlikely]] open_entry(node, {grads.begin(), n_outputs}, &explain);
-      if (node->stream != nullptr) [[unlikely]] {
-        Stream* before = nullptr;
-        status = current_stream(node->stream->device, &before);
-        if (status == nullptr) status = set_current_stream(node->stream->device, node->stream);
-        if (status == nullptr) status = call_backward(node, grads.begin(), results.begin());
-        StatusHolder ignored(set_current_stream(node->stream->device, before));
-      } else {
-        status = call_backward(node, grads.begin(), results.begin());
-      }
+      status = guarded([&]() -> Status {
+        StreamScope scope;
+        if (node->stream != nullptr) [[unlikely]] TN_TRY(scope.enter(node->stream));
+        return call_backward(node, grads.begin(), results.begin());
+      });
       if (status != nullptr) status = describe_failure(node, status);
       if (status == nullptr && (thread_state.modes & kModeAnomaly) != 0) status = check_anomaly(node, results.begin());
       if (!retain_graph) {
@@ -256,11 +278,9 @@ Status BackwardRun::run_node(Slot& slot) {
       }
     }
   }
-  for (uint32_t i = 0; i < n_outputs; ++i) {
-    if (grads[i] != nullptr) grads[i]->release();
-  }
+  grads.release();
   for (uint32_t i = 0; i < n_edges; ++i) {
-    TensorRef result(results[i]);
+    TensorRef result(std::exchange(results[i], nullptr));
     const Edge& edge = node->edge(i);
     if (edge.node == nullptr || status != nullptr) continue;
     Slot& next = *find(edge.node);
@@ -330,7 +350,7 @@ Status run_backward(std::span<Tensor* const> tensors, std::span<Tensor* const> s
                    "asks for one",
                    i, tensors[i] != nullptr ? tensor_text(tensors[i]) : "none");
     }
-    hold.emplace_back(edge.node);
+    hold.push_back(Ref<Node>(edge.node));
     TensorRef seed;
     TN_TRY(make_seed(tensors[i], i < seeds.size() ? seeds[i] : nullptr, &seed));
     BackwardRun::Slot* slot = run.find(edge.node);
@@ -347,7 +367,7 @@ Status run_backward(std::span<Tensor* const> tensors, std::span<Tensor* const> s
       return error(TN_FAILED_PRECONDITION, "gradients: input {} ({}) needs no gradient", i,
                    inputs[i] != nullptr ? tensor_text(inputs[i]) : "None");
     }
-    hold.emplace_back(edge.node);
+    hold.push_back(Ref<Node>(edge.node));
     BackwardRun::Slot* slot = run.find(edge.node);
     if (slot != nullptr) run.targets.push_back({slot, edge.output, i});
   }
@@ -372,14 +392,16 @@ Status gradients(std::span<Tensor* const> outputs, std::span<Tensor* const> seed
                  uint32_t flags, std::span<Tensor*> results) {
   std::fill(results.begin(), results.end(), nullptr);
   if (inputs.empty()) return invalid("gradients: no inputs were given");
-  Status status = guarded([&] { return run_backward(outputs, seeds, inputs, flags, results); });
-  for (size_t i = 0; i < results.size() && status == nullptr; ++i) {
-    if (results[i] == nullptr && (flags & TN_ALLOW_UNUSED) == 0) {
-      status = error(TN_FAILED_PRECONDITION,
-                     "gradients: input {} ({}) was not used for the outputs; allow_unused gives none for it", i,
-                     tensor_text(inputs[i]));
+  Status status = guarded([&]() -> Status {
+    TN_TRY(run_backward(outputs, seeds, inputs, flags, results));
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (results[i] != nullptr || (flags & TN_ALLOW_UNUSED) != 0) continue;
+      return error(TN_FAILED_PRECONDITION,
+                   "gradients: input {} ({}) was not used for the outputs; allow_unused gives none for it", i,
+                   tensor_text(inputs[i]));
     }
-  }
+    return nullptr;
+  });
   if (status != nullptr) {
     for (Tensor*& t : results) {
       if (t != nullptr) std::exchange(t, nullptr)->release();

@@ -36,11 +36,12 @@ class WriteThroughView final : public Node {
       std::vector<Tensor*> write_grads(write_->n_outputs, nullptr);
       std::vector<Tensor*> write_results(write_->n_edges(), nullptr);
       write_grads[number_] = write_grad.get();
-      throw_if(write_->backward(write_grads.data(), write_results.data()));
+      const Status status = write_->backward(write_grads.data(), write_results.data());
       TensorRef through(write_results[written_]);
       for (uint32_t i = 0; i < write_->n_edges(); ++i) {
         if (i != written_) results[1 + (i < written_ ? i : i - 1)] = write_results[i];
       }
+      throw_if(status);
       // Read the window anew: recording may have made it stale.
       window = prim::as_strided(buffer.get(), view_.sizes, view_.strides, offset);
       TensorRef part = through ? through : prim::zeros(view_.sizes, info_.dtype, info_.device);
@@ -134,9 +135,8 @@ Status rebase_history(Tensor* tensor, Node* node, uint32_t number, uint32_t writ
     set_history(tensor, node, number);
     return nullptr;
   }
-  node->retain();
-  auto* through = new WriteThroughView(base, tensor, Ref<Node>(node), number, written);
-  std::vector<Edge> edges(node->n_edges());
+  Ref<WriteThroughView> through(new WriteThroughView(base, tensor, Ref<Node>::retaining(node), number, written));
+  EdgeList edges(node->n_edges());
   edges[0] = gradient_edge(base);
   for (uint32_t i = 0; i < node->n_edges(); ++i) {
     if (i == written) continue;
@@ -144,14 +144,16 @@ Status rebase_history(Tensor* tensor, Node* node, uint32_t number, uint32_t writ
     if (edge.node != nullptr) edge.node->retain();
     edges[1 + (i < written ? i : i - 1)] = edge;
   }
-  through->set_edges(edges.data(), static_cast<uint32_t>(edges.size()));
+  through->take_edges(&edges);
   through->stream = node->stream;
-  set_history(base, through, 0);
-  through->release();
+  set_history(base, through.get(), 0);
   // The tensor's own node is made from the base when it is asked for.
   tensor->flags = (tensor->flags | TN_TENSOR_REQUIRES_GRAD) & ~uint32_t{TN_TENSOR_LEAF};
   tensor->grad_fn_version = tensor->version() - 1;
-  refresh_view(tensor);
+  free_status(guarded([&]() -> Status {
+    refresh_view(tensor);
+    return nullptr;
+  }));
   return nullptr;
 }
 
@@ -162,8 +164,10 @@ Status copy_recorded(Tensor* dst, Tensor* src) {
   TN_TRY(check_writable("copy_", dst));
   auto* node = new CopyNode(dst, src);
   Ref<Node> hold(node);
-  const Edge edges[2] = {gradient_edge(dst), is_float(src->dtype) ? gradient_edge(src) : Edge{}};
-  node->set_edges(edges, 2);
+  EdgeList edges;
+  edges.push_back(gradient_edge(dst));
+  edges.push_back(is_float(src->dtype) ? gradient_edge(src) : Edge{});
+  node->take_edges(&edges);
   {
     NoGradScope no_grad;
     TN_TRY(copy_into(dst, src));

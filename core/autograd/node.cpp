@@ -29,6 +29,12 @@ Node::~Node() {
   if (edges_ != inline_edges_) delete[] edges_;
 }
 
+EdgeList::~EdgeList() {
+  for (const Edge& edge : *this) {
+    if (edge.node != nullptr) edge.node->release();
+  }
+}
+
 Node::Extras::~Extras() {
   for (const GradHook& hook : hooks) {
     if (hook.destroy != nullptr) hook.destroy(hook.self);
@@ -87,6 +93,7 @@ void SavedTensor::let_go(const Tensor* root) {
 Status SavedTensor::save_copy(const std::string& call, Tensor* t) {
   Tensor* copy;
   TN_TRY(copy_to(t, t->device, TN_DTYPE_NONE, &copy));
+  TensorRef hold(copy);
   if ((thread_state.modes & kModeExplain) != 0) {
     explain_note("{} is copied before {} overwrites it, since its gradient reads it", tensor_text(t), call);
   }
@@ -95,7 +102,7 @@ Status SavedTensor::save_copy(const std::string& call, Tensor* t) {
     copy->output_number = edge.output;
     if (edge.node != nullptr) give_history(copy, edge.node);
   }
-  tensor_ = copy;
+  tensor_ = hold.take();
   version_ = copy->version();
   return nullptr;
 }

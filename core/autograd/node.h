@@ -26,6 +26,15 @@ struct Edge {
   uint32_t output = 0;
 };
 
+// Edges on their way to a node: given up with the list, unless the node took them.
+class EdgeList : public SmallVector<Edge, 8> {
+ public:
+  using SmallVector<Edge, 8>::SmallVector;
+  EdgeList(const EdgeList&) = delete;
+  EdgeList(EdgeList&& other) : SmallVector<Edge, 8>(std::move(other)) { other.clear(); }
+  ~EdgeList();
+};
+
 // A hook on the gradient of one output of a node.
 struct GradHook {
   uint64_t id;
@@ -65,8 +74,12 @@ class Node : public Counted {
 
   uint32_t n_edges() const { return n_edges_; }
   const Edge& edge(uint32_t i) const { return edges_[i]; }
-  // Takes one reference per non-NULL node.
+  // Takes one reference per non-NULL node, unless memory is exhausted.
   void set_edges(const Edge* edges, uint32_t n);
+  void take_edges(EdgeList* edges) {
+    set_edges(edges->data(), static_cast<uint32_t>(edges->size()));
+    edges->clear();
+  }
   uint32_t n_outputs = 1;
   uint64_t sequence;           // of creation: later ones run first
   Stream* stream = nullptr;    // of the forward; backward runs there

@@ -48,6 +48,7 @@ class SavedArguments {
 
   // Bit i of `reads`: the backward reads tensor i. Needed of those that the call overwrites, which are copied then.
   Status save(const Op* op, std::span<const tn_value> args, uint64_t reads) {
+    values.reserve(args.size());
     for (size_t i = 0; i < args.size(); ++i) {
       const tn_value& v = args[i];
       tn_value kept{};
@@ -79,9 +80,9 @@ class SavedArguments {
           }
         }
       } else {
-        StatusHolder never(copy_value(v, &kept));
+        throw_if(copy_value(v, &kept));
       }
-      values.push_back(kept);
+      values.push_back(kept);  // there is room
     }
     return nullptr;
   }
@@ -139,10 +140,11 @@ class SavedArguments {
   std::vector<std::vector<tn_tensor*>> lists;
 };
 
-SmallVector<Edge, 8> edges_of(const Op* op, std::span<const tn_value> args) {
-  SmallVector<Edge, 8> edges;
+EdgeList edges_of(const Op* op, std::span<const tn_value> args) {
+  EdgeList edges;
   const auto add = [&](tn_tensor* t) {
-    edges.push_back(t != nullptr && needs_gradient(as_tensor(t)) ? gradient_edge(as_tensor(t)) : Edge{});
+    edges.emplace_back();
+    if (t != nullptr && needs_gradient(as_tensor(t))) edges.back() = gradient_edge(as_tensor(t));
   };
   for (size_t i = 0; i < args.size(); ++i) {
     if (is_absent_tensor(op, i, args[i])) add(nullptr);
@@ -157,8 +159,8 @@ class OpNode : public Node {
  public:
   explicit OpNode(const Op* op) : op_(op), name_(recorded_name(op->schema.name)) {}
   Status prepare(std::span<const tn_value> args, uint64_t reads) {
-    const auto edges = edges_of(op_, args);
-    set_edges(edges.data(), static_cast<uint32_t>(edges.size()));
+    EdgeList edges = edges_of(op_, args);
+    take_edges(&edges);
     return saved_.save(op_, args, reads);
   }
   std::string name() const override { return shown_name(name_); }
@@ -259,7 +261,8 @@ class OpNode : public Node {
         split(const_cast<tn_tensor**>(&v.as.tensors[k]));
       }
     }
-    std::vector<tn_value> outputs(n_outputs);
+    OwnedValues<4> outputs;
+    outputs.resize(n_outputs);
     TN_TRY(decompose_op(op_, args, outputs));
     std::vector<Tensor*> from, seeds;
     for (uint32_t i = 0; i < n_outputs; ++i) {
@@ -268,9 +271,7 @@ class OpNode : public Node {
       seeds.push_back(grads[i]);
     }
     std::vector<Tensor*> made(inputs.size());
-    const Status status = gradients(from, seeds, inputs, TN_CREATE_GRAPH | TN_ALLOW_UNUSED, made);
-    release_values(outputs);
-    TN_TRY(status);
+    TN_TRY(gradients(from, seeds, inputs, TN_CREATE_GRAPH | TN_ALLOW_UNUSED, made));
     for (size_t i = 0; i < made.size(); ++i) results[edges[i]] = made[i];
     return nullptr;
   }
@@ -291,6 +292,8 @@ class PairNode final : public OpNode {
  public:
   PairNode(const Op* op, const Kernel& kernel) : OpNode(op), kernel_(kernel) {}
 
+  // Room for what keep_privates then takes.
+  void expect_privates() { privates_.reserve(kernel_.n_private); }
   void keep_privates(Tensor* const* privates) {
     for (uint32_t i = 0; i < kernel_.n_private; ++i) privates_.emplace_back(privates[i]);
   }
@@ -341,11 +344,7 @@ class PairNode final : public OpNode {
 };
 
 Status record_with(Ref<OpNode> node, std::span<const tn_value> args, std::span<tn_value> results) {
-  if (Status status = node->finish(args, results)) {
-    release_values(results);
-    return status;
-  }
-  return nullptr;
+  return node->finish(args, results);
 }
 
 }  // namespace
@@ -356,6 +355,7 @@ Status record_pair(const Op* op, const Kernel& kernel, std::span<const tn_value>
   Ref<OpNode> hold(node);
   TN_TRY(node->prepare(args, kernel.saves_args));
   std::vector<Tensor*> privates(kernel.n_private);
+  node->expect_privates();
   {
     NoGradScope no_grad;
     TN_TRY(run_kernel(op, kernel, args, results, privates.data()));

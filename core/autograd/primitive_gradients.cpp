@@ -26,9 +26,8 @@ class PrimitiveNode final : public Node {
  public:
   PrimitiveNode(const Row& row, std::span<const tn_value> args, std::span<Tensor* const> tensors) : row_(row) {
     for (const tn_value& v : args) {
-      tn_value kept{};
-      if (v.kind != TN_TENSOR && v.kind != TN_TENSORS) StatusHolder never(copy_value(v, &kept));
-      values_.push_back(kept);
+      values_.push_back(tn_value{});
+      if (v.kind != TN_TENSOR && v.kind != TN_TENSORS) throw_if(copy_value(v, &values_.back()));
     }
     saved_.resize(tensors.size());
     infos_.reserve(tensors.size());
@@ -36,9 +35,6 @@ class PrimitiveNode final : public Node {
       infos_.emplace_back(tensors[i]);
       if ((row.saves >> i & 1) != 0) saved_[i].save(tensors[i]);
     }
-  }
-  ~PrimitiveNode() override {
-    for (tn_value& v : values_) release_value(&v);
   }
   std::string name() const override {
     return decomposed_ != nullptr ? decomposed_->schema.name : primitive_name(row_.kind);
@@ -82,7 +78,7 @@ class PrimitiveNode final : public Node {
  private:
   const Row& row_;
   const Op* const decomposed_ = thread_state.decomposed;  // the op that users know
-  SmallVector<tn_value, 6> values_;
+  OwnedValues<6> values_;
   SmallVector<SavedTensor, 3> saved_;
   SavedTensor output_;
   SmallVector<TensorInfo, 3> infos_;
@@ -333,7 +329,7 @@ Status record_sum_of_all(std::span<const tn_value> args, std::span<tn_value> res
   TN_TRY(refuse_inference("reduce", args));
   Ref<SumAllNode> node(new SumAllNode(x));
   const Edge edge = gradient_edge(x);
-  node->set_edges(&edge, 1);
+  node->set_edges(&edge, 1);  // which has room for it
   {
     NoGradScope no_grad;
     TN_TRY(run_primitive(TN_REDUCE, args, results));
@@ -410,11 +406,11 @@ Status record_plain_primitive(tn_primitive kind, std::span<const tn_value> args,
   if (no_gradient) return run_primitive(kind, args, results);
   TN_TRY(refuse_inference(primitive_name(kind), args));
   Ref<PrimitiveNode> node(new PrimitiveNode(*row, args, tensors));
-  SmallVector<Edge, 8> edges(tensors.size());
+  EdgeList edges(tensors.size());
   for (size_t i = 0; i < tensors.size(); ++i) {
     if (is_float(tensors[i]->dtype) && needs_gradient(tensors[i])) edges[i] = gradient_edge(tensors[i]);
   }
-  node->set_edges(edges.data(), static_cast<uint32_t>(edges.size()));
+  node->take_edges(&edges);
   {
     NoGradScope no_grad;
     TN_TRY(run_primitive(kind, args, results));

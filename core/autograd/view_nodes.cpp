@@ -177,7 +177,7 @@ class ViewNode final : public Node {
   }
 
   void record(Tensor* const* grads, Tensor* result) const {
-    std::vector<Edge> edges(windows_.views.size());
+    EdgeList edges(windows_.views.size());
     bool any = false;
     for (size_t k = 0; k < edges.size(); ++k) {
       if (grads[k] != nullptr && needs_gradient(grads[k])) edges[k] = gradient_edge(grads[k]);
@@ -185,7 +185,7 @@ class ViewNode final : public Node {
     }
     if (!any) return;
     Ref<Node> node(new WindowsNode(windows_));
-    node->set_edges(edges.data(), static_cast<uint32_t>(edges.size()));
+    node->take_edges(&edges);
     note_forward(node.get(), {}, result->device);
     set_history(result, node.get(), 0);
   }
@@ -196,10 +196,10 @@ class ViewNode final : public Node {
 };
 
 Node* new_view_node(Tensor* x, ViewGeometry base, std::vector<ViewGeometry> views, std::string name) {
-  auto* node = new ViewNode(x, std::move(base), std::move(views), std::move(name));
+  Ref<ViewNode> node(new ViewNode(x, std::move(base), std::move(views), std::move(name)));
   const Edge edge = gradient_edge(x);
   node->set_edges(&edge, 1);
-  return node;
+  return node.take();
 }
 
 // The argument whose views the op gives as a list, or -1.

@@ -126,8 +126,9 @@ Status call(const Op* op, const tn_value* args, uint32_t n_args, tn_value* resul
   }
   const std::span<const tn_value> all(args, n_args);
   const std::span<tn_value> out(results, n_results);
-  if ((thread_state.modes & kModesWithHandlers) != 0) [[unlikely]] return call_with_modes(op, all, out);
-  return finish_call(op, all, out, gradient);
+  ResultsScope scope(out);
+  if ((thread_state.modes & kModesWithHandlers) != 0) [[unlikely]] return scope.keep_if_fine(call_with_modes(op, all, out));
+  return scope.keep_if_fine(finish_call(op, all, out, gradient));
 }
 
 Status call_below_autocast(const Op* op, std::span<const tn_value> args, std::span<tn_value> results) {
@@ -146,10 +147,11 @@ Status primitive(tn_primitive kind, std::span<const tn_value> args, std::span<tn
     if ((thread_state.modes & kModeInference) != 0) mark_inference(args, results);
     return nullptr;
   };
-  if ((thread_state.modes & (kModeProfile | kModeExplain)) == 0) [[likely]] return go();
+  ResultsScope scope(results);
+  if ((thread_state.modes & (kModeProfile | kModeExplain)) == 0) [[likely]] return scope.keep_if_fine(go());
   ProfileScope profile(primitive_name(kind));
   ExplainScope explain(primitive_name(kind), args);
-  return go();
+  return scope.keep_if_fine(go());
 }
 
 }  // namespace tenon

@@ -4,11 +4,14 @@
 
 #include <span>
 
+#include "base/small_vector.h"
 #include "dispatch/registry.h"
 #include "dispatch/thread_state.h"
 #include "tensor/tensor.h"
 
 namespace tenon {
+
+void release_values(std::span<tn_value> values);
 
 // The parts above dispatch that take part in a call; `wire()` in host/host.cpp fills them.
 struct Handlers {
@@ -62,7 +65,36 @@ struct ObjectReferences {
 };
 extern ObjectReferences object_references;
 
-void release_values(std::span<tn_value> values);
+// Values that are given up unless they are kept: results of a call on their way. They are NONE from the start, so that whoever
+// fails below, by a status or an exception, may leave them as they are.
+class ResultsScope {
+ public:
+  explicit ResultsScope(std::span<tn_value> results) : results_(results) {
+    for (tn_value& v : results_) v.kind = TN_NONE;
+  }
+  ResultsScope(const ResultsScope&) = delete;
+  ~ResultsScope() {
+    if (!kept_) [[unlikely]] release_values(results_);
+  }
+  // Keeps them where there was no error. Gives the status.
+  Status keep_if_fine(Status status) {
+    kept_ = status == nullptr;
+    return status;
+  }
+
+ private:
+  std::span<tn_value> results_;
+  bool kept_ = false;
+};
+
+// A list of values that are released with it.
+template <size_t kInline>
+struct OwnedValues : SmallVector<tn_value, kInline> {
+  OwnedValues() = default;
+  OwnedValues(const OwnedValues&) = delete;
+  ~OwnedValues() { release_values(*this); }
+};
+
 [[nodiscard]] Status copy_value(const tn_value& borrowed, tn_value* owned);
 void release_value(tn_value* value);
 

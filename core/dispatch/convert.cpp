@@ -121,12 +121,9 @@ Status copy_to(Tensor* x, tn_device device, tn_dtype dtype, Tensor** result) {
   TN_TRY(count_elements("copy", x->size_span(), dtype, &numel));
   Tensor* made;
   TN_TRY(empty_tensor(x->size_span(), dtype, device, &made));
-  const Status status = device.type == TN_DEVICE_META ? nullptr : copy_into(made, x);
-  if (status != nullptr) {
-    made->release();
-    return status;
-  }
-  *result = made;
+  TensorRef hold(made);
+  if (device.type != TN_DEVICE_META) TN_TRY(copy_into(made, x));
+  *result = hold.take();
   return nullptr;
 }
 
@@ -140,7 +137,7 @@ Status copy_into(Tensor* dst, Tensor* src) {
   if (!same_sizes(src, dst)) {
     Geometry g;
     if (Status status = expand_geometry(src, dst->size_span(), &g)) {
-      return make_status(TN_INVALID_ARGUMENT, "copy_: the source does not broadcast to the destination", status);
+      return wrap(status, [] { return "copy_: the source does not broadcast to the destination"; });
     }
     expanded = TensorRef(make_view_unchecked(src, g.size_span(), g.strides, g.offset));
     src = expanded.get();

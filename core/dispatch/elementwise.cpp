@@ -156,7 +156,7 @@ Status prepare_inplace(const Op* op, const Expression& e, const ElementwisePlan&
       if (o->tensors[k] == nullptr || static_cast<int>(k) == target || !partly_overlap(t, o->tensors[k])) continue;
       Tensor* copy;
       TN_TRY(copy_to(const_cast<Tensor*>(o->tensors[k]), o->tensors[k]->device, TN_DTYPE_NONE, &copy));
-      copies->emplace_back(copy);
+      copies->push_back(TensorRef(copy));
       o->tensors[k] = copy;
     }
   }
@@ -249,26 +249,23 @@ static Status run_general(const Op* op, const Expression& e, const ElementwisePl
     }
   }
 
-  for (uint32_t i = 0; i < plan.n_outputs; ++i) {
-    const int target = plan.inplace_operand[i];
-    Status status = nullptr;
-    if (target >= 0) {
-      outputs[i] = const_cast<Tensor*>(o.tensors[target]);
-      outputs[i]->retain();
-    } else {
-      status = make_output(o, plan.n_operands, sizes, compiled->output_dtypes[i], &outputs[i]);
+  uint32_t made = 0;
+  const Status status = guarded([&]() -> Status {
+    for (; made < plan.n_outputs; ++made) {
+      const int target = plan.inplace_operand[made];
+      if (target >= 0) {
+        outputs[made] = const_cast<Tensor*>(o.tensors[target]);
+        outputs[made]->retain();
+      } else {
+        TN_TRY(make_output(o, plan.n_operands, sizes, compiled->output_dtypes[made], &outputs[made]));
+      }
     }
-    if (status != nullptr) [[unlikely]] {
-      while (i-- > 0) outputs[i]->release();
-      return status;
-    }
-  }
-  if (numel > 0) {
-    const Status status = launch_elementwise(op, plan, args, *compiled, o, sizes, numel, params, outputs);
-    if (status != nullptr) [[unlikely]] {
-      for (uint32_t i = 0; i < plan.n_outputs; ++i) outputs[i]->release();
-      return status;
-    }
+    if (numel == 0) return nullptr;
+    return launch_elementwise(op, plan, args, *compiled, o, sizes, numel, params, outputs);
+  });
+  if (status != nullptr) [[unlikely]] {
+    while (made-- > 0) outputs[made]->release();
+    return status;
   }
   if (plan.any_inplace) {
     for (uint32_t i = 0; i < plan.n_outputs; ++i) {

@@ -34,20 +34,22 @@ std::string kinds_that_fit(const Expression& e, std::span<const OperandType> typ
 Status refused_types(const Op* op, const Expression& e, const ElementwisePlan& plan, const tn_value* args,
                      std::span<const OperandType> types, Status cause) {
   if (cause->code != TN_INVALID_ARGUMENT) return cause;
-  std::vector<std::string> found, expected;
-  for (size_t i = 0; i < types.size(); ++i) {
-    const uint32_t arg = i < plan.n_operands ? plan.operand_args[i] : plan.number_args[i - plan.n_operands];
-    found.push_back(argument_text(e, arg, args[arg]));
-    const std::string kinds = kinds_that_fit(e, types, i, i + 1);
-    if (!kinds.empty()) expected.push_back(fmt::format("{} to be {}", e.schema().arguments[arg].name, kinds));
-  }
-  if (expected.empty()) {
-    const std::string kinds = kinds_that_fit(e, types, 0, types.size());
-    if (!kinds.empty()) expected.push_back("all to be " + kinds);
-  }
-  std::string message = fmt::format("{}: {}", name_of(op, e), fmt::join(found, ", "));
-  if (!expected.empty()) message += fmt::format("; expected {}", fmt::join(expected, ", or "));
-  return make_status(cause->code, std::move(message), cause);
+  return wrap(cause, [&] {
+    std::vector<std::string> found, expected;
+    for (size_t i = 0; i < types.size(); ++i) {
+      const uint32_t arg = i < plan.n_operands ? plan.operand_args[i] : plan.number_args[i - plan.n_operands];
+      found.push_back(argument_text(e, arg, args[arg]));
+      const std::string kinds = kinds_that_fit(e, types, i, i + 1);
+      if (!kinds.empty()) expected.push_back(fmt::format("{} to be {}", e.schema().arguments[arg].name, kinds));
+    }
+    if (expected.empty()) {
+      const std::string kinds = kinds_that_fit(e, types, 0, types.size());
+      if (!kinds.empty()) expected.push_back("all to be " + kinds);
+    }
+    std::string message = fmt::format("{}: {}", name_of(op, e), fmt::join(found, ", "));
+    if (!expected.empty()) message += fmt::format("; expected {}", fmt::join(expected, ", or "));
+    return message;
+  });
 }
 
 }  // namespace

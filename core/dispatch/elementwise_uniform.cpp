@@ -122,30 +122,26 @@ Status run_uniform(const Op* op, const Expression& e, const ElementwisePlan& pla
     }
   }
   *taken = true;
-  Status status = nullptr;
   uint32_t made = 0;
-  for (; made < plan.n_outputs && status == nullptr; ++made) {
-    const int target = plan.inplace_operand[made];
-    if (target >= 0) {
-      outputs[made] = as_tensor(args[plan.operand_args[target]].as.tensor);
-      outputs[made]->retain();
-    } else {
-      status = empty_like(first, compiled->output_dtypes[made], &outputs[made]);
-      if (status != nullptr) break;
+  const Status status = guarded([&]() -> Status {
+    for (; made < plan.n_outputs; ++made) {
+      const int target = plan.inplace_operand[made];
+      if (target >= 0) {
+        outputs[made] = as_tensor(args[plan.operand_args[target]].as.tensor);
+        outputs[made]->retain();
+      } else {
+        TN_TRY(empty_like(first, compiled->output_dtypes[made], &outputs[made]));
+      }
+      set_operand(outputs[made], &kOne, &operands[made]);
     }
-    set_operand(outputs[made], &kOne, &operands[made]);
-  }
-  if (status == nullptr) {
     tn_scalar params[kMaxExpressionOperands + kMaxExpressionScalars];
     if (has_numbers || plan.n_scalars != 0) fill_params(plan, args, *compiled, params);
     const tn_loop loop{sizeof(tn_loop), 1,        first->numel, &first->numel, &compiled->program,
                        operands,        params};
-    if (compiled->int_exponents != 0) [[unlikely]] status = check_exponents(op, e, *compiled, params);
-    if (status == nullptr) [[likely]] {
-      status = first->device.type == TN_DEVICE_CPU ? launch_loop(kernel, loop, {outputs, plan.n_outputs})
-                                                   : launch_on_device(kernel, op, first->device, loop, {outputs, plan.n_outputs});
-    }
-  }
+    if (compiled->int_exponents != 0) [[unlikely]] TN_TRY(check_exponents(op, e, *compiled, params));
+    return first->device.type == TN_DEVICE_CPU ? launch_loop(kernel, loop, {outputs, plan.n_outputs})
+                                               : launch_on_device(kernel, op, first->device, loop, {outputs, plan.n_outputs});
+  });
   if (status != nullptr) [[unlikely]] {
     while (made-- > 0) outputs[made]->release();
     return status;

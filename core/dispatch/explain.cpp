@@ -1,17 +1,32 @@
 #include "dispatch/explain.h"
 
-#include <nlohmann/json.hpp>
+#include <list>
+#include <memory>
+#include <new>
+#include <vector>
 
 #include "dispatch/call.h"
 #include "dispatch/registry.h"
 
 namespace tenon {
 
-using Json = nlohmann::ordered_json;
+namespace {
 
-// Entries that are open, outermost first; the first is the document's root.
+// A call in the recording. Plain members, so that giving up a recording needs no memory: a tree of a JSON library may.
+struct Entry {
+  std::string name, device;
+  std::vector<std::string> args;               // as JSON
+  std::vector<std::string> refusals, kernels;  // as JSON
+  std::vector<std::string> notes;
+  bool decomposed = false;
+  std::list<Entry> calls;
+};
+
+}  // namespace
+
+// The calls that are open, outermost first, the first is the document's root.
 struct Recorder {
-  std::vector<Json> open;
+  std::list<Entry> open;
 };
 
 namespace {
@@ -19,19 +34,64 @@ namespace {
 std::atomic<uint64_t> counters[static_cast<size_t>(Counter::kCount)];
 constexpr const char* kCounterNames[] = {"fallbacks", "layout_copies", "decompositions"};
 
-Json describe(const tn_tensor* t) {
-  if (t == nullptr) return nullptr;
-  return {{"sizes", std::vector<int64_t>(t->sizes, t->sizes + t->ndim)},
-          {"dtype", dtype_name(t->dtype)},
-          {"device", device_text(t->device)}};
+std::string json_text(std::string_view text) {
+  std::string json = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      json += '\\';
+      json += c;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      json += fmt::format("\\u{:04x}", static_cast<int>(c));
+    } else {
+      json += c;
+    }
+  }
+  return json += '"';
 }
 
-Json* innermost() {
+std::string describe(const tn_tensor* t) {
+  if (t == nullptr) return "null";
+  return fmt::format(R"({{"sizes":{},"dtype":"{}","device":{}}})", sizes_text(t), dtype_name(t->dtype),
+                     json_text(device_text(t->device)));
+}
+
+Entry* innermost() {
   Recorder* recorder = thread_state.recorder;
   return recorder != nullptr && !recorder->open.empty() ? &recorder->open.back() : nullptr;
 }
 
-Json new_entry(std::string_view name) { return {{"call", name}, {"args", Json::array()}}; }
+void write_list(const char* name, const std::vector<std::string>& list, std::string* json) {
+  if (list.empty()) return;
+  *json += fmt::format(",\"{}\":[", name);
+  for (size_t i = 0; i < list.size(); ++i) *json += (i > 0 ? "," : "") + list[i];
+  *json += ']';
+}
+
+void write_calls(const Entry& entry, std::string* json);
+
+void write_entry(const Entry& entry, std::string* json) {
+  *json += fmt::format("{{\"call\":{},\"args\":[", json_text(entry.name));
+  for (size_t i = 0; i < entry.args.size(); ++i) *json += (i > 0 ? "," : "") + entry.args[i];
+  *json += fmt::format("],\"device\":{}", json_text(entry.device));
+  write_list("refusals", entry.refusals, json);
+  write_list("kernels", entry.kernels, json);
+  if (entry.decomposed) *json += ",\"decomposed\":true";
+  write_list("notes", entry.notes, json);
+  if (!entry.calls.empty()) {
+    *json += ',';
+    write_calls(entry, json);
+  }
+  *json += '}';
+}
+
+void write_calls(const Entry& entry, std::string* json) {
+  *json += "\"calls\":[";
+  for (const Entry& call : entry.calls) {
+    if (&call != &entry.calls.front()) *json += ',';
+    write_entry(call, json);
+  }
+  *json += ']';
+}
 
 }  // namespace
 
@@ -57,69 +117,77 @@ uint64_t counter_value(std::string_view name) {
 }
 
 ExplainScope::ExplainScope(std::string_view name, std::span<const tn_value> args) : recorder_(nullptr) {
-  if ((thread_state.modes & kModeExplain) == 0) return;
-  recorder_ = thread_state.recorder;
-  Json entry = new_entry(shown_name(std::string(name)));
+  if ((thread_state.modes & kModeExplain) == 0 || thread_state.recorder == nullptr) return;
+  std::list<Entry> made(1);
+  Entry& entry = made.front();
+  entry.name = shown_name(std::string(name));
   for (const tn_value& v : args) {
-    if (v.kind == TN_TENSOR) entry["args"].push_back(describe(v.as.tensor));
-    for (uint32_t i = 0; v.kind == TN_TENSORS && i < v.count; ++i) {
-      entry["args"].push_back(describe(v.as.tensors[i]));
-    }
+    if (v.kind == TN_TENSOR) entry.args.push_back(describe(v.as.tensor));
+    for (uint32_t i = 0; v.kind == TN_TENSORS && i < v.count; ++i) entry.args.push_back(describe(v.as.tensors[i]));
   }
-  entry["device"] = device_text(call_device(args));
-  recorder_->open.push_back(std::move(entry));
+  entry.device = device_text(call_device(args));
+  recorder_ = thread_state.recorder;
+  recorder_->open.splice(recorder_->open.end(), made);
 }
 
 ExplainScope::~ExplainScope() {
   // The recording may have ended inside the call.
   if (recorder_ == nullptr || thread_state.recorder != recorder_ || recorder_->open.size() < 2) return;
-  Json entry = std::move(recorder_->open.back());
-  recorder_->open.pop_back();
-  recorder_->open.back()["calls"].push_back(std::move(entry));
+  std::list<Entry>& open = recorder_->open;
+  const auto entry = std::prev(open.end());
+  std::list<Entry>& calls = std::prev(entry)->calls;
+  calls.splice(calls.end(), open, entry);
 }
 
 void explain_add_note(std::string note) {
-  if (Json* entry = innermost()) (*entry)["notes"].push_back(std::move(note));
+  if (Entry* entry = innermost()) entry->notes.push_back(json_text(note));
 }
 
 void explain_kernel(const Kernel& kernel) {
-  Json* entry = innermost();
+  Entry* entry = innermost();
   if (entry == nullptr || thread_state.recorder->open.size() < 2) return;
   const bool primitive = kernel.def.primitive != TN_PRIM_NONE;
-  (*entry)["kernels"].push_back(
-      {{"plugin", kernel.plugin},
-       {"kernel", primitive ? primitive_name(kernel.def.primitive) : kernel.op_name},
-       {"pair", kernel.is_pair}});
+  entry->kernels.push_back(fmt::format(
+      R"({{"plugin":{},"kernel":{},"pair":{}}})", json_text(kernel.plugin),
+      json_text(primitive ? std::string_view(primitive_name(kernel.def.primitive)) : std::string_view(kernel.op_name)),
+      kernel.is_pair));
 }
 
 void explain_decomposed() {
-  Json* entry = innermost();
-  if (entry != nullptr && (thread_state.modes & kModeExplain) != 0) (*entry)["decomposed"] = true;
+  Entry* entry = innermost();
+  if (entry != nullptr && (thread_state.modes & kModeExplain) != 0) entry->decomposed = true;
 }
 
 void explain_refusals(const Refusals& refusals) {
-  Json* entry = innermost();
+  Entry* entry = innermost();
   if (entry == nullptr) return;
   for (const Refusal& r : refusals) {
-    (*entry)["refusals"].push_back(
-        {{"plugin", r.kernel->plugin}, {"device", r.kernel->device}, {"reason", r.reason}});
+    entry->refusals.push_back(fmt::format(R"({{"plugin":{},"device":{},"reason":{}}})", json_text(r.kernel->plugin),
+                                          json_text(r.kernel->device), json_text(r.reason)));
   }
 }
 
-void explain_begin() {
-  delete thread_state.recorder;
-  thread_state.recorder = new Recorder;
-  thread_state.recorder->open.push_back({{"calls", Json::array()}});
+// Where memory is exhausted there is a mode without a recorder: explain_end says it.
+void explain_begin() noexcept {
+  delete std::exchange(thread_state.recorder, nullptr);
   thread_state.modes |= kModeExplain;
+  try {
+    auto recorder = std::make_unique<Recorder>();
+    recorder->open.emplace_back();
+    thread_state.recorder = recorder.release();
+  } catch (const std::bad_alloc&) {
+  }
 }
 
 std::string explain_end() {
+  const bool began = (thread_state.modes & kModeExplain) != 0;
   thread_state.modes &= ~uint32_t{kModeExplain};
-  Recorder* recorder = std::exchange(thread_state.recorder, nullptr);
+  const std::unique_ptr<Recorder> recorder(std::exchange(thread_state.recorder, nullptr));
+  if (recorder == nullptr && began) throw std::bad_alloc();
   if (recorder == nullptr) return R"({"calls": []})";
-  const Json root = std::move(recorder->open.front());
-  delete recorder;
-  return root.dump();
+  std::string json = "{";
+  write_calls(recorder->open.front(), &json);
+  return json += '}';
 }
 
 }  // namespace tenon

@@ -40,7 +40,7 @@ void explain_kernel(const Kernel& kernel);
 void explain_decomposed();
 void explain_refusals(const Refusals& refusals);
 
-void explain_begin();
+void explain_begin() noexcept;
 // The JSON document of explain/1.
 std::string explain_end();
 

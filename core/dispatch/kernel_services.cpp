@@ -140,11 +140,15 @@ static constexpr uint32_t kKept = 1;
 Status call_workspace(const tn_call* call, uint64_t bytes, void** data) {
   if (call->reserved == kKept) return error(TN_FAILED_PRECONDITION, "workspace: the call is over; ask before it returns");
   auto* host_call = const_cast<HostCall*>(static_cast<const HostCall*>(call));
-  tn_storage* workspace;
-  TN_TRY(allocate_storage(host_call->device, static_cast<Stream*>(call->stream), bytes, &workspace));
-  host_call->workspaces.push_back(workspace);
-  *data = workspace->memory;
-  return nullptr;
+  return guarded([&]() -> Status {
+    auto& workspaces = host_call->workspaces;
+    workspaces.reserve(workspaces.size() + 1);
+    tn_storage* workspace;
+    TN_TRY(allocate_storage(host_call->device, static_cast<Stream*>(call->stream), bytes, &workspace));
+    workspaces.push_back(workspace);
+    *data = workspace->memory;
+    return nullptr;
+  });
 }
 
 Status call_set_output(const tn_call* call, uint32_t output, int32_t ndim, const int64_t* sizes) {
@@ -161,14 +165,14 @@ Status call_set_output(const tn_call* call, uint32_t output, int32_t ndim, const
   int64_t numel;
   TN_TRY(count_elements("set_output", shape, meta.dtype, &numel));
   // On the call's own stream, which is the current one: a first use there needs no order.
-  return empty_tensor(shape, meta.dtype, meta.device, &host_call->host_outputs[output]);
+  return guarded([&] { return empty_tensor(shape, meta.dtype, meta.device, &host_call->host_outputs[output]); });
 }
 
 Status keep_call(const tn_call* call, const tn_call** kept) {
   Cloner measure(nullptr);
   measure.call(call);
   char* memory = static_cast<char*>(std::malloc(measure.used()));
-  if (memory == nullptr) return error(TN_OUT_OF_MEMORY, "keep: host memory is exhausted");
+  if (memory == nullptr) return out_of_memory_status();
   Cloner fill(memory);
   tn_call* clone = fill.call(call);
   clone->reserved = kKept;

@@ -93,10 +93,11 @@ Status run_view(tn_primitive kind, const PrimitiveArgs& args, Tensor** result) {
       bool possible;
       TN_TRY(reshape_geometry(x, args.ints(1, "sizes"), &g, &possible));
       if (!possible) {
-        TN_TRY(copy_to(x, x->device, TN_DTYPE_NONE, result));
-        TensorRef dense(*result);
-        *result = make_tensor(dense->storage, g.size_span(), nullptr, 0, x->dtype);
+        Tensor* copy;
+        TN_TRY(copy_to(x, x->device, TN_DTYPE_NONE, &copy));
+        const TensorRef dense(copy);
         dense->storage->retain();
+        *result = make_tensor(dense->storage, g.size_span(), nullptr, 0, x->dtype);
         return nullptr;
       }
       break;
@@ -165,10 +166,9 @@ Status run_primitive(tn_primitive kind, std::span<const tn_value> values, std::s
       int64_t numel;
       TN_TRY(count_elements("fill", sizes, dtype, &numel));
       TN_TRY(empty_tensor(sizes, dtype, args.device(3, "device", kCpu), &made));
-      if (Status status = fill(made, args.number(1, "number"))) {
-        made->release();
-        return status;
-      }
+      TensorRef hold(made);
+      TN_TRY(fill(made, args.number(1, "number")));
+      hold.take();
       break;
     }
     case TN_IOTA:

@@ -85,6 +85,7 @@ void KernelTable::add(int32_t device_type, const Kernel* kernel) {
     return other->def.priority < kernel->def.priority;
   });
   after->insert(place, kernel);
+  old_lists().reserve(old_lists().size() + 1);
   slot.store(after.get(), std::memory_order_release);
   any_.store(true, std::memory_order_relaxed);
   old_lists().push_back(std::move(after));
@@ -186,13 +187,18 @@ std::string Registry::attach(Kernel* kernel) {
   return why;
 }
 
+// One by one: where memory is exhausted the rest goes on waiting.
 void Registry::attach_waiting() {
-  std::vector<std::pair<Kernel*, std::string>> still;
-  for (auto& [kernel, reason] : state().waiting) {
-    std::string why = attach(kernel);
-    if (!why.empty()) still.emplace_back(kernel, std::move(why));
+  auto& waiting = state().waiting;
+  for (auto it = waiting.begin(); it != waiting.end();) {
+    std::string why = attach(it->first);
+    if (why.empty()) {
+      it = waiting.erase(it);
+    } else {
+      it->second = std::move(why);
+      ++it;
+    }
   }
-  state().waiting = std::move(still);
 }
 
 void Registry::commit(StagedOps staged) {
@@ -202,21 +208,33 @@ void Registry::commit(StagedOps staged) {
     if (!kernel->op.empty()) kernel->op_name = resolve(kernel->op, kernel->plugin, staged);
   }
   for (StagedVjp& vjp : staged.vjps) vjp.op = resolve(vjp.op, vjp.plugin, staged);
+  // What needs memory comes first: an exception leaves all as it was.
+  s.ops.reserve(s.ops.size() + staged.ops.size());
+  s.waiting.reserve(s.waiting.size() + staged.kernels.size());
+  s.kernels.reserve(s.kernels.size() + staged.kernels.size());
+  decltype(s.by_name) named;
+  for (auto& op : staged.ops) named.emplace(op->name, nullptr);
   for (auto& op : staged.ops) {
     s.ops.push_back(op.get());
-    std::string name = op->name;
-    s.by_name.emplace(std::move(name), std::move(op));
+    named.find(op->name)->second = std::move(op);
   }
+  s.by_name.merge(named);
   for (auto& kernel : staged.kernels) {
     s.waiting.emplace_back(kernel.get(), "");
     s.kernels.push_back(std::move(kernel));
   }
-  attach_waiting();
-  for (const StagedVjp& vjp : staged.vjps) {
+  for (StagedVjp& vjp : staged.vjps) {
     Op* op = lookup(vjp.op);
     op->vjp_self = vjp.self;
-    op->vjp_plugin = vjp.plugin;
+    op->vjp_plugin = std::move(vjp.plugin);
     op->vjp.store(vjp.fn, std::memory_order_release);
+  }
+  try {
+    attach_waiting();
+  } catch (const std::bad_alloc&) {
+    for (auto& [kernel, reason] : s.waiting) {
+      if (reason.empty()) reason = "no memory";  // until the next plugin is loaded
+    }
   }
 }
 

@@ -132,8 +132,7 @@ Status make_op(const tn_op_def& def, Schema schema, OpKind kind, const std::stri
   fill_from_schema(op.get());
   if (kind == OpKind::kExpression) {
     if (Status cause = Expression::parse(op->schema, def.expression, &op->expression)) {
-      const tn_code code = cause->code;
-      return make_status(code, fmt::format("op '{}'", op->name), cause);
+      return wrap(cause, [&] { return fmt::format("op '{}'", op->name); });
     }
     // What is written in place cannot change its dtype.
     if (def.amp == TN_AMP_AUTO && op->written == 0) op->amp = op->expression->amp_class();

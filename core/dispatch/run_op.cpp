@@ -33,7 +33,7 @@ Status meta_tensor(const tn_tensor* t, MetaArguments* meta, tn_tensor** made) {
   if (t == nullptr) return nullptr;
   Tensor* m;
   TN_TRY(empty_tensor(as_tensor(t)->size_span(), t->dtype, kMeta, &m));
-  meta->tensors.emplace_back(m);
+  meta->tensors.push_back(TensorRef(m));
   *made = m;
   return nullptr;
 }
@@ -67,17 +67,18 @@ Status infer_by_tracing(const Op* op, std::span<const tn_value> args, std::span<
   TN_TRY(make_meta(args, &meta));
   tn_value results[kMaxArguments] = {};
   const std::span<tn_value> traced(results, metas.size());
+  ResultsScope scope(traced);
   ModeScope quiet(kModeNoGrad, kModesWithHandlers);
   const auto run = [&](std::span<const tn_value> given) {
     return op->kind == OpKind::kPrimitive ? run_primitive(op->primitive, given, traced) : trace_op(op, given, traced);
   };
   if (Status refused = run(meta.args)) {
+    if (refused->code == TN_OUT_OF_MEMORY) return refused;
     // The same on the arguments themselves, whose device the message should name.
     if (Status named = run(args)) {
       free_status(refused);
       return named;
     }
-    release_values(traced);
     return refused;
   }
   Status status = nullptr;
@@ -89,7 +90,6 @@ Status infer_by_tracing(const Op* op, std::span<const tn_value> args, std::span<
                      op->schema.name, i);
     }
   }
-  release_values(traced);
   return status;
 }
 
@@ -269,7 +269,7 @@ Status run_kernel(const Op* op, const Kernel& kernel, std::span<const tn_value> 
     }
     return nullptr;
   };
-  if (Status status = go()) {
+  if (Status status = guarded(go)) {
     for (Tensor* t : all) {
       if (t != nullptr) t->release();
     }

@@ -1,6 +1,8 @@
 // Owned values: what results are made of, and how they are given back.
+#include <algorithm>
 #include <cstring>
-#include <type_traits>
+#include <memory>
+#include <vector>
 
 #include "dispatch/call.h"
 
@@ -36,45 +38,57 @@ void release_value(tn_value* v) {
   *v = tn_value{};
 }
 
+namespace {
+
+template <typename T>
+T* clone(const T* list, size_t n) {
+  T* copy = new T[n];
+  std::copy_n(list, n, copy);
+  return copy;
+}
+
+}  // namespace
+
 void release_values(std::span<tn_value> values) {
   for (tn_value& v : values) release_value(&v);
 }
 
+// `to` is as it was where memory is exhausted.
 Status copy_value(const tn_value& from, tn_value* to) {
-  const auto clone = [](const auto* list, size_t n) {
-    auto* copy = new std::remove_const_t<std::remove_pointer_t<decltype(list)>>[n];
-    for (size_t i = 0; i < n; ++i) copy[i] = list[i];
-    return copy;
-  };
-  *to = from;
+  tn_value copy = from;
   switch (from.kind) {
     case TN_TENSOR:
       if (from.as.tensor != nullptr) as_tensor(from.as.tensor)->retain();
       break;
     case TN_TENSORS:
+      copy.as.tensors = clone(from.as.tensors, from.count);
       for (uint32_t i = 0; i < from.count; ++i) {
         if (from.as.tensors[i] != nullptr) as_tensor(from.as.tensors[i])->retain();
       }
-      to->as.tensors = clone(from.as.tensors, from.count);
       break;
-    case TN_INTS: to->as.ints = clone(from.as.ints, from.count); break;
-    case TN_FLOATS: to->as.floats = clone(from.as.floats, from.count); break;
-    case TN_STRING: to->as.string = clone(from.as.string, from.count + 1); break;
+    case TN_INTS: copy.as.ints = clone(from.as.ints, from.count); break;
+    case TN_FLOATS: copy.as.floats = clone(from.as.floats, from.count); break;
+    case TN_STRING: copy.as.string = clone(from.as.string, from.count + 1); break;
     case TN_STRINGS: {
-      const char** list = clone(from.as.strings, from.count);
-      for (uint32_t i = 0; i < from.count; ++i) list[i] = clone(list[i], std::strlen(list[i]) + 1);
-      to->as.strings = list;
+      std::vector<std::unique_ptr<char[]>> texts(from.count);
+      for (uint32_t i = 0; i < from.count; ++i) {
+        texts[i].reset(clone(from.as.strings[i], std::strlen(from.as.strings[i]) + 1));
+      }
+      const char** list = new const char*[from.count];
+      for (uint32_t i = 0; i < from.count; ++i) list[i] = texts[i].release();
+      copy.as.strings = list;
       break;
     }
     case TN_OBJECT:
       if (from.as.object != nullptr) object_references.retain(from.as.object);
       break;
     case TN_OBJECTS:
+      copy.as.objects = clone(from.as.objects, from.count);
       for (uint32_t i = 0; i < from.count; ++i) object_references.retain(from.as.objects[i]);
-      to->as.objects = clone(from.as.objects, from.count);
       break;
     default: break;
   }
+  *to = copy;
   return nullptr;
 }
 

@@ -109,7 +109,12 @@ tn_node* as_handle(Node* node) { return reinterpret_cast<tn_node*>(node); }
 tn_node* grad_fn(const tn_tensor* t) {
   if (t == nullptr) return nullptr;
   auto* tensor = const_cast<Tensor*>(as_tensor(t));
-  const Edge edge = gradient_edge(tensor);
+  Edge edge;
+  // A view's node may have to be made: where memory is exhausted there is none yet.
+  free_status(guarded([&]() -> Status {
+    edge = gradient_edge(tensor);
+    return nullptr;
+  }));
   if (edge.node != nullptr && edge.node->is_leaf()) {
     edge.node->release();
     return nullptr;
@@ -118,9 +123,14 @@ tn_node* grad_fn(const tn_tensor* t) {
 }
 
 const char* node_name(const tn_node* node) {
-  auto& extras = as_node(node)->extras();
-  if (extras.name.empty()) extras.name = as_node(node)->name();
-  return extras.name.c_str();
+  const char* name = "";  // where memory is exhausted
+  free_status(guarded([&]() -> Status {
+    auto& extras = as_node(node)->extras();
+    if (extras.name.empty()) extras.name = as_node(node)->name();
+    name = extras.name.c_str();
+    return nullptr;
+  }));
+  return name;
 }
 
 uint32_t node_n_next(const tn_node* node) { return as_node(node)->n_edges(); }

@@ -100,7 +100,13 @@ tn_status* empty_device_cache(tn_device device) {
 }
 
 void* find_cached(const tn_call* call, const tn_tensor* t, uint64_t key) {
-  return find_blob(as_tensor(t), static_cast<Stream*>(call->stream), key);
+  void* found = nullptr;
+  // Where memory for noting the use is lacking, it counts as not there.
+  free_status(guarded([&]() -> Status {
+    found = find_blob(as_tensor(t), static_cast<Stream*>(call->stream), key);
+    return nullptr;
+  }));
+  return found;
 }
 
 tn_status* attach_cached(const tn_call* call, const tn_tensor* t, uint64_t key, void* blob, uint64_t bytes,

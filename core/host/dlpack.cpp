@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "dispatch/convert.h"
+#include "memory/adopt.h"
 #include "memory/memory.h"
 
 namespace tenon {
@@ -113,11 +114,10 @@ Status import_dlpack(void* managed, Tensor** tensor) {
   }
   if (d.strides == nullptr) extent = numel;
   const bool read_only = (m->flags & kReadOnly) != 0;
-  tn_storage* storage =
-      adopt_host_memory(static_cast<char*>(d.data) + d.byte_offset, static_cast<uint64_t>(extent) * item_size(dtype),
-                        read_only ? [](void*) {} : release_imported, managed);
-  storage->no_cache = true;
-  Tensor* shared = make_tensor(storage, sizes, d.strides, 0, dtype);
+  Tensor* shared = adopt_host_tensor(static_cast<char*>(d.data) + d.byte_offset,
+                                     static_cast<uint64_t>(extent) * item_size(dtype),
+                                     read_only ? [](void*) {} : release_imported, managed, sizes, d.strides, dtype);
+  shared->storage->no_cache = true;
   if (!read_only) {
     *tensor = shared;
     return nullptr;

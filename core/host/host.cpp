@@ -48,6 +48,10 @@ tn_status* status_new(tn_code code, const char* message, tn_status* cause) {
 tn_code status_code(const tn_status* status) { return status != nullptr ? status->code : tn_code{TN_OK}; }
 
 void status_set_payload(tn_status* status, const void* tag, void* payload, void (*destroy)(void*)) {
+  if (status == out_of_memory_status()) {  // every thread's: it carries nothing
+    if (destroy != nullptr) destroy(payload);
+    return;
+  }
   if (status->payload_destroy != nullptr) status->payload_destroy(status->payload);
   status->payload_tag = tag;
   status->payload = payload;

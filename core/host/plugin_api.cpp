@@ -14,7 +14,7 @@ namespace {
 // Text that the caller owns and gives back with free_text.
 Status give(const std::string& text, const char** result) {
   auto* copy = static_cast<char*>(std::malloc(text.size() + 1));
-  if (copy == nullptr) return error(TN_OUT_OF_MEMORY, "host memory is exhausted");
+  if (copy == nullptr) return out_of_memory_status();
   std::memcpy(copy, text.c_str(), text.size() + 1);
   *result = copy;
   return nullptr;

@@ -5,6 +5,7 @@
 #include "dispatch/convert.h"
 #include "host/dlpack.h"
 #include "host/tables.h"
+#include "memory/adopt.h"
 #include "memory/memory.h"
 
 namespace tenon {
@@ -48,8 +49,7 @@ tn_status* from_memory(void* data, int32_t ndim, const int64_t* sizes, const int
     if (__builtin_mul_overflow(extent, static_cast<int64_t>(item_size(dtype)), &bytes)) {
       return invalid("from_memory: the strides reach more bytes than 63 bits hold");
     }
-    tn_storage* storage = adopt_host_memory(data, static_cast<uint64_t>(bytes), release, context);
-    *result = make_tensor(storage, shape, strides, 0, dtype);
+    *result = adopt_host_tensor(data, static_cast<uint64_t>(bytes), release, context, shape, strides, dtype);
     return nullptr;
   });
 }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "base/log.h"
@@ -98,8 +99,12 @@ void release(Blob* blob) {
   deferred_queue(blob->device->device).push_behind(blob->streams, destroy_blob, blob);
 }
 
-// Needs the device's mutex.
+// Needs the device's mutex. Changes nothing where memory is exhausted.
 void note_use(Blob* blob, Stream* stream, bool makes) {
+  if (held_blobs.depth != 0) {
+    std::vector<Held>& held = held_here();
+    if (held.size() == held.capacity()) held.reserve(2 * held.size() + 4);
+  }
   if (stream != nullptr &&
       std::find(blob->streams.begin(), blob->streams.end(), stream) == blob->streams.end()) {
     blob->streams.push_back(stream);
@@ -109,6 +114,14 @@ void note_use(Blob* blob, Stream* stream, bool makes) {
     held_here().push_back({blob, makes});
     ++held_blobs.count;
   }
+}
+
+// Undoes note_use of a blob that nobody else knows.
+void forget_use(Blob* blob) {
+  if (held_blobs.depth == 0) return;
+  held_here().pop_back();
+  --held_blobs.count;
+  blob->refs.fetch_sub(1, std::memory_order_relaxed);
 }
 
 // The end of the call that makes it.
@@ -135,12 +148,17 @@ bool is_of(const Entry& entry, const Tensor* t, uint64_t key) {
 }
 
 // Needs the mutex. Takes the list from the storage, whose last touch this is: it may be freed at
-// once.
-void take_list(DeviceBlobs& here, BlobList* list, std::vector<Blob*>* dropped) {
-  for (const Entry& entry : list->entries) dropped->push_back(entry.blob);
+// once. Needs no memory, because frees come here.
+std::vector<Entry> take_list(DeviceBlobs& here, BlobList* list) {
+  std::vector<Entry> entries = std::move(list->entries);
   here.lists.erase(list);
   list->storage->blobs.store(nullptr, std::memory_order_release);
   delete list;
+  return entries;
+}
+
+void release_all(const std::vector<Entry>& entries) {
+  for (const Entry& entry : entries) release(entry.blob);
 }
 
 bool has_room(tn_device device, uint64_t bytes) {
@@ -153,28 +171,30 @@ void* find_blob(const Tensor* tensor, Stream* stream, uint64_t key) {
   tn_storage* storage = tensor->storage;
   if (storage->blobs.load(std::memory_order_acquire) == nullptr) return nullptr;
   DeviceBlobs& here = blobs_of(storage->device);
-  std::vector<Blob*> stale;
+  std::vector<Entry> stale;
   void* found = nullptr;
   {
     const std::lock_guard lock(here.mutex);
     BlobList* list = storage->blobs.load(std::memory_order_relaxed);
     if (list == nullptr) return nullptr;
     const uint32_t version = storage->version.load(std::memory_order_relaxed);
-    std::erase_if(list->entries, [&](const Entry& entry) {
-      const bool over = entry.version != version || storage->no_cache;
-      if (over) stale.push_back(entry.blob);
-      return over;
-    });
+    const auto is_current = [&](const Entry& entry) { return entry.version == version && !storage->no_cache; };
     for (const Entry& entry : list->entries) {
-      if (!is_of(entry, tensor, key)) continue;
+      if (!is_current(entry) || !is_of(entry, tensor, key)) continue;
       if (!is_ready(entry.blob, stream)) break;
       note_use(entry.blob, stream, false);
       found = entry.blob->blob;
       break;
     }
-    if (list->entries.empty()) take_list(here, list, &stale);
+    const auto first = std::partition(list->entries.begin(), list->entries.end(), is_current);
+    if (first == list->entries.begin()) {
+      stale = take_list(here, list);
+    } else if (first != list->entries.end()) {
+      stale.assign(std::make_move_iterator(first), std::make_move_iterator(list->entries.end()));
+      list->entries.erase(first, list->entries.end());
+    }
   }
-  for (Blob* blob : stale) release(blob);
+  release_all(stale);
   return found;
 }
 
@@ -184,13 +204,19 @@ Status attach_blob(const Tensor* tensor, Stream* stream, uint64_t key, void* mem
   DeviceBlobs& here = blobs_of(storage->device);
   const bool may_keep = !storage->no_cache && storage->device.type != TN_DEVICE_META &&
                         has_room(storage->device, bytes);
-  auto* blob = new Blob{memory, bytes, destroy, &here, stream};
+  std::unique_ptr<Blob> made(new Blob{memory, bytes, destroy, &here, stream});
+  Blob* blob = made.get();
+  Entry entry{key,
+              tensor->byte_offset,
+              tensor->dtype,
+              0,
+              {tensor->sizes, tensor->sizes + tensor->ndim},
+              {tensor->strides, tensor->strides + tensor->ndim},
+              blob};
   const bool in_call = held_blobs.depth != 0;
   if (!in_call) finish_making(blob);
-  here.bytes.fetch_add(bytes, std::memory_order_relaxed);
   {
     const std::lock_guard lock(here.mutex);
-    note_use(blob, stream, in_call);
     BlobList* list = storage->blobs.load(std::memory_order_relaxed);
     const uint32_t version = storage->version.load(std::memory_order_relaxed);
     // Where two threads packed the same, the first one's stays.
@@ -198,19 +224,31 @@ Status attach_blob(const Tensor* tensor, Stream* stream, uint64_t key, void* mem
         list != nullptr && std::ranges::any_of(list->entries, [&](const Entry& entry) {
           return entry.version == version && is_of(entry, tensor, key);
         });
+    // All that may throw comes before what is changed.
+    entry.version = version;
+    std::unique_ptr<BlobList> fresh;
     if (may_keep && !is_there) {
-      if (list == nullptr) {
-        list = new BlobList{storage, {}};
-        here.lists.insert(list);
+      if (list == nullptr) fresh = std::make_unique<BlobList>(BlobList{storage, {}});
+      std::vector<Entry>& entries = (list != nullptr ? list : fresh.get())->entries;
+      if (entries.size() == entries.capacity()) entries.reserve(2 * entries.size() + 1);
+    }
+    note_use(blob, stream, in_call);
+    if (fresh) {
+      try {
+        here.lists.insert(fresh.get());
+      } catch (...) {
+        forget_use(blob);
+        throw;
+      }
+    }
+    made.release();
+    here.bytes.fetch_add(bytes, std::memory_order_relaxed);
+    if (may_keep && !is_there) {
+      if (fresh) {
+        list = fresh.release();
         storage->blobs.store(list, std::memory_order_release);
       }
-      list->entries.push_back({key,
-                               tensor->byte_offset,
-                               tensor->dtype,
-                               version,
-                               {tensor->sizes, tensor->sizes + tensor->ndim},
-                               {tensor->strides, tensor->strides + tensor->ndim},
-                               blob});
+      list->entries.push_back(std::move(entry));
       return nullptr;
     }
   }
@@ -221,26 +259,28 @@ Status attach_blob(const Tensor* tensor, Stream* stream, uint64_t key, void* mem
 void drop_blobs(tn_storage* storage) {
   if (storage->blobs.load(std::memory_order_acquire) == nullptr) return;
   DeviceBlobs& here = blobs_of(storage->device);
-  std::vector<Blob*> dropped;
+  std::vector<Entry> dropped;
   {
     const std::lock_guard lock(here.mutex);
     BlobList* list = storage->blobs.load(std::memory_order_relaxed);
-    if (list != nullptr) take_list(here, list, &dropped);
+    if (list != nullptr) dropped = take_list(here, list);
   }
-  for (Blob* blob : dropped) release(blob);
+  release_all(dropped);
 }
 
 uint64_t drop_all_blobs(tn_device device) {
   DeviceBlobs& here = blobs_of(device);
-  std::vector<Blob*> dropped;
   uint64_t bytes = 0;
-  {
-    const std::lock_guard lock(here.mutex);
-    while (!here.lists.empty()) take_list(here, *here.lists.begin(), &dropped);
-    for (const Blob* blob : dropped) bytes += blob->bytes;
+  for (;;) {
+    std::vector<Entry> dropped;
+    {
+      const std::lock_guard lock(here.mutex);
+      if (here.lists.empty()) return bytes;
+      dropped = take_list(here, *here.lists.begin());
+      for (const Entry& entry : dropped) bytes += entry.blob->bytes;
+    }
+    release_all(dropped);
   }
-  for (Blob* blob : dropped) release(blob);
-  return bytes;
 }
 
 uint64_t cached_blob_bytes(tn_device device) {

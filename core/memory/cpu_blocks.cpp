@@ -224,8 +224,12 @@ void* take_large_block(uint64_t bytes, uint64_t* taken) {
 void give_large_block(void* block, uint64_t taken) {
   Shared& s = shared();
   const std::lock_guard lock(s.mutex);
-  s.large.emplace(taken, block);
-  s.large_bytes += taken;
+  try {
+    s.large.emplace(taken, block);
+    s.large_bytes += taken;
+  } catch (const std::bad_alloc&) {
+    release_block(block, taken);  // a free needs no memory
+  }
 }
 
 uint64_t cached_block_bytes() {

@@ -70,9 +70,13 @@ MemorySummary summary(uint64_t wanted) {
 
 // One try, without caching: an allocation of exactly the bytes, behind a header of its own.
 tn_storage* try_plain(uint64_t bytes) {
-  void* data = bytes == 0 ? nullptr : take_block(bytes);
-  if (bytes != 0 && data == nullptr) return nullptr;
-  tn_storage* storage = make_storage(::operator new(sizeof(tn_storage)), data, bytes, 0);
+  void* header = ::operator new(sizeof(tn_storage), std::nothrow);
+  void* data = bytes == 0 || header == nullptr ? nullptr : take_block(bytes);
+  if (header == nullptr || (bytes != 0 && data == nullptr)) {
+    ::operator delete(header);
+    return nullptr;
+  }
+  tn_storage* storage = make_storage(header, data, bytes, 0);
   storage->destroy = destroy_plain;
   return storage;
 }

@@ -1,8 +1,8 @@
 // The queue of what waits for streams, polled wherever the device is at hand.
 #include "memory/deferred.h"
 
-#include <iterator>
 #include <memory>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -40,32 +40,48 @@ bool wait_for(const std::vector<Event>& events) {
 }  // namespace
 
 void DeferredQueue::push_behind(std::span<Stream* const> streams, void (*action)(void*),
-                                void* context) {
-  std::vector<Event> events;
+                                void* context) noexcept {
+  try {
+    if (note(streams, action, context)) return;
+  } catch (const std::bad_alloc&) {
+    for (Stream* stream : streams) {
+      if (!log_failure(synchronize_stream(stream)) && !is_lost(stream->device)) return;
+    }
+  }
+  action(context);
+}
+
+// False: there is nothing to wait for.
+bool DeferredQueue::note(std::span<Stream* const> streams, void (*action)(void*), void* context) {
+  Items item;
+  std::vector<Event>& events = item.emplace_back(Item{{}, action, context}).events;
   events.reserve(streams.size());
   for (Stream* stream : streams) {
     Event event;
-    if (!log_failure(event.record(stream)) && !log_failure(synchronize_stream(stream)) && !is_lost(stream->device)) return;
+    if (!log_failure(event.record(stream)) && !log_failure(synchronize_stream(stream)) && !is_lost(stream->device)) return true;
     if (!event.is_empty()) events.push_back(std::move(event));
   }
-  if (events.empty()) return action(context);
+  if (events.empty()) return false;
   const std::lock_guard lock(mutex_);
-  items_.push_back({std::move(events), action, context});
+  items_.splice(items_.end(), item);
   n_waiting_.fetch_add(1, std::memory_order_release);
+  return true;
 }
 
 void DeferredQueue::pass(bool (*is_over)(const std::vector<Event>&)) {
   ++t_depth;
-  Items waiting;
-  for (Item& item : take_all()) {
+  Items items = take_all(), waiting;
+  while (!items.empty()) {
+    const Item& item = items.front();
     if (is_over(item.events)) {
       item.action(item.context);
+      items.pop_front();
       n_waiting_.fetch_sub(1, std::memory_order_release);
     } else {
-      waiting.push_back(std::move(item));
+      waiting.splice(waiting.end(), items, items.begin());
     }
   }
-  put_back(std::move(waiting));
+  put_back(&waiting);
   --t_depth;
 }
 
@@ -87,10 +103,9 @@ DeferredQueue::Items DeferredQueue::take_all() {
   return std::exchange(items_, {});
 }
 
-void DeferredQueue::put_back(Items items) {
+void DeferredQueue::put_back(Items* items) {
   const std::lock_guard lock(mutex_);
-  items_.insert(items_.begin(), std::make_move_iterator(items.begin()),
-                std::make_move_iterator(items.end()));
+  items_.splice(items_.begin(), *items);
   n_in_hand_.fetch_sub(1, std::memory_order_release);
 }
 

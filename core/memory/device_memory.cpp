@@ -7,6 +7,7 @@
 #include <cstring>
 #include <memory>
 
+#include "base/log.h"
 #include "base/pool.h"
 #include "memory/cache.h"
 #include "memory/deferred.h"
@@ -70,12 +71,19 @@ Status DeviceMemory::allocate(Stream* stream, uint64_t bytes, tn_storage** stora
   }
   if (bytes > kMaxRequest) return out_of_memory(device_, summary(bytes));
   deferred_.poll();
-  Block* block = take(stream, bytes);
-  if (block == nullptr) [[unlikely]] {
+  void* header = StoragePool::allocate();
+  Block* block = nullptr;
+  const Status failed = guarded([&]() -> Status {
+    block = take(stream, bytes);
+    if (block != nullptr) [[likely]] return nullptr;
     TN_TRY(grow(stream, bytes, &block));
-    if (block == nullptr) return out_of_memory(device_, summary(bytes));
+    return block == nullptr ? out_of_memory(device_, summary(bytes)) : nullptr;
+  });
+  if (failed != nullptr) [[unlikely]] {
+    StoragePool::free(header);
+    return failed;
   }
-  auto* made = new (StoragePool::allocate()) tn_storage;
+  auto* made = new (header) tn_storage;
   made->memory = block->memory;
   made->bytes = bytes;
   made->device = device_;
@@ -103,7 +111,13 @@ void DeviceMemory::destroy_storage(tn_storage* storage) {
     auto* pool = static_cast<StreamPool*>(block->stream->memory.load(std::memory_order_relaxed));
     if (!waits && memory->keeps_recent_ && pool != nullptr) return memory->keep_recent(*pool, block);
   }
-  if (!kCaching) streams.push_back(block->stream);  // goes to the backend, which knows no stream
+  if (!kCaching) {  // goes to the backend, which knows no stream
+    try {
+      streams.push_back(block->stream);
+    } catch (const std::bad_alloc&) {
+      if (!log_failure(synchronize_stream(block->stream)) && !is_lost(block->stream->device)) return;
+    }
+  }
   memory->deferred_.push_behind(streams, give_back, block);
 }
 
@@ -136,14 +150,30 @@ void DeviceMemory::insert(Block* block) {
   };
   FreeBlocks& blocks = pool_of(block->stream).free[block->small];
   if (joins(block->before)) {
-    blocks.erase(block->before);
+    take_out(&blocks, block->before);
     block = merge(block->before, block);
   }
   if (joins(block->after)) {
-    blocks.erase(block->after);
+    take_out(&blocks, block->after);
     block = merge(block, block->after);
   }
-  blocks.insert(block);
+  blocks.insert(std::move(block->node));
+}
+
+void DeviceMemory::take_out(FreeBlocks* blocks, Block* block) {
+  block->node = blocks->extract(block);
+}
+
+bool DeviceMemory::BySize::operator()(const Block* a, const Block* b) const {
+  return a->bytes != b->bytes ? a->bytes < b->bytes : a->memory < b->memory;
+}
+
+// With its node, which holds it.
+std::unique_ptr<DeviceMemory::Block> DeviceMemory::new_block() {
+  auto block = std::make_unique<Block>();
+  FreeBlocks alone;
+  block->node = alone.extract(alone.insert(block.get()).first);
+  return block;
 }
 
 // Of requests of so many bytes, which are rounded.
@@ -195,9 +225,14 @@ DeviceMemory::Block* DeviceMemory::merge(Block* left, Block* right) {
   return left;
 }
 
-// Gives the part behind the first `bytes`.
-DeviceMemory::Block* DeviceMemory::split(Block* block, uint64_t bytes) {
-  auto* rest = new Block(*block);
+// Gives the part behind the first `bytes`, as `made`, a new block.
+DeviceMemory::Block* DeviceMemory::split(Block* block, uint64_t bytes,
+                                         std::unique_ptr<Block> made) {
+  Block* rest = made.release();
+  rest->owner = block->owner;
+  rest->stream = block->stream;
+  rest->after = block->after;
+  rest->small = block->small;
   rest->memory = static_cast<char*>(block->memory) + bytes;
   rest->bytes = block->bytes - bytes;
   rest->before = block;
@@ -222,7 +257,7 @@ DeviceMemory::Block* DeviceMemory::take_recent(StreamPool& pool, uint64_t bytes)
 
 // The smallest free block of the sets that fits without much waste; NULL: none.
 DeviceMemory::Block* DeviceMemory::take_fitting(StreamPool& pool, uint64_t bytes) {
-  Block wanted{};
+  Block wanted;
   wanted.bytes = bytes;
   for (const bool small : {true, false}) {
     if (small && bytes > kSmallRequest) continue;
@@ -234,9 +269,10 @@ DeviceMemory::Block* DeviceMemory::take_fitting(StreamPool& pool, uint64_t bytes
     // Small requests leave large blocks whole: those would never come together again.
     const bool cut = wasteful && may_split_ && (small || bytes > kSmallRequest);
     if (wasteful && !cut) continue;
-    blocks.erase(found);
+    std::unique_ptr<Block> rest = cut ? new_block() : nullptr;
+    take_out(&blocks, block);
     block->free = false;
-    if (cut) insert(split(block, bytes));
+    if (cut) insert(split(block, bytes, std::move(rest)));
     return block;
   }
   return nullptr;
@@ -265,6 +301,14 @@ Status DeviceMemory::grow(Stream* stream, uint64_t requested, Block** block) {
   const bool small = kCaching && may_split_ && bytes <= kSmallRequest && granularity_ <= 4096;
   uint64_t segment = bytes;
   if (small && has_room(16 * kSmallSegment)) segment = kSmallSegment;
+  std::unique_ptr<Block> first = new_block(), second = new_block();
+  Stream* heir = nullptr;  // of the blocks of a stream that dies
+  TN_TRY(default_stream(device_, &heir));
+  {
+    const std::lock_guard lock(mutex_);
+    pool_of(stream);
+    pool_of(heir);
+  }
   void* memory = nullptr;
   TN_TRY(take_segment(segment, &memory));
   if (memory == nullptr) {
@@ -277,11 +321,15 @@ Status DeviceMemory::grow(Stream* stream, uint64_t requested, Block** block) {
     if (memory == nullptr) return nullptr;
   }
   const bool cut = segment != bytes;
-  auto* made = new Block{this, memory, segment, 0, stream, nullptr, nullptr, nullptr, false, cut};
+  Block* made = first.release();
+  made->owner = this;
+  made->memory = memory;
+  made->bytes = segment;
+  made->stream = stream;
+  made->small = cut;
   const std::lock_guard lock(mutex_);
   ++n_segments_;
-  pool_of(stream);  // for its free
-  if (cut) insert(split(made, bytes));
+  if (cut) insert(split(made, bytes, std::move(second)));
   count(made, requested);
   *block = made;
   return nullptr;
@@ -320,10 +368,15 @@ void DeviceMemory::release_segment(Block* block) {
 // Of a lost device, on which no stream will use a block again: all to one, so that segments come together. Needs the mutex.
 void DeviceMemory::join_pools() {
   std::vector<Block*> all;
+  size_t n = 0;
+  for (const auto& [stream, pool] : pools_) n += pool.free[0].size() + pool.free[1].size();
+  all.reserve(n);
   for (auto& [stream, pool] : pools_) {
     for (FreeBlocks& blocks : pool.free) {
-      all.insert(all.end(), blocks.begin(), blocks.end());
-      blocks.clear();
+      while (!blocks.empty()) {
+        all.push_back(*blocks.begin());
+        take_out(&blocks, all.back());
+      }
     }
   }
   Stream* one = all.empty() ? nullptr : all.front()->stream;
@@ -340,11 +393,17 @@ Status DeviceMemory::release_cached() {
     const std::lock_guard lock(mutex_);
     for (auto& [stream, pool] : pools_) flush_recent(pool);
     if (is_lost(device_)) join_pools();
+    size_t n = 0;
+    for (const auto& [stream, pool] : pools_) n += pool.free[0].size() + pool.free[1].size();
+    segments.reserve(n);
     for (auto& [stream, pool] : pools_) {
       for (FreeBlocks& blocks : pool.free) {
-        std::copy_if(blocks.begin(), blocks.end(), std::back_inserter(segments),
-                     [](const Block* block) { return block->is_segment(); });
-        std::erase_if(blocks, [](const Block* block) { return block->is_segment(); });
+        for (auto it = blocks.begin(); it != blocks.end();) {
+          Block* block = *it++;
+          if (!block->is_segment()) continue;
+          segments.push_back(block);
+          take_out(&blocks, block);
+        }
       }
     }
   }
@@ -396,10 +455,11 @@ void DeviceMemory::stream_died(Stream* stream) {
   if (pool == pools_.end() || heir == stream) return;
   flush_recent(pool->second);
   stream->memory.store(nullptr, std::memory_order_relaxed);
-  const StreamPool orphans = std::move(pool->second);
-  pools_.erase(pool);
-  for (const FreeBlocks& blocks : orphans.free) {
-    for (Block* block : blocks) {
+  auto orphans = pools_.extract(pool);
+  for (FreeBlocks& blocks : orphans.mapped().free) {
+    while (!blocks.empty()) {
+      Block* block = *blocks.begin();
+      take_out(&blocks, block);
       block->stream = heir;
       insert(block);
     }

@@ -11,11 +11,14 @@
 //  5. No function of the backend is called under the mutex.
 //  6. A free that waits for nobody goes to a list of its size (`recent`), where the next request of that size finds it.
 //     Before the backend is asked for more, these lists go to the sets, and neighbours come together.
+//  7. A free needs no memory: a block that is in no set has its place in one with it (`node`), and the pool of its stream, and of
+//     the default stream, is there as long as it is.
 //
 // Where memory has no address, blocks are whole segments. Without caching a block is a segment of exactly the bytes
 // asked for.
 #pragma once
 
+#include <memory>
 #include <mutex>
 #include <set>
 #include <unordered_map>
@@ -39,25 +42,25 @@ class DeviceMemory {
   void stream_died(Stream* stream);
 
  private:
-  struct Block {
-    DeviceMemory* owner;
-    void* memory;
-    uint64_t bytes;      // of the block
-    uint64_t requested;  // of its storage
-    Stream* stream;
-    Block* before;  // neighbours in the segment
-    Block* after;
-    Block* next;  // in a list of recent ones
-    bool free;    // and in a set
-    bool small;  // its segment is for small blocks
-    bool is_segment() const { return before == nullptr && after == nullptr; }
-  };
+  struct Block;
   struct BySize {
-    bool operator()(const Block* a, const Block* b) const {
-      return a->bytes != b->bytes ? a->bytes < b->bytes : a->memory < b->memory;
-    }
+    bool operator()(const Block* a, const Block* b) const;
   };
   using FreeBlocks = std::set<Block*, BySize>;
+  struct Block {
+    DeviceMemory* owner = nullptr;
+    void* memory = nullptr;
+    uint64_t bytes = 0;      // of the block
+    uint64_t requested = 0;  // of its storage
+    Stream* stream = nullptr;
+    Block* before = nullptr;  // neighbours in the segment
+    Block* after = nullptr;
+    Block* next = nullptr;  // in a list of recent ones
+    bool free = false;      // and in a set
+    bool small = false;     // its segment is for small blocks
+    FreeBlocks::node_type node;
+    bool is_segment() const { return before == nullptr && after == nullptr; }
+  };
   static constexpr uint32_t kSmallLists = 1025;  // a multiple of the granularity each
   static constexpr uint32_t kLargeLists = 64;    // by a hash; a list holds one size
   struct StreamPool {
@@ -78,7 +81,9 @@ class DeviceMemory {
   Block* take(Stream* stream, uint64_t bytes);
   Block* take_recent(StreamPool& pool, uint64_t bytes);
   Block* take_fitting(StreamPool& pool, uint64_t bytes);
-  Block* split(Block* block, uint64_t bytes);
+  static std::unique_ptr<Block> new_block();
+  static void take_out(FreeBlocks* blocks, Block* block);
+  Block* split(Block* block, uint64_t bytes, std::unique_ptr<Block> rest);
   Block* merge(Block* left, Block* right);
   [[nodiscard]] Status grow(Stream* stream, uint64_t bytes, Block** block);
   [[nodiscard]] Status take_segment(uint64_t bytes, void** memory);

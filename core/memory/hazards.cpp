@@ -42,6 +42,8 @@ Status use_storage(tn_storage* storage, Stream* stream, bool write) {
   if (!write) {
     if (stream == hazards->writer || contains(hazards->readers, stream)) return nullptr;
     TN_TRY(order_streams(hazards->writer, stream));
+    if (hazards->readers.capacity() < hazards->readers.size() + 2)
+      hazards->readers.reserve(2 * hazards->readers.size() + 2);
     hazards->readers.push_back(stream);
     hazards->only.store(nullptr, std::memory_order_release);
     return nullptr;
@@ -54,11 +56,11 @@ Status use_storage(tn_storage* storage, Stream* stream, bool write) {
   return nullptr;
 }
 
-std::vector<Stream*> end_hazards(tn_storage* storage) {
+std::vector<Stream*> end_hazards(tn_storage* storage) noexcept {
   const std::unique_ptr<Hazards> hazards(
       storage->hazards.exchange(nullptr, std::memory_order_acq_rel));
   if (hazards == nullptr) return {};
-  std::vector<Stream*> streams = hazards->readers;
+  std::vector<Stream*> streams = std::move(hazards->readers);
   streams.push_back(hazards->writer);
   std::erase(streams, storage->stream);
   return streams;

@@ -10,7 +10,8 @@
 //     `readers` is behind every use there ever was.
 //  5. `only` is the writer while there are no readers, else NULL. Its stream may read and write without a lock: what
 //     would conflict is another thread's use at the same time, which no stream order can mend.
-//  6. The mutex is held while streams are ordered, so that a second use on a stream does not overtake the first one's
+//  6. `readers` has room for one more, which end_hazards puts there: a free needs no memory.
+//  7. The mutex is held while streams are ordered, so that a second use on a stream does not overtake the first one's
 //     wait. It is taken before the locks of streams and events, and nothing else is locked under it.
 #pragma once
 
@@ -23,7 +24,7 @@
 namespace tenon {
 
 struct Hazards {
-  explicit Hazards(Stream* first) : only(first), writer(first) {}
+  explicit Hazards(Stream* first) : only(first), writer(first) { readers.reserve(3); }
 
   std::mutex mutex;
   std::atomic<Stream*> only;
@@ -33,6 +34,6 @@ struct Hazards {
 
 // The streams other than storage->stream that a free must wait for. For storages without
 // references; ends the record.
-std::vector<Stream*> end_hazards(tn_storage* storage);
+std::vector<Stream*> end_hazards(tn_storage* storage) noexcept;
 
 }  // namespace tenon

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/pool.h"
+#include "memory/adopt.h"
 #include "memory/cache.h"
 #include "memory/cpu_memory.h"
 #include "memory/device_memory.h"
@@ -62,11 +63,11 @@ Status empty_tensor(std::span<const int64_t> sizes, tn_dtype dtype, tn_device de
 
 Status empty_strided(std::span<const int64_t> sizes, const int64_t* strides, tn_dtype dtype, tn_device device,
                      Tensor** tensor) {
-  Tensor* flat;
-  TN_TRY(empty_tensor(sizes, dtype, device, &flat));
+  Tensor* made;
+  TN_TRY(empty_tensor(sizes, dtype, device, &made));
+  const TensorRef flat(made);
   flat->storage->retain();
   *tensor = make_tensor(flat->storage, sizes, strides, 0, dtype);
-  flat->release();
   return nullptr;
 }
 
@@ -92,6 +93,14 @@ tn_storage* adopt_host_memory(void* memory, uint64_t bytes, void (*release)(void
     delete adopted;
   };
   return storage;
+}
+
+Tensor* adopt_host_tensor(void* memory, uint64_t bytes, void (*release)(void*), void* context, std::span<const int64_t> sizes,
+                          const int64_t* strides, tn_dtype dtype) {
+  tn_storage* storage = adopt_host_memory(memory, bytes, nullptr, context);
+  Tensor* tensor = make_tensor(storage, sizes, strides, 0, dtype);
+  static_cast<Adopted*>(storage)->release_memory = release;
+  return tensor;
 }
 
 Status memory_stats(tn_device device, tn_memory_stats* stats) {

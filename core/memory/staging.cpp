@@ -62,13 +62,26 @@ void Staging::give_back_behind(Stream* stream, Block block) {
   // A block whose work can be neither marked nor waited for is not given out again.
   if (!log_failure(event.record(stream)) && !log_failure(synchronize_stream(stream)) && !is_lost(device_)) return;
   if (event.is_empty()) return give_back(block);
-  const std::lock_guard lock(mutex_);
-  in_flight_[stream].push_back({std::move(event), block});
+  try {
+    const std::lock_guard lock(mutex_);
+    auto& flights = in_flight_[stream];
+    flights.push_back({Event(), block});
+    flights.back().passed = std::move(event);
+  } catch (const std::bad_alloc&) {
+    if (log_failure(synchronize_stream(stream)) || is_lost(device_)) give_back(block);
+  }
 }
 
+// Needs no memory: where there is none to note it, the block goes back to the device.
 void Staging::give_back(Block block) {
-  const std::lock_guard lock(mutex_);
-  free_[block.size_class].push_back(block.memory);
+  try {
+    const std::lock_guard lock(mutex_);
+    free_[block.size_class].push_back(block.memory);
+  } catch (const std::bad_alloc&) {
+    slots::free_host(device_, block.memory, bytes_of(block.size_class));
+    const std::lock_guard lock(mutex_);
+    taken_ -= bytes_of(block.size_class);
+  }
 }
 
 void Staging::release() {

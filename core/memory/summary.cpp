@@ -32,7 +32,7 @@ Status out_of_memory(tn_device device, const MemorySummary& s) {
       message += fmt::format("; the device has {} free of {}", bytes_text(free), bytes_text(total));
     }
   }
-  return make_status(TN_OUT_OF_MEMORY, std::move(message));
+  return make_status(TN_OUT_OF_MEMORY, message);
 }
 
 }  // namespace tenon

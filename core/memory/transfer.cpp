@@ -39,10 +39,10 @@ Status copy_and_wait(const char* what, tn_device device, tn_storage* used, bool 
     free_status(lost);
   }
   if (failed == nullptr) return nullptr;
-  return make_status(failed->code,
-                     fmt::format("{}: {} bytes {} {} failed", what, bytes, writes ? "to" : "from",
-                                 device_text(device)),
-                     failed);
+  return wrap(failed, [&] {
+    return fmt::format("{}: {} bytes {} {} failed", what, bytes, writes ? "to" : "from",
+                       device_text(device));
+  });
 }
 
 // From host memory, which may change or go as soon as this has returned. Small ones do not wait where there is pinned memory.
@@ -56,16 +56,18 @@ Status upload(const char* what, tn_storage* dst, uint64_t dst_offset, const void
   if (block.memory == nullptr) return copy_and_wait(what, device, dst, true, dst->memory, dst_offset, memory, 0, bytes);
   std::memcpy(block.memory, memory, bytes);
   Stream* stream = nullptr;
-  Status failed = current_stream(device, &stream);
-  if (failed == nullptr) failed = use_storage(dst, stream, true);
-  if (failed == nullptr) failed = slots::copy(stream, device, dst->memory, dst_offset, kCpu, block.memory, 0, bytes);
+  Status failed = guarded([&]() -> Status {
+    TN_TRY(current_stream(device, &stream));
+    TN_TRY(use_storage(dst, stream, true));
+    return slots::copy(stream, device, dst->memory, dst_offset, kCpu, block.memory, 0, bytes);
+  });
   if (stream != nullptr) {
     staging_of(device).give_back_behind(stream, block);
   } else {
     staging_of(device).give_back(block);
   }
   if (failed == nullptr) return nullptr;
-  return make_status(failed->code, fmt::format("{}: {} bytes to {} failed", what, bytes, device_text(device)), failed);
+  return wrap(failed, [&] { return fmt::format("{}: {} bytes to {} failed", what, bytes, device_text(device)); });
 }
 
 Status copy_within(tn_storage* dst, uint64_t dst_offset, tn_storage* src, uint64_t src_offset,

@@ -114,12 +114,7 @@ tn_status* api_to(tn_object* object, tn_device device, tn_dtype floats) {
   return guarded([&] { return move_object(object, device, floats); });
 }
 int32_t api_training(const tn_object* object) { return object->training ? 1 : 0; }
-void api_set_training(tn_object* object, int32_t on) {
-  free_status(guarded([&]() -> Status {
-    set_training(object, on != 0);
-    return nullptr;
-  }));
-}
+void api_set_training(tn_object* object, int32_t on) { set_training(object, on != 0); }
 tn_status* api_describe(const tn_object* object, char* text, size_t bytes, size_t* needed) {
   return guarded([&]() -> Status {
     const std::string full = describe(object);

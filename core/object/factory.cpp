@@ -69,7 +69,7 @@ Status create(const Factory* factory, const BoundArguments& arguments, Object** 
   }
   if (Status status =
           factory->def.create(factory->def.self, made.get(), arguments.data(), arguments.size())) {
-    return make_status(status->code, fmt::format("{} could not be made", made->type), status);
+    return wrap(status, [&] { return fmt::format("{} could not be made", made->type); });
   }
   *object = made.take();
   return nullptr;

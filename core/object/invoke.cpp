@@ -11,22 +11,24 @@ struct LastFailure {
 };
 constinit thread_local LastFailure last_failure{};
 
-// Puts the object in front of the message. The status stays the same one, with its causes and
-// payload.
-Status name_object(const Object* object, Status status) {
-  std::string message;
+std::string with_object(const Object* object, const Status status) {
   for (const NamedChild& child : object->children) {
     if (status != last_failure.status || child.object.get() != last_failure.object) continue;
     const std::string own = child.object->type + ": ";
     if (!status->message.starts_with(own)) continue;
-    message = fmt::format("{}: child '{}' ({}): {}", object->type, child.name, child.object->type,
-                          std::string_view(status->message).substr(own.size()));
-    break;
+    return fmt::format("{}: child '{}' ({}): {}", object->type, child.name, child.object->type,
+                       std::string_view(status->message).substr(own.size()));
   }
-  if (message.empty()) message = fmt::format("{}: {}", object->type, status->message);
-  status->message = std::move(message);
-  status->full.clear();
-  last_failure = {status, object};
+  return fmt::format("{}: {}", object->type, status->message);
+}
+
+// Puts the object in front of the message. The status stays the same one, with its causes and
+// payload. Where memory for the text is lacking it stays as it is.
+Status name_object(const Object* object, Status status) noexcept {
+  try {
+    if (set_message(status, with_object(object, status))) last_failure = {status, object};
+  } catch (const std::bad_alloc&) {
+  }
   return status;
 }
 

@@ -114,9 +114,11 @@ Status add_method(Object* object, std::string_view schema, tn_method_fn fn, void
   if (fn == nullptr) return invalid("{}: method '{}' has no function", object->type, schema);
   auto method = std::make_shared<Method>();
   if (Status status = parse_schema(schema, &method->schema)) {
-    return make_status(status->code,
-                       fmt::format("{}: the schema of a method is wrong", object->type), status);
+    return wrap(status,
+                [&] { return fmt::format("{}: the schema of a method is wrong", object->type); });
   }
+  // Where memory is exhausted, self stays the caller's.
+  object->methods.reserve(object->methods.size() + 1);
   method->fn = fn;
   method->self = self;
   method->destroy = destroy;
@@ -135,6 +137,7 @@ Status add_forward_hook(Object* object, tn_forward_hook_fn fn, void* self, void 
   if (fn == nullptr) return invalid("{}: a forward hook has no function", object->type);
   auto hooks =
       object->hooks ? std::make_shared<HookList>(*object->hooks) : std::make_shared<HookList>();
+  hooks->reserve(hooks->size() + 1);
   hooks->push_back(std::make_shared<ForwardHook>(object->last_hook + 1, fn, self, destroy));
   object->hooks = std::move(hooks);
   *id = ++object->last_hook;

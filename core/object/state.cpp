@@ -97,7 +97,7 @@ Status load_state(Object* object, const char* const* names, tn_tensor* const* te
     for (size_t i = 1; i < std::min(problems.size(), kListed); ++i) text += "\n  " + problems[i];
     if (problems.size() > kListed)
       text += fmt::format("\n  and {} more", problems.size() - kListed);
-    return make_status(TN_INVALID_ARGUMENT, std::move(text));
+    return make_status(TN_INVALID_ARGUMENT, text);
   }
 
   for (const Copy& copy : copies) {
@@ -109,11 +109,10 @@ Status load_state(Object* object, const char* const* names, tn_tensor* const* te
       copy.entry->tensor = TensorRef(own);
     }
     if (status != nullptr) {
-      return make_status(
-          status->code,
-          fmt::format("load_state: '{}' could not be copied; the entries before it are loaded",
-                      printable(copy.name)),
-          status);
+      return wrap(status, [&] {
+        return fmt::format("load_state: '{}' could not be copied; the entries before it are loaded",
+                           printable(copy.name));
+      });
     }
   }
   return nullptr;

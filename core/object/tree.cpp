@@ -115,13 +115,14 @@ Status move_object(Object* object, tn_device device, tn_dtype floats) {
         status = convert(grad.get(), device, floats, &move.moved_grad);
     }
     if (status != nullptr) {
-      return make_status(
-          status->code,
-          fmt::format("{}: to: '{}' ({}) cannot be moved to {}; nothing was moved", object->type,
-                      move.path, tensor_text(move.tensor.get()), device_text(device)),
-          status);
+      return wrap(status, [&] {
+        return fmt::format("{}: to: '{}' ({}) cannot be moved to {}; nothing was moved",
+                           object->type, move.path, tensor_text(move.tensor.get()),
+                           device_text(device));
+      });
     }
   }
+  const std::vector<Object*> parts = all_objects(object);  // from here on nothing needs memory
   for (Move& move : moves) {
     if (!move.moved) continue;
     if (move.moved_grad) TN_TRY(set_grad(move.tensor.get(), nullptr));
@@ -129,7 +130,7 @@ Status move_object(Object* object, tn_device device, tn_dtype floats) {
       set_data(move.tensor.get(), move.moved.get());
       if (move.moved_grad) TN_TRY(set_grad(move.tensor.get(), move.moved_grad.get()));
     } else {  // a buffer that a recorded call made: the graph keeps the old one
-      for (Object* part : all_objects(object)) {
+      for (Object* part : parts) {
         for (NamedTensor& entry : part->tensors) {
           if (entry.tensor.get() == move.tensor.get()) entry.tensor = move.moved;
         }
@@ -139,8 +140,13 @@ Status move_object(Object* object, tn_device device, tn_dtype floats) {
   return nullptr;
 }
 
+// Needs no memory, since it cannot say that there is none. A part with several parents is met by
+// each.
 void set_training(Object* object, bool on) {
-  for (Object* part : all_objects(object)) part->training = on;
+  object->training = on;
+  for (const NamedChild& child : object->children) {
+    if (child.object) set_training(child.object.get(), on);
+  }
 }
 
 Status zero_grad(Object* object) {

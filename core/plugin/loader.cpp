@@ -192,9 +192,8 @@ Status load_plugin(const char* path) {
     Status status = load_one(&candidate);
     if (status == nullptr) return nullptr;
     record_failure(candidate, status);
-    const tn_code code = status->code;
-    return make_status(code, fmt::format("plugin {} was not loaded", candidate.file.string()),
-                       status);
+    return wrap(status,
+                [&] { return fmt::format("plugin {} was not loaded", candidate.file.string()); });
   });
 }
 

@@ -102,8 +102,7 @@ Status shut_down(const std::vector<LoadedPlugin>& plugins) {
     Status status = call_shutdown(plugin->shutdown, plugin->self);
     if (status == nullptr) continue;
     if (first == nullptr) {
-      const tn_code code = status->code;
-      first = make_status(code, fmt::format("plugin '{}': shutdown failed", plugin->id), status);
+      first = wrap(status, [&] { return fmt::format("plugin '{}': shutdown failed", plugin->id); });
     } else {
       free_status(status);
     }

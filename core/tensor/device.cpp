@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <memory>
 #include <mutex>
 
 #include <fmt/format.h>
@@ -98,8 +99,7 @@ std::string devices_here() {
 
 Status index_error(std::string_view text, const DeviceType& type) {
   if (type.count == 0) {
-    return make_status(TN_NOT_FOUND,
-                       fmt::format("device '{}': there is no {} device here", printable(text), type.name));
+    return error(TN_NOT_FOUND, "device '{}': there is no {} device here", printable(text), type.name);
   }
   return invalid("device '{}': index out of range; {} has {} device{}", printable(text), type.name, type.count,
                  type.count == 1 ? "" : "s");
@@ -176,7 +176,7 @@ Status check_device_def(const tn_device_def& given) {
 
 Status register_device(const tn_device_def& given, std::string plugin, int32_t* type) {
   TN_TRY(check_device_def(given));
-  auto* entry = new DeviceType{};
+  auto entry = std::make_unique<DeviceType>();
   entry->def = read_def(given);
   entry->name = entry->def.name;
   entry->description = entry->def.description == nullptr ? "" : entry->def.description;
@@ -184,25 +184,18 @@ Status register_device(const tn_device_def& given, std::string plugin, int32_t* 
   entry->def.name = entry->name.c_str();
   entry->def.description = entry->description.c_str();
   if (entry->def.alignment == 0) entry->def.alignment = 64;
-  if (Status failed = count_devices(entry->def, &entry->count)) {
-    delete entry;
-    return failed;
-  }
+  TN_TRY(count_devices(entry->def, &entry->count));
   const std::lock_guard lock(g_mutex);
   const int32_t n = g_count.load(std::memory_order_relaxed);
-  Status failed = nullptr;
   if (n == kMaxDeviceTypes) {
-    failed = error(TN_FAILED_PRECONDITION, "device '{}': there are {} device types already",
-                   entry->name, n);
-  } else if (find_device_type(entry->name) != nullptr) {
-    failed = invalid("device '{}': the name is taken", entry->name);  // since check_device_def
+    return error(TN_FAILED_PRECONDITION, "device '{}': there are {} device types already",
+                 entry->name, n);
   }
-  if (failed != nullptr) {
-    delete entry;
-    return failed;
+  if (find_device_type(entry->name) != nullptr) {
+    return invalid("device '{}': the name is taken", entry->name);  // since check_device_def
   }
   entry->type = n;
-  publish(entry);
+  publish(entry.release());
   *type = n;
   return nullptr;
 }

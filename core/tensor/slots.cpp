@@ -58,11 +58,11 @@ bool is_on(const char* name, const char* known) {
 // An error of a slot becomes one for the user. `stream` (may be NULL) is where late errors may come from.
 Status read_error(tn_device device, const char* slot, const Stream* stream, Status failed) {
   if (failed == nullptr) return nullptr;
-  const std::string where = stream != nullptr ? fmt::format("{}: {}", slot, blame(stream)) : slot;
-  if (is_fault(failed->code)) return lose_device(device, where, failed);
-  if (stream == nullptr) return failed;
-  const tn_code code = failed->code;
-  return make_status(code, where, failed);
+  const auto where = [&] { return stream != nullptr ? fmt::format("{}: {}", slot, blame(stream)) : slot; };
+  if (!is_fault(failed->code)) return stream == nullptr ? failed : wrap(failed, where);
+  StatusHolder hold(failed);
+  const std::string what = where();
+  return lose_device(device, what, hold.take());
 }
 
 }  // namespace
@@ -90,14 +90,16 @@ bool is_fault(tn_code code) {
 }
 
 Status lose_device(tn_device device, const std::string& what, Status failed) {
+  StatusHolder hold(failed);
   auto text = std::make_unique<std::string>(fmt::format("{}: {}", what, one_line(failed)));
+  const std::string message = fmt::format("{} is lost: {}", device_text(device), what);
   const std::string* none = nullptr;
   if (g_lost[device.type][device.index].compare_exchange_strong(none, text.get())) {
     log_line(3, fmt::format("{} is lost: {}", device_text(device), *text).c_str());
     text.release();
     lose_streams(device);
   }
-  return make_status(TN_DEVICE_LOST, fmt::format("{} is lost: {}", device_text(device), what), failed);
+  return make_status(TN_DEVICE_LOST, message, hold.take());
 }
 
 Status judge_launch(Stream* stream, const char* name, Status failed) {

@@ -25,9 +25,11 @@ LiveStream* live(Stream* stream) { return static_cast<LiveStream*>(stream); }
 struct DeviceStreams {
   std::mutex mutex;
   std::atomic<LiveStream*> first{nullptr};  // the default stream
+  size_t n_streams = 0;                     // ever made; needs the mutex
   std::vector<LiveStream*> streams;         // the living; needs the mutex
   std::vector<LiveStream*> dead;            // kept for those who still hold one; needs the mutex
-  std::vector<void*> events;                // free ones; needs the mutex
+  std::vector<void*> events;                // free ones, with room for all there are; needs the mutex
+  size_t n_events = 0;                      // that there are; needs the mutex
 };
 
 std::atomic<DeviceStreams*> g_devices[kMaxDeviceTypes][kMaxDevices];
@@ -54,18 +56,27 @@ Status dead_stream(const Stream* stream) {
 Status make_stream(tn_device device, LiveStream** made) {
   const DeviceType* type = device_type(device.type);
   void* handle = nullptr;
+  auto stream = std::make_unique<LiveStream>();
+  {
+    // Room for it among the living, and once among the dead: who ends a stream needs no memory.
+    DeviceStreams& here = streams_of(device);
+    const std::lock_guard lock(here.mutex);
+    const size_t all = here.n_streams + 1;
+    if (here.streams.capacity() < all) here.streams.reserve(2 * all);
+    if (here.dead.capacity() < all) here.dead.reserve(2 * all);
+    here.n_streams = all;
+  }
   if (type->has_streams()) {
     if (Status failed = slots::stream_create(device, &handle)) {
-      return make_status(failed->code,
-                         fmt::format("{}: no stream could be made", device_text(device)), failed);
+      return wrap(failed,
+                  [&] { return fmt::format("{}: no stream could be made", device_text(device)); });
     }
   }
-  auto* stream = new LiveStream{};
   stream->device = device;
   stream->id = g_next_id.fetch_add(1, std::memory_order_relaxed);
   stream->handle = handle;
   stream->device_type = type;
-  *made = stream;
+  *made = stream.release();
   return nullptr;
 }
 
@@ -193,12 +204,18 @@ Status set_current_stream(tn_device device, Stream* stream) {
     return dead_stream(stream);
   }
   std::vector<LiveStream*>& set = streams_set();
-  if (const auto found = find_set(set, device); found != set.end()) set.erase(found);
-  if (t_current.recent_device == device) t_current = {};
-  if (stream != nullptr) {
+  const auto found = find_set(set, device);
+  // Another stream in place of the one that was set needs no memory: who goes back to the stream
+  // before cannot fail.
+  if (stream != nullptr && found != set.end()) {
+    *found = live(stream);
+  } else if (stream != nullptr) {
     set.push_back(live(stream));
-    t_current = {device, live(stream)};
+  } else if (found != set.end()) {
+    set.erase(found);
   }
+  if (t_current.recent_device == device) t_current = {};
+  if (stream != nullptr) t_current = {device, live(stream)};
   return nullptr;
 }
 
@@ -311,6 +328,9 @@ Status Event::record(Stream* stream) {
     if (pooled) {
       handle = here.events.back();
       here.events.pop_back();
+    } else {
+      if (here.events.capacity() <= here.n_events) here.events.reserve(2 * here.n_events + 8);
+      ++here.n_events;
     }
   }
   if (!pooled) TN_TRY(slots::event_create(stream->device, &handle));

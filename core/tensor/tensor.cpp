@@ -17,13 +17,24 @@ bool row_major(std::span<const int64_t> sizes, const int64_t* strides) {
   return true;
 }
 
+// Sizes and strides of a tensor that is being made, where they are too many for the header.
+int64_t* take_long_dims(Tensor* t, int32_t ndim) {
+  try {
+    return new int64_t[2 * ndim];
+  } catch (...) {
+    t->storage->release();
+    TensorPool::free(t);
+    throw;
+  }
+}
+
 }  // namespace
 
 Tensor* make_tensor(tn_storage* storage, std::span<const int64_t> sizes, const int64_t* strides,
                     int64_t offset, tn_dtype dtype) {
   Tensor* t = begin_tensor(storage, dtype);
   const auto ndim = static_cast<int32_t>(sizes.size());
-  int64_t* own_sizes = ndim <= kInlineRank ? t->inline_dims : new int64_t[2 * ndim];
+  int64_t* own_sizes = ndim <= kInlineRank ? t->inline_dims : take_long_dims(t, ndim);
   int64_t* own_strides = own_sizes + ndim;
   int64_t numel = 1;
   for (int32_t d = ndim; d-- > 0;) {

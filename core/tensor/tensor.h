@@ -59,14 +59,24 @@ using TensorPool = Pool<sizeof(Tensor), 64>;
 inline Tensor* as_tensor(tn_tensor* t) { return static_cast<Tensor*>(t); }
 inline const Tensor* as_tensor(const tn_tensor* t) { return static_cast<const Tensor*>(t); }
 
-// A tensor over a storage (its reference is taken). Checks nothing. strides NULL: row-major. `offset` in elements.
+// A tensor over a storage (its reference is taken, also by the exception of exhausted memory). Checks nothing. strides NULL: row-major. `offset` in elements.
 Tensor* make_tensor(tn_storage* storage, std::span<const int64_t> sizes, const int64_t* strides,
                     int64_t offset, tn_dtype dtype);
+
+// A header's memory; the reference to the storage goes back where there is none.
+inline void* take_header(tn_storage* storage) {
+  try {
+    return TensorPool::allocate();
+  } catch (...) {
+    storage->release();
+    throw;
+  }
+}
 
 // A header over a storage (its reference is taken), without geometry: sizes, strides, numel, ndim, flags, data and byte_offset
 // are the caller's to set.
 inline Tensor* begin_tensor(tn_storage* storage, tn_dtype dtype) {
-  auto* t = static_cast<Tensor*>(TensorPool::allocate());
+  auto* t = static_cast<Tensor*>(take_header(storage));
   t->dtype = dtype;
   t->device = storage->device;
   t->reserved = 0;

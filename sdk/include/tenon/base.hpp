@@ -72,15 +72,22 @@ inline void attach(const tn_host* host) {
 inline const tn_host* host() noexcept { return detail::api.host; }
 
 // What every failure of the face throws. Copies share one status. Thread-safe to copy and read.
+// Making one never fails: where there is no memory for what it should hold, it is an error of code
+// TN_OUT_OF_MEMORY.
 class Error : public std::exception {
  public:
   // Takes a status of the host.
-  explicit Error(tn_status* status)
-      : held_(new Held{1, host()->status_code(status), status, host()->status_message(status)}) {}
-  explicit Error(std::string message, tn_code code = TN_INVALID_ARGUMENT)
-      : held_(new Held{1, code, nullptr, std::move(message)}) {}
+  explicit Error(tn_status* status) noexcept {
+    try {
+      held_ = new Held{1, host()->status_code(status), status, host()->status_message(status)};
+    } catch (const std::bad_alloc&) {
+      host()->status_free(status);
+    }
+  }
+  explicit Error(std::string message, tn_code code = TN_INVALID_ARGUMENT) noexcept
+      : held_(new (std::nothrow) Held{1, code, nullptr, std::move(message)}) {}
   Error(const Error& other) noexcept : std::exception(other), held_(other.held_) {
-    __atomic_fetch_add(&held_->refs, 1, __ATOMIC_RELAXED);
+    if (held_) __atomic_fetch_add(&held_->refs, 1, __ATOMIC_RELAXED);
   }
   Error& operator=(const Error& other) noexcept {
     Error copy(other);
@@ -88,21 +95,23 @@ class Error : public std::exception {
     return *this;
   }
   ~Error() override {
-    if (__atomic_sub_fetch(&held_->refs, 1, __ATOMIC_ACQ_REL) == 0) {
+    if (held_ && __atomic_sub_fetch(&held_->refs, 1, __ATOMIC_ACQ_REL) == 0) {
       if (held_->status) host()->status_free(held_->status);
       delete held_;
     }
   }
 
-  tn_code code() const noexcept { return held_->code; }
-  const char* what() const noexcept override { return held_->message.c_str(); }
+  tn_code code() const noexcept { return held_ ? held_->code : tn_code{TN_OUT_OF_MEMORY}; }
+  const char* what() const noexcept override {
+    return held_ ? held_->message.c_str() : "host memory is exhausted";
+  }
 
   // An owned status that says the same; it keeps its causes and payload as long as this is the only
   // copy of the error.
-  tn_status* to_status() const {
-    bool alone = __atomic_load_n(&held_->refs, __ATOMIC_ACQUIRE) == 1;
+  tn_status* to_status() const noexcept {
+    const bool alone = held_ && __atomic_load_n(&held_->refs, __ATOMIC_ACQUIRE) == 1;
     if (alone && held_->status) return std::exchange(held_->status, nullptr);
-    return host()->status(held_->code, held_->message.c_str(), nullptr);
+    return host()->status(code(), what(), nullptr);
   }
 
  private:
@@ -112,7 +121,7 @@ class Error : public std::exception {
     tn_status* status;
     std::string message;
   };
-  Held* held_;
+  Held* held_ = nullptr;  // NULL: memory was exhausted
 };
 
 // Throws an Error with this message.
