@@ -97,9 +97,10 @@ inline std::vector<Tensor> grad(const Tensors& outputs, const Tensors& inputs,
                                 const GradOptions& options = {}) {
   auto grads = detail::output_grads("grad", options, outputs.size());
   std::vector<tn_tensor*> raw(inputs.size());
+  std::vector<Tensor> results;
+  results.reserve(raw.size());
   check(detail::api.autograd->gradients(outputs.data(), grads.data(), outputs.size(), inputs.data(),
                                         inputs.size(), detail::grad_flags(options), raw.data()));
-  std::vector<Tensor> results;
   for (tn_tensor* t : raw) results.push_back(Tensor::take(t));
   return results;
 }

@@ -14,9 +14,13 @@ inline namespace TENON_HIDDEN v0 {
 namespace detail {
 // Takes a JSON text of the host's.
 inline std::string take_text(const char* text) {
-  std::string copy = text ? text : "";
-  if (text) api.plugin->free_text(text);
-  return copy;
+  struct Free {
+    const char* text;
+    ~Free() {
+      if (text) api.plugin->free_text(text);
+    }
+  } free{text};
+  return text ? text : "";
 }
 }  // namespace detail
 

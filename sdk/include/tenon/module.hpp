@@ -8,6 +8,7 @@
 //   it
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -170,22 +171,26 @@ class Made : public Object {
   template <typename... Args>
   explicit Made(std::in_place_t, Args&&... args) {
     std::string name = detail::class_name<T>();
-    detail::module_name = name.c_str();
-    T* made = new T(std::forward<Args>(args)...);
-    detail::module_name = nullptr;
+    struct Named {
+      explicit Named(const char* class_name) { detail::module_name = class_name; }
+      ~Named() { detail::module_name = nullptr; }
+    };
+    std::unique_ptr<T> made;
+    {
+      const Named named(name.c_str());
+      made.reset(new T(std::forward<Args>(args)...));
+    }
     static_cast<Object&>(*this) = static_cast<const Object&>(*made);
-    made_ = made;
+    made_ = made.get();
     using Forward = detail::ForwardOf<T>;
     std::string schema =
         detail::method_schema<typename Forward::Parameters, typename Forward::Result>(
             "forward", Forward::kNeeded);
-    Forward* forward = new Forward(made);
-    if (tn_status* status = detail::api.object->add_method(
-            get(), schema.c_str(), Forward::invoke, forward, detail::Held<Forward>::destroy)) {
-      delete forward;
-      detail::raise(status);
-    }
+    std::unique_ptr<Forward> forward(new Forward(nullptr));
+    check(detail::api.object->add_method(get(), schema.c_str(), Forward::invoke, forward.get(),
+                                         detail::Held<Forward>::destroy));
     made->lives_in_object_ = true;
+    forward.release()->module = made.release();
     detail::api.object->release(
         get());  // the T's own reference: it must not keep its own object alive
   }

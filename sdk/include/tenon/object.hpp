@@ -209,12 +209,17 @@ class Object {
     struct Visit {
       NamedTensors list;
       uint32_t kinds;
-    } visit{{}, kinds};
+      tn_status* failed;
+    } visit{{}, kinds, nullptr};
     auto note = [](void* context, const char* name, tn_tensor* t, tn_entry_kind kind) {
       auto* v = static_cast<Visit*>(context);
-      if (t && (v->kinds >> kind & 1)) v->list.emplace_back(name, Tensor::borrow(t));
+      if (!t || !(v->kinds >> kind & 1) || v->failed) return;
+      v->failed = to_status([&] { v->list.emplace_back(name, Tensor::borrow(t)); });
     };
-    check(detail::api.object->visit(checked(), note, &visit));
+    tn_status* status = detail::api.object->visit(checked(), note, &visit);
+    if (status) ignore(std::exchange(visit.failed, nullptr));
+    check(status);
+    check(visit.failed);
     return std::move(visit.list);
   }
 

@@ -239,6 +239,12 @@ inline void expect_kind(const tn_value& v, uint32_t kind, const char* wanted) {
     wrong_kind(v, wanted);
 }
 
+// Gives up an owned value when what it says was copied, or could not be.
+struct ValueReleaser {
+  tn_value& value;
+  ~ValueReleaser() { host()->value_release(&value); }
+};
+
 // Unpack<T>: a value as the parameter T of a lambda (borrowed; Tensor retains), or as the result T
 // of a call (`own`: takes it).
 template <typename T>
@@ -351,9 +357,8 @@ struct Unpack<std::vector<Tensor>> {
     return Unpack<Tensors>::borrow(v).to_vector();
   }
   static std::vector<Tensor> own(tn_value& v) {
-    std::vector<Tensor> list = borrow(v);
-    host()->value_release(&v);
-    return list;
+    const ValueReleaser releaser{v};
+    return borrow(v);
   }
 };
 // Lists of tensors without a copy: a Tensor is one pointer, and the handles stay the caller's.
@@ -402,9 +407,8 @@ struct Unpack<std::string> {
     return std::string(Unpack<std::string_view>::borrow(v));
   }
   static std::string own(tn_value& v) {
-    std::string text = borrow(v);
-    host()->value_release(&v);
-    return text;
+    const ValueReleaser releaser{v};
+    return borrow(v);
   }
 };
 template <typename T>
