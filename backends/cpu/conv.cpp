@@ -171,15 +171,23 @@ tn_status* run(const tn_call* call, Problem& problem, int result, float* bias) {
   problem.p.result = result;
   problem.p.has_bias = bias ? 1 : 0;
   const tenon_cpu_dnnl* dnnl = dnnl_library(call->host);
+  if (!dnnl) {  // it was there when `supports` asked
+    return out_of_memory(call->host);
+  }
   const int64_t bytes = dnnl->convolution_scratch(&problem.p);
   void* scratch = nullptr;
+  int64_t failed = -bytes;
   if (bytes >= 0) {
     TENON_CPU_TRY(call->host->workspace(call, static_cast<uint64_t>(bytes), &scratch));
     const tenon_cpu_dnnl_data data = {
         {problem.shown[kY].data, problem.shown[kX].data, problem.shown[kWeight].data}, bias};
-    if (dnnl->convolution(&problem.p, &data, scratch) == 0) {
+    failed = dnnl->convolution(&problem.p, &data, scratch);
+    if (failed == 0) {
       return nullptr;
     }
+  }
+  if (failed == TENON_CPU_DNNL_OUT_OF_MEMORY) {
+    return out_of_memory(call->host);
   }
   return error(call->host, TN_INTERNAL, "%.*s: oneDNN %s failed",
                static_cast<int>(std::strcspn(problem.op.schema, "(")), problem.op.schema,
@@ -360,7 +368,8 @@ int32_t supports(void* self, const tn_call* call, char* reason, size_t bytes) {
   problem.finish();
   problem.p.result = problem.output();
   problem.p.has_bias = bias && !problem.op.transposed ? 1 : 0;
-  if (dnnl->convolution_scratch(&problem.p) < 0) {
+  // Where memory is exhausted it may take it: the launch says so.
+  if (dnnl->convolution_scratch(&problem.p) == -TENON_CPU_DNNL_REFUSED) {
     std::snprintf(reason, bytes, "oneDNN %s does not take it", dnnl->version);
     return 0;
   }

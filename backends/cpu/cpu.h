@@ -57,13 +57,17 @@ inline tn_kernel_def primitive_kernel(tn_primitive primitive, tn_kernel_fn launc
   return host->status(code, text, nullptr);
 }
 
+inline tn_status* out_of_memory(const tn_host* host) {
+  return host->status(TN_OUT_OF_MEMORY, "cpu: host memory is exhausted", nullptr);
+}
+
 // Runs a body that gives a status; exceptions of the standard library become statuses.
 template <typename Body>
 tn_status* guarded(const tn_host* host, const Body& body) noexcept {
   try {
     return body();
   } catch (const std::bad_alloc&) {
-    return host->status(TN_OUT_OF_MEMORY, "cpu: host memory is exhausted", nullptr);
+    return out_of_memory(host);
   } catch (const std::exception& e) {
     return host->status(TN_INTERNAL, e.what(), nullptr);
   }

@@ -17,20 +17,22 @@ constexpr double kLibraryFlops = 1.2e8;  // about a millisecond: more is worth o
 constexpr int64_t kPartRows = 48;        // at least, of what one thread computes
 constexpr int64_t kPartColumns = 96;
 
-bool by_library(const tn_call* call, const Product& p, double flops) {
+// *done: oneDNN computed it.
+tn_status* by_library(const tn_call* call, const Product& p, double flops, bool* done) {
+  *done = false;
   if (p.dtype != TN_FLOAT32 || flops < kLibraryFlops || p.m < 8 || p.n < 8 ||
       (p.bias && p.bias_stride != 1)) {
-    return false;
+    return nullptr;
   }
   for (const int64_t* strides : {p.a_strides, p.b_strides, p.c_strides}) {
     const bool dense = strides[1] == 1 || strides[2] == 1;
     if (!dense || strides[1] <= 0 || strides[2] <= 0 || (p.batch > 1 && strides[0] <= 0)) {
-      return false;
+      return nullptr;
     }
   }
   const tenon_cpu_dnnl* dnnl = dnnl_library(call->host);
   if (!dnnl) {
-    return false;
+    return nullptr;
   }
   tenon_cpu_dnnl_matmul problem = {p.batch, p.m, p.n, p.k};
   problem.a = static_cast<const float*>(p.a);
@@ -41,7 +43,9 @@ bool by_library(const tn_call* call, const Product& p, double flops) {
   std::copy_n(p.a_strides, 3, problem.a_strides);
   std::copy_n(p.b_strides, 3, problem.b_strides);
   std::copy_n(p.c_strides, 3, problem.c_strides);
-  return dnnl->matmul(&problem) == 0;
+  const int32_t failed = dnnl->matmul(&problem);
+  *done = failed == 0;
+  return failed == TENON_CPU_DNNL_OUT_OF_MEMORY ? out_of_memory(call->host) : nullptr;
 }
 
 // The product of the transposes, which is the transpose: a column becomes a row.
@@ -206,7 +210,9 @@ tn_status* multiply(const tn_call* call, const Product& p) {
   }
   const double flops = 2.0 * static_cast<double>(p.batch) * static_cast<double>(p.m) *
                        static_cast<double>(p.n) * static_cast<double>(p.k);
-  if (by_library(call, p, flops)) {
+  bool done = false;
+  TENON_CPU_TRY(by_library(call, p, flops, &done));
+  if (done) {
     return nullptr;
   }
   const bool column = p.n == 1 || (p.c_strides[2] != 1 && p.c_strides[1] == 1);

@@ -51,9 +51,10 @@ char* kernel_view(const void* address);
 // whose host memory the host touched too early.
 tn_status* check_memory();
 
-// Appends work to the stream (its handle). What it returns, the next synchronize gives, once.
+// Appends work to the stream (its handle). What it returns, the next synchronize gives, once; until
+// then work that comes behind it is passed over, since what it would read may not be there.
 using Task = std::function<tn_status*()>;
-tn_status* enqueue(void* stream, Task task);
+tn_status* enqueue(void* stream, Task task, bool always = false);
 // Waits for all work so far.
 tn_status* synchronize(void* stream);
 

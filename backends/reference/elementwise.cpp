@@ -137,12 +137,11 @@ bool execute(const tn_instruction& i, const tn_program& program, const tn_scalar
 
 }  // namespace
 
-tn_status* run_program(const tn_program& program, const tn_scalar* params,
-                       std::vector<Register>& registers, const View* inputs, const View* outputs) {
-  registers.resize(program.n_registers);
+tn_status* run_program(const tn_program& program, const tn_scalar* params, Register* registers,
+                       const View* inputs, const View* outputs) {
   for (uint32_t k = 0; k < program.n_instructions; ++k) {
     const tn_instruction& i = program.instructions[k];
-    if (execute(i, program, params, registers.data(), inputs, outputs)) continue;
+    if (execute(i, program, params, registers, inputs, outputs)) continue;
     return error(TN_UNSUPPORTED, "ref: opcode %d is not known for dtype %d", i.opcode, i.dtype);
   }
   return nullptr;
@@ -151,16 +150,15 @@ tn_status* run_program(const tn_program& program, const tn_scalar* params,
 tn_status* elementwise(const tn_call* call) {
   const tn_loop& loop = *call->args[0].as.loop;
   const tn_program& program = *loop.program;
-  std::vector<View> views;  // of the outputs, then of the inputs
-  for (uint32_t k = 0; k < program.n_outputs + program.n_inputs; ++k) {
-    views.emplace_back(loop.operands[k], loop.ndim);
-  }
-  const View* inputs = views.data() + program.n_outputs;
-  std::vector<Register> registers;
+  View views[TN_MAX_OPERANDS];  // of the outputs, then of the inputs
+  const uint32_t n = program.n_outputs + program.n_inputs;
+  for (uint32_t k = 0; k < n; ++k) views[k] = View(loop.operands[k], loop.ndim);
+  const View* inputs = views + program.n_outputs;
+  Registers registers;
   Index index(loop.ndim, loop.sizes);
   do {
-    for (View& view : views) view.move(index);
-    tn_status* status = run_program(program, loop.params, registers, inputs, views.data());
+    for (uint32_t k = 0; k < n; ++k) views[k].move(index);
+    tn_status* status = run_program(program, loop.params, registers, inputs, views);
     if (status) return status;
   } while (index.next());
   return nullptr;

@@ -3,8 +3,6 @@
 // the stream until the host synchronizes.
 #pragma once
 
-#include <vector>
-
 #include "device.h"
 
 namespace ref {
@@ -102,6 +100,7 @@ struct View {
   tn_dtype dtype;
   char* at = data;
 
+  View() : View(nullptr, TN_INT64) {}
   explicit View(const tn_tensor* x)
       : data(kernel_view(x->data)), strides(x->strides), ndim(x->ndim), dtype(x->dtype) {}
   View(const tn_operand& x, int32_t loop_ndim)
@@ -131,8 +130,11 @@ void for_each(const tn_tensor* x, Fn&& fn, Views&... views) {
   } while (index.next());
 }
 
+// As many as instructions can name: on the stack, since a stream's thread may find no other memory.
+using Registers = Register[UINT16_MAX + 1];
+
 // Runs a program for the elements that the views are at. Registers are the caller's to reuse.
-tn_status* run_program(const tn_program& program, const tn_scalar* params,
-                       std::vector<Register>& registers, const View* inputs, const View* outputs);
+tn_status* run_program(const tn_program& program, const tn_scalar* params, Register* registers,
+                       const View* inputs, const View* outputs);
 
 }  // namespace ref

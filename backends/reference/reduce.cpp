@@ -43,20 +43,19 @@ tn_status* reduce(const tn_call* call) {
   const tn_program* epilogue = reduction.epilogue;
   const tn_dtype type = reduction.accumulate;
   const int32_t n_kept = reduction.ndim - reduction.n_reduced;
-  std::vector<View> views;  // of the output, then of the inputs
-  for (uint32_t k = 0; k < 1 + (prologue ? prologue->n_inputs : 1); ++k) {
-    views.emplace_back(reduction.operands[k], reduction.ndim);
-  }
+  View views[TN_MAX_OPERANDS];  // of the output, then of the inputs
+  const uint32_t n = 1 + (prologue ? prologue->n_inputs : 1);
+  for (uint32_t k = 0; k < n; ++k) views[k] = View(reduction.operands[k], reduction.ndim);
   Register value;  // what a prologue gives, and what an epilogue gets
   const View scratch(&value, type);
-  std::vector<Register> registers;
+  Registers registers;
   tn_status* status = nullptr;
 
   Index index(reduction.ndim, reduction.sizes);
   do {
     Folded total, next;
     do {
-      for (View& view : views) view.move(index);
+      for (uint32_t k = 0; k < n; ++k) views[k].move(index);
       if (prologue) {
         status = run_program(*prologue, reduction.prologue_params, registers, &views[1], &scratch);
       } else {

@@ -30,10 +30,10 @@ class Stream {
     host->status_free(failure_);
   }
 
-  tn_status* enqueue(Task task) {
+  tn_status* enqueue(Task task, bool always) {
     const std::lock_guard lock(mutex_);
     if (stopping_) return error(TN_FAILED_PRECONDITION, "ref: the stream was shut down");
-    tasks_.push_back(std::move(task));
+    tasks_.emplace_back(std::move(task), always);
     ++submitted_;
     changed_.notify_all();
     return nullptr;
@@ -71,11 +71,12 @@ class Stream {
     while (true) {
       changed_.wait(lock, [this] { return stopping_ || !tasks_.empty(); });
       if (tasks_.empty()) return;
-      auto task = std::move(tasks_.front());
+      auto [task, always] = std::move(tasks_.front());
       tasks_.pop_front();
+      const bool runs = always || !failure_;
       lock.unlock();
       if (slow_us_ > 0) std::this_thread::sleep_for(std::chrono::microseconds(slow_us_));
-      tn_status* status = task();
+      tn_status* status = runs ? task() : nullptr;
       task = nullptr;  // what it kept goes before it counts as done
       lock.lock();
       if (!failure_) failure_ = std::exchange(status, nullptr);
@@ -87,7 +88,7 @@ class Stream {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Task> tasks_;
+  std::deque<std::pair<Task, bool>> tasks_;  // true: also behind a failure
   uint64_t submitted_ = 0;
   uint64_t done_ = 0;
   bool stopping_ = false;
@@ -116,7 +117,9 @@ Stream& stream_of(void* handle) { return *static_cast<Stream*>(handle); }
 
 }  // namespace
 
-tn_status* enqueue(void* stream, Task task) { return stream_of(stream).enqueue(std::move(task)); }
+tn_status* enqueue(void* stream, Task task, bool always) {
+  return stream_of(stream).enqueue(std::move(task), always);
+}
 
 tn_status* synchronize(void* stream) {
   if (is_fork()) return refuse_fork();
@@ -146,13 +149,14 @@ void add_stream_slots(tn_device_def* def) {
   def->event_record = [](void*, int32_t, void* event, void* stream) -> tn_status* {
     if (is_fork()) return refuse_fork();
     const std::lock_guard lock(mutex);
-    *static_cast<Event*>(event) = {streams[stream], stream_of(stream).submitted()};
+    *static_cast<Event*>(event) = {streams.find(stream)->second, stream_of(stream).submitted()};
     return nullptr;
   };
   def->stream_wait_event = [](void*, int32_t, void* stream, void* event) {
     return guarded("stream_wait_event", [&] {
       const Event recorded = read(event);
-      return enqueue(stream, [=] { return recorded.reached(true), nullptr; });
+      return enqueue(
+          stream, [=] { return recorded.reached(true), nullptr; }, true);
     });
   };
   def->event_query = [](void*, int32_t, void* event, int32_t* done) -> tn_status* {

@@ -138,8 +138,8 @@ int32_t matmul(const tenon_cpu_dnnl_matmul* p) {
     kernel->primitive.execute(stream, arguments);
     stream.wait();
     return 0;
-  } catch (...) {  // dnnl::error: strides or sizes that it does not take
-    return 1;
+  } catch (...) {
+    return failure();
   }
 }
 

@@ -35,11 +35,14 @@ typedef struct tenon_cpu_dnnl_data {
   float* bias;        // [out], dense, where has_bias is set; a result beside weight
 } tenon_cpu_dnnl_data;
 
+// What a function gives beside 0: oneDNN does not take the problem, or it found no memory.
+enum { TENON_CPU_DNNL_REFUSED = 1, TENON_CPU_DNNL_OUT_OF_MEMORY = 2 };
+
 typedef struct tenon_cpu_dnnl {
   const char* version;
-  // 0: done; else c is as it was, and the caller does it.
+  // 0: done; else c is as it was. Where it is refused, the caller does it.
   int32_t (*matmul)(const tenon_cpu_dnnl_matmul*);
-  // Bytes that `convolution` needs for this problem, or -1 where oneDNN does not take it.
+  // Bytes that `convolution` needs for this problem, or minus one of the above.
   int64_t (*convolution_scratch)(const tenon_cpu_dnnl_convolution*);
   // scratch: aligned to 64 bytes. 0: done.
   int32_t (*convolution)(const tenon_cpu_dnnl_convolution*, const tenon_cpu_dnnl_data*,

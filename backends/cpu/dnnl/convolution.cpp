@@ -181,8 +181,8 @@ std::shared_ptr<const Kernel> find(const Problem& p) {
 int64_t convolution_scratch(const Problem* p) {
   try {
     return static_cast<int64_t>(find(*p)->bytes);
-  } catch (...) {  // dnnl::error: what it does not take
-    return -1;
+  } catch (...) {
+    return -failure();
   }
 }
 
@@ -224,7 +224,7 @@ int32_t convolution(const Problem* p, const tenon_cpu_dnnl_data* data, void* scr
     stream.wait();
     return 0;
   } catch (...) {
-    return 1;
+    return failure();
   }
 }
 

@@ -48,13 +48,11 @@ const tenon_cpu_dnnl* open_library(const tn_host* host) {
 const tenon_cpu_dnnl* dnnl_library(const tn_host* host) {
   static std::once_flag once;
   static const tenon_cpu_dnnl* table = nullptr;
-  std::call_once(once, [host] {
-    try {
-      table = open_library(host);
-    } catch (...) {
-      table = nullptr;
-    }
-  });
+  try {
+    std::call_once(once, [host] { table = open_library(host); });
+  } catch (...) {
+    return nullptr;  // host memory is exhausted: the next call tries again
+  }
   return table;
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <vector>
 
 #include "dnnl/adapter.h"
@@ -16,6 +17,19 @@ namespace tenon::cpu {
 inline dnnl::engine& engine() {
   static dnnl::engine* e = new dnnl::engine(dnnl::engine::kind::cpu, 0);  // outlives all threads
   return *e;
+}
+
+// What the exception being handled means. To be called in a catch block.
+inline int32_t failure() {
+  try {
+    throw;
+  } catch (const dnnl::error& e) {  // strides or sizes that it does not take
+    return e.status == dnnl_out_of_memory ? TENON_CPU_DNNL_OUT_OF_MEMORY : TENON_CPU_DNNL_REFUSED;
+  } catch (const std::bad_alloc&) {
+    return TENON_CPU_DNNL_OUT_OF_MEMORY;
+  } catch (...) {
+    return TENON_CPU_DNNL_REFUSED;
+  }
 }
 
 // Kernels by problem; the one used longest ago goes when there are too many. Any thread.

@@ -1,28 +1,30 @@
 // The working memory of one thread that runs a plan: slots, scalars and tiles. On the stack; only
-// plans of unusual size use the heap.
+// plans of unusual size use the heap. Where that is exhausted they take turns with the plan's spare
+// one: a thread in the middle of a loop cannot fail.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <mutex>
+#include <new>
 
 #include "tile/plan.h"
 
 namespace tenon::cpu {
-
-constexpr uint32_t kInlineSlots = 64;
-constexpr uint32_t kInlineMemory = 48 * 1024;
 
 class Frame {
  public:
   // `operands` in the plan's order, for their strides along `inner`.
   Frame(const Plan& plan, const tn_scalar* params, const tn_operand* operands, int32_t inner)
       : plan_(plan), operands_(operands), inner_(inner) {
-    if (plan.n_slots > kInlineSlots || plan.memory > kInlineMemory) [[unlikely]] {
-      heap_ =
-          std::make_unique_for_overwrite<char[]>(plan.n_slots * sizeof(Slot) + plan.memory + 64);
-      slots_ = reinterpret_cast<Slot*>(heap_.get());
+    if (plan.spare) [[unlikely]] {
+      heap_.reset(new (std::nothrow) char[plan.frame_bytes()]);
+      if (!heap_) {
+        spare_ = std::unique_lock(plan.spare->mutex);
+      }
+      slots_ = reinterpret_cast<Slot*>(heap_ ? heap_.get() : plan.spare->memory.get());
       const uintptr_t end = reinterpret_cast<uintptr_t>(slots_ + plan.n_slots);
       memory_ = reinterpret_cast<char*>((end + 63) / 64 * 64);
     }
@@ -96,6 +98,7 @@ class Frame {
   char* memory_ =
       reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(inline_memory_) + 63) / 64 * 64);
   std::unique_ptr<char[]> heap_;
+  std::unique_lock<std::mutex> spare_;
   Slot inline_slots_[kInlineSlots];
   char inline_memory_[kInlineMemory + 64];  // alignas would make every frame of the stack realigned
 };

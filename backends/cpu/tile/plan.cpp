@@ -293,6 +293,10 @@ tn_status* make_plan(const tn_host* host, const tn_program& program, const uint8
     plan->keys.assign(keys, keys + n);
     plan->n_operands = n;
     TENON_CPU_TRY(Builder(host, program, plan.get()).build());
+    if (plan->n_slots > kInlineSlots || plan->memory > kInlineMemory) {
+      plan->spare = std::make_unique<SpareFrame>();
+      plan->spare->memory = std::make_unique_for_overwrite<char[]>(plan->frame_bytes());
+    }
     static std::mutex mutex;
     const std::lock_guard lock(mutex);
     std::atomic<const Plan*>& bucket = plan_buckets[plan_bucket(program.id, word)];

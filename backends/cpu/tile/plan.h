@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "cpu.h"
@@ -63,6 +64,16 @@ inline void write_scalar(char* to, RegisterType type, tn_scalar value) {
   }
 }
 
+// What a frame has on the stack.
+constexpr uint32_t kInlineSlots = 64;
+constexpr uint32_t kInlineMemory = 48 * 1024;
+
+// A frame's memory for when there is no other.
+struct SpareFrame {
+  std::mutex mutex;
+  std::unique_ptr<char[]> memory;
+};
+
 struct Plan {
   uint64_t program;
   uint64_t word;  // mode and keys, exact for up to kExactOperands operands, else a hash
@@ -81,8 +92,11 @@ struct Plan {
   uint32_t memory = 0;  // bytes of the frame
   int32_t tile = 0;     // elements
   uint16_t result_slot = 0;
-  double cost = 0;     // rough nanoseconds an element, to choose threads
-  int64_t serial = 0;  // up to so many elements are not worth a second thread
+  double cost = 0;                    // rough nanoseconds an element, to choose threads
+  int64_t serial = 0;                 // up to so many elements are not worth a second thread
+  std::unique_ptr<SpareFrame> spare;  // NULL: the frame fits the stack
+
+  size_t frame_bytes() const { return n_slots * sizeof(Slot) + memory + 64; }
 };
 
 constexpr uint32_t kExactOperands = 7;
