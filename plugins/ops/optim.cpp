@@ -62,6 +62,25 @@ void expect_alike(const char* op, const char* what, uint32_t i, const Tensor& pa
        (t.defined() ? sizes_text(t.sizes()) : "None") + ", its param " + sizes_text(param.sizes()));
 }
 
+// Runs `step(i)` for each of n params. Where one fails, the error says how many are changed.
+template <typename Step>
+void step_each(const char* op, uint32_t n, const Step& step) {
+  uint32_t i = 0;
+  try {
+    for (; i < n; ++i) step(i);
+  } catch (const Error& e) {
+    if (i == 0) throw;
+    fail(std::string(op) + ": " + std::to_string(i) + " of " + std::to_string(n) +
+             " params were updated before this failed: " + e.what(),
+         e.code());
+  } catch (const std::bad_alloc&) {
+    if (i == 0) throw;
+    fail(std::string(op) + ": " + std::to_string(i) + " of " + std::to_string(n) +
+             " params were updated before host memory was exhausted",
+         TN_OUT_OF_MEMORY);
+  }
+}
+
 // A tensor of one element as one without dimensions, which broadcasts to all.
 Tensor scalar(const char* op, const char* what, const Tensor& t) {
   if (t.defined() && t.numel() != 1)
@@ -79,19 +98,19 @@ void sgd(Tensors params, Tensors grads, Tensors buffers, double lr, double momen
   double sign = maximize ? -1 : 1;
   found_inf = scalar("sgd_step", "found_inf", found_inf);
   Operand skip = found_inf.defined() ? Operand(found_inf) : Operand(0.0);
-  for (uint32_t i = 0; i < params.size(); ++i) {
+  step_each("sgd_step", params.size(), [&](uint32_t i) {
     Tensor p = params[i], grad = grads[i];
     expect_alike("sgd_step", "grad", i, p, grad);
     if (momentum == 0) {
       prim::elementwise(sgd_plain, p, grad, skip, lr, sign, weight_decay);
-      continue;
+      return;
     }
     Tensor buffer = buffers[i];
     expect_alike("sgd_step", "momentum buffer", i, p, buffer);
     prim::elementwise<std::tuple<Tensor, Tensor>>(
         sgd_momentum, p, grad, buffer, skip, lr, sign, weight_decay, first ? 0.0 : momentum,
         first ? 1.0 : 1 - dampening, nesterov ? momentum : 1.0, nesterov ? 1.0 : 0.0);
-  }
+  });
 }
 
 void adam_all(Tensors params, Tensors grads, Tensors averages, Tensors square_averages, double lr,
@@ -106,7 +125,7 @@ void adam_all(Tensors params, Tensors grads, Tensors averages, Tensors square_av
   Operand skip = found_inf.defined() ? Operand(found_inf) : Operand(0.0);
   double size = lr / (1 - std::pow(beta1, double(step)));
   double root = std::sqrt(1 - std::pow(beta2, double(step)));
-  for (uint32_t i = 0; i < params.size(); ++i) {
+  step_each("adam_step", params.size(), [&](uint32_t i) {
     Tensor p = params[i], grad = grads[i], m = averages[i], v = square_averages[i];
     expect_alike("adam_step", "grad", i, p, grad);
     expect_alike("adam_step", "exp_avg", i, p, m);
@@ -114,7 +133,7 @@ void adam_all(Tensors params, Tensors grads, Tensors averages, Tensors square_av
     prim::elementwise<std::tuple<Tensor, Tensor, Tensor>>(
         adam, p, grad, m, v, skip, maximize ? -1.0 : 1.0, decoupled ? 0.0 : weight_decay,
         decoupled ? 1 - lr * weight_decay : 1.0, beta1, beta2, size, root, eps);
-  }
+  });
 }
 
 void unscale(Tensors grads, Tensor found_inf, Tensor inv_scale) {

@@ -15,59 +15,55 @@ void expect_betas(const Floats& betas) {
   if (!fit) fail("betas must be two numbers, each at least 0 and below 1");
 }
 
-int64_t steps_done(const States& states, size_t i) {
-  const Tensor count = states.of(i).tensor(kStep);
-  return count.defined() ? int64_t(count.item<double>()) : 0;
-}
-
-// In place where it can be, so that a state dict that shares the tensor counts on.
-void set_steps(const States& states, size_t i, int64_t steps) {
-  const Tensor count = states.of(i).tensor(kStep);
-  if (count.defined() && count.device().is_cpu() && count.dtype() == float32) {
-    *count.mutable_data<float>() = float(steps);
-  } else {
-    states.set(i, kStep, tensor(float(steps)));
+// How many steps the parameter made: a number on the cpu, which is written in place, so that a
+// state dict that shares the tensor counts on.
+Tensor step_count(const States& states, size_t i) {
+  Tensor count = states.of(i).tensor(kStep);
+  if (!count.defined() || !count.device().is_cpu() || count.dtype() != float32) {
+    count = tensor(count.defined() ? count.item<float>() : 0.0f);
+    states.set(i, kStep, count);
   }
+  return count;
 }
 
 void step(const Object& self, const States& states, const Tensor& found_inf, bool decoupled) {
   const NoGrad no_grad;
   // A step that is passed over does not count, and the count is the host's.
   if (found_inf.defined() && found_inf.item<float>() != 0) return;
-  size_t index = 0;  // over all groups
+  // What a step needs memory for comes before any parameter changes: the state of a first step is
+  // there, and zero, should the step fail.
+  std::vector<Batches> groups;  // keys: the step that this is
+  size_t index = 0;             // over all groups
   for (uint32_t group = 0; group < detail::api.object->n_groups(self.get()); ++group) {
-    const Floats betas = group_option<Floats>(self, group, "betas");
-    expect_betas(betas);
-    Batches batches;  // key: the step that this is
+    expect_betas(group_option<Floats>(self, group, "betas"));
+    Batches& batches = groups.emplace_back();
     for (const Tensor& parameter : group_parameters(self, group)) {
       const size_t i = index++;
       const Tensor gradient = parameter.grad();
       if (!gradient.defined()) continue;
-      Batch& batch = batches.of(parameter.device(), steps_done(states, i) + 1);
+      const Tensor count = step_count(states, i);
+      Batch& batch = batches.of(parameter.device(), int64_t(count.item<double>()) + 1);
       batch.indices.push_back(i);
+      batch.counts.push_back(count.mutable_data<float>());
       batch.parameters.push_back(parameter);
       batch.gradients.push_back(gradient);
       const char* const names[] = {kAverage, kSquareAverage};
       for (int k = 0; k < 2; ++k) {
-        const Tensor average = states.get(i, names[k], parameter);
-        batch.states[k].push_back(average.defined() ? average : zeros_like(parameter));
-      }
-    }
-    for (Batch& batch : batches) {
-      adam_step(batch.parameters, batch.gradients, batch.states[0], batch.states[1],
-                group_option<double>(self, group, "lr"), batch.key, betas[0], betas[1],
-                group_option<double>(self, group, "eps"),
-                group_option<double>(self, group, "weight_decay"), decoupled,
-                group_option<bool>(self, group, "maximize"));
-      for (size_t k = 0; k < batch.indices.size(); ++k) {
-        const size_t i = batch.indices[k];
-        set_steps(states, i, batch.key);
-        if (batch.key > 1) continue;
-        states.set(i, kAverage, batch.states[0][k]);
-        states.set(i, kSquareAverage, batch.states[1][k]);
+        Tensor average = states.get(i, names[k], parameter);
+        if (!average.defined()) states.set(i, names[k], average = zeros_like(parameter));
+        batch.states[k].push_back(std::move(average));
       }
     }
   }
+  update_all(groups, [&](uint32_t group, const Batch& batch) {
+    const Floats betas = group_option<Floats>(self, group, "betas");
+    adam_step(batch.parameters, batch.gradients, batch.states[0], batch.states[1],
+              group_option<double>(self, group, "lr"), batch.key, betas[0], betas[1],
+              group_option<double>(self, group, "eps"),
+              group_option<double>(self, group, "weight_decay"), decoupled,
+              group_option<bool>(self, group, "maximize"));
+    for (float* count : batch.counts) *count = float(batch.key);
+  });
 }
 
 void add(const char* schema, bool decoupled) {

@@ -9,10 +9,11 @@ constexpr const char* kBuffer = "momentum_buffer";
 
 void step(const Object& self, const States& states, const Tensor& found_inf) {
   const NoGrad no_grad;
-  size_t index = 0;  // over all groups
+  std::vector<Batches> groups;  // key 1: the first step of these parameters
+  size_t index = 0;             // over all groups
   for (uint32_t group = 0; group < detail::api.object->n_groups(self.get()); ++group) {
     const double momentum = group_option<double>(self, group, "momentum");
-    Batches batches;  // key 1: the first step of these parameters
+    Batches& batches = groups.emplace_back();
     for (const Tensor& parameter : group_parameters(self, group)) {
       const size_t i = index++;
       const Tensor gradient = parameter.grad();
@@ -25,22 +26,22 @@ void step(const Object& self, const States& states, const Tensor& found_inf) {
       if (momentum != 0)
         batch.states[0].push_back(buffer.defined() ? buffer : zeros_like(parameter));
     }
-    for (Batch& batch : batches) {
-      const bool first = batch.key == 1;
-      // A first step that is passed over stays the first.
-      if (first && found_inf.defined() && found_inf.item<float>() != 0) continue;
-      sgd_step(batch.parameters, batch.gradients, batch.states[0],
-               group_option<double>(self, group, "lr"), momentum,
-               group_option<double>(self, group, "dampening"),
-               group_option<double>(self, group, "weight_decay"),
-               group_option<bool>(self, group, "nesterov"),
-               group_option<bool>(self, group, "maximize"), first,
-               found_inf_on(batch.device, found_inf));
-      if (!first) continue;
-      for (size_t k = 0; k < batch.indices.size(); ++k)
-        states.set(batch.indices[k], kBuffer, batch.states[0][k]);
-    }
   }
+  update_all(groups, [&](uint32_t group, const Batch& batch) {
+    const bool first = batch.key == 1;
+    // A first step that is passed over stays the first.
+    if (first && found_inf.defined() && found_inf.item<float>() != 0) return;
+    sgd_step(batch.parameters, batch.gradients, batch.states[0],
+             group_option<double>(self, group, "lr"), group_option<double>(self, group, "momentum"),
+             group_option<double>(self, group, "dampening"),
+             group_option<double>(self, group, "weight_decay"),
+             group_option<bool>(self, group, "nesterov"),
+             group_option<bool>(self, group, "maximize"), first,
+             found_inf_on(batch.device, found_inf));
+    if (!first) return;
+    for (size_t k = 0; k < batch.indices.size(); ++k)
+      states.set(batch.indices[k], kBuffer, batch.states[0][k]);
+  });
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ Batch& Batches::of(Device device, int64_t key) {
   for (Batch& batch : batches_) {
     if (batch.device == device && batch.key == key) return batch;
   }
-  return batches_.emplace_back(Batch{device, key, {}, {}, {}, {}});
+  return batches_.emplace_back(Batch{device, key, {}, {}, {}, {}, {}});
 }
 
 Tensor found_inf_on(Device device, const Tensor& found_inf) {

@@ -52,6 +52,7 @@ struct Batch {
   Device device;
   int64_t key = 0;
   std::vector<size_t> indices;  // over all groups
+  std::vector<float*> counts;   // of steps, where there is such a state
   std::vector<Tensor> parameters, gradients;
   std::vector<Tensor> states[2];
 };
@@ -64,6 +65,27 @@ class Batches {
  private:
   std::vector<Batch> batches_;
 };
+
+// Runs `update(group, batch)` for all of them. Where one fails after others, the error says so.
+template <typename Update>
+void update_all(std::vector<Batches>& groups, const Update& update) {
+  size_t updated = 0;
+  try {
+    for (uint32_t group = 0; group < groups.size(); ++group) {
+      for (const Batch& batch : groups[group]) {
+        update(group, batch);
+        updated += batch.parameters.size();
+      }
+    }
+  } catch (const Error& e) {
+    if (updated == 0) throw;
+    tenon::fail(std::to_string(updated) +
+                    " parameters of other groups, devices or step counts were updated before this "
+                    "failed: " +
+                    e.what(),
+                e.code());
+  }
+}
 
 // found_inf where the batch is; null stays null.
 Tensor found_inf_on(Device device, const Tensor& found_inf);
