@@ -6,6 +6,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "safetensors_header.h"
@@ -17,6 +18,15 @@ static_assert(std::endian::native == std::endian::little, "safetensors files are
 namespace {
 constexpr uint64_t kLengthBytes = 8;
 constexpr uint64_t kMaxHeader = 100'000'000;  // the format's own limit
+
+std::string json_of(const std::string& path, const std::string& name) {
+  try {
+    return nlohmann::json(name).dump();
+  } catch (const nlohmann::json::exception&) {
+    raise(TN_INVALID_ARGUMENT, "{}: a tensor's name is not valid UTF-8", path);
+  }
+}
+
 }  // namespace
 
 SafetensorsReader::SafetensorsReader(const std::string& path) : file_(path) {
@@ -69,8 +79,8 @@ void write_safetensors(const std::string& path, std::vector<TensorEntry> entries
     return element_bytes(entries[a].dtype) > element_bytes(entries[b].dtype);
   });
 
-  nlohmann::ordered_json header;
-  header["__metadata__"] = {{"format", "pt"}};
+  // Written as text, without a tree: giving up a tree of this library may need memory.
+  std::string text = R"({"__metadata__":{"format":"pt"})";
   std::set<std::string_view> names;
   uint64_t end = 0;
   for (const size_t i : order) {
@@ -83,16 +93,11 @@ void write_safetensors(const std::string& path, std::vector<TensorEntry> entries
     end += std::accumulate(entry.shape.begin(), entry.shape.end(), element_bytes(entry.dtype),
                            [](uint64_t bytes, int64_t size) { return bytes * size; });
     entry.end = end;
-    header[entry.name] = {{"dtype", find_dtype(entry.dtype)->name},
-                          {"shape", entry.shape},
-                          {"data_offsets", {entry.begin, entry.end}}};
+    text += fmt::format(R"(,{}:{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})",
+                        json_of(path, entry.name), find_dtype(entry.dtype)->name,
+                        fmt::join(entry.shape, ","), entry.begin, entry.end);
   }
-  std::string text;
-  try {
-    text = header.dump();
-  } catch (const nlohmann::json::exception&) {
-    raise(TN_INVALID_ARGUMENT, "{}: a tensor's name is not valid UTF-8", path);
-  }
+  text += '}';
   text.resize((text.size() + 7) / 8 * 8, ' ');  // the data begins aligned
   const uint64_t length = text.size();
   if (length > kMaxHeader) {
