@@ -1,0 +1,195 @@
+// Whatever allocation of host memory fails, in a training step, a load, a save or an explain: the process lives, nothing leaks, the
+// error is TN_OUT_OF_MEMORY, and what was tried can be tried again. A parameter is changed only where the error says so.
+//
+// In the default run every allocation of the MLP fails once, and every 17th of the others; TENON_TEST_LONG=1 takes all. What is
+// made at first use is made before, but for the first steps at the end, of which fewer are tried: each takes a process.
+// TENON_OOM_FIRST and TENON_OOM_STEP say where to begin and how far apart they are.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <tenon/explain.hpp>
+#include <tenon/io.hpp>
+
+#include "oom_support.h"
+
+namespace {
+
+TEST_F(OutOfMemory, OfAnyAllocationOfAnMlpsStepCanBeTriedAgain) {
+  for (tn::Device device : devices()) {
+    tn::manual_seed(1);
+    Training training(mlp(), adamw, noise({6, 8}, 1), classes(6, 4), device);
+    try_all("mlp on " + device.type(), training.tried(), 1);
+    Training momentum(mlp(), sgd, noise({6, 8}, 1), classes(6, 4), device);
+    try_all("mlp with sgd on " + device.type(), momentum.tried(), 1);
+  }
+}
+
+TEST_F(OutOfMemory, FromAnyAllocationOnOfAnMlpsStepCanBeTriedAgain) {
+  for (tn::Device device : devices()) {
+    tn::manual_seed(1);
+    Training training(mlp(), adamw, noise({6, 8}, 1), classes(6, 4), device);
+    Tried tried = training.tried();
+    // Where no memory is left at all, there is none for the words that say how far it came.
+    tried.after_failure = [&](const Outcome& o) { return training.updating ? "" : training.after_failure(o); };
+    try_all("exhausted mlp on " + device.type(), tried, 1, failing_memory::kNever);
+  }
+}
+
+TEST_F(OutOfMemory, OfAnyAllocationOfACnnsStepCanBeTriedAgain) {
+  for (tn::Device device : devices()) {
+    tn::manual_seed(2);
+    Training training(cnn(), sgd, noise({2, 3, 12, 12}, 2), classes(2, 4), device);
+    try_all("cnn on " + device.type(), training.tried(), 17);
+  }
+}
+
+TEST_F(OutOfMemory, OfAnyAllocationOfAGptsStepCanBeTriedAgain) {
+  for (tn::Device device : devices()) {
+    tn::manual_seed(3);
+    Training training(tn::make<Gpt>(11, 6, 8, 2), adamw, classes(12, 11).reshape({2, 6}), classes(12, 11), device);
+    try_all("gpt on " + device.type(), training.tried(), 17);
+  }
+}
+
+struct Files {
+  std::filesystem::path folder = std::filesystem::temp_directory_path() / ("tenon_oom_" + std::to_string(getpid()));
+  Files() { std::filesystem::create_directories(folder); }
+  ~Files() { std::filesystem::remove_all(folder); }
+  std::string operator()(const char* name) const { return (folder / name).string(); }
+};
+std::string bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// ---- First steps, in which programs, plans and states are made: each in a process of its own
+
+constexpr int kNothingFailed = 42;
+
+// The process of allocation `n`. Ends it.
+[[noreturn]] void try_first_step(uint64_t n, tn::Device device) {
+  tn::manual_seed(4);
+  Object model = cnn();
+  model.to(device);
+  const auto named = model.state_dict();
+  const auto before = values_of(named);
+  const Tensor x = noise({2, 3, 12, 12}, 2).to(device), y = classes(2, 4).to(device);
+  double loss = 0;
+  Optimizer optimizer;
+  const auto step = [&] {
+    optimizer.zero_grad();
+    Tensor result = tn::cross_entropy(model(x), y);
+    result.backward();
+    optimizer.step();
+    loss = result.item<double>();
+  };
+  optimizer = adamw(model.parameters());
+  failing_memory::arm(n);
+  const Outcome outcome = outcome_of(step);
+  failing_memory::disarm();
+  if (!failing_memory::failed()) std::_Exit(kNothingFailed);
+  std::printf("%s\n  at %s\n", outcome.message.c_str(), failing_memory::last_failure().c_str());
+  std::fflush(stdout);
+  if (outcome.code != TN_OK && outcome.code != TN_OUT_OF_MEMORY) std::_Exit(1);
+  outcome_of([&] { device.synchronize(); });  // what a stream has still to say
+  // The same step twice from the start: as tried again, and as if nothing had failed.
+  std::vector<std::vector<double>> after[2];
+  double losses[2];
+  for (int i = 0; i < 2; ++i) {
+    for (size_t k = 0; k < named.size(); ++k) named[k].second.copy_(Tensor::from(before[k], named[k].second.sizes()).to(device));
+    optimizer = adamw(model.parameters());
+    step();
+    losses[i] = loss;
+    after[i] = values_of(named);
+  }
+  std::_Exit(losses[0] == losses[1] && after[0] == after[1] && !std::isnan(loss) ? 0 : 2);
+}
+
+TEST_F(OutOfMemory, OfAFirstStepCanBeTriedAgain) {
+  if (const char* n = std::getenv("TENON_OOM_FIRST_STEP")) {
+    try_first_step(std::strtoull(n, nullptr, 10), devices()[number_from("TENON_OOM_DEVICE", 0)]);
+  }
+  const Files files;
+  const std::string output = files("output");
+  const uint64_t step = number_from("TENON_OOM_STEP", number_from("TENON_TEST_LONG", 0) != 0 ? 7 : 211);
+  for (size_t d = 0; d < devices().size(); ++d) {
+    uint64_t n = number_from("TENON_OOM_FIRST", d);
+    for (;; n += step) {
+      std::ostringstream command;
+      command << "TENON_OOM_FIRST_STEP=" << n << " TENON_OOM_DEVICE=" << d << " /proc/" << getpid()
+              << "/exe --gtest_filter=OutOfMemory.OfAFirstStepCanBeTriedAgain >" << output << " 2>&1";
+      const int status = std::system(command.str().c_str());
+      if (WIFEXITED(status) && WEXITSTATUS(status) == kNothingFailed) break;
+      EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0)
+          << devices()[d].type() << ", allocation " << n << ": status " << status << "\n"
+          << bytes_of(output);
+      ASSERT_LT(n, 100'000u);
+    }
+    std::printf("  first step on %s: %zu allocations or fewer\n", devices()[d].type().c_str(), size_t(n));
+  }
+}
+
+// ---- Files, and explain
+
+TEST_F(OutOfMemory, OfASaveLeavesTheFileThatWasThere) {
+  for (tn::Device device : devices()) {
+    const Files files;
+    const std::string path = files("model.safetensors");
+    Object model = mlp();
+    model.to(device);
+    const NamedTensors state = model.state_dict();
+    tn::save({{"old", noise({3}, 1)}}, path);
+    const std::string old = bytes_of(path);
+    tn::save(state, path);
+    const std::string saved = bytes_of(path);
+    const auto n_files = [&] { return std::distance(std::filesystem::directory_iterator(files.folder), {}); };
+    try_all("save from " + device.type(),
+            {[&] { std::ofstream(path, std::ios::binary) << old; }, [&] { tn::save(state, path); },
+             [&](const Outcome&) { return bytes_of(path) != old ? "the file changed"
+                                          : n_files() != 1      ? "a file was left"
+                                                                : ""; },
+             [&] {
+               return bytes_of(path) != saved ? "the file is not what was saved" : n_files() != 1 ? "a file was left" : "";
+             }},
+            17);
+  }
+}
+
+TEST_F(OutOfMemory, OfALoadCanBeTriedAgain) {
+  const Files files;
+  const std::string path = files("model.safetensors");
+  Object model = mlp();
+  tn::save(model.state_dict(), path);
+  const auto expected = values_of(model.state_dict());
+  NamedTensors loaded;
+  try_all("load",
+          {[&] { loaded = {}; },
+           [&] {
+             loaded = tn::load(path);
+             model.load_state_dict(loaded);
+           },
+           [](const Outcome&) { return ""; }, [&] { return values_of(loaded) == expected ? "" : "other values were loaded"; }},
+          17);
+}
+
+TEST_F(OutOfMemory, OfAnExplainCanBeTriedAgain) {
+  for (tn::Device device : devices()) {
+    tn::manual_seed(1);
+    Training training(mlp(), adamw, noise({6, 8}, 1), classes(6, 4), device);
+    std::string json;
+    Tried tried = training.tried();
+    tried.work = [&] { json = tn::explain([&] { training.work(); }); };
+    tried.after_success = [&] {
+      return json.find("linear") == std::string::npos ? "nothing was explained" : training.after_success();
+    };
+    try_all("explain on " + device.type(), tried, 17);
+  }
+}
+
+}  // namespace
