@@ -4,7 +4,8 @@
     python3 tests/data/torch_values.py            # needs torch; writes the file beside this script
 
 tests/torch_values_test.cpp calls the same ops of the standard pack by name on every device and compares. What a case is stands in
-torch_cases.py; networks' families are in torch_values_families.py.
+torch_cases.py; networks' families are in torch_values_families.py, edges in
+torch_values_edges.py.
 """
 import json
 import math
@@ -13,6 +14,7 @@ import pathlib
 import torch
 import torch.nn.functional as F
 
+import torch_values_edges
 import torch_values_families
 from torch_cases import D, SPECIAL, case, cases, ints, x
 
@@ -37,7 +39,7 @@ def unary():
         grad = op != "hardsigmoid"  # whose slope of 1/6 PyTorch rounds to float32
         case(op, [x(2, 3, low=-4.0, high=4.0)], fn, grad)
         case(op, [x(5)], fn, grad)
-        case(op, [SPECIAL if op != "sign" else SPECIAL.nan_to_num()], fn, grad=False)  # sign(nan) is nan here, 0 there
+        case(op, [SPECIAL], fn, grad=False)
         case(op, [torch.tensor(0.5, dtype=D)], fn, grad)
     for op, fn in positive.items():
         case(op, [x(2, 3, low=0.1, high=4.0)], fn)
@@ -193,6 +195,7 @@ def main():
     products()
     losses()
     torch_values_families.add()
+    torch_values_edges.add()
     path = pathlib.Path(__file__).with_name("torch_values.json")
     with path.open("w") as file:
         file.write('{"torch": "%s", "cases": [\n' % torch.__version__.split("+")[0])
