@@ -1,5 +1,9 @@
 // What goes into a call: tensors of several devices, numbers in a Tensor's place, and arguments
 // that do not fit the schema, from C.
+#include <climits>
+#include <cstdint>
+#include <deque>
+
 #include "ops_support.h"
 
 namespace {
@@ -175,7 +179,29 @@ TEST_F(Call, ArgumentsThatDoNotFitTheSchemaAreNamed) {
       {"zeros", {ints, text}, "'dtype'", "str \"a\""},
       {"sum", {t, ints, one}, "'keepdim'", "int 1"},
   };
-  for (const Row& row : rows) {
+  // Of the right kind, and yet no value of it.
+  const auto changed = [](tn_value v, auto change) {
+    change(v);
+    return v;
+  };
+  const tn_value yes = to_value(true), dtype = to_value(tn::float32), cpu = to_value(tn::cpu);
+  const tn_value hole = changed(list, [](tn_value& v) {
+    static tn_tensor* const none[] = {nullptr};
+    v.as.tensors = none;
+  });
+  const std::vector<Row> broken = {
+      {"sum", {t, ints, changed(yes, [](tn_value& v) { v.as.i = 2; })}, "'keepdim'", "bool 2, which is neither 0 nor 1"},
+      {"sum", {t, changed(ints, [](tn_value& v) { v.as.ints = nullptr; })}, "'dims'", "list of 2 ints that is NULL"},
+      {"cat", {hole}, "'xs'", "list of 1 Tensor with None at [0]"},
+      {"cat", {changed(list, [](tn_value& v) { v.as.tensors = nullptr; })}, "'xs'", "list of 1 Tensor that is NULL"},
+      {"zeros", {ints, changed(dtype, [](tn_value& v) { v.as.dtype = 12; })}, "'dtype'", "dtype 12, which is none"},
+      {"zeros", {ints, changed(dtype, [](tn_value& v) { v.as.dtype = -7; })}, "'dtype'", "dtype -7, which is none"},
+      {"gelu", {t, changed(text, [](tn_value& v) { v.as.string = nullptr; })}, "'approximate'", "str that is NULL"},
+      {"gelu", {t, changed(text, [](tn_value& v) { v.count = 4096; })}, "'approximate'", "str of 1 bytes, which says that it has 4096"},
+  };
+  std::vector<Row> all(std::begin(rows), std::end(rows));
+  all.insert(all.end(), broken.begin(), broken.end());
+  for (const Row& row : all) {
     SCOPED_TRACE(std::string(row.op) + " " + row.found);
     std::string text = call_error(row.op, row.args);
     EXPECT_EQ(text.rfind(op_name(row.op) + ": ", 0), 0u) << text;
@@ -209,8 +235,129 @@ TEST_F(Call, PrimitivesNameTheirArguments) {
             "slice: argument 2 (start) is float 0.5, expected an int");
   EXPECT_EQ(primitive(TN_ELEMENTWISE, {}), "elementwise: argument 0 (expression) is missing");
   EXPECT_NE(primitive(TN_SORT, {t}).find("gives 2 results, not 1"), std::string::npos);
+  // What comes from outside is looked at as an op's arguments are.
+  const tn_value sizes = to_value(tn::Ints{2});
+  tn_value formula{TN_EXPRESSION, 0, {}}, hole{TN_TENSORS, 1, {}}, odd = to_value(tn::float32), ref = to_value(tn::cpu);
+  tn_tensor* const none[] = {nullptr};
+  hole.as.tensors = none;
+  odd.as.dtype = 12;
+  ref.as.device = {99, 0};
+  EXPECT_EQ(primitive(TN_ELEMENTWISE, {formula, t}), "elementwise: argument 0 is expression that is NULL");
+  EXPECT_EQ(primitive(TN_REDUCE, {to_value(0), hole}), "reduce: argument 1 is list of 1 Tensor of which one is NULL");
+  EXPECT_EQ(primitive(TN_FILL, {sizes, to_value(0), odd}), "fill: argument 2 is dtype 12, which is none");
+  EXPECT_EQ(primitive(TN_COPY, {t, odd}), "copy: argument 1 is dtype 12, which is none");
+  EXPECT_EQ(primitive(TN_COPY, {t, to_value(tn::none), ref}), "copy: argument 2 is device 99:0, which is not there");
+  EXPECT_EQ(primitive(TN_FILL, {sizes}), "fill: argument 1 (number) is missing, expected a number");
+  // A gradient asks for the same.
+  Tensor leaf = tn::ones({2, 3}).requires_grad_();
+  for (const auto& args : {std::vector<tn_value>{to_value(0), to_value(leaf), to_value(tn::Ints{}), to_value(false), to_value(tn::none),
+                                                 to_value(tn::none), to_value(tn::none), to_value(tn::none), to_value(tn::float64)},
+                           {to_value(0), to_value(leaf)}}) {
+    tn_status* status = tn::host()->primitive(TN_REDUCE, args.data(), uint32_t(args.size()), nullptr, 0);
+    EXPECT_STREQ(tn::host()->status_message(status), "reduce: gives 1 result, not 0");
+    tn::host()->status_free(status);
+  }
   EXPECT_NE(primitive(77, {t}).find("reserved or unknown"), std::string::npos);
   EXPECT_NE(primitive(-1, {t}).find("reserved or unknown"), std::string::npos);
+}
+
+// The ops with a leading underscore are parts of others, and anybody may call them.
+TEST_F(Call, PrivateOpsLookAtTheirLists) {
+  using tn::detail::to_value;
+  Tensor x = tn::ones({2, 5});
+  const tn_value t = to_value(x);
+  const auto ints = [](std::initializer_list<int64_t> list) {
+    static std::deque<std::vector<int64_t>> kept;
+    kept.emplace_back(list);
+    return to_value(tn::Ints(kept.back()));
+  };
+  const tn_value one = ints({1}), two = ints({2}), none = ints({}), both = ints({1, 1}), minus = ints({-1}), zero = ints({0});
+  const tn_value far = ints({INT64_MAX}), three = ints({1, 1, 1});
+  struct Row {
+    const char* op;
+    std::vector<tn_value> args;
+    const char* part;
+  };
+  for (const Row& row : std::vector<Row>{
+           {"_windows", {t, two, two, one, none, one}, "padding is [], expected 1 numbers of at least 0"},
+           {"_windows", {t, two, both, one, zero, one}, "kernel is [1, 1]"},
+           {"_windows", {t, two, two, zero, zero, one}, "stride is [0]"},
+           {"_windows", {t, two, two, far, zero, one}, "reach further than any tensor"},
+           {"_windows", {t, three, three, three, three, three}, "windows of 3 dimensions for a tensor of 2"},
+           {"_window_view", {t, minus, two, one, one}, "out is [-1]"},
+           {"_window_view", {t, two, two, one, none}, "dilation is []"},
+           {"_overlap_add", {t, both, both, both, both}, "expected at least 4 dimensions"},
+           {"_overlap_add", {t, two, none, zero, one}, "stride is []"},
+           {"_overlap_add", {t, two, one, far, one}, "reach further than any tensor"},
+           {"_first_max", {t, none}, "dims are [], expected neighbours within 0 to 1"},
+           {"_first_max", {t, minus}, "dims are [-1]"},
+           {"_first_max", {t, ints({0, 2})}, "dims are [0, 2]"},
+           {"_constant_pad", {t, ints({INT64_MIN, INT64_MAX}), to_value(0)}, "pad"},
+       }) {
+    SCOPED_TRACE(row.op);
+    const std::string text = call_error(row.op, row.args);
+    EXPECT_NE(text.find(row.part), std::string::npos) << text;
+  }
+}
+
+// Tables of the host: what must be there is looked for.
+TEST_F(Call, NullsAtTheBorderAreRefused) {
+  const tn_host* h = tenon_host(TN_ABI_VERSION);
+  const auto* tensor = static_cast<const tn_tensor_api*>(h->get_interface("tensor/1"));
+  const auto* autograd = static_cast<const tn_autograd_api*>(h->get_interface("autograd/1"));
+  const auto* object = static_cast<const tn_object_api*>(h->get_interface("object/1"));
+  const auto refused = [&](tn_status* status, const std::string& part) {
+    ASSERT_NE(status, nullptr) << part;
+    EXPECT_EQ(h->status_code(status), TN_INVALID_ARGUMENT);
+    EXPECT_NE(std::string(h->status_message(status)).find(part), std::string::npos) << h->status_message(status);
+    h->status_free(status);
+  };
+  const tn_op* op = nullptr;
+  tn_value result{};
+  refused(h->find_op(nullptr, &op), "the name is NULL");
+  refused(h->call(nullptr, nullptr, 0, &result, 1), "call: the op, the arguments or the results are NULL");
+  tn::check(tn::host()->find_op("add", &op));
+  refused(h->call(op, nullptr, 2, &result, 1), "are NULL");
+  refused(h->primitive(TN_COPY, nullptr, 1, &result, 1), "are NULL");
+  const tn_expression* e = nullptr;
+  refused(h->expression("_f(Tensor x) -> Tensor", nullptr, &e), "formula is NULL");
+  // However long what they quote is, messages are not.
+  tn_status* unknown = h->find_op(std::string(100000, 'i').c_str(), &op);
+  EXPECT_LE(std::string(h->status_message(unknown)).size(), 4096u);
+  h->status_free(unknown);
+  tn_value loop{TN_LOOP, 0, {}};
+  refused(h->value_copy(&loop, &result), "value_copy: the value is loop");
+  h->tensor_retain(nullptr);
+  h->status_set_payload(nullptr, nullptr, nullptr, nullptr);
+  EXPECT_EQ(h->get_interface(nullptr), nullptr);
+
+  tn_tensor* made = nullptr;
+  refused(tensor->empty(2, nullptr, TN_FLOAT32, {0, 0}, &made), "sizes is NULL");
+  Tensor x = tn::ones({2});
+  refused(tensor->read(x.get(), nullptr, 8), "memory is NULL");
+  refused(tensor->to(x.get(), {0, 0}, 12, &made), "dtype 12");
+  tn_status* nowhere = tensor->to(x.get(), {0, 5}, TN_FLOAT32, &made);
+  EXPECT_NE(nowhere, nullptr);
+  h->status_free(nowhere);
+  EXPECT_EQ(tensor->dtype_from_name(nullptr), TN_DTYPE_NONE);
+  refused(autograd->backward(nullptr, nullptr, 2, 0), "list of tensors is NULL");
+  refused(autograd->add_hook(x.get(), nullptr, nullptr, nullptr, nullptr), "function is NULL");
+  EXPECT_EQ(autograd->node_n_next(nullptr), 0u);
+  EXPECT_EQ(autograd->node_next(nullptr, 0), nullptr);
+
+  tn_object* o = nullptr;
+  refused(object->create(nullptr, nullptr, 0, &o), "the factory's name is NULL");
+  const char* none[] = {nullptr};
+  refused(object->create_named("Linear", none, &loop, 1, &o), "name 0 of 1 is NULL");
+  refused(object->set_tensor(nullptr, "a", x.get(), TN_PARAMETER), "the object is NULL");
+  refused(object->invoke(nullptr, "forward", nullptr, 0, nullptr, 0), "the object is NULL");
+  tn::check(object->create_empty("Mine", TN_LAYER, &o));
+  refused(object->set_tensor(o, nullptr, x.get(), TN_PARAMETER), "the name is NULL");
+  refused(object->invoke(o, "forward", nullptr, 1, nullptr, 0), "list of arguments is NULL");
+  refused(object->add_method(o, "f() -> ()", nullptr, nullptr, nullptr), "function is NULL");
+  refused(object->load_state(o, none, nullptr, 1, 1), "list of tensors is NULL");
+  EXPECT_EQ(object->n_children(nullptr), 0u);
+  object->release(o);
 }
 
 }  // namespace

@@ -224,6 +224,11 @@ TEST_P(Layers, ConvolutionsAndPoolsAreTheirOps) {
   same(Unflatten(1, {2, -1}), x2.reshape({2, 2, 2, 6, 7}), x2);
   same(Unflatten(-1, {7, 1}), x2, x2);
   EXPECT_EQ(Unflatten(1, {2, -1})(x2).dim(), 5);
+  // A dimension below the first is none: it is counted from the end once.
+  for (const int64_t dim : {-5, -6, -8, 4}) {
+    EXPECT_NE(message_of([&] { Unflatten(dim, {2, -1})(x2); }).find("dimension " + std::to_string(dim) + " is out of range"),
+              std::string::npos);
+  }
 }
 
 TEST_P(Layers, GivePyTorchsNumbers) {

@@ -67,6 +67,7 @@ Status record_custom(const char* name, tn_backward_fn fn, void* self, void (*des
   node->take_edges(&edges);
   node->n_outputs = static_cast<uint32_t>(outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i] == nullptr) return invalid("{}: output {} is NULL", name, i);
     if (as_tensor(outputs[i])->is_leaf() && outputs[i]->flags & TN_TENSOR_REQUIRES_GRAD) {
       return invalid("{}: output {} is a leaf that requires a gradient; return a new tensor", name, i);
     }

@@ -33,7 +33,7 @@ class PrimitiveNode final : public Node {
     infos_.reserve(tensors.size());
     for (size_t i = 0; i < tensors.size(); ++i) {
       infos_.emplace_back(tensors[i]);
-      if ((row.saves >> i & 1) != 0) saved_[i].save(tensors[i]);
+      if (i < 32 && (row.saves >> i & 1) != 0) saved_[i].save(tensors[i]);
     }
   }
   std::string name() const override {
@@ -381,6 +381,7 @@ Status record_parts(std::span<const tn_value> args, std::span<tn_value> results)
 }  // namespace
 
 Status record_plain_primitive(tn_primitive kind, std::span<const tn_value> args, std::span<tn_value> results) {
+  TN_TRY(expect_results(kind, results.size()));
   if (kind == TN_REDUCE && args.size() >= 4) {
     const PrimitiveArgs read(kind, args);
     if (!read.is_none(4) || !read.is_none(6) || !read.is_none(8)) return record_parts(args, results);

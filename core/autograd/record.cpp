@@ -115,11 +115,9 @@ Status record_op(const Op* op, std::span<const tn_value> args, std::span<tn_valu
 
 Status record_primitive(tn_primitive kind, std::span<const tn_value> args, std::span<tn_value> results) {
   if (kind == TN_ELEMENTWISE && !args.empty() && args[0].kind == TN_EXPRESSION) {
-    const Expression& e = *args[0].as.expression->expression;
-    if (args.size() - 1 != e.schema().arguments.size() || results.size() != e.n_outputs()) {
-      return run_primitive(kind, args, results);  // its refusal
-    }
-    return guarded([&] { return record_elementwise(nullptr, e, args.subspan(1), results); });
+    TN_TRY(check_elementwise(args, results.size()));
+    return guarded(
+        [&] { return record_elementwise(nullptr, *args[0].as.expression->expression, args.subspan(1), results); });
   }
   return guarded([&] { return record_plain_primitive(kind, args, results); });
 }

@@ -135,13 +135,25 @@ Status call_below_autocast(const Op* op, std::span<const tn_value> args, std::sp
   return finish_call(op, args, results, any_needs_gradient(args));
 }
 
-Status primitive(tn_primitive kind, std::span<const tn_value> args, std::span<tn_value> results) {
-  const auto go = [&]() -> Status {
-    for (const tn_value& v : args) {
-      if (v.kind == TN_TENSOR && v.as.tensor == nullptr) {
-        return invalid("{}: a tensor argument is NULL", primitive_name(kind));
-      }
+namespace {
+
+// A primitive has no schema: what a value is for, its row finds out. No list of tensors has a NULL here.
+Status check_primitive_args(tn_primitive kind, std::span<const tn_value> args) {
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (args[i].kind == TN_TENSOR && args[i].as.tensor != nullptr) [[likely]] continue;
+    if (!is_sound(args[i]) || has_hole(args[i])) {
+      return invalid("{}: argument {} is {}{}", primitive_name(kind), i, value_kind_name(args[i]),
+                     has_hole(args[i]) ? " of which one is NULL" : "");
     }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Status primitive(tn_primitive kind, std::span<const tn_value> args, std::span<tn_value> results) {
+  TN_TRY(check_primitive_args(kind, args));
+  const auto go = [&]() -> Status {
     if (records() && any_needs_gradient(args)) return handlers.autograd_primitive(kind, args, results);
     TN_TRY(run_primitive(kind, args, results));
     if ((thread_state.modes & kModeInference) != 0) mark_inference(args, results);

@@ -119,31 +119,38 @@ Status run_view(tn_primitive kind, const PrimitiveArgs& args, Tensor** result) {
   return nullptr;
 }
 
-static Status run_elementwise_primitive(const PrimitiveArgs& args, std::span<const tn_value> values,
-                                        std::span<tn_value> results) {
-  const Expression* e = args.expression(0, "expression");
+Status expect_results(tn_primitive kind, size_t n_results) {
+  const size_t expected = kind == TN_SORT ? 2 : 1;
+  if (n_results == expected) [[likely]] return nullptr;
+  return invalid("{}: gives {} result{}, not {}", primitive_name(kind), expected, expected == 1 ? "" : "s", n_results);
+}
+
+Status check_elementwise(std::span<const tn_value> values, size_t n_results) {
+  const Expression* e = PrimitiveArgs(TN_ELEMENTWISE, values).expression(0, "expression");
   if (e == nullptr) return invalid("elementwise: argument 0 (expression) is missing");
   const Schema& schema = e->schema();
-  if (values.size() - 1 != schema.arguments.size() || results.size() != e->n_outputs()) {
+  if (values.size() - 1 != schema.arguments.size() || n_results != e->n_outputs()) {
     return invalid("elementwise: {} takes {} arguments and gives {} results, not {} and {}", schema.name,
-                   schema.arguments.size(), e->n_outputs(), values.size() - 1, results.size());
+                   schema.arguments.size(), e->n_outputs(), values.size() - 1, n_results);
   }
   for (size_t i = 0; i < schema.arguments.size(); ++i) {
     TN_TRY(check_value(schema, schema.arguments[i], values[i + 1], /*numbers_as_tensors=*/true));
   }
+  return nullptr;
+}
+
+static Status run_elementwise_primitive(std::span<const tn_value> values, std::span<tn_value> results) {
+  TN_TRY(check_elementwise(values, results.size()));
   Tensor* outputs[kMaxExpressionOutputs];
-  TN_TRY(run_elementwise(nullptr, *e, values.data() + 1, outputs));
+  TN_TRY(run_elementwise(nullptr, *values[0].as.expression->expression, values.data() + 1, outputs));
   for (size_t i = 0; i < results.size(); ++i) results[i] = tensor_value(outputs[i]);
   return nullptr;
 }
 
 Status run_primitive(tn_primitive kind, std::span<const tn_value> values, std::span<tn_value> results) {
   const PrimitiveArgs args(kind, values);
-  if (kind == TN_ELEMENTWISE) return run_elementwise_primitive(args, values, results);
-  const size_t n_results = kind == TN_SORT ? 2 : 1;
-  if (results.size() != n_results) {
-    return invalid("{}: gives {} result{}, not {}", primitive_name(kind), n_results, n_results == 1 ? "" : "s", results.size());
-  }
+  if (kind == TN_ELEMENTWISE) return run_elementwise_primitive(values, results);
+  TN_TRY(expect_results(kind, results.size()));
   if (kind == TN_SORT) {
     Tensor* sorted[2];
     TN_TRY(run_sort(args, sorted));
@@ -162,12 +169,13 @@ Status run_primitive(tn_primitive kind, std::span<const tn_value> values, std::s
     }
     case TN_FILL: {
       const auto sizes = args.ints(0, "sizes");
+      const tn_value& number = args.number(1, "number");
       const tn_dtype dtype = args.dtype(2, "dtype", TN_FLOAT32);
       int64_t numel;
       TN_TRY(count_elements("fill", sizes, dtype, &numel));
       TN_TRY(empty_tensor(sizes, dtype, args.device(3, "device", kCpu), &made));
       TensorRef hold(made);
-      TN_TRY(fill(made, args.number(1, "number")));
+      TN_TRY(fill(made, number));
       hold.take();
       break;
     }

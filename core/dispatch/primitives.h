@@ -14,6 +14,11 @@ namespace tenon {
 [[nodiscard]] Status run_primitive(tn_primitive kind, std::span<const tn_value> args,
                                    std::span<tn_value> results);
 
+// Refuses another number of results than the primitive gives. Of ELEMENTWISE the expression says it: check_elementwise.
+[[nodiscard]] Status expect_results(tn_primitive kind, size_t n_results);
+// The arguments of ELEMENTWISE against the schema of its expression, and the number of results.
+[[nodiscard]] Status check_elementwise(std::span<const tn_value> args, size_t n_results);
+
 // Arguments of primitives by position. Throws StatusException with the primitive's and the argument's name.
 class PrimitiveArgs {
  public:

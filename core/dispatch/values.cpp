@@ -55,6 +55,7 @@ void release_values(std::span<tn_value> values) {
 
 // `to` is as it was where memory is exhausted.
 Status copy_value(const tn_value& from, tn_value* to) {
+  if (!is_sound(from)) return invalid("value_copy: the value is {}", value_kind_name(from));
   tn_value copy = from;
   switch (from.kind) {
     case TN_TENSOR:

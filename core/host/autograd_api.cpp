@@ -52,12 +52,18 @@ TensorList list_of(tn_tensor* const* tensors, uint32_t n) {
 }
 
 tn_status* run_backward(tn_tensor* const* tensors, tn_tensor* const* grads, uint32_t n, uint32_t flags) {
-  return guarded([&] { return backward(list_of(tensors, n), list_of(grads, n), flags); });
+  return guarded([&]() -> Status {
+    TN_TRY(expect_list("backward: the list of tensors", tensors, n));
+    return backward(list_of(tensors, n), list_of(grads, n), flags);
+  });
 }
 
 tn_status* run_gradients(tn_tensor* const* outputs, tn_tensor* const* grads, uint32_t n_outputs,
                          tn_tensor* const* inputs, uint32_t n_inputs, uint32_t flags, tn_tensor** results) {
   return guarded([&]() -> Status {
+    TN_TRY(expect_list("gradients: the list of outputs", outputs, n_outputs));
+    TN_TRY(expect_list("gradients: the list of inputs", inputs, n_inputs));
+    TN_TRY(expect_list("gradients: the list of results", results, n_inputs));
     std::vector<Tensor*> made(n_inputs);
     TN_TRY(gradients(list_of(outputs, n_outputs), list_of(grads, n_outputs), list_of(inputs, n_inputs), flags, made));
     for (uint32_t i = 0; i < n_inputs; ++i) results[i] = made[i];
@@ -68,7 +74,12 @@ tn_status* run_gradients(tn_tensor* const* outputs, tn_tensor* const* grads, uin
 tn_status* custom(const char* name, tn_backward_fn fn, void* self, void (*destroy)(void*), tn_tensor* const* inputs,
                   uint32_t n_inputs, tn_tensor* const* outputs, uint32_t n_outputs, tn_tensor* const* saved,
                   uint32_t n_saved) {
-  return guarded([&] {
+  return guarded([&]() -> Status {
+    TN_TRY(expect_given("custom: the name", name));
+    TN_TRY(expect_given("custom: the backward", reinterpret_cast<const void*>(fn)));
+    TN_TRY(expect_list("custom: the list of inputs", inputs, n_inputs));
+    TN_TRY(expect_list("custom: the list of outputs", outputs, n_outputs));
+    TN_TRY(expect_list("custom: the list of saved tensors", saved, n_saved));
     return record_custom(name, fn, self, destroy, {inputs, n_inputs}, {outputs, n_outputs}, {saved, n_saved});
   });
 }
@@ -85,6 +96,7 @@ tn_status* get_custom_saved(uint32_t index, tn_tensor** result) {
 tn_status* hook_add(tn_tensor* t, tn_hook_fn fn, void* self, void (*destroy)(void*), uint64_t* id) {
   return guarded([&]() -> Status {
     TN_TRY(expect_tensor("hook", t));
+    TN_TRY(expect_given("hook: the function", reinterpret_cast<const void*>(fn)));
     return add_hook(as_tensor(t), fn, self, destroy, id);
   });
 }
@@ -123,6 +135,7 @@ tn_node* grad_fn(const tn_tensor* t) {
 }
 
 const char* node_name(const tn_node* node) {
+  if (node == nullptr) return "";
   const char* name = "";  // where memory is exhausted
   free_status(guarded([&]() -> Status {
     auto& extras = as_node(node)->extras();
@@ -133,10 +146,10 @@ const char* node_name(const tn_node* node) {
   return name;
 }
 
-uint32_t node_n_next(const tn_node* node) { return as_node(node)->n_edges(); }
+uint32_t node_n_next(const tn_node* node) { return node != nullptr ? as_node(node)->n_edges() : 0; }
 
 tn_node* node_next(const tn_node* node, uint32_t i) {
-  if (i >= as_node(node)->n_edges()) return nullptr;
+  if (i >= node_n_next(node)) return nullptr;
   Node* next = as_node(node)->edge(i).node;
   if (next != nullptr) next->retain();
   return as_handle(next);
@@ -144,6 +157,8 @@ tn_node* node_next(const tn_node* node, uint32_t i) {
 
 tn_status* node_add_hook(tn_node* node, tn_hook_fn fn, void* self, void (*destroy)(void*)) {
   return guarded([&]() -> Status {
+    TN_TRY(expect_given("node_add_hook: the node", node));
+    TN_TRY(expect_given("node_add_hook: the function", reinterpret_cast<const void*>(fn)));
     as_node(node)->extras().hooks.push_back({0, 0, fn, self, destroy});
     return nullptr;
   });

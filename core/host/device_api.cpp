@@ -34,7 +34,10 @@ uint32_t flags(int32_t type) {
 }
 
 tn_status* parse(const char* text, tn_device* device) {
-  return guarded([&] { return parse_device(text, device); });
+  return guarded([&]() -> Status {
+    TN_TRY(expect_given("parse: the text", text));
+    return parse_device(text, device);
+  });
 }
 
 tn_status* synchronize(tn_device device) {
@@ -81,6 +84,7 @@ tn_status* set_stream(tn_device device, tn_stream* stream) {
 tn_status* stats(tn_device device, tn_memory_stats* out) {
   return guarded([&]() -> Status {
     TN_TRY(check_device(device));
+    TN_TRY(expect_given("memory_stats: the place for them", out));
     return memory_stats(device, out);
   });
 }

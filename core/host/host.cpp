@@ -19,6 +19,7 @@ namespace tenon {
 namespace {
 
 const void* get_interface(const char* name) {
+  if (name == nullptr) return nullptr;
   const struct {
     const char* name;
     const void* (*table)();
@@ -48,6 +49,7 @@ tn_status* status_new(tn_code code, const char* message, tn_status* cause) {
 tn_code status_code(const tn_status* status) { return status != nullptr ? status->code : tn_code{TN_OK}; }
 
 void status_set_payload(tn_status* status, const void* tag, void* payload, void (*destroy)(void*)) {
+  if (status == nullptr) return;
   if (status == out_of_memory_status()) {  // every thread's: it carries nothing
     if (destroy != nullptr) destroy(payload);
     return;
@@ -67,11 +69,16 @@ void* status_payload(const tn_status* status, const void* tag) {
 
 tn_status* find_op(const char* name, const tn_op** op) {
   return guarded([&]() -> Status {
+    TN_TRY(expect_given("find_op: the name", name));
     const Op* found;
     TN_TRY(registry().find(name, &found));
     *op = found;
     return nullptr;
   });
+}
+
+tn_status* refuse_null(const char* what) {
+  return guarded([&] { return invalid("{}: the op, the arguments or the results are NULL", what); });
 }
 
 // A private op's message begins with the name of the op that the user called.
@@ -85,20 +92,34 @@ tn_status* find_op(const char* name, const tn_op** op) {
 }
 
 tn_status* call_op(const tn_op* op, const tn_value* args, uint32_t n_args, tn_value* results, uint32_t n_results) {
+  if (op == nullptr || (args == nullptr && n_args != 0) || (results == nullptr && n_results != 0)) [[unlikely]] {
+    return refuse_null("call");
+  }
   tn_status* failed = guarded([&] { return call(as_op(op), args, n_args, results, n_results); });
   return failed == nullptr ? nullptr : name_call(as_op(op), failed);
 }
 
 tn_status* call_primitive(tn_primitive kind, const tn_value* args, uint32_t n_args, tn_value* results,
                           uint32_t n_results) {
-  return guarded([&] { return primitive(kind, {args, n_args}, {results, n_results}); });
+  return guarded([&] {
+    if ((args == nullptr && n_args != 0) || (results == nullptr && n_results != 0)) [[unlikely]] {
+      return refuse_null("primitive");
+    }
+    return primitive(kind, {args, n_args}, {results, n_results});
+  });
 }
 
 tn_status* expression(const char* schema, const char* formula, const tn_expression** result) {
-  return guarded([&] { return intern_expression(schema, formula, result); });
+  return guarded([&]() -> Status {
+    TN_TRY(expect_given("expression: the schema", schema));
+    TN_TRY(expect_given("expression: the formula", formula));
+    return intern_expression(schema, formula, result);
+  });
 }
 
-void tensor_retain(tn_tensor* t) { as_tensor(t)->retain(); }
+void tensor_retain(tn_tensor* t) {
+  if (t != nullptr) as_tensor(t)->retain();
+}
 void tensor_release(tn_tensor* t) {
   if (t != nullptr) as_tensor(t)->release();
 }

@@ -21,7 +21,10 @@ Status give(const std::string& text, const char** result) {
 }
 
 tn_status* load(const char* path) {
-  return guarded([&] { return load_plugin(path); });
+  return guarded([&]() -> Status {
+    TN_TRY(expect_given("load: the path", path));
+    return load_plugin(path);
+  });
 }
 
 tn_status* load_all() {
@@ -60,7 +63,7 @@ const tn_plugin_api* plugin_api() {
 
 const tn_explain_api* explain_api() {
   static const tn_explain_api table = {sizeof(tn_explain_api), explain_begin, end_explain,
-                                       [](const char* name) { return counter_value(name); }};
+                                       [](const char* name) { return name != nullptr ? counter_value(name) : uint64_t{0}; }};
   return &table;
 }
 

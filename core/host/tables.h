@@ -11,6 +11,14 @@ inline Status expect_tensor(const char* what, const tn_tensor* t) {
   return t != nullptr ? nullptr : invalid("{}: the tensor is None", what);
 }
 
+// For a name, a list, a function, a place to write to: `what` says which.
+inline Status expect_given(const char* what, const void* p) {
+  return p != nullptr ? nullptr : invalid("{} is NULL", what);
+}
+inline Status expect_list(const char* what, const void* list, uint32_t n) {
+  return list != nullptr || n == 0 ? nullptr : invalid("{} is NULL, with {} entries", what, n);
+}
+
 const tn_tensor_api* tensor_api();
 const tn_device_api* device_api();
 const tn_cache_api* cache_api();

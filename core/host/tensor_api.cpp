@@ -14,6 +14,7 @@ namespace {
 tn_status* empty(int32_t ndim, const int64_t* sizes, tn_dtype dtype, tn_device device, tn_tensor** result) {
   return guarded([&]() -> Status {
     if (ndim < 0) return invalid("empty: {} dimensions", ndim);
+    if (sizes == nullptr && ndim > 0) [[unlikely]] return invalid("empty: sizes is NULL, with {} dimensions", ndim);
     const std::span<const int64_t> shape(sizes, static_cast<size_t>(ndim));
     int64_t numel;
     TN_TRY(count_elements("empty", shape, dtype, &numel));
@@ -30,6 +31,7 @@ tn_status* from_memory(void* data, int32_t ndim, const int64_t* sizes, const int
                        void (*release)(void*), void* context, tn_tensor** result) {
   return guarded([&]() -> Status {
     if (ndim < 0) return invalid("from_memory: {} dimensions", ndim);
+    if (sizes == nullptr && ndim > 0) return invalid("from_memory: sizes is NULL, with {} dimensions", ndim);
     const std::span<const int64_t> shape(sizes, static_cast<size_t>(ndim));
     int64_t numel;
     TN_TRY(count_elements("from_memory", shape, dtype, &numel));
@@ -57,7 +59,8 @@ tn_status* from_memory(void* data, int32_t ndim, const int64_t* sizes, const int
 tn_status* to(tn_tensor* t, tn_device device, tn_dtype dtype, tn_tensor** result) {
   return guarded([&]() -> Status {
     TN_TRY(expect_tensor("to", t));
-    if (device.type != TN_DEVICE_CPU) TN_TRY(check_device(device));
+    if (!(device == kCpu)) TN_TRY(check_device(device));
+    if (dtype != TN_DTYPE_NONE && !is_known_dtype(dtype)) return invalid("to: dtype {}, which is none", dtype);
     *result = prim::convert(as_tensor(t), device, dtype == TN_DTYPE_NONE ? t->dtype : dtype).take();
     return nullptr;
   });
@@ -74,6 +77,7 @@ tn_status* copy_(tn_tensor* dst, tn_tensor* src) {
 tn_status* read(tn_tensor* t, void* memory, uint64_t bytes) {
   return guarded([&]() -> Status {
     TN_TRY(expect_tensor("read", t));
+    if (memory == nullptr && bytes > 0) return invalid("read: the memory is NULL, for {} bytes", bytes);
     return read_values(as_tensor(t), memory, bytes);
   });
 }
@@ -81,6 +85,7 @@ tn_status* read(tn_tensor* t, void* memory, uint64_t bytes) {
 tn_status* write(tn_tensor* t, const void* memory, uint64_t bytes) {
   return guarded([&]() -> Status {
     TN_TRY(expect_tensor("write", t));
+    if (memory == nullptr && bytes > 0) return invalid("write: the memory is NULL, for {} bytes", bytes);
     return write_values(as_tensor(t), memory, bytes);
   });
 }
@@ -109,9 +114,9 @@ uint64_t version(const tn_tensor* t) { return t != nullptr ? as_tensor(t)->versi
 int32_t same_storage(const tn_tensor* a, const tn_tensor* b) {
   return a != nullptr && b != nullptr && a->storage == b->storage ? 1 : 0;
 }
-void* storage_memory(const tn_storage* storage) { return storage->memory; }
+void* storage_memory(const tn_storage* storage) { return storage != nullptr ? storage->memory : nullptr; }
 int32_t is_retained_once(const tn_tensor* t) { return t != nullptr && as_tensor(t)->retained_once() ? 1 : 0; }
-tn_dtype dtype_by_name(const char* name) { return dtype_from_name(name); }
+tn_dtype dtype_by_name(const char* name) { return name != nullptr ? dtype_from_name(name) : tn_dtype{TN_DTYPE_NONE}; }
 tn_dtype promote(tn_dtype a, tn_dtype b) {
   return is_known_dtype(a) && is_known_dtype(b) ? promote_dtypes(a, b) : tn_dtype{TN_DTYPE_NONE};
 }
@@ -125,6 +130,7 @@ tn_status* to_dlpack(tn_tensor* t, int32_t writable, void** managed) {
 
 tn_status* from_dlpack(void* managed, tn_tensor** result) {
   return guarded([&]() -> Status {
+    TN_TRY(expect_given("from_dlpack: the tensor", managed));
     Tensor* t;
     TN_TRY(import_dlpack(managed, &t));
     *result = t;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <initializer_list>
 
 #include "object/describe.h"
 #include "object/factory.h"
@@ -13,15 +14,48 @@
 namespace tenon {
 namespace {
 
+// What every entry needs is there: the object, and what it is named by or given.
+struct Given {
+  const char* what;
+  const void* pointer;
+};
+Status expect_given(std::initializer_list<Given> all) {
+  for (const Given& one : all) {
+    if (one.pointer == nullptr) [[unlikely]] return invalid("{} is NULL", one.what);
+  }
+  return nullptr;
+}
+// A list may be NULL where it has no entries; names have each to be there.
+const void* list_or_none(const void* list, uint32_t n) { return n == 0 ? "" : list; }
+Status expect_names(const char* what, const char* const* names, uint32_t n) {
+  for (uint32_t i = 0; i < n; ++i) {
+    if (names == nullptr || names[i] == nullptr) return invalid("{}: name {} of {} is NULL", what, i, n);
+  }
+  return nullptr;
+}
+
+template <typename Body>
+tn_status* checked(std::initializer_list<Given> all, Body&& body) {
+  return guarded([&]() -> Status {
+    TN_TRY(expect_given(all));
+    return body();
+  });
+}
+
 tn_status* api_create(const char* factory, const tn_value* args, uint32_t n, tn_object** object) {
-  return guarded([&] { return create_object(factory, args, n, object); });
+  return checked({{"create: the factory's name", factory}, {"create: the list of options", list_or_none(args, n)}},
+                 [&] { return create_object(factory, args, n, object); });
 }
 tn_status* api_create_named(const char* factory, const char* const* names, const tn_value* args,
                             uint32_t n, tn_object** object) {
-  return guarded([&] { return create_object_named(factory, names, args, n, object); });
+  return checked({{"create_named: the factory's name", factory}, {"create_named: the list of options", list_or_none(args, n)}},
+                 [&]() -> Status {
+                   TN_TRY(expect_names("create_named", names, n));
+                   return create_object_named(factory, names, args, n, object);
+                 });
 }
 tn_status* api_create_empty(const char* type, tn_object_kind kind, tn_object** object) {
-  return guarded([&] { return create_empty_object(type, kind, object); });
+  return checked({{"create_empty: the type's name", type}}, [&] { return create_empty_object(type, kind, object); });
 }
 void api_retain(tn_object* object) {
   if (object != nullptr) object->retain();
@@ -29,23 +63,25 @@ void api_retain(tn_object* object) {
 void api_release(tn_object* object) {
   if (object != nullptr) object->release();
 }
-const char* api_type_name(const tn_object* object) { return object->type.c_str(); }
-tn_object_kind api_kind(const tn_object* object) { return object->kind; }
+const char* api_type_name(const tn_object* object) { return object != nullptr ? object->type.c_str() : ""; }
+tn_object_kind api_kind(const tn_object* object) { return object != nullptr ? object->kind : tn_object_kind{TN_OTHER_OBJECT}; }
 
 tn_status* api_set_tensor(tn_object* object, const char* name, tn_tensor* tensor,
                           tn_entry_kind kind) {
-  return guarded([&] { return set_tensor(object, name, as_tensor(tensor), kind); });
+  return checked({{"set_tensor: the object", object}, {"set_tensor: the name", name}}, [&] { return set_tensor(object, name, as_tensor(tensor), kind); });
 }
 tn_status* api_set_child(tn_object* object, const char* name, tn_object* child) {
-  return guarded([&] { return set_child(object, name, child); });
+  return checked({{"set_child: the object", object}, {"set_child: the name", name}}, [&] { return set_child(object, name, child); });
 }
 tn_status* api_add_method(tn_object* object, const char* schema, tn_method_fn fn, void* self,
                           void (*destroy)(void*)) {
-  return guarded([&] { return add_method(object, schema, fn, self, destroy); });
+  return checked({{"add_method: the object", object},
+                  {"add_method: the schema", schema},
+                  {"add_method: the function", reinterpret_cast<const void*>(fn)}}, [&] { return add_method(object, schema, fn, self, destroy); });
 }
 
 tn_status* api_tensor(const tn_object* object, const char* name, tn_tensor** tensor) {
-  return guarded([&]() -> Status {
+  return checked({{"tensor: the object", object}, {"tensor: the name", name}}, [&]() -> Status {
     const NamedTensor* entry = nullptr;
     TN_TRY(find_tensor(object, name, &entry));
     *tensor = TensorRef(entry->tensor).take();
@@ -53,7 +89,7 @@ tn_status* api_tensor(const tn_object* object, const char* name, tn_tensor** ten
   });
 }
 tn_status* api_child(const tn_object* object, const char* name, tn_object** child) {
-  return guarded([&]() -> Status {
+  return checked({{"child: the object", object}, {"child: the name", name}}, [&]() -> Status {
     const NamedChild* entry = nullptr;
     TN_TRY(find_child(object, name, &entry));
     *child = ObjectRef(entry->object).take();
@@ -61,10 +97,10 @@ tn_status* api_child(const tn_object* object, const char* name, tn_object** chil
   });
 }
 uint32_t api_n_children(const tn_object* object) {
-  return static_cast<uint32_t>(object->children.size());
+  return object != nullptr ? static_cast<uint32_t>(object->children.size()) : 0;
 }
 tn_status* api_child_at(const tn_object* object, uint32_t i, const char** name, tn_object** child) {
-  return guarded([&]() -> Status {
+  return checked({{"child_at: the object", object}}, [&]() -> Status {
     if (i >= object->children.size()) {
       return error(TN_NOT_FOUND, "{} has {} children, none of index {}", object->type,
                    object->children.size(), i);
@@ -75,15 +111,18 @@ tn_status* api_child_at(const tn_object* object, uint32_t i, const char** name, 
   });
 }
 tn_status* api_option(const tn_object* object, const char* name, tn_value* borrowed) {
-  return guarded([&] { return find_option(object, name, borrowed); });
+  return checked({{"option: the object", object}, {"option: the name", name}}, [&] { return find_option(object, name, borrowed); });
 }
 
 tn_status* api_invoke(tn_object* object, const char* method, const tn_value* args, uint32_t n_args,
                       tn_value* results, uint32_t n_results) {
-  return guarded([&] { return invoke(object, method, args, n_args, results, n_results); });
+  return checked({{"invoke: the object", object},
+                  {"invoke: the method's name", method},
+                  {"invoke: the list of arguments", list_or_none(args, n_args)},
+                  {"invoke: the list of results", list_or_none(results, n_results)}}, [&] { return invoke(object, method, args, n_args, results, n_results); });
 }
 tn_status* api_method_schema(const tn_object* object, const char* name, const char** schema) {
-  return guarded([&]() -> Status {
+  return checked({{"method_schema: the object", object}, {"method_schema: the name", name}}, [&]() -> Status {
     std::shared_ptr<const Method> method;
     TN_TRY(find_method(object, name, &method));
     *schema = method->schema.text.c_str();
@@ -92,14 +131,15 @@ tn_status* api_method_schema(const tn_object* object, const char* name, const ch
 }
 tn_status* api_add_forward_hook(tn_object* object, tn_forward_hook_fn fn, void* self,
                                 void (*destroy)(void*), uint64_t* id) {
-  return guarded([&] { return add_forward_hook(object, fn, self, destroy, id); });
+  return checked({{"add_forward_hook: the object", object},
+                  {"add_forward_hook: the function", reinterpret_cast<const void*>(fn)}}, [&] { return add_forward_hook(object, fn, self, destroy, id); });
 }
 tn_status* api_remove_forward_hook(tn_object* object, uint64_t id) {
-  return guarded([&] { return remove_forward_hook(object, id); });
+  return checked({{"remove_forward_hook: the object", object}}, [&] { return remove_forward_hook(object, id); });
 }
 
 tn_status* api_visit(const tn_object* object, tn_entry_fn see, void* context) {
-  return guarded([&]() -> Status {
+  return checked({{"visit: the object", object}, {"visit: the function", reinterpret_cast<const void*>(see)}}, [&]() -> Status {
     visit_tensors(object, [&](const std::string& path, const NamedTensor& entry) {
       see(context, path.c_str(), entry.tensor.get(), entry.kind);
     });
@@ -108,15 +148,21 @@ tn_status* api_visit(const tn_object* object, tn_entry_fn see, void* context) {
 }
 tn_status* api_load_state(tn_object* object, const char* const* names, tn_tensor* const* tensors,
                           uint32_t n, int32_t strict) {
-  return guarded([&] { return load_state(object, names, tensors, n, strict != 0); });
+  return checked({{"load_state: the object", object}, {"load_state: the list of tensors", list_or_none(tensors, n)}},
+                 [&]() -> Status {
+                   TN_TRY(expect_names("load_state", names, n));
+                   return load_state(object, names, tensors, n, strict != 0);
+                 });
 }
 tn_status* api_to(tn_object* object, tn_device device, tn_dtype floats) {
-  return guarded([&] { return move_object(object, device, floats); });
+  return checked({{"to: the object", object}}, [&] { return move_object(object, device, floats); });
 }
-int32_t api_training(const tn_object* object) { return object->training ? 1 : 0; }
-void api_set_training(tn_object* object, int32_t on) { set_training(object, on != 0); }
+int32_t api_training(const tn_object* object) { return object != nullptr && object->training ? 1 : 0; }
+void api_set_training(tn_object* object, int32_t on) {
+  if (object != nullptr) set_training(object, on != 0);
+}
 tn_status* api_describe(const tn_object* object, char* text, size_t bytes, size_t* needed) {
-  return guarded([&]() -> Status {
+  return checked({{"describe: the object", object}}, [&]() -> Status {
     const std::string full = describe(object);
     *needed = full.size() + 1;
     if (text == nullptr || bytes == 0) return nullptr;
@@ -129,14 +175,20 @@ tn_status* api_describe(const tn_object* object, char* text, size_t bytes, size_
 
 tn_status* api_add_group(tn_object* object, tn_tensor* const* parameters, uint32_t n,
                          const char* const* names, const tn_value* values, uint32_t n_options) {
-  return guarded([&] { return add_group(object, {parameters, n}, names, values, n_options); });
+  return checked({{"add_group: the object", object},
+                  {"add_group: the list of parameters", list_or_none(parameters, n)},
+                  {"add_group: the list of options", list_or_none(values, n_options)}},
+                 [&]() -> Status {
+                   TN_TRY(expect_names("add_group", names, n_options));
+                   return add_group(object, {parameters, n}, names, values, n_options);
+                 });
 }
 uint32_t api_n_groups(const tn_object* object) {
-  return static_cast<uint32_t>(object->groups.size());
+  return object != nullptr ? static_cast<uint32_t>(object->groups.size()) : 0;
 }
 tn_status* api_group(const tn_object* object, uint32_t i, tn_tensor* const** borrowed,
                      uint32_t* n) {
-  return guarded([&]() -> Status {
+  return checked({{"group: the object", object}}, [&]() -> Status {
     const ParameterGroup* group = nullptr;
     TN_TRY(find_group(object, i, &group));
     *borrowed = group->borrowed.data();
@@ -146,14 +198,15 @@ tn_status* api_group(const tn_object* object, uint32_t i, tn_tensor* const** bor
 }
 tn_status* api_group_option(const tn_object* object, uint32_t i, const char* name,
                             tn_value* borrowed) {
-  return guarded([&] { return group_option(object, i, name, borrowed); });
+  return checked({{"group_option: the object", object}, {"group_option: the name", name}}, [&] { return group_option(object, i, name, borrowed); });
 }
 tn_status* api_set_group_option(tn_object* object, uint32_t i, const char* name,
                                 const tn_value* value) {
-  return guarded([&] { return set_group_option(object, i, name, *value); });
+  return checked({{"set_group_option: the object", object},
+                  {"set_group_option: the name", name}, {"set_group_option: the value", value}}, [&] { return set_group_option(object, i, name, *value); });
 }
 tn_status* api_zero_grad(tn_object* object) {
-  return guarded([&] { return zero_grad(object); });
+  return checked({{"zero_grad: the object", object}}, [&] { return zero_grad(object); });
 }
 
 constexpr tn_object_api kTable{

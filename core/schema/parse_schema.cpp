@@ -32,8 +32,6 @@ uint32_t plain_kinds(const Argument& argument) {
       return none | 1u << TN_BOOL_VALUE;
     case Type::kNumber:
       return none | 1u << TN_FLOAT | 1u << TN_INT | 1u << TN_BOOL_VALUE;
-    case Type::kDevice:
-      return none | 1u << TN_DEVICE;
     default:
       return none;
   }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "tensor/device.h"
 #include "tensor/dtype.h"
 
 namespace tenon {
@@ -72,29 +73,21 @@ std::string argument_text(const Argument& argument) {
 bool list_fits(const Argument& argument, const tn_value& value) {
   switch (value.kind) {
     case TN_TENSORS:
+      return argument.type == Type::kTensor && (argument.optional_entries || !has_hole(value));
     case TN_OBJECTS:
-      if (argument.type != (value.kind == TN_TENSORS ? Type::kTensor : Type::kObject)) return false;
-      if (value.count > 0 && value.as.tensors == nullptr) return false;
-      if (argument.optional_entries) return true;
-      for (uint32_t i = 0; i < value.count; ++i) {
-        if ((value.kind == TN_TENSORS ? static_cast<const void*>(value.as.tensors[i])
-                                      : value.as.objects[i]) == nullptr) {
-          return false;
-        }
-      }
-      return true;
+      return argument.type == Type::kObject && (argument.optional_entries || !has_hole(value));
     case TN_INTS:
-      return (argument.type == Type::kInt && (value.count == 0 || value.as.ints != nullptr)) ||
-             (argument.type == Type::kFloat && value.count == 0);
+      return argument.type == Type::kInt || (argument.type == Type::kFloat && value.count == 0);
     case TN_FLOATS:
-      return argument.type == Type::kFloat && (value.count == 0 || value.as.floats != nullptr);
+      return argument.type == Type::kFloat;
     case TN_STRINGS:
-      return argument.type == Type::kString && (value.count == 0 || value.as.strings != nullptr);
+      return argument.type == Type::kString;
     default:
       return false;
   }
 }
 
+// Of a value that is sound.
 bool fits(const Argument& argument, const tn_value& value, bool numbers_as_tensors) {
   if (value.kind == TN_NONE) return argument.optional;
   if (argument.list) return list_fits(argument, value);
@@ -102,7 +95,7 @@ bool fits(const Argument& argument, const tn_value& value, bool numbers_as_tenso
       value.kind == TN_INT || value.kind == TN_FLOAT || value.kind == TN_BOOL_VALUE;
   switch (argument.type) {
     case Type::kTensor:
-      return (value.kind == TN_TENSOR && value.as.tensor != nullptr) ||
+      return value.kind == TN_TENSOR ||
              (numbers_as_tensors && is_number && !argument.written);
     case Type::kInt:
       return value.kind == TN_INT;
@@ -113,32 +106,87 @@ bool fits(const Argument& argument, const tn_value& value, bool numbers_as_tenso
     case Type::kNumber:
       return is_number;
     case Type::kString:
-      return value.kind == TN_STRING && value.as.string != nullptr;
+      return value.kind == TN_STRING;
     case Type::kDtype:
-      return value.kind == TN_DTYPE && is_known_dtype(value.as.dtype);
+      return value.kind == TN_DTYPE;
     case Type::kDevice:
       return value.kind == TN_DEVICE;
     case Type::kObject:
-      return value.kind == TN_OBJECT && value.as.object != nullptr;
+      return value.kind == TN_OBJECT;
   }
   return false;
+}
+
+bool has_memory(const tn_value& list) { return list.count == 0 || list.as.ints != nullptr; }
+
+// The bytes up to the NUL are as many as `count`. Reads no further than the NUL, whatever count is.
+bool is_as_long_as_it_says(const tn_value& string) {
+  return string.as.string != nullptr &&
+         ::strnlen(string.as.string, size_t{string.count} + 1) == string.count;
+}
+
+bool is_there(tn_device device) {
+  const DeviceType* type = device_type(device.type);
+  return type != nullptr && device.index >= 0 && device.index < type->count;
 }
 
 // "None at [1]" where a list of the right kind has a hole, else what the value is.
 std::string found_text(const Argument& argument, const tn_value& value) {
   const bool is_tensors = value.kind == TN_TENSORS && argument.type == Type::kTensor;
   const bool is_objects = value.kind == TN_OBJECTS && argument.type == Type::kObject;
-  if (argument.list && (is_tensors || is_objects)) {
-    for (uint32_t i = 0; value.as.tensors != nullptr && i < value.count; ++i) {
-      if (value.as.tensors[i] == nullptr) {
-        return fmt::format("{} with None at [{}]", value_kind_name(value), i);
-      }
-    }
+  if (argument.list && (is_tensors || is_objects) && has_hole(value)) {
+    uint32_t i = 0;
+    while (value.as.tensors[i] != nullptr) ++i;
+    return fmt::format("{} with None at [{}]", value_kind_name(value), i);
   }
   return value_kind_name(value);
 }
 
 }  // namespace
+
+bool has_hole(const tn_value& value) {
+  if (value.kind == TN_OBJECTS && value.as.objects != nullptr) {
+    return std::find(value.as.objects, value.as.objects + value.count, nullptr) !=
+           value.as.objects + value.count;
+  }
+  if (value.kind != TN_TENSORS || value.as.tensors == nullptr) return false;
+  return std::find(value.as.tensors, value.as.tensors + value.count, nullptr) !=
+         value.as.tensors + value.count;
+}
+
+bool is_sound(const tn_value& value) {
+  switch (value.kind) {
+    case TN_NONE:
+    case TN_INT:
+    case TN_FLOAT:
+      return true;
+    case TN_BOOL_VALUE:
+      return value.as.i == 0 || value.as.i == 1;
+    case TN_TENSOR:
+      return value.as.tensor != nullptr;
+    case TN_TENSORS:
+    case TN_OBJECTS:
+    case TN_INTS:
+    case TN_FLOATS:
+      return has_memory(value);
+    case TN_STRINGS:
+      return has_memory(value) &&
+             std::find(value.as.strings, value.as.strings + value.count, nullptr) ==
+                 value.as.strings + value.count;
+    case TN_STRING:
+      return is_as_long_as_it_says(value);
+    case TN_DTYPE:
+      return is_known_dtype(value.as.dtype);
+    case TN_DEVICE:
+      return is_there(value.as.device);
+    case TN_EXPRESSION:
+      return value.as.expression != nullptr;
+    case TN_OBJECT:
+      return value.as.object != nullptr;
+    default:
+      return false;  // those of kernels, and what is no kind
+  }
+}
 
 const char* type_name(Type type) {
   switch (type) {
@@ -176,7 +224,8 @@ std::string argument_type_text(const Argument& argument) {
 
 std::string value_kind_name(const tn_value& value) {
   const auto list = [&](const char* one, const char* many) {
-    return fmt::format("list of {} {}", value.count, value.count == 1 ? one : many);
+    return fmt::format("list of {} {}{}", value.count, value.count == 1 ? one : many,
+                       has_memory(value) ? "" : " that is NULL");
   };
   switch (value.kind) {
     case TN_NONE:
@@ -194,20 +243,27 @@ std::string value_kind_name(const tn_value& value) {
     case TN_FLOATS:
       return list("float", "floats");
     case TN_BOOL_VALUE:
+      if (!is_sound(value)) return fmt::format("bool {}, which is neither 0 nor 1", value.as.i);
       return value.as.i != 0 ? "bool True" : "bool False";
     case TN_DTYPE:
       if (!is_known_dtype(value.as.dtype))
         return fmt::format("dtype {}, which is none", value.as.dtype);
       return fmt::format("dtype {}", dtype_name(value.as.dtype));
     case TN_DEVICE:
-      return "device";
+      return is_sound(value) ? device_text(value.as.device)
+                             : device_text(value.as.device) + ", which is not there";
     case TN_STRING:
       if (value.as.string == nullptr) return "str that is NULL";
+      if (!is_sound(value)) {
+        return fmt::format("str of {} bytes, which says that it has {}",
+                           std::strlen(value.as.string), value.count);
+      }
       return fmt::format("str {}", quoted({value.as.string, std::min<size_t>(value.count, 40)}));
     case TN_STRINGS:
-      return list("str", "strs");
+      return list("str", "strs") +
+             (has_memory(value) && !is_sound(value) ? " of which one is NULL" : "");
     case TN_EXPRESSION:
-      return "expression";
+      return value.as.expression == nullptr ? "expression that is NULL" : "expression";
     case TN_OBJECT:
       return value.as.object == nullptr ? "object that is NULL" : "object";
     case TN_OBJECTS:
@@ -280,7 +336,11 @@ Schema Schema::clone() const {
 
 Status check_value_closely(const Schema& schema, const Argument& argument, const tn_value& value,
                            bool numbers_as_tensors) {
-  if (fits(argument, value, numbers_as_tensors)) return nullptr;
+  if (is_sound(value) && fits(argument, value, numbers_as_tensors)) return nullptr;
+  if (value.kind == TN_DEVICE && argument.type == Type::kDevice && !argument.list) {
+    StatusHolder refused(check_device(value.as.device));
+    return error(refused.get()->code, "{}: {}", schema.name, refused.get()->message);
+  }
   return invalid("{}: argument '{}' must be {}, got {}", schema.name, argument.name,
                  argument_type_text(argument), found_text(argument, value));
 }

@@ -42,7 +42,8 @@ struct Argument {
   tn_value
       default_value{};  // kind TN_NONE for None; lists and strings point into storage of the schema
   uint32_t kinds =
-      0;  // bit k: a value of kind k fits without a look at its contents; set by parse_schema
+      0;  // bit k: a value of kind k fits without a look at its contents (but for a bool, which is 0
+          // or 1); set by parse_schema
 };
 
 // Immutable after parse. Movable, not copyable: default values point into it.
@@ -73,6 +74,13 @@ struct Schema {
 // was expected there.
 [[nodiscard]] Status parse_schema(std::string_view text, Schema* schema);
 
+// Is the value in itself what its kind says, whatever it is for? Tensors, objects and expressions are there, lists have memory
+// where they have entries (of which only those of `Tensor?[]` may be NULL: that is for whoever knows the type), a string is as
+// long as it says, a bool is 0 or 1, a dtype and a device exist. What only kernels get (loop, reduction) and unknown kinds are not.
+bool is_sound(const tn_value& value);
+// A list of tensors or objects in which one is NULL.
+bool has_hole(const tn_value& value);
+
 // What check_value does where the fast path has not said yes: the whole check, and the message.
 [[nodiscard]] Status check_value_closely(const Schema& schema, const Argument& argument,
                                          const tn_value& value, bool numbers_as_tensors);
@@ -85,7 +93,9 @@ struct Schema {
   if (value.kind == TN_TENSOR && argument.type == Type::kTensor && !argument.list &&
       value.as.tensor != nullptr)
     return nullptr;
-  if (value.kind < 32 && ((argument.kinds >> value.kind) & 1) != 0) return nullptr;
+  if (value.kind < 32 && ((argument.kinds >> value.kind) & 1) != 0 &&
+      (value.kind != TN_BOOL_VALUE || static_cast<uint64_t>(value.as.i) < 2))
+    return nullptr;
   return check_value_closely(schema, argument, value, numbers_as_tensors);
 }
 

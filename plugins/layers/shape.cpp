@@ -13,14 +13,8 @@ void add_shape_layers() {
         [](Object& self, int64_t dim, Ints unflattened_size) {
           const std::vector<int64_t> wanted(unflattened_size.begin(), unflattened_size.end());
           if (wanted.empty()) fail("unflattened_size is empty, expected at least one size");
-          self.method("forward(Tensor x) -> Tensor", [=](Tensor x) {
-            const int64_t d = dim < 0 ? dim + x.dim() : dim;
-            x.size(d);  // refuses what is out of range
-            std::vector<int64_t> sizes(x.sizes().begin(), x.sizes().end());
-            sizes.erase(sizes.begin() + d);
-            sizes.insert(sizes.begin() + d, wanted.begin(), wanted.end());
-            return reshape(x, sizes);
-          });
+          self.method("forward(Tensor x) -> Tensor",
+                      [=](Tensor x) { return unflatten(x, dim, wanted); });
         });
 }
 

@@ -205,7 +205,16 @@ void pool() {
   // As amax, but the gradient goes to the first of equal ones alone, as in PyTorch's pools. dims
   // are neighbours.
   op("_first_max(Tensor x, int[] dims) -> Tensor")
-      .meaning([](Tensor x, Ints dims) { return prim::reduce(TN_MAX, x, dims); })
+      .meaning([](Tensor x, Ints dims) {
+        int64_t first = dims.empty() ? -1 : dims[0], n = dims.size();
+        bool neighbours = first >= 0 && n <= x.dim() && first <= x.dim() - n;
+        for (int64_t i = 0; i < n; ++i) neighbours = neighbours && dims[size_t(i)] == first + i;
+        if (!neighbours) {
+          fail("_first_max: dims are " + sizes_text({dims.data(), dims.size()}) +
+               ", expected neighbours within 0 to " + std::to_string(x.dim() - 1));
+        }
+        return prim::reduce(TN_MAX, x, dims);
+      })
       .vjp([](const Vjp& g, Tensor x, Ints dims) {
         int64_t first = dims[0], n = dims.size();
         Sizes front = first_sizes(x, first), back = last_sizes(x, x.dim() - first - n);

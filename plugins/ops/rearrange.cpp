@@ -60,7 +60,7 @@ std::vector<Tensor> joined_gradient(const Vjp& call, Tensors xs, int64_t dim) {
   for (uint32_t i = 0; i < xs.size(); ++i) {
     Tensor x = xs[i];
     bool skipped = x.dim() == 1 && x.numel() == 0 && g.dim() != 1;
-    int64_t size = skipped ? 0 : x.size(dim < 0 ? dim + g.dim() : dim);
+    int64_t size = skipped ? 0 : x.size(wrap_dim("cat", dim, g.dim()));
     if (call.needs(i) && !skipped) {
       grads[i] = prim::slice(g, dim, at, at + size);
       if (grads[i].dtype() != x.dtype()) grads[i] = prim::copy(grads[i], x.dtype());
@@ -147,8 +147,11 @@ Tensor repeated(const Tensor& x, Ints sizes) {
     y = prim::reshape(y, shape);
     for (size_t i = 0; i < sizes.size(); ++i) {
       if (sizes[i] == 1) continue;
-      std::vector<Tensor> copies(size_t(sizes[i]), y);
-      y = copies.empty() ? prim::slice(y, int64_t(i), 0, 0) : cat(copies, int64_t(i));
+      int64_t before = product(Sizes(shape.begin(), shape.begin() + int64_t(i)));
+      int64_t after = product(Sizes(shape.begin() + int64_t(i), shape.end()));
+      shape[i] = merged[i];
+      y = prim::expand(prim::reshape(y, {before, 1, after}), {before, sizes[i], after});
+      y = prim::reshape(prim::copy(y), shape);
     }
     return y;
   }
@@ -176,6 +179,9 @@ std::vector<Padding> paddings(const Tensor& x, Ints pad) {
   if (pad.size() % 2 != 0 || int64_t(pad.size() / 2) > x.dim()) {
     fail("pad: " + std::to_string(pad.size()) + " numbers for " + sizes_text(x.sizes()) +
          ", expected two for each padded dimension, the last first");
+  }
+  for (int64_t p : pad) {
+    if (p == INT64_MIN) fail("pad: " + std::to_string(p) + " is below what any dimension has");
   }
   std::vector<Padding> list;
   for (size_t i = 0; i < pad.size(); i += 2) {

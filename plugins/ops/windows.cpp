@@ -35,19 +35,32 @@ Tensor padded(const Tensor& x, Ints out, Ints kernel, Ints stride, Ints padding,
 }
 
 View window_view(const tn_tensor* x, Ints out, Ints kernel, Ints stride, Ints dilation) {
+  expect_windows("_window_view", x->ndim, out, kernel, stride, dilation, Sizes(out.size(), 0), {});
   View view;
   int32_t lead = x->ndim - int32_t(out.size());
   for (int32_t d = 0; d < lead; ++d) view.append(x->sizes[d], x->strides[d]);
-  for (size_t d = 0; d < out.size(); ++d)
-    view.append(out[d], stride[d] * x->strides[lead + int32_t(d)]);
-  for (size_t d = 0; d < out.size(); ++d)
-    view.append(kernel[d], dilation[d] * x->strides[lead + int32_t(d)]);
+  // What is not stepped along may have any stride, and a factor beyond all tensors.
+  auto stepped = [&](int64_t size, int64_t step, size_t d) {
+    int64_t stride = 0;
+    if (size > 1 && __builtin_mul_overflow(step, x->strides[lead + int32_t(d)], &stride))
+      fail("_window_view: a step is beyond what 63 bits hold");
+    view.append(size, stride);
+  };
+  for (size_t d = 0; d < out.size(); ++d) stepped(out[d], stride[d], d);
+  for (size_t d = 0; d < out.size(); ++d) stepped(kernel[d], dilation[d], d);
   return view;
 }
 
 Tensor added(const Tensor& windows, Ints size, Ints stride, Ints padding, Ints dilation) {
   int64_t n = size.size(), lead = windows.dim() - 2 * n;
+  if (lead < 0) {
+    fail("_overlap_add: windows is " + sizes_text(windows.sizes()) + ", expected at least " +
+         std::to_string(2 * n) + " dimensions, two for each of size");
+  }
   Sizes sizes = first_sizes(windows, lead), kernel = last_sizes(windows, n);
+  Sizes shown = last_sizes(windows, 2 * n);
+  expect_windows("_overlap_add", windows.dim(), Sizes(shown.begin(), shown.begin() + n), kernel,
+                 stride, dilation, padding, size);
   for (int64_t d = 0; d < n; ++d) {
     sizes.push_back(std::max(
         padding[size_t(d)] + size[size_t(d)],
@@ -55,7 +68,7 @@ Tensor added(const Tensor& windows, Ints size, Ints stride, Ints padding, Ints d
   }
   Tensor all = prim::fill(sizes, 0, windows.dtype(), windows.device());
   // Each place in the kernel is a regular grid of the result.
-  int64_t places = windows.numel() == 0 ? 0 : product(kernel);
+  int64_t places = windows.numel() == 0 ? 0 : product(kernel);  // at most numel
   for (int64_t place = 0; place < places; ++place) {
     Tensor to = all, from = windows;
     int64_t rest = place;
@@ -77,6 +90,37 @@ Tensor added(const Tensor& windows, Ints size, Ints stride, Ints padding, Ints d
 }
 
 }  // namespace
+
+void expect_windows(const char* op, int64_t rank, Ints out, Ints kernel, Ints stride, Ints dilation,
+                    Ints padding, Ints size) {
+  struct Row {
+    const char* name;
+    Ints list;
+    int64_t least;
+  };
+  const size_t n = out.size();
+  const std::string prefix = std::string(op) + ": ";
+  if (int64_t(n) > rank) {
+    fail(prefix + "windows of " + std::to_string(n) + " dimensions for a tensor of " +
+         std::to_string(rank));
+  }
+  std::vector<Row> rows = {{"out", out, 0},       {"kernel", kernel, 0},     {"stride", stride, 1},
+                           {"padding", padding, 0}, {"dilation", dilation, 1}};
+  if (!size.empty()) rows.push_back({"size", size, 0});
+  for (const Row& row : rows) {
+    bool fits = row.list.size() == n;
+    for (int64_t value : row.list) fits = fits && value >= row.least;
+    if (fits) continue;
+    fail(prefix + row.name + " is " + sizes_text({row.list.data(), row.list.size()}) +
+         ", expected " + std::to_string(n) + " numbers of at least " + std::to_string(row.least));
+  }
+  for (size_t d = 0; d < n; ++d) {
+    const Wide behind = Wide(out[d]) * stride[d] + Wide(kernel[d]) * dilation[d];
+    const Wide inside = Wide(padding[d]) + (size.empty() ? 0 : size[d]);
+    if (behind > kMostPadded || inside > kMostPadded)
+      fail(prefix + "windows reach further than any tensor does along dimension " + std::to_string(d));
+  }
+}
 
 Sizes for_each_dim(const char* op, const char* what, Ints list, int64_t n, int64_t at_least) {
   bool fits = list.size() == 1 || int64_t(list.size()) == n;
@@ -120,6 +164,7 @@ void windows() {
      "float fill=0) -> Tensor")
       .meaning([](Tensor x, Ints out, Ints kernel, Ints stride, Ints padding, Ints dilation,
                   double fill) {
+        expect_windows("_windows", x.dim(), out, kernel, stride, dilation, padding, {});
         return call(view_op, padded(x, out, kernel, stride, padding, dilation, fill), out, kernel,
                     stride, dilation);
       })

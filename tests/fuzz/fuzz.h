@@ -176,7 +176,8 @@ bool accepted(tn_status* status);
 bool checked(tn_status* status);
 // Metadata in themselves, and values that can be read.
 void check_tensor(const char* what, tn_tensor* t);
-void check_value(const char* what, const tn_value& v);
+void check_value(const char* what, const tn_value& v, bool is_result);
+extern bool uninitialized;  // the target gives memory as it is, in which a bool may be any byte
 void release(tn_value* values, size_t n);
 // Bytes of live storages of all devices.
 uint64_t live_bytes();

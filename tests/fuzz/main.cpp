@@ -2,6 +2,7 @@
 // goes on behind that call.
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -66,6 +67,7 @@ uint64_t hash(const std::string& text, uint64_t h) {  // FNV-1a
 
 void make_call(const Target& target, int64_t index) {
   target_name = target.name;
+  uninitialized = target.name.find("empty") != std::string::npos;
   shared->call = index;
   shared->text_size = 0;
   shared->text[0] = 0;
@@ -93,6 +95,7 @@ void go_on_behind_it(int64_t n_targets) {
 
 // From the call that `shared` names. Never returns.
 [[noreturn]] void run(const std::vector<Target>& all, std::chrono::steady_clock::time_point end) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
 #ifndef TENON_SANITIZE
   uint64_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;

@@ -42,7 +42,7 @@ void call_method(Arguments* a, tn_object* o, const char* method) {
     return;
   std::vector<tn_tensor*> outputs, grads;
   for (const tn_value& v : results) {
-    check_value("a result", v);
+    check_value("a result", v, true);
     if (v.kind == TN_TENSOR && (v.as.tensor->flags & TN_TENSOR_REQUIRES_GRAD) != 0 && v.as.tensor->numel < 1 << 16)
       outputs.push_back(v.as.tensor);
   }
