@@ -36,6 +36,24 @@ TEST(FacePlugin, Ops) {
             tn::int64);
 }
 
+// A decomposition of halves is computed in float32 and rounded once, unless it says otherwise.
+TEST(FacePlugin, HalvesAreComputedInFloat32) {
+  load_plugin_under_test();
+  for (tn::Device d : devices()) {
+    Tensor x = tn::full({1000}, 300.0, tn::float16, d);
+    EXPECT_TRUE(std::isinf(tn::call("face_plugin.length_of_halves", x).item<double>()));
+    for (bool gradient : {false, true}) {
+      Tensor y = tn::call("face_plugin.length", x.requires_grad_(gradient));
+      EXPECT_EQ(y.dtype(), tn::float16);
+      EXPECT_NEAR(y.item<double>(), 300 * std::sqrt(1000.0), 4);
+      if (!gradient) continue;
+      y.backward();
+      EXPECT_EQ(x.grad().dtype(), tn::float16);
+      EXPECT_NEAR(x.grad()[0].item<double>(), 1 / std::sqrt(1000.0), 1e-5);
+    }
+  }
+}
+
 TEST(FacePlugin, StatedGradientsAreUsed) {
   load_plugin_under_test();
   Tensor x = tn::ones({2}).requires_grad_(), y = tn::ones({2}).requires_grad_();

@@ -40,6 +40,7 @@ class ElementwiseNode final : public Node {
   static void operator delete(void* p) { Pool<kBytes, 64>::free(p); }
 
  private:
+  Status widen_sums(Tensor* const* grads, std::span<tn_value> args, SmallVector<TensorRef, 4>* held);
   Status zero_gradients(Tensor* const* grads, Tensor** results);
 
   static constexpr size_t kBytes = 256;  // of a block; checked below
@@ -161,6 +162,25 @@ Status ElementwiseNode::zero_gradients(Tensor* const* grads, Tensor** results) {
   });
 }
 
+// What is summed over a broadcast operand is rounded to a half behind the sum, not before it.
+Status ElementwiseNode::widen_sums(Tensor* const* grads, std::span<tn_value> args, SmallVector<TensorRef, 4>* held) {
+  const Tensor* full = grads[0];
+  for (uint32_t r = 1; full == nullptr && r < n_outputs; ++r) full = grads[r];
+  bool sums = false;
+  for (uint32_t k = 0; infos_ != nullptr && k < n_edges(); ++k) {
+    sums |= (wanted_ >> k & 1) != 0 && is_half(infos_[k].dtype) && !same_sizes(full, infos_[k].sizes);
+  }
+  if (!sums) return nullptr;
+  return guarded([&]() -> Status {
+    for (tn_value& v : args) {
+      if (v.kind != TN_TENSOR || !is_half(v.as.tensor->dtype)) continue;
+      held->push_back(prim::convert(as_tensor(v.as.tensor), v.as.tensor->device, TN_FLOAT32));
+      v.as.tensor = held->back().get();
+    }
+    return nullptr;
+  });
+}
+
 Status ElementwiseNode::backward(Tensor* const* grads, Tensor** results) {
   const ElementwisePlan& plan = elementwise_plan(*gradient_->expression);
   const size_t n_sources = gradient_->sources.size();
@@ -194,6 +214,8 @@ Status ElementwiseNode::backward(Tensor* const* grads, Tensor** results) {
     }
   }
   for (uint32_t i = 0; i < plan.n_scalars; ++i) args[plan.scalar_args[i]] = kept()[n_sources + i].number;
+
+  if (!same_ && (n_sources > 1 || plan.n_scalars > 0)) TN_TRY(widen_sums(grads, {args, plan.n_args}, &held));
 
   Tensor* made[kMaxExpressionOutputs];
   const std::span<const tn_value> all(args, plan.n_args);

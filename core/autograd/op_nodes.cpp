@@ -8,6 +8,7 @@
 #include "dispatch/explain.h"
 #include "dispatch/host_table.h"
 #include "dispatch/launch.h"
+#include "dispatch/widen.h"
 #include "memory/memory.h"
 #include "tensor/layout.h"
 
@@ -220,11 +221,22 @@ class OpNode : public Node {
     }
     std::vector<uint8_t> needs(n_edges());
     for (uint32_t i = 0; i < n_edges(); ++i) needs[i] = edge(i).node != nullptr ? 1 : 0;
-    std::vector<tn_tensor*> given(n_outputs);
-    for (uint32_t i = 0; i < n_outputs; ++i) given[i] = grads[i];
+    std::vector<tn_tensor*> given(grads, grads + n_outputs);
+    WideArguments wide;
+    const bool widens = (op_->flags & TN_OP_KEEPS_HALVES) == 0 && op_->kind != OpKind::kView;
+    std::span<const tn_value> seen = args;
+    if (widens) {  // as the decomposition of halves
+      TN_TRY(wide.make(op_, args));
+      seen = wide.args();
+      for (auto* list : {&raw, &given}) {
+        for (tn_tensor*& t : *list) TN_TRY(wide.cast(t, &t));
+      }
+    }
     std::vector<tn_tensor*> made(n_edges());
-    const tn_vjp_call call{sizeof(tn_vjp_call), static_cast<uint32_t>(args.size()), args.data(), raw.data(),
-                           given.data(),        n_outputs,                          n_edges(),   needs.data(),
+    const tn_vjp_call call{sizeof(tn_vjp_call), static_cast<uint32_t>(seen.size()),
+                           seen.data(),         raw.data(),
+                           given.data(),        n_outputs,
+                           n_edges(),           needs.data(),
                            made.data(),         &host_table()};
     const Status status = op_->vjp(op_->vjp_self, &call);
     for (uint32_t i = 0; i < n_edges(); ++i) results[i] = as_tensor(made[i]);
@@ -263,7 +275,7 @@ class OpNode : public Node {
     }
     OwnedValues<4> outputs;
     outputs.resize(n_outputs);
-    TN_TRY(decompose_op(op_, args, outputs));
+    TN_TRY(run_meaning(op_, args, outputs));
     std::vector<Tensor*> from, seeds;
     for (uint32_t i = 0; i < n_outputs; ++i) {
       if (grads[i] == nullptr) continue;

@@ -117,7 +117,7 @@ TensorRef moved(Tensor* x, int32_t d, int64_t by, bool ones) {
   return prim::scatter(y.get(), d, places.get(), part.get(), false);
 }
 
-// For each element of x the product of the others along dims: of those before it and of those behind it.
+// For each element of x the product of the others along dims: of those before it and of those behind it. Of halves in float32.
 TensorRef products_of_others(Tensor* given, std::span<const int64_t> dims) {
   TensorRef x = widened(given);
   const uint32_t mask = dims_mask("reduce", dims, x->ndim);
@@ -139,7 +139,7 @@ TensorRef products_of_others(Tensor* given, std::span<const int64_t> dims) {
   TensorRef left = prim::scan(TN_PROD, moved(line.get(), 1, 1, true).get(), 1, false);
   TensorRef right = prim::scan(TN_PROD, moved(line.get(), 1, -1, true).get(), 1, true);
   TensorRef others = prim::reshape(product(left.get(), right.get()).get(), sizes);
-  return prim::convert(prim::permute(others.get(), back).get(), given->device, given->dtype);
+  return prim::permute(others.get(), back);
 }
 
 void reduce_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
@@ -154,19 +154,20 @@ void reduce_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
   TensorRef input = node.saved(0);
   if (kind == TN_PROD) {
     TensorRef others = products_of_others(input.get(), node.args().ints(2, "dims"));
-    results[0] = prim::elementwise("prod_gradient(Tensor dy, Tensor others) -> Tensor", "dy * others",
-                                   {full.get(), others.get()}).take();
+    TensorRef dx =
+        prim::elementwise("prod_gradient(Tensor dy, Tensor others) -> Tensor", "dy * others", {full.get(), others.get()});
+    results[0] = prim::convert(dx.get(), x.device, x.dtype).take();
     return;
   }
   TensorRef output = unreduce(node, node.output().get());
   // max, min: equal elements share the gradient, as PyTorch's amax and amin do.
   TensorRef mask = prim::elementwise("hits(Tensor x, Tensor y) -> Tensor",
                                      "where((x == y) | (isnan(x) & isnan(y)), 1.0, 0.0)", {input.get(), output.get()});
-  mask = prim::convert(mask.get(), x.device, x.dtype);
+  mask = prim::convert(mask.get(), x.device, is_half(x.dtype) ? tn_dtype{TN_FLOAT32} : x.dtype);  // to be counted
   TensorRef count = unreduce(node, prim::reduce(TN_SUM, mask.get(), node.args().ints(2, "dims"), false).get());
-  results[0] = prim::elementwise("share(Tensor dy, Tensor m, Tensor n) -> Tensor", "dy * m / n",
-                                 {full.get(), mask.get(), count.get()})
-                   .take();
+  TensorRef shared =
+      prim::elementwise("share(Tensor dy, Tensor m, Tensor n) -> Tensor", "dy * m / n", {full.get(), mask.get(), count.get()});
+  results[0] = prim::convert(shared.get(), x.device, x.dtype).take();
 }
 
 void scan_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
@@ -204,14 +205,26 @@ void sort_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
   results[0] = prim::scatter(zero.get(), node.args().integer(1, "dim"), node.output().get(), g, false).take();
 }
 
-void matmul_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
+void matmul_gradient(PrimitiveNode& node, Tensor* given, Tensor** results) {
+  // Products that are summed over a broadcast batch are rounded behind the sum.
+  const auto is_broadcast = [&](size_t i) {
+    const auto& sizes = node.info(i).sizes;
+    return sizes.size() != static_cast<size_t>(given->ndim) || !std::equal(sizes.begin(), sizes.end() - 2, given->sizes);
+  };
+  const auto side = [&](size_t i, TensorRef* g) {
+    const bool sums = is_broadcast(i);
+    *g = sums ? widened(given) : TensorRef::retaining(given);
+    TensorRef other = node.saved(1 - i);
+    return prim::transpose_last((sums ? widened(other.get()) : other).get());
+  };
+  TensorRef g;
   if (node.wants(0)) {
-    TensorRef b = node.saved(1);
-    results[0] = prim::reduce_to(prim::matmul(g, prim::transpose_last(b.get()).get()).get(), node.info(0)).take();
+    const TensorRef b = side(0, &g);
+    results[0] = prim::reduce_to(prim::matmul(g.get(), b.get()).get(), node.info(0)).take();
   }
   if (node.wants(1)) {
-    TensorRef a = node.saved(0);
-    results[1] = prim::reduce_to(prim::matmul(prim::transpose_last(a.get()).get(), g).get(), node.info(1)).take();
+    const TensorRef a = side(1, &g);
+    results[1] = prim::reduce_to(prim::matmul(a.get(), g.get()).get(), node.info(1)).take();
   }
 }
 
@@ -340,6 +353,19 @@ Status record_sum_of_all(std::span<const tn_value> args, std::span<tn_value> res
   return nullptr;
 }
 
+// What a reduction folds: its tensor's dtype, or what the prologue makes of its tensors'.
+Status folded_dtype(const PrimitiveArgs& read, std::span<tn_tensor* const> xs, tn_dtype* dtype) {
+  *dtype = xs[0]->dtype;
+  const Expression* prologue = read.expression(4, "prologue");
+  if (prologue == nullptr || prologue->n_operands() != xs.size()) return nullptr;  // its call refuses what does not fit
+  std::vector<OperandType> types;
+  for (const tn_tensor* t : xs) types.push_back({t->dtype, Category::kTensor, false});
+  const CompiledProgram* compiled;
+  TN_TRY(prologue->compile(types, &compiled));
+  *dtype = compiled->output_dtypes[0];
+  return nullptr;
+}
+
 // A reduction with a prologue or epilogue has the gradient of its parts.
 Status record_parts(std::span<const tn_value> args, std::span<tn_value> results) {
   const PrimitiveArgs read(TN_REDUCE, args);
@@ -359,11 +385,17 @@ Status record_parts(std::span<const tn_value> args, std::span<tn_value> results)
   };
   const auto xs = read.tensors(1, "x");
   if (xs.empty()) return invalid("reduce: no tensors");
-  TensorRef x = TensorRef::retaining(as_tensor(xs[0]));
-  if (!read.is_none(4)) TN_TRY(stage(4, xs, &x));
-  const tn_dtype folded = x->dtype;
-  const bool widened = is_half(folded) && !read.is_none(6);  // what is folded need not fit a half, what the epilogue gives does
-  if (widened) x = prim::convert(x.get(), x->device, TN_FLOAT32);
+  tn_dtype folded;
+  TN_TRY(folded_dtype(read, xs, &folded));
+  const bool wide = is_half(folded);  // what is folded need not fit a half, what comes out does
+  std::vector<TensorRef> hold;
+  std::vector<tn_tensor*> operands;
+  for (tn_tensor* t : xs) {
+    hold.push_back(wide ? widened(as_tensor(t)) : TensorRef::retaining(as_tensor(t)));
+    operands.push_back(hold.back().get());
+  }
+  TensorRef x = hold[0];
+  if (!read.is_none(4)) TN_TRY(stage(4, operands, &x));
   const tn_value plain[4] = {args[0], tensor_value(x.get()), args[2], args[3]};
   tn_value reduced{};
   TN_TRY(primitive(TN_REDUCE, plain, {&reduced, 1}));
@@ -372,7 +404,7 @@ Status record_parts(std::span<const tn_value> args, std::span<tn_value> results)
     tn_tensor* operand = result.get();
     TN_TRY(stage(6, {&operand, 1}, &result));
   }
-  const tn_dtype given = widened && result->dtype == TN_FLOAT32 ? folded : result->dtype;
+  const tn_dtype given = wide && result->dtype == TN_FLOAT32 ? folded : result->dtype;
   result = prim::convert(result.get(), result->device, read.dtype(8, "dtype", given));
   results[0] = tensor_value(result.take());
   return nullptr;

@@ -6,6 +6,7 @@
 #include "dispatch/explain.h"
 #include "dispatch/expressions.h"
 #include "dispatch/primitives.h"
+#include "dispatch/widen.h"
 #include "tensor/view.h"
 
 namespace tenon {
@@ -99,6 +100,11 @@ Status record_op(const Op* op, std::span<const tn_value> args, std::span<tn_valu
     }
     const Kernel* kernel = kernel_for(op, args);
     if (kernel != nullptr && kernel->is_pair) return record_pair(op, *kernel, args, results);
+    // Of halves both directions are computed in float32; a kernel's output is rounded once already.
+    if (kernel == nullptr && widens(op, args)) {
+      TN_TRY(fall_back(op, args));
+      return run_widened(op, args, results);
+    }
     if (op->vjp != nullptr) return record_vjp(op, args, results);
     if (op->decompose != nullptr) {
       if (kernel != nullptr) {
@@ -107,7 +113,7 @@ Status record_op(const Op* op, std::span<const tn_value> args, std::span<tn_valu
         TN_TRY(fall_back(op, args));
       }
       if (gives_views(op)) [[unlikely]] return record_views(op, args, &results[0]);
-      return decompose_op(op, args, results);
+      return run_meaning(op, args, results);
     }
     return error(TN_UNSUPPORTED, "{}: has no gradient: no expression, vjp, pair or decomposition", op->schema.name);
   });

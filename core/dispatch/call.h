@@ -43,6 +43,8 @@ int32_t fallback();
 // The op's decomposition, whatever kernels there are; records when grad mode is on.
 [[nodiscard]] Status decompose_op(const Op* op, std::span<const tn_value> args,
                                   std::span<tn_value> results);
+// What stands for a kernel that is not there: the decomposition, of halves in float32 (dispatch/widen.h).
+[[nodiscard]] Status run_meaning(const Op* op, std::span<const tn_value> args, std::span<tn_value> results);
 // The kernel that run_op would launch; NULL: it decomposes or runs as a program.
 const Kernel* kernel_for(const Op* op, std::span<const tn_value> args);
 // Launches that kernel. With `privates` (n_private entries, filled) it is the forward of a pair.

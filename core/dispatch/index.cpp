@@ -53,6 +53,18 @@ Status make_and_launch(tn_primitive kind, std::span<const tn_value> args, std::s
   return nullptr;
 }
 
+// Sums of halves are rounded once, as those of the other primitives, however many elements one index has.
+Status add_in_float32(Tensor* x, int32_t dim, Tensor* index, Tensor* src, Tensor** result) {
+  Tensor* made;
+  TN_TRY(copy_to(x, x->device, TN_FLOAT32, &made));
+  const TensorRef wide_x(made);
+  TN_TRY(copy_to(src, src->device, TN_FLOAT32, &made));
+  const TensorRef wide_src(made);
+  TN_TRY(run_scatter(wide_x.get(), dim, index, wide_src.get(), true, &made));
+  const TensorRef sum(made);
+  return copy_to(sum.get(), x->device, x->dtype, result);
+}
+
 }  // namespace
 
 Status run_gather(Tensor* x, int64_t dim, Tensor* index, Tensor** result) {
@@ -75,6 +87,7 @@ Status run_scatter(Tensor* x, int64_t dim, Tensor* index, Tensor* src, bool add,
     return invalid("scatter: src is {}, expected {} {} on {}", tensor_text(src), sizes_text(index),
                    dtype_name(x->dtype), device_text(x->device));
   }
+  if (add && is_half(x->dtype) && x->device.type != TN_DEVICE_META) return add_in_float32(x, d, index, src, result);
   Tensor* made;
   TN_TRY(copy_to(x, x->device, TN_DTYPE_NONE, &made));
   TensorRef hold(made);

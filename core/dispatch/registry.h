@@ -80,6 +80,7 @@ struct Op : tn_op {
   std::unique_ptr<Expression> expression;
   uint64_t written = 0;  // bit i: argument i is Tensor(a!)
   bool inplace = false;  // an output is an argument
+  bool widens = false;   // its decomposition computes halves in float32
   tn_view_fn view = nullptr;
   tn_composite_fn decompose = nullptr;
   tn_infer_fn infer = nullptr;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint32_t kOpFlags =
     TN_OP_INPLACE | TN_OP_DYNAMIC | TN_OP_RANDOM | TN_OP_LIBRARY | TN_OP_NO_GRADIENT | TN_OP_FUSED |
-    TN_OP_NUMBERS;
+    TN_OP_KEEPS_HALVES | TN_OP_NUMBERS;
 constexpr uint32_t kKernelTraits = TN_KERNEL_CAPTURE_SAFE | TN_KERNEL_DETERMINISTIC;
 constexpr uint32_t kAllDtypes = (1u << 12) - 1;
 
@@ -66,6 +66,9 @@ Status check_flags(const tn_op_def& def, const std::string& name, OpKind kind) {
   if ((def.flags & TN_OP_LIBRARY) != 0 && kind != OpKind::kKernels) {
     return invalid("op '{}': TN_OP_LIBRARY is for ops of kernels alone", name);
   }
+  if ((def.flags & TN_OP_KEEPS_HALVES) != 0 && kind != OpKind::kComposite) {
+    return invalid("op '{}': TN_OP_KEEPS_HALVES is for ops with a decomposition", name);
+  }
   if ((def.flags & TN_OP_FUSED) != 0 && kind != OpKind::kComposite) {
     return invalid("op '{}': a fused op needs a decomposition", name);
   }
@@ -109,6 +112,12 @@ void fill_from_schema(Op* op) {
   }
   op->inplace = std::any_of(op->schema.returns.begin(), op->schema.returns.end(),
                             [](const Argument& result) { return result.written; });
+  // Views share memory with halves, and a list that is written is a model's.
+  const auto is_view = [](const Argument& result) { return result.alias != 0 && !result.written; };
+  const auto is_written_list = [](const Argument& argument) { return argument.written && argument.list; };
+  op->widens = op->kind == OpKind::kComposite && (op->flags & TN_OP_KEEPS_HALVES) == 0 &&
+               std::none_of(op->schema.returns.begin(), op->schema.returns.end(), is_view) &&
+               std::none_of(op->schema.arguments.begin(), op->schema.arguments.end(), is_written_list);
 }
 
 Status stage_name(const std::string& name, StagedOps* staged) {

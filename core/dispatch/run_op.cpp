@@ -7,97 +7,19 @@
 #include <fmt/ranges.h>
 
 #include "dispatch/call.h"
+#include "dispatch/decompose.h"
 #include "dispatch/elementwise.h"
 #include "dispatch/explain.h"
 #include "dispatch/host_table.h"
 #include "dispatch/primitives.h"
+#include "dispatch/widen.h"
 #include "memory/memory.h"
 #include "tensor/layout.h"
 #include "tensor/view.h"
 
 namespace tenon {
 
-static Status trace_op(const Op* op, std::span<const tn_value> args, std::span<tn_value> results);
-
 namespace {
-
-// The arguments with every tensor replaced by a meta tensor of its shape.
-struct MetaArguments {
-  std::vector<tn_value> args;
-  std::vector<TensorRef> tensors;
-  std::vector<std::vector<tn_tensor*>> lists;
-};
-
-Status meta_tensor(const tn_tensor* t, MetaArguments* meta, tn_tensor** made) {
-  *made = nullptr;
-  if (t == nullptr) return nullptr;
-  Tensor* m;
-  TN_TRY(empty_tensor(as_tensor(t)->size_span(), t->dtype, kMeta, &m));
-  meta->tensors.push_back(TensorRef(m));
-  *made = m;
-  return nullptr;
-}
-
-Status make_meta(std::span<const tn_value> args, MetaArguments* meta) {
-  meta->args.assign(args.begin(), args.end());
-  for (tn_value& v : meta->args) {
-    if (v.kind == TN_TENSOR) {
-      TN_TRY(meta_tensor(v.as.tensor, meta, &v.as.tensor));
-    } else if (v.kind == TN_TENSORS) {
-      auto& list = meta->lists.emplace_back(v.count);
-      for (uint32_t i = 0; i < v.count; ++i) TN_TRY(meta_tensor(v.as.tensors[i], meta, &list[i]));
-      v.as.tensors = list.data();
-    } else if (v.kind == TN_DEVICE) {
-      v.as.device = kMeta;
-    }
-  }
-  return nullptr;
-}
-
-void describe_meta(const tn_tensor* t, tn_device device, tn_meta* meta) {
-  meta->ndim = t->ndim;
-  meta->dtype = t->dtype;
-  meta->device = device;
-  std::memcpy(meta->sizes, t->sizes, t->ndim * sizeof(int64_t));
-}
-
-// Without an infer function the decomposition (or primitive) runs on meta tensors: shapes only, no kernels.
-Status infer_by_tracing(const Op* op, std::span<const tn_value> args, std::span<tn_meta> metas) {
-  MetaArguments meta;
-  TN_TRY(make_meta(args, &meta));
-  tn_value results[kMaxArguments] = {};
-  const std::span<tn_value> traced(results, metas.size());
-  ResultsScope scope(traced);
-  ModeScope quiet(kModeNoGrad, kModesWithHandlers);
-  const auto run = [&](std::span<const tn_value> given) {
-    return op->kind == OpKind::kPrimitive ? run_primitive(op->primitive, given, traced) : trace_op(op, given, traced);
-  };
-  if (Status refused = run(meta.args)) {
-    if (refused->code == TN_OUT_OF_MEMORY) return refused;
-    // The same on the arguments themselves, whose device the message should name.
-    if (Status named = run(args)) {
-      free_status(refused);
-      return named;
-    }
-    return refused;
-  }
-  Status status = nullptr;
-  for (size_t i = 0; i < metas.size() && status == nullptr; ++i) {
-    if (results[i].kind == TN_TENSOR) {
-      describe_meta(results[i].as.tensor, call_device(args), &metas[i]);
-    } else {
-      status = error(TN_UNSUPPORTED, "{}: output {} is a list, and a kernel for it needs an infer function",
-                     op->schema.name, i);
-    }
-  }
-  return status;
-}
-
-Status infer(const Op* op, std::span<const tn_value> args, std::span<tn_meta> metas) {
-  if (op->infer == nullptr) return infer_by_tracing(op, args, metas);
-  return op->infer(op->self, args.data(), static_cast<uint32_t>(args.size()), metas.data(),
-                   static_cast<uint32_t>(metas.size()));
-}
 
 // Outputs that are arguments (Tensor(a!)): the arguments themselves.
 Tensor* aliased_argument(const Op* op, const Argument& output, std::span<const tn_value> args) {
@@ -248,7 +170,7 @@ Status run_kernel(const Op* op, const Kernel& kernel, std::span<const tn_value> 
     made_all = made_all && outputs[i] != nullptr;
   }
   const auto go = [&]() -> Status {
-    if (!made_all) TN_TRY(infer(op, args, {metas, n}));
+    if (!made_all) TN_TRY(infer_outputs(op, args, {metas, n}));
     if (kernel.def.order != nullptr && !dynamic) [[unlikely]] {
       TN_TRY(make_ordered(op, kernel, args, {metas, n}, {outputs, n}));
     } else if (!dynamic) {
@@ -281,40 +203,6 @@ Status run_kernel(const Op* op, const Kernel& kernel, std::span<const tn_value> 
   return nullptr;
 }
 
-// Nodes that are recorded within bear the name of the op that was called: see recorded_name.
-class DecompositionScope {
- public:
-  explicit DecompositionScope(const Op* op) : before_(thread_state.decomposed) {
-    if (!is_private(op)) thread_state.decomposed = op;
-  }
-  DecompositionScope(const DecompositionScope&) = delete;
-  ~DecompositionScope() { thread_state.decomposed = before_; }
-
- private:
-  const Op* before_;
-};
-
-// The decomposition itself, which inference runs too.
-static Status trace_op(const Op* op, std::span<const tn_value> args, std::span<tn_value> results) {
-  for (tn_value& v : results) v = tn_value{};
-  const DecompositionScope scope(op);
-  if (Status status = op->decompose(op->self, args.data(), static_cast<uint32_t>(args.size()), results.data(),
-                                    static_cast<uint32_t>(results.size()))) {
-    release_values(results);
-    return status;
-  }
-  for (size_t i = 0; i < results.size(); ++i) {
-    const bool list = op->schema.returns[i].list;
-    const uint32_t expected = list ? uint32_t{TN_TENSORS} : uint32_t{TN_TENSOR};
-    if (results[i].kind == expected && (list || results[i].as.tensor != nullptr)) continue;
-    const std::string found = value_kind_name(results[i]);
-    release_values(results);
-    return error(TN_INTERNAL, "{}: its decomposition gave {} for output {}, expected {}", op->schema.name, found, i,
-                 list ? "a list of tensors" : "a tensor");
-  }
-  return nullptr;
-}
-
 Status decompose_op(const Op* op, std::span<const tn_value> args, std::span<tn_value> results) {
   if (op->decompose == nullptr) return no_kernel(op, args);
   explain_decomposed();
@@ -340,6 +228,11 @@ Status fall_back(const Op* op, std::span<const tn_value> args) {
   return nullptr;
 }
 
+Status run_meaning(const Op* op, std::span<const tn_value> args, std::span<tn_value> results) {
+  if (!widens(op, args)) return decompose_op(op, args, results);
+  return run_widened(op, args, results);
+}
+
 Status run_op(const Op* op, std::span<const tn_value> args, std::span<tn_value> results) {
   if (op->kind == OpKind::kExpression) {
     Tensor* outputs[kMaxExpressionOutputs];
@@ -351,7 +244,7 @@ Status run_op(const Op* op, std::span<const tn_value> args, std::span<tn_value> 
   if (const Kernel* kernel = kernel_for(op, args)) return run_kernel(op, *kernel, args, results, nullptr);
   if (op->kind == OpKind::kPrimitive) return guarded([&] { return run_primitive(op->primitive, args, results); });
   TN_TRY(fall_back(op, args));
-  return decompose_op(op, args, results);
+  return run_meaning(op, args, results);
 }
 
 }  // namespace tenon

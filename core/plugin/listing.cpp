@@ -82,6 +82,7 @@ Json flags(uint32_t bits) {
   flag(TN_OP_LIBRARY, "library");
   flag(TN_OP_NO_GRADIENT, "no_gradient");
   flag(TN_OP_FUSED, "fused");
+  flag(TN_OP_KEEPS_HALVES, "keeps_halves");
   flag(TN_OP_NUMBERS, "numbers");
   return names;
 }

@@ -55,8 +55,8 @@ void check_attention(const Tensor& query, const Tensor& key, const Tensor& value
 }
 
 // Without weights that are dropped: the part that a backend may have as a kernel, which draws no
-// random numbers.
-constinit OpRef plain_attention{"ops._attention"};
+// random numbers. Both get halves as they came, and are computed in float32 where no kernel is.
+constinit OpRef plain_attention{"ops._attention"}, dropped_attention{"ops._attention_dropout"};
 
 Tensor attended(Tensor query, Tensor key, Tensor value, Tensor mask, double dropout_p,
                 bool is_causal, optional<double> scale, bool enable_gqa, bool below) {
@@ -82,8 +82,11 @@ Tensor attended(Tensor query, Tensor key, Tensor value, Tensor mask, double drop
     fail(std::string(kAttention) + ": dropout_p is " + number_text(dropout_p) +
          ", expected 0 to 1");
   }
-  if (dropout_p == 0 && !below) {
-    return call(plain_attention, query, key, value, mask, is_causal, scale, enable_gqa);
+  if (!below) {
+    if (dropout_p == 0)
+      return call(plain_attention, query, key, value, mask, is_causal, scale, enable_gqa);
+    return call(dropped_attention, query, key, value, mask, dropout_p, is_causal, scale,
+                enable_gqa);
   }
   int64_t heads = enable_gqa ? query.size(-3) : 1, shared = enable_gqa ? key.size(-3) : 1;
   int64_t n = query.size(-2), m = key.size(-2);
@@ -166,6 +169,7 @@ void attention() {
      "float dropout_p=0, bool is_causal=False, float? scale=None, bool enable_gqa=False) -> Tensor")
       .random()
       .amp(Amp::lower)
+      .keeps_halves()
       .meaning([](Tensor query, Tensor key, Tensor value, Tensor mask, double dropout_p,
                   bool is_causal, optional<double> scale, bool enable_gqa) {
         return attended(query, key, value, mask, dropout_p, is_causal, scale, enable_gqa, false);
@@ -175,6 +179,13 @@ void attention() {
       .meaning([](Tensor query, Tensor key, Tensor value, Tensor mask, bool is_causal,
                   optional<double> scale, bool enable_gqa) {
         return attended(query, key, value, mask, 0, is_causal, scale, enable_gqa, true);
+      });
+  op("_attention_dropout(Tensor query, Tensor key, Tensor value, Tensor? attn_mask, float "
+     "dropout_p, bool is_causal, float? scale, bool enable_gqa) -> Tensor")
+      .random()
+      .meaning([](Tensor query, Tensor key, Tensor value, Tensor mask, double dropout_p,
+                  bool is_causal, optional<double> scale, bool enable_gqa) {
+        return attended(query, key, value, mask, dropout_p, is_causal, scale, enable_gqa, true);
       });
   op("rotary_embedding(Tensor x, Tensor cos, Tensor sin, bool interleaved=False) -> Tensor")
       .amp(Amp::widest)

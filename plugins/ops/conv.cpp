@@ -177,6 +177,7 @@ void conv() {
   op("im2col(Tensor x, int[] kernel_size, int[] dilation=[1], int[] padding=[0], int[] stride=[1]) "
      "-> Tensor")
       .amp(Amp::widest)
+      .keeps_halves()
       .meaning([](Tensor x, Ints kernel_size, Ints dilation, Ints padding, Ints stride) {
         Windows w = patches("im2col", kernel_size, dilation, padding, stride);
         return batched("im2col", x, 2, [&](const Tensor& b) { return unfolded(b, w); });
@@ -184,6 +185,7 @@ void conv() {
   op("fold(Tensor x, int[] output_size, int[] kernel_size, int[] dilation=[1], int[] padding=[0], "
      "int[] stride=[1]) -> Tensor")
       .amp(Amp::widest)
+      .keeps_halves()
       .meaning([](Tensor x, Ints output_size, Ints kernel_size, Ints dilation, Ints padding,
                   Ints stride) {
         Windows w = patches("fold", kernel_size, dilation, padding, stride);

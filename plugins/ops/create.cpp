@@ -178,17 +178,21 @@ void create() {
 
   op("empty_like(Tensor x, dtype? dtype=None) -> Tensor")
       .no_gradient()
+      .keeps_halves()
       .meaning([](Tensor x, Dtype dtype) {
         return Tensor::empty(x.sizes(), dtype ? dtype : x.dtype(), x.device());
       });
   op("zeros_like(Tensor x, dtype? dtype=None) -> Tensor")
       .no_gradient()
+      .keeps_halves()
       .meaning([](Tensor x, Dtype dtype) { return filled_like(x, 0, dtype); });
   op("ones_like(Tensor x, dtype? dtype=None) -> Tensor")
       .no_gradient()
+      .keeps_halves()
       .meaning([](Tensor x, Dtype dtype) { return filled_like(x, 1, dtype); });
   op("full_like(Tensor x, number value, dtype? dtype=None) -> Tensor")
       .no_gradient()
+      .keeps_halves()
       .meaning([](Tensor x, Operand value, Dtype dtype) {
         return full(x.sizes(), Number(value), dtype ? dtype : x.dtype(), x.device());
       });

@@ -29,6 +29,21 @@ int64_t place(const Labels& labels, int label) {
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
+// Is there more than one sum or product, whose values between them halves would round? Of operands
+// of one half dtype: others are promoted or refused.
+bool rounds_between(const std::vector<Term>& terms, const Labels& output) {
+  for (const Term& term : terms) {
+    if (!term.x.dtype().is_half() || term.x.dtype() != terms[0].x.dtype()) return false;
+  }
+  if (terms.size() != 2) return terms.size() > 2;
+  for (int i : {0, 1}) {
+    for (int label : terms[size_t(i)].labels) {
+      if (!has(output, label) && !has(terms[size_t(1 - i)].labels, label)) return true;
+    }
+  }
+  return false;
+}
+
 // The labels of one part of the equation; '...' stands for n dimensions.
 Labels read_part(string_view equation, string_view part, int64_t n) {
   Labels labels;
@@ -255,6 +270,11 @@ Tensor einsum_of(string_view equation, Tensors xs) {
     term = kept;
   }
 
+  const Dtype dtype = terms[0].x.dtype();
+  const bool rounds = rounds_between(terms, output);
+  for (Term& term : terms) {
+    if (rounds) term.x = wide(term.x);
+  }
   // Always the pair whose result is the smallest: few operands, and a good order nearly always.
   while (terms.size() > 1) {
     size_t best_i = 0, best_j = 1;
@@ -269,6 +289,7 @@ Tensor einsum_of(string_view equation, Tensors xs) {
     terms.erase(terms.begin() + int64_t(best_j));
   }
   Tensor y = arranged(summed(terms[0], output), output);
+  if (rounds) return prim::copy(y, dtype);
   return xs.size() == 1 && y.same_storage(xs[0]) ? clone(y) : y;  // no view, whatever it says
 }
 

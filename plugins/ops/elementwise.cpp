@@ -153,22 +153,25 @@ void activations() {
   op("_prelu(Tensor x, Tensor weight) -> Tensor",
      "where(x > 0, x, weight * x)\n"
      "dx = where(x > 0, g, weight * g); dweight = where(x > 0, 0, g * x)");
-  op("prelu(Tensor x, Tensor weight) -> Tensor").meaning([](Tensor x, Tensor weight) {
-    Tensor w = weight;
-    if (weight.numel() != 1 || weight.dim() > 1) {
-      int64_t channels = x.dim() > 1 ? x.size(1) : 1;
-      if (weight.dim() != 1 || weight.numel() != channels) {
-        fail("prelu: weight is " + sizes_text(weight.sizes()) + ", x is " + sizes_text(x.sizes()) +
-             "; expected weight to be [1] or [" + std::to_string(channels) + "]");
-      }
-      std::vector<int64_t> sizes(size_t(x.dim()), 1);
-      sizes[1] = channels;
-      w = prim::reshape(weight, sizes);
-    } else if (x.dim() == 0) {
-      w = prim::reshape(weight, {});
-    }
-    return call(detail::op<"_prelu">, x, w);
-  });
+  op("prelu(Tensor x, Tensor weight) -> Tensor")
+      .keeps_halves()
+      .meaning([](Tensor x, Tensor weight) {
+        Tensor w = weight;
+        if (weight.numel() != 1 || weight.dim() > 1) {
+          int64_t channels = x.dim() > 1 ? x.size(1) : 1;
+          if (weight.dim() != 1 || weight.numel() != channels) {
+            fail("prelu: weight is " + sizes_text(weight.sizes()) + ", x is " +
+                 sizes_text(x.sizes()) + "; expected weight to be [1] or [" +
+                 std::to_string(channels) + "]");
+          }
+          std::vector<int64_t> sizes(size_t(x.dim()), 1);
+          sizes[1] = channels;
+          w = prim::reshape(weight, sizes);
+        } else if (x.dim() == 0) {
+          w = prim::reshape(weight, {});
+        }
+        return call(detail::op<"_prelu">, x, w);
+      });
   // Slopes at 0 are those of the left, and what these change by there is 0, as in PyTorch.
   op("elu(Tensor x, float alpha=1) -> Tensor",
      "where(x <= 0, alpha * expm1(where(x <= 0, x, 0)), x)\n"
@@ -192,9 +195,11 @@ void activations() {
   op("_gelu_tanh(Tensor x) -> Tensor",
      "0.5 * x * (1 + tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)))")
       .inplace();
-  op("gelu(Tensor x, str approximate='none') -> Tensor").meaning([](Tensor x, string_view by) {
-    return gelu_by(by, x, detail::op<"_gelu">, detail::op<"_gelu_tanh">);
-  });
+  op("gelu(Tensor x, str approximate='none') -> Tensor")
+      .keeps_halves()
+      .meaning([](Tensor x, string_view by) {
+        return gelu_by(by, x, detail::op<"_gelu">, detail::op<"_gelu_tanh">);
+      });
   op("gelu_(Tensor(a!) x, str approximate='none') -> Tensor(a!)")
       .meaning([](Tensor x, string_view by) {
         return gelu_by(by, x, detail::op<"_gelu_">, detail::op<"_gelu_tanh_">);
@@ -219,10 +224,13 @@ void activations() {
   op("_softshrink(Tensor x, float lambd) -> Tensor",
      "where(x > lambd, x - lambd, where(x < -lambd, x + lambd, x * 0))\n"
      "dx = where(x >= -lambd and x <= lambd, 0, g)");
-  op("softshrink(Tensor x, float lambd=0.5) -> Tensor").meaning([](Tensor x, double lambd) {
-    if (!(lambd >= 0)) fail("softshrink: lambd is " + number_text(lambd) + "; expected at least 0");
-    return call(detail::op<"_softshrink">, x, lambd);
-  });
+  op("softshrink(Tensor x, float lambd=0.5) -> Tensor")
+      .keeps_halves()
+      .meaning([](Tensor x, double lambd) {
+        if (!(lambd >= 0))
+          fail("softshrink: lambd is " + number_text(lambd) + "; expected at least 0");
+        return call(detail::op<"_softshrink">, x, lambd);
+      });
   op("hardshrink(Tensor x, float lambd=0.5) -> Tensor", "where(x >= -lambd and x <= lambd, 0, x)");
   op("tanhshrink(Tensor x) -> Tensor", "x - tanh(x)\n dx = g * square(tanh(x))");
   by_numbers("threshold", "(Tensor x, number threshold, number value) -> Tensor", "threshold",
@@ -319,6 +327,7 @@ void choices() {
   op("where(Tensor condition, Tensor x, Tensor y) -> Tensor", "where(condition, x, y)");
   op("masked_fill(Tensor x, Tensor mask, Tensor value) -> Tensor")
       .numbers()
+      .keeps_halves()
       .meaning([](Operand x, Operand mask, Operand value) {
         return masked_fill_by("masked_fill", x, mask, value, masked_fill_of);
       });
@@ -331,6 +340,7 @@ void choices() {
      "where(isnan(x), fill, where(x == inf, posinf, where(x == -inf, neginf, x)))")
       .inplace();
   op("nan_to_num(Tensor x, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor")
+      .keeps_halves()
       .meaning(
           [](Tensor x, optional<double> nan, optional<double> posinf, optional<double> neginf) {
             if (!x.dtype().is_float()) return prim::copy(x);

@@ -320,31 +320,37 @@ Tensor scattered(const char* op, const Tensor& x, int64_t dim, const Tensor& ind
 }  // namespace
 
 void index() {
-  op("gather(Tensor x, int dim, Tensor index) -> Tensor").meaning(gathered);
+  op("gather(Tensor x, int dim, Tensor index) -> Tensor").keeps_halves().meaning(gathered);
   op("scatter(Tensor x, int dim, Tensor index, Tensor src, bool add=False) -> Tensor")
+      .keeps_halves()
       .meaning([](Tensor x, int64_t dim, Tensor index, Tensor src, bool add) {
         return scattered("scatter", x, dim, index, src, add);
       });
   op("scatter_add(Tensor x, int dim, Tensor index, Tensor src) -> Tensor")
       .amp(Amp::widest)
+      .keeps_halves()
       .meaning([](Tensor x, int64_t dim, Tensor index, Tensor src) {
         return scattered("scatter_add", x, dim, index, src, true);
       });
-  op("index_select(Tensor x, int dim, Tensor index) -> Tensor").meaning(selected);
-  op("index(Tensor x, Tensor?[] indices) -> Tensor").dynamic().meaning(indexed);
+  op("index_select(Tensor x, int dim, Tensor index) -> Tensor").keeps_halves().meaning(selected);
+  op("index(Tensor x, Tensor?[] indices) -> Tensor").dynamic().keeps_halves().meaning(indexed);
   op("index_put(Tensor x, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor")
       .dynamic()
       .amp(Amp::widest)
+      .keeps_halves()
       .meaning(put);
   op("index_put_(Tensor(a!) x, Tensor?[] indices, Tensor values, bool accumulate=False) -> "
      "Tensor(a!)")
       .dynamic()
+      .keeps_halves()
       .meaning([](Tensor x, Tensors indices, Tensor values, bool accumulate) {
         return x.copy_(put(x, indices, values, accumulate));
       });
-  op("masked_select(Tensor x, Tensor mask) -> Tensor").dynamic().meaning(chosen_by);
+  op("masked_select(Tensor x, Tensor mask) -> Tensor").dynamic().keeps_halves().meaning(chosen_by);
   op("nonzero(Tensor x) -> Tensor").primitive(TN_NONZERO).dynamic().no_gradient();
-  op("embedding(Tensor weight, Tensor index, int? padding_idx=None) -> Tensor").meaning(rows);
+  op("embedding(Tensor weight, Tensor index, int? padding_idx=None) -> Tensor")
+      .keeps_halves()
+      .meaning(rows);
   op("embedding_bag(Tensor weight, Tensor index, Tensor? offsets=None, str mode=\"mean\", "
      "Tensor? per_sample_weights=None) -> Tensor")
       .meaning(bags);

@@ -2,6 +2,8 @@
 // dimensions.
 #include "pack.h"
 
+#include <cmath>
+
 namespace tenon::ops_pack {
 namespace {
 
@@ -50,21 +52,39 @@ Tensor product(const Tensor& a, const Tensor& b) {
   return prim::matmul(a, b);
 }
 
-// x weight^T of the op `name`, whose arguments are checked.
+// x weight^T of the op `name`, whose arguments are checked. A weight without `out` leaves no
+// dimension, as PyTorch's.
 Tensor linear_product(const char* name, const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  bool fits = x.dim() > 0 && weight.dim() == 2 && x.size(-1) == weight.size(1);
-  fits = fits && (!bias.defined() || (bias.dim() == 1 && bias.size(0) == weight.size(0)));
-  if (fits) return product(x, prim::permute(weight, {1, 0}));
+  int64_t rank = weight.dim();
+  bool fits = x.dim() > 0 && (rank == 1 || rank == 2) && x.size(-1) == weight.size(-1);
+  fits = fits && (!bias.defined() ||
+                  (bias.dim() == rank - 1 && (rank == 1 || bias.size(0) == weight.size(0))));
+  if (fits) return product(x, rank == 1 ? weight : prim::permute(weight, {1, 0}));
   fail(std::string(name) + ": x is " + sizes_text(x.sizes()) + ", weight is " +
        sizes_text(weight.sizes()) +
        (bias.defined() ? ", bias is " + sizes_text(bias.sizes()) : "") + " (" + x.dtype().name() +
-       ", " + x.device().name() + "); expected x [.., in], weight [out, in], bias [out]");
+       ", " + x.device().name() +
+       "); expected x [.., in], weight [out, in], bias [out]; or weight [in], bias []");
+}
+
+// A product of halves with a bias is rounded once, behind the sum; without one by itself.
+Tensor linear_of(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  if (!bias.defined()) return linear_product("linear", x, weight, bias);
+  bool halves = x.dtype().is_half() && x.dtype() == weight.dtype() && x.dtype() == bias.dtype();
+  if (!halves) return prim::elementwise(plus, linear_product("linear", x, weight, bias), bias);
+  Tensor b = wide(bias);
+  Tensor y = prim::elementwise(plus, linear_product("linear", wide(x), wide(weight), b), b);
+  return prim::copy(y, x.dtype());
 }
 
 constinit ExpressionRef weighted_plus{
     "_weighted_plus(Tensor x, Tensor y, float beta, float alpha) -> Tensor",
     "beta * x + alpha * y"};
 constinit ExpressionRef times{"_times(Tensor x, float alpha) -> Tensor", "alpha * x"};
+constinit ExpressionRef whole_weighted_plus{
+    "_whole_weighted_plus(Tensor x, Tensor y, int beta, int alpha) -> Tensor",
+    "beta * x + alpha * y"};
+constinit ExpressionRef whole_times{"_whole_times(Tensor x, int alpha) -> Tensor", "alpha * x"};
 
 // For ops that take fewer shapes than matmul.
 void expect_ranks(const char* op, const Tensor& a, int64_t rank_a, const Tensor& b,
@@ -81,6 +101,16 @@ Tensor batched(const char* op, const Tensor& a, const Tensor& b) {
   }
   return product(a, b);
 }
+// Integers stay integers, as PyTorch's: their factors are whole.
+Tensor weighted_ints(const char* op, const Tensor& x, const Tensor& y, double beta, double alpha) {
+  for (double factor : {beta, alpha}) {
+    if (std::trunc(factor) == factor && std::fabs(factor) < 0x1p63) continue;
+    fail(std::string(op) + ": beta is " + number_text(beta) + ", alpha is " + number_text(alpha) +
+         "; expected whole numbers for a product of " + y.dtype().name());
+  }
+  if (beta == 0) return prim::elementwise(whole_times, y, int64_t(alpha));
+  return prim::elementwise(whole_weighted_plus, x, y, int64_t(beta), int64_t(alpha));
+}
 // beta x + alpha y; x is not read where beta is 0, whatever it holds.
 Tensor weighted(const char* op, const Tensor& x, const Tensor& y, double beta, double alpha) {
   bool fits = x.dim() <= y.dim();
@@ -89,6 +119,7 @@ Tensor weighted(const char* op, const Tensor& x, const Tensor& y, double beta, d
     fail(std::string(op) + ": x is " + sizes_text(x.sizes()) + ", the product is " +
          sizes_text(y.sizes()) + "; expected sizes that broadcast to it");
   }
+  if (!y.dtype().is_float()) return weighted_ints(op, x, y, beta, alpha);
   if (beta == 0) return alpha == 1 ? y : prim::elementwise(times, y, alpha);
   return beta == 1 && alpha == 1 ? prim::elementwise(plus, x, y)
                                  : prim::elementwise(weighted_plus, x, y, beta, alpha);
@@ -97,25 +128,36 @@ Tensor weighted(const char* op, const Tensor& x, const Tensor& y, double beta, d
 }  // namespace
 
 void matmul() {
-  op("matmul(Tensor a, Tensor b) -> Tensor").amp(Amp::lower).meaning([](Tensor a, Tensor b) {
-    return product(a, b);
-  });
-  op("mm(Tensor a, Tensor b) -> Tensor").amp(Amp::lower).meaning([](Tensor a, Tensor b) {
-    expect_ranks("mm", a, 2, b, 2);
-    return product(a, b);
-  });
-  op("bmm(Tensor a, Tensor b) -> Tensor").amp(Amp::lower).meaning([](Tensor a, Tensor b) {
-    return batched("bmm", a, b);
-  });
-  op("mv(Tensor a, Tensor b) -> Tensor").amp(Amp::lower).meaning([](Tensor a, Tensor b) {
-    expect_ranks("mv", a, 2, b, 1);
-    return product(a, b);
-  });
-  op("dot(Tensor a, Tensor b) -> Tensor").amp(Amp::widest).meaning([](Tensor a, Tensor b) {
-    expect_ranks("dot", a, 1, b, 1);
-    return product(a, b);
-  });
-  op("outer(Tensor a, Tensor b) -> Tensor").meaning([](Tensor a, Tensor b) {
+  op("matmul(Tensor a, Tensor b) -> Tensor")
+      .amp(Amp::lower)
+      .keeps_halves()
+      .meaning([](Tensor a, Tensor b) { return product(a, b); });
+  op("mm(Tensor a, Tensor b) -> Tensor")
+      .amp(Amp::lower)
+      .keeps_halves()
+      .meaning([](Tensor a, Tensor b) {
+        expect_ranks("mm", a, 2, b, 2);
+        return product(a, b);
+      });
+  op("bmm(Tensor a, Tensor b) -> Tensor")
+      .amp(Amp::lower)
+      .keeps_halves()
+      .meaning([](Tensor a, Tensor b) { return batched("bmm", a, b); });
+  op("mv(Tensor a, Tensor b) -> Tensor")
+      .amp(Amp::lower)
+      .keeps_halves()
+      .meaning([](Tensor a, Tensor b) {
+        expect_ranks("mv", a, 2, b, 1);
+        return product(a, b);
+      });
+  op("dot(Tensor a, Tensor b) -> Tensor")
+      .amp(Amp::widest)
+      .keeps_halves()
+      .meaning([](Tensor a, Tensor b) {
+        expect_ranks("dot", a, 1, b, 1);
+        return product(a, b);
+      });
+  op("outer(Tensor a, Tensor b) -> Tensor").keeps_halves().meaning([](Tensor a, Tensor b) {
     expect_ranks("outer", a, 1, b, 1);
     return mul(unsqueeze(a, 1), b);
   });
@@ -132,13 +174,12 @@ void matmul() {
       });
   op("einsum(str equation, Tensor[] xs) -> Tensor")
       .amp(Amp::lower)
+      .keeps_halves()
       .meaning([](string_view equation, Tensors xs) { return einsum_of(equation, xs); });
   op("linear(Tensor x, Tensor weight, Tensor? bias=None) -> Tensor")
       .amp(Amp::lower)
-      .meaning([](Tensor x, Tensor weight, Tensor bias) {
-        Tensor y = linear_product("linear", x, weight, bias);
-        return bias.defined() ? prim::elementwise(plus, y, bias) : y;
-      });
+      .keeps_halves()
+      .meaning(linear_of);
   fused("linear_relu(Tensor x, Tensor weight, Tensor? bias=None) -> Tensor")
       .amp(Amp::lower)
       .meaning([](Tensor x, Tensor weight, Tensor bias) {

@@ -131,7 +131,9 @@ Tensor by_running(const char* op, const Tensor& x, const Channels& c, const Tens
                   const Tensor& running_var, const Tensor& weight, const Tensor& bias, double eps) {
   if (!running_mean.defined() || !running_var.defined())
     fail(std::string(op) + ": running_mean and running_var are needed where x has no say");
-  Moments m{prim::reshape(running_mean, c.broadcast), prim::reshape(running_var, c.broadcast)};
+  // What the op may write comes as it is, in halves too.
+  Moments m{prim::reshape(wide(running_mean), c.broadcast),
+            prim::reshape(wide(running_var), c.broadcast)};
   return apply(x, m, weight, bias, c.broadcast, eps, x.dtype());
 }
 

@@ -246,6 +246,7 @@ void random() {
   op("rand_like(Tensor x, dtype? dtype=None) -> Tensor")
       .random()
       .no_gradient()
+      .keeps_halves()
       .meaning([](Tensor x, Dtype dtype) {
         return uniform_of("rand_like", x.sizes(), {0, 1}, dtype ? dtype : x.dtype(), x.device());
       });
@@ -257,6 +258,7 @@ void random() {
   op("randn_like(Tensor x, dtype? dtype=None) -> Tensor")
       .random()
       .no_gradient()
+      .keeps_halves()
       .meaning([](Tensor x, Dtype dtype) {
         return normal_of("randn_like", x.sizes(), dtype ? dtype : x.dtype(), x.device());
       });
@@ -268,6 +270,7 @@ void random() {
   op("randint_like(Tensor x, int low, int high, dtype? dtype=None) -> Tensor")
       .random()
       .no_gradient()
+      .keeps_halves()
       .meaning([](Tensor x, int64_t low, int64_t high, Dtype dtype) {
         return ints_of("randint_like", low, high, x.sizes(), dtype ? dtype : x.dtype(),
                        x.device());
@@ -278,6 +281,7 @@ void random() {
   op("multinomial(Tensor x, int num_samples, bool replacement=False) -> Tensor")
       .random()
       .no_gradient()
+      .keeps_halves()
       .meaning(drawn);
   op("uniform(int[] sizes, float low=0, float high=1, dtype? dtype=None, device? device=None) -> "
      "Tensor")
@@ -309,7 +313,7 @@ void random() {
         expect_probability("bernoulli_", p);
         return prim::elementwise(chosen_into, x, prim::random_bits(x.sizes(), x.device()), p);
       });
-  op("bernoulli(Tensor p) -> Tensor").random().no_gradient().meaning([](Tensor p) {
+  op("bernoulli(Tensor p) -> Tensor").random().no_gradient().keeps_halves().meaning([](Tensor p) {
     expect_float("bernoulli", p.dtype());
     expect_probabilities("bernoulli", "p", p);
     Tensor u = prim::elementwise(uniform24, prim::random_bits(p.sizes(), p.device()), 0.0, 1.0);
@@ -319,6 +323,7 @@ void random() {
   op("dropout(Tensor x, float p=0.5, bool training=True) -> Tensor")
       .random()
       .amp(Amp::widest)
+      .keeps_halves()
       .meaning([](Tensor x, double p, bool training) {
         expect_probability("dropout", p);
         if (!training || p == 0) return x;

@@ -291,21 +291,25 @@ Tensor padded(const Tensor& x, Ints pad, string_view mode, Operand value) {
 }  // namespace
 
 void rearrange() {
-  op("stack(Tensor[] xs, int dim=0) -> Tensor").amp(Amp::widest).meaning(stacked);
+  op("stack(Tensor[] xs, int dim=0) -> Tensor").amp(Amp::widest).keeps_halves().meaning(stacked);
   op("flip(Tensor x, int[] dims) -> Tensor")
+      .keeps_halves()
       .meaning(flipped)
       .vjp([](const Vjp& call, Tensor, Ints dims) { return flip(call, dims); });
-  op("roll(Tensor x, int[] shifts, int[] dims=[]) -> Tensor").meaning(rolled);
-  op("repeat(Tensor x, int[] sizes) -> Tensor").meaning(repeated);
-  op("triu(Tensor x, int diagonal=0) -> Tensor").meaning([](Tensor x, int64_t diagonal) {
-    return triangle("triu", x, upper, diagonal);
-  });
-  op("tril(Tensor x, int diagonal=0) -> Tensor").meaning([](Tensor x, int64_t diagonal) {
-    return triangle("tril", x, lower, diagonal);
-  });
-  op("pad(Tensor x, int[] pad, str mode=\"constant\", number value=0) -> Tensor").meaning(padded);
+  op("roll(Tensor x, int[] shifts, int[] dims=[]) -> Tensor").keeps_halves().meaning(rolled);
+  op("repeat(Tensor x, int[] sizes) -> Tensor").keeps_halves().meaning(repeated);
+  op("triu(Tensor x, int diagonal=0) -> Tensor")
+      .keeps_halves()
+      .meaning([](Tensor x, int64_t diagonal) { return triangle("triu", x, upper, diagonal); });
+  op("tril(Tensor x, int diagonal=0) -> Tensor")
+      .keeps_halves()
+      .meaning([](Tensor x, int64_t diagonal) { return triangle("tril", x, lower, diagonal); });
+  op("pad(Tensor x, int[] pad, str mode=\"constant\", number value=0) -> Tensor")
+      .keeps_halves()
+      .meaning(padded);
   // The gradient is cut where x was padded, and padded where x was cut.
   op("_constant_pad(Tensor x, int[] pad, number value) -> Tensor")
+      .keeps_halves()
       .meaning(constant_padded)
       .vjp([](const Vjp& call, Tensor, Ints pad, Operand) {
         std::vector<int64_t> back;
@@ -313,8 +317,12 @@ void rearrange() {
         return constant_pad(call, back, 0);
       });
 
-  op("cat(Tensor[] xs, int dim=0) -> Tensor").amp(Amp::widest).meaning(joined).vjp(joined_gradient);
-  op("clone(Tensor x) -> Tensor").meaning([](Tensor x) { return prim::copy(x); });
+  op("cat(Tensor[] xs, int dim=0) -> Tensor")
+      .amp(Amp::widest)
+      .keeps_halves()
+      .meaning(joined)
+      .vjp(joined_gradient);
+  op("clone(Tensor x) -> Tensor").keeps_halves().meaning([](Tensor x) { return prim::copy(x); });
 }
 
 }  // namespace tenon::ops_pack

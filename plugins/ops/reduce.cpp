@@ -161,11 +161,13 @@ std::tuple<Tensor, Tensor> top_of(const Tensor& x, int64_t k, int64_t dim, bool 
 void reduce() {
   op("sum(Tensor x, int[] dims=[], bool keepdim=False, dtype? dtype=None) -> Tensor")
       .amp(Amp::float32)
+      .keeps_halves()
       .meaning([](Tensor x, Ints dims, bool keepdim, Dtype dtype) {
         return total_of(TN_SUM, x, dims, keepdim, dtype);
       });
   op("mean(Tensor x, int[] dims=[], bool keepdim=False, dtype? dtype=None) -> Tensor")
       .amp(Amp::float32)
+      .keeps_halves()
       .meaning([](Tensor x, Ints dims, bool keepdim, Dtype dtype) {
         if (dtype && !dtype.is_float())
           fail(std::string("mean: dtype is ") + dtype.name() + ", expected a floating dtype");
@@ -178,37 +180,44 @@ void reduce() {
       });
   op("amax(Tensor x, int[] dims=[], bool keepdim=False) -> Tensor")
       .amp(Amp::widest)
+      .keeps_halves()
       .meaning(
           [](Tensor x, Ints dims, bool keepdim) { return prim::reduce(TN_MAX, x, dims, keepdim); });
   op("amin(Tensor x, int[] dims=[], bool keepdim=False) -> Tensor")
       .amp(Amp::widest)
+      .keeps_halves()
       .meaning(
           [](Tensor x, Ints dims, bool keepdim) { return prim::reduce(TN_MIN, x, dims, keepdim); });
   op("max(Tensor x, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)")
       .amp(Amp::widest)
+      .keeps_halves()
       .meaning([](Tensor x, int64_t dim, bool keepdim) {
         return extreme("max", TN_ARGMAX, x, dim, keepdim);
       });
   op("min(Tensor x, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)")
       .amp(Amp::widest)
+      .keeps_halves()
       .meaning([](Tensor x, int64_t dim, bool keepdim) {
         return extreme("min", TN_ARGMIN, x, dim, keepdim);
       });
   op("argmax(Tensor x, int[] dims=[], bool keepdim=False) -> Tensor")
       .no_gradient()
       .amp(Amp::widest)
+      .keeps_halves()
       .meaning([](Tensor x, Ints dims, bool keepdim) {
         return prim::reduce(TN_ARGMAX, x, dims, keepdim);
       });
   op("argmin(Tensor x, int[] dims=[], bool keepdim=False) -> Tensor")
       .no_gradient()
       .amp(Amp::widest)
+      .keeps_halves()
       .meaning([](Tensor x, Ints dims, bool keepdim) {
         return prim::reduce(TN_ARGMIN, x, dims, keepdim);
       });
 
   op("var(Tensor x, int[] dims=[], int correction=1, bool keepdim=False) -> Tensor")
       .amp(Amp::float32)
+      .keeps_halves()
       .meaning([](Tensor x, Ints dims, int64_t correction, bool keepdim) {
         expect_float("var", x);
         return var_of(x, dims, correction, keepdim);
@@ -243,34 +252,41 @@ void reduce() {
 
   op("all(Tensor x, int[] dims=[], bool keepdim=False) -> Tensor")
       .no_gradient()
+      .keeps_halves()
       .meaning([](Tensor x, Ints dims, bool keepdim) {
         return answer(x, dims, keepdim, zero_as_one, is_zero);
       });
   op("any(Tensor x, int[] dims=[], bool keepdim=False) -> Tensor")
       .no_gradient()
+      .keeps_halves()
       .meaning([](Tensor x, Ints dims, bool keepdim) {
         return answer(x, dims, keepdim, other_as_one, is_positive);
       });
   op("count_nonzero(Tensor x, int[] dims=[]) -> Tensor")
       .no_gradient()
+      .keeps_halves()
       .meaning(
           [](Tensor x, Ints dims) { return prim::reduce(TN_SUM, {x}, dims, false, other_as_one); });
 
-  op("cumsum(Tensor x, int dim) -> Tensor").amp(Amp::float32).meaning([](Tensor x, int64_t dim) {
-    return prim::scan(TN_SUM, x, dim);
-  });
-  op("cumprod(Tensor x, int dim) -> Tensor").amp(Amp::float32).meaning([](Tensor x, int64_t dim) {
-    return prim::scan(TN_PROD, x, dim);
-  });
+  op("cumsum(Tensor x, int dim) -> Tensor")
+      .amp(Amp::float32)
+      .keeps_halves()
+      .meaning([](Tensor x, int64_t dim) { return prim::scan(TN_SUM, x, dim); });
+  op("cumprod(Tensor x, int dim) -> Tensor")
+      .amp(Amp::float32)
+      .keeps_halves()
+      .meaning([](Tensor x, int64_t dim) { return prim::scan(TN_PROD, x, dim); });
   op("sort(Tensor x, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)")
       .primitive(TN_SORT);
   op("argsort(Tensor x, int dim=-1, bool descending=False) -> Tensor")
       .no_gradient()
+      .keeps_halves()
       .meaning([](Tensor x, int64_t dim, bool descending) {
         return std::get<1>(prim::sort(x, dim, descending));
       });
   op("topk(Tensor x, int k, int dim=-1, bool largest=True, bool sorted=True) -> "
      "(Tensor values, Tensor indices)")
+      .keeps_halves()
       .meaning([](Tensor x, int64_t k, int64_t dim, bool largest, bool) {
         return top_of(x, k, dim, largest);
       });

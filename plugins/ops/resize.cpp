@@ -137,11 +137,13 @@ void resize() {
       });
   op("pixel_shuffle(Tensor x, int upscale_factor) -> Tensor")
       .amp(Amp::widest)
+      .keeps_halves()
       .meaning([](Tensor x, int64_t upscale_factor) {
         return shuffled("pixel_shuffle", x, upscale_factor, true);
       });
   op("pixel_unshuffle(Tensor x, int downscale_factor) -> Tensor")
       .amp(Amp::widest)
+      .keeps_halves()
       .meaning([](Tensor x, int64_t downscale_factor) {
         return shuffled("pixel_unshuffle", x, downscale_factor, false);
       });

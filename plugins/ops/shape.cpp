@@ -352,7 +352,7 @@ void shape() {
         int64_t size = x.size(wrap_dim("chunk", dim, x.dim()));
         return split_evenly("chunk", x, size <= chunks ? 1 : (size - 1) / chunks + 1, dim);
       });
-  op("meshgrid(Tensor[] xs, str indexing=\"ij\") -> Tensor[]").meaning(grids);
+  op("meshgrid(Tensor[] xs, str indexing=\"ij\") -> Tensor[]").keeps_halves().meaning(grids);
 }
 
 }  // namespace tenon::ops_pack

@@ -162,6 +162,7 @@ void windows() {
       .view(window_view);
   op("_windows(Tensor x, int[] out, int[] kernel, int[] stride, int[] padding, int[] dilation, "
      "float fill=0) -> Tensor")
+      .keeps_halves()
       .meaning([](Tensor x, Ints out, Ints kernel, Ints stride, Ints padding, Ints dilation,
                   double fill) {
         expect_windows("_windows", x.dim(), out, kernel, stride, dilation, padding, {});

@@ -4,6 +4,11 @@
 #include <stdexcept>
 
 TENON_PLUGIN(face_plugin) {
+  // Squares of halves that no half holds.
+  op("length(Tensor x) -> Tensor").meaning([](Tensor x) { return sqrt(sum(x * x)); });
+  op("length_of_halves(Tensor x) -> Tensor").keeps_halves().meaning([](Tensor x) {
+    return sqrt(sum(x * x));
+  });
   op("cube(Tensor x, float scale=1) -> Tensor", "scale * x * x * x").inplace();
   op("sum_and_difference(Tensor x, Tensor y) -> (Tensor, Tensor)").meaning([](Tensor x, Tensor y) {
     return tuple(x + y, x - y);

@@ -401,7 +401,10 @@ typedef struct tn_meta {
 /* Fills outputs[0 .. n_outputs) from the arguments; refuses what does not fit, naming the argument. */
 typedef tn_status* (*tn_infer_fn)(void* self, const tn_value* args, uint32_t n_args, tn_meta* outputs, uint32_t n_outputs);
 
-/* A decomposition: calls ops and gives new tensors, or an argument as it is. */
+/* A decomposition: calls ops and gives new tensors, or an argument as it is. Halves are computed in float32 and rounded once: a call
+ * of float16 or bfloat16 tensors gets them cast to float32 (but for what it writes), and its results are cast to the dtypes that it
+ * gives when it is run on the halves, which the host finds out on meta tensors; where it refuses these, it runs on the halves. Left
+ * as they are: ops of TN_OP_KEEPS_HALVES, ops whose results are views (Tensor(a)), and ops that write lists of tensors. */
 typedef tn_status* (*tn_composite_fn)(void* self, const tn_value* args, uint32_t n_args, tn_value* results,
                                       uint32_t n_results);
 
@@ -453,6 +456,8 @@ enum {
   TN_OP_LIBRARY = 1u << 3,   /* has no decomposition by nature */
   TN_OP_NO_GRADIENT = 1u << 4, /* outputs never require a gradient (argmax, comparisons) */
   TN_OP_FUSED = 1u << 5,     /* its traced decomposition is a pattern for graph compilers; set by registrar->fused */
+  TN_OP_KEEPS_HALVES = 1u << 6, /* its decomposition (and vjp) gets half tensors as they are: it moves elements, is a single formula
+                                 or primitive, or looks at the dtype. Of other ops both are computed in float32: see tn_composite_fn */
   TN_OP_NUMBERS = 1u << 7    /* of a decomposition: a number may stand in a Tensor's place, as it may in every expression */
 };
 
