@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/text.h"
 #include "dispatch/elementwise.h"
 #include "dispatch/explain.h"
 #include "dispatch/primitives.h"
@@ -78,6 +79,28 @@ Status call_with_modes(const Op* op, std::span<const tn_value> args, std::span<t
   return call_below_autocast(op, args, results);
 }
 
+// "x is [2, 3] int64 on cpu, weight is [4, 5] int64 on cpu"
+std::string arguments_text(const Op* op, std::span<const tn_value> args) {
+  std::string text;
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (args[i].kind != TN_TENSOR || args[i].as.tensor == nullptr) continue;
+    text += fmt::format("{}{} is {}", text.empty() ? "" : ", ", op->schema.arguments[i].name, tensor_text(args[i].as.tensor));
+  }
+  return text;
+}
+
+// An error begins with the name of the op that was called from outside of all decompositions, and has its arguments, where
+// another op, a primitive or a formula inside said it.
+[[gnu::cold, gnu::noinline]] Status named(const Op* op, std::span<const tn_value> args, Status status) {
+  const std::string& name = op->schema.name;
+  const std::string& said = status->message;
+  if (thread_state.decomposed != nullptr || (said.starts_with(name) && said.substr(name.size()).starts_with(':'))) return status;
+  const std::string arguments = status->code == TN_INVALID_ARGUMENT ? arguments_text(op, args) : "";
+  status->message = fmt::format("{}: {}{}", name, said, arguments.empty() ? "" : fmt::format(" ({})", arguments));
+  status->full.clear();
+  return status;
+}
+
 }  // namespace
 
 bool any_needs_gradient(std::span<const tn_value> args) {
@@ -127,8 +150,10 @@ Status call(const Op* op, const tn_value* args, uint32_t n_args, tn_value* resul
   const std::span<const tn_value> all(args, n_args);
   const std::span<tn_value> out(results, n_results);
   ResultsScope scope(out);
-  if ((thread_state.modes & kModesWithHandlers) != 0) [[unlikely]] return scope.keep_if_fine(call_with_modes(op, all, out));
-  return scope.keep_if_fine(finish_call(op, all, out, gradient));
+  const Status status = scope.keep_if_fine((thread_state.modes & kModesWithHandlers) != 0 ? call_with_modes(op, all, out)
+                                                                                          : finish_call(op, all, out, gradient));
+  if (status != nullptr) [[unlikely]] return named(op, all, status);
+  return nullptr;
 }
 
 Status call_below_autocast(const Op* op, std::span<const tn_value> args, std::span<tn_value> results) {
