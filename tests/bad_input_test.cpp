@@ -149,7 +149,7 @@ TEST_F(BadInput, DtypesThatDoNotFit) {
     SCOPED_TRACE(d.name());
     Tensor x = tn::ones({2, 2}, {}, d), i = tn::ones({2, 2}, tn::int64, d);
     expect_error([&] { tn::matmul(i, i); }, "matmul: a is [2, 2] int64");
-    expect_error([&] { tn::matmul(x, x.to(tn::float64)); }, "expected one float dtype");
+    expect_error([&] { tn::matmul(x, x.to(tn::float64)); }, "expected one dtype");
     expect_error([&] { tn::bitwise_and(x, i); }, "bitwise_and");
     expect_error([&] { i.requires_grad_(); }, "only float dtypes have");
     expect_error([&] { tn::embedding(x, x); }, "index is float32, expected int64");

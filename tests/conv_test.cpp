@@ -179,4 +179,27 @@ TEST(Conv, HugeOptionsAreRefused) {
   }
 }
 
+TEST(Conv, OfIntegersIsOfItsElements) {
+  for (tn::Device d : devices()) {
+    for (tn::Dtype dtype : {tn::int64, tn::int32, tn::uint8}) {
+      Tensor x = tn::arange(0, 18, 1, {}, d).reshape({1, 2, 3, 3}), w = tn::arange(0, 8, 1, {}, d).reshape({1, 2, 2, 2});
+      Tensor b = tn::tensor({3}, d);
+      auto exact = [&](const Tensor& y) { return y.to(dtype).to_vector<int64_t>(); };
+      auto of = [&](const Tensor& t) { return t.to(dtype); };
+      auto wide = [&](const Tensor& t) { return t.to(tn::float64); };
+      Tensor y = tn::conv2d(of(x), of(w), of(b), 1, 1);
+      EXPECT_EQ(y.dtype(), dtype);
+      EXPECT_EQ(y.to_vector<int64_t>(), exact(tn::conv2d(wide(x), wide(w), wide(b), 1, 1).to(tn::int64)));
+      Tensor v = w.reshape({2, 1, 2, 2});
+      EXPECT_EQ(tn::conv_transpose2d(of(x), of(v), {}, 2).to_vector<int64_t>(),
+                exact(tn::conv_transpose2d(wide(x), wide(v), {}, 2).to(tn::int64)));
+    }
+    expect_error(
+        [&] {
+          tn::conv1d(tn::ones({1, 1, 3}, tn::bool_, d), tn::ones({1, 1, 2}, tn::bool_, d));
+        },
+        "conv1d: matmul: a is [1, 1, 2] bool");
+  }
+}
+
 }  // namespace

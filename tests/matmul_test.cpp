@@ -179,4 +179,59 @@ TEST(Matmul, ErrorsSayWhatWouldFit) {
   }
 }
 
+// Integers are multiplied and added in their dtype, and wrap; PyTorch refuses bool.
+TEST(Matmul, OfIntegersStaysInTheirDtype) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    for (tn::Dtype dtype : {tn::int64, tn::int32, tn::uint8}) {
+      SCOPED_TRACE(dtype.name());
+      Tensor a = tn::arange(0, 6, 1, {}, d).to(dtype).reshape({2, 3}), b = tn::arange(0, 12, 1, {}, d).to(dtype).reshape({3, 4});
+      const std::vector<double> product = {20, 23, 26, 29, 56, 68, 80, 92};
+      for (const Tensor& y : {tn::matmul(a, b), tn::mm(a, b), tn::einsum("ij,jk->ik", {a, b}), tn::linear(a, b.t()),
+                              tn::matmul(transposed_layout(a), stepped_layout(b))}) {
+        EXPECT_EQ(y.dtype(), dtype);
+        expect_sizes(y, {2, 4});
+        expect_near(y, product);
+      }
+      Tensor batch = tn::bmm(tn::stack({a, a + a}), tn::stack({b, b}));
+      expect_near(batch.select(0, 1), {40, 46, 52, 58, 112, 136, 160, 184});
+      expect_near(tn::matmul(tn::stack({a, a}).unsqueeze(1), tn::stack({b, b, b}))[1][2], product);
+      expect_near(tn::mv(a, b.select(1, 0)), {20, 56});
+      EXPECT_EQ(tn::dot(a[0], a[1]).item<double>(), 14);
+      expect_near(tn::outer(a[0], a[1]), {0, 0, 0, 3, 4, 5, 6, 8, 10});
+      expect_near(tn::einsum("ij,jk,k->i", {a, b, b[0]}), {162, dtype == tn::uint8 ? 504 - 256. : 504.});
+      Tensor sum = tn::addmm(b[0], a, b, 2, 3);
+      EXPECT_EQ(sum.dtype(), dtype);
+      expect_near(sum, {60, 71, 82, 93, 168, 206, 244, dtype == tn::uint8 ? 282 - 256. : 282.});
+      expect_error([&] { tn::addmm(b[0], a, b, 0.5); },
+                   "addmm: beta is 0.5, alpha is 1; expected whole numbers for a product of ");
+      expect_sizes(tn::matmul(a.slice(1, 0, 0), b.slice(0, 0, 0)), {2, 4});
+      EXPECT_EQ(tn::matmul(a.slice(1, 0, 0), b.slice(0, 0, 0)).sum().item<double>(), 0);
+    }
+    Tensor bytes = tn::tensor({200, 100}, d).to(tn::uint8);
+    EXPECT_EQ(tn::dot(bytes, bytes).item<double>(), (200 * 200 + 100 * 100) % 256);
+    Tensor large = tn::full({2}, 65536, tn::int32, d);
+    EXPECT_EQ(tn::dot(large, large).item<double>(), 0);
+    Tensor mask = tn::ones({2, 2}, tn::bool_, d);
+    expect_error([&] { tn::matmul(mask, mask); }, "matmul: a is [2, 2] bool");
+    expect_error([&] { tn::linear(mask, mask); }, "linear: matmul: a is [2, 2] bool");
+  }
+}
+
+TEST(Matmul, LinearOfOneRowOfWeights) {
+  for (tn::Device d : devices()) {
+    Tensor x = counted({2, 3}, d), w = counted({3}, d), b = tn::tensor(10.f, d);
+    expect_sizes(tn::linear(x, w), {2});
+    expect_near(tn::linear(x, w), {5, 14});
+    expect_near(tn::linear(x, w, b), {15, 24});
+    expect_sizes(tn::linear(x[0], w, b), {});
+    expect_sizes(tn::linear(counted({4, 2, 3}, d), w), {4, 2});
+    expect_near(tn::linear_relu(x, w, b), {15, 24});
+    expect_error([&] { tn::linear(x, counted({2}, d)); }, "or weight [in], bias []");
+    expect_error([&] { tn::linear(x, w, counted({2}, d)); }, "bias is [2]");
+    gradcheck([](const TensorList& in) { return tn::linear(in[0], in[1], in[2]); },
+              {sample({2, 3}, d), sample({3}, d), sample({}, d)});
+  }
+}
+
 }  // namespace

@@ -157,8 +157,9 @@ TEST(Pool, Errors) {
         tn::max_pool2d(x, {2, 2, 2});
       },
       "max_pool2d: kernel_size is [2, 2, 2], expected one or 2 numbers of at least 1");
-  expect_error([&] { tn::max_pool2d(x.to(tn::int64), 2); },
-               "max_pool2d: x is int64, expected a floating dtype");
+  expect_error([&] { tn::max_pool2d(x.to(tn::bool_), 2); }, "max_pool2d: x is bool, expected a number");
+  expect_error([&] { tn::adaptive_max_pool2d(x.to(tn::int64), 2); },
+               "adaptive_max_pool2d: x is int64, expected a floating dtype");
   expect_error([&] { tn::avg_pool2d(x, 5); },
                "avg_pool2d: a window of [5, 5] with dilation [1, 1] does not fit into [4, 4]");
   expect_error([&] { tn::avg_pool2d(x, 2, {}, 0, false, true, 0); },
@@ -186,6 +187,26 @@ TEST(Pool, HugeOptionsAreRefused) {
                "max_pool1d: padding is [4611686018427387904], expected at most half");
   // At once: the windows are not counted one by one.
   expect_error([&] { tn::adaptive_avg_pool1d(x, INT64_MAX); }, "more bytes than 63 bits hold");
+}
+
+// As PyTorch's: averages round toward zero, and what is padded is less than all.
+TEST(Pool, IntegersArePooled) {
+  for (tn::Device d : devices()) {
+    for (tn::Dtype dtype : {tn::int64, tn::int32}) {
+      Tensor x = Tensor::from(std::vector<int64_t>{1, 2, 3, 5, -1, -2, -3, -5}, {1, 2, 2, 2}, d).to(dtype);
+      EXPECT_EQ(tn::avg_pool2d(x, 2).dtype(), dtype);
+      expect_near(tn::avg_pool2d(x, 2), {2, -2});
+      expect_near(tn::avg_pool2d(x, 2, 2, 0, false, true, -3), {-3, 3});
+      expect_near(tn::avg_pool2d(x, 2, 2, 1, false, false), {1, 2, 3, 5, -1, -2, -3, -5});
+      expect_near(tn::avg_pool2d(x, 2, 2, 1), {0, 0, 0, 1, 0, 0, 0, -1});
+      expect_near(tn::max_pool2d(x, 2), {5, -1});
+      expect_near(tn::max_pool2d(x, 2, 2, 1), {1, 2, 3, 5, -1, -2, -3, -5});
+      EXPECT_EQ(tn::max_pool2d(x, 2).dtype(), dtype);
+    }
+    Tensor bytes = tn::tensor({200, 250, 7, 0}, d).to(tn::uint8).reshape({1, 1, 4});
+    expect_near(tn::max_pool1d(bytes, 2), {250, 7});
+    expect_near(tn::avg_pool1d(bytes, 2), {225, 3});
+  }
 }
 
 }  // namespace

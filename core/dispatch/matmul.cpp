@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "dispatch/convert.h"
+#include "dispatch/expressions.h"
 #include "dispatch/launch.h"
 #include "dispatch/primitives.h"
 #include "memory/memory.h"
@@ -65,6 +66,44 @@ Status merge_batch(Tensor* t, std::span<const int64_t> batch, int64_t n_batch, M
   return nullptr;
 }
 
+// Integers are multiplied and added by the reduction that every device has, and wrap as it does: a [.., m, 1, k] with b [.., 1,
+// n, k].
+Status integer_product(Tensor* a, Tensor* b, Tensor** result) {
+  const auto with_row = [](Tensor* t, bool left) {
+    int64_t sizes[TN_MAX_RANK], strides[TN_MAX_RANK];
+    const int32_t batch = t->ndim - 2, rows = batch, columns = batch + 1;
+    std::copy_n(t->sizes, batch, sizes);
+    std::copy_n(t->strides, batch, strides);
+    const int32_t kept = left ? rows : columns, folded = left ? columns : rows;
+    sizes[batch] = left ? t->sizes[kept] : 1;
+    sizes[batch + 1] = left ? 1 : t->sizes[kept];
+    strides[batch] = left ? t->strides[kept] : 0;
+    strides[batch + 1] = left ? 0 : t->strides[kept];
+    sizes[batch + 2] = t->sizes[folded];
+    strides[batch + 2] = t->strides[folded];
+    return TensorRef(make_view_unchecked(t, {sizes, static_cast<size_t>(t->ndim) + 1}, strides, element_offset(t)));
+  };
+  if (std::max(a->ndim, b->ndim) == TN_MAX_RANK) {
+    return invalid("matmul: a is {}, b is {}; expected at most {} dimensions of integers", tensor_text(a), tensor_text(b),
+                   TN_MAX_RANK - 1);
+  }
+  const TensorRef x = with_row(a, true), y = with_row(b, false);
+  tn_tensor* const factors[2] = {x.get(), y.get()};
+  static constexpr int64_t kLast = -1;
+  tn_value args[9] = {int_value(TN_SUM), {}, {}, bool_value(false), {}, {}, {}, {}, {}};
+  args[1].kind = TN_TENSORS;
+  args[1].count = 2;
+  args[1].as.tensors = factors;
+  args[2].kind = TN_INTS;
+  args[2].count = 1;
+  args[2].as.ints = &kLast;
+  args[4].kind = TN_EXPRESSION;
+  TN_TRY(intern_expression("product(Tensor a, Tensor b) -> Tensor", "a * b", &args[4].as.expression));
+  args[8].kind = TN_DTYPE;
+  args[8].as.dtype = a->dtype;
+  return run_reduce(PrimitiveArgs(TN_REDUCE, args), result);
+}
+
 }  // namespace
 
 Status run_matmul(Tensor* a, Tensor* b, Tensor** result) {
@@ -75,8 +114,8 @@ Status run_matmul(Tensor* a, Tensor* b, Tensor** result) {
   if (!(a->device == b->device)) {
     return invalid("matmul: a is {}, b is {}; expected one device", tensor_text(a), tensor_text(b));
   }
-  if (a->dtype != b->dtype || !is_float(a->dtype)) {
-    return invalid("matmul: a is {}, b is {}; expected one float dtype", tensor_text(a), tensor_text(b));
+  if (a->dtype != b->dtype || a->dtype == TN_BOOL) {
+    return invalid("matmul: a is {}, b is {}; expected one dtype, of floats or integers", tensor_text(a), tensor_text(b));
   }
   const int64_t m = a->sizes[a->ndim - 2], k = a->sizes[a->ndim - 1];
   const int64_t k_of_b = b->sizes[b->ndim - 2], n = b->sizes[b->ndim - 1];
@@ -108,6 +147,7 @@ Status run_matmul(Tensor* a, Tensor* b, Tensor** result) {
   const std::span<const int64_t> all(sizes, batch.ndim + 2);
   int64_t numel;
   TN_TRY(count_elements("matmul", all, a->dtype, &numel));
+  if (!is_float(a->dtype)) return integer_product(a, b, result);
   Tensor* made;
   TN_TRY(empty_tensor(all, a->dtype, a->device, &made));
   TensorRef hold(made);

@@ -10,8 +10,13 @@ namespace {
 
 constexpr double kLowest = -std::numeric_limits<double>::infinity();
 
+// The lengths themselves, of integers' windows.
+constinit ExpressionRef length{
+    "_length(Tensor i, int stride, int start, int length, int low, int high) -> Tensor",
+    "let at = i * stride + start\n"
+    "min(at + length, high) - max(at, low)"};
 constinit ExpressionRef times{"_times(Tensor x, Tensor y) -> Tensor", "x * y"};
-constinit OpRef first_max{"ops._first_max"};
+constinit OpRef first_max{"ops._first_max"}, truncated_quotient{"ops._truncated_int_quotient"};
 // 1 / the length of window i between two bounds.
 constinit ExpressionRef share{
     "_share(Tensor i, float stride, float start, float length, float low, float high) -> Tensor",
@@ -29,6 +34,15 @@ constinit ExpressionRef adaptive_share{
     "zero + 1.0 / (((i + 1) * size + n - 1) // n - i * size // n)"};
 constinit ExpressionRef or_else{"_or_else(Tensor x, Tensor inside, float other) -> Tensor",
                                 "where(inside, x, other)"};
+
+// What is below all numbers of the dtype, or is the least.
+double lowest(Dtype dtype) {
+  if (dtype == int64) return -0x1p63;
+  return dtype == int32 ? -0x1p31 : dtype == uint8 ? 0 : kLowest;
+}
+void expect_number(const char* op, const Tensor& x) {
+  if (x.dtype() == bool_) fail(std::string(op) + ": x is bool, expected a number");
+}
 
 // A vector along dimension d of n, to broadcast.
 Tensor along(const Tensor& vector, int64_t d, int64_t n) {
@@ -56,7 +70,7 @@ Windows pool_options(const char* op, int64_t n, Ints kernel, Ints stride, Ints p
 
 Tensor max_pool(const char* op, const Tensor& x, Windows w, bool ceil_mode) {
   set_out(op, &w, last_sizes(x, w.n()), ceil_mode);
-  return call(first_max, windows(x, w, kLowest), counting(2 + w.n(), w.n()));
+  return call(first_max, windows(x, w, lowest(x.dtype())), counting(2 + w.n(), w.n()));
 }
 
 // Elements count that are within the tensor, or the padding too; what a window of ceil_mode has
@@ -74,6 +88,20 @@ Tensor avg_pool(const char* op, const Tensor& x, Windows w, bool ceil_mode, bool
     whole = whole && !beyond && (pad == 0 || count_include_pad);
   }
   Tensor shown = windows(x, w);
+  if (!x.dtype().is_float()) {
+    Tensor count = prim::fill({}, divisor ? *divisor : product(w.kernel), int64, x.device());
+    for (int64_t d = 0; d < n && !divisor && !whole; ++d) {
+      int64_t pad = w.padding[size_t(d)], size = x.size(2 + d), edge = count_include_pad ? pad : 0;
+      Tensor part =
+          prim::elementwise(length, prim::iota(w.out[size_t(d)], 0, 1, int64, x.device()),
+                            w.stride[size_t(d)], -pad, w.kernel[size_t(d)], -edge, size + edge);
+      part = along(part, d, n);
+      count = d == 0 ? part : prim::elementwise(times, count, part);
+    }
+    // Rounded toward zero, as PyTorch's.
+    Tensor y = call(truncated_quotient, prim::reduce(TN_SUM, shown, dims), count);
+    return y.dtype() == x.dtype() ? y : prim::copy(y, x.dtype());
+  }
   if (divisor || whole) {
     return prim::reduce_then(TN_SUM, shown, dims, false, scaled,
                              1.0 / double(divisor ? *divisor : product(w.kernel)));
@@ -152,7 +180,7 @@ void define(int64_t n) {
       .meaning([max, n](Tensor x, Ints kernel_size, Ints stride, Ints padding, Ints dilation,
                         bool ceil_mode) {
         const char* name = max.c_str();
-        expect_float(name, x);
+        expect_number(name, x);
         Windows w = pool_options(name, n, kernel_size, stride, padding, dilation);
         return batched(name, x, n,
                        [&](const Tensor& b) { return max_pool(name, b, w, ceil_mode); });
@@ -160,7 +188,7 @@ void define(int64_t n) {
   auto average = [avg, n](const Tensor& x, Ints kernel_size, Ints stride, Ints padding,
                           bool ceil_mode, bool count_include_pad, optional<int64_t> divisor) {
     const char* name = avg.c_str();
-    expect_float(name, x);
+    expect_number(name, x);
     Windows w = pool_options(name, n, kernel_size, stride, padding, 1);
     return batched(name, x, n, [&](const Tensor& b) {
       return avg_pool(name, b, w, ceil_mode, count_include_pad, divisor);
