@@ -143,6 +143,7 @@ TEST_F(Messages, OfCallsWithOneMisfitBeginWithTheName) {
       [](const Tensor& t) { return t.dtype().is_float() ? t : t + 1000; }};  // out of range where it is an index
   for (json c : all_cases()) {
     const std::string op = c.at("op");
+    if (op.starts_with("_")) continue;  // shown by the name of what it stands for
     c.erase("grad");
     for (const auto& misfit : misfits) {
       for (size_t chosen = 0; chosen < 4; ++chosen) {
