@@ -57,8 +57,11 @@ std::string misfit(const Kernel& kernel, const Op& op) {
     return differ();
   }
   for (size_t i = 0; i < known.size(); ++i) {
-    if (known[i].name != actual[i].name ||
-        argument_type_text(known[i]) != argument_type_text(actual[i])) {
+    // A kernel may leave a default out, which callers never see through it. One that states another believes something else of
+    // the op than the op does.
+    const bool same_default = !known[i].has_default || (actual[i].has_default && default_text(known[i].default_value) ==
+                                                                                    default_text(actual[i].default_value));
+    if (known[i].name != actual[i].name || argument_type_text(known[i]) != argument_type_text(actual[i]) || !same_default) {
       return differ();
     }
   }
@@ -278,6 +281,15 @@ std::vector<WaitingKernel> Registry::waiting_kernels() {
   std::vector<WaitingKernel> waiting;
   for (const auto& [kernel, reason] : state().waiting) waiting.push_back({kernel, reason});
   return waiting;
+}
+
+std::vector<tn_primitive> Registry::missing_primitives(int32_t device_type) const {
+  std::vector<tn_primitive> missing;
+  for (tn_primitive kind = TN_ELEMENTWISE; kind < TN_N_KERNEL_PRIMITIVES; ++kind) {
+    const bool optional = kind == TN_COPY || kind == TN_FILL || kind == TN_SCAN || kind == TN_SORT;
+    if (!optional && primitives_[kind].find(device_type) == nullptr) missing.push_back(kind);
+  }
+  return missing;
 }
 
 bool Registry::closed() {

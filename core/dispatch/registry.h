@@ -145,6 +145,8 @@ class Registry {
   std::vector<const Op*> all_ops();
   std::vector<const Kernel*> all_kernels();
   std::vector<WaitingKernel> waiting_kernels();
+  // The primitives that a backend must bring and for which this device has no kernel. Abi.h says which those are.
+  std::vector<tn_primitive> missing_primitives(int32_t device_type) const;
   // The kernels of a primitive.
   const KernelTable& primitive(tn_primitive kind) const { return primitives_[kind]; }
   // Shutdown: find fails with a message from now on, kernels are gone, functions of ops fail with a

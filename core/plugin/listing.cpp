@@ -146,9 +146,17 @@ const char* gradient(const Op& op, bool has_pair) {
 
 }  // namespace
 
+std::string missing_primitives_text(int32_t device_type) {
+  std::string text;
+  for (const tn_primitive kind : registry().missing_primitives(device_type)) {
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", primitive_name(kind));
+  }
+  return text;
+}
+
 std::string plugins_json() {
   Json plugins = Json::array(), searched = Json::array(), ignored = Json::array(),
-       waiting = Json::array(), factories = Json::array();
+       waiting = Json::array(), factories = Json::array(), incomplete = Json::array();
   for (const PluginRecord& r : plugin_records()) {
     const Manifest& m = r.manifest;
     Json entry = {{"id", m.id},
@@ -175,6 +183,10 @@ std::string plugins_json() {
                        {"plugin", k.plugin},
                        {"reason", w.reason}});
   }
+  for (int32_t type = TN_FIRST_PLUGIN_DEVICE; type < device_type_count(); ++type) {
+    const std::string missing = missing_primitives_text(type);
+    if (!missing.empty()) incomplete.push_back({{"device", device_type(type)->name}, {"missing", missing}});
+  }
   for (const Factory* factory : all_factories()) {
     factories.push_back({{"name", factory->schema.name},
                          {"kind", kind_name(factory->def.kind)},
@@ -185,6 +197,7 @@ std::string plugins_json() {
                {"searched", searched},
                {"ignored", ignored},
                {"waiting", waiting},
+               {"incomplete", incomplete},
                {"factories", factories}});
 }
 

@@ -10,6 +10,8 @@ namespace tenon {
 // [folder], "ignored": [{"folder", "reason"}], "waiting": [{"kernel", "device", "plugin",
 // "reason"}], "factories": [{"name", "kind", "schema", "plugin"}]}. state is loaded, failed or shadowed; a
 // factory's kind is layer, optimizer or other.
+// "reduce, matmul": the primitives that the device lacks and must have. "": none.
+std::string missing_primitives_text(int32_t device_type);
 std::string plugins_json();
 
 // [{"name", "schema", "kind", "amp", "gradient", "flags", "kernels": [{"device", "plugin",

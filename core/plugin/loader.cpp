@@ -10,6 +10,7 @@
 #include "plugin/candidates.h"
 #include "plugin/elf.h"
 #include "plugin/library.h"
+#include "plugin/listing.h"
 #include "plugin/needs.h"
 #include "plugin/shutdown.h"
 #include "plugin/trust.h"
@@ -27,6 +28,7 @@ struct Loader {
   // Under load_mutex:
   std::vector<std::unique_ptr<Staging>> stagings;
   std::vector<LoadedPlugin> loaded;  // in order of loading
+  int32_t looked_at = TN_FIRST_PLUGIN_DEVICE;  // device types below were looked at by report_incomplete_devices
   bool closed = false;
 };
 
@@ -49,6 +51,19 @@ Status exclusively(const char* what, Body&& body) {
   Status status = guarded(body);
   in_load = false;
   return status;
+}
+
+// A device without a kernel that every backend must bring works in part, and a call would fail late: its author should know
+// when the backend loads. Call it when all has been loaded that was asked for, since kernels may come from another plugin.
+void report_incomplete_devices() {
+  for (int32_t& type = loader().looked_at; type < device_type_count(); ++type) {
+    const std::string missing = missing_primitives_text(type);
+    if (missing.empty()) continue;
+    const DeviceType* device = device_type(type);
+    log_line(2, fmt::format("device '{}' of plugin '{}' has no kernel for {}: ops that need one fail there", device->name,
+                            device->plugin, missing)
+                    .c_str());
+  }
 }
 
 fs::path identity_of(const fs::path& file) {
@@ -190,7 +205,10 @@ Status load_plugin(const char* path) {
     candidate.identity = identity_of(candidate.file);
     if (is_loaded(candidate.identity)) return nullptr;
     Status status = load_one(&candidate);
-    if (status == nullptr) return nullptr;
+    if (status == nullptr) {
+      report_incomplete_devices();
+      return nullptr;
+    }
     record_failure(candidate, status);
     return wrap(status,
                 [&] { return fmt::format("plugin {} was not loaded", candidate.file.string()); });
@@ -238,6 +256,7 @@ Status load_all_plugins() {
       StatusHolder status(make_status(TN_FAILED_PRECONDITION, reason));
       record_failure(candidate, status.get());
     }
+    report_incomplete_devices();
     return nullptr;
   });
 }

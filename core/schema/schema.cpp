@@ -38,6 +38,8 @@ std::string list_text(const T* entries, uint32_t count, F&& text) {
   return result + "]";
 }
 
+}  // namespace
+
 std::string default_text(const tn_value& value) {
   switch (value.kind) {
     case TN_NONE:
@@ -62,6 +64,8 @@ std::string default_text(const tn_value& value) {
       return "[]";  // no other list has entries in a default
   }
 }
+
+namespace {
 
 std::string argument_text(const Argument& argument) {
   std::string text = (argument.is_dynamic ? "dynamic " : "") + argument_type_text(argument);

@@ -103,6 +103,8 @@ const char* type_name(Type type);                          // "Tensor", "str"
 std::string argument_type_text(const Argument& argument);  // "Tensor?[]"
 std::string value_kind_name(const tn_value& value);        // "int", "list of 3 ints", "None"
 
+std::string default_text(const tn_value& value);           // "1.0", "[1, 2]", as a schema states it
+
 // The normalized text of a schema, from its parts.
 std::string schema_text(const Schema& schema);
 

@@ -141,6 +141,10 @@ Status check_device_def(const tn_device_def& given) {
     return invalid("device '{}': the name is taken by {}", def.name,
                    other->plugin.empty() ? "the core" : "plugin '" + other->plugin + "'");
   }
+  constexpr uint32_t kFlags = TN_DEVICE_NO_ADDRESS | TN_DEVICE_SIMULATED;
+  if ((def.flags & ~kFlags) != 0) {
+    return invalid("device '{}': unknown flags {:#x}", def.name, def.flags & ~kFlags);
+  }
   for (const Slot& slot : {Slot{"count", def.count != nullptr},
                            {"allocate", def.allocate != nullptr},
                            {"free", def.free != nullptr},

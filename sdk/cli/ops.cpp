@@ -7,6 +7,7 @@
 #include <tenon/tenon.hpp>
 
 #include "commands.h"
+#include "plugin_list.h"
 #include "process.h"
 #include "text.h"
 #include "training.h"
@@ -61,6 +62,9 @@ int run(const Line& line) {
     table.add({op.at("name"), runs_as(op, type), op.at("gradient"), op.at("amp"), op.at("schema")});
   }
   fmt::print("{}", table.text());
+  for (const std::string& device : list_plugins().incomplete) {
+    if (device.starts_with("device " + type + " ")) fmt::print("incomplete: {}\n", device);
+  }
   return 0;
 }
 

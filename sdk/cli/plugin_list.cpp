@@ -72,6 +72,11 @@ PluginList list_plugins() {
                     kernel.at("kernel").get<std::string>(), kernel.at("device").get<std::string>(),
                     kernel.at("reason").get<std::string>()));
   }
+  for (const json& device : document.at("incomplete")) {
+    list.incomplete.push_back(fmt::format("device {} has no kernel for {}: ops that need one fail there",
+                                          device.at("device").get<std::string>(),
+                                          device.at("missing").get<std::string>()));
+  }
   return list;
 }
 

@@ -42,6 +42,8 @@ int run(const Line& line) {
   fmt::print("{}", table.text());
   for (const std::string& kernel : list.waiting)
     fmt::print("waiting: {}\n", messages::escaped(kernel));
+  for (const std::string& device : list.incomplete)
+    fmt::print("incomplete: {}\n", messages::escaped(device));
   fmt::print("searched: {}\n", or_dash(messages::escaped(joined(list.folders))));
   for (const std::string& folder : list.ignored)
     fmt::print("not searched: {}\n", messages::escaped(folder));
