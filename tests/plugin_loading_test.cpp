@@ -142,6 +142,24 @@ TEST(PluginInit, ExceptionIsCaughtAtTheBorder) {
   EXPECT_EQ(find_op("throws.thrown"), nullptr);
 }
 
+TEST(PluginDevices, WithoutAMandatoryKernelAreReportedAtTheLoad) {
+  Folder folder;
+  ::testing::internal::CaptureStderr();
+  const std::string failed = load(folder.place("device_partial"));
+  const std::string log = ::testing::internal::GetCapturedStderr();
+  EXPECT_EQ(failed, "");
+  const std::string missing = "elementwise, reduce, matmul, iota, gather, scatter, random_bits, nonzero";
+  EXPECT_NE(log.find("device 'partial' of plugin 'device_partial' has no kernel for " + missing +
+                     ": ops that need one fail there"),
+            log.npos)
+      << log;
+  EXPECT_NE(plugins_json().find("\"missing\": \"" + missing + "\""), std::string::npos);
+  // Once.
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(load(folder.place("pack24")), "");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr().find("partial"), std::string::npos);
+}
+
 TEST(PluginInit, IgnoredRefusalFailsTheLoad) {
   Folder folder;
   const auto library = folder.place("ignores");

@@ -255,6 +255,20 @@ TEST(Registry, AKernelWithAnotherSchemaWaitsAndSaysWhy) {
   EXPECT_EQ(find_op("moved.f")->kernels.find(TN_DEVICE_CPU), nullptr);
 }
 
+TEST(Registry, AKernelThatStatesAnotherDefaultIsRefused) {
+  ASSERT_EQ(bring("fixed", {op_def("f(Tensor x, float k=1, int[] n=[1, 2]) -> Tensor", "x * k")}), "");
+  EXPECT_EQ(bring("wrong", {}, {kernel_def("fixed.f(Tensor x, float k=2) -> Tensor")}),
+            "kernel for 'fixed.f(Tensor x, float k=2) -> Tensor' on 'cpu': it states 'fixed.f(Tensor x, float k=2.0) -> Tensor', the "
+            "op is 'f(Tensor x, float k=1.0, int[] n=[1, 2]) -> Tensor'");
+  EXPECT_NE(bring("wrong_list", {}, {kernel_def("fixed.f(Tensor x, float k=1, int[] n=[1]) -> Tensor")}), "");
+  // The op demands what the kernel calls optional.
+  ASSERT_EQ(bring("strict", {op_def("f(Tensor x, float k) -> Tensor", "x * k")}), "");
+  EXPECT_NE(bring("lax", {}, {kernel_def("strict.f(Tensor x, float k=1) -> Tensor")}), "");
+  // The same, and left out.
+  EXPECT_EQ(bring("right", {}, {kernel_def("fixed.f(Tensor x, float k=1, int[] n=[1, 2]) -> Tensor")}), "");
+  EXPECT_EQ(bring("without", {}, {kernel_def("fixed.f(Tensor x, float k) -> Tensor")}), "");
+}
+
 TEST(Registry, AKernelMayKnowAnOlderSchema) {
   ASSERT_EQ(bring("grown", {op_def("f(Tensor x, float k=1) -> Tensor", "x * k")}), "");
   ASSERT_EQ(bring("older", {}, {kernel_def("grown.f(Tensor x) -> Tensor")}), "");

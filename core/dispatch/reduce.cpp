@@ -66,6 +66,9 @@ Status run_reduce(const PrimitiveArgs& args, Tensor** result) {
   const Expression* epilogue = args.expression(6, "epilogue");
   if (kind < TN_SUM || kind > TN_ARGMIN) return invalid("reduce: kind {} is unknown", kind);
   const char* what = kKindNames[kind];
+  if (epilogue != nullptr && kind >= TN_ARGMAX) {
+    return invalid("{}: it gives an index, which takes no epilogue", what);
+  }
   if (inputs.empty() || inputs.size() + 1 > kMaxOperands || (prologue == nullptr && inputs.size() != 1)) {
     return invalid("{}: {} tensors; one is reduced, several only by a prologue", what, inputs.size());
   }

@@ -164,15 +164,18 @@ typedef struct tn_value {
 
 /* Scalar instructions. `dtype` of an instruction is the type of its result: TN_FLOAT32, TN_FLOAT64, TN_INT64 or TN_BOOL, the
  * four register types (others only in CAST). Operands have the same type as the result except where noted. Comparisons take
- * any one type and give TN_BOOL. NaN propagates through MIN and MAX. Integer arithmetic wraps. */
+ * any one type and give TN_BOOL. NaN propagates through MIN and MAX. Integer arithmetic wraps. Of TN_BOOL come LOAD (anything
+ * != 0 is true), PARAM, CONST, STORE, CAST, NOT, AND, OR, XOR, WHERE, and comparisons of two bools: the host writes sums and
+ * maxima of bools as OR, products and minima as AND. */
 enum {
   TN_I_LOAD = 0,   /* input `a` (operand n_outputs + a of a loop), converted from its dtype to the register type */
   TN_I_PARAM = 1,  /* parameter `a`: .f for float types, .i for TN_INT64 and TN_BOOL */
   TN_I_CONST = 2,  /* constants[a], read as PARAM is */
-  TN_I_STORE = 3,  /* register `a` to output `b`, converted to the output's dtype */
+  TN_I_STORE = 3,  /* register `a`, whose type is `dtype`, to output `b`, converted to the output's dtype as CAST does */
   TN_I_CAST = 4,   /* from `a`, whose type is in `flags`, to `dtype`. TN_INT32 and TN_UINT8 wrap an int64 register to that
                       width; TN_FLOAT16 and TN_BFLOAT16 round a float32 register to nearest even; a float becomes an integer
-                      by truncation toward zero; anything becomes bool by != 0 */
+                      by truncation toward zero, and NaN and what int64 cannot hold become INT64_MIN (so 0 in TN_INT32 and
+                      TN_UINT8); anything becomes bool by != 0 (NaN: true) */
   TN_I_COORD = 5,  /* reserved: the index along dimension `a` */
   TN_I_RANDOM = 6, /* reserved: 32 random bits */
   TN_I_MOVE = 7,   /* a */
@@ -295,7 +298,7 @@ enum { TN_SUM = 0, TN_PROD, TN_MAX, TN_MIN, TN_ARGMAX, TN_ARGMIN };
  * reduced indices, then store epilogue(result). Floats fold in `accumulate` (float32 for float16, bfloat16 and float32, with
  * pairwise or better error; else float64), integers and bool in int64. A NaN wins MAX, MIN, ARGMAX and ARGMIN; the ARGs give
  * the flat index over the reduced dimensions in loop order, the first among equals, and come with one kept order only (the host
- * merges, but never reorders the reduced dimensions of ARGs). */
+ * merges, but never reorders the reduced dimensions of ARGs). The ARGs may have a prologue, and have no epilogue. */
 typedef struct tn_reduction {
   uint32_t size;
   tn_reduce_kind kind;
@@ -330,7 +333,9 @@ typedef struct tn_reduction {
  *  SORT          args: x, int dim, bool descending    outputs: values and indices (int64) of x's sizes. Equal elements stay in order,
  *                NaN is the greatest.                 optional: each element is compared with each of its row
  *  RANDOM_BITS   args: none; call->random                        outputs: y int32, contiguous. Philox 4x32-10: element i is lane
- *                i % 4 of counter {lo(i/4), hi(i/4), lo(offset), hi(offset)} under key {lo(seed), hi(seed)}
+ *                i % 4 of counter {lo(i/4), hi(i/4), lo(offset), hi(offset)} under key {lo(seed), hi(seed)}.
+ *                seed 0, offset 0 begins 6627e8d5 e169c58d bc57ac4c 9b00dbd8 f8e4cca4; seed 0123456789abcdef, offset
+ *                0000000100000002 begins 20f4d595 e9627d16 7bbaeeb8 df7a77a7 57d0d554 3250ff87 (hexadecimal)
  *  NONZERO       args: x      outputs: [count, ndim] int64, row-major order, made with set_output
  * Tensors among the arguments have any strides, unless the kernel's layout says otherwise; outputs are row-major unless said. Nothing
  * is launched for empty outputs (NONZERO: an empty x), nor MATMUL with k = 0.
@@ -495,10 +500,14 @@ enum {
  * arguments and no outputs. Private outputs are row-major, and gradients lie as the tensors that they belong to. */
 typedef void (*tn_order_fn)(void* self, const tn_call* call, uint32_t output, const tn_meta* meta, int32_t* order);
 
+/* The kernel of an op is launched whatever the sizes are, also where its outputs or arguments are empty (a sum of nothing is a
+ * number); those of primitives are not, as is said above. */
 typedef struct tn_kernel_def {
   uint32_t size;
   uint32_t traits;        /* TN_KERNEL_* */
-  const char* op;         /* the schema, or the name, of the op that it computes; NULL for a primitive's kernel */
+  const char* op;         /* the schema, or the name, of the op that it computes; NULL for a primitive's kernel. Arguments of a
+                             schema have the names, types and defaults of the op's; it may leave defaults out, and end before
+                             younger arguments: a call where one of these is not at its default goes elsewhere */
   const char* device;     /* a device type's name */
   tn_primitive primitive;
   int32_t priority;       /* higher is tried first; 0 is usual */
@@ -518,7 +527,9 @@ typedef struct tn_kernel_def {
  * else they are NULL; their metas come from infer_private. The backward's call: args are the gradients of the outputs (NONE
  * where zero), the forward's arguments, its outputs, its private outputs; its outputs are the gradients of the forward's
  * tensors, flat as in tn_vjp_call, NULL where not wanted, and not zeroed. It only reads what was saved, the private outputs too: it
- * may be called again (retain_graph), so a library that writes its reserve works on a copy in the workspace. */
+ * may be called again (retain_graph), so a library that writes its reserve works on a copy in the workspace. The forward's `layout`
+ * holds for the tensors of the backward's call too, its outputs among them. `dtypes` and `supports` are asked for the forward alone:
+ * what it takes, the backward takes. */
 typedef struct tn_kernel_pair_def {
   uint32_t size;
   uint32_t n_private;
