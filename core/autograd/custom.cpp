@@ -1,5 +1,6 @@
 #include "autograd/custom.h"
 
+#include "base/hot_thread_local.h"
 #include "autograd/inplace.h"
 #include "autograd/prim.h"
 #include "autograd/record.h"
@@ -36,7 +37,7 @@ class CustomNode final : public Node {
 
   std::vector<SavedTensor> saved_;
   std::vector<TensorInfo> inputs_;
-  static thread_local CustomNode* current;
+  TN_HOT static thread_local CustomNode* current;
 
  private:
   std::string name_;
@@ -45,7 +46,7 @@ class CustomNode final : public Node {
   void (*destroy_)(void*) = nullptr;
 };
 
-thread_local CustomNode* CustomNode::current = nullptr;
+TN_HOT thread_local CustomNode* CustomNode::current = nullptr;
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 #include "autograd/node.h"
 
+#include "base/hot_thread_local.h"
 #include "autograd/record.h"
 #include "dispatch/convert.h"
 #include "dispatch/explain.h"
@@ -9,14 +10,14 @@
 namespace tenon {
 namespace {
 
-thread_local uint64_t next_sequence = 0;
+TN_HOT thread_local uint64_t next_sequence = 0;
 
 // Nodes whose last reference went while another was being destroyed: a list instead of recursion.
 struct Pending {
   Node* head;
   bool draining;
 };
-constinit thread_local Pending pending{nullptr, false};
+TN_HOT constinit thread_local Pending pending{nullptr, false};
 
 }  // namespace
 

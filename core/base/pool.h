@@ -9,6 +9,8 @@
 
 #include <pthread.h>
 
+#include "base/hot_thread_local.h"
+
 namespace tenon {
 
 template <size_t kBytes, size_t kAlign = 16, size_t kKeep = 4096>
@@ -54,7 +56,7 @@ class Pool {
   static_assert(kBytes >= sizeof(Free));
 
 #ifndef TENON_SANITIZE
-  static constinit inline thread_local List list_{nullptr, 0, false};
+  TN_HOT static constinit inline thread_local List list_{nullptr, 0, false};
 
   static void empty(void*) {
     while (list_.head != nullptr) {

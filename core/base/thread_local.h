@@ -1,6 +1,5 @@
-// State of a thread that ends with it or that is rarely touched. The core's `thread_local` variables lie in the static
-// TLS block, which the C library cannot enlarge once the process runs: each byte counts there, or libtenon.so cannot be
-// opened late. So only what each call touches is `thread_local`; all else is made here, on the heap.
+// State of a thread that ends with it or that is rarely touched: made on the heap, and found by a call. What each call touches is
+// in base/hot_thread_local.h.
 #pragma once
 
 #include <new>

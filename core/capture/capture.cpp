@@ -1,12 +1,13 @@
 #include "capture/capture.h"
 
+#include "base/hot_thread_local.h"
 #include "dispatch/thread_state.h"
 #include "tensor/slots.h"
 
 namespace tenon {
 namespace {
 
-constinit thread_local Stream* capturing = nullptr;
+TN_HOT constinit thread_local Stream* capturing = nullptr;
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 #include "dispatch/launch.h"
 
+#include "base/hot_thread_local.h"
 #include "dispatch/convert.h"
 #include "dispatch/explain.h"
 #include "dispatch/host_table.h"
@@ -11,7 +12,7 @@
 
 namespace tenon {
 
-constinit thread_local ThreadState thread_state{.modes = kModeUnsettled};
+TN_HOT constinit thread_local ThreadState thread_state{.modes = kModeUnsettled};
 
 void settle_modes() {
   thread_state.modes &= ~uint32_t{kModeUnsettled};

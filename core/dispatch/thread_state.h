@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "base/hot_thread_local.h"
+
 namespace tenon {
 
 enum Mode : uint32_t {
@@ -32,7 +34,7 @@ struct ThreadState {
   AutocastScope* autocast;
   const Op* decomposed;  // the innermost op whose decomposition runs and whose name users know; null: none
 };
-extern constinit thread_local ThreadState thread_state;
+TN_HOT extern constinit thread_local ThreadState thread_state;
 
 void settle_modes();  // reads the switches
 

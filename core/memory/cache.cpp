@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/hot_thread_local.h"
 #include "base/log.h"
 #include "base/thread_local.h"
 #include "memory/cpu_memory.h"
@@ -18,7 +19,7 @@
 
 namespace tenon {
 
-constinit thread_local HeldBlobs held_blobs{0, 0};
+TN_HOT constinit thread_local HeldBlobs held_blobs{0, 0};
 
 namespace {
 

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 
+#include "base/hot_thread_local.h"
 #include "base/status.h"
 #include "tensor/tensor.h"
 
@@ -35,7 +36,7 @@ struct HeldBlobs {
   uint32_t count;  // blobs that open calls of this thread hold
   uint32_t depth;  // calls open
 };
-extern constinit thread_local HeldBlobs held_blobs;
+TN_HOT extern constinit thread_local HeldBlobs held_blobs;
 
 // Around each launch of a kernel, on its thread: keeps what find_blob and attach_blob gave to the
 // kernel until it has returned (on cpu: is done), while other threads may drop it. Without one, a

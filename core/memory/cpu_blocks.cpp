@@ -9,13 +9,14 @@
 #include <new>
 #include <vector>
 
+#include "base/hot_thread_local.h"
 #include "base/thread_local.h"
 #include "memory/cache.h"
 #include "memory/cpu_memory.h"
 
 namespace tenon {
 
-constinit thread_local ThreadBlocks* thread_blocks_here = nullptr;
+TN_HOT constinit thread_local ThreadBlocks* thread_blocks_here = nullptr;
 constinit CpuCounters cpu_counters;
 
 namespace {

@@ -7,6 +7,7 @@
 #include <limits>
 #include <new>
 
+#include "base/hot_thread_local.h"
 #include "memory/size_class.h"
 #include "memory/summary.h"
 
@@ -52,7 +53,7 @@ struct ThreadBlocks {
   }
 };
 // This thread's. Made at its first allocation or free, deleted when it ends; what is freed still later makes it anew.
-extern constinit thread_local ThreadBlocks* thread_blocks_here;
+TN_HOT extern constinit thread_local ThreadBlocks* thread_blocks_here;
 ThreadBlocks* make_thread_blocks() noexcept;
 // NULL: there is no memory to make it.
 inline ThreadBlocks* thread_blocks() {

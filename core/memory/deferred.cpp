@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/hot_thread_local.h"
 #include "base/log.h"
 #include "tensor/slots.h"
 
@@ -15,7 +16,7 @@ namespace {
 std::atomic<DeferredQueue*> g_queues[kMaxDeviceTypes][kMaxDevices];
 
 // Actions may allocate and synchronize, and so come here again: they do not wait for themselves.
-constinit thread_local int t_depth = 0;
+TN_HOT constinit thread_local int t_depth = 0;
 
 bool has_passed(const std::vector<Event>& events) {
   for (const Event& event : events) {

@@ -1,5 +1,7 @@
 #include "object/invoke.h"
 
+#include "base/hot_thread_local.h"
+
 namespace tenon {
 namespace {
 
@@ -9,7 +11,7 @@ struct LastFailure {
   const tn_status* status;
   const Object* object;
 };
-constinit thread_local LastFailure last_failure{};
+TN_HOT constinit thread_local LastFailure last_failure{};
 
 std::string with_object(const Object* object, const Status status) {
   for (const NamedChild& child : object->children) {

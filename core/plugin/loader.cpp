@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/hot_thread_local.h"
 #include "base/log.h"
 #include "dispatch/host_table.h"
 #include "plugin/candidates.h"
@@ -37,7 +38,7 @@ Loader& loader() {
   return *instance;
 }
 
-thread_local bool in_load = false;
+TN_HOT thread_local bool in_load = false;
 
 // One load at a time. An init that loads plugins itself would wait for itself: refused.
 template <typename Body>

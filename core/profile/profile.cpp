@@ -1,10 +1,12 @@
 #include "profile/profile.h"
 
+#include "base/hot_thread_local.h"
+
 #include <chrono>
 
 namespace tenon {
 
-constinit thread_local ProfileSlot profile_slot{nullptr, nullptr};
+TN_HOT constinit thread_local ProfileSlot profile_slot{nullptr, nullptr};
 
 uint64_t profile_clock_ns() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/hot_thread_local.h"
 #include "base/thread_local.h"
 #include "tensor/slots.h"
 
@@ -92,7 +93,7 @@ struct CurrentStreams {
   tn_device recent_device{-1, -1};
   LiveStream* recent = nullptr;
 };
-constinit thread_local CurrentStreams t_current;
+TN_HOT constinit thread_local CurrentStreams t_current;
 
 std::vector<LiveStream*>& streams_set() {
   static auto& set = *new ThreadLocal<std::vector<LiveStream*>>;

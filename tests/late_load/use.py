@@ -1,9 +1,11 @@
-"""Opens libtenon.so from Python, as a binding does, and asks it for its version and its devices: use.py LIBTENON ABI_VERSION"""
+"""Opens libtenon.so from Python, as a binding does, behind other libraries, and loads the plugins: use.py LIBTENON ABI_VERSION OTHER..."""
 
 import ctypes
 import sys
 import threading
 
+for other in sys.argv[3:]:
+    ctypes.CDLL(other).calls_once()
 library = ctypes.CDLL(sys.argv[1])
 library.tenon_host.restype = ctypes.c_void_p
 library.tenon_host.argtypes = [ctypes.c_uint32]
