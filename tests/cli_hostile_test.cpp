@@ -195,6 +195,14 @@ TEST_F(Hostile, NumbersOutOfRangeAreNamedWithTheirField) {
   EXPECT_HAS(refused(with("{\"layer\": \"ReLU\"}", layers + "{\"layer\": \"ReLU\"}")), "model: more than 10000 layers");
 }
 
+TEST_F(Hostile, ADimensionOutOfRangeIsNamedWithItsLayer) {
+  for (const char* dim : {"-3", "2", "-9223372036854775808", "9223372036854775807"}) {
+    EXPECT_HAS(refused(with("{\"layer\": \"ReLU\"}",
+                            std::string("{\"layer\": \"Unflatten\", \"dim\": ") + dim + ", \"unflattened_size\": [1, 128]}")),
+               "model: layer 1: ");
+  }
+}
+
 TEST_F(Hostile, ClosedStreamsEndNothing) {
   EXPECT_EQ(shell("$tenon ops 2>&-").code, 0);
   EXPECT_EQ(shell("$tenon ops <&- 2>&-").code, 0);
