@@ -148,7 +148,7 @@ TEST_F(BadInput, DtypesThatDoNotFit) {
   for (tn::Device d : devices()) {
     SCOPED_TRACE(d.name());
     Tensor x = tn::ones({2, 2}, {}, d), i = tn::ones({2, 2}, tn::int64, d);
-    expect_error([&] { tn::matmul(i, i); }, "matmul: a is [2, 2] int64");
+    expect_error([&] { tn::matmul(i.to(tn::bool_), i.to(tn::bool_)); }, "matmul: ");
     expect_error([&] { tn::matmul(x, x.to(tn::float64)); }, "expected one dtype");
     expect_error([&] { tn::bitwise_and(x, i); }, "bitwise_and");
     expect_error([&] { i.requires_grad_(); }, "only float dtypes have");
@@ -418,8 +418,7 @@ TEST_F(BadInput, MemoryThatEndsSaysWhatFillsIt) {
         message = e.what();
       }
     }
-    EXPECT_EQ(message.rfind("out of memory on " + d.name() + ": wanted 4.0 MiB; limit ", 0), 0u)
-        << message;
+    EXPECT_NE(message.find("zeros: out of memory on " + d.name() + ": wanted 4.0 MiB; limit "), message.npos) << message;
     for (const char* part : {"MiB, in live tensors ", ", in the cache ", "of caches of weights"}) {
       EXPECT_NE(message.find(part), std::string::npos) << message;
     }

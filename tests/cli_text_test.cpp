@@ -235,7 +235,7 @@ TEST_F(TextTest, WhatIsWrongInATrainingOfTextIsNamedWithItsLine) {
       {{{"\"repeat\": 2", "\"repeat\": 0"}}, "t.json:6: layer: repeat is 0, expected at least 1"},
       {{{"16, \"out_features\": \"vocab\"", "16, \"out_features\": 21"}},
        "t.json:3: model: gives a tensor of shape [32, 21] for 2 windows of 16 characters, expected [32, 22]"},
-      {{{"\"num_embeddings\": \"vocab\"", "\"num_embeddings\": 21"}}, "t.json:4: model: layer 0: Embedding: gather: index 21"},
+      {{{"\"num_embeddings\": \"vocab\"", "\"num_embeddings\": 21"}}, "t.json:4: model: layer 0: Embedding: embedding: gather: index 21"},
       {{{"\"start_dim\": 0", "\"start_dim\": 1"}}, "expected [32, 22]: a row for each, a column for each of the 22"},
       {{{"\"cosine\"", "\"cosin\""}},
        "t.json:13: schedule: there is no 'cosin'; did you mean 'cosine'? (known are constant, step, cosine)"},

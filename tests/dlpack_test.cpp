@@ -264,7 +264,7 @@ TEST_F(DlpackImport, RefusesWhatItCannotTake) {
     expect_error([&] { import_tensor(&foreign.managed); }, row.part);
     EXPECT_EQ(foreign.deleted, 0);
   }
-  expect_error([] { import_tensor(nullptr); }, "dlpack: the managed tensor is NULL");
+  expect_error([] { import_tensor(nullptr); }, "from_dlpack: the tensor is NULL");
 }
 
 // What another may write cannot be watched: nothing is cached of it any more.

@@ -219,7 +219,10 @@ TEST(InPlaceSweep, NumbersAreRefusedWhereATensorIsWritten) {
           const std::string message = message_of(status);
           if (message.find("results were asked for") != std::string::npos) continue;
           const Parameter& p = op.parameters[at];
-          EXPECT_EQ(message.find(op.name + ": argument '" + p.name + "' must be " + p.type + ", got "), 0u) << message;
+          const std::string refusal = ": argument '" + p.name + "' must be " + p.type + ", got ";
+          // A private op is shown by the name of the op that it is a part of.
+          const size_t at_front = op.name.find('_') == 0 || op.name.find("._") != op.name.npos ? message.find(':') : op.name.size();
+          EXPECT_EQ(message.find(refusal), at_front) << message;
           ++refused;
         }
       }

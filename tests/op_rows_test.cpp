@@ -319,7 +319,7 @@ TEST(OpRows, EveryDifferentiableOpHasOne) {
       "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits",
       "kl_div",                                                                                                         // loss
       "scaled_dot_product_attention", "rotary_embedding",                                                          // attention
-      "uniform_", "normal_", "bernoulli_"};                                                                        // random
+      "uniform_", "normal_", "bernoulli_", "fill_"};                                                                        // random
   for (const char* name : tables) names.insert(std::string("ops.") + name);
   size_t found = 0;
   for (const auto& op : nlohmann::json::parse(tn::ops_json())) {

@@ -232,7 +232,7 @@ class Output {
     std::string target = path_;
     // First by the kernel: it follows no link that another user laid into a common folder.
     replaces_ = ::stat(path_.c_str(), &replaced_) == 0;
-    if (!replaces_ && (errno == EACCES || errno == ELOOP)) {
+    if (!replaces_ && (errno == EACCES || errno == ELOOP || errno == ENAMETOOLONG)) {
       const int error = errno;
       return {code_of(error), path_ + ": cannot be reached: " + std::strerror(error)};
     }

@@ -93,7 +93,7 @@ void add_conv() {
         Tensor y;
         for (int64_t i = 0; i < k; ++i) {
           auto part = matmul(weight.select(2, i), x.slice(2, i, i + (m - 1) * stride + 1, stride));
-          y = y ? y + part : part;
+          y = y.defined() ? y + part : part;
         }
         return bias ? y + bias->unsqueeze(1) : y;
       });

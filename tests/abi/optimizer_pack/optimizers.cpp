@@ -30,9 +30,9 @@ TENON_PLUGIN(trial_optimizers) {
             auto option = [&](const char* name) { return me.group_option<double>(group, name); };
             for (const Tensor& p : me.group_parameters(group)) {
               auto average = averages.tensor(std::to_string(index++).c_str());
-              if (!p.grad()) continue;
+              if (!p.grad().defined()) continue;
               call<tuple<Tensor, Tensor>>("trial_optimizers.lion_step", p, p.grad(), average,
-                                          found_inf ? Operand(found_inf) : Operand(0.0),
+                                          found_inf.defined() ? Operand(found_inf) : Operand(0.0),
                                           option("lr"), option("beta1"), option("beta2"),
                                           option("weight_decay"));
             }
