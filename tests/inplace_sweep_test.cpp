@@ -242,7 +242,8 @@ TEST(CallSweep, FormulasOfNumbersAloneGiveScalarsOfTheCpu) {
       std::vector<tn_value> results(1);
       if (tn_status* refused = call_raw(op.name, std::vector<tn_value>(op.parameters.size(), number), &results)) {
         const std::string message = message_of(refused);
-        EXPECT_EQ(message.find(op.name + ": "), 0u) << message;
+        const bool part = op.name.starts_with("_");  // shown by the name of the op that it is a part of
+        EXPECT_EQ(message.find(part ? ": " : op.name + ": "), part ? message.find(':') : 0) << message;
         continue;
       }
       const Tensor y = Tensor::take(results[0].as.tensor);
