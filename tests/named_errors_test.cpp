@@ -39,6 +39,9 @@ struct Values {
 Values plain_values(const std::string& schema, const std::function<Tensor()>& next) {
   static const int64_t kOne = 1;
   static const double kHalf = 0.5;
+  // Values borrow lists.
+  static const tn::Ints kOnes = {kOne};
+  static const tn::Floats kHalves = {kHalf};
   Values values;
   for (std::string a : arguments_of(schema)) {
     if (a.find('=') != std::string::npos) break;
@@ -53,9 +56,9 @@ Values plain_values(const std::string& schema, const std::function<Tensor()>& ne
     } else if (type == "int" || type == "number") {
       v = tn::detail::to_value(kOne);
     } else if (type == "int[]") {
-      v = tn::detail::to_value(tn::Ints(kOne));
+      v = tn::detail::to_value(kOnes);
     } else if (type == "float[]") {
-      v = tn::detail::to_value(tn::Floats(kHalf));
+      v = tn::detail::to_value(kHalves);
     } else if (type == "float") {
       v = tn::detail::to_value(kHalf);
     } else if (type == "bool") {

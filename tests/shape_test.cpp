@@ -413,4 +413,12 @@ TEST(Split, PiecesAddToOneGradient) {
   }
 }
 
+// An expanded tensor has more elements than memory, and each piece is a tensor.
+TEST(Split, RefusesMorePiecesThanCanBe) {
+  const Tensor x = tn::ones({1}).expand({int64_t{1} << 40});
+  expect_error([&] { tn::split(x, 1); },
+               "split: 1099511627776 pieces of 1 along dimension 0 of size 1099511627776, at most 16777216 are made");
+  expect_error([&] { tn::chunk(x, int64_t{1} << 40); }, "chunk: 1099511627776 pieces of 1");
+}
+
 }  // namespace
