@@ -62,7 +62,7 @@ TEST_F(Frail, FailsAtEachCallOfATrainingStepAndNothingElseDoes) {
   ASSERT_GT(all, 30);
   // A device is lost each time. Under sanitizers nothing is cached, and there are more calls than devices: some are left out.
   const int64_t step = all / ((kTypes - 1) * kDevices - 1) + 1;
-  int lost = 0, tried = 0;
+  int lost = 0, tried = 0, told = 0;
   for (int64_t n = 1; n <= all; n += step) {
     ++tried;
     const auto type = static_cast<int32_t>(tried / kDevices), index = static_cast<int32_t>(tried % kDevices);
@@ -76,10 +76,11 @@ TEST_F(Frail, FailsAtEachCallOfATrainingStepAndNothingElseDoes) {
       text = e.what();
     }
     if (text.empty()) {
-      // Nobody was there to be told, at the stream's end; or the step asked for events less often this time.
-      EXPECT_GT(n, all * 8 / 10);
+      // Nobody was there to be told, at the stream's end; or the step asked for events less often this time: how often it
+      // does depends on how soon the work is done.
       fail_from(type, index, 1);
     } else {
+      ++told;
       EXPECT_NE(text.find("the bus is gone"), std::string::npos) << text;
     }
     // From now on each use is refused by name, with the first error.
@@ -102,6 +103,7 @@ TEST_F(Frail, FailsAtEachCallOfATrainingStepAndNothingElseDoes) {
     }
   }
   EXPECT_EQ(lost, tried);
+  EXPECT_GT(told, 25);  // a step has more calls that do not depend on that
   tn_status* status = tn::detail::api.plugin->shutdown();
   EXPECT_EQ(status, nullptr) << tn::host()->status_message(status);
 }
