@@ -137,6 +137,7 @@ struct BackwardRun {
   Status run_node(Slot& slot);
   Status add_window(Node* node, Tensor* const* grads, Tensor** results);
   Status call_backward(Node* node, Tensor* const* grads, Tensor** results);
+  Status call_on_its_stream(Node* node, Tensor* const* grads, Tensor** results);
   Status run_all();
 };
 

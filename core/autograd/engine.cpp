@@ -23,16 +23,16 @@ class TensorArray {
  public:
   explicit TensorArray(uint32_t n) : n_(n), begin_(inline_) {
     if (n > kInline) [[unlikely]] {
-      more_ = std::make_unique_for_overwrite<Tensor*[]>(n);
+      more_ = std::make_unique<Tensor*[]>(n);
       begin_ = more_.get();
     }
-    std::fill_n(begin_, n, nullptr);
   }
   TensorArray(const TensorArray&) = delete;
   ~TensorArray() { release(); }
+  // Leaves an array of none.
   void release() {
-    for (uint32_t i = 0; i < n_; ++i) {
-      if (begin_[i] != nullptr) std::exchange(begin_[i], nullptr)->release();
+    while (n_ > 0) {
+      if (Tensor* t = begin_[--n_]) t->release();
     }
   }
   Tensor** begin() { return begin_; }
@@ -42,7 +42,7 @@ class TensorArray {
   static constexpr uint32_t kInline = 4;
   uint32_t n_;
   Tensor** begin_;
-  Tensor* inline_[kInline];
+  Tensor* inline_[kInline] = {};
   std::unique_ptr<Tensor*[]> more_;
 };
 
@@ -226,6 +226,12 @@ inline Status BackwardRun::call_backward(Node* node, Tensor* const* grads, Tenso
   return node->adds ? add_window(node, grads, results) : node->backward(grads, results);
 }
 
+[[gnu::noinline]] Status BackwardRun::call_on_its_stream(Node* node, Tensor* const* grads, Tensor** results) {
+  StreamScope scope;
+  TN_TRY(scope.enter(node->stream));
+  return call_backward(node, grads, results);
+}
+
 Status BackwardRun::run_node(Slot& slot) {
   Node* node = slot.node;
   if (slot.has_terms()) TN_TRY(add_terms(slot));
@@ -265,10 +271,9 @@ Status BackwardRun::run_node(Slot& slot) {
     } else {
       std::optional<ExplainScope> explain;
       if ((thread_state.modes & kModeExplain) != 0) [[unlikely]] open_entry(node, {grads.begin(), n_outputs}, &explain);
-      status = guarded([&]() -> Status {
-        StreamScope scope;
-        if (node->stream != nullptr) [[unlikely]] TN_TRY(scope.enter(node->stream));
-        return call_backward(node, grads.begin(), results.begin());
+      status = guarded([&] {
+        return node->stream == nullptr ? call_backward(node, grads.begin(), results.begin())
+                                       : call_on_its_stream(node, grads.begin(), results.begin());
       });
       if (status != nullptr) status = describe_failure(node, status);
       if (status == nullptr && (thread_state.modes & kModeAnomaly) != 0) status = check_anomaly(node, results.begin());
@@ -280,11 +285,12 @@ Status BackwardRun::run_node(Slot& slot) {
   }
   grads.release();
   for (uint32_t i = 0; i < n_edges; ++i) {
-    TensorRef result(std::exchange(results[i], nullptr));
     const Edge& edge = node->edge(i);
     if (edge.node == nullptr || status != nullptr) continue;
     Slot& next = *find(edge.node);
-    if (result && next.needed) status = deliver(next, edge.output, std::move(result));
+    if (results[i] != nullptr && next.needed) {
+      status = deliver(next, edge.output, TensorRef(std::exchange(results[i], nullptr)));
+    }
     if (--next.waits != 0) continue;
     if (!edge.node->is_leaf()) {
       push(&next);

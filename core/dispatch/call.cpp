@@ -162,10 +162,20 @@ Status call_below_autocast(const Op* op, std::span<const tn_value> args, std::sp
 
 namespace {
 
+// The values of nearly every call of a primitive, told sound without a call.
+inline bool is_plainly_sound(const tn_value& v) {
+  constexpr uint32_t kNumbers = 1u << TN_NONE | 1u << TN_INT | 1u << TN_FLOAT;
+  constexpr uint32_t kPointers = 1u << TN_TENSOR | 1u << TN_INTS | 1u << TN_FLOATS | 1u << TN_EXPRESSION;
+  if (v.kind >= 32) return false;
+  const uint32_t kind = 1u << v.kind;
+  return (kind & kNumbers) != 0 || ((kind & kPointers) != 0 && v.as.tensor != nullptr) ||
+         (v.kind == TN_BOOL_VALUE && static_cast<uint64_t>(v.as.i) < 2);
+}
+
 // A primitive has no schema: what a value is for, its row finds out. No list of tensors has a NULL here.
 Status check_primitive_args(tn_primitive kind, std::span<const tn_value> args) {
   for (size_t i = 0; i < args.size(); ++i) {
-    if (args[i].kind == TN_TENSOR && args[i].as.tensor != nullptr) [[likely]] continue;
+    if (is_plainly_sound(args[i])) [[likely]] continue;
     if (!is_sound(args[i]) || has_hole(args[i])) {
       return invalid("{}: argument {} is {}{}", primitive_name(kind), i, value_kind_name(args[i]),
                      has_hole(args[i]) ? " of which one is NULL" : "");

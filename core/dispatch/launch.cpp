@@ -141,7 +141,7 @@ Status order_uses(std::span<const tn_value> args, std::span<Tensor* const> outpu
 }
 
 // Launches fn and gives back its workspaces: freed behind the stream's work, as every storage is.
-Status run(tn_kernel_fn fn, void* self, HostCall* call) {
+[[gnu::always_inline]] inline Status run(tn_kernel_fn fn, void* self, HostCall* call) {
   CallBlobs blobs;
   const Status status = fn(self, call);
   for (tn_storage* workspace : call->workspaces) workspace->release();

@@ -89,8 +89,7 @@ Status WideArguments::make(const Op* op, std::span<const tn_value> given) {
   return nullptr;
 }
 
-bool widens(const Op* op, std::span<const tn_value> args) {
-  if (!op->widens) return false;
+bool has_halves_to_widen(const Op* op, std::span<const tn_value> args) {
   bool halves = false;
   for (size_t i = 0; i < args.size(); ++i) halves |= (op->written >> i & 1) == 0 && has_half(args[i]);
   return halves && call_device(args).type != TN_DEVICE_META;

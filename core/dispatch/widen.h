@@ -32,7 +32,8 @@ class WideArguments {
 };
 
 // Is this a call of halves whose decomposition is computed in float32? On meta tensors nothing is computed.
-bool widens(const Op* op, std::span<const tn_value> args);
+bool has_halves_to_widen(const Op* op, std::span<const tn_value> args);
+inline bool widens(const Op* op, std::span<const tn_value> args) { return op->widens && has_halves_to_widen(op, args); }
 // Such a call: casts, the same call of float32 (by a kernel, where there is one), and the results in the dtypes that the
 // decomposition of the halves has. One that cannot be traced on meta tensors runs as it is, and its calls decide for themselves.
 [[nodiscard]] Status run_widened(const Op* op, std::span<const tn_value> args, std::span<tn_value> results);

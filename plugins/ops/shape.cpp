@@ -48,7 +48,9 @@ View reshaped(const tn_tensor* x, Ints sizes) {
     int64_t stride = 1;
     for (int32_t d = n; d-- > 0;) {
       view.strides[d] = stride;
-      stride = checked_mul("view", stride, view.sizes[d] > 0 ? view.sizes[d] : 1);
+      // Sizes without a zero multiply to numel; beside a zero they may be anything.
+      stride = x->numel > 0 ? stride * view.sizes[d]
+                            : checked_mul("view", stride, std::max<int64_t>(view.sizes[d], 1));
     }
     return view;
   }

@@ -81,7 +81,7 @@ class List {
   void keep(const T* data, size_t size) {
     size_ = uint32_t(size);
     T* to = few_;
-    if (size > kFew) {
+    if (size > kFew) [[unlikely]] {
       list_ = to = new T[size];
       on_heap_ = true;
     }
@@ -95,7 +95,7 @@ class List {
     }
   }
   void drop() {
-    if (on_heap_) delete[] list_;
+    if (on_heap_) [[unlikely]] delete[] list_;
     list_ = nullptr;
     on_heap_ = false;
   }
