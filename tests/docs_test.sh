@@ -99,8 +99,10 @@ find "$work" -maxdepth 1 \( -name '*.cpp' -o -name '*.c' \) -print0 | sort -z |
 {
   cat <<'CPP'
 #include <iostream>
+#include <tenon/backend.hpp>
 #include <tenon/disk.hpp>
 #include <tenon/elf.hpp>
+#include <tenon/halves.hpp>
 #include <tenon/messages.hpp>
 #include <tenon/plugin.hpp>
 #include <tenon/tenon.hpp>

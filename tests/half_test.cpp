@@ -1,7 +1,10 @@
 // Halves: float16 and bfloat16 are computed in float32 and rounded once at the results of an op, with and without gradients, on
 // every device. Each case of tests/data/torch_values.json is called in both, and compared with float64 on the same halves.
+#include <cmath>
+#include <limits>
 #include <map>
 
+#include "tenon/halves.hpp"
 #include "torch_cases.h"
 
 namespace {
@@ -96,6 +99,51 @@ class Units {
  private:
   std::map<std::string, double> worst_;
 };
+
+// What the bits of a format with this many digits behind the point mean, but for the sign; beyond the largest number goes on as if
+// there were no infinity.
+double magnitude(uint32_t bits, int digits, int bias) {
+  const int exponent = static_cast<int>(bits >> digits);
+  const uint32_t fraction = bits & ((1u << digits) - 1);
+  return exponent == 0 ? std::ldexp(fraction, 1 - bias - digits) : std::ldexp(fraction + (1u << digits), exponent - bias - digits);
+}
+
+template <typename T>
+void check_every_pattern(int digits, int bias) {
+  const uint32_t infinity = 0x7fffu >> digits << digits;
+  for (uint32_t bits = 0; bits < infinity; ++bits) {
+    for (const uint32_t sign : {0u, 0x8000u}) {
+      const double factor = sign ? -1 : 1;
+      T x;
+      x.bits = static_cast<uint16_t>(bits | sign);
+      const auto value = static_cast<float>(factor * magnitude(bits, digits, bias));
+      ASSERT_EQ(float(x), value) << bits;
+      ASSERT_EQ(std::signbit(float(x)), sign != 0) << bits;
+      ASSERT_EQ(T(value).bits, x.bits);
+      const double next = magnitude(bits + 1, digits, bias);
+      const auto middle = static_cast<float>(factor * (magnitude(bits, digits, bias) + next) / 2);
+      ASSERT_EQ(T(middle).bits, (bits + bits % 2) | sign) << bits;  // to even
+      ASSERT_EQ(T(std::nextafter(middle, 0.0f)).bits, bits | sign) << bits;
+      ASSERT_EQ(T(std::nextafter(middle, static_cast<float>(2 * factor * next))).bits, (bits + 1) | sign) << bits;
+    }
+  }
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  T x;
+  x.bits = static_cast<uint16_t>(infinity);
+  EXPECT_EQ(float(x), kInf);
+  EXPECT_EQ(T(kInf).bits, infinity);
+  EXPECT_EQ(T(-kInf).bits, infinity | 0x8000u);
+  for (uint32_t bits = infinity + 1; bits < 0x8000u; ++bits) {
+    x.bits = static_cast<uint16_t>(bits);
+    ASSERT_TRUE(std::isnan(float(x))) << bits;
+    ASSERT_GT(T(float(x)).bits, infinity) << bits;
+  }
+}
+
+TEST(Half, EveryPatternIsWhatTheFormatSaysAndNumbersGoToTheNearest) {
+  check_every_pattern<tenon::halves::Float16>(10, 15);
+  check_every_pattern<tenon::halves::BFloat16>(7, 127);
+}
 
 TEST(Half, EveryOpRoundsOnce) {
   Units units;

@@ -147,7 +147,18 @@ int shut_down_after_freeing_a_source() {
   slow.copy(x.tensor.device, x.data(), {TN_DEVICE_CPU, 0}, pinned, 16);
   def.free_host(def.self, 0, pinned, 16);
   slow.synchronize();
-  def.free_host(def.self, 0, pinned, 16);  // now it may
+  std::fprintf(stderr, "%s", record().log.c_str());
+  return text(plugin().shutdown(plugin().self)).empty() ? 0 : 3;
+}
+
+int shut_down_after_overrun_of_pinned_memory() {
+  plugin();
+  const tn_device_def& def = record().devices.at("ref");
+  void* pinned = nullptr;
+  text(def.allocate_host(def.self, 0, 16, &pinned));
+  std::memset(pinned, 0, 17);
+  def.free_host(def.self, 0, pinned, 16);
+  def.free_host(def.self, 0, pinned, 16);
   std::fprintf(stderr, "%s", record().log.c_str());
   return text(plugin().shutdown(plugin().self)).empty() ? 0 : 3;
 }
@@ -157,11 +168,16 @@ TEST_F(Ref, HostMemoryTouchedBeforeItsCopyIsLoggedAndFailsShutdown) {
   GTEST_SKIP() << "ThreadSanitizer ends the process at the touch: it is a race";
 #endif
   EXPECT_EXIT(std::_Exit(shut_down_after_touching_a_source(false)), testing::ExitedWithCode(3),
-              "ref: host memory changed before its copy at 0x.*\nref: 1 touches of host memory before a copy was done");
+              "ref: host memory changed or freed before its copy at 0x.*\nref: 1 touches of host memory before a copy was done");
   EXPECT_EXIT(std::_Exit(shut_down_after_touching_a_source(true)), testing::ExitedWithCode(3),
-              "ref: pinned memory changed before its copy at 0x");
+              "ref: host memory changed or freed before its copy at 0x");
   EXPECT_EXIT(std::_Exit(shut_down_after_freeing_a_source()), testing::ExitedWithCode(3),
-              "ref: free of pinned memory with a copy under way at 0x[0-9a-f]*\n$");
+              "ref: host memory changed or freed before its copy at 0x[0-9a-f]*\n$");
+}
+
+TEST_F(Ref, OverrunAndSecondFreeOfPinnedMemoryAreLoggedAndFailShutdown) {
+  EXPECT_EXIT(std::_Exit(shut_down_after_overrun_of_pinned_memory()), testing::ExitedWithCode(3),
+              "overrun or write after free at 0x.*\nref: free of no block at 0x");
 }
 
 TEST_F(Ref, OverrunIsLoggedAndFailsShutdown) {

@@ -2,18 +2,15 @@
 // way into the plugin.
 #pragma once
 
-#include <cstdarg>
 #include <cstdint>
-#include <cstdio>
-#include <exception>
-#include <new>
 
-#include "tenon/abi.h"
+#include "tenon/backend.hpp"
 
 namespace tenon::cpu {
 
-constexpr uint32_t kFloats = TN_DTYPE_BIT(TN_FLOAT32) | TN_DTYPE_BIT(TN_FLOAT64) |
-                             TN_DTYPE_BIT(TN_FLOAT16) | TN_DTYPE_BIT(TN_BFLOAT16);
+using backend::error;
+using backend::item_size;
+using backend::kFloats;
 
 // Each registers its family's kernels, or a part of them.
 tn_status* add_elementwise(tn_registrar*);
@@ -35,42 +32,17 @@ tn_status* add_threads(tn_registrar*);
 
 int32_t thread_count();
 
-// The fields of a kernel that are the same for all of ours.
 inline tn_kernel_def primitive_kernel(tn_primitive primitive, tn_kernel_fn launch) {
-  tn_kernel_def def = {};
-  def.size = sizeof def;
-  def.traits = TN_KERNEL_CAPTURE_SAFE | TN_KERNEL_DETERMINISTIC;
-  def.device = "cpu";
-  def.primitive = primitive;
-  def.layout = TN_LAYOUT_STRIDED;
-  def.launch = launch;
-  return def;
-}
-
-[[gnu::format(printf, 3, 4)]] inline tn_status* error(const tn_host* host, tn_code code,
-                                                      const char* format, ...) {
-  char text[512];
-  va_list arguments;
-  va_start(arguments, format);
-  std::vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
-  return host->status(code, text, nullptr);
+  return backend::primitive_kernel("cpu", primitive, launch);
 }
 
 inline tn_status* out_of_memory(const tn_host* host) {
   return host->status(TN_OUT_OF_MEMORY, "cpu: host memory is exhausted", nullptr);
 }
 
-// Runs a body that gives a status; exceptions of the standard library become statuses.
 template <typename Body>
-tn_status* guarded(const tn_host* host, const Body& body) noexcept {
-  try {
-    return body();
-  } catch (const std::bad_alloc&) {
-    return out_of_memory(host);
-  } catch (const std::exception& e) {
-    return host->status(TN_INTERNAL, e.what(), nullptr);
-  }
+tn_status* guarded(const tn_host* host, const char* where, const Body& body) noexcept {
+  return backend::guarded(host, "cpu", where, body);
 }
 
 // body(begin, end) over pieces of at least `grain`; on this thread when there is one piece. The
@@ -85,11 +57,6 @@ void parallel(const tn_host* host, int64_t begin, int64_t end, int64_t grain, co
     (*static_cast<const Body*>(context))(from, to);
   };
   host->parallel_for(begin, end, grain, run, const_cast<Body*>(&body));
-}
-
-constexpr int64_t item_size(tn_dtype dtype) {
-  constexpr int64_t kSizes[] = {4, 8, 2, 2, 8, 4, 1, 1, 1, 2, 8, 16};
-  return kSizes[dtype];
 }
 
 inline const char* dtype_name(tn_dtype dtype) {

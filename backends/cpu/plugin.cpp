@@ -33,7 +33,7 @@ const tn_manifest tenon_manifest = {sizeof(tn_manifest), TN_ABI_VERSION, TN_ABI_
 TN_EXPORT tn_status* tenon_plugin_init(const tn_host* host, tn_registrar* r, void** self) {
   using namespace tenon::cpu;
   *self = nullptr;
-  return guarded(host, [&]() -> tn_status* {
+  return guarded(host, "load", [&]() -> tn_status* {
     report_instruction_set(host);
     constexpr tn_status* (*kFamilies[])(tn_registrar*) = {add_elementwise, add_reduce, add_matmul,
                                                           add_shape,       add_index,  add_random,

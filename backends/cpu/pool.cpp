@@ -242,7 +242,7 @@ tn_status* average_forward(void* self, const tn_call* call) {
   if (x.numel == 0) {
     return nullptr;
   }
-  return guarded(call->host, [&]() -> tn_status* {
+  return guarded(call->host, "avg_pool", [&]() -> tn_status* {
     const Average a(pool_of(self), call->args, x.sizes, x.ndim);
     const bool last = has_batch(pool_of(self), x) && is_channels_last(x);
     const float* elements;
@@ -288,7 +288,7 @@ tn_status* average_backward(void* self, const tn_call* call) {
     clear_outputs(call);
     return nullptr;
   }
-  return guarded(call->host, [&]() -> tn_status* {
+  return guarded(call->host, "avg_pool", [&]() -> tn_status* {
     const Average a(pool_of(self), call->args + 1, dx->sizes, dx->ndim);
     const bool last = has_batch(pool_of(self), *dx) && is_channels_last(*dx);  // as x
     const float* gradients;

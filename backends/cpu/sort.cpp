@@ -59,7 +59,7 @@ tn_status* launch(void*, const tn_call* call) {
   const RowsAlong rows = {values, static_cast<int32_t>(call->args[1].as.i)};
   const bool descending = call->args[2].as.i != 0;
   const tn_host* host = call->host;
-  return guarded(host, [&]() -> tn_status* {
+  return guarded(host, "sort", [&]() -> tn_status* {
     switch (x.dtype) {
       case TN_FLOAT32:
         return sort<TN_FLOAT32>(host, x, values, indices, rows, descending);

@@ -1,7 +1,8 @@
-// Memory: an arena per device. Whatever lies outside of live blocks, and a block when it is given
-// out, holds a poison that is a NaN in every float dtype, and is looked at when a block is freed or
-// given out: an overrun, a write after free and a use of uninitialized memory show. The host caches
-// above this, so plainness is worth more than speed.
+// Memory: an arena per device, and one of the host's memory that streams read by themselves
+// (pinned). Whatever lies outside of live blocks, and a block when it is given out, holds a poison
+// that is a NaN in every float dtype, and is looked at when a block is freed or given out: an
+// overrun, a write after free and a use of uninitialized memory show. The host caches above this,
+// so plainness is worth more than speed.
 #include "device.h"
 
 #include <pthread.h>
@@ -12,16 +13,17 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <stdexcept>
+#include <string_view>
 
 namespace ref {
 namespace {
 
 constexpr int32_t kDevices = 2;
+constexpr int32_t kPinned = kDevices;  // the number of the host's arena
 constexpr uint64_t kPoison = 0xFFFB'FFFB'FFFB'FFFB;
 constexpr uint64_t kAlignment = 64;
 constexpr uint64_t kGuard = 256;  // bytes of poison behind each block, besides what rounding leaves
@@ -29,7 +31,7 @@ constexpr uint64_t kMaxCapacity = uint64_t{64} << 30;
 
 char* public_base = nullptr;        // without access: the addresses that the host knows
 char* kernel_base = nullptr;        // the same memory, read-write
-uint64_t capacity = 0;              // bytes of a device
+uint64_t capacity = 0;              // bytes of an arena
 std::atomic<bool> mapped = false;   // the three above are there
 std::atomic<uint64_t> damaged = 0;  // writes outside of live blocks that were found
 std::atomic<uint64_t> early = 0;    // touches of host memory that a copy still needed
@@ -83,8 +85,8 @@ class Arena {
   }
 
  private:
-  char* address() const;                                                  // the host's, of offset 0
-  char* view() const { return kernel_base + (address() - public_base); }  // the kernels'
+  char* address() const;  // the host's, of offset 0
+  char* view() const;     // the kernels'
   static uint64_t padded(uint64_t bytes) {
     return (bytes + kAlignment - 1) / kAlignment * kAlignment + kGuard;
   }
@@ -108,11 +110,14 @@ class Arena {
   uint64_t touched_ = 0;                 // from here on, memory was never given out
 };
 
-Arena* const arenas = new Arena[kDevices];  // never destroyed: the host may free behind exit
+Arena* const arenas = new Arena[kPinned + 1];  // never destroyed: the host may free behind exit
 
-char* Arena::address() const { return public_base + (this - arenas) * capacity; }
+char* Arena::view() const { return kernel_base + (this - arenas) * capacity; }
+char* Arena::address() const {
+  return this == &arenas[kPinned] ? view() : public_base + (this - arenas) * capacity;
+}
 
-// Each device has a quarter of the machine's memory, so that filling both does not end the process.
+// Each arena has a quarter of the machine's memory, so that filling all does not end the process.
 // It is mapped at the first allocation, so that a process that does not use the device pays nothing
 // and meets no limit. Remapping 0 bytes of shared memory maps it a second time (mremap(2)); a file
 // for that would fall under the limit on the size of files.
@@ -122,16 +127,15 @@ tn_status* map_memory() {
   if (mapped) return nullptr;
   const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   capacity = std::min(static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) / 4 * page, kMaxCapacity);
-  const uint64_t bytes = kDevices * capacity;
+  const uint64_t bytes = (kPinned + 1) * capacity;
   void* view = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                     MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  void* without_access =
-      view == MAP_FAILED ? MAP_FAILED : mremap(view, 0, bytes, MREMAP_MAYMOVE);
+  void* without_access = view == MAP_FAILED ? MAP_FAILED : mremap(view, 0, bytes, MREMAP_MAYMOVE);
   if (without_access == MAP_FAILED || mprotect(without_access, bytes, PROT_NONE) != 0) {
     const int reason = errno;
     if (without_access != MAP_FAILED) munmap(without_access, bytes);
     if (view != MAP_FAILED) munmap(view, bytes);
-    return error(TN_OUT_OF_MEMORY, "ref: cannot map %lu bytes twice: %s", bytes,
+    return error(host, TN_OUT_OF_MEMORY, "ref: cannot map %lu bytes twice: %s", bytes,
                  std::strerror(reason));
   }
   public_base = static_cast<char*>(without_access);
@@ -140,63 +144,20 @@ tn_status* map_memory() {
   return nullptr;
 }
 
-// Host memory that streams may read while the host goes on. A block that is given back too early,
-// or twice, shows.
-class Pinned {
- public:
-  void* allocate(uint64_t bytes) {
-    void* memory =
-        std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
-    const std::lock_guard lock(mutex_);
-    if (memory) blocks_[static_cast<char*>(memory)] = {bytes, 0};
-    return memory;
-  }
+tn_status* allocate(int32_t arena, uint64_t bytes, void** memory) {
+  note_use();
+  if (tn_status* status = map_memory()) return status;
+  *memory = arenas[arena].allocate(bytes);
+  return nullptr;
+}
 
-  void free(void* memory, uint64_t bytes) {
-    const std::lock_guard lock(mutex_);
-    const auto block = blocks_.find(static_cast<char*>(memory));
-    if (block == blocks_.end() || block->second.bytes != bytes)
-      return report(early, "free of no pinned block", memory);
-    if (block->second.copies > 0)
-      return report(early, "free of pinned memory with a copy under way", memory);
-    blocks_.erase(block);
-    std::free(memory);
-  }
-
-  // Counts copies that streams have to do (a fast one may end before it was counted); false: the
-  // memory is not pinned.
-  bool count_copy(const void* memory, int64_t copies) {
-    const std::lock_guard lock(mutex_);
-    auto block = blocks_.upper_bound(static_cast<char*>(const_cast<void*>(memory)));
-    if (block == blocks_.begin()) return false;
-    --block;
-    if (static_cast<const char*>(memory) >= block->first + block->second.bytes) return false;
-    block->second.copies += copies;
-    return true;
-  }
-
- private:
-  struct Block {
-    uint64_t bytes;
-    int64_t copies;
-  };
-
-  std::mutex mutex_;
-  std::map<char*, Block> blocks_;
-};
-
-Pinned& pinned = *new Pinned;  // never destroyed, as the arenas
+void free(int32_t arena, void* memory, uint64_t bytes) {
+  if (!is_fork()) arenas[arena].free(memory, bytes);
+}
 
 // By which a source that the host touches too early is found.
 uint64_t sum_of(const char* memory, uint64_t bytes) {
-  uint64_t sum = bytes, word = 0;
-  for (; bytes >= 8; bytes -= 8, memory += 8) {
-    std::memcpy(&word, memory, 8);
-    sum = (sum ^ word) * 0x9E37'79B9'7F4A'7C15;
-  }
-  word = 0;
-  std::memcpy(&word, memory, bytes);
-  return (sum ^ word) * 0x9E37'79B9'7F4A'7C15;
+  return std::hash<std::string_view>()({memory, bytes});
 }
 
 // One side of a copy as the stream reaches it; host memory is what it is.
@@ -205,12 +166,8 @@ char* side(tn_device device, const void* memory, uint64_t offset) {
   return device.type == TN_DEVICE_CPU ? const_cast<char*>(address) : kernel_view(address);
 }
 
-std::atomic<bool> used = false;  // it has memory or a stream
-std::atomic<bool> forked = false;
-
-void note_fork() {
-  if (used) forked = true;
-}
+std::atomic<bool> used = false;    // it has memory or a stream
+std::atomic<bool> forked = false;  // so had the process that this one is a fork of
 
 }  // namespace
 
@@ -218,7 +175,7 @@ void note_use() { used = true; }
 bool is_fork() { return forked.load(std::memory_order_relaxed); }
 
 tn_status* refuse_fork() {
-  return error(TN_FAILED_PRECONDITION,
+  return error(host, TN_FAILED_PRECONDITION,
                "ref: this process is a fork of one that used the device, and its threads stayed "
                "there; use the device in the parent alone, or for the first time in the child");
 }
@@ -232,39 +189,28 @@ tn_status* register_device(tn_registrar* registrar) {
   def.alignment = kAlignment;
   def.count = [](void*) { return kDevices; };
   def.allocate = [](void*, int32_t index, uint64_t bytes, void** memory) {
-    return guarded("allocate", [&]() -> tn_status* {
-      note_use();
-      if (tn_status* status = map_memory()) return status;
-      *memory = arenas[index].allocate(bytes);
-      return nullptr;
-    });
+    return guarded("allocate", [=] { return allocate(index, bytes, memory); });
   };
-  def.free = [](void*, int32_t index, void* memory, uint64_t bytes) {
-    if (!is_fork()) arenas[index].free(memory, bytes);
+  def.free = [](void*, int32_t index, void* memory, uint64_t bytes) { free(index, memory, bytes); };
+  def.allocate_host = [](void*, int32_t, uint64_t bytes, void** memory) {
+    return guarded("allocate_host", [=] { return allocate(kPinned, bytes, memory); });
+  };
+  def.free_host = [](void*, int32_t, void* memory, uint64_t bytes) {
+    free(kPinned, memory, bytes);
   };
   def.copy = [](void*, tn_stream* stream, tn_device dst_device, void* dst, uint64_t dst_offset,
                 tn_device src_device, const void* src, uint64_t src_offset, uint64_t bytes) {
     return guarded("copy", [&] {
       char* to = side(dst_device, dst, dst_offset);
       const char* from = side(src_device, src, src_offset);
-      if (src_device.type != TN_DEVICE_CPU) {
-        return enqueue(stream->handle, [=] { return std::memmove(to, from, bytes), nullptr; });
-      }
-      const uint64_t before = sum_of(from, bytes);
-      const bool is_pinned = pinned.count_copy(from, 0);
-      tn_status* refused = enqueue(stream->handle, [=] {
-        if (sum_of(from, bytes) != before) {
-          report(early,
-                 is_pinned ? "pinned memory changed before its copy"
-                           : "host memory changed before its copy",
-                 from);
+      const bool watched = src_device.type == TN_DEVICE_CPU;
+      const uint64_t before = watched ? sum_of(from, bytes) : 0;
+      return enqueue(stream->handle, [=] {
+        if (watched && sum_of(from, bytes) != before) {
+          report(early, "host memory changed or freed before its copy", from);
         }
-        std::memmove(to, from, bytes);
-        if (is_pinned) pinned.count_copy(from, -1);
-        return nullptr;
+        return std::memmove(to, from, bytes), nullptr;
       });
-      if (!refused && is_pinned) pinned.count_copy(from, 1);
-      return refused;
     });
   };
   def.fill_bytes = [](void*, tn_stream* stream, void* memory, uint64_t offset, uint8_t byte,
@@ -274,22 +220,17 @@ tn_status* register_device(tn_registrar* registrar) {
       return enqueue(stream->handle, [=] { return std::memset(to, byte, bytes), nullptr; });
     });
   };
-  def.allocate_host = [](void*, int32_t, uint64_t bytes, void** memory) {
-    return guarded("allocate_host", [&] { *memory = pinned.allocate(bytes); });
-  };
-  def.free_host = [](void*, int32_t, void* memory, uint64_t bytes) { pinned.free(memory, bytes); };
   add_stream_slots(&def);
-  if (const int failed = pthread_atfork(nullptr, nullptr, note_fork)) {
-    return error(TN_INTERNAL, "ref: pthread_atfork: %s", std::strerror(failed));
+  if (const int failed = pthread_atfork(nullptr, nullptr, [] { forked = used.load(); })) {
+    return error(host, TN_INTERNAL, "ref: pthread_atfork: %s", std::strerror(failed));
   }
   return registrar->device(registrar, &def);
 }
 
 char* kernel_view(const void* address) {
   if (!address) return nullptr;
-  if (!mapped) throw std::out_of_range("an operand is not memory of this backend");
   const char* known = static_cast<const char*>(address);
-  if (known < public_base || known >= public_base + kDevices * capacity) {
+  if (!mapped || known < public_base || known >= public_base + kDevices * capacity) {
     throw std::out_of_range("an operand is not memory of this backend");
   }
   return kernel_base + (known - public_base);
@@ -297,13 +238,13 @@ char* kernel_view(const void* address) {
 
 tn_status* check_memory() {
   if (!mapped || is_fork()) return nullptr;
-  for (int32_t device = 0; device < kDevices; ++device) arenas[device].check_all();
+  for (int32_t arena = 0; arena <= kPinned; ++arena) arenas[arena].check_all();
   if (damaged != 0) {
-    return error(TN_INTERNAL, "ref: %lu writes outside of live blocks; the log has each",
+    return error(host, TN_INTERNAL, "ref: %lu writes outside of live blocks; the log has each",
                  damaged.load());
   }
   if (early == 0) return nullptr;
-  return error(TN_INTERNAL,
+  return error(host, TN_INTERNAL,
                "ref: %lu touches of host memory before a copy was done; the log has each",
                early.load());
 }

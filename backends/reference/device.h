@@ -1,23 +1,19 @@
 // The machine below the kernels: the host's table; memory of the devices ref:0 and ref:1; streams.
-// The memory of both is mapped twice: the host gets addresses of a mapping
-// without access, so that its every touch ends the process there and then, also while kernels run;
-// kernels work through a second mapping, at a constant distance.
+// The memory of both is mapped twice: the host gets addresses of a mapping without access, so that
+// its every touch ends the process there and then, also while kernels run; kernels work through a
+// second mapping, at a constant distance.
 #pragma once
 
-#include <exception>
 #include <functional>
-#include <new>
-#include <type_traits>
 
-#include "tenon/abi.h"
+#include "tenon/backend.hpp"
 
 namespace ref {
 
+using tenon::backend::error;
+
 inline constexpr char kDeviceName[] = "ref";
 inline const tn_host* host = nullptr;  // set by tenon_plugin_init, before anything else runs
-
-// A status with a message as printf makes it.
-[[gnu::format(printf, 2, 3)]] tn_status* error(tn_code code, const char* format, ...);
 
 // Is this process a fork of one that used the device? It shares the memory and has none of the
 // threads that work on it, so slots refuse, and take no lock that such a thread may have held.
@@ -27,18 +23,8 @@ void note_use();
 
 // No exception crosses the border: what the body throws becomes a status. `where` names the slot.
 template <class Body>
-tn_status* guarded(const char* where, Body&& body) noexcept {
-  if (is_fork()) return refuse_fork();
-  try {
-    if constexpr (std::is_void_v<decltype(body())>)
-      return body(), nullptr;
-    else
-      return body();
-  } catch (const std::bad_alloc&) {
-    return error(TN_OUT_OF_MEMORY, "%s: host memory is exhausted (ref)", where);
-  } catch (const std::exception& exception) {
-    return error(TN_INTERNAL, "%s: %s (ref)", where, exception.what());
-  }
+tn_status* guarded(const char* where, const Body& body) noexcept {
+  return is_fork() ? refuse_fork() : tenon::backend::guarded(host, kDeviceName, where, body);
 }
 
 // Registers the device; its memory is mapped when some is first allocated.

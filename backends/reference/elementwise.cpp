@@ -142,7 +142,8 @@ tn_status* run_program(const tn_program& program, const tn_scalar* params, Regis
   for (uint32_t k = 0; k < program.n_instructions; ++k) {
     const tn_instruction& i = program.instructions[k];
     if (execute(i, program, params, registers, inputs, outputs)) continue;
-    return error(TN_UNSUPPORTED, "ref: opcode %d is not known for dtype %d", i.opcode, i.dtype);
+    return error(host, TN_UNSUPPORTED, "ref: opcode %d is not known for dtype %d", i.opcode,
+                 i.dtype);
   }
   return nullptr;
 }

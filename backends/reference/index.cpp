@@ -19,7 +19,7 @@ static tn_status* walk(const char* name, const tn_call* call, const tn_tensor* i
       indexed.move(at);
       return fn();
     }
-    status = error(TN_INVALID_ARGUMENT,
+    status = error(host, TN_INVALID_ARGUMENT,
                    "%s: index %ld is out of range for dimension %d of size %ld (%s:%d)", name,
                    at[dim], dim, size, kDeviceName, call->stream->device.index);
   };

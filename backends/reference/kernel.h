@@ -1,11 +1,16 @@
-// What the kernels share: scalars, operands, indices, programs; and their list. A
-// kernel runs on its stream's thread, on a call that was kept; a status that it returns is kept by
-// the stream until the host synchronizes.
+// What the kernels share: scalars, operands, indices, programs; and their list. A kernel runs on
+// its stream's thread, on a call that was kept; a status that it returns is kept by the stream
+// until the host synchronizes.
 #pragma once
 
 #include "device.h"
+#include "tenon/halves.hpp"
 
 namespace ref {
+
+using tenon::backend::item_size;
+using tenon::halves::BFloat16;
+using tenon::halves::Float16;
 
 struct Kernel {
   tn_primitive primitive;
@@ -24,35 +29,17 @@ tn_status* launch(void* kernel, const tn_call* call);
 // The launch of nonzero, which must know the output's size first.
 tn_status* launch_nonzero(void* kernel, const tn_call* call);
 
-// IEEE binary16 and bfloat16 in memory; computed in float32, rounded to nearest even.
-struct Half {
-  uint16_t bits;
-  Half() = default;
-  explicit Half(float value);
-  operator float() const;
-};
-struct BFloat16 {
-  uint16_t bits;
-  BFloat16() = default;
-  explicit BFloat16(float value);
-  operator float() const;
-};
-
 // Calls fn with a value of the C++ type that elements of this dtype have.
 template <class Fn>
 auto with_type(tn_dtype dtype, Fn&& fn) {
   // clang-format off
   switch (dtype) {
     case TN_FLOAT32: return fn(float());      case TN_FLOAT64: return fn(double());
-    case TN_FLOAT16: return fn(Half());       case TN_BFLOAT16: return fn(BFloat16());
+    case TN_FLOAT16: return fn(Float16());    case TN_BFLOAT16: return fn(BFloat16());
     case TN_INT32: return fn(int32_t());      case TN_UINT8: return fn(uint8_t());
     case TN_BOOL: return fn(bool());          default: return fn(int64_t());
   }
   // clang-format on
-}
-
-inline int64_t itemsize(tn_dtype dtype) {
-  return with_type(dtype, [](auto x) { return static_cast<int64_t>(sizeof(x)); });
 }
 
 // The four register types: TN_FLOAT32 is in f, TN_FLOAT64 in d, TN_INT64 and TN_BOOL (0, 1) in i.
@@ -111,7 +98,7 @@ struct View {
   void move(const Index& index) {
     int64_t offset = 0;
     for (int32_t dim = 0; dim < ndim; ++dim) offset += index[dim] * strides[dim];
-    at = data + offset * itemsize(dtype);
+    at = data + offset * item_size(dtype);
   }
 
   // The element, converted to register type `type`; and the element from a register of that type.

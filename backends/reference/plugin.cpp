@@ -1,8 +1,7 @@
-// The plugin `ref`: a complete backend on a simulated accelerator, written against abi.h alone.
-// Read this file first: it is all that the host meets. Then device.cpp (memory), stream.cpp (order)
-// and the kernels, a file a family.
-#include <cstdarg>
-#include <cstdio>
+// The plugin `ref`: a complete backend on a simulated accelerator, written against abi.h and what
+// any backend in C++ needs (tenon/backend.hpp, tenon/halves.hpp). Read this file first: it is all
+// that the host meets. Then device.cpp (memory), stream.cpp (order) and the kernels, a file a
+// family.
 #include <memory>
 
 #include "kernel.h"
@@ -11,14 +10,12 @@ namespace ref {
 namespace {
 
 constexpr uint32_t kPure = TN_KERNEL_CAPTURE_SAFE | TN_KERNEL_DETERMINISTIC;
-constexpr uint32_t kFloats = TN_DTYPE_BIT(TN_FLOAT32) | TN_DTYPE_BIT(TN_FLOAT64) |
-                             TN_DTYPE_BIT(TN_FLOAT16) | TN_DTYPE_BIT(TN_BFLOAT16);
 
 // All but SCAN and SORT, which the host makes of others. They take any strides; dtypes 0: any.
 constexpr Kernel kKernels[] = {
     {TN_ELEMENTWISE, "elementwise", launch, elementwise, kPure, 0},
     {TN_REDUCE, "reduce", launch, reduce, kPure, 0},
-    {TN_MATMUL, "matmul", launch, matmul, kPure, kFloats},
+    {TN_MATMUL, "matmul", launch, matmul, kPure, tenon::backend::kFloats},
     {TN_COPY, "copy", launch, copy, kPure, 0},
     {TN_FILL, "fill", launch, fill, kPure, 0},
     {TN_IOTA, "iota", launch, iota, kPure, 0},
@@ -43,15 +40,6 @@ tn_status* launch(void* self, const tn_call* call) {
   });
 }
 
-tn_status* error(tn_code code, const char* format, ...) {
-  char message[512];
-  va_list arguments;
-  va_start(arguments, format);
-  std::vsnprintf(message, sizeof(message), format, arguments);
-  va_end(arguments);
-  return host->status(code, message, nullptr);
-}
-
 }  // namespace ref
 
 extern "C" {
@@ -64,15 +52,11 @@ TN_EXPORT tn_status* tenon_plugin_init(const tn_host* host, tn_registrar* regist
   *self = nullptr;  // what there is lives as long as the process
   if (tn_status* status = ref::register_device(registrar)) return status;
   for (const ref::Kernel& kernel : ref::kKernels) {
-    tn_kernel_def def = {};
-    def.size = sizeof(def);
+    tn_kernel_def def =
+        tenon::backend::primitive_kernel(ref::kDeviceName, kernel.primitive, kernel.launch);
     def.traits = kernel.traits;
-    def.device = ref::kDeviceName;
-    def.primitive = kernel.primitive;
     def.dtypes = kernel.dtypes;
-    def.layout = TN_LAYOUT_STRIDED;
     def.instruction_set = TN_INSTRUCTION_SET;
-    def.launch = kernel.launch;
     def.self = const_cast<ref::Kernel*>(&kernel);
     if (tn_status* status = registrar->kernel(registrar, &def)) return status;
   }

@@ -32,7 +32,7 @@ class Stream {
 
   tn_status* enqueue(Task task, bool always) {
     const std::lock_guard lock(mutex_);
-    if (stopping_) return error(TN_FAILED_PRECONDITION, "ref: the stream was shut down");
+    if (stopping_) return error(host, TN_FAILED_PRECONDITION, "ref: the stream was shut down");
     tasks_.emplace_back(std::move(task), always);
     ++submitted_;
     changed_.notify_all();

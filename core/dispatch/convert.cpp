@@ -8,31 +8,11 @@
 #include "dispatch/launch.h"
 #include "memory/memory.h"
 #include "memory/transfer.h"
+#include "tenon/halves.hpp"
 #include "tensor/view.h"
 
 namespace tenon {
 namespace {
-
-float half_to_float(uint16_t h) {
-  const uint32_t sign = static_cast<uint32_t>(h & 0x8000u) << 16;
-  const uint32_t exponent = (h >> 10) & 0x1fu;
-  const uint32_t mantissa = h & 0x3ffu;
-  float magnitude;
-  if (exponent == 31) {
-    const uint32_t bits = 0x7f800000u | mantissa << 13;
-    std::memcpy(&magnitude, &bits, sizeof(bits));
-  } else if (exponent == 0) {
-    magnitude = static_cast<float>(mantissa) * 0x1p-24f;
-  } else {
-    const uint32_t bits = (exponent + 112) << 23 | mantissa << 13;
-    std::memcpy(&magnitude, &bits, sizeof(bits));
-  }
-  uint32_t bits;
-  std::memcpy(&bits, &magnitude, sizeof(bits));
-  bits |= sign;
-  std::memcpy(&magnitude, &bits, sizeof(bits));
-  return magnitude;
-}
 
 template <typename T>
 T load(const void* data) {
@@ -92,12 +72,8 @@ tn_value read_scalar(const tn_tensor* t) {
   switch (t->dtype) {
     case TN_FLOAT32: v.as.f = load<float>(t->data); break;
     case TN_FLOAT64: v.as.f = load<double>(t->data); break;
-    case TN_FLOAT16: v.as.f = half_to_float(load<uint16_t>(t->data)); break;
-    case TN_BFLOAT16: {
-      const uint32_t bits = static_cast<uint32_t>(load<uint16_t>(t->data)) << 16;
-      v.as.f = load<float>(&bits);
-      break;
-    }
+    case TN_FLOAT16: v.as.f = load<halves::Float16>(t->data); break;
+    case TN_BFLOAT16: v.as.f = load<halves::BFloat16>(t->data); break;
     case TN_INT64: v.as.i = load<int64_t>(t->data); break;
     case TN_INT32: v.as.i = load<int32_t>(t->data); break;
     default: v.as.i = load<uint8_t>(t->data); break;

@@ -285,7 +285,7 @@ const tn_program& identity_program(RegisterType type) {
 
 tn_status* make_plan(const tn_host* host, const tn_program& program, const uint8_t* keys,
                      uint32_t n, PlanMode mode, uint64_t word, const Plan** result) {
-  return guarded(host, [&]() -> tn_status* {
+  return guarded(host, "program", [&]() -> tn_status* {
     auto plan = std::make_unique<Plan>();
     plan->program = program.id;
     plan->word = word;

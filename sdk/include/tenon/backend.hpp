@@ -1,0 +1,67 @@
+// For backends that are written in C++ against abi.h, without the face: statuses, the way from
+// exceptions to them, and what all kernels of a device have in common. Needs abi.h alone.
+#pragma once
+
+#include <cstdarg>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <type_traits>
+
+#include "tenon/abi.h"
+
+namespace tenon::backend {
+
+inline constexpr uint32_t kFloats = TN_DTYPE_BIT(TN_FLOAT32) | TN_DTYPE_BIT(TN_FLOAT64) |
+                                    TN_DTYPE_BIT(TN_FLOAT16) | TN_DTYPE_BIT(TN_BFLOAT16);
+
+// Bytes of an element.
+constexpr int64_t item_size(tn_dtype dtype) {
+  constexpr int64_t kSizes[] = {4, 8, 2, 2, 8, 4, 1, 1, 1, 2, 8, 16};
+  return kSizes[dtype];
+}
+
+// A status with a message as printf makes it, of at most 511 bytes.
+[[gnu::format(printf, 3, 4)]] inline tn_status* error(const tn_host* host, tn_code code,
+                                                      const char* format, ...) {
+  char text[512];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  return host->status(code, text, nullptr);
+}
+
+// No exception crosses the border: what the body throws becomes a status, "where: what (device)",
+// where `where` names the slot or the op. The body gives nothing, or a tn_status*.
+template <typename Body>
+tn_status* guarded(const tn_host* host, const char* device, const char* where,
+                   const Body& body) noexcept {
+  try {
+    if constexpr (std::is_void_v<decltype(body())>) {
+      return body(), nullptr;
+    } else {
+      return body();
+    }
+  } catch (const std::bad_alloc&) {
+    return error(host, TN_OUT_OF_MEMORY, "%s: host memory is exhausted (%s)", where, device);
+  } catch (const std::exception& exception) {
+    return error(host, TN_INTERNAL, "%s: %s (%s)", where, exception.what(), device);
+  }
+}
+
+// A kernel of a primitive that takes any strides, with fields as most kernels have them.
+inline tn_kernel_def primitive_kernel(const char* device, tn_primitive primitive,
+                                      tn_kernel_fn launch) {
+  tn_kernel_def def = {};
+  def.size = sizeof def;
+  def.traits = TN_KERNEL_CAPTURE_SAFE | TN_KERNEL_DETERMINISTIC;
+  def.device = device;
+  def.primitive = primitive;
+  def.layout = TN_LAYOUT_STRIDED;
+  def.launch = launch;
+  return def;
+}
+
+}  // namespace tenon::backend
