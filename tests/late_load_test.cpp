@@ -1,8 +1,6 @@
 // libtenon.so opened by a process that runs already, as interpreters and hosts of plugins open it: beside libraries that took most
 // of the static block for thread-local variables, by threads that come and go, and from Python. Nothing here links libtenon.so.
 #include <dlfcn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -12,35 +10,13 @@
 
 #include <gtest/gtest.h>
 
+#include "in_a_fork.h"
 #include "tenon/abi.h"
 
 namespace {
 
 std::string build() { return std::getenv("TENON_BUILD_DIR"); }
 std::string library() { return build() + "/lib/libtenon.so"; }
-
-// Runs the body in a process of its own, since a library never gives back its static block. Gives what the body gave, "": all
-// went well.
-template <typename Body>
-std::string in_a_process(Body body) {
-  int ends[2];
-  if (::pipe(ends) != 0) return "pipe";
-  const pid_t child = ::fork();
-  if (child == 0) {
-    const std::string text = body();
-    if (::write(ends[1], text.data(), text.size()) < 0) ::_exit(2);
-    ::_exit(0);
-  }
-  ::close(ends[1]);
-  std::string text;
-  char buffer[256];
-  for (ssize_t n; (n = ::read(ends[0], buffer, sizeof(buffer))) > 0;) text.append(buffer, static_cast<size_t>(n));
-  ::close(ends[0]);
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) text += "; ended with " + std::to_string(status);
-  return text;
-}
 
 std::string text_of(const tn_host* host, tn_status* status) {
   if (status == nullptr) return "";
@@ -90,7 +66,7 @@ std::string use() {
 // The C library has 1,664 bytes for the static blocks of all libraries that come late. Of these the two here take 1,152; OpenMP's, which
 // the cpu plugin brings, takes some hundreds.
 TEST(LateLoad, FindsRoomBesideLibrariesWithStaticTls) {
-  EXPECT_EQ(in_a_process([]() -> std::string {
+  EXPECT_EQ(in_a_fork([]() -> std::string {
               for (const char* bytes : {"512", "640"}) {
                 const std::string file = build() + "/lib/late_load/libstatic_tls_" + bytes + ".so";
                 if (::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) return ::dlerror();
@@ -100,7 +76,7 @@ TEST(LateLoad, FindsRoomBesideLibrariesWithStaticTls) {
             "");
 }
 
-TEST(LateLoad, WorksOnThreadsThatComeAndGo) { EXPECT_EQ(in_a_process(use), ""); }
+TEST(LateLoad, WorksOnThreadsThatComeAndGo) { EXPECT_EQ(in_a_fork(use), ""); }
 
 TEST(LateLoad, WorksFromPython) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

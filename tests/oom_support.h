@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include <tenon/module.hpp>
 #include <tenon/nn.hpp>
 #include <tenon/optim.hpp>
 
@@ -259,40 +258,5 @@ Object cnn() {
   return tn::nn::Sequential(tn::nn::Conv2d(3, 8, 3), tn::nn::BatchNorm2d(8), tn::nn::ReLU(), tn::nn::MaxPool2d(2),
                             tn::nn::Conv2d(8, 8, 3), tn::nn::ReLU(), tn::nn::Flatten(), tn::nn::Linear(8 * 3 * 3, 4));
 }
-
-struct Block : tn::Module {
-  Block(int64_t width, int64_t n_heads) : heads(n_heads) {
-    ln1 = child("ln1", tn::nn::LayerNorm(width));
-    qkv = child("qkv", tn::nn::Linear(width, 3 * width));
-    proj = child("proj", tn::nn::Linear(width, width));
-    ln2 = child("ln2", tn::nn::LayerNorm(width));
-    fc1 = child("fc1", tn::nn::Linear(width, 4 * width));
-    fc2 = child("fc2", tn::nn::Linear(4 * width, width));
-  }
-  Tensor forward(Tensor x) {
-    const int64_t n = x.size(0), t = x.size(1), c = x.size(2);
-    TensorList parts = tn::split(qkv(ln1(x)), c, 2);
-    for (Tensor& part : parts) part = part.reshape({n, t, heads, c / heads}).transpose(1, 2);
-    Tensor y = tn::scaled_dot_product_attention(parts[0], parts[1], parts[2], {}, 0, /*is_causal=*/true);
-    x = x + proj(y.transpose(1, 2).reshape({n, t, c}));
-    return x + fc2(tn::gelu(fc1(ln2(x))));
-  }
-  int64_t heads;
-  Object ln1, qkv, proj, ln2, fc1, fc2;
-};
-struct Gpt : tn::Module {
-  Gpt(int64_t vocabulary, int64_t context, int64_t width, int64_t n_heads) {
-    tokens = child("tokens", tn::nn::Embedding(vocabulary, width));
-    positions = child("positions", tn::nn::Embedding(context, width));
-    block = child("block", tn::make<Block>(width, n_heads));
-    norm = child("norm", tn::nn::LayerNorm(width));
-    head = child("head", tn::nn::Linear(width, vocabulary, /*bias=*/false));
-  }
-  Tensor forward(Tensor ids) {
-    Tensor places = tn::arange(0, ids.size(1), 1, tn::int64, ids.device());
-    return head(norm(block(tokens(ids) + positions(places)))).flatten(0, 1);
-  }
-  Object tokens, positions, block, norm, head;
-};
 
 }  // namespace

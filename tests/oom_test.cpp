@@ -16,6 +16,7 @@
 #include <tenon/explain.hpp>
 #include <tenon/io.hpp>
 
+#include "gpt_model.h"
 #include "oom_support.h"
 
 namespace {
@@ -52,7 +53,7 @@ TEST_F(OutOfMemory, OfAnyAllocationOfACnnsStepCanBeTriedAgain) {
 TEST_F(OutOfMemory, OfAnyAllocationOfAGptsStepCanBeTriedAgain) {
   for (tn::Device device : devices()) {
     tn::manual_seed(3);
-    Training training(tn::make<Gpt>(11, 6, 8, 2), adamw, classes(12, 11).reshape({2, 6}), classes(12, 11), device);
+    Training training(tn::make<gpt_model::Gpt>(11, 6, 8, 2, 1), adamw, classes(12, 11).reshape({2, 6}), classes(12, 11), device);
     try_all("gpt on " + device.type(), training.tried(), 17);
   }
 }

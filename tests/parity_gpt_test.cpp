@@ -1,53 +1,8 @@
 // A GPT of four layers has the losses that it has in PyTorch, step for step.
-#include <tenon/module.hpp>
-
+#include "gpt_model.h"
 #include "parity_support.h"
 
 namespace {
-
-struct Embedding : tn::Module {
-  Embedding(int64_t n, int64_t width) { weight = parameter("weight", tn::zeros({n, width})); }
-  Tensor forward(Tensor ids) { return tn::embedding(weight, ids); }
-  Tensor weight;
-};
-
-struct Block : tn::Module {
-  Block(int64_t width, int64_t n_heads) : heads(n_heads) {
-    ln1 = child("ln1", tn::nn::LayerNorm(width));
-    qkv = child("qkv", tn::nn::Linear(width, 3 * width));
-    proj = child("proj", tn::nn::Linear(width, width));
-    ln2 = child("ln2", tn::nn::LayerNorm(width));
-    fc1 = child("fc1", tn::nn::Linear(width, 4 * width));
-    fc2 = child("fc2", tn::nn::Linear(4 * width, width));
-  }
-  Tensor forward(Tensor x) {
-    const int64_t n = x.size(0), t = x.size(1), c = x.size(2);
-    TensorList parts = tn::split(qkv(ln1(x)), c, 2);
-    for (Tensor& part : parts) part = part.reshape({n, t, heads, c / heads}).transpose(1, 2);
-    Tensor y = tn::scaled_dot_product_attention(parts[0], parts[1], parts[2], {}, 0, /*is_causal=*/true);
-    x = x + proj(y.transpose(1, 2).reshape({n, t, c}));
-    return x + fc2(tn::gelu(fc1(ln2(x))));
-  }
-  int64_t heads;
-  tn::Object ln1, qkv, proj, ln2, fc1, fc2;
-};
-
-struct Gpt : tn::Module {
-  Gpt(int64_t vocabulary, int64_t context, int64_t width, int64_t heads, int64_t layers) {
-    tokens = child("tokens", tn::make<Embedding>(vocabulary, width));
-    positions = child("positions", tn::make<Embedding>(context, width));
-    std::vector<tn::Object> list;
-    for (int64_t i = 0; i < layers; ++i) list.push_back(tn::make<Block>(width, heads));
-    blocks = child("blocks", tn::nn::sequential_of(list));
-    norm = child("norm", tn::nn::LayerNorm(width));
-    head = child("head", tn::nn::Linear(width, vocabulary, /*bias=*/false));
-  }
-  Tensor forward(Tensor ids) {
-    Tensor places = tn::arange(0, ids.size(1), 1, tn::int64, ids.device());
-    return head(norm(blocks(tokens(ids) + positions(places)))).flatten(0, 1);
-  }
-  tn::Object tokens, positions, blocks, norm, head;
-};
 
 TEST(ParityGpt, HasPyTorchsLossesOnEveryDevice) {
   parity::Network n;
@@ -55,7 +10,7 @@ TEST(ParityGpt, HasPyTorchsLossesOnEveryDevice) {
   const auto option = [&](const char* name) { return n.expected.at(name).get<int64_t>(); };
   const int64_t batch = option("batch"), context = option("context"), vocabulary = option("vocabulary");
   n.make = [&]() -> tn::Object {
-    return tn::make<Gpt>(vocabulary, context, option("width"), option("heads"), option("layers"));
+    return tn::make<gpt_model::Gpt>(vocabulary, context, option("width"), option("heads"), option("layers"));
   };
   n.inputs = [=](uint32_t key) { return parity::classes({batch, context}, key, uint32_t(vocabulary)); };
   n.targets = [=](uint32_t key) { return parity::classes(batch * context, key, uint32_t(vocabulary)); };

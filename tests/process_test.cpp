@@ -1,44 +1,16 @@
 // What becomes of a process that uses Tenon: forks of it, and limits that the shell set for it.
-#include <sys/wait.h>
-#include <unistd.h>
-
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 
 #include <gtest/gtest.h>
 #include <tenon/tenon.hpp>
 
+#include "in_a_fork.h"
+
 namespace tn = tenon;
 
 namespace {
-
-// Runs the body in a fork. Gives what the body gave; a fork that hangs is ended after minutes.
-template <typename Body>
-std::string in_a_fork(Body body) {
-  int ends[2];
-  if (::pipe(ends) != 0) return "pipe";
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::alarm(240);
-    std::string text;
-    try {
-      text = body();
-    } catch (const std::exception& e) {
-      text = e.what();
-    }
-    if (::write(ends[1], text.data(), text.size()) < 0) ::_exit(2);
-    ::_exit(0);
-  }
-  ::close(ends[1]);
-  std::string text;
-  char buffer[256];
-  for (ssize_t n; (n = ::read(ends[0], buffer, sizeof(buffer))) > 0;) text.append(buffer, static_cast<size_t>(n));
-  ::close(ends[0]);
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) text += "; ended with " + std::to_string(status);
-  return text;
-}
 
 // Large enough for all threads of cpu: a formula, a sum, a product of oneDNN's and a convolution. "": right.
 std::string compute() {

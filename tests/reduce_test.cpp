@@ -242,14 +242,16 @@ TEST(Reduce, MethodsAreTheOps) {
   }
 }
 
-// What PyTorch's autograd gives where a function has no slope, or several.
+// The derivative of an op at a place where it has no slope, or several.
+struct AtKink {
+  const char* name;
+  OpUnderTest op;
+  std::vector<double> x, derivative;
+};
+
+// What PyTorch's autograd gives.
 TEST(Reduce, GradientsAtTiesAndZeros) {
-  struct Case {
-    const char* name;
-    OpUnderTest op;
-    std::vector<double> x, gradient;
-  };
-  const std::vector<Case> cases = {
+  const std::vector<AtKink> cases = {
       {"amin", of([](const Tensor& x) { return tn::amin(x); }), {1, 3, 1}, {0.5, 0, 0.5}},
       {"max", of([](const Tensor& x) { return tn::max(x); }), {3, 1, 3}, {0.5, 0, 0.5}},
       {"max along", nth<0>([](const Tensor& x) { return tn::max(x, 0); }), {3, 1, 3}, {1, 0, 0}},
@@ -269,11 +271,11 @@ TEST(Reduce, GradientsAtTiesAndZeros) {
       {"cumprod", of([](const Tensor& x) { return tn::cumprod(x, 0).sum(); }), {2, 0, 3}, {1, 8, 0}},
   };
   for (tn::Device d : devices()) {
-    for (const Case& c : cases) {
+    for (const AtKink& c : cases) {
       SCOPED_TRACE(d.name() + " " + c.name);
       Tensor x = Tensor::from(c.x, -1, d).requires_grad_();
       c.op({x}).backward();
-      expect_near(x.grad(), c.gradient, 1e-12);
+      expect_near(x.grad(), c.derivative, 1e-12);
     }
   }
 }
@@ -281,12 +283,7 @@ TEST(Reduce, GradientsAtTiesAndZeros) {
 // The Hessian times ones, in closed form: (p - 1) (|x_i|^(p-2) d_ij / f^(p-1) - s_i s_j |x_i x_j|^(p-1) / f^(2p-1)), and 0 where the first
 // derivative is 0 because there is no slope.
 TEST(Reduce, SecondGradientsAtZerosAreFinite) {
-  struct Case {
-    const char* name;
-    OpUnderTest op;
-    std::vector<double> x, second;
-  };
-  const std::vector<Case> cases = {
+  const std::vector<AtKink> cases = {
       {"std", of([](const Tensor& x) { return tn::std(x); }), {2, 2, 2}, {0, 0, 0}},
       {"norm", of([](const Tensor& x) { return tn::norm(x); }), {0, 0}, {0, 0}},
       {"norm, one zero", of([](const Tensor& x) { return tn::norm(x); }), {0, 3}, {1 / 3., 0}},
@@ -300,12 +297,12 @@ TEST(Reduce, SecondGradientsAtZerosAreFinite) {
       {"norm -inf", of([](const Tensor& x) { return tn::norm(x, -INFINITY); }), {0, 2}, {0, 0}},
   };
   for (tn::Device d : devices()) {
-    for (const Case& c : cases) {
+    for (const AtKink& c : cases) {
       SCOPED_TRACE(d.name() + " " + c.name);
       Tensor x = Tensor::from(c.x, -1, d).requires_grad_();
       const Tensor first = tn::grad(c.op({x}), x, {.create_graph = true});
       // The sum with x * 0, for first derivatives that depend on nothing.
-      expect_near(tn::grad(first.sum() + (x * 0.0).sum(), x), c.second, 1e-9);
+      expect_near(tn::grad(first.sum() + (x * 0.0).sum(), x), c.derivative, 1e-9);
     }
   }
 }

@@ -93,6 +93,11 @@ void expect_ranks(const char* op, const Tensor& a, int64_t rank_a, const Tensor&
   fail(std::string(op) + ": a is " + sizes_text(a.sizes()) + ", b is " + sizes_text(b.sizes()) +
        "; expected " + std::to_string(rank_a) + " and " + std::to_string(rank_b) + " dimensions");
 }
+Tensor product_of_ranks(const char* op, const Tensor& a, int64_t rank_a, const Tensor& b,
+                        int64_t rank_b) {
+  expect_ranks(op, a, rank_a, b, rank_b);
+  return product(a, b);
+}
 Tensor batched(const char* op, const Tensor& a, const Tensor& b) {
   expect_ranks(op, a, 3, b, 3);
   if (a.size(0) != b.size(0)) {
@@ -135,10 +140,7 @@ void matmul() {
   op("mm(Tensor a, Tensor b) -> Tensor")
       .amp(Amp::lower)
       .keeps_halves()
-      .meaning([](Tensor a, Tensor b) {
-        expect_ranks("mm", a, 2, b, 2);
-        return product(a, b);
-      });
+      .meaning([](Tensor a, Tensor b) { return product_of_ranks("mm", a, 2, b, 2); });
   op("bmm(Tensor a, Tensor b) -> Tensor")
       .amp(Amp::lower)
       .keeps_halves()
@@ -146,17 +148,11 @@ void matmul() {
   op("mv(Tensor a, Tensor b) -> Tensor")
       .amp(Amp::lower)
       .keeps_halves()
-      .meaning([](Tensor a, Tensor b) {
-        expect_ranks("mv", a, 2, b, 1);
-        return product(a, b);
-      });
+      .meaning([](Tensor a, Tensor b) { return product_of_ranks("mv", a, 2, b, 1); });
   op("dot(Tensor a, Tensor b) -> Tensor")
       .amp(Amp::widest)
       .keeps_halves()
-      .meaning([](Tensor a, Tensor b) {
-        expect_ranks("dot", a, 1, b, 1);
-        return product(a, b);
-      });
+      .meaning([](Tensor a, Tensor b) { return product_of_ranks("dot", a, 1, b, 1); });
   op("outer(Tensor a, Tensor b) -> Tensor").keeps_halves().meaning([](Tensor a, Tensor b) {
     expect_ranks("outer", a, 1, b, 1);
     return mul(unsqueeze(a, 1), b);
@@ -164,8 +160,7 @@ void matmul() {
   op("addmm(Tensor x, Tensor a, Tensor b, float beta=1, float alpha=1) -> Tensor")
       .amp(Amp::lower)
       .meaning([](Tensor x, Tensor a, Tensor b, double beta, double alpha) {
-        expect_ranks("addmm", a, 2, b, 2);
-        return weighted("addmm", x, product(a, b), beta, alpha);
+        return weighted("addmm", x, product_of_ranks("addmm", a, 2, b, 2), beta, alpha);
       });
   op("baddbmm(Tensor x, Tensor a, Tensor b, float beta=1, float alpha=1) -> Tensor")
       .amp(Amp::lower)

@@ -95,20 +95,18 @@ void expect_countable(const char* op, std::span<const int64_t> sizes, Dtype dtyp
   }
 }
 
+[[noreturn]] static void refuse_overflow(const char* op, int64_t a, const char* sign, int64_t b) {
+  fail(std::string(op) + ": " + std::to_string(a) + sign + std::to_string(b) +
+       " is more than 63 bits hold");
+}
 int64_t checked_add(const char* op, int64_t a, int64_t b) {
   int64_t sum;
-  if (__builtin_add_overflow(a, b, &sum)) {
-    fail(std::string(op) + ": " + std::to_string(a) + " + " + std::to_string(b) +
-         " is more than 63 bits hold");
-  }
+  if (__builtin_add_overflow(a, b, &sum)) refuse_overflow(op, a, " + ", b);
   return sum;
 }
 int64_t checked_mul(const char* op, int64_t a, int64_t b) {
   int64_t result;
-  if (__builtin_mul_overflow(a, b, &result)) {
-    fail(std::string(op) + ": " + std::to_string(a) + " * " + std::to_string(b) +
-         " is more than 63 bits hold");
-  }
+  if (__builtin_mul_overflow(a, b, &result)) refuse_overflow(op, a, " * ", b);
   return result;
 }
 
