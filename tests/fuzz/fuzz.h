@@ -8,6 +8,7 @@
 #include <deque>
 #include <functional>
 #include <initializer_list>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -95,7 +96,7 @@ struct Signature {
 };
 Signature parse_signature(const std::string& schema);
 
-// ---- Arguments
+// ---- Arguments: arguments.cpp, tensors.cpp, values.cpp
 
 // What the tensors of a call have in common, most of the time.
 struct Theme {
@@ -162,6 +163,11 @@ class Arguments {
   std::vector<void*> memory_;
 };
 
+inline constexpr int64_t kMin = std::numeric_limits<int64_t>::min(), kMax = std::numeric_limits<int64_t>::max();
+inline constexpr double kInf = std::numeric_limits<double>::infinity();
+
+std::string text_of(const Sizes& list);
+std::string text_of(tn_device device);
 tn_value int_value(int64_t i);
 tn_value float_value(double f);
 tn_value bool_value(int64_t i);
