@@ -276,6 +276,53 @@ TEST(Shape, Gradients) {
   }
 }
 
+// as_strided counts places from the storage's first element. What it shows beside its argument (before it, behind it, in the gaps
+// between its rows) has no gradient. Values of PyTorch.
+TEST(Shape, AsStridedReachesBesideItsArgument) {
+  const std::vector<double> weights{1, 2, 3, 4, 5, 6};
+  for (tn::Device d : devices()) {
+    const Tensor whole = tn::arange(0, 24).to(tn::float64).to(d), w = Tensor::from(weights, {2, 3}).to(tn::float64).to(d);
+    const auto window = [&] { return tn::as_strided(whole, {3, 4}, {8, 1}, 2).detach().requires_grad_(); };
+    const std::vector<double> none(8, 0.0);
+    const auto with_none = [&](std::vector<double> row) {
+      row.insert(row.end(), none.begin(), none.end());
+      return row;
+    };
+
+    Tensor x = window();
+    (tn::as_strided(x, {2, 3}, {1, 2}, 1) * w).sum().backward();
+    expect_near(x.grad(), with_none({4, 2, 5, 3}));
+
+    x = window();
+    Tensor y = tn::as_strided(x, {2, 3}, {1, 2}, 1);
+    Tensor g = tn::grad((y * y * w).sum(), x, {.create_graph = true});
+    expect_near(g, with_none({16, 12, 40, 30}));
+    expect_near(tn::grad((g * g).sum(), x), with_none({256, 96, 800, 360}));
+
+    Tensor z = tn::as_strided(x, {6}, {4}, 0);  // in the gaps, too
+    g = tn::grad((z * z).sum(), x, {.create_graph = true});
+    expect_near(g, {0, 0, 8, 0, 0, 0, 24, 0, 0, 0, 40, 0});
+    expect_near(tn::grad((g * tn::arange(0, 12).to(tn::float64).to(d).view({3, 4})).sum(), x),
+                {0, 0, 4, 0, 0, 0, 12, 0, 0, 0, 20, 0});
+
+    // The pieces of a tensor with gaps add to one gradient.
+    x = window();
+    const auto pieces = tn::split(tn::as_strided(x, {3, 4}, {8, 1}, 2), 2, 1);
+    (pieces[0].sum() * 2 + (pieces[1] * pieces[1]).sum()).backward();
+    expect_near(x.grad(), {2, 2, 8, 10, 2, 2, 24, 26, 2, 2, 40, 42});
+
+    // A write through a view that begins before the view that it is of.
+    Tensor leaf = tn::zeros({24}, tn::float64, d).requires_grad_();
+    Tensor base = leaf * 1;
+    Tensor inner = tn::as_strided(tn::as_strided(base, {3, 4}, {8, 1}, 2), {2, 3}, {1, 2}, 1);
+    tn::mul_(inner, 2.0);
+    base.sum().backward();
+    std::vector<double> twice(24, 1.0);
+    std::fill(twice.begin() + 1, twice.begin() + 7, 2.0);
+    expect_near(leaf.grad(), twice);
+  }
+}
+
 TEST(Shape, Errors) {
   Tensor x = grid({});
   expect_error([&] { x.view({5, 5}); }, "view: [2, 3, 4] cannot be seen as [5, 5]");

@@ -132,7 +132,7 @@ struct Problem {
   bool read_options(const tn_value* args) {
     p.n = op.n;
     p.groups = args[op.groups].as.i;
-    return p.groups >= 1 && read(args[kStride], 1, p.stride) &&
+    return p.groups >= 1 && p.groups <= INT32_MAX && read(args[kStride], 1, p.stride) &&
            read(args[kPadding], 0, p.padding) && read(args[op.dilation], 1, p.dilation);
   }
   void finish() {
@@ -302,6 +302,12 @@ bool show_output(Problem& problem, const tn_value* args) {
   const Shown& in = problem.shown[problem.input()];
   const Shown& weight = problem.shown[kWeight];
   Shown& out = problem.shown[problem.output()];
+  // Options have at most 31 bits; of sizes with as many no product below needs more than 63.
+  const auto is_short = [](int64_t size) { return size <= INT32_MAX; };
+  if (!std::all_of(in.sizes, in.sizes + problem.rank, is_short) ||
+      !std::all_of(weight.sizes, weight.sizes + problem.rank, is_short)) {
+    return false;
+  }
   out.sizes[0] = in.sizes[0];
   int64_t more[3] = {};
   if (problem.op.transposed) {
@@ -327,6 +333,9 @@ bool show_output(Problem& problem, const tn_value* args) {
     if (out.sizes[2 + d] < 1 || more[d] >= std::max(p.stride[d], p.dilation[d])) {
       return false;
     }
+  }
+  if (!is_countable(out.sizes, static_cast<int32_t>(problem.rank))) {
+    return false;
   }
   out.make_row_major(problem.rank);
   return in.sizes[1] % p.groups == 0 && out.sizes[1] % p.groups == 0;

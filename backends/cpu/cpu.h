@@ -65,6 +65,16 @@ inline const char* dtype_name(tn_dtype dtype) {
   return dtype >= 0 && dtype < TN_N_DTYPES ? kNames[dtype] : "reserved dtype";
 }
 
+// Of the sizes of a tensor: those that a caller chose may be more than 63 bits count.
+inline bool is_countable(const int64_t* sizes, int32_t n) {
+  int64_t result = 1;
+  for (int32_t d = 0; d < n; ++d) {
+    if (__builtin_mul_overflow(result, sizes[d], &result)) {
+      return false;
+    }
+  }
+  return true;
+}
 inline int64_t product(const int64_t* sizes, int32_t n) {
   int64_t result = 1;
   for (int32_t d = 0; d < n; ++d) {

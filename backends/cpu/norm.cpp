@@ -142,7 +142,6 @@ tn_status* layer_private(void*, const tn_value* args, uint32_t, tn_meta* metas, 
 int32_t layer_supports(void*, const tn_call* call, char* reason, size_t bytes) {
   const tn_tensor& x = *call->args[0].as.tensor;
   const tn_value& shape = call->args[1];
-  const int64_t n = length_of(shape);
   const int32_t dims = static_cast<int32_t>(shape.count);
   bool fits = dims >= 1 && dims <= x.ndim && call->args[4].as.f >= 0 &&
               std::equal(shape.as.ints, shape.as.ints + dims, x.sizes + x.ndim - dims);
@@ -154,7 +153,7 @@ int32_t layer_supports(void*, const tn_call* call, char* reason, size_t bytes) {
   if (!fits) {
     return refuse(reason, bytes, "the arguments do not fit together");
   }
-  return n > 0 ? 1 : refuse(reason, bytes, "takes no empty rows");
+  return length_of(shape) > 0 ? 1 : refuse(reason, bytes, "takes no empty rows");
 }
 
 }  // namespace

@@ -21,12 +21,12 @@ class WriteThroughView final : public Node {
   Status backward(Tensor* const* grads, Tensor** results) override {
     return guarded([&]() -> Status {
       // The gradient in the base's own layout, apart from the incoming one, which others may hold.
-      const int64_t extent = extent_of(base_);
+      const Frame frame(base_, {&view_, 1});
+      const int64_t extent = frame.extent();
       TensorRef buffer = prim::zeros({&extent, 1}, info_.dtype, info_.device);
-      TensorRef grad = prim::as_strided(buffer.get(), base_.sizes, base_.strides, 0);
+      TensorRef grad = prim::as_strided(buffer.get(), base_.sizes, base_.strides, frame.place(base_));
       throw_if(copy_recorded(grad.get(), grads[0]));
-      const int64_t offset = view_.offset - base_.offset;
-      TensorRef window = prim::as_strided(buffer.get(), view_.sizes, view_.strides, offset);
+      TensorRef window = prim::as_strided(buffer.get(), view_.sizes, view_.strides, frame.place(view_));
       Tensor* copied;
       {
         TensorRef dense = prim::elementwise("copy(Tensor x) -> Tensor", "x", {window.get()});
@@ -43,10 +43,10 @@ class WriteThroughView final : public Node {
       }
       throw_if(status);
       // Read the window anew: recording may have made it stale.
-      window = prim::as_strided(buffer.get(), view_.sizes, view_.strides, offset);
+      window = prim::as_strided(buffer.get(), view_.sizes, view_.strides, frame.place(view_));
       TensorRef part = through ? through : prim::zeros(view_.sizes, info_.dtype, info_.device);
       throw_if(copy_recorded(window.get(), part.get()));
-      results[0] = prim::as_strided(buffer.get(), base_.sizes, base_.strides, 0).take();
+      results[0] = prim::as_strided(buffer.get(), base_.sizes, base_.strides, frame.place(base_)).take();
       return nullptr;
     });
   }

@@ -29,16 +29,15 @@ bool lies_as(const Tensor* t, const ViewGeometry& g) {
 }
 
 // The gradient of a view that shows elements several times, or of a base that does, as seen by the base: zero outside the view.
-// Gradients live in row-major tensors, whatever the base's strides are: the base's storage is laid out anew as a buffer of its
-// extent, and both geometries are read in it.
+// Gradients live in row-major tensors, whatever the base's strides are: both geometries are read in a buffer of their frame.
 TensorRef spread(Tensor* grad, const ViewGeometry& base, const ViewGeometry& view, const TensorInfo& info) {
-  const int64_t extent = extent_of(base);
+  const Frame frame(base, {&view, 1});
+  const int64_t extent = frame.extent();
   TensorRef buffer = prim::zeros({&extent, 1}, info.dtype, info.device);
   if (grad->numel > 0) {
-    const int64_t offset = view.offset - base.offset;
     // Elements that the view shows several times get the sum.
     TensorRef places = prim::iota(extent, info.device);
-    places = prim::as_strided(places.get(), view.sizes, view.strides, offset);
+    places = prim::as_strided(places.get(), view.sizes, view.strides, frame.place(view));
     places = prim::reshape(places.get(), {&grad->numel, 1});
     TensorRef flat = prim::reshape(grad, {&grad->numel, 1});
     buffer = prim::scatter(buffer.get(), 0, places.get(), flat.get(), true);
@@ -46,7 +45,7 @@ TensorRef spread(Tensor* grad, const ViewGeometry& base, const ViewGeometry& vie
   if (overlapping(base)) {
     // The base itself repeats elements (an expand): each repetition gets its share, and the base's own gradient sums them.
     TensorRef places = prim::iota(extent, info.device);
-    places = prim::as_strided(places.get(), base.sizes, base.strides, 0);
+    places = prim::as_strided(places.get(), base.sizes, base.strides, frame.place(base));
     int64_t numel = places->numel;
     places = prim::reshape(places.get(), {&numel, 1});
     TensorRef zero = prim::zeros({&extent, 1}, info.dtype, info.device);
@@ -56,7 +55,7 @@ TensorRef spread(Tensor* grad, const ViewGeometry& base, const ViewGeometry& vie
     TensorRef counts = prim::scatter(zero.get(), 0, places.get(), ones.get(), true);
     buffer = prim::elementwise("share(Tensor x, Tensor n) -> Tensor", "x / max(n, 1)", {buffer.get(), counts.get()});
   }
-  return prim::as_strided(buffer.get(), base.sizes, base.strides, 0);
+  return prim::as_strided(buffer.get(), base.sizes, base.strides, frame.place(base));
 }
 
 // A base and views of it. None shows an element twice, but two views may show the same one.
@@ -64,16 +63,20 @@ struct Windows {
   ViewGeometry base;
   std::vector<ViewGeometry> views;
   TensorInfo info;  // of the base
+  Frame frame;
+  // The base's elements are all of the frame: then a tensor that lies as the base does is itself a buffer to read and write.
+  bool fill_frame;
 
-  // The window in `full`, which lies as the base does.
-  TensorRef window(Tensor* full, size_t k) const {
-    return TensorRef(make_view_unchecked(full, views[k].sizes, views[k].strides.data(),
-                                         element_offset(full) + views[k].offset - base.offset));
-  }
+  Windows(const Tensor* x, ViewGeometry of_x, std::vector<ViewGeometry> of_views)
+      : base(std::move(of_x)), views(std::move(of_views)), info(x), frame(base, views), fill_frame(frame.extent() == x->numel) {}
+
+  // Where the frame begins in the storage of `full`, which lies as the base does.
+  int64_t origin(const Tensor* full) const { return element_offset(full) - frame.place(base); }
   Status add(Tensor* const* grads, Tensor* full, bool empty) const {
     for (size_t k = 0; k < views.size(); ++k) {
       if (grads[k] == nullptr || grads[k]->numel == 0) continue;
-      TensorRef part = window(full, k);
+      TensorRef part(
+          make_view_unchecked(full, views[k].sizes, views[k].strides.data(), origin(full) + frame.place(views[k])));
       TN_TRY(empty ? copy_into(part.get(), grads[k]) : add_in_place(part.get(), grads[k]));
       empty = false;
     }
@@ -84,12 +87,12 @@ struct Windows {
     Tensor* made;
     tn_value zero{};
     zero.kind = TN_INT;
-    const int64_t extent = extent_of(base);
+    const int64_t extent = frame.extent();
     TN_TRY(empty_tensor({&extent, 1}, info.dtype, info.device, &made));
     TensorRef buffer(made);
     if (extent > 0) TN_TRY(fill(buffer.get(), zero));
     buffer->storage->retain();
-    TensorRef full(make_tensor(buffer->storage, base.sizes, base.strides.data(), 0, info.dtype));
+    TensorRef full(make_tensor(buffer->storage, base.sizes, base.strides.data(), frame.place(base), info.dtype));
     TN_TRY(add(grads, full.get(), true));
     *result = std::move(full);
     return nullptr;
@@ -105,18 +108,18 @@ class WindowsNode final : public Node {
 
   Status backward(Tensor* const* grads, Tensor** results) override {
     return guarded([&]() -> Status {
+      const auto& [base, views, info, frame, fill_frame] = windows_;
       TensorRef full = TensorRef::retaining(grads[0]);
-      if (!lies_as(full.get(), windows_.base)) {
-        const int64_t extent = extent_of(windows_.base);
-        TensorRef buffer = prim::zeros({&extent, 1}, windows_.info.dtype, windows_.info.device);
-        full = prim::as_strided(buffer.get(), windows_.base.sizes, windows_.base.strides, 0);
+      if (!fill_frame || !lies_as(full.get(), base)) {
+        const int64_t extent = frame.extent();
+        TensorRef buffer = prim::zeros({&extent, 1}, info.dtype, info.device);
+        full = prim::as_strided(buffer.get(), base.sizes, base.strides, frame.place(base));
         throw_if(copy_recorded(full.get(), grads[0]));
       }
       for (uint32_t k = 0; k < n_edges(); ++k) {
-        const ViewGeometry& view = windows_.views[k];
         if (edge(k).node == nullptr) continue;
-        const int64_t offset = element_offset(full.get()) + view.offset - windows_.base.offset;
-        results[k] = prim::as_strided(full.get(), view.sizes, view.strides, offset).take();
+        const int64_t offset = windows_.origin(full.get()) + frame.place(views[k]);
+        results[k] = prim::as_strided(full.get(), views[k].sizes, views[k].strides, offset).take();
       }
       return nullptr;
     });
@@ -130,11 +133,11 @@ class WindowsNode final : public Node {
 class ViewNode final : public Node {
  public:
   ViewNode(const Tensor* x, ViewGeometry base, std::vector<ViewGeometry> views, std::string name)
-      : windows_{std::move(base), std::move(views), TensorInfo(x)}, name_(std::move(name)) {
+      : windows_(x, std::move(base), std::move(views)), name_(std::move(name)) {
     n_outputs = static_cast<uint32_t>(windows_.views.size());
     plain_ = !overlapping(windows_.base);
     for (const ViewGeometry& view : windows_.views) plain_ = plain_ && !shows_twice(view);
-    adds = plain_;
+    adds = plain_ && windows_.fill_frame;
   }
   std::string name() const override { return name_; }
   void release_saved() override {}
@@ -217,13 +220,13 @@ int viewed_argument(const Op* op) {
 
 }  // namespace
 
-int64_t extent_of(const ViewGeometry& geometry) {
-  int64_t last = 0;
-  for (size_t d = 0; d < geometry.sizes.size(); ++d) {
-    if (geometry.sizes[d] == 0) return 0;
-    last += (geometry.sizes[d] - 1) * geometry.strides[d];
-  }
-  return last + 1;
+void Frame::add(const ViewGeometry& g) {
+  if (is_empty(g)) return;
+  int64_t first = g.offset, last = g.offset;
+  for (size_t d = 0; d < g.sizes.size(); ++d) (g.strides[d] < 0 ? first : last) += (g.sizes[d] - 1) * g.strides[d];
+  const bool is_first = begin_ == end_;
+  begin_ = is_first ? first : std::min(begin_, first);
+  end_ = is_first ? last + 1 : std::max(end_, last + 1);
 }
 
 Node* make_view_node(Tensor* x, const Tensor* view, std::string name) {

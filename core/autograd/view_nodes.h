@@ -1,6 +1,9 @@
 // The nodes of views: by geometry alone, so that one kind serves every view, of the core and of plugins.
 #pragma once
 
+#include <algorithm>
+#include <span>
+
 #include "autograd/record.h"
 #include "tensor/view.h"
 
@@ -15,8 +18,25 @@ struct ViewGeometry {
   explicit ViewGeometry(const Tensor* t) : ViewGeometry(t->size_span(), t->strides, element_offset(t)) {}
 };
 
-// The elements from the first to the last, and those between that the geometry leaves out.
-int64_t extent_of(const ViewGeometry& geometry);
+// The elements of a storage from the first to the last that geometries reach, laid out as a buffer of their own: there gradients
+// live, whatever else the storage holds. A view need not lie within its base: as_strided reaches what it likes of the storage.
+class Frame {
+ public:
+  explicit Frame(const ViewGeometry& base) { add(base); }
+  Frame(const ViewGeometry& base, std::span<const ViewGeometry> views) : Frame(base) {
+    for (const ViewGeometry& view : views) add(view);
+  }
+  int64_t extent() const { return end_ - begin_; }
+  // The buffer's element at which the geometry begins.
+  int64_t place(const ViewGeometry& g) const { return is_empty(g) ? 0 : g.offset - begin_; }
+  bool operator==(const Frame&) const = default;
+
+ private:
+  void add(const ViewGeometry& geometry);
+  static bool is_empty(const ViewGeometry& g) { return std::ranges::find(g.sizes, 0) != g.sizes.end(); }
+
+  int64_t begin_ = 0, end_ = 0;
+};
 
 // The node of a view of x by geometry alone; owned.
 Node* make_view_node(Tensor* x, const Tensor* view, std::string name);

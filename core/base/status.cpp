@@ -53,7 +53,7 @@ const char* status_text(const tn_status* status) noexcept {
         if (s != status) full += "\n  because ";
         full += s->message;
       }
-      status->full = std::move(full);
+      status->full = messages::cleaned(std::move(full));
     } catch (...) {
       return status->message.c_str();
     }
@@ -63,7 +63,11 @@ const char* status_text(const tn_status* status) noexcept {
 
 bool set_message(Status status, std::string message) noexcept {
   if (status == out_of_memory_status()) return false;
-  status->message = std::move(message);
+  try {
+    status->message = messages::cleaned(std::move(message));
+  } catch (...) {
+    return false;
+  }
   status->full.clear();
   return true;
 }

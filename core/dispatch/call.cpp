@@ -95,9 +95,11 @@ std::string arguments_text(const Op* op, std::span<const tn_value> args) {
   const std::string& name = op->schema.name;
   const std::string& said = status->message;
   if (thread_state.decomposed != nullptr || (said.starts_with(name) && said.substr(name.size()).starts_with(':'))) return status;
-  const std::string arguments = status->code == TN_INVALID_ARGUMENT ? arguments_text(op, args) : "";
-  status->message = fmt::format("{}: {}{}", name, said, arguments.empty() ? "" : fmt::format(" ({})", arguments));
-  status->full.clear();
+  StatusHolder no_memory(guarded([&]() -> Status {
+    const std::string arguments = status->code == TN_INVALID_ARGUMENT ? arguments_text(op, args) : "";
+    set_message(status, fmt::format("{}: {}{}", name, said, arguments.empty() ? "" : fmt::format(" ({})", arguments)));
+    return nullptr;
+  }));
   return status;
 }
 

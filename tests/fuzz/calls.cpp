@@ -13,7 +13,7 @@ namespace fuzz {
 
 namespace {
 
-constexpr size_t kLongestMessage = 4200;  // 4096 and what says how much was left out
+constexpr size_t kLongestMessage = 4096;
 
 bool is_refusal(tn_code code) {
   return code == TN_INVALID_ARGUMENT || code == TN_UNSUPPORTED || code == TN_OUT_OF_MEMORY || code == TN_NOT_FOUND ||

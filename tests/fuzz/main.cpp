@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <string_view>
 
 #include "fuzz.h"
 
@@ -59,6 +60,18 @@ std::vector<Target> targets() {
 }
 
 std::string target_name;
+bool logged_an_error = false;
+
+// The log goes to stderr. An error there (memory of `ref` that was written where no block is) is nobody's return value.
+void watch_the_log() {
+  cookie_io_functions_t functions{};
+  functions.write = [](void*, const char* text, size_t size) -> ssize_t {
+    logged_an_error |= std::string_view(text, size).find("tenon error") != std::string_view::npos;
+    return write(STDERR_FILENO, text, size);
+  };
+  stderr = fopencookie(nullptr, "w", functions);
+  setvbuf(stderr, nullptr, _IOLBF, BUFSIZ);
+}
 
 uint64_t hash(const std::string& text, uint64_t h) {  // FNV-1a
   for (const char c : text) h = (h ^ static_cast<uint8_t>(c)) * 0x100000001b3;
@@ -74,10 +87,12 @@ void make_call(const Target& target, int64_t index) {
   Random random(hash(target.name, 0xcbf29ce484222325 ^ options.seed) + static_cast<uint64_t>(index) * 0x9e3779b97f4a7c15);
   host.random->set_state(options.seed, static_cast<uint64_t>(index));
   shared->is_calling = true;
+  logged_an_error = false;
   const uint64_t before = live_bytes();
   target.call(&random);
   const uint64_t after = live_bytes();
   if (after != before) finding(std::to_string(before) + " bytes lived before the call, " + std::to_string(after) + " after it");
+  if (logged_an_error) finding("an error was logged");
   shared->is_calling = false;
 }
 
@@ -255,6 +270,7 @@ int main(int n, char** words) {
   void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   shared = new (memory) Shared{};
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(static_cast<int64_t>(options.seconds * 1000));
+  watch_the_log();
   load_host();
   const std::vector<Target> all = targets();
   // Factories of files write where they are.

@@ -85,14 +85,15 @@ inline std::string printable(std::string_view text, size_t most = kMostOfName) {
 // A whole message, whatever was put into it: lines and tabs stay, and of what is too long the
 // beginning, which says where, and the end, which says why.
 inline std::string cleaned(std::string message) {
-  constexpr size_t kHead = kMostOfMessage * 3 / 4, kTail = kMostOfMessage / 4;
+  constexpr size_t kTail = kMostOfMessage / 4, kMiddle = 64;  // at most " ... (N bytes left out) ... "
   constexpr auto plain = [](char c) { return (c >= ' ' && c <= '~') || c == '\n' || c == '\t'; };
-  if (message.size() <= kMostOfMessage && std::ranges::all_of(message, plain)) return message;
+  if (!std::ranges::all_of(message, plain)) message = escaped(message, "\n\t");
+  if (message.size() <= kMostOfMessage) return message;
   const std::string_view all = message;
-  if (all.size() <= kMostOfMessage) return escaped(all, "\n\t");
-  const size_t head = cut_before(all, kHead), tail = cut_before(all, all.size() - kTail);
-  return escaped(all.substr(0, head), "\n\t") + " ... (" + std::to_string(tail - head) +
-         " bytes left out) ... " + escaped(all.substr(tail), "\n\t");
+  const size_t head = cut_before(all, kMostOfMessage - kTail - kMiddle);
+  const size_t tail = cut_before(all, all.size() - kTail);
+  return std::string(all.substr(0, head)) + " ... (" + std::to_string(tail - head) +
+         " bytes left out) ... " + std::string(all.substr(tail));
 }
 
 inline constexpr size_t kMostCompared = 64;  // a longer name is nobody's slip of the finger
