@@ -166,6 +166,11 @@ TEST(Conv, HugeOptionsAreRefused) {
     expect_error([&] { tn::conv1d(x, w, {}, 1, 0, kHuge); },
                  "conv1d: a window of [5] with dilation [4611686018427387904] does not fit into [8]");
     expect_error([&] { tn::conv1d(x, w, {}, 1, kHuge); }, "with padding [4611686018427387904]");
+    expect_error([&] { tn::conv1d(x, w, {}, 1, 0, 1, INT64_MAX); },
+                 "weight is [1, 1, 5] (float32, " + d.name() + "), groups is 9223372036854775807");
+    Tensor cube = tn::zeros({1, 1, 2, 2, 2}, tn::float32, d), points = tn::zeros({9, 1, 1, 1, 1}, tn::float32, d);
+    expect_error([&] { tn::conv3d(cube, points, {}, 1, 1'000'000); },
+                 "conv3d: fill: the shape [1, 1, 2000002, 2000002, 2000002] (float32) overflows: more bytes than 63 bits hold");
     expect_error([&] { tn::conv_transpose1d(x, w, {}, 1, 0, 0, 1, kHuge); },
                  "conv_transpose1d: the output would be [9223372036854775807]");
     expect_error([&] { tn::im2col(tn::zeros({1, 4, 4}, tn::float32, d), 2, 1, INT64_MAX); },

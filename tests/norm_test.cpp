@@ -145,6 +145,8 @@ TEST(Norm, Errors) {
   Tensor x = tn::zeros({2, 4, 3});
   expect_error([&] { tn::layer_norm(x, 4); },
                "layer_norm: x is [2, 4, 3], expected it to end with normalized_shape, [4]");
+  expect_error([&] { tn::layer_norm(x, {INT64_MAX, 2, 3}); },
+               "expected it to end with normalized_shape, [9223372036854775807, 2, 3]");
   expect_error([&] { tn::layer_norm(x, 3, tn::ones({4})); },
                "layer_norm: weight is [4], expected [3]");
   expect_error([&] { tn::layer_norm(x, 3, {}, {}, -1); },
