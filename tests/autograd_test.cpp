@@ -357,6 +357,33 @@ TEST(CustomFunction, MayRunBackwardItself) {
 }
 
 // The name of a class within a lambda has brackets before it.
+// After an error it is the caller's; else it is destroyed with the node, at once where none is needed.
+TEST(CustomFunction, TakesItsStateOnSuccessOnly) {
+  load_all();
+  const tn_autograd_api* api = tn::detail::api.autograd;
+  const tn_backward_fn backward = [](void*, tn_tensor* const*, uint32_t, tn_tensor**, uint32_t) -> tn_status* { return nullptr; };
+  const auto destroy = [](void* self) { ++*static_cast<int*>(self); };
+  const Tensor x = leaf({1, 2}), constant = tn::ones({2}, float64), other_leaf = leaf({3, 4});
+  int destroyed = 0;
+  const auto record = [&](const char* name, const Tensor& input, tn_tensor* output) {
+    tn_tensor* const in[] = {input.get()};
+    tn::check(api->custom(name, backward, &destroyed, destroy, in, 1, &output, 1, nullptr, 0));
+  };
+  expect_error([&] { record("gives_none", x, nullptr); }, "gives_none: output 0 is NULL");
+  expect_error([&] { record("gives_a_leaf", x, other_leaf.get()); }, "gives_a_leaf: output 0 is a leaf that requires a gradient");
+  expect_error([&] { record(nullptr, x, constant.get()); }, "custom: the name");
+  EXPECT_EQ(destroyed, 0);
+  {
+    const Tensor y = tn::ones({2}, float64);
+    record("recorded", x, y.get());
+    EXPECT_TRUE(y.requires_grad());
+    EXPECT_EQ(destroyed, 0);
+  }
+  EXPECT_EQ(destroyed, 1);
+  record("not_needed", constant, tn::ones({2}, float64).get());
+  EXPECT_EQ(destroyed, 2);
+}
+
 TEST(CustomFunction, IsNamedByItsClass) {
   load_all();
   const auto failing = [](auto) {
