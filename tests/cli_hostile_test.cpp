@@ -7,6 +7,8 @@
 
 #include <random>
 
+#include <nlohmann/json.hpp>
+
 #include "plugin_folder.h"
 
 namespace cli {
@@ -251,12 +253,39 @@ TEST_F(Hostile, SavesOverWhatIsThereAndKeepsItsMode) {
 
 class HostilePlugin : public Hostile {
  protected:
-  Outcome plugins(const std::string& environment) const {
-    return shell("TENON_PLUGIN_PATH='" + here_.path().string() + ":" + build() + "/lib/tenon/plugins' " + environment +
-                 " $tenon plugins");
+  Outcome on_path(const std::string& line) const {
+    return shell("export TENON_PLUGIN_PATH='" + here_.path().string() + ":" + build() + "/lib/tenon/plugins'; " + line);
   }
+  Outcome plugins(const std::string& environment) const { return on_path(environment + " $tenon plugins"); }
   tenon::testing::Folder here_;
 };
+
+// The small plugin's device has a kernel for COPY alone, which is one of those that may be missing.
+TEST_F(HostilePlugin, ABackendWithoutTheKernelsThatItMustBringIsSaidToBeIncomplete) {
+  here_.place("device_partial");
+  const std::string line =
+      "device partial has no kernel for elementwise, reduce, matmul, iota, gather, scatter, random_bits, nonzero: ops that need one "
+      "fail there";
+  const auto count = [&](const std::string& text) {
+    size_t n = 0;
+    for (size_t at = text.find("incomplete: "); at != text.npos; at = text.find("incomplete: ", at + 1)) ++n;
+    return n;
+  };
+  const Outcome plugins = on_path("TENON_LOG=off $tenon plugins");
+  EXPECT_EQ(plugins.code, 0) << plugins.err;
+  EXPECT_HAS(plugins.out, "incomplete: " + line + "\n");
+  EXPECT_EQ(count(plugins.out), 1u) << plugins.out;
+  const Outcome ops = on_path("TENON_LOG=off $tenon ops --device partial");
+  EXPECT_EQ(ops.code, 0) << ops.err;
+  EXPECT_EQ(last_line(ops.out), "incomplete: " + line);
+  EXPECT_EQ(count(ops.out), 1u) << ops.out;
+  EXPECT_EQ(count(on_path("$tenon ops --device ref").out), 0u);
+  EXPECT_HAS(on_path("$tenon plugins").err,
+             "device 'partial' of plugin 'device_partial' has no kernel for elementwise, reduce");
+  const nlohmann::json json = nlohmann::json::parse(on_path("TENON_LOG=off $tenon plugins --json").out);
+  ASSERT_EQ(json.at("incomplete").size(), 1u);
+  EXPECT_EQ(json.at("incomplete")[0].at("device"), "partial");
+}
 
 TEST_F(HostilePlugin, OneThatEndsTheProcessIsNamedAndIsNoSuccess) {
   const std::string library = here_.place("ends").string();
