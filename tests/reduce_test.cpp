@@ -325,6 +325,24 @@ TEST(Reduce, RefusesWhatPyTorchRefuses) {
   expect_error([&] { tn::sort(x, -3); }, "dimension -3 is out of range");
 }
 
+constinit tn::ExpressionRef reduced_x{"_reduced_x(Tensor x) -> Tensor", "x"};
+constinit tn::ExpressionRef doubled{"_doubled(Tensor x) -> Tensor", "2 * x"};
+
+TEST(Reduce, AnIndexTakesAPrologueAndNoEpilogue) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    const Tensor x = tn::tensor<float>({{1, 5, 2}, {9, 4, 6}}, d);
+    const auto with_epilogue = [&](tn_reduce_kind kind) {
+      return tn::detail::call_primitive<Tensor>(TN_REDUCE, int64_t(kind), x, tn::Ints{1}, false, reduced_x, tn::Floats(), doubled,
+                                                tn::Floats());
+    };
+    expect_near(with_epilogue(TN_MAX), {10, 18}, 0);
+    expect_error([&] { with_epilogue(TN_ARGMAX); }, "argmax: it gives an index, which takes no epilogue");
+    expect_error([&] { with_epilogue(TN_ARGMIN); }, "argmin: it gives an index, which takes no epilogue");
+    expect_near(tn::prim::reduce(TN_ARGMIN, TensorList{x}, {1}, false, doubled), {0, 1}, 0);
+  }
+}
+
 // cpu has kernels for both; ref has none and gets what the host does without.
 TEST(Scan, SumsAndProductsAlongADimension) {
   for (tn::Device d : devices()) {
