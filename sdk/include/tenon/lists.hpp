@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <iosfwd>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "tenon/base.hpp"
@@ -130,6 +131,16 @@ inline float bfloat_to_float(uint16_t h) {
   return value;
 }
 
+// As TN_I_CAST converts (abi.h), where C++ leaves it open what an integer gets.
+template <typename T>
+T from_float(double value) {
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    return T(value >= -0x1p63 && value < 0x1p63 ? int64_t(value) : INT64_MIN);
+  } else {
+    return T(value);
+  }
+}
+
 // Element i of packed elements of `dtype`.
 template <typename T>
 T element(const void* elements, int64_t i, Dtype dtype) {
@@ -140,13 +151,13 @@ T element(const void* elements, int64_t i, Dtype dtype) {
   };
   switch (dtype.value) {
     case TN_FLOAT32:
-      return T(load(float()));
+      return from_float<T>(load(float()));
     case TN_FLOAT64:
-      return T(load(double()));
+      return from_float<T>(load(double()));
     case TN_FLOAT16:
-      return T(half_to_float(load(uint16_t())));
+      return from_float<T>(half_to_float(load(uint16_t())));
     case TN_BFLOAT16:
-      return T(bfloat_to_float(load(uint16_t())));
+      return from_float<T>(bfloat_to_float(load(uint16_t())));
     case TN_INT64:
       return T(load(int64_t()));
     case TN_INT32:
