@@ -537,8 +537,57 @@ TEST(Elementwise, BoundsAndFillersKeepTheDtypeOfIntegers) {
     expect_error([&] { tn::masked_fill_(i, mask, tn::zeros({3}, {}, d)); },
                  "masked_fill_: value is [3], expected a number or a tensor without dimensions");
     expect_error([&] { tn::hardtanh(i, -INFINITY, 1); }, "hardtanh: min_val is -inf, which is no int64");
-    expect_error([&] { tn::hardtanh(tn::abs(i).to(tn::uint8)); }, "hardtanh: x is uint8 and a limit is negative");
     expect_error([&] { tn::threshold(mask, 0, 1); }, "threshold: x is bool, expected integers or floats");
+  }
+}
+
+// PyTorch 2.15's values: a bound beyond x's dtype bounds nothing, and one that leaves nothing of the dtype is refused.
+TEST(Elementwise, BoundsOfIntegersMayLieOutsideOfTheirDtype) {
+  constexpr int64_t kFar = int64_t{1} << 40;
+  for (tn::Device d : devices()) {
+    for (tn::Dtype dtype : {tn::uint8, tn::int32}) {
+      SCOPED_TRACE(d.name() + " " + dtype.name());
+      const auto expect = [&](const Tensor& t, const std::vector<double>& values) {
+        EXPECT_EQ(t.dtype(), dtype);
+        expect_near(t, values, 0);
+      };
+      const Tensor x = tn::tensor({0, 1, 5, 200}, d).to(dtype);
+      expect(tn::clamp(x, -1, 1), {0, 1, 1, 1});
+      expect(tn::clamp(x, -1, 300), {0, 1, 5, 200});
+      expect(tn::clamp(x, 2, 300), {2, 2, 5, 200});
+      expect(tn::clamp(x, -kFar, 3), {0, 1, 3, 3});
+      expect(tn::clamp(x, -5, kFar), {0, 1, 5, 200});
+      expect(tn::clamp(x, INT64_MIN, INT64_MAX), {0, 1, 5, 200});
+      expect(tn::clamp(x, tn::none, kFar), {0, 1, 5, 200});
+      expect(tn::clamp(x, -kFar, tn::none), {0, 1, 5, 200});
+      expect(tn::clamp(x, 5, 1), {1, 1, 1, 1});
+      expect(tn::clamp_(x.clone(), -300, 300), {0, 1, 5, 200});
+      expect(tn::clamp_(x.clone(), tn::none, kFar), {0, 1, 5, 200});
+      expect(tn::clamp(layouts()[2].of(x), -kFar, 3), {0, 1, 3, 3});
+      expect(tn::hardtanh(x), {0, 1, 1, 1});
+      expect(tn::hardtanh(x, -1.5, 1.5), {0, 1, 1, 1});
+      expect(tn::hardtanh(x, -300, 300), {0, 1, 5, 200});
+      expect(tn::hardtanh(x, 0.5, 300.5), {0, 1, 5, 200});
+      expect(tn::hardtanh(x, -kFar, kFar), {0, 1, 5, 200});
+      expect(tn::hardtanh_(x.clone(), -2.5, 255.9), {0, 1, 5, 200});
+      const std::string name = dtype.name(), most = dtype == tn::uint8 ? "255" : "2147483647";
+      const std::string least = dtype == tn::uint8 ? "0" : "-2147483648";
+      expect_error([&] { tn::clamp(x, kFar, 2 * kFar); },
+                   "clamp: min is 1099511627776, above every " + name + "; expected at most " + most);
+      expect_error([&] { tn::clamp(x, -5, -kFar); },
+                   "clamp: max is -1099511627776, below every " + name + "; expected at least " + least);
+      expect_error([&] { tn::clamp_(x.clone(), kFar); }, "clamp_min_: min is 1099511627776, above every " + name);
+      expect_error([&] { tn::clamp(x, tn::none, -kFar); }, "clamp_max: max is -1099511627776, below every " + name);
+      expect_error([&] { tn::hardtanh(x, kFar, 2 * kFar); }, "hardtanh: min_val is 1099511627776, above every " + name);
+      expect_error([&] { tn::hardtanh_(x.clone(), -2 * kFar, -kFar); }, "hardtanh_: max_val is -1099511627776, below every " + name);
+    }
+    const Tensor bytes = tn::tensor({0, 200}, d).to(tn::uint8), flags = bytes.to(tn::bool_);
+    expect_error([&] { tn::clamp(bytes, tn::none, -1); }, "clamp_max: max is -1, below every uint8; expected at least 0");
+    expect_error([&] { tn::clamp(bytes, 256); }, "clamp_min: min is 256, above every uint8; expected at most 255");
+    expect_near(tn::clamp(bytes, -1.0), {0, 200}, 0);
+    EXPECT_EQ(tn::clamp(bytes, -1.0).dtype(), tn::float32);
+    expect_near(tn::clamp(flags, 5, kFar), {5, 5}, 0);
+    EXPECT_EQ(tn::clamp(flags, 5, kFar).dtype(), tn::int64);
   }
 }
 

@@ -131,6 +131,28 @@ TEST(Expression, IntParametersThatOnlyFloatsUseAreReadAsFloats) {
   EXPECT_EQ(run(*e, {dims(TN_FLOAT32)}, {0.5}, {7, 2})[0].f, 3.5);
 }
 
+// A bound beyond the dtype bounds nothing. One that leaves nothing of it is wrapped as a literal, and looked at as a number of the call.
+TEST(Expression, BoundsOfNarrowIntegersAreComparedAsTheyAre) {
+  const auto of_byte = [](const char* text, int x) {
+    return run(*parsed("f(Tensor x) -> Tensor", text), {dims(TN_UINT8)}, {x}, {})[0].i;
+  };
+  for (int x : {0, 5, 255}) {
+    for (const char* text : {"max(x, -1)", "max(-300, x)", "min(x, 300)", "min(70000, x)", "clamp(x, -5, 256)", "max(x, False)"})
+      EXPECT_EQ(of_byte(text, x), x) << text;
+    EXPECT_EQ(of_byte("clamp(x, -5, 7) + 255", x), std::min(x, 7) == 0 ? 255 : std::min(x, 7) - 1);
+  }
+  EXPECT_EQ(of_byte("max(x, 300)", 5), 44);
+  const auto e = parsed("f(Tensor x, number low, number high) -> Tensor", "clamp(x, low, high)");
+  const CompiledProgram& ints = compiled(*e, {dims(TN_INT32), number(TN_INT64), number(TN_INT64)});
+  EXPECT_EQ(run_program(ints, {TN_INT32}, {-7}, {int64_t{-1} << 40, int64_t{1} << 40})[0].i, -7);
+  EXPECT_EQ(ints.checks.any, 3u);
+  EXPECT_EQ(ints.checks.greatest, 1u);
+  EXPECT_EQ(ints.checks.least, 2u);
+  EXPECT_EQ(ints.checks.int_dtype, TN_INT32);
+  for (tn_dtype dtype : {TN_INT64, TN_FLOAT32, TN_BOOL})
+    EXPECT_EQ(compiled(*e, {dims(dtype), number(TN_INT64), number(TN_INT64)}).checks.any, 0u) << dtype;
+}
+
 TEST(Expression, NumberArgumentsAreFloatsUntilTheirKindIsSaid) {
   const auto e = parsed("clamp(Tensor x, number low, number high) -> Tensor", "clamp(x, low, high)");
   EXPECT_EQ(compiled(*e, {dims(TN_INT32)}).output_dtypes[0], TN_FLOAT32);

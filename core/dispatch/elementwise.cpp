@@ -222,7 +222,7 @@ static Status run_general(const Op* op, const Expression& e, const ElementwisePl
     params[n_params] = number_scalar(args[plan.scalar_args[s]], compiled->params_are_float[n_params] != 0);
     ++n_params;
   }
-  if (compiled->int_exponents != 0) [[unlikely]] TN_TRY(check_exponents(op, e, *compiled, params));
+  if (compiled->checks.any != 0) [[unlikely]] TN_TRY(check_params(op, e, *compiled, params));
 
   Shape broadcast;
   std::span<const int64_t> sizes;

@@ -63,11 +63,23 @@ Status compile_call(const Op* op, const Expression& e, const ElementwisePlan& pl
 }
 
 // As PyTorch: a number is known at the call, so it is refused; elements of a tensor are not looked at (1 / x ** n rounds to 0).
-Status check_exponents(const Op* op, const Expression& e, const CompiledProgram& compiled, const tn_scalar* params) {
+Status check_params(const Op* op, const Expression& e, const CompiledProgram& compiled, const tn_scalar* params) {
+  const ParamChecks& checks = compiled.checks;
+  const ElementwisePlan& plan = elementwise_plan(e);
+  const auto [least, greatest] = range_of(checks.int_dtype);
   for (uint32_t i = 0; i < compiled.program.n_params; ++i) {
-    if ((compiled.int_exponents >> i & 1) == 0 || params[i].i >= 0) continue;
-    return invalid("{}: an integer to the power of {}; expected an exponent of at least 0, or a float ({}.0)", name_of(op, e),
-                   params[i].i, params[i].i);
+    const int64_t number = params[i].i;
+    const auto is = [i](uint32_t mask) { return (mask >> i & 1) != 0; };
+    if (is(checks.exponents) && number < 0) {
+      return invalid("{}: an integer to the power of {}; expected an exponent of at least 0, or a float ({}.0)", name_of(op, e),
+                     number, number);
+    }
+    const bool above = is(checks.greatest) && number > greatest;
+    if (!above && !(is(checks.least) && number < least)) continue;
+    const uint32_t scalar = i - (compiled.program.n_params - plan.n_scalars);  // scalars come behind operands
+    return invalid("{}: {} is {}, {} every {}; expected at {} {}", name_of(op, e), e.schema().arguments[plan.scalar_args[scalar]].name,
+                   number, above ? "above" : "below", dtype_name(checks.int_dtype), above ? "most" : "least",
+                   above ? greatest : least);
   }
   return nullptr;
 }

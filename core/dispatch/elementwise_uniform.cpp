@@ -138,7 +138,7 @@ Status run_uniform(const Op* op, const Expression& e, const ElementwisePlan& pla
     if (has_numbers || plan.n_scalars != 0) fill_params(plan, args, *compiled, params);
     const tn_loop loop{sizeof(tn_loop), 1,        first->numel, &first->numel, &compiled->program,
                        operands,        params};
-    if (compiled->int_exponents != 0) [[unlikely]] TN_TRY(check_exponents(op, e, *compiled, params));
+    if (compiled->checks.any != 0) [[unlikely]] TN_TRY(check_params(op, e, *compiled, params));
     return first->device.type == TN_DEVICE_CPU ? launch_loop(kernel, loop, {outputs, plan.n_outputs})
                                                : launch_on_device(kernel, op, first->device, loop, {outputs, plan.n_outputs});
   });

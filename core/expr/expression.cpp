@@ -198,7 +198,7 @@ Status Expression::Impl::add_program(std::span<const OperandType> types,
   entry->compiled.output_dtypes = std::move(typing.outputs);
   entry->compiled.common_dtype = typing.common;
   entry->compiled.params_are_float = std::move(lowered.params_are_float);
-  entry->compiled.int_exponents = lowered.int_exponents;
+  entry->compiled.checks = lowered.checks;
 
   const std::lock_guard lock(mutex);
   // Another thread may have been faster.

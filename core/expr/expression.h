@@ -30,6 +30,25 @@ struct OperandType {
   bool operator==(const OperandType&) const = default;
 };
 
+// Numbers of a call whose values are looked at: bit i is param i.
+struct ParamChecks {
+  uint32_t any = 0;        // one of those below
+  uint32_t exponents = 0;  // an integer is taken to its power: it must not be negative
+  // Bounds of max and min over integers of int_dtype: as large as its greatest number at most, as
+  // small as its least at least. Within these they may lie outside of it.
+  uint32_t least = 0, greatest = 0;
+  tn_dtype int_dtype = TN_INT64;
+};
+// The numbers that an integer dtype holds.
+struct IntRange {
+  int64_t least, greatest;
+};
+constexpr IntRange range_of(tn_dtype dtype) {
+  return dtype == TN_UINT8   ? IntRange{0, UINT8_MAX}
+         : dtype == TN_INT32 ? IntRange{INT32_MIN, INT32_MAX}
+                             : IntRange{INT64_MIN, INT64_MAX};
+}
+
 // A program for one combination of operand types. Tensor operands with as_param become parameters:
 // params of a launch are first these, in operand order, then the schema's scalar arguments, in
 // order. Inputs of the program are the other tensor operands, in order.
@@ -41,8 +60,7 @@ struct CompiledProgram {
   // Per param: 1 read from .f, 0 from .i. Of operands: what their dtype is. Of scalars: as the
   // program reads them, so an int or bool that only floats use is 1.
   std::vector<uint8_t> params_are_float;
-  // Bit i: param i is a number to whose power an integer is taken. It must not be negative.
-  uint32_t int_exponents;
+  ParamChecks checks;
 };
 
 // What the k-th tensor operand of a gradient expression stands for.

@@ -30,6 +30,9 @@ class Lowering {
     values_.assign(graph_.size(), 0);
     for (NodeId id : formula_.order) values_[id] = lower_node(id);
     for (size_t i = 0; i < formula_.outputs.size(); ++i) result_.outputs.push_back(output(i));
+    ParamChecks& checks = result_.checks;
+    checks.any = checks.exponents | checks.least | checks.greatest;
+    checks.int_dtype = typing_.int_dtype;
     return std::move(result_);
   }
 
@@ -179,11 +182,13 @@ class Lowering {
                        power = emit(TN_I_EXP, float_, {emit(TN_I_NEG, float_, {arg(0)})});
         return emit(TN_I_DIV, float_, {one, emit(TN_I_ADD, float_, {one, power})});
       }
-      case kClamp:
-        return extreme(TN_I_MIN, type.kind, extreme(TN_I_MAX, type.kind, arg(0), arg(1)), arg(2));
+      case kClamp: {
+        const uint32_t raised = extreme(TN_I_MAX, type.kind, arg(0), bound(id, 1, TN_I_MAX));
+        return extreme(TN_I_MIN, type.kind, raised, bound(id, 2, TN_I_MIN));
+      }
       case TN_I_MIN:
       case TN_I_MAX:
-        return extreme(node.op, type.kind, arg(0), arg(1));
+        return extreme(node.op, type.kind, bound(id, 0, node.op), bound(id, 1, node.op));
       case TN_I_POW:
         return power(id);
       default:
@@ -215,6 +220,27 @@ class Lowering {
     return emit(op, register_of(kind), {a, b});
   }
 
+  // Argument i of a max or min. A number is compared as it is, so max(x, -1) of uint8 is x. One
+  // that leaves nothing of x's dtype is wrapped where it is a literal, and refused where the call
+  // has it.
+  uint32_t bound(NodeId id, int i, uint16_t op) {
+    const NodeId at = graph_[id].args[i];
+    const GraphNode& number = graph_[at];
+    const NodeType type = typing_.nodes[id];
+    const bool is_free = typing_.nodes[at].weak && !type.weak && type.kind == Kind::kInt;
+    if (!is_free || !typing_.is_narrow()) return argument(id, i);
+    if (number.op == kScalar) {
+      const uint32_t bit = 1u << (first_scalar_ + static_cast<uint32_t>(number.value.i));
+      (op == TN_I_MAX ? result_.checks.greatest : result_.checks.least) |= bit;
+      return read(at, Kind::kInt);
+    }
+    const auto [least, greatest] = range_of(typing_.int_dtype);
+    const double n = graph_.constant_or(at, 0);
+    const bool fits =
+        op == TN_I_MAX ? n <= static_cast<double>(greatest) : n >= static_cast<double>(least);
+    return graph_.is_constant(at) && fits ? read(at, Kind::kInt) : argument(id, i);
+  }
+
   uint32_t operand(int64_t i, Kind kind) {
     const OperandType& type = types_[i];
     uint32_t value = 0;
@@ -233,9 +259,9 @@ class Lowering {
 
   void note_exponent(const GraphNode& exponent) {
     const auto i = static_cast<size_t>(exponent.value.i);
-    if (exponent.op == kScalar) result_.int_exponents |= 1u << (first_scalar_ + i);
+    if (exponent.op == kScalar) result_.checks.exponents |= 1u << (first_scalar_ + i);
     if (exponent.op == kOperand && types_[i].category == Category::kNumber) {
-      result_.int_exponents |= 1u << slots_[i];
+      result_.checks.exponents |= 1u << slots_[i];
     }
   }
 

@@ -37,7 +37,7 @@ struct Lowered {
   Interner<Value> values;
   std::vector<uint32_t> outputs;  // per output: the value that it stores
   std::vector<uint8_t> params_are_float;
-  uint32_t int_exponents = 0;
+  ParamChecks checks;
   uint32_t n_inputs = 0;
 };
 

@@ -99,10 +99,10 @@ constexpr const char *kHardtanh =
                          "dx = where(out <= min_val or out >= max_val, 0, g)",
                      *kThreshold = "where(x <= threshold, value, x)",
                      *kMaskedFill = "where(mask, value, x)";
-constinit ExpressionRef hardtanh_of{"_hardtanh(Tensor x, number min_val, number max_val) -> Tensor",
+constinit ExpressionRef hardtanh_of{"hardtanh(Tensor x, number min_val, number max_val) -> Tensor",
                                     kHardtanh};
 constinit ExpressionRef hardtanh_into{
-    "_hardtanh_(Tensor(a!) x, number min_val, number max_val) -> Tensor(a!)", kHardtanh};
+    "hardtanh_(Tensor(a!) x, number min_val, number max_val) -> Tensor(a!)", kHardtanh};
 constinit ExpressionRef threshold_of{
     "_threshold(Tensor x, number threshold, number value) -> Tensor", kThreshold};
 constinit ExpressionRef threshold_into{
@@ -113,18 +113,15 @@ constinit ExpressionRef masked_fill_into{
     "_masked_fill_(Tensor(a!) x, Tensor mask, Tensor value) -> Tensor(a!)", kMaskedFill};
 
 // An op of x and two numbers, which are taken as elements of x's dtype: x keeps it, as in PyTorch.
+// Limits of integers may lie outside of their dtype, where they limit nothing; the call of the
+// formula refuses those that leave nothing.
 void by_numbers(const std::string& name, const char* schema, const char* first, const char* second,
                 bool limits, const ExpressionRef& formula) {
   op((name + schema).c_str()).meaning([=, &formula](Tensor x, Operand a, Operand b) {
-    const auto is_negative = [](const Operand& number) {
-      const tn_value& v = number.value();
-      return v.kind == TN_FLOAT ? v.as.f <= -1 : v.as.i < 0;
-    };
+    const Dtype dtype = limits && !x.dtype().is_float() ? int64 : x.dtype();
     if (x.dtype() == bool_) fail(name + ": x is bool, expected integers or floats");
-    if (limits && x.dtype() == uint8 && (is_negative(a) || is_negative(b)))
-      fail(name + ": x is uint8 and a limit is negative, expected at least 0");
-    return prim::elementwise(formula, x, number_for(name.c_str(), first, a, x.dtype()),
-                             number_for(name.c_str(), second, b, x.dtype()));
+    return prim::elementwise(formula, x, number_for(name.c_str(), first, a, dtype),
+                             number_for(name.c_str(), second, b, dtype));
   });
 }
 
