@@ -203,8 +203,13 @@ TEST(Matmul, OfIntegersStaysInTheirDtype) {
       Tensor sum = tn::addmm(b[0], a, b, 2, 3);
       EXPECT_EQ(sum.dtype(), dtype);
       expect_near(sum, {60, 71, 82, 93, 168, 206, 244, dtype == tn::uint8 ? 282 - 256. : 282.});
-      expect_error([&] { tn::addmm(b[0], a, b, 0.5); },
-                   "addmm: beta is 0.5, alpha is 1; expected whole numbers for a product of ");
+      // Factors lose their fractions, as in PyTorch.
+      expect_near(tn::addmm(b[0], a, b, 2.9, 3.5), sum.to_vector<double>());
+      expect_near(tn::addmm(b[0], a, b, 0.5, 1.5), product);
+      expect_near(tn::baddbmm(b[0], a.unsqueeze(0), b.unsqueeze(0), -0.5, 1), product);
+      expect_error([&] { tn::addmm(b[0], a, b, NAN); }, "addmm: beta is nan, which is no " + std::string(dtype.name()));
+      expect_error([&] { tn::baddbmm(b[0], a.unsqueeze(0), b.unsqueeze(0), 1, 1e30); },
+                   "baddbmm: alpha is 1e+30, which is no " + std::string(dtype.name()));
       expect_sizes(tn::matmul(a.slice(1, 0, 0), b.slice(0, 0, 0)), {2, 4});
       EXPECT_EQ(tn::matmul(a.slice(1, 0, 0), b.slice(0, 0, 0)).sum().item<double>(), 0);
     }

@@ -160,6 +160,8 @@ TEST(Pool, Errors) {
   expect_error([&] { tn::max_pool2d(x.to(tn::bool_), 2); }, "max_pool2d: x is bool, expected a number");
   expect_error([&] { tn::adaptive_max_pool2d(x.to(tn::int64), 2); },
                "adaptive_max_pool2d: x is int64, expected a floating dtype");
+  expect_error([&] { tn::adaptive_avg_pool2d(x.to(tn::int32), 1); },
+               "adaptive_avg_pool2d: x is int32, expected a floating dtype");
   expect_error([&] { tn::avg_pool2d(x, 5); },
                "avg_pool2d: a window of [5, 5] with dilation [1, 1] does not fit into [4, 4]");
   expect_error([&] { tn::avg_pool2d(x, 2, {}, 0, false, true, 0); },

@@ -2,8 +2,6 @@
 // dimensions.
 #include "pack.h"
 
-#include <cmath>
-
 namespace tenon::ops_pack {
 namespace {
 
@@ -106,15 +104,12 @@ Tensor batched(const char* op, const Tensor& a, const Tensor& b) {
   }
   return product(a, b);
 }
-// Integers stay integers, as PyTorch's: their factors are whole.
+// Integers stay integers, and their factors are taken as elements of their dtype, as in PyTorch.
 Tensor weighted_ints(const char* op, const Tensor& x, const Tensor& y, double beta, double alpha) {
-  for (double factor : {beta, alpha}) {
-    if (std::trunc(factor) == factor && std::fabs(factor) < 0x1p63) continue;
-    fail(std::string(op) + ": beta is " + number_text(beta) + ", alpha is " + number_text(alpha) +
-         "; expected whole numbers for a product of " + y.dtype().name());
-  }
-  if (beta == 0) return prim::elementwise(whole_times, y, int64_t(alpha));
-  return prim::elementwise(whole_weighted_plus, x, y, int64_t(beta), int64_t(alpha));
+  const Number of_x = number_for(op, "beta", beta, y.dtype());
+  const Number of_y = number_for(op, "alpha", alpha, y.dtype());
+  if (int64_t(beta) == 0) return prim::elementwise(whole_times, y, of_y);
+  return prim::elementwise(whole_weighted_plus, x, y, of_x, of_y);
 }
 // beta x + alpha y; x is not read where beta is 0, whatever it holds.
 Tensor weighted(const char* op, const Tensor& x, const Tensor& y, double beta, double alpha) {
