@@ -222,4 +222,111 @@ TEST(Indexing, TakesInt32IndicesAndMasksOfBytes) {
   }
 }
 
+// It takes no dimension and adds one, of size 1 or 0, as a place along it is picked or not.
+TEST(Indexing, AMaskWithoutDimensionsAddsOne) {
+  for (tn::Device d : devices()) {
+    const Tensor x = tn::arange(0, 6, 1, tn::float32, d).reshape({2, 3}), i = ints({1, 0}, d), m = mask({1, 0}, {2}, d);
+    const Tensor yes = tn::tensor(true, d), no = tn::tensor(false, d), s = tn::tensor(3.f, d);
+    const Tensor byte = tn::tensor(1, d).to(tn::uint8);
+    struct Row {
+      const char* name;  // as PyTorch writes it
+      Tensor given;
+      std::vector<int64_t> sizes;
+      std::vector<double> values;
+    };
+    const std::vector<double> all = {0, 1, 2, 3, 4, 5};
+    const Row rows[] = {
+        // clang-format off
+        {"x[T]", x[yes], {1, 2, 3}, all},
+        {"x[F]", x[no], {0, 2, 3}, {}},
+        {"x[byte]", x[byte], {1, 2, 3}, all},
+        {"x[0,T]", x[{0, yes}], {1, 3}, {0, 1, 2}},
+        {"x[T,0]", x[{yes, 0}], {1, 3}, {0, 1, 2}},
+        {"x[:,T]", x[{slice(), yes}], {2, 1, 3}, all},
+        {"x[...,T]", x[{ellipsis, yes}], {2, 3, 1}, all},
+        {"x[:,:,F]", x[{slice(), slice(), no}], {2, 3, 0}, {}},
+        {"x[T,1:]", x[{yes, slice(1, none)}], {1, 1, 3}, {3, 4, 5}},
+        {"x[None,T]", x[{none, yes}], {1, 1, 2, 3}, all},
+        {"x[T,None]", x[{yes, none}], {1, 1, 2, 3}, all},
+        {"x[T,i]", x[{yes, i}], {2, 3}, {3, 4, 5, 0, 1, 2}},
+        {"x[i,T]", x[{i, yes}], {2, 3}, {3, 4, 5, 0, 1, 2}},
+        {"x[T,:,i]", x[{yes, slice(), i}], {2, 2}, {1, 4, 0, 3}},
+        {"x[:,T,i]", x[{slice(), yes, i}], {2, 2}, {1, 0, 4, 3}},
+        {"x[:,i,T]", x[{slice(), i, yes}], {2, 2}, {1, 0, 4, 3}},
+        {"x[i,:,T]", x[{i, slice(), yes}], {2, 3}, {3, 4, 5, 0, 1, 2}},
+        {"x[i[:1],F]", x[{ints({1}, d), no}], {0, 3}, {}},
+        {"x[m,T]", x[{m, yes}], {1, 3}, {0, 1, 2}},
+        {"x[T,m]", x[{yes, m}], {1, 3}, {0, 1, 2}},
+        {"x[x>2,T]", x[{x > 2, yes}], {3}, {3, 4, 5}},
+        {"x[T,T]", x[{yes, yes}], {1, 2, 3}, all},
+        {"x[T,F]", x[{yes, no}], {0, 2, 3}, {}},
+        {"x[F,F]", x[{no, no}], {0, 2, 3}, {}},
+        {"x[T,:,T]", x[{yes, slice(), yes}], {1, 2, 3}, all},
+        {"x[F,0,1]", x[{no, 0, 1}], {0}, {}},
+        {"s[T]", s[yes], {1}, {3}},
+        {"s[F]", s[no], {0}, {}},
+        {"s[s>1]", s[s > 1], {1}, {3}},
+        {"s[None,T]", s[{none, yes}], {1, 1}, {3}},
+        {"e[T]", tn::zeros({0, 3}, {}, d)[yes], {1, 0, 3}, {}},
+        // clang-format on
+    };
+    for (const Row& row : rows) {
+      SCOPED_TRACE(d.name() + ": " + row.name);
+      expect_sizes(row.given, row.sizes);
+      expect_near(row.given, row.values, 0);
+    }
+    expect_error([&] { x[{no, i}]; }, "index: [0] and [2] do not broadcast");
+    expect_error([&] { x[{0, 0, yes, 0}]; }, "index: 3 dimensions are indexed, x has 2");
+  }
+}
+
+TEST(Indexing, AMaskWithoutDimensionsWritesAllOrNothing) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    const Tensor x = tn::arange(0, 6, 1, tn::float32, d).reshape({2, 3}), i = ints({1, 0}, d);
+    const Tensor yes = tn::tensor(true, d), no = tn::tensor(false, d);
+    const auto after = [&](auto&& write) {
+      const Tensor y = x.clone();
+      write(y);
+      expect_sizes(y, {2, 3});
+      return y;
+    };
+    const std::vector<double> all = {0, 1, 2, 3, 4, 5};
+    const Tensor row = tn::tensor({7.f, 8.f, 9.f}, d);
+    expect_near(after([&](Tensor y) { y[yes] = 9; }), {9, 9, 9, 9, 9, 9}, 0);
+    expect_near(after([&](Tensor y) { y[no] = 9; }), all, 0);
+    expect_near(after([&](Tensor y) { y[{0, yes}] = 9; }), {9, 9, 9, 3, 4, 5}, 0);
+    expect_near(after([&](Tensor y) { y[yes] = row; }), {7, 8, 9, 7, 8, 9}, 0);
+    expect_near(after([&](Tensor y) { y[yes] = (x * 10).unsqueeze(0); }), {0, 10, 20, 30, 40, 50}, 0);
+    expect_near(after([&](Tensor y) { y[no] = tn::zeros({0, 2, 3}, {}, d); }), all, 0);
+    expect_near(after([&](Tensor y) { y[no] = tn::zeros({2, 3}, {}, d); }), all, 0);
+    expect_near(after([&](Tensor y) { y[{yes, i}] = x + 1; }), {4, 5, 6, 1, 2, 3}, 0);
+    expect_near(after([&](Tensor y) { y[{slice(), yes}] = tn::ones({2, 1, 3}, {}, d); }), {1, 1, 1, 1, 1, 1}, 0);
+    expect_near(after([&](Tensor y) { y[{slice(), yes, i}] += 10; }), {10, 11, 2, 13, 14, 5}, 0);
+    expect_near(after([&](Tensor y) { y.index_put_({yes, i}, x, true); }), {3, 5, 7, 3, 5, 7}, 0);
+    const Tensor s = tn::tensor(3.f, d);
+    s[no] = 4;
+    expect_near(s, {3}, 0);
+    s[s > 1] = 4;
+    expect_near(s, {4}, 0);
+    s[yes] = tn::tensor({5.f}, d);
+    expect_near(s, {5}, 0);
+    expect_sizes(s, {});
+    expect_error([&] { x.clone()[no] = tn::zeros({2, 2, 3}, {}, d); }, "index_put: [0, 2, 3] and [2, 2, 3] do not broadcast");
+    // The ops themselves.
+    expect_sizes(tn::index(x, {{}, yes}), {2, 1, 3});
+    expect_near(tn::index_put(x, {yes}, row), {7, 8, 9, 7, 8, 9}, 0);
+    gradcheck([&](const TensorList& in) { return tn::square(in[0][{slice(), yes}]) + tn::square(in[0][no]).sum(); }, {sample({2, 3}, d)});
+    gradcheck(
+        [&](const TensorList& in) {
+          Tensor y = in[0] * 2;
+          y[{yes, i}] = in[1] * in[1];
+          y[no] = 5;
+          y[{0, yes}] *= in[0][1];
+          return tn::square(y);
+        },
+        {sample({2, 3}, d), sample({2, 3}, d, 0.7)});
+  }
+}
+
 }  // namespace

@@ -90,6 +90,7 @@ std::vector<int64_t> broadcast(const char* op, std::span<const int64_t> a,
 // x[i, :, mask] in PyTorch's words: x as rows, one for each place of the indexed dimensions, and
 // which rows the indices pick.
 struct Picked {
+  Tensor x;                        // with the dimensions that masks without any have added
   std::vector<int64_t> order;      // x's dimensions: the indexed ones, then the others
   std::vector<int64_t> sizes;      // of x in that order
   std::vector<int64_t> broadcast;  // sizes of the indices
@@ -99,10 +100,17 @@ struct Picked {
   Tensor flat;                     // int64 [n, row], within rows
 };
 
-// A mask is an index along each of its dimensions.
-void append_mask(std::vector<Tensor>& list, const char* op, const Tensor& mask, const Tensor& x) {
+// A mask is an index along each of its dimensions. One without any is an index along a new
+// dimension of x, as in PyTorch: of its only place, or of none.
+void append_mask(std::vector<Tensor>& list, const char* op, const Tensor& mask, Tensor& x) {
   int64_t at = int64_t(list.size());
-  bool fits = at + mask.dim() <= x.dim() && mask.dim() > 0;
+  if (mask.dim() == 0 && at <= x.dim()) {
+    std::vector<int64_t> sizes(x.sizes().begin(), x.sizes().end());
+    sizes.insert(sizes.begin() + at, 1);
+    x = prim::reshape(x, sizes);
+    return append_mask(list, op, prim::reshape(mask, {1}), x);
+  }
+  bool fits = at + mask.dim() <= x.dim();
   for (int64_t d = 0; fits && d < mask.dim(); ++d) fits = mask.size(d) == x.size(at + d);
   if (!fits) {
     fail(std::string(op) + ": the mask is " + sizes_text(mask.sizes()) + ", x is " +
@@ -113,8 +121,9 @@ void append_mask(std::vector<Tensor>& list, const char* op, const Tensor& mask, 
     list.push_back(prim::reshape(prim::slice(places, 1, d, d + 1), {places.size(0)}));
   }
 }
-// An index for each dimension of x, null where all of it is taken.
-std::vector<Tensor> index_list(const char* op, const Tensor& x, Tensors indices) {
+// An index for each dimension of x, null where all of it is taken. x gets the dimensions that masks
+// without any add.
+std::vector<Tensor> index_list(const char* op, Tensor& x, Tensors indices) {
   std::vector<Tensor> list;
   for (uint32_t i = 0; i < indices.size(); ++i) {
     Tensor index = indices[i];
@@ -138,9 +147,11 @@ std::vector<Tensor> index_list(const char* op, const Tensor& x, Tensors indices)
   return list;
 }
 
-Picked picked(const char* op, const Tensor& x, Tensors indices) {
-  std::vector<Tensor> list = index_list(op, x, indices);
+Picked picked(const char* op, const Tensor& given, Tensors indices) {
   Picked p;
+  p.x = given;
+  std::vector<Tensor> list = index_list(op, p.x, indices);
+  const Tensor& x = p.x;
   bool adjacent = true;
   for (int64_t d = 0; d < x.dim(); ++d) {
     if (!list[size_t(d)].defined()) continue;
@@ -176,8 +187,8 @@ Picked picked(const char* op, const Tensor& x, Tensors indices) {
   p.flat = prim::expand(prim::reshape(p.flat, {n, 1}), {n, p.row});
   return p;
 }
-Tensor as_rows(const Tensor& x, const Picked& p) {
-  return prim::reshape(prim::permute(x, p.order), {p.rows, p.row});
+Tensor as_rows(const Picked& p) {
+  return prim::reshape(prim::permute(p.x, p.order), {p.rows, p.row});
 }
 std::vector<int64_t> inverse(const std::vector<int64_t>& order) {
   std::vector<int64_t> back(order.size());
@@ -188,7 +199,7 @@ Tensor row_major(const Tensor& x) { return x.is_contiguous() ? x : prim::copy(x)
 
 Tensor indexed(const Tensor& x, Tensors indices) {
   Picked p = picked("index", x, indices);
-  Tensor chosen = prim::gather(as_rows(x, p), 0, p.flat);
+  Tensor chosen = prim::gather(as_rows(p), 0, p.flat);
   return row_major(prim::permute(prim::reshape(chosen, p.chosen), p.result));
 }
 
@@ -206,8 +217,9 @@ Tensor put(const Tensor& x, Tensors indices, const Tensor& values, bool accumula
   }
   Tensor src = prim::permute(prim::expand(values, sizes), inverse(p.result));
   src = prim::reshape(src, {p.flat.size(0), p.row});
-  Tensor y = prim::scatter(as_rows(x, p), 0, p.flat, src, accumulate);
-  return row_major(prim::permute(prim::reshape(y, p.sizes), inverse(p.order)));
+  Tensor y = prim::scatter(as_rows(p), 0, p.flat, src, accumulate);
+  y = row_major(prim::permute(prim::reshape(y, p.sizes), inverse(p.order)));
+  return p.x.dim() == x.dim() ? y : prim::reshape(y, x.sizes());
 }
 
 Tensor selected(const Tensor& x, int64_t dim, const Tensor& given) {
