@@ -257,6 +257,41 @@ TEST_F(Call, PrimitivesNameTheirArguments) {
     EXPECT_STREQ(tn::host()->status_message(status), "reduce: gives 1 result, not 0");
     tn::host()->status_free(status);
   }
+  // More than it takes, with and without a gradient; arguments with defaults are no more than that.
+  const tn_value i = to_value(1), shape = to_value(tn::Ints{2, 3}), index = to_value(tn::Ints{}), no = to_value(false);
+  const tn_value l = to_value(leaf), device = to_value(tn::cpu), dtype = to_value(tn::float32), nothing = to_value(tn::none);
+  struct Surplus {
+    tn_primitive kind;
+    std::vector<tn_value> args;
+    const char* message;
+  };
+  for (const Surplus& row : std::vector<Surplus>{
+           {TN_MATMUL, {t, t, t}, "matmul: takes 2 arguments, not 3"},
+           {TN_MATMUL, {l, t, t}, "matmul: takes 2 arguments, not 3"},
+           {TN_NONZERO, {t, i}, "nonzero: takes 1 argument, not 2"},
+           {TN_REDUCE, {i, t, index, no, nothing, nothing, nothing, nothing, dtype, i}, "reduce: takes at most 9 arguments, not 10"},
+           {TN_REDUCE, {i, l, index, no, nothing, nothing, nothing, nothing, dtype, i}, "reduce: takes at most 9 arguments, not 10"},
+           {TN_SCAN, {i, t, i, no, i}, "scan: takes at most 4 arguments, not 5"},
+           {TN_COPY, {t, dtype, device, i}, "copy: takes at most 3 arguments, not 4"},
+           {TN_FILL, {shape, i, dtype, device, i}, "fill: takes at most 4 arguments, not 5"},
+           {TN_IOTA, {i, i, i, nothing, device, i}, "iota: takes at most 5 arguments, not 6"},
+           {TN_GATHER, {t, i, t, i}, "gather: takes 3 arguments, not 4"},
+           {TN_SCATTER, {t, i, t, t, no, i}, "scatter: takes at most 5 arguments, not 6"},
+           {TN_RANDOM_BITS, {shape, device, i}, "random_bits: takes at most 2 arguments, not 3"},
+           {TN_RESHAPE, {t, shape, i}, "reshape: takes 2 arguments, not 3"},
+           {TN_PERMUTE, {l, shape, i}, "permute: takes 2 arguments, not 3"},
+           {TN_SLICE, {t, i, i, i, i, i}, "slice: takes 5 arguments, not 6"},
+           {TN_SLICE, {l, i, i, i, i, i}, "slice: takes 5 arguments, not 6"},
+           {TN_EXPAND, {t, shape, i}, "expand: takes 2 arguments, not 3"},
+           {TN_AS_STRIDED, {l, shape, shape, i, i}, "as_strided: takes 4 arguments, not 5"},
+       }) {
+    EXPECT_EQ(primitive(row.kind, row.args), row.message);
+  }
+  tn_value sorted[2] = {};
+  const tn_value sort[] = {t, i, no, i};
+  tn_status* surplus = tn::host()->primitive(TN_SORT, sort, 4, sorted, 2);
+  EXPECT_STREQ(tn::host()->status_message(surplus), "sort: takes at most 3 arguments, not 4");
+  tn::host()->status_free(surplus);
   EXPECT_NE(primitive(77, {t}).find("reserved or unknown"), std::string::npos);
   EXPECT_NE(primitive(-1, {t}).find("reserved or unknown"), std::string::npos);
 }
@@ -357,6 +392,88 @@ TEST_F(Call, NullsAtTheBorderAreRefused) {
   refused(object->add_method(o, "f() -> ()", nullptr, nullptr, nullptr), "function is NULL");
   refused(object->load_state(o, none, nullptr, 1, 1), "list of tensors is NULL");
   EXPECT_EQ(object->n_children(nullptr), 0u);
+  object->release(o);
+}
+
+TEST_F(Call, NullsInPlaceOfAResultAreRefused) {
+  const tn_host* h = tenon_host(TN_ABI_VERSION);
+  const auto* tensor = static_cast<const tn_tensor_api*>(h->get_interface("tensor/1"));
+  const auto* device = static_cast<const tn_device_api*>(h->get_interface("device/1"));
+  const auto* capture = static_cast<const tn_capture_api*>(h->get_interface("capture/1"));
+  const auto* autograd = static_cast<const tn_autograd_api*>(h->get_interface("autograd/1"));
+  const auto* random = static_cast<const tn_random_api*>(h->get_interface("random/1"));
+  const auto* object = static_cast<const tn_object_api*>(h->get_interface("object/1"));
+  const auto* plugin = static_cast<const tn_plugin_api*>(h->get_interface("plugin/1"));
+  const auto* explain = static_cast<const tn_explain_api*>(h->get_interface("explain/1"));
+  const auto refused = [&](tn_status* status, const std::string& message) {
+    ASSERT_NE(status, nullptr) << message;
+    EXPECT_EQ(h->status_code(status), TN_INVALID_ARGUMENT);
+    EXPECT_STREQ(h->status_message(status), message.c_str());
+    h->status_free(status);
+  };
+  const auto no_place = [&](tn_status* status, const std::string& what) { refused(status, what + ": the place for the result is NULL"); };
+  tn_value value{TN_INT, 0, {}};
+  no_place(h->find_op("add", nullptr), "find_op");
+  no_place(h->expression("_f(Tensor x) -> Tensor", "x", nullptr), "expression");
+  no_place(h->value_copy(&value, nullptr), "value_copy");
+  refused(h->value_copy(nullptr, &value), "value_copy: the value is NULL");
+  const std::string either = ": the call or the place for the result is NULL";
+  void* data = nullptr;
+  const tn_call* kept = nullptr;
+  const tn_call call = {};
+  refused(h->workspace(nullptr, 1, &data), "workspace" + either);
+  refused(h->workspace(&call, 1, nullptr), "workspace" + either);
+  refused(h->keep(nullptr, &kept), "keep" + either);
+  refused(h->keep(&call, nullptr), "keep" + either);
+  refused(h->set_output(nullptr, 0, 0, nullptr), "set_output: the call is NULL");
+  refused(h->set_output(&call, 0, 1, nullptr), "set_output: sizes is NULL, with 1 dimensions");
+  refused(h->set_output(&call, 0, -1, nullptr), "set_output: -1 dimensions");
+
+  Tensor x = tn::ones({2});
+  const int64_t sizes[] = {2};
+  float memory[2] = {};
+  no_place(tensor->empty(1, sizes, TN_FLOAT32, {0, 0}, nullptr), "empty");
+  no_place(tensor->from_memory(memory, 1, sizes, nullptr, TN_FLOAT32, nullptr, nullptr, nullptr), "from_memory");
+  no_place(tensor->to(x.get(), {0, 0}, TN_FLOAT64, nullptr), "to");
+  no_place(tensor->mutable_data(x.get(), nullptr), "mutable_data");
+  no_place(tensor->detach(x.get(), nullptr), "detach");
+  no_place(tensor->to_dlpack(x.get(), 0, nullptr), "to_dlpack");
+  no_place(tensor->from_dlpack(memory, nullptr), "from_dlpack");
+  no_place(device->parse("cpu", nullptr), "parse");
+  no_place(device->stream_create({0, 0}, nullptr), "stream_create");
+  no_place(device->current_stream({0, 0}, nullptr), "current_stream");
+  no_place(device->memory_stats({0, 0}, nullptr), "memory_stats");
+  no_place(capture->end(nullptr), "capture_end");
+  refused(capture->launch(nullptr, {0, 0}), "capture_launch: the graph is NULL");
+  capture->destroy(nullptr);
+  no_place(autograd->custom_saved(0, nullptr), "custom_saved");
+  random->get_state(nullptr, nullptr);
+  no_place(plugin->list(nullptr), "list");
+  no_place(plugin->ops(nullptr), "ops");
+  explain->begin();
+  no_place(explain->end(nullptr), "explain_end");
+  const char* text = nullptr;
+  tn::check(explain->end(&text));
+  plugin->free_text(text);
+
+  tn_object* o = nullptr;
+  const char* name = nullptr;
+  no_place(object->create("ReLU", nullptr, 0, nullptr), "create");
+  no_place(object->create_named("ReLU", nullptr, nullptr, 0, nullptr), "create_named");
+  no_place(object->create_empty("Mine", TN_LAYER, nullptr), "create_empty");
+  tn::check(object->create_empty("Mine", TN_LAYER, &o));
+  no_place(object->tensor(o, "weight", nullptr), "tensor");
+  no_place(object->child(o, "0", nullptr), "child");
+  no_place(object->child_at(o, 0, &name, nullptr), "child_at");
+  refused(object->child_at(o, 0, nullptr, &o), "child_at: the place for the name is NULL");
+  no_place(object->option(o, "lr", nullptr), "option");
+  no_place(object->method_schema(o, "forward", nullptr), "method_schema");
+  refused(object->describe(o, nullptr, 0, nullptr), "describe: the place for the length is NULL");
+  uint32_t n = 0;
+  refused(object->group(o, 0, nullptr, &n), "group: the place for the tensors is NULL");
+  tn_tensor* const* borrowed = nullptr;
+  refused(object->group(o, 0, &borrowed, nullptr), "group: the place for their number is NULL");
+  no_place(object->group_option(o, 0, "lr", nullptr), "group_option");
   object->release(o);
 }
 

@@ -413,7 +413,7 @@ Status record_parts(std::span<const tn_value> args, std::span<tn_value> results)
 }  // namespace
 
 Status record_plain_primitive(tn_primitive kind, std::span<const tn_value> args, std::span<tn_value> results) {
-  TN_TRY(expect_results(kind, results.size()));
+  TN_TRY(expect_counts(kind, args.size(), results.size()));
   if (kind == TN_REDUCE && args.size() >= 4) {
     const PrimitiveArgs read(kind, args);
     if (!read.is_none(4) || !read.is_none(6) || !read.is_none(8)) return record_parts(args, results);

@@ -138,6 +138,7 @@ class Cloner {
 static constexpr uint32_t kKept = 1;
 
 Status call_workspace(const tn_call* call, uint64_t bytes, void** data) {
+  if (call == nullptr || data == nullptr) [[unlikely]] return invalid("workspace: the call or the place for the result is NULL");
   if (call->reserved == kKept) return error(TN_FAILED_PRECONDITION, "workspace: the call is over; ask before it returns");
   auto* host_call = const_cast<HostCall*>(static_cast<const HostCall*>(call));
   return guarded([&]() -> Status {
@@ -152,6 +153,9 @@ Status call_workspace(const tn_call* call, uint64_t bytes, void** data) {
 }
 
 Status call_set_output(const tn_call* call, uint32_t output, int32_t ndim, const int64_t* sizes) {
+  if (call == nullptr) return invalid("set_output: the call is NULL");
+  if (ndim < 0) return invalid("set_output: {} dimensions", ndim);
+  if (sizes == nullptr && ndim > 0) return invalid("set_output: sizes is NULL, with {} dimensions", ndim);
   if (call->reserved == kKept) return error(TN_FAILED_PRECONDITION, "set_output: the call is over");
   const auto* host_call = static_cast<const HostCall*>(call);
   if (host_call->dynamic == nullptr || output >= call->n_outputs) {
@@ -169,6 +173,7 @@ Status call_set_output(const tn_call* call, uint32_t output, int32_t ndim, const
 }
 
 Status keep_call(const tn_call* call, const tn_call** kept) {
+  if (call == nullptr || kept == nullptr) [[unlikely]] return invalid("keep: the call or the place for the result is NULL");
   Cloner measure(nullptr);
   measure.call(call);
   char* memory = static_cast<char*>(std::malloc(measure.used()));

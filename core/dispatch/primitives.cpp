@@ -119,7 +119,44 @@ Status run_view(tn_primitive kind, const PrimitiveArgs& args, Tensor** result) {
   return nullptr;
 }
 
-Status expect_results(tn_primitive kind, size_t n_results) {
+namespace {
+
+struct ArgumentCounts {
+  uint8_t least, most;
+};
+
+constexpr ArgumentCounts counts_of(tn_primitive kind) {
+  switch (kind) {
+    case TN_REDUCE: return {2, 9};
+    case TN_SCAN: return {3, 4};
+    case TN_MATMUL: return {2, 2};
+    case TN_COPY: return {1, 3};
+    case TN_FILL: return {2, 4};
+    case TN_IOTA: return {3, 5};
+    case TN_GATHER: return {3, 3};
+    case TN_SCATTER: return {4, 5};
+    case TN_SORT: return {2, 3};
+    case TN_RANDOM_BITS: return {1, 2};
+    case TN_NONZERO: return {1, 1};
+    case TN_RESHAPE:
+    case TN_PERMUTE:
+    case TN_EXPAND: return {2, 2};
+    case TN_SLICE: return {5, 5};
+    case TN_AS_STRIDED: return {4, 4};
+    default: return {0, UINT8_MAX};  // whoever runs it says that it is none
+  }
+}
+
+[[gnu::cold, gnu::noinline]] Status refuse_surplus(tn_primitive kind, size_t n_args) {
+  const auto [least, most] = counts_of(kind);
+  return invalid("{}: takes {}{} argument{}, not {}", primitive_name(kind), least == most ? "" : "at most ", most,
+                 most == 1 ? "" : "s", n_args);
+}
+
+}  // namespace
+
+Status expect_counts(tn_primitive kind, size_t n_args, size_t n_results) {
+  if (n_args > counts_of(kind).most) [[unlikely]] return refuse_surplus(kind, n_args);
   const size_t expected = kind == TN_SORT ? 2 : 1;
   if (n_results == expected) [[likely]] return nullptr;
   return invalid("{}: gives {} result{}, not {}", primitive_name(kind), expected, expected == 1 ? "" : "s", n_results);
@@ -150,7 +187,7 @@ static Status run_elementwise_primitive(std::span<const tn_value> values, std::s
 Status run_primitive(tn_primitive kind, std::span<const tn_value> values, std::span<tn_value> results) {
   const PrimitiveArgs args(kind, values);
   if (kind == TN_ELEMENTWISE) return run_elementwise_primitive(values, results);
-  TN_TRY(expect_results(kind, results.size()));
+  TN_TRY(expect_counts(kind, values.size(), results.size()));
   if (kind == TN_SORT) {
     Tensor* sorted[2];
     TN_TRY(run_sort(args, sorted));

@@ -86,6 +86,7 @@ tn_status* custom(const char* name, tn_backward_fn fn, void* self, void (*destro
 
 tn_status* get_custom_saved(uint32_t index, tn_tensor** result) {
   return guarded([&]() -> Status {
+    TN_TRY(expect_place("custom_saved", result));
     Tensor* t;
     TN_TRY(custom_saved(index, &t));
     *result = t;
@@ -170,8 +171,8 @@ void node_release(tn_node* node) {
 
 void get_random_state(uint64_t* seed, uint64_t* offset) {
   const RandomState state = random_state();
-  *seed = state.seed;
-  *offset = state.offset;
+  if (seed != nullptr) *seed = state.seed;
+  if (offset != nullptr) *offset = state.offset;
 }
 
 tn_status* amp_enter(tn_device device, tn_dtype lower, const char* policy) {

@@ -36,6 +36,7 @@ uint32_t flags(int32_t type) {
 tn_status* parse(const char* text, tn_device* device) {
   return guarded([&]() -> Status {
     TN_TRY(expect_given("parse: the text", text));
+    TN_TRY(expect_place("parse", device));
     return parse_device(text, device);
   });
 }
@@ -49,6 +50,7 @@ tn_status* synchronize(tn_device device) {
 
 tn_status* stream_create(tn_device device, tn_stream** stream) {
   return guarded([&]() -> Status {
+    TN_TRY(expect_place("stream_create", stream));
     Stream* made;
     TN_TRY(create_stream(device, &made));
     *stream = made;
@@ -67,6 +69,7 @@ tn_status* stream_synchronize(tn_stream* stream) {
 tn_status* get_current_stream(tn_device device, tn_stream** stream) {
   return guarded([&]() -> Status {
     TN_TRY(check_device(device));
+    TN_TRY(expect_place("current_stream", stream));
     Stream* current;
     TN_TRY(current_stream(device, &current));
     *stream = current;
@@ -84,7 +87,7 @@ tn_status* set_stream(tn_device device, tn_stream* stream) {
 tn_status* stats(tn_device device, tn_memory_stats* out) {
   return guarded([&]() -> Status {
     TN_TRY(check_device(device));
-    TN_TRY(expect_given("memory_stats: the place for them", out));
+    TN_TRY(expect_place("memory_stats", out));
     return memory_stats(device, out);
   });
 }
@@ -126,6 +129,7 @@ tn_status* capture_begin(tn_device device) {
 
 tn_status* capture_end(tn_graph** graph) {
   return guarded([&]() -> Status {
+    TN_TRY(expect_place("capture_end", graph));
     DeviceGraph* made;
     TN_TRY(end_capture(&made));
     *graph = reinterpret_cast<tn_graph*>(made);
@@ -134,10 +138,15 @@ tn_status* capture_end(tn_graph** graph) {
 }
 
 tn_status* capture_launch(tn_graph* graph, tn_device device) {
-  return guarded([&] { return launch_graph(as_graph(graph), device); });
+  return guarded([&]() -> Status {
+    TN_TRY(expect_given("capture_launch: the graph", graph));
+    return launch_graph(as_graph(graph), device);
+  });
 }
 
-void capture_destroy(tn_graph* graph) { destroy_graph(as_graph(graph)); }
+void capture_destroy(tn_graph* graph) {
+  if (graph != nullptr) destroy_graph(as_graph(graph));
+}
 
 }  // namespace
 

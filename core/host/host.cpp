@@ -70,6 +70,7 @@ void* status_payload(const tn_status* status, const void* tag) {
 tn_status* find_op(const char* name, const tn_op** op) {
   return guarded([&]() -> Status {
     TN_TRY(expect_given("find_op: the name", name));
+    TN_TRY(expect_place("find_op", op));
     const Op* found;
     TN_TRY(registry().find(name, &found));
     *op = found;
@@ -113,6 +114,7 @@ tn_status* expression(const char* schema, const char* formula, const tn_expressi
   return guarded([&]() -> Status {
     TN_TRY(expect_given("expression: the schema", schema));
     TN_TRY(expect_given("expression: the formula", formula));
+    TN_TRY(expect_place("expression", result));
     return intern_expression(schema, formula, result);
   });
 }
@@ -125,7 +127,11 @@ void tensor_release(tn_tensor* t) {
 }
 
 tn_status* value_copy(const tn_value* borrowed, tn_value* owned) {
-  return guarded([&] { return copy_value(*borrowed, owned); });
+  return guarded([&]() -> Status {
+    TN_TRY(expect_given("value_copy: the value", borrowed));
+    TN_TRY(expect_place("value_copy", owned));
+    return copy_value(*borrowed, owned);
+  });
 }
 
 void log_message(int32_t level, const char* message) { log_line(level, message); }

@@ -12,7 +12,9 @@ namespace tenon {
 namespace {
 
 // Text that the caller owns and gives back with free_text.
-Status give(const std::string& text, const char** result) {
+Status give(const char* what, std::string (*make)(), const char** result) {
+  TN_TRY(expect_place(what, result));
+  const std::string text = make();
   auto* copy = static_cast<char*>(std::malloc(text.size() + 1));
   if (copy == nullptr) return out_of_memory_status();
   std::memcpy(copy, text.c_str(), text.size() + 1);
@@ -36,17 +38,17 @@ tn_status* shutdown() {
 }
 
 tn_status* list(const char** json) {
-  return guarded([&] { return give(plugins_json(), json); });
+  return guarded([&] { return give("list", plugins_json, json); });
 }
 
 tn_status* ops(const char** json) {
-  return guarded([&] { return give(ops_json(), json); });
+  return guarded([&] { return give("ops", ops_json, json); });
 }
 
 void free_text(const char* text) { std::free(const_cast<char*>(text)); }
 
 tn_status* end_explain(const char** json) {
-  return guarded([&] { return give(explain_end(), json); });
+  return guarded([&] { return give("explain_end", explain_end, json); });
 }
 
 void set_profile(tn_profile_fn fn, void* context) {

@@ -11,9 +11,12 @@ inline Status expect_tensor(const char* what, const tn_tensor* t) {
   return t != nullptr ? nullptr : invalid("{}: the tensor is None", what);
 }
 
-// For a name, a list, a function, a place to write to: `what` says which.
+// For a name, a list, a function: `what` says which.
 inline Status expect_given(const char* what, const void* p) {
   return p != nullptr ? nullptr : invalid("{} is NULL", what);
+}
+inline Status expect_place(const char* what, const void* result) {
+  return result != nullptr ? nullptr : invalid("{}: the place for the result is NULL", what);
 }
 inline Status expect_list(const char* what, const void* list, uint32_t n) {
   return list != nullptr || n == 0 ? nullptr : invalid("{} is NULL, with {} entries", what, n);

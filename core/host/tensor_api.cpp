@@ -15,6 +15,7 @@ tn_status* empty(int32_t ndim, const int64_t* sizes, tn_dtype dtype, tn_device d
   return guarded([&]() -> Status {
     if (ndim < 0) return invalid("empty: {} dimensions", ndim);
     if (sizes == nullptr && ndim > 0) [[unlikely]] return invalid("empty: sizes is NULL, with {} dimensions", ndim);
+    if (result == nullptr) [[unlikely]] return expect_place("empty", result);
     const std::span<const int64_t> shape(sizes, static_cast<size_t>(ndim));
     int64_t numel;
     TN_TRY(count_elements("empty", shape, dtype, &numel));
@@ -32,6 +33,7 @@ tn_status* from_memory(void* data, int32_t ndim, const int64_t* sizes, const int
   return guarded([&]() -> Status {
     if (ndim < 0) return invalid("from_memory: {} dimensions", ndim);
     if (sizes == nullptr && ndim > 0) return invalid("from_memory: sizes is NULL, with {} dimensions", ndim);
+    TN_TRY(expect_place("from_memory", result));
     const std::span<const int64_t> shape(sizes, static_cast<size_t>(ndim));
     int64_t numel;
     TN_TRY(count_elements("from_memory", shape, dtype, &numel));
@@ -59,6 +61,7 @@ tn_status* from_memory(void* data, int32_t ndim, const int64_t* sizes, const int
 tn_status* to(tn_tensor* t, tn_device device, tn_dtype dtype, tn_tensor** result) {
   return guarded([&]() -> Status {
     TN_TRY(expect_tensor("to", t));
+    TN_TRY(expect_place("to", result));
     if (!(device == kCpu)) TN_TRY(check_device(device));
     if (dtype != TN_DTYPE_NONE && !is_known_dtype(dtype)) return invalid("to: dtype {}, which is none", dtype);
     *result = prim::convert(as_tensor(t), device, dtype == TN_DTYPE_NONE ? t->dtype : dtype).take();
@@ -93,6 +96,7 @@ tn_status* write(tn_tensor* t, const void* memory, uint64_t bytes) {
 tn_status* mutable_data(tn_tensor* t, void** data) {
   return guarded([&]() -> Status {
     TN_TRY(expect_tensor("mutable_data", t));
+    TN_TRY(expect_place("mutable_data", data));
     if (t->device.type != TN_DEVICE_CPU) {
       return invalid("mutable_data: {} is not host memory; use write", tensor_text(t));
     }
@@ -105,6 +109,7 @@ tn_status* mutable_data(tn_tensor* t, void** data) {
 tn_status* detach_tensor(tn_tensor* t, tn_tensor** result) {
   return guarded([&]() -> Status {
     TN_TRY(expect_tensor("detach", t));
+    TN_TRY(expect_place("detach", result));
     *result = detach(as_tensor(t));
     return nullptr;
   });
@@ -124,6 +129,7 @@ tn_dtype promote(tn_dtype a, tn_dtype b) {
 tn_status* to_dlpack(tn_tensor* t, int32_t writable, void** managed) {
   return guarded([&]() -> Status {
     TN_TRY(expect_tensor("to_dlpack", t));
+    TN_TRY(expect_place("to_dlpack", managed));
     return export_dlpack(as_tensor(t), writable != 0, managed);
   });
 }
@@ -131,6 +137,7 @@ tn_status* to_dlpack(tn_tensor* t, int32_t writable, void** managed) {
 tn_status* from_dlpack(void* managed, tn_tensor** result) {
   return guarded([&]() -> Status {
     TN_TRY(expect_given("from_dlpack: the tensor", managed));
+    TN_TRY(expect_place("from_dlpack", result));
     Tensor* t;
     TN_TRY(import_dlpack(managed, &t));
     *result = t;

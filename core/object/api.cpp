@@ -43,19 +43,24 @@ tn_status* checked(std::initializer_list<Given> all, Body&& body) {
 }
 
 tn_status* api_create(const char* factory, const tn_value* args, uint32_t n, tn_object** object) {
-  return checked({{"create: the factory's name", factory}, {"create: the list of options", list_or_none(args, n)}},
+  return checked({{"create: the factory's name", factory},
+                  {"create: the list of options", list_or_none(args, n)},
+                  {"create: the place for the result", object}},
                  [&] { return create_object(factory, args, n, object); });
 }
 tn_status* api_create_named(const char* factory, const char* const* names, const tn_value* args,
                             uint32_t n, tn_object** object) {
-  return checked({{"create_named: the factory's name", factory}, {"create_named: the list of options", list_or_none(args, n)}},
+  return checked({{"create_named: the factory's name", factory},
+                  {"create_named: the list of options", list_or_none(args, n)},
+                  {"create_named: the place for the result", object}},
                  [&]() -> Status {
                    TN_TRY(expect_names("create_named", names, n));
                    return create_object_named(factory, names, args, n, object);
                  });
 }
 tn_status* api_create_empty(const char* type, tn_object_kind kind, tn_object** object) {
-  return checked({{"create_empty: the type's name", type}}, [&] { return create_empty_object(type, kind, object); });
+  return checked({{"create_empty: the type's name", type}, {"create_empty: the place for the result", object}},
+                 [&] { return create_empty_object(type, kind, object); });
 }
 void api_retain(tn_object* object) {
   if (object != nullptr) object->retain();
@@ -81,37 +86,42 @@ tn_status* api_add_method(tn_object* object, const char* schema, tn_method_fn fn
 }
 
 tn_status* api_tensor(const tn_object* object, const char* name, tn_tensor** tensor) {
-  return checked({{"tensor: the object", object}, {"tensor: the name", name}}, [&]() -> Status {
-    const NamedTensor* entry = nullptr;
-    TN_TRY(find_tensor(object, name, &entry));
-    *tensor = TensorRef(entry->tensor).take();
-    return nullptr;
-  });
+  return checked({{"tensor: the object", object}, {"tensor: the name", name}, {"tensor: the place for the result", tensor}},
+                 [&]() -> Status {
+                   const NamedTensor* entry = nullptr;
+                   TN_TRY(find_tensor(object, name, &entry));
+                   *tensor = TensorRef(entry->tensor).take();
+                   return nullptr;
+                 });
 }
 tn_status* api_child(const tn_object* object, const char* name, tn_object** child) {
-  return checked({{"child: the object", object}, {"child: the name", name}}, [&]() -> Status {
-    const NamedChild* entry = nullptr;
-    TN_TRY(find_child(object, name, &entry));
-    *child = ObjectRef(entry->object).take();
-    return nullptr;
-  });
+  return checked({{"child: the object", object}, {"child: the name", name}, {"child: the place for the result", child}},
+                 [&]() -> Status {
+                   const NamedChild* entry = nullptr;
+                   TN_TRY(find_child(object, name, &entry));
+                   *child = ObjectRef(entry->object).take();
+                   return nullptr;
+                 });
 }
 uint32_t api_n_children(const tn_object* object) {
   return object != nullptr ? static_cast<uint32_t>(object->children.size()) : 0;
 }
 tn_status* api_child_at(const tn_object* object, uint32_t i, const char** name, tn_object** child) {
-  return checked({{"child_at: the object", object}}, [&]() -> Status {
-    if (i >= object->children.size()) {
-      return error(TN_NOT_FOUND, "{} has {} children, none of index {}", object->type,
-                   object->children.size(), i);
-    }
-    *name = object->children[i].name.c_str();
-    *child = ObjectRef(object->children[i].object).take();
-    return nullptr;
-  });
+  return checked({{"child_at: the object", object},
+                  {"child_at: the place for the name", name},
+                  {"child_at: the place for the result", child}},
+                 [&]() -> Status {
+                   if (i >= object->children.size()) {
+                     return error(TN_NOT_FOUND, "{} has {} children, none of index {}", object->type, object->children.size(), i);
+                   }
+                   *name = object->children[i].name.c_str();
+                   *child = ObjectRef(object->children[i].object).take();
+                   return nullptr;
+                 });
 }
 tn_status* api_option(const tn_object* object, const char* name, tn_value* borrowed) {
-  return checked({{"option: the object", object}, {"option: the name", name}}, [&] { return find_option(object, name, borrowed); });
+  return checked({{"option: the object", object}, {"option: the name", name}, {"option: the place for the result", borrowed}},
+                 [&] { return find_option(object, name, borrowed); });
 }
 
 tn_status* api_invoke(tn_object* object, const char* method, const tn_value* args, uint32_t n_args,
@@ -122,12 +132,15 @@ tn_status* api_invoke(tn_object* object, const char* method, const tn_value* arg
                   {"invoke: the list of results", list_or_none(results, n_results)}}, [&] { return invoke(object, method, args, n_args, results, n_results); });
 }
 tn_status* api_method_schema(const tn_object* object, const char* name, const char** schema) {
-  return checked({{"method_schema: the object", object}, {"method_schema: the name", name}}, [&]() -> Status {
-    std::shared_ptr<const Method> method;
-    TN_TRY(find_method(object, name, &method));
-    *schema = method->schema.text.c_str();
-    return nullptr;
-  });
+  return checked({{"method_schema: the object", object},
+                  {"method_schema: the name", name},
+                  {"method_schema: the place for the result", schema}},
+                 [&]() -> Status {
+                   std::shared_ptr<const Method> method;
+                   TN_TRY(find_method(object, name, &method));
+                   *schema = method->schema.text.c_str();
+                   return nullptr;
+                 });
 }
 tn_status* api_add_forward_hook(tn_object* object, tn_forward_hook_fn fn, void* self,
                                 void (*destroy)(void*), uint64_t* id) {
@@ -162,7 +175,7 @@ void api_set_training(tn_object* object, int32_t on) {
   if (object != nullptr) set_training(object, on != 0);
 }
 tn_status* api_describe(const tn_object* object, char* text, size_t bytes, size_t* needed) {
-  return checked({{"describe: the object", object}}, [&]() -> Status {
+  return checked({{"describe: the object", object}, {"describe: the place for the length", needed}}, [&]() -> Status {
     const std::string full = describe(object);
     *needed = full.size() + 1;
     if (text == nullptr || bytes == 0) return nullptr;
@@ -188,17 +201,22 @@ uint32_t api_n_groups(const tn_object* object) {
 }
 tn_status* api_group(const tn_object* object, uint32_t i, tn_tensor* const** borrowed,
                      uint32_t* n) {
-  return checked({{"group: the object", object}}, [&]() -> Status {
-    const ParameterGroup* group = nullptr;
-    TN_TRY(find_group(object, i, &group));
-    *borrowed = group->borrowed.data();
-    *n = static_cast<uint32_t>(group->borrowed.size());
-    return nullptr;
-  });
+  return checked(
+      {{"group: the object", object}, {"group: the place for the tensors", borrowed}, {"group: the place for their number", n}},
+      [&]() -> Status {
+        const ParameterGroup* group = nullptr;
+        TN_TRY(find_group(object, i, &group));
+        *borrowed = group->borrowed.data();
+        *n = static_cast<uint32_t>(group->borrowed.size());
+        return nullptr;
+      });
 }
 tn_status* api_group_option(const tn_object* object, uint32_t i, const char* name,
                             tn_value* borrowed) {
-  return checked({{"group_option: the object", object}, {"group_option: the name", name}}, [&] { return group_option(object, i, name, borrowed); });
+  return checked({{"group_option: the object", object},
+                  {"group_option: the name", name},
+                  {"group_option: the place for the result", borrowed}},
+                 [&] { return group_option(object, i, name, borrowed); });
 }
 tn_status* api_set_group_option(tn_object* object, uint32_t i, const char* name,
                                 const tn_value* value) {
