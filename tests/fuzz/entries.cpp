@@ -12,7 +12,7 @@ Entries host_entries() {
       {"host find_op",
        [h](Arguments* a) {
          const tn_op* op = nullptr;
-         return h->find_op(a->name({"add", "ops.add", "ad", "ops.", "."}), &op);
+         return h->find_op(a->name({"add", "ops.add", "ad", "ops.", "."}), a->random().chance(5) ? nullptr : &op);
        }},
       {"host expression",
        [h](Arguments* a) {
@@ -26,7 +26,7 @@ Entries host_entries() {
          if (a->random().chance(2)) formula = std::string(static_cast<size_t>(a->random().below(20000)), '(') + "x";
          if (a->random().chance(2)) formula = std::string(static_cast<size_t>(a->random().below(20000)), '-') + "x";
          note("'" + formula.substr(0, 60) + "' ");
-         return h->expression(schema, a->random().chance(3) ? nullptr : a->string(formula), &e);
+         return h->expression(schema, a->random().chance(3) ? nullptr : a->string(formula), a->random().chance(5) ? nullptr : &e);
        }},
       {"host call of NULL",
        [h](Arguments* a) {
@@ -51,7 +51,7 @@ Entries host_entries() {
        [h](Arguments* a) {
          tn_value owned{};
          const tn_value v = a->of_any_kind();
-         tn_status* status = h->value_copy(&v, &owned);
+         tn_status* status = h->value_copy(&v, a->random().chance(5) ? nullptr : &owned);
          if (status == nullptr) h->value_release(&owned);
          h->tensor_release(nullptr);
          return status;
