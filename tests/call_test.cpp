@@ -269,8 +269,12 @@ TEST_F(Call, PrimitivesNameTheirArguments) {
            {TN_MATMUL, {t, t, t}, "matmul: takes 2 arguments, not 3"},
            {TN_MATMUL, {l, t, t}, "matmul: takes 2 arguments, not 3"},
            {TN_NONZERO, {t, i}, "nonzero: takes 1 argument, not 2"},
-           {TN_REDUCE, {i, t, index, no, nothing, nothing, nothing, nothing, dtype, i}, "reduce: takes at most 9 arguments, not 10"},
-           {TN_REDUCE, {i, l, index, no, nothing, nothing, nothing, nothing, dtype, i}, "reduce: takes at most 9 arguments, not 10"},
+           {TN_REDUCE,
+            {i, t, index, no, nothing, nothing, nothing, nothing, dtype, i},
+            "reduce: takes at most 9 arguments, not 10"},
+           {TN_REDUCE,
+            {i, l, index, no, nothing, nothing, nothing, nothing, dtype, i},
+            "reduce: takes at most 9 arguments, not 10"},
            {TN_SCAN, {i, t, i, no, i}, "scan: takes at most 4 arguments, not 5"},
            {TN_COPY, {t, dtype, device, i}, "copy: takes at most 3 arguments, not 4"},
            {TN_FILL, {shape, i, dtype, device, i}, "fill: takes at most 4 arguments, not 5"},
@@ -411,7 +415,9 @@ TEST_F(Call, NullsInPlaceOfAResultAreRefused) {
     EXPECT_STREQ(h->status_message(status), message.c_str());
     h->status_free(status);
   };
-  const auto no_place = [&](tn_status* status, const std::string& what) { refused(status, what + ": the place for the result is NULL"); };
+  const auto no_place = [&](tn_status* status, const std::string& what) {
+    refused(status, what + ": the place for the result is NULL");
+  };
   tn_value value{TN_INT, 0, {}};
   no_place(h->find_op("add", nullptr), "find_op");
   no_place(h->expression("_f(Tensor x) -> Tensor", "x", nullptr), "expression");

@@ -579,7 +579,8 @@ TEST(Elementwise, BoundsOfIntegersMayLieOutsideOfTheirDtype) {
       expect_error([&] { tn::clamp_(x.clone(), kFar); }, "clamp_min_: min is 1099511627776, above every " + name);
       expect_error([&] { tn::clamp(x, tn::none, -kFar); }, "clamp_max: max is -1099511627776, below every " + name);
       expect_error([&] { tn::hardtanh(x, kFar, 2 * kFar); }, "hardtanh: min_val is 1099511627776, above every " + name);
-      expect_error([&] { tn::hardtanh_(x.clone(), -2 * kFar, -kFar); }, "hardtanh_: max_val is -1099511627776, below every " + name);
+      expect_error([&] { tn::hardtanh_(x.clone(), -2 * kFar, -kFar); },
+                   "hardtanh_: max_val is -1099511627776, below every " + name);
     }
     const Tensor bytes = tn::tensor({0, 200}, d).to(tn::uint8), flags = bytes.to(tn::bool_);
     expect_error([&] { tn::clamp(bytes, tn::none, -1); }, "clamp_max: max is -1, below every uint8; expected at least 0");

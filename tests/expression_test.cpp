@@ -131,7 +131,8 @@ TEST(Expression, IntParametersThatOnlyFloatsUseAreReadAsFloats) {
   EXPECT_EQ(run(*e, {dims(TN_FLOAT32)}, {0.5}, {7, 2})[0].f, 3.5);
 }
 
-// A bound beyond the dtype bounds nothing. One that leaves nothing of it is wrapped as a literal, and looked at as a number of the call.
+// A bound beyond the dtype bounds nothing. One that leaves nothing of it is wrapped as a literal, and looked at as a number of
+// the call.
 TEST(Expression, BoundsOfNarrowIntegersAreComparedAsTheyAre) {
   const auto of_byte = [](const char* text, int x) {
     return run(*parsed("f(Tensor x) -> Tensor", text), {dims(TN_UINT8)}, {x}, {})[0].i;

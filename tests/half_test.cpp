@@ -100,12 +100,13 @@ class Units {
   std::map<std::string, double> worst_;
 };
 
-// What the bits of a format with this many digits behind the point mean, but for the sign; beyond the largest number goes on as if
-// there were no infinity.
+// What the bits of a format with this many digits behind the point mean, but for the sign; beyond the largest number goes on as
+// if there were no infinity.
 double magnitude(uint32_t bits, int digits, int bias) {
   const int exponent = static_cast<int>(bits >> digits);
   const uint32_t fraction = bits & ((1u << digits) - 1);
-  return exponent == 0 ? std::ldexp(fraction, 1 - bias - digits) : std::ldexp(fraction + (1u << digits), exponent - bias - digits);
+  return exponent == 0 ? std::ldexp(fraction, 1 - bias - digits)
+                       : std::ldexp(fraction + (1u << digits), exponent - bias - digits);
 }
 
 template <typename T>

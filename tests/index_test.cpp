@@ -159,7 +159,8 @@ TEST(Index, Errors) {
   Tensor one = indices({1}, {1}, {});
   expect_error([&] { tn::index(x, {one, one, one}); }, "index: 3 indices for x of 2 dimensions");
   expect_error([&] { tn::index(x, {{}, {}}); }, "index: no index is given");
-  expect_error([&] { tn::index(x, {tn::zeros({2})}); }, "index: index 0 is float32, expected int64 or int32, or a mask of bool or uint8");
+  expect_error([&] { tn::index(x, {tn::zeros({2})}); },
+               "index: index 0 is float32, expected int64 or int32, or a mask of bool or uint8");
   expect_error([&] { tn::index(x, {{}, tn::tensor({true, false})}); },
                "index: the mask is [2], x is [2, 3]; expected its sizes from dimension 1");
   expect_error([&] { tn::index(x, {indices({0, 1}, {2}, {}), indices({0, 1, 0}, {3}, {})}); },
@@ -192,7 +193,8 @@ TEST(Index, OneHotCountsItsClassesItself) {
     expect_sizes(tn::one_hot(indices({2, 0}, {2}, d)), {2, 3});
     expect_near(tn::one_hot(indices({2, 0}, {2}, d)), {0, 0, 1, 1, 0, 0}, 0);
     expect_error([&] { tn::one_hot(indices({2, -1}, {2}, d)); }, "one_hot: an index is negative");
-    expect_error([&] { tn::one_hot(tn::zeros({0}, tn::int64, d)); }, "one_hot: index is [0], from which num_classes does not follow");
+    expect_error([&] { tn::one_hot(tn::zeros({0}, tn::int64, d)); },
+                 "one_hot: index is [0], from which num_classes does not follow");
     expect_error([&] { tn::one_hot(indices({1}, {1}, d), -2); }, "one_hot: num_classes is -2, expected at least 1, or -1");
   }
   EXPECT_THROW(tn::one_hot(tn::zeros({2}, tn::int64, tn::meta)), tn::Error);

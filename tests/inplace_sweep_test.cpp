@@ -1,6 +1,6 @@
-// Every op of the registry that writes an argument: under gradient it is the other spelling of its op, to second order, also where
-// it writes a view; it keeps nothing alive, also where what it writes comes a second time; and it refuses numbers in place of what it
-// writes.
+// Every op of the registry that writes an argument: under gradient it is the other spelling of its op, to second order, also
+// where it writes a view; it keeps nothing alive, also where what it writes comes a second time; and it refuses numbers in place
+// of what it writes.
 #include <nlohmann/json.hpp>
 
 #include "ops_support.h"
@@ -221,7 +221,8 @@ TEST(InPlaceSweep, NumbersAreRefusedWhereATensorIsWritten) {
           const Parameter& p = op.parameters[at];
           const std::string refusal = ": argument '" + p.name + "' must be " + p.type + ", got ";
           // A private op is shown by the name of the op that it is a part of.
-          const size_t at_front = op.name.find('_') == 0 || op.name.find("._") != op.name.npos ? message.find(':') : op.name.size();
+          const size_t at_front =
+              op.name.find('_') == 0 || op.name.find("._") != op.name.npos ? message.find(':') : op.name.size();
           EXPECT_EQ(message.find(refusal), at_front) << message;
           ++refused;
         }

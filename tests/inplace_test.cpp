@@ -127,8 +127,8 @@ struct Squared : tn::Function<Squared> {
   static Tensor backward(tn::Context& context, Tensor g) { return g * context.saved(0) * 2.0; }
 };
 
-// A formula, primitives, an op with a vjp, one with a pair on cpu, a function of an application: each saves y, or a view of it, and
-// y is written with what they gave. Node and tensor must not own each other.
+// A formula, primitives, an op with a vjp, one with a pair on cpu, a function of an application: each saves y, or a view of it,
+// and y is written with what they gave. Node and tensor must not own each other.
 TEST(InPlace, AWriteOfWhatLedToItFreesAll) {
   const std::vector<Tensor (*)(const Tensor&)> calls = {
       [](const Tensor& y) { return tn::exp(y) * y; },

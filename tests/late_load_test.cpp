@@ -1,5 +1,6 @@
-// libtenon.so opened by a process that runs already, as interpreters and hosts of plugins open it: beside libraries that took most
-// of the static block for thread-local variables, by threads that come and go, and from Python. Nothing here links libtenon.so.
+// libtenon.so opened by a process that runs already, as interpreters and hosts of plugins open it: beside libraries that took
+// most of the static block for thread-local variables, by threads that come and go, and from Python. Nothing here links
+// libtenon.so.
 #include <dlfcn.h>
 
 #include <cstdio>
@@ -63,8 +64,8 @@ std::string use() {
   return text + add(host);
 }
 
-// The C library has 1,664 bytes for the static blocks of all libraries that come late. Of these the two here take 1,152; OpenMP's, which
-// the cpu plugin brings, takes some hundreds.
+// The C library has 1,664 bytes for the static blocks of all libraries that come late. Of these the two here take 1,152;
+// OpenMP's, which the cpu plugin brings, takes some hundreds.
 TEST(LateLoad, FindsRoomBesideLibrariesWithStaticTls) {
   EXPECT_EQ(in_a_fork([]() -> std::string {
               for (const char* bytes : {"512", "640"}) {
@@ -82,8 +83,9 @@ TEST(LateLoad, WorksFromPython) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "the interpreter would need the sanitizer's library first";
 #endif
-  const std::string command = "python3 '" + std::string(std::getenv("TENON_SOURCE_DIR")) + "/tests/late_load/use.py' '" + library() +
-                              "' " + std::to_string(TN_ABI_VERSION) + " '" + build() + "/lib/late_load/libcalls_once.so'";
+  const std::string command = "python3 '" + std::string(std::getenv("TENON_SOURCE_DIR")) + "/tests/late_load/use.py' '" +
+                              library() + "' " + std::to_string(TN_ABI_VERSION) + " '" + build() +
+                              "/lib/late_load/libcalls_once.so'";
   FILE* out = ::popen(command.c_str(), "r");
   ASSERT_NE(out, nullptr);
   char line[100] = "";

@@ -1,5 +1,5 @@
-// Whatever allocation of host memory fails, in a training step, a load, a save or an explain: the process lives, nothing leaks, the
-// error is TN_OUT_OF_MEMORY, and what was tried can be tried again. A parameter is changed only where the error says so.
+// Whatever allocation of host memory fails, in a training step, a load, a save or an explain: the process lives, nothing leaks,
+// the error is TN_OUT_OF_MEMORY, and what was tried can be tried again. A parameter is changed only where the error says so.
 //
 // In the default run every allocation of the MLP fails once, and every 17th of the others; TENON_TEST_LONG=1 takes all. What is
 // made at first use is made before, but for the first steps at the end, of which fewer are tried: each takes a process.

@@ -1,5 +1,5 @@
-// Every op and every layer with numbers from the ends of int64 in the place of each of its ints: an answer or an error, soon, within
-// the memory that there is. Sanitizers see the sums and products that overflow on the way.
+// Every op and every layer with numbers from the ends of int64 in the place of each of its ints: an answer or an error, soon,
+// within the memory that there is. Sanitizers see the sums and products that overflow on the way.
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -101,7 +101,8 @@ TEST(Extremes, OfEveryOpEndInAnAnswerOrAnError) {
   EXPECT_GT(calls, 5000u);
 }
 
-// Shapes alone: tensors on `meta` of sizes times a factor, with an empty dimension in front or without; lists of ints times it or not.
+// Shapes alone: tensors on `meta` of sizes times a factor, with an empty dimension in front or without; lists of ints times it or
+// not.
 TEST(Extremes, OfSizesEndInAShapeOrAnError) {
   load_all();
   std::map<std::string, int> seen;

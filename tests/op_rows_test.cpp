@@ -310,7 +310,7 @@ TEST(OpRows, EveryDifferentiableOpHasOne) {
       "mm", "bmm", "mv", "dot", "outer", "addmm", "baddbmm", "einsum",                                                  // matmul
       "movedim", "unflatten", "unfold", "diagonal", "broadcast_to", "contiguous", "split", "split_with_sizes", "chunk",
       "meshgrid", "stack", "flip", "roll", "repeat", "triu", "tril", "pad",                                             // shape
-      "scatter_add", "index_select", "index", "index_put", "index_put_", "masked_select", "embedding_bag",                            // index
+      "scatter_add", "index_select", "index", "index_put", "index_put_", "masked_select", "embedding_bag",  // index
       "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "im2col", "fold",       // conv
       "max_pool1d", "max_pool2d", "max_pool3d", "avg_pool1d", "avg_pool2d", "avg_pool3d", "adaptive_max_pool1d",
       "adaptive_max_pool2d", "adaptive_max_pool3d", "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d",  // pool

@@ -280,8 +280,8 @@ TEST(Reduce, GradientsAtTiesAndZeros) {
   }
 }
 
-// The Hessian times ones, in closed form: (p - 1) (|x_i|^(p-2) d_ij / f^(p-1) - s_i s_j |x_i x_j|^(p-1) / f^(2p-1)), and 0 where the first
-// derivative is 0 because there is no slope.
+// The Hessian times ones, in closed form: (p - 1) (|x_i|^(p-2) d_ij / f^(p-1) - s_i s_j |x_i x_j|^(p-1) / f^(2p-1)), and 0 where
+// the first derivative is 0 because there is no slope.
 TEST(Reduce, SecondGradientsAtZerosAreFinite) {
   const std::vector<AtKink> cases = {
       {"std", of([](const Tensor& x) { return tn::std(x); }), {2, 2, 2}, {0, 0, 0}},

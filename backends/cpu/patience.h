@@ -10,9 +10,9 @@
 namespace tenon::cpu {
 
 // OpenMP's join waits for all its threads. On a machine that others keep busy one of them may be
-// out for several time slices, and 20 us of work take 10 ms: when that is seen twice in a short time,
-// calls run on their own thread for a while, longer each time that it is seen again. Once in a while
-// it happens on a machine that nobody else uses. Thread-safe.
+// out for several time slices, and 20 us of work take 10 ms: when that is seen twice in a short
+// time, calls run on their own thread for a while, longer each time that it is seen again. Once in
+// a while it happens on a machine that nobody else uses. Thread-safe.
 class Patience {
  public:
   static constexpr int64_t kTolerated = 1'000'000;

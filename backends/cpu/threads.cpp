@@ -60,7 +60,8 @@ bool is_inside() { return omp_in_parallel(); }
 // pool for ever, in oneDNN too. So the pool is given up in front of the fork: parent and child make
 // theirs anew.
 void give_up_threads_before_fork() {
-  static const int done = pthread_atfork([] { omp_pause_resource_all(omp_pause_hard); }, nullptr, nullptr);
+  static const int done =
+      pthread_atfork([] { omp_pause_resource_all(omp_pause_hard); }, nullptr, nullptr);
   (void)done;
 }
 

@@ -77,9 +77,9 @@ Status check_params(const Op* op, const Expression& e, const CompiledProgram& co
     const bool above = is(checks.greatest) && number > greatest;
     if (!above && !(is(checks.least) && number < least)) continue;
     const uint32_t scalar = i - (compiled.program.n_params - plan.n_scalars);  // scalars come behind operands
-    return invalid("{}: {} is {}, {} every {}; expected at {} {}", name_of(op, e), e.schema().arguments[plan.scalar_args[scalar]].name,
-                   number, above ? "above" : "below", dtype_name(checks.int_dtype), above ? "most" : "least",
-                   above ? greatest : least);
+    return invalid("{}: {} is {}, {} every {}; expected at {} {}", name_of(op, e),
+                   e.schema().arguments[plan.scalar_args[scalar]].name, number, above ? "above" : "below",
+                   dtype_name(checks.int_dtype), above ? "most" : "least", above ? greatest : least);
   }
   return nullptr;
 }

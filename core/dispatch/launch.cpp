@@ -152,8 +152,8 @@ const char* launch_name(const Kernel& kernel, const Op* op) {
   return op != nullptr ? op->schema.name.c_str() : primitive_name(kernel.def.primitive);
 }
 
-// On a device with a queue: behind the work that it conflicts with. Its name is kept for late errors, and these are waited for under
-// TENON_SYNC=1. Apart, so that the cpu's path does not pay for it.
+// On a device with a queue: behind the work that it conflicts with. Its name is kept for late errors, and these are waited for
+// under TENON_SYNC=1. Apart, so that the cpu's path does not pay for it.
 [[gnu::noinline]] Status run_on_stream(const Kernel& kernel, tn_kernel_fn fn, const Op* named,
                                        std::span<Tensor* const> outputs, HostCall* call) {
   Stream* stream;

@@ -14,8 +14,8 @@ namespace tenon {
 [[nodiscard]] Status run_primitive(tn_primitive kind, std::span<const tn_value> args,
                                    std::span<tn_value> results);
 
-// Refuses more arguments than the primitive takes, and another number of results than it gives. Of ELEMENTWISE the expression says
-// both: check_elementwise. Arguments that are missing are refused where they are read.
+// Refuses more arguments than the primitive takes, and another number of results than it gives. Of ELEMENTWISE the expression
+// says both: check_elementwise. Arguments that are missing are refused where they are read.
 [[nodiscard]] Status expect_counts(tn_primitive kind, size_t n_args, size_t n_results);
 // The arguments of ELEMENTWISE against the schema of its expression, and the number of results.
 [[nodiscard]] Status check_elementwise(std::span<const tn_value> args, size_t n_results);

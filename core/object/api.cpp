@@ -73,16 +73,19 @@ tn_object_kind api_kind(const tn_object* object) { return object != nullptr ? ob
 
 tn_status* api_set_tensor(tn_object* object, const char* name, tn_tensor* tensor,
                           tn_entry_kind kind) {
-  return checked({{"set_tensor: the object", object}, {"set_tensor: the name", name}}, [&] { return set_tensor(object, name, as_tensor(tensor), kind); });
+  return checked({{"set_tensor: the object", object}, {"set_tensor: the name", name}},
+                 [&] { return set_tensor(object, name, as_tensor(tensor), kind); });
 }
 tn_status* api_set_child(tn_object* object, const char* name, tn_object* child) {
-  return checked({{"set_child: the object", object}, {"set_child: the name", name}}, [&] { return set_child(object, name, child); });
+  return checked({{"set_child: the object", object}, {"set_child: the name", name}},
+                 [&] { return set_child(object, name, child); });
 }
 tn_status* api_add_method(tn_object* object, const char* schema, tn_method_fn fn, void* self,
                           void (*destroy)(void*)) {
   return checked({{"add_method: the object", object},
                   {"add_method: the schema", schema},
-                  {"add_method: the function", reinterpret_cast<const void*>(fn)}}, [&] { return add_method(object, schema, fn, self, destroy); });
+                  {"add_method: the function", reinterpret_cast<const void*>(fn)}},
+                 [&] { return add_method(object, schema, fn, self, destroy); });
 }
 
 tn_status* api_tensor(const tn_object* object, const char* name, tn_tensor** tensor) {
@@ -129,7 +132,8 @@ tn_status* api_invoke(tn_object* object, const char* method, const tn_value* arg
   return checked({{"invoke: the object", object},
                   {"invoke: the method's name", method},
                   {"invoke: the list of arguments", list_or_none(args, n_args)},
-                  {"invoke: the list of results", list_or_none(results, n_results)}}, [&] { return invoke(object, method, args, n_args, results, n_results); });
+                  {"invoke: the list of results", list_or_none(results, n_results)}},
+                 [&] { return invoke(object, method, args, n_args, results, n_results); });
 }
 tn_status* api_method_schema(const tn_object* object, const char* name, const char** schema) {
   return checked({{"method_schema: the object", object},
@@ -144,8 +148,9 @@ tn_status* api_method_schema(const tn_object* object, const char* name, const ch
 }
 tn_status* api_add_forward_hook(tn_object* object, tn_forward_hook_fn fn, void* self,
                                 void (*destroy)(void*), uint64_t* id) {
-  return checked({{"add_forward_hook: the object", object},
-                  {"add_forward_hook: the function", reinterpret_cast<const void*>(fn)}}, [&] { return add_forward_hook(object, fn, self, destroy, id); });
+  return checked(
+      {{"add_forward_hook: the object", object}, {"add_forward_hook: the function", reinterpret_cast<const void*>(fn)}},
+      [&] { return add_forward_hook(object, fn, self, destroy, id); });
 }
 tn_status* api_remove_forward_hook(tn_object* object, uint64_t id) {
   return checked({{"remove_forward_hook: the object", object}}, [&] { return remove_forward_hook(object, id); });
@@ -220,8 +225,9 @@ tn_status* api_group_option(const tn_object* object, uint32_t i, const char* nam
 }
 tn_status* api_set_group_option(tn_object* object, uint32_t i, const char* name,
                                 const tn_value* value) {
-  return checked({{"set_group_option: the object", object},
-                  {"set_group_option: the name", name}, {"set_group_option: the value", value}}, [&] { return set_group_option(object, i, name, *value); });
+  return checked(
+      {{"set_group_option: the object", object}, {"set_group_option: the name", name}, {"set_group_option: the value", value}},
+      [&] { return set_group_option(object, i, name, *value); });
 }
 tn_status* api_zero_grad(tn_object* object) {
   return checked({{"zero_grad: the object", object}}, [&] { return zero_grad(object); });

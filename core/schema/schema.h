@@ -76,7 +76,8 @@ struct Schema {
 
 // Is the value in itself what its kind says, whatever it is for? Tensors, objects and expressions are there, lists have memory
 // where they have entries (of which only those of `Tensor?[]` may be NULL: that is for whoever knows the type), a string is as
-// long as it says, a bool is 0 or 1, a dtype and a device exist. What only kernels get (loop, reduction) and unknown kinds are not.
+// long as it says, a bool is 0 or 1, a dtype and a device exist. What only kernels get (loop, reduction) and unknown kinds are
+// not.
 bool is_sound(const tn_value& value);
 // A list of tensors or objects in which one is NULL.
 bool has_hole(const tn_value& value);

@@ -59,7 +59,8 @@ using TensorPool = Pool<sizeof(Tensor), 64>;
 inline Tensor* as_tensor(tn_tensor* t) { return static_cast<Tensor*>(t); }
 inline const Tensor* as_tensor(const tn_tensor* t) { return static_cast<const Tensor*>(t); }
 
-// A tensor over a storage (its reference is taken, also by the exception of exhausted memory). Checks nothing. strides NULL: row-major. `offset` in elements.
+// A tensor over a storage (its reference is taken, also by the exception of exhausted memory). Checks nothing. strides NULL:
+// row-major. `offset` in elements.
 Tensor* make_tensor(tn_storage* storage, std::span<const int64_t> sizes, const int64_t* strides,
                     int64_t offset, tn_dtype dtype);
 

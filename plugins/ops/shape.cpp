@@ -250,12 +250,13 @@ OneList pieces(const Tensor& x, Ints lengths, int64_t dim) {
 OneList split_evenly(const char* op, const Tensor& x, int64_t length, int64_t dim) {
   int64_t d = wrap_dim(op, dim, x.dim()), size = x.size(d);
   if (size == 0) return pieces(x, int64_t(0), d);
-  // Each piece is a tensor of its own, whatever memory x has: an expanded one may be as long as it likes.
+  // Each piece is a tensor of its own, whatever memory x has: an expanded one may be as long as it
+  // likes.
   constexpr int64_t kMostPieces = int64_t(1) << 24;
   if ((size - 1) / length >= kMostPieces) {
-    fail(std::string(op) + ": " + std::to_string((size - 1) / length + 1) + " pieces of " + std::to_string(length) +
-         " along dimension " + std::to_string(d) + " of size " + std::to_string(size) + ", at most " +
-         std::to_string(kMostPieces) + " are made");
+    fail(std::string(op) + ": " + std::to_string((size - 1) / length + 1) + " pieces of " +
+         std::to_string(length) + " along dimension " + std::to_string(d) + " of size " +
+         std::to_string(size) + ", at most " + std::to_string(kMostPieces) + " are made");
   }
   std::vector<int64_t> lengths(size_t(size / length), length);
   if (size % length != 0) lengths.push_back(size % length);

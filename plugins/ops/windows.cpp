@@ -118,7 +118,8 @@ void expect_windows(const char* op, int64_t rank, Ints out, Ints kernel, Ints st
     const Wide behind = Wide(out[d]) * stride[d] + Wide(kernel[d]) * dilation[d];
     const Wide inside = Wide(padding[d]) + (size.empty() ? 0 : size[d]);
     if (behind > kMostPadded || inside > kMostPadded)
-      fail(prefix + "windows reach further than any tensor does along dimension " + std::to_string(d));
+      fail(prefix + "windows reach further than any tensor does along dimension " +
+           std::to_string(d));
   }
 }
 

@@ -20,8 +20,8 @@ inline constexpr int64_t kMostPadded = INT64_MAX / 4;
 
 // One number for each of n dimensions; a list of one stands for all.
 Sizes for_each_dim(const char* op, const char* what, Ints list, int64_t n, int64_t at_least);
-// Of a private op, which anybody may call: each list has a number for each of the last dimensions of x, and windows as they say
-// fit into kMostPadded. An empty size is none.
+// Of a private op, which anybody may call: each list has a number for each of the last dimensions
+// of x, and windows as they say fit into kMostPadded. An empty size is none.
 void expect_windows(const char* op, int64_t rank, Ints out, Ints kernel, Ints stride, Ints dilation,
                     Ints padding, Ints size);
 // Fills `out` for inputs whose last dimensions are `sizes`, by PyTorch's rule; refuses windows that

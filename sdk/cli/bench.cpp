@@ -88,14 +88,16 @@ int run(const Line& line) {
                                  did_you_mean(suite, suites), joined(suites)));
   }
   for (const char* option : {"op", "device"}) {
-    if (line.has(option) && suite != "overhead") throw UsageError(fmt::format("bench: --{} is overhead's", option));
+    if (line.has(option) && suite != "overhead")
+      throw UsageError(fmt::format("bench: --{} is overhead's", option));
   }
   if (line.has("only") && suite == "overhead") throw UsageError("bench: --only is ops' and steps'");
   load_all_plugins();
   std::vector<Case> cases;
   std::vector<Measured> results;
   if (suite == "overhead") {
-    results = measure_overhead(line.get_or<std::string>("op", ""), line.get_or<std::string>("device", ""));
+    results = measure_overhead(line.get_or<std::string>("op", ""),
+                               line.get_or<std::string>("device", ""));
   } else {
     cases = chosen(line, suite == "ops" ? op_cases() : step_cases());
     for (const Case& one : cases) {
@@ -125,7 +127,8 @@ Command bench_command() {
       ("op", po::value<std::string>()->value_name("NAME"),
        "overhead: measure this op of one tensor as well; its budget is 1.3 times what `add` took")  //
       ("device", po::value<std::string>()->value_name("NAME"),
-       "overhead: measure the memory of this device as well, and what a small upload costs the caller")  //
+       "overhead: measure the memory of this device as well, and what a small upload costs the "
+       "caller")  //
       ("help,h", "this text");
   command.run = run;
   return command;

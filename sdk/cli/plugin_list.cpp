@@ -73,9 +73,9 @@ PluginList list_plugins() {
                     kernel.at("reason").get<std::string>()));
   }
   for (const json& device : document.at("incomplete")) {
-    list.incomplete.push_back(fmt::format("device {} has no kernel for {}: ops that need one fail there",
-                                          device.at("device").get<std::string>(),
-                                          device.at("missing").get<std::string>()));
+    list.incomplete.push_back(fmt::format(
+        "device {} has no kernel for {}: ops that need one fail there",
+        device.at("device").get<std::string>(), device.at("missing").get<std::string>()));
   }
   return list;
 }

@@ -146,8 +146,8 @@ Entries autograd_entries() {
        [g](Arguments* a) {
          const List outputs(a, 3), grads(a, 3), inputs(a, 3);
          tn_tensor** results = a->list(std::vector<tn_tensor*>(inputs.n + 1));
-         tn_status* status = g->gradients(outputs.entries, outputs.n <= grads.n ? grads.entries : nullptr, outputs.n, inputs.entries,
-                                          inputs.n, static_cast<uint32_t>(a->random().below(8)), results);
+         tn_status* status = g->gradients(outputs.entries, outputs.n <= grads.n ? grads.entries : nullptr, outputs.n,
+                                          inputs.entries, inputs.n, static_cast<uint32_t>(a->random().below(8)), results);
          for (uint32_t i = 0; i < inputs.n; ++i) a->own(results[i]);
          return status;
        }},

@@ -29,8 +29,8 @@ inline bool autocast_enabled() { return detail::api.amp->enabled() != 0; }
 // Scales the loss so that small gradients survive float16; skips the steps whose gradients are not
 // finite, and finds the scale.
 //   scaler.scale(loss).backward(); scaler.step(optimizer); scaler.update();
-// Several optimizers are unscaled and stepped each by itself, and one update ends the iteration. One
-// thread at a time. The algorithm is PyTorch's GradScaler.
+// Several optimizers are unscaled and stepped each by itself, and one update ends the iteration.
+// One thread at a time. The algorithm is PyTorch's GradScaler.
 class GradScaler {
  public:
   struct Options {

@@ -126,7 +126,8 @@ inline Tensor rows(const Tensor& t, const int64_t* indices, int64_t n) {
   const auto* from = static_cast<const char*>(t.get()->data);
   for (int64_t i = 0; i < n; ++i) {
     if (indices[i] < 0 || indices[i] >= total) {
-      fail(tenon::detail::joined({"data: item ", std::to_string(indices[i]), " of ", std::to_string(total)}));
+      fail(tenon::detail::joined(
+          {"data: item ", std::to_string(indices[i]), " of ", std::to_string(total)}));
     }
     if (row > 0) std::memcpy(to + i * row, from + indices[i] * row, size_t(row));
   }
@@ -159,7 +160,8 @@ inline Dataset Dataset::at(const std::vector<int64_t>& indices) const {
 
 inline std::pair<Dataset, Dataset> Dataset::hold_out(int64_t every) const {
   if (every < 2) {
-    fail(tenon::detail::joined({"hold_out: every ", std::to_string(every), "th item, expected at least 2"}));
+    fail(tenon::detail::joined(
+        {"hold_out: every ", std::to_string(every), "th item, expected at least 2"}));
   }
   std::vector<int64_t> rest, held;
   for (int64_t i = 0; i < size(); ++i) (i % every == 0 ? held : rest).push_back(i);

@@ -185,7 +185,8 @@ class OpDefinition {
   OpDefinition& dynamic() { return flag(TN_OP_DYNAMIC); }          // output sizes depend on values
   OpDefinition& random() { return flag(TN_OP_RANDOM); }            // draws random numbers
   OpDefinition& no_gradient() { return flag(TN_OP_NO_GRADIENT); }  // outputs never require one
-  OpDefinition& numbers() { return flag(TN_OP_NUMBERS); }  // a number may stand for a Tensor: Operand
+  // A number may stand for a Tensor: Operand.
+  OpDefinition& numbers() { return flag(TN_OP_NUMBERS); }
   // The meaning gets halves as they are; of other ops it is computed in float32 and rounded once.
   OpDefinition& keeps_halves() { return flag(TN_OP_KEEPS_HALVES); }
   OpDefinition& library() { return flag(TN_OP_LIBRARY); }          // has no decomposition by nature

@@ -152,7 +152,8 @@ inline std::string Tensor::to_string() const {
     suffix(detail::joined({"size=(", list, dim() == 1 ? ",)" : ")"}));
   }
   const bool shown = dtype() == int64 || dtype() == bool_;  // by the elements
-  if (dtype() != float32 && (!shown || meta || empty)) suffix(detail::joined({"dtype=", dtype().name()}));
+  if (dtype() != float32 && (!shown || meta || empty))
+    suffix(detail::joined({"dtype=", dtype().name()}));
   if (requires_grad() && !is_leaf()) {
     Node node = grad_fn(*this);
     suffix(detail::joined({"grad_fn=<", node.name(), ">"}));

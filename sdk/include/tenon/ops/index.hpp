@@ -1,5 +1,5 @@
-// Indexing by tensors. Indices are int64 or int32; one out of range is an Error. Each line agrees with its
-// op's schema.
+// Indexing by tensors. Indices are int64 or int32; one out of range is an Error. Each line agrees
+// with its op's schema.
 #pragma once
 
 #include "tenon/op.hpp"
