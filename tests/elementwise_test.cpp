@@ -592,4 +592,28 @@ TEST(Elementwise, BoundsOfIntegersMayLieOutsideOfTheirDtype) {
   }
 }
 
+// Each row: x, y, the first derivatives, then the second ones by xx, xy and yy. At the origin there is none, as in PyTorch.
+TEST(Elementwise, SecondDerivativesOfHypot) {
+  const std::vector<std::vector<double>> rows = {{3, 4, 0.6, 0.8, 0.128, -0.096, 0.072},
+                                                 {0, 3, 0, 1, 1. / 3, 0, 0},
+                                                 {3, 0, 1, 0, 0, 0, 1. / 3},
+                                                 {0, -2, 0, -1, 0.5, 0, 0},
+                                                 {0, 0, kNan, kNan, kNan, kNan, kNan}};
+  for (tn::Device d : devices()) {
+    for (const std::vector<double>& row : rows) {
+      SCOPED_TRACE(d.name() + " " + std::to_string(row[0]) + " " + std::to_string(row[1]));
+      const Tensor x = float64_tensor({row[0]}, {}, d).requires_grad_(), y = float64_tensor({row[1]}, {}, d).requires_grad_();
+      const TensorList first = tn::grad({tn::hypot(x, y)}, {x, y}, {.create_graph = true});
+      const TensorList of_dx = tn::grad({first[0]}, {x, y}, {.retain_graph = true});
+      const TensorList of_dy = tn::grad({first[1]}, {x, y});
+      expect_near(first[0], {row[2]}, 1e-12);
+      expect_near(first[1], {row[3]}, 1e-12);
+      expect_near(of_dx[0], {row[4]}, 1e-12);
+      expect_near(of_dx[1], {row[5]}, 1e-12);
+      expect_near(of_dy[0], {row[5]}, 1e-12);
+      expect_near(of_dy[1], {row[6]}, 1e-12);
+    }
+  }
+}
+
 }  // namespace

@@ -293,6 +293,8 @@ TEST(Reduce, SecondGradientsAtZerosAreFinite) {
       {"norm 3, zeros", of([](const Tensor& x) { return tn::norm(x, 3); }), {0, 0}, {0, 0}},
       {"norm 0.5", of([](const Tensor& x) { return tn::norm(x, 0.5); }), {2, -1, 0}, {-0.5303300859, -1.0606601718, 0}},
       {"norm 0.5, zeros", of([](const Tensor& x) { return tn::norm(x, 0.5); }), {0, 0}, {0, 0}},
+      {"norm 1.5", of([](const Tensor& x) { return tn::norm(x, 1.5); }), {3, -4, 0}, {0.1296007898, 0.0972005924, 0}},
+      {"norm 1.5, zeros", of([](const Tensor& x) { return tn::norm(x, 1.5); }), {0, 0}, {0, 0}},
       {"norm inf", of([](const Tensor& x) { return tn::norm(x, INFINITY); }), {0, 0}, {0, 0}},
       {"norm -inf", of([](const Tensor& x) { return tn::norm(x, -INFINITY); }), {0, 2}, {0, 0}},
   };
