@@ -460,6 +460,44 @@ TEST(Split, PiecesAddToOneGradient) {
   }
 }
 
+// Under create_graph too, where the sum has a history: that of each piece, and of what else the whole is used for.
+TEST(Split, PiecesAddToOneGradientThatHasAGradient) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    constexpr int64_t n = 64;
+    const Tensor x = sample({n, 40}, d).requires_grad_(), w = sample({n, 40}, d, 0.3).requires_grad_();
+    for (const bool used_whole : {false, true}) {
+      const Tensor y = x * 1.0;
+      TensorList rows, weights;
+      for (int64_t i = 0; i < n; ++i) rows.push_back(y[i]), weights.push_back(w[i]);
+      if (used_whole) rows.push_back(y), weights.push_back(w);
+      const double times = used_whole ? 2 : 1;
+      uint64_t before = d.memory_stats().n_allocations;
+      const Tensor g = tn::grad(rows, {y}, {.grad_outputs = weights, .create_graph = true})[0];
+      EXPECT_LE(d.memory_stats().n_allocations - before, 12u);
+      expect_near(g, (w * times).to_vector<double>());
+      const Tensor total = (g * g * g).sum();  // 3 g² times
+      before = d.memory_stats().n_allocations;
+      const Tensor of_w = tn::grad({total}, {w}, {.create_graph = true})[0];
+      EXPECT_LE(d.memory_stats().n_allocations - before, 40u);
+      expect_near(of_w, (w * w * (3 * times * times * times)).to_vector<double>());
+      expect_near(tn::grad({of_w.sum()}, {w})[0], (w * (6 * times * times * times)).to_vector<double>());
+    }
+    // Rows that overlap, of wholes that lie in every way.
+    for (const Layout& layout : layouts()) {
+      SCOPED_TRACE(layout.name);
+      gradcheck(
+          [&](const TensorList& in) {
+            const Tensor y = layout.of(in[0]);
+            Tensor sum = (y * y * y).sum();
+            for (int64_t i = 0; i < 4; ++i) sum = sum + weigh(tn::square(y.slice(0, i, i + 2)) * y[i], double(i));
+            return sum;
+          },
+          {sample({5, 3}, d)});
+    }
+  }
+}
+
 // An expanded tensor has more elements than memory, and each piece is a tensor.
 TEST(Split, RefusesMorePiecesThanCanBe) {
   const Tensor x = tn::ones({1}).expand({int64_t{1} << 40});

@@ -216,7 +216,7 @@ Status BackwardRun::run_leaf(Slot& slot) {
   Slot* next = edge.node != nullptr ? find(edge.node) : nullptr;
   Tensor* sum = next != nullptr && next->needed ? next->gradient(edge.output) : nullptr;
   bool added = false;
-  if (sum != nullptr && is_unseen(sum) && !create_graph && (thread_state.modes & kModeAnomaly) == 0) {
+  if (sum != nullptr && is_unseen(sum) && (thread_state.modes & kModeAnomaly) == 0) {
     TN_TRY(node->add_to(grads, sum, &added));
   }
   return added ? nullptr : node->backward(grads, results);

@@ -60,7 +60,7 @@ class Node : public Counted {
   // afterwards. Only those with an edge are read.
   virtual Status backward(Tensor* const* grads, Tensor** results) = 0;
   // Nodes that say `adds` have one edge, and their result is zero but for windows: they add it to `sum`, which nobody else sees,
-  // instead of making a tensor full of zeros. Not under create_graph. *added: false when sum is not as it would have to be.
+  // instead of making a tensor full of zeros, and record that under create_graph. *added: false when sum is not as it must be.
   virtual Status add_to(Tensor* const* grads, Tensor* sum, bool* added) {
     (void)grads, (void)sum;
     *added = false;

@@ -99,7 +99,8 @@ struct Windows {
   }
 };
 
-// The sum of gradients in their windows, under create_graph. Its gradients are views again.
+// The sum of gradients in their windows, under create_graph, with what was there before as the last edge. The gradients of the
+// windows are views again, that of the rest is the whole.
 class WindowsNode final : public Node {
  public:
   explicit WindowsNode(const Windows& windows) : windows_(windows) {}
@@ -116,11 +117,12 @@ class WindowsNode final : public Node {
         full = prim::as_strided(buffer.get(), base.sizes, base.strides, frame.place(base));
         throw_if(copy_recorded(full.get(), grads[0]));
       }
-      for (uint32_t k = 0; k < n_edges(); ++k) {
+      for (uint32_t k = 0; k < views.size(); ++k) {
         if (edge(k).node == nullptr) continue;
         const int64_t offset = windows_.origin(full.get()) + frame.place(views[k]);
         results[k] = prim::as_strided(full.get(), views[k].sizes, views[k].strides, offset).take();
       }
+      results[n_edges() - 1] = full.take();
       return nullptr;
     });
   }
@@ -163,7 +165,11 @@ class ViewNode final : public Node {
   Status add_to(Tensor* const* grads, Tensor* sum, bool* added) override {
     *added = sum->dtype == windows_.info.dtype && lies_as(sum, windows_.base);
     if (!*added) return nullptr;
-    return guarded([&] { return windows_.add(grads, sum, false); });
+    return guarded([&]() -> Status {
+      TN_TRY(windows_.add(grads, sum, false));
+      if ((thread_state.modes & kModeNoGrad) == 0) record(grads, sum);
+      return nullptr;
+    });
   }
 
  private:
@@ -180,13 +186,14 @@ class ViewNode final : public Node {
   }
 
   void record(Tensor* const* grads, Tensor* result) const {
-    EdgeList edges(windows_.views.size());
+    EdgeList edges(windows_.views.size() + 1);
     bool any = false;
-    for (size_t k = 0; k < edges.size(); ++k) {
+    for (size_t k = 0; k < windows_.views.size(); ++k) {
       if (grads[k] != nullptr && needs_gradient(grads[k])) edges[k] = gradient_edge(grads[k]);
       any = any || edges[k].node != nullptr;
     }
     if (!any) return;
+    if (needs_gradient(result)) edges[windows_.views.size()] = gradient_edge(result);
     Ref<Node> node(new WindowsNode(windows_));
     node->take_edges(&edges);
     note_forward(node.get(), {}, result->device);
