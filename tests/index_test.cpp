@@ -133,6 +133,19 @@ TEST(Index, PickedIndicesOutOfRangeAreRefused) {
   }
 }
 
+// As PyTorch: what names no element fits, whatever its shape is.
+TEST(Index, OfNothingMayHaveAnyShape) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    Tensor x = Tensor::from(std::vector<double>{1, 2, 3}, {3}).to(d).requires_grad_(), none = indices({}, {2, 0}, d);
+    Tensor y = tn::gather(x, 0, none);
+    expect_sizes(y, {2, 0});
+    y.sum().backward();
+    expect_near(x.grad(), {0, 0, 0});
+    for (const bool add : {false, true}) expect_near(tn::scatter(x, 0, none, tn::zeros({2, 0}, tn::float64, d), add), {1, 2, 3});
+  }
+}
+
 TEST(Index, Gradients) {
   for (tn::Device d : devices()) {
     SCOPED_TRACE(d.name());

@@ -28,6 +28,7 @@ Status check_index(const char* what, const Tensor* x, int32_t dim, const Tensor*
   if (!(index->device == x->device)) {
     return invalid("{}: x is {}, index is {}; expected one device", what, tensor_text(x), tensor_text(index));
   }
+  if (index->numel == 0) return nullptr;  // names no element, whatever its shape is
   bool fits = index->ndim == x->ndim;
   for (int32_t d = 0; fits && d < x->ndim; ++d) fits = d == dim || index->sizes[d] <= x->sizes[d];
   if (!fits) {

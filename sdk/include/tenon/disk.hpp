@@ -266,12 +266,12 @@ class Output {
     }
     if (fd_ >= 0) ::close(std::exchange(fd_, -1));
     for (int tries = 0; tries < kMostTries; ++tries) {
-      const std::string name = new_name();
+      std::string name = new_name();
       const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
       fd_ = above_streams(::openat(folder_fd_, name.c_str(), flags, mode));
       if (fd_ < 0 && errno == EEXIST) continue;
       if (fd_ < 0) return no_place(errno);
-      temporary_ = name;
+      temporary_.swap(name);  // which needs no memory: the file is there, so it must go with this
       // Another writer that finds it before the lock takes it for one that was left behind.
       struct stat info {};
       const bool taken = ::flock(fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
@@ -317,9 +317,9 @@ class Output {
       if (errno != EEXIST) return failed("giving it its name", errno);
     }
     for (int tries = 0; temporary_.empty() && tries < kMostTries; ++tries) {
-      const std::string name = new_name();
+      std::string name = new_name();
       if (link_as(name)) {
-        temporary_ = name;
+        temporary_.swap(name);  // as in make
       } else if (errno != EEXIST) {
         return failed("giving it a name", errno);
       }
