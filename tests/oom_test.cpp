@@ -1,8 +1,8 @@
 // Whatever allocation of host memory fails, in a training step, a load, a save or an explain: the process lives, nothing leaks,
 // the error is TN_OUT_OF_MEMORY, and what was tried can be tried again. A parameter is changed only where the error says so.
 //
-// In the default run every allocation of the MLP, a save and a load fails once, and every 17th of the others; TENON_TEST_LONG=1 takes all. What is
-// made at first use is made before, but for the first steps at the end, of which fewer are tried: each takes a process.
+// In the default run every allocation of the MLP, a save and a load fails once, and every 17th of the others; TENON_TEST_LONG=1 takes
+// all. What is made at first use is made before, but for the first steps at the end, of which fewer are tried: each takes a process.
 // TENON_OOM_FIRST and TENON_OOM_STEP say where to begin and how far apart they are.
 #include <sys/wait.h>
 #include <unistd.h>
