@@ -390,6 +390,7 @@ int32_t supports(void* self, const tn_call* call, char* reason, size_t bytes) {
 tn_status* add_conv(tn_registrar* r) {
   for (const Convolution& op : kConvolutions) {
     tn_kernel_def forward = primitive_kernel(TN_PRIM_NONE, launch_forward);
+    depends_on_threads(&forward);
     forward.op = op.schema;
     forward.dtypes = TN_DTYPE_BIT(TN_FLOAT32);
     forward.supports = supports;

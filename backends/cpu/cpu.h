@@ -35,6 +35,11 @@ int32_t thread_count();
 inline tn_kernel_def primitive_kernel(tn_primitive primitive, tn_kernel_fn launch) {
   return backend::primitive_kernel("cpu", primitive, launch);
 }
+// Of a kernel whose sums are cut into as many pieces as threads are free: with another number of
+// them the last bits are others.
+inline void depends_on_threads(tn_kernel_def* def) {
+  def->traits &= ~uint32_t{TN_KERNEL_DETERMINISTIC};
+}
 
 inline tn_status* out_of_memory(const tn_host* host) {
   return host->status(TN_OUT_OF_MEMORY, "cpu: host memory is exhausted", nullptr);

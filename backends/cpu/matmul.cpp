@@ -194,6 +194,7 @@ int32_t supports_linear(void*, const tn_call* call, char* reason, size_t bytes) 
 
 tn_kernel_def linear_kernel(const char* schema, void* relu) {
   tn_kernel_def def = primitive_kernel(TN_PRIM_NONE, launch_linear);
+  depends_on_threads(&def);
   def.op = schema;
   def.dtypes = kFloats;
   def.layout = TN_LAYOUT_CONTIGUOUS;
@@ -224,6 +225,7 @@ tn_status* multiply(const tn_call* call, const Product& p) {
 
 tn_status* add_matmul(tn_registrar* r) {
   tn_kernel_def def = primitive_kernel(TN_MATMUL, launch);
+  depends_on_threads(&def);
   def.dtypes = kFloats;
   TENON_CPU_TRY(r->kernel(r, &def));
   static int relu;

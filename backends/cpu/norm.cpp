@@ -163,6 +163,7 @@ tn_status* add_norm(tn_registrar* r) {
       "layer_norm(Tensor x, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float "
       "eps=1e-5) -> Tensor",
       layer_forward, layer_supports);
+  depends_on_threads(&forward);
   tn_kernel_pair_def pair = {};
   pair.size = sizeof pair;
   pair.forward = &forward;

@@ -234,6 +234,7 @@ tn_status* add_norm_planes(tn_registrar* r) {
       "group_norm(Tensor x, int num_groups, Tensor? weight=None, Tensor? bias=None, float "
       "eps=1e-5) -> Tensor",
       group_forward, group_supports);
+  depends_on_threads(&forward);
   tn_kernel_pair_def pair = {};
   pair.size = sizeof pair;
   pair.forward = &forward;

@@ -58,8 +58,10 @@ bool is_on(const char* name, const char* known) {
 // An error of a slot becomes one for the user. `stream` (may be NULL) is where late errors may come from.
 Status read_error(tn_device device, const char* slot, const Stream* stream, Status failed) {
   if (failed == nullptr) return nullptr;
-  const auto where = [&] { return stream != nullptr ? fmt::format("{}: {}", slot, blame(stream)) : slot; };
-  if (!is_fault(failed->code)) return stream == nullptr ? failed : wrap(failed, where);
+  // Without streams nothing is late: an error is that of the call itself.
+  const bool may_be_late = stream != nullptr && stream->device_type->has_streams();
+  const auto where = [&] { return may_be_late ? fmt::format("{}: {}", slot, blame(stream)) : slot; };
+  if (!is_fault(failed->code)) return may_be_late ? wrap(failed, where) : failed;
   StatusHolder hold(failed);
   const std::string what = where();
   return lose_device(device, what, hold.take());
