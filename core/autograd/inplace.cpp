@@ -62,7 +62,7 @@ class WriteThroughView final : public Node {
 
 class CopyNode final : public Node {
  public:
-  CopyNode(const Tensor* dst, const Tensor* src) : dst_(dst), src_(src) {}
+  explicit CopyNode(const Tensor* src) : src_(src) {}
   std::string name() const override { return "copy_"; }
   Status backward(Tensor* const* grads, Tensor** results) override {
     return guarded([&]() -> Status {
@@ -74,7 +74,7 @@ class CopyNode final : public Node {
   void release_saved() override {}
 
  private:
-  TensorInfo dst_, src_;
+  TensorInfo src_;
 };
 
 }  // namespace
@@ -110,8 +110,9 @@ Status check_writable(const char* what, const Tensor* t) {
   return nullptr;
 }
 
-// What was saved of the tensor is out of date by then, so that its backward is refused: this happens to graphs that are used in
-// part, and to mistakes. Nothing needs to be fast here but the first line.
+// Replaces what nodes behind `node` saved of this tensor by aliases that do not own it. Their backward is refused, since the
+// values are out of date by then: this happens to graphs that are used in part, and to mistakes. Only the first line needs to
+// be fast.
 void break_cycles(Tensor* t, Node* node) {
   const Tensor* root = t->base != nullptr ? t->base : t;
   if (root->is_saved.load(std::memory_order_relaxed) == 0) [[likely]] return;
@@ -162,7 +163,7 @@ Status copy_recorded(Tensor* dst, Tensor* src) {
                        (needs_gradient(dst) || needs_gradient(src));
   if (!records) return copy_into(dst, src);
   TN_TRY(check_writable("copy_", dst));
-  auto* node = new CopyNode(dst, src);
+  auto* node = new CopyNode(src);
   Ref<Node> hold(node);
   EdgeList edges;
   edges.push_back(gradient_edge(dst));

@@ -1,5 +1,5 @@
-// In-place writes and views under gradient, as PyTorch's: a write to a view becomes a node of its base, and the view's own node
-// is made anew from the base when it is next asked for.
+// In-place writes under gradient, as PyTorch's: a write to a view becomes a node of its base, and the view's own node is made
+// anew from the base when it is next asked for. The nodes of views are in autograd/view_nodes.h.
 #pragma once
 
 #include "autograd/record.h"

@@ -20,6 +20,7 @@ struct ViewGeometry {
 
 // The elements of a storage from the first to the last that geometries reach, laid out as a buffer of their own: there gradients
 // live, whatever else the storage holds. A view need not lie within its base: as_strided reaches what it likes of the storage.
+// (The Frame of cpu's tiles is another thing, and the windows here, views cut out of a frame, are not those of convolutions.)
 class Frame {
  public:
   explicit Frame(const ViewGeometry& base) { add(base); }

@@ -62,7 +62,6 @@ extern Shared* shared;
 void note(const std::string& text);
 // Something that must not be: counted and printed with the call and the line that repeats it.
 void finding(const std::string& what);
-std::string reproduction();
 
 // ---- The host
 

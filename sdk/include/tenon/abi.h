@@ -46,7 +46,7 @@ enum {
   TN_INVALID_ARGUMENT = 1,    /* shapes, dtypes, devices, options that do not fit */
   TN_NOT_FOUND = 2,           /* an op, device, file, factory that is not there */
   TN_UNSUPPORTED = 3,         /* understood, but there is no kernel or no gradient for it */
-  TN_OUT_OF_MEMORY = 4,       /* after the caches were emptied and the request repeated */
+  TN_OUT_OF_MEMORY = 4,       /* of host or device; for tensors after the caches were emptied and the request repeated */
   TN_FAILED_PRECONDITION = 5, /* backward twice, a saved tensor changed in place, ... */
   TN_DATA_LOSS = 6,           /* a damaged or cut file */
   TN_EXCEPTION = 7,           /* an exception of the application; the payload holds it */
@@ -486,7 +486,7 @@ typedef struct tn_op_def {
 /* Promises of a kernel. */
 enum {
   TN_KERNEL_CAPTURE_SAFE = 1u << 0,  /* may be recorded: it only enqueues work, and reads nothing back */
-  TN_KERNEL_DETERMINISTIC = 1u << 1  /* the same arguments give the same bits; said by `tenon ops --json` */
+  TN_KERNEL_DETERMINISTIC = 1u << 1  /* the same arguments give the same bits where the number of threads is the same */
 };
 enum {
   TN_LAYOUT_STRIDED = 0,    /* takes any strides */
@@ -545,7 +545,7 @@ typedef struct tn_kernel_pair_def {
  * or tell of a launch that met bad values: the device goes on. With any other code the device of that index is lost: from then on
  * the host calls only what gives back (free, free_host and the destroying slots), refuses all else with TN_DEVICE_LOST and
  * the first error, and holds the device's work for done. A kernel says TN_DEVICE_LOST for the same. An error of work that was
- * launched earlier may come from stream_synchronize, event_synchronize, event_query, copy, or any later launch. */
+ * launched earlier comes once, best from stream_synchronize, but it may come from any later slot or launch (docs/abi.md). */
 typedef struct tn_device_def {
   uint32_t size;
   uint32_t flags;          /* TN_DEVICE_* */
@@ -706,7 +706,7 @@ struct tn_host {
   tn_status* (*value_copy)(const tn_value* borrowed, tn_value* owned);
   void (*value_release)(tn_value*);
 
-  /* 0 debug, 1 info, 2 warning, 3 error; to stderr unless TENON_LOG says otherwise. */
+  /* 0 debug, 1 info, 2 warning, 3 error; to stderr, from the level that TENON_LOG names on (without it: warning). */
   void (*log)(int32_t level, const char* message);
 };
 
@@ -919,7 +919,7 @@ typedef struct tn_plugin_api {
   tn_status* (*load_all)(void);         /* TENON_PLUGIN_PATH, then the install's folder; broken ones are listed, not fatal */
   tn_status* (*shutdown)(void);         /* in reverse order of loading; afterwards calls into plugins fail */
   /* A JSON document, owned by the caller (release with free_text): each plugin with id, version, abi, brings, from, state and
-   * reason; the folders that were searched; what waits for an op that is not there. */
+   * reason; the folders that were searched; what waits for an op that is not there. All fields are in docs/abi.md. */
   tn_status* (*list)(const char** json);
   /* A JSON document: each op with schema, kind, class, kernels and where they came from, gradient. */
   tn_status* (*ops)(const char** json);
@@ -947,7 +947,7 @@ typedef struct tn_profile_api {
 typedef struct tn_graph tn_graph;
 
 /* "capture/1": the launches on a device's current stream as a graph, where the device has the graph slots. Between begin and
- * end (of one thread) reading values back is an error, and so are kernels that are not capture-safe. */
+ * end (of one thread) reading values back is an error, as are values from the cpu, random ops, and kernels not capture-safe. */
 typedef struct tn_capture_api {
   uint32_t size;
   tn_status* (*begin)(tn_device);

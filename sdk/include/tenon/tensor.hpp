@@ -152,8 +152,8 @@ class Tensor {
     return values;
   }
 
-  // Gradients. backward: of a tensor of one element, or with its gradient given; accumulates into
-  // the leaves' grad().
+  // Gradients. backward: of one element, or with its gradient given; adds to the leaves' grad().
+  // retain_grad: a non-leaf keeps its own too, after its hooks; an Error where it needs none.
   bool requires_grad() const { return (checked()->flags & TN_TENSOR_REQUIRES_GRAD) != 0; }
   bool is_leaf() const { return (checked()->flags & TN_TENSOR_LEAF) != 0; }
   const Tensor& requires_grad_(bool on = true) const& {
@@ -190,7 +190,7 @@ class Tensor {
     return detail::api.tensor->same_storage(checked(), other.checked()) != 0;
   }
 
-  // To another device or dtype; itself when nothing changes. Differentiable.
+  // To another device or dtype, or itself. Differentiable. A copy to a device may end behind it.
   Tensor to(Device device, Dtype dtype = {}) const {
     tn_tensor* t = nullptr;
     check(detail::api.tensor->to(checked(), device.value, dtype.value, &t));
