@@ -4,6 +4,8 @@
 #include <thread>
 
 #include "lazy_device.h"
+#include "memory/transfer.h"
+#include "tensor/slots.h"
 #include "tensor/stream.h"
 
 namespace tenon {
@@ -265,6 +267,24 @@ TEST(PlainStreams, HaveNoHandles) {
   s->release();
   EXPECT_OK(destroy_stream(second));
   EXPECT_OK(empty_cache({type, 0}));
+}
+
+// Nothing is under way when a slot is called, so its error is not one of the launches before.
+TEST(PlainStreams, HaveNoLateErrors) {
+  static Lazy state;
+  int32_t type = 0;
+  ASSERT_OK(register_device(lazy_def("prompt", &state, false), "test", &type));
+  Stream* stream = nullptr;
+  ASSERT_OK(current_stream({type, 0}, &stream));
+  tn_storage* s = nullptr;
+  ASSERT_OK(allocate_storage({type, 0}, stream, 8, &s));
+  note_launch(stream, "iota");
+  state.faults = true;
+  int64_t value = 0;
+  const std::string text = message(read_bytes(&value, s, 0, 8));
+  EXPECT_TRUE(text.starts_with("prompt:0 is lost: copy\n")) << text;
+  EXPECT_TRUE(text.ends_with("the bus is gone")) << text;
+  s->release();
 }
 
 }  // namespace
