@@ -479,4 +479,60 @@ TEST(Threads, ShareOneGraph) {
   expect_near(x.grad(), {160, 320});
 }
 
+// A gradient that is given for a tensor stays the caller's own.
+TEST(RetainGrad, KeepsATensorOfItsOwn) {
+  load_all();
+  for (const tn::Device device : devices()) {
+    Tensor a = tn::ones({2}, {}, device).requires_grad_(), z = a * 1.0;
+    z.retain_grad();
+    Tensor given = tn::ones({2}, {}, device);
+    z.backward(given);
+    Tensor kept = z.grad();
+    tn::mul_(kept, 7.0);
+    expect_near(given, {1, 1});
+    z = a * 1.0;
+    z.retain_grad();
+    z.sum().backward();  // whose gradient is an expanded number
+    kept = z.grad();
+    tn::mul_(kept, 7.0);
+    expect_near(z.grad(), {7, 7});
+  }
+}
+
+// The value that an in-place op saved serves the first gradient and, by its history, the second. Values of PyTorch.
+TEST(Inplace, OnAViewHasSecondGradients) {
+  load_all();
+  for (const tn::Device device : devices()) {
+    const auto gradients = [&](auto write) {
+      Tensor x = Tensor::from(std::vector<double>{1, 2, 3, 4}, {1, 4}).to(device).requires_grad_();
+      Tensor h = x * 1.0;
+      write(h.narrow(1, 2, 2));
+      Tensor g = tn::grad((h * h).sum(), x, {.create_graph = true});
+      (g * g).sum().backward();
+      return x.grad();
+    };
+    expect_near(gradients([](Tensor v) { tn::sigmoid_(v); }), {8, 16, -0.01270757043963096, -0.0022769305225225555});
+    expect_near(gradients([](Tensor v) { tn::exp_(v); }), {8, 16, 2604076.6627040626, 142177768.32812592}, 1e-12);
+  }
+}
+
+struct Twice : tn::Function<Twice> {
+  static Tensor forward(Context&, Tensor x) { return x * 2.0; }
+  static Tensor backward(Context&, Tensor g) { return g * 2.0; }
+};
+
+// Of a view that was made before its base was written under gradient.
+TEST(CustomFunction, SeesTheGradientOfAViewThatWasThereBefore) {
+  load_all();
+  Tensor x = Tensor::from(std::vector<double>{1, 2, 3}, {3}), v = x.view({3, 1}), w = leaf({1, 2, 3}).to(tn::float64).detach();
+  w.requires_grad_();
+  EXPECT_FALSE(v.requires_grad());
+  EXPECT_TRUE(v.is_leaf());
+  tn::mul_(x, w);
+  EXPECT_TRUE(v.requires_grad());
+  EXPECT_FALSE(v.is_leaf());
+  (Twice::apply(v).sum() + x.sum()).backward();
+  expect_near(w.grad(), {3, 6, 9});
+}
+
 }  // namespace

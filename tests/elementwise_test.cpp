@@ -616,4 +616,40 @@ TEST(Elementwise, SecondDerivativesOfHypot) {
   }
 }
 
+// An op that computes in floats takes an integer as it is, whatever the dtype of the integers beside it holds. Values of PyTorch.
+TEST(Elementwise, FloatsOfIntegersAreOfTheWholeNumber) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    const Tensor x = tn::tensor<uint8_t>({0, 128, 255}).to(d);
+    const Tensor thousand = Tensor::from(std::vector<int64_t>{1000}, std::vector<int64_t>{}).to(d);
+    expect_near(x / 256, {0, 0.5, 0.99609375}, 1e-7);
+    expect_near(x / 300, {0, 128. / 300, 0.85}, 1e-7);
+    expect_near(x / -1, {0, -128, -255}, 1e-7);
+    expect_near(300 / tn::tensor<uint8_t>({128, 255}).to(d), {2.34375, 300. / 255}, 1e-7);
+    expect_near(x / thousand, {0, 0.128, 0.255}, 1e-7);
+    expect_near(tn::hypot(tn::tensor<uint8_t>({3, 2}).to(d), 300), {300.01499962500, 300.00666659259}, 1e-6);
+    expect_near(tn::logaddexp(tn::tensor<uint8_t>({3, 2}).to(d), 300), {300, 300}, 1e-6);
+    expect_near(tn::atan2(x, -1), {3.14159265358979, 1.57860891794, 1.57471790698}, 1e-6);
+    const Tensor seven = tn::tensor<int32_t>({7}).to(d);
+    expect_near(seven / ((int64_t(1) << 32) | 1), {7. / 4294967297.}, 1e-16);
+    expect_near(seven / (int64_t(1) << 31), {7. / 2147483648.}, 1e-16);
+    expect_near(x + 300, {44, 172, 43});  // integers wrap, in PyTorch too
+    EXPECT_EQ((x < 300).to_vector<bool>(), (std::vector<bool>{true, false, false}));
+  }
+}
+
+// A number beside halves is rounded to one before it is compared, as in PyTorch.
+TEST(Elementwise, HalvesAreComparedWithTheNearestHalf) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    for (tn::Dtype dtype : {tn::float16, tn::bfloat16}) {
+      const Tensor x = Tensor::from(std::vector<double>{0.1, INFINITY}, {2}).to(dtype).to(d);
+      EXPECT_EQ((x == 0.1).to_vector<bool>(), (std::vector<bool>{true, false}));
+      EXPECT_EQ((x > 0.1).to_vector<bool>(), (std::vector<bool>{false, true}));
+      EXPECT_EQ((0.1 >= x).to_vector<bool>(), (std::vector<bool>{true, false}));
+      EXPECT_EQ((x == 70000).to_vector<bool>()[1], dtype == tn::float16);
+    }
+  }
+}
+
 }  // namespace

@@ -90,7 +90,13 @@ Status GradKeeper::keep(Tensor* grad, bool create_graph) {
   SpinLock lock(&lock_);
   if (ended_) return nullptr;
   if (grad_) return add_into(&grad_, {&grad, 1}, create_graph);
-  grad_ = TensorRef::retaining(grad);
+  if (create_graph) {
+    grad_ = TensorRef::retaining(grad);
+    return nullptr;
+  }
+  Tensor* copy;  // the engine goes on with the gradient, or it is the caller's own
+  TN_TRY(copy_to(grad, grad->device, TN_DTYPE_NONE, &copy));
+  grad_ = TensorRef(copy);
   return nullptr;
 }
 

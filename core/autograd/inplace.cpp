@@ -50,7 +50,10 @@ class WriteThroughView final : public Node {
       return nullptr;
     });
   }
-  void release_saved() override { write_->release_saved(); }
+  // What the write saved stays while another graph leads to it, as that of its gradient does under create_graph.
+  void release_saved() override {
+    if (write_->retained_once()) write_->release_saved();
+  }
   void let_go(const Tensor* root) override { write_->let_go(root); }
 
  private:

@@ -130,8 +130,16 @@ class Lowering {
                                    : emit(TN_I_CONST, kLong, {}, 0, node.bits());
     }
     value = cast(value, register_of(kind));
-    return kind == Kind::kInt && narrow && type.kind == Kind::kInt && type.weak ? wrap(value)
-                                                                                : value;
+    if (kind != Kind::kInt || type.kind != Kind::kInt) return value;
+    return (narrow && type.weak) || is_wide(node) ? wrap(value) : value;
+  }
+  // An operand that may be beyond the program's integer dtype: a number, or a tensor without
+  // dimensions of a larger dtype. Who computes in floats reads it as it is, so 100 / 300 of uint8
+  // is a third.
+  bool is_wide(const GraphNode& node) const {
+    if (node.op != kOperand) return false;
+    const tn_dtype dtype = types_[node.value.i].dtype;
+    return dtype != typing_.int_dtype && dtype != TN_UINT8 && dtype != TN_BOOL;
   }
   uint32_t argument(NodeId id, int i) {
     return read(graph_[id].args[i], wanted_kind(id, i), !typing_.nodes[id].weak);
@@ -172,7 +180,7 @@ class Lowering {
       case TN_I_GE: {
         const Kind kind =
             wanted_kind(id, 0);  // numbers are compared as they are, not wrapped to a narrow dtype
-        return emit(node.op, kBoolean, {read(node.args[0], kind), read(node.args[1], kind)},
+        return emit(node.op, kBoolean, {compared(node.args[0], kind), compared(node.args[1], kind)},
                     register_of(kind));
       }
       case TN_I_WHERE:
@@ -205,6 +213,17 @@ class Lowering {
     const uint32_t value =
         node.n_args == 1 ? emit(node.op, reg, {arg(0)}) : emit(node.op, reg, {arg(0), arg(1)});
     return can_overflow(node.op) ? wrapped(value, type) : value;
+  }
+
+  // A side of a comparison. A number beside halves is rounded to one, so half(0.1) == 0.1.
+  uint32_t compared(NodeId id, Kind kind) {
+    const uint32_t value = read(id, kind);
+    const GraphNode& node = graph_[id];
+    const bool is_number =
+        node.op == kOperand && types_[node.value.i].category == Category::kNumber;
+    const bool is_rounded = kind == Kind::kFloat && is_number && is_half(typing_.float_dtype);
+    return is_rounded ? emit(TN_I_CAST, static_cast<uint8_t>(typing_.float_dtype), {value}, float_)
+                      : value;
   }
 
   uint32_t wrapped(uint32_t value, NodeType type) {
@@ -243,18 +262,12 @@ class Lowering {
 
   uint32_t operand(int64_t i, Kind kind) {
     const OperandType& type = types_[i];
-    uint32_t value = 0;
-    if (type.as_param) {  // as it comes; a condition in full, before it is compared with 0
-      const Kind own = kind_of(type.dtype);
-      const bool is_full = own == Kind::kFloat && formula_.is_condition[i];
-      value = cast(emit(TN_I_PARAM, is_full ? kDouble : register_of(own), {}, 0, slots_[i]),
-                   register_of(kind));
-    } else {
-      value = emit(TN_I_LOAD, register_of(kind), {}, 0, slots_[i]);
-    }
-    const bool fits =
-        type.dtype == typing_.int_dtype || type.dtype == TN_UINT8 || type.dtype == TN_BOOL;
-    return kind == Kind::kInt && !fits ? wrap(value) : value;
+    if (!type.as_param) return emit(TN_I_LOAD, register_of(kind), {}, 0, slots_[i]);
+    // As it comes; a condition in full, before it is compared with 0.
+    const Kind own = kind_of(type.dtype);
+    const bool is_full = own == Kind::kFloat && formula_.is_condition[i];
+    return cast(emit(TN_I_PARAM, is_full ? kDouble : register_of(own), {}, 0, slots_[i]),
+                register_of(kind));
   }
 
   void note_exponent(const GraphNode& exponent) {

@@ -35,12 +35,13 @@ void arithmetic() {
       .inplace();
   // By the greater one, so that no square overflows.
   op("hypot(Tensor x, Tensor y) -> Tensor",
-     "let a = max(abs(x), abs(y)); let b = min(abs(x), abs(y))\n"
+     "let p = abs(float(x)); let q = abs(float(y)); let a = max(p, q); let b = min(p, q)\n"
      "where(isinf(x) or isinf(y), inf, where(a == 0, 0, a * sqrt(1 + square(b / a))))\n"
      "dx = g * (x / out); dy = g * (y / out)")
       .inplace();
   op("logaddexp(Tensor x, Tensor y) -> Tensor",
-     "where(x == y, x + 0.6931471805599453, max(x, y) + log1p(exp(-abs(x - y))))\n"
+     "let p = float(x); let q = float(y)\n"
+     "where(p == q, p + 0.6931471805599453, max(p, q) + log1p(exp(-abs(p - q))))\n"
      "dx = g * sigmoid(x - y); dy = g * sigmoid(y - x)")
       .amp(Amp::widest);
   // From the nearer end, as PyTorch: a weight of 1 gives `end` exactly.

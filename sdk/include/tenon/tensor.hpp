@@ -154,8 +154,8 @@ class Tensor {
 
   // Gradients. backward: of one element, or with its gradient given; adds to the leaves' grad().
   // retain_grad: a non-leaf keeps its own too, after its hooks; an Error where it needs none.
-  bool requires_grad() const { return (checked()->flags & TN_TENSOR_REQUIRES_GRAD) != 0; }
-  bool is_leaf() const { return (checked()->flags & TN_TENSOR_LEAF) != 0; }
+  bool requires_grad() const { return (graph_flags() & TN_TENSOR_REQUIRES_GRAD) != 0; }
+  bool is_leaf() const { return (graph_flags() & TN_TENSOR_LEAF) != 0; }
   const Tensor& requires_grad_(bool on = true) const& {
     check(detail::api.autograd->set_requires_grad(checked(), on));
     return *this;
@@ -295,6 +295,14 @@ class Tensor {
     if (!t_) [[unlikely]]
       detail::refuse_none();
     return t_;
+  }
+  // A view becomes part of the graph when what it is a view of is written under gradient; to ask
+  // for its node makes that known.
+  uint32_t graph_flags() const {
+    if ((checked()->flags & TN_TENSOR_LEAF) != 0) {
+      detail::api.autograd->node_release(detail::api.autograd->grad_fn(t_));
+    }
+    return t_->flags;
   }
   int32_t dimension(int64_t d) const {
     int64_t wrapped = d < 0 ? d + checked()->ndim : d;
