@@ -233,7 +233,7 @@ TEST_F(BadInput, MethodsOfTensorsThatAreNone) {
   expect_error([&] { none.set_grad(x); }, message);
   expect_error([&] { none.zero_grad(); }, message);
   expect_error([&] { none.retain_grad(); }, message);
-  expect_error([&] { none.backward(); }, "(none) needs no gradient");
+  expect_error([&] { none.backward(); }, "backward: tensor 0 is undefined (None); expected a tensor that needs a gradient");
   expect_error([&] { none.register_hook([](Tensor) {}); }, message);
   expect_error([&] { none.remove_hook(1); }, message);
   expect_error([&] { none.detach(); }, message);
@@ -243,7 +243,8 @@ TEST_F(BadInput, MethodsOfTensorsThatAreNone) {
   expect_error([&] { none.to(tn::cpu); }, message);
   expect_error([&] { none.copy_(x); }, message);
   expect_error([&] { x.detach().copy_(none); }, message);
-  expect_error([&] { tn::grad(x.sum(), none); }, "input 0 (None) needs no gradient");
+  expect_error([&] { tn::grad(x.sum(), none); }, "grad: input 0 is undefined (None); expected a tensor that needs a gradient");
+  expect_error([&] { tn::grad({x.sum(), none}, {x}); }, "grad: output 1 is undefined (None); expected a tensor that needs a gradient");
   EXPECT_FALSE(tn::grad_fn(none));
 }
 

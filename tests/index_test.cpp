@@ -161,6 +161,46 @@ TEST(Index, Gradients) {
   }
 }
 
+// PyTorch 2.15 fills under a mask, whatever the rank of the value; what it indexes otherwise, it refuses.
+TEST(Index, PutUnderOneMaskTakesAValueOfAnyRank) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    const Tensor x = tn::tensor({1.f, 2.f, 3.f, 4.f, 5.f}, d), mask = tn::tensor({1, 0, 1, 1, 0}, d).to(tn::bool_);
+    const Tensor grid = tn::zeros({2, 3}, {}, d), row = tn::tensor({1, 0}, d).to(tn::bool_), at = indices({0, 2, 3}, {3}, d);
+    for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{}, {1}, {1, 1}, {1, 1, 1}, {1, 1, 1, 1}}) {
+      const Tensor seven = tn::full(sizes, 7, tn::float32, d);
+      expect_near(tn::index_put(x, {mask}, seven), {7, 2, 7, 7, 5});
+      expect_near(tn::index_put(x, {mask.to(tn::uint8)}, seven), {7, 2, 7, 7, 5});
+      expect_near(tn::index_put_(x.clone(), {mask}, seven), {7, 2, 7, 7, 5});
+      expect_near(tn::index_put(grid, {row}, seven), {7, 7, 7, 0, 0, 0});
+      expect_near(tn::index_put(grid, {{}, tn::tensor({0, 0, 1}, d).to(tn::bool_)}, seven), {0, 0, 7, 0, 0, 7});
+      const Tensor y = x.clone();
+      y[mask] = seven;
+      y.index_put_({mask}, seven);
+      expect_near(y, {7, 2, 7, 7, 5});
+      if (sizes.size() < 2) continue;
+      expect_error([&] { tn::index_put(x, {mask}, seven, true); }, "the indices pick [3]");
+      expect_error([&] { tn::index_put(x, {at}, seven); }, "the indices pick [3]");
+    }
+    gradcheck([&](const TensorList& in) { return tn::square(tn::index_put(in[0], {mask}, in[1])); },
+              {sample({5}, d), sample({1, 1}, d, 0.7)});
+    expect_error([&] { tn::index_put(x, {mask}, tn::ones({1, 3}, {}, d)); },
+                 "index_put: values are [1, 3], the indices pick [3]");
+  }
+}
+
+TEST(Index, ErrorsInPlaceNameTheOpOnce) {
+  const Tensor x = tn::zeros({2, 3}), one = indices({1}, {1}, {});
+  expect_error([&] { tn::index_put_(x, {one}, tn::ones({3}, tn::float64)); }, "index_put_: values are float64, x is float32");
+  expect_error([&] { tn::index_put_(x, {one}, tn::ones({2})); }, "index_put_: [1, 3] and [2] do not broadcast");
+  expect_error([&] { tn::index_put_(x, {tn::ones({1})}, x); }, "index_put_: index 0 is float32");
+  try {
+    tn::index_put_(x, {one}, tn::ones({2}));
+  } catch (const tn::Error& error) {
+    EXPECT_EQ(std::string(error.what()).find("index_put:"), std::string::npos) << error.what();
+  }
+}
+
 TEST(Index, Errors) {
   Tensor x = tn::zeros({2, 3});
   expect_error([&] { tn::gather(x, 1, tn::zeros({2, 2})); }, "int64");

@@ -42,7 +42,7 @@ TEST(Indexing, ReadsAsPyTorch) {
         {"x[i2,:,i]", x[{ints({1, 0}, d), slice(), i}], {2, 3}, {14, 18, 22, 0, 4, 8}, false},
         {"x[None,1,i]", x[{none, 1, i}], {1, 2, 4}, {20, 21, 22, 23, 12, 13, 14, 15}, false},
         {"x[:,i,None,:2]", x[{slice(), i, none, slice(none, 2)}], {2, 2, 1, 2}, {8, 9, 0, 1, 20, 21, 12, 13}, false},
-        {"x[i0]", x[tn::tensor(int64_t(1), d)], {3, 4}, {12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23}, false},
+        {"x[i0]", x[tn::tensor(int64_t(1), d)], {3, 4}, {12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23}, true},
         {"x[x>20]", x[x > 20], {3}, {21, 22, 23}, false},
         // clang-format on
     };
@@ -152,9 +152,9 @@ TEST(Indexing, Errors) {
   expect_error([&] { Tensor()[0]; }, "the tensor is None");
   expect_error([&] { x.clone()[0] = tn::zeros({5}); }, "[5]");
   expect_error([&] { x.clone()[x > 3] = tn::zeros({5}); },
-               "index_put: [20] and [5] do not broadcast");
+               "index_put_: [20] and [5] do not broadcast");
   expect_error([&] { tn::index_put_(x.clone(), {x > 3}, tn::zeros({1}, tn::int64)); },
-               "index_put: values are int64, x is float32; expected one dtype");
+               "index_put_: values are int64, x is float32; expected one dtype");
 }
 
 TEST(Indexing, IndexPutInPlaceIsIndexPut) {
@@ -219,6 +219,41 @@ TEST(Indexing, TakesInt32IndicesAndMasksOfBytes) {
     expect_near(y, {-1, 1, -1, 3, 4, -1}, 0);
     y[{0, ints({1}, d).to(tn::int32)}] += 10;
     expect_near(y, {-1, 11, -1, 3, 4, -1}, 0);
+  }
+}
+
+// PyTorch's x[i0, :, i]: a select, then an index. Bytes are masks.
+TEST(Indexing, AnIntegerTensorWithoutDimensionsIsAnInt) {
+  for (tn::Device d : devices()) {
+    const Tensor i = ints({0, 2}, d);
+    for (tn::Dtype dtype : {tn::int64, tn::int32}) {
+      SCOPED_TRACE(d.name() + " " + dtype.name());
+      const Tensor x = counting(d), i0 = tn::tensor(int64_t(1), d).to(dtype), last = tn::tensor(int64_t(-1), d).to(dtype);
+      expect_sizes(x[{i0, slice(), i}], {3, 2});
+      expect_near(x[{i0, slice(), i}], {12, 14, 16, 18, 20, 22}, 0);
+      expect_near(x[{slice(), last, i0}], {9, 21}, 0);
+      expect_near(x[i0][last], {20, 21, 22, 23}, 0);
+      expect_near(x[{none, ellipsis, i0[{ellipsis}]}], {1, 5, 9, 13, 17, 21}, 0);
+      const Tensor view = x[i0];
+      EXPECT_TRUE(view.same_storage(x));
+      view *= 0;
+      expect_near(x[1], std::vector<double>(12), 0);
+      x[{i0, slice(), i}] = tn::arange(100, 103, 1, tn::float32, d).reshape({3, 1});
+      expect_near(x[1], {100, 0, 100, 0, 101, 0, 101, 0, 102, 0, 102, 0}, 0);
+      x[{0, i0, last}] = 50;
+      x[{0, i0}] += 1;
+      x.index_put_({tn::tensor(int64_t(0), d).to(dtype), last}, tn::tensor(2.f, d), true);
+      expect_near(x[0], {0, 1, 2, 3, 5, 6, 7, 51, 10, 11, 12, 13}, 0);
+      expect_error([&] { x[{slice(), slice(), tn::tensor(int64_t(7), d).to(dtype)}]; },
+                   "index: 7 is out of range for dimension 2 of size 4");
+      expect_error([&] { x[0][0][0][i0]; }, "index: 1 dimensions are indexed, x has 0");
+    }
+    expect_sizes(counting(d)[tn::tensor(1, d).to(tn::uint8)], {1, 2, 3, 4});
+    expect_error([&] { counting(d)[tn::tensor(1.f, d)]; }, "index: index 0 is float32, expected int64 or int32");
+    gradcheck([&](const TensorList& in) { return tn::square(in[0][{tn::tensor(int64_t(1), d), slice(), i}]); },
+              {sample({2, 2, 3}, d)});
+    // The op by name keeps it among its index tensors, as torch.ops.aten.index does.
+    expect_sizes(tn::index(counting(d), {tn::tensor(int64_t(1), d), {}, i}), {2, 3});
   }
 }
 
@@ -312,7 +347,7 @@ TEST(Indexing, AMaskWithoutDimensionsWritesAllOrNothing) {
     s[yes] = tn::tensor({5.f}, d);
     expect_near(s, {5}, 0);
     expect_sizes(s, {});
-    expect_error([&] { x.clone()[no] = tn::zeros({2, 2, 3}, {}, d); }, "index_put: [0, 2, 3] and [2, 2, 3] do not broadcast");
+    expect_error([&] { x.clone()[no] = tn::zeros({2, 2, 3}, {}, d); }, "index_put_: [0, 2, 3] and [2, 2, 3] do not broadcast");
     // The ops themselves.
     expect_sizes(tn::index(x, {{}, yes}), {2, 1, 3});
     expect_near(tn::index_put(x, {yes}, row), {7, 8, 9, 7, 8, 9}, 0);

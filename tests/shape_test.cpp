@@ -356,6 +356,9 @@ TEST(Shape, Errors) {
   expect_error([&] { tn::meshgrid({x[0][0]}, "yx"); }, "indexing is 'yx', expected 'ij' or 'xy'");
   expect_error([&] { tn::meshgrid(std::vector<Tensor>{}); }, "meshgrid: the list of tensors is empty");
   expect_error([&] { tn::stack({x, x[0]}); }, "stack: tensor 1 is [3, 4], expected [2, 3, 4]");
+  const Tensor deep = tn::ones(std::vector<int64_t>(16, 1));
+  expect_error([&] { tn::stack({deep, deep}); },
+               "stack: tensor 0 is [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1], which has 16 dimensions; expected at most 15");
   expect_error([&] { tn::stack(std::vector<Tensor>{}); }, "stack: the list of tensors is empty");
   expect_error([&] { x.contiguous("nhwc"); }, "contiguous: memory_format is 'nhwc', expected 'contiguous' or 'channels_last'");
   expect_error([&] { x[0].contiguous("channels_last"); }, "contiguous: x is [3, 4], channels_last needs 3 dimensions");

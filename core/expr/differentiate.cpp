@@ -92,7 +92,9 @@ std::vector<uint8_t> used_operands(const Graph& graph, std::span<const NodeId> r
 }
 
 // Reads the forward's outputs instead of computing them again, where that spares an input: exp's
-// gradient is g * out. Outputs that are operands or constants stay.
+// gradient is g * out. Outputs that are operands or constants stay. One that is written in place is
+// read only where it spares every input: later writes to it refuse the gradient, which a copy of
+// the input does not.
 void use_outputs(const Formula& formula, uint64_t wanted, Graph* graph,
                  std::vector<NodeId>* roots) {
   const std::vector<uint64_t> reach = reaches(formula);
@@ -111,7 +113,10 @@ void use_outputs(const Formula& formula, uint64_t wanted, Graph* graph,
     const std::vector<uint8_t> used = used_operands(of, at, n_sources);
     return std::count(used.begin(), used.begin() + formula.n_operands, 1);
   };
-  if (count(replaced, candidate) >= count(*graph, *roots)) return;
+  const auto n_read = count(replaced, candidate);
+  const bool writes = std::any_of(formula.inplace.begin(), formula.inplace.end(),
+                                  [](int operand) { return operand >= 0; });
+  if (n_read >= count(*graph, *roots) || (writes && n_read > 0)) return;
   *graph = std::move(replaced);
   *roots = candidate;
 }

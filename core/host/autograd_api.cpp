@@ -51,9 +51,19 @@ TensorList list_of(tn_tensor* const* tensors, uint32_t n) {
   return list;
 }
 
+Status expect_defined(const char* what, tn_tensor* const* tensors, uint32_t n) {
+  for (uint32_t i = 0; i < n; ++i) {
+    if (tensors[i] == nullptr) {
+      return error(TN_FAILED_PRECONDITION, "{} {} is undefined (None); expected a tensor that needs a gradient", what, i);
+    }
+  }
+  return nullptr;
+}
+
 tn_status* run_backward(tn_tensor* const* tensors, tn_tensor* const* grads, uint32_t n, uint32_t flags) {
   return guarded([&]() -> Status {
     TN_TRY(expect_list("backward: the list of tensors", tensors, n));
+    TN_TRY(expect_defined("backward: tensor", tensors, n));
     return backward(list_of(tensors, n), list_of(grads, n), flags);
   });
 }
@@ -64,6 +74,8 @@ tn_status* run_gradients(tn_tensor* const* outputs, tn_tensor* const* grads, uin
     TN_TRY(expect_list("gradients: the list of outputs", outputs, n_outputs));
     TN_TRY(expect_list("gradients: the list of inputs", inputs, n_inputs));
     TN_TRY(expect_list("gradients: the list of results", results, n_inputs));
+    TN_TRY(expect_defined("grad: output", outputs, n_outputs));
+    TN_TRY(expect_defined("grad: input", inputs, n_inputs));
     std::vector<Tensor*> made(n_inputs);
     TN_TRY(gradients(list_of(outputs, n_outputs), list_of(grads, n_outputs), list_of(inputs, n_inputs), flags, made));
     for (uint32_t i = 0; i < n_inputs; ++i) results[i] = made[i];

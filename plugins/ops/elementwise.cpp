@@ -98,12 +98,16 @@ void of_one() {
 constexpr const char *kHardtanh =
                          "clamp(x, min_val, max_val)\n"
                          "dx = where(out <= min_val or out >= max_val, 0, g)",
+                     // Keeps a copy of x: as in PyTorch, its output may be written.
+                         *kHardtanhInto =
+                             "clamp(x, min_val, max_val)\n"
+                             "dx = where(x <= min_val or x >= max_val, 0, g)",
                      *kThreshold = "where(x <= threshold, value, x)",
                      *kMaskedFill = "where(mask, value, x)";
 constinit ExpressionRef hardtanh_of{"hardtanh(Tensor x, number min_val, number max_val) -> Tensor",
                                     kHardtanh};
 constinit ExpressionRef hardtanh_into{
-    "hardtanh_(Tensor(a!) x, number min_val, number max_val) -> Tensor(a!)", kHardtanh};
+    "hardtanh_(Tensor(a!) x, number min_val, number max_val) -> Tensor(a!)", kHardtanhInto};
 constinit ExpressionRef threshold_of{
     "_threshold(Tensor x, number threshold, number value) -> Tensor", kThreshold};
 constinit ExpressionRef threshold_into{
@@ -139,8 +143,8 @@ void activations() {
   op("log_sigmoid(Tensor x) -> Tensor", "min(x, 0) - log1p(exp(-abs(x)))\n dx = g * sigmoid(-x)")
       .amp(Amp::widest);
   op("relu(Tensor x) -> Tensor", "max(x, 0)\n dx = where(out <= 0, 0, g)").inplace();
-  op("relu6(Tensor x) -> Tensor", "clamp(x, 0, 6)\n dx = where(out <= 0 or out >= 6, 0, g)")
-      .inplace();
+  op("relu6(Tensor x) -> Tensor", "clamp(x, 0, 6)\n dx = where(out <= 0 or out >= 6, 0, g)");
+  op("relu6_(Tensor(a!) x) -> Tensor(a!)", "clamp(x, 0, 6)\n dx = where(x <= 0 or x >= 6, 0, g)");
   by_numbers("hardtanh", "(Tensor x, number min_val=-1, number max_val=1) -> Tensor", "min_val",
              "max_val", true, hardtanh_of);
   by_numbers("hardtanh_", "(Tensor(a!) x, number min_val=-1, number max_val=1) -> Tensor(a!)",

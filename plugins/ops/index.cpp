@@ -203,16 +203,30 @@ Tensor indexed(const Tensor& x, Tensors indices) {
   return row_major(prim::permute(prim::reshape(chosen, p.chosen), p.result));
 }
 
-Tensor put(const Tensor& x, Tensors indices, const Tensor& values, bool accumulate) {
-  Picked p = picked("index_put", x, indices);
-  if (values.dtype() != x.dtype()) {
-    fail(std::string("index_put: values are ") + values.dtype().name() + ", x is " +
-         x.dtype().name() + "; expected one dtype");
+// PyTorch fills under one mask of bool or uint8, whatever the rank of its one value.
+bool fills(Tensors indices, const Tensor& values, bool accumulate) {
+  if (accumulate || values.numel() != 1) return false;
+  int masks = 0;
+  for (uint32_t i = 0; i < indices.size(); ++i) {
+    const Tensor index = indices[i];
+    if (!index.defined()) continue;
+    if (index.dtype() != bool_ && index.dtype() != uint8) return false;
+    ++masks;
   }
+  return masks == 1;
+}
+
+Tensor put(const char* op, const Tensor& x, Tensors indices, Tensor values, bool accumulate) {
+  Picked p = picked(op, x, indices);
+  if (values.dtype() != x.dtype()) {
+    fail(std::string(op) + ": values are " + values.dtype().name() + ", x is " + x.dtype().name() +
+         "; expected one dtype");
+  }
+  if (fills(indices, values, accumulate)) values = prim::reshape(values, {});
   std::vector<int64_t> sizes;
   for (int64_t d : p.result) sizes.push_back(p.chosen[size_t(d)]);
-  if (broadcast("index_put", sizes, values.sizes()) != sizes) {
-    fail("index_put: values are " + sizes_text(values.sizes()) + ", the indices pick " +
+  if (broadcast(op, sizes, values.sizes()) != sizes) {
+    fail(std::string(op) + ": values are " + sizes_text(values.sizes()) + ", the indices pick " +
          sizes_text(sizes));
   }
   Tensor src = prim::permute(prim::expand(values, sizes), inverse(p.result));
@@ -350,13 +364,15 @@ void index() {
       .dynamic()
       .amp(Amp::widest)
       .keeps_halves()
-      .meaning(put);
+      .meaning([](Tensor x, Tensors indices, Tensor values, bool accumulate) {
+        return put("index_put", x, indices, values, accumulate);
+      });
   op("index_put_(Tensor(a!) x, Tensor?[] indices, Tensor values, bool accumulate=False) -> "
      "Tensor(a!)")
       .dynamic()
       .keeps_halves()
       .meaning([](Tensor x, Tensors indices, Tensor values, bool accumulate) {
-        return x.copy_(put(x, indices, values, accumulate));
+        return x.copy_(put("index_put_", x, indices, values, accumulate));
       });
   op("masked_select(Tensor x, Tensor mask) -> Tensor").dynamic().keeps_halves().meaning(chosen_by);
   op("nonzero(Tensor x) -> Tensor").primitive(TN_NONZERO).dynamic().no_gradient();

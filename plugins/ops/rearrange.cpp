@@ -74,6 +74,11 @@ Tensor stacked(Tensors xs, int64_t dim) {
   if (xs.size() == 0) fail("stack: the list of tensors is empty");
   Tensor first = xs[0];
   int64_t d = wrap_dim("stack", dim, first.dim() + 1);
+  if (first.dim() == TN_MAX_RANK) {
+    fail("stack: tensor 0 is " + sizes_text(first.sizes()) + ", which has " +
+         std::to_string(first.dim()) + " dimensions; expected at most " +
+         std::to_string(TN_MAX_RANK - 1));
+  }
   std::vector<int64_t> sizes(first.sizes().begin(), first.sizes().end());
   sizes.insert(sizes.begin() + d, 1);
   std::vector<Tensor> rows;

@@ -1,7 +1,8 @@
 // x[{0, slice(1, 3), none, ellipsis, mask}]: PyTorch's indexing, for reading and for writing. Part
 // of ops/methods.hpp. Ints, slices, none and ellipsis give a view; tensors of int64 or int32 and
-// masks of bool or uint8 pick elements, as `index` does, and give a copy. What is assigned takes
-// x's dtype: a float is truncated where x holds integers.
+// masks of bool or uint8 pick elements, as `index` does, and give a copy. A tensor of int64 or
+// int32 without dimensions is the int that it holds. What is assigned takes x's dtype: a float is
+// truncated where x holds integers.
 #pragma once
 
 #include <initializer_list>
@@ -41,7 +42,13 @@ class Index {
   Index(Slice slice) : kind_(kSlice), slice_(slice) {}
   Index(None) : kind_(kNone) {}
   Index(Ellipsis) : kind_(kEllipsis) {}
-  Index(const Tensor& tensor) : kind_(kTensor), tensor_(tensor) {}
+  // An int without dimensions is read here, which waits for its device.
+  Index(const Tensor& tensor) : kind_(kTensor), tensor_(tensor) {
+    if (!tensor.defined() || tensor.dim() != 0) return;
+    if (tensor.dtype() != int64 && tensor.dtype() != int32) return;
+    kind_ = kInt;
+    slice_.start = tensor.item<int64_t>();
+  }
 
  private:
   friend class Indexed;
