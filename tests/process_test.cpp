@@ -83,4 +83,12 @@ TEST(Limits, OfTheSizeOfFilesConcernNoDevice) {
   EXPECT_NE(trained.find("test accuracy"), trained.npos) << trained;
 }
 
+TEST(Limits, OfTheSizeOfFilesAreAnErrorOfTheSaveThatNamesTheFile) {
+  const std::string file = testing::TempDir() + "tenon_process_test.safetensors";
+  const std::string saved = tenon_under("ulimit -f 0", "train \"" + std::string(std::getenv("TENON_SOURCE_DIR")) +
+                                                           "/examples/digits/mlp.json\" --epochs 1 --save \"" + file + "\"");
+  EXPECT_NE(saved.find(file + ": writing failed, nothing was changed: File too large"), saved.npos) << saved;
+  EXPECT_NE(saved.find("ended with 256"), saved.npos) << saved;  // code 1, and no signal
+}
+
 }  // namespace

@@ -88,6 +88,7 @@ int main(int argc, char** argv) {
   // loop, and on a machine with other work the loops then wait for each other's time slices: 30
   // times slower was measured. Read when the library is loaded.
   ::setenv("OMP_WAIT_POLICY", "passive", /*overwrite=*/0);
+  tenon::cli::let_large_writes_fail();
   tenon::cli::open_closed_streams();
   tenon::cli::guard_end();
   const int code = tenon::cli::run_and_say({argv + std::min(argc, 1), argv + argc});

@@ -4,6 +4,10 @@
 
 namespace tenon::cli {
 
+// A file that grows beyond the limit of the process (ulimit -f) is an error of the write, which the
+// command says, and no signal that ends it.
+void let_large_writes_fail();
+
 // Streams that whoever started the command closed: files that are opened would take their numbers.
 // Reading gives the end, what goes to stderr is dropped, writing to stdout fails.
 void open_closed_streams();
