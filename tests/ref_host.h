@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 
+#include <condition_variable>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -25,8 +26,41 @@ struct tn_status {
 
 namespace ref_test {
 
+// While it is shut, no stream comes past the end of a launch: what is enqueued behind one stays
+// undone for as long as a test needs that, and not for a time.
+class Gate {
+ public:
+  void shut() { set(true); }
+  void open() { set(false); }
+  // Until so many streams wait here, whose launches therefore have done their work.
+  void await(int streams) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return waiting_ == streams; });
+  }
+  void pass() {
+    std::unique_lock lock(mutex_);
+    ++waiting_;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return !shut_; });
+    --waiting_;
+  }
+
+ private:
+  void set(bool shut) {
+    const std::lock_guard lock(mutex_);
+    shut_ = shut;
+    changed_.notify_all();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool shut_ = false;
+  int waiting_ = 0;
+};
+
 // Everything that the plugin told or asked of the host.
 struct Record {
+  Gate gate;
   std::mutex mutex;
   std::string log;
   int kept = 0, released = 0;
@@ -126,6 +160,7 @@ inline tn_status* keep(const tn_call* call, const tn_call** kept) {
 inline void release_kept(const tn_call* call) {
   static_assert(offsetof(KeptCall, call) == 0);
   delete reinterpret_cast<const KeptCall*>(call);
+  record().gate.pass();
   const std::lock_guard lock(record().mutex);
   ++record().released;
 }
@@ -241,6 +276,17 @@ inline Plugin& plugin() {
   return *loaded;
 }
 
+inline tn_value number(double f) {
+  tn_value value = {TN_FLOAT};
+  value.as.f = f;
+  return value;
+}
+inline tn_value integer(int64_t i, uint32_t kind = TN_INT) {
+  tn_value value = {kind};
+  value.as.i = i;
+  return value;
+}
+
 // A stream of ref:index; slow_us sleeps that long before each task.
 class Stream {
  public:
@@ -288,6 +334,11 @@ class Stream {
     synchronize();
     return values;
   }
+  // Work behind which nothing is done until the gate is open.
+  void hold(Tensor& x) {
+    record().gate.shut();
+    launch(TN_FILL, {number(0)}, {&x.tensor});
+  }
   void copy(tn_device dst_device, void* dst, tn_device src_device, const void* src,
             uint64_t bytes) {
     text(device().copy(device().self, &stream, dst_device, dst, 0, src_device, src, 0, bytes));
@@ -296,16 +347,5 @@ class Stream {
   tn_stream stream;
   tn_tensor* dynamic_output = nullptr;
 };
-
-inline tn_value number(double f) {
-  tn_value value = {TN_FLOAT};
-  value.as.f = f;
-  return value;
-}
-inline tn_value integer(int64_t i, uint32_t kind = TN_INT) {
-  tn_value value = {kind};
-  value.as.i = i;
-  return value;
-}
 
 }  // namespace ref_test
