@@ -33,8 +33,8 @@ tn_status* launch(void* self, const tn_call* call) {
   return guarded(kernel.name, [&]() -> tn_status* {
     const tn_call* clone = nullptr;
     if (tn_status* status = host->keep(call, &clone)) return status;
-    const std::shared_ptr<const tn_call> kept(clone, host->release_kept);
-    return enqueue(call->stream->handle, [&kernel, kept] {
+    std::shared_ptr<const tn_call> kept(clone, host->release_kept);
+    return enqueue(call->stream->handle, [&kernel, kept = std::move(kept)] {
       return guarded(kernel.name, [&] { return kernel.run(kept.get()); });
     });
   });
