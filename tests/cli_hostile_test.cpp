@@ -151,6 +151,56 @@ TEST_F(Hostile, FilesThatAreNoJsonAreNamed) {
   EXPECT_HAS(refused(with("\"epochs\": ", "\"epochs\": 1" + std::string(100'000, '0') + ", \"x\": ")), "is out of range");
 }
 
+TEST_F(Hostile, WeightsDoNotTakeThePlaceOfWhatTheyComeFrom) {
+  const std::string csv = path("rows.csv");
+  fs::copy_file(digits() + "/digits.csv", csv);
+  const std::string file = with("\"digits.csv\"", "\"" + csv + "\""), before = read(file), rows = read(csv);
+  fs::create_hard_link(file, path("other name"));
+  const auto saved_to = [&](const std::string& target) {
+    const Outcome run = shell("$tenon train '" + file + "' --epochs 1 --save '" + target + "'");
+    EXPECT_EQ(run.code, 1);
+    EXPECT_EQ(run.out, "");
+    return run.err;
+  };
+  EXPECT_HAS(saved_to(file), "--save: " + file + " is the training file; expected another file");
+  EXPECT_HAS(saved_to(path("other name")), "is the training file");
+  EXPECT_HAS(saved_to(csv), "--save: " + csv + " is read by this training; expected another file");
+  EXPECT_TRUE(read(file) == before);
+  EXPECT_TRUE(read(csv) == rows);
+}
+
+TEST_F(Hostile, APathIsShownOnOneLine) {
+  EXPECT_HAS(refused(with("\"digits.csv\"", "\"a\\nb.csv\"")), "a\\x0ab.csv: ");
+  EXPECT_HAS(refused(write("a\nb.json", "{")), "a\\x0ab.json:1: ");
+}
+
+TEST_F(Hostile, WhatServesAPluginAloneIsUnknown) {
+  EXPECT_HAS(refused(with("\"cross_entropy\"", "\"_attention\"")), "loss: unknown op '_attention'");
+  EXPECT_HAS(refused(with("\"cross_entropy\"", "\"ops._attention\"")), "loss: unknown op 'ops._attention'");
+}
+
+TEST_F(Hostile, ParametersAreTheModels) {
+  EXPECT_HAS(refused(with("\"lr\": ", "\"params\": [1], \"lr\": ")), "'params' is not an option here: they are the model's");
+}
+
+TEST_F(Hostile, ValuesOfImagesAreNumbers) {
+  const auto idx = [&](const std::string& name, char type, const std::string& sizes, const std::string& values) {
+    const std::string dims(1, static_cast<char>(sizes.size()));
+    std::string bytes = std::string(2, '\0') + type + dims;
+    for (const char size : sizes) bytes += std::string(3, '\0') + size;
+    return write(name, bytes + values);
+  };
+  const std::string csv = "\"csv\": \"digits.csv\",\n    \"label\": \"last\"";
+  const auto of = [&](const std::string& images, const std::string& labels) {
+    return refused(with(csv, "\"images\": \"" + images + "\", \"labels\": \"" + labels + "\""));
+  };
+  const std::string images = idx("images", '\x0d', "\2\2", std::string("\0\0\0\0\0\0\0\0\0\0\0\0\x7f\xc0\0\0", 16));
+  EXPECT_HAS(of(images, idx("labels", '\x08', "\2", std::string(2, '\0'))),
+             images + ": item 1, value 1 of 2: nan is no number that float32 holds");
+  const std::string none(1, '\0');
+  EXPECT_HAS(of(idx("images", '\x0d', none + "\2", ""), idx("labels", '\x08', none, "")), "there are no examples");
+}
+
 // A model says what it has read. What is no terminal gets it as it is.
 TEST_F(Hostile, AModelCommandsNoTerminal) {
   if (std::system("command -v script >/dev/null") != 0) GTEST_SKIP() << "no program that makes a terminal";

@@ -18,13 +18,14 @@ namespace tenon::files {
 
 using messages::printable;
 
+// An error of one line, whatever is in the path that it names.
 template <typename... Args>
 [[noreturn]] void raise(tn_code code, fmt::format_string<Args...> format, Args&&... args) {
-  throw Error(fmt::format(format, std::forward<Args>(args)...), code);
+  throw Error(messages::escaped(fmt::format(format, std::forward<Args>(args)...)), code);
 }
 
 inline void raise_if(const disk::Problem& problem) {
-  if (problem) throw Error(problem.text, problem.code);
+  if (problem) raise(problem.code, "{}", problem.text);
 }
 
 // A regular file open for reading. Movable. Safe to read from several threads.
@@ -67,7 +68,7 @@ auto naming(const std::string& path, Body body) {
   try {
     return body();
   } catch (const Error& error) {
-    throw Error(path + ": " + error.what(), error.code());
+    throw Error(messages::escaped(path) + ": " + error.what(), error.code());
   }
 }
 

@@ -59,7 +59,7 @@ int run_command(const Command& command, const std::vector<std::string>& words) {
     throw UsageError(fmt::format("{}: more arguments than it takes ({})", command.name,
                                  command.positional.empty() ? "none" : command.positional));
   } catch (const po::error& error) {
-    throw UsageError(fmt::format("{}: {}", command.name, error.what()));
+    throw UsageError(fmt::format("{}: {}", command.name, shown(error.what())));
   }
   if (values.count("help") != 0) {
     fmt::print("{}", usage(command));

@@ -5,11 +5,18 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "json.h"
 
 namespace tenon::cli {
+
+// Ops and factories of such a name ("_x", "ops._x") serve their plugin alone: no training file can
+// name them.
+inline bool is_private(std::string_view name) {
+  return name.substr(name.rfind('.') + 1).starts_with('_');
+}
 
 // {"layer": "Linear", "in_features": 64}: a factory by its name, and its options. Layers with
 // "repeat": n are there n times.

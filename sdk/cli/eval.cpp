@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
+#include "text.h"
 #include "training.h"
 
 namespace tenon::cli {
@@ -17,8 +18,8 @@ int run(const Line& line) {
   NamedTensors state = tenon::load(weights);
   if (training.of_text() &&
       take_vocabulary(state, weights).characters() != training.vocabulary.characters()) {
-    fail(fmt::format("{}: its vocabulary is not that of the text of {}", weights,
-                     training.config.file));
+    fail(fmt::format("{}: its vocabulary is not that of the text of {}", shown(weights),
+                     shown(training.config.file)));
   }
   load_weights(training, state, weights);
   const Score result = score(training);

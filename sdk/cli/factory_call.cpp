@@ -65,7 +65,8 @@ class OptionValues {
     }
     fail_at(
         file_, option.line,
-        fmt::format("{}: option '{}' is {}", call_.name, printable(option.name), json.kind_name()));
+        fmt::format("{}: option '{}' is {}", printable(call_.name), printable(option.name),
+                    json.kind_name()));
   }
 
   // Numbers: ints where all are, and no floats are wanted.
@@ -75,7 +76,7 @@ class OptionValues {
       if (item.kind != Json::Kind::kInt && item.kind != Json::Kind::kFloat) {
         fail_at(file_, item.line,
                 fmt::format("{}: option '{}': a list of numbers is expected, this is {}",
-                            call_.name, printable(option.name), item.kind_name()));
+                            printable(call_.name), printable(option.name), item.kind_name()));
       }
       ints = ints && item.kind == Json::Kind::kInt;
     }
@@ -102,7 +103,7 @@ std::string factory_schema(const std::string& file, const FactoryCall& call) {
   std::vector<std::string> names;
   static const PluginList plugins = list_plugins();  // those of a command are loaded once
   for (const FactoryRow& factory : plugins.factories) {
-    if (factory.kind != call.kind) continue;
+    if (factory.kind != call.kind || is_private(factory.name)) continue;
     if (factory.name == call.name) return factory.schema;
     names.push_back(factory.name);
   }

@@ -201,7 +201,7 @@ Json parse_json(std::string_view text, const std::string& file) {
 }
 
 void fail_at(const std::string& file, int line, const std::string& message) {
-  fail(fmt::format("{}:{}: {}", file, line, message));
+  fail(fmt::format("{}:{}: {}", shown(file), line, message));
 }
 
 Fields::Fields(const std::string& file, const Json& object, std::string what)

@@ -16,6 +16,11 @@ size_t columns_of(std::string_view utf8) {
       std::ranges::count_if(utf8, [](char c) { return (c & 0xc0) != 0x80; }));
 }
 
+// Its text has a path in it, as the user wrote it.
+void raise_if(const disk::Problem& problem) {
+  if (problem) fail(messages::escaped(problem.text), problem.code);
+}
+
 }  // namespace
 
 std::string joined(const std::vector<std::string>& items, std::string_view separator) {
@@ -27,7 +32,7 @@ std::string read_text(const std::string& path, uint64_t most) {
   std::string text;
   disk::Problem problem = file.open(path);
   if (!problem) problem = file.read_all(&text, std::min(most, disk::host_memory()));
-  if (problem) fail(problem.text, problem.code);
+  raise_if(problem);
   return text;
 }
 
@@ -36,7 +41,7 @@ void write_text(const std::string& path, std::string_view text) {
   disk::Problem problem = file.open(path);
   if (!problem) problem = file.write(text.data(), text.size());
   if (!problem) problem = file.commit();
-  if (problem) fail(problem.text, problem.code);
+  raise_if(problem);
 }
 
 Table::Table(std::vector<std::string> header, std::vector<size_t> right)

@@ -14,6 +14,11 @@ namespace tenon::cli {
 using messages::did_you_mean;
 using messages::printable;  // for names and values that a message quotes
 
+// A path as a message shows it: on one line, and whole where a message can hold it.
+inline std::string shown(std::string_view path) {
+  return printable(path, messages::kMostOfMessage);
+}
+
 std::string joined(const std::vector<std::string>& items, std::string_view separator = ", ");
 
 // Whole contents of a regular file; a tenon::Error that names it when it cannot be read. A file

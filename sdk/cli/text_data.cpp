@@ -75,22 +75,29 @@ std::pair<Tensor, Tensor> TextData::at(const std::vector<int64_t>& places) const
   return {Tensor::from(x, {n, context_}), Tensor::from(y)};
 }
 
-std::string read_first_text(const std::vector<std::string>& paths) {
+std::vector<std::string> first_text_files(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     std::error_code error;
     if (fs::is_directory(path, error)) {
-      std::set<fs::path> files;
-      for (const fs::directory_entry& entry : fs::directory_iterator(path)) {
+      std::set<std::string> files;
+      fs::directory_iterator entry(path, error);
+      for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
         // A link would be a text that is there twice.
-        if (fs::is_regular_file(entry.symlink_status())) files.insert(entry.path());
+        std::error_code ignored;
+        if (fs::is_regular_file(entry->symlink_status(ignored))) files.insert(entry->path());
       }
-      std::string text;
-      for (const fs::path& file : files) text += read_text(file.string());
-      return text;
+      if (error) fail(fmt::format("{}: cannot be read: {}", shown(path), error.message()));
+      return {files.begin(), files.end()};
     }
-    if (fs::exists(path, error)) return read_text(path);
+    if (fs::exists(path, error)) return {path};
   }
-  fail(fmt::format("there is no file or folder {}", joined(paths, " or ")), TN_NOT_FOUND);
+  fail(fmt::format("there is no file or folder {}", shown(joined(paths, " or "))), TN_NOT_FOUND);
+}
+
+std::string read_first_text(const std::vector<std::string>& paths) {
+  std::string text;
+  for (const std::string& file : first_text_files(paths)) text += read_text(file);
+  return text;
 }
 
 }  // namespace tenon::cli

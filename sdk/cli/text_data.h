@@ -57,8 +57,10 @@ class TextData {
   int64_t context_ = 1;
 };
 
-// The text at the first of these paths that exists: a file, or the regular files of a folder, by
-// name, one after the other.
+// The files of the first of these paths that exists: a file, or the regular files of a folder, by
+// name.
+std::vector<std::string> first_text_files(const std::vector<std::string>& paths);
+// Their text, one after the other.
 std::string read_first_text(const std::vector<std::string>& paths);
 
 }  // namespace tenon::cli

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "commands.h"
 #include "progress.h"
 #include "schedule.h"
+#include "text.h"
 #include "training.h"
 
 namespace tenon::cli {
@@ -182,8 +184,22 @@ ordered_json train_text(const Training& training, bool json) {
   return list;
 }
 
-// Before the work, not after it.
-void check_target(const std::string& file) {
+bool is_same_file(const std::string& a, const std::string& b) {
+  std::error_code none;  // one that cannot be looked at is no other
+  return std::filesystem::equivalent(a, b, none);
+}
+
+// Before the work, not after it. Weights would take the place of what they come from.
+void check_target(const std::string& file, const TrainingConfig& config) {
+  const auto refuse = [&](const char* what) {
+    fail(fmt::format("--save: {} {}; expected another file", shown(file), what));
+  };
+  if (is_same_file(file, config.file)) refuse("is the training file");
+  const DataConfig& data = config.data;
+  const bool of_text = data.kind == DataConfig::Kind::kText;
+  for (const std::string& read : of_text ? first_text_files(data.paths) : data.paths) {
+    if (is_same_file(file, read)) refuse("is read by this training");
+  }
   try {
     Object::create("SafetensorsWriter", file).invoke<void>("check");
   } catch (const Error& error) {
@@ -200,7 +216,7 @@ int run(const Line& line) {
            .seed = line.has("seed") ? integer_of(line, "seed", 0, INT64_MAX) : -1,
            .epochs = line.has("epochs") ? integer_of(line, "epochs", 1, kMostCounted) : -1,
            .steps = line.has("steps") ? integer_of(line, "steps", 1, kMostCounted) : -1});
-  if (!save.empty()) check_target(save);
+  if (!save.empty()) check_target(save, training.config);
 
   const auto start = std::chrono::steady_clock::now();
   const char* parts = training.of_text() ? "steps" : "epochs";

@@ -30,12 +30,23 @@ void make_optimizer(Training& training) {
   if (training.parameters.empty()) {
     fail_at(config.file, config.model_line, "model: no layer has parameters to train");
   }
+  for (const JsonMember& option : config.optimizer.options) {
+    if (option.name != "params") continue;
+    fail_at(config.file, option.line,
+            fmt::format("{}: 'params' is not an option here: they are the model's",
+                        printable(config.optimizer.name)));
+  }
   training.optimizer = optim::Optimizer(create_object(
       config.file, config.optimizer, {{"params", detail::to_value(training.parameters)}}));
 }
 
 void find_loss(Training& training) {
-  training.loss = OpRef(training.config.loss.c_str());
+  const std::string& name = training.config.loss;
+  training.loss = OpRef(name.c_str());
+  if (is_private(name)) {
+    fail_at(training.config.file, training.config.loss_line,
+            fmt::format("loss: unknown op '{}'", printable(name)));
+  }
   try {
     training.loss.get();
   } catch (const Error& error) {
@@ -68,11 +79,11 @@ void check_labels(const Training& training, const data::Dataset& all, int64_t cl
   const int64_t item = wrong - labels.begin();
   const std::string message =
       fmt::format("the label is {}, but the model of {} has {} outputs; expected 0 to {}", *wrong,
-                  training.config.file, classes, classes - 1);
+                  shown(training.config.file), classes, classes - 1);
   if (data.kind == DataConfig::Kind::kCsv) {
     fail_at(data.paths[0], static_cast<int>(item + (data.header ? 2 : 1)), message);
   }
-  fail(fmt::format("{}: item {}: {}", data.paths.back(), item, message));
+  fail(fmt::format("{}: item {}: {}", shown(data.paths.back()), item, message));
 }
 
 void try_loss(const Training& training, const Tensor& output, const Tensor& target) {
@@ -175,11 +186,12 @@ Device find_device(const std::string& name) {
                      joined(names)));
   } catch (const Error& error) {
     const PluginList plugins = list_plugins();
-    std::string message =
-        fmt::format("{}\n  plugins were looked for in: {}", error.what(), joined(plugins.folders));
+    std::string message = fmt::format("{}\n  plugins were looked for in: {}", error.what(),
+                                      messages::escaped(joined(plugins.folders)));
     for (const PluginRow& plugin : plugins.rows) {
       if (!plugin.loaded)
-        message += fmt::format("\n  not loaded: {}: {}", plugin.id, plugin.reason);
+        message +=
+            fmt::format("\n  not loaded: {}: {}", plugin.id, messages::escaped(plugin.reason));
     }
     fail(message, error.code());
   }
@@ -248,14 +260,14 @@ Vocabulary take_vocabulary(NamedTensors& state, const std::string& weights) {
   const auto found = std::ranges::find(state, kVocabulary, &NamedTensors::value_type::first);
   if (found == state.end()) {
     fail(fmt::format("{}: has no tensor 'vocabulary', which `tenon train --save` writes for a text",
-                     weights));
+                     shown(weights)));
   }
   try {
     Vocabulary vocabulary = Vocabulary::from_tensor(found->second);
     state.erase(found);
     return vocabulary;
   } catch (const Error& error) {
-    fail(fmt::format("{}: {}", weights, error.what()), TN_DATA_LOSS);
+    fail(fmt::format("{}: {}", shown(weights), error.what()), TN_DATA_LOSS);
   }
 }
 
@@ -263,8 +275,8 @@ void load_weights(const Training& training, const NamedTensors& state, const std
   try {
     training.model.load_state_dict(state);
   } catch (const Error& error) {
-    fail(fmt::format("{}: does not fit the model of {}: {}", weights, training.config.file,
-                     error.what()),
+    fail(fmt::format("{}: does not fit the model of {}: {}", shown(weights),
+                     shown(training.config.file), error.what()),
          error.code());
   }
 }

@@ -1,5 +1,7 @@
 #include "training_data.h"
 
+#include <algorithm>
+#include <cmath>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -13,20 +15,43 @@ std::string described(const Tensor& tensor) {
   return fmt::format("[{}] ({})", fmt::join(tensor.sizes(), ", "), tensor.dtype().name());
 }
 
+// What the CSV reader refuses with its line: a number that is none, or that float32 cannot hold.
+void check_finite(const TrainingConfig& config, const Tensor& read, const Tensor& scaled,
+                  const std::string& name, const std::string& in) {
+  const std::vector<float> values = scaled.to_vector<float>();
+  const auto wrong = std::ranges::find_if_not(values, [](float v) { return std::isfinite(v); });
+  if (wrong == values.end()) return;
+  const int64_t at = wrong - values.begin(), item = scaled.numel() / scaled.size(0);
+  const auto value = select(reshape(read, {-1}), 0, at).to(float64).item<double>();
+  const std::string scale = std::isfinite(value) && config.data.scale != 1
+                                ? fmt::format(" times the scale {}", config.data.scale)
+                                : "";
+  fail_at(config.file, config.data.line,
+          fmt::format("data: {}: item {}, value {} of {}: {}{} is no number that float32 holds{}",
+                      name, at / item, at % item, item, value, scale, in));
+}
+
 // Tensors as they were read: items and the class of each.
 data::Dataset as_dataset(const TrainingConfig& config, const Tensor& x, const std::string& x_name,
                          const Tensor& y, const std::string& y_name, const std::string& in = "") {
-  if (x.dim() < 2 || y.dim() != 1 || x.size(0) != y.size(0) || x.size(0) == 0) {
+  if (x.dim() < 2 || y.dim() != 1 || x.size(0) != y.size(0)) {
     fail_at(config.file, config.data.line,
             fmt::format("data: {} is {}, {} is {}; expected [n, ..] and [n] with the same n{}",
                         x_name, described(x), y_name, described(y), in));
+  }
+  if (x.size(0) == 0) {
+    fail_at(config.file, config.data.line,
+            fmt::format("data: {} is {}, {} is {}: there are no examples{}", x_name, described(x),
+                        y_name, described(y), in));
   }
   if (y.dtype().is_float() || y.dtype() == bool_) {
     fail_at(
         config.file, config.data.line,
         fmt::format("data: {} is {}, expected integers, the classes{}", y_name, described(y), in));
   }
-  return {x.to(float32) * config.data.scale, y.to(int64)};
+  const data::Dataset all = {x.to(float32) * config.data.scale, y.to(int64)};
+  check_finite(config, x, all.x, x_name, in);
+  return all;
 }
 
 data::Dataset read_dataset(const TrainingConfig& config) {
@@ -34,14 +59,15 @@ data::Dataset read_dataset(const TrainingConfig& config) {
   switch (data.kind) {
     case DataConfig::Kind::kIdx: {
       const Tensor images = load_idx(data.paths[0]);
-      return as_dataset(config, images, data.paths[0], load_idx(data.paths[1]), data.paths[1]);
+      return as_dataset(config, images, shown(data.paths[0]), load_idx(data.paths[1]),
+                        shown(data.paths[1]));
     }
     case DataConfig::Kind::kSafetensors: {
       const std::string& path = data.paths[0];
       const Tensor input = load(path, data.input.c_str());
       const Tensor target = load(path, data.target.c_str());
       return as_dataset(config, input, printable(data.input), target, printable(data.target),
-                        fmt::format(" ({})", path));
+                        fmt::format(" ({})", shown(path)));
     }
     default:
       return data::csv(data.paths[0],
@@ -58,7 +84,7 @@ data::Dataset read_table(Training& training) {
   if (training.train.size() == 0) {
     fail_at(config.file, config.data.line,
             fmt::format("data: {} has one item, and test_every keeps it for the test",
-                        config.data.paths[0]));
+                        shown(config.data.paths[0])));
   }
   return all;
 }
