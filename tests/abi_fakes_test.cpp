@@ -56,7 +56,7 @@ TEST_F(Fakes, ConvolutionOfPairAndMeaning) {
   const TensorList in = {sample({2, 3, 7}), sample({4, 3, 3}, {}, 1), sample({4}, {}, 2)};
   // By hand: the first output of ones is the sum of the first window and the bias.
   expect_near(fake_conv1d(tn::ones({1, 2, 3}, tn::float64), tn::ones({1, 2, 2}, tn::float64),
-                     float64_tensor({0.5}, {1})),
+                          float64_tensor({0.5}, {1})),
               {4.5, 4.5});
   for (const char* name : {"cpu", "tape"}) {
     SCOPED_TRACE(name);
@@ -328,7 +328,11 @@ TEST_F(Graphs, RecordWhatIsLaunchedAndReplayIt) {
   // What would wait for the stream, and what is not capture-safe, is refused; the capture goes on.
   expect_error([&] { p.item<double>(); }, "one element");
   expect_error([&] { p.to_vector<double>(); }, "captured");
-  expect_error([&] { p.copy_(float64_tensor({1, 1}, {2})); }, "copy_: values go from the cpu to tape:0 inside a captured");
+  expect_error(
+      [&] {
+        p.copy_(float64_tensor({1, 1}, {2}));
+      },
+      "copy_: values go from the cpu to tape:0 inside a captured");
   const double values[] = {1, 1};
   expect_error([&] { tn::check(tn::detail::api.tensor->write(p.get(), values, sizeof(values))); },
                "write: values go from the cpu to tape:0 inside a captured");

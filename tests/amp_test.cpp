@@ -309,7 +309,8 @@ TEST(GradScaler, UnscalesOnceSoThatGradientsCanBeClipped) {
   }
 }
 
-// Two optimizers, two losses: each is unscaled once, and the scale that the gradients had is gone from both.
+// Two optimizers, two losses: each is unscaled once, and the scale that the gradients had is gone
+// from both.
 TEST(GradScaler, UnscalesEveryOptimizer) {
   for (tn::Device d : devices()) {
     SCOPED_TRACE(d.name());

@@ -37,7 +37,8 @@ struct Case {
   Object (*make)();
   std::vector<std::vector<int64_t>> inputs;
   Tensor (*call)(const Object& layer, const TensorList& in);
-  // Weighed: the output; the gradients of the inputs and of the parameters of the weighed output, added up.
+  // Weighed: the output; the gradients of the inputs and of the parameters of the weighed output,
+  // added up.
   double output, inputs_gradient, parameters_gradient;
 };
 
@@ -115,13 +116,16 @@ TEST(AttentionLayers, ValuesAndGradients) {
       layer.eval();
       double k = 0;
       for (const Tensor& p : layer.parameters()) {
-        p.detach().copy_(counted(sizes_of(p), device, [&](double i) { return 0.4 * std::sin(k + 0.7 * i); }));
+        p.detach().copy_(
+            counted(sizes_of(p), device, [&](double i) { return 0.4 * std::sin(k + 0.7 * i); }));
         ++k;
       }
       TensorList in;
       for (const auto& sizes : c.inputs) {
         const double k = double(in.size());
-        in.push_back(counted(sizes, device, [&](double i) { return std::cos(k + 0.9 * i); }).requires_grad_());
+        in.push_back(counted(sizes, device, [&](double i) {
+                       return std::cos(k + 0.9 * i);
+                     }).requires_grad_());
       }
       const Tensor y = c.call(layer, in);
       EXPECT_EQ(sizes_of(y), c.inputs[0]);
@@ -144,14 +148,16 @@ TEST(AttentionLayers, NamesArePyTorchs) {
             (Names{"in_proj_weight", "in_proj_bias", "out_proj.weight", "out_proj.bias"}));
   EXPECT_EQ(names_of(MultiheadAttention(4, 2, 0, false, 3).state_dict()),
             (Names{"q_proj_weight", "k_proj_weight", "v_proj_weight", "out_proj.weight"}));
-  EXPECT_EQ(names_of(TransformerEncoderLayer(4, 2).state_dict()),
-            (Names{"self_attn.in_proj_weight", "self_attn.in_proj_bias", "self_attn.out_proj.weight",
-                   "self_attn.out_proj.bias", "linear1.weight", "linear1.bias", "linear2.weight", "linear2.bias",
-                   "norm1.weight", "norm1.bias", "norm2.weight", "norm2.bias"}));
-  EXPECT_EQ(names_of(TransformerDecoderLayer(4, 2, 6, 0, "relu", 1e-5, false, false, false).state_dict()),
-            (Names{"self_attn.in_proj_weight", "self_attn.out_proj.weight", "multihead_attn.in_proj_weight",
-                   "multihead_attn.out_proj.weight", "linear1.weight", "linear2.weight", "norm1.weight",
-                   "norm2.weight", "norm3.weight"}));
+  EXPECT_EQ(
+      names_of(TransformerEncoderLayer(4, 2).state_dict()),
+      (Names{"self_attn.in_proj_weight", "self_attn.in_proj_bias", "self_attn.out_proj.weight",
+             "self_attn.out_proj.bias", "linear1.weight", "linear1.bias", "linear2.weight",
+             "linear2.bias", "norm1.weight", "norm1.bias", "norm2.weight", "norm2.bias"}));
+  EXPECT_EQ(
+      names_of(TransformerDecoderLayer(4, 2, 6, 0, "relu", 1e-5, false, false, false).state_dict()),
+      (Names{"self_attn.in_proj_weight", "self_attn.out_proj.weight",
+             "multihead_attn.in_proj_weight", "multihead_attn.out_proj.weight", "linear1.weight",
+             "linear2.weight", "norm1.weight", "norm2.weight", "norm3.weight"}));
 }
 
 TEST(AttentionLayers, StartAsPyTorchs) {
@@ -169,7 +175,8 @@ TEST(AttentionLayers, StartAsPyTorchs) {
   const double n = double(weight.numel());
   // Uniform: variance bound² / 3; allowed are five standard errors.
   EXPECT_NEAR(squares / n, bound * bound / 3, 5 * bound * bound * std::sqrt(4 / (45 * n)));
-  for (const Tensor& bias : {attention.tensor("in_proj_bias"), attention.child("out_proj").tensor("bias")}) {
+  for (const Tensor& bias :
+       {attention.tensor("in_proj_bias"), attention.child("out_proj").tensor("bias")}) {
     for (const double b : bias.to_vector<double>()) ASSERT_EQ(b, 0);
   }
   for (const Object& layer : {Embedding(500, 40), PositionalEmbedding(500, 40)}) {
@@ -185,11 +192,13 @@ TEST(AttentionLayers, DropoutActsInTrainingOnly) {
   for (const tn::Device device : devices()) {
     SCOPED_TRACE(device.name());
     tn::manual_seed(3);
-    for (const Object& layer : {MultiheadAttention(8, 2, 0.5), TransformerEncoderLayer(8, 2, 16, 0.5)}) {
+    for (const Object& layer :
+         {MultiheadAttention(8, 2, 0.5), TransformerEncoderLayer(8, 2, 16, 0.5)}) {
       layer.to(device);
       const Tensor x = tn::randn({6, 3, 8}, {}, device);
       const auto values = [&] {
-        return (layer.type_name() == "MultiheadAttention" ? layer(x, x, x) : layer(x)).to_vector<float>();
+        return (layer.type_name() == "MultiheadAttention" ? layer(x, x, x) : layer(x))
+            .to_vector<float>();
       };
       EXPECT_NE(values(), values()) << layer.type_name();
       layer.eval();
@@ -202,9 +211,9 @@ TEST(AttentionLayers, ACausalLayerStandsInASequential) {
   for (const tn::Device device : devices()) {
     SCOPED_TRACE(device.name());
     tn::manual_seed(3);
-    const Object model =
-        tn::nn::Sequential(Embedding(7, 8), PositionalEmbedding(5, 8),
-                           TransformerEncoderLayer(8, 2, 16, 0, "gelu", 1e-5, true, true, true, true));
+    const Object model = tn::nn::Sequential(
+        Embedding(7, 8), PositionalEmbedding(5, 8),
+        TransformerEncoderLayer(8, 2, 16, 0, "gelu", 1e-5, true, true, true, true));
     model.to(device);
     // What comes later changes nothing of what was before.
     const Tensor a = Tensor::from(std::vector<int64_t>{1, 2, 3, 4}, {1, 4}, device),
@@ -235,31 +244,56 @@ TEST(AttentionLayers, PositionalEmbeddingAddsItsFirstRows) {
     expect_near(y, {11, 12, 13, 14, 11, 12, 13, 14});
     y.sum().backward();
     expect_near(layer.tensor("weight").grad(), {2, 2, 2, 2, 0, 0});
-    expect_error([&] { layer(tn::zeros({1, 4, 2}, {}, device)); },
-                 "PositionalEmbedding: x is [1, 4, 2], expected [.., n, 2] with at most 3 positions");
+    expect_error(
+        [&] {
+          layer(tn::zeros({1, 4, 2}, {}, device));
+        },
+        "PositionalEmbedding: x is [1, 4, 2], expected [.., n, 2] with at most 3 positions");
     expect_error([&] { layer(tn::zeros({2, 3}, {}, device)); }, "x is [2, 3], expected [.., n, 2]");
   }
 }
 
 TEST(AttentionLayers, Errors) {
   load_all();
-  expect_error([] { MultiheadAttention(6, 4); }, "embed_dim is 6, expected it divisible by num_heads, 4");
+  expect_error([] { MultiheadAttention(6, 4); },
+               "embed_dim is 6, expected it divisible by num_heads, 4");
   expect_error([] { MultiheadAttention(6, 0); }, "num_heads is 0, expected at least 1");
-  expect_error([] { MultiheadAttention(6, 2, 1.5); }, "dropout is 1.500000, expected a probability, 0 to 1");
+  expect_error([] { MultiheadAttention(6, 2, 1.5); },
+               "dropout is 1.500000, expected a probability, 0 to 1");
   expect_error([] { MultiheadAttention(6, 2, 0, true, 0); }, "kdim is 0, expected at least 1");
-  expect_error([] { TransformerEncoderLayer(4, 2, 6, 0, "tanh"); }, "activation is 'tanh', expected relu or gelu");
-  expect_error([] { TransformerEncoderLayer(4, 2, 0); }, "dim_feedforward is 0, expected at least 1");
+  expect_error([] { TransformerEncoderLayer(4, 2, 6, 0, "tanh"); },
+               "activation is 'tanh', expected relu or gelu");
+  expect_error([] { TransformerEncoderLayer(4, 2, 0); },
+               "dim_feedforward is 0, expected at least 1");
   expect_error([] { Embedding(0, 2); }, "num_embeddings is 0, expected at least 1");
   expect_error([] { Embedding(3, 2, 3); }, "padding_idx is 3, expected one of the 3 embeddings");
   expect_error([] { PositionalEmbedding(2, 0); }, "embedding_dim is 0, expected at least 1");
   const Object layer = batch_first(), by_time = MultiheadAttention(4, 2);
   const Tensor x = tn::zeros({2, 3, 4});
-  const auto attend = [&](const Tensor& padding, const Tensor& mask) { layer(x, x, x, padding, mask); };
-  expect_error([&] { layer(tn::zeros({2, 3, 5}), x, x); }, "query is [2, 3, 5], expected [n, t, 4]");
+  const auto attend = [&](const Tensor& padding, const Tensor& mask) {
+    layer(x, x, x, padding, mask);
+  };
+  expect_error(
+      [&] {
+        layer(tn::zeros({2, 3, 5}), x, x);
+      },
+      "query is [2, 3, 5], expected [n, t, 4]");
   expect_error([&] { by_time(x, tn::zeros({3, 4}), x); }, "key is [3, 4], expected [t, n, 4]");
-  expect_error([&] { by_time(tn::zeros({3, 4}), tn::zeros({3, 4}), x); }, "value is [2, 3, 4], expected [t, 4]");
-  expect_error([&] { attend({}, tn::zeros({3, 4})); }, "attn_mask is [3, 4], expected [3, 3] or [4, 3, 3]");
-  expect_error([&] { attend(tn::zeros({3, 3}), {}); }, "key_padding_mask is [3, 3], expected [2, 3]");
+  expect_error(
+      [&] {
+        by_time(tn::zeros({3, 4}), tn::zeros({3, 4}), x);
+      },
+      "value is [2, 3, 4], expected [t, 4]");
+  expect_error(
+      [&] {
+        attend({}, tn::zeros({3, 4}));
+      },
+      "attn_mask is [3, 4], expected [3, 3] or [4, 3, 3]");
+  expect_error(
+      [&] {
+        attend(tn::zeros({3, 3}), {});
+      },
+      "key_padding_mask is [3, 3], expected [2, 3]");
 }
 
 }  // namespace

@@ -66,14 +66,15 @@ const Row kRows[] = {
 
 TEST(Attention, ValuesAndGradients) { check_rows(kRows); }
 
-// Heads as a network has them: [n, t, heads, e] seen as [n, heads, t, e]. A kernel's gradients lie as these
-// tensors do, and each must be at its own place.
+// Heads as a network has them: [n, t, heads, e] seen as [n, heads, t, e]. A kernel's gradients lie
+// as these tensors do, and each must be at its own place.
 TEST(Attention, GradientsOfPermutedHeads) {
   for (tn::Device d : devices()) {
     SCOPED_TRACE(d.name());
     for (bool causal : {false, true}) {
       auto gradients = [&](bool permuted) {
-        TensorList in{sample({2, 70, 4, 3}, d, 0), sample({2, 60, 2, 3}, d, 1), sample({2, 60, 2, 5}, d, 2)};
+        TensorList in{sample({2, 70, 4, 3}, d, 0), sample({2, 60, 2, 3}, d, 1),
+                      sample({2, 60, 2, 5}, d, 2)};
         for (Tensor& t : in) {
           t = t.to(tn::float32).permute({0, 2, 1, 3});
           t = (permuted ? t : t.contiguous()).detach().requires_grad_();
@@ -132,11 +133,15 @@ TEST(Attention, Errors) {
       "attn_mask is int64, expected bool or query's float32");
   // With one query too, where as many rows as the mask has would come out.
   for (const Tensor& query : {q, q.narrow(1, 0, 1)}) {
-    expect_error([&] { attend(query, k, k, tn::zeros({4, 5})); },
-                 "scaled_dot_product_attention: attn_mask is [4, 5], expected it to broadcast to [.., " +
-                     std::to_string(query.size(1)) + ", 5]");
+    expect_error(
+        [&] {
+          attend(query, k, k, tn::zeros({4, 5}));
+        },
+        "scaled_dot_product_attention: attn_mask is [4, 5], expected it to broadcast to [.., " +
+            std::to_string(query.size(1)) + ", 5]");
   }
-  expect_error([&] { attend(q, k, k, tn::zeros({4})); }, "attn_mask is [4], expected it to broadcast to [.., 3, 5]");
+  expect_error([&] { attend(q, k, k, tn::zeros({4})); },
+               "attn_mask is [4], expected it to broadcast to [.., 3, 5]");
   expect_error([&] { attend(q, k, k, {}, 1.5); }, "dropout_p is 1.5, expected 0 to 1");
   expect_error(
       [&] {

@@ -1,5 +1,5 @@
-// The autograd engine through the face: what backward accumulates, what it refuses, hooks, custom functions, modes, and graphs too
-// long for recursion. Values are closed forms.
+// The autograd engine through the face: what backward accumulates, what it refuses, hooks, custom
+// functions, modes, and graphs too long for recursion. Values are closed forms.
 #include <stdexcept>
 #include <thread>
 
@@ -32,13 +32,15 @@ TEST(Backward, AddsTheGradientsOfEveryUse) {
   expect_near(x.grad(), {3 * 4 + 4, 3 * 9 + 6});
 }
 
-// Fewer uses than the engine adds in one pass, as many, and more; of a small tensor and a large one.
+// Fewer uses than the engine adds in one pass, as many, and more; of a small tensor and a large
+// one.
 TEST(Backward, AddsManyUsesOnceAndBeforeHooks) {
   load_all();
   for (const int64_t size : {2, 20000}) {
     for (int uses = 1; uses <= 11; ++uses) {
       Tensor x = tn::ones({size}, float64).requires_grad_();
-      const Tensor twice = tn::grad(((x * x) * (x * x) * x).sum(), x, {.create_graph = true});  // 5 x^4, and its slope 20 x^3
+      // 5 x^4, and its slope 20 x^3
+      const Tensor twice = tn::grad(((x * x) * (x * x) * x).sum(), x, {.create_graph = true});
       EXPECT_EQ(tn::grad(twice.sum(), x)[0].item<double>(), 20);
       int seen = 0;
       x.register_hook([&](Tensor g) {
@@ -145,7 +147,8 @@ TEST(Gradients, OfEveryPrimitiveToSecondOrder) {
   load_all();
   for (tn::Device device : devices()) {
     SCOPED_TRACE(device.name());
-    Tensor a = sample({2, 3}, device), b = sample({3, 4}, device, 1), index = tn::tensor<int64_t>({{0, 1, 1}, {1, 0, 0}}).to(device);
+    Tensor a = sample({2, 3}, device), b = sample({3, 4}, device, 1),
+           index = tn::tensor<int64_t>({{0, 1, 1}, {1, 0, 0}}).to(device);
     gradcheck([](const TensorList& x) { return tn::prim::matmul(x[0], x[1]); }, {a, b});
     gradcheck([&](const TensorList& x) { return tn::prim::gather(x[0], 0, index); }, {a});
     gradcheck([&](const TensorList& x) { return tn::prim::scatter(x[0], 0, index, x[1], true); },
@@ -156,10 +159,13 @@ TEST(Gradients, OfEveryPrimitiveToSecondOrder) {
     gradcheck([](const TensorList& x) { return x[0].amax({1}); }, {a});
     for (const bool reverse : {false, true}) {
       gradcheck([&](const TensorList& x) { return tn::prim::scan(TN_SUM, x[0], 1, reverse); }, {a});
-      gradcheck([&](const TensorList& x) { return tn::prim::scan(TN_PROD, x[0], 0, reverse); }, {a});
-      gradcheck([&](const TensorList& x) { return std::get<0>(tn::prim::sort(x[0], 1, reverse)); }, {a});
+      gradcheck([&](const TensorList& x) { return tn::prim::scan(TN_PROD, x[0], 0, reverse); },
+                {a});
+      gradcheck([&](const TensorList& x) { return std::get<0>(tn::prim::sort(x[0], 1, reverse)); },
+                {a});
     }
-    gradcheck([](const TensorList& x) { return tn::as_strided(x[0], {2, 2}, {1, 1}, 1); }, {a});  // overlapping
+    // overlapping
+    gradcheck([](const TensorList& x) { return tn::as_strided(x[0], {2, 2}, {1, 1}, 1); }, {a});
   }
 }
 
@@ -217,7 +223,8 @@ TEST(RetainGrad, AddsUpAndIsCleared) {
   expect_error([&] { (x * 3.0).zero_grad(); }, "keeps no gradient");
 }
 
-// A hook stays with the values that it was hung on; what is kept is the gradient of the values at the end.
+// A hook stays with the values that it was hung on; what is kept is the gradient of the values at
+// the end.
 TEST(RetainGrad, FollowsInPlaceWrites) {
   load_all();
   Tensor x = leaf({1, 2});
@@ -356,12 +363,13 @@ TEST(CustomFunction, MayRunBackwardItself) {
   expect_near(x.grad(), {2 * 6 * 2});
 }
 
-// The name of a class within a lambda has brackets before it.
-// After an error it is the caller's; else it is destroyed with the node, at once where none is needed.
+// The name of a class within a lambda has brackets before it. After an error it is the caller's;
+// else it is destroyed with the node, at once where none is needed.
 TEST(CustomFunction, TakesItsStateOnSuccessOnly) {
   load_all();
   const tn_autograd_api* api = tn::detail::api.autograd;
-  const tn_backward_fn backward = [](void*, tn_tensor* const*, uint32_t, tn_tensor**, uint32_t) -> tn_status* { return nullptr; };
+  const tn_backward_fn backward = [](void*, tn_tensor* const*, uint32_t, tn_tensor**,
+                                     uint32_t) -> tn_status* { return nullptr; };
   const auto destroy = [](void* self) { ++*static_cast<int*>(self); };
   const Tensor x = leaf({1, 2}), constant = tn::ones({2}, float64), other_leaf = leaf({3, 4});
   int destroyed = 0;
@@ -370,7 +378,8 @@ TEST(CustomFunction, TakesItsStateOnSuccessOnly) {
     tn::check(api->custom(name, backward, &destroyed, destroy, in, 1, &output, 1, nullptr, 0));
   };
   expect_error([&] { record("gives_none", x, nullptr); }, "gives_none: output 0 is NULL");
-  expect_error([&] { record("gives_a_leaf", x, other_leaf.get()); }, "gives_a_leaf: output 0 is a leaf that requires a gradient");
+  expect_error([&] { record("gives_a_leaf", x, other_leaf.get()); },
+               "gives_a_leaf: output 0 is a leaf that requires a gradient");
   expect_error([&] { record(nullptr, x, constant.get()); }, "custom: the name");
   EXPECT_EQ(destroyed, 0);
   {
@@ -420,7 +429,7 @@ TEST(Modes, InferenceTensorsNeverEnterAGraph) {
     same = tn::dropout(plain, 0.5, false);  // gives its argument back
     tn::add_(plain, 1.0);
   }
-  expect_error([&] { made * x; }, "inference mode");
+  expect_error([&] { made* x; }, "inference mode");
   EXPECT_TRUE((same * x).requires_grad());
   EXPECT_TRUE((plain * x).requires_grad());
   expect_error([&] { made.requires_grad_(); }, "inference mode");
@@ -499,7 +508,8 @@ TEST(RetainGrad, KeepsATensorOfItsOwn) {
   }
 }
 
-// The value that an in-place op saved serves the first gradient and, by its history, the second. Values of PyTorch.
+// The value that an in-place op saved serves the first gradient and, by its history, the second.
+// Values of PyTorch.
 TEST(Inplace, OnAViewHasSecondGradients) {
   load_all();
   for (const tn::Device device : devices()) {
@@ -511,8 +521,10 @@ TEST(Inplace, OnAViewHasSecondGradients) {
       (g * g).sum().backward();
       return x.grad();
     };
-    expect_near(gradients([](Tensor v) { tn::sigmoid_(v); }), {8, 16, -0.01270757043963096, -0.0022769305225225555});
-    expect_near(gradients([](Tensor v) { tn::exp_(v); }), {8, 16, 2604076.6627040626, 142177768.32812592}, 1e-12);
+    expect_near(gradients([](Tensor v) { tn::sigmoid_(v); }),
+                {8, 16, -0.01270757043963096, -0.0022769305225225555});
+    expect_near(gradients([](Tensor v) { tn::exp_(v); }),
+                {8, 16, 2604076.6627040626, 142177768.32812592}, 1e-12);
   }
 }
 
@@ -524,7 +536,8 @@ struct Twice : tn::Function<Twice> {
 // Of a view that was made before its base was written under gradient.
 TEST(CustomFunction, SeesTheGradientOfAViewThatWasThereBefore) {
   load_all();
-  Tensor x = Tensor::from(std::vector<double>{1, 2, 3}, {3}), v = x.view({3, 1}), w = leaf({1, 2, 3}).to(tn::float64).detach();
+  Tensor x = Tensor::from(std::vector<double>{1, 2, 3}, {3}), v = x.view({3, 1}),
+         w = leaf({1, 2, 3}).to(tn::float64).detach();
   w.requires_grad_();
   EXPECT_FALSE(v.requires_grad());
   EXPECT_TRUE(v.is_leaf());

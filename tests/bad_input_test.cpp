@@ -233,7 +233,8 @@ TEST_F(BadInput, MethodsOfTensorsThatAreNone) {
   expect_error([&] { none.set_grad(x); }, message);
   expect_error([&] { none.zero_grad(); }, message);
   expect_error([&] { none.retain_grad(); }, message);
-  expect_error([&] { none.backward(); }, "backward: tensor 0 is undefined (None); expected a tensor that needs a gradient");
+  expect_error([&] { none.backward(); },
+               "backward: tensor 0 is undefined (None); expected a tensor that needs a gradient");
   expect_error([&] { none.register_hook([](Tensor) {}); }, message);
   expect_error([&] { none.remove_hook(1); }, message);
   expect_error([&] { none.detach(); }, message);
@@ -243,8 +244,13 @@ TEST_F(BadInput, MethodsOfTensorsThatAreNone) {
   expect_error([&] { none.to(tn::cpu); }, message);
   expect_error([&] { none.copy_(x); }, message);
   expect_error([&] { x.detach().copy_(none); }, message);
-  expect_error([&] { tn::grad(x.sum(), none); }, "grad: input 0 is undefined (None); expected a tensor that needs a gradient");
-  expect_error([&] { tn::grad({x.sum(), none}, {x}); }, "grad: output 1 is undefined (None); expected a tensor that needs a gradient");
+  expect_error([&] { tn::grad(x.sum(), none); },
+               "grad: input 0 is undefined (None); expected a tensor that needs a gradient");
+  expect_error(
+      [&] {
+        tn::grad({x.sum(), none}, {x});
+      },
+      "grad: output 1 is undefined (None); expected a tensor that needs a gradient");
   EXPECT_FALSE(tn::grad_fn(none));
 }
 
@@ -267,7 +273,9 @@ TEST_F(BadInput, ObjectsThatAreNone) {
 TEST_F(BadInput, EntriesThatGetNoTensor) {
   const auto& tensors = *tn::detail::api.tensor;
   const auto& autograd = *tn::detail::api.autograd;
-  const auto refused = [](tn_status* status) { expect_error([&] { tn::check(status); }, "the tensor is None"); };
+  const auto refused = [](tn_status* status) {
+    expect_error([&] { tn::check(status); }, "the tensor is None");
+  };
   tn_tensor* made = nullptr;
   void* data = nullptr;
   refused(tensors.to(nullptr, tn_device{}, TN_FLOAT32, &made));
@@ -295,18 +303,24 @@ TEST_F(BadInput, GradientsOnAnotherDevice) {
   expect_error([&] { (x * 2.0).backward(tn::ones({2}, tn::float32, ref)); }, "expected one device");
   Tensor y = x * 3.0;
   y.register_hook([&](Tensor g) { return g.to(ref); });
-  expect_error([&] { y.sum().backward(); }, "a hook on a gradient of " + op_name("mul") + " gave [2] float32 on ref:0, expected [2] float32 on cpu");
+  expect_error([&] { y.sum().backward(); },
+               "a hook on a gradient of " + op_name("mul") +
+                   " gave [2] float32 on ref:0, expected [2] float32 on cpu");
   struct Away : tn::Function<Away> {
     static Tensor forward(tn::Context&, Tensor t) { return t.clone(); }
     static Tensor backward(tn::Context&, Tensor g) { return g.to(tn::Device("ref")); }
   };
-  expect_error([&] { Away::apply(x).sum().backward(); }, "for input 0, expected [2] float32 on cpu");
+  expect_error([&] { Away::apply(x).sum().backward(); },
+               "for input 0, expected [2] float32 on cpu");
 }
 
 // cpu has a kernel for it, whose outputs are inferred on meta tensors: the message must not say so.
 TEST_F(BadInput, ShapesThatAKernelWouldGet) {
-  expect_error([] { tn::linear(tn::ones({2, 3}), tn::ones({4, 5})); },
-               "linear: x is [2, 3], weight is [4, 5] (float32, cpu); expected");
+  expect_error(
+      [] {
+        tn::linear(tn::ones({2, 3}), tn::ones({4, 5}));
+      },
+      "linear: x is [2, 3], weight is [4, 5] (float32, cpu); expected");
 }
 
 TEST_F(BadInput, OpsThatAreNotThere) {
@@ -419,7 +433,9 @@ TEST_F(BadInput, MemoryThatEndsSaysWhatFillsIt) {
         message = e.what();
       }
     }
-    EXPECT_NE(message.find("zeros: out of memory on " + d.name() + ": wanted 4.0 MiB; limit "), message.npos) << message;
+    EXPECT_NE(message.find("zeros: out of memory on " + d.name() + ": wanted 4.0 MiB; limit "),
+              message.npos)
+        << message;
     for (const char* part : {"MiB, in live tensors ", ", in the cache ", "of caches of weights"}) {
       EXPECT_NE(message.find(part), std::string::npos) << message;
     }

@@ -149,12 +149,9 @@ TEST_F(Call, ArgumentsThatDoNotFitTheSchemaAreNamed) {
   odd.kind = 99;
 
   const std::string name = op_name("matmul"), schema = name + "(Tensor a, Tensor b) -> Tensor";
-  EXPECT_EQ(call_error("matmul", {t}),
-            name + ": argument 'b' is missing: " + schema);
-  EXPECT_EQ(call_error("matmul", {}),
-            name + ": argument 'a' is missing: " + schema);
-  EXPECT_EQ(call_error("matmul", {t, t, t}),
-            name + ": 3 arguments, expected at most 2: " + schema);
+  EXPECT_EQ(call_error("matmul", {t}), name + ": argument 'b' is missing: " + schema);
+  EXPECT_EQ(call_error("matmul", {}), name + ": argument 'a' is missing: " + schema);
+  EXPECT_EQ(call_error("matmul", {t, t, t}), name + ": 3 arguments, expected at most 2: " + schema);
   EXPECT_EQ(call_error("matmul", {t, t}, 2),
             name + ": 2 results were asked for, it gives 1: " + schema);
   EXPECT_EQ(call_error("matmul", {t, t}, 0),
@@ -190,14 +187,35 @@ TEST_F(Call, ArgumentsThatDoNotFitTheSchemaAreNamed) {
     v.as.tensors = none;
   });
   const std::vector<Row> broken = {
-      {"sum", {t, ints, changed(yes, [](tn_value& v) { v.as.i = 2; })}, "'keepdim'", "bool 2, which is neither 0 nor 1"},
-      {"sum", {t, changed(ints, [](tn_value& v) { v.as.ints = nullptr; })}, "'dims'", "list of 2 ints that is NULL"},
+      {"sum",
+       {t, ints, changed(yes, [](tn_value& v) { v.as.i = 2; })},
+       "'keepdim'",
+       "bool 2, which is neither 0 nor 1"},
+      {"sum",
+       {t, changed(ints, [](tn_value& v) { v.as.ints = nullptr; })},
+       "'dims'",
+       "list of 2 ints that is NULL"},
       {"cat", {hole}, "'xs'", "list of 1 Tensor with None at [0]"},
-      {"cat", {changed(list, [](tn_value& v) { v.as.tensors = nullptr; })}, "'xs'", "list of 1 Tensor that is NULL"},
-      {"zeros", {ints, changed(dtype, [](tn_value& v) { v.as.dtype = 12; })}, "'dtype'", "dtype 12, which is none"},
-      {"zeros", {ints, changed(dtype, [](tn_value& v) { v.as.dtype = -7; })}, "'dtype'", "dtype -7, which is none"},
-      {"gelu", {t, changed(text, [](tn_value& v) { v.as.string = nullptr; })}, "'approximate'", "str that is NULL"},
-      {"gelu", {t, changed(text, [](tn_value& v) { v.count = 4096; })}, "'approximate'", "str of 1 bytes, which says that it has 4096"},
+      {"cat",
+       {changed(list, [](tn_value& v) { v.as.tensors = nullptr; })},
+       "'xs'",
+       "list of 1 Tensor that is NULL"},
+      {"zeros",
+       {ints, changed(dtype, [](tn_value& v) { v.as.dtype = 12; })},
+       "'dtype'",
+       "dtype 12, which is none"},
+      {"zeros",
+       {ints, changed(dtype, [](tn_value& v) { v.as.dtype = -7; })},
+       "'dtype'",
+       "dtype -7, which is none"},
+      {"gelu",
+       {t, changed(text, [](tn_value& v) { v.as.string = nullptr; })},
+       "'approximate'",
+       "str that is NULL"},
+      {"gelu",
+       {t, changed(text, [](tn_value& v) { v.count = 4096; })},
+       "'approximate'",
+       "str of 1 bytes, which says that it has 4096"},
   };
   std::vector<Row> all(std::begin(rows), std::end(rows));
   all.insert(all.end(), broken.begin(), broken.end());
@@ -237,29 +255,39 @@ TEST_F(Call, PrimitivesNameTheirArguments) {
   EXPECT_NE(primitive(TN_SORT, {t}).find("gives 2 results, not 1"), std::string::npos);
   // What comes from outside is looked at as an op's arguments are.
   const tn_value sizes = to_value(tn::Ints{2});
-  tn_value formula{TN_EXPRESSION, 0, {}}, hole{TN_TENSORS, 1, {}}, odd = to_value(tn::float32), ref = to_value(tn::cpu);
+  tn_value formula{TN_EXPRESSION, 0, {}}, hole{TN_TENSORS, 1, {}}, odd = to_value(tn::float32),
+                                                                   ref = to_value(tn::cpu);
   tn_tensor* const none[] = {nullptr};
   hole.as.tensors = none;
   odd.as.dtype = 12;
   ref.as.device = {99, 0};
-  EXPECT_EQ(primitive(TN_ELEMENTWISE, {formula, t}), "elementwise: argument 0 is expression that is NULL");
-  EXPECT_EQ(primitive(TN_REDUCE, {to_value(0), hole}), "reduce: argument 1 is list of 1 Tensor of which one is NULL");
-  EXPECT_EQ(primitive(TN_FILL, {sizes, to_value(0), odd}), "fill: argument 2 is dtype 12, which is none");
+  EXPECT_EQ(primitive(TN_ELEMENTWISE, {formula, t}),
+            "elementwise: argument 0 is expression that is NULL");
+  EXPECT_EQ(primitive(TN_REDUCE, {to_value(0), hole}),
+            "reduce: argument 1 is list of 1 Tensor of which one is NULL");
+  EXPECT_EQ(primitive(TN_FILL, {sizes, to_value(0), odd}),
+            "fill: argument 2 is dtype 12, which is none");
   EXPECT_EQ(primitive(TN_COPY, {t, odd}), "copy: argument 1 is dtype 12, which is none");
-  EXPECT_EQ(primitive(TN_COPY, {t, to_value(tn::none), ref}), "copy: argument 2 is device 99:0, which is not there");
+  EXPECT_EQ(primitive(TN_COPY, {t, to_value(tn::none), ref}),
+            "copy: argument 2 is device 99:0, which is not there");
   EXPECT_EQ(primitive(TN_FILL, {sizes}), "fill: argument 1 (number) is missing, expected a number");
   // A gradient asks for the same.
   Tensor leaf = tn::ones({2, 3}).requires_grad_();
-  for (const auto& args : {std::vector<tn_value>{to_value(0), to_value(leaf), to_value(tn::Ints{}), to_value(false), to_value(tn::none),
-                                                 to_value(tn::none), to_value(tn::none), to_value(tn::none), to_value(tn::float64)},
-                           {to_value(0), to_value(leaf)}}) {
-    tn_status* status = tn::host()->primitive(TN_REDUCE, args.data(), uint32_t(args.size()), nullptr, 0);
+  for (const auto& args :
+       {std::vector<tn_value>{to_value(0), to_value(leaf), to_value(tn::Ints{}), to_value(false),
+                              to_value(tn::none), to_value(tn::none), to_value(tn::none),
+                              to_value(tn::none), to_value(tn::float64)},
+        {to_value(0), to_value(leaf)}}) {
+    tn_status* status =
+        tn::host()->primitive(TN_REDUCE, args.data(), uint32_t(args.size()), nullptr, 0);
     EXPECT_STREQ(tn::host()->status_message(status), "reduce: gives 1 result, not 0");
     tn::host()->status_free(status);
   }
   // More than it takes, with and without a gradient; arguments with defaults are no more than that.
-  const tn_value i = to_value(1), shape = to_value(tn::Ints{2, 3}), index = to_value(tn::Ints{}), no = to_value(false);
-  const tn_value l = to_value(leaf), device = to_value(tn::cpu), dtype = to_value(tn::float32), nothing = to_value(tn::none);
+  const tn_value i = to_value(1), shape = to_value(tn::Ints{2, 3}), index = to_value(tn::Ints{}),
+                 no = to_value(false);
+  const tn_value l = to_value(leaf), device = to_value(tn::cpu), dtype = to_value(tn::float32),
+                 nothing = to_value(tn::none);
   struct Surplus {
     tn_primitive kind;
     std::vector<tn_value> args;
@@ -310,7 +338,8 @@ TEST_F(Call, PrivateOpsLookAtTheirLists) {
     kept.emplace_back(list);
     return to_value(tn::Ints(kept.back()));
   };
-  const tn_value one = ints({1}), two = ints({2}), none = ints({}), both = ints({1, 1}), minus = ints({-1}), zero = ints({0});
+  const tn_value one = ints({1}), two = ints({2}), none = ints({}), both = ints({1, 1}),
+                 minus = ints({-1}), zero = ints({0});
   const tn_value far = ints({INT64_MAX}), three = ints({1, 1, 1});
   struct Row {
     const char* op;
@@ -318,11 +347,15 @@ TEST_F(Call, PrivateOpsLookAtTheirLists) {
     const char* part;
   };
   for (const Row& row : std::vector<Row>{
-           {"_windows", {t, two, two, one, none, one}, "padding is [], expected 1 numbers of at least 0"},
+           {"_windows",
+            {t, two, two, one, none, one},
+            "padding is [], expected 1 numbers of at least 0"},
            {"_windows", {t, two, both, one, zero, one}, "kernel is [1, 1]"},
            {"_windows", {t, two, two, zero, zero, one}, "stride is [0]"},
            {"_windows", {t, two, two, far, zero, one}, "reach further than any tensor"},
-           {"_windows", {t, three, three, three, three, three}, "windows of 3 dimensions for a tensor of 2"},
+           {"_windows",
+            {t, three, three, three, three, three},
+            "windows of 3 dimensions for a tensor of 2"},
            {"_window_view", {t, minus, two, one, one}, "out is [-1]"},
            {"_window_view", {t, two, two, one, none}, "dilation is []"},
            {"_overlap_add", {t, both, both, both, both}, "expected at least 4 dimensions"},
@@ -348,13 +381,15 @@ TEST_F(Call, NullsAtTheBorderAreRefused) {
   const auto refused = [&](tn_status* status, const std::string& part) {
     ASSERT_NE(status, nullptr) << part;
     EXPECT_EQ(h->status_code(status), TN_INVALID_ARGUMENT);
-    EXPECT_NE(std::string(h->status_message(status)).find(part), std::string::npos) << h->status_message(status);
+    EXPECT_NE(std::string(h->status_message(status)).find(part), std::string::npos)
+        << h->status_message(status);
     h->status_free(status);
   };
   const tn_op* op = nullptr;
   tn_value result{};
   refused(h->find_op(nullptr, &op), "the name is NULL");
-  refused(h->call(nullptr, nullptr, 0, &result, 1), "call: the op, the arguments or the results are NULL");
+  refused(h->call(nullptr, nullptr, 0, &result, 1),
+          "call: the op, the arguments or the results are NULL");
   tn::check(tn::host()->find_op("add", &op));
   refused(h->call(op, nullptr, 2, &result, 1), "are NULL");
   refused(h->primitive(TN_COPY, nullptr, 1, &result, 1), "are NULL");
@@ -439,7 +474,8 @@ TEST_F(Call, NullsInPlaceOfAResultAreRefused) {
   const int64_t sizes[] = {2};
   float memory[2] = {};
   no_place(tensor->empty(1, sizes, TN_FLOAT32, {0, 0}, nullptr), "empty");
-  no_place(tensor->from_memory(memory, 1, sizes, nullptr, TN_FLOAT32, nullptr, nullptr, nullptr), "from_memory");
+  no_place(tensor->from_memory(memory, 1, sizes, nullptr, TN_FLOAT32, nullptr, nullptr, nullptr),
+           "from_memory");
   no_place(tensor->to(x.get(), {0, 0}, TN_FLOAT64, nullptr), "to");
   no_place(tensor->mutable_data(x.get(), nullptr), "mutable_data");
   no_place(tensor->detach(x.get(), nullptr), "detach");

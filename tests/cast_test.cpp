@@ -1,5 +1,6 @@
-// Floats that become integers, bytes and bools: one answer on every device and by every way, which abi.h states at TN_I_CAST.
-// Truncated, then wrapped to the width; NaN and what int64 cannot hold are INT64_MIN, so 0 in narrower ones; a bool is != 0.
+// Floats that become integers, bytes and bools: one answer on every device and by every way, which
+// abi.h states at TN_I_CAST. Truncated, then wrapped to the width; NaN and what int64 cannot hold
+// are INT64_MIN, so 0 in narrower ones; a bool is != 0.
 #include "ops_support.h"
 
 namespace {
@@ -10,7 +11,10 @@ struct Row {
   double from;
   int64_t int64, int32, uint8, bool_;
   int64_t as(tn::Dtype dtype) const {
-    return dtype == tn::int64 ? int64 : dtype == tn::int32 ? int32 : dtype == tn::uint8 ? uint8 : bool_;
+    return dtype == tn::int64   ? int64
+           : dtype == tn::int32 ? int32
+           : dtype == tn::uint8 ? uint8
+                                : bool_;
   }
 };
 const Row kRows[] = {
@@ -44,7 +48,8 @@ void expect_cast(const Tensor& y, const std::vector<Row>& rows, tn::Dtype dtype,
   ASSERT_EQ(y.dtype(), dtype);
   const std::vector<int64_t> given = y.to_vector<int64_t>();
   ASSERT_EQ(given.size(), rows.size());
-  for (size_t i = 0; i < rows.size(); ++i) EXPECT_EQ(given[i], rows[i].as(dtype)) << "of " << rows[i].from << " at " << i;
+  for (size_t i = 0; i < rows.size(); ++i)
+    EXPECT_EQ(given[i], rows[i].as(dtype)) << "of " << rows[i].from << " at " << i;
 }
 
 template <typename F>
@@ -102,15 +107,18 @@ TEST(Cast, OfAssignedElements) {
 
 constinit tn::ExpressionRef to_int{"_to_int(Tensor x) -> Tensor", "int(x)"};
 constinit tn::ExpressionRef to_bool{"_to_bool(Tensor x) -> Tensor", "bool(x)"};
-constinit tn::ExpressionRef sum_of_ints{"_sum_of_ints(Tensor x, Tensor y) -> Tensor", "int(x * 1) + int(y)"};
-constinit tn::ExpressionRef int_or_zero{"_int_or_zero(Tensor x, Tensor y) -> Tensor", "where(y > 0, int(x), 0)"};
+constinit tn::ExpressionRef sum_of_ints{"_sum_of_ints(Tensor x, Tensor y) -> Tensor",
+                                        "int(x * 1) + int(y)"};
+constinit tn::ExpressionRef int_or_zero{"_int_or_zero(Tensor x, Tensor y) -> Tensor",
+                                        "where(y > 0, int(x), 0)"};
 
 TEST(Cast, OfExpressions) {
   for_all([](const Tensor& x, const std::vector<Row>& rows, tn::Dtype to) {
     const Tensor none = tn::zeros_like(x), one = tn::ones_like(x);
     if (to == tn::bool_) expect_cast(tn::prim::elementwise(to_bool, x), rows, to, "bool(x)");
     if (to != tn::int64) return;
-    for (const Layout& layout : layouts()) expect_cast(tn::prim::elementwise(to_int, layout.of(x)), rows, to, layout.name);
+    for (const Layout& layout : layouts())
+      expect_cast(tn::prim::elementwise(to_int, layout.of(x)), rows, to, layout.name);
     expect_cast(tn::prim::elementwise(sum_of_ints, x, none), rows, to, "a sum");
     expect_cast(tn::prim::elementwise(int_or_zero, x, one), rows, to, "a branch");
   });

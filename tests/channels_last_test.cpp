@@ -1,5 +1,6 @@
-// Networks of images stay in the layout of their input: kernels choose that of their outputs, elementwise ops keep it, gradients
-// lie as their tensors, and nothing is copied from one layout to the other.
+// Networks of images stay in the layout of their input: kernels choose that of their outputs,
+// elementwise ops keep it, gradients lie as their tensors, and nothing is copied from one layout to
+// the other.
 #include <tenon/nn.hpp>
 
 #include "ops_support.h"
@@ -8,19 +9,22 @@ namespace {
 
 using tn::nn::AvgPool2d, tn::nn::BatchNorm2d, tn::nn::Conv2d, tn::nn::MaxPool2d;
 
-bool lies_channels_last(const Tensor& x) {
-  return x.strides()[1] == 1 && !x.is_contiguous();
-}
+bool lies_channels_last(const Tensor& x) { return x.strides()[1] == 1 && !x.is_contiguous(); }
 
 std::vector<tn::Object> layers() {
   tn::manual_seed(1);
-  return {Conv2d(4, 6, 3, 1, 1), BatchNorm2d(6), tn::nn::ReLU(), MaxPool2d(2), Conv2d(6, 5, 3, 2, 1, 1, 1, false),
+  return {Conv2d(4, 6, 3, 1, 1),
+          BatchNorm2d(6),
+          tn::nn::ReLU(),
+          MaxPool2d(2),
+          Conv2d(6, 5, 3, 2, 1, 1, 1, false),
           AvgPool2d(2)};
 }
 
 TEST(ChannelsLast, AKernelOfTheCpuGivesWhatItGot) {
   load_all();
-  const Tensor rows = sample({2, 4, 16, 12}).to(tn::float32), last = rows.contiguous("channels_last");
+  const Tensor rows = sample({2, 4, 16, 12}).to(tn::float32),
+               last = rows.contiguous("channels_last");
   ASSERT_TRUE(lies_channels_last(last));
   // Without oneDNN (as under sanitizers) convolutions decompose, and give row-major images.
   const uint64_t before = tn::counter("decompositions");
@@ -54,8 +58,10 @@ TEST(ChannelsLast, AKernelOfTheCpuGivesWhatItGot) {
 // Dense in a third order: the meaning, or a copy, but no wrong number.
 TEST(ChannelsLast, OtherOrdersGiveTheSame) {
   load_all();
-  const Tensor x = sample({3, 4, 6, 5}).to(tn::float32), weight = sample({5, 4, 3, 3}, {}, 2).to(tn::float32);
-  for (const std::vector<int64_t>& order : std::vector<std::vector<int64_t>>{{1, 0, 2, 3}, {3, 2, 1, 0}, {0, 3, 1, 2}}) {
+  const Tensor x = sample({3, 4, 6, 5}).to(tn::float32),
+               weight = sample({5, 4, 3, 3}, {}, 2).to(tn::float32);
+  for (const std::vector<int64_t>& order :
+       std::vector<std::vector<int64_t>>{{1, 0, 2, 3}, {3, 2, 1, 0}, {0, 3, 1, 2}}) {
     std::vector<int64_t> back(4);
     for (size_t d = 0; d < 4; ++d) back[size_t(order[d])] = int64_t(d);
     const Tensor there = x.permute(order).contiguous().permute(back);
@@ -67,7 +73,8 @@ TEST(ChannelsLast, OtherOrdersGiveTheSame) {
     for (const auto& [name, f] : calls) {
       SCOPED_TRACE(name);
       Tensor a = x.detach().requires_grad_(), b = there.detach().requires_grad_();
-      Tensor expected = f(a), y = f(b), g = sample({expected.sizes().begin(), expected.sizes().end()}, {}, 3).to(tn::float32);
+      Tensor expected = f(a), y = f(b),
+             g = sample({expected.sizes().begin(), expected.sizes().end()}, {}, 3).to(tn::float32);
       expect_near(y.detach(), expected.to_vector<double>(), 2e-6);
       expected.backward(g);
       y.backward(g);
@@ -78,7 +85,8 @@ TEST(ChannelsLast, OtherOrdersGiveTheSame) {
   const Tensor one = x.select(0, 0);
   const Tensor turned = one.transpose(1, 2).contiguous().transpose(1, 2);
   expect_near(tn::max_pool2d(turned, 2), tn::max_pool2d(one, 2).to_vector<double>(), 0);
-  expect_near(tn::avg_pool2d(one.contiguous("channels_last"), 2), tn::avg_pool2d(one, 2).to_vector<double>(), 1e-6);
+  expect_near(tn::avg_pool2d(one.contiguous("channels_last"), 2),
+              tn::avg_pool2d(one, 2).to_vector<double>(), 1e-6);
 }
 
 }  // namespace

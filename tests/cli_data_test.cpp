@@ -1,5 +1,5 @@
-// `tenon train` on IDX and safetensors files: the same digits learn the same, and what is wrong in a
-// file is said.
+// `tenon train` on IDX and safetensors files: the same digits learn the same, and what is wrong in
+// a file is said.
 #include "cli_support.h"
 
 #include <nlohmann/json.hpp>
@@ -60,14 +60,16 @@ TEST_F(DataTest, TheSameDigitsFromEachFormat) {
   EXPECT_EQ(losses(with(R"("images": "x-idx2-ubyte", "labels": "y-idx1-ubyte")")), expected);
 
   ::tenon::save({{"pixels", all.x}, {"digit", all.y}}, path("d.safetensors"));
-  EXPECT_EQ(losses(with(R"("safetensors": "d.safetensors", "input": "pixels", "target": "digit")")), expected);
+  EXPECT_EQ(losses(with(R"("safetensors": "d.safetensors", "input": "pixels", "target": "digit")")),
+            expected);
 }
 
 TEST_F(DataTest, WhatIsWrongInIdxFilesIsNamed) {
   const std::string file = with(R"("images": "x", "labels": "y")");
   write("x", idx({3, 64}, std::string(3 * 64, 'a')));
   write("y", idx({3}, std::string("\0\1\xa", 3)));
-  EXPECT_HAS(refused(file), "/y: item 2: the label is 10, but the model of " + file + " has 10 outputs; expected 0 to 9");
+  EXPECT_HAS(refused(file), "/y: item 2: the label is 10, but the model of " + file +
+                                " has 10 outputs; expected 0 to 9");
   write("y", idx({2}, std::string("\0\1", 2)));
   const std::string shapes = refused(file);
   EXPECT_HAS(shapes, "t.json:3: data: ");
@@ -83,7 +85,8 @@ TEST_F(DataTest, WhatIsWrongInIdxFilesIsNamed) {
 
 TEST_F(DataTest, WhatIsWrongInSafetensorsIsNamed) {
   const auto file = [&](const char* input, const char* target) {
-    return with(std::string(R"("safetensors": "d", "input": ")") + input + R"(", "target": ")" + target + "\"");
+    return with(std::string(R"("safetensors": "d", "input": ")") + input + R"(", "target": ")" +
+                target + "\"");
   };
   const Tensor x = ::tenon::zeros({3, 64});
   ::tenon::save({{"x", x},
@@ -95,14 +98,17 @@ TEST_F(DataTest, WhatIsWrongInSafetensorsIsNamed) {
                  {"1", ::tenon::zeros({1}, ::tenon::int64)}},
                 path("d"));
   EXPECT_HAS(refused(file("x", "y")), "/d: item 1: the label is -1, but the model of ");
-  EXPECT_HAS(refused(file("x", "f")), "t.json:3: data: f is [3] (float32), expected integers, the classes");
-  EXPECT_HAS(refused(file("y", "y")), "data: y is [3] (int64), y is [3] (int64); expected [n, ..] and [n]");
+  EXPECT_HAS(refused(file("x", "f")),
+             "t.json:3: data: f is [3] (float32), expected integers, the classes");
+  EXPECT_HAS(refused(file("y", "y")),
+             "data: y is [3] (int64), y is [3] (int64); expected [n, ..] and [n]");
   EXPECT_HAS(refused(file("x", "z")), "/d: no tensor 'z' among its 7");
   EXPECT_HAS(refused(file("none", "no")), "data: none is [0, 64] (float32), no is [0] (int64)");
   EXPECT_HAS(refused(file("one", "1")), "/d has one item, and test_every keeps it for the test");
   fs::resize_file(path("d"), fs::file_size(path("d")) - 1);
   EXPECT_HAS(refused(file("x", "y")), "bytes of data");
-  EXPECT_HAS(refused(with(R"("safetensors": "d", "input": "x")")), "t.json:2: data: the field 'target' is missing");
+  EXPECT_HAS(refused(with(R"("safetensors": "d", "input": "x")")),
+             "t.json:2: data: the field 'target' is missing");
 }
 
 }  // namespace

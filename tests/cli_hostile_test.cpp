@@ -16,11 +16,13 @@ namespace {
 
 // Nothing that a terminal would obey, and no more than a screen or two.
 testing::AssertionResult is_plain(const std::string& text) {
-  if (text.size() > 10'000) return testing::AssertionFailure() << text.size() << " bytes: " << text.substr(0, 200);
+  if (text.size() > 10'000)
+    return testing::AssertionFailure() << text.size() << " bytes: " << text.substr(0, 200);
   for (size_t i = 0; i < text.size(); ++i) {
     const auto c = static_cast<unsigned char>(text[i]);
     const bool control = (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f;
-    const bool c1 = c == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0;
+    const bool c1 =
+        c == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0;
     if (control || c1 || text.compare(i, 3, "\xe2\x80\xae") == 0) {
       return testing::AssertionFailure() << "byte " << int(c) << " at " << i << " of " << text;
     }
@@ -33,8 +35,8 @@ class Hostile : public CliTest {
   // A line of the shell, in which $tenon is the command. What would never end is killed.
   Outcome shell(const std::string& line) const {
     const fs::path out = folder_ / ".out", err = folder_ / ".err";
-    const std::string command = "ulimit -t 200; tenon='" + build() + "/bin/tenon'; { " + line + "\n} >'" +
-                                out.string() + "' 2>'" + err.string() + "' </dev/null";
+    const std::string command = "ulimit -t 200; tenon='" + build() + "/bin/tenon'; { " + line +
+                                "\n} >'" + out.string() + "' 2>'" + err.string() + "' </dev/null";
     const int status = std::system(command.c_str());
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read(out), read(err)};
   }
@@ -46,30 +48,42 @@ class Hostile : public CliTest {
     EXPECT_EQ(run.out, "");
     return run.err;
   }
-  std::string with(const std::string& from, const std::string& to) const { return training({{from, to}}); }
+  std::string with(const std::string& from, const std::string& to) const {
+    return training({{from, to}});
+  }
 };
 
 TEST_F(Hostile, ManyFieldsAndLongNamesAreAnswered) {
   std::string fields;
   for (int i = 0; i < 50'000; ++i) fields += "\"field" + std::to_string(i) + "\": 1, ";
-  EXPECT_HAS(refused(with("\"epochs\"", fields + "\"epochs\"")), "training: unknown field 'field0'");
+  EXPECT_HAS(refused(with("\"epochs\"", fields + "\"epochs\"")),
+             "training: unknown field 'field0'");
   EXPECT_HAS(refused(with("\"csv\"", fields + "\"csv\"")), "data: unknown field 'field0'");
-  EXPECT_HAS(refused(with("\"csv\"", fields + "\"cvs\"")), "data: unknown field 'cvs'; did you mean 'csv'?");
-  EXPECT_HAS(refused(with("\"in_features\"", fields + "\"in_features\"")), "Linear has no option 'field");
-  EXPECT_HAS(refused(with("\"epochs\"", fields + "\"field7\": 2, \"epochs\"")), "'field7' is there twice, first on line");
+  EXPECT_HAS(refused(with("\"csv\"", fields + "\"cvs\"")),
+             "data: unknown field 'cvs'; did you mean 'csv'?");
+  EXPECT_HAS(refused(with("\"in_features\"", fields + "\"in_features\"")),
+             "Linear has no option 'field");
+  EXPECT_HAS(refused(with("\"epochs\"", fields + "\"field7\": 2, \"epochs\"")),
+             "'field7' is there twice, first on line");
   const std::string name(1'000'000, 'a');
   const std::string shown = std::string(80, 'a') + "... (1000000 bytes)'";
-  EXPECT_HAS(refused(with("\"epochs\"", "\"" + name + "\": 1, \"epochs\"")), "training: unknown field '" + shown);
-  EXPECT_HAS(refused(with("\"Linear\"", "\"" + name + "\"")), "layer: '" + shown + " is no layer (known are");
-  EXPECT_HAS(refused(with("\"in_features\"", "\"" + name + "\"")), "Linear has no option '" + shown);
+  EXPECT_HAS(refused(with("\"epochs\"", "\"" + name + "\": 1, \"epochs\"")),
+             "training: unknown field '" + shown);
+  EXPECT_HAS(refused(with("\"Linear\"", "\"" + name + "\"")),
+             "layer: '" + shown + " is no layer (known are");
+  EXPECT_HAS(refused(with("\"in_features\"", "\"" + name + "\"")),
+             "Linear has no option '" + shown);
   EXPECT_HAS(refused(with("\"cross_entropy\"", "\"" + name + "\"")), "loss: unknown op '" + shown);
-  EXPECT_HAS(refused(with("\"seed\"", "\"device\": \"" + name + "\", \"seed\"")), "unknown device '" + shown);
-  EXPECT_HAS(refused(with("\"digits.csv\"", "\"" + name + "\"")), "cannot be opened: File name too long");
+  EXPECT_HAS(refused(with("\"seed\"", "\"device\": \"" + name + "\", \"seed\"")),
+             "unknown device '" + shown);
+  EXPECT_HAS(refused(with("\"digits.csv\"", "\"" + name + "\"")),
+             "cannot be opened: File name too long");
   EXPECT_HAS(refused(with("\"cross_entropy\"", "\"" + name)), "; last read: '\"aaa");
   const std::string long_word(100'000, 'a');  // an argument has at most 128 KiB
-  for (const std::string& line : {"$tenon " + long_word, "$tenon ops --" + long_word, "$tenon train " + long_word,
-                                  "$tenon bench " + long_word, "$tenon bench ops --only " + long_word,
-                                  "$tenon train t.json --seed " + long_word, "$tenon train t.json --device " + long_word}) {
+  for (const std::string& line :
+       {"$tenon " + long_word, "$tenon ops --" + long_word, "$tenon train " + long_word,
+        "$tenon bench " + long_word, "$tenon bench ops --only " + long_word,
+        "$tenon train t.json --seed " + long_word, "$tenon train t.json --device " + long_word}) {
     const Outcome run = shell(line);
     EXPECT_NE(run.code, 0);
     EXPECT_TRUE(is_plain(run.err));
@@ -100,15 +114,18 @@ TEST_F(Hostile, NoTextOfOthersCommandsTheTerminal) {
   }
   write("bad.csv", "1,2\n1,\x1b[2J\xc2\x9b\n");
   refused(with("\"digits.csv\"", "\"" + path("bad.csv") + "\""));
-  const std::string header = R"({"\u001b[2J\r":{"dtype":"\u001b[2J","shape":[1],"data_offsets":[0,1]}})";
+  const std::string header =
+      R"({"\u001b[2J\r":{"dtype":"\u001b[2J","shape":[1],"data_offsets":[0,1]}})";
   write("bad.safetensors", std::string{char(header.size()), 0, 0, 0, 0, 0, 0, 0} + header + "a");
-  refused(with("\"csv\": \"digits.csv\",\n    \"label\": \"last\"",
-               "\"safetensors\": \"" + path("bad.safetensors") + "\", \"input\": \"x\", \"target\": \"y\""));
+  refused(with(
+      "\"csv\": \"digits.csv\",\n    \"label\": \"last\"",
+      "\"safetensors\": \"" + path("bad.safetensors") + "\", \"input\": \"x\", \"target\": \"y\""));
   refused(write("a\x1b[2J\r\xff.json", "{"));
-  for (const std::string line : {"$tenon $'\\e[2J'", "$tenon ops $'--\\e[2J'", "$tenon train $'\\e[2J'",
-                                 "$tenon train t.json --seed $'\\e[2J'", "$tenon bench $'\\e[2J'",
-                                 "TENON_PLUGIN_PATH=$'/\\e[2J:\\e[3J' $tenon plugins",
-                                 "TENON_KERNELS=$'\\e[2J' $tenon train t.json"}) {
+  for (const std::string line :
+       {"$tenon $'\\e[2J'", "$tenon ops $'--\\e[2J'", "$tenon train $'\\e[2J'",
+        "$tenon train t.json --seed $'\\e[2J'", "$tenon bench $'\\e[2J'",
+        "TENON_PLUGIN_PATH=$'/\\e[2J:\\e[3J' $tenon plugins",
+        "TENON_KERNELS=$'\\e[2J' $tenon train t.json"}) {
     const Outcome run = shell("exec bash -c \"tenon='$tenon'; " + line + "\"");
     EXPECT_TRUE(is_plain(run.err)) << line;
     EXPECT_TRUE(is_plain(run.out)) << line;
@@ -118,12 +135,15 @@ TEST_F(Hostile, NoTextOfOthersCommandsTheTerminal) {
 TEST_F(Hostile, WhatIsNoRegularFileIsRefused) {
   ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
   for (const std::string& file : {path("pipe"), std::string("/dev/zero"), folder_.string()}) {
-    const char* what = file == folder_.string() ? "is a folder, not a regular file" : "is a device or pipe, not a regular file";
+    const char* what = file == folder_.string() ? "is a folder, not a regular file"
+                                                : "is a device or pipe, not a regular file";
     EXPECT_HAS(refused(file), file + ": " + what);
     EXPECT_HAS(refused(with("\"digits.csv\"", "\"" + file + "\"")), file + ": " + what);
     const std::string csv = "\"csv\": \"digits.csv\",\n    \"label\": \"last\"";
-    EXPECT_HAS(refused(with(csv, "\"images\": \"" + file + "\", \"labels\": \"" + file + "\"")), file + ": " + what);
-    EXPECT_HAS(refused(with(csv, "\"safetensors\": \"" + file + "\", \"input\": \"x\", \"target\": \"y\"")),
+    EXPECT_HAS(refused(with(csv, "\"images\": \"" + file + "\", \"labels\": \"" + file + "\"")),
+               file + ": " + what);
+    EXPECT_HAS(refused(with(
+                   csv, "\"safetensors\": \"" + file + "\", \"input\": \"x\", \"target\": \"y\"")),
                file + ": " + what);
     const Outcome eval = shell("$tenon eval " + digits() + "/mlp.json --weights " + file);
     EXPECT_EQ(eval.code, 1);
@@ -132,7 +152,8 @@ TEST_F(Hostile, WhatIsNoRegularFileIsRefused) {
     EXPECT_EQ(save.code, 1);
     EXPECT_HAS(save.err, file + ": " + what);
   }
-  const std::string text = R"({"data": {"text": "pipe", "context": 4}, "model": [{"layer": "Flatten"}],
+  const std::string text =
+      R"({"data": {"text": "pipe", "context": 4}, "model": [{"layer": "Flatten"}],
     "optimizer": {"optimizer": "SGD", "lr": 1}, "loss": "cross_entropy", "steps": 1, "batch_size": 1})";
   const Outcome run = shell("$tenon train " + write("text.json", text));
   EXPECT_EQ(run.code, 1);
@@ -144,17 +165,22 @@ TEST_F(Hostile, WhatIsNoRegularFileIsRefused) {
 
 TEST_F(Hostile, FilesThatAreNoJsonAreNamed) {
   EXPECT_HAS(refused(write("t.json", std::string(100'000, '['))), "t.json:1: more than 64 levels");
-  EXPECT_HAS(refused(write("t.json", "\xef\xbb\xbf{}")), "t.json:1: training: the field 'data' is missing");
+  EXPECT_HAS(refused(write("t.json", "\xef\xbb\xbf{}")),
+             "t.json:1: training: the field 'data' is missing");
   EXPECT_HAS(refused(write("t.json", std::string("{\"data\": \0}", 11))), "t.json:1: ");
   EXPECT_HAS(refused(write("t.json", "")), "t.json:1: ");
-  EXPECT_HAS(refused(with("\"epochs\": ", "\"epochs\": 1e999, \"x\": ")), "the number 1e999 is out of range");
-  EXPECT_HAS(refused(with("\"epochs\": ", "\"epochs\": 1" + std::string(100'000, '0') + ", \"x\": ")), "is out of range");
+  EXPECT_HAS(refused(with("\"epochs\": ", "\"epochs\": 1e999, \"x\": ")),
+             "the number 1e999 is out of range");
+  EXPECT_HAS(
+      refused(with("\"epochs\": ", "\"epochs\": 1" + std::string(100'000, '0') + ", \"x\": ")),
+      "is out of range");
 }
 
 TEST_F(Hostile, WeightsDoNotTakeThePlaceOfWhatTheyComeFrom) {
   const std::string csv = path("rows.csv");
   fs::copy_file(digits() + "/digits.csv", csv);
-  const std::string file = with("\"digits.csv\"", "\"" + csv + "\""), before = read(file), rows = read(csv);
+  const std::string file = with("\"digits.csv\"", "\"" + csv + "\""), before = read(file),
+                    rows = read(csv);
   fs::create_hard_link(file, path("other name"));
   const auto saved_to = [&](const std::string& target) {
     const Outcome run = shell("$tenon train '" + file + "' --epochs 1 --save '" + target + "'");
@@ -176,15 +202,18 @@ TEST_F(Hostile, APathIsShownOnOneLine) {
 
 TEST_F(Hostile, WhatServesAPluginAloneIsUnknown) {
   EXPECT_HAS(refused(with("\"cross_entropy\"", "\"_attention\"")), "loss: unknown op '_attention'");
-  EXPECT_HAS(refused(with("\"cross_entropy\"", "\"ops._attention\"")), "loss: unknown op 'ops._attention'");
+  EXPECT_HAS(refused(with("\"cross_entropy\"", "\"ops._attention\"")),
+             "loss: unknown op 'ops._attention'");
 }
 
 TEST_F(Hostile, ParametersAreTheModels) {
-  EXPECT_HAS(refused(with("\"lr\": ", "\"params\": [1], \"lr\": ")), "'params' is not an option here: they are the model's");
+  EXPECT_HAS(refused(with("\"lr\": ", "\"params\": [1], \"lr\": ")),
+             "'params' is not an option here: they are the model's");
 }
 
 TEST_F(Hostile, ValuesOfImagesAreNumbers) {
-  const auto idx = [&](const std::string& name, char type, const std::string& sizes, const std::string& values) {
+  const auto idx = [&](const std::string& name, char type, const std::string& sizes,
+                       const std::string& values) {
     const std::string dims(1, static_cast<char>(sizes.size()));
     std::string bytes = std::string(2, '\0') + type + dims;
     for (const char size : sizes) bytes += std::string(3, '\0') + size;
@@ -194,16 +223,19 @@ TEST_F(Hostile, ValuesOfImagesAreNumbers) {
   const auto of = [&](const std::string& images, const std::string& labels) {
     return refused(with(csv, "\"images\": \"" + images + "\", \"labels\": \"" + labels + "\""));
   };
-  const std::string images = idx("images", '\x0d', "\2\2", std::string("\0\0\0\0\0\0\0\0\0\0\0\0\x7f\xc0\0\0", 16));
+  const std::string images =
+      idx("images", '\x0d', "\2\2", std::string("\0\0\0\0\0\0\0\0\0\0\0\0\x7f\xc0\0\0", 16));
   EXPECT_HAS(of(images, idx("labels", '\x08', "\2", std::string(2, '\0'))),
              images + ": item 1, value 1 of 2: nan is no number that float32 holds");
   const std::string none(1, '\0');
-  EXPECT_HAS(of(idx("images", '\x0d', none + "\2", ""), idx("labels", '\x08', none, "")), "there are no examples");
+  EXPECT_HAS(of(idx("images", '\x0d', none + "\2", ""), idx("labels", '\x08', none, "")),
+             "there are no examples");
 }
 
 // A model says what it has read. What is no terminal gets it as it is.
 TEST_F(Hostile, AModelCommandsNoTerminal) {
-  if (std::system("command -v script >/dev/null") != 0) GTEST_SKIP() << "no program that makes a terminal";
+  if (std::system("command -v script >/dev/null") != 0)
+    GTEST_SKIP() << "no program that makes a terminal";
   std::string text;
   for (int i = 0; i < 100; ++i) text += "\x1b[2J\xc3\xa4\xc2\x9b";
   write("text.txt", text);
@@ -214,7 +246,8 @@ TEST_F(Hostile, AModelCommandsNoTerminal) {
     "optimizer": {"optimizer": "SGD", "lr": 0.01}, "loss": "cross_entropy", "steps": 1, "batch_size": 1})");
   const Outcome train = shell("$tenon train " + file + " --save " + path("w"));
   ASSERT_EQ(train.code, 0) << train.err;
-  const std::string generate = "generate " + file + " --weights " + path("w") + " --prompt '[' --temperature 2";
+  const std::string generate =
+      "generate " + file + " --weights " + path("w") + " --prompt '[' --temperature 2";
   EXPECT_NE(shell("$tenon " + generate).out.find('\x1b'), std::string::npos);
   const Outcome run = shell("script -qec \"$tenon " + generate + "\" /dev/null | tr -d '\\r'");
   EXPECT_TRUE(is_plain(run.out)) << run.out;
@@ -229,29 +262,43 @@ TEST_F(Hostile, NumbersOutOfRangeAreNamedWithTheirField) {
   };
   for (const char* value : {"-1", "0", "1000000000000000000", "1e308", "-0.5", "null", "\"1\""}) {
     const std::string number = value;
-    EXPECT_HAS(refused(with("\"batch_size\": ", "\"batch_size\": " + number + ", \"x\": ")), "training: batch_size is ");
-    EXPECT_HAS(refused(with("\"test_every\": ", "\"test_every\": " + number + ", \"x\": ")), "data: test_every is ");
-    EXPECT_HAS(refused(with("\"epochs\": ", "\"epochs\": " + number + ", \"x\": ")), "training: epochs is ");
-    EXPECT_HAS(refused(with("\"layer\": \"ReLU\"", "\"layer\": \"ReLU\", \"repeat\": " + number)), "layer: repeat is ");
-    EXPECT_HAS(schedule("\"schedule\": \"step\", \"step_size\": " + number), "schedule: step_size is ");
+    EXPECT_HAS(refused(with("\"batch_size\": ", "\"batch_size\": " + number + ", \"x\": ")),
+               "training: batch_size is ");
+    EXPECT_HAS(refused(with("\"test_every\": ", "\"test_every\": " + number + ", \"x\": ")),
+               "data: test_every is ");
+    EXPECT_HAS(refused(with("\"epochs\": ", "\"epochs\": " + number + ", \"x\": ")),
+               "training: epochs is ");
+    EXPECT_HAS(refused(with("\"layer\": \"ReLU\"", "\"layer\": \"ReLU\", \"repeat\": " + number)),
+               "layer: repeat is ");
+    EXPECT_HAS(schedule("\"schedule\": \"step\", \"step_size\": " + number),
+               "schedule: step_size is ");
   }
-  EXPECT_HAS(refused(with(seed, "\"clip_grad_norm\": 0, \"seed\"")), "training: clip_grad_norm is 0, expected more than 0");
-  EXPECT_HAS(refused(with(seed, "\"clip_grad_norm\": 1e308, \"seed\"")), "training: clip_grad_norm is 1e+308, expected");
-  EXPECT_HAS(refused(with("\"scale\": ", "\"scale\": -1e308, \"x\": ")), "data: scale is -1e+308, expected a number from");
-  EXPECT_HAS(refused(with("\"seed\": ", "\"seed\": -1, \"x\": ")), "training: seed is -1, expected at least 0");
-  EXPECT_HAS(schedule("\"schedule\": \"step\", \"step_size\": 1, \"gamma\": 1e308"), "schedule: gamma is 1e+308, expected");
-  EXPECT_HAS(schedule("\"schedule\": \"cosine\", \"min_lr\": 1e308"), "schedule: min_lr is 1e+308, expected");
-  EXPECT_HAS(schedule("\"schedule\": \"cosine\", \"warmup_steps\": -1"), "schedule: warmup_steps is -1, expected");
+  EXPECT_HAS(refused(with(seed, "\"clip_grad_norm\": 0, \"seed\"")),
+             "training: clip_grad_norm is 0, expected more than 0");
+  EXPECT_HAS(refused(with(seed, "\"clip_grad_norm\": 1e308, \"seed\"")),
+             "training: clip_grad_norm is 1e+308, expected");
+  EXPECT_HAS(refused(with("\"scale\": ", "\"scale\": -1e308, \"x\": ")),
+             "data: scale is -1e+308, expected a number from");
+  EXPECT_HAS(refused(with("\"seed\": ", "\"seed\": -1, \"x\": ")),
+             "training: seed is -1, expected at least 0");
+  EXPECT_HAS(schedule("\"schedule\": \"step\", \"step_size\": 1, \"gamma\": 1e308"),
+             "schedule: gamma is 1e+308, expected");
+  EXPECT_HAS(schedule("\"schedule\": \"cosine\", \"min_lr\": 1e308"),
+             "schedule: min_lr is 1e+308, expected");
+  EXPECT_HAS(schedule("\"schedule\": \"cosine\", \"warmup_steps\": -1"),
+             "schedule: warmup_steps is -1, expected");
   std::string layers;
   for (int i = 0; i < 2; ++i) layers += "{\"layer\": \"ReLU\", \"repeat\": 9999}, ";
-  EXPECT_HAS(refused(with("{\"layer\": \"ReLU\"}", layers + "{\"layer\": \"ReLU\"}")), "model: more than 10000 layers");
+  EXPECT_HAS(refused(with("{\"layer\": \"ReLU\"}", layers + "{\"layer\": \"ReLU\"}")),
+             "model: more than 10000 layers");
 }
 
 TEST_F(Hostile, ADimensionOutOfRangeIsNamedWithItsLayer) {
   for (const char* dim : {"-3", "2", "-9223372036854775808", "9223372036854775807"}) {
-    EXPECT_HAS(refused(with("{\"layer\": \"ReLU\"}",
-                            std::string("{\"layer\": \"Unflatten\", \"dim\": ") + dim + ", \"unflattened_size\": [1, 128]}")),
-               "model: layer 1: ");
+    EXPECT_HAS(
+        refused(with("{\"layer\": \"ReLU\"}", std::string("{\"layer\": \"Unflatten\", \"dim\": ") +
+                                                  dim + ", \"unflattened_size\": [1, 128]}")),
+        "model: layer 1: ");
   }
 }
 
@@ -265,7 +312,8 @@ TEST_F(Hostile, ClosedStreamsEndNothing) {
   EXPECT_HAS(unwritten.err, "tenon: the output cannot be written: Bad file descriptor");
   EXPECT_EQ(shell("$tenon ops >&- 2>&-").code, 1);
   // The file that is saved does not get the number of a stream that is printed to.
-  const Outcome saved = shell("$tenon train " + digits() + "/mlp.json --epochs 1 --save " + path("w") + " <&- >&- 2>&-");
+  const Outcome saved = shell("$tenon train " + digits() + "/mlp.json --epochs 1 --save " +
+                              path("w") + " <&- >&- 2>&-");
   EXPECT_EQ(saved.code, 1);
   const Outcome eval = shell("$tenon eval " + digits() + "/mlp.json --weights " + path("w"));
   EXPECT_EQ(eval.code, 0) << eval.err;
@@ -277,7 +325,8 @@ TEST_F(Hostile, AnOutputThatCannotBeWrittenIsAFailure) {
     EXPECT_EQ(full.code, 1) << words;
     EXPECT_HAS(full.err, "No space left on device");
   }
-  // A reader that has enough is none: the signal ends the command as it ends others, without a word.
+  // A reader that has enough is none: the signal ends the command as it ends others, without a
+  // word.
   const Outcome head = shell("$tenon ops --json | head -n 1");
   EXPECT_EQ(head.code, 0);
   EXPECT_EQ(head.out, "[\n");
@@ -289,11 +338,13 @@ TEST_F(Hostile, SavesOverWhatIsThereAndKeepsItsMode) {
   write("elsewhere/w", "old");
   ASSERT_EQ(::chmod(path("elsewhere/w").c_str(), 0600), 0);
   fs::create_symlink("elsewhere/w", path("w"));
-  const Outcome run = shell("$tenon train " + digits() + "/mlp.json --epochs 1 --save " + path("w"));
+  const Outcome run =
+      shell("$tenon train " + digits() + "/mlp.json --epochs 1 --save " + path("w"));
   EXPECT_EQ(run.code, 0) << run.err;
   EXPECT_TRUE(fs::is_symlink(path("w")));
   EXPECT_EQ(fs::status(path("elsewhere/w")).permissions(), fs::perms(0600));
-  EXPECT_EQ(shell("$tenon eval " + digits() + "/mlp.json --weights " + path("elsewhere/w")).code, 0);
+  EXPECT_EQ(shell("$tenon eval " + digits() + "/mlp.json --weights " + path("elsewhere/w")).code,
+            0);
   const Outcome bench = shell("$tenon bench overhead --json " + path("no/such/file"));
   EXPECT_EQ(bench.code, 1);
   EXPECT_HAS(bench.err, "no/such/file: cannot be written in");
@@ -304,9 +355,12 @@ TEST_F(Hostile, SavesOverWhatIsThereAndKeepsItsMode) {
 class HostilePlugin : public Hostile {
  protected:
   Outcome on_path(const std::string& line) const {
-    return shell("export TENON_PLUGIN_PATH='" + here_.path().string() + ":" + build() + "/lib/tenon/plugins'; " + line);
+    return shell("export TENON_PLUGIN_PATH='" + here_.path().string() + ":" + build() +
+                 "/lib/tenon/plugins'; " + line);
   }
-  Outcome plugins(const std::string& environment) const { return on_path(environment + " $tenon plugins"); }
+  Outcome plugins(const std::string& environment) const {
+    return on_path(environment + " $tenon plugins");
+  }
   tenon::testing::Folder here_;
 };
 
@@ -314,11 +368,14 @@ class HostilePlugin : public Hostile {
 TEST_F(HostilePlugin, ABackendWithoutTheKernelsThatItMustBringIsSaidToBeIncomplete) {
   here_.place("device_partial");
   const std::string line =
-      "device partial has no kernel for elementwise, reduce, matmul, iota, gather, scatter, random_bits, nonzero: ops that need one "
+      "device partial has no kernel for elementwise, reduce, matmul, iota, gather, scatter, "
+      "random_bits, nonzero: ops that need one "
       "fail there";
   const auto count = [&](const std::string& text) {
     size_t n = 0;
-    for (size_t at = text.find("incomplete: "); at != text.npos; at = text.find("incomplete: ", at + 1)) ++n;
+    for (size_t at = text.find("incomplete: "); at != text.npos;
+         at = text.find("incomplete: ", at + 1))
+      ++n;
     return n;
   };
   const Outcome plugins = on_path("TENON_LOG=off $tenon plugins");
@@ -332,7 +389,8 @@ TEST_F(HostilePlugin, ABackendWithoutTheKernelsThatItMustBringIsSaidToBeIncomple
   EXPECT_EQ(count(on_path("$tenon ops --device ref").out), 0u);
   EXPECT_HAS(on_path("$tenon plugins").err,
              "device 'partial' of plugin 'device_partial' has no kernel for elementwise, reduce");
-  const nlohmann::json json = nlohmann::json::parse(on_path("TENON_LOG=off $tenon plugins --json").out);
+  const nlohmann::json json =
+      nlohmann::json::parse(on_path("TENON_LOG=off $tenon plugins --json").out);
   ASSERT_EQ(json.at("incomplete").size(), 1u);
   EXPECT_EQ(json.at("incomplete")[0].at("device"), "partial");
 }
@@ -341,9 +399,12 @@ TEST_F(HostilePlugin, OneThatEndsTheProcessIsNamedAndIsNoSuccess) {
   const std::string library = here_.place("ends").string();
   for (const std::string way : {"exit", "_exit", "_Exit", "quick_exit", "thread", "constructor"}) {
     const Outcome run = plugins("TENON_TEST_ENDS=" + way);
-    const std::string how = way == "thread" || way == "constructor" ? "exit" : way == "_Exit" ? "_exit" : way;
+    const std::string how = way == "thread" || way == "constructor" ? "exit"
+                            : way == "_Exit"                        ? "_exit"
+                                                                    : way;
     EXPECT_EQ(run.code, 1) << way;
-    EXPECT_HAS(run.err, "tenon: plugin 'ends' (" + library + ") ended the process by " + how + ", while it was loaded");
+    EXPECT_HAS(run.err, "tenon: plugin 'ends' (" + library + ") ended the process by " + how +
+                            ", while it was loaded");
   }
   const Outcome aborted = plugins("TENON_TEST_ENDS=abort");
   EXPECT_NE(aborted.code, 0);
@@ -361,14 +422,17 @@ TEST_F(HostilePlugin, AFolderOrLibraryThatOthersMayWriteIsWarnedOf) {
   const fs::path library = here_.place("pack1");
   EXPECT_EQ(plugins("").err, "");
   fs::permissions(library, fs::perms(0757));
-  EXPECT_EQ(plugins("").err, "tenon warning: plugins: every user of this machine may write the file " + library.string() +
-                                 " (chmod o-w it); what is loaded from there runs with your rights\n");
+  EXPECT_EQ(plugins("").err,
+            "tenon warning: plugins: every user of this machine may write the file " +
+                library.string() +
+                " (chmod o-w it); what is loaded from there runs with your rights\n");
   fs::permissions(library, fs::perms(0755));
   for (const int mode : {0777, 01777}) {  // where only owners may rename, others may still add
     fs::permissions(here_.path(), fs::perms(mode));
     const Outcome run = plugins("");
     EXPECT_EQ(run.code, 0);
-    EXPECT_HAS(run.err, "tenon warning: plugins: every user of this machine may write the folder " + here_.path().string());
+    EXPECT_HAS(run.err, "tenon warning: plugins: every user of this machine may write the folder " +
+                            here_.path().string());
     EXPECT_EQ(plugins("TENON_LOG=error").err, "");
   }
 }
@@ -395,9 +459,27 @@ constexpr const char* kText = R"({
 
 // One change: a number by a hostile value, or a byte, or a part that is gone or there twice.
 std::string damaged(std::string text, std::mt19937& random) {
-  const char* const kValues[] = {"-1", "0", "1", "2", "-3", "1e308", "-1e308", "1e-320", "0.5", "1000000000000000000",
-                                 "9223372036854775807", "-9223372036854775808", "18446744073709551616", "null", "true",
-                                 "\"\"", "\"vocab\"", "[]", "[-1]", "[1, -9223372036854775808]", "{}"};
+  const char* const kValues[] = {"-1",
+                                 "0",
+                                 "1",
+                                 "2",
+                                 "-3",
+                                 "1e308",
+                                 "-1e308",
+                                 "1e-320",
+                                 "0.5",
+                                 "1000000000000000000",
+                                 "9223372036854775807",
+                                 "-9223372036854775808",
+                                 "18446744073709551616",
+                                 "null",
+                                 "true",
+                                 "\"\"",
+                                 "\"vocab\"",
+                                 "[]",
+                                 "[-1]",
+                                 "[1, -9223372036854775808]",
+                                 "{}"};
   const auto below = [&](size_t n) { return n == 0 ? 0 : random() % n; };
   std::vector<std::pair<size_t, size_t>> numbers;  // where they begin, and their lengths
   for (size_t i = 1; i < text.size(); ++i) {
@@ -443,8 +525,11 @@ TEST_F(Hostile, DamagedTrainingFilesAreRefusedOrTrained) {
     const size_t which = static_cast<size_t>(i) % 3;
     std::string json = damaged(files[which], random);
     if (i % 5 == 4) json = damaged(json, random);
-    const Outcome run = shell(limit + "$tenon train '" + write("f.json", json) + "' " + counts[which]);
-    ASSERT_TRUE(run.code == 0 || run.code == 1) << run.code << ": " << run.err << "\nround " << i << " of\n" << json;
+    const Outcome run =
+        shell(limit + "$tenon train '" + write("f.json", json) + "' " + counts[which]);
+    ASSERT_TRUE(run.code == 0 || run.code == 1)
+        << run.code << ": " << run.err << "\nround " << i << " of\n"
+        << json;
     EXPECT_EQ(run.code == 0, run.err.empty()) << run.err;
     EXPECT_TRUE(is_plain(run.err)) << json;
     EXPECT_EQ(run.err.find("std::"), std::string::npos) << run.err << json;

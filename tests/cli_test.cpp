@@ -11,8 +11,8 @@ namespace {
 
 using nlohmann::json;
 
-const std::vector<std::string> kCommands = {"train",   "eval",    "generate", "plugins", "ops",
-                                            "devices", "explain", "bench"};
+const std::vector<std::string> kCommands = {"train", "eval",    "generate", "plugins",
+                                            "ops",   "devices", "explain",  "bench"};
 
 TEST_F(CliTest, HelpNamesEveryCommand) {
   const Outcome run = tenon("--help");
@@ -55,7 +55,8 @@ TEST_F(CliTest, ALineThatCannotBeParsedIsCode2) {
       {"plugins --json --factories",
        "plugins: --json has the factories, too; give one of --json and --factories"},
       {"plugins extra", "plugins: more arguments than it takes (none)"},
-      {"bench ops --only sofmax", "bench: --only is 'sofmax'; did you mean 'softmax'? (there are: add, "},
+      {"bench ops --only sofmax",
+       "bench: --only is 'sofmax'; did you mean 'softmax'? (there are: add, "},
       {"bench ops --op relu", "bench: --op is overhead's"},
       {"bench steps --device ref", "bench: --device is overhead's"},
       {"bench overhead --only add", "bench: --only is ops' and steps'"},
@@ -260,9 +261,11 @@ TEST_F(CliTest, ListsPluginsOpsAndDevicesAsJson) {
   EXPECT_EQ(add->at("device"), "ref");
   // Sums of a convolution's gradient are cut by the number of threads; a copy has no sums.
   const json of_cpu = json::parse(tenon("ops --json").out);
-  for (const auto& [name, traits] : {std::pair{"ops.conv2d", json{"capture_safe"}},
-                                     std::pair{"ops.softmax", json{"capture_safe", "deterministic"}}}) {
-    const auto op = std::find_if(of_cpu.begin(), of_cpu.end(), [&](const json& o) { return o.at("name") == name; });
+  for (const auto& [name, traits] :
+       {std::pair{"ops.conv2d", json{"capture_safe"}},
+        std::pair{"ops.softmax", json{"capture_safe", "deterministic"}}}) {
+    const auto op = std::find_if(of_cpu.begin(), of_cpu.end(),
+                                 [&](const json& o) { return o.at("name") == name; });
     ASSERT_NE(op, of_cpu.end());
     EXPECT_EQ(op->at("kernels").at(0).at("traits"), traits) << name;
   }
@@ -280,7 +283,8 @@ TEST_F(CliTest, ListsThemAsTables) {
   const Outcome factories = tenon("plugins --factories");
   EXPECT_EQ(factories.code, 0);
   EXPECT_EQ(factories.out.rfind("kind       schema", 0), 0u) << factories.out;
-  EXPECT_HAS(factories.out, "\nlayer      Linear(int in_features, int out_features, bool bias=True)\n");
+  EXPECT_HAS(factories.out,
+             "\nlayer      Linear(int in_features, int out_features, bool bias=True)\n");
   EXPECT_HAS(factories.out, "\noptimizer  SGD(");
   EXPECT_HAS(factories.out, "\nother      CsvFile(");
   const Outcome ops = tenon("ops");
@@ -362,7 +366,8 @@ TEST_F(CliTest, BenchMeasuresOpsAndStepsByName) {
 
 // The same names on both sides, so that no case is left out of the comparison.
 TEST_F(CliTest, BenchAndTheComparisonHaveTheSameCases) {
-  const std::string script = read(std::string(::getenv("TENON_SOURCE_DIR")) + "/tests/benchmarks/compare/compare.py");
+  const std::string script =
+      read(std::string(::getenv("TENON_SOURCE_DIR")) + "/tests/benchmarks/compare/compare.py");
   for (const std::string suite : {"ops", "steps"}) {
     const Outcome all = tenon("bench " + suite + " --only none");
     EXPECT_EQ(all.code, 2);

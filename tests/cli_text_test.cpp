@@ -40,7 +40,8 @@ constexpr const char* kTraining = R"({
 
 // Words in a random order.
 std::string sentences(int words) {
-  const char* const kWords[] = {"seven ", "ships ", "sail ", "by ", "morning ", "light, ", "quietly.\n"};
+  const char* const kWords[] = {"seven ",   "ships ",  "sail ",     "by ",
+                                "morning ", "light, ", "quietly.\n"};
   std::mt19937 random(1);
   std::string text;
   for (int i = 0; i < words; ++i) text += kWords[random() % std::size(kWords)];
@@ -51,14 +52,17 @@ double letter_entropy(const std::string& text) {  // in nats
   std::map<char, double> counts;
   for (const char c : text) ++counts[c];
   double entropy = 0;
-  for (const auto& [c, n] : counts) entropy -= n / double(text.size()) * std::log(n / double(text.size()));
+  for (const auto& [c, n] : counts)
+    entropy -= n / double(text.size()) * std::log(n / double(text.size()));
   return entropy;
 }
 
 double validation_loss(const Outcome& run) {
   double value = -1;
   char rest = 0;
-  return std::sscanf(last_line(run.out).c_str(), "validation loss: %lf%c", &value, &rest) == 1 ? value : -1;
+  return std::sscanf(last_line(run.out).c_str(), "validation loss: %lf%c", &value, &rest) == 1
+             ? value
+             : -1;
 }
 
 class TextTest : public CliTest {
@@ -94,8 +98,8 @@ TEST_F(TextTest, LearnsWhatFollowsWhatAndWritesIt) {
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_HAS(run.out, "step   6/120  loss ");
   EXPECT_HAS(run.out, "step 120/120  loss ");
-  // A letter without those before it cannot be guessed better than its entropy; a word has a choice of 7, log(7) / 6.6
-  // = 0.29 a letter.
+  // A letter without those before it cannot be guessed better than its entropy; a word has a choice
+  // of 7, log(7) / 6.6 = 0.29 a letter.
   const double entropy = letter_entropy(text_);
   EXPECT_GT(entropy, 2.5);
   const double loss = validation_loss(run);
@@ -137,12 +141,15 @@ TEST_F(TextTest, TheSeedDecidesTheRun) {
   EXPECT_NE(first.at("steps"), result("8").at("steps"));
 }
 
-// A row of the table for each character has the scores of what follows it: the loss can be computed here.
+// A row of the table for each character has the scores of what follows it: the loss can be computed
+// here.
 TEST_F(TextTest, TheValidationIsTheMeanOverItsWindows) {
   std::string text = kTraining;
-  const size_t first = text.find("    {\"layer\": \"Emb"), last = text.find("    {\"layer\": \"Flatten");
+  const size_t first = text.find("    {\"layer\": \"Emb"),
+               last = text.find("    {\"layer\": \"Flatten");
   text.replace(first, last - first,
-               "    {\"layer\": \"Embedding\", \"num_embeddings\": \"vocab\", \"embedding_dim\": \"vocab\"},\n");
+               "    {\"layer\": \"Embedding\", \"num_embeddings\": \"vocab\", \"embedding_dim\": "
+               "\"vocab\"},\n");
   const std::string file = write("t.json", text), weights = path("w.safetensors");
   const Outcome run = tenon("train " + file + " --steps 3 --json --save " + weights);
   ASSERT_EQ(run.code, 0) << run.err;
@@ -151,13 +158,16 @@ TEST_F(TextTest, TheValidationIsTheMeanOverItsWindows) {
   const std::vector<float> table = ::tenon::load(weights)[0].second.to_vector<float>();
   const std::string characters = "\n ,.abeghilmnopqrstuvy";
   ASSERT_EQ(table.size(), characters.size() * characters.size());
-  const auto row = [&](char c) { return table.begin() + std::ptrdiff_t(characters.find(c) * characters.size()); };
+  const auto row = [&](char c) {
+    return table.begin() + std::ptrdiff_t(characters.find(c) * characters.size());
+  };
   const std::string held = text_.substr(text_.size() - text_.size() / 10);
   const size_t n = (held.size() - 1) / 16 * 16;
   double sum = 0;
   for (size_t i = 0; i < n; ++i) {
     double total = 0;
-    for (size_t c = 0; c < characters.size(); ++c) total += std::exp(double(row(held[i])[std::ptrdiff_t(c)]));
+    for (size_t c = 0; c < characters.size(); ++c)
+      total += std::exp(double(row(held[i])[std::ptrdiff_t(c)]));
     sum += std::log(total) - row(held[i])[std::ptrdiff_t(characters.find(held[i + 1]))];
   }
   EXPECT_NEAR(json::parse(run.out).at("validation_loss").get<double>(), sum / double(n), 1e-5);
@@ -165,8 +175,8 @@ TEST_F(TextTest, TheValidationIsTheMeanOverItsWindows) {
 
 TEST_F(TextTest, SchedulesGiveTheLearningRates) {
   const auto rates = [&](const std::string& schedule, int steps) {
-    const std::string file =
-        with({{R"({"schedule": "cosine", "warmup_steps": 10})", schedule}, {": 120", ": " + std::to_string(steps)}});
+    const std::string file = with({{R"({"schedule": "cosine", "warmup_steps": 10})", schedule},
+                                   {": 120", ": " + std::to_string(steps)}});
     const Outcome run = tenon("train " + file + " --json");
     EXPECT_EQ(run.code, 0) << run.err;
     std::vector<double> list;
@@ -179,17 +189,23 @@ TEST_F(TextTest, SchedulesGiveTheLearningRates) {
     for (size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-12) << i;
   };
   expect(rates(R"({"schedule": "constant"})", 3), {0.01, 0.01, 0.01});
-  expect(rates(R"({"schedule": "constant", "warmup_steps": 4})", 6), {0.0025, 0.005, 0.0075, 0.01, 0.01, 0.01});
-  expect(rates(R"({"schedule": "step", "step_size": 2, "gamma": 0.5})", 5), {0.01, 0.01, 0.005, 0.005, 0.0025});
-  expect(rates(R"({"schedule": "step", "step_size": 1, "warmup_steps": 2})", 4), {0.005, 0.01, 0.01, 0.001});
+  expect(rates(R"({"schedule": "constant", "warmup_steps": 4})", 6),
+         {0.0025, 0.005, 0.0075, 0.01, 0.01, 0.01});
+  expect(rates(R"({"schedule": "step", "step_size": 2, "gamma": 0.5})", 5),
+         {0.01, 0.01, 0.005, 0.005, 0.0025});
+  expect(rates(R"({"schedule": "step", "step_size": 1, "warmup_steps": 2})", 4),
+         {0.005, 0.01, 0.01, 0.001});
   expect(rates(R"({"schedule": "cosine", "min_lr": 0.002})", 4),
-         {0.01, 0.002 + 0.008 * (0.5 + std::sqrt(0.125)), 0.006, 0.002 + 0.008 * (0.5 - std::sqrt(0.125))});
+         {0.01, 0.002 + 0.008 * (0.5 + std::sqrt(0.125)), 0.006,
+          0.002 + 0.008 * (0.5 - std::sqrt(0.125))});
   expect(rates(R"({"schedule": "cosine", "warmup_steps": 2})", 4), {0.005, 0.01, 0.01, 0.005});
 }
 
 TEST_F(TextTest, ATableHasASchedulesAndClippingToo) {
-  const Outcome run = tenon("train " + training({{"\"epochs\": 40", R"("schedule": {"schedule": "step", "step_size": 24},
-      "clip_grad_norm": 0.5, "device": "ref", "epochs": 2)"}}) + " --json");
+  const Outcome run = tenon(
+      "train " + training({{"\"epochs\": 40", R"("schedule": {"schedule": "step", "step_size": 24},
+      "clip_grad_norm": 0.5, "device": "ref", "epochs": 2)"}}) +
+      " --json");
   ASSERT_EQ(run.code, 0) << run.err;
   const json result = json::parse(run.out);
   EXPECT_EQ(result.at("device"), "ref:0");
@@ -216,36 +232,52 @@ TEST_F(TextTest, TheFirstTextThatIsThereIsTaken) {
 
 TEST_F(TextTest, WhatIsWrongInATrainingOfTextIsNamedWithItsLine) {
   const std::vector<std::pair<Replacements, std::string>> cases = {
-      {{{"\"text.txt\"", "\"absent\""}}, "t.json:2: data: there is no file or folder " + path("absent")},
-      {{{"\"text.txt\"", "[\"a\", \"b\"]"}}, "there is no file or folder " + path("a") + " or " + path("b")},
+      {{{"\"text.txt\"", "\"absent\""}},
+       "t.json:2: data: there is no file or folder " + path("absent")},
+      {{{"\"text.txt\"", "[\"a\", \"b\"]"}},
+       "there is no file or folder " + path("a") + " or " + path("b")},
       {{{"\"text.txt\"", "[]"}}, "t.json:2: data: text is empty, expected paths"},
       {{{"\"text.txt\"", "\"\""}}, "t.json:2: data: text is empty, expected the path of a file"},
       {{{"\"text.txt\"", "7"}}, "t.json:2: data: text is an integer, expected a path"},
       {{{"\"context\": 16", "\"context\": 100000"}},
        "t.json:2: data: the text has " + std::to_string(text_.size()) + " characters, "},
-      {{{"\"context\": 16", "\"context\": 100000"}}, "expected more than the context, 100000, in each"},
+      {{{"\"context\": 16", "\"context\": 100000"}},
+       "expected more than the context, 100000, in each"},
       {{{"\"context\": 16", "\"context\": 17"}},
-       "t.json:5: model: layer 1: PositionalEmbedding: x is [2, 17, 16], expected [.., n, 16] with at most 16 positions"},
-      {{{"\"context\": 16", "\"context\": 0"}}, "t.json:2: data: context is 0, expected at least 1"},
-      {{{"\"context\"", "\"contxt\""}}, "t.json:2: data: unknown field 'contxt'; did you mean 'context'?"},
-      {{{"0.1}", "1.5}"}}, "t.json:2: data: validation is 1.5, expected a part of the text between 0 and 1"},
-      {{{"0.1}", "0.1, \"csv\": \"a\"}"}}, "t.json:2: data: csv and text are there, expected one kind of data"},
+       "t.json:5: model: layer 1: PositionalEmbedding: x is [2, 17, 16], expected [.., n, 16] with "
+       "at most 16 positions"},
+      {{{"\"context\": 16", "\"context\": 0"}},
+       "t.json:2: data: context is 0, expected at least 1"},
+      {{{"\"context\"", "\"contxt\""}},
+       "t.json:2: data: unknown field 'contxt'; did you mean 'context'?"},
+      {{{"0.1}", "1.5}"}},
+       "t.json:2: data: validation is 1.5, expected a part of the text between 0 and 1"},
+      {{{"0.1}", "0.1, \"csv\": \"a\"}"}},
+       "t.json:2: data: csv and text are there, expected one kind of data"},
       {{{"\"text\":", "\"txt\":"}}, "t.json:2: data: unknown field 'txt'; did you mean 'text'?"},
       {{{"\"text\": \"text.txt\", ", ""}}, "t.json:2: data: one of the fields csv, "},
       {{{"\"repeat\": 2", "\"repeat\": 0"}}, "t.json:6: layer: repeat is 0, expected at least 1"},
       {{{"16, \"out_features\": \"vocab\"", "16, \"out_features\": 21"}},
-       "t.json:3: model: gives a tensor of shape [32, 21] for 2 windows of 16 characters, expected [32, 22]"},
-      {{{"\"num_embeddings\": \"vocab\"", "\"num_embeddings\": 21"}}, "t.json:4: model: layer 0: Embedding: embedding: gather: index 21"},
-      {{{"\"start_dim\": 0", "\"start_dim\": 1"}}, "expected [32, 22]: a row for each, a column for each of the 22"},
+       "t.json:3: model: gives a tensor of shape [32, 21] for 2 windows of 16 characters, expected "
+       "[32, 22]"},
+      {{{"\"num_embeddings\": \"vocab\"", "\"num_embeddings\": 21"}},
+       "t.json:4: model: layer 0: Embedding: embedding: gather: index 21"},
+      {{{"\"start_dim\": 0", "\"start_dim\": 1"}},
+       "expected [32, 22]: a row for each, a column for each of the 22"},
       {{{"\"cosine\"", "\"cosin\""}},
-       "t.json:13: schedule: there is no 'cosin'; did you mean 'cosine'? (known are constant, step, cosine)"},
-      {{{"\"warmup_steps\": 10", "\"min_lr\": -1"}}, "t.json:13: schedule: min_lr is -1, expected 0 or more"},
+       "t.json:13: schedule: there is no 'cosin'; did you mean 'cosine'? (known are constant, "
+       "step, cosine)"},
+      {{{"\"warmup_steps\": 10", "\"min_lr\": -1"}},
+       "t.json:13: schedule: min_lr is -1, expected 0 or more"},
       {{{"\"cosine\"", "\"step\""}}, "t.json:13: schedule: the field 'step_size' is missing"},
-      {{{"\"warmup_steps\": 10", "\"gamma\": 1"}}, "t.json:13: schedule: unknown field 'gamma' (known are"},
-      {{{"\"warmup_steps\": 10", "\"warmup_steps\": -1"}}, "t.json:13: schedule: warmup_steps is -1, expected at least 0"},
+      {{{"\"warmup_steps\": 10", "\"gamma\": 1"}},
+       "t.json:13: schedule: unknown field 'gamma' (known are"},
+      {{{"\"warmup_steps\": 10", "\"warmup_steps\": -1"}},
+       "t.json:13: schedule: warmup_steps is -1, expected at least 0"},
       {{{"{\"schedule\": \"cosine\", \"warmup_steps\": 10}", "\"cosine\""}},
        "t.json:13: schedule: an object {...} is expected, this is a string"},
-      {{{"\"cosine\"", "\"step\", \"step_size\": 3, \"gamma\": 0"}}, "t.json:13: schedule: gamma is 0, expected more than 0"},
+      {{{"\"cosine\"", "\"step\", \"step_size\": 3, \"gamma\": 0"}},
+       "t.json:13: schedule: gamma is 0, expected more than 0"},
       {{{"\"clip_grad_norm\": 1.0", "\"clip_grad_norm\": 0"}},
        "t.json:14: training: clip_grad_norm is 0, expected more than 0"},
       {{{"\"steps\"", "\"epochs\""}}, "training: the field 'steps' is missing"},
@@ -257,10 +289,15 @@ TEST_F(TextTest, WhatIsWrongInATrainingOfTextIsNamedWithItsLine) {
     EXPECT_HAS(run.err, message);
     EXPECT_EQ(run.out, "") << message;
   }
-  EXPECT_HAS(tenon("train " + training({{"\"in_features\": 64", "\"in_features\": \"vocab\""}})).err, "'in_features'");
-  EXPECT_HAS(tenon("train " + training({{"\"epochs\"", "\"steps\""}})).err, "the field 'epochs' is missing");
-  EXPECT_HAS(tenon("train " + with({}) + " --epochs 2").err, "--epochs: this training counts its steps");
-  EXPECT_HAS(tenon("train " + training({}) + " --steps 2").err, "--steps: this training counts its epochs");
+  EXPECT_HAS(
+      tenon("train " + training({{"\"in_features\": 64", "\"in_features\": \"vocab\""}})).err,
+      "'in_features'");
+  EXPECT_HAS(tenon("train " + training({{"\"epochs\"", "\"steps\""}})).err,
+             "the field 'epochs' is missing");
+  EXPECT_HAS(tenon("train " + with({}) + " --epochs 2").err,
+             "--epochs: this training counts its steps");
+  EXPECT_HAS(tenon("train " + training({}) + " --steps 2").err,
+             "--steps: this training counts its epochs");
 }
 
 TEST_F(TextTest, StopsWhereTheLossIsNoNumber) {
@@ -286,16 +323,19 @@ TEST_F(TextTest, GenerateSaysWhatDoesNotFit) {
     return run.err;
   };
   const std::string line = file + " --weights " + weights + " --length 3";
-  EXPECT_HAS(message(line + " --prompt 'sail X'"), "--prompt: 'X' is none of the 22 characters that the model knows");
+  EXPECT_HAS(message(line + " --prompt 'sail X'"),
+             "--prompt: 'X' is none of the 22 characters that the model knows");
   EXPECT_HAS(message(line + " --prompt '\xc3\xa4'"), "--prompt: '\\xc3' is none of the 22");
   EXPECT_HAS(message(line + " --prompt ''"), "--prompt: is empty, expected at least one character");
   EXPECT_HAS(message(file, 2), "generate: --weights FILE is missing");
-  EXPECT_HAS(message(line + " --temperature -1", 2), "--temperature is '-1', expected a number that is 0 or more");
+  EXPECT_HAS(message(line + " --temperature -1", 2),
+             "--temperature is '-1', expected a number that is 0 or more");
   EXPECT_HAS(message(line + " --temperature nan", 2), "--temperature is 'nan'");
   EXPECT_HAS(message(line + " --temperature inf", 2), "--temperature is 'inf'");
   EXPECT_HAS(message(line + " --temperature warm", 2), "--temperature is 'warm'");
   EXPECT_HAS(message(line + " --top-k 0", 2), "--top-k is '0', expected an integer from 1 to 256");
-  EXPECT_HAS(message(file + " --weights " + weights + " --length 0", 2), "--length is '0', expected an integer from 1 to");
+  EXPECT_HAS(message(file + " --weights " + weights + " --length 0", 2),
+             "--length is '0', expected an integer from 1 to");
   EXPECT_HAS(message(line + " --seed -1", 2), "--seed is '-1'");
   EXPECT_HAS(message(file + " --weights " + path("absent")), "absent: cannot be opened");
   EXPECT_HAS(message(line + " --device acme"), "acme");
@@ -304,10 +344,13 @@ TEST_F(TextTest, GenerateSaysWhatDoesNotFit) {
              "mlp.json:3: data: only a model of text generates; this one is of a table");
   const std::string table = path("digits.safetensors");
   ASSERT_EQ(tenon("train " + digits() + "/mlp.json --epochs 1 --save " + table).code, 0);
-  EXPECT_HAS(message(file + " --weights " + table), "digits.safetensors: has no tensor 'vocabulary'");
-  EXPECT_HAS(message(with({{"\"repeat\": 2", "\"repeat\": 1"}}) + " --weights " + weights), "does not fit the model");
-  EXPECT_HAS(message(with({{"\"start_dim\": 0", "\"start_dim\": 1"}}) + " --weights " + weights),
-             "t.json:3: model: gives a tensor of shape [1, 1, 22] for 1 characters, expected [1, 22]");
+  EXPECT_HAS(message(file + " --weights " + table),
+             "digits.safetensors: has no tensor 'vocabulary'");
+  EXPECT_HAS(message(with({{"\"repeat\": 2", "\"repeat\": 1"}}) + " --weights " + weights),
+             "does not fit the model");
+  EXPECT_HAS(
+      message(with({{"\"start_dim\": 0", "\"start_dim\": 1"}}) + " --weights " + weights),
+      "t.json:3: model: gives a tensor of shape [1, 1, 22] for 1 characters, expected [1, 22]");
 
   // A vocabulary that is none: its last character changed to its first.
   std::string bytes = read(weights);

@@ -30,11 +30,11 @@ TEST_F(CliTest, LearnsTheDigitsByConvolutions) {
   EXPECT_GE(accuracy(run), 0.975) << run.out;
 }
 
-// An option that is a list of floats: by numbers that are whole, as PyTorch takes them, and by one for all.
+// An option that is a list of floats: by numbers that are whole, as PyTorch takes them, and by one
+// for all.
 TEST_F(CliTest, WholeNumbersAreFloats) {
   for (const std::string factor : {"1", "[1]", "1.0", "[1, 1]", "[1, 1.0]"}) {
-    const Outcome run = tenon("train --epochs 1 " +
-                              training({{"\"model\": [", R"("model": [
+    const Outcome run = tenon("train --epochs 1 " + training({{"\"model\": [", R"("model": [
     {"layer": "Unflatten", "dim": 1, "unflattened_size": [1, 8, 8]},
     {"layer": "Upsample", "scale_factor": )" + factor + R"(},
     {"layer": "Flatten"},)"}}));

@@ -117,10 +117,12 @@ TEST(Conv, Errors) {
   expect_error([&] { tn::conv2d(x, w, {}, 1, 0, 1, 4); }, "groups is 4; expected");
   expect_error([&] { tn::conv2d(x, w, {}, 1, 0, 1, 0); },
                "conv2d: groups is 0, expected at least 1");
-  expect_error([&] { tn::conv2d(x, w, tn::zeros({5})); }, "bias is [5] (float32, cpu), groups is 1");
+  expect_error([&] { tn::conv2d(x, w, tn::zeros({5})); },
+               "bias is [5] (float32, cpu), groups is 1");
   expect_error([&] { tn::conv2d(x, w, tn::zeros({6}, tn::float64)); },
                "bias is [6] (float64, cpu), groups is 1; expected");
-  expect_error([&] { tn::conv2d(x, w, tn::zeros({6}, tn::float32, "meta")); }, "bias is [6] (float32, meta)");
+  expect_error([&] { tn::conv2d(x, w, tn::zeros({6}, tn::float32, "meta")); },
+               "bias is [6] (float32, meta)");
   expect_error([&] { tn::conv2d(x, w.to(tn::float64)); }, "(float64, cpu)");
   expect_error(
       [&] {
@@ -157,24 +159,31 @@ TEST(Conv, Errors) {
       "kernel_size [2, 2]");
 }
 
-// Numbers whose sums and products are beyond 64 bits: what wrapped around looked like a window that fits.
+// Numbers whose sums and products are beyond 64 bits: what wrapped around looked like a window that
+// fits.
 TEST(Conv, HugeOptionsAreRefused) {
   constexpr int64_t kHuge = int64_t(1) << 62;
   for (tn::Device d : devices()) {
     SCOPED_TRACE(d.name());
     Tensor x = tn::zeros({1, 1, 8}, tn::float32, d), w = tn::zeros({1, 1, 5}, tn::float32, d);
-    expect_error([&] { tn::conv1d(x, w, {}, 1, 0, kHuge); },
-                 "conv1d: a window of [5] with dilation [4611686018427387904] does not fit into [8]");
+    expect_error(
+        [&] { tn::conv1d(x, w, {}, 1, 0, kHuge); },
+        "conv1d: a window of [5] with dilation [4611686018427387904] does not fit into [8]");
     expect_error([&] { tn::conv1d(x, w, {}, 1, kHuge); }, "with padding [4611686018427387904]");
     expect_error([&] { tn::conv1d(x, w, {}, 1, 0, 1, INT64_MAX); },
                  "weight is [1, 1, 5] (float32, " + d.name() + "), groups is 9223372036854775807");
-    Tensor cube = tn::zeros({1, 1, 2, 2, 2}, tn::float32, d), points = tn::zeros({9, 1, 1, 1, 1}, tn::float32, d);
+    Tensor cube = tn::zeros({1, 1, 2, 2, 2}, tn::float32, d),
+           points = tn::zeros({9, 1, 1, 1, 1}, tn::float32, d);
     expect_error([&] { tn::conv3d(cube, points, {}, 1, 1'000'000); },
-                 "conv3d: fill: the shape [1, 1, 2000002, 2000002, 2000002] (float32) overflows: more bytes than 63 bits hold");
+                 "conv3d: fill: the shape [1, 1, 2000002, 2000002, 2000002] (float32) overflows: "
+                 "more bytes than 63 bits hold");
     expect_error([&] { tn::conv_transpose1d(x, w, {}, 1, 0, 0, 1, kHuge); },
                  "conv_transpose1d: the output would be [9223372036854775807]");
-    expect_error([&] { tn::im2col(tn::zeros({1, 4, 4}, tn::float32, d), 2, 1, INT64_MAX); },
-                 "im2col: a window of [2, 2] with dilation [1, 1] does not fit into [4, 4]");
+    expect_error(
+        [&] {
+          tn::im2col(tn::zeros({1, 4, 4}, tn::float32, d), 2, 1, INT64_MAX);
+        },
+        "im2col: a window of [2, 2] with dilation [1, 1] does not fit into [4, 4]");
     expect_error(
         [&] {
           const int64_t side = int64_t(1) << 32;
@@ -187,14 +196,16 @@ TEST(Conv, HugeOptionsAreRefused) {
 TEST(Conv, OfIntegersIsOfItsElements) {
   for (tn::Device d : devices()) {
     for (tn::Dtype dtype : {tn::int64, tn::int32, tn::uint8}) {
-      Tensor x = tn::arange(0, 18, 1, {}, d).reshape({1, 2, 3, 3}), w = tn::arange(0, 8, 1, {}, d).reshape({1, 2, 2, 2});
+      Tensor x = tn::arange(0, 18, 1, {}, d).reshape({1, 2, 3, 3}),
+             w = tn::arange(0, 8, 1, {}, d).reshape({1, 2, 2, 2});
       Tensor b = tn::tensor({3}, d);
       auto exact = [&](const Tensor& y) { return y.to(dtype).to_vector<int64_t>(); };
       auto of = [&](const Tensor& t) { return t.to(dtype); };
       auto wide = [&](const Tensor& t) { return t.to(tn::float64); };
       Tensor y = tn::conv2d(of(x), of(w), of(b), 1, 1);
       EXPECT_EQ(y.dtype(), dtype);
-      EXPECT_EQ(y.to_vector<int64_t>(), exact(tn::conv2d(wide(x), wide(w), wide(b), 1, 1).to(tn::int64)));
+      EXPECT_EQ(y.to_vector<int64_t>(),
+                exact(tn::conv2d(wide(x), wide(w), wide(b), 1, 1).to(tn::int64)));
       Tensor v = w.reshape({2, 1, 2, 2});
       EXPECT_EQ(tn::conv_transpose2d(of(x), of(v), {}, 2).to_vector<int64_t>(),
                 exact(tn::conv_transpose2d(wide(x), wide(v), {}, 2).to(tn::int64)));

@@ -23,13 +23,13 @@ TEST(CpuPlugin, RegistersItsKernels) {
     primitives.insert(primitive);
     EXPECT_STREQ(def.device, "cpu");
   }
-  EXPECT_EQ(primitives,
-            (std::set<tn_primitive>{TN_ELEMENTWISE, TN_REDUCE, TN_SCAN, TN_MATMUL, TN_COPY, TN_FILL,
-                                    TN_IOTA, TN_GATHER, TN_SCATTER, TN_SORT, TN_RANDOM_BITS,
-                                    TN_NONZERO}));
+  EXPECT_EQ(primitives, (std::set<tn_primitive>{TN_ELEMENTWISE, TN_REDUCE, TN_SCAN, TN_MATMUL,
+                                                TN_COPY, TN_FILL, TN_IOTA, TN_GATHER, TN_SCATTER,
+                                                TN_SORT, TN_RANDOM_BITS, TN_NONZERO}));
   EXPECT_TRUE(record().ops.contains("linear"));
   EXPECT_TRUE(record().ops.contains("linear_relu"));
-  EXPECT_STREQ(record().pairs.at("cross_entropy").forward.op, "cross_entropy(Tensor input, Tensor target) -> Tensor");
+  EXPECT_STREQ(record().pairs.at("cross_entropy").forward.op,
+               "cross_entropy(Tensor input, Tensor target) -> Tensor");
   const char* isa = std::getenv("TENON_CPU_ISA");
   EXPECT_NE(record().log.find(isa ? isa : "cpu: kernels for"), std::string::npos) << record().log;
 }
@@ -320,8 +320,8 @@ struct Loss {
   }
   std::string backward() {
     const tn_value none = {TN_NONE, 0, {}};
-    return launch(record().pairs.at("cross_entropy").def.backward, nullptr, {one, input, target, none, lse},
-                  {&gradient.tensor, nullptr});
+    return launch(record().pairs.at("cross_entropy").def.backward, nullptr,
+                  {one, input, target, none, lse}, {&gradient.tensor, nullptr});
   }
 };
 
@@ -389,7 +389,9 @@ TEST(CpuLoss, RefusesTargetsOutOfRange) {
   call.args = args;
   call.n_args = 2;
   char reason[200];
-  EXPECT_EQ(record().pairs.at("cross_entropy").forward.supports(nullptr, &call, reason, sizeof reason), 0);
+  EXPECT_EQ(
+      record().pairs.at("cross_entropy").forward.supports(nullptr, &call, reason, sizeof reason),
+      0);
   EXPECT_STREQ(reason, "takes input [n, classes] and target [n], not ranks 3 and 1");
 }
 

@@ -237,7 +237,8 @@ class Copy {
   std::string folder_ = testing::TempDir() + "tenon_cpu_copy_XXXXXX";
 };
 const std::string kWithout =
-    "2 cpu: oneDNN is not there, large products run on the plugin's own kernel and convolutions decompose: ";
+    "2 cpu: oneDNN is not there, large products run on the plugin's own kernel and convolutions "
+    "decompose: ";
 
 // The last ones but one, since they put copies in the plugin's place.
 TEST(CpuMatmul, DoesWithoutOneDnnAndSaysSoOnce) {

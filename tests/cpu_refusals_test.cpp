@@ -38,7 +38,10 @@ class CpuRefusals : public testing::Test {
 
 TEST_F(CpuRefusals, Convolutions) {
   const Tensor w = tn::ones({4, 3, 2, 2}), x = tn::ones({2, 3, 5, 5});
-  EXPECT_EQ(answer("conv2d", [&] { tn::conv2d(tn::zeros({0, 3, 5, 5}), w); }),
+  EXPECT_EQ(answer("conv2d",
+                   [&] {
+                     tn::conv2d(tn::zeros({0, 3, 5, 5}), w);
+                   }),
             "oneDNN takes no empty tensors");
   EXPECT_EQ(answer("conv2d", [&] { tn::conv2d(x.to(tn::float64), w.to(tn::float64)); }),
             "dtype float64 is not among its own");
@@ -51,21 +54,39 @@ TEST_F(CpuRefusals, Convolutions) {
 }
 
 TEST_F(CpuRefusals, Norms) {
-  EXPECT_EQ(answer("softmax", [] { tn::softmax(tn::ones({2, 3, 4}), 1); }),
+  EXPECT_EQ(answer("softmax",
+                   [] {
+                     tn::softmax(tn::ones({2, 3, 4}), 1);
+                   }),
             "takes the last dimension, not 1 of 3");
   EXPECT_EQ(answer("softmax", [] { tn::softmax(tn::ones({2, 3, 4}), 2); }), "taken");
   EXPECT_EQ(answer("log_softmax", [] { tn::log_softmax(tn::ones({}), 0); }),
             "takes the last dimension, not 0 of 0");
-  EXPECT_EQ(answer("layer_norm", [] { tn::layer_norm(tn::ones({2, 0}), 0); }),
+  EXPECT_EQ(answer("layer_norm",
+                   [] {
+                     tn::layer_norm(tn::ones({2, 0}), 0);
+                   }),
             "takes no empty rows");
   EXPECT_EQ(answer("layer_norm", [] { tn::layer_norm(tn::ones({0, 2}), 2); }), "taken");
-  EXPECT_EQ(answer("group_norm", [] { tn::group_norm(tn::ones({2, 4, 3}), 2); }),
+  EXPECT_EQ(answer("group_norm",
+                   [] {
+                     tn::group_norm(tn::ones({2, 4, 3}), 2);
+                   }),
             "takes channels of 4 or more places");
-  EXPECT_EQ(answer("group_norm", [] { tn::group_norm(tn::ones({0, 4, 5}), 2); }),
+  EXPECT_EQ(answer("group_norm",
+                   [] {
+                     tn::group_norm(tn::ones({0, 4, 5}), 2);
+                   }),
             "takes no empty tensors");
-  EXPECT_EQ(answer("batch_norm", [] { tn::batch_norm(tn::ones({5, 4}), {}, {}, {}, {}, true); }),
+  EXPECT_EQ(answer("batch_norm",
+                   [] {
+                     tn::batch_norm(tn::ones({5, 4}), {}, {}, {}, {}, true);
+                   }),
             "takes channels of 4 or more places");
-  EXPECT_EQ(answer("batch_norm", [] { tn::batch_norm(tn::ones({1, 4, 5}), {}, {}, {}, {}, true); }),
+  EXPECT_EQ(answer("batch_norm",
+                   [] {
+                     tn::batch_norm(tn::ones({1, 4, 5}), {}, {}, {}, {}, true);
+                   }),
             "taken");
 }
 
@@ -75,7 +96,8 @@ TEST_F(CpuRefusals, Attention) {
     return answer("attention", [&] { tn::scaled_dot_product_attention(q, k, k, mask); });
   };
   EXPECT_EQ(attend(q, q), "taken");
-  EXPECT_EQ(attend(q, tn::ones({3, 4, 5})), "takes query, key and value of equal leading dimensions");
+  EXPECT_EQ(attend(q, tn::ones({3, 4, 5})),
+            "takes query, key and value of equal leading dimensions");
   EXPECT_EQ(attend(tn::ones({2, 3, 0, 5}), q), "takes no empty tensors");
   EXPECT_EQ(attend(q, q, tn::zeros({4, 4})), "taken");
   EXPECT_EQ(attend(q, q, tn::zeros({4, 4}).requires_grad_()), "has no gradient of attn_mask");

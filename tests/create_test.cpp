@@ -40,7 +40,8 @@ TEST(Create, LinesTrianglesAndLikes) {
     EXPECT_EQ(tn::linspace(0, 1, 2, {}, d).dtype(), tn::float32);
     Tensor tenth = tn::linspace(0, 0.1, 1000, tn::float64, d);
     EXPECT_EQ(tenth[999].item<double>(), 0.1);
-    EXPECT_EQ(tn::linspace(0, 4000, 4001, tn::float16, d)[2049].item<float>(), 2048);  // to even, once
+    // to even, once
+    EXPECT_EQ(tn::linspace(0, 4000, 4001, tn::float16, d)[2049].item<float>(), 2048);
     expect_near(tn::eye(2, {}, {}, d), {1, 0, 0, 1});
     expect_near(tn::eye(2, 3, tn::int64, d), {1, 0, 0, 0, 1, 0});
     expect_sizes(tn::eye(0, 3, {}, d), {0, 3});
@@ -72,7 +73,8 @@ TEST(Create, Errors) {
   expect_error([] { tn::eye(2, -3); }, "eye: 2 rows and -3 columns");
   expect_error([] { tn::tril_indices(-1, 2); }, "tril_indices: -1 rows and 2 columns");
   expect_error([] { tn::triu_indices(1, -2); }, "triu_indices: 1 rows and -2 columns");
-  expect_error([] { tn::full_like(tn::zeros({1}, tn::uint8), 300); }, "full: value is 300, which is no uint8");
+  expect_error([] { tn::full_like(tn::zeros({1}, tn::uint8), 300); },
+               "full: value is 300, which is no uint8");
   expect_error([] { tn::arange(0, 5, 0); }, "step is 0");
   expect_error([] { tn::arange(0, 5, -1); }, "cannot be reached");
   expect_error([] { tn::zeros({-1}); }, "-1");
@@ -109,9 +111,12 @@ TEST(Create, FullRefusesValuesThatTheDtypeHasNot) {
 // PyTorch's are truncated too, and refused where they do not fit.
 TEST(Fill, TakesTheDtypeOfWhatItFills) {
   for (tn::Device d : devices()) {
-    for (tn::Dtype dtype : {tn::float32, tn::float64, tn::float16, tn::bfloat16, tn::int64, tn::int32, tn::uint8, tn::bool_}) {
+    for (tn::Dtype dtype : {tn::float32, tn::float64, tn::float16, tn::bfloat16, tn::int64,
+                            tn::int32, tn::uint8, tn::bool_}) {
       SCOPED_TRACE(d.name() + " " + dtype.name());
-      const double three = dtype == tn::bool_ ? 1 : 3, cut = dtype == tn::bool_ ? 1 : dtype.is_float() ? 2.5 : 2;
+      const double three = dtype == tn::bool_ ? 1 : 3, cut = dtype == tn::bool_ ? 1
+                                                             : dtype.is_float() ? 2.5
+                                                                                : 2;
       Tensor x = tn::ones({5}, dtype, d).slice(0, 0, 5, 2);
       expect_near(x.zero_(), {0, 0, 0}, 0);
       expect_near(x.fill_(3), {three, three, three}, 0);
@@ -124,10 +129,14 @@ TEST(Fill, TakesTheDtypeOfWhatItFills) {
     EXPECT_EQ(tn::zeros({1}, tn::int64, d).fill_(odd).item<int64_t>(), odd);
     expect_near(tn::zeros({1}, tn::uint8, d).fill_(-1), {255}, 0);
     expect_near(tn::zeros({1}, tn::int32, d).fill_(-2.9), {-2}, 0);
-    expect_error([&] { tn::zeros({1}, tn::uint8, d).fill_(256); }, "fill_: value is 256, which is no uint8; expected -255 to 255");
-    expect_error([&] { tn::zeros({1}, tn::int64, d).fill_(NAN); }, "fill_: value is nan, which is no int64");
-    expect_error([&] { tn::zeros({1}, tn::int32, d).fill_(int64_t{1} << 31); }, "fill_: value is 2.14748e+09, which is no int32");
-    expect_error([&] { tn::zeros({1}, tn::float16, d).fill_(1e6); }, "fill_: value is 1e+06, which is no float16");
+    expect_error([&] { tn::zeros({1}, tn::uint8, d).fill_(256); },
+                 "fill_: value is 256, which is no uint8; expected -255 to 255");
+    expect_error([&] { tn::zeros({1}, tn::int64, d).fill_(NAN); },
+                 "fill_: value is nan, which is no int64");
+    expect_error([&] { tn::zeros({1}, tn::int32, d).fill_(int64_t{1} << 31); },
+                 "fill_: value is 2.14748e+09, which is no int32");
+    expect_error([&] { tn::zeros({1}, tn::float16, d).fill_(1e6); },
+                 "fill_: value is 1e+06, which is no float16");
   }
 }
 
@@ -155,7 +164,8 @@ TEST(Create, TriangleIndicesAreThoseOfTheTriangle) {
   }
 }
 
-// Their time follows from what they hold, not from the sizes that are named; what no memory holds is refused before.
+// Their time follows from what they hold, not from the sizes that are named; what no memory holds
+// is refused before.
 TEST(Create, TriangleIndicesOfGreatMatrices) {
   const int64_t most = INT64_MAX;
   for (tn::Device d : devices()) {
@@ -165,14 +175,16 @@ TEST(Create, TriangleIndicesOfGreatMatrices) {
     EXPECT_EQ(some.to_vector<int64_t>().at(39), 4);
     EXPECT_EQ(tn::tril_indices(most, 5, -most + 2, d).to_vector<int64_t>(),
               (std::vector<int64_t>{most - 2, most - 1, most - 1, 0, 0, 1}));
-    EXPECT_EQ(tn::triu_indices(5, most, most - 1, d).to_vector<int64_t>(), (std::vector<int64_t>{0, most - 1}));
+    EXPECT_EQ(tn::triu_indices(5, most, most - 1, d).to_vector<int64_t>(),
+              (std::vector<int64_t>{0, most - 1}));
     for (int64_t offset : {-most - 1, -most, most}) {
       EXPECT_EQ(tn::tril_indices(most, 0, offset, d).numel(), 0);
       EXPECT_EQ(tn::triu_indices(0, most, offset, d).numel(), 0);
     }
     expect_sizes(tn::tril_indices(most, most, -most - 1, d), {2, 0});
     expect_sizes(tn::triu_indices(most, most, most, d), {2, 0});
-    expect_error([&] { tn::tril_indices(most, most, 0, d); }, "tril_indices: the shape [2, 9223372036854775807] (int64) overflows");
+    expect_error([&] { tn::tril_indices(most, most, 0, d); },
+                 "tril_indices: the shape [2, 9223372036854775807] (int64) overflows");
     expect_error([&] { tn::triu_indices(most, 5, -most, d); }, "triu_indices: the shape [2, ");
   }
 }
@@ -180,12 +192,23 @@ TEST(Create, TriangleIndicesOfGreatMatrices) {
 TEST(Create, OfMoreElementsThan63BitsCountIsRefused) {
   const int64_t most = INT64_MAX;
   expect_error([&] { tn::arange(-most - 1, most); }, "arange: more elements than memory holds");
-  expect_error([&] { tn::arange(0, most); }, "arange: the shape [9223372036854775807] (int64) overflows");
+  expect_error([&] { tn::arange(0, most); },
+               "arange: the shape [9223372036854775807] (int64) overflows");
   expect_error([&] { tn::linspace(0, 1, most); }, "linspace: the shape [9223372036854775807]");
-  expect_error([&] { tn::eye(int64_t{1} << 32); }, "eye: the shape [4294967296, 4294967296] (float32) overflows");
-  expect_error([&] { tn::one_hot(tn::zeros({4}, tn::int64), most); }, "one_hot: the shape [4, 9223372036854775807]");
-  expect_error([&] { tn::repeat(tn::zeros({2}), {int64_t{1} << 62, 2}); }, "repeat: the shape [4611686018427387904, 4]");
-  expect_error([&] { tn::pad(tn::zeros({2}), {int64_t{1} << 62, 0}); }, "pad: the shape [4611686018427387906] (float32) overflows");
+  expect_error([&] { tn::eye(int64_t{1} << 32); },
+               "eye: the shape [4294967296, 4294967296] (float32) overflows");
+  expect_error([&] { tn::one_hot(tn::zeros({4}, tn::int64), most); },
+               "one_hot: the shape [4, 9223372036854775807]");
+  expect_error(
+      [&] {
+        tn::repeat(tn::zeros({2}), {int64_t{1} << 62, 2});
+      },
+      "repeat: the shape [4611686018427387904, 4]");
+  expect_error(
+      [&] {
+        tn::pad(tn::zeros({2}), {int64_t{1} << 62, 0});
+      },
+      "pad: the shape [4611686018427387906] (float32) overflows");
 }
 
 }  // namespace

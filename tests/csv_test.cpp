@@ -53,12 +53,14 @@ TEST_F(Csv, RefusesWhatHasNoRows) {
   EXPECT_SAYS(read_csv(path("pipe"), false), "is a device or pipe, not a regular file");
 }
 
-// Random bytes, and good tables with random damage: an error or a table, and what sanitizers watch for neither time.
+// Random bytes, and good tables with random damage: an error or a table, and what sanitizers watch
+// for neither time.
 TEST_F(Csv, SurvivesRandomBytes) {
   std::mt19937 random(7);
   const std::string alphabet = "0123456789,,,\n\n\r +-.eEnainf\"\t\0\xff";
   for (int i = 0; i < 2000; ++i) {
-    std::string text = i % 2 == 0 ? std::string(random() % 100, '\0') : "1,2.5,-3e5\n4,5,6\n7,8,9\n";
+    std::string text =
+        i % 2 == 0 ? std::string(random() % 100, '\0') : "1,2.5,-3e5\n4,5,6\n7,8,9\n";
     for (char& c : text) {
       if (i % 2 == 0 || random() % 8 == 0) c = alphabet[random() % alphabet.size()];
     }

@@ -1,4 +1,5 @@
-// What waits for streams (core/memory/deferred.h): who asks, who waits, and what stays where nobody can say.
+// What waits for streams (core/memory/deferred.h): who asks, who waits, and what stays where nobody
+// can say.
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -86,14 +87,15 @@ TEST_F(Deferred, DrainAndEmptyCacheWaitForWhatAnotherThreadHolds) {
     Held held;
     std::atomic<bool> second = false, drained = false;
     submit(side, [] {});
-    push_behind(side,
-                [](void* context) {
-                  auto* h = static_cast<Held*>(context);
-                  h->entered = true;
-                  while (!h->may_end) std::this_thread::yield();
-                  h->ended = true;
-                },
-                &held);
+    push_behind(
+        side,
+        [](void* context) {
+          auto* h = static_cast<Held*>(context);
+          h->entered = true;
+          while (!h->may_end) std::this_thread::yield();
+          h->ended = true;
+        },
+        &held);
     run(side);
     submit(side, [] {});
     push_behind(side, set, &second);  // goes back to the queue when the first has ended
@@ -124,12 +126,13 @@ TEST_F(Deferred, ActionsDoNotWaitForThemselves) {
     std::atomic<bool>* done;
   } context{device, &done};
   submit(side, [] {});
-  push_behind(side,
-              [](void* c) {
-                deferred_queue(static_cast<Context*>(c)->device).drain();
-                *static_cast<Context*>(c)->done = true;
-              },
-              &context);
+  push_behind(
+      side,
+      [](void* c) {
+        deferred_queue(static_cast<Context*>(c)->device).drain();
+        *static_cast<Context*>(c)->done = true;
+      },
+      &context);
   EXPECT_OK(synchronize_stream(side));
   EXPECT_TRUE(done);
 }

@@ -1,4 +1,5 @@
-// Devices that fail for good, and errors that come late: what is refused, what goes on, and what the message names.
+// Devices that fail for good, and errors that come late: what is refused, what goes on, and what
+// the message names.
 #include "dispatch/launch.h"
 #include "lazy_device.h"
 #include "memory/cache.h"
@@ -105,10 +106,12 @@ TEST_F(DeviceLost, IsNotWhatRefusesOrRunsOutOfMemory) {
   EXPECT_NE(message(synchronize_stream(main)).find("not now"), std::string::npos);
   state.cannot_wait = false;
   EXPECT_OK(synchronize_stream(main));
-  for (const tn_code code : {TN_OUT_OF_MEMORY, TN_INVALID_ARGUMENT, TN_NOT_FOUND, TN_UNSUPPORTED, TN_FAILED_PRECONDITION}) {
+  for (const tn_code code : {TN_OUT_OF_MEMORY, TN_INVALID_ARGUMENT, TN_NOT_FOUND, TN_UNSUPPORTED,
+                             TN_FAILED_PRECONDITION}) {
     EXPECT_FALSE(is_fault(code));
   }
-  for (const tn_code code : {TN_INTERNAL, TN_EXCEPTION, TN_DATA_LOSS, TN_DEVICE_LOST}) EXPECT_TRUE(is_fault(code));
+  for (const tn_code code : {TN_INTERNAL, TN_EXCEPTION, TN_DATA_LOSS, TN_DEVICE_LOST})
+    EXPECT_TRUE(is_fault(code));
 }
 
 // A kernel of the test on the slow device.
@@ -132,13 +135,16 @@ TEST_F(LateError, NamesTheOnlyLaunchThatItCanBeOf) {
   EXPECT_EQ(launch_once(), "");
   state.cannot_wait = true;
   const std::string one = message(synchronize_stream(main));
-  EXPECT_NE(one.find("'gather', the only launch since the stream was last waited for"), std::string::npos) << one;
+  EXPECT_NE(one.find("'gather', the only launch since the stream was last waited for"),
+            std::string::npos)
+      << one;
   state.cannot_wait = false;
   EXPECT_OK(synchronize_stream(main));
   for (int i = 0; i < 3; ++i) EXPECT_EQ(launch_once(), "");
   state.cannot_wait = true;
   const std::string of_three = message(synchronize_stream(main));
-  EXPECT_NE(of_three.find("one of 3 launches since the stream was last waited for, the last of them 'gather' (TENON_SYNC=1"),
+  EXPECT_NE(of_three.find("one of 3 launches since the stream was last waited for, the last of "
+                          "them 'gather' (TENON_SYNC=1"),
             std::string::npos)
       << of_three;
   state.cannot_wait = false;

@@ -86,7 +86,8 @@ TEST(Devices, AreRefusedWithTheReason) {
             "device 'x': event_synchronize is given but event_query is not; the slots of streams "
             "come all "
             "or none");
-  EXPECT_EQ(refusal("x", [](auto& def) { def.flags |= 1u << 7; }), "device 'x': unknown flags 0x80");
+  EXPECT_EQ(refusal("x", [](auto& def) { def.flags |= 1u << 7; }),
+            "device 'x': unknown flags 0x80");
   EXPECT_EQ(refusal("x", [](auto& def) { def.alignment = 48; }),
             "device 'x': alignment is 48, expected a power of two");
   EXPECT_EQ(refusal("x", [](auto& def) { def.count = [](void*) { return 65; }; }),

@@ -84,7 +84,8 @@ TEST_F(Disk, ReadsRegularFilesOnly) {
 TEST_F(Disk, ComparesTheSizeBeforeItAllocates) {
   EXPECT_PART(reading(write("a", "12345"), 4), "a: has 5 bytes, expected at most 4");
   const uint64_t most = host_memory();
-  if (::truncate(path("a").c_str(), off_t(most + 1)) != 0) GTEST_SKIP() << "no such large file here";
+  if (::truncate(path("a").c_str(), off_t(most + 1)) != 0)
+    GTEST_SKIP() << "no such large file here";
   EXPECT_PART(reading(path("a")), "expected at most " + std::to_string(most));
 }
 
@@ -160,7 +161,10 @@ TEST_F(Disk, WhoMayNotWriteAFileMayNotReplaceIt) {
   ASSERT_EQ(::chown(path("a").c_str(), 65534, 65534), 0);
   ASSERT_EQ(::chmod(path("a").c_str(), 0444), 0);
   const auto refused = [&] {
-    return writing(path("a"), "new").find("a: cannot be replaced: Permission denied") != std::string::npos ? 0 : 1;
+    return writing(path("a"), "new").find("a: cannot be replaced: Permission denied") !=
+                   std::string::npos
+               ? 0
+               : 1;
   };
   EXPECT_EQ(in_child(refused, 65534), 0);
   EXPECT_EQ(bytes_of(path("a")), "old");
@@ -196,7 +200,9 @@ TEST_F(Disk, SaysWhereNothingCanBeWritten) {
   EXPECT_PART(writing(path(std::string(300, 'a')), "x"), "File name too long");
   if (::geteuid() != 0) GTEST_SKIP() << "only root can be another user";
   fs::permissions(folder_, fs::perms(0555));
-  const auto refused = [&] { return writing(path("a"), "x").find("Permission denied") != std::string::npos ? 0 : 1; };
+  const auto refused = [&] {
+    return writing(path("a"), "x").find("Permission denied") != std::string::npos ? 0 : 1;
+  };
   EXPECT_EQ(in_child(refused, 65534), 0);
   EXPECT_EQ(files_in_folder(), 0u);
 }
@@ -250,7 +256,8 @@ bool forbid_unnamed_files() {
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
   const sock_fprog program = {std::size(filter), filter};
-  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
 TEST_F(Disk, WritesWholeFilesWhereAllHaveNames) {
@@ -324,7 +331,8 @@ TEST_P(DiskKill, AnywhereLeavesTheOldFileOrTheNew) {
     EXPECT_LE(left_behind(), before + 1) << n;
     if (!there) continue;
     const std::string text = bytes_of(file);
-    EXPECT_TRUE(text == new_text || (replaces && text == old_text)) << n << ": " << text.size() << " bytes";
+    EXPECT_TRUE(text == new_text || (replaces && text == old_text))
+        << n << ": " << text.size() << " bytes";
     if (replaces) {
       EXPECT_EQ(mode(file), 0600u) << n;
     }
@@ -336,8 +344,8 @@ TEST_P(DiskKill, AnywhereLeavesTheOldFileOrTheNew) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, DiskKill,
-                         testing::Values(std::pair(true, true), std::pair(false, true), std::pair(true, false),
-                                         std::pair(false, false)));
+                         testing::Values(std::pair(true, true), std::pair(false, true),
+                                         std::pair(true, false), std::pair(false, false)));
 
 }  // namespace
 }  // namespace tenon::disk

@@ -144,7 +144,9 @@ TEST_F(Dispatch, CopiesLayoutsForKernelsThatWantThemDense) {
 
 // Elementwise ops keep the order of dimensions of their operand: a kernel that wants dense outputs
 // gets them, and the result lands where it belongs.
-std::vector<int64_t> strides_of(const Tensor& x) { return {x.strides().begin(), x.strides().end()}; }
+std::vector<int64_t> strides_of(const Tensor& x) {
+  return {x.strides().begin(), x.strides().end()};
+}
 
 TEST_F(Dispatch, AKernelChoosesTheOrderOfItsOutput) {
   Tensor x = tn::arange(0, 24).to(tn::float32).view({1, 2, 3, 4});
@@ -163,12 +165,15 @@ TEST_F(Dispatch, AKernelChoosesTheOrderOfItsOutput) {
   EXPECT_EQ(tn::counter("layout_copies"), before);
   // Gaps and repetitions are copied.
   Tensor gaps = x.narrow(3, 0, 2);
-  EXPECT_EQ(tn::call("dispatch_kernels.twice", gaps).to_vector<float>(), (gaps * 2).to_vector<float>());
+  EXPECT_EQ(tn::call("dispatch_kernels.twice", gaps).to_vector<float>(),
+            (gaps * 2).to_vector<float>());
   Tensor repeated = x.narrow(3, 0, 1).expand({1, 2, 3, 4});
-  EXPECT_EQ(tn::call("dispatch_kernels.twice", repeated).to_vector<float>(), (repeated * 2).to_vector<float>());
+  EXPECT_EQ(tn::call("dispatch_kernels.twice", repeated).to_vector<float>(),
+            (repeated * 2).to_vector<float>());
   EXPECT_GE(tn::counter("layout_copies"), before + 2);
-  expect_error([&] { tn::call("dispatch_kernels.misordered", x); },
-               "misordered: the kernel of dispatch_kernels gave [7, 1, 2, 3] as the order of 4 dimensions");
+  expect_error(
+      [&] { tn::call("dispatch_kernels.misordered", x); },
+      "misordered: the kernel of dispatch_kernels gave [7, 1, 2, 3] as the order of 4 dimensions");
 }
 
 TEST_F(Dispatch, CopiesLayoutsOfOutputsToo) {
@@ -222,12 +227,14 @@ TEST_F(Dispatch, FallbackIsAPolicy) {
     ~Policy() { tn::set_fallback(tn::Fallback::decompose); }
   } policy(tn::Fallback::error);
   EXPECT_EQ(tn::fallback(), tn::Fallback::error);
-  const char* const refused = "linear: ref:0 has no kernel for this call, and the fallback policy is 'error'";
+  const char* const refused =
+      "linear: ref:0 has no kernel for this call, and the fallback policy is 'error'";
   expect_error([&] { tn::linear(x, w); }, refused);
   expect_error([&] { tn::linear(x, w.clone().requires_grad_()); }, refused);
   tn::call("dispatch_kernels.plain", x);
   tn::linear(tn::ones({2, 3}), tn::ones({4, 3}));
-  expect_error([&] { tn::check(tn::detail::api.device->set_fallback(TN_FALLBACK_CPU)); }, "'cpu' is reserved");
+  expect_error([&] { tn::check(tn::detail::api.device->set_fallback(TN_FALLBACK_CPU)); },
+               "'cpu' is reserved");
   expect_error([&] { tn::check(tn::detail::api.device->set_fallback(7)); }, "policy 7 is unknown");
 }
 

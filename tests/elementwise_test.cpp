@@ -273,7 +273,7 @@ TEST(Elementwise, InPlaceSpellingsGiveTheSame) {
     auto inplace = schemas.find(name + "_");
     if (name.rfind("ops.", 0) != 0 || inplace == schemas.end()) continue;
     if (name == "ops.bernoulli" || name == "ops.uniform") continue;  // they draw, each in its way
-    if (name == "ops.index_put") continue;  // index_test
+    if (name == "ops.index_put") continue;                           // index_test
     if (name == "ops.masked_fill") continue;  // takes no floats as its mask: op_sweep_test
     SCOPED_TRACE(inplace->second);
     for (tn::Device d : devices()) {
@@ -507,8 +507,10 @@ TEST(Elementwise, SignOfNanAndOfMinusZeroIsZero) {
     for (tn::Dtype dtype : {tn::float32, tn::float64, tn::float16, tn::bfloat16}) {
       SCOPED_TRACE(d.name() + " " + dtype.name());
       std::vector<double> values;
-      for (int i = 0; i < 67; ++i) values.push_back(i % 4 == 0 ? NAN : i % 4 == 1 ? -0.0 : i % 4 == 2 ? -INFINITY : 3);
-      const std::vector<double> found = tn::sign(Tensor::from(values, {67}, d).to(dtype)).to_vector<double>();
+      for (int i = 0; i < 67; ++i)
+        values.push_back(i % 4 == 0 ? NAN : i % 4 == 1 ? -0.0 : i % 4 == 2 ? -INFINITY : 3);
+      const std::vector<double> found =
+          tn::sign(Tensor::from(values, {67}, d).to(dtype)).to_vector<double>();
       for (size_t i = 0; i < found.size(); ++i) {
         EXPECT_EQ(found[i], i % 4 == 2 ? -1 : i % 4 == 3 ? 1 : 0) << i;
         EXPECT_EQ(std::signbit(found[i]), i % 4 == 2) << i;
@@ -531,17 +533,23 @@ TEST(Elementwise, BoundsAndFillersKeepTheDtypeOfIntegers) {
     expect_ints(tn::masked_fill_(i.clone(), mask, -1.5), {-7, 0, -1});
     EXPECT_EQ(tn::masked_fill(mask, mask, 0.0).dtype(), tn::bool_);
     EXPECT_EQ(tn::square(mask).dtype(), tn::int64);
-    expect_error([&] { tn::masked_fill(i, mask, INFINITY); }, "masked_fill: value is inf, which is no int64");
-    expect_error([&] { tn::masked_fill(i.to(tn::uint8), mask, 300); }, "masked_fill: value is 300, which is no uint8");
-    expect_error([&] { tn::masked_fill(i, i, 1); }, "masked_fill: mask is int64, expected a tensor of bool");
+    expect_error([&] { tn::masked_fill(i, mask, INFINITY); },
+                 "masked_fill: value is inf, which is no int64");
+    expect_error([&] { tn::masked_fill(i.to(tn::uint8), mask, 300); },
+                 "masked_fill: value is 300, which is no uint8");
+    expect_error([&] { tn::masked_fill(i, i, 1); },
+                 "masked_fill: mask is int64, expected a tensor of bool");
     expect_error([&] { tn::masked_fill_(i, mask, tn::zeros({3}, {}, d)); },
                  "masked_fill_: value is [3], expected a number or a tensor without dimensions");
-    expect_error([&] { tn::hardtanh(i, -INFINITY, 1); }, "hardtanh: min_val is -inf, which is no int64");
-    expect_error([&] { tn::threshold(mask, 0, 1); }, "threshold: x is bool, expected integers or floats");
+    expect_error([&] { tn::hardtanh(i, -INFINITY, 1); },
+                 "hardtanh: min_val is -inf, which is no int64");
+    expect_error([&] { tn::threshold(mask, 0, 1); },
+                 "threshold: x is bool, expected integers or floats");
   }
 }
 
-// PyTorch 2.15's values: a bound beyond x's dtype bounds nothing, and one that leaves nothing of the dtype is refused.
+// PyTorch 2.15's values: a bound beyond x's dtype bounds nothing, and one that leaves nothing of
+// the dtype is refused.
 TEST(Elementwise, BoundsOfIntegersMayLieOutsideOfTheirDtype) {
   constexpr int64_t kFar = int64_t{1} << 40;
   for (tn::Device d : devices()) {
@@ -572,19 +580,25 @@ TEST(Elementwise, BoundsOfIntegersMayLieOutsideOfTheirDtype) {
       expect(tn::hardtanh_(x.clone(), -2.5, 255.9), {0, 1, 5, 200});
       const std::string name = dtype.name(), most = dtype == tn::uint8 ? "255" : "2147483647";
       const std::string least = dtype == tn::uint8 ? "0" : "-2147483648";
-      expect_error([&] { tn::clamp(x, kFar, 2 * kFar); },
-                   "clamp: min is 1099511627776, above every " + name + "; expected at most " + most);
-      expect_error([&] { tn::clamp(x, -5, -kFar); },
-                   "clamp: max is -1099511627776, below every " + name + "; expected at least " + least);
-      expect_error([&] { tn::clamp_(x.clone(), kFar); }, "clamp_min_: min is 1099511627776, above every " + name);
-      expect_error([&] { tn::clamp(x, tn::none, -kFar); }, "clamp_max: max is -1099511627776, below every " + name);
-      expect_error([&] { tn::hardtanh(x, kFar, 2 * kFar); }, "hardtanh: min_val is 1099511627776, above every " + name);
+      expect_error(
+          [&] { tn::clamp(x, kFar, 2 * kFar); },
+          "clamp: min is 1099511627776, above every " + name + "; expected at most " + most);
+      expect_error([&] { tn::clamp(x, -5, -kFar); }, "clamp: max is -1099511627776, below every " +
+                                                         name + "; expected at least " + least);
+      expect_error([&] { tn::clamp_(x.clone(), kFar); },
+                   "clamp_min_: min is 1099511627776, above every " + name);
+      expect_error([&] { tn::clamp(x, tn::none, -kFar); },
+                   "clamp_max: max is -1099511627776, below every " + name);
+      expect_error([&] { tn::hardtanh(x, kFar, 2 * kFar); },
+                   "hardtanh: min_val is 1099511627776, above every " + name);
       expect_error([&] { tn::hardtanh_(x.clone(), -2 * kFar, -kFar); },
                    "hardtanh_: max_val is -1099511627776, below every " + name);
     }
     const Tensor bytes = tn::tensor({0, 200}, d).to(tn::uint8), flags = bytes.to(tn::bool_);
-    expect_error([&] { tn::clamp(bytes, tn::none, -1); }, "clamp_max: max is -1, below every uint8; expected at least 0");
-    expect_error([&] { tn::clamp(bytes, 256); }, "clamp_min: min is 256, above every uint8; expected at most 255");
+    expect_error([&] { tn::clamp(bytes, tn::none, -1); },
+                 "clamp_max: max is -1, below every uint8; expected at least 0");
+    expect_error([&] { tn::clamp(bytes, 256); },
+                 "clamp_min: min is 256, above every uint8; expected at most 255");
     expect_near(tn::clamp(bytes, -1.0), {0, 200}, 0);
     EXPECT_EQ(tn::clamp(bytes, -1.0).dtype(), tn::float32);
     expect_near(tn::clamp(flags, 5, kFar), {5, 5}, 0);
@@ -592,7 +606,8 @@ TEST(Elementwise, BoundsOfIntegersMayLieOutsideOfTheirDtype) {
   }
 }
 
-// Each row: x, y, the first derivatives, then the second ones by xx, xy and yy. At the origin there is none, as in PyTorch.
+// Each row: x, y, the first derivatives, then the second ones by xx, xy and yy. At the origin there
+// is none, as in PyTorch.
 TEST(Elementwise, SecondDerivativesOfHypot) {
   const std::vector<std::vector<double>> rows = {{3, 4, 0.6, 0.8, 0.128, -0.096, 0.072},
                                                  {0, 3, 0, 1, 1. / 3, 0, 0},
@@ -602,7 +617,8 @@ TEST(Elementwise, SecondDerivativesOfHypot) {
   for (tn::Device d : devices()) {
     for (const std::vector<double>& row : rows) {
       SCOPED_TRACE(d.name() + " " + std::to_string(row[0]) + " " + std::to_string(row[1]));
-      const Tensor x = float64_tensor({row[0]}, {}, d).requires_grad_(), y = float64_tensor({row[1]}, {}, d).requires_grad_();
+      const Tensor x = float64_tensor({row[0]}, {}, d).requires_grad_(),
+                   y = float64_tensor({row[1]}, {}, d).requires_grad_();
       const TensorList first = tn::grad({tn::hypot(x, y)}, {x, y}, {.create_graph = true});
       const TensorList of_dx = tn::grad({first[0]}, {x, y}, {.retain_graph = true});
       const TensorList of_dy = tn::grad({first[1]}, {x, y});
@@ -616,7 +632,8 @@ TEST(Elementwise, SecondDerivativesOfHypot) {
   }
 }
 
-// An op that computes in floats takes an integer as it is, whatever the dtype of the integers beside it holds. Values of PyTorch.
+// An op that computes in floats takes an integer as it is, whatever the dtype of the integers
+// beside it holds. Values of PyTorch.
 TEST(Elementwise, FloatsOfIntegersAreOfTheWholeNumber) {
   for (tn::Device d : devices()) {
     SCOPED_TRACE(d.name());
@@ -627,7 +644,8 @@ TEST(Elementwise, FloatsOfIntegersAreOfTheWholeNumber) {
     expect_near(x / -1, {0, -128, -255}, 1e-7);
     expect_near(300 / tn::tensor<uint8_t>({128, 255}).to(d), {2.34375, 300. / 255}, 1e-7);
     expect_near(x / thousand, {0, 0.128, 0.255}, 1e-7);
-    expect_near(tn::hypot(tn::tensor<uint8_t>({3, 2}).to(d), 300), {300.01499962500, 300.00666659259}, 1e-6);
+    expect_near(tn::hypot(tn::tensor<uint8_t>({3, 2}).to(d), 300),
+                {300.01499962500, 300.00666659259}, 1e-6);
     expect_near(tn::logaddexp(tn::tensor<uint8_t>({3, 2}).to(d), 300), {300, 300}, 1e-6);
     expect_near(tn::atan2(x, -1), {3.14159265358979, 1.57860891794, 1.57471790698}, 1e-6);
     const Tensor seven = tn::tensor<int32_t>({7}).to(d);

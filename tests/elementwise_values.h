@@ -1,7 +1,8 @@
-// What PyTorch 2.15 computes in float64 on its CPU: values and gradients (of the sum of the results) of elementwise ops, with
-// the points where branches meet, infinities and NaN among the inputs. For elementwise_test.cpp only. A new op is a row.
-// Tenon's own instead of PyTorch's: the gradients of mish and softsign at infinity are their limits (NaN), and a sixth is exact
-// in hardsigmoid's (a float32).
+// What PyTorch 2.15 computes in float64 on its CPU: values and gradients (of the sum of the
+// results) of elementwise ops, with the points where branches meet, infinities and NaN among the
+// inputs. For elementwise_test.cpp only. A new op is a row. Tenon's own instead of PyTorch's: the
+// gradients of mish and softsign at infinity are their limits (NaN), and a sixth is exact in
+// hardsigmoid's (a float32).
 #pragma once
 
 #include "ops_support.h"

@@ -1,5 +1,5 @@
-// Gradients of formulas: against central differences in float64, in first and second order; what they do at ties and kinks, as
-// PyTorch does; what they read.
+// Gradients of formulas: against central differences in float64, in first and second order; what
+// they do at ties and kinks, as PyTorch does; what they read.
 #include "expression_support.h"
 
 namespace tenon {
@@ -19,8 +19,10 @@ double difference(Function&& function, std::vector<double> x, size_t i) {
 
 double tolerance(double value) { return 2e-7 * std::max(1.0, std::fabs(value)); }
 
-// d2 f / dx_i dx_j by the gradient's own gradient; what flows through the forward's output goes on to its inputs.
-double second_slope_at(const Expression& f, uint32_t i, uint32_t j, const std::vector<double>& x, const std::vector<Cell>& scalars) {
+// d2 f / dx_i dx_j by the gradient's own gradient; what flows through the forward's output goes on
+// to its inputs.
+double second_slope_at(const Expression& f, uint32_t i, uint32_t j, const std::vector<double>& x,
+                       const std::vector<Cell>& scalars) {
   const Expression::Gradient first = gradient_of(f, uint64_t{1} << i);
   std::vector<double> operands;
   for (const GradientSource& source : first.sources) {
@@ -39,36 +41,72 @@ double second_slope_at(const Expression& f, uint32_t i, uint32_t j, const std::v
   return sum;
 }
 
-void check(std::string_view text, const std::vector<std::vector<double>>& samples, const std::vector<Cell>& scalars = {},
-           std::string_view schema_of_scalars = "") {
+void check(std::string_view text, const std::vector<std::vector<double>>& samples,
+           const std::vector<Cell>& scalars = {}, std::string_view schema_of_scalars = "") {
   const char* names[] = {"x", "y", "z"};
   std::string schema = "f(";
-  for (size_t i = 0; i < samples[0].size(); ++i) schema += std::string(i == 0 ? "" : ", ") + "Tensor " + names[i];
+  for (size_t i = 0; i < samples[0].size(); ++i)
+    schema += std::string(i == 0 ? "" : ", ") + "Tensor " + names[i];
   const auto e = parsed(schema + std::string(schema_of_scalars) + ") -> Tensor", text);
   for (const std::vector<double>& x : samples) {
     for (uint32_t i = 0; i < x.size(); ++i) {
       const auto value = [&](const std::vector<double>& at) { return value_at(*e, at, scalars); };
       const double slope = slope_at(*e, i, x, scalars);
-      EXPECT_NEAR(slope, difference(value, x, i), tolerance(slope)) << text << " d" << names[i] << " at " << x[0];
+      EXPECT_NEAR(slope, difference(value, x, i), tolerance(slope))
+          << text << " d" << names[i] << " at " << x[0];
       EXPECT_DOUBLE_EQ(slope_at(*e, i, x, scalars, -3), -3 * slope) << text;
       for (uint32_t j = 0; j < x.size(); ++j) {
-        const auto first = [&](const std::vector<double>& at) { return slope_at(*e, i, at, scalars); };
+        const auto first = [&](const std::vector<double>& at) {
+          return slope_at(*e, i, at, scalars);
+        };
         const double second = second_slope_at(*e, i, j, x, scalars);
-        EXPECT_NEAR(second, difference(first, x, j), tolerance(second)) << text << " d" << names[i] << " d" << names[j];
+        EXPECT_NEAR(second, difference(first, x, j), tolerance(second))
+            << text << " d" << names[i] << " d" << names[j];
       }
     }
   }
 }
 
 TEST(Gradient, OfEveryFunctionOfOneOperand) {
-  const std::vector<std::vector<double>> samples = {{0.3}, {-0.6}, {0.81}}, positive = {{0.3}, {0.81}, {2.5}};
-  for (const char* text : {"-x", "abs(x)", "exp(x)", "exp2(x)", "expm1(x)", "sin(x)", "cos(x)", "tan(x)", "asin(x)", "acos(x)",
-                           "atan(x)", "sinh(x)", "cosh(x)", "tanh(x)", "asinh(x)", "atanh(x)", "erf(x)", "erfc(x)", "sigmoid(x)",
-                           "square(x)", "reciprocal(x)", "float(x)", "x ** 3", "x ** -2", "x ** 4", "2 ** x", "x % 1.7",
-                           "fmod(x, 0.25)", "x + 2", "2 - x", "x * 3", "3 / x", "where(x > 0, x * x, -x)"}) {
+  const std::vector<std::vector<double>> samples = {{0.3}, {-0.6}, {0.81}},
+                                         positive = {{0.3}, {0.81}, {2.5}};
+  for (const char* text : {"-x",
+                           "abs(x)",
+                           "exp(x)",
+                           "exp2(x)",
+                           "expm1(x)",
+                           "sin(x)",
+                           "cos(x)",
+                           "tan(x)",
+                           "asin(x)",
+                           "acos(x)",
+                           "atan(x)",
+                           "sinh(x)",
+                           "cosh(x)",
+                           "tanh(x)",
+                           "asinh(x)",
+                           "atanh(x)",
+                           "erf(x)",
+                           "erfc(x)",
+                           "sigmoid(x)",
+                           "square(x)",
+                           "reciprocal(x)",
+                           "float(x)",
+                           "x ** 3",
+                           "x ** -2",
+                           "x ** 4",
+                           "2 ** x",
+                           "x % 1.7",
+                           "fmod(x, 0.25)",
+                           "x + 2",
+                           "2 - x",
+                           "x * 3",
+                           "3 / x",
+                           "where(x > 0, x * x, -x)"}) {
     check(text, samples);
   }
-  for (const char* text : {"sqrt(x)", "log(x)", "log2(x)", "log10(x)", "log1p(x)", "rsqrt(x)", "x ** 2.5", "x ** 0.5", "x ** x"}) {
+  for (const char* text : {"sqrt(x)", "log(x)", "log2(x)", "log10(x)", "log1p(x)", "rsqrt(x)",
+                           "x ** 2.5", "x ** 0.5", "x ** x"}) {
     check(text, positive);
   }
   check("acosh(x)", {{1.5}, {3.0}});
@@ -76,8 +114,9 @@ TEST(Gradient, OfEveryFunctionOfOneOperand) {
 
 TEST(Gradient, OfEveryFunctionOfTwoOperands) {
   const std::vector<std::vector<double>> samples = {{0.3, 0.7}, {1.3, -0.4}, {-0.9, -1.3}};
-  for (const char* text : {"x + y", "x - y", "x * y", "x / y", "max(x, y)", "min(x, y)", "atan2(x, y)", "fmod(x, y)", "x % y",
-                           "where(x < y, x * y, y)", "x * x * y + y", "tanh(x) * exp(y) * tanh(x)"}) {
+  for (const char* text :
+       {"x + y", "x - y", "x * y", "x / y", "max(x, y)", "min(x, y)", "atan2(x, y)", "fmod(x, y)",
+        "x % y", "where(x < y, x * y, y)", "x * x * y + y", "tanh(x) * exp(y) * tanh(x)"}) {
     check(text, samples);
   }
   check("pow(x, y)", {{0.3, 0.7}, {1.3, -0.4}});
@@ -87,8 +126,10 @@ TEST(Gradient, OfEveryFunctionOfTwoOperands) {
 
 TEST(Gradient, OfWholeFormulasWithScalars) {
   const std::vector<std::vector<double>> samples = {{0.3}, {-1.6}, {2.1}};
-  check("log1p(exp(-abs(beta*x))) / beta + max(x, 0)\ndx = g * sigmoid(beta*x)", samples, {2.0}, ", float beta");
-  check("let c = sqrt(2 / pi)\n0.5 * x * (1 + tanh(c * (x + k * x ** 3)))", samples, {0.044715}, ", float k");
+  check("log1p(exp(-abs(beta*x))) / beta + max(x, 0)\ndx = g * sigmoid(beta*x)", samples, {2.0},
+        ", float beta");
+  check("let c = sqrt(2 / pi)\n0.5 * x * (1 + tanh(c * (x + k * x ** 3)))", samples, {0.044715},
+        ", float k");
   check("0.5 * x * (1 + erf(x * sqrt(0.5)))", samples);
   check("x * sigmoid(x)", samples);
   check("where(x > 0, x, alpha * expm1(x / alpha))", samples, {1.5}, ", float alpha");
@@ -131,12 +172,14 @@ TEST(Gradient, AtTiesAndKinksIsPyTorchs) {
   EXPECT_EQ(d("x % y", -7, 3, 1), 3);
   // The branch that is not taken gives 0, whatever is in it.
   EXPECT_EQ(d("where(x > 0, x, y / x)", 1, 1, 1), 0);
-  EXPECT_EQ(slope_at(*parsed("f(Tensor x) -> Tensor", "where(x > 0, x, 0)"), 0, {-1}, {}, INFINITY), 0);
+  EXPECT_EQ(slope_at(*parsed("f(Tensor x) -> Tensor", "where(x > 0, x, 0)"), 0, {-1}, {}, INFINITY),
+            0);
   EXPECT_EQ(slope_at(*parsed("f(Tensor x) -> Tensor", "max(x, 0)"), 0, {-1}, {}, INFINITY), 0);
 }
 
 TEST(Gradient, OfStepsIsZeroAndOfComparisonsNone) {
-  for (const char* text : {"floor(x)", "ceil(x)", "round(x)", "trunc(x)", "sign(x)", "x // 2", "2 // x"}) {
+  for (const char* text :
+       {"floor(x)", "ceil(x)", "round(x)", "trunc(x)", "sign(x)", "x // 2", "2 // x"}) {
     const auto e = parsed("f(Tensor x) -> Tensor", text);
     EXPECT_TRUE(e->differentiable(0)) << text;
     const Expression::Gradient gradient = gradient_of(*e, 1);
@@ -144,7 +187,8 @@ TEST(Gradient, OfStepsIsZeroAndOfComparisonsNone) {
     EXPECT_EQ(gradient.expression->text(), "0.0") << text;
     EXPECT_EQ(run(*gradient.expression, {}, {})[0].f, 0);
   }
-  for (const char* text : {"x > 0", "not x", "bool(x)", "int(x)", "isnan(x)", "where(x, 1.0, 2.0)", "float(x > 0)", "1"}) {
+  for (const char* text : {"x > 0", "not x", "bool(x)", "int(x)", "isnan(x)", "where(x, 1.0, 2.0)",
+                           "float(x > 0)", "1"}) {
     EXPECT_FALSE(parsed("f(Tensor x) -> Tensor", text)->differentiable(0)) << text;
   }
   const auto masked = parsed("f(Tensor x, Tensor c) -> Tensor", "where(c, x, 0) * (x > 1)");
@@ -159,7 +203,8 @@ std::string sources_text(const Expression::Gradient& gradient) {
   std::string text;
   for (const GradientSource& source : gradient.sources) {
     const char* names[] = {"g", "in", "out"};
-    text += (text.empty() ? "" : " ") + std::string(names[source.kind]) + std::to_string(source.index);
+    text +=
+        (text.empty() ? "" : " ") + std::string(names[source.kind]) + std::to_string(source.index);
   }
   return text;
 }
@@ -200,13 +245,16 @@ TEST(GradientSources, AreThoseThatAreRead) {
 }
 
 TEST(GradientSources, HaveASchemaWithTheScalarsOfTheForward) {
-  const auto e = parsed("soft(Tensor x, float beta=1, int n=2) -> Tensor", "log1p(exp(beta * x)) * n");
+  const auto e =
+      parsed("soft(Tensor x, float beta=1, int n=2) -> Tensor", "log1p(exp(beta * x)) * n");
   const Expression::Gradient first = gradient_of(*e, 1);
-  EXPECT_EQ(first.expression->schema().text, "gradient of soft(Tensor g, Tensor x, float beta, int n) -> Tensor");
+  EXPECT_EQ(first.expression->schema().text,
+            "gradient of soft(Tensor g, Tensor x, float beta, int n) -> Tensor");
   EXPECT_EQ(first.expression->n_scalars(), 2u);
   const Expression::Gradient second = gradient_of(*first.expression, 3);
   EXPECT_EQ(second.expression->schema().text,
-            "gradient of gradient of soft(Tensor gg, Tensor g, Tensor x, float beta, int n) -> (Tensor, Tensor)");
+            "gradient of gradient of soft(Tensor gg, Tensor g, Tensor x, float beta, int n) -> "
+            "(Tensor, Tensor)");
 }
 
 TEST(GradientSources, OfSeveralOutputsAreNumbered) {
@@ -222,9 +270,16 @@ TEST(Gradient, TypesFollowTheOutputs) {
   const auto e = parsed("f(Tensor x, Tensor y) -> Tensor", "max(x, 0) * y");
   const Expression::Gradient gradient = gradient_of(*e, 1);
   ASSERT_EQ(sources_text(gradient), "g0 in0 in1");
-  EXPECT_EQ(compiled(*gradient.expression, {dims(TN_FLOAT16), dims(TN_FLOAT16), dims(TN_FLOAT16)}).output_dtypes[0], TN_FLOAT16);
-  EXPECT_EQ(compiled(*gradient.expression, {dims(TN_FLOAT32), dims(TN_FLOAT16), dims(TN_INT64)}).output_dtypes[0], TN_FLOAT32);
-  EXPECT_EQ(compiled(*gradient.expression, {dims(TN_FLOAT16), dims(TN_FLOAT16), zero_dim(TN_FLOAT64)}).output_dtypes[0], TN_FLOAT16);
+  EXPECT_EQ(compiled(*gradient.expression, {dims(TN_FLOAT16), dims(TN_FLOAT16), dims(TN_FLOAT16)})
+                .output_dtypes[0],
+            TN_FLOAT16);
+  EXPECT_EQ(compiled(*gradient.expression, {dims(TN_FLOAT32), dims(TN_FLOAT16), dims(TN_INT64)})
+                .output_dtypes[0],
+            TN_FLOAT32);
+  EXPECT_EQ(
+      compiled(*gradient.expression, {dims(TN_FLOAT16), dims(TN_FLOAT16), zero_dim(TN_FLOAT64)})
+          .output_dtypes[0],
+      TN_FLOAT16);
 }
 
 }  // namespace

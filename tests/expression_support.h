@@ -1,5 +1,6 @@
-// An interpreter of programs for one element, as plain as abi.h's comments on the instructions, and shorthands to parse, compile
-// and run a formula. Float32 registers are rounded after each instruction.
+// An interpreter of programs for one element, as plain as abi.h's comments on the instructions, and
+// shorthands to parse, compile and run a formula. Float32 registers are rounded after each
+// instruction.
 #pragma once
 
 #include <cmath>
@@ -45,54 +46,98 @@ inline Cell converted(const Cell& cell, int from, int to) {
 
 inline double unary_result(int op, double x) {
   switch (op) {
-    case TN_I_NEG: return -x;
-    case TN_I_ABS: return std::fabs(x);
-    case TN_I_SIGN: return (x > 0) - (x < 0);
-    case TN_I_FLOOR: return std::floor(x);
-    case TN_I_CEIL: return std::ceil(x);
-    case TN_I_ROUND: return std::nearbyint(x);
-    case TN_I_TRUNC: return std::trunc(x);
-    case TN_I_SQRT: return std::sqrt(x);
-    case TN_I_EXP: return std::exp(x);
-    case TN_I_EXP2: return std::exp2(x);
-    case TN_I_EXPM1: return std::expm1(x);
-    case TN_I_LOG: return std::log(x);
-    case TN_I_LOG2: return std::log2(x);
-    case TN_I_LOG10: return std::log10(x);
-    case TN_I_LOG1P: return std::log1p(x);
-    case TN_I_SIN: return std::sin(x);
-    case TN_I_COS: return std::cos(x);
-    case TN_I_TAN: return std::tan(x);
-    case TN_I_ASIN: return std::asin(x);
-    case TN_I_ACOS: return std::acos(x);
-    case TN_I_ATAN: return std::atan(x);
-    case TN_I_SINH: return std::sinh(x);
-    case TN_I_COSH: return std::cosh(x);
-    case TN_I_TANH: return std::tanh(x);
-    case TN_I_ASINH: return std::asinh(x);
-    case TN_I_ACOSH: return std::acosh(x);
-    case TN_I_ATANH: return std::atanh(x);
-    case TN_I_ERF: return std::erf(x);
-    case TN_I_ERFC: return std::erfc(x);
-    default: ADD_FAILURE() << "no float instruction of one operand: " << op; return 0;
+    case TN_I_NEG:
+      return -x;
+    case TN_I_ABS:
+      return std::fabs(x);
+    case TN_I_SIGN:
+      return (x > 0) - (x < 0);
+    case TN_I_FLOOR:
+      return std::floor(x);
+    case TN_I_CEIL:
+      return std::ceil(x);
+    case TN_I_ROUND:
+      return std::nearbyint(x);
+    case TN_I_TRUNC:
+      return std::trunc(x);
+    case TN_I_SQRT:
+      return std::sqrt(x);
+    case TN_I_EXP:
+      return std::exp(x);
+    case TN_I_EXP2:
+      return std::exp2(x);
+    case TN_I_EXPM1:
+      return std::expm1(x);
+    case TN_I_LOG:
+      return std::log(x);
+    case TN_I_LOG2:
+      return std::log2(x);
+    case TN_I_LOG10:
+      return std::log10(x);
+    case TN_I_LOG1P:
+      return std::log1p(x);
+    case TN_I_SIN:
+      return std::sin(x);
+    case TN_I_COS:
+      return std::cos(x);
+    case TN_I_TAN:
+      return std::tan(x);
+    case TN_I_ASIN:
+      return std::asin(x);
+    case TN_I_ACOS:
+      return std::acos(x);
+    case TN_I_ATAN:
+      return std::atan(x);
+    case TN_I_SINH:
+      return std::sinh(x);
+    case TN_I_COSH:
+      return std::cosh(x);
+    case TN_I_TANH:
+      return std::tanh(x);
+    case TN_I_ASINH:
+      return std::asinh(x);
+    case TN_I_ACOSH:
+      return std::acosh(x);
+    case TN_I_ATANH:
+      return std::atanh(x);
+    case TN_I_ERF:
+      return std::erf(x);
+    case TN_I_ERFC:
+      return std::erfc(x);
+    default:
+      ADD_FAILURE() << "no float instruction of one operand: " << op;
+      return 0;
   }
 }
 
 inline double binary_result(int op, double a, double b) {
   const bool is_nan = std::isnan(a) || std::isnan(b);
   switch (op) {
-    case TN_I_ADD: return a + b;
-    case TN_I_SUB: return a - b;
-    case TN_I_MUL: return a * b;
-    case TN_I_DIV: return a / b;
-    case TN_I_FLOORDIV: return std::floor(a / b);
-    case TN_I_REM: return a - std::floor(a / b) * b;
-    case TN_I_FMOD: return std::fmod(a, b);
-    case TN_I_POW: return std::pow(a, b);
-    case TN_I_ATAN2: return std::atan2(a, b);
-    case TN_I_MIN: return is_nan ? NAN : std::min(a, b);
-    case TN_I_MAX: return is_nan ? NAN : std::max(a, b);
-    default: ADD_FAILURE() << "no float instruction of two operands: " << op; return 0;
+    case TN_I_ADD:
+      return a + b;
+    case TN_I_SUB:
+      return a - b;
+    case TN_I_MUL:
+      return a * b;
+    case TN_I_DIV:
+      return a / b;
+    case TN_I_FLOORDIV:
+      return std::floor(a / b);
+    case TN_I_REM:
+      return a - std::floor(a / b) * b;
+    case TN_I_FMOD:
+      return std::fmod(a, b);
+    case TN_I_POW:
+      return std::pow(a, b);
+    case TN_I_ATAN2:
+      return std::atan2(a, b);
+    case TN_I_MIN:
+      return is_nan ? NAN : std::min(a, b);
+    case TN_I_MAX:
+      return is_nan ? NAN : std::max(a, b);
+    default:
+      ADD_FAILURE() << "no float instruction of two operands: " << op;
+      return 0;
   }
 }
 
@@ -101,48 +146,76 @@ inline int64_t integer_result(int op, int64_t a, int64_t b) {
   const int64_t quotient = b == 0 || (b == -1) ? 0 : a / b, rest = b == 0 || b == -1 ? 0 : a % b;
   const bool down = rest != 0 && (rest < 0) != (b < 0);
   switch (op) {
-    case TN_I_NEG: return static_cast<int64_t>(0 - u);
-    case TN_I_ABS: return a < 0 ? static_cast<int64_t>(0 - u) : a;
-    case TN_I_SIGN: return (a > 0) - (a < 0);
-    case TN_I_NOT: return ~a;
-    case TN_I_ADD: return static_cast<int64_t>(u + v);
-    case TN_I_SUB: return static_cast<int64_t>(u - v);
-    case TN_I_MUL: return static_cast<int64_t>(u * v);
-    case TN_I_FLOORDIV: return b == -1 ? static_cast<int64_t>(0 - u) : quotient - (down ? 1 : 0);
-    case TN_I_REM: return down ? rest + b : rest;
-    case TN_I_FMOD: return rest;
+    case TN_I_NEG:
+      return static_cast<int64_t>(0 - u);
+    case TN_I_ABS:
+      return a < 0 ? static_cast<int64_t>(0 - u) : a;
+    case TN_I_SIGN:
+      return (a > 0) - (a < 0);
+    case TN_I_NOT:
+      return ~a;
+    case TN_I_ADD:
+      return static_cast<int64_t>(u + v);
+    case TN_I_SUB:
+      return static_cast<int64_t>(u - v);
+    case TN_I_MUL:
+      return static_cast<int64_t>(u * v);
+    case TN_I_FLOORDIV:
+      return b == -1 ? static_cast<int64_t>(0 - u) : quotient - (down ? 1 : 0);
+    case TN_I_REM:
+      return down ? rest + b : rest;
+    case TN_I_FMOD:
+      return rest;
     case TN_I_POW: {
       if (b < 0) return a == 1 ? 1 : a == -1 ? (b % 2 == 0 ? 1 : -1) : 0;
       uint64_t result = 1;
       for (int64_t k = 0; k < b; ++k) result *= u;
       return static_cast<int64_t>(result);
     }
-    case TN_I_MIN: return std::min(a, b);
-    case TN_I_MAX: return std::max(a, b);
-    case TN_I_AND: return a & b;
-    case TN_I_OR: return a | b;
-    case TN_I_XOR: return a ^ b;
-    case TN_I_SHL: return b < 0 || b > 63 ? 0 : static_cast<int64_t>(u << b);
-    case TN_I_SHR: return b < 0 || b > 63 ? (a < 0 ? -1 : 0) : a >> b;
-    default: ADD_FAILURE() << "no integer instruction: " << op; return 0;
+    case TN_I_MIN:
+      return std::min(a, b);
+    case TN_I_MAX:
+      return std::max(a, b);
+    case TN_I_AND:
+      return a & b;
+    case TN_I_OR:
+      return a | b;
+    case TN_I_XOR:
+      return a ^ b;
+    case TN_I_SHL:
+      return b < 0 || b > 63 ? 0 : static_cast<int64_t>(u << b);
+    case TN_I_SHR:
+      return b < 0 || b > 63 ? (a < 0 ? -1 : 0) : a >> b;
+    default:
+      ADD_FAILURE() << "no integer instruction: " << op;
+      return 0;
   }
 }
 
 template <typename T>
 bool comparison_result(int op, T a, T b) {
   switch (op) {
-    case TN_I_EQ: return a == b;
-    case TN_I_NE: return a != b;
-    case TN_I_LT: return a < b;
-    case TN_I_LE: return a <= b;
-    case TN_I_GT: return a > b;
-    default: return a >= b;
+    case TN_I_EQ:
+      return a == b;
+    case TN_I_NE:
+      return a != b;
+    case TN_I_LT:
+      return a < b;
+    case TN_I_LE:
+      return a <= b;
+    case TN_I_GT:
+      return a > b;
+    default:
+      return a >= b;
   }
 }
 
-// inputs: of the program's inputs, in their dtypes. params: of its params. Gives what the outputs' memory holds.
-inline std::vector<Cell> run_program(const CompiledProgram& compiled, const std::vector<tn_dtype>& input_dtypes,
-                                     const std::vector<Cell>& inputs, const std::vector<Cell>& params) {
+// inputs: of the program's inputs, in their dtypes. params: of its params. Gives what the outputs'
+// memory holds.
+inline std::vector<Cell> run_program(const CompiledProgram& compiled,
+                                     const std::vector<tn_dtype>& input_dtypes,
+                                     const std::vector<Cell>& inputs,
+                                     const std::vector<Cell>& params) {
   const tn_program& p = compiled.program;
   EXPECT_EQ(p.n_inputs, inputs.size());
   EXPECT_EQ(p.n_params, params.size());
@@ -159,7 +232,8 @@ inline std::vector<Cell> run_program(const CompiledProgram& compiled, const std:
       result = converted(inputs[in.a], input_dtypes[in.a], in.dtype);
     } else if (op == TN_I_PARAM) {
       EXPECT_EQ(compiled.params_are_float[in.a] != 0, is_float_dtype(in.dtype)) << "param " << in.a;
-      result = is_float_dtype(in.dtype) ? converted(params[in.a], TN_FLOAT64, in.dtype) : params[in.a];
+      result =
+          is_float_dtype(in.dtype) ? converted(params[in.a], TN_FLOAT64, in.dtype) : params[in.a];
     } else if (op == TN_I_CONST) {
       result = literal(in.dtype, p.constants[in.a]);
     } else if (op == TN_I_STORE) {
@@ -181,7 +255,8 @@ inline std::vector<Cell> run_program(const CompiledProgram& compiled, const std:
     } else if (in.dtype == TN_INT64) {
       result.i = integer_result(op, r[in.a].i, op < TN_I_ADD ? 0 : r[in.b].i);
     } else {
-      const double value = op < TN_I_ADD ? unary_result(op, r[in.a].f) : binary_result(op, r[in.a].f, r[in.b].f);
+      const double value =
+          op < TN_I_ADD ? unary_result(op, r[in.a].f) : binary_result(op, r[in.a].f, r[in.b].f);
       result = converted(Cell(value), TN_FLOAT64, in.dtype);
     }
     r[in.dst] = result;
@@ -203,16 +278,19 @@ inline std::unique_ptr<Expression> parsed(std::string_view schema_text, std::str
   return expression;
 }
 
-inline const CompiledProgram& compiled(const Expression& expression, const std::vector<OperandType>& types) {
+inline const CompiledProgram& compiled(const Expression& expression,
+                                       const std::vector<OperandType>& types) {
   const CompiledProgram* program = nullptr;
   StatusHolder status(expression.compile(types, &program));
   if (status) throw std::runtime_error(status_text(status.get()));
   return *program;
 }
 
-// Runs with operands of the given types. values: of the operands in order; those that are params are passed as such.
+// Runs with operands of the given types. values: of the operands in order; those that are params
+// are passed as such.
 inline std::vector<Cell> run(const Expression& expression, const std::vector<OperandType>& types,
-                             const std::vector<Cell>& values, const std::vector<Cell>& scalars = {}) {
+                             const std::vector<Cell>& values,
+                             const std::vector<Cell>& scalars = {}) {
   std::vector<tn_dtype> dtypes;
   std::vector<Cell> inputs, params;
   for (size_t i = 0; i < types.size(); ++i) {
@@ -230,7 +308,9 @@ inline std::vector<Cell> run(const Expression& expression, const std::vector<Ope
 // In float64.
 inline double value_at(const Expression& expression, const std::vector<double>& x,
                        const std::vector<Cell>& scalars = {}) {
-  return run(expression, std::vector<OperandType>(x.size(), dims(TN_FLOAT64)), {x.begin(), x.end()}, scalars)[0].f;
+  return run(expression, std::vector<OperandType>(x.size(), dims(TN_FLOAT64)), {x.begin(), x.end()},
+             scalars)[0]
+      .f;
 }
 
 inline Expression::Gradient gradient_of(const Expression& expression, uint64_t wanted) {

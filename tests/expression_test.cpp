@@ -1,5 +1,6 @@
-// The expression language: what formulas mean, what is refused and how, and that compiling is cached. Values come from closed
-// forms in <cmath>, evaluated by the interpreter of expression_support.h.
+// The expression language: what formulas mean, what is refused and how, and that compiling is
+// cached. Values come from closed forms in <cmath>, evaluated by the interpreter of
+// expression_support.h.
 #include <thread>
 
 #include "expression_support.h"
@@ -24,12 +25,15 @@ double constant(std::string_view text) {
 TEST(Expression, FunctionsAreThoseOfTheInstructions) {
   using Real = double (*)(double);
   const std::pair<const char*, Real> rows[] = {
-      {"abs", std::fabs},   {"floor", std::floor}, {"ceil", std::ceil},   {"round", std::nearbyint}, {"trunc", std::trunc},
-      {"sqrt", std::sqrt},  {"exp", std::exp},     {"exp2", std::exp2},   {"expm1", std::expm1},     {"log", std::log},
-      {"log2", std::log2},  {"log10", std::log10}, {"log1p", std::log1p}, {"sin", std::sin},         {"cos", std::cos},
-      {"tan", std::tan},    {"asin", std::asin},   {"acos", std::acos},   {"atan", std::atan},       {"sinh", std::sinh},
-      {"cosh", std::cosh},  {"tanh", std::tanh},   {"asinh", std::asinh}, {"atanh", std::atanh},     {"erf", std::erf},
-      {"erfc", std::erfc}};
+      {"abs", std::fabs},        {"floor", std::floor}, {"ceil", std::ceil},
+      {"round", std::nearbyint}, {"trunc", std::trunc}, {"sqrt", std::sqrt},
+      {"exp", std::exp},         {"exp2", std::exp2},   {"expm1", std::expm1},
+      {"log", std::log},         {"log2", std::log2},   {"log10", std::log10},
+      {"log1p", std::log1p},     {"sin", std::sin},     {"cos", std::cos},
+      {"tan", std::tan},         {"asin", std::asin},   {"acos", std::acos},
+      {"atan", std::atan},       {"sinh", std::sinh},   {"cosh", std::cosh},
+      {"tanh", std::tanh},       {"asinh", std::asinh}, {"atanh", std::atanh},
+      {"erf", std::erf},         {"erfc", std::erfc}};
   for (const auto& [name, function] : rows) {
     for (double x : {0.25, 0.75}) EXPECT_EQ(f1(std::string(name) + "(x)", x), function(x)) << name;
   }
@@ -97,13 +101,15 @@ TEST(Expression, LetNamesAPartAndLinesGoOnWithinParentheses) {
     0.5 * x * (1 + tanh(inner))
   )");
   const double x = 0.7;
-  EXPECT_DOUBLE_EQ(value_at(*e, {x}), 0.5 * x * (1 + std::tanh(std::sqrt(2 / 3.14159265358979323846) *
-                                                               (x + 0.044715 * x * x * x))));
+  EXPECT_DOUBLE_EQ(value_at(*e, {x}), 0.5 * x *
+                                          (1 + std::tanh(std::sqrt(2 / 3.14159265358979323846) *
+                                                         (x + 0.044715 * x * x * x))));
   EXPECT_EQ(f1("let a = x + 1; let b = a * a; b - a", 2), 6);
 }
 
 TEST(Expression, SeveralOutputsComeInOrder) {
-  const auto e = parsed("f(Tensor x, Tensor y) -> (Tensor sum, Tensor less, Tensor x)", "x + y; x < y\nx");
+  const auto e =
+      parsed("f(Tensor x, Tensor y) -> (Tensor sum, Tensor less, Tensor x)", "x + y; x < y\nx");
   const std::vector<Cell> out = run(*e, {dims(TN_FLOAT32), dims(TN_FLOAT32)}, {1.0, 2.0});
   EXPECT_EQ(e->n_outputs(), 3u);
   EXPECT_EQ(out[0].f, 3);
@@ -112,16 +118,20 @@ TEST(Expression, SeveralOutputsComeInOrder) {
 }
 
 TEST(Expression, ScalarArgumentsAreParametersBehindOperandsThatAreRead) {
-  const auto e = parsed("f(Tensor x, Tensor y, float a=2, int n=1, bool flip=False, number k=3) -> Tensor",
-                        "where(flip, -x, x) * a + y ** n + k");
+  const auto e =
+      parsed("f(Tensor x, Tensor y, float a=2, int n=1, bool flip=False, number k=3) -> Tensor",
+             "where(flip, -x, x) * a + y ** n + k");
   EXPECT_EQ(e->n_operands(), 2u);
   EXPECT_EQ(e->n_scalars(), 4u);
-  EXPECT_EQ(run(*e, {dims(TN_FLOAT64), dims(TN_FLOAT64)}, {3.0, 5.0}, {2.0, 2, 1, 0.5})[0].f, -6 + 25 + 0.5);
+  EXPECT_EQ(run(*e, {dims(TN_FLOAT64), dims(TN_FLOAT64)}, {3.0, 5.0}, {2.0, 2, 1, 0.5})[0].f,
+            -6 + 25 + 0.5);
   // x as a parameter: it comes first, y is input 0 then.
   const OperandType read{TN_FLOAT32, Category::kZeroDim, true};
   EXPECT_EQ(run(*e, {read, dims(TN_FLOAT64)}, {3.0, 5.0}, {2.0, 2, 0, 0.5})[0].f, 6 + 25 + 0.5);
-  EXPECT_EQ(run(*e, {number(TN_INT64), dims(TN_FLOAT64)}, {3, 5.0}, {2.0, 2, 0, 0.5})[0].f, 6 + 25 + 0.5);
-  EXPECT_EQ(run(*e, {number(TN_BOOL), dims(TN_FLOAT64)}, {1, 5.0}, {2.0, 2, 0, 0.5})[0].f, 2 + 25 + 0.5);
+  EXPECT_EQ(run(*e, {number(TN_INT64), dims(TN_FLOAT64)}, {3, 5.0}, {2.0, 2, 0, 0.5})[0].f,
+            6 + 25 + 0.5);
+  EXPECT_EQ(run(*e, {number(TN_BOOL), dims(TN_FLOAT64)}, {1, 5.0}, {2.0, 2, 0, 0.5})[0].f,
+            2 + 25 + 0.5);
 }
 
 TEST(Expression, IntParametersThatOnlyFloatsUseAreReadAsFloats) {
@@ -131,14 +141,15 @@ TEST(Expression, IntParametersThatOnlyFloatsUseAreReadAsFloats) {
   EXPECT_EQ(run(*e, {dims(TN_FLOAT32)}, {0.5}, {7, 2})[0].f, 3.5);
 }
 
-// A bound beyond the dtype bounds nothing. One that leaves nothing of it is wrapped as a literal, and looked at as a number of
-// the call.
+// A bound beyond the dtype bounds nothing. One that leaves nothing of it is wrapped as a literal,
+// and looked at as a number of the call.
 TEST(Expression, BoundsOfNarrowIntegersAreComparedAsTheyAre) {
   const auto of_byte = [](const char* text, int x) {
     return run(*parsed("f(Tensor x) -> Tensor", text), {dims(TN_UINT8)}, {x}, {})[0].i;
   };
   for (int x : {0, 5, 255}) {
-    for (const char* text : {"max(x, -1)", "max(-300, x)", "min(x, 300)", "min(70000, x)", "clamp(x, -5, 256)", "max(x, False)"})
+    for (const char* text : {"max(x, -1)", "max(-300, x)", "min(x, 300)", "min(70000, x)",
+                             "clamp(x, -5, 256)", "max(x, False)"})
       EXPECT_EQ(of_byte(text, x), x) << text;
     EXPECT_EQ(of_byte("clamp(x, -5, 7) + 255", x), std::min(x, 7) == 0 ? 255 : std::min(x, 7) - 1);
   }
@@ -151,29 +162,36 @@ TEST(Expression, BoundsOfNarrowIntegersAreComparedAsTheyAre) {
   EXPECT_EQ(ints.checks.least, 2u);
   EXPECT_EQ(ints.checks.int_dtype, TN_INT32);
   for (tn_dtype dtype : {TN_INT64, TN_FLOAT32, TN_BOOL})
-    EXPECT_EQ(compiled(*e, {dims(dtype), number(TN_INT64), number(TN_INT64)}).checks.any, 0u) << dtype;
+    EXPECT_EQ(compiled(*e, {dims(dtype), number(TN_INT64), number(TN_INT64)}).checks.any, 0u)
+        << dtype;
 }
 
 TEST(Expression, NumberArgumentsAreFloatsUntilTheirKindIsSaid) {
-  const auto e = parsed("clamp(Tensor x, number low, number high) -> Tensor", "clamp(x, low, high)");
+  const auto e =
+      parsed("clamp(Tensor x, number low, number high) -> Tensor", "clamp(x, low, high)");
   EXPECT_EQ(compiled(*e, {dims(TN_INT32)}).output_dtypes[0], TN_FLOAT32);
   const CompiledProgram& ints = compiled(*e, {dims(TN_INT32), number(TN_INT64), number(TN_BOOL)});
   EXPECT_EQ(ints.output_dtypes[0], TN_INT32);
   EXPECT_EQ(ints.params_are_float, (std::vector<uint8_t>{0, 0}));
   EXPECT_EQ(run_program(ints, {TN_INT32}, {7}, {0, 1})[0].i, 1);
-  const CompiledProgram& mixed = compiled(*e, {dims(TN_INT32), number(TN_INT64), number(TN_FLOAT64)});
+  const CompiledProgram& mixed =
+      compiled(*e, {dims(TN_INT32), number(TN_INT64), number(TN_FLOAT64)});
   EXPECT_EQ(mixed.output_dtypes[0], TN_FLOAT32);
   EXPECT_EQ(run_program(mixed, {TN_INT32}, {7}, {0.0, 6.5})[0].f, 6.5);
-  EXPECT_EQ(compiled(*e, {dims(TN_FLOAT16), number(TN_INT64), number(TN_INT64)}).output_dtypes[0], TN_FLOAT16);
+  EXPECT_EQ(compiled(*e, {dims(TN_FLOAT16), number(TN_INT64), number(TN_INT64)}).output_dtypes[0],
+            TN_FLOAT16);
   const auto fill = parsed("fill_(Tensor(a!) x, number value) -> Tensor(a!)", "value");
-  EXPECT_EQ(run_program(compiled(*fill, {dims(TN_INT64), number(TN_INT64)}), {TN_INT64}, {0}, {3})[0].i, 3);
+  EXPECT_EQ(
+      run_program(compiled(*fill, {dims(TN_INT64), number(TN_INT64)}), {TN_INT64}, {0}, {3})[0].i,
+      3);
 }
 
 TEST(Expression, UnusedOperandsAreNotLoadedAndKeepTheirNumber) {
   const auto e = parsed("f(Tensor x, Tensor y, Tensor z) -> Tensor", "z - x");
   const CompiledProgram& c = compiled(*e, {dims(TN_FLOAT32), dims(TN_FLOAT32), dims(TN_FLOAT32)});
   EXPECT_EQ(c.program.n_inputs, 3u);
-  EXPECT_EQ(run(*e, {dims(TN_FLOAT32), dims(TN_FLOAT32), dims(TN_FLOAT32)}, {1.0, 10.0, 100.0})[0].f, 99);
+  EXPECT_EQ(
+      run(*e, {dims(TN_FLOAT32), dims(TN_FLOAT32), dims(TN_FLOAT32)}, {1.0, 10.0, 100.0})[0].f, 99);
   for (uint32_t i = 0; i < c.program.n_instructions; ++i) {
     const tn_instruction& in = c.program.instructions[i];
     EXPECT_FALSE(in.opcode == TN_I_LOAD && in.a == 1);
@@ -181,10 +199,12 @@ TEST(Expression, UnusedOperandsAreNotLoadedAndKeepTheirNumber) {
 }
 
 TEST(Expression, AmpClassFollowsTheInstructions) {
-  for (const char* text : {"exp(x)", "log1p(x) + 1", "x ** 2.5", "pow(2, x)", "cosh(x)", "max(x, log(x))"}) {
+  for (const char* text :
+       {"exp(x)", "log1p(x) + 1", "x ** 2.5", "pow(2, x)", "cosh(x)", "max(x, log(x))"}) {
     EXPECT_EQ(parsed("f(Tensor x) -> Tensor", text)->amp_class(), TN_AMP_FLOAT32) << text;
   }
-  for (const char* text : {"x + 1", "x ** 2", "tanh(x)", "sigmoid(x)", "erf(x)", "let unused = exp(x)\nx", "sqrt(x)"}) {
+  for (const char* text : {"x + 1", "x ** 2", "tanh(x)", "sigmoid(x)", "erf(x)",
+                           "let unused = exp(x)\nx", "sqrt(x)"}) {
     EXPECT_EQ(parsed("f(Tensor x) -> Tensor", text)->amp_class(), TN_AMP_WIDEST) << text;
   }
 }
@@ -233,22 +253,28 @@ TEST(ExpressionErrors, NameTheOpTheColumnAndWhatWouldBeRight) {
       {"x + g", "column 5: 'g' is for derivatives; an output cannot use it"},
       {"let t = out * 2; x + t", "column 22: 't' is for derivatives; an output cannot use it"},
       {"x; dz = g", "column 4: 'dz' is no derivative of a Tensor argument; there is 'dx', 'dy'"},
-      {"x; dbeta = g", "column 4: 'dbeta' is no derivative of a Tensor argument; there is 'dx', 'dy'"},
+      {"x; dbeta = g",
+       "column 4: 'dbeta' is no derivative of a Tensor argument; there is 'dx', 'dy'"},
       {"x; dx = g; dx = g", "column 12: 'dx' is stated already"},
       {"x & 1.5", "column 3: '&' takes bool and int, got float"},
       {"-(x > 0)", "column 1: '-' takes int and float, got bool"},
       {"x * ((x > 0) - (x < 0))", "column 14: '-' takes int and float, got bool"},
   };
   for (const auto& [text, message] : rows) {
-    EXPECT_EQ(refusal("f(Tensor x, Tensor y, float beta) -> Tensor", text), std::string("f: ") + message) << text;
+    EXPECT_EQ(refusal("f(Tensor x, Tensor y, float beta) -> Tensor", text),
+              std::string("f: ") + message)
+        << text;
   }
 }
 
 TEST(ExpressionErrors, SchemasThatAnExpressionCannotHave) {
   const std::pair<const char*, const char*> rows[] = {
-      {"f(Tensor? x) -> Tensor", "f: argument 'x' is Tensor?; an expression takes Tensor, int, float, bool and number"},
-      {"f(Tensor[] x) -> Tensor", "f: argument 'x' is Tensor[]; an expression takes Tensor, int, float, bool and number"},
-      {"f(str x) -> Tensor", "f: argument 'x' is str; an expression takes Tensor, int, float, bool and number"},
+      {"f(Tensor? x) -> Tensor",
+       "f: argument 'x' is Tensor?; an expression takes Tensor, int, float, bool and number"},
+      {"f(Tensor[] x) -> Tensor",
+       "f: argument 'x' is Tensor[]; an expression takes Tensor, int, float, bool and number"},
+      {"f(str x) -> Tensor",
+       "f: argument 'x' is str; an expression takes Tensor, int, float, bool and number"},
       {"f(Tensor g) -> Tensor", "f: argument 'g' means something else in expressions"},
       {"f(Tensor out1) -> Tensor", "f: argument 'out1' means something else in expressions"},
       {"f(float pi) -> Tensor", "f: argument 'pi' means something else in expressions"},
@@ -257,12 +283,14 @@ TEST(ExpressionErrors, SchemasThatAnExpressionCannotHave) {
       {"f(Tensor x) -> int", "f: an expression gives Tensors, not int"},
       {"f(Tensor(a) x) -> Tensor(a)", "f: an expression gives new Tensors or Tensor(a!), no view"},
       {"f(Tensor(a!) x) -> Tensor", "f: argument 'x' is Tensor(a!), and 0 results write it"},
-      {"f(Tensor(a!) x) -> (Tensor(a!), Tensor(a!))", "f: argument 'x' is Tensor(a!), and 2 results write it"},
+      {"f(Tensor(a!) x) -> (Tensor(a!), Tensor(a!))",
+       "f: argument 'x' is Tensor(a!), and 2 results write it"},
   };
   for (const auto& [schema, message] : rows) EXPECT_EQ(refusal(schema, "1.0"), message);
   std::string many = "f(Tensor a0";
   for (int i = 1; i < 17; ++i) many += ", Tensor a" + std::to_string(i);
-  EXPECT_EQ(refusal(many + ") -> Tensor", "a0"), "f: 17 Tensor arguments, an expression takes at most 16");
+  EXPECT_EQ(refusal(many + ") -> Tensor", "a0"),
+            "f: 17 Tensor arguments, an expression takes at most 16");
 }
 
 TEST(ExpressionErrors, ArgumentsMayBeCalledLikeFunctions) {
@@ -272,9 +300,11 @@ TEST(ExpressionErrors, ArgumentsMayBeCalledLikeFunctions) {
 
 TEST(ExpressionLimits, DeepNestingIsRefusedAndLongChainsAreNot) {
   const std::string deep = std::string(3000, '(') + "x" + std::string(3000, ')');
-  EXPECT_NE(refusal("f(Tensor x) -> Tensor", deep).find("nested deeper than 200"), std::string::npos);
-  EXPECT_NE(refusal("f(Tensor x) -> Tensor", std::string(3000, '-') + "x").find("nested deeper than 200"),
+  EXPECT_NE(refusal("f(Tensor x) -> Tensor", deep).find("nested deeper than 200"),
             std::string::npos);
+  EXPECT_NE(
+      refusal("f(Tensor x) -> Tensor", std::string(3000, '-') + "x").find("nested deeper than 200"),
+      std::string::npos);
   EXPECT_EQ(refusal("f(Tensor x) -> Tensor", std::string(9000, ' ') + "x"),
             "f: the expression has 9001 characters, at most 8192 are taken");
   std::string chain = "x";
@@ -286,9 +316,11 @@ TEST(ExpressionLimits, DeepNestingIsRefusedAndLongChainsAreNot) {
 }
 
 TEST(ExpressionLimits, RandomTextIsRefusedOrRuns) {
-  const char* words[] = {"x",   "y", "k",  "+",  "-",   "*",   "/",      "**", "(",   ")",     ",",   "max(", "where(", "let ",
-                         "dx=", "g", "out", "\n", "1.5", "2",   "<",      "==", "and", "not ",  "exp(", "~",    "&",      "%",
-                         ";",   "float(", "int(", "inf", "True", "//", "<<", "=", "abc", "#", "\x01", "clamp("};
+  const char* words[] = {"x",    "y",  "k",   "+",    "-",      "*",      "/",    "**",
+                         "(",    ")",  ",",   "max(", "where(", "let ",   "dx=",  "g",
+                         "out",  "\n", "1.5", "2",    "<",      "==",     "and",  "not ",
+                         "exp(", "~",  "&",   "%",    ";",      "float(", "int(", "inf",
+                         "True", "//", "<<",  "=",    "abc",    "#",      "\x01", "clamp("};
   uint64_t state = 1;
   int taken = 0;
   for (int n = 0; n < 5000; ++n) {
@@ -308,7 +340,8 @@ TEST(ExpressionLimits, RandomTextIsRefusedOrRuns) {
     EXPECT_FALSE(gradient_status) << text;
     for (tn_dtype dtype : {TN_FLOAT16, TN_INT32, TN_BOOL}) {
       const CompiledProgram* c = nullptr;
-      StatusHolder compile_status(e->compile(std::vector<OperandType>{dims(dtype), zero_dim(TN_FLOAT32)}, &c));
+      StatusHolder compile_status(
+          e->compile(std::vector<OperandType>{dims(dtype), zero_dim(TN_FLOAT32)}, &c));
     }
   }
   EXPECT_GT(taken, 50);
@@ -342,12 +375,14 @@ TEST(ExpressionCache, ManyOperandsAreToldApart) {
   EXPECT_EQ(second.output_dtypes[0], TN_FLOAT64);
   EXPECT_EQ(&second, &compiled(*e, types));
   // A gradient reads at most 16 tensors too, and says so.
-  const auto product = parsed(schema + ") -> Tensor", "a0*a1*a2*a3*a4*a5*a6*a7*a8*a9*a10*a11*a12*a13*a14*a15");
+  const auto product =
+      parsed(schema + ") -> Tensor", "a0*a1*a2*a3*a4*a5*a6*a7*a8*a9*a10*a11*a12*a13*a14*a15");
   const Expression::Gradient* gradient = nullptr;
   StatusHolder status(product->gradient(3, &gradient));
   ASSERT_TRUE(status);
   EXPECT_EQ(status.get()->code, TN_UNSUPPORTED);
-  EXPECT_STREQ(status_text(status.get()), "f: its gradient reads 17 tensors, at most 16 are possible");
+  EXPECT_STREQ(status_text(status.get()),
+               "f: its gradient reads 17 tensors, at most 16 are possible");
 }
 
 TEST(ExpressionCache, ThreadsAgreeOnOneProgram) {
@@ -357,7 +392,8 @@ TEST(ExpressionCache, ThreadsAgreeOnOneProgram) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
-      for (tn_dtype d = 0; d < TN_N_DTYPES; ++d) programs[t * TN_N_DTYPES + d] = &compiled(*e, {dims(d), zero_dim(d)});
+      for (tn_dtype d = 0; d < TN_N_DTYPES; ++d)
+        programs[t * TN_N_DTYPES + d] = &compiled(*e, {dims(d), zero_dim(d)});
       gradients[t] = gradient_of(*e, 3).expression;
     });
   }
@@ -374,7 +410,8 @@ TEST(ExpressionCache, WrongTypesAreRefused) {
   StatusHolder count(e->compile({}, &c));
   EXPECT_STREQ(status_text(count.get()), "f: 0 operand types for 1 operands");
   StatusHolder dtype(e->compile(std::vector<OperandType>{dims(TN_COMPLEX64)}, &c));
-  EXPECT_STREQ(status_text(dtype.get()), "f: argument 'x' has dtype 10, which elementwise operations do not know");
+  EXPECT_STREQ(status_text(dtype.get()),
+               "f: argument 'x' has dtype 10, which elementwise operations do not know");
   const Expression::Gradient* gradient = nullptr;
   StatusHolder wanted(e->gradient(2, &gradient));
   EXPECT_STREQ(status_text(wanted.get()), "f: gradient asked for operands 0x2 of 1");

@@ -1,5 +1,6 @@
-// Types of formulas: PyTorch's promotion (the values of torch.promote_types and torch.result_type), integers that wrap,
-// comparisons, conditions, in-place outputs; and the shape of the flat programs that abi.h promises to evaluators.
+// Types of formulas: PyTorch's promotion (the values of torch.promote_types and torch.result_type),
+// integers that wrap, comparisons, conditions, in-place outputs; and the shape of the flat programs
+// that abi.h promises to evaluators.
 #include <map>
 #include <set>
 
@@ -8,13 +9,14 @@
 namespace tenon {
 namespace {
 
-constexpr tn_dtype f4 = TN_FLOAT32, f8 = TN_FLOAT64, f2 = TN_FLOAT16, bf = TN_BFLOAT16, i8 = TN_INT64, i4 = TN_INT32,
-                   u1 = TN_UINT8, b1 = TN_BOOL;
+constexpr tn_dtype f4 = TN_FLOAT32, f8 = TN_FLOAT64, f2 = TN_FLOAT16, bf = TN_BFLOAT16,
+                   i8 = TN_INT64, i4 = TN_INT32, u1 = TN_UINT8, b1 = TN_BOOL;
 
 tn_dtype result(std::string_view text, const std::vector<OperandType>& types) {
   std::string schema = "f(";
   const char* names[] = {"x", "y", "z"};
-  for (size_t i = 0; i < types.size(); ++i) schema += std::string(i == 0 ? "" : ", ") + "Tensor " + names[i];
+  for (size_t i = 0; i < types.size(); ++i)
+    schema += std::string(i == 0 ? "" : ", ") + "Tensor " + names[i];
   return compiled(*parsed(schema + ") -> Tensor", text), types).output_dtypes[0];
 }
 
@@ -36,16 +38,19 @@ TEST(Promotion, OfCategoriesIsPyTorchs) {
   const struct {
     OperandType x, y;
     tn_dtype expected;
-  } rows[] = {
-      {dims(f2), zero_dim(f4), f2},    {dims(f4), zero_dim(f8), f4},    {dims(i4), zero_dim(f8), f8},
-      {dims(i8), zero_dim(f2), f2},    {dims(u1), zero_dim(i8), u1},    {dims(i4), zero_dim(i8), i4},
-      {dims(b1), zero_dim(u1), u1},    {dims(b1), zero_dim(f2), f2},    {zero_dim(f2), zero_dim(f4), f4},
-      {zero_dim(i4), zero_dim(i8), i8}, {dims(f2), number(f8), f2},     {dims(bf), number(i8), bf},
-      {dims(i4), number(f8), f4},      {dims(u1), number(i8), u1},      {dims(b1), number(i8), i8},
-      {dims(b1), number(f8), f4},      {dims(b1), number(b1), b1},      {dims(i8), number(b1), i8},
-      {zero_dim(f8), number(f8), f8},  {zero_dim(f2), number(f8), f2},  {zero_dim(i4), number(f8), f4},
-      {zero_dim(u1), number(i8), u1},  {number(f8), number(i8), f4},    {number(i8), number(b1), i8},
-      {number(b1), number(b1), b1}};
+  } rows[] = {{dims(f2), zero_dim(f4), f2},     {dims(f4), zero_dim(f8), f4},
+              {dims(i4), zero_dim(f8), f8},     {dims(i8), zero_dim(f2), f2},
+              {dims(u1), zero_dim(i8), u1},     {dims(i4), zero_dim(i8), i4},
+              {dims(b1), zero_dim(u1), u1},     {dims(b1), zero_dim(f2), f2},
+              {zero_dim(f2), zero_dim(f4), f4}, {zero_dim(i4), zero_dim(i8), i8},
+              {dims(f2), number(f8), f2},       {dims(bf), number(i8), bf},
+              {dims(i4), number(f8), f4},       {dims(u1), number(i8), u1},
+              {dims(b1), number(i8), i8},       {dims(b1), number(f8), f4},
+              {dims(b1), number(b1), b1},       {dims(i8), number(b1), i8},
+              {zero_dim(f8), number(f8), f8},   {zero_dim(f2), number(f8), f2},
+              {zero_dim(i4), number(f8), f4},   {zero_dim(u1), number(i8), u1},
+              {number(f8), number(i8), f4},     {number(i8), number(b1), i8},
+              {number(b1), number(b1), b1}};
   for (const auto& row : rows) {
     EXPECT_EQ(result("x + y", {row.x, row.y}), row.expected) << &row - rows;
     EXPECT_EQ(result("x + y", {row.y, row.x}), row.expected) << &row - rows;
@@ -101,9 +106,11 @@ TEST(Promotion, ConditionsTakeNoPart) {
   EXPECT_EQ(result("where(x, y, 0)", {dims(f8), dims(i4)}), i4);
   EXPECT_EQ(result("x and y", {dims(f8), dims(i4)}), b1);
   EXPECT_EQ(result("where(x, x, y)", {dims(f8), dims(f4)}), f8);
-  EXPECT_EQ(result("where(x > 0, y, z)", {dims(f8), dims(f4), dims(f4)}), f8);  // a value of the comparison
+  // a value of the comparison
+  EXPECT_EQ(result("where(x > 0, y, z)", {dims(f8), dims(f4), dims(f4)}), f8);
   const auto e = parsed("f(Tensor c, Tensor x) -> Tensor", "where(c, x, -x)");
-  EXPECT_EQ(run(*e, {dims(f8), dims(f4)}, {1e-300, 2.0})[0].f, 2);  // not rounded to float32 on the way to bool
+  // not rounded to float32 on the way to bool
+  EXPECT_EQ(run(*e, {dims(f8), dims(f4)}, {1e-300, 2.0})[0].f, 2);
   EXPECT_EQ(run(*e, {{f8, Category::kZeroDim, true}, dims(f4)}, {1e-300, 2.0})[0].f, 2);
   EXPECT_EQ(run(*e, {number(i8), dims(f4)}, {256, 2.0})[0].f, 2);
   EXPECT_EQ(run(*e, {dims(u1), dims(f4)}, {0, 2.0})[0].f, -2);
@@ -182,9 +189,12 @@ TEST(InPlace, OutputsKeepTheirOperandsDtype) {
   EXPECT_EQ(compiled(*e, {dims(u1), dims(i8)}).output_dtypes[0], u1);
   EXPECT_EQ(run(*e, {dims(u1), dims(i8)}, {1, 255})[0].i, 0);
   const std::pair<std::vector<OperandType>, const char*> rows[] = {
-      {{dims(i8), dims(f4)}, "add_: the result is float32, which cannot be written into 'x' of dtype int64 in place"},
-      {{dims(b1), dims(i4)}, "add_: the result is int32, which cannot be written into 'x' of dtype bool in place"},
-      {{number(f8), dims(f4)}, "add_: argument 'x' is written in place and must be a Tensor, not a number"}};
+      {{dims(i8), dims(f4)},
+       "add_: the result is float32, which cannot be written into 'x' of dtype int64 in place"},
+      {{dims(b1), dims(i4)},
+       "add_: the result is int32, which cannot be written into 'x' of dtype bool in place"},
+      {{number(f8), dims(f4)},
+       "add_: argument 'x' is written in place and must be a Tensor, not a number"}};
   for (const auto& [types, message] : rows) {
     const CompiledProgram* c = nullptr;
     StatusHolder status(e->compile(types, &c));
@@ -229,7 +239,9 @@ void expect_sound(const CompiledProgram& c, const std::string& what) {
       uint32_t before = n;
       while (before > 0 && p.instructions[before - 1].opcode == TN_I_STORE) --before;
       const bool is_leaf = p.instructions[writer[in.a]].opcode <= TN_I_CONST;
-      EXPECT_TRUE(is_leaf ? p.instructions[before - 1].opcode <= TN_I_CONST : writer[in.a] == before - 1) << what;
+      EXPECT_TRUE(is_leaf ? p.instructions[before - 1].opcode <= TN_I_CONST
+                          : writer[in.a] == before - 1)
+          << what;
       continue;
     }
     if (in.opcode > TN_I_CONST) leaves = false;
@@ -286,7 +298,8 @@ TEST(Programs, AreSoundForEveryFormulaAndType) {
 TEST(Programs, ComputeEachPartOnceAndReuseRegisters) {
   const auto count = [](const CompiledProgram& c, int opcode) {
     int n = 0;
-    for (uint32_t i = 0; i < c.program.n_instructions; ++i) n += c.program.instructions[i].opcode == opcode;
+    for (uint32_t i = 0; i < c.program.n_instructions; ++i)
+      n += c.program.instructions[i].opcode == opcode;
     return n;
   };
   const auto twice = parsed("f(Tensor x, Tensor y) -> Tensor", "exp(x + y) + exp(y + x) * 2 + 2");
@@ -308,10 +321,12 @@ TEST(Programs, HalvesComputeInFloat32AndFloat64Alone) {
     const CompiledProgram& c = compiled(*e, {dims(dtype), number(f8)});
     EXPECT_EQ(c.output_dtypes[0], dtype);
     EXPECT_EQ(c.common_dtype, dtype);
-    for (uint32_t i = 0; i < c.program.n_instructions; ++i) EXPECT_EQ(c.program.instructions[i].dtype, f4);
+    for (uint32_t i = 0; i < c.program.n_instructions; ++i)
+      EXPECT_EQ(c.program.instructions[i].dtype, f4);
   }
   const CompiledProgram& c = compiled(*e, {dims(f8), dims(f4)});
-  for (uint32_t i = 0; i < c.program.n_instructions; ++i) EXPECT_EQ(c.program.instructions[i].dtype, f8);
+  for (uint32_t i = 0; i < c.program.n_instructions; ++i)
+    EXPECT_EQ(c.program.instructions[i].dtype, f8);
 }
 
 }  // namespace

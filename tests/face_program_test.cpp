@@ -1,5 +1,5 @@
-// What a program writes as it would with PyTorch: sizes and lists that are kept and compared, x[0] in a tensor's place, functions
-// and modules whose arguments may be left out.
+// What a program writes as it would with PyTorch: sizes and lists that are kept and compared, x[0]
+// in a tensor's place, functions and modules whose arguments may be left out.
 #include <algorithm>
 #include <array>
 #include <sstream>
@@ -54,7 +54,8 @@ TEST(Lists, KeepWhatBracesAndTemporariesHold) {
   load_all();
   tn::Ints sizes;
   sizes = {2, 3};
-  tn::Ints longer = {1, 2, 3, 4, 5, 6, 7, 8, 9}, of_vector = std::vector<int64_t>{4, 5}, copy = longer;
+  tn::Ints longer = {1, 2, 3, 4, 5, 6, 7, 8, 9}, of_vector = std::vector<int64_t>{4, 5},
+           copy = longer;
   tn::Floats factors = {0.5, 1.5};
   longer = sizes;
   EXPECT_EQ(tn::zeros(sizes).sizes(), (tn::Ints{2, 3}));
@@ -77,7 +78,8 @@ TEST(Lists, OfTensorsKeepWhatBracesAndTemporariesHold) {
   EXPECT_EQ(list[1].dim(), 1);
   EXPECT_FALSE(list[2].defined());
   list = {two_by_two(), two_by_two() * 2};
-  const tn::Tensors longer = {list[0], list[1], list[0], list[1], list[0]}, of_vector = longer.to_vector(), copy = of_vector;
+  const tn::Tensors longer = {list[0], list[1], list[0], list[1], list[0]},
+                    of_vector = longer.to_vector(), copy = of_vector;
   list = {};
   EXPECT_EQ(list.size(), 0u);
   expect_near(tn::cat(longer, 0).sum(), {70});
@@ -108,7 +110,8 @@ struct FirstRow : tn::Function<FirstRow> {
   static Tensor backward(Context&, Tensor g) { return tn::stack({g, tn::zeros_like(g)}, 0); }
 };
 struct SumAndMore : tn::Function<SumAndMore> {
-  static Tensor forward(Context&, std::vector<Tensor> list, std::optional<Tensor> more, double factor) {
+  static Tensor forward(Context&, std::vector<Tensor> list, std::optional<Tensor> more,
+                        double factor) {
     const Tensor sum = list[0] + list[1];
     return (more ? sum + *more : sum) * factor;
   }
@@ -136,7 +139,8 @@ TEST(Function, TakesWhatIsATensor) {
   expect(Twice::apply(Handle{x * 3}), {6, 6, 6, 6});
   expect(tn::pipe(x[1], Twice::apply), {0, 0, 2, 2});
   expect(FirstRow::apply(x), {1, 1, 0, 0});
-  expect(SumAndMore::apply(std::vector<Tensor>{x[0], x[1]}, std::optional<Tensor>(x[0]), 3.0), {6, 6, 3, 3});
+  expect(SumAndMore::apply(std::vector<Tensor>{x[0], x[1]}, std::optional<Tensor>(x[0]), 3.0),
+         {6, 6, 3, 3});
   expect(SumAndMore::apply(std::vector{x[0], x[1]}, std::optional(x[0]), 3.0), {6, 6, 3, 3});
   expect(Product::apply(std::array<Tensor, 2>{x[0], x[1]}), {1, 1, 2, 2});
 }
@@ -156,7 +160,8 @@ TEST(Indexing, InAVariableIsATensor) {
   row *= 2;
   row %= 4;
   expect_near(x, {2, 2, 0, 0});
-  const Tensor bits = tn::tensor({int64_t(4), int64_t(6), int64_t(8)}), mask = tn::tensor({true, false, true});
+  const Tensor bits = tn::tensor({int64_t(4), int64_t(6), int64_t(8)}),
+               mask = tn::tensor({true, false, true});
   bits[mask] |= 1;
   bits[{tn::slice(0, 2)}] ^= 2;
   bits[mask] %= 4;
@@ -169,12 +174,17 @@ TEST(Indexing, RowsAreIterated) {
   const Tensor x = two_by_two().requires_grad_();
   Tensor total;
   double factor = 1;
-  for (const Tensor& row : x) total = total.defined() ? total + row * factor : row * factor, factor *= 10;
+  for (const Tensor& row : x)
+    total = total.defined() ? total + row * factor : row * factor, factor *= 10;
   for (auto row : x * 2) factor += row.numel();
   EXPECT_EQ(factor, 104);
   total.sum().backward();
   expect_near(x.grad(), {1, 1, 10, 10});
-  expect_error([] { for (const Tensor& row : tn::tensor(1.f)) static_cast<void>(row); }, "no dimensions");
+  expect_error(
+      [] {
+        for (const Tensor& row : tn::tensor(1.f)) static_cast<void>(row);
+      },
+      "no dimensions");
 }
 
 struct Masked : tn::Module {
@@ -184,7 +194,9 @@ struct Masked : tn::Module {
   }
 };
 struct Defaults : tn::Module {
-  Tensor forward(const Tensor& x, const Tensor& mask = {}, int64_t n = 3) noexcept { return mask.defined() ? x * mask : x * n; }
+  Tensor forward(const Tensor& x, const Tensor& mask = {}, int64_t n = 3) noexcept {
+    return mask.defined() ? x * mask : x * n;
+  }
 };
 struct Rows : tn::Module {
   std::vector<Tensor> forward(Tensor x) { return {x[0], x[1], x}; }
@@ -200,7 +212,8 @@ TEST(Module, ArgumentsWithDefaultsMayBeLeftOut) {
   load_all();
   const Tensor x = two_by_two();
   const auto masked = tn::make<Masked>();
-  EXPECT_EQ(masked.method_schema("forward"), "forward(Tensor x0, Tensor? x1=None, bool? x2=None, float? x3=None) -> Tensor");
+  EXPECT_EQ(masked.method_schema("forward"),
+            "forward(Tensor x0, Tensor? x1=None, bool? x2=None, float? x3=None) -> Tensor");
   expect_near(masked(x).sum(), {10});
   expect_near(masked(x, std::nullopt, true).sum(), {30});
   expect_near(masked(x, x, true, 1.0).sum(), {60});
@@ -235,8 +248,10 @@ TEST(InferenceMode, LayersMadeThereServeThere) {
     EXPECT_TRUE(linear.parameters()[0].requires_grad());
     EXPECT_FALSE(linear(two_by_two()).requires_grad());
   }
-  expect_error([&] { linear(two_by_two()); }, "was made in inference mode and cannot be saved for a gradient; clone it");
-  expect_error([&] { linear.parameters()[0].detach().requires_grad_(); }, "was made in inference mode; clone it");
+  expect_error([&] { linear(two_by_two()); },
+               "was made in inference mode and cannot be saved for a gradient; clone it");
+  expect_error([&] { linear.parameters()[0].detach().requires_grad_(); },
+               "was made in inference mode; clone it");
 }
 
 // What a user called, not the part of it that was recorded last.
@@ -263,7 +278,8 @@ TEST(Errors, OfAnOverloadNameTheOpThatWasCalled) {
   load_all();
   const Tensor x = two_by_two(), leaf = two_by_two().requires_grad_();
   for (const Tensor& t : {x, leaf}) {
-    expect_error([&] { tn::add(t, tn::ones({5}), 2); }, "add: shapes [2, 2] and [5] do not broadcast");
+    expect_error([&] { tn::add(t, tn::ones({5}), 2); },
+                 "add: shapes [2, 2] and [5] do not broadcast");
     try {
       tn::clamp_min(t, tn::ones({5}));
       ADD_FAILURE() << "no error";
@@ -278,9 +294,11 @@ TEST(Errors, OfAnOverloadNameTheOpThatWasCalled) {
 TEST(Print, OptionsOfLayersAreAsPythonWritesThem) {
   load_all();
   EXPECT_EQ(tn::nn::Conv2d(1, 2, {3, 5}).to_string(),
-            "Conv2d(in_channels=1, out_channels=2, kernel_size=(3, 5), stride=1, padding=0, dilation=1, groups=1, bias=True, "
+            "Conv2d(in_channels=1, out_channels=2, kernel_size=(3, 5), stride=1, padding=0, "
+            "dilation=1, groups=1, bias=True, "
             "padding_mode='zeros')");
-  EXPECT_EQ(tn::nn::MaxPool2d(2).to_string(), "MaxPool2d(kernel_size=2, stride=None, padding=0, dilation=1, ceil_mode=False)");
+  EXPECT_EQ(tn::nn::MaxPool2d(2).to_string(),
+            "MaxPool2d(kernel_size=2, stride=None, padding=0, dilation=1, ceil_mode=False)");
 }
 
 }  // namespace

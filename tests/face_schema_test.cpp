@@ -100,10 +100,12 @@ bool same_default(const std::string& schema, const std::string& face) {
 std::string face_result(const std::string& results) {
   if (results == "()") return "void";
   if (results.front() != '(') {
-    return results.size() > 2 && results.substr(results.size() - 2) == "[]" ? "std::vector<Tensor>" : "Tensor";
+    return results.size() > 2 && results.substr(results.size() - 2) == "[]" ? "std::vector<Tensor>"
+                                                                            : "Tensor";
   }
   std::string tuple = "Tensor";
-  for (size_t i = 1; i < parts(results.substr(1, results.size() - 2)).size(); ++i) tuple += ", Tensor";
+  for (size_t i = 1; i < parts(results.substr(1, results.size() - 2)).size(); ++i)
+    tuple += ", Tensor";
   return "std::tuple<" + tuple + ">";
 }
 

@@ -88,7 +88,11 @@ TEST(Tensor, WrongReadsAreErrors) {
   EXPECT_EQ(Tensor::from(std::vector<float>{1}, {}).dim(), 0);
   EXPECT_EQ(Tensor::from(std::vector<float>{1}).dim(), 1);
   EXPECT_EQ(Tensor::from(std::vector<float>{1, 2, 3}, -1).size(0), 3);
-  expect_error([&] { Tensor::from(std::vector<float>{1, 2, 3}, {}); }, "3 values do not fill sizes of 1 elements");
+  expect_error(
+      [&] {
+        Tensor::from(std::vector<float>{1, 2, 3}, {});
+      },
+      "3 values do not fill sizes of 1 elements");
   expect_error([&] { Tensor::from(std::vector<float>{1, 2, 3}, {2, 2}); }, "3 values do not fill");
   for (tn::Device d : devices()) {
     if (!d.is_cpu()) expect_error([&] { tn::zeros({2}, {}, d).data<float>(); }, ".to(tenon::cpu)");

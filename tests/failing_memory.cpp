@@ -24,7 +24,8 @@ namespace {
 
 // ---- Whose an address is
 
-enum class Owner { kTenon, kOther, kBetween };  // between: a library that allocates for whoever calls it
+// between: a library that allocates for whoever calls it
+enum class Owner { kTenon, kOther, kBetween };
 
 struct Segment {
   uintptr_t begin, end;
@@ -40,10 +41,12 @@ uintptr_t atexit_begin = 0;  // of the function that registers destructors of th
 Owner owner_by_name(const char* path) {
   const char* slash = std::strrchr(path, '/');
   const char* name = slash != nullptr ? slash + 1 : path;
-  if (*name == '\0' || std::strstr(name, "tenon") != nullptr || std::strstr(path, "/tenon/plugins/") != nullptr) {
+  if (*name == '\0' || std::strstr(name, "tenon") != nullptr ||
+      std::strstr(path, "/tenon/plugins/") != nullptr) {
     return Owner::kTenon;
   }
-  for (const char* between : {"libc.so", "libstdc++", "libfmt", "libgcc_s", "libm.so", "libgtest"}) {
+  for (const char* between :
+       {"libc.so", "libstdc++", "libfmt", "libgcc_s", "libm.so", "libgtest"}) {
     if (std::strncmp(name, between, std::strlen(between)) == 0) return Owner::kBetween;
   }
   return Owner::kOther;
@@ -130,7 +133,9 @@ struct Lock {
   ~Lock() { lock.clear(std::memory_order_release); }
 };
 
-Block** bucket_of(uintptr_t address) { return &buckets[(address >> 4) * 0x9E3779B97F4A7C15u >> 48]; }
+Block** bucket_of(uintptr_t address) {
+  return &buckets[(address >> 4) * 0x9E3779B97F4A7C15u >> 48];
+}
 
 void note(void* memory, const Trace& trace) {
   const Lock guard;
@@ -302,17 +307,28 @@ void* or_throw(void* memory) {
 }  // namespace
 
 #define PLAIN [=] { return __libc_malloc(bytes != 0 ? bytes : 1); }
-#define ALIGNED [=] { return __libc_memalign(static_cast<size_t>(alignment), bytes != 0 ? bytes : 1); }
+#define ALIGNED \
+  [=] { return __libc_memalign(static_cast<size_t>(alignment), bytes != 0 ? bytes : 1); }
 EXPORTED void* operator new(size_t bytes) { return or_throw(fm::get(CALLER, PLAIN)); }
 EXPORTED void* operator new[](size_t bytes) { return or_throw(fm::get(CALLER, PLAIN)); }
-EXPORTED void* operator new(size_t bytes, const std::nothrow_t&) noexcept { return fm::get(CALLER, PLAIN); }
-EXPORTED void* operator new[](size_t bytes, const std::nothrow_t&) noexcept { return fm::get(CALLER, PLAIN); }
-EXPORTED void* operator new(size_t bytes, std::align_val_t alignment) { return or_throw(fm::get(CALLER, ALIGNED)); }
-EXPORTED void* operator new[](size_t bytes, std::align_val_t alignment) { return or_throw(fm::get(CALLER, ALIGNED)); }
-EXPORTED void* operator new(size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+EXPORTED void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
+  return fm::get(CALLER, PLAIN);
+}
+EXPORTED void* operator new[](size_t bytes, const std::nothrow_t&) noexcept {
+  return fm::get(CALLER, PLAIN);
+}
+EXPORTED void* operator new(size_t bytes, std::align_val_t alignment) {
+  return or_throw(fm::get(CALLER, ALIGNED));
+}
+EXPORTED void* operator new[](size_t bytes, std::align_val_t alignment) {
+  return or_throw(fm::get(CALLER, ALIGNED));
+}
+EXPORTED void* operator new(size_t bytes, std::align_val_t alignment,
+                            const std::nothrow_t&) noexcept {
   return fm::get(CALLER, ALIGNED);
 }
-EXPORTED void* operator new[](size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+EXPORTED void* operator new[](size_t bytes, std::align_val_t alignment,
+                              const std::nothrow_t&) noexcept {
   return fm::get(CALLER, ALIGNED);
 }
 EXPORTED void operator delete(void* memory) noexcept { free(memory); }
@@ -325,7 +341,11 @@ EXPORTED void operator delete(void* memory, size_t, std::align_val_t) noexcept {
 EXPORTED void operator delete[](void* memory, size_t, std::align_val_t) noexcept { free(memory); }
 EXPORTED void operator delete(void* memory, const std::nothrow_t&) noexcept { free(memory); }
 EXPORTED void operator delete[](void* memory, const std::nothrow_t&) noexcept { free(memory); }
-EXPORTED void operator delete(void* memory, std::align_val_t, const std::nothrow_t&) noexcept { free(memory); }
-EXPORTED void operator delete[](void* memory, std::align_val_t, const std::nothrow_t&) noexcept { free(memory); }
+EXPORTED void operator delete(void* memory, std::align_val_t, const std::nothrow_t&) noexcept {
+  free(memory);
+}
+EXPORTED void operator delete[](void* memory, std::align_val_t, const std::nothrow_t&) noexcept {
+  free(memory);
+}
 
 #endif

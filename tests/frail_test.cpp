@@ -1,5 +1,5 @@
-// A device that fails for good at any call of a training step: the error names it, the others go on, what it holds goes back, and
-// plugins shut down.
+// A device that fails for good at any call of a training step: the error names it, the others go
+// on, what it holds goes back, and plugins shut down.
 #include <dlfcn.h>
 
 #include <optional>
@@ -30,7 +30,9 @@ struct Frail : testing::Test {
   static int64_t calls(int32_t type, int32_t index) {
     return function<int64_t(int32_t, int32_t)>("frail_calls")(type, index);
   }
-  static int64_t live(int32_t type, int32_t index) { return function<int64_t(int32_t, int32_t)>("frail_live")(type, index); }
+  static int64_t live(int32_t type, int32_t index) {
+    return function<int64_t(int32_t, int32_t)>("frail_live")(type, index);
+  }
   static tn::Device device(int32_t type, int32_t index) {
     return tn::Device("frail" + std::to_string(type) + ":" + std::to_string(index));
   }
@@ -60,12 +62,14 @@ TEST_F(Frail, FailsAtEachCallOfATrainingStepAndNothingElseDoes) {
   EXPECT_NEAR(train(device(0, 0)), expected, 1e-6);
   const int64_t all = calls(0, 0);
   ASSERT_GT(all, 30);
-  // A device is lost each time. Under sanitizers nothing is cached, and there are more calls than devices: some are left out.
+  // A device is lost each time. Under sanitizers nothing is cached, and there are more calls than
+  // devices: some are left out.
   const int64_t step = all / ((kTypes - 1) * kDevices - 1) + 1;
   int lost = 0, tried = 0, told = 0;
   for (int64_t n = 1; n <= all; n += step) {
     ++tried;
-    const auto type = static_cast<int32_t>(tried / kDevices), index = static_cast<int32_t>(tried % kDevices);
+    const auto type = static_cast<int32_t>(tried / kDevices),
+               index = static_cast<int32_t>(tried % kDevices);
     const tn::Device d = device(type, index);
     SCOPED_TRACE(n);
     fail_from(type, index, n);
@@ -76,8 +80,8 @@ TEST_F(Frail, FailsAtEachCallOfATrainingStepAndNothingElseDoes) {
       text = e.what();
     }
     if (text.empty()) {
-      // Nobody was there to be told, at the stream's end; or the step asked for events less often this time: how often it
-      // does depends on how soon the work is done.
+      // Nobody was there to be told, at the stream's end; or the step asked for events less often
+      // this time: how often it does depends on how soon the work is done.
       fail_from(type, index, 1);
     } else {
       ++told;

@@ -1,5 +1,6 @@
-// Halves: float16 and bfloat16 are computed in float32 and rounded once at the results of an op, with and without gradients, on
-// every device. Each case of tests/data/torch_values.json is called in both, and compared with float64 on the same halves.
+// Halves: float16 and bfloat16 are computed in float32 and rounded once at the results of an op,
+// with and without gradients, on every device. Each case of tests/data/torch_values.json is called
+// in both, and compared with float64 on the same halves.
 #include <cmath>
 #include <limits>
 #include <map>
@@ -28,8 +29,9 @@ struct Results {
 
 Results results_of(json c, tn::Device device, Dtype half, Dtype dtype, bool gradients) {
   if (!gradients) c.erase("grad");
-  const Arguments arguments(c, tn::cpu,
-                            [&](const Tensor& t) { return t.dtype().is_float() ? t.to(half).to(device, dtype) : t.to(device); });
+  const Arguments arguments(c, tn::cpu, [&](const Tensor& t) {
+    return t.dtype().is_float() ? t.to(half).to(device, dtype) : t.to(device);
+  });
   const TensorList outputs = called(c.at("op"), arguments.values, c.at("out"));
   Results results;
   for (const Tensor& t : outputs) results.list.push_back(t.detach().to(tn::cpu));
@@ -45,7 +47,8 @@ Results results_of(json c, tn::Device device, Dtype half, Dtype dtype, bool grad
     differentiable.push_back(t);
     weights.push_back(weight_like(t.to(tn::cpu)).to(half).to(device, t.dtype()));
   }
-  for (const Tensor& g : tn::grad(differentiable, arguments.leaves, {.grad_outputs = weights, .allow_unused = true}))
+  for (const Tensor& g :
+       tn::grad(differentiable, arguments.leaves, {.grad_outputs = weights, .allow_unused = true}))
     if (g.defined()) results.list.push_back(g.to(tn::cpu));
   return results;
 }
@@ -55,7 +58,8 @@ struct Exception {
   double units;
   const char* why;
 };
-constexpr const char* kFromOutput = "its derivative reads the output, which is a half, as PyTorch's does";
+constexpr const char* kFromOutput =
+    "its derivative reads the output, which is a half, as PyTorch's does";
 const std::map<std::string, Exception> kExceptions = {
     {"div", {6, kFromOutput}},   {"expm1", {16, kFromOutput}},   {"reciprocal", {2, kFromOutput}},
     {"rsqrt", {2, kFromOutput}}, {"sigmoid", {16, kFromOutput}}, {"tanh", {128, kFromOutput}},
@@ -63,7 +67,8 @@ const std::map<std::string, Exception> kExceptions = {
 
 class Units {
  public:
-  void compare(const std::string& op, const Tensor& found, const Tensor& exact, Dtype dtype, bool gradient) {
+  void compare(const std::string& op, const Tensor& found, const Tensor& exact, Dtype dtype,
+               bool gradient) {
     if (!found.dtype().is_float()) {
       EXPECT_EQ(found.to_vector<int64_t>(), exact.to_vector<int64_t>());
       return;
@@ -73,19 +78,21 @@ class Units {
     ASSERT_EQ(a.size(), b.size());
     const auto known = kExceptions.find(op);
     const double bound = known != kExceptions.end() ? known->second.units : 1;
-    // Where terms cancel, float32 leaves what is small beside them: sums of up to 60 terms of about 1, or as large as the
-    // results.
+    // Where terms cancel, float32 leaves what is small beside them: sums of up to 60 terms of about
+    // 1, or as large as the results.
     double largest = 1;
     for (double v : b) largest = std::max(largest, std::isfinite(v) ? std::fabs(v) : 0);
     for (size_t i = 0; i < a.size(); ++i) {
       if (!std::isfinite(b[i]) || !std::isfinite(a[i])) {
         const double top = dtype == tn::float16 ? 65504 : 3.3895313892515355e38;
         const bool beyond = std::isinf(a[i]) && std::fabs(b[i]) >= top;
-        EXPECT_TRUE(a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i])) || beyond || gradient) << a[i] << " for " << b[i];
+        EXPECT_TRUE(a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i])) || beyond || gradient)
+            << a[i] << " for " << b[i];
         continue;
       }
       const double u = std::fabs(a[i] - b[i]) / (unit(b[i], dtype) + 0x1p-20 * largest);
-      EXPECT_LE(u, bound) << a[i] << " for " << b[i] << " at " << i << (gradient ? " of a gradient" : "");
+      EXPECT_LE(u, bound) << a[i] << " for " << b[i] << " at " << i
+                          << (gradient ? " of a gradient" : "");
       double& worst = worst_[op];
       worst = std::max(worst, u);
     }
@@ -100,8 +107,8 @@ class Units {
   std::map<std::string, double> worst_;
 };
 
-// What the bits of a format with this many digits behind the point mean, but for the sign; beyond the largest number goes on as
-// if there were no infinity.
+// What the bits of a format with this many digits behind the point mean, but for the sign; beyond
+// the largest number goes on as if there were no infinity.
 double magnitude(uint32_t bits, int digits, int bias) {
   const int exponent = static_cast<int>(bits >> digits);
   const uint32_t fraction = bits & ((1u << digits) - 1);
@@ -125,7 +132,9 @@ void check_every_pattern(int digits, int bias) {
       const auto middle = static_cast<float>(factor * (magnitude(bits, digits, bias) + next) / 2);
       ASSERT_EQ(T(middle).bits, (bits + bits % 2) | sign) << bits;  // to even
       ASSERT_EQ(T(std::nextafter(middle, 0.0f)).bits, bits | sign) << bits;
-      ASSERT_EQ(T(std::nextafter(middle, static_cast<float>(2 * factor * next))).bits, (bits + 1) | sign) << bits;
+      ASSERT_EQ(T(std::nextafter(middle, static_cast<float>(2 * factor * next))).bits,
+                (bits + 1) | sign)
+          << bits;
     }
   }
   constexpr float kInf = std::numeric_limits<float>::infinity();
@@ -191,7 +200,8 @@ TEST(Half, RowsOfSoftmaxSumToOne) {
     for (bool gradient : {false, true}) {
       Tensor x = sample({4, 1000}, device).to(tn::float16);
       x.requires_grad_(gradient);
-      // The weights' roundings go both ways: each is at most 2^-11 of a weight, and there are a thousand of them.
+      // The weights' roundings go both ways: each is at most 2^-11 of a weight, and there are a
+      // thousand of them.
       Tensor rows = tn::softmax(x, -1).detach().to(tn::float64).sum(-1);
       expect_near(rows, {1, 1, 1, 1}, 1e-4);
     }
@@ -215,7 +225,8 @@ TEST(Half, ResultsAreOfTheDtypeThatHalvesHave) {
   }
 }
 
-// A tensor that comes twice gets one gradient, whose parts are not rounded before they are added up.
+// A tensor that comes twice gets one gradient, whose parts are not rounded before they are added
+// up.
 TEST(Half, GradientsOfOneTensorAreRoundedOnce) {
   for (tn::Device device : devices()) {
     Tensor x = sample({2, 8, 16}, device).to(tn::bfloat16).requires_grad_();

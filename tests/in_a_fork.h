@@ -1,4 +1,5 @@
-// A body run in a fork of the test's process, for what a process does only once or must not do to the tests after it.
+// A body run in a fork of the test's process, for what a process does only once or must not do to
+// the tests after it.
 #pragma once
 
 #include <sys/wait.h>
@@ -7,8 +8,8 @@
 #include <exception>
 #include <string>
 
-// Gives the text that the body gave or threw, and with which status the fork ended where that is not 0. A fork that hangs is
-// ended after minutes.
+// Gives the text that the body gave or threw, and with which status the fork ended where that is
+// not 0. A fork that hangs is ended after minutes.
 template <typename Body>
 std::string in_a_fork(Body body) {
   int ends[2];
@@ -28,10 +29,12 @@ std::string in_a_fork(Body body) {
   ::close(ends[1]);
   std::string text;
   char buffer[256];
-  for (ssize_t n; (n = ::read(ends[0], buffer, sizeof(buffer))) > 0;) text.append(buffer, static_cast<size_t>(n));
+  for (ssize_t n; (n = ::read(ends[0], buffer, sizeof(buffer))) > 0;)
+    text.append(buffer, static_cast<size_t>(n));
   ::close(ends[0]);
   int status = 0;
   ::waitpid(child, &status, 0);
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) text += "; ended with " + std::to_string(status);
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    text += "; ended with " + std::to_string(status);
   return text;
 }

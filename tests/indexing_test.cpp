@@ -111,8 +111,11 @@ TEST(Indexing, GradientsGoThroughReadsAndWrites) {
   for (tn::Device d : devices()) {
     SCOPED_TRACE(d.name());
     const Tensor i = ints({2, 0, 2}, d), m = mask({0, 1, 1}, {3}, d);
-    gradcheck([&](const TensorList& in) { return tn::square(in[0][{slice(1, none), none, i}]); },
-              {sample({3, 3}, d)});
+    gradcheck(
+        [&](const TensorList& in) {
+          return tn::square(in[0][{slice(1, none), none, i}]);
+        },
+        {sample({3, 3}, d)});
     gradcheck(
         [&](const TensorList& in) {
           Tensor x = in[0] * 2;
@@ -139,15 +142,27 @@ TEST(Indexing, GradientsGoThroughReadsAndWrites) {
 TEST(Indexing, Errors) {
   const Tensor x = counting(tn::cpu);
   expect_error([&] { x[2]; }, "index: 2 is out of range for dimension 0 of size 2");
-  expect_error([&] { x[{0, ellipsis, -5}]; }, "index: -5 is out of range for dimension 2 of size 4");
-  expect_error([&] { x[{slice(), none, 3}]; }, "index: 3 is out of range for dimension 1 of size 3");
+  expect_error(
+      [&] {
+        x[{0, ellipsis, -5}];
+      },
+      "index: -5 is out of range for dimension 2 of size 4");
+  expect_error(
+      [&] {
+        x[{slice(), none, 3}];
+      },
+      "index: 3 is out of range for dimension 1 of size 3");
   expect_error([&] { x[{0, 0, 0, 0}]; }, "index: 4 dimensions are indexed, x has 3");
   expect_error([&] { x[{0, x[0] > 1, 0}]; }, "index: 4 dimensions are indexed, x has 3");
   expect_error([&] { x[{ellipsis, 0, ellipsis}]; }, "index: more than one ellipsis");
   expect_error([&] { x[slice(0, 2, 0)]; }, "slice: step is 0, expected at least 1");
-  expect_error([&] { x[tn::tensor({1.f})]; }, "index: index 0 is float32, expected int64 or int32, or a mask of bool or uint8");
-  expect_error([&] { x[{slice(), mask({1, 0}, {2}, tn::cpu)}]; },
-               "index: the mask is [2], x is [2, 3, 4]; expected its sizes from dimension 1");
+  expect_error([&] { x[tn::tensor({1.f})]; },
+               "index: index 0 is float32, expected int64 or int32, or a mask of bool or uint8");
+  expect_error(
+      [&] {
+        x[{slice(), mask({1, 0}, {2}, tn::cpu)}];
+      },
+      "index: the mask is [2], x is [2, 3, 4]; expected its sizes from dimension 1");
   expect_error([&] { x[ints({2}, tn::cpu)]; }, "2");
   expect_error([&] { Tensor()[0]; }, "the tensor is None");
   expect_error([&] { x.clone()[0] = tn::zeros({5}); }, "[5]");
@@ -203,7 +218,8 @@ TEST(Indexing, AssignedFloatsAreTruncatedWhereIntegersAre) {
     const Tensor bytes = tn::zeros({3}, tn::uint8, d);
     expect_error([&] { bytes[0] = 300; }, "value is 300, which is no uint8");
     expect_error([&] { bytes[bytes == 0] = 300; }, "value is 300, which is no uint8");
-    expect_error([&] { tn::zeros({3}, tn::int64, d)[1] = INFINITY; }, "value is inf, which is no int64");
+    expect_error([&] { tn::zeros({3}, tn::int64, d)[1] = INFINITY; },
+                 "value is inf, which is no int64");
   }
 }
 
@@ -228,7 +244,8 @@ TEST(Indexing, AnIntegerTensorWithoutDimensionsIsAnInt) {
     const Tensor i = ints({0, 2}, d);
     for (tn::Dtype dtype : {tn::int64, tn::int32}) {
       SCOPED_TRACE(d.name() + " " + dtype.name());
-      const Tensor x = counting(d), i0 = tn::tensor(int64_t(1), d).to(dtype), last = tn::tensor(int64_t(-1), d).to(dtype);
+      const Tensor x = counting(d), i0 = tn::tensor(int64_t(1), d).to(dtype),
+                   last = tn::tensor(int64_t(-1), d).to(dtype);
       expect_sizes(x[{i0, slice(), i}], {3, 2});
       expect_near(x[{i0, slice(), i}], {12, 14, 16, 18, 20, 22}, 0);
       expect_near(x[{slice(), last, i0}], {9, 21}, 0);
@@ -244,14 +261,21 @@ TEST(Indexing, AnIntegerTensorWithoutDimensionsIsAnInt) {
       x[{0, i0}] += 1;
       x.index_put_({tn::tensor(int64_t(0), d).to(dtype), last}, tn::tensor(2.f, d), true);
       expect_near(x[0], {0, 1, 2, 3, 5, 6, 7, 51, 10, 11, 12, 13}, 0);
-      expect_error([&] { x[{slice(), slice(), tn::tensor(int64_t(7), d).to(dtype)}]; },
-                   "index: 7 is out of range for dimension 2 of size 4");
+      expect_error(
+          [&] {
+            x[{slice(), slice(), tn::tensor(int64_t(7), d).to(dtype)}];
+          },
+          "index: 7 is out of range for dimension 2 of size 4");
       expect_error([&] { x[0][0][0][i0]; }, "index: 1 dimensions are indexed, x has 0");
     }
     expect_sizes(counting(d)[tn::tensor(1, d).to(tn::uint8)], {1, 2, 3, 4});
-    expect_error([&] { counting(d)[tn::tensor(1.f, d)]; }, "index: index 0 is float32, expected int64 or int32");
-    gradcheck([&](const TensorList& in) { return tn::square(in[0][{tn::tensor(int64_t(1), d), slice(), i}]); },
-              {sample({2, 2, 3}, d)});
+    expect_error([&] { counting(d)[tn::tensor(1.f, d)]; },
+                 "index: index 0 is float32, expected int64 or int32");
+    gradcheck(
+        [&](const TensorList& in) {
+          return tn::square(in[0][{tn::tensor(int64_t(1), d), slice(), i}]);
+        },
+        {sample({2, 2, 3}, d)});
     // The op by name keeps it among its index tensors, as torch.ops.aten.index does.
     expect_sizes(tn::index(counting(d), {tn::tensor(int64_t(1), d), {}, i}), {2, 3});
   }
@@ -260,7 +284,8 @@ TEST(Indexing, AnIntegerTensorWithoutDimensionsIsAnInt) {
 // It takes no dimension and adds one, of size 1 or 0, as a place along it is picked or not.
 TEST(Indexing, AMaskWithoutDimensionsAddsOne) {
   for (tn::Device d : devices()) {
-    const Tensor x = tn::arange(0, 6, 1, tn::float32, d).reshape({2, 3}), i = ints({1, 0}, d), m = mask({1, 0}, {2}, d);
+    const Tensor x = tn::arange(0, 6, 1, tn::float32, d).reshape({2, 3}), i = ints({1, 0}, d),
+                 m = mask({1, 0}, {2}, d);
     const Tensor yes = tn::tensor(true, d), no = tn::tensor(false, d), s = tn::tensor(3.f, d);
     const Tensor byte = tn::tensor(1, d).to(tn::uint8);
     struct Row {
@@ -332,11 +357,15 @@ TEST(Indexing, AMaskWithoutDimensionsWritesAllOrNothing) {
     expect_near(after([&](Tensor y) { y[no] = 9; }), all, 0);
     expect_near(after([&](Tensor y) { y[{0, yes}] = 9; }), {9, 9, 9, 3, 4, 5}, 0);
     expect_near(after([&](Tensor y) { y[yes] = row; }), {7, 8, 9, 7, 8, 9}, 0);
-    expect_near(after([&](Tensor y) { y[yes] = (x * 10).unsqueeze(0); }), {0, 10, 20, 30, 40, 50}, 0);
+    expect_near(after([&](Tensor y) { y[yes] = (x * 10).unsqueeze(0); }), {0, 10, 20, 30, 40, 50},
+                0);
     expect_near(after([&](Tensor y) { y[no] = tn::zeros({0, 2, 3}, {}, d); }), all, 0);
     expect_near(after([&](Tensor y) { y[no] = tn::zeros({2, 3}, {}, d); }), all, 0);
     expect_near(after([&](Tensor y) { y[{yes, i}] = x + 1; }), {4, 5, 6, 1, 2, 3}, 0);
-    expect_near(after([&](Tensor y) { y[{slice(), yes}] = tn::ones({2, 1, 3}, {}, d); }), {1, 1, 1, 1, 1, 1}, 0);
+    expect_near(after([&](Tensor y) {
+                  y[{slice(), yes}] = tn::ones({2, 1, 3}, {}, d);
+                }),
+                {1, 1, 1, 1, 1, 1}, 0);
     expect_near(after([&](Tensor y) { y[{slice(), yes, i}] += 10; }), {10, 11, 2, 13, 14, 5}, 0);
     expect_near(after([&](Tensor y) { y.index_put_({yes, i}, x, true); }), {3, 5, 7, 3, 5, 7}, 0);
     const Tensor s = tn::tensor(3.f, d);
@@ -347,11 +376,19 @@ TEST(Indexing, AMaskWithoutDimensionsWritesAllOrNothing) {
     s[yes] = tn::tensor({5.f}, d);
     expect_near(s, {5}, 0);
     expect_sizes(s, {});
-    expect_error([&] { x.clone()[no] = tn::zeros({2, 2, 3}, {}, d); }, "index_put_: [0, 2, 3] and [2, 2, 3] do not broadcast");
+    expect_error(
+        [&] {
+          x.clone()[no] = tn::zeros({2, 2, 3}, {}, d);
+        },
+        "index_put_: [0, 2, 3] and [2, 2, 3] do not broadcast");
     // The ops themselves.
     expect_sizes(tn::index(x, {{}, yes}), {2, 1, 3});
     expect_near(tn::index_put(x, {yes}, row), {7, 8, 9, 7, 8, 9}, 0);
-    gradcheck([&](const TensorList& in) { return tn::square(in[0][{slice(), yes}]) + tn::square(in[0][no]).sum(); }, {sample({2, 3}, d)});
+    gradcheck(
+        [&](const TensorList& in) {
+          return tn::square(in[0][{slice(), yes}]) + tn::square(in[0][no]).sum();
+        },
+        {sample({2, 3}, d)});
     gradcheck(
         [&](const TensorList& in) {
           Tensor y = in[0] * 2;

@@ -1,6 +1,6 @@
-// Every op of the registry that writes an argument: under gradient it is the other spelling of its op, to second order, also
-// where it writes a view; it keeps nothing alive, also where what it writes comes a second time; and it refuses numbers in place
-// of what it writes.
+// Every op of the registry that writes an argument: under gradient it is the other spelling of its
+// op, to second order, also where it writes a view; it keeps nothing alive, also where what it
+// writes comes a second time; and it refuses numbers in place of what it writes.
 #include <nlohmann/json.hpp>
 
 #include "ops_support.h"
@@ -47,19 +47,24 @@ std::vector<OpText> ops(const std::function<bool(const json&)>& wanted) {
   load_all();
   std::vector<OpText> list;
   for (const json& op : json::parse(tn::ops_json())) {
-    if (op.at("name").get<std::string>().starts_with("ops.") && wanted(op)) list.push_back(parsed(op.at("schema")));
+    if (op.at("name").get<std::string>().starts_with("ops.") && wanted(op))
+      list.push_back(parsed(op.at("schema")));
   }
   return list;
 }
 // Those that have a second op, which writes its first argument.
 std::vector<OpText> with_inplace() {
-  return ops([](const json& op) { return std::count(op.at("flags").begin(), op.at("flags").end(), "inplace") != 0; });
+  return ops([](const json& op) {
+    return std::count(op.at("flags").begin(), op.at("flags").end(), "inplace") != 0;
+  });
 }
 
-tn_status* call_raw(const std::string& name, const std::vector<tn_value>& values, std::vector<tn_value>* results) {
+tn_status* call_raw(const std::string& name, const std::vector<tn_value>& values,
+                    std::vector<tn_value>* results) {
   const tn_op* op = nullptr;
   tn::check(tn::host()->find_op(name.c_str(), &op));
-  return tn::host()->call(op, values.data(), uint32_t(values.size()), results->data(), uint32_t(results->size()));
+  return tn::host()->call(op, values.data(), uint32_t(values.size()), results->data(),
+                          uint32_t(results->size()));
 }
 
 std::string message_of(tn_status* status) {
@@ -74,7 +79,8 @@ Tensor called(const OpText& op, const std::string& name, const TensorList& tenso
   size_t next = 0;
   for (const Parameter& p : op.parameters) {
     const double number = p.name == "max" || p.name == "max_val" ? 0.8 : 0.4;
-    values.push_back(p.tensor() ? tn::detail::to_value(tensors[next++]) : tn::detail::to_value(number));
+    values.push_back(p.tensor() ? tn::detail::to_value(tensors[next++])
+                                : tn::detail::to_value(number));
   }
   std::vector<tn_value> results(1);
   if (tn_status* refused = call_raw(name, values, &results)) {
@@ -98,11 +104,13 @@ TensorList leaves_for(const OpText& op, tn::Device device, double scale, double 
 std::vector<std::vector<double>> gradients_of(const Tensor& result, const TensorList& leaves) {
   std::vector<std::vector<double>> values{result.to_vector<double>()};
   const auto note = [&](const TensorList& list) {
-    for (const Tensor& t : list) values.push_back(t.get() != nullptr ? t.to_vector<double>() : std::vector<double>(6));
+    for (const Tensor& t : list)
+      values.push_back(t.get() != nullptr ? t.to_vector<double>() : std::vector<double>(6));
   };
   const TensorList inputs = floats_of(leaves);
   if (!result.requires_grad()) return values;
-  const TensorList first = tn::grad({weigh(result)}, inputs, {.create_graph = true, .allow_unused = true});
+  const TensorList first =
+      tn::grad({weigh(result)}, inputs, {.create_graph = true, .allow_unused = true});
   note(first);
   Tensor total = (inputs[0] * 0.0).sum();
   for (const Tensor& g : first) {
@@ -112,12 +120,15 @@ std::vector<std::vector<double>> gradients_of(const Tensor& result, const Tensor
   return values;
 }
 
-void expect_same(const std::vector<std::vector<double>>& found, const std::vector<std::vector<double>>& expected) {
+void expect_same(const std::vector<std::vector<double>>& found,
+                 const std::vector<std::vector<double>>& expected) {
   ASSERT_EQ(found.size(), expected.size());
   for (size_t i = 0; i < found.size(); ++i) {
     for (size_t k = 0; k < expected[i].size(); ++k) {
-      if (std::isnan(expected[i][k])) continue;  // outside of its domain, where 0 * inf may stand for either
-      EXPECT_NEAR(found[i][k], expected[i][k], 1e-12 * (1 + std::fabs(expected[i][k]))) << i << ", " << k;
+      // outside of its domain, where 0 * inf may stand for either
+      if (std::isnan(expected[i][k])) continue;
+      EXPECT_NEAR(found[i][k], expected[i][k], 1e-12 * (1 + std::fabs(expected[i][k])))
+          << i << ", " << k;
     }
   }
 }
@@ -161,8 +172,8 @@ TEST(InPlaceSweep, GradientsAreThoseOfTheOtherSpelling) {
   EXPECT_GT(compared, 300 * devices().size());
 }
 
-// Of the repetitions: what is written stands in another argument's place, by itself or as a view; all of them; and an op reads a
-// tensor that is written later.
+// Of the repetitions: what is written stands in another argument's place, by itself or as a view;
+// all of them; and an op reads a tensor that is written later.
 TEST(InPlaceSweep, NothingStaysAlive) {
   for (const tn::Device device : devices()) {
     const auto allocated = [&] { return device.memory_stats().allocated; };
@@ -175,12 +186,14 @@ TEST(InPlaceSweep, NothingStaysAlive) {
             TensorList with = x;
             with[0] = x[0].clone();
             for (size_t i = 1; i < x.size(); ++i) {
-              if ((k == i || k == x.size()) && x[i].dtype().is_float()) with[i] = view ? with[0].view({2, 3}) : with[0];
+              if ((k == i || k == x.size()) && x[i].dtype().is_float())
+                with[i] = view ? with[0].view({2, 3}) : with[0];
             }
             called(op, op.name + "_", with);
             with[0] = x[0] * 1.0;
             const Tensor read = called(op, op.name, with);
-            if (read.get() != nullptr) tn::add_(with[0].view({6}), read.to(tn::float64).reshape({6}));
+            if (read.get() != nullptr)
+              tn::add_(with[0].view({6}), read.to(tn::float64).reshape({6}));
           }
         }
       };
@@ -197,32 +210,41 @@ TEST(InPlaceSweep, NumbersAreRefusedWhereATensorIsWritten) {
   const TensorList list{g};
   const std::vector<int64_t> none;
   size_t refused = 0;
-  for (const OpText& op : ops([](const json& o) { return o.at("schema").get<std::string>().find("!)") != std::string::npos; })) {
+  for (const OpText& op : ops([](const json& o) {
+         return o.at("schema").get<std::string>().find("!)") != std::string::npos;
+       })) {
     for (size_t at = 0; at < op.parameters.size(); ++at) {
       if (!op.parameters[at].written()) continue;
-      for (const tn_value& wrong : {tn::detail::to_value(3), tn::detail::to_value(2.5), tn::detail::to_value(true)}) {
+      for (const tn_value& wrong :
+           {tn::detail::to_value(3), tn::detail::to_value(2.5), tn::detail::to_value(true)}) {
         std::vector<tn_value> values;
         for (size_t i = 0; i < op.parameters.size(); ++i) {
           const Parameter& p = op.parameters[i];
-          if (i == at) values.push_back(wrong);
-          else if (i > at && p.has_default) break;
-          else if (p.tensor()) values.push_back(p.list() ? tn::detail::to_value(list) : tn::detail::to_value(g));
-          else values.push_back(p.type == "int" ? tn::detail::to_value(1) : tn::detail::to_value(1.0));
+          if (i == at)
+            values.push_back(wrong);
+          else if (i > at && p.has_default)
+            break;
+          else if (p.tensor())
+            values.push_back(p.list() ? tn::detail::to_value(list) : tn::detail::to_value(g));
+          else
+            values.push_back(p.type == "int" ? tn::detail::to_value(1) : tn::detail::to_value(1.0));
         }
         std::vector<tn_value> results(op.parameters.size());
         const std::string text = op.name + "(" + op.parameters[at].name + ")";
         const tn_op* found = nullptr;
         tn::check(tn::host()->find_op(op.name.c_str(), &found));
         for (uint32_t n : {1u, 0u}) {  // as many results as it gives
-          tn_status* status = tn::host()->call(found, values.data(), uint32_t(values.size()), results.data(), n);
+          tn_status* status =
+              tn::host()->call(found, values.data(), uint32_t(values.size()), results.data(), n);
           ASSERT_NE(status, nullptr) << text;
           const std::string message = message_of(status);
           if (message.find("results were asked for") != std::string::npos) continue;
           const Parameter& p = op.parameters[at];
           const std::string refusal = ": argument '" + p.name + "' must be " + p.type + ", got ";
           // A private op is shown by the name of the op that it is a part of.
-          const size_t at_front =
-              op.name.find('_') == 0 || op.name.find("._") != op.name.npos ? message.find(':') : op.name.size();
+          const size_t at_front = op.name.find('_') == 0 || op.name.find("._") != op.name.npos
+                                      ? message.find(':')
+                                      : op.name.size();
           EXPECT_EQ(message.find(refusal), at_front) << message;
           ++refused;
         }
@@ -236,15 +258,20 @@ TEST(InPlaceSweep, NumbersAreRefusedWhereATensorIsWritten) {
 TEST(CallSweep, FormulasOfNumbersAloneGiveScalarsOfTheCpu) {
   size_t given = 0;
   const auto formula = [](const json& op) {
-    return op.at("kind") == "expression" && op.at("schema").get<std::string>().find('!') == std::string::npos;
+    return op.at("kind") == "expression" &&
+           op.at("schema").get<std::string>().find('!') == std::string::npos;
   };
   for (const OpText& op : ops(formula)) {
-    for (const tn_value& number : {tn::detail::to_value(3), tn::detail::to_value(0.5), tn::detail::to_value(true)}) {
+    for (const tn_value& number :
+         {tn::detail::to_value(3), tn::detail::to_value(0.5), tn::detail::to_value(true)}) {
       std::vector<tn_value> results(1);
-      if (tn_status* refused = call_raw(op.name, std::vector<tn_value>(op.parameters.size(), number), &results)) {
+      if (tn_status* refused =
+              call_raw(op.name, std::vector<tn_value>(op.parameters.size(), number), &results)) {
         const std::string message = message_of(refused);
-        const bool part = op.name.starts_with("_");  // shown by the name of the op that it is a part of
-        EXPECT_EQ(message.find(part ? ": " : op.name + ": "), part ? message.find(':') : 0) << message;
+        // shown by the name of the op that it is a part of
+        const bool part = op.name.starts_with("_");
+        EXPECT_EQ(message.find(part ? ": " : op.name + ": "), part ? message.find(':') : 0)
+            << message;
         continue;
       }
       const Tensor y = Tensor::take(results[0].as.tensor);

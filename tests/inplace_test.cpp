@@ -1,4 +1,5 @@
-// In-place ops and views under gradient: they behave as PyTorch's do. The values are closed forms; each refusal names what helps.
+// In-place ops and views under gradient: they behave as PyTorch's do. The values are closed forms;
+// each refusal names what helps.
 #include "ops_support.h"
 
 namespace {
@@ -42,7 +43,8 @@ TEST(InPlace, OpsThatNameTheirOutputHaveAGradient) {
   expect_near(x.grad(), expected);
 }
 
-// PyTorch 2.15: the gradient through y.fill_(3), y.zero_() is zero, also beside elements that were not written.
+// PyTorch 2.15: the gradient through y.fill_(3), y.zero_() is zero, also beside elements that were
+// not written.
 TEST(InPlace, AWriteThatReadsNothingEndsTheHistory) {
   for (tn::Device d : devices()) {
     SCOPED_TRACE(d.name());
@@ -75,13 +77,16 @@ TEST(InPlace, AWriteThatReadsNothingEndsTheHistory) {
   }
 }
 
-// As PyTorch does, the op keeps a copy of what it overwrites, where its gradient reads that, and only then.
+// As PyTorch does, the op keeps a copy of what it overwrites, where its gradient reads that, and
+// only then.
 TEST(InPlace, OpsThatNeedTheirInputKeepACopy) {
   for (tn::Device d : devices()) {
     SCOPED_TRACE(d.name());
-    Tensor x = float64_tensor({2, 3}, {2}, d).requires_grad_(), w = float64_tensor({4, 5}, {2}, d).requires_grad_();
+    Tensor x = float64_tensor({2, 3}, {2}, d).requires_grad_(),
+           w = float64_tensor({4, 5}, {2}, d).requires_grad_();
     Tensor y = x * 1.0;
-    const std::string copied = "is copied before " + op_name("mul_") + " overwrites it, since its gradient reads it";
+    const std::string copied =
+        "is copied before " + op_name("mul_") + " overwrites it, since its gradient reads it";
     EXPECT_NE(tn::explain([&] { tn::mul_(y, w); }).find(copied), std::string::npos);
     EXPECT_EQ(tn::explain([&] { tn::mul_(y, 2.0); }).find(copied), std::string::npos);
     y.sum().backward();
@@ -98,7 +103,8 @@ TEST(InPlace, OpsThatNeedTheirInputKeepACopy) {
   }
 }
 
-// PyTorch 2.15's values. What reads its input keeps a copy of it, so that later writes to its output are none of its business.
+// PyTorch 2.15's values. What reads its input keeps a copy of it, so that later writes to its
+// output are none of its business.
 TEST(InPlace, WritesOverWhatReadsItsInputAreFine) {
   for (tn::Device d : devices()) {
     SCOPED_TRACE(d.name());
@@ -136,21 +142,24 @@ TEST(InPlace, WritesOverWhatReadsItsInputAreFine) {
 // Another call's input is refused; the message says what it was when it was saved.
 TEST(InPlace, WhatAnotherCallSavedIsFound) {
   load_all();
-  Tensor x = leaf({2, 3}), w = leaf({4, 5}), constant = Tensor::from(std::vector<double>{1, 2}, std::vector<int64_t>{2});
+  Tensor x = leaf({2, 3}), w = leaf({4, 5}),
+         constant = Tensor::from(std::vector<double>{1, 2}, std::vector<int64_t>{2});
   const auto expect_origin = [&](const Tensor& saved, const std::string& origin) {
     Tensor z = saved * w;
     {
       tn::NoGrad off;
       tn::mul_(saved, 2.0);
     }
-    expect_error([&] { z.sum().backward(); }, "changed in place: [2] float64 on cpu, " + origin + ", is at version");
+    expect_error([&] { z.sum().backward(); },
+                 "changed in place: [2] float64 on cpu, " + origin + ", is at version");
   };
   expect_origin(x / 3.0, "output 0 of " + op_name("div"));
   expect_origin(leaf({1, 2}), "a leaf");
   expect_origin(constant, "an argument without a gradient");
   Tensor y = x / 3.0, z = y * w;
   tn::add_(y, 1.0);
-  const std::string since = "output 0 of " + op_name("add_") + ", which wrote it since, is at version 1, expected 0";
+  const std::string since =
+      "output 0 of " + op_name("add_") + ", which wrote it since, is at version 1, expected 0";
   expect_error([&] { z.sum().backward(); }, "[2] float64 on cpu, " + since);
 }
 
@@ -162,8 +171,9 @@ struct Squared : tn::Function<Squared> {
   static Tensor backward(tn::Context& context, Tensor g) { return g * context.saved(0) * 2.0; }
 };
 
-// A formula, primitives, an op with a vjp, one with a pair on cpu, a function of an application: each saves y, or a view of it,
-// and y is written with what they gave. Node and tensor must not own each other.
+// A formula, primitives, an op with a vjp, one with a pair on cpu, a function of an application:
+// each saves y, or a view of it, and y is written with what they gave. Node and tensor must not own
+// each other.
 TEST(InPlace, AWriteOfWhatLedToItFreesAll) {
   const std::vector<Tensor (*)(const Tensor&)> calls = {
       [](const Tensor& y) { return tn::exp(y) * y; },
@@ -174,7 +184,8 @@ TEST(InPlace, AWriteOfWhatLedToItFreesAll) {
       [](const Tensor& y) { return tn::layer_norm(y, {4}); },
 #ifndef TENON_RENAMED_OPS  // its parts are called by their own names
       [](const Tensor& y) {
-        return tn::conv2d(y.view({1, 1, 4, 4}), tn::ones({1, 1, 2, 2}, {}, y.device()).requires_grad_());
+        return tn::conv2d(y.view({1, 1, 4, 4}),
+                          tn::ones({1, 1, 2, 2}, {}, y.device()).requires_grad_());
       },
 #endif
       [](const Tensor& y) { return Squared::apply(y); },

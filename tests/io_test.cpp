@@ -92,7 +92,8 @@ TEST_F(IoTest, ErrorsSayWhatAndWhere) {
 TEST_F(IoTest, WhatATensorRefusesNamesTheFile) {
   std::string idx("\0\0\x08\4\0\0\0\0", 8);
   idx += std::string(12, '\xff');
-  EXPECT_SAYS(load_idx(write("i", idx)), "/i: empty: the shape [0, 4294967295, 4294967295, 4294967295]");
+  EXPECT_SAYS(load_idx(write("i", idx)),
+              "/i: empty: the shape [0, 4294967295, 4294967295, 4294967295]");
   const std::string header =
       R"({"x":{"dtype":"F32","shape":[0,4294967295,4294967295,4294967295],"data_offsets":[0,0]}})";
   const uint64_t length = header.size();

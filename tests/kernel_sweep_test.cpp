@@ -78,7 +78,8 @@ void elementwise(Samples& list) {
   Tensor positive = tn::abs(x) + 0.05;
   auto add = [&](const char* formula, const std::vector<Dtype>& dtypes, Error error,
                  const TensorList& inputs) {
-    auto program = std::make_shared<tn::ExpressionRef>("_swept(Tensor x, Tensor y) -> Tensor", formula);
+    auto program =
+        std::make_shared<tn::ExpressionRef>("_swept(Tensor x, Tensor y) -> Tensor", formula);
     list.push_back({"elementwise",
                     formula,
                     dtypes,
@@ -121,10 +122,24 @@ void scan(Samples& list) {
   for (const bool reverse : {false, true}) {
     for (const int64_t dim : {0, 1}) {
       const std::string where = std::to_string(dim) + (reverse ? " reverse" : "");
-      list.push_back({"scan", "sum " + where, kAll, {x}, {1 - dim}, sum_of(53),
-                      [=](const TensorList& in, Dtype, tn::Device) { return tn::prim::scan(TN_SUM, in[0], dim, reverse); }});
-      list.push_back({"scan", "prod " + where, kFloats, {small}, {1 - dim}, {7, 1},
-                      [=](const TensorList& in, Dtype, tn::Device) { return tn::prim::scan(TN_PROD, in[0], dim, reverse); }});
+      list.push_back({"scan",
+                      "sum " + where,
+                      kAll,
+                      {x},
+                      {1 - dim},
+                      sum_of(53),
+                      [=](const TensorList& in, Dtype, tn::Device) {
+                        return tn::prim::scan(TN_SUM, in[0], dim, reverse);
+                      }});
+      list.push_back({"scan",
+                      "prod " + where,
+                      kFloats,
+                      {small},
+                      {1 - dim},
+                      {7, 1},
+                      [=](const TensorList& in, Dtype, tn::Device) {
+                        return tn::prim::scan(TN_PROD, in[0], dim, reverse);
+                      }});
     }
   }
 }
@@ -135,10 +150,24 @@ void sort(Samples& list) {
   for (const bool descending : {false, true}) {
     for (const int64_t dim : {0, 1}) {
       const std::string where = std::to_string(dim) + (descending ? " descending" : "");
-      list.push_back({"sort", "values " + where, kAll, {x}, {1 - dim}, {},
-                      [=](const TensorList& in, Dtype, tn::Device) { return std::get<0>(tn::prim::sort(in[0], dim, descending)); }});
-      list.push_back({"sort", "indices " + where, kAll, {x}, {1 - dim}, {},
-                      [=](const TensorList& in, Dtype, tn::Device) { return std::get<1>(tn::prim::sort(in[0], dim, descending)); }});
+      list.push_back({"sort",
+                      "values " + where,
+                      kAll,
+                      {x},
+                      {1 - dim},
+                      {},
+                      [=](const TensorList& in, Dtype, tn::Device) {
+                        return std::get<0>(tn::prim::sort(in[0], dim, descending));
+                      }});
+      list.push_back({"sort",
+                      "indices " + where,
+                      kAll,
+                      {x},
+                      {1 - dim},
+                      {},
+                      [=](const TensorList& in, Dtype, tn::Device) {
+                        return std::get<1>(tn::prim::sort(in[0], dim, descending));
+                      }});
     }
   }
 }
@@ -428,12 +457,13 @@ void conv(Samples& list) {
                  const std::function<Tensor(const TensorList&)>& f) {
     with_gradients(list, kernel, what, inputs, batch, products(length), 200, inputs.size(), f);
   };
-  add("conv1d", "with a bias", {sample({3, 5, 17}), sample({7, 5, 3}, {}, 1), sample({7}, {}, 2)}, 15,
-      [](const TensorList& in) { return tn::conv1d(in[0], in[1], in[2], 2, 1); });
-  add("conv2d", "with a bias", {sample({3, 5, 8, 9}), sample({18, 5, 3, 2}, {}, 1), sample({18}, {}, 2)},
-      30, [](const TensorList& in) { return tn::conv2d(in[0], in[1], in[2]); });
-  add("conv2d", "groups, dilation, strides", {sample({3, 4, 8, 9}), sample({6, 2, 3, 2}, {}, 1)}, 12,
-      [](const TensorList& in) {
+  add("conv1d", "with a bias", {sample({3, 5, 17}), sample({7, 5, 3}, {}, 1), sample({7}, {}, 2)},
+      15, [](const TensorList& in) { return tn::conv1d(in[0], in[1], in[2], 2, 1); });
+  add("conv2d", "with a bias",
+      {sample({3, 5, 8, 9}), sample({18, 5, 3, 2}, {}, 1), sample({18}, {}, 2)}, 30,
+      [](const TensorList& in) { return tn::conv2d(in[0], in[1], in[2]); });
+  add("conv2d", "groups, dilation, strides", {sample({3, 4, 8, 9}), sample({6, 2, 3, 2}, {}, 1)},
+      12, [](const TensorList& in) {
         return tn::conv2d(in[0], in[1], {}, {1, 2}, {2, 1}, {2, 1}, 2);
       });
   add("conv2d", "a group a channel", {sample({3, 6, 5, 5}), sample({6, 1, 3, 3}, {}, 1)}, 9,
@@ -443,7 +473,9 @@ void conv(Samples& list) {
       [](const TensorList& in) { return tn::conv2d(in[0], in[1], {}, 1, 1); });
   add("conv3d", "with a bias",
       {sample({3, 2, 3, 4, 5}), sample({4, 2, 2, 2, 3}, {}, 1), sample({4}, {}, 2)}, 24,
-      [](const TensorList& in) { return tn::conv3d(in[0], in[1], in[2], 1, {0, 1, 1}); });
+      [](const TensorList& in) {
+        return tn::conv3d(in[0], in[1], in[2], 1, {0, 1, 1});
+      });
   add("conv_transpose1d", "with a bias",
       {sample({3, 5, 9}), sample({5, 7, 3}, {}, 1), sample({7}, {}, 2)}, 15,
       [](const TensorList& in) { return tn::conv_transpose1d(in[0], in[1], in[2], 2, 1, 1); });
@@ -475,18 +507,19 @@ void norm(Samples& list) {
   // Values below 2 in units of a deviation, after a sum and a sum of squares.
   const Error of_norm = {4 + std::sqrt(60.0), std::sqrt(60.0)};
   const Tensor weight = sample({53}, {}, 1), bias = sample({53}, {}, 2);
-  with_gradients(list, "layer_norm", "weight and bias", {sample({37, 53}), weight, bias}, {0, -1, -1},
-                 of_norm, 100, 3,
+  with_gradients(list, "layer_norm", "weight and bias", {sample({37, 53}), weight, bias},
+                 {0, -1, -1}, of_norm, 100, 3,
                  [](const TensorList& in) { return tn::layer_norm(in[0], 53, in[1], in[2]); });
   with_gradients(list, "layer_norm", "two dimensions", {sample({37, 4, 5})}, {0}, of_norm, 40, 1,
-                 [](const TensorList& in) { return tn::layer_norm(in[0], {4, 5}); });
+                 [](const TensorList& in) {
+                   return tn::layer_norm(in[0], {4, 5});
+                 });
   const Tensor image = sample({5, 6, 3, 7});
   const TensorList planes = {image, sample({6}, {}, 1), sample({6}, {}, 2)};
   // An empty batch has no mean.
-  with_gradients(list, "_batch_norm", "weight and bias", planes, {-1, -1, -1}, of_norm, 120, 3,
-                 [](const TensorList& in) {
-                   return tn::batch_norm(in[0], {}, {}, in[1], in[2], true);
-                 });
+  with_gradients(
+      list, "_batch_norm", "weight and bias", planes, {-1, -1, -1}, of_norm, 120, 3,
+      [](const TensorList& in) { return tn::batch_norm(in[0], {}, {}, in[1], in[2], true); });
   with_gradients(list, "_batch_norm", "plain", {sample({2, 3, 5})}, {-1}, of_norm, 20, 1,
                  [](const TensorList& in) { return tn::batch_norm(in[0], {}, {}, {}, {}, true); });
   with_gradients(list, "group_norm", "weight and bias", planes, {0, -1, -1}, of_norm, 120, 3,
@@ -499,12 +532,15 @@ void pool(Samples& list) {
   const Tensor x = sample({3, 4, 9, 7}), line = sample({3, 4, 11});
   const auto add = [&](const char* kernel, const char* what, const Tensor& input, double length,
                        const std::function<Tensor(const TensorList&)>& f) {
-    with_gradients(list, kernel, what, {input}, {0}, length > 1 ? sum_of(length) : Error(), 9, 1, f);
+    with_gradients(list, kernel, what, {input}, {0}, length > 1 ? sum_of(length) : Error(), 9, 1,
+                   f);
   };
-  add("max_pool1d", "plain", line, 1, [](const TensorList& in) { return tn::max_pool1d(in[0], 3); });
+  add("max_pool1d", "plain", line, 1,
+      [](const TensorList& in) { return tn::max_pool1d(in[0], 3); });
   add("max_pool2d", "plain", x, 1, [](const TensorList& in) { return tn::max_pool2d(in[0], 2); });
-  add("max_pool2d", "overlapping", x, 1,
-      [](const TensorList& in) { return tn::max_pool2d(in[0], {3, 2}, {1, 3}, {1, 0}); });
+  add("max_pool2d", "overlapping", x, 1, [](const TensorList& in) {
+    return tn::max_pool2d(in[0], {3, 2}, {1, 3}, {1, 0});
+  });
   add("max_pool2d", "dilation, ceil_mode, without a batch", x.select(0, 1), 1,
       [](const TensorList& in) { return tn::max_pool2d(in[0], 3, 2, 1, 2, true); });
   add("max_pool2d", "equal ones", (x * 2.0).to(tn::int64).to(tn::float64), 1,
@@ -517,16 +553,18 @@ void pool(Samples& list) {
   add("avg_pool1d", "padding", line, 3,
       [](const TensorList& in) { return tn::avg_pool1d(in[0], 3, 2, 1); });
   add("avg_pool2d", "plain", x, 4, [](const TensorList& in) { return tn::avg_pool2d(in[0], 2); });
-  add("avg_pool2d", "padding that does not count", x, 6,
-      [](const TensorList& in) { return tn::avg_pool2d(in[0], {3, 2}, {1, 2}, {1, 1}, true, false); });
+  add("avg_pool2d", "padding that does not count", x, 6, [](const TensorList& in) {
+    return tn::avg_pool2d(in[0], {3, 2}, {1, 2}, {1, 1}, true, false);
+  });
   add("avg_pool2d", "ceil_mode", x, 9,
       [](const TensorList& in) { return tn::avg_pool2d(in[0], 3, 2, 1, true); });
   add("avg_pool2d", "a divisor", x, 9,
       [](const TensorList& in) { return tn::avg_pool2d(in[0], 3, 2, 1, true, true, 5); });
   add("adaptive_avg_pool1d", "uneven", line, 4,
       [](const TensorList& in) { return tn::adaptive_avg_pool1d(in[0], 4); });
-  add("adaptive_avg_pool2d", "uneven", x, 12,
-      [](const TensorList& in) { return tn::adaptive_avg_pool2d(in[0], {4, 3}); });
+  add("adaptive_avg_pool2d", "uneven", x, 12, [](const TensorList& in) {
+    return tn::adaptive_avg_pool2d(in[0], {4, 3});
+  });
   add("adaptive_avg_pool2d", "to one", x, 63,
       [](const TensorList& in) { return tn::adaptive_avg_pool2d(in[0], 1); });
 }
@@ -534,7 +572,8 @@ void pool(Samples& list) {
 void attention(Samples& list) {
   // Weights that add up to one, of scores that are sums of e products; exp magnifies their error.
   const Error error = {16, 16};
-  const auto add = [&](const char* what, const TensorList& inputs, const std::vector<int64_t>& batch,
+  const auto add = [&](const char* what, const TensorList& inputs,
+                       const std::vector<int64_t>& batch,
                        const std::function<Tensor(const TensorList&)>& f) {
     with_gradients(list, "_attention", what, inputs, batch, error, 80, 3, f);
   };
@@ -587,7 +626,8 @@ Samples samples() {
   return list;
 }
 
-void expect_within(const Tensor& actual, const Tensor& expected, const Error& error, bool gradient) {
+void expect_within(const Tensor& actual, const Tensor& expected, const Error& error,
+                   bool gradient) {
   expect_sizes(actual, {expected.sizes().begin(), expected.sizes().end()});
   const Dtype dtype = actual.dtype();
   if (!dtype.is_float()) {

@@ -1,6 +1,6 @@
-// libtenon.so opened by a process that runs already, as interpreters and hosts of plugins open it: beside libraries that took
-// most of the static block for thread-local variables, by threads that come and go, and from Python. Nothing here links
-// libtenon.so.
+// libtenon.so opened by a process that runs already, as interpreters and hosts of plugins open it:
+// beside libraries that took most of the static block for thread-local variables, by threads that
+// come and go, and from Python. Nothing here links libtenon.so.
 #include <dlfcn.h>
 
 #include <cstdio>
@@ -36,10 +36,12 @@ std::string add(const tn_host* host) {
   for (int i = 0; i < 2; ++i) {
     const float value = static_cast<float>(i + 1);
     args[i].kind = TN_TENSOR;
-    if (tn_status* failed = tensors->empty(1, sizes, TN_FLOAT32, {TN_DEVICE_CPU, 0}, &args[i].as.tensor)) {
+    if (tn_status* failed =
+            tensors->empty(1, sizes, TN_FLOAT32, {TN_DEVICE_CPU, 0}, &args[i].as.tensor)) {
       return text_of(host, failed);
     }
-    if (tn_status* failed = tensors->write(args[i].as.tensor, &value, sizeof(value))) return text_of(host, failed);
+    if (tn_status* failed = tensors->write(args[i].as.tensor, &value, sizeof(value)))
+      return text_of(host, failed);
   }
   if (tn_status* failed = host->call(op, args, 2, &sum, 1)) return text_of(host, failed);
   const float got = *static_cast<const float*>(sum.as.tensor->data);
@@ -47,7 +49,8 @@ std::string add(const tn_host* host) {
   return got == 3 ? "" : "1 + 2 gave " + std::to_string(got);
 }
 
-// Opens the library, loads its plugins and computes on this thread and on others. "": all went well.
+// Opens the library, loads its plugins and computes on this thread and on others. "": all went
+// well.
 std::string use() {
   void* handle = ::dlopen(library().c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) return ::dlerror();
@@ -64,8 +67,8 @@ std::string use() {
   return text + add(host);
 }
 
-// The C library has 1,664 bytes for the static blocks of all libraries that come late. Of these the two here take 1,152;
-// OpenMP's, which the cpu plugin brings, takes some hundreds.
+// The C library has 1,664 bytes for the static blocks of all libraries that come late. Of these the
+// two here take 1,152; OpenMP's, which the cpu plugin brings, takes some hundreds.
 TEST(LateLoad, FindsRoomBesideLibrariesWithStaticTls) {
   EXPECT_EQ(in_a_fork([]() -> std::string {
               for (const char* bytes : {"512", "640"}) {
@@ -83,8 +86,9 @@ TEST(LateLoad, WorksFromPython) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "the interpreter would need the sanitizer's library first";
 #endif
-  const std::string command = "python3 '" + std::string(std::getenv("TENON_SOURCE_DIR")) + "/tests/late_load/use.py' '" +
-                              library() + "' " + std::to_string(TN_ABI_VERSION) + " '" + build() +
+  const std::string command = "python3 '" + std::string(std::getenv("TENON_SOURCE_DIR")) +
+                              "/tests/late_load/use.py' '" + library() + "' " +
+                              std::to_string(TN_ABI_VERSION) + " '" + build() +
                               "/lib/late_load/libcalls_once.so'";
   FILE* out = ::popen(command.c_str(), "r");
   ASSERT_NE(out, nullptr);

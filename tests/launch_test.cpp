@@ -1,5 +1,5 @@
-// Launches between streams: what a kernel reads, writes, finds and borrows, by a kernel of the test on
-// the slow device.
+// Launches between streams: what a kernel reads, writes, finds and borrows, by a kernel of the test
+// on the slow device.
 #include <functional>
 #include <thread>
 
@@ -120,8 +120,8 @@ TEST_F(Launch, KeepsTheBlobsThatItsKernelFound) {
   Tensor* t = tensor(side);
   static bool alive;
   alive = true;
-  EXPECT_OK(
-      attach_blob(t, nullptr, 1, &alive, 10, [](void* blob) { *static_cast<bool*>(blob) = false; }));
+  EXPECT_OK(attach_blob(t, nullptr, 1, &alive, 10,
+                        [](void* blob) { *static_cast<bool*>(blob) = false; }));
   bool seen = false;
   task = [&](const tn_call*) {
     EXPECT_EQ(find_blob(t, side, 1), &alive);

@@ -66,11 +66,12 @@ std::vector<Symbol> symbols(const std::string& options, const fs::path& library)
   return all;
 }
 
-// The product's as they are built and as they are installed, hello_ops as a stranger builds it, and the small ones of the tests.
+// The product's as they are built and as they are installed, hello_ops as a stranger builds it, and
+// the small ones of the tests.
 std::vector<fs::path> libraries() {
   std::vector<fs::path> found;
-  for (const fs::path& folder : {build() / "lib", build() / "hello_ops" / "install" / "lib", build() / "hello_ops" / "build",
-                                 build() / "tests" / "small"}) {
+  for (const fs::path& folder : {build() / "lib", build() / "hello_ops" / "install" / "lib",
+                                 build() / "hello_ops" / "build", build() / "tests" / "small"}) {
     const size_t before = found.size();
     for (const auto& entry : fs::recursive_directory_iterator(folder)) {
       if (entry.path().extension() == ".so") found.push_back(entry.path());
@@ -114,7 +115,8 @@ TEST(Law, LibrariesShareNothingByAccident) {
 
 TEST(Law, LibraryExportsItsOneEntry) {
   std::vector<std::string> names;
-  for (const Symbol& s : symbols("--defined-only", build() / "lib" / "libtenon.so")) names.push_back(s.name);
+  for (const Symbol& s : symbols("--defined-only", build() / "lib" / "libtenon.so"))
+    names.push_back(s.name);
   EXPECT_EQ(names, std::vector<std::string>{"tenon_host"});
 }
 

@@ -226,7 +226,9 @@ TEST_P(Layers, ConvolutionsAndPoolsAreTheirOps) {
   EXPECT_EQ(Unflatten(1, {2, -1})(x2).dim(), 5);
   // A dimension below the first is none: it is counted from the end once.
   for (const int64_t dim : {-5, -6, -8, 4}) {
-    EXPECT_NE(message_of([&] { Unflatten(dim, {2, -1})(x2); }).find("dimension " + std::to_string(dim) + " is out of range"),
+    EXPECT_NE(message_of([&] {
+                Unflatten(dim, {2, -1})(x2);
+              }).find("dimension " + std::to_string(dim) + " is out of range"),
               std::string::npos);
   }
 }
@@ -321,8 +323,9 @@ TEST_P(Layers, EmbeddingBagIsItsOp) {
                    factors = tn::rand({4}, {}, device);
   const tn::Object sum = EmbeddingBag(5, 3, "sum").to(device), mean = EmbeddingBag(5, 3).to(device);
   EXPECT_EQ(names_of(sum.state_dict()), (std::vector<std::string>{"weight"}));
-  EXPECT_EQ(sum(flat, offsets, factors).to_vector<float>(),
-            tn::embedding_bag(sum.tensor("weight"), flat, offsets, "sum", factors).to_vector<float>());
+  EXPECT_EQ(
+      sum(flat, offsets, factors).to_vector<float>(),
+      tn::embedding_bag(sum.tensor("weight"), flat, offsets, "sum", factors).to_vector<float>());
   EXPECT_EQ(mean(flat.reshape({2, 2})).to_vector<float>(),
             tn::embedding_bag(mean.tensor("weight"), flat.reshape({2, 2})).to_vector<float>());
 }
@@ -375,11 +378,15 @@ TEST_P(Layers, WhatTheOtherLayersRefuse) {
   called(InstanceNorm1d(4, 1e-5, 0.1, true), "InstanceNorm1d: x has 3 channels, expected 4");
   called(InstanceNorm3d(4), "InstanceNorm3d: x has 3 dimensions, expected 4 or 5");
   called(RMSNorm({2, 4}), "RMSNorm: x does not end with the sizes of normalized_shape");
-  EXPECT_EQ(message_of([&] { Softmax2d()(x[0]); }), "Softmax2d: x has 2 dimensions, expected 3 or 4");
+  EXPECT_EQ(message_of([&] { Softmax2d()(x[0]); }),
+            "Softmax2d: x has 2 dimensions, expected 3 or 4");
   EXPECT_EQ(message_of([&] { Bilinear(4, 4, 1).to(device)(x, x[0]); }),
             "Bilinear: x1 is [2, 3, 4] and x2 [3, 4], expected [.., 4] and [.., 4], alike but for "
             "the last");
-  EXPECT_NE(message_of([&] { GELU("sigmoid")(x); }).find("approximate is 'sigmoid'"),
+  EXPECT_NE(message_of([&] {
+              GELU("sigmoid")
+              (x);
+            }).find("approximate is 'sigmoid'"),
             std::string::npos);
 }
 
@@ -407,7 +414,10 @@ TEST_P(Layers, BatchNormTracksInTrainingAndUsesInEvaluation) {
   near(layer.tensor("running_mean"), {0.5, 5});
   // A batch that is refused does not count.
   layer.train();
-  EXPECT_NE(message_of([&] { layer(on(tn::ones({1, 2}))); }).find("more than 1 value"), std::string::npos);
+  EXPECT_NE(message_of([&] {
+              layer(on(tn::ones({1, 2})));
+            }).find("more than 1 value"),
+            std::string::npos);
   EXPECT_EQ(layer.tensor("num_batches_tracked").item<int64_t>(), 1);
   near(layer.tensor("running_mean"), {0.5, 5});
 

@@ -1,6 +1,6 @@
-// Layers with what PyTorch 2.15 gives for them in float64. Inputs are sample(sizes, 0), sample(sizes, 1), parameters in their
-// order sample(sizes, 1), sample(sizes, 2); the numbers are weigh(output) of a call in training (NAN: it draws), and of one in
-// evaluation behind it.
+// Layers with what PyTorch 2.15 gives for them in float64. Inputs are sample(sizes, 0),
+// sample(sizes, 1), parameters in their order sample(sizes, 1), sample(sizes, 2); the numbers are
+// weigh(output) of a call in training (NAN: it draws), and of one in evaluation behind it.
 #pragma once
 
 #include "ops_support.h"

@@ -48,7 +48,9 @@ struct Lazy {
   std::map<void*, uint64_t> pinned;
   bool no_pinned = false;  // allocate_host has no more
 
-  tn_status* fault() const { return faults ? make_status(TN_INTERNAL, "the bus is gone") : nullptr; }
+  tn_status* fault() const {
+    return faults ? make_status(TN_INTERNAL, "the bus is gone") : nullptr;
+  }
 
   void run(LazyStream* s, uint64_t position) {
     while (s->done < position) {

@@ -1,5 +1,5 @@
-// Plugins come while other threads compute: every value and gradient is right meanwhile, and what came is there at once. A test of
-// its own, because what is loaded stays loaded.
+// Plugins come while other threads compute: every value and gradient is right meanwhile, and what
+// came is there at once. A test of its own, because what is loaded stays loaded.
 #include <array>
 #include <atomic>
 #include <thread>
@@ -47,7 +47,8 @@ class Workers {
 
   // Small integers: all is exact. float64, which the kernels that come for `mul` do not take.
   static void compute(tn::Device device, double k) {
-    Tensor x = tn::tensor({1.0, 2.0, 3.0, 4.0}, device).to(tn::float64).view({2, 2}).requires_grad_();
+    Tensor x =
+        tn::tensor({1.0, 2.0, 3.0, 4.0}, device).to(tn::float64).view({2, 2}).requires_grad_();
     Tensor w = tn::tensor({k, 0.0, 1.0, 2.0}, device).to(tn::float64).view({2, 2});
     Tensor y = tn::relu(tn::matmul(x, w)) + x * x * k;
     expect_near(y, {k + 2 + k, 4 + 4 * k, 3 * k + 4 + 9 * k, 8 + 16 * k}, 0);
@@ -74,10 +75,12 @@ TEST(LoadBesideCalls, LeavesValuesAndGradientsRight) {
     load(folder.place(pack));
     expect_near(tn::call((pack + ".twice").c_str(), x), {2, 6}, 0);
   }
-  for (const char* name : {"kernel_mul_cpu", "kernel_mul_ref", "kernel_later", "device_later", "factory_first", "policy_first"}) {
+  for (const char* name : {"kernel_mul_cpu", "kernel_mul_ref", "kernel_later", "device_later",
+                           "factory_first", "policy_first"}) {
     load(folder.place(name));
   }
-  load(tn::testing::fs::path(std::getenv("TENON_BUILD_DIR")) / "hello_ops" / "build" / "libhello_ops.so");
+  load(tn::testing::fs::path(std::getenv("TENON_BUILD_DIR")) / "hello_ops" / "build" /
+       "libhello_ops.so");
   expect_near(tn::call("hello_ops.squash", x), {0.5, 0.75});
   workers.wait_for_a_round();
   EXPECT_FALSE(workers.failed());

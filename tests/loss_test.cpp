@@ -34,14 +34,17 @@ TEST(CrossEntropy, Errors) {
 TEST(SoftMarginLoss, IsTheLogarithmOfTheLogisticCurve) {
   for (tn::Device d : devices()) {
     SCOPED_TRACE(d.name());
-    Tensor x = tn::tensor({0.f, 2.f, -3.f, 1000.f}, d), target = tn::tensor({1.f, -1.f, -1.f, -1.f}, d);
-    const std::vector<double> each = {std::log(2), std::log1p(std::exp(2)), std::log1p(std::exp(-3)), 1000};
+    Tensor x = tn::tensor({0.f, 2.f, -3.f, 1000.f}, d),
+           target = tn::tensor({1.f, -1.f, -1.f, -1.f}, d);
+    const std::vector<double> each = {std::log(2), std::log1p(std::exp(2)),
+                                      std::log1p(std::exp(-3)), 1000};
     expect_near(tn::soft_margin_loss(x, target, "none"), each);
     expect_near(tn::soft_margin_loss(x, target, "sum"), {each[0] + each[1] + each[2] + each[3]});
     expect_near(tn::soft_margin_loss(x, target), {(each[0] + each[1] + each[2] + each[3]) / 4});
   }
   Tensor x = tn::zeros({2});
-  expect_error([&] { tn::soft_margin_loss(x, x, "avg"); }, "soft_margin_loss: reduction is 'avg', expected mean, sum or none");
+  expect_error([&] { tn::soft_margin_loss(x, x, "avg"); },
+               "soft_margin_loss: reduction is 'avg', expected mean, sum or none");
 }
 
 Tensor classes(const std::vector<int64_t>& values, std::vector<int64_t> sizes,
@@ -263,7 +266,9 @@ TEST(Loss, Errors) {
   expect_error([&] { tn::l1_loss(x, x, "batchmean"); }, "l1_loss: reduction is 'batchmean'");
   Tensor other = tn::zeros({2});
   auto refused = [&](const char* op, auto f) {
-    expect_error([&] { f(); }, std::string(op) + ": input is [2, 3], target is [2]; expected sizes that broadcast");
+    expect_error(
+        [&] { f(); },
+        std::string(op) + ": input is [2, 3], target is [2]; expected sizes that broadcast");
   };
   refused("mse_loss", [&] { tn::mse_loss(x, other); });
   refused("l1_loss", [&] { tn::l1_loss(x, other); });
@@ -300,7 +305,8 @@ TEST(Loss, Errors) {
 
 TEST(Loss, ClassesMayBeBytes) {
   for (tn::Device d : devices()) {
-    const Tensor x = sample({3, 4}, d), target = tn::tensor({2, 0, 3}, d).to(tn::int64), bytes = target.to(tn::uint8);
+    const Tensor x = sample({3, 4}, d), target = tn::tensor({2, 0, 3}, d).to(tn::int64),
+                 bytes = target.to(tn::uint8);
     expect_near(tn::cross_entropy(x, bytes), tn::cross_entropy(x, target).to_vector<double>(), 0);
     expect_near(tn::nll_loss(x, bytes), tn::nll_loss(x, target).to_vector<double>(), 0);
     expect_error([&] { tn::cross_entropy(x, target.to(tn::int32)); }, "target is [3] (int32)");

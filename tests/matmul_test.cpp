@@ -44,25 +44,60 @@ OpUnderTest einsum(const char* equation) {
 }
 const std::vector<Row>& rows() {
   static const std::vector<Row> list = {
-      {"mm", [](const TensorList& in) { return tn::mm(in[0], in[1]); }, {{2, 3}, {3, 2}}, {10, 13, 28, 40}, {2, 2}},
-      {"bmm", [](const TensorList& in) { return tn::bmm(in[0], in[1]); },
-       {{2, 2, 3}, {2, 3, 2}}, {10, 13, 28, 40, 172, 193, 244, 274}, {2, 2, 2}},
-      {"mv", [](const TensorList& in) { return tn::mv(in[0], in[1]); }, {{2, 3}, {3}}, {5, 14}, {2}},
+      {"mm",
+       [](const TensorList& in) { return tn::mm(in[0], in[1]); },
+       {{2, 3}, {3, 2}},
+       {10, 13, 28, 40},
+       {2, 2}},
+      {"bmm",
+       [](const TensorList& in) { return tn::bmm(in[0], in[1]); },
+       {{2, 2, 3}, {2, 3, 2}},
+       {10, 13, 28, 40, 172, 193, 244, 274},
+       {2, 2, 2}},
+      {"mv",
+       [](const TensorList& in) { return tn::mv(in[0], in[1]); },
+       {{2, 3}, {3}},
+       {5, 14},
+       {2}},
       {"dot", [](const TensorList& in) { return tn::dot(in[0], in[1]); }, {{3}, {3}}, {5}, {}},
-      {"outer", [](const TensorList& in) { return tn::outer(in[0], in[1]); }, {{2}, {3}}, {0, 0, 0, 0, 1, 2}, {2, 3}},
-      {"addmm", [](const TensorList& in) { return tn::addmm(in[0], in[1], in[2]); },
-       {{2}, {2, 3}, {3, 2}}, {10, 14, 28, 41}, {2, 2}},
-      {"addmm weighted", [](const TensorList& in) { return tn::addmm(in[0], in[1], in[2], 2, 0.5); },
-       {{2, 1}, {2, 3}, {3, 2}}, {5, 6.5, 16, 22}, {2, 2}},
-      {"addmm without x", [](const TensorList& in) { return tn::addmm(in[0] / 0.0, in[1], in[2], 0, 2); },
-       {{2}, {2, 3}, {3, 2}}, {20, 26, 56, 80}, {2, 2}},
-      {"baddbmm", [](const TensorList& in) { return tn::baddbmm(in[0], in[1], in[2], 1, 2); },
-       {{2, 1, 1}, {2, 2, 3}, {2, 3, 2}}, {20, 26, 56, 80, 345, 387, 489, 549}, {2, 2, 2}},
+      {"outer",
+       [](const TensorList& in) { return tn::outer(in[0], in[1]); },
+       {{2}, {3}},
+       {0, 0, 0, 0, 1, 2},
+       {2, 3}},
+      {"addmm",
+       [](const TensorList& in) { return tn::addmm(in[0], in[1], in[2]); },
+       {{2}, {2, 3}, {3, 2}},
+       {10, 14, 28, 41},
+       {2, 2}},
+      {"addmm weighted",
+       [](const TensorList& in) { return tn::addmm(in[0], in[1], in[2], 2, 0.5); },
+       {{2, 1}, {2, 3}, {3, 2}},
+       {5, 6.5, 16, 22},
+       {2, 2}},
+      {"addmm without x",
+       [](const TensorList& in) { return tn::addmm(in[0] / 0.0, in[1], in[2], 0, 2); },
+       {{2}, {2, 3}, {3, 2}},
+       {20, 26, 56, 80},
+       {2, 2}},
+      {"baddbmm",
+       [](const TensorList& in) { return tn::baddbmm(in[0], in[1], in[2], 1, 2); },
+       {{2, 1, 1}, {2, 2, 3}, {2, 3, 2}},
+       {20, 26, 56, 80, 345, 387, 489, 549},
+       {2, 2, 2}},
       {"einsum matmul", einsum("ij,jk->ik"), {{2, 3}, {3, 2}}, {10, 13, 28, 40}, {2, 2}},
       {"einsum implicit", einsum("ij, jk"), {{2, 3}, {3, 2}}, {10, 13, 28, 40}, {2, 2}},
       {"einsum implicit order", einsum("ba"), {{2, 3}}, {0, 3, 1, 4, 2, 5}, {3, 2}},
-      {"einsum batch", einsum("bij,bjk->bki"), {{2, 2, 3}, {2, 3, 2}}, {10, 28, 13, 40, 172, 244, 193, 274}, {2, 2, 2}},
-      {"einsum dots", einsum("...ij,...jk->...ik"), {{2, 2, 3}, {3, 2}}, {10, 13, 28, 40, 46, 67, 64, 94}, {2, 2, 2}},
+      {"einsum batch",
+       einsum("bij,bjk->bki"),
+       {{2, 2, 3}, {2, 3, 2}},
+       {10, 28, 13, 40, 172, 244, 193, 274},
+       {2, 2, 2}},
+      {"einsum dots",
+       einsum("...ij,...jk->...ik"),
+       {{2, 2, 3}, {3, 2}},
+       {10, 13, 28, 40, 46, 67, 64, 94},
+       {2, 2, 2}},
       {"einsum dots implicit", einsum("i...,i..."), {{2, 3}, {2, 1}}, {3, 4, 5}, {3}},
       {"einsum dots summed", einsum("...->"), {{2, 3}}, {15}, {}},
       {"einsum trace", einsum("ii"), {{3, 3}}, {12}, {}},
@@ -73,7 +108,11 @@ const std::vector<Row>& rows() {
       {"einsum dot", einsum("i,i->"), {{3}, {3}}, {5}, {}},
       {"einsum outer", einsum("i,j->ji"), {{2}, {3}}, {0, 0, 0, 1, 0, 2}, {3, 2}},
       {"einsum hadamard", einsum("ij,ij->ij"), {{2, 2}, {2, 2}}, {0, 1, 4, 9}, {2, 2}},
-      {"einsum bilinear", einsum("bn,anm,bm->ba"), {{2, 3}, {2, 3, 2}, {2, 2}}, {13, 31, 176, 536}, {2, 2}},
+      {"einsum bilinear",
+       einsum("bn,anm,bm->ba"),
+       {{2, 3}, {2, 3, 2}, {2, 2}},
+       {13, 31, 176, 536},
+       {2, 2}},
       {"einsum of sums alone", einsum("ij,kl->"), {{2, 2}, {1, 2}}, {6}, {}},
       {"einsum broadcast", einsum("ij,jk->ik"), {{2, 1}, {3, 2}}, {0, 0, 6, 9}, {2, 2}},
       {"einsum of ones", einsum("ij,jk->ik"), {{1, 1}, {1, 2}}, {0, 0}, {1, 2}},
@@ -117,8 +156,13 @@ TEST(Matmul, EachOpRefusesWhatDoesNotFit) {
   Tensor a = tn::zeros({2, 3}), b = tn::zeros({3, 2}), v = tn::zeros({3}), w = tn::zeros({2, 2, 3});
   expect_error([&] { tn::mm(a, v); }, "mm: a is [2, 3], b is [3]; expected 2 and 2 dimensions");
   expect_error([&] { tn::mm(a, a); }, "inner dimensions differ");
-  expect_error([&] { tn::bmm(a, b); }, "bmm: a is [2, 3], b is [3, 2]; expected 3 and 3 dimensions");
-  expect_error([&] { tn::bmm(w, tn::zeros({1, 3, 2})); }, "bmm: a is [2, 2, 3], b is [1, 3, 2]; expected one batch size");
+  expect_error([&] { tn::bmm(a, b); },
+               "bmm: a is [2, 3], b is [3, 2]; expected 3 and 3 dimensions");
+  expect_error(
+      [&] {
+        tn::bmm(w, tn::zeros({1, 3, 2}));
+      },
+      "bmm: a is [2, 2, 3], b is [1, 3, 2]; expected one batch size");
   expect_error([&] { tn::mv(v, a); }, "mv: a is [3], b is [2, 3]; expected 2 and 1 dimensions");
   expect_error([&] { tn::dot(a, v); }, "dot: a is [2, 3], b is [3]; expected 1 and 1 dimensions");
   expect_error([&] { tn::dot(v, tn::zeros({2})); }, "expected b's dimension 0 to be 3");
@@ -126,12 +170,18 @@ TEST(Matmul, EachOpRefusesWhatDoesNotFit) {
   expect_error([&] { tn::addmm(v, a, b); }, "addmm: x is [3], the product is [2, 2]");
   expect_error([&] { tn::addmm(w, a, b); }, "addmm: x is [2, 2, 3], the product is [2, 2]");
   expect_error([&] { tn::addmm(v, a, v); }, "addmm: a is [2, 3], b is [3]");
-  expect_error([&] { tn::baddbmm(v, a, b); }, "baddbmm: a is [2, 3], b is [3, 2]; expected 3 and 3 dimensions");
-  expect_error([&] { tn::einsum("ij,jk", {a}); }, "einsum: 'ij,jk': it names 2 operands, here are 1");
+  expect_error([&] { tn::baddbmm(v, a, b); },
+               "baddbmm: a is [2, 3], b is [3, 2]; expected 3 and 3 dimensions");
+  expect_error([&] { tn::einsum("ij,jk", {a}); },
+               "einsum: 'ij,jk': it names 2 operands, here are 1");
   expect_error([&] { tn::einsum("ijk", {a}); }, "operand 0 is [2, 3], 'ijk' has 3 indices");
   expect_error([&] { tn::einsum("i", {a}); }, "operand 0 is [2, 3], 'i' has 1 indices");
   expect_error([&] { tn::einsum("ij,jk", {a, a}); }, "index 'j' is of size 3 and 2");
-  expect_error([&] { tn::einsum("...j,...k", {a, tn::zeros({5, 2})}); }, "a dimension of '...' is of size 2 and 5");
+  expect_error(
+      [&] {
+        tn::einsum("...j,...k", {a, tn::zeros({5, 2})});
+      },
+      "a dimension of '...' is of size 2 and 5");
   expect_error([&] { tn::einsum("ii", {a}); }, "index 'i' is of size 2 and 3 in one operand");
   expect_error([&] { tn::einsum("ij->ii", {a}); }, "index 'i' is twice in the result");
   expect_error([&] { tn::einsum("ij->k", {a}); }, "index 'k' of the result is in no operand");
@@ -185,10 +235,12 @@ TEST(Matmul, OfIntegersStaysInTheirDtype) {
     SCOPED_TRACE(d.name());
     for (tn::Dtype dtype : {tn::int64, tn::int32, tn::uint8}) {
       SCOPED_TRACE(dtype.name());
-      Tensor a = tn::arange(0, 6, 1, {}, d).to(dtype).reshape({2, 3}), b = tn::arange(0, 12, 1, {}, d).to(dtype).reshape({3, 4});
+      Tensor a = tn::arange(0, 6, 1, {}, d).to(dtype).reshape({2, 3}),
+             b = tn::arange(0, 12, 1, {}, d).to(dtype).reshape({3, 4});
       const std::vector<double> product = {20, 23, 26, 29, 56, 68, 80, 92};
-      for (const Tensor& y : {tn::matmul(a, b), tn::mm(a, b), tn::einsum("ij,jk->ik", {a, b}), tn::linear(a, b.t()),
-                              tn::matmul(transposed_layout(a), stepped_layout(b))}) {
+      for (const Tensor& y :
+           {tn::matmul(a, b), tn::mm(a, b), tn::einsum("ij,jk->ik", {a, b}), tn::linear(a, b.t()),
+            tn::matmul(transposed_layout(a), stepped_layout(b))}) {
         EXPECT_EQ(y.dtype(), dtype);
         expect_sizes(y, {2, 4});
         expect_near(y, product);
@@ -199,7 +251,8 @@ TEST(Matmul, OfIntegersStaysInTheirDtype) {
       expect_near(tn::mv(a, b.select(1, 0)), {20, 56});
       EXPECT_EQ(tn::dot(a[0], a[1]).item<double>(), 14);
       expect_near(tn::outer(a[0], a[1]), {0, 0, 0, 3, 4, 5, 6, 8, 10});
-      expect_near(tn::einsum("ij,jk,k->i", {a, b, b[0]}), {162, dtype == tn::uint8 ? 504 - 256. : 504.});
+      expect_near(tn::einsum("ij,jk,k->i", {a, b, b[0]}),
+                  {162, dtype == tn::uint8 ? 504 - 256. : 504.});
       Tensor sum = tn::addmm(b[0], a, b, 2, 3);
       EXPECT_EQ(sum.dtype(), dtype);
       expect_near(sum, {60, 71, 82, 93, 168, 206, 244, dtype == tn::uint8 ? 282 - 256. : 282.});
@@ -207,7 +260,8 @@ TEST(Matmul, OfIntegersStaysInTheirDtype) {
       expect_near(tn::addmm(b[0], a, b, 2.9, 3.5), sum.to_vector<double>());
       expect_near(tn::addmm(b[0], a, b, 0.5, 1.5), product);
       expect_near(tn::baddbmm(b[0], a.unsqueeze(0), b.unsqueeze(0), -0.5, 1), product);
-      expect_error([&] { tn::addmm(b[0], a, b, NAN); }, "addmm: beta is nan, which is no " + std::string(dtype.name()));
+      expect_error([&] { tn::addmm(b[0], a, b, NAN); },
+                   "addmm: beta is nan, which is no " + std::string(dtype.name()));
       expect_error([&] { tn::baddbmm(b[0], a.unsqueeze(0), b.unsqueeze(0), 1, 1e30); },
                    "baddbmm: alpha is 1e+30, which is no " + std::string(dtype.name()));
       expect_sizes(tn::matmul(a.slice(1, 0, 0), b.slice(0, 0, 0)), {2, 4});

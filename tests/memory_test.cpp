@@ -344,7 +344,9 @@ TEST_F(Plain, IsLostByAnErrorThatRefusesNothing) {
     StatusHolder failed(allocate_storage(device, nullptr, 5 * kMiB, &s));
     ASSERT_TRUE(failed);
     EXPECT_EQ(failed.get()->code, TN_DEVICE_LOST);
-    EXPECT_EQ(std::string(status_text(failed.get())).find(device_text(device) + " is lost: allocate"), 0u);
+    EXPECT_EQ(
+        std::string(status_text(failed.get())).find(device_text(device) + " is lost: allocate"),
+        0u);
     EXPECT_NE(std::string(status_text(failed.get())).find("the bus is on fire"), std::string::npos);
     state.failure = nullptr;
   }

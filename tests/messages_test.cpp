@@ -13,21 +13,25 @@ namespace {
 TEST(Messages, EscapeWhatCannotBeSeen) {
   EXPECT_EQ(printable("a\x1b[31mb\rc\nd\te\x7f"), "a\\x1b[31mb\\x0dc\\x0ad\\x09e\\x7f");
   EXPECT_EQ(printable(std::string("\0", 1)), "\\x00");
-  EXPECT_EQ(printable("\xc2\x9b" "31m"), "\\xc2\\x9b31m");  // C1's CSI
-  for (const char* hidden : {"\xe2\x80\xae", "\xe2\x81\xa6", "\xd8\x9c", "\xe2\x80\xa8", "\xe2\x80\x8b", "\xef\xbb\xbf",
-                             "\xc2\xad", "\xf3\xa0\x81\x81", "\xef\xbf\xbf"}) {
+  EXPECT_EQ(printable("\xc2\x9b"
+                      "31m"),
+            "\\xc2\\x9b31m");  // C1's CSI
+  for (const char* hidden :
+       {"\xe2\x80\xae", "\xe2\x81\xa6", "\xd8\x9c", "\xe2\x80\xa8", "\xe2\x80\x8b", "\xef\xbb\xbf",
+        "\xc2\xad", "\xf3\xa0\x81\x81", "\xef\xbf\xbf"}) {
     EXPECT_EQ(printable(hidden).find(hidden), std::string::npos) << printable(hidden);
   }
 }
 
 TEST(Messages, LeaveTextOfAnyLanguageAsItIs) {
-  for (const char* text : {"Zeile 1: \xc3\xa4\xc3\xb6\xc3\xbc\xc3\x9f", "\xe6\xbc\xa2\xe5\xad\x97", "\xf0\x9f\x90\x8c",
-                           "\xd0\xb0\xd0\xb1", "back\\slash 'quoted'"}) {
+  for (const char* text : {"Zeile 1: \xc3\xa4\xc3\xb6\xc3\xbc\xc3\x9f", "\xe6\xbc\xa2\xe5\xad\x97",
+                           "\xf0\x9f\x90\x8c", "\xd0\xb0\xd0\xb1", "back\\slash 'quoted'"}) {
     EXPECT_EQ(printable(text), text);
   }
 }
 
-// RFC 3629: no lone continuation, nothing cut short, overlong, of the surrogates, or beyond U+10FFFF.
+// RFC 3629: no lone continuation, nothing cut short, overlong, of the surrogates, or beyond
+// U+10FFFF.
 TEST(Messages, EscapeWhatIsNoUtf8) {
   EXPECT_EQ(printable("\x80"), "\\x80");
   EXPECT_EQ(printable("\xc3"), "\\xc3");
@@ -37,7 +41,10 @@ TEST(Messages, EscapeWhatIsNoUtf8) {
   EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80");
   EXPECT_EQ(printable("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");
   EXPECT_EQ(printable("\xff\xfe"), "\\xff\\xfe");
-  EXPECT_EQ(printable("\xe2\x82" "a"), "\\xe2\\x82" "a");
+  EXPECT_EQ(printable("\xe2\x82"
+                      "a"),
+            "\\xe2\\x82"
+            "a");
 }
 
 TEST(Messages, CutLongNamesAndSayHowLongTheyAre) {
@@ -49,7 +56,8 @@ TEST(Messages, CutLongNamesAndSayHowLongTheyAre) {
 }
 
 TEST(Messages, KeepBeginningAndEndOfALongMessage) {
-  const std::string text = cleaned("file.json:3: '" + std::string(100'000, 'a') + "': cannot be read");
+  const std::string text =
+      cleaned("file.json:3: '" + std::string(100'000, 'a') + "': cannot be read");
   EXPECT_LE(text.size(), 4096u);
   EXPECT_TRUE(text.starts_with("file.json:3: 'aaa"));
   EXPECT_TRUE(text.ends_with("aaa': cannot be read"));

@@ -1,5 +1,5 @@
-// An error begins with the name of the op that was called, whatever op, primitive or formula inside said it: every op of the
-// registry is called with shapes, dtypes and devices that do not fit.
+// An error begins with the name of the op that was called, whatever op, primitive or formula inside
+// said it: every op of the registry is called with shapes, dtypes and devices that do not fit.
 #include <map>
 
 #include "torch_cases.h"
@@ -72,13 +72,14 @@ Values plain_values(const std::string& schema, const std::function<Tensor()>& ne
 }
 
 // The message of the call, or none.
-std::string message_of(const std::string& op, const std::vector<tn_value>& values, size_t n_results) {
+std::string message_of(const std::string& op, const std::vector<tn_value>& values,
+                       size_t n_results) {
   try {
     const tn_op* found = nullptr;
     tn::check(tn::host()->find_op(op.c_str(), &found));
     std::vector<tn_value> results(n_results);
-    tn::check(tn::host()->call(found, values.data(), static_cast<uint32_t>(values.size()), results.data(),
-                               static_cast<uint32_t>(n_results)));
+    tn::check(tn::host()->call(found, values.data(), static_cast<uint32_t>(values.size()),
+                               results.data(), static_cast<uint32_t>(n_results)));
     for (tn_value& v : results) tn::host()->value_release(&v);
     return "";
   } catch (const std::exception& e) {
@@ -89,7 +90,9 @@ std::string message_of(const std::string& op, const std::vector<tn_value>& value
 size_t results_of(const std::string& schema) {
   const std::string returns = schema.substr(schema.rfind("->") + 2);
   if (returns == " ()") return 0;
-  return returns.find('(') == std::string::npos ? 1 : static_cast<size_t>(std::ranges::count(returns, ',')) + 1;
+  return returns.find('(') == std::string::npos
+             ? 1
+             : static_cast<size_t>(std::ranges::count(returns, ',')) + 1;
 }
 
 class Messages : public testing::Test {
@@ -117,7 +120,8 @@ TEST_F(Messages, OfEveryOpBeginWithItsName) {
           const Values values = plain_values(schema, [&] {
             const size_t at = i++;
             const auto& sizes = shapes[(shift + at * (kind % 2)) % shapes.size()];
-            return tn::ones(sizes, dtypes[(kind + at * (shift % 2)) % dtypes.size()], device == 1 && at == 1 ? other : tn::cpu);
+            return tn::ones(sizes, dtypes[(kind + at * (shift % 2)) % dtypes.size()],
+                            device == 1 && at == 1 ? other : tn::cpu);
           });
           SCOPED_TRACE(full);
           expect_named(name, message_of(full, values.list, results_of(schema)));
@@ -143,7 +147,8 @@ TEST_F(Messages, OfCallsWithOneMisfitBeginWithTheName) {
       [](const Tensor& t) { return t.to(tn::bool_); },
       [](const Tensor& t) { return t.to(t.dtype().is_float() ? tn::int32 : tn::float32); },
       [=](const Tensor& t) { return t.to(other); },
-      [](const Tensor& t) { return t.dtype().is_float() ? t : t + 1000; }};  // out of range where it is an index
+      // out of range where it is an index
+      [](const Tensor& t) { return t.dtype().is_float() ? t : t + 1000; }};
   for (json c : all_cases()) {
     const std::string op = c.at("op");
     if (op.starts_with("_")) continue;  // shown by the name of what it stands for
@@ -166,14 +171,26 @@ TEST_F(Messages, OfCallsWithOneMisfitBeginWithTheName) {
 
 TEST_F(Messages, KeepWhatWasSaidInside) {
   const auto bools = [](std::vector<int64_t> sizes) { return tn::ones(sizes, tn::bool_); };
-  expect_error([&] { tn::conv2d(bools({1, 1, 4, 4}), bools({1, 1, 2, 2})); }, "conv2d: matmul: a is [1, 1, 4] bool on cpu");
+  expect_error(
+      [&] {
+        tn::conv2d(bools({1, 1, 4, 4}), bools({1, 1, 2, 2}));
+      },
+      "conv2d: matmul: a is [1, 1, 4] bool on cpu");
   expect_error(
       [&] {
         tn::conv2d(bools({1, 1, 4, 4}), bools({1, 1, 2, 2}));
       },
       "(x is [1, 1, 4, 4] bool on cpu, weight is [1, 1, 2, 2] bool on cpu)");
-  expect_error([] { tn::amax(tn::zeros({2, 0}), 1); }, "amax: max: [2, 0] has no elements along the reduced dimensions");
-  expect_error([] { tn::embedding(tn::zeros({3, 2}), tn::full({1}, 7, tn::int64)); }, "embedding: gather: ");
+  expect_error(
+      [] {
+        tn::amax(tn::zeros({2, 0}), 1);
+      },
+      "amax: max: [2, 0] has no elements along the reduced dimensions");
+  expect_error(
+      [] {
+        tn::embedding(tn::zeros({3, 2}), tn::full({1}, 7, tn::int64));
+      },
+      "embedding: gather: ");
 }
 
 }  // namespace

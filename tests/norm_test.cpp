@@ -145,8 +145,11 @@ TEST(Norm, Errors) {
   Tensor x = tn::zeros({2, 4, 3});
   expect_error([&] { tn::layer_norm(x, 4); },
                "layer_norm: x is [2, 4, 3], expected it to end with normalized_shape, [4]");
-  expect_error([&] { tn::layer_norm(x, {INT64_MAX, 2, 3}); },
-               "expected it to end with normalized_shape, [9223372036854775807, 2, 3]");
+  expect_error(
+      [&] {
+        tn::layer_norm(x, {INT64_MAX, 2, 3});
+      },
+      "expected it to end with normalized_shape, [9223372036854775807, 2, 3]");
   expect_error([&] { tn::layer_norm(x, 3, tn::ones({4})); },
                "layer_norm: weight is [4], expected [3]");
   expect_error([&] { tn::layer_norm(x, 3, {}, {}, -1); },
@@ -155,8 +158,11 @@ TEST(Norm, Errors) {
                "layer_norm: x is int64, expected a floating dtype");
   expect_error([&] { tn::rms_norm(x.to(tn::int64)); },
                "rms_norm: x is int64, expected a floating dtype");
-  expect_error([&] { tn::rms_norm(x, tn::ones({4, 1})); },
-               "rms_norm: weight is [4, 1], expected [3]");
+  expect_error(
+      [&] {
+        tn::rms_norm(x, tn::ones({4, 1}));
+      },
+      "rms_norm: weight is [4, 1], expected [3]");
   expect_error([&] { tn::rms_norm(x, {}, -1); }, "rms_norm: eps is -1, expected 0 or more");
   expect_error([&] { tn::group_norm(x, 3); },
                "group_norm: x is [2, 4, 3], whose channels do not make num_groups = 3 groups");

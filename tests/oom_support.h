@@ -1,5 +1,5 @@
-// For oom_test: a piece of work that is tried with each of its allocations failing, training steps as such work, and small
-// networks to train.
+// For oom_test: a piece of work that is tried with each of its allocations failing, training steps
+// as such work, and small networks to train.
 #pragma once
 
 #include <csignal>
@@ -83,7 +83,8 @@ class OutOfMemory : public testing::Test {
   }
 
   // One try in which allocation `n` fails, and `count` in all.
-  Outcome fail_once(const std::function<void()>& work, uint64_t n, uint64_t count, uint64_t* total) {
+  Outcome fail_once(const std::function<void()>& work, uint64_t n, uint64_t count,
+                    uint64_t* total) {
     failing_memory::arm(n, count);
     Outcome outcome = outcome_of(work);
     *total = failing_memory::disarm();
@@ -110,7 +111,8 @@ class OutOfMemory : public testing::Test {
     uint64_t live = failing_memory::n_live();
     uint64_t failures = 0;
     for (uint64_t n = number_from("TENON_OOM_FIRST", 0); n < total; n += step) {
-      std::snprintf(place, sizeof place, "%s, allocation %zu of %zu", name.c_str(), size_t(n), size_t(total));
+      std::snprintf(place, sizeof place, "%s, allocation %zu of %zu", name.c_str(), size_t(n),
+                    size_t(total));
       // Pools and caches may have grown by a try; by the same one again they do not grow.
       for (int repetition = 0;; ++repetition) {
         failing_memory::mark();
@@ -130,8 +132,10 @@ class OutOfMemory : public testing::Test {
         EXPECT_EQ(again.code, TN_OK) << again.message << "\n  after " << where;
         EXPECT_EQ(tried.after_success(), "") << "  after " << where;
         EXPECT_EQ(watched(tried.reset).code, TN_OK) << "  after " << where;
-        EXPECT_EQ(live_bytes(devices().front()), before[0]) << "memory of tensors on cpu\n  after " << where;
-        EXPECT_EQ(live_bytes(devices().back()), before[1]) << "memory of tensors on ref\n  after " << where;
+        EXPECT_EQ(live_bytes(devices().front()), before[0])
+            << "memory of tensors on cpu\n  after " << where;
+        EXPECT_EQ(live_bytes(devices().back()), before[1])
+            << "memory of tensors on ref\n  after " << where;
         const uint64_t now = failing_memory::n_live();
         if (now <= live) break;
         const uint64_t more = now - live;
@@ -144,7 +148,8 @@ class OutOfMemory : public testing::Test {
       }
     }
     RecordProperty("failures", std::to_string(failures));
-    std::printf("  %s: %zu allocations, %zu failed\n", name.c_str(), size_t(total), size_t(failures));
+    std::printf("  %s: %zu allocations, %zu failed\n", name.c_str(), size_t(total),
+                size_t(failures));
   }
 };
 
@@ -166,7 +171,8 @@ struct Training {
   double expected_loss = 0, loss = 0;
   bool updating = false;
 
-  Training(Object m, const std::function<Optimizer(const TensorList&)>& make, Tensor input, Tensor target, tn::Device device)
+  Training(Object m, const std::function<Optimizer(const TensorList&)>& make, Tensor input,
+           Tensor target, tn::Device device)
       : model(m) {
     model.to(device);
     optimizer = make(model.parameters());
@@ -216,18 +222,24 @@ struct Training {
     }
     if (last == 0) return "";
     if (!updating) return "parameters changed before the optimizer's step";
-    const size_t end = outcome.message.find(" of " + std::to_string(parameters.size()) + " params were updated");
+    const size_t end =
+        outcome.message.find(" of " + std::to_string(parameters.size()) + " params were updated");
     const size_t begin = end == std::string::npos ? end : outcome.message.rfind(' ', end - 1);
     if (begin == std::string::npos) return "parameters changed, and the error does not say so";
-    if (std::stoul(outcome.message.substr(begin)) < last) return "more parameters changed than the error says";
+    if (std::stoul(outcome.message.substr(begin)) < last)
+      return "more parameters changed than the error says";
     return "";
   }
   std::string after_success() {
-    if (loss != expected_loss) return "the loss is " + std::to_string(loss) + ", expected " + std::to_string(expected_loss);
-    return values_of(model.state_dict()) == expected ? "" : "the parameters are not those of a step without failure";
+    if (loss != expected_loss)
+      return "the loss is " + std::to_string(loss) + ", expected " + std::to_string(expected_loss);
+    return values_of(model.state_dict()) == expected
+               ? ""
+               : "the parameters are not those of a step without failure";
   }
   Tried tried() {
-    return {[this] { reset(); }, [this] { work(); }, [this](const Outcome& o) { return after_failure(o); },
+    return {[this] { reset(); }, [this] { work(); },
+            [this](const Outcome& o) { return after_failure(o); },
             [this] { return after_success(); }};
   }
 };
@@ -249,14 +261,18 @@ Tensor classes(int64_t n, int64_t most) {
 }
 
 Object mlp() {
-  return tn::nn::Sequential(tn::nn::Linear(8, 16), tn::nn::ReLU(), tn::nn::Linear(16, 16), tn::nn::Tanh(), tn::nn::Linear(16, 4));
+  return tn::nn::Sequential(tn::nn::Linear(8, 16), tn::nn::ReLU(), tn::nn::Linear(16, 16),
+                            tn::nn::Tanh(), tn::nn::Linear(16, 4));
 }
 Optimizer adamw(const TensorList& parameters) { return tn::optim::AdamW(parameters, {.lr = 1e-2}); }
-Optimizer sgd(const TensorList& parameters) { return tn::optim::SGD(parameters, {.lr = 1e-2, .momentum = 0.9}); }
+Optimizer sgd(const TensorList& parameters) {
+  return tn::optim::SGD(parameters, {.lr = 1e-2, .momentum = 0.9});
+}
 
 Object cnn() {
-  return tn::nn::Sequential(tn::nn::Conv2d(3, 8, 3), tn::nn::BatchNorm2d(8), tn::nn::ReLU(), tn::nn::MaxPool2d(2),
-                            tn::nn::Conv2d(8, 8, 3), tn::nn::ReLU(), tn::nn::Flatten(), tn::nn::Linear(8 * 3 * 3, 4));
+  return tn::nn::Sequential(tn::nn::Conv2d(3, 8, 3), tn::nn::BatchNorm2d(8), tn::nn::ReLU(),
+                            tn::nn::MaxPool2d(2), tn::nn::Conv2d(8, 8, 3), tn::nn::ReLU(),
+                            tn::nn::Flatten(), tn::nn::Linear(8 * 3 * 3, 4));
 }
 
 }  // namespace

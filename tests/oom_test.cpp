@@ -1,9 +1,11 @@
-// Whatever allocation of host memory fails, in a training step, a load, a save or an explain: the process lives, nothing leaks,
-// the error is TN_OUT_OF_MEMORY, and what was tried can be tried again. A parameter is changed only where the error says so.
+// Whatever allocation of host memory fails, in a training step, a load, a save or an explain: the
+// process lives, nothing leaks, the error is TN_OUT_OF_MEMORY, and what was tried can be tried
+// again. A parameter is changed only where the error says so.
 //
-// In the default run every allocation of the MLP, a save and a load fails once, and every 17th of the others; TENON_TEST_LONG=1 takes
-// all. What is made at first use is made before, but for the first steps at the end, of which fewer are tried: each takes a process.
-// TENON_OOM_FIRST and TENON_OOM_STEP say where to begin and how far apart they are.
+// In the default run every allocation of the MLP, a save and a load fails once, and every 17th of
+// the others; TENON_TEST_LONG=1 takes all. What is made at first use is made before, but for the
+// first steps at the end, of which fewer are tried: each takes a process. TENON_OOM_FIRST and
+// TENON_OOM_STEP say where to begin and how far apart they are.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -37,7 +39,9 @@ TEST_F(OutOfMemory, FromAnyAllocationOnOfAnMlpsStepCanBeTriedAgain) {
     Training training(mlp(), adamw, noise({6, 8}, 1), classes(6, 4), device);
     Tried tried = training.tried();
     // Where no memory is left at all, there is none for the words that say how far it came.
-    tried.after_failure = [&](const Outcome& o) { return training.updating ? "" : training.after_failure(o); };
+    tried.after_failure = [&](const Outcome& o) {
+      return training.updating ? "" : training.after_failure(o);
+    };
     try_all("exhausted mlp on " + device.type(), tried, 1, failing_memory::kNever);
   }
 }
@@ -53,13 +57,15 @@ TEST_F(OutOfMemory, OfAnyAllocationOfACnnsStepCanBeTriedAgain) {
 TEST_F(OutOfMemory, OfAnyAllocationOfAGptsStepCanBeTriedAgain) {
   for (tn::Device device : devices()) {
     tn::manual_seed(3);
-    Training training(tn::make<gpt_model::Gpt>(11, 6, 8, 2, 1), adamw, classes(12, 11).reshape({2, 6}), classes(12, 11), device);
+    Training training(tn::make<gpt_model::Gpt>(11, 6, 8, 2, 1), adamw,
+                      classes(12, 11).reshape({2, 6}), classes(12, 11), device);
     try_all("gpt on " + device.type(), training.tried(), 17);
   }
 }
 
 struct Files {
-  std::filesystem::path folder = std::filesystem::temp_directory_path() / ("tenon_oom_" + std::to_string(getpid()));
+  std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("tenon_oom_" + std::to_string(getpid()));
   Files() { std::filesystem::create_directories(folder); }
   ~Files() { std::filesystem::remove_all(folder); }
   std::string operator()(const char* name) const { return (folder / name).string(); }
@@ -103,7 +109,8 @@ constexpr int kNothingFailed = 42;
   std::vector<std::vector<double>> after[2];
   double losses[2];
   for (int i = 0; i < 2; ++i) {
-    for (size_t k = 0; k < named.size(); ++k) named[k].second.copy_(Tensor::from(before[k], named[k].second.sizes()).to(device));
+    for (size_t k = 0; k < named.size(); ++k)
+      named[k].second.copy_(Tensor::from(before[k], named[k].second.sizes()).to(device));
     optimizer = adamw(model.parameters());
     step();
     losses[i] = loss;
@@ -118,13 +125,15 @@ TEST_F(OutOfMemory, OfAFirstStepCanBeTriedAgain) {
   }
   const Files files;
   const std::string output = files("output");
-  const uint64_t step = number_from("TENON_OOM_STEP", number_from("TENON_TEST_LONG", 0) != 0 ? 7 : 211);
+  const uint64_t step =
+      number_from("TENON_OOM_STEP", number_from("TENON_TEST_LONG", 0) != 0 ? 7 : 211);
   for (size_t d = 0; d < devices().size(); ++d) {
     uint64_t n = number_from("TENON_OOM_FIRST", d);
     for (;; n += step) {
       std::ostringstream command;
       command << "TENON_OOM_FIRST_STEP=" << n << " TENON_OOM_DEVICE=" << d << " /proc/" << getpid()
-              << "/exe --gtest_filter=OutOfMemory.OfAFirstStepCanBeTriedAgain >" << output << " 2>&1";
+              << "/exe --gtest_filter=OutOfMemory.OfAFirstStepCanBeTriedAgain >" << output
+              << " 2>&1";
       const int status = std::system(command.str().c_str());
       if (WIFEXITED(status) && WEXITSTATUS(status) == kNothingFailed) break;
       EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0)
@@ -132,7 +141,8 @@ TEST_F(OutOfMemory, OfAFirstStepCanBeTriedAgain) {
           << bytes_of(output);
       ASSERT_LT(n, 100'000u);
     }
-    std::printf("  first step on %s: %zu allocations or fewer\n", devices()[d].type().c_str(), size_t(n));
+    std::printf("  first step on %s: %zu allocations or fewer\n", devices()[d].type().c_str(),
+                size_t(n));
   }
 }
 
@@ -149,14 +159,20 @@ TEST_F(OutOfMemory, OfASaveLeavesTheFileThatWasThere) {
     const std::string old = bytes_of(path);
     tn::save(state, path);
     const std::string saved = bytes_of(path);
-    const auto n_files = [&] { return std::distance(std::filesystem::directory_iterator(files.folder), {}); };
+    const auto n_files = [&] {
+      return std::distance(std::filesystem::directory_iterator(files.folder), {});
+    };
     try_all("save from " + device.type(),
             {[&] { std::ofstream(path, std::ios::binary) << old; }, [&] { tn::save(state, path); },
-             [&](const Outcome&) { return bytes_of(path) != old ? "the file changed"
-                                          : n_files() != 1      ? "a file was left"
-                                                                : ""; },
+             [&](const Outcome&) {
+               return bytes_of(path) != old ? "the file changed"
+                      : n_files() != 1      ? "a file was left"
+                                            : "";
+             },
              [&] {
-               return bytes_of(path) != saved ? "the file is not what was saved" : n_files() != 1 ? "a file was left" : "";
+               return bytes_of(path) != saved ? "the file is not what was saved"
+                      : n_files() != 1        ? "a file was left"
+                                              : "";
              }},
             1);
   }
@@ -175,7 +191,8 @@ TEST_F(OutOfMemory, OfALoadCanBeTriedAgain) {
              loaded = tn::load(path);
              model.load_state_dict(loaded);
            },
-           [](const Outcome&) { return ""; }, [&] { return values_of(loaded) == expected ? "" : "other values were loaded"; }},
+           [](const Outcome&) { return ""; },
+           [&] { return values_of(loaded) == expected ? "" : "other values were loaded"; }},
           1);
 }
 
@@ -187,7 +204,8 @@ TEST_F(OutOfMemory, OfAnExplainCanBeTriedAgain) {
     Tried tried = training.tried();
     tried.work = [&] { json = tn::explain([&] { training.work(); }); };
     tried.after_success = [&] {
-      return json.find("linear") == std::string::npos ? "nothing was explained" : training.after_success();
+      return json.find("linear") == std::string::npos ? "nothing was explained"
+                                                      : training.after_success();
     };
     try_all("explain on " + device.type(), tried, 17);
   }

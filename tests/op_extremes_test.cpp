@@ -1,5 +1,6 @@
-// Every op and every layer with numbers from the ends of int64 in the place of each of its ints: an answer or an error, soon,
-// within the memory that there is. Sanitizers see the sums and products that overflow on the way.
+// Every op and every layer with numbers from the ends of int64 in the place of each of its ints: an
+// answer or an error, soon, within the memory that there is. Sanitizers see the sums and products
+// that overflow on the way.
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -11,9 +12,11 @@ namespace {
 
 using namespace torch_cases;
 
-constexpr int64_t kLeast = std::numeric_limits<int64_t>::min(), kMost = std::numeric_limits<int64_t>::max();
-const std::vector<int64_t> kExtremes = {kLeast, kLeast + 1, -(int64_t{1} << 32), -1, 0, int64_t{1} << 32, int64_t{1} << 60,
-                                        int64_t{1} << 62, kMost / 3, kMost - 1, kMost};
+constexpr int64_t kLeast = std::numeric_limits<int64_t>::min(),
+                  kMost = std::numeric_limits<int64_t>::max();
+const std::vector<int64_t> kExtremes = {
+    kLeast,           kLeast + 1,       -(int64_t{1} << 32), -1,        0,    int64_t{1} << 32,
+    int64_t{1} << 60, int64_t{1} << 62, kMost / 3,           kMost - 1, kMost};
 
 // What does not fit is refused before the machine looks for pages.
 class Limited {
@@ -55,7 +58,9 @@ std::vector<json> variants(const json& c, int64_t extreme) {
       list.back()["args"][i] = extreme;
       all["args"][i] = extreme;
     }
-    const bool ints = arg.is_array() && std::all_of(arg.begin(), arg.end(), [](const json& e) { return e.is_number_integer(); });
+    const bool ints = arg.is_array() && std::all_of(arg.begin(), arg.end(), [](const json& e) {
+                        return e.is_number_integer();
+                      });
     for (size_t k = 0; ints && k < arg.size(); ++k) {
       list.push_back(c);
       list.back()["args"][i][k] = extreme;
@@ -74,7 +79,8 @@ void run(const json& c) {
     for (const Tensor& t : outputs) {
       if (t.numel() > 1000) return;  // a view of great sizes
     }
-    if (Tensor loss = weighed(outputs); loss.defined()) tn::grad({loss}, arguments.leaves, {.allow_unused = true});
+    if (Tensor loss = weighed(outputs); loss.defined())
+      tn::grad({loss}, arguments.leaves, {.allow_unused = true});
   } catch (const tn::Error& e) {
     EXPECT_STRNE(e.what(), "");
   }
@@ -101,8 +107,8 @@ TEST(Extremes, OfEveryOpEndInAnAnswerOrAnError) {
   EXPECT_GT(calls, 5000u);
 }
 
-// Shapes alone: tensors on `meta` of sizes times a factor, with an empty dimension in front or without; lists of ints times it or
-// not.
+// Shapes alone: tensors on `meta` of sizes times a factor, with an empty dimension in front or
+// without; lists of ints times it or not.
 TEST(Extremes, OfSizesEndInAShapeOrAnError) {
   load_all();
   std::map<std::string, int> seen;
@@ -114,18 +120,21 @@ TEST(Extremes, OfSizesEndInAShapeOrAnError) {
       for (bool empty : {false, true}) {
         for (bool lists : {false, true}) {
           const int64_t factor = int64_t{1} << bits;
-          SCOPED_TRACE(op + c.at("args").dump().substr(0, 200) + " times " + std::to_string(factor));
+          SCOPED_TRACE(op + c.at("args").dump().substr(0, 200) + " times " +
+                       std::to_string(factor));
           json scaled = c;
           for (json& arg : scaled["args"]) {
             for (size_t k = 0; lists && arg.is_array() && k < arg.size(); ++k) {
-              if (arg[k].is_number_integer() && arg[k].get<int64_t>() > 1 && arg[k].get<int64_t>() < 100)
+              if (arg[k].is_number_integer() && arg[k].get<int64_t>() > 1 &&
+                  arg[k].get<int64_t>() < 100)
                 arg[k] = int64_t(uint64_t(arg[k].get<int64_t>()) * uint64_t(factor) >> 1);
             }
           }
           try {
             const Arguments arguments(scaled, tn::cpu, [&](const Tensor& t) {
               std::vector<int64_t> sizes(t.sizes().begin(), t.sizes().end());
-              for (int64_t& size : sizes) size = size > 1 ? int64_t(uint64_t(size) * uint64_t(factor) >> 1) : size;
+              for (int64_t& size : sizes)
+                size = size > 1 ? int64_t(uint64_t(size) * uint64_t(factor) >> 1) : size;
               if (empty && !sizes.empty()) sizes[0] = 0;
               return tn::empty(sizes, t.dtype(), tn::meta);
             });
@@ -154,7 +163,8 @@ std::vector<Option> options_of(const std::string& schema) {
 }
 
 // A layer of these ints, called with all that it may take.
-void make_and_call(const std::string& factory, const std::vector<Option>& options, const std::string& replaced, int64_t extreme) {
+void make_and_call(const std::string& factory, const std::vector<Option>& options,
+                   const std::string& replaced, int64_t extreme) {
   std::vector<const char*> names;
   std::vector<std::vector<int64_t>> lists;
   lists.reserve(options.size());
@@ -164,13 +174,17 @@ void make_and_call(const std::string& factory, const std::vector<Option>& option
     if (!here && !o.required) continue;
     const int64_t number = here ? extreme : 4;
     names.push_back(o.name.c_str());
-    if (o.type == "int") values.push_back(tn::detail::to_value(number));
-    else if (o.type == "float") values.push_back(tn::detail::to_value(0.5));
-    else values.push_back(tn::detail::to_value(tn::Ints(lists.emplace_back(1, here ? extreme : 2))));
+    if (o.type == "int")
+      values.push_back(tn::detail::to_value(number));
+    else if (o.type == "float")
+      values.push_back(tn::detail::to_value(0.5));
+    else
+      values.push_back(tn::detail::to_value(tn::Ints(lists.emplace_back(1, here ? extreme : 2))));
   }
   try {
     const tn::Object layer = tn::Object::create_named(factory.c_str(), names, values);
-    for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{4, 4}, {2, 4, 4}, {2, 4, 4, 4}, {2, 4, 4, 4, 4}}) {
+    for (const std::vector<int64_t>& sizes :
+         {std::vector<int64_t>{4, 4}, {2, 4, 4}, {2, 4, 4, 4}, {2, 4, 4, 4, 4}}) {
       const Tensor x = sample(sizes).to(tn::float32);
       try {
         factory == "MultiheadAttention" ? layer(x, x, x) : layer(x);
@@ -191,13 +205,16 @@ TEST(Extremes, OfEveryLayerEndInAnAnswerOrAnError) {
   for (const json& f : plugins.at("factories")) {
     if (f.at("kind") != "layer") continue;
     const std::vector<Option> options = options_of(f.at("schema"));
-    const auto is_made = [](const Option& o) { return !o.required || o.type == "int" || o.type == "float" || o.type == "int[]"; };
+    const auto is_made = [](const Option& o) {
+      return !o.required || o.type == "int" || o.type == "float" || o.type == "int[]";
+    };
     if (!std::all_of(options.begin(), options.end(), is_made)) continue;
     ++layers;
     for (const Option& o : options) {
       if (o.type != "int" && o.type != "int[]") continue;
       for (int64_t extreme : kExtremes) {
-        SCOPED_TRACE(f.at("name").get<std::string>() + " " + o.name + " " + std::to_string(extreme));
+        SCOPED_TRACE(f.at("name").get<std::string>() + " " + o.name + " " +
+                     std::to_string(extreme));
         make_and_call(f.at("name"), options, o.name, extreme);
       }
     }

@@ -62,11 +62,10 @@ class Rows {
              std::vector<Tie> ties = {}) {
     pair(
         name, [f](const TensorList& in) { return f(in[0]); },
-        [in_place](const TensorList& in) { return in_place(in[0]); }, {x},
-        std::move(ties));
+        [in_place](const TensorList& in) { return in_place(in[0]); }, {x}, std::move(ties));
   }
-  void binary(const std::string& name, Two f, TwoInPlace in_place,
-              const Tensor& x, const Tensor& y, std::vector<Tie> ties = {}) {
+  void binary(const std::string& name, Two f, TwoInPlace in_place, const Tensor& x, const Tensor& y,
+              std::vector<Tie> ties = {}) {
     pair(
         name, [f](const TensorList& in) { return f(in[0], in[1]); },
         [in_place](const TensorList& in) { return in_place(in[0], in[1]); }, {x, y},
@@ -123,7 +122,11 @@ void elementwise(Rows& r) {
       [](const TensorList& in) { return tn::leaky_relu_(in[0], 0.2); }, {x},
       {r.tie({0}, {0.2}, {0})});
   // beta sigmoid(beta x) (1 - sigmoid(beta x)): smooth, though its formula has kinks at 0.
-  r.add({"softplus", [](const TensorList& in) { return tn::softplus(in[0], 1.5); }, {x}, {0}, {r.tie({0}, {0.5}, {0.375})}});
+  r.add({"softplus",
+         [](const TensorList& in) { return tn::softplus(in[0], 1.5); },
+         {x},
+         {0},
+         {r.tie({0}, {0.5}, {0.375})}});
   r.pair(
       "clamp", [](const TensorList& in) { return tn::clamp(in[0], -0.5, 0.4); },
       [](const TensorList& in) { return tn::clamp_(in[0], -0.5, 0.4); }, {x},
@@ -256,7 +259,10 @@ void norm_and_loss(Rows& r) {
          {x, sample({3}, d, 2)},
          {0, -1}});
   r.add({"rms_norm", [](const TensorList& in) { return tn::rms_norm(in[0]); }, {x}});
-  r.add({"soft_margin_loss", [](const TensorList& in) { return tn::soft_margin_loss(in[0], in[1], "none"); }, {x, tn::sign(x)}, {0, 0}});
+  r.add({"soft_margin_loss",
+         [](const TensorList& in) { return tn::soft_margin_loss(in[0], in[1], "none"); },
+         {x, tn::sign(x)},
+         {0, 0}});
   r.add({"nll_loss",
          [](const TensorList& in) { return tn::square(tn::nll_loss(in[0], in[1])); },
          {x, target}});
@@ -296,8 +302,8 @@ TEST(OpRows, EveryDifferentiableOpHasOne) {
   load_all();
   std::set<std::string> names;
   for (const Row& row : rows(tn::cpu)) names.insert("ops." + row.op);
-  // Elementwise ops whose values and gradients of both orders elementwise_test.cpp checks, and which
-  // it compares with their in-place spellings.
+  // Elementwise ops whose values and gradients of both orders elementwise_test.cpp checks, and
+  // which it compares with their in-place spellings.
   const auto also = [&](const std::string& name) {
     names.insert("ops." + name);
     names.insert("ops." + name + "_");
@@ -306,20 +312,35 @@ TEST(OpRows, EveryDifferentiableOpHasOne) {
   for (const auto& row : pytorch::binary()) also(row.name);
   // Those whose family's file has a table of its own, with values and gradients of both orders.
   const char* const tables[] = {
-      "prod", "amin", "max", "min", "var", "std", "var_mean", "norm", "logsumexp", "cumsum", "cumprod", "sort", "topk",  // reduce
-      "mm", "bmm", "mv", "dot", "outer", "addmm", "baddbmm", "einsum",                                                  // matmul
-      "movedim", "unflatten", "unfold", "diagonal", "broadcast_to", "contiguous", "split", "split_with_sizes", "chunk",
-      "meshgrid", "stack", "flip", "roll", "repeat", "triu", "tril", "pad",                                             // shape
-      "scatter_add", "index_select", "index", "index_put", "index_put_", "masked_select", "embedding_bag",  // index
-      "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "im2col", "fold",       // conv
-      "max_pool1d", "max_pool2d", "max_pool3d", "avg_pool1d", "avg_pool2d", "avg_pool3d", "adaptive_max_pool1d",
-      "adaptive_max_pool2d", "adaptive_max_pool3d", "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d",  // pool
-      "interpolate", "pixel_shuffle", "pixel_unshuffle",                                                                // resize
-      "batch_norm", "layer_norm", "group_norm", "instance_norm",                                                        // norm
-      "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits",
-      "kl_div",                                                                                                         // loss
-      "scaled_dot_product_attention", "rotary_embedding",                                                          // attention
-      "uniform_", "normal_", "bernoulli_", "fill_"};                                                                        // random
+      // reduce
+      "prod", "amin", "max", "min", "var", "std", "var_mean", "norm", "logsumexp", "cumsum",
+      "cumprod", "sort", "topk",
+      // matmul
+      "mm", "bmm", "mv", "dot", "outer", "addmm", "baddbmm", "einsum", "movedim", "unflatten",
+      "unfold", "diagonal", "broadcast_to", "contiguous", "split", "split_with_sizes", "chunk",
+      // shape
+      "meshgrid", "stack", "flip", "roll", "repeat", "triu", "tril", "pad",
+      // index
+      "scatter_add", "index_select", "index", "index_put", "index_put_", "masked_select",
+      "embedding_bag",
+      // conv
+      "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
+      "im2col", "fold", "max_pool1d", "max_pool2d", "max_pool3d", "avg_pool1d", "avg_pool2d",
+      "avg_pool3d", "adaptive_max_pool1d",
+      // pool
+      "adaptive_max_pool2d", "adaptive_max_pool3d", "adaptive_avg_pool1d", "adaptive_avg_pool2d",
+      "adaptive_avg_pool3d",
+      // resize
+      "interpolate", "pixel_shuffle", "pixel_unshuffle",
+      // norm
+      "batch_norm", "layer_norm", "group_norm", "instance_norm", "mse_loss", "l1_loss",
+      "smooth_l1_loss", "huber_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits",
+      // loss
+      "kl_div",
+      // attention
+      "scaled_dot_product_attention", "rotary_embedding",
+      // random
+      "uniform_", "normal_", "bernoulli_", "fill_"};
   for (const char* name : tables) names.insert(std::string("ops.") + name);
   size_t found = 0;
   for (const auto& op : nlohmann::json::parse(tn::ops_json())) {

@@ -1,6 +1,7 @@
-// Every op that has a case in tests/data/torch_values.json, in every dtype and layout and on every device, against `ref` in
-// float64 (integers: `ref` in the same dtype) on the same values one behind the other; with sizes one and zero along dimension 0;
-// with NaN and infinities. And every in-place op of the registry against its other spelling.
+// Every op that has a case in tests/data/torch_values.json, in every dtype and layout and on every
+// device, against `ref` in float64 (integers: `ref` in the same dtype) on the same values one
+// behind the other; with sizes one and zero along dimension 0; with NaN and infinities. And every
+// in-place op of the registry against its other spelling.
 #include <functional>
 #include <map>
 #include <numeric>
@@ -14,10 +15,14 @@ namespace {
 using namespace torch_cases;
 using tn::Dtype;
 
-const std::vector<Dtype> kAll = {tn::float32, tn::float64, tn::float16, tn::bfloat16, tn::int64, tn::int32, tn::uint8, tn::bool_};
+const std::vector<Dtype> kAll = {tn::float32, tn::float64, tn::float16, tn::bfloat16,
+                                 tn::int64,   tn::int32,   tn::uint8,   tn::bool_};
 
 double epsilon(Dtype dtype) {
-  return dtype == tn::float64 ? 0x1p-52 : dtype == tn::float32 ? 0x1p-23 : dtype == tn::float16 ? 0x1p-10 : 0x1p-7;
+  return dtype == tn::float64   ? 0x1p-52
+         : dtype == tn::float32 ? 0x1p-23
+         : dtype == tn::float16 ? 0x1p-10
+                                : 0x1p-7;
 }
 
 Tensor converted(const Tensor& x, Dtype dtype) {
@@ -29,16 +34,21 @@ Tensor converted(const Tensor& x, Dtype dtype) {
 
 using Values = std::function<Tensor(const Tensor&)>;
 
-// What a case's tensors are replaced by before they get a dtype: on the cpu, the same for the device and for the reference.
+// What a case's tensors are replaced by before they get a dtype: on the cpu, the same for the
+// device and for the reference.
 struct Variant {
   const char* name;
   Values values;
   bool floats_only = false;
 };
 
-Tensor first(const Tensor& x, int64_t n) { return x.dim() > 0 ? x.narrow(0, 0, std::min(n, x.size(0))) : x; }
+Tensor first(const Tensor& x, int64_t n) {
+  return x.dim() > 0 ? x.narrow(0, 0, std::min(n, x.size(0))) : x;
+}
 
-Tensor repeated(const Tensor& x) { return x.dim() > 0 && x.size(0) > 0 ? first(x, 1).expand(x.sizes()) : x; }
+Tensor repeated(const Tensor& x) {
+  return x.dim() > 0 && x.size(0) > 0 ? first(x, 1).expand(x.sizes()) : x;
+}
 
 std::vector<Variant> variants() {
   const auto with = [](double special) {
@@ -64,7 +74,8 @@ struct Result {
   std::string refusal;
 };
 
-// `as` gives each of the case's tensors, which it gets on the cpu, its values, dtype, layout and device.
+// `as` gives each of the case's tensors, which it gets on the cpu, its values, dtype, layout and
+// device.
 Result run(json c, const std::string& op, const Values& as, bool gradients = false) {
   Result result;
   try {
@@ -86,7 +97,8 @@ Result run(json c, const std::string& op, const Values& as, bool gradients = fal
       weights.push_back(weight_like(t));
     }
     if (differentiable.empty()) return result;
-    for (const Tensor& g : tn::grad(differentiable, arguments.leaves, {.grad_outputs = weights, .allow_unused = true}))
+    for (const Tensor& g : tn::grad(differentiable, arguments.leaves,
+                                    {.grad_outputs = weights, .allow_unused = true}))
       if (g.defined()) result.outputs.push_back(g.to(tn::cpu));
   } catch (const std::exception& e) {
     result.outputs.clear();
@@ -107,10 +119,12 @@ double largest_of(Dtype dtype) {
                                  : 1.7976931348623157e308;
 }
 
-// Of floats: each result is rounded, and so is what it is made of, which is as large as its inputs and outputs are. The cases'
-// sums have up to 60 terms, whose roundings go both ways: about sqrt(60) / 2 units.
-// What inf - inf is in a gradient depends on the order of its terms: there both are infinite or NaN.
-void expect_close(const Tensor& found, const Tensor& expected, double inputs, Dtype dtype, double beyond, bool gradient) {
+// Of floats: each result is rounded, and so is what it is made of, which is as large as its inputs
+// and outputs are. The cases' sums have up to 60 terms, whose roundings go both ways: about
+// sqrt(60) / 2 units. What inf - inf is in a gradient depends on the order of its terms: there both
+// are infinite or NaN.
+void expect_close(const Tensor& found, const Tensor& expected, double inputs, Dtype dtype,
+                  double beyond, bool gradient) {
   expect_sizes(found, {expected.sizes().begin(), expected.sizes().end()});
   if (!found.dtype().is_float()) {
     EXPECT_EQ(found.dtype(), expected.dtype());
@@ -118,7 +132,8 @@ void expect_close(const Tensor& found, const Tensor& expected, double inputs, Dt
     return;
   }
   const std::vector<double> a = found.to_vector<double>(), b = expected.to_vector<double>();
-  double bound = 4 * epsilon(dtype.is_float() ? dtype : tn::float32) * std::max(1.0, std::max(inputs, largest(b)));
+  double bound = 4 * epsilon(dtype.is_float() ? dtype : tn::float32) *
+                 std::max(1.0, std::max(inputs, largest(b)));
   if (dtype == tn::float64) bound *= 2;  // the reference has the same roundings
   for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
     if (gradient && !std::isfinite(b[i])) {
@@ -145,46 +160,60 @@ TEST(OpSweep, DtypesAndLayoutsAgreeWithTheReference) {
     for (const Variant& v : variants()) {
       for (const Dtype dtype : kAll) {
         if (v.floats_only && !dtype.is_float()) continue;
-        const bool whole = v.name == std::string("whole"), expanded = v.name == std::string("expanded");
-        // What is expanded is not written to, and shares out its gradient among its repetitions. Probabilities are looked at where
-        // that waits for nothing.
+        const bool whole = v.name == std::string("whole"),
+                   expanded = v.name == std::string("expanded");
+        // What is expanded is not written to, and shares out its gradient among its repetitions.
+        // Probabilities are looked at where that waits for nothing.
         if (expanded && c.contains("after")) continue;
-        // Kernels pass over padding and what is masked, where the meaning has 0 * inf; kernel_sweep_test has infinite images.
-        if ((op.starts_with("conv") || op == "scaled_dot_product_attention") && v.floats_only) continue;
+        // Kernels pass over padding and what is masked, where the meaning has 0 * inf;
+        // kernel_sweep_test has infinite images.
+        if ((op.starts_with("conv") || op == "scaled_dot_product_attention") && v.floats_only)
+          continue;
         if (op == "binary_cross_entropy" && (!dtype.is_float() || v.floats_only)) continue;
-        double inputs = op == "interpolate" ? 8 : 0;  // places along a dimension, which are floats too
+        // places along a dimension, which are floats too
+        double inputs = op == "interpolate" ? 8 : 0;
         const auto values = [&](const Tensor& t) {
           Tensor x = converted(v.values(t), dtype);
           inputs = std::max(inputs, largest(x.to_vector<double>()));
           return x;
         };
-        const Result expected = run(c, op, [&](const Tensor& t) {
-          const Tensor x = values(t).clone();
-          return x.dtype().is_float() ? x.to(ref, tn::float64) : x.to(ref);
-        }, !expanded);
+        const Result expected = run(
+            c, op,
+            [&](const Tensor& t) {
+              const Tensor x = values(t).clone();
+              return x.dtype().is_float() ? x.to(ref, tn::float64) : x.to(ref);
+            },
+            !expanded);
         if (whole && dtype.is_float()) {
           EXPECT_EQ(expected.refusal, "") << op << c.at("args");
         }
         for (const Layout& layout : layouts()) {
           const bool contiguous = layout.name == std::string("contiguous");
           if (!contiguous && !whole) continue;
-          if ((!contiguous || expanded) && is_one_of(op, {"view", "as_strided"})) continue;  // they look at memory itself
+          // they look at memory itself
+          if ((!contiguous || expanded) && is_one_of(op, {"view", "as_strided"})) continue;
           for (tn::Device device : devices()) {
-            const bool same_call = device == ref && contiguous && !expanded && (dtype == tn::float64 || !dtype.is_float());
+            const bool same_call = device == ref && contiguous && !expanded &&
+                                   (dtype == tn::float64 || !dtype.is_float());
             if (same_call) continue;
-            SCOPED_TRACE(device.name() + " " + dtype.name() + " " + layout.name + " " + v.name + " " + op +
-                         c.at("args").dump().substr(0, 160));
-            const Result found = run(c, op, [&](const Tensor& t) {
-              const Tensor x = values(t).to(device);
-              return expanded ? repeated(x) : layout.of(x);
-            }, !expanded);
-            EXPECT_EQ(found.refusal.empty(), expected.refusal.empty()) << found.refusal << " | " << expected.refusal;
+            SCOPED_TRACE(device.name() + " " + dtype.name() + " " + layout.name + " " + v.name +
+                         " " + op + c.at("args").dump().substr(0, 160));
+            const Result found = run(
+                c, op,
+                [&](const Tensor& t) {
+                  const Tensor x = values(t).to(device);
+                  return expanded ? repeated(x) : layout.of(x);
+                },
+                !expanded);
+            EXPECT_EQ(found.refusal.empty(), expected.refusal.empty())
+                << found.refusal << " | " << expected.refusal;
             if (!found.refusal.empty() || !expected.refusal.empty()) continue;
             EXPECT_EQ(found.outputs.size(), expected.outputs.size());
             for (size_t i = 0; i < std::min(found.outputs.size(), expected.outputs.size()); ++i) {
               SCOPED_TRACE("result " + std::to_string(i));
               expect_close(found.outputs[i], expected.outputs[i], inputs, dtype,
-                           op == "nan_to_num" ? largest_of(dtype) : INFINITY, i >= expected.n_values);
+                           op == "nan_to_num" ? largest_of(dtype) : INFINITY,
+                           i >= expected.n_values);
             }
           }
         }
@@ -201,21 +230,25 @@ std::vector<json> calls_that_change_nothing() {
     for (int64_t i = n; i > 0; --i) values.push_back(double(i));
     return json{{"s", sizes}, {"v", values}};
   };
-  const json image = tensor({1, 2, 2, 2}), matrix = tensor({2, 3}), column = tensor({2, 1}), number = tensor({});
+  const json image = tensor({1, 2, 2, 2}), matrix = tensor({2, 3}), column = tensor({2, 1}),
+             number = tensor({});
   std::vector<json> list;
   const auto add = [&](const char* op, json args, size_t outputs = 1) {
     list.push_back({{"op", op}, {"args", std::move(args)}, {"out", json::array()}});
     for (size_t i = 0; i < outputs; ++i) list.back()["out"].push_back(json::object());
   };
-  const json none = json::array(), one = json::array({1}), zero = json::array({0}), ones = json::array({1, 1});
+  const json none = json::array(), one = json::array({1}), zero = json::array({0}),
+             ones = json::array({1, 1});
   add("pixel_shuffle", {image, 1});
   add("pixel_unshuffle", {image, 1});
   add("interpolate", {image, json::array({2, 2})});
   add("im2col", {image, ones});
   add("fold", {tensor({1, 2, 4}), json::array({2, 2}), ones});
   for (const char* op : {"max_pool2d", "avg_pool2d"}) add(op, {image, ones});
-  for (const char* op : {"adaptive_max_pool2d", "adaptive_avg_pool2d"}) add(op, {image, json::array({2, 2})});
-  for (const char* mode : {"constant", "reflect", "replicate", "circular"}) add("pad", {matrix, json::array({0, 0}), mode});
+  for (const char* op : {"adaptive_max_pool2d", "adaptive_avg_pool2d"})
+    add(op, {image, json::array({2, 2})});
+  for (const char* mode : {"constant", "reflect", "replicate", "circular"})
+    add("pad", {matrix, json::array({0, 0}), mode});
   add("repeat", {matrix, ones});
   add("roll", {matrix, zero, one});
   add("roll", {matrix, json::array({3}), one});
@@ -228,7 +261,8 @@ std::vector<json> calls_that_change_nothing() {
   add("clone", {matrix});
   add("topk", {tensor({3}), 3}, 2);
   add("sort", {tensor({3})}, 2);
-  for (const char* op : {"sum", "mean", "prod", "amax", "amin", "logsumexp"}) add(op, {column, one, true});
+  for (const char* op : {"sum", "mean", "prod", "amax", "amin", "logsumexp"})
+    add(op, {column, one, true});
   for (const char* op : {"cumsum", "cumprod", "softmax"}) add(op, {column, 1});
   for (const char* op : {"max", "min"}) add(op, {number, 0}, 2);
   for (const char* op : {"sum", "mean", "prod", "amax", "logsumexp"}) add(op, {number, zero});
@@ -240,8 +274,8 @@ std::vector<json> calls_that_change_nothing() {
   return list;
 }
 
-// Only what a schema calls a view of an argument, or the argument itself, shares its memory. In PyTorch, too, einsum and meshgrid
-// may give views that their schemas are silent about.
+// Only what a schema calls a view of an argument, or the argument itself, shares its memory. In
+// PyTorch, too, einsum and meshgrid may give views that their schemas are silent about.
 TEST(OpSweep, NewTensorsShareNoMemoryWithArguments) {
   load_all();
   std::set<std::string> views;
@@ -282,11 +316,14 @@ TEST(OpSweep, GradientsAreAsTheirTensors) {
       for (const Dtype dtype : {tn::float32, tn::float16, tn::bfloat16}) {
         for (const Variant& variant : variants()) {
           if (variant.floats_only) continue;
-          SCOPED_TRACE(device.name() + " " + dtype.name() + " " + variant.name + " " + op + c.at("args").dump().substr(0, 160));
+          SCOPED_TRACE(device.name() + " " + dtype.name() + " " + variant.name + " " + op +
+                       c.at("args").dump().substr(0, 160));
           std::optional<Arguments> arguments;
           TensorList differentiable, weights;
           try {
-            arguments.emplace(c, tn::cpu, [&](const Tensor& t) { return converted(variant.values(t), dtype).to(device); });
+            arguments.emplace(c, tn::cpu, [&](const Tensor& t) {
+              return converted(variant.values(t), dtype).to(device);
+            });
             for (const Tensor& t : called(op, arguments->values, c.at("out"))) {
               if (!t.requires_grad()) continue;
               differentiable.push_back(t);
@@ -296,7 +333,8 @@ TEST(OpSweep, GradientsAreAsTheirTensors) {
             continue;  // it refuses these sizes or this dtype
           }
           if (differentiable.empty()) continue;
-          const TensorList grads = tn::grad(differentiable, arguments->leaves, {.grad_outputs = weights, .allow_unused = true});
+          const TensorList grads = tn::grad(differentiable, arguments->leaves,
+                                            {.grad_outputs = weights, .allow_unused = true});
           for (size_t i = 0; i < grads.size(); ++i) {
             if (grads[i].get() == nullptr) continue;
             const Tensor& x = arguments->leaves[i];
@@ -310,7 +348,8 @@ TEST(OpSweep, GradientsAreAsTheirTensors) {
     }
   }
   EXPECT_GT(compared, 1000u);
-  // An index that an empty tensor does not have is refused late on a device with streams; the next test should not hear of it.
+  // An index that an empty tensor does not have is refused late on a device with streams; the next
+  // test should not hear of it.
   for (const tn::Device device : devices()) {
     try {
       device.synchronize();
@@ -319,7 +358,8 @@ TEST(OpSweep, GradientsAreAsTheirTensors) {
   }
 }
 
-// A new op needs a case in tests/data/torch_values*.py. Without one are parts of ops ('_'), random ones, and these.
+// A new op needs a case in tests/data/torch_values*.py. Without one are parts of ops ('_'), random
+// ones, and these.
 TEST(OpSweep, EveryOpHasACase) {
   load_all();
   std::set<std::string> names, have;
@@ -327,18 +367,24 @@ TEST(OpSweep, EveryOpHasACase) {
   for (const auto& op : json::parse(tn::ops_json())) {
     const std::string full = op.at("name");
     const auto& flags = op.at("flags");
-    if (full.starts_with("ops._") || !full.starts_with("ops.") || std::count(flags.begin(), flags.end(), "random")) continue;
+    if (full.starts_with("ops._") || !full.starts_with("ops.") ||
+        std::count(flags.begin(), flags.end(), "random"))
+      continue;
     names.insert(full.substr(4));
   }
   for (const std::string& name : names) {
     if (name.ends_with("_") && have.count(name.substr(0, name.size() - 1))) continue;
-    const bool elsewhere = is_one_of(name, {"empty", "empty_like", "contiguous",  // create_test, shape_test
-                                            "sgd_step", "adam_step", "clip_grad_norm_", "unscale_"});  // optim_test, amp_test
+    // create_test, shape_test
+    const bool elsewhere =
+        is_one_of(name, {"empty", "empty_like", "contiguous",
+                         // optim_test, amp_test
+                         "sgd_step", "adam_step", "clip_grad_norm_", "unscale_"});
     EXPECT_NE(have.count(name) != 0, elsewhere) << name;
   }
 }
 
-// Exactly, in each dtype; where the result does not fit its first argument, it is refused. True and false are written as 1 and 0.
+// Exactly, in each dtype; where the result does not fit its first argument, it is refused. True and
+// false are written as 1 and 0.
 TEST(OpSweep, InPlaceIsOutOfPlace) {
   std::map<std::string, std::vector<json>> cases;
   for (const json& c : all_cases()) cases[c.at("op")].push_back(c);
@@ -346,7 +392,8 @@ TEST(OpSweep, InPlaceIsOutOfPlace) {
   for (const auto& op : json::parse(tn::ops_json())) {
     const std::string name = op.at("name");
     const auto& flags = op.at("flags");
-    const bool random = std::count(flags.begin(), flags.end(), "random") != 0;  // random_test has those
+    // random_test has those
+    const bool random = std::count(flags.begin(), flags.end(), "random") != 0;
     if (name.starts_with("ops.") && !random) names.insert(name.substr(4));
   }
   for (const std::string& name : names) {
@@ -359,7 +406,8 @@ TEST(OpSweep, InPlaceIsOutOfPlace) {
     for (const json& c : cases[op]) {
       for (tn::Device device : devices()) {
         for (const Dtype dtype : kAll) {
-          SCOPED_TRACE(device.name() + " " + dtype.name() + " " + name + c.at("args").dump().substr(0, 160));
+          SCOPED_TRACE(device.name() + " " + dtype.name() + " " + name +
+                       c.at("args").dump().substr(0, 160));
           Tensor x;
           const auto values = [&](const Tensor& t) {
             Tensor y = stepped_layout(converted(t, dtype).to(device));
@@ -371,16 +419,19 @@ TEST(OpSweep, InPlaceIsOutOfPlace) {
           x = {};
           const Result found = run(c, name, values);
           const bool fits = expected.refusal.empty() &&
-                            (expected.outputs[0].dtype() == before.dtype() || expected.outputs[0].dtype() == tn::bool_) &&
+                            (expected.outputs[0].dtype() == before.dtype() ||
+                             expected.outputs[0].dtype() == tn::bool_) &&
                             std::ranges::equal(expected.outputs[0].sizes(), before.sizes());
           EXPECT_EQ(found.refusal.empty(), fits) << found.refusal << " | " << expected.refusal;
           if (!found.refusal.empty() || !fits) continue;
           ++compared;
           for (const Tensor& y : {found.outputs[0], x.to(tn::cpu)}) {
-            const std::vector<double> a = y.to_vector<double>(), b = expected.outputs[0].to_vector<double>();
+            const std::vector<double> a = y.to_vector<double>(),
+                                      b = expected.outputs[0].to_vector<double>();
             EXPECT_EQ(y.dtype(), before.dtype());
             for (size_t i = 0; i < std::min(a.size(), b.size()); ++i)
-              EXPECT_TRUE(a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) << a[i] << " for " << b[i] << " at " << i;
+              EXPECT_TRUE(a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i])))
+                  << a[i] << " for " << b[i] << " at " << i;
           }
         }
       }

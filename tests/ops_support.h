@@ -135,8 +135,9 @@ inline std::vector<Layout> layouts() {
   return {{"contiguous", [](const Tensor& x) { return x.clone(); }},
           {"transposed", transposed_layout},
           {"stepped", stepped_layout},
-          {"channels last",
-           [](const Tensor& x) { return x.dim() < 3 ? x.clone() : x.contiguous("channels_last"); }}};
+          {"channels last", [](const Tensor& x) {
+             return x.dim() < 3 ? x.clone() : x.contiguous("channels_last");
+           }}};
 }
 // Of the inputs, the first `size` along each one's dimension of the batch (-1: it has none).
 inline TensorList narrowed(const TensorList& inputs, const std::vector<int64_t>& batch,

@@ -107,7 +107,8 @@ TEST(ClipGradNorm, ScalesToTheNorm) {
 TEST(ClipGradNorm, OfParameters) {
   for (tn::Device d : devices()) {
     SCOPED_TRACE(d.name());
-    Tensor p = tn::tensor({1.f, 2.f}, d).requires_grad_(), q = tn::tensor({5.f}, d).requires_grad_(),
+    Tensor p = tn::tensor({1.f, 2.f}, d).requires_grad_(),
+           q = tn::tensor({5.f}, d).requires_grad_(),
            unused = tn::zeros({3}, {}, d).requires_grad_();
     (tn::sum(p * tn::tensor({3.f, 0.f}, d)) + tn::sum(q * 4.f)).backward();
     expect_near(tn::optim::clip_grad_norm_({p, q, unused}, 1), {5});

@@ -8,12 +8,18 @@ TEST(ParityGpt, HasPyTorchsLossesOnEveryDevice) {
   parity::Network n;
   n.expected = parity::network("gpt");
   const auto option = [&](const char* name) { return n.expected.at(name).get<int64_t>(); };
-  const int64_t batch = option("batch"), context = option("context"), vocabulary = option("vocabulary");
+  const int64_t batch = option("batch"), context = option("context"),
+                vocabulary = option("vocabulary");
   n.make = [&]() -> tn::Object {
-    return tn::make<gpt_model::Gpt>(vocabulary, context, option("width"), option("heads"), option("layers"));
+    return tn::make<gpt_model::Gpt>(vocabulary, context, option("width"), option("heads"),
+                                    option("layers"));
   };
-  n.inputs = [=](uint32_t key) { return parity::classes({batch, context}, key, uint32_t(vocabulary)); };
-  n.targets = [=](uint32_t key) { return parity::classes(batch * context, key, uint32_t(vocabulary)); };
+  n.inputs = [=](uint32_t key) {
+    return parity::classes({batch, context}, key, uint32_t(vocabulary));
+  };
+  n.targets = [=](uint32_t key) {
+    return parity::classes(batch * context, key, uint32_t(vocabulary));
+  };
   n.optimizer = [](const TensorList& parameters) {
     return tn::optim::AdamW(parameters, {.lr = 1e-3, .weight_decay = 0.1});
   };

@@ -1,4 +1,5 @@
-// A ResNet-18 (He et al., arXiv:1512.03385; its CIFAR form) has the losses that it has in PyTorch, step for step.
+// A ResNet-18 (He et al., arXiv:1512.03385; its CIFAR form) has the losses that it has in PyTorch,
+// step for step.
 #include <tenon/module.hpp>
 
 #include "parity_support.h"
@@ -16,7 +17,8 @@ struct BasicBlock : tn::Module {
     conv2 = child("conv2", conv(width, width, 3, 1));
     bn2 = child("bn2", tn::nn::BatchNorm2d(width));
     if (stride == 1 && inputs == width) return;
-    downsample = child("downsample", tn::nn::Sequential(conv(inputs, width, 1, stride), tn::nn::BatchNorm2d(width)));
+    downsample = child("downsample", tn::nn::Sequential(conv(inputs, width, 1, stride),
+                                                        tn::nn::BatchNorm2d(width)));
   }
   Tensor forward(Tensor x) {
     Tensor y = bn2(conv2(tn::relu(bn1(conv1(x)))));
@@ -32,9 +34,10 @@ struct ResNet18 : tn::Module {
     int64_t inputs = width;
     for (int i = 0; i < 4; ++i) {
       const int64_t outputs = width << i;
-      stages.push_back(child(("layer" + std::to_string(i + 1)).c_str(),
-                             tn::nn::Sequential(tn::make<BasicBlock>(inputs, outputs, i == 0 ? 1 : 2),
-                                                tn::make<BasicBlock>(outputs, outputs, 1))));
+      stages.push_back(
+          child(("layer" + std::to_string(i + 1)).c_str(),
+                tn::nn::Sequential(tn::make<BasicBlock>(inputs, outputs, i == 0 ? 1 : 2),
+                                   tn::make<BasicBlock>(outputs, outputs, 1))));
       inputs = outputs;
     }
     fc = child("fc", tn::nn::Linear(inputs, 10));

@@ -1,5 +1,6 @@
-// For the parity tests: whole networks whose losses are PyTorch's (tests/data/torch_networks.py). Weights and data come from the
-// formula that stands there, bit by bit, so that nothing but losses and checksums is stored.
+// For the parity tests: whole networks whose losses are PyTorch's (tests/data/torch_networks.py).
+// Weights and data come from the formula that stands there, bit by bit, so that nothing but losses
+// and checksums is stored.
 #pragma once
 
 #include <cstdlib>
@@ -17,7 +18,8 @@ namespace parity {
 using nlohmann::json;
 
 inline json network(const char* name) {
-  std::ifstream file(std::string(std::getenv("TENON_SOURCE_DIR")) + "/tests/data/torch_networks.json");
+  std::ifstream file(std::string(std::getenv("TENON_SOURCE_DIR")) +
+                     "/tests/data/torch_networks.json");
   return json::parse(file).at(name);
 }
 
@@ -33,7 +35,8 @@ inline uint32_t bits(uint32_t i, uint32_t key) {
 inline Tensor uniform(tn::Ints sizes, uint32_t key, double scale = 1, double offset = 0) {
   Tensor t = tn::empty(sizes, tn::float64);
   double* values = t.mutable_data<double>();
-  for (int64_t i = 0; i < t.numel(); ++i) values[i] = offset + scale * (bits(uint32_t(i), key) / 0x1p31 - 1);
+  for (int64_t i = 0; i < t.numel(); ++i)
+    values[i] = offset + scale * (bits(uint32_t(i), key) / 0x1p31 - 1);
   return t;
 }
 inline Tensor classes(tn::Ints sizes, uint32_t key, uint32_t n) {
@@ -43,7 +46,8 @@ inline Tensor classes(tn::Ints sizes, uint32_t key, uint32_t n) {
   return t;
 }
 
-// The parameters are those that PyTorch's network has, by name, size and order; then they get the formula's values.
+// The parameters are those that PyTorch's network has, by name, size and order; then they get the
+// formula's values.
 inline void fill(const tn::Object& model, const json& expected) {
   const tn::NoGrad off;
   const auto parameters = model.named_parameters();
@@ -53,7 +57,7 @@ inline void fill(const tn::Object& model, const json& expected) {
     ASSERT_TRUE(expected.at("parameters").contains(name)) << name;
     expect_sizes(p, expected.at("parameters").at(name));
     const double fan_in = double(p.numel() / p.size(0));
-    p.copy_(p.dim() > 1               ? uniform(p.sizes(), key, std::sqrt(6 / fan_in))
+    p.copy_(p.dim() > 1                ? uniform(p.sizes(), key, std::sqrt(6 / fan_in))
             : name.ends_with("weight") ? uniform(p.sizes(), key, 0.1, 1)
                                        : uniform(p.sizes(), key, 0.1));
     ++key;
@@ -76,7 +80,8 @@ struct Network {
   std::function<tn::optim::Optimizer(const TensorList&)> optimizer;
 };
 
-inline void expect_relative(double value, double expected, double relative, const std::string& what) {
+inline void expect_relative(double value, double expected, double relative,
+                            const std::string& what) {
   EXPECT_NEAR(value, expected, relative * std::fabs(expected)) << what;
 }
 
@@ -95,17 +100,21 @@ inline void check(const Network& network, tn::Device device, tn::Dtype dtype, in
     if (x.dtype().is_float()) x = x.to(dtype);
     Tensor loss = tn::cross_entropy(model(x), network.targets(key + 1).to(device));
     if (dtype == tn::float32) {
-      expect_relative(loss.item<double>(), network.expected.at("first_float32"), 1e-5, "the first loss");
+      expect_relative(loss.item<double>(), network.expected.at("first_float32"), 1e-5,
+                      "the first loss");
       return;
     }
-    expect_relative(loss.item<double>(), losses[size_t(step)], 1e-6, "the loss of step " + std::to_string(step));
+    expect_relative(loss.item<double>(), losses[size_t(step)], 1e-6,
+                    "the loss of step " + std::to_string(step));
     optimizer.zero_grad();
     loss.backward();
     optimizer.step();
   }
   if (size_t(steps) < losses.size()) return;
-  expect_relative(squares(model.named_parameters()), network.expected.at("squares"), 1e-6, "all parameters");
-  expect_relative(squares(model.named_buffers()), network.expected.at("buffers"), 1e-6, "all buffers");
+  expect_relative(squares(model.named_parameters()), network.expected.at("squares"), 1e-6,
+                  "all parameters");
+  expect_relative(squares(model.named_buffers()), network.expected.at("buffers"), 1e-6,
+                  "all buffers");
 }
 
 }  // namespace parity

@@ -215,24 +215,29 @@ TEST(PluginFile, CutAtAnyPlaceIsRefused) {
   EXPECT_EQ(load(library), "");
 }
 
-// The libraries that are installed, oneDNN's adapter too. Only checked: the whole ones are loaded in other tests.
+// The libraries that are installed, oneDNN's adapter too. Only checked: the whole ones are loaded
+// in other tests.
 TEST(PluginFile, OfTheProductCutAtAnyPlaceIsRefused) {
   Folder folder;
   const auto copy = folder.path() / "libcut.so";
   int seen = 0;
-  const auto plugins = std::filesystem::path(std::getenv("TENON_BUILD_DIR")) / "lib" / "tenon" / "plugins";
+  const auto plugins =
+      std::filesystem::path(std::getenv("TENON_BUILD_DIR")) / "lib" / "tenon" / "plugins";
   for (const auto& entry : std::filesystem::recursive_directory_iterator(plugins)) {
     if (entry.path().extension() != ".so") continue;
     SCOPED_TRACE(entry.path());
     ++seen;
-    std::filesystem::copy_file(entry.path(), copy, std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::copy_file(entry.path(), copy,
+                               std::filesystem::copy_options::overwrite_existing);
     EXPECT_EQ(testing::text_of(check_elf(copy)), "");
     const size_t whole = std::filesystem::file_size(copy);
     for (int i = 49; i >= 0; --i) {
       const size_t bytes = whole * i / 50;
       std::filesystem::resize_file(copy, bytes);
       const std::string message = testing::text_of(check_elf(copy));
-      EXPECT_EQ(message.find(i == 0 ? "the file is empty" : "file ends at " + std::to_string(bytes) + ", "), 0u)
+      EXPECT_EQ(message.find(i == 0 ? "the file is empty"
+                                    : "file ends at " + std::to_string(bytes) + ", "),
+                0u)
           << bytes << " of " << whole << ": " << message;
     }
   }
@@ -263,7 +268,8 @@ class Image {
   Elf64_Phdr* segments() { return at<Elf64_Phdr>(header()->e_phoff); }
   Elf64_Phdr* segment(uint32_t type) {
     Elf64_Phdr* all = segments();
-    return std::find_if(all, all + header()->e_phnum, [&](const Elf64_Phdr& p) { return p.p_type == type; });
+    return std::find_if(all, all + header()->e_phnum,
+                        [&](const Elf64_Phdr& p) { return p.p_type == type; });
   }
   Elf64_Dyn* entry(int64_t tag) {
     Elf64_Dyn* dynamic = at<Elf64_Dyn>(segment(PT_DYNAMIC)->p_offset);
@@ -276,7 +282,8 @@ class Image {
   T* table(int64_t tag) {
     const uint64_t address = entry(tag)->d_un.d_ptr;
     for (Elf64_Phdr* p = segments();; ++p) {
-      const bool has = p->p_type == PT_LOAD && address >= p->p_vaddr && address - p->p_vaddr < p->p_filesz;
+      const bool has =
+          p->p_type == PT_LOAD && address >= p->p_vaddr && address - p->p_vaddr < p->p_filesz;
       if (has) return at<T>(address - p->p_vaddr + p->p_offset);
     }
   }
@@ -336,11 +343,14 @@ TEST(PluginFile, SegmentsMustFitToEachOther) {
   expect("segment 0 has ", [](Image& i) { i.segments()[0].p_memsz = 1; });
   expect("is not aligned to 12288", [](Image& i) { i.segments()[1].p_align = 12288; });
   expect("is not aligned to 4096", [](Image& i) { i.segments()[1].p_vaddr += 8; });
-  expect("bytes: no memory is that large", [](Image& i) { i.segments()[1].p_memsz = uint64_t{1} << 62; });
-  expect("segment 1 begins before the one ahead of it ends", [](Image& i) { i.segments()[0].p_memsz += 8192; });
+  expect("bytes: no memory is that large",
+         [](Image& i) { i.segments()[1].p_memsz = uint64_t{1} << 62; });
+  expect("segment 1 begins before the one ahead of it ends",
+         [](Image& i) { i.segments()[0].p_memsz += 8192; });
   expect("is no part of what is mapped", [](Image& i) { i.segment(PT_DYNAMIC)->p_vaddr += 8; });
   expect("is no part of what is mapped", [](Image& i) { i.segment(PT_DYNAMIC)->p_vaddr = 0; });
-  expect("is no part of what is mapped", [](Image& i) { i.segment(PT_NOTE)->p_vaddr = uint64_t{1} << 40; });
+  expect("is no part of what is mapped",
+         [](Image& i) { i.segment(PT_NOTE)->p_vaddr = uint64_t{1} << 40; });
   expect("protects what is no data", [](Image& i) { i.segment(PT_GNU_RELRO)->p_vaddr = 0; });
   expect("it has no dynamic segment", [](Image& i) { i.segment(PT_DYNAMIC)->p_type = PT_LOOS; });
 }
@@ -354,30 +364,46 @@ TEST(PluginFile, TablesThatTheDynamicLoaderFollowsAreNotTrusted) {
     Elf64_Phdr* dynamic = i.segment(PT_DYNAMIC);
     dynamic->p_filesz = dynamic->p_memsz = sizeof(Elf64_Dyn);
   });
-  expect("pack12", "names no strings, symbols or hashes", [](Image& i) { i.entry(DT_SYMTAB)->d_tag = DT_DEBUG; });
-  expect("pack12", "strings at address", [](Image& i) { i.entry(DT_STRSZ)->d_un.d_val = UINT64_MAX; });
-  expect("pack12", "first functions at address", [](Image& i) { i.entry(DT_INIT_ARRAY)->d_un.d_ptr = uint64_t{1} << 40; });
-  expect("pack12", "code at address 0 with 1 bytes: not in what is mapped", [](Image& i) { i.entry(DT_INIT)->d_un.d_ptr = 0; });
-  expect("pack12", "hashes have 3 filters", [](Image& i) { i.table<uint32_t>(DT_GNU_HASH)[2] = 3; });
-  expect("pack12", "hashes at address", [](Image& i) { i.table<uint32_t>(DT_GNU_HASH)[0] = UINT32_MAX; });
-  expect("pack12", "hashes begin at symbol", [](Image& i) { i.table<uint32_t>(DT_GNU_HASH)[1] = UINT32_MAX; });
-  expect("pack12", "symbols at address", [](Image& i) { i.entry(DT_SYMTAB)->d_un.d_ptr = UINT64_MAX; });
-  expect("pack12", "symbol 1 has its name or place outside", [](Image& i) { i.table<Elf64_Sym>(DT_SYMTAB)[1].st_name = 100000; });
-  expect("pack12", "relocations at address", [](Image& i) { i.entry(DT_RELASZ)->d_un.d_val = uint64_t{1} << 50; });
-  expect("pack12", "there is no such place or symbol", [](Image& i) { i.table<Elf64_Rela>(DT_RELA)[0].r_offset = 0; });
-  expect("pack12", "there is no such place or symbol", [](Image& i) { i.table<Elf64_Rela>(DT_RELA)[0].r_addend = -8; });
+  expect("pack12", "names no strings, symbols or hashes",
+         [](Image& i) { i.entry(DT_SYMTAB)->d_tag = DT_DEBUG; });
+  expect("pack12", "strings at address",
+         [](Image& i) { i.entry(DT_STRSZ)->d_un.d_val = UINT64_MAX; });
+  expect("pack12", "first functions at address",
+         [](Image& i) { i.entry(DT_INIT_ARRAY)->d_un.d_ptr = uint64_t{1} << 40; });
+  expect("pack12", "code at address 0 with 1 bytes: not in what is mapped",
+         [](Image& i) { i.entry(DT_INIT)->d_un.d_ptr = 0; });
+  expect("pack12", "hashes have 3 filters",
+         [](Image& i) { i.table<uint32_t>(DT_GNU_HASH)[2] = 3; });
+  expect("pack12", "hashes at address",
+         [](Image& i) { i.table<uint32_t>(DT_GNU_HASH)[0] = UINT32_MAX; });
+  expect("pack12", "hashes begin at symbol",
+         [](Image& i) { i.table<uint32_t>(DT_GNU_HASH)[1] = UINT32_MAX; });
+  expect("pack12", "symbols at address",
+         [](Image& i) { i.entry(DT_SYMTAB)->d_un.d_ptr = UINT64_MAX; });
+  expect("pack12", "symbol 1 has its name or place outside",
+         [](Image& i) { i.table<Elf64_Sym>(DT_SYMTAB)[1].st_name = 100000; });
+  expect("pack12", "relocations at address",
+         [](Image& i) { i.entry(DT_RELASZ)->d_un.d_val = uint64_t{1} << 50; });
+  expect("pack12", "there is no such place or symbol",
+         [](Image& i) { i.table<Elf64_Rela>(DT_RELA)[0].r_offset = 0; });
+  expect("pack12", "there is no such place or symbol",
+         [](Image& i) { i.table<Elf64_Rela>(DT_RELA)[0].r_addend = -8; });
   expect("pack12", "there is no such place or symbol",
          [](Image& i) { i.table<Elf64_Rela>(DT_RELA)[0].r_info = ELF64_R_INFO(70000, 1); });
   // This one needs libraries, by name and version.
-  expect("throws", "names what is not among its strings", [](Image& i) { i.entry(DT_NEEDED)->d_un.d_val = UINT64_MAX; });
-  expect("throws", "versions at address", [](Image& i) { i.entry(DT_VERNEED)->d_un.d_ptr = UINT64_MAX; });
+  expect("throws", "names what is not among its strings",
+         [](Image& i) { i.entry(DT_NEEDED)->d_un.d_val = UINT64_MAX; });
+  expect("throws", "versions at address",
+         [](Image& i) { i.entry(DT_VERNEED)->d_un.d_ptr = UINT64_MAX; });
   expect("throws", "the versions of library 0 have no end or no name",
          [](Image& i) { i.table<Elf64_Verneed>(DT_VERNEED)->vn_file = UINT32_MAX; });
-  expect("throws", "a symbol has a version above", [](Image& i) { i.table<uint16_t>(DT_VERSYM)[1] = 0x7fff; });
+  expect("throws", "a symbol has a version above",
+         [](Image& i) { i.table<uint16_t>(DT_VERSYM)[1] = 0x7fff; });
 }
 
 TEST(PluginFile, WithHashesOfTheOlderKindIsTaken) {
-  const std::string message = load_image("sysv_hash", [](Image& i) { i.table<uint32_t>(DT_HASH)[1] = UINT32_MAX; });
+  const std::string message =
+      load_image("sysv_hash", [](Image& i) { i.table<uint32_t>(DT_HASH)[1] = UINT32_MAX; });
   EXPECT_NE(message.find("hashes at address"), std::string::npos) << message;
   Folder folder;
   EXPECT_EQ(load(folder.place("sysv_hash")), "");

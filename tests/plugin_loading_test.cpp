@@ -79,7 +79,8 @@ std::set<std::string> left_of_fails() {
   note("op", find_op("fails.half") != nullptr);
   note("fused op", find_op("fails.both") != nullptr);
   for (const Kernel* kernel : registry().all_kernels()) {
-    if (kernel->plugin == "fails") left.insert(kernel->is_pair ? "pair" : "kernel on " + kernel->device);
+    if (kernel->plugin == "fails")
+      left.insert(kernel->is_pair ? "pair" : "kernel on " + kernel->device);
   }
   for (const WaitingKernel& waiting : registry().waiting_kernels()) {
     note("waiting kernel", waiting.kernel->plugin == "fails");
@@ -95,7 +96,8 @@ std::set<std::string> left_of_fails() {
 }
 
 // By this name it runs before the others, which fill slots that one plugin only can have.
-class PluginHalfWayDeathTest : public ::testing::TestWithParam<std::pair<const char*, const char*>> {
+class PluginHalfWayDeathTest
+    : public ::testing::TestWithParam<std::pair<const char*, const char*>> {
  protected:
   void TearDown() override { ::unsetenv("TENON_TEST_FAILS"); }
 };
@@ -124,16 +126,17 @@ TEST_P(PluginHalfWayDeathTest, FailureLeavesNothingAndTheNamesAreFree) {
     std::fprintf(stderr, "%s%s\n", text.c_str(), left.c_str());
     std::_Exit(0);
   };
-  EXPECT_EXIT(load_again(), ::testing::ExitedWithCode(0),
-              R"( \[amp policy\] \[device\] \[factory\] \[fused op\] \[kernel on cpu\] \[kernel on nowhere\] \[op\])"
-              R"( \[pair\] \[threads\] \[vjp\] \[waiting kernel\])");
+  EXPECT_EXIT(
+      load_again(), ::testing::ExitedWithCode(0),
+      R"( \[amp policy\] \[device\] \[factory\] \[fused op\] \[kernel on cpu\] \[kernel on nowhere\] \[op\])"
+      R"( \[pair\] \[threads\] \[vjp\] \[waiting kernel\])");
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Each, PluginHalfWayDeathTest,
-    ::testing::Values(
-        std::pair("status", "tenon_plugin_init failed\n  because no accelerator in slot 3"),
-        std::pair("throws", "tenon_plugin_init threw: out of patience")));
+    ::testing::Values(std::pair("status",
+                                "tenon_plugin_init failed\n  because no accelerator in slot 3"),
+                      std::pair("throws", "tenon_plugin_init threw: out of patience")));
 
 TEST(PluginInit, ExceptionIsCaughtAtTheBorder) {
   expect_part(refusal_of("throws"), "because tenon_plugin_init threw: out of patience");
@@ -149,7 +152,8 @@ TEST(PluginDevices, WithoutAMandatoryKernelAreReportedAtTheLoad) {
   const std::string failed = load(library);
   const std::string log = ::testing::internal::GetCapturedStderr();
   EXPECT_EQ(failed, "");
-  const std::string missing = "elementwise, reduce, matmul, iota, gather, scatter, random_bits, nonzero";
+  const std::string missing =
+      "elementwise, reduce, matmul, iota, gather, scatter, random_bits, nonzero";
   EXPECT_NE(log.find("device 'partial' of plugin 'device_partial' has no kernel for " + missing +
                      ": ops that need one fail there"),
             log.npos)
@@ -178,10 +182,12 @@ TEST(PluginInit, DefinitionsAreChecked) {
   expect_part(refusal_of("refused2"), "kernel: the definition is NULL");
   expect_part(refusal_of("refused3"), "op 'refused3.f'");
   expect_part(refusal_of("refused4"),
-              "kernel pair: forward: the definition's size is 24, expected " + std::to_string(sizeof(tn_kernel_def)));
+              "kernel pair: forward: the definition's size is 24, expected " +
+                  std::to_string(sizeof(tn_kernel_def)));
   expect_part(refusal_of("refused5"), "vjp for 'nowhere.f' has no function");
   expect_part(refusal_of("refused6"),
-              "kernel for 'f' on 'cpu': op 'refused6.f' is an expression, whose gradient is derived or stated: bring a kernel "
+              "kernel for 'f' on 'cpu': op 'refused6.f' is an expression, whose gradient is "
+              "derived or stated: bring a kernel "
               "without backward");
   expect_part(refusal_of("device_named"),
               "device 'Acme-2': expected a name of lower case letters, digits and '_'");
@@ -359,7 +365,8 @@ TEST(PluginSearch, NeverLooksInTheWorkingDirectory) {
 // Not a test of its own: what the next one runs as another user.
 TEST(PluginSearch, DISABLED_PrintsItsFolders) {
   std::printf("%s\n", ::getauxval(AT_SECURE) != 0 ? "privileged" : "plain");
-  for (const SearchFolder& searched : search_folders()) std::printf("%s\n", searched.folder.c_str());
+  for (const SearchFolder& searched : search_folders())
+    std::printf("%s\n", searched.folder.c_str());
   const char* open = std::getenv("TENON_TEST_OPEN");
   const StatusHolder status(open == nullptr ? nullptr : check_trust(open));
   std::printf("%s\n", status ? status_text(status.get()) : "trusted");
@@ -375,9 +382,11 @@ TEST(PluginSearch, IgnoresTheVariableAndOpenFoldersInAPrivilegedProcess) {
   std::filesystem::create_directory(open);
   std::filesystem::permissions(open, std::filesystem::perms(0777));
   const auto run_as_nobody = [&] {
-    const std::string command = "TENON_TEST_OPEN='" + open.string() + "' TENON_PLUGIN_PATH='" + wanted.string() +
-                                "' setpriv --reuid=65534 --regid=65534 --clear-groups '" + program.string() +
-                                "' --gtest_also_run_disabled_tests --gtest_filter='PluginSearch.DISABLED_PrintsItsFolders' 2>&1";
+    const std::string command =
+        "TENON_TEST_OPEN='" + open.string() + "' TENON_PLUGIN_PATH='" + wanted.string() +
+        "' setpriv --reuid=65534 --regid=65534 --clear-groups '" + program.string() +
+        "' --gtest_also_run_disabled_tests --gtest_filter='PluginSearch.DISABLED_PrintsItsFolders' "
+        "2>&1";
     std::string text;
     FILE* pipe = ::popen(command.c_str(), "r");
     for (int c; (c = std::fgetc(pipe)) != EOF;) text += static_cast<char>(c);
@@ -385,17 +394,22 @@ TEST(PluginSearch, IgnoresTheVariableAndOpenFoldersInAPrivilegedProcess) {
     return text;
   };
   const std::string plain = run_as_nobody();
-  if (plain.find("plain\n") == plain.npos) GTEST_SKIP() << "no other user can be had here: " << plain;
+  if (plain.find("plain\n") == plain.npos)
+    GTEST_SKIP() << "no other user can be had here: " << plain;
   expect_part(plain, wanted.string());
-  expect_part(plain, "tenon warning: plugins: every user of this machine may write the folder " + open.string());
+  expect_part(plain, "tenon warning: plugins: every user of this machine may write the folder " +
+                         open.string());
   expect_part(plain, "trusted\n");
   std::filesystem::permissions(program, std::filesystem::perms(02755));  // its group is root's
   const std::string privileged = run_as_nobody();
-  if (privileged.find("plain\n") != privileged.npos) GTEST_SKIP() << "this file system gives no rights to programs";
+  if (privileged.find("plain\n") != privileged.npos)
+    GTEST_SKIP() << "this file system gives no rights to programs";
   expect_part(privileged, "privileged\n");
   EXPECT_EQ(privileged.find(wanted.string()), privileged.npos) << privileged;
-  expect_part(privileged, "may write the folder " + open.string() +
-                              " (chmod o-w it); a process with more rights than its user loads nothing from there");
+  expect_part(
+      privileged,
+      "may write the folder " + open.string() +
+          " (chmod o-w it); a process with more rights than its user loads nothing from there");
 }
 
 TEST(PluginThreads, ManyLoadAtOnceBesideOneThatFinds) {

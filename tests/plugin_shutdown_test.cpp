@@ -37,7 +37,9 @@ TEST(PluginShutdown, EndsWhatPluginsBrought) {
   bool dropped = false;
   Tensor* packed = nullptr;
   ASSERT_EQ(text_of(empty_tensor(sizes, TN_FLOAT32, kCpu, &packed)), "");
-  ASSERT_EQ(text_of(attach_blob(packed, nullptr, 1, &dropped, 8, [](void* flag) { *static_cast<bool*>(flag) = true; })), "");
+  ASSERT_EQ(text_of(attach_blob(packed, nullptr, 1, &dropped, 8,
+                                [](void* flag) { *static_cast<bool*>(flag) = true; })),
+            "");
 
   ASSERT_EQ(text_of(shutdown_plugins()), "");
   EXPECT_TRUE(dropped);

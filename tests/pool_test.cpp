@@ -157,7 +157,8 @@ TEST(Pool, Errors) {
         tn::max_pool2d(x, {2, 2, 2});
       },
       "max_pool2d: kernel_size is [2, 2, 2], expected one or 2 numbers of at least 1");
-  expect_error([&] { tn::max_pool2d(x.to(tn::bool_), 2); }, "max_pool2d: x is bool, expected a number");
+  expect_error([&] { tn::max_pool2d(x.to(tn::bool_), 2); },
+               "max_pool2d: x is bool, expected a number");
   expect_error([&] { tn::adaptive_max_pool2d(x.to(tn::int64), 2); },
                "adaptive_max_pool2d: x is int64, expected a floating dtype");
   expect_error([&] { tn::adaptive_avg_pool2d(x.to(tn::int32), 1); },
@@ -195,7 +196,8 @@ TEST(Pool, HugeOptionsAreRefused) {
 TEST(Pool, IntegersArePooled) {
   for (tn::Device d : devices()) {
     for (tn::Dtype dtype : {tn::int64, tn::int32}) {
-      Tensor x = Tensor::from(std::vector<int64_t>{1, 2, 3, 5, -1, -2, -3, -5}, {1, 2, 2, 2}, d).to(dtype);
+      Tensor x =
+          Tensor::from(std::vector<int64_t>{1, 2, 3, 5, -1, -2, -3, -5}, {1, 2, 2, 2}, d).to(dtype);
       EXPECT_EQ(tn::avg_pool2d(x, 2).dtype(), dtype);
       expect_near(tn::avg_pool2d(x, 2), {2, -2});
       expect_near(tn::avg_pool2d(x, 2, 2, 0, false, true, -3), {-3, 3});

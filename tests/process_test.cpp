@@ -12,12 +12,14 @@ namespace tn = tenon;
 
 namespace {
 
-// Large enough for all threads of cpu: a formula, a sum, a product of oneDNN's and a convolution. "": right.
+// Large enough for all threads of cpu: a formula, a sum, a product of oneDNN's and a convolution.
+// "": right.
 std::string compute() {
   const auto x = tn::ones({1024, 1024});
   if ((x + x).sum().item<float>() != 2.0f * 1024 * 1024) return "add is wrong";
   if (tn::matmul(x, x).sum().item<float>() != 1024.0f * 1024 * 1024) return "matmul is wrong";
-  if (tn::conv2d(tn::ones({8, 64, 32, 32}), tn::ones({64, 64, 1, 1})).sum().item<float>() != 64.0f * 64 * 8 * 32 * 32) {
+  if (tn::conv2d(tn::ones({8, 64, 32, 32}), tn::ones({64, 64, 1, 1})).sum().item<float>() !=
+      64.0f * 64 * 8 * 32 * 32) {
     return "conv2d is wrong";
   }
   return "";
@@ -51,7 +53,8 @@ TEST(Fork, RefusesADeviceThatTheParentUsed) {
     return std::to_string(y.sum().item<float>());
   });
   EXPECT_NE(refused.find(refusal), refused.npos) << refused;
-  const auto copied = in_a_fork([&] { return std::to_string(x.to(tn::Device("cpu")).sum().item<float>()); });
+  const auto copied =
+      in_a_fork([&] { return std::to_string(x.to(tn::Device("cpu")).sum().item<float>()); });
   EXPECT_NE(copied.find(refusal), copied.npos) << copied;
   EXPECT_EQ(in_a_fork([&] {
               { const auto dropped = x; }
@@ -63,8 +66,9 @@ TEST(Fork, RefusesADeviceThatTheParentUsed) {
 
 // `limits` are the shell's. Output goes through a pipe, since a file would fall under them.
 std::string tenon_under(const std::string& limits, const std::string& line) {
-  const std::string command = "bash -c 'set -o pipefail; (" + limits + "; \"" + std::string(std::getenv("TENON_BUILD_DIR")) +
-                              "/bin/tenon\" " + line + ") 2>&1 | cat'";
+  const std::string command = "bash -c 'set -o pipefail; (" + limits + "; \"" +
+                              std::string(std::getenv("TENON_BUILD_DIR")) + "/bin/tenon\" " + line +
+                              ") 2>&1 | cat'";
   FILE* out = ::popen(command.c_str(), "r");
   if (out == nullptr) return "popen";
   std::string text;
@@ -78,16 +82,19 @@ TEST(Limits, OfTheSizeOfFilesConcernNoDevice) {
   const std::string devices = tenon_under("ulimit -f 0", "plugins");
   EXPECT_NE(devices.find("device ref"), devices.npos) << devices;
   EXPECT_EQ(devices.find("not loaded"), devices.npos) << devices;
-  const std::string trained = tenon_under("ulimit -f 0", "train \"" + std::string(std::getenv("TENON_SOURCE_DIR")) +
-                                                             "/examples/digits/mlp.json\" --epochs 1 --device ref");
+  const std::string trained =
+      tenon_under("ulimit -f 0", "train \"" + std::string(std::getenv("TENON_SOURCE_DIR")) +
+                                     "/examples/digits/mlp.json\" --epochs 1 --device ref");
   EXPECT_NE(trained.find("test accuracy"), trained.npos) << trained;
 }
 
 TEST(Limits, OfTheSizeOfFilesAreAnErrorOfTheSaveThatNamesTheFile) {
   const std::string file = testing::TempDir() + "tenon_process_test.safetensors";
-  const std::string saved = tenon_under("ulimit -f 0", "train \"" + std::string(std::getenv("TENON_SOURCE_DIR")) +
-                                                           "/examples/digits/mlp.json\" --epochs 1 --save \"" + file + "\"");
-  EXPECT_NE(saved.find(file + ": writing failed, nothing was changed: File too large"), saved.npos) << saved;
+  const std::string saved = tenon_under(
+      "ulimit -f 0", "train \"" + std::string(std::getenv("TENON_SOURCE_DIR")) +
+                         "/examples/digits/mlp.json\" --epochs 1 --save \"" + file + "\"");
+  EXPECT_NE(saved.find(file + ": writing failed, nothing was changed: File too large"), saved.npos)
+      << saved;
   EXPECT_NE(saved.find("ended with 256"), saved.npos) << saved;  // code 1, and no signal
 }
 

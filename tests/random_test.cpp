@@ -80,8 +80,8 @@ TEST(Random, Moments) {
   }
 }
 
-// The sum of (seen - expected)^2 / expected has mean k and variance 2 k for k degrees of freedom; five
-// standard deviations.
+// The sum of (seen - expected)^2 / expected has mean k and variance 2 k for k degrees of freedom;
+// five standard deviations.
 void expect_chi_square(const std::vector<double>& seen, const std::vector<double>& expected) {
   ASSERT_EQ(seen.size(), expected.size());
   double sum = 0, k = double(seen.size()) - 1;
@@ -178,7 +178,8 @@ TEST(Multinomial, DrawsInProportion) {
     expect_sizes(with, {20000});
     expect_chi_square(counted(with, 0, 6), {0, 4000, 0, 10000, 6000, 0});
     // Rows by themselves, in halves too.
-    Tensor rows = tn::multinomial(tn::tensor({{1.f, 0.f}, {1.f, 3.f}}, d).to(tn::float16), 4000, true);
+    Tensor rows =
+        tn::multinomial(tn::tensor({{1.f, 0.f}, {1.f, 3.f}}, d).to(tn::float16), 4000, true);
     expect_sizes(rows, {2, 4000});
     expect_chi_square(counted(rows[1], 0, 2), {1000, 3000});
     EXPECT_EQ(rows[0].max().item<int64_t>(), 0);
@@ -333,7 +334,8 @@ TEST(Random, OfAsManyDimensionsAsThereAre) {
     same([&](tn::Ints s) { return tn::randn(s, {}, d); });
     same([&](tn::Ints s) { return tn::randint(0, 1000, s, {}, d); });
   }
-  expect_error([] { tn::randn(std::vector<int64_t>(17, 1)); }, "18 dimensions, expected at most 16");
+  expect_error([] { tn::randn(std::vector<int64_t>(17, 1)); },
+               "18 dimensions, expected at most 16");
   sizes[14] = sizes[15] = -1;  // whose product is 1
   expect_error([&] { tn::randn(sizes); }, "-1");
 }

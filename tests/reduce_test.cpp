@@ -104,35 +104,86 @@ const std::vector<Row>& rows() {
       {"argmin", of([](const Tensor& x) { return tn::argmin(x); }), {1}, {}},
       {"argmin along", of([](const Tensor& x) { return tn::argmin(x, 1, true); }), {1, 2}, {2, 1}},
       {"var", of([](const Tensor& x) { return tn::var(x); }), {10.166666666666666}, {}},
-      {"var along", of([](const Tensor& x) { return tn::var(x, 1, 0); }), {11.555555555555555, 2.6666666666666665}, {2}},
-      {"var over two", of([](const Tensor& x) { return tn::var(x, {0, -1}, 2, true); }), {12.708333333333332}, {1, 1}},
-      {"std", of([](const Tensor& x) { return tn::std(x, 0); }),
-       {2.1213203435596424, 4.949747468305833, 2.1213203435596424}, {3}},
-      {"var_mean's var", nth<0>([](const Tensor& x) { return tn::var_mean(x, 1); }), {17.333333333333332, 4}, {2}},
-      {"var_mean's mean", nth<1>([](const Tensor& x) { return tn::var_mean(x, 1, 1, true); }), {-1 / 3.0, 2}, {2, 1}},
+      {"var along",
+       of([](const Tensor& x) { return tn::var(x, 1, 0); }),
+       {11.555555555555555, 2.6666666666666665},
+       {2}},
+      {"var over two",
+       of([](const Tensor& x) {
+         return tn::var(x, {0, -1}, 2, true);
+       }),
+       {12.708333333333332},
+       {1, 1}},
+      {"std",
+       of([](const Tensor& x) { return tn::std(x, 0); }),
+       {2.1213203435596424, 4.949747468305833, 2.1213203435596424},
+       {3}},
+      {"var_mean's var",
+       nth<0>([](const Tensor& x) { return tn::var_mean(x, 1); }),
+       {17.333333333333332, 4},
+       {2}},
+      {"var_mean's mean",
+       nth<1>([](const Tensor& x) { return tn::var_mean(x, 1, 1, true); }),
+       {-1 / 3.0, 2},
+       {2, 1}},
       {"norm", of([](const Tensor& x) { return tn::norm(x); }), {7.416198487095663}, {}},
       {"norm 1", of([](const Tensor& x) { return tn::norm(x, 1, 1); }), {9, 6}, {2}},
       {"norm 0", of([](const Tensor& x) { return tn::norm(x, 0, 1); }), {3, 2}, {2}},
-      {"norm 3", of([](const Tensor& x) { return tn::norm(x, 3, 1, true); }), {5.348481241239363, 4.160167646103808}, {2, 1}},
-      {"norm 0.5", of([](const Tensor& x) { return tn::norm(x, 0.5, 1); }), {24.682204262552162, 11.656854249492380}, {2}},
+      {"norm 3",
+       of([](const Tensor& x) { return tn::norm(x, 3, 1, true); }),
+       {5.348481241239363, 4.160167646103808},
+       {2, 1}},
+      {"norm 0.5",
+       of([](const Tensor& x) { return tn::norm(x, 0.5, 1); }),
+       {24.682204262552162, 11.656854249492380},
+       {2}},
       {"norm inf", of([](const Tensor& x) { return tn::norm(x, INFINITY, 0); }), {4, 5, 3}, {3}},
       {"norm -inf", of([](const Tensor& x) { return tn::norm(x, -INFINITY); }), {0}, {}},
-      {"norm -1", of([](const Tensor& x) { return tn::norm(x, -1, 1); }), {0.6521739130434783, 0}, {2}},
-      {"logsumexp", of([](const Tensor& x) { return tn::logsumexp(x, 1); }), {3.127223441901406, 4.142931628499899}, {2}},
-      {"logsumexp of all", of([](const Tensor& x) { return tn::logsumexp(x, {0, 1}, true); }), {4.451992931919953}, {1, 1}},
+      {"norm -1",
+       of([](const Tensor& x) { return tn::norm(x, -1, 1); }),
+       {0.6521739130434783, 0},
+       {2}},
+      {"logsumexp",
+       of([](const Tensor& x) { return tn::logsumexp(x, 1); }),
+       {3.127223441901406, 4.142931628499899},
+       {2}},
+      {"logsumexp of all",
+       of([](const Tensor& x) {
+         return tn::logsumexp(x, {0, 1}, true);
+       }),
+       {4.451992931919953},
+       {1, 1}},
       {"all", of([](const Tensor& x) { return tn::all(x); }), {0}, {}},
       {"all along", of([](const Tensor& x) { return tn::all(x, 1); }), {1, 0}, {2}},
       {"any", of([](const Tensor& x) { return tn::any(x); }), {1}, {}},
       {"any along", of([](const Tensor& x) { return tn::any(x - 3, 0, true); }), {1, 1, 1}, {1, 3}},
       {"count_nonzero", of([](const Tensor& x) { return tn::count_nonzero(x); }), {5}, {}},
-      {"count_nonzero along", of([](const Tensor& x) { return tn::count_nonzero(x, 0); }), {2, 2, 1}, {3}},
-      {"cumsum", of([](const Tensor& x) { return tn::cumsum(x, 1); }), {1, -4, -1, 4, 6, 6}, {2, 3}},
-      {"cumprod", of([](const Tensor& x) { return tn::cumprod(x, -1); }), {1, -5, -15, 4, 8, 0}, {2, 3}},
-      {"sort values", nth<0>([](const Tensor& x) { return tn::sort(x); }), {-5, 1, 3, 0, 2, 4}, {2, 3}},
-      {"sort indices", nth<1>([](const Tensor& x) { return tn::sort(x, 0, true); }), {1, 1, 0, 0, 0, 1}, {2, 3}},
+      {"count_nonzero along",
+       of([](const Tensor& x) { return tn::count_nonzero(x, 0); }),
+       {2, 2, 1},
+       {3}},
+      {"cumsum",
+       of([](const Tensor& x) { return tn::cumsum(x, 1); }),
+       {1, -4, -1, 4, 6, 6},
+       {2, 3}},
+      {"cumprod",
+       of([](const Tensor& x) { return tn::cumprod(x, -1); }),
+       {1, -5, -15, 4, 8, 0},
+       {2, 3}},
+      {"sort values",
+       nth<0>([](const Tensor& x) { return tn::sort(x); }),
+       {-5, 1, 3, 0, 2, 4},
+       {2, 3}},
+      {"sort indices",
+       nth<1>([](const Tensor& x) { return tn::sort(x, 0, true); }),
+       {1, 1, 0, 0, 0, 1},
+       {2, 3}},
       {"argsort", of([](const Tensor& x) { return tn::argsort(x); }), {1, 0, 2, 2, 1, 0}, {2, 3}},
       {"topk values", nth<0>([](const Tensor& x) { return tn::topk(x, 2); }), {3, 1, 4, 2}, {2, 2}},
-      {"topk indices", nth<1>([](const Tensor& x) { return tn::topk(x, 1, 0, false); }), {0, 0, 1}, {1, 3}},
+      {"topk indices",
+       nth<1>([](const Tensor& x) { return tn::topk(x, 1, 0, false); }),
+       {0, 0, 1},
+       {1, 3}},
   };
   return list;
 }
@@ -147,7 +198,8 @@ TEST(Reduce, EachOpHasPyTorchsValuesAndGradient) {
       expect_near(row.op({x.to(tn::float32)}), row.values);
       expect_near(row.op({x.t().contiguous().t()}), row.values, 1e-12);
       // The sum: so that what has no gradient, as indices, can be asked for one, which is zero.
-      gradcheck([&](const TensorList& in) { return row.op(in) + in[0].sum(); }, {sample({2, 3}, d)});
+      gradcheck([&](const TensorList& in) { return row.op(in) + in[0].sum(); },
+                {sample({2, 3}, d)});
     }
   }
 }
@@ -155,7 +207,8 @@ TEST(Reduce, EachOpHasPyTorchsValuesAndGradient) {
 TEST(Reduce, DtypesOfEachOp) {
   for (tn::Device d : devices()) {
     SCOPED_TRACE(d.name());
-    Tensor i = tn::tensor<int64_t>({3, 0, 2}, d).to(tn::int32), u = i.to(tn::uint8), b = i.to(tn::bool_);
+    Tensor i = tn::tensor<int64_t>({3, 0, 2}, d).to(tn::int32), u = i.to(tn::uint8),
+           b = i.to(tn::bool_);
     EXPECT_EQ(tn::prod(i).dtype(), tn::int64);
     EXPECT_EQ(tn::amin(i).dtype(), tn::int32);
     EXPECT_EQ(std::get<0>(tn::max(u, 0)).dtype(), tn::uint8);
@@ -236,7 +289,8 @@ TEST(Reduce, MethodsAreTheOps) {
   expect_near(x.all(1), {1, 0});
   expect_near(x.any(), {1});
   expect_near(x.cumsum(1), {1, -4, -1, 4, 6, 6});
-  for (const Tensor& t : {x.sum(1, true, tn::float64), x.mean(1, true, tn::float64), x.prod(1, true, tn::float64)}) {
+  for (const Tensor& t :
+       {x.sum(1, true, tn::float64), x.mean(1, true, tn::float64), x.prod(1, true, tn::float64)}) {
     expect_sizes(t, {2, 1});
     EXPECT_EQ(t.dtype(), tn::float64);
   }
@@ -262,13 +316,28 @@ TEST(Reduce, GradientsAtTiesAndZeros) {
       {"norm", of([](const Tensor& x) { return tn::norm(x); }), {0, 0}, {0, 0}},
       {"norm 1", of([](const Tensor& x) { return tn::norm(x, 1); }), {0, -2}, {0, -1}},
       {"norm 0", of([](const Tensor& x) { return tn::norm(x, 0); }), {0, -2}, {0, 0}},
-      {"norm 0.5", of([](const Tensor& x) { return tn::norm(x, 0.5); }), {2, -1, 0}, {1.7071067811865475, -2.414213562373095, 0}},
-      {"norm 3", of([](const Tensor& x) { return tn::norm(x, 3); }), {2, -1, 0}, {0.92448169913417966, -0.23112042478354491, 0}},
-      {"norm inf", of([](const Tensor& x) { return tn::norm(x, INFINITY); }), {1, -1, 0}, {0.5, -0.5, 0}},
-      {"logsumexp", of([](const Tensor& x) { return tn::logsumexp(x, 0); }), {INFINITY, 1}, {NAN, 0}},
+      {"norm 0.5",
+       of([](const Tensor& x) { return tn::norm(x, 0.5); }),
+       {2, -1, 0},
+       {1.7071067811865475, -2.414213562373095, 0}},
+      {"norm 3",
+       of([](const Tensor& x) { return tn::norm(x, 3); }),
+       {2, -1, 0},
+       {0.92448169913417966, -0.23112042478354491, 0}},
+      {"norm inf",
+       of([](const Tensor& x) { return tn::norm(x, INFINITY); }),
+       {1, -1, 0},
+       {0.5, -0.5, 0}},
+      {"logsumexp",
+       of([](const Tensor& x) { return tn::logsumexp(x, 0); }),
+       {INFINITY, 1},
+       {NAN, 0}},
       {"sort", of([](const Tensor& x) { return std::get<0>(tn::sort(x))[0]; }), {2, 2}, {1, 0}},
       {"topk", of([](const Tensor& x) { return std::get<0>(tn::topk(x, 1)); }), {2, 2}, {1, 0}},
-      {"cumprod", of([](const Tensor& x) { return tn::cumprod(x, 0).sum(); }), {2, 0, 3}, {1, 8, 0}},
+      {"cumprod",
+       of([](const Tensor& x) { return tn::cumprod(x, 0).sum(); }),
+       {2, 0, 3},
+       {1, 8, 0}},
   };
   for (tn::Device d : devices()) {
     for (const AtKink& c : cases) {
@@ -280,8 +349,8 @@ TEST(Reduce, GradientsAtTiesAndZeros) {
   }
 }
 
-// The Hessian times ones, in closed form: (p - 1) (|x_i|^(p-2) d_ij / f^(p-1) - s_i s_j |x_i x_j|^(p-1) / f^(2p-1)), and 0 where
-// the first derivative is 0 because there is no slope.
+// The Hessian times ones, in closed form: (p - 1) (|x_i|^(p-2) d_ij / f^(p-1) - s_i s_j |x_i
+// x_j|^(p-1) / f^(2p-1)), and 0 where the first derivative is 0 because there is no slope.
 TEST(Reduce, SecondGradientsAtZerosAreFinite) {
   const std::vector<AtKink> cases = {
       {"std", of([](const Tensor& x) { return tn::std(x); }), {2, 2, 2}, {0, 0, 0}},
@@ -289,11 +358,20 @@ TEST(Reduce, SecondGradientsAtZerosAreFinite) {
       {"norm, one zero", of([](const Tensor& x) { return tn::norm(x); }), {0, 3}, {1 / 3., 0}},
       {"norm 0", of([](const Tensor& x) { return tn::norm(x, 0); }), {0, -2}, {0, 0}},
       {"norm 1", of([](const Tensor& x) { return tn::norm(x, 1); }), {0, -2}, {0, 0}},
-      {"norm 3", of([](const Tensor& x) { return tn::norm(x, 3); }), {2, -1, 0}, {0.3081605663, 0.6163211327, 0}},
+      {"norm 3",
+       of([](const Tensor& x) { return tn::norm(x, 3); }),
+       {2, -1, 0},
+       {0.3081605663, 0.6163211327, 0}},
       {"norm 3, zeros", of([](const Tensor& x) { return tn::norm(x, 3); }), {0, 0}, {0, 0}},
-      {"norm 0.5", of([](const Tensor& x) { return tn::norm(x, 0.5); }), {2, -1, 0}, {-0.5303300859, -1.0606601718, 0}},
+      {"norm 0.5",
+       of([](const Tensor& x) { return tn::norm(x, 0.5); }),
+       {2, -1, 0},
+       {-0.5303300859, -1.0606601718, 0}},
       {"norm 0.5, zeros", of([](const Tensor& x) { return tn::norm(x, 0.5); }), {0, 0}, {0, 0}},
-      {"norm 1.5", of([](const Tensor& x) { return tn::norm(x, 1.5); }), {3, -4, 0}, {0.1296007898, 0.0972005924, 0}},
+      {"norm 1.5",
+       of([](const Tensor& x) { return tn::norm(x, 1.5); }),
+       {3, -4, 0},
+       {0.1296007898, 0.0972005924, 0}},
       {"norm 1.5, zeros", of([](const Tensor& x) { return tn::norm(x, 1.5); }), {0, 0}, {0, 0}},
       {"norm inf", of([](const Tensor& x) { return tn::norm(x, INFINITY); }), {0, 0}, {0, 0}},
       {"norm -inf", of([](const Tensor& x) { return tn::norm(x, -INFINITY); }), {0, 2}, {0, 0}},
@@ -312,12 +390,17 @@ TEST(Reduce, SecondGradientsAtZerosAreFinite) {
 TEST(Reduce, RefusesWhatPyTorchRefuses) {
   Tensor x = tn::zeros({2, 3}), i = tn::ones({3}, tn::int64);
   expect_error([&] { tn::max(x, 2); }, "max: dimension 2 is out of range; expected -2 to 1");
-  expect_error([&] { tn::min(tn::zeros({2, 0}), 1); }, "has no elements along the reduced dimensions");
+  expect_error(
+      [&] {
+        tn::min(tn::zeros({2, 0}), 1);
+      },
+      "has no elements along the reduced dimensions");
   expect_error([&] { tn::var(i); }, "var: x is int64, expected a floating dtype");
   expect_error([&] { tn::std(i); }, "std: x is int64, expected a floating dtype");
   expect_error([&] { tn::var_mean(i); }, "var_mean: x is int64, expected a floating dtype");
   expect_error([&] { tn::norm(i); }, "norm: x is int64, expected a floating dtype");
-  expect_error([&] { tn::mean(x, {}, false, tn::int64); }, "mean: dtype is int64, expected a floating dtype");
+  expect_error([&] { tn::mean(x, {}, false, tn::int64); },
+               "mean: dtype is int64, expected a floating dtype");
   expect_error([&] { tn::sum(x[0][0], 1); }, "dimension 1 is out of range: expected -1 to 0");
   expect_error([&] { tn::topk(x, 4); }, "topk: k is 4, expected 0 to 3, the size of dimension 1");
   expect_error([&] { tn::topk(x, -1, 0); }, "topk: k is -1, expected 0 to 2");
@@ -335,12 +418,14 @@ TEST(Reduce, AnIndexTakesAPrologueAndNoEpilogue) {
     SCOPED_TRACE(d.name());
     const Tensor x = tn::tensor<float>({{1, 5, 2}, {9, 4, 6}}, d);
     const auto with_epilogue = [&](tn_reduce_kind kind) {
-      return tn::detail::call_primitive<Tensor>(TN_REDUCE, int64_t(kind), x, tn::Ints{1}, false, reduced_x, tn::Floats(), doubled,
-                                                tn::Floats());
+      return tn::detail::call_primitive<Tensor>(TN_REDUCE, int64_t(kind), x, tn::Ints{1}, false,
+                                                reduced_x, tn::Floats(), doubled, tn::Floats());
     };
     expect_near(with_epilogue(TN_MAX), {10, 18}, 0);
-    expect_error([&] { with_epilogue(TN_ARGMAX); }, "argmax: it gives an index, which takes no epilogue");
-    expect_error([&] { with_epilogue(TN_ARGMIN); }, "argmin: it gives an index, which takes no epilogue");
+    expect_error([&] { with_epilogue(TN_ARGMAX); },
+                 "argmax: it gives an index, which takes no epilogue");
+    expect_error([&] { with_epilogue(TN_ARGMIN); },
+                 "argmin: it gives an index, which takes no epilogue");
     expect_near(tn::prim::reduce(TN_ARGMIN, TensorList{x}, {1}, false, doubled), {0, 1}, 0);
   }
 }
@@ -378,10 +463,14 @@ TEST(Scan, GradientOfProductsWithZeros) {
     expect_near(x.grad(), {1, 2 + 2 * 3, 0, 0, 0});
     // To second order, at zeros, from both ends.
     for (const bool reverse : {false, true}) {
-      gradcheck([=](const TensorList& in) { return tn::prim::scan(TN_PROD, in[0], 0, reverse); }, {x.detach()});
+      gradcheck([=](const TensorList& in) { return tn::prim::scan(TN_PROD, in[0], 0, reverse); },
+                {x.detach()});
     }
-    gradcheck([](const TensorList& in) { return tn::prod(in[0], {0, 2}); },
-              {float64_tensor({2, 0, -1, 3, 0.5, 0, 1, 2, 3, 0, 0, 1}, {2, 3, 2}, d)});
+    gradcheck(
+        [](const TensorList& in) {
+          return tn::prod(in[0], {0, 2});
+        },
+        {float64_tensor({2, 0, -1, 3, 0.5, 0, 1, 2, 3, 0, 0, 1}, {2, 3, 2}, d)});
   }
 }
 
@@ -401,14 +490,16 @@ TEST(Sort, IsStableAndPutsNanLast) {
       EXPECT_EQ(at.dtype(), tn::int64);
     }
     for (tn::Dtype dtype : {tn::int64, tn::int32, tn::uint8}) {
-      auto [values, indices] = tn::prim::sort(tn::tensor<int64_t>({{3, 1, 2}, {0, 9, 0}}).to(d, dtype), 1);
+      auto [values, indices] =
+          tn::prim::sort(tn::tensor<int64_t>({{3, 1, 2}, {0, 9, 0}}).to(d, dtype), 1);
       expect_near(values, {1, 2, 3, 0, 0, 9});
       expect_near(indices, {1, 2, 0, 0, 2, 1});
     }
     auto [flags, places] = tn::prim::sort(tn::tensor<int64_t>({1, 0, 1}).to(d, tn::bool_), 0);
     expect_near(flags, {0, 1, 1});
     expect_near(places, {1, 0, 2});
-    auto [columns, rows] = tn::prim::sort(tn::tensor<float>({{3, 1}, {2, 5}, {1, 4}}, d).t(), 1, true);
+    auto [columns, rows] =
+        tn::prim::sort(tn::tensor<float>({{3, 1}, {2, 5}, {1, 4}}, d).t(), 1, true);
     expect_near(columns, {3, 2, 1, 5, 4, 1});
     expect_near(rows, {0, 1, 2, 1, 2, 0});
     auto [one, zero] = tn::prim::sort(tn::full({}, 7.0, {}, d), 0);
@@ -449,7 +540,8 @@ TEST(Reduce, ATensorWithoutDimensionsHasOneAllTheSame) {
       {"max", [](const Tensor& x, int64_t d) { return std::get<0>(tn::max(x, d, true)); }, 1.5, 1},
       {"min", [](const Tensor& x, int64_t d) { return std::get<0>(tn::min(x, d)); }, 1.5, 1},
       {"var", [](const Tensor& x, int64_t d) { return tn::var(x, d, 0); }, 0, 0},
-      {"var_mean", [](const Tensor& x, int64_t d) { return std::get<1>(tn::var_mean(x, d, 0)); }, 1.5, 1},
+      {"var_mean", [](const Tensor& x, int64_t d) { return std::get<1>(tn::var_mean(x, d, 0)); },
+       1.5, 1},
       {"norm", [](const Tensor& x, int64_t d) { return tn::norm(x, 2, d, true); }, 1.5, 1},
       {"norm inf", [](const Tensor& x, int64_t d) { return tn::norm(x, INFINITY, d); }, 1.5, 1},
       {"logsumexp", [](const Tensor& x, int64_t d) { return tn::logsumexp(x, d); }, 1.5, 1},
@@ -457,7 +549,8 @@ TEST(Reduce, ATensorWithoutDimensionsHasOneAllTheSame) {
       {"cumprod", [](const Tensor& x, int64_t d) { return tn::cumprod(x, d); }, 1.5, 1},
       {"softmax", [](const Tensor& x, int64_t d) { return tn::softmax(x, d); }, 1, 0},
       {"log_softmax", [](const Tensor& x, int64_t d) { return tn::log_softmax(x, d); }, 0, 0},
-      {"sort", [](const Tensor& x, int64_t d) { return std::get<0>(tn::sort(x, d, true)); }, 1.5, 1},
+      {"sort", [](const Tensor& x, int64_t d) { return std::get<0>(tn::sort(x, d, true)); }, 1.5,
+       1},
       {"topk", [](const Tensor& x, int64_t d) { return std::get<0>(tn::topk(x, 1, d)); }, 1.5, 1},
       {"flip", [](const Tensor& x, int64_t d) { return tn::flip(x, d); }, 1.5, 1},
       {"roll", [](const Tensor& x, int64_t d) { return tn::roll(x, 1, d); }, 1.5, 1},
@@ -468,7 +561,8 @@ TEST(Reduce, ATensorWithoutDimensionsHasOneAllTheSame) {
     for (const Row& row : rows) {
       for (tn::Dtype dtype : {tn::float64, tn::float32, tn::float16, tn::bfloat16}) {
         for (int64_t dim : {0, -1}) {
-          SCOPED_TRACE(device.name() + " " + dtype.name() + " " + row.name + " " + std::to_string(dim));
+          SCOPED_TRACE(device.name() + " " + dtype.name() + " " + row.name + " " +
+                       std::to_string(dim));
           const Tensor x = tn::tensor(1.5, device).to(dtype).requires_grad_(), y = row.of(x, dim);
           expect_sizes(y, {});
           expect_near(y, {row.value}, 1e-6);
@@ -481,8 +575,11 @@ TEST(Reduce, ATensorWithoutDimensionsHasOneAllTheSame) {
     }
     const Tensor three = tn::tensor(int64_t{3}, device);
     EXPECT_EQ(tn::sum(three.to(tn::int32), 0).dtype(), tn::int64);
-    for (const Tensor& at : {tn::argmax(three, 0), tn::argmin(three, -1, true), tn::argsort(three, 0)}) expect_near(at, {0}, 0);
-    for (const Tensor& yes : {tn::all(three, 0), tn::any(three, -1), tn::count_nonzero(three, 0)}) expect_near(yes, {1}, 0);
+    for (const Tensor& at :
+         {tn::argmax(three, 0), tn::argmin(three, -1, true), tn::argsort(three, 0)})
+      expect_near(at, {0}, 0);
+    for (const Tensor& yes : {tn::all(three, 0), tn::any(three, -1), tn::count_nonzero(three, 0)})
+      expect_near(yes, {1}, 0);
     EXPECT_TRUE(std::isnan(tn::var(tn::tensor(1.5, device), 0).item<double>()));
   }
 }

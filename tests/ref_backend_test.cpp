@@ -167,7 +167,8 @@ int shut_down_after_overrun_of_pinned_memory() {
 
 TEST_F(Ref, HostMemoryTouchedBeforeItsCopyIsLoggedAndFailsShutdown) {
   EXPECT_EXIT(std::_Exit(shut_down_after_touching_a_source(false)), testing::ExitedWithCode(3),
-              "ref: host memory changed or freed before its copy at 0x.*\nref: 1 touches of host memory before a copy was done");
+              "ref: host memory changed or freed before its copy at 0x.*\nref: 1 touches of host "
+              "memory before a copy was done");
   EXPECT_EXIT(std::_Exit(shut_down_after_touching_a_source(true)), testing::ExitedWithCode(3),
               "ref: host memory changed or freed before its copy at 0x");
   EXPECT_EXIT(std::_Exit(shut_down_after_freeing_a_source()), testing::ExitedWithCode(3),

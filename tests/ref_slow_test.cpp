@@ -293,13 +293,18 @@ TEST_F(RefSlow, BackwardRunsBesideTheStreamOfTheCaller) {
       {"sum of all", [](const Tensor& w) { return w.sum(); }, ones},
       {"primitive", [](const Tensor& w) { return w.sum(1); }, ones},
       {"view", [](const Tensor& w) { return w.t(); }, ones},
-      {"as_strided", [](const Tensor& w) { return tn::as_strided(w, {3, 3}, {1, 3}); }, ones},
+      {"as_strided",
+       [](const Tensor& w) {
+         return tn::as_strided(w, {3, 3}, {1, 3});
+       },
+       ones},
       {"op with a gradient of its own",
-       [](const Tensor& w) { return tn::cross_entropy(w, tn::full({3}, 0, tn::int64, w.device())); },
+       [](const Tensor& w) {
+         return tn::cross_entropy(w, tn::full({3}, 0, tn::int64, w.device()));
+       },
        {}},
       {"custom function", [](const Tensor& w) { return Thrice::apply(w); }, threes},
-      {"copy to another dtype",
-       [](const Tensor& w) { return w.detach().to(tn::float64).copy_(w); },
+      {"copy to another dtype", [](const Tensor& w) { return w.detach().to(tn::float64).copy_(w); },
        ones},
       {"write through a view",
        [](const Tensor& w) {

@@ -178,14 +178,17 @@ TEST(StageKernel, ChecksTheDefinition) {
   def.layout = TN_LAYOUT_CONTIGUOUS;
   def.primitive = TN_COPY;
   EXPECT_EQ(stage_text(def),
-            "kernel for primitive 'copy' on 'cpu': it is what layouts are changed with, so it must take any strides");
+            "kernel for primitive 'copy' on 'cpu': it is what layouts are changed with, so it must "
+            "take any strides");
   def.primitive = TN_ELEMENTWISE;
   EXPECT_EQ(stage_text(def),
-            "kernel for primitive 'elementwise' on 'cpu': its operands are described by strides, so it must take any");
+            "kernel for primitive 'elementwise' on 'cpu': its operands are described by strides, "
+            "so it must take any");
   def.layout = TN_LAYOUT_ROWS;
   def.primitive = TN_REDUCE;
   EXPECT_EQ(stage_text(def),
-            "kernel for primitive 'reduce' on 'cpu': its operands are described by strides, so it must take any");
+            "kernel for primitive 'reduce' on 'cpu': its operands are described by strides, so it "
+            "must take any");
   def = kernel_def("f");
   def.dtypes = 1u << 30;
   EXPECT_EQ(stage_text(def), "kernel for 'f' on 'cpu': unknown dtypes 0x40000000");
@@ -258,14 +261,17 @@ TEST(Registry, AKernelWithAnotherSchemaWaitsAndSaysWhy) {
 TEST(Registry, AKernelThatStatesAnotherDefaultIsRefused) {
   ASSERT_EQ(bring("fixed", {op_def("f(Tensor x, float k=1, int n=2) -> Tensor", "x * k")}), "");
   EXPECT_EQ(bring("wrong", {}, {kernel_def("fixed.f(Tensor x, float k=2) -> Tensor")}),
-            "kernel for 'fixed.f(Tensor x, float k=2) -> Tensor' on 'cpu': it states 'fixed.f(Tensor x, float k=2.0) -> Tensor', the "
+            "kernel for 'fixed.f(Tensor x, float k=2) -> Tensor' on 'cpu': it states "
+            "'fixed.f(Tensor x, float k=2.0) -> Tensor', the "
             "op is 'f(Tensor x, float k=1.0, int n=2) -> Tensor'");
-  EXPECT_NE(bring("wrong_last", {}, {kernel_def("fixed.f(Tensor x, float k=1, int n=1) -> Tensor")}), "");
+  EXPECT_NE(
+      bring("wrong_last", {}, {kernel_def("fixed.f(Tensor x, float k=1, int n=1) -> Tensor")}), "");
   // The op demands what the kernel calls optional.
   ASSERT_EQ(bring("strict", {op_def("f(Tensor x, float k) -> Tensor", "x * k")}), "");
   EXPECT_NE(bring("lax", {}, {kernel_def("strict.f(Tensor x, float k=1) -> Tensor")}), "");
   // The same, and left out.
-  EXPECT_EQ(bring("right", {}, {kernel_def("fixed.f(Tensor x, float k=1, int n=2) -> Tensor")}), "");
+  EXPECT_EQ(bring("right", {}, {kernel_def("fixed.f(Tensor x, float k=1, int n=2) -> Tensor")}),
+            "");
   EXPECT_EQ(bring("without", {}, {kernel_def("fixed.f(Tensor x, float k) -> Tensor")}), "");
 }
 
@@ -281,7 +287,8 @@ TEST(Registry, ADynamicPrimitiveTakesNoKernelsOfAnOp) {
   tn_op_def def = op_def("f(Tensor x) -> Tensor", nullptr);
   def.primitive = TN_NONZERO;
   EXPECT_EQ(bring("sparse", {def}, {kernel_def("f")}),
-            "kernel for 'f' on 'cpu': op 'sparse.f' is the primitive 'nonzero', whose sizes depend on values: bring a kernel "
+            "kernel for 'f' on 'cpu': op 'sparse.f' is the primitive 'nonzero', whose sizes depend "
+            "on values: bring a kernel "
             "of the primitive");
 }
 

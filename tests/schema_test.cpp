@@ -1,4 +1,5 @@
-// The schema language: what it takes, what it gives back, what it says when it refuses; and the check of values.
+// The schema language: what it takes, what it gives back, what it says when it refuses; and the
+// check of values.
 #include "schema/schema.h"
 
 #include <cmath>
@@ -28,7 +29,8 @@ std::string refusal(std::string_view text) {
 
 TEST(SchemaParser, ReadsTheExampleOfTheDesign) {
   const Schema s = parsed(
-      "op(Tensor x, Tensor? weight, Tensor[] xs, int[] dims=[], float eps=1e-5, str mode=\"mean\") -> (Tensor, Tensor)");
+      "op(Tensor x, Tensor? weight, Tensor[] xs, int[] dims=[], float eps=1e-5, str mode=\"mean\") "
+      "-> (Tensor, Tensor)");
   EXPECT_EQ(s.name, "op");
   ASSERT_EQ(s.arguments.size(), 6u);
   EXPECT_EQ(s.arguments[0].type, Type::kTensor);
@@ -51,7 +53,8 @@ TEST(SchemaParser, ReadsTheExampleOfTheDesign) {
 
 TEST(SchemaParser, ReadsEveryTypeAndMark) {
   const Schema s = parsed(
-      "pack.op_(Tensor(a!) x, Tensor?[] ys, Tensor(b!)[] zs, int i, float f, bool b, number n, str s, dtype d, device v, "
+      "pack.op_(Tensor(a!) x, Tensor?[] ys, Tensor(b!)[] zs, int i, float f, bool b, number n, str "
+      "s, dtype d, device v, "
       "object o, int[]? dims, dynamic float lr=1e-3) -> Tensor(a!)");
   EXPECT_EQ(s.name, "pack.op_");
   EXPECT_EQ(s.arguments[0].alias, 'a');
@@ -61,7 +64,8 @@ TEST(SchemaParser, ReadsEveryTypeAndMark) {
   const Type types[] = {Type::kInt,    Type::kFloat, Type::kBool,   Type::kNumber,
                         Type::kString, Type::kDtype, Type::kDevice, Type::kObject};
   for (int i = 0; i < 8; ++i) EXPECT_EQ(s.arguments[3 + i].type, types[i]);
-  EXPECT_TRUE(s.arguments[11].list && s.arguments[11].optional && !s.arguments[11].optional_entries);
+  EXPECT_TRUE(s.arguments[11].list && s.arguments[11].optional &&
+              !s.arguments[11].optional_entries);
   EXPECT_TRUE(s.arguments[12].is_dynamic);
   EXPECT_EQ(s.arguments[12].default_value.as.f, 1e-3);
   EXPECT_EQ(s.returns[0].alias, 'a');
@@ -69,8 +73,10 @@ TEST(SchemaParser, ReadsEveryTypeAndMark) {
 
 TEST(SchemaParser, ReadsEveryDefault) {
   const Schema s = parsed(
-      "f(Tensor? w=None, int i=-3, float x=2, float y=-inf, float z=nan, bool t=True, number n=1, number m=1.5, number b=False, "
-      "str q='a \\'b\\' \\\\ \\n', dtype d=bfloat16, dtype? e=None, int[] l=[1, -2], float[] r=[1, .5e1], "
+      "f(Tensor? w=None, int i=-3, float x=2, float y=-inf, float z=nan, bool t=True, number n=1, "
+      "number m=1.5, number b=False, "
+      "str q='a \\'b\\' \\\\ \\n', dtype d=bfloat16, dtype? e=None, int[] l=[1, -2], float[] r=[1, "
+      ".5e1], "
       "str[] names=[\"a\", \"b\"], Tensor[] ts=[], device? dev=None)");
   const auto& a = s.arguments;
   EXPECT_EQ(a[0].default_value.kind, uint32_t{TN_NONE});
@@ -110,7 +116,8 @@ TEST(SchemaParser, ReadsEveryFormOfReturns) {
 TEST(SchemaParser, NormalizesTheText) {
   const char* texts[][2] = {
       {" f ( Tensor x,int[]dims = [ 1,2 ] )->Tensor ", "f(Tensor x, int[] dims=[1, 2]) -> Tensor"},
-      {"f(float a=1,float b=1e-5,number n=1,number m=1.0)", "f(float a=1.0, float b=1e-05, number n=1, number m=1.0)"},
+      {"f(float a=1,float b=1e-5,number n=1,number m=1.0)",
+       "f(float a=1.0, float b=1e-05, number n=1, number m=1.0)"},
       {"f(Tensor?[] t, Tensor(a!)[]? u=None, dynamic float lr=0.5) -> ()",
        "f(Tensor?[] t, Tensor(a!)[]? u=None, dynamic float lr=0.5) -> ()"},
       {"f(str s='\"', str[] l=['a'], dtype d=float16, bool b=True) -> (Tensor v, Tensor i)",
@@ -150,10 +157,13 @@ TEST(SchemaParser, RefusalsNameTheColumnAndWhatIsExpected) {
       {"op(int(a) x)", "column 4: only a Tensor has an alias, not int"},
       {"op(Tensor(1) x)", "column 11: expected a letter a to z, found '1'"},
       {"op(bool[] x)", "column 4: there are no lists of bool"},
-      {"op(int?[] x)", "column 4: only Tensor?[] has optional entries; write int[]? for an optional list"},
-      {"op(dynamic Tensor x)", "column 11: only int, float, bool and number can be dynamic, not Tensor"},
+      {"op(int?[] x)",
+       "column 4: only Tensor?[] has optional entries; write int[]? for an optional list"},
+      {"op(dynamic Tensor x)",
+       "column 11: only int, float, bool and number can be dynamic, not Tensor"},
       {"op(int x, int x)", "column 15: a second argument 'x'"},
-      {"op(int x=1, int y)", "column 17: argument 'y' without a default follows 'x', which has one"},
+      {"op(int x=1, int y)",
+       "column 17: argument 'y' without a default follows 'x', which has one"},
       {"op(Tensor x=None)", "column 13: None needs the type Tensor?"},
       {"op(Tensor x=1)", "column 13: a default of type Tensor can only be None"},
       {"op(int x=1.5)", "column 10: expected a default of type int, found '1'"},
@@ -179,7 +189,8 @@ TEST(SchemaParser, RefusalsNameTheColumnAndWhatIsExpected) {
 }
 
 TEST(SchemaParser, RefusesTextsThatAreTooLong) {
-  EXPECT_NE(refusal(std::string(20000, 'a')).find("20000 characters, at most 16384 are taken"), std::string::npos);
+  EXPECT_NE(refusal(std::string(20000, 'a')).find("20000 characters, at most 16384 are taken"),
+            std::string::npos);
   std::string many = "op(int a0";
   for (int i = 1; i < 65; ++i) many += ", int a" + std::to_string(i);
   EXPECT_NE(refusal(many + ")").find("more than 32 arguments"), std::string::npos);
@@ -194,11 +205,13 @@ tn_value value_of(uint32_t kind) {
 class ValueCheck : public testing::Test {
  protected:
   Schema schema_ = parsed(
-      "f(Tensor t, Tensor? o, Tensor[] l, Tensor?[] m, int i, float f, bool b, number n, str s, dtype d, device v, object q, "
+      "f(Tensor t, Tensor? o, Tensor[] l, Tensor?[] m, int i, float f, bool b, number n, str s, "
+      "dtype d, device v, object q, "
       "int[] k, float[] r, str[] w, int[]? p)");
 
   std::string check(const char* name, const tn_value& value, bool numbers_as_tensors = false) {
-    StatusHolder status(check_value(schema_, schema_.arguments[schema_.find(name)], value, numbers_as_tensors));
+    StatusHolder status(
+        check_value(schema_, schema_.arguments[schema_.find(name)], value, numbers_as_tensors));
     return status ? status_text(status.get()) : "";
   }
 };
@@ -260,11 +273,13 @@ TEST_F(ValueCheck, RefusesWhatDoesNotFitAndSaysWhatCame) {
   tn_value d = value_of(TN_DTYPE);
   d.as.dtype = 99;
   EXPECT_EQ(check("t", value_of(TN_NONE)), "f: argument 't' must be Tensor, got None");
-  EXPECT_EQ(check("t", value_of(TN_TENSOR)), "f: argument 't' must be Tensor, got Tensor that is NULL");
+  EXPECT_EQ(check("t", value_of(TN_TENSOR)),
+            "f: argument 't' must be Tensor, got Tensor that is NULL");
   EXPECT_EQ(check("t", f), "f: argument 't' must be Tensor, got float 2.0");
   EXPECT_EQ(check("o", l), "f: argument 'o' must be Tensor?, got list of 2 Tensors");
   EXPECT_EQ(check("l", t), "f: argument 'l' must be Tensor[], got Tensor");
-  EXPECT_EQ(check("l", l), "f: argument 'l' must be Tensor[], got list of 2 Tensors with None at [1]");
+  EXPECT_EQ(check("l", l),
+            "f: argument 'l' must be Tensor[], got list of 2 Tensors with None at [1]");
   EXPECT_EQ(check("i", f), "f: argument 'i' must be int, got float 2.0");
   EXPECT_EQ(check("i", b), "f: argument 'i' must be int, got bool True");
   EXPECT_EQ(check("i", k), "f: argument 'i' must be int, got list of 2 ints");

@@ -39,7 +39,11 @@ TEST(Shape, ViewsShareMemory) {
         {"movedim", tn::movedim(x, 0, -1), {3, 4, 2}, 0, 23},
         {"movedim of two", tn::movedim(x, {0, 1}, {2, 0}), {3, 4, 2}, 0, 23},
         {"unflatten", tn::unflatten(x, 2, {2, -1}), {2, 3, 2, 2}, 0, 23},
-        {"unflatten of a transposed", tn::unflatten(x.transpose(0, 2), 0, {2, 2}), {2, 2, 3, 2}, 0, 23},
+        {"unflatten of a transposed",
+         tn::unflatten(x.transpose(0, 2), 0, {2, 2}),
+         {2, 2, 3, 2},
+         0,
+         23},
         {"unfold", tn::unfold(x, 2, 3, 1), {2, 3, 2, 3}, 0, 23},
         {"unfold with a gap", tn::unfold(x, 1, 1, 2), {2, 2, 4, 1}, 0, 23},
         {"diagonal", tn::diagonal(x), {4, 2}, 0, 19},
@@ -127,48 +131,150 @@ struct Row {
 };
 const std::vector<Row>& new_tensors() {
   static const std::vector<Row> list = {
-      {"stack", [](const Tensor& x) { return tn::stack({x, x}, 1); }, {0, 1, 2, 0, 1, 2, 3, 4, 5, 3, 4, 5}, {2, 2, 3}},
-      {"stack last", [](const Tensor& x) { return tn::stack({x[0], x[1]}, -1); }, {0, 3, 1, 4, 2, 5}, {3, 2}},
-      {"contiguous", [](const Tensor& x) { return tn::contiguous(x.t()); }, {0, 3, 1, 4, 2, 5}, {3, 2}},
+      {"stack",
+       [](const Tensor& x) {
+         return tn::stack({x, x}, 1);
+       },
+       {0, 1, 2, 0, 1, 2, 3, 4, 5, 3, 4, 5},
+       {2, 2, 3}},
+      {"stack last",
+       [](const Tensor& x) {
+         return tn::stack({x[0], x[1]}, -1);
+       },
+       {0, 3, 1, 4, 2, 5},
+       {3, 2}},
+      {"contiguous",
+       [](const Tensor& x) { return tn::contiguous(x.t()); },
+       {0, 3, 1, 4, 2, 5},
+       {3, 2}},
       {"flip", [](const Tensor& x) { return tn::flip(x, -1); }, {2, 1, 0, 5, 4, 3}, {2, 3}},
-      {"flip both", [](const Tensor& x) { return tn::flip(x, {0, 1}); }, {5, 4, 3, 2, 1, 0}, {2, 3}},
+      {"flip both",
+       [](const Tensor& x) {
+         return tn::flip(x, {0, 1});
+       },
+       {5, 4, 3, 2, 1, 0},
+       {2, 3}},
       {"flip none", [](const Tensor& x) { return tn::flip(x, {}); }, {0, 1, 2, 3, 4, 5}, {2, 3}},
       {"roll", [](const Tensor& x) { return tn::roll(x, 1); }, {5, 0, 1, 2, 3, 4}, {2, 3}},
-      {"roll along", [](const Tensor& x) { return tn::roll(x, {-1, 1}, {1, 0}); }, {4, 5, 3, 1, 2, 0}, {2, 3}},
-      {"roll around", [](const Tensor& x) { return tn::roll(x, 7, 1); }, {2, 0, 1, 5, 3, 4}, {2, 3}},
-      {"repeat", [](const Tensor& x) { return tn::repeat(x, {1, 2}); }, {0, 1, 2, 0, 1, 2, 3, 4, 5, 3, 4, 5}, {2, 6}},
-      {"repeat in front", [](const Tensor& x) { return tn::repeat(x, {2, 1, 1}); },
-       {0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5}, {2, 2, 3}},
-      {"repeat in 9 dimensions", [](const Tensor& x) { return tn::repeat(x, {1, 1, 1, 1, 1, 1, 1, 2, 1}); },
-       {0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5}, {1, 1, 1, 1, 1, 1, 1, 4, 3}},
+      {"roll along",
+       [](const Tensor& x) {
+         return tn::roll(x, {-1, 1}, {1, 0});
+       },
+       {4, 5, 3, 1, 2, 0},
+       {2, 3}},
+      {"roll around",
+       [](const Tensor& x) { return tn::roll(x, 7, 1); },
+       {2, 0, 1, 5, 3, 4},
+       {2, 3}},
+      {"repeat",
+       [](const Tensor& x) {
+         return tn::repeat(x, {1, 2});
+       },
+       {0, 1, 2, 0, 1, 2, 3, 4, 5, 3, 4, 5},
+       {2, 6}},
+      {"repeat in front",
+       [](const Tensor& x) {
+         return tn::repeat(x, {2, 1, 1});
+       },
+       {0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5},
+       {2, 2, 3}},
+      {"repeat in 9 dimensions",
+       [](const Tensor& x) {
+         return tn::repeat(x, {1, 1, 1, 1, 1, 1, 1, 2, 1});
+       },
+       {0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5},
+       {1, 1, 1, 1, 1, 1, 1, 4, 3}},
       {"triu", [](const Tensor& x) { return tn::triu(x); }, {0, 1, 2, 0, 4, 5}, {2, 3}},
       {"triu above", [](const Tensor& x) { return tn::triu(x, 1); }, {0, 1, 2, 0, 0, 5}, {2, 3}},
       {"tril", [](const Tensor& x) { return tn::tril(x); }, {0, 0, 0, 3, 4, 0}, {2, 3}},
       {"tril below", [](const Tensor& x) { return tn::tril(x, -1); }, {0, 0, 0, 3, 0, 0}, {2, 3}},
-      {"pad", [](const Tensor& x) { return tn::pad(x, {1, 0}, "constant", 9); }, {9, 0, 1, 2, 9, 3, 4, 5}, {2, 4}},
-      {"pad and cut", [](const Tensor& x) { return tn::pad(x, {-1, 1, 1, -1}); }, {0, 0, 0, 1, 2, 0}, {2, 3}},
-      {"pad reflect", [](const Tensor& x) { return tn::pad(x, {2, 1}, "reflect"); },
-       {2, 1, 0, 1, 2, 1, 5, 4, 3, 4, 5, 4}, {2, 6}},
-      {"pad replicate", [](const Tensor& x) { return tn::pad(x, {2, 1}, "replicate"); },
-       {0, 0, 0, 1, 2, 2, 3, 3, 3, 4, 5, 5}, {2, 6}},
-      {"pad circular", [](const Tensor& x) { return tn::pad(x, {1, 2}, "circular"); },
-       {2, 0, 1, 2, 0, 1, 5, 3, 4, 5, 3, 4}, {2, 6}},
+      {"pad",
+       [](const Tensor& x) {
+         return tn::pad(x, {1, 0}, "constant", 9);
+       },
+       {9, 0, 1, 2, 9, 3, 4, 5},
+       {2, 4}},
+      {"pad and cut",
+       [](const Tensor& x) {
+         return tn::pad(x, {-1, 1, 1, -1});
+       },
+       {0, 0, 0, 1, 2, 0},
+       {2, 3}},
+      {"pad reflect",
+       [](const Tensor& x) {
+         return tn::pad(x, {2, 1}, "reflect");
+       },
+       {2, 1, 0, 1, 2, 1, 5, 4, 3, 4, 5, 4},
+       {2, 6}},
+      {"pad replicate",
+       [](const Tensor& x) {
+         return tn::pad(x, {2, 1}, "replicate");
+       },
+       {0, 0, 0, 1, 2, 2, 3, 3, 3, 4, 5, 5},
+       {2, 6}},
+      {"pad circular",
+       [](const Tensor& x) {
+         return tn::pad(x, {1, 2}, "circular");
+       },
+       {2, 0, 1, 2, 0, 1, 5, 3, 4, 5, 3, 4},
+       {2, 6}},
       // PyTorch closes the circle over what is left.
-      {"pad circular, cut behind", [](const Tensor& x) { return tn::pad(x, {2, -1}, "circular"); }, {0, 1, 0, 1, 3, 4, 3, 4}, {2, 4}},
-      {"pad circular and cut", [](const Tensor& x) { return tn::pad(x, {-1, 2}, "circular"); }, {1, 2, 1, 2, 4, 5, 4, 5}, {2, 4}},
-      {"pad replicate in two", [](const Tensor& x) { return tn::pad(x, {0, 1, 1, 0}, "replicate"); },
-       {0, 1, 2, 2, 0, 1, 2, 2, 3, 4, 5, 5}, {3, 4}},
+      {"pad circular, cut behind",
+       [](const Tensor& x) {
+         return tn::pad(x, {2, -1}, "circular");
+       },
+       {0, 1, 0, 1, 3, 4, 3, 4},
+       {2, 4}},
+      {"pad circular and cut",
+       [](const Tensor& x) {
+         return tn::pad(x, {-1, 2}, "circular");
+       },
+       {1, 2, 1, 2, 4, 5, 4, 5},
+       {2, 4}},
+      {"pad replicate in two",
+       [](const Tensor& x) {
+         return tn::pad(x, {0, 1, 1, 0}, "replicate");
+       },
+       {0, 1, 2, 2, 0, 1, 2, 2, 3, 4, 5, 5},
+       {3, 4}},
       {"diagonal beyond", [](const Tensor& x) { return tn::diagonal(x, INT64_MIN); }, {}, {0}},
-      {"unfold", [](const Tensor& x) { return tn::unfold(x, 1, 2, 1); }, {0, 1, 1, 2, 3, 4, 4, 5}, {2, 2, 2}},
-      {"meshgrid", [](const Tensor& x) { return tn::meshgrid({x[0], x.select(1, 0)})[1]; }, {0, 3, 0, 3, 0, 3}, {3, 2}},
-      {"meshgrid xy", [](const Tensor& x) { return tn::meshgrid({x[0], x.select(1, 0)}, "xy")[0]; }, {0, 1, 2, 0, 1, 2}, {2, 3}},
+      {"unfold",
+       [](const Tensor& x) { return tn::unfold(x, 1, 2, 1); },
+       {0, 1, 1, 2, 3, 4, 4, 5},
+       {2, 2, 2}},
+      {"meshgrid",
+       [](const Tensor& x) {
+         return tn::meshgrid({x[0], x.select(1, 0)})[1];
+       },
+       {0, 3, 0, 3, 0, 3},
+       {3, 2}},
+      {"meshgrid xy",
+       [](const Tensor& x) {
+         return tn::meshgrid({x[0], x.select(1, 0)}, "xy")[0];
+       },
+       {0, 1, 2, 0, 1, 2},
+       {2, 3}},
       {"movedim", [](const Tensor& x) { return tn::movedim(x, 1, 0); }, {0, 3, 1, 4, 2, 5}, {3, 2}},
-      {"unflatten", [](const Tensor& x) { return tn::unflatten(x, 1, {3, 1}); }, {0, 1, 2, 3, 4, 5}, {2, 3, 1}},
+      {"unflatten",
+       [](const Tensor& x) {
+         return tn::unflatten(x, 1, {3, 1});
+       },
+       {0, 1, 2, 3, 4, 5},
+       {2, 3, 1}},
       {"diagonal", [](const Tensor& x) { return tn::diagonal(x, 1); }, {1, 5}, {2}},
-      {"broadcast_to", [](const Tensor& x) { return tn::broadcast_to(x, {2, 2, 3}); },
-       {0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5}, {2, 2, 3}},
+      {"broadcast_to",
+       [](const Tensor& x) {
+         return tn::broadcast_to(x, {2, 2, 3});
+       },
+       {0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5},
+       {2, 2, 3}},
       {"split", [](const Tensor& x) { return tn::split(x, 2, 1)[1]; }, {2, 5}, {2, 1}},
-      {"split_with_sizes", [](const Tensor& x) { return tn::split_with_sizes(x, {1, 2}, 1)[1]; }, {1, 2, 4, 5}, {2, 2}},
+      {"split_with_sizes",
+       [](const Tensor& x) {
+         return tn::split_with_sizes(x, {1, 2}, 1)[1];
+       },
+       {1, 2, 4, 5},
+       {2, 2}},
       {"chunk", [](const Tensor& x) { return tn::chunk(x, 2)[1]; }, {3, 4, 5}, {1, 3}},
   };
   return list;
@@ -183,7 +289,8 @@ TEST(Shape, EachOpHasPyTorchsValuesAndGradient) {
       expect_sizes(row.op(x), row.sizes);
       expect_near(row.op(x.t().contiguous().t().to(tn::uint8)), row.values, 0);
       EXPECT_EQ(row.op(x.to(tn::uint8)).dtype(), tn::uint8);
-      gradcheck([&](const TensorList& in) { return tn::square(row.op(in[0])); }, {sample({2, 3}, d)});
+      gradcheck([&](const TensorList& in) { return tn::square(row.op(in[0])); },
+                {sample({2, 3}, d)});
     }
   }
 }
@@ -276,13 +383,16 @@ TEST(Shape, Gradients) {
   }
 }
 
-// as_strided counts places from the storage's first element. What it shows beside its argument (before it, behind it, in the gaps
-// between its rows) has no gradient. Values of PyTorch.
+// as_strided counts places from the storage's first element. What it shows beside its argument
+// (before it, behind it, in the gaps between its rows) has no gradient. Values of PyTorch.
 TEST(Shape, AsStridedReachesBesideItsArgument) {
   const std::vector<double> weights{1, 2, 3, 4, 5, 6};
   for (tn::Device d : devices()) {
-    const Tensor whole = tn::arange(0, 24).to(tn::float64).to(d), w = Tensor::from(weights, {2, 3}).to(tn::float64).to(d);
-    const auto window = [&] { return tn::as_strided(whole, {3, 4}, {8, 1}, 2).detach().requires_grad_(); };
+    const Tensor whole = tn::arange(0, 24).to(tn::float64).to(d),
+                 w = Tensor::from(weights, {2, 3}).to(tn::float64).to(d);
+    const auto window = [&] {
+      return tn::as_strided(whole, {3, 4}, {8, 1}, 2).detach().requires_grad_();
+    };
     const std::vector<double> none(8, 0.0);
     const auto with_none = [&](std::vector<double> row) {
       row.insert(row.end(), none.begin(), none.end());
@@ -340,28 +450,44 @@ TEST(Shape, Errors) {
   expect_error([&] { tn::chunk<5>(x, 1); }, "not divisible by 5");
   expect_error([&] { tn::movedim(x, {0, 1}, 0); }, "movedim: 2 dimensions go to 1 places");
   expect_error([&] { tn::movedim(x, {0, 0}, {0, 1}); }, "movedim: dimension 0 appears twice");
-  expect_error([&] { tn::unflatten(x, 1, {2, 2}); }, "unflatten: sizes [2, 2] do not multiply to dimension 1 of size 3");
+  expect_error(
+      [&] {
+        tn::unflatten(x, 1, {2, 2});
+      },
+      "unflatten: sizes [2, 2] do not multiply to dimension 1 of size 3");
   expect_error([&] { tn::unflatten(x, 1, {-1, -1}); }, "one may be -1");
   expect_error([&] { tn::unflatten(x, 1, {}); }, "sizes is empty");
   expect_error([&] { tn::unflatten(tn::ones({}), 0, 1); }, "unflatten: x has no dimensions");
-  expect_error([&] { tn::unfold(x, 1, 4, 1); }, "unfold: windows of 4 with step 1 in dimension 1 of size 3");
+  expect_error([&] { tn::unfold(x, 1, 4, 1); },
+               "unfold: windows of 4 with step 1 in dimension 1 of size 3");
   expect_error([&] { tn::unfold(x, 1, 2, 0); }, "a step of at least 1");
   expect_error([&] { tn::diagonal(x, 0, 1, -2); }, "diagonal: dim1 and dim2 are both 1");
   expect_error([&] { tn::split(x, 0); }, "split: length is 0");
   expect_error([&] { tn::chunk(x, 0); }, "chunk: chunks is 0");
-  expect_error([&] { tn::split_with_sizes(x, {1, 1}, 1); },
-               "split_with_sizes: lengths [1, 1] do not add up to dimension 1 of size 3");
+  expect_error(
+      [&] {
+        tn::split_with_sizes(x, {1, 1}, 1);
+      },
+      "split_with_sizes: lengths [1, 1] do not add up to dimension 1 of size 3");
   expect_error([&] { tn::split_with_sizes(x, {-1, 4}, 1); }, "do not add up");
-  expect_error([&] { tn::meshgrid({x}); }, "meshgrid: tensor 0 is [2, 3, 4], expected at most 1 dimension");
+  expect_error([&] { tn::meshgrid({x}); },
+               "meshgrid: tensor 0 is [2, 3, 4], expected at most 1 dimension");
   expect_error([&] { tn::meshgrid({x[0][0]}, "yx"); }, "indexing is 'yx', expected 'ij' or 'xy'");
-  expect_error([&] { tn::meshgrid(std::vector<Tensor>{}); }, "meshgrid: the list of tensors is empty");
+  expect_error([&] { tn::meshgrid(std::vector<Tensor>{}); },
+               "meshgrid: the list of tensors is empty");
   expect_error([&] { tn::stack({x, x[0]}); }, "stack: tensor 1 is [3, 4], expected [2, 3, 4]");
   const Tensor deep = tn::ones(std::vector<int64_t>(16, 1));
-  expect_error([&] { tn::stack({deep, deep}); },
-               "stack: tensor 0 is [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1], which has 16 dimensions; expected at most 15");
+  expect_error(
+      [&] {
+        tn::stack({deep, deep});
+      },
+      "stack: tensor 0 is [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1], which has 16 "
+      "dimensions; expected at most 15");
   expect_error([&] { tn::stack(std::vector<Tensor>{}); }, "stack: the list of tensors is empty");
-  expect_error([&] { x.contiguous("nhwc"); }, "contiguous: memory_format is 'nhwc', expected 'contiguous' or 'channels_last'");
-  expect_error([&] { x[0].contiguous("channels_last"); }, "contiguous: x is [3, 4], channels_last needs 3 dimensions");
+  expect_error([&] { x.contiguous("nhwc"); },
+               "contiguous: memory_format is 'nhwc', expected 'contiguous' or 'channels_last'");
+  expect_error([&] { x[0].contiguous("channels_last"); },
+               "contiguous: x is [3, 4], channels_last needs 3 dimensions");
   expect_error([&] { tn::flip(x, {0, -3}); }, "flip: dimension 0 appears twice");
   expect_error([&] { tn::roll(x, {1, 2}); }, "roll: 2 shifts without dims, expected 1");
   expect_error([&] { tn::roll(x, {1, 2}, 0); }, "roll: 2 shifts for 1 dims");
@@ -371,16 +497,33 @@ TEST(Shape, Errors) {
   expect_error([&] { tn::triu(x[0][0]); }, "triu: x is [4], expected at least 2 dimensions");
   expect_error([&] { tn::tril(x[0][0]); }, "tril: x is [4]");
   expect_error([&] { tn::pad(x, 1); }, "pad: 1 numbers for [2, 3, 4]");
-  expect_error([&] { tn::pad(x, {-3, -2}); }, "pad: dimension 2 of size 4 with -3 and -2 has no size");
-  expect_error([&] { tn::pad(x, {4, 0}, "reflect"); }, "pad: reflect by 4 and 0 of dimension 2 of size 4; at most 3 fit");
+  expect_error(
+      [&] {
+        tn::pad(x, {-3, -2});
+      },
+      "pad: dimension 2 of size 4 with -3 and -2 has no size");
+  expect_error(
+      [&] {
+        tn::pad(x, {4, 0}, "reflect");
+      },
+      "pad: reflect by 4 and 0 of dimension 2 of size 4; at most 3 fit");
   expect_error([&] { tn::pad(x, {5, 0}, "circular"); }, "at most 4 fit");
   expect_error([&] { tn::pad(tn::zeros({0}), {1, 0}, "replicate"); }, "there is nothing to repeat");
   expect_error([&] { tn::pad(x, {-3, -3}, "circular"); }, "would have a negative size");
-  expect_error([&] { tn::pad(x, {1, 0}, "mirror"); }, "pad: mode is 'mirror', expected 'constant', 'reflect'");
-  expect_error([&] { tn::pad(x.to(tn::uint8), {1, 0}, "constant", 300); }, "pad: value is 300, which is no uint8");
+  expect_error(
+      [&] {
+        tn::pad(x, {1, 0}, "mirror");
+      },
+      "pad: mode is 'mirror', expected 'constant', 'reflect'");
+  expect_error(
+      [&] {
+        tn::pad(x.to(tn::uint8), {1, 0}, "constant", 300);
+      },
+      "pad: value is 300, which is no uint8");
 }
 
-// Views of a list have one node with an output for each; its gradient is one tensor, zero where a piece has none.
+// Views of a list have one node with an output for each; its gradient is one tensor, zero where a
+// piece has none.
 TEST(Split, HasOneGradient) {
   for (tn::Device d : devices()) {
     SCOPED_TRACE(d.name());
@@ -394,17 +537,27 @@ TEST(Split, HasOneGradient) {
     expect_near(x.grad(), {7, 7, 7, 7, 7, 7, 0, 0, 0, 0, 0, 0, 1, 1, 1});
     const auto weighed = [](const TensorList& pieces) {
       Tensor y = (pieces[0] * 0.5).sum();
-      for (const Tensor& t : pieces) y = y + (t * t.slice(1, 0, 1) * sample({1}, t.device(), double(&t - pieces.data()))).sum();
+      for (const Tensor& t : pieces)
+        y = y + (t * t.slice(1, 0, 1) * sample({1}, t.device(), double(&t - pieces.data()))).sum();
       return y;
     };
     for (const Layout& layout : layouts()) {
       SCOPED_TRACE(layout.name);
-      const auto of = [&](auto cut) { return [&, cut](const TensorList& in) { return weighed(cut(layout.of(in[0]))); }; };
+      const auto of = [&](auto cut) {
+        return [&, cut](const TensorList& in) { return weighed(cut(layout.of(in[0]))); };
+      };
       gradcheck(of([](const Tensor& t) { return tn::split(t, 2, 1); }), {sample({2, 6}, d)});
       gradcheck(of([](const Tensor& t) { return tn::chunk(t, 3); }), {sample({6, 2}, d)});
-      gradcheck(of([](const Tensor& t) { return tn::split_with_sizes(t, {1, 2}, 1); }), {sample({3, 3}, d)});
+      gradcheck(of([](const Tensor& t) {
+                  return tn::split_with_sizes(t, {1, 2}, 1);
+                }),
+                {sample({3, 3}, d)});
     }
-    gradcheck([&](const TensorList& in) { return weighed(tn::chunk(in[0].expand({4, 3, 4}), 2)); }, {sample({3, 4}, d)});
+    gradcheck(
+        [&](const TensorList& in) {
+          return weighed(tn::chunk(in[0].expand({4, 3, 4}), 2));
+        },
+        {sample({3, 4}, d)});
   }
 }
 
@@ -454,21 +607,25 @@ TEST(Split, PiecesAddToOneGradient) {
                 TensorList rows;
                 for (int64_t i = 0; i < n; ++i) rows.push_back(y[i]);
                 return rows;
-              }), 8u);
+              }),
+              8u);
     EXPECT_LE(allocations([](const Tensor& y) {
                 TensorList rows;
                 for (int64_t i = 0; i < n; ++i) rows.push_back(y.slice(0, i, i + 1));
                 return rows;
-              }), 8u);
+              }),
+              8u);
   }
 }
 
-// Under create_graph too, where the sum has a history: that of each piece, and of what else the whole is used for.
+// Under create_graph too, where the sum has a history: that of each piece, and of what else the
+// whole is used for.
 TEST(Split, PiecesAddToOneGradientThatHasAGradient) {
   for (tn::Device d : devices()) {
     SCOPED_TRACE(d.name());
     constexpr int64_t n = 64;
-    const Tensor x = sample({n, 40}, d).requires_grad_(), w = sample({n, 40}, d, 0.3).requires_grad_();
+    const Tensor x = sample({n, 40}, d).requires_grad_(),
+                 w = sample({n, 40}, d, 0.3).requires_grad_();
     for (const bool used_whole : {false, true}) {
       const Tensor y = x * 1.0;
       TensorList rows, weights;
@@ -484,7 +641,8 @@ TEST(Split, PiecesAddToOneGradientThatHasAGradient) {
       const Tensor of_w = tn::grad({total}, {w}, {.create_graph = true})[0];
       EXPECT_LE(d.memory_stats().n_allocations - before, 40u);
       expect_near(of_w, (w * w * (3 * times * times * times)).to_vector<double>());
-      expect_near(tn::grad({of_w.sum()}, {w})[0], (w * (6 * times * times * times)).to_vector<double>());
+      expect_near(tn::grad({of_w.sum()}, {w})[0],
+                  (w * (6 * times * times * times)).to_vector<double>());
     }
     // Rows that overlap, of wholes that lie in every way.
     for (const Layout& layout : layouts()) {
@@ -493,7 +651,8 @@ TEST(Split, PiecesAddToOneGradientThatHasAGradient) {
           [&](const TensorList& in) {
             const Tensor y = layout.of(in[0]);
             Tensor sum = (y * y * y).sum();
-            for (int64_t i = 0; i < 4; ++i) sum = sum + weigh(tn::square(y.slice(0, i, i + 2)) * y[i], double(i));
+            for (int64_t i = 0; i < 4; ++i)
+              sum = sum + weigh(tn::square(y.slice(0, i, i + 2)) * y[i], double(i));
             return sum;
           },
           {sample({5, 3}, d)});
@@ -505,7 +664,8 @@ TEST(Split, PiecesAddToOneGradientThatHasAGradient) {
 TEST(Split, RefusesMorePiecesThanCanBe) {
   const Tensor x = tn::ones({1}).expand({int64_t{1} << 40});
   expect_error([&] { tn::split(x, 1); },
-               "split: 1099511627776 pieces of 1 along dimension 0 of size 1099511627776, at most 16777216 are made");
+               "split: 1099511627776 pieces of 1 along dimension 0 of size 1099511627776, at most "
+               "16777216 are made");
   expect_error([&] { tn::chunk(x, int64_t{1} << 40); }, "chunk: 1099511627776 pieces of 1");
 }
 

@@ -452,14 +452,18 @@ TEST_F(BlobOnStream, GoesBehindTheWorkThatAttachedIt) {
   EXPECT_FALSE(alive);
 }
 
-// What a call puts on its stream makes the blob: until the call has returned, no other stream finds it, and then it is behind.
+// What a call puts on its stream makes the blob: until the call has returned, no other stream finds
+// it, and then it is behind.
 TEST_F(BlobOnStream, IsFoundElsewhereBehindTheWorkThatMakesIt) {
   const int64_t sizes[] = {2};
   Tensor* t = nullptr;
   ASSERT_OK(empty_tensor(sizes, TN_FLOAT32, device, &t));
   static int64_t packed;
   packed = 0;
-  const auto attach = [&] { return attach_blob(t, main, 1, &packed, 10, [](void* blob) { *static_cast<int64_t*>(blob) = -1; }); };
+  const auto attach = [&] {
+    return attach_blob(t, main, 1, &packed, 10,
+                       [](void* blob) { *static_cast<int64_t*>(blob) = -1; });
+  };
   int64_t seen = 0, again = 0;
   {
     const CallBlobs call;

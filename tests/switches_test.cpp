@@ -1,5 +1,5 @@
-// TENON_TRACE=launches and TENON_SYNC=1, which CTest sets for this program: each slot and launch is printed, and a late error
-// comes at the call that it is about.
+// TENON_TRACE=launches and TENON_SYNC=1, which CTest sets for this program: each slot and launch is
+// printed, and a late error comes at the call that it is about.
 #include <cstdlib>
 
 #include "ops_support.h"
@@ -35,9 +35,11 @@ TEST_F(Switches, TracePrintsLaunchesAndSlots) {
   expect_line(text, {"tenon trace: ref:1 stream_create"});
   expect_line(text, {"tenon trace: ref:1 allocate ", " bytes: 0x"});
   expect_line(text, {"tenon trace: ref:1 stream ", " copy 24 bytes: cpu 0x", " to ref:1 0x"});
+  expect_line(text,
+              {"tenon trace: ref:1 stream ",
+               " launch add (elementwise of ref): float32[2, 3], float32[2, 3] -> float32[2, 3]"});
   expect_line(text, {"tenon trace: ref:1 stream ",
-                     " launch add (elementwise of ref): float32[2, 3], float32[2, 3] -> float32[2, 3]"});
-  expect_line(text, {"tenon trace: ref:1 stream ", " launch matmul (matmul of ref): float32[1, 2, 3], float32[1, 3, 2] -> "});
+                     " launch matmul (matmul of ref): float32[1, 2, 3], float32[1, 3, 2] -> "});
   expect_line(text, {"tenon trace: ref:1 stream_synchronize "});
 }
 
@@ -52,7 +54,8 @@ TEST_F(Switches, TracePrintsLaunchesOnTheCpu) {
 TEST_F(Switches, SyncBringsALateErrorToItsCall) {
   Tensor x = tn::ones({2, 3}, tn::float32, "ref"), index = tn::full({2, 1}, 9, tn::int64, "ref");
   Tensor y = x * 2;
-  expect_error([&] { tn::gather(x, 1, index); }, "'gather', the only launch since the stream was last waited for");
+  expect_error([&] { tn::gather(x, 1, index); },
+               "'gather', the only launch since the stream was last waited for");
   EXPECT_EQ(y.sum().item<float>(), 12);
 }
 

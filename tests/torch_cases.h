@@ -1,5 +1,6 @@
-// Cases of tests/data/torch_values.json, read: calls of ops by name, as a program in another language would make them. Used by
-// torch_values_test.cpp, which compares with PyTorch, and op_sweep_test.cpp, which tries them in other dtypes and layouts.
+// Cases of tests/data/torch_values.json, read: calls of ops by name, as a program in another
+// language would make them. Used by torch_values_test.cpp, which compares with PyTorch, and
+// op_sweep_test.cpp, which tries them in other dtypes and layouts.
 #pragma once
 
 #include <cstdlib>
@@ -42,7 +43,8 @@ struct Argument {
   // `as`: what each tensor is replaced by.
   Argument(const json& v, tn::Device device, const std::function<Tensor(const Tensor&)>& as) {
     if (v.is_object() && v.contains("l")) {
-      for (const json& e : v.at("l")) tensors.push_back(e.is_null() ? Tensor() : as(tensor_of(e, device)));
+      for (const json& e : v.at("l"))
+        tensors.push_back(e.is_null() ? Tensor() : as(tensor_of(e, device)));
       value = tn::detail::to_value(tensors);
     } else if (v.is_object() && v.contains("f")) {
       floats = v.at("f").get<std::vector<double>>();
@@ -80,8 +82,9 @@ struct Arguments {
   std::vector<tn_value> values;
   TensorList leaves;
 
-  Arguments(const json& c, tn::Device device,
-            const std::function<Tensor(const Tensor&)>& as = [](const Tensor& t) { return t; }) {
+  Arguments(
+      const json& c, tn::Device device,
+      const std::function<Tensor(const Tensor&)>& as = [](const Tensor& t) { return t; }) {
     for (const json& a : c.at("args")) {
       list.push_back(std::make_unique<Argument>(a, device, as));
       values.push_back(list.back()->value);
@@ -95,16 +98,18 @@ struct Arguments {
 };
 
 inline json all_cases() {
-  std::ifstream file(std::string(std::getenv("TENON_SOURCE_DIR")) + "/tests/data/torch_values.json");
+  std::ifstream file(std::string(std::getenv("TENON_SOURCE_DIR")) +
+                     "/tests/data/torch_values.json");
   return json::parse(file).at("cases");
 }
 
-inline TensorList called(const std::string& name, const std::vector<tn_value>& values, const json& expected) {
+inline TensorList called(const std::string& name, const std::vector<tn_value>& values,
+                         const json& expected) {
   const tn_op* op = nullptr;
   tn::check(tn::host()->find_op(name.c_str(), &op));
   std::vector<tn_value> results(expected.size());
-  tn::check(tn::host()->call(op, values.data(), static_cast<uint32_t>(values.size()), results.data(),
-                             static_cast<uint32_t>(results.size())));
+  tn::check(tn::host()->call(op, values.data(), static_cast<uint32_t>(values.size()),
+                             results.data(), static_cast<uint32_t>(results.size())));
   if (results[0].kind == TN_TENSORS) return tn::detail::Unpack<TensorList>::own(results[0]);
   TensorList outputs;
   for (const tn_value& v : results) outputs.push_back(Tensor::take(v.as.tensor));
@@ -113,7 +118,8 @@ inline TensorList called(const std::string& name, const std::vector<tn_value>& v
 
 inline Tensor weight_like(const Tensor& t) {
   std::vector<double> values;
-  for (int64_t k = 0; k < t.numel(); ++k) values.push_back(static_cast<double>(k * 7 % 11) / 11 + 0.1);
+  for (int64_t k = 0; k < t.numel(); ++k)
+    values.push_back(static_cast<double>(k * 7 % 11) / 11 + 0.1);
   return Tensor::from(values, t.sizes()).to(t.device(), t.dtype());
 }
 

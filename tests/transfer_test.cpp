@@ -1,5 +1,6 @@
-// Values between devices, on every path, with streams that are slow and freed memory that is poisoned (both from CTest): what is
-// freed, changed or read too early shows. Expected values are those of the same call on the cpu.
+// Values between devices, on every path, with streams that are slow and freed memory that is
+// poisoned (both from CTest): what is freed, changed or read too early shows. Expected values are
+// those of the same call on the cpu.
 #include <cstdlib>
 #include <functional>
 
@@ -8,7 +9,8 @@
 
 namespace {
 
-// Four places: the cpu, two devices of one type, and one of another type, the same machine below (tests/plugins/frail.cpp).
+// Four places: the cpu, two devices of one type, and one of another type, the same machine below
+// (tests/plugins/frail.cpp).
 std::vector<tn::Device> places() {
   static const std::vector<tn::Device> all = [] {
     ::setenv("TENON_REF_SLOW_US", "100", 0);  // where the test is run by hand
@@ -16,7 +18,8 @@ std::vector<tn::Device> places() {
     load_all();
     static tn::testing::Folder folder;
     tn::check(tn::detail::api.plugin->load(folder.place("frail").c_str()));
-    return std::vector<tn::Device>{tn::cpu, tn::Device("ref:0"), tn::Device("ref:1"), tn::Device("frail0:0")};
+    return std::vector<tn::Device>{tn::cpu, tn::Device("ref:0"), tn::Device("ref:1"),
+                                   tn::Device("frail0:0")};
   }();
   return all;
 }
@@ -37,7 +40,9 @@ const std::vector<Layout>& layouts() {
       {"row-major", {3, 4}, [](const Tensor& t) { return t; }},
       {"transposed", {4, 3}, [](const Tensor& t) { return t.t(); }},
       {"offset", {5, 4}, [](const Tensor& t) { return t.narrow(0, 2, 3); }},
-      {"offset and stepped", {4, 9}, [](const Tensor& t) { return t.narrow(0, 1, 3).slice(1, 1, 9, 2); }},
+      {"offset and stepped",
+       {4, 9},
+       [](const Tensor& t) { return t.narrow(0, 1, 3).slice(1, 1, 9, 2); }},
   };
   return all;
 }
@@ -72,8 +77,8 @@ void fill_freed(tn::Device device) {
 }
 
 // The whole memory of the destination after the copy.
-std::vector<double> copied(const Layout& from, tn::Dtype from_dtype, tn::Device from_device, const Layout& to,
-                           tn::Dtype to_dtype, tn::Device to_device) {
+std::vector<double> copied(const Layout& from, tn::Dtype from_dtype, tn::Device from_device,
+                           const Layout& to, tn::Dtype to_dtype, tn::Device to_device) {
   Tensor into = tn::full(tn::Ints(to.base), -5, to_dtype, to_device);
   {
     Tensor source = from.view(numbers(from.base, from_dtype, from_device));
@@ -90,13 +95,14 @@ TEST_F(Transfer, CopiesBetweenAllDevicesLayoutsAndDtypes) {
   for (const auto& [from_dtype, to_dtype] : dtypes) {
     for (const Layout& from : sources()) {
       for (const Layout& to : layouts()) {
-        const std::vector<double> expected = copied(from, from_dtype, tn::cpu, to, to_dtype, tn::cpu);
+        const std::vector<double> expected =
+            copied(from, from_dtype, tn::cpu, to, to_dtype, tn::cpu);
         for (tn::Device a : places()) {
           for (tn::Device b : places()) {
             if (a.type() == "cpu" && b.type() == "cpu") continue;
             EXPECT_EQ(copied(from, from_dtype, a, to, to_dtype, b), expected)
-                << from.name << " of " << a.name() << " to " << to.name << " of " << b.name() << ", " << from_dtype.name()
-                << " to " << to_dtype.name();
+                << from.name << " of " << a.name() << " to " << to.name << " of " << b.name()
+                << ", " << from_dtype.name() << " to " << to_dtype.name();
           }
         }
       }
@@ -106,14 +112,16 @@ TEST_F(Transfer, CopiesBetweenAllDevicesLayoutsAndDtypes) {
 
 TEST_F(Transfer, MakesNewTensorsOnAllDevices) {
   for (const Layout& from : sources()) {
-    const std::vector<double> expected = from.view(numbers(from.base, tn::float32, tn::cpu)).to_vector<double>();
+    const std::vector<double> expected =
+        from.view(numbers(from.base, tn::float32, tn::cpu)).to_vector<double>();
     for (tn::Device a : places()) {
       for (tn::Device b : places()) {
         for (tn::Dtype dtype : {tn::float32, tn::float64}) {
           Tensor made = from.view(numbers(from.base, tn::float32, a)).to(b, dtype);
           fill_freed(a);
           fill_freed(b);
-          EXPECT_EQ(made.to_vector<double>(), expected) << from.name << " of " << a.name() << " to " << b.name();
+          EXPECT_EQ(made.to_vector<double>(), expected)
+              << from.name << " of " << a.name() << " to " << b.name();
         }
       }
     }
@@ -127,7 +135,8 @@ TEST_F(Transfer, ReadsAndWritesWhatEveryLayoutHolds) {
       std::vector<float> values(12);
       for (size_t i = 0; i < 12; ++i) values[i] = float(i) * 3;
       const std::vector<float> expected = values;
-      Tensor base = tn::full(tn::Ints(layout.base), -5, tn::float32, device), view = layout.view(base);
+      Tensor base = tn::full(tn::Ints(layout.base), -5, tn::float32, device),
+             view = layout.view(base);
       tn::check(tn::detail::api.tensor->write(view.get(), values.data(), 48));
       std::ranges::fill(values, -1.f);  // the memory is the caller's again
       fill_freed(device);
@@ -135,12 +144,14 @@ TEST_F(Transfer, ReadsAndWritesWhatEveryLayoutHolds) {
       tn::check(tn::detail::api.tensor->read(view.get(), values.data(), 48));
       EXPECT_EQ(values, expected);
       EXPECT_EQ(view.slice(0, 2, 3).slice(1, 3, 4).item<float>(), 33);
-      EXPECT_EQ(view.sum().item<double>() + 5 * (base.numel() - 12), base.sum().item<double>() + 10 * (base.numel() - 12));
+      EXPECT_EQ(view.sum().item<double>() + 5 * (base.numel() - 12),
+                base.sum().item<double>() + 10 * (base.numel() - 12));
     }
   }
 }
 
-// The source of an upload is the caller's again, however it came: memory, a tensor of the cpu, a list.
+// The source of an upload is the caller's again, however it came: memory, a tensor of the cpu, a
+// list.
 TEST_F(Transfer, UploadsWhatWasThereAtTheCall) {
   for (tn::Device device : places()) {
     if (device.type() == "cpu") continue;
@@ -153,7 +164,8 @@ TEST_F(Transfer, UploadsWhatWasThereAtTheCall) {
       made.push_back(tn::full({64}, -3, tn::float32, device));
       made.back().copy_(tn::full({64}, i, tn::float32));
     }
-    for (size_t i = 0; i < made.size(); ++i) EXPECT_EQ(made[i].to_vector<float>(), std::vector<float>(64, float(i / 3)));
+    for (size_t i = 0; i < made.size(); ++i)
+      EXPECT_EQ(made[i].to_vector<float>(), std::vector<float>(64, float(i / 3)));
   }
 }
 

@@ -1,5 +1,5 @@
-// Uploads through pinned memory (core/memory/staging.h) on the slow device: nobody waits, and nobody's memory is needed after the
-// call.
+// Uploads through pinned memory (core/memory/staging.h) on the slow device: nobody waits, and
+// nobody's memory is needed after the call.
 #include <set>
 
 #include "lazy_device.h"
@@ -144,7 +144,8 @@ TEST_F(Upload, NeedsBothSlotsOfPinnedMemory) {
   tn_device_def def = lazy_def("halfpinned", &state);
   def.free_host = nullptr;
   EXPECT_EQ(message(check_device_def(def)),
-            "device 'halfpinned': allocate_host is given but free_host is not; the slots of pinned memory come all or none");
+            "device 'halfpinned': allocate_host is given but free_host is not; the slots of pinned "
+            "memory come all or none");
 }
 
 }  // namespace

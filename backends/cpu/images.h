@@ -1,5 +1,5 @@
-// Images [n, channels, ..] lie row-major, or channels-last: the channels innermost. Kernels that take
-// both give what they got, so a network stays in the layout of its input.
+// Images [n, channels, ..] lie row-major, or channels-last: the channels innermost. Kernels that
+// take both give what they got, so a network stays in the layout of its input.
 #pragma once
 
 #include <cstdint>

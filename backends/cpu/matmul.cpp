@@ -179,9 +179,10 @@ int32_t supports_linear(void*, const tn_call* call, char* reason, size_t bytes) 
   const tn_tensor* bias =
       call->n_args > 2 && call->args[2].kind == TN_TENSOR ? call->args[2].as.tensor : nullptr;
   if (x.ndim < 1 || weight.ndim != 2 || (bias && bias->ndim != 1)) {
-    std::snprintf(reason, bytes,
-                  "takes x of rank 1 or more, weight of rank 2 and bias of rank 1, not %d, %d and %d", x.ndim,
-                  weight.ndim, bias ? bias->ndim : 1);
+    std::snprintf(
+        reason, bytes,
+        "takes x of rank 1 or more, weight of rank 2 and bias of rank 1, not %d, %d and %d", x.ndim,
+        weight.ndim, bias ? bias->ndim : 1);
     return 0;
   }
   if (weight.dtype != x.dtype || (bias && bias->dtype != x.dtype)) {

@@ -16,10 +16,9 @@ constexpr int64_t kRows = 64;  // added up in float32, before their sums go to f
 // n_sums * channels floats.
 class ColumnSums {
  public:
-  ColumnSums(const tn_call* call, int64_t rows, int64_t n)
-      : call_(call), rows_(rows), n_(n) {
-    workers_ = std::clamp<int64_t>(rows * n / kPieceElements, 1,
-                                   std::min<int64_t>(rows, thread_count()));
+  ColumnSums(const tn_call* call, int64_t rows, int64_t n) : call_(call), rows_(rows), n_(n) {
+    workers_ =
+        std::clamp<int64_t>(rows * n / kPieceElements, 1, std::min<int64_t>(rows, thread_count()));
   }
   tn_status* allocate() {
     return call_->host->workspace(call_, static_cast<uint64_t>(workers_ * n_) * kBytes, &memory_);

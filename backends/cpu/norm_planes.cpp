@@ -167,8 +167,8 @@ tn_status* batch_backward(void*, const tn_call* call) {
     return batch_backward_last(call, x, g, elements, data(call->args[4]), means, vars, eps);
   }
   float* const results[] = {data(call->outputs[0]), data(call->outputs[1]), data(call->outputs[2])};
-  return planes_backward(call, Planes(x, 0), g, elements, data(call->args[4]),
-                         results, [&](int64_t s) {
+  return planes_backward(call, Planes(x, 0), g, elements, data(call->args[4]), results,
+                         [&](int64_t s) {
                            return Moments{means[s], rstd_of(vars[s], eps)};
                          });
 }

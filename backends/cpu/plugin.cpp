@@ -35,13 +35,10 @@ TN_EXPORT tn_status* tenon_plugin_init(const tn_host* host, tn_registrar* r, voi
   *self = nullptr;
   return guarded(host, "load", [&]() -> tn_status* {
     report_instruction_set(host);
-    constexpr tn_status* (*kFamilies[])(tn_registrar*) = {add_elementwise, add_reduce, add_matmul,
-                                                          add_shape,       add_index,  add_random,
-                                                          add_conv,        add_loss,
-                                                          add_norm,        add_softmax,
-                                                          add_scan,        add_sort,
-                                                          add_pool,        add_attention,
-                                                          add_threads};
+    constexpr tn_status* (*kFamilies[])(tn_registrar*) = {
+        add_elementwise, add_reduce, add_matmul, add_shape,     add_index,
+        add_random,      add_conv,   add_loss,   add_norm,      add_softmax,
+        add_scan,        add_sort,   add_pool,   add_attention, add_threads};
     for (const auto add : kFamilies) {
       TENON_CPU_TRY(add(r));
     }

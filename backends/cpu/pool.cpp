@@ -55,6 +55,7 @@ struct Windows : PoolPlanes {
     }
     return x_plane() <= INT32_MAX;
   }
+
  private:
   // What is given once or for each dimension.
   static bool option(const tn_value& v, int32_t n, int32_t d, int64_t least, int64_t* value) {

@@ -84,13 +84,13 @@ tn_status* average_forward_last(const tn_call* call, const PoolPlanes& p, const 
     const PoolShare& vertical = shares.h[static_cast<size_t>(i)];
     for (size_t j = 0; j < shares.w.size(); ++j) {
       const PoolShare& horizontal = shares.w[j];
-      float* const to = y + (image * p.y_plane() + i * p.axes[1].out + static_cast<int64_t>(j)) * channels;
+      float* const to =
+          y + (image * p.y_plane() + i * p.axes[1].out + static_cast<int64_t>(j)) * channels;
       std::fill_n(to, channels, 0.f);
       for (int64_t row = vertical.begin; row < vertical.end; ++row) {
         for (int64_t column = horizontal.begin; column < horizontal.end; ++column) {
-          table().rows.columns_add(
-              to, x + (image * p.x_plane() + row * width + column) * channels, channels,
-              vertical.factor * horizontal.factor);
+          table().rows.columns_add(to, x + (image * p.x_plane() + row * width + column) * channels,
+                                   channels, vertical.factor * horizontal.factor);
         }
       }
     }

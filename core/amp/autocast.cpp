@@ -47,19 +47,23 @@ tn_amp_class class_of(const Op* op, const AutocastScope& scope) {
                                 device_type(scope.device.type)->name.c_str());
 }
 
-// Casts one tensor, with its gradient; float64 stays what it is, as does everything that is not a float.
+// Casts one tensor, with its gradient; float64 stays what it is, as does everything that is not a
+// float.
 TensorRef cast_tensor(Tensor* t, tn_dtype dtype, AutocastScope& scope) {
-  if (!is_float(t->dtype) || t->dtype == TN_FLOAT64 || t->dtype == dtype) return TensorRef::retaining(t);
+  if (!is_float(t->dtype) || t->dtype == TN_FLOAT64 || t->dtype == dtype)
+    return TensorRef::retaining(t);
   const auto convert = [&] {
     explain_note("cast {} {} to {}", dtype_name(t->dtype), sizes_text(t), dtype_name(dtype));
     return prim::convert(t, t->device, dtype);
   };
-  const bool keep = t->is_leaf() && t->requires_grad() && dtype == scope.lower && t->dtype == TN_FLOAT32 &&
+  const bool keep = t->is_leaf() && t->requires_grad() && dtype == scope.lower &&
+                    t->dtype == TN_FLOAT32 &&
                     (thread_state.modes & (kModeNoGrad | kModeInference)) == 0;
   if (!keep) return convert();
   auto& kept = (*scope.casts)[t];
   // A backward within the scope has used up the cast's node.
-  const bool used = kept.cast && kept.cast->grad_fn != nullptr && grad_fn_of(kept.cast.get())->released;
+  const bool used =
+      kept.cast && kept.cast->grad_fn != nullptr && grad_fn_of(kept.cast.get())->released;
   if (!kept.cast || used || kept.version != t->version() || kept.cast->dtype != dtype) {
     kept = {TensorRef::retaining(t), t->version(), convert()};
   }
@@ -114,7 +118,8 @@ Status autocast_call(const Op* op, std::span<const tn_value> args, std::span<tn_
   const tn_amp_class amp_class = class_of(op, scope);
   if (amp_class == TN_AMP_NONE) {
     // Below, each op of the decomposition decides for itself.
-    return op->decompose != nullptr ? decompose_op(op, args, results) : call_below_autocast(op, args, results);
+    return op->decompose != nullptr ? decompose_op(op, args, results)
+                                    : call_below_autocast(op, args, results);
   }
   const tn_dtype dtype = amp_class == TN_AMP_LOWER     ? scope.lower
                          : amp_class == TN_AMP_FLOAT32 ? tn_dtype{TN_FLOAT32}
@@ -133,12 +138,15 @@ Status autocast_call(const Op* op, std::span<const tn_value> args, std::span<tn_
 Status enter_autocast(tn_device device, tn_dtype lower, const char* policy) {
   TN_TRY(check_device(device));
   const DeviceType& type = *device_type(device.type);
-  if (lower == TN_DTYPE_NONE) lower = device.type <= TN_DEVICE_META ? tn_dtype{TN_BFLOAT16} : type.def.lower_precision;
+  if (lower == TN_DTYPE_NONE)
+    lower = device.type <= TN_DEVICE_META ? tn_dtype{TN_BFLOAT16} : type.def.lower_precision;
   if (lower == TN_DTYPE_NONE) {
-    return error(TN_UNSUPPORTED, "autocast: {} states no lower precision; give float16 or bfloat16", type.name);
+    return error(TN_UNSUPPORTED, "autocast: {} states no lower precision; give float16 or bfloat16",
+                 type.name);
   }
   if (lower != TN_FLOAT16 && lower != TN_BFLOAT16) {
-    return invalid("autocast: {} is no lower precision; expected float16 or bfloat16", dtype_name(lower));
+    return invalid("autocast: {} is no lower precision; expected float16 or bfloat16",
+                   dtype_name(lower));
   }
   const tn_amp_policy_def* found = nullptr;
   if (policy != nullptr) {
@@ -147,7 +155,8 @@ Status enter_autocast(tn_device device, tn_dtype lower, const char* policy) {
     if (it == policies().by_name.end() || policies().closed) {
       std::vector<std::string> names;
       for (const auto& [name, def] : policies().by_name) names.push_back(name);
-      return error(TN_NOT_FOUND, "autocast: unknown policy '{}'{}", printable(policy), did_you_mean(policy, names));
+      return error(TN_NOT_FOUND, "autocast: unknown policy '{}'{}", printable(policy),
+                   did_you_mean(policy, names));
     }
     found = &it->second;
   }
@@ -173,7 +182,8 @@ Status check_policy(const tn_amp_policy_def& def) {
   if (def.name == nullptr || def.name[0] == '\0') return invalid("amp policy: it has no name");
   if (def.classify == nullptr) return invalid("amp policy '{}': slot classify is empty", def.name);
   std::lock_guard lock(policies().mutex);
-  if (policies().by_name.count(def.name) != 0) return invalid("amp policy '{}' is there already", def.name);
+  if (policies().by_name.count(def.name) != 0)
+    return invalid("amp policy '{}' is there already", def.name);
   return nullptr;
 }
 

@@ -1,9 +1,10 @@
-// Autocast: which dtype an op computes in, decided by its class and cast above autograd, so that casts have gradients. Named
-// policies come from plugins.
+// Autocast: which dtype an op computes in, decided by its class and cast above autograd, so that
+// casts have gradients. Named policies come from plugins.
 //
-// Rules: the outermost op with a class decides, and autocast is off beneath it; an op without a class expands to its
-// decomposition, so that the presence of kernels never changes a dtype. Casts of parameters (leaves that ask for gradients) are
-// kept until the last scope of the thread ends: their gradient then flows through one cast, as many times as they are used.
+// Rules: the outermost op with a class decides, and autocast is off beneath it; an op without a
+// class expands to its decomposition, so that the presence of kernels never changes a dtype. Casts
+// of parameters (leaves that ask for gradients) are kept until the last scope of the thread ends:
+// their gradient then flows through one cast, as many times as they are used.
 #pragma once
 
 #include <string>
@@ -13,7 +14,8 @@
 namespace tenon {
 
 // The handler of the call path.
-[[nodiscard]] Status autocast_call(const Op* op, std::span<const tn_value> args, std::span<tn_value> results);
+[[nodiscard]] Status autocast_call(const Op* op, std::span<const tn_value> args,
+                                   std::span<tn_value> results);
 
 // lower TN_DTYPE_NONE: the device's own; policy NULL: the ops' own classes.
 [[nodiscard]] Status enter_autocast(tn_device device, tn_dtype lower, const char* policy);

@@ -30,10 +30,11 @@ const Sums& sums() {
       const char name = static_cast<char>('a' + i);
       arguments += fmt::format(", Tensor {}", name);
       formula += fmt::format(" + {}", name);
-      throw_if(intern_expression(fmt::format("accumulate(Tensor(x!) x{}) -> Tensor(x!)", arguments).c_str(),
-                                 formula.c_str(), &made.in_place[i]));
-      throw_if(intern_expression(fmt::format("add(Tensor x{}) -> Tensor", arguments).c_str(), formula.c_str(),
-                                 &made.fresh[i]));
+      throw_if(intern_expression(
+          fmt::format("accumulate(Tensor(x!) x{}) -> Tensor(x!)", arguments).c_str(),
+          formula.c_str(), &made.in_place[i]));
+      throw_if(intern_expression(fmt::format("add(Tensor x{}) -> Tensor", arguments).c_str(),
+                                 formula.c_str(), &made.fresh[i]));
     }
     return made;
   }();
@@ -45,9 +46,7 @@ class SpinLock {
   explicit SpinLock(std::atomic_flag* flag) : flag_(flag) {
     while (flag_->test_and_set(std::memory_order_acquire)) std::this_thread::yield();
   }
-  ~SpinLock() {
-    flag_->clear(std::memory_order_release);
-  }
+  ~SpinLock() { flag_->clear(std::memory_order_release); }
 
  private:
   std::atomic_flag* flag_;
@@ -124,7 +123,8 @@ Status Leaf::accumulate(Tensor* grad, bool create_graph) {
   SpinLock lock(&lock_);
   if (grad_) {
     Tensor* t = grad_.get();
-    if (create_graph || t->grad_fn != nullptr || may_overlap(t)) return add_into(&grad_, {&grad, 1}, create_graph);
+    if (create_graph || t->grad_fn != nullptr || may_overlap(t))
+      return add_into(&grad_, {&grad, 1}, create_graph);
     // In place, as PyTorch does: whoever holds .grad sees the sum.
     return add_in_place(t, grad);
   }

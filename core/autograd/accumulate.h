@@ -7,11 +7,13 @@ namespace tenon {
 
 inline constexpr size_t kMaxTerms = 4;  // that add_into takes at once
 
-// grad += terms, from left to right, in place when nobody else can see it; recorded under create_graph. 1 to kMaxTerms terms.
+// grad += terms, from left to right, in place when nobody else can see it; recorded under
+// create_graph. 1 to kMaxTerms terms.
 [[nodiscard]] Status add_into(TensorRef* grad, std::span<Tensor* const> terms, bool create_graph);
 // Does only the caller hold t, and nothing else its memory?
 inline bool is_unseen(const Tensor* t) {
-  return t->retained_once() && t->base == nullptr && t->storage->refs.load(std::memory_order_acquire) == 1;
+  return t->retained_once() && t->base == nullptr &&
+         t->storage->refs.load(std::memory_order_acquire) == 1;
 }
 // t += term, in t's memory, whoever sees it; not recorded.
 [[nodiscard]] Status add_in_place(Tensor* t, Tensor* term);

@@ -1,4 +1,5 @@
-// The state of one backward: a slot for each node that it visits, with the gradients that have come. engine.cpp's alone.
+// The state of one backward: a slot for each node that it visits, with the gradients that have
+// come. engine.cpp's alone.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +14,8 @@
 
 namespace tenon {
 
-// One backward. Each node that it visits has a slot; the node remembers its slot while no other run holds the node (several
-// backwards may share nodes: nested ones, or threads), else a map does.
+// One backward. Each node that it visits has a slot; the node remembers its slot while no other run
+// holds the node (several backwards may share nodes: nested ones, or threads), else a map does.
 struct BackwardRun {
   // What few slots have.
   struct Rare {
@@ -23,10 +24,10 @@ struct BackwardRun {
     uint32_t n_terms = 0;
   };
   struct Slot {
-    Node* node = nullptr;     // alive: the roots are held, and each node holds those below it
-    Tensor* grad = nullptr;   // of output 0, owned
+    Node* node = nullptr;    // alive: the roots are held, and each node holds those below it
+    Tensor* grad = nullptr;  // of output 0, owned
     std::unique_ptr<Rare> rare_;
-    uint32_t waits = 0;       // edges into the node that have not delivered
+    uint32_t waits = 0;  // edges into the node that have not delivered
     bool needed = true;
     enum : uint8_t { kNew, kOpen, kDone } mark = kNew;  // of mark_needed
 
@@ -35,14 +36,16 @@ struct BackwardRun {
       return *rare_;
     }
     Tensor*& place(uint32_t output) {
-      if (output == 0) [[likely]] return grad;
+      if (output == 0) [[likely]]
+        return grad;
       std::vector<Tensor*>& more = rare().more;
       if (more.size() < output) more.resize(output);
       return more[output - 1];
     }
     // NULL: none came.
     Tensor* gradient(uint32_t output) const {
-      if (output == 0) [[likely]] return grad;
+      if (output == 0) [[likely]]
+        return grad;
       return rare_ != nullptr && output <= rare_->more.size() ? rare_->more[output - 1] : nullptr;
     }
     bool has_terms() const { return rare_ != nullptr && rare_->n_terms > 0; }
@@ -67,7 +70,8 @@ struct BackwardRun {
     }
     template <typename F>
     void for_each(F f) {
-      for (uint32_t i = 0; i < n_; ++i) f(i < kFirst ? first_[i] : chunks_[(i - kFirst) / kChunk][(i - kFirst) % kChunk]);
+      for (uint32_t i = 0; i < n_; ++i)
+        f(i < kFirst ? first_[i] : chunks_[(i - kFirst) / kChunk][(i - kFirst) % kChunk]);
     }
 
    private:
@@ -91,13 +95,15 @@ struct BackwardRun {
 
   ~BackwardRun() {
     slots.for_each([this](Slot& s) {
-      if (s.node->run.load(std::memory_order_relaxed) == this) s.node->run.store(nullptr, std::memory_order_release);
+      if (s.node->run.load(std::memory_order_relaxed) == this)
+        s.node->run.store(nullptr, std::memory_order_release);
     });
   }
 
   // The node's slot, or NULL when it has none yet.
   Slot* find(Node* node) const {
-    if (node->run.load(std::memory_order_acquire) == this) [[likely]] return static_cast<Slot*>(node->slot);
+    if (node->run.load(std::memory_order_acquire) == this) [[likely]]
+      return static_cast<Slot*>(node->slot);
     if (!foreign) return nullptr;
     const auto it = foreign->find(node);
     return it == foreign->end() ? nullptr : it->second;
@@ -116,7 +122,9 @@ struct BackwardRun {
     return slot;
   }
 
-  static bool earlier(const Slot* a, const Slot* b) { return a->node->sequence < b->node->sequence; }
+  static bool earlier(const Slot* a, const Slot* b) {
+    return a->node->sequence < b->node->sequence;
+  }
   void push(Slot* slot) {
     ready.push_back(slot);
     if (ready.size() > 1) std::push_heap(ready.begin(), ready.end(), earlier);

@@ -70,7 +70,8 @@ Status record_custom(const char* name, tn_backward_fn fn, void* self, void (*des
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (outputs[i] == nullptr) return invalid("{}: output {} is NULL", name, i);
     if (as_tensor(outputs[i])->is_leaf() && outputs[i]->flags & TN_TENSOR_REQUIRES_GRAD) {
-      return invalid("{}: output {} is a leaf that requires a gradient; return a new tensor", name, i);
+      return invalid("{}: output {} is a leaf that requires a gradient; return a new tensor", name,
+                     i);
     }
   }
   if (!wanted || (thread_state.modes & (kModeNoGrad | kModeInference)) != 0) {
@@ -105,9 +106,11 @@ Status record_custom(const char* name, tn_backward_fn fn, void* self, void (*des
 
 Status custom_saved(uint32_t index, Tensor** tensor) {
   CustomNode* node = CustomNode::current;
-  if (node == nullptr) return error(TN_FAILED_PRECONDITION, "custom_saved: no custom backward runs on this thread");
+  if (node == nullptr)
+    return error(TN_FAILED_PRECONDITION, "custom_saved: no custom backward runs on this thread");
   if (index >= node->saved_.size()) {
-    return invalid("{}: saved tensor {} was asked for, {} were saved", node->name(), index, node->saved_.size());
+    return invalid("{}: saved tensor {} was asked for, {} were saved", node->name(), index,
+                   node->saved_.size());
   }
   if (!node->saved_[index]) {
     *tensor = nullptr;

@@ -7,10 +7,11 @@
 
 namespace tenon {
 
-// Records one node from inputs to outputs when an input needs a gradient and grad mode is on. On success `self` is taken, and
-// destroyed with the node.
-[[nodiscard]] Status record_custom(const char* name, tn_backward_fn fn, void* self, void (*destroy)(void*),
-                                   std::span<tn_tensor* const> inputs, std::span<tn_tensor* const> outputs,
+// Records one node from inputs to outputs when an input needs a gradient and grad mode is on. On
+// success `self` is taken, and destroyed with the node.
+[[nodiscard]] Status record_custom(const char* name, tn_backward_fn fn, void* self,
+                                   void (*destroy)(void*), std::span<tn_tensor* const> inputs,
+                                   std::span<tn_tensor* const> outputs,
                                    std::span<tn_tensor* const> saved);
 // Within a custom backward of this thread; owned by the caller.
 [[nodiscard]] Status custom_saved(uint32_t index, Tensor** tensor);

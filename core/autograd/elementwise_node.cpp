@@ -1,4 +1,5 @@
-// The node of an elementwise call: its backward is one program with several outputs, then sums over what was broadcast.
+// The node of an elementwise call: its backward is one program with several outputs, then sums over
+// what was broadcast.
 #include "autograd/inplace.h"
 #include "autograd/prim.h"
 #include "dispatch/elementwise.h"
@@ -8,7 +9,8 @@
 namespace tenon {
 namespace {
 
-// What a node keeps of one source of its gradient, or of one scalar: a tensor, or a number, or nothing (an empty tensor).
+// What a node keeps of one source of its gradient, or of one scalar: a tensor, or a number, or
+// nothing (an empty tensor).
 union Kept {
   SavedTensor tensor;
   tn_value number;
@@ -16,7 +18,8 @@ union Kept {
   ~Kept() {}  // the node knows which it is
 };
 
-// One is made by each recorded call of the hot path, and a training step holds thousands: few cache lines, no heap beside them.
+// One is made by each recorded call of the hot path, and a training step holds thousands: few cache
+// lines, no heap beside them.
 class ElementwiseNode final : public Node {
  public:
   static constexpr uint32_t kInlineKept = 4;
@@ -28,8 +31,8 @@ class ElementwiseNode final : public Node {
 
   std::string name() const override { return shown_name(name_); }
 
-  Status prepare(const Expression& expression, std::span<const tn_value> args, const ElementwisePlan& plan,
-                 uint64_t wanted);
+  Status prepare(const Expression& expression, std::span<const tn_value> args,
+                 const ElementwisePlan& plan, uint64_t wanted);
   // After the call ran, when outputs exist.
   void save_outputs(std::span<const tn_value> results);
   Status backward(Tensor* const* grads, Tensor** results) override;
@@ -40,7 +43,8 @@ class ElementwiseNode final : public Node {
   static void operator delete(void* p) { Pool<kBytes, 64>::free(p); }
 
  private:
-  Status widen_sums(Tensor* const* grads, std::span<tn_value> args, SmallVector<TensorRef, 4>* held);
+  Status widen_sums(Tensor* const* grads, std::span<tn_value> args,
+                    SmallVector<TensorRef, 4>* held);
   Status zero_gradients(Tensor* const* grads, Tensor** results);
 
   static constexpr size_t kBytes = 256;  // of a block; checked below
@@ -54,27 +58,32 @@ class ElementwiseNode final : public Node {
 
   const std::string& name_;
   const Expression::Gradient* gradient_ = nullptr;
-  uint16_t wanted_ = 0;   // bit k: operand k wants a gradient
-  bool same_ = true;      // every wanted operand has the outputs' shape, and they share dtype and device: no sums, no casts
+  uint16_t wanted_ = 0;  // bit k: operand k wants a gradient
+  // every wanted operand has the outputs' shape, and they share dtype and device: no sums, no casts
+  bool same_ = true;
   uint32_t numbers_ = 0;  // bit i: kept()[i] is a number
-  Kept kept_[kInlineKept];  // per source inputs, outputs and numbers, nothing for gradients; then the schema's scalars
+  // per source inputs, outputs and numbers, nothing for gradients; then the schema's scalars
+  Kept kept_[kInlineKept];
   std::unique_ptr<Kept[]> more_;
   std::unique_ptr<TensorInfo[]> infos_;  // of the wanted operands, unless same_
 };
 
 // A tensor of a call that writes in place: a copy of it where its memory is written.
-[[gnu::noinline]] Status save_beside_writes(const ElementwisePlan& plan, std::span<const tn_value> args, Tensor* t,
+[[gnu::noinline]] Status save_beside_writes(const ElementwisePlan& plan,
+                                            std::span<const tn_value> args, Tensor* t,
                                             const std::string& call, SavedTensor* saved) {
   for (uint32_t r = 0; r < plan.n_outputs; ++r) {
     const int k = plan.inplace_operand[r];
-    if (k >= 0 && args[plan.operand_args[k]].as.tensor->storage == t->storage) return saved->save_copy(shown_name(call), t);
+    if (k >= 0 && args[plan.operand_args[k]].as.tensor->storage == t->storage)
+      return saved->save_copy(shown_name(call), t);
   }
   saved->save(t);
   return nullptr;
 }
 
 static_assert(sizeof(ElementwiseNode) <= 256);
-static_assert(kMaxExpressionOperands <= 16 && kMaxExpressionOperands + kMaxExpressionScalars <= 32);  // the masks
+// the masks
+static_assert(kMaxExpressionOperands <= 16 && kMaxExpressionOperands + kMaxExpressionScalars <= 32);
 
 Status ElementwiseNode::prepare(const Expression& expression, std::span<const tn_value> args,
                                 const ElementwisePlan& plan, uint64_t wanted) {
@@ -85,10 +94,11 @@ Status ElementwiseNode::prepare(const Expression& expression, std::span<const tn
   const auto sources = gradient->sources;
   const size_t n_sources = sources.size();
   if (n_sources > kMaxExpressionOperands) {
-    return error(TN_UNSUPPORTED, "{}: its gradient has {} operands, more than {}", name(), n_sources,
-                 kMaxExpressionOperands);
+    return error(TN_UNSUPPORTED, "{}: its gradient has {} operands, more than {}", name(),
+                 n_sources, kMaxExpressionOperands);
   }
-  if (n_sources + plan.n_scalars > kInlineKept) more_ = std::make_unique<Kept[]>(n_sources + plan.n_scalars);
+  if (n_sources + plan.n_scalars > kInlineKept)
+    more_ = std::make_unique<Kept[]>(n_sources + plan.n_scalars);
   gradient_ = gradient;
   for (size_t s = 0; s < n_sources; ++s) {
     const GradientSource& source = sources[s];
@@ -105,7 +115,8 @@ Status ElementwiseNode::prepare(const Expression& expression, std::span<const tn
       kept()[s].tensor.save(read);
     }
   }
-  for (uint32_t i = 0; i < plan.n_scalars; ++i) keep_number(n_sources + i, args[plan.scalar_args[i]]);
+  for (uint32_t i = 0; i < plan.n_scalars; ++i)
+    keep_number(n_sources + i, args[plan.scalar_args[i]]);
 
   const Tensor* first = nullptr;
   for (uint32_t k = 0; k < plan.n_operands; ++k) {
@@ -115,7 +126,8 @@ Status ElementwiseNode::prepare(const Expression& expression, std::span<const tn
     if (first == nullptr) {
       first = t;
     } else {
-      same_ = same_ && t->dtype == first->dtype && t->device == first->device && same_sizes(t, first);
+      same_ =
+          same_ && t->dtype == first->dtype && t->device == first->device && same_sizes(t, first);
     }
   }
   if (!same_) {
@@ -163,12 +175,14 @@ Status ElementwiseNode::zero_gradients(Tensor* const* grads, Tensor** results) {
 }
 
 // What is summed over a broadcast operand is rounded to a half behind the sum, not before it.
-Status ElementwiseNode::widen_sums(Tensor* const* grads, std::span<tn_value> args, SmallVector<TensorRef, 4>* held) {
+Status ElementwiseNode::widen_sums(Tensor* const* grads, std::span<tn_value> args,
+                                   SmallVector<TensorRef, 4>* held) {
   const Tensor* full = grads[0];
   for (uint32_t r = 1; full == nullptr && r < n_outputs; ++r) full = grads[r];
   bool sums = false;
   for (uint32_t k = 0; infos_ != nullptr && k < n_edges(); ++k) {
-    sums |= (wanted_ >> k & 1) != 0 && is_half(infos_[k].dtype) && !same_sizes(full, infos_[k].sizes);
+    sums |=
+        (wanted_ >> k & 1) != 0 && is_half(infos_[k].dtype) && !same_sizes(full, infos_[k].sizes);
   }
   if (!sums) return nullptr;
   return guarded([&]() -> Status {
@@ -203,7 +217,8 @@ Status ElementwiseNode::backward(Tensor* const* grads, Tensor** results) {
     } else {
       const SavedTensor& saved = kept()[s].tensor;
       v.kind = TN_TENSOR;
-      if (saved && saved.is_current() && (!saved.is_output() || (thread_state.modes & kModeNoGrad) != 0)) [[likely]] {
+      if (saved && saved.is_current() &&
+          (!saved.is_output() || (thread_state.modes & kModeNoGrad) != 0)) [[likely]] {
         v.as.tensor = saved.get();  // this node keeps it meanwhile
       } else {
         TensorRef unpacked;
@@ -213,9 +228,11 @@ Status ElementwiseNode::backward(Tensor* const* grads, Tensor** results) {
       }
     }
   }
-  for (uint32_t i = 0; i < plan.n_scalars; ++i) args[plan.scalar_args[i]] = kept()[n_sources + i].number;
+  for (uint32_t i = 0; i < plan.n_scalars; ++i)
+    args[plan.scalar_args[i]] = kept()[n_sources + i].number;
 
-  if (!same_ && (n_sources > 1 || plan.n_scalars > 0)) TN_TRY(widen_sums(grads, {args, plan.n_args}, &held));
+  if (!same_ && (n_sources > 1 || plan.n_scalars > 0))
+    TN_TRY(widen_sums(grads, {args, plan.n_args}, &held));
 
   Tensor* made[kMaxExpressionOutputs];
   const std::span<const tn_value> all(args, plan.n_args);
@@ -224,7 +241,8 @@ Status ElementwiseNode::backward(Tensor* const* grads, Tensor** results) {
   } else {
     tn_value recorded[kMaxExpressionOutputs] = {};
     ResultsScope scope({recorded, plan.n_outputs});
-    TN_TRY(scope.keep_if_fine(record_elementwise(nullptr, *gradient_->expression, all, {recorded, plan.n_outputs})));
+    TN_TRY(scope.keep_if_fine(
+        record_elementwise(nullptr, *gradient_->expression, all, {recorded, plan.n_outputs})));
     for (uint32_t i = 0; i < plan.n_outputs; ++i) made[i] = as_tensor(recorded[i].as.tensor);
   }
   uint32_t next = 0;
@@ -236,14 +254,17 @@ Status ElementwiseNode::backward(Tensor* const* grads, Tensor** results) {
   bool fits = same_;
   for (uint32_t k = 0; k < n_edges() && fits; ++k) {
     const Tensor* t = results[k];
-    fits = t == nullptr || (same_sizes(t, full) && t->dtype == full->dtype && t->device == full->device);
+    fits = t == nullptr ||
+           (same_sizes(t, full) && t->dtype == full->dtype && t->device == full->device);
   }
-  if (fits) [[likely]] return nullptr;
+  if (fits) [[likely]]
+    return nullptr;
   return guarded([&]() -> Status {
     for (uint32_t k = 0; k < n_edges(); ++k) {
       if (results[k] == nullptr) continue;
       TensorRef result(std::exchange(results[k], nullptr));
-      // A gradient that depends on no operand of full size (a constant) is that constant everywhere.
+      // A gradient that depends on no operand of full size (a constant) is that constant
+      // everywhere.
       if (!same_sizes(result.get(), full)) result = prim::expand(result.get(), full->size_span());
       if (infos_ == nullptr) result = prim::convert(result.get(), full->device, full->dtype);
       results[k] = (infos_ != nullptr ? prim::reduce_to(result.get(), infos_[k]) : result).take();
@@ -278,7 +299,9 @@ Status record_elementwise(const Op* op, const Expression& e, std::span<const tn_
     if (plan.inplace_operand[r] >= 0) {
       written |= uint64_t{1} << plan.inplace_operand[r];
       const tn_value& target = args[plan.operand_args[plan.inplace_operand[r]]];
-      if (target.kind != TN_TENSOR) [[unlikely]] return run_elementwise(op, e, args.data(), outputs);  // its refusal
+      // its refusal
+      if (target.kind != TN_TENSOR) [[unlikely]]
+        return run_elementwise(op, e, args.data(), outputs);
       TN_TRY(check_writable(what, as_tensor(target.as.tensor)));
     }
   }
@@ -287,7 +310,8 @@ Status record_elementwise(const Op* op, const Expression& e, std::span<const tn_
     const tn_value& v = args[plan.operand_args[k]];
     if (v.kind == TN_TENSOR) flags |= v.as.tensor->flags;
   }
-  if ((flags & TN_TENSOR_INFERENCE) != 0) [[unlikely]] return refuse_inference(what, args);
+  if ((flags & TN_TENSOR_INFERENCE) != 0) [[unlikely]]
+    return refuse_inference(what, args);
   EdgeBuffer buffer;
   Edge* edges = buffer.edges;
   uint64_t wanted = 0;
@@ -297,7 +321,8 @@ Status record_elementwise(const Op* op, const Expression& e, std::span<const tn_
     const tn_value& v = args[plan.operand_args[k]];
     if (v.kind != TN_TENSOR) continue;
     Tensor* t = as_tensor(v.as.tensor);
-    // One that is written over has the gradient zero where the formula does not read it: its history ends here.
+    // One that is written over has the gradient zero where the formula does not read it: its
+    // history ends here.
     if (!needs_gradient(t) || !(e.differentiable(k) || (written >> k & 1) != 0)) continue;
     edges[k] = gradient_edge(t);
     if (edges[k].node != nullptr) wanted |= uint64_t{1} << k;
@@ -307,7 +332,8 @@ Status record_elementwise(const Op* op, const Expression& e, std::span<const tn_
     for (uint32_t r = 0; r < plan.n_outputs; ++r) results[r] = {TN_TENSOR, 0, {outputs[r]}};
     return nullptr;
   }
-  Ref<ElementwiseNode> node(new ElementwiseNode(recorded_name(op != nullptr ? op->schema.name : e.schema().name)));
+  Ref<ElementwiseNode> node(
+      new ElementwiseNode(recorded_name(op != nullptr ? op->schema.name : e.schema().name)));
   node->set_edges(edges, plan.n_operands);
   buffer.n = 0;
   TN_TRY(node->prepare(e, args, plan, wanted));

@@ -74,7 +74,8 @@ bool has_nan(Tensor* t) {
 }
 
 // A node's backward as an entry of explain, so that the kernels that it launches itself are seen.
-void open_entry(const Node* node, std::span<Tensor* const> grads, std::optional<ExplainScope>* scope) {
+void open_entry(const Node* node, std::span<Tensor* const> grads,
+                std::optional<ExplainScope>* scope) {
   std::vector<tn_value> args;
   for (Tensor* grad : grads) {
     if (grad != nullptr) args.push_back(tensor_value(grad));
@@ -86,9 +87,11 @@ Status check_anomaly(Node* node, Tensor* const* results) {
   for (uint32_t i = 0; i < node->n_edges(); ++i) {
     if (results[i] == nullptr || node->edge(i).node == nullptr || !has_nan(results[i])) continue;
     const Node::Extras* extras = node->extras_if_any();
-    return error(TN_FAILED_PRECONDITION, "backward of {} gave NaN for input {}; forward call: {}", node->name(), i,
-                 extras != nullptr && !extras->forward.empty() ? extras->forward
-                                                               : "not known (anomaly mode was off then)");
+    return error(TN_FAILED_PRECONDITION, "backward of {} gave NaN for input {}; forward call: {}",
+                 node->name(), i,
+                 extras != nullptr && !extras->forward.empty()
+                     ? extras->forward
+                     : "not known (anomaly mode was off then)");
   }
   return nullptr;
 }
@@ -96,8 +99,9 @@ Status check_anomaly(Node* node, Tensor* const* results) {
 Status describe_failure(Node* node, Status cause) {
   return wrap(cause, [&] {
     const Node::Extras* extras = node->extras_if_any();
-    const std::string forward =
-        extras != nullptr && !extras->forward.empty() ? fmt::format(" (forward call: {})", extras->forward) : "";
+    const std::string forward = extras != nullptr && !extras->forward.empty()
+                                    ? fmt::format(" (forward call: {})", extras->forward)
+                                    : "";
     return fmt::format("backward of {} failed{}", node->name(), forward);
   });
 }
@@ -123,7 +127,8 @@ void BackwardRun::discover(Slot* root) {
   }
 }
 
-// With chosen inputs only nodes on a path to one of them run. Walks each node after those that its edges lead to.
+// With chosen inputs only nodes on a path to one of them run. Walks each node after those that its
+// edges lead to.
 void BackwardRun::mark_needed() {
   slots.for_each([](Slot& s) { s.needed = false; });
   for (const Target& t : targets) t.slot->needed = true;
@@ -159,7 +164,8 @@ Status BackwardRun::deliver(Slot& slot, uint32_t output, TensorRef grad) {
     place = grad.take();
     return nullptr;
   }
-  // A small tensor that is used often (the weights of a recurrent cell) adds several gradients in one pass.
+  // A small tensor that is used often (the weights of a recurrent cell) adds several gradients in
+  // one pass.
   if (output == 0 && place->numel <= kSmall && !create_graph) {
     Rare& rare = slot.rare();
     rare.terms[rare.n_terms++] = grad.take();
@@ -191,9 +197,10 @@ Status BackwardRun::run_hooks(Slot& slot) {
     if (Status status = hook.fn(hook.self, grad, &replacement)) return status;
     if (replacement == nullptr) continue;
     TensorRef replaced(as_tensor(replacement));
-    if (!same_sizes(replacement, grad) || replacement->dtype != grad->dtype || !(replacement->device == grad->device)) {
-      return invalid("a hook on a gradient of {} gave {}, expected {}", slot.node->name(), tensor_text(replacement),
-                     tensor_text(grad));
+    if (!same_sizes(replacement, grad) || replacement->dtype != grad->dtype ||
+        !(replacement->device == grad->device)) {
+      return invalid("a hook on a gradient of {} gave {}, expected {}", slot.node->name(),
+                     tensor_text(replacement), tensor_text(grad));
     }
     Tensor*& place = slot.place(hook.output);
     place->release();
@@ -209,9 +216,10 @@ Status BackwardRun::run_leaf(Slot& slot) {
   return static_cast<Leaf*>(slot.node)->accumulate(grad.get(), create_graph);
 }
 
-// A view's gradient goes into the sum that its tensor has already, where there is one: a tensor that is cut into n pieces gets n
-// small additions, and not n tensors of its own size.
-[[gnu::noinline]] Status BackwardRun::add_window(Node* node, Tensor* const* grads, Tensor** results) {
+// A view's gradient goes into the sum that its tensor has already, where there is one: a tensor
+// that is cut into n pieces gets n small additions, and not n tensors of its own size.
+[[gnu::noinline]] Status BackwardRun::add_window(Node* node, Tensor* const* grads,
+                                                 Tensor** results) {
   const Edge& edge = node->edge(0);
   Slot* next = edge.node != nullptr ? find(edge.node) : nullptr;
   Tensor* sum = next != nullptr && next->needed ? next->gradient(edge.output) : nullptr;
@@ -226,7 +234,8 @@ inline Status BackwardRun::call_backward(Node* node, Tensor* const* grads, Tenso
   return node->adds ? add_window(node, grads, results) : node->backward(grads, results);
 }
 
-[[gnu::noinline]] Status BackwardRun::call_on_its_stream(Node* node, Tensor* const* grads, Tensor** results) {
+[[gnu::noinline]] Status BackwardRun::call_on_its_stream(Node* node, Tensor* const* grads,
+                                                         Tensor** results) {
   StreamScope scope;
   TN_TRY(scope.enter(node->stream));
   return call_backward(node, grads, results);
@@ -265,18 +274,21 @@ Status BackwardRun::run_node(Slot& slot) {
   if (any && slot.needed) {
     if (node->released) [[unlikely]] {
       status = error(TN_FAILED_PRECONDITION,
-                     "backward: the graph of {} was used already and its saved tensors are freed; say retain_graph the "
+                     "backward: the graph of {} was used already and its saved tensors are freed; "
+                     "say retain_graph the "
                      "first time to go through it twice",
                      node->name());
     } else {
       std::optional<ExplainScope> explain;
-      if ((thread_state.modes & kModeExplain) != 0) [[unlikely]] open_entry(node, {grads.begin(), n_outputs}, &explain);
+      if ((thread_state.modes & kModeExplain) != 0) [[unlikely]]
+        open_entry(node, {grads.begin(), n_outputs}, &explain);
       status = guarded([&] {
         return node->stream == nullptr ? call_backward(node, grads.begin(), results.begin())
                                        : call_on_its_stream(node, grads.begin(), results.begin());
       });
       if (status != nullptr) status = describe_failure(node, status);
-      if (status == nullptr && (thread_state.modes & kModeAnomaly) != 0) status = check_anomaly(node, results.begin());
+      if (status == nullptr && (thread_state.modes & kModeAnomaly) != 0)
+        status = check_anomaly(node, results.begin());
       if (!retain_graph) {
         node->release_saved();
         node->released = true;
@@ -311,24 +323,27 @@ namespace {
 Status make_seed(Tensor* tensor, Tensor* given, TensorRef* seed) {
   if (given != nullptr) {
     if (!same_sizes(given, tensor)) {
-      return invalid("backward: the gradient is {} for a tensor of {}; expected one shape", sizes_text(given),
-                     sizes_text(tensor));
+      return invalid("backward: the gradient is {} for a tensor of {}; expected one shape",
+                     sizes_text(given), sizes_text(tensor));
     }
     if (!(given->device == tensor->device)) {
-      return invalid("backward: the gradient is {} for a tensor of {}; expected one device", tensor_text(given),
-                     tensor_text(tensor));
+      return invalid("backward: the gradient is {} for a tensor of {}; expected one device",
+                     tensor_text(given), tensor_text(tensor));
     }
     *seed = prim::convert(given, tensor->device, tensor->dtype);
     return nullptr;
   }
   if (tensor->numel != 1) {
-    return invalid("backward: a gradient is needed for a tensor of {}: only one-element tensors start from 1 by themselves",
-                   sizes_text(tensor));
+    return invalid(
+        "backward: a gradient is needed for a tensor of {}: only one-element tensors start from 1 "
+        "by themselves",
+        sizes_text(tensor));
   }
   Tensor* ones;
   TN_TRY(empty_tensor(tensor->size_span(), tensor->dtype, tensor->device, &ones));
   *seed = TensorRef(ones);
-  if (tensor->device.type == TN_DEVICE_CPU && tensor->dtype == TN_FLOAT32) {  // spares the common case a launch
+  // spares the common case a launch
+  if (tensor->device.type == TN_DEVICE_CPU && tensor->dtype == TN_FLOAT32) {
     *static_cast<float*>(ones->data) = 1;
     return nullptr;
   }
@@ -345,14 +360,16 @@ Status run_backward(std::span<Tensor* const> tensors, std::span<Tensor* const> s
   run.retain_graph = run.create_graph || (flags & TN_RETAIN_GRAPH) != 0;
   run.captured = results;
   const uint32_t off = run.create_graph ? uint32_t{kModeNoGrad} : 0u;
-  ModeScope modes(run.create_graph ? 0u : uint32_t{kModeNoGrad}, kModeAutocast | kModeInference | off);
+  ModeScope modes(run.create_graph ? 0u : uint32_t{kModeNoGrad},
+                  kModeAutocast | kModeInference | off);
   SmallVector<Ref<Node>, 4> hold;
   SmallVector<BackwardRun::Slot*, 4> roots;
   for (size_t i = 0; i < tensors.size(); ++i) {
     const Edge edge = tensors[i] != nullptr ? gradient_edge(tensors[i]) : Edge{};
     if (edge.node == nullptr) {
       return error(TN_FAILED_PRECONDITION,
-                   "backward: tensor {} ({}) needs no gradient: no call that made it was recorded, and it is no leaf that "
+                   "backward: tensor {} ({}) needs no gradient: no call that made it was recorded, "
+                   "and it is no leaf that "
                    "asks for one",
                    i, tensors[i] != nullptr ? tensor_text(tensors[i]) : "none");
     }
@@ -394,17 +411,18 @@ Status backward(std::span<Tensor* const> tensors, std::span<Tensor* const> seeds
   return guarded([&] { return run_backward(tensors, seeds, {}, flags, {}); });
 }
 
-Status gradients(std::span<Tensor* const> outputs, std::span<Tensor* const> seeds, std::span<Tensor* const> inputs,
-                 uint32_t flags, std::span<Tensor*> results) {
+Status gradients(std::span<Tensor* const> outputs, std::span<Tensor* const> seeds,
+                 std::span<Tensor* const> inputs, uint32_t flags, std::span<Tensor*> results) {
   std::fill(results.begin(), results.end(), nullptr);
   if (inputs.empty()) return invalid("gradients: no inputs were given");
   Status status = guarded([&]() -> Status {
     TN_TRY(run_backward(outputs, seeds, inputs, flags, results));
     for (size_t i = 0; i < results.size(); ++i) {
       if (results[i] != nullptr || (flags & TN_ALLOW_UNUSED) != 0) continue;
-      return error(TN_FAILED_PRECONDITION,
-                   "gradients: input {} ({}) was not used for the outputs; allow_unused gives none for it", i,
-                   tensor_text(inputs[i]));
+      return error(
+          TN_FAILED_PRECONDITION,
+          "gradients: input {} ({}) was not used for the outputs; allow_unused gives none for it",
+          i, tensor_text(inputs[i]));
     }
     return nullptr;
   });

@@ -16,7 +16,8 @@ std::atomic<uint64_t> next_hook_id{1};
 Status hook_point(const char* what, Tensor* t, Edge* edge) {
   *edge = gradient_edge(t);
   if (edge->node != nullptr) return nullptr;
-  return error(TN_FAILED_PRECONDITION, "{}: {} needs no gradient, so no gradient will come", what, tensor_text(t));
+  return error(TN_FAILED_PRECONDITION, "{}: {} needs no gradient, so no gradient will come", what,
+               tensor_text(t));
 }
 
 GradKeeper* keeper_of(const Tensor* t) {
@@ -29,7 +30,8 @@ GradKeeper* keeper_of(const Tensor* t) {
 Status set_requires_grad(Tensor* t, bool on) {
   if (!t->is_leaf()) {
     if (on) return nullptr;
-    return error(TN_FAILED_PRECONDITION, "requires_grad: {} is not a leaf; detach it to leave the graph", tensor_text(t));
+    return error(TN_FAILED_PRECONDITION,
+                 "requires_grad: {} is not a leaf; detach it to leave the graph", tensor_text(t));
   }
   if (!on) {
     t->flags &= ~uint32_t{TN_TENSOR_REQUIRES_GRAD};
@@ -38,9 +40,11 @@ Status set_requires_grad(Tensor* t, bool on) {
   if (!is_float(t->dtype)) {
     return invalid("requires_grad: {} has no gradient, only float dtypes have", tensor_text(t));
   }
-  // Within inference mode it is a promise that nothing asks for yet, so that layers can be made there; calls outside refuse it.
+  // Within inference mode it is a promise that nothing asks for yet, so that layers can be made
+  // there; calls outside refuse it.
   if ((t->flags & TN_TENSOR_INFERENCE) != 0 && (thread_state.modes & kModeInference) == 0) {
-    return error(TN_FAILED_PRECONDITION, "requires_grad: {} was made in inference mode; clone it outside inference mode",
+    return error(TN_FAILED_PRECONDITION,
+                 "requires_grad: {} was made in inference mode; clone it outside inference mode",
                  tensor_text(t));
   }
   if (t->meta == nullptr) t->meta = new Leaf;
@@ -56,15 +60,18 @@ TensorRef grad_of(const Tensor* t) {
 }
 
 Status set_grad(Tensor* t, Tensor* grad) {
-  if (grad != nullptr && (!same_sizes(grad, t) || grad->dtype != t->dtype || !(grad->device == t->device))) {
-    return invalid("grad: {} for a tensor of {}; expected the same", tensor_text(grad), tensor_text(t));
+  if (grad != nullptr &&
+      (!same_sizes(grad, t) || grad->dtype != t->dtype || !(grad->device == t->device))) {
+    return invalid("grad: {} for a tensor of {}; expected the same", tensor_text(grad),
+                   tensor_text(t));
   }
   if (GradKeeper* keeper = keeper_of(t)) {
     keeper->set_grad(TensorRef::retaining(grad));
     return nullptr;
   }
   if (!t->is_leaf()) {
-    return error(TN_FAILED_PRECONDITION, "grad: {} is not a leaf, and keeps no gradient (retain_grad)", tensor_text(t));
+    return error(TN_FAILED_PRECONDITION,
+                 "grad: {} is not a leaf, and keeps no gradient (retain_grad)", tensor_text(t));
   }
   if (t->meta == nullptr) {
     if (grad == nullptr) return nullptr;
@@ -76,8 +83,9 @@ Status set_grad(Tensor* t, Tensor* grad) {
 
 Status retain_grad(Tensor* t) {
   if (t->is_leaf()) {
-    return t->requires_grad() ? nullptr
-                              : error(TN_FAILED_PRECONDITION, "retain_grad: {} needs no gradient", tensor_text(t));
+    return t->requires_grad()
+               ? nullptr
+               : error(TN_FAILED_PRECONDITION, "retain_grad: {} needs no gradient", tensor_text(t));
   }
   if (keeper_of(t) != nullptr) return nullptr;
   Edge edge;
@@ -97,7 +105,8 @@ void move_retained_grad(const Tensor* t, Node* from, Node* to, uint32_t number) 
   Ref<GradKeeper> hold = Ref<GradKeeper>::retaining(keeper);
   to->extras().retained.push_back({number, std::move(hold)});
   if (from != nullptr && from->extras_if_any() != nullptr) {
-    std::erase_if(from->extras().retained, [&](const RetainedOutput& r) { return r.keeper.get() == keeper; });
+    std::erase_if(from->extras().retained,
+                  [&](const RetainedOutput& r) { return r.keeper.get() == keeper; });
   }
 }
 
@@ -111,7 +120,8 @@ Status add_hook(Tensor* t, tn_hook_fn fn, void* self, void (*destroy)(void*), ui
   return nullptr;
 }
 
-// A hook stays with the values that it was hung on: after a write in place its node lies below the tensor's.
+// A hook stays with the values that it was hung on: after a write in place its node lies below the
+// tensor's.
 Status remove_hook(Tensor* t, uint64_t id) {
   Edge edge;
   TN_TRY(hook_point("hook", t, &edge));
@@ -123,7 +133,8 @@ Status remove_hook(Tensor* t, uint64_t id) {
     stack.pop_back();
     if (node->extras_if_any() != nullptr) {
       auto& hooks = node->extras().hooks;
-      const auto it = std::find_if(hooks.begin(), hooks.end(), [&](const GradHook& h) { return h.id == id; });
+      const auto it =
+          std::find_if(hooks.begin(), hooks.end(), [&](const GradHook& h) { return h.id == id; });
       if (it != hooks.end()) {
         const GradHook removed = *it;
         hooks.erase(it);

@@ -11,11 +11,18 @@
 namespace tenon {
 namespace {
 
-// A write to a view, as a node of the base: the view's part of the gradient goes through the write, the rest passes.
+// A write to a view, as a node of the base: the view's part of the gradient goes through the write,
+// the rest passes.
 class WriteThroughView final : public Node {
  public:
-  WriteThroughView(const Tensor* base, const Tensor* view, Ref<Node> write, uint32_t number, uint32_t written)
-      : base_(base), view_(view), info_(base), write_(std::move(write)), number_(number), written_(written) {}
+  WriteThroughView(const Tensor* base, const Tensor* view, Ref<Node> write, uint32_t number,
+                   uint32_t written)
+      : base_(base),
+        view_(view),
+        info_(base),
+        write_(std::move(write)),
+        number_(number),
+        written_(written) {}
   std::string name() const override { return write_->name(); }
 
   Status backward(Tensor* const* grads, Tensor** results) override {
@@ -24,9 +31,11 @@ class WriteThroughView final : public Node {
       const Frame frame(base_, {&view_, 1});
       const int64_t extent = frame.extent();
       TensorRef buffer = prim::zeros({&extent, 1}, info_.dtype, info_.device);
-      TensorRef grad = prim::as_strided(buffer.get(), base_.sizes, base_.strides, frame.place(base_));
+      TensorRef grad =
+          prim::as_strided(buffer.get(), base_.sizes, base_.strides, frame.place(base_));
       throw_if(copy_recorded(grad.get(), grads[0]));
-      TensorRef window = prim::as_strided(buffer.get(), view_.sizes, view_.strides, frame.place(view_));
+      TensorRef window =
+          prim::as_strided(buffer.get(), view_.sizes, view_.strides, frame.place(view_));
       Tensor* copied;
       {
         TensorRef dense = prim::elementwise("copy(Tensor x) -> Tensor", "x", {window.get()});
@@ -46,11 +55,13 @@ class WriteThroughView final : public Node {
       window = prim::as_strided(buffer.get(), view_.sizes, view_.strides, frame.place(view_));
       TensorRef part = through ? through : prim::zeros(view_.sizes, info_.dtype, info_.device);
       throw_if(copy_recorded(window.get(), part.get()));
-      results[0] = prim::as_strided(buffer.get(), base_.sizes, base_.strides, frame.place(base_)).take();
+      results[0] =
+          prim::as_strided(buffer.get(), base_.sizes, base_.strides, frame.place(base_)).take();
       return nullptr;
     });
   }
-  // What the write saved stays while another graph leads to it, as that of its gradient does under create_graph.
+  // What the write saved stays while another graph leads to it, as that of its gradient does under
+  // create_graph.
   void release_saved() override {
     if (write_->retained_once()) write_->release_saved();
   }
@@ -94,31 +105,35 @@ Status check_writable(const char* what, const Tensor* t) {
   if (t == nullptr) return nullptr;
   if (t->is_leaf() && t->requires_grad()) {
     return error(TN_FAILED_PRECONDITION,
-                 "{}: a leaf that requires a gradient ({}) cannot be changed in place; do it without gradients (NoGrad), or "
+                 "{}: a leaf that requires a gradient ({}) cannot be changed in place; do it "
+                 "without gradients (NoGrad), or "
                  "on a clone",
                  what, tensor_text(t));
   }
   if (t->base == nullptr) return nullptr;
   if (t->base->is_leaf() && t->base->requires_grad()) {
     return error(TN_FAILED_PRECONDITION,
-                 "{}: a view of a leaf that requires a gradient ({}) cannot be changed in place; do it without gradients "
+                 "{}: a view of a leaf that requires a gradient ({}) cannot be changed in place; "
+                 "do it without gradients "
                  "(NoGrad), or on a clone",
                  what, tensor_text(t));
   }
   if ((t->view_flags & kViewNoGrad) != 0) {
-    return error(TN_FAILED_PRECONDITION,
-                 "{}: a view made while gradients were off ({}) cannot be changed in place under gradient", what,
-                 tensor_text(t));
+    return error(
+        TN_FAILED_PRECONDITION,
+        "{}: a view made while gradients were off ({}) cannot be changed in place under gradient",
+        what, tensor_text(t));
   }
   return nullptr;
 }
 
-// Replaces what nodes behind `node` saved of this tensor by aliases that do not own it. Their backward is refused, since the
-// values are out of date by then: this happens to graphs that are used in part, and to mistakes. Only the first line needs to
-// be fast.
+// Replaces what nodes behind `node` saved of this tensor by aliases that do not own it. Their
+// backward is refused, since the values are out of date by then: this happens to graphs that are
+// used in part, and to mistakes. Only the first line needs to be fast.
 void break_cycles(Tensor* t, Node* node) {
   const Tensor* root = t->base != nullptr ? t->base : t;
-  if (root->is_saved.load(std::memory_order_relaxed) == 0) [[likely]] return;
+  if (root->is_saved.load(std::memory_order_relaxed) == 0) [[likely]]
+    return;
   std::vector<Node*> stack{node};
   std::unordered_set<Node*> seen{node};
   while (!stack.empty()) {
@@ -139,7 +154,8 @@ Status rebase_history(Tensor* tensor, Node* node, uint32_t number, uint32_t writ
     set_history(tensor, node, number);
     return nullptr;
   }
-  Ref<WriteThroughView> through(new WriteThroughView(base, tensor, Ref<Node>::retaining(node), number, written));
+  Ref<WriteThroughView> through(
+      new WriteThroughView(base, tensor, Ref<Node>::retaining(node), number, written));
   EdgeList edges(node->n_edges());
   edges[0] = gradient_edge(base);
   for (uint32_t i = 0; i < node->n_edges(); ++i) {
@@ -162,8 +178,8 @@ Status rebase_history(Tensor* tensor, Node* node, uint32_t number, uint32_t writ
 }
 
 Status copy_recorded(Tensor* dst, Tensor* src) {
-  const bool records = (thread_state.modes & (kModeNoGrad | kModeInference)) == 0 && is_float(dst->dtype) &&
-                       (needs_gradient(dst) || needs_gradient(src));
+  const bool records = (thread_state.modes & (kModeNoGrad | kModeInference)) == 0 &&
+                       is_float(dst->dtype) && (needs_gradient(dst) || needs_gradient(src));
   if (!records) return copy_into(dst, src);
   TN_TRY(check_writable("copy_", dst));
   auto* node = new CopyNode(src);

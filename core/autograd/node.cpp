@@ -77,7 +77,8 @@ void SavedTensor::save(Tensor* t) {
   tensor_ = t;
   version_ = t->version();
   Tensor* root = t->base != nullptr ? t->base : t;
-  if (root->is_saved.load(std::memory_order_relaxed) == 0) root->is_saved.store(1, std::memory_order_relaxed);
+  if (root->is_saved.load(std::memory_order_relaxed) == 0)
+    root->is_saved.store(1, std::memory_order_relaxed);
 }
 
 void SavedTensor::let_go(const Tensor* root) {
@@ -96,7 +97,8 @@ Status SavedTensor::save_copy(const std::string& call, Tensor* t) {
   TN_TRY(copy_to(t, t->device, TN_DTYPE_NONE, &copy));
   TensorRef hold(copy);
   if ((thread_state.modes & kModeExplain) != 0) {
-    explain_note("{} is copied before {} overwrites it, since its gradient reads it", tensor_text(t), call);
+    explain_note("{} is copied before {} overwrites it, since its gradient reads it",
+                 tensor_text(t), call);
   }
   if (needs_gradient(t)) {
     const Edge edge = gradient_edge(t);
@@ -130,17 +132,20 @@ Status SavedTensor::unpack(Node* node, TensorRef* tensor) const {
     const Node* maker = is_output() ? node : grad_fn_of(tensor_);
     const std::string origin =
         is_output() ? fmt::format("output {} of {}", output_, node->name())
-        : maker != nullptr ? fmt::format("output {} of {}{}", tensor_->output_number, maker->name(),
-                                         maker->sequence > node->sequence ? ", which wrote it since" : "")
+        : maker != nullptr
+            ? fmt::format("output {} of {}{}", tensor_->output_number, maker->name(),
+                          maker->sequence > node->sequence ? ", which wrote it since" : "")
         : tensor_->requires_grad() ? "a leaf"
                                    : "an argument without a gradient";
     return error(TN_FAILED_PRECONDITION,
-                 "{}: a tensor saved for its gradient was changed in place: {}, {}, is at version {}, expected {}; "
+                 "{}: a tensor saved for its gradient was changed in place: {}, {}, is at version "
+                 "{}, expected {}; "
                  "clone it before the change, or use the out-of-place op",
                  node->name(), tensor_text(tensor_), origin, tensor_->version(), version_);
   }
   if (is_output() && (thread_state.modes & kModeNoGrad) == 0) {
-    Tensor* attached = make_alias(tensor_);  // a gradient of this gradient goes back through the node
+    // a gradient of this gradient goes back through the node
+    Tensor* attached = make_alias(tensor_);
     node->retain();
     attached->output_number = output_;
     give_history(attached, node);

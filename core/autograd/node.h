@@ -1,8 +1,9 @@
-// The recorded graph: nodes, edges, saved tensors, leaves. record.h makes nodes, engine.h runs them.
+// The recorded graph: nodes, edges, saved tensors, leaves. record.h makes nodes, engine.h runs
+// them.
 //
 // Invariants
-//  1. Edges point to nodes that were there before, so the graph has no cycle; a node never owns an output of its own (saved
-//     outputs are aliases without grad_fn).
+//  1. Edges point to nodes that were there before, so the graph has no cycle; a node never owns an
+//     output of its own (saved outputs are aliases without grad_fn).
 //  2. A chain of any length is freed without recursion (Node::destroy).
 //  3. `run` and `slot` belong to the one backward that claimed the node; see engine.cpp.
 #pragma once
@@ -56,11 +57,12 @@ class Node : public Counted {
  public:
   // Name of the forward call, for messages and the graph: "mul".
   virtual std::string name() const = 0;
-  // grads: n_outputs of them, borrowed, NULL where zero, not all NULL. results: n_edges entries, NULL before; owned by the caller
-  // afterwards. Only those with an edge are read.
+  // grads: n_outputs of them, borrowed, NULL where zero, not all NULL. results: n_edges entries,
+  // NULL before; owned by the caller afterwards. Only those with an edge are read.
   virtual Status backward(Tensor* const* grads, Tensor** results) = 0;
-  // Nodes that say `adds` have one edge, and their result is zero but for windows: they add it to `sum`, which nobody else sees,
-  // instead of making a tensor full of zeros, and record that under create_graph. *added: false when sum is not as it must be.
+  // Nodes that say `adds` have one edge, and their result is zero but for windows: they add it to
+  // `sum`, which nobody else sees, instead of making a tensor full of zeros, and record that under
+  // create_graph. *added: false when sum is not as it must be.
   virtual Status add_to(Tensor* const* grads, Tensor* sum, bool* added) {
     (void)grads, (void)sum;
     *added = false;
@@ -81,10 +83,10 @@ class Node : public Counted {
     edges->clear();
   }
   uint32_t n_outputs = 1;
-  uint64_t sequence;           // of creation: later ones run first
-  Stream* stream = nullptr;    // of the forward; backward runs there
+  uint64_t sequence;         // of creation: later ones run first
+  Stream* stream = nullptr;  // of the forward; backward runs there
   bool released = false;
-  bool adds = false;           // see add_to
+  bool adds = false;  // see add_to
 
   // Rare things, made on demand.
   struct Extras {
@@ -117,7 +119,8 @@ class Node : public Counted {
   Node* next_pending_ = nullptr;
 };
 
-// The end of the graph at a tensor that asks for a gradient, and the home of that gradient. Owned by the tensor (meta) and by edges.
+// The end of the graph at a tensor that asks for a gradient, and the home of that gradient. Owned
+// by the tensor (meta) and by edges.
 class Leaf final : public Node {
  public:
   std::string name() const override { return "leaf"; }
@@ -135,8 +138,8 @@ class Leaf final : public Node {
   TensorRef grad_;
 };
 
-// Where a node finds the kept gradient of a tensor, as long as the tensor lives. It owns neither: a gradient with a graph of its
-// own (create_graph) leads back to the node.
+// Where a node finds the kept gradient of a tensor, as long as the tensor lives. It owns neither: a
+// gradient with a graph of its own (create_graph) leads back to the node.
 class GradKeeper final : public Counted {
  public:
   // Adds a gradient to the kept one. Thread-safe.
@@ -151,7 +154,8 @@ class GradKeeper final : public Counted {
   TensorRef grad_;
 };
 
-// meta of a non-leaf that keeps its gradient (retain_grad). The keeper hangs on the tensor's node and moves with its history.
+// meta of a non-leaf that keeps its gradient (retain_grad). The keeper hangs on the tensor's node
+// and moves with its history.
 struct RetainedGrad final : Counted {
   Ref<GradKeeper> keeper{new GradKeeper};
   ~RetainedGrad() override { keeper->end(); }
@@ -165,14 +169,17 @@ class SavedTensor {
   SavedTensor& operator=(SavedTensor&& other) noexcept;
   ~SavedTensor() { reset(); }
   void save(Tensor* t);  // an input
-  // An input that the call itself overwrites: its values as they are, with the history that they have.
+  // An input that the call itself overwrites: its values as they are, with the history that they
+  // have.
   [[nodiscard]] Status save_copy(const std::string& call, Tensor* t);
-  // An input that the call itself overwrites, and whose values only an unusual backward asks for: then it is refused.
+  // An input that the call itself overwrites, and whose values only an unusual backward asks for:
+  // then it is refused.
   void save_overwritten(Tensor* t);
   // An output: saved as an alias, and given its grad_fn again when it is unpacked.
   void save_output(Tensor* t, uint32_t output);
   void reset();
-  // If it is root or a view of it: an alias from now on, with the history of this moment, which owns neither.
+  // If it is root or a view of it: an alias from now on, with the history of this moment, which
+  // owns neither.
   void let_go(const Tensor* root);
   explicit operator bool() const { return tensor_ != nullptr; }
   // Fails when the tensor was changed since. `node` is the one that saved it.
@@ -194,7 +201,8 @@ struct TensorInfo {
   tn_dtype dtype = TN_DTYPE_NONE;
   tn_device device{};
   TensorInfo() = default;
-  explicit TensorInfo(const tn_tensor* t) : sizes(t->sizes, t->sizes + t->ndim), dtype(t->dtype), device(t->device) {}
+  explicit TensorInfo(const tn_tensor* t)
+      : sizes(t->sizes, t->sizes + t->ndim), dtype(t->dtype), device(t->device) {}
 };
 
 inline Node* grad_fn_of(const Tensor* t) { return static_cast<Node*>(t->grad_fn); }

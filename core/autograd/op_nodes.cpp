@@ -15,7 +15,8 @@
 namespace tenon {
 namespace {
 
-// A Tensor? that is None: it keeps its place in the flat count, so that masks and results mean the same in every call.
+// A Tensor? that is None: it keeps its place in the flat count, so that masks and results mean the
+// same in every call.
 bool is_absent_tensor(const Op* op, size_t argument, const tn_value& v) {
   const Argument& a = op->schema.arguments[argument];
   return v.kind == TN_NONE && a.type == Type::kTensor && !a.list;
@@ -33,21 +34,25 @@ bool overwrites(const Op* op, std::span<const tn_value> args, const Tensor* t) {
 
 // What a gradient is made from, when it is made for a kernel to write.
 struct GradientInfo : TensorInfo {
-  SmallVector<int64_t, 6> strides;  // where the tensor is dense in another order than row-major; else none
+  // where the tensor is dense in another order than row-major; else none
+  SmallVector<int64_t, 6> strides;
   GradientInfo() = default;
   explicit GradientInfo(const tn_tensor* t) : TensorInfo(t) {
-    if ((t->flags & TN_TENSOR_CONTIGUOUS) == 0 && is_dense(t)) strides.assign(t->strides, t->strides + t->ndim);
+    if ((t->flags & TN_TENSOR_CONTIGUOUS) == 0 && is_dense(t))
+      strides.assign(t->strides, t->strides + t->ndim);
   }
 };
 
-// The arguments of a call, kept for its backward: tensors saved with their versions, all else copied.
+// The arguments of a call, kept for its backward: tensors saved with their versions, all else
+// copied.
 class SavedArguments {
  public:
   SavedArguments() = default;
   SavedArguments(const SavedArguments&) = delete;
   ~SavedArguments() { release(); }
 
-  // Bit i of `reads`: the backward reads tensor i. Needed of those that the call overwrites, which are copied then.
+  // Bit i of `reads`: the backward reads tensor i. Needed of those that the call overwrites, which
+  // are copied then.
   Status save(const Op* op, std::span<const tn_value> args, uint64_t reads) {
     values.reserve(args.size());
     for (size_t i = 0; i < args.size(); ++i) {
@@ -74,7 +79,8 @@ class SavedArguments {
           infos.emplace_back(t);
           if (op->written == 0 || !overwrites(op, args, t)) [[likely]] {
             s.save(t);
-          } else if (const size_t flat = tensors.size() - 1; flat >= 64 || (reads >> flat & 1) != 0) {
+          } else if (const size_t flat = tensors.size() - 1;
+                     flat >= 64 || (reads >> flat & 1) != 0) {
             TN_TRY(s.save_copy(op->schema.name, t));
           } else {
             s.save_overwritten(t);
@@ -134,9 +140,9 @@ class SavedArguments {
     held.clear();
   }
 
-  std::vector<tn_value> values;       // tensors are in `tensors`
-  std::vector<SavedTensor> tensors;   // flat
-  std::vector<GradientInfo> infos;    // flat
+  std::vector<tn_value> values;      // tensors are in `tensors`
+  std::vector<SavedTensor> tensors;  // flat
+  std::vector<GradientInfo> infos;   // flat
   std::vector<TensorRef> held;
   std::vector<std::vector<tn_tensor*>> lists;
 };
@@ -150,7 +156,8 @@ EdgeList edges_of(const Op* op, std::span<const tn_value> args) {
   for (size_t i = 0; i < args.size(); ++i) {
     if (is_absent_tensor(op, i, args[i])) add(nullptr);
     if (args[i].kind == TN_TENSOR) add(args[i].as.tensor);
-    for (uint32_t k = 0; args[i].kind == TN_TENSORS && k < args[i].count; ++k) add(args[i].as.tensors[k]);
+    for (uint32_t k = 0; args[i].kind == TN_TENSORS && k < args[i].count; ++k)
+      add(args[i].as.tensors[k]);
   }
   return edges;
 }
@@ -178,7 +185,8 @@ class OpNode : public Node {
     outputs_.resize(results.size());
     for (size_t i = 0; i < results.size(); ++i) {
       if (results[i].kind != TN_TENSOR) {
-        return error(TN_UNSUPPORTED, "{}: output {} is a list, which only a decomposition can record", name(), i);
+        return error(TN_UNSUPPORTED,
+                     "{}: output {} is a list, which only a decomposition can record", name(), i);
       }
       outputs_[i].save_output(as_tensor(results[i].as.tensor), static_cast<uint32_t>(i));
     }
@@ -203,8 +211,9 @@ class OpNode : public Node {
     int64_t flat = 0;
     for (size_t i = 0; i < args.size(); ++i) {
       if (op_->schema.arguments[i].alias == output.alias) return flat;
-      flat += args[i].kind == TN_TENSORS ? args[i].count
-              : args[i].kind == TN_TENSOR || is_absent_tensor(op_, i, args[i]) ? 1 : 0;
+      flat += args[i].kind == TN_TENSORS                                       ? args[i].count
+              : args[i].kind == TN_TENSOR || is_absent_tensor(op_, i, args[i]) ? 1
+                                                                               : 0;
     }
     return -1;
   }
@@ -247,7 +256,8 @@ class OpNode : public Node {
     return nullptr;
   }
 
-  // Through the decomposition, recomputed from the saved inputs: differentiable in inputs and gradients.
+  // Through the decomposition, recomputed from the saved inputs: differentiable in inputs and
+  // gradients.
   Status run_decomposition(Tensor* const* grads, Tensor** results) {
     std::vector<tn_value> args;
     TN_TRY(saved_.unpack(this, ~uint64_t{0}, &args));
@@ -297,7 +307,9 @@ class OpNode : public Node {
 class VjpNode final : public OpNode {
  public:
   using OpNode::OpNode;
-  Status backward(Tensor* const* grads, Tensor** results) override { return run_vjp(grads, results); }
+  Status backward(Tensor* const* grads, Tensor** results) override {
+    return run_vjp(grads, results);
+  }
 };
 
 class PairNode final : public OpNode {
@@ -319,7 +331,9 @@ class PairNode final : public OpNode {
       // A gradient of this gradient is wanted, which a kernel cannot give.
       if (op_->vjp != nullptr) return run_vjp(grads, results);
       if (op_->decompose != nullptr) return run_decomposition(grads, results);
-      return error(TN_UNSUPPORTED, "{}: the kernel pair of {} has no second gradient, and the op has no vjp or decomposition",
+      return error(TN_UNSUPPORTED,
+                   "{}: the kernel pair of {} has no second gradient, and the op has no vjp or "
+                   "decomposition",
                    name(), kernel_.plugin);
     }
     std::vector<tn_value> args;
@@ -342,7 +356,8 @@ class PairNode final : public OpNode {
       if (edge(i).node == nullptr) continue;
       const GradientInfo& info = saved_.infos[i];
       TN_TRY(info.strides.empty() ? empty_tensor(info.sizes, info.dtype, info.device, &raw[i])
-                                  : empty_strided(info.sizes, info.strides.data(), info.dtype, info.device, &raw[i]));
+                                  : empty_strided(info.sizes, info.strides.data(), info.dtype,
+                                                  info.device, &raw[i]));
       made[i] = TensorRef(raw[i]);
     }
     TN_TRY(launch_backward(kernel_, op_, call_device(args), args, raw));
@@ -361,7 +376,8 @@ Status record_with(Ref<OpNode> node, std::span<const tn_value> args, std::span<t
 
 }  // namespace
 
-Status record_pair(const Op* op, const Kernel& kernel, std::span<const tn_value> args, std::span<tn_value> results) {
+Status record_pair(const Op* op, const Kernel& kernel, std::span<const tn_value> args,
+                   std::span<tn_value> results) {
   TN_TRY(refuse_inference(op->schema.name.c_str(), args));
   auto* node = new PairNode(op, kernel);
   Ref<OpNode> hold(node);

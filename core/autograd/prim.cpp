@@ -45,7 +45,8 @@ TensorRef zeros(Sizes sizes, tn_dtype dtype, tn_device device) {
   return run(TN_FILL, {value(sizes), value(int64_t{0}), value(dtype, 0), value(device)});
 }
 
-TensorRef elementwise(const char* schema, const char* text, std::initializer_list<Tensor*> operands) {
+TensorRef elementwise(const char* schema, const char* text,
+                      std::initializer_list<Tensor*> operands) {
   const tn_expression* expression;
   throw_if(intern_expression(schema, text, &expression));
   tn_value args[8] = {};
@@ -66,7 +67,9 @@ TensorRef scan(tn_reduce_kind kind, Tensor* x, int64_t dim, bool reverse) {
   return run(TN_SCAN, {value(int64_t{kind}), tensor_value(x), value(dim), value(reverse)});
 }
 
-TensorRef matmul(Tensor* a, Tensor* b) { return run(TN_MATMUL, {tensor_value(a), tensor_value(b)}); }
+TensorRef matmul(Tensor* a, Tensor* b) {
+  return run(TN_MATMUL, {tensor_value(a), tensor_value(b)});
+}
 
 TensorRef transpose_last(Tensor* x) {
   int64_t dims[TN_MAX_RANK];
@@ -80,14 +83,18 @@ TensorRef gather(Tensor* x, int64_t dim, Tensor* index) {
 }
 
 TensorRef scatter(Tensor* x, int64_t dim, Tensor* index, Tensor* src, bool add) {
-  return run(TN_SCATTER, {tensor_value(x), value(dim), tensor_value(index), tensor_value(src), value(add)});
+  return run(TN_SCATTER,
+             {tensor_value(x), value(dim), tensor_value(index), tensor_value(src), value(add)});
 }
 
 TensorRef iota(int64_t n, tn_device device) {
-  return run(TN_IOTA, {value(n), value(int64_t{0}), value(int64_t{1}), value(TN_INT64, 0), value(device)});
+  return run(TN_IOTA,
+             {value(n), value(int64_t{0}), value(int64_t{1}), value(TN_INT64, 0), value(device)});
 }
 
-TensorRef reshape(Tensor* x, Sizes sizes) { return run(TN_RESHAPE, {tensor_value(x), value(sizes)}); }
+TensorRef reshape(Tensor* x, Sizes sizes) {
+  return run(TN_RESHAPE, {tensor_value(x), value(sizes)});
+}
 TensorRef permute(Tensor* x, Sizes dims) { return run(TN_PERMUTE, {tensor_value(x), value(dims)}); }
 TensorRef expand(Tensor* x, Sizes sizes) { return run(TN_EXPAND, {tensor_value(x), value(sizes)}); }
 
@@ -123,15 +130,18 @@ Status conform(const Node& node, uint32_t i, const TensorInfo& info, Tensor** gr
   const Tensor* found = *grad;
   if (found == nullptr) return nullptr;
   const bool sizes = same_sizes(found, info.sizes), device = found->device == info.device;
-  if (sizes && device && found->dtype == info.dtype) [[likely]] return nullptr;
+  if (sizes && device && found->dtype == info.dtype) [[likely]]
+    return nullptr;
   bool sums = static_cast<size_t>(found->ndim) >= info.sizes.size();
   for (size_t d = 0; sums && d < info.sizes.size(); ++d) {
-    sums = info.sizes[d] == 1 || info.sizes[d] == found->sizes[found->ndim - static_cast<int32_t>(info.sizes.size() - d)];
+    sums = info.sizes[d] == 1 ||
+           info.sizes[d] == found->sizes[found->ndim - static_cast<int32_t>(info.sizes.size() - d)];
   }
   if (!device || !sums) {
-    return invalid("{}: backward gave {} for input {}, expected {} {} on {}", node.name(), tensor_text(found), i,
-                   shape_text(info.sizes.data(), static_cast<int32_t>(info.sizes.size())), dtype_name(info.dtype),
-                   device_text(info.device));
+    return invalid("{}: backward gave {} for input {}, expected {} {} on {}", node.name(),
+                   tensor_text(found), i,
+                   shape_text(info.sizes.data(), static_cast<int32_t>(info.sizes.size())),
+                   dtype_name(info.dtype), device_text(info.device));
   }
   return guarded([&]() -> Status {
     TensorRef given(std::exchange(*grad, nullptr));

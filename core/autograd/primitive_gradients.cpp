@@ -1,5 +1,6 @@
-// The gradients of the primitives, written in primitives: each beside its name, one walker below. x, y are the arguments and the
-// output as they were, g the output's gradient; what a gradient needs to be saved is said in its row.
+// The gradients of the primitives, written in primitives: each beside its name, one walker below.
+// x, y are the arguments and the output as they were, g the output's gradient; what a gradient
+// needs to be saved is said in its row.
 #include <algorithm>
 
 #include "autograd/prim.h"
@@ -17,14 +18,15 @@ using Gradient = void (*)(PrimitiveNode& node, Tensor* g, Tensor** results);
 
 struct Row {
   tn_primitive kind;
-  uint32_t saves;      // bit i: tensor argument i (flat) is needed
+  uint32_t saves;  // bit i: tensor argument i (flat) is needed
   bool saves_output;
-  Gradient gradient;   // NULL: the outputs never need a gradient
+  Gradient gradient;  // NULL: the outputs never need a gradient
 };
 
 class PrimitiveNode final : public Node {
  public:
-  PrimitiveNode(const Row& row, std::span<const tn_value> args, std::span<Tensor* const> tensors) : row_(row) {
+  PrimitiveNode(const Row& row, std::span<const tn_value> args, std::span<Tensor* const> tensors)
+      : row_(row) {
     for (const tn_value& v : args) {
       values_.push_back(tn_value{});
       if (v.kind != TN_TENSOR && v.kind != TN_TENSORS) throw_if(copy_value(v, &values_.back()));
@@ -88,7 +90,8 @@ class PrimitiveNode final : public Node {
 TensorRef unreduce(PrimitiveNode& node, Tensor* t) {
   const auto& sizes = node.info(0).sizes;
   SmallVector<int64_t, 6> kept(sizes);
-  const uint32_t mask = dims_mask("reduce", node.args().ints(2, "dims"), static_cast<int32_t>(sizes.size()));
+  const uint32_t mask =
+      dims_mask("reduce", node.args().ints(2, "dims"), static_cast<int32_t>(sizes.size()));
   for (size_t d = 0; d < kept.size(); ++d) {
     if ((mask >> d & 1) != 0) kept[d] = 1;
   }
@@ -100,7 +103,9 @@ TensorRef product(Tensor* a, Tensor* b) {
 }
 
 // Halves as float32.
-TensorRef widened(Tensor* x) { return prim::convert(x, x->device, is_half(x->dtype) ? tn_dtype{TN_FLOAT32} : x->dtype); }
+TensorRef widened(Tensor* x) {
+  return prim::convert(x, x->device, is_half(x->dtype) ? tn_dtype{TN_FLOAT32} : x->dtype);
+}
 
 // x moved by `by` places along dimension d; ones or zeros where nothing comes from.
 TensorRef moved(Tensor* x, int32_t d, int64_t by, bool ones) {
@@ -117,7 +122,8 @@ TensorRef moved(Tensor* x, int32_t d, int64_t by, bool ones) {
   return prim::scatter(y.get(), d, places.get(), part.get(), false);
 }
 
-// For each element of x the product of the others along dims: of those before it and of those behind it. Of halves in float32.
+// For each element of x the product of the others along dims: of those before it and of those
+// behind it. Of halves in float32.
 TensorRef products_of_others(Tensor* given, std::span<const int64_t> dims) {
   TensorRef x = widened(given);
   const uint32_t mask = dims_mask("reduce", dims, x->ndim);
@@ -154,33 +160,38 @@ void reduce_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
   TensorRef input = node.saved(0);
   if (kind == TN_PROD) {
     TensorRef others = products_of_others(input.get(), node.args().ints(2, "dims"));
-    TensorRef dx =
-        prim::elementwise("prod_gradient(Tensor dy, Tensor others) -> Tensor", "dy * others", {full.get(), others.get()});
+    TensorRef dx = prim::elementwise("prod_gradient(Tensor dy, Tensor others) -> Tensor",
+                                     "dy * others", {full.get(), others.get()});
     results[0] = prim::convert(dx.get(), x.device, x.dtype).take();
     return;
   }
   TensorRef output = unreduce(node, node.output().get());
   // max, min: equal elements share the gradient, as PyTorch's amax and amin do.
   TensorRef mask = prim::elementwise("hits(Tensor x, Tensor y) -> Tensor",
-                                     "where((x == y) | (isnan(x) & isnan(y)), 1.0, 0.0)", {input.get(), output.get()});
-  mask = prim::convert(mask.get(), x.device, is_half(x.dtype) ? tn_dtype{TN_FLOAT32} : x.dtype);  // to be counted
-  TensorRef count = unreduce(node, prim::reduce(TN_SUM, mask.get(), node.args().ints(2, "dims"), false).get());
-  TensorRef shared =
-      prim::elementwise("share(Tensor dy, Tensor m, Tensor n) -> Tensor", "dy * m / n", {full.get(), mask.get(), count.get()});
+                                     "where((x == y) | (isnan(x) & isnan(y)), 1.0, 0.0)",
+                                     {input.get(), output.get()});
+  // to be counted
+  mask = prim::convert(mask.get(), x.device, is_half(x.dtype) ? tn_dtype{TN_FLOAT32} : x.dtype);
+  TensorRef count =
+      unreduce(node, prim::reduce(TN_SUM, mask.get(), node.args().ints(2, "dims"), false).get());
+  TensorRef shared = prim::elementwise("share(Tensor dy, Tensor m, Tensor n) -> Tensor",
+                                       "dy * m / n", {full.get(), mask.get(), count.get()});
   results[0] = prim::convert(shared.get(), x.device, x.dtype).take();
 }
 
 void scan_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
   const TensorInfo& info = node.info(0);
   const int64_t dim = node.args().integer(2, "dim");
-  const bool back = !node.args().boolean(3, "reverse", false);  // sums over all that an element went into
+  // sums over all that an element went into
+  const bool back = !node.args().boolean(3, "reverse", false);
   if (node.args().integer(0, "kind") == TN_SUM) {
-    results[0] = prim::convert(prim::scan(TN_SUM, g, dim, back).get(), info.device, info.dtype).take();
+    results[0] =
+        prim::convert(prim::scan(TN_SUM, g, dim, back).get(), info.device, info.dtype).take();
     return;
   }
-  // dx_i = sum over k >= i of g_k prod(x_j, j <= k, j != i) = prod(x_j, j < i) s_i, where s_i = g_i + x_{i+1} s_{i+1}. Such a
-  // recurrence is a composition of maps s -> b + a s, which doubling makes in log2(n) steps: without a division, so that it and
-  // its own derivatives hold at zeros.
+  // dx_i = sum over k >= i of g_k prod(x_j, j <= k, j != i) = prod(x_j, j < i) s_i, where s_i = g_i
+  // + x_{i+1} s_{i+1}. Such a recurrence is a composition of maps s -> b + a s, which doubling
+  // makes in log2(n) steps: without a division, so that it and its own derivatives hold at zeros.
   TensorRef x = widened(node.saved(0).get()), b = widened(g);
   if (info.sizes.empty()) {
     results[0] = TensorRef::retaining(g).take();
@@ -202,14 +213,17 @@ void scan_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
 void sort_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
   const TensorInfo& x = node.info(0);
   TensorRef zero = prim::zeros(x.sizes, x.dtype, x.device);
-  results[0] = prim::scatter(zero.get(), node.args().integer(1, "dim"), node.output().get(), g, false).take();
+  results[0] =
+      prim::scatter(zero.get(), node.args().integer(1, "dim"), node.output().get(), g, false)
+          .take();
 }
 
 void matmul_gradient(PrimitiveNode& node, Tensor* given, Tensor** results) {
   // Products that are summed over a broadcast batch are rounded behind the sum.
   const auto is_broadcast = [&](size_t i) {
     const auto& sizes = node.info(i).sizes;
-    return sizes.size() != static_cast<size_t>(given->ndim) || !std::equal(sizes.begin(), sizes.end() - 2, given->sizes);
+    return sizes.size() != static_cast<size_t>(given->ndim) ||
+           !std::equal(sizes.begin(), sizes.end() - 2, given->sizes);
   };
   const auto side = [&](size_t i, TensorRef* g) {
     const bool sums = is_broadcast(i);
@@ -235,7 +249,8 @@ void copy_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
 void gather_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
   const TensorInfo& x = node.info(0);
   TensorRef zero = prim::zeros(x.sizes, x.dtype, x.device);
-  results[0] = prim::scatter(zero.get(), node.args().integer(1, "dim"), node.saved(1).get(), g, true).take();
+  results[0] =
+      prim::scatter(zero.get(), node.args().integer(1, "dim"), node.saved(1).get(), g, true).take();
 }
 
 // Tensors: x, index, src.
@@ -273,17 +288,12 @@ void expand_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
 
 const Row kRows[] = {
     // primitive     saves             output  gradient
-    {TN_REDUCE,      0b1,              true,   reduce_gradient},
-    {TN_SCAN,        0b1,              false,  scan_gradient},
-    {TN_SORT,        0,                true,   sort_gradient},  // its output: the indices
-    {TN_MATMUL,      0b11,             false,  matmul_gradient},
-    {TN_COPY,        0,                false,  copy_gradient},
-    {TN_GATHER,      0b10,             false,  gather_gradient},
-    {TN_SCATTER,     0b10,             false,  scatter_gradient},
-    {TN_RESHAPE,     0,                false,  reshape_gradient},
-    {TN_PERMUTE,     0,                false,  permute_gradient},
-    {TN_EXPAND,      0,                false,  expand_gradient},
-    {TN_NONZERO,     0,                false,  nullptr},
+    {TN_REDUCE, 0b1, true, reduce_gradient},   {TN_SCAN, 0b1, false, scan_gradient},
+    {TN_SORT, 0, true, sort_gradient},  // its output: the indices
+    {TN_MATMUL, 0b11, false, matmul_gradient}, {TN_COPY, 0, false, copy_gradient},
+    {TN_GATHER, 0b10, false, gather_gradient}, {TN_SCATTER, 0b10, false, scatter_gradient},
+    {TN_RESHAPE, 0, false, reshape_gradient},  {TN_PERMUTE, 0, false, permute_gradient},
+    {TN_EXPAND, 0, false, expand_gradient},    {TN_NONZERO, 0, false, nullptr},
 };
 const Row kSumRow = {TN_REDUCE, 0, false, reduce_gradient};
 const Row kScanSumRow = {TN_SCAN, 0, false, scan_gradient};
@@ -293,7 +303,8 @@ const Row* row_of(tn_primitive kind, std::span<const tn_value> args) {
     if (kind == TN_REDUCE) return &kSumRow;
     if (kind == TN_SCAN) return &kScanSumRow;
   }
-  const auto* row = std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return r.kind == kind; });
+  const auto* row = std::find_if(std::begin(kRows), std::end(kRows),
+                                 [&](const Row& r) { return r.kind == kind; });
   return row != std::end(kRows) ? row : nullptr;
 }
 
@@ -310,8 +321,8 @@ class SumAllNode final : public Node {
 
   Status backward(Tensor* const* grads, Tensor** results) override {
     Tensor* g = grads[0];
-    if ((thread_state.modes & kModeNoGrad) != 0 && g->ndim == 0 && g->dtype == info_.dtype && g->device == info_.device)
-        [[likely]] {
+    if ((thread_state.modes & kModeNoGrad) != 0 && g->ndim == 0 && g->dtype == info_.dtype &&
+        g->device == info_.device) [[likely]] {
       static constexpr int64_t kNowhere[TN_MAX_RANK] = {};
       results[0] = make_view_unchecked(g, info_.sizes, kNowhere, element_offset(g));
       mark_view(results[0]);
@@ -319,7 +330,9 @@ class SumAllNode final : public Node {
     }
     return guarded([&]() -> Status {
       TensorRef one = g->ndim == 0 ? TensorRef::retaining(g) : prim::reshape(g, {});
-      results[0] = prim::convert(prim::expand(one.get(), info_.sizes).get(), info_.device, info_.dtype).take();
+      results[0] =
+          prim::convert(prim::expand(one.get(), info_.sizes).get(), info_.device, info_.dtype)
+              .take();
       return nullptr;
     });
   }
@@ -333,8 +346,9 @@ static_assert(sizeof(SumAllNode) <= 256);
 
 // Is this call a sum over everything, without further ado?
 bool is_sum_of_all(tn_primitive kind, std::span<const tn_value> args) {
-  return kind == TN_REDUCE && args.size() == 4 && args[0].kind == TN_INT && args[0].as.i == TN_SUM &&
-         args[1].kind == TN_TENSOR && args[2].kind == TN_INTS && args[2].count == 0;
+  return kind == TN_REDUCE && args.size() == 4 && args[0].kind == TN_INT &&
+         args[0].as.i == TN_SUM && args[1].kind == TN_TENSOR && args[2].kind == TN_INTS &&
+         args[2].count == 0;
 }
 
 Status record_sum_of_all(std::span<const tn_value> args, std::span<tn_value> results) {
@@ -347,7 +361,8 @@ Status record_sum_of_all(std::span<const tn_value> args, std::span<tn_value> res
     NoGradScope no_grad;
     TN_TRY(run_primitive(TN_REDUCE, args, results));
   }
-  // Its gradient is a view, which is the same on every stream: only anomaly mode asks where it came from.
+  // Its gradient is a view, which is the same on every stream: only anomaly mode asks where it came
+  // from.
   if ((thread_state.modes & kModeAnomaly) != 0) note_forward(node.get(), args, x->device);
   give_history(as_tensor(results[0].as.tensor), node.take());
   return nullptr;
@@ -357,7 +372,8 @@ Status record_sum_of_all(std::span<const tn_value> args, std::span<tn_value> res
 Status folded_dtype(const PrimitiveArgs& read, std::span<tn_tensor* const> xs, tn_dtype* dtype) {
   *dtype = xs[0]->dtype;
   const Expression* prologue = read.expression(4, "prologue");
-  if (prologue == nullptr || prologue->n_operands() != xs.size()) return nullptr;  // its call refuses what does not fit
+  // its call refuses what does not fit
+  if (prologue == nullptr || prologue->n_operands() != xs.size()) return nullptr;
   std::vector<OperandType> types;
   for (const tn_tensor* t : xs) types.push_back({t->dtype, Category::kTensor, false});
   const CompiledProgram* compiled;
@@ -369,7 +385,8 @@ Status folded_dtype(const PrimitiveArgs& read, std::span<tn_tensor* const> xs, t
 // A reduction with a prologue or epilogue has the gradient of its parts.
 Status record_parts(std::span<const tn_value> args, std::span<tn_value> results) {
   const PrimitiveArgs read(TN_REDUCE, args);
-  const auto stage = [&](size_t at, std::span<tn_tensor* const> operands, TensorRef* result) -> Status {
+  const auto stage = [&](size_t at, std::span<tn_tensor* const> operands,
+                         TensorRef* result) -> Status {
     std::vector<tn_value> call{args[at]};
     for (tn_tensor* t : operands) call.push_back(tensor_value(t));
     for (const double scalar : read.floats(at + 1, "scalars")) {
@@ -412,11 +429,13 @@ Status record_parts(std::span<const tn_value> args, std::span<tn_value> results)
 
 }  // namespace
 
-Status record_plain_primitive(tn_primitive kind, std::span<const tn_value> args, std::span<tn_value> results) {
+Status record_plain_primitive(tn_primitive kind, std::span<const tn_value> args,
+                              std::span<tn_value> results) {
   TN_TRY(expect_counts(kind, args.size(), results.size()));
   if (kind == TN_REDUCE && args.size() >= 4) {
     const PrimitiveArgs read(kind, args);
-    if (!read.is_none(4) || !read.is_none(6) || !read.is_none(8)) return record_parts(args, results);
+    if (!read.is_none(4) || !read.is_none(6) || !read.is_none(8))
+      return record_parts(args, results);
   }
   if (is_sum_of_all(kind, args)) return record_sum_of_all(args, results);
   if (kind == TN_SLICE) return record_slice(args, &results[0]);
@@ -434,14 +453,16 @@ Status record_plain_primitive(tn_primitive kind, std::span<const tn_value> args,
     set_history(as_tensor(results[0].as.tensor), node.get(), 0);
     return nullptr;
   }
-  const bool no_gradient = row == nullptr || row->gradient == nullptr ||
-                           (kind == TN_REDUCE && !args.empty() && args[0].kind == TN_INT && args[0].as.i >= TN_ARGMAX);
+  const bool no_gradient =
+      row == nullptr || row->gradient == nullptr ||
+      (kind == TN_REDUCE && !args.empty() && args[0].kind == TN_INT && args[0].as.i >= TN_ARGMAX);
   if (no_gradient) return run_primitive(kind, args, results);
   TN_TRY(refuse_inference(primitive_name(kind), args));
   Ref<PrimitiveNode> node(new PrimitiveNode(*row, args, tensors));
   EdgeList edges(tensors.size());
   for (size_t i = 0; i < tensors.size(); ++i) {
-    if (is_float(tensors[i]->dtype) && needs_gradient(tensors[i])) edges[i] = gradient_edge(tensors[i]);
+    if (is_float(tensors[i]->dtype) && needs_gradient(tensors[i]))
+      edges[i] = gradient_edge(tensors[i]);
   }
   node->take_edges(&edges);
   {
@@ -450,7 +471,8 @@ Status record_plain_primitive(tn_primitive kind, std::span<const tn_value> args,
   }
   Tensor* output = as_tensor(results[0].as.tensor);
   if (!is_float(output->dtype)) return nullptr;
-  node->save_output(as_tensor(results[results.size() - 1].as.tensor), static_cast<uint32_t>(results.size() - 1));
+  node->save_output(as_tensor(results[results.size() - 1].as.tensor),
+                    static_cast<uint32_t>(results.size() - 1));
   note_forward(node.get(), args, call_device(args));
   set_history(output, node.get(), 0);
   return nullptr;

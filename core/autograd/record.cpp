@@ -63,9 +63,11 @@ void note_forward(Node* node, std::span<const tn_value> args, tn_device device) 
 
 Status refuse_inference(const char* what, std::span<const tn_value> args) {
   const auto refuse = [&](const tn_tensor* t) -> Status {
-    if (t == nullptr || (t->flags & TN_TENSOR_INFERENCE) == 0) [[likely]] return nullptr;
+    if (t == nullptr || (t->flags & TN_TENSOR_INFERENCE) == 0) [[likely]]
+      return nullptr;
     return error(TN_FAILED_PRECONDITION,
-                 "{}: {} was made in inference mode and cannot be saved for a gradient; clone it outside inference mode",
+                 "{}: {} was made in inference mode and cannot be saved for a gradient; clone it "
+                 "outside inference mode",
                  what, tensor_text(t));
   };
   for (const tn_value& v : args) {
@@ -78,14 +80,16 @@ Status refuse_inference(const char* what, std::span<const tn_value> args) {
 static Status check_written(const Op* op, std::span<const tn_value> args) {
   for (size_t i = 0; i < args.size(); ++i) {
     if ((op->written >> i & 1) == 0) continue;
-    if (args[i].kind == TN_TENSOR) TN_TRY(check_writable(op->schema.name.c_str(), as_tensor(args[i].as.tensor)));
+    if (args[i].kind == TN_TENSOR)
+      TN_TRY(check_writable(op->schema.name.c_str(), as_tensor(args[i].as.tensor)));
   }
   return nullptr;
 }
 
 Status record_op(const Op* op, std::span<const tn_value> args, std::span<tn_value> results) {
   return guarded([&]() -> Status {
-    if (op->written != 0) [[unlikely]] TN_TRY(check_written(op, args));
+    if (op->written != 0) [[unlikely]]
+      TN_TRY(check_written(op, args));
     switch (op->kind) {
       case OpKind::kExpression:
         if (op->vjp != nullptr) return record_vjp(op, args, results);
@@ -96,7 +100,8 @@ Status record_op(const Op* op, std::span<const tn_value> args, std::span<tn_valu
       case OpKind::kView:
         if (op->vjp != nullptr) return record_vjp(op, args, results);
         return record_view(op, args, results);
-      default: break;
+      default:
+        break;
     }
     const Kernel* kernel = kernel_for(op, args);
     if (kernel != nullptr && kernel->is_pair) return record_pair(op, *kernel, args, results);
@@ -108,22 +113,28 @@ Status record_op(const Op* op, std::span<const tn_value> args, std::span<tn_valu
     if (op->vjp != nullptr) return record_vjp(op, args, results);
     if (op->decompose != nullptr) {
       if (kernel != nullptr) {
-        explain_note("the kernel of {} has no gradient: the decomposition is recorded instead", kernel->plugin);
+        explain_note("the kernel of {} has no gradient: the decomposition is recorded instead",
+                     kernel->plugin);
       } else {
         TN_TRY(fall_back(op, args));
       }
-      if (gives_views(op)) [[unlikely]] return record_views(op, args, &results[0]);
+      if (gives_views(op)) [[unlikely]]
+        return record_views(op, args, &results[0]);
       return run_meaning(op, args, results);
     }
-    return error(TN_UNSUPPORTED, "{}: has no gradient: no expression, vjp, pair or decomposition", op->schema.name);
+    return error(TN_UNSUPPORTED, "{}: has no gradient: no expression, vjp, pair or decomposition",
+                 op->schema.name);
   });
 }
 
-Status record_primitive(tn_primitive kind, std::span<const tn_value> args, std::span<tn_value> results) {
+Status record_primitive(tn_primitive kind, std::span<const tn_value> args,
+                        std::span<tn_value> results) {
   if (kind == TN_ELEMENTWISE && !args.empty() && args[0].kind == TN_EXPRESSION) {
     TN_TRY(check_elementwise(args, results.size()));
-    return guarded(
-        [&] { return record_elementwise(nullptr, *args[0].as.expression->expression, args.subspan(1), results); });
+    return guarded([&] {
+      return record_elementwise(nullptr, *args[0].as.expression->expression, args.subspan(1),
+                                results);
+    });
   }
   return guarded([&] { return record_plain_primitive(kind, args, results); });
 }

@@ -28,9 +28,11 @@ bool lies_as(const Tensor* t, const ViewGeometry& g) {
   return true;
 }
 
-// The gradient of a view that shows elements several times, or of a base that does, as seen by the base: zero outside the view.
-// Gradients live in row-major tensors, whatever the base's strides are: both geometries are read in a buffer of their frame.
-TensorRef spread(Tensor* grad, const ViewGeometry& base, const ViewGeometry& view, const TensorInfo& info) {
+// The gradient of a view that shows elements several times, or of a base that does, as seen by the
+// base: zero outside the view. Gradients live in row-major tensors, whatever the base's strides
+// are: both geometries are read in a buffer of their frame.
+TensorRef spread(Tensor* grad, const ViewGeometry& base, const ViewGeometry& view,
+                 const TensorInfo& info) {
   const Frame frame(base, {&view, 1});
   const int64_t extent = frame.extent();
   TensorRef buffer = prim::zeros({&extent, 1}, info.dtype, info.device);
@@ -43,17 +45,20 @@ TensorRef spread(Tensor* grad, const ViewGeometry& base, const ViewGeometry& vie
     buffer = prim::scatter(buffer.get(), 0, places.get(), flat.get(), true);
   }
   if (overlapping(base)) {
-    // The base itself repeats elements (an expand): each repetition gets its share, and the base's own gradient sums them.
+    // The base itself repeats elements (an expand): each repetition gets its share, and the base's
+    // own gradient sums them.
     TensorRef places = prim::iota(extent, info.device);
     places = prim::as_strided(places.get(), base.sizes, base.strides, frame.place(base));
     int64_t numel = places->numel;
     places = prim::reshape(places.get(), {&numel, 1});
     TensorRef zero = prim::zeros({&extent, 1}, info.dtype, info.device);
-    TensorRef ones = prim::elementwise("ones(Tensor i, Tensor z) -> Tensor", "1 + 0 * i + 0 * z",
-                                       {places.get(), prim::zeros({}, info.dtype, info.device).get()});
+    TensorRef ones =
+        prim::elementwise("ones(Tensor i, Tensor z) -> Tensor", "1 + 0 * i + 0 * z",
+                          {places.get(), prim::zeros({}, info.dtype, info.device).get()});
     ones = prim::convert(ones.get(), info.device, info.dtype);
     TensorRef counts = prim::scatter(zero.get(), 0, places.get(), ones.get(), true);
-    buffer = prim::elementwise("share(Tensor x, Tensor n) -> Tensor", "x / max(n, 1)", {buffer.get(), counts.get()});
+    buffer = prim::elementwise("share(Tensor x, Tensor n) -> Tensor", "x / max(n, 1)",
+                               {buffer.get(), counts.get()});
   }
   return prim::as_strided(buffer.get(), base.sizes, base.strides, frame.place(base));
 }
@@ -64,19 +69,24 @@ struct Windows {
   std::vector<ViewGeometry> views;
   TensorInfo info;  // of the base
   Frame frame;
-  // The base's elements are all of the frame: then a tensor that lies as the base does is itself a buffer to read and write.
+  // The base's elements are all of the frame: then a tensor that lies as the base does is itself a
+  // buffer to read and write.
   bool fill_frame;
 
   Windows(const Tensor* x, ViewGeometry of_x, std::vector<ViewGeometry> of_views)
-      : base(std::move(of_x)), views(std::move(of_views)), info(x), frame(base, views), fill_frame(frame.extent() == x->numel) {}
+      : base(std::move(of_x)),
+        views(std::move(of_views)),
+        info(x),
+        frame(base, views),
+        fill_frame(frame.extent() == x->numel) {}
 
   // Where the frame begins in the storage of `full`, which lies as the base does.
   int64_t origin(const Tensor* full) const { return element_offset(full) - frame.place(base); }
   Status add(Tensor* const* grads, Tensor* full, bool empty) const {
     for (size_t k = 0; k < views.size(); ++k) {
       if (grads[k] == nullptr || grads[k]->numel == 0) continue;
-      TensorRef part(
-          make_view_unchecked(full, views[k].sizes, views[k].strides.data(), origin(full) + frame.place(views[k])));
+      TensorRef part(make_view_unchecked(full, views[k].sizes, views[k].strides.data(),
+                                         origin(full) + frame.place(views[k])));
       TN_TRY(empty ? copy_into(part.get(), grads[k]) : add_in_place(part.get(), grads[k]));
       empty = false;
     }
@@ -92,15 +102,16 @@ struct Windows {
     TensorRef buffer(made);
     if (extent > 0) TN_TRY(fill(buffer.get(), zero));
     buffer->storage->retain();
-    TensorRef full(make_tensor(buffer->storage, base.sizes, base.strides.data(), frame.place(base), info.dtype));
+    TensorRef full(make_tensor(buffer->storage, base.sizes, base.strides.data(), frame.place(base),
+                               info.dtype));
     TN_TRY(add(grads, full.get(), true));
     *result = std::move(full);
     return nullptr;
   }
 };
 
-// The sum of gradients in their windows, under create_graph, with what was there before as the last edge. The gradients of the
-// windows are views again, that of the rest is the whole.
+// The sum of gradients in their windows, under create_graph, with what was there before as the last
+// edge. The gradients of the windows are views again, that of the rest is the whole.
 class WindowsNode final : public Node {
  public:
   explicit WindowsNode(const Windows& windows) : windows_(windows) {}
@@ -154,7 +165,9 @@ class ViewNode final : public Node {
         for (size_t k = 0; k < windows_.views.size(); ++k) {
           if (grads[k] == nullptr) continue;
           TensorRef part = spread(grads[k], windows_.base, windows_.views[k], windows_.info);
-          result = result ? prim::elementwise("sum(Tensor a, Tensor b) -> Tensor", "a + b", {result.get(), part.get()}) : part;
+          result = result ? prim::elementwise("sum(Tensor a, Tensor b) -> Tensor", "a + b",
+                                              {result.get(), part.get()})
+                          : part;
         }
       }
       results[0] = result.take();
@@ -173,7 +186,8 @@ class ViewNode final : public Node {
   }
 
  private:
-  // Not may_overlap: strides that are odd, but show each element once, come from diagonals and windows.
+  // Not may_overlap: strides that are odd, but show each element once, come from diagonals and
+  // windows.
   static bool shows_twice(const ViewGeometry& g) {
     if (overlapping(g)) return true;
     tn_tensor t{};
@@ -205,7 +219,8 @@ class ViewNode final : public Node {
   bool plain_;
 };
 
-Node* new_view_node(Tensor* x, ViewGeometry base, std::vector<ViewGeometry> views, std::string name) {
+Node* new_view_node(Tensor* x, ViewGeometry base, std::vector<ViewGeometry> views,
+                    std::string name) {
   Ref<ViewNode> node(new ViewNode(x, std::move(base), std::move(views), std::move(name)));
   const Edge edge = gradient_edge(x);
   node->set_edges(&edge, 1);
@@ -230,7 +245,8 @@ int viewed_argument(const Op* op) {
 void Frame::add(const ViewGeometry& g) {
   if (is_empty(g)) return;
   int64_t first = g.offset, last = g.offset;
-  for (size_t d = 0; d < g.sizes.size(); ++d) (g.strides[d] < 0 ? first : last) += (g.sizes[d] - 1) * g.strides[d];
+  for (size_t d = 0; d < g.sizes.size(); ++d)
+    (g.strides[d] < 0 ? first : last) += (g.sizes[d] - 1) * g.strides[d];
   const bool is_first = begin_ == end_;
   begin_ = is_first ? first : std::min(begin_, first);
   end_ = is_first ? last + 1 : std::max(end_, last + 1);
@@ -259,7 +275,8 @@ Status record_slice(std::span<const tn_value> args, tn_value* result) {
     TN_TRY(run_primitive(TN_SLICE, args, {result, 1}));
   }
   Tensor *x = as_tensor(args[0].as.tensor), *view = as_tensor(result->as.tensor);
-  const std::string name = thread_state.decomposed != nullptr ? thread_state.decomposed->schema.name : "slice";
+  const std::string name =
+      thread_state.decomposed != nullptr ? thread_state.decomposed->schema.name : "slice";
   Ref<Node> node;
   if (x->is_contiguous()) {
     node = Ref<Node>(make_view_node(x, view, name));
@@ -269,9 +286,10 @@ Status record_slice(std::span<const tn_value> args, tn_value* result) {
     TN_TRY(empty_tensor(x->size_span(), x->dtype, kMeta, &dense));
     TensorRef model(dense);
     Geometry g;
-    TN_TRY(slice_geometry(dense, read.integer(1, "dim"), read.integer(2, "start"), read.integer(3, "end"),
-                          read.integer(4, "step"), &g));
-    node = Ref<Node>(new_view_node(x, ViewGeometry(dense), {ViewGeometry(g.size_span(), g.strides, g.offset)}, name));
+    TN_TRY(slice_geometry(dense, read.integer(1, "dim"), read.integer(2, "start"),
+                          read.integer(3, "end"), read.integer(4, "step"), &g));
+    node = Ref<Node>(new_view_node(x, ViewGeometry(dense),
+                                   {ViewGeometry(g.size_span(), g.strides, g.offset)}, name));
   }
   note_forward(node.get(), args, x->device);
   set_history(view, node.get(), 0);
@@ -289,7 +307,8 @@ Status record_views(const Op* op, std::span<const tn_value> args, tn_value* resu
   const std::span<tn_tensor* const> list(result->as.tensors, result->count);
   const Tensor* base = x->base != nullptr ? x->base : x;
   const bool views = std::all_of(list.begin(), list.end(), [&](const tn_tensor* t) {
-    return t->storage == x->storage && t->dtype == x->dtype && as_tensor(t)->base == base && as_tensor(t)->grad_fn == nullptr;
+    return t->storage == x->storage && t->dtype == x->dtype && as_tensor(t)->base == base &&
+           as_tensor(t)->grad_fn == nullptr;
   });
   if (!views) {  // it gave copies, whose gradients its calls know
     release_values({result, 1});

@@ -1,4 +1,5 @@
-// The nodes of views: by geometry alone, so that one kind serves every view, of the core and of plugins.
+// The nodes of views: by geometry alone, so that one kind serves every view, of the core and of
+// plugins.
 #pragma once
 
 #include <algorithm>
@@ -14,13 +15,17 @@ struct ViewGeometry {
   SmallVector<int64_t, 6> sizes, strides;
   int64_t offset;
   ViewGeometry(std::span<const int64_t> sizes, const int64_t* strides, int64_t offset)
-      : sizes(sizes.begin(), sizes.end()), strides(strides, strides + sizes.size()), offset(offset) {}
-  explicit ViewGeometry(const Tensor* t) : ViewGeometry(t->size_span(), t->strides, element_offset(t)) {}
+      : sizes(sizes.begin(), sizes.end()),
+        strides(strides, strides + sizes.size()),
+        offset(offset) {}
+  explicit ViewGeometry(const Tensor* t)
+      : ViewGeometry(t->size_span(), t->strides, element_offset(t)) {}
 };
 
-// The elements of a storage from the first to the last that geometries reach, laid out as a buffer of their own: there gradients
-// live, whatever else the storage holds. A view need not lie within its base: as_strided reaches what it likes of the storage.
-// (The Frame of cpu's tiles is another thing, and the windows here, views cut out of a frame, are not those of convolutions.)
+// The elements of a storage from the first to the last that geometries reach, laid out as a buffer
+// of their own: there gradients live, whatever else the storage holds. A view need not lie within
+// its base: as_strided reaches what it likes of the storage. (The Frame of cpu's tiles is another
+// thing, and the windows here, views cut out of a frame, are not those of convolutions.)
 class Frame {
  public:
   explicit Frame(const ViewGeometry& base) { add(base); }
@@ -34,7 +39,9 @@ class Frame {
 
  private:
   void add(const ViewGeometry& geometry);
-  static bool is_empty(const ViewGeometry& g) { return std::ranges::find(g.sizes, 0) != g.sizes.end(); }
+  static bool is_empty(const ViewGeometry& g) {
+    return std::ranges::find(g.sizes, 0) != g.sizes.end();
+  }
 
   int64_t begin_ = 0, end_ = 0;
 };

@@ -1,4 +1,5 @@
-// Intrusive reference counts. A Counted starts with one reference; the last release destroys it. Thread-safe.
+// Intrusive reference counts. A Counted starts with one reference; the last release destroys it.
+// Thread-safe.
 #pragma once
 
 #include <atomic>

@@ -30,7 +30,8 @@ void log_line(int32_t level, const char* message) {
   if (level < least || level < 0 || level > 3) return;
   try {
     const std::string text = messages::cleaned(message == nullptr ? "" : message);
-    std::fprintf(stderr, "tenon %s: %s\n", kLevels[level], text.c_str());  // one call: stdio locks the stream
+    // one call: stdio locks the stream
+    std::fprintf(stderr, "tenon %s: %s\n", kLevels[level], text.c_str());
   } catch (const std::bad_alloc&) {
     std::fprintf(stderr, "tenon %s: no memory for a message\n", kLevels[level]);
   }

@@ -1,4 +1,5 @@
-// The log: lines to stderr from a level on. TENON_LOG says the level (debug, info, warning, error, off); warning otherwise.
+// The log: lines to stderr from a level on. TENON_LOG says the level (debug, info, warning, error,
+// off); warning otherwise.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// Blocks of one size, kept per thread for reuse: tensors, storages and nodes come and go millions of times a second. A block may
-// be freed on another thread than the one that took it. Under sanitizers the pool passes through to the allocator, so that
-// nothing hides from them.
+// Blocks of one size, kept per thread for reuse: tensors, storages and nodes come and go millions
+// of times a second. A block may be freed on another thread than the one that took it. Under
+// sanitizers the pool passes through to the allocator, so that nothing hides from them.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,8 @@ class Pool {
   static void free(void* block) {
 #ifndef TENON_SANITIZE
     List& list = list_;
-    if (!list.closes) [[unlikely]] close_at_thread_exit();
+    if (!list.closes) [[unlikely]]
+      close_at_thread_exit();
     if (list.count < kKeep) [[likely]] {
       auto* head = static_cast<Free*>(block);
       head->next = list.head;

@@ -1,8 +1,9 @@
-// Statuses inside the core: a tn_status* is NULL for success, else owned. Every part of the core uses them; no exception
-// passes between its parts on purpose, and `guarded` keeps those of the standard library from crossing the C border.
+// Statuses inside the core: a tn_status* is NULL for success, else owned. Every part of the core
+// uses them; no exception passes between its parts on purpose, and `guarded` keeps those of the
+// standard library from crossing the C border.
 //
-// Making a status never throws. Where memory for one is lacking, what comes back is out_of_memory_status(), and the cause that
-// was to be wrapped is freed.
+// Making a status never throws. Where memory for one is lacking, what comes back is
+// out_of_memory_status(), and the cause that was to be wrapped is freed.
 #pragma once
 
 #include <exception>
@@ -29,21 +30,24 @@ namespace tenon {
 
 using Status = tn_status*;
 
-// The one status of exhausted host memory: it exists from the start, lives as long as the process, and is never changed.
-// free_status leaves it alone, and it may be a cause of others.
+// The one status of exhausted host memory: it exists from the start, lives as long as the process,
+// and is never changed. free_status leaves it alone, and it may be a cause of others.
 [[nodiscard]] Status out_of_memory_status() noexcept;
 
 // Takes `cause`.
-[[nodiscard]] Status make_status(tn_code code, std::string_view message, Status cause = nullptr) noexcept;
-[[nodiscard]] Status format_status(tn_code code, fmt::string_view format, fmt::format_args args) noexcept;
+[[nodiscard]] Status make_status(tn_code code, std::string_view message,
+                                 Status cause = nullptr) noexcept;
+[[nodiscard]] Status format_status(tn_code code, fmt::string_view format,
+                                   fmt::format_args args) noexcept;
 void free_status(Status status);
 const char* status_text(const tn_status* status) noexcept;
-// Gives the status another message, with its code, causes and payload as they are. False: memory is lacking, or it is the one
-// of exhausted memory; it says what it said.
+// Gives the status another message, with its code, causes and payload as they are. False: memory is
+// lacking, or it is the one of exhausted memory; it says what it said.
 bool set_message(Status status, std::string message) noexcept;
 
 template <typename... Args>
-[[nodiscard]] Status error(tn_code code, fmt::format_string<Args...> format, Args&&... args) noexcept {
+[[nodiscard]] Status error(tn_code code, fmt::format_string<Args...> format,
+                           Args&&... args) noexcept {
   return format_status(code, format, fmt::make_format_args(args...));
 }
 
@@ -52,7 +56,8 @@ template <typename... Args>
   return format_status(TN_INVALID_ARGUMENT, format, fmt::make_format_args(args...));
 }
 
-// An error that came about because of `cause`, which is taken, with its code. `describe` gives the message, and may throw.
+// An error that came about because of `cause`, which is taken, with its code. `describe` gives the
+// message, and may throw.
 template <typename Describe>
 [[nodiscard]] Status wrap(Status cause, Describe&& describe) noexcept {
   try {
@@ -63,8 +68,8 @@ template <typename Describe>
   }
 }
 
-// A status in flight, where formulas read better without a check per line (gradients of primitives). Thrown and caught inside
-// the core only: guarded turns it back.
+// A status in flight, where formulas read better without a check per line (gradients of
+// primitives). Thrown and caught inside the core only: guarded turns it back.
 struct StatusException {
   Status status;  // owned by whoever catches
 };

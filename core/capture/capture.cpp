@@ -13,14 +13,17 @@ TN_HOT constinit thread_local Stream* capturing = nullptr;
 
 Status begin_capture(tn_device device) {
   TN_TRY(check_device(device));
-  if (capturing != nullptr) return error(TN_FAILED_PRECONDITION, "capture: one is open on this thread already");
+  if (capturing != nullptr)
+    return error(TN_FAILED_PRECONDITION, "capture: one is open on this thread already");
   Stream* stream;
   TN_TRY(current_stream(device, &stream));
   const DeviceType& type = *device_type(device.type);
   const tn_device_def& def = type.def;
-  if (stream == nullptr || def.capture_begin == nullptr || def.capture_end == nullptr || def.graph_launch == nullptr ||
-      def.graph_destroy == nullptr) {
-    return error(TN_UNSUPPORTED, "capture: device {} records no graphs: its table lacks the graph slots", type.name);
+  if (stream == nullptr || def.capture_begin == nullptr || def.capture_end == nullptr ||
+      def.graph_launch == nullptr || def.graph_destroy == nullptr) {
+    return error(TN_UNSUPPORTED,
+                 "capture: device {} records no graphs: its table lacks the graph slots",
+                 type.name);
   }
   TN_TRY(slots::capture_begin(stream));
   capturing = stream;
@@ -29,7 +32,8 @@ Status begin_capture(tn_device device) {
 }
 
 Status end_capture(DeviceGraph** graph) {
-  if (capturing == nullptr) return error(TN_FAILED_PRECONDITION, "capture: none is open on this thread");
+  if (capturing == nullptr)
+    return error(TN_FAILED_PRECONDITION, "capture: none is open on this thread");
   Stream* stream = capturing;
   capturing = nullptr;
   thread_state.modes &= ~uint32_t{kModeCapture};
@@ -42,7 +46,8 @@ Status end_capture(DeviceGraph** graph) {
 
 Status launch_graph(DeviceGraph* graph, tn_device device) {
   if (device.type != graph->type->type) {
-    return invalid("capture: a graph of {} cannot run on {}", graph->type->name, device_text(device));
+    return invalid("capture: a graph of {} cannot run on {}", graph->type->name,
+                   device_text(device));
   }
   Stream* stream;
   TN_TRY(current_stream(device, &stream));

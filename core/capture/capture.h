@@ -1,5 +1,6 @@
-// Capture's slots: recording the launches of a stream as a graph of its device, and replaying it. The mode bit makes reading back
-// an error, and refuses kernels that are not capture-safe. Compiling graphs is not here yet.
+// Capture's slots: recording the launches of a stream as a graph of its device, and replaying it.
+// The mode bit makes reading back an error, and refuses kernels that are not capture-safe.
+// Compiling graphs is not here yet.
 #pragma once
 
 #include "tensor/device.h"

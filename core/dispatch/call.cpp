@@ -22,23 +22,26 @@ inline bool records() { return (thread_state.modes & (kModeNoGrad | kModeInferen
 Status complete_arguments(const Op* op, const tn_value* args, uint32_t n_args, tn_value* complete) {
   const auto& arguments = op->schema.arguments;
   if (n_args > arguments.size()) {
-    return invalid("{}: {} arguments, expected at most {}: {}", op->schema.name, n_args, arguments.size(),
-                   op->schema.text);
+    return invalid("{}: {} arguments, expected at most {}: {}", op->schema.name, n_args,
+                   arguments.size(), op->schema.text);
   }
   for (uint32_t i = 0; i < n_args; ++i) complete[i] = args[i];
   for (uint32_t i = n_args; i < arguments.size(); ++i) {
     if (!arguments[i].has_default) {
-      return invalid("{}: argument '{}' is missing: {}", op->schema.name, arguments[i].name, op->schema.text);
+      return invalid("{}: argument '{}' is missing: {}", op->schema.name, arguments[i].name,
+                     op->schema.text);
     }
     complete[i] = op->defaults[i];
   }
   return nullptr;
 }
 
-// New tensors become inference tensors; an argument that is given back (dropout in eval, an in-place op) stays what it is.
+// New tensors become inference tensors; an argument that is given back (dropout in eval, an
+// in-place op) stays what it is.
 void mark_inference(std::span<const tn_value> args, std::span<tn_value> results) {
   const auto is_argument = [&](const tn_tensor* t) {
-    return std::any_of(args.begin(), args.end(), [&](const tn_value& v) { return v.kind == TN_TENSOR && v.as.tensor == t; });
+    return std::any_of(args.begin(), args.end(),
+                       [&](const tn_value& v) { return v.kind == TN_TENSOR && v.as.tensor == t; });
   };
   for (tn_value& v : results) {
     if (v.kind == TN_TENSOR && !is_argument(v.as.tensor)) v.as.tensor->flags |= TN_TENSOR_INFERENCE;
@@ -50,13 +53,15 @@ void mark_inference(std::span<const tn_value> args, std::span<tn_value> results)
 
 class ProfileScope {
  public:
-  explicit ProfileScope(const char* name) : name_(name), on_((thread_state.modes & kModeProfile) != 0) {
+  explicit ProfileScope(const char* name)
+      : name_(name), on_((thread_state.modes & kModeProfile) != 0) {
     if (on_) profile_slot.fn(profile_slot.context, name_, 1, profile_clock_ns());
   }
   ProfileScope(const ProfileScope&) = delete;
   ~ProfileScope() {
     // The function may have been removed by the call itself.
-    if (on_ && profile_slot.fn != nullptr) profile_slot.fn(profile_slot.context, name_, 0, profile_clock_ns());
+    if (on_ && profile_slot.fn != nullptr)
+      profile_slot.fn(profile_slot.context, name_, 0, profile_clock_ns());
   }
 
  private:
@@ -65,10 +70,13 @@ class ProfileScope {
 };
 
 // The path below autocast; `gradient`: an argument needs one.
-inline Status finish_call(const Op* op, std::span<const tn_value> args, std::span<tn_value> results, bool gradient) {
-  if (gradient && records() && (op->flags & TN_OP_NO_GRADIENT) == 0) return handlers.autograd_op(op, args, results);
+inline Status finish_call(const Op* op, std::span<const tn_value> args, std::span<tn_value> results,
+                          bool gradient) {
+  if (gradient && records() && (op->flags & TN_OP_NO_GRADIENT) == 0)
+    return handlers.autograd_op(op, args, results);
   TN_TRY(run_op(op, args, results));
-  if ((thread_state.modes & kModeInference) != 0) [[unlikely]] mark_inference(args, results);
+  if ((thread_state.modes & kModeInference) != 0) [[unlikely]]
+    mark_inference(args, results);
   return nullptr;
 }
 
@@ -84,20 +92,26 @@ std::string arguments_text(const Op* op, std::span<const tn_value> args) {
   std::string text;
   for (size_t i = 0; i < args.size(); ++i) {
     if (args[i].kind != TN_TENSOR || args[i].as.tensor == nullptr) continue;
-    text += fmt::format("{}{} is {}", text.empty() ? "" : ", ", op->schema.arguments[i].name, tensor_text(args[i].as.tensor));
+    text += fmt::format("{}{} is {}", text.empty() ? "" : ", ", op->schema.arguments[i].name,
+                        tensor_text(args[i].as.tensor));
   }
   return text;
 }
 
-// An error begins with the name of the op that was called from outside of all decompositions, and has its arguments, where
-// another op, a primitive or a formula inside said it.
-[[gnu::cold, gnu::noinline]] Status named(const Op* op, std::span<const tn_value> args, Status status) {
+// An error begins with the name of the op that was called from outside of all decompositions, and
+// has its arguments, where another op, a primitive or a formula inside said it.
+[[gnu::cold, gnu::noinline]] Status named(const Op* op, std::span<const tn_value> args,
+                                          Status status) {
   const std::string& name = op->schema.name;
   const std::string& said = status->message;
-  if (thread_state.decomposed != nullptr || (said.starts_with(name) && said.substr(name.size()).starts_with(':'))) return status;
+  if (thread_state.decomposed != nullptr ||
+      (said.starts_with(name) && said.substr(name.size()).starts_with(':')))
+    return status;
   StatusHolder no_memory(guarded([&]() -> Status {
-    const std::string arguments = status->code == TN_INVALID_ARGUMENT ? arguments_text(op, args) : "";
-    set_message(status, fmt::format("{}: {}{}", name, said, arguments.empty() ? "" : fmt::format(" ({})", arguments)));
+    const std::string arguments =
+        status->code == TN_INVALID_ARGUMENT ? arguments_text(op, args) : "";
+    set_message(status, fmt::format("{}: {}{}", name, said,
+                                    arguments.empty() ? "" : fmt::format(" ({})", arguments)));
     return nullptr;
   }));
   return status;
@@ -118,7 +132,8 @@ bool any_needs_gradient(std::span<const tn_value> args) {
   return false;
 }
 
-Status call(const Op* op, const tn_value* args, uint32_t n_args, tn_value* results, uint32_t n_results) {
+Status call(const Op* op, const tn_value* args, uint32_t n_args, tn_value* results,
+            uint32_t n_results) {
   const auto& arguments = op->schema.arguments;
   tn_value complete[kMaxArguments];
   if (n_args != arguments.size()) {
@@ -143,7 +158,8 @@ Status call(const Op* op, const tn_value* args, uint32_t n_args, tn_value* resul
     if (args[i].kind == TN_INT && arguments[i].type == Type::kFloat) [[unlikely]] {
       // Kernels and decompositions read a float where the schema says float.
       const auto value = static_cast<double>(args[i].as.i);
-      if (args != complete) args = static_cast<const tn_value*>(std::memcpy(complete, args, n_args * sizeof(tn_value)));
+      if (args != complete)
+        args = static_cast<const tn_value*>(std::memcpy(complete, args, n_args * sizeof(tn_value)));
       complete[i] = {TN_FLOAT, 0, {}};
       complete[i].as.f = value;
     }
@@ -152,13 +168,16 @@ Status call(const Op* op, const tn_value* args, uint32_t n_args, tn_value* resul
   const std::span<const tn_value> all(args, n_args);
   const std::span<tn_value> out(results, n_results);
   ResultsScope scope(out);
-  const Status status = scope.keep_if_fine((thread_state.modes & kModesWithHandlers) != 0 ? call_with_modes(op, all, out)
-                                                                                          : finish_call(op, all, out, gradient));
-  if (status != nullptr) [[unlikely]] return named(op, all, status);
+  const Status status = scope.keep_if_fine((thread_state.modes & kModesWithHandlers) != 0
+                                               ? call_with_modes(op, all, out)
+                                               : finish_call(op, all, out, gradient));
+  if (status != nullptr) [[unlikely]]
+    return named(op, all, status);
   return nullptr;
 }
 
-Status call_below_autocast(const Op* op, std::span<const tn_value> args, std::span<tn_value> results) {
+Status call_below_autocast(const Op* op, std::span<const tn_value> args,
+                           std::span<tn_value> results) {
   return finish_call(op, args, results, any_needs_gradient(args));
 }
 
@@ -167,17 +186,20 @@ namespace {
 // The values of nearly every call of a primitive, told sound without a call.
 inline bool is_plainly_sound(const tn_value& v) {
   constexpr uint32_t kNumbers = 1u << TN_NONE | 1u << TN_INT | 1u << TN_FLOAT;
-  constexpr uint32_t kPointers = 1u << TN_TENSOR | 1u << TN_INTS | 1u << TN_FLOATS | 1u << TN_EXPRESSION;
+  constexpr uint32_t kPointers =
+      1u << TN_TENSOR | 1u << TN_INTS | 1u << TN_FLOATS | 1u << TN_EXPRESSION;
   if (v.kind >= 32) return false;
   const uint32_t kind = 1u << v.kind;
   return (kind & kNumbers) != 0 || ((kind & kPointers) != 0 && v.as.tensor != nullptr) ||
          (v.kind == TN_BOOL_VALUE && static_cast<uint64_t>(v.as.i) < 2);
 }
 
-// A primitive has no schema: what a value is for, its row finds out. No list of tensors has a NULL here.
+// A primitive has no schema: what a value is for, its row finds out. No list of tensors has a NULL
+// here.
 Status check_primitive_args(tn_primitive kind, std::span<const tn_value> args) {
   for (size_t i = 0; i < args.size(); ++i) {
-    if (is_plainly_sound(args[i])) [[likely]] continue;
+    if (is_plainly_sound(args[i])) [[likely]]
+      continue;
     if (!is_sound(args[i]) || has_hole(args[i])) {
       return invalid("{}: argument {} is {}{}", primitive_name(kind), i, value_kind_name(args[i]),
                      has_hole(args[i]) ? " of which one is NULL" : "");
@@ -191,13 +213,15 @@ Status check_primitive_args(tn_primitive kind, std::span<const tn_value> args) {
 Status primitive(tn_primitive kind, std::span<const tn_value> args, std::span<tn_value> results) {
   TN_TRY(check_primitive_args(kind, args));
   const auto go = [&]() -> Status {
-    if (records() && any_needs_gradient(args)) return handlers.autograd_primitive(kind, args, results);
+    if (records() && any_needs_gradient(args))
+      return handlers.autograd_primitive(kind, args, results);
     TN_TRY(run_primitive(kind, args, results));
     if ((thread_state.modes & kModeInference) != 0) mark_inference(args, results);
     return nullptr;
   };
   ResultsScope scope(results);
-  if ((thread_state.modes & (kModeProfile | kModeExplain)) == 0) [[likely]] return scope.keep_if_fine(go());
+  if ((thread_state.modes & (kModeProfile | kModeExplain)) == 0) [[likely]]
+    return scope.keep_if_fine(go());
   ProfileScope profile(primitive_name(kind));
   ExplainScope explain(primitive_name(kind), args);
   return scope.keep_if_fine(go());

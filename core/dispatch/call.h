@@ -1,5 +1,6 @@
-// The call path: from an op and its arguments to results. Order: profile, explain, autocast, autograd, then run_op: kernel table,
-// inference, allocation, launch, or decomposition. docs/architecture.md follows one `add` through it.
+// The call path: from an op and its arguments to results. Order: profile, explain, autocast,
+// autograd, then run_op: kernel table, inference, allocation, launch, or decomposition.
+// docs/architecture.md follows one `add` through it.
 #pragma once
 
 #include <span>
@@ -16,11 +17,13 @@ void release_values(std::span<tn_value> values);
 // The parts above dispatch that take part in a call; `wire()` in host/host.cpp fills them.
 struct Handlers {
   // Called when an argument needs a gradient and grad mode is on.
-  Status (*autograd_op)(const Op*, std::span<const tn_value> args, std::span<tn_value> results) = nullptr;
+  Status (*autograd_op)(const Op*, std::span<const tn_value> args,
+                        std::span<tn_value> results) = nullptr;
   Status (*autograd_primitive)(tn_primitive, std::span<const tn_value> args,
                                std::span<tn_value> results) = nullptr;
   // Called when autocast is on; goes on by call_below_autocast.
-  Status (*autocast)(const Op*, std::span<const tn_value> args, std::span<tn_value> results) = nullptr;
+  Status (*autocast)(const Op*, std::span<const tn_value> args,
+                     std::span<tn_value> results) = nullptr;
 };
 extern Handlers handlers;
 
@@ -34,17 +37,22 @@ extern Handlers handlers;
 [[nodiscard]] Status call_below_autocast(const Op* op, std::span<const tn_value> args,
                                          std::span<tn_value> results);
 // Below autograd: nothing is recorded for this op itself.
-[[nodiscard]] Status run_op(const Op* op, std::span<const tn_value> args, std::span<tn_value> results);
-// What becomes of a call for whose op there are kernels, but none that takes it: TN_FALLBACK_*, of the process.
+[[nodiscard]] Status run_op(const Op* op, std::span<const tn_value> args,
+                            std::span<tn_value> results);
+// What becomes of a call for whose op there are kernels, but none that takes it: TN_FALLBACK_*, of
+// the process.
 [[nodiscard]] Status set_fallback(int32_t policy);
 int32_t fallback();
-// Such a call, before it decomposes: counts it, or refuses it. Calls of ops without any kernel pass.
+// Such a call, before it decomposes: counts it, or refuses it. Calls of ops without any kernel
+// pass.
 [[nodiscard]] Status fall_back(const Op* op, std::span<const tn_value> args);
 // The op's decomposition, whatever kernels there are; records when grad mode is on.
 [[nodiscard]] Status decompose_op(const Op* op, std::span<const tn_value> args,
                                   std::span<tn_value> results);
-// What stands for a kernel that is not there: the decomposition, of halves in float32 (dispatch/widen.h).
-[[nodiscard]] Status run_meaning(const Op* op, std::span<const tn_value> args, std::span<tn_value> results);
+// What stands for a kernel that is not there: the decomposition, of halves in float32
+// (dispatch/widen.h).
+[[nodiscard]] Status run_meaning(const Op* op, std::span<const tn_value> args,
+                                 std::span<tn_value> results);
 // The kernel that run_op would launch; NULL: it decomposes or runs as a program.
 const Kernel* kernel_for(const Op* op, std::span<const tn_value> args);
 // Launches that kernel. With `privates` (n_private entries, filled) it is the forward of a pair.
@@ -67,8 +75,8 @@ struct ObjectReferences {
 };
 extern ObjectReferences object_references;
 
-// Values that are given up unless they are kept: results of a call on their way. They are NONE from the start, so that whoever
-// fails below, by a status or an exception, may leave them as they are.
+// Values that are given up unless they are kept: results of a call on their way. They are NONE from
+// the start, so that whoever fails below, by a status or an exception, may leave them as they are.
 class ResultsScope {
  public:
   explicit ResultsScope(std::span<tn_value> results) : results_(results) {
@@ -76,7 +84,8 @@ class ResultsScope {
   }
   ResultsScope(const ResultsScope&) = delete;
   ~ResultsScope() {
-    if (!kept_) [[unlikely]] release_values(results_);
+    if (!kept_) [[unlikely]]
+      release_values(results_);
   }
   // Keeps them where there was no error. Gives the status.
   Status keep_if_fine(Status status) {

@@ -39,7 +39,8 @@ uint32_t dtype_bits(std::span<const tn_value> args) {
   return bits;
 }
 
-// A kernel of an op gets memory of its own device alone; "": it does. (What primitives get, the host has checked.)
+// A kernel of an op gets memory of its own device alone; "": it does. (What primitives get, the
+// host has checked.)
 std::string foreign_device(const Kernel& kernel, std::span<const tn_value> args) {
   const tn_tensor* first = nullptr;
   std::string foreign;
@@ -62,21 +63,31 @@ bool same_value(const tn_value& a, const tn_value& b) {
   // An empty list is the default of a list of any kind.
   if (a.count != b.count || (a.kind != b.kind && a.count > 0)) return false;
   switch (a.kind) {
-    case TN_NONE: return b.kind == TN_NONE;
-    case TN_STRING: return b.kind == TN_STRING && std::strcmp(a.as.string, b.as.string) == 0;
-    case TN_INTS: return std::equal(a.as.ints, a.as.ints + a.count, b.as.ints);
-    case TN_FLOATS: return std::equal(a.as.floats, a.as.floats + a.count, b.as.floats);
+    case TN_NONE:
+      return b.kind == TN_NONE;
+    case TN_STRING:
+      return b.kind == TN_STRING && std::strcmp(a.as.string, b.as.string) == 0;
+    case TN_INTS:
+      return std::equal(a.as.ints, a.as.ints + a.count, b.as.ints);
+    case TN_FLOATS:
+      return std::equal(a.as.floats, a.as.floats + a.count, b.as.floats);
     case TN_STRINGS:
-    case TN_TENSORS: return a.count == 0;
-    case TN_FLOAT: return b.kind == TN_FLOAT && a.as.f == b.as.f;
-    case TN_DTYPE: return b.kind == TN_DTYPE && a.as.dtype == b.as.dtype;
+    case TN_TENSORS:
+      return a.count == 0;
+    case TN_FLOAT:
+      return b.kind == TN_FLOAT && a.as.f == b.as.f;
+    case TN_DTYPE:
+      return b.kind == TN_DTYPE && a.as.dtype == b.as.dtype;
     case TN_INT:
-    case TN_BOOL_VALUE: return a.kind == b.kind && a.as.i == b.as.i;
-    default: return false;
+    case TN_BOOL_VALUE:
+      return a.kind == b.kind && a.as.i == b.as.i;
+    default:
+      return false;
   }
 }
 
-// A kernel that knows an older schema takes a call only when the younger arguments are at their defaults.
+// A kernel that knows an older schema takes a call only when the younger arguments are at their
+// defaults.
 std::string younger_argument(const Kernel& kernel, const Op& op, std::span<const tn_value> args) {
   if (kernel.schema == nullptr) return "";
   const auto& known = kernel.schema->arguments;
@@ -88,15 +99,15 @@ std::string younger_argument(const Kernel& kernel, const Op& op, std::span<const
   return "";
 }
 
-std::string refuses(const Kernel& kernel, const Op* op, tn_device device, std::span<const tn_value> args,
-                    const tn_program* program) {
+std::string refuses(const Kernel& kernel, const Op* op, tn_device device,
+                    std::span<const tn_value> args, const tn_program* program) {
   const tn_kernel_def& def = kernel.def;
   if (op != nullptr && def.primitive == TN_PRIM_NONE && primitives_only()) {
     return "TENON_KERNELS=primitives";
   }
   if (program != nullptr && program->instruction_set > def.instruction_set) {
-    return fmt::format("knows instructions to version {}, the program needs {}", def.instruction_set,
-                       program->instruction_set);
+    return fmt::format("knows instructions to version {}, the program needs {}",
+                       def.instruction_set, program->instruction_set);
   }
   if (op != nullptr) {
     std::string foreign = foreign_device(kernel, args);
@@ -137,14 +148,17 @@ bool primitives_only() {
     if (kernels == nullptr || *kernels == '\0') return false;
     if (std::strcmp(kernels, "primitives") == 0) return true;
     // Who misspells it would compare the kernels with themselves.
-    log_line(2, fmt::format("TENON_KERNELS={} has no effect; the one known value is 'primitives'", kernels).c_str());
+    log_line(2, fmt::format("TENON_KERNELS={} has no effect; the one known value is 'primitives'",
+                            kernels)
+                    .c_str());
     return false;
   }();
   return only;
 }
 
 const Kernel* choose_kernel(const KernelList* list, const Op* op, tn_device device,
-                            std::span<const tn_value> args, const tn_program* program, Refusals* refusals) {
+                            std::span<const tn_value> args, const tn_program* program,
+                            Refusals* refusals) {
   if (list == nullptr) return nullptr;
   const Kernel* chosen = nullptr;
   for (const Kernel* kernel : *list) {
@@ -174,24 +188,42 @@ std::string refusals_text(const Refusals& refusals) {
 
 const char* primitive_name(tn_primitive kind) {
   switch (kind) {
-    case TN_ELEMENTWISE: return "elementwise";
-    case TN_REDUCE: return "reduce";
-    case TN_SCAN: return "scan";
-    case TN_MATMUL: return "matmul";
-    case TN_COPY: return "copy";
-    case TN_FILL: return "fill";
-    case TN_IOTA: return "iota";
-    case TN_GATHER: return "gather";
-    case TN_SCATTER: return "scatter";
-    case TN_SORT: return "sort";
-    case TN_RANDOM_BITS: return "random_bits";
-    case TN_NONZERO: return "nonzero";
-    case TN_RESHAPE: return "reshape";
-    case TN_PERMUTE: return "permute";
-    case TN_SLICE: return "slice";
-    case TN_EXPAND: return "expand";
-    case TN_AS_STRIDED: return "as_strided";
-    default: return "unknown primitive";
+    case TN_ELEMENTWISE:
+      return "elementwise";
+    case TN_REDUCE:
+      return "reduce";
+    case TN_SCAN:
+      return "scan";
+    case TN_MATMUL:
+      return "matmul";
+    case TN_COPY:
+      return "copy";
+    case TN_FILL:
+      return "fill";
+    case TN_IOTA:
+      return "iota";
+    case TN_GATHER:
+      return "gather";
+    case TN_SCATTER:
+      return "scatter";
+    case TN_SORT:
+      return "sort";
+    case TN_RANDOM_BITS:
+      return "random_bits";
+    case TN_NONZERO:
+      return "nonzero";
+    case TN_RESHAPE:
+      return "reshape";
+    case TN_PERMUTE:
+      return "permute";
+    case TN_SLICE:
+      return "slice";
+    case TN_EXPAND:
+      return "expand";
+    case TN_AS_STRIDED:
+      return "as_strided";
+    default:
+      return "unknown primitive";
   }
 }
 
@@ -206,11 +238,13 @@ static Status search_primitive_kernel(tn_primitive kind, tn_device device, const
   Refusals refusals;
   *kernel = choose_kernel(list, nullptr, device, args, program, explain ? &refusals : nullptr);
   if (explain) explain_refusals(refusals);
-  if (*kernel != nullptr) [[likely]] return nullptr;
+  if (*kernel != nullptr) [[likely]]
+    return nullptr;
   choose_kernel(list, nullptr, device, args, program, &refusals);
-  const std::string why = refusals.empty() ? "no plugin brought one: is the backend loaded?" : refusals_text(refusals);
-  return error(TN_UNSUPPORTED, "{}: device {} has no kernel for this call ({})", primitive_name(kind),
-               device_text(device), why);
+  const std::string why =
+      refusals.empty() ? "no plugin brought one: is the backend loaded?" : refusals_text(refusals);
+  return error(TN_UNSUPPORTED, "{}: device {} has no kernel for this call ({})",
+               primitive_name(kind), device_text(device), why);
 }
 
 Status primitive_kernel(tn_primitive kind, tn_device device, std::span<const tn_value> args,

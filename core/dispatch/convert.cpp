@@ -21,16 +21,20 @@ T load(const void* data) {
   return value;
 }
 
-// Host memory that a graph would read again is not what it was, and a graph has no place to keep it.
+// Host memory that a graph would read again is not what it was, and a graph has no place to keep
+// it.
 Status check_upload(const char* what, tn_device to, tn_device from) {
-  if ((thread_state.modes & kModeCapture) == 0 || to == from || from.type != TN_DEVICE_CPU) return nullptr;
-  return error(TN_FAILED_PRECONDITION,
-               "{}: values go from the cpu to {} inside a captured function; bring them there before it", what,
-               device_text(to));
+  if ((thread_state.modes & kModeCapture) == 0 || to == from || from.type != TN_DEVICE_CPU)
+    return nullptr;
+  return error(
+      TN_FAILED_PRECONDITION,
+      "{}: values go from the cpu to {} inside a captured function; bring them there before it",
+      what, device_text(to));
 }
 
-// dst = src elementwise, one device, any dtypes. Casts that promotion would refuse in place (float to int) are what a copy is for,
-// so the COPY kernel is asked first; without one an expression casts.
+// dst = src elementwise, one device, any dtypes. Casts that promotion would refuse in place (float
+// to int) are what a copy is for, so the COPY kernel is asked first; without one an expression
+// casts.
 Status copy_on_device(Tensor* dst, Tensor* src) {
   if (dst->numel == 0) return nullptr;
   const bool plain = dst->dtype == src->dtype && dst->is_contiguous() && src->is_contiguous();
@@ -54,8 +58,8 @@ Status copy_on_device(Tensor* dst, Tensor* src) {
   LoopBuffers buffers;
   const Tensor* operands[2] = {dst, src};
   strided_loop(dst->size_span(), operands, 2, &buffers);
-  const tn_loop loop{sizeof(tn_loop), buffers.ndim,     dst->numel, buffers.sizes, &compiled->program,
-                     buffers.operands, nullptr};
+  const tn_loop loop{sizeof(tn_loop),    buffers.ndim,     dst->numel, buffers.sizes,
+                     &compiled->program, buffers.operands, nullptr};
   arg.kind = TN_LOOP;
   arg.as.loop = &loop;
   const Kernel* kernel;
@@ -70,13 +74,27 @@ tn_value read_scalar(const tn_tensor* t) {
   tn_value v{};
   v.kind = is_float(t->dtype) ? TN_FLOAT : t->dtype == TN_BOOL ? TN_BOOL_VALUE : TN_INT;
   switch (t->dtype) {
-    case TN_FLOAT32: v.as.f = load<float>(t->data); break;
-    case TN_FLOAT64: v.as.f = load<double>(t->data); break;
-    case TN_FLOAT16: v.as.f = load<halves::Float16>(t->data); break;
-    case TN_BFLOAT16: v.as.f = load<halves::BFloat16>(t->data); break;
-    case TN_INT64: v.as.i = load<int64_t>(t->data); break;
-    case TN_INT32: v.as.i = load<int32_t>(t->data); break;
-    default: v.as.i = load<uint8_t>(t->data); break;
+    case TN_FLOAT32:
+      v.as.f = load<float>(t->data);
+      break;
+    case TN_FLOAT64:
+      v.as.f = load<double>(t->data);
+      break;
+    case TN_FLOAT16:
+      v.as.f = load<halves::Float16>(t->data);
+      break;
+    case TN_BFLOAT16:
+      v.as.f = load<halves::BFloat16>(t->data);
+      break;
+    case TN_INT64:
+      v.as.i = load<int64_t>(t->data);
+      break;
+    case TN_INT32:
+      v.as.i = load<int32_t>(t->data);
+      break;
+    default:
+      v.as.i = load<uint8_t>(t->data);
+      break;
   }
   return v;
 }
@@ -108,7 +126,8 @@ Status copy_into(Tensor* dst, Tensor* src) {
     return invalid("copy_: the destination ({}) has elements that share memory", sizes_text(dst));
   }
   if (dst->device.type == TN_DEVICE_META) return nullptr;
-  if (src->device.type == TN_DEVICE_META) return invalid("copy_: a meta tensor has no values to copy");
+  if (src->device.type == TN_DEVICE_META)
+    return invalid("copy_: a meta tensor has no values to copy");
   TensorRef expanded;
   if (!same_sizes(src, dst)) {
     Geometry g;
@@ -118,7 +137,8 @@ Status copy_into(Tensor* dst, Tensor* src) {
     expanded = TensorRef(make_view_unchecked(src, g.size_span(), g.strides, g.offset));
     src = expanded.get();
   }
-  if (dst->numel == 0) {  // an empty view may begin behind the end of its storage, where no byte can be asked for
+  // an empty view may begin behind the end of its storage, where no byte can be asked for
+  if (dst->numel == 0) {
     dst->bump_version();
     return nullptr;
   }
@@ -127,7 +147,8 @@ Status copy_into(Tensor* dst, Tensor* src) {
     TN_TRY(check_upload("copy_", dst->device, src->device));
     // Cast and densify where the source is, move the bytes, spread where the destination is.
     Tensor* dense;
-    TN_TRY(src->dtype == dst->dtype ? contiguous(src, &dense) : copy_to(src, src->device, dst->dtype, &dense));
+    TN_TRY(src->dtype == dst->dtype ? contiguous(src, &dense)
+                                    : copy_to(src, src->device, dst->dtype, &dense));
     dense_source = TensorRef(dense);  // held until the transfer has noted its use
     if (dst->is_contiguous()) {
       dst->bump_version();
@@ -171,7 +192,10 @@ Status fill(Tensor* x, const tn_value& number) {
       args[0].as.tensor = x;
       args[1].kind = real ? TN_FLOAT : TN_INT;
       const tn_scalar value = number_scalar(number, real);
-      if (real) args[1].as.f = value.f; else args[1].as.i = value.i;
+      if (real)
+        args[1].as.f = value.f;
+      else
+        args[1].as.i = value.i;
       Tensor* same;
       TN_TRY(run_elementwise(nullptr, e, args, &same));
       same->release();
@@ -190,7 +214,8 @@ Status read_values(Tensor* x, void* memory, uint64_t bytes) {
   if (x->device.type == TN_DEVICE_META) return invalid("read: a meta tensor has no values");
   if ((thread_state.modes & kModeCapture) != 0) {
     return error(TN_FAILED_PRECONDITION,
-                 "read: a value is read back inside a captured function; return the tensor and read it outside");
+                 "read: a value is read back inside a captured function; return the tensor and "
+                 "read it outside");
   }
   Tensor* dense;
   TN_TRY(contiguous(x, &dense));

@@ -1,5 +1,6 @@
-// Moving values: between devices and dtypes, into existing tensors, to and from host memory. Below autograd: nothing here is
-// recorded. The recorded forms are `prim::convert` (autograd/prim.h) and `copy_recorded` (autograd/inplace.h).
+// Moving values: between devices and dtypes, into existing tensors, to and from host memory. Below
+// autograd: nothing here is recorded. The recorded forms are `prim::convert` (autograd/prim.h) and
+// `copy_recorded` (autograd/inplace.h).
 #pragma once
 
 #include "tensor/tensor.h"
@@ -8,7 +9,8 @@ namespace tenon {
 
 // A new row-major tensor with the values of x, or x itself, retained, when it is row-major already.
 [[nodiscard]] Status contiguous(Tensor* x, Tensor** result);
-// Values of src into dst: sizes broadcast, devices and dtypes may differ, any strides. Bumps dst's version.
+// Values of src into dst: sizes broadcast, devices and dtypes may differ, any strides. Bumps dst's
+// version.
 [[nodiscard]] Status copy_into(Tensor* dst, Tensor* src);
 // A new tensor; dtype TN_DTYPE_NONE keeps. Row-major on another device.
 [[nodiscard]] Status copy_to(Tensor* x, tn_device device, tn_dtype dtype, Tensor** result);

@@ -62,7 +62,8 @@ void describe_meta(const tn_tensor* t, tn_device device, tn_meta* meta) {
   std::memcpy(meta->sizes, t->sizes, t->ndim * sizeof(int64_t));
 }
 
-// Without an infer function the decomposition (or primitive) runs on meta tensors: shapes only, no kernels.
+// Without an infer function the decomposition (or primitive) runs on meta tensors: shapes only, no
+// kernels.
 Status infer_by_tracing(const Op* op, std::span<const tn_value> args, std::span<tn_meta> metas) {
   MetaArguments meta;
   TN_TRY(make_meta(args, &meta));
@@ -71,7 +72,8 @@ Status infer_by_tracing(const Op* op, std::span<const tn_value> args, std::span<
   ResultsScope scope(traced);
   ModeScope quiet(kModeNoGrad, kModesWithHandlers);
   const auto run = [&](std::span<const tn_value> given) {
-    return op->kind == OpKind::kPrimitive ? run_primitive(op->primitive, given, traced) : trace_op(op, given, traced);
+    return op->kind == OpKind::kPrimitive ? run_primitive(op->primitive, given, traced)
+                                          : trace_op(op, given, traced);
   };
   if (Status refused = run(meta.args)) {
     if (refused->code == TN_OUT_OF_MEMORY) return refused;
@@ -87,7 +89,9 @@ Status infer_by_tracing(const Op* op, std::span<const tn_value> args, std::span<
     if (results[i].kind == TN_TENSOR) {
       describe_meta(results[i].as.tensor, call_device(args), &metas[i]);
     } else {
-      status = error(TN_UNSUPPORTED, "{}: output {} is a list, and a kernel for it needs an infer function", op->schema.name, i);
+      status = error(TN_UNSUPPORTED,
+                     "{}: output {} is a list, and a kernel for it needs an infer function",
+                     op->schema.name, i);
     }
   }
   return status;
@@ -98,8 +102,8 @@ Status infer_by_tracing(const Op* op, std::span<const tn_value> args, std::span<
 Status trace_op(const Op* op, std::span<const tn_value> args, std::span<tn_value> results) {
   for (tn_value& v : results) v = tn_value{};
   const DecompositionScope scope(op);
-  if (Status status = op->decompose(op->self, args.data(), static_cast<uint32_t>(args.size()), results.data(),
-                                    static_cast<uint32_t>(results.size()))) {
+  if (Status status = op->decompose(op->self, args.data(), static_cast<uint32_t>(args.size()),
+                                    results.data(), static_cast<uint32_t>(results.size()))) {
     release_values(results);
     return status;
   }
@@ -109,15 +113,16 @@ Status trace_op(const Op* op, std::span<const tn_value> args, std::span<tn_value
     if (results[i].kind == expected && (list || results[i].as.tensor != nullptr)) continue;
     const std::string found = value_kind_name(results[i]);
     release_values(results);
-    return error(TN_INTERNAL, "{}: its decomposition gave {} for output {}, expected {}", op->schema.name, found, i,
-                 list ? "a list of tensors" : "a tensor");
+    return error(TN_INTERNAL, "{}: its decomposition gave {} for output {}, expected {}",
+                 op->schema.name, found, i, list ? "a list of tensors" : "a tensor");
   }
   return nullptr;
 }
 
 Status infer_outputs(const Op* op, std::span<const tn_value> args, std::span<tn_meta> metas) {
   if (op->infer == nullptr) return infer_by_tracing(op, args, metas);
-  return op->infer(op->self, args.data(), static_cast<uint32_t>(args.size()), metas.data(), static_cast<uint32_t>(metas.size()));
+  return op->infer(op->self, args.data(), static_cast<uint32_t>(args.size()), metas.data(),
+                   static_cast<uint32_t>(metas.size()));
 }
 
 bool traced_dtypes(const Op* op, std::span<const tn_value> args, std::vector<tn_dtype>* dtypes) {
@@ -131,7 +136,8 @@ bool traced_dtypes(const Op* op, std::span<const tn_value> args, std::vector<tn_
   for (const tn_value& v : traced) {
     if (v.kind == TN_TENSOR) dtypes->push_back(v.as.tensor->dtype);
     for (uint32_t i = 0; v.kind == TN_TENSORS && i < v.count; ++i) {
-      dtypes->push_back(v.as.tensors[i] != nullptr ? v.as.tensors[i]->dtype : tn_dtype{TN_DTYPE_NONE});
+      dtypes->push_back(v.as.tensors[i] != nullptr ? v.as.tensors[i]->dtype
+                                                   : tn_dtype{TN_DTYPE_NONE});
     }
   }
   return true;

@@ -22,23 +22,28 @@ const char* operand_name(const Expression& e, const ElementwisePlan& plan, uint3
 // What a call found out about its operands.
 struct Operands {
   const Tensor* tensors[kMaxExpressionOperands];  // NULL: a number, or read as one
-  OperandType types[kMaxExpressionOperands + kMaxExpressionScalars];  // operands, then scalars of type number
-  tn_scalar values[kMaxExpressionOperands];       // of those that are params
+  // operands, then scalars of type number
+  OperandType types[kMaxExpressionOperands + kMaxExpressionScalars];
+  tn_scalar values[kMaxExpressionOperands];  // of those that are params
   tn_device device = kCpu;
-  const Tensor* first = nullptr;                  // the first tensor that lives on `device`
-  bool uniform = true;                            // all tensors row-major, of one shape, on one device
+  const Tensor* first = nullptr;  // the first tensor that lives on `device`
+  // all tensors row-major, of one shape, on one device
+  bool uniform = true;
 };
 
 bool is_scalar_tensor(const Tensor* t) { return t->ndim == 0 && t->device.type == TN_DEVICE_CPU; }
 
 Status device_mismatch(const Op* op, const Expression& e, const ElementwisePlan& plan,
                        const Operands& o, uint32_t k) {
-  return invalid("{}: {} is {}, but another argument is {}; expected all on one device (only a 0-dimensional cpu tensor "
-                 "may meet others)",
-                 name_of(op, e), operand_name(e, plan, k), tensor_text(o.tensors[k]), tensor_text(o.first));
+  return invalid(
+      "{}: {} is {}, but another argument is {}; expected all on one device (only a 0-dimensional "
+      "cpu tensor "
+      "may meet others)",
+      name_of(op, e), operand_name(e, plan, k), tensor_text(o.tensors[k]), tensor_text(o.first));
 }
 
-// Tensors of several devices: 0-dimensional cpu ones are read now and become parameters, all else is refused.
+// Tensors of several devices: 0-dimensional cpu ones are read now and become parameters, all else
+// is refused.
 Status settle_devices(const Op* op, const Expression& e, const ElementwisePlan& plan, Operands* o) {
   for (uint32_t k = 0; k < plan.n_operands; ++k) {
     const Tensor* t = o->tensors[k];
@@ -92,9 +97,10 @@ Status read_operands(const Op* op, const Expression& e, const ElementwisePlan& p
   return nullptr;
 }
 
-// Strides for a new output that keep the order of dimensions of the first full operand, so that channels-last propagates.
-// False: row-major.
-bool propagated_strides(const Operands& o, uint32_t n, std::span<const int64_t> sizes, int64_t* strides) {
+// Strides for a new output that keep the order of dimensions of the first full operand, so that
+// channels-last propagates. False: row-major.
+bool propagated_strides(const Operands& o, uint32_t n, std::span<const int64_t> sizes,
+                        int64_t* strides) {
   const Tensor* full = nullptr;
   for (uint32_t k = 0; k < n && full == nullptr; ++k) {
     if (o.tensors[k] != nullptr && same_sizes(o.tensors[k], sizes)) full = o.tensors[k];
@@ -132,16 +138,18 @@ bool partly_overlap(const Tensor* a, const Tensor* b) {
            std::equal(a->strides, a->strides + a->ndim, b->strides));
 }
 
-// In-place outputs: the shape must be the result's, writes must not overlap, and inputs that share memory with the output at other
-// indices are copied first.
+// In-place outputs: the shape must be the result's, writes must not overlap, and inputs that share
+// memory with the output at other indices are copied first.
 Status prepare_inplace(const Op* op, const Expression& e, const ElementwisePlan& plan,
-                       std::span<const int64_t> sizes, Operands* o, std::vector<TensorRef>* copies) {
+                       std::span<const int64_t> sizes, Operands* o,
+                       std::vector<TensorRef>* copies) {
   for (uint32_t i = 0; i < plan.n_outputs; ++i) {
     const int target = plan.inplace_operand[i];
     if (target < 0) continue;
     const Tensor* t = o->tensors[target];
     if (t == nullptr) {
-      return invalid("{}: {} is written and must be a tensor", name_of(op, e), operand_name(e, plan, target));
+      return invalid("{}: {} is written and must be a tensor", name_of(op, e),
+                     operand_name(e, plan, target));
     }
     if (!same_sizes(t, sizes)) {
       return invalid("{}: {} is {} and cannot hold the result, which is {}", name_of(op, e),
@@ -149,13 +157,17 @@ Status prepare_inplace(const Op* op, const Expression& e, const ElementwisePlan&
                      fmt::format("[{}]", fmt::join(sizes.begin(), sizes.end(), ", ")));
     }
     if (may_overlap(t)) {
-      return invalid("{}: {} ({}) has elements that share memory, and cannot be written; clone it first",
-                     name_of(op, e), operand_name(e, plan, target), sizes_text(t));
+      return invalid(
+          "{}: {} ({}) has elements that share memory, and cannot be written; clone it first",
+          name_of(op, e), operand_name(e, plan, target), sizes_text(t));
     }
     for (uint32_t k = 0; k < plan.n_operands; ++k) {
-      if (o->tensors[k] == nullptr || static_cast<int>(k) == target || !partly_overlap(t, o->tensors[k])) continue;
+      if (o->tensors[k] == nullptr || static_cast<int>(k) == target ||
+          !partly_overlap(t, o->tensors[k]))
+        continue;
       Tensor* copy;
-      TN_TRY(copy_to(const_cast<Tensor*>(o->tensors[k]), o->tensors[k]->device, TN_DTYPE_NONE, &copy));
+      TN_TRY(
+          copy_to(const_cast<Tensor*>(o->tensors[k]), o->tensors[k]->device, TN_DTYPE_NONE, &copy));
       copies->push_back(TensorRef(copy));
       o->tensors[k] = copy;
     }
@@ -163,7 +175,8 @@ Status prepare_inplace(const Op* op, const Expression& e, const ElementwisePlan&
   return nullptr;
 }
 
-// Kernels that third parties brought for this very op get its arguments, before broadcasting; the evaluator gets a loop.
+// Kernels that third parties brought for this very op get its arguments, before broadcasting; the
+// evaluator gets a loop.
 Status launch_elementwise(const Op* op, const ElementwisePlan& plan, const tn_value* args,
                           const CompiledProgram& compiled, const Operands& o,
                           std::span<const int64_t> sizes, int64_t numel, const tn_scalar* params,
@@ -174,7 +187,8 @@ Status launch_elementwise(const Op* op, const ElementwisePlan& plan, const tn_va
       const std::span<const tn_value> all(args, plan.n_args);
       const bool explain = (thread_state.modes & kModeExplain) != 0;
       Refusals refusals;
-      const Kernel* kernel = choose_kernel(own, op, o.device, all, nullptr, explain ? &refusals : nullptr);
+      const Kernel* kernel =
+          choose_kernel(own, op, o.device, all, nullptr, explain ? &refusals : nullptr);
       if (explain) explain_refusals(refusals);
       if (kernel != nullptr) return launch(*kernel, op, o.device, all, output_span);
     }
@@ -191,8 +205,8 @@ Status launch_elementwise(const Op* op, const ElementwisePlan& plan, const tn_va
   } else {
     strided_loop(sizes, operands, n, &buffers);
   }
-  const tn_loop loop{sizeof(tn_loop), buffers.ndim,     numel, buffers.sizes, &compiled.program,
-                     buffers.operands, params};
+  const tn_loop loop{sizeof(tn_loop),   buffers.ndim,     numel, buffers.sizes,
+                     &compiled.program, buffers.operands, params};
   tn_value arg{};
   arg.kind = TN_LOOP;
   arg.as.loop = &loop;
@@ -203,15 +217,17 @@ Status launch_elementwise(const Op* op, const ElementwisePlan& plan, const tn_va
 
 }  // namespace
 
-static Status run_general(const Op* op, const Expression& e, const ElementwisePlan& plan, const tn_value* args,
-                          Tensor** outputs) {
+static Status run_general(const Op* op, const Expression& e, const ElementwisePlan& plan,
+                          const tn_value* args, Tensor** outputs) {
   Operands o;
   TN_TRY(read_operands(op, e, plan, args, &o));
   const CompiledProgram* compiled;
   for (uint32_t i = 0; i < plan.n_numbers; ++i) {
-    o.types[plan.n_operands + i] = {number_dtype(args[plan.number_args[i]].kind), Category::kNumber, true};
+    o.types[plan.n_operands + i] = {number_dtype(args[plan.number_args[i]].kind), Category::kNumber,
+                                    true};
   }
-  TN_TRY(compile_call(op, e, plan, args, {o.types, size_t{plan.n_operands} + plan.n_numbers}, &compiled));
+  TN_TRY(compile_call(op, e, plan, args, {o.types, size_t{plan.n_operands} + plan.n_numbers},
+                      &compiled));
 
   tn_scalar params[kMaxExpressionOperands + kMaxExpressionScalars];
   uint32_t n_params = 0;
@@ -219,10 +235,12 @@ static Status run_general(const Op* op, const Expression& e, const ElementwisePl
     if (o.tensors[k] == nullptr) params[n_params++] = o.values[k];
   }
   for (uint32_t s = 0; s < plan.n_scalars; ++s) {
-    params[n_params] = number_scalar(args[plan.scalar_args[s]], compiled->params_are_float[n_params] != 0);
+    params[n_params] =
+        number_scalar(args[plan.scalar_args[s]], compiled->params_are_float[n_params] != 0);
     ++n_params;
   }
-  if (compiled->checks.any != 0) [[unlikely]] TN_TRY(check_params(op, e, *compiled, params));
+  if (compiled->checks.any != 0) [[unlikely]]
+    TN_TRY(check_params(op, e, *compiled, params));
 
   Shape broadcast;
   std::span<const int64_t> sizes;
@@ -243,7 +261,8 @@ static Status run_general(const Op* op, const Expression& e, const ElementwisePl
     if (!copies.empty()) {
       std::copy_n(args, plan.n_args, patched);
       for (uint32_t k = 0; k < plan.n_operands; ++k) {
-        if (o.tensors[k] != nullptr) patched[plan.operand_args[k]].as.tensor = const_cast<Tensor*>(o.tensors[k]);
+        if (o.tensors[k] != nullptr)
+          patched[plan.operand_args[k]].as.tensor = const_cast<Tensor*>(o.tensors[k]);
       }
       args = patched;
     }
@@ -257,7 +276,8 @@ static Status run_general(const Op* op, const Expression& e, const ElementwisePl
         outputs[made] = const_cast<Tensor*>(o.tensors[target]);
         outputs[made]->retain();
       } else {
-        TN_TRY(make_output(o, plan.n_operands, sizes, compiled->output_dtypes[made], &outputs[made]));
+        TN_TRY(
+            make_output(o, plan.n_operands, sizes, compiled->output_dtypes[made], &outputs[made]));
       }
     }
     if (numel == 0) return nullptr;

@@ -14,9 +14,10 @@ std::string argument_text(const Expression& e, uint32_t arg, const tn_value& v) 
   return fmt::format("{} is {}", name, kind);
 }
 
-// The kinds of dtypes, "int or float", that a call would take for the types `begin` to `end` instead of theirs: the formula is asked
-// for each.
-std::string kinds_that_fit(const Expression& e, std::span<const OperandType> types, size_t begin, size_t end) {
+// The kinds of dtypes, "int or float", that a call would take for the types `begin` to `end`
+// instead of theirs: the formula is asked for each.
+std::string kinds_that_fit(const Expression& e, std::span<const OperandType> types, size_t begin,
+                           size_t end) {
   constexpr tn_dtype kOfKind[] = {TN_BOOL, TN_INT64, TN_FLOAT32};
   constexpr const char* kNames[] = {"bool", "int", "float"};
   std::vector<const char*> fitting;
@@ -29,18 +30,20 @@ std::string kinds_that_fit(const Expression& e, std::span<const OperandType> typ
   return fmt::format("{}", fmt::join(fitting, " or "));
 }
 
-// There is no program for these types. `cause` is what the formula says, in its own terms; this adds the arguments, and what would be
-// right.
-Status refused_types(const Op* op, const Expression& e, const ElementwisePlan& plan, const tn_value* args,
-                     std::span<const OperandType> types, Status cause) {
+// There is no program for these types. `cause` is what the formula says, in its own terms; this
+// adds the arguments, and what would be right.
+Status refused_types(const Op* op, const Expression& e, const ElementwisePlan& plan,
+                     const tn_value* args, std::span<const OperandType> types, Status cause) {
   if (cause->code != TN_INVALID_ARGUMENT) return cause;
   return wrap(cause, [&] {
     std::vector<std::string> found, expected;
     for (size_t i = 0; i < types.size(); ++i) {
-      const uint32_t arg = i < plan.n_operands ? plan.operand_args[i] : plan.number_args[i - plan.n_operands];
+      const uint32_t arg =
+          i < plan.n_operands ? plan.operand_args[i] : plan.number_args[i - plan.n_operands];
       found.push_back(argument_text(e, arg, args[arg]));
       const std::string kinds = kinds_that_fit(e, types, i, i + 1);
-      if (!kinds.empty()) expected.push_back(fmt::format("{} to be {}", e.schema().arguments[arg].name, kinds));
+      if (!kinds.empty())
+        expected.push_back(fmt::format("{} to be {}", e.schema().arguments[arg].name, kinds));
     }
     if (expected.empty()) {
       const std::string kinds = kinds_that_fit(e, types, 0, types.size());
@@ -55,15 +58,19 @@ Status refused_types(const Op* op, const Expression& e, const ElementwisePlan& p
 }  // namespace
 
 // The program of a call, by the types of its operands and numbers.
-Status compile_call(const Op* op, const Expression& e, const ElementwisePlan& plan, const tn_value* args,
-                    std::span<const OperandType> types, const CompiledProgram** compiled) {
+Status compile_call(const Op* op, const Expression& e, const ElementwisePlan& plan,
+                    const tn_value* args, std::span<const OperandType> types,
+                    const CompiledProgram** compiled) {
   Status status = e.compile(types, compiled);
-  if (status != nullptr) [[unlikely]] return refused_types(op, e, plan, args, types, status);
+  if (status != nullptr) [[unlikely]]
+    return refused_types(op, e, plan, args, types, status);
   return nullptr;
 }
 
-// As PyTorch: a number is known at the call, so it is refused; elements of a tensor are not looked at (1 / x ** n rounds to 0).
-Status check_params(const Op* op, const Expression& e, const CompiledProgram& compiled, const tn_scalar* params) {
+// As PyTorch: a number is known at the call, so it is refused; elements of a tensor are not looked
+// at (1 / x ** n rounds to 0).
+Status check_params(const Op* op, const Expression& e, const CompiledProgram& compiled,
+                    const tn_scalar* params) {
   const ParamChecks& checks = compiled.checks;
   const ElementwisePlan& plan = elementwise_plan(e);
   const auto [least, greatest] = range_of(checks.int_dtype);
@@ -71,15 +78,19 @@ Status check_params(const Op* op, const Expression& e, const CompiledProgram& co
     const int64_t number = params[i].i;
     const auto is = [i](uint32_t mask) { return (mask >> i & 1) != 0; };
     if (is(checks.exponents) && number < 0) {
-      return invalid("{}: an integer to the power of {}; expected an exponent of at least 0, or a float ({}.0)", name_of(op, e),
-                     number, number);
+      return invalid(
+          "{}: an integer to the power of {}; expected an exponent of at least 0, or a float "
+          "({}.0)",
+          name_of(op, e), number, number);
     }
     const bool above = is(checks.greatest) && number > greatest;
     if (!above && !(is(checks.least) && number < least)) continue;
-    const uint32_t scalar = i - (compiled.program.n_params - plan.n_scalars);  // scalars come behind operands
+    // scalars come behind operands
+    const uint32_t scalar = i - (compiled.program.n_params - plan.n_scalars);
     return invalid("{}: {} is {}, {} every {}; expected at {} {}", name_of(op, e),
-                   e.schema().arguments[plan.scalar_args[scalar]].name, number, above ? "above" : "below",
-                   dtype_name(checks.int_dtype), above ? "most" : "least", above ? greatest : least);
+                   e.schema().arguments[plan.scalar_args[scalar]].name, number,
+                   above ? "above" : "below", dtype_name(checks.int_dtype),
+                   above ? "most" : "least", above ? greatest : least);
   }
   return nullptr;
 }

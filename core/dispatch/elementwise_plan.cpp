@@ -12,7 +12,8 @@ void fill_plan(const Expression& e, ElementwisePlan* filled) {
     if (schema.arguments[i].type == Type::kTensor) {
       plan.operand_args[plan.n_operands++] = static_cast<uint8_t>(i);
     } else {
-      if (schema.arguments[i].type == Type::kNumber) plan.number_args[plan.n_numbers++] = static_cast<uint8_t>(i);
+      if (schema.arguments[i].type == Type::kNumber)
+        plan.number_args[plan.n_numbers++] = static_cast<uint8_t>(i);
       plan.scalar_args[plan.n_scalars++] = static_cast<uint8_t>(i);
     }
   }
@@ -33,8 +34,9 @@ Status check_elementwise(const Expression& e) {
   const Schema& schema = e.schema();
   if (e.n_operands() > kMaxExpressionOperands || e.n_scalars() > kMaxExpressionScalars ||
       e.n_outputs() > kMaxExpressionOutputs) {
-    return invalid("{}: an expression takes at most {} tensors, {} scalars and {} outputs", schema.name,
-                   kMaxExpressionOperands, kMaxExpressionScalars, kMaxExpressionOutputs);
+    return invalid("{}: an expression takes at most {} tensors, {} scalars and {} outputs",
+                   schema.name, kMaxExpressionOperands, kMaxExpressionScalars,
+                   kMaxExpressionOutputs);
   }
   const ElementwisePlan& plan = elementwise_plan(e);
   for (uint32_t r = 0; r < plan.n_outputs; ++r) {

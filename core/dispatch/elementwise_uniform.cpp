@@ -14,13 +14,16 @@ bool is_one_element(const Tensor* t) {
   return true;
 }
 
-// The program of a call whose tensors are all of one dtype. Without numbers that take part in typing it is found at once.
-Status uniform_program(const Op* op, const Expression& e, const ElementwisePlan& plan, const tn_value* args, tn_dtype dtype,
-                       bool has_numbers, const CompiledProgram** compiled) {
+// The program of a call whose tensors are all of one dtype. Without numbers that take part in
+// typing it is found at once.
+Status uniform_program(const Op* op, const Expression& e, const ElementwisePlan& plan,
+                       const tn_value* args, tn_dtype dtype, bool has_numbers,
+                       const CompiledProgram** compiled) {
   const bool typed_by_dtype = !has_numbers && plan.n_numbers == 0;
   if (typed_by_dtype) {
     *compiled = plan.uniform[dtype].load(std::memory_order_acquire);
-    if (*compiled != nullptr) [[likely]] return nullptr;
+    if (*compiled != nullptr) [[likely]]
+      return nullptr;
   }
   OperandType types[kMaxExpressionOperands + kMaxExpressionScalars];
   for (uint32_t k = 0; k < plan.n_operands; ++k) {
@@ -29,15 +32,17 @@ Status uniform_program(const Op* op, const Expression& e, const ElementwisePlan&
                                  : OperandType{number_dtype(kind), Category::kNumber, true};
   }
   for (uint32_t i = 0; i < plan.n_numbers; ++i) {
-    types[plan.n_operands + i] = {number_dtype(args[plan.number_args[i]].kind), Category::kNumber, true};
+    types[plan.n_operands + i] = {number_dtype(args[plan.number_args[i]].kind), Category::kNumber,
+                                  true};
   }
-  TN_TRY(compile_call(op, e, plan, args, {types, size_t{plan.n_operands} + plan.n_numbers}, compiled));
+  TN_TRY(
+      compile_call(op, e, plan, args, {types, size_t{plan.n_operands} + plan.n_numbers}, compiled));
   if (typed_by_dtype) plan.uniform[dtype].store(*compiled, std::memory_order_release);
   return nullptr;
 }
 
-[[gnu::noinline]] Status launch_on_device(const Kernel& kernel, const Op* op, tn_device device, const tn_loop& loop,
-                                          std::span<Tensor*> outputs) {
+[[gnu::noinline]] Status launch_on_device(const Kernel& kernel, const Op* op, tn_device device,
+                                          const tn_loop& loop, std::span<Tensor*> outputs) {
   tn_value arg{};
   arg.kind = TN_LOOP;
   arg.as.loop = &loop;
@@ -45,7 +50,8 @@ Status uniform_program(const Op* op, const Expression& e, const ElementwisePlan&
 }
 
 // Number operands in order, then the schema's scalars.
-void fill_params(const ElementwisePlan& plan, const tn_value* args, const CompiledProgram& compiled, tn_scalar* params) {
+void fill_params(const ElementwisePlan& plan, const tn_value* args, const CompiledProgram& compiled,
+                 tn_scalar* params) {
   uint32_t n = 0;
   for (uint32_t k = 0; k < plan.n_operands; ++k) {
     const tn_value& v = args[plan.operand_args[k]];
@@ -58,11 +64,11 @@ void fill_params(const ElementwisePlan& plan, const tn_value* args, const Compil
 
 }  // namespace
 
-// The path of most calls: every tensor is row-major, of one shape, dtype and device (or one element, expanded to that shape), the
-// other operands are numbers, and no mode looks on.
-// Says with *taken whether it was this call's path; nothing has happened otherwise.
-Status run_uniform(const Op* op, const Expression& e, const ElementwisePlan& plan, const tn_value* args,
-                   Tensor** outputs, bool* taken) {
+// The path of most calls: every tensor is row-major, of one shape, dtype and device (or one
+// element, expanded to that shape), the other operands are numbers, and no mode looks on. Says with
+// *taken whether it was this call's path; nothing has happened otherwise.
+Status run_uniform(const Op* op, const Expression& e, const ElementwisePlan& plan,
+                   const tn_value* args, Tensor** outputs, bool* taken) {
   *taken = false;
   if ((thread_state.modes & kModesOfLaunches) != 0) [[unlikely]] {
     if ((thread_state.modes & kModeUnsettled) != 0) settle_modes();
@@ -76,7 +82,9 @@ Status run_uniform(const Op* op, const Expression& e, const ElementwisePlan& pla
       break;
     }
   }
-  if (first == nullptr || first->ndim == 0 || first->numel == 0 || first->device.type == TN_DEVICE_META) return nullptr;
+  if (first == nullptr || first->ndim == 0 || first->numel == 0 ||
+      first->device.type == TN_DEVICE_META)
+    return nullptr;
   static constexpr int64_t kOne = 1, kZero = 0;
   tn_operand operands[kMaxOperands];
   tn_operand* inputs = operands + plan.n_outputs;
@@ -89,7 +97,9 @@ Status run_uniform(const Op* op, const Expression& e, const ElementwisePlan& pla
       continue;
     }
     const Tensor* t = as_tensor(v.as.tensor);
-    if (t != first && !(t->dtype == first->dtype && t->device == first->device && same_sizes(t, first))) return nullptr;
+    if (t != first &&
+        !(t->dtype == first->dtype && t->device == first->device && same_sizes(t, first)))
+      return nullptr;
     if (t->is_contiguous()) [[likely]] {
       set_operand(t, &kOne, &inputs[n_inputs++]);
     } else if (is_one_element(t)) {
@@ -116,7 +126,8 @@ Status run_uniform(const Op* op, const Expression& e, const ElementwisePlan& pla
       if (target.kind != TN_TENSOR || !as_tensor(target.as.tensor)->is_contiguous()) return nullptr;
       const tn_tensor& written = *target.as.tensor;
       for (uint32_t k = 0; k < n_inputs; ++k) {
-        const bool same = inputs[k].byte_offset == written.byte_offset && inputs[k].strides == &kOne;
+        const bool same =
+            inputs[k].byte_offset == written.byte_offset && inputs[k].strides == &kOne;
         if (inputs[k].storage == written.storage && !same) return nullptr;
       }
     }
@@ -136,11 +147,13 @@ Status run_uniform(const Op* op, const Expression& e, const ElementwisePlan& pla
     }
     tn_scalar params[kMaxExpressionOperands + kMaxExpressionScalars];
     if (has_numbers || plan.n_scalars != 0) fill_params(plan, args, *compiled, params);
-    const tn_loop loop{sizeof(tn_loop), 1,        first->numel, &first->numel, &compiled->program,
-                       operands,        params};
-    if (compiled->checks.any != 0) [[unlikely]] TN_TRY(check_params(op, e, *compiled, params));
-    return first->device.type == TN_DEVICE_CPU ? launch_loop(kernel, loop, {outputs, plan.n_outputs})
-                                               : launch_on_device(kernel, op, first->device, loop, {outputs, plan.n_outputs});
+    const tn_loop loop{sizeof(tn_loop),    1,        first->numel, &first->numel,
+                       &compiled->program, operands, params};
+    if (compiled->checks.any != 0) [[unlikely]]
+      TN_TRY(check_params(op, e, *compiled, params));
+    return first->device.type == TN_DEVICE_CPU
+               ? launch_loop(kernel, loop, {outputs, plan.n_outputs})
+               : launch_on_device(kernel, op, first->device, loop, {outputs, plan.n_outputs});
   });
   if (status != nullptr) [[unlikely]] {
     while (made-- > 0) outputs[made]->release();

@@ -12,7 +12,8 @@ namespace tenon {
 
 namespace {
 
-// A call in the recording. Plain members, so that giving up a recording needs no memory: a tree of a JSON library may.
+// A call in the recording. Plain members, so that giving up a recording needs no memory: a tree of
+// a JSON library may.
 struct Entry {
   std::string name, device;
   std::vector<std::string> args;               // as JSON
@@ -51,8 +52,8 @@ std::string json_text(std::string_view text) {
 
 std::string describe(const tn_tensor* t) {
   if (t == nullptr) return "null";
-  return fmt::format(R"({{"sizes":{},"dtype":"{}","device":{}}})", sizes_text(t), dtype_name(t->dtype),
-                     json_text(device_text(t->device)));
+  return fmt::format(R"({{"sizes":{},"dtype":"{}","device":{}}})", sizes_text(t),
+                     dtype_name(t->dtype), json_text(device_text(t->device)));
 }
 
 Entry* innermost() {
@@ -116,14 +117,16 @@ uint64_t counter_value(std::string_view name) {
   return 0;
 }
 
-ExplainScope::ExplainScope(std::string_view name, std::span<const tn_value> args) : recorder_(nullptr) {
+ExplainScope::ExplainScope(std::string_view name, std::span<const tn_value> args)
+    : recorder_(nullptr) {
   if ((thread_state.modes & kModeExplain) == 0 || thread_state.recorder == nullptr) return;
   std::list<Entry> made(1);
   Entry& entry = made.front();
   entry.name = shown_name(std::string(name));
   for (const tn_value& v : args) {
     if (v.kind == TN_TENSOR) entry.args.push_back(describe(v.as.tensor));
-    for (uint32_t i = 0; v.kind == TN_TENSORS && i < v.count; ++i) entry.args.push_back(describe(v.as.tensors[i]));
+    for (uint32_t i = 0; v.kind == TN_TENSORS && i < v.count; ++i)
+      entry.args.push_back(describe(v.as.tensors[i]));
   }
   entry.device = device_text(call_device(args));
   recorder_ = thread_state.recorder;
@@ -132,7 +135,8 @@ ExplainScope::ExplainScope(std::string_view name, std::span<const tn_value> args
 
 ExplainScope::~ExplainScope() {
   // The recording may have ended inside the call.
-  if (recorder_ == nullptr || thread_state.recorder != recorder_ || recorder_->open.size() < 2) return;
+  if (recorder_ == nullptr || thread_state.recorder != recorder_ || recorder_->open.size() < 2)
+    return;
   std::list<Entry>& open = recorder_->open;
   const auto entry = std::prev(open.end());
   std::list<Entry>& calls = std::prev(entry)->calls;
@@ -147,10 +151,11 @@ void explain_kernel(const Kernel& kernel) {
   Entry* entry = innermost();
   if (entry == nullptr || thread_state.recorder->open.size() < 2) return;
   const bool primitive = kernel.def.primitive != TN_PRIM_NONE;
-  entry->kernels.push_back(fmt::format(
-      R"({{"plugin":{},"kernel":{},"pair":{}}})", json_text(kernel.plugin),
-      json_text(primitive ? std::string_view(primitive_name(kernel.def.primitive)) : std::string_view(kernel.op_name)),
-      kernel.is_pair));
+  entry->kernels.push_back(
+      fmt::format(R"({{"plugin":{},"kernel":{},"pair":{}}})", json_text(kernel.plugin),
+                  json_text(primitive ? std::string_view(primitive_name(kernel.def.primitive))
+                                      : std::string_view(kernel.op_name)),
+                  kernel.is_pair));
 }
 
 void explain_decomposed() {
@@ -162,8 +167,9 @@ void explain_refusals(const Refusals& refusals) {
   Entry* entry = innermost();
   if (entry == nullptr) return;
   for (const Refusal& r : refusals) {
-    entry->refusals.push_back(fmt::format(R"({{"plugin":{},"device":{},"reason":{}}})", json_text(r.kernel->plugin),
-                                          json_text(r.kernel->device), json_text(r.reason)));
+    entry->refusals.push_back(fmt::format(R"({{"plugin":{},"device":{},"reason":{}}})",
+                                          json_text(r.kernel->plugin), json_text(r.kernel->device),
+                                          json_text(r.reason)));
   }
 }
 

@@ -1,5 +1,5 @@
-// Answers to "why": what each call of this thread did, recorded while explain/1 is on, and counters of the process. The call
-// path tells it things only when the mode bit is set.
+// Answers to "why": what each call of this thread did, recorded while explain/1 is on, and counters
+// of the process. The call path tells it things only when the mode bit is set.
 #pragma once
 
 #include <atomic>
@@ -14,9 +14,11 @@ namespace tenon {
 
 enum class Counter { kFallbacks, kLayoutCopies, kDecompositions, kCount };
 void count_event(Counter counter);
-// What users are shown of an op's name: a private op that stands for a public one begins with its name, "_add_scaled" with "add".
+// What users are shown of an op's name: a private op that stands for a public one begins with its
+// name, "_add_scaled" with "add".
 std::string shown_name(const std::string& name);
-uint64_t counter_value(std::string_view name);  // "fallbacks", "layout_copies", "decompositions"; 0 for others
+uint64_t counter_value(
+    std::string_view name);  // "fallbacks", "layout_copies", "decompositions"; 0 for others
 
 // An entry opens with a call and closes when it returns; entries nest.
 class ExplainScope {

@@ -1,4 +1,5 @@
-// Expressions by text, parsed once and shared: host->expression, and the formulas of the core itself.
+// Expressions by text, parsed once and shared: host->expression, and the formulas of the core
+// itself.
 #pragma once
 
 #include <memory>

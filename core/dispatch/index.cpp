@@ -9,7 +9,8 @@
 namespace tenon {
 namespace {
 
-// Kernels see int64 alone: int32 is converted, and an index without elements is as good as one of int64.
+// Kernels see int64 alone: int32 is converted, and an index without elements is as good as one of
+// int64.
 Status whole_index(const char* what, Tensor* index, TensorRef* whole) {
   if (index->dtype == TN_INT64) {
     *whole = TensorRef::retaining(index);
@@ -26,20 +27,24 @@ Status whole_index(const char* what, Tensor* index, TensorRef* whole) {
 
 Status check_index(const char* what, const Tensor* x, int32_t dim, const Tensor* index) {
   if (!(index->device == x->device)) {
-    return invalid("{}: x is {}, index is {}; expected one device", what, tensor_text(x), tensor_text(index));
+    return invalid("{}: x is {}, index is {}; expected one device", what, tensor_text(x),
+                   tensor_text(index));
   }
   if (index->numel == 0) return nullptr;  // names no element, whatever its shape is
   bool fits = index->ndim == x->ndim;
   for (int32_t d = 0; fits && d < x->ndim; ++d) fits = d == dim || index->sizes[d] <= x->sizes[d];
   if (!fits) {
-    return invalid("{}: index is {} for x of {}; expected as many dimensions, and sizes at most x's except along {}",
-                   what, sizes_text(index), sizes_text(x), dim);
+    return invalid(
+        "{}: index is {} for x of {}; expected as many dimensions, and sizes at most x's except "
+        "along {}",
+        what, sizes_text(index), sizes_text(x), dim);
   }
   return nullptr;
 }
 
-Status make_and_launch(tn_primitive kind, std::span<const tn_value> args, std::span<const int64_t> sizes,
-                       tn_dtype dtype, tn_device device, Tensor** result) {
+Status make_and_launch(tn_primitive kind, std::span<const tn_value> args,
+                       std::span<const int64_t> sizes, tn_dtype dtype, tn_device device,
+                       Tensor** result) {
   int64_t numel;
   TN_TRY(count_elements(primitive_name(kind), sizes, dtype, &numel));
   Tensor* made;
@@ -54,7 +59,8 @@ Status make_and_launch(tn_primitive kind, std::span<const tn_value> args, std::s
   return nullptr;
 }
 
-// Sums of halves are rounded once, as those of the other primitives, however many elements one index has.
+// Sums of halves are rounded once, as those of the other primitives, however many elements one
+// index has.
 Status add_in_float32(Tensor* x, int32_t dim, Tensor* index, Tensor* src, Tensor** result) {
   Tensor* made;
   TN_TRY(copy_to(x, x->device, TN_FLOAT32, &made));
@@ -88,12 +94,14 @@ Status run_scatter(Tensor* x, int64_t dim, Tensor* index, Tensor* src, bool add,
     return invalid("scatter: src is {}, expected {} {} on {}", tensor_text(src), sizes_text(index),
                    dtype_name(x->dtype), device_text(x->device));
   }
-  if (add && is_half(x->dtype) && x->device.type != TN_DEVICE_META) return add_in_float32(x, d, index, src, result);
+  if (add && is_half(x->dtype) && x->device.type != TN_DEVICE_META)
+    return add_in_float32(x, d, index, src, result);
   Tensor* made;
   TN_TRY(copy_to(x, x->device, TN_DTYPE_NONE, &made));
   TensorRef hold(made);
   if (index->numel > 0) {
-    const tn_value args[4] = {tensor_value(whole.get()), int_value(d), tensor_value(src), bool_value(add)};
+    const tn_value args[4] = {tensor_value(whole.get()), int_value(d), tensor_value(src),
+                              bool_value(add)};
     const Kernel* kernel;
     TN_TRY(primitive_kernel(TN_SCATTER, x->device, args, nullptr, &kernel));
     TN_TRY(launch(*kernel, nullptr, x->device, args, {&made, 1}));
@@ -107,8 +115,8 @@ Status run_random_bits(std::span<const int64_t> sizes, tn_device device, Tensor*
   return make_and_launch(TN_RANDOM_BITS, {}, sizes, TN_INT32, device, result);
 }
 
-Status run_iota(int64_t n, const tn_value& start, const tn_value& step, tn_dtype dtype, tn_device device,
-                Tensor** result) {
+Status run_iota(int64_t n, const tn_value& start, const tn_value& step, tn_dtype dtype,
+                tn_device device, Tensor** result) {
   TN_TRY(check_device(device));
   const tn_value args[2] = {start, step};
   return make_and_launch(TN_IOTA, args, {&n, 1}, dtype, device, result);
@@ -133,7 +141,9 @@ Status run_nonzero(Tensor* x, Tensor** result) {
   const Status status = launch(*kernel, nullptr, x->device, {&arg, 1}, {&made, 1}, &meta);
   if (status != nullptr || made == nullptr) {
     if (made != nullptr) made->release();
-    return status != nullptr ? status : error(TN_INTERNAL, "nonzero: the kernel of {} set no output", kernel->plugin);
+    return status != nullptr
+               ? status
+               : error(TN_INTERNAL, "nonzero: the kernel of {} set no output", kernel->plugin);
   }
   *result = made;
   return nullptr;

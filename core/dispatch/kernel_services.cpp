@@ -1,5 +1,5 @@
-// What a kernel may ask the host for in its call: workspace, the sizes of dynamic outputs, and a clone that outlives the call (one
-// block that holds everything it points to).
+// What a kernel may ask the host for in its call: workspace, the sizes of dynamic outputs, and a
+// clone that outlives the call (one block that holds everything it points to).
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -20,7 +20,8 @@ class Cloner {
   T* copy(const T* from, size_t n) {
     used_ = (used_ + alignof(std::max_align_t) - 1) & ~(alignof(std::max_align_t) - 1);
     T* to = memory_ != nullptr ? reinterpret_cast<T*>(memory_ + used_) : nullptr;
-    if (to != nullptr && n > 0) std::memcpy(static_cast<void*>(to), static_cast<const void*>(from), n * sizeof(T));
+    if (to != nullptr && n > 0)
+      std::memcpy(static_cast<void*>(to), static_cast<const void*>(from), n * sizeof(T));
     used_ += n * sizeof(T);
     return to;
   }
@@ -75,7 +76,8 @@ class Cloner {
     const tn_program* epi = from->epilogue;
     tn_reduction* to = copy(from, 1);
     const int64_t* sizes = copy(from->sizes, from->ndim);
-    const tn_operand* all = operands(from->operands, 1 + (pro != nullptr ? pro->n_inputs : 1), from->ndim);
+    const tn_operand* all =
+        operands(from->operands, 1 + (pro != nullptr ? pro->n_inputs : 1), from->ndim);
     const tn_scalar* first = pro != nullptr ? copy(from->prologue_params, pro->n_params) : nullptr;
     const tn_scalar* second = epi != nullptr ? copy(from->epilogue_params, epi->n_params) : nullptr;
     if (to != nullptr) {
@@ -90,13 +92,27 @@ class Cloner {
   void value(const tn_value& from, tn_value* to) {
     const void* pointer = nullptr;
     switch (from.kind) {
-      case TN_TENSOR: pointer = tensor(from.as.tensor); break;
-      case TN_TENSORS: pointer = tensors(from.as.tensors, from.count); break;
-      case TN_INTS: pointer = copy(from.as.ints, from.count); break;
-      case TN_FLOATS: pointer = copy(from.as.floats, from.count); break;
-      case TN_STRING: pointer = copy(from.as.string, from.count + 1); break;
-      case TN_LOOP: pointer = loop(from.as.loop); break;
-      case TN_REDUCTION: pointer = reduction(from.as.reduction); break;
+      case TN_TENSOR:
+        pointer = tensor(from.as.tensor);
+        break;
+      case TN_TENSORS:
+        pointer = tensors(from.as.tensors, from.count);
+        break;
+      case TN_INTS:
+        pointer = copy(from.as.ints, from.count);
+        break;
+      case TN_FLOATS:
+        pointer = copy(from.as.floats, from.count);
+        break;
+      case TN_STRING:
+        pointer = copy(from.as.string, from.count + 1);
+        break;
+      case TN_LOOP:
+        pointer = loop(from.as.loop);
+        break;
+      case TN_REDUCTION:
+        pointer = reduction(from.as.reduction);
+        break;
       case TN_STRINGS: {
         const char** list = copy(const_cast<const char**>(from.as.strings), from.count);
         for (uint32_t i = 0; i < from.count; ++i) {
@@ -106,7 +122,8 @@ class Cloner {
         pointer = list;
         break;
       }
-      default: return;  // immediate values; objects and expressions do not reach kernels
+      default:
+        return;  // immediate values; objects and expressions do not reach kernels
     }
     if (to != nullptr) to->as.string = static_cast<const char*>(pointer);
   }
@@ -114,7 +131,8 @@ class Cloner {
   tn_call* call(const tn_call* from) {
     tn_call* to = copy(from, 1);
     tn_value* args = copy(from->args, from->n_args);
-    for (uint32_t i = 0; i < from->n_args; ++i) value(from->args[i], args != nullptr ? &args[i] : nullptr);
+    for (uint32_t i = 0; i < from->n_args; ++i)
+      value(from->args[i], args != nullptr ? &args[i] : nullptr);
     tn_tensor* const* outputs = tensors(from->outputs, from->n_outputs);
     tn_random* random = from->random != nullptr ? copy(from->random, 1) : nullptr;
     const tn_tensor* state = from->random != nullptr ? tensor(from->random->state) : nullptr;
@@ -138,14 +156,17 @@ class Cloner {
 static constexpr uint32_t kKept = 1;
 
 Status call_workspace(const tn_call* call, uint64_t bytes, void** data) {
-  if (call == nullptr || data == nullptr) [[unlikely]] return invalid("workspace: the call or the place for the result is NULL");
-  if (call->reserved == kKept) return error(TN_FAILED_PRECONDITION, "workspace: the call is over; ask before it returns");
+  if (call == nullptr || data == nullptr) [[unlikely]]
+    return invalid("workspace: the call or the place for the result is NULL");
+  if (call->reserved == kKept)
+    return error(TN_FAILED_PRECONDITION, "workspace: the call is over; ask before it returns");
   auto* host_call = const_cast<HostCall*>(static_cast<const HostCall*>(call));
   return guarded([&]() -> Status {
     auto& workspaces = host_call->workspaces;
     workspaces.reserve(workspaces.size() + 1);
     tn_storage* workspace;
-    TN_TRY(allocate_storage(host_call->device, static_cast<Stream*>(call->stream), bytes, &workspace));
+    TN_TRY(
+        allocate_storage(host_call->device, static_cast<Stream*>(call->stream), bytes, &workspace));
     workspaces.push_back(workspace);
     *data = workspace->memory;
     return nullptr;
@@ -155,11 +176,13 @@ Status call_workspace(const tn_call* call, uint64_t bytes, void** data) {
 Status call_set_output(const tn_call* call, uint32_t output, int32_t ndim, const int64_t* sizes) {
   if (call == nullptr) return invalid("set_output: the call is NULL");
   if (ndim < 0) return invalid("set_output: {} dimensions", ndim);
-  if (sizes == nullptr && ndim > 0) return invalid("set_output: sizes is NULL, with {} dimensions", ndim);
+  if (sizes == nullptr && ndim > 0)
+    return invalid("set_output: sizes is NULL, with {} dimensions", ndim);
   if (call->reserved == kKept) return error(TN_FAILED_PRECONDITION, "set_output: the call is over");
   const auto* host_call = static_cast<const HostCall*>(call);
   if (host_call->dynamic == nullptr || output >= call->n_outputs) {
-    return error(TN_FAILED_PRECONDITION, "set_output: output {} is not an output of a dynamic op", output);
+    return error(TN_FAILED_PRECONDITION, "set_output: output {} is not an output of a dynamic op",
+                 output);
   }
   if (host_call->host_outputs[output] != nullptr) {
     return error(TN_FAILED_PRECONDITION, "set_output: output {} was set before", output);
@@ -169,11 +192,14 @@ Status call_set_output(const tn_call* call, uint32_t output, int32_t ndim, const
   int64_t numel;
   TN_TRY(count_elements("set_output", shape, meta.dtype, &numel));
   // On the call's own stream, which is the current one: a first use there needs no order.
-  return guarded([&] { return empty_tensor(shape, meta.dtype, meta.device, &host_call->host_outputs[output]); });
+  return guarded([&] {
+    return empty_tensor(shape, meta.dtype, meta.device, &host_call->host_outputs[output]);
+  });
 }
 
 Status keep_call(const tn_call* call, const tn_call** kept) {
-  if (call == nullptr || kept == nullptr) [[unlikely]] return invalid("keep: the call or the place for the result is NULL");
+  if (call == nullptr || kept == nullptr) [[unlikely]]
+    return invalid("keep: the call or the place for the result is NULL");
   Cloner measure(nullptr);
   measure.call(call);
   char* memory = static_cast<char*>(std::malloc(measure.used()));

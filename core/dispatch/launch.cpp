@@ -23,16 +23,19 @@ void settle_modes() {
 namespace {
 
 bool layout_fits(const tn_tensor* t, uint32_t layout) {
-  if (t == nullptr || layout == TN_LAYOUT_STRIDED || (t->flags & TN_TENSOR_CONTIGUOUS) != 0) return true;
+  if (t == nullptr || layout == TN_LAYOUT_STRIDED || (t->flags & TN_TENSOR_CONTIGUOUS) != 0)
+    return true;
   return layout == TN_LAYOUT_ROWS ? t->ndim == 0 || t->strides[t->ndim - 1] == 1
                                   : layout == TN_LAYOUT_DENSE && is_dense(t);
 }
 
-// Row-major copies in place of tensors whose layout the kernel does not take. What it writes to a copy goes back to the tensor.
+// Row-major copies in place of tensors whose layout the kernel does not take. What it writes to a
+// copy goes back to the tensor.
 class LayoutCopies {
  public:
   // Replaces among args and outputs; `written` as Op's.
-  Status make(const Kernel& kernel, uint64_t written, std::span<const tn_value>* args, std::span<Tensor*>* outputs) {
+  Status make(const Kernel& kernel, uint64_t written, std::span<const tn_value>* args,
+              std::span<Tensor*>* outputs) {
     kernel_ = &kernel;
     if (fit(*args, *outputs)) return nullptr;
     args_.assign(args->begin(), args->end());
@@ -42,7 +45,8 @@ class LayoutCopies {
       if (v.kind == TN_TENSOR) TN_TRY(replace(v.as.tensor, true, writes, &v.as.tensor));
       if (v.kind == TN_TENSORS) {
         auto& list = lists_.emplace_back(v.count);
-        for (uint32_t k = 0; k < v.count; ++k) TN_TRY(replace(v.as.tensors[k], true, writes, &list[k]));
+        for (uint32_t k = 0; k < v.count; ++k)
+          TN_TRY(replace(v.as.tensors[k], true, writes, &list[k]));
         v.as.tensors = list.data();
       }
     }
@@ -78,13 +82,15 @@ class LayoutCopies {
     bool fits = true;
     for (const tn_value& v : args) {
       if (v.kind == TN_TENSOR) fits = fits && layout_fits(v.as.tensor, layout);
-      for (uint32_t i = 0; v.kind == TN_TENSORS && i < v.count; ++i) fits = fits && layout_fits(v.as.tensors[i], layout);
+      for (uint32_t i = 0; v.kind == TN_TENSORS && i < v.count; ++i)
+        fits = fits && layout_fits(v.as.tensors[i], layout);
     }
     for (const Tensor* t : outputs) fits = fits && layout_fits(t, layout);
     return fits;
   }
 
-  // `values`: it is read. A tensor that is met twice has one copy, as an argument that is written is its own output.
+  // `values`: it is read. A tensor that is met twice has one copy, as an argument that is written
+  // is its own output.
   Status replace(tn_tensor* t, bool values, bool written, tn_tensor** replaced) {
     *replaced = t;
     if (layout_fits(t, kernel_->def.layout)) return nullptr;
@@ -99,7 +105,8 @@ class LayoutCopies {
                   : empty_tensor(as_tensor(t)->size_span(), t->dtype, t->device, &copy));
     copies_.push_back({as_tensor(t), TensorRef(copy), written});
     count_event(Counter::kLayoutCopies);
-    explain_note("layout copy of {}{} for {}", values ? "" : "output ", sizes_text(t), kernel_->plugin);
+    explain_note("layout copy of {}{} for {}", values ? "" : "output ", sizes_text(t),
+                 kernel_->plugin);
     *replaced = copy;
     return nullptr;
   }
@@ -116,15 +123,18 @@ Status use_inputs(const tn_operand* inputs, uint32_t n, Stream* stream) {
   return nullptr;
 }
 
-// Puts the launch behind the work that it conflicts with on other streams. The outputs of a loop or reduction are those of the
-// call, and an argument that is written is among them too: each is noted there.
-Status order_uses(std::span<const tn_value> args, std::span<Tensor* const> outputs, Stream* stream) {
+// Puts the launch behind the work that it conflicts with on other streams. The outputs of a loop or
+// reduction are those of the call, and an argument that is written is among them too: each is noted
+// there.
+Status order_uses(std::span<const tn_value> args, std::span<Tensor* const> outputs,
+                  Stream* stream) {
   for (const tn_value& v : args) {
     if (v.kind == TN_TENSOR) {
       TN_TRY(use_storage(v.as.tensor->storage, stream, false));
     } else if (v.kind == TN_TENSORS) {
       for (uint32_t i = 0; i < v.count; ++i) {
-        if (v.as.tensors[i] != nullptr) TN_TRY(use_storage(v.as.tensors[i]->storage, stream, false));
+        if (v.as.tensors[i] != nullptr)
+          TN_TRY(use_storage(v.as.tensors[i]->storage, stream, false));
       }
     } else if (v.kind == TN_LOOP) {
       const tn_program* p = v.as.loop->program;
@@ -152,8 +162,9 @@ const char* launch_name(const Kernel& kernel, const Op* op) {
   return op != nullptr ? op->schema.name.c_str() : primitive_name(kernel.def.primitive);
 }
 
-// On a device with a queue: behind the work that it conflicts with. Its name is kept for late errors, and these are waited for
-// under TENON_SYNC=1. Apart, so that the cpu's path does not pay for it.
+// On a device with a queue: behind the work that it conflicts with. Its name is kept for late
+// errors, and these are waited for under TENON_SYNC=1. Apart, so that the cpu's path does not pay
+// for it.
 [[gnu::noinline]] Status run_on_stream(const Kernel& kernel, tn_kernel_fn fn, const Op* named,
                                        std::span<Tensor* const> outputs, HostCall* call) {
   Stream* stream;
@@ -162,10 +173,13 @@ const char* launch_name(const Kernel& kernel, const Op* op) {
   call->stream = stream;
   Status failed = run(fn, kernel.def.self, call);
   if (failed != nullptr) [[unlikely]] {
-    return (thread_state.modes & kModeCapture) == 0 ? judge_launch(stream, launch_name(kernel, named), failed) : failed;
+    return (thread_state.modes & kModeCapture) == 0
+               ? judge_launch(stream, launch_name(kernel, named), failed)
+               : failed;
   }
   note_launch(stream, launch_name(kernel, named));
-  if ((thread_state.modes & (kModeSync | kModeCapture)) == kModeSync) [[unlikely]] return synchronize_stream(stream);
+  if ((thread_state.modes & (kModeSync | kModeCapture)) == kModeSync) [[unlikely]]
+    return synchronize_stream(stream);
   return nullptr;
 }
 
@@ -173,8 +187,8 @@ bool is_random(const Kernel& kernel, const Op* op) {
   return op != nullptr ? (op->flags & TN_OP_RANDOM) != 0 : kernel.def.primitive == TN_RANDOM_BITS;
 }
 
-inline void fill_call(const Op* op, tn_device device, std::span<const tn_value> args, std::span<Tensor*> outputs,
-                      const tn_meta* dynamic, HostCall* call) {
+inline void fill_call(const Op* op, tn_device device, std::span<const tn_value> args,
+                      std::span<Tensor*> outputs, const tn_meta* dynamic, HostCall* call) {
   static_cast<tn_call&>(*call) = {sizeof(tn_call),
                                   static_cast<uint32_t>(args.size()),
                                   args.data(),
@@ -191,8 +205,9 @@ inline void fill_call(const Op* op, tn_device device, std::span<const tn_value> 
 }
 
 // `named`: what errors call it.
-Status launch_plain(const Kernel& kernel, tn_kernel_fn fn, const Op* op, const Op* named, tn_device device,
-                    std::span<const tn_value> args, std::span<Tensor*> outputs, const tn_meta* dynamic) {
+Status launch_plain(const Kernel& kernel, tn_kernel_fn fn, const Op* op, const Op* named,
+                    tn_device device, std::span<const tn_value> args, std::span<Tensor*> outputs,
+                    const tn_meta* dynamic) {
   HostCall call;
   fill_call(op, device, args, outputs, dynamic, &call);
   tn_random random;
@@ -201,22 +216,27 @@ Status launch_plain(const Kernel& kernel, tn_kernel_fn fn, const Op* op, const O
     random = {state.seed, state.offset, nullptr};
     call.random = &random;
   }
-  if (device.type != TN_DEVICE_CPU) [[unlikely]] return run_on_stream(kernel, fn, named, outputs, &call);
+  if (device.type != TN_DEVICE_CPU) [[unlikely]]
+    return run_on_stream(kernel, fn, named, outputs, &call);
   return run(fn, kernel.def.self, &call);
 }
 
 // The rare cases, apart from the path that every call takes.
-[[gnu::noinline]] Status launch_with_care(const Kernel& kernel, tn_kernel_fn fn, const Op* op, const Op* named,
-                                          tn_device device, std::span<const tn_value> args, std::span<Tensor*> outputs,
-                                          const tn_meta* dynamic) {
+[[gnu::noinline]] Status launch_with_care(const Kernel& kernel, tn_kernel_fn fn, const Op* op,
+                                          const Op* named, tn_device device,
+                                          std::span<const tn_value> args,
+                                          std::span<Tensor*> outputs, const tn_meta* dynamic) {
   if (device.type == TN_DEVICE_META) return nullptr;
   if ((thread_state.modes & kModeUnsettled) != 0) settle_modes();
-  if ((thread_state.modes & kModeCapture) != 0 && (kernel.def.traits & TN_KERNEL_CAPTURE_SAFE) == 0) {
-    return error(TN_UNSUPPORTED, "capture: the kernel of {} for {} is not capture-safe", kernel.plugin,
+  if ((thread_state.modes & kModeCapture) != 0 &&
+      (kernel.def.traits & TN_KERNEL_CAPTURE_SAFE) == 0) {
+    return error(TN_UNSUPPORTED, "capture: the kernel of {} for {} is not capture-safe",
+                 kernel.plugin,
                  op != nullptr ? op->schema.name.c_str() : primitive_name(kernel.def.primitive));
   }
   if ((thread_state.modes & kModeCapture) != 0 && is_random(kernel, op)) {
-    return error(TN_UNSUPPORTED, "capture: {} is random, and each replay of the graph would repeat its numbers",
+    return error(TN_UNSUPPORTED,
+                 "capture: {} is random, and each replay of the graph would repeat its numbers",
                  op != nullptr ? op->schema.name.c_str() : primitive_name(kernel.def.primitive));
   }
   LayoutCopies copies;
@@ -234,11 +254,13 @@ Status launch_plain(const Kernel& kernel, tn_kernel_fn fn, const Op* op, const O
   return copies.write_back();
 }
 
-inline Status launch_function(const Kernel& kernel, tn_kernel_fn fn, const Op* op, const Op* named, tn_device device,
-                              std::span<const tn_value> args, std::span<Tensor*> outputs, const tn_meta* dynamic) {
+inline Status launch_function(const Kernel& kernel, tn_kernel_fn fn, const Op* op, const Op* named,
+                              tn_device device, std::span<const tn_value> args,
+                              std::span<Tensor*> outputs, const tn_meta* dynamic) {
   const bool plain = device.type != TN_DEVICE_META && kernel.def.layout == TN_LAYOUT_STRIDED &&
                      (thread_state.modes & kModesOfLaunches) == 0;
-  if (!plain) [[unlikely]] return launch_with_care(kernel, fn, op, named, device, args, outputs, dynamic);
+  if (!plain) [[unlikely]]
+    return launch_with_care(kernel, fn, op, named, device, args, outputs, dynamic);
   return launch_plain(kernel, fn, op, named, device, args, outputs, dynamic);
 }
 
@@ -246,11 +268,12 @@ inline Status launch_function(const Kernel& kernel, tn_kernel_fn fn, const Op* o
 
 Status launch(const Kernel& kernel, const Op* op, tn_device device, std::span<const tn_value> args,
               std::span<Tensor*> outputs, const tn_meta* dynamic) {
-  return launch_function(kernel, kernel.def.launch, op, op, device, kernel.known(args), outputs, dynamic);
+  return launch_function(kernel, kernel.def.launch, op, op, device, kernel.known(args), outputs,
+                         dynamic);
 }
 
-Status launch_formula(const Kernel& kernel, const Op* named, tn_device device, std::span<const tn_value> args,
-                      std::span<Tensor*> outputs) {
+Status launch_formula(const Kernel& kernel, const Op* named, tn_device device,
+                      std::span<const tn_value> args, std::span<Tensor*> outputs) {
   return launch_function(kernel, kernel.def.launch, nullptr, named, device, args, outputs, nullptr);
 }
 

@@ -1,4 +1,5 @@
-// Choosing a kernel and launching it: the bottom of the call path. Knows kernels and streams, no shapes and no gradients.
+// Choosing a kernel and launching it: the bottom of the call path. Knows kernels and streams, no
+// shapes and no gradients.
 #pragma once
 
 #include <span>
@@ -10,10 +11,11 @@
 
 namespace tenon {
 
-// A call as the host keeps it: the public struct, and what host->workspace and host->set_output need behind it.
+// A call as the host keeps it: the public struct, and what host->workspace and host->set_output
+// need behind it.
 struct HostCall : tn_call {
-  Tensor** host_outputs;    // the same array as outputs, for set_output
-  const tn_meta* dynamic;   // of a dynamic op: dtype and device of each output; else NULL
+  Tensor** host_outputs;   // the same array as outputs, for set_output
+  const tn_meta* dynamic;  // of a dynamic op: dtype and device of each output; else NULL
   std::vector<tn_storage*> workspaces;
 };
 
@@ -24,16 +26,19 @@ struct Refusal {
 };
 using Refusals = std::vector<Refusal>;
 
-// The first kernel of the list that takes the call (args of an op in schema order, or of a primitive). NULL: none. `refusals` may
-// be NULL. Kernels of ops are refused under TENON_KERNELS=primitives.
+// The first kernel of the list that takes the call (args of an op in schema order, or of a
+// primitive). NULL: none. `refusals` may be NULL. Kernels of ops are refused under
+// TENON_KERNELS=primitives.
 const Kernel* choose_kernel(const KernelList* list, const Op* op, tn_device device,
-                            std::span<const tn_value> args, const tn_program* program, Refusals* refusals);
+                            std::span<const tn_value> args, const tn_program* program,
+                            Refusals* refusals);
 
 // "cpu: dtype float16 is not among its own; acme: groups > 1"
 std::string refusals_text(const Refusals& refusals);
 
-// Launches on the current stream of `device`. outputs may have NULL entries. Orders streams, makes layout copies, hands out
-// random state when the op or primitive is random. `dynamic` as in HostCall. meta: does nothing.
+// Launches on the current stream of `device`. outputs may have NULL entries. Orders streams, makes
+// layout copies, hands out random state when the op or primitive is random. `dynamic` as in
+// HostCall. meta: does nothing.
 [[nodiscard]] Status launch(const Kernel& kernel, const Op* op, tn_device device,
                             std::span<const tn_value> args, std::span<Tensor*> outputs,
                             const tn_meta* dynamic = nullptr);
@@ -41,11 +46,13 @@ std::string refusals_text(const Refusals& refusals);
 [[nodiscard]] Status launch_backward(const Kernel& kernel, const Op* op, tn_device device,
                                      std::span<const tn_value> args, std::span<Tensor*> outputs);
 
-// A loop to its evaluator, which knows no op: `named` (may be NULL) is what messages and traces call it.
+// A loop to its evaluator, which knows no op: `named` (may be NULL) is what messages and traces
+// call it.
 [[nodiscard]] Status launch_formula(const Kernel& kernel, const Op* named, tn_device device,
                                     std::span<const tn_value> args, std::span<Tensor*> outputs);
 // The same for the common case: on cpu, and none of kModesOfLaunches is on.
-[[nodiscard]] Status launch_loop(const Kernel& kernel, const tn_loop& loop, std::span<Tensor*> outputs);
+[[nodiscard]] Status launch_loop(const Kernel& kernel, const tn_loop& loop,
+                                 std::span<Tensor*> outputs);
 
 // The kernel of a primitive, or an error that says what the device lacks.
 [[nodiscard]] Status primitive_kernel(tn_primitive kind, tn_device device,
@@ -55,8 +62,9 @@ bool has_primitive(tn_primitive kind, tn_device device);
 const char* primitive_name(tn_primitive kind);
 
 // A line of TENON_TRACE=launches: op, kernel, stream, shapes and dtypes.
-void trace_launch(const char* name, const Kernel& kernel, tn_device device, std::span<const tn_value> args,
-                  std::span<Tensor* const> outputs, const tn_status* failed);
+void trace_launch(const char* name, const Kernel& kernel, tn_device device,
+                  std::span<const tn_value> args, std::span<Tensor* const> outputs,
+                  const tn_status* failed);
 
 // host->workspace, set_output, keep, release_kept.
 [[nodiscard]] Status call_workspace(const tn_call* call, uint64_t bytes, void** data);

@@ -16,8 +16,8 @@ void broadcast_strides(const Tensor* t, std::span<const int64_t> sizes, int64_t*
   }
 }
 
-// Merges neighbours of dims[first..last) that are one dimension for every operand. `order` lists dimensions, slowest first.
-// Writes the merged dimensions from `at` on; gives the next free place.
+// Merges neighbours of dims[first..last) that are one dimension for every operand. `order` lists
+// dimensions, slowest first. Writes the merged dimensions from `at` on; gives the next free place.
 int32_t merge(std::span<const int32_t> order, const int64_t* sizes,
               const int64_t (*from)[TN_MAX_RANK], uint32_t n, int32_t at, LoopBuffers* out) {
   const int32_t start = at;
@@ -71,9 +71,11 @@ Status broadcast_shape(const char* what, const Tensor* const* tensors, uint32_t 
       if (size == t->sizes[d] || t->sizes[d] == 1) continue;
       if (size != 1) [[unlikely]] {
         return invalid(
-            "{}: shapes {} and {} do not broadcast: dimension {} from the end is {} here and {} there; expected equal "
+            "{}: shapes {} and {} do not broadcast: dimension {} from the end is {} here and {} "
+            "there; expected equal "
             "sizes, or 1",
-            what, shape_text(shape->sizes, shape->ndim), sizes_text(t), t->ndim - d, size, t->sizes[d]);
+            what, shape_text(shape->sizes, shape->ndim), sizes_text(t), t->ndim - d, size,
+            t->sizes[d]);
       }
       size = t->sizes[d];
     }
@@ -101,7 +103,8 @@ void strided_loop(std::span<const int64_t> sizes, const Tensor* const* operands,
   }
   order_by(order, n_dims, strides[0], strides[n > 1 ? 1 : 0]);
   buffers->ndim = merge({order, static_cast<size_t>(n_dims)}, sizes.data(), strides, n, 0, buffers);
-  for (uint32_t k = 0; k < n; ++k) set_operand(operands[k], buffers->strides[k], &buffers->operands[k]);
+  for (uint32_t k = 0; k < n; ++k)
+    set_operand(operands[k], buffers->strides[k], &buffers->operands[k]);
 }
 
 int32_t reduction_loop(std::span<const int64_t> sizes, uint32_t reduced, bool keep_order,
@@ -124,8 +127,10 @@ int32_t reduction_loop(std::span<const int64_t> sizes, uint32_t reduced, bool ke
   order_by(kept_order, n_kept, strides[0], strides[n_inputs > 0 ? 1 : 0]);
   if (!keep_order) order_by(reduced_order, n_reduced, strides[1], strides[1]);
   const uint32_t n = n_inputs + 1;
-  const int32_t kept = merge({kept_order, static_cast<size_t>(n_kept)}, sizes.data(), strides, n, 0, buffers);
-  buffers->ndim = merge({reduced_order, static_cast<size_t>(n_reduced)}, sizes.data(), strides, n, kept, buffers);
+  const int32_t kept =
+      merge({kept_order, static_cast<size_t>(n_kept)}, sizes.data(), strides, n, 0, buffers);
+  buffers->ndim = merge({reduced_order, static_cast<size_t>(n_reduced)}, sizes.data(), strides, n,
+                        kept, buffers);
   set_operand(output, buffers->strides[0], &buffers->operands[0]);
   for (uint32_t k = 0; k < n_inputs; ++k) {
     set_operand(inputs[k], buffers->strides[k + 1], &buffers->operands[k + 1]);

@@ -1,4 +1,5 @@
-// From tensors to the loops that kernels get: broadcasting, merging and ordering of dimensions. Elementwise and reduce use it.
+// From tensors to the loops that kernels get: broadcasting, merging and ordering of dimensions.
+// Elementwise and reduce use it.
 #pragma once
 
 #include <span>
@@ -9,7 +10,8 @@ namespace tenon {
 
 inline constexpr uint32_t kMaxOperands = TN_MAX_OPERANDS;  // of a launch: outputs and inputs
 
-// The broadcast of the tensors' sizes (NULL entries are skipped). Errors name `what` and the two shapes that differ.
+// The broadcast of the tensors' sizes (NULL entries are skipped). Errors name `what` and the two
+// shapes that differ.
 struct Shape {
   int32_t ndim = 0;
   int64_t sizes[TN_MAX_RANK];
@@ -47,20 +49,22 @@ inline void set_operand(const tn_tensor* t, const int64_t* strides, tn_operand* 
 // All operands dense and of one shape, or of one element: a single dimension.
 void flat_loop(int64_t numel, const Tensor* const* operands, uint32_t n, LoopBuffers* buffers);
 
-// Dimensions of size 1 go; the others are ordered by the strides of operand 0 (the output), and merged. With `keep_order` only
-// merged. At least one dimension remains.
+// Dimensions of size 1 go; the others are ordered by the strides of operand 0 (the output), and
+// merged. With `keep_order` only merged. At least one dimension remains.
 void strided_loop(std::span<const int64_t> sizes, const Tensor* const* operands, uint32_t n,
                   LoopBuffers* buffers);
 
-// A reduction: operands[0] is the output seen at the input's rank (stride 0 along reduced dimensions); bit d of `reduced`: sizes[d]
-// is reduced. Kept dimensions come first. Reduced dimensions keep their order if `keep_order`.
-// Gives the number of reduced dimensions in the loop, at least 1.
+// A reduction: operands[0] is the output seen at the input's rank (stride 0 along reduced
+// dimensions); bit d of `reduced`: sizes[d] is reduced. Kept dimensions come first. Reduced
+// dimensions keep their order if `keep_order`. Gives the number of reduced dimensions in the loop,
+// at least 1.
 int32_t reduction_loop(std::span<const int64_t> sizes, uint32_t reduced, bool keep_order,
                        const int64_t* output_strides, const Tensor* output,
                        const Tensor* const* inputs, uint32_t n_inputs, LoopBuffers* buffers);
 
 // The same for all elements of one dense input.
-inline int32_t whole_reduction_loop(int64_t numel, const Tensor* output, const Tensor* input, LoopBuffers* buffers) {
+inline int32_t whole_reduction_loop(int64_t numel, const Tensor* output, const Tensor* input,
+                                    LoopBuffers* buffers) {
   buffers->ndim = 2;
   buffers->sizes[0] = 1;
   buffers->sizes[1] = numel;

@@ -1,4 +1,5 @@
-// The matmul primitive: kernels get three-dimensional operands on the host's stack, whatever the batch dimensions were.
+// The matmul primitive: kernels get three-dimensional operands on the host's stack, whatever the
+// batch dimensions were.
 #include <algorithm>
 
 #include "base/text.h"
@@ -30,16 +31,18 @@ void fill_matrices(const Tensor* t, int64_t batch, int64_t batch_stride, Matrice
   m->tensor.ndim = 3;
   m->tensor.numel = batch * sizes[0] * sizes[1];
   m->tensor.flags = TN_TENSOR_BORROWED;
-  const bool dense = (sizes[1] == 1 || strides[1] == 1) && (sizes[0] == 1 || strides[0] == sizes[1]) &&
+  const bool dense = (sizes[1] == 1 || strides[1] == 1) &&
+                     (sizes[0] == 1 || strides[0] == sizes[1]) &&
                      (batch == 1 || batch_stride == sizes[0] * sizes[1]);
   if (dense) m->tensor.flags |= TN_TENSOR_CONTIGUOUS;
 }
 
-// The batch dimensions of t, broadcast to `batch`, as one dimension with one stride; where there is none, of a copy.
+// The batch dimensions of t, broadcast to `batch`, as one dimension with one stride; where there is
+// none, of a copy.
 Status merge_batch(Tensor* t, std::span<const int64_t> batch, int64_t n_batch, Matrices* m) {
   const int32_t own = t->ndim - 2;
   const int32_t lead = static_cast<int32_t>(batch.size()) - own;
-  int64_t stride = 0;   // of the merged dimension, the innermost that moves
+  int64_t stride = 0;  // of the merged dimension, the innermost that moves
   int64_t covered = 1;
   bool merges = true;
   for (int32_t d = static_cast<int32_t>(batch.size()); d-- > 0 && merges;) {
@@ -66,8 +69,8 @@ Status merge_batch(Tensor* t, std::span<const int64_t> batch, int64_t n_batch, M
   return nullptr;
 }
 
-// Integers are multiplied and added by the reduction that every device has, and wrap as it does: a [.., m, 1, k] with b [.., 1,
-// n, k].
+// Integers are multiplied and added by the reduction that every device has, and wrap as it does: a
+// [.., m, 1, k] with b [.., 1, n, k].
 Status integer_product(Tensor* a, Tensor* b, Tensor** result) {
   const auto with_row = [](Tensor* t, bool left) {
     int64_t sizes[TN_MAX_RANK], strides[TN_MAX_RANK];
@@ -81,11 +84,12 @@ Status integer_product(Tensor* a, Tensor* b, Tensor** result) {
     strides[batch + 1] = left ? 0 : t->strides[kept];
     sizes[batch + 2] = t->sizes[folded];
     strides[batch + 2] = t->strides[folded];
-    return TensorRef(make_view_unchecked(t, {sizes, static_cast<size_t>(t->ndim) + 1}, strides, element_offset(t)));
+    return TensorRef(make_view_unchecked(t, {sizes, static_cast<size_t>(t->ndim) + 1}, strides,
+                                         element_offset(t)));
   };
   if (std::max(a->ndim, b->ndim) == TN_MAX_RANK) {
-    return invalid("matmul: a is {}, b is {}; expected at most {} dimensions of integers", tensor_text(a), tensor_text(b),
-                   TN_MAX_RANK - 1);
+    return invalid("matmul: a is {}, b is {}; expected at most {} dimensions of integers",
+                   tensor_text(a), tensor_text(b), TN_MAX_RANK - 1);
   }
   const TensorRef x = with_row(a, true), y = with_row(b, false);
   tn_tensor* const factors[2] = {x.get(), y.get()};
@@ -98,7 +102,8 @@ Status integer_product(Tensor* a, Tensor* b, Tensor** result) {
   args[2].count = 1;
   args[2].as.ints = &kLast;
   args[4].kind = TN_EXPRESSION;
-  TN_TRY(intern_expression("product(Tensor a, Tensor b) -> Tensor", "a * b", &args[4].as.expression));
+  TN_TRY(
+      intern_expression("product(Tensor a, Tensor b) -> Tensor", "a * b", &args[4].as.expression));
   args[8].kind = TN_DTYPE;
   args[8].as.dtype = a->dtype;
   return run_reduce(PrimitiveArgs(TN_REDUCE, args), result);
@@ -107,22 +112,28 @@ Status integer_product(Tensor* a, Tensor* b, Tensor** result) {
 }  // namespace
 
 Status run_matmul(Tensor* a, Tensor* b, Tensor** result) {
-  const auto where = [&] { return fmt::format("({}, {})", dtype_name(a->dtype), device_text(a->device)); };
+  const auto where = [&] {
+    return fmt::format("({}, {})", dtype_name(a->dtype), device_text(a->device));
+  };
   if (a->ndim < 2 || b->ndim < 2) {
-    return invalid("matmul: a is {}, b is {} {}; expected at least 2 dimensions", sizes_text(a), sizes_text(b), where());
+    return invalid("matmul: a is {}, b is {} {}; expected at least 2 dimensions", sizes_text(a),
+                   sizes_text(b), where());
   }
   if (!(a->device == b->device)) {
     return invalid("matmul: a is {}, b is {}; expected one device", tensor_text(a), tensor_text(b));
   }
   if (a->dtype != b->dtype || a->dtype == TN_BOOL) {
-    return invalid("matmul: a is {}, b is {}; expected one dtype, of floats or integers", tensor_text(a), tensor_text(b));
+    return invalid("matmul: a is {}, b is {}; expected one dtype, of floats or integers",
+                   tensor_text(a), tensor_text(b));
   }
   const int64_t m = a->sizes[a->ndim - 2], k = a->sizes[a->ndim - 1];
   const int64_t k_of_b = b->sizes[b->ndim - 2], n = b->sizes[b->ndim - 1];
   if (k != k_of_b) {
-    return invalid("matmul: inner dimensions differ: a is {}, b is {} {}; expected b's dimension {} to be {}{}",
-                   sizes_text(a), sizes_text(b), where(), b->ndim - 2, k,
-                   n == k ? "; did you mean matmul(a, b.t())?" : "");
+    return invalid(
+        "matmul: inner dimensions differ: a is {}, b is {} {}; expected b's dimension {} to be "
+        "{}{}",
+        sizes_text(a), sizes_text(b), where(), b->ndim - 2, k,
+        n == k ? "; did you mean matmul(a, b.t())?" : "");
   }
   Shape batch;
   for (const Tensor* t : {a, b}) {
@@ -134,8 +145,8 @@ Status run_matmul(Tensor* a, Tensor* b, Tensor** result) {
       }
       int64_t& size = batch.sizes[rank - (t->ndim - 2) + d];
       if (size != t->sizes[d] && size != 1 && t->sizes[d] != 1) {
-        return invalid("matmul: batch dimensions do not broadcast: a is {}, b is {} {}", sizes_text(a), sizes_text(b),
-                       where());
+        return invalid("matmul: batch dimensions do not broadcast: a is {}, b is {} {}",
+                       sizes_text(a), sizes_text(b), where());
       }
       if (size == 1) size = t->sizes[d];
     }

@@ -10,8 +10,9 @@
 namespace tenon {
 
 void PrimitiveArgs::refuse(size_t i, const char* name, const char* expected) const {
-  throw StatusException{invalid("{}: argument {} ({}) is {}, expected {}", primitive_name(kind_), i, name,
-                                i < args_.size() ? value_kind_name(args_[i]) : "missing", expected)};
+  throw StatusException{invalid("{}: argument {} ({}) is {}, expected {}", primitive_name(kind_), i,
+                                name, i < args_.size() ? value_kind_name(args_[i]) : "missing",
+                                expected)};
 }
 
 Tensor* PrimitiveArgs::tensor(size_t i, const char* name) const {
@@ -21,7 +22,8 @@ Tensor* PrimitiveArgs::tensor(size_t i, const char* name) const {
 
 std::span<tn_tensor* const> PrimitiveArgs::tensors(size_t i, const char* name) const {
   if (i < args_.size() && args_[i].kind == TN_TENSOR) return {&args_[i].as.tensor, 1};
-  if (i >= args_.size() || args_[i].kind != TN_TENSORS) refuse(i, name, "a tensor or a list of tensors");
+  if (i >= args_.size() || args_[i].kind != TN_TENSORS)
+    refuse(i, name, "a tensor or a list of tensors");
   return {args_[i].as.tensors, args_[i].count};
 }
 
@@ -79,7 +81,8 @@ uint32_t dims_mask(const char* what, std::span<const int64_t> dims, int32_t ndim
     int32_t d;
     throw_if(wrap_dim(what, dim, ndim, &d));
     if (ndim == 0) continue;
-    if ((mask >> d & 1) != 0) throw StatusException{invalid("{}: dimension {} stands twice in dims", what, dim)};
+    if ((mask >> d & 1) != 0)
+      throw StatusException{invalid("{}: dimension {} stands twice in dims", what, dim)};
     mask |= 1u << d;
   }
   return mask;
@@ -102,14 +105,19 @@ Status run_view(tn_primitive kind, const PrimitiveArgs& args, Tensor** result) {
       }
       break;
     }
-    case TN_PERMUTE: TN_TRY(permute_geometry(x, args.ints(1, "dims"), &g)); break;
-    case TN_SLICE:
-      TN_TRY(slice_geometry(x, args.integer(1, "dim"), args.integer(2, "start"), args.integer(3, "end"),
-                            args.integer(4, "step"), &g));
+    case TN_PERMUTE:
+      TN_TRY(permute_geometry(x, args.ints(1, "dims"), &g));
       break;
-    case TN_EXPAND: TN_TRY(expand_geometry(x, args.ints(1, "sizes"), &g)); break;
+    case TN_SLICE:
+      TN_TRY(slice_geometry(x, args.integer(1, "dim"), args.integer(2, "start"),
+                            args.integer(3, "end"), args.integer(4, "step"), &g));
+      break;
+    case TN_EXPAND:
+      TN_TRY(expand_geometry(x, args.ints(1, "sizes"), &g));
+      break;
     default:
-      TN_TRY(strided_geometry(x, args.ints(1, "sizes"), args.ints(2, "strides"), args.integer(3, "offset"), &g));
+      TN_TRY(strided_geometry(x, args.ints(1, "sizes"), args.ints(2, "strides"),
+                              args.integer(3, "offset"), &g));
       TN_TRY(make_view(x, g.size_span(), g.strides, g.offset, result));
       mark_view(*result);
       return nullptr;
@@ -127,39 +135,57 @@ struct ArgumentCounts {
 
 constexpr ArgumentCounts counts_of(tn_primitive kind) {
   switch (kind) {
-    case TN_REDUCE: return {2, 9};
-    case TN_SCAN: return {3, 4};
-    case TN_MATMUL: return {2, 2};
-    case TN_COPY: return {1, 3};
-    case TN_FILL: return {2, 4};
-    case TN_IOTA: return {3, 5};
-    case TN_GATHER: return {3, 3};
-    case TN_SCATTER: return {4, 5};
-    case TN_SORT: return {2, 3};
-    case TN_RANDOM_BITS: return {1, 2};
-    case TN_NONZERO: return {1, 1};
+    case TN_REDUCE:
+      return {2, 9};
+    case TN_SCAN:
+      return {3, 4};
+    case TN_MATMUL:
+      return {2, 2};
+    case TN_COPY:
+      return {1, 3};
+    case TN_FILL:
+      return {2, 4};
+    case TN_IOTA:
+      return {3, 5};
+    case TN_GATHER:
+      return {3, 3};
+    case TN_SCATTER:
+      return {4, 5};
+    case TN_SORT:
+      return {2, 3};
+    case TN_RANDOM_BITS:
+      return {1, 2};
+    case TN_NONZERO:
+      return {1, 1};
     case TN_RESHAPE:
     case TN_PERMUTE:
-    case TN_EXPAND: return {2, 2};
-    case TN_SLICE: return {5, 5};
-    case TN_AS_STRIDED: return {4, 4};
-    default: return {0, UINT8_MAX};  // whoever runs it says that it is none
+    case TN_EXPAND:
+      return {2, 2};
+    case TN_SLICE:
+      return {5, 5};
+    case TN_AS_STRIDED:
+      return {4, 4};
+    default:
+      return {0, UINT8_MAX};  // whoever runs it says that it is none
   }
 }
 
 [[gnu::cold, gnu::noinline]] Status refuse_surplus(tn_primitive kind, size_t n_args) {
   const auto [least, most] = counts_of(kind);
-  return invalid("{}: takes {}{} argument{}, not {}", primitive_name(kind), least == most ? "" : "at most ", most,
-                 most == 1 ? "" : "s", n_args);
+  return invalid("{}: takes {}{} argument{}, not {}", primitive_name(kind),
+                 least == most ? "" : "at most ", most, most == 1 ? "" : "s", n_args);
 }
 
 }  // namespace
 
 Status expect_counts(tn_primitive kind, size_t n_args, size_t n_results) {
-  if (n_args > counts_of(kind).most) [[unlikely]] return refuse_surplus(kind, n_args);
+  if (n_args > counts_of(kind).most) [[unlikely]]
+    return refuse_surplus(kind, n_args);
   const size_t expected = kind == TN_SORT ? 2 : 1;
-  if (n_results == expected) [[likely]] return nullptr;
-  return invalid("{}: gives {} result{}, not {}", primitive_name(kind), expected, expected == 1 ? "" : "s", n_results);
+  if (n_results == expected) [[likely]]
+    return nullptr;
+  return invalid("{}: gives {} result{}, not {}", primitive_name(kind), expected,
+                 expected == 1 ? "" : "s", n_results);
 }
 
 Status check_elementwise(std::span<const tn_value> values, size_t n_results) {
@@ -167,8 +193,9 @@ Status check_elementwise(std::span<const tn_value> values, size_t n_results) {
   if (e == nullptr) return invalid("elementwise: argument 0 (expression) is missing");
   const Schema& schema = e->schema();
   if (values.size() - 1 != schema.arguments.size() || n_results != e->n_outputs()) {
-    return invalid("elementwise: {} takes {} arguments and gives {} results, not {} and {}", schema.name,
-                   schema.arguments.size(), e->n_outputs(), values.size() - 1, n_results);
+    return invalid("elementwise: {} takes {} arguments and gives {} results, not {} and {}",
+                   schema.name, schema.arguments.size(), e->n_outputs(), values.size() - 1,
+                   n_results);
   }
   for (size_t i = 0; i < schema.arguments.size(); ++i) {
     TN_TRY(check_value(schema, schema.arguments[i], values[i + 1], /*numbers_as_tensors=*/true));
@@ -176,15 +203,18 @@ Status check_elementwise(std::span<const tn_value> values, size_t n_results) {
   return nullptr;
 }
 
-static Status run_elementwise_primitive(std::span<const tn_value> values, std::span<tn_value> results) {
+static Status run_elementwise_primitive(std::span<const tn_value> values,
+                                        std::span<tn_value> results) {
   TN_TRY(check_elementwise(values, results.size()));
   Tensor* outputs[kMaxExpressionOutputs];
-  TN_TRY(run_elementwise(nullptr, *values[0].as.expression->expression, values.data() + 1, outputs));
+  TN_TRY(
+      run_elementwise(nullptr, *values[0].as.expression->expression, values.data() + 1, outputs));
   for (size_t i = 0; i < results.size(); ++i) results[i] = tensor_value(outputs[i]);
   return nullptr;
 }
 
-Status run_primitive(tn_primitive kind, std::span<const tn_value> values, std::span<tn_value> results) {
+Status run_primitive(tn_primitive kind, std::span<const tn_value> values,
+                     std::span<tn_value> results) {
   const PrimitiveArgs args(kind, values);
   if (kind == TN_ELEMENTWISE) return run_elementwise_primitive(values, results);
   TN_TRY(expect_counts(kind, values.size(), results.size()));
@@ -196,12 +226,19 @@ Status run_primitive(tn_primitive kind, std::span<const tn_value> values, std::s
   }
   Tensor* made = nullptr;
   switch (kind) {
-    case TN_REDUCE: TN_TRY(run_reduce(args, &made)); break;
-    case TN_SCAN: TN_TRY(run_scan(args, &made)); break;
-    case TN_MATMUL: TN_TRY(run_matmul(args.tensor(0, "a"), args.tensor(1, "b"), &made)); break;
+    case TN_REDUCE:
+      TN_TRY(run_reduce(args, &made));
+      break;
+    case TN_SCAN:
+      TN_TRY(run_scan(args, &made));
+      break;
+    case TN_MATMUL:
+      TN_TRY(run_matmul(args.tensor(0, "a"), args.tensor(1, "b"), &made));
+      break;
     case TN_COPY: {
       Tensor* x = args.tensor(0, "x");
-      TN_TRY(copy_to(x, args.device(2, "device", x->device), args.dtype(1, "dtype", x->dtype), &made));
+      TN_TRY(
+          copy_to(x, args.device(2, "device", x->device), args.dtype(1, "dtype", x->dtype), &made));
       break;
     }
     case TN_FILL: {
@@ -221,7 +258,8 @@ Status run_primitive(tn_primitive kind, std::span<const tn_value> values, std::s
                       args.dtype(3, "dtype", TN_INT64), args.device(4, "device", kCpu), &made));
       break;
     case TN_GATHER:
-      TN_TRY(run_gather(args.tensor(0, "x"), args.integer(1, "dim"), args.tensor(2, "index"), &made));
+      TN_TRY(
+          run_gather(args.tensor(0, "x"), args.integer(1, "dim"), args.tensor(2, "index"), &made));
       break;
     case TN_SCATTER:
       TN_TRY(run_scatter(args.tensor(0, "x"), args.integer(1, "dim"), args.tensor(2, "index"),
@@ -230,13 +268,18 @@ Status run_primitive(tn_primitive kind, std::span<const tn_value> values, std::s
     case TN_RANDOM_BITS:
       TN_TRY(run_random_bits(args.ints(0, "sizes"), args.device(1, "device", kCpu), &made));
       break;
-    case TN_NONZERO: TN_TRY(run_nonzero(args.tensor(0, "x"), &made)); break;
+    case TN_NONZERO:
+      TN_TRY(run_nonzero(args.tensor(0, "x"), &made));
+      break;
     case TN_RESHAPE:
     case TN_PERMUTE:
     case TN_SLICE:
     case TN_EXPAND:
-    case TN_AS_STRIDED: TN_TRY(run_view(kind, args, &made)); break;
-    default: return invalid("primitive {} ({}) is reserved or unknown", kind, primitive_name(kind));
+    case TN_AS_STRIDED:
+      TN_TRY(run_view(kind, args, &made));
+      break;
+    default:
+      return invalid("primitive {} ({}) is reserved or unknown", kind, primitive_name(kind));
   }
   results[0] = tensor_value(made);
   return nullptr;

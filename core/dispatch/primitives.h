@@ -1,5 +1,5 @@
-// The primitives: arguments checked, outputs inferred and made, kernels launched. Below autograd; primitive() in call.h is the
-// recorded form. What each takes is in docs/abi.md.
+// The primitives: arguments checked, outputs inferred and made, kernels launched. Below autograd;
+// primitive() in call.h is the recorded form. What each takes is in docs/abi.md.
 #pragma once
 
 #include <span>
@@ -14,20 +14,23 @@ namespace tenon {
 [[nodiscard]] Status run_primitive(tn_primitive kind, std::span<const tn_value> args,
                                    std::span<tn_value> results);
 
-// Refuses more arguments than the primitive takes, and another number of results than it gives. Of ELEMENTWISE the expression
-// says both: check_elementwise. Arguments that are missing are refused where they are read.
+// Refuses more arguments than the primitive takes, and another number of results than it gives. Of
+// ELEMENTWISE the expression says both: check_elementwise. Arguments that are missing are refused
+// where they are read.
 [[nodiscard]] Status expect_counts(tn_primitive kind, size_t n_args, size_t n_results);
 // The arguments of ELEMENTWISE against the schema of its expression, and the number of results.
 [[nodiscard]] Status check_elementwise(std::span<const tn_value> args, size_t n_results);
 
-// Arguments of primitives by position. Throws StatusException with the primitive's and the argument's name.
+// Arguments of primitives by position. Throws StatusException with the primitive's and the
+// argument's name.
 class PrimitiveArgs {
  public:
   PrimitiveArgs(tn_primitive kind, std::span<const tn_value> args) : kind_(kind), args_(args) {}
   size_t size() const { return args_.size(); }
   bool is_none(size_t i) const { return i >= args_.size() || args_[i].kind == TN_NONE; }
   Tensor* tensor(size_t i, const char* name) const;
-  std::span<tn_tensor* const> tensors(size_t i, const char* name) const;  // one tensor is a list of one
+  // one tensor is a list of one
+  std::span<tn_tensor* const> tensors(size_t i, const char* name) const;
   int64_t integer(size_t i, const char* name) const;
   bool boolean(size_t i, const char* name, bool absent) const;
   std::span<const int64_t> ints(size_t i, const char* name) const;  // none: empty
@@ -52,10 +55,11 @@ class PrimitiveArgs {
 [[nodiscard]] Status run_gather(Tensor* x, int64_t dim, Tensor* index, Tensor** result);
 [[nodiscard]] Status run_scatter(Tensor* x, int64_t dim, Tensor* index, Tensor* src, bool add,
                                  Tensor** result);
-[[nodiscard]] Status run_random_bits(std::span<const int64_t> sizes, tn_device device, Tensor** result);
+[[nodiscard]] Status run_random_bits(std::span<const int64_t> sizes, tn_device device,
+                                     Tensor** result);
 [[nodiscard]] Status run_nonzero(Tensor* x, Tensor** result);
-[[nodiscard]] Status run_iota(int64_t n, const tn_value& start, const tn_value& step, tn_dtype dtype,
-                              tn_device device, Tensor** result);
+[[nodiscard]] Status run_iota(int64_t n, const tn_value& start, const tn_value& step,
+                              tn_dtype dtype, tn_device device, Tensor** result);
 // Views of the core; reshape copies when no view is possible.
 [[nodiscard]] Status run_view(tn_primitive kind, const PrimitiveArgs& args, Tensor** result);
 

@@ -19,10 +19,13 @@ struct Stage {
 
 Status prepare_stage(const char* which, const Expression* e, std::span<const tn_dtype> operands,
                      std::span<const double> scalars, Stage* stage) {
-  if (e->n_operands() != operands.size() || e->n_outputs() != 1 || e->n_scalars() != scalars.size()) {
-    return invalid("reduce: the {} ({}) takes {} tensors and {} scalars and gives {} outputs; here are {} and {}, and 1 is needed",
-                   which, e->schema().name, e->n_operands(), e->n_scalars(), e->n_outputs(), operands.size(),
-                   scalars.size());
+  if (e->n_operands() != operands.size() || e->n_outputs() != 1 ||
+      e->n_scalars() != scalars.size()) {
+    return invalid(
+        "reduce: the {} ({}) takes {} tensors and {} scalars and gives {} outputs; here are {} and "
+        "{}, and 1 is needed",
+        which, e->schema().name, e->n_operands(), e->n_scalars(), e->n_outputs(), operands.size(),
+        scalars.size());
   }
   OperandType types[kMaxExpressionOperands];
   for (size_t i = 0; i < operands.size(); ++i) types[i] = {operands[i], Category::kTensor, false};
@@ -69,8 +72,10 @@ Status run_reduce(const PrimitiveArgs& args, Tensor** result) {
   if (epilogue != nullptr && kind >= TN_ARGMAX) {
     return invalid("{}: it gives an index, which takes no epilogue", what);
   }
-  if (inputs.empty() || inputs.size() + 1 > kMaxOperands || (prologue == nullptr && inputs.size() != 1)) {
-    return invalid("{}: {} tensors; one is reduced, several only by a prologue", what, inputs.size());
+  if (inputs.empty() || inputs.size() + 1 > kMaxOperands ||
+      (prologue == nullptr && inputs.size() != 1)) {
+    return invalid("{}: {} tensors; one is reduced, several only by a prologue", what,
+                   inputs.size());
   }
   const Tensor* tensors[kMaxOperands];
   tn_dtype dtypes[kMaxOperands];
@@ -78,21 +83,25 @@ Status run_reduce(const PrimitiveArgs& args, Tensor** result) {
     tensors[i] = as_tensor(inputs[i]);
     dtypes[i] = inputs[i]->dtype;
     if (!(inputs[i]->device == inputs[0]->device)) {
-      return invalid("{}: {} and {}; expected one device", what, tensor_text(inputs[0]), tensor_text(inputs[i]));
+      return invalid("{}: {} and {}; expected one device", what, tensor_text(inputs[0]),
+                     tensor_text(inputs[i]));
     }
   }
   const auto n_inputs = static_cast<uint32_t>(inputs.size());
   Stage before, after;
   tn_dtype folded = dtypes[0];
   if (prologue != nullptr) {
-    TN_TRY(prepare_stage("prologue", prologue, {dtypes, n_inputs}, args.floats(5, "prologue scalars"), &before));
+    TN_TRY(prepare_stage("prologue", prologue, {dtypes, n_inputs},
+                         args.floats(5, "prologue scalars"), &before));
     folded = before.compiled->output_dtypes[0];
-    if (folded == TN_BOOL) return invalid("{}: a prologue that gives bool is not folded; cast it with int()", what);
+    if (folded == TN_BOOL)
+      return invalid("{}: a prologue that gives bool is not folded; cast it with int()", what);
   }
   const tn_dtype accumulate = accumulate_dtype(folded);
   tn_dtype dtype = result_dtype(static_cast<tn_reduce_kind>(kind), folded);
   if (epilogue != nullptr) {
-    TN_TRY(prepare_stage("epilogue", epilogue, {&accumulate, 1}, args.floats(7, "epilogue scalars"), &after));
+    TN_TRY(prepare_stage("epilogue", epilogue, {&accumulate, 1}, args.floats(7, "epilogue scalars"),
+                         &after));
     const tn_dtype out = after.compiled->output_dtypes[0];
     dtype = is_half(folded) && out == TN_FLOAT32 ? folded : out;
   }
@@ -115,8 +124,9 @@ Status run_reduce(const PrimitiveArgs& args, Tensor** result) {
     }
   }
   if (n_folded == 0 && kind >= TN_MAX && n_kept > 0) {
-    return invalid("{}: {} has no elements along the reduced dimensions, and {} of nothing is undefined", what,
-                   shape_text(shape.sizes, shape.ndim), what);
+    return invalid(
+        "{}: {} has no elements along the reduced dimensions, and {} of nothing is undefined", what,
+        shape_text(shape.sizes, shape.ndim), what);
   }
   Tensor* made;
   TN_TRY(empty_tensor(kept.span(), dtype, tensors[0]->device, &made));
@@ -147,11 +157,12 @@ Status run_reduce(const PrimitiveArgs& args, Tensor** result) {
       k += !folds || keepdim ? 1 : 0;
     }
     LoopBuffers buffers;
-    const bool whole = n_kept == 1 && n_inputs == 1 && tensors[0]->is_contiguous();  // needs no sorting and merging
+    // needs no sorting and merging
+    const bool whole = n_kept == 1 && n_inputs == 1 && tensors[0]->is_contiguous();
     const bool ordered = kind == TN_ARGMAX || kind == TN_ARGMIN;
     const int32_t n_reduced = whole ? whole_reduction_loop(n_folded, made, tensors[0], &buffers)
-                                    : reduction_loop(shape.span(), reduced, ordered, output_strides, made, tensors,
-                                                     n_inputs, &buffers);
+                                    : reduction_loop(shape.span(), reduced, ordered, output_strides,
+                                                     made, tensors, n_inputs, &buffers);
     const tn_reduction reduction{sizeof(tn_reduction),
                                  static_cast<tn_reduce_kind>(kind),
                                  accumulate,

@@ -42,10 +42,16 @@ std::string resolve(const std::string& stated, const std::string& plugin, const 
 std::string misfit(const Kernel& kernel, const Op& op) {
   if (op.kind == OpKind::kView) return fmt::format("op '{}' is a view, which needs none", op.name);
   if (op.kind == OpKind::kPrimitive && op.primitive == TN_NONZERO) {
-    return fmt::format("op '{}' is the primitive 'nonzero', whose sizes depend on values: bring a kernel of the primitive", op.name);
+    return fmt::format(
+        "op '{}' is the primitive 'nonzero', whose sizes depend on values: bring a kernel of the "
+        "primitive",
+        op.name);
   }
   if (kernel.is_pair && op.kind == OpKind::kExpression) {
-    return fmt::format("op '{}' is an expression, whose gradient is derived or stated: bring a kernel without backward", op.name);
+    return fmt::format(
+        "op '{}' is an expression, whose gradient is derived or stated: bring a kernel without "
+        "backward",
+        op.name);
   }
   if (kernel.schema == nullptr) return "";
   const auto& known = kernel.schema->arguments;
@@ -57,11 +63,13 @@ std::string misfit(const Kernel& kernel, const Op& op) {
     return differ();
   }
   for (size_t i = 0; i < known.size(); ++i) {
-    // A kernel may leave a default out, which callers never see through it. One that states another believes something else of
-    // the op than the op does.
-    const bool same_default = !known[i].has_default || (actual[i].has_default && default_text(known[i].default_value) ==
-                                                                                    default_text(actual[i].default_value));
-    if (known[i].name != actual[i].name || argument_type_text(known[i]) != argument_type_text(actual[i]) || !same_default) {
+    // A kernel may leave a default out, which callers never see through it. One that states another
+    // believes something else of the op than the op does.
+    const bool same_default = !known[i].has_default ||
+                              (actual[i].has_default && default_text(known[i].default_value) ==
+                                                            default_text(actual[i].default_value));
+    if (known[i].name != actual[i].name ||
+        argument_type_text(known[i]) != argument_type_text(actual[i]) || !same_default) {
       return differ();
     }
   }

@@ -35,7 +35,8 @@ struct Kernel {
   uint64_t saves_args = 0, saves_outputs = 0;
   int32_t device_type = -1;  // -1 while its device is not there
 
-  // The arguments of a call that the schema it states has; the younger ones, at their defaults, it never sees.
+  // The arguments of a call that the schema it states has; the younger ones, at their defaults, it
+  // never sees.
   std::span<const tn_value> known(std::span<const tn_value> args) const {
     return schema == nullptr ? args : args.first(std::min(args.size(), schema->arguments.size()));
   }
@@ -118,8 +119,8 @@ struct StagedOps {
   std::vector<StagedVjp> vjps;
 };
 
-// Check a definition and make records. `stage_op` may append two (a TN_OP_INPLACE one brings `name_`
-// too).
+// Check a definition and make records. `stage_op` may append two (a TN_OP_INPLACE one brings
+// `name_` too).
 [[nodiscard]] Status stage_op(const tn_op_def& def, const std::string& plugin, StagedOps* staged);
 [[nodiscard]] Status stage_kernel(const tn_kernel_def& def, const std::string& plugin,
                                   StagedOps* staged);
@@ -145,7 +146,8 @@ class Registry {
   std::vector<const Op*> all_ops();
   std::vector<const Kernel*> all_kernels();
   std::vector<WaitingKernel> waiting_kernels();
-  // The primitives that a backend must bring and for which this device has no kernel. Abi.h says which those are.
+  // The primitives that a backend must bring and for which this device has no kernel. Abi.h says
+  // which those are.
   std::vector<tn_primitive> missing_primitives(int32_t device_type) const;
   // The kernels of a primitive.
   const KernelTable& primitive(tn_primitive kind) const { return primitives_[kind]; }

@@ -9,9 +9,8 @@
 namespace tenon {
 namespace {
 
-constexpr uint32_t kOpFlags =
-    TN_OP_INPLACE | TN_OP_DYNAMIC | TN_OP_RANDOM | TN_OP_LIBRARY | TN_OP_NO_GRADIENT | TN_OP_FUSED |
-    TN_OP_KEEPS_HALVES | TN_OP_NUMBERS;
+constexpr uint32_t kOpFlags = TN_OP_INPLACE | TN_OP_DYNAMIC | TN_OP_RANDOM | TN_OP_LIBRARY |
+                              TN_OP_NO_GRADIENT | TN_OP_FUSED | TN_OP_KEEPS_HALVES | TN_OP_NUMBERS;
 constexpr uint32_t kKernelTraits = TN_KERNEL_CAPTURE_SAFE | TN_KERNEL_DETERMINISTIC;
 constexpr uint32_t kAllDtypes = (1u << 12) - 1;
 
@@ -114,10 +113,13 @@ void fill_from_schema(Op* op) {
                             [](const Argument& result) { return result.written; });
   // Views share memory with halves, and a list that is written is a model's.
   const auto is_view = [](const Argument& result) { return result.alias != 0 && !result.written; };
-  const auto is_written_list = [](const Argument& argument) { return argument.written && argument.list; };
-  op->widens = op->kind == OpKind::kComposite && (op->flags & TN_OP_KEEPS_HALVES) == 0 &&
-               std::none_of(op->schema.returns.begin(), op->schema.returns.end(), is_view) &&
-               std::none_of(op->schema.arguments.begin(), op->schema.arguments.end(), is_written_list);
+  const auto is_written_list = [](const Argument& argument) {
+    return argument.written && argument.list;
+  };
+  op->widens =
+      op->kind == OpKind::kComposite && (op->flags & TN_OP_KEEPS_HALVES) == 0 &&
+      std::none_of(op->schema.returns.begin(), op->schema.returns.end(), is_view) &&
+      std::none_of(op->schema.arguments.begin(), op->schema.arguments.end(), is_written_list);
 }
 
 Status stage_name(const std::string& name, StagedOps* staged) {
@@ -226,7 +228,8 @@ Status make_kernel(const tn_kernel_def& def, const std::string& plugin,
   if (def.primitive == TN_COPY && def.layout != TN_LAYOUT_STRIDED) {
     return invalid("{}: it is what layouts are changed with, so it must take any strides", what);
   }
-  if ((def.primitive == TN_ELEMENTWISE || def.primitive == TN_REDUCE) && def.layout != TN_LAYOUT_STRIDED) {
+  if ((def.primitive == TN_ELEMENTWISE || def.primitive == TN_REDUCE) &&
+      def.layout != TN_LAYOUT_STRIDED) {
     return invalid("{}: its operands are described by strides, so it must take any", what);
   }
   if (def.primitive != TN_PRIM_NONE && def.order != nullptr) {

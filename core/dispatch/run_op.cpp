@@ -1,4 +1,5 @@
-// How an op runs below autograd: its kernel, its program, its primitive, its view, or its decomposition.
+// How an op runs below autograd: its kernel, its program, its primitive, its view, or its
+// decomposition.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -54,8 +55,8 @@ Status make_metas(std::span<const tn_meta> metas, std::span<Tensor*> outputs) {
 }
 
 // As make_metas, in the order of dimensions that the kernel asks for.
-Status make_ordered(const Op* op, const Kernel& kernel, std::span<const tn_value> args, std::span<const tn_meta> metas,
-                    std::span<Tensor*> outputs) {
+Status make_ordered(const Op* op, const Kernel& kernel, std::span<const tn_value> args,
+                    std::span<const tn_meta> metas, std::span<Tensor*> outputs) {
   const std::span<const tn_value> known = kernel.known(args);
   tn_call call{};
   call.size = sizeof(tn_call);
@@ -75,8 +76,9 @@ Status make_ordered(const Op* op, const Kernel& kernel, std::span<const tn_value
     std::copy_n(rows, meta.ndim, order);
     kernel.def.order(kernel.def.self, &call, static_cast<uint32_t>(i), &meta, order);
     if (!std::is_permutation(order, order + meta.ndim, rows)) {
-      return error(TN_INTERNAL, "{}: the kernel of {} gave [{}] as the order of {} dimensions", op->schema.name, kernel.plugin,
-                   fmt::join(order, order + meta.ndim, ", "), meta.ndim);
+      return error(TN_INTERNAL, "{}: the kernel of {} gave [{}] as the order of {} dimensions",
+                   op->schema.name, kernel.plugin, fmt::join(order, order + meta.ndim, ", "),
+                   meta.ndim);
     }
     int64_t strides[TN_MAX_RANK];
     strides_in_order(sizes, order, strides);
@@ -94,7 +96,8 @@ Status run_view_op(const Op* op, std::span<const tn_value> args, tn_value* resul
   view.offset = 0;
   TN_TRY(op->view(op->self, args.data(), static_cast<uint32_t>(args.size()), &view));
   if (view.ndim < 0 || view.ndim > TN_MAX_RANK) {
-    return invalid("{}: the view has {} dimensions, expected 0 to {}", op->schema.name, view.ndim, TN_MAX_RANK);
+    return invalid("{}: the view has {} dimensions, expected 0 to {}", op->schema.name, view.ndim,
+                   TN_MAX_RANK);
   }
   Tensor* x = as_tensor(args[0].as.tensor);
   Tensor* made;
@@ -110,9 +113,10 @@ Status no_kernel(const Op* op, std::span<const tn_value> args) {
   TN_TRY(check_device(device));
   Refusals refusals;
   choose_kernel(op->kernels.find(device.type), op, device, args, nullptr, &refusals);
-  return error(TN_UNSUPPORTED, "{}: {} has no kernel for this call{}{}, and {}", op->schema.name, device_text(device),
-               refusals.empty() ? "" : ": ", refusals_text(refusals),
-               op->decompose != nullptr ? "the fallback policy is 'error'" : "the op has no decomposition");
+  return error(
+      TN_UNSUPPORTED, "{}: {} has no kernel for this call{}{}, and {}", op->schema.name,
+      device_text(device), refusals.empty() ? "" : ": ", refusals_text(refusals),
+      op->decompose != nullptr ? "the fallback policy is 'error'" : "the op has no decomposition");
 }
 
 }  // namespace
@@ -144,10 +148,12 @@ const Kernel* kernel_for(const Op* op, std::span<const tn_value> args) {
   const tn_device device = call_device(args);
   if (device.type == TN_DEVICE_META) return nullptr;
   // A device among the values may be one that is not there; who makes the output says so.
-  if (device.type < 0 || device.type >= kMaxDeviceTypes) [[unlikely]] return nullptr;
+  if (device.type < 0 || device.type >= kMaxDeviceTypes) [[unlikely]]
+    return nullptr;
   const KernelList* list = op->kernels.find(device.type);
   if (list == nullptr) return nullptr;
-  if ((thread_state.modes & kModeExplain) == 0) [[likely]] return choose_kernel(list, op, device, args, nullptr, nullptr);
+  if ((thread_state.modes & kModeExplain) == 0) [[likely]]
+    return choose_kernel(list, op, device, args, nullptr, nullptr);
   Refusals refusals;
   const Kernel* kernel = choose_kernel(list, op, device, args, nullptr, &refusals);
   explain_refusals(refusals);
@@ -179,14 +185,15 @@ Status run_kernel(const Op* op, const Kernel& kernel, std::span<const tn_value> 
     if (privates != nullptr && n_private > 0) {
       tn_meta extra[kMaxArguments];
       const std::span<const tn_value> known = kernel.known(args);
-      TN_TRY(kernel.infer_private(kernel.def.self, known.data(), static_cast<uint32_t>(known.size()), extra,
-                                  n_private));
+      TN_TRY(kernel.infer_private(kernel.def.self, known.data(),
+                                  static_cast<uint32_t>(known.size()), extra, n_private));
       TN_TRY(make_metas({extra, n_private}, {outputs + n, n_private}));
     }
     TN_TRY(launch(kernel, op, call_device(args), args, all, dynamic ? metas : nullptr));
     for (size_t i = 0; i < n; ++i) {
       if (outputs[i] == nullptr) {
-        return error(TN_INTERNAL, "{}: the kernel of {} set no output {}", op->schema.name, kernel.plugin, i);
+        return error(TN_INTERNAL, "{}: the kernel of {} set no output {}", op->schema.name,
+                     kernel.plugin, i);
       }
     }
     return nullptr;
@@ -213,8 +220,10 @@ Status decompose_op(const Op* op, std::span<const tn_value> args, std::span<tn_v
 static std::atomic<int32_t> fallback_policy{TN_FALLBACK_DECOMPOSE};
 
 Status set_fallback(int32_t policy) {
-  if (policy == TN_FALLBACK_CPU) return error(TN_UNSUPPORTED, "fallback: the policy 'cpu' is reserved");
-  if (policy != TN_FALLBACK_DECOMPOSE && policy != TN_FALLBACK_ERROR) return invalid("fallback: policy {} is unknown", policy);
+  if (policy == TN_FALLBACK_CPU)
+    return error(TN_UNSUPPORTED, "fallback: the policy 'cpu' is reserved");
+  if (policy != TN_FALLBACK_DECOMPOSE && policy != TN_FALLBACK_ERROR)
+    return invalid("fallback: policy {} is unknown", policy);
   fallback_policy.store(policy, std::memory_order_relaxed);
   return nullptr;
 }
@@ -241,8 +250,10 @@ Status run_op(const Op* op, std::span<const tn_value> args, std::span<tn_value> 
     return nullptr;
   }
   if (op->kind == OpKind::kView) return run_view_op(op, args, &results[0]);
-  if (const Kernel* kernel = kernel_for(op, args)) return run_kernel(op, *kernel, args, results, nullptr);
-  if (op->kind == OpKind::kPrimitive) return guarded([&] { return run_primitive(op->primitive, args, results); });
+  if (const Kernel* kernel = kernel_for(op, args))
+    return run_kernel(op, *kernel, args, results, nullptr);
+  if (op->kind == OpKind::kPrimitive)
+    return guarded([&] { return run_primitive(op->primitive, args, results); });
   TN_TRY(fall_back(op, args));
   return run_meaning(op, args, results);
 }

@@ -1,4 +1,5 @@
-// The scan primitive: cumulative sums and products. A device without a kernel adds shifted copies, log2(n) times.
+// The scan primitive: cumulative sums and products. A device without a kernel adds shifted copies,
+// log2(n) times.
 #include "dispatch/convert.h"
 #include "dispatch/elementwise.h"
 #include "dispatch/expressions.h"
@@ -17,9 +18,11 @@ Status window(Tensor* x, int32_t dim, int64_t start, int64_t end, TensorRef* vie
 }
 
 // y = x folded with itself shifted by 1, 2, 4, ... along dim.
-Status scan_by_doubling(tn_reduce_kind kind, Tensor* x, int32_t dim, bool reverse, Tensor** result) {
-  const Expression& fold = kind == TN_SUM ? formula("scan_sum(Tensor(a!) y, Tensor x) -> Tensor(a!)", "y + x")
-                                          : formula("scan_prod(Tensor(a!) y, Tensor x) -> Tensor(a!)", "y * x");
+Status scan_by_doubling(tn_reduce_kind kind, Tensor* x, int32_t dim, bool reverse,
+                        Tensor** result) {
+  const Expression& fold =
+      kind == TN_SUM ? formula("scan_sum(Tensor(a!) y, Tensor x) -> Tensor(a!)", "y + x")
+                     : formula("scan_prod(Tensor(a!) y, Tensor x) -> Tensor(a!)", "y * x");
   TensorRef before;
   Tensor* made;
   TN_TRY(copy_to(x, x->device, TN_DTYPE_NONE, &made));
@@ -48,7 +51,8 @@ Status run_scan(const PrimitiveArgs& args, Tensor** result) {
   const bool reverse = args.boolean(3, "reverse", false);
   int32_t dim;
   TN_TRY(wrap_dim("scan", args.integer(2, "dim"), given->ndim, &dim));
-  if (kind != TN_SUM && kind != TN_PROD) return invalid("scan: kind {} is no sum and no product", kind);
+  if (kind != TN_SUM && kind != TN_PROD)
+    return invalid("scan: kind {} is no sum and no product", kind);
   const tn_dtype dtype = is_float(given->dtype) ? given->dtype : tn_dtype{TN_INT64};
   TensorRef x = TensorRef::retaining(given);
   if (dtype != given->dtype) {
@@ -60,7 +64,8 @@ Status run_scan(const PrimitiveArgs& args, Tensor** result) {
     return copy_to(x.get(), x->device, TN_DTYPE_NONE, result);
   }
   if (!has_primitive(TN_SCAN, x->device)) {
-    if (!is_half(dtype)) return scan_by_doubling(static_cast<tn_reduce_kind>(kind), x.get(), dim, reverse, result);
+    if (!is_half(dtype))
+      return scan_by_doubling(static_cast<tn_reduce_kind>(kind), x.get(), dim, reverse, result);
     Tensor *wide, *scanned;  // halves are folded in float32
     TN_TRY(copy_to(x.get(), x->device, TN_FLOAT32, &wide));
     TensorRef hold(wide);

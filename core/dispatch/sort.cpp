@@ -1,4 +1,5 @@
-// The sort primitive: values and where they were. A device without a kernel counts for each element how many come before it.
+// The sort primitive: values and where they were. A device without a kernel counts for each element
+// how many come before it.
 #include <algorithm>
 
 #include "dispatch/convert.h"
@@ -29,34 +30,40 @@ Status run_one(tn_primitive kind, std::span<const tn_value> args, TensorRef* res
   return nullptr;
 }
 
-// Does element y at j come before element x at i? NaN is the greatest; equal elements stay in order.
+// Does element y at j come before element x at i? NaN is the greatest; equal elements stay in
+// order.
 const tn_expression* comes_before(bool descending) {
   const auto parsed = [](const char* text) {
     const tn_expression* e;
-    throw_if(intern_expression("before(Tensor x, Tensor y, Tensor i, Tensor j) -> Tensor", text, &e));
+    throw_if(
+        intern_expression("before(Tensor x, Tensor y, Tensor i, Tensor j) -> Tensor", text, &e));
     return e;
   };
-  static const tn_expression* const ascending =
-      parsed("let same = (x == y) | (isnan(x) & isnan(y))\n"
-             "int((y < x) | (isnan(x) & logical_not(isnan(y))) | (same & (j < i)))");
-  static const tn_expression* const falling =
-      parsed("let same = (x == y) | (isnan(x) & isnan(y))\n"
-             "int((y > x) | (isnan(y) & logical_not(isnan(x))) | (same & (j < i)))");
+  static const tn_expression* const ascending = parsed(
+      "let same = (x == y) | (isnan(x) & isnan(y))\n"
+      "int((y < x) | (isnan(x) & logical_not(isnan(y))) | (same & (j < i)))");
+  static const tn_expression* const falling = parsed(
+      "let same = (x == y) | (isnan(x) & isnan(y))\n"
+      "int((y > x) | (isnan(y) & logical_not(isnan(x))) | (same & (j < i)))");
   return descending ? falling : ascending;
 }
 
-// x [rows, n] with n > 0: for columns [begin, end) the number of elements that come before each, [rows, end - begin].
-Status count_before(Tensor* x, Tensor* positions, bool descending, int64_t begin, int64_t end, TensorRef* ranks) {
+// x [rows, n] with n > 0: for columns [begin, end) the number of elements that come before each,
+// [rows, end - begin].
+Status count_before(Tensor* x, Tensor* positions, bool descending, int64_t begin, int64_t end,
+                    TensorRef* ranks) {
   const int64_t rows = x->sizes[0], n = x->sizes[1];
   const auto part = [&](Tensor* t, std::span<const int64_t> sizes, TensorRef* result) -> Status {
     TensorRef slice;
-    const tn_value cut[5] = {tensor_value(t), int_value(t->ndim - 1), int_value(begin), int_value(end), int_value(1)};
+    const tn_value cut[5] = {tensor_value(t), int_value(t->ndim - 1), int_value(begin),
+                             int_value(end), int_value(1)};
     TN_TRY(run_one(TN_SLICE, cut, &slice));
     const tn_value shape[2] = {tensor_value(slice.get()), ints_value(sizes)};
     return run_one(TN_RESHAPE, shape, result);
   };
   TensorRef mine, mine_at, others;
-  const int64_t own[3] = {rows, end - begin, 1}, own_at[3] = {1, end - begin, 1}, all[3] = {rows, 1, n};
+  const int64_t own[3] = {rows, end - begin, 1}, own_at[3] = {1, end - begin, 1},
+                all[3] = {rows, 1, n};
   TN_TRY(part(x, own, &mine));
   TN_TRY(part(positions, own_at, &mine_at));
   const tn_value shape[2] = {tensor_value(x), ints_value(all)};
@@ -70,7 +77,8 @@ Status count_before(Tensor* x, Tensor* positions, bool descending, int64_t begin
   expression.kind = TN_EXPRESSION;
   expression.as.expression = comes_before(descending);
   const int64_t last = 2;
-  const tn_value args[5] = {int_value(TN_SUM), list, ints_value({&last, 1}), bool_value(false), expression};
+  const tn_value args[5] = {int_value(TN_SUM), list, ints_value({&last, 1}), bool_value(false),
+                            expression};
   return run_one(TN_REDUCE, args, ranks);
 }
 
@@ -101,7 +109,8 @@ Status sort_by_counting(Tensor* x, bool descending, Tensor** results) {
     const int64_t end = std::min(n, begin + step);
     TensorRef some, place;
     TN_TRY(count_before(keys.get(), positions.get(), descending, begin, end, &some));
-    const tn_value cut[5] = {tensor_value(ranks.get()), int_value(1), int_value(begin), int_value(end), int_value(1)};
+    const tn_value cut[5] = {tensor_value(ranks.get()), int_value(1), int_value(begin),
+                             int_value(end), int_value(1)};
     TN_TRY(run_one(TN_SLICE, cut, &place));
     TN_TRY(copy_into(place.get(), some.get()));
   }
@@ -109,7 +118,8 @@ Status sort_by_counting(Tensor* x, bool descending, Tensor** results) {
   const tn_value wide[2] = {tensor_value(positions.get()), ints_value(flat)};
   TN_TRY(run_one(TN_EXPAND, wide, &spread));
   const auto place = [&](Tensor* values, TensorRef* result) -> Status {
-    const tn_value args[4] = {tensor_value(values), int_value(1), tensor_value(ranks.get()), tensor_value(values)};
+    const tn_value args[4] = {tensor_value(values), int_value(1), tensor_value(ranks.get()),
+                              tensor_value(values)};
     TN_TRY(run_one(TN_SCATTER, args, result));
     const tn_value back[2] = {tensor_value(result->get()), ints_value(x->size_span())};
     return run_one(TN_RESHAPE, back, result);
@@ -128,7 +138,8 @@ Status run_sort(const PrimitiveArgs& args, Tensor** results) {
   const bool descending = args.boolean(2, "descending", false);
   int32_t dim;
   TN_TRY(wrap_dim("sort", args.integer(1, "dim"), x->ndim, &dim));
-  const bool counts = x->numel > 0 && x->ndim > 0 && x->device.type != TN_DEVICE_META && !has_primitive(TN_SORT, x->device);
+  const bool counts = x->numel > 0 && x->ndim > 0 && x->device.type != TN_DEVICE_META &&
+                      !has_primitive(TN_SORT, x->device);
   if (counts) {
     // The dimension goes to the end, and back.
     std::vector<int64_t> order;

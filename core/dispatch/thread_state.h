@@ -22,7 +22,8 @@ enum Mode : uint32_t {
 };
 inline constexpr uint32_t kModesWithHandlers =
     kModeProfile | kModeAutocast | kModeCapture | kModeExplain;
-inline constexpr uint32_t kModesOfLaunches = kModeCapture | kModeExplain | kModeTrace | kModeUnsettled;
+inline constexpr uint32_t kModesOfLaunches =
+    kModeCapture | kModeExplain | kModeTrace | kModeUnsettled;
 
 struct Op;             // dispatch/registry.h
 struct Recorder;       // dispatch/explain.h
@@ -32,7 +33,8 @@ struct ThreadState {
   uint32_t modes;
   Recorder* recorder;
   AutocastScope* autocast;
-  const Op* decomposed;  // the innermost op whose decomposition runs and whose name users know; null: none
+  // the innermost op whose decomposition runs and whose name users know; null: none
+  const Op* decomposed;
 };
 TN_HOT extern constinit thread_local ThreadState thread_state;
 

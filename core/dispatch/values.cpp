@@ -19,9 +19,15 @@ void release_value(tn_value* v) {
       }
       delete[] v->as.tensors;
       break;
-    case TN_INTS: delete[] v->as.ints; break;
-    case TN_FLOATS: delete[] v->as.floats; break;
-    case TN_STRING: delete[] v->as.string; break;
+    case TN_INTS:
+      delete[] v->as.ints;
+      break;
+    case TN_FLOATS:
+      delete[] v->as.floats;
+      break;
+    case TN_STRING:
+      delete[] v->as.string;
+      break;
     case TN_STRINGS:
       for (uint32_t i = 0; i < v->count; ++i) delete[] v->as.strings[i];
       delete[] v->as.strings;
@@ -33,7 +39,8 @@ void release_value(tn_value* v) {
       for (uint32_t i = 0; i < v->count; ++i) object_references.release(v->as.objects[i]);
       delete[] v->as.objects;
       break;
-    default: break;
+    default:
+      break;
   }
   *v = tn_value{};
 }
@@ -67,9 +74,15 @@ Status copy_value(const tn_value& from, tn_value* to) {
         if (from.as.tensors[i] != nullptr) as_tensor(from.as.tensors[i])->retain();
       }
       break;
-    case TN_INTS: copy.as.ints = clone(from.as.ints, from.count); break;
-    case TN_FLOATS: copy.as.floats = clone(from.as.floats, from.count); break;
-    case TN_STRING: copy.as.string = clone(from.as.string, from.count + 1); break;
+    case TN_INTS:
+      copy.as.ints = clone(from.as.ints, from.count);
+      break;
+    case TN_FLOATS:
+      copy.as.floats = clone(from.as.floats, from.count);
+      break;
+    case TN_STRING:
+      copy.as.string = clone(from.as.string, from.count + 1);
+      break;
     case TN_STRINGS: {
       std::vector<std::unique_ptr<char[]>> texts(from.count);
       for (uint32_t i = 0; i < from.count; ++i) {
@@ -87,7 +100,8 @@ Status copy_value(const tn_value& from, tn_value* to) {
       copy.as.objects = clone(from.as.objects, from.count);
       for (uint32_t i = 0; i < from.count; ++i) object_references.retain(from.as.objects[i]);
       break;
-    default: break;
+    default:
+      break;
   }
   *to = copy;
   return nullptr;

@@ -24,10 +24,12 @@ Status convert(tn_tensor* t, tn_dtype dtype, tn_tensor** result) {
 bool has_half(const tn_value& v) {
   if (v.kind == TN_TENSOR) return v.as.tensor != nullptr && is_half(v.as.tensor->dtype);
   if (v.kind != TN_TENSORS) return false;
-  return std::any_of(v.as.tensors, v.as.tensors + v.count, [](const tn_tensor* t) { return t != nullptr && is_half(t->dtype); });
+  return std::any_of(v.as.tensors, v.as.tensors + v.count,
+                     [](const tn_tensor* t) { return t != nullptr && is_half(t->dtype); });
 }
 
-// A result as the decomposition of the halves would have given it: an argument that it gives back is that argument.
+// A result as the decomposition of the halves would have given it: an argument that it gives back
+// is that argument.
 Status narrow(const WideArguments& wide, tn_dtype dtype, tn_tensor** result) {
   tn_tensor* found = *result;
   if (found == nullptr || found->dtype == dtype || dtype == TN_DTYPE_NONE) return nullptr;
@@ -41,12 +43,16 @@ Status narrow(const WideArguments& wide, tn_dtype dtype, tn_tensor** result) {
   return nullptr;
 }
 
-Status narrow_all(const WideArguments& wide, const std::vector<tn_dtype>& dtypes, std::span<tn_value> results) {
+Status narrow_all(const WideArguments& wide, const std::vector<tn_dtype>& dtypes,
+                  std::span<tn_value> results) {
   size_t at = 0;
-  const auto next = [&](tn_tensor** t) -> Status { return at < dtypes.size() ? narrow(wide, dtypes[at++], t) : nullptr; };
+  const auto next = [&](tn_tensor** t) -> Status {
+    return at < dtypes.size() ? narrow(wide, dtypes[at++], t) : nullptr;
+  };
   for (tn_value& v : results) {
     if (v.kind == TN_TENSOR) TN_TRY(next(&v.as.tensor));
-    for (uint32_t i = 0; v.kind == TN_TENSORS && i < v.count; ++i) TN_TRY(next(const_cast<tn_tensor**>(v.as.tensors + i)));
+    for (uint32_t i = 0; v.kind == TN_TENSORS && i < v.count; ++i)
+      TN_TRY(next(const_cast<tn_tensor**>(v.as.tensors + i)));
   }
   return nullptr;
 }
@@ -91,7 +97,8 @@ Status WideArguments::make(const Op* op, std::span<const tn_value> given) {
 
 bool has_halves_to_widen(const Op* op, std::span<const tn_value> args) {
   bool halves = false;
-  for (size_t i = 0; i < args.size(); ++i) halves |= (op->written >> i & 1) == 0 && has_half(args[i]);
+  for (size_t i = 0; i < args.size(); ++i)
+    halves |= (op->written >> i & 1) == 0 && has_half(args[i]);
   return halves && call_device(args).type != TN_DEVICE_META;
 }
 

@@ -1,5 +1,6 @@
-// Decompositions of half tensors (float16, bfloat16): computed in float32, their results rounded once. Without it each value
-// between two calls would be rounded to a half, and one that no half holds would be infinite.
+// Decompositions of half tensors (float16, bfloat16): computed in float32, their results rounded
+// once. Without it each value between two calls would be rounded to a half, and one that no half
+// holds would be infinite.
 #pragma once
 
 #include <span>
@@ -10,8 +11,9 @@
 
 namespace tenon {
 
-// The arguments with halves cast to float32, recorded where gradients are. What the op writes stays, and a tensor that comes
-// twice is cast once: so its gradients are added up before they are rounded.
+// The arguments with halves cast to float32, recorded where gradients are. What the op writes
+// stays, and a tensor that comes twice is cast once: so its gradients are added up before they are
+// rounded.
 class WideArguments {
  public:
   [[nodiscard]] Status make(const Op* op, std::span<const tn_value> given);
@@ -31,11 +33,16 @@ class WideArguments {
   std::vector<std::vector<tn_tensor*>> lists_;
 };
 
-// Is this a call of halves whose decomposition is computed in float32? On meta tensors nothing is computed.
+// Is this a call of halves whose decomposition is computed in float32? On meta tensors nothing is
+// computed.
 bool has_halves_to_widen(const Op* op, std::span<const tn_value> args);
-inline bool widens(const Op* op, std::span<const tn_value> args) { return op->widens && has_halves_to_widen(op, args); }
-// Such a call: casts, the same call of float32 (by a kernel, where there is one), and the results in the dtypes that the
-// decomposition of the halves has. One that cannot be traced on meta tensors runs as it is, and its calls decide for themselves.
-[[nodiscard]] Status run_widened(const Op* op, std::span<const tn_value> args, std::span<tn_value> results);
+inline bool widens(const Op* op, std::span<const tn_value> args) {
+  return op->widens && has_halves_to_widen(op, args);
+}
+// Such a call: casts, the same call of float32 (by a kernel, where there is one), and the results
+// in the dtypes that the decomposition of the halves has. One that cannot be traced on meta tensors
+// runs as it is, and its calls decide for themselves.
+[[nodiscard]] Status run_widened(const Op* op, std::span<const tn_value> args,
+                                 std::span<tn_value> results);
 
 }  // namespace tenon

@@ -243,7 +243,8 @@ class FormulaParser {
     const Function* function = find_function(name);
     if (function == nullptr) {
       if (names_.count(name) != 0) return refuse(at, "'{}' is no function", name);
-      return refuse(at, "unknown function '{}'{}", printable(name), did_you_mean(name, function_names()));
+      return refuse(at, "unknown function '{}'{}", printable(name),
+                    did_you_mean(name, function_names()));
     }
     advance();
     TN_TRY(expect("("));

@@ -12,7 +12,9 @@ namespace {
 
 int32_t mode() {
   const uint32_t modes = thread_state.modes;
-  return (modes & kModeInference) != 0 ? TN_INFERENCE_MODE : (modes & kModeNoGrad) != 0 ? TN_NO_GRAD : TN_GRAD_MODE;
+  return (modes & kModeInference) != 0 ? TN_INFERENCE_MODE
+         : (modes & kModeNoGrad) != 0  ? TN_NO_GRAD
+                                       : TN_GRAD_MODE;
 }
 
 void set_mode(int32_t mode) {
@@ -29,7 +31,9 @@ tn_status* requires_grad(tn_tensor* t, int32_t on) {
   });
 }
 
-tn_tensor* get_grad(const tn_tensor* t) { return t != nullptr ? grad_of(as_tensor(t)).take() : nullptr; }
+tn_tensor* get_grad(const tn_tensor* t) {
+  return t != nullptr ? grad_of(as_tensor(t)).take() : nullptr;
+}
 
 tn_status* put_grad(tn_tensor* t, tn_tensor* grad) {
   return guarded([&]() -> Status {
@@ -54,13 +58,15 @@ TensorList list_of(tn_tensor* const* tensors, uint32_t n) {
 Status expect_defined(const char* what, tn_tensor* const* tensors, uint32_t n) {
   for (uint32_t i = 0; i < n; ++i) {
     if (tensors[i] == nullptr) {
-      return error(TN_FAILED_PRECONDITION, "{} {} is undefined (None); expected a tensor that needs a gradient", what, i);
+      return error(TN_FAILED_PRECONDITION,
+                   "{} {} is undefined (None); expected a tensor that needs a gradient", what, i);
     }
   }
   return nullptr;
 }
 
-tn_status* run_backward(tn_tensor* const* tensors, tn_tensor* const* grads, uint32_t n, uint32_t flags) {
+tn_status* run_backward(tn_tensor* const* tensors, tn_tensor* const* grads, uint32_t n,
+                        uint32_t flags) {
   return guarded([&]() -> Status {
     TN_TRY(expect_list("backward: the list of tensors", tensors, n));
     TN_TRY(expect_defined("backward: tensor", tensors, n));
@@ -69,7 +75,8 @@ tn_status* run_backward(tn_tensor* const* tensors, tn_tensor* const* grads, uint
 }
 
 tn_status* run_gradients(tn_tensor* const* outputs, tn_tensor* const* grads, uint32_t n_outputs,
-                         tn_tensor* const* inputs, uint32_t n_inputs, uint32_t flags, tn_tensor** results) {
+                         tn_tensor* const* inputs, uint32_t n_inputs, uint32_t flags,
+                         tn_tensor** results) {
   return guarded([&]() -> Status {
     TN_TRY(expect_list("gradients: the list of outputs", outputs, n_outputs));
     TN_TRY(expect_list("gradients: the list of inputs", inputs, n_inputs));
@@ -77,22 +84,24 @@ tn_status* run_gradients(tn_tensor* const* outputs, tn_tensor* const* grads, uin
     TN_TRY(expect_defined("grad: output", outputs, n_outputs));
     TN_TRY(expect_defined("grad: input", inputs, n_inputs));
     std::vector<Tensor*> made(n_inputs);
-    TN_TRY(gradients(list_of(outputs, n_outputs), list_of(grads, n_outputs), list_of(inputs, n_inputs), flags, made));
+    TN_TRY(gradients(list_of(outputs, n_outputs), list_of(grads, n_outputs),
+                     list_of(inputs, n_inputs), flags, made));
     for (uint32_t i = 0; i < n_inputs; ++i) results[i] = made[i];
     return nullptr;
   });
 }
 
-tn_status* custom(const char* name, tn_backward_fn fn, void* self, void (*destroy)(void*), tn_tensor* const* inputs,
-                  uint32_t n_inputs, tn_tensor* const* outputs, uint32_t n_outputs, tn_tensor* const* saved,
-                  uint32_t n_saved) {
+tn_status* custom(const char* name, tn_backward_fn fn, void* self, void (*destroy)(void*),
+                  tn_tensor* const* inputs, uint32_t n_inputs, tn_tensor* const* outputs,
+                  uint32_t n_outputs, tn_tensor* const* saved, uint32_t n_saved) {
   return guarded([&]() -> Status {
     TN_TRY(expect_given("custom: the name", name));
     TN_TRY(expect_given("custom: the backward", reinterpret_cast<const void*>(fn)));
     TN_TRY(expect_list("custom: the list of inputs", inputs, n_inputs));
     TN_TRY(expect_list("custom: the list of outputs", outputs, n_outputs));
     TN_TRY(expect_list("custom: the list of saved tensors", saved, n_saved));
-    return record_custom(name, fn, self, destroy, {inputs, n_inputs}, {outputs, n_outputs}, {saved, n_saved});
+    return record_custom(name, fn, self, destroy, {inputs, n_inputs}, {outputs, n_outputs},
+                         {saved, n_saved});
   });
 }
 
@@ -122,7 +131,8 @@ tn_status* hook_remove(tn_tensor* t, uint64_t id) {
 }
 
 void set_anomaly(int32_t on) {
-  thread_state.modes = (thread_state.modes & ~uint32_t{kModeAnomaly}) | (on != 0 ? uint32_t{kModeAnomaly} : 0u);
+  thread_state.modes =
+      (thread_state.modes & ~uint32_t{kModeAnomaly}) | (on != 0 ? uint32_t{kModeAnomaly} : 0u);
 }
 
 int32_t anomaly() { return (thread_state.modes & kModeAnomaly) != 0 ? 1 : 0; }
@@ -198,17 +208,35 @@ tn_status* amp_leave() {
 }  // namespace
 
 const tn_autograd_api* autograd_api() {
-  static const tn_autograd_api table = {
-      sizeof(tn_autograd_api), mode,        set_mode,    requires_grad, get_grad,         put_grad,
-      keep_grad,               run_backward, run_gradients, custom,      get_custom_saved, hook_add,
-      hook_remove,             set_anomaly, anomaly,     grad_fn,       node_name,        node_n_next,
-      node_next,               node_add_hook, node_release};
+  static const tn_autograd_api table = {sizeof(tn_autograd_api),
+                                        mode,
+                                        set_mode,
+                                        requires_grad,
+                                        get_grad,
+                                        put_grad,
+                                        keep_grad,
+                                        run_backward,
+                                        run_gradients,
+                                        custom,
+                                        get_custom_saved,
+                                        hook_add,
+                                        hook_remove,
+                                        set_anomaly,
+                                        anomaly,
+                                        grad_fn,
+                                        node_name,
+                                        node_n_next,
+                                        node_next,
+                                        node_add_hook,
+                                        node_release};
   return &table;
 }
 
 const tn_random_api* random_api() {
   static const tn_random_api table = {sizeof(tn_random_api), seed_random, get_random_state,
-                                      [](uint64_t seed, uint64_t offset) { set_random_state({seed, offset}); }};
+                                      [](uint64_t seed, uint64_t offset) {
+                                        set_random_state({seed, offset});
+                                      }};
   return &table;
 }
 

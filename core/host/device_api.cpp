@@ -116,9 +116,11 @@ void* find_cached(const tn_call* call, const tn_tensor* t, uint64_t key) {
   return found;
 }
 
-tn_status* attach_cached(const tn_call* call, const tn_tensor* t, uint64_t key, void* blob, uint64_t bytes,
-                         void (*destroy)(void*)) {
-  return guarded([&] { return attach_blob(as_tensor(t), static_cast<Stream*>(call->stream), key, blob, bytes, destroy); });
+tn_status* attach_cached(const tn_call* call, const tn_tensor* t, uint64_t key, void* blob,
+                         uint64_t bytes, void (*destroy)(void*)) {
+  return guarded([&] {
+    return attach_blob(as_tensor(t), static_cast<Stream*>(call->stream), key, blob, bytes, destroy);
+  });
 }
 
 DeviceGraph* as_graph(tn_graph* graph) { return reinterpret_cast<DeviceGraph*>(graph); }
@@ -151,11 +153,24 @@ void capture_destroy(tn_graph* graph) {
 }  // namespace
 
 const tn_device_api* device_api() {
-  static const tn_device_api table = {sizeof(tn_device_api), device_type_count, type_name_of,       type_description,
-                                      count,                 parse,             synchronize,        stream_create,
-                                      stream_destroy,        stream_synchronize, get_current_stream, set_stream,
-                                      stats,                 set_limit,         empty_device_cache, flags,
-                                      change_fallback,       fallback};
+  static const tn_device_api table = {sizeof(tn_device_api),
+                                      device_type_count,
+                                      type_name_of,
+                                      type_description,
+                                      count,
+                                      parse,
+                                      synchronize,
+                                      stream_create,
+                                      stream_destroy,
+                                      stream_synchronize,
+                                      get_current_stream,
+                                      set_stream,
+                                      stats,
+                                      set_limit,
+                                      empty_device_cache,
+                                      flags,
+                                      change_fallback,
+                                      fallback};
   return &table;
 }
 
@@ -165,8 +180,8 @@ const tn_cache_api* cache_api() {
 }
 
 const tn_capture_api* capture_api() {
-  static const tn_capture_api table = {sizeof(tn_capture_api), capture_begin, capture_end, capture_launch,
-                                       capture_destroy};
+  static const tn_capture_api table = {sizeof(tn_capture_api), capture_begin, capture_end,
+                                       capture_launch, capture_destroy};
   return &table;
 }
 

@@ -49,7 +49,9 @@ struct Exported {
   std::vector<int64_t> shape, strides;
 };
 
-void delete_exported(DLManagedTensorVersioned* managed) { delete static_cast<Exported*>(managed->manager_ctx); }
+void delete_exported(DLManagedTensorVersioned* managed) {
+  delete static_cast<Exported*>(managed->manager_ctx);
+}
 
 void release_imported(void* managed) {
   auto* m = static_cast<DLManagedTensorVersioned*>(managed);
@@ -63,7 +65,8 @@ Status export_dlpack(Tensor* t, bool writable, void** managed) {
     return error(TN_UNSUPPORTED, "dlpack: {} is not on cpu; move it there first", tensor_text(t));
   }
   if (t->requires_grad()) {
-    return error(TN_FAILED_PRECONDITION, "dlpack: {} requires a gradient, which would be lost; detach it first",
+    return error(TN_FAILED_PRECONDITION,
+                 "dlpack: {} requires a gradient, which would be lost; detach it first",
                  tensor_text(t));
   }
   auto exported = std::make_unique<Exported>();
@@ -74,8 +77,13 @@ Status export_dlpack(Tensor* t, bool writable, void** managed) {
                        exported.get(),
                        delete_exported,
                        writable ? 0 : kReadOnly,
-                       {t->data, {kDLCpu, 0}, t->ndim, kTypes[t->dtype], exported->shape.data(),
-                        exported->strides.data(), 0}};
+                       {t->data,
+                        {kDLCpu, 0},
+                        t->ndim,
+                        kTypes[t->dtype],
+                        exported->shape.data(),
+                        exported->strides.data(),
+                        0}};
   if (writable) t->storage->no_cache = true;  // what is written there cannot be counted
   *managed = &exported.release()->managed;
   return nullptr;
@@ -84,45 +92,53 @@ Status export_dlpack(Tensor* t, bool writable, void** managed) {
 Status import_dlpack(void* managed, Tensor** tensor) {
   auto* m = static_cast<DLManagedTensorVersioned*>(managed);
   if (m == nullptr) return invalid("dlpack: the managed tensor is NULL");
-  if (m->version.major != 1) return invalid("dlpack: version {}.{}, expected 1.x", m->version.major, m->version.minor);
+  if (m->version.major != 1)
+    return invalid("dlpack: version {}.{}, expected 1.x", m->version.major, m->version.minor);
   const DLTensor& d = m->dl_tensor;
   if (d.device.device_type != kDLCpu) {
-    return error(TN_UNSUPPORTED, "dlpack: device type {}, only host memory (1) is taken", d.device.device_type);
+    return error(TN_UNSUPPORTED, "dlpack: device type {}, only host memory (1) is taken",
+                 d.device.device_type);
   }
   tn_dtype dtype = TN_DTYPE_NONE;
   for (tn_dtype i = 0; i < TN_N_DTYPES; ++i) {
-    if (kTypes[i].code == d.dtype.code && kTypes[i].bits == d.dtype.bits && d.dtype.lanes == 1) dtype = i;
+    if (kTypes[i].code == d.dtype.code && kTypes[i].bits == d.dtype.bits && d.dtype.lanes == 1)
+      dtype = i;
   }
   if (dtype == TN_DTYPE_NONE) {
-    return error(TN_UNSUPPORTED, "dlpack: dtype code {}, {} bits, {} lanes has no counterpart", d.dtype.code,
-                 d.dtype.bits, d.dtype.lanes);
+    return error(TN_UNSUPPORTED, "dlpack: dtype code {}, {} bits, {} lanes has no counterpart",
+                 d.dtype.code, d.dtype.bits, d.dtype.lanes);
   }
-  if (d.ndim < 0 || d.ndim > TN_MAX_RANK) return invalid("dlpack: {} dimensions, expected 0 to {}", d.ndim, TN_MAX_RANK);
-  if (d.shape == nullptr && d.ndim > 0) return invalid("dlpack: shape is NULL for {} dimensions", d.ndim);
+  if (d.ndim < 0 || d.ndim > TN_MAX_RANK)
+    return invalid("dlpack: {} dimensions, expected 0 to {}", d.ndim, TN_MAX_RANK);
+  if (d.shape == nullptr && d.ndim > 0)
+    return invalid("dlpack: shape is NULL for {} dimensions", d.ndim);
   const std::span<const int64_t> sizes(d.shape, static_cast<size_t>(d.ndim));
   int64_t numel;
   TN_TRY(count_elements("dlpack", sizes, dtype, &numel));
   if (d.data == nullptr && numel > 0) return invalid("dlpack: data is NULL for {} elements", numel);
   int64_t extent = numel > 0 ? 1 : 0;
   for (int32_t i = 0; i < d.ndim && d.strides != nullptr && numel > 0; ++i) {
-    if (d.strides[i] < 0) return error(TN_UNSUPPORTED, "dlpack: stride {} of dimension {} is negative", d.strides[i], i);
+    if (d.strides[i] < 0)
+      return error(TN_UNSUPPORTED, "dlpack: stride {} of dimension {} is negative", d.strides[i],
+                   i);
     int64_t reach;
-    if (__builtin_mul_overflow(d.shape[i] - 1, d.strides[i], &reach) || __builtin_add_overflow(extent, reach, &extent) ||
-        extent > INT64_MAX / 8) {
+    if (__builtin_mul_overflow(d.shape[i] - 1, d.strides[i], &reach) ||
+        __builtin_add_overflow(extent, reach, &extent) || extent > INT64_MAX / 8) {
       return invalid("dlpack: stride {} of dimension {} is too large", d.strides[i], i);
     }
   }
   if (d.strides == nullptr) extent = numel;
   const bool read_only = (m->flags & kReadOnly) != 0;
-  Tensor* shared = adopt_host_tensor(static_cast<char*>(d.data) + d.byte_offset,
-                                     static_cast<uint64_t>(extent) * item_size(dtype),
-                                     read_only ? [](void*) {} : release_imported, managed, sizes, d.strides, dtype);
+  Tensor* shared = adopt_host_tensor(
+      static_cast<char*>(d.data) + d.byte_offset, static_cast<uint64_t>(extent) * item_size(dtype),
+      read_only ? [](void*) {} : release_imported, managed, sizes, d.strides, dtype);
   shared->storage->no_cache = true;
   if (!read_only) {
     *tensor = shared;
     return nullptr;
   }
-  // Nothing here keeps a tensor from being written: what must not be is copied. The owner is told once the copy is made.
+  // Nothing here keeps a tensor from being written: what must not be is copied. The owner is told
+  // once the copy is made.
   const TensorRef original(shared);
   Tensor* copied;
   TN_TRY(empty_tensor(sizes, dtype, shared->device, &copied));

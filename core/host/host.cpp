@@ -46,7 +46,9 @@ tn_status* status_new(tn_code code, const char* message, tn_status* cause) {
   return make_status(code, message != nullptr ? message : "", cause);
 }
 
-tn_code status_code(const tn_status* status) { return status != nullptr ? status->code : tn_code{TN_OK}; }
+tn_code status_code(const tn_status* status) {
+  return status != nullptr ? status->code : tn_code{TN_OK};
+}
 
 void status_set_payload(tn_status* status, const void* tag, void* payload, void (*destroy)(void*)) {
   if (status == nullptr) return;
@@ -79,7 +81,8 @@ tn_status* find_op(const char* name, const tn_op** op) {
 }
 
 tn_status* refuse_null(const char* what) {
-  return guarded([&] { return invalid("{}: the op, the arguments or the results are NULL", what); });
+  return guarded(
+      [&] { return invalid("{}: the op, the arguments or the results are NULL", what); });
 }
 
 // A private op's message begins with the name of the op that the user called.
@@ -92,16 +95,18 @@ tn_status* refuse_null(const char* what) {
   return failed;
 }
 
-tn_status* call_op(const tn_op* op, const tn_value* args, uint32_t n_args, tn_value* results, uint32_t n_results) {
-  if (op == nullptr || (args == nullptr && n_args != 0) || (results == nullptr && n_results != 0)) [[unlikely]] {
+tn_status* call_op(const tn_op* op, const tn_value* args, uint32_t n_args, tn_value* results,
+                   uint32_t n_results) {
+  if (op == nullptr || (args == nullptr && n_args != 0) || (results == nullptr && n_results != 0))
+      [[unlikely]] {
     return refuse_null("call");
   }
   tn_status* failed = guarded([&] { return call(as_op(op), args, n_args, results, n_results); });
   return failed == nullptr ? nullptr : name_call(as_op(op), failed);
 }
 
-tn_status* call_primitive(tn_primitive kind, const tn_value* args, uint32_t n_args, tn_value* results,
-                          uint32_t n_results) {
+tn_status* call_primitive(tn_primitive kind, const tn_value* args, uint32_t n_args,
+                          tn_value* results, uint32_t n_results) {
   return guarded([&] {
     if ((args == nullptr && n_args != 0) || (results == nullptr && n_results != 0)) [[unlikely]] {
       return refuse_null("primitive");

@@ -53,19 +53,22 @@ tn_status* end_explain(const char** json) {
 
 void set_profile(tn_profile_fn fn, void* context) {
   profile_slot = {fn, context};
-  thread_state.modes = (thread_state.modes & ~uint32_t{kModeProfile}) | (fn != nullptr ? uint32_t{kModeProfile} : 0u);
+  thread_state.modes = (thread_state.modes & ~uint32_t{kModeProfile}) |
+                       (fn != nullptr ? uint32_t{kModeProfile} : 0u);
 }
 
 }  // namespace
 
 const tn_plugin_api* plugin_api() {
-  static const tn_plugin_api table = {sizeof(tn_plugin_api), load, load_all, shutdown, list, ops, free_text};
+  static const tn_plugin_api table = {
+      sizeof(tn_plugin_api), load, load_all, shutdown, list, ops, free_text};
   return &table;
 }
 
 const tn_explain_api* explain_api() {
-  static const tn_explain_api table = {sizeof(tn_explain_api), explain_begin, end_explain,
-                                       [](const char* name) { return name != nullptr ? counter_value(name) : uint64_t{0}; }};
+  static const tn_explain_api table = {
+      sizeof(tn_explain_api), explain_begin, end_explain,
+      [](const char* name) { return name != nullptr ? counter_value(name) : uint64_t{0}; }};
   return &table;
 }
 

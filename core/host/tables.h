@@ -1,5 +1,5 @@
-// The interfaces that host->get_interface gives, a file each. Every function is a thin C border: it guards, and calls the part that
-// does the work.
+// The interfaces that host->get_interface gives, a file each. Every function is a thin C border: it
+// guards, and calls the part that does the work.
 #pragma once
 
 #include "base/status.h"

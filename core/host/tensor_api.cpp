@@ -11,11 +11,14 @@
 namespace tenon {
 namespace {
 
-tn_status* empty(int32_t ndim, const int64_t* sizes, tn_dtype dtype, tn_device device, tn_tensor** result) {
+tn_status* empty(int32_t ndim, const int64_t* sizes, tn_dtype dtype, tn_device device,
+                 tn_tensor** result) {
   return guarded([&]() -> Status {
     if (ndim < 0) return invalid("empty: {} dimensions", ndim);
-    if (sizes == nullptr && ndim > 0) [[unlikely]] return invalid("empty: sizes is NULL, with {} dimensions", ndim);
-    if (result == nullptr) [[unlikely]] return expect_place("empty", result);
+    if (sizes == nullptr && ndim > 0) [[unlikely]]
+      return invalid("empty: sizes is NULL, with {} dimensions", ndim);
+    if (result == nullptr) [[unlikely]]
+      return expect_place("empty", result);
     const std::span<const int64_t> shape(sizes, static_cast<size_t>(ndim));
     int64_t numel;
     TN_TRY(count_elements("empty", shape, dtype, &numel));
@@ -28,16 +31,18 @@ tn_status* empty(int32_t ndim, const int64_t* sizes, tn_dtype dtype, tn_device d
   });
 }
 
-tn_status* from_memory(void* data, int32_t ndim, const int64_t* sizes, const int64_t* strides, tn_dtype dtype,
-                       void (*release)(void*), void* context, tn_tensor** result) {
+tn_status* from_memory(void* data, int32_t ndim, const int64_t* sizes, const int64_t* strides,
+                       tn_dtype dtype, void (*release)(void*), void* context, tn_tensor** result) {
   return guarded([&]() -> Status {
     if (ndim < 0) return invalid("from_memory: {} dimensions", ndim);
-    if (sizes == nullptr && ndim > 0) return invalid("from_memory: sizes is NULL, with {} dimensions", ndim);
+    if (sizes == nullptr && ndim > 0)
+      return invalid("from_memory: sizes is NULL, with {} dimensions", ndim);
     TN_TRY(expect_place("from_memory", result));
     const std::span<const int64_t> shape(sizes, static_cast<size_t>(ndim));
     int64_t numel;
     TN_TRY(count_elements("from_memory", shape, dtype, &numel));
-    if (data == nullptr && numel > 0) return invalid("from_memory: data is NULL for {} elements", numel);
+    if (data == nullptr && numel > 0)
+      return invalid("from_memory: data is NULL for {} elements", numel);
     int64_t extent = numel;
     if (strides != nullptr && numel > 0) {
       extent = 1;
@@ -45,7 +50,8 @@ tn_status* from_memory(void* data, int32_t ndim, const int64_t* sizes, const int
         int64_t reach;
         if (strides[d] < 0 || __builtin_mul_overflow(sizes[d] - 1, strides[d], &reach) ||
             __builtin_add_overflow(extent, reach, &extent)) {
-          return invalid("from_memory: stride {} of dimension {} is negative or too large", strides[d], d);
+          return invalid("from_memory: stride {} of dimension {} is negative or too large",
+                         strides[d], d);
         }
       }
     }
@@ -53,7 +59,8 @@ tn_status* from_memory(void* data, int32_t ndim, const int64_t* sizes, const int
     if (__builtin_mul_overflow(extent, static_cast<int64_t>(item_size(dtype)), &bytes)) {
       return invalid("from_memory: the strides reach more bytes than 63 bits hold");
     }
-    *result = adopt_host_tensor(data, static_cast<uint64_t>(bytes), release, context, shape, strides, dtype);
+    *result = adopt_host_tensor(data, static_cast<uint64_t>(bytes), release, context, shape,
+                                strides, dtype);
     return nullptr;
   });
 }
@@ -63,7 +70,8 @@ tn_status* to(tn_tensor* t, tn_device device, tn_dtype dtype, tn_tensor** result
     TN_TRY(expect_tensor("to", t));
     TN_TRY(expect_place("to", result));
     if (!(device == kCpu)) TN_TRY(check_device(device));
-    if (dtype != TN_DTYPE_NONE && !is_known_dtype(dtype)) return invalid("to: dtype {}, which is none", dtype);
+    if (dtype != TN_DTYPE_NONE && !is_known_dtype(dtype))
+      return invalid("to: dtype {}, which is none", dtype);
     *result = prim::convert(as_tensor(t), device, dtype == TN_DTYPE_NONE ? t->dtype : dtype).take();
     return nullptr;
   });
@@ -80,7 +88,8 @@ tn_status* copy_(tn_tensor* dst, tn_tensor* src) {
 tn_status* read(tn_tensor* t, void* memory, uint64_t bytes) {
   return guarded([&]() -> Status {
     TN_TRY(expect_tensor("read", t));
-    if (memory == nullptr && bytes > 0) return invalid("read: the memory is NULL, for {} bytes", bytes);
+    if (memory == nullptr && bytes > 0)
+      return invalid("read: the memory is NULL, for {} bytes", bytes);
     return read_values(as_tensor(t), memory, bytes);
   });
 }
@@ -88,7 +97,8 @@ tn_status* read(tn_tensor* t, void* memory, uint64_t bytes) {
 tn_status* write(tn_tensor* t, const void* memory, uint64_t bytes) {
   return guarded([&]() -> Status {
     TN_TRY(expect_tensor("write", t));
-    if (memory == nullptr && bytes > 0) return invalid("write: the memory is NULL, for {} bytes", bytes);
+    if (memory == nullptr && bytes > 0)
+      return invalid("write: the memory is NULL, for {} bytes", bytes);
     return write_values(as_tensor(t), memory, bytes);
   });
 }
@@ -119,9 +129,15 @@ uint64_t version(const tn_tensor* t) { return t != nullptr ? as_tensor(t)->versi
 int32_t same_storage(const tn_tensor* a, const tn_tensor* b) {
   return a != nullptr && b != nullptr && a->storage == b->storage ? 1 : 0;
 }
-void* storage_memory(const tn_storage* storage) { return storage != nullptr ? storage->memory : nullptr; }
-int32_t is_retained_once(const tn_tensor* t) { return t != nullptr && as_tensor(t)->retained_once() ? 1 : 0; }
-tn_dtype dtype_by_name(const char* name) { return name != nullptr ? dtype_from_name(name) : tn_dtype{TN_DTYPE_NONE}; }
+void* storage_memory(const tn_storage* storage) {
+  return storage != nullptr ? storage->memory : nullptr;
+}
+int32_t is_retained_once(const tn_tensor* t) {
+  return t != nullptr && as_tensor(t)->retained_once() ? 1 : 0;
+}
+tn_dtype dtype_by_name(const char* name) {
+  return name != nullptr ? dtype_from_name(name) : tn_dtype{TN_DTYPE_NONE};
+}
 tn_dtype promote(tn_dtype a, tn_dtype b) {
   return is_known_dtype(a) && is_known_dtype(b) ? promote_dtypes(a, b) : tn_dtype{TN_DTYPE_NONE};
 }
@@ -148,11 +164,25 @@ tn_status* from_dlpack(void* managed, tn_tensor** result) {
 }  // namespace
 
 const tn_tensor_api* tensor_api() {
-  static const tn_tensor_api table = {sizeof(tn_tensor_api), empty,         from_memory,    to,
-                                      copy_,                 read,          write,          mutable_data,
-                                      detach_tensor,         version,       same_storage,   storage_memory,
-                                      is_retained_once,      item_size,     dtype_name,     dtype_by_name,
-                                      promote,               to_dlpack,     from_dlpack};
+  static const tn_tensor_api table = {sizeof(tn_tensor_api),
+                                      empty,
+                                      from_memory,
+                                      to,
+                                      copy_,
+                                      read,
+                                      write,
+                                      mutable_data,
+                                      detach_tensor,
+                                      version,
+                                      same_storage,
+                                      storage_memory,
+                                      is_retained_once,
+                                      item_size,
+                                      dtype_name,
+                                      dtype_by_name,
+                                      promote,
+                                      to_dlpack,
+                                      from_dlpack};
   return &table;
 }
 

@@ -1,4 +1,5 @@
-// Blobs of backends: found by key and view, dropped with their storage, its version, or for want of memory.
+// Blobs of backends: found by key and view, dropped with their storage, its version, or for want of
+// memory.
 #include "memory/cache.h"
 
 #include <algorithm>
@@ -135,9 +136,11 @@ void finish_making(Blob* blob) {
   blob->is_made = known;  // else no other stream may ever find it
 }
 
-// Needs the device's mutex, so that a second find on the stream does not overtake the first one's wait.
+// Needs the device's mutex, so that a second find on the stream does not overtake the first one's
+// wait.
 bool is_ready(const Blob* blob, Stream* stream) {
-  if (std::find(blob->streams.begin(), blob->streams.end(), stream) != blob->streams.end()) return true;
+  if (std::find(blob->streams.begin(), blob->streams.end(), stream) != blob->streams.end())
+    return true;
   if (blob->maker == nullptr || stream == nullptr) return true;
   return blob->is_made && log_failure(blob->made.make_wait(stream));
 }
@@ -179,7 +182,9 @@ void* find_blob(const Tensor* tensor, Stream* stream, uint64_t key) {
     BlobList* list = storage->blobs.load(std::memory_order_relaxed);
     if (list == nullptr) return nullptr;
     const uint32_t version = storage->version.load(std::memory_order_relaxed);
-    const auto is_current = [&](const Entry& entry) { return entry.version == version && !storage->no_cache; };
+    const auto is_current = [&](const Entry& entry) {
+      return entry.version == version && !storage->no_cache;
+    };
     for (const Entry& entry : list->entries) {
       if (!is_current(entry) || !is_of(entry, tensor, key)) continue;
       if (!is_ready(entry.blob, stream)) break;

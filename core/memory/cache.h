@@ -1,14 +1,16 @@
-// cache/1: blobs that a backend attached to a storage (packed weights). They go with the storage, with its version,
-// or when memory is wanted, behind the work of the streams that used them.
+// cache/1: blobs that a backend attached to a storage (packed weights). They go with the storage,
+// with its version, or when memory is wanted, behind the work of the streams that used them.
 //
 // Invariants
-//  1. `destroy` is called once per blob: after it was dropped, after every call that found or attached it
-//     (CallBlobs), and behind the work of their streams. It is called outside of all locks.
+//  1. `destroy` is called once per blob: after it was dropped, after every call that found or
+//     attached it (CallBlobs), and behind the work of their streams. It is called outside of all
+//     locks.
 //  2. A blob is counted from attach_blob until destroy.
-//  3. What the attaching call puts on its stream makes the blob. Until that call has returned, finds on other streams
-//     give NULL; later ones are put behind an event of that moment, once per stream.
-//  4. All lists of a device are guarded by one mutex; storage->blobs is read without it only to see that there is no
-//     list.
+//  3. What the attaching call puts on its stream makes the blob. Until that call has returned,
+//     finds on other streams give NULL; later ones are put behind an event of that moment, once per
+//     stream.
+//  4. All lists of a device are guarded by one mutex; storage->blobs is read without it only to see
+//     that there is no list.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +22,8 @@
 namespace tenon {
 
 // NULL: none, its version is over (then it is destroyed), or another stream's call is still making
-// it. Keyed by storage, the tensor's view of it (offset, sizes, strides, dtype) and the backend's key.
+// it. Keyed by storage, the tensor's view of it (offset, sizes, strides, dtype) and the backend's
+// key.
 void* find_blob(const Tensor* tensor, Stream* stream, uint64_t key);
 // Takes the blob; where caching is not possible it is destroyed behind the stream's work and that
 // is a success too.

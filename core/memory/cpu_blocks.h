@@ -52,7 +52,8 @@ struct ThreadBlocks {
     return block;
   }
 };
-// This thread's. Made at its first allocation or free, deleted when it ends; what is freed still later makes it anew.
+// This thread's. Made at its first allocation or free, deleted when it ends; what is freed still
+// later makes it anew.
 TN_HOT extern constinit thread_local ThreadBlocks* thread_blocks_here;
 ThreadBlocks* make_thread_blocks() noexcept;
 // NULL: there is no memory to make it.
@@ -99,7 +100,6 @@ inline void count_free(ThreadBlocks& t, uint64_t bytes) {
   if (live < -kFlush) [[unlikely]]
     flush_counts(t);
 }
-
 
 // ---- Blocks, when the thread's list does not do. NULL: over the limit, or the system has no more.
 

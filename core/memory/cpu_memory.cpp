@@ -25,7 +25,8 @@ void destroy_cached(tn_storage* storage) {
   storage->~tn_storage();
   if (t == nullptr) [[unlikely]] {
     count_free_alone(bytes);
-    return release_block(storage, kind < kClasses ? block_bytes(static_cast<uint32_t>(kind)) : kind);
+    return release_block(storage,
+                         kind < kClasses ? block_bytes(static_cast<uint32_t>(kind)) : kind);
   }
   if (kind < kClasses && t->epoch == cpu_counters.epoch.load(std::memory_order_relaxed) &&
       t->counts[kind].get() < kClassTables.keep[kind]) [[likely]] {

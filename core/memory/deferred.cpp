@@ -59,7 +59,9 @@ bool DeferredQueue::note(std::span<Stream* const> streams, void (*action)(void*)
   events.reserve(streams.size());
   for (Stream* stream : streams) {
     Event event;
-    if (!log_failure(event.record(stream)) && !log_failure(synchronize_stream(stream)) && !is_lost(stream->device)) return true;
+    if (!log_failure(event.record(stream)) && !log_failure(synchronize_stream(stream)) &&
+        !is_lost(stream->device))
+      return true;
     if (!event.is_empty()) events.push_back(std::move(event));
   }
   if (events.empty()) return false;

@@ -1,12 +1,14 @@
-// Work that waits until streams have passed: frees of memory that other streams still use, ends of blobs.
+// Work that waits until streams have passed: frees of memory that other streams still use, ends of
+// blobs.
 //
 // Invariants
 //  1. An action runs once, after all its events have passed, and outside of all locks of the core.
-//  2. Where an event can neither be recorded nor waited for, the action never runs: what it would free leaks, which is
-//     better than giving away memory in use. On a lost device (tensor/slots.h) all work counts as done.
+//  2. Where an event can neither be recorded nor waited for, the action never runs: what it would
+//     free leaks, which is better than giving away memory in use. On a lost device (tensor/slots.h)
+//     all work counts as done.
 //  3. poll() never waits for a device. drain() waits for all that was deferred before it.
-//  4. A free needs no memory: where there is none to note an action with, push_behind waits for the streams instead. What was
-//     noted is moved from list to list.
+//  4. A free needs no memory: where there is none to note an action with, push_behind waits for the
+//     streams instead. What was noted is moved from list to list.
 #pragma once
 
 #include <atomic>

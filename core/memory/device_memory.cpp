@@ -75,7 +75,8 @@ Status DeviceMemory::allocate(Stream* stream, uint64_t bytes, tn_storage** stora
   Block* block = nullptr;
   const Status failed = guarded([&]() -> Status {
     block = take(stream, bytes);
-    if (block != nullptr) [[likely]] return nullptr;
+    if (block != nullptr) [[likely]]
+      return nullptr;
     TN_TRY(grow(stream, bytes, &block));
     return block == nullptr ? out_of_memory(device_, summary(bytes)) : nullptr;
   });
@@ -109,13 +110,15 @@ void DeviceMemory::destroy_storage(tn_storage* storage) {
     memory->live_ -= block->requested;
     // A stream that died has left its pool to another one, which give_back looks for.
     auto* pool = static_cast<StreamPool*>(block->stream->memory.load(std::memory_order_relaxed));
-    if (!waits && memory->keeps_recent_ && pool != nullptr) return memory->keep_recent(*pool, block);
+    if (!waits && memory->keeps_recent_ && pool != nullptr)
+      return memory->keep_recent(*pool, block);
   }
   if (!kCaching) {  // goes to the backend, which knows no stream
     try {
       streams.push_back(block->stream);
     } catch (const std::bad_alloc&) {
-      if (!log_failure(synchronize_stream(block->stream)) && !is_lost(block->stream->device)) return;
+      if (!log_failure(synchronize_stream(block->stream)) && !is_lost(block->stream->device))
+        return;
     }
   }
   memory->deferred_.push_behind(streams, give_back, block);
@@ -129,7 +132,8 @@ void DeviceMemory::give_back(void* context) {
   block->stream = living(block->stream);
   const StreamUse use(block->stream);  // so that it does not die before the block is in its pool
   if (use && is_poisoning() && memory->type_.def.fill_bytes != nullptr) {
-    const StatusHolder ignored(slots::fill_bytes(block->stream, block->memory, 0, kPoison, block->bytes));
+    const StatusHolder ignored(
+        slots::fill_bytes(block->stream, block->memory, 0, kPoison, block->bytes));
   }
   const std::lock_guard lock(memory->mutex_);
   memory->in_use_ -= block->bytes;
@@ -187,7 +191,8 @@ void DeviceMemory::keep_recent(StreamPool& pool, Block* block) {
   const uint64_t bytes = rounded(block->requested);
   const uint32_t list = list_of(bytes);
   Block*& head = pool.recent[list];
-  if (head != nullptr && list >= kSmallLists && rounded(head->requested) != bytes) flush_list(pool, list);
+  if (head != nullptr && list >= kSmallLists && rounded(head->requested) != bytes)
+    flush_list(pool, list);
   in_use_ -= block->bytes;
   block->next = head;
   head = block;
@@ -365,7 +370,8 @@ void DeviceMemory::release_segment(Block* block) {
   delete block;
 }
 
-// Of a lost device, on which no stream will use a block again: all to one, so that segments come together. Needs the mutex.
+// Of a lost device, on which no stream will use a block again: all to one, so that segments come
+// together. Needs the mutex.
 void DeviceMemory::join_pools() {
   std::vector<Block*> all;
   size_t n = 0;

@@ -1,21 +1,23 @@
-// The memory of one plugin's device: blocks cached per stream, cut out of segments taken from the backend.
+// The memory of one plugin's device: blocks cached per stream, cut out of segments taken from the
+// backend.
 //
 // Invariants
-//  1. A block belongs to one stream. It is given out again on that stream only, in its order; it comes back at once
-//     when no other stream used it, else when those have passed (deferred.h).
-//  2. The blocks of a segment cover it without gap, in order of their addresses; no two neighbours are in the sets of
-//     one stream.
+//  1. A block belongs to one stream. It is given out again on that stream only, in its order; it
+//     comes back at once when no other stream used it, else when those have passed (deferred.h).
+//  2. The blocks of a segment cover it without gap, in order of their addresses; no two neighbours
+//     are in the sets of one stream.
 //  3. A segment goes back to the backend whole, behind the work of its block's stream.
-//  4. taken_ + blobs never grow past the limit; while they are past it (the limit came later), the cache gives
-//     nothing.
+//  4. taken_ + blobs never grow past the limit; while they are past it (the limit came later), the
+//     cache gives nothing.
 //  5. No function of the backend is called under the mutex.
-//  6. A free that waits for nobody goes to a list of its size (`recent`), where the next request of that size finds it.
-//     Before the backend is asked for more, these lists go to the sets, and neighbours come together.
-//  7. A free needs no memory: a block that is in no set has its place in one with it (`node`), and the pool of its stream, and of
-//     the default stream, is there as long as it is.
+//  6. A free that waits for nobody goes to a list of its size (`recent`), where the next request of
+//     that size finds it. Before the backend is asked for more, these lists go to the sets, and
+//     neighbours come together.
+//  7. A free needs no memory: a block that is in no set has its place in one with it (`node`), and
+//     the pool of its stream, and of the default stream, is there as long as it is.
 //
-// Where memory has no address, blocks are whole segments. Without caching a block is a segment of exactly the bytes
-// asked for.
+// Where memory has no address, blocks are whole segments. Without caching a block is a segment of
+// exactly the bytes asked for.
 #pragma once
 
 #include <memory>

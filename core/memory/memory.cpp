@@ -61,8 +61,8 @@ Status empty_tensor(std::span<const int64_t> sizes, tn_dtype dtype, tn_device de
   return nullptr;
 }
 
-Status empty_strided(std::span<const int64_t> sizes, const int64_t* strides, tn_dtype dtype, tn_device device,
-                     Tensor** tensor) {
+Status empty_strided(std::span<const int64_t> sizes, const int64_t* strides, tn_dtype dtype,
+                     tn_device device, Tensor** tensor) {
   Tensor* made;
   TN_TRY(empty_tensor(sizes, dtype, device, &made));
   const TensorRef flat(made);
@@ -72,7 +72,8 @@ Status empty_strided(std::span<const int64_t> sizes, const int64_t* strides, tn_
 }
 
 Status empty_like(const Tensor* model, tn_dtype dtype, Tensor** tensor) {
-  if (model->device.type != TN_DEVICE_CPU) return empty_tensor(model->size_span(), dtype, model->device, tensor);
+  if (model->device.type != TN_DEVICE_CPU)
+    return empty_tensor(model->size_span(), dtype, model->device, tensor);
   tn_storage* storage = nullptr;
   TN_TRY(allocate_cpu(static_cast<uint64_t>(model->numel) * kItemSize[dtype], &storage));
   *tensor = make_tensor_like(storage, model, dtype);
@@ -95,8 +96,8 @@ tn_storage* adopt_host_memory(void* memory, uint64_t bytes, void (*release)(void
   return storage;
 }
 
-Tensor* adopt_host_tensor(void* memory, uint64_t bytes, void (*release)(void*), void* context, std::span<const int64_t> sizes,
-                          const int64_t* strides, tn_dtype dtype) {
+Tensor* adopt_host_tensor(void* memory, uint64_t bytes, void (*release)(void*), void* context,
+                          std::span<const int64_t> sizes, const int64_t* strides, tn_dtype dtype) {
   tn_storage* storage = adopt_host_memory(memory, bytes, nullptr, context);
   Tensor* tensor = make_tensor(storage, sizes, strides, 0, dtype);
   static_cast<Adopted*>(storage)->release_memory = release;

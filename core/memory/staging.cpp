@@ -60,7 +60,9 @@ void Staging::land() {
 void Staging::give_back_behind(Stream* stream, Block block) {
   Event event;
   // A block whose work can be neither marked nor waited for is not given out again.
-  if (!log_failure(event.record(stream)) && !log_failure(synchronize_stream(stream)) && !is_lost(device_)) return;
+  if (!log_failure(event.record(stream)) && !log_failure(synchronize_stream(stream)) &&
+      !is_lost(device_))
+    return;
   if (event.is_empty()) return give_back(block);
   try {
     const std::lock_guard lock(mutex_);
@@ -95,7 +97,8 @@ void Staging::release() {
       free_[c].clear();
     }
   }
-  for (const Block& block : blocks) slots::free_host(device_, block.memory, bytes_of(block.size_class));
+  for (const Block& block : blocks)
+    slots::free_host(device_, block.memory, bytes_of(block.size_class));
 }
 
 Staging& staging_of(tn_device device) {

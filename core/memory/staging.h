@@ -1,9 +1,11 @@
-// Pinned host memory through which small uploads go: their bytes are copied there at once, so that the caller neither waits for
-// the stream nor has to keep its own memory.
+// Pinned host memory through which small uploads go: their bytes are copied there at once, so that
+// the caller neither waits for the stream nor has to keep its own memory.
 //
 // Invariants
-//  1. A block is in one place: with who took it, in flight (behind an event of its stream), or free.
-//  2. Blocks in flight on a stream come back in order; looking for them costs one question for each that came back.
+//  1. A block is in one place: with who took it, in flight (behind an event of its stream), or
+//     free.
+//  2. Blocks in flight on a stream come back in order; looking for them costs one question for each
+//     that came back.
 //  3. What is taken from the backend stays below kMost; beyond it uploads wait.
 #pragma once
 
@@ -38,7 +40,9 @@ class Staging {
 
  private:
   static constexpr uint32_t kSmallestShift = 12, kClasses = 9;  // 4 KiB to kLargest
-  static uint64_t bytes_of(uint32_t size_class) { return uint64_t{1} << (kSmallestShift + size_class); }
+  static uint64_t bytes_of(uint32_t size_class) {
+    return uint64_t{1} << (kSmallestShift + size_class);
+  }
   struct Flight {
     Event passed;
     Block block;

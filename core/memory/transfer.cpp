@@ -30,8 +30,10 @@ Status copy_and_wait(const char* what, tn_device device, tn_storage* used, bool 
   Stream* stream = nullptr;
   TN_TRY(current_stream(device, &stream));
   TN_TRY(use_storage(used, stream, writes));
-  Status failed = slots::copy(stream, writes ? device : kCpu, dst, dst_offset, writes ? kCpu : device, src, src_offset, bytes);
-  // Waits in any case: the host memory may be gone when we have returned. (Not for a lost device, whose work is done.)
+  Status failed = slots::copy(stream, writes ? device : kCpu, dst, dst_offset,
+                              writes ? kCpu : device, src, src_offset, bytes);
+  // Waits in any case: the host memory may be gone when we have returned. (Not for a lost device,
+  // whose work is done.)
   Status lost = failed != nullptr && is_lost(device) ? nullptr : synchronize_stream(stream);
   if (failed == nullptr) {
     failed = lost;
@@ -45,15 +47,18 @@ Status copy_and_wait(const char* what, tn_device device, tn_storage* used, bool 
   });
 }
 
-// From host memory, which may change or go as soon as this has returned. Small ones do not wait where there is pinned memory.
-Status upload(const char* what, tn_storage* dst, uint64_t dst_offset, const void* memory, uint64_t bytes) {
+// From host memory, which may change or go as soon as this has returned. Small ones do not wait
+// where there is pinned memory.
+Status upload(const char* what, tn_storage* dst, uint64_t dst_offset, const void* memory,
+              uint64_t bytes) {
   const tn_device device = dst->device;
   const DeviceType& type = *device_type(device.type);
   Staging::Block block{};
   if (type.has_streams() && type.def.allocate_host != nullptr && bytes <= Staging::kLargest) {
     TN_TRY(staging_of(device).take(bytes, &block));
   }
-  if (block.memory == nullptr) return copy_and_wait(what, device, dst, true, dst->memory, dst_offset, memory, 0, bytes);
+  if (block.memory == nullptr)
+    return copy_and_wait(what, device, dst, true, dst->memory, dst_offset, memory, 0, bytes);
   std::memcpy(block.memory, memory, bytes);
   Stream* stream = nullptr;
   Status failed = guarded([&]() -> Status {
@@ -67,7 +72,9 @@ Status upload(const char* what, tn_storage* dst, uint64_t dst_offset, const void
     staging_of(device).give_back(block);
   }
   if (failed == nullptr) return nullptr;
-  return wrap(failed, [&] { return fmt::format("{}: {} bytes to {} failed", what, bytes, device_text(device)); });
+  return wrap(failed, [&] {
+    return fmt::format("{}: {} bytes to {} failed", what, bytes, device_text(device));
+  });
 }
 
 Status copy_within(tn_storage* dst, uint64_t dst_offset, tn_storage* src, uint64_t src_offset,
@@ -80,7 +87,8 @@ Status copy_within(tn_storage* dst, uint64_t dst_offset, tn_storage* src, uint64
   TN_TRY(current_stream(dst->device, &stream));
   if (dst != src) TN_TRY(use_storage(src, stream, false));
   TN_TRY(use_storage(dst, stream, true));
-  return slots::copy(stream, dst->device, dst->memory, dst_offset, src->device, src->memory, src_offset, bytes);
+  return slots::copy(stream, dst->device, dst->memory, dst_offset, src->device, src->memory,
+                     src_offset, bytes);
 }
 
 Status copy_through_host(tn_storage* dst, uint64_t dst_offset, tn_storage* src, uint64_t src_offset,
@@ -112,7 +120,8 @@ Status copy_bytes(tn_storage* dst, uint64_t dst_offset, tn_storage* src, uint64_
     return nullptr;
   }
   if (is_host(src)) {
-    return upload("copy_bytes", dst, dst_offset, static_cast<const char*>(src->memory) + src_offset, bytes);
+    return upload("copy_bytes", dst, dst_offset, static_cast<const char*>(src->memory) + src_offset,
+                  bytes);
   }
   if (is_host(dst)) {
     return copy_and_wait("copy_bytes", src->device, src, false, dst->memory, dst_offset,

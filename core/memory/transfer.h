@@ -8,9 +8,9 @@
 
 namespace tenon {
 
-// dst and src may be on any two devices (cpu included; not meta). Notes the use of both storages on the streams involved. What it
-// reads from the cpu was read, and what it writes there was written, when it returns. Device types that cannot copy to each other
-// go through host memory.
+// dst and src may be on any two devices (cpu included; not meta). Notes the use of both storages on
+// the streams involved. What it reads from the cpu was read, and what it writes there was written,
+// when it returns. Device types that cannot copy to each other go through host memory.
 [[nodiscard]] Status copy_bytes(tn_storage* dst, uint64_t dst_offset, tn_storage* src,
                                 uint64_t src_offset, uint64_t bytes);
 // To and from plain host memory, which is the caller's again on return.

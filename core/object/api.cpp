@@ -21,7 +21,8 @@ struct Given {
 };
 Status expect_given(std::initializer_list<Given> all) {
   for (const Given& one : all) {
-    if (one.pointer == nullptr) [[unlikely]] return invalid("{} is NULL", one.what);
+    if (one.pointer == nullptr) [[unlikely]]
+      return invalid("{} is NULL", one.what);
   }
   return nullptr;
 }
@@ -29,7 +30,8 @@ Status expect_given(std::initializer_list<Given> all) {
 const void* list_or_none(const void* list, uint32_t n) { return n == 0 ? "" : list; }
 Status expect_names(const char* what, const char* const* names, uint32_t n) {
   for (uint32_t i = 0; i < n; ++i) {
-    if (names == nullptr || names[i] == nullptr) return invalid("{}: name {} of {} is NULL", what, i, n);
+    if (names == nullptr || names[i] == nullptr)
+      return invalid("{}: name {} of {} is NULL", what, i, n);
   }
   return nullptr;
 }
@@ -59,8 +61,9 @@ tn_status* api_create_named(const char* factory, const char* const* names, const
                  });
 }
 tn_status* api_create_empty(const char* type, tn_object_kind kind, tn_object** object) {
-  return checked({{"create_empty: the type's name", type}, {"create_empty: the place for the result", object}},
-                 [&] { return create_empty_object(type, kind, object); });
+  return checked(
+      {{"create_empty: the type's name", type}, {"create_empty: the place for the result", object}},
+      [&] { return create_empty_object(type, kind, object); });
 }
 void api_retain(tn_object* object) {
   if (object != nullptr) object->retain();
@@ -68,8 +71,12 @@ void api_retain(tn_object* object) {
 void api_release(tn_object* object) {
   if (object != nullptr) object->release();
 }
-const char* api_type_name(const tn_object* object) { return object != nullptr ? object->type.c_str() : ""; }
-tn_object_kind api_kind(const tn_object* object) { return object != nullptr ? object->kind : tn_object_kind{TN_OTHER_OBJECT}; }
+const char* api_type_name(const tn_object* object) {
+  return object != nullptr ? object->type.c_str() : "";
+}
+tn_object_kind api_kind(const tn_object* object) {
+  return object != nullptr ? object->kind : tn_object_kind{TN_OTHER_OBJECT};
+}
 
 tn_status* api_set_tensor(tn_object* object, const char* name, tn_tensor* tensor,
                           tn_entry_kind kind) {
@@ -89,7 +96,9 @@ tn_status* api_add_method(tn_object* object, const char* schema, tn_method_fn fn
 }
 
 tn_status* api_tensor(const tn_object* object, const char* name, tn_tensor** tensor) {
-  return checked({{"tensor: the object", object}, {"tensor: the name", name}, {"tensor: the place for the result", tensor}},
+  return checked({{"tensor: the object", object},
+                  {"tensor: the name", name},
+                  {"tensor: the place for the result", tensor}},
                  [&]() -> Status {
                    const NamedTensor* entry = nullptr;
                    TN_TRY(find_tensor(object, name, &entry));
@@ -98,7 +107,9 @@ tn_status* api_tensor(const tn_object* object, const char* name, tn_tensor** ten
                  });
 }
 tn_status* api_child(const tn_object* object, const char* name, tn_object** child) {
-  return checked({{"child: the object", object}, {"child: the name", name}, {"child: the place for the result", child}},
+  return checked({{"child: the object", object},
+                  {"child: the name", name},
+                  {"child: the place for the result", child}},
                  [&]() -> Status {
                    const NamedChild* entry = nullptr;
                    TN_TRY(find_child(object, name, &entry));
@@ -115,7 +126,8 @@ tn_status* api_child_at(const tn_object* object, uint32_t i, const char** name, 
                   {"child_at: the place for the result", child}},
                  [&]() -> Status {
                    if (i >= object->children.size()) {
-                     return error(TN_NOT_FOUND, "{} has {} children, none of index {}", object->type, object->children.size(), i);
+                     return error(TN_NOT_FOUND, "{} has {} children, none of index {}",
+                                  object->type, object->children.size(), i);
                    }
                    *name = object->children[i].name.c_str();
                    *child = ObjectRef(object->children[i].object).take();
@@ -123,7 +135,9 @@ tn_status* api_child_at(const tn_object* object, uint32_t i, const char** name, 
                  });
 }
 tn_status* api_option(const tn_object* object, const char* name, tn_value* borrowed) {
-  return checked({{"option: the object", object}, {"option: the name", name}, {"option: the place for the result", borrowed}},
+  return checked({{"option: the object", object},
+                  {"option: the name", name},
+                  {"option: the place for the result", borrowed}},
                  [&] { return find_option(object, name, borrowed); });
 }
 
@@ -148,25 +162,29 @@ tn_status* api_method_schema(const tn_object* object, const char* name, const ch
 }
 tn_status* api_add_forward_hook(tn_object* object, tn_forward_hook_fn fn, void* self,
                                 void (*destroy)(void*), uint64_t* id) {
-  return checked(
-      {{"add_forward_hook: the object", object}, {"add_forward_hook: the function", reinterpret_cast<const void*>(fn)}},
-      [&] { return add_forward_hook(object, fn, self, destroy, id); });
+  return checked({{"add_forward_hook: the object", object},
+                  {"add_forward_hook: the function", reinterpret_cast<const void*>(fn)}},
+                 [&] { return add_forward_hook(object, fn, self, destroy, id); });
 }
 tn_status* api_remove_forward_hook(tn_object* object, uint64_t id) {
-  return checked({{"remove_forward_hook: the object", object}}, [&] { return remove_forward_hook(object, id); });
+  return checked({{"remove_forward_hook: the object", object}},
+                 [&] { return remove_forward_hook(object, id); });
 }
 
 tn_status* api_visit(const tn_object* object, tn_entry_fn see, void* context) {
-  return checked({{"visit: the object", object}, {"visit: the function", reinterpret_cast<const void*>(see)}}, [&]() -> Status {
-    visit_tensors(object, [&](const std::string& path, const NamedTensor& entry) {
-      see(context, path.c_str(), entry.tensor.get(), entry.kind);
-    });
-    return nullptr;
-  });
+  return checked(
+      {{"visit: the object", object}, {"visit: the function", reinterpret_cast<const void*>(see)}},
+      [&]() -> Status {
+        visit_tensors(object, [&](const std::string& path, const NamedTensor& entry) {
+          see(context, path.c_str(), entry.tensor.get(), entry.kind);
+        });
+        return nullptr;
+      });
 }
 tn_status* api_load_state(tn_object* object, const char* const* names, tn_tensor* const* tensors,
                           uint32_t n, int32_t strict) {
-  return checked({{"load_state: the object", object}, {"load_state: the list of tensors", list_or_none(tensors, n)}},
+  return checked({{"load_state: the object", object},
+                  {"load_state: the list of tensors", list_or_none(tensors, n)}},
                  [&]() -> Status {
                    TN_TRY(expect_names("load_state", names, n));
                    return load_state(object, names, tensors, n, strict != 0);
@@ -175,20 +193,23 @@ tn_status* api_load_state(tn_object* object, const char* const* names, tn_tensor
 tn_status* api_to(tn_object* object, tn_device device, tn_dtype floats) {
   return checked({{"to: the object", object}}, [&] { return move_object(object, device, floats); });
 }
-int32_t api_training(const tn_object* object) { return object != nullptr && object->training ? 1 : 0; }
+int32_t api_training(const tn_object* object) {
+  return object != nullptr && object->training ? 1 : 0;
+}
 void api_set_training(tn_object* object, int32_t on) {
   if (object != nullptr) set_training(object, on != 0);
 }
 tn_status* api_describe(const tn_object* object, char* text, size_t bytes, size_t* needed) {
-  return checked({{"describe: the object", object}, {"describe: the place for the length", needed}}, [&]() -> Status {
-    const std::string full = describe(object);
-    *needed = full.size() + 1;
-    if (text == nullptr || bytes == 0) return nullptr;
-    const size_t n = std::min(bytes - 1, full.size());
-    std::memcpy(text, full.data(), n);
-    text[n] = '\0';
-    return nullptr;
-  });
+  return checked({{"describe: the object", object}, {"describe: the place for the length", needed}},
+                 [&]() -> Status {
+                   const std::string full = describe(object);
+                   *needed = full.size() + 1;
+                   if (text == nullptr || bytes == 0) return nullptr;
+                   const size_t n = std::min(bytes - 1, full.size());
+                   std::memcpy(text, full.data(), n);
+                   text[n] = '\0';
+                   return nullptr;
+                 });
 }
 
 tn_status* api_add_group(tn_object* object, tn_tensor* const* parameters, uint32_t n,
@@ -206,15 +227,16 @@ uint32_t api_n_groups(const tn_object* object) {
 }
 tn_status* api_group(const tn_object* object, uint32_t i, tn_tensor* const** borrowed,
                      uint32_t* n) {
-  return checked(
-      {{"group: the object", object}, {"group: the place for the tensors", borrowed}, {"group: the place for their number", n}},
-      [&]() -> Status {
-        const ParameterGroup* group = nullptr;
-        TN_TRY(find_group(object, i, &group));
-        *borrowed = group->borrowed.data();
-        *n = static_cast<uint32_t>(group->borrowed.size());
-        return nullptr;
-      });
+  return checked({{"group: the object", object},
+                  {"group: the place for the tensors", borrowed},
+                  {"group: the place for their number", n}},
+                 [&]() -> Status {
+                   const ParameterGroup* group = nullptr;
+                   TN_TRY(find_group(object, i, &group));
+                   *borrowed = group->borrowed.data();
+                   *n = static_cast<uint32_t>(group->borrowed.size());
+                   return nullptr;
+                 });
 }
 tn_status* api_group_option(const tn_object* object, uint32_t i, const char* name,
                             tn_value* borrowed) {
@@ -225,9 +247,10 @@ tn_status* api_group_option(const tn_object* object, uint32_t i, const char* nam
 }
 tn_status* api_set_group_option(tn_object* object, uint32_t i, const char* name,
                                 const tn_value* value) {
-  return checked(
-      {{"set_group_option: the object", object}, {"set_group_option: the name", name}, {"set_group_option: the value", value}},
-      [&] { return set_group_option(object, i, name, *value); });
+  return checked({{"set_group_option: the object", object},
+                  {"set_group_option: the name", name},
+                  {"set_group_option: the value", value}},
+                 [&] { return set_group_option(object, i, name, *value); });
 }
 tn_status* api_zero_grad(tn_object* object) {
   return checked({{"zero_grad: the object", object}}, [&] { return zero_grad(object); });

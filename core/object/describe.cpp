@@ -13,8 +13,8 @@ bool is_printed(const Option& option) {
   return kind != TN_TENSOR && kind != TN_TENSORS && kind != TN_OBJECT && kind != TN_OBJECTS;
 }
 
-// As Python writes arguments: a list of one is its number, which stands for all dimensions, more are a tuple, an empty one is
-// an option that was left out.
+// As Python writes arguments: a list of one is its number, which stands for all dimensions, more
+// are a tuple, an empty one is an option that was left out.
 std::string option_text(const tn_value& value) {
   std::string text = value_text(value);
   if (value.kind != TN_INTS && value.kind != TN_FLOATS) return text;

@@ -35,12 +35,14 @@ Factory* find_locked(const Factories& all, std::string_view name) {
 Status find_factory(std::string_view name, const Factory** factory) {
   Factories& all = factories();
   const std::scoped_lock lock(all.mutex);
-  if (all.closed) return error(TN_FAILED_PRECONDITION, "{}: the plugins were shut down", printable(name));
+  if (all.closed)
+    return error(TN_FAILED_PRECONDITION, "{}: the plugins were shut down", printable(name));
   *factory = find_locked(all, name);
   if (*factory != nullptr) return nullptr;
   if (all.list.empty()) {
     return error(TN_NOT_FOUND,
-                 "no layer or optimizer is named '{}': no plugin that brings any is loaded", printable(name));
+                 "no layer or optimizer is named '{}': no plugin that brings any is loaded",
+                 printable(name));
   }
   std::vector<std::string> names;
   std::set<std::string> plugins;

@@ -30,8 +30,8 @@ std::string misfit(const std::string& name, const Tensor* here, const Tensor* gi
                        sizes_text(given));
   }
   if (here->dtype != given->dtype && !(is_float(here->dtype) && is_float(given->dtype))) {
-    return fmt::format("'{}' is {} here and {} in the file", printable(name), dtype_name(here->dtype),
-                       dtype_name(given->dtype));
+    return fmt::format("'{}' is {} here and {} in the file", printable(name),
+                       dtype_name(here->dtype), dtype_name(given->dtype));
   }
   return "";
 }
@@ -53,7 +53,8 @@ Status load_state(Object* object, const char* const* names, tn_tensor* const* te
     entries.emplace_back(path, entry);
   });
   for (uint32_t i = 0; i < n; ++i) {
-    if (tensors[i] == nullptr) return invalid("load_state: '{}' comes without a tensor", printable(names[i]));
+    if (tensors[i] == nullptr)
+      return invalid("load_state: '{}' comes without a tensor", printable(names[i]));
     if (!given.emplace(names[i], i).second)
       return invalid("load_state: '{}' is given twice", printable(names[i]));
   }

@@ -185,7 +185,8 @@ std::string plugins_json() {
   }
   for (int32_t type = TN_FIRST_PLUGIN_DEVICE; type < device_type_count(); ++type) {
     const std::string missing = missing_primitives_text(type);
-    if (!missing.empty()) incomplete.push_back({{"device", device_type(type)->name}, {"missing", missing}});
+    if (!missing.empty())
+      incomplete.push_back({{"device", device_type(type)->name}, {"missing", missing}});
   }
   for (const Factory* factory : all_factories()) {
     factories.push_back({{"name", factory->schema.name},

@@ -8,9 +8,9 @@ namespace tenon {
 // {"plugins": [{"id", "version", "abi", "description", "brings": {"ops", "kernels", "vjps",
 // "devices", "factories", "policies", "threads"}, "from", "state", "reason"}], "searched":
 // [folder], "ignored": [{"folder", "reason"}], "waiting": [{"kernel", "device", "plugin",
-// "reason"}], "factories": [{"name", "kind", "schema", "plugin"}]}. state is loaded, failed or shadowed; a
-// factory's kind is layer, optimizer or other.
-// "reduce, matmul": the primitives that the device lacks and must have. "": none.
+// "reason"}], "factories": [{"name", "kind", "schema", "plugin"}]}. state is loaded, failed or
+// shadowed; a factory's kind is layer, optimizer or other. "reduce, matmul": the primitives that
+// the device lacks and must have. "": none.
 std::string missing_primitives_text(int32_t device_type);
 std::string plugins_json();
 

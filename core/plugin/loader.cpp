@@ -29,7 +29,8 @@ struct Loader {
   // Under load_mutex:
   std::vector<std::unique_ptr<Staging>> stagings;
   std::vector<LoadedPlugin> loaded;  // in order of loading
-  int32_t looked_at = TN_FIRST_PLUGIN_DEVICE;  // device types below were looked at by report_incomplete_devices
+  // device types below were looked at by report_incomplete_devices
+  int32_t looked_at = TN_FIRST_PLUGIN_DEVICE;
   bool closed = false;
 };
 
@@ -54,15 +55,17 @@ Status exclusively(const char* what, Body&& body) {
   return status;
 }
 
-// A device without a kernel that every backend must bring works in part, and a call would fail late: its author should know
-// when the backend loads. Call it when all has been loaded that was asked for, since kernels may come from another plugin.
+// A device without a kernel that every backend must bring works in part, and a call would fail
+// late: its author should know when the backend loads. Call it when all has been loaded that was
+// asked for, since kernels may come from another plugin.
 void report_incomplete_devices() {
   for (int32_t& type = loader().looked_at; type < device_type_count(); ++type) {
     const std::string missing = missing_primitives_text(type);
     if (missing.empty()) continue;
     const DeviceType* device = device_type(type);
-    log_line(2, fmt::format("device '{}' of plugin '{}' has no kernel for {}: ops that need one fail there", device->name,
-                            device->plugin, missing)
+    log_line(2, fmt::format(
+                    "device '{}' of plugin '{}' has no kernel for {}: ops that need one fail there",
+                    device->name, device->plugin, missing)
                     .c_str());
   }
 }

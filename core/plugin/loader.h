@@ -19,7 +19,8 @@
 
 namespace tenon {
 
-// kLoading: its code runs for the first time, so a process that ends meanwhile can say whose it was.
+// kLoading: its code runs for the first time, so a process that ends meanwhile can say whose it
+// was.
 enum class PluginState : uint8_t { kLoaded, kFailed, kShadowed, kLoading };
 
 struct PluginRecord {

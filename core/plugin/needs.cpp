@@ -55,8 +55,8 @@ Status check_cpu_features(const std::vector<std::string>& features) {
     if (found == known.end()) {
       std::vector<std::string> names;
       for (const Feature& f : known) names.emplace_back(f.name);
-      return invalid("needs the CPU feature '{}', which this host does not know{}", printable(feature),
-                     did_you_mean(feature, names));
+      return invalid("needs the CPU feature '{}', which this host does not know{}",
+                     printable(feature), did_you_mean(feature, names));
     }
     if (!found->there) {
       return error(TN_UNSUPPORTED, "needs the CPU feature '{}', which this machine lacks", feature);

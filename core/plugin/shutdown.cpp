@@ -45,8 +45,8 @@ void close_device(int32_t type) {
 
 Status check_device_is_free(tn_device device) {
   drop_all_blobs(device);
-  // Waits for the device first, and so finds all memory that was released and what failed. A device that is lost, be it by this
-  // wait, has nothing to wait for.
+  // Waits for the device first, and so finds all memory that was released and what failed. A device
+  // that is lost, be it by this wait, has nothing to wait for.
   Status failed = empty_cache(device);
   if (failed != nullptr && is_lost(device)) {
     free_status(failed);

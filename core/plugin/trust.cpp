@@ -54,7 +54,8 @@ Status check_trust(const fs::path& path) {
                  "{}; a process with more rights than its user loads nothing from there", reason);
   }
   if (!said_before(reason)) {
-    log_line(2, fmt::format("plugins: {}; what is loaded from there runs with your rights", reason).c_str());
+    log_line(2, fmt::format("plugins: {}; what is loaded from there runs with your rights", reason)
+                    .c_str());
   }
   return nullptr;
 }

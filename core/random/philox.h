@@ -1,5 +1,5 @@
-// The random state of the process: a Philox key (seed) and a counter of calls (offset). Kernels make the bits;
-// RANDOM_BITS in tenon/abi.h says which counter and lane an element has.
+// The random state of the process: a Philox key (seed) and a counter of calls (offset). Kernels
+// make the bits; RANDOM_BITS in tenon/abi.h says which counter and lane an element has.
 #pragma once
 
 #include <cstdint>

@@ -48,7 +48,8 @@ class DefaultParser {
         if (value.as.dtype != TN_DTYPE_NONE) return nullptr;
         std::vector<std::string> names;
         for (tn_dtype dtype = 0; dtype < TN_N_DTYPES; ++dtype) names.push_back(dtype_name(dtype));
-        return cursor_.refuse(begin, "unknown dtype '{}'{}", printable(name), did_you_mean(name, names));
+        return cursor_.refuse(begin, "unknown dtype '{}'{}", printable(name),
+                              did_you_mean(name, names));
       }
       case Type::kInt:
       case Type::kFloat:

@@ -99,8 +99,7 @@ bool fits(const Argument& argument, const tn_value& value, bool numbers_as_tenso
       value.kind == TN_INT || value.kind == TN_FLOAT || value.kind == TN_BOOL_VALUE;
   switch (argument.type) {
     case Type::kTensor:
-      return value.kind == TN_TENSOR ||
-             (numbers_as_tensors && is_number && !argument.written);
+      return value.kind == TN_TENSOR || (numbers_as_tensors && is_number && !argument.written);
     case Type::kInt:
       return value.kind == TN_INT;
     case Type::kFloat:
@@ -174,9 +173,8 @@ bool is_sound(const tn_value& value) {
     case TN_FLOATS:
       return has_memory(value);
     case TN_STRINGS:
-      return has_memory(value) &&
-             std::find(value.as.strings, value.as.strings + value.count, nullptr) ==
-                 value.as.strings + value.count;
+      return has_memory(value) && std::find(value.as.strings, value.as.strings + value.count,
+                                            nullptr) == value.as.strings + value.count;
     case TN_STRING:
       return is_as_long_as_it_says(value);
     case TN_DTYPE:

@@ -42,8 +42,9 @@ struct Argument {
   tn_value
       default_value{};  // kind TN_NONE for None; lists and strings point into storage of the schema
   uint32_t kinds =
-      0;  // bit k: a value of kind k fits without a look at its contents (but for a bool, which is 0
-          // or 1); set by parse_schema
+      // bit k: a value of kind k fits without a look at its contents (but for a bool, which is 0
+      0;
+  // or 1); set by parse_schema
 };
 
 // Immutable after parse. Movable, not copyable: default values point into it.
@@ -74,10 +75,10 @@ struct Schema {
 // was expected there.
 [[nodiscard]] Status parse_schema(std::string_view text, Schema* schema);
 
-// Is the value in itself what its kind says, whatever it is for? Tensors, objects and expressions are there, lists have memory
-// where they have entries (of which only those of `Tensor?[]` may be NULL: that is for whoever knows the type), a string is as
-// long as it says, a bool is 0 or 1, a dtype and a device exist. What only kernels get (loop, reduction) and unknown kinds are
-// not.
+// Is the value in itself what its kind says, whatever it is for? Tensors, objects and expressions
+// are there, lists have memory where they have entries (of which only those of `Tensor?[]` may be
+// NULL: that is for whoever knows the type), a string is as long as it says, a bool is 0 or 1, a
+// dtype and a device exist. What only kernels get (loop, reduction) and unknown kinds are not.
 bool is_sound(const tn_value& value);
 // A list of tensors or objects in which one is NULL.
 bool has_hole(const tn_value& value);
@@ -104,7 +105,7 @@ const char* type_name(Type type);                          // "Tensor", "str"
 std::string argument_type_text(const Argument& argument);  // "Tensor?[]"
 std::string value_kind_name(const tn_value& value);        // "int", "list of 3 ints", "None"
 
-std::string default_text(const tn_value& value);           // "1.0", "[1, 2]", as a schema states it
+std::string default_text(const tn_value& value);  // "1.0", "[1, 2]", as a schema states it
 
 // The normalized text of a schema, from its parts.
 std::string schema_text(const Schema& schema);

@@ -99,10 +99,11 @@ std::string devices_here() {
 
 Status index_error(std::string_view text, const DeviceType& type) {
   if (type.count == 0) {
-    return error(TN_NOT_FOUND, "device '{}': there is no {} device here", printable(text), type.name);
+    return error(TN_NOT_FOUND, "device '{}': there is no {} device here", printable(text),
+                 type.name);
   }
-  return invalid("device '{}': index out of range; {} has {} device{}", printable(text), type.name, type.count,
-                 type.count == 1 ? "" : "s");
+  return invalid("device '{}': index out of range; {} has {} device{}", printable(text), type.name,
+                 type.count, type.count == 1 ? "" : "s");
 }
 
 }  // namespace
@@ -168,8 +169,9 @@ Status check_device_def(const tn_device_def& given) {
                       {"capture_end", def.capture_end != nullptr},
                       {"graph_launch", def.graph_launch != nullptr},
                       {"graph_destroy", def.graph_destroy != nullptr}}));
-  TN_TRY(check_group(def.name, "pinned memory",
-                     {{"allocate_host", def.allocate_host != nullptr}, {"free_host", def.free_host != nullptr}}));
+  TN_TRY(check_group(
+      def.name, "pinned memory",
+      {{"allocate_host", def.allocate_host != nullptr}, {"free_host", def.free_host != nullptr}}));
   if (def.alignment < 0 || (def.alignment & (def.alignment - 1)) != 0) {
     return invalid("device '{}': alignment is {}, expected a power of two", def.name,
                    def.alignment);
@@ -224,11 +226,13 @@ Status parse_device(std::string_view text, tn_device* device) {
     well_formed &= parsed.ec != std::errc::invalid_argument && parsed.ptr == end && index >= 0;
   }
   if (!well_formed) {
-    return invalid("device '{}': expected a name, or a name and an index as in ref:1", printable(text));
+    return invalid("device '{}': expected a name, or a name and an index as in ref:1",
+                   printable(text));
   }
   const DeviceType* type = find_device_type(name);
   if (type == nullptr) {
-    return error(TN_NOT_FOUND, "unknown device '{}'; devices here: {}", printable(name), devices_here());
+    return error(TN_NOT_FOUND, "unknown device '{}'; devices here: {}", printable(name),
+                 devices_here());
   }
   if (index >= type->count) return index_error(text, *type);
   *device = {type->type, index};

@@ -1,5 +1,5 @@
-// Devices and their streams: names interned to types, the backend's table behind each, the current stream of a thread.
-// `cpu` and `meta` are always there and have no table. Memory is in memory/.
+// Devices and their streams: names interned to types, the backend's table behind each, the current
+// stream of a thread. `cpu` and `meta` are always there and have no table. Memory is in memory/.
 #pragma once
 
 #include <atomic>
@@ -52,8 +52,8 @@ std::string device_text(tn_device device);  // "cpu", "ref:1"
 [[nodiscard]] Status parse_device(std::string_view text, tn_device* device);
 [[nodiscard]] Status check_device(tn_device device);
 
-// The stream that calls of this thread on `device` go to: the one set, else the device's default stream (made on first use).
-// NULL for cpu and meta.
+// The stream that calls of this thread on `device` go to: the one set, else the device's default
+// stream (made on first use). NULL for cpu and meta.
 [[nodiscard]] Status current_stream(tn_device device, Stream** stream);
 [[nodiscard]] Status set_current_stream(tn_device device, Stream* stream);
 [[nodiscard]] Status create_stream(tn_device device, Stream** stream);
@@ -61,8 +61,8 @@ std::string device_text(tn_device device);  // "cpu", "ref:1"
 [[nodiscard]] Status synchronize_stream(Stream* stream);
 // All streams of the device that were ever made.
 [[nodiscard]] Status synchronize_device(tn_device device);
-// Work put on `later` from now on runs behind all work now on `earlier`. Any two streams, of any two device types: where the
-// types differ, the calling thread waits for `earlier`.
+// Work put on `later` from now on runs behind all work now on `earlier`. Any two streams, of any
+// two device types: where the types differ, the calling thread waits for `earlier`.
 [[nodiscard]] Status order_streams(Stream* earlier, Stream* later);
 
 }  // namespace tenon

@@ -15,7 +15,7 @@ inline uint32_t item_size(tn_dtype dtype) { return is_known_dtype(dtype) ? kItem
 inline bool is_float(tn_dtype dtype) { return dtype >= TN_FLOAT32 && dtype <= TN_BFLOAT16; }
 inline bool is_half(tn_dtype dtype) { return dtype == TN_FLOAT16 || dtype == TN_BFLOAT16; }
 
-const char* dtype_name(tn_dtype dtype);            // "float32"; "unknown" for others
-tn_dtype dtype_from_name(std::string_view name);   // TN_DTYPE_NONE: none of that name
+const char* dtype_name(tn_dtype dtype);           // "float32"; "unknown" for others
+tn_dtype dtype_from_name(std::string_view name);  // TN_DTYPE_NONE: none of that name
 
 }  // namespace tenon

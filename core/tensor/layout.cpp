@@ -7,7 +7,8 @@ namespace tenon {
 
 void dimension_order(const tn_tensor* t, int32_t* order) {
   std::iota(order, order + t->ndim, 0);
-  std::stable_sort(order, order + t->ndim, [&](int32_t a, int32_t b) { return t->strides[a] > t->strides[b]; });
+  std::stable_sort(order, order + t->ndim,
+                   [&](int32_t a, int32_t b) { return t->strides[a] > t->strides[b]; });
 }
 
 void strides_in_order(std::span<const int64_t> sizes, const int32_t* order, int64_t* strides) {

@@ -32,15 +32,19 @@ std::string blame(const Stream* stream) {
   const uint32_t n = stream->n_launched.load(std::memory_order_relaxed);
   if (last == nullptr || n == 0) return stream_text(stream);
   if (n == 1) {
-    return fmt::format("{}: '{}', the only launch since the stream was last waited for", stream_text(stream), last);
+    return fmt::format("{}: '{}', the only launch since the stream was last waited for",
+                       stream_text(stream), last);
   }
-  return fmt::format("{}: one of {} launches since the stream was last waited for, the last of them '{}' (TENON_SYNC=1 "
-                     "finds out which)",
-                     stream_text(stream), n, last);
+  return fmt::format(
+      "{}: one of {} launches since the stream was last waited for, the last of them '{}' "
+      "(TENON_SYNC=1 "
+      "finds out which)",
+      stream_text(stream), n, last);
 }
 
 template <typename... Args>
-void trace(tn_device device, const tn_status* failed, fmt::format_string<Args...> format, Args&&... args) {
+void trace(tn_device device, const tn_status* failed, fmt::format_string<Args...> format,
+           Args&&... args) {
   std::string line = device_text(device) + " " + fmt::format(format, std::forward<Args>(args)...);
   if (failed != nullptr) line += ": error: " + one_line(failed);
   trace_line(line);
@@ -51,16 +55,21 @@ bool is_on(const char* name, const char* known) {
   const char* text = std::getenv(name);
   if (text == nullptr || *text == '\0' || std::strcmp(text, "0") == 0) return false;
   if (std::strcmp(text, known) == 0) return true;
-  log_line(2, fmt::format("{}={} has no effect; the one known value is '{}'", name, text, known).c_str());
+  log_line(
+      2,
+      fmt::format("{}={} has no effect; the one known value is '{}'", name, text, known).c_str());
   return false;
 }
 
-// An error of a slot becomes one for the user. `stream` (may be NULL) is where late errors may come from.
+// An error of a slot becomes one for the user. `stream` (may be NULL) is where late errors may come
+// from.
 Status read_error(tn_device device, const char* slot, const Stream* stream, Status failed) {
   if (failed == nullptr) return nullptr;
   // Without streams nothing is late: an error is that of the call itself.
   const bool may_be_late = stream != nullptr && stream->device_type->has_streams();
-  const auto where = [&] { return may_be_late ? fmt::format("{}: {}", slot, blame(stream)) : slot; };
+  const auto where = [&] {
+    return may_be_late ? fmt::format("{}: {}", slot, blame(stream)) : slot;
+  };
   if (!is_fault(failed->code)) return may_be_late ? wrap(failed, where) : failed;
   StatusHolder hold(failed);
   const std::string what = where();
@@ -75,7 +84,8 @@ bool is_lost(tn_device device) {
 }
 
 Status check_not_lost(tn_device device) {
-  if (!is_lost(device)) [[likely]] return nullptr;
+  if (!is_lost(device)) [[likely]]
+    return nullptr;
   return error(TN_DEVICE_LOST, "{} is lost: {}", device_text(device),
                *g_lost[device.type][device.index].load(std::memory_order_acquire));
 }
@@ -86,8 +96,10 @@ bool is_fault(tn_code code) {
     case TN_INVALID_ARGUMENT:
     case TN_NOT_FOUND:
     case TN_UNSUPPORTED:
-    case TN_FAILED_PRECONDITION: return false;
-    default: return true;
+    case TN_FAILED_PRECONDITION:
+      return false;
+    default:
+      return true;
   }
 }
 
@@ -109,11 +121,14 @@ Status judge_launch(Stream* stream, const char* name, Status failed) {
   bool lost = failed->code == TN_DEVICE_LOST;
   if (!lost && stream->device_type->has_streams()) {
     const tn_device_def& def = stream->device_type->def;
-    const StatusHolder answer(def.stream_synchronize(def.self, stream->device.index, stream->handle));
+    const StatusHolder answer(
+        def.stream_synchronize(def.self, stream->device.index, stream->handle));
     if (is_tracing()) trace(stream->device, answer.get(), "stream_synchronize {}", stream->id);
     lost = answer && is_fault(answer.get()->code);
   }
-  return lost ? lose_device(stream->device, fmt::format("'{}' on {}", name, stream_text(stream)), failed) : failed;
+  return lost ? lose_device(stream->device, fmt::format("'{}' on {}", name, stream_text(stream)),
+                            failed)
+              : failed;
 }
 
 std::string stream_text(const Stream* stream) {
@@ -130,7 +145,9 @@ bool is_synchronous() {
   return synchronous;
 }
 
-void trace_line(const std::string& line) { std::fprintf(stderr, "tenon trace: %s\n", line.c_str()); }
+void trace_line(const std::string& line) {
+  std::fprintf(stderr, "tenon trace: %s\n", line.c_str());
+}
 
 namespace slots {
 
@@ -165,18 +182,21 @@ void free_host(tn_device device, void* memory, uint64_t bytes) {
 Status memory_info(tn_device device, uint64_t* free_bytes, uint64_t* total_bytes) {
   TN_TRY(check_not_lost(device));
   const tn_device_def& def = def_of(device);
-  return read_error(device, "memory_info", nullptr, def.memory_info(def.self, device.index, free_bytes, total_bytes));
+  return read_error(device, "memory_info", nullptr,
+                    def.memory_info(def.self, device.index, free_bytes, total_bytes));
 }
 
-Status copy(Stream* stream, tn_device dst_device, void* dst, uint64_t dst_offset, tn_device src_device, const void* src,
-            uint64_t src_offset, uint64_t bytes) {
+Status copy(Stream* stream, tn_device dst_device, void* dst, uint64_t dst_offset,
+            tn_device src_device, const void* src, uint64_t src_offset, uint64_t bytes) {
   TN_TRY(check_not_lost(dst_device));
   TN_TRY(check_not_lost(src_device));
   const tn_device_def& def = stream->device_type->def;
-  Status failed = def.copy(def.self, stream, dst_device, dst, dst_offset, src_device, src, src_offset, bytes);
+  Status failed =
+      def.copy(def.self, stream, dst_device, dst, dst_offset, src_device, src, src_offset, bytes);
   if (is_tracing()) {
-    trace(stream->device, failed, "stream {} copy {} bytes: {} {} + {} to {} {} + {}", stream->id, bytes,
-          device_text(src_device), fmt::ptr(src), src_offset, device_text(dst_device), fmt::ptr(dst), dst_offset);
+    trace(stream->device, failed, "stream {} copy {} bytes: {} {} + {} to {} {} + {}", stream->id,
+          bytes, device_text(src_device), fmt::ptr(src), src_offset, device_text(dst_device),
+          fmt::ptr(dst), dst_offset);
   }
   if (failed != nullptr) return read_error(stream->device, "copy", stream, failed);
   note_launch(stream, "copy");
@@ -188,8 +208,8 @@ Status fill_bytes(Stream* stream, void* memory, uint64_t offset, uint8_t byte, u
   const tn_device_def& def = stream->device_type->def;
   Status failed = def.fill_bytes(def.self, stream, memory, offset, byte, bytes);
   if (is_tracing()) {
-    trace(stream->device, failed, "stream {} fill_bytes {} bytes with {}: {} + {}", stream->id, bytes, byte,
-          fmt::ptr(memory), offset);
+    trace(stream->device, failed, "stream {} fill_bytes {} bytes with {}: {} + {}", stream->id,
+          bytes, byte, fmt::ptr(memory), offset);
   }
   return read_error(stream->device, "fill_bytes", stream, failed);
 }
@@ -237,7 +257,8 @@ Status event_record(Stream* stream, void* event) {
   TN_TRY(check_not_lost(stream->device));
   const tn_device_def& def = stream->device_type->def;
   Status failed = def.event_record(def.self, stream->device.index, event, stream->handle);
-  if (is_tracing()) trace(stream->device, failed, "stream {} event_record {}", stream->id, fmt::ptr(event));
+  if (is_tracing())
+    trace(stream->device, failed, "stream {} event_record {}", stream->id, fmt::ptr(event));
   return read_error(stream->device, "event_record", stream, failed);
 }
 
@@ -245,7 +266,8 @@ Status stream_wait_event(Stream* stream, void* event) {
   TN_TRY(check_not_lost(stream->device));
   const tn_device_def& def = stream->device_type->def;
   Status failed = def.stream_wait_event(def.self, stream->device.index, stream->handle, event);
-  if (is_tracing()) trace(stream->device, failed, "stream {} stream_wait_event {}", stream->id, fmt::ptr(event));
+  if (is_tracing())
+    trace(stream->device, failed, "stream {} stream_wait_event {}", stream->id, fmt::ptr(event));
   return read_error(stream->device, "stream_wait_event", stream, failed);
 }
 
@@ -281,7 +303,8 @@ Status capture_end(Stream* stream, void** graph) {
   TN_TRY(check_not_lost(stream->device));
   const tn_device_def& def = stream->device_type->def;
   Status failed = def.capture_end(def.self, stream, graph);
-  if (is_tracing()) trace(stream->device, failed, "stream {} capture_end: {}", stream->id, fmt::ptr(*graph));
+  if (is_tracing())
+    trace(stream->device, failed, "stream {} capture_end: {}", stream->id, fmt::ptr(*graph));
   return read_error(stream->device, "capture_end", stream, failed);
 }
 
@@ -289,7 +312,8 @@ Status graph_launch(void* graph, Stream* stream) {
   TN_TRY(check_not_lost(stream->device));
   const tn_device_def& def = stream->device_type->def;
   Status failed = def.graph_launch(def.self, graph, stream);
-  if (is_tracing()) trace(stream->device, failed, "stream {} graph_launch {}", stream->id, fmt::ptr(graph));
+  if (is_tracing())
+    trace(stream->device, failed, "stream {} graph_launch {}", stream->id, fmt::ptr(graph));
   if (failed != nullptr) return read_error(stream->device, "graph_launch", stream, failed);
   note_launch(stream, "graph");
   return is_synchronous() ? stream_synchronize(stream) : nullptr;

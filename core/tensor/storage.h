@@ -1,4 +1,5 @@
-// Storages: counted bytes on a device. Who makes one says how its memory is freed; the caching allocator (memory/) makes most.
+// Storages: counted bytes on a device. Who makes one says how its memory is freed; the caching
+// allocator (memory/) makes most.
 #pragma once
 
 #include <atomic>
@@ -8,8 +9,8 @@
 
 namespace tenon {
 
-struct Hazards;    // memory/hazards.h: which streams use the memory
-struct BlobList;   // memory/cache.h: what backends attached
+struct Hazards;   // memory/hazards.h: which streams use the memory
+struct BlobList;  // memory/cache.h: what backends attached
 
 }  // namespace tenon
 
@@ -21,7 +22,7 @@ struct tn_storage {
   tn_device device{};
   // Frees the memory and the struct itself.
   void (*destroy)(tn_storage*) = nullptr;
-  void* context = nullptr;  // of destroy
+  void* context = nullptr;          // of destroy
   tenon::Stream* stream = nullptr;  // where it was allocated; NULL on cpu and meta
   std::atomic<tenon::Hazards*> hazards{nullptr};
   std::atomic<tenon::BlobList*> blobs{nullptr};

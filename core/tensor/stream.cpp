@@ -29,8 +29,9 @@ struct DeviceStreams {
   size_t n_streams = 0;                     // ever made; needs the mutex
   std::vector<LiveStream*> streams;         // the living; needs the mutex
   std::vector<LiveStream*> dead;            // kept for those who still hold one; needs the mutex
-  std::vector<void*> events;                // free ones, with room for all there are; needs the mutex
-  size_t n_events = 0;                      // that there are; needs the mutex
+  // free ones, with room for all there are; needs the mutex
+  std::vector<void*> events;
+  size_t n_events = 0;  // that there are; needs the mutex
 };
 
 std::atomic<DeviceStreams*> g_devices[kMaxDeviceTypes][kMaxDevices];
@@ -120,7 +121,8 @@ Status wait_for(Stream* stream) {
 bool begin_end(LiveStream* s) {
   int32_t state = kAlive;
   if (s->state.compare_exchange_strong(state, kClosing, std::memory_order_seq_cst)) return true;
-  return state == kLost && s->state.compare_exchange_strong(state, kClosing, std::memory_order_seq_cst);
+  return state == kLost &&
+         s->state.compare_exchange_strong(state, kClosing, std::memory_order_seq_cst);
 }
 
 // Of a stream that this thread said `closing` to: waits for its users and its work.
@@ -350,7 +352,9 @@ Status Event::query(bool* passed) const {
   return is_empty() ? nullptr : slots::event_query(stream_, handle_, passed);
 }
 
-Status Event::synchronize() const { return is_empty() ? nullptr : slots::event_synchronize(stream_, handle_); }
+Status Event::synchronize() const {
+  return is_empty() ? nullptr : slots::event_synchronize(stream_, handle_);
+}
 
 Status Event::make_wait(Stream* later) const {
   if (is_empty()) return nullptr;

@@ -1,13 +1,14 @@
-// Streams and events from the inside, for device.cpp and memory/: which streams are alive, events from a pool, and
-// what happens when work is known to be done. All other parts use device.h.
+// Streams and events from the inside, for device.cpp and memory/: which streams are alive, events
+// from a pool, and what happens when work is known to be done. All other parts use device.h.
 //
 // Invariants
-//  1. A Stream is never freed: who still holds a destroyed one finds it dead, and all its work done.
-//  2. A backend's handle is used between enter_stream() and leave_stream() only (kernels excepted); destruction waits
-//     for these.
+//  1. A Stream is never freed: who still holds a destroyed one finds it dead, and all its work
+//     done.
+//  2. A backend's handle is used between enter_stream() and leave_stream() only (kernels excepted);
+//     destruction waits for these.
 //  3. On a lost device every stream is as a dead one.
-//  4. An event may be recorded again as soon as a wait for it was enqueued: backends wait for the record that was
-//     last then.
+//  4. An event may be recorded again as soon as a wait for it was enqueued: backends wait for the
+//     record that was last then.
 #pragma once
 
 #include <utility>
@@ -16,7 +17,8 @@
 
 namespace tenon {
 
-// Marks the stream as in use by this thread. False: it is dead or its device lost, and its work done.
+// Marks the stream as in use by this thread. False: it is dead or its device lost, and its work
+// done.
 bool enter_stream(Stream* stream);
 void leave_stream(Stream* stream);
 
@@ -60,8 +62,8 @@ class Event {
   }
   ~Event() { recycle(); }
 
-  // Of an empty event: behind all work now on `stream`. Stays empty for a dead stream, on a lost device, and where the device
-  // has none.
+  // Of an empty event: behind all work now on `stream`. Stays empty for a dead stream, on a lost
+  // device, and where the device has none.
   [[nodiscard]] Status record(Stream* stream);
   [[nodiscard]] Status query(bool* passed) const;
   [[nodiscard]] Status synchronize() const;             // the calling thread waits
@@ -72,7 +74,7 @@ class Event {
   void recycle();
 
   Stream* stream_ = nullptr;  // of the record
-  void* handle_ = nullptr;  // a backend's may be NULL too
+  void* handle_ = nullptr;    // a backend's may be NULL too
   bool recorded_ = false;
 };
 

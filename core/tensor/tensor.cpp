@@ -50,12 +50,14 @@ Tensor* make_tensor(tn_storage* storage, std::span<const int64_t> sizes, const i
   t->strides = own_strides;
   t->numel = numel;
   t->ndim = ndim;
-  t->flags = TN_TENSOR_LEAF |
-             (strides == nullptr || row_major(sizes, strides) ? uint32_t{TN_TENSOR_CONTIGUOUS} : 0u);
+  t->flags =
+      TN_TENSOR_LEAF |
+      (strides == nullptr || row_major(sizes, strides) ? uint32_t{TN_TENSOR_CONTIGUOUS} : 0u);
   t->byte_offset = static_cast<uint64_t>(offset) * kItemSize[dtype];
-  const bool addressed = storage->memory != nullptr && numel > 0 &&
-                         (storage->device.type == TN_DEVICE_CPU ||
-                          (device_type(storage->device.type)->def.flags & TN_DEVICE_NO_ADDRESS) == 0);
+  const bool addressed =
+      storage->memory != nullptr && numel > 0 &&
+      (storage->device.type == TN_DEVICE_CPU ||
+       (device_type(storage->device.type)->def.flags & TN_DEVICE_NO_ADDRESS) == 0);
   t->data = addressed ? static_cast<char*>(storage->memory) + t->byte_offset : nullptr;
   return t;
 }

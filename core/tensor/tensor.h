@@ -1,5 +1,5 @@
-// The host's tensor: the public prefix, its count, and the slots that autograd fills. Creation with memory is in
-// memory/memory.h; views are in view.h. Everything here is shape and bookkeeping.
+// The host's tensor: the public prefix, its count, and the slots that autograd fills. Creation with
+// memory is in memory/memory.h; views are in view.h. Everything here is shape and bookkeeping.
 #pragma once
 
 #include <atomic>
@@ -19,13 +19,15 @@ inline constexpr int32_t kInlineRank = 5;
 
 struct Tensor : tn_tensor {
   std::atomic<uint32_t> refs;
-  uint32_t output_number;   // which output of grad_fn
-  Counted* grad_fn;         // autograd's Node that made this; owned; NULL for leaves
-  Counted* meta;            // autograd's leaf or hooks; owned; mostly NULL
-  Tensor* base;             // of a view: the tensor whose storage it shows, never itself a view; owned
-  uint32_t grad_fn_version; // of a view: the version at which grad_fn was right
-  uint16_t view_flags;      // kViewNoGrad
-  std::atomic<uint16_t> is_saved;  // a recorded call may hold this tensor or a view of it (SavedTensor)
+  uint32_t output_number;  // which output of grad_fn
+  Counted* grad_fn;        // autograd's Node that made this; owned; NULL for leaves
+  Counted* meta;           // autograd's leaf or hooks; owned; mostly NULL
+  // of a view: the tensor whose storage it shows, never itself a view; owned
+  Tensor* base;
+  uint32_t grad_fn_version;  // of a view: the version at which grad_fn was right
+  uint16_t view_flags;       // kViewNoGrad
+  // a recorded call may hold this tensor or a view of it (SavedTensor)
+  std::atomic<uint16_t> is_saved;
   int64_t inline_dims[2 * kInlineRank];  // sizes, then strides; longer ones are on the heap
 
   void retain() { refs.fetch_add(1, std::memory_order_relaxed); }
@@ -59,8 +61,8 @@ using TensorPool = Pool<sizeof(Tensor), 64>;
 inline Tensor* as_tensor(tn_tensor* t) { return static_cast<Tensor*>(t); }
 inline const Tensor* as_tensor(const tn_tensor* t) { return static_cast<const Tensor*>(t); }
 
-// A tensor over a storage (its reference is taken, also by the exception of exhausted memory). Checks nothing. strides NULL:
-// row-major. `offset` in elements.
+// A tensor over a storage (its reference is taken, also by the exception of exhausted memory).
+// Checks nothing. strides NULL: row-major. `offset` in elements.
 Tensor* make_tensor(tn_storage* storage, std::span<const int64_t> sizes, const int64_t* strides,
                     int64_t offset, tn_dtype dtype);
 
@@ -74,8 +76,8 @@ inline void* take_header(tn_storage* storage) {
   }
 }
 
-// A header over a storage (its reference is taken), without geometry: sizes, strides, numel, ndim, flags, data and byte_offset
-// are the caller's to set.
+// A header over a storage (its reference is taken), without geometry: sizes, strides, numel, ndim,
+// flags, data and byte_offset are the caller's to set.
 inline Tensor* begin_tensor(tn_storage* storage, tn_dtype dtype) {
   auto* t = static_cast<Tensor*>(take_header(storage));
   t->dtype = dtype;
@@ -93,7 +95,8 @@ inline Tensor* begin_tensor(tn_storage* storage, tn_dtype dtype) {
   return t;
 }
 
-// Row-major, with the sizes of `model`, which is row-major too: its header copied, instead of computed.
+// Row-major, with the sizes of `model`, which is row-major too: its header copied, instead of
+// computed.
 inline Tensor* make_tensor_like(tn_storage* storage, const Tensor* model, tn_dtype dtype) {
   if (model->ndim > kInlineRank || storage->device.type != TN_DEVICE_CPU) [[unlikely]] {
     return make_tensor(storage, model->size_span(), nullptr, 0, dtype);
@@ -106,13 +109,15 @@ inline Tensor* make_tensor_like(tn_storage* storage, const Tensor* model, tn_dty
   t->ndim = model->ndim;
   t->flags = TN_TENSOR_LEAF | TN_TENSOR_CONTIGUOUS;
   t->byte_offset = 0;
-  std::memcpy(t->inline_dims, model->inline_dims, sizeof(t->inline_dims));  // of a fixed size: no loop
+  // of a fixed size: no loop
+  std::memcpy(t->inline_dims, model->inline_dims, sizeof(t->inline_dims));
   return t;
 }
 
-// The number of elements; an error for negative sizes, more than TN_MAX_RANK dimensions, or more bytes than int64 holds.
-[[nodiscard]] Status count_elements(const char* what, std::span<const int64_t> sizes, tn_dtype dtype,
-                                    int64_t* numel);
+// The number of elements; an error for negative sizes, more than TN_MAX_RANK dimensions, or more
+// bytes than int64 holds.
+[[nodiscard]] Status count_elements(const char* what, std::span<const int64_t> sizes,
+                                    tn_dtype dtype, int64_t* numel);
 
 // "[64, 100] float32 on acme:0"
 std::string tensor_text(const tn_tensor* t);

@@ -19,7 +19,8 @@ Tensor* make_view_unchecked(Tensor* of, std::span<const int64_t> sizes, const in
 Tensor* make_alias(Tensor* of) {
   of->storage->retain();
   if (of->ndim > kInlineRank) [[unlikely]] {
-    Tensor* alias = make_tensor(of->storage, of->size_span(), of->strides, element_offset(of), of->dtype);
+    Tensor* alias =
+        make_tensor(of->storage, of->size_span(), of->strides, element_offset(of), of->dtype);
     alias->flags |= of->flags & TN_TENSOR_INFERENCE;
     return alias;
   }
@@ -45,14 +46,17 @@ Status make_view(Tensor* of, std::span<const int64_t> sizes, const int64_t* stri
     int64_t reach;
     if (__builtin_mul_overflow(sizes[d] - 1, strides[d], &reach) ||
         __builtin_add_overflow(reach < 0 ? low : high, reach, reach < 0 ? &low : &high)) {
-      return invalid("view: strides {} overflow", shape_text(strides, static_cast<int32_t>(sizes.size())));
+      return invalid("view: strides {} overflow",
+                     shape_text(strides, static_cast<int32_t>(sizes.size())));
     }
   }
-  if (storage_offset < 0 || low < 0 || (numel > 0 && high >= capacity && of->device.type != TN_DEVICE_META)) {
-    return invalid("view: sizes {}, strides {} and offset {} reach elements {} to {} of a storage of {}",
-                   shape_text(sizes.data(), static_cast<int32_t>(sizes.size())),
-                   shape_text(strides, static_cast<int32_t>(sizes.size())), storage_offset, low, high,
-                   capacity);
+  if (storage_offset < 0 || low < 0 ||
+      (numel > 0 && high >= capacity && of->device.type != TN_DEVICE_META)) {
+    return invalid(
+        "view: sizes {}, strides {} and offset {} reach elements {} to {} of a storage of {}",
+        shape_text(sizes.data(), static_cast<int32_t>(sizes.size())),
+        shape_text(strides, static_cast<int32_t>(sizes.size())), storage_offset, low, high,
+        capacity);
   }
   *view = make_view_unchecked(of, sizes, strides, storage_offset);
   return nullptr;
@@ -61,7 +65,8 @@ Status make_view(Tensor* of, std::span<const int64_t> sizes, const int64_t* stri
 Status wrap_dim(const char* what, int64_t dim, int32_t ndim, int32_t* wrapped) {
   const int32_t range = std::max(ndim, 1);  // a scalar takes 0 and -1, as in PyTorch
   if (dim < -range || dim >= range) [[unlikely]] {
-    return invalid("{}: dimension {} is out of range: expected {} to {}", what, dim, -range, range - 1);
+    return invalid("{}: dimension {} is out of range: expected {} to {}", what, dim, -range,
+                   range - 1);
   }
   *wrapped = static_cast<int32_t>(dim < 0 ? dim + range : dim);
   return nullptr;
@@ -80,7 +85,8 @@ Status reshape_geometry(const Tensor* x, std::span<const int64_t> sizes, Geometr
     if (sizes[d] == -1 && inferred < 0) {
       inferred = d;
     } else if (sizes[d] < 0) {
-      return invalid("reshape: {} has a negative size; one -1 is allowed", shape_text(sizes.data(), ndim));
+      return invalid("reshape: {} has a negative size; one -1 is allowed",
+                     shape_text(sizes.data(), ndim));
     } else if (__builtin_mul_overflow(known, sizes[d], &known)) {
       return invalid("reshape: the shape {} overflows", shape_text(sizes.data(), ndim));
     }
@@ -104,7 +110,8 @@ Status reshape_geometry(const Tensor* x, std::span<const int64_t> sizes, Geometr
     }
     return nullptr;
   }
-  // Walk runs of x's dimensions that are dense among themselves, from the last; each must be covered by whole new ones.
+  // Walk runs of x's dimensions that are dense among themselves, from the last; each must be
+  // covered by whole new ones.
   int32_t d = ndim - 1;
   int32_t s = x->ndim - 1;
   while (s >= 0) {
@@ -131,13 +138,15 @@ Status reshape_geometry(const Tensor* x, std::span<const int64_t> sizes, Geometr
 
 Status permute_geometry(const Tensor* x, std::span<const int64_t> dims, Geometry* out) {
   if (static_cast<int32_t>(dims.size()) != x->ndim) [[unlikely]] {
-    return invalid("permute: {} dims for a tensor of {} dimensions {}", dims.size(), x->ndim, sizes_text(x));
+    return invalid("permute: {} dims for a tensor of {} dimensions {}", dims.size(), x->ndim,
+                   sizes_text(x));
   }
   uint32_t seen = 0;
   for (int32_t d = 0; d < x->ndim; ++d) {
     int32_t from;
     TN_TRY(wrap_dim("permute", dims[d], x->ndim, &from));
-    if ((seen & (1u << from)) != 0) return invalid("permute: dimension {} stands twice in dims", dims[d]);
+    if ((seen & (1u << from)) != 0)
+      return invalid("permute: dimension {} stands twice in dims", dims[d]);
     seen |= 1u << from;
     out->sizes[d] = x->sizes[from];
     out->strides[d] = x->strides[from];
@@ -150,9 +159,11 @@ Status permute_geometry(const Tensor* x, std::span<const int64_t> dims, Geometry
 Status slice_geometry(const Tensor* x, int64_t dim, int64_t start, int64_t end, int64_t step,
                       Geometry* out) {
   int32_t d;
-  if (x->ndim == 0) [[unlikely]] return invalid("slice: a tensor without dimensions cannot be sliced");
+  if (x->ndim == 0) [[unlikely]]
+    return invalid("slice: a tensor without dimensions cannot be sliced");
   TN_TRY(wrap_dim("slice", dim, x->ndim, &d));
-  if (step < 1) [[unlikely]] return invalid("slice: step is {}, expected at least 1", step);
+  if (step < 1) [[unlikely]]
+    return invalid("slice: step is {}, expected at least 1", step);
   const int64_t size = x->sizes[d];
   if (start < 0) start += size;
   if (end < 0) end += size;
@@ -180,8 +191,8 @@ Status expand_geometry(const Tensor* x, std::span<const int64_t> sizes, Geometry
     const int64_t size = own ? x->sizes[d - lead] : 1;
     const bool kept = own && (sizes[d] == -1 || sizes[d] == size);
     if (!kept && (size != 1 || sizes[d] < 0)) [[unlikely]] {
-      return invalid("expand: {} cannot become {}: dimension {} is {}, only 1 can be expanded", sizes_text(x),
-                     shape_text(sizes.data(), ndim), d, own ? size : -1);
+      return invalid("expand: {} cannot become {}: dimension {} is {}, only 1 can be expanded",
+                     sizes_text(x), shape_text(sizes.data(), ndim), d, own ? size : -1);
     }
     out->sizes[d] = kept ? size : sizes[d];
     out->strides[d] = kept ? x->strides[d - lead] : 0;
@@ -197,11 +208,12 @@ Status strided_geometry(const Tensor* x, std::span<const int64_t> sizes,
   (void)x;
   const auto ndim = static_cast<int32_t>(sizes.size());
   if (sizes.size() != strides.size() || ndim > TN_MAX_RANK) {
-    return invalid("as_strided: {} sizes and {} strides, expected equally many, at most {}", sizes.size(),
-                   strides.size(), TN_MAX_RANK);
+    return invalid("as_strided: {} sizes and {} strides, expected equally many, at most {}",
+                   sizes.size(), strides.size(), TN_MAX_RANK);
   }
   for (int32_t d = 0; d < ndim; ++d) {
-    if (strides[d] < 0) return invalid("as_strided: stride {} of dimension {} is negative", strides[d], d);
+    if (strides[d] < 0)
+      return invalid("as_strided: stride {} of dimension {} is negative", strides[d], d);
     out->sizes[d] = sizes[d];
     out->strides[d] = strides[d];
   }

@@ -66,13 +66,12 @@ void add_options() {
   layer("GELU(str approximate=\"none\")", [](Object& self, std::string approximate) {
     self.method(kForward, [=](Tensor x) { return gelu(x, approximate.c_str()); });
   });
-  layer("PReLU(int num_parameters=1, float init=0.25)",
-        [](Object& self, int64_t num_parameters, double init) {
-          expect_positive("num_parameters", num_parameters);
-          self.parameter("weight", full({num_parameters}, init));
-          self.method(kForward,
-                      [](Object& self, Tensor x) { return prelu(x, self.tensor("weight")); });
-        });
+  layer("PReLU(int num_parameters=1, float init=0.25)", [](Object& self, int64_t num_parameters,
+                                                           double init) {
+    expect_positive("num_parameters", num_parameters);
+    self.parameter("weight", full({num_parameters}, init));
+    self.method(kForward, [](Object& self, Tensor x) { return prelu(x, self.tensor("weight")); });
+  });
   // Xu et al., arXiv:1505.00853: a slope of its own for each element in training, their mean in
   // evaluation.
   layer("RReLU(float lower=0.125, float upper=0.3333333333333333)",

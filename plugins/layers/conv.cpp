@@ -23,8 +23,8 @@ void expect_channels(int64_t in_channels, int64_t out_channels, int64_t groups) 
   }
 }
 
-// weight [first, second, kernel..] and bias. PyTorch's reset_parameters: kaiming_uniform(a = sqrt(5))
-// is this bound, for the weight as for the bias.
+// weight [first, second, kernel..] and bias. PyTorch's reset_parameters: kaiming_uniform(a =
+// sqrt(5)) is this bound, for the weight as for the bias.
 void add_parameters(Object& self, int64_t first, int64_t second, const std::vector<int64_t>& kernel,
                     int64_t out_channels, bool bias) {
   std::vector<int64_t> sizes{first, second};
@@ -63,31 +63,29 @@ void define(int64_t n) {
                              "d(int in_channels, int out_channels, int[] kernel_size, int[] "
                              "stride=[1], int[] padding=[0], int[] dilation=[1], int groups=1, "
                              "bool bias=True, str padding_mode=\"zeros\")";
-  layer(
-      schema.c_str(), [n](Object& self, int64_t in_channels, int64_t out_channels, Ints kernel_size,
-                          Ints stride, Ints padding, Ints dilation, int64_t groups, bool bias,
-                          std::string padding_mode) {
-        expect_channels(in_channels, out_channels, groups);
-        add_parameters(self, out_channels, in_channels / groups,
-                       for_each_dim("kernel_size", kernel_size, n, 1), out_channels, bias);
-        std::vector<int64_t> zeros = for_each_dim("padding", padding, n, 0), others;
-        if (padding_mode != "zeros") {  // those of `pad`: the last dimension first, both sides
-          if (padding_mode != "reflect" && padding_mode != "replicate" &&
-              padding_mode != "circular") {
-            fail("padding_mode is '" + padding_mode +
-                 "', expected zeros, reflect, replicate or circular");
-          }
-          for (size_t d = zeros.size(); d-- > 0;) others.insert(others.end(), 2, zeros[d]);
-          zeros.assign(size_t(n), 0);
-        }
-        self.method("forward(Tensor x) -> Tensor",
-                    [=, stride = for_each_dim("stride", stride, n, 1),
-                     dilation = for_each_dim("dilation", dilation, n, 1)](Object& self, Tensor x) {
-                      if (!others.empty()) x = pad(x, others, padding_mode.c_str());
-                      return kForward[n - 1](x, self.tensor("weight"), self.tensor("bias"), stride,
-                                             zeros, dilation, groups);
-                    });
-      });
+  layer(schema.c_str(), [n](Object& self, int64_t in_channels, int64_t out_channels,
+                            Ints kernel_size, Ints stride, Ints padding, Ints dilation,
+                            int64_t groups, bool bias, std::string padding_mode) {
+    expect_channels(in_channels, out_channels, groups);
+    add_parameters(self, out_channels, in_channels / groups,
+                   for_each_dim("kernel_size", kernel_size, n, 1), out_channels, bias);
+    std::vector<int64_t> zeros = for_each_dim("padding", padding, n, 0), others;
+    if (padding_mode != "zeros") {  // those of `pad`: the last dimension first, both sides
+      if (padding_mode != "reflect" && padding_mode != "replicate" && padding_mode != "circular") {
+        fail("padding_mode is '" + padding_mode +
+             "', expected zeros, reflect, replicate or circular");
+      }
+      for (size_t d = zeros.size(); d-- > 0;) others.insert(others.end(), 2, zeros[d]);
+      zeros.assign(size_t(n), 0);
+    }
+    self.method("forward(Tensor x) -> Tensor",
+                [=, stride = for_each_dim("stride", stride, n, 1),
+                 dilation = for_each_dim("dilation", dilation, n, 1)](Object& self, Tensor x) {
+                  if (!others.empty()) x = pad(x, others, padding_mode.c_str());
+                  return kForward[n - 1](x, self.tensor("weight"), self.tensor("bias"), stride,
+                                         zeros, dilation, groups);
+                });
+  });
 }
 
 }  // namespace

@@ -98,26 +98,26 @@ double rms_eps(const std::optional<double>& eps, Dtype dtype) {
 }
 
 void define_rms_norm() {
-  layer("RMSNorm(int[] normalized_shape, float? eps=None, bool elementwise_affine=True)",
-        [](Object& self, Ints normalized_shape, std::optional<double> eps,
-           bool elementwise_affine) {
-          expect_sizes(normalized_shape);
-          self.parameter("weight", elementwise_affine ? ones(normalized_shape) : Tensor());
-          const std::vector<int64_t> shape(normalized_shape.begin(), normalized_shape.end());
-          self.method("forward(Tensor x) -> Tensor", [=](Object& self, Tensor x) {
-            const auto sizes = x.sizes();
-            if (sizes.size() < shape.size() ||
-                !std::equal(shape.begin(), shape.end(), sizes.end() - ptrdiff_t(shape.size()))) {
-              fail("x does not end with the sizes of normalized_shape");
-            }
-            const Tensor weight = self.tensor("weight");
-            const double e = rms_eps(eps, x.dtype());
-            if (shape.size() == 1) return rms_norm(x, weight, e);
-            const Tensor y = rms_norm(flatten(x, -int64_t(shape.size())),
-                                      weight.defined() ? flatten(weight) : weight, e);
-            return reshape(y, sizes);
-          });
+  layer(
+      "RMSNorm(int[] normalized_shape, float? eps=None, bool elementwise_affine=True)",
+      [](Object& self, Ints normalized_shape, std::optional<double> eps, bool elementwise_affine) {
+        expect_sizes(normalized_shape);
+        self.parameter("weight", elementwise_affine ? ones(normalized_shape) : Tensor());
+        const std::vector<int64_t> shape(normalized_shape.begin(), normalized_shape.end());
+        self.method("forward(Tensor x) -> Tensor", [=](Object& self, Tensor x) {
+          const auto sizes = x.sizes();
+          if (sizes.size() < shape.size() ||
+              !std::equal(shape.begin(), shape.end(), sizes.end() - ptrdiff_t(shape.size()))) {
+            fail("x does not end with the sizes of normalized_shape");
+          }
+          const Tensor weight = self.tensor("weight");
+          const double e = rms_eps(eps, x.dtype());
+          if (shape.size() == 1) return rms_norm(x, weight, e);
+          const Tensor y = rms_norm(flatten(x, -int64_t(shape.size())),
+                                    weight.defined() ? flatten(weight) : weight, e);
+          return reshape(y, sizes);
         });
+      });
 }
 
 }  // namespace

@@ -20,8 +20,8 @@ struct Options {
         padding(for_each_dim("padding", pad, n, 0)) {}
 };
 
-Tensor average(int64_t n, const Tensor& x, const Options& o, bool ceil_mode,
-               bool count_include_pad, std::optional<int64_t> divisor_override) {
+Tensor average(int64_t n, const Tensor& x, const Options& o, bool ceil_mode, bool count_include_pad,
+               std::optional<int64_t> divisor_override) {
   if (n == 1)
     return avg_pool1d(x, o.kernel_size, o.stride, o.padding, ceil_mode, count_include_pad);
   return (n == 2 ? avg_pool2d : avg_pool3d)(x, o.kernel_size, o.stride, o.padding, ceil_mode,
@@ -41,11 +41,10 @@ void define_average(int64_t n) {
                 });
   };
   if (n > 1) return layer((schema + ", int? divisor_override=None)").c_str(), make);
-  layer((schema + ")").c_str(),
-        [make](Object& self, Ints kernel_size, Ints stride, Ints padding, bool ceil_mode,
-               bool count_include_pad) {
-          make(self, kernel_size, stride, padding, ceil_mode, count_include_pad, {});
-        });
+  layer((schema + ")").c_str(), [make](Object& self, Ints kernel_size, Ints stride, Ints padding,
+                                       bool ceil_mode, bool count_include_pad) {
+    make(self, kernel_size, stride, padding, ceil_mode, count_include_pad, {});
+  });
 }
 
 void define(int64_t n) {
@@ -65,23 +64,23 @@ void define(int64_t n) {
         });
   define_average(n);
   // (Σ x^p)^(1/p) of each window.
-  layer(("LPPool" + end +
-         "(float norm_type, int[] kernel_size, int[] stride=[], bool ceil_mode=False)")
-            .c_str(),
-        [n](Object& self, double norm_type, Ints kernel_size, Ints stride, bool ceil_mode) {
-          if (norm_type == 0) fail("norm_type is 0, expected another number");
-          const Options o(n, kernel_size, stride, 0);
-          double count = 1;
-          for (const int64_t k : o.kernel_size) count *= double(k);
-          self.method("forward(Tensor x) -> Tensor", [=](Tensor x) {
-            if (std::isinf(norm_type)) {
-              const double sign = norm_type > 0 ? 1 : -1;
-              return kMax[n - 1](x.abs() * sign, o.kernel_size, o.stride, 0, 1, ceil_mode) * sign;
-            }
-            return (average(n, x.pow(norm_type), o, ceil_mode, true, {}) * count)
-                .pow(1 / norm_type);
-          });
+  layer(
+      ("LPPool" + end +
+       "(float norm_type, int[] kernel_size, int[] stride=[], bool ceil_mode=False)")
+          .c_str(),
+      [n](Object& self, double norm_type, Ints kernel_size, Ints stride, bool ceil_mode) {
+        if (norm_type == 0) fail("norm_type is 0, expected another number");
+        const Options o(n, kernel_size, stride, 0);
+        double count = 1;
+        for (const int64_t k : o.kernel_size) count *= double(k);
+        self.method("forward(Tensor x) -> Tensor", [=](Tensor x) {
+          if (std::isinf(norm_type)) {
+            const double sign = norm_type > 0 ? 1 : -1;
+            return kMax[n - 1](x.abs() * sign, o.kernel_size, o.stride, 0, 1, ceil_mode) * sign;
+          }
+          return (average(n, x.pow(norm_type), o, ceil_mode, true, {}) * count).pow(1 / norm_type);
         });
+      });
   for (const bool maximum : {false, true}) {
     layer(
         (std::string("Adaptive") + (maximum ? "Max" : "Avg") + "Pool" + end + "(int[] output_size)")

@@ -10,16 +10,15 @@ using List = std::vector<int64_t>;
 List kept(Ints list) { return List(list.begin(), list.end()); }
 
 void add_windows() {
-  layer(
-      "Unfold(int[] kernel_size, int[] dilation=[1], int[] padding=[0], int[] stride=[1])",
-      [](Object& self, Ints kernel_size, Ints dilation, Ints padding, Ints stride) {
-        self.method(kForward, [kernel = for_each_dim("kernel_size", kernel_size, 2, 1),
-                               dilation = for_each_dim("dilation", dilation, 2, 1),
-                               padding = for_each_dim("padding", padding, 2, 0),
-                               stride = for_each_dim("stride", stride, 2, 1)](Tensor x) {
-          return im2col(x, kernel, dilation, padding, stride);
+  layer("Unfold(int[] kernel_size, int[] dilation=[1], int[] padding=[0], int[] stride=[1])",
+        [](Object& self, Ints kernel_size, Ints dilation, Ints padding, Ints stride) {
+          self.method(kForward, [kernel = for_each_dim("kernel_size", kernel_size, 2, 1),
+                                 dilation = for_each_dim("dilation", dilation, 2, 1),
+                                 padding = for_each_dim("padding", padding, 2, 0),
+                                 stride = for_each_dim("stride", stride, 2, 1)](Tensor x) {
+            return im2col(x, kernel, dilation, padding, stride);
+          });
         });
-      });
   layer(
       "Fold(int[] output_size, int[] kernel_size, int[] dilation=[1], int[] padding=[0], int[] "
       "stride=[1])",

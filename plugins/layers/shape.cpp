@@ -9,13 +9,12 @@ void add_shape_layers() {
           self.method("forward(Tensor x) -> Tensor",
                       [=](Tensor x) { return flatten(x, start_dim, end_dim); });
         });
-  layer("Unflatten(int dim, int[] unflattened_size)",
-        [](Object& self, int64_t dim, Ints unflattened_size) {
-          const std::vector<int64_t> wanted(unflattened_size.begin(), unflattened_size.end());
-          if (wanted.empty()) fail("unflattened_size is empty, expected at least one size");
-          self.method("forward(Tensor x) -> Tensor",
-                      [=](Tensor x) { return unflatten(x, dim, wanted); });
-        });
+  layer("Unflatten(int dim, int[] unflattened_size)", [](Object& self, int64_t dim,
+                                                         Ints unflattened_size) {
+    const std::vector<int64_t> wanted(unflattened_size.begin(), unflattened_size.end());
+    if (wanted.empty()) fail("unflattened_size is empty, expected at least one size");
+    self.method("forward(Tensor x) -> Tensor", [=](Tensor x) { return unflatten(x, dim, wanted); });
+  });
 }
 
 }  // namespace layers

@@ -99,9 +99,9 @@ constexpr const char *kHardtanh =
                          "clamp(x, min_val, max_val)\n"
                          "dx = where(out <= min_val or out >= max_val, 0, g)",
                      // Keeps a copy of x: as in PyTorch, its output may be written.
-                         *kHardtanhInto =
-                             "clamp(x, min_val, max_val)\n"
-                             "dx = where(x <= min_val or x >= max_val, 0, g)",
+    *kHardtanhInto =
+        "clamp(x, min_val, max_val)\n"
+        "dx = where(x <= min_val or x >= max_val, 0, g)",
                      *kThreshold = "where(x <= threshold, value, x)",
                      *kMaskedFill = "where(mask, value, x)";
 constinit ExpressionRef hardtanh_of{"hardtanh(Tensor x, number min_val, number max_val) -> Tensor",

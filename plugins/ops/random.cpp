@@ -23,14 +23,14 @@ constinit ExpressionRef normal24{
     "_normal24(Tensor a, Tensor b) -> Tensor",
     "sqrt(-2 * log(float((int(a) >> 8 & 16777215) + 1) * 5.9604644775390625e-8))"
     " * cos(6.283185307179586 * (float(int(b) >> 8 & 16777215) * 5.9604644775390625e-8))"};
-// 63 bits, as a number from 0 on, modulo n: a number is favoured by at most one part in 2^63 / n. The
-// zero is float64, so that integers are int64.
+// 63 bits, as a number from 0 on, modulo n: a number is favoured by at most one part in 2^63 / n.
+// The zero is float64, so that integers are int64.
 constinit ExpressionRef one_of{
     "_one_of(Tensor high, Tensor low, Tensor zero, int from, int n) -> Tensor",
     "from + int(zero) + ((int(high) & 2147483647) << 32 | int(low) & 4294967295) % n"};
-// When the first event of a process of rate `weight` comes. In order of arrival the events are draws
-// without replacement, each in proportion to the weights that are left (Efraimidis and Spirakis,
-// 2006).
+// When the first event of a process of rate `weight` comes. In order of arrival the events are
+// draws without replacement, each in proportion to the weights that are left (Efraimidis and
+// Spirakis, 2006).
 constinit ExpressionRef arrival{"_arrival(Tensor u, Tensor weight) -> Tensor",
                                 "where(weight > 0, -log1p(-u) / weight, inf)"};
 constinit ExpressionRef no_weight{"_no_weight(Tensor x) -> Tensor",
@@ -43,8 +43,8 @@ constinit ExpressionRef advanced{
     "_advanced(Tensor found, Tensor sum, Tensor wanted, int step, int n) -> Tensor",
     "int(where(sum <= wanted and found + step <= n, found + step, found))"};
 constinit ExpressionRef assign{"_assign(Tensor(a!) x, Tensor values) -> Tensor(a!)", "values"};
-constinit ExpressionRef affine{"_affine(Tensor(a!) x, Tensor z, float mean, float std) -> Tensor(a!)",
-                               "mean + std * z"};
+constinit ExpressionRef affine{
+    "_affine(Tensor(a!) x, Tensor z, float mean, float std) -> Tensor(a!)", "mean + std * z"};
 constinit ExpressionRef chosen_into{
     "_chosen_into(Tensor(a!) x, Tensor bits, float p) -> Tensor(a!)",
     "float(int(bits) >> 8 & 16777215) * 5.9604644775390625e-8 < p"};
@@ -199,8 +199,7 @@ Tensor drawn(const Tensor& x, int64_t num_samples, bool replacement) {
   }
   const int64_t n = x.size(-1), rows = x.dim() == 2 ? x.size(0) : 1;
   if (num_samples < 1) {
-    fail("multinomial: num_samples is " + std::to_string(num_samples) +
-         ", at least 1 is needed");
+    fail("multinomial: num_samples is " + std::to_string(num_samples) + ", at least 1 is needed");
   }
   if (n == 0 || (!replacement && num_samples > n)) {
     fail("multinomial: x is " + sizes_text(x.sizes()) + ", expected at least " +
@@ -272,8 +271,7 @@ void random() {
       .no_gradient()
       .keeps_halves()
       .meaning([](Tensor x, int64_t low, int64_t high, Dtype dtype) {
-        return ints_of("randint_like", low, high, x.sizes(), dtype ? dtype : x.dtype(),
-                       x.device());
+        return ints_of("randint_like", low, high, x.sizes(), dtype ? dtype : x.dtype(), x.device());
       });
   op("randperm(int n, dtype? dtype=None, device? device=None) -> Tensor")
       .random()
@@ -293,8 +291,8 @@ void random() {
   op("uniform_(Tensor(a!) x, float from=0, float to=1) -> Tensor(a!)")
       .random()
       .meaning([](Tensor x, double from, double to) {
-        Tensor values = uniform_of("uniform_", x.sizes(), {from, to, "from", "to"}, x.dtype(),
-                                   x.device());
+        Tensor values =
+            uniform_of("uniform_", x.sizes(), {from, to, "from", "to"}, x.dtype(), x.device());
         return prim::elementwise(assign, x, values);
       });
   op("normal_(Tensor(a!) x, float mean=0, float std=1) -> Tensor(a!)")

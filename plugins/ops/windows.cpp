@@ -104,8 +104,11 @@ void expect_windows(const char* op, int64_t rank, Ints out, Ints kernel, Ints st
     fail(prefix + "windows of " + std::to_string(n) + " dimensions for a tensor of " +
          std::to_string(rank));
   }
-  std::vector<Row> rows = {{"out", out, 0},       {"kernel", kernel, 0},     {"stride", stride, 1},
-                           {"padding", padding, 0}, {"dilation", dilation, 1}};
+  std::vector<Row> rows = {{"out", out, 0},
+                           {"kernel", kernel, 0},
+                           {"stride", stride, 1},
+                           {"padding", padding, 0},
+                           {"dilation", dilation, 1}};
   if (!size.empty()) rows.push_back({"size", size, 0});
   for (const Row& row : rows) {
     bool fits = row.list.size() == n;

@@ -117,18 +117,18 @@ int run(const Line& line) {
 }  // namespace
 
 Command bench_command() {
-  Command command{"bench",
-                  "Measures this machine: what calls cost beside their kernels, ops, training steps.",
-                  "SUITE", "overhead, ops or steps"};
+  Command command{
+      "bench", "Measures this machine: what calls cost beside their kernels, ops, training steps.",
+      "SUITE", "overhead, ops or steps"};
   command.options.add_options()  //
       ("json", po::value<std::string>()->value_name("FILE"),
-       "write nanoseconds to this file as one JSON object; -: to the output")  //
+       "write nanoseconds to this file as one JSON object; -: to the output")             //
       ("only", po::value<std::string>()->value_name("NAME"), "this one of ops or steps")  //
       ("op", po::value<std::string>()->value_name("NAME"),
-       "overhead: measure this op of one tensor as well; its budget is 1.3 times what `add` took")  //
-      ("device", po::value<std::string>()->value_name("NAME"),
-       "overhead: measure the memory of this device as well, and what a small upload costs the "
-       "caller")  //
+       "overhead: measure this op of one tensor as well; its budget is 1.3 times what `add` took")(
+          "device", po::value<std::string>()->value_name("NAME"),
+          "overhead: measure the memory of this device as well, and what a small upload costs the "
+          "caller")  //
       ("help,h", "this text");
   command.run = run;
   return command;

@@ -1,5 +1,5 @@
-// The suites of `tenon bench`, and the clock that they share. A suite measures in nanoseconds on the
-// CPU; plugins are loaded before.
+// The suites of `tenon bench`, and the clock that they share. A suite measures in nanoseconds on
+// the CPU; plugins are loaded before.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// tenon bench ops: single ops at sizes of ordinary networks. tests/benchmarks/compare/compare.py has
-// the same in PyTorch, by the same names: change both.
+// tenon bench ops: single ops at sizes of ordinary networks. tests/benchmarks/compare/compare.py
+// has the same in PyTorch, by the same names: change both.
 #include <tenon/tenon.hpp>
 
 #include "bench.h"
@@ -7,7 +7,8 @@
 namespace tenon::cli {
 namespace {
 
-Case forward(const char* name, const char* what, std::function<Tensor(const std::vector<Tensor>&)> op,
+Case forward(const char* name, const char* what,
+             std::function<Tensor(const std::vector<Tensor>&)> op,
              std::vector<std::vector<int64_t>> sizes) {
   return {name, what, [=] {
             std::vector<Tensor> in;
@@ -17,7 +18,8 @@ Case forward(const char* name, const char* what, std::function<Tensor(const std:
 }
 
 // Forward, and backward from ones; the inputs are leaves.
-Case both_ways(const char* name, const char* what, std::function<Tensor(const std::vector<Tensor>&)> op,
+Case both_ways(const char* name, const char* what,
+               std::function<Tensor(const std::vector<Tensor>&)> op,
                std::vector<std::vector<int64_t>> sizes) {
   return {name, what, [=] {
             std::vector<Tensor> in;
@@ -46,7 +48,8 @@ Tensor normalized(const std::vector<Tensor>& in) { return layer_norm(in[0], 1024
 std::vector<Case> op_cases() {
   const std::vector<int64_t> square = {1024, 1024}, rows = {4096, 1024};
   const std::vector<std::vector<int64_t>> images = {{32, 64, 32, 32}, {64, 64, 3, 3}};
-  const std::vector<std::vector<int64_t>> heads = {{8, 8, 256, 64}, {8, 8, 256, 64}, {8, 8, 256, 64}};
+  const std::vector<std::vector<int64_t>> heads = {
+      {8, 8, 256, 64}, {8, 8, 256, 64}, {8, 8, 256, 64}};
   const std::vector<std::vector<int64_t>> normed = {rows, {1024}, {1024}};
   return {
       forward("add", "[1024, 1024] + [1024, 1024]", [](auto& in) { return in[0] + in[1]; },
@@ -54,7 +57,8 @@ std::vector<Case> op_cases() {
       forward("gelu", "[1024, 1024], erf", [](auto& in) { return gelu(in[0]); }, {square}),
       forward("chain", "ten ops on [1024, 1024]", chain, {square, square}),
       both_ways("chain_backward", "the same, forward and backward", chain, {square, square}),
-      forward("sum", "[4096, 1024] over dimension 1", [](auto& in) { return sum(in[0], 1); }, {rows}),
+      forward("sum", "[4096, 1024] over dimension 1", [](auto& in) { return sum(in[0], 1); },
+              {rows}),
       forward("transpose", "[4096, 1024] transposed and made contiguous",
               [](auto& in) { return in[0].t().contiguous(); }, {rows}),
       forward("matmul", "[512, 768] . [768, 3072]", [](auto& in) { return matmul(in[0], in[1]); },

@@ -1,5 +1,5 @@
-// tenon bench steps: whole training steps. tests/benchmarks/compare/compare.py has the same networks in
-// PyTorch, by the same names: change both.
+// tenon bench steps: whole training steps. tests/benchmarks/compare/compare.py has the same
+// networks in PyTorch, by the same names: change both.
 #include <tenon/tenon.hpp>
 
 #include "bench.h"
@@ -15,8 +15,9 @@ struct BasicBlock : Module {
         conv2(child("conv2", nn::Conv2d(out, out, 3, 1, 1, 1, 1, false))),
         bn2(child("bn2", nn::BatchNorm2d(out))) {
     if (stride != 1 || in != out) {
-      downsample = child("downsample", nn::Sequential(nn::Conv2d(in, out, 1, stride, 0, 1, 1, false),
-                                                      nn::BatchNorm2d(out)));
+      downsample = child(
+          "downsample",
+          nn::Sequential(nn::Conv2d(in, out, 1, stride, 0, 1, 1, false), nn::BatchNorm2d(out)));
     }
   }
   Tensor forward(Tensor x) {

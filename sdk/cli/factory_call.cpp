@@ -63,10 +63,9 @@ class OptionValues {
       case Json::Kind::kObject:
         break;
     }
-    fail_at(
-        file_, option.line,
-        fmt::format("{}: option '{}' is {}", printable(call_.name), printable(option.name),
-                    json.kind_name()));
+    fail_at(file_, option.line,
+            fmt::format("{}: option '{}' is {}", printable(call_.name), printable(option.name),
+                        json.kind_name()));
   }
 
   // Numbers: ints where all are, and no floats are wanted.

@@ -20,9 +20,9 @@ struct FactoryRow {
 struct PluginList {
   std::vector<PluginRow> rows;
   std::vector<FactoryRow> factories;
-  std::vector<std::string> folders;  // that were searched
-  std::vector<std::string> ignored;  // that were not, each with the reason
-  std::vector<std::string> waiting;  // what waits for an op or device that is not there
+  std::vector<std::string> folders;     // that were searched
+  std::vector<std::string> ignored;     // that were not, each with the reason
+  std::vector<std::string> waiting;     // what waits for an op or device that is not there
   std::vector<std::string> incomplete;  // devices without a kernel that every backend must bring
 };
 

@@ -68,7 +68,8 @@ TENON_PLUGIN(dispatch_kernels) {
             }
             const float by = *static_cast<const float*>(call.tensor(3)->data);
             for (int64_t i = 0; i < call.tensor(1)->numel; ++i) {
-              call.output_data<float>()[i] = by * static_cast<const float*>(call.tensor(0)->data)[i];
+              call.output_data<float>()[i] =
+                  by * static_cast<const float*>(call.tensor(0)->data)[i];
             }
           },
           {.n_private = 1,
@@ -82,20 +83,27 @@ TENON_PLUGIN(dispatch_kernels) {
 
   // A pair that takes any order of dimensions, and gives what it got.
   op("twice(Tensor x) -> Tensor").meaning([](Tensor x) { return x * 2; });
-  constexpr auto as_its_argument = [](void*, const tn_call* call, uint32_t, const tn_meta* meta, int32_t* order) {
+  constexpr auto as_its_argument = [](void*, const tn_call* call, uint32_t, const tn_meta* meta,
+                                      int32_t* order) {
     const tn_tensor* x = call->args[0].as.tensor;
-    std::stable_sort(order, order + meta->ndim, [&](int32_t a, int32_t b) { return x->strides[a] > x->strides[b]; });
+    std::stable_sort(order, order + meta->ndim,
+                     [&](int32_t a, int32_t b) { return x->strides[a] > x->strides[b]; });
   };
   constexpr auto all_in_memory = [](Call call) {
     const tn_tensor *x = call.tensor(0), *y = call.output();
-    if (!std::equal(x->strides, x->strides + x->ndim, y->strides)) fail("twice: the strides differ");
-    for (int64_t i = 0; i < x->numel; ++i) static_cast<float*>(y->data)[i] = 2 * static_cast<const float*>(x->data)[i];
+    if (!std::equal(x->strides, x->strides + x->ndim, y->strides))
+      fail("twice: the strides differ");
+    for (int64_t i = 0; i < x->numel; ++i)
+      static_cast<float*>(y->data)[i] = 2 * static_cast<const float*>(x->data)[i];
   };
-  kernel("twice", cpu, {.dtypes = float32, .layout = Layout::dense, .order = as_its_argument}, all_in_memory)
+  kernel("twice", cpu, {.dtypes = float32, .layout = Layout::dense, .order = as_its_argument},
+         all_in_memory)
       .backward(all_in_memory);
   op("misordered(Tensor x) -> Tensor").infer([](Tensor x) { return Meta(x); });
   kernel("misordered", cpu,
-         {.order = [](void*, const tn_call*, uint32_t, const tn_meta*, int32_t* order) { order[0] = 7; }}, [](Call) {});
+         {.order = [](void*, const tn_call*, uint32_t, const tn_meta*,
+                      int32_t* order) { order[0] = 7; }},
+         [](Call) {});
 
   // Kernels that take dense tensors only: the host copies, both ways.
   op("dense(Tensor x) -> Tensor").meaning([](Tensor x) { return x * 2; });

@@ -1,4 +1,5 @@
-// The arguments of a call but for tensors, expressions and objects: numbers, sizes, dtypes, devices, words; and who owns them.
+// The arguments of a call but for tensors, expressions and objects: numbers, sizes, dtypes,
+// devices, words; and who owns them.
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -48,9 +49,12 @@ Arguments::Arguments(Random* random) : random_(*random) {
                           : random_.chance(8) ? 0
                                               : random_.between(1, random_.chance(5) ? 40 : 5));
   }
-  theme.dtype = random_.chance(55) ? tn_dtype{TN_FLOAT32} : static_cast<tn_dtype>(random_.below(TN_N_DTYPES));
+  theme.dtype =
+      random_.chance(55) ? tn_dtype{TN_FLOAT32} : static_cast<tn_dtype>(random_.below(TN_N_DTYPES));
   const int64_t where = random_.below(100);
-  theme.device = where < 60 ? tn_device{TN_DEVICE_CPU, 0} : where < 85 ? host.ref : tn_device{TN_DEVICE_META, 0};
+  theme.device = where < 60   ? tn_device{TN_DEVICE_CPU, 0}
+                 : where < 85 ? host.ref
+                              : tn_device{TN_DEVICE_META, 0};
 }
 
 Arguments::~Arguments() {
@@ -78,15 +82,16 @@ int64_t Arguments::integer(const std::string& default_text) {
   if (kind < 20 && !default_text.empty()) return std::atoll(default_text.c_str());
   if (kind < 75) return random_.between(-2, 5);
   if (kind < 85) return random_.between(-20, 70);
-  return random_.of({kMin, kMax, kMin + 1, kMax - 1, int64_t{1} << 31, -(int64_t{1} << 31), (int64_t{1} << 31) - 1,
-                     int64_t{1} << 32, int64_t{1} << 40, int64_t{1} << 62, -(int64_t{1} << 62), int64_t{1000000}});
+  return random_.of({kMin, kMax, kMin + 1, kMax - 1, int64_t{1} << 31, -(int64_t{1} << 31),
+                     (int64_t{1} << 31) - 1, int64_t{1} << 32, int64_t{1} << 40, int64_t{1} << 62,
+                     -(int64_t{1} << 62), int64_t{1000000}});
 }
 
 double Arguments::real() {
   if (random_.chance(60)) return random_.of({0.0, 1.0, -1.0, 0.5, 0.1, 1e-5, 2.0, 0.9, 3.7});
   if (random_.chance(50)) return static_cast<double>(random_.below(2000) - 1000) / 100;
-  return random_.of({kInf, -kInf, static_cast<double>(NAN), 1e300, -1e300, 1e30, 5e-324, -0.0, 0x1p63, -0x1p63, 0x1p31,
-                     1.7976931348623157e308});
+  return random_.of({kInf, -kInf, static_cast<double>(NAN), 1e300, -1e300, 1e30, 5e-324, -0.0,
+                     0x1p63, -0x1p63, 0x1p31, 1.7976931348623157e308});
 }
 
 Sizes Arguments::int_list() {
@@ -96,7 +101,8 @@ Sizes Arguments::int_list() {
   Sizes list;
   if (kind < 22) {  // dims in some order
     for (int64_t d = 0; d < rank; ++d) list.push_back(d);
-    for (int64_t d = rank; d-- > 1;) std::swap(list[static_cast<size_t>(d)], list[static_cast<size_t>(random_.below(d + 1))]);
+    for (int64_t d = rank; d-- > 1;)
+      std::swap(list[static_cast<size_t>(d)], list[static_cast<size_t>(random_.below(d + 1))]);
     return list;
   }
   const int64_t how_many = random_.below(100);
@@ -117,7 +123,8 @@ Sizes Arguments::shape() {
   if (kind < 70) {  // broadcasts to it
     for (int64_t& s : sizes) s = random_.chance(40) ? 1 : s;
     if (!sizes.empty() && random_.chance(40))
-      sizes.erase(sizes.begin(), sizes.begin() + random_.below(static_cast<int64_t>(sizes.size()) + 1));
+      sizes.erase(sizes.begin(),
+                  sizes.begin() + random_.below(static_cast<int64_t>(sizes.size()) + 1));
     return sizes;
   }
   if (kind < 80 && sizes.size() >= 2) {  // turned, as a product wants it
@@ -128,34 +135,39 @@ Sizes Arguments::shape() {
   sizes.clear();
   const int64_t rank = random_.chance(95) ? random_.below(6) : random_.between(6, 16);
   for (int64_t d = 0; d < rank; ++d)
-    sizes.push_back(rank > 5 ? random_.between(1, 2) : random_.between(random_.chance(10) ? 0 : 1, 5));
+    sizes.push_back(rank > 5 ? random_.between(1, 2)
+                             : random_.between(random_.chance(10) ? 0 : 1, 5));
   return sizes;
 }
 
 tn_dtype Arguments::dtype() {
   if (random_.chance(88)) return static_cast<tn_dtype>(random_.below(TN_N_DTYPES));
-  return random_.of<tn_dtype>(
-      {8, 9, 10, 11, 12, -1, -2, 31, 32, 99, 1 << 30, std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()});
+  return random_.of<tn_dtype>({8, 9, 10, 11, 12, -1, -2, 31, 32, 99, 1 << 30,
+                               std::numeric_limits<int32_t>::min(),
+                               std::numeric_limits<int32_t>::max()});
 }
 
 tn_device Arguments::device() {
   if (random_.chance(80)) return theme.device;
-  if (random_.chance(50)) return random_.of<tn_device>({{TN_DEVICE_CPU, 0}, host.ref, {TN_DEVICE_META, 0}});
-  return random_.of<tn_device>({{0, 1},
-                                {0, -1},
-                                {1, 7},
-                                {1, -1},
-                                {host.ref.type, 9},
-                                {host.ref.type, -1},
-                                {99, 0},
-                                {-1, 0},
-                                {31, 0},
-                                {32, 0},
-                                {std::numeric_limits<int32_t>::max(), std::numeric_limits<int32_t>::min()}});
+  if (random_.chance(50))
+    return random_.of<tn_device>({{TN_DEVICE_CPU, 0}, host.ref, {TN_DEVICE_META, 0}});
+  return random_.of<tn_device>(
+      {{0, 1},
+       {0, -1},
+       {1, 7},
+       {1, -1},
+       {host.ref.type, 9},
+       {host.ref.type, -1},
+       {99, 0},
+       {-1, 0},
+       {31, 0},
+       {32, 0},
+       {std::numeric_limits<int32_t>::max(), std::numeric_limits<int32_t>::min()}});
 }
 
 std::string Arguments::word(const std::string& default_text) {
-  if (default_text.size() >= 2 && random_.chance(45)) return default_text.substr(1, default_text.size() - 2);
+  if (default_text.size() >= 2 && random_.chance(45))
+    return default_text.substr(1, default_text.size() - 2);
   static const std::vector<std::string> words = {"none",
                                                  "mean",
                                                  "sum",
@@ -217,7 +229,9 @@ const char* Arguments::name(const std::vector<std::string>& known) {
     note("NULL ");
     return nullptr;
   }
-  const std::string name = !known.empty() && random_.chance(70) ? random_.pick(known) : random_.chance(50) ? word() : "a.b";
+  const std::string name = !known.empty() && random_.chance(70) ? random_.pick(known)
+                           : random_.chance(50)                 ? word()
+                                                                : "a.b";
   note("'" + name.substr(0, 60) + "' ");
   return string(name);
 }

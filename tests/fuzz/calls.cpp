@@ -16,8 +16,8 @@ namespace {
 constexpr size_t kLongestMessage = 4096;
 
 bool is_refusal(tn_code code) {
-  return code == TN_INVALID_ARGUMENT || code == TN_UNSUPPORTED || code == TN_OUT_OF_MEMORY || code == TN_NOT_FOUND ||
-         code == TN_FAILED_PRECONDITION;
+  return code == TN_INVALID_ARGUMENT || code == TN_UNSUPPORTED || code == TN_OUT_OF_MEMORY ||
+         code == TN_NOT_FOUND || code == TN_FAILED_PRECONDITION;
 }
 
 // Takes the status.
@@ -52,29 +52,35 @@ void check_tensor(const char* what, tn_tensor* t) {
   const std::string of = std::string(what) + ": ";
   if (t == nullptr) return finding(of + "is NULL");
   if (t->ndim < 0 || t->ndim > TN_MAX_RANK) return finding(of + "rank " + std::to_string(t->ndim));
-  if (t->dtype < 0 || t->dtype >= TN_N_DTYPES) return finding(of + "dtype " + std::to_string(t->dtype));
+  if (t->dtype < 0 || t->dtype >= TN_N_DTYPES)
+    return finding(of + "dtype " + std::to_string(t->dtype));
   if (host.device->type_name(t->device.type) == nullptr || t->device.index < 0 ||
       t->device.index >= host.device->count(t->device.type))
     return finding(of + "a device that is not there");
   int64_t numel = 1, last = 0, dense = 1;
   bool contiguous = true;
   for (int32_t d = t->ndim; d-- > 0;) {
-    if (t->sizes[d] < 0 || __builtin_mul_overflow(numel, t->sizes[d], &numel)) return finding(of + "sizes that none has");
+    if (t->sizes[d] < 0 || __builtin_mul_overflow(numel, t->sizes[d], &numel))
+      return finding(of + "sizes that none has");
     if (t->strides[d] < 0) return finding(of + "a negative stride");
     contiguous = contiguous && (t->sizes[d] == 1 || t->strides[d] == dense);
     dense *= t->sizes[d];
   }
-  if (numel != t->numel) return finding(of + "numel " + std::to_string(t->numel) + " of " + std::to_string(numel));
+  if (numel != t->numel)
+    return finding(of + "numel " + std::to_string(t->numel) + " of " + std::to_string(numel));
   for (int32_t d = 0; d < t->ndim && numel > 0; ++d) last += (t->sizes[d] - 1) * t->strides[d];
-  if (numel > 0 && (t->flags & TN_TENSOR_CONTIGUOUS) != 0 && !contiguous) finding(of + "is marked contiguous");
+  if (numel > 0 && (t->flags & TN_TENSOR_CONTIGUOUS) != 0 && !contiguous)
+    finding(of + "is marked contiguous");
   if (t->device.type == TN_DEVICE_META || numel > 1 << 20) return;
   std::vector<uint8_t> values(static_cast<size_t>(numel) * host.tensor->itemsize(t->dtype));
-  // What a device found out behind the call (an index that is none) comes out here: that is a refusal, too.
+  // What a device found out behind the call (an index that is none) comes out here: that is a
+  // refusal, too.
   if (!checked(host.tensor->read(t, values.data(), values.size()))) {
     if (t->device.type == TN_DEVICE_CPU) finding(of + "cannot be read");
     return;
   }
-  if (t->dtype == TN_BOOL && !uninitialized && std::any_of(values.begin(), values.end(), [](uint8_t b) { return b > 1; }))
+  if (t->dtype == TN_BOOL && !uninitialized &&
+      std::any_of(values.begin(), values.end(), [](uint8_t b) { return b > 1; }))
     finding(of + "a bool that is neither 0 nor 1");
 }
 
@@ -140,7 +146,8 @@ class Modes {
     if (explained_) {
       const char* text = nullptr;
       if (checked(host.explain->end(&text))) {
-        if (!json::accept(text)) finding(std::string("explain is not JSON: ") + std::string(text).substr(0, 300));
+        if (!json::accept(text))
+          finding(std::string("explain is not JSON: ") + std::string(text).substr(0, 300));
         host.plugin->free_text(text);
       }
     }
@@ -155,7 +162,8 @@ std::vector<tn_tensor*> tensors_of(const tn_value* values, size_t n) {
   std::vector<tn_tensor*> all;
   for (size_t i = 0; i < n; ++i) {
     if (values[i].kind == TN_TENSOR) all.push_back(values[i].as.tensor);
-    for (uint32_t k = 0; values[i].kind == TN_TENSORS && k < values[i].count; ++k) all.push_back(values[i].as.tensors[k]);
+    for (uint32_t k = 0; values[i].kind == TN_TENSORS && k < values[i].count; ++k)
+      all.push_back(values[i].as.tensors[k]);
   }
   return all;
 }
@@ -165,14 +173,16 @@ void check_gradient(const tn_tensor* of, tn_tensor* gradient) {
   check_tensor("a gradient", gradient);
   if (gradient->ndim != of->ndim || !std::equal(of->sizes, of->sizes + of->ndim, gradient->sizes))
     finding("a gradient of other sizes");
-  if (gradient->dtype != of->dtype) finding("a gradient of dtype " + std::to_string(gradient->dtype));
+  if (gradient->dtype != of->dtype)
+    finding("a gradient of dtype " + std::to_string(gradient->dtype));
 }
 
 void backward(Arguments* a, const tn_value* results, size_t n) {
   Random& r = a->random();
   std::vector<tn_tensor*> outputs, grads;
   for (tn_tensor* t : tensors_of(results, n)) {
-    if (t == nullptr || (t->flags & TN_TENSOR_REQUIRES_GRAD) == 0 || t->numel > 1 << 16 || (outputs.size() > 3 && r.chance(50)))
+    if (t == nullptr || (t->flags & TN_TENSOR_REQUIRES_GRAD) == 0 || t->numel > 1 << 16 ||
+        (outputs.size() > 3 && r.chance(50)))
       continue;
     outputs.push_back(t);
   }
@@ -181,14 +191,16 @@ void backward(Arguments* a, const tn_value* results, size_t n) {
   note("\n  backward: ");
   for (tn_tensor* t : outputs) {
     const Sizes sizes(t->sizes, t->sizes + t->ndim);
-    grads.push_back(r.chance(10)  ? nullptr
-                    : r.chance(5) ? a->tensor()
-                                  : a->tensor(sizes, r.chance(95) ? t->dtype : TN_FLOAT32, t->device));
+    grads.push_back(r.chance(10) ? nullptr
+                    : r.chance(5)
+                        ? a->tensor()
+                        : a->tensor(sizes, r.chance(95) ? t->dtype : TN_FLOAT32, t->device));
   }
   const std::vector<tn_tensor*> leaves = a->leaves();  // more are made below
   const bool second = r.chance(25);
   const auto count = static_cast<uint32_t>(outputs.size());
-  const uint32_t flags = (r.chance(20) ? uint32_t{TN_RETAIN_GRAPH} : 0u) | (r.chance(70) ? uint32_t{TN_ALLOW_UNUSED} : 0u) |
+  const uint32_t flags = (r.chance(20) ? uint32_t{TN_RETAIN_GRAPH} : 0u) |
+                         (r.chance(70) ? uint32_t{TN_ALLOW_UNUSED} : 0u) |
                          (second ? uint32_t{TN_CREATE_GRAPH} : 0u);
   if (!second && r.chance(50)) {
     note("into leaves, flags " + std::to_string(flags));
@@ -204,19 +216,22 @@ void backward(Arguments* a, const tn_value* results, size_t n) {
   }
   note("gradients, flags " + std::to_string(flags));
   std::vector<tn_tensor*> found(leaves.size()), again(leaves.size()), differentiable;
-  if (!checked(host.autograd->gradients(outputs.data(), grads.data(), count, leaves.data(), static_cast<uint32_t>(leaves.size()),
-                                        flags, found.data())))
+  if (!checked(host.autograd->gradients(outputs.data(), grads.data(), count, leaves.data(),
+                                        static_cast<uint32_t>(leaves.size()), flags, found.data())))
     return;
   for (size_t i = 0; i < found.size(); ++i) {
     check_gradient(leaves[i], found[i]);
-    if (found[i] != nullptr && (found[i]->flags & TN_TENSOR_REQUIRES_GRAD) != 0) differentiable.push_back(found[i]);
+    if (found[i] != nullptr && (found[i]->flags & TN_TENSOR_REQUIRES_GRAD) != 0)
+      differentiable.push_back(found[i]);
   }
   if (second && !differentiable.empty()) {
     note(" twice");
     grads.clear();
-    for (tn_tensor* t : differentiable) grads.push_back(a->tensor(Sizes(t->sizes, t->sizes + t->ndim), t->dtype, t->device));
-    if (checked(host.autograd->gradients(differentiable.data(), grads.data(), static_cast<uint32_t>(grads.size()), leaves.data(),
-                                         static_cast<uint32_t>(leaves.size()), TN_ALLOW_UNUSED, again.data()))) {
+    for (tn_tensor* t : differentiable)
+      grads.push_back(a->tensor(Sizes(t->sizes, t->sizes + t->ndim), t->dtype, t->device));
+    if (checked(host.autograd->gradients(
+            differentiable.data(), grads.data(), static_cast<uint32_t>(grads.size()), leaves.data(),
+            static_cast<uint32_t>(leaves.size()), TN_ALLOW_UNUSED, again.data()))) {
       for (size_t i = 0; i < again.size(); ++i) check_gradient(leaves[i], again[i]);
     }
   }
@@ -224,7 +239,8 @@ void backward(Arguments* a, const tn_value* results, size_t n) {
   for (tn_tensor* t : again) host.table->tensor_release(t);
 }
 
-void call(Arguments* a, const std::vector<tn_value>& args, size_t right_results, const Calling& calling) {
+void call(Arguments* a, const std::vector<tn_value>& args, size_t right_results,
+          const Calling& calling) {
   Random& r = a->random();
   size_t n = right_results;
   if (r.chance(4)) n = r.of<size_t>({0, n + 1, 1, 2, kMostResults});
@@ -236,7 +252,8 @@ void call(Arguments* a, const std::vector<tn_value>& args, size_t right_results,
     Modes modes(a);
     if (!accepted(calling(args, results.data(), static_cast<uint32_t>(n)))) {
       for (const tn_value& v : results) {
-        const bool untouched = v.kind == static_cast<uint32_t>(kUntouched) && v.as.i == static_cast<int64_t>(kUntouched);
+        const bool untouched = v.kind == static_cast<uint32_t>(kUntouched) &&
+                               v.as.i == static_cast<int64_t>(kUntouched);
         if (!untouched && v.kind != TN_NONE) {
           finding("a refused call gave a result");
           break;
@@ -246,7 +263,8 @@ void call(Arguments* a, const std::vector<tn_value>& args, size_t right_results,
     }
     for (const tn_value& v : results) check_value("a result", v, true);
     for (const tn_value& v : args)
-      check_value("an argument", v.kind == TN_TENSOR && v.as.tensor == nullptr ? tn_value{} : v, false);
+      check_value("an argument", v.kind == TN_TENSOR && v.as.tensor == nullptr ? tn_value{} : v,
+                  false);
   }
   backward(a, results.data(), n);
   release(results.data(), n);
@@ -255,8 +273,9 @@ void call(Arguments* a, const std::vector<tn_value>& args, size_t right_results,
 // Fewer than there are, or more.
 void change_number(Arguments* a, std::vector<tn_value>* args) {
   if (a->random().chance(88)) return;
-  const int64_t n = a->random().of<int64_t>(
-      {a->random().below(static_cast<int64_t>(args->size()) + 1), static_cast<int64_t>(args->size()) + 1, 50});
+  const int64_t n =
+      a->random().of<int64_t>({a->random().below(static_cast<int64_t>(args->size()) + 1),
+                               static_cast<int64_t>(args->size()) + 1, 50});
   note("only or even " + std::to_string(n) + " arguments: ");
   while (static_cast<int64_t>(args->size()) < n) args->push_back(a->of_any_kind());
   args->resize(static_cast<size_t>(n));
@@ -306,7 +325,8 @@ void call_primitive(const PrimitiveRow& row, const Signature& s, Random* random)
     Parameter tensor, number;
     tensor.type = "Tensor";
     number.type = "number";
-    for (size_t i = 0; i < n; ++i) args.push_back(a.value(i == 0 || r.chance(50) ? tensor : number));
+    for (size_t i = 0; i < n; ++i)
+      args.push_back(a.value(i == 0 || r.chance(50) ? tensor : number));
   } else {
     for (const Parameter& p : s.parameters) {
       if (p.has_default && r.chance(25)) break;
@@ -315,14 +335,16 @@ void call_primitive(const PrimitiveRow& row, const Signature& s, Random* random)
   }
   change_number(&a, &args);
   call(&a, args, n_results, [&](const std::vector<tn_value>& all, tn_value* results, uint32_t n) {
-    return host.table->primitive(row.kind, all.data(), static_cast<uint32_t>(all.size()), results, n);
+    return host.table->primitive(row.kind, all.data(), static_cast<uint32_t>(all.size()), results,
+                                 n);
   });
 }
 
 std::map<std::string, std::vector<json>> all_cases() {
   std::map<std::string, std::vector<json>> cases;
   const char* source = std::getenv("TENON_SOURCE_DIR");
-  std::ifstream file(std::string(source != nullptr ? source : ".") + "/tests/data/torch_values.json");
+  std::ifstream file(std::string(source != nullptr ? source : ".") +
+                     "/tests/data/torch_values.json");
   if (!file) return cases;
   json all = json::parse(file);
   for (json& c : all.at("cases")) cases[c.at("op")].push_back(json{{"args", c.at("args")}});
@@ -340,11 +362,12 @@ void add_ops(std::vector<Target>* targets) {
     const tn_op* op = nullptr;
     checked(host.table->find_op(name.c_str(), &op));
     std::string key = name.substr(name.find('.') + 1);
-    if (!cases->contains(key) && key.ends_with('_')) key.pop_back();  // in place: the cases of the other spelling
+    // in place: the cases of the other spelling
+    if (!cases->contains(key) && key.ends_with('_')) key.pop_back();
     static const std::vector<json> none;
     const std::vector<json>& own = cases->contains(key) ? cases->at(key) : none;
-    targets->push_back(
-        {name, [op, cases, &own, s = parse_signature(entry.at("schema"))](Random* random) { call_op(op, s, own, random); }});
+    targets->push_back({name, [op, cases, &own, s = parse_signature(entry.at("schema"))](
+                                  Random* random) { call_op(op, s, own, random); }});
   }
   host.plugin->free_text(text);
 }
@@ -353,7 +376,8 @@ void add_primitives(std::vector<Target>* targets) {
   static const PrimitiveRow rows[] = {
       {TN_ELEMENTWISE, "elementwise(expression e, Tensor x, number a)"},
       {TN_REDUCE,
-       "reduce(int kind, Tensor[] xs, int[] dims=None, bool keepdim=None, expression prologue=None, float[] scalars=None, "
+       "reduce(int kind, Tensor[] xs, int[] dims=None, bool keepdim=None, expression "
+       "prologue=None, float[] scalars=None, "
        "expression epilogue=None, float[] others=None, dtype dtype=None)"},
       {TN_SCAN, "scan(int kind, Tensor x, int dim, bool reverse=None)"},
       {TN_MATMUL, "matmul(Tensor a, Tensor b)"},
@@ -378,7 +402,8 @@ void add_primitives(std::vector<Target>* targets) {
   };
   for (const PrimitiveRow& row : rows) {
     const Signature s = parse_signature(row.schema);
-    targets->push_back({"primitive " + s.name, [&row, s](Random* random) { call_primitive(row, s, random); }});
+    targets->push_back(
+        {"primitive " + s.name, [&row, s](Random* random) { call_primitive(row, s, random); }});
   }
 }
 

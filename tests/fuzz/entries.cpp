@@ -4,7 +4,8 @@
 namespace fuzz {
 
 static const std::vector<std::string> kTypes = {
-    "cpu", "meta", "ref", "ref:0", "ref:1", "cpu:0", "cpu:1", "ref:-1", "ref:99999999999", "gpu", ":", "ref:"};
+    "cpu", "meta", "ref", "ref:0", "ref:1", "cpu:0", "cpu:1", "ref:-1", "ref:99999999999",
+    "gpu", ":",    "ref:"};
 
 Entries host_entries() {
   const tn_host* h = host.table;
@@ -12,21 +13,30 @@ Entries host_entries() {
       {"host find_op",
        [h](Arguments* a) {
          const tn_op* op = nullptr;
-         return h->find_op(a->name({"add", "ops.add", "ad", "ops.", "."}), a->random().chance(5) ? nullptr : &op);
+         return h->find_op(a->name({"add", "ops.add", "ad", "ops.", "."}),
+                           a->random().chance(5) ? nullptr : &op);
        }},
       {"host expression",
        [h](Arguments* a) {
-         static const std::vector<std::string> formulas = {
-             "x",         "x + ",     "(((((x", "x ** y", "where(x, y)",         "let a = x\na", "1e999 * x",
-             "x +\n",     "gradient", "x.y",    "exp(x",  "9223372036854775808", "-x",           "sin(cos(tan(x)))",
-             "x < y < x", "not x"};
+         static const std::vector<std::string> formulas = {"x",           "x + ",
+                                                           "(((((x",      "x ** y",
+                                                           "where(x, y)", "let a = x\na",
+                                                           "1e999 * x",   "x +\n",
+                                                           "gradient",    "x.y",
+                                                           "exp(x",       "9223372036854775808",
+                                                           "-x",          "sin(cos(tan(x)))",
+                                                           "x < y < x",   "not x"};
          const tn_expression* e = nullptr;
-         const char* schema = a->name({"_g(Tensor x, Tensor y) -> Tensor", "_g(Tensor x) -> Tensor", "_g()", "_g(int x)", "_g("});
+         const char* schema = a->name({"_g(Tensor x, Tensor y) -> Tensor", "_g(Tensor x) -> Tensor",
+                                       "_g()", "_g(int x)", "_g("});
          std::string formula = a->random().pick(formulas);
-         if (a->random().chance(2)) formula = std::string(static_cast<size_t>(a->random().below(20000)), '(') + "x";
-         if (a->random().chance(2)) formula = std::string(static_cast<size_t>(a->random().below(20000)), '-') + "x";
+         if (a->random().chance(2))
+           formula = std::string(static_cast<size_t>(a->random().below(20000)), '(') + "x";
+         if (a->random().chance(2))
+           formula = std::string(static_cast<size_t>(a->random().below(20000)), '-') + "x";
          note("'" + formula.substr(0, 60) + "' ");
-         return h->expression(schema, a->random().chance(3) ? nullptr : a->string(formula), a->random().chance(5) ? nullptr : &e);
+         return h->expression(schema, a->random().chance(3) ? nullptr : a->string(formula),
+                              a->random().chance(5) ? nullptr : &e);
        }},
       {"host call of NULL",
        [h](Arguments* a) {
@@ -35,7 +45,8 @@ Entries host_entries() {
          tn_value result{};
          const tn_value args[] = {a->of_any_kind(), a->of_any_kind()};
          const bool null = op == nullptr || a->random().chance(50);
-         tn_status* status = h->call(op, null && op != nullptr ? nullptr : args, 2, null ? &result : nullptr, 1);
+         tn_status* status =
+             h->call(op, null && op != nullptr ? nullptr : args, 2, null ? &result : nullptr, 1);
          if (status == nullptr) release(&result, 1);
          return status;
        }},
@@ -44,8 +55,8 @@ Entries host_entries() {
          tn_value result{};
          const tn_value x = a->of_any_kind();
          const bool args = a->random().chance(50);
-         return h->primitive(static_cast<tn_primitive>(a->random().below(40)), args ? &x : nullptr, 1, args ? nullptr : &result,
-                             1);
+         return h->primitive(static_cast<tn_primitive>(a->random().below(40)), args ? &x : nullptr,
+                             1, args ? nullptr : &result, 1);
        }},
       {"host values",
        [h](Arguments* a) {
@@ -58,7 +69,9 @@ Entries host_entries() {
        }},
       {"host statuses",
        [h](Arguments* a) {
-         tn_status* cause = a->random().chance(50) ? h->status(static_cast<tn_code>(a->integer()), nullptr, nullptr) : nullptr;
+         tn_status* cause = a->random().chance(50)
+                                ? h->status(static_cast<tn_code>(a->integer()), nullptr, nullptr)
+                                : nullptr;
          tn_status* status = h->status(TN_NOT_FOUND, a->name({"no"}), cause);
          h->status_payload(status, nullptr);
          h->status_set_payload(status, nullptr, nullptr, nullptr);
@@ -101,7 +114,8 @@ Entries device_entries() {
          checked(d->synchronize(device));
          return d->empty_cache(device);
        }},
-      {"device/1 memory of NULL", [d](Arguments* a) { return d->memory_stats(a->device(), nullptr); }},
+      {"device/1 memory of NULL",
+       [d](Arguments* a) { return d->memory_stats(a->device(), nullptr); }},
       {"device/1 synchronize", [d](Arguments* a) { return d->synchronize(a->device()); }},
       {"device/1 empty_cache", [d](Arguments* a) { return d->empty_cache(a->device()); }},
       {"device/1 streams",
@@ -147,7 +161,8 @@ Entries device_entries() {
       {"random/1 state",
        [](Arguments* a) {
          uint64_t seed = 0, offset = 0;
-         host.random->set_state(static_cast<uint64_t>(a->integer()), static_cast<uint64_t>(a->integer()));
+         host.random->set_state(static_cast<uint64_t>(a->integer()),
+                                static_cast<uint64_t>(a->integer()));
          host.random->get_state(&seed, &offset);
          return static_cast<tn_status*>(nullptr);
        }},
@@ -155,7 +170,8 @@ Entries device_entries() {
 }
 
 void add_entries(std::vector<Target>* targets) {
-  for (const auto& list : {host_entries(), tensor_entries(), autograd_entries(), device_entries(), object_entries()}) {
+  for (const auto& list :
+       {host_entries(), tensor_entries(), autograd_entries(), device_entries(), object_entries()}) {
     for (const auto& [name, entry] : list) {
       targets->push_back({"entry " + name, [entry = entry](Random* random) {
                             Arguments a(random);

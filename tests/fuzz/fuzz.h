@@ -1,6 +1,7 @@
-// A fuzzer of calls: each op, primitive and factory of the build, and the entries of the interfaces, called through the C
-// contract with arguments by their schema and against it. What it demands of a call is in README.md beside it. Every call is made
-// from a random state of its own, which follows from the seed, the target and the number of the call, so that one call can be run
+// A fuzzer of calls: each op, primitive and factory of the build, and the entries of the
+// interfaces, called through the C contract with arguments by their schema and against it. What it
+// demands of a call is in README.md beside it. Every call is made from a random state of its own,
+// which follows from the seed, the target and the number of the call, so that one call can be run
 // again.
 #pragma once
 
@@ -119,7 +120,8 @@ class Arguments {
   tn_value of_case(const json& v);
 
   tn_tensor* tensor();
-  tn_tensor* tensor(const Sizes& sizes, tn_dtype dtype, tn_device device, const std::vector<double>* values = nullptr);
+  tn_tensor* tensor(const Sizes& sizes, tn_dtype dtype, tn_device device,
+                    const std::vector<double>* values = nullptr);
   const int64_t* ints(const Sizes& list);  // of exactly their number
   int64_t integer(const std::string& default_text = {});
   double real();
@@ -150,8 +152,10 @@ class Arguments {
 
  private:
   void* bytes(size_t n);
-  tn_tensor* contiguous(const Sizes& sizes, tn_dtype dtype, tn_device device, const std::vector<double>* values);
-  tn_tensor* laid_out(const Sizes& sizes, tn_dtype dtype, tn_device device, const std::vector<double>* values);
+  tn_tensor* contiguous(const Sizes& sizes, tn_dtype dtype, tn_device device,
+                        const std::vector<double>* values);
+  tn_tensor* laid_out(const Sizes& sizes, tn_dtype dtype, tn_device device,
+                      const std::vector<double>* values);
   tn_tensor* of_host_memory(const Sizes& sizes, tn_dtype dtype);
   tn_tensor* view(tn_primitive kind, tn_tensor* x, std::initializer_list<tn_value> rest);
   std::vector<uint8_t> random_bytes(int64_t n, tn_dtype dtype, const std::vector<double>* values);
@@ -162,7 +166,8 @@ class Arguments {
   std::vector<void*> memory_;
 };
 
-inline constexpr int64_t kMin = std::numeric_limits<int64_t>::min(), kMax = std::numeric_limits<int64_t>::max();
+inline constexpr int64_t kMin = std::numeric_limits<int64_t>::min(),
+                         kMax = std::numeric_limits<int64_t>::max();
 inline constexpr double kInf = std::numeric_limits<double>::infinity();
 
 std::string text_of(const Sizes& list);

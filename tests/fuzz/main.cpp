@@ -1,5 +1,5 @@
-// Options, and two processes: one calls, the other watches it, says which call ended it or took too long, and starts another that
-// goes on behind that call.
+// Options, and two processes: one calls, the other watches it, says which call ended it or took too
+// long, and starts another that goes on behind that call.
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -38,7 +38,8 @@ struct Options {
 };
 Options options;
 
-// What any number of bytes may take before the library itself has to say that there are not so many.
+// What any number of bytes may take before the library itself has to say that there are not so
+// many.
 constexpr uint64_t kDeviceBytes = uint64_t{32} << 20;
 #ifndef TENON_SANITIZE
 constexpr uint64_t kProcessBytes = uint64_t{4} << 30;  // beyond what is mapped at the start
@@ -52,9 +53,11 @@ std::vector<Target> targets() {
   add_entries(&all);
   for (size_t i = 0; i < all.size(); ++i) {
     const std::string& name = all[i].name;
-    const bool wanted =
-        options.only.starts_with('=') ? name == options.only.substr(1) : name.find(options.only) != std::string::npos;
-    if (wanted && static_cast<int64_t>(i) % options.parts == options.part) chosen.push_back(std::move(all[i]));
+    const bool wanted = options.only.starts_with('=')
+                            ? name == options.only.substr(1)
+                            : name.find(options.only) != std::string::npos;
+    if (wanted && static_cast<int64_t>(i) % options.parts == options.part)
+      chosen.push_back(std::move(all[i]));
   }
   return chosen;
 }
@@ -62,7 +65,8 @@ std::vector<Target> targets() {
 std::string target_name;
 bool logged_an_error = false;
 
-// The log goes to stderr. An error there (memory of `ref` that was written where no block is) is nobody's return value.
+// The log goes to stderr. An error there (memory of `ref` that was written where no block is) is
+// nobody's return value.
 void watch_the_log() {
   cookie_io_functions_t functions{};
   functions.write = [](void*, const char* text, size_t size) -> ssize_t {
@@ -84,19 +88,23 @@ void make_call(const Target& target, int64_t index) {
   shared->call = index;
   shared->text_size = 0;
   shared->text[0] = 0;
-  Random random(hash(target.name, 0xcbf29ce484222325 ^ options.seed) + static_cast<uint64_t>(index) * 0x9e3779b97f4a7c15);
+  Random random(hash(target.name, 0xcbf29ce484222325 ^ options.seed) +
+                static_cast<uint64_t>(index) * 0x9e3779b97f4a7c15);
   host.random->set_state(options.seed, static_cast<uint64_t>(index));
   shared->is_calling = true;
   logged_an_error = false;
   const uint64_t before = live_bytes();
   target.call(&random);
   const uint64_t after = live_bytes();
-  if (after != before) finding(std::to_string(before) + " bytes lived before the call, " + std::to_string(after) + " after it");
+  if (after != before)
+    finding(std::to_string(before) + " bytes lived before the call, " + std::to_string(after) +
+            " after it");
   if (logged_an_error) finding("an error was logged");
   shared->is_calling = false;
 }
 
-constexpr int64_t kRound = 20;  // calls of a target, then of the next: all have had their turn when time is up
+// calls of a target, then of the next: all have had their turn when time is up
+constexpr int64_t kRound = 20;
 
 void go_on_behind_it(int64_t n_targets) {
   shared->call = shared->call + 1;
@@ -145,11 +153,13 @@ double processor_seconds(pid_t process) {
 }
 
 std::string report(const std::string& what, const std::string& name) {
-  return "\n*** " + what + "\n  " + name + "  " + std::string(shared->text, shared->text_size) + "\n  again: tenon_fuzz --seed " +
-         std::to_string(options.seed) + " --only '=" + name + "' --call " + std::to_string(shared->call) + "\n";
+  return "\n*** " + what + "\n  " + name + "  " + std::string(shared->text, shared->text_size) +
+         "\n  again: tenon_fuzz --seed " + std::to_string(options.seed) + " --only '=" + name +
+         "' --call " + std::to_string(shared->call) + "\n";
 }
 
-// Waits for the process that calls. True: it is done; false: it ended in a call, which is behind `shared` now.
+// Waits for the process that calls. True: it is done; false: it ended in a call, which is behind
+// `shared` now.
 bool watch(pid_t process, const std::vector<Target>& all) {
   int64_t target = -1, call = -1;
   double since = 0;
@@ -159,10 +169,12 @@ bool watch(pid_t process, const std::vector<Target>& all) {
     if (waitpid(process, &status, WNOHANG) == process) {
       if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return true;
       const std::string& name = all[static_cast<size_t>(shared->target)].name;
-      const std::string end = WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "exit " + std::to_string(WEXITSTATUS(status));
-      std::printf(
-          "%s", report(too_long ? "more than " + std::to_string(options.call_seconds) + " s" : "the process ended: " + end, name)
-                    .c_str());
+      const std::string end = WIFSIGNALED(status) ? strsignal(WTERMSIG(status))
+                                                  : "exit " + std::to_string(WEXITSTATUS(status));
+      std::printf("%s", report(too_long ? "more than " + std::to_string(options.call_seconds) + " s"
+                                        : "the process ended: " + end,
+                               name)
+                            .c_str());
       std::fflush(stdout);
       ++(too_long ? shared->counts.slow : shared->counts.crashes);
       go_on_behind_it(static_cast<int64_t>(all.size()));
@@ -204,7 +216,8 @@ bool read_options(int n, char** words) {
     else if (word == "--call-seconds")
       options.call_seconds = std::atoll(next);
     else if (word == "--part") {
-      if (std::sscanf(next, "%ld/%ld", &options.part, &options.parts) != 2 || options.parts < 1) return false;
+      if (std::sscanf(next, "%ld/%ld", &options.part, &options.parts) != 2 || options.parts < 1)
+        return false;
     } else
       return false;
   }
@@ -249,7 +262,8 @@ void load_host() {
     host.table->status_free(none);
     host.ref = {TN_DEVICE_CPU, 0};
   }
-  for (const tn_device d : {tn_device{TN_DEVICE_CPU, 0}, host.ref}) checked(host.device->set_memory_limit(d, kDeviceBytes));
+  for (const tn_device d : {tn_device{TN_DEVICE_CPU, 0}, host.ref})
+    checked(host.device->set_memory_limit(d, kDeviceBytes));
 }
 
 }  // namespace fuzz
@@ -263,13 +277,16 @@ int main(int n, char** words) {
   }
   if (!read_options(n, words)) {
     std::fprintf(stderr,
-                 "tenon_fuzz [--seed N] [--calls N] [--seconds N] [--only PART|=NAME] [--call N [--here]] [--part I/N] "
+                 "tenon_fuzz [--seed N] [--calls N] [--seconds N] [--only PART|=NAME] [--call N "
+                 "[--here]] [--part I/N] "
                  "[--call-seconds N]\n");
     return 2;
   }
-  void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void* memory =
+      mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   shared = new (memory) Shared{};
-  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(static_cast<int64_t>(options.seconds * 1000));
+  const auto end = std::chrono::steady_clock::now() +
+                   std::chrono::milliseconds(static_cast<int64_t>(options.seconds * 1000));
   watch_the_log();
   load_host();
   const std::vector<Target> all = targets();
@@ -305,8 +322,10 @@ int main(int n, char** words) {
   std::filesystem::remove_all(folder);
   const Counts& c = shared->counts;
   std::printf(
-      "tenon_fuzz: seed %lu, %zu targets, %lu calls: %lu succeeded, %lu refused; %lu backwards; %lu findings, %lu ended the "
+      "tenon_fuzz: seed %lu, %zu targets, %lu calls: %lu succeeded, %lu refused; %lu backwards; "
+      "%lu findings, %lu ended the "
       "process, %lu too long\n",
-      options.seed, all.size(), c.calls, c.successes, c.refusals, c.backwards, c.findings, c.crashes, c.slow);
+      options.seed, all.size(), c.calls, c.successes, c.refusals, c.backwards, c.findings,
+      c.crashes, c.slow);
   return c.findings + c.crashes == 0 ? 0 : 1;
 }

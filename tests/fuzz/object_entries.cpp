@@ -4,9 +4,12 @@
 namespace fuzz {
 namespace {
 
-const std::vector<std::string> kLayers = {"Linear", "ReLU", "Sequential", "Conv2d", "SGD", "Adam", "Linaer"};
+const std::vector<std::string> kLayers = {"Linear", "ReLU", "Sequential", "Conv2d",
+                                          "SGD",    "Adam", "Linaer"};
 
-tn_status* no_method(void*, tn_object*, const tn_value*, uint32_t, tn_value*, uint32_t) { return nullptr; }
+tn_status* no_method(void*, tn_object*, const tn_value*, uint32_t, tn_value*, uint32_t) {
+  return nullptr;
+}
 void see_nothing(void*, const char*, tn_tensor*, tn_entry_kind) {}
 
 }  // namespace
@@ -18,7 +21,8 @@ Entries object_entries() {
        [o](Arguments* a) {
          tn_object* made = nullptr;
          const tn_value args[] = {a->of_any_kind(), a->of_any_kind()};
-         tn_status* status = o->create(a->name(kLayers), args, static_cast<uint32_t>(a->random().below(3)), &made);
+         tn_status* status =
+             o->create(a->name(kLayers), args, static_cast<uint32_t>(a->random().below(3)), &made);
          o->release(made);
          return status;
        }},
@@ -26,17 +30,20 @@ Entries object_entries() {
        [o](Arguments* a) {
          tn_object* made = nullptr;
          const char* factory = a->name(kLayers);
-         const std::vector<const char*> names = {a->name({"in_features", "lr", "bias"}), a->name({"out_features", "modules"})};
+         const std::vector<const char*> names = {a->name({"in_features", "lr", "bias"}),
+                                                 a->name({"out_features", "modules"})};
          const tn_value args[] = {a->of_any_kind(), a->of_any_kind()};
-         tn_status* status = o->create_named(factory, a->random().chance(5) ? nullptr : names.data(), args,
-                                             static_cast<uint32_t>(a->random().below(3)), &made);
+         tn_status* status =
+             o->create_named(factory, a->random().chance(5) ? nullptr : names.data(), args,
+                             static_cast<uint32_t>(a->random().below(3)), &made);
          o->release(made);
          return status;
        }},
       {"object/1 create_empty",
        [o](Arguments* a) {
          tn_object* made = nullptr;
-         tn_status* status = o->create_empty(a->name({"Mine"}), static_cast<tn_object_kind>(a->integer()), &made);
+         tn_status* status =
+             o->create_empty(a->name({"Mine"}), static_cast<tn_object_kind>(a->integer()), &made);
          o->release(made);
          return status;
        }},
@@ -44,7 +51,8 @@ Entries object_entries() {
        [o](Arguments* a) {
          tn_object* x = a->object();
          const char* name = a->name({"weight", "bias"});
-         return o->set_tensor(x, name, a->tensor_or_null(), static_cast<tn_entry_kind>(a->integer()));
+         return o->set_tensor(x, name, a->tensor_or_null(),
+                              static_cast<tn_entry_kind>(a->integer()));
        }},
       {"object/1 set_child",
        [o](Arguments* a) {
@@ -54,8 +62,9 @@ Entries object_entries() {
       {"object/1 add_method",
        [o](Arguments* a) {
          tn_object* x = a->object();
-         return o->add_method(x, a->name({"forward(Tensor x) -> Tensor", "f() -> ()", "f(", "f(int a, int a)"}),
-                              a->random().chance(5) ? nullptr : no_method, nullptr, nullptr);
+         return o->add_method(
+             x, a->name({"forward(Tensor x) -> Tensor", "f() -> ()", "f(", "f(int a, int a)"}),
+             a->random().chance(5) ? nullptr : no_method, nullptr, nullptr);
        }},
       {"object/1 entries",
        [o](Arguments* a) {
@@ -65,7 +74,8 @@ Entries object_entries() {
          if (checked(o->tensor(x, name, &t))) host.table->tensor_release(t);
          if (checked(o->child(x, name, &child))) o->release(child);
          const char* found = nullptr;
-         if (checked(o->child_at(x, static_cast<uint32_t>(a->integer()), &found, &child))) o->release(child);
+         if (checked(o->child_at(x, static_cast<uint32_t>(a->integer()), &found, &child)))
+           o->release(child);
          o->n_children(x);
          o->type_name(x);
          o->kind(x);
@@ -83,7 +93,8 @@ Entries object_entries() {
          const tn_value args[] = {a->of_any_kind(), a->of_any_kind()};
          tn_value results[3] = {};
          const auto n = static_cast<uint32_t>(a->random().below(4));
-         tn_status* status = o->invoke(x, method, args, static_cast<uint32_t>(a->random().below(3)), results, n);
+         tn_status* status =
+             o->invoke(x, method, args, static_cast<uint32_t>(a->random().below(3)), results, n);
          if (status == nullptr) release(results, n);
          return status;
        }},
@@ -91,10 +102,10 @@ Entries object_entries() {
        [o](Arguments* a) {
          uint64_t id = 0;
          tn_object* x = a->object();
-         const auto hook = [](void*, tn_object*, const tn_value*, uint32_t, tn_value*, uint32_t) -> tn_status* {
-           return nullptr;
-         };
-         if (checked(o->add_forward_hook(x, a->random().chance(5) ? nullptr : +hook, nullptr, nullptr, &id)))
+         const auto hook = [](void*, tn_object*, const tn_value*, uint32_t, tn_value*,
+                              uint32_t) -> tn_status* { return nullptr; };
+         if (checked(o->add_forward_hook(x, a->random().chance(5) ? nullptr : +hook, nullptr,
+                                         nullptr, &id)))
            checked(o->remove_forward_hook(x, id));
          return o->remove_forward_hook(x, static_cast<uint64_t>(a->integer()));
        }},
@@ -116,8 +127,8 @@ Entries object_entries() {
          tn_object* x = a->object();
          const List tensors(a, 2);
          const std::vector<const char*> names = {a->name({"weight"}), a->name({"bias"})};
-         return o->load_state(x, a->random().chance(5) ? nullptr : names.data(), tensors.entries, tensors.n,
-                              static_cast<int32_t>(a->random().below(2)));
+         return o->load_state(x, a->random().chance(5) ? nullptr : names.data(), tensors.entries,
+                              tensors.n, static_cast<int32_t>(a->random().below(2)));
        }},
       {"object/1 groups",
        [o](Arguments* a) {
@@ -131,16 +142,20 @@ Entries object_entries() {
          const List parameters(a, 2);
          const std::vector<const char*> names = {a->name({"lr"}), a->name({"momentum"})};
          const tn_value values[] = {a->of_any_kind(), a->of_any_kind()};
-         checked(o->add_group(x, parameters.entries, parameters.n, a->random().chance(5) ? nullptr : names.data(),
-                              a->random().chance(5) ? nullptr : values, static_cast<uint32_t>(a->random().below(3))));
+         checked(o->add_group(x, parameters.entries, parameters.n,
+                              a->random().chance(5) ? nullptr : names.data(),
+                              a->random().chance(5) ? nullptr : values,
+                              static_cast<uint32_t>(a->random().below(3))));
          o->n_groups(x);
          tn_tensor* const* borrowed = nullptr;
          uint32_t n = 0;
          checked(o->group(x, static_cast<uint32_t>(a->random().below(3)), &borrowed, &n));
          tn_value option{};
-         checked(o->group_option(x, static_cast<uint32_t>(a->random().below(3)), names[0], &option));
-         tn_status* status = o->set_group_option(x, static_cast<uint32_t>(a->random().below(3)), names[0],
-                                                 a->random().chance(5) ? nullptr : values);
+         checked(
+             o->group_option(x, static_cast<uint32_t>(a->random().below(3)), names[0], &option));
+         tn_status* status =
+             o->set_group_option(x, static_cast<uint32_t>(a->random().below(3)), names[0],
+                                 a->random().chance(5) ? nullptr : values);
          if (x != nullptr && o->kind(x) == TN_OPTIMIZER) o->release(x);
          return status;
        }},

@@ -37,20 +37,23 @@ void call_method(Arguments* a, tn_object* o, const char* method) {
   }
   const size_t n = a->random().chance(97) ? s.n_results : static_cast<size_t>(a->random().below(3));
   std::vector<tn_value> results(n);
-  if (!checked(host.object->invoke(o, method, args.data(), static_cast<uint32_t>(args.size()), results.data(),
-                                   static_cast<uint32_t>(n))))
+  if (!checked(host.object->invoke(o, method, args.data(), static_cast<uint32_t>(args.size()),
+                                   results.data(), static_cast<uint32_t>(n))))
     return;
   std::vector<tn_tensor*> outputs, grads;
   for (const tn_value& v : results) {
     check_value("a result", v, true);
-    if (v.kind == TN_TENSOR && (v.as.tensor->flags & TN_TENSOR_REQUIRES_GRAD) != 0 && v.as.tensor->numel < 1 << 16)
+    if (v.kind == TN_TENSOR && (v.as.tensor->flags & TN_TENSOR_REQUIRES_GRAD) != 0 &&
+        v.as.tensor->numel < 1 << 16)
       outputs.push_back(v.as.tensor);
   }
   if (!outputs.empty()) {
     ++shared->counts.backwards;
     note("backward ");
-    for (tn_tensor* t : outputs) grads.push_back(a->tensor(Sizes(t->sizes, t->sizes + t->ndim), t->dtype, t->device));
-    checked(host.autograd->backward(outputs.data(), grads.data(), static_cast<uint32_t>(outputs.size()), 0));
+    for (tn_tensor* t : outputs)
+      grads.push_back(a->tensor(Sizes(t->sizes, t->sizes + t->ndim), t->dtype, t->device));
+    checked(host.autograd->backward(outputs.data(), grads.data(),
+                                    static_cast<uint32_t>(outputs.size()), 0));
     for (tn_tensor* leaf : a->leaves()) checked(host.autograd->set_grad(leaf, nullptr));
   }
   release(results.data(), n);
@@ -72,11 +75,13 @@ void use_state(Arguments* a, tn_object* o) {
     if (r.chance(15)) continue;
     names.push_back(r.chance(4) ? nullptr : all.names[i].c_str());
     tn_tensor* t = all.tensors[i];
-    tensors.push_back(r.chance(4)                    ? nullptr
-                      : t != nullptr && r.chance(80) ? a->tensor(Sizes(t->sizes, t->sizes + t->ndim), t->dtype, t->device)
-                                                     : a->tensor());
+    tensors.push_back(r.chance(4) ? nullptr
+                      : t != nullptr && r.chance(80)
+                          ? a->tensor(Sizes(t->sizes, t->sizes + t->ndim), t->dtype, t->device)
+                          : a->tensor());
   }
-  checked(host.object->load_state(o, a->list(names), a->list(tensors), static_cast<uint32_t>(names.size()), r.chance(50)));
+  checked(host.object->load_state(o, a->list(names), a->list(tensors),
+                                  static_cast<uint32_t>(names.size()), r.chance(50)));
 }
 
 void use_groups(Arguments* a, tn_object* o, const Signature& s) {
@@ -89,7 +94,8 @@ void use_groups(Arguments* a, tn_object* o, const Signature& s) {
       parameters.push_back(t);
       if (t == nullptr || !r.chance(80)) continue;
       tn_tensor* gradient = a->tensor(Sizes(t->sizes, t->sizes + t->ndim), t->dtype, t->device);
-      checked(host.autograd->set_requires_grad(t, 1)) && checked(host.autograd->set_grad(t, gradient));
+      checked(host.autograd->set_requires_grad(t, 1)) &&
+          checked(host.autograd->set_grad(t, gradient));
     }
     std::vector<const char*> names;
     std::vector<tn_value> values;
@@ -98,16 +104,19 @@ void use_groups(Arguments* a, tn_object* o, const Signature& s) {
       names.push_back(r.chance(3) ? nullptr : p.name.c_str());
       values.push_back(a->value(p));
     }
-    checked(host.object->add_group(o, a->list(parameters), static_cast<uint32_t>(parameters.size()), a->list(names),
-                                   a->list(values), static_cast<uint32_t>(names.size())));
+    checked(host.object->add_group(o, a->list(parameters), static_cast<uint32_t>(parameters.size()),
+                                   a->list(names), a->list(values),
+                                   static_cast<uint32_t>(names.size())));
   }
   if (!s.parameters.empty()) {
     note("\n  set_group_option: ");
     const Parameter& p = r.pick(s.parameters);
     const tn_value v = a->value(p);
-    checked(host.object->set_group_option(o, static_cast<uint32_t>(r.below(3)), p.name.c_str(), &v));
+    checked(
+        host.object->set_group_option(o, static_cast<uint32_t>(r.below(3)), p.name.c_str(), &v));
     tn_value borrowed{};
-    checked(host.object->group_option(o, static_cast<uint32_t>(r.below(3)), p.name.c_str(), &borrowed));
+    checked(
+        host.object->group_option(o, static_cast<uint32_t>(r.below(3)), p.name.c_str(), &borrowed));
   }
 }
 
@@ -140,8 +149,9 @@ void call_factory(const Signature& s, tn_object_kind kind, Random* random) {
   ++shared->counts.calls;
   tn_object* o = nullptr;
   const auto n = static_cast<uint32_t>(args.size());
-  if (!accepted(named ? host.object->create_named(s.name.c_str(), a.list(names), a.list(args), n, &o)
-                      : host.object->create(s.name.c_str(), a.list(args), n, &o))) {
+  if (!accepted(named
+                    ? host.object->create_named(s.name.c_str(), a.list(names), a.list(args), n, &o)
+                    : host.object->create(s.name.c_str(), a.list(args), n, &o))) {
     if (o != nullptr) finding("a refused creation wrote to its result");
     return;
   }
@@ -153,7 +163,8 @@ void call_factory(const Signature& s, tn_object_kind kind, Random* random) {
     for (int i = 0; i < 2; ++i) call_method(&a, o, "step");
     use_state(&a, o);
   }
-  for (const char* method : {"forward", "names", "tensor", "labels", "features", "check"}) call_method(&a, o, method);
+  for (const char* method : {"forward", "names", "tensor", "labels", "features", "check"})
+    call_method(&a, o, method);
   if (r.chance(30)) {
     const tn_device device = a.device();
     const tn_dtype dtype = a.dtype();
@@ -175,9 +186,13 @@ void add_factories(std::vector<Target>* targets) {
   host.plugin->free_text(text);
   for (const json& f : plugins.at("factories")) {
     const std::string kind = f.at("kind");
-    const tn_object_kind of = kind == "layer" ? TN_LAYER : kind == "optimizer" ? TN_OPTIMIZER : TN_OTHER_OBJECT;
+    const tn_object_kind of = kind == "layer"       ? TN_LAYER
+                              : kind == "optimizer" ? TN_OPTIMIZER
+                                                    : TN_OTHER_OBJECT;
     targets->push_back({"factory " + f.at("name").get<std::string>(),
-                        [of, s = parse_signature(f.at("schema"))](Random* random) { call_factory(s, of, random); }});
+                        [of, s = parse_signature(f.at("schema"))](Random* random) {
+                          call_factory(s, of, random);
+                        }});
   }
 }
 

@@ -63,7 +63,8 @@ Signature parse_signature(const std::string& schema) {
     if (schema[close] == '(') ++depth;
     if (schema[close] == ')' && --depth == 0) break;
   }
-  for (const std::string& part : split(schema.substr(open + 1, close - open - 1))) s.parameters.push_back(parse_parameter(part));
+  for (const std::string& part : split(schema.substr(open + 1, close - open - 1)))
+    s.parameters.push_back(parse_parameter(part));
   const size_t arrow = schema.find("-> ", close);
   if (arrow == std::string::npos) return s;
   const std::string results = schema.substr(arrow + 3);

@@ -7,7 +7,9 @@ namespace fuzz {
 namespace {
 
 tn_status* refuse_grad(void*, tn_tensor*, tn_tensor**) { return nullptr; }
-tn_status* no_gradient(void*, tn_tensor* const*, uint32_t, tn_tensor**, uint32_t) { return nullptr; }
+tn_status* no_gradient(void*, tn_tensor* const*, uint32_t, tn_tensor**, uint32_t) {
+  return nullptr;
+}
 
 // Gives up what an entry made.
 tn_status* taken(Arguments* a, tn_status* status, tn_tensor** made) {
@@ -25,11 +27,14 @@ Entries tensor_entries() {
        [t](Arguments* a) {
          const Sizes sizes = a->random().chance(50) ? a->shape() : a->int_list();
          tn_tensor* made = nullptr;
-         const int32_t rank =
-             a->random().chance(90) ? static_cast<int32_t>(sizes.size()) : a->random().of<int32_t>({-1, INT32_MIN});
+         const int32_t rank = a->random().chance(90) ? static_cast<int32_t>(sizes.size())
+                                                     : a->random().of<int32_t>({-1, INT32_MIN});
          const tn_dtype dtype = a->dtype();
          const tn_device device = a->device();
-         return taken(a, t->empty(rank, a->random().chance(4) ? nullptr : a->ints(sizes), dtype, device, &made), &made);
+         return taken(
+             a,
+             t->empty(rank, a->random().chance(4) ? nullptr : a->ints(sizes), dtype, device, &made),
+             &made);
        }},
       {"tensor/1 from_memory",
        [t](Arguments* a) {
@@ -43,9 +48,10 @@ Entries tensor_entries() {
          std::vector<double> memory(n < 4096 && sizes.size() < 6 ? 65536 : 0);
          tn_tensor* made = nullptr;
          const tn_dtype dtype = a->dtype();
-         tn_status* status =
-             t->from_memory(memory.empty() ? nullptr : memory.data(), static_cast<int32_t>(sizes.size()), a->ints(sizes),
-                            a->random().chance(30) ? nullptr : a->ints(strides), dtype, nullptr, nullptr, &made);
+         tn_status* status = t->from_memory(memory.empty() ? nullptr : memory.data(),
+                                            static_cast<int32_t>(sizes.size()), a->ints(sizes),
+                                            a->random().chance(30) ? nullptr : a->ints(strides),
+                                            dtype, nullptr, nullptr, &made);
          host.table->tensor_release(made);
          return status;
        }},
@@ -55,7 +61,8 @@ Entries tensor_entries() {
          tn_tensor* x = a->tensor_or_null();
          const tn_device device = a->device();
          const tn_dtype dtype = a->dtype();
-         note("to " + std::to_string(device.type) + ":" + std::to_string(device.index) + " " + std::to_string(dtype));
+         note("to " + std::to_string(device.type) + ":" + std::to_string(device.index) + " " +
+              std::to_string(dtype));
          return taken(a, t->to(x, device, dtype, &made), &made);
        }},
       {"tensor/1 copy_",
@@ -66,18 +73,22 @@ Entries tensor_entries() {
       {"tensor/1 read",
        [t](Arguments* a) {
          tn_tensor* x = a->tensor_or_null();
-         const uint64_t bytes = x == nullptr ? 0 : static_cast<uint64_t>(x->numel) * t->itemsize(x->dtype);
+         const uint64_t bytes =
+             x == nullptr ? 0 : static_cast<uint64_t>(x->numel) * t->itemsize(x->dtype);
          std::vector<uint8_t> memory(bytes + 16);
          const uint64_t wrong = a->random().of<uint64_t>({bytes + 1, 0, UINT64_MAX, bytes / 2});
-         return t->read(x, a->random().chance(5) ? nullptr : memory.data(), a->random().chance(70) ? bytes : wrong);
+         return t->read(x, a->random().chance(5) ? nullptr : memory.data(),
+                        a->random().chance(70) ? bytes : wrong);
        }},
       {"tensor/1 write",
        [t](Arguments* a) {
          tn_tensor* x = a->tensor_or_null();
-         const uint64_t bytes = x == nullptr ? 0 : static_cast<uint64_t>(x->numel) * t->itemsize(x->dtype);
+         const uint64_t bytes =
+             x == nullptr ? 0 : static_cast<uint64_t>(x->numel) * t->itemsize(x->dtype);
          const std::vector<uint8_t> memory(bytes + 16);
          const uint64_t wrong = a->random().of<uint64_t>({bytes + 1, 0, UINT64_MAX, bytes / 2});
-         return t->write(x, a->random().chance(5) ? nullptr : memory.data(), a->random().chance(70) ? bytes : wrong);
+         return t->write(x, a->random().chance(5) ? nullptr : memory.data(),
+                         a->random().chance(70) ? bytes : wrong);
        }},
       {"tensor/1 detach",
        [t](Arguments* a) {
@@ -121,7 +132,8 @@ Entries autograd_entries() {
       {"autograd/1 leaves",
        [g](Arguments* a) {
          tn_tensor* x = a->tensor_or_null();
-         checked(g->set_requires_grad(x, static_cast<int32_t>(a->random().of<int64_t>({0, 1, 2, -1}))));
+         checked(
+             g->set_requires_grad(x, static_cast<int32_t>(a->random().of<int64_t>({0, 1, 2, -1}))));
          checked(g->retain_grad(x));
          tn_status* status = g->set_grad(x, a->tensor_or_null());
          host.table->tensor_release(g->grad(x));
@@ -135,9 +147,12 @@ Entries autograd_entries() {
          const auto flags = static_cast<uint32_t>(a->random().of<int64_t>({0, 1, 4, 255}));
          note("flags " + std::to_string(flags) + " ");
          const bool seeds = outputs.n <= grads.n || grads.entries == nullptr;
-         tn_status* status = g->backward(outputs.entries, seeds ? grads.entries : nullptr, outputs.n, flags);
-         // A gradient with a graph of its own may lead back to its leaf: such a circle is the caller's to open.
-         for (uint32_t i = 0; (flags & TN_CREATE_GRAPH) != 0 && outputs.entries != nullptr && i < outputs.n; ++i) {
+         tn_status* status =
+             g->backward(outputs.entries, seeds ? grads.entries : nullptr, outputs.n, flags);
+         // A gradient with a graph of its own may lead back to its leaf: such a circle is the
+         // caller's to open.
+         for (uint32_t i = 0;
+              (flags & TN_CREATE_GRAPH) != 0 && outputs.entries != nullptr && i < outputs.n; ++i) {
            if (outputs.entries[i] != nullptr) checked(g->set_grad(outputs.entries[i], nullptr));
          }
          return status;
@@ -146,16 +161,18 @@ Entries autograd_entries() {
        [g](Arguments* a) {
          const List outputs(a, 3), grads(a, 3), inputs(a, 3);
          tn_tensor** results = a->list(std::vector<tn_tensor*>(inputs.n + 1));
-         tn_status* status = g->gradients(outputs.entries, outputs.n <= grads.n ? grads.entries : nullptr, outputs.n,
-                                          inputs.entries, inputs.n, static_cast<uint32_t>(a->random().below(8)), results);
+         tn_status* status = g->gradients(
+             outputs.entries, outputs.n <= grads.n ? grads.entries : nullptr, outputs.n,
+             inputs.entries, inputs.n, static_cast<uint32_t>(a->random().below(8)), results);
          for (uint32_t i = 0; i < inputs.n; ++i) a->own(results[i]);
          return status;
        }},
       {"autograd/1 custom",
        [g](Arguments* a) {
          const List inputs(a, 3), outputs(a, 2), saved(a, 2);
-         return g->custom(a->name({"mine"}), a->random().chance(4) ? nullptr : no_gradient, nullptr, nullptr, inputs.entries,
-                          inputs.n, outputs.entries, outputs.n, saved.entries, saved.n);
+         return g->custom(a->name({"mine"}), a->random().chance(4) ? nullptr : no_gradient, nullptr,
+                          nullptr, inputs.entries, inputs.n, outputs.entries, outputs.n,
+                          saved.entries, saved.n);
        }},
       {"autograd/1 custom_saved",
        [g](Arguments* a) {
@@ -166,7 +183,8 @@ Entries autograd_entries() {
        [g](Arguments* a) {
          tn_tensor* x = a->tensor_or_null();
          uint64_t id = 0;
-         if (checked(g->add_hook(x, a->random().chance(6) ? nullptr : refuse_grad, nullptr, nullptr, &id)))
+         if (checked(g->add_hook(x, a->random().chance(6) ? nullptr : refuse_grad, nullptr, nullptr,
+                                 &id)))
            checked(g->remove_hook(x, id));
          return g->remove_hook(x, static_cast<uint64_t>(a->integer()));
        }},
@@ -182,7 +200,8 @@ Entries autograd_entries() {
        [g](Arguments* a) {
          g->set_mode(static_cast<int32_t>(a->integer()));
          g->set_anomaly(static_cast<int32_t>(a->integer()));
-         if (g->mode() < TN_GRAD_MODE || g->mode() > TN_INFERENCE_MODE) finding("a mode that is none");
+         if (g->mode() < TN_GRAD_MODE || g->mode() > TN_INFERENCE_MODE)
+           finding("a mode that is none");
          g->set_mode(TN_GRAD_MODE);
          g->set_anomaly(0);
          return static_cast<tn_status*>(nullptr);
@@ -191,7 +210,8 @@ Entries autograd_entries() {
        [](Arguments* a) {
          const tn_device device = a->device();
          const tn_dtype dtype = a->dtype();
-         tn_status* status = host.amp->enter(device, dtype, a->random().chance(50) ? nullptr : a->name({"O1"}));
+         tn_status* status =
+             host.amp->enter(device, dtype, a->random().chance(50) ? nullptr : a->name({"O1"}));
          if (status == nullptr) checked(host.amp->leave());
          return status;
        }},

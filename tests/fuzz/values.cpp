@@ -40,7 +40,8 @@ tn_object* Arguments::object() {
   const tn_value sizes[] = {int_value(random_.between(1, 5)), int_value(random_.between(1, 5))};
   const char* type = kind == 0 ? "ReLU" : kind == 1 ? "Linear" : kind == 2 ? "Identity" : "SGD";
   if (kind == 3) {
-    checked(host.object->create_empty("mine", random_.of<tn_object_kind>({TN_LAYER, TN_OTHER_OBJECT}), &o));
+    checked(host.object->create_empty("mine",
+                                      random_.of<tn_object_kind>({TN_LAYER, TN_OTHER_OBJECT}), &o));
   } else {
     tn_status* status = host.object->create(type, sizes, kind == 1 ? 2 : 0, &o);
     if (status != nullptr) host.table->status_free(status);
@@ -65,7 +66,8 @@ tn_value Arguments::of_type(const Parameter& p) {
     if (p.type == "Tensor") {
       std::vector<tn_tensor*> list;
       note("[");
-      for (int64_t i = 0; i < n; ++i) list.push_back(random_.chance(p.optional_entries ? 30 : 3) ? nullptr : tensor());
+      for (int64_t i = 0; i < n; ++i)
+        list.push_back(random_.chance(p.optional_entries ? 30 : 3) ? nullptr : tensor());
       note("] ");
       v = {TN_TENSORS, static_cast<uint32_t>(list.size()), {}};
       v.as.tensors = is_null ? nullptr : this->list(list);
@@ -100,17 +102,21 @@ tn_value Arguments::of_type(const Parameter& p) {
     v = random_.chance(10) ? int_value(integer()) : float_value(real());
     text(v.kind == TN_INT ? std::to_string(v.as.i) : std::to_string(v.as.f));
   } else if (p.type == "number") {
-    v = random_.chance(40) ? int_value(integer()) : random_.chance(80) ? float_value(real()) : bool_value(random_.below(2));
+    v = random_.chance(40)   ? int_value(integer())
+        : random_.chance(80) ? float_value(real())
+                             : bool_value(random_.below(2));
     text(v.kind == TN_FLOAT ? std::to_string(v.as.f) : std::to_string(v.as.i));
   } else if (p.type == "bool") {
     v = bool_value(random_.chance(97) ? random_.below(2) : random_.of<int64_t>({2, -1, 256, kMin}));
     text("bool " + std::to_string(v.as.i));
   } else if (p.type == "str") {
     const std::string s = word(p.default_text);
-    const uint32_t lie = random_.chance(4) ? static_cast<uint32_t>(random_.of<int64_t>({1, 7, 100, -1})) : 0;
+    const uint32_t lie =
+        random_.chance(4) ? static_cast<uint32_t>(random_.of<int64_t>({1, 7, 100, -1})) : 0;
     v = {TN_STRING, static_cast<uint32_t>(s.size()) + lie, {}};
     v.as.string = random_.chance(2) ? nullptr : string(s);
-    text(v.as.string == nullptr ? "NULL string" : "'" + s.substr(0, 60) + "' of " + std::to_string(v.count));
+    text(v.as.string == nullptr ? "NULL string"
+                                : "'" + s.substr(0, 60) + "' of " + std::to_string(v.count));
   } else if (p.type == "dtype") {
     v.kind = TN_DTYPE;
     v.as.dtype = dtype();
@@ -130,12 +136,14 @@ tn_value Arguments::of_type(const Parameter& p) {
 }
 
 tn_value Arguments::of_any_kind() {
-  static const std::vector<std::string> types = {"Tensor", "int",   "float",  "bool",   "number",
-                                                 "str",    "dtype", "device", "object", "expression"};
+  static const std::vector<std::string> types = {
+      "Tensor", "int", "float", "bool", "number", "str", "dtype", "device", "object", "expression"};
   const int64_t kind = random_.below(20);
   if (kind == 0) {  // none of the contract's, or one that kernels alone get
     note("an odd kind ");
-    return {random_.of<uint32_t>({TN_LOOP, TN_REDUCTION, 17, 31, 32, 33, 63, 64, 1000, 0xffffffff}), 0, {}};
+    return {random_.of<uint32_t>({TN_LOOP, TN_REDUCTION, 17, 31, 32, 33, 63, 64, 1000, 0xffffffff}),
+            0,
+            {}};
   }
   if (kind == 1) {
     note("None ");
@@ -143,8 +151,8 @@ tn_value Arguments::of_any_kind() {
   }
   Parameter p;
   p.type = random_.pick(types);
-  p.list = random_.chance(35) && p.type != "expression" && p.type != "number" && p.type != "bool" && p.type != "dtype" &&
-           p.type != "device";
+  p.list = random_.chance(35) && p.type != "expression" && p.type != "number" && p.type != "bool" &&
+           p.type != "dtype" && p.type != "device";
   note("instead: ");
   return of_type(p);
 }
@@ -166,15 +174,22 @@ tn_value Arguments::value(const Parameter& p) {
 
 tn_value Arguments::of_case(const json& j) {
   const auto number = [](const json& e) {
-    return e.is_boolean() ? e.get<bool>() : e.is_number() ? e.get<double>() : e == "nan" ? NAN : e == "-inf" ? -kInf : kInf;
+    return e.is_boolean()  ? e.get<bool>()
+           : e.is_number() ? e.get<double>()
+           : e == "nan"    ? NAN
+           : e == "-inf"   ? -kInf
+                           : kInf;
   };
   const auto tensor_of = [&](const json& t) {
     std::vector<double> values;
     for (const json& e : t.at("v")) values.push_back(number(e));
     const bool is_float = !t.contains("d");
-    tn_dtype dtype = is_float ? TN_FLOAT64 : host.tensor->dtype_from_name(t.at("d").get<std::string>().c_str());
+    tn_dtype dtype =
+        is_float ? TN_FLOAT64 : host.tensor->dtype_from_name(t.at("d").get<std::string>().c_str());
     if (is_float)
-      dtype = random_.chance(90) && theme.dtype <= TN_BFLOAT16 ? theme.dtype : random_.chance(80) ? TN_FLOAT32 : theme.dtype;
+      dtype = random_.chance(90) && theme.dtype <= TN_BFLOAT16 ? theme.dtype
+              : random_.chance(80)                             ? TN_FLOAT32
+                                                               : theme.dtype;
     return tensor(t.at("s"), dtype, theme.device, &values);
   };
   tn_value v{};

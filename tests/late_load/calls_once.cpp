@@ -1,6 +1,6 @@
-// A library as others bring them: it calls std::call_once, whose thread-local variables are libstdc++'s. In a process that does
-// not link libstdc++ they then lie where thread-local variables of late libraries lie, and no library that comes still later can
-// have them moved.
+// A library as others bring them: it calls std::call_once, whose thread-local variables are
+// libstdc++'s. In a process that does not link libstdc++ they then lie where thread-local variables
+// of late libraries lie, and no library that comes still later can have them moved.
 #include <mutex>
 
 extern "C" __attribute__((visibility("default"))) int calls_once() {

@@ -1,5 +1,5 @@
-// Registers one of everything, and then, where TENON_TEST_FAILS is set, finds that it cannot go on: "throws" throws, anything
-// else returns a status. Without the variable it loads.
+// Registers one of everything, and then, where TENON_TEST_FAILS is set, finds that it cannot go on:
+// "throws" throws, anything else returns a status. Without the variable it loads.
 #include <cstdlib>
 #include <cstring>
 #include <stdexcept>
@@ -14,17 +14,23 @@ TN_EXPORT int small_shut_down = 0;
 
 static tn_status* launch(void*, const tn_call*) { return nullptr; }
 static tn_status* create(void*, tn_object*, const tn_value*, uint32_t) { return nullptr; }
-static tn_status* decompose(void*, const tn_value*, uint32_t, tn_value*, uint32_t) { return nullptr; }
+static tn_status* decompose(void*, const tn_value*, uint32_t, tn_value*, uint32_t) {
+  return nullptr;
+}
 static tn_status* vjp(void*, const tn_vjp_call*) { return nullptr; }
 static tn_amp_class classify(void*, const char*, tn_amp_class own, const char*) { return own; }
 static int32_t devices(void*) { return 1; }
 static int32_t threads(void*) { return 77; }
-static void parallel_for(void*, int64_t begin, int64_t end, int64_t, tn_range_fn fn, void* context) {
+static void parallel_for(void*, int64_t begin, int64_t end, int64_t, tn_range_fn fn,
+                         void* context) {
   fn(context, begin, end);
 }
-static tn_status* allocate(void*, int32_t, uint64_t, void** memory) { return *memory = nullptr, nullptr; }
+static tn_status* allocate(void*, int32_t, uint64_t, void** memory) {
+  return *memory = nullptr, nullptr;
+}
 static void free_memory(void*, int32_t, void*, uint64_t) {}
-static tn_status* copy(void*, tn_stream*, tn_device, void*, uint64_t, tn_device, const void*, uint64_t, uint64_t) {
+static tn_status* copy(void*, tn_stream*, tn_device, void*, uint64_t, tn_device, const void*,
+                       uint64_t, uint64_t) {
   return nullptr;
 }
 

@@ -1,5 +1,6 @@
-// The standard op pack under other names, for the law that the core looks up no op by name: the pack's library is loaded as it is, and
-// a registrar between it and the host renames all that it registers.
+// The standard op pack under other names, for the law that the core looks up no op by name: the
+// pack's library is loaded as it is, and a registrar between it and the host renames all that it
+// registers.
 #include <deque>
 
 #include <dlfcn.h>
@@ -14,7 +15,9 @@ struct Renamer : tn_registrar {
 
   static Renamer& of(tn_registrar* r) { return *static_cast<Renamer*>(r); }
   // A name or a schema.
-  const char* rename(const char* text) { return texts.emplace_back("q_" + std::string(text)).c_str(); }
+  const char* rename(const char* text) {
+    return texts.emplace_back("q_" + std::string(text)).c_str();
+  }
 
   explicit Renamer(tn_registrar* r) : tn_registrar(*r), real(r) {
     op = [](tn_registrar* self, const tn_op_def* def) {
@@ -42,10 +45,18 @@ struct Renamer : tn_registrar {
     vjp = [](tn_registrar* self, const char* name, tn_vjp_fn fn, void* data) {
       return of(self).real->vjp(of(self).real, of(self).rename(name), fn, data);
     };
-    amp = [](tn_registrar* self, const tn_amp_policy_def* def) { return of(self).real->amp(of(self).real, def); };
-    device = [](tn_registrar* self, const tn_device_def* def) { return of(self).real->device(of(self).real, def); };
-    factory = [](tn_registrar* self, const tn_factory_def* def) { return of(self).real->factory(of(self).real, def); };
-    threads = [](tn_registrar* self, const tn_threads_def* def) { return of(self).real->threads(of(self).real, def); };
+    amp = [](tn_registrar* self, const tn_amp_policy_def* def) {
+      return of(self).real->amp(of(self).real, def);
+    };
+    device = [](tn_registrar* self, const tn_device_def* def) {
+      return of(self).real->device(of(self).real, def);
+    };
+    factory = [](tn_registrar* self, const tn_factory_def* def) {
+      return of(self).real->factory(of(self).real, def);
+    };
+    threads = [](tn_registrar* self, const tn_threads_def* def) {
+      return of(self).real->threads(of(self).real, def);
+    };
   }
 };
 

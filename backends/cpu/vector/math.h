@@ -117,8 +117,8 @@ namespace tenon::cpu {
 namespace {
 
 // libmvec's erff and erfcf look coefficients up lane by lane, and take five times as long as these.
-// The polynomials are minimax in the relative error of the result, by Lawson's weighted least squares
-// over values of 40 digits.
+// The polynomials are minimax in the relative error of the result, by Lawson's weighted least
+// squares over values of 40 digits.
 
 // erf(x) / x in x * x, up to 0.93.
 TENON_INLINE Vec<float> erf_near_0(Vec<float> x) {
@@ -146,14 +146,15 @@ struct Erf {
   static TENON_INLINE Vec<double> of(Vec<double> x) { return LibmErf::of(x); }
 };
 
-// (1 + 2 x) exp(x * x) erfc(x), which is nearly constant, in (x - 2) / (x + 2) (the form of Shepherd and
-// Laframboise, Math. Comp. 36, 1981); and 2 - erfc(-x) for negative x.
+// (1 + 2 x) exp(x * x) erfc(x), which is nearly constant, in (x - 2) / (x + 2) (the form of
+// Shepherd and Laframboise, Math. Comp. 36, 1981); and 2 - erfc(-x) for negative x.
 struct Erfc {
   typedef VectorOf<int32_t>::type Bits;
 
   // exp(x + y) within 1 ulp, x from -104 to 0, y small: 2^n times Taylor's series of what is left.
   static TENON_INLINE Vec<float> exp_of_sum(Vec<float> x, Vec<float> y) {
-    constexpr float kSeries[] = {1, 1, 0.5f, 1 / 6.0f, 1 / 24.0f, 1 / 120.0f, 1 / 720.0f, 1 / 5040.0f};
+    constexpr float kSeries[] = {1,         1,          0.5f,       1 / 6.0f,
+                                 1 / 24.0f, 1 / 120.0f, 1 / 720.0f, 1 / 5040.0f};
     constexpr float kRound = 12582912;  // 1.5 * 2^23: the sum has no fraction
     const Vec<float> n = (x * 1.44269504f + kRound) - kRound;
     const Vec<float> r = (x - n * 0.693359375f) + (y + n * 0.000212194440f);  // ln 2 in two parts
@@ -174,7 +175,8 @@ struct Erfc {
     const Vec<float> t = (a - 2.0f) / (a + 2.0f);
     Vec<float> scaled = broadcast(kScaled[9]);
     for (int i = 9; i-- > 0;) scaled = scaled * t + kScaled[i];
-    // The square of a, and what its rounding left, from the upper half of a's bits, whose square is exact.
+    // The square of a, and what its rounding left, from the upper half of a's bits, whose square is
+    // exact.
     const Vec<float> square = a * a, upper = (Vec<float>)((Bits)a & ~0xFFF);
     const Vec<float> left = (upper * upper - square) + (a - upper) * (a + upper);
     const Vec<float> y = scaled / (1.0f + 2.0f * a) * exp_of_sum(-square, -left);

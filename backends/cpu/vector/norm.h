@@ -219,9 +219,12 @@ void log_softmax_dx_f32(float* dx, const float* g, const float* y, int64_t n, fl
 }
 
 constexpr RowFunctions kRowFunctions = {
-    sum_f32,          square_off_f32,   dot_off_f32, dot_f32,   normalize_f32,  normalize_by_f32,
-    normalize_dx_f32, normalize_dw_f32,
-    columns_sum_f32, columns_dot_f32, columns_normalize_f32, columns_dx_f32, columns_add_f32, exp_off_f32, scale_f32, softmax_dx_f32, log_softmax_dx_f32,
+    sum_f32,          square_off_f32,        dot_off_f32,
+    dot_f32,          normalize_f32,         normalize_by_f32,
+    normalize_dx_f32, normalize_dw_f32,      columns_sum_f32,
+    columns_dot_f32,  columns_normalize_f32, columns_dx_f32,
+    columns_add_f32,  exp_off_f32,           scale_f32,
+    softmax_dx_f32,   log_softmax_dx_f32,
 };
 
 }  // namespace

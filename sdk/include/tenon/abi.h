@@ -1,17 +1,20 @@
 /* Tenon's whole contract: what crosses between the host (libtenon.so), plugins and applications.
  *
- * C11, nothing but <stdint.h> and <stddef.h>. Plugins get the host's table at their entry and have no undefined symbol of
- * the host; applications get the same table from tenon_host(), the library's only way in.
+ * C11, nothing but <stdint.h> and <stddef.h>. Plugins get the host's table at their entry and
+ * have no undefined symbol of the host; applications get the same table from tenon_host(), the
+ * library's only way in.
  *
  * Rules that hold everywhere, unless a declaration says otherwise:
- *  - A function that can fail returns tn_status*: NULL is success, else an owned status; free it with host->status_free.
+ *  - A function that can fail returns tn_status*: NULL is success, else an owned status; free it
+ *    with host->status_free.
  *  - Arguments are borrowed for the call. Results (tn_value, T** out) are owned by the caller.
  *  - Strings are UTF-8 and end with NUL. Sizes and strides count elements; byte counts say so.
- *  - Every function of the host may be called from any thread. Modes, current streams and explain are per thread.
+ *  - Every function of the host may be called from any thread. Modes, current streams and
+ *    explain are per thread.
  *  - No exception and no longjmp crosses the border, in either direction.
- *  - A struct with a `size` starts with sizeof itself as the author's compiler saw it. It grows only at its end; a field
- *    beyond `size` counts as zero. Slots marked optional may be zero, and the comment says what happens then.
- */
+ *  - A struct with a `size` starts with sizeof itself as the author's compiler saw it. It grows
+ *    only at its end; a field beyond `size` counts as zero. Slots marked optional may be zero,
+ *    and the comment says what happens then. */
 #ifndef TENON_ABI_H_
 #define TENON_ABI_H_
 
@@ -27,7 +30,7 @@ extern "C" {
 #define TN_ABI_VERSION ((uint32_t)((TN_ABI_MAJOR << 16) | TN_ABI_MINOR))
 #define TN_MAX_RANK 16
 
-/* ---- Handles of the host ------------------------------------------------------------------------------------------ */
+/* ---- Handles of the host --------------------------------------------------------------------- */
 
 typedef struct tn_status tn_status;         /* code, message, cause, payload */
 typedef struct tn_storage tn_storage;       /* counted bytes on a device */
@@ -38,15 +41,16 @@ typedef struct tn_node tn_node;             /* a recorded call in the autograd g
 typedef struct tn_host tn_host;
 typedef struct tn_registrar tn_registrar;
 
-/* ---- Codes, dtypes, devices --------------------------------------------------------------------------------------- */
+/* ---- Codes, dtypes, devices ------------------------------------------------------------------ */
 
 typedef int32_t tn_code;
 enum {
   TN_OK = 0,
-  TN_INVALID_ARGUMENT = 1,    /* shapes, dtypes, devices, options that do not fit */
-  TN_NOT_FOUND = 2,           /* an op, device, file, factory that is not there */
-  TN_UNSUPPORTED = 3,         /* understood, but there is no kernel or no gradient for it */
-  TN_OUT_OF_MEMORY = 4,       /* of host or device; for tensors after the caches were emptied and the request repeated */
+  TN_INVALID_ARGUMENT = 1, /* shapes, dtypes, devices, options that do not fit */
+  TN_NOT_FOUND = 2,        /* an op, device, file, factory that is not there */
+  TN_UNSUPPORTED = 3,      /* understood, but there is no kernel or no gradient for it */
+  /* of host or device; for tensors after the caches were emptied and the request repeated */
+  TN_OUT_OF_MEMORY = 4,
   TN_FAILED_PRECONDITION = 5, /* backward twice, a saved tensor changed in place, ... */
   TN_DATA_LOSS = 6,           /* a damaged or cut file */
   TN_EXCEPTION = 7,           /* an exception of the application; the payload holds it */
@@ -79,7 +83,11 @@ typedef struct tn_device {
   int32_t type;
   int32_t index;
 } tn_device;
-enum { TN_DEVICE_CPU = 0, TN_DEVICE_META = 1 /* shapes only, no memory */, TN_FIRST_PLUGIN_DEVICE = 2 };
+enum {
+  TN_DEVICE_CPU = 0,
+  TN_DEVICE_META = 1, /* shapes only, no memory */
+  TN_FIRST_PLUGIN_DEVICE = 2
+};
 
 /* A stream of a device. `cpu` has none: its calls have finished when they return. */
 typedef struct tn_stream {
@@ -88,17 +96,19 @@ typedef struct tn_stream {
   void* handle; /* what the backend's stream_create gave */
 } tn_stream;
 
-/* ---- Tensors (frozen at 1.0) -------------------------------------------------------------------------------------- */
+/* ---- Tensors (frozen at 1.0) ----------------------------------------------------------------- */
 
 enum {
-  TN_TENSOR_CONTIGUOUS = 1u << 0,    /* row-major, without gaps */
-  TN_TENSOR_REQUIRES_GRAD = 1u << 1, /* a leaf that asks for a gradient, or the output of a recorded call */
-  TN_TENSOR_LEAF = 1u << 2,          /* no recorded call made it */
-  TN_TENSOR_INFERENCE = 1u << 3,     /* made in inference mode: never enters a graph */
-  TN_TENSOR_BORROWED = 1u << 4       /* a kernel's view on the host's stack: cannot be retained */
+  TN_TENSOR_CONTIGUOUS = 1u << 0, /* row-major, without gaps */
+  /* a leaf that asks for a gradient, or the output of a recorded call */
+  TN_TENSOR_REQUIRES_GRAD = 1u << 1,
+  TN_TENSOR_LEAF = 1u << 2,      /* no recorded call made it */
+  TN_TENSOR_INFERENCE = 1u << 3, /* made in inference mode: never enters a graph */
+  TN_TENSOR_BORROWED = 1u << 4   /* a kernel's view on the host's stack: cannot be retained */
 };
 
-/* Counted by the host. This prefix may be read without a call; all of it is written by the host alone. */
+/* Counted by the host. This prefix may be read without a call; all of it is written by the host
+ * alone. */
 typedef struct tn_tensor {
   void* data; /* address of element 0; NULL for empty tensors, meta, and memory without addresses */
   const int64_t* sizes;
@@ -113,7 +123,7 @@ typedef struct tn_tensor {
   uint64_t byte_offset; /* of element 0 in the storage */
 } tn_tensor;
 
-/* ---- Values (frozen at 1.0; kinds may be added) ------------------------------------------------------------------- */
+/* ---- Values (frozen at 1.0; kinds may be added) ---------------------------------------------- */
 
 enum {
   TN_NONE = 0,
@@ -160,22 +170,27 @@ typedef struct tn_value {
   } as;
 } tn_value;
 
-/* ---- Programs: the flat form of an expression --------------------------------------------------------------------- */
+/* ---- Programs: the flat form of an expression ------------------------------------------------ */
 
-/* Scalar instructions. `dtype` of an instruction is the type of its result: TN_FLOAT32, TN_FLOAT64, TN_INT64 or TN_BOOL, the
- * four register types (others only in CAST). Operands have the same type as the result except where noted. Comparisons take
- * any one type and give TN_BOOL. NaN propagates through MIN and MAX. Integer arithmetic wraps. Of TN_BOOL come LOAD (anything
- * != 0 is true), PARAM, CONST, STORE, CAST, NOT, AND, OR, XOR, WHERE, and comparisons of two bools: the host writes sums and
- * maxima of bools as OR, products and minima as AND. */
+/* Scalar instructions. `dtype` of an instruction is the type of its result: TN_FLOAT32,
+ * TN_FLOAT64, TN_INT64 or TN_BOOL, the four register types (others only in CAST). Operands have
+ * the same type as the result except where noted. Comparisons take any one type and give
+ * TN_BOOL. NaN propagates through MIN and MAX. Integer arithmetic wraps. Of TN_BOOL come LOAD
+ * (anything != 0 is true), PARAM, CONST, STORE, CAST, NOT, AND, OR, XOR, WHERE, and comparisons
+ * of two bools: the host writes sums and maxima of bools as OR, products and minima as AND. */
 enum {
-  TN_I_LOAD = 0,   /* input `a` (operand n_outputs + a of a loop), converted from its dtype to the register type */
-  TN_I_PARAM = 1,  /* parameter `a`: .f for float types, .i for TN_INT64 and TN_BOOL */
-  TN_I_CONST = 2,  /* constants[a], read as PARAM is */
-  TN_I_STORE = 3,  /* register `a`, whose type is `dtype`, to output `b`, converted to the output's dtype as CAST does */
-  TN_I_CAST = 4,   /* from `a`, whose type is in `flags`, to `dtype`. TN_INT32 and TN_UINT8 wrap an int64 register to that
-                      width; TN_FLOAT16 and TN_BFLOAT16 round a float32 register to nearest even; a float becomes an integer
-                      by truncation toward zero, and NaN and what int64 cannot hold become INT64_MIN (so 0 in TN_INT32 and
-                      TN_UINT8); anything becomes bool by != 0 (NaN: true) */
+  /* input `a` (operand n_outputs + a of a loop), converted from its dtype to the register type */
+  TN_I_LOAD = 0,
+  TN_I_PARAM = 1, /* parameter `a`: .f for float types, .i for TN_INT64 and TN_BOOL */
+  TN_I_CONST = 2, /* constants[a], read as PARAM is */
+  /* register `a`, whose type is `dtype`, to output `b`, converted to the output's dtype as CAST
+     does */
+  TN_I_STORE = 3,
+  /* from `a`, whose type is in `flags`, to `dtype`. TN_INT32 and TN_UINT8 wrap an int64 register to
+     that width; TN_FLOAT16 and TN_BFLOAT16 round a float32 register to nearest even; a float
+     becomes an integer by truncation toward zero, and NaN and what int64 cannot hold become
+     INT64_MIN (so 0 in TN_INT32 and TN_UINT8); anything becomes bool by != 0 (NaN: true) */
+  TN_I_CAST = 4,
   TN_I_COORD = 5,  /* reserved: the index along dimension `a` */
   TN_I_RANDOM = 6, /* reserved: 32 random bits */
   TN_I_MOVE = 7,   /* a */
@@ -225,8 +240,8 @@ enum {
   TN_I_AND, /* TN_BOOL and TN_INT64 */
   TN_I_OR,
   TN_I_XOR,
-  TN_I_SHL, /* TN_INT64; counts outside 0 to 63 give 0 */
-  TN_I_SHR, /* arithmetic; counts outside 0 to 63 give 0 or -1 */
+  TN_I_SHL,     /* TN_INT64; counts outside 0 to 63 give 0 */
+  TN_I_SHR,     /* arithmetic; counts outside 0 to 63 give 0 or -1 */
   TN_I_EQ = 90, /* the operands' common type is in `flags` */
   TN_I_NE,
   TN_I_LT,
@@ -242,7 +257,8 @@ typedef struct tn_instruction { /* 16 bytes; frozen at 1.0 */
   uint16_t opcode;
   uint8_t dtype;
   uint8_t flags; /* CAST, comparisons, ISNAN, ISINF: the operands' register type */
-  uint16_t dst;  /* register written; its earlier value is dead, or is an operand of this very instruction */
+  /* register written; its earlier value is dead, or is an operand of this very instruction */
+  uint16_t dst;
   uint16_t a, b, c;
   uint32_t reserved;
 } tn_instruction;
@@ -252,12 +268,14 @@ typedef union tn_scalar {
   int64_t i;
 } tn_scalar;
 
-/* Immutable; lives as long as the process; `id` is unique in the process (a key for compiled code). */
+/* Immutable; lives as long as the process; `id` is unique in the process (a key for compiled
+ * code). */
 typedef struct tn_program {
   uint32_t size;
   uint32_t instruction_set; /* the version of the instruction set that it needs */
   uint64_t id;
-  const tn_instruction* instructions; /* LOADs, PARAMs and CONSTs first, STOREs as soon as their value is there */
+  /* LOADs, PARAMs and CONSTs first, STOREs as soon as their value is there */
+  const tn_instruction* instructions;
   uint32_t n_instructions;
   uint32_t n_registers;
   const tn_scalar* constants;
@@ -265,7 +283,8 @@ typedef struct tn_program {
   uint32_t n_inputs, n_outputs, n_params;
 } tn_program;
 
-/* One operand of a loop. strides[d] belongs to the loop's dimension d, 0 where the operand is broadcast. */
+/* One operand of a loop. strides[d] belongs to the loop's dimension d, 0 where the operand is
+ * broadcast. */
 typedef struct tn_operand {
   void* data; /* element 0; NULL where memory has no address, then storage + byte_offset */
   const int64_t* strides;
@@ -277,9 +296,10 @@ typedef struct tn_operand {
 
 #define TN_MAX_OPERANDS 32 /* of a loop or a reduction, outputs and inputs */
 
-/* An elementwise launch: for every index of the loop, run the program. The host has broadcast the operands, and merged and
- * ordered the dimensions so that the last moves fastest; dense operands of one shape come as one dimension of stride 1. An
- * output may be the same memory as an input at every index (in-place), never overlap it otherwise. */
+/* An elementwise launch: for every index of the loop, run the program. The host has broadcast
+ * the operands, and merged and ordered the dimensions so that the last moves fastest; dense
+ * operands of one shape come as one dimension of stride 1. An output may be the same memory as
+ * an input at every index (in-place), never overlap it otherwise. */
 typedef struct tn_loop {
   uint32_t size;
   int32_t ndim; /* 1 to TN_MAX_RANK; numel > 0 */
@@ -293,53 +313,80 @@ typedef struct tn_loop {
 typedef int32_t tn_reduce_kind;
 enum { TN_SUM = 0, TN_PROD, TN_MAX, TN_MIN, TN_ARGMAX, TN_ARGMIN };
 
-/* A reduction launch. The first ndim - n_reduced dimensions are kept, the others reduced; operands[0] is the output (stride 0
- * along reduced dimensions), the rest are the inputs of the prologue. For each kept index: fold prologue(inputs) over the
- * reduced indices, then store epilogue(result). Floats fold in `accumulate` (float32 for float16, bfloat16 and float32, with
- * pairwise or better error; else float64), integers and bool in int64. A NaN wins MAX, MIN, ARGMAX and ARGMIN; the ARGs give
- * the flat index over the reduced dimensions in loop order, the first among equals, and come with one kept order only (the host
- * merges, but never reorders the reduced dimensions of ARGs). The ARGs may have a prologue, and have no epilogue. */
+/* A reduction launch. The first ndim - n_reduced dimensions are kept, the others reduced;
+ * operands[0] is the output (stride 0 along reduced dimensions), the rest are the inputs of the
+ * prologue. For each kept index: fold prologue(inputs) over the reduced indices, then store
+ * epilogue(result). Floats fold in `accumulate` (float32 for float16, bfloat16 and float32, with
+ * pairwise or better error; else float64), integers and bool in int64. A NaN wins MAX, MIN,
+ * ARGMAX and ARGMIN; the ARGs give the flat index over the reduced dimensions in loop order, the
+ * first among equals, and come with one kept order only (the host merges, but never reorders the
+ * reduced dimensions of ARGs). The ARGs may have a prologue, and have no epilogue. */
 typedef struct tn_reduction {
   uint32_t size;
   tn_reduce_kind kind;
   tn_dtype accumulate; /* TN_FLOAT32, TN_FLOAT64 or TN_INT64 */
   int32_t ndim, n_reduced;
   int32_t reserved;
-  int64_t n_kept; /* number of outputs; the number of values folded into each is the product of the reduced sizes, > 0 */
+  /* number of outputs; the number of values folded into each is the product of the reduced sizes, >
+     0 */
+  int64_t n_kept;
   const int64_t* sizes;
   const tn_operand* operands;
-  const tn_program* prologue; /* NULL: one input, as it is. Its single output is in register type `accumulate` */
-  const tn_program* epilogue; /* NULL: none. One input: the folded value; one output. Its LOAD reads `accumulate` */
+  /* NULL: one input, as it is. Its single output is in register type `accumulate` */
+  const tn_program* prologue;
+  /* NULL: none. One input: the folded value; one output. Its LOAD reads `accumulate` */
+  const tn_program* epilogue;
   const tn_scalar* prologue_params;
   const tn_scalar* epilogue_params;
 } tn_reduction;
 
-/* ---- Primitives and views ----------------------------------------------------------------------------------------- */
+/* ---- Primitives and views -------------------------------------------------------------------- */
 
-/* The kernels of a complete backend. What `host->primitive` takes is in docs/abi.md; what a kernel gets in its call:
- *  ELEMENTWISE   args: loop                                      outputs: those of the loop
- *  REDUCE        args: reduction                                 outputs: 1
- *  SCAN          args: int kind (TN_SUM or TN_PROD), x, int dim, bool reverse     outputs: y of x's sizes and dtype; halves fold in
- *                float32.                                                           optional: log2(n) passes of ELEMENTWISE
- *  MATMUL        args: a [b, m, k], b [b, k, n], any strides (0 along a broadcast batch)   outputs: [b, m, n], float dtypes, one dtype
- *  COPY          args: x      outputs: y of the same sizes, any strides and dtypes, one device.  optional: an elementwise cast
- *  FILL          args: number                                    outputs: y, any strides.        optional: elementwise
- *  IOTA          args: start (number), step (number)             outputs: y [n], contiguous
- *  GATHER        args: x, int dim, index (int64; the kernel checks its values)       outputs: index's sizes
- *                y[.., i, ..] = x[.., index[.., i, ..], ..]; index's sizes are at most x's, except along dim
- *  SCATTER       args: index, int dim, src (index's sizes), bool add    outputs: y, holds its old values; written in place.
- *                index's sizes are at most y's, except along dim. add: sums in any order, unless the kernel promises
- *                TN_KERNEL_DETERMINISTIC; set: equal indices leave one of the values
- *  SORT          args: x, int dim, bool descending    outputs: values and indices (int64) of x's sizes. Equal elements stay in order,
- *                NaN is the greatest.                 optional: each element is compared with each of its row
- *  RANDOM_BITS   args: none; call->random                        outputs: y int32, contiguous. Philox 4x32-10: element i is lane
- *                i % 4 of counter {lo(i/4), hi(i/4), lo(offset), hi(offset)} under key {lo(seed), hi(seed)}.
- *                seed 0, offset 0 begins 6627e8d5 e169c58d bc57ac4c 9b00dbd8 f8e4cca4; seed 0123456789abcdef, offset
- *                0000000100000002 begins 20f4d595 e9627d16 7bbaeeb8 df7a77a7 57d0d554 3250ff87 (hexadecimal)
- *  NONZERO       args: x      outputs: [count, ndim] int64, row-major order, made with set_output
- * Tensors among the arguments have any strides, unless the kernel's layout says otherwise; outputs are row-major unless said. Nothing
- * is launched for empty outputs (NONZERO: an empty x), nor MATMUL with k = 0.
- * Rows written `optional` may be missing: the host then does what stands there. */
+/* The kernels of a complete backend. What `host->primitive` takes is in docs/abi.md; this is what a
+ * kernel gets in its call. Rows with a line `without` may be missing: the host then does what
+ * stands there.
+ *
+ *  ELEMENTWISE  args     loop
+ *               outputs  those of the loop
+ *  REDUCE       args     reduction
+ *               outputs  y
+ *  SCAN         args     int kind (TN_REDUCE_SUM or TN_REDUCE_PROD), x, int dim, bool reverse
+ *               outputs  y of x's sizes and dtype; halves fold in float32
+ *               without  log2(n) passes of ELEMENTWISE
+ *  MATMUL       args     a [b, m, k], b [b, k, n], any strides (0 along a broadcast batch)
+ *               outputs  y [b, m, n]; all three have one float dtype
+ *  COPY         args     x
+ *               outputs  y of the same sizes, any strides and dtypes, on x's device
+ *               without  an elementwise cast
+ *  FILL         args     number
+ *               outputs  y, any strides
+ *               without  ELEMENTWISE
+ *  IOTA         args     start (number), step (number)
+ *               outputs  y [n], contiguous
+ *  GATHER       args     x, int dim, index (int64; the kernel checks its values)
+ *               outputs  y of index's sizes: y[.., i, ..] = x[.., index[.., i, ..], ..]. index's
+ *                        sizes are at most x's, except along dim
+ *  SCATTER      args     index, int dim, src (index's sizes), bool add
+ *               outputs  y, which holds its old values and is written in place. index's sizes are
+ *                        at most y's, except along dim. add: sums in any order, unless the kernel
+ *                        promises TN_KERNEL_DETERMINISTIC; set: equal indices leave one of the
+ *                        values
+ *  SORT         args     x, int dim, bool descending
+ *               outputs  values, and indices (int64), of x's sizes. Equal elements stay in order,
+ *                        NaN is the greatest
+ *               without  each element is compared with each of its row
+ *  RANDOM_BITS  args     none; call->random
+ *               outputs  y int32, contiguous. Philox 4x32-10: element i is lane i % 4 of counter
+ *                        {lo(i/4), hi(i/4), lo(offset), hi(offset)} under key {lo(seed), hi(seed)}.
+ *                        Seed 0, offset 0 begins 6627e8d5 e169c58d bc57ac4c 9b00dbd8 f8e4cca4; seed
+ *                        0123456789abcdef, offset 0000000100000002 begins 20f4d595 e9627d16
+ *                        7bbaeeb8 df7a77a7 57d0d554 3250ff87 (hexadecimal)
+ *  NONZERO      args     x
+ *               outputs  [count, ndim] int64, row-major order, made with set_output
+ *
+ * Tensors among the arguments have any strides, unless the kernel's layout says otherwise; outputs
+ * are row-major unless said. Nothing is launched for empty outputs (NONZERO: an empty x), nor
+ * MATMUL with k = 0. */
 typedef int32_t tn_primitive;
 enum {
   TN_PRIM_NONE = 0,
@@ -357,33 +404,36 @@ enum {
   TN_NONZERO = 12,
   TN_N_KERNEL_PRIMITIVES = 13,
   /* Views: no kernels. */
-  TN_RESHAPE = 32, /* x, int[] sizes (one may be -1); copies when no view is possible */
-  TN_PERMUTE = 33, /* x, int[] dims */
-  TN_SLICE = 34,   /* x, int dim, int start, int end, int step >= 1; start and end as Python's */
-  TN_EXPAND = 35,  /* x, int[] sizes (-1 keeps) */
+  TN_RESHAPE = 32,   /* x, int[] sizes (one may be -1); copies when no view is possible */
+  TN_PERMUTE = 33,   /* x, int[] dims */
+  TN_SLICE = 34,     /* x, int dim, int start, int end, int step >= 1; start and end as Python's */
+  TN_EXPAND = 35,    /* x, int[] sizes (-1 keeps) */
   TN_AS_STRIDED = 36 /* x, int[] sizes, int[] strides, int offset (of the storage) */
 };
 
-/* ---- Kernels ------------------------------------------------------------------------------------------------------ */
+/* ---- Kernels --------------------------------------------------------------------------------- */
 
-/* Counter-based random state of one call. state: reserved for graphs, NULL today: the host refuses random ops while a graph
- * is recorded. Where it is not NULL, it is int64[2] on the device holding seed and offset, and it alone counts, as it is
- * when the work runs. Each call of a graph has its own. */
+/* Counter-based random state of one call. state: reserved for graphs, NULL today: the host
+ * refuses random ops while a graph is recorded. Where it is not NULL, it is int64[2] on the
+ * device holding seed and offset, and it alone counts, as it is when the work runs. Each call of
+ * a graph has its own. */
 typedef struct tn_random {
   uint64_t seed;
   uint64_t offset;
   const tn_tensor* state;
 } tn_random;
 
-/* What a kernel gets. Borrowed for the call: a kernel that works on after it returned asks host->keep. */
+/* What a kernel gets. Borrowed for the call: a kernel that works on after it returned asks
+ * host->keep. */
 typedef struct tn_call {
   uint32_t size;
   uint32_t n_args;
   const tn_value* args;
-  tn_tensor* const* outputs; /* exist already, except a dynamic op's. NULL: not wanted. A pair's private outputs come last */
+  /* exist already, except a dynamic op's. NULL: not wanted. A pair's private outputs come last */
+  tn_tensor* const* outputs;
   uint32_t n_outputs;
   uint32_t reserved;
-  tn_stream* stream; /* NULL on cpu */
+  tn_stream* stream;       /* NULL on cpu */
   const tn_random* random; /* NULL unless the op is random */
   const tn_host* host;
   const tn_op* op; /* the op that is called; NULL for a primitive called by the core */
@@ -392,8 +442,10 @@ typedef struct tn_call {
 
 typedef tn_status* (*tn_kernel_fn)(void* self, const tn_call* call);
 
-/* Can this kernel take this call? Returns 1, or 0 with a reason ("groups > 1") in `reason`. Outputs are not there yet. */
-typedef int32_t (*tn_predicate_fn)(void* self, const tn_call* call, char* reason, size_t reason_bytes);
+/* Can this kernel take this call? Returns 1, or 0 with a reason ("groups > 1") in `reason`.
+ * Outputs are not there yet. */
+typedef int32_t (*tn_predicate_fn)(void* self, const tn_call* call, char* reason,
+                                   size_t reason_bytes);
 
 /* Sizes, dtype and device of one output. */
 typedef struct tn_meta {
@@ -403,17 +455,22 @@ typedef struct tn_meta {
   int64_t sizes[TN_MAX_RANK];
 } tn_meta;
 
-/* Fills outputs[0 .. n_outputs) from the arguments; refuses what does not fit, naming the argument. */
-typedef tn_status* (*tn_infer_fn)(void* self, const tn_value* args, uint32_t n_args, tn_meta* outputs, uint32_t n_outputs);
+/* Fills outputs[0 .. n_outputs) from the arguments; refuses what does not fit, naming the
+ * argument. */
+typedef tn_status* (*tn_infer_fn)(void* self, const tn_value* args, uint32_t n_args,
+                                  tn_meta* outputs, uint32_t n_outputs);
 
-/* A decomposition: calls ops and gives new tensors, or an argument as it is. Halves are computed in float32 and rounded once: a call
- * of float16 or bfloat16 tensors gets them cast to float32 (but for what it writes), and its results are cast to the dtypes that it
- * gives when it is run on the halves, which the host finds out on meta tensors; where it refuses these, it runs on the halves. Left
- * as they are: ops of TN_OP_KEEPS_HALVES, ops whose results are views (Tensor(a)), and ops that write lists of tensors. */
-typedef tn_status* (*tn_composite_fn)(void* self, const tn_value* args, uint32_t n_args, tn_value* results,
-                                      uint32_t n_results);
+/* A decomposition: calls ops and gives new tensors, or an argument as it is. Halves are computed
+ * in float32 and rounded once: a call of float16 or bfloat16 tensors gets them cast to float32
+ * (but for what it writes), and its results are cast to the dtypes that it gives when it is run
+ * on the halves, which the host finds out on meta tensors; where it refuses these, it runs on
+ * the halves. Left as they are: ops of TN_OP_KEEPS_HALVES, ops whose results are views
+ * (Tensor(a)), and ops that write lists of tensors. */
+typedef tn_status* (*tn_composite_fn)(void* self, const tn_value* args, uint32_t n_args,
+                                      tn_value* results, uint32_t n_results);
 
-/* A view of the first argument, in its storage; `offset` counts elements from element 0 of the argument. */
+/* A view of the first argument, in its storage; `offset` counts elements from element 0 of the
+ * argument. */
 typedef struct tn_view {
   int32_t ndim;
   int32_t reserved;
@@ -423,8 +480,9 @@ typedef struct tn_view {
 } tn_view;
 typedef tn_status* (*tn_view_fn)(void* self, const tn_value* args, uint32_t n_args, tn_view* view);
 
-/* A gradient being asked for. Tensors of the arguments are counted in order, lists laid out flat, a Tensor? that is None
- * counted too: results[i] belongs to the i-th of them. Write an owned tensor, or leave NULL (zero), where needs[i]. */
+/* A gradient being asked for. Tensors of the arguments are counted in order, lists laid out
+ * flat, a Tensor? that is None counted too: results[i] belongs to the i-th of them. Write an
+ * owned tensor, or leave NULL (zero), where needs[i]. */
 typedef struct tn_vjp_call {
   uint32_t size;
   uint32_t n_args;
@@ -439,11 +497,12 @@ typedef struct tn_vjp_call {
 } tn_vjp_call;
 typedef tn_status* (*tn_vjp_fn)(void* self, const tn_vjp_call* call);
 
-/* ---- What a plugin brings ----------------------------------------------------------------------------------------- */
+/* ---- What a plugin brings -------------------------------------------------------------------- */
 
-/* Strings and structs passed to the registrar are copied. `self` is passed to each function of the struct; `destroy`
- * (optional) is called with it once when the registration is dropped: a failed load, or shutdown. A definition that was refused
- * stays its author's: its `destroy` is not called. */
+/* Strings and structs passed to the registrar are copied. `self` is passed to each function of
+ * the struct; `destroy` (optional) is called with it once when the registration is dropped: a
+ * failed load, or shutdown. A definition that was refused stays its author's: its `destroy` is
+ * not called. */
 
 typedef int32_t tn_amp_class;
 enum {
@@ -455,155 +514,193 @@ enum {
 };
 
 enum {
-  TN_OP_INPLACE = 1u << 0,   /* elementwise: also registers `name_`, which writes its first argument */
-  TN_OP_DYNAMIC = 1u << 1,   /* output sizes depend on values; kernels call set_output; not capture-safe */
-  TN_OP_RANDOM = 1u << 2,    /* calls carry tn_random */
-  TN_OP_LIBRARY = 1u << 3,   /* has no decomposition by nature */
+  /* elementwise: also registers `name_`, which writes its first argument */
+  TN_OP_INPLACE = 1u << 0,
+  /* output sizes depend on values; kernels call set_output; not capture-safe */
+  TN_OP_DYNAMIC = 1u << 1,
+  TN_OP_RANDOM = 1u << 2,      /* calls carry tn_random */
+  TN_OP_LIBRARY = 1u << 3,     /* has no decomposition by nature */
   TN_OP_NO_GRADIENT = 1u << 4, /* outputs never require a gradient (argmax, comparisons) */
-  TN_OP_FUSED = 1u << 5,     /* its traced decomposition is a pattern for graph compilers; set by registrar->fused */
-  TN_OP_KEEPS_HALVES = 1u << 6, /* its decomposition (and vjp) gets half tensors as they are: it moves elements, is a single formula
-                                 or primitive, or looks at the dtype. Of other ops both are computed in float32: see tn_composite_fn */
-  TN_OP_NUMBERS = 1u << 7    /* of a decomposition: a number may stand in a Tensor's place, as it may in every expression */
+  /* its traced decomposition is a pattern for graph compilers; set by registrar->fused */
+  TN_OP_FUSED = 1u << 5,
+  /* its decomposition (and vjp) gets half tensors as they are: it moves elements, is a single
+     formula or primitive, or looks at the dtype. Of other ops both are computed in float32: see
+     tn_composite_fn */
+  TN_OP_KEEPS_HALVES = 1u << 6,
+  /* of a decomposition: a number may stand in a Tensor's place, as it may in every expression */
+  TN_OP_NUMBERS = 1u << 7
 };
 
-/* An op is exactly one of: an expression, a primitive's name, a view, a decomposition, or kernels alone (with infer,
- * where they make an output). */
+/* An op is exactly one of: an expression, a primitive's name, a view, a decomposition, or
+ * kernels alone (with infer, where they make an output). */
 typedef struct tn_op_def {
   uint32_t size;
-  uint32_t flags;          /* TN_OP_* */
-  const char* schema;      /* "name(Tensor x, float eps=1e-5) -> Tensor"; the pack's id is its prefix */
-  const char* expression;  /* formulas of the outputs, and stated derivatives; grammar in docs/expressions.md */
-  tn_primitive primitive;  /* the op is this primitive under another name; the schema's arguments are the primitive's */
+  uint32_t flags; /* TN_OP_* */
+  /* "name(Tensor x, float eps=1e-5) -> Tensor"; the pack's id is its prefix */
+  const char* schema;
+  /* formulas of the outputs, and stated derivatives; grammar in docs/expressions.md */
+  const char* expression;
+  /* the op is this primitive under another name; the schema's arguments are the primitive's */
+  tn_primitive primitive;
   tn_amp_class amp;
   tn_view_fn view;
   tn_composite_fn decompose;
-  tn_infer_fn infer;       /* optional with decompose: the host then traces the decomposition on meta tensors */
-  tn_vjp_fn vjp;           /* optional with expression, primitive, view, decompose */
+  /* optional with decompose: the host then traces the decomposition on meta tensors */
+  tn_infer_fn infer;
+  tn_vjp_fn vjp; /* optional with expression, primitive, view, decompose */
   void* self;
   void (*destroy)(void* self);
 } tn_op_def;
 
 /* Promises of a kernel. */
 enum {
-  TN_KERNEL_CAPTURE_SAFE = 1u << 0,  /* may be recorded: it only enqueues work, and reads nothing back */
-  TN_KERNEL_DETERMINISTIC = 1u << 1  /* the same arguments give the same bits where the number of threads is the same */
+  /* may be recorded: it only enqueues work, and reads nothing back */
+  TN_KERNEL_CAPTURE_SAFE = 1u << 0,
+  /* the same arguments give the same bits where the number of threads is the same */
+  TN_KERNEL_DETERMINISTIC = 1u << 1
 };
 enum {
-  TN_LAYOUT_STRIDED = 0,    /* takes any strides */
-  TN_LAYOUT_CONTIGUOUS = 1, /* tensors row-major: the host copies others, counts it and explains it */
-  TN_LAYOUT_ROWS = 2,       /* last dimension dense (stride 1), others any */
-  TN_LAYOUT_DENSE = 3       /* row-major in some order of the dimensions, as channels-last is; the host copies others to row-major */
+  TN_LAYOUT_STRIDED = 0, /* takes any strides */
+  /* tensors row-major: the host copies others, counts it and explains it */
+  TN_LAYOUT_CONTIGUOUS = 1,
+  TN_LAYOUT_ROWS = 2, /* last dimension dense (stride 1), others any */
+  /* row-major in some order of the dimensions, as channels-last is; the host copies others to
+     row-major */
+  TN_LAYOUT_DENSE = 3
 };
 
-/* Chooses the order in which the dimensions of output `output` lie in memory, before it is allocated: `order`, its dimensions
- * from the outermost to the innermost, comes as 0, 1, ... (row-major) and goes as a permutation of them. The call has its
- * arguments and no outputs. Private outputs are row-major, and gradients lie as the tensors that they belong to. */
-typedef void (*tn_order_fn)(void* self, const tn_call* call, uint32_t output, const tn_meta* meta, int32_t* order);
+/* Chooses the order in which the dimensions of output `output` lie in memory, before it is
+ * allocated: `order`, its dimensions from the outermost to the innermost, comes as 0, 1, ...
+ * (row-major) and goes as a permutation of them. The call has its arguments and no outputs.
+ * Private outputs are row-major, and gradients lie as the tensors that they belong to. */
+typedef void (*tn_order_fn)(void* self, const tn_call* call, uint32_t output, const tn_meta* meta,
+                            int32_t* order);
 
-/* The kernel of an op is launched whatever the sizes are, also where its outputs or arguments are empty (a sum of nothing is a
- * number); those of primitives are not, as is said above. */
+/* The kernel of an op is launched whatever the sizes are, also where its outputs or arguments
+ * are empty (a sum of nothing is a number); those of primitives are not, as is said above. */
 typedef struct tn_kernel_def {
   uint32_t size;
-  uint32_t traits;        /* TN_KERNEL_* */
-  const char* op;         /* the schema, or the name, of the op that it computes; NULL for a primitive's kernel. Arguments of a
-                             schema have the names, types and defaults of the op's; it may leave defaults out, and end before
-                             younger arguments: a call where one of these is not at its default goes elsewhere */
-  const char* device;     /* a device type's name */
+  uint32_t traits; /* TN_KERNEL_* */
+  /* the schema, or the name, of the op that it computes; NULL for a primitive's kernel. Arguments
+     of a schema have the names, types and defaults of the op's; it may leave defaults out, and end
+     before younger arguments: a call where one of these is not at its default goes elsewhere */
+  const char* op;
+  const char* device; /* a device type's name */
   tn_primitive primitive;
-  int32_t priority;       /* higher is tried first; 0 is usual */
-  uint32_t dtypes;        /* TN_DTYPE_BITs; 0: any. Of the tensors among its arguments, and of the operands of loops and
-                             reductions (all of them); not of the call's outputs */
-  uint32_t layout;        /* TN_LAYOUT_* */
-  uint32_t instruction_set; /* of ELEMENTWISE and REDUCE: programs that need more go elsewhere; 0: version 1 */
+  int32_t priority; /* higher is tried first; 0 is usual */
+  /* TN_DTYPE_BITs; 0: any. Of the tensors among its arguments, and of the operands of loops and
+     reductions (all of them); not of the call's outputs */
+  uint32_t dtypes;
+  uint32_t layout; /* TN_LAYOUT_* */
+  /* of ELEMENTWISE and REDUCE: programs that need more go elsewhere; 0: version 1 */
+  uint32_t instruction_set;
   uint32_t reserved;
   tn_kernel_fn launch;
   tn_predicate_fn supports; /* optional: takes all */
   void* self;
   void (*destroy)(void* self);
-  tn_order_fn order; /* optional: outputs are row-major. Not for primitives, expressions and dynamic ops */
+  /* optional: outputs are row-major. Not for primitives, expressions and dynamic ops */
+  tn_order_fn order;
 } tn_kernel_def;
 
-/* A forward kernel with private outputs, and its backward. The private outputs are made only when a gradient is needed,
- * else they are NULL; their metas come from infer_private. The backward's call: args are the gradients of the outputs (NONE
- * where zero), the forward's arguments, its outputs, its private outputs; its outputs are the gradients of the forward's
- * tensors, flat as in tn_vjp_call, NULL where not wanted, and not zeroed. It only reads what was saved, the private outputs too: it
- * may be called again (retain_graph), so a library that writes its reserve works on a copy in the workspace. The forward's `layout`
- * holds for the tensors of the backward's call too, its outputs among them. `dtypes` and `supports` are asked for the forward alone:
- * what it takes, the backward takes. */
+/* A forward kernel with private outputs, and its backward. The private outputs are made only
+ * when a gradient is needed, else they are NULL; their metas come from infer_private. The
+ * backward's call: args are the gradients of the outputs (NONE where zero), the forward's
+ * arguments, its outputs, its private outputs; its outputs are the gradients of the forward's
+ * tensors, flat as in tn_vjp_call, NULL where not wanted, and not zeroed. It only reads what was
+ * saved, the private outputs too: it may be called again (retain_graph), so a library that
+ * writes its reserve works on a copy in the workspace. The forward's `layout` holds for the
+ * tensors of the backward's call too, its outputs among them. `dtypes` and `supports` are asked
+ * for the forward alone: what it takes, the backward takes. */
 typedef struct tn_kernel_pair_def {
   uint32_t size;
   uint32_t n_private;
-  const tn_kernel_def* forward; /* its `self` is the backward's too. Of an op that is no expression */
+  /* its `self` is the backward's too. Of an op that is no expression */
+  const tn_kernel_def* forward;
   tn_infer_fn infer_private; /* args are the forward's */
   tn_kernel_fn backward;
-  uint64_t saves_args;    /* bit i: backward reads flat tensor argument i; others come as NONE. From 64 on all are read */
+  /* bit i: backward reads flat tensor argument i; others come as NONE. From 64 on all are read */
+  uint64_t saves_args;
   uint64_t saves_outputs; /* bit i: backward reads output i */
 } tn_kernel_pair_def;
 
-/* A kind of device. All functions may be called from any thread. `index` is below what `count` gave.
- * Errors. TN_OUT_OF_MEMORY, TN_INVALID_ARGUMENT, TN_NOT_FOUND, TN_UNSUPPORTED and TN_FAILED_PRECONDITION refuse what was asked,
- * or tell of a launch that met bad values: the device goes on. With any other code the device of that index is lost: from then on
- * the host calls only what gives back (free, free_host and the destroying slots), refuses all else with TN_DEVICE_LOST and
- * the first error, and holds the device's work for done. A kernel says TN_DEVICE_LOST for the same. An error of work that was
- * launched earlier comes once, best from stream_synchronize, but it may come from any later slot or launch (docs/abi.md). */
+/* A kind of device. All functions may be called from any thread. `index` is below what `count`
+ * gave. Errors. TN_OUT_OF_MEMORY, TN_INVALID_ARGUMENT, TN_NOT_FOUND, TN_UNSUPPORTED and
+ * TN_FAILED_PRECONDITION refuse what was asked, or tell of a launch that met bad values: the
+ * device goes on. With any other code the device of that index is lost: from then on the host
+ * calls only what gives back (free, free_host and the destroying slots), refuses all else with
+ * TN_DEVICE_LOST and the first error, and holds the device's work for done. A kernel says
+ * TN_DEVICE_LOST for the same. An error of work that was launched earlier comes once, best from
+ * stream_synchronize, but it may come from any later slot or launch (docs/abi.md). */
 typedef struct tn_device_def {
   uint32_t size;
-  uint32_t flags;          /* TN_DEVICE_* */
-  const char* name;        /* lower case letters, digits, '_' */
-  const char* description; /* "simulated accelerator" */
+  uint32_t flags;           /* TN_DEVICE_* */
+  const char* name;         /* lower case letters, digits, '_' */
+  const char* description;  /* "simulated accelerator" */
   tn_dtype lower_precision; /* of autocast; TN_DTYPE_NONE: autocast is refused with a message */
-  int32_t alignment;       /* bytes; a power of two; 0: 64 */
+  int32_t alignment;        /* bytes; a power of two; 0: 64 */
   int32_t (*count)(void* self);
-  /* Bytes of memory, never 0. The host caches above this. NULL *memory with success means out of memory. */
+  /* Bytes of memory, never 0. The host caches above this. NULL *memory with success means out of
+   * memory. */
   tn_status* (*allocate)(void* self, int32_t index, uint64_t bytes, void** memory);
-  void (*free)(void* self, int32_t index, void* memory, uint64_t bytes); /* when all work on it is done */
-  /* dst and src may lie inside an allocation, unless TN_DEVICE_NO_ADDRESS. Ordered in `stream`, which belongs to this device.
-   * dst or src may be host memory (device type cpu): the host waits for the stream before it touches or frees that. It goes on
-   * meanwhile only where src is memory of allocate_host. Between two devices of this type both belong to it. Offsets are in bytes. */
-  tn_status* (*copy)(void* self, tn_stream* stream, tn_device dst_device, void* dst, uint64_t dst_offset,
-                     tn_device src_device, const void* src, uint64_t src_offset, uint64_t bytes);
-  /* Streams run in order. Optional as a group: without them the device has finished when a call returns, and streams and
-   * events are given as NULL handles. */
+  /* when all work on it is done */
+  void (*free)(void* self, int32_t index, void* memory, uint64_t bytes);
+  /* dst and src may lie inside an allocation, unless TN_DEVICE_NO_ADDRESS. Ordered in `stream`,
+   * which belongs to this device. dst or src may be host memory (device type cpu): the host
+   * waits for the stream before it touches or frees that. It goes on meanwhile only where src is
+   * memory of allocate_host. Between two devices of this type both belong to it. Offsets are in
+   * bytes. */
+  tn_status* (*copy)(void* self, tn_stream* stream, tn_device dst_device, void* dst,
+                     uint64_t dst_offset, tn_device src_device, const void* src,
+                     uint64_t src_offset, uint64_t bytes);
+  /* Streams run in order. Optional as a group: without them the device has finished when a call
+   * returns, and streams and events are given as NULL handles. */
   tn_status* (*stream_create)(void* self, int32_t index, void** stream);
   void (*stream_destroy)(void* self, int32_t index, void* stream);
   tn_status* (*stream_synchronize)(void* self, int32_t index, void* stream);
   tn_status* (*event_create)(void* self, int32_t index, void** event);
   void (*event_destroy)(void* self, int32_t index, void* event);
   tn_status* (*event_record)(void* self, int32_t index, void* event, void* stream);
-  /* Waits for the record that was last before this call; the event may be recorded again at once. Any device of this type. */
+  /* Waits for the record that was last before this call; the event may be recorded again at
+   * once. Any device of this type. */
   tn_status* (*stream_wait_event)(void* self, int32_t index, void* stream, void* event);
   tn_status* (*event_query)(void* self, int32_t index, void* event, int32_t* done);
   tn_status* (*event_synchronize)(void* self, int32_t index, void* event);
   /* Optional: bytes free and in all on the device. Absent: unknown. */
   tn_status* (*memory_info)(void* self, int32_t index, uint64_t* free_bytes, uint64_t* total_bytes);
   /* Optional: what the debug fill writes; called on blocks that are freed, when poisoning is on. */
-  tn_status* (*fill_bytes)(void* self, tn_stream* stream, void* memory, uint64_t offset, uint8_t byte, uint64_t bytes);
-  /* Optional as a group: graphs. Between begin and end, launches on `stream` are recorded instead of run. Tensors of the
-   * recording keep their addresses over all launches; dynamic scalars are reserved. */
+  tn_status* (*fill_bytes)(void* self, tn_stream* stream, void* memory, uint64_t offset,
+                           uint8_t byte, uint64_t bytes);
+  /* Optional as a group: graphs. Between begin and end, launches on `stream` are recorded
+   * instead of run. Tensors of the recording keep their addresses over all launches; dynamic
+   * scalars are reserved. */
   tn_status* (*capture_begin)(void* self, tn_stream* stream);
   tn_status* (*capture_end)(void* self, tn_stream* stream, void** graph);
   tn_status* (*graph_launch)(void* self, void* graph, tn_stream* stream);
   void (*graph_destroy)(void* self, void* graph);
   void* self;
   void (*destroy)(void* self);
-  /* Optional as a pair, with streams: host memory that `copy` reaches by itself (pinned), aligned to 64 bytes. The host keeps a
-   * pool of it, puts small uploads there and does not wait for them. NULL *memory with success, and any error of memory: the
-   * upload waits instead. Absent: each upload waits for the stream. */
+  /* Optional as a pair, with streams: host memory that `copy` reaches by itself (pinned),
+   * aligned to 64 bytes. The host keeps a pool of it, puts small uploads there and does not wait
+   * for them. NULL *memory with success, and any error of memory: the upload waits instead.
+   * Absent: each upload waits for the stream. */
   tn_status* (*allocate_host)(void* self, int32_t index, uint64_t bytes, void** memory);
-  void (*free_host)(void* self, int32_t index, void* memory, uint64_t bytes); /* when all work on it is done */
+  /* when all work on it is done */
+  void (*free_host)(void* self, int32_t index, void* memory, uint64_t bytes);
 } tn_device_def;
 enum {
   TN_DEVICE_NO_ADDRESS = 1u << 0, /* `memory` is a handle: tensors' data stays NULL */
   TN_DEVICE_SIMULATED = 1u << 1   /* for tests: never chosen as the best device */
 };
 
-typedef tn_status* (*tn_method_fn)(void* self, tn_object* object, const tn_value* args, uint32_t n_args,
-                                   tn_value* results, uint32_t n_results);
+typedef tn_status* (*tn_method_fn)(void* self, tn_object* object, const tn_value* args,
+                                   uint32_t n_args, tn_value* results, uint32_t n_results);
 
 typedef int32_t tn_object_kind;
 enum { TN_LAYER = 0, TN_OPTIMIZER = 1, TN_OTHER_OBJECT = 2 };
 
-/* A named constructor of objects. `create` fills `object`, which has its options already, through object/1. */
+/* A named constructor of objects. `create` fills `object`, which has its options already,
+ * through object/1. */
 typedef struct tn_factory_def {
   uint32_t size;
   tn_object_kind kind;
@@ -624,25 +721,30 @@ typedef struct tn_amp_policy_def {
   void (*destroy)(void* self);
 } tn_amp_policy_def;
 
-/* Runs fn(context, begin, end) over [begin, end) in pieces of at least `grain`, and returns when all are done. */
+/* Runs fn(context, begin, end) over [begin, end) in pieces of at least `grain`, and returns when
+ * all are done. */
 typedef void (*tn_range_fn)(void* context, int64_t begin, int64_t end);
 typedef struct tn_threads_def {
   uint32_t size;
   int32_t (*count)(void* self); /* threads that run at once */
-  void (*parallel_for)(void* self, int64_t begin, int64_t end, int64_t grain, tn_range_fn fn, void* context);
+  void (*parallel_for)(void* self, int64_t begin, int64_t end, int64_t grain, tn_range_fn fn,
+                       void* context);
   void* self;
 } tn_threads_def;
 
-/* Valid during tenon_plugin_init only. Everything is checked at once, staged, and committed only if init succeeds. */
+/* Valid during tenon_plugin_init only. Everything is checked at once, staged, and committed only
+ * if init succeeds. */
 struct tn_registrar {
   uint32_t size;
   uint32_t abi_version;
   tn_status* (*device)(tn_registrar*, const tn_device_def*);
   tn_status* (*op)(tn_registrar*, const tn_op_def*);
-  tn_status* (*fused)(tn_registrar*, const tn_op_def*); /* an op with a decomposition; marked TN_OP_FUSED */
+  /* an op with a decomposition; marked TN_OP_FUSED */
+  tn_status* (*fused)(tn_registrar*, const tn_op_def*);
   tn_status* (*kernel)(tn_registrar*, const tn_kernel_def*);
   tn_status* (*kernel_pair)(tn_registrar*, const tn_kernel_pair_def*);
-  tn_status* (*vjp)(tn_registrar*, const char* op, tn_vjp_fn, void* self); /* for an op of another pack that has none */
+  /* for an op of another pack that has none */
+  tn_status* (*vjp)(tn_registrar*, const char* op, tn_vjp_fn, void* self);
   tn_status* (*amp)(tn_registrar*, const tn_amp_policy_def*);
   tn_status* (*factory)(tn_registrar*, const tn_factory_def*);
   tn_status* (*threads)(tn_registrar*, const tn_threads_def*);
@@ -654,63 +756,73 @@ typedef struct tn_manifest {
   const char* id;
 } tn_manifest;
 
-/* The three symbols of a plugin; the manifest file beside it has the rest (docs/abi.md). Shutdown is optional: it is called
- * once, by plugin/1's shutdown, when nothing of the plugin runs or lives; the library stays mapped. */
+/* The three symbols of a plugin; the manifest file beside it has the rest (docs/abi.md).
+ * Shutdown is optional: it is called once, by plugin/1's shutdown, when nothing of the plugin
+ * runs or lives; the library stays mapped. */
 #define TN_MANIFEST_SYMBOL "tenon_manifest"
 #define TN_INIT_SYMBOL "tenon_plugin_init"
 #define TN_SHUTDOWN_SYMBOL "tenon_plugin_shutdown"
-/* *self (NULL before) goes to shutdown; it is read only when init succeeds, so a failing init cleans up by itself. Loading
- * another plugin inside init is refused. */
+/* *self (NULL before) goes to shutdown; it is read only when init succeeds, so a failing init
+ * cleans up by itself. Loading another plugin inside init is refused. */
 typedef tn_status* (*tn_plugin_init_fn)(const tn_host*, tn_registrar*, void** self);
 typedef tn_status* (*tn_plugin_shutdown_fn)(void* self);
 
-/* ---- The host ----------------------------------------------------------------------------------------------------- */
+/* ---- The host -------------------------------------------------------------------------------- */
 
 struct tn_host {
   uint32_t size;
   uint32_t abi_version;
   const char* version; /* of the product */
 
-  /* An interface by name and version ("tensor/1"): a pointer to one of the structs below; NULL: this host has none. */
+  /* An interface by name and version ("tensor/1"): a pointer to one of the structs below; NULL:
+   * this host has none. */
   const void* (*get_interface)(const char* name);
 
-  /* Statuses. status takes `cause` (may be NULL). A payload is found again by its tag (an address); destroy is optional. */
+  /* Statuses. status takes `cause` (may be NULL). A payload is found again by its tag (an
+   * address); destroy is optional. */
   tn_status* (*status)(tn_code, const char* message, tn_status* cause);
   tn_code (*status_code)(const tn_status*);
-  const char* (*status_message)(const tn_status*); /* with its causes, a line each; lives as long as the status */
+  /* with its causes, a line each; lives as long as the status */
+  const char* (*status_message)(const tn_status*);
   void (*status_set_payload)(tn_status*, const void* tag, void* payload, void (*destroy)(void*));
   void* (*status_payload)(const tn_status*, const void* tag); /* looks through causes; NULL: none */
   void (*status_free)(tn_status*);
 
-  /* For kernels. Workspace lives until the call's work on its stream is done; memory of the call's device (where that has no
-   * addresses: the handle of an allocation of its own, from byte 0); 64-byte aligned; not zeroed. */
+  /* For kernels. Workspace lives until the call's work on its stream is done; memory of the
+   * call's device (where that has no addresses: the handle of an allocation of its own, from
+   * byte 0); 64-byte aligned; not zeroed. */
   tn_status* (*workspace)(const tn_call*, uint64_t bytes, void** data);
   tn_status* (*set_output)(const tn_call*, uint32_t output, int32_t ndim, const int64_t* sizes);
-  /* Clones the call's arguments, outputs, loop, stream and random state (not the storages: those stay alive for the stream's
-   * work). Free the clone with release_kept, from any thread. */
+  /* Clones the call's arguments, outputs, loop, stream and random state (not the storages: those
+   * stay alive for the stream's work). Free the clone with release_kept, from any thread. */
   tn_status* (*keep)(const tn_call*, const tn_call** kept);
   void (*release_kept)(const tn_call*);
   void (*parallel_for)(int64_t begin, int64_t end, int64_t grain, tn_range_fn fn, void* context);
 
-  /* Ops. Fewer arguments than the schema has take its defaults. results: n_results of them, written whole or not at all. */
+  /* Ops. Fewer arguments than the schema has take its defaults. results: n_results of them,
+   * written whole or not at all. */
   tn_status* (*find_op)(const char* name, const tn_op**);
-  tn_status* (*call)(const tn_op*, const tn_value* args, uint32_t n_args, tn_value* results, uint32_t n_results);
-  tn_status* (*primitive)(tn_primitive, const tn_value* args, uint32_t n_args, tn_value* results, uint32_t n_results);
+  tn_status* (*call)(const tn_op*, const tn_value* args, uint32_t n_args, tn_value* results,
+                     uint32_t n_results);
+  tn_status* (*primitive)(tn_primitive, const tn_value* args, uint32_t n_args, tn_value* results,
+                          uint32_t n_results);
   /* A formula as an expression, parsed once and shared: for ELEMENTWISE and REDUCE. */
   tn_status* (*expression)(const char* schema, const char* formula, const tn_expression**);
 
   void (*tensor_retain)(tn_tensor*);
   void (*tensor_release)(tn_tensor*); /* NULL is fine */
-  /* Results. value_copy makes an owned deep copy (tensors and objects retained, strings and lists copied): how a method or a
-   * decomposition returns lists and strings. value_release gives up an owned value and makes it NONE. */
+  /* Results. value_copy makes an owned deep copy (tensors and objects retained, strings and
+   * lists copied): how a method or a decomposition returns lists and strings. value_release
+   * gives up an owned value and makes it NONE. */
   tn_status* (*value_copy)(const tn_value* borrowed, tn_value* owned);
   void (*value_release)(tn_value*);
 
-  /* 0 debug, 1 info, 2 warning, 3 error; to stderr, from the level that TENON_LOG names on (without it: warning). */
+  /* 0 debug, 1 info, 2 warning, 3 error; to stderr, from the level that TENON_LOG names on
+   * (without it: warning). */
   void (*log)(int32_t level, const char* message);
 };
 
-/* ---- Interfaces --------------------------------------------------------------------------------------------------- */
+/* ---- Interfaces ------------------------------------------------------------------------------ */
 
 /* The tables of get_interface, each with its name before it. */
 
@@ -719,14 +831,19 @@ typedef struct tn_tensor_api {
   uint32_t size;
   /* Uninitialized, row-major, on the current stream. */
   tn_status* (*empty)(int32_t ndim, const int64_t* sizes, tn_dtype, tn_device, tn_tensor**);
-  /* Host memory of the caller's as a cpu tensor; release (optional) is called with context when the storage goes. */
-  tn_status* (*from_memory)(void* data, int32_t ndim, const int64_t* sizes, const int64_t* strides /* NULL: row-major */,
-                            tn_dtype, void (*release)(void* context), void* context, tn_tensor**);
-  /* To another device or dtype (TN_DTYPE_NONE keeps); the same tensor, retained, when nothing changes. Differentiable. */
+  /* Host memory of the caller's as a cpu tensor; release (optional) is called with context when
+   * the storage goes. */
+  tn_status* (*from_memory)(void* data, int32_t ndim, const int64_t* sizes,
+                            const int64_t* strides /* NULL: row-major */, tn_dtype,
+                            void (*release)(void* context), void* context, tn_tensor**);
+  /* To another device or dtype (TN_DTYPE_NONE keeps); the same tensor, retained, when nothing
+   * changes. Differentiable. */
   tn_status* (*to)(tn_tensor*, tn_device, tn_dtype, tn_tensor**);
-  /* Copies values into dst: sizes broadcast, devices and dtypes may differ. In-place on dst. Differentiable. */
+  /* Copies values into dst: sizes broadcast, devices and dtypes may differ. In-place on dst.
+   * Differentiable. */
   tn_status* (*copy_)(tn_tensor* dst, tn_tensor* src);
-  /* Values in row-major order to host memory; bytes must be numel * itemsize. Waits for the device. */
+  /* Values in row-major order to host memory; bytes must be numel * itemsize. Waits for the
+   * device. */
   tn_status* (*read)(tn_tensor*, void* memory, uint64_t bytes);
   tn_status* (*write)(tn_tensor*, const void* memory, uint64_t bytes);
   /* data for writing: bumps the version. Reading through `data` of a cpu tensor needs no call. */
@@ -734,14 +851,17 @@ typedef struct tn_tensor_api {
   tn_status* (*detach)(tn_tensor*, tn_tensor**); /* shares memory and version */
   uint64_t (*version)(const tn_tensor*);
   int32_t (*same_storage)(const tn_tensor*, const tn_tensor*);
-  void* (*storage_memory)(const tn_storage*); /* what `allocate` gave: the handle where memory has no address */
+  /* what `allocate` gave: the handle where memory has no address */
+  void* (*storage_memory)(const tn_storage*);
   int32_t (*is_retained_once)(const tn_tensor*);
-  /* dtypes: bytes of an element; name; by name (TN_DTYPE_NONE: unknown); promotion as PyTorch's for tensors with dimensions */
+  /* dtypes: bytes of an element; name; by name (TN_DTYPE_NONE: unknown); promotion as PyTorch's
+   * for tensors with dimensions */
   uint32_t (*itemsize)(tn_dtype);
   const char* (*dtype_name)(tn_dtype);
   tn_dtype (*dtype_from_name)(const char*);
   tn_dtype (*promote)(tn_dtype, tn_dtype);
-  /* DLPack 1.x: a DLManagedTensorVersioned*, owned by the caller. A writable export disables caches of the storage. */
+  /* DLPack 1.x: a DLManagedTensorVersioned*, owned by the caller. A writable export disables
+   * caches of the storage. */
   tn_status* (*to_dlpack)(tn_tensor*, int32_t writable, void** managed);
   tn_status* (*from_dlpack)(void* managed /* taken on success */, tn_tensor**);
 } tn_tensor_api;
@@ -752,12 +872,12 @@ typedef struct tn_memory_stats {
   uint64_t allocated, reserved_bytes; /* bytes in live storages; bytes taken from the device */
   uint64_t peak_allocated;
   uint64_t n_allocations, n_device_allocations; /* since the start */
-  uint64_t cached; /* bytes of blobs in cache/1 */
-  uint64_t limit;  /* 0: none */
+  uint64_t cached;                              /* bytes of blobs in cache/1 */
+  uint64_t limit;                               /* 0: none */
 } tn_memory_stats;
 
-/* What becomes of a call for whose op there are kernels, but none that takes it on its device. (Ops without any kernel anywhere
- * are decompositions by nature.) */
+/* What becomes of a call for whose op there are kernels, but none that takes it on its device.
+ * (Ops without any kernel anywhere are decompositions by nature.) */
 enum {
   TN_FALLBACK_DECOMPOSE = 0, /* the decomposition runs on the device; an error when there is none */
   TN_FALLBACK_ERROR = 1,     /* an error, with the reasons of the kernels */
@@ -768,35 +888,42 @@ enum {
 typedef struct tn_device_api {
   uint32_t size;
   int32_t (*n_types)(void);
-  const char* (*type_name)(int32_t type);        /* NULL: no such type */
+  const char* (*type_name)(int32_t type); /* NULL: no such type */
   const char* (*type_description)(int32_t type);
   int32_t (*count)(int32_t type);
   tn_status* (*parse)(const char* text, tn_device*); /* "cpu", "ref", "ref:1" */
   tn_status* (*synchronize)(tn_device);
-  /* Streams: counted by nobody, destroyed by stream_destroy after their work is done. NULL is the default stream. */
+  /* Streams: counted by nobody, destroyed by stream_destroy after their work is done. NULL is
+   * the default stream. */
   tn_status* (*stream_create)(tn_device, tn_stream**);
   tn_status* (*stream_destroy)(tn_stream*);
   tn_status* (*stream_synchronize)(tn_stream*);
   tn_status* (*current_stream)(tn_device, tn_stream**);
   tn_status* (*set_current_stream)(tn_device, tn_stream*); /* of this thread */
-  /* Memory. A limit is in bytes, 0 for none; an allocation beyond it empties the cache, then fails as out of memory. */
+  /* Memory. A limit is in bytes, 0 for none; an allocation beyond it empties the cache, then
+   * fails as out of memory. */
   tn_status* (*memory_stats)(tn_device, tn_memory_stats*);
   tn_status* (*set_memory_limit)(tn_device, uint64_t bytes);
   tn_status* (*empty_cache)(tn_device);
   uint32_t (*flags)(int32_t type); /* TN_DEVICE_* of its table; 0: none, or no such type */
-  tn_status* (*set_fallback)(int32_t policy); /* TN_FALLBACK_*, of the process. Each fallback counts: counter "fallbacks" */
+  /* TN_FALLBACK_*, of the process. Each fallback counts: counter "fallbacks" */
+  tn_status* (*set_fallback)(int32_t policy);
   int32_t (*fallback)(void);
 } tn_device_api;
 
-/* "cache/1": blobs that a backend attaches to a storage (packed weights). One lives until its storage is freed or changed, or
- * the memory is wanted; destroy gets it then, behind the stream's work. `key` is an address or number of the backend's; it counts
- * together with the tensor's view of the storage (offset, sizes, strides, dtype). A blob follows one storage: what is made of several
- * (the weights of an RNN) is sound where they are views of one, else only one by one. `bytes`: what the host does not count already,
- * so 0 for a blob that is a tensor. A blob is ready when the call that attached it has returned and what it put on its stream is
- * done: until the return no other stream finds it, and then the host puts the finder's stream behind that work. */
+/* "cache/1": blobs that a backend attaches to a storage (packed weights). One lives until its
+ * storage is freed or changed, or the memory is wanted; destroy gets it then, behind the
+ * stream's work. `key` is an address or number of the backend's; it counts together with the
+ * tensor's view of the storage (offset, sizes, strides, dtype). A blob follows one storage: what
+ * is made of several (the weights of an RNN) is sound where they are views of one, else only one
+ * by one. `bytes`: what the host does not count already, so 0 for a blob that is a tensor. A
+ * blob is ready when the call that attached it has returned and what it put on its stream is
+ * done: until the return no other stream finds it, and then the host puts the finder's stream
+ * behind that work. */
 typedef struct tn_cache_api {
   uint32_t size;
-  /* NULL blob: none, or stale. What is found may be used until the kernel's work in this call is done. */
+  /* NULL blob: none, or stale. What is found may be used until the kernel's work in this call is
+   * done. */
   void* (*find)(const tn_call*, const tn_tensor*, uint64_t key);
   tn_status* (*attach)(const tn_call*, const tn_tensor*, uint64_t key, void* blob, uint64_t bytes,
                        void (*destroy)(void* blob));
@@ -805,11 +932,13 @@ typedef struct tn_cache_api {
 enum { TN_GRAD_MODE = 0, TN_NO_GRAD = 1, TN_INFERENCE_MODE = 2 };
 enum { TN_RETAIN_GRAPH = 1u << 0, TN_CREATE_GRAPH = 1u << 1, TN_ALLOW_UNUSED = 1u << 2 };
 
-/* A hook sees a gradient and may replace it: write an owned tensor to *replacement, or leave it NULL. */
+/* A hook sees a gradient and may replace it: write an owned tensor to *replacement, or leave it
+ * NULL. */
 typedef tn_status* (*tn_hook_fn)(void* self, tn_tensor* grad, tn_tensor** replacement);
-/* A custom function's backward: one gradient (NULL: zero) per output in, one owned (NULL: zero) per input out. */
-typedef tn_status* (*tn_backward_fn)(void* self, tn_tensor* const* grads, uint32_t n_grads, tn_tensor** results,
-                                     uint32_t n_results);
+/* A custom function's backward: one gradient (NULL: zero) per output in, one owned (NULL: zero)
+ * per input out. */
+typedef tn_status* (*tn_backward_fn)(void* self, tn_tensor* const* grads, uint32_t n_grads,
+                                     tn_tensor** results, uint32_t n_results);
 
 /* "autograd/1" */
 typedef struct tn_autograd_api {
@@ -821,26 +950,33 @@ typedef struct tn_autograd_api {
   tn_status* (*set_grad)(tn_tensor*, tn_tensor* grad /* NULL clears */);
   tn_status* (*retain_grad)(tn_tensor*); /* keep .grad of a non-leaf */
   /* grads[i] NULL: ones, for one-element tensors. Accumulates into leaves. */
-  tn_status* (*backward)(tn_tensor* const* tensors, tn_tensor* const* grads, uint32_t n, uint32_t flags);
-  /* Gradients of chosen inputs, leaves or not, returned and not accumulated. NULL results under TN_ALLOW_UNUSED. */
+  tn_status* (*backward)(tn_tensor* const* tensors, tn_tensor* const* grads, uint32_t n,
+                         uint32_t flags);
+  /* Gradients of chosen inputs, leaves or not, returned and not accumulated. NULL results under
+   * TN_ALLOW_UNUSED. */
   tn_status* (*gradients)(tn_tensor* const* outputs, tn_tensor* const* grads, uint32_t n_outputs,
-                          tn_tensor* const* inputs, uint32_t n_inputs, uint32_t flags, tn_tensor** results);
-  /* Records one node from inputs to outputs. self is taken on success only, and destroyed with the node. Tensors that backward
-   * needs are saved with it: saved tensors are checked for in-place changes; custom_saved gives them back inside backward. */
-  tn_status* (*custom)(const char* name, tn_backward_fn, void* self, void (*destroy)(void*), tn_tensor* const* inputs,
-                       uint32_t n_inputs, tn_tensor* const* outputs, uint32_t n_outputs, tn_tensor* const* saved,
-                       uint32_t n_saved);
-  tn_status* (*custom_saved)(uint32_t index, tn_tensor**); /* within a custom backward, of this thread */
+                          tn_tensor* const* inputs, uint32_t n_inputs, uint32_t flags,
+                          tn_tensor** results);
+  /* Records one node from inputs to outputs. self is taken on success only, and destroyed with
+   * the node. Tensors that backward needs are saved with it: saved tensors are checked for
+   * in-place changes; custom_saved gives them back inside backward. */
+  tn_status* (*custom)(const char* name, tn_backward_fn, void* self, void (*destroy)(void*),
+                       tn_tensor* const* inputs, uint32_t n_inputs, tn_tensor* const* outputs,
+                       uint32_t n_outputs, tn_tensor* const* saved, uint32_t n_saved);
+  /* within a custom backward, of this thread */
+  tn_status* (*custom_saved)(uint32_t index, tn_tensor**);
   tn_status* (*add_hook)(tn_tensor*, tn_hook_fn, void* self, void (*destroy)(void*), uint64_t* id);
   tn_status* (*remove_hook)(tn_tensor*, uint64_t id);
-  void (*set_anomaly)(int32_t on); /* of this thread: nodes remember their forward call, backward checks for NaN */
+  /* of this thread: nodes remember their forward call, backward checks for NaN */
+  void (*set_anomaly)(int32_t on);
   int32_t (*anomaly)(void);
   /* The graph. Nodes are retained by who gets them. */
   tn_node* (*grad_fn)(const tn_tensor*); /* NULL for leaves */
   const char* (*node_name)(const tn_node*);
   uint32_t (*node_n_next)(const tn_node*);
   tn_node* (*node_next)(const tn_node*, uint32_t i); /* NULL: that input needs no gradient */
-  tn_status* (*node_add_hook)(tn_node*, tn_hook_fn, void* self, void (*destroy)(void*)); /* sees the gradient of output 0 */
+  /* sees the gradient of output 0 */
+  tn_status* (*node_add_hook)(tn_node*, tn_hook_fn, void* self, void (*destroy)(void*));
   void (*node_release)(tn_node*);
 } tn_autograd_api;
 
@@ -855,56 +991,72 @@ typedef struct tn_random_api {
 /* "amp/1": autocast of this thread. policy NULL: the ops' own classes. */
 typedef struct tn_amp_api {
   uint32_t size;
-  tn_status* (*enter)(tn_device, tn_dtype lower /* TN_DTYPE_NONE: the device's */, const char* policy);
-  tn_status* (*leave)(void); /* the innermost scope; drops its cached casts when the last one ends */
+  tn_status* (*enter)(tn_device, tn_dtype lower /* TN_DTYPE_NONE: the device's */,
+                      const char* policy);
+  /* the innermost scope; drops its cached casts when the last one ends */
+  tn_status* (*leave)(void);
   int32_t (*enabled)(void);
 } tn_amp_api;
 
 typedef int32_t tn_entry_kind;
 enum { TN_PARAMETER = 0, TN_BUFFER = 1, TN_STATE = 2 /* an optimizer's */ };
-typedef void (*tn_entry_fn)(void* context, const char* name, tn_tensor* tensor /* may be NULL */, tn_entry_kind kind);
-typedef tn_status* (*tn_forward_hook_fn)(void* self, tn_object*, const tn_value* args, uint32_t n_args,
-                                         tn_value* results, uint32_t n_results);
+typedef void (*tn_entry_fn)(void* context, const char* name, tn_tensor* tensor /* may be NULL */,
+                            tn_entry_kind kind);
+typedef tn_status* (*tn_forward_hook_fn)(void* self, tn_object*, const tn_value* args,
+                                         uint32_t n_args, tn_value* results, uint32_t n_results);
 
-/* "object/1". Objects are not locked: one thread at a time changes an object; concurrent forwards are fine. */
+/* "object/1". Objects are not locked: one thread at a time changes an object; concurrent
+ * forwards are fine. */
 typedef struct tn_object_api {
   uint32_t size;
   /* By a factory's name; options by schema, trailing ones default. */
   tn_status* (*create)(const char* factory, const tn_value* args, uint32_t n_args, tn_object**);
-  /* By option names, any order (names[i] belongs to args[i]). Unknown names are refused with the nearest known one. */
-  tn_status* (*create_named)(const char* factory, const char* const* names, const tn_value* args, uint32_t n, tn_object**);
+  /* By option names, any order (names[i] belongs to args[i]). Unknown names are refused with the
+   * nearest known one. */
+  tn_status* (*create_named)(const char* factory, const char* const* names, const tn_value* args,
+                             uint32_t n, tn_object**);
   /* An object of the application's own, without factory. */
   tn_status* (*create_empty)(const char* type_name, tn_object_kind, tn_object**);
   void (*retain)(tn_object*);
   void (*release)(tn_object*);
   const char* (*type_name)(const tn_object*);
   tn_object_kind (*kind)(const tn_object*);
-  /* Building. Names have no '.'; a second tensor or child of one name replaces the first; methods too. */
+  /* Building. Names have no '.'; a second tensor or child of one name replaces the first;
+   * methods too. */
   tn_status* (*set_tensor)(tn_object*, const char* name, tn_tensor*, tn_entry_kind);
   tn_status* (*set_child)(tn_object*, const char* name, tn_object* child);
-  tn_status* (*add_method)(tn_object*, const char* schema, tn_method_fn, void* self, void (*destroy)(void*));
-  /* Reading. tensor and child are retained; NULL with success where the entry is empty, an error where there is no such name. */
+  tn_status* (*add_method)(tn_object*, const char* schema, tn_method_fn, void* self,
+                           void (*destroy)(void*));
+  /* Reading. tensor and child are retained; NULL with success where the entry is empty, an error
+   * where there is no such name. */
   tn_status* (*tensor)(const tn_object*, const char* name, tn_tensor**);
   tn_status* (*child)(const tn_object*, const char* name, tn_object**);
   uint32_t (*n_children)(const tn_object*);
-  tn_status* (*child_at)(const tn_object*, uint32_t i, const char** name, tn_object** child /* retained */);
+  tn_status* (*child_at)(const tn_object*, uint32_t i, const char** name,
+                         tn_object** child /* retained */);
   tn_status* (*option)(const tn_object*, const char* name, tn_value* borrowed);
-  /* Calls a method, with forward hooks when it is `forward`. Arguments by schema; trailing ones default. */
-  tn_status* (*invoke)(tn_object*, const char* method, const tn_value* args, uint32_t n_args, tn_value* results,
-                       uint32_t n_results);
+  /* Calls a method, with forward hooks when it is `forward`. Arguments by schema; trailing ones
+   * default. */
+  tn_status* (*invoke)(tn_object*, const char* method, const tn_value* args, uint32_t n_args,
+                       tn_value* results, uint32_t n_results);
   tn_status* (*method_schema)(const tn_object*, const char* method, const char** schema);
-  tn_status* (*add_forward_hook)(tn_object*, tn_forward_hook_fn, void* self, void (*destroy)(void*), uint64_t* id);
+  tn_status* (*add_forward_hook)(tn_object*, tn_forward_hook_fn, void* self, void (*destroy)(void*),
+                                 uint64_t* id);
   tn_status* (*remove_forward_hook)(tn_object*, uint64_t id);
-  /* The tree. Names are paths ("0.weight"), in order of definition; a tensor reached twice is named once. */
+  /* The tree. Names are paths ("0.weight"), in order of definition; a tensor reached twice is
+   * named once. */
   tn_status* (*visit)(const tn_object*, tn_entry_fn, void* context);
-  tn_status* (*load_state)(tn_object*, const char* const* names, tn_tensor* const* tensors, uint32_t n, int32_t strict);
+  tn_status* (*load_state)(tn_object*, const char* const* names, tn_tensor* const* tensors,
+                           uint32_t n, int32_t strict);
   tn_status* (*to)(tn_object*, tn_device, tn_dtype floats /* TN_DTYPE_NONE keeps */);
   int32_t (*training)(const tn_object*);
   void (*set_training)(tn_object*, int32_t on);
-  tn_status* (*describe)(const tn_object*, char* text, size_t bytes, size_t* needed); /* as PyTorch prints modules */
-  /* Parameter groups of optimizers. Options not given are the object's. set_group_option is how schedules set lr. */
-  tn_status* (*add_group)(tn_object*, tn_tensor* const* parameters, uint32_t n, const char* const* names,
-                          const tn_value* values, uint32_t n_options);
+  /* as PyTorch prints modules */
+  tn_status* (*describe)(const tn_object*, char* text, size_t bytes, size_t* needed);
+  /* Parameter groups of optimizers. Options not given are the object's. set_group_option is how
+   * schedules set lr. */
+  tn_status* (*add_group)(tn_object*, tn_tensor* const* parameters, uint32_t n,
+                          const char* const* names, const tn_value* values, uint32_t n_options);
   uint32_t (*n_groups)(const tn_object*);
   tn_status* (*group)(const tn_object*, uint32_t i, tn_tensor* const** borrowed, uint32_t* n);
   tn_status* (*group_option)(const tn_object*, uint32_t i, const char* name, tn_value* borrowed);
@@ -916,12 +1068,16 @@ typedef struct tn_object_api {
 typedef struct tn_plugin_api {
   uint32_t size;
   tn_status* (*load)(const char* path); /* one library; its manifest file lies beside it */
-  tn_status* (*load_all)(void);         /* TENON_PLUGIN_PATH, then the install's folder; broken ones are listed, not fatal */
-  tn_status* (*shutdown)(void);         /* in reverse order of loading; afterwards calls into plugins fail */
-  /* A JSON document, owned by the caller (release with free_text): each plugin with id, version, abi, brings, from, state and
-   * reason; the folders that were searched; what waits for an op that is not there. All fields are in docs/abi.md. */
+  /* TENON_PLUGIN_PATH, then the install's folder; broken ones are listed, not fatal */
+  tn_status* (*load_all)(void);
+  /* in reverse order of loading; afterwards calls into plugins fail */
+  tn_status* (*shutdown)(void);
+  /* A JSON document, owned by the caller (release with free_text): each plugin with id, version,
+   * abi, brings, from, state and reason; the folders that were searched; what waits for an op
+   * that is not there. All fields are in docs/abi.md. */
   tn_status* (*list)(const char** json);
-  /* A JSON document: each op with schema, kind, class, kernels and where they came from, gradient. */
+  /* A JSON document: each op with schema, kind, class, kernels and where they came from,
+   * gradient. */
   tn_status* (*ops)(const char** json);
   void (*free_text)(const char*);
 } tn_plugin_api;
@@ -930,14 +1086,16 @@ typedef struct tn_plugin_api {
 typedef struct tn_explain_api {
   uint32_t size;
   void (*begin)(void);
-  /* A JSON document (free with plugin/1's free_text): an entry per call in order, with shapes, dtypes, device, the kernel that
-   * ran and why each other did not, casts, copies, decompositions (nested). */
+  /* A JSON document (free with plugin/1's free_text): an entry per call in order, with shapes,
+   * dtypes, device, the kernel that ran and why each other did not, casts, copies,
+   * decompositions (nested). */
   tn_status* (*end)(const char** json);
   /* Counters of the process: "fallbacks", "layout_copies", "decompositions". */
   uint64_t (*counter)(const char* name);
 } tn_explain_api;
 
-/* "profile/1": a function that sees each op's begin and end on this thread; NULL removes it. `ns` is a steady clock. */
+/* "profile/1": a function that sees each op's begin and end on this thread; NULL removes it.
+ * `ns` is a steady clock. */
 typedef void (*tn_profile_fn)(void* context, const char* op, int32_t begin, uint64_t ns);
 typedef struct tn_profile_api {
   uint32_t size;
@@ -946,8 +1104,9 @@ typedef struct tn_profile_api {
 
 typedef struct tn_graph tn_graph;
 
-/* "capture/1": the launches on a device's current stream as a graph, where the device has the graph slots. Between begin and
- * end (of one thread) reading values back is an error, as are values from the cpu, random ops, and kernels not capture-safe. */
+/* "capture/1": the launches on a device's current stream as a graph, where the device has the
+ * graph slots. Between begin and end (of one thread) reading values back is an error, as are
+ * values from the cpu, random ops, and kernels not capture-safe. */
 typedef struct tn_capture_api {
   uint32_t size;
   tn_status* (*begin)(tn_device);
@@ -962,7 +1121,8 @@ typedef struct tn_capture_api {
 #define TN_EXPORT
 #endif
 
-/* The library's only way in. NULL when abi_version does not fit this host; before 1.0 it must match exactly. */
+/* The library's only way in. NULL when abi_version does not fit this host; before 1.0 it must
+ * match exactly. */
 TN_EXPORT const tn_host* tenon_host(uint32_t abi_version);
 
 /* Defined by a plugin. */

@@ -172,7 +172,7 @@ inline DataLoader::DataLoader(const Dataset& dataset, const LoaderOptions& optio
     : dataset_(detail::checked(dataset)), options_(options), order_(size_t(dataset.size())) {
   if (options.batch_size < 1) {
     fail(tenon::detail::joined({"DataLoader: batch_size is ", std::to_string(options.batch_size),
-                         ", expected at least 1"}));
+                                ", expected at least 1"}));
   }
   std::iota(order_.begin(), order_.end(), int64_t{0});
 }

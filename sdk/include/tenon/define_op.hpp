@@ -189,7 +189,7 @@ class OpDefinition {
   OpDefinition& numbers() { return flag(TN_OP_NUMBERS); }
   // The meaning gets halves as they are; of other ops it is computed in float32 and rounded once.
   OpDefinition& keeps_halves() { return flag(TN_OP_KEEPS_HALVES); }
-  OpDefinition& library() { return flag(TN_OP_LIBRARY); }          // has no decomposition by nature
+  OpDefinition& library() { return flag(TN_OP_LIBRARY); }  // has no decomposition by nature
 
  private:
   OpDefinition& flag(uint32_t flag) {

@@ -1,5 +1,6 @@
 // DLPack 1.x, the exchange of tensors between frameworks in one process: host memory, without a
-// copy. The pointers are DLManagedTensorVersioned* of its header dlpack.h, which is not needed here.
+// copy. The pointers are DLManagedTensorVersioned* of its header dlpack.h, which is not needed
+// here.
 #pragma once
 
 #include "tenon/tensor.hpp"

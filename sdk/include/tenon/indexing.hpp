@@ -153,8 +153,8 @@ inline void Indexed::place(const Tensor& x, const Index* list, size_t n) {
         const int64_t size = x.size(from);
         if (at.slice_.start < -size || at.slice_.start >= size) {
           fail(detail::joined({"index: ", std::to_string(at.slice_.start),
-                               " is out of range for dimension ", std::to_string(from),
-                               " of size ", std::to_string(size)}));
+                               " is out of range for dimension ", std::to_string(from), " of size ",
+                               std::to_string(size)}));
         }
         base_ = tenon::select(base_, dim, at.slice_.start);
         break;

@@ -96,7 +96,8 @@ class List {
     }
   }
   void drop() {
-    if (on_heap_) [[unlikely]] delete[] list_;
+    if (on_heap_) [[unlikely]]
+      delete[] list_;
     list_ = nullptr;
     on_heap_ = false;
   }

@@ -85,7 +85,8 @@ inline std::string printable(std::string_view text, size_t most = kMostOfName) {
 // A whole message, whatever was put into it: lines and tabs stay, and of what is too long the
 // beginning, which says where, and the end, which says why.
 inline std::string cleaned(std::string message) {
-  constexpr size_t kTail = kMostOfMessage / 4, kMiddle = 64;  // at most " ... (N bytes left out) ... "
+  constexpr size_t kTail = kMostOfMessage / 4,
+                   kMiddle = 64;  // at most " ... (N bytes left out) ... "
   constexpr auto plain = [](char c) { return (c >= ' ' && c <= '~') || c == '\n' || c == '\t'; };
   if (!std::ranges::all_of(message, plain)) message = escaped(message, "\n\t");
   if (message.size() <= kMostOfMessage) return message;

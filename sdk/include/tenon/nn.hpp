@@ -90,12 +90,14 @@ inline Object Unflatten(int64_t dim, Ints unflattened_size) {
 inline Object Conv1d(int64_t in_channels, int64_t out_channels, Ints kernel_size, Ints stride = 1, Ints padding = 0, Ints dilation = 1, int64_t groups = 1, bool bias = true, const char* padding_mode = "zeros") { return Object::create("Conv1d", in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode); }
 inline Object Conv2d(int64_t in_channels, int64_t out_channels, Ints kernel_size, Ints stride = 1, Ints padding = 0, Ints dilation = 1, int64_t groups = 1, bool bias = true, const char* padding_mode = "zeros") { return Object::create("Conv2d", in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode); }
 inline Object Conv3d(int64_t in_channels, int64_t out_channels, Ints kernel_size, Ints stride = 1, Ints padding = 0, Ints dilation = 1, int64_t groups = 1, bool bias = true, const char* padding_mode = "zeros") { return Object::create("Conv3d", in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode); }
-// Their adjoints: weight [in_channels, out_channels / groups, kernel..], uniform in ±1/sqrt(out_channels / groups * kernel).
+// Their adjoints: weight [in_channels, out_channels / groups, kernel..], uniform in
+// ±1/sqrt(out_channels / groups * kernel).
 inline Object ConvTranspose1d(int64_t in_channels, int64_t out_channels, Ints kernel_size, Ints stride = 1, Ints padding = 0, Ints output_padding = 0, int64_t groups = 1, bool bias = true, Ints dilation = 1) { return Object::create("ConvTranspose1d", in_channels, out_channels, kernel_size, stride, padding, output_padding, groups, bias, dilation); }
 inline Object ConvTranspose2d(int64_t in_channels, int64_t out_channels, Ints kernel_size, Ints stride = 1, Ints padding = 0, Ints output_padding = 0, int64_t groups = 1, bool bias = true, Ints dilation = 1) { return Object::create("ConvTranspose2d", in_channels, out_channels, kernel_size, stride, padding, output_padding, groups, bias, dilation); }
 inline Object ConvTranspose3d(int64_t in_channels, int64_t out_channels, Ints kernel_size, Ints stride = 1, Ints padding = 0, Ints output_padding = 0, int64_t groups = 1, bool bias = true, Ints dilation = 1) { return Object::create("ConvTranspose3d", in_channels, out_channels, kernel_size, stride, padding, output_padding, groups, bias, dilation); }
 
-// padding: one number, or two a dimension, the last dimension first: before and behind. Negative ones cut off.
+// padding: one number, or two a dimension, the last dimension first: before and behind. Negative
+// ones cut off.
 inline Object ZeroPad1d(Ints padding) { return Object::create("ZeroPad1d", padding); }
 inline Object ZeroPad2d(Ints padding) { return Object::create("ZeroPad2d", padding); }
 inline Object ZeroPad3d(Ints padding) { return Object::create("ZeroPad3d", padding); }
@@ -137,8 +139,8 @@ inline Object AdaptiveMaxPool1d(Ints output_size) { return Object::create("Adapt
 inline Object AdaptiveMaxPool2d(Ints output_size) { return Object::create("AdaptiveMaxPool2d", output_size); }
 inline Object AdaptiveMaxPool3d(Ints output_size) { return Object::create("AdaptiveMaxPool3d", output_size); }
 
-// weight 1 and bias 0 at first; running_mean, running_var and num_batches_tracked follow the batches of
-// training, by `momentum`, or as means of all where it is null.
+// weight 1 and bias 0 at first; running_mean, running_var and num_batches_tracked follow the
+// batches of training, by `momentum`, or as means of all where it is null.
 inline Object BatchNorm1d(int64_t num_features, double eps = 1e-5, std::optional<double> momentum = 0.1, bool affine = true, bool track_running_stats = true) { return Object::create("BatchNorm1d", num_features, eps, momentum, affine, track_running_stats); }
 inline Object BatchNorm2d(int64_t num_features, double eps = 1e-5, std::optional<double> momentum = 0.1, bool affine = true, bool track_running_stats = true) { return Object::create("BatchNorm2d", num_features, eps, momentum, affine, track_running_stats); }
 inline Object BatchNorm3d(int64_t num_features, double eps = 1e-5, std::optional<double> momentum = 0.1, bool affine = true, bool track_running_stats = true) { return Object::create("BatchNorm3d", num_features, eps, momentum, affine, track_running_stats); }
@@ -149,22 +151,25 @@ inline Object LayerNorm(Ints normalized_shape, double eps = 1e-5, bool elementwi
 inline Object RMSNorm(Ints normalized_shape, std::optional<double> eps = {}, bool elementwise_affine = true) { return Object::create("RMSNorm", normalized_shape, eps, elementwise_affine); }
 inline Object GroupNorm(int64_t num_groups, int64_t num_channels, double eps = 1e-5, bool affine = true) { return Object::create("GroupNorm", num_groups, num_channels, eps, affine); }
 
-// layer(x, offsets, per_sample_weights): sums, means or maxima of rows of weight [num_embeddings, embedding_dim], normal at
-// first: a bag for each row of x [bags, n], or beginning at each of offsets [bags] in x [n].
+// layer(x, offsets, per_sample_weights): sums, means or maxima of rows of weight [num_embeddings,
+// embedding_dim], normal at first: a bag for each row of x [bags, n], or beginning at each of
+// offsets [bags] in x [n].
 inline Object EmbeddingBag(int64_t num_embeddings, int64_t embedding_dim, const char* mode = "mean") { return Object::create("EmbeddingBag", num_embeddings, embedding_dim, mode); }
-// Rows of weight [num_embeddings, embedding_dim], normal at first, by index; that of padding_idx is 0 at first, and gets no gradient.
+// Rows of weight [num_embeddings, embedding_dim], normal at first, by index; that of padding_idx is
+// 0 at first, and gets no gradient.
 inline Object Embedding(int64_t num_embeddings, int64_t embedding_dim, std::optional<int64_t> padding_idx = {}) { return Object::create("Embedding", num_embeddings, embedding_dim, padding_idx); }
 // x [.., n, embedding_dim] plus the first n rows of weight.
 inline Object PositionalEmbedding(int64_t num_embeddings, int64_t embedding_dim) { return Object::create("PositionalEmbedding", num_embeddings, embedding_dim); }
 
-// attention(query, key, value, key_padding_mask, attn_mask, is_causal) on [t, n, embed_dim], with batch_first on
-// [n, t, embed_dim], or without n; gives no weights. In masks of bool, true is where it may not look; others are added.
+// attention(query, key, value, key_padding_mask, attn_mask, is_causal) on [t, n, embed_dim], with
+// batch_first on [n, t, embed_dim], or without n; gives no weights. In masks of bool, true is where
+// it may not look; others are added.
 inline Object MultiheadAttention(int64_t embed_dim, int64_t num_heads, double dropout = 0, bool bias = true, std::optional<int64_t> kdim = {}, std::optional<int64_t> vdim = {}, bool batch_first = false) { return Object::create("MultiheadAttention", embed_dim, num_heads, dropout, bias, kdim, vdim, batch_first); }
-// layer(src, src_mask, src_key_padding_mask, is_causal). The option is_causal holds for each call, so that the layer can stand
-// in a Sequential. activation: relu or gelu.
+// layer(src, src_mask, src_key_padding_mask, is_causal). The option is_causal holds for each call,
+// so that the layer can stand in a Sequential. activation: relu or gelu.
 inline Object TransformerEncoderLayer(int64_t d_model, int64_t nhead, int64_t dim_feedforward = 2048, double dropout = 0.1, const char* activation = "relu", double layer_norm_eps = 1e-5, bool batch_first = false, bool norm_first = false, bool bias = true, bool is_causal = false) { return Object::create("TransformerEncoderLayer", d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias, is_causal); }
-// layer(tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask, tgt_is_causal, memory_is_causal);
-// the option is_causal is tgt_is_causal for each call.
+// layer(tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask,
+// tgt_is_causal, memory_is_causal); the option is_causal is tgt_is_causal for each call.
 inline Object TransformerDecoderLayer(int64_t d_model, int64_t nhead, int64_t dim_feedforward = 2048, double dropout = 0.1, const char* activation = "relu", double layer_norm_eps = 1e-5, bool batch_first = false, bool norm_first = false, bool bias = true, bool is_causal = false) { return Object::create("TransformerDecoderLayer", d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias, is_causal); }
 
 // Losses: loss(input, target). A weight is a buffer.

@@ -328,8 +328,8 @@ uint64_t Object::register_forward_hook(F f) const {
   tn_object* const object = checked();
   void* self = detail::Held<F>::make(std::move(f));
   uint64_t id = 0;
-  if (tn_status* status = detail::api.object->add_forward_hook(object, call, self,
-                                                               detail::Held<F>::destroy, &id)) {
+  if (tn_status* status =
+          detail::api.object->add_forward_hook(object, call, self, detail::Held<F>::destroy, &id)) {
     detail::Held<F>::destroy(self);
     detail::raise(status);
   }

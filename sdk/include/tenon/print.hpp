@@ -1,4 +1,5 @@
-// Tensors as text, as PyTorch prints them, but for names: dtype=float64, and grad_fn=<mul> by the op.
+// Tensors as text, as PyTorch prints them, but for names: dtype=float64, and grad_fn=<mul> by the
+// op.
 #pragma once
 
 #include <algorithm>

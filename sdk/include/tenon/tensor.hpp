@@ -134,8 +134,8 @@ class Tensor {
   template <typename T>
   T item() const {
     if (numel() != 1)
-      fail(detail::joined({"item: a tensor of one element is needed, this has ",
-                           std::to_string(numel())}));
+      fail(detail::joined(
+          {"item: a tensor of one element is needed, this has ", std::to_string(numel())}));
     unsigned char bytes[16];
     check(detail::api.tensor->read(checked(), bytes, uint64_t(dtype().itemsize())));
     return detail::element<T>(bytes, 0, dtype());
@@ -165,7 +165,9 @@ class Tensor {
     return std::move(*this);
   }
   Tensor grad() const { return take(detail::api.autograd->grad(checked())); }  // null: none yet
-  void set_grad(const Tensor& grad) const { check(detail::api.autograd->set_grad(checked(), grad.t_)); }
+  void set_grad(const Tensor& grad) const {
+    check(detail::api.autograd->set_grad(checked(), grad.t_));
+  }
   void zero_grad() const { check(detail::api.autograd->set_grad(checked(), nullptr)); }
   void retain_grad() const { check(detail::api.autograd->retain_grad(checked())); }
   void backward(const Tensor& grad = {}, bool retain_graph = false,
@@ -307,9 +309,9 @@ class Tensor {
   int32_t dimension(int64_t d) const {
     int64_t wrapped = d < 0 ? d + checked()->ndim : d;
     if (wrapped < 0 || wrapped >= checked()->ndim) [[unlikely]] {
-      fail(detail::joined({"dimension ", std::to_string(d),
-                           " is out of range for a tensor of rank ",
-                           std::to_string(checked()->ndim)}));
+      fail(
+          detail::joined({"dimension ", std::to_string(d), " is out of range for a tensor of rank ",
+                          std::to_string(checked()->ndim)}));
     }
     return int32_t(wrapped);
   }
@@ -319,8 +321,8 @@ class Tensor {
                            " were asked for"}));
     }
     if (checked()->device.type != TN_DEVICE_CPU) [[unlikely]] {
-      fail(detail::joined({"data: the tensor is on ", device().name(),
-                           "; copy it with .to(tenon::cpu) first"}));
+      fail(detail::joined(
+          {"data: the tensor is on ", device().name(), "; copy it with .to(tenon::cpu) first"}));
     }
   }
 

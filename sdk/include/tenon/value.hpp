@@ -104,7 +104,7 @@ class Tensors {
   // Of tensors that one class or another derives: the results of x[0], x[1].
   template <typename T>
   requires(std::is_base_of_v<Tensor, T> && !std::is_same_v<Tensor, T>)
-  Tensors(const std::vector<T>& list)
+      Tensors(const std::vector<T>& list)
       : Tensors(std::vector<Tensor>(list.begin(), list.end())) {}
   Tensors(const Tensor* data, size_t size) noexcept
       : data_(reinterpret_cast<tn_tensor* const*>(data)), size_(uint32_t(size)) {}

@@ -81,8 +81,7 @@ static tn_status* add_kernels(tn_registrar* registrar) {
   return NULL;
 }
 
-const tn_manifest tenon_manifest = {sizeof(tn_manifest), TN_ABI_VERSION, TN_ABI_VERSION,
-                                              "acme"};
+const tn_manifest tenon_manifest = {sizeof(tn_manifest), TN_ABI_VERSION, TN_ABI_VERSION, "acme"};
 
 TN_EXPORT tn_status* tenon_plugin_init(const tn_host* host, tn_registrar* registrar, void** self) {
   const tn_device_def device = {.size = sizeof device,

@@ -1,5 +1,5 @@
-// What `tenon bench overhead` measures, through PyTorch's C++ libraries: built and run by overhead.py. The same tensors and the same
-// clock: the smallest mean of 50 slices of 2 ms.
+// What `tenon bench overhead` measures, through PyTorch's C++ libraries: built and run by
+// overhead.py. The same tensors and the same clock: the smallest mean of 50 slices of 2 ms.
 #include <torch/torch.h>
 
 #include <algorithm>

@@ -7,7 +7,8 @@
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 
-// x [n, channels, ..] or without n; weight [out, channels / groups, ..]; a list of one number is for all dimensions.
+// x [n, channels, ..] or without n; weight [out, channels / groups, ..]; a list of one number is
+// for all dimensions.
 inline Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, Ints stride = 1, Ints padding = 0, Ints dilation = 1, int64_t groups = 1) { return detail::call<Tensor>(detail::op<"conv1d">, x, weight, bias, stride, padding, dilation, groups); }
 inline Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, Ints stride = 1, Ints padding = 0, Ints dilation = 1, int64_t groups = 1) { return detail::call<Tensor>(detail::op<"conv2d">, x, weight, bias, stride, padding, dilation, groups); }
 inline Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, Ints stride = 1, Ints padding = 0, Ints dilation = 1, int64_t groups = 1) { return detail::call<Tensor>(detail::op<"conv3d">, x, weight, bias, stride, padding, dilation, groups); }

@@ -7,7 +7,8 @@
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 
-// x [n, channels, ..] or without n. stride empty: kernel_size. Of equal largest ones the first has the gradient.
+// x [n, channels, ..] or without n. stride empty: kernel_size. Of equal largest ones the first has
+// the gradient.
 inline Tensor max_pool1d(const Tensor& x, Ints kernel_size, Ints stride = {}, Ints padding = 0, Ints dilation = 1, bool ceil_mode = false) { return detail::call<Tensor>(detail::op<"max_pool1d">, x, kernel_size, stride, padding, dilation, ceil_mode); }
 inline Tensor max_pool2d(const Tensor& x, Ints kernel_size, Ints stride = {}, Ints padding = 0, Ints dilation = 1, bool ceil_mode = false) { return detail::call<Tensor>(detail::op<"max_pool2d">, x, kernel_size, stride, padding, dilation, ceil_mode); }
 inline Tensor max_pool3d(const Tensor& x, Ints kernel_size, Ints stride = {}, Ints padding = 0, Ints dilation = 1, bool ceil_mode = false) { return detail::call<Tensor>(detail::op<"max_pool3d">, x, kernel_size, stride, padding, dilation, ceil_mode); }

@@ -20,7 +20,8 @@ inline Tensor amin(const Tensor& x, Ints dims = {}, bool keepdim = false) { retu
 // The int64 index of the largest or smallest value, the first among equals, flat over `dims`.
 inline Tensor argmax(const Tensor& x, Ints dims = {}, bool keepdim = false) { return detail::call<Tensor>(detail::op<"argmax">, x, dims, keepdim); }
 inline Tensor argmin(const Tensor& x, Ints dims = {}, bool keepdim = false) { return detail::call<Tensor>(detail::op<"argmin">, x, dims, keepdim); }
-// Values and their indices along a dimension: `auto [values, indices] = max(x, 1);`. The gradient goes to that element.
+// Values and their indices along a dimension: `auto [values, indices] = max(x, 1);`. The gradient
+// goes to that element.
 inline std::tuple<Tensor, Tensor> max(const Tensor& x, int64_t dim, bool keepdim = false) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"max">, x, dim, keepdim); }
 inline std::tuple<Tensor, Tensor> min(const Tensor& x, int64_t dim, bool keepdim = false) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"min">, x, dim, keepdim); }
 // Over all elements.
@@ -38,7 +39,8 @@ inline Tensor all(const Tensor& x, Ints dims = {}, bool keepdim = false) { retur
 inline Tensor any(const Tensor& x, Ints dims = {}, bool keepdim = false) { return detail::call<Tensor>(detail::op<"any">, x, dims, keepdim); }
 inline Tensor count_nonzero(const Tensor& x, Ints dims = {}) { return detail::call<Tensor>(detail::op<"count_nonzero">, x, dims); }
 
-// Along a dimension: sums and products up to each element; values in order, equal ones as they came, NaN the greatest.
+// Along a dimension: sums and products up to each element; values in order, equal ones as they
+// came, NaN the greatest.
 inline Tensor cumsum(const Tensor& x, int64_t dim) { return detail::call<Tensor>(detail::op<"cumsum">, x, dim); }
 inline Tensor cumprod(const Tensor& x, int64_t dim) { return detail::call<Tensor>(detail::op<"cumprod">, x, dim); }
 inline std::tuple<Tensor, Tensor> sort(const Tensor& x, int64_t dim = -1, bool descending = false) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"sort">, x, dim, descending); }

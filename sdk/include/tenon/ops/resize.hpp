@@ -7,7 +7,8 @@
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 
-// x [n, channels, ..]; size or scale_factor. mode: nearest, nearest-exact, linear, bilinear, trilinear.
+// x [n, channels, ..]; size or scale_factor. mode: nearest, nearest-exact, linear, bilinear,
+// trilinear.
 inline Tensor interpolate(const Tensor& x, Ints size = {}, Floats scale_factor = {}, const char* mode = "nearest", bool align_corners = false) { return detail::call<Tensor>(detail::op<"interpolate">, x, size, scale_factor, mode, align_corners); }
 // [.., channels * r², h, w] to [.., channels, h * r, w * r], and back.
 inline Tensor pixel_shuffle(const Tensor& x, int64_t upscale_factor) { return detail::call<Tensor>(detail::op<"pixel_shuffle">, x, upscale_factor); }

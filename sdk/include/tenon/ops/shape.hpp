@@ -8,8 +8,10 @@
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 
-inline Tensor reshape(const Tensor& x, Ints sizes) { return detail::call<Tensor>(detail::op<"reshape">, x, sizes); }  // copies when it must
-inline Tensor view(const Tensor& x, Ints sizes) { return detail::call<Tensor>(detail::op<"view">, x, sizes); }  // an Error instead
+// copies when it must
+inline Tensor reshape(const Tensor& x, Ints sizes) { return detail::call<Tensor>(detail::op<"reshape">, x, sizes); }
+// an Error instead
+inline Tensor view(const Tensor& x, Ints sizes) { return detail::call<Tensor>(detail::op<"view">, x, sizes); }
 inline Tensor permute(const Tensor& x, Ints dims) { return detail::call<Tensor>(detail::op<"permute">, x, dims); }
 inline Tensor transpose(const Tensor& x, int64_t dim0, int64_t dim1) { return detail::call<Tensor>(detail::op<"transpose">, x, dim0, dim1); }
 inline Tensor t(const Tensor& x) { return detail::call<Tensor>(detail::op<"t">, x); }
@@ -17,7 +19,8 @@ inline Tensor slice(const Tensor& x, int64_t dim, int64_t start = 0, int64_t end
 inline Tensor select(const Tensor& x, int64_t dim, int64_t index) { return detail::call<Tensor>(detail::op<"select">, x, dim, index); }
 inline Tensor narrow(const Tensor& x, int64_t dim, int64_t start, int64_t length) { return detail::call<Tensor>(detail::op<"narrow">, x, dim, start, length); }
 inline Tensor expand(const Tensor& x, Ints sizes) { return detail::call<Tensor>(detail::op<"expand">, x, sizes); }
-inline Tensor squeeze(const Tensor& x, Ints dims = {}) { return detail::call<Tensor>(detail::op<"squeeze">, x, dims); }  // empty: all of size 1
+// empty: all of size 1
+inline Tensor squeeze(const Tensor& x, Ints dims = {}) { return detail::call<Tensor>(detail::op<"squeeze">, x, dims); }
 inline Tensor unsqueeze(const Tensor& x, int64_t dim) { return detail::call<Tensor>(detail::op<"unsqueeze">, x, dim); }
 inline Tensor flatten(const Tensor& x, int64_t start_dim = 0, int64_t end_dim = -1) { return detail::call<Tensor>(detail::op<"flatten">, x, start_dim, end_dim); }
 inline Tensor as_strided(const Tensor& x, Ints sizes, Ints strides, int64_t offset = 0) { return detail::call<Tensor>(detail::op<"as_strided">, x, sizes, strides, offset); }
@@ -27,9 +30,11 @@ inline Tensor unflatten(const Tensor& x, int64_t dim, Ints sizes) { return detai
 inline Tensor unfold(const Tensor& x, int64_t dim, int64_t size, int64_t step) { return detail::call<Tensor>(detail::op<"unfold">, x, dim, size, step); }
 inline Tensor diagonal(const Tensor& x, int64_t offset = 0, int64_t dim1 = 0, int64_t dim2 = 1) { return detail::call<Tensor>(detail::op<"diagonal">, x, offset, dim1, dim2); }
 inline Tensor broadcast_to(const Tensor& x, Ints sizes) { return detail::call<Tensor>(detail::op<"broadcast_to">, x, sizes); }
-// x itself where it is so already. memory_format: "contiguous", or "channels_last", in which dimension 1 lies innermost.
+// x itself where it is so already. memory_format: "contiguous", or "channels_last", in which
+// dimension 1 lies innermost.
 inline Tensor contiguous(const Tensor& x, const char* memory_format = "contiguous") { return detail::call<Tensor>(detail::op<"contiguous">, x, memory_format); }
-// Views side by side along `dim`: pieces of `length` (the last may be shorter), of each length, or at most `chunks` even ones.
+// Views side by side along `dim`: pieces of `length` (the last may be shorter), of each length, or
+// at most `chunks` even ones.
 inline std::vector<Tensor> split(const Tensor& x, int64_t length, int64_t dim = 0) { return detail::call<std::vector<Tensor>>(detail::op<"split">, x, length, dim); }
 inline std::vector<Tensor> split_with_sizes(const Tensor& x, Ints lengths, int64_t dim = 0) { return detail::call<std::vector<Tensor>>(detail::op<"split_with_sizes">, x, lengths, dim); }
 inline std::vector<Tensor> chunk(const Tensor& x, int64_t chunks, int64_t dim = 0) { return detail::call<std::vector<Tensor>>(detail::op<"chunk">, x, chunks, dim); }
@@ -43,11 +48,13 @@ inline Tensor clone(const Tensor& x) { return detail::call<Tensor>(detail::op<"c
 inline Tensor flip(const Tensor& x, Ints dims) { return detail::call<Tensor>(detail::op<"flip">, x, dims); }
 // Moved by `shifts` along dims, and in again at the other end; without dims: as if it had one.
 inline Tensor roll(const Tensor& x, Ints shifts, Ints dims = {}) { return detail::call<Tensor>(detail::op<"roll">, x, shifts, dims); }
-inline Tensor repeat(const Tensor& x, Ints sizes) { return detail::call<Tensor>(detail::op<"repeat">, x, sizes); }  // side by side, sizes times
+// side by side, sizes times
+inline Tensor repeat(const Tensor& x, Ints sizes) { return detail::call<Tensor>(detail::op<"repeat">, x, sizes); }
 // Zeros below (triu) or above (tril) a diagonal of [.., rows, columns].
 inline Tensor triu(const Tensor& x, int64_t diagonal = 0) { return detail::call<Tensor>(detail::op<"triu">, x, diagonal); }
 inline Tensor tril(const Tensor& x, int64_t diagonal = 0) { return detail::call<Tensor>(detail::op<"tril">, x, diagonal); }
-// pad: two numbers a dimension, from the last on: before and behind. mode: "constant", "reflect", "replicate" or "circular".
+// pad: two numbers a dimension, from the last on: before and behind. mode: "constant", "reflect",
+// "replicate" or "circular".
 inline Tensor pad(const Tensor& x, Ints pad, const char* mode = "constant", Number value = 0) { return detail::call<Tensor>(detail::op<"pad">, x, pad, mode, value); }
 
 // N equal pieces: `auto [a, b] = chunk<2>(x, -1);`. An Error when `dim` cannot be split so.
