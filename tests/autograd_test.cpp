@@ -158,9 +158,12 @@ TEST(Gradients, OfEveryPrimitiveToSecondOrder) {
     gradcheck([](const TensorList& x) { return x[0].unsqueeze(0).expand({4, 2, 3}); }, {a});
     gradcheck([](const TensorList& x) { return x[0].amax({1}); }, {a});
     for (const bool reverse : {false, true}) {
-      gradcheck([&](const TensorList& x) { return tn::prim::scan(TN_SUM, x[0], 1, reverse); }, {a});
-      gradcheck([&](const TensorList& x) { return tn::prim::scan(TN_PROD, x[0], 0, reverse); },
-                {a});
+      gradcheck(
+          [&](const TensorList& x) { return tn::prim::scan(TN_REDUCE_SUM, x[0], 1, reverse); },
+          {a});
+      gradcheck(
+          [&](const TensorList& x) { return tn::prim::scan(TN_REDUCE_PROD, x[0], 0, reverse); },
+          {a});
       gradcheck([&](const TensorList& x) { return std::get<0>(tn::prim::sort(x[0], 1, reverse)); },
                 {a});
     }

@@ -246,31 +246,32 @@ TEST_F(Call, PrimitivesNameTheirArguments) {
     return text;
   };
   const tn_value t = to_value(x), text = to_value("a");
-  EXPECT_EQ(primitive(TN_MATMUL, {t}), "matmul: argument 1 (b) is missing, expected a tensor");
-  EXPECT_EQ(primitive(TN_PERMUTE, {t, text}),
+  EXPECT_EQ(primitive(TN_PRIM_MATMUL, {t}), "matmul: argument 1 (b) is missing, expected a tensor");
+  EXPECT_EQ(primitive(TN_PRIM_PERMUTE, {t, text}),
             "permute: argument 1 (dims) is str \"a\", expected a list of ints");
-  EXPECT_EQ(primitive(TN_SLICE, {t, to_value(0), to_value(0.5), to_value(1), to_value(1)}),
+  EXPECT_EQ(primitive(TN_PRIM_SLICE, {t, to_value(0), to_value(0.5), to_value(1), to_value(1)}),
             "slice: argument 2 (start) is float 0.5, expected an int");
-  EXPECT_EQ(primitive(TN_ELEMENTWISE, {}), "elementwise: argument 0 (expression) is missing");
-  EXPECT_NE(primitive(TN_SORT, {t}).find("gives 2 results, not 1"), std::string::npos);
+  EXPECT_EQ(primitive(TN_PRIM_ELEMENTWISE, {}), "elementwise: argument 0 (expression) is missing");
+  EXPECT_NE(primitive(TN_PRIM_SORT, {t}).find("gives 2 results, not 1"), std::string::npos);
   // What comes from outside is looked at as an op's arguments are.
   const tn_value sizes = to_value(tn::Ints{2});
-  tn_value formula{TN_EXPRESSION, 0, {}}, hole{TN_TENSORS, 1, {}}, odd = to_value(tn::float32),
-                                                                   ref = to_value(tn::cpu);
+  tn_value formula{TN_KIND_EXPRESSION, 0, {}}, hole{TN_KIND_TENSORS, 1, {}},
+      odd = to_value(tn::float32), ref = to_value(tn::cpu);
   tn_tensor* const none[] = {nullptr};
   hole.as.tensors = none;
   odd.as.dtype = 12;
   ref.as.device = {99, 0};
-  EXPECT_EQ(primitive(TN_ELEMENTWISE, {formula, t}),
+  EXPECT_EQ(primitive(TN_PRIM_ELEMENTWISE, {formula, t}),
             "elementwise: argument 0 is expression that is NULL");
-  EXPECT_EQ(primitive(TN_REDUCE, {to_value(0), hole}),
+  EXPECT_EQ(primitive(TN_PRIM_REDUCE, {to_value(0), hole}),
             "reduce: argument 1 is list of 1 Tensor of which one is NULL");
-  EXPECT_EQ(primitive(TN_FILL, {sizes, to_value(0), odd}),
+  EXPECT_EQ(primitive(TN_PRIM_FILL, {sizes, to_value(0), odd}),
             "fill: argument 2 is dtype 12, which is none");
-  EXPECT_EQ(primitive(TN_COPY, {t, odd}), "copy: argument 1 is dtype 12, which is none");
-  EXPECT_EQ(primitive(TN_COPY, {t, to_value(tn::none), ref}),
+  EXPECT_EQ(primitive(TN_PRIM_COPY, {t, odd}), "copy: argument 1 is dtype 12, which is none");
+  EXPECT_EQ(primitive(TN_PRIM_COPY, {t, to_value(tn::none), ref}),
             "copy: argument 2 is device 99:0, which is not there");
-  EXPECT_EQ(primitive(TN_FILL, {sizes}), "fill: argument 1 (number) is missing, expected a number");
+  EXPECT_EQ(primitive(TN_PRIM_FILL, {sizes}),
+            "fill: argument 1 (number) is missing, expected a number");
   // A gradient asks for the same.
   Tensor leaf = tn::ones({2, 3}).requires_grad_();
   for (const auto& args :
@@ -279,7 +280,7 @@ TEST_F(Call, PrimitivesNameTheirArguments) {
                               to_value(tn::none), to_value(tn::float64)},
         {to_value(0), to_value(leaf)}}) {
     tn_status* status =
-        tn::host()->primitive(TN_REDUCE, args.data(), uint32_t(args.size()), nullptr, 0);
+        tn::host()->primitive(TN_PRIM_REDUCE, args.data(), uint32_t(args.size()), nullptr, 0);
     EXPECT_STREQ(tn::host()->status_message(status), "reduce: gives 1 result, not 0");
     tn::host()->status_free(status);
   }
@@ -294,34 +295,36 @@ TEST_F(Call, PrimitivesNameTheirArguments) {
     const char* message;
   };
   for (const Surplus& row : std::vector<Surplus>{
-           {TN_MATMUL, {t, t, t}, "matmul: takes 2 arguments, not 3"},
-           {TN_MATMUL, {l, t, t}, "matmul: takes 2 arguments, not 3"},
-           {TN_NONZERO, {t, i}, "nonzero: takes 1 argument, not 2"},
-           {TN_REDUCE,
+           {TN_PRIM_MATMUL, {t, t, t}, "matmul: takes 2 arguments, not 3"},
+           {TN_PRIM_MATMUL, {l, t, t}, "matmul: takes 2 arguments, not 3"},
+           {TN_PRIM_NONZERO, {t, i}, "nonzero: takes 1 argument, not 2"},
+           {TN_PRIM_REDUCE,
             {i, t, index, no, nothing, nothing, nothing, nothing, dtype, i},
             "reduce: takes at most 9 arguments, not 10"},
-           {TN_REDUCE,
+           {TN_PRIM_REDUCE,
             {i, l, index, no, nothing, nothing, nothing, nothing, dtype, i},
             "reduce: takes at most 9 arguments, not 10"},
-           {TN_SCAN, {i, t, i, no, i}, "scan: takes at most 4 arguments, not 5"},
-           {TN_COPY, {t, dtype, device, i}, "copy: takes at most 3 arguments, not 4"},
-           {TN_FILL, {shape, i, dtype, device, i}, "fill: takes at most 4 arguments, not 5"},
-           {TN_IOTA, {i, i, i, nothing, device, i}, "iota: takes at most 5 arguments, not 6"},
-           {TN_GATHER, {t, i, t, i}, "gather: takes 3 arguments, not 4"},
-           {TN_SCATTER, {t, i, t, t, no, i}, "scatter: takes at most 5 arguments, not 6"},
-           {TN_RANDOM_BITS, {shape, device, i}, "random_bits: takes at most 2 arguments, not 3"},
-           {TN_RESHAPE, {t, shape, i}, "reshape: takes 2 arguments, not 3"},
-           {TN_PERMUTE, {l, shape, i}, "permute: takes 2 arguments, not 3"},
-           {TN_SLICE, {t, i, i, i, i, i}, "slice: takes 5 arguments, not 6"},
-           {TN_SLICE, {l, i, i, i, i, i}, "slice: takes 5 arguments, not 6"},
-           {TN_EXPAND, {t, shape, i}, "expand: takes 2 arguments, not 3"},
-           {TN_AS_STRIDED, {l, shape, shape, i, i}, "as_strided: takes 4 arguments, not 5"},
+           {TN_PRIM_SCAN, {i, t, i, no, i}, "scan: takes at most 4 arguments, not 5"},
+           {TN_PRIM_COPY, {t, dtype, device, i}, "copy: takes at most 3 arguments, not 4"},
+           {TN_PRIM_FILL, {shape, i, dtype, device, i}, "fill: takes at most 4 arguments, not 5"},
+           {TN_PRIM_IOTA, {i, i, i, nothing, device, i}, "iota: takes at most 5 arguments, not 6"},
+           {TN_PRIM_GATHER, {t, i, t, i}, "gather: takes 3 arguments, not 4"},
+           {TN_PRIM_SCATTER, {t, i, t, t, no, i}, "scatter: takes at most 5 arguments, not 6"},
+           {TN_PRIM_RANDOM_BITS,
+            {shape, device, i},
+            "random_bits: takes at most 2 arguments, not 3"},
+           {TN_PRIM_RESHAPE, {t, shape, i}, "reshape: takes 2 arguments, not 3"},
+           {TN_PRIM_PERMUTE, {l, shape, i}, "permute: takes 2 arguments, not 3"},
+           {TN_PRIM_SLICE, {t, i, i, i, i, i}, "slice: takes 5 arguments, not 6"},
+           {TN_PRIM_SLICE, {l, i, i, i, i, i}, "slice: takes 5 arguments, not 6"},
+           {TN_PRIM_EXPAND, {t, shape, i}, "expand: takes 2 arguments, not 3"},
+           {TN_PRIM_AS_STRIDED, {l, shape, shape, i, i}, "as_strided: takes 4 arguments, not 5"},
        }) {
     EXPECT_EQ(primitive(row.kind, row.args), row.message);
   }
   tn_value sorted[2] = {};
   const tn_value sort[] = {t, i, no, i};
-  tn_status* surplus = tn::host()->primitive(TN_SORT, sort, 4, sorted, 2);
+  tn_status* surplus = tn::host()->primitive(TN_PRIM_SORT, sort, 4, sorted, 2);
   EXPECT_STREQ(tn::host()->status_message(surplus), "sort: takes at most 3 arguments, not 4");
   tn::host()->status_free(surplus);
   EXPECT_NE(primitive(77, {t}).find("reserved or unknown"), std::string::npos);
@@ -392,14 +395,14 @@ TEST_F(Call, NullsAtTheBorderAreRefused) {
           "call: the op, the arguments or the results are NULL");
   tn::check(tn::host()->find_op("add", &op));
   refused(h->call(op, nullptr, 2, &result, 1), "are NULL");
-  refused(h->primitive(TN_COPY, nullptr, 1, &result, 1), "are NULL");
+  refused(h->primitive(TN_PRIM_COPY, nullptr, 1, &result, 1), "are NULL");
   const tn_expression* e = nullptr;
   refused(h->expression("_f(Tensor x) -> Tensor", nullptr, &e), "formula is NULL");
   // However long what they quote is, messages are not.
   tn_status* unknown = h->find_op(std::string(100000, 'i').c_str(), &op);
   EXPECT_LE(std::string(h->status_message(unknown)).size(), 4096u);
   h->status_free(unknown);
-  tn_value loop{TN_LOOP, 0, {}};
+  tn_value loop{TN_KIND_LOOP, 0, {}};
   refused(h->value_copy(&loop, &result), "value_copy: the value is loop");
   h->tensor_retain(nullptr);
   h->status_set_payload(nullptr, nullptr, nullptr, nullptr);
@@ -423,10 +426,10 @@ TEST_F(Call, NullsAtTheBorderAreRefused) {
   refused(object->create(nullptr, nullptr, 0, &o), "the factory's name is NULL");
   const char* none[] = {nullptr};
   refused(object->create_named("Linear", none, &loop, 1, &o), "name 0 of 1 is NULL");
-  refused(object->set_tensor(nullptr, "a", x.get(), TN_PARAMETER), "the object is NULL");
+  refused(object->set_tensor(nullptr, "a", x.get(), TN_ENTRY_PARAMETER), "the object is NULL");
   refused(object->invoke(nullptr, "forward", nullptr, 0, nullptr, 0), "the object is NULL");
-  tn::check(object->create_empty("Mine", TN_LAYER, &o));
-  refused(object->set_tensor(o, nullptr, x.get(), TN_PARAMETER), "the name is NULL");
+  tn::check(object->create_empty("Mine", TN_OBJECT_LAYER, &o));
+  refused(object->set_tensor(o, nullptr, x.get(), TN_ENTRY_PARAMETER), "the name is NULL");
   refused(object->invoke(o, "forward", nullptr, 1, nullptr, 0), "list of arguments is NULL");
   refused(object->add_method(o, "f() -> ()", nullptr, nullptr, nullptr), "function is NULL");
   refused(object->load_state(o, none, nullptr, 1, 1), "list of tensors is NULL");
@@ -453,7 +456,7 @@ TEST_F(Call, NullsInPlaceOfAResultAreRefused) {
   const auto no_place = [&](tn_status* status, const std::string& what) {
     refused(status, what + ": the place for the result is NULL");
   };
-  tn_value value{TN_INT, 0, {}};
+  tn_value value{TN_KIND_INT, 0, {}};
   no_place(h->find_op("add", nullptr), "find_op");
   no_place(h->expression("_f(Tensor x) -> Tensor", "x", nullptr), "expression");
   no_place(h->value_copy(&value, nullptr), "value_copy");
@@ -502,8 +505,8 @@ TEST_F(Call, NullsInPlaceOfAResultAreRefused) {
   const char* name = nullptr;
   no_place(object->create("ReLU", nullptr, 0, nullptr), "create");
   no_place(object->create_named("ReLU", nullptr, nullptr, 0, nullptr), "create_named");
-  no_place(object->create_empty("Mine", TN_LAYER, nullptr), "create_empty");
-  tn::check(object->create_empty("Mine", TN_LAYER, &o));
+  no_place(object->create_empty("Mine", TN_OBJECT_LAYER, nullptr), "create_empty");
+  tn::check(object->create_empty("Mine", TN_OBJECT_LAYER, &o));
   no_place(object->tensor(o, "weight", nullptr), "tensor");
   no_place(object->child(o, "0", nullptr), "child");
   no_place(object->child_at(o, 0, &name, nullptr), "child_at");

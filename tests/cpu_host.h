@@ -192,7 +192,7 @@ class Tensor {
     return {tensor.data, strides, nullptr, 0, tensor.dtype, 0};
   }
   operator tn_value() {
-    tn_value value = {TN_TENSOR, 0, {}};
+    tn_value value = {TN_KIND_TENSOR, 0, {}};
     value.as.tensor = &tensor;
     return value;
   }
@@ -340,17 +340,17 @@ inline std::string launch(tn_primitive primitive, const std::vector<tn_value>& a
 }
 
 inline tn_value integer(int64_t i) {
-  tn_value value = {TN_INT, 0, {}};
+  tn_value value = {TN_KIND_INT, 0, {}};
   value.as.i = i;
   return value;
 }
 inline tn_value real(double f) {
-  tn_value value = {TN_FLOAT, 0, {}};
+  tn_value value = {TN_KIND_FLOAT, 0, {}};
   value.as.f = f;
   return value;
 }
 inline tn_value boolean(bool b) {
-  tn_value value = {TN_BOOL_VALUE, 0, {}};
+  tn_value value = {TN_KIND_BOOL, 0, {}};
   value.as.i = b;
   return value;
 }
@@ -421,9 +421,9 @@ inline std::string run(const Program& program, const std::vector<Tensor*>& opera
   loop.program = &program.program;
   loop.operands = list.data();
   loop.params = params.data();
-  tn_value value = {TN_LOOP, 0, {}};
+  tn_value value = {TN_KIND_LOOP, 0, {}};
   value.as.loop = &loop;
-  return launch(TN_ELEMENTWISE, {value});
+  return launch(TN_PRIM_ELEMENTWISE, {value});
 }
 
 }  // namespace cpu_test

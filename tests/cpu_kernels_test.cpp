@@ -23,9 +23,10 @@ TEST(CpuPlugin, RegistersItsKernels) {
     primitives.insert(primitive);
     EXPECT_STREQ(def.device, "cpu");
   }
-  EXPECT_EQ(primitives, (std::set<tn_primitive>{TN_ELEMENTWISE, TN_REDUCE, TN_SCAN, TN_MATMUL,
-                                                TN_COPY, TN_FILL, TN_IOTA, TN_GATHER, TN_SCATTER,
-                                                TN_SORT, TN_RANDOM_BITS, TN_NONZERO}));
+  EXPECT_EQ(primitives, (std::set<tn_primitive>{
+                            TN_PRIM_ELEMENTWISE, TN_PRIM_REDUCE, TN_PRIM_SCAN, TN_PRIM_MATMUL,
+                            TN_PRIM_COPY, TN_PRIM_FILL, TN_PRIM_IOTA, TN_PRIM_GATHER,
+                            TN_PRIM_SCATTER, TN_PRIM_SORT, TN_PRIM_RANDOM_BITS, TN_PRIM_NONZERO}));
   EXPECT_TRUE(record().ops.contains("linear"));
   EXPECT_TRUE(record().ops.contains("linear_relu"));
   EXPECT_STREQ(record().pairs.at("cross_entropy").forward.op,
@@ -75,8 +76,8 @@ TEST(CpuCopy, EveryLayoutAndPairOfDtypes) {
       for (const tn_dtype dtype : kAll) {
         Tensor x(sizes, dtype, from), y(sizes, dtype, to), z(sizes, F, to);
         x.fill([](int64_t k) { return k % 100 % 2; });
-        ASSERT_EQ(launch(TN_COPY, {x}, {&y.tensor}), "");
-        ASSERT_EQ(launch(TN_COPY, {x}, {&z.tensor}), "");
+        ASSERT_EQ(launch(TN_PRIM_COPY, {x}, {&y.tensor}), "");
+        ASSERT_EQ(launch(TN_PRIM_COPY, {x}, {&z.tensor}), "");
         for (int64_t k = 0; k < x.tensor.numel; ++k) {
           ASSERT_EQ(y.get(k), k % 100 % 2);
           ASSERT_EQ(z.get(k), k % 100 % 2);
@@ -89,7 +90,7 @@ TEST(CpuCopy, EveryLayoutAndPairOfDtypes) {
     for (const tn_dtype to : kAll) {
       Tensor x({37}, from), y({37}, to);
       x.fill([](int64_t k) { return k % 3; });
-      ASSERT_EQ(launch(TN_COPY, {x}, {&y.tensor}), "");
+      ASSERT_EQ(launch(TN_PRIM_COPY, {x}, {&y.tensor}), "");
       for (int64_t k = 0; k < 37; ++k) {
         ASSERT_EQ(y.get(k), from == TN_BOOL || to == TN_BOOL ? k % 3 != 0 : k % 3)
             << from << " to " << to;
@@ -102,8 +103,8 @@ TEST(CpuCopy, LargeOnesExpandedOnesAndNone) {
   const int64_t m = 1030, n = 1111;
   Tensor x({m, n}, F, {1, m}), y({m, n}, F), z({m, n}, F);
   x.fill([](int64_t k) { return k; });
-  ASSERT_EQ(launch(TN_COPY, {x}, {&y.tensor}), "");
-  ASSERT_EQ(launch(TN_COPY, {y}, {&z.tensor}), "");
+  ASSERT_EQ(launch(TN_PRIM_COPY, {x}, {&y.tensor}), "");
+  ASSERT_EQ(launch(TN_PRIM_COPY, {y}, {&z.tensor}), "");
   for (int64_t k = 0; k < m * n; ++k) {
     ASSERT_EQ(z.data<float>()[k], static_cast<float>(k));
   }
@@ -114,14 +115,14 @@ TEST(CpuCopy, LargeOnesExpandedOnesAndNone) {
   expanded.sizes = expanded_sizes;
   expanded.strides = expanded_strides;
   expanded.numel = m * n;
-  tn_value value = {TN_TENSOR, 0, {}};
+  tn_value value = {TN_KIND_TENSOR, 0, {}};
   value.as.tensor = &expanded;
-  ASSERT_EQ(launch(TN_COPY, {value}, {&y.tensor}), "");
+  ASSERT_EQ(launch(TN_PRIM_COPY, {value}, {&y.tensor}), "");
   EXPECT_EQ(y.get(5 * n + 17), 17);
   Tensor none({0, 3}, F), scalar({}, F), other({}, TN_INT64);
-  EXPECT_EQ(launch(TN_COPY, {none}, {&none.tensor}), "");
+  EXPECT_EQ(launch(TN_PRIM_COPY, {none}, {&none.tensor}), "");
   scalar.set(0, 7);
-  EXPECT_EQ(launch(TN_COPY, {scalar}, {&other.tensor}), "");
+  EXPECT_EQ(launch(TN_PRIM_COPY, {scalar}, {&other.tensor}), "");
   EXPECT_EQ(other.get(0), 7);
 }
 
@@ -130,24 +131,24 @@ TEST(CpuFill, EveryDtypeAndLayout) {
     for (const auto& strides : {std::vector<int64_t>{}, {1, 30}, {100, 2}}) {
       Tensor y({30, 40}, dtype, strides);
       y.fill([](int64_t) { return 0; });
-      ASSERT_EQ(launch(TN_FILL, {real(2)}, {&y.tensor}), "");
+      ASSERT_EQ(launch(TN_PRIM_FILL, {real(2)}, {&y.tensor}), "");
       for (int64_t k = 0; k < 1200; ++k) {
         ASSERT_EQ(y.get(k), dtype == TN_BOOL ? 1 : 2);
       }
-      ASSERT_EQ(launch(TN_FILL, {boolean(true)}, {&y.tensor}), "");
+      ASSERT_EQ(launch(TN_PRIM_FILL, {boolean(true)}, {&y.tensor}), "");
       EXPECT_EQ(y.get(1199), 1);
     }
   }
   Tensor big({1}, TN_INT64);
-  ASSERT_EQ(launch(TN_FILL, {integer((int64_t{1} << 62) + 1)}, {&big.tensor}), "");
+  ASSERT_EQ(launch(TN_PRIM_FILL, {integer((int64_t{1} << 62) + 1)}, {&big.tensor}), "");
   EXPECT_EQ(big.data<int64_t>()[0], (int64_t{1} << 62) + 1);
 }
 
 TEST(CpuIota, IntegersAndFloats) {
   Tensor a({100'000}, TN_INT64), b({1000}, F), c({5}, TN_UINT8);
-  ASSERT_EQ(launch(TN_IOTA, {integer(-5), integer(3)}, {&a.tensor}), "");
-  ASSERT_EQ(launch(TN_IOTA, {integer(1), real(0.1)}, {&b.tensor}), "");
-  ASSERT_EQ(launch(TN_IOTA, {integer(250), integer(2)}, {&c.tensor}), "");
+  ASSERT_EQ(launch(TN_PRIM_IOTA, {integer(-5), integer(3)}, {&a.tensor}), "");
+  ASSERT_EQ(launch(TN_PRIM_IOTA, {integer(1), real(0.1)}, {&b.tensor}), "");
+  ASSERT_EQ(launch(TN_PRIM_IOTA, {integer(250), integer(2)}, {&c.tensor}), "");
   EXPECT_EQ(a.get(0), -5);
   EXPECT_EQ(a.get(99'999), -5 + 3 * 99'999.0);
   EXPECT_EQ(b.get(999), static_cast<float>(1 + 999 * 0.1));
@@ -160,7 +161,7 @@ TEST(CpuGather, AlongEveryDimensionAndChecksTheIndex) {
   for (int dim = 0; dim < 3; ++dim) {
     Tensor index({3, 4, 5}, TN_INT64), y({3, 4, 5}, F);
     index.fill([](int64_t k) { return (k * 5) % 4; });
-    ASSERT_EQ(launch(TN_GATHER, {x, integer(dim), index}, {&y.tensor}), "");
+    ASSERT_EQ(launch(TN_PRIM_GATHER, {x, integer(dim), index}, {&y.tensor}), "");
     for (int64_t k = 0; k < 60; ++k) {
       int64_t at[] = {k / 20, k / 5 % 4, k % 5};
       at[dim] = (k * 5) % 4;
@@ -168,12 +169,12 @@ TEST(CpuGather, AlongEveryDimensionAndChecksTheIndex) {
     }
     index.set(37, dim == 2 ? 6 : dim == 1 ? 5 : 4);
     const std::string sizes[] = {"4", "5", "6"};
-    EXPECT_EQ(launch(TN_GATHER, {x, integer(dim), index}, {&y.tensor}),
+    EXPECT_EQ(launch(TN_PRIM_GATHER, {x, integer(dim), index}, {&y.tensor}),
               "gather: index " + sizes[dim] +
                   " (element 37 of index) is out of range for dimension " + std::to_string(dim) +
                   " of size " + sizes[dim] + " (float32, cpu)");
     index.set(37, -1);
-    EXPECT_NE(launch(TN_GATHER, {x, integer(dim), index}, {&y.tensor}).find("index -1 "),
+    EXPECT_NE(launch(TN_PRIM_GATHER, {x, integer(dim), index}, {&y.tensor}).find("index -1 "),
               std::string::npos);
   }
 }
@@ -197,15 +198,16 @@ TEST(CpuGather, RowsOfAnEmbeddingAndTheirGradient) {
     index.fill([](int64_t k) { return k * 7 % 50; });
     const int64_t sizes[] = {n, width}, strides[] = {1, 0};
     tn_tensor expanded = expanded_index(index, sizes, strides);
-    tn_value value = {TN_TENSOR, 0, {}};
+    tn_value value = {TN_KIND_TENSOR, 0, {}};
     value.as.tensor = &expanded;
-    ASSERT_EQ(launch(TN_GATHER, {table, integer(0), value}, {&y.tensor}), "");
+    ASSERT_EQ(launch(TN_PRIM_GATHER, {table, integer(0), value}, {&y.tensor}), "");
     for (int64_t k = 0; k < n * width; ++k) {
       ASSERT_EQ(y.get(k), (k / width * 7 % 50 * width + k % width) % 100);
     }
     y.fill([](int64_t) { return 1; });
     gradient.fill([](int64_t) { return 2; });
-    ASSERT_EQ(launch(TN_SCATTER, {value, integer(0), y, boolean(true)}, {&gradient.tensor}), "");
+    ASSERT_EQ(launch(TN_PRIM_SCATTER, {value, integer(0), y, boolean(true)}, {&gradient.tensor}),
+              "");
     for (int64_t k = 0; k < words * width; ++k) {
       ASSERT_EQ(gradient.get(k), 2 + n / words);
     }
@@ -226,19 +228,21 @@ TEST(CpuScatter, SetsAddsAndRefusesBeforeItWrites) {
         double& to = want[dim == 0 ? i * 5 + k % 5 : k / 5 * 5 + i];
         to = flags ? 1 : to + 1;
       }
-      ASSERT_EQ(launch(TN_SCATTER, {index, integer(dim), source, boolean(true)}, {&y.tensor}), "");
+      ASSERT_EQ(launch(TN_PRIM_SCATTER, {index, integer(dim), source, boolean(true)}, {&y.tensor}),
+                "");
       for (int64_t k = 0; k < 20; ++k) {
         ASSERT_EQ(y.get(k), want[k]) << dtype << " " << dim;
       }
       source.fill([](int64_t) { return 0; });
-      ASSERT_EQ(launch(TN_SCATTER, {index, integer(dim), source, boolean(false)}, {&y.tensor}), "");
+      ASSERT_EQ(launch(TN_PRIM_SCATTER, {index, integer(dim), source, boolean(false)}, {&y.tensor}),
+                "");
       for (int64_t k = 0; k < 20; ++k) {
         const int64_t i = static_cast<int64_t>(index.get(k));
         ASSERT_EQ(y.get(dim == 0 ? i * 5 + k % 5 : k / 5 * 5 + i), 0);
       }
       y.fill([](int64_t) { return 1; });
       index.set(19, 5);
-      EXPECT_NE(launch(TN_SCATTER, {index, integer(dim), source, boolean(false)}, {&y.tensor})
+      EXPECT_NE(launch(TN_PRIM_SCATTER, {index, integer(dim), source, boolean(false)}, {&y.tensor})
                     .find("scatter: index 5 "),
                 std::string::npos);
       EXPECT_EQ(y.get(0), 1);
@@ -250,7 +254,7 @@ TEST(CpuRandom, GivesPhiloxKnownAnswers) {
   const auto bits = [](uint64_t seed, uint64_t offset, int64_t n) {
     Tensor y({n}, TN_INT32);
     const tn_random random = {seed, offset, nullptr};
-    EXPECT_EQ(launch(TN_RANDOM_BITS, {}, {&y.tensor}, &random), "");
+    EXPECT_EQ(launch(TN_PRIM_RANDOM_BITS, {}, {&y.tensor}, &random), "");
     return std::vector<uint32_t>(y.data<uint32_t>(), y.data<uint32_t>() + n);
   };
   // kat_vectors of Random123: philox4x32 10, counter and key all zeros.
@@ -292,7 +296,7 @@ TEST(CpuNonzero, InRowMajorOrderForEveryDtype) {
     call.outputs = outputs.data();
     call.n_outputs = 1;
     call.host = &plugin().host;
-    ASSERT_EQ(text(record().primitives[TN_NONZERO].launch(nullptr, &call)), "");
+    ASSERT_EQ(text(record().primitives[TN_PRIM_NONZERO].launch(nullptr, &call)), "");
     ASSERT_EQ(outputs[0]->sizes[0], 2);
     ASSERT_EQ(outputs[0]->sizes[1], 2);
     const int64_t* index = static_cast<const int64_t*>(outputs[0]->data);
@@ -319,7 +323,7 @@ struct Loss {
                   {&loss.tensor, with_private ? &lse.tensor : nullptr});
   }
   std::string backward() {
-    const tn_value none = {TN_NONE, 0, {}};
+    const tn_value none = {TN_KIND_NONE, 0, {}};
     return launch(record().pairs.at("cross_entropy").def.backward, nullptr,
                   {one, input, target, none, lse}, {&gradient.tensor, nullptr});
   }

@@ -48,7 +48,7 @@ void check(tn_dtype dtype, int64_t batch, int64_t m, int64_t k, int64_t n, int k
   };
   fill(a, x, a_of, m * k, ka == 3);
   fill(b, y, b_of, k * n, kb == 3);
-  ASSERT_EQ(launch(TN_MATMUL, {a, b}, {&c.tensor}), "");
+  ASSERT_EQ(launch(TN_PRIM_MATMUL, {a, b}, {&c.tensor}), "");
   std::vector<int> sum(n);
   for (int64_t i = 0; i < batch * m; ++i) {
     std::fill(sum.begin(), sum.end(), 0);
@@ -148,15 +148,15 @@ TEST(CpuMatmul, LargeProducts) {
 
 TEST(CpuMatmul, EmptyOnes) {
   Tensor a({2, 3, 0}, F), b({2, 0, 4}, F), c({2, 3, 4}, F);
-  ASSERT_EQ(launch(TN_MATMUL, {a, b}, {&c.tensor}), "");
+  ASSERT_EQ(launch(TN_PRIM_MATMUL, {a, b}, {&c.tensor}), "");
   for (int64_t i = 0; i < 24; ++i) {
     EXPECT_EQ(c.get(i), 0);
   }
   Tensor d({0, 3, 5}, F), e({0, 5, 4}, F), g({0, 3, 4}, F);
-  EXPECT_EQ(launch(TN_MATMUL, {d, e}, {&g.tensor}), "");
+  EXPECT_EQ(launch(TN_PRIM_MATMUL, {d, e}, {&g.tensor}), "");
   for (const int64_t m : {1, 40}) {
     Tensor x({1, m, 0}, TN_FLOAT64), w({1, 0, 3}, TN_FLOAT64, {0, 1, 1}), y({1, m, 3}, TN_FLOAT64);
-    ASSERT_EQ(launch(TN_MATMUL, {x, w}, {&y.tensor}), "");
+    ASSERT_EQ(launch(TN_PRIM_MATMUL, {x, w}, {&y.tensor}), "");
     EXPECT_EQ(y.get(0), 0);
   }
 }
@@ -165,7 +165,7 @@ TEST(CpuMatmul, NanAndInfinityStay) {
   Tensor a({1, 5, 5}, F), b({1, 5, 40}, F), c({1, 5, 40}, F);
   a.fill([](int64_t k) { return k == 7 ? NAN : k == 12 ? INFINITY : 1; });
   b.fill([](int64_t) { return 1; });
-  ASSERT_EQ(launch(TN_MATMUL, {a, b}, {&c.tensor}), "");
+  ASSERT_EQ(launch(TN_PRIM_MATMUL, {a, b}, {&c.tensor}), "");
   EXPECT_EQ(c.get(0), 5);
   EXPECT_TRUE(std::isnan(c.get(40)));
   EXPECT_EQ(c.get(80), INFINITY);
@@ -186,7 +186,7 @@ TEST(CpuLinear, WithAndWithoutBiasAndRelu) {
           x.fill([](int64_t k) { return a_of(k); });
           w.fill([](int64_t k) { return b_of(k); });
           bias.fill([](int64_t k) { return k % 7 - 3; });
-          const tn_value none = {TN_NONE, 0, {}};
+          const tn_value none = {TN_KIND_NONE, 0, {}};
           const tn_kernel_def& def = record().ops.at(relu ? "linear_relu" : "linear");
           tn_value args[] = {x, w, none};
           if (has_bias) {

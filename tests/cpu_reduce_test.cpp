@@ -17,7 +17,7 @@ constexpr tn_dtype F = TN_FLOAT32;
 const double kNan = std::numeric_limits<double>::quiet_NaN();
 
 struct Problem {
-  tn_reduce_kind kind = TN_SUM;
+  tn_reduce_kind kind = TN_REDUCE_SUM;
   tn_dtype accumulate = F;
   std::vector<int64_t> sizes;  // kept, then reduced
   int32_t n_reduced = 1;
@@ -48,9 +48,9 @@ std::string reduce(const Problem& p, const std::vector<Tensor*>& operands) {
   r.epilogue = p.epilogue ? &p.epilogue->program : nullptr;
   r.prologue_params = p.prologue_params.data();
   r.epilogue_params = p.epilogue_params.data();
-  tn_value value = {TN_REDUCTION, 0, {}};
+  tn_value value = {TN_KIND_REDUCTION, 0, {}};
   value.as.reduction = &r;
-  return launch(TN_REDUCE, {value});
+  return launch(TN_PRIM_REDUCE, {value});
 }
 
 // All of a vector to one number of `to`.
@@ -88,21 +88,22 @@ TEST(CpuReduce, EveryKindAndDtype) {
           }
         }
         const tn_dtype to = accumulate;
-        EXPECT_EQ(fold(x, TN_SUM, accumulate, to, stride), sum) << dtype << " " << n;
-        EXPECT_EQ(fold(x, TN_PROD, accumulate, to, stride), product) << dtype << " " << n;
-        EXPECT_EQ(fold(x, TN_MAX, accumulate, dtype, stride), top) << dtype << " " << n;
-        EXPECT_EQ(fold(x, TN_MIN, accumulate, dtype, stride), bottom) << dtype << " " << n;
-        EXPECT_EQ(fold(x, TN_ARGMAX, accumulate, TN_INT64, stride), first_top) << dtype << " " << n;
-        EXPECT_EQ(fold(x, TN_ARGMIN, accumulate, TN_INT64, stride), first_bottom)
+        EXPECT_EQ(fold(x, TN_REDUCE_SUM, accumulate, to, stride), sum) << dtype << " " << n;
+        EXPECT_EQ(fold(x, TN_REDUCE_PROD, accumulate, to, stride), product) << dtype << " " << n;
+        EXPECT_EQ(fold(x, TN_REDUCE_MAX, accumulate, dtype, stride), top) << dtype << " " << n;
+        EXPECT_EQ(fold(x, TN_REDUCE_MIN, accumulate, dtype, stride), bottom) << dtype << " " << n;
+        EXPECT_EQ(fold(x, TN_REDUCE_ARGMAX, accumulate, TN_INT64, stride), first_top)
+            << dtype << " " << n;
+        EXPECT_EQ(fold(x, TN_REDUCE_ARGMIN, accumulate, TN_INT64, stride), first_bottom)
             << dtype << " " << n;
       }
     }
   }
   Tensor flags({5}, TN_BOOL);
   flags.fill([](int64_t k) { return k % 2; });
-  EXPECT_EQ(fold(flags, TN_SUM, TN_INT64, TN_INT64), 2);
-  EXPECT_EQ(fold(flags, TN_MAX, TN_INT64, TN_BOOL), 1);
-  EXPECT_EQ(fold(flags, TN_MIN, TN_INT64, TN_BOOL), 0);
+  EXPECT_EQ(fold(flags, TN_REDUCE_SUM, TN_INT64, TN_INT64), 2);
+  EXPECT_EQ(fold(flags, TN_REDUCE_MAX, TN_INT64, TN_BOOL), 1);
+  EXPECT_EQ(fold(flags, TN_REDUCE_MIN, TN_INT64, TN_BOOL), 0);
 }
 
 TEST(CpuReduce, IntegersWrap) {
@@ -111,7 +112,7 @@ TEST(CpuReduce, IntegersWrap) {
   x.data<int64_t>()[1] = 2;
   x.data<int64_t>()[2] = 0;
   Tensor y({1}, TN_INT64);
-  EXPECT_EQ(reduce({TN_SUM, TN_INT64, {3}, 1, {{0}, {1}}}, {&y, &x}), "");
+  EXPECT_EQ(reduce({TN_REDUCE_SUM, TN_INT64, {3}, 1, {{0}, {1}}}, {&y, &x}), "");
   EXPECT_EQ(y.data<int64_t>()[0], std::numeric_limits<int64_t>::min() + 1);
 }
 
@@ -121,10 +122,10 @@ TEST(CpuReduce, NanWins) {
       for (const int64_t at : {int64_t{0}, n / 2, n - 1}) {
         Tensor x({n}, dtype);
         x.fill([&](int64_t k) { return k == at || (k == n - 1 && at == n / 2) ? kNan : 10.0 + k; });
-        for (const tn_reduce_kind kind : {TN_MAX, TN_MIN}) {
+        for (const tn_reduce_kind kind : {TN_REDUCE_MAX, TN_REDUCE_MIN}) {
           EXPECT_TRUE(std::isnan(fold(x, kind, dtype, dtype))) << n << " " << at;
         }
-        for (const tn_reduce_kind kind : {TN_ARGMAX, TN_ARGMIN}) {
+        for (const tn_reduce_kind kind : {TN_REDUCE_ARGMAX, TN_REDUCE_ARGMIN}) {
           EXPECT_EQ(fold(x, kind, dtype, TN_INT64), at) << n;
         }
       }
@@ -132,19 +133,19 @@ TEST(CpuReduce, NanWins) {
   }
   Tensor x({9}, F);
   x.fill([](int64_t k) { return k == 4 ? -INFINITY : INFINITY; });
-  EXPECT_TRUE(std::isnan(fold(x, TN_SUM, F, F)));
+  EXPECT_TRUE(std::isnan(fold(x, TN_REDUCE_SUM, F, F)));
   x.fill([](int64_t) { return INFINITY; });
-  EXPECT_EQ(fold(x, TN_SUM, F, F), INFINITY);
+  EXPECT_EQ(fold(x, TN_REDUCE_SUM, F, F), INFINITY);
 }
 
 TEST(CpuReduce, ArgumentsAreTheFirstAmongEquals) {
   const int64_t n = 400'000;
   Tensor x({n}, F);
   x.fill([](int64_t k) { return k % 1000 == 999 ? 5 : k % 3; });
-  EXPECT_EQ(fold(x, TN_ARGMAX, F, TN_INT64), 999);
-  EXPECT_EQ(fold(x, TN_ARGMIN, F, TN_INT64), 0);
+  EXPECT_EQ(fold(x, TN_REDUCE_ARGMAX, F, TN_INT64), 999);
+  EXPECT_EQ(fold(x, TN_REDUCE_ARGMIN, F, TN_INT64), 0);
   x.set(333'333, 6);
-  EXPECT_EQ(fold(x, TN_ARGMAX, F, TN_INT64), 333'333);
+  EXPECT_EQ(fold(x, TN_REDUCE_ARGMAX, F, TN_INT64), 333'333);
 }
 
 // Rows, columns, the middle of three dimensions, two dimensions around a kept one; contiguous and
@@ -173,8 +174,9 @@ TEST(CpuReduce, AnyDimensions) {
       for (size_t d = 0; d + t.n_reduced < t.sizes.size(); ++d) {
         n_kept *= t.sizes[d];
       }
-      for (const tn_reduce_kind kind : {TN_SUM, TN_MAX, TN_ARGMAX, TN_MIN, TN_PROD}) {
-        Tensor y({n_kept}, kind == TN_ARGMAX ? TN_INT64 : F);
+      for (const tn_reduce_kind kind :
+           {TN_REDUCE_SUM, TN_REDUCE_MAX, TN_REDUCE_ARGMAX, TN_REDUCE_MIN, TN_REDUCE_PROD}) {
+        Tensor y({n_kept}, kind == TN_REDUCE_ARGMAX ? TN_INT64 : F);
         ASSERT_EQ(reduce({kind, F, t.sizes, t.n_reduced, {t.out, t.strides}}, {&y, &x}), "");
         int64_t numel = 1;
         for (const int64_t size : t.sizes) {
@@ -191,17 +193,17 @@ TEST(CpuReduce, AnyDimensions) {
           }
           const double v = x.get(from);
           const int64_t at = flat % (numel / n_kept);
-          if (kind == TN_SUM) {
+          if (kind == TN_REDUCE_SUM) {
             want[to] += v;
-          } else if (kind == TN_PROD) {
+          } else if (kind == TN_REDUCE_PROD) {
             want[to] = at == 0 ? v : want[to] * v;
-          } else if (at == 0 || (kind == TN_MIN ? v < best[to] : v > best[to])) {
+          } else if (at == 0 || (kind == TN_REDUCE_MIN ? v < best[to] : v > best[to])) {
             best[to] = v;
-            want[to] = kind == TN_ARGMAX ? at : v;
+            want[to] = kind == TN_REDUCE_ARGMAX ? at : v;
           }
         }
         for (int64_t k = 0; k < n_kept; ++k) {
-          if (kind == TN_PROD) {
+          if (kind == TN_REDUCE_PROD) {
             const double scale = std::max(1e-30, std::abs(want[k]));
             ASSERT_TRUE(std::abs(want[k]) > 3e38 || std::abs(y.get(k) - want[k]) < 1e-4 * scale)
                 << a << b << c;
@@ -239,7 +241,8 @@ TEST(CpuReduce, PrologueAndEpilogueAreApplied) {
     w.fill([](int64_t k) { return k % 3; });
     for (const bool columns : {false, true}) {
       Tensor y({columns ? n : m}, TN_FLOAT64);
-      Problem p = {TN_SUM, F, {m, n}, 1, {{1, 0}, {n, 1}, {0, 1}}, &before, &after, {two}, {four}};
+      Problem p = {TN_REDUCE_SUM, F,      {m, n}, 1,     {{1, 0}, {n, 1}, {0, 1}},
+                   &before,       &after, {two},  {four}};
       if (columns) {
         p.sizes = {n, m};
         p.strides = {{1, 0}, {1, n}, {1, 0}};
@@ -260,7 +263,7 @@ TEST(CpuReduce, PrologueAndEpilogueAreApplied) {
   const Program& one = Program::make(
       1, 1, {in(TN_I_CONST, TN_INT64, 0, 0), in(TN_I_STORE, TN_INT64, 0, 0, 0)}, {{.i = 1}});
   Tensor x({777}, F), y({1}, TN_INT64);
-  ASSERT_EQ(reduce({TN_SUM, TN_INT64, {777}, 1, {{0}, {1}}, &one}, {&y, &x}), "");
+  ASSERT_EQ(reduce({TN_REDUCE_SUM, TN_INT64, {777}, 1, {{0}, {1}}, &one}, {&y, &x}), "");
   EXPECT_EQ(y.get(0), 777);
 }
 
@@ -279,13 +282,15 @@ TEST(CpuReduce, SumsAreAsExactAsPairwise) {
       }
       const double eps = dtype == TN_FLOAT32 ? 0x1p-24 : 0x1p-53;
       const double bound = (std::log2(n) + 1) * eps * static_cast<double>(sum);
-      EXPECT_LE(std::abs(static_cast<double>(fold(x, TN_SUM, dtype, dtype) - sum)), bound) << n;
+      EXPECT_LE(std::abs(static_cast<double>(fold(x, TN_REDUCE_SUM, dtype, dtype) - sum)), bound)
+          << n;
       // Columns: [n / 8, 8] and [n / 100, 100].
       for (const int64_t columns : {8, 100}) {
         const int64_t rows = n / columns;
         Tensor y({columns}, dtype);
-        ASSERT_EQ(reduce({TN_SUM, dtype, {columns, rows}, 1, {{1, 0}, {1, columns}}}, {&y, &x}),
-                  "");
+        ASSERT_EQ(
+            reduce({TN_REDUCE_SUM, dtype, {columns, rows}, 1, {{1, 0}, {1, columns}}}, {&y, &x}),
+            "");
         for (int64_t c = 0; c < columns; ++c) {
           long double want = 0;
           for (int64_t r = 0; r < rows; ++r) {
@@ -302,7 +307,7 @@ TEST(CpuReduce, SumsAreAsExactAsPairwise) {
   ones.fill([](int64_t) { return 1; });
   const Program& load = Program::make(1, 1, {in(TN_I_LOAD, F, 0, 0), in(TN_I_STORE, F, 0, 0, 0)});
   Tensor y({1}, F);
-  ASSERT_EQ(reduce({TN_SUM, F, {20'000'000}, 1, {{0}, {1}}, &load}, {&y, &ones}), "");
+  ASSERT_EQ(reduce({TN_REDUCE_SUM, F, {20'000'000}, 1, {{0}, {1}}, &load}, {&y, &ones}), "");
   EXPECT_EQ(y.get(0), 20'000'000);
 }
 
@@ -319,8 +324,8 @@ TEST(CpuReduce, LargeOnesOnThreadsAreExact) {
     x.fill([](int64_t k) { return k % 13; });
     const std::vector<int64_t> strides =
         columns ? std::vector<int64_t>{1, kept} : std::vector<int64_t>{reduced, 1};
-    ASSERT_EQ(reduce({TN_SUM, F, {kept, reduced}, 1, {{1, 0}, strides}}, {&y, &x}), "");
-    ASSERT_EQ(reduce({TN_MAX, F, {kept, reduced}, 1, {{1, 0}, strides}}, {&top, &x}), "");
+    ASSERT_EQ(reduce({TN_REDUCE_SUM, F, {kept, reduced}, 1, {{1, 0}, strides}}, {&y, &x}), "");
+    ASSERT_EQ(reduce({TN_REDUCE_MAX, F, {kept, reduced}, 1, {{1, 0}, strides}}, {&top, &x}), "");
     for (int64_t i = 0; i < kept; ++i) {
       int64_t want = 0, most = 0;
       for (int64_t j = 0; j < reduced; ++j) {

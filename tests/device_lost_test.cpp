@@ -119,7 +119,7 @@ struct LateError : DeviceLost {
   void SetUp() override {
     StreamTest::SetUp();
     kernel.def.layout = TN_LAYOUT_STRIDED;
-    kernel.def.primitive = TN_GATHER;
+    kernel.def.primitive = TN_PRIM_GATHER;
     kernel.def.self = this;
     kernel.def.launch = [](void* self, const tn_call*) -> tn_status* {
       auto& test = *static_cast<LateError*>(self);

@@ -246,7 +246,7 @@ void expect_sound(const CompiledProgram& c, const std::string& what) {
     }
     if (in.opcode > TN_I_CONST) leaves = false;
     EXPECT_TRUE(leaves || in.opcode > TN_I_CONST) << what << ": a leaf behind an operation";
-    EXPECT_LT(in.opcode, TN_I_COUNT) << what;
+    EXPECT_LT(in.opcode, TN_N_INSTRUCTIONS) << what;
     int type = in.dtype;
     if (in.opcode == TN_I_CAST) {
       EXPECT_EQ(in.flags, type_of[in.a]) << what;

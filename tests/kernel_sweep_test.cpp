@@ -129,7 +129,7 @@ void scan(Samples& list) {
                       {1 - dim},
                       sum_of(53),
                       [=](const TensorList& in, Dtype, tn::Device) {
-                        return tn::prim::scan(TN_SUM, in[0], dim, reverse);
+                        return tn::prim::scan(TN_REDUCE_SUM, in[0], dim, reverse);
                       }});
       list.push_back({"scan",
                       "prod " + where,
@@ -138,7 +138,7 @@ void scan(Samples& list) {
                       {1 - dim},
                       {7, 1},
                       [=](const TensorList& in, Dtype, tn::Device) {
-                        return tn::prim::scan(TN_PROD, in[0], dim, reverse);
+                        return tn::prim::scan(TN_REDUCE_PROD, in[0], dim, reverse);
                       }});
     }
   }
@@ -178,21 +178,22 @@ void reduce(Samples& list) {
     const char* name;
     tn_reduce_kind kind;
   };
-  constexpr Kind kinds[] = {{"sum", TN_SUM}, {"prod", TN_PROD},     {"max", TN_MAX},
-                            {"min", TN_MIN}, {"argmax", TN_ARGMAX}, {"argmin", TN_ARGMIN}};
+  constexpr Kind kinds[] = {{"sum", TN_REDUCE_SUM},       {"prod", TN_REDUCE_PROD},
+                            {"max", TN_REDUCE_MAX},       {"min", TN_REDUCE_MIN},
+                            {"argmax", TN_REDUCE_ARGMAX}, {"argmin", TN_REDUCE_ARGMIN}};
   for (const Kind& k : kinds) {
     for (int dim : {-1, 0, 1}) {  // -1: all
       const std::vector<int64_t> dims =
           dim < 0 ? std::vector<int64_t>{} : std::vector<int64_t>{dim};
       const double length = dim < 0 ? 37 * 53 : dim == 0 ? 37 : 53;
       // A product has a rounding for each factor.
-      Error error = k.kind == TN_SUM ? sum_of(length) : Error();
-      if (k.kind == TN_PROD) error.relative = length / 2;
-      const int64_t batch = k.kind <= TN_PROD || dim == 1 ? 0 : dim == 0 ? 1 : -1;
+      Error error = k.kind == TN_REDUCE_SUM ? sum_of(length) : Error();
+      if (k.kind == TN_REDUCE_PROD) error.relative = length / 2;
+      const int64_t batch = k.kind <= TN_REDUCE_PROD || dim == 1 ? 0 : dim == 0 ? 1 : -1;
       list.push_back({"reduce",
                       std::string(k.name) + " of " + std::to_string(dim),
-                      k.kind <= TN_PROD ? kAll : kNumbers,
-                      {k.kind == TN_PROD ? x * 0.02 + 1 : x},
+                      k.kind <= TN_REDUCE_PROD ? kAll : kNumbers,
+                      {k.kind == TN_REDUCE_PROD ? x * 0.02 + 1 : x},
                       {batch},
                       error,
                       [kind = k.kind, dims](const TensorList& in, Dtype, tn::Device) {
@@ -209,7 +210,7 @@ void reduce(Samples& list) {
                   {0, 0},
                   sum_of(53),
                   [](const TensorList& in, Dtype, tn::Device) {
-                    return tn::prim::reduce(TN_SUM, in, {1}, false, product);
+                    return tn::prim::reduce(TN_REDUCE_SUM, in, {1}, false, product);
                   }});
   list.push_back({"reduce",
                   "with an epilogue",
@@ -218,7 +219,7 @@ void reduce(Samples& list) {
                   {0},
                   {4 + std::sqrt(53.0)},
                   [](const TensorList& in, Dtype, tn::Device) {
-                    return tn::prim::reduce_then(TN_SUM, in[0], {1}, false, root);
+                    return tn::prim::reduce_then(TN_REDUCE_SUM, in[0], {1}, false, root);
                   }});
 }
 

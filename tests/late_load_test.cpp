@@ -35,7 +35,7 @@ std::string add(const tn_host* host) {
   tn_value args[2] = {}, sum = {};
   for (int i = 0; i < 2; ++i) {
     const float value = static_cast<float>(i + 1);
-    args[i].kind = TN_TENSOR;
+    args[i].kind = TN_KIND_TENSOR;
     if (tn_status* failed =
             tensors->empty(1, sizes, TN_FLOAT32, {TN_DEVICE_CPU, 0}, &args[i].as.tensor)) {
       return text_of(host, failed);

@@ -47,18 +47,18 @@ struct Launch : StreamTest {
     std::vector<tn_value> args(kind == kPlain ? in.size() : 1);
     if (kind == kPlain) {
       for (size_t i = 0; i < in.size(); ++i) {
-        args[i].kind = TN_TENSOR;
+        args[i].kind = TN_KIND_TENSOR;
         args[i].as.tensor = in[i];
       }
     } else if (kind == kList) {
-      args[0].kind = TN_TENSORS;
+      args[0].kind = TN_KIND_TENSORS;
       args[0].count = static_cast<uint32_t>(in.size());
       args[0].as.tensors = in.data();
     } else if (kind == kLoop) {
-      args[0].kind = TN_LOOP;
+      args[0].kind = TN_KIND_LOOP;
       args[0].as.loop = &loop;
     } else {
-      args[0].kind = TN_REDUCTION;
+      args[0].kind = TN_KIND_REDUCTION;
       args[0].as.reduction = &reduction;
     }
     std::vector<Tensor*> outputs;

@@ -21,25 +21,25 @@ inline const tn_object_api& api() { return *tenon::object_api(); }
 inline tn_value none() { return tn_value{}; }
 inline tn_value of_int(int64_t i) {
   tn_value v{};
-  v.kind = TN_INT;
+  v.kind = TN_KIND_INT;
   v.as.i = i;
   return v;
 }
 inline tn_value of_float(double f) {
   tn_value v{};
-  v.kind = TN_FLOAT;
+  v.kind = TN_KIND_FLOAT;
   v.as.f = f;
   return v;
 }
 inline tn_value of_bool(bool b) {
   tn_value v{};
-  v.kind = TN_BOOL_VALUE;
+  v.kind = TN_KIND_BOOL;
   v.as.i = b;
   return v;
 }
 inline tn_value of_string(const char* text) {
   tn_value v{};
-  v.kind = TN_STRING;
+  v.kind = TN_KIND_STRING;
   v.count = static_cast<uint32_t>(std::char_traits<char>::length(text));
   v.as.string = text;
   return v;
@@ -71,7 +71,7 @@ inline float element(const tn_tensor* t, int64_t i) {
   return static_cast<const float*>(t->data)[i];
 }
 
-inline tenon::ObjectRef empty(const char* type, tn_object_kind kind = TN_LAYER) {
+inline tenon::ObjectRef empty(const char* type, tn_object_kind kind = TN_OBJECT_LAYER) {
   tn_object* object = nullptr;
   expect_ok(api().create_empty(type, kind, &object));
   return tenon::ObjectRef(object);
@@ -104,8 +104,9 @@ inline constexpr const char* kForward = "forward(Tensor x) -> Tensor";
 // A layer of the application: parameter `weight` [2, 3], buffer `count`, forward is the identity.
 inline tenon::ObjectRef leaf(const char* type, float first = 0) {
   tenon::ObjectRef object = empty(type);
-  expect_ok(api().set_tensor(object.get(), "weight", tensor({2, 3}, first).get(), TN_PARAMETER));
-  expect_ok(api().set_tensor(object.get(), "count", tensor({}, first).get(), TN_BUFFER));
+  expect_ok(
+      api().set_tensor(object.get(), "weight", tensor({2, 3}, first).get(), TN_ENTRY_PARAMETER));
+  expect_ok(api().set_tensor(object.get(), "count", tensor({}, first).get(), TN_ENTRY_BUFFER));
   expect_ok(api().add_method(object.get(), kForward, identity, nullptr, nullptr));
   return object;
 }
@@ -123,7 +124,7 @@ inline void register_factories() {
   static const bool done = [] {
     tn_factory_def def{};
     def.size = sizeof(def);
-    def.kind = TN_LAYER;
+    def.kind = TN_OBJECT_LAYER;
     def.schema =
         "Dense(int width, float scale=1.0, str mode=\"sum\", bool bias=True, int[] dims=[1, 2])";
     def.create = [](void*, tn_object*, const tn_value* args, uint32_t) -> tn_status* {
@@ -132,7 +133,7 @@ inline void register_factories() {
     };
     expect_ok(tenon::check_factory(def));
     tenon::commit_factory(def, "testpack");
-    def.kind = TN_OPTIMIZER;
+    def.kind = TN_OBJECT_OPTIMIZER;
     def.schema = "Solver(Tensor[] params, float lr=0.1, bool nesterov=False)";
     def.create = [](void*, tn_object* object, const tn_value* args, uint32_t) -> tn_status* {
       return api().add_group(object, args[0].as.tensors, args[0].count, nullptr, nullptr, 0);

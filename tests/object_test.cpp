@@ -37,7 +37,7 @@ TEST_F(Factories, RefuseDefinitionsThatAreNotComplete) {
   def.create = [](void*, tn_object*, const tn_value*, uint32_t) -> tn_status* { return nullptr; };
   def.kind = 9;
   expect_error(tenon::check_factory(def), TN_INVALID_ARGUMENT, "factory Thing: unknown kind 9");
-  def.kind = TN_LAYER;
+  def.kind = TN_OBJECT_LAYER;
   def.schema = "Thing(int a) -> Tensor";
   expect_error(tenon::check_factory(def), TN_INVALID_ARGUMENT,
                "factory Thing: its schema returns something: Thing(int a) -> Tensor");
@@ -97,7 +97,7 @@ TEST_F(Factories, RefuseOptionsThatDoNotFit) {
 
 TEST_F(Factories, AnIntInAFloatsPlaceIsAFloat) {
   const ObjectRef object = dense({of_int(4), of_int(3)});
-  EXPECT_EQ(option(object, "scale").kind, uint32_t{TN_FLOAT});
+  EXPECT_EQ(option(object, "scale").kind, uint32_t{TN_KIND_FLOAT});
   EXPECT_EQ(option(object, "scale").as.f, 3.0);
 }
 
@@ -105,7 +105,7 @@ TEST_F(Factories, ObjectsOwnTheirOptions) {
   char mode[] = "mean";
   std::vector<int64_t> numbers = {5, 6, 7};
   tn_value dims{};
-  dims.kind = TN_INTS;
+  dims.kind = TN_KIND_INTS;
   dims.count = 3;
   dims.as.ints = numbers.data();
   const ObjectRef object = dense({of_int(4), of_float(1), of_string(mode), of_bool(false), dims});
@@ -123,7 +123,7 @@ TEST_F(Factories, AFailedCreateSaysWhy) {
 
 TEST(Object, RefusesNamesThatCannotBePaths) {
   const ObjectRef object = leaf("Block");
-  expect_error(api().set_tensor(object.get(), "a.b", nullptr, TN_BUFFER), TN_INVALID_ARGUMENT,
+  expect_error(api().set_tensor(object.get(), "a.b", nullptr, TN_ENTRY_BUFFER), TN_INVALID_ARGUMENT,
                "Block: 'a.b' cannot name a tensor: dots separate the parts of a path");
   expect_error(api().set_child(object.get(), "", leaf("Leaf").get()), TN_INVALID_ARGUMENT,
                "Block: the name of a child is empty");
@@ -190,7 +190,7 @@ TEST(Object, AResultOfTheWrongKindIsTheMethodsFault) {
   tn_value y{};
   expect_error(api().invoke(object.get(), "forward", &x, 1, &y, 1), TN_INTERNAL,
                "Block.forward gave int 1 as result 0: forward(int x) -> Tensor");
-  EXPECT_EQ(y.kind, uint32_t{TN_NONE});
+  EXPECT_EQ(y.kind, uint32_t{TN_KIND_NONE});
 }
 
 TEST(Object, ASecondMethodOfANameReplacesTheFirst) {
@@ -215,7 +215,7 @@ TEST(Object, AnErrorNamesTheObjectsOnItsWay) {
   const ObjectRef net = container({{"body", stack.get()}}, "Net");
   const tenon::TensorRef t = tensor({2});
   tn_value x{}, y{};
-  x.kind = TN_TENSOR;
+  x.kind = TN_KIND_TENSOR;
   x.as.tensor = t.get();
   expect_error(api().invoke(net.get(), "forward", &x, 1, &y, 1), TN_INVALID_ARGUMENT,
                "Net: child 'body' (Stack): child '1' (Linear): linear: inner dimensions differ");
@@ -231,7 +231,7 @@ struct Noting {
     noting->order->push_back(noting->number);
     if (noting->number % 2 == 0) return nullptr;
     tenon::release_value(&results[0]);
-    results[0].kind = TN_TENSOR;
+    results[0].kind = TN_KIND_TENSOR;
     results[0].as.tensor = tensor({1}, static_cast<float>(noting->number)).take();
     return nullptr;
   }
@@ -247,7 +247,7 @@ TEST(Hooks, RunInOrderAndMayReplaceTheResult) {
   }
   const tenon::TensorRef t = tensor({2});
   tn_value x{}, y{};
-  x.kind = TN_TENSOR;
+  x.kind = TN_KIND_TENSOR;
   x.as.tensor = t.get();
   expect_ok(api().invoke(object.get(), "forward", &x, 1, &y, 1));
   EXPECT_EQ(order, (std::vector<int>{2, 3, 4}));
@@ -278,12 +278,12 @@ TEST(Hooks, AHooksErrorComesOutUnchanged) {
       nullptr, nullptr, &id));
   const tenon::TensorRef t = tensor({2});
   tn_value x{}, y{};
-  x.kind = TN_TENSOR;
+  x.kind = TN_KIND_TENSOR;
   x.as.tensor = t.get();
   tn_status* status = api().invoke(object.get(), "forward", &x, 1, &y, 1);
   ASSERT_NE(status, nullptr);
   EXPECT_EQ(status->payload, &payload);
-  EXPECT_EQ(y.kind, uint32_t{TN_NONE});
+  EXPECT_EQ(y.kind, uint32_t{TN_KIND_NONE});
   expect_error(status, TN_EXCEPTION, "thrown in a hook");
 }
 
@@ -304,7 +304,7 @@ TEST(Hooks, AHookMayRemoveItself) {
       &once, nullptr, &once.id));
   const tenon::TensorRef t = tensor({2});
   tn_value x{}, y{};
-  x.kind = TN_TENSOR;
+  x.kind = TN_KIND_TENSOR;
   x.as.tensor = t.get();
   for (int i = 0; i < 2; ++i) {
     expect_ok(api().invoke(object.get(), "forward", &x, 1, &y, 1));

@@ -49,11 +49,12 @@ tn_status* load(const ObjectRef& object, const State& state, bool strict = true)
 
 TEST(Tree, NamesArePathsInOrderEachTensorOnce) {
   const ObjectRef shared = leaf("Leaf"), other = leaf("Leaf");
-  expect_ok(api().set_tensor(other.get(), "tied", entry(shared, "weight").get(), TN_PARAMETER));
-  expect_ok(api().set_tensor(other.get(), "bias", nullptr, TN_PARAMETER));
+  expect_ok(
+      api().set_tensor(other.get(), "tied", entry(shared, "weight").get(), TN_ENTRY_PARAMETER));
+  expect_ok(api().set_tensor(other.get(), "bias", nullptr, TN_ENTRY_PARAMETER));
   const ObjectRef net =
       container({{"a", shared.get()}, {"b", other.get()}, {"again", shared.get()}});
-  expect_ok(api().set_tensor(net.get(), "own", tensor({1}).get(), TN_PARAMETER));
+  expect_ok(api().set_tensor(net.get(), "own", tensor({1}).get(), TN_ENTRY_PARAMETER));
   expect_ok(api().set_child(net.get(), "hollow", nullptr));
   EXPECT_EQ(names_of(net), (std::vector<std::string>{"own", "a.weight", "a.count", "b.weight",
                                                      "b.count", "b.bias (empty)"}));
@@ -62,7 +63,7 @@ TEST(Tree, NamesArePathsInOrderEachTensorOnce) {
 TEST(Tree, ASecondEntryOfANameReplacesTheFirstInItsPlace) {
   const ObjectRef object = leaf("Leaf");
   const TensorRef replacement = tensor({4}, 7);
-  expect_ok(api().set_tensor(object.get(), "weight", replacement.get(), TN_PARAMETER));
+  expect_ok(api().set_tensor(object.get(), "weight", replacement.get(), TN_ENTRY_PARAMETER));
   EXPECT_EQ(names_of(object), (std::vector<std::string>{"weight", "count"}));
   EXPECT_EQ(entry(object, "weight").get(), replacement.get());
 }
@@ -189,15 +190,15 @@ TEST(LoadState, NotStrictTakesWhatFits) {
 
 TEST(LoadState, ATiedTensorMayComeUnderAnyOfItsNames) {
   const ObjectRef a = leaf("Leaf"), b = empty("Leaf");
-  expect_ok(api().set_tensor(b.get(), "weight", entry(a, "weight").get(), TN_PARAMETER));
+  expect_ok(api().set_tensor(b.get(), "weight", entry(a, "weight").get(), TN_ENTRY_PARAMETER));
   const ObjectRef net = container({{"a", a.get()}, {"b", b.get()}});
   expect_ok(load(net, {{"b.weight", tensor({2, 3}, 50)}, {"a.count", tensor({})}}));
   EXPECT_EQ(element(entry(a, "weight").get(), 0), 50.f);
 }
 
 TEST(LoadState, FillsAnOptimizersEmptyStateButNoOtherEmptyEntry) {
-  const ObjectRef object = empty("State", TN_OTHER_OBJECT);
-  expect_ok(api().set_tensor(object.get(), "momentum_buffer", nullptr, TN_STATE));
+  const ObjectRef object = empty("State", TN_OBJECT_OTHER);
+  expect_ok(api().set_tensor(object.get(), "momentum_buffer", nullptr, TN_ENTRY_STATE));
   const TensorRef given = tensor({2}, 5);
   expect_ok(load(object, {{"momentum_buffer", given}}));
   const TensorRef loaded = entry(object, "momentum_buffer");
@@ -205,7 +206,7 @@ TEST(LoadState, FillsAnOptimizersEmptyStateButNoOtherEmptyEntry) {
   EXPECT_NE(loaded->storage, given->storage);
 
   const ObjectRef plain = empty("Plain");
-  expect_ok(api().set_tensor(plain.get(), "bias", nullptr, TN_PARAMETER));
+  expect_ok(api().set_tensor(plain.get(), "bias", nullptr, TN_ENTRY_PARAMETER));
   expect_ok(load(plain, {}));
   expect_error(load(plain, {{"bias", given}}), TN_INVALID_ARGUMENT,
                "load_state: 'bias' is in the file and not in Plain");
@@ -223,7 +224,7 @@ class Groups : public testing::Test {
   tn_value of_tensors(std::vector<tn_tensor*> list) {
     lists.push_back(std::move(list));
     tn_value v{};
-    v.kind = TN_TENSORS;
+    v.kind = TN_KIND_TENSORS;
     v.count = static_cast<uint32_t>(lists.back().size());
     v.as.tensors = lists.back().data();
     return v;
@@ -237,7 +238,7 @@ class Groups : public testing::Test {
   double lr(uint32_t group) {
     tn_value value{};
     expect_ok(api().group_option(solver.get(), group, "lr", &value));
-    EXPECT_EQ(value.kind, uint32_t{TN_FLOAT});
+    EXPECT_EQ(value.kind, uint32_t{TN_KIND_FLOAT});
     return value.as.f;
   }
   std::vector<std::vector<tn_tensor*>> lists;

@@ -284,7 +284,7 @@ TEST(PluginKernels, WaitForTheirDevice) {
   const KernelList* list = find_op("pack1.twice")->kernels.find(type);
   ASSERT_NE(list, nullptr);
   EXPECT_EQ(list->front()->plugin, "kernel_later");
-  ASSERT_NE(registry().primitive(TN_COPY).find(type), nullptr);
+  ASSERT_NE(registry().primitive(TN_PRIM_COPY).find(type), nullptr);
 }
 
 TEST(PluginKernels, WithAnotherSchemaAreRefused) {

@@ -418,15 +418,16 @@ TEST(Reduce, AnIndexTakesAPrologueAndNoEpilogue) {
     SCOPED_TRACE(d.name());
     const Tensor x = tn::tensor<float>({{1, 5, 2}, {9, 4, 6}}, d);
     const auto with_epilogue = [&](tn_reduce_kind kind) {
-      return tn::detail::call_primitive<Tensor>(TN_REDUCE, int64_t(kind), x, tn::Ints{1}, false,
-                                                reduced_x, tn::Floats(), doubled, tn::Floats());
+      return tn::detail::call_primitive<Tensor>(TN_PRIM_REDUCE, int64_t(kind), x, tn::Ints{1},
+                                                false, reduced_x, tn::Floats(), doubled,
+                                                tn::Floats());
     };
-    expect_near(with_epilogue(TN_MAX), {10, 18}, 0);
-    expect_error([&] { with_epilogue(TN_ARGMAX); },
+    expect_near(with_epilogue(TN_REDUCE_MAX), {10, 18}, 0);
+    expect_error([&] { with_epilogue(TN_REDUCE_ARGMAX); },
                  "argmax: it gives an index, which takes no epilogue");
-    expect_error([&] { with_epilogue(TN_ARGMIN); },
+    expect_error([&] { with_epilogue(TN_REDUCE_ARGMIN); },
                  "argmin: it gives an index, which takes no epilogue");
-    expect_near(tn::prim::reduce(TN_ARGMIN, TensorList{x}, {1}, false, doubled), {0, 1}, 0);
+    expect_near(tn::prim::reduce(TN_REDUCE_ARGMIN, TensorList{x}, {1}, false, doubled), {0, 1}, 0);
   }
 }
 
@@ -435,23 +436,23 @@ TEST(Scan, SumsAndProductsAlongADimension) {
   for (tn::Device d : devices()) {
     SCOPED_TRACE(d.name());
     Tensor x = tn::tensor<float>({{1, 2, 3}, {4, 5, 6}}, d);
-    expect_near(tn::prim::scan(TN_SUM, x, 1), {1, 3, 6, 4, 9, 15});
-    expect_near(tn::prim::scan(TN_SUM, x, 1, true), {6, 5, 3, 15, 11, 6});
-    expect_near(tn::prim::scan(TN_SUM, x, -2), {1, 2, 3, 5, 7, 9});
-    expect_near(tn::prim::scan(TN_PROD, x, 1), {1, 2, 6, 4, 20, 120});
-    expect_near(tn::prim::scan(TN_PROD, x, 1, true), {6, 6, 3, 120, 30, 6});
-    expect_near(tn::prim::scan(TN_SUM, x.t(), 0), {1, 4, 3, 9, 6, 15});
+    expect_near(tn::prim::scan(TN_REDUCE_SUM, x, 1), {1, 3, 6, 4, 9, 15});
+    expect_near(tn::prim::scan(TN_REDUCE_SUM, x, 1, true), {6, 5, 3, 15, 11, 6});
+    expect_near(tn::prim::scan(TN_REDUCE_SUM, x, -2), {1, 2, 3, 5, 7, 9});
+    expect_near(tn::prim::scan(TN_REDUCE_PROD, x, 1), {1, 2, 6, 4, 20, 120});
+    expect_near(tn::prim::scan(TN_REDUCE_PROD, x, 1, true), {6, 6, 3, 120, 30, 6});
+    expect_near(tn::prim::scan(TN_REDUCE_SUM, x.t(), 0), {1, 4, 3, 9, 6, 15});
     // Integers and bool count in int64; halves fold wider than they are.
     Tensor ones = tn::ones({70}, tn::bool_, d);
-    EXPECT_EQ(tn::prim::scan(TN_SUM, ones, 0).dtype(), tn::int64);
-    EXPECT_EQ(tn::prim::scan(TN_SUM, ones, 0)[69].item<int64_t>(), 70);
+    EXPECT_EQ(tn::prim::scan(TN_REDUCE_SUM, ones, 0).dtype(), tn::int64);
+    EXPECT_EQ(tn::prim::scan(TN_REDUCE_SUM, ones, 0)[69].item<int64_t>(), 70);
     Tensor half = tn::full({3000}, 1.0, tn::float16, d);
-    EXPECT_EQ(tn::prim::scan(TN_SUM, half, 0)[2999].item<float>(), 3000);
-    expect_near(tn::prim::scan(TN_SUM, tn::full({}, 3.0, {}, d), 0), {3});
-    EXPECT_EQ(tn::prim::scan(TN_SUM, tn::empty({0, 3}, tn::float32, d), 0).numel(), 0);
-    EXPECT_EQ(tn::prim::scan(TN_SUM, tn::empty({3, 0}, tn::float32, d), 0).numel(), 0);
-    expect_error([&] { tn::prim::scan(TN_MAX, x, 0); }, "kind 2 is no sum and no product");
-    expect_error([&] { tn::prim::scan(TN_SUM, x, 2); }, "dimension 2 is out of range");
+    EXPECT_EQ(tn::prim::scan(TN_REDUCE_SUM, half, 0)[2999].item<float>(), 3000);
+    expect_near(tn::prim::scan(TN_REDUCE_SUM, tn::full({}, 3.0, {}, d), 0), {3});
+    EXPECT_EQ(tn::prim::scan(TN_REDUCE_SUM, tn::empty({0, 3}, tn::float32, d), 0).numel(), 0);
+    EXPECT_EQ(tn::prim::scan(TN_REDUCE_SUM, tn::empty({3, 0}, tn::float32, d), 0).numel(), 0);
+    expect_error([&] { tn::prim::scan(TN_REDUCE_MAX, x, 0); }, "kind 2 is no sum and no product");
+    expect_error([&] { tn::prim::scan(TN_REDUCE_SUM, x, 2); }, "dimension 2 is out of range");
   }
 }
 
@@ -459,12 +460,13 @@ TEST(Scan, SumsAndProductsAlongADimension) {
 TEST(Scan, GradientOfProductsWithZeros) {
   for (tn::Device d : devices()) {
     Tensor x = tn::tensor<double>({2, 0, 3, 0, 4}, d).requires_grad_();
-    tn::prim::scan(TN_PROD, x, 0).sum().backward();
+    tn::prim::scan(TN_REDUCE_PROD, x, 0).sum().backward();
     expect_near(x.grad(), {1, 2 + 2 * 3, 0, 0, 0});
     // To second order, at zeros, from both ends.
     for (const bool reverse : {false, true}) {
-      gradcheck([=](const TensorList& in) { return tn::prim::scan(TN_PROD, in[0], 0, reverse); },
-                {x.detach()});
+      gradcheck(
+          [=](const TensorList& in) { return tn::prim::scan(TN_REDUCE_PROD, in[0], 0, reverse); },
+          {x.detach()});
     }
     gradcheck(
         [](const TensorList& in) {
@@ -518,7 +520,7 @@ TEST(Sort, LongRowsWithoutAKernelComeInParts) {
   for (tn::Device d : devices()) {
     auto [values, indices] = tn::prim::sort(x.to(d), 0);
     Tensor steps = values.slice(0, 1) - values.slice(0, 0, 2999);
-    EXPECT_GE(tn::prim::reduce(TN_MIN, steps).item<float>(), 0);
+    EXPECT_GE(tn::prim::reduce(TN_REDUCE_MIN, steps).item<float>(), 0);
     expect_near(tn::prim::gather(x.to(d), 0, indices) - values, std::vector<double>(3000, 0.0));
   }
 }

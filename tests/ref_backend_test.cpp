@@ -28,8 +28,8 @@ TEST_F(Ref, RegistersADeviceAndEveryPrimitive) {
   EXPECT_EQ(device().count(device().self), 2);
   EXPECT_EQ(device().lower_precision, TN_BFLOAT16);
   for (const tn_primitive primitive :
-       {TN_ELEMENTWISE, TN_REDUCE, TN_MATMUL, TN_COPY, TN_FILL, TN_IOTA, TN_GATHER, TN_SCATTER,
-        TN_RANDOM_BITS, TN_NONZERO}) {
+       {TN_PRIM_ELEMENTWISE, TN_PRIM_REDUCE, TN_PRIM_MATMUL, TN_PRIM_COPY, TN_PRIM_FILL,
+        TN_PRIM_IOTA, TN_PRIM_GATHER, TN_PRIM_SCATTER, TN_PRIM_RANDOM_BITS, TN_PRIM_NONZERO}) {
     ASSERT_TRUE(record().kernels.count(primitive)) << primitive;
     EXPECT_STREQ(record().kernels[primitive].device, "ref");
   }
@@ -86,7 +86,7 @@ int shut_down_after_overrun() {
   Stream stream;
   {
     Tensor x({5}, TN_UINT8, 0, {1}, 4);  // 5 elements in 4 bytes
-    stream.launch(TN_FILL, {integer(7)}, {&x.tensor});
+    stream.launch(TN_PRIM_FILL, {integer(7)}, {&x.tensor});
     stream.synchronize();
   }
   const std::string failed = text(plugin().shutdown(plugin().self));
@@ -102,7 +102,7 @@ int shut_down_after_write_to_freed() {
   gone.sizes = sizes;
   gone.strides = strides;
   x.reset();
-  stream.launch(TN_FILL, {number(1)}, {&gone});
+  stream.launch(TN_PRIM_FILL, {number(1)}, {&gone});
   stream.synchronize();
   const Tensor y({4}, TN_FLOAT32);  // the same place
   std::fprintf(stderr, "%s", record().log.c_str());
@@ -112,7 +112,7 @@ int shut_down_after_write_to_freed() {
 int shut_down_after_good_work() {
   Stream stream;
   Tensor x({5}, TN_UINT8);
-  stream.launch(TN_FILL, {integer(7)}, {&x.tensor});
+  stream.launch(TN_PRIM_FILL, {integer(7)}, {&x.tensor});
   const std::string failed = text(plugin().shutdown(plugin().self));  // with work under way
   return failed.empty() && record().kept == record().released ? 0 : 3;
 }
@@ -235,7 +235,7 @@ TEST_F(Ref, ALaunchReturnsBeforeItsWorkIsDone) {
   Event event;
   EXPECT_TRUE(event.done());  // never recorded
   record().gate.shut();
-  EXPECT_EQ(held.launch(TN_FILL, {number(1)}, {&x.tensor}), "");
+  EXPECT_EQ(held.launch(TN_PRIM_FILL, {number(1)}, {&x.tensor}), "");
   event.record(held);
   EXPECT_FALSE(event.done());
   record().gate.open();
@@ -247,8 +247,8 @@ TEST_F(Ref, ALaunchReturnsBeforeItsWorkIsDone) {
 TEST_F(Ref, AStreamRunsInOrder) {
   Stream slow(0, 1000);
   Tensor x({1}, TN_INT64), y({1}, TN_INT64);
-  for (int64_t i = 0; i < 20; ++i) slow.launch(TN_FILL, {integer(i)}, {&x.tensor});
-  slow.launch(TN_COPY, {x}, {&y.tensor});
+  for (int64_t i = 0; i < 20; ++i) slow.launch(TN_PRIM_FILL, {integer(i)}, {&x.tensor});
+  slow.launch(TN_PRIM_COPY, {x}, {&y.tensor});
   EXPECT_EQ(slow.download<int64_t>(y), std::vector<int64_t>{19});
 }
 
@@ -257,7 +257,7 @@ TEST_F(Ref, AStreamWaitsForAnEventOfAnother) {
   Tensor x({1}, TN_FLOAT32, 1), y({1}, TN_FLOAT32, 0), z({1}, TN_FLOAT32, 1);
   Event event, last;
   held.hold(z);
-  held.launch(TN_FILL, {number(5)}, {&x.tensor});
+  held.launch(TN_PRIM_FILL, {number(5)}, {&x.tensor});
   event.record(held);
   event.make_wait(other);
   other.copy({2, 0}, y.data(), {2, 1}, x.data(), 4);
@@ -276,8 +276,8 @@ TEST_F(Ref, WithoutAnEventTheOtherStreamReadsPoison) {
   Stream held(0), other(0);
   Tensor x({1}, TN_FLOAT32), y({1}, TN_FLOAT32), z({1}, TN_FLOAT32);
   held.hold(z);
-  held.launch(TN_FILL, {number(5)}, {&x.tensor});
-  other.launch(TN_COPY, {x}, {&y.tensor});
+  held.launch(TN_PRIM_FILL, {number(5)}, {&x.tensor});
+  other.launch(TN_PRIM_COPY, {x}, {&y.tensor});
   record().gate.await(2);
   record().gate.open();
   EXPECT_TRUE(std::isnan(other.download<float>(y)[0]));
@@ -289,7 +289,7 @@ TEST_F(Ref, AnEventOutlivesItsStream) {
   Tensor x({1}, TN_FLOAT32);
   {
     Stream other(0, 1000);
-    other.launch(TN_FILL, {number(1)}, {&x.tensor});
+    other.launch(TN_PRIM_FILL, {number(1)}, {&x.tensor});
     event.record(other);
   }
   EXPECT_TRUE(event.done());
@@ -298,7 +298,7 @@ TEST_F(Ref, AnEventOutlivesItsStream) {
 
 TEST_F(Ref, EveryKeptCallIsReleasedOnceItsWorkIsDone) {
   Tensor x({1}, TN_FLOAT32);
-  for (int i = 0; i < 50; ++i) stream_.launch(TN_FILL, {number(i)}, {&x.tensor});
+  for (int i = 0; i < 50; ++i) stream_.launch(TN_PRIM_FILL, {number(i)}, {&x.tensor});
   stream_.synchronize();
   EXPECT_EQ(record().kept, record().released);
 }
@@ -306,14 +306,14 @@ TEST_F(Ref, EveryKeptCallIsReleasedOnceItsWorkIsDone) {
 TEST_F(Ref, AnErrorOfTheWorkIsGivenByTheNextSynchronizeOnce) {
   Tensor x({2, 3}, TN_FLOAT32), index({2, 1}, TN_INT64), y({2, 1}, TN_FLOAT32);
   stream_.upload<int64_t>(index, {1, 3});
-  EXPECT_EQ(stream_.launch(TN_GATHER, {x, integer(1), index}, {&y.tensor}), "");
+  EXPECT_EQ(stream_.launch(TN_PRIM_GATHER, {x, integer(1), index}, {&y.tensor}), "");
   EXPECT_EQ(stream_.synchronize(),
             "gather: index 3 is out of range for dimension 1 of size 3 (ref:0)");
   EXPECT_EQ(stream_.synchronize(), "");
 
   stream_.upload<int64_t>(index, {-1, 0});
   Event event;
-  stream_.launch(TN_SCATTER, {index, integer(0), y, integer(1, TN_BOOL_VALUE)}, {&x.tensor});
+  stream_.launch(TN_PRIM_SCATTER, {index, integer(0), y, integer(1, TN_KIND_BOOL)}, {&x.tensor});
   event.record(stream_);
   EXPECT_EQ(event.synchronize(),
             "scatter: index -1 is out of range for dimension 0 of size 2 (ref:0)");
@@ -323,7 +323,7 @@ TEST_F(Ref, AnErrorOfTheWorkIsGivenByTheNextSynchronizeOnce) {
 TEST_F(Ref, AnErrorThatNobodyAskedForIsLogged) {
   Tensor x({2}, TN_FLOAT32), index({1}, TN_INT64), y({1}, TN_FLOAT32);
   stream_.upload<int64_t>(index, {2});
-  Stream(0).launch(TN_GATHER, {x, integer(0), index}, {&y.tensor});
+  Stream(0).launch(TN_PRIM_GATHER, {x, integer(0), index}, {&y.tensor});
   EXPECT_NE(record().log.find("gather: index 2 is out of range for dimension 0 of size 2 (ref:0)"),
             std::string::npos);
 }
@@ -333,7 +333,7 @@ TEST_F(Ref, MemoryOfOthersIsAnErrorAndNoCrash) {
   Tensor x({2}, TN_FLOAT32);
   tn_tensor foreign = x.tensor;
   foreign.data = host_memory;
-  EXPECT_EQ(stream_.launch(TN_FILL, {number(1)}, {&foreign}), "");
+  EXPECT_EQ(stream_.launch(TN_PRIM_FILL, {number(1)}, {&foreign}), "");
   EXPECT_EQ(stream_.synchronize(), "fill: an operand is not memory of this backend (ref)");
 }
 
@@ -348,25 +348,25 @@ TEST_F(Ref, MatmulTakesTransposedAndBroadcastOperands) {
   tn_tensor view = a.tensor;
   view.sizes = sizes;
   view.strides = strides;
-  tn_value value = {TN_TENSOR};
+  tn_value value = {TN_KIND_TENSOR};
   value.as.tensor = &view;
-  EXPECT_EQ(stream_.launch(TN_MATMUL, {value, b}, {&y.tensor}), "");
+  EXPECT_EQ(stream_.launch(TN_PRIM_MATMUL, {value, b}, {&y.tensor}), "");
   // [[1, 3], [2, 4]] times the identity and times [[1, 2], [3, 4]].
   EXPECT_EQ(stream_.download<float>(y), (std::vector<float>{1, 3, 2, 4, 10, 14, 14, 20}));
 }
 
 TEST_F(Ref, MatmulAddsHalvesExactly) {
   Tensor a({1, 1, 4096}, TN_FLOAT16), b({1, 4096, 1}, TN_FLOAT16), y({1, 1, 1}, TN_FLOAT16);
-  stream_.launch(TN_FILL, {number(1)}, {&a.tensor});
-  stream_.launch(TN_FILL, {number(1)}, {&b.tensor});
-  stream_.launch(TN_MATMUL, {a, b}, {&y.tensor});
+  stream_.launch(TN_PRIM_FILL, {number(1)}, {&a.tensor});
+  stream_.launch(TN_PRIM_FILL, {number(1)}, {&b.tensor});
+  stream_.launch(TN_PRIM_MATMUL, {a, b}, {&y.tensor});
   EXPECT_EQ(stream_.download<uint16_t>(y),
             std::vector<uint16_t>{0x6C00});  // 4096; adding in float16 stops at 2048
 }
 
 TEST_F(Ref, MatmulOverNothingIsZero) {
   Tensor a({1, 2, 0}, TN_FLOAT64), b({1, 0, 1}, TN_FLOAT64), y({1, 2, 1}, TN_FLOAT64);
-  stream_.launch(TN_MATMUL, {a, b}, {&y.tensor});
+  stream_.launch(TN_PRIM_MATMUL, {a, b}, {&y.tensor});
   EXPECT_EQ(stream_.synchronize(), "");
   EXPECT_EQ(stream_.download<double>(y), (std::vector<double>{0, 0}));
 }
@@ -374,16 +374,16 @@ TEST_F(Ref, MatmulOverNothingIsZero) {
 TEST_F(Ref, CopyReordersAndCasts) {
   Tensor x({2, 3}, TN_FLOAT64), y({2, 3}, TN_INT32, 0, {1, 2}, 6);
   stream_.upload<double>(x, {1.9, -1.9, 3, 4, 5, 4294967297.0});
-  EXPECT_EQ(stream_.launch(TN_COPY, {x}, {&y.tensor}), "");
+  EXPECT_EQ(stream_.launch(TN_PRIM_COPY, {x}, {&y.tensor}), "");
   EXPECT_EQ(stream_.download<int32_t>(y), (std::vector<int32_t>{1, 4, -1, 5, 3, 1}));
 }
 
 TEST_F(Ref, FillAndIotaTakeFloatsAndIntegers) {
   Tensor x({3}, TN_BFLOAT16), big({2}, TN_INT64), y({4}, TN_FLOAT32), flags({2}, TN_BOOL);
-  stream_.launch(TN_FILL, {number(1.5)}, {&x.tensor});
-  stream_.launch(TN_IOTA, {integer((int64_t{1} << 53) + 1), integer(2)}, {&big.tensor});
-  stream_.launch(TN_IOTA, {number(1), number(-0.25)}, {&y.tensor});
-  stream_.launch(TN_FILL, {integer(1, TN_BOOL_VALUE)}, {&flags.tensor});
+  stream_.launch(TN_PRIM_FILL, {number(1.5)}, {&x.tensor});
+  stream_.launch(TN_PRIM_IOTA, {integer((int64_t{1} << 53) + 1), integer(2)}, {&big.tensor});
+  stream_.launch(TN_PRIM_IOTA, {number(1), number(-0.25)}, {&y.tensor});
+  stream_.launch(TN_PRIM_FILL, {integer(1, TN_KIND_BOOL)}, {&flags.tensor});
   EXPECT_EQ(stream_.download<uint16_t>(x), std::vector<uint16_t>(3, 0x3FC0));
   EXPECT_EQ(stream_.download<int64_t>(big),
             (std::vector<int64_t>{9007199254740993, 9007199254740995}));
@@ -395,10 +395,10 @@ TEST_F(Ref, GatherPicksAlongADimension) {
   Tensor x({2, 3}, TN_FLOAT32), index({2, 2}, TN_INT64), y({2, 2}, TN_FLOAT32);
   stream_.upload<float>(x, {1, 2, 3, 4, 5, 6});
   stream_.upload<int64_t>(index, {2, 0, 1, 1});
-  stream_.launch(TN_GATHER, {x, integer(1), index}, {&y.tensor});
+  stream_.launch(TN_PRIM_GATHER, {x, integer(1), index}, {&y.tensor});
   EXPECT_EQ(stream_.download<float>(y), (std::vector<float>{3, 1, 5, 5}));
   stream_.upload<int64_t>(index, {1, 0, 0, 1});
-  stream_.launch(TN_GATHER, {x, integer(0), index}, {&y.tensor});
+  stream_.launch(TN_PRIM_GATHER, {x, integer(0), index}, {&y.tensor});
   EXPECT_EQ(stream_.download<float>(y), (std::vector<float>{4, 2, 1, 5}));
 }
 
@@ -407,18 +407,18 @@ TEST_F(Ref, ScatterSetsAndAdds) {
   stream_.upload<int64_t>(y, {100, 200, 300});
   stream_.upload<int64_t>(index, {2, 0, 2, 2});
   stream_.upload<int64_t>(src, {1, 2, 3, 4});
-  stream_.launch(TN_SCATTER, {index, integer(0), src, integer(1, TN_BOOL_VALUE)}, {&y.tensor});
+  stream_.launch(TN_PRIM_SCATTER, {index, integer(0), src, integer(1, TN_KIND_BOOL)}, {&y.tensor});
   EXPECT_EQ(stream_.download<int64_t>(y), (std::vector<int64_t>{102, 200, 308}));
   stream_.upload<int64_t>(index, {2, 0, 1, 1});
   stream_.upload<int64_t>(src, {1, 2, 3, 3});
-  stream_.launch(TN_SCATTER, {index, integer(0), src, integer(0, TN_BOOL_VALUE)}, {&y.tensor});
+  stream_.launch(TN_PRIM_SCATTER, {index, integer(0), src, integer(0, TN_KIND_BOOL)}, {&y.tensor});
   EXPECT_EQ(stream_.download<int64_t>(y), (std::vector<int64_t>{2, 3, 1}));
 }
 
 TEST_F(Ref, NonzeroMakesItsOutput) {
   Tensor x({2, 3}, TN_FLOAT32);
   stream_.upload<float>(x, {0, 1, -0.0f, kNan, 0, 2});
-  EXPECT_EQ(stream_.launch(TN_NONZERO, {x}, {nullptr}), "");
+  EXPECT_EQ(stream_.launch(TN_PRIM_NONZERO, {x}, {nullptr}), "");
   const tn_tensor* y = stream_.dynamic_output;
   ASSERT_NE(y, nullptr);
   EXPECT_EQ(y->sizes[0], 3);
@@ -428,7 +428,7 @@ TEST_F(Ref, NonzeroMakesItsOutput) {
   stream_.synchronize();
   EXPECT_EQ(rows, (std::vector<int64_t>{0, 1, 1, 0, 1, 2}));
   stream_.upload<float>(x, {0, 0, 0, 0, 0, 0});
-  EXPECT_EQ(stream_.launch(TN_NONZERO, {x}, {nullptr}), "");
+  EXPECT_EQ(stream_.launch(TN_PRIM_NONZERO, {x}, {nullptr}), "");
   EXPECT_EQ(stream_.dynamic_output->numel, 0);
   EXPECT_EQ(stream_.synchronize(), "");
 }
@@ -455,14 +455,14 @@ TEST_F(Ref, RandomBitsArePhilox) {
 
   Tensor x({10}, TN_INT32), state({2}, TN_INT64);
   const tn_random zero = {0, 0, nullptr};
-  stream_.launch(TN_RANDOM_BITS, {}, {&x.tensor}, &zero);
+  stream_.launch(TN_PRIM_RANDOM_BITS, {}, {&x.tensor}, &zero);
   const std::vector<uint32_t> first = stream_.download<uint32_t>(x);
   EXPECT_EQ(std::vector<uint32_t>(first.begin(), first.begin() + 4),
             (std::vector<uint32_t>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
 
   const uint64_t seed = 0x299f31d0a4093822, offset = 0x0370734413198a2e;
   const tn_random random = {seed, offset, nullptr};
-  stream_.launch(TN_RANDOM_BITS, {}, {&x.tensor}, &random);
+  stream_.launch(TN_PRIM_RANDOM_BITS, {}, {&x.tensor}, &random);
   const std::vector<uint32_t> bits = stream_.download<uint32_t>(x);
   for (uint32_t i = 0; i < 10; ++i) {
     EXPECT_EQ(bits[i], philox({i / 4, 0, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0})[i % 4])
@@ -470,7 +470,7 @@ TEST_F(Ref, RandomBitsArePhilox) {
   }
   stream_.upload<uint64_t>(state, {seed, offset});  // the state on the device decides
   const tn_random on_device = {1, 2, &state.tensor};
-  stream_.launch(TN_RANDOM_BITS, {}, {&x.tensor}, &on_device);
+  stream_.launch(TN_PRIM_RANDOM_BITS, {}, {&x.tensor}, &on_device);
   EXPECT_EQ(stream_.download<uint32_t>(x), bits);
 }
 

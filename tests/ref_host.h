@@ -124,8 +124,8 @@ struct KeptCall {
   explicit KeptCall(const tn_call* from)
       : call(*from), args(from->args, from->args + from->n_args) {
     for (tn_value& value : args) {
-      if (value.kind == TN_TENSOR) value.as.tensor = copy(value.as.tensor);
-      if (value.kind == TN_LOOP) {
+      if (value.kind == TN_KIND_TENSOR) value.as.tensor = copy(value.as.tensor);
+      if (value.kind == TN_KIND_LOOP) {
         loop = *value.as.loop;
         loop.sizes = copy(loop.sizes, loop.ndim);
         loop.operands =
@@ -133,7 +133,7 @@ struct KeptCall {
         loop.params = copy(loop.params, loop.program);
         value.as.loop = &loop;
       }
-      if (value.kind == TN_REDUCTION) {
+      if (value.kind == TN_KIND_REDUCTION) {
         reduction = *value.as.reduction;
         reduction.sizes = copy(reduction.sizes, reduction.ndim);
         const uint32_t n_inputs = reduction.prologue ? reduction.prologue->n_inputs : 1;
@@ -199,7 +199,7 @@ class Tensor {
   uint64_t bytes() const { return bytes_; }
   void* data() const { return data_; }
   operator tn_value() {
-    tn_value value = {TN_TENSOR};
+    tn_value value = {TN_KIND_TENSOR};
     value.as.tensor = &tensor;
     return value;
   }
@@ -277,11 +277,11 @@ inline Plugin& plugin() {
 }
 
 inline tn_value number(double f) {
-  tn_value value = {TN_FLOAT};
+  tn_value value = {TN_KIND_FLOAT};
   value.as.f = f;
   return value;
 }
-inline tn_value integer(int64_t i, uint32_t kind = TN_INT) {
+inline tn_value integer(int64_t i, uint32_t kind = TN_KIND_INT) {
   tn_value value = {kind};
   value.as.i = i;
   return value;
@@ -337,7 +337,7 @@ class Stream {
   // Work behind which nothing is done until the gate is open.
   void hold(Tensor& x) {
     record().gate.shut();
-    launch(TN_FILL, {number(0)}, {&x.tensor});
+    launch(TN_PRIM_FILL, {number(0)}, {&x.tensor});
   }
   void copy(tn_device dst_device, void* dst, tn_device src_device, const void* src,
             uint64_t bytes) {

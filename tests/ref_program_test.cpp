@@ -66,11 +66,11 @@ std::string run(Stream& stream, const Program& program, const std::vector<Tensor
                         &program.program,
                         list.data(),
                         params.data()};
-  tn_value value = {TN_LOOP};
+  tn_value value = {TN_KIND_LOOP};
   value.as.loop = &loop;
   std::vector<tn_tensor*> outputs;
   for (uint32_t i = 0; i < program.program.n_outputs; ++i) outputs.push_back(&operands[i]->tensor);
-  const std::string failed = stream.launch(TN_ELEMENTWISE, {value}, outputs);
+  const std::string failed = stream.launch(TN_PRIM_ELEMENTWISE, {value}, outputs);
   return failed.empty() ? stream.synchronize() : failed;
 }
 
@@ -373,16 +373,16 @@ std::string reduce(Stream& stream, tn_reduce_kind kind, tn_dtype accumulate, Ten
                                   epilogue ? &epilogue->program : nullptr,
                                   nullptr,
                                   &half};
-  tn_value value = {TN_REDUCTION};
+  tn_value value = {TN_KIND_REDUCTION};
   value.as.reduction = &reduction;
-  const std::string failed = stream.launch(TN_REDUCE, {value}, {&y.tensor});
+  const std::string failed = stream.launch(TN_PRIM_REDUCE, {value}, {&y.tensor});
   return failed.empty() ? stream.synchronize() : failed;
 }
 
 TEST_F(RefProgram, SumKeepsTheDigitsOfLongSums) {
   Tensor x({1'000'000}, TN_FLOAT32), y({1}, TN_FLOAT32);
-  stream_.launch(TN_FILL, {number(0.1)}, {&x.tensor});
-  EXPECT_EQ(reduce(stream_, TN_SUM, TN_FLOAT32, y, x, {1'000'000}, 1), "");
+  stream_.launch(TN_PRIM_FILL, {number(0.1)}, {&x.tensor});
+  EXPECT_EQ(reduce(stream_, TN_REDUCE_SUM, TN_FLOAT32, y, x, {1'000'000}, 1), "");
   EXPECT_EQ(stream_.download<float>(y)[0],
             100000.0f);  // float(0.1) * 1e6 is 100000.00149; adding in turn gives 100958.34
 }
@@ -395,27 +395,27 @@ TEST_F(RefProgram, ReducesTheLastDimensions) {
     return stream_.download<int64_t>(y);
   };
   using Two = std::vector<int64_t>;
-  EXPECT_EQ(result(TN_SUM), (Two{6, -15}));
-  EXPECT_EQ(result(TN_PROD), (Two{6, -120}));
-  EXPECT_EQ(result(TN_MAX), (Two{3, -4}));
-  EXPECT_EQ(result(TN_MIN), (Two{1, -6}));
-  EXPECT_EQ(result(TN_ARGMAX), (Two{2, 0}));
-  EXPECT_EQ(result(TN_ARGMIN), (Two{0, 2}));
+  EXPECT_EQ(result(TN_REDUCE_SUM), (Two{6, -15}));
+  EXPECT_EQ(result(TN_REDUCE_PROD), (Two{6, -120}));
+  EXPECT_EQ(result(TN_REDUCE_MAX), (Two{3, -4}));
+  EXPECT_EQ(result(TN_REDUCE_MIN), (Two{1, -6}));
+  EXPECT_EQ(result(TN_REDUCE_ARGMAX), (Two{2, 0}));
+  EXPECT_EQ(result(TN_REDUCE_ARGMIN), (Two{0, 2}));
 }
 
 TEST_F(RefProgram, ExtremesTakeNanAndTheFirstAmongEquals) {
   Tensor x({3, 4}, TN_FLOAT64), y({3}, TN_FLOAT64), i({3}, TN_INT64);
   stream_.upload<double>(x, {1, 2, 2, 1, kNan, 5, kNan, 9, kInf, -kInf, kInf, 0});
-  EXPECT_EQ(reduce(stream_, TN_ARGMAX, TN_FLOAT64, i, x, {3, 4}, 1), "");
+  EXPECT_EQ(reduce(stream_, TN_REDUCE_ARGMAX, TN_FLOAT64, i, x, {3, 4}, 1), "");
   EXPECT_EQ(stream_.download<int64_t>(i), (std::vector<int64_t>{1, 0, 0}));
-  EXPECT_EQ(reduce(stream_, TN_ARGMIN, TN_FLOAT64, i, x, {3, 2, 2}, 2), "");
+  EXPECT_EQ(reduce(stream_, TN_REDUCE_ARGMIN, TN_FLOAT64, i, x, {3, 2, 2}, 2), "");
   EXPECT_EQ(stream_.download<int64_t>(i), (std::vector<int64_t>{0, 0, 1}));
-  for (const tn_reduce_kind kind : {TN_MAX, TN_MIN}) {
+  for (const tn_reduce_kind kind : {TN_REDUCE_MAX, TN_REDUCE_MIN}) {
     EXPECT_EQ(reduce(stream_, kind, TN_FLOAT64, y, x, {3, 4}, 1), "");
     const std::vector<double> extremes = stream_.download<double>(y);
-    EXPECT_EQ(extremes[0], kind == TN_MAX ? 2 : 1);
+    EXPECT_EQ(extremes[0], kind == TN_REDUCE_MAX ? 2 : 1);
     EXPECT_TRUE(std::isnan(extremes[1]));
-    EXPECT_EQ(extremes[2], kind == TN_MAX ? kInf : -kInf);
+    EXPECT_EQ(extremes[2], kind == TN_REDUCE_MAX ? kInf : -kInf);
   }
 }
 
@@ -433,7 +433,7 @@ TEST_F(RefProgram, PrologueAndEpilogueFrameTheFold) {
       {}, 1);
   Tensor x({2, 2}, TN_FLOAT16), y({2}, TN_FLOAT32);
   stream_.upload<uint16_t>(x, {0x4200, 0x4200, 0x3C00, 0x4700});  // 3, 3, 1, 7
-  EXPECT_EQ(reduce(stream_, TN_SUM, TN_FLOAT32, y, x, {2, 2}, 1, &square, &root), "");
+  EXPECT_EQ(reduce(stream_, TN_REDUCE_SUM, TN_FLOAT32, y, x, {2, 2}, 1, &square, &root), "");
   EXPECT_EQ(stream_.download<float>(y), (std::vector<float>{3, 5}));
 }
 

@@ -124,7 +124,7 @@ TEST(StageOp, ChecksItsSchemaAndFlags) {
   def.amp = 9;
   EXPECT_EQ(stage_text(def), "op 't.f': unknown amp class 9");
   def = op_def("f(Tensor x) -> Tensor", nullptr);
-  def.primitive = TN_N_KERNEL_PRIMITIVES;
+  def.primitive = TN_N_PRIM_KERNELS;
   EXPECT_EQ(stage_text(def), "op 't.f': unknown primitive 13");
   def = op_def("f(Tensor? x) -> Tensor", "x");
   EXPECT_NE(stage_text(def), "");
@@ -143,7 +143,7 @@ TEST(StageOp, FillsTheRecord) {
   EXPECT_EQ(op.written, 0u);
   EXPECT_FALSE(op.inplace);
   ASSERT_EQ(op.defaults.size(), 3u);
-  EXPECT_EQ(op.defaults[0].kind, static_cast<uint32_t>(TN_NONE));
+  EXPECT_EQ(op.defaults[0].kind, static_cast<uint32_t>(TN_KIND_NONE));
   EXPECT_EQ(op.defaults[2].as.f, 2.0);
   const Op& inplace = *staged.ops[1];
   EXPECT_EQ(inplace.name, "t.scale_");
@@ -159,11 +159,11 @@ TEST(StageKernel, ChecksTheDefinition) {
   EXPECT_EQ(stage_text(kernel_def(nullptr)),
             "kernel names neither an op nor a primitive (primitive 0)");
   tn_kernel_def def = kernel_def("f");
-  def.primitive = TN_MATMUL;
+  def.primitive = TN_PRIM_MATMUL;
   EXPECT_EQ(stage_text(def),
             "kernel for 'f' names primitive 'matmul' as well; it must be one of them");
   def = kernel_def(nullptr);
-  def.primitive = TN_SLICE;
+  def.primitive = TN_PRIM_SLICE;
   EXPECT_EQ(stage_text(def), "kernel: 'slice' is a view, which needs none");
   EXPECT_EQ(stage_text(kernel_def("f", nullptr)), "kernel for 'f' names no device");
   EXPECT_EQ(stage_text(kernel_def("f", "meta")),
@@ -176,16 +176,16 @@ TEST(StageKernel, ChecksTheDefinition) {
   EXPECT_EQ(stage_text(def), "kernel for 'f' on 'cpu': unknown layout 7");
   def = kernel_def(nullptr);
   def.layout = TN_LAYOUT_CONTIGUOUS;
-  def.primitive = TN_COPY;
+  def.primitive = TN_PRIM_COPY;
   EXPECT_EQ(stage_text(def),
             "kernel for primitive 'copy' on 'cpu': it is what layouts are changed with, so it must "
             "take any strides");
-  def.primitive = TN_ELEMENTWISE;
+  def.primitive = TN_PRIM_ELEMENTWISE;
   EXPECT_EQ(stage_text(def),
             "kernel for primitive 'elementwise' on 'cpu': its operands are described by strides, "
             "so it must take any");
   def.layout = TN_LAYOUT_ROWS;
-  def.primitive = TN_REDUCE;
+  def.primitive = TN_PRIM_REDUCE;
   EXPECT_EQ(stage_text(def),
             "kernel for primitive 'reduce' on 'cpu': its operands are described by strides, so it "
             "must take any");
@@ -285,7 +285,7 @@ TEST(Registry, AKernelMayKnowAnOlderSchema) {
 
 TEST(Registry, ADynamicPrimitiveTakesNoKernelsOfAnOp) {
   tn_op_def def = op_def("f(Tensor x) -> Tensor", nullptr);
-  def.primitive = TN_NONZERO;
+  def.primitive = TN_PRIM_NONZERO;
   EXPECT_EQ(bring("sparse", {def}, {kernel_def("f")}),
             "kernel for 'f' on 'cpu': op 'sparse.f' is the primitive 'nonzero', whose sizes depend "
             "on values: bring a kernel "

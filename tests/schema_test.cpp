@@ -39,9 +39,9 @@ TEST(SchemaParser, ReadsTheExampleOfTheDesign) {
   EXPECT_FALSE(s.arguments[1].has_default);
   EXPECT_TRUE(s.arguments[2].list);
   EXPECT_EQ(s.arguments[3].type, Type::kInt);
-  EXPECT_EQ(s.arguments[3].default_value.kind, uint32_t{TN_INTS});
+  EXPECT_EQ(s.arguments[3].default_value.kind, uint32_t{TN_KIND_INTS});
   EXPECT_EQ(s.arguments[3].default_value.count, 0u);
-  EXPECT_EQ(s.arguments[4].default_value.kind, uint32_t{TN_FLOAT});
+  EXPECT_EQ(s.arguments[4].default_value.kind, uint32_t{TN_KIND_FLOAT});
   EXPECT_EQ(s.arguments[4].default_value.as.f, 1e-5);
   EXPECT_EQ(s.arguments[5].type, Type::kString);
   EXPECT_STREQ(s.arguments[5].default_value.as.string, "mean");
@@ -79,17 +79,17 @@ TEST(SchemaParser, ReadsEveryDefault) {
       ".5e1], "
       "str[] names=[\"a\", \"b\"], Tensor[] ts=[], device? dev=None)");
   const auto& a = s.arguments;
-  EXPECT_EQ(a[0].default_value.kind, uint32_t{TN_NONE});
+  EXPECT_EQ(a[0].default_value.kind, uint32_t{TN_KIND_NONE});
   EXPECT_EQ(a[1].default_value.as.i, -3);
-  EXPECT_EQ(a[2].default_value.kind, uint32_t{TN_FLOAT});
+  EXPECT_EQ(a[2].default_value.kind, uint32_t{TN_KIND_FLOAT});
   EXPECT_EQ(a[2].default_value.as.f, 2.0);
   EXPECT_EQ(a[3].default_value.as.f, -INFINITY);
   EXPECT_TRUE(std::isnan(a[4].default_value.as.f));
-  EXPECT_EQ(a[5].default_value.kind, uint32_t{TN_BOOL_VALUE});
+  EXPECT_EQ(a[5].default_value.kind, uint32_t{TN_KIND_BOOL});
   EXPECT_EQ(a[5].default_value.as.i, 1);
-  EXPECT_EQ(a[6].default_value.kind, uint32_t{TN_INT});
-  EXPECT_EQ(a[7].default_value.kind, uint32_t{TN_FLOAT});
-  EXPECT_EQ(a[8].default_value.kind, uint32_t{TN_BOOL_VALUE});
+  EXPECT_EQ(a[6].default_value.kind, uint32_t{TN_KIND_INT});
+  EXPECT_EQ(a[7].default_value.kind, uint32_t{TN_KIND_FLOAT});
+  EXPECT_EQ(a[8].default_value.kind, uint32_t{TN_KIND_BOOL});
   EXPECT_STREQ(a[9].default_value.as.string, "a 'b' \\ \n");
   EXPECT_EQ(a[10].default_value.as.dtype, TN_BFLOAT16);
   ASSERT_EQ(a[12].default_value.count, 2u);
@@ -98,7 +98,7 @@ TEST(SchemaParser, ReadsEveryDefault) {
   EXPECT_EQ(a[13].default_value.as.floats[1], 5.0);
   ASSERT_EQ(a[14].default_value.count, 2u);
   EXPECT_STREQ(a[14].default_value.as.strings[1], "b");
-  EXPECT_EQ(a[15].default_value.kind, uint32_t{TN_TENSORS});
+  EXPECT_EQ(a[15].default_value.kind, uint32_t{TN_KIND_TENSORS});
 }
 
 TEST(SchemaParser, ReadsEveryFormOfReturns) {
@@ -219,61 +219,61 @@ class ValueCheck : public testing::Test {
 TEST_F(ValueCheck, TakesWhatFits) {
   tn_tensor tensor{};
   tn_tensor* tensors[] = {&tensor, nullptr};
-  tn_value t = value_of(TN_TENSOR);
+  tn_value t = value_of(TN_KIND_TENSOR);
   t.as.tensor = &tensor;
   EXPECT_EQ(check("t", t), "");
   EXPECT_EQ(check("o", t), "");
-  EXPECT_EQ(check("o", value_of(TN_NONE)), "");
-  tn_value l = value_of(TN_TENSORS);
+  EXPECT_EQ(check("o", value_of(TN_KIND_NONE)), "");
+  tn_value l = value_of(TN_KIND_TENSORS);
   l.as.tensors = tensors;
   l.count = 1;
   EXPECT_EQ(check("l", l), "");
   l.count = 2;
   EXPECT_EQ(check("m", l), "");
-  EXPECT_EQ(check("i", value_of(TN_INT)), "");
-  EXPECT_EQ(check("f", value_of(TN_FLOAT)), "");
-  EXPECT_EQ(check("f", value_of(TN_INT)), "");
-  EXPECT_EQ(check("b", value_of(TN_BOOL_VALUE)), "");
-  for (uint32_t kind : {TN_INT, TN_FLOAT, TN_BOOL_VALUE}) {
+  EXPECT_EQ(check("i", value_of(TN_KIND_INT)), "");
+  EXPECT_EQ(check("f", value_of(TN_KIND_FLOAT)), "");
+  EXPECT_EQ(check("f", value_of(TN_KIND_INT)), "");
+  EXPECT_EQ(check("b", value_of(TN_KIND_BOOL)), "");
+  for (uint32_t kind : {TN_KIND_INT, TN_KIND_FLOAT, TN_KIND_BOOL}) {
     EXPECT_EQ(check("n", value_of(kind)), "");
     EXPECT_EQ(check("t", value_of(kind), /*numbers_as_tensors=*/true), "");
   }
-  tn_value s = value_of(TN_STRING);
+  tn_value s = value_of(TN_KIND_STRING);
   s.as.string = "";
   EXPECT_EQ(check("s", s), "");
-  EXPECT_EQ(check("d", value_of(TN_DTYPE)), "");
-  EXPECT_EQ(check("v", value_of(TN_DEVICE)), "");
-  EXPECT_EQ(check("k", value_of(TN_INTS)), "");
-  EXPECT_EQ(check("r", value_of(TN_FLOATS)), "");
-  EXPECT_EQ(check("w", value_of(TN_STRINGS)), "");
-  EXPECT_EQ(check("p", value_of(TN_NONE)), "");
+  EXPECT_EQ(check("d", value_of(TN_KIND_DTYPE)), "");
+  EXPECT_EQ(check("v", value_of(TN_KIND_DEVICE)), "");
+  EXPECT_EQ(check("k", value_of(TN_KIND_INTS)), "");
+  EXPECT_EQ(check("r", value_of(TN_KIND_FLOATS)), "");
+  EXPECT_EQ(check("w", value_of(TN_KIND_STRINGS)), "");
+  EXPECT_EQ(check("p", value_of(TN_KIND_NONE)), "");
 }
 
 TEST_F(ValueCheck, RefusesWhatDoesNotFitAndSaysWhatCame) {
   tn_tensor tensor{};
   tn_tensor* tensors[] = {&tensor, nullptr};
   const int64_t ints[] = {1, 2};
-  tn_value t = value_of(TN_TENSOR);
+  tn_value t = value_of(TN_KIND_TENSOR);
   t.as.tensor = &tensor;
-  tn_value l = value_of(TN_TENSORS);
+  tn_value l = value_of(TN_KIND_TENSORS);
   l.as.tensors = tensors;
   l.count = 2;
-  tn_value f = value_of(TN_FLOAT);
+  tn_value f = value_of(TN_KIND_FLOAT);
   f.as.f = 2;
-  tn_value b = value_of(TN_BOOL_VALUE);
+  tn_value b = value_of(TN_KIND_BOOL);
   b.as.i = 1;
-  tn_value i = value_of(TN_INT);
+  tn_value i = value_of(TN_KIND_INT);
   i.as.i = 7;
-  tn_value k = value_of(TN_INTS);
+  tn_value k = value_of(TN_KIND_INTS);
   k.as.ints = ints;
   k.count = 2;
-  tn_value s = value_of(TN_STRING);
+  tn_value s = value_of(TN_KIND_STRING);
   s.as.string = "sum";
   s.count = 3;
-  tn_value d = value_of(TN_DTYPE);
+  tn_value d = value_of(TN_KIND_DTYPE);
   d.as.dtype = 99;
-  EXPECT_EQ(check("t", value_of(TN_NONE)), "f: argument 't' must be Tensor, got None");
-  EXPECT_EQ(check("t", value_of(TN_TENSOR)),
+  EXPECT_EQ(check("t", value_of(TN_KIND_NONE)), "f: argument 't' must be Tensor, got None");
+  EXPECT_EQ(check("t", value_of(TN_KIND_TENSOR)),
             "f: argument 't' must be Tensor, got Tensor that is NULL");
   EXPECT_EQ(check("t", f), "f: argument 't' must be Tensor, got float 2.0");
   EXPECT_EQ(check("o", l), "f: argument 'o' must be Tensor?, got list of 2 Tensors");

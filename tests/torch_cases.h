@@ -110,7 +110,7 @@ inline TensorList called(const std::string& name, const std::vector<tn_value>& v
   std::vector<tn_value> results(expected.size());
   tn::check(tn::host()->call(op, values.data(), static_cast<uint32_t>(values.size()),
                              results.data(), static_cast<uint32_t>(results.size())));
-  if (results[0].kind == TN_TENSORS) return tn::detail::Unpack<TensorList>::own(results[0]);
+  if (results[0].kind == TN_KIND_TENSORS) return tn::detail::Unpack<TensorList>::own(results[0]);
   TensorList outputs;
   for (const tn_value& v : results) outputs.push_back(Tensor::take(v.as.tensor));
   return outputs;

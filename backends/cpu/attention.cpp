@@ -52,8 +52,8 @@ struct Attention {
     if (args[6].as.i != 0) {
       shared = query.sizes[leading - 1] / key.sizes[leading - 1];
     }
-    scale = static_cast<float>(args[5].kind == TN_FLOAT ? args[5].as.f
-                                                        : 1 / std::sqrt(static_cast<double>(e)));
+    scale = static_cast<float>(
+        args[5].kind == TN_KIND_FLOAT ? args[5].as.f : 1 / std::sqrt(static_cast<double>(e)));
     // Under a causal mask a block ends at its last row's diagonal: smaller ones leave more out.
     const int64_t rows = std::max(kBlockElements / m, kLeastRows);
     block = std::min({n, rows, causal ? std::max(n / 4, kLeastRows) : n});
@@ -222,7 +222,7 @@ tn_status* forward(void*, const tn_call* call) {
     // The sums of the rows' weights are put where the scaled query has been.
     float* const factors = s.query;
     score_rows(a, s, head, begin, end, [&](int64_t i, float* scores, int64_t n) {
-      const float top = static_cast<float>(t.fold_f32[TN_MAX](scores, n));
+      const float top = static_cast<float>(t.fold_f32[TN_REDUCE_MAX](scores, n));
       const bool reaches = !a.mask || top != -static_cast<float>(kInfinity);
       double sum = 1;
       if (reaches) {
@@ -276,7 +276,7 @@ struct Sums {
 // gradients lie as the tensors that they belong to, which may be [.., n, heads, e] seen as [..,
 // heads, n, e].
 tn_status* backward(void*, const tn_call* call) {
-  if (call->args[0].kind != TN_TENSOR) {
+  if (call->args[0].kind != TN_KIND_TENSOR) {
     clear_outputs(call);
     return nullptr;
   }

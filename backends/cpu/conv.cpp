@@ -118,7 +118,7 @@ struct Problem {
 
   // An option that is given once or for each dimension.
   bool read(const tn_value& option, int64_t least, int64_t* values) const {
-    if (option.kind != TN_INTS || (option.count != 1 && option.count != op.n)) {
+    if (option.kind != TN_KIND_INTS || (option.count != 1 && option.count != op.n)) {
       return false;
     }
     for (int64_t d = 0; d < op.n; ++d) {
@@ -217,7 +217,7 @@ void sum_to_bias(const tn_host* host, const Shown& g, int64_t places, float* bia
       for (int64_t i = 0; i < g.sizes[0]; ++i) {
         const float* const row = g.data + (i * g.sizes[1] + c) * places;
         for (int64_t j = 0; j < places; j += kFold) {
-          sum += table().fold_f32[TN_SUM](row + j, std::min(kFold, places - j));
+          sum += table().fold_f32[TN_REDUCE_SUM](row + j, std::min(kFold, places - j));
         }
       }
       bias[c] = static_cast<float>(sum);

@@ -109,7 +109,7 @@ tn_status* launch_copy(void*, const tn_call* call) {
 // A number as an element of the dtype.
 void number_to_element(const tn_value& number, tn_dtype dtype, void* element) {
   tn_value source = number;
-  const RegisterType type = number.kind == TN_FLOAT ? kF64 : kI64;
+  const RegisterType type = number.kind == TN_KIND_FLOAT ? kF64 : kI64;
   const Slot slots[] = {{static_cast<char*>(element)}, {reinterpret_cast<char*>(&source.as)}};
   const Step step = {table().store[type][dtype], 0, 1, 0, 0};
   step.fn(slots, step, 1);
@@ -169,7 +169,7 @@ tn_status* launch_fill(void*, const tn_call* call) {
 }
 
 double real_of(const tn_value& number) {
-  return number.kind == TN_FLOAT ? number.as.f : static_cast<double>(number.as.i);
+  return number.kind == TN_KIND_FLOAT ? number.as.f : static_cast<double>(number.as.i);
 }
 
 // Integers where both numbers are, else float64: each element from its index, so that nothing adds
@@ -179,7 +179,7 @@ tn_status* launch_iota(void*, const tn_call* call) {
   const tn_tensor& y = *call->outputs[0];
   const tn_value& start = call->args[0];
   const tn_value& step = call->args[1];
-  const bool real = start.kind == TN_FLOAT || step.kind == TN_FLOAT;
+  const bool real = start.kind == TN_KIND_FLOAT || step.kind == TN_KIND_FLOAT;
   const Step store = {table().store[real ? kF64 : kI64][y.dtype], 0, 1, 0, 0};
   parallel(call->host, 0, y.numel, kPieceBytes / 8, [&](int64_t begin, int64_t end) {
     union {
@@ -232,11 +232,11 @@ tn_status* run_copy(const tn_host* host, const tn_tensor& y, const tn_tensor& x)
 }
 
 tn_status* add_shape(tn_registrar* r) {
-  tn_kernel_def def = primitive_kernel(TN_COPY, launch_copy);
+  tn_kernel_def def = primitive_kernel(TN_PRIM_COPY, launch_copy);
   TENON_CPU_TRY(r->kernel(r, &def));
-  def = primitive_kernel(TN_FILL, launch_fill);
+  def = primitive_kernel(TN_PRIM_FILL, launch_fill);
   TENON_CPU_TRY(r->kernel(r, &def));
-  def = primitive_kernel(TN_IOTA, launch_iota);
+  def = primitive_kernel(TN_PRIM_IOTA, launch_iota);
   return r->kernel(r, &def);
 }
 

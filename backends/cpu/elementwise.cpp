@@ -144,7 +144,7 @@ tn_status* run_loop(const tn_host* host, const tn_loop& loop) {
 }
 
 tn_status* add_elementwise(tn_registrar* r) {
-  tn_kernel_def def = primitive_kernel(TN_ELEMENTWISE, launch);
+  tn_kernel_def def = primitive_kernel(TN_PRIM_ELEMENTWISE, launch);
   def.instruction_set = TN_INSTRUCTION_SET;
   return r->kernel(r, &def);
 }

@@ -297,11 +297,11 @@ tn_status* launch_nonzero(void*, const tn_call* call) {
 }  // namespace
 
 tn_status* add_index(tn_registrar* r) {
-  tn_kernel_def def = primitive_kernel(TN_GATHER, launch_gather);
+  tn_kernel_def def = primitive_kernel(TN_PRIM_GATHER, launch_gather);
   TENON_CPU_TRY(r->kernel(r, &def));
-  def = primitive_kernel(TN_SCATTER, launch_scatter);
+  def = primitive_kernel(TN_PRIM_SCATTER, launch_scatter);
   TENON_CPU_TRY(r->kernel(r, &def));
-  def = primitive_kernel(TN_NONZERO, launch_nonzero);
+  def = primitive_kernel(TN_PRIM_NONZERO, launch_nonzero);
   def.traits &= ~static_cast<uint32_t>(TN_KERNEL_CAPTURE_SAFE);
   return r->kernel(r, &def);
 }

@@ -172,7 +172,7 @@ tn_status* launch_backward(void*, const tn_call* call) {
   if (!call->outputs[0] || call->outputs[0]->numel == 0) {
     return nullptr;
   }
-  const tn_tensor* g = call->args[0].kind == TN_TENSOR ? call->args[0].as.tensor : nullptr;
+  const tn_tensor* g = call->args[0].kind == TN_KIND_TENSOR ? call->args[0].as.tensor : nullptr;
   const Logits x(*call->args[1].as.tensor, *call->args[2].as.tensor);
   const double* lse = static_cast<const double*>(call->args[4].as.tensor->data);
   return x.input.dtype == TN_FLOAT64 ? backward<double>(call, x, g, lse)

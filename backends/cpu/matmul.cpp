@@ -153,7 +153,7 @@ tn_status* launch(void*, const tn_call* call) {
 tn_status* launch_linear(void* relu, const tn_call* call) {
   const tn_tensor& x = *call->args[0].as.tensor;
   const tn_tensor& weight = *call->args[1].as.tensor;
-  const bool has_bias = call->n_args > 2 && call->args[2].kind == TN_TENSOR;
+  const bool has_bias = call->n_args > 2 && call->args[2].kind == TN_KIND_TENSOR;
   const tn_tensor& y = *call->outputs[0];
   Product p = {1, 1, weight.sizes[0], weight.sizes[1], x.data, weight.data, y.data};
   p.m = product(x.sizes, x.ndim - 1);
@@ -177,7 +177,7 @@ int32_t supports_linear(void*, const tn_call* call, char* reason, size_t bytes) 
   const tn_tensor& x = *call->args[0].as.tensor;
   const tn_tensor& weight = *call->args[1].as.tensor;
   const tn_tensor* bias =
-      call->n_args > 2 && call->args[2].kind == TN_TENSOR ? call->args[2].as.tensor : nullptr;
+      call->n_args > 2 && call->args[2].kind == TN_KIND_TENSOR ? call->args[2].as.tensor : nullptr;
   if (x.ndim < 1 || weight.ndim != 2 || (bias && bias->ndim != 1)) {
     std::snprintf(
         reason, bytes,
@@ -225,7 +225,7 @@ tn_status* multiply(const tn_call* call, const Product& p) {
 }
 
 tn_status* add_matmul(tn_registrar* r) {
-  tn_kernel_def def = primitive_kernel(TN_MATMUL, launch);
+  tn_kernel_def def = primitive_kernel(TN_PRIM_MATMUL, launch);
   depends_on_threads(&def);
   def.dtypes = kFloats;
   TENON_CPU_TRY(r->kernel(r, &def));

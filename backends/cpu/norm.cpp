@@ -69,7 +69,7 @@ class Columns {
 // args: g, then x, shape, weight, bias (not saved), eps; the output (not saved), means, rstds.
 tn_status* layer_backward(void*, const tn_call* call) {
   const tn_tensor& x = *call->args[1].as.tensor;
-  if (call->args[0].kind != TN_TENSOR || x.numel == 0) {
+  if (call->args[0].kind != TN_KIND_TENSOR || x.numel == 0) {
     clear_outputs(call);
     return nullptr;
   }

@@ -13,7 +13,7 @@ namespace tenon::cpu {
 inline constexpr int64_t kPieceElements = 8192;
 
 inline const tn_tensor* tensor_of(const tn_value& v) {
-  return v.kind == TN_TENSOR ? v.as.tensor : nullptr;
+  return v.kind == TN_KIND_TENSOR ? v.as.tensor : nullptr;
 }
 inline float* data(const tn_tensor* t) { return t ? static_cast<float*>(t->data) : nullptr; }
 inline float* data(const tn_value& v) { return data(tensor_of(v)); }

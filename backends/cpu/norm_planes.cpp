@@ -147,10 +147,10 @@ tn_status* batch_forward(void*, const tn_call* call) {
 // args: g and the gradients of mean and variance, which nobody takes; x, weight, bias (not saved),
 // eps; y (not saved), mean, variance.
 tn_status* batch_backward(void*, const tn_call* call) {
-  if (call->args[1].kind != TN_NONE || call->args[2].kind != TN_NONE) {
+  if (call->args[1].kind != TN_KIND_NONE || call->args[2].kind != TN_KIND_NONE) {
     return error(call->host, TN_UNSUPPORTED, "_batch_norm: the moments have no gradient on cpu");
   }
-  if (call->args[0].kind != TN_TENSOR) {
+  if (call->args[0].kind != TN_KIND_TENSOR) {
     clear_outputs(call);
     return nullptr;
   }
@@ -199,7 +199,7 @@ tn_status* group_forward(void*, const tn_call* call) {
 
 // args: g, then x, num_groups, weight, bias (not saved), eps; the output (not saved), means, rstds.
 tn_status* group_backward(void*, const tn_call* call) {
-  if (call->args[0].kind != TN_TENSOR) {
+  if (call->args[0].kind != TN_KIND_TENSOR) {
     clear_outputs(call);
     return nullptr;
   }

@@ -59,7 +59,7 @@ struct Windows : PoolPlanes {
  private:
   // What is given once or for each dimension.
   static bool option(const tn_value& v, int32_t n, int32_t d, int64_t least, int64_t* value) {
-    if (v.kind != TN_INTS || (v.count != 1 && v.count != static_cast<uint32_t>(n))) {
+    if (v.kind != TN_KIND_INTS || (v.count != 1 && v.count != static_cast<uint32_t>(n))) {
       return false;
     }
     *value = v.as.ints[v.count == 1 ? 0 : d];
@@ -137,7 +137,7 @@ tn_status* max_forward(void* self, const tn_call* call) {
 // args: g, then the forward's (x is not saved) and the output (not saved), the places.
 tn_status* max_backward(void* self, const tn_call* call) {
   const tn_tensor* dx = call->outputs[0];
-  if (!dx || dx->numel == 0 || call->args[0].kind != TN_TENSOR) {
+  if (!dx || dx->numel == 0 || call->args[0].kind != TN_KIND_TENSOR) {
     clear_outputs(call);
     return nullptr;
   }
@@ -205,7 +205,7 @@ struct Average : PoolShares {
     const bool counts_padding = pool.kind == kAverage && args[5].as.i != 0;
     h = shares(p.axes[0], pool, counts_padding);
     w = shares(p.axes[1], pool, counts_padding);
-    if (pool.kind == kAverage && pool.n == 2 && args[6].kind == TN_INT) {
+    if (pool.kind == kAverage && pool.n == 2 && args[6].kind == TN_KIND_INT) {
       for (PoolShare& s : h) {
         s.factor = 1 / static_cast<float>(args[6].as.i);
       }
@@ -285,7 +285,7 @@ tn_status* average_forward(void* self, const tn_call* call) {
 // args: g, then the forward's; nothing is saved.
 tn_status* average_backward(void* self, const tn_call* call) {
   const tn_tensor* dx = call->outputs[0];
-  if (!dx || dx->numel == 0 || call->args[0].kind != TN_TENSOR) {
+  if (!dx || dx->numel == 0 || call->args[0].kind != TN_KIND_TENSOR) {
     clear_outputs(call);
     return nullptr;
   }
@@ -336,7 +336,7 @@ int32_t supports(void* self, const tn_call* call, char* reason, size_t bytes) {
   if (!p.read(pool, call->args, x.sizes, x.ndim)) {
     return refuse(reason, bytes, "the arguments do not fit together");
   }
-  if (pool.kind == kAverage && pool.n == 2 && call->args[6].kind == TN_INT &&
+  if (pool.kind == kAverage && pool.n == 2 && call->args[6].kind == TN_KIND_INT &&
       call->args[6].as.i == 0) {
     return refuse(reason, bytes, "divisor_override is 0");
   }

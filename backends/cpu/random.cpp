@@ -40,7 +40,7 @@ tn_status* launch(void*, const tn_call* call) {
 }  // namespace
 
 tn_status* add_random(tn_registrar* r) {
-  tn_kernel_def def = primitive_kernel(TN_RANDOM_BITS, launch);
+  tn_kernel_def def = primitive_kernel(TN_PRIM_RANDOM_BITS, launch);
   def.dtypes = TN_DTYPE_BIT(TN_INT32);
   def.layout = TN_LAYOUT_CONTIGUOUS;
   return r->kernel(r, &def);

@@ -25,7 +25,7 @@ RegisterType folded_type(tn_dtype accumulate) {
 // Which way the tiles run: along the dimension in which the inputs are dense; the reduced one where
 // that is equal.
 bool runs_along_kept(const tn_reduction& r, uint32_t n_inputs, int32_t n_kept_dims) {
-  if (r.kind >= TN_ARGMAX || n_kept_dims == 0 || r.sizes[n_kept_dims - 1] < 4) {
+  if (r.kind >= TN_REDUCE_ARGMAX || n_kept_dims == 0 || r.sizes[n_kept_dims - 1] < 4) {
     return false;
   }
   int32_t far_kept = 0;
@@ -72,13 +72,13 @@ struct Launch {
     } values;
     const int64_t n = result->n;
     for (int64_t j = 0; j < n; ++j) {
-      if (r.kind >= TN_ARGMAX) {
+      if (r.kind >= TN_REDUCE_ARGMAX) {
         values.i64[j] = result->index[j];
       } else if (fold.type == kI64) {
         values.i64[j] = result->whole[j];
       } else {
         const double error =
-            r.kind == TN_SUM && std::isfinite(result->error[j]) ? result->error[j] : 0;
+            r.kind == TN_REDUCE_SUM && std::isfinite(result->error[j]) ? result->error[j] : 0;
         if (fold.type == kF32) {
           values.f32[j] = static_cast<float>(result->real[j] + error);
         } else {
@@ -196,7 +196,7 @@ tn_status* Launch::run(const Fold& fold) const {
 
 // Everything to one number, along one dimension.
 bool is_whole(const tn_reduction& r) {
-  return r.n_kept == 1 && r.n_reduced == 1 && r.kind <= TN_MIN;
+  return r.n_kept == 1 && r.n_reduced == 1 && r.kind <= TN_REDUCE_MIN;
 }
 
 // A small dense vector of float32 to one number, nothing before or after.
@@ -246,7 +246,7 @@ tn_status* launch(void*, const tn_call* call) {
   const Plan* plan;
   TENON_CPU_TRY(find_plan(host, prologue, keys, n_inputs, kResult, &plan));
 
-  const RegisterType result_type = r.kind >= TN_ARGMAX ? kI64 : type;
+  const RegisterType result_type = r.kind >= TN_REDUCE_ARGMAX ? kI64 : type;
   constexpr tn_dtype kDtypes[] = {TN_FLOAT32, TN_FLOAT64, TN_INT64};
   const int64_t last_kept = n_kept_dims > 0 ? r.sizes[n_kept_dims - 1] : 1;
   const bool dense = last_kept == 1 || r.operands[0].strides[n_kept_dims - 1] == 1;
@@ -271,7 +271,7 @@ tn_status* launch(void*, const tn_call* call) {
 }  // namespace
 
 tn_status* add_reduce(tn_registrar* r) {
-  tn_kernel_def def = primitive_kernel(TN_REDUCE, launch);
+  tn_kernel_def def = primitive_kernel(TN_PRIM_REDUCE, launch);
   def.instruction_set = TN_INSTRUCTION_SET;
   return r->kernel(r, &def);
 }

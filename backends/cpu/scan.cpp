@@ -42,7 +42,7 @@ void scan(const tn_host* host, const tn_tensor& x, const tn_tensor& y, const Row
 }
 
 tn_status* launch(void*, const tn_call* call) {
-  const bool product = call->args[0].as.i == TN_PROD;
+  const bool product = call->args[0].as.i == TN_REDUCE_PROD;
   const tn_tensor& x = *call->args[1].as.tensor;
   const tn_tensor& y = *call->outputs[0];
   const RowsAlong rows = {y, static_cast<int32_t>(call->args[2].as.i)};
@@ -69,7 +69,7 @@ tn_status* launch(void*, const tn_call* call) {
 }  // namespace
 
 tn_status* add_scan(tn_registrar* r) {
-  tn_kernel_def def = primitive_kernel(TN_SCAN, launch);
+  tn_kernel_def def = primitive_kernel(TN_PRIM_SCAN, launch);
   def.dtypes = kFloats | TN_DTYPE_BIT(TN_INT64);
   return r->kernel(r, &def);
 }

@@ -82,7 +82,7 @@ tn_status* launch(void*, const tn_call* call) {
 }  // namespace
 
 tn_status* add_sort(tn_registrar* r) {
-  tn_kernel_def def = primitive_kernel(TN_SORT, launch);
+  tn_kernel_def def = primitive_kernel(TN_PRIM_SORT, launch);
   def.dtypes = kFloats | TN_DTYPE_BIT(TN_INT64) | TN_DTYPE_BIT(TN_INT32) | TN_DTYPE_BIT(TN_UINT8) |
                TN_DTYPE_BIT(TN_BOOL);
   return r->kernel(r, &def);

@@ -5,9 +5,9 @@ namespace ref {
 
 // start + i * step for the i-th element of y.
 static tn_status* write_numbers(const tn_tensor* y, const tn_value& start, const tn_value& step) {
-  const bool floats = start.kind == TN_FLOAT || step.kind == TN_FLOAT;
-  const double f = start.kind == TN_FLOAT ? start.as.f : static_cast<double>(start.as.i);
-  const double df = step.kind == TN_FLOAT ? step.as.f : static_cast<double>(step.as.i);
+  const bool floats = start.kind == TN_KIND_FLOAT || step.kind == TN_KIND_FLOAT;
+  const double f = start.kind == TN_KIND_FLOAT ? start.as.f : static_cast<double>(start.as.i);
+  const double df = step.kind == TN_KIND_FLOAT ? step.as.f : static_cast<double>(step.as.i);
   int64_t i = 0;
   View to(y);
   const auto write = [&](const Index&) {
@@ -32,7 +32,7 @@ tn_status* copy(const tn_call* call) {
 }
 
 tn_status* fill(const tn_call* call) {
-  return write_numbers(call->outputs[0], call->args[0], {TN_INT});  // a step of 0
+  return write_numbers(call->outputs[0], call->args[0], {TN_KIND_INT});  // a step of 0
 }
 
 tn_status* iota(const tn_call* call) {

@@ -13,16 +13,16 @@ constexpr uint32_t kPure = TN_KERNEL_CAPTURE_SAFE | TN_KERNEL_DETERMINISTIC;
 
 // All but SCAN and SORT, which the host makes of others. They take any strides; dtypes 0: any.
 constexpr Kernel kKernels[] = {
-    {TN_ELEMENTWISE, "elementwise", launch, elementwise, kPure, 0},
-    {TN_REDUCE, "reduce", launch, reduce, kPure, 0},
-    {TN_MATMUL, "matmul", launch, matmul, kPure, tenon::backend::kFloats},
-    {TN_COPY, "copy", launch, copy, kPure, 0},
-    {TN_FILL, "fill", launch, fill, kPure, 0},
-    {TN_IOTA, "iota", launch, iota, kPure, 0},
-    {TN_GATHER, "gather", launch, gather, kPure, 0},
-    {TN_SCATTER, "scatter", launch, scatter, kPure, 0},
-    {TN_RANDOM_BITS, "random_bits", launch, random_bits, kPure, 0},
-    {TN_NONZERO, "nonzero", launch_nonzero, nonzero, TN_KERNEL_DETERMINISTIC, 0},
+    {TN_PRIM_ELEMENTWISE, "elementwise", launch, elementwise, kPure, 0},
+    {TN_PRIM_REDUCE, "reduce", launch, reduce, kPure, 0},
+    {TN_PRIM_MATMUL, "matmul", launch, matmul, kPure, tenon::backend::kFloats},
+    {TN_PRIM_COPY, "copy", launch, copy, kPure, 0},
+    {TN_PRIM_FILL, "fill", launch, fill, kPure, 0},
+    {TN_PRIM_IOTA, "iota", launch, iota, kPure, 0},
+    {TN_PRIM_GATHER, "gather", launch, gather, kPure, 0},
+    {TN_PRIM_SCATTER, "scatter", launch, scatter, kPure, 0},
+    {TN_PRIM_RANDOM_BITS, "random_bits", launch, random_bits, kPure, 0},
+    {TN_PRIM_NONZERO, "nonzero", launch_nonzero, nonzero, TN_KERNEL_DETERMINISTIC, 0},
 };
 
 }  // namespace

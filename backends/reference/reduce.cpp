@@ -22,14 +22,14 @@ bool beats(T b, T a, bool max) {
 void fold(tn_reduce_kind kind, bool ints, Folded& total, const Folded& next) {
   if (next.position == 0) {
     total = next;
-  } else if (kind == TN_SUM) {
+  } else if (kind == TN_REDUCE_SUM) {
     total.d += next.d;
     total.i += next.i;
-  } else if (kind == TN_PROD) {
+  } else if (kind == TN_REDUCE_PROD) {
     total.d *= next.d;
     total.i *= next.i;
   } else {
-    const bool max = kind == TN_MAX || kind == TN_ARGMAX;
+    const bool max = kind == TN_REDUCE_MAX || kind == TN_REDUCE_ARGMAX;
     const bool better = ints ? beats<int64_t>(next.i, total.i, max) : beats(next.d, total.d, max);
     if (better) total = next;
   }
@@ -70,7 +70,7 @@ tn_status* reduce(const tn_call* call) {
 
     value = cast({.d = static_cast<double>(total.d)}, TN_FLOAT64, type);
     if (type == TN_INT64) value.i = total.i;
-    if (reduction.kind == TN_ARGMAX || reduction.kind == TN_ARGMIN) {
+    if (reduction.kind == TN_REDUCE_ARGMAX || reduction.kind == TN_REDUCE_ARGMIN) {
       views[0].store({.i = total.position}, TN_INT64);
     } else if (epilogue) {
       status = run_program(*epilogue, reduction.epilogue_params, registers, &scratch, &views[0]);

@@ -78,8 +78,8 @@ tn_dtype widest(std::span<const tn_value> args) {
     dtype = dtype == TN_DTYPE_NONE ? t->dtype : promote_dtypes(dtype, t->dtype);
   };
   for (const tn_value& v : args) {
-    if (v.kind == TN_TENSOR) consider(v.as.tensor);
-    for (uint32_t i = 0; v.kind == TN_TENSORS && i < v.count; ++i) consider(v.as.tensors[i]);
+    if (v.kind == TN_KIND_TENSOR) consider(v.as.tensor);
+    for (uint32_t i = 0; v.kind == TN_KIND_TENSORS && i < v.count; ++i) consider(v.as.tensors[i]);
   }
   return dtype;
 }
@@ -99,9 +99,9 @@ struct CastArguments {
     };
     for (size_t i = 0; i < args.size(); ++i) {
       if ((op->written >> i & 1) != 0) continue;
-      if (args[i].kind == TN_TENSOR) {
+      if (args[i].kind == TN_KIND_TENSOR) {
         args[i].as.tensor = cast(args[i].as.tensor);
-      } else if (args[i].kind == TN_TENSORS) {
+      } else if (args[i].kind == TN_KIND_TENSORS) {
         auto& list = lists.emplace_back();
         for (uint32_t k = 0; k < args[i].count; ++k) list.push_back(cast(args[i].as.tensors[k]));
         args[i].as.tensors = list.data();

@@ -64,10 +64,10 @@ Status add_into(TensorRef* grad, std::span<Tensor* const> terms, bool create_gra
   }
   const tn_expression* sum = (own ? sums().in_place : sums().fresh)[terms.size() - 1];
   if (create_graph) {
-    args[0].kind = TN_EXPRESSION;
+    args[0].kind = TN_KIND_EXPRESSION;
     args[0].as.expression = sum;
     tn_value result{};
-    TN_TRY(primitive(TN_ELEMENTWISE, {args, 2 + terms.size()}, {&result, 1}));
+    TN_TRY(primitive(TN_PRIM_ELEMENTWISE, {args, 2 + terms.size()}, {&result, 1}));
     *grad = TensorRef(as_tensor(result.as.tensor));
     return nullptr;
   }

@@ -91,7 +91,7 @@ Status record_custom(const char* name, tn_backward_fn fn, void* self, void (*des
   }
   std::vector<tn_value> args(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (inputs[i] != nullptr) args[i] = {TN_TENSOR, 0, {inputs[i]}};
+    if (inputs[i] != nullptr) args[i] = {TN_KIND_TENSOR, 0, {inputs[i]}};
   }
   note_forward(node.get(), args, outputs.empty() ? call_device(args) : outputs[0]->device);
   node->own_self(destroy);  // from here on nothing fails, which would leave it to the caller

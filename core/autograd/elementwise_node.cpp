@@ -104,7 +104,7 @@ Status ElementwiseNode::prepare(const Expression& expression, std::span<const tn
     const GradientSource& source = sources[s];
     if (source.kind != GradientSource::kInput) continue;
     const tn_value& v = args[plan.operand_args[source.index]];
-    if (v.kind != TN_TENSOR) {
+    if (v.kind != TN_KIND_TENSOR) {
       keep_number(s, v);
       continue;
     }
@@ -121,7 +121,7 @@ Status ElementwiseNode::prepare(const Expression& expression, std::span<const tn
   const Tensor* first = nullptr;
   for (uint32_t k = 0; k < plan.n_operands; ++k) {
     const tn_value& v = args[plan.operand_args[k]];
-    if (v.kind != TN_TENSOR) continue;
+    if (v.kind != TN_KIND_TENSOR) continue;
     const Tensor* t = as_tensor(v.as.tensor);
     if (first == nullptr) {
       first = t;
@@ -187,7 +187,7 @@ Status ElementwiseNode::widen_sums(Tensor* const* grads, std::span<tn_value> arg
   if (!sums) return nullptr;
   return guarded([&]() -> Status {
     for (tn_value& v : args) {
-      if (v.kind != TN_TENSOR || !is_half(v.as.tensor->dtype)) continue;
+      if (v.kind != TN_KIND_TENSOR || !is_half(v.as.tensor->dtype)) continue;
       held->push_back(prim::convert(as_tensor(v.as.tensor), v.as.tensor->device, TN_FLOAT32));
       v.as.tensor = held->back().get();
     }
@@ -207,16 +207,16 @@ Status ElementwiseNode::backward(Tensor* const* grads, Tensor** results) {
     v = tn_value{};
     if (source.kind == GradientSource::kOutputGradient) {
       if (grads[source.index] != nullptr) {
-        v.kind = TN_TENSOR;
+        v.kind = TN_KIND_TENSOR;
         v.as.tensor = grads[source.index];
       } else {
-        v.kind = TN_INT;  // zero
+        v.kind = TN_KIND_INT;  // zero
       }
     } else if (is_number(s)) {
       v = kept()[s].number;
     } else {
       const SavedTensor& saved = kept()[s].tensor;
-      v.kind = TN_TENSOR;
+      v.kind = TN_KIND_TENSOR;
       if (saved && saved.is_current() &&
           (!saved.is_output() || (thread_state.modes & kModeNoGrad) != 0)) [[likely]] {
         v.as.tensor = saved.get();  // this node keeps it meanwhile
@@ -300,7 +300,7 @@ Status record_elementwise(const Op* op, const Expression& e, std::span<const tn_
       written |= uint64_t{1} << plan.inplace_operand[r];
       const tn_value& target = args[plan.operand_args[plan.inplace_operand[r]]];
       // its refusal
-      if (target.kind != TN_TENSOR) [[unlikely]]
+      if (target.kind != TN_KIND_TENSOR) [[unlikely]]
         return run_elementwise(op, e, args.data(), outputs);
       TN_TRY(check_writable(what, as_tensor(target.as.tensor)));
     }
@@ -308,7 +308,7 @@ Status record_elementwise(const Op* op, const Expression& e, std::span<const tn_
   uint32_t flags = 0;
   for (uint32_t k = 0; k < plan.n_operands; ++k) {
     const tn_value& v = args[plan.operand_args[k]];
-    if (v.kind == TN_TENSOR) flags |= v.as.tensor->flags;
+    if (v.kind == TN_KIND_TENSOR) flags |= v.as.tensor->flags;
   }
   if ((flags & TN_TENSOR_INFERENCE) != 0) [[unlikely]]
     return refuse_inference(what, args);
@@ -319,7 +319,7 @@ Status record_elementwise(const Op* op, const Expression& e, std::span<const tn_
     edges[k] = {};
     buffer.n = k + 1;
     const tn_value& v = args[plan.operand_args[k]];
-    if (v.kind != TN_TENSOR) continue;
+    if (v.kind != TN_KIND_TENSOR) continue;
     Tensor* t = as_tensor(v.as.tensor);
     // One that is written over has the gradient zero where the formula does not read it: its
     // history ends here.
@@ -329,7 +329,7 @@ Status record_elementwise(const Op* op, const Expression& e, std::span<const tn_
   }
   if (wanted == 0) {
     TN_TRY(run_elementwise(op, e, args.data(), outputs));
-    for (uint32_t r = 0; r < plan.n_outputs; ++r) results[r] = {TN_TENSOR, 0, {outputs[r]}};
+    for (uint32_t r = 0; r < plan.n_outputs; ++r) results[r] = {TN_KIND_TENSOR, 0, {outputs[r]}};
     return nullptr;
   }
   Ref<ElementwiseNode> node(
@@ -338,7 +338,7 @@ Status record_elementwise(const Op* op, const Expression& e, std::span<const tn_
   buffer.n = 0;
   TN_TRY(node->prepare(e, args, plan, wanted));
   TN_TRY(run_elementwise(op, e, args.data(), outputs));
-  for (uint32_t r = 0; r < plan.n_outputs; ++r) results[r] = {TN_TENSOR, 0, {outputs[r]}};
+  for (uint32_t r = 0; r < plan.n_outputs; ++r) results[r] = {TN_KIND_TENSOR, 0, {outputs[r]}};
   node->save_outputs(results);
   const tn_device device = outputs[0]->device;
   if (device.type != TN_DEVICE_CPU || (thread_state.modes & kModeAnomaly) != 0) [[unlikely]] {

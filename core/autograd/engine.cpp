@@ -348,7 +348,7 @@ Status make_seed(Tensor* tensor, Tensor* given, TensorRef* seed) {
     return nullptr;
   }
   tn_value one{};
-  one.kind = TN_FLOAT;
+  one.kind = TN_KIND_FLOAT;
   one.as.f = 1;
   return fill(ones, one);
 }
@@ -356,8 +356,8 @@ Status make_seed(Tensor* tensor, Tensor* given, TensorRef* seed) {
 Status run_backward(std::span<Tensor* const> tensors, std::span<Tensor* const> seeds,
                     std::span<Tensor* const> inputs, uint32_t flags, std::span<Tensor*> results) {
   BackwardRun run;
-  run.create_graph = (flags & TN_CREATE_GRAPH) != 0;
-  run.retain_graph = run.create_graph || (flags & TN_RETAIN_GRAPH) != 0;
+  run.create_graph = (flags & TN_BACKWARD_CREATE_GRAPH) != 0;
+  run.retain_graph = run.create_graph || (flags & TN_BACKWARD_RETAIN_GRAPH) != 0;
   run.captured = results;
   const uint32_t off = run.create_graph ? uint32_t{kModeNoGrad} : 0u;
   ModeScope modes(run.create_graph ? 0u : uint32_t{kModeNoGrad},
@@ -418,7 +418,7 @@ Status gradients(std::span<Tensor* const> outputs, std::span<Tensor* const> seed
   Status status = guarded([&]() -> Status {
     TN_TRY(run_backward(outputs, seeds, inputs, flags, results));
     for (size_t i = 0; i < results.size(); ++i) {
-      if (results[i] != nullptr || (flags & TN_ALLOW_UNUSED) != 0) continue;
+      if (results[i] != nullptr || (flags & TN_BACKWARD_ALLOW_UNUSED) != 0) continue;
       return error(
           TN_FAILED_PRECONDITION,
           "gradients: input {} ({}) was not used for the outputs; allow_unused gives none for it",

@@ -13,7 +13,7 @@ namespace tenon {
 [[nodiscard]] Status backward(std::span<Tensor* const> tensors, std::span<Tensor* const> seeds,
                               uint32_t flags);
 // Gradients of inputs (leaves or not), owned by the caller, NULL where unused under
-// TN_ALLOW_UNUSED; nothing accumulates.
+// TN_BACKWARD_ALLOW_UNUSED; nothing accumulates.
 [[nodiscard]] Status gradients(std::span<Tensor* const> outputs, std::span<Tensor* const> seeds,
                                std::span<Tensor* const> inputs, uint32_t flags,
                                std::span<Tensor*> results);

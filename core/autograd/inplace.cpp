@@ -192,7 +192,7 @@ Status copy_recorded(Tensor* dst, Tensor* src) {
     NoGradScope no_grad;
     TN_TRY(copy_into(dst, src));
   }
-  const tn_value args[2] = {{TN_TENSOR, 0, {dst}}, {TN_TENSOR, 0, {src}}};
+  const tn_value args[2] = {{TN_KIND_TENSOR, 0, {dst}}, {TN_KIND_TENSOR, 0, {src}}};
   note_forward(node, args, dst->device);
   return rebase_history(dst, node, 0, 0);
 }

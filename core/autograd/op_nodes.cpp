@@ -19,7 +19,7 @@ namespace {
 // same in every call.
 bool is_absent_tensor(const Op* op, size_t argument, const tn_value& v) {
   const Argument& a = op->schema.arguments[argument];
-  return v.kind == TN_NONE && a.type == Type::kTensor && !a.list;
+  return v.kind == TN_KIND_NONE && a.type == Type::kTensor && !a.list;
 }
 
 // Does the call write memory of t?
@@ -61,16 +61,16 @@ class SavedArguments {
       if (is_absent_tensor(op, i, v)) {
         infos.emplace_back();
         tensors.emplace_back();
-        kept.kind = TN_TENSOR;
+        kept.kind = TN_KIND_TENSOR;
         values.push_back(kept);
         continue;
       }
-      if (v.kind == TN_TENSOR || v.kind == TN_TENSORS) {
+      if (v.kind == TN_KIND_TENSOR || v.kind == TN_KIND_TENSORS) {
         kept.kind = v.kind;
         kept.count = v.count;
-        const uint32_t n = v.kind == TN_TENSOR ? 1 : v.count;
+        const uint32_t n = v.kind == TN_KIND_TENSOR ? 1 : v.count;
         for (uint32_t k = 0; k < n; ++k) {
-          Tensor* t = as_tensor(v.kind == TN_TENSOR ? v.as.tensor : v.as.tensors[k]);
+          Tensor* t = as_tensor(v.kind == TN_KIND_TENSOR ? v.as.tensor : v.as.tensors[k]);
           SavedTensor& s = tensors.emplace_back();
           if (t == nullptr) {
             infos.emplace_back();
@@ -109,10 +109,10 @@ class SavedArguments {
     };
     for (const tn_value& kept : values) {
       tn_value v = kept;
-      if (kept.kind == TN_TENSOR) {
+      if (kept.kind == TN_KIND_TENSOR) {
         TN_TRY(next(&v.as.tensor));
         if (v.as.tensor == nullptr) v = tn_value{};
-      } else if (kept.kind == TN_TENSORS) {
+      } else if (kept.kind == TN_KIND_TENSORS) {
         auto& list = lists.emplace_back(kept.count);
         for (uint32_t k = 0; k < kept.count; ++k) TN_TRY(next(&list[k]));
         v.as.tensors = list.data();
@@ -126,14 +126,16 @@ class SavedArguments {
   uint32_t flat_count(size_t n) const {
     uint32_t count = 0;
     for (size_t i = 0; i < n && i < values.size(); ++i) {
-      count += values[i].kind == TN_TENSOR ? 1 : values[i].kind == TN_TENSORS ? values[i].count : 0;
+      count += values[i].kind == TN_KIND_TENSOR    ? 1
+               : values[i].kind == TN_KIND_TENSORS ? values[i].count
+                                                   : 0;
     }
     return count;
   }
 
   void release() {
     for (tn_value& v : values) {
-      if (v.kind != TN_TENSOR && v.kind != TN_TENSORS) release_value(&v);
+      if (v.kind != TN_KIND_TENSOR && v.kind != TN_KIND_TENSORS) release_value(&v);
     }
     values.clear();
     tensors.clear();
@@ -155,8 +157,8 @@ EdgeList edges_of(const Op* op, std::span<const tn_value> args) {
   };
   for (size_t i = 0; i < args.size(); ++i) {
     if (is_absent_tensor(op, i, args[i])) add(nullptr);
-    if (args[i].kind == TN_TENSOR) add(args[i].as.tensor);
-    for (uint32_t k = 0; args[i].kind == TN_TENSORS && k < args[i].count; ++k)
+    if (args[i].kind == TN_KIND_TENSOR) add(args[i].as.tensor);
+    for (uint32_t k = 0; args[i].kind == TN_KIND_TENSORS && k < args[i].count; ++k)
       add(args[i].as.tensors[k]);
   }
   return edges;
@@ -184,7 +186,7 @@ class OpNode : public Node {
     n_outputs = static_cast<uint32_t>(results.size());
     outputs_.resize(results.size());
     for (size_t i = 0; i < results.size(); ++i) {
-      if (results[i].kind != TN_TENSOR) {
+      if (results[i].kind != TN_KIND_TENSOR) {
         return error(TN_UNSUPPORTED,
                      "{}: output {} is a list, which only a decomposition can record", name(), i);
       }
@@ -211,9 +213,9 @@ class OpNode : public Node {
     int64_t flat = 0;
     for (size_t i = 0; i < args.size(); ++i) {
       if (op_->schema.arguments[i].alias == output.alias) return flat;
-      flat += args[i].kind == TN_TENSORS                                       ? args[i].count
-              : args[i].kind == TN_TENSOR || is_absent_tensor(op_, i, args[i]) ? 1
-                                                                               : 0;
+      flat += args[i].kind == TN_KIND_TENSORS                                       ? args[i].count
+              : args[i].kind == TN_KIND_TENSOR || is_absent_tensor(op_, i, args[i]) ? 1
+                                                                                    : 0;
     }
     return -1;
   }
@@ -278,8 +280,8 @@ class OpNode : public Node {
     for (size_t i = 0; i < args.size(); ++i) {
       tn_value& v = args[i];
       if (is_absent_tensor(op_, i, v)) ++flat;
-      if (v.kind == TN_TENSOR) split(&v.as.tensor);
-      for (uint32_t k = 0; v.kind == TN_TENSORS && k < v.count; ++k) {
+      if (v.kind == TN_KIND_TENSOR) split(&v.as.tensor);
+      for (uint32_t k = 0; v.kind == TN_KIND_TENSORS && k < v.count; ++k) {
         split(const_cast<tn_tensor**>(&v.as.tensors[k]));
       }
     }
@@ -293,7 +295,8 @@ class OpNode : public Node {
       seeds.push_back(grads[i]);
     }
     std::vector<Tensor*> made(inputs.size());
-    TN_TRY(gradients(from, seeds, inputs, TN_CREATE_GRAPH | TN_ALLOW_UNUSED, made));
+    TN_TRY(
+        gradients(from, seeds, inputs, TN_BACKWARD_CREATE_GRAPH | TN_BACKWARD_ALLOW_UNUSED, made));
     for (size_t i = 0; i < made.size(); ++i) results[edges[i]] = made[i];
     return nullptr;
   }
@@ -338,7 +341,7 @@ class PairNode final : public OpNode {
     }
     std::vector<tn_value> args;
     for (uint32_t i = 0; i < n_outputs; ++i) {
-      args.push_back(grads[i] != nullptr ? tn_value{TN_TENSOR, 0, {grads[i]}} : tn_value{});
+      args.push_back(grads[i] != nullptr ? tn_value{TN_KIND_TENSOR, 0, {grads[i]}} : tn_value{});
     }
     TN_TRY(saved_.unpack(this, kernel_.saves_args, &args));
     const size_t known = kernel_.known(saved_.values).size();
@@ -347,9 +350,9 @@ class PairNode final : public OpNode {
     std::vector<TensorRef> outputs(n_outputs);
     for (uint32_t i = 0; i < n_outputs; ++i) {
       if ((kernel_.saves_outputs >> i & 1) != 0) TN_TRY(outputs_[i].unpack(this, &outputs[i]));
-      args.push_back(outputs[i] ? tn_value{TN_TENSOR, 0, {outputs[i].get()}} : tn_value{});
+      args.push_back(outputs[i] ? tn_value{TN_KIND_TENSOR, 0, {outputs[i].get()}} : tn_value{});
     }
-    for (const TensorRef& t : privates_) args.push_back({TN_TENSOR, 0, {t.get()}});
+    for (const TensorRef& t : privates_) args.push_back({TN_KIND_TENSOR, 0, {t.get()}});
     std::vector<TensorRef> made(n_gradients);
     std::vector<Tensor*> raw(n_gradients);
     for (uint32_t i = 0; i < n_gradients; ++i) {

@@ -13,7 +13,7 @@ tn_value value(bool b) { return bool_value(b); }
 
 tn_value value(Sizes list) {
   tn_value v{};
-  v.kind = TN_INTS;
+  v.kind = TN_KIND_INTS;
   v.count = static_cast<uint32_t>(list.size());
   v.as.ints = list.data();
   return v;
@@ -21,14 +21,14 @@ tn_value value(Sizes list) {
 
 tn_value value(tn_dtype dtype, int) {
   tn_value v{};
-  v.kind = TN_DTYPE;
+  v.kind = TN_KIND_DTYPE;
   v.as.dtype = dtype;
   return v;
 }
 
 tn_value value(tn_device device) {
   tn_value v{};
-  v.kind = TN_DEVICE;
+  v.kind = TN_KIND_DEVICE;
   v.as.device = device;
   return v;
 }
@@ -42,7 +42,7 @@ TensorRef run(tn_primitive kind, std::initializer_list<tn_value> args) {
 }  // namespace
 
 TensorRef zeros(Sizes sizes, tn_dtype dtype, tn_device device) {
-  return run(TN_FILL, {value(sizes), value(int64_t{0}), value(dtype, 0), value(device)});
+  return run(TN_PRIM_FILL, {value(sizes), value(int64_t{0}), value(dtype, 0), value(device)});
 }
 
 TensorRef elementwise(const char* schema, const char* text,
@@ -50,25 +50,25 @@ TensorRef elementwise(const char* schema, const char* text,
   const tn_expression* expression;
   throw_if(intern_expression(schema, text, &expression));
   tn_value args[8] = {};
-  args[0].kind = TN_EXPRESSION;
+  args[0].kind = TN_KIND_EXPRESSION;
   args[0].as.expression = expression;
   size_t n = 1;
   for (Tensor* t : operands) args[n++] = tensor_value(t);
   tn_value result{};
-  throw_if(primitive(TN_ELEMENTWISE, {args, n}, {&result, 1}));
+  throw_if(primitive(TN_PRIM_ELEMENTWISE, {args, n}, {&result, 1}));
   return TensorRef(as_tensor(result.as.tensor));
 }
 
 TensorRef reduce(tn_reduce_kind kind, Tensor* x, Sizes dims, bool keepdim) {
-  return run(TN_REDUCE, {value(int64_t{kind}), tensor_value(x), value(dims), value(keepdim)});
+  return run(TN_PRIM_REDUCE, {value(int64_t{kind}), tensor_value(x), value(dims), value(keepdim)});
 }
 
 TensorRef scan(tn_reduce_kind kind, Tensor* x, int64_t dim, bool reverse) {
-  return run(TN_SCAN, {value(int64_t{kind}), tensor_value(x), value(dim), value(reverse)});
+  return run(TN_PRIM_SCAN, {value(int64_t{kind}), tensor_value(x), value(dim), value(reverse)});
 }
 
 TensorRef matmul(Tensor* a, Tensor* b) {
-  return run(TN_MATMUL, {tensor_value(a), tensor_value(b)});
+  return run(TN_PRIM_MATMUL, {tensor_value(a), tensor_value(b)});
 }
 
 TensorRef transpose_last(Tensor* x) {
@@ -79,36 +79,40 @@ TensorRef transpose_last(Tensor* x) {
 }
 
 TensorRef gather(Tensor* x, int64_t dim, Tensor* index) {
-  return run(TN_GATHER, {tensor_value(x), value(dim), tensor_value(index)});
+  return run(TN_PRIM_GATHER, {tensor_value(x), value(dim), tensor_value(index)});
 }
 
 TensorRef scatter(Tensor* x, int64_t dim, Tensor* index, Tensor* src, bool add) {
-  return run(TN_SCATTER,
+  return run(TN_PRIM_SCATTER,
              {tensor_value(x), value(dim), tensor_value(index), tensor_value(src), value(add)});
 }
 
 TensorRef iota(int64_t n, tn_device device) {
-  return run(TN_IOTA,
+  return run(TN_PRIM_IOTA,
              {value(n), value(int64_t{0}), value(int64_t{1}), value(TN_INT64, 0), value(device)});
 }
 
 TensorRef reshape(Tensor* x, Sizes sizes) {
-  return run(TN_RESHAPE, {tensor_value(x), value(sizes)});
+  return run(TN_PRIM_RESHAPE, {tensor_value(x), value(sizes)});
 }
-TensorRef permute(Tensor* x, Sizes dims) { return run(TN_PERMUTE, {tensor_value(x), value(dims)}); }
-TensorRef expand(Tensor* x, Sizes sizes) { return run(TN_EXPAND, {tensor_value(x), value(sizes)}); }
+TensorRef permute(Tensor* x, Sizes dims) {
+  return run(TN_PRIM_PERMUTE, {tensor_value(x), value(dims)});
+}
+TensorRef expand(Tensor* x, Sizes sizes) {
+  return run(TN_PRIM_EXPAND, {tensor_value(x), value(sizes)});
+}
 
 TensorRef slice(Tensor* x, int64_t dim, int64_t start, int64_t end, int64_t step) {
-  return run(TN_SLICE, {tensor_value(x), value(dim), value(start), value(end), value(step)});
+  return run(TN_PRIM_SLICE, {tensor_value(x), value(dim), value(start), value(end), value(step)});
 }
 
 TensorRef as_strided(Tensor* x, Sizes sizes, Sizes strides, int64_t offset) {
-  return run(TN_AS_STRIDED, {tensor_value(x), value(sizes), value(strides), value(offset)});
+  return run(TN_PRIM_AS_STRIDED, {tensor_value(x), value(sizes), value(strides), value(offset)});
 }
 
 TensorRef convert(Tensor* x, tn_device device, tn_dtype dtype) {
   if (x->dtype == dtype && x->device == device) return TensorRef::retaining(x);
-  return run(TN_COPY, {tensor_value(x), value(dtype, 0), value(device)});
+  return run(TN_PRIM_COPY, {tensor_value(x), value(dtype, 0), value(device)});
 }
 
 TensorRef reduce_to(Tensor* grad, Sizes sizes, tn_dtype dtype, tn_device device) {
@@ -120,7 +124,7 @@ TensorRef reduce_to(Tensor* grad, Sizes sizes, tn_dtype dtype, tn_device device)
     for (int32_t d = 0; d < grad->ndim; ++d) {
       if (d < lead || (sizes[d - lead] == 1 && grad->sizes[d] != 1)) dims[n++] = d;
     }
-    if (n > 0) result = reduce(TN_SUM, grad, {dims, n}, true);
+    if (n > 0) result = reduce(TN_REDUCE_SUM, grad, {dims, n}, true);
     if (!same_sizes(result.get(), sizes)) result = reshape(result.get(), sizes);
   }
   return convert(result.get(), device, dtype);

@@ -29,7 +29,8 @@ class PrimitiveNode final : public Node {
       : row_(row) {
     for (const tn_value& v : args) {
       values_.push_back(tn_value{});
-      if (v.kind != TN_TENSOR && v.kind != TN_TENSORS) throw_if(copy_value(v, &values_.back()));
+      if (v.kind != TN_KIND_TENSOR && v.kind != TN_KIND_TENSORS)
+        throw_if(copy_value(v, &values_.back()));
     }
     saved_.resize(tensors.size());
     infos_.reserve(tensors.size());
@@ -142,8 +143,8 @@ TensorRef products_of_others(Tensor* given, std::span<const int64_t> dims) {
   if (x->numel == 0) return TensorRef::retaining(given);
   const int64_t flat[2] = {kept, x->numel / kept};
   TensorRef line = prim::reshape(prim::permute(x.get(), order).get(), flat);
-  TensorRef left = prim::scan(TN_PROD, moved(line.get(), 1, 1, true).get(), 1, false);
-  TensorRef right = prim::scan(TN_PROD, moved(line.get(), 1, -1, true).get(), 1, true);
+  TensorRef left = prim::scan(TN_REDUCE_PROD, moved(line.get(), 1, 1, true).get(), 1, false);
+  TensorRef right = prim::scan(TN_REDUCE_PROD, moved(line.get(), 1, -1, true).get(), 1, true);
   TensorRef others = prim::reshape(product(left.get(), right.get()).get(), sizes);
   return prim::permute(others.get(), back);
 }
@@ -153,12 +154,12 @@ void reduce_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
   const int64_t kind = node.args().integer(0, "kind");
   // All dimensions reduced to none: the gradient expands as it is.
   TensorRef full = g->ndim == 0 ? TensorRef::retaining(g) : unreduce(node, g);
-  if (kind == TN_SUM) {
+  if (kind == TN_REDUCE_SUM) {
     results[0] = prim::convert(prim::expand(full.get(), x.sizes).get(), x.device, x.dtype).take();
     return;
   }
   TensorRef input = node.saved(0);
-  if (kind == TN_PROD) {
+  if (kind == TN_REDUCE_PROD) {
     TensorRef others = products_of_others(input.get(), node.args().ints(2, "dims"));
     TensorRef dx = prim::elementwise("prod_gradient(Tensor dy, Tensor others) -> Tensor",
                                      "dy * others", {full.get(), others.get()});
@@ -172,8 +173,8 @@ void reduce_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
                                      {input.get(), output.get()});
   // to be counted
   mask = prim::convert(mask.get(), x.device, is_half(x.dtype) ? tn_dtype{TN_FLOAT32} : x.dtype);
-  TensorRef count =
-      unreduce(node, prim::reduce(TN_SUM, mask.get(), node.args().ints(2, "dims"), false).get());
+  TensorRef count = unreduce(
+      node, prim::reduce(TN_REDUCE_SUM, mask.get(), node.args().ints(2, "dims"), false).get());
   TensorRef shared = prim::elementwise("share(Tensor dy, Tensor m, Tensor n) -> Tensor",
                                        "dy * m / n", {full.get(), mask.get(), count.get()});
   results[0] = prim::convert(shared.get(), x.device, x.dtype).take();
@@ -184,9 +185,10 @@ void scan_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
   const int64_t dim = node.args().integer(2, "dim");
   // sums over all that an element went into
   const bool back = !node.args().boolean(3, "reverse", false);
-  if (node.args().integer(0, "kind") == TN_SUM) {
+  if (node.args().integer(0, "kind") == TN_REDUCE_SUM) {
     results[0] =
-        prim::convert(prim::scan(TN_SUM, g, dim, back).get(), info.device, info.dtype).take();
+        prim::convert(prim::scan(TN_REDUCE_SUM, g, dim, back).get(), info.device, info.dtype)
+            .take();
     return;
   }
   // dx_i = sum over k >= i of g_k prod(x_j, j <= k, j != i) = prod(x_j, j < i) s_i, where s_i = g_i
@@ -200,7 +202,7 @@ void scan_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
   int32_t d;
   throw_if(wrap_dim("scan", dim, x->ndim, &d));
   const int64_t onward = back ? 1 : -1;
-  TensorRef before = prim::scan(TN_PROD, moved(x.get(), d, onward, true).get(), d, !back);
+  TensorRef before = prim::scan(TN_REDUCE_PROD, moved(x.get(), d, onward, true).get(), d, !back);
   TensorRef a = moved(x.get(), d, -onward, false);
   for (int64_t step = 1; step < info.sizes[static_cast<size_t>(d)]; step *= 2) {
     b = prim::elementwise("composed(Tensor b, Tensor a, Tensor next) -> Tensor", "b + a * next",
@@ -288,20 +290,25 @@ void expand_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
 
 const Row kRows[] = {
     // primitive     saves             output  gradient
-    {TN_REDUCE, 0b1, true, reduce_gradient},   {TN_SCAN, 0b1, false, scan_gradient},
-    {TN_SORT, 0, true, sort_gradient},  // its output: the indices
-    {TN_MATMUL, 0b11, false, matmul_gradient}, {TN_COPY, 0, false, copy_gradient},
-    {TN_GATHER, 0b10, false, gather_gradient}, {TN_SCATTER, 0b10, false, scatter_gradient},
-    {TN_RESHAPE, 0, false, reshape_gradient},  {TN_PERMUTE, 0, false, permute_gradient},
-    {TN_EXPAND, 0, false, expand_gradient},    {TN_NONZERO, 0, false, nullptr},
+    {TN_PRIM_REDUCE, 0b1, true, reduce_gradient},
+    {TN_PRIM_SCAN, 0b1, false, scan_gradient},
+    {TN_PRIM_SORT, 0, true, sort_gradient},  // its output: the indices
+    {TN_PRIM_MATMUL, 0b11, false, matmul_gradient},
+    {TN_PRIM_COPY, 0, false, copy_gradient},
+    {TN_PRIM_GATHER, 0b10, false, gather_gradient},
+    {TN_PRIM_SCATTER, 0b10, false, scatter_gradient},
+    {TN_PRIM_RESHAPE, 0, false, reshape_gradient},
+    {TN_PRIM_PERMUTE, 0, false, permute_gradient},
+    {TN_PRIM_EXPAND, 0, false, expand_gradient},
+    {TN_PRIM_NONZERO, 0, false, nullptr},
 };
-const Row kSumRow = {TN_REDUCE, 0, false, reduce_gradient};
-const Row kScanSumRow = {TN_SCAN, 0, false, scan_gradient};
+const Row kSumRow = {TN_PRIM_REDUCE, 0, false, reduce_gradient};
+const Row kScanSumRow = {TN_PRIM_SCAN, 0, false, scan_gradient};
 
 const Row* row_of(tn_primitive kind, std::span<const tn_value> args) {
-  if (!args.empty() && args[0].kind == TN_INT && args[0].as.i == TN_SUM) {
-    if (kind == TN_REDUCE) return &kSumRow;
-    if (kind == TN_SCAN) return &kScanSumRow;
+  if (!args.empty() && args[0].kind == TN_KIND_INT && args[0].as.i == TN_REDUCE_SUM) {
+    if (kind == TN_PRIM_REDUCE) return &kSumRow;
+    if (kind == TN_PRIM_SCAN) return &kScanSumRow;
   }
   const auto* row = std::find_if(std::begin(kRows), std::end(kRows),
                                  [&](const Row& r) { return r.kind == kind; });
@@ -313,7 +320,7 @@ class SumAllNode final : public Node {
  public:
   explicit SumAllNode(const Tensor* x) : info_(x) {}
   std::string name() const override {
-    return decomposed_ != nullptr ? decomposed_->schema.name : primitive_name(TN_REDUCE);
+    return decomposed_ != nullptr ? decomposed_->schema.name : primitive_name(TN_PRIM_REDUCE);
   }
   void release_saved() override {}
   static void* operator new(size_t) { return Pool<kBytes, 64>::allocate(); }
@@ -346,9 +353,9 @@ static_assert(sizeof(SumAllNode) <= 256);
 
 // Is this call a sum over everything, without further ado?
 bool is_sum_of_all(tn_primitive kind, std::span<const tn_value> args) {
-  return kind == TN_REDUCE && args.size() == 4 && args[0].kind == TN_INT &&
-         args[0].as.i == TN_SUM && args[1].kind == TN_TENSOR && args[2].kind == TN_INTS &&
-         args[2].count == 0;
+  return kind == TN_PRIM_REDUCE && args.size() == 4 && args[0].kind == TN_KIND_INT &&
+         args[0].as.i == TN_REDUCE_SUM && args[1].kind == TN_KIND_TENSOR &&
+         args[2].kind == TN_KIND_INTS && args[2].count == 0;
 }
 
 Status record_sum_of_all(std::span<const tn_value> args, std::span<tn_value> results) {
@@ -359,7 +366,7 @@ Status record_sum_of_all(std::span<const tn_value> args, std::span<tn_value> res
   node->set_edges(&edge, 1);  // which has room for it
   {
     NoGradScope no_grad;
-    TN_TRY(run_primitive(TN_REDUCE, args, results));
+    TN_TRY(run_primitive(TN_PRIM_REDUCE, args, results));
   }
   // Its gradient is a view, which is the same on every stream: only anomaly mode asks where it came
   // from.
@@ -384,19 +391,19 @@ Status folded_dtype(const PrimitiveArgs& read, std::span<tn_tensor* const> xs, t
 
 // A reduction with a prologue or epilogue has the gradient of its parts.
 Status record_parts(std::span<const tn_value> args, std::span<tn_value> results) {
-  const PrimitiveArgs read(TN_REDUCE, args);
+  const PrimitiveArgs read(TN_PRIM_REDUCE, args);
   const auto stage = [&](size_t at, std::span<tn_tensor* const> operands,
                          TensorRef* result) -> Status {
     std::vector<tn_value> call{args[at]};
     for (tn_tensor* t : operands) call.push_back(tensor_value(t));
     for (const double scalar : read.floats(at + 1, "scalars")) {
       tn_value v{};
-      v.kind = TN_FLOAT;
+      v.kind = TN_KIND_FLOAT;
       v.as.f = scalar;
       call.push_back(v);
     }
     tn_value made{};
-    TN_TRY(primitive(TN_ELEMENTWISE, call, {&made, 1}));
+    TN_TRY(primitive(TN_PRIM_ELEMENTWISE, call, {&made, 1}));
     *result = TensorRef(as_tensor(made.as.tensor));
     return nullptr;
   };
@@ -415,7 +422,7 @@ Status record_parts(std::span<const tn_value> args, std::span<tn_value> results)
   if (!read.is_none(4)) TN_TRY(stage(4, operands, &x));
   const tn_value plain[4] = {args[0], tensor_value(x.get()), args[2], args[3]};
   tn_value reduced{};
-  TN_TRY(primitive(TN_REDUCE, plain, {&reduced, 1}));
+  TN_TRY(primitive(TN_PRIM_REDUCE, plain, {&reduced, 1}));
   TensorRef result(as_tensor(reduced.as.tensor));
   if (!read.is_none(6)) {
     tn_tensor* operand = result.get();
@@ -432,17 +439,17 @@ Status record_parts(std::span<const tn_value> args, std::span<tn_value> results)
 Status record_plain_primitive(tn_primitive kind, std::span<const tn_value> args,
                               std::span<tn_value> results) {
   TN_TRY(expect_counts(kind, args.size(), results.size()));
-  if (kind == TN_REDUCE && args.size() >= 4) {
+  if (kind == TN_PRIM_REDUCE && args.size() >= 4) {
     const PrimitiveArgs read(kind, args);
     if (!read.is_none(4) || !read.is_none(6) || !read.is_none(8))
       return record_parts(args, results);
   }
   if (is_sum_of_all(kind, args)) return record_sum_of_all(args, results);
-  if (kind == TN_SLICE) return record_slice(args, &results[0]);
+  if (kind == TN_PRIM_SLICE) return record_slice(args, &results[0]);
   const Row* row = row_of(kind, args);
   TensorList tensors;
   flat_tensors(args, &tensors);
-  if (kind == TN_AS_STRIDED) {
+  if (kind == TN_PRIM_AS_STRIDED) {
     Ref<Node> node;
     {
       NoGradScope no_grad;
@@ -453,9 +460,9 @@ Status record_plain_primitive(tn_primitive kind, std::span<const tn_value> args,
     set_history(as_tensor(results[0].as.tensor), node.get(), 0);
     return nullptr;
   }
-  const bool no_gradient =
-      row == nullptr || row->gradient == nullptr ||
-      (kind == TN_REDUCE && !args.empty() && args[0].kind == TN_INT && args[0].as.i >= TN_ARGMAX);
+  const bool no_gradient = row == nullptr || row->gradient == nullptr ||
+                           (kind == TN_PRIM_REDUCE && !args.empty() &&
+                            args[0].kind == TN_KIND_INT && args[0].as.i >= TN_REDUCE_ARGMAX);
   if (no_gradient) return run_primitive(kind, args, results);
   TN_TRY(refuse_inference(primitive_name(kind), args));
   Ref<PrimitiveNode> node(new PrimitiveNode(*row, args, tensors));

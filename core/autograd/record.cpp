@@ -13,8 +13,8 @@ namespace tenon {
 
 void flat_tensors(std::span<const tn_value> args, TensorList* tensors) {
   for (const tn_value& v : args) {
-    if (v.kind == TN_TENSOR) tensors->push_back(as_tensor(v.as.tensor));
-    for (uint32_t i = 0; v.kind == TN_TENSORS && i < v.count; ++i) {
+    if (v.kind == TN_KIND_TENSOR) tensors->push_back(as_tensor(v.as.tensor));
+    for (uint32_t i = 0; v.kind == TN_KIND_TENSORS && i < v.count; ++i) {
       tensors->push_back(as_tensor(v.as.tensors[i]));
     }
   }
@@ -71,8 +71,9 @@ Status refuse_inference(const char* what, std::span<const tn_value> args) {
                  what, tensor_text(t));
   };
   for (const tn_value& v : args) {
-    if (v.kind == TN_TENSOR) TN_TRY(refuse(v.as.tensor));
-    for (uint32_t i = 0; v.kind == TN_TENSORS && i < v.count; ++i) TN_TRY(refuse(v.as.tensors[i]));
+    if (v.kind == TN_KIND_TENSOR) TN_TRY(refuse(v.as.tensor));
+    for (uint32_t i = 0; v.kind == TN_KIND_TENSORS && i < v.count; ++i)
+      TN_TRY(refuse(v.as.tensors[i]));
   }
   return nullptr;
 }
@@ -80,7 +81,7 @@ Status refuse_inference(const char* what, std::span<const tn_value> args) {
 static Status check_written(const Op* op, std::span<const tn_value> args) {
   for (size_t i = 0; i < args.size(); ++i) {
     if ((op->written >> i & 1) == 0) continue;
-    if (args[i].kind == TN_TENSOR)
+    if (args[i].kind == TN_KIND_TENSOR)
       TN_TRY(check_writable(op->schema.name.c_str(), as_tensor(args[i].as.tensor)));
   }
   return nullptr;
@@ -129,7 +130,7 @@ Status record_op(const Op* op, std::span<const tn_value> args, std::span<tn_valu
 
 Status record_primitive(tn_primitive kind, std::span<const tn_value> args,
                         std::span<tn_value> results) {
-  if (kind == TN_ELEMENTWISE && !args.empty() && args[0].kind == TN_EXPRESSION) {
+  if (kind == TN_PRIM_ELEMENTWISE && !args.empty() && args[0].kind == TN_KIND_EXPRESSION) {
     TN_TRY(check_elementwise(args, results.size()));
     return guarded([&] {
       return record_elementwise(nullptr, *args[0].as.expression->expression, args.subspan(1),

@@ -96,7 +96,7 @@ struct Windows {
   Status gather(Tensor* const* grads, TensorRef* result) const {
     Tensor* made;
     tn_value zero{};
-    zero.kind = TN_INT;
+    zero.kind = TN_KIND_INT;
     const int64_t extent = frame.extent();
     TN_TRY(empty_tensor({&extent, 1}, info.dtype, info.device, &made));
     TensorRef buffer(made);
@@ -272,7 +272,7 @@ Status record_view(const Op* op, std::span<const tn_value> args, std::span<tn_va
 Status record_slice(std::span<const tn_value> args, tn_value* result) {
   {
     NoGradScope no_grad;
-    TN_TRY(run_primitive(TN_SLICE, args, {result, 1}));
+    TN_TRY(run_primitive(TN_PRIM_SLICE, args, {result, 1}));
   }
   Tensor *x = as_tensor(args[0].as.tensor), *view = as_tensor(result->as.tensor);
   const std::string name =
@@ -281,7 +281,7 @@ Status record_slice(std::span<const tn_value> args, tn_value* result) {
   if (x->is_contiguous()) {
     node = Ref<Node>(make_view_node(x, view, name));
   } else {
-    const PrimitiveArgs read(TN_SLICE, args);
+    const PrimitiveArgs read(TN_PRIM_SLICE, args);
     Tensor* dense;
     TN_TRY(empty_tensor(x->size_span(), x->dtype, kMeta, &dense));
     TensorRef model(dense);

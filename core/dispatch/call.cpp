@@ -40,12 +40,14 @@ Status complete_arguments(const Op* op, const tn_value* args, uint32_t n_args, t
 // in-place op) stays what it is.
 void mark_inference(std::span<const tn_value> args, std::span<tn_value> results) {
   const auto is_argument = [&](const tn_tensor* t) {
-    return std::any_of(args.begin(), args.end(),
-                       [&](const tn_value& v) { return v.kind == TN_TENSOR && v.as.tensor == t; });
+    return std::any_of(args.begin(), args.end(), [&](const tn_value& v) {
+      return v.kind == TN_KIND_TENSOR && v.as.tensor == t;
+    });
   };
   for (tn_value& v : results) {
-    if (v.kind == TN_TENSOR && !is_argument(v.as.tensor)) v.as.tensor->flags |= TN_TENSOR_INFERENCE;
-    for (uint32_t i = 0; v.kind == TN_TENSORS && i < v.count; ++i) {
+    if (v.kind == TN_KIND_TENSOR && !is_argument(v.as.tensor))
+      v.as.tensor->flags |= TN_TENSOR_INFERENCE;
+    for (uint32_t i = 0; v.kind == TN_KIND_TENSORS && i < v.count; ++i) {
       v.as.tensors[i]->flags |= TN_TENSOR_INFERENCE;
     }
   }
@@ -91,7 +93,7 @@ Status call_with_modes(const Op* op, std::span<const tn_value> args, std::span<t
 std::string arguments_text(const Op* op, std::span<const tn_value> args) {
   std::string text;
   for (size_t i = 0; i < args.size(); ++i) {
-    if (args[i].kind != TN_TENSOR || args[i].as.tensor == nullptr) continue;
+    if (args[i].kind != TN_KIND_TENSOR || args[i].as.tensor == nullptr) continue;
     text += fmt::format("{}{} is {}", text.empty() ? "" : ", ", op->schema.arguments[i].name,
                         tensor_text(args[i].as.tensor));
   }
@@ -121,9 +123,9 @@ std::string arguments_text(const Op* op, std::span<const tn_value> args) {
 
 bool any_needs_gradient(std::span<const tn_value> args) {
   for (const tn_value& v : args) {
-    if (v.kind == TN_TENSOR) {
+    if (v.kind == TN_KIND_TENSOR) {
       if (needs_gradient(as_tensor(v.as.tensor))) return true;
-    } else if (v.kind == TN_TENSORS) {
+    } else if (v.kind == TN_KIND_TENSORS) {
       for (uint32_t i = 0; i < v.count; ++i) {
         if (v.as.tensors[i] != nullptr && needs_gradient(as_tensor(v.as.tensors[i]))) return true;
       }
@@ -149,21 +151,21 @@ Status call(const Op* op, const tn_value* args, uint32_t n_args, tn_value* resul
   bool gradient = false;
   for (uint32_t i = 0; i < n_args; ++i) {
     // The common case without a call: a tensor where the schema wants one.
-    if (args[i].kind == TN_TENSOR && arguments[i].type == Type::kTensor && !arguments[i].list &&
-        args[i].as.tensor != nullptr) [[likely]] {
+    if (args[i].kind == TN_KIND_TENSOR && arguments[i].type == Type::kTensor &&
+        !arguments[i].list && args[i].as.tensor != nullptr) [[likely]] {
       gradient |= needs_gradient(as_tensor(args[i].as.tensor));
       continue;
     }
     TN_TRY(check_value(op->schema, arguments[i], args[i], numbers));
-    if (args[i].kind == TN_INT && arguments[i].type == Type::kFloat) [[unlikely]] {
+    if (args[i].kind == TN_KIND_INT && arguments[i].type == Type::kFloat) [[unlikely]] {
       // Kernels and decompositions read a float where the schema says float.
       const auto value = static_cast<double>(args[i].as.i);
       if (args != complete)
         args = static_cast<const tn_value*>(std::memcpy(complete, args, n_args * sizeof(tn_value)));
-      complete[i] = {TN_FLOAT, 0, {}};
+      complete[i] = {TN_KIND_FLOAT, 0, {}};
       complete[i].as.f = value;
     }
-    gradient |= args[i].kind == TN_TENSORS && any_needs_gradient({args + i, 1});
+    gradient |= args[i].kind == TN_KIND_TENSORS && any_needs_gradient({args + i, 1});
   }
   const std::span<const tn_value> all(args, n_args);
   const std::span<tn_value> out(results, n_results);
@@ -185,13 +187,13 @@ namespace {
 
 // The values of nearly every call of a primitive, told sound without a call.
 inline bool is_plainly_sound(const tn_value& v) {
-  constexpr uint32_t kNumbers = 1u << TN_NONE | 1u << TN_INT | 1u << TN_FLOAT;
+  constexpr uint32_t kNumbers = 1u << TN_KIND_NONE | 1u << TN_KIND_INT | 1u << TN_KIND_FLOAT;
   constexpr uint32_t kPointers =
-      1u << TN_TENSOR | 1u << TN_INTS | 1u << TN_FLOATS | 1u << TN_EXPRESSION;
+      1u << TN_KIND_TENSOR | 1u << TN_KIND_INTS | 1u << TN_KIND_FLOATS | 1u << TN_KIND_EXPRESSION;
   if (v.kind >= 32) return false;
   const uint32_t kind = 1u << v.kind;
   return (kind & kNumbers) != 0 || ((kind & kPointers) != 0 && v.as.tensor != nullptr) ||
-         (v.kind == TN_BOOL_VALUE && static_cast<uint64_t>(v.as.i) < 2);
+         (v.kind == TN_KIND_BOOL && static_cast<uint64_t>(v.as.i) < 2);
 }
 
 // A primitive has no schema: what a value is for, its row finds out. No list of tensors has a NULL

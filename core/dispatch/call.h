@@ -80,7 +80,7 @@ extern ObjectReferences object_references;
 class ResultsScope {
  public:
   explicit ResultsScope(std::span<tn_value> results) : results_(results) {
-    for (tn_value& v : results_) v.kind = TN_NONE;
+    for (tn_value& v : results_) v.kind = TN_KIND_NONE;
   }
   ResultsScope(const ResultsScope&) = delete;
   ~ResultsScope() {

@@ -23,15 +23,15 @@ void note_dtypes(const tn_operand* operands, uint32_t n, uint32_t* bits) {
 uint32_t dtype_bits(std::span<const tn_value> args) {
   uint32_t bits = 0;
   for (const tn_value& v : args) {
-    if (v.kind == TN_TENSOR) note_dtype(v.as.tensor, &bits);
-    if (v.kind == TN_TENSORS) {
+    if (v.kind == TN_KIND_TENSOR) note_dtype(v.as.tensor, &bits);
+    if (v.kind == TN_KIND_TENSORS) {
       for (uint32_t i = 0; i < v.count; ++i) note_dtype(v.as.tensors[i], &bits);
     }
-    if (v.kind == TN_LOOP) {
+    if (v.kind == TN_KIND_LOOP) {
       const tn_program* p = v.as.loop->program;
       note_dtypes(v.as.loop->operands, p->n_outputs + p->n_inputs, &bits);
     }
-    if (v.kind == TN_REDUCTION) {
+    if (v.kind == TN_KIND_REDUCTION) {
       const tn_program* p = v.as.reduction->prologue;
       note_dtypes(v.as.reduction->operands, 1 + (p != nullptr ? p->n_inputs : 1), &bits);
     }
@@ -52,34 +52,35 @@ std::string foreign_device(const Kernel& kernel, std::span<const tn_value> args)
     }
   };
   for (const tn_value& v : args) {
-    if (v.kind == TN_TENSOR) look(v.as.tensor);
-    for (uint32_t i = 0; v.kind == TN_TENSORS && i < v.count; ++i) look(v.as.tensors[i]);
+    if (v.kind == TN_KIND_TENSOR) look(v.as.tensor);
+    for (uint32_t i = 0; v.kind == TN_KIND_TENSORS && i < v.count; ++i) look(v.as.tensors[i]);
   }
   return foreign;
 }
 
 bool same_value(const tn_value& a, const tn_value& b) {
-  if (a.kind == TN_INT && b.kind == TN_FLOAT) return static_cast<double>(a.as.i) == b.as.f;
+  if (a.kind == TN_KIND_INT && b.kind == TN_KIND_FLOAT)
+    return static_cast<double>(a.as.i) == b.as.f;
   // An empty list is the default of a list of any kind.
   if (a.count != b.count || (a.kind != b.kind && a.count > 0)) return false;
   switch (a.kind) {
-    case TN_NONE:
-      return b.kind == TN_NONE;
-    case TN_STRING:
-      return b.kind == TN_STRING && std::strcmp(a.as.string, b.as.string) == 0;
-    case TN_INTS:
+    case TN_KIND_NONE:
+      return b.kind == TN_KIND_NONE;
+    case TN_KIND_STRING:
+      return b.kind == TN_KIND_STRING && std::strcmp(a.as.string, b.as.string) == 0;
+    case TN_KIND_INTS:
       return std::equal(a.as.ints, a.as.ints + a.count, b.as.ints);
-    case TN_FLOATS:
+    case TN_KIND_FLOATS:
       return std::equal(a.as.floats, a.as.floats + a.count, b.as.floats);
-    case TN_STRINGS:
-    case TN_TENSORS:
+    case TN_KIND_STRINGS:
+    case TN_KIND_TENSORS:
       return a.count == 0;
-    case TN_FLOAT:
-      return b.kind == TN_FLOAT && a.as.f == b.as.f;
-    case TN_DTYPE:
-      return b.kind == TN_DTYPE && a.as.dtype == b.as.dtype;
-    case TN_INT:
-    case TN_BOOL_VALUE:
+    case TN_KIND_FLOAT:
+      return b.kind == TN_KIND_FLOAT && a.as.f == b.as.f;
+    case TN_KIND_DTYPE:
+      return b.kind == TN_KIND_DTYPE && a.as.dtype == b.as.dtype;
+    case TN_KIND_INT:
+    case TN_KIND_BOOL:
       return a.kind == b.kind && a.as.i == b.as.i;
     default:
       return false;
@@ -188,39 +189,39 @@ std::string refusals_text(const Refusals& refusals) {
 
 const char* primitive_name(tn_primitive kind) {
   switch (kind) {
-    case TN_ELEMENTWISE:
+    case TN_PRIM_ELEMENTWISE:
       return "elementwise";
-    case TN_REDUCE:
+    case TN_PRIM_REDUCE:
       return "reduce";
-    case TN_SCAN:
+    case TN_PRIM_SCAN:
       return "scan";
-    case TN_MATMUL:
+    case TN_PRIM_MATMUL:
       return "matmul";
-    case TN_COPY:
+    case TN_PRIM_COPY:
       return "copy";
-    case TN_FILL:
+    case TN_PRIM_FILL:
       return "fill";
-    case TN_IOTA:
+    case TN_PRIM_IOTA:
       return "iota";
-    case TN_GATHER:
+    case TN_PRIM_GATHER:
       return "gather";
-    case TN_SCATTER:
+    case TN_PRIM_SCATTER:
       return "scatter";
-    case TN_SORT:
+    case TN_PRIM_SORT:
       return "sort";
-    case TN_RANDOM_BITS:
+    case TN_PRIM_RANDOM_BITS:
       return "random_bits";
-    case TN_NONZERO:
+    case TN_PRIM_NONZERO:
       return "nonzero";
-    case TN_RESHAPE:
+    case TN_PRIM_RESHAPE:
       return "reshape";
-    case TN_PERMUTE:
+    case TN_PRIM_PERMUTE:
       return "permute";
-    case TN_SLICE:
+    case TN_PRIM_SLICE:
       return "slice";
-    case TN_EXPAND:
+    case TN_PRIM_EXPAND:
       return "expand";
-    case TN_AS_STRIDED:
+    case TN_PRIM_AS_STRIDED:
       return "as_strided";
     default:
       return "unknown primitive";

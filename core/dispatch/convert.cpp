@@ -43,11 +43,11 @@ Status copy_on_device(Tensor* dst, Tensor* src) {
                       static_cast<uint64_t>(dst->numel) * kItemSize[dst->dtype]);
   }
   tn_value arg{};
-  arg.kind = TN_TENSOR;
+  arg.kind = TN_KIND_TENSOR;
   arg.as.tensor = src;
-  if (has_primitive(TN_COPY, dst->device)) {
+  if (has_primitive(TN_PRIM_COPY, dst->device)) {
     const Kernel* kernel;
-    TN_TRY(primitive_kernel(TN_COPY, dst->device, {&arg, 1}, nullptr, &kernel));
+    TN_TRY(primitive_kernel(TN_PRIM_COPY, dst->device, {&arg, 1}, nullptr, &kernel));
     Tensor* outputs[1] = {dst};
     return launch(*kernel, nullptr, dst->device, {&arg, 1}, outputs);
   }
@@ -60,10 +60,11 @@ Status copy_on_device(Tensor* dst, Tensor* src) {
   strided_loop(dst->size_span(), operands, 2, &buffers);
   const tn_loop loop{sizeof(tn_loop),    buffers.ndim,     dst->numel, buffers.sizes,
                      &compiled->program, buffers.operands, nullptr};
-  arg.kind = TN_LOOP;
+  arg.kind = TN_KIND_LOOP;
   arg.as.loop = &loop;
   const Kernel* kernel;
-  TN_TRY(primitive_kernel(TN_ELEMENTWISE, dst->device, {&arg, 1}, &compiled->program, &kernel));
+  TN_TRY(
+      primitive_kernel(TN_PRIM_ELEMENTWISE, dst->device, {&arg, 1}, &compiled->program, &kernel));
   Tensor* outputs[1] = {dst};
   return launch(*kernel, nullptr, dst->device, {&arg, 1}, outputs);
 }
@@ -72,7 +73,7 @@ Status copy_on_device(Tensor* dst, Tensor* src) {
 
 tn_value read_scalar(const tn_tensor* t) {
   tn_value v{};
-  v.kind = is_float(t->dtype) ? TN_FLOAT : t->dtype == TN_BOOL ? TN_BOOL_VALUE : TN_INT;
+  v.kind = is_float(t->dtype) ? TN_KIND_FLOAT : t->dtype == TN_BOOL ? TN_KIND_BOOL : TN_KIND_INT;
   switch (t->dtype) {
     case TN_FLOAT32:
       v.as.f = load<float>(t->data);
@@ -176,9 +177,9 @@ Status copy_into(Tensor* dst, Tensor* src) {
 Status fill(Tensor* x, const tn_value& number) {
   if (may_overlap(x)) return invalid("fill: {} has elements that share memory", sizes_text(x));
   if (x->numel > 0 && x->device.type != TN_DEVICE_META) {
-    if (has_primitive(TN_FILL, x->device)) {
+    if (has_primitive(TN_PRIM_FILL, x->device)) {
       const Kernel* kernel;
-      TN_TRY(primitive_kernel(TN_FILL, x->device, {&number, 1}, nullptr, &kernel));
+      TN_TRY(primitive_kernel(TN_PRIM_FILL, x->device, {&number, 1}, nullptr, &kernel));
       Tensor* outputs[1] = {x};
       TN_TRY(launch(*kernel, nullptr, x->device, {&number, 1}, outputs));
     } else {
@@ -188,9 +189,9 @@ Status fill(Tensor* x, const tn_value& number) {
                                 ? formula("fill(Tensor(a!) x, int v) -> Tensor(a!)", "v != 0")
                                 : formula("fill(Tensor(a!) x, int v) -> Tensor(a!)", "v");
       tn_value args[2] = {};
-      args[0].kind = TN_TENSOR;
+      args[0].kind = TN_KIND_TENSOR;
       args[0].as.tensor = x;
-      args[1].kind = real ? TN_FLOAT : TN_INT;
+      args[1].kind = real ? TN_KIND_FLOAT : TN_KIND_INT;
       const tn_scalar value = number_scalar(number, real);
       if (real)
         args[1].as.f = value.f;

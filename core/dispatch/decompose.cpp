@@ -42,13 +42,13 @@ Status meta_tensor(const tn_tensor* t, MetaArguments* meta, tn_tensor** made) {
 Status make_meta(std::span<const tn_value> args, MetaArguments* meta) {
   meta->args.assign(args.begin(), args.end());
   for (tn_value& v : meta->args) {
-    if (v.kind == TN_TENSOR) {
+    if (v.kind == TN_KIND_TENSOR) {
       TN_TRY(meta_tensor(v.as.tensor, meta, &v.as.tensor));
-    } else if (v.kind == TN_TENSORS) {
+    } else if (v.kind == TN_KIND_TENSORS) {
       auto& list = meta->lists.emplace_back(v.count);
       for (uint32_t i = 0; i < v.count; ++i) TN_TRY(meta_tensor(v.as.tensors[i], meta, &list[i]));
       v.as.tensors = list.data();
-    } else if (v.kind == TN_DEVICE) {
+    } else if (v.kind == TN_KIND_DEVICE) {
       v.as.device = kMeta;
     }
   }
@@ -86,7 +86,7 @@ Status infer_by_tracing(const Op* op, std::span<const tn_value> args, std::span<
   }
   Status status = nullptr;
   for (size_t i = 0; i < metas.size() && status == nullptr; ++i) {
-    if (results[i].kind == TN_TENSOR) {
+    if (results[i].kind == TN_KIND_TENSOR) {
       describe_meta(results[i].as.tensor, call_device(args), &metas[i]);
     } else {
       status = error(TN_UNSUPPORTED,
@@ -109,7 +109,7 @@ Status trace_op(const Op* op, std::span<const tn_value> args, std::span<tn_value
   }
   for (size_t i = 0; i < results.size(); ++i) {
     const bool list = op->schema.returns[i].list;
-    const uint32_t expected = list ? uint32_t{TN_TENSORS} : uint32_t{TN_TENSOR};
+    const uint32_t expected = list ? uint32_t{TN_KIND_TENSORS} : uint32_t{TN_KIND_TENSOR};
     if (results[i].kind == expected && (list || results[i].as.tensor != nullptr)) continue;
     const std::string found = value_kind_name(results[i]);
     release_values(results);
@@ -134,8 +134,8 @@ bool traced_dtypes(const Op* op, std::span<const tn_value> args, std::vector<tn_
   ModeScope quiet(kModeNoGrad, kModesWithHandlers);
   if (StatusHolder(trace_op(op, meta.args, traced))) return false;
   for (const tn_value& v : traced) {
-    if (v.kind == TN_TENSOR) dtypes->push_back(v.as.tensor->dtype);
-    for (uint32_t i = 0; v.kind == TN_TENSORS && i < v.count; ++i) {
+    if (v.kind == TN_KIND_TENSOR) dtypes->push_back(v.as.tensor->dtype);
+    for (uint32_t i = 0; v.kind == TN_KIND_TENSORS && i < v.count; ++i) {
       dtypes->push_back(v.as.tensors[i] != nullptr ? v.as.tensors[i]->dtype
                                                    : tn_dtype{TN_DTYPE_NONE});
     }

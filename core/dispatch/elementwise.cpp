@@ -53,7 +53,7 @@ Status settle_devices(const Op* op, const Expression& e, const ElementwisePlan& 
     if (!is_scalar_tensor(t) || written) return device_mismatch(op, e, plan, *o, k);
     if (o->device.type != TN_DEVICE_META) {
       const tn_value number = read_scalar(t);
-      o->values[k] = number_scalar(number, number.kind == TN_FLOAT);
+      o->values[k] = number_scalar(number, number.kind == TN_KIND_FLOAT);
     }
     o->types[k].as_param = true;
     o->tensors[k] = nullptr;
@@ -66,7 +66,7 @@ Status read_operands(const Op* op, const Expression& e, const ElementwisePlan& p
   bool one_device = true;
   for (uint32_t k = 0; k < plan.n_operands; ++k) {
     const tn_value& v = args[plan.operand_args[k]];
-    if (v.kind == TN_TENSOR) [[likely]] {
+    if (v.kind == TN_KIND_TENSOR) [[likely]] {
       const Tensor* t = as_tensor(v.as.tensor);
       o->tensors[k] = t;
       o->types[k] = {t->dtype, t->ndim > 0 ? Category::kTensor : Category::kZeroDim, false};
@@ -87,7 +87,7 @@ Status read_operands(const Op* op, const Expression& e, const ElementwisePlan& p
     } else {
       o->tensors[k] = nullptr;
       o->types[k] = {number_dtype(v.kind), Category::kNumber, true};
-      o->values[k] = number_scalar(v, v.kind == TN_FLOAT);
+      o->values[k] = number_scalar(v, v.kind == TN_KIND_FLOAT);
     }
   }
   if (!one_device) [[unlikely]] {
@@ -208,10 +208,10 @@ Status launch_elementwise(const Op* op, const ElementwisePlan& plan, const tn_va
   const tn_loop loop{sizeof(tn_loop),   buffers.ndim,     numel, buffers.sizes,
                      &compiled.program, buffers.operands, params};
   tn_value arg{};
-  arg.kind = TN_LOOP;
+  arg.kind = TN_KIND_LOOP;
   arg.as.loop = &loop;
   const Kernel* kernel;
-  TN_TRY(primitive_kernel(TN_ELEMENTWISE, o.device, {&arg, 1}, &compiled.program, &kernel));
+  TN_TRY(primitive_kernel(TN_PRIM_ELEMENTWISE, o.device, {&arg, 1}, &compiled.program, &kernel));
   return launch_formula(*kernel, op, o.device, {&arg, 1}, output_span);
 }
 

@@ -45,9 +45,9 @@ inline const ElementwisePlan& elementwise_plan(const Expression& expression) {
 inline tn_scalar number_scalar(const tn_value& v, bool as_float) {
   tn_scalar s;
   if (as_float) {
-    s.f = v.kind == TN_FLOAT ? v.as.f : static_cast<double>(v.as.i);
+    s.f = v.kind == TN_KIND_FLOAT ? v.as.f : static_cast<double>(v.as.i);
   } else {
-    s.i = v.kind == TN_FLOAT ? static_cast<int64_t>(v.as.f) : v.as.i;
+    s.i = v.kind == TN_KIND_FLOAT ? static_cast<int64_t>(v.as.f) : v.as.i;
   }
   return s;
 }

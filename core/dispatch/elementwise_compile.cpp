@@ -9,8 +9,10 @@ namespace {
 // "x is [2, 3] bool on cpu"
 std::string argument_text(const Expression& e, uint32_t arg, const tn_value& v) {
   const std::string& name = e.schema().arguments[arg].name;
-  if (v.kind == TN_TENSOR) return fmt::format("{} is {}", name, tensor_text(v.as.tensor));
-  const char* kind = v.kind == TN_FLOAT ? "a float" : v.kind == TN_INT ? "an int" : "a bool";
+  if (v.kind == TN_KIND_TENSOR) return fmt::format("{} is {}", name, tensor_text(v.as.tensor));
+  const char* kind = v.kind == TN_KIND_FLOAT ? "a float"
+                     : v.kind == TN_KIND_INT ? "an int"
+                                             : "a bool";
   return fmt::format("{} is {}", name, kind);
 }
 

@@ -12,7 +12,7 @@ inline const char* name_of(const Op* op, const Expression& e) {
 }
 
 inline tn_dtype number_dtype(uint32_t kind) {
-  return kind == TN_FLOAT ? TN_FLOAT64 : kind == TN_INT ? TN_INT64 : TN_BOOL;
+  return kind == TN_KIND_FLOAT ? TN_FLOAT64 : kind == TN_KIND_INT ? TN_INT64 : TN_BOOL;
 }
 
 // The program of a call, by the types of its operands and numbers.

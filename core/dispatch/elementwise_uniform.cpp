@@ -28,8 +28,8 @@ Status uniform_program(const Op* op, const Expression& e, const ElementwisePlan&
   OperandType types[kMaxExpressionOperands + kMaxExpressionScalars];
   for (uint32_t k = 0; k < plan.n_operands; ++k) {
     const uint32_t kind = args[plan.operand_args[k]].kind;
-    types[k] = kind == TN_TENSOR ? OperandType{dtype, Category::kTensor, false}
-                                 : OperandType{number_dtype(kind), Category::kNumber, true};
+    types[k] = kind == TN_KIND_TENSOR ? OperandType{dtype, Category::kTensor, false}
+                                      : OperandType{number_dtype(kind), Category::kNumber, true};
   }
   for (uint32_t i = 0; i < plan.n_numbers; ++i) {
     types[plan.n_operands + i] = {number_dtype(args[plan.number_args[i]].kind), Category::kNumber,
@@ -44,7 +44,7 @@ Status uniform_program(const Op* op, const Expression& e, const ElementwisePlan&
 [[gnu::noinline]] Status launch_on_device(const Kernel& kernel, const Op* op, tn_device device,
                                           const tn_loop& loop, std::span<Tensor*> outputs) {
   tn_value arg{};
-  arg.kind = TN_LOOP;
+  arg.kind = TN_KIND_LOOP;
   arg.as.loop = &loop;
   return launch_formula(kernel, op, device, {&arg, 1}, outputs);
 }
@@ -55,7 +55,7 @@ void fill_params(const ElementwisePlan& plan, const tn_value* args, const Compil
   uint32_t n = 0;
   for (uint32_t k = 0; k < plan.n_operands; ++k) {
     const tn_value& v = args[plan.operand_args[k]];
-    if (v.kind != TN_TENSOR) params[n++] = number_scalar(v, v.kind == TN_FLOAT);
+    if (v.kind != TN_KIND_TENSOR) params[n++] = number_scalar(v, v.kind == TN_KIND_FLOAT);
   }
   for (uint32_t s = 0; s < plan.n_scalars; ++s, ++n) {
     params[n] = number_scalar(args[plan.scalar_args[s]], compiled.params_are_float[n] != 0);
@@ -77,7 +77,7 @@ Status run_uniform(const Op* op, const Expression& e, const ElementwisePlan& pla
   const Tensor* first = nullptr;
   for (uint32_t k = 0; k < plan.n_operands; ++k) {
     const tn_value& v = args[plan.operand_args[k]];
-    if (v.kind == TN_TENSOR && as_tensor(v.as.tensor)->is_contiguous()) {
+    if (v.kind == TN_KIND_TENSOR && as_tensor(v.as.tensor)->is_contiguous()) {
       first = as_tensor(v.as.tensor);
       break;
     }
@@ -92,7 +92,7 @@ Status run_uniform(const Op* op, const Expression& e, const ElementwisePlan& pla
   bool has_numbers = false;
   for (uint32_t k = 0; k < plan.n_operands; ++k) {
     const tn_value& v = args[plan.operand_args[k]];
-    if (v.kind != TN_TENSOR) {
+    if (v.kind != TN_KIND_TENSOR) {
       has_numbers = true;
       continue;
     }
@@ -109,7 +109,7 @@ Status run_uniform(const Op* op, const Expression& e, const ElementwisePlan& pla
     }
   }
   if (op != nullptr && op->kernels.find(first->device.type) != nullptr) return nullptr;
-  const KernelList* evaluators = registry().primitive(TN_ELEMENTWISE).find(first->device.type);
+  const KernelList* evaluators = registry().primitive(TN_PRIM_ELEMENTWISE).find(first->device.type);
   if (evaluators == nullptr) return nullptr;
   const CompiledProgram* compiled;
   TN_TRY(uniform_program(op, e, plan, args, first->dtype, has_numbers, &compiled));
@@ -123,7 +123,8 @@ Status run_uniform(const Op* op, const Expression& e, const ElementwisePlan& pla
     for (uint32_t i = 0; i < plan.n_outputs; ++i) {
       if (plan.inplace_operand[i] < 0) continue;
       const tn_value& target = args[plan.operand_args[plan.inplace_operand[i]]];
-      if (target.kind != TN_TENSOR || !as_tensor(target.as.tensor)->is_contiguous()) return nullptr;
+      if (target.kind != TN_KIND_TENSOR || !as_tensor(target.as.tensor)->is_contiguous())
+        return nullptr;
       const tn_tensor& written = *target.as.tensor;
       for (uint32_t k = 0; k < n_inputs; ++k) {
         const bool same =

@@ -124,8 +124,8 @@ ExplainScope::ExplainScope(std::string_view name, std::span<const tn_value> args
   Entry& entry = made.front();
   entry.name = shown_name(std::string(name));
   for (const tn_value& v : args) {
-    if (v.kind == TN_TENSOR) entry.args.push_back(describe(v.as.tensor));
-    for (uint32_t i = 0; v.kind == TN_TENSORS && i < v.count; ++i)
+    if (v.kind == TN_KIND_TENSOR) entry.args.push_back(describe(v.as.tensor));
+    for (uint32_t i = 0; v.kind == TN_KIND_TENSORS && i < v.count; ++i)
       entry.args.push_back(describe(v.as.tensors[i]));
   }
   entry.device = device_text(call_device(args));

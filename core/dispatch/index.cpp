@@ -81,7 +81,7 @@ Status run_gather(Tensor* x, int64_t dim, Tensor* index, Tensor** result) {
   TensorRef whole;
   TN_TRY(whole_index("gather", index, &whole));
   const tn_value args[3] = {tensor_value(x), int_value(d), tensor_value(whole.get())};
-  return make_and_launch(TN_GATHER, args, index->size_span(), x->dtype, x->device, result);
+  return make_and_launch(TN_PRIM_GATHER, args, index->size_span(), x->dtype, x->device, result);
 }
 
 Status run_scatter(Tensor* x, int64_t dim, Tensor* index, Tensor* src, bool add, Tensor** result) {
@@ -103,7 +103,7 @@ Status run_scatter(Tensor* x, int64_t dim, Tensor* index, Tensor* src, bool add,
     const tn_value args[4] = {tensor_value(whole.get()), int_value(d), tensor_value(src),
                               bool_value(add)};
     const Kernel* kernel;
-    TN_TRY(primitive_kernel(TN_SCATTER, x->device, args, nullptr, &kernel));
+    TN_TRY(primitive_kernel(TN_PRIM_SCATTER, x->device, args, nullptr, &kernel));
     TN_TRY(launch(*kernel, nullptr, x->device, args, {&made, 1}));
   }
   *result = hold.take();
@@ -112,14 +112,14 @@ Status run_scatter(Tensor* x, int64_t dim, Tensor* index, Tensor* src, bool add,
 
 Status run_random_bits(std::span<const int64_t> sizes, tn_device device, Tensor** result) {
   TN_TRY(check_device(device));
-  return make_and_launch(TN_RANDOM_BITS, {}, sizes, TN_INT32, device, result);
+  return make_and_launch(TN_PRIM_RANDOM_BITS, {}, sizes, TN_INT32, device, result);
 }
 
 Status run_iota(int64_t n, const tn_value& start, const tn_value& step, tn_dtype dtype,
                 tn_device device, Tensor** result) {
   TN_TRY(check_device(device));
   const tn_value args[2] = {start, step};
-  return make_and_launch(TN_IOTA, args, {&n, 1}, dtype, device, result);
+  return make_and_launch(TN_PRIM_IOTA, args, {&n, 1}, dtype, device, result);
 }
 
 Status run_nonzero(Tensor* x, Tensor** result) {
@@ -136,7 +136,7 @@ Status run_nonzero(Tensor* x, Tensor** result) {
   }
   const tn_value arg = tensor_value(x);
   const Kernel* kernel;
-  TN_TRY(primitive_kernel(TN_NONZERO, x->device, {&arg, 1}, nullptr, &kernel));
+  TN_TRY(primitive_kernel(TN_PRIM_NONZERO, x->device, {&arg, 1}, nullptr, &kernel));
   Tensor* made = nullptr;
   const Status status = launch(*kernel, nullptr, x->device, {&arg, 1}, {&made, 1}, &meta);
   if (status != nullptr || made == nullptr) {

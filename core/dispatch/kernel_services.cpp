@@ -92,28 +92,28 @@ class Cloner {
   void value(const tn_value& from, tn_value* to) {
     const void* pointer = nullptr;
     switch (from.kind) {
-      case TN_TENSOR:
+      case TN_KIND_TENSOR:
         pointer = tensor(from.as.tensor);
         break;
-      case TN_TENSORS:
+      case TN_KIND_TENSORS:
         pointer = tensors(from.as.tensors, from.count);
         break;
-      case TN_INTS:
+      case TN_KIND_INTS:
         pointer = copy(from.as.ints, from.count);
         break;
-      case TN_FLOATS:
+      case TN_KIND_FLOATS:
         pointer = copy(from.as.floats, from.count);
         break;
-      case TN_STRING:
+      case TN_KIND_STRING:
         pointer = copy(from.as.string, from.count + 1);
         break;
-      case TN_LOOP:
+      case TN_KIND_LOOP:
         pointer = loop(from.as.loop);
         break;
-      case TN_REDUCTION:
+      case TN_KIND_REDUCTION:
         pointer = reduction(from.as.reduction);
         break;
-      case TN_STRINGS: {
+      case TN_KIND_STRINGS: {
         const char** list = copy(const_cast<const char**>(from.as.strings), from.count);
         for (uint32_t i = 0; i < from.count; ++i) {
           const char* text = copy(from.as.strings[i], std::strlen(from.as.strings[i]) + 1);

@@ -42,8 +42,8 @@ class LayoutCopies {
     for (size_t i = 0; i < args_.size(); ++i) {
       tn_value& v = args_[i];
       const bool writes = (written >> i & 1) != 0;
-      if (v.kind == TN_TENSOR) TN_TRY(replace(v.as.tensor, true, writes, &v.as.tensor));
-      if (v.kind == TN_TENSORS) {
+      if (v.kind == TN_KIND_TENSOR) TN_TRY(replace(v.as.tensor, true, writes, &v.as.tensor));
+      if (v.kind == TN_KIND_TENSORS) {
         auto& list = lists_.emplace_back(v.count);
         for (uint32_t k = 0; k < v.count; ++k)
           TN_TRY(replace(v.as.tensors[k], true, writes, &list[k]));
@@ -81,8 +81,8 @@ class LayoutCopies {
     const uint32_t layout = kernel_->def.layout;
     bool fits = true;
     for (const tn_value& v : args) {
-      if (v.kind == TN_TENSOR) fits = fits && layout_fits(v.as.tensor, layout);
-      for (uint32_t i = 0; v.kind == TN_TENSORS && i < v.count; ++i)
+      if (v.kind == TN_KIND_TENSOR) fits = fits && layout_fits(v.as.tensor, layout);
+      for (uint32_t i = 0; v.kind == TN_KIND_TENSORS && i < v.count; ++i)
         fits = fits && layout_fits(v.as.tensors[i], layout);
     }
     for (const Tensor* t : outputs) fits = fits && layout_fits(t, layout);
@@ -129,17 +129,17 @@ Status use_inputs(const tn_operand* inputs, uint32_t n, Stream* stream) {
 Status order_uses(std::span<const tn_value> args, std::span<Tensor* const> outputs,
                   Stream* stream) {
   for (const tn_value& v : args) {
-    if (v.kind == TN_TENSOR) {
+    if (v.kind == TN_KIND_TENSOR) {
       TN_TRY(use_storage(v.as.tensor->storage, stream, false));
-    } else if (v.kind == TN_TENSORS) {
+    } else if (v.kind == TN_KIND_TENSORS) {
       for (uint32_t i = 0; i < v.count; ++i) {
         if (v.as.tensors[i] != nullptr)
           TN_TRY(use_storage(v.as.tensors[i]->storage, stream, false));
       }
-    } else if (v.kind == TN_LOOP) {
+    } else if (v.kind == TN_KIND_LOOP) {
       const tn_program* p = v.as.loop->program;
       TN_TRY(use_inputs(v.as.loop->operands + p->n_outputs, p->n_inputs, stream));
-    } else if (v.kind == TN_REDUCTION) {
+    } else if (v.kind == TN_KIND_REDUCTION) {
       const tn_program* p = v.as.reduction->prologue;
       TN_TRY(use_inputs(v.as.reduction->operands + 1, p != nullptr ? p->n_inputs : 1, stream));
     }
@@ -184,7 +184,8 @@ const char* launch_name(const Kernel& kernel, const Op* op) {
 }
 
 bool is_random(const Kernel& kernel, const Op* op) {
-  return op != nullptr ? (op->flags & TN_OP_RANDOM) != 0 : kernel.def.primitive == TN_RANDOM_BITS;
+  return op != nullptr ? (op->flags & TN_OP_RANDOM) != 0
+                       : kernel.def.primitive == TN_PRIM_RANDOM_BITS;
 }
 
 inline void fill_call(const Op* op, tn_device device, std::span<const tn_value> args,
@@ -279,7 +280,7 @@ Status launch_formula(const Kernel& kernel, const Op* named, tn_device device,
 
 Status launch_loop(const Kernel& kernel, const tn_loop& loop, std::span<Tensor*> outputs) {
   tn_value arg;
-  arg.kind = TN_LOOP;
+  arg.kind = TN_KIND_LOOP;
   arg.count = 0;
   arg.as.loop = &loop;
   HostCall call;

@@ -94,19 +94,19 @@ Status integer_product(Tensor* a, Tensor* b, Tensor** result) {
   const TensorRef x = with_row(a, true), y = with_row(b, false);
   tn_tensor* const factors[2] = {x.get(), y.get()};
   static constexpr int64_t kLast = -1;
-  tn_value args[9] = {int_value(TN_SUM), {}, {}, bool_value(false), {}, {}, {}, {}, {}};
-  args[1].kind = TN_TENSORS;
+  tn_value args[9] = {int_value(TN_REDUCE_SUM), {}, {}, bool_value(false), {}, {}, {}, {}, {}};
+  args[1].kind = TN_KIND_TENSORS;
   args[1].count = 2;
   args[1].as.tensors = factors;
-  args[2].kind = TN_INTS;
+  args[2].kind = TN_KIND_INTS;
   args[2].count = 1;
   args[2].as.ints = &kLast;
-  args[4].kind = TN_EXPRESSION;
+  args[4].kind = TN_KIND_EXPRESSION;
   TN_TRY(
       intern_expression("product(Tensor a, Tensor b) -> Tensor", "a * b", &args[4].as.expression));
-  args[8].kind = TN_DTYPE;
+  args[8].kind = TN_KIND_DTYPE;
   args[8].as.dtype = a->dtype;
-  return run_reduce(PrimitiveArgs(TN_REDUCE, args), result);
+  return run_reduce(PrimitiveArgs(TN_PRIM_REDUCE, args), result);
 }
 
 }  // namespace
@@ -164,7 +164,7 @@ Status run_matmul(Tensor* a, Tensor* b, Tensor** result) {
   TensorRef hold(made);
   if (numel > 0 && k == 0) {
     tn_value zero{};
-    zero.kind = TN_INT;
+    zero.kind = TN_KIND_INT;
     TN_TRY(fill(made, zero));
   } else if (numel > 0 && a->device.type != TN_DEVICE_META) {
     const int64_t n_batch = numel / (m * n);
@@ -174,7 +174,7 @@ Status run_matmul(Tensor* a, Tensor* b, Tensor** result) {
     fill_matrices(made, n_batch, m * n, &mc);
     const tn_value args[2] = {tensor_value(&ma.tensor), tensor_value(&mb.tensor)};
     const Kernel* kernel;
-    TN_TRY(primitive_kernel(TN_MATMUL, a->device, args, nullptr, &kernel));
+    TN_TRY(primitive_kernel(TN_PRIM_MATMUL, a->device, args, nullptr, &kernel));
     Tensor* output = as_tensor(&mc.tensor);  // only the public prefix is read below
     TN_TRY(launch(*kernel, nullptr, a->device, args, {&output, 1}));
   }

@@ -27,7 +27,7 @@ class PrimitiveArgs {
  public:
   PrimitiveArgs(tn_primitive kind, std::span<const tn_value> args) : kind_(kind), args_(args) {}
   size_t size() const { return args_.size(); }
-  bool is_none(size_t i) const { return i >= args_.size() || args_[i].kind == TN_NONE; }
+  bool is_none(size_t i) const { return i >= args_.size() || args_[i].kind == TN_KIND_NONE; }
   Tensor* tensor(size_t i, const char* name) const;
   // one tensor is a list of one
   std::span<tn_tensor* const> tensors(size_t i, const char* name) const;
@@ -73,19 +73,19 @@ uint32_t dims_mask(const char* what, std::span<const int64_t> dims, int32_t ndim
 
 inline tn_value int_value(int64_t i) {
   tn_value v{};
-  v.kind = TN_INT;
+  v.kind = TN_KIND_INT;
   v.as.i = i;
   return v;
 }
 inline tn_value bool_value(bool b) {
   tn_value v{};
-  v.kind = TN_BOOL_VALUE;
+  v.kind = TN_KIND_BOOL;
   v.as.i = b ? 1 : 0;
   return v;
 }
 inline tn_value tensor_value(tn_tensor* t) {
   tn_value v{};
-  v.kind = TN_TENSOR;
+  v.kind = TN_KIND_TENSOR;
   v.as.tensor = t;
   return v;
 }

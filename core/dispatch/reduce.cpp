@@ -46,15 +46,15 @@ tn_dtype accumulate_dtype(tn_dtype dtype) {
 }
 
 tn_dtype result_dtype(tn_reduce_kind kind, tn_dtype folded) {
-  if (kind == TN_ARGMAX || kind == TN_ARGMIN) return TN_INT64;
-  const bool adds = kind == TN_SUM || kind == TN_PROD;
+  if (kind == TN_REDUCE_ARGMAX || kind == TN_REDUCE_ARGMIN) return TN_INT64;
+  const bool adds = kind == TN_REDUCE_SUM || kind == TN_REDUCE_PROD;
   return adds && !is_float(folded) ? TN_INT64 : folded;  // PyTorch: integers and bool sum to int64
 }
 
 tn_value identity_of(tn_reduce_kind kind) {
   tn_value v{};
-  v.kind = TN_INT;
-  v.as.i = kind == TN_PROD ? 1 : 0;
+  v.kind = TN_KIND_INT;
+  v.as.i = kind == TN_REDUCE_PROD ? 1 : 0;
   return v;
 }
 
@@ -67,9 +67,10 @@ Status run_reduce(const PrimitiveArgs& args, Tensor** result) {
   const bool keepdim = args.boolean(3, "keepdim", false);
   const Expression* prologue = args.expression(4, "prologue");
   const Expression* epilogue = args.expression(6, "epilogue");
-  if (kind < TN_SUM || kind > TN_ARGMIN) return invalid("reduce: kind {} is unknown", kind);
+  if (kind < TN_REDUCE_SUM || kind > TN_REDUCE_ARGMIN)
+    return invalid("reduce: kind {} is unknown", kind);
   const char* what = kKindNames[kind];
-  if (epilogue != nullptr && kind >= TN_ARGMAX) {
+  if (epilogue != nullptr && kind >= TN_REDUCE_ARGMAX) {
     return invalid("{}: it gives an index, which takes no epilogue", what);
   }
   if (inputs.empty() || inputs.size() + 1 > kMaxOperands ||
@@ -123,7 +124,7 @@ Status run_reduce(const PrimitiveArgs& args, Tensor** result) {
       kept.sizes[kept.ndim++] = shape.sizes[d];
     }
   }
-  if (n_folded == 0 && kind >= TN_MAX && n_kept > 0) {
+  if (n_folded == 0 && kind >= TN_REDUCE_MAX && n_kept > 0) {
     return invalid(
         "{}: {} has no elements along the reduced dimensions, and {} of nothing is undefined", what,
         shape_text(shape.sizes, shape.ndim), what);
@@ -137,11 +138,11 @@ Status run_reduce(const PrimitiveArgs& args, Tensor** result) {
       TN_TRY(fill(made, identity_of(static_cast<tn_reduce_kind>(kind))));
     } else {
       tn_value values[1 + kMaxExpressionScalars] = {};
-      values[0].kind = TN_FLOAT;
+      values[0].kind = TN_KIND_FLOAT;
       values[0].as.f = static_cast<double>(identity_of(static_cast<tn_reduce_kind>(kind)).as.i);
       const auto scalars = args.floats(7, "epilogue scalars");
       for (size_t i = 0; i < scalars.size(); ++i) {
-        values[i + 1].kind = TN_FLOAT;
+        values[i + 1].kind = TN_KIND_FLOAT;
         values[i + 1].as.f = scalars[i];
       }
       Tensor* one;
@@ -159,7 +160,7 @@ Status run_reduce(const PrimitiveArgs& args, Tensor** result) {
     LoopBuffers buffers;
     // needs no sorting and merging
     const bool whole = n_kept == 1 && n_inputs == 1 && tensors[0]->is_contiguous();
-    const bool ordered = kind == TN_ARGMAX || kind == TN_ARGMIN;
+    const bool ordered = kind == TN_REDUCE_ARGMAX || kind == TN_REDUCE_ARGMIN;
     const int32_t n_reduced = whole ? whole_reduction_loop(n_folded, made, tensors[0], &buffers)
                                     : reduction_loop(shape.span(), reduced, ordered, output_strides,
                                                      made, tensors, n_inputs, &buffers);
@@ -177,7 +178,7 @@ Status run_reduce(const PrimitiveArgs& args, Tensor** result) {
                                  before.params,
                                  after.params};
     tn_value arg{};
-    arg.kind = TN_REDUCTION;
+    arg.kind = TN_KIND_REDUCTION;
     arg.as.reduction = &reduction;
     const tn_program* youngest = reduction.prologue;
     if (reduction.epilogue != nullptr &&
@@ -185,7 +186,7 @@ Status run_reduce(const PrimitiveArgs& args, Tensor** result) {
       youngest = reduction.epilogue;
     }
     const Kernel* kernel;
-    TN_TRY(primitive_kernel(TN_REDUCE, made->device, {&arg, 1}, youngest, &kernel));
+    TN_TRY(primitive_kernel(TN_PRIM_REDUCE, made->device, {&arg, 1}, youngest, &kernel));
     TN_TRY(launch(*kernel, nullptr, made->device, {&arg, 1}, {&made, 1}));
   }
   *result = hold.take();

@@ -41,7 +41,7 @@ std::string resolve(const std::string& stated, const std::string& plugin, const 
 // Why the kernel cannot serve the op; "": it can.
 std::string misfit(const Kernel& kernel, const Op& op) {
   if (op.kind == OpKind::kView) return fmt::format("op '{}' is a view, which needs none", op.name);
-  if (op.kind == OpKind::kPrimitive && op.primitive == TN_NONZERO) {
+  if (op.kind == OpKind::kPrimitive && op.primitive == TN_PRIM_NONZERO) {
     return fmt::format(
         "op '{}' is the primitive 'nonzero', whose sizes depend on values: bring a kernel of the "
         "primitive",
@@ -293,8 +293,9 @@ std::vector<WaitingKernel> Registry::waiting_kernels() {
 
 std::vector<tn_primitive> Registry::missing_primitives(int32_t device_type) const {
   std::vector<tn_primitive> missing;
-  for (tn_primitive kind = TN_ELEMENTWISE; kind < TN_N_KERNEL_PRIMITIVES; ++kind) {
-    const bool optional = kind == TN_COPY || kind == TN_FILL || kind == TN_SCAN || kind == TN_SORT;
+  for (tn_primitive kind = TN_PRIM_ELEMENTWISE; kind < TN_N_PRIM_KERNELS; ++kind) {
+    const bool optional = kind == TN_PRIM_COPY || kind == TN_PRIM_FILL || kind == TN_PRIM_SCAN ||
+                          kind == TN_PRIM_SORT;
     if (!optional && primitives_[kind].find(device_type) == nullptr) missing.push_back(kind);
   }
   return missing;

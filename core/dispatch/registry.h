@@ -90,7 +90,7 @@ struct Op : tn_op {
   void* vjp_self = nullptr;  // of vjp; valid once vjp was seen
   std::string vjp_plugin;    // likewise
   void (*destroy)(void*) = nullptr;
-  std::vector<tn_value> defaults;  // per argument; kind TN_NONE where there is none
+  std::vector<tn_value> defaults;  // per argument; kind TN_KIND_NONE where there is none
   KernelTable kernels;
 };
 
@@ -164,7 +164,7 @@ class Registry {
   Op* lookup(std::string_view full_name);
   std::string attach(Kernel* kernel);
   void attach_waiting();
-  KernelTable primitives_[TN_N_KERNEL_PRIMITIVES];
+  KernelTable primitives_[TN_N_PRIM_KERNELS];
 };
 
 Registry& registry();

@@ -14,9 +14,11 @@ constexpr uint32_t kOpFlags = TN_OP_INPLACE | TN_OP_DYNAMIC | TN_OP_RANDOM | TN_
 constexpr uint32_t kKernelTraits = TN_KERNEL_CAPTURE_SAFE | TN_KERNEL_DETERMINISTIC;
 constexpr uint32_t kAllDtypes = (1u << 12) - 1;
 
-bool is_view_primitive(tn_primitive kind) { return kind >= TN_RESHAPE && kind <= TN_AS_STRIDED; }
+bool is_view_primitive(tn_primitive kind) {
+  return kind >= TN_PRIM_RESHAPE && kind <= TN_PRIM_AS_STRIDED;
+}
 bool is_kernel_primitive(tn_primitive kind) {
-  return kind > TN_PRIM_NONE && kind < TN_N_KERNEL_PRIMITIVES;
+  return kind > TN_PRIM_NONE && kind < TN_N_PRIM_KERNELS;
 }
 
 // The one way in which the op says what it means.
@@ -225,10 +227,10 @@ Status make_kernel(const tn_kernel_def& def, const std::string& plugin,
     return invalid("{}: unknown dtypes {:#x}", what, def.dtypes & ~kAllDtypes);
   }
   if (def.layout > TN_LAYOUT_DENSE) return invalid("{}: unknown layout {}", what, def.layout);
-  if (def.primitive == TN_COPY && def.layout != TN_LAYOUT_STRIDED) {
+  if (def.primitive == TN_PRIM_COPY && def.layout != TN_LAYOUT_STRIDED) {
     return invalid("{}: it is what layouts are changed with, so it must take any strides", what);
   }
-  if ((def.primitive == TN_ELEMENTWISE || def.primitive == TN_REDUCE) &&
+  if ((def.primitive == TN_PRIM_ELEMENTWISE || def.primitive == TN_PRIM_REDUCE) &&
       def.layout != TN_LAYOUT_STRIDED) {
     return invalid("{}: its operands are described by strides, so it must take any", what);
   }

@@ -26,7 +26,7 @@ namespace {
 Tensor* aliased_argument(const Op* op, const Argument& output, std::span<const tn_value> args) {
   if (output.alias == 0 || !output.written) return nullptr;
   for (size_t i = 0; i < op->schema.arguments.size(); ++i) {
-    if (op->schema.arguments[i].alias == output.alias && args[i].kind == TN_TENSOR) {
+    if (op->schema.arguments[i].alias == output.alias && args[i].kind == TN_KIND_TENSOR) {
       return as_tensor(args[i].as.tensor);
     }
   }
@@ -36,8 +36,8 @@ Tensor* aliased_argument(const Op* op, const Argument& output, std::span<const t
 void bump_written(const Op* op, std::span<const tn_value> args) {
   for (size_t i = 0; i < args.size(); ++i) {
     if ((op->written >> i & 1) == 0) continue;
-    if (args[i].kind == TN_TENSOR) as_tensor(args[i].as.tensor)->bump_version();
-    for (uint32_t j = 0; args[i].kind == TN_TENSORS && j < args[i].count; ++j) {
+    if (args[i].kind == TN_KIND_TENSOR) as_tensor(args[i].as.tensor)->bump_version();
+    for (uint32_t j = 0; args[i].kind == TN_KIND_TENSORS && j < args[i].count; ++j) {
       if (args[i].as.tensors[j] != nullptr) as_tensor(args[i].as.tensors[j])->bump_version();
     }
   }
@@ -88,7 +88,7 @@ Status make_ordered(const Op* op, const Kernel& kernel, std::span<const tn_value
 }
 
 Status run_view_op(const Op* op, std::span<const tn_value> args, tn_value* result) {
-  if (args.empty() || args[0].kind != TN_TENSOR) {
+  if (args.empty() || args[0].kind != TN_KIND_TENSOR) {
     return invalid("{}: the first argument of a view is the tensor it shows", op->schema.name);
   }
   tn_view view;  // its arrays are large, and a view takes nanoseconds
@@ -130,16 +130,16 @@ tn_device call_device(std::span<const tn_value> args) {
     return nullptr;
   };
   for (const tn_value& v : args) {
-    if (v.kind == TN_TENSOR) {
+    if (v.kind == TN_KIND_TENSOR) {
       if (const tn_device* d = consider(v.as.tensor)) return *d;
     }
-    for (uint32_t i = 0; v.kind == TN_TENSORS && i < v.count; ++i) {
+    for (uint32_t i = 0; v.kind == TN_KIND_TENSORS && i < v.count; ++i) {
       if (const tn_device* d = consider(v.as.tensors[i])) return *d;
     }
   }
   if (scalar != nullptr) return *scalar;
   for (const tn_value& v : args) {
-    if (v.kind == TN_DEVICE) return v.as.device;
+    if (v.kind == TN_KIND_DEVICE) return v.as.device;
   }
   return kCpu;
 }

@@ -21,8 +21,8 @@ Status window(Tensor* x, int32_t dim, int64_t start, int64_t end, TensorRef* vie
 Status scan_by_doubling(tn_reduce_kind kind, Tensor* x, int32_t dim, bool reverse,
                         Tensor** result) {
   const Expression& fold =
-      kind == TN_SUM ? formula("scan_sum(Tensor(a!) y, Tensor x) -> Tensor(a!)", "y + x")
-                     : formula("scan_prod(Tensor(a!) y, Tensor x) -> Tensor(a!)", "y * x");
+      kind == TN_REDUCE_SUM ? formula("scan_sum(Tensor(a!) y, Tensor x) -> Tensor(a!)", "y + x")
+                            : formula("scan_prod(Tensor(a!) y, Tensor x) -> Tensor(a!)", "y * x");
   TensorRef before;
   Tensor* made;
   TN_TRY(copy_to(x, x->device, TN_DTYPE_NONE, &made));
@@ -51,7 +51,7 @@ Status run_scan(const PrimitiveArgs& args, Tensor** result) {
   const bool reverse = args.boolean(3, "reverse", false);
   int32_t dim;
   TN_TRY(wrap_dim("scan", args.integer(2, "dim"), given->ndim, &dim));
-  if (kind != TN_SUM && kind != TN_PROD)
+  if (kind != TN_REDUCE_SUM && kind != TN_REDUCE_PROD)
     return invalid("scan: kind {} is no sum and no product", kind);
   const tn_dtype dtype = is_float(given->dtype) ? given->dtype : tn_dtype{TN_INT64};
   TensorRef x = TensorRef::retaining(given);
@@ -63,7 +63,7 @@ Status run_scan(const PrimitiveArgs& args, Tensor** result) {
   if (x->ndim == 0 || x->numel == 0 || x->device.type == TN_DEVICE_META) {
     return copy_to(x.get(), x->device, TN_DTYPE_NONE, result);
   }
-  if (!has_primitive(TN_SCAN, x->device)) {
+  if (!has_primitive(TN_PRIM_SCAN, x->device)) {
     if (!is_half(dtype))
       return scan_by_doubling(static_cast<tn_reduce_kind>(kind), x.get(), dim, reverse, result);
     Tensor *wide, *scanned;  // halves are folded in float32
@@ -78,7 +78,7 @@ Status run_scan(const PrimitiveArgs& args, Tensor** result) {
   TensorRef hold(made);
   const tn_value call[4] = {args.at(0), tensor_value(x.get()), int_value(dim), bool_value(reverse)};
   const Kernel* kernel;
-  TN_TRY(primitive_kernel(TN_SCAN, x->device, call, nullptr, &kernel));
+  TN_TRY(primitive_kernel(TN_PRIM_SCAN, x->device, call, nullptr, &kernel));
   TN_TRY(launch(*kernel, nullptr, x->device, call, {&made, 1}));
   *result = hold.take();
   return nullptr;

@@ -17,7 +17,7 @@ constexpr int64_t kComparisons = int64_t{1} << 22;
 
 tn_value ints_value(std::span<const int64_t> list) {
   tn_value v{};
-  v.kind = TN_INTS;
+  v.kind = TN_KIND_INTS;
   v.count = static_cast<uint32_t>(list.size());
   v.as.ints = list.data();
   return v;
@@ -57,9 +57,9 @@ Status count_before(Tensor* x, Tensor* positions, bool descending, int64_t begin
     TensorRef slice;
     const tn_value cut[5] = {tensor_value(t), int_value(t->ndim - 1), int_value(begin),
                              int_value(end), int_value(1)};
-    TN_TRY(run_one(TN_SLICE, cut, &slice));
+    TN_TRY(run_one(TN_PRIM_SLICE, cut, &slice));
     const tn_value shape[2] = {tensor_value(slice.get()), ints_value(sizes)};
-    return run_one(TN_RESHAPE, shape, result);
+    return run_one(TN_PRIM_RESHAPE, shape, result);
   };
   TensorRef mine, mine_at, others;
   const int64_t own[3] = {rows, end - begin, 1}, own_at[3] = {1, end - begin, 1},
@@ -67,19 +67,19 @@ Status count_before(Tensor* x, Tensor* positions, bool descending, int64_t begin
   TN_TRY(part(x, own, &mine));
   TN_TRY(part(positions, own_at, &mine_at));
   const tn_value shape[2] = {tensor_value(x), ints_value(all)};
-  TN_TRY(run_one(TN_RESHAPE, shape, &others));
+  TN_TRY(run_one(TN_PRIM_RESHAPE, shape, &others));
   tn_tensor* operands[4] = {mine.get(), others.get(), mine_at.get(), positions};
   tn_value list{};
-  list.kind = TN_TENSORS;
+  list.kind = TN_KIND_TENSORS;
   list.count = 4;
   list.as.tensors = operands;
   tn_value expression{};
-  expression.kind = TN_EXPRESSION;
+  expression.kind = TN_KIND_EXPRESSION;
   expression.as.expression = comes_before(descending);
   const int64_t last = 2;
-  const tn_value args[5] = {int_value(TN_SUM), list, ints_value({&last, 1}), bool_value(false),
-                            expression};
-  return run_one(TN_REDUCE, args, ranks);
+  const tn_value args[5] = {int_value(TN_REDUCE_SUM), list, ints_value({&last, 1}),
+                            bool_value(false), expression};
+  return run_one(TN_PRIM_REDUCE, args, ranks);
 }
 
 // x is row-major and dim is the last.
@@ -88,7 +88,7 @@ Status sort_by_counting(Tensor* x, bool descending, Tensor** results) {
   const int64_t flat[2] = {rows, n};
   const tn_value shape[2] = {tensor_value(x), ints_value(flat)};
   TensorRef rows_of, keys, positions, ranks, sorted, indices;
-  TN_TRY(run_one(TN_RESHAPE, shape, &rows_of));
+  TN_TRY(run_one(TN_PRIM_RESHAPE, shape, &rows_of));
   Tensor* made;
   keys = rows_of;
   if (x->dtype == TN_BOOL) {  // which formulas do not order
@@ -96,12 +96,12 @@ Status sort_by_counting(Tensor* x, bool descending, Tensor** results) {
     keys = TensorRef(made);
   }
   tn_value device{}, dtype{};
-  device.kind = TN_DEVICE;
+  device.kind = TN_KIND_DEVICE;
   device.as.device = x->device;
-  dtype.kind = TN_DTYPE;
+  dtype.kind = TN_KIND_DTYPE;
   dtype.as.dtype = TN_INT64;
   const tn_value count[5] = {int_value(n), int_value(0), int_value(1), dtype, device};
-  TN_TRY(run_one(TN_IOTA, count, &positions));
+  TN_TRY(run_one(TN_PRIM_IOTA, count, &positions));
   TN_TRY(empty_tensor(flat, TN_INT64, x->device, &made));
   ranks = TensorRef(made);
   const int64_t step = std::clamp<int64_t>(kComparisons / (rows * n), 1, n);
@@ -111,18 +111,18 @@ Status sort_by_counting(Tensor* x, bool descending, Tensor** results) {
     TN_TRY(count_before(keys.get(), positions.get(), descending, begin, end, &some));
     const tn_value cut[5] = {tensor_value(ranks.get()), int_value(1), int_value(begin),
                              int_value(end), int_value(1)};
-    TN_TRY(run_one(TN_SLICE, cut, &place));
+    TN_TRY(run_one(TN_PRIM_SLICE, cut, &place));
     TN_TRY(copy_into(place.get(), some.get()));
   }
   TensorRef spread;
   const tn_value wide[2] = {tensor_value(positions.get()), ints_value(flat)};
-  TN_TRY(run_one(TN_EXPAND, wide, &spread));
+  TN_TRY(run_one(TN_PRIM_EXPAND, wide, &spread));
   const auto place = [&](Tensor* values, TensorRef* result) -> Status {
     const tn_value args[4] = {tensor_value(values), int_value(1), tensor_value(ranks.get()),
                               tensor_value(values)};
-    TN_TRY(run_one(TN_SCATTER, args, result));
+    TN_TRY(run_one(TN_PRIM_SCATTER, args, result));
     const tn_value back[2] = {tensor_value(result->get()), ints_value(x->size_span())};
-    return run_one(TN_RESHAPE, back, result);
+    return run_one(TN_PRIM_RESHAPE, back, result);
   };
   TN_TRY(place(rows_of.get(), &sorted));
   TN_TRY(place(spread.get(), &indices));
@@ -139,7 +139,7 @@ Status run_sort(const PrimitiveArgs& args, Tensor** results) {
   int32_t dim;
   TN_TRY(wrap_dim("sort", args.integer(1, "dim"), x->ndim, &dim));
   const bool counts = x->numel > 0 && x->ndim > 0 && x->device.type != TN_DEVICE_META &&
-                      !has_primitive(TN_SORT, x->device);
+                      !has_primitive(TN_PRIM_SORT, x->device);
   if (counts) {
     // The dimension goes to the end, and back.
     std::vector<int64_t> order;
@@ -151,7 +151,7 @@ Status run_sort(const PrimitiveArgs& args, Tensor** results) {
     for (size_t d = 0; d < order.size(); ++d) back[order[d]] = static_cast<int64_t>(d);
     TensorRef moved;
     const tn_value permute[2] = {tensor_value(x), ints_value(order)};
-    TN_TRY(run_one(TN_PERMUTE, permute, &moved));
+    TN_TRY(run_one(TN_PRIM_PERMUTE, permute, &moved));
     Tensor* dense;
     TN_TRY(contiguous(moved.get(), &dense));
     TensorRef hold(dense);
@@ -161,7 +161,7 @@ Status run_sort(const PrimitiveArgs& args, Tensor** results) {
     for (TensorRef& t : sorted) {
       TensorRef view;
       const tn_value undo[2] = {tensor_value(t.get()), ints_value(back)};
-      TN_TRY(run_one(TN_PERMUTE, undo, &view));
+      TN_TRY(run_one(TN_PRIM_PERMUTE, undo, &view));
       TN_TRY(copy_to(view.get(), x->device, TN_DTYPE_NONE, &made[0]));
       t = TensorRef(made[0]);
     }
@@ -179,7 +179,7 @@ Status run_sort(const PrimitiveArgs& args, Tensor** results) {
   } else if (x->numel > 0 && x->device.type != TN_DEVICE_META) {
     const tn_value call[3] = {tensor_value(x), int_value(dim), bool_value(descending)};
     const Kernel* kernel;
-    TN_TRY(primitive_kernel(TN_SORT, x->device, call, nullptr, &kernel));
+    TN_TRY(primitive_kernel(TN_PRIM_SORT, x->device, call, nullptr, &kernel));
     TN_TRY(launch(*kernel, nullptr, x->device, call, {made, 2}));
   }
   results[0] = values.take();

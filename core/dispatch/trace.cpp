@@ -25,32 +25,32 @@ std::string operands_text(const tn_operand* inputs, uint32_t n, const int64_t* s
 
 std::string text_of(const tn_value& v) {
   switch (v.kind) {
-    case TN_TENSOR:
+    case TN_KIND_TENSOR:
       return text_of(v.as.tensor);
-    case TN_TENSORS: {
+    case TN_KIND_TENSORS: {
       std::string text;
       for (uint32_t i = 0; i < v.count; ++i) text += (i > 0 ? ", " : "") + text_of(v.as.tensors[i]);
       return "[" + text + "]";
     }
-    case TN_LOOP: {
+    case TN_KIND_LOOP: {
       const tn_loop& loop = *v.as.loop;
       return operands_text(loop.operands + loop.program->n_outputs, loop.program->n_inputs,
                            loop.sizes, loop.ndim);
     }
-    case TN_REDUCTION: {
+    case TN_KIND_REDUCTION: {
       const tn_reduction& r = *v.as.reduction;
       return operands_text(r.operands + 1, r.prologue != nullptr ? r.prologue->n_inputs : 1,
                            r.sizes, r.ndim);
     }
-    case TN_INT:
+    case TN_KIND_INT:
       return std::to_string(v.as.i);
-    case TN_BOOL_VALUE:
+    case TN_KIND_BOOL:
       return v.as.i != 0 ? "true" : "false";
-    case TN_FLOAT:
+    case TN_KIND_FLOAT:
       return fmt::format("{}", v.as.f);
-    case TN_INTS:
+    case TN_KIND_INTS:
       return shape_text(v.as.ints, static_cast<int32_t>(v.count));
-    case TN_NONE:
+    case TN_KIND_NONE:
       return "none";
     default:
       return "..";

@@ -10,32 +10,32 @@ namespace tenon {
 
 void release_value(tn_value* v) {
   switch (v->kind) {
-    case TN_TENSOR:
+    case TN_KIND_TENSOR:
       if (v->as.tensor != nullptr) as_tensor(v->as.tensor)->release();
       break;
-    case TN_TENSORS:
+    case TN_KIND_TENSORS:
       for (uint32_t i = 0; i < v->count; ++i) {
         if (v->as.tensors[i] != nullptr) as_tensor(v->as.tensors[i])->release();
       }
       delete[] v->as.tensors;
       break;
-    case TN_INTS:
+    case TN_KIND_INTS:
       delete[] v->as.ints;
       break;
-    case TN_FLOATS:
+    case TN_KIND_FLOATS:
       delete[] v->as.floats;
       break;
-    case TN_STRING:
+    case TN_KIND_STRING:
       delete[] v->as.string;
       break;
-    case TN_STRINGS:
+    case TN_KIND_STRINGS:
       for (uint32_t i = 0; i < v->count; ++i) delete[] v->as.strings[i];
       delete[] v->as.strings;
       break;
-    case TN_OBJECT:
+    case TN_KIND_OBJECT:
       if (v->as.object != nullptr) object_references.release(v->as.object);
       break;
-    case TN_OBJECTS:
+    case TN_KIND_OBJECTS:
       for (uint32_t i = 0; i < v->count; ++i) object_references.release(v->as.objects[i]);
       delete[] v->as.objects;
       break;
@@ -65,25 +65,25 @@ Status copy_value(const tn_value& from, tn_value* to) {
   if (!is_sound(from)) return invalid("value_copy: the value is {}", value_kind_name(from));
   tn_value copy = from;
   switch (from.kind) {
-    case TN_TENSOR:
+    case TN_KIND_TENSOR:
       if (from.as.tensor != nullptr) as_tensor(from.as.tensor)->retain();
       break;
-    case TN_TENSORS:
+    case TN_KIND_TENSORS:
       copy.as.tensors = clone(from.as.tensors, from.count);
       for (uint32_t i = 0; i < from.count; ++i) {
         if (from.as.tensors[i] != nullptr) as_tensor(from.as.tensors[i])->retain();
       }
       break;
-    case TN_INTS:
+    case TN_KIND_INTS:
       copy.as.ints = clone(from.as.ints, from.count);
       break;
-    case TN_FLOATS:
+    case TN_KIND_FLOATS:
       copy.as.floats = clone(from.as.floats, from.count);
       break;
-    case TN_STRING:
+    case TN_KIND_STRING:
       copy.as.string = clone(from.as.string, from.count + 1);
       break;
-    case TN_STRINGS: {
+    case TN_KIND_STRINGS: {
       std::vector<std::unique_ptr<char[]>> texts(from.count);
       for (uint32_t i = 0; i < from.count; ++i) {
         texts[i].reset(clone(from.as.strings[i], std::strlen(from.as.strings[i]) + 1));
@@ -93,10 +93,10 @@ Status copy_value(const tn_value& from, tn_value* to) {
       copy.as.strings = list;
       break;
     }
-    case TN_OBJECT:
+    case TN_KIND_OBJECT:
       if (from.as.object != nullptr) object_references.retain(from.as.object);
       break;
-    case TN_OBJECTS:
+    case TN_KIND_OBJECTS:
       copy.as.objects = clone(from.as.objects, from.count);
       for (uint32_t i = 0; i < from.count; ++i) object_references.retain(from.as.objects[i]);
       break;

@@ -13,17 +13,17 @@ namespace {
 // A copy in another dtype, recorded and explained as every other call.
 Status convert(tn_tensor* t, tn_dtype dtype, tn_tensor** result) {
   tn_value args[2] = {tensor_value(t), {}};
-  args[1].kind = TN_DTYPE;
+  args[1].kind = TN_KIND_DTYPE;
   args[1].as.dtype = dtype;
   tn_value made{};
-  TN_TRY(primitive(TN_COPY, args, {&made, 1}));
+  TN_TRY(primitive(TN_PRIM_COPY, args, {&made, 1}));
   *result = made.as.tensor;
   return nullptr;
 }
 
 bool has_half(const tn_value& v) {
-  if (v.kind == TN_TENSOR) return v.as.tensor != nullptr && is_half(v.as.tensor->dtype);
-  if (v.kind != TN_TENSORS) return false;
+  if (v.kind == TN_KIND_TENSOR) return v.as.tensor != nullptr && is_half(v.as.tensor->dtype);
+  if (v.kind != TN_KIND_TENSORS) return false;
   return std::any_of(v.as.tensors, v.as.tensors + v.count,
                      [](const tn_tensor* t) { return t != nullptr && is_half(t->dtype); });
 }
@@ -50,8 +50,8 @@ Status narrow_all(const WideArguments& wide, const std::vector<tn_dtype>& dtypes
     return at < dtypes.size() ? narrow(wide, dtypes[at++], t) : nullptr;
   };
   for (tn_value& v : results) {
-    if (v.kind == TN_TENSOR) TN_TRY(next(&v.as.tensor));
-    for (uint32_t i = 0; v.kind == TN_TENSORS && i < v.count; ++i)
+    if (v.kind == TN_KIND_TENSOR) TN_TRY(next(&v.as.tensor));
+    for (uint32_t i = 0; v.kind == TN_KIND_TENSORS && i < v.count; ++i)
       TN_TRY(next(const_cast<tn_tensor**>(v.as.tensors + i)));
   }
   return nullptr;
@@ -84,7 +84,7 @@ Status WideArguments::make(const Op* op, std::span<const tn_value> given) {
   for (size_t i = 0; i < args_.size(); ++i) {
     tn_value& v = args_[i];
     if ((op->written >> i & 1) != 0 || !has_half(v)) continue;
-    if (v.kind == TN_TENSOR) {
+    if (v.kind == TN_KIND_TENSOR) {
       TN_TRY(cast(v.as.tensor, &v.as.tensor));
       continue;
     }

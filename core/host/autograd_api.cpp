@@ -12,15 +12,15 @@ namespace {
 
 int32_t mode() {
   const uint32_t modes = thread_state.modes;
-  return (modes & kModeInference) != 0 ? TN_INFERENCE_MODE
-         : (modes & kModeNoGrad) != 0  ? TN_NO_GRAD
-                                       : TN_GRAD_MODE;
+  return (modes & kModeInference) != 0 ? TN_MODE_INFERENCE
+         : (modes & kModeNoGrad) != 0  ? TN_MODE_NO_GRAD
+                                       : TN_MODE_GRAD;
 }
 
 void set_mode(int32_t mode) {
   const uint32_t rest = thread_state.modes & ~uint32_t{kModeInference | kModeNoGrad};
-  thread_state.modes = rest | (mode == TN_INFERENCE_MODE ? uint32_t{kModeInference | kModeNoGrad}
-                               : mode == TN_NO_GRAD      ? uint32_t{kModeNoGrad}
+  thread_state.modes = rest | (mode == TN_MODE_INFERENCE ? uint32_t{kModeInference | kModeNoGrad}
+                               : mode == TN_MODE_NO_GRAD ? uint32_t{kModeNoGrad}
                                                          : 0u);
 }
 

@@ -75,7 +75,7 @@ const char* api_type_name(const tn_object* object) {
   return object != nullptr ? object->type.c_str() : "";
 }
 tn_object_kind api_kind(const tn_object* object) {
-  return object != nullptr ? object->kind : tn_object_kind{TN_OTHER_OBJECT};
+  return object != nullptr ? object->kind : tn_object_kind{TN_OBJECT_OTHER};
 }
 
 tn_status* api_set_tensor(tn_object* object, const char* name, tn_tensor* tensor,

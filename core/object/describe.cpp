@@ -10,14 +10,15 @@ namespace {
 // Tensors and objects are shown by where they went: parameters, children.
 bool is_printed(const Option& option) {
   const uint32_t kind = option.value.get().kind;
-  return kind != TN_TENSOR && kind != TN_TENSORS && kind != TN_OBJECT && kind != TN_OBJECTS;
+  return kind != TN_KIND_TENSOR && kind != TN_KIND_TENSORS && kind != TN_KIND_OBJECT &&
+         kind != TN_KIND_OBJECTS;
 }
 
 // As Python writes arguments: a list of one is its number, which stands for all dimensions, more
 // are a tuple, an empty one is an option that was left out.
 std::string option_text(const tn_value& value) {
   std::string text = value_text(value);
-  if (value.kind != TN_INTS && value.kind != TN_FLOATS) return text;
+  if (value.kind != TN_KIND_INTS && value.kind != TN_KIND_FLOATS) return text;
   if (value.count == 0) return "None";
   text = text.substr(1, text.size() - 2);
   return value.count == 1 ? text : "(" + text + ")";
@@ -57,7 +58,8 @@ std::string describe_optimizer(const Object* object) {
 }
 
 std::string describe_at(const Object* object, size_t indent) {
-  if (object->kind == TN_OPTIMIZER && !object->groups.empty()) return describe_optimizer(object);
+  if (object->kind == TN_OBJECT_OPTIMIZER && !object->groups.empty())
+    return describe_optimizer(object);
   const std::string options = options_text(object);
   if (object->children.empty()) return fmt::format("{}({})", object->type, options);
   const std::string margin(indent + 2, ' ');

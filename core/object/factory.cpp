@@ -90,7 +90,7 @@ Status check_factory(const tn_factory_def& original) {
   if (Status status = parse_schema(def.schema, &schema)) {
     return make_status(status->code, "the schema of a factory is wrong", status);
   }
-  if (def.kind < TN_LAYER || def.kind > TN_OTHER_OBJECT) {
+  if (def.kind < TN_OBJECT_LAYER || def.kind > TN_OBJECT_OTHER) {
     return invalid("factory {}: unknown kind {}", schema.name, def.kind);
   }
   if (schema.has_returns)

@@ -74,7 +74,7 @@ Status check_parameters(const Object* object, std::span<tn_tensor* const> parame
 
 Status add_group(Object* object, std::span<tn_tensor* const> parameters, const char* const* names,
                  const tn_value* values, uint32_t n_options) {
-  if (object->kind != TN_OPTIMIZER)
+  if (object->kind != TN_OBJECT_OPTIMIZER)
     return invalid("{} is no optimizer: it has no parameter groups", object->type);
   TN_TRY(check_parameters(object, parameters));
   ParameterGroup group;
@@ -91,7 +91,7 @@ Status add_group(Object* object, std::span<tn_tensor* const> parameters, const c
                   [](const auto& method) { return method->schema.name == kGroupAdded; });
   if (!listens) return nullptr;
   tn_value index{};
-  index.kind = TN_INT;
+  index.kind = TN_KIND_INT;
   index.as.i = static_cast<int64_t>(object->groups.size()) - 1;
   Status status = invoke(object, kGroupAdded, &index, 1, nullptr, 0);
   if (status != nullptr) object->groups.pop_back();

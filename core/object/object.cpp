@@ -52,8 +52,8 @@ bool contains(const Object* root, const Object* wanted, std::unordered_set<const
   }
   for (const Option& option : root->options) {
     const tn_value& value = option.value.get();
-    if (value.kind == TN_OBJECT && contains(value.as.object, wanted, seen)) return true;
-    for (uint32_t i = 0; value.kind == TN_OBJECTS && i < value.count; ++i) {
+    if (value.kind == TN_KIND_OBJECT && contains(value.as.object, wanted, seen)) return true;
+    for (uint32_t i = 0; value.kind == TN_KIND_OBJECTS && i < value.count; ++i) {
       if (contains(value.as.objects[i], wanted, seen)) return true;
     }
   }
@@ -64,19 +64,20 @@ bool contains(const Object* root, const Object* wanted, std::unordered_set<const
 
 Status create_empty_object(std::string_view type, tn_object_kind kind, Object** object) {
   if (type.empty()) return invalid("an object needs the name of its type");
-  if (kind < TN_LAYER || kind > TN_OTHER_OBJECT) return invalid("{}: unknown kind {}", type, kind);
+  if (kind < TN_OBJECT_LAYER || kind > TN_OBJECT_OTHER)
+    return invalid("{}: unknown kind {}", type, kind);
   *object = new Object(std::string(type), kind);
   return nullptr;
 }
 
 Status set_tensor(Object* object, std::string_view name, Tensor* tensor, tn_entry_kind kind) {
   TN_TRY(check_name(object, "tensor", name));
-  if (kind < TN_PARAMETER || kind > TN_STATE)
+  if (kind < TN_ENTRY_PARAMETER || kind > TN_ENTRY_STATE)
     return invalid("{}: unknown entry kind {}", object->type, kind);
   if (find_named(object->children, name) != nullptr) {
     return invalid("{}: '{}' is a child already", object->type, printable(name));
   }
-  if (tensor != nullptr && kind == TN_PARAMETER && !tensor->is_leaf()) {
+  if (tensor != nullptr && kind == TN_ENTRY_PARAMETER && !tensor->is_leaf()) {
     return invalid("{}: parameter '{}' was made by a recorded call; detach it first", object->type,
                    name);
   }

@@ -66,7 +66,8 @@ Status load_state(Object* object, const char* const* names, tn_tensor* const* te
     known.insert(path);
     const auto found = given.find(path);
     if (found == given.end()) continue;
-    if (!entry->tensor && entry->kind != TN_STATE) {  // a layer without bias, and a file with one
+    if (!entry->tensor &&
+        entry->kind != TN_ENTRY_STATE) {  // a layer without bias, and a file with one
       unexpected.push_back(path);
       continue;
     }

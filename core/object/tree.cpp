@@ -150,7 +150,7 @@ void set_training(Object* object, bool on) {
 }
 
 Status zero_grad(Object* object) {
-  if (object->kind == TN_OPTIMIZER) {
+  if (object->kind == TN_OBJECT_OPTIMIZER) {
     for (const ParameterGroup& group : object->groups) {
       for (const TensorRef& parameter : group.parameters)
         TN_TRY(set_grad(parameter.get(), nullptr));
@@ -159,7 +159,8 @@ Status zero_grad(Object* object) {
   }
   for (const Object* part : all_objects(object)) {
     for (const NamedTensor& entry : part->tensors) {
-      if (entry.tensor && entry.kind == TN_PARAMETER) TN_TRY(set_grad(entry.tensor.get(), nullptr));
+      if (entry.tensor && entry.kind == TN_ENTRY_PARAMETER)
+        TN_TRY(set_grad(entry.tensor.get(), nullptr));
     }
   }
   return nullptr;

@@ -42,11 +42,11 @@ std::string object_or_none(const tn_object* object) {
 
 void widen_number(const Argument& argument, tn_value* value) {
   if (argument.type != Type::kFloat) return;
-  if (value->kind == TN_INTS && value->count == 0)
-    value->kind = TN_FLOATS;  // "[]" of a parsed file
-  if (value->kind == TN_INT) {
+  if (value->kind == TN_KIND_INTS && value->count == 0)
+    value->kind = TN_KIND_FLOATS;  // "[]" of a parsed file
+  if (value->kind == TN_KIND_INT) {
     value->as.f = static_cast<double>(value->as.i);
-    value->kind = TN_FLOAT;
+    value->kind = TN_KIND_FLOAT;
   }
 }
 
@@ -79,33 +79,33 @@ Status BoundArguments::bind(std::string_view what, const Schema& schema, const t
 std::string value_text(const tn_value& value) {
   const auto quoted = [](const char* text) { return fmt::format("'{}'", printable(text)); };
   switch (value.kind) {
-    case TN_NONE:
+    case TN_KIND_NONE:
       return "None";
-    case TN_TENSOR:
+    case TN_KIND_TENSOR:
       return tensor_or_none(value.as.tensor);
-    case TN_TENSORS:
+    case TN_KIND_TENSORS:
       return list_text(value.as.tensors, value.count, tensor_or_none);
-    case TN_INT:
+    case TN_KIND_INT:
       return fmt::format("{}", value.as.i);
-    case TN_INTS:
+    case TN_KIND_INTS:
       return list_text(value.as.ints, value.count, [](int64_t i) { return fmt::format("{}", i); });
-    case TN_FLOAT:
+    case TN_KIND_FLOAT:
       return float_text(value.as.f);
-    case TN_FLOATS:
+    case TN_KIND_FLOATS:
       return list_text(value.as.floats, value.count, float_text);
-    case TN_BOOL_VALUE:
+    case TN_KIND_BOOL:
       return value.as.i != 0 ? "True" : "False";
-    case TN_DTYPE:
+    case TN_KIND_DTYPE:
       return dtype_name(value.as.dtype);
-    case TN_DEVICE:
+    case TN_KIND_DEVICE:
       return device_text(value.as.device);
-    case TN_STRING:
+    case TN_KIND_STRING:
       return fmt::format("'{}'", printable({value.as.string, value.count}));
-    case TN_STRINGS:
+    case TN_KIND_STRINGS:
       return list_text(value.as.strings, value.count, quoted);
-    case TN_OBJECT:
+    case TN_KIND_OBJECT:
       return object_or_none(value.as.object);
-    case TN_OBJECTS:
+    case TN_KIND_OBJECTS:
       return list_text(value.as.objects, value.count, object_or_none);
     default:
       return fmt::format("a value of kind {}", value.kind);

@@ -62,7 +62,7 @@ const char* kind_name(OpKind kind) {
 }
 
 const char* kind_name(tn_object_kind kind) {
-  return kind == TN_LAYER ? "layer" : kind == TN_OPTIMIZER ? "optimizer" : "other";
+  return kind == TN_OBJECT_LAYER ? "layer" : kind == TN_OBJECT_OPTIMIZER ? "optimizer" : "other";
 }
 
 Json brings(const Brings& b) {
@@ -132,7 +132,8 @@ const char* gradient(const Op& op, bool has_pair) {
     }
     case OpKind::kPrimitive: {
       const tn_primitive p = op.primitive;
-      const bool none = p == TN_FILL || p == TN_IOTA || p == TN_RANDOM_BITS || p == TN_NONZERO;
+      const bool none = p == TN_PRIM_FILL || p == TN_PRIM_IOTA || p == TN_PRIM_RANDOM_BITS ||
+                        p == TN_PRIM_NONZERO;
       return none ? "none" : "derived";
     }
     case OpKind::kView:

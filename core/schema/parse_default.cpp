@@ -36,14 +36,14 @@ class DefaultParser {
         std::string* text = nullptr;
         if (cursor_.peek() != '"' && cursor_.peek() != '\'') return wrong_default(begin, *argument);
         TN_TRY(string(&text));
-        value.kind = TN_STRING;
+        value.kind = TN_KIND_STRING;
         value.count = static_cast<uint32_t>(text->size());
         value.as.string = text->c_str();
         return nullptr;
       }
       case Type::kDtype: {
         const std::string name(cursor_.word(/*dots=*/false));
-        value.kind = TN_DTYPE;
+        value.kind = TN_KIND_DTYPE;
         value.as.dtype = dtype_from_name(name);
         if (value.as.dtype != TN_DTYPE_NONE) return nullptr;
         std::vector<std::string> names;
@@ -81,8 +81,8 @@ class DefaultParser {
           strings.push_back(text->c_str());
         } else if (argument->type == Type::kInt || argument->type == Type::kFloat) {
           TN_TRY(number(argument->type, *argument, &entry));
-          if (entry.kind == TN_INT) ints.push_back(entry.as.i);
-          if (entry.kind == TN_FLOAT) floats.push_back(entry.as.f);
+          if (entry.kind == TN_KIND_INT) ints.push_back(entry.as.i);
+          if (entry.kind == TN_KIND_FLOAT) floats.push_back(entry.as.f);
         } else {
           return cursor_.refuse(begin, "a default of type {} can only be empty",
                                 argument_type_text(*argument));
@@ -92,25 +92,25 @@ class DefaultParser {
     }
     switch (argument->type) {
       case Type::kInt:
-        value.kind = TN_INTS;
+        value.kind = TN_KIND_INTS;
         value.count = static_cast<uint32_t>(ints.size());
         schema_.int_lists.push_back(std::move(ints));
         value.as.ints = schema_.int_lists.back().data();
         break;
       case Type::kFloat:
-        value.kind = TN_FLOATS;
+        value.kind = TN_KIND_FLOATS;
         value.count = static_cast<uint32_t>(floats.size());
         schema_.float_lists.push_back(std::move(floats));
         value.as.floats = schema_.float_lists.back().data();
         break;
       case Type::kString:
-        value.kind = TN_STRINGS;
+        value.kind = TN_KIND_STRINGS;
         value.count = static_cast<uint32_t>(strings.size());
         schema_.string_lists.push_back(std::move(strings));
         value.as.strings = schema_.string_lists.back().data();
         break;
       default:
-        value.kind = argument->type == Type::kTensor ? TN_TENSORS : TN_OBJECTS;
+        value.kind = argument->type == Type::kTensor ? TN_KIND_TENSORS : TN_KIND_OBJECTS;
         break;
     }
     return nullptr;
@@ -123,7 +123,7 @@ class DefaultParser {
     const std::string_view name = cursor_.word(/*dots=*/false);
     if (name == "True" || name == "False") {
       if (type != Type::kBool && type != Type::kNumber) return wrong_default(begin, argument);
-      value->kind = TN_BOOL_VALUE;
+      value->kind = TN_KIND_BOOL;
       value->as.i = name == "True";
       return nullptr;
     }
@@ -133,7 +133,7 @@ class DefaultParser {
     const std::string_view special = cursor_.word(/*dots=*/false);
     if (special == "inf" || special == "nan") {
       if (type == Type::kInt) return wrong_default(begin, argument);
-      value->kind = TN_FLOAT;
+      value->kind = TN_KIND_FLOAT;
       value->as.f = special == "inf" ? std::numeric_limits<double>::infinity()
                                      : std::numeric_limits<double>::quiet_NaN();
       if (negative) value->as.f = -value->as.f;
@@ -154,10 +154,10 @@ class DefaultParser {
     const char* end = literal.data() + literal.size();
     std::from_chars_result result{};
     if (is_int && type != Type::kFloat) {
-      value->kind = TN_INT;
+      value->kind = TN_KIND_INT;
       result = std::from_chars(literal.data(), end, value->as.i);
     } else if (type != Type::kInt) {
-      value->kind = TN_FLOAT;
+      value->kind = TN_KIND_FLOAT;
       result = std::from_chars(literal.data(), end, value->as.f);
     } else {
       return wrong_default(begin, argument);

@@ -21,17 +21,17 @@ const std::vector<std::string>& type_names() {
 
 // Kinds that fit without a look at what they hold.
 uint32_t plain_kinds(const Argument& argument) {
-  const uint32_t none = argument.optional ? 1u << TN_NONE : 0;
+  const uint32_t none = argument.optional ? 1u << TN_KIND_NONE : 0;
   if (argument.list) return none;
   switch (argument.type) {
     case Type::kInt:
-      return none | 1u << TN_INT;
+      return none | 1u << TN_KIND_INT;
     case Type::kFloat:
-      return none | 1u << TN_FLOAT | 1u << TN_INT;
+      return none | 1u << TN_KIND_FLOAT | 1u << TN_KIND_INT;
     case Type::kBool:
-      return none | 1u << TN_BOOL_VALUE;
+      return none | 1u << TN_KIND_BOOL;
     case Type::kNumber:
-      return none | 1u << TN_FLOAT | 1u << TN_INT | 1u << TN_BOOL_VALUE;
+      return none | 1u << TN_KIND_FLOAT | 1u << TN_KIND_INT | 1u << TN_KIND_BOOL;
     default:
       return none;
   }

@@ -42,23 +42,23 @@ std::string list_text(const T* entries, uint32_t count, F&& text) {
 
 std::string default_text(const tn_value& value) {
   switch (value.kind) {
-    case TN_NONE:
+    case TN_KIND_NONE:
       return "None";
-    case TN_INT:
+    case TN_KIND_INT:
       return fmt::format("{}", value.as.i);
-    case TN_FLOAT:
+    case TN_KIND_FLOAT:
       return float_text(value.as.f);
-    case TN_BOOL_VALUE:
+    case TN_KIND_BOOL:
       return value.as.i != 0 ? "True" : "False";
-    case TN_DTYPE:
+    case TN_KIND_DTYPE:
       return dtype_name(value.as.dtype);
-    case TN_STRING:
+    case TN_KIND_STRING:
       return quoted({value.as.string, value.count});
-    case TN_INTS:
+    case TN_KIND_INTS:
       return list_text(value.as.ints, value.count, [](int64_t i) { return fmt::format("{}", i); });
-    case TN_FLOATS:
+    case TN_KIND_FLOATS:
       return list_text(value.as.floats, value.count, float_text);
-    case TN_STRINGS:
+    case TN_KIND_STRINGS:
       return list_text(value.as.strings, value.count, [](const char* s) { return quoted(s); });
     default:
       return "[]";  // no other list has entries in a default
@@ -76,15 +76,15 @@ std::string argument_text(const Argument& argument) {
 
 bool list_fits(const Argument& argument, const tn_value& value) {
   switch (value.kind) {
-    case TN_TENSORS:
+    case TN_KIND_TENSORS:
       return argument.type == Type::kTensor && (argument.optional_entries || !has_hole(value));
-    case TN_OBJECTS:
+    case TN_KIND_OBJECTS:
       return argument.type == Type::kObject && (argument.optional_entries || !has_hole(value));
-    case TN_INTS:
+    case TN_KIND_INTS:
       return argument.type == Type::kInt || (argument.type == Type::kFloat && value.count == 0);
-    case TN_FLOATS:
+    case TN_KIND_FLOATS:
       return argument.type == Type::kFloat;
-    case TN_STRINGS:
+    case TN_KIND_STRINGS:
       return argument.type == Type::kString;
     default:
       return false;
@@ -93,29 +93,29 @@ bool list_fits(const Argument& argument, const tn_value& value) {
 
 // Of a value that is sound.
 bool fits(const Argument& argument, const tn_value& value, bool numbers_as_tensors) {
-  if (value.kind == TN_NONE) return argument.optional;
+  if (value.kind == TN_KIND_NONE) return argument.optional;
   if (argument.list) return list_fits(argument, value);
   const bool is_number =
-      value.kind == TN_INT || value.kind == TN_FLOAT || value.kind == TN_BOOL_VALUE;
+      value.kind == TN_KIND_INT || value.kind == TN_KIND_FLOAT || value.kind == TN_KIND_BOOL;
   switch (argument.type) {
     case Type::kTensor:
-      return value.kind == TN_TENSOR || (numbers_as_tensors && is_number && !argument.written);
+      return value.kind == TN_KIND_TENSOR || (numbers_as_tensors && is_number && !argument.written);
     case Type::kInt:
-      return value.kind == TN_INT;
+      return value.kind == TN_KIND_INT;
     case Type::kFloat:
-      return value.kind == TN_FLOAT || value.kind == TN_INT;
+      return value.kind == TN_KIND_FLOAT || value.kind == TN_KIND_INT;
     case Type::kBool:
-      return value.kind == TN_BOOL_VALUE;
+      return value.kind == TN_KIND_BOOL;
     case Type::kNumber:
       return is_number;
     case Type::kString:
-      return value.kind == TN_STRING;
+      return value.kind == TN_KIND_STRING;
     case Type::kDtype:
-      return value.kind == TN_DTYPE;
+      return value.kind == TN_KIND_DTYPE;
     case Type::kDevice:
-      return value.kind == TN_DEVICE;
+      return value.kind == TN_KIND_DEVICE;
     case Type::kObject:
-      return value.kind == TN_OBJECT;
+      return value.kind == TN_KIND_OBJECT;
   }
   return false;
 }
@@ -135,8 +135,8 @@ bool is_there(tn_device device) {
 
 // "None at [1]" where a list of the right kind has a hole, else what the value is.
 std::string found_text(const Argument& argument, const tn_value& value) {
-  const bool is_tensors = value.kind == TN_TENSORS && argument.type == Type::kTensor;
-  const bool is_objects = value.kind == TN_OBJECTS && argument.type == Type::kObject;
+  const bool is_tensors = value.kind == TN_KIND_TENSORS && argument.type == Type::kTensor;
+  const bool is_objects = value.kind == TN_KIND_OBJECTS && argument.type == Type::kObject;
   if (argument.list && (is_tensors || is_objects) && has_hole(value)) {
     uint32_t i = 0;
     while (value.as.tensors[i] != nullptr) ++i;
@@ -148,42 +148,42 @@ std::string found_text(const Argument& argument, const tn_value& value) {
 }  // namespace
 
 bool has_hole(const tn_value& value) {
-  if (value.kind == TN_OBJECTS && value.as.objects != nullptr) {
+  if (value.kind == TN_KIND_OBJECTS && value.as.objects != nullptr) {
     return std::find(value.as.objects, value.as.objects + value.count, nullptr) !=
            value.as.objects + value.count;
   }
-  if (value.kind != TN_TENSORS || value.as.tensors == nullptr) return false;
+  if (value.kind != TN_KIND_TENSORS || value.as.tensors == nullptr) return false;
   return std::find(value.as.tensors, value.as.tensors + value.count, nullptr) !=
          value.as.tensors + value.count;
 }
 
 bool is_sound(const tn_value& value) {
   switch (value.kind) {
-    case TN_NONE:
-    case TN_INT:
-    case TN_FLOAT:
+    case TN_KIND_NONE:
+    case TN_KIND_INT:
+    case TN_KIND_FLOAT:
       return true;
-    case TN_BOOL_VALUE:
+    case TN_KIND_BOOL:
       return value.as.i == 0 || value.as.i == 1;
-    case TN_TENSOR:
+    case TN_KIND_TENSOR:
       return value.as.tensor != nullptr;
-    case TN_TENSORS:
-    case TN_OBJECTS:
-    case TN_INTS:
-    case TN_FLOATS:
+    case TN_KIND_TENSORS:
+    case TN_KIND_OBJECTS:
+    case TN_KIND_INTS:
+    case TN_KIND_FLOATS:
       return has_memory(value);
-    case TN_STRINGS:
+    case TN_KIND_STRINGS:
       return has_memory(value) && std::find(value.as.strings, value.as.strings + value.count,
                                             nullptr) == value.as.strings + value.count;
-    case TN_STRING:
+    case TN_KIND_STRING:
       return is_as_long_as_it_says(value);
-    case TN_DTYPE:
+    case TN_KIND_DTYPE:
       return is_known_dtype(value.as.dtype);
-    case TN_DEVICE:
+    case TN_KIND_DEVICE:
       return is_there(value.as.device);
-    case TN_EXPRESSION:
+    case TN_KIND_EXPRESSION:
       return value.as.expression != nullptr;
-    case TN_OBJECT:
+    case TN_KIND_OBJECT:
       return value.as.object != nullptr;
     default:
       return false;  // those of kernels, and what is no kind
@@ -230,49 +230,49 @@ std::string value_kind_name(const tn_value& value) {
                        has_memory(value) ? "" : " that is NULL");
   };
   switch (value.kind) {
-    case TN_NONE:
+    case TN_KIND_NONE:
       return "None";
-    case TN_TENSOR:
+    case TN_KIND_TENSOR:
       return value.as.tensor == nullptr ? "Tensor that is NULL" : "Tensor";
-    case TN_TENSORS:
+    case TN_KIND_TENSORS:
       return list("Tensor", "Tensors");
-    case TN_INT:
+    case TN_KIND_INT:
       return fmt::format("int {}", value.as.i);
-    case TN_INTS:
+    case TN_KIND_INTS:
       return list("int", "ints");
-    case TN_FLOAT:
+    case TN_KIND_FLOAT:
       return fmt::format("float {}", float_text(value.as.f));
-    case TN_FLOATS:
+    case TN_KIND_FLOATS:
       return list("float", "floats");
-    case TN_BOOL_VALUE:
+    case TN_KIND_BOOL:
       if (!is_sound(value)) return fmt::format("bool {}, which is neither 0 nor 1", value.as.i);
       return value.as.i != 0 ? "bool True" : "bool False";
-    case TN_DTYPE:
+    case TN_KIND_DTYPE:
       if (!is_known_dtype(value.as.dtype))
         return fmt::format("dtype {}, which is none", value.as.dtype);
       return fmt::format("dtype {}", dtype_name(value.as.dtype));
-    case TN_DEVICE:
+    case TN_KIND_DEVICE:
       return is_sound(value) ? device_text(value.as.device)
                              : device_text(value.as.device) + ", which is not there";
-    case TN_STRING:
+    case TN_KIND_STRING:
       if (value.as.string == nullptr) return "str that is NULL";
       if (!is_sound(value)) {
         return fmt::format("str of {} bytes, which says that it has {}",
                            std::strlen(value.as.string), value.count);
       }
       return fmt::format("str {}", quoted({value.as.string, std::min<size_t>(value.count, 40)}));
-    case TN_STRINGS:
+    case TN_KIND_STRINGS:
       return list("str", "strs") +
              (has_memory(value) && !is_sound(value) ? " of which one is NULL" : "");
-    case TN_EXPRESSION:
+    case TN_KIND_EXPRESSION:
       return value.as.expression == nullptr ? "expression that is NULL" : "expression";
-    case TN_OBJECT:
+    case TN_KIND_OBJECT:
       return value.as.object == nullptr ? "object that is NULL" : "object";
-    case TN_OBJECTS:
+    case TN_KIND_OBJECTS:
       return list("object", "objects");
-    case TN_LOOP:
+    case TN_KIND_LOOP:
       return "loop";
-    case TN_REDUCTION:
+    case TN_KIND_REDUCTION:
       return "reduction";
     default:
       return fmt::format("value of unknown kind {}", value.kind);
@@ -316,17 +316,17 @@ Schema Schema::clone() const {
   };
   for (Argument& argument : copy.arguments) {
     tn_value& value = argument.default_value;
-    if (value.kind == TN_STRING) {
+    if (value.kind == TN_KIND_STRING) {
       value.as.string = keep_string(value.as.string, value.count);
     } else if (value.count == 0) {
       continue;
-    } else if (value.kind == TN_INTS) {
+    } else if (value.kind == TN_KIND_INTS) {
       copy.int_lists.emplace_back(value.as.ints, value.as.ints + value.count);
       value.as.ints = copy.int_lists.back().data();
-    } else if (value.kind == TN_FLOATS) {
+    } else if (value.kind == TN_KIND_FLOATS) {
       copy.float_lists.emplace_back(value.as.floats, value.as.floats + value.count);
       value.as.floats = copy.float_lists.back().data();
-    } else if (value.kind == TN_STRINGS) {
+    } else if (value.kind == TN_KIND_STRINGS) {
       std::vector<const char*> list(value.as.strings, value.as.strings + value.count);
       for (const char*& entry : list) entry = keep_string(entry, std::strlen(entry));
       copy.string_lists.push_back(std::move(list));
@@ -339,7 +339,7 @@ Schema Schema::clone() const {
 Status check_value_closely(const Schema& schema, const Argument& argument, const tn_value& value,
                            bool numbers_as_tensors) {
   if (is_sound(value) && fits(argument, value, numbers_as_tensors)) return nullptr;
-  if (value.kind == TN_DEVICE && argument.type == Type::kDevice && !argument.list) {
+  if (value.kind == TN_KIND_DEVICE && argument.type == Type::kDevice && !argument.list) {
     StatusHolder refused(check_device(value.as.device));
     return error(refused.get()->code, "{}: {}", schema.name, refused.get()->message);
   }

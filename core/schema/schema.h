@@ -40,7 +40,7 @@ struct Argument {
   bool written = false;           // "Tensor(a!)"
   bool has_default = false;
   tn_value
-      default_value{};  // kind TN_NONE for None; lists and strings point into storage of the schema
+      default_value{};  // kind TN_KIND_NONE for None; lists and strings point into storage of the schema
   uint32_t kinds =
       // bit k: a value of kind k fits without a look at its contents (but for a bool, which is 0
       0;
@@ -92,11 +92,11 @@ bool has_hole(const tn_value& value);
 // argument is not written. The message names the schema, the argument and what came.
 [[nodiscard]] inline Status check_value(const Schema& schema, const Argument& argument,
                                         const tn_value& value, bool numbers_as_tensors) {
-  if (value.kind == TN_TENSOR && argument.type == Type::kTensor && !argument.list &&
+  if (value.kind == TN_KIND_TENSOR && argument.type == Type::kTensor && !argument.list &&
       value.as.tensor != nullptr)
     return nullptr;
   if (value.kind < 32 && ((argument.kinds >> value.kind) & 1) != 0 &&
-      (value.kind != TN_BOOL_VALUE || static_cast<uint64_t>(value.as.i) < 2))
+      (value.kind != TN_KIND_BOOL || static_cast<uint64_t>(value.as.i) < 2))
     return nullptr;
   return check_value_closely(schema, argument, value, numbers_as_tensors);
 }

@@ -22,7 +22,7 @@ struct StringList {
 void give(tn_value& value, const StringList& list) {
   std::vector<const char*> pointers;
   for (const std::string& text : list.strings) pointers.push_back(text.c_str());
-  tn_value borrowed = detail::make_value(TN_STRINGS, static_cast<uint32_t>(pointers.size()));
+  tn_value borrowed = detail::make_value(TN_KIND_STRINGS, static_cast<uint32_t>(pointers.size()));
   borrowed.as.strings = pointers.data();
   check(host()->value_copy(&borrowed, &value));
 }

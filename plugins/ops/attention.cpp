@@ -31,7 +31,7 @@ Tensor safe_softmax(const Tensor& scores) {
   Tensor reached;
   {
     NoGrad guard;
-    reached = prim::elementwise(is_reached, prim::reduce(TN_MAX, scores, -1, true));
+    reached = prim::elementwise(is_reached, prim::reduce(TN_REDUCE_MAX, scores, -1, true));
   }
   Tensor weights = softmax(prim::elementwise(or_else, scores, reached, 0.0), -1);
   return prim::elementwise(or_else, weights, reached, 0.0);

@@ -7,9 +7,9 @@
 namespace tenon::ops_pack {
 namespace {
 
-bool is_int(const Operand& number) { return number.value().kind == TN_INT; }
+bool is_int(const Operand& number) { return number.value().kind == TN_KIND_INT; }
 double as_double(const Operand& number) {
-  return number.value().kind == TN_FLOAT ? number.value().as.f : double(number.value().as.i);
+  return number.value().kind == TN_KIND_FLOAT ? number.value().as.f : double(number.value().as.i);
 }
 
 Tensor range(Operand start, Operand end, Operand step, Dtype dtype, Device device) {
@@ -149,7 +149,7 @@ void create() {
   op("full(int[] sizes, number value, dtype? dtype=None, device? device=None) -> Tensor")
       .meaning([](Ints sizes, Operand value, Dtype dtype, Device device) {
         if (!dtype)
-          dtype = is_int(value) ? int64 : value.value().kind == TN_BOOL_VALUE ? bool_ : float32;
+          dtype = is_int(value) ? int64 : value.value().kind == TN_KIND_BOOL ? bool_ : float32;
         return prim::fill(sizes, number_for("full", "value", value, dtype), dtype, device);
       });
   op("zeros(int[] sizes, dtype? dtype=None, device? device=None) -> Tensor")

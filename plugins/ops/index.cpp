@@ -34,9 +34,9 @@ int64_t count_classes(const Tensor& index) {
   if (index.numel() == 0)
     fail("one_hot: index is " + sizes_text(index.sizes()) +
          ", from which num_classes does not follow; name it");
-  if (prim::reduce(TN_MAX, Tensors(&index, 1), {}, false, before_first).item<int64_t>() != 0)
+  if (prim::reduce(TN_REDUCE_MAX, Tensors(&index, 1), {}, false, before_first).item<int64_t>() != 0)
     fail("one_hot: an index is negative, expected classes from 0 on");
-  const int64_t largest = prim::reduce(TN_MAX, index).item<int64_t>();
+  const int64_t largest = prim::reduce(TN_REDUCE_MAX, index).item<int64_t>();
   return checked_add("one_hot", largest, 1);
 }
 
@@ -270,7 +270,7 @@ Tensor bag_max(const Tensor& values, const Tensor& bag, const Tensor& counts) {
                                       prim::slice(own, 0, 0, n - shift));
     y = cat({prim::slice(y, 0, 0, shift), joined});
   }
-  Tensor last = prim::elementwise(less_one, prim::scan(TN_SUM, counts, 0));
+  Tensor last = prim::elementwise(less_one, prim::scan(TN_REDUCE_SUM, counts, 0));
   last = prim::expand(prim::reshape(clamp(last, 0, n - 1), {bags, 1}), {bags, d});
   return where(prim::reshape(counts, {bags, 1}) > 0, prim::gather(y, 0, last), 0);
 }
@@ -306,7 +306,8 @@ Tensor bags(const Tensor& weight, const Tensor& index, const Tensor& offsets, st
   // Each bag begins at its offset; what is before the first is in bag -1, which scatter refuses.
   Tensor begins =
       prim::scatter(filled({n + 1}, 0, int64), 0, first, filled({count}, 1, int64), true);
-  Tensor bag = prim::elementwise(less_one, prim::scan(TN_SUM, prim::slice(begins, 0, 0, n), 0));
+  Tensor bag =
+      prim::elementwise(less_one, prim::scan(TN_REDUCE_SUM, prim::slice(begins, 0, 0, n), 0));
   Tensor counts = prim::scatter(filled({count}, 0, int64), 0, bag, filled({n}, 1, int64), true);
   if (mode == "max") return bag_max(picked, bag, counts);
   Tensor to = prim::expand(prim::reshape(bag, {n, 1}), {n, d});
@@ -375,7 +376,7 @@ void index() {
         return x.copy_(put("index_put_", x, indices, values, accumulate));
       });
   op("masked_select(Tensor x, Tensor mask) -> Tensor").dynamic().keeps_halves().meaning(chosen_by);
-  op("nonzero(Tensor x) -> Tensor").primitive(TN_NONZERO).dynamic().no_gradient();
+  op("nonzero(Tensor x) -> Tensor").primitive(TN_PRIM_NONZERO).dynamic().no_gradient();
   op("embedding(Tensor weight, Tensor index, int? padding_idx=None) -> Tensor")
       .keeps_halves()
       .meaning(rows);

@@ -61,7 +61,7 @@ Reduction reduction_of(const char* op, const std::string& name) {
 }
 Tensor reduced(const Tensor& loss, Reduction reduction) {
   if (reduction == Reduction::none) return loss;
-  return reduction == Reduction::mean ? mean(loss) : prim::reduce(TN_SUM, loss);
+  return reduction == Reduction::mean ? mean(loss) : prim::reduce(TN_REDUCE_SUM, loss);
 }
 
 void expect_positive(const char* op, const char* what, double value, bool zero) {
@@ -125,7 +125,8 @@ Tensor over_classes(const Tensor& weight, const Tensor& input) {
 // A mean is over the weights that count.
 Tensor reduced_by(const Tensor& loss, const Tensor& weights, Reduction reduction) {
   if (reduction != Reduction::mean) return reduced(loss, reduction);
-  return prim::elementwise(quotient, prim::reduce(TN_SUM, loss), prim::reduce(TN_SUM, weights));
+  return prim::elementwise(quotient, prim::reduce(TN_REDUCE_SUM, loss),
+                           prim::reduce(TN_REDUCE_SUM, weights));
 }
 
 Tensor nll(const Tensor& values, const Tensor& classes_of, const Tensor& class_weight,
@@ -153,7 +154,8 @@ Tensor nll(const Tensor& values, const Tensor& classes_of, const Tensor& class_w
   Tensor weighed = weight.defined()
                        ? prim::elementwise(minus_product, input, over_classes(weight, input))
                        : neg(input);
-  Tensor all = prim::elementwise(counted, prim::reduce(TN_SUM, weighed, dim), target, ignored);
+  Tensor all =
+      prim::elementwise(counted, prim::reduce(TN_REDUCE_SUM, weighed, dim), target, ignored);
   return as_given(prim::elementwise(mixed, loss, reduced_by(all, counts, reduction), 1 - smoothing,
                                     smoothing / double(classes)));
 }
@@ -166,7 +168,7 @@ Tensor entropy_of_probabilities(const Tensor& input, const Tensor& target, const
   if (smoothing > 0) p = prim::elementwise(smoothed, p, 1 - smoothing, smoothing / double(classes));
   Tensor loss = prim::elementwise(minus_product, input, p);
   if (weight.defined()) loss = mul(loss, over_classes(weight, input));
-  return reduced(prim::reduce(TN_SUM, loss, dim), reduction);
+  return reduced(prim::reduce(TN_REDUCE_SUM, loss, dim), reduction);
 }
 
 Tensor cross_entropy_of(Tensor input, Tensor target, Tensor weight, int64_t ignore_index,

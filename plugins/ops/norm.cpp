@@ -30,10 +30,10 @@ constinit OpRef by_batch{"ops._batch_norm"};
 
 Tensor top_of(const Tensor& x, int64_t dim) {
   NoGrad guard;  // the shift cancels: softmax is the same for every top
-  return prim::reduce(TN_MAX, x, dim, true);
+  return prim::reduce(TN_REDUCE_MAX, x, dim, true);
 }
 Tensor total_below(const Tensor& x, const Tensor& top, int64_t dim) {
-  return prim::reduce(TN_SUM, prim::elementwise(exp_below, x, top), dim, true);
+  return prim::reduce(TN_REDUCE_SUM, prim::elementwise(exp_below, x, top), dim, true);
 }
 
 Tensor softmax_of(const Tensor& values, int64_t dim) {
@@ -42,7 +42,7 @@ Tensor softmax_of(const Tensor& values, int64_t dim) {
   if (x.numel() == 0) return prim::copy(x);
   if (x.dim() == 0) return prim::reshape(softmax_of(prim::reshape(x, {1}), 0), {});
   Tensor e = prim::elementwise(exp_below, x, top_of(x, dim));
-  return prim::elementwise(quotient, e, prim::reduce(TN_SUM, e, dim, true));
+  return prim::elementwise(quotient, e, prim::reduce(TN_REDUCE_SUM, e, dim, true));
 }
 
 Tensor log_softmax_of(const Tensor& values, int64_t dim) {
@@ -70,9 +70,9 @@ Moments moments(const Tensor& x, const Sizes& dims) {
   double n = 1;
   for (int64_t d : dims) n *= double(x.size(d));
   Moments m;
-  m.mean = prim::reduce_then(TN_SUM, x, dims, true, scaled, 1 / n);
-  m.var =
-      prim::elementwise(scaled, prim::reduce(TN_SUM, {x, m.mean}, dims, true, square_off), 1 / n);
+  m.mean = prim::reduce_then(TN_REDUCE_SUM, x, dims, true, scaled, 1 / n);
+  m.var = prim::elementwise(
+      scaled, prim::reduce(TN_REDUCE_SUM, {x, m.mean}, dims, true, square_off), 1 / n);
   return m;
 }
 

@@ -144,7 +144,7 @@ void unscale(Tensors grads, Tensor found_inf, Tensor inv_scale) {
     Tensor grad = grads[i];
     if (grad.numel() == 0) continue;
     prim::elementwise(note_, found_inf,
-                      prim::reduce(TN_MAX, Tensors(&grad, 1), {}, false, not_finite));
+                      prim::reduce(TN_REDUCE_MAX, Tensors(&grad, 1), {}, false, not_finite));
     prim::elementwise(scale_, grad, inv_scale);
   }
 }
@@ -160,11 +160,14 @@ Tensor norm_of(const std::vector<Tensor>& grads, double p) {
     if (grad.numel() == 0) continue;
     Tensor x = wide(grad);
     if (std::isinf(p)) {
-      prim::elementwise(note_, total, prim::reduce(TN_MAX, Tensors(&x, 1), {}, false, size_of));
+      prim::elementwise(note_, total,
+                        prim::reduce(TN_REDUCE_MAX, Tensors(&x, 1), {}, false, size_of));
     } else if (p == 2) {
-      prim::elementwise(sum_, total, prim::reduce(TN_SUM, Tensors(&x, 1), {}, false, square_of));
+      prim::elementwise(sum_, total,
+                        prim::reduce(TN_REDUCE_SUM, Tensors(&x, 1), {}, false, square_of));
     } else {
-      prim::elementwise(sum_, total, prim::reduce(TN_SUM, Tensors(&x, 1), {}, false, power_of, p));
+      prim::elementwise(sum_, total,
+                        prim::reduce(TN_REDUCE_SUM, Tensors(&x, 1), {}, false, power_of, p));
     }
   }
   return std::isinf(p) ? total : prim::elementwise(root_of, total, p);

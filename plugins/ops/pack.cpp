@@ -69,12 +69,12 @@ void expect_in_range(const char* op, const char* what, double number, Dtype dtyp
 
 Number number_for(const char* op, const char* what, const Operand& number, Dtype dtype) {
   const tn_value& v = number.value();
-  const double value = v.kind == TN_FLOAT ? v.as.f : double(v.as.i);
+  const double value = v.kind == TN_KIND_FLOAT ? v.as.f : double(v.as.i);
   // An int is an int64 without a look; as a double it might round up to 2^63.
-  if (v.kind == TN_FLOAT || dtype != int64) expect_in_range(op, what, value, dtype, true);
+  if (v.kind == TN_KIND_FLOAT || dtype != int64) expect_in_range(op, what, value, dtype, true);
   if (dtype.is_float()) return Number(number);
-  if (dtype == bool_) return v.kind == TN_FLOAT ? v.as.f != 0 : v.as.i != 0;
-  const int64_t whole = v.kind == TN_FLOAT ? int64_t(v.as.f) : v.as.i;
+  if (dtype == bool_) return v.kind == TN_KIND_FLOAT ? v.as.f != 0 : v.as.i != 0;
+  const int64_t whole = v.kind == TN_KIND_FLOAT ? int64_t(v.as.f) : v.as.i;
   return dtype == uint8 ? int64_t(uint8_t(whole)) : whole;
 }
 

@@ -99,11 +99,11 @@ Tensor avg_pool(const char* op, const Tensor& x, Windows w, bool ceil_mode, bool
       count = d == 0 ? part : prim::elementwise(times, count, part);
     }
     // Rounded toward zero, as PyTorch's.
-    Tensor y = call(truncated_quotient, prim::reduce(TN_SUM, shown, dims), count);
+    Tensor y = call(truncated_quotient, prim::reduce(TN_REDUCE_SUM, shown, dims), count);
     return y.dtype() == x.dtype() ? y : prim::copy(y, x.dtype());
   }
   if (divisor || whole) {
-    return prim::reduce_then(TN_SUM, shown, dims, false, scaled,
+    return prim::reduce_then(TN_REDUCE_SUM, shown, dims, false, scaled,
                              1.0 / double(divisor ? *divisor : product(w.kernel)));
   }
   Dtype dtype = x.dtype() == float64 ? float64 : float32;
@@ -117,7 +117,7 @@ Tensor avg_pool(const char* op, const Tensor& x, Windows w, bool ceil_mode, bool
     part = along(part, d, n);
     factor = factor.defined() ? prim::elementwise(times, factor, part) : part;
   }
-  Tensor y = prim::elementwise(times, prim::reduce(TN_SUM, shown, dims), factor);
+  Tensor y = prim::elementwise(times, prim::reduce(TN_REDUCE_SUM, shown, dims), factor);
   return y.dtype() == x.dtype() ? y : prim::copy(y, x.dtype());
 }
 
@@ -141,7 +141,7 @@ Tensor adaptive_along(const Tensor& x, int64_t d, int64_t n, bool maximum) {
     y = call(first_max, y, Ints(2));
   } else {
     Tensor zero = prim::fill({}, 0, x.dtype(), x.device());
-    y = prim::elementwise(times, prim::reduce(TN_SUM, y, 2),
+    y = prim::elementwise(times, prim::reduce(TN_REDUCE_SUM, y, 2),
                           prim::elementwise(adaptive_share, i, zero, size, n));
   }
   return prim::reshape(y, joined_sizes({front, {n}, back}));
@@ -241,7 +241,7 @@ void pool() {
           fail("_first_max: dims are " + sizes_text({dims.data(), dims.size()}) +
                ", expected neighbours within 0 to " + std::to_string(x.dim() - 1));
         }
-        return prim::reduce(TN_MAX, x, dims);
+        return prim::reduce(TN_REDUCE_MAX, x, dims);
       })
       .vjp([](const Vjp& g, Tensor x, Ints dims) {
         int64_t first = dims[0], n = dims.size();
@@ -249,7 +249,7 @@ void pool() {
         Sizes flat{product(front), 0, product(back)};
         flat[1] = product(Sizes(x.sizes().begin() + first, x.sizes().begin() + first + n));
         Sizes one{flat[0], 1, flat[2]};
-        Tensor at = prim::reshape(prim::reduce(TN_ARGMAX, x, dims), one);
+        Tensor at = prim::reshape(prim::reduce(TN_REDUCE_ARGMAX, x, dims), one);
         Tensor dx = prim::scatter(prim::fill(flat, 0, x.dtype(), x.device()), 1, at,
                                   prim::reshape(g.grad(), one), false);
         return prim::reshape(dx, x.sizes());

@@ -165,12 +165,12 @@ Tensor permutation(int64_t n, Dtype dtype, Device device) {
 void expect_weights(const Tensor& x, int64_t needed) {
   if (!x.device().is_cpu() || x.numel() == 0) return;
   NoGrad guard;
-  if (prim::reduce(TN_MAX, Tensors(&x, 1), {}, false, no_weight).item<double>() != 0)
+  if (prim::reduce(TN_REDUCE_MAX, Tensors(&x, 1), {}, false, no_weight).item<double>() != 0)
     fail("multinomial: an element of x is negative, infinite or NaN");
   // Halves and float32 hold a count this small, or what is near it.
   Tensor wide = prim::copy(x, float64);
-  Tensor above = prim::reduce(TN_SUM, Tensors(&wide, 1), Ints(-1), false, positive);
-  const double fewest = prim::reduce(TN_MIN, above).item<double>();
+  Tensor above = prim::reduce(TN_REDUCE_SUM, Tensors(&wide, 1), Ints(-1), false, positive);
+  const double fewest = prim::reduce(TN_REDUCE_MIN, above).item<double>();
   if (fewest < double(needed)) {
     fail("multinomial: " + std::to_string(int64_t(fewest)) +
          " elements of a row are above 0, at least " + std::to_string(needed) + " are needed" +
@@ -211,7 +211,7 @@ Tensor drawn(const Tensor& x, int64_t num_samples, bool replacement) {
   Tensor y;
   if (replacement) {
     Tensor u = uniform_of("multinomial", {rows, num_samples}, {0, 1}, float64, x.device());
-    Tensor sums = prim::scan(TN_SUM, weights, 1);
+    Tensor sums = prim::scan(TN_REDUCE_SUM, weights, 1);
     y = places(sums, prim::elementwise(share, u, prim::slice(sums, 1, n - 1, n)));
   } else {
     Tensor u = uniform_of("multinomial", {rows, n}, {0, 1}, float64, x.device());
@@ -231,7 +231,7 @@ void expect_probability(const char* op, double p) {
 void expect_probabilities(const char* op, const char* what, const Tensor& p) {
   if (!p.device().is_cpu() || p.numel() == 0) return;
   NoGrad guard;
-  Tensor outside = prim::reduce(TN_MAX, Tensors(&p, 1), {}, false, no_probability);
+  Tensor outside = prim::reduce(TN_REDUCE_MAX, Tensors(&p, 1), {}, false, no_probability);
   if (outside.item<double>() != 0)
     fail(std::string(op) + ": an element of " + what + " is not within 0 to 1");
 }

@@ -71,7 +71,7 @@ Tensor reshaped(const char* op, const Tensor& result, const Tensor& x, Ints dims
 Tensor fold(tn_reduce_kind kind, const Tensors& xs, Ints dims, bool keepdim,
             const ExpressionRef& prologue, Floats prologue_scalars, const ExpressionRef& epilogue,
             Floats epilogue_scalars, Dtype dtype = {}) {
-  return detail::call_primitive<Tensor>(TN_REDUCE, int64_t(kind), xs, dims, keepdim, prologue,
+  return detail::call_primitive<Tensor>(TN_PRIM_REDUCE, int64_t(kind), xs, dims, keepdim, prologue,
                                         prologue_scalars, epilogue, epilogue_scalars, dtype);
 }
 
@@ -85,7 +85,7 @@ Tensor total_of(tn_reduce_kind kind, const Tensor& x, Ints dims, bool keepdim, D
 Tensor mean_of(const Tensor& values, Ints dims, bool keepdim, Dtype dtype = {}) {
   Tensor x = as_float(values);
   double n = double(folded_count("mean", x, dims));
-  return prim::reduce_then(TN_SUM, x, dims, keepdim, divided, n, dtype);
+  return prim::reduce_then(TN_REDUCE_SUM, x, dims, keepdim, divided, n, dtype);
 }
 
 double var_factor(const Tensor& x, Ints dims, int64_t correction) {
@@ -94,7 +94,7 @@ double var_factor(const Tensor& x, Ints dims, int64_t correction) {
 }
 Tensor var_of(const Tensor& x, Ints dims, int64_t correction, bool keepdim) {
   Tensor center = mean_of(x, dims, true, wide(x.dtype()));
-  return fold(TN_SUM, {x, center}, dims, keepdim, squared_distance, {}, scaled,
+  return fold(TN_REDUCE_SUM, {x, center}, dims, keepdim, squared_distance, {}, scaled,
               var_factor(x, dims, correction), x.dtype());
 }
 // Through the mean there is no slope: what it would take from one element it gives to the others.
@@ -107,20 +107,20 @@ Tensor var_gradient(const Tensor& g, const Tensor& x, Ints dims, int64_t correct
 
 Tensor norm_of(const Tensor& x, double p, Ints dims, bool keepdim) {
   expect_float("norm", x);
-  if (p == INFINITY) return prim::reduce(TN_MAX, {x}, dims, keepdim, magnitude);
-  if (p == -INFINITY) return prim::reduce(TN_MIN, {x}, dims, keepdim, magnitude);
-  if (p == 0) return prim::reduce(TN_SUM, {x}, dims, keepdim, presence);
-  if (p == 1) return prim::reduce(TN_SUM, {x}, dims, keepdim, magnitude);
-  if (p == 2) return fold(TN_SUM, {x}, dims, keepdim, squared, {}, root, {});
-  return fold(TN_SUM, {x}, dims, keepdim, power, p, power_root, p);
+  if (p == INFINITY) return prim::reduce(TN_REDUCE_MAX, {x}, dims, keepdim, magnitude);
+  if (p == -INFINITY) return prim::reduce(TN_REDUCE_MIN, {x}, dims, keepdim, magnitude);
+  if (p == 0) return prim::reduce(TN_REDUCE_SUM, {x}, dims, keepdim, presence);
+  if (p == 1) return prim::reduce(TN_REDUCE_SUM, {x}, dims, keepdim, magnitude);
+  if (p == 2) return fold(TN_REDUCE_SUM, {x}, dims, keepdim, squared, {}, root, {});
+  return fold(TN_REDUCE_SUM, {x}, dims, keepdim, power, p, power_root, p);
 }
 
 Tensor logsumexp_of(const Tensor& values, Ints dims, bool keepdim) {
   Tensor x = as_float(values);
   if (folded_count("logsumexp", x, dims) == 0) return log(sum(x, dims, keepdim));
-  Tensor top = prim::elementwise(shift, prim::reduce(TN_MAX, x, dims, true));
+  Tensor top = prim::elementwise(shift, prim::reduce(TN_REDUCE_MAX, x, dims, true));
   top = as_dtype(top, wide(x.dtype()));
-  Tensor total = prim::reduce(TN_SUM, {x, top}, dims, true, exp_below);
+  Tensor total = prim::reduce(TN_REDUCE_SUM, {x, top}, dims, true, exp_below);
   Tensor y = as_dtype(prim::elementwise(log_above, total, top), x.dtype());
   return keepdim ? y : reshaped("logsumexp", y, x, dims, false);
 }
@@ -138,7 +138,7 @@ std::tuple<Tensor, Tensor> extreme(const char* op, tn_reduce_kind kind, const Te
 // uint8 answers in uint8, as PyTorch's.
 Tensor answer(const Tensor& x, Ints dims, bool keepdim, const ExpressionRef& counted,
               const ExpressionRef& question) {
-  Tensor y = fold(TN_SUM, {x}, dims, keepdim, counted, {}, question, {});
+  Tensor y = fold(TN_REDUCE_SUM, {x}, dims, keepdim, counted, {}, question, {});
   return x.dtype() == uint8 ? prim::copy(y, uint8) : y;
 }
 
@@ -163,7 +163,7 @@ void reduce() {
       .amp(Amp::float32)
       .keeps_halves()
       .meaning([](Tensor x, Ints dims, bool keepdim, Dtype dtype) {
-        return total_of(TN_SUM, x, dims, keepdim, dtype);
+        return total_of(TN_REDUCE_SUM, x, dims, keepdim, dtype);
       });
   op("mean(Tensor x, int[] dims=[], bool keepdim=False, dtype? dtype=None) -> Tensor")
       .amp(Amp::float32)
@@ -176,43 +176,45 @@ void reduce() {
   op("prod(Tensor x, int[] dims=[], bool keepdim=False, dtype? dtype=None) -> Tensor")
       .amp(Amp::float32)
       .meaning([](Tensor x, Ints dims, bool keepdim, Dtype dtype) {
-        return total_of(TN_PROD, x, dims, keepdim, dtype);
+        return total_of(TN_REDUCE_PROD, x, dims, keepdim, dtype);
       });
   op("amax(Tensor x, int[] dims=[], bool keepdim=False) -> Tensor")
       .amp(Amp::widest)
       .keeps_halves()
-      .meaning(
-          [](Tensor x, Ints dims, bool keepdim) { return prim::reduce(TN_MAX, x, dims, keepdim); });
+      .meaning([](Tensor x, Ints dims, bool keepdim) {
+        return prim::reduce(TN_REDUCE_MAX, x, dims, keepdim);
+      });
   op("amin(Tensor x, int[] dims=[], bool keepdim=False) -> Tensor")
       .amp(Amp::widest)
       .keeps_halves()
-      .meaning(
-          [](Tensor x, Ints dims, bool keepdim) { return prim::reduce(TN_MIN, x, dims, keepdim); });
+      .meaning([](Tensor x, Ints dims, bool keepdim) {
+        return prim::reduce(TN_REDUCE_MIN, x, dims, keepdim);
+      });
   op("max(Tensor x, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)")
       .amp(Amp::widest)
       .keeps_halves()
       .meaning([](Tensor x, int64_t dim, bool keepdim) {
-        return extreme("max", TN_ARGMAX, x, dim, keepdim);
+        return extreme("max", TN_REDUCE_ARGMAX, x, dim, keepdim);
       });
   op("min(Tensor x, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)")
       .amp(Amp::widest)
       .keeps_halves()
       .meaning([](Tensor x, int64_t dim, bool keepdim) {
-        return extreme("min", TN_ARGMIN, x, dim, keepdim);
+        return extreme("min", TN_REDUCE_ARGMIN, x, dim, keepdim);
       });
   op("argmax(Tensor x, int[] dims=[], bool keepdim=False) -> Tensor")
       .no_gradient()
       .amp(Amp::widest)
       .keeps_halves()
       .meaning([](Tensor x, Ints dims, bool keepdim) {
-        return prim::reduce(TN_ARGMAX, x, dims, keepdim);
+        return prim::reduce(TN_REDUCE_ARGMAX, x, dims, keepdim);
       });
   op("argmin(Tensor x, int[] dims=[], bool keepdim=False) -> Tensor")
       .no_gradient()
       .amp(Amp::widest)
       .keeps_halves()
       .meaning([](Tensor x, Ints dims, bool keepdim) {
-        return prim::reduce(TN_ARGMIN, x, dims, keepdim);
+        return prim::reduce(TN_REDUCE_ARGMIN, x, dims, keepdim);
       });
 
   op("var(Tensor x, int[] dims=[], int correction=1, bool keepdim=False) -> Tensor")
@@ -265,19 +267,20 @@ void reduce() {
   op("count_nonzero(Tensor x, int[] dims=[]) -> Tensor")
       .no_gradient()
       .keeps_halves()
-      .meaning(
-          [](Tensor x, Ints dims) { return prim::reduce(TN_SUM, {x}, dims, false, other_as_one); });
+      .meaning([](Tensor x, Ints dims) {
+        return prim::reduce(TN_REDUCE_SUM, {x}, dims, false, other_as_one);
+      });
 
   op("cumsum(Tensor x, int dim) -> Tensor")
       .amp(Amp::float32)
       .keeps_halves()
-      .meaning([](Tensor x, int64_t dim) { return prim::scan(TN_SUM, x, dim); });
+      .meaning([](Tensor x, int64_t dim) { return prim::scan(TN_REDUCE_SUM, x, dim); });
   op("cumprod(Tensor x, int dim) -> Tensor")
       .amp(Amp::float32)
       .keeps_halves()
-      .meaning([](Tensor x, int64_t dim) { return prim::scan(TN_PROD, x, dim); });
+      .meaning([](Tensor x, int64_t dim) { return prim::scan(TN_REDUCE_PROD, x, dim); });
   op("sort(Tensor x, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)")
-      .primitive(TN_SORT);
+      .primitive(TN_PRIM_SORT);
   op("argsort(Tensor x, int dim=-1, bool descending=False) -> Tensor")
       .no_gradient()
       .keeps_halves()

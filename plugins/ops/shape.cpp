@@ -305,14 +305,14 @@ Tensor laid_out(const Tensor& x, const std::string& memory_format) {
 }  // namespace
 
 void shape() {
-  op("reshape(Tensor(a) x, int[] sizes) -> Tensor(a)").primitive(TN_RESHAPE);
-  op("permute(Tensor(a) x, int[] dims) -> Tensor(a)").primitive(TN_PERMUTE);
+  op("reshape(Tensor(a) x, int[] sizes) -> Tensor(a)").primitive(TN_PRIM_RESHAPE);
+  op("permute(Tensor(a) x, int[] dims) -> Tensor(a)").primitive(TN_PRIM_PERMUTE);
   op("slice(Tensor(a) x, int dim, int start=0, int end=9223372036854775807, int step=1) -> "
      "Tensor(a)")
-      .primitive(TN_SLICE);
-  op("expand(Tensor(a) x, int[] sizes) -> Tensor(a)").primitive(TN_EXPAND);
+      .primitive(TN_PRIM_SLICE);
+  op("expand(Tensor(a) x, int[] sizes) -> Tensor(a)").primitive(TN_PRIM_EXPAND);
   op("as_strided(Tensor(a) x, int[] sizes, int[] strides, int offset=0) -> Tensor(a)")
-      .primitive(TN_AS_STRIDED);
+      .primitive(TN_PRIM_AS_STRIDED);
 
   op("view(Tensor(a) x, int[] sizes) -> Tensor(a)").view(reshaped);
   op("transpose(Tensor(a) x, int dim0, int dim1) -> Tensor(a)").view(transposed);
@@ -333,7 +333,7 @@ void shape() {
   op("unflatten(Tensor(a) x, int dim, int[] sizes) -> Tensor(a)").view(unflattened);
   op("unfold(Tensor(a) x, int dim, int size, int step) -> Tensor(a)").view(sliding_view);
   op("diagonal(Tensor(a) x, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)").view(diagonal_of);
-  op("broadcast_to(Tensor(a) x, int[] sizes) -> Tensor(a)").primitive(TN_EXPAND);
+  op("broadcast_to(Tensor(a) x, int[] sizes) -> Tensor(a)").primitive(TN_PRIM_EXPAND);
   // memory_format: contiguous, or channels_last, in which dimension 1 lies innermost.
   op("contiguous(Tensor(a) x, str memory_format=\"contiguous\") -> Tensor(a)").meaning(laid_out);
   op("split(Tensor(a) x, int length, int dim=0) -> Tensor(a)[]")

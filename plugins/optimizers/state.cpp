@@ -8,14 +8,14 @@ void expect_not_negative(const char* option, double value) {
 }
 
 States::States(Object& optimizer, std::vector<const char*> names)
-    : state_(Object::empty("State", TN_OTHER_OBJECT)), names_(std::move(names)) {
+    : state_(Object::empty("State", TN_OBJECT_OTHER)), names_(std::move(names)) {
   optimizer.child("state", state_);
 }
 
 void States::add_group(Object& optimizer, uint32_t group) {
   for (size_t n = group_parameters(optimizer, group).size(); n > 0; --n) {
-    Object entries = Object::empty("State", TN_OTHER_OBJECT);
-    for (const char* name : names_) entries.set(name, Tensor(), TN_STATE);
+    Object entries = Object::empty("State", TN_OBJECT_OTHER);
+    for (const char* name : names_) entries.set(name, Tensor(), TN_ENTRY_STATE);
     state_.child(std::to_string(parameters_.size()).c_str(), entries);
     parameters_.push_back(std::move(entries));
   }

@@ -23,7 +23,7 @@ class States {
   // to another device); null when it is empty.
   Tensor get(size_t parameter, const char* name, const Tensor& like) const;
   void set(size_t parameter, const char* name, const Tensor& value) const {
-    parameters_[parameter].set(name, value, TN_STATE);
+    parameters_[parameter].set(name, value, TN_ENTRY_STATE);
   }
 
  private:

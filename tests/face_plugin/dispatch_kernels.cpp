@@ -140,7 +140,7 @@ TENON_PLUGIN(dispatch_kernels) {
     }
   });
 
-  kernel(TN_MATMUL, "cpu", {.layout = Layout::contiguous, .priority = 1, .supports = depth_17},
+  kernel(TN_PRIM_MATMUL, "cpu", {.layout = Layout::contiguous, .priority = 1, .supports = depth_17},
          [](Call call) {
            const tn_tensor *a = call.tensor(0), *b = call.tensor(1);
            int64_t m = a->sizes[1], k = a->sizes[2], n = b->sizes[2];

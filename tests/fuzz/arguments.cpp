@@ -17,27 +17,27 @@ std::string text_of(const Sizes& list) {
 std::string text_of(tn_device d) { return std::to_string(d.type) + ":" + std::to_string(d.index); }
 
 tn_value int_value(int64_t i) {
-  tn_value v{TN_INT, 0, {}};
+  tn_value v{TN_KIND_INT, 0, {}};
   v.as.i = i;
   return v;
 }
 tn_value float_value(double f) {
-  tn_value v{TN_FLOAT, 0, {}};
+  tn_value v{TN_KIND_FLOAT, 0, {}};
   v.as.f = f;
   return v;
 }
 tn_value bool_value(int64_t i) {
-  tn_value v{TN_BOOL_VALUE, 0, {}};
+  tn_value v{TN_KIND_BOOL, 0, {}};
   v.as.i = i;
   return v;
 }
 tn_value ints_value(const int64_t* list, size_t n) {
-  tn_value v{TN_INTS, static_cast<uint32_t>(n), {}};
+  tn_value v{TN_KIND_INTS, static_cast<uint32_t>(n), {}};
   v.as.ints = list;
   return v;
 }
 tn_value tensor_value(tn_tensor* t) {
-  tn_value v{TN_TENSOR, 0, {}};
+  tn_value v{TN_KIND_TENSOR, 0, {}};
   v.as.tensor = t;
   return v;
 }

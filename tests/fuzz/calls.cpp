@@ -85,8 +85,8 @@ void check_tensor(const char* what, tn_tensor* t) {
 }
 
 void check_value(const char* what, const tn_value& v, bool is_result) {
-  if (v.kind == TN_TENSOR) check_tensor(what, v.as.tensor);
-  for (uint32_t i = 0; v.kind == TN_TENSORS && i < v.count; ++i) {
+  if (v.kind == TN_KIND_TENSOR) check_tensor(what, v.as.tensor);
+  for (uint32_t i = 0; v.kind == TN_KIND_TENSORS && i < v.count; ++i) {
     if (v.as.tensors[i] != nullptr || is_result) check_tensor(what, v.as.tensors[i]);
   }
 }
@@ -124,10 +124,10 @@ class Modes {
     Random& r = a->random();
     if (r.chance(8)) {
       note("no_grad ");
-      host.autograd->set_mode(TN_NO_GRAD);
+      host.autograd->set_mode(TN_MODE_NO_GRAD);
     } else if (r.chance(5)) {
       note("inference ");
-      host.autograd->set_mode(TN_INFERENCE_MODE);
+      host.autograd->set_mode(TN_MODE_INFERENCE);
     }
     if (r.chance(8)) {
       const tn_dtype lower = r.of<tn_dtype>({TN_DTYPE_NONE, TN_BFLOAT16, TN_FLOAT16});
@@ -151,7 +151,7 @@ class Modes {
         host.plugin->free_text(text);
       }
     }
-    host.autograd->set_mode(TN_GRAD_MODE);
+    host.autograd->set_mode(TN_MODE_GRAD);
   }
 
  private:
@@ -161,8 +161,8 @@ class Modes {
 std::vector<tn_tensor*> tensors_of(const tn_value* values, size_t n) {
   std::vector<tn_tensor*> all;
   for (size_t i = 0; i < n; ++i) {
-    if (values[i].kind == TN_TENSOR) all.push_back(values[i].as.tensor);
-    for (uint32_t k = 0; values[i].kind == TN_TENSORS && k < values[i].count; ++k)
+    if (values[i].kind == TN_KIND_TENSOR) all.push_back(values[i].as.tensor);
+    for (uint32_t k = 0; values[i].kind == TN_KIND_TENSORS && k < values[i].count; ++k)
       all.push_back(values[i].as.tensors[k]);
   }
   return all;
@@ -199,9 +199,9 @@ void backward(Arguments* a, const tn_value* results, size_t n) {
   const std::vector<tn_tensor*> leaves = a->leaves();  // more are made below
   const bool second = r.chance(25);
   const auto count = static_cast<uint32_t>(outputs.size());
-  const uint32_t flags = (r.chance(20) ? uint32_t{TN_RETAIN_GRAPH} : 0u) |
-                         (r.chance(70) ? uint32_t{TN_ALLOW_UNUSED} : 0u) |
-                         (second ? uint32_t{TN_CREATE_GRAPH} : 0u);
+  const uint32_t flags = (r.chance(20) ? uint32_t{TN_BACKWARD_RETAIN_GRAPH} : 0u) |
+                         (r.chance(70) ? uint32_t{TN_BACKWARD_ALLOW_UNUSED} : 0u) |
+                         (second ? uint32_t{TN_BACKWARD_CREATE_GRAPH} : 0u);
   if (!second && r.chance(50)) {
     note("into leaves, flags " + std::to_string(flags));
     if (checked(host.autograd->backward(outputs.data(), grads.data(), count, flags))) {
@@ -231,7 +231,7 @@ void backward(Arguments* a, const tn_value* results, size_t n) {
       grads.push_back(a->tensor(Sizes(t->sizes, t->sizes + t->ndim), t->dtype, t->device));
     if (checked(host.autograd->gradients(
             differentiable.data(), grads.data(), static_cast<uint32_t>(grads.size()), leaves.data(),
-            static_cast<uint32_t>(leaves.size()), TN_ALLOW_UNUSED, again.data()))) {
+            static_cast<uint32_t>(leaves.size()), TN_BACKWARD_ALLOW_UNUSED, again.data()))) {
       for (size_t i = 0; i < again.size(); ++i) check_gradient(leaves[i], again[i]);
     }
   }
@@ -254,7 +254,7 @@ void call(Arguments* a, const std::vector<tn_value>& args, size_t right_results,
       for (const tn_value& v : results) {
         const bool untouched = v.kind == static_cast<uint32_t>(kUntouched) &&
                                v.as.i == static_cast<int64_t>(kUntouched);
-        if (!untouched && v.kind != TN_NONE) {
+        if (!untouched && v.kind != TN_KIND_NONE) {
           finding("a refused call gave a result");
           break;
         }
@@ -263,8 +263,8 @@ void call(Arguments* a, const std::vector<tn_value>& args, size_t right_results,
     }
     for (const tn_value& v : results) check_value("a result", v, true);
     for (const tn_value& v : args)
-      check_value("an argument", v.kind == TN_TENSOR && v.as.tensor == nullptr ? tn_value{} : v,
-                  false);
+      check_value("an argument",
+                  v.kind == TN_KIND_TENSOR && v.as.tensor == nullptr ? tn_value{} : v, false);
   }
   backward(a, results.data(), n);
   release(results.data(), n);
@@ -317,9 +317,9 @@ void call_primitive(const PrimitiveRow& row, const Signature& s, Random* random)
   Random& r = a.random();
   size_t n_results = row.n_results;
   std::vector<tn_value> args;
-  if (row.kind == TN_ELEMENTWISE && r.chance(90)) {
+  if (row.kind == TN_PRIM_ELEMENTWISE && r.chance(90)) {
     size_t n = 0;
-    tn_value e{TN_EXPRESSION, 0, {}};
+    tn_value e{TN_KIND_EXPRESSION, 0, {}};
     e.as.expression = a.expression(&n, &n_results);
     args.push_back(e);
     Parameter tensor, number;
@@ -374,29 +374,30 @@ void add_ops(std::vector<Target>* targets) {
 
 void add_primitives(std::vector<Target>* targets) {
   static const PrimitiveRow rows[] = {
-      {TN_ELEMENTWISE, "elementwise(expression e, Tensor x, number a)"},
-      {TN_REDUCE,
+      {TN_PRIM_ELEMENTWISE, "elementwise(expression e, Tensor x, number a)"},
+      {TN_PRIM_REDUCE,
        "reduce(int kind, Tensor[] xs, int[] dims=None, bool keepdim=None, expression "
        "prologue=None, float[] scalars=None, "
        "expression epilogue=None, float[] others=None, dtype dtype=None)"},
-      {TN_SCAN, "scan(int kind, Tensor x, int dim, bool reverse=None)"},
-      {TN_MATMUL, "matmul(Tensor a, Tensor b)"},
-      {TN_COPY, "copy(Tensor x, dtype dtype=None, device device=None)"},
-      {TN_FILL, "fill(int[] sizes, number value, dtype dtype=None, device device=None)"},
-      {TN_IOTA, "iota(int n, number start, number step, dtype dtype=None, device device=None)"},
-      {TN_GATHER, "gather(Tensor x, int dim, Tensor index)"},
-      {TN_SCATTER, "scatter(Tensor x, int dim, Tensor index, Tensor src, bool add=None)"},
-      {TN_SORT, "sort(Tensor x, int dim, bool descending=None)", 2},
-      {TN_RANDOM_BITS, "random_bits(int[] sizes, device device=None)"},
-      {TN_NONZERO, "nonzero(Tensor x)"},
-      {TN_RESHAPE, "reshape(Tensor x, int[] sizes)"},
-      {TN_PERMUTE, "permute(Tensor x, int[] dims)"},
-      {TN_SLICE, "slice(Tensor x, int dim, int start, int end, int step)"},
-      {TN_EXPAND, "expand(Tensor x, int[] sizes)"},
-      {TN_AS_STRIDED, "as_strided(Tensor x, int[] sizes, int[] strides, int offset)"},
+      {TN_PRIM_SCAN, "scan(int kind, Tensor x, int dim, bool reverse=None)"},
+      {TN_PRIM_MATMUL, "matmul(Tensor a, Tensor b)"},
+      {TN_PRIM_COPY, "copy(Tensor x, dtype dtype=None, device device=None)"},
+      {TN_PRIM_FILL, "fill(int[] sizes, number value, dtype dtype=None, device device=None)"},
+      {TN_PRIM_IOTA,
+       "iota(int n, number start, number step, dtype dtype=None, device device=None)"},
+      {TN_PRIM_GATHER, "gather(Tensor x, int dim, Tensor index)"},
+      {TN_PRIM_SCATTER, "scatter(Tensor x, int dim, Tensor index, Tensor src, bool add=None)"},
+      {TN_PRIM_SORT, "sort(Tensor x, int dim, bool descending=None)", 2},
+      {TN_PRIM_RANDOM_BITS, "random_bits(int[] sizes, device device=None)"},
+      {TN_PRIM_NONZERO, "nonzero(Tensor x)"},
+      {TN_PRIM_RESHAPE, "reshape(Tensor x, int[] sizes)"},
+      {TN_PRIM_PERMUTE, "permute(Tensor x, int[] dims)"},
+      {TN_PRIM_SLICE, "slice(Tensor x, int dim, int start, int end, int step)"},
+      {TN_PRIM_EXPAND, "expand(Tensor x, int[] sizes)"},
+      {TN_PRIM_AS_STRIDED, "as_strided(Tensor x, int[] sizes, int[] strides, int offset)"},
       {TN_PRIM_NONE, "none(Tensor x)"},
-      {TN_N_KERNEL_PRIMITIVES, "reserved(Tensor x)"},
-      {TN_AS_STRIDED + 1, "unknown(Tensor x)"},
+      {TN_N_PRIM_KERNELS, "reserved(Tensor x)"},
+      {TN_PRIM_AS_STRIDED + 1, "unknown(Tensor x)"},
       {-1, "negative(Tensor x)"},
       {1 << 30, "far(Tensor x)"},
   };

@@ -156,7 +156,7 @@ Entries object_entries() {
          tn_status* status =
              o->set_group_option(x, static_cast<uint32_t>(a->random().below(3)), names[0],
                                  a->random().chance(5) ? nullptr : values);
-         if (x != nullptr && o->kind(x) == TN_OPTIMIZER) o->release(x);
+         if (x != nullptr && o->kind(x) == TN_OBJECT_OPTIMIZER) o->release(x);
          return status;
        }},
   };

@@ -43,7 +43,7 @@ void call_method(Arguments* a, tn_object* o, const char* method) {
   std::vector<tn_tensor*> outputs, grads;
   for (const tn_value& v : results) {
     check_value("a result", v, true);
-    if (v.kind == TN_TENSOR && (v.as.tensor->flags & TN_TENSOR_REQUIRES_GRAD) != 0 &&
+    if (v.kind == TN_KIND_TENSOR && (v.as.tensor->flags & TN_TENSOR_REQUIRES_GRAD) != 0 &&
         v.as.tensor->numel < 1 << 16)
       outputs.push_back(v.as.tensor);
   }
@@ -158,7 +158,7 @@ void call_factory(const Signature& s, tn_object_kind kind, Random* random) {
   describe(o);
   use_state(&a, o);
   if (r.chance(50)) host.object->set_training(o, 0);
-  if (kind == TN_OPTIMIZER) {
+  if (kind == TN_OBJECT_OPTIMIZER) {
     use_groups(&a, o, s);
     for (int i = 0; i < 2; ++i) call_method(&a, o, "step");
     use_state(&a, o);
@@ -186,9 +186,9 @@ void add_factories(std::vector<Target>* targets) {
   host.plugin->free_text(text);
   for (const json& f : plugins.at("factories")) {
     const std::string kind = f.at("kind");
-    const tn_object_kind of = kind == "layer"       ? TN_LAYER
-                              : kind == "optimizer" ? TN_OPTIMIZER
-                                                    : TN_OTHER_OBJECT;
+    const tn_object_kind of = kind == "layer"       ? TN_OBJECT_LAYER
+                              : kind == "optimizer" ? TN_OBJECT_OPTIMIZER
+                                                    : TN_OBJECT_OTHER;
     targets->push_back({"factory " + f.at("name").get<std::string>(),
                         [of, s = parse_signature(f.at("schema"))](Random* random) {
                           call_factory(s, of, random);

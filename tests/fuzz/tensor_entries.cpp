@@ -151,8 +151,9 @@ Entries autograd_entries() {
              g->backward(outputs.entries, seeds ? grads.entries : nullptr, outputs.n, flags);
          // A gradient with a graph of its own may lead back to its leaf: such a circle is the
          // caller's to open.
-         for (uint32_t i = 0;
-              (flags & TN_CREATE_GRAPH) != 0 && outputs.entries != nullptr && i < outputs.n; ++i) {
+         for (uint32_t i = 0; (flags & TN_BACKWARD_CREATE_GRAPH) != 0 &&
+                              outputs.entries != nullptr && i < outputs.n;
+              ++i) {
            if (outputs.entries[i] != nullptr) checked(g->set_grad(outputs.entries[i], nullptr));
          }
          return status;
@@ -200,9 +201,9 @@ Entries autograd_entries() {
        [g](Arguments* a) {
          g->set_mode(static_cast<int32_t>(a->integer()));
          g->set_anomaly(static_cast<int32_t>(a->integer()));
-         if (g->mode() < TN_GRAD_MODE || g->mode() > TN_INFERENCE_MODE)
+         if (g->mode() < TN_MODE_GRAD || g->mode() > TN_MODE_INFERENCE)
            finding("a mode that is none");
-         g->set_mode(TN_GRAD_MODE);
+         g->set_mode(TN_MODE_GRAD);
          g->set_anomaly(0);
          return static_cast<tn_status*>(nullptr);
        }},

@@ -125,7 +125,7 @@ tn_tensor* Arguments::laid_out(const Sizes& sizes, tn_dtype dtype, tn_device dev
       inner[d] = sizes[static_cast<size_t>(order[d])];
       back[static_cast<size_t>(order[d])] = static_cast<int64_t>(d);
     }
-    return view(TN_PERMUTE, contiguous(inner, dtype, device, values),
+    return view(TN_PRIM_PERMUTE, contiguous(inner, dtype, device, values),
                 {ints_value(back.data(), back.size())});
   }
   if (kind < 80) {  // steps, behind an offset
@@ -133,13 +133,13 @@ tn_tensor* Arguments::laid_out(const Sizes& sizes, tn_dtype dtype, tn_device dev
                   size = sizes[static_cast<size_t>(d)];
     Sizes larger = sizes;
     larger[static_cast<size_t>(d)] = start + std::max<int64_t>(size * step, 1);
-    return view(TN_SLICE, contiguous(larger, dtype, device, values),
+    return view(TN_PRIM_SLICE, contiguous(larger, dtype, device, values),
                 {int_value(d), int_value(start), int_value(start + size * step), int_value(step)});
   }
   if (kind < 90) {  // expanded
     Sizes one = sizes;
     one[static_cast<size_t>(random_.below(rank))] = 1;
-    return view(TN_EXPAND, contiguous(one, dtype, device, values),
+    return view(TN_PRIM_EXPAND, contiguous(one, dtype, device, values),
                 {ints_value(sizes.data(), sizes.size())});
   }
   if (device.type == TN_DEVICE_CPU && random_.chance(50)) return of_host_memory(sizes, dtype);
@@ -149,7 +149,7 @@ tn_tensor* Arguments::laid_out(const Sizes& sizes, tn_dtype dtype, tn_device dev
     strides[d] = random_.below(3);
     extent += std::max<int64_t>(sizes[d] - 1, 0) * strides[d];
   }
-  return view(TN_AS_STRIDED, contiguous({extent}, dtype, device, values),
+  return view(TN_PRIM_AS_STRIDED, contiguous({extent}, dtype, device, values),
               {ints_value(sizes.data(), sizes.size()), ints_value(strides.data(), strides.size()),
                int_value(random_.below(3))});
 }
@@ -177,7 +177,7 @@ tn_tensor* Arguments::tensor() {
     note("again ");
     if (t->ndim == 0 || random_.chance(60)) return t;
     note("(a part) ");
-    return view(TN_SLICE, t,
+    return view(TN_PRIM_SLICE, t,
                 {int_value(random_.below(t->ndim)), int_value(random_.below(2)),
                  int_value(random_.between(1, 4)), int_value(1)});
   }

@@ -40,8 +40,8 @@ tn_object* Arguments::object() {
   const tn_value sizes[] = {int_value(random_.between(1, 5)), int_value(random_.between(1, 5))};
   const char* type = kind == 0 ? "ReLU" : kind == 1 ? "Linear" : kind == 2 ? "Identity" : "SGD";
   if (kind == 3) {
-    checked(host.object->create_empty("mine",
-                                      random_.of<tn_object_kind>({TN_LAYER, TN_OTHER_OBJECT}), &o));
+    checked(host.object->create_empty(
+        "mine", random_.of<tn_object_kind>({TN_OBJECT_LAYER, TN_OBJECT_OTHER}), &o));
   } else {
     tn_status* status = host.object->create(type, sizes, kind == 1 ? 2 : 0, &o);
     if (status != nullptr) host.table->status_free(status);
@@ -69,23 +69,23 @@ tn_value Arguments::of_type(const Parameter& p) {
       for (int64_t i = 0; i < n; ++i)
         list.push_back(random_.chance(p.optional_entries ? 30 : 3) ? nullptr : tensor());
       note("] ");
-      v = {TN_TENSORS, static_cast<uint32_t>(list.size()), {}};
+      v = {TN_KIND_TENSORS, static_cast<uint32_t>(list.size()), {}};
       v.as.tensors = is_null ? nullptr : this->list(list);
     } else if (p.type == "object") {
       std::vector<tn_object*> list;
       for (int64_t i = 0; i < n; ++i) list.push_back(object());
-      v = {TN_OBJECTS, static_cast<uint32_t>(list.size()), {}};
+      v = {TN_KIND_OBJECTS, static_cast<uint32_t>(list.size()), {}};
       v.as.objects = is_null ? nullptr : this->list(list);
     } else if (p.type == "float") {
       std::vector<double> list;
       for (int64_t i = 0; i < n; ++i) list.push_back(real());
-      v = {TN_FLOATS, static_cast<uint32_t>(list.size()), {}};
+      v = {TN_KIND_FLOATS, static_cast<uint32_t>(list.size()), {}};
       v.as.floats = is_null ? nullptr : this->list(list);
       text(std::to_string(n) + " floats");
     } else if (p.type == "str") {
       std::vector<const char*> list;
       for (int64_t i = 0; i < n; ++i) list.push_back(random_.chance(4) ? nullptr : string(word()));
-      v = {TN_STRINGS, static_cast<uint32_t>(list.size()), {}};
+      v = {TN_KIND_STRINGS, static_cast<uint32_t>(list.size()), {}};
       v.as.strings = is_null ? nullptr : this->list(list);
       text(std::to_string(n) + " strings");
     } else {
@@ -100,12 +100,12 @@ tn_value Arguments::of_type(const Parameter& p) {
     text(std::to_string(v.as.i));
   } else if (p.type == "float") {
     v = random_.chance(10) ? int_value(integer()) : float_value(real());
-    text(v.kind == TN_INT ? std::to_string(v.as.i) : std::to_string(v.as.f));
+    text(v.kind == TN_KIND_INT ? std::to_string(v.as.i) : std::to_string(v.as.f));
   } else if (p.type == "number") {
     v = random_.chance(40)   ? int_value(integer())
         : random_.chance(80) ? float_value(real())
                              : bool_value(random_.below(2));
-    text(v.kind == TN_FLOAT ? std::to_string(v.as.f) : std::to_string(v.as.i));
+    text(v.kind == TN_KIND_FLOAT ? std::to_string(v.as.f) : std::to_string(v.as.i));
   } else if (p.type == "bool") {
     v = bool_value(random_.chance(97) ? random_.below(2) : random_.of<int64_t>({2, -1, 256, kMin}));
     text("bool " + std::to_string(v.as.i));
@@ -113,23 +113,23 @@ tn_value Arguments::of_type(const Parameter& p) {
     const std::string s = word(p.default_text);
     const uint32_t lie =
         random_.chance(4) ? static_cast<uint32_t>(random_.of<int64_t>({1, 7, 100, -1})) : 0;
-    v = {TN_STRING, static_cast<uint32_t>(s.size()) + lie, {}};
+    v = {TN_KIND_STRING, static_cast<uint32_t>(s.size()) + lie, {}};
     v.as.string = random_.chance(2) ? nullptr : string(s);
     text(v.as.string == nullptr ? "NULL string"
                                 : "'" + s.substr(0, 60) + "' of " + std::to_string(v.count));
   } else if (p.type == "dtype") {
-    v.kind = TN_DTYPE;
+    v.kind = TN_KIND_DTYPE;
     v.as.dtype = dtype();
     text("dtype " + std::to_string(v.as.dtype));
   } else if (p.type == "device") {
-    v.kind = TN_DEVICE;
+    v.kind = TN_KIND_DEVICE;
     v.as.device = device();
     text("device " + text_of(v.as.device));
   } else if (p.type == "expression") {
-    v.kind = TN_EXPRESSION;
+    v.kind = TN_KIND_EXPRESSION;
     v.as.expression = expression(nullptr, nullptr);
   } else {
-    v.kind = TN_OBJECT;
+    v.kind = TN_KIND_OBJECT;
     v.as.object = object();
   }
   return v;
@@ -141,7 +141,8 @@ tn_value Arguments::of_any_kind() {
   const int64_t kind = random_.below(20);
   if (kind == 0) {  // none of the contract's, or one that kernels alone get
     note("an odd kind ");
-    return {random_.of<uint32_t>({TN_LOOP, TN_REDUCTION, 17, 31, 32, 33, 63, 64, 1000, 0xffffffff}),
+    return {random_.of<uint32_t>(
+                {TN_KIND_LOOP, TN_KIND_REDUCTION, 17, 31, 32, 33, 63, 64, 1000, 0xffffffff}),
             0,
             {}};
   }
@@ -196,14 +197,14 @@ tn_value Arguments::of_case(const json& j) {
   if (j.is_object() && j.contains("l")) {
     std::vector<tn_tensor*> all;
     for (const json& e : j.at("l")) all.push_back(e.is_null() ? nullptr : tensor_of(e));
-    v = {TN_TENSORS, static_cast<uint32_t>(all.size()), {}};
+    v = {TN_KIND_TENSORS, static_cast<uint32_t>(all.size()), {}};
     v.as.tensors = list(all);
   } else if (j.is_object() && j.contains("f")) {
     const std::vector<double> all = j.at("f");
-    v = {TN_FLOATS, static_cast<uint32_t>(all.size()), {}};
+    v = {TN_KIND_FLOATS, static_cast<uint32_t>(all.size()), {}};
     v.as.floats = list(all);
   } else if (j.is_object() && j.contains("dtype")) {
-    v.kind = TN_DTYPE;
+    v.kind = TN_KIND_DTYPE;
     v.as.dtype = host.tensor->dtype_from_name(j.at("dtype").get<std::string>().c_str());
   } else if (j.is_object()) {
     v = tensor_value(tensor_of(j));
@@ -218,7 +219,7 @@ tn_value Arguments::of_case(const json& j) {
     v = float_value(number(j));
   } else if (j.is_string()) {
     const std::string s = j;
-    v = {TN_STRING, static_cast<uint32_t>(s.size()), {}};
+    v = {TN_KIND_STRING, static_cast<uint32_t>(s.size()), {}};
     v.as.string = string(s);
   }
   if (!j.is_object()) note(j.dump() + " ");

@@ -43,7 +43,7 @@ TN_EXPORT tn_status* tenon_plugin_init(const tn_host* host, tn_registrar* regist
   device.self = &small_self;
   device.destroy = count_destroy;
   SMALL_TRY(registrar->device(registrar, &device));
-  kernel.primitive = TN_COPY;
+  kernel.primitive = TN_PRIM_COPY;
   kernel.device = DEVICE_NAME;
   kernel.launch = launch;
   return registrar->kernel(registrar, &kernel);

@@ -27,12 +27,12 @@ bool is_nan(T x) {
 // b is to replace a.
 template <typename A>
 bool wins(tn_reduce_kind kind, A b, A a) {
-  const bool better = kind == TN_MAX || kind == TN_ARGMAX ? b > a : b < a;
+  const bool better = kind == TN_REDUCE_MAX || kind == TN_REDUCE_ARGMAX ? b > a : b < a;
   return better || (is_nan(b) && !is_nan(a));
 }
 
 tn_reduce_kind order_of(tn_reduce_kind kind) {
-  return kind == TN_ARGMAX ? TN_MAX : kind == TN_ARGMIN ? TN_MIN : kind;
+  return kind == TN_REDUCE_ARGMAX ? TN_REDUCE_MAX : kind == TN_REDUCE_ARGMIN ? TN_REDUCE_MIN : kind;
 }
 
 template <typename T>
@@ -61,14 +61,14 @@ struct Accumulator {
     if (empty) {
       empty = false;
       value = v;
-      index = at + (kind >= TN_ARGMAX ? find(x, n, v) : 0);
-    } else if (kind == TN_SUM) {
+      index = at + (kind >= TN_REDUCE_ARGMAX ? find(x, n, v) : 0);
+    } else if (kind == TN_REDUCE_SUM) {
       if constexpr (std::is_same_v<T, int64_t>) {
         value = static_cast<int64_t>(static_cast<uint64_t>(value) + static_cast<uint64_t>(v));
       } else {
         add_exactly(&value, &error, v);
       }
-    } else if (kind == TN_PROD) {
+    } else if (kind == TN_REDUCE_PROD) {
       if constexpr (std::is_same_v<T, int64_t>) {
         value = static_cast<int64_t>(static_cast<uint64_t>(value) * static_cast<uint64_t>(v));
       } else {
@@ -76,7 +76,7 @@ struct Accumulator {
       }
     } else if (wins(kind, v, value)) {
       value = v;
-      index = at + (kind >= TN_ARGMAX ? find(x, n, v) : 0);
+      index = at + (kind >= TN_REDUCE_ARGMAX ? find(x, n, v) : 0);
     }
   }
   static int64_t find(const T* x, int64_t n, A v) {
@@ -186,12 +186,12 @@ void flush(tn_reduce_kind kind, Partial* result, const T* rows, int64_t n, bool 
     return;
   }
   if constexpr (std::is_same_v<T, float>) {
-    if (kind == TN_SUM) {
+    if (kind == TN_REDUCE_SUM) {
       table().flush_f32(result->real, rows, n);
       return;
     }
   } else if constexpr (std::is_same_v<T, double>) {
-    if (kind == TN_SUM) {
+    if (kind == TN_REDUCE_SUM) {
       table().flush_f64(result->real, result->error, rows, n);
       return;
     }
@@ -208,7 +208,7 @@ void fold_vertical(const Fold& fold, Frame& frame, int64_t row, int64_t column, 
   constexpr uint16_t kOpcodes[] = {TN_I_ADD, TN_I_MUL, TN_I_MAX, TN_I_MIN};
   const tn_reduce_kind kind = fold.r.kind;
   const StepFn add = table().binary[kOpcodes[kind]][fold.type][kVV];
-  const bool flushes = (kind == TN_SUM || kind == TN_PROD) && fold.type != kI64;
+  const bool flushes = (kind == TN_REDUCE_SUM || kind == TN_REDUCE_PROD) && fold.type != kI64;
   const int32_t n_kept = fold.n_kept_dims;
   const Walker kept(fold, 0, n_kept - 1, row);
   alignas(64) T rows[kWidth];
@@ -265,15 +265,15 @@ void fold_groups(tn_reduce_kind kind, RegisterType type, int64_t n, int64_t wide
       if (type == kI64) {
         const uint64_t a = static_cast<uint64_t>(result->whole[j]);
         const uint64_t b = static_cast<uint64_t>(result->whole[at + j]);
-        if (kind == TN_SUM || kind == TN_PROD) {
-          result->whole[j] = static_cast<int64_t>(kind == TN_SUM ? a + b : a * b);
+        if (kind == TN_REDUCE_SUM || kind == TN_REDUCE_PROD) {
+          result->whole[j] = static_cast<int64_t>(kind == TN_REDUCE_SUM ? a + b : a * b);
         } else if (wins(kind, result->whole[at + j], result->whole[j])) {
           result->whole[j] = result->whole[at + j];
         }
-      } else if (kind == TN_SUM) {
+      } else if (kind == TN_REDUCE_SUM) {
         add_exactly(&result->real[j], &result->error[j], result->real[at + j]);
         result->error[j] += result->error[at + j];
-      } else if (kind == TN_PROD) {
+      } else if (kind == TN_REDUCE_PROD) {
         result->real[j] *= result->real[at + j];
       } else if (wins(kind, result->real[at + j], result->real[j])) {
         result->real[j] = result->real[at + j];
@@ -312,15 +312,15 @@ void fold_block(const Fold& fold, Frame& frame, int64_t row, int64_t column, int
 
 void combine(tn_reduce_kind kind, RegisterType type, Partial* a, const Partial& b) {
   for (int64_t j = 0; j < a->n; ++j) {
-    if (kind == TN_SUM && type != kI64) {
+    if (kind == TN_REDUCE_SUM && type != kI64) {
       add_exactly(&a->real[j], &a->error[j], b.real[j]);
       a->error[j] += b.error[j];
-    } else if (kind == TN_PROD && type != kI64) {
+    } else if (kind == TN_REDUCE_PROD && type != kI64) {
       a->real[j] *= b.real[j];
-    } else if (kind == TN_SUM || kind == TN_PROD) {
+    } else if (kind == TN_REDUCE_SUM || kind == TN_REDUCE_PROD) {
       const uint64_t x = static_cast<uint64_t>(a->whole[j]);
       const uint64_t y = static_cast<uint64_t>(b.whole[j]);
-      a->whole[j] = static_cast<int64_t>(kind == TN_SUM ? x + y : x * y);
+      a->whole[j] = static_cast<int64_t>(kind == TN_REDUCE_SUM ? x + y : x * y);
     } else if (type == kI64 ? wins(kind, b.whole[j], a->whole[j])
                             : wins(kind, b.real[j], a->real[j])) {
       a->whole[j] = b.whole[j];  // of either type

@@ -162,7 +162,7 @@ class Reader {
   }
 
   tn_status* read_operation(const tn_instruction& in, int* value) {
-    if (in.opcode >= TN_I_COUNT) {
+    if (in.opcode >= TN_N_INSTRUCTIONS) {
       return error(host_, TN_UNSUPPORTED, "cpu: unknown instruction %d", in.opcode);
     }
     const bool tests = (in.opcode >= TN_I_EQ && in.opcode <= TN_I_GE) || in.opcode == TN_I_ISNAN ||

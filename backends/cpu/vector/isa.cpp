@@ -209,10 +209,10 @@ constexpr Table make() {
   add_format<TN_INT32>(t);
   add_format<TN_UINT8>(t);
   add_format<TN_BOOL>(t);
-  add_fold<Add>(t, TN_SUM);
-  add_fold<Mul>(t, TN_PROD);
-  add_fold<Max>(t, TN_MAX);
-  add_fold<Min>(t, TN_MIN);
+  add_fold<Add>(t, TN_REDUCE_SUM);
+  add_fold<Mul>(t, TN_REDUCE_PROD);
+  add_fold<Max>(t, TN_REDUCE_MAX);
+  add_fold<Min>(t, TN_REDUCE_MIN);
   t.flush_f32 = flush_f32;
   t.flush_f64 = flush_f64;
   t.log_sum_exp_f32 = log_sum_exp<float>;

@@ -94,8 +94,8 @@ struct Table {
   const char* name;
 
   // Steps; NULL where an opcode has no such type.
-  StepFn unary[TN_I_COUNT][kRegisterTypes];  // by the operand's type
-  StepFn binary[TN_I_COUNT][kRegisterTypes]
+  StepFn unary[TN_N_INSTRUCTIONS][kRegisterTypes];  // by the operand's type
+  StepFn binary[TN_N_INSTRUCTIONS][kRegisterTypes]
                [kShapes];           // by the operands' type; only kVV is there for rare ones
   StepFn where[kRegisterTypes][4];  // bit 0: b is a scalar; bit 1: c is
   StepFn cast[kRegisterTypes][TN_N_DTYPES];           // TN_I_CAST from a register type to a dtype

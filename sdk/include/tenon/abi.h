@@ -126,23 +126,23 @@ typedef struct tn_tensor {
 /* ---- Values (frozen at 1.0; kinds may be added) ---------------------------------------------- */
 
 enum {
-  TN_NONE = 0,
-  TN_TENSOR = 1,
-  TN_TENSORS = 2, /* entries may be NULL where the schema says Tensor?[] */
-  TN_INT = 3,
-  TN_INTS = 4,
-  TN_FLOAT = 5,
-  TN_FLOATS = 6,
-  TN_BOOL_VALUE = 7, /* in as.i: 0 or 1 */
-  TN_DTYPE = 8,
-  TN_DEVICE = 9,
-  TN_STRING = 10,
-  TN_STRINGS = 11,
-  TN_EXPRESSION = 12,
-  TN_OBJECT = 13,
-  TN_OBJECTS = 14,
-  TN_LOOP = 15,     /* kernels of elementwise */
-  TN_REDUCTION = 16 /* kernels of reduce */
+  TN_KIND_NONE = 0,
+  TN_KIND_TENSOR = 1,
+  TN_KIND_TENSORS = 2, /* entries may be NULL where the schema says Tensor?[] */
+  TN_KIND_INT = 3,
+  TN_KIND_INTS = 4,
+  TN_KIND_FLOAT = 5,
+  TN_KIND_FLOATS = 6,
+  TN_KIND_BOOL = 7, /* in as.i: 0 or 1 */
+  TN_KIND_DTYPE = 8,
+  TN_KIND_DEVICE = 9,
+  TN_KIND_STRING = 10,
+  TN_KIND_STRINGS = 11,
+  TN_KIND_EXPRESSION = 12,
+  TN_KIND_OBJECT = 13,
+  TN_KIND_OBJECTS = 14,
+  TN_KIND_LOOP = 15,     /* kernels of elementwise */
+  TN_KIND_REDUCTION = 16 /* kernels of reduce */
 };
 
 struct tn_loop;
@@ -249,7 +249,7 @@ enum {
   TN_I_GT,
   TN_I_GE,
   TN_I_WHERE = 100, /* a ? b : c; `a` is TN_BOOL */
-  TN_I_COUNT = 101
+  TN_N_INSTRUCTIONS = 101
 };
 #define TN_INSTRUCTION_SET 1u /* version of the list above */
 
@@ -311,7 +311,14 @@ typedef struct tn_loop {
 } tn_loop;
 
 typedef int32_t tn_reduce_kind;
-enum { TN_SUM = 0, TN_PROD, TN_MAX, TN_MIN, TN_ARGMAX, TN_ARGMIN };
+enum {
+  TN_REDUCE_SUM = 0,
+  TN_REDUCE_PROD,
+  TN_REDUCE_MAX,
+  TN_REDUCE_MIN,
+  TN_REDUCE_ARGMAX,
+  TN_REDUCE_ARGMIN
+};
 
 /* A reduction launch. The first ndim - n_reduced dimensions are kept, the others reduced;
  * operands[0] is the output (stride 0 along reduced dimensions), the rest are the inputs of the
@@ -390,25 +397,25 @@ typedef struct tn_reduction {
 typedef int32_t tn_primitive;
 enum {
   TN_PRIM_NONE = 0,
-  TN_ELEMENTWISE = 1,
-  TN_REDUCE = 2,
-  TN_SCAN = 3,
-  TN_MATMUL = 4,
-  TN_COPY = 5,
-  TN_FILL = 6,
-  TN_IOTA = 7,
-  TN_GATHER = 8,
-  TN_SCATTER = 9,
-  TN_SORT = 10,
-  TN_RANDOM_BITS = 11,
-  TN_NONZERO = 12,
-  TN_N_KERNEL_PRIMITIVES = 13,
+  TN_PRIM_ELEMENTWISE = 1,
+  TN_PRIM_REDUCE = 2,
+  TN_PRIM_SCAN = 3,
+  TN_PRIM_MATMUL = 4,
+  TN_PRIM_COPY = 5,
+  TN_PRIM_FILL = 6,
+  TN_PRIM_IOTA = 7,
+  TN_PRIM_GATHER = 8,
+  TN_PRIM_SCATTER = 9,
+  TN_PRIM_SORT = 10,
+  TN_PRIM_RANDOM_BITS = 11,
+  TN_PRIM_NONZERO = 12,
+  TN_N_PRIM_KERNELS = 13,
   /* Views: no kernels. */
-  TN_RESHAPE = 32,   /* x, int[] sizes (one may be -1); copies when no view is possible */
-  TN_PERMUTE = 33,   /* x, int[] dims */
-  TN_SLICE = 34,     /* x, int dim, int start, int end, int step >= 1; start and end as Python's */
-  TN_EXPAND = 35,    /* x, int[] sizes (-1 keeps) */
-  TN_AS_STRIDED = 36 /* x, int[] sizes, int[] strides, int offset (of the storage) */
+  TN_PRIM_RESHAPE = 32, /* x, int[] sizes (one may be -1); copies when no view is possible */
+  TN_PRIM_PERMUTE = 33, /* x, int[] dims */
+  TN_PRIM_SLICE = 34, /* x, int dim, int start, int end, int step >= 1; start and end as Python's */
+  TN_PRIM_EXPAND = 35,    /* x, int[] sizes (-1 keeps) */
+  TN_PRIM_AS_STRIDED = 36 /* x, int[] sizes, int[] strides, int offset (of the storage) */
 };
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
@@ -697,7 +704,7 @@ typedef tn_status* (*tn_method_fn)(void* self, tn_object* object, const tn_value
                                    uint32_t n_args, tn_value* results, uint32_t n_results);
 
 typedef int32_t tn_object_kind;
-enum { TN_LAYER = 0, TN_OPTIMIZER = 1, TN_OTHER_OBJECT = 2 };
+enum { TN_OBJECT_LAYER = 0, TN_OBJECT_OPTIMIZER = 1, TN_OBJECT_OTHER = 2 };
 
 /* A named constructor of objects. `create` fills `object`, which has its options already,
  * through object/1. */
@@ -929,8 +936,12 @@ typedef struct tn_cache_api {
                        void (*destroy)(void* blob));
 } tn_cache_api;
 
-enum { TN_GRAD_MODE = 0, TN_NO_GRAD = 1, TN_INFERENCE_MODE = 2 };
-enum { TN_RETAIN_GRAPH = 1u << 0, TN_CREATE_GRAPH = 1u << 1, TN_ALLOW_UNUSED = 1u << 2 };
+enum { TN_MODE_GRAD = 0, TN_MODE_NO_GRAD = 1, TN_MODE_INFERENCE = 2 };
+enum {
+  TN_BACKWARD_RETAIN_GRAPH = 1u << 0,
+  TN_BACKWARD_CREATE_GRAPH = 1u << 1,
+  TN_BACKWARD_ALLOW_UNUSED = 1u << 2
+};
 
 /* A hook sees a gradient and may replace it: write an owned tensor to *replacement, or leave it
  * NULL. */
@@ -953,7 +964,7 @@ typedef struct tn_autograd_api {
   tn_status* (*backward)(tn_tensor* const* tensors, tn_tensor* const* grads, uint32_t n,
                          uint32_t flags);
   /* Gradients of chosen inputs, leaves or not, returned and not accumulated. NULL results under
-   * TN_ALLOW_UNUSED. */
+   * TN_BACKWARD_ALLOW_UNUSED. */
   tn_status* (*gradients)(tn_tensor* const* outputs, tn_tensor* const* grads, uint32_t n_outputs,
                           tn_tensor* const* inputs, uint32_t n_inputs, uint32_t flags,
                           tn_tensor** results);
@@ -999,7 +1010,7 @@ typedef struct tn_amp_api {
 } tn_amp_api;
 
 typedef int32_t tn_entry_kind;
-enum { TN_PARAMETER = 0, TN_BUFFER = 1, TN_STATE = 2 /* an optimizer's */ };
+enum { TN_ENTRY_PARAMETER = 0, TN_ENTRY_BUFFER = 1, TN_ENTRY_STATE = 2 /* an optimizer's */ };
 typedef void (*tn_entry_fn)(void* context, const char* name, tn_tensor* tensor /* may be NULL */,
                             tn_entry_kind kind);
 typedef tn_status* (*tn_forward_hook_fn)(void* self, tn_object*, const tn_value* args,

@@ -30,17 +30,17 @@ class GradModeGuard {
 };
 // Nothing is recorded.
 struct NoGrad : GradModeGuard {
-  NoGrad() : GradModeGuard(TN_NO_GRAD) {}
+  NoGrad() : GradModeGuard(TN_MODE_NO_GRAD) {}
 };
 // Recorded again, within NoGrad.
 struct EnableGrad : GradModeGuard {
-  EnableGrad() : GradModeGuard(TN_GRAD_MODE) {}
+  EnableGrad() : GradModeGuard(TN_MODE_GRAD) {}
 };
 // Nothing is recorded, and tensors made here never enter a graph: faster still.
 struct InferenceMode : GradModeGuard {
-  InferenceMode() : GradModeGuard(TN_INFERENCE_MODE) {}
+  InferenceMode() : GradModeGuard(TN_MODE_INFERENCE) {}
 };
-inline bool grad_enabled() { return detail::api.autograd->mode() == TN_GRAD_MODE; }
+inline bool grad_enabled() { return detail::api.autograd->mode() == TN_MODE_GRAD; }
 
 // Within the scope, calls of this thread are remembered by their nodes, and backward stops at the
 // first NaN and names its call.
@@ -68,9 +68,9 @@ struct GradOptions {
 
 namespace detail {
 inline uint32_t grad_flags(const GradOptions& options) {
-  return (options.retain_graph ? TN_RETAIN_GRAPH : 0) |
-         (options.create_graph ? TN_CREATE_GRAPH : 0) |
-         (options.allow_unused ? TN_ALLOW_UNUSED : 0);
+  return (options.retain_graph ? TN_BACKWARD_RETAIN_GRAPH : 0) |
+         (options.create_graph ? TN_BACKWARD_CREATE_GRAPH : 0) |
+         (options.allow_unused ? TN_BACKWARD_ALLOW_UNUSED : 0);
 }
 // The gradients given for n outputs: none stands for n times NULL.
 inline std::vector<tn_tensor*> output_grads(const char* what, const GradOptions& options,

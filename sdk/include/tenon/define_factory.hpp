@@ -43,15 +43,15 @@ namespace plugin {
 // are by the schema, which gives nothing: "Gated(int dim, float p=0.1)".
 template <typename F>
 void layer(const char* schema, F f) {
-  detail::define_factory(TN_LAYER, schema, std::move(f));
+  detail::define_factory(TN_OBJECT_LAYER, schema, std::move(f));
 }
 template <typename F>
 void optimizer(const char* schema, F f) {
-  detail::define_factory(TN_OPTIMIZER, schema, std::move(f));
+  detail::define_factory(TN_OBJECT_OPTIMIZER, schema, std::move(f));
 }
 template <typename F>
 void object(const char* schema, F f) {
-  detail::define_factory(TN_OTHER_OBJECT, schema, std::move(f));
+  detail::define_factory(TN_OBJECT_OTHER, schema, std::move(f));
 }
 
 // A named policy of autocast: f(std::string_view op, Amp own, std::string_view device_type) gives

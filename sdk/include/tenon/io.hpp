@@ -20,7 +20,7 @@ inline void save(const NamedTensors& tensors, const std::string& path) {
     names.push_back(name.c_str());
     list.push_back(tensor);
   }
-  tn_value strings = detail::make_value(TN_STRINGS, uint32_t(names.size()));
+  tn_value strings = detail::make_value(TN_KIND_STRINGS, uint32_t(names.size()));
   strings.as.strings = names.data();
   Object::create("SafetensorsWriter", path).invoke<void>("save", strings, list);
 }

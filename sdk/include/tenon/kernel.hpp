@@ -60,7 +60,7 @@ class Call {
   }
   // Argument i as the host's tensor, without a count; NULL for None.
   const tn_tensor* tensor(uint32_t i) const {
-    return call_->args[i].kind == TN_TENSOR ? call_->args[i].as.tensor : nullptr;
+    return call_->args[i].kind == TN_KIND_TENSOR ? call_->args[i].as.tensor : nullptr;
   }
   const tn_loop* loop() const { return call_->args[0].as.loop; }
   const tn_reduction* reduction() const { return call_->args[0].as.reduction; }

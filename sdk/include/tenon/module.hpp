@@ -121,7 +121,7 @@ struct ForwardOf {
   template <size_t N>
   Result call(const tn_value* args) {
     if constexpr (N > kNeeded) {
-      if (args[N - 1].kind == TN_NONE) return call<N - 1>(args);
+      if (args[N - 1].kind == TN_KIND_NONE) return call<N - 1>(args);
     }
     return [&]<size_t... I>(std::index_sequence<I...>)->Result {
       return module->forward(Unpack<std::tuple_element_t<I, Parameters>>::borrow(args[I])...);

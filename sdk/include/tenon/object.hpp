@@ -37,7 +37,7 @@ class Object {
     return take(object);
   }
   // Without factory: the caller adds what it has.
-  static Object empty(const char* type_name, tn_object_kind kind = TN_LAYER) {
+  static Object empty(const char* type_name, tn_object_kind kind = TN_OBJECT_LAYER) {
     tn_object* object = nullptr;
     check(detail::api.object->create_empty(type_name, kind, &object));
     return take(object);
@@ -76,12 +76,12 @@ class Object {
   // added, to go on with.
   Tensor parameter(const char* name, Tensor tensor) const {  // asks for its gradient
     if (tensor.defined()) tensor.requires_grad_();
-    return set(name, std::move(tensor), TN_PARAMETER);
+    return set(name, std::move(tensor), TN_ENTRY_PARAMETER);
   }
   Tensor buffer(const char* name, Tensor tensor) const {
-    return set(name, std::move(tensor), TN_BUFFER);
+    return set(name, std::move(tensor), TN_ENTRY_BUFFER);
   }
-  Tensor set(const char* name, Tensor tensor, tn_entry_kind kind = TN_PARAMETER) const {
+  Tensor set(const char* name, Tensor tensor, tn_entry_kind kind = TN_ENTRY_PARAMETER) const {
     check(detail::api.object->set_tensor(checked(), name, tensor.get(), kind));
     return tensor;
   }
@@ -159,8 +159,8 @@ class Object {
   }
 
   // The tree. Names are paths ("0.weight"), in order of definition.
-  NamedTensors named_parameters() const { return entries(1u << TN_PARAMETER); }
-  NamedTensors named_buffers() const { return entries(1u << TN_BUFFER); }
+  NamedTensors named_parameters() const { return entries(1u << TN_ENTRY_PARAMETER); }
+  NamedTensors named_buffers() const { return entries(1u << TN_ENTRY_BUFFER); }
   NamedTensors state_dict() const {  // detached; shares memory
     NamedTensors list = entries(~0u);
     for (auto& entry : list) entry.second = entry.second.detach();
@@ -235,13 +235,13 @@ class Object {
 namespace detail {
 
 inline tn_value to_value(const Object& x) noexcept {
-  tn_value v = make_value(x ? TN_OBJECT : TN_NONE);
+  tn_value v = make_value(x ? TN_KIND_OBJECT : TN_KIND_NONE);
   v.as.object = x.get();
   return v;
 }
 inline tn_value to_value(const std::vector<Object>& x) noexcept {
   static_assert(sizeof(Object) == sizeof(tn_object*));
-  tn_value v = make_value(TN_OBJECTS, uint32_t(x.size()));
+  tn_value v = make_value(TN_KIND_OBJECTS, uint32_t(x.size()));
   v.as.objects = reinterpret_cast<tn_object* const*>(x.data());
   return v;
 }
@@ -252,12 +252,12 @@ inline void give(tn_value& v, Object x) {
 template <>
 struct Unpack<Object> {
   static Object borrow(const tn_value& v) {
-    if (v.kind == TN_NONE) return {};
-    expect_kind(v, TN_OBJECT, "an object");
+    if (v.kind == TN_KIND_NONE) return {};
+    expect_kind(v, TN_KIND_OBJECT, "an object");
     return Object::borrow(v.as.object);
   }
   static Object own(tn_value& v) {
-    if (v.kind == TN_NONE) return {};
+    if (v.kind == TN_KIND_NONE) return {};
     return Object::take(v.as.object);
   }
 };
@@ -265,8 +265,8 @@ template <>
 struct Unpack<std::vector<Object>> {
   static std::vector<Object> borrow(const tn_value& v) {
     std::vector<Object> list;
-    if (v.kind == TN_NONE) return list;
-    expect_kind(v, TN_OBJECTS, "objects");
+    if (v.kind == TN_KIND_NONE) return list;
+    expect_kind(v, TN_KIND_OBJECTS, "objects");
     for (uint32_t i = 0; i < v.count; ++i) list.push_back(Object::borrow(v.as.objects[i]));
     return list;
   }

@@ -172,7 +172,8 @@ class Tensor {
   void retain_grad() const { check(detail::api.autograd->retain_grad(checked())); }
   void backward(const Tensor& grad = {}, bool retain_graph = false,
                 bool create_graph = false) const {
-    uint32_t flags = (retain_graph ? TN_RETAIN_GRAPH : 0) | (create_graph ? TN_CREATE_GRAPH : 0);
+    uint32_t flags = (retain_graph ? TN_BACKWARD_RETAIN_GRAPH : 0) |
+                     (create_graph ? TN_BACKWARD_CREATE_GRAPH : 0);
     tn_tensor* grads[] = {grad.t_};
     check(detail::api.autograd->backward(&t_, grads, 1, flags));
   }

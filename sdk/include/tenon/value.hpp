@@ -26,7 +26,7 @@ class Object;
 class Operand {
  public:
   Operand(const Tensor& t) noexcept {
-    value_.kind = t.defined() ? TN_TENSOR : TN_NONE;
+    value_.kind = t.defined() ? TN_KIND_TENSOR : TN_KIND_NONE;
     value_.count = 0;
     value_.as.tensor = t.get();
   }
@@ -35,20 +35,20 @@ class Operand {
   constexpr Operand(T number) noexcept {
     value_.count = 0;
     if constexpr (std::is_same_v<T, bool>) {
-      value_.kind = TN_BOOL_VALUE;
+      value_.kind = TN_KIND_BOOL;
       value_.as.i = number;
     } else if constexpr (std::is_integral_v<T>) {
-      value_.kind = TN_INT;
+      value_.kind = TN_KIND_INT;
       value_.as.i = int64_t(number);
     } else {
-      value_.kind = TN_FLOAT;
+      value_.kind = TN_KIND_FLOAT;
       value_.as.f = double(number);
     }
   }
   explicit Operand(const tn_value& value) noexcept : value_(value) {}
 
   const tn_value& value() const noexcept { return value_; }
-  bool is_tensor() const noexcept { return value_.kind == TN_TENSOR; }
+  bool is_tensor() const noexcept { return value_.kind == TN_KIND_TENSOR; }
   // The tensor, retained; null for numbers.
   Tensor tensor() const noexcept {
     return is_tensor() ? Tensor::borrow(value_.as.tensor) : Tensor();
@@ -167,25 +167,25 @@ inline tn_value make_value(uint32_t kind, uint32_t count = 0) noexcept {
 inline tn_value to_value(const Operand& x) noexcept { return x.value(); }
 inline tn_value to_value(const Tensor& x) noexcept {
   tn_value v;
-  v.kind = x.defined() ? TN_TENSOR : TN_NONE;
+  v.kind = x.defined() ? TN_KIND_TENSOR : TN_KIND_NONE;
   v.count = 0;
   v.as.tensor = x.get();
   return v;
 }
 inline tn_value to_value(const Number& x) noexcept { return x.value(); }
 inline tn_value to_value(const tn_value& x) noexcept { return x; }
-inline tn_value to_value(None) noexcept { return make_value(TN_NONE); }
-inline tn_value to_value(std::nullopt_t) noexcept { return make_value(TN_NONE); }
+inline tn_value to_value(None) noexcept { return make_value(TN_KIND_NONE); }
+inline tn_value to_value(std::nullopt_t) noexcept { return make_value(TN_KIND_NONE); }
 template <typename T>
 requires std::is_arithmetic_v<T> tn_value to_value(T x)
 noexcept { return Operand(x).value(); }
 inline tn_value to_value(const Ints& x) noexcept {
-  tn_value v = make_value(TN_INTS, x.size());
+  tn_value v = make_value(TN_KIND_INTS, x.size());
   v.as.ints = x.data();
   return v;
 }
 inline tn_value to_value(const Floats& x) noexcept {
-  tn_value v = make_value(TN_FLOATS, x.size());
+  tn_value v = make_value(TN_KIND_FLOATS, x.size());
   v.as.floats = x.data();
   return v;
 }
@@ -193,28 +193,28 @@ inline tn_value to_value(const std::vector<int64_t>& x) noexcept { return to_val
 inline tn_value to_value(std::span<const int64_t> x) noexcept { return to_value(Ints(x)); }
 inline tn_value to_value(const std::vector<double>& x) noexcept { return to_value(Floats(x)); }
 inline tn_value to_value(const Tensors& x) noexcept {
-  tn_value v = make_value(TN_TENSORS, x.size());
+  tn_value v = make_value(TN_KIND_TENSORS, x.size());
   v.as.tensors = x.data();
   return v;
 }
 inline tn_value to_value(const std::vector<Tensor>& x) noexcept { return to_value(Tensors(x)); }
 inline tn_value to_value(Dtype x) noexcept {
-  tn_value v = make_value(x ? TN_DTYPE : TN_NONE);
+  tn_value v = make_value(x ? TN_KIND_DTYPE : TN_KIND_NONE);
   if (x) v.as.dtype = x.value;
   return v;
 }
 inline tn_value to_value(Device x) noexcept {
-  tn_value v = make_value(TN_DEVICE);
+  tn_value v = make_value(TN_KIND_DEVICE);
   v.as.device = x.value;
   return v;
 }
 inline tn_value to_value(const char* x) noexcept {
-  tn_value v = make_value(TN_STRING, uint32_t(std::char_traits<char>::length(x)));
+  tn_value v = make_value(TN_KIND_STRING, uint32_t(std::char_traits<char>::length(x)));
   v.as.string = x;
   return v;
 }
 inline tn_value to_value(const std::string& x) noexcept {
-  tn_value v = make_value(TN_STRING, uint32_t(x.size()));
+  tn_value v = make_value(TN_KIND_STRING, uint32_t(x.size()));
   v.as.string = x.c_str();
   return v;
 }
@@ -223,7 +223,7 @@ inline tn_value to_value(const std::vector<Object>& x) noexcept;  // object.hpp
 inline tn_value to_value(const ExpressionRef& x);                 // ops/primitive.hpp
 template <typename T>
 tn_value to_value(const std::optional<T>& x) noexcept {
-  return x ? to_value(*x) : make_value(TN_NONE);
+  return x ? to_value(*x) : make_value(TN_KIND_NONE);
 }
 
 [[noreturn, gnu::cold, gnu::noinline]] inline void wrong_kind(const tn_value& v,
@@ -252,12 +252,12 @@ struct Unpack;
 template <>
 struct Unpack<Tensor> {
   static Tensor borrow(const tn_value& v) {
-    if (v.kind == TN_NONE) return {};
-    expect_kind(v, TN_TENSOR, "a Tensor");
+    if (v.kind == TN_KIND_NONE) return {};
+    expect_kind(v, TN_KIND_TENSOR, "a Tensor");
     return Tensor::borrow(v.as.tensor);
   }
   static Tensor own(tn_value& v) {
-    if (v.kind == TN_NONE) return {};
+    if (v.kind == TN_KIND_NONE) return {};
     return Tensor::take(v.as.tensor);
   }
 };
@@ -265,8 +265,8 @@ struct Unpack<Tensor> {
 template <>
 struct Unpack<const tn_tensor*> {
   static const tn_tensor* borrow(const tn_value& v) {
-    if (v.kind == TN_NONE) return nullptr;
-    expect_kind(v, TN_TENSOR, "a Tensor");
+    if (v.kind == TN_KIND_NONE) return nullptr;
+    expect_kind(v, TN_KIND_TENSOR, "a Tensor");
     return v.as.tensor;
   }
 };
@@ -282,8 +282,8 @@ struct Unpack<tn_value> {
 template <>
 struct Unpack<bool> {
   static bool borrow(const tn_value& v) {
-    if (v.kind == TN_INT) return v.as.i != 0;
-    expect_kind(v, TN_BOOL_VALUE, "a bool");
+    if (v.kind == TN_KIND_INT) return v.as.i != 0;
+    expect_kind(v, TN_KIND_BOOL, "a bool");
     return v.as.i != 0;
   }
   static bool own(tn_value& v) { return borrow(v); }
@@ -291,7 +291,7 @@ struct Unpack<bool> {
 template <typename T>
 requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) struct Unpack<T> {
   static T borrow(const tn_value& v) {
-    if (v.kind != TN_BOOL_VALUE) expect_kind(v, TN_INT, "an int");
+    if (v.kind != TN_KIND_BOOL) expect_kind(v, TN_KIND_INT, "an int");
     return T(v.as.i);
   }
   static T own(tn_value& v) { return borrow(v); }
@@ -300,8 +300,8 @@ template <typename T>
 requires std::is_floating_point_v<T>
 struct Unpack<T> {
   static T borrow(const tn_value& v) {
-    if (v.kind == TN_INT || v.kind == TN_BOOL_VALUE) return T(v.as.i);
-    expect_kind(v, TN_FLOAT, "a float");
+    if (v.kind == TN_KIND_INT || v.kind == TN_KIND_BOOL) return T(v.as.i);
+    expect_kind(v, TN_KIND_FLOAT, "a float");
     return T(v.as.f);
   }
   static T own(tn_value& v) { return borrow(v); }
@@ -309,8 +309,8 @@ struct Unpack<T> {
 template <>
 struct Unpack<Ints> {
   static Ints borrow(const tn_value& v) {
-    if (v.kind == TN_NONE) return {};
-    expect_kind(v, TN_INTS, "ints");
+    if (v.kind == TN_KIND_NONE) return {};
+    expect_kind(v, TN_KIND_INTS, "ints");
     return {v.as.ints, v.count};
   }
 };
@@ -318,7 +318,7 @@ template <>
 struct Unpack<std::span<const int64_t>> {
   static std::span<const int64_t> borrow(const tn_value& v) {
     Ints list = Unpack<Ints>::borrow(v);
-    return {v.kind == TN_NONE ? nullptr : v.as.ints, list.size()};
+    return {v.kind == TN_KIND_NONE ? nullptr : v.as.ints, list.size()};
   }
 };
 template <>
@@ -331,8 +331,9 @@ struct Unpack<std::vector<int64_t>> {
 template <>
 struct Unpack<Floats> {
   static Floats borrow(const tn_value& v) {
-    if (v.kind == TN_NONE || (v.kind == TN_INTS && v.count == 0)) return {};  // [] fits both
-    expect_kind(v, TN_FLOATS, "floats");
+    if (v.kind == TN_KIND_NONE || (v.kind == TN_KIND_INTS && v.count == 0))
+      return {};  // [] fits both
+    expect_kind(v, TN_KIND_FLOATS, "floats");
     return {v.as.floats, v.count};
   }
 };
@@ -346,8 +347,8 @@ struct Unpack<std::vector<double>> {
 template <>
 struct Unpack<Tensors> {
   static Tensors borrow(const tn_value& v) {
-    if (v.kind == TN_NONE) return {};
-    expect_kind(v, TN_TENSORS, "Tensors");
+    if (v.kind == TN_KIND_NONE) return {};
+    expect_kind(v, TN_KIND_TENSORS, "Tensors");
     return {v.as.tensors, v.count};
   }
 };
@@ -372,8 +373,8 @@ struct Unpack<std::span<const Tensor>> {
 template <>
 struct Unpack<Dtype> {
   static Dtype borrow(const tn_value& v) {
-    if (v.kind == TN_NONE) return {};
-    expect_kind(v, TN_DTYPE, "a dtype");
+    if (v.kind == TN_KIND_NONE) return {};
+    expect_kind(v, TN_KIND_DTYPE, "a dtype");
     return {v.as.dtype};
   }
   static Dtype own(tn_value& v) { return borrow(v); }
@@ -381,8 +382,8 @@ struct Unpack<Dtype> {
 template <>
 struct Unpack<Device> {
   static Device borrow(const tn_value& v) {
-    if (v.kind == TN_NONE) return {};
-    expect_kind(v, TN_DEVICE, "a device");
+    if (v.kind == TN_KIND_NONE) return {};
+    expect_kind(v, TN_KIND_DEVICE, "a device");
     return v.as.device;
   }
   static Device own(tn_value& v) { return borrow(v); }
@@ -390,14 +391,14 @@ struct Unpack<Device> {
 template <>
 struct Unpack<const char*> {
   static const char* borrow(const tn_value& v) {
-    expect_kind(v, TN_STRING, "a string");
+    expect_kind(v, TN_KIND_STRING, "a string");
     return v.as.string;
   }
 };
 template <>
 struct Unpack<std::string_view> {
   static std::string_view borrow(const tn_value& v) {
-    expect_kind(v, TN_STRING, "a string");
+    expect_kind(v, TN_KIND_STRING, "a string");
     return {v.as.string, v.count};
   }
 };
@@ -414,11 +415,11 @@ struct Unpack<std::string> {
 template <typename T>
 struct Unpack<std::optional<T>> {
   static std::optional<T> borrow(const tn_value& v) {
-    if (v.kind == TN_NONE) return std::nullopt;
+    if (v.kind == TN_KIND_NONE) return std::nullopt;
     return Unpack<T>::borrow(v);
   }
   static std::optional<T> own(tn_value& v) {
-    if (v.kind == TN_NONE) return std::nullopt;
+    if (v.kind == TN_KIND_NONE) return std::nullopt;
     return Unpack<T>::own(v);
   }
 };

@@ -44,17 +44,19 @@ static void refused(const char* what, tn_status* status, const char* words) {
 }
 
 static tn_value of_tensor(tn_tensor* t) {
-  return (tn_value){.kind = t ? TN_TENSOR : TN_NONE, .as.tensor = t};
+  return (tn_value){.kind = t ? TN_KIND_TENSOR : TN_KIND_NONE, .as.tensor = t};
 }
-static tn_value of_int(int64_t i) { return (tn_value){.kind = TN_INT, .as.i = i}; }
-static tn_value of_float(double f) { return (tn_value){.kind = TN_FLOAT, .as.f = f}; }
-static tn_value of_bool(int b) { return (tn_value){.kind = TN_BOOL_VALUE, .as.i = b}; }
+static tn_value of_int(int64_t i) { return (tn_value){.kind = TN_KIND_INT, .as.i = i}; }
+static tn_value of_float(double f) { return (tn_value){.kind = TN_KIND_FLOAT, .as.f = f}; }
+static tn_value of_bool(int b) { return (tn_value){.kind = TN_KIND_BOOL, .as.i = b}; }
 static tn_value of_ints(const int64_t* ints, uint32_t n) {
-  return (tn_value){.kind = TN_INTS, .count = n, .as.ints = ints};
+  return (tn_value){.kind = TN_KIND_INTS, .count = n, .as.ints = ints};
 }
-static tn_value of_dtype(tn_dtype dtype) { return (tn_value){.kind = TN_DTYPE, .as.dtype = dtype}; }
+static tn_value of_dtype(tn_dtype dtype) {
+  return (tn_value){.kind = TN_KIND_DTYPE, .as.dtype = dtype};
+}
 static tn_value of_device(tn_device device) {
-  return (tn_value){.kind = TN_DEVICE, .as.device = device};
+  return (tn_value){.kind = TN_KIND_DEVICE, .as.device = device};
 }
 
 /* [3, 4] of the dtype on the cpu: small numbers, some 0, some negative where there are such, a NaN
@@ -118,14 +120,14 @@ static void same(const char* name, const tn_value* args, uint32_t n, double tole
     tn_value moved[8];
     memcpy(moved, args, n * sizeof *args);
     for (uint32_t i = 0; i < n; ++i) {
-      if (args[i].kind == TN_TENSOR)
+      if (args[i].kind == TN_KIND_TENSOR)
         moved[i].as.tensor = on(args[i].as.tensor, on_acme ? acme : cpu);
-      if (args[i].kind == TN_DEVICE && on_acme) moved[i].as.device = acme;
+      if (args[i].kind == TN_KIND_DEVICE && on_acme) moved[i].as.device = acme;
     }
     random_state->seed(5);
     must(name, host->call(op, moved, n, &results[on_acme], 1));
     for (uint32_t i = 0; i < n; ++i) {
-      if (args[i].kind == TN_TENSOR) host->tensor_release(moved[i].as.tensor);
+      if (args[i].kind == TN_KIND_TENSOR) host->tensor_release(moved[i].as.tensor);
     }
   }
   compare(name, results[0].as.tensor, results[1].as.tensor, tolerance);

@@ -4,9 +4,9 @@
 #include "acme.h"
 
 static acme_number number(const tn_value* value) {
-  const acme_number n = {value->kind == TN_FLOAT,
-                         value->kind == TN_FLOAT ? value->as.f : (double)value->as.i,
-                         value->kind == TN_FLOAT ? 0 : value->as.i};
+  const acme_number n = {value->kind == TN_KIND_FLOAT,
+                         value->kind == TN_KIND_FLOAT ? value->as.f : (double)value->as.i,
+                         value->kind == TN_KIND_FLOAT ? 0 : value->as.i};
   return n;
 }
 

@@ -58,14 +58,14 @@ static tn_status* add_kernels(tn_registrar* registrar) {
     tn_kernel_fn launch;
     uint32_t dtypes, layout, traits;
   } kernels[] = {
-      {TN_ELEMENTWISE, acme_elementwise, all, TN_LAYOUT_STRIDED, TN_KERNEL_DETERMINISTIC},
-      {TN_REDUCE, acme_reduce, all, TN_LAYOUT_STRIDED, TN_KERNEL_DETERMINISTIC},
-      {TN_MATMUL, acme_matmul, floats, TN_LAYOUT_STRIDED, TN_KERNEL_DETERMINISTIC},
-      {TN_GATHER, acme_gather, all, TN_LAYOUT_STRIDED, TN_KERNEL_DETERMINISTIC},
-      {TN_SCATTER, acme_scatter, all, TN_LAYOUT_STRIDED, TN_KERNEL_DETERMINISTIC},
-      {TN_NONZERO, acme_nonzero, all, TN_LAYOUT_STRIDED, TN_KERNEL_DETERMINISTIC},
-      {TN_IOTA, acme_iota, all, TN_LAYOUT_STRIDED, TN_KERNEL_DETERMINISTIC},
-      {TN_RANDOM_BITS, acme_random_bits, 0, TN_LAYOUT_STRIDED, TN_KERNEL_DETERMINISTIC},
+      {TN_PRIM_ELEMENTWISE, acme_elementwise, all, TN_LAYOUT_STRIDED, TN_KERNEL_DETERMINISTIC},
+      {TN_PRIM_REDUCE, acme_reduce, all, TN_LAYOUT_STRIDED, TN_KERNEL_DETERMINISTIC},
+      {TN_PRIM_MATMUL, acme_matmul, floats, TN_LAYOUT_STRIDED, TN_KERNEL_DETERMINISTIC},
+      {TN_PRIM_GATHER, acme_gather, all, TN_LAYOUT_STRIDED, TN_KERNEL_DETERMINISTIC},
+      {TN_PRIM_SCATTER, acme_scatter, all, TN_LAYOUT_STRIDED, TN_KERNEL_DETERMINISTIC},
+      {TN_PRIM_NONZERO, acme_nonzero, all, TN_LAYOUT_STRIDED, TN_KERNEL_DETERMINISTIC},
+      {TN_PRIM_IOTA, acme_iota, all, TN_LAYOUT_STRIDED, TN_KERNEL_DETERMINISTIC},
+      {TN_PRIM_RANDOM_BITS, acme_random_bits, 0, TN_LAYOUT_STRIDED, TN_KERNEL_DETERMINISTIC},
   };
   for (size_t i = 0; i < sizeof kernels / sizeof *kernels; ++i) {
     const tn_kernel_def def = {.size = sizeof def,

@@ -16,14 +16,14 @@ static int32_t beats(double b, double a, int32_t max) {
 }
 
 static void fold(tn_reduce_kind kind, int32_t is_float, folded* total, double f, int64_t i) {
-  const int32_t max = kind == TN_MAX || kind == TN_ARGMAX;
+  const int32_t max = kind == TN_REDUCE_MAX || kind == TN_REDUCE_ARGMAX;
   const int64_t position = total->n++;
   if (position == 0) {
     total->f = f, total->i = i, total->position = 0;
-  } else if (kind == TN_SUM) {
+  } else if (kind == TN_REDUCE_SUM) {
     total->f += f;
     total->i = (int64_t)((uint64_t)total->i + (uint64_t)i);
-  } else if (kind == TN_PROD) {
+  } else if (kind == TN_REDUCE_PROD) {
     total->f *= f;
     total->i = (int64_t)((uint64_t)total->i * (uint64_t)i);
   } else if (is_float ? beats(f, total->f, max) : max ? i > total->i : i < total->i) {
@@ -75,7 +75,7 @@ static tn_status* store(const tn_reduction* r, const folded* total, acme_registe
                         acme_lane to) {
   acme_register value;
   const acme_lane from = {(char*)&value, 0, r->accumulate};
-  if (r->kind == TN_ARGMAX || r->kind == TN_ARGMIN) {
+  if (r->kind == TN_REDUCE_ARGMAX || r->kind == TN_REDUCE_ARGMIN) {
     value.i[0] = total->position;
     acme_store(to, &value, TN_INT64, 1);
     return NULL;

@@ -149,8 +149,8 @@ void add_blank() {
     });
   };
   device(def);
-  kernel(TN_ELEMENTWISE, "blank", {}, elementwise);
-  kernel(TN_MATMUL, "blank", {.dtypes = float32}, matmul);
+  kernel(TN_PRIM_ELEMENTWISE, "blank", {}, elementwise);
+  kernel(TN_PRIM_MATMUL, "blank", {.dtypes = float32}, matmul);
 }
 
 }  // namespace fakes

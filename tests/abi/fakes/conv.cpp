@@ -116,7 +116,7 @@ void add_conv() {
               for (uint32_t i = 0; i < call.n_outputs(); ++i)
                 fakes_wanted |= uint64_t(call.output(i) != nullptr) << i;
               const tn_value* args = call.get()->args;
-              if (args[1].kind != TN_NONE) fail("conv1d: x is not saved, and came");
+              if (args[1].kind != TN_KIND_NONE) fail("conv1d: x is not saved, and came");
               const int64_t *weight = args[2].as.tensor->sizes, *columns = args[6].as.tensor->sizes,
                             stride = args[4].as.i;
               const int64_t l =

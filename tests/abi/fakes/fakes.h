@@ -24,7 +24,7 @@ void enqueue(const tn_call* call, Work work);
 
 inline double* doubles(const tn_tensor* t) { return t ? static_cast<double*>(t->data) : nullptr; }
 inline const tn_tensor* tensor(const tn_value& v) {
-  return v.kind == TN_TENSOR ? v.as.tensor : nullptr;
+  return v.kind == TN_KIND_TENSOR ? v.as.tensor : nullptr;
 }
 
 }  // namespace fakes

@@ -131,8 +131,8 @@ void random_bits(const tn_call& call) {
 
 // A number, or in a graph one element on the device, read when the work runs.
 double number(const tn_value& v) {
-  if (v.kind == TN_FLOAT) return v.as.f;
-  if (v.kind == TN_INT) return double(v.as.i);
+  if (v.kind == TN_KIND_FLOAT) return v.as.f;
+  if (v.kind == TN_KIND_INT) return double(v.as.i);
   return v.as.tensor->dtype == TN_INT64 ? double(*static_cast<int64_t*>(v.as.tensor->data))
                                         : *doubles(v.as.tensor);
 }
@@ -187,7 +187,7 @@ void add_tape() {
   add_graphs(&def);
   device(def);
 
-  kernel(TN_RANDOM_BITS, "tape", {.traits = TN_KERNEL_CAPTURE_SAFE}, fakes_random_bits);
+  kernel(TN_PRIM_RANDOM_BITS, "tape", {.traits = TN_KERNEL_CAPTURE_SAFE}, fakes_random_bits);
   // Kernels alone, and no outputs: infer has nothing to say, and must be there.
   auto nothing = [](Tensors, Tensors, double, int64_t) { return vector<Meta>(); };
   op("decay_step(Tensor(a!)[] params, Tensor[] grads, dynamic float lr, dynamic int step) -> ()")

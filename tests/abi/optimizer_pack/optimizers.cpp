@@ -14,12 +14,12 @@ TENON_PLUGIN(trial_optimizers) {
       "Lion(Tensor[] params, float lr=1e-4, float beta1=0.9, float beta2=0.99,"
       " float weight_decay=0)",
       [](Object& self, Tensors params, double, double, double, double) {
-        auto averages = self.child("state", Object::empty("State", TN_OTHER_OBJECT));
+        auto averages = self.child("state", Object::empty("State", TN_OBJECT_OTHER));
         // Of each parameter, counted over all groups; called for each group that is added.
         self.method("group_added(int index) -> ()", [=](Object& self, int64_t index) {
           for (const Tensor& p : optim::Optimizer(self).group_parameters(uint32_t(index))) {
             averages.set(std::to_string(averages.state_dict().size()).c_str(),
-                         zeros_like(p.detach()), TN_STATE);
+                         zeros_like(p.detach()), TN_ENTRY_STATE);
           }
         });
         self.method("step(Tensor? found_inf=None) -> ()", [=](Object& self, Tensor found_inf) {

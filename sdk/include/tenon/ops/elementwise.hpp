@@ -232,7 +232,7 @@ inline Tensor truncated_quotient(Operand x, Operand y) { return detail::call<Ten
 inline Tensor truncated_int_quotient(Operand x, Operand y) { return detail::call<Tensor>(detail::op<"_truncated_int_quotient">, x, y); }
 inline Tensor truncated_quotient_(const Tensor& x, Operand y) { return detail::call<Tensor>(detail::op<"_truncated_quotient_">, x, y); }
 inline Tensor truncated_int_quotient_(const Tensor& x, Operand y) { return detail::call<Tensor>(detail::op<"_truncated_int_quotient_">, x, y); }
-inline bool is_float(const Operand& x) { return x.is_tensor() ? x.tensor().dtype().is_float() : x.value().kind == TN_FLOAT; }
+inline bool is_float(const Operand& x) { return x.is_tensor() ? x.tensor().dtype().is_float() : x.value().kind == TN_KIND_FLOAT; }
 [[noreturn, gnu::cold, gnu::noinline]] inline void wrong_rounding_mode(std::string_view mode) {
   fail(joined({"div: rounding_mode is '", mode, "'; expected 'trunc', 'floor' or none"}));
 }

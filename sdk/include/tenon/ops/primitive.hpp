@@ -32,7 +32,7 @@ class ExpressionRef {
 
 namespace detail {
 inline tn_value to_value(const ExpressionRef& x) {
-  tn_value v = make_value(TN_EXPRESSION);
+  tn_value v = make_value(TN_KIND_EXPRESSION);
   v.as.expression = x.get();
   return v;
 }
@@ -44,88 +44,91 @@ namespace prim {
 // outputs.
 template <typename R = Tensor, typename... Args>
 R elementwise(const ExpressionRef& expression, const Args&... args) {
-  return detail::call_primitive<R>(TN_ELEMENTWISE, expression, args...);
+  return detail::call_primitive<R>(TN_PRIM_ELEMENTWISE, expression, args...);
 }
 
 // dims empty: all. dtype none: as the kind gives it.
 inline Tensor reduce(tn_reduce_kind kind, const Tensor& x, Ints dims = {}, bool keepdim = false,
                      Dtype dtype = {}) {
-  if (!dtype) return detail::call_primitive<Tensor>(TN_REDUCE, int64_t(kind), x, dims, keepdim);
-  return detail::call_primitive<Tensor>(TN_REDUCE, int64_t(kind), x, dims, keepdim, none, Floats(),
-                                        none, Floats(), dtype);
+  if (!dtype)
+    return detail::call_primitive<Tensor>(TN_PRIM_REDUCE, int64_t(kind), x, dims, keepdim);
+  return detail::call_primitive<Tensor>(TN_PRIM_REDUCE, int64_t(kind), x, dims, keepdim, none,
+                                        Floats(), none, Floats(), dtype);
 }
 // Folds prologue(xs, prologue_scalars), without storing it.
 inline Tensor reduce(tn_reduce_kind kind, const Tensors& xs, Ints dims, bool keepdim,
                      const ExpressionRef& prologue, Floats prologue_scalars = {},
                      Dtype dtype = {}) {
-  return detail::call_primitive<Tensor>(TN_REDUCE, int64_t(kind), xs, dims, keepdim, prologue,
+  return detail::call_primitive<Tensor>(TN_PRIM_REDUCE, int64_t(kind), xs, dims, keepdim, prologue,
                                         prologue_scalars, none, Floats(), dtype);
 }
 // Stores epilogue(folded, epilogue_scalars).
 inline Tensor reduce_then(tn_reduce_kind kind, const Tensor& x, Ints dims, bool keepdim,
                           const ExpressionRef& epilogue, Floats epilogue_scalars = {},
                           Dtype dtype = {}) {
-  return detail::call_primitive<Tensor>(TN_REDUCE, int64_t(kind), x, dims, keepdim, none, Floats(),
-                                        epilogue, epilogue_scalars, dtype);
+  return detail::call_primitive<Tensor>(TN_PRIM_REDUCE, int64_t(kind), x, dims, keepdim, none,
+                                        Floats(), epilogue, epilogue_scalars, dtype);
 }
 
 // Sums or products of all elements up to each along dim (from it on, reverse). Integers and bool:
 // int64.
 inline Tensor scan(tn_reduce_kind kind, const Tensor& x, int64_t dim, bool reverse = false) {
-  return detail::call_primitive<Tensor>(TN_SCAN, int64_t(kind), x, dim, reverse);
+  return detail::call_primitive<Tensor>(TN_PRIM_SCAN, int64_t(kind), x, dim, reverse);
 }
 // Values in order, and where they were in x (int64). Equal ones keep their order; NaN is the
 // greatest.
 inline std::tuple<Tensor, Tensor> sort(const Tensor& x, int64_t dim, bool descending = false) {
-  return detail::call_primitive<std::tuple<Tensor, Tensor>>(TN_SORT, x, dim, descending);
+  return detail::call_primitive<std::tuple<Tensor, Tensor>>(TN_PRIM_SORT, x, dim, descending);
 }
 
 // a [.., m, k]·b [.., k, n]; leading dimensions broadcast.
 inline Tensor matmul(const Tensor& a, const Tensor& b) {
-  return detail::call_primitive<Tensor>(TN_MATMUL, a, b);
+  return detail::call_primitive<Tensor>(TN_PRIM_MATMUL, a, b);
 }
 // A new row-major tensor.
 inline Tensor copy(const Tensor& x, Dtype dtype = {}) {
-  return detail::call_primitive<Tensor>(TN_COPY, x, dtype, none);
+  return detail::call_primitive<Tensor>(TN_PRIM_COPY, x, dtype, none);
 }
 inline Tensor copy(const Tensor& x, Dtype dtype, Device device) {
-  return detail::call_primitive<Tensor>(TN_COPY, x, dtype, device);
+  return detail::call_primitive<Tensor>(TN_PRIM_COPY, x, dtype, device);
 }
 inline Tensor fill(Ints sizes, Number value, Dtype dtype, Device device) {
-  return detail::call_primitive<Tensor>(TN_FILL, sizes, value, dtype, device);
+  return detail::call_primitive<Tensor>(TN_PRIM_FILL, sizes, value, dtype, device);
 }
 // start + i * step, [n].
 inline Tensor iota(int64_t n, Number start, Number step, Dtype dtype, Device device) {
-  return detail::call_primitive<Tensor>(TN_IOTA, n, start, step, dtype, device);
+  return detail::call_primitive<Tensor>(TN_PRIM_IOTA, n, start, step, dtype, device);
 }
 inline Tensor gather(const Tensor& x, int64_t dim, const Tensor& index) {
-  return detail::call_primitive<Tensor>(TN_GATHER, x, dim, index);
+  return detail::call_primitive<Tensor>(TN_PRIM_GATHER, x, dim, index);
 }
 inline Tensor scatter(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& src,
                       bool add) {
-  return detail::call_primitive<Tensor>(TN_SCATTER, x, dim, index, src, add);
+  return detail::call_primitive<Tensor>(TN_PRIM_SCATTER, x, dim, index, src, add);
 }
 // int32, 32 random bits each.
 inline Tensor random_bits(Ints sizes, Device device) {
-  return detail::call_primitive<Tensor>(TN_RANDOM_BITS, sizes, device);
+  return detail::call_primitive<Tensor>(TN_PRIM_RANDOM_BITS, sizes, device);
 }
-inline Tensor nonzero(const Tensor& x) { return detail::call_primitive<Tensor>(TN_NONZERO, x); }
+inline Tensor nonzero(const Tensor& x) {
+  return detail::call_primitive<Tensor>(TN_PRIM_NONZERO, x);
+}
 
 // Views.
 inline Tensor reshape(const Tensor& x, Ints sizes) {
-  return detail::call_primitive<Tensor>(TN_RESHAPE, x, sizes);
+  return detail::call_primitive<Tensor>(TN_PRIM_RESHAPE, x, sizes);
 }
 inline Tensor permute(const Tensor& x, Ints dims) {
-  return detail::call_primitive<Tensor>(TN_PERMUTE, x, dims);
+  return detail::call_primitive<Tensor>(TN_PRIM_PERMUTE, x, dims);
 }
 inline Tensor slice(const Tensor& x, int64_t dim, int64_t start, int64_t end, int64_t step = 1) {
-  return detail::call_primitive<Tensor>(TN_SLICE, x, dim, start, end, step);
+  return detail::call_primitive<Tensor>(TN_PRIM_SLICE, x, dim, start, end, step);
 }
 inline Tensor expand(const Tensor& x, Ints sizes) {
-  return detail::call_primitive<Tensor>(TN_EXPAND, x, sizes);
+  return detail::call_primitive<Tensor>(TN_PRIM_EXPAND, x, sizes);
 }
 inline Tensor as_strided(const Tensor& x, Ints sizes, Ints strides, int64_t offset) {
-  return detail::call_primitive<Tensor>(TN_AS_STRIDED, x, sizes, strides, offset);
+  return detail::call_primitive<Tensor>(TN_PRIM_AS_STRIDED, x, sizes, strides, offset);
 }
 
 }  // namespace prim
