@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "tile/frame.h"
+#include "programs/frame.h"
 
 namespace tenon::cpu {
 

@@ -1,11 +1,10 @@
-// Elementwise launches and copies from within the plugin.
+// Copies from within the plugin.
 #pragma once
 
 #include "tenon/abi.h"
 
 namespace tenon::cpu {
 
-tn_status* run_loop(const tn_host* host, const tn_loop& loop);
 // y = x, of the same sizes, any strides and dtypes.
 tn_status* run_copy(const tn_host* host, const tn_tensor& y, const tn_tensor& x);
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "norm_last.h"
+#include "ops/norm_last.h"
 #include "vector/table.h"
 
 namespace tenon::cpu {

@@ -10,7 +10,7 @@
 #include <mutex>
 #include <new>
 
-#include "tile/plan.h"
+#include "programs/plan.h"
 
 namespace tenon::cpu {
 

@@ -1,6 +1,6 @@
 // MATMUL, linear and linear_relu: products on the plugin's own kernel, in parts on several threads;
 // large ones in float32 on oneDNN.
-#include "matmul.h"
+#include "ops/matmul.h"
 
 #include <algorithm>
 #include <cstdint>

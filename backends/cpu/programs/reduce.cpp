@@ -6,9 +6,9 @@
 #include <cstdint>
 
 #include "cpu.h"
-#include "tile/fold.h"
-#include "tile/frame.h"
-#include "tile/plan.h"
+#include "programs/fold.h"
+#include "programs/frame.h"
+#include "programs/plan.h"
 
 namespace tenon::cpu {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "cpu.h"
 #include "dnnl/library.h"
-#include "images.h"
-#include "loop.h"
+#include "ops/images.h"
+#include "ops/copy.h"
 #include "vector/table.h"
 
 namespace tenon::cpu {

@@ -1,7 +1,7 @@
 // A program made ready for operands of certain dtypes and strides: a list of steps over tiles
 // (vector/table.h), which read and write the operands' memory itself wherever that has the
 // register's type and is dense. Plans are made once, live as long as the process and are found
-// without a lock. The loops around a plan are in tile/frame.h and in elementwise.cpp and
+// without a lock. The loops around a plan are in programs/frame.h and in elementwise.cpp and
 // reduce.cpp.
 #pragma once
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "images.h"
+#include "ops/images.h"
 #include "vector/table.h"
 
 namespace tenon::cpu {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "pool.h"
+#include "ops/pool.h"
 
 namespace tenon::cpu {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cpu.h"
-#include "rows.h"
+#include "ops/rows.h"
 #include "vector/convert.h"
 
 namespace tenon::cpu {

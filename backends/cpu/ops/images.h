@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "loop.h"
-#include "norm.h"
+#include "ops/copy.h"
+#include "ops/norm.h"
 
 namespace tenon::cpu {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "tile/plan.h"
+#include "programs/plan.h"
 
 namespace tenon::cpu {
 

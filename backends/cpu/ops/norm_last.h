@@ -1,7 +1,7 @@
 // batch_norm on channels-last images, for the kernels of norm_planes.cpp, which have read the call.
 #pragma once
 
-#include "norm.h"
+#include "ops/norm.h"
 
 namespace tenon::cpu {
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 
 #include "cpu.h"
-#include "loop.h"
-#include "tile/frame.h"
-#include "tile/plan.h"
+#include "programs/loop.h"
+#include "programs/frame.h"
+#include "programs/plan.h"
 
 namespace tenon::cpu {
 namespace {

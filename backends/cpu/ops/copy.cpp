@@ -4,9 +4,10 @@
 #include <cstring>
 
 #include "cpu.h"
-#include "dims.h"
-#include "loop.h"
-#include "tile/plan.h"
+#include "ops/copy.h"
+#include "ops/dims.h"
+#include "programs/loop.h"
+#include "programs/plan.h"
 #include "vector/table.h"
 
 namespace tenon::cpu {

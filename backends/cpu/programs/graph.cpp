@@ -1,5 +1,5 @@
 // Reads a program into a graph, checks it on the way, and marks what a STORE reaches.
-#include "tile/graph.h"
+#include "programs/graph.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // Folding. Sums of floats are exact enough by construction: at most 2048 elements or 16 rows are
 // added in the type itself, their sums in float64 (float32) or with the rounding errors kept
 // (float64).
-#include "tile/fold.h"
+#include "programs/fold.h"
 
 #include <algorithm>
 #include <cmath>

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <initializer_list>
 
-#include "images.h"
-#include "norm_last.h"
+#include "ops/images.h"
+#include "ops/norm_last.h"
 #include "vector/table.h"
 
 namespace tenon::cpu {

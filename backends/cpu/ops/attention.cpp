@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "norm.h"
+#include "ops/norm.h"
 #include "vector/table.h"
 
 namespace tenon::cpu {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "pool.h"
+#include "ops/pool.h"
 
 namespace tenon::cpu {
 namespace {

@@ -1,10 +1,10 @@
 // Makes plans: each live value of the program's graph gets a slot (an operand's memory, a scalar,
 // or a tile that is used again after its last reader) and a step from the table for its types.
-#include "tile/plan.h"
+#include "programs/plan.h"
 
 #include <mutex>
 
-#include "tile/graph.h"
+#include "programs/graph.h"
 
 namespace tenon::cpu {
 

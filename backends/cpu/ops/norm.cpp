@@ -1,6 +1,6 @@
 // layer_norm in float32 and its gradients: x is [rows, n], weight and bias are [n]. Statistics are
 // added up in float64 and kept as float32. Batches and groups: norm_planes.cpp; softmax.cpp.
-#include "norm.h"
+#include "ops/norm.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -4,7 +4,7 @@
 #include <type_traits>
 
 #include "cpu.h"
-#include "rows.h"
+#include "ops/rows.h"
 #include "vector/convert.h"
 
 namespace tenon::cpu {

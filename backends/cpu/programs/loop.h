@@ -1,0 +1,10 @@
+// Elementwise launches from within the plugin.
+#pragma once
+
+#include "tenon/abi.h"
+
+namespace tenon::cpu {
+
+tn_status* run_loop(const tn_host* host, const tn_loop& loop);
+
+}  // namespace tenon::cpu
