@@ -1,5 +1,5 @@
 # Layers with the numbers that PyTorch 2 gives for them in float64:
-#   python torch_layers.py > ../layers_values.h
+#   python torch_layers.py > ../support/layers_values.h
 import math
 
 import torch

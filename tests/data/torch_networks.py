@@ -3,7 +3,7 @@
 
     python3 tests/data/torch_networks.py            # needs torch and numpy; writes the file beside this script
 
-tests/parity_resnet_test.cpp and tests/parity_gpt_test.cpp build the same networks. Weights and data come from a formula that both
+tests/nn/parity_resnet_test.cpp and tests/nn/parity_gpt_test.cpp build the same networks. Weights and data come from a formula that both
 sides compute bit by bit (`bits` here, parity_support.h there), so that none are stored: parameter k of a network, in the order of
 its names, has key k, and step s has its inputs from key 1000 + 2 (s modulo 4), and its targets from the next.
 """

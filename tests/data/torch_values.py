@@ -3,7 +3,7 @@
 
     python3 tests/data/torch_values.py            # needs torch; writes the file beside this script
 
-tests/torch_values_test.cpp calls the same ops of the standard pack by name on every device and compares. What a case is stands in
+tests/ops/torch_values_test.cpp calls the same ops of the standard pack by name on every device and compares. What a case is stands in
 torch_cases.py; networks' families are in torch_values_families.py, edges in
 torch_values_edges.py.
 """

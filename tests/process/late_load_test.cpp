@@ -87,7 +87,7 @@ TEST(LateLoad, WorksFromPython) {
   GTEST_SKIP() << "the interpreter would need the sanitizer's library first";
 #endif
   const std::string command = "python3 '" + std::string(std::getenv("TENON_SOURCE_DIR")) +
-                              "/tests/late_load/use.py' '" + library() + "' " +
+                              "/tests/process/use.py' '" + library() + "' " +
                               std::to_string(TN_ABI_VERSION) + " '" + build() +
                               "/lib/late_load/libcalls_once.so'";
   FILE* out = ::popen(command.c_str(), "r");

@@ -25,10 +25,11 @@ shopt -s nullglob
 paths=("$work"/*.path)
 [ ${#paths[@]} -eq 9 ] || failed "${#paths[@]} blocks with a file, expected 9"
 
-mkdir -p "$work/tree/plugins" "$work/tree/sdk" "$work/tree/tests"
+mkdir -p "$work/tree/plugins" "$work/tree/sdk" "$work/tree/tests/ops"
 cp -r "$source/plugins/ops" "$work/tree/plugins/ops"
 cp -r "$source/sdk/include" "$work/tree/sdk/include"
-cp "$source"/tests/op_rows_test.cpp "$source"/tests/*.h "$work/tree/tests/"
+cp "$source/tests/ops/op_rows_test.cpp" "$work/tree/tests/ops/"
+cp -r "$source/tests/support" "$work/tree/tests/support"
 touched=""
 for file in "${paths[@]}"; do
   op=$(basename "$file") op=${op%%.*}
@@ -100,4 +101,4 @@ CPP
 ${CXX:-g++} $flags "$work/compare.cpp" -o "$work/compare" -L"$build/lib" -ltenon "-Wl,-rpath,$build/lib"
 TENON_PLUGIN_PATH=$work/plugins:$build/lib/tenon/plugins "$work/compare" || failed "the ops do not give the same"
 # shellcheck disable=SC2086
-${CXX:-g++} $flags -fsyntax-only -I"$work/tree/tests" "$work/tree/tests/op_rows_test.cpp" || failed "the rows do not compile"
+${CXX:-g++} $flags -fsyntax-only -I"$work/tree/tests/support" "$work/tree/tests/ops/op_rows_test.cpp" || failed "the rows do not compile"

@@ -2,7 +2,7 @@
 # How quickstart and test install packages: only what is missing, as root or through sudo, without a question. dpkg-query, apt-get,
 # id and sudo are played by functions that note how they were called.
 set -eu
-. "$(dirname "$0")/../.ci/packages.sh"
+. "$(dirname "$0")/../../.ci/packages.sh"
 
 notes=$(mktemp)
 trap 'rm -f "$notes" "$notes.out"' EXIT

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The trial of the ABI: each project of this folder is copied out of the tree, built against an install by find_package, as a
 # stranger builds it, and run through TENON_PLUGIN_PATH. docs/abi_trial.md says what was learnt.
-#   trial_test.sh BUILD SOURCE [SANITIZERS]
+#   abi_trial_test.sh BUILD SOURCE [SANITIZERS]
 set -eu
 build=$1 source=$2 sanitizers=${3:-}
 target=$(mktemp -d)
