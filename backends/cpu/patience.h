@@ -7,7 +7,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 
 // OpenMP's join waits for all its threads. On a machine that others keep busy one of them may be
 // out for several time slices, and 20 us of work take 10 ms: when that is seen twice in a short
@@ -44,4 +44,4 @@ class Patience {
   std::atomic<int64_t> last_ = -kRecent;  // when a wait was too long
 };
 
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

@@ -15,7 +15,7 @@
 #include <pthread.h>
 #endif
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 namespace {
 
 #if defined(__SANITIZE_THREAD__)
@@ -77,7 +77,8 @@ int64_t now() {
 int32_t count(void*) { return thread_count(); }
 
 // One piece a thread: equal shares, in order.
-void parallel_for(void*, int64_t begin, int64_t end, int64_t grain, tn_range_fn fn, void* context) {
+void run_in_pieces(void*, int64_t begin, int64_t end, int64_t grain, tn_range_fn fn,
+                   void* context) {
   const int64_t total = end - begin;
   if (total <= 0) {
     return;
@@ -106,13 +107,13 @@ void parallel_for(void*, int64_t begin, int64_t end, int64_t grain, tn_range_fn 
 
 int32_t thread_count() { return count_threads(); }
 
-tn_status* add_threads(tn_registrar* r) {
+void add_threads() {
   give_up_threads_before_fork();
   tn_threads_def def = {};
   def.size = sizeof def;
   def.count = count;
-  def.parallel_for = parallel_for;
-  return r->threads(r, &def);
+  def.parallel_for = run_in_pieces;
+  plugin::threads(def);
 }
 
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

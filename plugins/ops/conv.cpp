@@ -109,12 +109,9 @@ Windows window_options(const Convolution& c, Ints stride, Ints padding, Ints dil
   return w;
 }
 
-void define(int64_t n) {
-  Convolution c{"conv" + std::to_string(n) + "d", n, false};
-  op((c.op +
-      "(Tensor x, Tensor weight, Tensor? bias=None, int[] stride=[1], int[] padding=[0], "
-      "int[] dilation=[1], int groups=1) -> Tensor")
-         .c_str())
+void define_conv(int64_t n, const char* schema) {
+  const Convolution c{name_of(schema), n, false};
+  op(schema)
       .amp(Amp::lower)
       .meaning([c](Tensor x, Tensor weight, Tensor bias, Ints stride, Ints padding, Ints dilation,
                    int64_t groups) {
@@ -122,11 +119,11 @@ void define(int64_t n) {
         return batched(c.op.c_str(), x, c.n,
                        [&](const Tensor& b) { return conv(c, b, weight, bias, w, groups); });
       });
-  Convolution t{"conv_transpose" + std::to_string(n) + "d", n, true};
-  op((t.op +
-      "(Tensor x, Tensor weight, Tensor? bias=None, int[] stride=[1], int[] padding=[0], "
-      "int[] output_padding=[0], int groups=1, int[] dilation=[1]) -> Tensor")
-         .c_str())
+}
+
+void define_conv_transpose(int64_t n, const char* schema) {
+  const Convolution t{name_of(schema), n, true};
+  op(schema)
       .amp(Amp::lower)
       .meaning([t](Tensor x, Tensor weight, Tensor bias, Ints stride, Ints padding,
                    Ints output_padding, int64_t groups, Ints dilation) {
@@ -173,7 +170,27 @@ Tensor folded(const Tensor& x, const Sizes& size, Windows w) {
 }  // namespace
 
 void conv() {
-  for (int64_t n = 1; n <= 3; ++n) define(n);
+  define_conv(1,
+              "conv1d(Tensor x, Tensor weight, Tensor? bias=None, int[] stride=[1], "
+              "int[] padding=[0], int[] dilation=[1], int groups=1) -> Tensor");
+  define_conv(2,
+              "conv2d(Tensor x, Tensor weight, Tensor? bias=None, int[] stride=[1], "
+              "int[] padding=[0], int[] dilation=[1], int groups=1) -> Tensor");
+  define_conv(3,
+              "conv3d(Tensor x, Tensor weight, Tensor? bias=None, int[] stride=[1], "
+              "int[] padding=[0], int[] dilation=[1], int groups=1) -> Tensor");
+  define_conv_transpose(1,
+                        "conv_transpose1d(Tensor x, Tensor weight, Tensor? bias=None, int[] "
+                        "stride=[1], int[] padding=[0], int[] output_padding=[0], int groups=1, "
+                        "int[] dilation=[1]) -> Tensor");
+  define_conv_transpose(2,
+                        "conv_transpose2d(Tensor x, Tensor weight, Tensor? bias=None, int[] "
+                        "stride=[1], int[] padding=[0], int[] output_padding=[0], int groups=1, "
+                        "int[] dilation=[1]) -> Tensor");
+  define_conv_transpose(3,
+                        "conv_transpose3d(Tensor x, Tensor weight, Tensor? bias=None, int[] "
+                        "stride=[1], int[] padding=[0], int[] output_padding=[0], int groups=1, "
+                        "int[] dilation=[1]) -> Tensor");
   op("im2col(Tensor x, int[] kernel_size, int[] dilation=[1], int[] padding=[0], int[] stride=[1]) "
      "-> Tensor")
       .amp(Amp::widest)

@@ -170,61 +170,52 @@ Tensor adaptive_pool(const char* op, const Tensor& x, const Sizes& output_size, 
   return y;
 }
 
-void define(int64_t n) {
-  const std::string end = std::to_string(n) + "d", max = "max_pool" + end, avg = "avg_pool" + end;
-  op((max +
-      "(Tensor x, int[] kernel_size, int[] stride=[], int[] padding=[0], int[] dilation=[1], "
-      "bool ceil_mode=False) -> Tensor")
-         .c_str())
+void define_max(int64_t n, const char* schema) {
+  op(schema)
       .amp(Amp::widest)
-      .meaning([max, n](Tensor x, Ints kernel_size, Ints stride, Ints padding, Ints dilation,
-                        bool ceil_mode) {
-        const char* name = max.c_str();
+      .meaning([op = name_of(schema), n](Tensor x, Ints kernel_size, Ints stride, Ints padding,
+                                         Ints dilation, bool ceil_mode) {
+        const char* name = op.c_str();
         expect_number(name, x);
         Windows w = pool_options(name, n, kernel_size, stride, padding, dilation);
         return batched(name, x, n,
                        [&](const Tensor& b) { return max_pool(name, b, w, ceil_mode); });
       });
-  auto average = [avg, n](const Tensor& x, Ints kernel_size, Ints stride, Ints padding,
-                          bool ceil_mode, bool count_include_pad, optional<int64_t> divisor) {
-    const char* name = avg.c_str();
+}
+
+void define_average(int64_t n, const char* schema) {
+  auto average = [op = name_of(schema), n](const Tensor& x, Ints kernel_size, Ints stride,
+                                           Ints padding, bool ceil_mode, bool count_include_pad,
+                                           optional<int64_t> divisor) {
+    const char* name = op.c_str();
     expect_number(name, x);
     Windows w = pool_options(name, n, kernel_size, stride, padding, 1);
     return batched(name, x, n, [&](const Tensor& b) {
       return avg_pool(name, b, w, ceil_mode, count_include_pad, divisor);
     });
   };
-  const std::string options =
-      avg +
-      "(Tensor x, int[] kernel_size, int[] stride=[], int[] padding=[0], bool "
-      "ceil_mode=False, bool count_include_pad=True";
-  if (n == 1) {
-    op((options + ") -> Tensor").c_str())
+  if (n > 1) {
+    op(schema).amp(Amp::widest).meaning(average);
+  } else {
+    op(schema)
         .amp(Amp::widest)
         .meaning([average](Tensor x, Ints kernel_size, Ints stride, Ints padding, bool ceil_mode,
                            bool count_include_pad) {
           return average(x, kernel_size, stride, padding, ceil_mode, count_include_pad, {});
         });
-  } else {
-    op((options + ", int? divisor_override=None) -> Tensor").c_str())
-        .amp(Amp::widest)
-        .meaning([average](Tensor x, Ints kernel_size, Ints stride, Ints padding, bool ceil_mode,
-                           bool count_include_pad, optional<int64_t> divisor) {
-          return average(x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor);
-        });
   }
-  for (bool maximum : {false, true}) {
-    const std::string adaptive = std::string("adaptive_") + (maximum ? max : avg);
-    op((adaptive + "(Tensor x, int[] output_size) -> Tensor").c_str())
-        .amp(Amp::widest)
-        .meaning([adaptive, n, maximum](Tensor x, Ints output_size) {
-          const char* name = adaptive.c_str();
-          expect_float(name, x);
-          Sizes size = for_each_dim(name, "output_size", output_size, n, 1);
-          return batched(name, x, n,
-                         [&](const Tensor& b) { return adaptive_pool(name, b, size, maximum); });
-        });
-  }
+}
+
+void define_adaptive(int64_t n, bool maximum, const char* schema) {
+  op(schema)
+      .amp(Amp::widest)
+      .meaning([op = name_of(schema), n, maximum](Tensor x, Ints output_size) {
+        const char* name = op.c_str();
+        expect_float(name, x);
+        Sizes size = for_each_dim(name, "output_size", output_size, n, 1);
+        return batched(name, x, n,
+                       [&](const Tensor& b) { return adaptive_pool(name, b, size, maximum); });
+      });
 }
 
 }  // namespace
@@ -254,7 +245,32 @@ void pool() {
                                   prim::reshape(g.grad(), one), false);
         return prim::reshape(dx, x.sizes());
       });
-  for (int64_t n = 1; n <= 3; ++n) define(n);
+  define_max(1,
+             "max_pool1d(Tensor x, int[] kernel_size, int[] stride=[], int[] padding=[0], int[] "
+             "dilation=[1], bool ceil_mode=False) -> Tensor");
+  define_max(2,
+             "max_pool2d(Tensor x, int[] kernel_size, int[] stride=[], int[] padding=[0], int[] "
+             "dilation=[1], bool ceil_mode=False) -> Tensor");
+  define_max(3,
+             "max_pool3d(Tensor x, int[] kernel_size, int[] stride=[], int[] padding=[0], int[] "
+             "dilation=[1], bool ceil_mode=False) -> Tensor");
+  define_average(1,
+                 "avg_pool1d(Tensor x, int[] kernel_size, int[] stride=[], int[] padding=[0], "
+                 "bool ceil_mode=False, bool count_include_pad=True) -> Tensor");
+  define_average(2,
+                 "avg_pool2d(Tensor x, int[] kernel_size, int[] stride=[], int[] padding=[0], "
+                 "bool ceil_mode=False, bool count_include_pad=True, int? "
+                 "divisor_override=None) -> Tensor");
+  define_average(3,
+                 "avg_pool3d(Tensor x, int[] kernel_size, int[] stride=[], int[] padding=[0], "
+                 "bool ceil_mode=False, bool count_include_pad=True, int? "
+                 "divisor_override=None) -> Tensor");
+  define_adaptive(1, false, "adaptive_avg_pool1d(Tensor x, int[] output_size) -> Tensor");
+  define_adaptive(2, false, "adaptive_avg_pool2d(Tensor x, int[] output_size) -> Tensor");
+  define_adaptive(3, false, "adaptive_avg_pool3d(Tensor x, int[] output_size) -> Tensor");
+  define_adaptive(1, true, "adaptive_max_pool1d(Tensor x, int[] output_size) -> Tensor");
+  define_adaptive(2, true, "adaptive_max_pool2d(Tensor x, int[] output_size) -> Tensor");
+  define_adaptive(3, true, "adaptive_max_pool3d(Tensor x, int[] output_size) -> Tensor");
 }
 
 }  // namespace tenon::ops_pack

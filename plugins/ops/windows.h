@@ -18,6 +18,11 @@ struct Windows {
 using Wide = __int128;
 inline constexpr int64_t kMostPadded = INT64_MAX / 4;
 
+// The op's name, with which its schema begins.
+inline std::string name_of(std::string_view schema) {
+  return std::string(schema.substr(0, schema.find('(')));
+}
+
 // One number for each of n dimensions; a list of one stands for all.
 Sizes for_each_dim(const char* op, const char* what, Ints list, int64_t n, int64_t at_least);
 // Of a private op, which anybody may call: each list has a number for each of the last dimensions

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace cpu = tenon::cpu;
+namespace cpu = tenon::cpu_backend;
 
 namespace {
 

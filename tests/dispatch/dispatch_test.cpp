@@ -57,6 +57,34 @@ std::vector<std::string> names_of(const Json& entries) {
 }
 using Texts = std::vector<std::string>;
 
+TEST_F(Dispatch, KernelsGetTheirSelfTyped) {
+  const Tensor x = tn::ones({2});
+  expect_near(tn::call("dispatch_kernels.by_static_self", x), {7, 7});
+  expect_near(tn::call("dispatch_kernels.by_owned_self", x), {5, 5});
+  expect_near(tn::call("dispatch_kernels.by_no_self", x), {2, 2});
+  expect_near(tn::call("dispatch_kernels.by_c_function", x), {7, 7});
+}
+
+TEST_F(Dispatch, APairsFunctionsShareItsSelf) {
+  const Tensor x = tn::ones({2}).requires_grad_();
+  const Tensor y = tn::call("dispatch_kernels.pair_with_self", x);
+  expect_near(y, {7, 7});
+  tn::sum(y).backward();
+  expect_near(x.grad(), {7, 7});
+}
+
+TEST_F(Dispatch, APredicateRefusesWithItsSelfAndItsReason) {
+  const Tensor x = tn::ones({8});
+  expect_error([&] { tn::call("dispatch_kernels.by_static_self", x); }, "takes 7 elements");
+}
+
+TEST_F(Dispatch, APredicateThatThrowsRefusesWithWhatItThrew) {
+  Tensor y;
+  const Json calls = explained([&] { y = tn::call("dispatch_kernels.doubts", tn::ones({1})); });
+  expect_near(y, {2});
+  EXPECT_EQ(reasons_of(calls.back()), Texts{"who knows"});
+}
+
 TEST_F(Dispatch, TakesTheHighestPriorityAndSaysWhyNotTheOthers) {
   Tensor x = tn::tensor({1.f, 2.f});
   Tensor y;

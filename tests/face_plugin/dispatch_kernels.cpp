@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
+#include <stdexcept>
 
 namespace {
 
 using tenon::Call;
 using tenon::float32;
 using tenon::Layout;
+using tenon::Refusal;
 using tenon::Tensor;
 
 // y = x * by + mark, row by row as a kernel that believes its layout would write it.
@@ -21,11 +24,9 @@ void scale(const Call& call, double mark) {
   }
 }
 
-int32_t four_at_most(void*, const tn_call* call, char* reason, size_t bytes) {
-  int64_t n = call->args[0].as.tensor->numel;
-  if (n <= 4) return 1;
-  std::snprintf(reason, bytes, "%d elements are more than 4", int(n));
-  return 0;
+bool four_at_most(Call call, Refusal why) {
+  int64_t n = call.tensor(0)->numel;
+  return n <= 4 || why("%d elements are more than 4", int(n));
 }
 // A depth that no other test has.
 int32_t depth_17(void*, const tn_call* call, char* reason, size_t bytes) {
@@ -36,17 +37,44 @@ int32_t depth_17(void*, const tn_call* call, char* reason, size_t bytes) {
 }
 int32_t never(void*, const tn_call*, char*, size_t) { return 0; }
 
+struct Factor {
+  float by;
+};
+void times(const Factor& factor, Call call) {
+  for (int64_t i = 0; i < call.tensor(0)->numel; ++i) {
+    call.output_data<float>()[i] = factor.by * static_cast<const float*>(call.tensor(0)->data)[i];
+  }
+}
+bool not_longer(const Factor& factor, Call call, Refusal why) {
+  return call.tensor(0)->numel <= int64_t(factor.by) || why("takes %d elements", int(factor.by));
+}
+tn_status* plus_one(const tn_call* call) {
+  const tn_tensor* x = call->args[0].as.tensor;
+  for (int64_t i = 0; i < x->numel; ++i) {
+    static_cast<float*>(call->outputs[0]->data)[i] = static_cast<const float*>(x->data)[i] + 1;
+  }
+  return nullptr;
+}
+tn_status* times_in_c(void* self, const tn_call* call) {
+  times(*static_cast<const Factor*>(self), Call(call));
+  return nullptr;
+}
+void like_factor(const Factor& factor, std::span<const tn_value>, std::span<tn_meta> metas) {
+  metas[0] = tenon::Meta(std::vector<int64_t>{int64_t(factor.by)}, float32, tenon::cpu);
+}
+
 }  // namespace
 
 TENON_PLUGIN(dispatch_kernels) {
   // Three kernels, best first: +100 for few elements, +200 that knows an older schema, +300.
   op("scaled(Tensor x, float by=2) -> Tensor").meaning([](Tensor x, double by) { return x * by; });
   kernel("scaled", cpu, {.dtypes = float32, .priority = -1}, [](Call call) { scale(call, 300); });
-  kernel("scaled", cpu, {.dtypes = float32, .priority = 9, .supports = four_at_most},
-         [](Call call) { scale(call, 100); });
+  kernel("scaled", cpu, {.dtypes = float32, .priority = 9}, [](Call call) {
+    scale(call, 100);
+  }).supports(fn<four_at_most>);
   kernel("scaled(Tensor x) -> Tensor", cpu, {.dtypes = float32, .priority = 5},
          [](Call call) { scale(call, 200); });
-  kernel("scaled", "ref", {.supports = never}, [](Call) { fail("this kernel is never run"); });
+  kernel("scaled", "ref", {}, [](Call) { fail("this kernel is never run"); }).supports(never);
 
   op("plain(Tensor x) -> Tensor").meaning([](Tensor x) { return x * 2; });
 
@@ -60,26 +88,22 @@ TENON_PLUGIN(dispatch_kernels) {
            scale(call, 400);
            if (call.n_outputs() > 1 && call.output(1)) *call.output_data<float>(1) = 3;
          })
-      .backward(
-          [](Call call) {  // grad, x, the output (not saved), the private one
-            if (call.n_args() != 4 || call.n_outputs() != 1) {
-              fail("grown: " + std::to_string(call.n_args()) + " arguments and " +
-                   std::to_string(call.n_outputs()) + " gradients, expected 4 and 1");
-            }
-            const float by = *static_cast<const float*>(call.tensor(3)->data);
-            for (int64_t i = 0; i < call.tensor(1)->numel; ++i) {
-              call.output_data<float>()[i] =
-                  by * static_cast<const float*>(call.tensor(0)->data)[i];
-            }
-          },
-          {.n_private = 1,
-           .infer_private = [](void*, const tn_value*, uint32_t n, tn_meta* outputs,
-                               uint32_t) -> tn_status* {
-             return tenon::to_status([&] {
-               if (n != 1) fail("grown: infer_private got " + std::to_string(n) + " arguments");
-               outputs[0] = Meta(std::vector<int64_t>{}, float32, cpu);
-             });
-           }});
+      .backward([](Call call) {  // grad, x, the output (not saved), the private one
+        if (call.n_args() != 4 || call.n_outputs() != 1) {
+          fail("grown: " + std::to_string(call.n_args()) + " arguments and " +
+               std::to_string(call.n_outputs()) + " gradients, expected 4 and 1");
+        }
+        const float by = *static_cast<const float*>(call.tensor(3)->data);
+        for (int64_t i = 0; i < call.tensor(1)->numel; ++i) {
+          call.output_data<float>()[i] = by * static_cast<const float*>(call.tensor(0)->data)[i];
+        }
+      })
+      .private_outputs(1, [](span<const tn_value> args, span<tn_meta> metas) {
+        if (args.size() != 1) {
+          fail("grown: infer_private got " + std::to_string(args.size()) + " arguments");
+        }
+        metas[0] = Meta(std::vector<int64_t>{}, float32, cpu);
+      });
 
   // A pair that takes any order of dimensions, and gives what it got.
   op("twice(Tensor x) -> Tensor").meaning([](Tensor x) { return x * 2; });
@@ -96,14 +120,12 @@ TENON_PLUGIN(dispatch_kernels) {
     for (int64_t i = 0; i < x->numel; ++i)
       static_cast<float*>(y->data)[i] = 2 * static_cast<const float*>(x->data)[i];
   };
-  kernel("twice", cpu, {.dtypes = float32, .layout = Layout::dense, .order = as_its_argument},
-         all_in_memory)
+  kernel("twice", cpu, {.dtypes = float32, .layout = Layout::dense}, all_in_memory)
+      .order(as_its_argument)
       .backward(all_in_memory);
   op("misordered(Tensor x) -> Tensor").infer([](Tensor x) { return Meta(x); });
-  kernel("misordered", cpu,
-         {.order = [](void*, const tn_call*, uint32_t, const tn_meta*,
-                      int32_t* order) { order[0] = 7; }},
-         [](Call) {});
+  kernel("misordered", cpu, {}, [](Call) {
+  }).order([](void*, const tn_call*, uint32_t, const tn_meta*, int32_t* order) { order[0] = 7; });
 
   // Kernels that take dense tensors only: the host copies, both ways.
   op("dense(Tensor x) -> Tensor").meaning([](Tensor x) { return x * 2; });
@@ -140,19 +162,39 @@ TENON_PLUGIN(dispatch_kernels) {
     }
   });
 
-  kernel(TN_PRIM_MATMUL, "cpu", {.layout = Layout::contiguous, .priority = 1, .supports = depth_17},
-         [](Call call) {
-           const tn_tensor *a = call.tensor(0), *b = call.tensor(1);
-           int64_t m = a->sizes[1], k = a->sizes[2], n = b->sizes[2];
-           for (int64_t i = 0; i < a->sizes[0] * m * n; ++i) {
-             int64_t batch = i / (m * n), row = i / n % m, column = i % n;
-             const auto* of_a = static_cast<const float*>(a->data) + (batch * m + row) * k;
-             const auto* of_b = static_cast<const float*>(b->data) + batch * k * n + column;
-             float total = 0;
-             for (int64_t d = 0; d < k; ++d) total += of_a[d] * of_b[d * n];
-             call.output_data<float>()[i] = total;
-           }
-         });
+  kernel(TN_PRIM_MATMUL, "cpu", {.layout = Layout::contiguous, .priority = 1}, [](Call call) {
+    const tn_tensor *a = call.tensor(0), *b = call.tensor(1);
+    int64_t m = a->sizes[1], k = a->sizes[2], n = b->sizes[2];
+    for (int64_t i = 0; i < a->sizes[0] * m * n; ++i) {
+      int64_t batch = i / (m * n), row = i / n % m, column = i % n;
+      const auto* of_a = static_cast<const float*>(a->data) + (batch * m + row) * k;
+      const auto* of_b = static_cast<const float*>(b->data) + batch * k * n + column;
+      float total = 0;
+      for (int64_t d = 0; d < k; ++d) total += of_a[d] * of_b[d * n];
+      call.output_data<float>()[i] = total;
+    }
+  }).supports(depth_17);
+
+  // A self that is the process's, one that the registration owns, and one that is not asked for.
+  static constexpr Factor kSeven{7};
+  auto shape = [](Tensor x) { return Meta(x); };
+  op("by_static_self(Tensor x) -> Tensor").infer(shape);
+  kernel("by_static_self", cpu, {}, fn<times>, &kSeven).supports(fn<not_longer>);
+  op("by_owned_self(Tensor x) -> Tensor").infer(shape);
+  kernel("by_owned_self", cpu, {}, fn<times>, std::make_unique<Factor>(Factor{5}));
+  op("by_no_self(Tensor x) -> Tensor").infer(shape);
+  kernel("by_no_self", cpu, {}, fn<plus_one>, &kSeven);
+  op("by_c_function(Tensor x) -> Tensor").infer(shape);
+  kernel("by_c_function", cpu, {}, times_in_c, &kSeven);
+  // A pair whose functions share the self.
+  op("pair_with_self(Tensor x) -> Tensor").meaning([](Tensor x) { return x * 7; });
+  kernel("pair_with_self", cpu, {.layout = Layout::contiguous}, fn<times>, &kSeven)
+      .private_outputs(1, fn<like_factor>)
+      .backward(fn<times>, {.saves_args = 0});
+  op("doubts(Tensor x) -> Tensor").meaning([](Tensor x) { return x * 2; });
+  kernel("doubts", cpu, {}, [](Call) {}).supports([](Call, Refusal) -> bool {
+    throw std::runtime_error("who knows");
+  });
 
   // What kernels do wrong.
   auto like = [](Tensor x) { return Meta(x); };

@@ -88,12 +88,10 @@ TENON_PLUGIN(face_plugin) {
             for (int64_t i = 0; i < call.output(0)->numel; ++i)
               call.output_data<float>(0)[i] = g[i] * twice[i];
           },
-          {.n_private = 1,
-           .infer_private = [](void*, const tn_value* args, uint32_t, tn_meta* outputs,
-                               uint32_t) -> tn_status* {
-             return tenon::to_status([&] { outputs[0] = Meta(Tensor::borrow(args[0].as.tensor)); });
-           },
-           .saves_args = 0});
+          {.saves_args = 0})
+      .private_outputs(1, [](span<const tn_value> args, span<tn_meta> metas) {
+        metas[0] = Meta(Tensor::borrow(args[0].as.tensor));
+      });
 
   layer("Gated(int dim, float p=0.1)", [](Object& self, int64_t dim, double p) {
     self.parameter("scale", ones({dim}));

@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -256,23 +257,46 @@ inline tn_status* set_output(const tn_call* call, uint32_t output, int32_t ndim,
   return nullptr;
 }
 
+// A definition with strings of its own, as a registrar copies them.
+inline tn_kernel_def copied(tn_kernel_def def) {
+  static std::set<std::string> strings;
+  def.device = strings.insert(def.device).first->c_str();
+  if (def.op) def.op = strings.insert(def.op).first->c_str();
+  return def;
+}
 inline tn_status* record_kernel(tn_registrar*, const tn_kernel_def* def) {
   if (def->op) {
     const std::string schema = def->op;
-    record().ops[schema.substr(0, schema.find('('))] = *def;
+    record().ops[schema.substr(0, schema.find('('))] = copied(*def);
   } else {
-    record().primitives[def->primitive] = *def;
+    record().primitives[def->primitive] = copied(*def);
   }
   return nullptr;
 }
 inline tn_status* record_pair(tn_registrar*, const tn_kernel_pair_def* def) {
   const std::string op = def->forward->op;
-  record().pairs[op.substr(0, op.find('('))] = {*def, *def->forward};
+  record().pairs[op.substr(0, op.find('('))] = {*def, copied(*def->forward)};
   return nullptr;
 }
 inline tn_status* record_threads(tn_registrar*, const tn_threads_def* def) {
   record().threads = *def;
   return nullptr;
+}
+
+inline const char* dtype_name(tn_dtype dtype) {
+  constexpr const char* kNames[] = {"float32", "float64", "float16", "bfloat16",
+                                    "int64",   "int32",   "uint8",   "bool"};
+  return kNames[dtype];
+}
+// Of the interfaces the plugin needs names of dtypes alone.
+inline const void* get_interface(const char* name) {
+  static const tn_tensor_api tensor = [] {
+    tn_tensor_api api = {};
+    api.size = sizeof api;
+    api.dtype_name = dtype_name;
+    return api;
+  }();
+  return std::strcmp(name, "tensor/1") == 0 ? &tensor : nullptr;
 }
 
 // Loads the plugin and lets it register; once a process.
@@ -294,7 +318,13 @@ struct Plugin {
     manifest = static_cast<const tn_manifest*>(dlsym(library, TN_MANIFEST_SYMBOL));
     host.size = sizeof host;
     host.abi_version = TN_ABI_VERSION;
+    host.get_interface = get_interface;
     host.status = make_status;
+    host.status_code = [](const tn_status* status) { return status->code; };
+    host.status_set_payload = [](tn_status*, const void*, void* payload, void (*destroy)(void*)) {
+      destroy(payload);
+    };
+    host.status_payload = [](const tn_status*, const void*) -> void* { return nullptr; };
     host.status_free = free_status;
     host.status_message = status_message;
     host.workspace = workspace;

@@ -108,7 +108,7 @@ find "$work" -maxdepth 1 \( -name '*.cpp' -o -name '*.c' \) -print0 | sort -z |
 #include <tenon/tenon.hpp>
 using namespace tenon;
 using namespace tenon::plugin;
-void launch_twice(const Call&);
+void twice(const Call&);
 void make_gated(Object&, int64_t dim);
 auto f = [](Tensor x) { return x; };
 void lines(Tensor x, Tensor y, Tensor image, Tensor weight, Tensor bias, Tensor logits, Tensor classes, Tensor q, Tensor k, Tensor v,

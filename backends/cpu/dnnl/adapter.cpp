@@ -9,7 +9,7 @@
 
 #include "dnnl/primitives.h"
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 namespace {
 
 constexpr size_t kPrimitives = 64;
@@ -144,15 +144,15 @@ int32_t matmul(const tenon_cpu_dnnl_matmul* p) {
 }
 
 }  // namespace
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend
 
 extern "C" __attribute__((visibility("default"))) const tenon_cpu_dnnl* tenon_cpu_dnnl_table() {
   static const dnnl_version_t* v = dnnl_version();
   static char version[32];
   static const tenon_cpu_dnnl table = [] {
     std::snprintf(version, sizeof version, "%d.%d.%d", v->major, v->minor, v->patch);
-    return tenon_cpu_dnnl{version, tenon::cpu::matmul, tenon::cpu::convolution_scratch,
-                          tenon::cpu::convolution};
+    return tenon_cpu_dnnl{version, tenon::cpu_backend::matmul,
+                          tenon::cpu_backend::convolution_scratch, tenon::cpu_backend::convolution};
   }();
   return &table;
 }

@@ -8,7 +8,7 @@
 
 #include "dnnl/primitives.h"
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 namespace {
 
 using dnnl::memory;
@@ -228,4 +228,4 @@ int32_t convolution(const Problem* p, const tenon_cpu_dnnl_data* data, void* scr
   }
 }
 
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

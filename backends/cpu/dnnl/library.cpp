@@ -8,7 +8,7 @@
 
 #include "tenon/elf.hpp"
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 namespace {
 
 // The table of cpu/libtenon_cpu_dnnl.so beside this library; NULL, said once, where it cannot be
@@ -56,4 +56,4 @@ const tenon_cpu_dnnl* dnnl_library(const tn_host* host) {
   return table;
 }
 
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

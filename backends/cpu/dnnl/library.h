@@ -5,9 +5,9 @@
 #include "dnnl/adapter.h"
 #include "tenon/abi.h"
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 
 // NULL, said once in the log, where oneDNN is not there; TENON_CPU_DNNL=0 does without.
 const tenon_cpu_dnnl* dnnl_library(const tn_host* host);
 
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

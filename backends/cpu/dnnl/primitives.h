@@ -12,7 +12,7 @@
 
 #include "dnnl/adapter.h"
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 
 inline dnnl::engine& engine() {
   static dnnl::engine* e = new dnnl::engine(dnnl::engine::kind::cpu, 0);  // outlives all threads
@@ -75,4 +75,4 @@ class Primitives {
 int64_t convolution_scratch(const tenon_cpu_dnnl_convolution*);
 int32_t convolution(const tenon_cpu_dnnl_convolution*, const tenon_cpu_dnnl_data*, void* scratch);
 
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

@@ -10,12 +10,9 @@
 #include "ops/norm.h"
 #include "vector/table.h"
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 namespace {
 
-constexpr const char* kSchema =
-    "_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, bool is_causal="
-    "False, float? scale=None, bool enable_gqa=False) -> Tensor";
 constexpr int64_t kBlockElements = 1 << 17;  // of weights: half of a second cache
 constexpr int64_t kLeastRows = 32;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -184,21 +181,20 @@ void score_rows(const Attention& a, const Scratch& s, int64_t head, int64_t begi
   }
 }
 
-tn_status* workspace(const tn_call* call, const Attention& a, int64_t workers, bool backward,
-                     void** memory) {
-  return call->host->workspace(call, static_cast<uint64_t>(Scratch::bytes(a, backward) * workers),
-                               memory);
+void workspace(const tn_call* call, const Attention& a, int64_t workers, bool backward,
+               void** memory) {
+  *memory = Call(call).workspace(static_cast<uint64_t>(Scratch::bytes(a, backward) * workers));
 }
 
 // body(scratch, task) for all tasks.
 template <typename Body>
-tn_status* each_task(const tn_call* call, const Attention& a, int64_t tasks, bool backward,
-                     const Body& body) {
+void each_task(const tn_call* call, const Attention& a, int64_t tasks, bool backward,
+               const Body& body) {
   const double work = static_cast<double>(a.heads * a.n) * static_cast<double>(a.m * (a.e + a.v));
   const int64_t workers = work < 1e6 ? 1 : std::min<int64_t>(tasks, thread_count());
   void* memory = nullptr;
-  TENON_CPU_TRY(workspace(call, a, workers, backward, &memory));
-  parallel(call->host, 0, workers, 1, [&](int64_t begin, int64_t end) {
+  workspace(call, a, workers, backward, &memory);
+  parallel_for(call->host, 0, workers, 1, [&](int64_t begin, int64_t end) {
     for (int64_t w = begin; w < end; ++w) {
       const Scratch scratch(a, memory, w, backward);
       for (int64_t task = tasks * w / workers; task < tasks * (w + 1) / workers; ++task) {
@@ -206,10 +202,9 @@ tn_status* each_task(const tn_call* call, const Attention& a, int64_t tasks, boo
       }
     }
   });
-  return nullptr;
 }
 
-tn_status* forward(void*, const tn_call* call) {
+void forward(const tn_call* call) {
   const Attention a(call->args);
   float* const y = data(call->outputs[0]);
   const tn_tensor* kept = call->n_outputs > 1 ? call->outputs[1] : nullptr;
@@ -275,10 +270,10 @@ struct Sums {
 // args: g, then query, key, value, mask, is_causal, scale, enable_gqa; y, log-sum-exp. The
 // gradients lie as the tensors that they belong to, which may be [.., n, heads, e] seen as [..,
 // heads, n, e].
-tn_status* backward(void*, const tn_call* call) {
+void backward(const tn_call* call) {
   if (call->args[0].kind != TN_KIND_TENSOR) {
     clear_outputs(call);
-    return nullptr;
+    return;
   }
   const Attention a(call->args + 1);
   const tn_tensor& g = *call->args[0].as.tensor;
@@ -330,13 +325,12 @@ tn_status* backward(void*, const tn_call* call) {
   });
 }
 
-tn_status* infer_private(void*, const tn_value* args, uint32_t, tn_meta* metas, uint32_t) {
+void infer_private(std::span<const tn_value> args, std::span<tn_meta> metas) {
   const tn_tensor& query = *args[0].as.tensor;
   metas[0].ndim = query.ndim - 1;
   metas[0].dtype = TN_FLOAT64;
   metas[0].device = query.device;
   std::copy_n(query.sizes, query.ndim - 1, metas[0].sizes);
-  return nullptr;
 }
 
 bool mask_fits(const tn_tensor& mask, const tn_tensor& query, int64_t m) {
@@ -353,17 +347,17 @@ bool mask_fits(const tn_tensor& mask, const tn_tensor& query, int64_t m) {
   return true;
 }
 
-int32_t supports(void*, const tn_call* call, char* reason, size_t bytes) {
+bool supports(const tn_call* call, Refusal why) {
   const tn_tensor& q = *call->args[0].as.tensor;
   const tn_tensor& k = *call->args[1].as.tensor;
   const tn_tensor& v = *call->args[2].as.tensor;
   const tn_tensor* mask = tensor_of(call->args[3]);
   const bool grouped = call->args[6].as.i != 0;
   if (q.dtype != TN_FLOAT32 || k.dtype != TN_FLOAT32 || v.dtype != TN_FLOAT32) {
-    return refuse(reason, bytes, "takes query, key and value of float32");
+    return why("takes query, key and value of float32");
   }
   if (q.numel == 0 || k.numel == 0 || v.numel == 0) {
-    return refuse(reason, bytes, "takes no empty tensors");
+    return why("takes no empty tensors");
   }
   const int32_t leading = q.ndim - 2;
   bool fits = leading >= (grouped ? 1 : 0) && k.ndim == q.ndim && v.ndim == q.ndim;
@@ -374,32 +368,25 @@ int32_t supports(void*, const tn_call* call, char* reason, size_t bytes) {
   }
   if (!fits || q.sizes[leading + 1] != k.sizes[leading + 1] ||
       k.sizes[leading] != v.sizes[leading]) {
-    return refuse(reason, bytes, "takes query, key and value of equal leading dimensions");
+    return why("takes query, key and value of equal leading dimensions");
   }
   if (mask && (call->args[4].as.i != 0 || !mask_fits(*mask, q, k.sizes[leading]))) {
-    return refuse(reason, bytes, "attn_mask does not fit");
+    return why("attn_mask does not fit");
   }
   if (mask && (mask->flags & TN_TENSOR_REQUIRES_GRAD) != 0) {
-    return refuse(reason, bytes, "has no gradient of attn_mask");
+    return why("has no gradient of attn_mask");
   }
-  return 1;
+  return true;
 }
 
 }  // namespace
 
-tn_status* add_attention(tn_registrar* r) {
-  tn_kernel_def def = float32_kernel(kSchema, forward, supports);
-  def.dtypes |= TN_DTYPE_BIT(TN_BOOL);
-  def.layout = TN_LAYOUT_ROWS;
-  tn_kernel_pair_def pair = {};
-  pair.size = sizeof pair;
-  pair.forward = &def;
-  pair.n_private = 1;
-  pair.infer_private = infer_private;
-  pair.backward = backward;
-  pair.saves_args = 15;  // query, key, value and the mask
-  pair.saves_outputs = 1;
-  return r->kernel_pair(r, &pair);
+void add_attention() {
+  kernel("_attention", "cpu",
+         {.dtypes = float32 | bool_, .layout = Layout::rows, .traits = kSameBits}, fn<forward>)
+      .supports(fn<supports>)
+      .private_outputs(1, fn<infer_private>)
+      .backward(fn<backward>, {.saves_args = 0b1111, .saves_outputs = 1});  // all of the tensors
 }
 
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

@@ -12,41 +12,26 @@
 #include "ops/copy.h"
 #include "vector/table.h"
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 namespace {
 
 constexpr int kY = TENON_CPU_CONV_Y, kX = TENON_CPU_CONV_X, kWeight = TENON_CPU_CONV_WEIGHT;
 constexpr int32_t kMaxRank = 5;
 
-// An op: its schema, the dimensions of its windows, and where its arguments stand.
+// An op: its name, the dimensions of its windows, and where its arguments stand.
 struct Convolution {
-  const char* schema;
+  const char* op;
   int64_t n;
   bool transposed;
   uint32_t groups, dilation;  // the arguments' numbers
 };
 constexpr uint32_t kStride = 3, kPadding = 4;
 
-#define TENON_CONV(d)                                                               \
-  {                                                                                 \
-    "conv" d                                                                        \
-    "(Tensor x, Tensor weight, Tensor? bias=None, int[] stride=[1], int[] padding=" \
-    "[0], int[] dilation=[1], int groups=1) -> Tensor",                             \
-        d[0] - '0', false, 6, 5                                                     \
-  }
-#define TENON_CONV_TRANSPOSE(d)                                                            \
-  {                                                                                        \
-    "conv_transpose" d                                                                     \
-    "(Tensor x, Tensor weight, Tensor? bias=None, int[] stride=[1], int[]"                 \
-    " padding=[0], int[] output_padding=[0], int groups=1, int[] dilation=[1]) -> Tensor", \
-        d[0] - '0', true, 6, 7                                                             \
-  }
 constexpr Convolution kConvolutions[] = {
-    TENON_CONV("1d"),           TENON_CONV("2d"),           TENON_CONV("3d"),
-    TENON_CONV_TRANSPOSE("1d"), TENON_CONV_TRANSPOSE("2d"), TENON_CONV_TRANSPOSE("3d"),
+    {"conv1d", 1, false, 6, 5},          {"conv2d", 2, false, 6, 5},
+    {"conv3d", 3, false, 6, 5},          {"conv_transpose1d", 1, true, 6, 7},
+    {"conv_transpose2d", 2, true, 6, 7}, {"conv_transpose3d", 3, true, 6, 7},
 };
-#undef TENON_CONV
-#undef TENON_CONV_TRANSPOSE
 
 // A tensor as oneDNN gets it: with a batch dimension and without strides of 0.
 struct Shown {
@@ -149,15 +134,13 @@ struct Problem {
 };
 
 // Shows a tensor that is read; one that is expanded is copied, or any that is not row-major.
-tn_status* show(const tn_call* call, const tn_tensor& t, int64_t rank, Shown* shown,
-                bool row_major = false) {
+void show(const tn_call* call, const tn_tensor& t, int64_t rank, Shown* shown,
+          bool row_major = false) {
   shown->set(t, rank);
   if (t.numel == 0 || (row_major ? shown->is_row_major(rank) : shown->is_plain(rank))) {
-    return nullptr;
+    return;
   }
-  void* memory = nullptr;
-  TENON_CPU_TRY(
-      call->host->workspace(call, static_cast<uint64_t>(t.numel) * sizeof(float), &memory));
+  void* const memory = Call(call).workspace(static_cast<uint64_t>(t.numel) * sizeof(float));
   shown->make_row_major(rank);
   shown->data = static_cast<float*>(memory);
   tn_tensor copy = t;
@@ -167,51 +150,49 @@ tn_status* show(const tn_call* call, const tn_tensor& t, int64_t rank, Shown* sh
 }
 
 // `bias`: [out] or NULL.
-tn_status* run(const tn_call* call, Problem& problem, int result, float* bias) {
+void run(const tn_call* call, Problem& problem, int result, float* bias) {
   problem.p.result = result;
   problem.p.has_bias = bias ? 1 : 0;
   const tenon_cpu_dnnl* dnnl = dnnl_library(call->host);
   if (!dnnl) {  // it was there when `supports` asked
-    return out_of_memory(call->host);
+    throw std::bad_alloc();
   }
   const int64_t bytes = dnnl->convolution_scratch(&problem.p);
   void* scratch = nullptr;
   int64_t failed = -bytes;
   if (bytes >= 0) {
-    TENON_CPU_TRY(call->host->workspace(call, static_cast<uint64_t>(bytes), &scratch));
+    scratch = Call(call).workspace(static_cast<uint64_t>(bytes));
     const tenon_cpu_dnnl_data data = {
         {problem.shown[kY].data, problem.shown[kX].data, problem.shown[kWeight].data}, bias};
     failed = dnnl->convolution(&problem.p, &data, scratch);
     if (failed == 0) {
-      return nullptr;
+      return;
     }
   }
   if (failed == TENON_CPU_DNNL_OUT_OF_MEMORY) {
-    return out_of_memory(call->host);
+    throw std::bad_alloc();
   }
-  return error(call->host, TN_INTERNAL, "%.*s: oneDNN %s failed",
-               static_cast<int>(std::strcspn(problem.op.schema, "(")), problem.op.schema,
-               dnnl->version);
+  check(error(call->host, TN_INTERNAL, "%s: oneDNN %s failed", problem.op.op, dnnl->version));
 }
 
 // y[i, c, ..] += bias[c], y row-major.
 void add_bias(const tn_host* host, const Shown& y, int64_t places, const float* bias) {
-  parallel(host, 0, y.sizes[0] * y.sizes[1], 1 + (1 << 15) / places,
-           [&](int64_t begin, int64_t end) {
-             for (int64_t i = begin; i < end; ++i) {
-               float* const row = y.data + i * places;
-               const float b = bias[i % y.sizes[1]];
-               for (int64_t j = 0; j < places; ++j) {
-                 row[j] += b;
-               }
-             }
-           });
+  parallel_for(host, 0, y.sizes[0] * y.sizes[1], 1 + (1 << 15) / places,
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t i = begin; i < end; ++i) {
+                   float* const row = y.data + i * places;
+                   const float b = bias[i % y.sizes[1]];
+                   for (int64_t j = 0; j < places; ++j) {
+                     row[j] += b;
+                   }
+                 }
+               });
 }
 
 // bias[c] = sum of g[:, c, ..], g row-major.
 void sum_to_bias(const tn_host* host, const Shown& g, int64_t places, float* bias) {
   constexpr int64_t kFold = 2048;  // what a fold takes at once
-  parallel(host, 0, g.sizes[1], 1, [&](int64_t begin, int64_t end) {
+  parallel_for(host, 0, g.sizes[1], 1, [&](int64_t begin, int64_t end) {
     for (int64_t c = begin; c < end; ++c) {
       double sum = 0;
       for (int64_t i = 0; i < g.sizes[0]; ++i) {
@@ -225,36 +206,34 @@ void sum_to_bias(const tn_host* host, const Shown& g, int64_t places, float* bia
   });
 }
 
-tn_status* launch_forward(void* self, const tn_call* call) {
-  Problem problem(*static_cast<const Convolution*>(self));
+void launch_forward(const Convolution& convolution, const tn_call* call) {
+  Problem problem(convolution);
   const tn_tensor& output = *call->outputs[0];
   if (output.numel == 0) {
-    return nullptr;
+    return;
   }
   problem.read_options(call->args);
   Shown& y = problem.shown[problem.output()];
-  TENON_CPU_TRY(
-      show(call, *call->args[0].as.tensor, problem.rank, &problem.shown[problem.input()]));
-  TENON_CPU_TRY(show(call, *call->args[1].as.tensor, problem.rank, &problem.shown[kWeight]));
+  show(call, *call->args[0].as.tensor, problem.rank, &problem.shown[problem.input()]);
+  show(call, *call->args[1].as.tensor, problem.rank, &problem.shown[kWeight]);
   y.set(output, problem.rank);
   Shown bias;
   if (const tn_tensor* b = tensor_of(call->args[2])) {
-    TENON_CPU_TRY(show(call, *b, 1, &bias, true));
+    show(call, *b, 1, &bias, true);
   }
   problem.finish();
   if (!problem.op.transposed) {
     return run(call, problem, kY, bias.data);
   }
-  TENON_CPU_TRY(run(call, problem, kX, nullptr));
+  run(call, problem, kX, nullptr);
   if (bias.data) {
     add_bias(call->host, y, product(y.sizes + 2, static_cast<int32_t>(problem.op.n)), bias.data);
   }
-  return nullptr;
 }
 
 // args: the gradient of the output, then the forward's.
-tn_status* launch_backward(void* self, const tn_call* call) {
-  Problem problem(*static_cast<const Convolution*>(self));
+void launch_backward(const Convolution& convolution, const tn_call* call) {
+  Problem problem(convolution);
   tn_tensor* const* const wanted = call->outputs;  // gradients of x, weight and bias
   const tn_tensor* const g = tensor_of(call->args[0]);
   const tn_tensor& x = *call->args[1].as.tensor;
@@ -265,14 +244,14 @@ tn_status* launch_backward(void* self, const tn_call* call) {
         std::memset(wanted[i]->data, 0, static_cast<size_t>(wanted[i]->numel) * sizeof(float));
       }
     }
-    return nullptr;
+    return;
   }
   problem.read_options(call->args + 1);
   Shown* const shown = problem.shown;
   const bool sums = wanted[2] && (problem.op.transposed || !wanted[1]);
-  TENON_CPU_TRY(show(call, *g, problem.rank, &shown[problem.output()], sums));
-  TENON_CPU_TRY(show(call, x, problem.rank, &shown[problem.input()]));
-  TENON_CPU_TRY(show(call, weight, problem.rank, &shown[kWeight]));
+  show(call, *g, problem.rank, &shown[problem.output()], sums);
+  show(call, x, problem.rank, &shown[problem.input()]);
+  show(call, weight, problem.rank, &shown[kWeight]);
   const auto with = [&](int part, const tn_tensor& t) {
     Problem changed = problem;
     changed.shown[part].set(t, problem.rank);
@@ -282,18 +261,17 @@ tn_status* launch_backward(void* self, const tn_call* call) {
   float* const bias = wanted[2] ? static_cast<float*>(wanted[2]->data) : nullptr;
   if (wanted[0]) {
     Problem of_input = with(problem.input(), *wanted[0]);
-    TENON_CPU_TRY(run(call, of_input, problem.input(), nullptr));
+    run(call, of_input, problem.input(), nullptr);
   }
   if (wanted[1]) {
     Problem of_weight = with(kWeight, *wanted[1]);
-    TENON_CPU_TRY(run(call, of_weight, kWeight, problem.op.transposed ? nullptr : bias));
+    run(call, of_weight, kWeight, problem.op.transposed ? nullptr : bias);
   }
   if (sums) {
     Shown& output = shown[problem.output()];
     const int64_t places = product(output.sizes + 2, static_cast<int32_t>(problem.op.n));
     sum_to_bias(call->host, output, places, bias);
   }
-  return nullptr;
 }
 
 // The sizes of the output, row-major; false where the arguments do not fit together.
@@ -341,33 +319,29 @@ bool show_output(Problem& problem, const tn_value* args) {
   return in.sizes[1] % p.groups == 0 && out.sizes[1] % p.groups == 0;
 }
 
-int32_t supports(void* self, const tn_call* call, char* reason, size_t bytes) {
-  Problem problem(*static_cast<const Convolution*>(self));
+bool supports(const Convolution& convolution, const tn_call* call, Refusal why) {
+  Problem problem(convolution);
   const tn_tensor& x = *call->args[0].as.tensor;
   const tn_tensor& weight = *call->args[1].as.tensor;
   const tn_tensor* bias = tensor_of(call->args[2]);
-  const auto refuse = [&](const char* why) {
-    std::snprintf(reason, bytes, "%s", why);
-    return 0;
-  };
   const int64_t rank = problem.rank;
   if ((x.ndim != rank && x.ndim != rank - 1) || weight.ndim != rank ||
       !problem.read_options(call->args)) {
-    return refuse("the arguments do not fit together");
+    return why("the arguments do not fit together");
   }
   Shown* const shown = problem.shown;
   shown[problem.input()].set(x, rank);
   shown[kWeight].set(weight, rank);
   if (!show_output(problem, call->args) ||
       (bias && (bias->ndim != 1 || bias->sizes[0] != shown[problem.output()].sizes[1]))) {
-    return refuse("the arguments do not fit together");
+    return why("the arguments do not fit together");
   }
   if (weight.numel == 0 || x.numel == 0) {
-    return refuse("oneDNN takes no empty tensors");
+    return why("oneDNN takes no empty tensors");
   }
   const tenon_cpu_dnnl* dnnl = dnnl_library(call->host);
   if (!dnnl) {
-    return refuse("oneDNN is not there");
+    return why("oneDNN is not there");
   }
   for (const int part : {problem.input(), static_cast<int>(kWeight)}) {
     if (!shown[part].is_plain(rank)) {
@@ -379,31 +353,21 @@ int32_t supports(void* self, const tn_call* call, char* reason, size_t bytes) {
   problem.p.has_bias = bias && !problem.op.transposed ? 1 : 0;
   // Where memory is exhausted it may take it: the launch says so.
   if (dnnl->convolution_scratch(&problem.p) == -TENON_CPU_DNNL_REFUSED) {
-    std::snprintf(reason, bytes, "oneDNN %s does not take it", dnnl->version);
-    return 0;
+    return why("oneDNN %s does not take it", dnnl->version);
   }
-  return 1;
+  return true;
 }
 
 }  // namespace
 
-tn_status* add_conv(tn_registrar* r) {
-  for (const Convolution& op : kConvolutions) {
-    tn_kernel_def forward = primitive_kernel(TN_PRIM_NONE, launch_forward);
-    depends_on_threads(&forward);
-    forward.op = op.schema;
-    forward.dtypes = TN_DTYPE_BIT(TN_FLOAT32);
-    forward.supports = supports;
-    forward.self = const_cast<Convolution*>(&op);
-    forward.order = op.transposed ? nullptr : image_order;  // add_bias takes row-major ones
-    tn_kernel_pair_def pair = {};
-    pair.size = sizeof pair;
-    pair.forward = &forward;
-    pair.backward = launch_backward;
-    pair.saves_args = 3;
-    TENON_CPU_TRY(r->kernel_pair(r, &pair));
+void add_conv() {
+  for (const Convolution& convolution : kConvolutions) {
+    kernel(convolution.op, "cpu", {.dtypes = float32, .traits = kBitsByThreads}, fn<launch_forward>,
+           &convolution)
+        .supports(fn<supports>)
+        .order(convolution.transposed ? nullptr : image_order)  // add_bias takes row-major ones
+        .backward(fn<launch_backward>, {.saves_args = 0b11});
   }
-  return nullptr;
 }
 
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

@@ -10,7 +10,7 @@
 #include "programs/plan.h"
 #include "vector/table.h"
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 namespace {
 
 constexpr int64_t kPieceBytes = 1 << 18;
@@ -57,7 +57,7 @@ void copy_typed(const tn_host* host, void* to, const void* from, Dims dims) {
       const int64_t outer = product(dims.sizes, row);
       const int64_t grain =
           1 + kPieceBytes / (kBlock * dims.sizes[last] * static_cast<int64_t>(sizeof(T)));
-      parallel(host, 0, outer * bands, grain, [&](int64_t begin, int64_t end) {
+      parallel_for(host, 0, outer * bands, grain, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {
           int64_t at_y, at_x;
           dims.offsets(row, i / bands, &at_y, &at_x);
@@ -72,14 +72,14 @@ void copy_typed(const tn_host* host, void* to, const void* from, Dims dims) {
   }
   if (dims.n == 1) {
     const int64_t grain = kPieceBytes / static_cast<int64_t>(sizeof(T));
-    parallel(host, 0, dims.sizes[0], grain, [&](int64_t begin, int64_t end) {
+    parallel_for(host, 0, dims.sizes[0], grain, [&](int64_t begin, int64_t end) {
       copy_row(y + begin * dims.first[0], x + begin * dims.second[0], end - begin, dims.first[0],
                dims.second[0]);
     });
     return;
   }
   const int64_t grain = 1 + kPieceBytes / (dims.sizes[last] * static_cast<int64_t>(sizeof(T)));
-  parallel(host, 0, product(dims.sizes, last), grain, [&](int64_t begin, int64_t end) {
+  parallel_for(host, 0, product(dims.sizes, last), grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       int64_t at_y, at_x;
       dims.offsets(last, i, &at_y, &at_x);
@@ -89,8 +89,7 @@ void copy_typed(const tn_host* host, void* to, const void* from, Dims dims) {
 }
 
 // A loop of the program that only loads and stores.
-tn_status* copy_casting(const tn_host* host, const tn_tensor& y, const tn_tensor& x,
-                        const Dims& dims) {
+void copy_casting(const tn_host* host, const tn_tensor& y, const tn_tensor& x, const Dims& dims) {
   const tn_operand operands[] = {{y.data, dims.first, y.storage, y.byte_offset, y.dtype},
                                  {x.data, dims.second, x.storage, x.byte_offset, x.dtype}};
   tn_loop loop = {};
@@ -103,7 +102,7 @@ tn_status* copy_casting(const tn_host* host, const tn_tensor& y, const tn_tensor
   return run_loop(host, loop);
 }
 
-tn_status* launch_copy(void*, const tn_call* call) {
+void launch_copy(const tn_call* call) {
   return run_copy(call->host, *call->outputs[0], *call->args[0].as.tensor);
 }
 
@@ -125,16 +124,16 @@ void fill_typed(const tn_host* host, const tn_tensor& tensor, const void* elemen
   const int64_t stride = dims.first[last];
   T* const y = static_cast<T*>(tensor.data);
   if (dims.n == 1) {
-    parallel(host, 0, dims.sizes[0], kPieceBytes / static_cast<int64_t>(sizeof(T)),
-             [&](int64_t begin, int64_t end) {
-               if (stride == 1) {
-                 std::fill(y + begin, y + end, value);
-               } else {
-                 for (int64_t i = begin; i < end; ++i) {
-                   y[i * stride] = value;
-                 }
-               }
-             });
+    parallel_for(host, 0, dims.sizes[0], kPieceBytes / static_cast<int64_t>(sizeof(T)),
+                 [&](int64_t begin, int64_t end) {
+                   if (stride == 1) {
+                     std::fill(y + begin, y + end, value);
+                   } else {
+                     for (int64_t i = begin; i < end; ++i) {
+                       y[i * stride] = value;
+                     }
+                   }
+                 });
     return;
   }
   for (int64_t i = 0; i < product(dims.sizes, last); ++i) {
@@ -146,10 +145,10 @@ void fill_typed(const tn_host* host, const tn_tensor& tensor, const void* elemen
   }
 }
 
-tn_status* launch_fill(void*, const tn_call* call) {
+void launch_fill(const tn_call* call) {
   const tn_tensor& y = *call->outputs[0];
   if (y.numel == 0) {
-    return nullptr;
+    return;
   }
   alignas(16) char element[16];
   number_to_element(call->args[0], y.dtype, element);
@@ -166,7 +165,6 @@ tn_status* launch_fill(void*, const tn_call* call) {
     default:
       fill_typed<uint64_t>(call->host, y, element);
   }
-  return nullptr;
 }
 
 double real_of(const tn_value& number) {
@@ -175,14 +173,14 @@ double real_of(const tn_value& number) {
 
 // Integers where both numbers are, else float64: each element from its index, so that nothing adds
 // up.
-tn_status* launch_iota(void*, const tn_call* call) {
+void launch_iota(const tn_call* call) {
   constexpr int64_t kTile = 512;
   const tn_tensor& y = *call->outputs[0];
   const tn_value& start = call->args[0];
   const tn_value& step = call->args[1];
   const bool real = start.kind == TN_KIND_FLOAT || step.kind == TN_KIND_FLOAT;
   const Step store = {table().store[real ? kF64 : kI64][y.dtype], 0, 1, 0, 0};
-  parallel(call->host, 0, y.numel, kPieceBytes / 8, [&](int64_t begin, int64_t end) {
+  parallel_for(call->host, 0, y.numel, kPieceBytes / 8, [&](int64_t begin, int64_t end) {
     union {
       double f[kTile];
       int64_t i[kTile];
@@ -203,14 +201,13 @@ tn_status* launch_iota(void*, const tn_call* call) {
       store.fn(slots, store, n);
     }
   });
-  return nullptr;
 }
 
 }  // namespace
 
-tn_status* run_copy(const tn_host* host, const tn_tensor& y, const tn_tensor& x) {
+void run_copy(const tn_host* host, const tn_tensor& y, const tn_tensor& x) {
   if (y.numel == 0) {
-    return nullptr;
+    return;
   }
   const Dims dims(y, x);
   if (x.dtype != y.dtype) {
@@ -229,16 +226,12 @@ tn_status* run_copy(const tn_host* host, const tn_tensor& y, const tn_tensor& x)
     default:
       copy_typed<uint64_t>(host, y.data, x.data, dims);
   }
-  return nullptr;
 }
 
-tn_status* add_shape(tn_registrar* r) {
-  tn_kernel_def def = primitive_kernel(TN_PRIM_COPY, launch_copy);
-  TENON_CPU_TRY(r->kernel(r, &def));
-  def = primitive_kernel(TN_PRIM_FILL, launch_fill);
-  TENON_CPU_TRY(r->kernel(r, &def));
-  def = primitive_kernel(TN_PRIM_IOTA, launch_iota);
-  return r->kernel(r, &def);
+void add_shape() {
+  kernel(TN_PRIM_COPY, "cpu", {.traits = kSameBits}, fn<launch_copy>);
+  kernel(TN_PRIM_FILL, "cpu", {.traits = kSameBits}, fn<launch_fill>);
+  kernel(TN_PRIM_IOTA, "cpu", {.traits = kSameBits}, fn<launch_iota>);
 }
 
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

@@ -3,9 +3,9 @@
 
 #include "tenon/abi.h"
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 
 // y = x, of the same sizes, any strides and dtypes.
-tn_status* run_copy(const tn_host* host, const tn_tensor& y, const tn_tensor& x);
+void run_copy(const tn_host* host, const tn_tensor& y, const tn_tensor& x);
 
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

@@ -7,7 +7,7 @@
 
 #include "tenon/abi.h"
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 
 struct Dims {
   int32_t n = 0;  // at least 1 after merge(); sizes are 1 then if there was none
@@ -78,4 +78,4 @@ struct Dims {
   }
 };
 
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

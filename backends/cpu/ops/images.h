@@ -7,7 +7,7 @@
 #include "ops/copy.h"
 #include "ops/norm.h"
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 
 // Is it channels-last, and not row-major as well?
 inline bool is_channels_last(const tn_tensor& t) {
@@ -60,12 +60,12 @@ inline void image_order(void*, const tn_call* call, uint32_t, const tn_meta* met
 }
 
 // The elements of t, row-major or channels-last as asked; copied where t lies otherwise.
-inline tn_status* as_image(const tn_call* call, const tn_tensor& t, bool channels_last,
-                           const float** elements) {
+inline void as_image(const tn_call* call, const tn_tensor& t, bool channels_last,
+                     const float** elements) {
   *elements = data(&t);
   const bool is_row_major = (t.flags & TN_TENSOR_CONTIGUOUS) != 0;
   if (t.numel == 0 || (channels_last ? is_channels_last(t) : is_row_major)) {
-    return nullptr;
+    return;
   }
   int32_t order[TN_MAX_RANK];
   for (int32_t d = 0; d < t.ndim; ++d) {
@@ -76,9 +76,7 @@ inline tn_status* as_image(const tn_call* call, const tn_tensor& t, bool channel
     strides[order[i]] = stride;
     stride *= t.sizes[order[i]];
   }
-  void* memory = nullptr;
-  TENON_CPU_TRY(
-      call->host->workspace(call, static_cast<uint64_t>(t.numel) * sizeof(float), &memory));
+  void* const memory = Call(call).workspace(static_cast<uint64_t>(t.numel) * sizeof(float));
   tn_tensor copy = t;
   copy.data = memory;
   copy.strides = strides;
@@ -86,13 +84,9 @@ inline tn_status* as_image(const tn_call* call, const tn_tensor& t, bool channel
   return run_copy(call->host, copy, t);
 }
 
-// The fields of a kernel of images: the host copies what has gaps or repetitions.
-inline tn_kernel_def image_kernel(const char* schema, tn_kernel_fn launch,
-                                  tn_predicate_fn supports) {
-  tn_kernel_def def = float32_kernel(schema, launch, supports);
-  def.layout = TN_LAYOUT_DENSE;
-  def.order = image_order;
-  return def;
+// Of kernels of float32 images: the host copies what has gaps or repetitions.
+inline constexpr KernelOptions images_of_float32(uint32_t traits) {
+  return {.dtypes = float32, .layout = Layout::dense, .traits = traits};
 }
 
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

@@ -9,7 +9,7 @@
 #include "vector/convert.h"
 #include "vector/table.h"
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 namespace {
 
 constexpr int64_t kPieceElements = 16384;
@@ -63,12 +63,12 @@ struct Indexed {
   }
 
   // Finds an index that is out of range, if there is one.
-  tn_status* check(const tn_host* host) const {
+  void check_values(const tn_host* host) const {
     const int64_t* const indices = static_cast<const int64_t*>(index.data);
     const int64_t stride = last_stride(index);
     const int64_t n = stride == 0 ? 1 : row_size;
     std::atomic<int64_t> bad = -1;
-    parallel(host, 0, n_rows, grain(), [&](int64_t begin, int64_t end) {
+    parallel_for(host, 0, n_rows, grain(), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t* at = indices + row(i).index;
         for (int64_t j = 0; j < n; ++j) {
@@ -80,14 +80,14 @@ struct Indexed {
       }
     });
     if (bad < 0) {
-      return nullptr;
+      return;
     }
     const int64_t value = indices[row(bad / row_size).index + bad % row_size * stride];
-    return error(host, TN_INVALID_ARGUMENT,
-                 "%s: index %lld (element %lld of index) is out of range for dimension %d of size "
-                 "%lld (%s, cpu)",
-                 name, static_cast<long long>(value), static_cast<long long>(bad.load()), dim,
-                 static_cast<long long>(size_), dtype_name(far.dtype));
+    check(error(host, TN_INVALID_ARGUMENT,
+                "%s: index %lld (element %lld of index) is out of range for dimension %d of size "
+                "%lld (%s, cpu)",
+                name, static_cast<long long>(value), static_cast<long long>(bad.load()), dim,
+                static_cast<long long>(size_), Dtype{far.dtype}.name()));
   }
 };
 
@@ -129,18 +129,18 @@ void with_bits(tn_dtype dtype, const F& f) {
   }
 }
 
-tn_status* launch_gather(void*, const tn_call* call) {
+void launch_gather(const tn_call* call) {
   const tn_tensor& y = *call->outputs[0];
   const Indexed x("gather", *call->args[0].as.tensor, y, *call->args[2].as.tensor,
                   call->args[1].as.i);
   if (y.numel == 0) {
-    return nullptr;
+    return;
   }
-  TENON_CPU_TRY(x.check(call->host));
+  x.check_values(call->host);
   const bool rows = x.moves_rows();
   with_bits(y.dtype, [&](auto bits) {
     using T = decltype(bits);
-    parallel(call->host, 0, x.n_rows, x.grain(), [&](int64_t begin, int64_t end) {
+    parallel_for(call->host, 0, x.n_rows, x.grain(), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         if (rows) {
           const Indexed::Row row = x.row(i);
@@ -152,13 +152,12 @@ tn_status* launch_gather(void*, const tn_call* call) {
       }
     });
   });
-  return nullptr;
 }
 
 template <tn_dtype D>
 void scatter_add(const tn_host* host, const Indexed& x, int64_t grain) {
   using T = typename Format<D>::Element;
-  parallel(host, 0, x.n_rows, grain, [&](int64_t begin, int64_t end) {
+  parallel_for(host, 0, x.n_rows, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       if (D == TN_FLOAT32 && x.moves_rows()) {
         const Indexed::Row row = x.row(i);
@@ -180,27 +179,27 @@ void scatter_add(const tn_host* host, const Indexed& x, int64_t grain) {
   });
 }
 
-tn_status* launch_scatter(void*, const tn_call* call) {
+void launch_scatter(const tn_call* call) {
   const tn_tensor& y = *call->outputs[0];
   const Indexed x("scatter", y, *call->args[2].as.tensor, *call->args[0].as.tensor,
                   call->args[1].as.i);
   if (x.index.numel == 0) {
-    return nullptr;
+    return;
   }
-  TENON_CPU_TRY(x.check(call->host));
+  x.check_values(call->host);
   // Rows meet in y unless each has its own; they are then taken in order, which is deterministic as
   // well.
   const int64_t grain = x.along_last() ? x.grain() : x.n_rows;
   if (call->args[3].as.i == 0) {
     with_bits(y.dtype, [&](auto bits) {
       using T = decltype(bits);
-      parallel(call->host, 0, x.n_rows, grain, [&](int64_t begin, int64_t end) {
+      parallel_for(call->host, 0, x.n_rows, grain, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {
           each_element<T>(x, i, [](T& far, const T& near) { far = near; });
         }
       });
     });
-    return nullptr;
+    return;
   }
   switch (y.dtype) {
     case TN_FLOAT32:
@@ -227,7 +226,6 @@ tn_status* launch_scatter(void*, const tn_call* call) {
     default:
       scatter_add<TN_BOOL>(call->host, x, grain);
   }
-  return nullptr;
 }
 
 template <tn_dtype D>
@@ -277,33 +275,28 @@ void each_nonzero(const tn_tensor& x, const F& f) {
   }
 }
 
-tn_status* launch_nonzero(void*, const tn_call* call) {
+void launch_nonzero(const tn_call* call) {
   const tn_tensor& x = *call->args[0].as.tensor;
   int64_t count = 0;
   each_nonzero(x, [&](const int64_t*) { ++count; });
   const int64_t sizes[] = {count, x.ndim};
-  TENON_CPU_TRY(call->host->set_output(call, 0, 2, sizes));
+  check(call->host->set_output(call, 0, 2, sizes));
   if (count == 0 || x.ndim == 0) {
-    return nullptr;
+    return;
   }
   int64_t* out = static_cast<int64_t*>(call->outputs[0]->data);
   each_nonzero(x, [&](const int64_t* index) {
     std::memcpy(out, index, static_cast<size_t>(x.ndim) * sizeof(int64_t));
     out += x.ndim;
   });
-  return nullptr;
 }
 
 }  // namespace
 
-tn_status* add_index(tn_registrar* r) {
-  tn_kernel_def def = primitive_kernel(TN_PRIM_GATHER, launch_gather);
-  TENON_CPU_TRY(r->kernel(r, &def));
-  def = primitive_kernel(TN_PRIM_SCATTER, launch_scatter);
-  TENON_CPU_TRY(r->kernel(r, &def));
-  def = primitive_kernel(TN_PRIM_NONZERO, launch_nonzero);
-  def.traits &= ~static_cast<uint32_t>(TN_KERNEL_CAPTURE_SAFE);
-  return r->kernel(r, &def);
+void add_index() {
+  kernel(TN_PRIM_GATHER, "cpu", {.traits = kSameBits}, fn<launch_gather>);
+  kernel(TN_PRIM_SCATTER, "cpu", {.traits = kSameBits}, fn<launch_scatter>);
+  kernel(TN_PRIM_NONZERO, "cpu", {.traits = TN_KERNEL_DETERMINISTIC}, fn<launch_nonzero>);
 }
 
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

@@ -9,10 +9,9 @@
 #include "cpu.h"
 #include "vector/table.h"
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 namespace {
 
-constexpr const char* kSchema = "cross_entropy(Tensor input, Tensor target) -> Tensor";
 constexpr int64_t kPieceElements = 8192;
 constexpr int64_t kIgnored = -100;
 
@@ -68,44 +67,42 @@ struct Logits {
 
 // body(row, buffer) for all rows; buffer: one row of T, of the worker's own.
 template <typename T, typename Body>
-tn_status* each_row(const tn_call* call, const Logits& x, const Body& body) {
+void each_row(const tn_call* call, const Logits& x, const Body& body) {
   const int64_t workers = x.workers();
   void* buffers = nullptr;
   if (x.is_half()) {
-    TENON_CPU_TRY(call->host->workspace(
-        call, static_cast<uint64_t>(workers * x.classes) * sizeof(T), &buffers));
+    buffers = Call(call).workspace(static_cast<uint64_t>(workers * x.classes) * sizeof(T));
   }
-  parallel(call->host, 0, workers, 1, [&](int64_t begin, int64_t end) {
+  parallel_for(call->host, 0, workers, 1, [&](int64_t begin, int64_t end) {
     for (int64_t w = begin; w < end; ++w) {
       for (int64_t i = x.n * w / workers; i < x.n * (w + 1) / workers; ++i) {
         body(i, static_cast<T*>(buffers) + w * x.classes);
       }
     }
   });
-  return nullptr;
 }
 
 template <typename T>
-tn_status* forward(const tn_call* call, const Logits& x) {
+void forward(const tn_call* call, const Logits& x) {
   const tn_host* host = call->host;
   for (int64_t i = 0; i < x.n; ++i) {
     if ((x.target[i] < 0 || x.target[i] >= x.classes) && !x.ignores(i)) {
-      return error(host, TN_INVALID_ARGUMENT,
-                   "cross_entropy: target[%lld] is %lld, expected a class from 0 to %lld: input is "
-                   "[%lld, %lld] (%s, cpu)",
-                   static_cast<long long>(i), static_cast<long long>(x.target[i]),
-                   static_cast<long long>(x.classes - 1), static_cast<long long>(x.n),
-                   static_cast<long long>(x.classes), dtype_name(x.input.dtype));
+      check(error(host, TN_INVALID_ARGUMENT,
+                  "cross_entropy: target[%lld] is %lld, expected a class from 0 to %lld: input is "
+                  "[%lld, %lld] (%s, cpu)",
+                  static_cast<long long>(i), static_cast<long long>(x.target[i]),
+                  static_cast<long long>(x.classes - 1), static_cast<long long>(x.n),
+                  static_cast<long long>(x.classes), Dtype{x.input.dtype}.name()));
     }
   }
   void* memory = nullptr;
   if (x.n > 0) {
-    TENON_CPU_TRY(host->workspace(call, static_cast<uint64_t>(x.n) * sizeof(double), &memory));
+    memory = Call(call).workspace(static_cast<uint64_t>(x.n) * sizeof(double));
   }
   double* const losses = static_cast<double*>(memory);
   const bool wants_lse = call->n_outputs > 1 && call->outputs[1];
   double* const lse = wants_lse ? static_cast<double*>(call->outputs[1]->data) : nullptr;
-  TENON_CPU_TRY(each_row<T>(call, x, [&](int64_t i, T* buffer) {
+  each_row<T>(call, x, [&](int64_t i, T* buffer) {
     if (x.ignores(i)) {
       losses[i] = 0;
       if (lse) {
@@ -124,18 +121,17 @@ tn_status* forward(const tn_call* call, const Logits& x) {
     if (lse) {
       lse[i] = static_cast<double>(top) + rest;
     }
-  }));
+  });
   double sum = 0;
   for (int64_t i = 0; i < x.n; ++i) {
     sum += losses[i];
   }
   const double mean = sum / x.n_counted();  // NaN of no rows, as every mean
   narrow(call->outputs[0]->data, &mean, call->outputs[0]->dtype, 1);
-  return nullptr;
 }
 
 template <typename T>
-tn_status* backward(const tn_call* call, const Logits& x, const tn_tensor* g, const double* lse) {
+void backward(const tn_call* call, const Logits& x, const tn_tensor* g, const double* lse) {
   const tn_tensor& gradient = *call->outputs[0];
   double factor = 0;
   if (g) {
@@ -162,15 +158,15 @@ tn_status* backward(const tn_call* call, const Logits& x, const tn_tensor* g, co
   });
 }
 
-tn_status* launch_forward(void*, const tn_call* call) {
+void launch_forward(const tn_call* call) {
   const Logits x(*call->args[0].as.tensor, *call->args[1].as.tensor);
   return x.input.dtype == TN_FLOAT64 ? forward<double>(call, x) : forward<float>(call, x);
 }
 
 // args: the loss's gradient, input, target, the loss (not saved), log-sum-exp.
-tn_status* launch_backward(void*, const tn_call* call) {
+void launch_backward(const tn_call* call) {
   if (!call->outputs[0] || call->outputs[0]->numel == 0) {
-    return nullptr;
+    return;
   }
   const tn_tensor* g = call->args[0].kind == TN_KIND_TENSOR ? call->args[0].as.tensor : nullptr;
   const Logits x(*call->args[1].as.tensor, *call->args[2].as.tensor);
@@ -179,49 +175,39 @@ tn_status* launch_backward(void*, const tn_call* call) {
                                      : backward<float>(call, x, g, lse);
 }
 
-tn_status* infer_private(void*, const tn_value* args, uint32_t, tn_meta* outputs, uint32_t) {
+void infer_private(std::span<const tn_value> args, std::span<tn_meta> outputs) {
   const tn_tensor& input = *args[0].as.tensor;
   outputs[0].ndim = 1;
   outputs[0].dtype = TN_FLOAT64;
   outputs[0].device = input.device;
   outputs[0].sizes[0] = input.sizes[0];
-  return nullptr;
 }
 
-int32_t supports(void*, const tn_call* call, char* reason, size_t bytes) {
+bool supports(const tn_call* call, Refusal why) {
   const tn_tensor& input = *call->args[0].as.tensor;
   const tn_tensor& target = *call->args[1].as.tensor;
   if (input.ndim != 2 || target.ndim != 1 || input.sizes[0] != target.sizes[0] ||
       input.sizes[1] == 0) {
-    std::snprintf(reason, bytes, "takes input [n, classes] and target [n], not ranks %d and %d",
-                  input.ndim, target.ndim);
-    return 0;
+    return why("takes input [n, classes] and target [n], not ranks %d and %d", input.ndim,
+               target.ndim);
   }
-  if (!(kFloats & TN_DTYPE_BIT(input.dtype)) || target.dtype != TN_INT64) {
-    std::snprintf(reason, bytes, "takes a float input and an int64 target, not %s and %s",
-                  dtype_name(input.dtype), dtype_name(target.dtype));
-    return 0;
+  if (!all_floats.has({input.dtype}) || target.dtype != TN_INT64) {
+    return why("takes a float input and an int64 target, not %s and %s", Dtype{input.dtype}.name(),
+               Dtype{target.dtype}.name());
   }
-  return 1;
+  return true;
 }
 
 }  // namespace
 
-tn_status* add_loss(tn_registrar* r) {
-  tn_kernel_def forward = primitive_kernel(TN_PRIM_NONE, launch_forward);
-  forward.op = kSchema;
-  forward.dtypes = kFloats | TN_DTYPE_BIT(TN_INT64);
-  forward.layout = TN_LAYOUT_CONTIGUOUS;
-  forward.supports = supports;
-  tn_kernel_pair_def pair = {};
-  pair.size = sizeof pair;
-  pair.n_private = 1;
-  pair.forward = &forward;
-  pair.infer_private = infer_private;
-  pair.backward = launch_backward;
-  pair.saves_args = 3;
-  pair.saves_outputs = 0;
-  return r->kernel_pair(r, &pair);
+void add_loss() {
+  // The op has options that this kernel does not know.
+  kernel("cross_entropy(Tensor input, Tensor target) -> Tensor", "cpu",
+         {.dtypes = all_floats | int64, .layout = Layout::contiguous, .traits = kSameBits},
+         fn<launch_forward>)
+      .supports(fn<supports>)
+      .private_outputs(1, fn<infer_private>)
+      .backward(fn<launch_backward>, {.saves_args = 0b11});
 }
 
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

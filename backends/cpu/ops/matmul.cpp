@@ -9,7 +9,7 @@
 #include "dnnl/library.h"
 #include "vector/table.h"
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 namespace {
 
 constexpr double kSerialFlops = 2e6;     // less work is not worth a second thread
@@ -18,21 +18,21 @@ constexpr int64_t kPartRows = 48;        // at least, of what one thread compute
 constexpr int64_t kPartColumns = 96;
 
 // *done: oneDNN computed it.
-tn_status* by_library(const tn_call* call, const Product& p, double flops, bool* done) {
+void by_library(const tn_call* call, const Product& p, double flops, bool* done) {
   *done = false;
   if (p.dtype != TN_FLOAT32 || flops < kLibraryFlops || p.m < 8 || p.n < 8 ||
       (p.bias && p.bias_stride != 1)) {
-    return nullptr;
+    return;
   }
   for (const int64_t* strides : {p.a_strides, p.b_strides, p.c_strides}) {
     const bool dense = strides[1] == 1 || strides[2] == 1;
     if (!dense || strides[1] <= 0 || strides[2] <= 0 || (p.batch > 1 && strides[0] <= 0)) {
-      return nullptr;
+      return;
     }
   }
   const tenon_cpu_dnnl* dnnl = dnnl_library(call->host);
   if (!dnnl) {
-    return nullptr;
+    return;
   }
   tenon_cpu_dnnl_matmul problem = {p.batch, p.m, p.n, p.k};
   problem.a = static_cast<const float*>(p.a);
@@ -45,7 +45,9 @@ tn_status* by_library(const tn_call* call, const Product& p, double flops, bool*
   std::copy_n(p.c_strides, 3, problem.c_strides);
   const int32_t failed = dnnl->matmul(&problem);
   *done = failed == 0;
-  return failed == TENON_CPU_DNNL_OUT_OF_MEMORY ? out_of_memory(call->host) : nullptr;
+  if (failed == TENON_CPU_DNNL_OUT_OF_MEMORY) {
+    throw std::bad_alloc();
+  }
 }
 
 // The product of the transposes, which is the transpose: a column becomes a row.
@@ -83,7 +85,7 @@ int64_t cut(int64_t size, int64_t parts, int64_t i, int64_t unit) {
   return i == parts ? size : std::min(size, (size * i / parts + unit / 2) / unit * unit);
 }
 
-tn_status* by_own_kernel(const tn_call* call, const Product& p, double flops) {
+void by_own_kernel(const tn_call* call, const Product& p, double flops) {
   const Table& kernels = table();
   const int64_t threads = flops < kSerialFlops ? 1 : thread_count();
   const Grid grid(p, p.batch >= threads ? 1 : (threads + p.batch - 1) / p.batch);
@@ -98,9 +100,9 @@ tn_status* by_own_kernel(const tn_call* call, const Product& p, double flops) {
   alignas(64) char small[16384];
   void* scratch = small;
   if (bytes * workers > static_cast<int64_t>(sizeof small)) {
-    TENON_CPU_TRY(call->host->workspace(call, static_cast<uint64_t>(bytes * workers), &scratch));
+    scratch = Call(call).workspace(static_cast<uint64_t>(bytes * workers));
   }
-  parallel(call->host, 0, workers, 1, [&](int64_t begin, int64_t end) {
+  parallel_for(call->host, 0, workers, 1, [&](int64_t begin, int64_t end) {
     for (int64_t worker = begin; worker < end; ++worker) {
       for (int64_t task = tasks * worker / workers; task < tasks * (worker + 1) / workers; ++task) {
         const int64_t i = task / per_batch;
@@ -134,10 +136,9 @@ tn_status* by_own_kernel(const tn_call* call, const Product& p, double flops) {
       }
     }
   });
-  return nullptr;
 }
 
-tn_status* launch(void*, const tn_call* call) {
+void launch(const tn_call* call) {
   const tn_tensor& a = *call->args[0].as.tensor;
   const tn_tensor& b = *call->args[1].as.tensor;
   const tn_tensor& c = *call->outputs[0];
@@ -149,8 +150,13 @@ tn_status* launch(void*, const tn_call* call) {
   return multiply(call, p);
 }
 
-// y = x weight^T + bias over the last dimension of x; `relu`: NULL, or anything for relu(y).
-tn_status* launch_linear(void* relu, const tn_call* call) {
+struct Linear {
+  bool relu;  // gives relu(y)
+};
+constexpr Linear kLinear = {false}, kLinearRelu = {true};
+
+// y = x weight^T + bias over the last dimension of x.
+void launch_linear(const Linear& linear, const tn_call* call) {
   const tn_tensor& x = *call->args[0].as.tensor;
   const tn_tensor& weight = *call->args[1].as.tensor;
   const bool has_bias = call->n_args > 2 && call->args[2].kind == TN_KIND_TENSOR;
@@ -169,53 +175,38 @@ tn_status* launch_linear(void* relu, const tn_call* call) {
     p.bias = call->args[2].as.tensor->data;
     p.bias_stride = call->args[2].as.tensor->strides[0];
   }
-  p.relu = relu != nullptr;
+  p.relu = linear.relu;
   return multiply(call, p);
 }
 
-int32_t supports_linear(void*, const tn_call* call, char* reason, size_t bytes) {
+bool supports_linear(const tn_call* call, Refusal why) {
   const tn_tensor& x = *call->args[0].as.tensor;
   const tn_tensor& weight = *call->args[1].as.tensor;
   const tn_tensor* bias =
       call->n_args > 2 && call->args[2].kind == TN_KIND_TENSOR ? call->args[2].as.tensor : nullptr;
   if (x.ndim < 1 || weight.ndim != 2 || (bias && bias->ndim != 1)) {
-    std::snprintf(
-        reason, bytes,
-        "takes x of rank 1 or more, weight of rank 2 and bias of rank 1, not %d, %d and %d", x.ndim,
-        weight.ndim, bias ? bias->ndim : 1);
-    return 0;
+    return why("takes x of rank 1 or more, weight of rank 2 and bias of rank 1, not %d, %d and %d",
+               x.ndim, weight.ndim, bias ? bias->ndim : 1);
   }
   if (weight.dtype != x.dtype || (bias && bias->dtype != x.dtype)) {
-    std::snprintf(reason, bytes, "dtypes differ: x is %s, weight is %s", dtype_name(x.dtype),
-                  dtype_name(weight.dtype));
-    return 0;
+    return why("dtypes differ: x is %s, weight is %s", Dtype{x.dtype}.name(),
+               Dtype{weight.dtype}.name());
   }
-  return 1;
-}
-
-tn_kernel_def linear_kernel(const char* schema, void* relu) {
-  tn_kernel_def def = primitive_kernel(TN_PRIM_NONE, launch_linear);
-  depends_on_threads(&def);
-  def.op = schema;
-  def.dtypes = kFloats;
-  def.layout = TN_LAYOUT_CONTIGUOUS;
-  def.supports = supports_linear;
-  def.self = relu;
-  return def;
+  return true;
 }
 
 }  // namespace
 
-tn_status* multiply(const tn_call* call, const Product& p) {
+void multiply(const tn_call* call, const Product& p) {
   if (p.batch == 0 || p.m == 0 || p.n == 0) {
-    return nullptr;
+    return;
   }
   const double flops = 2.0 * static_cast<double>(p.batch) * static_cast<double>(p.m) *
                        static_cast<double>(p.n) * static_cast<double>(p.k);
   bool done = false;
-  TENON_CPU_TRY(by_library(call, p, flops, &done));
+  by_library(call, p, flops, &done);
   if (done) {
-    return nullptr;
+    return;
   }
   const bool column = p.n == 1 || (p.c_strides[2] != 1 && p.c_strides[1] == 1);
   if (column && !p.bias) {
@@ -224,16 +215,13 @@ tn_status* multiply(const tn_call* call, const Product& p) {
   return by_own_kernel(call, p, flops);
 }
 
-tn_status* add_matmul(tn_registrar* r) {
-  tn_kernel_def def = primitive_kernel(TN_PRIM_MATMUL, launch);
-  depends_on_threads(&def);
-  def.dtypes = kFloats;
-  TENON_CPU_TRY(r->kernel(r, &def));
-  static int relu;
-  def = linear_kernel("linear(Tensor x, Tensor weight, Tensor? bias=None) -> Tensor", nullptr);
-  TENON_CPU_TRY(r->kernel(r, &def));
-  def = linear_kernel("linear_relu(Tensor x, Tensor weight, Tensor? bias=None) -> Tensor", &relu);
-  return r->kernel(r, &def);
+void add_matmul() {
+  kernel(TN_PRIM_MATMUL, "cpu", {.dtypes = all_floats, .traits = kBitsByThreads}, fn<launch>);
+  const KernelOptions options = {
+      .dtypes = all_floats, .layout = Layout::contiguous, .traits = kBitsByThreads};
+  kernel("linear", "cpu", options, fn<launch_linear>, &kLinear).supports(fn<supports_linear>);
+  kernel("linear_relu", "cpu", options, fn<launch_linear>, &kLinearRelu)
+      .supports(fn<supports_linear>);
 }
 
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

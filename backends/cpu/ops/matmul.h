@@ -5,7 +5,7 @@
 
 #include "tenon/abi.h"
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 
 // c[i] = a[i] b[i] (+ bias) (relu) for i < batch, any strides.
 struct Product {
@@ -20,6 +20,6 @@ struct Product {
   bool relu = false;
 };
 
-tn_status* multiply(const tn_call* call, const Product& product);
+void multiply(const tn_call* call, const Product& product);
 
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

@@ -7,14 +7,14 @@
 
 #include "vector/table.h"
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 namespace {
 
 int64_t length_of(const tn_value& shape) {
   return product(shape.as.ints, static_cast<int32_t>(shape.count));
 }
 
-tn_status* layer_forward(void*, const tn_call* call) {
+void layer_forward(const tn_call* call) {
   const tn_tensor& x = *call->args[0].as.tensor;
   const int64_t n = length_of(call->args[1]);
   const float* const weight = data(call->args[2]);
@@ -24,7 +24,7 @@ tn_status* layer_forward(void*, const tn_call* call) {
   float* const means = call->n_outputs > 1 ? data(call->outputs[1]) : nullptr;
   float* const rstds = call->n_outputs > 1 ? data(call->outputs[2]) : nullptr;
   const RowFunctions& rows = table().rows;
-  parallel(call->host, 0, x.numel / n, 1 + kPieceElements / n, [&](int64_t begin, int64_t end) {
+  parallel_for(call->host, 0, x.numel / n, 1 + kPieceElements / n, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const float* const row = data(&x) + i * n;
       const double count = static_cast<double>(n);
@@ -37,7 +37,6 @@ tn_status* layer_forward(void*, const tn_call* call) {
       }
     }
   });
-  return nullptr;
 }
 
 // The gradients of weight and bias of one worker: `part` is added to `sum` every kRows rows.
@@ -67,11 +66,11 @@ class Columns {
 };
 
 // args: g, then x, shape, weight, bias (not saved), eps; the output (not saved), means, rstds.
-tn_status* layer_backward(void*, const tn_call* call) {
+void layer_backward(const tn_call* call) {
   const tn_tensor& x = *call->args[1].as.tensor;
   if (call->args[0].kind != TN_KIND_TENSOR || x.numel == 0) {
     clear_outputs(call);
-    return nullptr;
+    return;
   }
   const float* const g = data(call->args[0]);
   const int64_t n = length_of(call->args[2]), count = x.numel / n;
@@ -86,7 +85,7 @@ tn_status* layer_backward(void*, const tn_call* call) {
   const uint64_t share = (Columns::bytes(n) + 63) / 64 * 64;
   void* memory = nullptr;
   if (columns) {
-    TENON_CPU_TRY(call->host->workspace(call, share * static_cast<uint64_t>(workers), &memory));
+    memory = Call(call).workspace(share * static_cast<uint64_t>(workers));
   }
   const auto part = [&](int64_t worker) {
     return static_cast<char*>(memory) + share * static_cast<uint64_t>(worker);
@@ -100,7 +99,7 @@ tn_status* layer_backward(void*, const tn_call* call) {
                    static_cast<double>(n));
     rows.normalize_dx(dx + i * n, gi, weight, xi, n, means[i], s.of_g, s.of_x, s.shift);
   };
-  parallel(call->host, 0, workers, 1, [&](int64_t begin, int64_t end) {
+  parallel_for(call->host, 0, workers, 1, [&](int64_t begin, int64_t end) {
     for (int64_t w = begin; w < end; ++w) {
       const int64_t first = count * w / workers, last = count * (w + 1) / workers;
       if (columns) {
@@ -128,18 +127,16 @@ tn_status* layer_backward(void*, const tn_call* call) {
       results[k][j] = static_cast<float>(sum);
     }
   }
-  return nullptr;
 }
 
-tn_status* layer_private(void*, const tn_value* args, uint32_t, tn_meta* metas, uint32_t n) {
+void layer_private(std::span<const tn_value> args, std::span<tn_meta> metas) {
   const tn_tensor& x = *args[0].as.tensor;
-  for (uint32_t i = 0; i < n; ++i) {
-    describe(&metas[i], x, product(x.sizes, x.ndim - static_cast<int32_t>(args[1].count)));
+  for (tn_meta& meta : metas) {
+    describe(&meta, x, product(x.sizes, x.ndim - static_cast<int32_t>(args[1].count)));
   }
-  return nullptr;
 }
 
-int32_t layer_supports(void*, const tn_call* call, char* reason, size_t bytes) {
+bool layer_supports(const tn_call* call, Refusal why) {
   const tn_tensor& x = *call->args[0].as.tensor;
   const tn_value& shape = call->args[1];
   const int32_t dims = static_cast<int32_t>(shape.count);
@@ -151,28 +148,18 @@ int32_t layer_supports(void*, const tn_call* call, char* reason, size_t bytes) {
         fits && (!t || (t->ndim == dims && std::equal(t->sizes, t->sizes + dims, shape.as.ints)));
   }
   if (!fits) {
-    return refuse(reason, bytes, "the arguments do not fit together");
+    return why("the arguments do not fit together");
   }
-  return length_of(shape) > 0 ? 1 : refuse(reason, bytes, "takes no empty rows");
+  return length_of(shape) > 0 || why("takes no empty rows");
 }
 
 }  // namespace
 
-tn_status* add_norm(tn_registrar* r) {
-  tn_kernel_def forward = float32_kernel(
-      "layer_norm(Tensor x, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float "
-      "eps=1e-5) -> Tensor",
-      layer_forward, layer_supports);
-  depends_on_threads(&forward);
-  tn_kernel_pair_def pair = {};
-  pair.size = sizeof pair;
-  pair.forward = &forward;
-  pair.n_private = 2;  // means and rstds of the rows
-  pair.infer_private = layer_private;
-  pair.backward = layer_backward;
-  pair.saves_args = 3;  // x and weight
-  TENON_CPU_TRY(r->kernel_pair(r, &pair));
-  return add_norm_planes(r);
+void add_norm() {
+  kernel("layer_norm", "cpu", rows_of_float32(kBitsByThreads), fn<layer_forward>)
+      .supports(fn<layer_supports>)
+      .private_outputs(2, fn<layer_private>)                // means and rstds of the rows
+      .backward(fn<layer_backward>, {.saves_args = 0b11});  // x and weight
 }
 
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

@@ -3,12 +3,11 @@
 
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 
 #include "cpu.h"
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 
 inline constexpr int64_t kPieceElements = 8192;
 
@@ -49,19 +48,9 @@ inline void describe(tn_meta* meta, const tn_tensor& like, int64_t n) {
   meta->sizes[0] = n;
 }
 
-inline int32_t refuse(char* reason, size_t bytes, const char* why) {
-  std::snprintf(reason, bytes, "%s", why);
-  return 0;
+// Of kernels of float32 tensors that are row-major.
+inline constexpr KernelOptions rows_of_float32(uint32_t traits) {
+  return {.dtypes = float32, .layout = Layout::contiguous, .traits = traits};
 }
 
-inline tn_kernel_def float32_kernel(const char* schema, tn_kernel_fn launch,
-                                    tn_predicate_fn supports) {
-  tn_kernel_def def = primitive_kernel(TN_PRIM_NONE, launch);
-  def.op = schema;
-  def.dtypes = TN_DTYPE_BIT(TN_FLOAT32);
-  def.layout = TN_LAYOUT_CONTIGUOUS;
-  def.supports = supports;
-  return def;
-}
-
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

@@ -7,7 +7,7 @@
 #include "ops/norm_last.h"
 #include "vector/table.h"
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 namespace {
 
 constexpr int64_t kRows = 64;  // added up in float32, before their sums go to float64
@@ -20,12 +20,12 @@ class ColumnSums {
     workers_ =
         std::clamp<int64_t>(rows * n / kPieceElements, 1, std::min<int64_t>(rows, thread_count()));
   }
-  tn_status* allocate() {
-    return call_->host->workspace(call_, static_cast<uint64_t>(workers_ * n_) * kBytes, &memory_);
+  void allocate() {
+    memory_ = Call(call_).workspace(static_cast<uint64_t>(workers_ * n_) * kBytes);
   }
   template <typename Body>
   void run(const Body& body) {
-    parallel(call_->host, 0, workers_, 1, [&](int64_t begin, int64_t end) {
+    parallel_for(call_->host, 0, workers_, 1, [&](int64_t begin, int64_t end) {
       for (int64_t w = begin; w < end; ++w) {
         double* const sums = sums_of(w);
         float* const part = reinterpret_cast<float*>(sums + n_);
@@ -60,18 +60,15 @@ class ColumnSums {
   void* memory_ = nullptr;
 };
 
-tn_status* vectors(const tn_call* call, int64_t n, int64_t count, float** memory) {
-  void* bytes = nullptr;
-  TENON_CPU_TRY(
-      call->host->workspace(call, static_cast<uint64_t>(n * count) * sizeof(float), &bytes));
+void vectors(const tn_call* call, int64_t n, int64_t count, float** memory) {
+  void* const bytes = Call(call).workspace(static_cast<uint64_t>(n * count) * sizeof(float));
   *memory = static_cast<float*>(bytes);
-  return nullptr;
 }
 
 }  // namespace
 
-tn_status* batch_forward_last(const tn_call* call, const float* x, const float* weight,
-                              const float* bias, double eps) {
+void batch_forward_last(const tn_call* call, const float* x, const float* weight, const float* bias,
+                        double eps) {
   const int64_t n = call->args[0].as.tensor->sizes[1], rows = call->args[0].as.tensor->numel / n;
   float* const y = data(call->outputs[0]);
   float* const mean = data(call->outputs[1]);
@@ -79,8 +76,8 @@ tn_status* batch_forward_last(const tn_call* call, const float* x, const float* 
   const RowFunctions& functions = table().rows;
   ColumnSums sums(call, rows, n);
   float* factor;
-  TENON_CPU_TRY(sums.allocate());
-  TENON_CPU_TRY(vectors(call, n, 1, &factor));
+  sums.allocate();
+  vectors(call, n, 1, &factor);
   sums.run([&](int64_t i, float* part) { functions.columns_sum(part, x + i * n, n, nullptr); });
   for (int64_t c = 0; c < n; ++c) {
     mean[c] = static_cast<float>(sums.sum(c) / static_cast<double>(rows));
@@ -91,23 +88,22 @@ tn_status* batch_forward_last(const tn_call* call, const float* x, const float* 
     var[c] = static_cast<float>(variance);
     factor[c] = rstd_of(variance, eps) * (weight ? weight[c] : 1);
   }
-  parallel(call->host, 0, rows, 1 + kPieceElements / n, [&](int64_t begin, int64_t end) {
+  parallel_for(call->host, 0, rows, 1 + kPieceElements / n, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       functions.columns_normalize(y + i * n, x + i * n, n, mean, factor, bias);
     }
   });
-  return nullptr;
 }
 
-tn_status* batch_backward_last(const tn_call* call, const tn_tensor& x_tensor, const float* g,
-                               const float* x, const float* weight, const float* mean,
-                               const float* var, double eps) {
+void batch_backward_last(const tn_call* call, const tn_tensor& x_tensor, const float* g,
+                         const float* x, const float* weight, const float* mean, const float* var,
+                         double eps) {
   const int64_t n = x_tensor.sizes[1], rows = x_tensor.numel / n;
   const RowFunctions& functions = table().rows;
   ColumnSums sums(call, rows, 2 * n);
   float* of_g;
-  TENON_CPU_TRY(sums.allocate());
-  TENON_CPU_TRY(vectors(call, n, 3, &of_g));
+  sums.allocate();
+  vectors(call, n, 3, &of_g);
   float* const of_x = of_g + n;
   float* const shift = of_x + n;
   sums.run([&](int64_t i, float* part) {
@@ -128,13 +124,12 @@ tn_status* batch_backward_last(const tn_call* call, const tn_tensor& x_tensor, c
     }
   }
   if (float* const dx = data(call->outputs[0])) {
-    parallel(call->host, 0, rows, 1 + kPieceElements / n, [&](int64_t begin, int64_t end) {
+    parallel_for(call->host, 0, rows, 1 + kPieceElements / n, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         functions.columns_dx(dx + i * n, g + i * n, x + i * n, n, mean, of_g, of_x, shift);
       }
     });
   }
-  return nullptr;
 }
 
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

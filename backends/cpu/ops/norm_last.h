@@ -3,14 +3,14 @@
 
 #include "ops/norm.h"
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 
 // args of the call: _batch_norm's; x: its first one's elements, [rows, channels].
-tn_status* batch_forward_last(const tn_call* call, const float* x, const float* weight,
-                              const float* bias, double eps);
+void batch_forward_last(const tn_call* call, const float* x, const float* weight, const float* bias,
+                        double eps);
 // Outputs of the call: gradients of x, weight and bias, each may be NULL.
-tn_status* batch_backward_last(const tn_call* call, const tn_tensor& x_tensor, const float* g,
-                               const float* x, const float* weight, const float* mean,
-                               const float* var, double eps);
+void batch_backward_last(const tn_call* call, const tn_tensor& x_tensor, const float* g,
+                         const float* x, const float* weight, const float* mean, const float* var,
+                         double eps);
 
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

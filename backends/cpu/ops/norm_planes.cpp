@@ -7,7 +7,7 @@
 #include "ops/norm_last.h"
 #include "vector/table.h"
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 namespace {
 
 constexpr int64_t kLeastPlace = 4;  // shorter rows are not worth a call each
@@ -37,7 +37,7 @@ void planes_forward(const tn_call* call, const Planes& p, const float* x, const 
                     const float* bias, double eps, const Take& take) {
   float* const y = data(call->outputs[0]);
   const RowFunctions& rows = table().rows;
-  parallel(call->host, 0, p.count(), p.grain(), [&](int64_t begin, int64_t end) {
+  parallel_for(call->host, 0, p.count(), p.grain(), [&](int64_t begin, int64_t end) {
     for (int64_t s = begin; s < end; ++s) {
       double sum = 0, squares = 0;
       for (int64_t j = 0; j < p.each(); ++j) {
@@ -61,16 +61,14 @@ void planes_forward(const tn_call* call, const Planes& p, const float* x, const 
 
 // get(s): the moments. Gradients of x, weight and bias to `results`, each may be NULL.
 template <typename Get>
-tn_status* planes_backward(const tn_call* call, const Planes& p, const float* g, const float* x,
-                           const float* weight, float* const* results, const Get& get) {
+void planes_backward(const tn_call* call, const Planes& p, const float* g, const float* x,
+                     const float* weight, float* const* results, const Get& get) {
   const int64_t planes = p.n * p.channels;
-  void* memory = nullptr;
-  TENON_CPU_TRY(
-      call->host->workspace(call, static_cast<uint64_t>(planes) * 2 * sizeof(double), &memory));
+  void* const memory = Call(call).workspace(static_cast<uint64_t>(planes) * 2 * sizeof(double));
   double* const of_bias = static_cast<double*>(memory);  // by plane
   double* const of_weight = of_bias + planes;
   const RowFunctions& rows = table().rows;
-  parallel(call->host, 0, p.count(), p.grain(), [&](int64_t begin, int64_t end) {
+  parallel_for(call->host, 0, p.count(), p.grain(), [&](int64_t begin, int64_t end) {
     for (int64_t s = begin; s < end; ++s) {
       const Moments m = get(s);
       double sum = 0, dot = 0;
@@ -103,11 +101,10 @@ tn_status* planes_backward(const tn_call* call, const Planes& p, const float* g,
       results[1 + k][c] = static_cast<float>(sum);
     }
   }
-  return nullptr;
 }
 
-int32_t planes_support(const tn_call* call, int64_t groups, const tn_tensor* weight,
-                       const tn_tensor* bias, double eps, char* reason, size_t bytes) {
+bool planes_support(const tn_call* call, int64_t groups, const tn_tensor* weight,
+                    const tn_tensor* bias, double eps, Refusal why) {
   const tn_tensor& x = *call->args[0].as.tensor;
   bool fits = x.ndim >= 2 && groups >= 0 && eps >= 0;
   fits = fits && (groups == 0 || x.sizes[1] % groups == 0);
@@ -115,16 +112,16 @@ int32_t planes_support(const tn_call* call, int64_t groups, const tn_tensor* wei
     fits = fits && (!t || (t->ndim == 1 && t->sizes[0] == x.sizes[1]));
   }
   if (!fits) {
-    return refuse(reason, bytes, "the arguments do not fit together");
+    return why("the arguments do not fit together");
   }
   if (product(x.sizes + 2, x.ndim - 2) < kLeastPlace) {
-    return refuse(reason, bytes, "takes channels of 4 or more places");
+    return why("takes channels of 4 or more places");
   }
-  return x.numel > 0 ? 1 : refuse(reason, bytes, "takes no empty tensors");
+  return x.numel > 0 || why("takes no empty tensors");
 }
 
 // _batch_norm(x, weight, bias, eps): y, and the mean and variance of each channel.
-tn_status* batch_forward(void*, const tn_call* call) {
+void batch_forward(const tn_call* call) {
   const tn_tensor& x = *call->args[0].as.tensor;
   const float* const weight = data(call->args[1]);
   const float* const bias = data(call->args[2]);
@@ -133,7 +130,7 @@ tn_status* batch_forward(void*, const tn_call* call) {
     return batch_forward_last(call, data(&x), weight, bias, eps);
   }
   const float* elements;
-  TENON_CPU_TRY(as_image(call, x, false, &elements));
+  as_image(call, x, false, &elements);
   float* const means = data(call->outputs[1]);
   float* const vars = data(call->outputs[2]);
   planes_forward(call, Planes(x, 0), elements, weight, bias, eps,
@@ -141,18 +138,17 @@ tn_status* batch_forward(void*, const tn_call* call) {
                    means[s] = mean;
                    vars[s] = static_cast<float>(var);
                  });
-  return nullptr;
 }
 
 // args: g and the gradients of mean and variance, which nobody takes; x, weight, bias (not saved),
 // eps; y (not saved), mean, variance.
-tn_status* batch_backward(void*, const tn_call* call) {
+void batch_backward(const tn_call* call) {
   if (call->args[1].kind != TN_KIND_NONE || call->args[2].kind != TN_KIND_NONE) {
-    return error(call->host, TN_UNSUPPORTED, "_batch_norm: the moments have no gradient on cpu");
+    check(error(call->host, TN_UNSUPPORTED, "_batch_norm: the moments have no gradient on cpu"));
   }
   if (call->args[0].kind != TN_KIND_TENSOR) {
     clear_outputs(call);
-    return nullptr;
+    return;
   }
   const tn_tensor& x = *call->args[3].as.tensor;
   const double eps = call->args[6].as.f;
@@ -161,8 +157,8 @@ tn_status* batch_backward(void*, const tn_call* call) {
   // dx lies as x does; the others of neither layout are copied.
   const bool last = is_channels_last(x);
   const float *g, *elements;
-  TENON_CPU_TRY(as_image(call, *call->args[0].as.tensor, last, &g));
-  TENON_CPU_TRY(as_image(call, x, last, &elements));
+  as_image(call, *call->args[0].as.tensor, last, &g);
+  as_image(call, x, last, &elements);
   if (last) {
     return batch_backward_last(call, x, g, elements, data(call->args[4]), means, vars, eps);
   }
@@ -173,16 +169,16 @@ tn_status* batch_backward(void*, const tn_call* call) {
                          });
 }
 
-int32_t batch_supports(void*, const tn_call* call, char* reason, size_t bytes) {
+bool batch_supports(const tn_call* call, Refusal why) {
   if (lies_otherwise(*call->args[0].as.tensor)) {
-    return refuse(reason, bytes, kOtherOrder);
+    return why("%s", kOtherOrder);
   }
   return planes_support(call, 0, tensor_of(call->args[1]), tensor_of(call->args[2]),
-                        call->args[3].as.f, reason, bytes);
+                        call->args[3].as.f, why);
 }
 
 // group_norm(x, num_groups, weight, bias, eps)
-tn_status* group_forward(void*, const tn_call* call) {
+void group_forward(const tn_call* call) {
   const tn_tensor& x = *call->args[0].as.tensor;
   const double eps = call->args[4].as.f;
   float* const means = call->n_outputs > 1 ? data(call->outputs[1]) : nullptr;
@@ -194,14 +190,13 @@ tn_status* group_forward(void*, const tn_call* call) {
                      rstds[s] = rstd_of(var, eps);
                    }
                  });
-  return nullptr;
 }
 
 // args: g, then x, num_groups, weight, bias (not saved), eps; the output (not saved), means, rstds.
-tn_status* group_backward(void*, const tn_call* call) {
+void group_backward(const tn_call* call) {
   if (call->args[0].kind != TN_KIND_TENSOR) {
     clear_outputs(call);
-    return nullptr;
+    return;
   }
   const tn_tensor& x = *call->args[1].as.tensor;
   const float* const means = data(call->args[7]);
@@ -213,45 +208,30 @@ tn_status* group_backward(void*, const tn_call* call) {
                          });
 }
 
-tn_status* group_private(void*, const tn_value* args, uint32_t, tn_meta* metas, uint32_t n) {
+void group_private(std::span<const tn_value> args, std::span<tn_meta> metas) {
   const tn_tensor& x = *args[0].as.tensor;
-  for (uint32_t i = 0; i < n; ++i) {
-    describe(&metas[i], x, x.sizes[0] * args[1].as.i);
+  for (tn_meta& meta : metas) {
+    describe(&meta, x, x.sizes[0] * args[1].as.i);
   }
-  return nullptr;
 }
 
-int32_t group_supports(void*, const tn_call* call, char* reason, size_t bytes) {
+bool group_supports(const tn_call* call, Refusal why) {
   const int64_t groups = call->args[1].as.i;
   return planes_support(call, groups == 0 ? -1 : groups, tensor_of(call->args[2]),
-                        tensor_of(call->args[3]), call->args[4].as.f, reason, bytes);
+                        tensor_of(call->args[3]), call->args[4].as.f, why);
 }
 
 }  // namespace
 
-tn_status* add_norm_planes(tn_registrar* r) {
-  tn_kernel_def forward = float32_kernel(
-      "group_norm(Tensor x, int num_groups, Tensor? weight=None, Tensor? bias=None, float "
-      "eps=1e-5) -> Tensor",
-      group_forward, group_supports);
-  depends_on_threads(&forward);
-  tn_kernel_pair_def pair = {};
-  pair.size = sizeof pair;
-  pair.forward = &forward;
-  pair.n_private = 2;  // means and rstds
-  pair.infer_private = group_private;
-  pair.backward = group_backward;
-  pair.saves_args = 3;  // x and weight
-  TENON_CPU_TRY(r->kernel_pair(r, &pair));
-  forward = image_kernel(
-      "_batch_norm(Tensor x, Tensor? weight=None, Tensor? bias=None, float eps=1e-5) -> (Tensor, "
-      "Tensor, Tensor)",
-      batch_forward, batch_supports);
-  pair.n_private = 0;
-  pair.infer_private = nullptr;
-  pair.backward = batch_backward;
-  pair.saves_outputs = 6;  // mean and variance
-  return r->kernel_pair(r, &pair);
+void add_norm_planes() {
+  kernel("group_norm", "cpu", rows_of_float32(kBitsByThreads), fn<group_forward>)
+      .supports(fn<group_supports>)
+      .private_outputs(2, fn<group_private>)                // means and rstds
+      .backward(fn<group_backward>, {.saves_args = 0b11});  // x and weight
+  kernel("_batch_norm", "cpu", images_of_float32(kSameBits), fn<batch_forward>)
+      .supports(fn<batch_supports>)
+      .order(image_order)
+      .backward(fn<batch_backward>, {.saves_args = 0b11, .saves_outputs = 0b110});  // the moments
 }
 
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

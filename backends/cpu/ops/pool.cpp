@@ -5,33 +5,18 @@
 
 #include "ops/pool.h"
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 namespace {
 
 enum Kind { kMax, kAverage, kAdaptive };
 
 struct Pool {
-  const char* schema;
   Kind kind;
   int32_t n;  // dimensions of the windows
 };
-constexpr Pool kPools[] = {
-    {"max_pool1d(Tensor x, int[] kernel_size, int[] stride=[], int[] padding=[0], int[] dilation="
-     "[1], bool ceil_mode=False) -> Tensor",
-     kMax, 1},
-    {"max_pool2d(Tensor x, int[] kernel_size, int[] stride=[], int[] padding=[0], int[] dilation="
-     "[1], bool ceil_mode=False) -> Tensor",
-     kMax, 2},
-    {"avg_pool1d(Tensor x, int[] kernel_size, int[] stride=[], int[] padding=[0], bool ceil_mode="
-     "False, bool count_include_pad=True) -> Tensor",
-     kAverage, 1},
-    {"avg_pool2d(Tensor x, int[] kernel_size, int[] stride=[], int[] padding=[0], bool ceil_mode="
-     "False, bool count_include_pad=True, int? divisor_override=None) -> Tensor",
-     kAverage, 2},
-    {"adaptive_avg_pool1d(Tensor x, int[] output_size) -> Tensor", kAdaptive, 1},
-    {"adaptive_avg_pool2d(Tensor x, int[] output_size) -> Tensor", kAdaptive, 2},
-};
-const Pool& pool_of(void* self) { return *static_cast<const Pool*>(self); }
+constexpr Pool kMax1d = {kMax, 1}, kMax2d = {kMax, 2}, kAverage1d = {kAverage, 1},
+               kAverage2d = {kAverage, 2}, kAdaptive1d = {kAdaptive, 1},
+               kAdaptive2d = {kAdaptive, 2};
 
 // Without one the channels are dimension 0.
 bool has_batch(const Pool& pool, const tn_tensor& x) { return x.ndim == pool.n + 2; }
@@ -89,7 +74,7 @@ struct Windows : PoolPlanes {
 // body(worker, plane) over all planes; there are `workers` at once.
 template <typename Body>
 void each_plane(const tn_call* call, const Windows& p, int64_t workers, const Body& body) {
-  parallel(call->host, 0, workers, 1, [&](int64_t begin, int64_t end) {
+  parallel_for(call->host, 0, workers, 1, [&](int64_t begin, int64_t end) {
     for (int64_t worker = begin; worker < end; ++worker) {
       for (int64_t i = p.planes * worker / workers; i < p.planes * (worker + 1) / workers; ++i) {
         body(worker, i);
@@ -105,23 +90,23 @@ int64_t workers_of(const Windows& p) {
 
 // ---- Maximum. The private output is the place of each in its plane, or -1 ----
 
-tn_status* max_forward(void* self, const tn_call* call) {
+void max_forward(const Pool& pool, const tn_call* call) {
   const tn_tensor& x = *call->args[0].as.tensor;
   if (x.numel == 0) {
-    return nullptr;
+    return;
   }
   Windows p;
-  p.read(pool_of(self), call->args, x.sizes, x.ndim);
+  p.read(pool, call->args, x.sizes, x.ndim);
   float* const y = data(call->outputs[0]);
-  const bool last = has_batch(pool_of(self), x) && is_channels_last(x);
+  const bool last = has_batch(pool, x) && is_channels_last(x);
   const float* elements;
-  TENON_CPU_TRY(as_image(call, x, last, &elements));
+  as_image(call, x, last, &elements);
   const int64_t workers = workers_of(p);
   const tn_tensor* kept = call->n_outputs > 1 ? call->outputs[1] : nullptr;
   void* memory = kept ? kept->data : nullptr;
   if (!kept) {
     const uint64_t places = static_cast<uint64_t>((last ? p.planes : workers) * p.y_plane());
-    TENON_CPU_TRY(call->host->workspace(call, places * sizeof(int32_t), &memory));
+    memory = Call(call).workspace(places * sizeof(int32_t));
   }
   if (last) {
     return max_forward_last(call, p, x.sizes[1], elements, y, static_cast<int32_t*>(memory));
@@ -131,21 +116,20 @@ tn_status* max_forward(void* self, const tn_call* call) {
     table().max_plane(p.axes[0], p.axes[1], elements + i * p.x_plane(), y + i * p.y_plane(),
                       places);
   });
-  return nullptr;
 }
 
 // args: g, then the forward's (x is not saved) and the output (not saved), the places.
-tn_status* max_backward(void* self, const tn_call* call) {
+void max_backward(const Pool& pool, const tn_call* call) {
   const tn_tensor* dx = call->outputs[0];
   if (!dx || dx->numel == 0 || call->args[0].kind != TN_KIND_TENSOR) {
     clear_outputs(call);
-    return nullptr;
+    return;
   }
   Windows p;
-  p.read(pool_of(self), call->args + 1, dx->sizes, dx->ndim);
-  const bool last = has_batch(pool_of(self), *dx) && is_channels_last(*dx);  // as x
+  p.read(pool, call->args + 1, dx->sizes, dx->ndim);
+  const bool last = has_batch(pool, *dx) && is_channels_last(*dx);  // as x
   const float* g;
-  TENON_CPU_TRY(as_image(call, *call->args[0].as.tensor, last, &g));
+  as_image(call, *call->args[0].as.tensor, last, &g);
   const int32_t* const places =
       static_cast<const int32_t*>(call->args[call->n_args - 1].as.tensor->data);
   if (last) {
@@ -160,14 +144,12 @@ tn_status* max_backward(void* self, const tn_call* call) {
       }
     }
   });
-  return nullptr;
 }
 
-tn_status* max_private(void* self, const tn_value* args, uint32_t, tn_meta* metas, uint32_t) {
-  const Pool& pool = pool_of(self);
+void max_private(const Pool& pool, std::span<const tn_value> args, std::span<tn_meta> metas) {
   const tn_tensor& x = *args[0].as.tensor;
   Windows p;
-  p.read(pool, args, x.sizes, x.ndim);
+  p.read(pool, args.data(), x.sizes, x.ndim);
   metas[0].ndim = x.ndim;
   metas[0].dtype = TN_INT32;
   metas[0].device = x.device;
@@ -175,7 +157,6 @@ tn_status* max_private(void* self, const tn_value* args, uint32_t, tn_meta* meta
   for (int32_t d = 0; d < pool.n; ++d) {
     metas[0].sizes[x.ndim - pool.n + d] = p.axes[2 - pool.n + d].out;
   }
-  return nullptr;
 }
 
 // ---- Averages ----
@@ -229,137 +210,134 @@ void add_row(float* y, const float* x, int64_t n) {
 }
 
 // One row for each worker.
-tn_status* row_buffers(const tn_call* call, const Windows& p, float** rows) {
-  void* memory = nullptr;
+void row_buffers(const tn_call* call, const Windows& p, float** rows) {
   const uint64_t elements = static_cast<uint64_t>(workers_of(p) * p.axes[1].size);
-  TENON_CPU_TRY(call->host->workspace(call, elements * sizeof(float), &memory));
+  void* const memory = Call(call).workspace(elements * sizeof(float));
   *rows = static_cast<float*>(memory);
-  return nullptr;
 }
 
 // The rows of a window are added up first, then its columns.
-tn_status* average_forward(void* self, const tn_call* call) {
+void average_forward(const Pool& pool, const tn_call* call) {
   const tn_tensor& x = *call->args[0].as.tensor;
   if (x.numel == 0) {
-    return nullptr;
+    return;
   }
-  return guarded(call->host, "avg_pool", [&]() -> tn_status* {
-    const Average a(pool_of(self), call->args, x.sizes, x.ndim);
-    const bool last = has_batch(pool_of(self), x) && is_channels_last(x);
-    const float* elements;
-    TENON_CPU_TRY(as_image(call, x, last, &elements));
-    if (last) {
-      return average_forward_last(call, a.p, a, x.sizes[1], elements, data(call->outputs[0]));
+  const Average a(pool, call->args, x.sizes, x.ndim);
+  const bool last = has_batch(pool, x) && is_channels_last(x);
+  const float* elements;
+  as_image(call, x, last, &elements);
+  if (last) {
+    return average_forward_last(call, a.p, a, x.sizes[1], elements, data(call->outputs[0]));
+  }
+  float* rows;
+  row_buffers(call, a.p, &rows);
+  const int64_t width = a.p.axes[1].size;
+  float* const results = data(call->outputs[0]);
+  each_plane(call, a.p, workers_of(a.p), [&](int64_t worker, int64_t i) {
+    const float* const plane = elements + i * a.p.x_plane();
+    float* y = results + i * a.p.y_plane();
+    if (is_global(a)) {
+      const double sum = table().rows.sum(plane, a.p.x_plane());
+      *y = static_cast<float>(sum * (a.h[0].factor * a.w[0].factor));
+      return;
     }
-    float* rows;
-    TENON_CPU_TRY(row_buffers(call, a.p, &rows));
-    const int64_t width = a.p.axes[1].size;
-    float* const results = data(call->outputs[0]);
-    each_plane(call, a.p, workers_of(a.p), [&](int64_t worker, int64_t i) {
-      const float* const plane = elements + i * a.p.x_plane();
-      float* y = results + i * a.p.y_plane();
-      if (is_global(a)) {
-        const double sum = table().rows.sum(plane, a.p.x_plane());
-        *y = static_cast<float>(sum * (a.h[0].factor * a.w[0].factor));
-        return;
+    float* const row = rows + worker * width;
+    for (const PoolShare& vertical : a.h) {
+      std::fill_n(row, width, 0.f);
+      for (int64_t r = vertical.begin; r < vertical.end; ++r) {
+        add_row(row, plane + r * width, width);
       }
-      float* const row = rows + worker * width;
-      for (const PoolShare& vertical : a.h) {
-        std::fill_n(row, width, 0.f);
-        for (int64_t r = vertical.begin; r < vertical.end; ++r) {
-          add_row(row, plane + r * width, width);
+      for (const PoolShare& horizontal : a.w) {
+        float sum = 0;
+        for (int64_t j = horizontal.begin; j < horizontal.end; ++j) {
+          sum += row[j];
         }
-        for (const PoolShare& horizontal : a.w) {
-          float sum = 0;
-          for (int64_t j = horizontal.begin; j < horizontal.end; ++j) {
-            sum += row[j];
-          }
-          *y++ = sum * (vertical.factor * horizontal.factor);
-        }
+        *y++ = sum * (vertical.factor * horizontal.factor);
       }
-    });
-    return nullptr;
+    }
   });
 }
 
 // args: g, then the forward's; nothing is saved.
-tn_status* average_backward(void* self, const tn_call* call) {
+void average_backward(const Pool& pool, const tn_call* call) {
   const tn_tensor* dx = call->outputs[0];
   if (!dx || dx->numel == 0 || call->args[0].kind != TN_KIND_TENSOR) {
     clear_outputs(call);
-    return nullptr;
+    return;
   }
-  return guarded(call->host, "avg_pool", [&]() -> tn_status* {
-    const Average a(pool_of(self), call->args + 1, dx->sizes, dx->ndim);
-    const bool last = has_batch(pool_of(self), *dx) && is_channels_last(*dx);  // as x
-    const float* gradients;
-    TENON_CPU_TRY(as_image(call, *call->args[0].as.tensor, last, &gradients));
-    if (last) {
-      return average_backward_last(call, a.p, a, dx->sizes[1], gradients, data(dx));
+  const Average a(pool, call->args + 1, dx->sizes, dx->ndim);
+  const bool last = has_batch(pool, *dx) && is_channels_last(*dx);  // as x
+  const float* gradients;
+  as_image(call, *call->args[0].as.tensor, last, &gradients);
+  if (last) {
+    return average_backward_last(call, a.p, a, dx->sizes[1], gradients, data(dx));
+  }
+  float* rows;
+  row_buffers(call, a.p, &rows);
+  const int64_t width = a.p.axes[1].size;
+  each_plane(call, a.p, workers_of(a.p), [&](int64_t worker, int64_t i) {
+    float* const plane = data(dx) + i * a.p.x_plane();
+    const float* g = gradients + i * a.p.y_plane();
+    if (is_global(a)) {
+      std::fill_n(plane, a.p.x_plane(), *g * (a.h[0].factor * a.w[0].factor));
+      return;
     }
-    float* rows;
-    TENON_CPU_TRY(row_buffers(call, a.p, &rows));
-    const int64_t width = a.p.axes[1].size;
-    each_plane(call, a.p, workers_of(a.p), [&](int64_t worker, int64_t i) {
-      float* const plane = data(dx) + i * a.p.x_plane();
-      const float* g = gradients + i * a.p.y_plane();
-      if (is_global(a)) {
-        std::fill_n(plane, a.p.x_plane(), *g * (a.h[0].factor * a.w[0].factor));
-        return;
-      }
-      std::fill_n(plane, a.p.x_plane(), 0.f);
-      float* const row = rows + worker * width;
-      for (const PoolShare& vertical : a.h) {
-        std::fill_n(row, width, 0.f);
-        for (const PoolShare& horizontal : a.w) {
-          const float share = *g++ * (vertical.factor * horizontal.factor);
-          for (int64_t j = horizontal.begin; j < horizontal.end; ++j) {
-            row[j] += share;
-          }
-        }
-        for (int64_t r = vertical.begin; r < vertical.end; ++r) {
-          add_row(plane + r * width, row, width);
+    std::fill_n(plane, a.p.x_plane(), 0.f);
+    float* const row = rows + worker * width;
+    for (const PoolShare& vertical : a.h) {
+      std::fill_n(row, width, 0.f);
+      for (const PoolShare& horizontal : a.w) {
+        const float share = *g++ * (vertical.factor * horizontal.factor);
+        for (int64_t j = horizontal.begin; j < horizontal.end; ++j) {
+          row[j] += share;
         }
       }
-    });
-    return nullptr;
+      for (int64_t r = vertical.begin; r < vertical.end; ++r) {
+        add_row(plane + r * width, row, width);
+      }
+    }
   });
 }
 
-int32_t supports(void* self, const tn_call* call, char* reason, size_t bytes) {
+bool supports(const Pool& pool, const tn_call* call, Refusal why) {
   const tn_tensor& x = *call->args[0].as.tensor;
-  const Pool& pool = pool_of(self);
   Windows p;
   if (lies_otherwise(x) || (!has_batch(pool, x) && is_channels_last(x))) {
-    return refuse(reason, bytes, kOtherOrder);
+    return why("%s", kOtherOrder);
   }
   if (!p.read(pool, call->args, x.sizes, x.ndim)) {
-    return refuse(reason, bytes, "the arguments do not fit together");
+    return why("the arguments do not fit together");
   }
   if (pool.kind == kAverage && pool.n == 2 && call->args[6].kind == TN_KIND_INT &&
       call->args[6].as.i == 0) {
-    return refuse(reason, bytes, "divisor_override is 0");
+    return why("divisor_override is 0");
   }
-  return 1;
+  return true;
+}
+
+void add_max(const char* op, const Pool& pool) {
+  kernel(op, "cpu", images_of_float32(kSameBits), fn<max_forward>, &pool)
+      .supports(fn<supports>)
+      .order(image_order)
+      .private_outputs(1, fn<max_private>)
+      .backward(fn<max_backward>, {.saves_args = 0});
+}
+void add_average(const char* op, const Pool& pool) {
+  kernel(op, "cpu", images_of_float32(kSameBits), fn<average_forward>, &pool)
+      .supports(fn<supports>)
+      .order(image_order)
+      .backward(fn<average_backward>, {.saves_args = 0});
 }
 
 }  // namespace
 
-tn_status* add_pool(tn_registrar* r) {
-  for (const Pool& pool : kPools) {
-    const bool max = pool.kind == kMax;
-    tn_kernel_def forward =
-        image_kernel(pool.schema, max ? max_forward : average_forward, supports);
-    forward.self = const_cast<Pool*>(&pool);
-    tn_kernel_pair_def pair = {};
-    pair.size = sizeof pair;
-    pair.forward = &forward;
-    pair.backward = max ? max_backward : average_backward;
-    pair.n_private = max ? 1 : 0;
-    pair.infer_private = max ? max_private : nullptr;
-    TENON_CPU_TRY(r->kernel_pair(r, &pair));
-  }
-  return nullptr;
+void add_pool() {
+  add_max("max_pool1d", kMax1d);
+  add_max("max_pool2d", kMax2d);
+  add_average("avg_pool1d", kAverage1d);
+  add_average("avg_pool2d", kAverage2d);
+  add_average("adaptive_avg_pool1d", kAdaptive1d);
+  add_average("adaptive_avg_pool2d", kAdaptive2d);
 }
 
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

@@ -7,7 +7,7 @@
 #include "ops/images.h"
 #include "vector/table.h"
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 
 // A call's planes: [h, w], with h = 1 for one dimension.
 struct PoolPlanes {
@@ -28,13 +28,13 @@ struct PoolShares {
 
 // Channels-last images (pool_last.cpp): x and dx are [n, h, w, channels], y, g and places
 // [n, out.., channels]. places: of each maximum in its plane, or -1.
-tn_status* max_forward_last(const tn_call* call, const PoolPlanes& p, int64_t channels,
-                            const float* x, float* y, int32_t* places);
-tn_status* max_backward_last(const tn_call* call, const PoolPlanes& p, int64_t channels,
-                             const float* g, const int32_t* places, float* dx);
-tn_status* average_forward_last(const tn_call* call, const PoolPlanes& p, const PoolShares& shares,
-                                int64_t channels, const float* x, float* y);
-tn_status* average_backward_last(const tn_call* call, const PoolPlanes& p, const PoolShares& shares,
-                                 int64_t channels, const float* g, float* dx);
+void max_forward_last(const tn_call* call, const PoolPlanes& p, int64_t channels, const float* x,
+                      float* y, int32_t* places);
+void max_backward_last(const tn_call* call, const PoolPlanes& p, int64_t channels, const float* g,
+                       const int32_t* places, float* dx);
+void average_forward_last(const tn_call* call, const PoolPlanes& p, const PoolShares& shares,
+                          int64_t channels, const float* x, float* y);
+void average_backward_last(const tn_call* call, const PoolPlanes& p, const PoolShares& shares,
+                           int64_t channels, const float* g, float* dx);
 
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

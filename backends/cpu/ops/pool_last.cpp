@@ -4,7 +4,7 @@
 
 #include "ops/pool.h"
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 namespace {
 
 // body(image, row) over all rows of outputs.
@@ -12,17 +12,17 @@ template <typename Body>
 void each_output_row(const tn_call* call, const PoolPlanes& p, int64_t channels, const Body& body) {
   const int64_t rows = p.planes / channels * p.axes[0].out;
   const int64_t work = p.axes[0].kernel * p.axes[1].size * channels;
-  parallel(call->host, 0, rows, 1 + kPieceElements / std::max<int64_t>(work, 1),
-           [&](int64_t begin, int64_t end) {
-             for (int64_t i = begin; i < end; ++i) {
-               body(i / p.axes[0].out, i % p.axes[0].out);
-             }
-           });
+  parallel_for(call->host, 0, rows, 1 + kPieceElements / std::max<int64_t>(work, 1),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t i = begin; i < end; ++i) {
+                   body(i / p.axes[0].out, i % p.axes[0].out);
+                 }
+               });
 }
 // body(image) over all images: their windows overlap.
 template <typename Body>
 void each_image(const tn_call* call, const PoolPlanes& p, int64_t channels, const Body& body) {
-  parallel(call->host, 0, p.planes / channels, 1, [&](int64_t begin, int64_t end) {
+  parallel_for(call->host, 0, p.planes / channels, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       body(i);
     }
@@ -31,8 +31,8 @@ void each_image(const tn_call* call, const PoolPlanes& p, int64_t channels, cons
 
 }  // namespace
 
-tn_status* max_forward_last(const tn_call* call, const PoolPlanes& p, int64_t channels,
-                            const float* x, float* y, int32_t* places) {
+void max_forward_last(const tn_call* call, const PoolPlanes& p, int64_t channels, const float* x,
+                      float* y, int32_t* places) {
   const PoolAxis &h = p.axes[0], &w = p.axes[1];
   each_output_row(call, p, channels, [&](int64_t image, int64_t i) {
     const float* const plane = x + image * p.x_plane() * channels;
@@ -57,11 +57,10 @@ tn_status* max_forward_last(const tn_call* call, const PoolPlanes& p, int64_t ch
       }
     }
   });
-  return nullptr;
 }
 
-tn_status* max_backward_last(const tn_call* call, const PoolPlanes& p, int64_t channels,
-                             const float* g, const int32_t* places, float* dx) {
+void max_backward_last(const tn_call* call, const PoolPlanes& p, int64_t channels, const float* g,
+                       const int32_t* places, float* dx) {
   each_image(call, p, channels, [&](int64_t image) {
     float* const plane = dx + image * p.x_plane() * channels;
     std::fill_n(plane, p.x_plane() * channels, 0.f);
@@ -74,11 +73,10 @@ tn_status* max_backward_last(const tn_call* call, const PoolPlanes& p, int64_t c
       }
     }
   });
-  return nullptr;
 }
 
-tn_status* average_forward_last(const tn_call* call, const PoolPlanes& p, const PoolShares& shares,
-                                int64_t channels, const float* x, float* y) {
+void average_forward_last(const tn_call* call, const PoolPlanes& p, const PoolShares& shares,
+                          int64_t channels, const float* x, float* y) {
   const int64_t width = p.axes[1].size;
   each_output_row(call, p, channels, [&](int64_t image, int64_t i) {
     const PoolShare& vertical = shares.h[static_cast<size_t>(i)];
@@ -95,11 +93,10 @@ tn_status* average_forward_last(const tn_call* call, const PoolPlanes& p, const 
       }
     }
   });
-  return nullptr;
 }
 
-tn_status* average_backward_last(const tn_call* call, const PoolPlanes& p, const PoolShares& shares,
-                                 int64_t channels, const float* g, float* dx) {
+void average_backward_last(const tn_call* call, const PoolPlanes& p, const PoolShares& shares,
+                           int64_t channels, const float* g, float* dx) {
   const int64_t width = p.axes[1].size;
   each_image(call, p, channels, [&](int64_t image) {
     float* const plane = dx + image * p.x_plane() * channels;
@@ -117,7 +114,6 @@ tn_status* average_backward_last(const tn_call* call, const PoolPlanes& p, const
       }
     }
   });
-  return nullptr;
 }
 
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

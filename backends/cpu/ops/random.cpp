@@ -5,15 +5,15 @@
 #include "cpu.h"
 #include "vector/table.h"
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 namespace {
 
 constexpr int64_t kPieceCounters = 4096;
 
-tn_status* launch(void*, const tn_call* call) {
+void launch(const tn_call* call) {
   const tn_tensor& y = *call->outputs[0];
   if (!call->random) {
-    return error(call->host, TN_INTERNAL, "random_bits: the call has no random state (cpu)");
+    check(error(call->host, TN_INTERNAL, "random_bits: the call has no random state (cpu)"));
   }
   uint64_t seed = call->random->seed;
   uint64_t offset = call->random->offset;
@@ -24,7 +24,7 @@ tn_status* launch(void*, const tn_call* call) {
   }
   uint32_t* const out = static_cast<uint32_t*>(y.data);
   const int64_t whole = y.numel / 4;
-  parallel(call->host, 0, whole, kPieceCounters, [&](int64_t begin, int64_t end) {
+  parallel_for(call->host, 0, whole, kPieceCounters, [&](int64_t begin, int64_t end) {
     table().philox(out + 4 * begin, begin, end - begin, seed, offset);
   });
   if (whole * 4 < y.numel) {
@@ -34,16 +34,13 @@ tn_status* launch(void*, const tn_call* call) {
       out[i] = lanes[i % 4];
     }
   }
-  return nullptr;
 }
 
 }  // namespace
 
-tn_status* add_random(tn_registrar* r) {
-  tn_kernel_def def = primitive_kernel(TN_PRIM_RANDOM_BITS, launch);
-  def.dtypes = TN_DTYPE_BIT(TN_INT32);
-  def.layout = TN_LAYOUT_CONTIGUOUS;
-  return r->kernel(r, &def);
+void add_random() {
+  kernel(TN_PRIM_RANDOM_BITS, "cpu",
+         {.dtypes = int32, .layout = Layout::contiguous, .traits = kSameBits}, fn<launch>);
 }
 
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

@@ -5,7 +5,7 @@
 
 #include "tenon/abi.h"
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 
 struct RowsAlong {
   const tn_tensor& t;  // not empty
@@ -26,4 +26,4 @@ struct RowsAlong {
   }
 };
 
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

@@ -7,7 +7,7 @@
 #include "ops/rows.h"
 #include "vector/convert.h"
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 namespace {
 
 constexpr int64_t kPieceElements = 16384;
@@ -21,7 +21,7 @@ void scan(const tn_host* host, const tn_tensor& x, const tn_tensor& y, const Row
   const int64_t x_step = reverse ? -rows.stride(x) : rows.stride(x);
   const int64_t y_step = reverse ? -rows.stride(y) : rows.stride(y);
   const int64_t grain = std::max<int64_t>(1, kPieceElements / n);
-  parallel(host, 0, rows.count(), grain, [&](int64_t begin, int64_t end) {
+  parallel_for(host, 0, rows.count(), grain, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
       const auto* from = static_cast<const Element*>(x.data) + rows.offset(x, row);
       auto* to = static_cast<Element*>(y.data) + rows.offset(y, row);
@@ -41,7 +41,7 @@ void scan(const tn_host* host, const tn_tensor& x, const tn_tensor& y, const Row
   });
 }
 
-tn_status* launch(void*, const tn_call* call) {
+void launch(const tn_call* call) {
   const bool product = call->args[0].as.i == TN_REDUCE_PROD;
   const tn_tensor& x = *call->args[1].as.tensor;
   const tn_tensor& y = *call->outputs[0];
@@ -63,15 +63,12 @@ tn_status* launch(void*, const tn_call* call) {
     default:
       scan<TN_INT64>(call->host, x, y, rows, product, reverse);
   }
-  return nullptr;
 }
 
 }  // namespace
 
-tn_status* add_scan(tn_registrar* r) {
-  tn_kernel_def def = primitive_kernel(TN_PRIM_SCAN, launch);
-  def.dtypes = kFloats | TN_DTYPE_BIT(TN_INT64);
-  return r->kernel(r, &def);
+void add_scan() {
+  kernel(TN_PRIM_SCAN, "cpu", {.dtypes = all_floats | int64, .traits = kSameBits}, fn<launch>);
 }
 
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

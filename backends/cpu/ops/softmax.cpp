@@ -6,7 +6,7 @@
 #include "cpu.h"
 #include "vector/table.h"
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 namespace {
 
 constexpr int64_t kPieceElements = 8192;
@@ -40,7 +40,7 @@ float* data(const tn_tensor& t) { return static_cast<float*>(t.data); }
 template <typename Body>
 void each_row(const tn_call* call, const tn_tensor& t, const Body& body) {
   const int64_t n = t.sizes[t.ndim - 1];
-  parallel(call->host, 0, t.numel / n, 1 + kPieceElements / n, [&](int64_t begin, int64_t end) {
+  parallel_for(call->host, 0, t.numel / n, 1 + kPieceElements / n, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       body(i * n, n);
     }
@@ -48,62 +48,51 @@ void each_row(const tn_call* call, const tn_tensor& t, const Body& body) {
 }
 
 template <bool logarithm>
-tn_status* launch_forward(void*, const tn_call* call) {
+void launch_forward(const tn_call* call) {
   const tn_tensor& y = *call->outputs[0];
   const tn_tensor& x = *call->args[0].as.tensor;
   if (y.numel > 0) {
     each_row(call, y,
              [&](int64_t at, int64_t n) { row_forward<logarithm>(data(y) + at, data(x) + at, n); });
   }
-  return nullptr;
 }
 
 // args: the gradient of y, x (not saved), dim, y.
 template <bool logarithm>
-tn_status* launch_backward(void*, const tn_call* call) {
+void launch_backward(const tn_call* call) {
   const tn_tensor* dx = call->outputs[0];
   if (!dx || dx->numel == 0) {
-    return nullptr;
+    return;
   }
   const tn_tensor& g = *call->args[0].as.tensor;
   const tn_tensor& y = *call->args[3].as.tensor;
   each_row(call, *dx, [&](int64_t at, int64_t n) {
     row_backward<logarithm>(data(*dx) + at, data(g) + at, data(y) + at, n);
   });
-  return nullptr;
 }
 
-int32_t supports(void*, const tn_call* call, char* reason, size_t bytes) {
+bool supports(const tn_call* call, Refusal why) {
   const tn_tensor& x = *call->args[0].as.tensor;
   const int64_t dim = call->args[1].as.i;
   if (x.ndim > 0 && (dim == -1 || dim == x.ndim - 1)) {
-    return 1;
+    return true;
   }
-  std::snprintf(reason, bytes, "takes the last dimension, not %lld of %d",
-                static_cast<long long>(dim), x.ndim);
-  return 0;
+  return why("takes the last dimension, not %lld of %d", static_cast<long long>(dim), x.ndim);
 }
 
 template <bool logarithm>
-tn_status* add(tn_registrar* r, const char* schema) {
-  tn_kernel_def forward = primitive_kernel(TN_PRIM_NONE, launch_forward<logarithm>);
-  forward.op = schema;
-  forward.dtypes = TN_DTYPE_BIT(TN_FLOAT32);
-  forward.layout = TN_LAYOUT_CONTIGUOUS;
-  forward.supports = supports;
-  tn_kernel_pair_def pair = {};
-  pair.size = sizeof pair;
-  pair.forward = &forward;
-  pair.backward = launch_backward<logarithm>;
-  pair.saves_outputs = 1;
-  return r->kernel_pair(r, &pair);
+void add(const char* op) {
+  kernel(op, "cpu", {.dtypes = float32, .layout = Layout::contiguous, .traits = kSameBits},
+         fn<launch_forward<logarithm>>)
+      .supports(fn<supports>)
+      .backward(fn<launch_backward<logarithm>>, {.saves_args = 0, .saves_outputs = 1});
 }
 
 }  // namespace
 
-tn_status* add_softmax(tn_registrar* r) {
-  TENON_CPU_TRY(add<false>(r, "softmax(Tensor x, int dim=-1) -> Tensor"));
-  return add<true>(r, "log_softmax(Tensor x, int dim=-1) -> Tensor");
+void add_softmax() {
+  add<false>("softmax");
+  add<true>("log_softmax");
 }
 
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

@@ -9,14 +9,14 @@
 #include "ops/rows.h"
 #include "vector/convert.h"
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 namespace {
 
 constexpr int64_t kPieceElements = 4096;
 
 template <tn_dtype D>
-tn_status* sort(const tn_host* host, const tn_tensor& x, const tn_tensor& values,
-                const tn_tensor& indices, const RowsAlong& rows, bool descending) {
+void sort(const tn_host* host, const tn_tensor& x, const tn_tensor& values,
+          const tn_tensor& indices, const RowsAlong& rows, bool descending) {
   using Element = typename Format<D>::Element;
   using Key = typename Format<D>::Wide;
   const int64_t n = rows.length();
@@ -25,7 +25,7 @@ tn_status* sort(const tn_host* host, const tn_tensor& x, const tn_tensor& values
   // What may fail to be allocated is allocated before the threads begin.
   std::vector<Key> keys(static_cast<size_t>(n_rows * n));
   std::vector<int64_t> order(keys.size());
-  parallel(host, 0, n_rows, grain, [&](int64_t begin, int64_t end) {
+  parallel_for(host, 0, n_rows, grain, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
       const auto* from = static_cast<const Element*>(x.data) + rows.offset(x, row);
       Key* const key = keys.data() + row * n;
@@ -49,43 +49,38 @@ tn_status* sort(const tn_host* host, const tn_tensor& x, const tn_tensor& values
       }
     }
   });
-  return nullptr;
 }
 
-tn_status* launch(void*, const tn_call* call) {
+void launch(const tn_call* call) {
   const tn_tensor& x = *call->args[0].as.tensor;
   const tn_tensor& values = *call->outputs[0];
   const tn_tensor& indices = *call->outputs[1];
   const RowsAlong rows = {values, static_cast<int32_t>(call->args[1].as.i)};
   const bool descending = call->args[2].as.i != 0;
   const tn_host* host = call->host;
-  return guarded(host, "sort", [&]() -> tn_status* {
-    switch (x.dtype) {
-      case TN_FLOAT32:
-        return sort<TN_FLOAT32>(host, x, values, indices, rows, descending);
-      case TN_FLOAT64:
-        return sort<TN_FLOAT64>(host, x, values, indices, rows, descending);
-      case TN_FLOAT16:
-        return sort<TN_FLOAT16>(host, x, values, indices, rows, descending);
-      case TN_BFLOAT16:
-        return sort<TN_BFLOAT16>(host, x, values, indices, rows, descending);
-      case TN_INT64:
-        return sort<TN_INT64>(host, x, values, indices, rows, descending);
-      case TN_INT32:
-        return sort<TN_INT32>(host, x, values, indices, rows, descending);
-      default:
-        return sort<TN_UINT8>(host, x, values, indices, rows, descending);
-    }
-  });
+  switch (x.dtype) {
+    case TN_FLOAT32:
+      return sort<TN_FLOAT32>(host, x, values, indices, rows, descending);
+    case TN_FLOAT64:
+      return sort<TN_FLOAT64>(host, x, values, indices, rows, descending);
+    case TN_FLOAT16:
+      return sort<TN_FLOAT16>(host, x, values, indices, rows, descending);
+    case TN_BFLOAT16:
+      return sort<TN_BFLOAT16>(host, x, values, indices, rows, descending);
+    case TN_INT64:
+      return sort<TN_INT64>(host, x, values, indices, rows, descending);
+    case TN_INT32:
+      return sort<TN_INT32>(host, x, values, indices, rows, descending);
+    default:
+      return sort<TN_UINT8>(host, x, values, indices, rows, descending);
+  }
 }
 
 }  // namespace
 
-tn_status* add_sort(tn_registrar* r) {
-  tn_kernel_def def = primitive_kernel(TN_PRIM_SORT, launch);
-  def.dtypes = kFloats | TN_DTYPE_BIT(TN_INT64) | TN_DTYPE_BIT(TN_INT32) | TN_DTYPE_BIT(TN_UINT8) |
-               TN_DTYPE_BIT(TN_BOOL);
-  return r->kernel(r, &def);
+void add_sort() {
+  kernel(TN_PRIM_SORT, "cpu", {.dtypes = all_floats | integers | bool_, .traits = kSameBits},
+         fn<launch>);
 }
 
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

@@ -8,7 +8,7 @@
 #include "programs/frame.h"
 #include "programs/plan.h"
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 namespace {
 
 constexpr uint32_t kMaxKeys = 64;
@@ -81,31 +81,30 @@ void run_range(const Plan& plan, const tn_loop& loop, int64_t begin, int64_t end
 }
 
 // One row on this thread.
-tn_status* run_small(const Plan& plan, const tn_loop& loop) {
+void run_small(const Plan& plan, const tn_loop& loop) {
   Frame frame(plan, loop.params, loop.operands, 0);
   Slot* const slots = frame.slots();
   for (uint32_t k = 0; k < plan.n_operands; ++k) {
     slots[k].p = static_cast<char*>(loop.operands[k].data);
   }
   frame.run_row(loop.numel);
-  return nullptr;
 }
 
-tn_status* run_any(const tn_host* host, const tn_loop& loop) {
+void run_any(const tn_host* host, const tn_loop& loop) {
   const tn_program& program = *loop.program;
   const uint32_t n = program.n_outputs + program.n_inputs;
   const int32_t inner = loop.ndim - 1;
   uint8_t keys[kMaxKeys];
   if (n > kMaxKeys) {
-    return error(host, TN_UNSUPPORTED, "cpu: elementwise takes at most %u operands, not %u",
-                 kMaxKeys, n);
+    check(error(host, TN_UNSUPPORTED, "cpu: elementwise takes at most %u operands, not %u",
+                kMaxKeys, n));
   }
   for (uint32_t k = 0; k < n; ++k) {
     keys[k] = operand_key(loop.operands[k], loop.sizes[inner], inner);
   }
   const PlanMode mode = program.n_outputs > 1 && shares_memory(loop) ? kInPlace : kStore;
   const Plan* plan;
-  TENON_CPU_TRY(find_plan(host, program, keys, n, mode, &plan));
+  find_plan(host, program, keys, n, mode, &plan);
   if (loop.ndim == 1 && loop.numel <= plan->serial) {
     return run_small(*plan, loop);
   }
@@ -114,20 +113,17 @@ tn_status* run_any(const tn_host* host, const tn_loop& loop) {
   const int64_t grain = loop.numel <= plan->serial
                             ? blocks
                             : 1 + static_cast<int64_t>(kPieceNs / plan->cost) / kBlock;
-  parallel(host, 0, blocks, grain, [&](int64_t begin, int64_t end) {
+  parallel_for(host, 0, blocks, grain, [&](int64_t begin, int64_t end) {
     run_range(*plan, loop, begin * kBlock, std::min(end * kBlock, loop.numel));
   });
-  return nullptr;
 }
 
-tn_status* launch(void*, const tn_call* call) {
-  return run_loop(call->host, *call->args[0].as.loop);
-}
+void launch(const tn_call* call) { return run_loop(call->host, *call->args[0].as.loop); }
 
 }  // namespace
 
 // The common case first: few operands, one dimension, little work, and a plan that is there.
-tn_status* run_loop(const tn_host* host, const tn_loop& loop) {
+void run_loop(const tn_host* host, const tn_loop& loop) {
   const tn_program& program = *loop.program;
   const uint32_t n = program.n_outputs + program.n_inputs;
   if (n <= kExactOperands && loop.ndim == 1) [[likely]] {
@@ -143,10 +139,9 @@ tn_status* run_loop(const tn_host* host, const tn_loop& loop) {
   return run_any(host, loop);
 }
 
-tn_status* add_elementwise(tn_registrar* r) {
-  tn_kernel_def def = primitive_kernel(TN_PRIM_ELEMENTWISE, launch);
-  def.instruction_set = TN_INSTRUCTION_SET;
-  return r->kernel(r, &def);
+void add_elementwise() {
+  kernel(TN_PRIM_ELEMENTWISE, "cpu", {.traits = kSameBits, .instruction_set = TN_INSTRUCTION_SET},
+         fn<launch>);
 }
 
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

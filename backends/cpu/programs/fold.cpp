@@ -7,7 +7,7 @@
 #include <cmath>
 #include <type_traits>
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 namespace {
 
 constexpr int64_t kDirectLength = 2048;  // of a fold straight from an operand's memory
@@ -329,4 +329,4 @@ void combine(tn_reduce_kind kind, RegisterType type, Partial* a, const Partial& 
   }
 }
 
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

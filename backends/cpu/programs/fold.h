@@ -7,7 +7,7 @@
 
 #include "programs/frame.h"
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 
 constexpr int32_t kWidth = 256;
 constexpr uint32_t kMaxFoldOperands = 64;
@@ -41,4 +41,4 @@ void fold_block(const Fold& fold, Frame& frame, int64_t row, int64_t column, int
 // a = a and then b.
 void combine(tn_reduce_kind kind, RegisterType type, Partial* a, const Partial& b);
 
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

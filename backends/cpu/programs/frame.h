@@ -12,7 +12,7 @@
 
 #include "programs/plan.h"
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 
 class Frame {
  public:
@@ -103,4 +103,4 @@ class Frame {
   char inline_memory_[kInlineMemory + 64];  // alignas would make every frame of the stack realigned
 };
 
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 
 RegisterType type_of(tn_dtype dtype) {
   switch (dtype) {
@@ -36,22 +36,22 @@ class Reader {
         graph_(*graph),
         registers_(program.n_registers, kNone) {}
 
-  tn_status* run() {
+  void run() {
     n_outputs_ = plan_.mode == kResult ? 0 : program_.n_outputs;
     if (plan_.n_operands != n_outputs_ + program_.n_inputs) {
       return malformed("operand counts differ");
     }
     for (uint32_t i = 0; i < program_.n_instructions; ++i) {
-      TENON_CPU_TRY(read(program_.instructions[i]));
+      read(program_.instructions[i]);
     }
     mark_live();
-    return nullptr;
+    return;
   }
 
  private:
-  tn_status* malformed(const char* why) {
-    return error(host_, TN_INTERNAL, "cpu: malformed program %llu: %s",
-                 static_cast<unsigned long long>(program_.id), why);
+  void malformed(const char* why) {
+    check(error(host_, TN_INTERNAL, "cpu: malformed program %llu: %s",
+                static_cast<unsigned long long>(program_.id), why));
   }
 
   int add_value(Value value) {
@@ -73,18 +73,18 @@ class Reader {
     return node.d;
   }
 
-  tn_status* read(const tn_instruction& in) {
+  void read(const tn_instruction& in) {
     if (in.opcode == TN_I_STORE) {
       if (reg(in.a) == kNone || in.b >= program_.n_outputs) {
         return malformed("STORE of nothing");
       }
       graph_.stores.push_back({reg(in.a), in.b, static_cast<int>(graph_.nodes.size())});
-      return nullptr;
+      return;
     }
     int value = kNone;
     switch (in.opcode) {
       case TN_I_LOAD:
-        TENON_CPU_TRY(read_load(in, &value));
+        read_load(in, &value);
         break;
       case TN_I_PARAM:
         value = in.a < program_.n_params ? add_value({Value::kParam, type_of(in.dtype), true, in.a})
@@ -99,22 +99,22 @@ class Reader {
         value = reg(in.a);
         break;
       case TN_I_CAST:
-        TENON_CPU_TRY(read_cast(in, &value));
+        read_cast(in, &value);
         break;
       case TN_I_WHERE:
-        TENON_CPU_TRY(read_where(in, &value));
+        read_where(in, &value);
         break;
       default:
-        TENON_CPU_TRY(read_operation(in, &value));
+        read_operation(in, &value);
     }
     if (value == kNone || in.dst >= registers_.size()) {
       return malformed("an operand or register is not there");
     }
     registers_[in.dst] = value;
-    return nullptr;
+    return;
   }
 
-  tn_status* read_load(const tn_instruction& in, int* value) {
+  void read_load(const tn_instruction& in, int* value) {
     if (in.a >= program_.n_inputs) {
       return malformed("LOAD of no operand");
     }
@@ -124,7 +124,7 @@ class Reader {
     for (const auto& [loaded, from] : loads_) {
       if (from == operand && graph_.values[loaded].type == type) {
         *value = loaded;
-        return nullptr;
+        return;
       }
     }
     const bool scalar = access_of(key) == kBroadcast;
@@ -136,10 +136,10 @@ class Reader {
                         !scalar);
     }
     loads_.push_back({*value, operand});
-    return nullptr;
+    return;
   }
 
-  tn_status* read_cast(const tn_instruction& in, int* value) {
+  void read_cast(const tn_instruction& in, int* value) {
     const RegisterType from = type_of(in.flags);
     if (!is(reg(in.a), from) || in.dtype >= TN_N_DTYPES) {
       return malformed("operand of CAST");
@@ -148,22 +148,22 @@ class Reader {
                  ? reg(in.a)
                  : add_node({Node::kCast, in.opcode, in.dtype, kNone, reg(in.a), kNone, kNone},
                             type_of(in.dtype));
-    return nullptr;
+    return;
   }
 
-  tn_status* read_where(const tn_instruction& in, int* value) {
+  void read_where(const tn_instruction& in, int* value) {
     const RegisterType type = type_of(in.dtype);
     if (!is(reg(in.a), kBool) || !is(reg(in.b), type) || !is(reg(in.c), type)) {
       return malformed("operands of WHERE");
     }
     *value =
         add_node({Node::kWhere, in.opcode, in.dtype, kNone, reg(in.a), reg(in.b), reg(in.c)}, type);
-    return nullptr;
+    return;
   }
 
-  tn_status* read_operation(const tn_instruction& in, int* value) {
+  void read_operation(const tn_instruction& in, int* value) {
     if (in.opcode >= TN_N_INSTRUCTIONS) {
-      return error(host_, TN_UNSUPPORTED, "cpu: unknown instruction %d", in.opcode);
+      check(error(host_, TN_UNSUPPORTED, "cpu: unknown instruction %d", in.opcode));
     }
     const bool tests = (in.opcode >= TN_I_EQ && in.opcode <= TN_I_GE) || in.opcode == TN_I_ISNAN ||
                        in.opcode == TN_I_ISINF;
@@ -171,8 +171,8 @@ class Reader {
     const bool is_binary = table().binary[in.opcode][type][kVV] != nullptr;
     if (!is_binary && !table().unary[in.opcode][type]) {
       constexpr const char* kTypes[] = {"float32", "float64", "int64", "bool"};
-      return error(host_, TN_UNSUPPORTED, "cpu: instruction %d is not there for %s", in.opcode,
-                   kTypes[type]);
+      check(error(host_, TN_UNSUPPORTED, "cpu: instruction %d is not there for %s", in.opcode,
+                  kTypes[type]));
     }
     if (!is(reg(in.a), type) || (is_binary && !is(reg(in.b), type))) {
       return malformed("operand types differ");
@@ -180,7 +180,7 @@ class Reader {
     *value = add_node({is_binary ? Node::kBinary : Node::kUnary, in.opcode, in.dtype, kNone,
                        reg(in.a), is_binary ? reg(in.b) : kNone, kNone},
                       tests ? kBool : type);
-    return nullptr;
+    return;
   }
 
   void mark(int value, int reader) {
@@ -218,9 +218,8 @@ class Reader {
 
 }  // namespace
 
-tn_status* read_graph(const tn_host* host, const tn_program& program, const Plan& plan,
-                      Graph* graph) {
+void read_graph(const tn_host* host, const tn_program& program, const Plan& plan, Graph* graph) {
   return Reader(host, program, plan, graph).run();
 }
 
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

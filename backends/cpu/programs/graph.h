@@ -8,7 +8,7 @@
 
 #include "programs/plan.h"
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 
 constexpr int kNone = -1;
 
@@ -46,7 +46,6 @@ struct Graph {
 bool is_native(tn_dtype dtype, RegisterType type);
 
 // `plan` gives mode and keys.
-tn_status* read_graph(const tn_host* host, const tn_program& program, const Plan& plan,
-                      Graph* graph);
+void read_graph(const tn_host* host, const tn_program& program, const Plan& plan, Graph* graph);
 
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

@@ -3,8 +3,8 @@
 
 #include "tenon/abi.h"
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 
-tn_status* run_loop(const tn_host* host, const tn_loop& loop);
+void run_loop(const tn_host* host, const tn_loop& loop);
 
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

@@ -6,7 +6,7 @@
 
 #include "programs/graph.h"
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 
 std::atomic<const Plan*> plan_buckets[kPlanBuckets];
 
@@ -29,8 +29,8 @@ class Builder {
   Builder(const tn_host* host, const tn_program& program, Plan* plan)
       : host_(host), program_(program), plan_(*plan), table_(table()) {}
 
-  tn_status* build() {
-    TENON_CPU_TRY(read_graph(host_, program_, plan_, &graph_));
+  void build() {
+    read_graph(host_, program_, plan_, &graph_);
     places_.resize(graph_.values.size());
     n_slots_ = plan_.n_operands;
     place_scalars();
@@ -222,11 +222,10 @@ class Builder {
   }
 
   // Scalars first, then the tiles, each a multiple of 64 bytes and not of 4096.
-  tn_status* lay_out() {
+  void lay_out() {
     if (n_slots_ > UINT16_MAX) {
-      return error(host_, TN_UNSUPPORTED,
-                   "cpu: the program needs %u slots, at most %d are possible", n_slots_,
-                   UINT16_MAX);
+      check(error(host_, TN_UNSUPPORTED, "cpu: the program needs %u slots, at most %d are possible",
+                  n_slots_, UINT16_MAX));
     }
     const uint32_t scalars = (8 * n_scalars_ + 63) / 64 * 64;
     const uint32_t n_tiles = static_cast<uint32_t>(tile_slots_.size());
@@ -242,7 +241,7 @@ class Builder {
     plan_.n_slots = n_slots_;
     plan_.cost += 0.1;
     plan_.serial = static_cast<int64_t>(kSerialNs / plan_.cost);
-    return nullptr;
+    return;
   }
 
   const tn_host* host_;
@@ -283,28 +282,25 @@ const tn_program& identity_program(RegisterType type) {
   return kPrograms[type];
 }
 
-tn_status* make_plan(const tn_host* host, const tn_program& program, const uint8_t* keys,
-                     uint32_t n, PlanMode mode, uint64_t word, const Plan** result) {
-  return guarded(host, "program", [&]() -> tn_status* {
-    auto plan = std::make_unique<Plan>();
-    plan->program = program.id;
-    plan->word = word;
-    plan->mode = mode;
-    plan->keys.assign(keys, keys + n);
-    plan->n_operands = n;
-    TENON_CPU_TRY(Builder(host, program, plan.get()).build());
-    if (plan->n_slots > kInlineSlots || plan->memory > kInlineMemory) {
-      plan->spare = std::make_unique<SpareFrame>();
-      plan->spare->memory = std::make_unique_for_overwrite<char[]>(plan->frame_bytes());
-    }
-    static std::mutex mutex;
-    const std::lock_guard lock(mutex);
-    std::atomic<const Plan*>& bucket = plan_buckets[plan_bucket(program.id, word)];
-    plan->next = bucket.load(std::memory_order_relaxed);
-    *result = plan.get();
-    bucket.store(plan.release(), std::memory_order_release);
-    return nullptr;
-  });
+void make_plan(const tn_host* host, const tn_program& program, const uint8_t* keys, uint32_t n,
+               PlanMode mode, uint64_t word, const Plan** result) {
+  auto plan = std::make_unique<Plan>();
+  plan->program = program.id;
+  plan->word = word;
+  plan->mode = mode;
+  plan->keys.assign(keys, keys + n);
+  plan->n_operands = n;
+  Builder(host, program, plan.get()).build();
+  if (plan->n_slots > kInlineSlots || plan->memory > kInlineMemory) {
+    plan->spare = std::make_unique<SpareFrame>();
+    plan->spare->memory = std::make_unique_for_overwrite<char[]>(plan->frame_bytes());
+  }
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  std::atomic<const Plan*>& bucket = plan_buckets[plan_bucket(program.id, word)];
+  plan->next = bucket.load(std::memory_order_relaxed);
+  *result = plan.get();
+  bucket.store(plan.release(), std::memory_order_release);
 }
 
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

@@ -16,7 +16,7 @@
 #include "cpu.h"
 #include "vector/table.h"
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 
 // How an operand moves along the inner dimension.
 enum Access : uint8_t { kDense = 0, kBroadcast = 1, kStrided = 2 };
@@ -109,8 +109,8 @@ const tn_program& identity_program(RegisterType type);
 RegisterType type_of(tn_dtype dtype);
 
 // Finds or makes a plan. keys: one per operand. On failure *plan is untouched.
-tn_status* make_plan(const tn_host* host, const tn_program& program, const uint8_t* keys,
-                     uint32_t n, PlanMode mode, uint64_t word, const Plan** plan);
+void make_plan(const tn_host* host, const tn_program& program, const uint8_t* keys, uint32_t n,
+               PlanMode mode, uint64_t word, const Plan** plan);
 
 constexpr uint32_t kPlanBuckets = 4096;
 extern std::atomic<const Plan*> plan_buckets[kPlanBuckets];
@@ -129,15 +129,18 @@ inline const Plan* find_exact(const tn_program& program, uint64_t word, uint32_t
   return p;
 }
 
-inline tn_status* find_plan(const tn_host* host, const tn_program& program, const uint8_t* keys,
-                            uint32_t n, PlanMode mode, const Plan** plan) {
+inline void find_plan(const tn_host* host, const tn_program& program, const uint8_t* keys,
+                      uint32_t n, PlanMode mode, const Plan** plan) {
   uint64_t word = mode;
   if (n <= kExactOperands) {
     for (uint32_t i = 0; i < n; ++i) {
       word = word << 8 | keys[i];
     }
     *plan = find_exact(program, word, n);
-    return *plan ? nullptr : make_plan(host, program, keys, n, mode, word, plan);
+    if (!*plan) {
+      make_plan(host, program, keys, n, mode, word, plan);
+    }
+    return;
   }
   for (uint32_t i = 0; i < n; ++i) {
     word = (word ^ keys[i]) * 0x100000001B3u;
@@ -147,10 +150,10 @@ inline tn_status* find_plan(const tn_host* host, const tn_program& program, cons
     if (p->program == program.id && p->word == word && p->mode == mode && p->n_operands == n &&
         std::equal(keys, keys + n, p->keys.data())) {
       *plan = p;
-      return nullptr;
+      return;
     }
   }
   return make_plan(host, program, keys, n, mode, word, plan);
 }
 
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

@@ -10,7 +10,7 @@
 #include "programs/frame.h"
 #include "programs/plan.h"
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 namespace {
 
 constexpr int64_t kBlockElements = 16384;  // folded into a block of outputs, if it can be chosen
@@ -90,7 +90,7 @@ struct Launch {
   }
 
   void run_one_tile(const Fold& fold) const;
-  tn_status* run(const Fold& fold) const;
+  void run(const Fold& fold) const;
 };
 
 void Launch::store(int64_t row, int64_t column, int64_t n, void* values) const {
@@ -137,7 +137,7 @@ void Launch::run_one_tile(const Fold& fold) const {
   store(0, 0, 1, &value);
 }
 
-tn_status* Launch::run(const Fold& fold) const {
+void Launch::run(const Fold& fold) const {
   const int64_t widest = std::min<int64_t>(kWidth, fold.plan.tile);
   const int64_t width = std::min(
       last_kept, fold.vertical ? widest : std::clamp<int64_t>(kBlockElements / n_fold, 1, kWidth));
@@ -164,7 +164,7 @@ tn_status* Launch::run(const Fold& fold) const {
             ? n_blocks
             : std::max<int64_t>(
                   1, static_cast<int64_t>(kSerialNs / 2 * static_cast<double>(n_blocks) / cost));
-    parallel(call->host, 0, n_blocks, grain, [&](int64_t begin, int64_t end) {
+    parallel_for(call->host, 0, n_blocks, grain, [&](int64_t begin, int64_t end) {
       Frame frame(fold.plan, params, fold.inputs(), fold.inner());
       Partial result;
       for (int64_t block = begin; block < end; ++block) {
@@ -172,13 +172,12 @@ tn_status* Launch::run(const Fold& fold) const {
         finish(fold, block / per_row, column_of(block), &result);
       }
     });
-    return nullptr;
+    return;
   }
-  void* memory;
-  TENON_CPU_TRY(call->host->workspace(
-      call, static_cast<uint64_t>(n_blocks * n_pieces) * sizeof(Partial), &memory));
+  void* const memory =
+      Call(call).workspace(static_cast<uint64_t>(n_blocks * n_pieces) * sizeof(Partial));
   Partial* const partials = static_cast<Partial*>(memory);
-  parallel(call->host, 0, n_blocks * n_pieces, 1, [&](int64_t begin, int64_t end) {
+  parallel_for(call->host, 0, n_blocks * n_pieces, 1, [&](int64_t begin, int64_t end) {
     Frame frame(fold.plan, params, fold.inputs(), fold.inner());
     for (int64_t task = begin; task < end; ++task) {
       fold_task(frame, task / n_pieces, task % n_pieces, &partials[task]);
@@ -191,7 +190,6 @@ tn_status* Launch::run(const Fold& fold) const {
     }
     finish(fold, block / per_row, column_of(block), first);
   }
-  return nullptr;
 }
 
 // Everything to one number, along one dimension.
@@ -217,10 +215,10 @@ bool fold_simple(const tn_reduction& r) {
   return true;
 }
 
-tn_status* launch(void*, const tn_call* call) {
+void launch(const tn_call* call) {
   const tn_reduction& r = *call->args[0].as.reduction;
   if (fold_simple(r)) {
-    return nullptr;
+    return;
   }
   const tn_host* host = call->host;
   const RegisterType type = folded_type(r.accumulate);
@@ -229,11 +227,11 @@ tn_status* launch(void*, const tn_call* call) {
   const int64_t n_fold = product(r.sizes + n_kept_dims, r.n_reduced);
   const uint32_t n_inputs = prologue.n_inputs;
   if (n_inputs > kMaxFoldOperands) {
-    return error(host, TN_UNSUPPORTED, "cpu: reduce takes at most %u inputs, not %u",
-                 kMaxFoldOperands, n_inputs);
+    check(error(host, TN_UNSUPPORTED, "cpu: reduce takes at most %u inputs, not %u",
+                kMaxFoldOperands, n_inputs));
   }
   if (r.n_kept == 0) {
-    return nullptr;
+    return;
   }
   const bool vertical = runs_along_kept(r, n_inputs, n_kept_dims);
   const int64_t group = vertical ? rows_at_once(r, n_inputs, n_fold) : 1;
@@ -244,7 +242,7 @@ tn_status* launch(void*, const tn_call* call) {
     keys[k] = operand_key(r.operands[k + 1], group > 1 ? kWidth : r.sizes[inner], inner);
   }
   const Plan* plan;
-  TENON_CPU_TRY(find_plan(host, prologue, keys, n_inputs, kResult, &plan));
+  find_plan(host, prologue, keys, n_inputs, kResult, &plan);
 
   const RegisterType result_type = r.kind >= TN_REDUCE_ARGMAX ? kI64 : type;
   constexpr tn_dtype kDtypes[] = {TN_FLOAT32, TN_FLOAT64, TN_INT64};
@@ -253,8 +251,8 @@ tn_status* launch(void*, const tn_call* call) {
   const uint8_t epilogue_keys[] = {operand_key(r.operands[0].dtype, dense ? kDense : kStrided),
                                    operand_key(kDtypes[result_type], kDense)};
   const Plan* epilogue;
-  TENON_CPU_TRY(find_plan(host, r.epilogue ? *r.epilogue : identity_program(result_type),
-                          epilogue_keys, 2, kStore, &epilogue));
+  find_plan(host, r.epilogue ? *r.epilogue : identity_program(result_type), epilogue_keys, 2,
+            kStore, &epilogue);
 
   // A plan of many tiles has short ones.
   const int64_t rows =
@@ -263,17 +261,16 @@ tn_status* launch(void*, const tn_call* call) {
   const Launch launch = {call, r, n_kept_dims, n_fold, last_kept, epilogue};
   if (is_whole(r) && !vertical && n_fold <= plan->tile) {
     launch.run_one_tile(fold);
-    return nullptr;
+    return;
   }
   return launch.run(fold);
 }
 
 }  // namespace
 
-tn_status* add_reduce(tn_registrar* r) {
-  tn_kernel_def def = primitive_kernel(TN_PRIM_REDUCE, launch);
-  def.instruction_set = TN_INSTRUCTION_SET;
-  return r->kernel(r, &def);
+void add_reduce() {
+  kernel(TN_PRIM_REDUCE, "cpu", {.traits = kSameBits, .instruction_set = TN_INSTRUCTION_SET},
+         fn<launch>);
 }
 
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

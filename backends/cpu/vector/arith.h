@@ -5,7 +5,7 @@
 #include "vector/math.h"
 #include "vector/table.h"
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 namespace {
 
 template <typename T>
@@ -340,4 +340,4 @@ void splat(const Slot* slots, const Step& step, int64_t n) {
 }
 
 }  // namespace
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

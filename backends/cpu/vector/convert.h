@@ -5,7 +5,7 @@
 #include "vector/lanes.h"
 #include "vector/table.h"
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 namespace {
 
 template <typename To, typename From>
@@ -170,4 +170,4 @@ void cast(const Slot* slots, const Step& step, int64_t n) {
 }
 
 }  // namespace
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

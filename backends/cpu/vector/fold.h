@@ -7,7 +7,7 @@
 #include "vector/arith.h"
 #include "vector/lanes.h"
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 namespace {
 
 template <typename F, typename T>
@@ -151,4 +151,4 @@ void exp_minus_lse(T* d, const T* x, double lse, T scale, int64_t n) {
 }
 
 }  // namespace
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

@@ -8,7 +8,7 @@
 #include "vector/lanes.h"
 #include "vector/table.h"
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 namespace {
 
 // Rows and vectors of columns of the block in registers, and the block sizes of the loops around
@@ -316,4 +316,4 @@ void gemm_of(const GemmArgs& g) {
 }
 
 }  // namespace
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

@@ -5,7 +5,7 @@
 #include "vector/lanes.h"
 #include "vector/table.h"
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 namespace {
 
 TENON_INLINE int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -102,4 +102,4 @@ void gemm_dots(const GemmArgs& g) {
 }
 
 }  // namespace
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

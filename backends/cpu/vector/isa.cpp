@@ -10,7 +10,7 @@
 #include "vector/pool.h"
 #include "vector/table.h"
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 namespace {
 
 template <typename F>
@@ -233,4 +233,4 @@ constexpr Table make() {
 extern const Table TENON_TABLE;
 constinit const Table TENON_TABLE = make();
 
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

@@ -19,7 +19,7 @@
 #endif
 #define TENON_INLINE __attribute__((always_inline)) inline
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 namespace {
 
 #if defined(__AVX512F__)
@@ -108,4 +108,4 @@ TENON_INLINE void store_part(double* p, int64_t n, Vec<double> v) {
 }
 
 }  // namespace
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

@@ -20,37 +20,39 @@
 #define TENON_MVEC_F64(arity, name) _ZGVbN2##arity##_##name
 #endif
 
-#define TENON_MATH_1(Name, name)                                                             \
-  extern "C" tenon::cpu::Vec<float> TENON_MVEC_F32(v, name)(tenon::cpu::Vec<float>);         \
-  extern "C" tenon::cpu::Vec<double> TENON_MVEC_F64(v, name)(tenon::cpu::Vec<double>);       \
-  namespace tenon::cpu {                                                                     \
-  namespace {                                                                                \
-  struct Name {                                                                              \
-    static TENON_INLINE Vec<float> of(Vec<float> x) { return TENON_MVEC_F32(v, name)(x); }   \
-    static TENON_INLINE Vec<double> of(Vec<double> x) { return TENON_MVEC_F64(v, name)(x); } \
-  };                                                                                         \
-  }                                                                                          \
+#define TENON_MATH_1(Name, name)                                                                  \
+  extern "C" tenon::cpu_backend::Vec<float> TENON_MVEC_F32(v,                                     \
+                                                           name)(tenon::cpu_backend::Vec<float>); \
+  extern "C" tenon::cpu_backend::Vec<double> TENON_MVEC_F64(                                      \
+      v, name)(tenon::cpu_backend::Vec<double>);                                                  \
+  namespace tenon::cpu_backend {                                                                  \
+  namespace {                                                                                     \
+  struct Name {                                                                                   \
+    static TENON_INLINE Vec<float> of(Vec<float> x) { return TENON_MVEC_F32(v, name)(x); }        \
+    static TENON_INLINE Vec<double> of(Vec<double> x) { return TENON_MVEC_F64(v, name)(x); }      \
+  };                                                                                              \
+  }                                                                                               \
   }
-#define TENON_MATH_2(Name, name)                                                        \
-  extern "C" tenon::cpu::Vec<float> TENON_MVEC_F32(vv, name)(tenon::cpu::Vec<float>,    \
-                                                             tenon::cpu::Vec<float>);   \
-  extern "C" tenon::cpu::Vec<double> TENON_MVEC_F64(vv, name)(tenon::cpu::Vec<double>,  \
-                                                              tenon::cpu::Vec<double>); \
-  namespace tenon::cpu {                                                                \
-  namespace {                                                                           \
-  struct Name {                                                                         \
-    static TENON_INLINE Vec<float> of(Vec<float> x, Vec<float> y) {                     \
-      return TENON_MVEC_F32(vv, name)(x, y);                                            \
-    }                                                                                   \
-    static TENON_INLINE Vec<double> of(Vec<double> x, Vec<double> y) {                  \
-      return TENON_MVEC_F64(vv, name)(x, y);                                            \
-    }                                                                                   \
-  };                                                                                    \
-  }                                                                                     \
+#define TENON_MATH_2(Name, name)                                         \
+  extern "C" tenon::cpu_backend::Vec<float> TENON_MVEC_F32(vv, name)(    \
+      tenon::cpu_backend::Vec<float>, tenon::cpu_backend::Vec<float>);   \
+  extern "C" tenon::cpu_backend::Vec<double> TENON_MVEC_F64(vv, name)(   \
+      tenon::cpu_backend::Vec<double>, tenon::cpu_backend::Vec<double>); \
+  namespace tenon::cpu_backend {                                         \
+  namespace {                                                            \
+  struct Name {                                                          \
+    static TENON_INLINE Vec<float> of(Vec<float> x, Vec<float> y) {      \
+      return TENON_MVEC_F32(vv, name)(x, y);                             \
+    }                                                                    \
+    static TENON_INLINE Vec<double> of(Vec<double> x, Vec<double> y) {   \
+      return TENON_MVEC_F64(vv, name)(x, y);                             \
+    }                                                                    \
+  };                                                                     \
+  }                                                                      \
   }
 #else
 #define TENON_MATH_1(Name, name)                 \
-  namespace tenon::cpu {                         \
+  namespace tenon::cpu_backend {                 \
   namespace {                                    \
   struct Name {                                  \
     static Vec<float> of(Vec<float> x) {         \
@@ -69,7 +71,7 @@
   }                                              \
   }
 #define TENON_MATH_2(Name, name)                          \
-  namespace tenon::cpu {                                  \
+  namespace tenon::cpu_backend {                          \
   namespace {                                             \
   struct Name {                                           \
     static Vec<float> of(Vec<float> x, Vec<float> y) {    \
@@ -113,7 +115,7 @@ TENON_MATH_1(LibmErfc, erfc)
 TENON_MATH_2(Pow, pow)
 TENON_MATH_2(Atan2, atan2)
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 namespace {
 
 // libmvec's erff and erfcf look coefficients up lane by lane, and take five times as long as these.
@@ -186,4 +188,4 @@ struct Erfc {
 };
 
 }  // namespace
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

@@ -6,7 +6,7 @@
 #include "vector/math.h"
 #include "vector/table.h"
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 namespace {
 
 constexpr int64_t kBlock = 1024;
@@ -228,4 +228,4 @@ constexpr RowFunctions kRowFunctions = {
 };
 
 }  // namespace
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 namespace {
 
 constexpr int kPhiloxLanes = 16;
@@ -54,4 +54,4 @@ void philox(uint32_t* out, int64_t first, int64_t count, uint64_t seed, uint64_t
 }
 
 }  // namespace
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

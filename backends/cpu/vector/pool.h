@@ -4,7 +4,7 @@
 #include "vector/lanes.h"
 #include "vector/table.h"
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 namespace {
 
 template <typename T, int N>
@@ -109,4 +109,4 @@ void max_columns(float* best, int32_t* places, const float* x, int64_t n, int32_
 }
 
 }  // namespace
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 
 extern const Table kBaselineTable;
 #if defined(__x86_64__)
@@ -42,4 +42,4 @@ const Table& table() {
   return chosen;
 }
 
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

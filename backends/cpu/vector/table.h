@@ -7,7 +7,7 @@
 
 #include "tenon/abi.h"
 
-namespace tenon::cpu {
+namespace tenon::cpu_backend {
 
 // The register types of programs, as an index: the element types are float, double, int64_t and
 // uint8_t (0 or 1).
@@ -136,4 +136,4 @@ struct Table {
 
 const Table& table();
 
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu_backend

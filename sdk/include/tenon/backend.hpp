@@ -51,6 +51,21 @@ tn_status* guarded(const tn_host* host, const char* device, const char* where,
   }
 }
 
+// body(begin, end) over [begin, end) on the threads there are, in pieces of at least `grain`; on
+// this thread when there is one piece. The body must not throw.
+template <typename Body>
+void parallel_for(const tn_host* host, int64_t begin, int64_t end, int64_t grain,
+                  const Body& body) {
+  if (end - begin <= grain) {
+    body(begin, end);
+    return;
+  }
+  const tn_range_fn run = [](void* context, int64_t from, int64_t to) {
+    (*static_cast<const Body*>(context))(from, to);
+  };
+  host->parallel_for(begin, end, grain, run, const_cast<Body*>(&body));
+}
+
 // A kernel of a primitive that takes any strides, with fields as most kernels have them.
 inline tn_kernel_def primitive_kernel(const char* device, tn_primitive primitive,
                                       tn_kernel_fn launch) {

@@ -1,9 +1,12 @@
 // What kernels written in C++ get: a call with its arguments and outputs. Part of plugin.hpp.
 #pragma once
 
+#include <cstdarg>
 #include <cstdint>
+#include <cstdio>
 #include <span>
 
+#include "tenon/backend.hpp"
 #include "tenon/function.hpp"
 
 namespace tenon {
@@ -74,23 +77,40 @@ class Call {
   // Scratch memory until the call's work is done; not zeroed.
   void* workspace(uint64_t bytes) const {
     void* data = nullptr;
-    check(host()->workspace(call_, bytes, &data));
+    check(call_->host->workspace(call_, bytes, &data));
     return data;
   }
   // Of a dynamic op: makes output i.
   void set_output(uint32_t i, Ints sizes) const {
-    check(host()->set_output(call_, i, int32_t(sizes.size()), sizes.data()));
+    check(call_->host->set_output(call_, i, int32_t(sizes.size()), sizes.data()));
   }
-  // f(begin, end) over [begin, end) on the threads there are, in pieces of at least `grain`.
-  template <typename F>
-  void parallel_for(int64_t begin, int64_t end, int64_t grain, F f) const {
-    host()->parallel_for(
-        begin, end, grain,
-        [](void* context, int64_t b, int64_t e) { (*static_cast<F*>(context))(b, e); }, &f);
+  // body(begin, end) over [begin, end) on the threads there are, in pieces of at least `grain`. The
+  // body must not throw.
+  template <typename Body>
+  void parallel_for(int64_t begin, int64_t end, int64_t grain, const Body& body) const {
+    backend::parallel_for(call_->host, begin, end, grain, body);
   }
 
  private:
   const tn_call* call_;
+};
+
+// Where a kernel says why it does not take a call: `return why("groups are %d", groups);`.
+class Refusal {
+ public:
+  Refusal(char* text, size_t bytes) : text_(text), bytes_(bytes) {}
+  // As printf makes it; always false.
+  [[gnu::format(printf, 2, 3)]] bool operator()(const char* format, ...) const {
+    va_list arguments;
+    va_start(arguments, format);
+    std::vsnprintf(text_, bytes_, format, arguments);
+    va_end(arguments);
+    return false;
+  }
+
+ private:
+  char* text_;
+  size_t bytes_;
 };
 
 // A gradient that is asked of a vjp. As a Tensor it is the gradient of the first output.
