@@ -1,6 +1,7 @@
 // The command among hostile files, plugins and streams: what it says is short and cannot command a
 // terminal, what is no file does not hang it, and what failed is never a success.
 #include "cli_support.h"
+#include "long_form.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -506,8 +507,7 @@ std::string damaged(std::string text, std::mt19937& random) {
 }
 
 TEST_F(Hostile, DamagedTrainingFilesAreRefusedOrTrained) {
-  const bool is_long = std::getenv("TENON_TEST_LONG") != nullptr;
-  const int rounds = is_long ? 1500 : 100;
+  const int rounds = long_form() ? 1500 : 100;
   std::string table, rest = read(digits() + "/digits.csv"), text;
   for (int i = 0; i < 40; ++i) {
     table += rest.substr(0, rest.find('\n') + 1);

@@ -3,17 +3,25 @@
 set(tenon_test_folders "TENON_BUILD_DIR=${CMAKE_BINARY_DIR}" "TENON_SOURCE_DIR=${CMAKE_SOURCE_DIR}")
 set(tenon_test_environment ${tenon_test_folders} "TENON_PLUGIN_PATH=${TENON_PLUGIN_DIR}")
 
-# tenon_add_tests(test... [INNER | ALONE] [LINK target...] [DEPENDS target...] [LABELS label...] [ENVIRONMENT name=value...])
+# tenon_add_tests(test... [INNER | ALONE] [OPTIMIZED] [LINK target...] [DEPENDS target...] [LABELS label...]
+#                 [ENVIRONMENT name=value...])
 #
 # Each test is a program of the file <test>.cpp. It links libtenon.so and sees what a user sees. With INNER it links the objects of
 # the core instead and sees their headers, with ALONE it links nothing of Tenon. DEPENDS are targets that it needs when it runs.
+# OPTIMIZED is for tests that compute much themselves: all others are compiled without optimization, which is faster.
+#
+# The target <label>_tests builds the programs that have a label. With sanitizers, those of the labels `parity` and `renamed` are
+# not built with the rest: they repeat with other numbers or names what is looked at already.
 function(tenon_add_tests)
-  cmake_parse_arguments(TEST "INNER;ALONE" "" "LINK;DEPENDS;LABELS;ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(TEST "INNER;ALONE;OPTIMIZED" "" "LINK;DEPENDS;LABELS;ENVIRONMENT" ${ARGN})
   foreach(name IN LISTS TEST_UNPARSED_ARGUMENTS)
     add_executable(${name} ${name}.cpp)
     target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests/support)
     target_link_libraries(${name} PRIVATE tenon_build GTest::gtest GTest::gtest_main nlohmann_json::nlohmann_json
       ${CMAKE_DL_LIBS} ${TEST_LINK})
+    if(NOT TEST_OPTIMIZED)
+      set_target_properties(${name} PROPERTIES UNOPTIMIZED ON)
+    endif()
     if(TEST_INNER)
       target_link_libraries(${name} PRIVATE tenon_core)
       target_link_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fno-lto>)
@@ -25,9 +33,24 @@ function(tenon_add_tests)
     if(TEST_DEPENDS)
       add_dependencies(${name} ${TEST_DEPENDS})
     endif()
+    tenon_label_program(${name} ${TEST_LABELS})
+    set_property(GLOBAL APPEND PROPERTY TENON_LISTED_TESTS ${name})
     add_test(NAME ${name} COMMAND ${name})
     set_tests_properties(${name} PROPERTIES LABELS "${TEST_LABELS}"
       ENVIRONMENT "${tenon_test_environment};${TEST_ENVIRONMENT}")
+  endforeach()
+endfunction()
+
+function(tenon_label_program name)
+  foreach(label IN LISTS ARGN)
+    if(NOT TARGET ${label}_tests)
+      add_custom_target(${label}_tests)
+      add_dependencies(${label}_tests tenon_ops tenon_layers tenon_optimizers tenon_files tenon_ref tenon_cpu)
+    endif()
+    add_dependencies(${label}_tests ${name})
+    if(TENON_SANITIZE AND label MATCHES "^(parity|renamed)$")
+      set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+    endif()
   endforeach()
 endfunction()
 
@@ -46,9 +69,26 @@ function(tenon_repeat_tests)
   endforeach()
 endfunction()
 
-# tenon_add_script(test [argument...]): the script <test>.sh. It finds the compilers of the build in CC and CXX.
+# tenon_add_script(test [argument...] [LABELS label...])
+#
+# The script <test>.sh, which finds the compilers of the build in CC and CXX. The label `sources` says that it looks at the sources
+# and at nothing that was built.
 function(tenon_add_script name)
-  add_test(NAME ${name} COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/${name}.sh ${ARGN})
-  set_tests_properties(${name} PROPERTIES
+  cmake_parse_arguments(TEST "" "" "LABELS" ${ARGN})
+  add_test(NAME ${name} COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/${name}.sh ${TEST_UNPARSED_ARGUMENTS})
+  set_property(GLOBAL APPEND PROPERTY TENON_LISTED_TESTS ${name})
+  set_tests_properties(${name} PROPERTIES LABELS "${TEST_LABELS}"
     ENVIRONMENT "${tenon_test_environment};CC=${CMAKE_C_COMPILER};CXX=${CMAKE_CXX_COMPILER}")
+endfunction()
+
+# A test that no room lists would never run: each file <name>_test.cpp and <name>_test.sh below tests/ is in a list.
+function(tenon_expect_every_test_listed)
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/*_test.cpp ${CMAKE_SOURCE_DIR}/tests/*_test.sh)
+  get_property(listed GLOBAL PROPERTY TENON_LISTED_TESTS)
+  foreach(file IN LISTS files)
+    get_filename_component(name ${file} NAME_WE)
+    if(NOT name IN_LIST listed)
+      message(FATAL_ERROR "${file} is in no list of tests: add it to the CMakeLists.txt of its folder")
+    endif()
+  endforeach()
 endfunction()

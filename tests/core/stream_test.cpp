@@ -207,6 +207,7 @@ TEST_F(Free, WaitsForNobodyWhereTheOwnStreamIsBehindAll) {
   tn_storage* again = make(main);
   EXPECT_EQ(again->memory, memory);
   again->release();
+  EXPECT_OK(synchronize_device(device));  // the read, before its variable goes
 }
 
 TEST_F(Free, IsCountedAtOnceAndGivenBackByEmptyCache) {

@@ -79,7 +79,7 @@ TEST(LoadBesideCalls, LeavesValuesAndGradientsRight) {
                            "factory_first", "policy_first"}) {
     load(folder.place(name));
   }
-  load(tn::testing::fs::path(std::getenv("TENON_BUILD_DIR")) / "hello_ops" / "build" /
+  load(tn::testing::fs::path(std::getenv("TENON_BUILD_DIR")) / "tests" / "face_plugins" /
        "libhello_ops.so");
   expect_near(tn::call("hello_ops.squash", x), {0.5, 0.75});
   workers.wait_for_a_round();

@@ -18,6 +18,7 @@
 #include <string_view>
 
 #include "fuzz.h"
+#include "long_form.h"
 
 namespace fuzz {
 
@@ -270,8 +271,7 @@ void load_host() {
 
 int main(int n, char** words) {
   using namespace fuzz;
-  const char* long_form = std::getenv("TENON_TEST_LONG");
-  if (long_form != nullptr && std::strcmp(long_form, "1") == 0) {
+  if (long_form()) {
     options.calls = INT64_MAX / 2;
     options.seconds = 60;
   }

@@ -38,10 +38,11 @@ if [ -z "$sanitizers" ]; then
     "${CXX:-g++}" -std=c++20 -O0 -I"$source/sdk/include" -c "$work/empty.cpp" -o "$work/empty.o"
   }
   best=
-  for _ in 1 2 3 4 5; do
+  for _ in 1 2 3 4 5; do  # until it is small enough: what else runs on the machine makes it slower only
     TIMEFORMAT=%U
     seconds=$({ time compile_empty 2>"$work/log"; } 2>&1) || { cat "$work/log" >&2; exit 1; }
     best=$(printf '%s\n%s\n' "$seconds" "$best" | awk 'NF' | sort -n | head -n 1)
+    awk -v best="$best" 'BEGIN { exit best > 1.5 }' && break
   done
   at_most "an empty program with tenon.hpp, seconds of a compiler" "$best" 1.5
 fi

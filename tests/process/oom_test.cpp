@@ -125,8 +125,7 @@ TEST_F(OutOfMemory, OfAFirstStepCanBeTriedAgain) {
   }
   const Files files;
   const std::string output = files("output");
-  const uint64_t step =
-      number_from("TENON_OOM_STEP", number_from("TENON_TEST_LONG", 0) != 0 ? 7 : 211);
+  const uint64_t step = number_from("TENON_OOM_STEP", long_form() ? 7 : 211);
   for (size_t d = 0; d < devices().size(); ++d) {
     uint64_t n = number_from("TENON_OOM_FIRST", d);
     for (;; n += step) {

@@ -14,6 +14,7 @@
 #include <tenon/optim.hpp>
 
 #include "failing_memory.h"
+#include "long_form.h"
 #include "ops_support.h"
 
 namespace {
@@ -97,7 +98,7 @@ class OutOfMemory : public testing::Test {
   }
 
   void try_all(const std::string& name, const Tried& tried, uint64_t step, uint64_t count = 1) {
-    if (number_from("TENON_TEST_LONG", 0) != 0) step = 1;
+    if (long_form()) step = 1;
     step = number_from("TENON_OOM_STEP", step);
     uint64_t total = 0;
     for (int i = 0; i < 4; ++i) {
