@@ -73,6 +73,8 @@ namespace tenon {
 struct Op : tn_op {
   std::string name;    // "ops.add"
   std::string plugin;  // its pack
+  std::string doc;     // a line for readers, or empty
+  std::string group;   // of a generated header, or empty
   Schema schema;
   OpKind kind;
   uint32_t flags = 0;

@@ -10,7 +10,8 @@ namespace tenon {
 namespace {
 
 constexpr uint32_t kOpFlags = TN_OP_INPLACE | TN_OP_DYNAMIC | TN_OP_RANDOM | TN_OP_LIBRARY |
-                              TN_OP_NO_GRADIENT | TN_OP_FUSED | TN_OP_KEEPS_HALVES | TN_OP_NUMBERS;
+                              TN_OP_NO_GRADIENT | TN_OP_FUSED | TN_OP_KEEPS_HALVES | TN_OP_NUMBERS |
+                              TN_OP_METHOD;
 constexpr uint32_t kKernelTraits = TN_KERNEL_CAPTURE_SAFE | TN_KERNEL_DETERMINISTIC;
 constexpr uint32_t kAllDtypes = (1u << 12) - 1;
 
@@ -86,11 +87,19 @@ Status check_flags(const tn_op_def& def, const std::string& name, OpKind kind) {
   return nullptr;
 }
 
-Status check_signature(const Schema& schema, const std::string& name, OpKind kind) {
+Status check_signature(const tn_op_def& def, const Schema& schema, const std::string& name,
+                       OpKind kind) {
   const bool writes = std::any_of(schema.arguments.begin(), schema.arguments.end(),
                                   [](const Argument& argument) { return argument.written; });
   if (schema.returns.empty() && !writes) {
     return invalid("op '{}' gives nothing and writes nothing: '{}'", name, schema.text);
+  }
+  if ((def.flags & TN_OP_METHOD) != 0) {
+    const bool fits = !schema.arguments.empty() && schema.arguments[0].type == Type::kTensor &&
+                      !schema.arguments[0].list && !schema.arguments[0].optional;
+    if (!fits) {
+      return invalid("op '{}': TN_OP_METHOD needs a Tensor first, not '{}'", name, schema.text);
+    }
   }
   if (kind == OpKind::kView) {
     const bool fits = schema.returns.size() == 1 && !schema.arguments.empty() &&
@@ -150,6 +159,8 @@ Status make_op(const tn_op_def& def, Schema schema, OpKind kind, const std::stri
     // What is written in place cannot change its dtype.
     if (def.amp == TN_AMP_AUTO && op->written == 0) op->amp = op->expression->amp_class();
   }
+  if (def.doc != nullptr) op->doc = def.doc;
+  if (def.group != nullptr) op->group = def.group;
   op->view = def.view;
   op->decompose = def.decompose;
   op->infer = def.infer;
@@ -259,7 +270,8 @@ Status stage_op(const tn_op_def& def, const std::string& plugin, StagedOps* stag
   OpKind kind;
   TN_TRY(op_kind(def, schema, name, &kind));
   TN_TRY(check_flags(def, name, kind));
-  TN_TRY(check_signature(schema, name, kind));
+  TN_TRY(check_signature(def, schema, name, kind));
+  TN_TRY(check_doc(fmt::format("op '{}'", name), def.doc, def.group));
   TN_TRY(stage_name(name, staged));
 
   std::unique_ptr<Op> op, inplace;

@@ -96,6 +96,7 @@ Status check_factory(const tn_factory_def& original) {
   if (schema.has_returns)
     return invalid("factory {}: its schema returns something: {}", schema.name, schema.text);
   if (def.create == nullptr) return invalid("factory {}: create is missing", schema.name);
+  TN_TRY(check_doc(fmt::format("factory {}", schema.name), def.doc, def.group));
   Factories& all = factories();
   const std::scoped_lock lock(all.mutex);
   if (const Factory* other = find_locked(all, schema.name)) {
@@ -121,6 +122,8 @@ void commit_factory(const tn_factory_def& def, std::string plugin) {
   factory->plugin = std::move(plugin);
   free_status(parse_schema(def.schema, &factory->schema));  // it was checked
   factory->def.schema = factory->schema.text.c_str();
+  if (factory->def.doc != nullptr) factory->doc = factory->def.doc;
+  if (factory->def.group != nullptr) factory->group = factory->def.group;
   Factories& all = factories();
   const std::scoped_lock lock(all.mutex);
   all.list.push_back(std::move(factory));

@@ -15,6 +15,7 @@ struct Factory {
   tn_factory_def def;  // its strings are not kept: use the ones below
   Schema schema;
   std::string plugin;
+  std::string doc, group;  // for readers and generated headers; may be empty
 };
 
 // Is the definition complete, its schema right, its name free? Factories of one plugin that is

@@ -84,6 +84,7 @@ Json flags(uint32_t bits) {
   flag(TN_OP_FUSED, "fused");
   flag(TN_OP_KEEPS_HALVES, "keeps_halves");
   flag(TN_OP_NUMBERS, "numbers");
+  flag(TN_OP_METHOD, "method");
   return names;
 }
 
@@ -193,6 +194,8 @@ std::string plugins_json() {
     factories.push_back({{"name", factory->schema.name},
                          {"kind", kind_name(factory->def.kind)},
                          {"schema", factory->schema.text},
+                         {"doc", factory->doc},
+                         {"group", factory->group},
                          {"plugin", factory->plugin}});
   }
   return text({{"plugins", plugins},
@@ -227,6 +230,9 @@ std::string ops_json() {
     entry["amp"] = amp_name(op->amp);
     entry["gradient"] = gradient(*op, has_pair);
     entry["flags"] = flags(op->flags);
+    entry["doc"] = op->doc;
+    entry["group"] = op->group;
+    if (op->kind == OpKind::kExpression) entry["text"] = op->expression->text();
     entry["kernels"] = std::move(kernels);
     entry["plugin"] = op->plugin;
     ops.push_back(std::move(entry));

@@ -155,7 +155,10 @@ Status Staging::add_factory(const tn_factory_def& def) {
   for (const std::string& other : brings_.factories) {
     if (name == other) return invalid("factory {} is registered twice", name);
   }
-  factories_.emplace_back(def).schema = keep(def.schema);
+  tn_factory_def& kept = factories_.emplace_back(def);
+  kept.schema = keep(def.schema);
+  if (def.doc != nullptr) kept.doc = keep(def.doc);
+  if (def.group != nullptr) kept.group = keep(def.group);
   brings_.factories.push_back(std::move(name));
   return nullptr;
 }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "tensor/device.h"
 #include "tensor/dtype.h"
 
@@ -345,6 +346,32 @@ Status check_value_closely(const Schema& schema, const Argument& argument, const
   }
   return invalid("{}: argument '{}' must be {}, got {}", schema.name, argument.name,
                  argument_type_text(argument), found_text(argument, value));
+}
+
+Status check_doc(const std::string& what, const char* doc, const char* group) {
+  constexpr size_t kMost = 1000;
+  if (doc != nullptr) {
+    const std::string_view line = doc;
+    if (line.empty() || line.size() > kMost) {
+      return invalid("{}: its line of documentation has {} bytes, expected 1 to {}", what,
+                     line.size(), kMost);
+    }
+    if (messages::escaped(line) != line) {
+      return invalid("{}: its documentation is not one line of printable UTF-8: {}", what,
+                     printable(line));
+    }
+  }
+  if (group != nullptr) {
+    const std::string_view name = group;
+    const bool fits =
+        !name.empty() &&
+        name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string_view::npos;
+    if (!fits) {
+      return invalid("{}: its group is '{}', expected lower case letters, digits and '_'", what,
+                     printable(name));
+    }
+  }
+  return nullptr;
 }
 
 }  // namespace tenon

@@ -101,6 +101,10 @@ bool has_hole(const tn_value& value);
   return check_value_closely(schema, argument, value, numbers_as_tensors);
 }
 
+// Is this the line of documentation, and is this the group, that a definition may carry? NULL is
+// none. `what` names the definition in the message.
+[[nodiscard]] Status check_doc(const std::string& what, const char* doc, const char* group);
+
 const char* type_name(Type type);                          // "Tensor", "str"
 std::string argument_type_text(const Argument& argument);  // "Tensor?[]"
 std::string value_kind_name(const tn_value& value);        // "int", "list of 3 ints", "None"

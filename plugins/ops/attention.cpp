@@ -167,6 +167,10 @@ Tensor rotated(Tensor x, Tensor cos, Tensor sin, bool interleaved) {
 void attention() {
   op("scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, "
      "float dropout_p=0, bool is_causal=False, float? scale=None, bool enable_gqa=False) -> Tensor")
+      .doc(
+          "softmax(query key^T * scale + mask) value: query [.., n, e], key [.., m, e], value [.., "
+          "m, v]. attn_mask is bool (true: looked at) or added; scale None: 1 / sqrt(e). Vaswani "
+          "et al., arXiv:1706.03762.")
       .random()
       .amp(Amp::lower)
       .keeps_halves()
@@ -188,6 +192,9 @@ void attention() {
         return attended(query, key, value, mask, dropout_p, is_causal, scale, enable_gqa, true);
       });
   op("rotary_embedding(Tensor x, Tensor cos, Tensor sin, bool interleaved=False) -> Tensor")
+      .doc(
+          "x [.., n, d] turned by angles, whose cos and sin are [.., n, d / 2] or fewer: halves, "
+          "or interleaved pairs. Su et al., arXiv:2104.09864.")
       .amp(Amp::widest)
       .meaning(rotated);
 }

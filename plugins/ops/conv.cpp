@@ -112,6 +112,9 @@ Windows window_options(const Convolution& c, Ints stride, Ints padding, Ints dil
 void define_conv(int64_t n, const char* schema) {
   const Convolution c{name_of(schema), n, false};
   op(schema)
+      .doc(
+          "x [n, channels, ..], or without n, with weight [out, channels / groups, ..] slid over "
+          "it, plus bias [out]. A list of one number is for all dimensions.")
       .amp(Amp::lower)
       .meaning([c](Tensor x, Tensor weight, Tensor bias, Ints stride, Ints padding, Ints dilation,
                    int64_t groups) {
@@ -124,6 +127,9 @@ void define_conv(int64_t n, const char* schema) {
 void define_conv_transpose(int64_t n, const char* schema) {
   const Convolution t{name_of(schema), n, true};
   op(schema)
+      .doc(
+          "The adjoint of the convolution: x [n, channels, ..], or without n, weight [channels, "
+          "out / groups, ..], bias [out]. output_padding is added behind.")
       .amp(Amp::lower)
       .meaning([t](Tensor x, Tensor weight, Tensor bias, Ints stride, Ints padding,
                    Ints output_padding, int64_t groups, Ints dilation) {
@@ -193,6 +199,7 @@ void conv() {
                         "int[] dilation=[1]) -> Tensor");
   op("im2col(Tensor x, int[] kernel_size, int[] dilation=[1], int[] padding=[0], int[] stride=[1]) "
      "-> Tensor")
+      .doc("x [n, channels, h, w] to columns [n, channels * kernel, places].")
       .amp(Amp::widest)
       .keeps_halves()
       .meaning([](Tensor x, Ints kernel_size, Ints dilation, Ints padding, Ints stride) {
@@ -201,6 +208,9 @@ void conv() {
       });
   op("fold(Tensor x, int[] output_size, int[] kernel_size, int[] dilation=[1], int[] padding=[0], "
      "int[] stride=[1]) -> Tensor")
+      .doc(
+          "Columns [n, channels * kernel, places] summed at their places: [n, channels, h, w]. The "
+          "adjoint of im2col.")
       .amp(Amp::widest)
       .keeps_halves()
       .meaning([](Tensor x, Ints output_size, Ints kernel_size, Ints dilation, Ints padding,

@@ -142,64 +142,95 @@ Tensor triangle_indices(const char* op, int64_t row, int64_t col, int64_t offset
 }  // namespace
 
 void create() {
+  // The face asks the allocator for it, without a call.
+  group("memory");
   op("empty(int[] sizes, dtype? dtype=None, device? device=None) -> Tensor")
+      .doc("A new tensor that is not initialized. dtype None: float32; device None: the CPU.")
       .meaning([](Ints sizes, Dtype dtype, Device device) {
         return Tensor::empty(sizes, dtype ? dtype : float32, device);
       });
+  group("create");
   op("full(int[] sizes, number value, dtype? dtype=None, device? device=None) -> Tensor")
+      .doc("A tensor of one value. dtype None: as the value; device None: the CPU.")
       .meaning([](Ints sizes, Operand value, Dtype dtype, Device device) {
         if (!dtype)
           dtype = is_int(value) ? int64 : value.value().kind == TN_KIND_BOOL ? bool_ : float32;
         return prim::fill(sizes, number_for("full", "value", value, dtype), dtype, device);
       });
   op("zeros(int[] sizes, dtype? dtype=None, device? device=None) -> Tensor")
+      .doc("A tensor of zeros. dtype None: float32; device None: the CPU.")
       .meaning([](Ints sizes, Dtype dtype, Device device) {
         return prim::fill(sizes, 0, dtype ? dtype : float32, device);
       });
   op("ones(int[] sizes, dtype? dtype=None, device? device=None) -> Tensor")
+      .doc("A tensor of ones. dtype None: float32; device None: the CPU.")
       .meaning([](Ints sizes, Dtype dtype, Device device) {
         return prim::fill(sizes, 1, dtype ? dtype : float32, device);
       });
   op("arange(number start, number end, number step=1, dtype? dtype=None, device? device=None) -> "
      "Tensor")
+      .doc(
+          "start, start + step, .. before end. dtype None: int64 where all are ints, else float32; "
+          "device None: the CPU.")
       .meaning(range);
   op("linspace(number start, number end, int steps, dtype? dtype=None, device? device=None) -> "
      "Tensor")
+      .doc(
+          "steps values from start to end, both included. dtype None: float32; device None: the "
+          "CPU.")
       .meaning(line);
-  op("eye(int n, int? m=None, dtype? dtype=None, device? device=None) -> Tensor").meaning(identity);
+  op("eye(int n, int? m=None, dtype? dtype=None, device? device=None) -> Tensor")
+      .doc(
+          "n rows and m (None: n) columns with ones on the diagonal. dtype None: float32; device "
+          "None: the CPU.")
+      .meaning(identity);
   op("tril_indices(int row, int col, int offset=0, device? device=None) -> Tensor")
+      .doc(
+          "int64 [2, count]: rows and columns of the elements of a row by col matrix that tril "
+          "leaves.")
       .meaning([](int64_t row, int64_t col, int64_t offset, Device device) {
         return triangle_indices("tril_indices", row, col, offset, true, device);
       });
   op("triu_indices(int row, int col, int offset=0, device? device=None) -> Tensor")
+      .doc(
+          "int64 [2, count]: rows and columns of the elements of a row by col matrix that triu "
+          "leaves.")
       .meaning([](int64_t row, int64_t col, int64_t offset, Device device) {
         return triangle_indices("triu_indices", row, col, offset, false, device);
       });
 
   op("empty_like(Tensor x, dtype? dtype=None) -> Tensor")
+      .doc(
+          "A tensor that is not initialized, of the sizes and device of x, and of its dtype unless "
+          "said.")
       .no_gradient()
       .keeps_halves()
       .meaning([](Tensor x, Dtype dtype) {
         return Tensor::empty(x.sizes(), dtype ? dtype : x.dtype(), x.device());
       });
   op("zeros_like(Tensor x, dtype? dtype=None) -> Tensor")
+      .doc("Zeros of the sizes and device of x, and of its dtype unless said.")
       .no_gradient()
       .keeps_halves()
       .meaning([](Tensor x, Dtype dtype) { return filled_like(x, 0, dtype); });
   op("ones_like(Tensor x, dtype? dtype=None) -> Tensor")
+      .doc("Ones of the sizes and device of x, and of its dtype unless said.")
       .no_gradient()
       .keeps_halves()
       .meaning([](Tensor x, Dtype dtype) { return filled_like(x, 1, dtype); });
   op("full_like(Tensor x, number value, dtype? dtype=None) -> Tensor")
+      .doc("One value in the sizes and on the device of x, and of its dtype unless said.")
       .no_gradient()
       .keeps_halves()
       .meaning([](Tensor x, Operand value, Dtype dtype) {
         return full(x.sizes(), Number(value), dtype ? dtype : x.dtype(), x.device());
       });
   // The new values have no gradient to give back: x gets zero, through the formula.
-  op("fill_(Tensor(a!) x, number value) -> Tensor(a!)").meaning([](Tensor x, Operand value) {
-    return prim::elementwise(filled_with, x, number_for("fill_", "value", value, x.dtype()));
-  });
+  op("fill_(Tensor(a!) x, number value) -> Tensor(a!)")
+      .doc("Writes value to all elements of x. Of floats integers take the whole part.")
+      .meaning([](Tensor x, Operand value) {
+        return prim::elementwise(filled_with, x, number_for("fill_", "value", value, x.dtype()));
+      });
 }
 
 }  // namespace tenon::ops_pack

@@ -13,86 +13,158 @@ namespace tenon::ops_pack {
 namespace {
 
 void arithmetic() {
-  op("add(Tensor x, Tensor y) -> Tensor", "x + y").inplace();
-  op("sub(Tensor x, Tensor y) -> Tensor", "x - y").inplace();
+  op("add(Tensor x, Tensor y) -> Tensor", "x + y")
+      .doc("x + y. Operands broadcast and promote as PyTorch's.")
+      .inplace();
+  op("sub(Tensor x, Tensor y) -> Tensor", "x - y")
+      .doc("x - y. Operands broadcast and promote as PyTorch's.")
+      .inplace();
   op("_add_scaled(Tensor x, Tensor y, number alpha) -> Tensor", "x + alpha * y").inplace();
   op("_sub_scaled(Tensor x, Tensor y, number alpha) -> Tensor", "x - alpha * y").inplace();
-  op("mul(Tensor x, Tensor y) -> Tensor", "x * y").inplace();
-  op("div(Tensor x, Tensor y) -> Tensor", "x / y").inplace();
-  op("floor_divide(Tensor x, Tensor y) -> Tensor", "x // y").inplace();
+  op("mul(Tensor x, Tensor y) -> Tensor", "x * y")
+      .doc("x * y, element by element. Operands broadcast and promote as PyTorch's.")
+      .inplace();
+  op("div(Tensor x, Tensor y) -> Tensor", "x / y")
+      .doc(
+          "x / y. The quotient of integers is float32. Operands broadcast and promote as "
+          "PyTorch's.")
+      .inplace();
+  op("floor_divide(Tensor x, Tensor y) -> Tensor", "x // y")
+      .doc("The exact quotient x / y, rounded down. Integers stay integers; by 0 they give 0.")
+      .inplace();
   // Of floats the quotient, truncated; of integers exactly.
   op("_truncated_quotient(Tensor x, Tensor y) -> Tensor", "trunc(x / y)").inplace();
   op("_truncated_int_quotient(Tensor x, Tensor y) -> Tensor", "(x - fmod(x, y)) // y").inplace();
-  op("pow(Tensor x, Tensor y) -> Tensor", "x ** y").inplace();
-  op("remainder(Tensor x, Tensor y) -> Tensor", "x % y").inplace();
-  op("fmod(Tensor x, Tensor y) -> Tensor", "fmod(x, y)").inplace();
-  op("maximum(Tensor x, Tensor y) -> Tensor", "max(x, y)").inplace();
-  op("minimum(Tensor x, Tensor y) -> Tensor", "min(x, y)").inplace();
+  op("pow(Tensor x, Tensor y) -> Tensor", "x ** y")
+      .doc("x to the power y. Of integers a negative exponent gives 0, except for bases 1 and -1.")
+      .method()
+      .inplace();
+  op("remainder(Tensor x, Tensor y) -> Tensor", "x % y")
+      .doc("x - y * floor_divide(x, y): the sign is that of y, as of % in Python.")
+      .inplace();
+  op("fmod(Tensor x, Tensor y) -> Tensor", "fmod(x, y)")
+      .doc("The remainder of x / y truncated: the sign is that of x, as of fmod in C.")
+      .inplace();
+  op("maximum(Tensor x, Tensor y) -> Tensor", "max(x, y)")
+      .doc("The greater of x and y; NaN where either is NaN. Equal ones share the gradient.")
+      .inplace();
+  op("minimum(Tensor x, Tensor y) -> Tensor", "min(x, y)")
+      .doc("The smaller of x and y; NaN where either is NaN. Equal ones share the gradient.")
+      .inplace();
   // At the origin the gradient is 0.
   op("atan2(Tensor x, Tensor y) -> Tensor",
      "let square_sum = where(x == 0 and y == 0, 1, x * x + y * y)\n"
      "atan2(x, y)\n dx = g * (y / square_sum); dy = -g * (x / square_sum)")
+      .doc(
+          "The angle of the point (y, x), from -pi to pi, where x is the ordinate. The gradient at "
+          "the origin is 0.")
       .inplace();
   // By the greater one, so that no square overflows.
   op("hypot(Tensor x, Tensor y) -> Tensor",
      "let p = abs(float(x)); let q = abs(float(y)); let a = max(p, q); let b = min(p, q)\n"
      "where(isinf(x) or isinf(y), inf, where(a == 0, 0, a * sqrt(1 + square(b / a))))\n"
      "dx = g * (x / out); dy = g * (y / out)")
+      .doc("sqrt(x * x + y * y), computed so that no square overflows.")
       .inplace();
   op("logaddexp(Tensor x, Tensor y) -> Tensor",
      "let p = float(x); let q = float(y)\n"
      "where(p == q, p + 0.6931471805599453, max(p, q) + log1p(exp(-abs(p - q))))\n"
      "dx = g * sigmoid(x - y); dy = g * sigmoid(y - x)")
+      .doc("log(exp(x) + exp(y)), computed so that no exponential overflows.")
       .amp(Amp::widest);
   // From the nearer end, as PyTorch: a weight of 1 gives `end` exactly.
   op("lerp(Tensor x, Tensor end, Tensor weight) -> Tensor",
      "where(abs(weight) < 0.5, x + weight * (end - x), end - (end - x) * (1 - weight))\n"
      "dx = g * (1 - weight); dend = g * weight; dweight = g * (end - x)")
+      .doc("x + weight * (end - x). A weight of 1 gives end exactly.")
       .inplace();
   op("addcmul(Tensor x, Tensor tensor1, Tensor tensor2, number value=1) -> Tensor",
      "x + value * tensor1 * tensor2")
+      .doc("x + value * tensor1 * tensor2.")
       .inplace();
   op("addcdiv(Tensor x, Tensor tensor1, Tensor tensor2, number value=1) -> Tensor",
      "x + value * (tensor1 / tensor2)")
+      .doc("x + value * tensor1 / tensor2.")
       .inplace();
 }
 
 void of_one() {
-  op("neg(Tensor x) -> Tensor", "-x").inplace();
-  op("abs(Tensor x) -> Tensor", "abs(x)").inplace();
-  op("sign(Tensor x) -> Tensor", "sign(x)").inplace();
-  op("ceil(Tensor x) -> Tensor", "ceil(x)").inplace();
-  op("floor(Tensor x) -> Tensor", "floor(x)").inplace();
-  op("round(Tensor x) -> Tensor", "round(x)").inplace();
-  op("trunc(Tensor x) -> Tensor", "trunc(x)").inplace();
-  op("frac(Tensor x) -> Tensor", "x - trunc(x)").inplace();
-  op("square(Tensor x) -> Tensor", "x ** 2").amp(Amp::widest).inplace();
-  op("sqrt(Tensor x) -> Tensor", "sqrt(x)\n dx = g / (2 * out)").inplace();
+  op("neg(Tensor x) -> Tensor", "-x").doc("-x.").method().inplace();
+  op("abs(Tensor x) -> Tensor", "abs(x)").doc("The absolute value of x.").method().inplace();
+  op("sign(Tensor x) -> Tensor", "sign(x)")
+      .doc("-1, 0 or 1 by the sign of x; 0 for NaN.")
+      .inplace();
+  op("ceil(Tensor x) -> Tensor", "ceil(x)")
+      .doc("The smallest whole number that is not below x.")
+      .inplace();
+  op("floor(Tensor x) -> Tensor", "floor(x)")
+      .doc("The greatest whole number that is not above x.")
+      .inplace();
+  op("round(Tensor x) -> Tensor", "round(x)")
+      .doc("The nearest whole number; halves go to the even one.")
+      .method()
+      .inplace();
+  op("trunc(Tensor x) -> Tensor", "trunc(x)").doc("x without its fraction.").inplace();
+  op("frac(Tensor x) -> Tensor", "x - trunc(x)")
+      .doc("x - trunc(x): the fraction, with the sign of x.")
+      .inplace();
+  op("square(Tensor x) -> Tensor", "x ** 2").doc("x * x.").method().amp(Amp::widest).inplace();
+  op("sqrt(Tensor x) -> Tensor", "sqrt(x)\n dx = g / (2 * out)")
+      .doc("The square root of x; NaN below 0. Integers become float32.")
+      .method()
+      .inplace();
   op("rsqrt(Tensor x) -> Tensor", "rsqrt(x)\n dx = -0.5 * g * out * out * out")
+      .doc("1 / sqrt(x). Integers become float32.")
       .amp(Amp::float32)
       .inplace();
-  op("reciprocal(Tensor x) -> Tensor", "1 / x\n dx = -g * out * out").amp(Amp::float32).inplace();
-  op("exp(Tensor x) -> Tensor", "exp(x)\n dx = g * out").inplace();
-  op("exp2(Tensor x) -> Tensor", "exp2(x)").inplace();
-  op("expm1(Tensor x) -> Tensor", "expm1(x)").inplace();
-  op("log(Tensor x) -> Tensor", "log(x)").inplace();
-  op("log1p(Tensor x) -> Tensor", "log1p(x)").inplace();
-  op("log2(Tensor x) -> Tensor", "log2(x)").inplace();
-  op("log10(Tensor x) -> Tensor", "log10(x)").inplace();
-  op("sin(Tensor x) -> Tensor", "sin(x)").inplace();
-  op("cos(Tensor x) -> Tensor", "cos(x)").inplace();
-  op("tan(Tensor x) -> Tensor", "tan(x)").inplace();
-  op("asin(Tensor x) -> Tensor", "asin(x)").inplace();
-  op("acos(Tensor x) -> Tensor", "acos(x)").inplace();
-  op("atan(Tensor x) -> Tensor", "atan(x)").inplace();
-  op("sinh(Tensor x) -> Tensor", "sinh(x)").inplace();
-  op("cosh(Tensor x) -> Tensor", "cosh(x)").inplace();
-  op("tanh(Tensor x) -> Tensor", "tanh(x)\n dx = g * (1 - out * out)").inplace();
-  op("asinh(Tensor x) -> Tensor", "asinh(x)").inplace();
-  op("acosh(Tensor x) -> Tensor", "acosh(x)").inplace();
-  op("atanh(Tensor x) -> Tensor", "atanh(x)").inplace();
-  op("erf(Tensor x) -> Tensor", "erf(x)").inplace();
-  op("erfc(Tensor x) -> Tensor", "erfc(x)").inplace();
+  op("reciprocal(Tensor x) -> Tensor", "1 / x\n dx = -g * out * out")
+      .doc("1 / x. Integers become float32.")
+      .amp(Amp::float32)
+      .inplace();
+  op("exp(Tensor x) -> Tensor", "exp(x)\n dx = g * out")
+      .doc("e to the power x. Integers become float32.")
+      .method()
+      .inplace();
+  op("exp2(Tensor x) -> Tensor", "exp2(x)")
+      .doc("2 to the power x. Integers become float32.")
+      .inplace();
+  op("expm1(Tensor x) -> Tensor", "expm1(x)")
+      .doc("exp(x) - 1, exact near 0. Integers become float32.")
+      .inplace();
+  op("log(Tensor x) -> Tensor", "log(x)")
+      .doc("The natural logarithm of x. Integers become float32.")
+      .method()
+      .inplace();
+  op("log1p(Tensor x) -> Tensor", "log1p(x)")
+      .doc("log(1 + x), exact near 0. Integers become float32.")
+      .inplace();
+  op("log2(Tensor x) -> Tensor", "log2(x)")
+      .doc("The logarithm of x to base 2. Integers become float32.")
+      .inplace();
+  op("log10(Tensor x) -> Tensor", "log10(x)")
+      .doc("The logarithm of x to base 10. Integers become float32.")
+      .inplace();
+  op("sin(Tensor x) -> Tensor", "sin(x)").doc("The sine of x in radians.").method().inplace();
+  op("cos(Tensor x) -> Tensor", "cos(x)").doc("The cosine of x in radians.").method().inplace();
+  op("tan(Tensor x) -> Tensor", "tan(x)").doc("The tangent of x in radians.").inplace();
+  op("asin(Tensor x) -> Tensor", "asin(x)").doc("The arc sine of x, from -pi/2 to pi/2.").inplace();
+  op("acos(Tensor x) -> Tensor", "acos(x)").doc("The arc cosine of x, from 0 to pi.").inplace();
+  op("atan(Tensor x) -> Tensor", "atan(x)")
+      .doc("The arc tangent of x, from -pi/2 to pi/2.")
+      .inplace();
+  op("sinh(Tensor x) -> Tensor", "sinh(x)").doc("The hyperbolic sine of x.").inplace();
+  op("cosh(Tensor x) -> Tensor", "cosh(x)").doc("The hyperbolic cosine of x.").inplace();
+  op("tanh(Tensor x) -> Tensor", "tanh(x)\n dx = g * (1 - out * out)")
+      .doc("The hyperbolic tangent of x.")
+      .method()
+      .inplace();
+  op("asinh(Tensor x) -> Tensor", "asinh(x)").doc("The inverse of sinh.").inplace();
+  op("acosh(Tensor x) -> Tensor", "acosh(x)").doc("The inverse of cosh, from 0 on.").inplace();
+  op("atanh(Tensor x) -> Tensor", "atanh(x)").doc("The inverse of tanh.").inplace();
+  op("erf(Tensor x) -> Tensor", "erf(x)")
+      .doc("The error function 2 / sqrt(pi) * integral of exp(-t * t) from 0 to x.")
+      .inplace();
+  op("erfc(Tensor x) -> Tensor", "erfc(x)").doc("1 - erf(x), exact for large x.").inplace();
 }
 
 constexpr const char *kHardtanh =
@@ -120,9 +192,9 @@ constinit ExpressionRef masked_fill_into{
 // An op of x and two numbers, which are taken as elements of x's dtype: x keeps it, as in PyTorch.
 // Limits of integers may lie outside of their dtype, where they limit nothing; the call of the
 // formula refuses those that leave nothing.
-void by_numbers(const std::string& name, const char* schema, const char* first, const char* second,
-                bool limits, const ExpressionRef& formula) {
-  op((name + schema).c_str()).meaning([=, &formula](Tensor x, Operand a, Operand b) {
+void by_numbers(const std::string& name, const char* schema, const char* doc, const char* first,
+                const char* second, bool limits, const ExpressionRef& formula) {
+  op((name + schema).c_str()).doc(doc).meaning([=, &formula](Tensor x, Operand a, Operand b) {
     const Dtype dtype = limits && !x.dtype().is_float() ? int64 : x.dtype();
     if (x.dtype() == bool_) fail(name + ": x is bool, expected integers or floats");
     return prim::elementwise(formula, x, number_for(name.c_str(), first, a, dtype),
@@ -139,23 +211,38 @@ Tensor gelu_by(string_view approximate, const Tensor& x, const OpRef& erf, const
 // Where the two sides of an activation meet, the argument of the exponential is kept on its own
 // side: a side that overflows and is not taken would give 0 * inf in the gradient.
 void activations() {
-  op("sigmoid(Tensor x) -> Tensor", "sigmoid(x)\n dx = g * out * (1 - out)").inplace();
+  op("sigmoid(Tensor x) -> Tensor", "sigmoid(x)\n dx = g * out * (1 - out)")
+      .doc("1 / (1 + exp(-x)).")
+      .method()
+      .inplace();
   op("log_sigmoid(Tensor x) -> Tensor", "min(x, 0) - log1p(exp(-abs(x)))\n dx = g * sigmoid(-x)")
+      .doc("log(sigmoid(x)), computed so that nothing overflows.")
       .amp(Amp::widest);
-  op("relu(Tensor x) -> Tensor", "max(x, 0)\n dx = where(out <= 0, 0, g)").inplace();
-  op("relu6(Tensor x) -> Tensor", "clamp(x, 0, 6)\n dx = where(out <= 0 or out >= 6, 0, g)");
-  op("relu6_(Tensor(a!) x) -> Tensor(a!)", "clamp(x, 0, 6)\n dx = where(x <= 0 or x >= 6, 0, g)");
-  by_numbers("hardtanh", "(Tensor x, number min_val=-1, number max_val=1) -> Tensor", "min_val",
-             "max_val", true, hardtanh_of);
+  op("relu(Tensor x) -> Tensor", "max(x, 0)\n dx = where(out <= 0, 0, g)")
+      .doc("max(x, 0).")
+      .method()
+      .inplace();
+  op("relu6(Tensor x) -> Tensor", "clamp(x, 0, 6)\n dx = where(out <= 0 or out >= 6, 0, g)")
+      .doc("min(max(x, 0), 6). Howard et al., arXiv:1704.04861.");
+  op("relu6_(Tensor(a!) x) -> Tensor(a!)", "clamp(x, 0, 6)\n dx = where(x <= 0 or x >= 6, 0, g)")
+      .doc("min(max(x, 0), 6), written to x.");
+  by_numbers("hardtanh", "(Tensor x, number min_val=-1, number max_val=1) -> Tensor",
+             "x, cut off below min_val and above max_val.", "min_val", "max_val", true,
+             hardtanh_of);
   by_numbers("hardtanh_", "(Tensor(a!) x, number min_val=-1, number max_val=1) -> Tensor(a!)",
-             "min_val", "max_val", true, hardtanh_into);
+             "x, cut off below min_val and above max_val, written to x.", "min_val", "max_val",
+             true, hardtanh_into);
   op("leaky_relu(Tensor x, float negative_slope=0.01) -> Tensor",
      "where(x > 0, x, negative_slope * x)\n dx = where(x > 0, g, negative_slope * g)")
+      .doc("x where it is above 0, else negative_slope * x. Maas, Hannun & Ng, 2013.")
       .inplace();
   op("_prelu(Tensor x, Tensor weight) -> Tensor",
      "where(x > 0, x, weight * x)\n"
      "dx = where(x > 0, g, weight * g); dweight = where(x > 0, 0, g * x)");
   op("prelu(Tensor x, Tensor weight) -> Tensor")
+      .doc(
+          "x where it is above 0, else weight * x. weight has one element, or one for each channel "
+          "of x [n, channels, ..]. He et al., arXiv:1502.01852.")
       .keeps_halves()
       .meaning([](Tensor x, Tensor weight) {
         Tensor w = weight;
@@ -178,17 +265,22 @@ void activations() {
   op("elu(Tensor x, float alpha=1) -> Tensor",
      "where(x <= 0, alpha * expm1(where(x <= 0, x, 0)), x)\n"
      "dx = where(x <= 0, g * alpha * exp(where(x < 0, x, 0)), g)")
+      .doc("x where it is above 0, else alpha * (exp(x) - 1). Clevert et al., arXiv:1511.07289.")
       .amp(Amp::widest)
       .inplace();
   op("celu(Tensor x, float alpha=1) -> Tensor",
      "where(x <= 0, alpha * expm1(where(x <= 0, x, 0) / alpha), x)\n"
      "dx = where(x <= 0, g * exp(where(x < 0, x, 0) / alpha), g)")
+      .doc("max(x, 0) + min(0, alpha * (exp(x / alpha) - 1)). Barron, arXiv:1704.07483.")
       .amp(Amp::widest)
       .inplace();
   // Klambauer et al., arXiv:1706.02515.
   op("selu(Tensor x) -> Tensor",
      "1.0507009873554805 * where(x <= 0, 1.6732632423543772 * expm1(where(x <= 0, x, 0)), x)\n"
      "dx = 1.0507009873554805 * where(x <= 0, g * 1.6732632423543772 * exp(where(x < 0, x, 0)), g)")
+      .doc(
+          "scale * elu(x, alpha), whose constants keep mean 0 and variance 1. Klambauer et al., "
+          "arXiv:1706.02515.")
       .amp(Amp::widest)
       .inplace();
   // x Φ(x); erfc, which keeps the digits that 1 + erf loses at negative x.
@@ -198,47 +290,63 @@ void activations() {
      "0.5 * x * (1 + tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)))")
       .inplace();
   op("gelu(Tensor x, str approximate='none') -> Tensor")
+      .doc(
+          "x times the normal distribution function of x; approximate is \"none\" or \"tanh\". "
+          "Hendrycks & Gimpel, arXiv:1606.08415.")
       .keeps_halves()
       .meaning([](Tensor x, string_view by) {
         return gelu_by(by, x, detail::op<"_gelu">, detail::op<"_gelu_tanh">);
       });
   op("gelu_(Tensor(a!) x, str approximate='none') -> Tensor(a!)")
+      .doc("gelu(x, approximate), written to x.")
       .meaning([](Tensor x, string_view by) {
         return gelu_by(by, x, detail::op<"_gelu_">, detail::op<"_gelu_tanh_">);
       });
-  op("silu(Tensor x) -> Tensor", "x * sigmoid(x)").inplace();
+  op("silu(Tensor x) -> Tensor", "x * sigmoid(x)")
+      .doc("x * sigmoid(x). Elfwing et al., arXiv:1702.03118.")
+      .inplace();
   // tanh(log(1 + e)) is n / (n + 2), n = e (e + 2), e = exp(x); beyond 20 it rounds to 1.
   op("mish(Tensor x) -> Tensor",
      "let e = exp(where(x > 20, 0, x)); let n = e * (e + 2)\n x * where(x > 20, 1, n / (n + 2))")
+      .doc("x * tanh(log(1 + exp(x))). Misra, arXiv:1908.08681.")
       .amp(Amp::widest)
       .inplace();
   op("softplus(Tensor x, float beta=1, float threshold=20) -> Tensor",
      "let z = beta * x\n"
      "where(z > threshold, x, (log1p(exp(-abs(z))) + max(z, 0)) / beta)\n"
-     "dx = where(z > threshold, g, g * sigmoid(z))");
-  op("softsign(Tensor x) -> Tensor", "x / (1 + abs(x))\n dx = g / square(1 + abs(x))");
+     "dx = where(z > threshold, g, g * sigmoid(z))")
+      .doc("log(1 + exp(beta * x)) / beta; x itself where beta * x is above threshold.");
+  op("softsign(Tensor x) -> Tensor", "x / (1 + abs(x))\n dx = g / square(1 + abs(x))")
+      .doc("x / (1 + abs(x)).");
   op("hardsigmoid(Tensor x) -> Tensor",
      "clamp(x + 3, 0, 6) / 6\n dx = where(x > -3 and x < 3, g / 6, 0)")
+      .doc("min(max(x + 3, 0), 6) / 6. Howard et al., arXiv:1905.02244.")
       .inplace();
   op("hardswish(Tensor x) -> Tensor",
      "x * clamp(x + 3, 0, 6) / 6\n dx = where(x <= -3, 0, where(x < 3, g * (x / 3 + 0.5), g))")
+      .doc("x * min(max(x + 3, 0), 6) / 6. Howard et al., arXiv:1905.02244.")
       .inplace();
   op("_softshrink(Tensor x, float lambd) -> Tensor",
      "where(x > lambd, x - lambd, where(x < -lambd, x + lambd, x * 0))\n"
      "dx = where(x >= -lambd and x <= lambd, 0, g)");
   op("softshrink(Tensor x, float lambd=0.5) -> Tensor")
+      .doc("x moved toward 0 by lambd, and 0 within it.")
       .keeps_halves()
       .meaning([](Tensor x, double lambd) {
         if (!(lambd >= 0))
           fail("softshrink: lambd is " + number_text(lambd) + "; expected at least 0");
         return call(detail::op<"_softshrink">, x, lambd);
       });
-  op("hardshrink(Tensor x, float lambd=0.5) -> Tensor", "where(x >= -lambd and x <= lambd, 0, x)");
-  op("tanhshrink(Tensor x) -> Tensor", "x - tanh(x)\n dx = g * square(tanh(x))");
-  by_numbers("threshold", "(Tensor x, number threshold, number value) -> Tensor", "threshold",
-             "value", false, threshold_of);
+  op("hardshrink(Tensor x, float lambd=0.5) -> Tensor", "where(x >= -lambd and x <= lambd, 0, x)")
+      .doc("x, and 0 where abs(x) is at most lambd.");
+  op("tanhshrink(Tensor x) -> Tensor", "x - tanh(x)\n dx = g * square(tanh(x))")
+      .doc("x - tanh(x).");
+  by_numbers("threshold", "(Tensor x, number threshold, number value) -> Tensor",
+             "x where it is above threshold, else value.", "threshold", "value", false,
+             threshold_of);
   by_numbers("threshold_", "(Tensor(a!) x, number threshold, number value) -> Tensor(a!)",
-             "threshold", "value", false, threshold_into);
+             "threshold(x, threshold, value), written to x.", "threshold", "value", false,
+             threshold_into);
 }
 
 // The overloads of the face choose by the bounds: numbers or tensors, both or one. At a bound that
@@ -246,10 +354,13 @@ void activations() {
 void bounds() {
   op("clamp(Tensor x, number min, number max) -> Tensor",
      "clamp(x, min, max)\n dx = where(x > min and x < max, g, 0)")
+      .doc("x, cut off below min and above max; max where min is above max.")
       .inplace();
   op("clamp_min(Tensor x, number min) -> Tensor", "max(x, min)\n dx = where(x > min, g, 0)")
+      .doc("x, cut off below min.")
       .inplace();
   op("clamp_max(Tensor x, number max) -> Tensor", "min(x, max)\n dx = where(x < max, g, 0)")
+      .doc("x, cut off above max.")
       .inplace();
   op("_clamp_to_tensors(Tensor x, Tensor min, Tensor max) -> Tensor",
      "clamp(x, min, max)\n"
@@ -264,28 +375,64 @@ void bounds() {
 // None has a gradient. That is derived, and not said by no_gradient(): written in place, they end
 // the history of what they write.
 void comparisons() {
-  op("eq(Tensor x, Tensor y) -> Tensor", "x == y").inplace();
-  op("ne(Tensor x, Tensor y) -> Tensor", "x != y").inplace();
-  op("lt(Tensor x, Tensor y) -> Tensor", "x < y").inplace();
-  op("le(Tensor x, Tensor y) -> Tensor", "x <= y").inplace();
-  op("gt(Tensor x, Tensor y) -> Tensor", "x > y").inplace();
-  op("ge(Tensor x, Tensor y) -> Tensor", "x >= y").inplace();
-  op("isnan(Tensor x) -> Tensor", "isnan(x)").no_gradient();
-  op("isinf(Tensor x) -> Tensor", "isinf(x)").no_gradient();
-  op("isfinite(Tensor x) -> Tensor", "isfinite(x)").no_gradient();
+  op("eq(Tensor x, Tensor y) -> Tensor", "x == y")
+      .doc("Whether x equals y, as bool. NaN equals nothing.")
+      .inplace();
+  op("ne(Tensor x, Tensor y) -> Tensor", "x != y")
+      .doc("Whether x differs from y, as bool. NaN differs from everything.")
+      .inplace();
+  op("lt(Tensor x, Tensor y) -> Tensor", "x < y").doc("Whether x is below y, as bool.").inplace();
+  op("le(Tensor x, Tensor y) -> Tensor", "x <= y")
+      .doc("Whether x is at most y, as bool.")
+      .inplace();
+  op("gt(Tensor x, Tensor y) -> Tensor", "x > y").doc("Whether x is above y, as bool.").inplace();
+  op("ge(Tensor x, Tensor y) -> Tensor", "x >= y")
+      .doc("Whether x is at least y, as bool.")
+      .inplace();
+  op("isnan(Tensor x) -> Tensor", "isnan(x)").doc("Whether x is NaN, as bool.").no_gradient();
+  op("isinf(Tensor x) -> Tensor", "isinf(x)")
+      .doc("Whether x is an infinity, as bool.")
+      .no_gradient();
+  op("isfinite(Tensor x) -> Tensor", "isfinite(x)")
+      .doc("Whether x is neither an infinity nor NaN, as bool.")
+      .no_gradient();
 }
 
 void logic() {
-  op("logical_and(Tensor x, Tensor y) -> Tensor", "bool(x) and bool(y)").inplace();
-  op("logical_or(Tensor x, Tensor y) -> Tensor", "bool(x) or bool(y)").inplace();
-  op("logical_xor(Tensor x, Tensor y) -> Tensor", "bool(x) != bool(y)").inplace();
-  op("logical_not(Tensor x) -> Tensor", "logical_not(x)").inplace();
-  op("bitwise_and(Tensor x, Tensor y) -> Tensor", "x & y").no_gradient().inplace();
-  op("bitwise_or(Tensor x, Tensor y) -> Tensor", "x | y").no_gradient().inplace();
-  op("bitwise_xor(Tensor x, Tensor y) -> Tensor", "x ^ y").no_gradient().inplace();
-  op("bitwise_not(Tensor x) -> Tensor", "~x").no_gradient().inplace();
-  op("bitwise_left_shift(Tensor x, Tensor y) -> Tensor", "x << y").no_gradient().inplace();
-  op("bitwise_right_shift(Tensor x, Tensor y) -> Tensor", "x >> y").no_gradient().inplace();
+  op("logical_and(Tensor x, Tensor y) -> Tensor", "bool(x) and bool(y)")
+      .doc("Whether neither x nor y is 0, as bool.")
+      .inplace();
+  op("logical_or(Tensor x, Tensor y) -> Tensor", "bool(x) or bool(y)")
+      .doc("Whether x or y is not 0, as bool.")
+      .inplace();
+  op("logical_xor(Tensor x, Tensor y) -> Tensor", "bool(x) != bool(y)")
+      .doc("Whether just one of x and y is 0, as bool.")
+      .inplace();
+  op("logical_not(Tensor x) -> Tensor", "logical_not(x)").doc("Whether x is 0, as bool.").inplace();
+  op("bitwise_and(Tensor x, Tensor y) -> Tensor", "x & y")
+      .doc("The bits that x and y have both. Integers and bool.")
+      .no_gradient()
+      .inplace();
+  op("bitwise_or(Tensor x, Tensor y) -> Tensor", "x | y")
+      .doc("The bits that x or y has. Integers and bool.")
+      .no_gradient()
+      .inplace();
+  op("bitwise_xor(Tensor x, Tensor y) -> Tensor", "x ^ y")
+      .doc("The bits that just one of x and y has. Integers and bool.")
+      .no_gradient()
+      .inplace();
+  op("bitwise_not(Tensor x) -> Tensor", "~x")
+      .doc("The bits that x has not. Integers and bool.")
+      .no_gradient()
+      .inplace();
+  op("bitwise_left_shift(Tensor x, Tensor y) -> Tensor", "x << y")
+      .doc("x with its bits moved up by y. Integers.")
+      .no_gradient()
+      .inplace();
+  op("bitwise_right_shift(Tensor x, Tensor y) -> Tensor", "x >> y")
+      .doc("x with its bits moved down by y, the sign kept. Integers.")
+      .no_gradient()
+      .inplace();
 }
 
 // What nan_to_num puts in the place of an infinity, None meaning the greatest number of the dtype.
@@ -326,14 +473,20 @@ Tensor masked_fill_by(const char* name, const Operand& x, const Operand& mask, c
 }
 
 void choices() {
-  op("where(Tensor condition, Tensor x, Tensor y) -> Tensor", "where(condition, x, y)");
+  op("where(Tensor condition, Tensor x, Tensor y) -> Tensor", "where(condition, x, y)")
+      .doc("x where condition is not 0, else y. The three broadcast.");
   op("masked_fill(Tensor x, Tensor mask, Tensor value) -> Tensor")
+      .doc(
+          "A copy of x with value, a number or a tensor without dimensions, where mask (bool, "
+          "broadcast) is true.")
+      .method()
       .numbers()
       .keeps_halves()
       .meaning([](Operand x, Operand mask, Operand value) {
         return masked_fill_by("masked_fill", x, mask, value, masked_fill_of);
       });
   op("masked_fill_(Tensor(a!) x, Tensor mask, Tensor value) -> Tensor(a!)")
+      .doc("masked_fill(x, mask, value), written to x.")
       .numbers()
       .meaning([](Operand x, Operand mask, Operand value) {
         return masked_fill_by("masked_fill_", x, mask, value, masked_fill_into);
@@ -342,6 +495,10 @@ void choices() {
      "where(isnan(x), fill, where(x == inf, posinf, where(x == -inf, neginf, x)))")
       .inplace();
   op("nan_to_num(Tensor x, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor")
+      .doc(
+          "x with numbers in the place of NaN and infinities: 0 and the greatest and least of the "
+          "dtype, unless given.")
+      .method()
       .keeps_halves()
       .meaning(
           [](Tensor x, optional<double> nan, optional<double> posinf, optional<double> neginf) {
@@ -351,6 +508,8 @@ void choices() {
           });
   op("nan_to_num_(Tensor(a!) x, float? nan=None, float? posinf=None, float? neginf=None)"
      " -> Tensor(a!)")
+      .doc("nan_to_num(x, nan, posinf, neginf), written to x.")
+      .method()
       .meaning(
           [](Tensor x, optional<double> nan, optional<double> posinf, optional<double> neginf) {
             if (!x.dtype().is_float()) return x;

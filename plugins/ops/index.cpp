@@ -347,21 +347,45 @@ Tensor scattered(const char* op, const Tensor& x, int64_t dim, const Tensor& ind
 }  // namespace
 
 void index() {
-  op("gather(Tensor x, int dim, Tensor index) -> Tensor").keeps_halves().meaning(gathered);
+  op("gather(Tensor x, int dim, Tensor index) -> Tensor")
+      .doc(
+          "y[.., i, ..] = x[.., index[.., i, ..], ..] along dim. The sizes of index are at most "
+          "those of x elsewhere.")
+      .method()
+      .keeps_halves()
+      .meaning(gathered);
   op("scatter(Tensor x, int dim, Tensor index, Tensor src, bool add=False) -> Tensor")
+      .doc(
+          "A copy of x with src written, or added, at the places that gather reads; of a larger "
+          "src the part that index covers.")
       .keeps_halves()
       .meaning([](Tensor x, int64_t dim, Tensor index, Tensor src, bool add) {
         return scattered("scatter", x, dim, index, src, add);
       });
   op("scatter_add(Tensor x, int dim, Tensor index, Tensor src) -> Tensor")
+      .doc("A copy of x with src added at the places that gather reads.")
       .amp(Amp::widest)
       .keeps_halves()
       .meaning([](Tensor x, int64_t dim, Tensor index, Tensor src) {
         return scattered("scatter_add", x, dim, index, src, true);
       });
-  op("index_select(Tensor x, int dim, Tensor index) -> Tensor").keeps_halves().meaning(selected);
-  op("index(Tensor x, Tensor?[] indices) -> Tensor").dynamic().keeps_halves().meaning(indexed);
+  op("index_select(Tensor x, int dim, Tensor index) -> Tensor")
+      .doc("x at the indices index [n] along dim.")
+      .method()
+      .keeps_halves()
+      .meaning(selected);
+  op("index(Tensor x, Tensor?[] indices) -> Tensor")
+      .doc(
+          "PyTorch's x[i, :, mask] is index(x, {i, {}, mask}): indices, which broadcast and may be "
+          "negative, masks of bool or uint8, and {} for all of a dimension. With a mask the call "
+          "waits for the device.")
+      .dynamic()
+      .keeps_halves()
+      .meaning(indexed);
   op("index_put(Tensor x, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor")
+      .doc(
+          "A copy of x with values, which broadcast, written, or added (accumulate), at what index "
+          "picks.")
       .dynamic()
       .amp(Amp::widest)
       .keeps_halves()
@@ -370,21 +394,44 @@ void index() {
       });
   op("index_put_(Tensor(a!) x, Tensor?[] indices, Tensor values, bool accumulate=False) -> "
      "Tensor(a!)")
+      .doc("index_put(x, indices, values, accumulate), written to x.")
       .dynamic()
       .keeps_halves()
       .meaning([](Tensor x, Tensors indices, Tensor values, bool accumulate) {
         return x.copy_(put("index_put_", x, indices, values, accumulate));
       });
-  op("masked_select(Tensor x, Tensor mask) -> Tensor").dynamic().keeps_halves().meaning(chosen_by);
-  op("nonzero(Tensor x) -> Tensor").primitive(TN_PRIM_NONZERO).dynamic().no_gradient();
+  op("masked_select(Tensor x, Tensor mask) -> Tensor")
+      .doc("The elements of x where mask holds, [count]; the two broadcast. Waits for the device.")
+      .dynamic()
+      .keeps_halves()
+      .meaning(chosen_by);
+  op("nonzero(Tensor x) -> Tensor")
+      .doc(
+          "Indices of the elements that are not zero, int64 [count, x.dim()], in row-major order. "
+          "Waits for the device.")
+      .primitive(TN_PRIM_NONZERO)
+      .dynamic()
+      .no_gradient();
   op("embedding(Tensor weight, Tensor index, int? padding_idx=None) -> Tensor")
+      .doc(
+          "Rows of weight [n, d] at index [..]: [.., d]. The row padding_idx, from the end where "
+          "negative, gets no gradient.")
       .keeps_halves()
       .meaning(rows);
   op("embedding_bag(Tensor weight, Tensor index, Tensor? offsets=None, str mode=\"mean\", "
      "Tensor? per_sample_weights=None) -> Tensor")
+      .doc(
+          "Sums, means or maxima (mode) of rows of weight: a bag for each row of index [bags, n], "
+          "or beginning at each of offsets [bags] in index [n].")
       .meaning(bags);
   // num_classes -1: one more than the largest class.
-  op("one_hot(Tensor index, int num_classes=-1) -> Tensor").dynamic().no_gradient().meaning(hot);
+  op("one_hot(Tensor index, int num_classes=-1) -> Tensor")
+      .doc(
+          "index [..] to int64 [.., num_classes], 1 at its class. num_classes -1: one more than "
+          "the largest class, for which the call waits for the device.")
+      .dynamic()
+      .no_gradient()
+      .meaning(hot);
 }
 
 }  // namespace tenon::ops_pack

@@ -192,6 +192,7 @@ Tensor cross_entropy_of(Tensor input, Tensor target, Tensor weight, int64_t igno
 
 void loss() {
   op("mse_loss(Tensor input, Tensor target, str reduction=\"mean\") -> Tensor")
+      .doc("(input - target)^2. reduction: \"mean\", \"sum\" or \"none\".")
       .amp(Amp::float32)
       .meaning([](Tensor input, Tensor target, std::string reduction) {
         Reduction kind = reduction_of("mse_loss", reduction);
@@ -199,6 +200,7 @@ void loss() {
         return reduced(prim::elementwise(squared_difference, input, target), kind);
       });
   op("l1_loss(Tensor input, Tensor target, str reduction=\"mean\") -> Tensor")
+      .doc("|input - target|. reduction: \"mean\", \"sum\" or \"none\".")
       .amp(Amp::float32)
       .meaning([](Tensor input, Tensor target, std::string reduction) {
         Reduction kind = reduction_of("l1_loss", reduction);
@@ -206,6 +208,9 @@ void loss() {
         return reduced(prim::elementwise(difference, input, target), kind);
       });
   op("smooth_l1_loss(Tensor input, Tensor target, str reduction=\"mean\", float beta=1) -> Tensor")
+      .doc(
+          "d * d / (2 * beta) where d = |input - target| is below beta, else d - beta / 2. "
+          "Girshick, arXiv:1504.08083.")
       .amp(Amp::float32)
       .meaning([](Tensor input, Tensor target, std::string reduction, double beta) {
         Reduction kind = reduction_of("smooth_l1_loss", reduction);
@@ -216,6 +221,9 @@ void loss() {
                        kind);
       });
   op("huber_loss(Tensor input, Tensor target, str reduction=\"mean\", float delta=1) -> Tensor")
+      .doc(
+          "d * d / 2 where d = |input - target| is below delta, else delta * (d - delta / 2). "
+          "Huber, 1964.")
       .amp(Amp::float32)
       .meaning([](Tensor input, Tensor target, std::string reduction, double delta) {
         Reduction kind = reduction_of("huber_loss", reduction);
@@ -224,6 +232,7 @@ void loss() {
         return reduced(prim::elementwise(huber, input, target, delta), kind);
       });
   op("soft_margin_loss(Tensor input, Tensor target, str reduction=\"mean\") -> Tensor")
+      .doc("log(1 + exp(-target * input)); target is 1 or -1.")
       .amp(Amp::float32)
       .meaning([](Tensor input, Tensor target, std::string reduction) {
         Reduction kind = reduction_of("soft_margin_loss", reduction);
@@ -232,6 +241,9 @@ void loss() {
       });
   op("binary_cross_entropy(Tensor input, Tensor target, Tensor? weight=None, str "
      "reduction=\"mean\") -> Tensor")
+      .doc(
+          "-(target * log(input) + (1 - target) * log(1 - input)), times weight; input: "
+          "probabilities, target: 0 to 1.")
       .amp(Amp::float32)
       .meaning([](Tensor input, Tensor target, Tensor weight, std::string reduction) {
         Reduction kind = reduction_of("binary_cross_entropy", reduction);
@@ -241,6 +253,9 @@ void loss() {
       });
   op("binary_cross_entropy_with_logits(Tensor input, Tensor target, Tensor? weight=None, str "
      "reduction=\"mean\", Tensor? pos_weight=None) -> Tensor")
+      .doc(
+          "binary_cross_entropy of sigmoid(input), computed in one step; pos_weight scales the "
+          "part of target.")
       .amp(Amp::float32)
       .meaning(
           [](Tensor input, Tensor target, Tensor weight, std::string reduction, Tensor pos_weight) {
@@ -252,6 +267,9 @@ void loss() {
                            kind);
           });
   op("kl_div(Tensor input, Tensor target, str reduction=\"mean\", bool log_target=False) -> Tensor")
+      .doc(
+          "target * (log(target) - input), where input is log-probabilities, and target too with "
+          "log_target. reduction \"batchmean\" is the sum over the number of samples.")
       .amp(Amp::float32)
       .meaning([](Tensor input, Tensor target, std::string reduction, bool log_target) {
         bool by_batch = reduction == "batchmean";
@@ -264,6 +282,9 @@ void loss() {
       });
   op("nll_loss(Tensor input, Tensor target, Tensor? weight=None, int ignore_index=-100, str "
      "reduction=\"mean\") -> Tensor")
+      .doc(
+          "-input at the class: input [n, classes, ..] is log-probabilities, target [n, ..] int64 "
+          "classes, weight [classes]. The mean is over the weights.")
       .amp(Amp::float32)
       .meaning([](Tensor input, Tensor target, Tensor weight, int64_t ignore_index,
                   std::string reduction) {
@@ -274,6 +295,10 @@ void loss() {
       });
   op("cross_entropy(Tensor input, Tensor target, Tensor? weight=None, int ignore_index=-100, str "
      "reduction=\"mean\", float label_smoothing=0) -> Tensor")
+      .doc(
+          "nll_loss of log_softmax(input): input [n, classes, ..] is logits, target classes [n, "
+          "..], or probabilities of the sizes of input. label_smoothing: Szegedy et al., "
+          "arXiv:1512.00567.")
       .amp(Amp::float32)
       .meaning(cross_entropy_of);
 }

@@ -129,48 +129,70 @@ Tensor weighted(const char* op, const Tensor& x, const Tensor& y, double beta, d
 
 void matmul() {
   op("matmul(Tensor a, Tensor b) -> Tensor")
+      .doc(
+          "a [.., m, k] times b [.., k, n]; leading dimensions broadcast, and vectors are taken as "
+          "numpy.matmul takes them.")
+      .method()
       .amp(Amp::lower)
       .keeps_halves()
       .meaning([](Tensor a, Tensor b) { return product(a, b); });
   op("mm(Tensor a, Tensor b) -> Tensor")
+      .doc("a [m, k] times b [k, n].")
       .amp(Amp::lower)
       .keeps_halves()
       .meaning([](Tensor a, Tensor b) { return product_of_ranks("mm", a, 2, b, 2); });
   op("bmm(Tensor a, Tensor b) -> Tensor")
+      .doc("a [batch, m, k] times b [batch, k, n].")
       .amp(Amp::lower)
       .keeps_halves()
       .meaning([](Tensor a, Tensor b) { return batched("bmm", a, b); });
   op("mv(Tensor a, Tensor b) -> Tensor")
+      .doc("a [m, k] times b [k].")
       .amp(Amp::lower)
       .keeps_halves()
       .meaning([](Tensor a, Tensor b) { return product_of_ranks("mv", a, 2, b, 1); });
   op("dot(Tensor a, Tensor b) -> Tensor")
+      .doc("The sum of a [n] * b [n].")
       .amp(Amp::widest)
       .keeps_halves()
       .meaning([](Tensor a, Tensor b) { return product_of_ranks("dot", a, 1, b, 1); });
-  op("outer(Tensor a, Tensor b) -> Tensor").keeps_halves().meaning([](Tensor a, Tensor b) {
-    expect_ranks("outer", a, 1, b, 1);
-    return mul(unsqueeze(a, 1), b);
-  });
+  op("outer(Tensor a, Tensor b) -> Tensor")
+      .doc("All products of an element of a [m] with one of b [n]: [m, n].")
+      .keeps_halves()
+      .meaning([](Tensor a, Tensor b) {
+        expect_ranks("outer", a, 1, b, 1);
+        return mul(unsqueeze(a, 1), b);
+      });
   op("addmm(Tensor x, Tensor a, Tensor b, float beta=1, float alpha=1) -> Tensor")
+      .doc(
+          "beta * x + alpha * (a [m, k] times b [k, n]). x broadcasts, and is not read where beta "
+          "is 0.")
       .amp(Amp::lower)
       .meaning([](Tensor x, Tensor a, Tensor b, double beta, double alpha) {
         return weighted("addmm", x, product_of_ranks("addmm", a, 2, b, 2), beta, alpha);
       });
   op("baddbmm(Tensor x, Tensor a, Tensor b, float beta=1, float alpha=1) -> Tensor")
+      .doc(
+          "beta * x + alpha * (a [batch, m, k] times b [batch, k, n]). x broadcasts, and is not "
+          "read where beta is 0.")
       .amp(Amp::lower)
       .meaning([](Tensor x, Tensor a, Tensor b, double beta, double alpha) {
         return weighted("baddbmm", x, batched("baddbmm", a, b), beta, alpha);
       });
   op("einsum(str equation, Tensor[] xs) -> Tensor")
+      .doc(
+          "Sums of products by an equation, as \"bij,bjk->bik\": over letters that the result has "
+          "not, along diagonals of letters that an operand has twice. \"...\" broadcasts.")
       .amp(Amp::lower)
       .keeps_halves()
       .meaning([](string_view equation, Tensors xs) { return einsum_of(equation, xs); });
   op("linear(Tensor x, Tensor weight, Tensor? bias=None) -> Tensor")
+      .doc("x [.., in] times weight [out, in] transposed, plus bias [out].")
       .amp(Amp::lower)
       .keeps_halves()
       .meaning(linear_of);
   fused("linear_relu(Tensor x, Tensor weight, Tensor? bias=None) -> Tensor")
+      .doc("relu(linear(x, weight, bias)), one kernel where a device has it.")
       .amp(Amp::lower)
       .meaning([](Tensor x, Tensor weight, Tensor bias) {
         Tensor y = linear_product("linear_relu", x, weight, bias);

@@ -200,6 +200,8 @@ Tensor group_norm_of(Tensor x, int64_t num_groups, Tensor weight, Tensor bias, d
 
 void norm() {
   op("softmax(Tensor x, int dim=-1) -> Tensor")
+      .doc("exp(x) / sum(exp(x)) along dim, computed so that no exponential overflows.")
+      .method()
       .amp(Amp::float32)
       .meaning([](Tensor x, int64_t dim) { return softmax_of(x, dim); })
       // (g - sum(g y)) y, from the output alone.
@@ -212,6 +214,8 @@ void norm() {
         return x.dtype() == dx.dtype() ? dx : prim::copy(dx, x.dtype());
       });
   op("log_softmax(Tensor x, int dim=-1) -> Tensor")
+      .doc("log(softmax(x, dim)), computed in one step.")
+      .method()
       .amp(Amp::float32)
       .meaning([](Tensor x, int64_t dim) { return log_softmax_of(x, dim); })
       // g - exp(out) sum(g)
@@ -223,6 +227,9 @@ void norm() {
         return x.dtype() == dx.dtype() ? dx : prim::copy(dx, x.dtype());
       });
   op("rms_norm(Tensor x, Tensor? weight=None, float eps=1e-6) -> Tensor")
+      .doc(
+          "x / sqrt(mean(x * x) + eps) over the last dimension, times weight. Zhang & Sennrich, "
+          "arXiv:1910.07467.")
       .amp(Amp::float32)
       .meaning([](Tensor x, optional<Tensor> weight, double eps) {
         const char* op = "rms_norm";
@@ -237,15 +244,25 @@ void norm() {
       });
   op("layer_norm(Tensor x, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float "
      "eps=1e-5) -> Tensor")
+      .doc(
+          "(x - mean) / sqrt(var + eps) over the last dimensions, which are normalized_shape, "
+          "times weight, plus bias. Ba, Kiros & Hinton, arXiv:1607.06450.")
       .amp(Amp::float32)
       .meaning(layer_norm_of);
   op("group_norm(Tensor x, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-5) "
      "-> Tensor")
+      .doc(
+          "x [n, channels, ..], normalized over groups of channels, times weight [channels], plus "
+          "bias. Wu & He, arXiv:1803.08494.")
       .amp(Amp::float32)
       .meaning(group_norm_of);
   op("batch_norm(Tensor x, Tensor(a!)? running_mean=None, Tensor(b!)? running_var=None, Tensor? "
      "weight=None, Tensor? bias=None, bool training=False, float momentum=0.1, float eps=1e-5) -> "
      "Tensor")
+      .doc(
+          "x [n, channels, ..], normalized for each channel: in training by the batch, whose mean "
+          "and unbiased variance move the running ones in place; else by the running ones. Ioffe & "
+          "Szegedy, arXiv:1502.03167.")
       .amp(Amp::float32)
       .meaning(batch_norm_of);
   op("_batch_norm(Tensor x, Tensor? weight=None, Tensor? bias=None, float eps=1e-5) -> (Tensor, "
@@ -259,6 +276,9 @@ void norm() {
   op("instance_norm(Tensor x, Tensor(a!)? running_mean=None, Tensor(b!)? running_var=None, Tensor? "
      "weight=None, Tensor? bias=None, bool use_input_stats=True, float momentum=0.1, float "
      "eps=1e-5) -> Tensor")
+      .doc(
+          "x [n, channels, ..], normalized for each sample and channel, or by the running values. "
+          "Ulyanov et al., arXiv:1607.08022.")
       .amp(Amp::float32)
       .meaning(instance_norm_of);
 }

@@ -195,6 +195,10 @@ void optim() {
      " float momentum=0, float dampening=0, float weight_decay=0, bool nesterov=False, bool "
      "maximize=False,"
      " bool first=False, Tensor? found_inf=None) -> ()")
+      .doc(
+          "A step of SGD: g += weight_decay * p; buffer = momentum * buffer + (1 - dampening) * g, "
+          "at first g itself; p -= lr * (buffer, or with nesterov g + momentum * buffer, or "
+          "without momentum g). Nothing changes where found_inf is not 0.")
       .no_gradient()
       .meaning(sgd);
   op("adam_step(Tensor(a!)[] params, Tensor[] grads, Tensor(b!)[] exp_avgs, Tensor(c!)[] "
@@ -202,12 +206,21 @@ void optim() {
      " dynamic float lr, dynamic int step, float beta1=0.9, float beta2=0.999, float eps=1e-8,"
      " float weight_decay=0, bool decoupled=False, bool maximize=False, Tensor? found_inf=None) -> "
      "()")
+      .doc(
+          "A step of Adam (Kingma & Ba, arXiv:1412.6980); decoupled: of AdamW (arXiv:1711.05101). "
+          "step counts from 1. Nothing changes where found_inf is not 0.")
       .no_gradient()
       .meaning(adam_all);
   op("unscale_(Tensor(a!)[] grads, Tensor(b!) found_inf, Tensor inv_scale) -> ()")
+      .doc(
+          "Multiplies grads by inv_scale; found_inf (float32, one element) becomes 1 where any of "
+          "them holds an inf or NaN.")
       .no_gradient()
       .meaning(unscale);
   op("clip_grad_norm_(Tensor(a!)[] grads, float max_norm, float norm_type=2) -> Tensor")
+      .doc(
+          "Multiplies grads by min(1, max_norm / norm), where norm, the result, is that of all "
+          "their elements as one vector: the norm_type-th root, or the greatest for infinity.")
       .no_gradient()
       .meaning(clip_grad_norm);
 }

@@ -172,6 +172,9 @@ Tensor adaptive_pool(const char* op, const Tensor& x, const Sizes& output_size, 
 
 void define_max(int64_t n, const char* schema) {
   op(schema)
+      .doc(
+          "The maximum of each window of x [n, channels, ..], or without n. stride empty: "
+          "kernel_size. Of equal largest ones the first has the gradient.")
       .amp(Amp::widest)
       .meaning([op = name_of(schema), n](Tensor x, Ints kernel_size, Ints stride, Ints padding,
                                          Ints dilation, bool ceil_mode) {
@@ -195,9 +198,18 @@ void define_average(int64_t n, const char* schema) {
     });
   };
   if (n > 1) {
-    op(schema).amp(Amp::widest).meaning(average);
+    op(schema)
+        .doc(
+            "The mean of each window of x [n, channels, ..], or without n. stride empty: "
+            "kernel_size. count_include_pad: borders count as zeros; divisor_override divides the "
+            "sum instead.")
+        .amp(Amp::widest)
+        .meaning(average);
   } else {
     op(schema)
+        .doc(
+            "The mean of each window of x [n, channels, ..], or without n. stride empty: "
+            "kernel_size. count_include_pad: borders count as zeros.")
         .amp(Amp::widest)
         .meaning([average](Tensor x, Ints kernel_size, Ints stride, Ints padding, bool ceil_mode,
                            bool count_include_pad) {
@@ -208,6 +220,10 @@ void define_average(int64_t n, const char* schema) {
 
 void define_adaptive(int64_t n, bool maximum, const char* schema) {
   op(schema)
+      .doc(maximum ? "The maxima of windows that together cover x [n, channels, ..], output_size "
+                     "of them."
+                   : "The means of windows that together cover x [n, channels, ..], output_size of "
+                     "them.")
       .amp(Amp::widest)
       .meaning([op = name_of(schema), n, maximum](Tensor x, Ints output_size) {
         const char* name = op.c_str();

@@ -238,11 +238,15 @@ void expect_probabilities(const char* op, const char* what, const Tensor& p) {
 
 void random() {
   op("rand(int[] sizes, dtype? dtype=None, device? device=None) -> Tensor")
+      .doc(
+          "Uniform in [0, 1). dtype None: float32; device None: the CPU. The same on every device "
+          "for one seed.")
       .random()
       .meaning([](Ints sizes, Dtype dtype, Device device) {
         return uniform_of("rand", sizes, {0, 1}, dtype, device);
       });
   op("rand_like(Tensor x, dtype? dtype=None) -> Tensor")
+      .doc("rand of the sizes and device of x, and of its dtype unless said.")
       .random()
       .no_gradient()
       .keeps_halves()
@@ -250,11 +254,15 @@ void random() {
         return uniform_of("rand_like", x.sizes(), {0, 1}, dtype ? dtype : x.dtype(), x.device());
       });
   op("randn(int[] sizes, dtype? dtype=None, device? device=None) -> Tensor")
+      .doc(
+          "Normal with mean 0 and variance 1. dtype None: float32; device None: the CPU. The same "
+          "on every device for one seed.")
       .random()
       .meaning([](Ints sizes, Dtype dtype, Device device) {
         return normal_of("randn", sizes, dtype, device);
       });
   op("randn_like(Tensor x, dtype? dtype=None) -> Tensor")
+      .doc("randn of the sizes and device of x, and of its dtype unless said.")
       .random()
       .no_gradient()
       .keeps_halves()
@@ -262,11 +270,13 @@ void random() {
         return normal_of("randn_like", x.sizes(), dtype ? dtype : x.dtype(), x.device());
       });
   op("randint(int low, int high, int[] sizes, dtype? dtype=None, device? device=None) -> Tensor")
+      .doc("Whole numbers from low to high - 1. dtype None: int64; device None: the CPU.")
       .random()
       .meaning([](int64_t low, int64_t high, Ints sizes, Dtype dtype, Device device) {
         return ints_of("randint", low, high, sizes, dtype, device);
       });
   op("randint_like(Tensor x, int low, int high, dtype? dtype=None) -> Tensor")
+      .doc("randint of the sizes and device of x, and of its dtype unless said.")
       .random()
       .no_gradient()
       .keeps_halves()
@@ -274,21 +284,27 @@ void random() {
         return ints_of("randint_like", low, high, x.sizes(), dtype ? dtype : x.dtype(), x.device());
       });
   op("randperm(int n, dtype? dtype=None, device? device=None) -> Tensor")
+      .doc("0 to n - 1 in any order. dtype None: int64; device None: the CPU.")
       .random()
       .meaning(permutation);
   op("multinomial(Tensor x, int num_samples, bool replacement=False) -> Tensor")
+      .doc(
+          "Indices of x [n] or [rows, n], whose elements are weights: int64 [num_samples] or "
+          "[rows, num_samples].")
       .random()
       .no_gradient()
       .keeps_halves()
       .meaning(drawn);
   op("uniform(int[] sizes, float low=0, float high=1, dtype? dtype=None, device? device=None) -> "
      "Tensor")
+      .doc("Uniform in [low, high). dtype None: float32; device None: the CPU.")
       .random()
       .meaning([](Ints sizes, double low, double high, Dtype dtype, Device device) {
         return uniform_of("uniform", sizes, {low, high}, dtype, device);
       });
   // What is written has nothing of x: its gradient goes to none, through the formulas.
   op("uniform_(Tensor(a!) x, float from=0, float to=1) -> Tensor(a!)")
+      .doc("Writes numbers that are uniform in [from, to) to x.")
       .random()
       .meaning([](Tensor x, double from, double to) {
         Tensor values =
@@ -296,6 +312,7 @@ void random() {
         return prim::elementwise(assign, x, values);
       });
   op("normal_(Tensor(a!) x, float mean=0, float std=1) -> Tensor(a!)")
+      .doc("Writes normal numbers of this mean and standard deviation to x.")
       .random()
       .meaning([](Tensor x, double mean, double std) {
         if (!(std >= 0)) fail("normal_: std is " + number_text(std) + ", at least 0 is needed");
@@ -306,19 +323,28 @@ void random() {
                                  std);
       });
   op("bernoulli_(Tensor(a!) x, float p=0.5) -> Tensor(a!)")
+      .doc("Writes 1 with probability p, else 0, to x.")
       .random()
       .meaning([](Tensor x, double p) {
         expect_probability("bernoulli_", p);
         return prim::elementwise(chosen_into, x, prim::random_bits(x.sizes(), x.device()), p);
       });
-  op("bernoulli(Tensor p) -> Tensor").random().no_gradient().keeps_halves().meaning([](Tensor p) {
-    expect_float("bernoulli", p.dtype());
-    expect_probabilities("bernoulli", "p", p);
-    Tensor u = prim::elementwise(uniform24, prim::random_bits(p.sizes(), p.device()), 0.0, 1.0);
-    Tensor drawn = prim::elementwise(below, u, p);
-    return drawn.dtype() == p.dtype() ? drawn : prim::copy(drawn, p.dtype());
-  });
+  op("bernoulli(Tensor p) -> Tensor")
+      .doc("1 with the probability that p says element by element, else 0.")
+      .random()
+      .no_gradient()
+      .keeps_halves()
+      .meaning([](Tensor p) {
+        expect_float("bernoulli", p.dtype());
+        expect_probabilities("bernoulli", "p", p);
+        Tensor u = prim::elementwise(uniform24, prim::random_bits(p.sizes(), p.device()), 0.0, 1.0);
+        Tensor drawn = prim::elementwise(below, u, p);
+        return drawn.dtype() == p.dtype() ? drawn : prim::copy(drawn, p.dtype());
+      });
   op("dropout(Tensor x, float p=0.5, bool training=True) -> Tensor")
+      .doc(
+          "Zero with probability p, the others times 1 / (1 - p); x itself when not training. "
+          "Srivastava et al., 2014.")
       .random()
       .amp(Amp::widest)
       .keeps_halves()

@@ -296,20 +296,42 @@ Tensor padded(const Tensor& x, Ints pad, string_view mode, Operand value) {
 }  // namespace
 
 void rearrange() {
-  op("stack(Tensor[] xs, int dim=0) -> Tensor").amp(Amp::widest).keeps_halves().meaning(stacked);
+  op("stack(Tensor[] xs, int dim=0) -> Tensor")
+      .doc("Tensors of one shape, side by side along a new dimension dim.")
+      .amp(Amp::widest)
+      .keeps_halves()
+      .meaning(stacked);
   op("flip(Tensor x, int[] dims) -> Tensor")
+      .doc("A copy of x in reverse order along dims.")
+      .method()
       .keeps_halves()
       .meaning(flipped)
       .vjp([](const Vjp& call, Tensor, Ints dims) { return flip(call, dims); });
-  op("roll(Tensor x, int[] shifts, int[] dims=[]) -> Tensor").keeps_halves().meaning(rolled);
-  op("repeat(Tensor x, int[] sizes) -> Tensor").keeps_halves().meaning(repeated);
+  op("roll(Tensor x, int[] shifts, int[] dims=[]) -> Tensor")
+      .doc(
+          "A copy of x moved by shifts along dims, and in again at the other end; without dims as "
+          "if it had one dimension.")
+      .keeps_halves()
+      .meaning(rolled);
+  op("repeat(Tensor x, int[] sizes) -> Tensor")
+      .doc("A copy of x, side by side as many times as sizes say for each dimension.")
+      .method()
+      .keeps_halves()
+      .meaning(repeated);
   op("triu(Tensor x, int diagonal=0) -> Tensor")
+      .doc("x [.., rows, columns] with zeros below a diagonal.")
+      .method()
       .keeps_halves()
       .meaning([](Tensor x, int64_t diagonal) { return triangle("triu", x, upper, diagonal); });
   op("tril(Tensor x, int diagonal=0) -> Tensor")
+      .doc("x [.., rows, columns] with zeros above a diagonal.")
+      .method()
       .keeps_halves()
       .meaning([](Tensor x, int64_t diagonal) { return triangle("tril", x, lower, diagonal); });
   op("pad(Tensor x, int[] pad, str mode=\"constant\", number value=0) -> Tensor")
+      .doc(
+          "x with borders. pad: two numbers a dimension, before and behind, the last dimension "
+          "first; mode: \"constant\" (value), \"reflect\", \"replicate\" or \"circular\".")
       .keeps_halves()
       .meaning(padded);
   // The gradient is cut where x was padded, and padded where x was cut.
@@ -323,11 +345,16 @@ void rearrange() {
       });
 
   op("cat(Tensor[] xs, int dim=0) -> Tensor")
+      .doc("Tensors side by side along dim; other sizes are equal.")
       .amp(Amp::widest)
       .keeps_halves()
       .meaning(joined)
       .vjp(joined_gradient);
-  op("clone(Tensor x) -> Tensor").keeps_halves().meaning([](Tensor x) { return prim::copy(x); });
+  op("clone(Tensor x) -> Tensor")
+      .doc("A new tensor with the values of x.")
+      .method()
+      .keeps_halves()
+      .meaning([](Tensor x) { return prim::copy(x); });
 }
 
 }  // namespace tenon::ops_pack

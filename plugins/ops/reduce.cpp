@@ -160,12 +160,20 @@ std::tuple<Tensor, Tensor> top_of(const Tensor& x, int64_t k, int64_t dim, bool 
 
 void reduce() {
   op("sum(Tensor x, int[] dims=[], bool keepdim=False, dtype? dtype=None) -> Tensor")
+      .doc(
+          "The sum over dims, or over all where dims is empty. Integers and bool sum in int64; "
+          "with a dtype: of x as that dtype.")
+      .method()
       .amp(Amp::float32)
       .keeps_halves()
       .meaning([](Tensor x, Ints dims, bool keepdim, Dtype dtype) {
         return total_of(TN_REDUCE_SUM, x, dims, keepdim, dtype);
       });
   op("mean(Tensor x, int[] dims=[], bool keepdim=False, dtype? dtype=None) -> Tensor")
+      .doc(
+          "The mean over dims, or over all where dims is empty. Of integers and bool it is "
+          "float32; with a dtype: of x as that dtype.")
+      .method()
       .amp(Amp::float32)
       .keeps_halves()
       .meaning([](Tensor x, Ints dims, bool keepdim, Dtype dtype) {
@@ -174,35 +182,57 @@ void reduce() {
         return mean_of(dtype ? as_dtype(x, dtype) : x, dims, keepdim);
       });
   op("prod(Tensor x, int[] dims=[], bool keepdim=False, dtype? dtype=None) -> Tensor")
+      .doc(
+          "The product over dims, or over all where dims is empty. Of integers and bool it is "
+          "int64; with a dtype: of x as that dtype.")
+      .method()
       .amp(Amp::float32)
       .meaning([](Tensor x, Ints dims, bool keepdim, Dtype dtype) {
         return total_of(TN_REDUCE_PROD, x, dims, keepdim, dtype);
       });
   op("amax(Tensor x, int[] dims=[], bool keepdim=False) -> Tensor")
+      .doc(
+          "The largest value over dims, or over all where dims is empty. Equal ones share the "
+          "gradient evenly.")
+      .method()
       .amp(Amp::widest)
       .keeps_halves()
       .meaning([](Tensor x, Ints dims, bool keepdim) {
         return prim::reduce(TN_REDUCE_MAX, x, dims, keepdim);
       });
   op("amin(Tensor x, int[] dims=[], bool keepdim=False) -> Tensor")
+      .doc(
+          "The smallest value over dims, or over all where dims is empty. Equal ones share the "
+          "gradient evenly.")
+      .method()
       .amp(Amp::widest)
       .keeps_halves()
       .meaning([](Tensor x, Ints dims, bool keepdim) {
         return prim::reduce(TN_REDUCE_MIN, x, dims, keepdim);
       });
   op("max(Tensor x, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)")
+      .doc(
+          "The largest values along dim and their indices (int64), the first among equals, which "
+          "gets the gradient.")
       .amp(Amp::widest)
       .keeps_halves()
       .meaning([](Tensor x, int64_t dim, bool keepdim) {
         return extreme("max", TN_REDUCE_ARGMAX, x, dim, keepdim);
       });
   op("min(Tensor x, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)")
+      .doc(
+          "The smallest values along dim and their indices (int64), the first among equals, which "
+          "gets the gradient.")
       .amp(Amp::widest)
       .keeps_halves()
       .meaning([](Tensor x, int64_t dim, bool keepdim) {
         return extreme("min", TN_REDUCE_ARGMIN, x, dim, keepdim);
       });
   op("argmax(Tensor x, int[] dims=[], bool keepdim=False) -> Tensor")
+      .doc(
+          "The int64 index of the largest value, the first among equals, flat over dims, or over "
+          "all where dims is empty.")
+      .method()
       .no_gradient()
       .amp(Amp::widest)
       .keeps_halves()
@@ -210,6 +240,10 @@ void reduce() {
         return prim::reduce(TN_REDUCE_ARGMAX, x, dims, keepdim);
       });
   op("argmin(Tensor x, int[] dims=[], bool keepdim=False) -> Tensor")
+      .doc(
+          "The int64 index of the smallest value, the first among equals, flat over dims, or over "
+          "all where dims is empty.")
+      .method()
       .no_gradient()
       .amp(Amp::widest)
       .keeps_halves()
@@ -218,6 +252,10 @@ void reduce() {
       });
 
   op("var(Tensor x, int[] dims=[], int correction=1, bool keepdim=False) -> Tensor")
+      .doc(
+          "The variance over dims, or over all where dims is empty: squared distances from the "
+          "mean, summed and divided by n - correction.")
+      .method()
       .amp(Amp::float32)
       .keeps_halves()
       .meaning([](Tensor x, Ints dims, int64_t correction, bool keepdim) {
@@ -228,6 +266,8 @@ void reduce() {
         return var_gradient(call, x, dims, correction);
       });
   op("std(Tensor x, int[] dims=[], int correction=1, bool keepdim=False) -> Tensor")
+      .doc("The square root of var(x, dims, correction, keepdim).")
+      .method()
       .amp(Amp::float32)
       .meaning([](Tensor x, Ints dims, int64_t correction, bool keepdim) {
         expect_float("std", x);
@@ -235,16 +275,22 @@ void reduce() {
       });
   op("var_mean(Tensor x, int[] dims=[], int correction=1, bool keepdim=False) -> "
      "(Tensor var, Tensor mean)")
+      .doc("var(x, dims, correction, keepdim) and the mean over the same dimensions.")
       .amp(Amp::float32)
       .meaning([](Tensor x, Ints dims, int64_t correction, bool keepdim) {
         expect_float("var_mean", x);
         return std::tuple{var(x, dims, correction, keepdim), mean_of(x, dims, keepdim)};
       });
   op("norm(Tensor x, float p=2, int[] dims=[], bool keepdim=False) -> Tensor")
+      .doc(
+          "(sum |x|^p)^(1/p) over dims, or over all where dims is empty. Infinity: the largest "
+          "|x|; 0: how many are not 0.")
+      .method()
       .amp(Amp::float32)
       .meaning(
           [](Tensor x, double p, Ints dims, bool keepdim) { return norm_of(x, p, dims, keepdim); });
   op("logsumexp(Tensor x, int[] dims, bool keepdim=False) -> Tensor")
+      .doc("log(sum exp(x)) over dims, computed so that no exponential overflows.")
       .amp(Amp::float32)
       .meaning([](Tensor x, Ints dims, bool keepdim) { return logsumexp_of(x, dims, keepdim); })
       .vjp([](const Vjp& call, Tensor x, Ints dims, bool) {
@@ -253,18 +299,26 @@ void reduce() {
       });
 
   op("all(Tensor x, int[] dims=[], bool keepdim=False) -> Tensor")
+      .doc(
+          "Whether all elements over dims, or over all where dims is empty, are not 0. NaN is not "
+          "0.")
+      .method()
       .no_gradient()
       .keeps_halves()
       .meaning([](Tensor x, Ints dims, bool keepdim) {
         return answer(x, dims, keepdim, zero_as_one, is_zero);
       });
   op("any(Tensor x, int[] dims=[], bool keepdim=False) -> Tensor")
+      .doc(
+          "Whether any element over dims, or over all where dims is empty, is not 0. NaN is not 0.")
+      .method()
       .no_gradient()
       .keeps_halves()
       .meaning([](Tensor x, Ints dims, bool keepdim) {
         return answer(x, dims, keepdim, other_as_one, is_positive);
       });
   op("count_nonzero(Tensor x, int[] dims=[]) -> Tensor")
+      .doc("How many elements over dims, or over all where dims is empty, are not 0, as int64.")
       .no_gradient()
       .keeps_halves()
       .meaning([](Tensor x, Ints dims) {
@@ -272,16 +326,29 @@ void reduce() {
       });
 
   op("cumsum(Tensor x, int dim) -> Tensor")
+      .doc(
+          "The sums of the elements up to each one along dim, itself included. Of integers and "
+          "bool they are int64.")
+      .method()
       .amp(Amp::float32)
       .keeps_halves()
       .meaning([](Tensor x, int64_t dim) { return prim::scan(TN_REDUCE_SUM, x, dim); });
   op("cumprod(Tensor x, int dim) -> Tensor")
+      .doc(
+          "The products of the elements up to each one along dim, itself included. Of integers and "
+          "bool they are int64.")
       .amp(Amp::float32)
       .keeps_halves()
       .meaning([](Tensor x, int64_t dim) { return prim::scan(TN_REDUCE_PROD, x, dim); });
   op("sort(Tensor x, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)")
+      .doc(
+          "The values along dim in order, and their indices (int64). Equal ones stay as they came; "
+          "NaN is the greatest.")
+      .method()
       .primitive(TN_PRIM_SORT);
   op("argsort(Tensor x, int dim=-1, bool descending=False) -> Tensor")
+      .doc("The indices of sort(x, dim, descending).")
+      .method()
       .no_gradient()
       .keeps_halves()
       .meaning([](Tensor x, int64_t dim, bool descending) {
@@ -289,6 +356,10 @@ void reduce() {
       });
   op("topk(Tensor x, int k, int dim=-1, bool largest=True, bool sorted=True) -> "
      "(Tensor values, Tensor indices)")
+      .doc(
+          "The k largest or smallest values along dim, in order, and their indices (int64). They "
+          "come sorted whatever `sorted` says.")
+      .method()
       .keeps_halves()
       .meaning([](Tensor x, int64_t k, int64_t dim, bool largest, bool) {
         return top_of(x, k, dim, largest);

@@ -131,17 +131,24 @@ Tensor shuffled(const char* op, const Tensor& x, int64_t r, bool up) {
 void resize() {
   op("interpolate(Tensor x, int[] size=[], float[] scale_factor=[], str mode=\"nearest\", bool "
      "align_corners=False) -> Tensor")
+      .doc(
+          "x [n, channels, ..] at another size, or scaled by scale_factor. mode: nearest, "
+          "nearest-exact, linear, bilinear or trilinear.")
       .amp(Amp::widest)
       .meaning([](Tensor x, Ints size, Floats scale_factor, std::string mode, bool align_corners) {
         return interpolated(x, size, scale_factor, mode, align_corners);
       });
   op("pixel_shuffle(Tensor x, int upscale_factor) -> Tensor")
+      .doc(
+          "x [.., channels * r * r, h, w] to [.., channels, h * r, w * r]. Shi et al., "
+          "arXiv:1609.05158.")
       .amp(Amp::widest)
       .keeps_halves()
       .meaning([](Tensor x, int64_t upscale_factor) {
         return shuffled("pixel_shuffle", x, upscale_factor, true);
       });
   op("pixel_unshuffle(Tensor x, int downscale_factor) -> Tensor")
+      .doc("x [.., channels, h * r, w * r] to [.., channels * r * r, h, w].")
       .amp(Amp::widest)
       .keeps_halves()
       .meaning([](Tensor x, int64_t downscale_factor) {

@@ -305,38 +305,102 @@ Tensor laid_out(const Tensor& x, const std::string& memory_format) {
 }  // namespace
 
 void shape() {
-  op("reshape(Tensor(a) x, int[] sizes) -> Tensor(a)").primitive(TN_PRIM_RESHAPE);
-  op("permute(Tensor(a) x, int[] dims) -> Tensor(a)").primitive(TN_PRIM_PERMUTE);
+  op("reshape(Tensor(a) x, int[] sizes) -> Tensor(a)")
+      .doc(
+          "The elements of x in row-major order with other sizes, of which one may be -1. A view "
+          "where it can be, else a copy.")
+      .method()
+      .primitive(TN_PRIM_RESHAPE);
+  op("permute(Tensor(a) x, int[] dims) -> Tensor(a)")
+      .doc("A view of x with its dimensions in another order.")
+      .method()
+      .primitive(TN_PRIM_PERMUTE);
   op("slice(Tensor(a) x, int dim, int start=0, int end=9223372036854775807, int step=1) -> "
      "Tensor(a)")
+      .doc(
+          "A view of the elements start, start + step, .. before end along dim. Bounds are as in "
+          "Python.")
+      .method()
       .primitive(TN_PRIM_SLICE);
-  op("expand(Tensor(a) x, int[] sizes) -> Tensor(a)").primitive(TN_PRIM_EXPAND);
+  op("expand(Tensor(a) x, int[] sizes) -> Tensor(a)")
+      .doc(
+          "A view of x in which dimensions of size 1 are repeated, and new ones stand in front. A "
+          "size of -1 stays.")
+      .method()
+      .primitive(TN_PRIM_EXPAND);
   op("as_strided(Tensor(a) x, int[] sizes, int[] strides, int offset=0) -> Tensor(a)")
+      .doc("A view of the storage of x with these sizes and strides, from the element offset on.")
       .primitive(TN_PRIM_AS_STRIDED);
 
-  op("view(Tensor(a) x, int[] sizes) -> Tensor(a)").view(reshaped);
-  op("transpose(Tensor(a) x, int dim0, int dim1) -> Tensor(a)").view(transposed);
-  op("t(Tensor(a) x) -> Tensor(a)").view([](const tn_tensor* x) {
-    if (x->ndim > 2) {
-      fail("t: x is " + sizes_text({x->sizes, size_t(x->ndim)}) +
-           ", expected at most 2 dimensions; transpose names two");
-    }
-    return x->ndim < 2 ? View(x) : transposed(x, 0, 1);
-  });
-  op("select(Tensor(a) x, int dim, int index) -> Tensor(a)").view(selected);
-  op("narrow(Tensor(a) x, int dim, int start, int length) -> Tensor(a)").view(narrowed);
-  op("squeeze(Tensor(a) x, int[] dims=[]) -> Tensor(a)").view(squeezed);
-  op("unsqueeze(Tensor(a) x, int dim) -> Tensor(a)").view(unsqueezed);
-  op("flatten(Tensor(a) x, int start_dim=0, int end_dim=-1) -> Tensor(a)").meaning(flattened);
+  op("view(Tensor(a) x, int[] sizes) -> Tensor(a)")
+      .doc("reshape(x, sizes), but an error where it cannot be a view.")
+      .method()
+      .view(reshaped);
+  op("transpose(Tensor(a) x, int dim0, int dim1) -> Tensor(a)")
+      .doc("A view of x with two dimensions swapped.")
+      .method()
+      .view(transposed);
+  op("t(Tensor(a) x) -> Tensor(a)")
+      .doc("A view of a matrix with its dimensions swapped; of fewer dimensions x itself.")
+      .method()
+      .view([](const tn_tensor* x) {
+        if (x->ndim > 2) {
+          fail("t: x is " + sizes_text({x->sizes, size_t(x->ndim)}) +
+               ", expected at most 2 dimensions; transpose names two");
+        }
+        return x->ndim < 2 ? View(x) : transposed(x, 0, 1);
+      });
+  op("select(Tensor(a) x, int dim, int index) -> Tensor(a)")
+      .doc("A view of x at index along dim, which goes.")
+      .method()
+      .view(selected);
+  op("narrow(Tensor(a) x, int dim, int start, int length) -> Tensor(a)")
+      .doc("A view of length elements from start on along dim.")
+      .method()
+      .view(narrowed);
+  op("squeeze(Tensor(a) x, int[] dims=[]) -> Tensor(a)")
+      .doc("A view of x without those of dims, or of all dimensions, that have size 1.")
+      .method()
+      .view(squeezed);
+  op("unsqueeze(Tensor(a) x, int dim) -> Tensor(a)")
+      .doc("A view of x with a new dimension of size 1 at dim.")
+      .method()
+      .view(unsqueezed);
+  op("flatten(Tensor(a) x, int start_dim=0, int end_dim=-1) -> Tensor(a)")
+      .doc(
+          "x with the dimensions from start_dim to end_dim as one. A view where it can be, else a "
+          "copy.")
+      .method()
+      .meaning(flattened);
 
-  op("movedim(Tensor(a) x, int[] source, int[] destination) -> Tensor(a)").view(dims_moved);
-  op("unflatten(Tensor(a) x, int dim, int[] sizes) -> Tensor(a)").view(unflattened);
-  op("unfold(Tensor(a) x, int dim, int size, int step) -> Tensor(a)").view(sliding_view);
-  op("diagonal(Tensor(a) x, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)").view(diagonal_of);
-  op("broadcast_to(Tensor(a) x, int[] sizes) -> Tensor(a)").primitive(TN_PRIM_EXPAND);
+  op("movedim(Tensor(a) x, int[] source, int[] destination) -> Tensor(a)")
+      .doc(
+          "A view of x with the dimensions source at the places destination; the others stay in "
+          "order.")
+      .view(dims_moved);
+  op("unflatten(Tensor(a) x, int dim, int[] sizes) -> Tensor(a)")
+      .doc("A view of x with dim as several dimensions, of which one size may be -1.")
+      .view(unflattened);
+  op("unfold(Tensor(a) x, int dim, int size, int step) -> Tensor(a)")
+      .doc("A view of windows of size elements along dim, step apart, in a new last dimension.")
+      .view(sliding_view);
+  op("diagonal(Tensor(a) x, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)")
+      .doc(
+          "A view of the diagonal of dim1 and dim2, which goes last; offset is above or, negative, "
+          "below it.")
+      .method()
+      .view(diagonal_of);
+  op("broadcast_to(Tensor(a) x, int[] sizes) -> Tensor(a)")
+      .doc("A view of x repeated to these sizes, as expand.")
+      .primitive(TN_PRIM_EXPAND);
   // memory_format: contiguous, or channels_last, in which dimension 1 lies innermost.
-  op("contiguous(Tensor(a) x, str memory_format=\"contiguous\") -> Tensor(a)").meaning(laid_out);
+  op("contiguous(Tensor(a) x, str memory_format=\"contiguous\") -> Tensor(a)")
+      .doc(
+          "x itself where it lies so already, else a copy. memory_format: \"contiguous\", or "
+          "\"channels_last\", in which dimension 1 lies innermost.")
+      .meaning(laid_out);
   op("split(Tensor(a) x, int length, int dim=0) -> Tensor(a)[]")
+      .doc("Views side by side along dim, of length elements each; the last may be shorter.")
       .meaning([](Tensor x, int64_t length, int64_t dim) {
         if (length <= 0) {
           fail("split: length is " + std::to_string(length) + ", at least 1 is needed");
@@ -344,6 +408,7 @@ void shape() {
         return split_evenly("split", x, length, dim);
       });
   op("split_with_sizes(Tensor(a) x, int[] lengths, int dim=0) -> Tensor(a)[]")
+      .doc("Views side by side along dim, of these lengths.")
       .meaning([](Tensor x, Ints lengths, int64_t dim) {
         int64_t d = wrap_dim("split_with_sizes", dim, x.dim()), rest = x.size(d);
         for (int64_t length : lengths) rest = length < 0 || length > rest ? -1 : rest - length;
@@ -355,6 +420,8 @@ void shape() {
         return pieces(x, lengths, d);
       });
   op("chunk(Tensor(a) x, int chunks, int dim=0) -> Tensor(a)[]")
+      .doc(
+          "At most so many views side by side along dim, of even lengths; the last may be shorter.")
       .meaning([](Tensor x, int64_t chunks, int64_t dim) {
         if (chunks <= 0) {
           fail("chunk: chunks is " + std::to_string(chunks) + ", at least 1 is needed");
@@ -362,7 +429,11 @@ void shape() {
         int64_t size = x.size(wrap_dim("chunk", dim, x.dim()));
         return split_evenly("chunk", x, size <= chunks ? 1 : (size - 1) / chunks + 1, dim);
       });
-  op("meshgrid(Tensor[] xs, str indexing=\"ij\") -> Tensor[]").keeps_halves().meaning(grids);
+  op("meshgrid(Tensor[] xs, str indexing=\"ij\") -> Tensor[]")
+      .doc(
+          "Each x [n_i] spread over all sizes [n_0, n_1, ..]; indexing \"xy\" swaps the first two.")
+      .keeps_halves()
+      .meaning(grids);
 }
 
 }  // namespace tenon::ops_pack

@@ -28,6 +28,13 @@ std::string usage(const Command& command) {
   return text.str();
 }
 
+// May it be left out: "[NAME]"? And its name without the brackets.
+bool is_optional(const Command& command) { return command.positional.starts_with('['); }
+std::string positional_name(const Command& command) {
+  const std::string& name = command.positional;
+  return is_optional(command) ? name.substr(1, name.size() - 2) : name;
+}
+
 std::vector<std::string> option_names(const Command& command) {
   std::vector<std::string> names;
   for (const auto& option : command.options.options()) names.push_back("--" + option->long_name());
@@ -40,9 +47,10 @@ int run_command(const Command& command, const std::vector<std::string>& words) {
   po::options_description all;
   all.add(command.options);
   po::positional_options_description positional;
-  if (!command.positional.empty()) {
-    all.add_options()(command.positional.c_str(), po::value<std::string>());
-    positional.add(command.positional.c_str(), 1);
+  const std::string name = positional_name(command);
+  if (!name.empty()) {
+    all.add_options()(name.c_str(), po::value<std::string>());
+    positional.add(name.c_str(), 1);
   }
   po::variables_map values;
   try {
@@ -65,7 +73,7 @@ int run_command(const Command& command, const std::vector<std::string>& words) {
     fmt::print("{}", usage(command));
     return 0;
   }
-  if (!command.positional.empty() && values.count(command.positional) == 0) {
+  if (!name.empty() && !is_optional(command) && values.count(name) == 0) {
     throw UsageError(fmt::format("{}: {} is missing", command.name, command.positional));
   }
   return command.run(Line(std::move(values)));

@@ -39,7 +39,7 @@ class Line {
 struct Command {
   std::string name;
   std::string summary;     // one line, for tenon --help
-  std::string positional;  // name of the one positional argument, "" for none; required
+  std::string positional;  // name of the one positional argument, "" for none; "[NAME]": optional
   std::string positional_help;
   boost::program_options::options_description options;
   int (*run)(const Line& line) = nullptr;  // gives the exit code; throws on failure

@@ -10,6 +10,7 @@ Command eval_command();
 Command generate_command();
 Command plugins_command();
 Command ops_command();
+Command header_command();
 Command devices_command();
 Command explain_command();
 Command bench_command();

@@ -43,18 +43,112 @@ std::string runs_as(const Json& op, const std::string& type) {
   return joined(ways, ", else ");
 }
 
+std::vector<std::string> names_of(const Json& list) {
+  std::vector<std::string> names;
+  for (const Json& entry : list) names.push_back(entry.at("name"));
+  return names;
+}
+
+// Where a kernel of the op is, and how the op runs on devices that have none.
+std::string kernels_text(const Json& op) {
+  std::string text;
+  for (const Json& kernel : op.at("kernels")) {
+    const Json& dtypes = kernel.at("dtypes");
+    text += fmt::format(
+        "  {}: {} of {}, priority {}, {}\n", kernel.at("device").get<std::string>(),
+        kernel.at("pair") == true ? "kernel with its backward" : "kernel",
+        kernel.at("plugin").get<std::string>(), kernel.at("priority").get<int64_t>(),
+        dtypes.is_string() ? "any dtype" : joined(dtypes.get<std::vector<std::string>>()));
+  }
+  return text + fmt::format("  elsewhere: {}\n", runs_as(op, ""));
+}
+
+// All there is to say of one op.
+std::string described(const Json& op) {
+  std::string text = fmt::format("{}\n", op.at("schema").get<std::string>());
+  if (const std::string doc = op.at("doc"); !doc.empty()) text += doc + "\n";
+  text += fmt::format("\nname      {}\nplugin    {}\n", op.at("name").get<std::string>(),
+                      op.at("plugin").get<std::string>());
+  if (op.contains("text")) text += fmt::format("formula   {}\n", op.at("text").get<std::string>());
+  text += fmt::format("gradient  {}\nautocast  {}\n", op.at("gradient").get<std::string>(),
+                      op.at("amp").get<std::string>());
+  const auto flags = op.at("flags").get<std::vector<std::string>>();
+  if (!flags.empty()) text += fmt::format("flags     {}\n", joined(flags));
+  return text + "kernels\n" + kernels_text(op);
+}
+
+// One op, or a layer or an optimizer, by its name; an op of the standard pack also without "ops.".
+std::string described(const std::string& name, const Json& ops) {
+  for (const Json& op : ops) {
+    if (op.at("name") == name || op.at("name") == "ops." + name) return described(op);
+  }
+  const Json factories = Json::parse(plugins_json()).at("factories");
+  for (const Json& factory : factories) {
+    if (factory.at("name") != name) continue;
+    return fmt::format(
+        "{}\n{}\n\nplugin    {}\nkind      {}\n", factory.at("schema").get<std::string>(),
+        factory.at("doc").get<std::string>(), factory.at("plugin").get<std::string>(),
+        factory.at("kind").get<std::string>());
+  }
+  std::vector<std::string> names = names_of(ops);
+  for (std::string& known : names) {
+    if (known.starts_with("ops.")) known.erase(0, 4);
+  }
+  for (std::string& known : names_of(factories)) names.push_back(std::move(known));
+  throw UsageError(fmt::format("ops: no op, layer or optimizer is named '{}'{}", printable(name),
+                               did_you_mean(name, names)));
+}
+
+// A page of all that the ops, layers and optimizers say of themselves, by plugin and group.
+std::string markdown(const Json& ops) {
+  std::string text =
+      "# Ops, layers and optimizers\n\nWhat the bundled plugins bring, as they say it themselves: "
+      "`tenon ops --markdown` writes this page.\n`tenon ops NAME` adds the formula and the kernels "
+      "of a device.\n";
+  std::string section;
+  const auto entry = [&](const Json& e, const std::string& kind, const std::string& name) {
+    if (name.starts_with('_')) return;
+    const std::string group = e.at("group"), title = kind + (group.empty() ? "" : ": " + group);
+    if (title != section) text += fmt::format("\n## {}\n", section = title);
+    text += fmt::format("\n`{}`\n", e.at("schema").get<std::string>());
+    if (const std::string doc = e.at("doc"); !doc.empty()) text += "\n" + doc + "\n";
+    if (!e.contains("gradient")) return;
+    text += fmt::format("\nGradient: {}. Autocast: {}.\n", e.at("gradient").get<std::string>(),
+                        e.at("amp").get<std::string>());
+  };
+  for (const Json& op : ops) {
+    const std::string name = op.at("name"), plugin = op.at("plugin");
+    entry(op, "Ops of " + plugin, name.substr(plugin.size() + 1));
+  }
+  const Json list = Json::parse(plugins_json());
+  for (const Json& factory : list.at("factories")) {
+    const std::string plugin = factory.at("plugin");
+    entry(factory, factory.at("kind") == "optimizer" ? "Optimizers" : "Layers of " + plugin,
+          factory.at("name"));
+  }
+  return text;
+}
+
+std::string as_json(const Json& ops, const std::string& type) {
+  Json list = Json::array();
+  for (Json op : ops) {
+    op["device"] = type;
+    op["runs_as"] = runs_as(op, type);
+    list.push_back(std::move(op));
+  }
+  return list.dump(2) + "\n";
+}
+
 int run(const Line& line) {
   load_all_plugins();
   const std::string type = find_device(line.get("device")).type();
   const Json ops = Json::parse(ops_json());
-  if (line.flag("json")) {
-    Json list = Json::array();
-    for (Json op : ops) {
-      op["device"] = type;
-      op["runs_as"] = runs_as(op, type);
-      list.push_back(std::move(op));
-    }
-    fmt::print("{}\n", list.dump(2));
+  if (line.has("NAME")) {
+    fmt::print("{}", described(line.get("NAME"), ops));
+    return 0;
+  }
+  if (line.flag("json") || line.flag("markdown")) {
+    fmt::print("{}", line.flag("json") ? as_json(ops, type) : markdown(ops));
     return 0;
   }
   Table table({"op", "on " + type, "gradient", "autocast", "schema"});
@@ -73,12 +167,13 @@ int run(const Line& line) {
 Command ops_command() {
   Command command{
       "ops",
-      "Lists the ops: how each would run on a device, its gradient, its class under autocast.", "",
-      ""};
+      "Lists the ops: how each would run on a device, its gradient, its class under autocast.",
+      "[NAME]", "an op, a layer or an optimizer: all there is to say of it"};
   command.options.add_options()  //
       ("device", po::value<std::string>()->value_name("NAME")->default_value("cpu"),
-       "of this device (tenon devices)")             //
-      ("json", po::bool_switch(), "as a JSON list")  //
+       "of this device (tenon devices)")                                                       //
+      ("json", po::bool_switch(), "as a JSON list")                                            //
+      ("markdown", po::bool_switch(), "the page docs/ops.md, of the plugins that are loaded")  //
       ("help,h", "this text");
   command.run = run;
   return command;

@@ -38,6 +38,11 @@ TEST_F(Factories, RefuseDefinitionsThatAreNotComplete) {
   def.kind = 9;
   expect_error(tenon::check_factory(def), TN_INVALID_ARGUMENT, "factory Thing: unknown kind 9");
   def.kind = TN_OBJECT_LAYER;
+  def.group = "a b";
+  expect_error(tenon::check_factory(def), TN_INVALID_ARGUMENT,
+               "factory Thing: its group is 'a b', expected lower case letters, digits and '_'");
+  def.group = nullptr;
+  def.kind = TN_OBJECT_LAYER;
   def.schema = "Thing(int a) -> Tensor";
   expect_error(tenon::check_factory(def), TN_INVALID_ARGUMENT,
                "factory Thing: its schema returns something: Thing(int a) -> Tensor");

@@ -117,10 +117,25 @@ TEST(StageOp, ChecksItsSchemaAndFlags) {
   EXPECT_EQ(stage_text(def), "op 't.f': TN_OP_LIBRARY is for ops of kernels alone");
   def.flags = 1u << 20;
   EXPECT_EQ(stage_text(def), "op 't.f': unknown flags 0x100000");
+  def.flags = TN_OP_METHOD;
+  def.schema = "f(int n) -> Tensor";
+  EXPECT_EQ(stage_text(def),
+            "op 't.f': TN_OP_METHOD needs a Tensor first, not 'f(int n) -> Tensor'");
   def = op_def("f(Tensor x) -> Tensor", "x");
   def.flags = TN_OP_FUSED;
   EXPECT_EQ(stage_text(def), "op 't.f': a fused op needs a decomposition");
   def.flags = 0;
+  def.doc = "";
+  EXPECT_EQ(stage_text(def), "op 't.f': its line of documentation has 0 bytes, expected 1 to 1000");
+  def.doc = "two\nlines";
+  EXPECT_EQ(stage_text(def),
+            "op 't.f': its documentation is not one line of printable UTF-8: two\\x0alines");
+  def.doc = "x itself.";
+  def.group = "Conv";
+  EXPECT_EQ(stage_text(def),
+            "op 't.f': its group is 'Conv', expected lower case letters, digits and '_'");
+  def.group = "conv2";
+  EXPECT_EQ(stage_text(def), "");
   def.amp = 9;
   EXPECT_EQ(stage_text(def), "op 't.f': unknown amp class 9");
   def = op_def("f(Tensor x) -> Tensor", nullptr);

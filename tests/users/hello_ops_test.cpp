@@ -1,14 +1,12 @@
 // examples/hello_ops, built as a stranger builds it (hello_ops_build.sh) and found by
 // TENON_PLUGIN_PATH: its op has gradients of first and second order, dtypes, broadcasting, on every
 // device, from one line of math.
+#include "../../examples/hello_ops/hello_ops.hpp"
 #include "ops_support.h"
 
 namespace {
 
-Tensor squash(const Tensor& x, double k = 1) {
-  constinit static tn::OpRef op{"hello_ops.squash"};
-  return tn::call(op, x, k);
-}
+using hello_ops::squash;  // by the header that `tenon header` wrote
 
 TEST(HelloOps, Values) {
   for (tn::Device d : devices()) {

@@ -535,7 +535,9 @@ enum {
      tn_composite_fn */
   TN_OP_KEEPS_HALVES = 1u << 6,
   /* of a decomposition: a number may stand in a Tensor's place, as it may in every expression */
-  TN_OP_NUMBERS = 1u << 7
+  TN_OP_NUMBERS = 1u << 7,
+  /* a method of Tensor in languages that have methods: the schema's first argument is a Tensor */
+  TN_OP_METHOD = 1u << 8
 };
 
 /* An op is exactly one of: an expression, a primitive's name, a view, a decomposition, or
@@ -557,6 +559,11 @@ typedef struct tn_op_def {
   tn_vjp_fn vjp; /* optional with expression, primitive, view, decompose */
   void* self;
   void (*destroy)(void* self);
+  /* optional: what the op computes, the shapes of its tensors and the source of its formula, on one
+     line of printable UTF-8. Headers that are generated and `tenon ops` show it */
+  const char* doc;
+  /* optional: lower case letters, digits and '_'. The ops of one group share a generated header */
+  const char* group;
 } tn_op_def;
 
 /* Promises of a kernel. */
@@ -715,6 +722,8 @@ typedef struct tn_factory_def {
   tn_status* (*create)(void* self, tn_object* object, const tn_value* args, uint32_t n_args);
   void* self;
   void (*destroy)(void* self);
+  const char* doc;   /* as tn_op_def has it */
+  const char* group; /* likewise */
 } tn_factory_def;
 
 /* A named policy of autocast: decides over the op's own class. */

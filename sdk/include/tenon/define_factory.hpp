@@ -20,13 +20,15 @@ tn_status* call_create(void* self, tn_object* object, const tn_value* args, uint
 }
 
 template <typename F>
-void define_factory(tn_object_kind kind, const char* schema, F f) {
+void define_factory(tn_object_kind kind, const char* schema, const char* doc, F f) {
   tn_registrar* r = registration.get();
   if (registration.error) return;
   tn_factory_def def{};
   def.size = sizeof(def);
   def.kind = kind;
   def.schema = schema;
+  def.doc = doc;
+  def.group = registration.group;
   def.create = call_create<F>;
   def.self = Held<F>::make(std::move(f));
   def.destroy = Held<F>::destroy;
@@ -40,18 +42,27 @@ void define_factory(tn_object_kind kind, const char* schema, F f) {
 namespace plugin {
 
 // A named constructor: f(Object& self, options...) adds parameters, children and methods. Options
-// are by the schema, which gives nothing: "Gated(int dim, float p=0.1)".
+// are by the schema, which gives nothing: "Gated(int dim, float p=0.1)". `doc` says in one line what
+// it computes, the shapes and the source of the formula: for generated headers.
+template <typename F>
+void layer(const char* schema, const char* doc, F f) {
+  detail::define_factory(TN_OBJECT_LAYER, schema, doc, std::move(f));
+}
 template <typename F>
 void layer(const char* schema, F f) {
-  detail::define_factory(TN_OBJECT_LAYER, schema, std::move(f));
+  layer(schema, nullptr, std::move(f));
+}
+template <typename F>
+void optimizer(const char* schema, const char* doc, F f) {
+  detail::define_factory(TN_OBJECT_OPTIMIZER, schema, doc, std::move(f));
 }
 template <typename F>
 void optimizer(const char* schema, F f) {
-  detail::define_factory(TN_OBJECT_OPTIMIZER, schema, std::move(f));
+  optimizer(schema, nullptr, std::move(f));
 }
 template <typename F>
 void object(const char* schema, F f) {
-  detail::define_factory(TN_OBJECT_OTHER, schema, std::move(f));
+  detail::define_factory(TN_OBJECT_OTHER, schema, nullptr, std::move(f));
 }
 
 // A named policy of autocast: f(std::string_view op, Amp own, std::string_view device_type) gives

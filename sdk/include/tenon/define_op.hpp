@@ -122,6 +122,7 @@ class OpDefinition {
     if (expression) expression_ = expression;
     has_expression_ = expression != nullptr;
     def_.amp = TN_AMP_AUTO;
+    def_.group = detail::registration.group;
   }
   OpDefinition(const OpDefinition&) = delete;
   OpDefinition& operator=(const OpDefinition&) = delete;
@@ -134,6 +135,7 @@ class OpDefinition {
     def_.size = sizeof(def_);
     def_.schema = schema_.c_str();
     def_.expression = has_expression_ ? expression_.c_str() : nullptr;
+    def_.doc = doc_.empty() ? nullptr : doc_.c_str();
     def_.self = functions_;
     def_.destroy = detail::OpFunctions::destroy_all;
     tn_status* status = fused_ ? r->fused(r, &def_) : r->op(r, &def_);
@@ -141,6 +143,14 @@ class OpDefinition {
     detail::registration.note(status);
   }
 
+  // What it computes, the shapes, the source of the formula: one line, for generated headers and
+  // `tenon ops`.
+  OpDefinition& doc(const char* line) {
+    doc_ = line;
+    return *this;
+  }
+  // A method of Tensor, too.
+  OpDefinition& method() { return flag(TN_OP_METHOD); }
   // Its class under autocast.
   OpDefinition& amp(Amp amp) {
     def_.amp = tn_amp_class(amp);
@@ -196,7 +206,7 @@ class OpDefinition {
     def_.flags |= flag;
     return *this;
   }
-  std::string schema_, expression_;
+  std::string schema_, expression_, doc_;
   bool fused_, has_expression_ = false;
   tn_op_def def_{};
   detail::OpFunctions* functions_;

@@ -8,6 +8,7 @@
 #include <iosfwd>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "tenon/base.hpp"
@@ -15,6 +16,42 @@
 
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
+
+namespace detail {
+// May stand where a schema says int: a bool may not, nor a number that would be cut.
+template <typename N>
+concept WholeNumber = (std::is_integral_v<N> && !std::is_same_v<N, bool>) ||
+                      (std::is_enum_v<N> && std::is_convertible_v<N, int64_t>);
+template <typename N, typename T>
+concept NumberFor = WholeNumber<N> ||(std::is_floating_point_v<N>&& std::is_floating_point_v<T>);
+
+// The first member of a struct of options: what follows is given by name, {.stride = 2}, and not by
+// its place.
+struct ByName {
+  explicit constexpr ByName() = default;
+};
+}  // namespace detail
+
+// An argument that a schema calls int or float. Any number that fits becomes one, and a bool does
+// not.
+class Int {
+ public:
+  template <detail::WholeNumber N>
+  constexpr Int(N number) noexcept : number_(int64_t(number)) {}
+  constexpr operator int64_t() const noexcept { return number_; }
+
+ private:
+  int64_t number_;
+};
+class Float {
+ public:
+  template <detail::NumberFor<double> N>
+  constexpr Float(N number) noexcept : number_(double(number)) {}
+  constexpr operator double() const noexcept { return number_; }
+
+ private:
+  double number_;
+};
 
 // A list of T: `{2, 3}`, a temporary vector and one number are copied into it; a vector, array or
 // span that has a name is borrowed, and must outlive it. Calls take it, and x.sizes() is one.
@@ -109,6 +146,22 @@ class List {
 };
 using Ints = List<int64_t>;
 using Floats = List<double>;
+
+// A list that borrows nothing, as a member of options: it takes what List takes.
+template <typename T>
+class Kept : public List<T> {
+ public:
+  Kept() = default;
+  template <typename... N>
+  requires(sizeof...(N) > 0 && (detail::NumberFor<N, T> && ...)) Kept(N... numbers)
+      : List<T>(std::initializer_list<T>{T(numbers)...}) {}
+  template <typename L>
+  requires(std::is_convertible_v<L, List<T>> && !std::is_base_of_v<Kept, std::remove_cvref_t<L>> &&
+           !std::is_arithmetic_v<std::remove_cvref_t<L>>) Kept(L&& list)
+      : List<T>(List<T>(std::forward<L>(list)).kept()) {}
+};
+using KeptInts = Kept<int64_t>;
+using KeptFloats = Kept<double>;
 
 namespace detail {
 

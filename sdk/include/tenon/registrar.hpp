@@ -23,6 +23,7 @@ namespace detail {
 struct Registration {
   tn_registrar* registrar = nullptr;
   tn_status* error = nullptr;
+  const char* group = nullptr;  // of the definitions that follow
 
   tn_registrar* get() const {
     if (!registrar)
@@ -41,7 +42,7 @@ inline constinit Registration registration{};
 
 inline tn_status* run_plugin(const tn_host* host, tn_registrar* registrar, void (*body)()) {
   attach(host);
-  registration = {registrar, nullptr};
+  registration = {registrar, nullptr, nullptr};
   tn_status* thrown = tenon::to_status(body);
   registration.registrar = nullptr;
   tn_status* first = std::exchange(registration.error, nullptr);
@@ -77,6 +78,10 @@ struct Slot {
 
 // What a plugin's body says without a prefix.
 namespace plugin {
+// The group of the ops, layers and optimizers that are defined from here on: which generated header
+// they are in. `name` is a literal, or lives as long as the body runs.
+inline void group(const char* name) { detail::registration.group = name; }
+
 using std::optional;
 using std::span;
 using std::string;

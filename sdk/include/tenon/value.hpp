@@ -179,6 +179,16 @@ inline tn_value to_value(std::nullopt_t) noexcept { return make_value(TN_KIND_NO
 template <typename T>
 requires std::is_arithmetic_v<T> tn_value to_value(T x)
 noexcept { return Operand(x).value(); }
+inline tn_value to_value(Int x) noexcept {
+  tn_value v = make_value(TN_KIND_INT);
+  v.as.i = x;
+  return v;
+}
+inline tn_value to_value(Float x) noexcept {
+  tn_value v = make_value(TN_KIND_FLOAT);
+  v.as.f = x;
+  return v;
+}
 inline tn_value to_value(const Ints& x) noexcept {
   tn_value v = make_value(TN_KIND_INTS, x.size());
   v.as.ints = x.data();

@@ -1,0 +1,329 @@
+// The rule which defaults are positional and which are named is in docs/face.md.
+#include "face.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include <fmt/format.h>
+
+namespace tenon::cli {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  const size_t first = text.find_first_not_of(' ');
+  if (first == text.npos) return "";
+  return text.substr(first, text.find_last_not_of(' ') - first + 1);
+}
+
+// At commas outside of brackets and strings.
+std::vector<std::string_view> parts(std::string_view list) {
+  std::vector<std::string_view> all;
+  size_t begin = 0;
+  int depth = 0;
+  bool quoted = false;
+  for (size_t i = 0; i < list.size(); ++i) {
+    const char c = list[i];
+    if (c == '"' && (i == 0 || list[i - 1] != '\\')) quoted = !quoted;
+    if (quoted) continue;
+    if (c == '[' || c == '(') ++depth;
+    if (c == ']' || c == ')') --depth;
+    if (c == ',' && depth == 0) {
+      all.push_back(trimmed(list.substr(begin, i - begin)));
+      begin = i + 1;
+    }
+  }
+  if (!trimmed(list.substr(begin)).empty()) all.push_back(trimmed(list.substr(begin)));
+  return all;
+}
+
+// Names that C++ keeps for itself get an underscore.
+std::string spelled(std::string_view name) {
+  static constexpr std::array<std::string_view, 84> kKeywords = {
+      "alignas",   "alignof",  "and",       "and_eq",    "asm",       "auto",     "bitand",
+      "bitor",     "bool",     "break",     "case",      "catch",     "char",     "char8_t",
+      "class",     "compl",    "concept",   "const",     "continue",  "decltype", "default",
+      "delete",    "do",       "double",    "else",      "enum",      "explicit", "export",
+      "extern",    "false",    "float",     "for",       "friend",    "goto",     "if",
+      "inline",    "int",      "long",      "mutable",   "namespace", "new",      "noexcept",
+      "not",       "not_eq",   "nullptr",   "operator",  "or",        "or_eq",    "private",
+      "protected", "public",   "register",  "requires",  "return",    "short",    "signed",
+      "sizeof",    "static",   "struct",    "switch",    "template",  "this",     "throw",
+      "true",      "try",      "typedef",   "typeid",    "typename",  "union",    "unsigned",
+      "using",     "virtual",  "void",      "volatile",  "wchar_t",   "while",    "xor",
+      "xor_eq",    "co_await", "constexpr", "consteval", "constinit", "options",  "self"};
+  const bool taken = std::find(kKeywords.begin(), kKeywords.end(), name) != kKeywords.end();
+  return std::string(name) + (taken ? "_" : "");
+}
+
+FaceArgument parse_argument(std::string_view text) {
+  FaceArgument argument;
+  const size_t equals = text.find('=');
+  std::string_view head = trimmed(text.substr(0, equals));
+  if (equals != text.npos) argument.fallback = trimmed(text.substr(equals + 1));
+  constexpr std::string_view kDynamic = "dynamic ";
+  if (head.starts_with(kDynamic)) head.remove_prefix(kDynamic.size());
+  const size_t space = head.rfind(' ');
+  argument.name = spelled(head.substr(space + 1));
+  argument.type = head.substr(0, space);
+  if (const size_t open = argument.type.find('('); open != std::string::npos) {
+    const size_t close = argument.type.find(')', open);
+    argument.written = argument.type[close - 1] == '!';
+    argument.type.erase(open, close - open + 1);
+  }
+  return argument;
+}
+
+// "max_pool2d" to "MaxPool2dOptions"; layers are so already.
+std::string options_name(std::string_view name) {
+  std::string text;
+  bool upper = true;
+  for (const char c : name) {
+    if (c != '_') text += upper ? char(std::toupper(static_cast<unsigned char>(c))) : c;
+    upper = c == '_';
+  }
+  return text + "Options";
+}
+
+// A default's text in C++: None and [] are {}, a list of one number is that number.
+std::string default_text(const FaceArgument& argument) {
+  const std::string& text = argument.fallback;
+  if (text == "None" || text == "[]") return "{}";
+  if (text == "True" || text == "False") return text == "True" ? "true" : "false";
+  if (text == "9223372036854775807") return "INT64_MAX";
+  if (text.front() != '[') return text;
+  const std::string list = text.substr(1, text.size() - 2);
+  return list.find(',') == std::string::npos ? list : "{" + list + "}";
+}
+
+bool is_dtype_or_device(const FaceArgument& argument) {
+  return argument.type.starts_with("dtype") || argument.type.starts_with("device");
+}
+
+std::string joined_values(const std::vector<std::string>& values, std::string_view separator) {
+  std::string text;
+  for (const std::string& value : values) text += (text.empty() ? "" : separator.data()) + value;
+  return text;
+}
+
+size_t width(std::string_view text) {
+  return size_t(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+}  // namespace
+
+FaceSchema parse_face_schema(std::string_view text) {
+  FaceSchema schema;
+  const size_t open = text.find('('), arrow = text.rfind(" -> ");
+  // A default may be a string that has an arrow in it: what follows the arrow of results has none.
+  const bool gives = arrow != text.npos && text.find('"', arrow) == text.npos;
+  const size_t close = text.rfind(')', gives ? arrow : text.npos);
+  schema.name = text.substr(0, open);
+  if (gives) schema.results = text.substr(arrow + 4);
+  for (std::string_view part : parts(text.substr(open + 1, close - open - 1)))
+    schema.arguments.push_back(parse_argument(part));
+  return schema;
+}
+
+std::string comment_lines(std::string_view text, std::string_view indent) {
+  std::string lines, line;
+  const auto flush = [&] {
+    lines += fmt::format("{}// {}\n", indent, line);
+    line.clear();
+  };
+  while (!text.empty()) {
+    const size_t space = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, space);
+    if (!line.empty() && width(line) + 1 + width(word) + indent.size() + 3 > 100) flush();
+    line += (line.empty() ? "" : " ") + std::string(word);
+    text.remove_prefix(std::min(space + 1, text.size()));
+  }
+  if (!line.empty()) flush();
+  return lines;
+}
+
+// Where the parts of a parameter list end: required ones, optional tensors behind them, and
+// defaults that are positional; what follows is named.
+struct FaceWriter::Shape {
+  size_t required, tensors, positional, all;
+  bool by_name_too = false;  // one default of a layer: either way
+
+  explicit Shape(const FaceEntry& entry) {
+    const auto& arguments = entry.schema.arguments;
+    const auto is_tensor = [&](size_t i) { return arguments[i].type == "Tensor?"; };
+    all = arguments.size();
+    required = 0;
+    while (required < all && arguments[required].fallback.empty()) ++required;
+    tensors = required;
+    if (entry.kind != FaceEntry::Kind::op) {
+      by_name_too = all - required == 1;
+      positional = by_name_too ? all : required;
+      return;
+    }
+    while (tensors < all && is_tensor(tensors)) ++tensors;
+    size_t counted = all;
+    while (counted > required && is_dtype_or_device(arguments[counted - 1])) --counted;
+    const bool few = counted - required <= 2 || counted - std::min(tensors, counted) <= 1;
+    positional = entry.method || few ? all : tensors;
+  }
+};
+
+std::string FaceWriter::type(const FaceEntry& entry, const FaceArgument& argument) const {
+  const std::string& t = argument.type;
+  if (t == "Tensor") {
+    return entry.operands && !argument.written ? prefix_ + "Operand"
+                                               : "const " + prefix_ + "Tensor&";
+  }
+  if (t == "Tensor?") return "const " + prefix_ + "Tensor&";
+  if (t.starts_with("Tensor")) return "const " + prefix_ + "Tensors&";
+  if (t.starts_with("int[]")) return prefix_ + "Ints";
+  if (t.starts_with("float[]")) return prefix_ + "Floats";
+  if (t == "str") return "const char*";
+  if (t == "object[]") return "const std::vector<" + prefix_ + "Object>&";
+  if (t.starts_with("object")) return "const " + prefix_ + "Object&";
+  return member(argument);
+}
+
+// What owns such a value.
+std::string FaceWriter::member(const FaceArgument& argument) const {
+  const std::string& t = argument.type;
+  if (t.ends_with("?") &&
+      (t == "int?" || t == "float?" || t == "bool?" || t == "number?" || t == "str?")) {
+    FaceArgument one = argument;
+    one.type.pop_back();
+    return "std::optional<" + member(one) + ">";
+  }
+  if (t == "int") return prefix_ + "Int";
+  if (t == "float") return prefix_ + "Float";
+  if (t == "bool") return "bool";
+  if (t == "number") return prefix_ + "Number";
+  if (t == "str") return "std::string";
+  if (t == "str[]") return "std::vector<std::string>";
+  if (t.starts_with("dtype")) return prefix_ + "Dtype";
+  if (t.starts_with("device")) return prefix_ + "Device";
+  if (t.starts_with("int[]")) return prefix_ + "KeptInts";
+  if (t.starts_with("float[]")) return prefix_ + "KeptFloats";
+  if (t == "Tensor" || t == "Tensor?") return prefix_ + "Tensor";
+  if (t.starts_with("Tensor")) return "std::vector<" + prefix_ + "Tensor>";
+  if (t == "object[]") return "std::vector<" + prefix_ + "Object>";
+  return prefix_ + "Object";
+}
+
+std::string FaceWriter::result(const FaceEntry& entry) const {
+  if (entry.kind == FaceEntry::Kind::layer) return prefix_ + "Object";
+  if (entry.kind == FaceEntry::Kind::optimizer)
+    return prefix_.empty() ? "Optimizer" : prefix_ + "optim::Optimizer";
+  const std::string& results = entry.schema.results;
+  if (results == "()") return "void";
+  const auto one = [&](std::string_view text) {
+    return text.substr(0, text.find(' ')).ends_with("[]") ? "std::vector<" + prefix_ + "Tensor>"
+                                                          : prefix_ + "Tensor";
+  };
+  if (results.front() != '(') return one(results);
+  std::vector<std::string> types;
+  for (std::string_view part : parts(std::string_view(results).substr(1, results.size() - 2)))
+    types.push_back(one(part));
+  if (types.size() == 1) return types[0];
+  return "std::tuple<" + joined_values(types, ", ") + ">";
+}
+
+std::string FaceWriter::parameters(const FaceEntry& entry, size_t first, size_t last,
+                                   bool defaults) const {
+  std::vector<std::string> list;
+  for (size_t i = first; i < last; ++i) {
+    const FaceArgument& argument = entry.schema.arguments[i];
+    std::string text = type(entry, argument) + " " + argument.name;
+    if (defaults && !argument.fallback.empty()) text += " = " + default_text(argument);
+    list.push_back(std::move(text));
+  }
+  return joined_values(list, ", ");
+}
+
+std::string FaceWriter::call(const FaceEntry& entry, const std::vector<std::string>& values) const {
+  const std::string list = joined_values(values, ", ");
+  const std::string more = list.empty() ? "" : ", " + list;
+  if (entry.kind == FaceEntry::Kind::op) {
+    return fmt::format("return {0}detail::call<{1}>({0}detail::op<\"{2}\">{3});", prefix_,
+                       result(entry), entry.op, more);
+  }
+  const std::string made =
+      fmt::format("{}Object::create(\"{}\"{})", prefix_, entry.schema.name, more);
+  if (entry.kind == FaceEntry::Kind::layer) return "return " + made + ";";
+  return "return " + result(entry) + "(" + made + ");";
+}
+
+// The struct of the arguments from `first` on.
+std::string FaceWriter::options(const std::string& name, const FaceEntry& entry, size_t first) {
+  std::string members;
+  for (size_t i = first; i < entry.schema.arguments.size(); ++i) {
+    const FaceArgument& argument = entry.schema.arguments[i];
+    members +=
+        fmt::format("  {} {} = {};\n", member(argument), argument.name, default_text(argument));
+  }
+  for (const auto& [known, other] : known_options_) {
+    if (known == members) return fmt::format("using {} = {};\n", name, other);
+  }
+  known_options_.emplace_back(members, name);
+  return fmt::format(
+      "struct {0} {{\n  [[no_unique_address]] {1}detail::ByName by_name = "
+      "{1}detail::ByName();\n{2}}};\n",
+      name, prefix_, members);
+}
+
+std::string FaceWriter::functions(const FaceEntry& entry) {
+  const Shape shape(entry);
+  const auto& arguments = entry.schema.arguments;
+  const std::string name = spelled(entry.schema.name), function_result = result(entry);
+  std::string text;
+  if (entry.doc != last_doc_) text += comment_lines(entry.doc);
+  last_doc_ = entry.doc;
+  const auto function = [&](const std::string& list, const std::string& body) {
+    text += fmt::format("inline {} {}({}) {{ {} }}\n", function_result, name, list, body);
+  };
+  const auto with = [](std::string list, std::string_view more) {
+    return list + (list.empty() ? "" : ", ") + std::string(more);
+  };
+  std::vector<std::string> values;
+  for (size_t i = 0; i < shape.all; ++i)
+    values.push_back((i < shape.positional ? "" : "options.") + arguments[i].name);
+
+  const std::string struct_name = options_name(entry.schema.name);
+  if (shape.positional == shape.all) {
+    function(parameters(entry, 0, shape.all, true), call(entry, values));
+    if (!shape.by_name_too) return text;
+    text += options(struct_name, entry, shape.required);
+    values.back() = "options." + values.back();
+    function(
+        with(parameters(entry, 0, shape.required, false), "const " + struct_name + "& options"),
+        call(entry, values));
+    return text;
+  }
+  text += options(struct_name, entry, shape.positional);
+  function(
+      with(parameters(entry, 0, shape.positional, true), "const " + struct_name + "& options = {}"),
+      call(entry, values));
+  if (shape.tensors > shape.required && shape.positional > shape.required) {
+    // Without the optional tensors.
+    for (size_t i = shape.required; i < shape.tensors; ++i) values[i] = prefix_ + "Tensor()";
+    function(
+        with(parameters(entry, 0, shape.required, false), "const " + struct_name + "& options"),
+        call(entry, values));
+  }
+  return text;
+}
+
+std::string FaceWriter::method_declaration(const FaceEntry& entry) const {
+  return fmt::format("  {} {}({}) const;\n", result(entry), spelled(entry.schema.name),
+                     parameters(entry, 1, entry.schema.arguments.size(), true));
+}
+
+std::string FaceWriter::method_definition(const FaceEntry& entry) const {
+  std::vector<std::string> values = {"self()"};
+  for (size_t i = 1; i < entry.schema.arguments.size(); ++i)
+    values.push_back(entry.schema.arguments[i].name);
+  return fmt::format(
+      "inline {} TensorMethods::{}({}) const {{ {} }}\n", result(entry), spelled(entry.schema.name),
+      parameters(entry, 1, entry.schema.arguments.size(), false), call(entry, values));
+}
+
+}  // namespace tenon::cli

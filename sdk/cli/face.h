@@ -1,0 +1,65 @@
+// From what a plugin registered to the C++ that calls it: how a schema's arguments read as
+// parameters of a function and members of an options struct. header.cpp puts the lines together.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tenon::cli {
+
+// An argument of a schema, as its normalized text has it.
+struct FaceArgument {
+  std::string type;      // "int[]", "Tensor?": without "dynamic" and without "(a!)"
+  std::string name;      // as C++ spells it: `class` becomes `class_`
+  std::string fallback;  // the default's text; empty where the argument is required
+  bool written = false;  // "Tensor(a!)"
+};
+struct FaceSchema {
+  std::string name;
+  std::vector<FaceArgument> arguments;
+  std::string results;  // "(Tensor values, Tensor indices)"; empty for a factory
+};
+FaceSchema parse_face_schema(std::string_view text);
+
+// What one op, layer or optimizer is, whatever it is called through.
+struct FaceEntry {
+  enum class Kind { op, layer, optimizer };
+  Kind kind;
+  FaceSchema schema;
+  std::string op;  // the name that finds the op: "add", "hello_ops.squash"
+  std::string doc, group;
+  bool operands = false;  // a number may stand where a Tensor is not written
+  bool method = false;    // of Tensor
+};
+
+// Writes entries as C++ in one namespace. `prefix` stands before the face's names: "tenon::" where
+// the namespace is not Tenon's own.
+class FaceWriter {
+ public:
+  explicit FaceWriter(std::string prefix) : prefix_(std::move(prefix)) {}
+
+  // The functions of an entry, with its options and its documentation. What is said twice in a row
+  // is said once, and options that another entry before it has become another name of those.
+  std::string functions(const FaceEntry& entry);
+  // The method of Tensor that an op is, and its definition.
+  std::string method_declaration(const FaceEntry& entry) const;
+  std::string method_definition(const FaceEntry& entry) const;
+
+ private:
+  struct Shape;
+  std::string type(const FaceEntry& entry, const FaceArgument& argument) const;
+  std::string member(const FaceArgument& argument) const;
+  std::string result(const FaceEntry& entry) const;
+  std::string parameters(const FaceEntry& entry, size_t first, size_t last, bool defaults) const;
+  std::string call(const FaceEntry& entry, const std::vector<std::string>& values) const;
+  std::string options(const std::string& name, const FaceEntry& entry, size_t first);
+
+  std::string prefix_, last_doc_;
+  std::vector<std::pair<std::string, std::string>> known_options_;  // members, name
+};
+
+// `text` as lines of a comment, at most 100 columns wide.
+std::string comment_lines(std::string_view text, std::string_view indent = "");
+
+}  // namespace tenon::cli

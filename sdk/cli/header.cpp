@@ -1,0 +1,193 @@
+// tenon header: the C++ header of a pack's ops, layers and optimizers, from what it registered.
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <tenon/tenon.hpp>
+
+#include "commands.h"
+#include "face.h"
+#include "process.h"
+#include "text.h"
+
+namespace tenon::cli {
+namespace {
+namespace po = boost::program_options;
+using Json = nlohmann::ordered_json;
+
+// What finds an op of the pack: the standard pack's names need no prefix.
+constexpr std::string_view kStandardPack = "ops.";
+
+// A plugin by its id, or by the path of its library, which is loaded.
+std::string plugin_id(const std::string& given) {
+  const bool is_path = given.find('/') != given.npos || given.ends_with(".so");
+  if (is_path) load_plugin(given.find('/') == given.npos ? "./" + given : given);
+  load_all_plugins();
+  std::vector<std::string> ids;
+  const Json list = Json::parse(plugins_json());
+  for (const Json& plugin : list.at("plugins")) {
+    if (plugin.at("state") != "loaded") continue;
+    const std::string id = plugin.at("id"), from = plugin.at("from");
+    if (id == given) return id;
+    const std::string name = given.substr(given.rfind('/') + 1);
+    if (is_path && from.substr(from.rfind('/') + 1) == name) return id;
+    ids.push_back(id);
+  }
+  throw UsageError(fmt::format("header: no plugin '{}' is loaded{} (tenon plugins lists them)",
+                               printable(given), did_you_mean(given, ids)));
+}
+
+bool has_flag(const Json& op, const char* flag) {
+  const Json& flags = op.at("flags");
+  return std::ranges::find(flags, flag) != flags.end();
+}
+
+// The public ops, layers and optimizers of a plugin, in order of registration; those of a group, or
+// all.
+std::vector<FaceEntry> entries_of(const std::string& id, const std::string& group) {
+  std::vector<FaceEntry> entries;
+  const auto add = [&](FaceEntry entry, const Json& from) {
+    entry.doc = from.at("doc");
+    entry.group = from.at("group");
+    if (entry.schema.name.starts_with('_') || (!group.empty() && entry.group != group)) return;
+    entries.push_back(std::move(entry));
+  };
+  for (const Json& op : Json::parse(ops_json())) {
+    if (op.at("plugin") != id) continue;
+    FaceEntry entry{FaceEntry::Kind::op, parse_face_schema(op.at("schema").get<std::string>())};
+    const std::string name = op.at("name");
+    entry.op = name.starts_with(kStandardPack) ? name.substr(kStandardPack.size()) : name;
+    entry.method = has_flag(op, "method");
+    const auto tensors = std::ranges::count(entry.schema.arguments, "Tensor", &FaceArgument::type);
+    entry.operands = (op.at("kind") == "expression" && tensors > 1) || has_flag(op, "numbers");
+    add(std::move(entry), op);
+  }
+  const Json list = Json::parse(plugins_json());
+  for (const Json& factory : list.at("factories")) {
+    if (factory.at("plugin") != id) continue;
+    add({factory.at("kind") == "optimizer" ? FaceEntry::Kind::optimizer : FaceEntry::Kind::layer,
+         parse_face_schema(factory.at("schema").get<std::string>())},
+        factory);
+  }
+  if (entries.empty()) {
+    throw UsageError(group.empty()
+                         ? fmt::format("header: plugin '{}' brings no op, layer or optimizer", id)
+                         : fmt::format("header: plugin '{}' brings nothing of the group '{}'", id,
+                                       printable(group)));
+  }
+  return entries;
+}
+
+// The namespace that the names are in. Tenon's own has its version inside.
+struct Space {
+  std::string open, close;
+};
+Space space_of(const std::string& name) {
+  constexpr std::string_view kOwn = "tenon";
+  if (name != kOwn && !name.starts_with("tenon::")) {
+    return {fmt::format("namespace TENON_HIDDEN {} {{\n", name),
+            fmt::format("}}  // namespace {}\n", name)};
+  }
+  Space space{"namespace tenon {\ninline namespace TENON_HIDDEN v0 {\n",
+              "}  // namespace v0\n}  // namespace tenon\n"};
+  if (name != kOwn) {
+    const std::string inner = name.substr(kOwn.size() + 2);
+    space.open += fmt::format("namespace {} {{\n", inner);
+    space.close = fmt::format("}}  // namespace {}\n", inner) + space.close;
+  }
+  return space;
+}
+
+std::string assembled(const std::string& about, const std::vector<std::string>& includes,
+                      const Space& space, const std::string& body) {
+  std::string text = comment_lines(about) + "#pragma once\n\n";
+  for (const char* name : {"cstdint", "optional", "string", "tuple", "vector"})
+    text += fmt::format("#include <{}>\n", name);
+  text += "\n";
+  for (const std::string& name : includes) text += fmt::format("#include \"tenon/{}\"\n", name);
+  return text + "\n// clang-format off\n" + space.open + "\n" + body + "\n" + space.close;
+}
+
+std::string functions_header(const std::string& id, const std::string& group,
+                             const std::string& space, const std::vector<FaceEntry>& entries) {
+  FaceWriter writer(space == "tenon" || space.starts_with("tenon::") ? "" : "tenon::");
+  std::string body;
+  std::vector<std::string> includes;
+  for (const FaceEntry& entry : entries) {
+    body += writer.functions(entry);
+    const std::string header = entry.kind == FaceEntry::Kind::op      ? "op.hpp"
+                               : entry.kind == FaceEntry::Kind::layer ? "object.hpp"
+                                                                      : "optim/optimizer.hpp";
+    if (std::ranges::find(includes, header) == includes.end()) includes.push_back(header);
+  }
+  const std::string what = group.empty()
+                               ? fmt::format("What the plugin '{}' brings", id)
+                               : fmt::format("The group '{}' of the plugin '{}'", group, id);
+  return assembled(what + ", written by `tenon header`: changes belong into the plugin.", includes,
+                   space_of(space), body);
+}
+
+// Tensor's methods: their declarations, in a class that Tensor derives from, or their definitions.
+std::string methods_header(const std::string& id, const std::vector<FaceEntry>& entries,
+                           bool declarations) {
+  const FaceWriter writer("");
+  std::string body;
+  for (const FaceEntry& entry : entries) {
+    if (!entry.method) continue;
+    body += declarations ? writer.method_declaration(entry) : writer.method_definition(entry);
+  }
+  if (declarations) {
+    body =
+        "class Tensor;\nclass Operand;\nclass Number;\n\nnamespace detail {\n\n"
+        "class TensorMethods {\n public:\n" +
+        body + "\n private:\n  const Tensor& self() const;\n};\n\n}  // namespace detail\n";
+  } else {
+    body = "namespace detail {\n\n" + body + "\n}  // namespace detail\n";
+  }
+  return assembled(
+      fmt::format("{} of the methods of Tensor that are ops of the plugin '{}', written "
+                  "by `tenon header`: the text is with the op.",
+                  declarations ? "Declarations" : "Definitions", id),
+      {declarations ? "lists.hpp" : "op.hpp"}, space_of("tenon"), body);
+}
+
+int run(const Line& line) {
+  const std::string id = plugin_id(line.get("PLUGIN"));
+  const std::string group = line.get_or<std::string>("group", "");
+  const std::string space = line.get_or<std::string>("namespace", id == "ops" ? "tenon" : id);
+  const std::string methods = line.get_or<std::string>("methods", "");
+  if (!methods.empty() && methods != "declarations" && methods != "definitions") {
+    throw UsageError(
+        fmt::format("--methods is '{}', expected declarations or definitions", printable(methods)));
+  }
+  const std::vector<FaceEntry> entries = entries_of(id, group);
+  const std::string text = methods.empty() ? functions_header(id, group, space, entries)
+                                           : methods_header(id, entries, methods == "declarations");
+  if (line.has("output")) {
+    write_text(path_of(line, "--output"), text);
+  } else {
+    fmt::print("{}", text);
+  }
+  return 0;
+}
+
+}  // namespace
+
+Command header_command() {
+  Command command{"header", "Writes the C++ header of a plugin's ops, layers and optimizers.",
+                  "PLUGIN", "id of a plugin that is found, or the path of a library"};
+  command.options.add_options()                                                                   //
+      ("output,o", po::value<std::string>()->value_name("FILE"), "the header (default: stdout)")  //
+      ("namespace", po::value<std::string>()->value_name("NAME"),
+       "of the functions (default: the plugin's id)")  //
+      ("group", po::value<std::string>()->value_name("NAME"),
+       "only what is registered with this group")  //
+      ("methods", po::value<std::string>()->value_name("WHAT"),
+       "declarations or definitions of Tensor's methods")  //
+      ("help,h", "this text");
+  command.run = run;
+  return command;
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# `tenon header` and `tenon ops NAME`: what they write of the bundled plugins, and what they refuse.
+#   header_test.sh BUILD
+set -eu
+build=$1
+export TENON_PLUGIN_PATH="$build/lib/tenon/plugins"
+tenon=$build/bin/tenon
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed() {
+  echo "header_test: $*" >&2
+  exit 1
+}
+# has FILE LINE: the line stands in the file.
+has() { grep -qxF -- "$2" "$1" || failed "$(basename "$1") has no line: $2"; }
+# refused TEXT ARGUMENTS: exit code 2, and stderr says TEXT.
+refused() {
+  local text=$1 code=0
+  shift
+  "$tenon" "$@" >/dev/null 2>"$work/error" || code=$?
+  [ "$code" = 2 ] || failed "tenon $* gives code $code"
+  grep -qF -- "$text" "$work/error" || failed "tenon $* does not say '$text': $(cat "$work/error")"
+}
+
+# Numbers in the place of tensors, options by name, optional tensors that may be left out as a whole, results.
+"$tenon" header ops -o "$work/ops.hpp"
+has "$work/ops.hpp" 'inline Tensor add(Operand x, Operand y) { return detail::call<Tensor>(detail::op<"add">, x, y); }'
+has "$work/ops.hpp" 'inline Tensor add_(const Tensor& x, Operand y) { return detail::call<Tensor>(detail::op<"add_">, x, y); }'
+has "$work/ops.hpp" 'inline Tensor softmax(const Tensor& x, Int dim = -1) { return detail::call<Tensor>(detail::op<"softmax">, x, dim); }'
+has "$work/ops.hpp" 'inline std::tuple<Tensor, Tensor> max(const Tensor& x, Int dim, bool keepdim = false) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"max">, x, dim, keepdim); }'
+has "$work/ops.hpp" 'struct Conv1dOptions {'
+has "$work/ops.hpp" 'using Conv2dOptions = Conv1dOptions;'
+has "$work/ops.hpp" '  KeptInts stride = 1;'
+has "$work/ops.hpp" 'inline Tensor conv2d(const Tensor& x, const Tensor& weight, const Conv2dOptions& options) { return detail::call<Tensor>(detail::op<"conv2d">, x, weight, Tensor(), options.stride, options.padding, options.dilation, options.groups); }'
+has "$work/ops.hpp" '// x + y. Operands broadcast and promote as PyTorch'"'"'s.'
+grep -q '_gelu' "$work/ops.hpp" && failed "a private op has a function"
+
+# A group, a namespace, layers.
+"$tenon" header layers --namespace tenon::nn >"$work/nn.hpp"
+has "$work/nn.hpp" 'namespace nn {'
+has "$work/nn.hpp" 'inline Object Linear(Int in_features, Int out_features, bool bias = true) { return Object::create("Linear", in_features, out_features, bias); }'
+has "$work/nn.hpp" 'inline Object Linear(Int in_features, Int out_features, const LinearOptions& options) { return Object::create("Linear", in_features, out_features, options.bias); }'
+"$tenon" header ops --group matmul >"$work/matmul.hpp"
+grep -q 'inline Tensor add(' "$work/matmul.hpp" && failed "the group matmul has add"
+
+refused "no plugin 'opps' is loaded; did you mean 'ops'?" header opps
+refused "plugin 'ops' brings nothing of the group 'convs'" header ops --group convs
+refused "plugin 'cpu' brings no op, layer or optimizer" header cpu
+refused "--methods is 'both', expected declarations or definitions" header ops --methods both
+refused "no op, layer or optimizer is named 'softmaxx'; did you mean 'softmax'?" ops softmaxx
+
+"$tenon" ops softmax >"$work/softmax"
+has "$work/softmax" 'softmax(Tensor x, int dim=-1) -> Tensor'
+has "$work/softmax" 'gradient  vjp'
+has "$work/softmax" 'autocast  float32'
+grep -q '^  cpu: kernel' "$work/softmax" || failed "ops softmax names no kernel of cpu"
+"$tenon" ops Linear >"$work/linear"
+has "$work/linear" 'kind      layer'
+
+# Every public op of the pack, every layer and every optimizer says what it is.
+"$tenon" ops --json >"$work/ops.json"
+if grep -A 12 '"name": "ops\.[a-z]' "$work/ops.json" | grep -q '"doc": ""'; then failed "an op has no line of documentation"; fi
