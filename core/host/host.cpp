@@ -34,6 +34,7 @@ const void* get_interface(const char* name) {
       {"plugin/1", [] { return static_cast<const void*>(plugin_api()); }},
       {"explain/1", [] { return static_cast<const void*>(explain_api()); }},
       {"profile/1", [] { return static_cast<const void*>(profile_api()); }},
+      {"schema/1", [] { return static_cast<const void*>(schema_api()); }},
       {"capture/1", [] { return static_cast<const void*>(capture_api()); }},
   };
   for (const auto& i : interfaces) {

@@ -32,5 +32,6 @@ const tn_capture_api* capture_api();
 const tn_plugin_api* plugin_api();
 const tn_explain_api* explain_api();
 const tn_profile_api* profile_api();
+const tn_schema_api* schema_api();
 
 }  // namespace tenon

@@ -151,10 +151,6 @@ TEST(FacePlugin, ErrorsOfLambdas) {
     EXPECT_EQ(e.code(), TN_EXCEPTION);
     EXPECT_NE(std::string(e.what()).find("not today"), std::string::npos);
   }
-  expect_error([&] { tn::call("face_plugin.too_few", x, 1); },
-               "takes 1 values where the schema has 2");
-  expect_error([&] { tn::call("face_plugin.mistyped", x, 1); },
-               "a value is an int where C++ code takes a string");
   expect_error([&] { tn::call("face_plugin.diagonal", x); },
                "diagonal: 2 dimensions are needed, x has 1");
 }
@@ -175,6 +171,91 @@ TEST(FacePlugin, ExceptionsPassThrough) {
   } catch (const Mine& mine) {
     EXPECT_EQ(mine.value, 7);
   }
+}
+
+// The plugin's body registers what TENON_TEST_MISMATCH names.
+void expect_mismatch(const char* which, const std::string& message) {
+  ::setenv("TENON_TEST_MISMATCH", which, 1);
+  expect_error([] { load("face_mismatch"); }, message);
+}
+
+TEST(FacePlugin, AFunctionThatDoesNotFitItsSchemaIsRefusedAtItsRegistration) {
+  expect_mismatch("type",
+                  "op 'face_mismatch.scale': meaning takes (Tensor, int64_t), the schema has "
+                  "(Tensor x, float factor): float factor is no int64_t");
+  expect_mismatch("count",
+                  "op 'face_mismatch.scale': meaning takes (Tensor), the schema has (Tensor x, "
+                  "float factor)");
+  expect_mismatch("none",
+                  "op 'face_mismatch.scale': meaning takes (Tensor, int64_t), the schema has "
+                  "(Tensor x, int? n): int? n is no int64_t");
+  expect_mismatch("list",
+                  "op 'face_mismatch.join': meaning takes (Tensor), the schema has (Tensor[] xs): "
+                  "Tensor[] xs is no Tensor");
+  expect_mismatch("optional",
+                  "op 'face_mismatch.scale': meaning takes (optional<Tensor>, string), the schema "
+                  "has (Tensor x, dtype dtype): dtype dtype is no string");
+  expect_mismatch("results", "op 'face_mismatch.scale': meaning gives 2 values, the schema has 1");
+  expect_mismatch("infer",
+                  "op 'face_mismatch.scale': infer takes (Tensor, bool), the schema has (Tensor x, "
+                  "int n): int n is no bool");
+  expect_mismatch("metas", "op 'face_mismatch.scale': infer gives 1 value, the schema has 2");
+  expect_mismatch("view",
+                  "op 'face_mismatch.rows': view takes (const tn_tensor*, Ints), the schema has "
+                  "(Tensor(a) x, int n): int n is no Ints");
+  expect_mismatch("vjp",
+                  "op 'face_mismatch.scale': vjp takes (Tensor, Tensor), the schema has (Tensor x, "
+                  "float factor): float factor is no Tensor");
+  expect_mismatch("gradients",
+                  "op 'face_mismatch.scale': vjp gives 1 value, the schema has 2 tensors among its "
+                  "arguments");
+}
+
+// What the face compares functions with: schemas as the host reads them.
+TEST(FacePlugin, TheHostReadsSchemas) {
+  load_all();
+  const auto* table = tn::detail::find_interface<tn_schema_api>(tn::host(), "schema/1");
+  ASSERT_NE(table, nullptr);
+  std::string seen;
+  const auto see = [](void* context, const tn_schema* schema) {
+    std::string& text = *static_cast<std::string*>(context);
+    text = std::string(schema->name) + " " + std::to_string(schema->n_results);
+    for (uint32_t i = 0; i < schema->n_arguments; ++i) {
+      const tn_schema_argument& a = schema->arguments[i];
+      text += std::string(", ") + a.type + " " + a.name + " " + std::to_string(a.kinds);
+    }
+  };
+  tn::check(table->read("f(Tensor x, int? n=None, float[] w=[]) -> (Tensor, Tensor)", see, &seen));
+  const auto bit = [](uint32_t kind) { return 1u << kind; };
+  EXPECT_EQ(seen, "f 2, Tensor x " + std::to_string(bit(TN_KIND_TENSOR)) + ", int? n " +
+                      std::to_string(bit(TN_KIND_INT) | bit(TN_KIND_NONE)) + ", float[] w " +
+                      std::to_string(bit(TN_KIND_FLOATS) | bit(TN_KIND_INTS)));
+  expect_error([&] { tn::check(table->read("f(Tensor", see, &seen)); }, "expected");
+  expect_error([&] { tn::check(table->read(nullptr, see, &seen)); }, "read: the schema is NULL");
+  expect_error([&] { tn::check(table->read("f() -> ()", nullptr, nullptr)); },
+               "read: the function is NULL");
+}
+
+TEST(FacePlugin, AFactoryThatDoesNotFitItsSchemaIsRefusedAtItsRegistration) {
+  expect_mismatch("layer",
+                  "layer 'Wrong': factory takes (string), the schema has (int dim): int dim is no "
+                  "string");
+  expect_mismatch("optimizer",
+                  "optimizer 'Wrong': factory takes (Tensors), the schema has (Tensor[] params, "
+                  "float lr)");
+}
+
+TEST(FacePlugin, AMethodThatDoesNotFitItsSchemaIsRefusedWhereItIsAdded) {
+  const tn::Object object = tn::Object::empty("Mine");
+  expect_error(
+      [&] { object.method("forward(Tensor x, int n) -> Tensor", [](Tensor x) { return x; }); },
+      "Mine: method 'forward': function takes (Tensor), the schema has (Tensor x, int n)");
+  expect_error(
+      [&] {
+        object.method("halves(Tensor x) -> (Tensor, Tensor)",
+                      [](tn::Object&, Tensor x) { return x; });
+      },
+      "Mine: method 'halves': function gives 1 value, the schema has 2");
 }
 
 TEST(FacePlugin, OneThatFailsHalfWayLeavesNothing) {

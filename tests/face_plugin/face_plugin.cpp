@@ -36,8 +36,6 @@ TENON_PLUGIN(face_plugin) {
   op("throws(Tensor x) -> Tensor").meaning([](Tensor) -> Tensor {
     throw std::runtime_error("not today");
   });
-  op("too_few(Tensor x, int n) -> Tensor").meaning([](Tensor x) { return x; });
-  op("mistyped(Tensor x, int n) -> Tensor").meaning([](Tensor x, string_view) { return x; });
 
   // Kernels alone: the shape by infer, the gradient by a vjp.
   op("reversed(Tensor x) -> Tensor")

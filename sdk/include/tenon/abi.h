@@ -1122,6 +1122,31 @@ typedef struct tn_profile_api {
   void (*set)(tn_profile_fn, void* context);
 } tn_profile_api;
 
+/* What a schema says of an argument. */
+typedef struct tn_schema_argument {
+  const char* name;
+  const char* type; /* as the schema writes it: "Tensor?[]" */
+  uint32_t kinds;   /* bit k: a value of kind TN_KIND_... = k fits (an int fits a float) */
+  uint32_t reserved;
+} tn_schema_argument;
+typedef struct tn_schema {
+  uint32_t size;
+  uint32_t n_arguments;
+  const char* name;
+  const tn_schema_argument* arguments;
+  uint32_t n_results;
+  uint32_t reserved;
+} tn_schema;
+typedef void (*tn_schema_fn)(void* context, const tn_schema*); /* borrowed for the call */
+
+/* "schema/1": schemas are read by the host alone. Who makes definitions of functions compares the
+ * two by it. */
+typedef struct tn_schema_api {
+  uint32_t size;
+  /* calls `see` once, on this thread; refuses what is no schema, with the column */
+  tn_status* (*read)(const char* schema, tn_schema_fn see, void* context);
+} tn_schema_api;
+
 typedef struct tn_graph tn_graph;
 
 /* "capture/1": the launches on a device's current stream as a graph, where the device has the

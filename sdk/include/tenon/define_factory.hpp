@@ -22,6 +22,9 @@ tn_status* call_create(void* self, tn_object* object, const tn_value* args, uint
 template <typename F>
 void define_factory(tn_object_kind kind, const char* schema, const char* doc, F f) {
   tn_registrar* r = registration.get();
+  constexpr const char* kKinds[] = {"layer '", "optimizer '", "object '"};
+  expect_signature<typename Tail<ArgsOf<F>>::type, ResultOf<F>>(
+      joined({kKinds[kind], schema_name(schema), "'"}), schema, "factory");
   if (registration.error) return;
   tn_factory_def def{};
   def.size = sizeof(def);

@@ -159,6 +159,7 @@ class OpDefinition {
   // A decomposition: what the op is, in other ops and primitives.
   template <typename F>
   OpDefinition& meaning(F f) {
+    expect<detail::ArgsOf<F>, detail::ResultOf<F>>("meaning");
     functions_->meaning.set(std::move(f));
     def_.decompose = detail::call_meaning<F>;
     return *this;
@@ -166,6 +167,7 @@ class OpDefinition {
   // Gives the Meta of each output; refuses what does not fit.
   template <typename F>
   OpDefinition& infer(F f) {
+    expect<detail::ArgsOf<F>, detail::ResultOf<F>>("infer");
     functions_->infer.set(std::move(f));
     def_.infer = detail::call_infer<F>;
     return *this;
@@ -173,6 +175,7 @@ class OpDefinition {
   // Gives the View that the op is.
   template <typename F>
   OpDefinition& view(F f) {
+    expect<detail::ArgsOf<F>, detail::ResultOf<F>>("view");
     functions_->view.set(std::move(f));
     def_.view = detail::call_view<F>;
     return *this;
@@ -181,6 +184,7 @@ class OpDefinition {
   // Tensor? that is None counted too), null for zero.
   template <typename F>
   OpDefinition& vjp(F f) {
+    expect<typename detail::Tail<detail::ArgsOf<F>>::type, detail::ResultOf<F>>("vjp");
     functions_->vjp.set(std::move(f));
     def_.vjp = detail::call_vjp<F>;
     return *this;
@@ -202,6 +206,12 @@ class OpDefinition {
   OpDefinition& library() { return flag(TN_OP_LIBRARY); }  // has no decomposition by nature
 
  private:
+  template <typename Args, typename R>
+  void expect(const char* function) {
+    detail::expect_signature<Args, R>(detail::joined({"op '", detail::registration.plugin, ".",
+                                                      detail::schema_name(schema_.c_str()), "'"}),
+                                      schema_.c_str(), function);
+  }
   OpDefinition& flag(uint32_t flag) {
     def_.flags |= flag;
     return *this;

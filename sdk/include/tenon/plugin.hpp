@@ -49,7 +49,8 @@
   TN_EXPORT tn_status* tenon_plugin_init(const tn_host* host, tn_registrar* registrar,     \
                                          void** self) {                                    \
     *self = nullptr;                                                                       \
-    return ::tenon::detail::run_plugin(host, registrar, tenon_plugin_##plugin_id::body);   \
+    return ::tenon::detail::run_plugin(host, registrar, #plugin_id,                        \
+                                       tenon_plugin_##plugin_id::body);                    \
   }                                                                                        \
   }                                                                                        \
   void tenon_plugin_##plugin_id::body()

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tenon/function.hpp"
+#include "tenon/signature.hpp"
 
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
@@ -24,6 +25,7 @@ struct Registration {
   tn_registrar* registrar = nullptr;
   tn_status* error = nullptr;
   const char* group = nullptr;  // of the definitions that follow
+  const char* plugin = "";      // its id
 
   tn_registrar* get() const {
     if (!registrar)
@@ -40,15 +42,30 @@ struct Registration {
 };
 inline constinit Registration registration{};
 
-inline tn_status* run_plugin(const tn_host* host, tn_registrar* registrar, void (*body)()) {
+inline tn_status* run_plugin(const tn_host* host, tn_registrar* registrar, const char* id,
+                             void (*body)()) {
   attach(host);
-  registration = {registrar, nullptr, nullptr};
+  registration = {registrar, nullptr, nullptr, id};
   tn_status* thrown = tenon::to_status(body);
   registration.registrar = nullptr;
   tn_status* first = std::exchange(registration.error, nullptr);
   if (!first) return thrown;
   ignore(thrown);
   return first;
+}
+
+// Notes where a function does not fit the schema of `what` ("op 'acme.scale'").
+template <typename Args, typename R>
+void expect_signature(std::string what, const char* schema, const char* function) {
+  if (registration.error) return;
+  registration.note(tenon::to_status([&] {
+    check_signature({std::move(what), schema}, signature<Args, R>(function));
+  }));
+}
+// The name that a schema begins with.
+inline std::string_view schema_name(const char* schema) {
+  const std::string_view text = schema;
+  return text.substr(0, text.find('('));
 }
 
 // Owns a function of a definition until the host does.
