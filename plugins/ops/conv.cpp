@@ -179,20 +179,20 @@ void conv() {
   define_conv(1,
               "conv1d(Tensor x, Tensor weight, Tensor? bias=None, int[] stride=[1], "
               "int[] padding=[0], int[] dilation=[1], int groups=1) -> Tensor");
-  define_conv(2,
-              "conv2d(Tensor x, Tensor weight, Tensor? bias=None, int[] stride=[1], "
-              "int[] padding=[0], int[] dilation=[1], int groups=1) -> Tensor");
-  define_conv(3,
-              "conv3d(Tensor x, Tensor weight, Tensor? bias=None, int[] stride=[1], "
-              "int[] padding=[0], int[] dilation=[1], int groups=1) -> Tensor");
   define_conv_transpose(1,
                         "conv_transpose1d(Tensor x, Tensor weight, Tensor? bias=None, int[] "
                         "stride=[1], int[] padding=[0], int[] output_padding=[0], int groups=1, "
                         "int[] dilation=[1]) -> Tensor");
+  define_conv(2,
+              "conv2d(Tensor x, Tensor weight, Tensor? bias=None, int[] stride=[1], "
+              "int[] padding=[0], int[] dilation=[1], int groups=1) -> Tensor");
   define_conv_transpose(2,
                         "conv_transpose2d(Tensor x, Tensor weight, Tensor? bias=None, int[] "
                         "stride=[1], int[] padding=[0], int[] output_padding=[0], int groups=1, "
                         "int[] dilation=[1]) -> Tensor");
+  define_conv(3,
+              "conv3d(Tensor x, Tensor weight, Tensor? bias=None, int[] stride=[1], "
+              "int[] padding=[0], int[] dilation=[1], int groups=1) -> Tensor");
   define_conv_transpose(3,
                         "conv_transpose3d(Tensor x, Tensor weight, Tensor? bias=None, int[] "
                         "stride=[1], int[] padding=[0], int[] output_padding=[0], int groups=1, "

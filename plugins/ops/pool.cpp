@@ -264,28 +264,28 @@ void pool() {
   define_max(1,
              "max_pool1d(Tensor x, int[] kernel_size, int[] stride=[], int[] padding=[0], int[] "
              "dilation=[1], bool ceil_mode=False) -> Tensor");
-  define_max(2,
-             "max_pool2d(Tensor x, int[] kernel_size, int[] stride=[], int[] padding=[0], int[] "
-             "dilation=[1], bool ceil_mode=False) -> Tensor");
-  define_max(3,
-             "max_pool3d(Tensor x, int[] kernel_size, int[] stride=[], int[] padding=[0], int[] "
-             "dilation=[1], bool ceil_mode=False) -> Tensor");
   define_average(1,
                  "avg_pool1d(Tensor x, int[] kernel_size, int[] stride=[], int[] padding=[0], "
                  "bool ceil_mode=False, bool count_include_pad=True) -> Tensor");
+  define_adaptive(1, false, "adaptive_avg_pool1d(Tensor x, int[] output_size) -> Tensor");
+  define_adaptive(1, true, "adaptive_max_pool1d(Tensor x, int[] output_size) -> Tensor");
+  define_max(2,
+             "max_pool2d(Tensor x, int[] kernel_size, int[] stride=[], int[] padding=[0], int[] "
+             "dilation=[1], bool ceil_mode=False) -> Tensor");
   define_average(2,
                  "avg_pool2d(Tensor x, int[] kernel_size, int[] stride=[], int[] padding=[0], "
                  "bool ceil_mode=False, bool count_include_pad=True, int? "
                  "divisor_override=None) -> Tensor");
+  define_adaptive(2, false, "adaptive_avg_pool2d(Tensor x, int[] output_size) -> Tensor");
+  define_adaptive(2, true, "adaptive_max_pool2d(Tensor x, int[] output_size) -> Tensor");
+  define_max(3,
+             "max_pool3d(Tensor x, int[] kernel_size, int[] stride=[], int[] padding=[0], int[] "
+             "dilation=[1], bool ceil_mode=False) -> Tensor");
   define_average(3,
                  "avg_pool3d(Tensor x, int[] kernel_size, int[] stride=[], int[] padding=[0], "
                  "bool ceil_mode=False, bool count_include_pad=True, int? "
                  "divisor_override=None) -> Tensor");
-  define_adaptive(1, false, "adaptive_avg_pool1d(Tensor x, int[] output_size) -> Tensor");
-  define_adaptive(2, false, "adaptive_avg_pool2d(Tensor x, int[] output_size) -> Tensor");
   define_adaptive(3, false, "adaptive_avg_pool3d(Tensor x, int[] output_size) -> Tensor");
-  define_adaptive(1, true, "adaptive_max_pool1d(Tensor x, int[] output_size) -> Tensor");
-  define_adaptive(2, true, "adaptive_max_pool2d(Tensor x, int[] output_size) -> Tensor");
   define_adaptive(3, true, "adaptive_max_pool3d(Tensor x, int[] output_size) -> Tensor");
 }
 
