@@ -18,8 +18,8 @@ namespace tenon {
 namespace {
 
 struct Sums {
-  const tn_expression* in_place[kMaxTerms];  // x += a; x += a + b; ...
-  const tn_expression* fresh[kMaxTerms];     // x + a; x + a + b; ...
+  const Op* in_place[kMaxTerms];  // x += a; x += a + b; ...
+  const Op* fresh[kMaxTerms];     // x + a; x + a + b; ...
 };
 
 const Sums& sums() {
@@ -57,22 +57,20 @@ class SpinLock {
 Status add_into(TensorRef* grad, std::span<Tensor* const> terms, bool create_graph) {
   Tensor* t = grad->get();
   bool own = !create_graph && is_unseen(t) && is_dense(t);
-  tn_value args[2 + kMaxTerms] = {{}, tensor_value(t)};
+  tn_value args[1 + kMaxTerms] = {tensor_value(t)};
   for (size_t i = 0; i < terms.size(); ++i) {
     own = own && same_sizes(terms[i], t) && terms[i]->dtype == t->dtype;
-    args[2 + i] = tensor_value(terms[i]);
+    args[1 + i] = tensor_value(terms[i]);
   }
-  const tn_expression* sum = (own ? sums().in_place : sums().fresh)[terms.size() - 1];
+  const Op* sum = (own ? sums().in_place : sums().fresh)[terms.size() - 1];
   if (create_graph) {
-    args[0].kind = TN_KIND_EXPRESSION;
-    args[0].as.expression = sum;
     tn_value result{};
-    TN_TRY(primitive(TN_PRIM_ELEMENTWISE, {args, 2 + terms.size()}, {&result, 1}));
+    TN_TRY(call(sum, args, static_cast<uint32_t>(1 + terms.size()), &result, 1));
     *grad = TensorRef(as_tensor(result.as.tensor));
     return nullptr;
   }
   Tensor* result;
-  TN_TRY(run_elementwise(nullptr, *sum->expression, args + 1, &result));
+  TN_TRY(run_elementwise(*sum, args, &result));
   *grad = TensorRef(result);
   return nullptr;
 }
@@ -80,7 +78,7 @@ Status add_into(TensorRef* grad, std::span<Tensor* const> terms, bool create_gra
 Status add_in_place(Tensor* t, Tensor* term) {
   const tn_value args[2] = {tensor_value(t), tensor_value(term)};
   Tensor* same;
-  TN_TRY(run_elementwise(nullptr, *sums().in_place[0]->expression, args, &same));
+  TN_TRY(run_elementwise(*sums().in_place[0], args, &same));
   same->release();
   return nullptr;
 }

@@ -4,6 +4,7 @@
 #include "autograd/prim.h"
 #include "dispatch/elementwise.h"
 #include "dispatch/explain.h"
+#include "dispatch/expressions.h"
 #include "dispatch/loop.h"
 
 namespace tenon {
@@ -31,8 +32,7 @@ class ElementwiseNode final : public Node {
 
   std::string name() const override { return shown_name(name_); }
 
-  Status prepare(const Expression& expression, std::span<const tn_value> args,
-                 const ElementwisePlan& plan, uint64_t wanted);
+  Status prepare(const Op& op, std::span<const tn_value> args, uint64_t wanted);
   // After the call ran, when outputs exist.
   void save_outputs(std::span<const tn_value> results);
   Status backward(Tensor* const* grads, Tensor** results) override;
@@ -57,7 +57,7 @@ class ElementwiseNode final : public Node {
   }
 
   const std::string& name_;
-  const Expression::Gradient* gradient_ = nullptr;
+  const GradientOp* gradient_ = nullptr;
   uint16_t wanted_ = 0;  // bit k: operand k wants a gradient
   // every wanted operand has the outputs' shape, and they share dtype and device: no sums, no casts
   bool same_ = true;
@@ -85,12 +85,12 @@ static_assert(sizeof(ElementwiseNode) <= 256);
 // the masks
 static_assert(kMaxExpressionOperands <= 16 && kMaxExpressionOperands + kMaxExpressionScalars <= 32);
 
-Status ElementwiseNode::prepare(const Expression& expression, std::span<const tn_value> args,
-                                const ElementwisePlan& plan, uint64_t wanted) {
+Status ElementwiseNode::prepare(const Op& op, std::span<const tn_value> args, uint64_t wanted) {
+  const ElementwisePlan& plan = op.plan;
   wanted_ = static_cast<uint16_t>(wanted);
   n_outputs = plan.n_outputs;
-  const Expression::Gradient* gradient;
-  TN_TRY(expression.gradient(wanted, &gradient));
+  const GradientOp* gradient;
+  TN_TRY(gradient_of(op, wanted, &gradient));
   const auto sources = gradient->sources;
   const size_t n_sources = sources.size();
   if (n_sources > kMaxExpressionOperands) {
@@ -196,7 +196,8 @@ Status ElementwiseNode::widen_sums(Tensor* const* grads, std::span<tn_value> arg
 }
 
 Status ElementwiseNode::backward(Tensor* const* grads, Tensor** results) {
-  const ElementwisePlan& plan = elementwise_plan(*gradient_->expression);
+  const Op& formula = gradient_->op;
+  const ElementwisePlan& plan = formula.plan;
   const size_t n_sources = gradient_->sources.size();
   if (n_sources == 0) return zero_gradients(grads, results);
   tn_value args[kMaxExpressionOperands + kMaxExpressionScalars];
@@ -237,12 +238,11 @@ Status ElementwiseNode::backward(Tensor* const* grads, Tensor** results) {
   Tensor* made[kMaxExpressionOutputs];
   const std::span<const tn_value> all(args, plan.n_args);
   if ((thread_state.modes & kModeNoGrad) != 0 || !any_needs_gradient(all)) [[likely]] {
-    TN_TRY(run_elementwise(nullptr, *gradient_->expression, args, made));
+    TN_TRY(run_elementwise(formula, args, made));
   } else {
     tn_value recorded[kMaxExpressionOutputs] = {};
     ResultsScope scope({recorded, plan.n_outputs});
-    TN_TRY(scope.keep_if_fine(
-        record_elementwise(nullptr, *gradient_->expression, all, {recorded, plan.n_outputs})));
+    TN_TRY(scope.keep_if_fine(record_elementwise(formula, all, {recorded, plan.n_outputs})));
     for (uint32_t i = 0; i < plan.n_outputs; ++i) made[i] = as_tensor(recorded[i].as.tensor);
   }
   uint32_t next = 0;
@@ -289,10 +289,11 @@ struct EdgeBuffer {
   };
 };
 
-Status record_elementwise(const Op* op, const Expression& e, std::span<const tn_value> args,
+Status record_elementwise(const Op& op, std::span<const tn_value> args,
                           std::span<tn_value> results) {
-  const ElementwisePlan& plan = elementwise_plan(e);
-  const char* what = op != nullptr ? op->schema.name.c_str() : e.schema().name.c_str();
+  const ElementwisePlan& plan = op.plan;
+  const Expression& e = *op.expression;
+  const char* what = op.schema.name.c_str();
   Tensor* outputs[kMaxExpressionOutputs];
   uint64_t written = 0;
   for (uint32_t r = 0; plan.any_inplace && r < plan.n_outputs; ++r) {
@@ -301,7 +302,7 @@ Status record_elementwise(const Op* op, const Expression& e, std::span<const tn_
       const tn_value& target = args[plan.operand_args[plan.inplace_operand[r]]];
       // its refusal
       if (target.kind != TN_KIND_TENSOR) [[unlikely]]
-        return run_elementwise(op, e, args.data(), outputs);
+        return run_elementwise(op, args.data(), outputs);
       TN_TRY(check_writable(what, as_tensor(target.as.tensor)));
     }
   }
@@ -328,16 +329,15 @@ Status record_elementwise(const Op* op, const Expression& e, std::span<const tn_
     if (edges[k].node != nullptr) wanted |= uint64_t{1} << k;
   }
   if (wanted == 0) {
-    TN_TRY(run_elementwise(op, e, args.data(), outputs));
+    TN_TRY(run_elementwise(op, args.data(), outputs));
     for (uint32_t r = 0; r < plan.n_outputs; ++r) results[r] = {TN_KIND_TENSOR, 0, {outputs[r]}};
     return nullptr;
   }
-  Ref<ElementwiseNode> node(
-      new ElementwiseNode(recorded_name(op != nullptr ? op->schema.name : e.schema().name)));
+  Ref<ElementwiseNode> node(new ElementwiseNode(recorded_name(op.schema.name)));
   node->set_edges(edges, plan.n_operands);
   buffer.n = 0;
-  TN_TRY(node->prepare(e, args, plan, wanted));
-  TN_TRY(run_elementwise(op, e, args.data(), outputs));
+  TN_TRY(node->prepare(op, args, wanted));
+  TN_TRY(run_elementwise(op, args.data(), outputs));
   for (uint32_t r = 0; r < plan.n_outputs; ++r) results[r] = {TN_KIND_TENSOR, 0, {outputs[r]}};
   node->save_outputs(results);
   const tn_device device = outputs[0]->device;

@@ -8,63 +8,38 @@
 namespace tenon::prim {
 namespace {
 
-tn_value value(int64_t i) { return int_value(i); }
-tn_value value(bool b) { return bool_value(b); }
-
-tn_value value(Sizes list) {
-  tn_value v{};
-  v.kind = TN_KIND_INTS;
-  v.count = static_cast<uint32_t>(list.size());
-  v.as.ints = list.data();
-  return v;
-}
-
-tn_value value(tn_dtype dtype, int) {
-  tn_value v{};
-  v.kind = TN_KIND_DTYPE;
-  v.as.dtype = dtype;
-  return v;
-}
-
-tn_value value(tn_device device) {
-  tn_value v{};
-  v.kind = TN_KIND_DEVICE;
-  v.as.device = device;
-  return v;
-}
-
-TensorRef run(tn_primitive kind, std::initializer_list<tn_value> args) {
+TensorRef run(const Op* op, std::span<const tn_value> args) {
   tn_value result{};
-  throw_if(primitive(kind, {args.begin(), args.size()}, {&result, 1}));
+  throw_if(call(op, args.data(), static_cast<uint32_t>(args.size()), &result, 1));
   return TensorRef(as_tensor(result.as.tensor));
+}
+TensorRef run(tn_primitive kind, std::initializer_list<tn_value> args) {
+  return run(primitive_op(kind), {args.begin(), args.size()});
 }
 
 }  // namespace
 
 TensorRef zeros(Sizes sizes, tn_dtype dtype, tn_device device) {
-  return run(TN_PRIM_FILL, {value(sizes), value(int64_t{0}), value(dtype, 0), value(device)});
+  return run(TN_PRIM_FILL,
+             {ints_value(sizes), int_value(0), dtype_value(dtype), device_value(device)});
 }
 
 TensorRef elementwise(const char* schema, const char* text,
                       std::initializer_list<Tensor*> operands) {
-  const tn_expression* expression;
-  throw_if(intern_expression(schema, text, &expression));
-  tn_value args[8] = {};
-  args[0].kind = TN_KIND_EXPRESSION;
-  args[0].as.expression = expression;
-  size_t n = 1;
+  tn_value args[8];
+  size_t n = 0;
   for (Tensor* t : operands) args[n++] = tensor_value(t);
-  tn_value result{};
-  throw_if(primitive(TN_PRIM_ELEMENTWISE, {args, n}, {&result, 1}));
-  return TensorRef(as_tensor(result.as.tensor));
+  return run(&formula(schema, text), {args, n});
 }
 
 TensorRef reduce(tn_reduce_kind kind, Tensor* x, Sizes dims, bool keepdim) {
-  return run(TN_PRIM_REDUCE, {value(int64_t{kind}), tensor_value(x), value(dims), value(keepdim)});
+  tn_tensor* const xs[1] = {x};
+  return run(TN_PRIM_REDUCE,
+             {int_value(kind), tensors_value(xs), ints_value(dims), bool_value(keepdim)});
 }
 
 TensorRef scan(tn_reduce_kind kind, Tensor* x, int64_t dim, bool reverse) {
-  return run(TN_PRIM_SCAN, {value(int64_t{kind}), tensor_value(x), value(dim), value(reverse)});
+  return run(TN_PRIM_SCAN, {int_value(kind), tensor_value(x), int_value(dim), bool_value(reverse)});
 }
 
 TensorRef matmul(Tensor* a, Tensor* b) {
@@ -79,40 +54,42 @@ TensorRef transpose_last(Tensor* x) {
 }
 
 TensorRef gather(Tensor* x, int64_t dim, Tensor* index) {
-  return run(TN_PRIM_GATHER, {tensor_value(x), value(dim), tensor_value(index)});
+  return run(TN_PRIM_GATHER, {tensor_value(x), int_value(dim), tensor_value(index)});
 }
 
 TensorRef scatter(Tensor* x, int64_t dim, Tensor* index, Tensor* src, bool add) {
-  return run(TN_PRIM_SCATTER,
-             {tensor_value(x), value(dim), tensor_value(index), tensor_value(src), value(add)});
+  return run(TN_PRIM_SCATTER, {tensor_value(x), int_value(dim), tensor_value(index),
+                               tensor_value(src), bool_value(add)});
 }
 
 TensorRef iota(int64_t n, tn_device device) {
-  return run(TN_PRIM_IOTA,
-             {value(n), value(int64_t{0}), value(int64_t{1}), value(TN_INT64, 0), value(device)});
+  return run(TN_PRIM_IOTA, {int_value(n), int_value(0), int_value(1), dtype_value(TN_INT64),
+                            device_value(device)});
 }
 
 TensorRef reshape(Tensor* x, Sizes sizes) {
-  return run(TN_PRIM_RESHAPE, {tensor_value(x), value(sizes)});
+  return run(TN_PRIM_RESHAPE, {tensor_value(x), ints_value(sizes)});
 }
 TensorRef permute(Tensor* x, Sizes dims) {
-  return run(TN_PRIM_PERMUTE, {tensor_value(x), value(dims)});
+  return run(TN_PRIM_PERMUTE, {tensor_value(x), ints_value(dims)});
 }
 TensorRef expand(Tensor* x, Sizes sizes) {
-  return run(TN_PRIM_EXPAND, {tensor_value(x), value(sizes)});
+  return run(TN_PRIM_EXPAND, {tensor_value(x), ints_value(sizes)});
 }
 
 TensorRef slice(Tensor* x, int64_t dim, int64_t start, int64_t end, int64_t step) {
-  return run(TN_PRIM_SLICE, {tensor_value(x), value(dim), value(start), value(end), value(step)});
+  return run(TN_PRIM_SLICE,
+             {tensor_value(x), int_value(dim), int_value(start), int_value(end), int_value(step)});
 }
 
 TensorRef as_strided(Tensor* x, Sizes sizes, Sizes strides, int64_t offset) {
-  return run(TN_PRIM_AS_STRIDED, {tensor_value(x), value(sizes), value(strides), value(offset)});
+  return run(TN_PRIM_AS_STRIDED,
+             {tensor_value(x), ints_value(sizes), ints_value(strides), int_value(offset)});
 }
 
 TensorRef convert(Tensor* x, tn_device device, tn_dtype dtype) {
   if (x->dtype == dtype && x->device == device) return TensorRef::retaining(x);
-  return run(TN_PRIM_COPY, {tensor_value(x), value(dtype, 0), value(device)});
+  return run(TN_PRIM_COPY, {tensor_value(x), dtype_value(dtype), device_value(device)});
 }
 
 TensorRef reduce_to(Tensor* grad, Sizes sizes, tn_dtype dtype, tn_device device) {

@@ -6,27 +6,36 @@
 #include "autograd/prim.h"
 #include "autograd/view_nodes.h"
 #include "base/text.h"
-#include "dispatch/launch.h"
+#include "dispatch/explain.h"
 #include "dispatch/primitives.h"
 #include "tensor/view.h"
 
 namespace tenon {
 namespace {
 
+// What a gradient needs of the call: bit i of `tensors` for the i-th tensor among the arguments, lists
+// laid out flat; its last output.
+struct Saves {
+  uint32_t tensors = 0;
+  bool output = false;
+};
+
 class PrimitiveNode;
 using Gradient = void (*)(PrimitiveNode& node, Tensor* g, Tensor** results);
 
 struct Row {
   tn_primitive kind;
-  uint32_t saves;  // bit i: tensor argument i (flat) is needed
-  bool saves_output;
-  Gradient gradient;  // NULL: the outputs never need a gradient
+  Saves (*saves)(Values args);
+  Gradient gradient;
+  // Where it is not NULL: records by itself, and says by *taken whether it did.
+  Status (*record)(const Op& op, Values args, std::span<tn_value> results, bool* taken);
 };
 
 class PrimitiveNode final : public Node {
  public:
-  PrimitiveNode(const Row& row, std::span<const tn_value> args, std::span<Tensor* const> tensors)
-      : row_(row) {
+  PrimitiveNode(const Op& op, Gradient gradient, Saves saves, Values args,
+                std::span<Tensor* const> tensors)
+      : name_(recorded_name(op.schema.name)), gradient_(gradient), saves_output_(saves.output) {
     for (const tn_value& v : args) {
       values_.push_back(tn_value{});
       if (v.kind != TN_KIND_TENSOR && v.kind != TN_KIND_TENSORS)
@@ -36,12 +45,10 @@ class PrimitiveNode final : public Node {
     infos_.reserve(tensors.size());
     for (size_t i = 0; i < tensors.size(); ++i) {
       infos_.emplace_back(tensors[i]);
-      if (i < 32 && (row.saves >> i & 1) != 0) saved_[i].save(tensors[i]);
+      if (i < 32 && (saves.tensors >> i & 1) != 0) saved_[i].save(tensors[i]);
     }
   }
-  std::string name() const override {
-    return decomposed_ != nullptr ? decomposed_->schema.name : primitive_name(row_.kind);
-  }
+  std::string name() const override { return shown_name(name_); }
   void release_saved() override {
     saved_.clear();
     output_.reset();
@@ -50,12 +57,12 @@ class PrimitiveNode final : public Node {
     for (SavedTensor& s : saved_) s.let_go(root);
   }
   void save_output(Tensor* t, uint32_t number) {
-    if (row_.saves_output) output_.save_output(t, number);
+    if (saves_output_) output_.save_output(t, number);
   }
 
   Status backward(Tensor* const* grads, Tensor** results) override {
     return guarded([&]() -> Status {
-      row_.gradient(*this, grads[0], results);
+      gradient_(*this, grads[0], results);
       for (uint32_t i = 0; i < n_edges(); ++i) {
         if (edge(i).node != nullptr) TN_TRY(prim::conform(*this, i, infos_[i], &results[i]));
       }
@@ -76,11 +83,12 @@ class PrimitiveNode final : public Node {
   }
   const TensorInfo& info(size_t i) const { return infos_[i]; }
   bool wants(uint32_t i) const { return edge(i).node != nullptr; }
-  PrimitiveArgs args() const { return PrimitiveArgs(row_.kind, values_); }
+  Values args() const { return values_; }  // tensors are None
 
  private:
-  const Row& row_;
-  const Op* const decomposed_ = thread_state.decomposed;  // the op that users know
+  const std::string& name_;
+  const Gradient gradient_;
+  const bool saves_output_;
   OwnedValues<6> values_;
   SmallVector<SavedTensor, 3> saved_;
   SavedTensor output_;
@@ -92,7 +100,7 @@ TensorRef unreduce(PrimitiveNode& node, Tensor* t) {
   const auto& sizes = node.info(0).sizes;
   SmallVector<int64_t, 6> kept(sizes);
   const uint32_t mask =
-      dims_mask("reduce", node.args().ints(2, "dims"), static_cast<int32_t>(sizes.size()));
+      dims_mask("reduce", ints_at(node.args(), 2), static_cast<int32_t>(sizes.size()));
   for (size_t d = 0; d < kept.size(); ++d) {
     if ((mask >> d & 1) != 0) kept[d] = 1;
   }
@@ -151,7 +159,7 @@ TensorRef products_of_others(Tensor* given, std::span<const int64_t> dims) {
 
 void reduce_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
   const TensorInfo& x = node.info(0);
-  const int64_t kind = node.args().integer(0, "kind");
+  const int64_t kind = int_at(node.args(), 0);
   // All dimensions reduced to none: the gradient expands as it is.
   TensorRef full = g->ndim == 0 ? TensorRef::retaining(g) : unreduce(node, g);
   if (kind == TN_REDUCE_SUM) {
@@ -160,7 +168,7 @@ void reduce_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
   }
   TensorRef input = node.saved(0);
   if (kind == TN_REDUCE_PROD) {
-    TensorRef others = products_of_others(input.get(), node.args().ints(2, "dims"));
+    TensorRef others = products_of_others(input.get(), ints_at(node.args(), 2));
     TensorRef dx = prim::elementwise("prod_gradient(Tensor dy, Tensor others) -> Tensor",
                                      "dy * others", {full.get(), others.get()});
     results[0] = prim::convert(dx.get(), x.device, x.dtype).take();
@@ -173,8 +181,8 @@ void reduce_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
                                      {input.get(), output.get()});
   // to be counted
   mask = prim::convert(mask.get(), x.device, is_half(x.dtype) ? tn_dtype{TN_FLOAT32} : x.dtype);
-  TensorRef count = unreduce(
-      node, prim::reduce(TN_REDUCE_SUM, mask.get(), node.args().ints(2, "dims"), false).get());
+  TensorRef count =
+      unreduce(node, prim::reduce(TN_REDUCE_SUM, mask.get(), ints_at(node.args(), 2), false).get());
   TensorRef shared = prim::elementwise("share(Tensor dy, Tensor m, Tensor n) -> Tensor",
                                        "dy * m / n", {full.get(), mask.get(), count.get()});
   results[0] = prim::convert(shared.get(), x.device, x.dtype).take();
@@ -182,10 +190,10 @@ void reduce_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
 
 void scan_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
   const TensorInfo& info = node.info(0);
-  const int64_t dim = node.args().integer(2, "dim");
+  const int64_t dim = int_at(node.args(), 2);
   // sums over all that an element went into
-  const bool back = !node.args().boolean(3, "reverse", false);
-  if (node.args().integer(0, "kind") == TN_REDUCE_SUM) {
+  const bool back = !bool_at(node.args(), 3);
+  if (int_at(node.args(), 0) == TN_REDUCE_SUM) {
     results[0] =
         prim::convert(prim::scan(TN_REDUCE_SUM, g, dim, back).get(), info.device, info.dtype)
             .take();
@@ -216,8 +224,7 @@ void sort_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
   const TensorInfo& x = node.info(0);
   TensorRef zero = prim::zeros(x.sizes, x.dtype, x.device);
   results[0] =
-      prim::scatter(zero.get(), node.args().integer(1, "dim"), node.output().get(), g, false)
-          .take();
+      prim::scatter(zero.get(), int_at(node.args(), 1), node.output().get(), g, false).take();
 }
 
 void matmul_gradient(PrimitiveNode& node, Tensor* given, Tensor** results) {
@@ -252,16 +259,15 @@ void gather_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
   const TensorInfo& x = node.info(0);
   TensorRef zero = prim::zeros(x.sizes, x.dtype, x.device);
   results[0] =
-      prim::scatter(zero.get(), node.args().integer(1, "dim"), node.saved(1).get(), g, true).take();
+      prim::scatter(zero.get(), int_at(node.args(), 1), node.saved(1).get(), g, true).take();
 }
 
 // Tensors: x, index, src.
 void scatter_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
-  const PrimitiveArgs args = node.args();
-  const int64_t dim = args.integer(1, "dim");
+  const int64_t dim = int_at(node.args(), 1);
   TensorRef index = node.saved(1);
   if (node.wants(0)) {
-    if (args.boolean(4, "add", false)) {
+    if (bool_at(node.args(), 4)) {
       results[0] = TensorRef::retaining(g).take();
     } else {
       const TensorInfo& src = node.info(2);
@@ -277,7 +283,7 @@ void reshape_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
 }
 
 void permute_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
-  const auto dims = node.args().ints(1, "dims");
+  const auto dims = ints_at(node.args(), 1);
   std::vector<int64_t> inverse(dims.size());
   const auto ndim = static_cast<int64_t>(dims.size());
   for (int64_t d = 0; d < ndim; ++d) inverse[(dims[d] + ndim) % ndim] = d;
@@ -288,40 +294,11 @@ void expand_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
   results[0] = prim::reduce_to(g, node.info(0)).take();
 }
 
-const Row kRows[] = {
-    // primitive     saves             output  gradient
-    {TN_PRIM_REDUCE, 0b1, true, reduce_gradient},
-    {TN_PRIM_SCAN, 0b1, false, scan_gradient},
-    {TN_PRIM_SORT, 0, true, sort_gradient},  // its output: the indices
-    {TN_PRIM_MATMUL, 0b11, false, matmul_gradient},
-    {TN_PRIM_COPY, 0, false, copy_gradient},
-    {TN_PRIM_GATHER, 0b10, false, gather_gradient},
-    {TN_PRIM_SCATTER, 0b10, false, scatter_gradient},
-    {TN_PRIM_RESHAPE, 0, false, reshape_gradient},
-    {TN_PRIM_PERMUTE, 0, false, permute_gradient},
-    {TN_PRIM_EXPAND, 0, false, expand_gradient},
-    {TN_PRIM_NONZERO, 0, false, nullptr},
-};
-const Row kSumRow = {TN_PRIM_REDUCE, 0, false, reduce_gradient};
-const Row kScanSumRow = {TN_PRIM_SCAN, 0, false, scan_gradient};
-
-const Row* row_of(tn_primitive kind, std::span<const tn_value> args) {
-  if (!args.empty() && args[0].kind == TN_KIND_INT && args[0].as.i == TN_REDUCE_SUM) {
-    if (kind == TN_PRIM_REDUCE) return &kSumRow;
-    if (kind == TN_PRIM_SCAN) return &kScanSumRow;
-  }
-  const auto* row = std::find_if(std::begin(kRows), std::end(kRows),
-                                 [&](const Row& r) { return r.kind == kind; });
-  return row != std::end(kRows) ? row : nullptr;
-}
-
 // The sum of all elements, the end of most losses: a node that keeps a shape and nothing else.
 class SumAllNode final : public Node {
  public:
-  explicit SumAllNode(const Tensor* x) : info_(x) {}
-  std::string name() const override {
-    return decomposed_ != nullptr ? decomposed_->schema.name : primitive_name(TN_PRIM_REDUCE);
-  }
+  SumAllNode(const Op& op, const Tensor* x) : name_(recorded_name(op.schema.name)), info_(x) {}
+  std::string name() const override { return shown_name(name_); }
   void release_saved() override {}
   static void* operator new(size_t) { return Pool<kBytes, 64>::allocate(); }
   static void operator delete(void* p) { Pool<kBytes, 64>::free(p); }
@@ -346,27 +323,20 @@ class SumAllNode final : public Node {
 
  private:
   static constexpr size_t kBytes = 256;
+  const std::string& name_;
   TensorInfo info_;
-  const Op* const decomposed_ = thread_state.decomposed;
 };
 static_assert(sizeof(SumAllNode) <= 256);
 
-// Is this call a sum over everything, without further ado?
-bool is_sum_of_all(tn_primitive kind, std::span<const tn_value> args) {
-  return kind == TN_PRIM_REDUCE && args.size() == 4 && args[0].kind == TN_KIND_INT &&
-         args[0].as.i == TN_REDUCE_SUM && args[1].kind == TN_KIND_TENSOR &&
-         args[2].kind == TN_KIND_INTS && args[2].count == 0;
-}
-
-Status record_sum_of_all(std::span<const tn_value> args, std::span<tn_value> results) {
-  Tensor* x = as_tensor(args[1].as.tensor);
+Status record_sum_of_all(const Op& op, Values args, std::span<tn_value> results) {
+  Tensor* x = as_tensor(tensors_at(args, 1)[0]);
   TN_TRY(refuse_inference("reduce", args));
-  Ref<SumAllNode> node(new SumAllNode(x));
+  Ref<SumAllNode> node(new SumAllNode(op, x));
   const Edge edge = gradient_edge(x);
   node->set_edges(&edge, 1);  // which has room for it
   {
     NoGradScope no_grad;
-    TN_TRY(run_primitive(TN_PRIM_REDUCE, args, results));
+    TN_TRY(run_primitive(op, args, results));
   }
   // Its gradient is a view, which is the same on every stream: only anomaly mode asks where it came
   // from.
@@ -376,41 +346,39 @@ Status record_sum_of_all(std::span<const tn_value> args, std::span<tn_value> res
 }
 
 // What a reduction folds: its tensor's dtype, or what the prologue makes of its tensors'.
-Status folded_dtype(const PrimitiveArgs& read, std::span<tn_tensor* const> xs, tn_dtype* dtype) {
+Status folded_dtype(const Op* prologue, std::span<tn_tensor* const> xs, tn_dtype* dtype) {
   *dtype = xs[0]->dtype;
-  const Expression* prologue = read.expression(4, "prologue");
   // its call refuses what does not fit
-  if (prologue == nullptr || prologue->n_operands() != xs.size()) return nullptr;
+  if (prologue == nullptr || prologue->plan.n_operands != xs.size()) return nullptr;
   std::vector<OperandType> types;
   for (const tn_tensor* t : xs) types.push_back({t->dtype, Category::kTensor, false});
   const CompiledProgram* compiled;
-  TN_TRY(prologue->compile(types, &compiled));
+  TN_TRY(prologue->expression->compile(types, &compiled));
   *dtype = compiled->output_dtypes[0];
   return nullptr;
 }
 
 // A reduction with a prologue or epilogue has the gradient of its parts.
-Status record_parts(std::span<const tn_value> args, std::span<tn_value> results) {
-  const PrimitiveArgs read(TN_PRIM_REDUCE, args);
-  const auto stage = [&](size_t at, std::span<tn_tensor* const> operands,
-                         TensorRef* result) -> Status {
-    std::vector<tn_value> call{args[at]};
-    for (tn_tensor* t : operands) call.push_back(tensor_value(t));
-    for (const double scalar : read.floats(at + 1, "scalars")) {
-      tn_value v{};
+Status record_parts(const Op& op, Values args, std::span<tn_value> results) {
+  const auto stage = [&](const Op* formula, std::span<const double> scalars,
+                         std::span<tn_tensor* const> operands, TensorRef* result) -> Status {
+    std::vector<tn_value> values;
+    for (tn_tensor* t : operands) values.push_back(tensor_value(t));
+    for (const double scalar : scalars) {
+      tn_value& v = values.emplace_back();
       v.kind = TN_KIND_FLOAT;
       v.as.f = scalar;
-      call.push_back(v);
     }
     tn_value made{};
-    TN_TRY(primitive(TN_PRIM_ELEMENTWISE, call, {&made, 1}));
+    TN_TRY(call(formula, values.data(), static_cast<uint32_t>(values.size()), &made, 1));
     *result = TensorRef(as_tensor(made.as.tensor));
     return nullptr;
   };
-  const auto xs = read.tensors(1, "x");
+  const Op *prologue = expression_at(args, 4), *epilogue = expression_at(args, 6);
+  const auto xs = tensors_at(args, 1);
   if (xs.empty()) return invalid("reduce: no tensors");
   tn_dtype folded;
-  TN_TRY(folded_dtype(read, xs, &folded));
+  TN_TRY(folded_dtype(prologue, xs, &folded));
   const bool wide = is_half(folded);  // what is folded need not fit a half, what comes out does
   std::vector<TensorRef> hold;
   std::vector<tn_tensor*> operands;
@@ -419,53 +387,85 @@ Status record_parts(std::span<const tn_value> args, std::span<tn_value> results)
     operands.push_back(hold.back().get());
   }
   TensorRef x = hold[0];
-  if (!read.is_none(4)) TN_TRY(stage(4, operands, &x));
-  const tn_value plain[4] = {args[0], tensor_value(x.get()), args[2], args[3]};
+  if (prologue != nullptr) TN_TRY(stage(prologue, floats_at(args, 5), operands, &x));
+  tn_tensor* const one[1] = {x.get()};
+  const tn_value plain[4] = {args[0], tensors_value(one), args[2], args[3]};
   tn_value reduced{};
-  TN_TRY(primitive(TN_PRIM_REDUCE, plain, {&reduced, 1}));
+  TN_TRY(call(&op, plain, 4, &reduced, 1));
   TensorRef result(as_tensor(reduced.as.tensor));
-  if (!read.is_none(6)) {
+  if (epilogue != nullptr) {
     tn_tensor* operand = result.get();
-    TN_TRY(stage(6, {&operand, 1}, &result));
+    TN_TRY(stage(epilogue, floats_at(args, 7), {&operand, 1}, &result));
   }
   const tn_dtype given = wide && result->dtype == TN_FLOAT32 ? folded : result->dtype;
-  result = prim::convert(result.get(), result->device, read.dtype(8, "dtype", given));
+  result = prim::convert(result.get(), result->device, dtype_at(args, 8, given));
   results[0] = tensor_value(result.take());
   return nullptr;
 }
 
+Status record_reduce(const Op& op, Values args, std::span<tn_value> results, bool* taken) {
+  const int64_t kind = int_at(args, 0);
+  const bool has_parts = !is_none(args, 4) || !is_none(args, 6) || !is_none(args, 8);
+  *taken = true;
+  if (has_parts) return record_parts(op, args, results);
+  if (kind >= TN_REDUCE_ARGMAX || tensors_at(args, 1).size() != 1)
+    return run_primitive(op, args, results);  // no gradient, or no call that fits
+  if (kind == TN_REDUCE_SUM && ints_at(args, 2).empty())
+    return record_sum_of_all(op, args, results);
+  *taken = false;
+  return nullptr;
+}
+
+Status record_window(const Op& op, Values args, std::span<tn_value> results, bool* taken) {
+  *taken = true;
+  return record_slice(op, args, &results[0]);
+}
+
+Status record_strided(const Op& op, Values args, std::span<tn_value> results, bool* taken) {
+  *taken = true;
+  return record_view(&op, args, results);
+}
+
+Saves saves_of_fold(Values args) { return {int_at(args, 0) == TN_REDUCE_SUM ? 0u : 1u, false}; }
+
+const Row kRows[] = {
+    {TN_PRIM_REDUCE,
+     [](Values args) {
+       return Saves{saves_of_fold(args).tensors, int_at(args, 0) != TN_REDUCE_SUM};
+     },
+     reduce_gradient, record_reduce},
+    {TN_PRIM_SCAN, saves_of_fold, scan_gradient, nullptr},
+    {TN_PRIM_SORT,
+     [](Values) {
+       return Saves{0, true};
+     },
+     sort_gradient, nullptr},
+    {TN_PRIM_MATMUL, [](Values) { return Saves{0b11}; }, matmul_gradient, nullptr},
+    {TN_PRIM_COPY, [](Values) { return Saves{}; }, copy_gradient, nullptr},
+    {TN_PRIM_GATHER, [](Values) { return Saves{0b10}; }, gather_gradient, nullptr},
+    {TN_PRIM_SCATTER, [](Values) { return Saves{0b10}; }, scatter_gradient, nullptr},
+    {TN_PRIM_RESHAPE, [](Values) { return Saves{}; }, reshape_gradient, nullptr},
+    {TN_PRIM_PERMUTE, [](Values) { return Saves{}; }, permute_gradient, nullptr},
+    {TN_PRIM_EXPAND, [](Values) { return Saves{}; }, expand_gradient, nullptr},
+    {TN_PRIM_SLICE, nullptr, nullptr, record_window},
+    {TN_PRIM_AS_STRIDED, nullptr, nullptr, record_strided},
+};
+
 }  // namespace
 
-Status record_plain_primitive(tn_primitive kind, std::span<const tn_value> args,
-                              std::span<tn_value> results) {
-  TN_TRY(expect_counts(kind, args.size(), results.size()));
-  if (kind == TN_PRIM_REDUCE && args.size() >= 4) {
-    const PrimitiveArgs read(kind, args);
-    if (!read.is_none(4) || !read.is_none(6) || !read.is_none(8))
-      return record_parts(args, results);
+Status record_primitive(const Op& op, Values args, std::span<tn_value> results) {
+  const auto* row = std::find_if(std::begin(kRows), std::end(kRows),
+                                 [&](const Row& r) { return r.kind == op.primitive; });
+  if (row == std::end(kRows)) return run_primitive(op, args, results);
+  if (row->record != nullptr) {
+    bool taken = false;
+    TN_TRY(row->record(op, args, results, &taken));
+    if (taken) return nullptr;
   }
-  if (is_sum_of_all(kind, args)) return record_sum_of_all(args, results);
-  if (kind == TN_PRIM_SLICE) return record_slice(args, &results[0]);
-  const Row* row = row_of(kind, args);
   TensorList tensors;
   flat_tensors(args, &tensors);
-  if (kind == TN_PRIM_AS_STRIDED) {
-    Ref<Node> node;
-    {
-      NoGradScope no_grad;
-      TN_TRY(run_primitive(kind, args, results));
-    }
-    node = Ref<Node>(make_view_node(tensors[0], as_tensor(results[0].as.tensor), "as_strided"));
-    note_forward(node.get(), args, call_device(args));
-    set_history(as_tensor(results[0].as.tensor), node.get(), 0);
-    return nullptr;
-  }
-  const bool no_gradient = row == nullptr || row->gradient == nullptr ||
-                           (kind == TN_PRIM_REDUCE && !args.empty() &&
-                            args[0].kind == TN_KIND_INT && args[0].as.i >= TN_REDUCE_ARGMAX);
-  if (no_gradient) return run_primitive(kind, args, results);
-  TN_TRY(refuse_inference(primitive_name(kind), args));
-  Ref<PrimitiveNode> node(new PrimitiveNode(*row, args, tensors));
+  TN_TRY(refuse_inference(op.schema.name.c_str(), args));
+  Ref<PrimitiveNode> node(new PrimitiveNode(op, row->gradient, row->saves(args), args, tensors));
   EdgeList edges(tensors.size());
   for (size_t i = 0; i < tensors.size(); ++i) {
     if (is_float(tensors[i]->dtype) && needs_gradient(tensors[i]))
@@ -474,7 +474,7 @@ Status record_plain_primitive(tn_primitive kind, std::span<const tn_value> args,
   node->take_edges(&edges);
   {
     NoGradScope no_grad;
-    TN_TRY(run_primitive(kind, args, results));
+    TN_TRY(run_op(&op, args, results));
   }
   Tensor* output = as_tensor(results[0].as.tensor);
   if (!is_float(output->dtype)) return nullptr;

@@ -94,10 +94,10 @@ Status record_op(const Op* op, std::span<const tn_value> args, std::span<tn_valu
     switch (op->kind) {
       case OpKind::kExpression:
         if (op->vjp != nullptr) return record_vjp(op, args, results);
-        return record_elementwise(op, *op->expression, args, results);
+        return record_elementwise(*op, args, results);
       case OpKind::kPrimitive:
         if (op->vjp != nullptr) return record_vjp(op, args, results);
-        return record_primitive(op->primitive, args, results);
+        return record_primitive(*op, args, results);
       case OpKind::kView:
         if (op->vjp != nullptr) return record_vjp(op, args, results);
         return record_view(op, args, results);
@@ -126,18 +126,6 @@ Status record_op(const Op* op, std::span<const tn_value> args, std::span<tn_valu
     return error(TN_UNSUPPORTED, "{}: has no gradient: no expression, vjp, pair or decomposition",
                  op->schema.name);
   });
-}
-
-Status record_primitive(tn_primitive kind, std::span<const tn_value> args,
-                        std::span<tn_value> results) {
-  if (kind == TN_PRIM_ELEMENTWISE && !args.empty() && args[0].kind == TN_KIND_EXPRESSION) {
-    TN_TRY(check_elementwise(args, results.size()));
-    return guarded([&] {
-      return record_elementwise(nullptr, *args[0].as.expression->expression, args.subspan(1),
-                                results);
-    });
-  }
-  return guarded([&] { return record_plain_primitive(kind, args, results); });
 }
 
 }  // namespace tenon

@@ -12,22 +12,18 @@ namespace tenon {
 // The name of a node: a part of an op's decomposition bears the name of that op, which the user
 // called.
 inline const std::string& recorded_name(const std::string& own) {
-  return own[0] == '_' && thread_state.decomposed != nullptr ? thread_state.decomposed->schema.name
-                                                             : own;
+  return thread_state.decomposed != nullptr ? thread_state.decomposed->schema.name : own;
 }
 
-// The handlers (dispatch/call.h).
+// The handler (dispatch/call.h).
 [[nodiscard]] Status record_op(const Op* op, std::span<const tn_value> args,
                                std::span<tn_value> results);
-[[nodiscard]] Status record_primitive(tn_primitive kind, std::span<const tn_value> args,
-                                      std::span<tn_value> results);
-// elementwise_node.cpp: an expression, with op (may be NULL) for its name and kernels.
-[[nodiscard]] Status record_elementwise(const Op* op, const Expression& expression,
-                                        std::span<const tn_value> args,
+// elementwise_node.cpp: an expression.
+[[nodiscard]] Status record_elementwise(const Op& op, std::span<const tn_value> args,
                                         std::span<tn_value> results);
-// primitive_gradients.cpp: a primitive that is not elementwise.
-[[nodiscard]] Status record_plain_primitive(tn_primitive kind, std::span<const tn_value> args,
-                                            std::span<tn_value> results);
+// primitive_gradients.cpp: an op of kind kPrimitive.
+[[nodiscard]] Status record_primitive(const Op& op, std::span<const tn_value> args,
+                                      std::span<tn_value> results);
 // op_nodes.cpp: an op with a pair's backward, or a stated vjp.
 [[nodiscard]] Status record_pair(const Op* op, const Kernel& kernel, std::span<const tn_value> args,
                                  std::span<tn_value> results);

@@ -6,6 +6,7 @@
 #include "autograd/inplace.h"
 #include "autograd/prim.h"
 #include "dispatch/convert.h"
+#include "dispatch/loop.h"
 #include "dispatch/primitives.h"
 #include "memory/memory.h"
 #include "tensor/layout.h"
@@ -263,31 +264,29 @@ Status record_view(const Op* op, std::span<const tn_value> args, std::span<tn_va
     TN_TRY(run_op(op, args, results));
   }
   Tensor* view = as_tensor(results[0].as.tensor);
-  Ref<Node> node(make_view_node(x, view, op->schema.name));
+  Ref<Node> node(make_view_node(x, view, recorded_name(op->schema.name)));
   note_forward(node.get(), args, x->device);
   set_history(view, node.get(), 0);
   return nullptr;
 }
 
-Status record_slice(std::span<const tn_value> args, tn_value* result) {
+Status record_slice(const Op& op, std::span<const tn_value> args, tn_value* result) {
   {
     NoGradScope no_grad;
-    TN_TRY(run_primitive(TN_PRIM_SLICE, args, {result, 1}));
+    TN_TRY(run_op(&op, args, {result, 1}));
   }
   Tensor *x = as_tensor(args[0].as.tensor), *view = as_tensor(result->as.tensor);
-  const std::string name =
-      thread_state.decomposed != nullptr ? thread_state.decomposed->schema.name : "slice";
+  const std::string& name = recorded_name(op.schema.name);
   Ref<Node> node;
   if (x->is_contiguous()) {
     node = Ref<Node>(make_view_node(x, view, name));
   } else {
-    const PrimitiveArgs read(TN_PRIM_SLICE, args);
     Tensor* dense;
     TN_TRY(empty_tensor(x->size_span(), x->dtype, kMeta, &dense));
     TensorRef model(dense);
     Geometry g;
-    TN_TRY(slice_geometry(dense, read.integer(1, "dim"), read.integer(2, "start"),
-                          read.integer(3, "end"), read.integer(4, "step"), &g));
+    TN_TRY(slice_geometry(dense, int_at(args, 1), int_at(args, 2), int_at(args, 3), int_at(args, 4),
+                          &g));
     node = Ref<Node>(new_view_node(x, ViewGeometry(dense),
                                    {ViewGeometry(g.size_span(), g.strides, g.offset)}, name));
   }
@@ -318,7 +317,8 @@ Status record_views(const Op* op, std::span<const tn_value> args, tn_value* resu
   if (list.empty()) return nullptr;
   std::vector<ViewGeometry> geometries;
   for (const tn_tensor* t : list) geometries.emplace_back(as_tensor(t));
-  Ref<Node> node(new_view_node(x, ViewGeometry(x), std::move(geometries), op->schema.name));
+  Ref<Node> node(
+      new_view_node(x, ViewGeometry(x), std::move(geometries), recorded_name(op->schema.name)));
   note_forward(node.get(), args, x->device);
   for (uint32_t k = 0; k < result->count; ++k) set_history(as_tensor(list[k]), node.get(), k);
   return nullptr;

@@ -50,7 +50,7 @@ class Frame {
 Node* make_view_node(Tensor* x, const Tensor* view, std::string name);
 
 // slice: as make_view_node, but its gradient is row-major, however x lies in memory.
-[[nodiscard]] Status record_slice(std::span<const tn_value> args, tn_value* result);
+[[nodiscard]] Status record_slice(const Op& op, std::span<const tn_value> args, tn_value* result);
 // An op that gives a list of views of one argument (split): one node with an output for each.
 bool gives_views(const Op* op);
 [[nodiscard]] Status record_views(const Op* op, std::span<const tn_value> args, tn_value* result);

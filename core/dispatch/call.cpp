@@ -85,7 +85,8 @@ inline Status finish_call(const Op* op, std::span<const tn_value> args, std::spa
 Status call_with_modes(const Op* op, std::span<const tn_value> args, std::span<tn_value> results) {
   ProfileScope profile(op->schema.name.c_str());
   ExplainScope explain(op->schema.name, args);
-  if ((thread_state.modes & kModeAutocast) != 0) return handlers.autocast(op, args, results);
+  if ((thread_state.modes & kModeAutocast) != 0 && !op->passes_autocast)
+    return handlers.autocast(op, args, results);
   return call_below_autocast(op, args, results);
 }
 
@@ -137,6 +138,7 @@ bool any_needs_gradient(std::span<const tn_value> args) {
 Status call(const Op* op, const tn_value* args, uint32_t n_args, tn_value* results,
             uint32_t n_results) {
   const auto& arguments = op->schema.arguments;
+  const uint32_t n_given = n_args;
   tn_value complete[kMaxArguments];
   if (n_args != arguments.size()) {
     TN_TRY(complete_arguments(op, args, n_args, complete));
@@ -149,7 +151,7 @@ Status call(const Op* op, const tn_value* args, uint32_t n_args, tn_value* resul
   }
   const bool numbers = op->kind == OpKind::kExpression || (op->flags & TN_OP_NUMBERS) != 0;
   bool gradient = false;
-  for (uint32_t i = 0; i < n_args; ++i) {
+  for (uint32_t i = 0; i < n_given; ++i) {
     // The common case without a call: a tensor where the schema wants one.
     if (args[i].kind == TN_KIND_TENSOR && arguments[i].type == Type::kTensor &&
         !arguments[i].list && args[i].as.tensor != nullptr) [[likely]] {
@@ -181,52 +183,6 @@ Status call(const Op* op, const tn_value* args, uint32_t n_args, tn_value* resul
 Status call_below_autocast(const Op* op, std::span<const tn_value> args,
                            std::span<tn_value> results) {
   return finish_call(op, args, results, any_needs_gradient(args));
-}
-
-namespace {
-
-// The values of nearly every call of a primitive, told sound without a call.
-inline bool is_plainly_sound(const tn_value& v) {
-  constexpr uint32_t kNumbers = 1u << TN_KIND_NONE | 1u << TN_KIND_INT | 1u << TN_KIND_FLOAT;
-  constexpr uint32_t kPointers =
-      1u << TN_KIND_TENSOR | 1u << TN_KIND_INTS | 1u << TN_KIND_FLOATS | 1u << TN_KIND_EXPRESSION;
-  if (v.kind >= 32) return false;
-  const uint32_t kind = 1u << v.kind;
-  return (kind & kNumbers) != 0 || ((kind & kPointers) != 0 && v.as.tensor != nullptr) ||
-         (v.kind == TN_KIND_BOOL && static_cast<uint64_t>(v.as.i) < 2);
-}
-
-// A primitive has no schema: what a value is for, its row finds out. No list of tensors has a NULL
-// here.
-Status check_primitive_args(tn_primitive kind, std::span<const tn_value> args) {
-  for (size_t i = 0; i < args.size(); ++i) {
-    if (is_plainly_sound(args[i])) [[likely]]
-      continue;
-    if (!is_sound(args[i]) || has_hole(args[i])) {
-      return invalid("{}: argument {} is {}{}", primitive_name(kind), i, value_kind_name(args[i]),
-                     has_hole(args[i]) ? " of which one is NULL" : "");
-    }
-  }
-  return nullptr;
-}
-
-}  // namespace
-
-Status primitive(tn_primitive kind, std::span<const tn_value> args, std::span<tn_value> results) {
-  TN_TRY(check_primitive_args(kind, args));
-  const auto go = [&]() -> Status {
-    if (records() && any_needs_gradient(args))
-      return handlers.autograd_primitive(kind, args, results);
-    TN_TRY(run_primitive(kind, args, results));
-    if ((thread_state.modes & kModeInference) != 0) mark_inference(args, results);
-    return nullptr;
-  };
-  ResultsScope scope(results);
-  if ((thread_state.modes & (kModeProfile | kModeExplain)) == 0) [[likely]]
-    return scope.keep_if_fine(go());
-  ProfileScope profile(primitive_name(kind));
-  ExplainScope explain(primitive_name(kind), args);
-  return scope.keep_if_fine(go());
 }
 
 }  // namespace tenon

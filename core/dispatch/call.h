@@ -19,19 +19,15 @@ struct Handlers {
   // Called when an argument needs a gradient and grad mode is on.
   Status (*autograd_op)(const Op*, std::span<const tn_value> args,
                         std::span<tn_value> results) = nullptr;
-  Status (*autograd_primitive)(tn_primitive, std::span<const tn_value> args,
-                               std::span<tn_value> results) = nullptr;
   // Called when autocast is on; goes on by call_below_autocast.
   Status (*autocast)(const Op*, std::span<const tn_value> args,
                      std::span<tn_value> results) = nullptr;
 };
 extern Handlers handlers;
 
-// As host->call and host->primitive.
+// As host->call: the one way in.
 [[nodiscard]] Status call(const Op* op, const tn_value* args, uint32_t n_args, tn_value* results,
                           uint32_t n_results);
-[[nodiscard]] Status primitive(tn_primitive kind, std::span<const tn_value> args,
-                               std::span<tn_value> results);
 
 // The rest of the path for arguments that are checked and complete.
 [[nodiscard]] Status call_below_autocast(const Op* op, std::span<const tn_value> args,

@@ -103,14 +103,13 @@ std::string younger_argument(const Kernel& kernel, const Op& op, std::span<const
 std::string refuses(const Kernel& kernel, const Op* op, tn_device device,
                     std::span<const tn_value> args, const tn_program* program) {
   const tn_kernel_def& def = kernel.def;
-  if (op != nullptr && def.primitive == TN_PRIM_NONE && primitives_only()) {
-    return "TENON_KERNELS=primitives";
-  }
+  const bool is_of_op = def.primitive == TN_PRIM_NONE;
+  if (is_of_op && primitives_only()) return "TENON_KERNELS=primitives";
   if (program != nullptr && program->instruction_set > def.instruction_set) {
     return fmt::format("knows instructions to version {}, the program needs {}",
                        def.instruction_set, program->instruction_set);
   }
-  if (op != nullptr) {
+  if (is_of_op) {
     std::string foreign = foreign_device(kernel, args);
     if (!foreign.empty()) return foreign;
   }
@@ -120,7 +119,7 @@ std::string refuses(const Kernel& kernel, const Op* op, tn_device device,
       return fmt::format("dtype {} is not among its own", dtype_name(__builtin_ctz(foreign)));
     }
   }
-  if (op != nullptr && kernel.schema != nullptr) {
+  if (kernel.schema != nullptr) {
     std::string younger = younger_argument(kernel, *op, args);
     if (!younger.empty()) return younger;
   }
@@ -157,7 +156,7 @@ bool primitives_only() {
   return only;
 }
 
-const Kernel* choose_kernel(const KernelList* list, const Op* op, tn_device device,
+static const Kernel* choose(const KernelList* list, const Op* op, tn_device device,
                             std::span<const tn_value> args, const tn_program* program,
                             Refusals* refusals) {
   if (list == nullptr) return nullptr;
@@ -178,6 +177,23 @@ const Kernel* choose_kernel(const KernelList* list, const Op* op, tn_device devi
   return chosen;
 }
 
+const Kernel* choose_kernel(const KernelList* list, const Op* op, tn_device device,
+                            std::span<const tn_value> args, const tn_program* program) {
+  if ((thread_state.modes & kModeExplain) == 0) [[likely]]
+    return choose(list, op, device, args, program, nullptr);
+  Refusals refusals;
+  const Kernel* kernel = choose(list, op, device, args, program, &refusals);
+  explain_refusals(refusals);
+  return kernel;
+}
+
+Refusals refusals_of(const KernelList* list, const Op* op, tn_device device,
+                     std::span<const tn_value> args, const tn_program* program) {
+  Refusals refusals;
+  choose(list, op, device, args, program, &refusals);
+  return refusals;
+}
+
 std::string refusals_text(const Refusals& refusals) {
   std::string text;
   for (const Refusal& r : refusals) {
@@ -187,77 +203,16 @@ std::string refusals_text(const Refusals& refusals) {
   return text;
 }
 
-const char* primitive_name(tn_primitive kind) {
-  switch (kind) {
-    case TN_PRIM_ELEMENTWISE:
-      return "elementwise";
-    case TN_PRIM_REDUCE:
-      return "reduce";
-    case TN_PRIM_SCAN:
-      return "scan";
-    case TN_PRIM_MATMUL:
-      return "matmul";
-    case TN_PRIM_COPY:
-      return "copy";
-    case TN_PRIM_FILL:
-      return "fill";
-    case TN_PRIM_IOTA:
-      return "iota";
-    case TN_PRIM_GATHER:
-      return "gather";
-    case TN_PRIM_SCATTER:
-      return "scatter";
-    case TN_PRIM_SORT:
-      return "sort";
-    case TN_PRIM_RANDOM_BITS:
-      return "random_bits";
-    case TN_PRIM_NONZERO:
-      return "nonzero";
-    case TN_PRIM_RESHAPE:
-      return "reshape";
-    case TN_PRIM_PERMUTE:
-      return "permute";
-    case TN_PRIM_SLICE:
-      return "slice";
-    case TN_PRIM_EXPAND:
-      return "expand";
-    case TN_PRIM_AS_STRIDED:
-      return "as_strided";
-    default:
-      return "unknown primitive";
-  }
-}
-
-bool has_primitive(tn_primitive kind, tn_device device) {
-  return device.type == TN_DEVICE_META || registry().primitive(kind).find(device.type) != nullptr;
-}
-
-static Status search_primitive_kernel(tn_primitive kind, tn_device device, const KernelList* list,
-                                      std::span<const tn_value> args, const tn_program* program,
-                                      const Kernel** kernel) {
-  const bool explain = (thread_state.modes & kModeExplain) != 0;
-  Refusals refusals;
-  *kernel = choose_kernel(list, nullptr, device, args, program, explain ? &refusals : nullptr);
-  if (explain) explain_refusals(refusals);
-  if (*kernel != nullptr) [[likely]]
-    return nullptr;
-  choose_kernel(list, nullptr, device, args, program, &refusals);
-  const std::string why =
-      refusals.empty() ? "no plugin brought one: is the backend loaded?" : refusals_text(refusals);
-  return error(TN_UNSUPPORTED, "{}: device {} has no kernel for this call ({})",
-               primitive_name(kind), device_text(device), why);
-}
-
-Status primitive_kernel(tn_primitive kind, tn_device device, std::span<const tn_value> args,
-                        const tn_program* program, const Kernel** kernel) {
+Status primitive_kernel(tn_primitive kind, const Op* op, tn_device device,
+                        std::span<const tn_value> args, const tn_program* program,
+                        const Kernel** kernel) {
   static const Kernel none{};  // meta: launches of it do nothing
   if (device.type == TN_DEVICE_META) {
     *kernel = &none;
     return nullptr;
   }
   const KernelList* list = registry().primitive(kind).find(device.type);
-  const bool explain = (thread_state.modes & kModeExplain) != 0;
-  if (list != nullptr && !explain) [[likely]] {
+  if (list != nullptr && (thread_state.modes & kModeExplain) == 0) [[likely]] {
     // The usual backend brings one evaluator without conditions.
     const tn_kernel_def& first = list->front()->def;
     if (first.dtypes == 0 && first.supports == nullptr &&
@@ -266,7 +221,14 @@ Status primitive_kernel(tn_primitive kind, tn_device device, std::span<const tn_
       return nullptr;
     }
   }
-  return search_primitive_kernel(kind, device, list, args, program, kernel);
+  *kernel = choose_kernel(list, op, device, args, program);
+  if (*kernel != nullptr) [[likely]]
+    return nullptr;
+  const Refusals refusals = refusals_of(list, op, device, args, program);
+  const std::string why =
+      refusals.empty() ? "no plugin brought one: is the backend loaded?" : refusals_text(refusals);
+  return error(TN_UNSUPPORTED, "{}: device {} has no kernel for this call ({})",
+               primitive_name(kind), device_text(device), why);
 }
 
 }  // namespace tenon

@@ -5,7 +5,7 @@
 
 #include "dispatch/elementwise.h"
 #include "dispatch/expressions.h"
-#include "dispatch/launch.h"
+#include "dispatch/primitives.h"
 #include "memory/memory.h"
 #include "memory/transfer.h"
 #include "tenon/halves.hpp"
@@ -32,9 +32,7 @@ Status check_upload(const char* what, tn_device to, tn_device from) {
       what, device_text(to));
 }
 
-// dst = src elementwise, one device, any dtypes. Casts that promotion would refuse in place (float
-// to int) are what a copy is for, so the COPY kernel is asked first; without one an expression
-// casts.
+// dst = src elementwise, one device, any dtypes.
 Status copy_on_device(Tensor* dst, Tensor* src) {
   if (dst->numel == 0) return nullptr;
   const bool plain = dst->dtype == src->dtype && dst->is_contiguous() && src->is_contiguous();
@@ -42,34 +40,34 @@ Status copy_on_device(Tensor* dst, Tensor* src) {
     return copy_bytes(dst->storage, dst->byte_offset, src->storage, src->byte_offset,
                       static_cast<uint64_t>(dst->numel) * kItemSize[dst->dtype]);
   }
-  tn_value arg{};
-  arg.kind = TN_KIND_TENSOR;
-  arg.as.tensor = src;
-  if (has_primitive(TN_PRIM_COPY, dst->device)) {
-    const Kernel* kernel;
-    TN_TRY(primitive_kernel(TN_PRIM_COPY, dst->device, {&arg, 1}, nullptr, &kernel));
-    Tensor* outputs[1] = {dst};
-    return launch(*kernel, nullptr, dst->device, {&arg, 1}, outputs);
-  }
-  const Expression& identity = formula("copy(Tensor x) -> Tensor", "x");
+  const tn_value arg = tensor_value(src);
+  return launch_primitive(TN_PRIM_COPY, dst->device, {&arg, 1}, {&dst, 1});
+}
+
+}  // namespace
+
+// The program is launched as it is: promotion would refuse casts in place (float to int), which are
+// what a copy is for.
+Status copy_without_kernel(Values args, std::span<Tensor* const> outputs) {
+  const Tensor *src = tensor_at(args, 0), *dst = outputs[0];
+  const Op& identity = formula("copy(Tensor x) -> Tensor", "x");
   const OperandType type{src->dtype, Category::kTensor, false};
   const CompiledProgram* compiled;
-  TN_TRY(identity.compile({&type, 1}, &compiled));
+  TN_TRY(identity.expression->compile({&type, 1}, &compiled));
   LoopBuffers buffers;
   const Tensor* operands[2] = {dst, src};
   strided_loop(dst->size_span(), operands, 2, &buffers);
   const tn_loop loop{sizeof(tn_loop),    buffers.ndim,     dst->numel, buffers.sizes,
                      &compiled->program, buffers.operands, nullptr};
+  tn_value arg{};
   arg.kind = TN_KIND_LOOP;
   arg.as.loop = &loop;
   const Kernel* kernel;
-  TN_TRY(
-      primitive_kernel(TN_PRIM_ELEMENTWISE, dst->device, {&arg, 1}, &compiled->program, &kernel));
-  Tensor* outputs[1] = {dst};
-  return launch(*kernel, nullptr, dst->device, {&arg, 1}, outputs);
+  TN_TRY(primitive_kernel(TN_PRIM_ELEMENTWISE, &identity, dst->device, {&arg, 1},
+                          &compiled->program, &kernel));
+  Tensor* written = outputs[0];
+  return launch(*kernel, &identity, dst->device, {&arg, 1}, {&written, 1});
 }
-
-}  // namespace
 
 tn_value read_scalar(const tn_tensor* t) {
   tn_value v{};
@@ -174,35 +172,47 @@ Status copy_into(Tensor* dst, Tensor* src) {
   return nullptr;
 }
 
+Status run_copy(Values args, Tensor** result) {
+  Tensor* x = tensor_at(args, 0);
+  return copy_to(x, device_at(args, 2, x->device), dtype_at(args, 1, x->dtype), result);
+}
+
+Status run_fill(Values args, Tensor** result) {
+  const auto sizes = ints_at(args, 0);
+  const tn_dtype dtype = dtype_at(args, 2, TN_FLOAT32);
+  int64_t numel;
+  TN_TRY(count_elements("fill", sizes, dtype, &numel));
+  Tensor* made;
+  TN_TRY(empty_tensor(sizes, dtype, device_at(args, 3, kCpu), &made));
+  TensorRef hold(made);
+  TN_TRY(fill(made, args[1]));
+  *result = hold.take();
+  return nullptr;
+}
+
+Status fill_without_kernel(Values args, std::span<Tensor* const> outputs) {
+  Tensor* x = outputs[0];
+  const bool real = is_float(x->dtype);
+  const Op& set = real ? formula("fill(Tensor(a!) x, float v) -> Tensor(a!)", "v")
+                  : x->dtype == TN_BOOL
+                      ? formula("fill(Tensor(a!) x, int v) -> Tensor(a!)", "v != 0")
+                      : formula("fill(Tensor(a!) x, int v) -> Tensor(a!)", "v");
+  tn_value values[2] = {tensor_value(x), {}};
+  values[1].kind = real ? TN_KIND_FLOAT : TN_KIND_INT;
+  const tn_scalar value = number_scalar(args[0], real);
+  if (real)
+    values[1].as.f = value.f;
+  else
+    values[1].as.i = value.i;
+  Tensor* same;
+  TN_TRY(run_elementwise(set, values, &same));
+  same->release();
+  return nullptr;
+}
+
 Status fill(Tensor* x, const tn_value& number) {
   if (may_overlap(x)) return invalid("fill: {} has elements that share memory", sizes_text(x));
-  if (x->numel > 0 && x->device.type != TN_DEVICE_META) {
-    if (has_primitive(TN_PRIM_FILL, x->device)) {
-      const Kernel* kernel;
-      TN_TRY(primitive_kernel(TN_PRIM_FILL, x->device, {&number, 1}, nullptr, &kernel));
-      Tensor* outputs[1] = {x};
-      TN_TRY(launch(*kernel, nullptr, x->device, {&number, 1}, outputs));
-    } else {
-      const bool real = is_float(x->dtype);
-      const Expression& e = real ? formula("fill(Tensor(a!) x, float v) -> Tensor(a!)", "v")
-                            : x->dtype == TN_BOOL
-                                ? formula("fill(Tensor(a!) x, int v) -> Tensor(a!)", "v != 0")
-                                : formula("fill(Tensor(a!) x, int v) -> Tensor(a!)", "v");
-      tn_value args[2] = {};
-      args[0].kind = TN_KIND_TENSOR;
-      args[0].as.tensor = x;
-      args[1].kind = real ? TN_KIND_FLOAT : TN_KIND_INT;
-      const tn_scalar value = number_scalar(number, real);
-      if (real)
-        args[1].as.f = value.f;
-      else
-        args[1].as.i = value.i;
-      Tensor* same;
-      TN_TRY(run_elementwise(nullptr, e, args, &same));
-      same->release();
-      return nullptr;
-    }
-  }
+  if (x->numel > 0) TN_TRY(launch_primitive(TN_PRIM_FILL, x->device, {&number, 1}, {&x, 1}));
   x->bump_version();
   return nullptr;
 }

@@ -9,19 +9,6 @@
 namespace tenon {
 namespace {
 
-// Nodes that are recorded within bear the name of the op that was called: see recorded_name.
-class DecompositionScope {
- public:
-  explicit DecompositionScope(const Op* op) : before_(thread_state.decomposed) {
-    if (!is_private(op)) thread_state.decomposed = op;
-  }
-  DecompositionScope(const DecompositionScope&) = delete;
-  ~DecompositionScope() { thread_state.decomposed = before_; }
-
- private:
-  const Op* before_;
-};
-
 // The arguments with every tensor replaced by a meta tensor of its shape.
 struct MetaArguments {
   std::vector<tn_value> args;
@@ -72,7 +59,7 @@ Status infer_by_tracing(const Op* op, std::span<const tn_value> args, std::span<
   ResultsScope scope(traced);
   ModeScope quiet(kModeNoGrad, kModesWithHandlers);
   const auto run = [&](std::span<const tn_value> given) {
-    return op->kind == OpKind::kPrimitive ? run_primitive(op->primitive, given, traced)
+    return op->kind == OpKind::kPrimitive ? run_primitive(*op, given, traced)
                                           : trace_op(op, given, traced);
   };
   if (Status refused = run(meta.args)) {

@@ -5,8 +5,23 @@
 #include <vector>
 
 #include "dispatch/registry.h"
+#include "dispatch/thread_state.h"
 
 namespace tenon {
+
+// While it lives, what is called is a part of `op`, unless that is a part of another: nodes and
+// errors bear the name of the outermost, which the user called.
+class DecompositionScope {
+ public:
+  explicit DecompositionScope(const Op* op) : before_(thread_state.decomposed) {
+    if (before_ == nullptr) thread_state.decomposed = op;
+  }
+  DecompositionScope(const DecompositionScope&) = delete;
+  ~DecompositionScope() { thread_state.decomposed = before_; }
+
+ private:
+  const Op* before_;
+};
 
 // The decomposition itself.
 [[nodiscard]] Status trace_op(const Op* op, std::span<const tn_value> args,

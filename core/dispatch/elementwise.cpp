@@ -15,8 +15,8 @@
 namespace tenon {
 namespace {
 
-const char* operand_name(const Expression& e, const ElementwisePlan& plan, uint32_t k) {
-  return e.schema().arguments[plan.operand_args[k]].name.c_str();
+const char* operand_name(const Op& op, uint32_t k) {
+  return op.schema.arguments[op.plan.operand_args[k]].name.c_str();
 }
 
 // What a call found out about its operands.
@@ -33,24 +33,24 @@ struct Operands {
 
 bool is_scalar_tensor(const Tensor* t) { return t->ndim == 0 && t->device.type == TN_DEVICE_CPU; }
 
-Status device_mismatch(const Op* op, const Expression& e, const ElementwisePlan& plan,
-                       const Operands& o, uint32_t k) {
+Status device_mismatch(const Op& op, const Operands& o, uint32_t k) {
   return invalid(
       "{}: {} is {}, but another argument is {}; expected all on one device (only a 0-dimensional "
       "cpu tensor "
       "may meet others)",
-      name_of(op, e), operand_name(e, plan, k), tensor_text(o.tensors[k]), tensor_text(o.first));
+      name_of(op), operand_name(op, k), tensor_text(o.tensors[k]), tensor_text(o.first));
 }
 
 // Tensors of several devices: 0-dimensional cpu ones are read now and become parameters, all else
 // is refused.
-Status settle_devices(const Op* op, const Expression& e, const ElementwisePlan& plan, Operands* o) {
+Status settle_devices(const Op& op, Operands* o) {
+  const ElementwisePlan& plan = op.plan;
   for (uint32_t k = 0; k < plan.n_operands; ++k) {
     const Tensor* t = o->tensors[k];
     if (t == nullptr || t->device == o->device) continue;
     const bool written = std::find(plan.inplace_operand, plan.inplace_operand + plan.n_outputs,
                                    static_cast<int8_t>(k)) != plan.inplace_operand + plan.n_outputs;
-    if (!is_scalar_tensor(t) || written) return device_mismatch(op, e, plan, *o, k);
+    if (!is_scalar_tensor(t) || written) return device_mismatch(op, *o, k);
     if (o->device.type != TN_DEVICE_META) {
       const tn_value number = read_scalar(t);
       o->values[k] = number_scalar(number, number.kind == TN_KIND_FLOAT);
@@ -61,8 +61,8 @@ Status settle_devices(const Op* op, const Expression& e, const ElementwisePlan& 
   return nullptr;
 }
 
-Status read_operands(const Op* op, const Expression& e, const ElementwisePlan& plan,
-                     const tn_value* args, Operands* o) {
+Status read_operands(const Op& op, const tn_value* args, Operands* o) {
+  const ElementwisePlan& plan = op.plan;
   bool one_device = true;
   for (uint32_t k = 0; k < plan.n_operands; ++k) {
     const tn_value& v = args[plan.operand_args[k]];
@@ -92,7 +92,7 @@ Status read_operands(const Op* op, const Expression& e, const ElementwisePlan& p
   }
   if (!one_device) [[unlikely]] {
     o->uniform = false;
-    TN_TRY(settle_devices(op, e, plan, o));
+    TN_TRY(settle_devices(op, o));
   }
   return nullptr;
 }
@@ -140,26 +140,26 @@ bool partly_overlap(const Tensor* a, const Tensor* b) {
 
 // In-place outputs: the shape must be the result's, writes must not overlap, and inputs that share
 // memory with the output at other indices are copied first.
-Status prepare_inplace(const Op* op, const Expression& e, const ElementwisePlan& plan,
-                       std::span<const int64_t> sizes, Operands* o,
+Status prepare_inplace(const Op& op, std::span<const int64_t> sizes, Operands* o,
                        std::vector<TensorRef>* copies) {
+  const ElementwisePlan& plan = op.plan;
   for (uint32_t i = 0; i < plan.n_outputs; ++i) {
     const int target = plan.inplace_operand[i];
     if (target < 0) continue;
     const Tensor* t = o->tensors[target];
     if (t == nullptr) {
-      return invalid("{}: {} is written and must be a tensor", name_of(op, e),
-                     operand_name(e, plan, target));
+      return invalid("{}: {} is written and must be a tensor", name_of(op),
+                     operand_name(op, target));
     }
     if (!same_sizes(t, sizes)) {
-      return invalid("{}: {} is {} and cannot hold the result, which is {}", name_of(op, e),
-                     operand_name(e, plan, target), tensor_text(t),
+      return invalid("{}: {} is {} and cannot hold the result, which is {}", name_of(op),
+                     operand_name(op, target), tensor_text(t),
                      fmt::format("[{}]", fmt::join(sizes.begin(), sizes.end(), ", ")));
     }
     if (may_overlap(t)) {
       return invalid(
           "{}: {} ({}) has elements that share memory, and cannot be written; clone it first",
-          name_of(op, e), operand_name(e, plan, target), sizes_text(t));
+          name_of(op), operand_name(op, target), sizes_text(t));
     }
     for (uint32_t k = 0; k < plan.n_operands; ++k) {
       if (o->tensors[k] == nullptr || static_cast<int>(k) == target ||
@@ -177,21 +177,15 @@ Status prepare_inplace(const Op* op, const Expression& e, const ElementwisePlan&
 
 // Kernels that third parties brought for this very op get its arguments, before broadcasting; the
 // evaluator gets a loop.
-Status launch_elementwise(const Op* op, const ElementwisePlan& plan, const tn_value* args,
-                          const CompiledProgram& compiled, const Operands& o,
-                          std::span<const int64_t> sizes, int64_t numel, const tn_scalar* params,
-                          Tensor** outputs) {
+Status launch_elementwise(const Op& op, const tn_value* args, const CompiledProgram& compiled,
+                          const Operands& o, std::span<const int64_t> sizes, int64_t numel,
+                          const tn_scalar* params, Tensor** outputs) {
+  const ElementwisePlan& plan = op.plan;
   const std::span<Tensor*> output_span(outputs, plan.n_outputs);
-  if (op != nullptr) {
-    if (const KernelList* own = op->kernels.find(o.device.type)) [[unlikely]] {
-      const std::span<const tn_value> all(args, plan.n_args);
-      const bool explain = (thread_state.modes & kModeExplain) != 0;
-      Refusals refusals;
-      const Kernel* kernel =
-          choose_kernel(own, op, o.device, all, nullptr, explain ? &refusals : nullptr);
-      if (explain) explain_refusals(refusals);
-      if (kernel != nullptr) return launch(*kernel, op, o.device, all, output_span);
-    }
+  if (const KernelList* own = op.kernels.find(o.device.type)) [[unlikely]] {
+    const std::span<const tn_value> all(args, plan.n_args);
+    const Kernel* kernel = choose_kernel(own, &op, o.device, all, nullptr);
+    if (kernel != nullptr) return launch(*kernel, &op, o.device, all, output_span);
   }
   LoopBuffers buffers;
   const Tensor* operands[kMaxOperands];
@@ -211,23 +205,23 @@ Status launch_elementwise(const Op* op, const ElementwisePlan& plan, const tn_va
   arg.kind = TN_KIND_LOOP;
   arg.as.loop = &loop;
   const Kernel* kernel;
-  TN_TRY(primitive_kernel(TN_PRIM_ELEMENTWISE, o.device, {&arg, 1}, &compiled.program, &kernel));
-  return launch_formula(*kernel, op, o.device, {&arg, 1}, output_span);
+  TN_TRY(
+      primitive_kernel(TN_PRIM_ELEMENTWISE, &op, o.device, {&arg, 1}, &compiled.program, &kernel));
+  return launch(*kernel, &op, o.device, {&arg, 1}, output_span);
 }
 
 }  // namespace
 
-static Status run_general(const Op* op, const Expression& e, const ElementwisePlan& plan,
-                          const tn_value* args, Tensor** outputs) {
+static Status run_general(const Op& op, const tn_value* args, Tensor** outputs) {
+  const ElementwisePlan& plan = op.plan;
   Operands o;
-  TN_TRY(read_operands(op, e, plan, args, &o));
+  TN_TRY(read_operands(op, args, &o));
   const CompiledProgram* compiled;
   for (uint32_t i = 0; i < plan.n_numbers; ++i) {
     o.types[plan.n_operands + i] = {number_dtype(args[plan.number_args[i]].kind), Category::kNumber,
                                     true};
   }
-  TN_TRY(compile_call(op, e, plan, args, {o.types, size_t{plan.n_operands} + plan.n_numbers},
-                      &compiled));
+  TN_TRY(compile_call(op, args, {o.types, size_t{plan.n_operands} + plan.n_numbers}, &compiled));
 
   tn_scalar params[kMaxExpressionOperands + kMaxExpressionScalars];
   uint32_t n_params = 0;
@@ -240,7 +234,7 @@ static Status run_general(const Op* op, const Expression& e, const ElementwisePl
     ++n_params;
   }
   if (compiled->checks.any != 0) [[unlikely]]
-    TN_TRY(check_params(op, e, *compiled, params));
+    TN_TRY(check_params(op, *compiled, params));
 
   Shape broadcast;
   std::span<const int64_t> sizes;
@@ -250,14 +244,14 @@ static Status run_general(const Op* op, const Expression& e, const ElementwisePl
     numel = o.first->numel;
   } else {
     o.uniform = false;
-    TN_TRY(broadcast_shape(name_of(op, e), o.tensors, plan.n_operands, &broadcast));
+    TN_TRY(broadcast_shape(name_of(op), o.tensors, plan.n_operands, &broadcast));
     sizes = broadcast.span();
-    TN_TRY(count_elements(name_of(op, e), sizes, compiled->output_dtypes[0], &numel));
+    TN_TRY(count_elements(name_of(op), sizes, compiled->output_dtypes[0], &numel));
   }
   std::vector<TensorRef> copies;
   tn_value patched[kMaxExpressionOperands + kMaxExpressionScalars];
   if (plan.any_inplace) {
-    TN_TRY(prepare_inplace(op, e, plan, sizes, &o, &copies));
+    TN_TRY(prepare_inplace(op, sizes, &o, &copies));
     if (!copies.empty()) {
       std::copy_n(args, plan.n_args, patched);
       for (uint32_t k = 0; k < plan.n_operands; ++k) {
@@ -281,7 +275,7 @@ static Status run_general(const Op* op, const Expression& e, const ElementwisePl
       }
     }
     if (numel == 0) return nullptr;
-    return launch_elementwise(op, plan, args, *compiled, o, sizes, numel, params, outputs);
+    return launch_elementwise(op, args, *compiled, o, sizes, numel, params, outputs);
   });
   if (status != nullptr) [[unlikely]] {
     while (made-- > 0) outputs[made]->release();
@@ -295,12 +289,11 @@ static Status run_general(const Op* op, const Expression& e, const ElementwisePl
   return nullptr;
 }
 
-Status run_elementwise(const Op* op, const Expression& e, const tn_value* args, Tensor** outputs) {
-  const ElementwisePlan& plan = elementwise_plan(e);
+Status run_elementwise(const Op& op, const tn_value* args, Tensor** outputs) {
   bool taken;
-  TN_TRY(run_uniform(op, e, plan, args, outputs, &taken));
+  TN_TRY(run_uniform(op, args, outputs, &taken));
   if (taken) return nullptr;
-  return run_general(op, e, plan, args, outputs);
+  return run_general(op, args, outputs);
 }
 
 }  // namespace tenon

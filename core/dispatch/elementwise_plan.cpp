@@ -1,12 +1,16 @@
-// How the arguments of an expression map to operands and scalars.
-#include "dispatch/elementwise.h"
+#include "dispatch/elementwise_plan.h"
 
 namespace tenon {
-namespace {
 
-void fill_plan(const Expression& e, ElementwisePlan* filled) {
-  ElementwisePlan& plan = *filled;
+Status make_elementwise_plan(const Expression& e, ElementwisePlan* filled) {
   const Schema& schema = e.schema();
+  if (e.n_operands() > kMaxExpressionOperands || e.n_scalars() > kMaxExpressionScalars ||
+      e.n_outputs() > kMaxExpressionOutputs) {
+    return invalid("{}: an expression takes at most {} tensors, {} scalars and {} outputs",
+                   schema.name, kMaxExpressionOperands, kMaxExpressionScalars,
+                   kMaxExpressionOutputs);
+  }
+  ElementwisePlan& plan = *filled;
   plan.n_args = static_cast<uint8_t>(schema.arguments.size());
   for (size_t i = 0; i < schema.arguments.size(); ++i) {
     if (schema.arguments[i].type == Type::kTensor) {
@@ -25,35 +29,11 @@ void fill_plan(const Expression& e, ElementwisePlan* filled) {
       plan.inplace_operand[r] = static_cast<int8_t>(k);
       plan.any_inplace = true;
     }
-  }
-}
-
-}  // namespace
-
-Status check_elementwise(const Expression& e) {
-  const Schema& schema = e.schema();
-  if (e.n_operands() > kMaxExpressionOperands || e.n_scalars() > kMaxExpressionScalars ||
-      e.n_outputs() > kMaxExpressionOutputs) {
-    return invalid("{}: an expression takes at most {} tensors, {} scalars and {} outputs",
-                   schema.name, kMaxExpressionOperands, kMaxExpressionScalars,
-                   kMaxExpressionOutputs);
-  }
-  const ElementwisePlan& plan = elementwise_plan(e);
-  for (uint32_t r = 0; r < plan.n_outputs; ++r) {
     if (schema.returns[r].alias != 0 && plan.inplace_operand[r] < 0) {
       return invalid("{}: output {} is an alias of no tensor argument", schema.name, r);
     }
   }
   return nullptr;
-}
-
-const ElementwisePlan& make_elementwise_plan(const Expression& e) {
-  auto* made = new ElementwisePlan;  // lives as long as the expression: as the process
-  fill_plan(e, made);
-  const void* plan = nullptr;
-  if (e.plan.compare_exchange_strong(plan, made)) return *made;
-  delete made;  // another thread was first
-  return *static_cast<const ElementwisePlan*>(plan);
 }
 
 }  // namespace tenon

@@ -16,9 +16,9 @@ bool is_one_element(const Tensor* t) {
 
 // The program of a call whose tensors are all of one dtype. Without numbers that take part in
 // typing it is found at once.
-Status uniform_program(const Op* op, const Expression& e, const ElementwisePlan& plan,
-                       const tn_value* args, tn_dtype dtype, bool has_numbers,
+Status uniform_program(const Op& op, const tn_value* args, tn_dtype dtype, bool has_numbers,
                        const CompiledProgram** compiled) {
+  const ElementwisePlan& plan = op.plan;
   const bool typed_by_dtype = !has_numbers && plan.n_numbers == 0;
   if (typed_by_dtype) {
     *compiled = plan.uniform[dtype].load(std::memory_order_acquire);
@@ -35,18 +35,17 @@ Status uniform_program(const Op* op, const Expression& e, const ElementwisePlan&
     types[plan.n_operands + i] = {number_dtype(args[plan.number_args[i]].kind), Category::kNumber,
                                   true};
   }
-  TN_TRY(
-      compile_call(op, e, plan, args, {types, size_t{plan.n_operands} + plan.n_numbers}, compiled));
+  TN_TRY(compile_call(op, args, {types, size_t{plan.n_operands} + plan.n_numbers}, compiled));
   if (typed_by_dtype) plan.uniform[dtype].store(*compiled, std::memory_order_release);
   return nullptr;
 }
 
-[[gnu::noinline]] Status launch_on_device(const Kernel& kernel, const Op* op, tn_device device,
+[[gnu::noinline]] Status launch_on_device(const Kernel& kernel, const Op& op, tn_device device,
                                           const tn_loop& loop, std::span<Tensor*> outputs) {
   tn_value arg{};
   arg.kind = TN_KIND_LOOP;
   arg.as.loop = &loop;
-  return launch_formula(kernel, op, device, {&arg, 1}, outputs);
+  return launch(kernel, &op, device, {&arg, 1}, outputs);
 }
 
 // Number operands in order, then the schema's scalars.
@@ -67,8 +66,8 @@ void fill_params(const ElementwisePlan& plan, const tn_value* args, const Compil
 // The path of most calls: every tensor is row-major, of one shape, dtype and device (or one
 // element, expanded to that shape), the other operands are numbers, and no mode looks on. Says with
 // *taken whether it was this call's path; nothing has happened otherwise.
-Status run_uniform(const Op* op, const Expression& e, const ElementwisePlan& plan,
-                   const tn_value* args, Tensor** outputs, bool* taken) {
+Status run_uniform(const Op& op, const tn_value* args, Tensor** outputs, bool* taken) {
+  const ElementwisePlan& plan = op.plan;
   *taken = false;
   if ((thread_state.modes & kModesOfLaunches) != 0) [[unlikely]] {
     if ((thread_state.modes & kModeUnsettled) != 0) settle_modes();
@@ -108,11 +107,11 @@ Status run_uniform(const Op* op, const Expression& e, const ElementwisePlan& pla
       return nullptr;
     }
   }
-  if (op != nullptr && op->kernels.find(first->device.type) != nullptr) return nullptr;
+  if (op.kernels.find(first->device.type) != nullptr) return nullptr;
   const KernelList* evaluators = registry().primitive(TN_PRIM_ELEMENTWISE).find(first->device.type);
   if (evaluators == nullptr) return nullptr;
   const CompiledProgram* compiled;
-  TN_TRY(uniform_program(op, e, plan, args, first->dtype, has_numbers, &compiled));
+  TN_TRY(uniform_program(op, args, first->dtype, has_numbers, &compiled));
   const Kernel& kernel = *evaluators->front();
   if (kernel.def.supports != nullptr || kernel.def.dtypes != 0 ||
       compiled->program.instruction_set > kernel.def.instruction_set) [[unlikely]] {
@@ -151,9 +150,9 @@ Status run_uniform(const Op* op, const Expression& e, const ElementwisePlan& pla
     const tn_loop loop{sizeof(tn_loop),    1,        first->numel, &first->numel,
                        &compiled->program, operands, params};
     if (compiled->checks.any != 0) [[unlikely]]
-      TN_TRY(check_params(op, e, *compiled, params));
+      TN_TRY(check_params(op, *compiled, params));
     return first->device.type == TN_DEVICE_CPU
-               ? launch_loop(kernel, loop, {outputs, plan.n_outputs})
+               ? launch_loop(kernel, &op, loop, {outputs, plan.n_outputs})
                : launch_on_device(kernel, op, first->device, loop, {outputs, plan.n_outputs});
   });
   if (status != nullptr) [[unlikely]] {

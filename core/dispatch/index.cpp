@@ -1,7 +1,7 @@
 // Primitives that index or make: gather, scatter, nonzero, iota, random_bits.
 #include "base/text.h"
 #include "dispatch/convert.h"
-#include "dispatch/launch.h"
+#include "dispatch/loop.h"
 #include "dispatch/primitives.h"
 #include "memory/memory.h"
 #include "tensor/view.h"
@@ -50,11 +50,7 @@ Status make_and_launch(tn_primitive kind, std::span<const tn_value> args,
   Tensor* made;
   TN_TRY(empty_tensor(sizes, dtype, device, &made));
   TensorRef hold(made);
-  if (numel > 0) {
-    const Kernel* kernel;
-    TN_TRY(primitive_kernel(kind, device, args, nullptr, &kernel));
-    TN_TRY(launch(*kernel, nullptr, device, args, {&made, 1}));
-  }
+  if (numel > 0) TN_TRY(launch_primitive(kind, device, args, {&made, 1}));
   *result = hold.take();
   return nullptr;
 }
@@ -67,26 +63,30 @@ Status add_in_float32(Tensor* x, int32_t dim, Tensor* index, Tensor* src, Tensor
   const TensorRef wide_x(made);
   TN_TRY(copy_to(src, src->device, TN_FLOAT32, &made));
   const TensorRef wide_src(made);
-  TN_TRY(run_scatter(wide_x.get(), dim, index, wide_src.get(), true, &made));
+  const tn_value args[5] = {tensor_value(wide_x.get()), int_value(dim), tensor_value(index),
+                            tensor_value(wide_src.get()), bool_value(true)};
+  TN_TRY(run_scatter(args, &made));
   const TensorRef sum(made);
   return copy_to(sum.get(), x->device, x->dtype, result);
 }
 
 }  // namespace
 
-Status run_gather(Tensor* x, int64_t dim, Tensor* index, Tensor** result) {
+Status run_gather(Values args, Tensor** result) {
+  Tensor *x = tensor_at(args, 0), *index = tensor_at(args, 2);
   int32_t d;
-  TN_TRY(wrap_dim("gather", dim, x->ndim, &d));
+  TN_TRY(wrap_dim("gather", int_at(args, 1), x->ndim, &d));
   TN_TRY(check_index("gather", x, d, index));
   TensorRef whole;
   TN_TRY(whole_index("gather", index, &whole));
-  const tn_value args[3] = {tensor_value(x), int_value(d), tensor_value(whole.get())};
-  return make_and_launch(TN_PRIM_GATHER, args, index->size_span(), x->dtype, x->device, result);
+  const tn_value call[3] = {args[0], int_value(d), tensor_value(whole.get())};
+  return make_and_launch(TN_PRIM_GATHER, call, index->size_span(), x->dtype, x->device, result);
 }
 
-Status run_scatter(Tensor* x, int64_t dim, Tensor* index, Tensor* src, bool add, Tensor** result) {
+Status run_scatter(Values args, Tensor** result) {
+  Tensor *x = tensor_at(args, 0), *index = tensor_at(args, 2), *src = tensor_at(args, 3);
   int32_t d;
-  TN_TRY(wrap_dim("scatter", dim, x->ndim, &d));
+  TN_TRY(wrap_dim("scatter", int_at(args, 1), x->ndim, &d));
   TN_TRY(check_index("scatter", x, d, index));
   TensorRef whole;
   TN_TRY(whole_index("scatter", index, &whole));
@@ -94,35 +94,32 @@ Status run_scatter(Tensor* x, int64_t dim, Tensor* index, Tensor* src, bool add,
     return invalid("scatter: src is {}, expected {} {} on {}", tensor_text(src), sizes_text(index),
                    dtype_name(x->dtype), device_text(x->device));
   }
-  if (add && is_half(x->dtype) && x->device.type != TN_DEVICE_META)
+  if (bool_at(args, 4) && is_half(x->dtype) && x->device.type != TN_DEVICE_META)
     return add_in_float32(x, d, index, src, result);
   Tensor* made;
   TN_TRY(copy_to(x, x->device, TN_DTYPE_NONE, &made));
   TensorRef hold(made);
   if (index->numel > 0) {
-    const tn_value args[4] = {tensor_value(whole.get()), int_value(d), tensor_value(src),
-                              bool_value(add)};
-    const Kernel* kernel;
-    TN_TRY(primitive_kernel(TN_PRIM_SCATTER, x->device, args, nullptr, &kernel));
-    TN_TRY(launch(*kernel, nullptr, x->device, args, {&made, 1}));
+    const tn_value call[4] = {tensor_value(whole.get()), int_value(d), args[3], args[4]};
+    TN_TRY(launch_primitive(TN_PRIM_SCATTER, x->device, call, {&made, 1}));
   }
   *result = hold.take();
   return nullptr;
 }
 
-Status run_random_bits(std::span<const int64_t> sizes, tn_device device, Tensor** result) {
-  TN_TRY(check_device(device));
-  return make_and_launch(TN_PRIM_RANDOM_BITS, {}, sizes, TN_INT32, device, result);
+Status run_random_bits(Values args, Tensor** result) {
+  return make_and_launch(TN_PRIM_RANDOM_BITS, {}, ints_at(args, 0), TN_INT32,
+                         device_at(args, 1, kCpu), result);
 }
 
-Status run_iota(int64_t n, const tn_value& start, const tn_value& step, tn_dtype dtype,
-                tn_device device, Tensor** result) {
-  TN_TRY(check_device(device));
-  const tn_value args[2] = {start, step};
-  return make_and_launch(TN_PRIM_IOTA, args, {&n, 1}, dtype, device, result);
+Status run_iota(Values args, Tensor** result) {
+  const int64_t n = int_at(args, 0);
+  return make_and_launch(TN_PRIM_IOTA, args.subspan(1, 2), {&n, 1}, dtype_at(args, 3, TN_INT64),
+                         device_at(args, 4, kCpu), result);
 }
 
-Status run_nonzero(Tensor* x, Tensor** result) {
+Status run_nonzero(Values args, Tensor** result) {
+  Tensor* x = tensor_at(args, 0);
   if (x->device.type == TN_DEVICE_META) {
     return invalid("nonzero: the size of the result depends on values, and a meta tensor has none");
   }
@@ -134,16 +131,13 @@ Status run_nonzero(Tensor* x, Tensor** result) {
     const int64_t sizes[2] = {0, x->ndim};
     return empty_tensor(sizes, TN_INT64, x->device, result);
   }
-  const tn_value arg = tensor_value(x);
-  const Kernel* kernel;
-  TN_TRY(primitive_kernel(TN_PRIM_NONZERO, x->device, {&arg, 1}, nullptr, &kernel));
   Tensor* made = nullptr;
-  const Status status = launch(*kernel, nullptr, x->device, {&arg, 1}, {&made, 1}, &meta);
+  const Status status = launch_primitive(TN_PRIM_NONZERO, x->device, args, {&made, 1}, &meta);
   if (status != nullptr || made == nullptr) {
     if (made != nullptr) made->release();
-    return status != nullptr
-               ? status
-               : error(TN_INTERNAL, "nonzero: the kernel of {} set no output", kernel->plugin);
+    return status != nullptr ? status
+                             : error(TN_INTERNAL, "nonzero: the kernel of {} set no output",
+                                     device_text(x->device));
   }
   *result = made;
   return nullptr;

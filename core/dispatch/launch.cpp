@@ -158,14 +158,10 @@ Status order_uses(std::span<const tn_value> args, std::span<Tensor* const> outpu
   return status;
 }
 
-const char* launch_name(const Kernel& kernel, const Op* op) {
-  return op != nullptr ? op->schema.name.c_str() : primitive_name(kernel.def.primitive);
-}
-
 // On a device with a queue: behind the work that it conflicts with. Its name is kept for late
 // errors, and these are waited for under TENON_SYNC=1. Apart, so that the cpu's path does not pay
 // for it.
-[[gnu::noinline]] Status run_on_stream(const Kernel& kernel, tn_kernel_fn fn, const Op* named,
+[[gnu::noinline]] Status run_on_stream(const Kernel& kernel, tn_kernel_fn fn, const Op* op,
                                        std::span<Tensor* const> outputs, HostCall* call) {
   Stream* stream;
   TN_TRY(current_stream(call->device, &stream));
@@ -174,19 +170,16 @@ const char* launch_name(const Kernel& kernel, const Op* op) {
   Status failed = run(fn, kernel.def.self, call);
   if (failed != nullptr) [[unlikely]] {
     return (thread_state.modes & kModeCapture) == 0
-               ? judge_launch(stream, launch_name(kernel, named), failed)
+               ? judge_launch(stream, op->schema.name.c_str(), failed)
                : failed;
   }
-  note_launch(stream, launch_name(kernel, named));
+  note_launch(stream, op->schema.name.c_str());
   if ((thread_state.modes & (kModeSync | kModeCapture)) == kModeSync) [[unlikely]]
     return synchronize_stream(stream);
   return nullptr;
 }
 
-bool is_random(const Kernel& kernel, const Op* op) {
-  return op != nullptr ? (op->flags & TN_OP_RANDOM) != 0
-                       : kernel.def.primitive == TN_PRIM_RANDOM_BITS;
-}
+bool is_random(const Op* op) { return (op->flags & TN_OP_RANDOM) != 0; }
 
 inline void fill_call(const Op* op, tn_device device, std::span<const tn_value> args,
                       std::span<Tensor*> outputs, const tn_meta* dynamic, HostCall* call) {
@@ -205,92 +198,85 @@ inline void fill_call(const Op* op, tn_device device, std::span<const tn_value> 
   call->dynamic = dynamic;
 }
 
-// `named`: what errors call it.
-Status launch_plain(const Kernel& kernel, tn_kernel_fn fn, const Op* op, const Op* named,
-                    tn_device device, std::span<const tn_value> args, std::span<Tensor*> outputs,
+Status launch_plain(const Kernel& kernel, tn_kernel_fn fn, const Op* op, tn_device device,
+                    std::span<const tn_value> args, std::span<Tensor*> outputs,
                     const tn_meta* dynamic) {
   HostCall call;
   fill_call(op, device, args, outputs, dynamic, &call);
   tn_random random;
-  if (is_random(kernel, op)) [[unlikely]] {
+  if (is_random(op)) [[unlikely]] {
     const RandomState state = next_random_state();
     random = {state.seed, state.offset, nullptr};
     call.random = &random;
   }
   if (device.type != TN_DEVICE_CPU) [[unlikely]]
-    return run_on_stream(kernel, fn, named, outputs, &call);
+    return run_on_stream(kernel, fn, op, outputs, &call);
   return run(fn, kernel.def.self, &call);
 }
 
 // The rare cases, apart from the path that every call takes.
 [[gnu::noinline]] Status launch_with_care(const Kernel& kernel, tn_kernel_fn fn, const Op* op,
-                                          const Op* named, tn_device device,
-                                          std::span<const tn_value> args,
+                                          tn_device device, std::span<const tn_value> args,
                                           std::span<Tensor*> outputs, const tn_meta* dynamic) {
   if (device.type == TN_DEVICE_META) return nullptr;
   if ((thread_state.modes & kModeUnsettled) != 0) settle_modes();
   if ((thread_state.modes & kModeCapture) != 0 &&
       (kernel.def.traits & TN_KERNEL_CAPTURE_SAFE) == 0) {
     return error(TN_UNSUPPORTED, "capture: the kernel of {} for {} is not capture-safe",
-                 kernel.plugin,
-                 op != nullptr ? op->schema.name.c_str() : primitive_name(kernel.def.primitive));
+                 kernel.plugin, op->schema.name);
   }
-  if ((thread_state.modes & kModeCapture) != 0 && is_random(kernel, op)) {
+  if ((thread_state.modes & kModeCapture) != 0 && is_random(op)) {
     return error(TN_UNSUPPORTED,
                  "capture: {} is random, and each replay of the graph would repeat its numbers",
-                 op != nullptr ? op->schema.name.c_str() : primitive_name(kernel.def.primitive));
+                 op->schema.name);
   }
   LayoutCopies copies;
   if (kernel.def.layout != TN_LAYOUT_STRIDED) {
     // A pair's backward has other arguments, and writes none.
-    const uint64_t written = op != nullptr && fn == kernel.def.launch ? op->written : 0;
+    const uint64_t written = fn == kernel.def.launch ? op->written : 0;
     TN_TRY(copies.make(kernel, written, &args, &outputs));
   }
   if ((thread_state.modes & kModeExplain) != 0) explain_kernel(kernel);
-  Status failed = launch_plain(kernel, fn, op, named, device, args, outputs, dynamic);
+  Status failed = launch_plain(kernel, fn, op, device, args, outputs, dynamic);
   if ((thread_state.modes & kModeTrace) != 0) {
-    trace_launch(launch_name(kernel, named), kernel, device, args, outputs, failed);
+    trace_launch(op->schema.name.c_str(), kernel, device, args, outputs, failed);
   }
   TN_TRY(failed);
   return copies.write_back();
 }
 
-inline Status launch_function(const Kernel& kernel, tn_kernel_fn fn, const Op* op, const Op* named,
-                              tn_device device, std::span<const tn_value> args,
-                              std::span<Tensor*> outputs, const tn_meta* dynamic) {
+inline Status launch_function(const Kernel& kernel, tn_kernel_fn fn, const Op* op, tn_device device,
+                              std::span<const tn_value> args, std::span<Tensor*> outputs,
+                              const tn_meta* dynamic) {
   const bool plain = device.type != TN_DEVICE_META && kernel.def.layout == TN_LAYOUT_STRIDED &&
                      (thread_state.modes & kModesOfLaunches) == 0;
   if (!plain) [[unlikely]]
-    return launch_with_care(kernel, fn, op, named, device, args, outputs, dynamic);
-  return launch_plain(kernel, fn, op, named, device, args, outputs, dynamic);
+    return launch_with_care(kernel, fn, op, device, args, outputs, dynamic);
+  return launch_plain(kernel, fn, op, device, args, outputs, dynamic);
 }
 
 }  // namespace
 
 Status launch(const Kernel& kernel, const Op* op, tn_device device, std::span<const tn_value> args,
               std::span<Tensor*> outputs, const tn_meta* dynamic) {
-  return launch_function(kernel, kernel.def.launch, op, op, device, kernel.known(args), outputs,
+  return launch_function(kernel, kernel.def.launch, op, device, kernel.known(args), outputs,
                          dynamic);
 }
 
-Status launch_formula(const Kernel& kernel, const Op* named, tn_device device,
-                      std::span<const tn_value> args, std::span<Tensor*> outputs) {
-  return launch_function(kernel, kernel.def.launch, nullptr, named, device, args, outputs, nullptr);
-}
-
-Status launch_loop(const Kernel& kernel, const tn_loop& loop, std::span<Tensor*> outputs) {
+Status launch_loop(const Kernel& kernel, const Op* op, const tn_loop& loop,
+                   std::span<Tensor*> outputs) {
   tn_value arg;
   arg.kind = TN_KIND_LOOP;
   arg.count = 0;
   arg.as.loop = &loop;
   HostCall call;
-  fill_call(nullptr, kCpu, {&arg, 1}, outputs, nullptr, &call);
+  fill_call(op, kCpu, {&arg, 1}, outputs, nullptr, &call);
   return run(kernel.def.launch, kernel.def.self, &call);
 }
 
 Status launch_backward(const Kernel& kernel, const Op* op, tn_device device,
                        std::span<const tn_value> args, std::span<Tensor*> outputs) {
-  return launch_function(kernel, kernel.backward, op, op, device, args, outputs, nullptr);
+  return launch_function(kernel, kernel.backward, op, device, args, outputs, nullptr);
 }
 
 }  // namespace tenon

@@ -26,12 +26,14 @@ struct Refusal {
 };
 using Refusals = std::vector<Refusal>;
 
-// The first kernel of the list that takes the call (args of an op in schema order, or of a
-// primitive). NULL: none. `refusals` may be NULL. Kernels of ops are refused under
-// TENON_KERNELS=primitives.
+// The first kernel of the list that takes the call of `op`, its arguments as the kernel gets them.
+// NULL: none; so for no list. Explain is told why the others do not. Kernels of ops are refused
+// under TENON_KERNELS=primitives.
 const Kernel* choose_kernel(const KernelList* list, const Op* op, tn_device device,
-                            std::span<const tn_value> args, const tn_program* program,
-                            Refusals* refusals);
+                            std::span<const tn_value> args, const tn_program* program);
+// Why each kernel of the list does not take it.
+Refusals refusals_of(const KernelList* list, const Op* op, tn_device device,
+                     std::span<const tn_value> args, const tn_program* program);
 
 // "cpu: dtype float16 is not among its own; acme: groups > 1"
 std::string refusals_text(const Refusals& refusals);
@@ -46,19 +48,14 @@ std::string refusals_text(const Refusals& refusals);
 [[nodiscard]] Status launch_backward(const Kernel& kernel, const Op* op, tn_device device,
                                      std::span<const tn_value> args, std::span<Tensor*> outputs);
 
-// A loop to its evaluator, which knows no op: `named` (may be NULL) is what messages and traces
-// call it.
-[[nodiscard]] Status launch_formula(const Kernel& kernel, const Op* named, tn_device device,
-                                    std::span<const tn_value> args, std::span<Tensor*> outputs);
-// The same for the common case: on cpu, and none of kModesOfLaunches is on.
-[[nodiscard]] Status launch_loop(const Kernel& kernel, const tn_loop& loop,
+// The loop of a formula in the common case: on cpu, and none of kModesOfLaunches is on.
+[[nodiscard]] Status launch_loop(const Kernel& kernel, const Op* op, const tn_loop& loop,
                                  std::span<Tensor*> outputs);
 
-// The kernel of a primitive, or an error that says what the device lacks.
-[[nodiscard]] Status primitive_kernel(tn_primitive kind, tn_device device,
+// The kernel of a primitive for a call of `op`, or an error that says what the device lacks.
+[[nodiscard]] Status primitive_kernel(tn_primitive kind, const Op* op, tn_device device,
                                       std::span<const tn_value> args, const tn_program* program,
                                       const Kernel** kernel);
-bool has_primitive(tn_primitive kind, tn_device device);
 const char* primitive_name(tn_primitive kind);
 
 // A line of TENON_TRACE=launches: op, kernel, stream, shapes and dtypes.

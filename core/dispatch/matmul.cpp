@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "dispatch/convert.h"
 #include "dispatch/expressions.h"
-#include "dispatch/launch.h"
+#include "dispatch/loop.h"
 #include "dispatch/primitives.h"
 #include "memory/memory.h"
 #include "tensor/view.h"
@@ -92,26 +92,25 @@ Status integer_product(Tensor* a, Tensor* b, Tensor** result) {
                    tensor_text(a), tensor_text(b), TN_MAX_RANK - 1);
   }
   const TensorRef x = with_row(a, true), y = with_row(b, false);
+  const Op& product = formula("product(Tensor a, Tensor b) -> Tensor", "a * b");
   tn_tensor* const factors[2] = {x.get(), y.get()};
   static constexpr int64_t kLast = -1;
-  tn_value args[9] = {int_value(TN_REDUCE_SUM), {}, {}, bool_value(false), {}, {}, {}, {}, {}};
-  args[1].kind = TN_KIND_TENSORS;
-  args[1].count = 2;
-  args[1].as.tensors = factors;
-  args[2].kind = TN_KIND_INTS;
-  args[2].count = 1;
-  args[2].as.ints = &kLast;
-  args[4].kind = TN_KIND_EXPRESSION;
-  TN_TRY(
-      intern_expression("product(Tensor a, Tensor b) -> Tensor", "a * b", &args[4].as.expression));
-  args[8].kind = TN_KIND_DTYPE;
-  args[8].as.dtype = a->dtype;
-  return run_reduce(PrimitiveArgs(TN_PRIM_REDUCE, args), result);
+  const tn_value args[9] = {int_value(TN_REDUCE_SUM),
+                            tensors_value(factors),
+                            ints_value({&kLast, 1}),
+                            bool_value(false),
+                            expression_value(product),
+                            {},
+                            {},
+                            {},
+                            dtype_value(a->dtype)};
+  return run_reduce(args, result);
 }
 
 }  // namespace
 
-Status run_matmul(Tensor* a, Tensor* b, Tensor** result) {
+Status run_matmul(Values args, Tensor** result) {
+  Tensor *a = tensor_at(args, 0), *b = tensor_at(args, 1);
   const auto where = [&] {
     return fmt::format("({}, {})", dtype_name(a->dtype), device_text(a->device));
   };
@@ -172,11 +171,9 @@ Status run_matmul(Tensor* a, Tensor* b, Tensor** result) {
     TN_TRY(merge_batch(a, batch.span(), n_batch, &ma));
     TN_TRY(merge_batch(b, batch.span(), n_batch, &mb));
     fill_matrices(made, n_batch, m * n, &mc);
-    const tn_value args[2] = {tensor_value(&ma.tensor), tensor_value(&mb.tensor)};
-    const Kernel* kernel;
-    TN_TRY(primitive_kernel(TN_PRIM_MATMUL, a->device, args, nullptr, &kernel));
+    const tn_value matrices[2] = {tensor_value(&ma.tensor), tensor_value(&mb.tensor)};
     Tensor* output = as_tensor(&mc.tensor);  // only the public prefix is read below
-    TN_TRY(launch(*kernel, nullptr, a->device, args, {&output, 1}));
+    TN_TRY(launch_primitive(TN_PRIM_MATMUL, a->device, matrices, {&output, 1}));
   }
   *result = hold.take();
   return nullptr;

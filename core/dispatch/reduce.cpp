@@ -17,8 +17,10 @@ struct Stage {
   tn_scalar params[kMaxExpressionScalars];
 };
 
-Status prepare_stage(const char* which, const Expression* e, std::span<const tn_dtype> operands,
+Status prepare_stage(const char* which, const Op& op, std::span<const tn_dtype> operands,
                      std::span<const double> scalars, Stage* stage) {
+  const Expression* e = op.expression.get();
+  if (e == nullptr) return invalid("reduce: the {} ({}) is no expression", which, op.name);
   if (e->n_operands() != operands.size() || e->n_outputs() != 1 ||
       e->n_scalars() != scalars.size()) {
     return invalid(
@@ -60,13 +62,12 @@ tn_value identity_of(tn_reduce_kind kind) {
 
 }  // namespace
 
-Status run_reduce(const PrimitiveArgs& args, Tensor** result) {
-  const int64_t kind = args.integer(0, "kind");
-  const auto inputs = args.tensors(1, "x");
-  const auto dims = args.ints(2, "dims");
-  const bool keepdim = args.boolean(3, "keepdim", false);
-  const Expression* prologue = args.expression(4, "prologue");
-  const Expression* epilogue = args.expression(6, "epilogue");
+Status run_reduce(Values args, Tensor** result) {
+  const int64_t kind = int_at(args, 0);
+  const auto inputs = tensors_at(args, 1);
+  const auto dims = ints_at(args, 2);
+  const bool keepdim = bool_at(args, 3);
+  const Op *prologue = expression_at(args, 4), *epilogue = expression_at(args, 6);
   if (kind < TN_REDUCE_SUM || kind > TN_REDUCE_ARGMIN)
     return invalid("reduce: kind {} is unknown", kind);
   const char* what = kKindNames[kind];
@@ -92,8 +93,7 @@ Status run_reduce(const PrimitiveArgs& args, Tensor** result) {
   Stage before, after;
   tn_dtype folded = dtypes[0];
   if (prologue != nullptr) {
-    TN_TRY(prepare_stage("prologue", prologue, {dtypes, n_inputs},
-                         args.floats(5, "prologue scalars"), &before));
+    TN_TRY(prepare_stage("prologue", *prologue, {dtypes, n_inputs}, floats_at(args, 5), &before));
     folded = before.compiled->output_dtypes[0];
     if (folded == TN_BOOL)
       return invalid("{}: a prologue that gives bool is not folded; cast it with int()", what);
@@ -101,12 +101,11 @@ Status run_reduce(const PrimitiveArgs& args, Tensor** result) {
   const tn_dtype accumulate = accumulate_dtype(folded);
   tn_dtype dtype = result_dtype(static_cast<tn_reduce_kind>(kind), folded);
   if (epilogue != nullptr) {
-    TN_TRY(prepare_stage("epilogue", epilogue, {&accumulate, 1}, args.floats(7, "epilogue scalars"),
-                         &after));
+    TN_TRY(prepare_stage("epilogue", *epilogue, {&accumulate, 1}, floats_at(args, 7), &after));
     const tn_dtype out = after.compiled->output_dtypes[0];
     dtype = is_half(folded) && out == TN_FLOAT32 ? folded : out;
   }
-  dtype = args.dtype(8, "dtype", dtype);
+  dtype = dtype_at(args, 8, dtype);
 
   Shape shape;
   TN_TRY(broadcast_shape(what, tensors, n_inputs, &shape));
@@ -140,13 +139,13 @@ Status run_reduce(const PrimitiveArgs& args, Tensor** result) {
       tn_value values[1 + kMaxExpressionScalars] = {};
       values[0].kind = TN_KIND_FLOAT;
       values[0].as.f = static_cast<double>(identity_of(static_cast<tn_reduce_kind>(kind)).as.i);
-      const auto scalars = args.floats(7, "epilogue scalars");
+      const auto scalars = floats_at(args, 7);
       for (size_t i = 0; i < scalars.size(); ++i) {
         values[i + 1].kind = TN_KIND_FLOAT;
         values[i + 1].as.f = scalars[i];
       }
       Tensor* one;
-      TN_TRY(run_elementwise(nullptr, *epilogue, values, &one));
+      TN_TRY(run_elementwise(*epilogue, values, &one));
       TensorRef hold_one(one);
       TN_TRY(copy_into(made, one));
     }
@@ -186,8 +185,9 @@ Status run_reduce(const PrimitiveArgs& args, Tensor** result) {
       youngest = reduction.epilogue;
     }
     const Kernel* kernel;
-    TN_TRY(primitive_kernel(TN_PRIM_REDUCE, made->device, {&arg, 1}, youngest, &kernel));
-    TN_TRY(launch(*kernel, nullptr, made->device, {&arg, 1}, {&made, 1}));
+    const Op* op = primitive_op(TN_PRIM_REDUCE);
+    TN_TRY(primitive_kernel(TN_PRIM_REDUCE, op, made->device, {&arg, 1}, youngest, &kernel));
+    TN_TRY(launch(*kernel, op, made->device, {&arg, 1}, {&made, 1}));
   }
   *result = hold.take();
   return nullptr;

@@ -7,7 +7,7 @@
 #include <shared_mutex>
 
 #include "base/text.h"
-#include "dispatch/launch.h"
+#include "dispatch/primitives.h"
 
 namespace tenon {
 namespace {
@@ -294,9 +294,8 @@ std::vector<WaitingKernel> Registry::waiting_kernels() {
 std::vector<tn_primitive> Registry::missing_primitives(int32_t device_type) const {
   std::vector<tn_primitive> missing;
   for (tn_primitive kind = TN_PRIM_ELEMENTWISE; kind < TN_N_PRIM_KERNELS; ++kind) {
-    const bool optional = kind == TN_PRIM_COPY || kind == TN_PRIM_FILL || kind == TN_PRIM_SCAN ||
-                          kind == TN_PRIM_SORT;
-    if (!optional && primitives_[kind].find(device_type) == nullptr) missing.push_back(kind);
+    const bool is_optional = primitive_row(kind)->without_kernel != nullptr;
+    if (!is_optional && primitives_[kind].find(device_type) == nullptr) missing.push_back(kind);
   }
   return missing;
 }

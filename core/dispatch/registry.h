@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "dispatch/elementwise_plan.h"
 #include "expr/expression.h"
 #include "schema/schema.h"
 #include "tensor/device.h"
@@ -70,20 +71,30 @@ struct tn_op {};
 
 namespace tenon {
 
+struct PrimitiveRow;  // dispatch/primitives.h
+struct GradientOp;    // dispatch/expressions.h
+
+// Everything that is called is one: ops of plugins, primitives, and formulas that have no name in
+// the registry (host->expression, gradients).
 struct Op : tn_op {
-  std::string name;    // "ops.add"
-  std::string plugin;  // its pack
+  std::string name;    // "ops.add"; of primitives and formulas "reduce", "product"
+  std::string plugin;  // its pack; "": none
   std::string doc;     // a line for readers, or empty
   std::string group;   // of a generated header, or empty
   Schema schema;
   OpKind kind;
   uint32_t flags = 0;
   tn_primitive primitive = TN_PRIM_NONE;
-  tn_amp_class amp = TN_AMP_NONE;  // AUTO is resolved
-  std::unique_ptr<Expression> expression;
-  uint64_t written = 0;  // bit i: argument i is Tensor(a!)
-  bool inplace = false;  // an output is an argument
-  bool widens = false;   // its decomposition computes halves in float32
+  tn_amp_class amp = TN_AMP_NONE;     // AUTO is resolved
+  const PrimitiveRow* row = nullptr;  // of kind kPrimitive
+  // Of kind kExpression. Held by the op, or by that whose gradient it is.
+  std::shared_ptr<const Expression> expression;
+  ElementwisePlan plan;                                       // likewise
+  mutable std::atomic<const GradientOp*> gradients{nullptr};  // likewise, those that were made
+  bool passes_autocast = false;  // primitives and formulas: the op that they are a part of decides
+  uint64_t written = 0;          // bit i: argument i is Tensor(a!)
+  bool inplace = false;          // an output is an argument
+  bool widens = false;           // its decomposition computes halves in float32
   tn_view_fn view = nullptr;
   tn_composite_fn decompose = nullptr;
   tn_infer_fn infer = nullptr;
@@ -100,6 +111,11 @@ struct Op : tn_op {
 inline bool is_private(const Op* op) { return op->schema.name[0] == '_'; }
 
 inline const Op* as_op(const tn_op* op) { return static_cast<const Op*>(op); }
+
+// The schema, and what follows from it.
+void set_schema(Op* op, Schema schema);
+// The formula of an op that has its schema; refuses what no plan fits.
+[[nodiscard]] Status set_expression(Op* op, std::shared_ptr<const Expression> expression);
 
 struct StagedVjp {
   std::string op;  // as stated

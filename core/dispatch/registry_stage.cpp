@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "dispatch/launch.h"
+#include "dispatch/primitives.h"
 
 namespace tenon {
 namespace {
@@ -80,8 +80,7 @@ Status check_flags(const tn_op_def& def, const std::string& name, OpKind kind) {
   if (def.amp < TN_AMP_AUTO || def.amp > TN_AMP_WIDEST) {
     return invalid("op '{}': unknown amp class {}", name, def.amp);
   }
-  if (kind == OpKind::kPrimitive && !is_kernel_primitive(def.primitive) &&
-      !is_view_primitive(def.primitive)) {
+  if (kind == OpKind::kPrimitive && primitive_op(def.primitive) == nullptr) {
     return invalid("op '{}': unknown primitive {}", name, def.primitive);
   }
   return nullptr;
@@ -113,31 +112,25 @@ Status check_signature(const tn_op_def& def, const Schema& schema, const std::st
   return nullptr;
 }
 
-// What follows from the schema.
-void fill_from_schema(Op* op) {
-  for (size_t i = 0; i < op->schema.arguments.size(); ++i) {
-    const Argument& argument = op->schema.arguments[i];
-    if (argument.written) op->written |= uint64_t{1} << i;
-    op->defaults.push_back(argument.default_value);
-  }
-  op->inplace = std::any_of(op->schema.returns.begin(), op->schema.returns.end(),
-                            [](const Argument& result) { return result.written; });
-  // Views share memory with halves, and a list that is written is a model's.
-  const auto is_view = [](const Argument& result) { return result.alias != 0 && !result.written; };
-  const auto is_written_list = [](const Argument& argument) {
-    return argument.written && argument.list;
-  };
-  op->widens =
-      op->kind == OpKind::kComposite && (op->flags & TN_OP_KEEPS_HALVES) == 0 &&
-      std::none_of(op->schema.returns.begin(), op->schema.returns.end(), is_view) &&
-      std::none_of(op->schema.arguments.begin(), op->schema.arguments.end(), is_written_list);
-}
-
 Status stage_name(const std::string& name, StagedOps* staged) {
   for (const auto& op : staged->ops) {
     if (op->name == name) return invalid("op '{}' is registered twice", name);
   }
   return nullptr;
+}
+
+// An op that is a primitive under another name takes what the primitive takes, and gives as much.
+Status check_primitive_schema(const Op& op) {
+  const Schema& of = primitive_op(op.primitive)->schema;
+  bool fits = op.schema.arguments.size() == of.arguments.size() &&
+              op.schema.returns.size() == of.returns.size();
+  for (size_t i = 0; fits && i < of.arguments.size(); ++i) {
+    const Argument &own = op.schema.arguments[i], &its = of.arguments[i];
+    fits = own.type == its.type && own.list == its.list && own.optional == its.optional;
+  }
+  if (fits) return nullptr;
+  return invalid("op '{}': '{}' does not take and give what primitive '{}' does: '{}'", op.name,
+                 op.schema.text, of.name, of.text);
 }
 
 // Everything but `self` and `destroy`, which one record owns.
@@ -146,16 +139,23 @@ Status make_op(const tn_op_def& def, Schema schema, OpKind kind, const std::stri
   auto op = std::make_unique<Op>();
   op->name = plugin + "." + schema.name;
   op->plugin = plugin;
-  op->schema = std::move(schema);
   op->kind = kind;
   op->flags = def.flags;
   op->primitive = def.primitive;
   op->amp = def.amp == TN_AMP_AUTO ? TN_AMP_NONE : def.amp;
-  fill_from_schema(op.get());
+  set_schema(op.get(), std::move(schema));
+  if (kind == OpKind::kPrimitive) {
+    op->row = primitive_row(def.primitive);
+    TN_TRY(check_primitive_schema(*op));
+  }
   if (kind == OpKind::kExpression) {
-    if (Status cause = Expression::parse(op->schema, def.expression, &op->expression)) {
+    const auto parsed = [&]() -> Status {
+      std::unique_ptr<Expression> expression;
+      TN_TRY(Expression::parse(op->schema, def.expression, &expression));
+      return set_expression(op.get(), std::move(expression));
+    };
+    if (Status cause = parsed())
       return wrap(cause, [&] { return fmt::format("op '{}'", op->name); });
-    }
     // What is written in place cannot change its dtype.
     if (def.amp == TN_AMP_AUTO && op->written == 0) op->amp = op->expression->amp_class();
   }
@@ -257,6 +257,34 @@ Status make_kernel(const tn_kernel_def& def, const std::string& plugin,
 }
 
 }  // namespace
+
+void set_schema(Op* op, Schema schema) {
+  op->schema = std::move(schema);
+  if (op->name.empty()) op->name = op->schema.name;
+  for (size_t i = 0; i < op->schema.arguments.size(); ++i) {
+    const Argument& argument = op->schema.arguments[i];
+    if (argument.written) op->written |= uint64_t{1} << i;
+    op->defaults.push_back(argument.default_value);
+  }
+  op->inplace = std::any_of(op->schema.returns.begin(), op->schema.returns.end(),
+                            [](const Argument& result) { return result.written; });
+  // Views share memory with halves, and a list that is written is a model's.
+  const auto is_view = [](const Argument& result) { return result.alias != 0 && !result.written; };
+  const auto is_written_list = [](const Argument& argument) {
+    return argument.written && argument.list;
+  };
+  op->widens =
+      op->kind == OpKind::kComposite && (op->flags & TN_OP_KEEPS_HALVES) == 0 &&
+      std::none_of(op->schema.returns.begin(), op->schema.returns.end(), is_view) &&
+      std::none_of(op->schema.arguments.begin(), op->schema.arguments.end(), is_written_list);
+}
+
+Status set_expression(Op* op, std::shared_ptr<const Expression> expression) {
+  op->kind = OpKind::kExpression;
+  TN_TRY(make_elementwise_plan(*expression, &op->plan));
+  op->expression = std::move(expression);
+  return nullptr;
+}
 
 Status stage_op(const tn_op_def& def, const std::string& plugin, StagedOps* staged) {
   if (def.schema == nullptr) return invalid("op of plugin '{}' has no schema", plugin);

@@ -111,8 +111,7 @@ Status run_view_op(const Op* op, std::span<const tn_value> args, tn_value* resul
 Status no_kernel(const Op* op, std::span<const tn_value> args) {
   const tn_device device = call_device(args);
   TN_TRY(check_device(device));
-  Refusals refusals;
-  choose_kernel(op->kernels.find(device.type), op, device, args, nullptr, &refusals);
+  const Refusals refusals = refusals_of(op->kernels.find(device.type), op, device, args, nullptr);
   return error(
       TN_UNSUPPORTED, "{}: {} has no kernel for this call{}{}, and {}", op->schema.name,
       device_text(device), refusals.empty() ? "" : ": ", refusals_text(refusals),
@@ -151,13 +150,7 @@ const Kernel* kernel_for(const Op* op, std::span<const tn_value> args) {
   if (device.type < 0 || device.type >= kMaxDeviceTypes) [[unlikely]]
     return nullptr;
   const KernelList* list = op->kernels.find(device.type);
-  if (list == nullptr) return nullptr;
-  if ((thread_state.modes & kModeExplain) == 0) [[likely]]
-    return choose_kernel(list, op, device, args, nullptr, nullptr);
-  Refusals refusals;
-  const Kernel* kernel = choose_kernel(list, op, device, args, nullptr, &refusals);
-  explain_refusals(refusals);
-  return kernel;
+  return list == nullptr ? nullptr : choose_kernel(list, op, device, args, nullptr);
 }
 
 Status run_kernel(const Op* op, const Kernel& kernel, std::span<const tn_value> args,
@@ -245,7 +238,7 @@ Status run_meaning(const Op* op, std::span<const tn_value> args, std::span<tn_va
 Status run_op(const Op* op, std::span<const tn_value> args, std::span<tn_value> results) {
   if (op->kind == OpKind::kExpression) {
     Tensor* outputs[kMaxExpressionOutputs];
-    TN_TRY(run_elementwise(op, *op->expression, args.data(), outputs));
+    TN_TRY(run_elementwise(*op, args.data(), outputs));
     for (size_t i = 0; i < results.size(); ++i) results[i] = tensor_value(outputs[i]);
     return nullptr;
   }
@@ -253,7 +246,7 @@ Status run_op(const Op* op, std::span<const tn_value> args, std::span<tn_value> 
   if (const Kernel* kernel = kernel_for(op, args))
     return run_kernel(op, *kernel, args, results, nullptr);
   if (op->kind == OpKind::kPrimitive)
-    return guarded([&] { return run_primitive(op->primitive, args, results); });
+    return guarded([&] { return run_primitive(*op, args, results); });
   TN_TRY(fall_back(op, args));
   return run_meaning(op, args, results);
 }

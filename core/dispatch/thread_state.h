@@ -33,7 +33,7 @@ struct ThreadState {
   uint32_t modes;
   Recorder* recorder;
   AutocastScope* autocast;
-  // the innermost op whose decomposition runs and whose name users know; null: none
+  // the op that the user called, while its decomposition runs; null: none does
   const Op* decomposed;
 };
 TN_HOT extern constinit thread_local ThreadState thread_state;

@@ -12,11 +12,9 @@ namespace {
 
 // A copy in another dtype, recorded and explained as every other call.
 Status convert(tn_tensor* t, tn_dtype dtype, tn_tensor** result) {
-  tn_value args[2] = {tensor_value(t), {}};
-  args[1].kind = TN_KIND_DTYPE;
-  args[1].as.dtype = dtype;
+  const tn_value args[2] = {tensor_value(t), dtype_value(dtype)};
   tn_value made{};
-  TN_TRY(primitive(TN_PRIM_COPY, args, {&made, 1}));
+  TN_TRY(call(primitive_op(TN_PRIM_COPY), args, 2, &made, 1));
   *result = made.as.tensor;
   return nullptr;
 }
@@ -107,6 +105,7 @@ Status run_widened(const Op* op, std::span<const tn_value> args, std::span<tn_va
     std::vector<tn_dtype> dtypes;
     if (!traced_dtypes(op, args, &dtypes)) return decompose_op(op, args, results);
     explain_note("computed in float32, the results rounded once");
+    const DecompositionScope scope(op);
     WideArguments wide;
     TN_TRY(wide.make(op, args));
     TN_TRY(call_below_autocast(op, wide.args(), results));

@@ -114,9 +114,6 @@ class Expression {
   // It lives as long as this expression.
   Status gradient(uint64_t wanted, const Gradient** gradient) const;
 
-  // Slot of dispatch, which keeps here how it maps arguments to operands.
-  mutable std::atomic<const void*> plan{nullptr};
-
  private:
   struct Impl;
   explicit Expression(std::unique_ptr<Impl> impl);

@@ -11,7 +11,7 @@
 #include "dispatch/explain.h"
 #include "dispatch/expressions.h"
 #include "dispatch/host_table.h"
-#include "dispatch/launch.h"
+#include "dispatch/primitives.h"
 #include "host/tables.h"
 #include "object/api.h"
 
@@ -106,22 +106,21 @@ tn_status* call_op(const tn_op* op, const tn_value* args, uint32_t n_args, tn_va
   return failed == nullptr ? nullptr : name_call(as_op(op), failed);
 }
 
-tn_status* call_primitive(tn_primitive kind, const tn_value* args, uint32_t n_args,
-                          tn_value* results, uint32_t n_results) {
-  return guarded([&] {
-    if ((args == nullptr && n_args != 0) || (results == nullptr && n_results != 0)) [[unlikely]] {
-      return refuse_null("primitive");
-    }
-    return primitive(kind, {args, n_args}, {results, n_results});
-  });
+const tn_op* get_primitive_op(tn_primitive kind) {
+  const Op* op = nullptr;
+  StatusHolder no_memory(guarded([&] { return op = primitive_op(kind), nullptr; }));
+  return op;
 }
 
-tn_status* expression(const char* schema, const char* formula, const tn_expression** result) {
+tn_status* expression(const char* schema, const char* formula, const tn_op** result) {
   return guarded([&]() -> Status {
     TN_TRY(expect_given("expression: the schema", schema));
     TN_TRY(expect_given("expression: the formula", formula));
     TN_TRY(expect_place("expression", result));
-    return intern_expression(schema, formula, result);
+    const Op* op;
+    TN_TRY(intern_expression(schema, formula, &op));
+    *result = op;
+    return nullptr;
   });
 }
 
@@ -145,7 +144,6 @@ void log_message(int32_t level, const char* message) { log_line(level, message);
 // What dispatch and the loader call in the parts above them.
 void wire() {
   handlers.autograd_op = record_op;
-  handlers.autograd_primitive = record_primitive;
   handlers.autocast = autocast_call;
   object_references = {object_api()->retain, object_api()->release};
 }
@@ -171,7 +169,7 @@ const tn_host& host_table() {
       .parallel_for = parallel_for,
       .find_op = find_op,
       .call = call_op,
-      .primitive = call_primitive,
+      .primitive_op = get_primitive_op,
       .expression = expression,
       .tensor_retain = tensor_retain,
       .tensor_release = tensor_release,

@@ -12,7 +12,7 @@
 #include "memory/cache.h"
 #include "memory/deferred.h"
 #include "memory/hazards.h"
-#include "memory/staging.h"
+#include "memory/pinned_pool.h"
 #include "tensor/slots.h"
 
 namespace tenon {
@@ -434,7 +434,7 @@ Status DeviceMemory::release_cached() {
 Status DeviceMemory::empty_cache() {
   if (!is_lost(device_)) TN_TRY(synchronize_device(device_));
   deferred_.drain();
-  if (type_.def.free_host != nullptr) staging_of(device_).release();
+  if (type_.def.free_host != nullptr) pinned_pool_of(device_).release();
   return release_cached();
 }
 

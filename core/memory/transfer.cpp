@@ -7,7 +7,7 @@
 #include <new>
 
 #include "memory/memory.h"
-#include "memory/staging.h"
+#include "memory/pinned_pool.h"
 #include "tensor/slots.h"
 
 namespace tenon {
@@ -53,9 +53,9 @@ Status upload(const char* what, tn_storage* dst, uint64_t dst_offset, const void
               uint64_t bytes) {
   const tn_device device = dst->device;
   const DeviceType& type = *device_type(device.type);
-  Staging::Block block{};
-  if (type.has_streams() && type.def.allocate_host != nullptr && bytes <= Staging::kLargest) {
-    TN_TRY(staging_of(device).take(bytes, &block));
+  PinnedPool::Block block{};
+  if (type.has_streams() && type.def.allocate_host != nullptr && bytes <= PinnedPool::kLargest) {
+    TN_TRY(pinned_pool_of(device).take(bytes, &block));
   }
   if (block.memory == nullptr)
     return copy_and_wait(what, device, dst, true, dst->memory, dst_offset, memory, 0, bytes);
@@ -67,9 +67,9 @@ Status upload(const char* what, tn_storage* dst, uint64_t dst_offset, const void
     return slots::copy(stream, device, dst->memory, dst_offset, kCpu, block.memory, 0, bytes);
   });
   if (stream != nullptr) {
-    staging_of(device).give_back_behind(stream, block);
+    pinned_pool_of(device).give_back_behind(stream, block);
   } else {
-    staging_of(device).give_back(block);
+    pinned_pool_of(device).give_back(block);
   }
   if (failed == nullptr) return nullptr;
   return wrap(failed, [&] {

@@ -14,15 +14,20 @@ namespace {
 constexpr size_t kMaxText = 16384;
 
 const std::vector<std::string>& type_names() {
-  static const std::vector<std::string> names = {"Tensor", "int",   "float",  "bool",  "number",
-                                                 "str",    "dtype", "device", "object"};
+  static const std::vector<std::string> names = {
+      "Tensor", "int", "float", "bool", "number", "str", "dtype", "device", "expression", "object"};
   return names;
 }
 
-// Kinds that fit without a look at what they hold.
+// Kinds that fit without a look at what they hold, but for a bool, which is 0 or 1, and for a list
+// of numbers, which has memory.
 uint32_t plain_kinds(const Argument& argument) {
   const uint32_t none = argument.optional ? 1u << TN_KIND_NONE : 0;
-  if (argument.list) return none;
+  if (argument.list) {
+    return none | (argument.type == Type::kInt     ? 1u << TN_KIND_INTS
+                   : argument.type == Type::kFloat ? 1u << TN_KIND_FLOATS
+                                                   : 0);
+  }
   switch (argument.type) {
     case Type::kInt:
       return none | 1u << TN_KIND_INT;

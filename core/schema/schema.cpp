@@ -115,6 +115,8 @@ bool fits(const Argument& argument, const tn_value& value, bool numbers_as_tenso
       return value.kind == TN_KIND_DTYPE;
     case Type::kDevice:
       return value.kind == TN_KIND_DEVICE;
+    case Type::kExpression:
+      return value.kind == TN_KIND_EXPRESSION;
     case Type::kObject:
       return value.kind == TN_KIND_OBJECT;
   }
@@ -209,6 +211,8 @@ const char* type_name(Type type) {
       return "dtype";
     case Type::kDevice:
       return "device";
+    case Type::kExpression:
+      return "expression";
     case Type::kObject:
       return "object";
   }

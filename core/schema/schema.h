@@ -16,7 +16,8 @@ namespace tenon {
 // Of a schema; as many results. Dispatch completes arguments on its stack.
 inline constexpr uint32_t kMaxArguments = 32;
 
-// `number` is an int, float or bool as it comes (PyTorch's Scalar); `object` a tn_object.
+// `number` is an int, float or bool as it comes (PyTorch's Scalar); `expression` the op of a formula
+// (host->expression); `object` a tn_object.
 enum class Type : uint8_t {
   kTensor,
   kInt,
@@ -26,6 +27,7 @@ enum class Type : uint8_t {
   kString,
   kDtype,
   kDevice,
+  kExpression,
   kObject
 };
 
@@ -39,12 +41,10 @@ struct Argument {
   char alias = 0;                 // "Tensor(a)": 'a'; 0: none
   bool written = false;           // "Tensor(a!)"
   bool has_default = false;
-  tn_value
-      default_value{};  // kind TN_KIND_NONE for None; lists and strings point into storage of the schema
-  uint32_t kinds =
-      // bit k: a value of kind k fits without a look at its contents (but for a bool, which is 0
-      0;
-  // or 1); set by parse_schema
+  // kind TN_KIND_NONE for None; lists and strings point into storage of the schema
+  tn_value default_value{};
+  // bit k: a value of kind k fits without a closer look; see check_value. Set by parse_schema
+  uint32_t kinds = 0;
 };
 
 // Immutable after parse. Movable, not copyable: default values point into it.
@@ -95,8 +95,10 @@ bool has_hole(const tn_value& value);
   if (value.kind == TN_KIND_TENSOR && argument.type == Type::kTensor && !argument.list &&
       value.as.tensor != nullptr)
     return nullptr;
+  constexpr uint32_t kLists = 1u << TN_KIND_INTS | 1u << TN_KIND_FLOATS;
   if (value.kind < 32 && ((argument.kinds >> value.kind) & 1) != 0 &&
-      (value.kind != TN_KIND_BOOL || static_cast<uint64_t>(value.as.i) < 2))
+      (value.kind != TN_KIND_BOOL || static_cast<uint64_t>(value.as.i) < 2) &&
+      ((kLists >> value.kind & 1) == 0 || value.as.ints != nullptr))
     return nullptr;
   return check_value_closely(schema, argument, value, numbers_as_tensors);
 }

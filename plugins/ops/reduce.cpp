@@ -71,8 +71,9 @@ Tensor reshaped(const char* op, const Tensor& result, const Tensor& x, Ints dims
 Tensor fold(tn_reduce_kind kind, const Tensors& xs, Ints dims, bool keepdim,
             const ExpressionRef& prologue, Floats prologue_scalars, const ExpressionRef& epilogue,
             Floats epilogue_scalars, Dtype dtype = {}) {
-  return detail::call_primitive<Tensor>(TN_PRIM_REDUCE, int64_t(kind), xs, dims, keepdim, prologue,
-                                        prologue_scalars, epilogue, epilogue_scalars, dtype);
+  return detail::call_primitive<Tensor, TN_PRIM_REDUCE>(int64_t(kind), xs, dims, keepdim, prologue,
+                                                        prologue_scalars, epilogue,
+                                                        epilogue_scalars, dtype);
 }
 
 // Of x as `dtype`, where one is named. (Whole numbers are added up in int64, and end as it.)

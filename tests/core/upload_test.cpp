@@ -1,9 +1,9 @@
-// Uploads through pinned memory (core/memory/staging.h) on the slow device: nobody waits, and
+// Uploads through pinned memory (core/memory/pinned_pool.h) on the slow device: nobody waits, and
 // nobody's memory is needed after the call.
 #include <set>
 
 #include "lazy_device.h"
-#include "memory/staging.h"
+#include "memory/pinned_pool.h"
 #include "memory/transfer.h"
 
 namespace tenon {
@@ -97,11 +97,11 @@ TEST_F(Upload, IsBehindTheWorkOfOtherStreams) {
 }
 
 TEST_F(Upload, WaitsWhenItIsLargeOrThereIsNoPinnedMemory) {
-  const std::vector<char> bytes(Staging::kLargest + 1, 'x');
+  const std::vector<char> bytes(PinnedPool::kLargest + 1, 'x');
   tn_storage* s = allocate(bytes.size());
   EXPECT_OK(write_bytes(s, 0, bytes.data(), bytes.size()));
   EXPECT_EQ(synchronized(), 1);
-  EXPECT_OK(write_bytes(s, 0, bytes.data(), Staging::kLargest));
+  EXPECT_OK(write_bytes(s, 0, bytes.data(), PinnedPool::kLargest));
   EXPECT_EQ(synchronized(), 1);
   state.no_pinned = true;
   const int64_t value = 7;
@@ -125,18 +125,18 @@ TEST_F(Upload, WaitsWhenItIsLargeOrThereIsNoPinnedMemory) {
 }
 
 TEST_F(Upload, WaitsWhereTooMuchIsUnderWay) {
-  const std::vector<char> bytes(Staging::kLargest, 'x');
+  const std::vector<char> bytes(PinnedPool::kLargest, 'x');
   tn_storage* s = allocate(bytes.size());
-  for (uint64_t i = 0; i < Staging::kMost / Staging::kLargest; ++i) {
+  for (uint64_t i = 0; i < PinnedPool::kMost / PinnedPool::kLargest; ++i) {
     EXPECT_OK(write_bytes(s, 0, bytes.data(), bytes.size()));
   }
   EXPECT_EQ(synchronized(), 0);
-  EXPECT_EQ(pinned_bytes(), Staging::kMost);
+  EXPECT_EQ(pinned_bytes(), PinnedPool::kMost);
   EXPECT_OK(write_bytes(s, 0, bytes.data(), bytes.size()));
   EXPECT_EQ(synchronized(), 1);
   EXPECT_OK(write_bytes(s, 0, bytes.data(), bytes.size()));
   EXPECT_EQ(synchronized(), 1);
-  EXPECT_EQ(pinned_bytes(), Staging::kMost);
+  EXPECT_EQ(pinned_bytes(), PinnedPool::kMost);
   s->release();
 }
 

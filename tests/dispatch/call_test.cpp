@@ -231,12 +231,14 @@ TEST_F(Call, ArgumentsThatDoNotFitTheSchemaAreNamed) {
   EXPECT_EQ(call_error("linear", {t, t, to_value(tn::none)}), "");
 }
 
-TEST_F(Call, PrimitivesNameTheirArguments) {
+TEST_F(Call, PrimitivesAreOps) {
   using tn::detail::to_value;
   Tensor x = tn::ones({2, 3});
-  auto primitive = [](tn_primitive kind, const std::vector<tn_value>& args) {
+  const tn_value t = to_value(x), text = to_value("a");
+  const auto primitive = [](tn_primitive kind, const std::vector<tn_value>& args) {
     tn_value result{};
-    tn_status* status = tn::host()->primitive(kind, args.data(), uint32_t(args.size()), &result, 1);
+    tn_status* status = tn::host()->call(tn::host()->primitive_op(kind), args.data(),
+                                         uint32_t(args.size()), &result, 1);
     if (status == nullptr) {
       tn::host()->value_release(&result);
       return std::string();
@@ -245,90 +247,55 @@ TEST_F(Call, PrimitivesNameTheirArguments) {
     tn::host()->status_free(status);
     return text;
   };
-  const tn_value t = to_value(x), text = to_value("a");
-  EXPECT_EQ(primitive(TN_PRIM_MATMUL, {t}), "matmul: argument 1 (b) is missing, expected a tensor");
-  EXPECT_EQ(primitive(TN_PRIM_PERMUTE, {t, text}),
-            "permute: argument 1 (dims) is str \"a\", expected a list of ints");
-  EXPECT_EQ(primitive(TN_PRIM_SLICE, {t, to_value(0), to_value(0.5), to_value(1), to_value(1)}),
-            "slice: argument 2 (start) is float 0.5, expected an int");
-  EXPECT_EQ(primitive(TN_PRIM_ELEMENTWISE, {}), "elementwise: argument 0 (expression) is missing");
-  EXPECT_NE(primitive(TN_PRIM_SORT, {t}).find("gives 2 results, not 1"), std::string::npos);
-  // What comes from outside is looked at as an op's arguments are.
+  const auto says = [](const std::string& message, const std::string& part) {
+    EXPECT_NE(message.find(part), std::string::npos) << message;
+  };
+  says(primitive(TN_PRIM_MATMUL, {t}), "matmul: argument 'b' is missing");
+  says(primitive(TN_PRIM_PERMUTE, {t, text}),
+       "permute: argument 'dims' must be int[], got str \"a\"");
+  says(primitive(TN_PRIM_SLICE, {t, to_value(0), to_value(0.5), to_value(1), to_value(1)}),
+       "slice: argument 'start' must be int, got float 0.5");
+  says(primitive(TN_PRIM_SORT, {t, to_value(0)}), "sort: 1 results were asked for, it gives 2");
+  // A formula is an op of its own, and a kind that there is none of has none.
+  for (const tn_primitive kind :
+       std::vector<tn_primitive>{TN_PRIM_ELEMENTWISE, TN_PRIM_NONE, TN_N_PRIM_KERNELS, 77, -1})
+    EXPECT_EQ(tn::host()->primitive_op(kind), nullptr) << kind;
+  // What comes from outside is looked at as every op's arguments are.
   const tn_value sizes = to_value(tn::Ints{2});
   tn_value formula{TN_KIND_EXPRESSION, 0, {}}, hole{TN_KIND_TENSORS, 1, {}},
-      odd = to_value(tn::float32), ref = to_value(tn::cpu);
-  tn_tensor* const none[] = {nullptr};
+      list{TN_KIND_TENSORS, 1, {}}, odd = to_value(tn::float32), ref = to_value(tn::cpu);
+  tn_tensor *const none[] = {nullptr}, *const one[] = {x.get()};
   hole.as.tensors = none;
+  list.as.tensors = one;
   odd.as.dtype = 12;
   ref.as.device = {99, 0};
-  EXPECT_EQ(primitive(TN_PRIM_ELEMENTWISE, {formula, t}),
-            "elementwise: argument 0 is expression that is NULL");
-  EXPECT_EQ(primitive(TN_PRIM_REDUCE, {to_value(0), hole}),
-            "reduce: argument 1 is list of 1 Tensor of which one is NULL");
-  EXPECT_EQ(primitive(TN_PRIM_FILL, {sizes, to_value(0), odd}),
-            "fill: argument 2 is dtype 12, which is none");
-  EXPECT_EQ(primitive(TN_PRIM_COPY, {t, odd}), "copy: argument 1 is dtype 12, which is none");
-  EXPECT_EQ(primitive(TN_PRIM_COPY, {t, to_value(tn::none), ref}),
-            "copy: argument 2 is device 99:0, which is not there");
-  EXPECT_EQ(primitive(TN_PRIM_FILL, {sizes}),
-            "fill: argument 1 (number) is missing, expected a number");
-  // A gradient asks for the same.
+  const tn_value no_dims = to_value(tn::Ints{}), no = to_value(false), nothing = to_value(tn::none);
+  says(primitive(TN_PRIM_REDUCE, {to_value(0), hole}),
+       "reduce: argument 'xs' must be Tensor[], got list of 1 Tensor with None at [0]");
+  says(primitive(TN_PRIM_REDUCE, {to_value(0), list, no_dims, no, formula}),
+       "reduce: argument 'prologue' must be expression?, got expression that is NULL");
+  const tn_op* op = nullptr;
+  tn::check(tn::host()->find_op("matmul", &op));
+  formula.as.expression = op;
+  says(primitive(TN_PRIM_REDUCE, {to_value(0), list, no_dims, no, formula}),
+       "reduce: the prologue (ops.matmul) is no expression");
+  tn::check(tn::host()->find_op("square", &op));
+  formula.as.expression = op;
+  EXPECT_EQ(primitive(TN_PRIM_REDUCE, {to_value(0), list, no_dims, no, formula}), "");
+  says(primitive(TN_PRIM_FILL, {sizes, to_value(0), odd}),
+       "fill: argument 'dtype' must be dtype?, got dtype 12, which is none");
+  says(primitive(TN_PRIM_COPY, {t, nothing, ref}), "copy: there is no device");
+  says(primitive(TN_PRIM_FILL, {sizes}), "fill: argument 'value' is missing");
+  // More than it takes, and fewer results than it gives, with and without a gradient.
   Tensor leaf = tn::ones({2, 3}).requires_grad_();
-  for (const auto& args :
-       {std::vector<tn_value>{to_value(0), to_value(leaf), to_value(tn::Ints{}), to_value(false),
-                              to_value(tn::none), to_value(tn::none), to_value(tn::none),
-                              to_value(tn::none), to_value(tn::float64)},
-        {to_value(0), to_value(leaf)}}) {
-    tn_status* status =
-        tn::host()->primitive(TN_PRIM_REDUCE, args.data(), uint32_t(args.size()), nullptr, 0);
-    EXPECT_STREQ(tn::host()->status_message(status), "reduce: gives 1 result, not 0");
-    tn::host()->status_free(status);
-  }
-  // More than it takes, with and without a gradient; arguments with defaults are no more than that.
-  const tn_value i = to_value(1), shape = to_value(tn::Ints{2, 3}), index = to_value(tn::Ints{}),
-                 no = to_value(false);
-  const tn_value l = to_value(leaf), device = to_value(tn::cpu), dtype = to_value(tn::float32),
-                 nothing = to_value(tn::none);
-  struct Surplus {
-    tn_primitive kind;
-    std::vector<tn_value> args;
-    const char* message;
-  };
-  for (const Surplus& row : std::vector<Surplus>{
-           {TN_PRIM_MATMUL, {t, t, t}, "matmul: takes 2 arguments, not 3"},
-           {TN_PRIM_MATMUL, {l, t, t}, "matmul: takes 2 arguments, not 3"},
-           {TN_PRIM_NONZERO, {t, i}, "nonzero: takes 1 argument, not 2"},
-           {TN_PRIM_REDUCE,
-            {i, t, index, no, nothing, nothing, nothing, nothing, dtype, i},
-            "reduce: takes at most 9 arguments, not 10"},
-           {TN_PRIM_REDUCE,
-            {i, l, index, no, nothing, nothing, nothing, nothing, dtype, i},
-            "reduce: takes at most 9 arguments, not 10"},
-           {TN_PRIM_SCAN, {i, t, i, no, i}, "scan: takes at most 4 arguments, not 5"},
-           {TN_PRIM_COPY, {t, dtype, device, i}, "copy: takes at most 3 arguments, not 4"},
-           {TN_PRIM_FILL, {shape, i, dtype, device, i}, "fill: takes at most 4 arguments, not 5"},
-           {TN_PRIM_IOTA, {i, i, i, nothing, device, i}, "iota: takes at most 5 arguments, not 6"},
-           {TN_PRIM_GATHER, {t, i, t, i}, "gather: takes 3 arguments, not 4"},
-           {TN_PRIM_SCATTER, {t, i, t, t, no, i}, "scatter: takes at most 5 arguments, not 6"},
-           {TN_PRIM_RANDOM_BITS,
-            {shape, device, i},
-            "random_bits: takes at most 2 arguments, not 3"},
-           {TN_PRIM_RESHAPE, {t, shape, i}, "reshape: takes 2 arguments, not 3"},
-           {TN_PRIM_PERMUTE, {l, shape, i}, "permute: takes 2 arguments, not 3"},
-           {TN_PRIM_SLICE, {t, i, i, i, i, i}, "slice: takes 5 arguments, not 6"},
-           {TN_PRIM_SLICE, {l, i, i, i, i, i}, "slice: takes 5 arguments, not 6"},
-           {TN_PRIM_EXPAND, {t, shape, i}, "expand: takes 2 arguments, not 3"},
-           {TN_PRIM_AS_STRIDED, {l, shape, shape, i, i}, "as_strided: takes 4 arguments, not 5"},
-       }) {
-    EXPECT_EQ(primitive(row.kind, row.args), row.message);
-  }
-  tn_value sorted[2] = {};
-  const tn_value sort[] = {t, i, no, i};
-  tn_status* surplus = tn::host()->primitive(TN_PRIM_SORT, sort, 4, sorted, 2);
-  EXPECT_STREQ(tn::host()->status_message(surplus), "sort: takes at most 3 arguments, not 4");
-  tn::host()->status_free(surplus);
-  EXPECT_NE(primitive(77, {t}).find("reserved or unknown"), std::string::npos);
-  EXPECT_NE(primitive(-1, {t}).find("reserved or unknown"), std::string::npos);
+  const tn_value l = to_value(leaf), i = to_value(1);
+  says(primitive(TN_PRIM_MATMUL, {t, t, t}), "matmul: 3 arguments, expected at most 2");
+  says(primitive(TN_PRIM_MATMUL, {l, t, t}), "matmul: 3 arguments, expected at most 2");
+  says(primitive(TN_PRIM_SLICE, {l, i, i, i, i, i}), "slice: 6 arguments, expected at most 5");
+  tn_status* status =
+      tn::host()->call(tn::host()->primitive_op(TN_PRIM_RESHAPE), nullptr, 0, nullptr, 0);
+  says(tn::host()->status_message(status), "reshape: argument 'x' is missing");
+  tn::host()->status_free(status);
 }
 
 // The ops with a leading underscore are parts of others, and anybody may call them.
@@ -395,8 +362,7 @@ TEST_F(Call, NullsAtTheBorderAreRefused) {
           "call: the op, the arguments or the results are NULL");
   tn::check(tn::host()->find_op("add", &op));
   refused(h->call(op, nullptr, 2, &result, 1), "are NULL");
-  refused(h->primitive(TN_PRIM_COPY, nullptr, 1, &result, 1), "are NULL");
-  const tn_expression* e = nullptr;
+  const tn_op* e = nullptr;
   refused(h->expression("_f(Tensor x) -> Tensor", nullptr, &e), "formula is NULL");
   // However long what they quote is, messages are not.
   tn_status* unknown = h->find_op(std::string(100000, 'i').c_str(), &op);

@@ -316,12 +316,11 @@ void call_primitive(const PrimitiveRow& row, const Signature& s, Random* random)
   Arguments a(random);
   Random& r = a.random();
   size_t n_results = row.n_results;
+  const tn_op* op = host.table->primitive_op(row.kind);
   std::vector<tn_value> args;
   if (row.kind == TN_PRIM_ELEMENTWISE && r.chance(90)) {
     size_t n = 0;
-    tn_value e{TN_KIND_EXPRESSION, 0, {}};
-    e.as.expression = a.expression(&n, &n_results);
-    args.push_back(e);
+    op = a.expression(&n, &n_results);
     Parameter tensor, number;
     tensor.type = "Tensor";
     number.type = "number";
@@ -335,8 +334,7 @@ void call_primitive(const PrimitiveRow& row, const Signature& s, Random* random)
   }
   change_number(&a, &args);
   call(&a, args, n_results, [&](const std::vector<tn_value>& all, tn_value* results, uint32_t n) {
-    return host.table->primitive(row.kind, all.data(), static_cast<uint32_t>(all.size()), results,
-                                 n);
+    return host.table->call(op, all.data(), static_cast<uint32_t>(all.size()), results, n);
   });
 }
 

@@ -26,7 +26,7 @@ Entries host_entries() {
                                                            "exp(x",       "9223372036854775808",
                                                            "-x",          "sin(cos(tan(x)))",
                                                            "x < y < x",   "not x"};
-         const tn_expression* e = nullptr;
+         const tn_op* e = nullptr;
          const char* schema = a->name({"_g(Tensor x, Tensor y) -> Tensor", "_g(Tensor x) -> Tensor",
                                        "_g()", "_g(int x)", "_g("});
          std::string formula = a->random().pick(formulas);
@@ -55,8 +55,8 @@ Entries host_entries() {
          tn_value result{};
          const tn_value x = a->of_any_kind();
          const bool args = a->random().chance(50);
-         return h->primitive(static_cast<tn_primitive>(a->random().below(40)), args ? &x : nullptr,
-                             1, args ? nullptr : &result, 1);
+         const tn_op* op = h->primitive_op(static_cast<tn_primitive>(a->random().below(40)));
+         return h->call(op, args ? &x : nullptr, 1, args ? nullptr : &result, 1);
        }},
       {"host values",
        [h](Arguments* a) {

@@ -131,7 +131,7 @@ class Arguments {
   tn_device device();
   const char* string(const std::string& text);
   std::string word(const std::string& default_text = {});
-  const tn_expression* expression(size_t* n_arguments, size_t* n_results);
+  const tn_op* expression(size_t* n_arguments, size_t* n_results);
   tn_object* object();
   // A name, a NULL, nonsense.
   const char* name(const std::vector<std::string>& known);

@@ -76,8 +76,8 @@ tn_tensor* Arguments::view(tn_primitive kind, tn_tensor* x, std::initializer_lis
   std::vector<tn_value> args{tensor_value(x)};
   args.insert(args.end(), rest);
   tn_value result{};
-  if (!checked(
-          host.table->primitive(kind, args.data(), static_cast<uint32_t>(args.size()), &result, 1)))
+  if (!checked(host.table->call(host.table->primitive_op(kind), args.data(),
+                                static_cast<uint32_t>(args.size()), &result, 1)))
     return x;
   own(result.as.tensor);
   return result.as.tensor;

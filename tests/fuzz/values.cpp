@@ -6,7 +6,7 @@
 
 namespace fuzz {
 
-const tn_expression* Arguments::expression(size_t* n_arguments, size_t* n_results) {
+const tn_op* Arguments::expression(size_t* n_arguments, size_t* n_results) {
   struct Row {
     const char *schema, *formula;
     size_t n_arguments, n_results;
@@ -22,7 +22,7 @@ const tn_expression* Arguments::expression(size_t* n_arguments, size_t* n_result
   };
   if (random_.chance(5)) return nullptr;
   const Row& row = random_.pick(rows);
-  const tn_expression* e = nullptr;
+  const tn_op* e = nullptr;
   checked(host.table->expression(row.schema, row.formula, &e));
   if (n_arguments != nullptr) *n_arguments = row.n_arguments;
   if (n_results != nullptr) *n_results = row.n_results;

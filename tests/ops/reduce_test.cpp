@@ -418,9 +418,9 @@ TEST(Reduce, AnIndexTakesAPrologueAndNoEpilogue) {
     SCOPED_TRACE(d.name());
     const Tensor x = tn::tensor<float>({{1, 5, 2}, {9, 4, 6}}, d);
     const auto with_epilogue = [&](tn_reduce_kind kind) {
-      return tn::detail::call_primitive<Tensor>(TN_PRIM_REDUCE, int64_t(kind), x, tn::Ints{1},
-                                                false, reduced_x, tn::Floats(), doubled,
-                                                tn::Floats());
+      return tn::detail::call_primitive<Tensor, TN_PRIM_REDUCE>(
+          int64_t(kind), TensorList{x}, tn::Ints{1}, false, reduced_x, tn::Floats(), doubled,
+          tn::Floats());
     };
     expect_near(with_epilogue(TN_REDUCE_MAX), {10, 18}, 0);
     expect_error([&] { with_epilogue(TN_REDUCE_ARGMAX); },

@@ -32,12 +32,11 @@ extern "C" {
 
 /* ---- Handles of the host --------------------------------------------------------------------- */
 
-typedef struct tn_status tn_status;         /* code, message, cause, payload */
-typedef struct tn_storage tn_storage;       /* counted bytes on a device */
-typedef struct tn_op tn_op;                 /* a registered op; lives as long as the process */
-typedef struct tn_expression tn_expression; /* a parsed formula; lives as long as the process */
-typedef struct tn_object tn_object;         /* layer, optimizer, or other; counted */
-typedef struct tn_node tn_node;             /* a recorded call in the autograd graph; counted */
+typedef struct tn_status tn_status;   /* code, message, cause, payload */
+typedef struct tn_storage tn_storage; /* counted bytes on a device */
+typedef struct tn_op tn_op; /* what can be called: an op, a primitive, a formula; immortal */
+typedef struct tn_object tn_object; /* layer, optimizer, or other; counted */
+typedef struct tn_node tn_node;     /* a recorded call in the autograd graph; counted */
 typedef struct tn_host tn_host;
 typedef struct tn_registrar tn_registrar;
 
@@ -162,7 +161,7 @@ typedef struct tn_value {
     tn_device device;
     const char* string;
     const char* const* strings;
-    const tn_expression* expression;
+    const tn_op* expression; /* the op of a formula: host->expression, or of a plugin */
     tn_object* object;
     tn_object* const* objects;
     const struct tn_loop* loop;
@@ -349,8 +348,8 @@ typedef struct tn_reduction {
 
 /* ---- Primitives and views -------------------------------------------------------------------- */
 
-/* The kernels of a complete backend. What `host->primitive` takes is in docs/abi.md; this is what a
- * kernel gets in its call. Rows with a line `without` may be missing: the host then does what
+/* The kernels of a complete backend. What a call of a primitive takes is in docs/abi.md; this is what
+ * a kernel gets. Rows with a line `without` may be missing: the host then does what
  * stands there.
  *
  *  ELEMENTWISE  args     loop
@@ -443,7 +442,7 @@ typedef struct tn_call {
   tn_stream* stream;       /* NULL on cpu */
   const tn_random* random; /* NULL unless the op is random */
   const tn_host* host;
-  const tn_op* op; /* the op that is called; NULL for a primitive called by the core */
+  const tn_op* op; /* what is called: the op; of a primitive's kernel the primitive or formula */
   tn_device device;
 } tn_call;
 
@@ -820,10 +819,11 @@ struct tn_host {
   tn_status* (*find_op)(const char* name, const tn_op**);
   tn_status* (*call)(const tn_op*, const tn_value* args, uint32_t n_args, tn_value* results,
                      uint32_t n_results);
-  tn_status* (*primitive)(tn_primitive, const tn_value* args, uint32_t n_args, tn_value* results,
-                          uint32_t n_results);
-  /* A formula as an expression, parsed once and shared: for ELEMENTWISE and REDUCE. */
-  tn_status* (*expression)(const char* schema, const char* formula, const tn_expression**);
+  /* The op of a primitive, for `call`; its schema is in docs/abi.md. NULL: there is none, or it is
+   * ELEMENTWISE, of which each formula is an op of its own. */
+  const tn_op* (*primitive_op)(tn_primitive);
+  /* A formula as an op, parsed once and shared: for `call`, and for what REDUCE folds. */
+  tn_status* (*expression)(const char* schema, const char* formula, const tn_op**);
 
   void (*tensor_retain)(tn_tensor*);
   void (*tensor_release)(tn_tensor*); /* NULL is fine */

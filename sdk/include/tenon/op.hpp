@@ -77,20 +77,17 @@ struct Results<std::array<Tensor, N>> {
   }
 };
 
+// An op as the host knows it.
 template <typename R, typename... Args>
-R call(const OpRef& op, const Args&... args) {
+R call(const tn_op* op, const Args&... args) {
   const tn_value values[sizeof...(Args) + 1] = {to_value(args)...};
   tn_value results[Results<R>::count + 1];
-  check(api.host->call(op.get(), values, sizeof...(Args), results, Results<R>::count));
+  check(api.host->call(op, values, sizeof...(Args), results, Results<R>::count));
   return Results<R>::take(results);
 }
-
 template <typename R, typename... Args>
-R call_primitive(tn_primitive kind, const Args&... args) {
-  const tn_value values[sizeof...(Args) + 1] = {to_value(args)...};
-  tn_value results[Results<R>::count + 1];
-  check(api.host->primitive(kind, values, sizeof...(Args), results, Results<R>::count));
-  return Results<R>::take(results);
+R call(const OpRef& op, const Args&... args) {
+  return call<R>(op.get(), args...);
 }
 
 }  // namespace detail

@@ -19,7 +19,7 @@
 
 namespace tenon {
 
-class Staging {
+class PinnedPool {
  public:
   static constexpr uint64_t kLargest = uint64_t{1} << 20;  // of an upload that does not wait
   static constexpr uint64_t kMost = uint64_t{32} << 20;
@@ -29,7 +29,7 @@ class Staging {
     uint32_t size_class;
   };
 
-  explicit Staging(tn_device device) : device_(device) {}
+  explicit PinnedPool(tn_device device) : device_(device) {}
   // A block without memory: there is none, and the upload is to wait. `bytes` is at most kLargest.
   [[nodiscard]] Status take(uint64_t bytes, Block* block);
   // Behind all work that is now on the stream.
@@ -59,6 +59,6 @@ class Staging {
 };
 
 // Of a plugin's device that exists; lives as long as the process.
-Staging& staging_of(tn_device device);
+PinnedPool& pinned_pool_of(tn_device device);
 
 }  // namespace tenon

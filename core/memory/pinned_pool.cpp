@@ -1,5 +1,5 @@
 // The pool of pinned memory: blocks by powers of two, in flight behind events.
-#include "memory/staging.h"
+#include "memory/pinned_pool.h"
 
 #include <algorithm>
 #include <bit>
@@ -12,11 +12,11 @@
 namespace tenon {
 namespace {
 
-std::atomic<Staging*> g_staging[kMaxDeviceTypes][kMaxDevices];
+std::atomic<PinnedPool*> g_pools[kMaxDeviceTypes][kMaxDevices];
 
 }  // namespace
 
-Status Staging::take(uint64_t bytes, Block* block) {
+Status PinnedPool::take(uint64_t bytes, Block* block) {
   const uint64_t units = (std::max<uint64_t>(bytes, 1) - 1) >> kSmallestShift;
   *block = {nullptr, static_cast<uint32_t>(std::bit_width(units))};
   const uint64_t size = bytes_of(block->size_class);
@@ -44,7 +44,7 @@ Status Staging::take(uint64_t bytes, Block* block) {
   return nullptr;
 }
 
-void Staging::land() {
+void PinnedPool::land() {
   for (auto& [stream, flights] : in_flight_) {
     while (!flights.empty()) {
       bool passed = false;
@@ -57,7 +57,7 @@ void Staging::land() {
   std::erase_if(in_flight_, [](const auto& entry) { return entry.second.empty(); });
 }
 
-void Staging::give_back_behind(Stream* stream, Block block) {
+void PinnedPool::give_back_behind(Stream* stream, Block block) {
   Event event;
   // A block whose work can be neither marked nor waited for is not given out again.
   if (!log_failure(event.record(stream)) && !log_failure(synchronize_stream(stream)) &&
@@ -75,7 +75,7 @@ void Staging::give_back_behind(Stream* stream, Block block) {
 }
 
 // Needs no memory: where there is none to note it, the block goes back to the device.
-void Staging::give_back(Block block) {
+void PinnedPool::give_back(Block block) {
   try {
     const std::lock_guard lock(mutex_);
     free_[block.size_class].push_back(block.memory);
@@ -86,7 +86,7 @@ void Staging::give_back(Block block) {
   }
 }
 
-void Staging::release() {
+void PinnedPool::release() {
   std::vector<Block> blocks;
   {
     const std::lock_guard lock(mutex_);
@@ -101,11 +101,11 @@ void Staging::release() {
     slots::free_host(device_, block.memory, bytes_of(block.size_class));
 }
 
-Staging& staging_of(tn_device device) {
-  std::atomic<Staging*>& slot = g_staging[device.type][device.index];
-  Staging* found = slot.load(std::memory_order_acquire);
+PinnedPool& pinned_pool_of(tn_device device) {
+  std::atomic<PinnedPool*>& slot = g_pools[device.type][device.index];
+  PinnedPool* found = slot.load(std::memory_order_acquire);
   if (found == nullptr) {
-    auto fresh = std::make_unique<Staging>(device);
+    auto fresh = std::make_unique<PinnedPool>(device);
     if (slot.compare_exchange_strong(found, fresh.get())) found = fresh.release();
   }
   return *found;
