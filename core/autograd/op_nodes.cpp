@@ -380,7 +380,7 @@ Status record_with(Ref<OpNode> node, std::span<const tn_value> args, std::span<t
 }  // namespace
 
 Status record_pair(const Op* op, const Kernel& kernel, std::span<const tn_value> args,
-                   std::span<tn_value> results) {
+                   OutputMetas* metas, std::span<tn_value> results) {
   TN_TRY(refuse_inference(op->schema.name.c_str(), args));
   auto* node = new PairNode(op, kernel);
   Ref<OpNode> hold(node);
@@ -389,19 +389,21 @@ Status record_pair(const Op* op, const Kernel& kernel, std::span<const tn_value>
   node->expect_privates();
   {
     NoGradScope no_grad;
-    TN_TRY(run_kernel(op, kernel, args, results, privates.data()));
+    TN_TRY(run_kernel(op, kernel, args, metas, results, privates.data()));
   }
   node->keep_privates(privates.data());
   return record_with(std::move(hold), args, results);
 }
 
-Status record_vjp(const Op* op, std::span<const tn_value> args, std::span<tn_value> results) {
+Status record_vjp(const Op* op, std::span<const tn_value> args, const Kernel* kernel,
+                  OutputMetas* metas, std::span<tn_value> results) {
   TN_TRY(refuse_inference(op->schema.name.c_str(), args));
   Ref<OpNode> node(new VjpNode(op));
   TN_TRY(node->prepare(args, ~uint64_t{0}));
   {
     NoGradScope no_grad;
-    TN_TRY(run_op(op, args, results));
+    TN_TRY(metas != nullptr ? run_chosen(op, kernel, args, metas, results)
+                            : run_op(op, args, results));
   }
   return record_with(std::move(node), args, results);
 }

@@ -93,25 +93,28 @@ Status record_op(const Op* op, std::span<const tn_value> args, std::span<tn_valu
       TN_TRY(check_written(op, args));
     switch (op->kind) {
       case OpKind::kExpression:
-        if (op->vjp != nullptr) return record_vjp(op, args, results);
+        if (op->vjp != nullptr) return record_vjp(op, args, nullptr, nullptr, results);
         return record_elementwise(*op, args, results);
       case OpKind::kPrimitive:
-        if (op->vjp != nullptr) return record_vjp(op, args, results);
+        if (op->vjp != nullptr) return record_vjp(op, args, nullptr, nullptr, results);
         return record_primitive(*op, args, results);
       case OpKind::kView:
-        if (op->vjp != nullptr) return record_vjp(op, args, results);
+        if (op->vjp != nullptr) return record_vjp(op, args, nullptr, nullptr, results);
         return record_view(op, args, results);
       default:
         break;
     }
-    const Kernel* kernel = kernel_for(op, args);
-    if (kernel != nullptr && kernel->is_pair) return record_pair(op, *kernel, args, results);
+    OutputMetas metas(op, args);
+    const Kernel* kernel;
+    TN_TRY(kernel_for(op, args, &metas, &kernel));
+    if (kernel != nullptr && kernel->is_pair)
+      return record_pair(op, *kernel, args, &metas, results);
     // Of halves both directions are computed in float32; a kernel's output is rounded once already.
     if (kernel == nullptr && widens(op, args)) {
       TN_TRY(fall_back(op, args));
       return run_widened(op, args, results);
     }
-    if (op->vjp != nullptr) return record_vjp(op, args, results);
+    if (op->vjp != nullptr) return record_vjp(op, args, kernel, &metas, results);
     if (op->decompose != nullptr) {
       if (kernel != nullptr) {
         explain_note("the kernel of {} has no gradient: the decomposition is recorded instead",

@@ -26,9 +26,10 @@ inline const std::string& recorded_name(const std::string& own) {
                                       std::span<tn_value> results);
 // op_nodes.cpp: an op with a pair's backward, or a stated vjp.
 [[nodiscard]] Status record_pair(const Op* op, const Kernel& kernel, std::span<const tn_value> args,
-                                 std::span<tn_value> results);
-[[nodiscard]] Status record_vjp(const Op* op, std::span<const tn_value> args,
-                                std::span<tn_value> results);
+                                 OutputMetas* metas, std::span<tn_value> results);
+// metas NULL: no kernel was asked for yet, so run_op does it.
+[[nodiscard]] Status record_vjp(const Op* op, std::span<const tn_value> args, const Kernel* kernel,
+                                OutputMetas* metas, std::span<tn_value> results);
 // view_nodes.cpp: a view.
 [[nodiscard]] Status record_view(const Op* op, std::span<const tn_value> args,
                                  std::span<tn_value> results);

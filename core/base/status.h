@@ -103,6 +103,7 @@ class StatusHolder {
   ~StatusHolder() { free_status(status_); }
   Status get() const { return status_; }
   Status take() { return std::exchange(status_, nullptr); }
+  void set(Status status) { free_status(std::exchange(status_, status)); }
   explicit operator bool() const { return status_ != nullptr; }
 
  private:

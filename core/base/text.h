@@ -5,11 +5,15 @@
 #include <cstdint>
 #include <string>
 
+#include "base/status.h"
 #include "tenon/messages.hpp"
 
 namespace tenon {
 
 std::string shape_text(const int64_t* sizes, int32_t ndim);  // "[64, 100]"
+
+// A copy that its receiver owns, and frees with host->text_free.
+[[nodiscard]] Status give_text(const std::string& text, const char** result);
 
 using messages::did_you_mean;
 using messages::printable;  // for names and values that a message quotes

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "base/small_vector.h"
-#include "dispatch/registry.h"
+#include "dispatch/inference.h"
 #include "dispatch/thread_state.h"
 #include "tensor/tensor.h"
 
@@ -49,11 +49,16 @@ int32_t fallback();
 // (dispatch/widen.h).
 [[nodiscard]] Status run_meaning(const Op* op, std::span<const tn_value> args,
                                  std::span<tn_value> results);
-// The kernel that run_op would launch; NULL: it decomposes or runs as a program.
-const Kernel* kernel_for(const Op* op, std::span<const tn_value> args);
+// The kernel of the op that takes the call; NULL: it decomposes, or runs as a primitive. An error:
+// the op refuses the call.
+[[nodiscard]] Status kernel_for(const Op* op, std::span<const tn_value> args, OutputMetas* metas,
+                                const Kernel** kernel);
 // Launches that kernel. With `privates` (n_private entries, filled) it is the forward of a pair.
 [[nodiscard]] Status run_kernel(const Op* op, const Kernel& kernel, std::span<const tn_value> args,
-                                std::span<tn_value> results, Tensor** privates);
+                                OutputMetas* metas, std::span<tn_value> results, Tensor** privates);
+// Goes on with what kernel_for gave. Not for expressions and views.
+[[nodiscard]] Status run_chosen(const Op* op, const Kernel* kernel, std::span<const tn_value> args,
+                                OutputMetas* metas, std::span<tn_value> results);
 
 // Of the first tensor, else the first device among the values, else cpu.
 tn_device call_device(std::span<const tn_value> args);

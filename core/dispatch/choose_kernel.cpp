@@ -100,47 +100,83 @@ std::string younger_argument(const Kernel& kernel, const Op& op, std::span<const
   return "";
 }
 
-std::string refuses(const Kernel& kernel, const Op* op, tn_device device,
-                    std::span<const tn_value> args, const tn_program* program) {
+// `reason` stays empty where the kernel takes the call.
+Status refuses(const Kernel& kernel, const KernelQuestion& q, std::string* reason) {
   const tn_kernel_def& def = kernel.def;
   const bool is_of_op = def.primitive == TN_PRIM_NONE;
-  if (is_of_op && primitives_only()) return "TENON_KERNELS=primitives";
-  if (program != nullptr && program->instruction_set > def.instruction_set) {
-    return fmt::format("knows instructions to version {}, the program needs {}",
-                       def.instruction_set, program->instruction_set);
+  if (is_of_op && primitives_only()) {
+    *reason = "TENON_KERNELS=primitives";
+    return nullptr;
+  }
+  if (q.program != nullptr && q.program->instruction_set > def.instruction_set) {
+    *reason = fmt::format("knows instructions to version {}, the program needs {}",
+                          def.instruction_set, q.program->instruction_set);
+    return nullptr;
   }
   if (is_of_op) {
-    std::string foreign = foreign_device(kernel, args);
-    if (!foreign.empty()) return foreign;
+    *reason = foreign_device(kernel, q.args);
+    if (!reason->empty()) return nullptr;
   }
   if (def.dtypes != 0) {
-    const uint32_t foreign = dtype_bits(args) & ~def.dtypes;
+    const uint32_t foreign = dtype_bits(q.args) & ~def.dtypes;
     if (foreign != 0) {
-      return fmt::format("dtype {} is not among its own", dtype_name(__builtin_ctz(foreign)));
+      *reason = fmt::format("dtype {} is not among its own", dtype_name(__builtin_ctz(foreign)));
+      return nullptr;
     }
   }
   if (kernel.schema != nullptr) {
-    std::string younger = younger_argument(kernel, *op, args);
-    if (!younger.empty()) return younger;
+    *reason = younger_argument(kernel, *q.op, q.args);
+    if (!reason->empty()) return nullptr;
   }
-  if (def.supports != nullptr) {
-    char reason[256] = "";
-    tn_call call{};
-    call.size = sizeof(tn_call);
-    const std::span<const tn_value> known = kernel.known(args);
-    call.args = known.data();
-    call.n_args = static_cast<uint32_t>(known.size());
-    call.host = &host_table();
-    call.op = op;
-    call.device = device;
-    if (def.supports(def.self, &call, reason, sizeof(reason)) == 0) {
-      return reason[0] != '\0' ? reason : "refused without a reason";
+  if (def.supports == nullptr) return nullptr;
+  char text[256] = "";
+  const tn_meta* metas = nullptr;
+  if (q.outputs != nullptr) TN_TRY(q.outputs->find(&metas));
+  const tn_call call = call_before_outputs(kernel, q.op, q.device, q.args, metas,
+                                           metas != nullptr ? q.outputs->count() : 0);
+  if (def.supports(def.self, &call, text, sizeof(text)) == 0)
+    *reason = text[0] != '\0' ? text : "refused without a reason";
+  return nullptr;
+}
+
+Status choose(const KernelList* list, const KernelQuestion& q, Refusals* refusals,
+              const Kernel** chosen) {
+  *chosen = nullptr;
+  if (list == nullptr) return nullptr;
+  for (const Kernel* kernel : *list) {
+    std::string reason;
+    if (*chosen != nullptr) {
+      if (refusals == nullptr) break;
+      reason = "lower priority";
+    } else {
+      TN_TRY(refuses(*kernel, q, &reason));
+    }
+    if (reason.empty()) {
+      *chosen = kernel;
+    } else if (refusals != nullptr) {
+      refusals->push_back({kernel, std::move(reason)});
     }
   }
-  return "";
+  return nullptr;
 }
 
 }  // namespace
+
+tn_call call_before_outputs(const Kernel& kernel, const Op* op, tn_device device,
+                            std::span<const tn_value> args, const tn_meta* metas,
+                            uint32_t n_outputs) {
+  const std::span<const tn_value> known = kernel.known(args);
+  tn_call call{};
+  call.size = sizeof(tn_call);
+  call.args = known.data();
+  call.n_args = static_cast<uint32_t>(known.size());
+  call.n_outputs = n_outputs;
+  call.host = &host_table();
+  call.op = op;
+  call.device = device;
+  call.metas = metas;
+  return call;
+}
 
 bool primitives_only() {
   static const bool only = [] {
@@ -156,41 +192,20 @@ bool primitives_only() {
   return only;
 }
 
-static const Kernel* choose(const KernelList* list, const Op* op, tn_device device,
-                            std::span<const tn_value> args, const tn_program* program,
-                            Refusals* refusals) {
-  if (list == nullptr) return nullptr;
-  const Kernel* chosen = nullptr;
-  for (const Kernel* kernel : *list) {
-    if (chosen != nullptr) {
-      if (refusals == nullptr) break;
-      refusals->push_back({kernel, "lower priority"});
-      continue;
-    }
-    std::string reason = refuses(*kernel, op, device, args, program);
-    if (reason.empty()) {
-      chosen = kernel;
-    } else if (refusals != nullptr) {
-      refusals->push_back({kernel, std::move(reason)});
-    }
-  }
-  return chosen;
-}
-
-const Kernel* choose_kernel(const KernelList* list, const Op* op, tn_device device,
-                            std::span<const tn_value> args, const tn_program* program) {
+Status choose_kernel(const KernelList* list, const KernelQuestion& question,
+                     const Kernel** kernel) {
   if ((thread_state.modes & kModeExplain) == 0) [[likely]]
-    return choose(list, op, device, args, program, nullptr);
+    return choose(list, question, nullptr, kernel);
   Refusals refusals;
-  const Kernel* kernel = choose(list, op, device, args, program, &refusals);
+  TN_TRY(choose(list, question, &refusals, kernel));
   explain_refusals(refusals);
-  return kernel;
+  return nullptr;
 }
 
-Refusals refusals_of(const KernelList* list, const Op* op, tn_device device,
-                     std::span<const tn_value> args, const tn_program* program) {
+Refusals refusals_of(const KernelList* list, const KernelQuestion& question) {
   Refusals refusals;
-  choose(list, op, device, args, program, &refusals);
+  const Kernel* none;
+  StatusHolder told_already(choose(list, question, &refusals, &none));
   return refusals;
 }
 
@@ -221,10 +236,11 @@ Status primitive_kernel(tn_primitive kind, const Op* op, tn_device device,
       return nullptr;
     }
   }
-  *kernel = choose_kernel(list, op, device, args, program);
+  const KernelQuestion question{op, device, args, program};
+  TN_TRY(choose_kernel(list, question, kernel));
   if (*kernel != nullptr) [[likely]]
     return nullptr;
-  const Refusals refusals = refusals_of(list, op, device, args, program);
+  const Refusals refusals = refusals_of(list, question);
   const std::string why =
       refusals.empty() ? "no plugin brought one: is the backend loaded?" : refusals_text(refusals);
   return error(TN_UNSUPPORTED, "{}: device {} has no kernel for this call ({})",

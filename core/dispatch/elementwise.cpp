@@ -184,7 +184,8 @@ Status launch_elementwise(const Op& op, const tn_value* args, const CompiledProg
   const std::span<Tensor*> output_span(outputs, plan.n_outputs);
   if (const KernelList* own = op.kernels.find(o.device.type)) [[unlikely]] {
     const std::span<const tn_value> all(args, plan.n_args);
-    const Kernel* kernel = choose_kernel(own, &op, o.device, all, nullptr);
+    const Kernel* kernel;
+    TN_TRY(choose_kernel(own, {&op, o.device, all}, &kernel));
     if (kernel != nullptr) return launch(*kernel, &op, o.device, all, output_span);
   }
   LoopBuffers buffers;

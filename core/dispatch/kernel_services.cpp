@@ -141,6 +141,7 @@ class Cloner {
       to->args = args;
       to->outputs = outputs;
       to->random = random;
+      to->metas = nullptr;  // the outputs themselves are there
     }
     return to;
   }
@@ -180,14 +181,15 @@ Status call_set_output(const tn_call* call, uint32_t output, int32_t ndim, const
     return invalid("set_output: sizes is NULL, with {} dimensions", ndim);
   if (call->reserved == kKept) return error(TN_FAILED_PRECONDITION, "set_output: the call is over");
   const auto* host_call = static_cast<const HostCall*>(call);
-  if (host_call->dynamic == nullptr || output >= call->n_outputs) {
+  const bool is_dynamic = (as_op(call->op)->flags & TN_OP_DYNAMIC) != 0 && call->metas != nullptr;
+  if (!is_dynamic || output >= call->n_outputs) {
     return error(TN_FAILED_PRECONDITION, "set_output: output {} is not an output of a dynamic op",
                  output);
   }
   if (host_call->host_outputs[output] != nullptr) {
     return error(TN_FAILED_PRECONDITION, "set_output: output {} was set before", output);
   }
-  const tn_meta& meta = host_call->dynamic[output];
+  const tn_meta& meta = call->metas[output];
   const std::span<const int64_t> shape(sizes, ndim);
   int64_t numel;
   TN_TRY(count_elements("set_output", shape, meta.dtype, &numel));

@@ -182,7 +182,7 @@ Status order_uses(std::span<const tn_value> args, std::span<Tensor* const> outpu
 bool is_random(const Op* op) { return (op->flags & TN_OP_RANDOM) != 0; }
 
 inline void fill_call(const Op* op, tn_device device, std::span<const tn_value> args,
-                      std::span<Tensor*> outputs, const tn_meta* dynamic, HostCall* call) {
+                      std::span<Tensor*> outputs, const tn_meta* metas, HostCall* call) {
   static_cast<tn_call&>(*call) = {sizeof(tn_call),
                                   static_cast<uint32_t>(args.size()),
                                   args.data(),
@@ -193,16 +193,16 @@ inline void fill_call(const Op* op, tn_device device, std::span<const tn_value> 
                                   nullptr,
                                   &host_table(),
                                   op,
-                                  device};
+                                  device,
+                                  metas};
   call->host_outputs = outputs.data();
-  call->dynamic = dynamic;
 }
 
 Status launch_plain(const Kernel& kernel, tn_kernel_fn fn, const Op* op, tn_device device,
                     std::span<const tn_value> args, std::span<Tensor*> outputs,
-                    const tn_meta* dynamic) {
+                    const tn_meta* metas) {
   HostCall call;
-  fill_call(op, device, args, outputs, dynamic, &call);
+  fill_call(op, device, args, outputs, metas, &call);
   tn_random random;
   if (is_random(op)) [[unlikely]] {
     const RandomState state = next_random_state();
@@ -217,7 +217,7 @@ Status launch_plain(const Kernel& kernel, tn_kernel_fn fn, const Op* op, tn_devi
 // The rare cases, apart from the path that every call takes.
 [[gnu::noinline]] Status launch_with_care(const Kernel& kernel, tn_kernel_fn fn, const Op* op,
                                           tn_device device, std::span<const tn_value> args,
-                                          std::span<Tensor*> outputs, const tn_meta* dynamic) {
+                                          std::span<Tensor*> outputs, const tn_meta* metas) {
   if (device.type == TN_DEVICE_META) return nullptr;
   if ((thread_state.modes & kModeUnsettled) != 0) settle_modes();
   if ((thread_state.modes & kModeCapture) != 0 &&
@@ -237,7 +237,7 @@ Status launch_plain(const Kernel& kernel, tn_kernel_fn fn, const Op* op, tn_devi
     TN_TRY(copies.make(kernel, written, &args, &outputs));
   }
   if ((thread_state.modes & kModeExplain) != 0) explain_kernel(kernel);
-  Status failed = launch_plain(kernel, fn, op, device, args, outputs, dynamic);
+  Status failed = launch_plain(kernel, fn, op, device, args, outputs, metas);
   if ((thread_state.modes & kModeTrace) != 0) {
     trace_launch(op->schema.name.c_str(), kernel, device, args, outputs, failed);
   }
@@ -247,20 +247,19 @@ Status launch_plain(const Kernel& kernel, tn_kernel_fn fn, const Op* op, tn_devi
 
 inline Status launch_function(const Kernel& kernel, tn_kernel_fn fn, const Op* op, tn_device device,
                               std::span<const tn_value> args, std::span<Tensor*> outputs,
-                              const tn_meta* dynamic) {
+                              const tn_meta* metas) {
   const bool plain = device.type != TN_DEVICE_META && kernel.def.layout == TN_LAYOUT_STRIDED &&
                      (thread_state.modes & kModesOfLaunches) == 0;
   if (!plain) [[unlikely]]
-    return launch_with_care(kernel, fn, op, device, args, outputs, dynamic);
-  return launch_plain(kernel, fn, op, device, args, outputs, dynamic);
+    return launch_with_care(kernel, fn, op, device, args, outputs, metas);
+  return launch_plain(kernel, fn, op, device, args, outputs, metas);
 }
 
 }  // namespace
 
 Status launch(const Kernel& kernel, const Op* op, tn_device device, std::span<const tn_value> args,
-              std::span<Tensor*> outputs, const tn_meta* dynamic) {
-  return launch_function(kernel, kernel.def.launch, op, device, kernel.known(args), outputs,
-                         dynamic);
+              std::span<Tensor*> outputs, const tn_meta* metas) {
+  return launch_function(kernel, kernel.def.launch, op, device, kernel.known(args), outputs, metas);
 }
 
 Status launch_loop(const Kernel& kernel, const Op* op, const tn_loop& loop,

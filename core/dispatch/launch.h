@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "dispatch/registry.h"
+#include "dispatch/inference.h"
 #include "dispatch/thread_state.h"
 #include "tensor/tensor.h"
 
@@ -14,8 +14,7 @@ namespace tenon {
 // A call as the host keeps it: the public struct, and what host->workspace and host->set_output
 // need behind it.
 struct HostCall : tn_call {
-  Tensor** host_outputs;   // the same array as outputs, for set_output
-  const tn_meta* dynamic;  // of a dynamic op: dtype and device of each output; else NULL
+  Tensor** host_outputs;  // the same array as outputs, for set_output
   std::vector<tn_storage*> workspaces;
 };
 
@@ -26,24 +25,37 @@ struct Refusal {
 };
 using Refusals = std::vector<Refusal>;
 
-// The first kernel of the list that takes the call of `op`, its arguments as the kernel gets them.
-// NULL: none; so for no list. Explain is told why the others do not. Kernels of ops are refused
-// under TENON_KERNELS=primitives.
-const Kernel* choose_kernel(const KernelList* list, const Op* op, tn_device device,
-                            std::span<const tn_value> args, const tn_program* program);
+// What a kernel is chosen for.
+struct KernelQuestion {
+  const Op* op;
+  tn_device device;
+  std::span<const tn_value> args;       // as the kernel gets them
+  const tn_program* program = nullptr;  // of loops and reductions: the youngest of them
+  OutputMetas* outputs = nullptr;       // of ops; NULL for kernels of primitives and formulas
+};
+
+// The first kernel of the list that takes the call. NULL: none; so for no list. Explain is told why
+// the others do not. Kernels of ops are refused under TENON_KERNELS=primitives. An error: the op
+// itself refuses the call.
+[[nodiscard]] Status choose_kernel(const KernelList* list, const KernelQuestion& question,
+                                   const Kernel** kernel);
 // Why each kernel of the list does not take it.
-Refusals refusals_of(const KernelList* list, const Op* op, tn_device device,
-                     std::span<const tn_value> args, const tn_program* program);
+Refusals refusals_of(const KernelList* list, const KernelQuestion& question);
+
+// What `supports` and `order` get: the call without outputs.
+tn_call call_before_outputs(const Kernel& kernel, const Op* op, tn_device device,
+                            std::span<const tn_value> args, const tn_meta* metas,
+                            uint32_t n_outputs);
 
 // "cpu: dtype float16 is not among its own; acme: groups > 1"
 std::string refusals_text(const Refusals& refusals);
 
 // Launches on the current stream of `device`. outputs may have NULL entries. Orders streams, makes
-// layout copies, hands out random state when the op or primitive is random. `dynamic` as in
-// HostCall. meta: does nothing.
+// layout copies, hands out random state when the op or primitive is random. `metas` (may be
+// NULL) as in tn_call. meta: does nothing.
 [[nodiscard]] Status launch(const Kernel& kernel, const Op* op, tn_device device,
                             std::span<const tn_value> args, std::span<Tensor*> outputs,
-                            const tn_meta* dynamic = nullptr);
+                            const tn_meta* metas = nullptr);
 // The backward of a pair.
 [[nodiscard]] Status launch_backward(const Kernel& kernel, const Op* op, tn_device device,
                                      std::span<const tn_value> args, std::span<Tensor*> outputs);

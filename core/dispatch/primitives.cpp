@@ -109,7 +109,7 @@ Status run_primitive(const Op& op, Values args, std::span<tn_value> results) {
 }
 
 Status launch_primitive(tn_primitive kind, tn_device device, Values args,
-                        std::span<Tensor* const> outputs, const tn_meta* dynamic) {
+                        std::span<Tensor* const> outputs, const tn_meta* metas) {
   if (device.type == TN_DEVICE_META) return nullptr;
   const Op* op = op_of(kind);
   if (op->row->without_kernel != nullptr && registry().primitive(kind).find(device.type) == nullptr)
@@ -117,7 +117,7 @@ Status launch_primitive(tn_primitive kind, tn_device device, Values args,
   const Kernel* kernel;
   TN_TRY(primitive_kernel(kind, op, device, args, nullptr, &kernel));
   return launch(*kernel, op, device, args, {const_cast<Tensor**>(outputs.data()), outputs.size()},
-                dynamic);
+                metas);
 }
 
 uint32_t dims_mask(const char* what, std::span<const int64_t> dims, int32_t ndim) {

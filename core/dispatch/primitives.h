@@ -31,10 +31,10 @@ const Op* primitive_op(tn_primitive kind);
 [[nodiscard]] Status run_primitive(const Op& op, Values args, std::span<tn_value> results);
 
 // Computes outputs that exist: by the device's kernel of the primitive, or without. Errors say what
-// the device lacks. meta: does nothing. `dynamic` as in HostCall.
+// the device lacks. meta: does nothing. `metas` as for launch.
 [[nodiscard]] Status launch_primitive(tn_primitive kind, tn_device device, Values args,
                                       std::span<Tensor* const> outputs,
-                                      const tn_meta* dynamic = nullptr);
+                                      const tn_meta* metas = nullptr);
 
 // What rows hold. Files: reduce.cpp, scan.cpp, sort.cpp, matmul.cpp, index.cpp, convert.cpp,
 // view_primitives.cpp.

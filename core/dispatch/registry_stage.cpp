@@ -12,7 +12,8 @@ namespace {
 constexpr uint32_t kOpFlags = TN_OP_INPLACE | TN_OP_DYNAMIC | TN_OP_RANDOM | TN_OP_LIBRARY |
                               TN_OP_NO_GRADIENT | TN_OP_FUSED | TN_OP_KEEPS_HALVES | TN_OP_NUMBERS |
                               TN_OP_METHOD;
-constexpr uint32_t kKernelTraits = TN_KERNEL_CAPTURE_SAFE | TN_KERNEL_DETERMINISTIC;
+constexpr uint32_t kKernelTraits =
+    TN_KERNEL_CAPTURE_SAFE | TN_KERNEL_DETERMINISTIC | TN_KERNEL_SAME_BITS | TN_KERNEL_EPILOGUE;
 constexpr uint32_t kAllDtypes = (1u << 12) - 1;
 
 bool is_view_primitive(tn_primitive kind) {
@@ -244,6 +245,17 @@ Status make_kernel(const tn_kernel_def& def, const std::string& plugin,
   if ((def.primitive == TN_PRIM_ELEMENTWISE || def.primitive == TN_PRIM_REDUCE) &&
       def.layout != TN_LAYOUT_STRIDED) {
     return invalid("{}: its operands are described by strides, so it must take any", what);
+  }
+  if ((def.prepare == nullptr) != (def.destroy_prepared == nullptr)) {
+    return invalid("{}: prepare and destroy_prepared come together", what);
+  }
+  if ((def.traits & TN_KERNEL_SAME_BITS) != 0 && def.primitive != TN_PRIM_NONE) {
+    return invalid("{}: TN_KERNEL_SAME_BITS is for kernels of ops: a primitive has no other bits",
+                   what);
+  }
+  if ((def.traits & TN_KERNEL_EPILOGUE) != 0 && def.primitive != TN_PRIM_NONE &&
+      def.primitive != TN_PRIM_MATMUL) {
+    return invalid("{}: TN_KERNEL_EPILOGUE is for products and convolutions", what);
   }
   if (def.primitive != TN_PRIM_NONE && def.order != nullptr) {
     return invalid("{}: the outputs of primitives are the host's to lay out", what);

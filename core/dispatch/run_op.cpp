@@ -11,7 +11,6 @@
 #include "dispatch/decompose.h"
 #include "dispatch/elementwise.h"
 #include "dispatch/explain.h"
-#include "dispatch/host_table.h"
 #include "dispatch/primitives.h"
 #include "dispatch/widen.h"
 #include "memory/memory.h"
@@ -57,14 +56,8 @@ Status make_metas(std::span<const tn_meta> metas, std::span<Tensor*> outputs) {
 // As make_metas, in the order of dimensions that the kernel asks for.
 Status make_ordered(const Op* op, const Kernel& kernel, std::span<const tn_value> args,
                     std::span<const tn_meta> metas, std::span<Tensor*> outputs) {
-  const std::span<const tn_value> known = kernel.known(args);
-  tn_call call{};
-  call.size = sizeof(tn_call);
-  call.args = known.data();
-  call.n_args = static_cast<uint32_t>(known.size());
-  call.host = &host_table();
-  call.op = op;
-  call.device = call_device(args);
+  const tn_call call = call_before_outputs(kernel, op, call_device(args), args, metas.data(),
+                                           static_cast<uint32_t>(metas.size()));
   for (size_t i = 0; i < metas.size(); ++i) {
     if (outputs[i] != nullptr) continue;
     const tn_meta& meta = metas[i];
@@ -111,7 +104,7 @@ Status run_view_op(const Op* op, std::span<const tn_value> args, tn_value* resul
 Status no_kernel(const Op* op, std::span<const tn_value> args) {
   const tn_device device = call_device(args);
   TN_TRY(check_device(device));
-  const Refusals refusals = refusals_of(op->kernels.find(device.type), op, device, args, nullptr);
+  const Refusals refusals = refusals_of(op->kernels.find(device.type), {op, device, args});
   return error(
       TN_UNSUPPORTED, "{}: {} has no kernel for this call{}{}, and {}", op->schema.name,
       device_text(device), refusals.empty() ? "" : ": ", refusals_text(refusals),
@@ -143,24 +136,26 @@ tn_device call_device(std::span<const tn_value> args) {
   return kCpu;
 }
 
-const Kernel* kernel_for(const Op* op, std::span<const tn_value> args) {
+Status kernel_for(const Op* op, std::span<const tn_value> args, OutputMetas* metas,
+                  const Kernel** kernel) {
+  *kernel = nullptr;
   const tn_device device = call_device(args);
   if (device.type == TN_DEVICE_META) return nullptr;
   // A device among the values may be one that is not there; who makes the output says so.
   if (device.type < 0 || device.type >= kMaxDeviceTypes) [[unlikely]]
     return nullptr;
   const KernelList* list = op->kernels.find(device.type);
-  return list == nullptr ? nullptr : choose_kernel(list, op, device, args, nullptr);
+  if (list == nullptr) return nullptr;
+  return choose_kernel(list, {op, device, args, nullptr, metas}, kernel);
 }
 
 Status run_kernel(const Op* op, const Kernel& kernel, std::span<const tn_value> args,
-                  std::span<tn_value> results, Tensor** privates) {
+                  OutputMetas* output_metas, std::span<tn_value> results, Tensor** privates) {
   const size_t n = results.size();
   const bool dynamic = (op->flags & TN_OP_DYNAMIC) != 0;
   const uint32_t n_private = kernel.n_private;
   if (n + n_private > kMaxArguments) return invalid("{}: too many outputs", op->schema.name);
   Tensor* outputs[kMaxArguments] = {};
-  tn_meta metas[kMaxArguments];
   const std::span<Tensor*> all(outputs, n + n_private);
   bool made_all = true;
   for (size_t i = 0; i < n; ++i) {
@@ -169,10 +164,13 @@ Status run_kernel(const Op* op, const Kernel& kernel, std::span<const tn_value> 
     made_all = made_all && outputs[i] != nullptr;
   }
   const auto go = [&]() -> Status {
-    if (!made_all) TN_TRY(infer_outputs(op, args, {metas, n}));
-    if (kernel.def.order != nullptr && !dynamic) [[unlikely]] {
+    const tn_meta* metas = nullptr;
+    if (!made_all) TN_TRY(output_metas->require(&metas));
+    if (made_all || dynamic) {
+      // Nothing is to be made here.
+    } else if (kernel.def.order != nullptr) [[unlikely]] {
       TN_TRY(make_ordered(op, kernel, args, {metas, n}, {outputs, n}));
-    } else if (!dynamic) {
+    } else {
       TN_TRY(make_metas({metas, n}, {outputs, n}));
     }
     if (privates != nullptr && n_private > 0) {
@@ -182,7 +180,7 @@ Status run_kernel(const Op* op, const Kernel& kernel, std::span<const tn_value> 
                                   static_cast<uint32_t>(known.size()), extra, n_private));
       TN_TRY(make_metas({extra, n_private}, {outputs + n, n_private}));
     }
-    TN_TRY(launch(kernel, op, call_device(args), args, all, dynamic ? metas : nullptr));
+    TN_TRY(launch(kernel, op, call_device(args), args, all, metas));
     for (size_t i = 0; i < n; ++i) {
       if (outputs[i] == nullptr) {
         return error(TN_INTERNAL, "{}: the kernel of {} set no output {}", op->schema.name,
@@ -243,8 +241,15 @@ Status run_op(const Op* op, std::span<const tn_value> args, std::span<tn_value> 
     return nullptr;
   }
   if (op->kind == OpKind::kView) return run_view_op(op, args, &results[0]);
-  if (const Kernel* kernel = kernel_for(op, args))
-    return run_kernel(op, *kernel, args, results, nullptr);
+  OutputMetas metas(op, args);
+  const Kernel* kernel;
+  TN_TRY(kernel_for(op, args, &metas, &kernel));
+  return run_chosen(op, kernel, args, &metas, results);
+}
+
+Status run_chosen(const Op* op, const Kernel* kernel, std::span<const tn_value> args,
+                  OutputMetas* metas, std::span<tn_value> results) {
+  if (kernel != nullptr) return run_kernel(op, *kernel, args, metas, results, nullptr);
   if (op->kind == OpKind::kPrimitive)
     return guarded([&] { return run_primitive(*op, args, results); });
   TN_TRY(fall_back(op, args));

@@ -6,6 +6,7 @@
 #include "dispatch/explain.h"
 #include "dispatch/primitives.h"
 #include "dispatch/decompose.h"
+#include "dispatch/inference.h"
 
 namespace tenon {
 namespace {

@@ -1,4 +1,5 @@
 // The host's table, and the library's one exported symbol.
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -139,6 +140,8 @@ tn_status* value_copy(const tn_value* borrowed, tn_value* owned) {
   });
 }
 
+void text_free(const char* text) { std::free(const_cast<char*>(text)); }
+
 void log_message(int32_t level, const char* message) { log_line(level, message); }
 
 // What dispatch and the loader call in the parts above them.
@@ -175,6 +178,7 @@ const tn_host& host_table() {
       .tensor_release = tensor_release,
       .value_copy = value_copy,
       .value_release = release_value,
+      .text_free = text_free,
       .log = log_message,
   };
   return table;
@@ -182,8 +186,18 @@ const tn_host& host_table() {
 
 }  // namespace tenon
 
-extern "C" const tn_host* tenon_host(uint32_t abi_version) {
-  if (abi_version != TN_ABI_VERSION) return nullptr;
+extern "C" const tn_host* tenon_host(uint32_t abi_version, const char** why) {
+  if (abi_version != TN_ABI_VERSION) {
+    static char text[128];
+    static std::once_flag written;
+    std::call_once(written, [&] {
+      std::snprintf(text, sizeof(text),
+                    "this libtenon.so (%s) has ABI %d.%d, and the program was built for another",
+                    TENON_VERSION, TN_ABI_MAJOR, TN_ABI_MINOR);
+    });
+    if (why != nullptr) *why = text;
+    return nullptr;
+  }
   static std::once_flag wired;
   std::call_once(wired, tenon::wire);
   return &tenon::host_table();

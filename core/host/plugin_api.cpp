@@ -1,7 +1,5 @@
 // plugin/1, explain/1 and profile/1.
-#include <cstdlib>
-#include <cstring>
-
+#include "base/text.h"
 #include "dispatch/explain.h"
 #include "host/tables.h"
 #include "plugin/listing.h"
@@ -11,15 +9,9 @@
 namespace tenon {
 namespace {
 
-// Text that the caller owns and gives back with free_text.
 Status give(const char* what, std::string (*make)(), const char** result) {
   TN_TRY(expect_place(what, result));
-  const std::string text = make();
-  auto* copy = static_cast<char*>(std::malloc(text.size() + 1));
-  if (copy == nullptr) return out_of_memory_status();
-  std::memcpy(copy, text.c_str(), text.size() + 1);
-  *result = copy;
-  return nullptr;
+  return give_text(make(), result);
 }
 
 tn_status* load(const char* path) {
@@ -45,8 +37,6 @@ tn_status* ops(const char** json) {
   return guarded([&] { return give("ops", ops_json, json); });
 }
 
-void free_text(const char* text) { std::free(const_cast<char*>(text)); }
-
 tn_status* end_explain(const char** json) {
   return guarded([&] { return give("explain_end", explain_end, json); });
 }
@@ -60,8 +50,7 @@ void set_profile(tn_profile_fn fn, void* context) {
 }  // namespace
 
 const tn_plugin_api* plugin_api() {
-  static const tn_plugin_api table = {
-      sizeof(tn_plugin_api), load, load_all, shutdown, list, ops, free_text};
+  static const tn_plugin_api table = {sizeof(tn_plugin_api), load, load_all, shutdown, list, ops};
   return &table;
 }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <initializer_list>
 
+#include "base/text.h"
 #include "object/describe.h"
 #include "object/factory.h"
 #include "object/groups.h"
@@ -199,17 +200,9 @@ int32_t api_training(const tn_object* object) {
 void api_set_training(tn_object* object, int32_t on) {
   if (object != nullptr) set_training(object, on != 0);
 }
-tn_status* api_describe(const tn_object* object, char* text, size_t bytes, size_t* needed) {
-  return checked({{"describe: the object", object}, {"describe: the place for the length", needed}},
-                 [&]() -> Status {
-                   const std::string full = describe(object);
-                   *needed = full.size() + 1;
-                   if (text == nullptr || bytes == 0) return nullptr;
-                   const size_t n = std::min(bytes - 1, full.size());
-                   std::memcpy(text, full.data(), n);
-                   text[n] = '\0';
-                   return nullptr;
-                 });
+tn_status* api_describe(const tn_object* object, const char** text) {
+  return checked({{"describe: the object", object}, {"describe: the place for the text", text}},
+                 [&] { return give_text(describe(object), text); });
 }
 
 tn_status* api_add_group(tn_object* object, tn_tensor* const* parameters, uint32_t n,

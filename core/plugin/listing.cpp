@@ -92,6 +92,8 @@ Json traits(uint32_t bits) {
   Json names = Json::array();
   if ((bits & TN_KERNEL_CAPTURE_SAFE) != 0) names.push_back("capture_safe");
   if ((bits & TN_KERNEL_DETERMINISTIC) != 0) names.push_back("deterministic");
+  if ((bits & TN_KERNEL_SAME_BITS) != 0) names.push_back("same_bits");
+  if ((bits & TN_KERNEL_EPILOGUE) != 0) names.push_back("epilogue");
   return names;
 }
 

@@ -118,7 +118,7 @@ class Reader {
         }
       }
     }
-    return refuse("'{}' must be a version as \"0.1\", found {}", path, kind(*value));
+    return refuse("'{}' must be a version as \"0.2\", found {}", path, kind(*value));
   }
 
   Status find(const json& object, const std::string& path, const json** value) const {

@@ -25,7 +25,7 @@ struct Manifest {
 // Reads the manifest of the library. Errors name the manifest file and the field.
 [[nodiscard]] Status read_manifest(const std::filesystem::path& library, Manifest* manifest);
 
-std::string abi_text(uint32_t min, uint32_t max);  // "0.1", "1.0 to 1.4"
+std::string abi_text(uint32_t min, uint32_t max);  // "0.2", "1.0 to 1.4"
 // Does a plugin built for this range fit the host? Before 1.0 versions match exactly.
 [[nodiscard]] Status check_abi(uint32_t min, uint32_t max);
 

@@ -45,7 +45,6 @@ DestroySlot destroy_slot(const Def& def) {
   return {def.destroy, def.self};
 }
 DestroySlot destroy_slot(const tn_kernel_pair_def& def) { return destroy_slot(*def.forward); }
-DestroySlot destroy_slot(const tn_threads_def&) { return {nullptr, nullptr}; }
 
 Status copy_status(const tn_status* status) {
   return make_status(status->code, status_text(status));
@@ -88,12 +87,6 @@ struct Staging::Entries {
     return of(r).take_def(def, TN_UP_TO(tn_op_def, schema), "op",
                           [&](const auto& d) { return stage_op(d, of(r).plugin_, &of(r).ops_); });
   }
-  static tn_status* fused(tn_registrar* r, const tn_op_def* def) {
-    return of(r).take_def(def, TN_UP_TO(tn_op_def, decompose), "fused op", [&](tn_op_def d) {
-      d.flags |= TN_OP_FUSED;
-      return stage_op(d, of(r).plugin_, &of(r).ops_);
-    });
-  }
   static tn_status* kernel(tn_registrar* r, const tn_kernel_def* def) {
     return of(r).take_def(def, TN_UP_TO(tn_kernel_def, launch), "kernel", [&](const auto& d) {
       return stage_kernel(d, of(r).plugin_, &of(r).ops_);
@@ -109,8 +102,16 @@ struct Staging::Entries {
                             return stage_pair(d, of(r).plugin_, &of(r).ops_);
                           });
   }
-  static tn_status* vjp(tn_registrar* r, const char* op, tn_vjp_fn fn, void* self) {
-    return of(r).take([&] { return stage_vjp(op, fn, self, of(r).plugin_, &of(r).ops_); });
+  static tn_status* vjp(tn_registrar* r, const char* op, tn_vjp_fn fn, void* self,
+                        void (*destroy)(void*)) {
+    return of(r).take([&]() -> Status {
+      TN_TRY(stage_vjp(op, fn, self, of(r).plugin_, &of(r).ops_));
+      if (destroy != nullptr) {
+        of(r).all_.push_back({destroy, self});
+        of(r).slots_.push_back({destroy, self});
+      }
+      return nullptr;
+    });
   }
   static tn_status* amp(tn_registrar* r, const tn_amp_policy_def* def) {
     return of(r).take_def(def, TN_UP_TO(tn_amp_policy_def, classify), "amp policy",
@@ -127,9 +128,9 @@ struct Staging::Entries {
 };
 
 Staging::Staging(std::string plugin)
-    : tn_registrar{sizeof(tn_registrar), TN_ABI_VERSION,   Entries::device,      Entries::op,
-                   Entries::fused,       Entries::kernel,  Entries::kernel_pair, Entries::vjp,
-                   Entries::amp,         Entries::factory, Entries::threads},
+    : tn_registrar{sizeof(tn_registrar), TN_ABI_VERSION,       Entries::device, Entries::op,
+                   Entries::kernel,      Entries::kernel_pair, Entries::vjp,    Entries::amp,
+                   Entries::factory,     Entries::threads},
       plugin_(std::move(plugin)) {}
 
 const char* Staging::keep(const char* text) {
@@ -184,6 +185,7 @@ Status Staging::add_threads(const tn_threads_def& def) {
   TN_TRY(check_threads(def));
   if (threads_) return invalid("threads are registered twice");
   threads_ = def;
+  if (def.destroy != nullptr) slots_.push_back(destroy_slot(def));
   return nullptr;
 }
 

@@ -58,8 +58,8 @@ void check_attention(const Tensor& query, const Tensor& key, const Tensor& value
 // random numbers. Both get halves as they came, and are computed in float32 where no kernel is.
 constinit OpRef plain_attention{"ops._attention"}, dropped_attention{"ops._attention_dropout"};
 
-Tensor attended(Tensor query, Tensor key, Tensor value, Tensor mask, double dropout_p,
-                bool is_causal, optional<double> scale, bool enable_gqa, bool below) {
+void check_call(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask,
+                double dropout_p, bool is_causal, bool enable_gqa) {
   check_attention(query, key, value, enable_gqa);
   if (is_causal && mask.defined())
     fail(std::string(kAttention) + ": attn_mask is given and is_causal is set, expected one");
@@ -82,6 +82,39 @@ Tensor attended(Tensor query, Tensor key, Tensor value, Tensor mask, double drop
     fail(std::string(kAttention) + ": dropout_p is " + number_text(dropout_p) +
          ", expected 0 to 1");
   }
+}
+
+// [.., n, v], where what leads broadcasts.
+Meta attention_meta(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask,
+                    bool is_causal, bool enable_gqa) {
+  check_call(query, key, value, mask, 0, is_causal, enable_gqa);
+  Sizes lead;
+  const auto join = [&](const Tensor& t, int64_t behind) {
+    const Sizes own = first_sizes(t, std::max<int64_t>(0, t.dim() - behind));
+    if (own.size() > lead.size()) lead.insert(lead.begin(), own.size() - lead.size(), 1);
+    for (size_t d = 1; d <= own.size(); ++d) {
+      int64_t& size = lead[lead.size() - d];
+      const int64_t its = own[own.size() - d];
+      if (size != its && size != 1 && its != 1) {
+        fail(std::string(kAttention) + ": query is " + sizes_text(query.sizes()) + ", key is " +
+             sizes_text(key.sizes()) + ", value is " + sizes_text(value.sizes()) +
+             (mask.defined() ? ", attn_mask is " + sizes_text(mask.sizes()) : "") +
+             "; expected dimensions in front that broadcast");
+      }
+      if (size == 1) size = its;
+    }
+  };
+  // The heads of query, dimension -3, are those of the result.
+  for (const Tensor& t : {query, key, value}) join(t, enable_gqa ? 3 : 2);
+  if (enable_gqa) lead.push_back(query.size(-3));
+  if (mask.defined()) join(mask, 2);
+  return Meta(joined_sizes({lead, {query.size(-2), value.size(-1)}}), query.dtype(),
+              query.device());
+}
+
+Tensor attended(Tensor query, Tensor key, Tensor value, Tensor mask, double dropout_p,
+                bool is_causal, optional<double> scale, bool enable_gqa, bool below) {
+  check_call(query, key, value, mask, dropout_p, is_causal, enable_gqa);
   if (!below) {
     if (dropout_p == 0)
       return call(plain_attention, query, key, value, mask, is_causal, scale, enable_gqa);
@@ -180,6 +213,10 @@ void attention() {
       });
   op("_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, bool "
      "is_causal=False, float? scale=None, bool enable_gqa=False) -> Tensor")
+      .infer([](Tensor query, Tensor key, Tensor value, Tensor mask, bool is_causal,
+                optional<double>, bool enable_gqa) {
+        return attention_meta(query, key, value, mask, is_causal, enable_gqa);
+      })
       .meaning([](Tensor query, Tensor key, Tensor value, Tensor mask, bool is_causal,
                   optional<double> scale, bool enable_gqa) {
         return attended(query, key, value, mask, 0, is_causal, scale, enable_gqa, true);

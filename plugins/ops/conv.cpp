@@ -18,9 +18,9 @@ struct Convolution {
   bool transposed;
 };
 
-// The output's channels; refuses what does not fit together. x has its batch dimension.
-int64_t check_conv(const Convolution& c, const Tensor& x, const Tensor& weight, const Tensor& bias,
-                   int64_t groups) {
+// The output's channels; refuses what does not fit together. `sizes`: of x, with its batch dimension.
+int64_t check_conv(const Convolution& c, const Tensor& x, const Sizes& sizes, const Tensor& weight,
+                   const Tensor& bias, int64_t groups) {
   if (groups < 1) fail(c.op + ": groups is " + std::to_string(groups) + ", expected at least 1");
   bool fits = weight.dim() == c.n + 2;
   int64_t out = 0;
@@ -28,20 +28,61 @@ int64_t check_conv(const Convolution& c, const Tensor& x, const Tensor& weight, 
     const int64_t of_all = checked_mul(c.op.c_str(), weight.size(1), groups);
     int64_t in = c.transposed ? weight.size(0) : of_all;
     out = c.transposed ? of_all : weight.size(0);
-    fits = x.size(1) == in && in % groups == 0 && out % groups == 0;
+    fits = sizes[1] == in && in % groups == 0 && out % groups == 0;
     fits = fits && (!bias.defined() || (bias.dim() == 1 && bias.size(0) == out));
   }
   for (const Tensor& t : {weight, bias})
     fits = fits && (!t.defined() || (x.dtype() == t.dtype() && x.device() == t.device()));
   if (fits) return out;
-  auto text = [](const Tensor& t) {
-    return sizes_text(t.sizes()) + " (" + t.dtype().name() + ", " + t.device().name() + ")";
+  auto text = [](const Tensor& t, std::span<const int64_t> sizes) {
+    return sizes_text(sizes) + " (" + t.dtype().name() + ", " + t.device().name() + ")";
   };
-  fail(c.op + ": x is " + text(x) + ", weight is " + text(weight) +
-       (bias.defined() ? ", bias is " + text(bias) : "") + ", groups is " + std::to_string(groups) +
-       "; expected x [n, channels, ..], weight " +
+  fail(c.op + ": x is " + text(x, sizes) + ", weight is " + text(weight, weight.sizes()) +
+       (bias.defined() ? ", bias is " + text(bias, bias.sizes()) : "") + ", groups is " +
+       std::to_string(groups) + "; expected x [n, channels, ..], weight " +
        (c.transposed ? "[channels, out / groups, ..]" : "[out, channels / groups, ..]") +
        " and bias [out], of one dtype on one device");
+}
+
+// A call: where its windows lie, and how large the output is.
+struct Plan {
+  Windows w;
+  Sizes output;  // [n, out, ..]
+};
+
+Plan plan_conv(const Convolution& c, const Tensor& x, const Tensor& weight, const Tensor& bias,
+               Windows w, int64_t groups) {
+  const Sizes sizes = batched_sizes(c.op.c_str(), x, c.n);
+  const int64_t out = check_conv(c, x, sizes, weight, bias, groups);
+  w.kernel = last_sizes(weight, c.n);
+  set_out(c.op.c_str(), &w, std::span(sizes).last(size_t(c.n)));
+  Sizes output = joined_sizes({{sizes[0], out}, w.out});
+  return {std::move(w), std::move(output)};
+}
+
+Plan plan_transposed(const Convolution& c, const Tensor& x, const Tensor& weight,
+                     const Tensor& bias, Windows w, const Sizes& output_padding, int64_t groups) {
+  const Sizes sizes = batched_sizes(c.op.c_str(), x, c.n);
+  const int64_t out = check_conv(c, x, sizes, weight, bias, groups);
+  w.kernel = last_sizes(weight, c.n);
+  w.out.assign(sizes.end() - c.n, sizes.end());
+  Sizes output{sizes[0], out};
+  for (size_t d = 0; d < size_t(c.n); ++d) {
+    if (output_padding[d] >= w.stride[d] && output_padding[d] >= w.dilation[d]) {
+      fail(c.op + ": output_padding is " + sizes_text(output_padding) +
+           ", expected less than stride " + sizes_text(w.stride) + " or dilation " +
+           sizes_text(w.dilation));
+    }
+    const Wide cut = 2 * Wide(w.padding[d]), whole = Wide(w.out[d] - 1) * w.stride[d] +
+                                                     Wide(w.dilation[d]) * (w.kernel[d] - 1) +
+                                                     output_padding[d] + 1;
+    output.push_back(int64_t(std::clamp<Wide>(whole - cut, INT64_MIN, INT64_MAX)));
+    if (output.back() < 1 || whole > kMostPadded) {
+      fail(c.op + ": the output would be " + sizes_text(std::span(output).subspan(2)) + ": x is " +
+           sizes_text(sizes) + ", padding " + sizes_text(w.padding));
+    }
+  }
+  return {std::move(w), std::move(output)};
 }
 
 Tensor with_bias(const Tensor& y, const Tensor& bias, int64_t n) {
@@ -52,11 +93,11 @@ Tensor with_bias(const Tensor& y, const Tensor& bias, int64_t n) {
   return prim::elementwise(sum_into, result, y, prim::reshape(bias, sizes));
 }
 
+// x has its batch dimension here and below.
 Tensor conv(const Convolution& c, const Tensor& x, const Tensor& weight, const Tensor& bias,
-            Windows w, int64_t groups) {
-  int64_t n = c.n, out = check_conv(c, x, weight, bias, groups);
-  w.kernel = last_sizes(weight, n);
-  set_out(c.op.c_str(), &w, last_sizes(x, n));
+            const Windows& options, int64_t groups) {
+  const auto [w, output] = plan_conv(c, x, weight, bias, options, groups);
+  const int64_t n = c.n, out = output[1];
   // [n, channels, out.., kernel..] as [groups, channels / groups kernel.., n out..]
   Tensor columns =
       prim::permute(windows(x, w), joined_sizes({{1}, counting(2 + n, n), {0}, counting(2, n)}));
@@ -70,26 +111,10 @@ Tensor conv(const Convolution& c, const Tensor& x, const Tensor& weight, const T
 }
 
 Tensor conv_transpose(const Convolution& c, const Tensor& x, const Tensor& weight,
-                      const Tensor& bias, Windows w, const Sizes& output_padding, int64_t groups) {
-  int64_t n = c.n, out = check_conv(c, x, weight, bias, groups);
-  w.kernel = last_sizes(weight, n);
-  w.out = last_sizes(x, n);
-  Sizes size;
-  for (size_t d = 0; d < size_t(n); ++d) {
-    if (output_padding[d] >= w.stride[d] && output_padding[d] >= w.dilation[d]) {
-      fail(c.op + ": output_padding is " + sizes_text(output_padding) +
-           ", expected less than stride " + sizes_text(w.stride) + " or dilation " +
-           sizes_text(w.dilation));
-    }
-    const Wide cut = 2 * Wide(w.padding[d]), whole = Wide(w.out[d] - 1) * w.stride[d] +
-                                                     Wide(w.dilation[d]) * (w.kernel[d] - 1) +
-                                                     output_padding[d] + 1;
-    size.push_back(int64_t(std::clamp<Wide>(whole - cut, INT64_MIN, INT64_MAX)));
-    if (size.back() < 1 || whole > kMostPadded) {
-      fail(c.op + ": the output would be " + sizes_text(size) + ": x is " + sizes_text(x.sizes()) +
-           ", padding " + sizes_text(w.padding));
-    }
-  }
+                      const Tensor& bias, const Windows& options, const Sizes& output_padding,
+                      int64_t groups) {
+  const auto [w, output] = plan_transposed(c, x, weight, bias, options, output_padding, groups);
+  const int64_t n = c.n, out = output[1];
   const char* op = c.op.c_str();
   int64_t in = x.size(1) / groups, depth = checked_mul(op, out / groups, product(w.kernel));
   int64_t places = checked_mul(op, x.size(0), product(w.out));
@@ -98,7 +123,7 @@ Tensor conv_transpose(const Convolution& c, const Tensor& x, const Tensor& weigh
   Tensor y = prim::matmul(rows, prim::reshape(columns, {groups, in, places}));
   y = prim::reshape(y, joined_sizes({{out}, w.kernel, {x.size(0)}, w.out}));
   y = prim::permute(y, joined_sizes({{1 + n, 0}, counting(2 + n, n), counting(1, n)}));
-  return with_bias(overlap_add(y, size, w), bias, n);
+  return with_bias(overlap_add(y, Sizes(output.begin() + 2, output.end()), w), bias, n);
 }
 
 Windows window_options(const Convolution& c, Ints stride, Ints padding, Ints dilation) {
@@ -116,6 +141,11 @@ void define_conv(int64_t n, const char* schema) {
           "x [n, channels, ..], or without n, with weight [out, channels / groups, ..] slid over "
           "it, plus bias [out]. A list of one number is for all dimensions.")
       .amp(Amp::lower)
+      .infer([c](Tensor x, Tensor weight, Tensor bias, Ints stride, Ints padding, Ints dilation,
+                 int64_t groups) {
+        Windows w = window_options(c, stride, padding, dilation);
+        return batched_meta(x, c.n, plan_conv(c, x, weight, bias, std::move(w), groups).output);
+      })
       .meaning([c](Tensor x, Tensor weight, Tensor bias, Ints stride, Ints padding, Ints dilation,
                    int64_t groups) {
         Windows w = window_options(c, stride, padding, dilation);
@@ -131,6 +161,13 @@ void define_conv_transpose(int64_t n, const char* schema) {
           "The adjoint of the convolution: x [n, channels, ..], or without n, weight [channels, "
           "out / groups, ..], bias [out]. output_padding is added behind.")
       .amp(Amp::lower)
+      .infer([t](Tensor x, Tensor weight, Tensor bias, Ints stride, Ints padding,
+                 Ints output_padding, int64_t groups, Ints dilation) {
+        Windows w = window_options(t, stride, padding, dilation);
+        Sizes more = for_each_dim(t.op.c_str(), "output_padding", output_padding, t.n, 0);
+        return batched_meta(x, t.n,
+                            plan_transposed(t, x, weight, bias, std::move(w), more, groups).output);
+      })
       .meaning([t](Tensor x, Tensor weight, Tensor bias, Ints stride, Ints padding,
                    Ints output_padding, int64_t groups, Ints dilation) {
         Windows w = window_options(t, stride, padding, dilation);

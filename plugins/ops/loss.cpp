@@ -171,8 +171,12 @@ Tensor entropy_of_probabilities(const Tensor& input, const Tensor& target, const
   return reduced(prim::reduce(TN_REDUCE_SUM, loss, dim), reduction);
 }
 
-Tensor cross_entropy_of(Tensor input, Tensor target, Tensor weight, int64_t ignore_index,
-                        std::string reduction, double label_smoothing) {
+struct EntropyCall {
+  Reduction reduction;
+  bool probabilities;  // target has one for each class
+};
+EntropyCall check_cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight,
+                                const std::string& reduction, double label_smoothing) {
   const char* op = "cross_entropy";
   Reduction kind = reduction_of(op, reduction);
   if (!(label_smoothing >= 0 && label_smoothing <= 1)) {
@@ -183,6 +187,30 @@ Tensor cross_entropy_of(Tensor input, Tensor target, Tensor weight, int64_t igno
                        target.device() == input.device() && sizes_of(input) == sizes_of(target);
   if (!probabilities && !fits_classes(input, target)) refuse_classes(op, input, target, true);
   expect_weight(op, input, weight);
+  return {kind, probabilities};
+}
+
+Meta cross_entropy_meta(Tensor input, Tensor target, Tensor weight, int64_t, std::string reduction,
+                        double label_smoothing) {
+  const auto [kind, probabilities] =
+      check_cross_entropy(input, target, weight, reduction, label_smoothing);
+  Sizes sizes;
+  if (kind == Reduction::none) {
+    sizes = sizes_of(input);
+    sizes.erase(sizes.begin() + class_dim(input));
+  }
+  // That of the logarithms, which takes part in promotion with what they are multiplied by.
+  Dtype dtype = input.dtype().is_float() ? input.dtype() : float32;
+  const bool rounds = dtype.is_half() && !probabilities;
+  if (probabilities) dtype = promote(dtype, target.dtype());
+  if (weight.defined() && !rounds) dtype = promote(dtype, weight.dtype());
+  return Meta(sizes, dtype, input.device());
+}
+
+Tensor cross_entropy_of(Tensor input, Tensor target, Tensor weight, int64_t ignore_index,
+                        std::string reduction, double label_smoothing) {
+  const auto [kind, probabilities] =
+      check_cross_entropy(input, target, weight, reduction, label_smoothing);
   Tensor logs = log_softmax(input, class_dim(input));
   if (probabilities) return entropy_of_probabilities(logs, target, weight, kind, label_smoothing);
   return nll(logs, target, weight, ignore_index, kind, label_smoothing);
@@ -300,6 +328,7 @@ void loss() {
           "..], or probabilities of the sizes of input. label_smoothing: Szegedy et al., "
           "arXiv:1512.00567.")
       .amp(Amp::float32)
+      .infer(cross_entropy_meta)
       .meaning(cross_entropy_of);
 }
 

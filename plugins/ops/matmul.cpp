@@ -50,19 +50,38 @@ Tensor product(const Tensor& a, const Tensor& b) {
   return prim::matmul(a, b);
 }
 
-// x weight^T of the op `name`, whose arguments are checked. A weight without `out` leaves no
-// dimension, as PyTorch's.
-Tensor linear_product(const char* name, const Tensor& x, const Tensor& weight, const Tensor& bias) {
+void check_linear(const char* name, const Tensor& x, const Tensor& weight, const Tensor& bias) {
   int64_t rank = weight.dim();
   bool fits = x.dim() > 0 && (rank == 1 || rank == 2) && x.size(-1) == weight.size(-1);
   fits = fits && (!bias.defined() ||
                   (bias.dim() == rank - 1 && (rank == 1 || bias.size(0) == weight.size(0))));
-  if (fits) return product(x, rank == 1 ? weight : prim::permute(weight, {1, 0}));
+  if (fits) return;
   fail(std::string(name) + ": x is " + sizes_text(x.sizes()) + ", weight is " +
        sizes_text(weight.sizes()) +
        (bias.defined() ? ", bias is " + sizes_text(bias.sizes()) : "") + " (" + x.dtype().name() +
        ", " + x.device().name() +
        "); expected x [.., in], weight [out, in], bias [out]; or weight [in], bias []");
+}
+
+// x weight^T of the op `name`, whose arguments are checked. A weight without `out` leaves no
+// dimension, as PyTorch's.
+Tensor linear_product(const char* name, const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  check_linear(name, x, weight, bias);
+  return product(x, weight.dim() == 1 ? weight : prim::permute(weight, {1, 0}));
+}
+
+// The product has x's dtype, and a bias takes part in promotion as in every sum.
+Meta linear_meta(const char* name, const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  check_linear(name, x, weight, bias);
+  Sizes sizes = first_sizes(x, x.dim() - 1);
+  if (weight.dim() == 2) sizes.push_back(weight.size(0));
+  Dtype dtype = x.dtype();
+  if (bias.defined() && bias.dtype() != dtype) {
+    // One without dimensions counts only where it is of a higher kind.
+    const bool counts = bias.dim() > 0 || (bias.dtype().is_float() && !dtype.is_float());
+    if (counts) dtype = promote(dtype, bias.dtype());
+  }
+  return Meta(sizes, dtype, x.device());
 }
 
 // A product of halves with a bias is rounded once, behind the sum; without one by itself.
@@ -190,10 +209,17 @@ void matmul() {
       .doc("x [.., in] times weight [out, in] transposed, plus bias [out].")
       .amp(Amp::lower)
       .keeps_halves()
+      .infer([](Tensor x, Tensor weight, Tensor bias) {
+        return linear_meta("linear", x, weight, bias);
+      })
       .meaning(linear_of);
-  fused("linear_relu(Tensor x, Tensor weight, Tensor? bias=None) -> Tensor")
+  op("linear_relu(Tensor x, Tensor weight, Tensor? bias=None) -> Tensor")
+      .fused()
       .doc("relu(linear(x, weight, bias)), one kernel where a device has it.")
       .amp(Amp::lower)
+      .infer([](Tensor x, Tensor weight, Tensor bias) {
+        return linear_meta("linear_relu", x, weight, bias);
+      })
       .meaning([](Tensor x, Tensor weight, Tensor bias) {
         Tensor y = linear_product("linear_relu", x, weight, bias);
         return bias.defined() ? prim::elementwise(plus_relu, y, bias)

@@ -36,6 +36,11 @@ Tensor total_below(const Tensor& x, const Tensor& top, int64_t dim) {
   return prim::reduce(TN_REDUCE_SUM, prim::elementwise(exp_below, x, top), dim, true);
 }
 
+Meta softmax_meta(const char* op, const Tensor& x, int64_t dim) {
+  wrap_dim(op, dim, x.dim());
+  return Meta(x.sizes(), x.dtype().is_float() ? x.dtype() : float32, x.device());
+}
+
 Tensor softmax_of(const Tensor& values, int64_t dim) {
   Tensor x = as_float(values);
   wrap_dim("softmax", dim, x.dim());
@@ -167,7 +172,9 @@ Tensor instance_norm_of(Tensor x, Tensor running_mean, Tensor running_var, Tenso
   return apply(v, m, weight, bias, c.broadcast, eps, x.dtype());
 }
 
-Tensor layer_norm_of(Tensor x, Ints normalized_shape, Tensor weight, Tensor bias, double eps) {
+// The dimensions that are normalized together.
+Sizes check_layer_norm(const Tensor& x, Ints normalized_shape, const Tensor& weight,
+                       const Tensor& bias, double eps) {
   const char* op = "layer_norm";
   expect_float(op, x);
   expect_eps(op, eps);
@@ -179,17 +186,27 @@ Tensor layer_norm_of(Tensor x, Ints normalized_shape, Tensor weight, Tensor bias
   }
   expect_sizes(op, "weight", weight, shape);
   expect_sizes(op, "bias", bias, shape);
+  return shape;
+}
+Tensor layer_norm_of(Tensor x, Ints normalized_shape, Tensor weight, Tensor bias, double eps) {
+  const Sizes shape = check_layer_norm(x, normalized_shape, weight, bias, eps);
+  const int64_t n = int64_t(shape.size());
   Tensor v = wide(x);
   return apply(v, moments(v, counting(x.dim() - n, n)), weight, bias, shape, eps, x.dtype());
 }
 
-Tensor group_norm_of(Tensor x, int64_t num_groups, Tensor weight, Tensor bias, double eps) {
+Channels check_group_norm(const Tensor& x, int64_t num_groups, const Tensor& weight,
+                          const Tensor& bias, double eps) {
   const char* op = "group_norm";
   Channels c = channels_of(op, x, 2, weight, bias, {}, {}, eps);
   if (num_groups < 1 || c.n % num_groups != 0) {
     fail(std::string(op) + ": x is " + sizes_text(x.sizes()) +
          ", whose channels do not make num_groups = " + std::to_string(num_groups) + " groups");
   }
+  return c;
+}
+Tensor group_norm_of(Tensor x, int64_t num_groups, Tensor weight, Tensor bias, double eps) {
+  const Channels c = check_group_norm(x, num_groups, weight, bias, eps);
   int64_t each = c.n / num_groups, rest = product(last_sizes(x, x.dim() - 2));
   Tensor v = prim::reshape(wide(x), {x.size(0), num_groups, each, rest});
   Tensor y = apply(v, moments(v, {2, 3}), weight, bias, {num_groups, each, 1}, eps, x.dtype());
@@ -203,6 +220,7 @@ void norm() {
       .doc("exp(x) / sum(exp(x)) along dim, computed so that no exponential overflows.")
       .method()
       .amp(Amp::float32)
+      .infer([](Tensor x, int64_t dim) { return softmax_meta("softmax", x, dim); })
       .meaning([](Tensor x, int64_t dim) { return softmax_of(x, dim); })
       // (g - sum(g y)) y, from the output alone.
       .vjp([](const Vjp& call, Tensor x, int64_t dim) {
@@ -217,6 +235,7 @@ void norm() {
       .doc("log(softmax(x, dim)), computed in one step.")
       .method()
       .amp(Amp::float32)
+      .infer([](Tensor x, int64_t dim) { return softmax_meta("log_softmax", x, dim); })
       .meaning([](Tensor x, int64_t dim) { return log_softmax_of(x, dim); })
       // g - exp(out) sum(g)
       .vjp([](const Vjp& call, Tensor x, int64_t dim) {
@@ -248,6 +267,10 @@ void norm() {
           "(x - mean) / sqrt(var + eps) over the last dimensions, which are normalized_shape, "
           "times weight, plus bias. Ba, Kiros & Hinton, arXiv:1607.06450.")
       .amp(Amp::float32)
+      .infer([](Tensor x, Ints normalized_shape, Tensor weight, Tensor bias, double eps) {
+        check_layer_norm(x, normalized_shape, weight, bias, eps);
+        return Meta(x);
+      })
       .meaning(layer_norm_of);
   op("group_norm(Tensor x, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-5) "
      "-> Tensor")
@@ -255,6 +278,10 @@ void norm() {
           "x [n, channels, ..], normalized over groups of channels, times weight [channels], plus "
           "bias. Wu & He, arXiv:1803.08494.")
       .amp(Amp::float32)
+      .infer([](Tensor x, int64_t num_groups, Tensor weight, Tensor bias, double eps) {
+        check_group_norm(x, num_groups, weight, bias, eps);
+        return Meta(x);
+      })
       .meaning(group_norm_of);
   op("batch_norm(Tensor x, Tensor(a!)? running_mean=None, Tensor(b!)? running_var=None, Tensor? "
      "weight=None, Tensor? bias=None, bool training=False, float momentum=0.1, float eps=1e-5) -> "
@@ -267,6 +294,11 @@ void norm() {
       .meaning(batch_norm_of);
   op("_batch_norm(Tensor x, Tensor? weight=None, Tensor? bias=None, float eps=1e-5) -> (Tensor, "
      "Tensor, Tensor)")
+      .infer([](Tensor x, Tensor weight, Tensor bias, double eps) {
+        const Channels c = channels_of("batch_norm", x, 2, weight, bias, {}, {}, eps);
+        const Meta moment(Sizes{c.n}, x.dtype(), x.device());
+        return std::tuple{Meta(x), moment, moment};
+      })
       .meaning([](Tensor x, Tensor weight, Tensor bias, double eps) {
         Channels c = channels_of("batch_norm", x, 2, weight, bias, {}, {}, eps);
         Moments m = moments(x, joined_sizes({{0}, c.others}));

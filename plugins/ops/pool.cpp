@@ -68,6 +68,25 @@ Windows pool_options(const char* op, int64_t n, Ints kernel, Ints stride, Ints p
   return w;
 }
 
+// What a pool infers: an output for each window.
+Meta pool_meta(const char* op, const Tensor& x, Windows w, bool ceil_mode) {
+  const int64_t n = w.n();
+  const Sizes sizes = batched_sizes(op, x, n);
+  set_out(op, &w, std::span(sizes).last(size_t(n)), ceil_mode);
+  return batched_meta(x, n, joined_sizes({{sizes[0], sizes[1]}, w.out}));
+}
+
+void expect_divisor(const char* op, optional<int64_t> divisor) {
+  if (divisor && *divisor == 0) fail(std::string(op) + ": divisor_override is 0");
+}
+
+void expect_elements(const char* op, std::span<const int64_t> sizes, int64_t n) {
+  for (const int64_t size : sizes.last(size_t(n))) {
+    if (size == 0)
+      fail(std::string(op) + ": x is " + sizes_text(sizes) + ", which has nothing to pool");
+  }
+}
+
 Tensor max_pool(const char* op, const Tensor& x, Windows w, bool ceil_mode) {
   set_out(op, &w, last_sizes(x, w.n()), ceil_mode);
   return call(first_max, windows(x, w, lowest(x.dtype())), counting(2 + w.n(), w.n()));
@@ -78,7 +97,7 @@ Tensor max_pool(const char* op, const Tensor& x, Windows w, bool ceil_mode) {
 Tensor avg_pool(const char* op, const Tensor& x, Windows w, bool ceil_mode, bool count_include_pad,
                 optional<int64_t> divisor) {
   int64_t n = w.n();
-  if (divisor && *divisor == 0) fail(std::string(op) + ": divisor_override is 0");
+  expect_divisor(op, divisor);
   set_out(op, &w, last_sizes(x, n), ceil_mode);
   Sizes dims = counting(2 + n, n);
   bool whole = true;
@@ -149,12 +168,11 @@ Tensor adaptive_along(const Tensor& x, int64_t d, int64_t n, bool maximum) {
 
 Tensor adaptive_pool(const char* op, const Tensor& x, const Sizes& output_size, bool maximum) {
   int64_t n = int64_t(output_size.size());
+  expect_elements(op, x.sizes(), n);
   Windows w;
   bool even = true;
   for (int64_t d = 0; d < n; ++d) {
     int64_t size = x.size(2 + d), out = output_size[size_t(d)];
-    if (size == 0)
-      fail(std::string(op) + ": x is " + sizes_text(x.sizes()) + ", which has nothing to pool");
     even = even && size % out == 0;
     w.kernel.push_back(size / out);
   }
@@ -171,14 +189,22 @@ Tensor adaptive_pool(const char* op, const Tensor& x, const Sizes& output_size, 
 }
 
 void define_max(int64_t n, const char* schema) {
+  const std::string op_name = name_of(schema);
   op(schema)
       .doc(
           "The maximum of each window of x [n, channels, ..], or without n. stride empty: "
           "kernel_size. Of equal largest ones the first has the gradient.")
       .amp(Amp::widest)
-      .meaning([op = name_of(schema), n](Tensor x, Ints kernel_size, Ints stride, Ints padding,
-                                         Ints dilation, bool ceil_mode) {
-        const char* name = op.c_str();
+      .infer([op_name, n](Tensor x, Ints kernel_size, Ints stride, Ints padding, Ints dilation,
+                          bool ceil_mode) {
+        const char* name = op_name.c_str();
+        expect_number(name, x);
+        return pool_meta(name, x, pool_options(name, n, kernel_size, stride, padding, dilation),
+                         ceil_mode);
+      })
+      .meaning([op_name, n](Tensor x, Ints kernel_size, Ints stride, Ints padding, Ints dilation,
+                            bool ceil_mode) {
+        const char* name = op_name.c_str();
         expect_number(name, x);
         Windows w = pool_options(name, n, kernel_size, stride, padding, dilation);
         return batched(name, x, n,
@@ -187,15 +213,22 @@ void define_max(int64_t n, const char* schema) {
 }
 
 void define_average(int64_t n, const char* schema) {
-  auto average = [op = name_of(schema), n](const Tensor& x, Ints kernel_size, Ints stride,
-                                           Ints padding, bool ceil_mode, bool count_include_pad,
-                                           optional<int64_t> divisor) {
-    const char* name = op.c_str();
+  const std::string op_name = name_of(schema);
+  auto average = [op_name, n](const Tensor& x, Ints kernel_size, Ints stride, Ints padding,
+                              bool ceil_mode, bool count_include_pad, optional<int64_t> divisor) {
+    const char* name = op_name.c_str();
     expect_number(name, x);
     Windows w = pool_options(name, n, kernel_size, stride, padding, 1);
     return batched(name, x, n, [&](const Tensor& b) {
       return avg_pool(name, b, w, ceil_mode, count_include_pad, divisor);
     });
+  };
+  auto meta = [op_name, n](const Tensor& x, Ints kernel_size, Ints stride, Ints padding,
+                           bool ceil_mode, bool, optional<int64_t> divisor) {
+    const char* name = op_name.c_str();
+    expect_number(name, x);
+    expect_divisor(name, divisor);
+    return pool_meta(name, x, pool_options(name, n, kernel_size, stride, padding, 1), ceil_mode);
   };
   if (n > 1) {
     op(schema)
@@ -204,6 +237,7 @@ void define_average(int64_t n, const char* schema) {
             "kernel_size. count_include_pad: borders count as zeros; divisor_override divides the "
             "sum instead.")
         .amp(Amp::widest)
+        .infer(meta)
         .meaning(average);
   } else {
     op(schema)
@@ -211,6 +245,10 @@ void define_average(int64_t n, const char* schema) {
             "The mean of each window of x [n, channels, ..], or without n. stride empty: "
             "kernel_size. count_include_pad: borders count as zeros.")
         .amp(Amp::widest)
+        .infer([meta](Tensor x, Ints kernel_size, Ints stride, Ints padding, bool ceil_mode,
+                      bool count_include_pad) {
+          return meta(x, kernel_size, stride, padding, ceil_mode, count_include_pad, {});
+        })
         .meaning([average](Tensor x, Ints kernel_size, Ints stride, Ints padding, bool ceil_mode,
                            bool count_include_pad) {
           return average(x, kernel_size, stride, padding, ceil_mode, count_include_pad, {});
@@ -219,14 +257,23 @@ void define_average(int64_t n, const char* schema) {
 }
 
 void define_adaptive(int64_t n, bool maximum, const char* schema) {
+  const std::string op_name = name_of(schema);
   op(schema)
       .doc(maximum ? "The maxima of windows that together cover x [n, channels, ..], output_size "
                      "of them."
                    : "The means of windows that together cover x [n, channels, ..], output_size of "
                      "them.")
       .amp(Amp::widest)
-      .meaning([op = name_of(schema), n, maximum](Tensor x, Ints output_size) {
-        const char* name = op.c_str();
+      .infer([op_name, n](Tensor x, Ints output_size) {
+        const char* name = op_name.c_str();
+        expect_float(name, x);
+        const Sizes size = for_each_dim(name, "output_size", output_size, n, 1);
+        const Sizes sizes = batched_sizes(name, x, n);
+        expect_elements(name, sizes, n);
+        return batched_meta(x, n, joined_sizes({{sizes[0], sizes[1]}, size}));
+      })
+      .meaning([op_name, n, maximum](Tensor x, Ints output_size) {
+        const char* name = op_name.c_str();
         expect_float(name, x);
         Sizes size = for_each_dim(name, "output_size", output_size, n, 1);
         return batched(name, x, n,

@@ -36,15 +36,24 @@ void set_out(const char* op, Windows* w, std::span<const int64_t> sizes, bool ce
 Tensor windows(const Tensor& x, const Windows& w, double fill = 0);
 Tensor overlap_add(const Tensor& windows, const Sizes& size, const Windows& w);
 
-// f on x with a batch dimension in front: PyTorch's layers take samples without one too.
+// The sizes of x with a batch dimension in front: PyTorch's layers take samples without one too.
+inline Sizes batched_sizes(const char* op, const Tensor& x, int64_t n) {
+  if (x.dim() == n + 2) return sizes_of(x);
+  if (x.dim() == n + 1) return joined_sizes({{1}, sizes_of(x)});
+  fail(std::string(op) + ": x is " + sizes_text(x.sizes()) + ", expected " + std::to_string(n + 1) +
+       " or " + std::to_string(n + 2) + " dimensions");
+}
+// What an op infers for x whose sizes in a batch are `sizes`.
+inline Meta batched_meta(const Tensor& x, int64_t n, Sizes sizes) {
+  if (x.dim() == n + 1) sizes.erase(sizes.begin());
+  return Meta(sizes, x.dtype(), x.device());
+}
+// f on x with that dimension.
 template <typename F>
 Tensor batched(const char* op, const Tensor& x, int64_t n, F f) {
+  const Sizes sizes = batched_sizes(op, x, n);
   if (x.dim() == n + 2) return f(x);
-  if (x.dim() != n + 1) {
-    fail(std::string(op) + ": x is " + sizes_text(x.sizes()) + ", expected " +
-         std::to_string(n + 1) + " or " + std::to_string(n + 2) + " dimensions");
-  }
-  Tensor y = f(prim::reshape(x, joined_sizes({{1}, last_sizes(x, n + 1)})));
+  Tensor y = f(prim::reshape(x, sizes));
   return prim::reshape(y, last_sizes(y, y.dim() - 1));
 }
 

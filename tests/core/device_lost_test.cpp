@@ -1,6 +1,6 @@
 // Devices that fail for good, and errors that come late: what is refused, what goes on, and what
 // the message names.
-#include "dispatch/launch.h"
+#include "dispatch/primitives.h"
 #include "lazy_device.h"
 #include "memory/cache.h"
 #include "memory/deferred.h"
@@ -126,7 +126,9 @@ struct LateError : DeviceLost {
       return test.says != TN_OK ? make_status(test.says, "bad index") : nullptr;
     };
   }
-  std::string launch_once() { return message(launch(kernel, nullptr, device, {}, {})); }
+  std::string launch_once() {
+    return message(launch(kernel, primitive_op(TN_PRIM_GATHER), device, {}, {}));
+  }
   Kernel kernel{};
   tn_code says = TN_OK;
 };

@@ -3,7 +3,7 @@
 #include <functional>
 #include <thread>
 
-#include "dispatch/launch.h"
+#include "dispatch/primitives.h"
 #include "lazy_device.h"
 #include "memory/cache.h"
 
@@ -63,7 +63,7 @@ struct Launch : StreamTest {
     }
     std::vector<Tensor*> outputs;
     if (out != nullptr) outputs.push_back(out);
-    EXPECT_OK(launch(kernel, nullptr, device, args, outputs));
+    EXPECT_OK(launch(kernel, primitive_op(TN_PRIM_GATHER), device, args, outputs));
     EXPECT_OK(set_current_stream(device, nullptr));
   }
 

@@ -69,28 +69,28 @@ INSTANTIATE_TEST_SUITE_P(
                     "'library' is \"libother.so\", but the manifest lies beside libpack10.so"},
         BadManifest{R"({"id": "pack10", "version": "1", "library": "libpack10.so"})",
                     "field 'abi' is missing"},
-        BadManifest{R"({"id": "pack10", "version": "1", "library": "libpack10.so", "abi": "0.1"})",
-                    "'abi' must be an object, found \"0.1\""},
+        BadManifest{R"({"id": "pack10", "version": "1", "library": "libpack10.so", "abi": "0.2"})",
+                    "'abi' must be an object, found \"0.2\""},
         BadManifest{
-            R"({"id": "pack10", "version": "1", "library": "libpack10.so", "abi": {"min": "0.1"}})",
+            R"({"id": "pack10", "version": "1", "library": "libpack10.so", "abi": {"min": "0.2"}})",
             "field 'abi.max' is missing"},
         BadManifest{R"({"id": "pack10", "version": "1", "library": "libpack10.so",
-                        "abi": {"min": "0.1", "max": "0.70000"}})",
-                    "'abi.max' must be a version as \"0.1\", found \"0.70000\""},
+                        "abi": {"min": "0.2", "max": "0.70000"}})",
+                    "'abi.max' must be a version as \"0.2\", found \"0.70000\""},
         BadManifest{R"({"id": "pack10", "version": "1", "library": "libpack10.so",
-                        "abi": {"min": "1.1", "max": "0.1"}})",
+                        "abi": {"min": "1.1", "max": "0.2"}})",
                     "'abi.min' is above 'abi.max': 1.1 to 0.1"},
         BadManifest{R"({"id": "pack10", "version": "1", "library": "libpack10.so",
-                        "abi": {"min": "0.1", "max": "0.1"}, "needs": []})",
+                        "abi": {"min": "0.2", "max": "0.2"}, "needs": []})",
                     "'needs' must be an object, found a list"},
         BadManifest{R"({"id": "pack10", "version": "1", "library": "libpack10.so",
-                        "abi": {"min": "0.1", "max": "0.1"}, "needs": {"plugins": "ops"}})",
+                        "abi": {"min": "0.2", "max": "0.2"}, "needs": {"plugins": "ops"}})",
                     "'needs.plugins' must be a list, found \"ops\""},
         BadManifest{R"({"id": "pack10", "version": "1", "library": "libpack10.so",
-                        "abi": {"min": "0.1", "max": "0.1"}, "needs": {"libraries": ["/lib/x.so"]}})",
+                        "abi": {"min": "0.2", "max": "0.2"}, "needs": {"libraries": ["/lib/x.so"]}})",
                     "'needs.libraries' must hold sonames, without folders, found \"/lib/x.so\""},
         BadManifest{R"({"id": "pack10", "version": "1", "library": "libpack10.so",
-                        "abi": {"min": "0.1", "max": "0.1"}, "need": {"cpu": []}})",
+                        "abi": {"min": "0.2", "max": "0.2"}, "need": {"cpu": []}})",
                     "unknown field 'need'; did you mean 'needs'?"}));
 
 TEST(PluginManifest, IsReadUpToItsLimit) {
@@ -105,7 +105,7 @@ TEST(PluginManifest, OfAnotherAbiIsRefused) {
   Folder folder;
   const auto library = folder.place("pack10");
   std::string text = Folder::manifest("pack10", "pack10");
-  for (size_t at; (at = text.find("0.1")) != std::string::npos;) text.replace(at, 3, "0.9");
+  for (size_t at; (at = text.find("0.2")) != std::string::npos;) text.replace(at, 3, "0.9");
   folder.write_manifest("pack10", text);
   EXPECT_NE(load(library).find("because built for ABI 0.9, this host has 0.1: rebuild it"),
             std::string::npos);

@@ -466,7 +466,7 @@ TEST(PluginListing, SaysWhatPluginsBroughtAndWhyNot) {
   const auto good = entry(library.string()), bad = entry(broken.string());
   EXPECT_EQ(good["id"], "pack8");
   EXPECT_EQ(good["version"], "1.2.0");
-  EXPECT_EQ(good["abi"], "0.1");
+  EXPECT_EQ(good["abi"], "0.2");
   EXPECT_EQ(good["description"], "small");
   EXPECT_EQ(good["state"], "loaded");
   EXPECT_EQ(good["brings"]["ops"], 2);

@@ -344,7 +344,7 @@ TEST_F(Call, PrivateOpsLookAtTheirLists) {
 
 // Tables of the host: what must be there is looked for.
 TEST_F(Call, NullsAtTheBorderAreRefused) {
-  const tn_host* h = tenon_host(TN_ABI_VERSION);
+  const tn_host* h = tenon_host(TN_ABI_VERSION, nullptr);
   const auto* tensor = static_cast<const tn_tensor_api*>(h->get_interface("tensor/1"));
   const auto* autograd = static_cast<const tn_autograd_api*>(h->get_interface("autograd/1"));
   const auto* object = static_cast<const tn_object_api*>(h->get_interface("object/1"));
@@ -404,7 +404,7 @@ TEST_F(Call, NullsAtTheBorderAreRefused) {
 }
 
 TEST_F(Call, NullsInPlaceOfAResultAreRefused) {
-  const tn_host* h = tenon_host(TN_ABI_VERSION);
+  const tn_host* h = tenon_host(TN_ABI_VERSION, nullptr);
   const auto* tensor = static_cast<const tn_tensor_api*>(h->get_interface("tensor/1"));
   const auto* device = static_cast<const tn_device_api*>(h->get_interface("device/1"));
   const auto* capture = static_cast<const tn_capture_api*>(h->get_interface("capture/1"));
@@ -465,7 +465,7 @@ TEST_F(Call, NullsInPlaceOfAResultAreRefused) {
   no_place(explain->end(nullptr), "explain_end");
   const char* text = nullptr;
   tn::check(explain->end(&text));
-  plugin->free_text(text);
+  h->text_free(text);
 
   tn_object* o = nullptr;
   const char* name = nullptr;
@@ -479,7 +479,7 @@ TEST_F(Call, NullsInPlaceOfAResultAreRefused) {
   refused(object->child_at(o, 0, nullptr, &o), "child_at: the place for the name is NULL");
   no_place(object->option(o, "lr", nullptr), "option");
   no_place(object->method_schema(o, "forward", nullptr), "method_schema");
-  refused(object->describe(o, nullptr, 0, nullptr), "describe: the place for the length is NULL");
+  refused(object->describe(o, nullptr), "describe: the place for the text is NULL");
   uint32_t n = 0;
   refused(object->group(o, 0, nullptr, &n), "group: the place for the tensors is NULL");
   tn_tensor* const* borrowed = nullptr;

@@ -148,7 +148,7 @@ class Modes {
       if (checked(host.explain->end(&text))) {
         if (!json::accept(text))
           finding(std::string("explain is not JSON: ") + std::string(text).substr(0, 300));
-        host.plugin->free_text(text);
+        host.table->text_free(text);
       }
     }
     host.autograd->set_mode(TN_MODE_GRAD);
@@ -367,7 +367,7 @@ void add_ops(std::vector<Target>* targets) {
     targets->push_back({name, [op, cases, &own, s = parse_signature(entry.at("schema"))](
                                   Random* random) { call_op(op, s, own, random); }});
   }
-  host.plugin->free_text(text);
+  host.table->text_free(text);
 }
 
 void add_primitives(std::vector<Target>* targets) {

@@ -151,7 +151,7 @@ Entries device_entries() {
        [](Arguments*) {
          const char* text = nullptr;
          tn_status* status = host.explain->end(&text);
-         host.plugin->free_text(text);
+         host.table->text_free(text);
          return status;
        }},
       {"plugin/1 load",

@@ -248,7 +248,7 @@ void finding(const std::string& what) {
 }
 
 void load_host() {
-  host.table = tenon_host(TN_ABI_VERSION);
+  host.table = tenon_host(TN_ABI_VERSION, nullptr);
   const auto get = [](const char* name) { return host.table->get_interface(name); };
   host.tensor = static_cast<const tn_tensor_api*>(get("tensor/1"));
   host.device = static_cast<const tn_device_api*>(get("device/1"));

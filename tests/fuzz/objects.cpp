@@ -18,10 +18,9 @@ void see(void* context, const char* name, tn_tensor* t, tn_entry_kind) {
 }
 
 void describe(const tn_object* o) {
-  size_t needed = 0;
-  if (!checked(host.object->describe(o, nullptr, 0, &needed))) return;
-  std::string text(needed, '?');
-  checked(host.object->describe(o, text.data(), text.size(), &needed));
+  const char* text = nullptr;
+  checked(host.object->describe(o, &text));
+  host.table->text_free(text);
 }
 
 void call_method(Arguments* a, tn_object* o, const char* method) {
@@ -183,7 +182,7 @@ void add_factories(std::vector<Target>* targets) {
   const char* text = nullptr;
   checked(host.plugin->list(&text));
   const json plugins = json::parse(text);
-  host.plugin->free_text(text);
+  host.table->text_free(text);
   for (const json& f : plugins.at("factories")) {
     const std::string kind = f.at("kind");
     const tn_object_kind of = kind == "layer"       ? TN_OBJECT_LAYER

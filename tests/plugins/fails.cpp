@@ -44,10 +44,11 @@ TN_EXPORT tn_status* tenon_plugin_init(const tn_host* host, tn_registrar* r, voi
 
   tn_op_def fused = {sizeof(fused)};
   fused.schema = "both(Tensor x, Tensor y) -> Tensor";
+  fused.flags = TN_OP_FUSED;
   fused.decompose = decompose;
   fused.self = &small_self;
   fused.destroy = count_destroy;
-  SMALL_TRY(r->fused(r, &fused));
+  SMALL_TRY(r->op(r, &fused));
 
   tn_kernel_def kernel = {sizeof(kernel)};
   kernel.op = "half";
@@ -94,8 +95,10 @@ TN_EXPORT tn_status* tenon_plugin_init(const tn_host* host, tn_registrar* r, voi
   tn_threads_def slot = {sizeof(slot)};
   slot.count = threads;
   slot.parallel_for = parallel_for;
+  slot.self = &small_self;
+  slot.destroy = count_destroy;
   SMALL_TRY(r->threads(r, &slot));
-  SMALL_TRY(r->vjp(r, "pack1.twice", vjp, nullptr));
+  SMALL_TRY(r->vjp(r, "pack1.twice", vjp, &small_self, count_destroy));
 
   const char* fails = std::getenv("TENON_TEST_FAILS");
   if (fails == nullptr) return nullptr;

@@ -32,7 +32,7 @@ TN_EXPORT tn_status* tenon_plugin_init(const tn_host* host, tn_registrar* regist
   def.backward = launch;
   return registrar->kernel_pair(registrar, &def);
 #elif REFUSED_CASE == 5 /* a vjp for nothing */
-  return registrar->vjp(registrar, "nowhere.f", NULL, NULL);
+  return registrar->vjp(registrar, "nowhere.f", NULL, NULL, NULL);
 #elif REFUSED_CASE == 6 /* a pair for an expression; only the commit can see it */
   tn_op_def op = {sizeof(op)};
   op.schema = "f(Tensor x) -> Tensor";

@@ -25,11 +25,6 @@ struct Renamer : tn_registrar {
       copy.schema = of(self).rename(def->schema);
       return of(self).real->op(of(self).real, &copy);
     };
-    fused = [](tn_registrar* self, const tn_op_def* def) {
-      tn_op_def copy = *def;
-      copy.schema = of(self).rename(def->schema);
-      return of(self).real->fused(of(self).real, &copy);
-    };
     kernel = [](tn_registrar* self, const tn_kernel_def* def) {
       tn_kernel_def copy = *def;
       if (def->op != nullptr) copy.op = of(self).rename(def->op);
@@ -42,8 +37,9 @@ struct Renamer : tn_registrar {
       copy.forward = &forward;
       return of(self).real->kernel_pair(of(self).real, &copy);
     };
-    vjp = [](tn_registrar* self, const char* name, tn_vjp_fn fn, void* data) {
-      return of(self).real->vjp(of(self).real, of(self).rename(name), fn, data);
+    vjp = [](tn_registrar* self, const char* name, tn_vjp_fn fn, void* data,
+             void (*destroy)(void*)) {
+      return of(self).real->vjp(of(self).real, of(self).rename(name), fn, data, destroy);
     };
     amp = [](tn_registrar* self, const tn_amp_policy_def* def) {
       return of(self).real->amp(of(self).real, def);

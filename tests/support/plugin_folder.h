@@ -56,7 +56,7 @@ class Folder {
                               const std::string& cpu = "[]") {
     return R"({"id": ")" + id +
            R"(", "version": "1.2.0", "description": "small", "library": "lib)" + library +
-           R"(.so", "abi": {"min": "0.1", "max": "0.1"}, "needs": {"plugins": )" + needs +
+           R"(.so", "abi": {"min": "0.2", "max": "0.2"}, "needs": {"plugins": )" + needs +
            R"(, "libraries": )" + libraries + R"(, "cpu": )" + cpu + "}}";
   }
 

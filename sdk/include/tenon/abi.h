@@ -26,7 +26,7 @@ extern "C" {
 #endif
 
 #define TN_ABI_MAJOR 0
-#define TN_ABI_MINOR 1
+#define TN_ABI_MINOR 2
 #define TN_ABI_VERSION ((uint32_t)((TN_ABI_MAJOR << 16) | TN_ABI_MINOR))
 #define TN_MAX_RANK 16
 
@@ -68,13 +68,13 @@ enum {
   TN_INT32 = 5,
   TN_UINT8 = 6,
   TN_BOOL = 7, /* one byte, 0 or 1 */
-  TN_N_DTYPES = 8,
   TN_INT8 = 8,
   TN_INT16 = 9,
   TN_COMPLEX64 = 10,
   TN_COMPLEX128 = 11, /* 8 to 11 reserved */
   TN_DTYPE_NONE = -1
 };
+#define TN_N_DTYPES 8 /* those that are not reserved */
 #define TN_DTYPE_BIT(dtype) (1u << (dtype))
 
 /* Types are names interned when a plugin registers them: `device/1`. Two are always there. */
@@ -247,9 +247,9 @@ enum {
   TN_I_LE,
   TN_I_GT,
   TN_I_GE,
-  TN_I_WHERE = 100, /* a ? b : c; `a` is TN_BOOL */
-  TN_N_INSTRUCTIONS = 101
+  TN_I_WHERE = 100 /* a ? b : c; `a` is TN_BOOL */
 };
+#define TN_N_INSTRUCTIONS 101 /* one more than the last */
 #define TN_INSTRUCTION_SET 1u /* version of the list above */
 
 typedef struct tn_instruction { /* 16 bytes; frozen at 1.0 */
@@ -348,8 +348,8 @@ typedef struct tn_reduction {
 
 /* ---- Primitives and views -------------------------------------------------------------------- */
 
-/* The kernels of a complete backend. What a call of a primitive takes is in docs/abi.md; this is what
- * a kernel gets. Rows with a line `without` may be missing: the host then does what
+/* The kernels of a complete backend. What a call of a primitive takes is in docs/abi.md; this is
+ * what a kernel gets. Rows with a line `without` may be missing: the host then does what
  * stands there.
  *
  *  ELEMENTWISE  args     loop
@@ -408,7 +408,6 @@ enum {
   TN_PRIM_SORT = 10,
   TN_PRIM_RANDOM_BITS = 11,
   TN_PRIM_NONZERO = 12,
-  TN_N_PRIM_KERNELS = 13,
   /* Views: no kernels. */
   TN_PRIM_RESHAPE = 32, /* x, int[] sizes (one may be -1); copies when no view is possible */
   TN_PRIM_PERMUTE = 33, /* x, int[] dims */
@@ -416,6 +415,7 @@ enum {
   TN_PRIM_EXPAND = 35,    /* x, int[] sizes (-1 keeps) */
   TN_PRIM_AS_STRIDED = 36 /* x, int[] sizes, int[] strides, int offset (of the storage) */
 };
+#define TN_N_PRIM_KERNELS 13 /* one more than the last that has kernels */
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
@@ -428,6 +428,14 @@ typedef struct tn_random {
   uint64_t offset;
   const tn_tensor* state;
 } tn_random;
+
+/* Sizes, dtype and device of one output (frozen at 1.0). */
+typedef struct tn_meta {
+  int32_t ndim;
+  tn_dtype dtype;
+  tn_device device;
+  int64_t sizes[TN_MAX_RANK];
+} tn_meta;
 
 /* What a kernel gets. Borrowed for the call: a kernel that works on after it returned asks
  * host->keep. */
@@ -444,22 +452,25 @@ typedef struct tn_call {
   const tn_host* host;
   const tn_op* op; /* what is called: the op; of a primitive's kernel the primitive or formula */
   tn_device device;
+  /* Of each output, private ones left out; a size that depends on values is -1. NULL where the
+   * host knows none: in the call of a primitive or of a pair's backward, of an op that writes its
+   * arguments alone, in a kept call, and for `supports` of a decomposition that does not run on
+   * meta tensors. */
+  const tn_meta* metas;
+  void* prepared; /* what the kernel's `prepare` made for this call; NULL: nothing */
+  /* For a kernel of TN_KERNEL_EPILOGUE, else NULL. A loop over output 0: its one output is that,
+   * its first input the value that the kernel has for the element (data NULL), which is rounded to
+   * the output's dtype first; the other inputs are read by their strides. The host fuses calls into
+   * it while it compiles a graph; none yet. */
+  const struct tn_loop* epilogue;
 } tn_call;
 
 typedef tn_status* (*tn_kernel_fn)(void* self, const tn_call* call);
 
 /* Can this kernel take this call? Returns 1, or 0 with a reason ("groups > 1") in `reason`.
- * Outputs are not there yet. */
+ * Outputs are not there yet, but their metas are. */
 typedef int32_t (*tn_predicate_fn)(void* self, const tn_call* call, char* reason,
                                    size_t reason_bytes);
-
-/* Sizes, dtype and device of one output. */
-typedef struct tn_meta {
-  int32_t ndim;
-  tn_dtype dtype;
-  tn_device device;
-  int64_t sizes[TN_MAX_RANK];
-} tn_meta;
 
 /* Fills outputs[0 .. n_outputs) from the arguments; refuses what does not fit, naming the
  * argument. */
@@ -476,7 +487,7 @@ typedef tn_status* (*tn_composite_fn)(void* self, const tn_value* args, uint32_t
                                       tn_value* results, uint32_t n_results);
 
 /* A view of the first argument, in its storage; `offset` counts elements from element 0 of the
- * argument. */
+ * argument (frozen at 1.0). */
 typedef struct tn_view {
   int32_t ndim;
   int32_t reserved;
@@ -527,7 +538,7 @@ enum {
   TN_OP_RANDOM = 1u << 2,      /* calls carry tn_random */
   TN_OP_LIBRARY = 1u << 3,     /* has no decomposition by nature */
   TN_OP_NO_GRADIENT = 1u << 4, /* outputs never require a gradient (argmax, comparisons) */
-  /* its traced decomposition is a pattern for graph compilers; set by registrar->fused */
+  /* its traced decomposition, which it must have, is a pattern for graph compilers */
   TN_OP_FUSED = 1u << 5,
   /* its decomposition (and vjp) gets half tensors as they are: it moves elements, is a single
      formula or primitive, or looks at the dtype. Of other ops both are computed in float32: see
@@ -570,7 +581,11 @@ enum {
   /* may be recorded: it only enqueues work, and reads nothing back */
   TN_KERNEL_CAPTURE_SAFE = 1u << 0,
   /* the same arguments give the same bits where the number of threads is the same */
-  TN_KERNEL_DETERMINISTIC = 1u << 1
+  TN_KERNEL_DETERMINISTIC = 1u << 1,
+  /* an op's kernel, which stands for several calls of its decomposition: it gives their bits */
+  TN_KERNEL_SAME_BITS = 1u << 2,
+  /* of a product or convolution: takes the epilogue of tn_call */
+  TN_KERNEL_EPILOGUE = 1u << 3
 };
 enum {
   TN_LAYOUT_STRIDED = 0, /* takes any strides */
@@ -614,6 +629,14 @@ typedef struct tn_kernel_def {
   void (*destroy)(void* self);
   /* optional: outputs are row-major. Not for primitives, expressions and dynamic ops */
   tn_order_fn order;
+  /* Optional, both or none: what the kernel computes once for a call that is repeated:
+   * descriptors and plans, and nothing that depends on values. The call has arguments and metas,
+   * and no outputs; later calls that get it as `prepared` have the same shapes, strides, dtypes,
+   * alignment and numbers. `launch` must also work without it. destroy_prepared gets it when no
+   * such call will come. Both may be called from any thread; one `prepared` is used by one call at
+   * a time. The host prepares calls of graphs (capture/1); none yet. */
+  tn_status* (*prepare)(void* self, const tn_call* call, void** prepared);
+  void (*destroy_prepared)(void* self, void* prepared);
 } tn_kernel_def;
 
 /* A forward kernel with private outputs, and its backward. The private outputs are made only
@@ -745,6 +768,7 @@ typedef struct tn_threads_def {
   void (*parallel_for)(void* self, int64_t begin, int64_t end, int64_t grain, tn_range_fn fn,
                        void* context);
   void* self;
+  void (*destroy)(void* self);
 } tn_threads_def;
 
 /* Valid during tenon_plugin_init only. Everything is checked at once, staged, and committed only
@@ -754,12 +778,10 @@ struct tn_registrar {
   uint32_t abi_version;
   tn_status* (*device)(tn_registrar*, const tn_device_def*);
   tn_status* (*op)(tn_registrar*, const tn_op_def*);
-  /* an op with a decomposition; marked TN_OP_FUSED */
-  tn_status* (*fused)(tn_registrar*, const tn_op_def*);
   tn_status* (*kernel)(tn_registrar*, const tn_kernel_def*);
   tn_status* (*kernel_pair)(tn_registrar*, const tn_kernel_pair_def*);
-  /* for an op of another pack that has none */
-  tn_status* (*vjp)(tn_registrar*, const char* op, tn_vjp_fn, void* self);
+  /* for an op of another pack that has none; destroy (optional) as in the definitions */
+  tn_status* (*vjp)(tn_registrar*, const char* op, tn_vjp_fn, void* self, void (*destroy)(void*));
   tn_status* (*amp)(tn_registrar*, const tn_amp_policy_def*);
   tn_status* (*factory)(tn_registrar*, const tn_factory_def*);
   tn_status* (*threads)(tn_registrar*, const tn_threads_def*);
@@ -832,6 +854,10 @@ struct tn_host {
    * gives up an owned value and makes it NONE. */
   tn_status* (*value_copy)(const tn_value* borrowed, tn_value* owned);
   void (*value_release)(tn_value*);
+
+  /* Texts that the host gives away (const char** of an interface) are its caller's: free them here.
+   * NULL is fine. */
+  void (*text_free)(const char*);
 
   /* 0 debug, 1 info, 2 warning, 3 error; to stderr, from the level that TENON_LOG names on
    * (without it: warning). */
@@ -1071,8 +1097,8 @@ typedef struct tn_object_api {
   tn_status* (*to)(tn_object*, tn_device, tn_dtype floats /* TN_DTYPE_NONE keeps */);
   int32_t (*training)(const tn_object*);
   void (*set_training)(tn_object*, int32_t on);
-  /* as PyTorch prints modules */
-  tn_status* (*describe)(const tn_object*, char* text, size_t bytes, size_t* needed);
+  /* as PyTorch prints modules; free it with host->text_free */
+  tn_status* (*describe)(const tn_object*, const char** text);
   /* Parameter groups of optimizers. Options not given are the object's. set_group_option is how
    * schedules set lr. */
   tn_status* (*add_group)(tn_object*, tn_tensor* const* parameters, uint32_t n,
@@ -1092,21 +1118,20 @@ typedef struct tn_plugin_api {
   tn_status* (*load_all)(void);
   /* in reverse order of loading; afterwards calls into plugins fail */
   tn_status* (*shutdown)(void);
-  /* A JSON document, owned by the caller (release with free_text): each plugin with id, version,
-   * abi, brings, from, state and reason; the folders that were searched; what waits for an op
-   * that is not there. All fields are in docs/abi.md. */
+  /* A JSON document (free it with host->text_free): each plugin with id, version, abi, brings,
+   * from, state and reason; the folders that were searched; what waits for an op that is not there.
+   * All fields are in docs/abi.md. */
   tn_status* (*list)(const char** json);
   /* A JSON document: each op with schema, kind, class, kernels and where they came from,
    * gradient. */
   tn_status* (*ops)(const char** json);
-  void (*free_text)(const char*);
 } tn_plugin_api;
 
 /* "explain/1": what the calls of this thread did. */
 typedef struct tn_explain_api {
   uint32_t size;
   void (*begin)(void);
-  /* A JSON document (free with plugin/1's free_text): an entry per call in order, with shapes,
+  /* A JSON document (free it with host->text_free): an entry per call in order, with shapes,
    * dtypes, device, the kernel that ran and why each other did not, casts, copies,
    * decompositions (nested). */
   tn_status* (*end)(const char** json);
@@ -1166,9 +1191,9 @@ typedef struct tn_capture_api {
 #define TN_EXPORT
 #endif
 
-/* The library's only way in. NULL when abi_version does not fit this host; before 1.0 it must
- * match exactly. */
-TN_EXPORT const tn_host* tenon_host(uint32_t abi_version);
+/* The library's only way in. NULL when abi_version does not fit this host (before 1.0 it must match
+ * exactly); then `why` (may be NULL) gets a sentence that lives as long as the process. */
+TN_EXPORT const tn_host* tenon_host(uint32_t abi_version, const char** why);
 
 /* Defined by a plugin. */
 extern TN_EXPORT const tn_manifest tenon_manifest;

@@ -186,6 +186,17 @@ inline void check(tn_status* status) {
     detail::raise(status);
 }
 
+namespace detail {
+// A text that the host gave away.
+inline std::string take_text(const char* text) {
+  struct Free {
+    const char* text;
+    ~Free() { api.host->text_free(text); }
+  } free{text};
+  return text ? text : "";
+}
+}  // namespace detail
+
 // Runs C++ code at a C border: exceptions become statuses. The body gives nothing, or a tn_status*.
 template <typename Body>
 tn_status* to_status(Body&& body) noexcept {

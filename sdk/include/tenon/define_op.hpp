@@ -1,4 +1,4 @@
-// Ops from formulas and lambdas: op, fused and vjp. Part of plugin.hpp.
+// Ops from formulas and lambdas: op and vjp. Part of plugin.hpp.
 //
 // Lambdas take a schema's arguments as their parameters: Tensor (null for None), Operand (a tensor
 // or a number), Tensors or std::vector<Tensor>, int64_t, double, bool, Ints, Floats, std::string or
@@ -116,8 +116,8 @@ namespace plugin {
 // An op being defined; it registers at the end of its statement.
 class OpDefinition {
  public:
-  OpDefinition(const char* schema, const char* expression, bool fused)
-      : schema_(schema), fused_(fused), functions_(new detail::OpFunctions) {
+  OpDefinition(const char* schema, const char* expression)
+      : schema_(schema), functions_(new detail::OpFunctions) {
     detail::registration.get();
     if (expression) expression_ = expression;
     has_expression_ = expression != nullptr;
@@ -138,7 +138,7 @@ class OpDefinition {
     def_.doc = doc_.empty() ? nullptr : doc_.c_str();
     def_.self = functions_;
     def_.destroy = detail::OpFunctions::destroy_all;
-    tn_status* status = fused_ ? r->fused(r, &def_) : r->op(r, &def_);
+    tn_status* status = r->op(r, &def_);
     if (status) delete functions_;
     detail::registration.note(status);
   }
@@ -203,6 +203,8 @@ class OpDefinition {
   OpDefinition& numbers() { return flag(TN_OP_NUMBERS); }
   // The meaning gets halves as they are; of other ops it is computed in float32 and rounded once.
   OpDefinition& keeps_halves() { return flag(TN_OP_KEEPS_HALVES); }
+  // Its traced decomposition is a pattern for graph compilers.
+  OpDefinition& fused() { return flag(TN_OP_FUSED); }
   OpDefinition& library() { return flag(TN_OP_LIBRARY); }  // has no decomposition by nature
 
  private:
@@ -217,31 +219,29 @@ class OpDefinition {
     return *this;
   }
   std::string schema_, expression_, doc_;
-  bool fused_, has_expression_ = false;
+  bool has_expression_ = false;
   tn_op_def def_{};
   detail::OpFunctions* functions_;
 };
 
 // An op: with a formula, or with what follows (.meaning, .view, .primitive).
 inline OpDefinition op(const char* schema, const char* expression = nullptr) {
-  return OpDefinition(schema, expression, false);
+  return OpDefinition(schema, expression);
 }
-// An op whose traced decomposition is a pattern for graph compilers.
-inline OpDefinition fused(const char* schema) { return OpDefinition(schema, nullptr, true); }
 // The gradient of another pack's op that has none.
 template <typename F>
 void vjp(const char* op, F f) {
-  // The registrar's vjp has no destroy: the function lives as long as the library, which is never
-  // unloaded.
   tn_registrar* r = detail::registration.get();
   if (detail::registration.error) return;
   void* self = detail::Held<F>::make(std::move(f));
-  detail::registration.note(r->vjp(
+  tn_status* status = r->vjp(
       r, op,
       [](void* held, const tn_vjp_call* call) {
         return detail::vjp_with(detail::Held<F>::get(held), call);
       },
-      self));
+      self, detail::Held<F>::destroy);
+  if (status) detail::Held<F>::destroy(self);
+  detail::registration.note(status);
 }
 
 }  // namespace plugin

@@ -11,19 +11,6 @@
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 
-namespace detail {
-// Takes a JSON text of the host's.
-inline std::string take_text(const char* text) {
-  struct Free {
-    const char* text;
-    ~Free() {
-      if (text) api.plugin->free_text(text);
-    }
-  } free{text};
-  return text ? text : "";
-}
-}  // namespace detail
-
 // Runs f and gives a JSON document of the calls it made on this thread: shapes, dtypes, device, the
 // kernel that ran and why each other did not, casts, copies, decompositions.
 template <typename F>
@@ -34,7 +21,7 @@ std::string explain(F&& f) {
     ~End() {
       if (ended) return;
       ignore(detail::api.explain->end(&json));
-      if (json) detail::api.plugin->free_text(json);
+      detail::api.host->text_free(json);
     }
   } end;
   detail::api.explain->begin();

@@ -197,12 +197,9 @@ class Object {
   void zero_grad() const { check(detail::api.object->zero_grad(checked())); }
   // As PyTorch prints modules.
   std::string to_string() const {
-    size_t needed = 0;
-    check(detail::api.object->describe(checked(), nullptr, 0, &needed));
-    std::string text(needed + 1, '\0');
-    check(detail::api.object->describe(checked(), text.data(), text.size(), &needed));
-    text.resize(std::char_traits<char>::length(text.c_str()));
-    return text;
+    const char* text = nullptr;
+    check(detail::api.object->describe(checked(), &text));
+    return detail::take_text(text);
   }
 
  private:

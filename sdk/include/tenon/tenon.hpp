@@ -25,10 +25,11 @@ inline namespace TENON_HIDDEN v0 {
 namespace detail {
 // Before main, and before all else of this file's users: the tables of libtenon.so.
 inline bool attach_library() {
-  const tn_host* library = tenon_host(TN_ABI_VERSION);
+  const char* why = nullptr;
+  const tn_host* library = tenon_host(TN_ABI_VERSION, &why);
   if (library == nullptr) {
     fail(joined({"this program was built for Tenon's ABI ", std::to_string(TN_ABI_MAJOR), ".",
-                 std::to_string(TN_ABI_MINOR), ", and the libtenon.so that was found has another"}),
+                 std::to_string(TN_ABI_MINOR), ": ", why}),
          TN_FAILED_PRECONDITION);
   }
   attach(library);

@@ -231,7 +231,7 @@ static void check_refusals(void) {
 
 int main(void) {
   const tn_plugin_api* plugins;
-  host = tenon_host(TN_ABI_VERSION);
+  host = tenon_host(TN_ABI_VERSION, NULL);
   if (host == NULL) return printf("libtenon.so has another ABI\n"), 1;
   tensors = host->get_interface("tensor/1");
   devices = host->get_interface("device/1");
