@@ -18,21 +18,24 @@ namespace {
 
 inline bool records() { return (thread_state.modes & (kModeNoGrad | kModeInference)) == 0; }
 
-// Missing trailing arguments take their defaults.
-Status complete_arguments(const Op* op, const tn_value* args, uint32_t n_args, tn_value* complete) {
+[[gnu::cold, gnu::noinline]] Status refuse_count(const Op* op, uint32_t n_args) {
   const auto& arguments = op->schema.arguments;
   if (n_args > arguments.size()) {
     return invalid("{}: {} arguments, expected at most {}: {}", op->schema.name, n_args,
                    arguments.size(), op->schema.text);
   }
-  for (uint32_t i = 0; i < n_args; ++i) complete[i] = args[i];
-  for (uint32_t i = n_args; i < arguments.size(); ++i) {
-    if (!arguments[i].has_default) {
-      return invalid("{}: argument '{}' is missing: {}", op->schema.name, arguments[i].name,
-                     op->schema.text);
-    }
-    complete[i] = op->defaults[i];
-  }
+  while (arguments[n_args].has_default) ++n_args;
+  return invalid("{}: argument '{}' is missing: {}", op->schema.name, arguments[n_args].name,
+                 op->schema.text);
+}
+
+// Missing trailing arguments take their defaults.
+inline Status complete_arguments(const Op* op, const tn_value* args, uint32_t n_args,
+                                 tn_value* complete) {
+  if (n_args < op->n_required || n_args > op->defaults.size()) [[unlikely]]
+    return refuse_count(op, n_args);
+  std::copy_n(args, n_args, complete);
+  std::copy(op->defaults.begin() + n_args, op->defaults.end(), complete + n_args);
   return nullptr;
 }
 
@@ -135,6 +138,17 @@ bool any_needs_gradient(std::span<const tn_value> args) {
   return false;
 }
 
+// A list without holes where one is wanted; with a look at whether one of it needs a gradient.
+static inline bool is_list_of_tensors(const Argument& argument, const tn_value& value,
+                                      bool* gradient) {
+  if (argument.type != Type::kTensor || !argument.list || value.as.tensors == nullptr) return false;
+  for (uint32_t i = 0; i < value.count; ++i) {
+    if (value.as.tensors[i] == nullptr) return false;
+    *gradient |= needs_gradient(as_tensor(value.as.tensors[i]));
+  }
+  return true;
+}
+
 Status call(const Op* op, const tn_value* args, uint32_t n_args, tn_value* results,
             uint32_t n_results) {
   const auto& arguments = op->schema.arguments;
@@ -158,6 +172,8 @@ Status call(const Op* op, const tn_value* args, uint32_t n_args, tn_value* resul
       gradient |= needs_gradient(as_tensor(args[i].as.tensor));
       continue;
     }
+    if (args[i].kind == TN_KIND_TENSORS && is_list_of_tensors(arguments[i], args[i], &gradient))
+      continue;
     TN_TRY(check_value(op->schema, arguments[i], args[i], numbers));
     if (args[i].kind == TN_KIND_INT && arguments[i].type == Type::kFloat) [[unlikely]] {
       // Kernels and decompositions read a float where the schema says float.

@@ -104,6 +104,7 @@ struct Op : tn_op {
   std::string vjp_plugin;    // likewise
   void (*destroy)(void*) = nullptr;
   std::vector<tn_value> defaults;  // per argument; kind TN_KIND_NONE where there is none
+  uint32_t n_required = 0;         // the arguments up to the last without a default
   KernelTable kernels;
 };
 

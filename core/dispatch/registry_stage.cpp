@@ -277,6 +277,7 @@ void set_schema(Op* op, Schema schema) {
     const Argument& argument = op->schema.arguments[i];
     if (argument.written) op->written |= uint64_t{1} << i;
     op->defaults.push_back(argument.default_value);
+    if (!argument.has_default) op->n_required = static_cast<uint32_t>(i + 1);
   }
   op->inplace = std::any_of(op->schema.returns.begin(), op->schema.returns.end(),
                             [](const Argument& result) { return result.written; });

@@ -241,6 +241,9 @@ Status run_op(const Op* op, std::span<const tn_value> args, std::span<tn_value> 
     return nullptr;
   }
   if (op->kind == OpKind::kView) return run_view_op(op, args, &results[0]);
+  // Of an op without kernels there is nothing to choose, as of nearly every primitive.
+  if (op->kind == OpKind::kPrimitive && !op->kernels.any())
+    return run_primitive(*op, args, results);
   OutputMetas metas(op, args);
   const Kernel* kernel;
   TN_TRY(kernel_for(op, args, &metas, &kernel));
@@ -250,8 +253,7 @@ Status run_op(const Op* op, std::span<const tn_value> args, std::span<tn_value> 
 Status run_chosen(const Op* op, const Kernel* kernel, std::span<const tn_value> args,
                   OutputMetas* metas, std::span<tn_value> results) {
   if (kernel != nullptr) return run_kernel(op, *kernel, args, metas, results, nullptr);
-  if (op->kind == OpKind::kPrimitive)
-    return guarded([&] { return run_primitive(*op, args, results); });
+  if (op->kind == OpKind::kPrimitive) return run_primitive(*op, args, results);
   TN_TRY(fall_back(op, args));
   return run_meaning(op, args, results);
 }

@@ -455,6 +455,35 @@ TEST(Graph, CanBeWalked) {
   EXPECT_FALSE(tn::grad_fn(x));
 }
 
+// Whatever an op is made of, its results say that it made them.
+TEST(Graph, NodesBearTheNameOfTheOpThatWasCalled) {
+  load_all();
+  const auto parameter = [](tn::Ints sizes) { return tn::ones(sizes).requires_grad_(); };
+  const Tensor x = parameter({2, 3}), w = parameter({4, 3}), b = parameter({4}),
+               image = parameter({1, 2, 5, 5}), filter = parameter({3, 2, 3, 3});
+  const Tensor classes = Tensor::from(std::vector<int64_t>{1, 2});
+  const auto name = [](const Tensor& y) { return tn::grad_fn(y).name(); };
+  EXPECT_EQ(name(tn::sum(x)), op_name("sum"));
+  EXPECT_EQ(name(tn::sum(x, {1})), op_name("sum"));
+  EXPECT_EQ(name(tn::mean(x)), op_name("mean"));
+  EXPECT_EQ(name(tn::prod(x)), op_name("prod"));
+  EXPECT_EQ(name(tn::matmul(x, x.t())), op_name("matmul"));
+  EXPECT_EQ(name(tn::linear(x, w, b)), op_name("linear"));
+  EXPECT_EQ(name(tn::softmax(x)), op_name("softmax"));
+  EXPECT_EQ(name(tn::layer_norm(x, {3})), op_name("layer_norm"));
+  if (op_name("conv2d") == "conv2d") {  // which is made of private ops of its pack
+    EXPECT_EQ(name(tn::conv2d(image, filter)), "conv2d");
+    EXPECT_EQ(name(tn::max_pool2d(image, 2)), "max_pool2d");
+  }
+  EXPECT_EQ(name(tn::mse_loss(x, x * 2)), op_name("mse_loss"));
+  EXPECT_EQ(name(tn::cross_entropy(x, classes)), op_name("cross_entropy"));
+  EXPECT_EQ(name(tn::cumsum(x, 0)), op_name("cumsum"));
+  EXPECT_EQ(name(tn::index_select(x, 0, classes - 1)), op_name("index_select"));
+  EXPECT_EQ(name(tn::flip(x, {0})), op_name("flip"));
+  EXPECT_EQ(name(x.reshape({6})), op_name("reshape"));
+  EXPECT_EQ(name(tn::norm(x.to(tn::float16))), op_name("norm"));
+}
+
 TEST(Anomaly, NamesTheForwardCall) {
   load_all();
   tn::AnomalyGuard anomaly;

@@ -112,7 +112,7 @@ TEST_P(PluginHalfWayDeathTest, FailureLeavesNothingAndTheNamesAreFree) {
   EXPECT_EQ(load(library), "plugin " + library.string() + " was not loaded\n  because " + message);
   EXPECT_EQ(left_of_fails(), std::set<std::string>());
   EXPECT_EQ(device_type_count(), device_types);
-  EXPECT_EQ(exported<int>(library, "small_destroyed"), 8);
+  EXPECT_EQ(exported<int>(library, "small_destroyed"), 10);
   EXPECT_EQ(exported<int>(library, "small_shut_down"), 0);
   EXPECT_EQ(record_of(library).state, PluginState::kFailed);
 

@@ -4,6 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include "dispatch/arguments.h"
+#include "dispatch/call.h"
+#include "memory/memory.h"
+
 namespace tenon {
 namespace {
 
@@ -170,6 +174,24 @@ TEST(StageOp, FillsTheRecord) {
   EXPECT_EQ(text_of(stage_op(def, "t", &staged)), "op 't.scale' is registered twice");
 }
 
+TEST(StageOp, APrimitiveUnderAnotherNameTakesWhatThePrimitiveDoes) {
+  tn_op_def def = op_def("along(Tensor x, int dim, Tensor index) -> Tensor", nullptr);
+  def.primitive = TN_PRIM_GATHER;
+  EXPECT_EQ(stage_text(def), "");
+  for (const char* schema :
+       {"along(Tensor x, int dim) -> Tensor", "along(Tensor x, Tensor index, int dim) -> Tensor",
+        "along(Tensor x, int dim, Tensor[] index) -> Tensor",
+        "along(Tensor x, int dim, Tensor index) -> (Tensor, Tensor)"}) {
+    def.schema = schema;
+    EXPECT_EQ(stage_text(def),
+              "op 't.along': '" + std::string(schema) +
+                  "' does not take and give what primitive 'gather' does: 'gather(Tensor x, int "
+                  "dim, Tensor index) -> Tensor'");
+  }
+  def.primitive = TN_PRIM_ELEMENTWISE;
+  EXPECT_EQ(stage_text(def), "op 't.along': unknown primitive 1");
+}
+
 TEST(StageKernel, ChecksTheDefinition) {
   EXPECT_EQ(stage_text(kernel_def(nullptr)),
             "kernel names neither an op nor a primitive (primitive 0)");
@@ -204,6 +226,22 @@ TEST(StageKernel, ChecksTheDefinition) {
   EXPECT_EQ(stage_text(def),
             "kernel for primitive 'reduce' on 'cpu': its operands are described by strides, so it "
             "must take any");
+  def = kernel_def("f");
+  def.prepare = [](void*, const tn_call*, void**) -> Status { return nullptr; };
+  EXPECT_EQ(stage_text(def), "kernel for 'f' on 'cpu': prepare and destroy_prepared come together");
+  def.destroy_prepared = [](void*, void*) {};
+  def.traits = TN_KERNEL_SAME_BITS | TN_KERNEL_EPILOGUE;
+  EXPECT_EQ(stage_text(def), "");
+  def = kernel_def(nullptr);
+  def.primitive = TN_PRIM_REDUCE;
+  def.traits = TN_KERNEL_SAME_BITS;
+  EXPECT_EQ(stage_text(def),
+            "kernel for primitive 'reduce' on 'cpu': TN_KERNEL_SAME_BITS is for kernels of ops: a "
+            "primitive has no other bits");
+  def.traits = TN_KERNEL_EPILOGUE;
+  EXPECT_EQ(stage_text(def),
+            "kernel for primitive 'reduce' on 'cpu': TN_KERNEL_EPILOGUE is for products and "
+            "convolutions");
   def = kernel_def("f");
   def.dtypes = 1u << 30;
   EXPECT_EQ(stage_text(def), "kernel for 'f' on 'cpu': unknown dtypes 0x40000000");
@@ -331,6 +369,62 @@ TEST(Registry, OrdersKernelsByPriorityAndKeepsOldLists) {
   ASSERT_EQ(bring("second", {}, {kernel_def("p.f")}), "");
   EXPECT_EQ(order(), "high usual second low ");
   EXPECT_EQ(old->size(), 1u) << "a reader's list never changes";
+}
+
+// An op of kernels, its inference counted, and what its kernels saw of it.
+struct Inferred {
+  int infers = 0, launches = 0;
+  std::vector<int64_t> supports_saw, launch_saw;
+};
+std::vector<int64_t> sizes_of(const tn_call* call) {
+  if (call->metas == nullptr) return {-1};
+  return {call->metas[0].sizes, call->metas[0].sizes + call->metas[0].ndim};
+}
+
+TEST(Registry, InferenceRunsOnceBeforeTheKernelsAreAsked) {
+  static Inferred seen;
+  tn_op_def op = op_def("twice(Tensor x) -> Tensor", nullptr);
+  op.infer = [](void*, const tn_value* args, uint32_t, tn_meta* outputs, uint32_t) -> Status {
+    ++seen.infers;
+    const tn_tensor* x = args[0].as.tensor;
+    if (x->ndim != 1) return invalid("twice: x has {} dimensions, expected 1", x->ndim);
+    outputs[0] = {1, x->dtype, x->device, {2 * x->sizes[0]}};
+    return nullptr;
+  };
+  tn_kernel_def refuses = kernel_def("once.twice"), takes = kernel_def("once.twice");
+  refuses.priority = 1;
+  refuses.supports = [](void*, const tn_call* call, char*, size_t) -> int32_t {
+    seen.supports_saw = sizes_of(call);
+    return 0;
+  };
+  takes.supports = [](void*, const tn_call* call, char*, size_t) -> int32_t {
+    return sizes_of(call) == seen.supports_saw ? 1 : 0;
+  };
+  takes.launch = [](void*, const tn_call* call) -> Status {
+    ++seen.launches;
+    seen.launch_saw = sizes_of(call);
+    return nullptr;
+  };
+  ASSERT_EQ(bring("once", {op}, {refuses, takes}), "");
+  const auto run = [](std::span<const int64_t> sizes) {
+    Tensor* x;
+    free_status(empty_tensor(sizes, TN_FLOAT32, kCpu, &x));
+    const TensorRef hold(x);
+    const tn_value arg = tensor_value(x);
+    tn_value result{};
+    const std::string failed = text_of(call(find_op("once.twice"), &arg, 1, &result, 1));
+    if (failed.empty()) EXPECT_EQ(result.as.tensor->sizes[0], 2 * sizes[0]);
+    release_value(&result);
+    return failed;
+  };
+  EXPECT_EQ(run(std::vector<int64_t>{3}), "");
+  EXPECT_EQ(seen.infers, 1);
+  EXPECT_EQ(seen.launches, 1);
+  EXPECT_EQ(seen.supports_saw, std::vector<int64_t>{6});
+  EXPECT_EQ(seen.launch_saw, std::vector<int64_t>{6});
+  EXPECT_EQ(run(std::vector<int64_t>{3, 2}), "twice: x has 2 dimensions, expected 1");
+  EXPECT_EQ(seen.infers, 2);
+  EXPECT_EQ(seen.launches, 1) << "an op that refuses a call asks no kernel";
 }
 
 TEST(Registry, GivesAVjpToAnOpThatHasNone) {

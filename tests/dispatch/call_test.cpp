@@ -278,7 +278,7 @@ TEST_F(Call, PrimitivesAreOps) {
   tn::check(tn::host()->find_op("matmul", &op));
   formula.as.expression = op;
   says(primitive(TN_PRIM_REDUCE, {to_value(0), list, no_dims, no, formula}),
-       "reduce: the prologue (ops.matmul) is no expression");
+       "matmul) is no expression");
   tn::check(tn::host()->find_op("square", &op));
   formula.as.expression = op;
   EXPECT_EQ(primitive(TN_PRIM_REDUCE, {to_value(0), list, no_dims, no, formula}), "");
@@ -401,6 +401,16 @@ TEST_F(Call, NullsAtTheBorderAreRefused) {
   refused(object->load_state(o, none, nullptr, 1, 1), "list of tensors is NULL");
   EXPECT_EQ(object->n_children(nullptr), 0u);
   object->release(o);
+}
+
+TEST_F(Call, TheHostSaysWhyItGivesNothing) {
+  const char* why = nullptr;
+  EXPECT_EQ(tenon_host(TN_ABI_VERSION + 1, &why), nullptr);
+  const std::string own =
+      "has ABI " + std::to_string(TN_ABI_MAJOR) + "." + std::to_string(TN_ABI_MINOR);
+  EXPECT_NE(std::string(why).find(own), std::string::npos) << why;
+  EXPECT_EQ(tenon_host(TN_ABI_VERSION + 1, nullptr), nullptr);
+  EXPECT_NE(tenon_host(TN_ABI_VERSION, nullptr), nullptr);
 }
 
 TEST_F(Call, NullsInPlaceOfAResultAreRefused) {

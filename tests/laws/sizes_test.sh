@@ -31,19 +31,18 @@ at_most "README.md's plugin, lines" "$(snippet_lines "Make a plugin")" 20
 
 if [ -z "$sanitizers" ]; then
   strip -o "$work/libtenon.so" "$build/lib/libtenon.so"
-  at_most "libtenon.so stripped, bytes" "$(stat -c %s "$work/libtenon.so")" 1500000
+  at_most "libtenon.so stripped, bytes" "$(stat -c %s "$work/libtenon.so")" 1200000
 
+  # Seconds differ from run to run on a busy machine, so they are told, and the lines that a compiler has to read are held: 60,000
+  # of them took 0.9 s where 1.5 s are promised.
   printf '#include <tenon/tenon.hpp>\nint main() {}\n' >"$work/empty.cpp"
   compile_empty() {
-    "${CXX:-g++}" -std=c++20 -O0 -I"$source/sdk/include" -c "$work/empty.cpp" -o "$work/empty.o"
+    "${CXX:-g++}" -std=c++20 -O0 -I"$source/sdk/include" "$@" "$work/empty.cpp" -o "$work/empty.o"
   }
-  best=
-  for _ in 1 2 3 4 5; do  # until it is small enough: what else runs on the machine makes it slower only
-    TIMEFORMAT=%U
-    seconds=$({ time compile_empty 2>"$work/log"; } 2>&1) || { cat "$work/log" >&2; exit 1; }
-    best=$(printf '%s\n%s\n' "$seconds" "$best" | awk 'NF' | sort -n | head -n 1)
-    awk -v best="$best" 'BEGIN { exit best > 1.5 }' && break
-  done
-  at_most "an empty program with tenon.hpp, seconds of a compiler" "$best" 1.5
+  TIMEFORMAT=%U
+  seconds=$({ time compile_empty -c 2>"$work/log"; } 2>&1) || { cat "$work/log" >&2; exit 1; }
+  echo "sizes_test: an empty program with tenon.hpp took $seconds seconds of a compiler"
+  compile_empty -E
+  at_most "an empty program with tenon.hpp, lines" "$(grep -vc '^#\|^[[:space:]]*$' "$work/empty.o")" 75000
 fi
 exit $bad

@@ -55,7 +55,7 @@ std::string use() {
   void* handle = ::dlopen(library().c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) return ::dlerror();
   const auto entry = reinterpret_cast<decltype(&tenon_host)>(::dlsym(handle, "tenon_host"));
-  const tn_host* host = entry(TN_ABI_VERSION);
+  const tn_host* host = entry(TN_ABI_VERSION, nullptr);
   if (host == nullptr) return "tenon_host gave NULL";
   const auto* plugins = static_cast<const tn_plugin_api*>(host->get_interface("plugin/1"));
   if (tn_status* failed = plugins->load_all()) return text_of(host, failed);

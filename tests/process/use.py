@@ -8,7 +8,7 @@ for other in sys.argv[3:]:
     ctypes.CDLL(other).calls_once()
 library = ctypes.CDLL(sys.argv[1])
 library.tenon_host.restype = ctypes.c_void_p
-library.tenon_host.argtypes = [ctypes.c_uint32]
+library.tenon_host.argtypes = [ctypes.c_uint32, ctypes.c_void_p]
 
 
 class Host(ctypes.Structure):
@@ -32,7 +32,7 @@ class PluginApi(ctypes.Structure):
     ]
 
 
-host = ctypes.cast(library.tenon_host(int(sys.argv[2])), ctypes.POINTER(Host)).contents
+host = ctypes.cast(library.tenon_host(int(sys.argv[2]), None), ctypes.POINTER(Host)).contents
 plugins = ctypes.cast(host.get_interface(b"plugin/1"), ctypes.POINTER(PluginApi)).contents
 failed = []
 
