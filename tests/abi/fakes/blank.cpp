@@ -149,8 +149,8 @@ void add_blank() {
     });
   };
   device(def);
-  kernel(TN_PRIM_ELEMENTWISE, "blank", {}, elementwise);
-  kernel(TN_PRIM_MATMUL, "blank", {.dtypes = float32}, matmul);
+  kernel(TN_PRIM_ELEMENTWISE, "blank", {}, fn<elementwise>);
+  kernel(TN_PRIM_MATMUL, "blank", {.dtypes = float32}, fn<matmul>);
 }
 
 }  // namespace fakes

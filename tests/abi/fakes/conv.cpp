@@ -98,8 +98,7 @@ void add_conv() {
         return bias ? y + bias->unsqueeze(1) : y;
       });
   for (const char* device : {"cpu", "tape"}) {
-    kernel("fakes.conv1d(Tensor x, Tensor weight, Tensor? bias=None, int stride=1) -> Tensor",
-           device, {.dtypes = float64, .layout = Layout::contiguous, .supports = takes},
+    kernel("fakes.conv1d", device, {.dtypes = float64, .layout = Layout::contiguous},
            [](const Call& call) {
              const bool keeps = call.n_outputs() > 1 && call.output(1);
              fakes_privates += keeps;
@@ -109,6 +108,8 @@ void add_conv() {
              enqueue(call.get(),
                      [=](const tn_call& kept) { forward(kept, static_cast<double*>(columns)); });
            })
+        .supports(takes)
+        .private_outputs(1, infer_columns)
         .backward(
             [](const Call& call) {
               ++fakes_backwards;
@@ -124,7 +125,7 @@ void add_conv() {
               const Shape s{columns[0], weight[1], l, weight[0], weight[2], stride, columns[1]};
               enqueue(call.get(), [=](const tn_call& kept) { backward(kept, s); });
             },
-            {.n_private = 1, .infer_private = infer_columns, .saves_args = 0b10});
+            {.saves_args = 0b10});
   }
 }
 

@@ -132,25 +132,25 @@ void add_rnn() {
       .amp(Amp::lower)
       .meaning(meaning);
   for (const char* device : {"cpu", "tape"}) {
-    kernel(
-        "fakes.rnn", device, {.dtypes = float64, .layout = Layout::contiguous, .supports = takes},
-        [](const Call& call) {
-          const bool keeps = call.n_outputs() > 2 && call.output(2);
-          fakes_privates += keeps;
-          void* reserve = keeps ? call.output(2)->data
-                                : call.workspace(Shape(call.tensor(0), call.tensor(1)).reserve());
-          enqueue(call.get(),
-                  [=](const tn_call& kept) { forward(kept, static_cast<double*>(reserve)); });
-        })
-        .backward(
-            [](const Call& call) {
-              ++fakes_backwards;
-              fakes_wanted = 0;
-              for (uint32_t i = 0; i < call.n_outputs(); ++i)
-                fakes_wanted |= uint64_t(call.output(i) != nullptr) << i;
-              enqueue(call.get(), backward);
-            },
-            {.n_private = 1, .infer_private = infer_reserve});
+    kernel("fakes.rnn", device, {.dtypes = float64, .layout = Layout::contiguous},
+           [](const Call& call) {
+             const bool keeps = call.n_outputs() > 2 && call.output(2);
+             fakes_privates += keeps;
+             void* reserve = keeps
+                                 ? call.output(2)->data
+                                 : call.workspace(Shape(call.tensor(0), call.tensor(1)).reserve());
+             enqueue(call.get(),
+                     [=](const tn_call& kept) { forward(kept, static_cast<double*>(reserve)); });
+           })
+        .supports(takes)
+        .private_outputs(1, infer_reserve)
+        .backward([](const Call& call) {
+          ++fakes_backwards;
+          fakes_wanted = 0;
+          for (uint32_t i = 0; i < call.n_outputs(); ++i)
+            fakes_wanted |= uint64_t(call.output(i) != nullptr) << i;
+          enqueue(call.get(), backward);
+        });
   }
 }
 
