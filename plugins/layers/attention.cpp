@@ -119,9 +119,9 @@ struct Attention {
     }
     for (Tensor& x : list) x = heads_of(x);
     const Tensor mask = mask_of(masks, list[0], list[1].size(2));
-    Tensor y =
-        scaled_dot_product_attention(list[0], list[1], list[2], mask, self.training() ? dropout : 0,
-                                     masks.is_causal && !mask.defined());
+    Tensor y = scaled_dot_product_attention(list[0], list[1], list[2], mask,
+                                            {.dropout_p = self.training() ? dropout : 0,
+                                             .is_causal = masks.is_causal && !mask.defined()});
     y = permute(y, batch_first ? Ints{0, 2, 1, 3} : Ints{2, 0, 1, 3});
     y = flatten(y, 2, 3);
     if (rank == 2) y = squeeze(y, batch_first ? 0 : 1);
@@ -133,6 +133,9 @@ void define_attention() {
   layer(
       "MultiheadAttention(int embed_dim, int num_heads, float dropout=0, bool bias=True, int? "
       "kdim=None, int? vdim=None, bool batch_first=False)",
+      "attention(query, key, value, key_padding_mask, attn_mask, is_causal) on [t, n, embed_dim], "
+      "with batch_first on [n, t, embed_dim], or without n; gives no weights. In masks of bool, "
+      "true is where it may not look; others are added. Vaswani et al., arXiv:1706.03762.",
       [](Object& self, int64_t embed_dim, int64_t num_heads, double dropout, bool bias,
          std::optional<int64_t> kdim, std::optional<int64_t> vdim, bool batch_first) {
         expect_positive("embed_dim", embed_dim);
@@ -205,7 +208,7 @@ void add_children(Object& self, const Block& b, std::initializer_list<const char
   const size_t n = attentions.size() + 1;
   for (size_t i = 1; i <= n; ++i) {
     self.child(("norm" + std::to_string(i)).c_str(),
-               nn::LayerNorm(b.d_model, b.layer_norm_eps, true, b.bias));
+               nn::LayerNorm(b.d_model, {.eps = b.layer_norm_eps, .bias = b.bias}));
   }
   for (size_t i = 1; i <= n; ++i)
     self.child(("dropout" + std::to_string(i)).c_str(), nn::Dropout(b.dropout));
@@ -228,8 +231,8 @@ Tensor feed_forward(const Object& self, const Block& b, const Tensor& x) {
 
 // f(self, block, is_causal) adds children and forward.
 template <typename F>
-void define_block(const char* name, F f) {
-  layer((name + std::string(kBlockOptions)).c_str(),
+void define_block(const char* name, const char* doc, F f) {
+  layer((name + std::string(kBlockOptions)).c_str(), doc,
         [f](Object& self, int64_t d_model, int64_t nhead, int64_t dim_feedforward, double dropout,
             std::string activation, double layer_norm_eps, bool batch_first, bool norm_first,
             bool bias, bool is_causal) {
@@ -241,39 +244,50 @@ void define_block(const char* name, F f) {
 }
 
 void define_blocks() {
-  define_block("TransformerEncoderLayer", [](Object& self, const Block& b, bool always) {
-    add_children(self, b, {"self_attn"});
-    self.method(
-        "forward(Tensor src, Tensor? src_mask=None, Tensor? src_key_padding_mask=None, bool "
-        "is_causal=False) -> Tensor",
-        [b, always](Object& self, Tensor src, Tensor mask, Tensor padding, bool is_causal) {
-          Tensor x = with_branch(self, b, 1, src, [&](const Tensor& x) {
-            return self.child("self_attn")(x, x, x, padding, mask, is_causal || always);
-          });
-          return with_branch(self, b, 2, x,
-                             [&](const Tensor& x) { return feed_forward(self, b, x); });
-        });
-  });
-  define_block("TransformerDecoderLayer", [](Object& self, const Block& b, bool always) {
-    add_children(self, b, {"self_attn", "multihead_attn"});
-    self.method(
-        "forward(Tensor tgt, Tensor memory, Tensor? tgt_mask=None, Tensor? memory_mask=None, "
-        "Tensor? tgt_key_padding_mask=None, Tensor? memory_key_padding_mask=None, bool "
-        "tgt_is_causal=False, bool memory_is_causal=False) -> Tensor",
-        [b, always](Object& self, Tensor tgt, Tensor memory, Tensor tgt_mask, Tensor memory_mask,
-                    Tensor tgt_padding, Tensor memory_padding, bool tgt_is_causal,
-                    bool memory_is_causal) {
-          Tensor x = with_branch(self, b, 1, tgt, [&](const Tensor& x) {
-            return self.child("self_attn")(x, x, x, tgt_padding, tgt_mask, tgt_is_causal || always);
-          });
-          x = with_branch(self, b, 2, x, [&](const Tensor& x) {
-            return self.child("multihead_attn")(x, memory, memory, memory_padding, memory_mask,
-                                                memory_is_causal);
-          });
-          return with_branch(self, b, 3, x,
-                             [&](const Tensor& x) { return feed_forward(self, b, x); });
-        });
-  });
+  define_block(
+      "TransformerEncoderLayer",
+      "layer(src, src_mask, src_key_padding_mask, is_causal). The option is_causal holds for each "
+      "call, so that the layer can stand in a Sequential. activation: relu or gelu. Vaswani et "
+      "al., arXiv:1706.03762.",
+      [](Object& self, const Block& b, bool always) {
+        add_children(self, b, {"self_attn"});
+        self.method(
+            "forward(Tensor src, Tensor? src_mask=None, Tensor? src_key_padding_mask=None, bool "
+            "is_causal=False) -> Tensor",
+            [b, always](Object& self, Tensor src, Tensor mask, Tensor padding, bool is_causal) {
+              Tensor x = with_branch(self, b, 1, src, [&](const Tensor& x) {
+                return self.child("self_attn")(x, x, x, padding, mask, is_causal || always);
+              });
+              return with_branch(self, b, 2, x,
+                                 [&](const Tensor& x) { return feed_forward(self, b, x); });
+            });
+      });
+  define_block(
+      "TransformerDecoderLayer",
+      "layer(tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask, "
+      "tgt_is_causal, memory_is_causal); the option is_causal is tgt_is_causal for each call. "
+      "Vaswani et al., arXiv:1706.03762.",
+      [](Object& self, const Block& b, bool always) {
+        add_children(self, b, {"self_attn", "multihead_attn"});
+        self.method(
+            "forward(Tensor tgt, Tensor memory, Tensor? tgt_mask=None, Tensor? memory_mask=None, "
+            "Tensor? tgt_key_padding_mask=None, Tensor? memory_key_padding_mask=None, bool "
+            "tgt_is_causal=False, bool memory_is_causal=False) -> Tensor",
+            [b, always](Object& self, Tensor tgt, Tensor memory, Tensor tgt_mask,
+                        Tensor memory_mask, Tensor tgt_padding, Tensor memory_padding,
+                        bool tgt_is_causal, bool memory_is_causal) {
+              Tensor x = with_branch(self, b, 1, tgt, [&](const Tensor& x) {
+                return self.child("self_attn")(x, x, x, tgt_padding, tgt_mask,
+                                               tgt_is_causal || always);
+              });
+              x = with_branch(self, b, 2, x, [&](const Tensor& x) {
+                return self.child("multihead_attn")(x, memory, memory, memory_padding, memory_mask,
+                                                    memory_is_causal);
+              });
+              return with_branch(self, b, 3, x,
+                                 [&](const Tensor& x) { return feed_forward(self, b, x); });
+            });
+      });
 }
 
 }  // namespace

@@ -8,30 +8,36 @@ namespace {
 
 // Whole channels of x [channels, ..n] or [samples, channels, ..n]. Tompson et al., arXiv:1411.4280.
 void define(int64_t n) {
-  layer(("Dropout" + std::to_string(n) + "d(float p=0.5)").c_str(), [n](Object& self, double p) {
-    // Refuses what is no probability now, and not at the first call.
-    dropout(zeros({1}), p);
-    self.method("forward(Tensor x) -> Tensor", [=](Object& self, Tensor x) {
-      if (x.dim() != n + 1 && x.dim() != n + 2) {
-        fail("x has " + std::to_string(x.dim()) + " dimensions, expected " + std::to_string(n + 1) +
-             " or " + std::to_string(n + 2));
-      }
-      if (!self.training() || p == 0) return x;
-      std::vector<int64_t> sizes(x.sizes().begin(), x.sizes().end());
-      std::fill(sizes.end() - n, sizes.end(), 1);
-      return x * dropout(ones(sizes, x.dtype(), x.device()), p);
-    });
-  });
+  layer(("Dropout" + std::to_string(n) + "d(float p=0.5)").c_str(),
+        "In training zeroes whole channels of x [n, channels, ..], or without n, with probability "
+        "p; the others times 1 / (1 - p). Tompson et al., arXiv:1411.4280.",
+        [n](Object& self, double p) {
+          // Refuses what is no probability now, and not at the first call.
+          dropout(zeros({1}), p);
+          self.method("forward(Tensor x) -> Tensor", [=](Object& self, Tensor x) {
+            if (x.dim() != n + 1 && x.dim() != n + 2) {
+              fail("x has " + std::to_string(x.dim()) + " dimensions, expected " +
+                   std::to_string(n + 1) + " or " + std::to_string(n + 2));
+            }
+            if (!self.training() || p == 0) return x;
+            std::vector<int64_t> sizes(x.sizes().begin(), x.sizes().end());
+            std::fill(sizes.end() - n, sizes.end(), 1);
+            return x * dropout(ones(sizes, x.dtype(), x.device()), p);
+          });
+        });
 }
 
 }  // namespace
 
 void add_dropout_layers() {
-  layer("Dropout(float p=0.5)", [](Object& self, double p) {
-    expect_probability("p", p);
-    self.method("forward(Tensor x) -> Tensor",
-                [=](Object& self, Tensor x) { return dropout(x, p, self.training()); });
-  });
+  layer("Dropout(float p=0.5)",
+        "In training zero with probability p, the others times 1 / (1 - p); else the identity. "
+        "Srivastava et al., 2014.",
+        [](Object& self, double p) {
+          expect_probability("p", p);
+          self.method("forward(Tensor x) -> Tensor",
+                      [=](Object& self, Tensor x) { return dropout(x, p, self.training()); });
+        });
   for (int64_t n = 1; n <= 3; ++n) define(n);
 }
 

@@ -5,6 +5,8 @@ namespace layers {
 
 void add_embedding_layers() {
   layer("Embedding(int num_embeddings, int embedding_dim, int? padding_idx=None)",
+        "Rows of weight [num_embeddings, embedding_dim], normal at first, by index; that of "
+        "padding_idx is 0 at first, and gets no gradient.",
         [](Object& self, int64_t num_embeddings, int64_t embedding_dim,
            optional<int64_t> padding_idx) {
           expect_positive("num_embeddings", num_embeddings);
@@ -24,6 +26,9 @@ void add_embedding_layers() {
           });
         });
   layer("EmbeddingBag(int num_embeddings, int embedding_dim, str mode=\"mean\")",
+        "layer(x, offsets, per_sample_weights): sums, means or maxima (mode) of rows of weight "
+        "[num_embeddings, embedding_dim], normal at first: a bag for each row of x [bags, n], or "
+        "beginning at each of offsets [bags] in x [n].",
         [](Object& self, int64_t num_embeddings, int64_t embedding_dim, std::string mode) {
           expect_positive("num_embeddings", num_embeddings);
           expect_positive("embedding_dim", embedding_dim);
@@ -33,11 +38,13 @@ void add_embedding_layers() {
           self.method(
               "forward(Tensor x, Tensor? offsets=None, Tensor? per_sample_weights=None) -> Tensor",
               [=](Object& self, Tensor x, Tensor offsets, Tensor per_sample_weights) {
-                return embedding_bag(self.tensor("weight"), x, offsets, mode.c_str(),
-                                     per_sample_weights);
+                return embedding_bag(self.tensor("weight"), x, offsets,
+                                     {.mode = mode, .per_sample_weights = per_sample_weights});
               });
         });
   layer("PositionalEmbedding(int num_embeddings, int embedding_dim)",
+        "x [.., n, embedding_dim] plus the first n rows of weight [num_embeddings, embedding_dim], "
+        "normal at first.",
         [](Object& self, int64_t num_embeddings, int64_t embedding_dim) {
           expect_positive("num_embeddings", num_embeddings);
           expect_positive("embedding_dim", embedding_dim);

@@ -35,6 +35,8 @@ Tensor bilinear(const Tensor& x1, const Tensor& x2, const Tensor& weight, const 
 
 void add_linear_layers() {
   layer("Linear(int in_features, int out_features, bool bias=True)",
+        "y = x W^T + b on x [.., in_features]: weight [out_features, in_features] and bias "
+        "[out_features], both uniform in ±1/sqrt(in_features).",
         [](Object& self, int64_t in_features, int64_t out_features, bool bias) {
           expect_positive("in_features", in_features);
           expect_positive("out_features", out_features);
@@ -48,6 +50,8 @@ void add_linear_layers() {
           });
         });
   layer("Bilinear(int in1_features, int in2_features, int out_features, bool bias=True)",
+        "layer(x1, x2) = x1^T W x2 + b: weight [out_features, in1_features, in2_features], uniform "
+        "in ±1/sqrt(in1_features), as the bias.",
         [](Object& self, int64_t in1_features, int64_t in2_features, int64_t out_features,
            bool bias) {
           expect_positive("in1_features", in1_features);

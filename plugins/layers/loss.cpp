@@ -15,8 +15,8 @@ void check_reduction(const std::string& reduction, bool batchmean = false) {
 
 // f(input, target, reduction)
 template <typename F>
-void define(const char* schema, F f) {
-  layer(schema, [f](Object& self, std::string reduction) {
+void define(const char* schema, const char* doc, F f) {
+  layer(schema, doc, [f](Object& self, std::string reduction) {
     check_reduction(reduction);
     self.method(kForward, [f, reduction](Tensor input, Tensor target) {
       return f(input, target, reduction.c_str());
@@ -27,9 +27,13 @@ void define(const char* schema, F f) {
 }  // namespace
 
 void add_loss_layers() {
-  define("MSELoss(str reduction=\"mean\")", mse_loss);
-  define("L1Loss(str reduction=\"mean\")", l1_loss);
+  define("MSELoss(str reduction=\"mean\")",
+         "loss(input, target): (input - target)^2. reduction: mean, sum or none.", mse_loss);
+  define("L1Loss(str reduction=\"mean\")",
+         "loss(input, target): |input - target|. reduction: mean, sum or none.", l1_loss);
   layer("SmoothL1Loss(str reduction=\"mean\", float beta=1)",
+        "loss(input, target): d * d / (2 * beta) where d = |input - target| is below beta, else d "
+        "- beta / 2. Girshick, arXiv:1504.08083.",
         [](Object& self, std::string reduction, double beta) {
           check_reduction(reduction);
           self.method(kForward, [=](Tensor input, Tensor target) {
@@ -37,6 +41,8 @@ void add_loss_layers() {
           });
         });
   layer("HuberLoss(str reduction=\"mean\", float delta=1)",
+        "loss(input, target): d * d / 2 where d = |input - target| is below delta, else delta * (d "
+        "- delta / 2). Huber, 1964.",
         [](Object& self, std::string reduction, double delta) {
           check_reduction(reduction);
           self.method(kForward, [=](Tensor input, Tensor target) {
@@ -44,6 +50,8 @@ void add_loss_layers() {
           });
         });
   layer("KLDivLoss(str reduction=\"mean\", bool log_target=False)",
+        "loss(input, target): target * (log(target) - input) of log-probabilities input, and "
+        "target too with log_target. reduction batchmean is the sum over the number of samples.",
         [](Object& self, std::string reduction, bool log_target) {
           check_reduction(reduction, true);
           self.method(kForward, [=](Tensor input, Tensor target) {
@@ -51,6 +59,8 @@ void add_loss_layers() {
           });
         });
   layer("BCELoss(Tensor? weight=None, str reduction=\"mean\")",
+        "loss(input, target): -(target * log(input) + (1 - target) * log(1 - input)), times "
+        "weight, a buffer.",
         [](Object& self, Tensor weight, std::string reduction) {
           check_reduction(reduction);
           self.buffer("weight", weight);
@@ -59,33 +69,43 @@ void add_loss_layers() {
           });
         });
   layer("BCEWithLogitsLoss(Tensor? weight=None, str reduction=\"mean\", Tensor? pos_weight=None)",
+        "loss(input, target): BCELoss of sigmoid(input), computed in one step. The weights are "
+        "buffers.",
         [](Object& self, Tensor weight, std::string reduction, Tensor pos_weight) {
           check_reduction(reduction);
           self.buffer("weight", weight);
           self.buffer("pos_weight", pos_weight);
           self.method(kForward, [=](Object& self, Tensor input, Tensor target) {
-            return binary_cross_entropy_with_logits(input, target, self.tensor("weight"),
-                                                    reduction.c_str(), self.tensor("pos_weight"));
+            return binary_cross_entropy_with_logits(
+                input, target, self.tensor("weight"),
+                {.reduction = reduction, .pos_weight = self.tensor("pos_weight")});
           });
         });
   layer("NLLLoss(Tensor? weight=None, int ignore_index=-100, str reduction=\"mean\")",
+        "loss(input, target): -input at the class, for input [n, classes, ..] of "
+        "log-probabilities; weight [classes] is a buffer.",
         [](Object& self, Tensor weight, int64_t ignore_index, std::string reduction) {
           check_reduction(reduction);
           self.buffer("weight", weight);
           self.method(kForward, [=](Object& self, Tensor input, Tensor target) {
-            return nll_loss(input, target, self.tensor("weight"), ignore_index, reduction.c_str());
+            return nll_loss(input, target, self.tensor("weight"),
+                            {.ignore_index = ignore_index, .reduction = reduction});
           });
         });
   layer(
       "CrossEntropyLoss(Tensor? weight=None, int ignore_index=-100, str reduction=\"mean\", float "
       "label_smoothing=0)",
+      "loss(input, target): NLLLoss of log_softmax(input); target is classes [n, ..], or "
+      "probabilities of the sizes of input. weight [classes] is a buffer.",
       [](Object& self, Tensor weight, int64_t ignore_index, std::string reduction,
          double label_smoothing) {
         check_reduction(reduction);
         self.buffer("weight", weight);
         self.method(kForward, [=](Object& self, Tensor input, Tensor target) {
-          return cross_entropy(input, target, self.tensor("weight"), ignore_index,
-                               reduction.c_str(), label_smoothing);
+          return cross_entropy(input, target, self.tensor("weight"),
+                               {.ignore_index = ignore_index,
+                                .reduction = reduction,
+                                .label_smoothing = label_smoothing});
         });
       });
 }

@@ -20,38 +20,42 @@ void define_batch_norm(int64_t n) {
   const std::string schema = "BatchNorm" + std::to_string(n) +
                              "d(int num_features, float eps=1e-5, float? momentum=0.1, bool "
                              "affine=True, bool track_running_stats=True)";
-  layer(schema.c_str(), [n](Object& self, int64_t num_features, double eps,
-                            std::optional<double> momentum, bool affine, bool track_running_stats) {
-    expect_positive("num_features", num_features);
-    add_affine(self, num_features, affine, affine);
-    if (track_running_stats) {
-      self.buffer("running_mean", zeros(num_features));
-      self.buffer("running_var", ones(num_features));
-      self.buffer("num_batches_tracked", zeros({}, int64));
-    }
-    self.method("forward(Tensor x) -> Tensor", [=](Object& self, Tensor x) {
-      if (x.dim() != n + 2 && !(n == 1 && x.dim() == 2)) {
-        fail("x has " + std::to_string(x.dim()) + " dimensions, expected " +
-             (n == 1 ? "2 or " : "") + std::to_string(n + 2));
-      }
-      const bool by_batch = self.training() || !track_running_stats;
-      Tensor mean, var, count;
-      double step = momentum.value_or(0);
-      if (track_running_stats) {
-        mean = self.tensor("running_mean");
-        var = self.tensor("running_var");
-        if (self.training()) {
-          count = self.tensor("num_batches_tracked");
-          // Without momentum the running values are the means of all batches.
-          if (!momentum) step = 1 / (count.item<double>() + 1);
-        }
-      }
-      const Tensor y =
-          batch_norm(x, mean, var, self.tensor("weight"), self.tensor("bias"), by_batch, step, eps);
-      if (count.defined()) count += 1;  // a batch that was refused does not count
-      return y;
-    });
-  });
+  layer(schema.c_str(),
+        "x [n, num_features, ..], normalized for each channel: in training by the batch, else by "
+        "running values, which follow the batches by momentum, or as means of all where it is "
+        "None. weight is 1 and bias 0 at first. Ioffe & Szegedy, arXiv:1502.03167.",
+        [n](Object& self, int64_t num_features, double eps, std::optional<double> momentum,
+            bool affine, bool track_running_stats) {
+          expect_positive("num_features", num_features);
+          add_affine(self, num_features, affine, affine);
+          if (track_running_stats) {
+            self.buffer("running_mean", zeros(num_features));
+            self.buffer("running_var", ones(num_features));
+            self.buffer("num_batches_tracked", zeros({}, int64));
+          }
+          self.method("forward(Tensor x) -> Tensor", [=](Object& self, Tensor x) {
+            if (x.dim() != n + 2 && !(n == 1 && x.dim() == 2)) {
+              fail("x has " + std::to_string(x.dim()) + " dimensions, expected " +
+                   (n == 1 ? "2 or " : "") + std::to_string(n + 2));
+            }
+            const bool by_batch = self.training() || !track_running_stats;
+            Tensor mean, var, count;
+            double step = momentum.value_or(0);
+            if (track_running_stats) {
+              mean = self.tensor("running_mean");
+              var = self.tensor("running_var");
+              if (self.training()) {
+                count = self.tensor("num_batches_tracked");
+                // Without momentum the running values are the means of all batches.
+                if (!momentum) step = 1 / (count.item<double>() + 1);
+              }
+            }
+            const Tensor y = batch_norm(x, mean, var, self.tensor("weight"), self.tensor("bias"),
+                                        {.training = by_batch, .momentum = step, .eps = eps});
+            if (count.defined()) count += 1;  // a batch that was refused does not count
+            return y;
+          });
+        });
 }
 
 // By the samples' own means and variances, each channel for itself; by running ones in evaluation
@@ -60,36 +64,41 @@ void define_instance_norm(int64_t n) {
   const std::string schema = "InstanceNorm" + std::to_string(n) +
                              "d(int num_features, float eps=1e-5, float momentum=0.1, bool "
                              "affine=False, bool track_running_stats=False)";
-  layer(schema.c_str(), [n](Object& self, int64_t num_features, double eps, double momentum,
-                            bool affine, bool track_running_stats) {
-    expect_positive("num_features", num_features);
-    add_affine(self, num_features, affine, affine);
-    if (track_running_stats) {
-      self.buffer("running_mean", zeros(num_features));
-      self.buffer("running_var", ones(num_features));
-      self.buffer("num_batches_tracked", zeros({}, int64));  // stays 0, as PyTorch's
-    }
-    self.method("forward(Tensor x) -> Tensor", [=](Object& self, Tensor x) {
-      if (x.dim() != n + 1 && x.dim() != n + 2) {
-        fail("x has " + std::to_string(x.dim()) + " dimensions, expected " + std::to_string(n + 1) +
-             " or " + std::to_string(n + 2));
-      }
-      const bool batch = x.dim() == n + 2;
-      if (x.size(batch) != num_features && (affine || track_running_stats)) {
-        fail("x has " + std::to_string(x.size(batch)) + " channels, expected " +
-             std::to_string(num_features));
-      }
-      Tensor mean, var;
-      if (track_running_stats) {
-        mean = self.tensor("running_mean");
-        var = self.tensor("running_var");
-      }
-      const Tensor y = instance_norm(batch ? x : unsqueeze(x, 0), mean, var, self.tensor("weight"),
-                                     self.tensor("bias"), self.training() || !track_running_stats,
-                                     momentum, eps);
-      return batch ? y : squeeze(y, 0);
-    });
-  });
+  layer(schema.c_str(),
+        "x [n, num_features, ..], or without n, normalized for each sample and channel, or by "
+        "running values in evaluation where they are tracked. Ulyanov et al., arXiv:1607.08022.",
+        [n](Object& self, int64_t num_features, double eps, double momentum, bool affine,
+            bool track_running_stats) {
+          expect_positive("num_features", num_features);
+          add_affine(self, num_features, affine, affine);
+          if (track_running_stats) {
+            self.buffer("running_mean", zeros(num_features));
+            self.buffer("running_var", ones(num_features));
+            self.buffer("num_batches_tracked", zeros({}, int64));  // stays 0, as PyTorch's
+          }
+          self.method("forward(Tensor x) -> Tensor", [=](Object& self, Tensor x) {
+            if (x.dim() != n + 1 && x.dim() != n + 2) {
+              fail("x has " + std::to_string(x.dim()) + " dimensions, expected " +
+                   std::to_string(n + 1) + " or " + std::to_string(n + 2));
+            }
+            const bool batch = x.dim() == n + 2;
+            if (x.size(batch) != num_features && (affine || track_running_stats)) {
+              fail("x has " + std::to_string(x.size(batch)) + " channels, expected " +
+                   std::to_string(num_features));
+            }
+            Tensor mean, var;
+            if (track_running_stats) {
+              mean = self.tensor("running_mean");
+              var = self.tensor("running_var");
+            }
+            const Tensor y = instance_norm(
+                batch ? x : unsqueeze(x, 0), mean, var, self.tensor("weight"), self.tensor("bias"),
+                {.use_input_stats = self.training() || !track_running_stats,
+                 .momentum = momentum,
+                 .eps = eps});
+            return batch ? y : squeeze(y, 0);
+          });
+        });
 }
 
 // eps None: of the dtype that it is computed in, the difference between 1 and the next number.
@@ -100,6 +109,8 @@ double rms_eps(const std::optional<double>& eps, Dtype dtype) {
 void define_rms_norm() {
   layer(
       "RMSNorm(int[] normalized_shape, float? eps=None, bool elementwise_affine=True)",
+      "x / sqrt(mean(x * x) + eps) over the last dimensions, which are normalized_shape, times "
+      "weight, 1 at first. eps None: of the dtype. Zhang & Sennrich, arXiv:1910.07467.",
       [](Object& self, Ints normalized_shape, std::optional<double> eps, bool elementwise_affine) {
         expect_sizes(normalized_shape);
         self.parameter("weight", elementwise_affine ? ones(normalized_shape) : Tensor());
@@ -129,6 +140,8 @@ void add_norm_layers() {
   layer(
       "LayerNorm(int[] normalized_shape, float eps=1e-5, bool elementwise_affine=True, bool "
       "bias=True)",
+      "(x - mean) / sqrt(var + eps) over the last dimensions, which are normalized_shape, times "
+      "weight, 1 at first, plus bias, 0 at first. Ba, Kiros & Hinton, arXiv:1607.06450.",
       [](Object& self, Ints normalized_shape, double eps, bool elementwise_affine, bool bias) {
         expect_sizes(normalized_shape);
         add_affine(self, normalized_shape, elementwise_affine, elementwise_affine && bias);
@@ -138,6 +151,8 @@ void add_norm_layers() {
         });
       });
   layer("GroupNorm(int num_groups, int num_channels, float eps=1e-5, bool affine=True)",
+        "x [n, num_channels, ..], normalized over num_groups groups of channels, times weight, 1 "
+        "at first, plus bias, 0 at first. Wu & He, arXiv:1803.08494.",
         [](Object& self, int64_t num_groups, int64_t num_channels, double eps, bool affine) {
           expect_positive("num_groups", num_groups);
           expect_positive("num_channels", num_channels);

@@ -25,9 +25,9 @@ void add_forward(Object& self, int64_t n, Ints padding, const char* mode, double
   });
 }
 
-void define(int64_t n, const char* name, const char* mode) {
+void define(int64_t n, const char* name, const char* mode, const char* doc) {
   const std::string schema = name + std::to_string(n) + "d(int[] padding)";
-  layer(schema.c_str(),
+  layer(schema.c_str(), doc,
         [=](Object& self, Ints padding) { add_forward(self, n, padding, mode, 0); });
 }
 
@@ -35,14 +35,25 @@ void define(int64_t n, const char* name, const char* mode) {
 
 void add_padding_layers() {
   for (int64_t n = 1; n <= 3; ++n) {
-    define(n, "ZeroPad", "constant");
-    define(n, "ReflectionPad", "reflect");
-    define(n, "ReplicationPad", "replicate");
-    define(n, "CircularPad", "circular");
+    define(n, "ZeroPad", "constant",
+           "x with borders of zeros. padding: one number, or two a dimension, the last dimension "
+           "first; negative ones cut off.");
+    define(n, "ReflectionPad", "reflect",
+           "x with borders that mirror it, its edge not repeated. padding: one number, or two a "
+           "dimension, the last dimension first.");
+    define(n, "ReplicationPad", "replicate",
+           "x with borders that repeat its edge. padding: one number, or two a dimension, the last "
+           "dimension first.");
+    define(n, "CircularPad", "circular",
+           "x with borders from its other end. padding: one number, or two a dimension, the last "
+           "dimension first.");
     const std::string schema = "ConstantPad" + std::to_string(n) + "d(int[] padding, float value)";
-    layer(schema.c_str(), [=](Object& self, Ints padding, double value) {
-      add_forward(self, n, padding, "constant", value);
-    });
+    layer(schema.c_str(),
+          "x with borders of value. padding: one number, or two a dimension, the last dimension "
+          "first; negative ones cut off.",
+          [=](Object& self, Ints padding, double value) {
+            add_forward(self, n, padding, "constant", value);
+          });
   }
 }
 

@@ -2,18 +2,31 @@
 #include "layers.h"
 
 TENON_PLUGIN(layers) {
+  group("linear");
   ::layers::add_linear_layers();
+  group("activation");
   ::layers::add_activation_layers();
+  group("dropout");
   ::layers::add_dropout_layers();
+  group("shape");
   ::layers::add_shape_layers();
+  group("padding");
   ::layers::add_padding_layers();
+  group("resize");
   ::layers::add_resize_layers();
+  group("conv");
   ::layers::add_conv_layers();
+  group("pool");
   ::layers::add_pool_layers();
+  group("norm");
   ::layers::add_norm_layers();
+  group("embedding");
   ::layers::add_embedding_layers();
+  group("attention");
   ::layers::add_attention_layers();
+  group("loss");
   ::layers::add_loss_layers();
+  group("container");
   ::layers::add_containers();
 }
 

@@ -6,9 +6,9 @@
 namespace layers {
 namespace {
 
-using Max = Tensor (*)(const Tensor&, Ints, Ints, Ints, Ints, bool);
+// By number of dimensions.
+const OpRef kMax[] = {OpRef("max_pool1d"), OpRef("max_pool2d"), OpRef("max_pool3d")};
 using Adaptive = Tensor (*)(const Tensor&, Ints);
-constexpr Max kMax[] = {max_pool1d, max_pool2d, max_pool3d};
 constexpr Adaptive kAdaptiveAvg[] = {adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d};
 constexpr Adaptive kAdaptiveMax[] = {adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d};
 
@@ -22,10 +22,19 @@ struct Options {
 
 Tensor average(int64_t n, const Tensor& x, const Options& o, bool ceil_mode, bool count_include_pad,
                std::optional<int64_t> divisor_override) {
-  if (n == 1)
-    return avg_pool1d(x, o.kernel_size, o.stride, o.padding, ceil_mode, count_include_pad);
-  return (n == 2 ? avg_pool2d : avg_pool3d)(x, o.kernel_size, o.stride, o.padding, ceil_mode,
-                                            count_include_pad, divisor_override);
+  if (n == 1) {
+    return avg_pool1d(x, o.kernel_size,
+                      {.stride = o.stride,
+                       .padding = o.padding,
+                       .ceil_mode = ceil_mode,
+                       .count_include_pad = count_include_pad});
+  }
+  const AvgPool2dOptions options{.stride = o.stride,
+                                 .padding = o.padding,
+                                 .ceil_mode = ceil_mode,
+                                 .count_include_pad = count_include_pad,
+                                 .divisor_override = divisor_override};
+  return n == 2 ? avg_pool2d(x, o.kernel_size, options) : avg_pool3d(x, o.kernel_size, options);
 }
 
 void define_average(int64_t n) {
@@ -40,34 +49,48 @@ void define_average(int64_t n) {
                   return average(n, x, o, ceil_mode, count_include_pad, divisor_override);
                 });
   };
-  if (n > 1) return layer((schema + ", int? divisor_override=None)").c_str(), make);
-  layer((schema + ")").c_str(), [make](Object& self, Ints kernel_size, Ints stride, Ints padding,
-                                       bool ceil_mode, bool count_include_pad) {
-    make(self, kernel_size, stride, padding, ceil_mode, count_include_pad, {});
-  });
+  if (n > 1) {
+    layer(
+        (schema + ", int? divisor_override=None)").c_str(),
+        "The mean of each window of x [n, channels, ..], or without n. stride empty: kernel_size. "
+        "count_include_pad: borders count as zeros; divisor_override divides the sum instead.",
+        make);
+    return;
+  }
+  layer((schema + ")").c_str(),
+        "The mean of each window of x [n, channels, ..], or without n. stride empty: kernel_size. "
+        "count_include_pad: borders count as zeros.",
+        [make](Object& self, Ints kernel_size, Ints stride, Ints padding, bool ceil_mode,
+               bool count_include_pad) {
+          make(self, kernel_size, stride, padding, ceil_mode, count_include_pad, {});
+        });
 }
 
 void define(int64_t n) {
   const std::string end = std::to_string(n) + "d";
-  layer(("MaxPool" + end +
-         "(int[] kernel_size, int[] stride=[], int[] padding=[0], int[] "
-         "dilation=[1], bool ceil_mode=False)")
-            .c_str(),
-        [n](Object& self, Ints kernel_size, Ints stride, Ints padding, Ints dilation,
-            bool ceil_mode) {
-          self.method("forward(Tensor x) -> Tensor",
-                      [n, ceil_mode, o = Options(n, kernel_size, stride, padding),
-                       dilation = for_each_dim("dilation", dilation, n, 1)](Tensor x) {
-                        return kMax[n - 1](x, o.kernel_size, o.stride, o.padding, dilation,
-                                           ceil_mode);
-                      });
-        });
+  layer(
+      ("MaxPool" + end +
+       "(int[] kernel_size, int[] stride=[], int[] padding=[0], int[] "
+       "dilation=[1], bool ceil_mode=False)")
+          .c_str(),
+      "The maximum of each window of x [n, channels, ..], or without n. stride empty: kernel_size.",
+      [n](Object& self, Ints kernel_size, Ints stride, Ints padding, Ints dilation,
+          bool ceil_mode) {
+        self.method("forward(Tensor x) -> Tensor",
+                    [n, ceil_mode, o = Options(n, kernel_size, stride, padding),
+                     dilation = for_each_dim("dilation", dilation, n, 1)](Tensor x) {
+                      return call(kMax[n - 1], x, o.kernel_size, o.stride, o.padding, dilation,
+                                  ceil_mode);
+                    });
+      });
   define_average(n);
   // (Σ x^p)^(1/p) of each window.
   layer(
       ("LPPool" + end +
        "(float norm_type, int[] kernel_size, int[] stride=[], bool ceil_mode=False)")
           .c_str(),
+      "(sum x^norm_type)^(1 / norm_type) of each window of x [n, channels, ..], or without n. "
+      "stride empty: kernel_size.",
       [n](Object& self, double norm_type, Ints kernel_size, Ints stride, bool ceil_mode) {
         if (norm_type == 0) fail("norm_type is 0, expected another number");
         const Options o(n, kernel_size, stride, 0);
@@ -76,7 +99,9 @@ void define(int64_t n) {
         self.method("forward(Tensor x) -> Tensor", [=](Tensor x) {
           if (std::isinf(norm_type)) {
             const double sign = norm_type > 0 ? 1 : -1;
-            return kMax[n - 1](x.abs() * sign, o.kernel_size, o.stride, 0, 1, ceil_mode) * sign;
+            return call(kMax[n - 1], x.abs() * sign, o.kernel_size, o.stride, Ints(0), Ints(1),
+                        ceil_mode) *
+                   sign;
           }
           return (average(n, x.pow(norm_type), o, ceil_mode, true, {}) * count).pow(1 / norm_type);
         });
@@ -85,6 +110,9 @@ void define(int64_t n) {
     layer(
         (std::string("Adaptive") + (maximum ? "Max" : "Avg") + "Pool" + end + "(int[] output_size)")
             .c_str(),
+        maximum
+            ? "The maxima of windows that together cover x [n, channels, ..], output_size of them."
+            : "The means of windows that together cover x [n, channels, ..], output_size of them.",
         [n, maximum](Object& self, Ints output_size) {
           self.method("forward(Tensor x) -> Tensor",
                       [=, size = for_each_dim("output_size", output_size, n, 1)](Tensor x) {

@@ -150,7 +150,7 @@ Tensor batch_norm_of(Tensor x, Tensor running_mean, Tensor running_var, Tensor w
   int64_t n = c.n == 0 ? 0 : x.numel() / c.n;
   expect_values(op, x, n);
   auto [y, mean, var] =
-      call<std::tuple<Tensor, Tensor, Tensor>>(by_batch, wide(x), weight, bias, eps);
+      tenon::call<std::tuple<Tensor, Tensor, Tensor>>(by_batch, wide(x), weight, bias, eps);
   note_moments(running_mean, running_var, mean, var, momentum, double(n));
   return y.dtype() == x.dtype() ? y : prim::copy(y, x.dtype());
 }

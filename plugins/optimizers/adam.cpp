@@ -58,28 +58,32 @@ void step(const Object& self, const States& states, const Tensor& found_inf, boo
   update_all(groups, [&](uint32_t group, const Batch& batch) {
     const Floats betas = group_option<Floats>(self, group, "betas");
     adam_step(batch.parameters, batch.gradients, batch.states[0], batch.states[1],
-              group_option<double>(self, group, "lr"), batch.key, betas[0], betas[1],
-              group_option<double>(self, group, "eps"),
-              group_option<double>(self, group, "weight_decay"), decoupled,
-              group_option<bool>(self, group, "maximize"));
+              group_option<double>(self, group, "lr"), batch.key,
+              {.beta1 = betas[0],
+               .beta2 = betas[1],
+               .eps = group_option<double>(self, group, "eps"),
+               .weight_decay = group_option<double>(self, group, "weight_decay"),
+               .decoupled = decoupled,
+               .maximize = group_option<bool>(self, group, "maximize")});
     for (float* count : batch.counts) *count = float(batch.key);
   });
 }
 
-void add(const char* schema, bool decoupled) {
-  optimizer(schema, [decoupled](Object& self, Tensors params, double lr, Floats betas, double eps,
-                                double weight_decay, bool) {
-    expect_not_negative("lr", lr);
-    expect_betas(betas);
-    expect_not_negative("eps", eps);
-    expect_not_negative("weight_decay", weight_decay);
-    auto states = make_states(self, {kStep, kAverage, kSquareAverage});
-    self.method("step(Tensor? found_inf=None) -> ()",
-                [states, decoupled](Object& self, Tensor found_inf) {
-                  step(self, *states, found_inf, decoupled);
-                });
-    add_parameters(self, params);
-  });
+void add(const char* schema, const char* doc, bool decoupled) {
+  optimizer(schema, doc,
+            [decoupled](Object& self, Tensors params, double lr, Floats betas, double eps,
+                        double weight_decay, bool) {
+              expect_not_negative("lr", lr);
+              expect_betas(betas);
+              expect_not_negative("eps", eps);
+              expect_not_negative("weight_decay", weight_decay);
+              auto states = make_states(self, {kStep, kAverage, kSquareAverage});
+              self.method("step(Tensor? found_inf=None) -> ()",
+                          [states, decoupled](Object& self, Tensor found_inf) {
+                            step(self, *states, found_inf, decoupled);
+                          });
+              add_parameters(self, params);
+            });
 }
 
 }  // namespace
@@ -88,10 +92,14 @@ void add_adam() {
   add("Adam(Tensor[] params, float lr=1e-3, float[] betas=[0.9, 0.999], float eps=1e-8, float "
       "weight_decay=0, "
       "bool maximize=False)",
+      "Adam (Kingma & Ba, arXiv:1412.6980, algorithm 1), with weight_decay * p added to the "
+      "gradient. maximize: with the negated gradient.",
       /*decoupled=*/false);
   add("AdamW(Tensor[] params, float lr=1e-3, float[] betas=[0.9, 0.999], float eps=1e-8, float "
       "weight_decay=1e-2, "
       "bool maximize=False)",
+      "Adam with weight decay beside the gradient (Loshchilov & Hutter, arXiv:1711.05101): p "
+      "shrinks by the factor 1 - lr * weight_decay.",
       /*decoupled=*/true);
 }
 

@@ -2,6 +2,7 @@
 #include "optimizers.h"
 
 TENON_PLUGIN(optimizers) {
+  group("optimizers");
   ::optimizers::add_sgd();
   ::optimizers::add_adam();
 }

@@ -32,12 +32,14 @@ void step(const Object& self, const States& states, const Tensor& found_inf) {
     // A first step that is passed over stays the first.
     if (first && found_inf.defined() && found_inf.item<float>() != 0) return;
     sgd_step(batch.parameters, batch.gradients, batch.states[0],
-             group_option<double>(self, group, "lr"), group_option<double>(self, group, "momentum"),
-             group_option<double>(self, group, "dampening"),
-             group_option<double>(self, group, "weight_decay"),
-             group_option<bool>(self, group, "nesterov"),
-             group_option<bool>(self, group, "maximize"), first,
-             found_inf_on(batch.device, found_inf));
+             group_option<double>(self, group, "lr"),
+             {.momentum = group_option<double>(self, group, "momentum"),
+              .dampening = group_option<double>(self, group, "dampening"),
+              .weight_decay = group_option<double>(self, group, "weight_decay"),
+              .nesterov = group_option<bool>(self, group, "nesterov"),
+              .maximize = group_option<bool>(self, group, "maximize"),
+              .first = first,
+              .found_inf = found_inf_on(batch.device, found_inf)});
     if (!first) return;
     for (size_t k = 0; k < batch.indices.size(); ++k)
       states.set(batch.indices[k], kBuffer, batch.states[0][k]);
@@ -51,6 +53,9 @@ void add_sgd() {
       "SGD(Tensor[] params, float lr=1e-3, float momentum=0, float dampening=0, float "
       "weight_decay=0, "
       "bool nesterov=False, bool maximize=False)",
+      "Stochastic gradient descent: g += weight_decay * p; buffer = momentum * buffer + (1 - "
+      "dampening) * g, at first g itself; p -= lr * (buffer, or with nesterov g + momentum * "
+      "buffer, or without momentum g). maximize: with -g.",
       [](Object& self, Tensors params, double lr, double momentum, double dampening,
          double weight_decay, bool nesterov, bool) {
         expect_not_negative("lr", lr);

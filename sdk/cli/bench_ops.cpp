@@ -37,9 +37,9 @@ Tensor chain(const std::vector<Tensor>& in) {
   return tanh(sigmoid(x * y + x) * exp(-(y * y)) - x * 0.5) * y + x;
 }
 
-Tensor convolution(const std::vector<Tensor>& in) { return conv2d(in[0], in[1], {}, 1, 1); }
+Tensor convolution(const std::vector<Tensor>& in) { return conv2d(in[0], in[1], {.padding = 1}); }
 Tensor attention(const std::vector<Tensor>& in) {
-  return scaled_dot_product_attention(in[0], in[1], in[2], {}, 0, true);
+  return scaled_dot_product_attention(in[0], in[1], in[2], {.is_causal = true});
 }
 Tensor normalized(const std::vector<Tensor>& in) { return layer_norm(in[0], 1024, in[1], in[2]); }
 

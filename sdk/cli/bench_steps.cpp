@@ -10,14 +10,15 @@ namespace {
 // He et al., arXiv:1512.03385.
 struct BasicBlock : Module {
   BasicBlock(int64_t in, int64_t out, int64_t stride)
-      : conv1(child("conv1", nn::Conv2d(in, out, 3, stride, 1, 1, 1, false))),
+      : conv1(child("conv1",
+                    nn::Conv2d(in, out, 3, {.stride = stride, .padding = 1, .bias = false}))),
         bn1(child("bn1", nn::BatchNorm2d(out))),
-        conv2(child("conv2", nn::Conv2d(out, out, 3, 1, 1, 1, 1, false))),
+        conv2(child("conv2", nn::Conv2d(out, out, 3, {.padding = 1, .bias = false}))),
         bn2(child("bn2", nn::BatchNorm2d(out))) {
     if (stride != 1 || in != out) {
-      downsample = child(
-          "downsample",
-          nn::Sequential(nn::Conv2d(in, out, 1, stride, 0, 1, 1, false), nn::BatchNorm2d(out)));
+      downsample = child("downsample",
+                         nn::Sequential(nn::Conv2d(in, out, 1, {.stride = stride, .bias = false}),
+                                        nn::BatchNorm2d(out)));
     }
   }
   Tensor forward(Tensor x) {
@@ -29,8 +30,8 @@ struct BasicBlock : Module {
 
 // In its form for images of 32x32: a stem of 3x3 without pooling.
 Object resnet18() {
-  std::vector<Object> layers = {nn::Conv2d(3, 64, 3, 1, 1, 1, 1, false), nn::BatchNorm2d(64),
-                                nn::ReLU()};
+  std::vector<Object> layers = {nn::Conv2d(3, 64, 3, {.padding = 1, .bias = false}),
+                                nn::BatchNorm2d(64), nn::ReLU()};
   int64_t in = 64;
   for (const int64_t out : {64, 128, 256, 512}) {
     layers.push_back(make<BasicBlock>(in, out, out == 64 ? 1 : 2));
@@ -52,12 +53,17 @@ Object mlp() {
 Object gpt() {
   std::vector<Object> layers = {nn::Embedding(65, 128), nn::PositionalEmbedding(64, 128)};
   for (int i = 0; i < 4; ++i) {
-    layers.push_back(nn::TransformerEncoderLayer(128, 4, 512, 0, "gelu", 1e-5, /*batch_first=*/true,
-                                                 /*norm_first=*/true, true, /*is_causal=*/true));
+    layers.push_back(nn::TransformerEncoderLayer(128, 4,
+                                                 {.dim_feedforward = 512,
+                                                  .dropout = 0,
+                                                  .activation = "gelu",
+                                                  .batch_first = true,
+                                                  .norm_first = true,
+                                                  .is_causal = true}));
   }
   layers.push_back(nn::LayerNorm(128));
   layers.push_back(nn::Linear(128, 65));
-  layers.push_back(nn::Flatten(0, 1));
+  layers.push_back(nn::Flatten({.start_dim = 0, .end_dim = 1}));
   return nn::sequential_of(layers);
 }
 

@@ -80,12 +80,12 @@ TEST_F(CpuRefusals, Norms) {
             "takes no empty tensors");
   EXPECT_EQ(answer("batch_norm",
                    [] {
-                     tn::batch_norm(tn::ones({5, 4}), {}, {}, {}, {}, true);
+                     tn::batch_norm(tn::ones({5, 4}), {.training = true});
                    }),
             "takes channels of 4 or more places");
   EXPECT_EQ(answer("batch_norm",
                    [] {
-                     tn::batch_norm(tn::ones({1, 4, 5}), {}, {}, {}, {}, true);
+                     tn::batch_norm(tn::ones({1, 4, 5}), {.training = true});
                    }),
             "taken");
 }
@@ -108,7 +108,7 @@ TEST_F(CpuRefusals, ArgumentsThatDoNotFit) {
   const Tensor x = tn::ones({2, 3, 5, 5});
   expect_error([&] { tn::conv2d(x, tn::ones({4, 2, 2, 2})); }, "conv2d: x is [2, 3, 5, 5]");
   expect_error([&] { tn::max_pool2d(x, 9); }, "max_pool2d: a window of [9, 9]");
-  expect_error([&] { tn::avg_pool2d(x, 2, {}, 0, false, true, 0); }, "divisor_override is 0");
+  expect_error([&] { tn::avg_pool2d(x, 2, {.divisor_override = 0}); }, "divisor_override is 0");
   expect_error([&] { tn::adaptive_avg_pool2d(x, {1, 2, 3}); }, "adaptive_avg_pool2d: output_size");
   expect_error([&] { tn::layer_norm(x, 4); }, "layer_norm: x is [2, 3, 5, 5]");
   expect_error([&] { tn::group_norm(x, 2); }, "num_groups = 2");

@@ -459,31 +459,42 @@ void conv(Samples& list) {
     with_gradients(list, kernel, what, inputs, batch, products(length), 200, inputs.size(), f);
   };
   add("conv1d", "with a bias", {sample({3, 5, 17}), sample({7, 5, 3}, {}, 1), sample({7}, {}, 2)},
-      15, [](const TensorList& in) { return tn::conv1d(in[0], in[1], in[2], 2, 1); });
+      15, [](const TensorList& in) {
+        return tn::conv1d(in[0], in[1], in[2], {.stride = 2, .padding = 1});
+      });
   add("conv2d", "with a bias",
       {sample({3, 5, 8, 9}), sample({18, 5, 3, 2}, {}, 1), sample({18}, {}, 2)}, 30,
       [](const TensorList& in) { return tn::conv2d(in[0], in[1], in[2]); });
   add("conv2d", "groups, dilation, strides", {sample({3, 4, 8, 9}), sample({6, 2, 3, 2}, {}, 1)},
       12, [](const TensorList& in) {
-        return tn::conv2d(in[0], in[1], {}, {1, 2}, {2, 1}, {2, 1}, 2);
+        return tn::conv2d(in[0], in[1],
+                          {.stride = {1, 2}, .padding = {2, 1}, .dilation = {2, 1}, .groups = 2});
       });
   add("conv2d", "a group a channel", {sample({3, 6, 5, 5}), sample({6, 1, 3, 3}, {}, 1)}, 9,
-      [](const TensorList& in) { return tn::conv2d(in[0], in[1], {}, 1, 1, 1, 6); });
+      [](const TensorList& in) { return tn::conv2d(in[0], in[1], {.padding = 1, .groups = 6}); });
   add("conv2d", "special values",
       {special_rows().reshape({1, 2, 10, 10}), sample({3, 2, 3, 3}, {}, 1)}, 18,
-      [](const TensorList& in) { return tn::conv2d(in[0], in[1], {}, 1, 1); });
+      [](const TensorList& in) { return tn::conv2d(in[0], in[1], {.padding = 1}); });
   add("conv3d", "with a bias",
       {sample({3, 2, 3, 4, 5}), sample({4, 2, 2, 2, 3}, {}, 1), sample({4}, {}, 2)}, 24,
       [](const TensorList& in) {
-        return tn::conv3d(in[0], in[1], in[2], 1, {0, 1, 1});
+        return tn::conv3d(in[0], in[1], in[2], {.padding = {0, 1, 1}});
       });
   add("conv_transpose1d", "with a bias",
       {sample({3, 5, 9}), sample({5, 7, 3}, {}, 1), sample({7}, {}, 2)}, 15,
-      [](const TensorList& in) { return tn::conv_transpose1d(in[0], in[1], in[2], 2, 1, 1); });
+      [](const TensorList& in) {
+        return tn::conv_transpose1d(in[0], in[1], in[2],
+                                    {.stride = 2, .padding = 1, .output_padding = 1});
+      });
   add("conv_transpose2d", "groups, dilation, strides",
       {sample({3, 4, 5, 4}), sample({4, 3, 3, 2}, {}, 1), sample({6}, {}, 2)}, 20,
       [](const TensorList& in) {
-        return tn::conv_transpose2d(in[0], in[1], in[2], {1, 2}, {1, 0}, {1, 1}, 2, {2, 2});
+        return tn::conv_transpose2d(in[0], in[1], in[2],
+                                    {.stride = {1, 2},
+                                     .padding = {1, 0},
+                                     .output_padding = {1, 1},
+                                     .groups = 2,
+                                     .dilation = {2, 2}});
       });
   add("conv_transpose3d", "plain", {sample({3, 2, 3, 2, 4}), sample({2, 3, 2, 2, 2}, {}, 1)}, 16,
       [](const TensorList& in) { return tn::conv_transpose3d(in[0], in[1]); });
@@ -518,11 +529,12 @@ void norm(Samples& list) {
   const Tensor image = sample({5, 6, 3, 7});
   const TensorList planes = {image, sample({6}, {}, 1), sample({6}, {}, 2)};
   // An empty batch has no mean.
-  with_gradients(
-      list, "_batch_norm", "weight and bias", planes, {-1, -1, -1}, of_norm, 120, 3,
-      [](const TensorList& in) { return tn::batch_norm(in[0], {}, {}, in[1], in[2], true); });
+  with_gradients(list, "_batch_norm", "weight and bias", planes, {-1, -1, -1}, of_norm, 120, 3,
+                 [](const TensorList& in) {
+                   return tn::batch_norm(in[0], {}, {}, in[1], in[2], {.training = true});
+                 });
   with_gradients(list, "_batch_norm", "plain", {sample({2, 3, 5})}, {-1}, of_norm, 20, 1,
-                 [](const TensorList& in) { return tn::batch_norm(in[0], {}, {}, {}, {}, true); });
+                 [](const TensorList& in) { return tn::batch_norm(in[0], {.training = true}); });
   with_gradients(list, "group_norm", "weight and bias", planes, {0, -1, -1}, of_norm, 120, 3,
                  [](const TensorList& in) { return tn::group_norm(in[0], 3, in[1], in[2]); });
   with_gradients(list, "group_norm", "plain", {image}, {0}, of_norm, 120, 1,
@@ -540,27 +552,35 @@ void pool(Samples& list) {
       [](const TensorList& in) { return tn::max_pool1d(in[0], 3); });
   add("max_pool2d", "plain", x, 1, [](const TensorList& in) { return tn::max_pool2d(in[0], 2); });
   add("max_pool2d", "overlapping", x, 1, [](const TensorList& in) {
-    return tn::max_pool2d(in[0], {3, 2}, {1, 3}, {1, 0});
+    return tn::max_pool2d(in[0], {3, 2}, {.stride = {1, 3}, .padding = {1, 0}});
   });
   add("max_pool2d", "dilation, ceil_mode, without a batch", x.select(0, 1), 1,
-      [](const TensorList& in) { return tn::max_pool2d(in[0], 3, 2, 1, 2, true); });
+      [](const TensorList& in) {
+        return tn::max_pool2d(in[0], 3,
+                              {.stride = 2, .padding = 1, .dilation = 2, .ceil_mode = true});
+      });
   add("max_pool2d", "equal ones", (x * 2.0).to(tn::int64).to(tn::float64), 1,
-      [](const TensorList& in) { return tn::max_pool2d(in[0], 3, 1, 1); });
+      [](const TensorList& in) { return tn::max_pool2d(in[0], 3, {.stride = 1, .padding = 1}); });
   const Tensor special = special_rows().reshape({2, 10, 10});
   add("max_pool2d", "special values", special, 1,
-      [](const TensorList& in) { return tn::max_pool2d(in[0], 3, 2, 1); });
+      [](const TensorList& in) { return tn::max_pool2d(in[0], 3, {.stride = 2, .padding = 1}); });
   add("avg_pool2d", "special values", special, 9,
-      [](const TensorList& in) { return tn::avg_pool2d(in[0], 3, 2, 1); });
+      [](const TensorList& in) { return tn::avg_pool2d(in[0], 3, {.stride = 2, .padding = 1}); });
   add("avg_pool1d", "padding", line, 3,
-      [](const TensorList& in) { return tn::avg_pool1d(in[0], 3, 2, 1); });
+      [](const TensorList& in) { return tn::avg_pool1d(in[0], 3, {.stride = 2, .padding = 1}); });
   add("avg_pool2d", "plain", x, 4, [](const TensorList& in) { return tn::avg_pool2d(in[0], 2); });
   add("avg_pool2d", "padding that does not count", x, 6, [](const TensorList& in) {
-    return tn::avg_pool2d(in[0], {3, 2}, {1, 2}, {1, 1}, true, false);
+    return tn::avg_pool2d(
+        in[0], {3, 2},
+        {.stride = {1, 2}, .padding = {1, 1}, .ceil_mode = true, .count_include_pad = false});
   });
-  add("avg_pool2d", "ceil_mode", x, 9,
-      [](const TensorList& in) { return tn::avg_pool2d(in[0], 3, 2, 1, true); });
-  add("avg_pool2d", "a divisor", x, 9,
-      [](const TensorList& in) { return tn::avg_pool2d(in[0], 3, 2, 1, true, true, 5); });
+  add("avg_pool2d", "ceil_mode", x, 9, [](const TensorList& in) {
+    return tn::avg_pool2d(in[0], 3, {.stride = 2, .padding = 1, .ceil_mode = true});
+  });
+  add("avg_pool2d", "a divisor", x, 9, [](const TensorList& in) {
+    return tn::avg_pool2d(in[0], 3,
+                          {.stride = 2, .padding = 1, .ceil_mode = true, .divisor_override = 5});
+  });
   add("adaptive_avg_pool1d", "uneven", line, 4,
       [](const TensorList& in) { return tn::adaptive_avg_pool1d(in[0], 4); });
   add("adaptive_avg_pool2d", "uneven", x, 12, [](const TensorList& in) {
@@ -585,7 +605,8 @@ void attention(Samples& list) {
   add("plain", inputs, batch,
       [](const TensorList& in) { return tn::scaled_dot_product_attention(in[0], in[1], in[2]); });
   add("causal", inputs, batch, [](const TensorList& in) {
-    return tn::scaled_dot_product_attention(in[0], in[1], in[2], {}, 0, true, -0.7);
+    return tn::scaled_dot_product_attention(in[0], in[1], in[2],
+                                            {.is_causal = true, .scale = -0.7});
   });
   add("a mask of bool", inputs, batch, [mask](const TensorList& in) {
     return tn::scaled_dot_product_attention(in[0], in[1], in[2], mask.to(in[0].device()));
@@ -601,12 +622,12 @@ void attention(Samples& list) {
   add("shared heads",
       {sample({2, 6, 9, 4}), sample({2, 2, 7, 4}, {}, 1), sample({2, 2, 7, 4}, {}, 2)}, batch,
       [](const TensorList& in) {
-        return tn::scaled_dot_product_attention(in[0], in[1], in[2], {}, 0, false, {}, true);
+        return tn::scaled_dot_product_attention(in[0], in[1], in[2], {.enable_gqa = true});
       });
   // Several blocks of rows.
   add("long and causal", {sample({150, 4}), sample({150, 4}, {}, 1), sample({150, 4}, {}, 2)}, {},
       [](const TensorList& in) {
-        return tn::scaled_dot_product_attention(in[0], in[1], in[2], {}, 0, true);
+        return tn::scaled_dot_product_attention(in[0], in[1], in[2], {.is_causal = true});
       });
 }
 

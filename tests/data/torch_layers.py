@@ -17,6 +17,46 @@ def cpp(a):
     if a==float('inf'): return 'INFINITY'
     if a==-float('inf'): return '-INFINITY'
     return repr(a)
+# What these layers require by position, and the names of what follows.
+OPTIONS={
+    'AvgPool1d': (1,['stride', 'padding', 'ceil_mode', 'count_include_pad']),
+    'AvgPool2d': (1,['stride', 'padding', 'ceil_mode', 'count_include_pad', 'divisor_override']),
+    'AvgPool3d': (1,['stride', 'padding', 'ceil_mode', 'count_include_pad', 'divisor_override']),
+    'BatchNorm1d': (1,['eps', 'momentum', 'affine', 'track_running_stats']),
+    'BatchNorm2d': (1,['eps', 'momentum', 'affine', 'track_running_stats']),
+    'BatchNorm3d': (1,['eps', 'momentum', 'affine', 'track_running_stats']),
+    'Conv1d': (3,['stride', 'padding', 'dilation', 'groups', 'bias', 'padding_mode']),
+    'Conv2d': (3,['stride', 'padding', 'dilation', 'groups', 'bias', 'padding_mode']),
+    'Conv3d': (3,['stride', 'padding', 'dilation', 'groups', 'bias', 'padding_mode']),
+    'ConvTranspose1d': (3,['stride', 'padding', 'output_padding', 'groups', 'bias', 'dilation']),
+    'ConvTranspose2d': (3,['stride', 'padding', 'output_padding', 'groups', 'bias', 'dilation']),
+    'ConvTranspose3d': (3,['stride', 'padding', 'output_padding', 'groups', 'bias', 'dilation']),
+    'Flatten': (0,['start_dim', 'end_dim']),
+    'Fold': (2,['dilation', 'padding', 'stride']),
+    'GroupNorm': (2,['eps', 'affine']),
+    'Hardtanh': (0,['min_val', 'max_val']),
+    'InstanceNorm1d': (1,['eps', 'momentum', 'affine', 'track_running_stats']),
+    'InstanceNorm2d': (1,['eps', 'momentum', 'affine', 'track_running_stats']),
+    'InstanceNorm3d': (1,['eps', 'momentum', 'affine', 'track_running_stats']),
+    'LPPool1d': (2,['stride', 'ceil_mode']),
+    'LPPool2d': (2,['stride', 'ceil_mode']),
+    'LPPool3d': (2,['stride', 'ceil_mode']),
+    'LayerNorm': (1,['eps', 'elementwise_affine', 'bias']),
+    'MaxPool1d': (1,['stride', 'padding', 'dilation', 'ceil_mode']),
+    'MaxPool2d': (1,['stride', 'padding', 'dilation', 'ceil_mode']),
+    'MaxPool3d': (1,['stride', 'padding', 'dilation', 'ceil_mode']),
+    'PReLU': (0,['num_parameters', 'init']),
+    'RMSNorm': (1,['eps', 'elementwise_affine']),
+    'RReLU': (0,['lower', 'upper']),
+    'Softplus': (0,['beta', 'threshold']),
+    'Unfold': (1,['dilation', 'padding', 'stride']),
+    'Upsample': (0,['size', 'scale_factor', 'mode', 'align_corners']),
+}
+def spelled(name, args):
+    required,names=OPTIONS.get(name,(len(args),[]))
+    # What is (): the default of a list that is left out.
+    named=[f'.{n} = {cpp(a)}' for n,a in zip(names,args[required:]) if a!=()]
+    return ', '.join([cpp(a) for a in args[:required]]+(['{'+', '.join(named)+'}'] if named else []))
 def add(name, args, *inputs, targs=None, random=False, kw=None):
     m=getattr(nn,name)(*(targs if targs is not None else args), **(kw or {}))
     ps=list(m.parameters())
@@ -31,7 +71,7 @@ def add(name, args, *inputs, targs=None, random=False, kw=None):
     tr='NAN' if random else repr(float('%.13g'%vals[0]))
     ins='{'+', '.join('{'+', '.join(map(str,s))+'}' for s in inputs)+'}'
     out='{'+', '.join(map(str,y.shape))+'}'
-    rows.append(f'    {{"{name}", [] {{ return tn::nn::{name}({", ".join(cpp(a) for a in args)}); }}, {ins}, {out}, {tr}, {float("%.13g"%vals[1])!r}, "{",".join(m.state_dict())}"}},')
+    rows.append(f'    {{"{name}", [] {{ return tn::nn::{name}({spelled(name,args)}); }}, {ins}, {out}, {tr}, {float("%.13g"%vals[1])!r}, "{",".join(m.state_dict())}"}},')
 S=(2,3,4)
 for n in 'Identity ReLU ReLU6 SELU SiLU Mish Sigmoid LogSigmoid Tanh Tanhshrink Softsign Hardsigmoid Hardswish'.split(): add(n,(),S)
 add('LeakyReLU',(0.2,),S); add('ELU',(0.7,),S); add('CELU',(0.7,),S); add('Softshrink',(0.3,),S); add('Hardshrink',(0.3,),S)

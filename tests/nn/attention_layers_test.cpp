@@ -55,18 +55,18 @@ Tensor masked(const Object& layer, const TensorList& in, const Tensor& padding, 
               bool is_causal = false) {
   return layer(in[0], in[0], in[0], padding, mask, is_causal);
 }
-Object batch_first() { return MultiheadAttention(4, 2, 0, true, {}, {}, true); }
+Object batch_first() { return MultiheadAttention(4, 2, {.batch_first = true}); }
 
 // Values: PyTorch 2.15, float64, torch.nn.MultiheadAttention and Transformer*Layer in evaluation.
 const Case kCases[] = {
     // clang-format off
     {"self", [] { return MultiheadAttention(4, 2); }, {{3, 2, 4}}, by_itself, 0.407907559046, 0.0606991064131, 1.41290122928},
-    {"without bias", [] { return MultiheadAttention(4, 2, 0, false, {}, {}, true); }, {{2, 3, 4}}, by_itself, -0.111745602509, -0.322353853244, -0.636043309901},
+    {"without bias", [] { return MultiheadAttention(4, 2, {.bias = false, .batch_first = true}); }, {{2, 3, 4}}, by_itself, -0.111745602509, -0.322353853244, -0.636043309901},
     {"three inputs", [] { return MultiheadAttention(4, 1); }, {{3, 2, 4}, {5, 2, 4}, {5, 2, 4}},
      [](const Object& layer, const TensorList& in) { return layer(in[0], in[1], in[2]); }, 0.355803646143, 0.09064800578, 1.15659440192},
     {"query and memory", batch_first, {{2, 3, 4}, {2, 5, 4}},
      [](const Object& layer, const TensorList& in) { return layer(in[0], in[1], in[1]); }, 0.294365358625, -0.19473841265, 1.20678801815},
-    {"kdim and vdim", [] { return MultiheadAttention(4, 2, 0, true, 3, 2, true); }, {{2, 3, 4}, {2, 5, 3}, {2, 5, 2}},
+    {"kdim and vdim", [] { return MultiheadAttention(4, 2, {.kdim = 3, .vdim = 2, .batch_first = true}); }, {{2, 3, 4}, {2, 5, 3}, {2, 5, 2}},
      [](const Object& layer, const TensorList& in) { return layer(in[0], in[1], in[2]); }, -0.423842254114, 0.0283744726512, 1.4101645952},
     {"without batch", [] { return MultiheadAttention(4, 2); }, {{3, 4}}, by_itself, 0.217852474715, -0.0482717761847, 0.597940245123},
     {"without batch, padding", [] { return MultiheadAttention(4, 2); }, {{3, 4}},
@@ -89,19 +89,19 @@ const Case kCases[] = {
      [](const Object& layer, const TensorList& in) { return masked(layer, in, padding(in), causal(in)); }, 0.420244491227, 0.182703354723, 1.20010653369},
     {"padding, mask of numbers", batch_first, {{2, 3, 4}},
      [](const Object& layer, const TensorList& in) { return masked(layer, in, padding(in), added(in)); }, 0.283262605551, 0.00781928427912, 1.36040428877},
-    {"encoder layer", [] { return TransformerEncoderLayer(4, 2, 6, 0); }, {{3, 2, 4}},
+    {"encoder layer", [] { return TransformerEncoderLayer(4, 2, {.dim_feedforward = 6, .dropout = 0}); }, {{3, 2, 4}},
      [](const Object& layer, const TensorList& in) { return layer(in[0]); }, -1.15487298478, -0.00378870664697, -0.0314910631148},
-    {"encoder layer, norm first, gelu, causal", [] { return TransformerEncoderLayer(4, 2, 6, 0, "gelu", 1e-3, true, true); }, {{2, 3, 4}},
+    {"encoder layer, norm first, gelu, causal", [] { return TransformerEncoderLayer(4, 2, {.dim_feedforward = 6, .dropout = 0, .activation = "gelu", .layer_norm_eps = 1e-3, .batch_first = true, .norm_first = true}); }, {{2, 3, 4}},
      [](const Object& layer, const TensorList& in) { return layer(in[0], tn::none, tn::none, true); }, 8.76732585388, 12.6308719353, 3.24646594819},
-    {"encoder layer that is causal", [] { return TransformerEncoderLayer(4, 2, 6, 0, "gelu", 1e-3, true, true, true, true); }, {{2, 3, 4}},
+    {"encoder layer that is causal", [] { return TransformerEncoderLayer(4, 2, {.dim_feedforward = 6, .dropout = 0, .activation = "gelu", .layer_norm_eps = 1e-3, .batch_first = true, .norm_first = true, .is_causal = true}); }, {{2, 3, 4}},
      [](const Object& layer, const TensorList& in) { return layer(in[0]); }, 8.76732585388, 12.6308719353, 3.24646594819},
-    {"encoder layer without bias, padding", [] { return TransformerEncoderLayer(4, 2, 6, 0, "relu", 1e-5, true, false, false); }, {{2, 3, 4}},
+    {"encoder layer without bias, padding", [] { return TransformerEncoderLayer(4, 2, {.dim_feedforward = 6, .dropout = 0, .batch_first = true, .bias = false}); }, {{2, 3, 4}},
      [](const Object& layer, const TensorList& in) { return layer(in[0], tn::none, padding(in)); }, -0.113289344214, 1.68561484491, -2.76495590605},
-    {"decoder layer", [] { return TransformerDecoderLayer(4, 2, 6, 0, "relu", 1e-5, true); }, {{2, 3, 4}, {2, 5, 4}},
+    {"decoder layer", [] { return TransformerDecoderLayer(4, 2, {.dim_feedforward = 6, .dropout = 0, .batch_first = true}); }, {{2, 3, 4}, {2, 5, 4}},
      [](const Object& layer, const TensorList& in) { return layer(in[0], in[1], causal(in)); }, -0.717088197647, -0.720112780463, -25.1411086034},
-    {"decoder layer that is causal", [] { return TransformerDecoderLayer(4, 2, 6, 0, "relu", 1e-5, true, false, true, true); }, {{2, 3, 4}, {2, 5, 4}},
+    {"decoder layer that is causal", [] { return TransformerDecoderLayer(4, 2, {.dim_feedforward = 6, .dropout = 0, .batch_first = true, .is_causal = true}); }, {{2, 3, 4}, {2, 5, 4}},
      [](const Object& layer, const TensorList& in) { return layer(in[0], in[1]); }, -0.717088197647, -0.720112780463, -25.1411086034},
-    {"decoder layer, norm first, gelu, padding of the memory", [] { return TransformerDecoderLayer(4, 2, 6, 0, "gelu", 1e-5, false, true); }, {{3, 2, 4}, {5, 2, 4}},
+    {"decoder layer, norm first, gelu, padding of the memory", [] { return TransformerDecoderLayer(4, 2, {.dim_feedforward = 6, .dropout = 0, .activation = "gelu", .norm_first = true}); }, {{3, 2, 4}, {5, 2, 4}},
      [](const Object& layer, const TensorList& in) {
        return layer(in[0], in[1], tn::none, tn::none, tn::none, bools({0, 0, 1, 0, 0, 1, 0, 0, 0, 1}, {2, 5}, in));
      }, 8.16561885949, 12.5374083345, 3.92135679246},
@@ -146,7 +146,7 @@ TEST(AttentionLayers, NamesArePyTorchs) {
   using Names = std::vector<std::string>;
   EXPECT_EQ(names_of(MultiheadAttention(4, 2).state_dict()),
             (Names{"in_proj_weight", "in_proj_bias", "out_proj.weight", "out_proj.bias"}));
-  EXPECT_EQ(names_of(MultiheadAttention(4, 2, 0, false, 3).state_dict()),
+  EXPECT_EQ(names_of(MultiheadAttention(4, 2, {.bias = false, .kdim = 3}).state_dict()),
             (Names{"q_proj_weight", "k_proj_weight", "v_proj_weight", "out_proj.weight"}));
   EXPECT_EQ(
       names_of(TransformerEncoderLayer(4, 2).state_dict()),
@@ -154,7 +154,8 @@ TEST(AttentionLayers, NamesArePyTorchs) {
              "self_attn.out_proj.bias", "linear1.weight", "linear1.bias", "linear2.weight",
              "linear2.bias", "norm1.weight", "norm1.bias", "norm2.weight", "norm2.bias"}));
   EXPECT_EQ(
-      names_of(TransformerDecoderLayer(4, 2, 6, 0, "relu", 1e-5, false, false, false).state_dict()),
+      names_of(TransformerDecoderLayer(4, 2, {.dim_feedforward = 6, .dropout = 0, .bias = false})
+                   .state_dict()),
       (Names{"self_attn.in_proj_weight", "self_attn.out_proj.weight",
              "multihead_attn.in_proj_weight", "multihead_attn.out_proj.weight", "linear1.weight",
              "linear2.weight", "norm1.weight", "norm2.weight", "norm3.weight"}));
@@ -193,7 +194,8 @@ TEST(AttentionLayers, DropoutActsInTrainingOnly) {
     SCOPED_TRACE(device.name());
     tn::manual_seed(3);
     for (const Object& layer :
-         {MultiheadAttention(8, 2, 0.5), TransformerEncoderLayer(8, 2, 16, 0.5)}) {
+         {MultiheadAttention(8, 2, {.dropout = 0.5}),
+          TransformerEncoderLayer(8, 2, {.dim_feedforward = 16, .dropout = 0.5})}) {
       layer.to(device);
       const Tensor x = tn::randn({6, 3, 8}, {}, device);
       const auto values = [&] {
@@ -211,9 +213,14 @@ TEST(AttentionLayers, ACausalLayerStandsInASequential) {
   for (const tn::Device device : devices()) {
     SCOPED_TRACE(device.name());
     tn::manual_seed(3);
-    const Object model = tn::nn::Sequential(
-        Embedding(7, 8), PositionalEmbedding(5, 8),
-        TransformerEncoderLayer(8, 2, 16, 0, "gelu", 1e-5, true, true, true, true));
+    const Object model = tn::nn::Sequential(Embedding(7, 8), PositionalEmbedding(5, 8),
+                                            TransformerEncoderLayer(8, 2,
+                                                                    {.dim_feedforward = 16,
+                                                                     .dropout = 0,
+                                                                     .activation = "gelu",
+                                                                     .batch_first = true,
+                                                                     .norm_first = true,
+                                                                     .is_causal = true}));
     model.to(device);
     // What comes later changes nothing of what was before.
     const Tensor a = Tensor::from(std::vector<int64_t>{1, 2, 3, 4}, {1, 4}, device),
@@ -258,12 +265,15 @@ TEST(AttentionLayers, Errors) {
   expect_error([] { MultiheadAttention(6, 4); },
                "embed_dim is 6, expected it divisible by num_heads, 4");
   expect_error([] { MultiheadAttention(6, 0); }, "num_heads is 0, expected at least 1");
-  expect_error([] { MultiheadAttention(6, 2, 1.5); },
+  expect_error([] { MultiheadAttention(6, 2, {.dropout = 1.5}); },
                "dropout is 1.500000, expected a probability, 0 to 1");
-  expect_error([] { MultiheadAttention(6, 2, 0, true, 0); }, "kdim is 0, expected at least 1");
-  expect_error([] { TransformerEncoderLayer(4, 2, 6, 0, "tanh"); },
-               "activation is 'tanh', expected relu or gelu");
-  expect_error([] { TransformerEncoderLayer(4, 2, 0); },
+  expect_error([] { MultiheadAttention(6, 2, {.kdim = 0}); }, "kdim is 0, expected at least 1");
+  expect_error(
+      [] {
+        TransformerEncoderLayer(4, 2, {.dim_feedforward = 6, .dropout = 0, .activation = "tanh"});
+      },
+      "activation is 'tanh', expected relu or gelu");
+  expect_error([] { TransformerEncoderLayer(4, 2, {.dim_feedforward = 0}); },
                "dim_feedforward is 0, expected at least 1");
   expect_error([] { Embedding(0, 2); }, "num_embeddings is 0, expected at least 1");
   expect_error([] { Embedding(3, 2, 3); }, "padding_idx is 3, expected one of the 3 embeddings");

@@ -176,7 +176,7 @@ TEST_P(Layers, ToMovesAndCastsTheSameTensors) {
 }
 
 TEST_P(Layers, ConvolutionsStartUniformWithinPyTorchsBound) {
-  const tn::Object layer = tn::nn::Conv2d(4, 60, {3, 2}, 1, 0, 1, 2);
+  const tn::Object layer = tn::nn::Conv2d(4, 60, {3, 2}, {.groups = 2});
   const tn::Tensor weight = layer.tensor("weight");
   EXPECT_EQ(std::vector<int64_t>(weight.sizes().begin(), weight.sizes().end()),
             (std::vector<int64_t>{60, 2, 3, 2}));
@@ -190,7 +190,7 @@ TEST_P(Layers, ConvolutionsStartUniformWithinPyTorchsBound) {
   EXPECT_NEAR(squares / n, bound * bound / 3, 5 * bound * bound * std::sqrt(4 / (45 * n)));
   for (const double b : layer.tensor("bias").to_vector<double>())
     ASSERT_LE(std::abs(b), bound + 1e-7);
-  EXPECT_EQ(names_of(tn::nn::Conv1d(1, 1, 1, 1, 0, 1, 1, false).state_dict()),
+  EXPECT_EQ(names_of(tn::nn::Conv1d(1, 1, 1, {.bias = false}).state_dict()),
             (std::vector<std::string>{"weight"}));
 }
 
@@ -202,19 +202,36 @@ TEST_P(Layers, ConvolutionsAndPoolsAreTheirOps) {
   };
   const tn::Tensor x1 = tn::randn({2, 4, 9}, {}, device), x2 = tn::randn({2, 4, 6, 7}, {}, device),
                    x3 = tn::randn({2, 4, 5, 6, 7}, {}, device);
-  const tn::Object c1 = Conv1d(4, 6, 3, 2, 1, 2, 2).to(device),
-                   c2 = Conv2d(4, 6, {3, 2}, {2, 1}, {1, 0}, {1, 2}, 2).to(device),
-                   c3 = Conv3d(4, 2, 2, {1, 2, 1}, 1).to(device);
-  same(c1, tn::conv1d(x1, c1.tensor("weight"), c1.tensor("bias"), 2, 1, 2, 2), x1);
-  same(c2, tn::conv2d(x2, c2.tensor("weight"), c2.tensor("bias"), {2, 1}, {1, 0}, {1, 2}, 2), x2);
-  same(c3, tn::conv3d(x3, c3.tensor("weight"), c3.tensor("bias"), {1, 2, 1}, 1), x3);
-  same(MaxPool1d(3, 2, 1, 2, true), tn::max_pool1d(x1, 3, 2, 1, 2, true), x1);
+  const tn::Object
+      c1 = Conv1d(4, 6, 3, {.stride = 2, .padding = 1, .dilation = 2, .groups = 2}).to(device),
+      c2 = Conv2d(4, 6, {3, 2},
+                  {.stride = {2, 1}, .padding = {1, 0}, .dilation = {1, 2}, .groups = 2})
+               .to(device),
+      c3 = Conv3d(4, 2, 2, {.stride = {1, 2, 1}, .padding = 1}).to(device);
+  same(c1,
+       tn::conv1d(x1, c1.tensor("weight"), c1.tensor("bias"),
+                  {.stride = 2, .padding = 1, .dilation = 2, .groups = 2}),
+       x1);
+  same(c2,
+       tn::conv2d(x2, c2.tensor("weight"), c2.tensor("bias"),
+                  {.stride = {2, 1}, .padding = {1, 0}, .dilation = {1, 2}, .groups = 2}),
+       x2);
+  same(c3,
+       tn::conv3d(x3, c3.tensor("weight"), c3.tensor("bias"), {.stride = {1, 2, 1}, .padding = 1}),
+       x3);
+  same(MaxPool1d(3, {.stride = 2, .padding = 1, .dilation = 2, .ceil_mode = true}),
+       tn::max_pool1d(x1, 3, {.stride = 2, .padding = 1, .dilation = 2, .ceil_mode = true}), x1);
   same(MaxPool2d(2), tn::max_pool2d(x2, 2), x2);
-  same(MaxPool2d({3, 2}, {1, 3}, 1), tn::max_pool2d(x2, {3, 2}, {1, 3}, 1), x2);
-  same(MaxPool3d(2, {}, {0, 1, 0}), tn::max_pool3d(x3, 2, {}, {0, 1, 0}), x3);
-  same(AvgPool1d(3, 2, 1, true, false), tn::avg_pool1d(x1, 3, 2, 1, true, false), x1);
+  same(MaxPool2d({3, 2}, {.stride = {1, 3}, .padding = 1}),
+       tn::max_pool2d(x2, {3, 2}, {.stride = {1, 3}, .padding = 1}), x2);
+  same(MaxPool3d(2, {.padding = {0, 1, 0}}), tn::max_pool3d(x3, 2, {.padding = {0, 1, 0}}), x3);
+  same(AvgPool1d(3, {.stride = 2, .padding = 1, .ceil_mode = true, .count_include_pad = false}),
+       tn::avg_pool1d(x1, 3,
+                      {.stride = 2, .padding = 1, .ceil_mode = true, .count_include_pad = false}),
+       x1);
   same(AvgPool2d({2, 3}), tn::avg_pool2d(x2, {2, 3}), x2);
-  same(AvgPool3d(2, 2, 1, false, false), tn::avg_pool3d(x3, 2, 2, 1, false, false), x3);
+  same(AvgPool3d(2, {.stride = 2, .padding = 1, .count_include_pad = false}),
+       tn::avg_pool3d(x3, 2, {.stride = 2, .padding = 1, .count_include_pad = false}), x3);
   same(AdaptiveAvgPool1d(4), tn::adaptive_avg_pool1d(x1, 4), x1);
   same(AdaptiveAvgPool2d({3, 2}), tn::adaptive_avg_pool2d(x2, {3, 2}), x2);
   same(AdaptiveAvgPool3d(1), tn::adaptive_avg_pool3d(x3, 1), x3);
@@ -276,17 +293,18 @@ TEST_P(Layers, InitialValuesArePyTorchs) {
   uniform(bilinear.tensor("weight"), 0.2);
   uniform(bilinear.tensor("bias"), 0.2);
   // Of the weight [in, out / groups, ..] PyTorch counts what one output of `in` has.
-  const tn::Object up = ConvTranspose2d(20, 32, {4, 1}, 1, 0, 0, 2);
+  const tn::Object up = ConvTranspose2d(20, 32, {4, 1}, {.groups = 2});
   expect_sizes(up.tensor("weight"), {20, 16, 4, 1});
   uniform(up.tensor("weight"), 0.125);
   uniform(up.tensor("bias"), 0.125);
   const tn::Tensor rows = EmbeddingBag(100, 50).tensor("weight");
   EXPECT_NEAR(rows.mean().item<double>(), 0, 5 / std::sqrt(5000));
   EXPECT_NEAR(rows.std().item<double>(), 1, 5 / std::sqrt(10000));
-  EXPECT_EQ(PReLU(2).tensor("weight").to_vector<float>(), (std::vector<float>{0.25f, 0.25f}));
-  EXPECT_EQ(PReLU(1, 0.5).tensor("weight").to_vector<float>(), (std::vector<float>{0.5f}));
+  EXPECT_EQ(PReLU({.num_parameters = 2}).tensor("weight").to_vector<float>(),
+            (std::vector<float>{0.25f, 0.25f}));
+  EXPECT_EQ(PReLU({.init = 0.5}).tensor("weight").to_vector<float>(), (std::vector<float>{0.5f}));
   EXPECT_EQ(RMSNorm({2, 1}).tensor("weight").to_vector<float>(), (std::vector<float>{1, 1}));
-  const tn::Object norm = InstanceNorm1d(1, 1e-5, 0.1, true, true);
+  const tn::Object norm = InstanceNorm1d(1, {.affine = true, .track_running_stats = true});
   for (const char* name : {"weight", "running_var"}) EXPECT_EQ(norm.tensor(name).item<float>(), 1);
   for (const char* name : {"bias", "running_mean"}) EXPECT_EQ(norm.tensor(name).item<float>(), 0);
   EXPECT_EQ(norm.tensor("num_batches_tracked").dtype(), tn::int64);
@@ -295,7 +313,7 @@ TEST_P(Layers, InitialValuesArePyTorchs) {
 TEST_P(Layers, ThoseThatDraw) {
   using namespace tn::nn;
   const tn::Tensor x = tn::full({20, 50, 8}, -2.0, {}, device);
-  const tn::Tensor slopes = RReLU(0.1, 0.3)(x) / -2.0;  // uniform
+  const tn::Tensor slopes = RReLU({.lower = 0.1, .upper = 0.3})(x) / -2.0;  // uniform
   EXPECT_GE(slopes.min().item<double>(), 0.1 - 1e-6);
   EXPECT_LE(slopes.max().item<double>(), 0.3 + 1e-6);
   EXPECT_NEAR(slopes.mean().item<double>(), 0.2, 5 * 0.2 / std::sqrt(12 * 8000));
@@ -323,9 +341,10 @@ TEST_P(Layers, EmbeddingBagIsItsOp) {
                    factors = tn::rand({4}, {}, device);
   const tn::Object sum = EmbeddingBag(5, 3, "sum").to(device), mean = EmbeddingBag(5, 3).to(device);
   EXPECT_EQ(names_of(sum.state_dict()), (std::vector<std::string>{"weight"}));
-  EXPECT_EQ(
-      sum(flat, offsets, factors).to_vector<float>(),
-      tn::embedding_bag(sum.tensor("weight"), flat, offsets, "sum", factors).to_vector<float>());
+  EXPECT_EQ(sum(flat, offsets, factors).to_vector<float>(),
+            tn::embedding_bag(sum.tensor("weight"), flat, offsets,
+                              {.mode = "sum", .per_sample_weights = factors})
+                .to_vector<float>());
   EXPECT_EQ(mean(flat.reshape({2, 2})).to_vector<float>(),
             tn::embedding_bag(mean.tensor("weight"), flat.reshape({2, 2})).to_vector<float>());
 }
@@ -350,20 +369,23 @@ TEST_P(Layers, WhatTheOtherLayersRefuse) {
     EXPECT_NE(text.find(" could not be made\n  because " + reason), std::string::npos) << text;
   };
   made([] { Bilinear(1, 0, 1); }, "in2_features is 0, expected at least 1");
-  made([] { ConvTranspose1d(4, 3, 2, 1, 0, 0, 2); },
+  made([] { ConvTranspose1d(4, 3, 2, {.groups = 2}); },
        "in_channels is 4 and out_channels 3, expected both divisible by groups, 2");
-  made([] { ConvTranspose1d(4, 3, 2, 1, 0, -1); }, "output_padding is [-1], expected one number");
-  made([] { Conv1d(1, 1, 1, 1, 0, 1, 1, true, "same"); },
+  made([] { ConvTranspose1d(4, 3, 2, {.output_padding = -1}); },
+       "output_padding is [-1], expected one number");
+  made([] { Conv1d(1, 1, 1, {.padding_mode = "same"}); },
        "padding_mode is 'same', expected zeros, reflect, replicate or circular");
-  made([] { Hardtanh(1, 1); }, "min_val is 1.000000, expected it below max_val, 1.000000");
-  made([] { RReLU(0.5, 0.1); }, "lower is 0.500000, expected it at most upper, 0.100000");
-  made([] { PReLU(0); }, "num_parameters is 0, expected at least 1");
+  made([] { Hardtanh({.min_val = 1}); },
+       "min_val is 1.000000, expected it below max_val, 1.000000");
+  made([] { RReLU({.lower = 0.5, .upper = 0.1}); },
+       "lower is 0.500000, expected it at most upper, 0.100000");
+  made([] { PReLU({.num_parameters = 0}); }, "num_parameters is 0, expected at least 1");
   made([] { Upsample(); }, "either size or scale_factor is needed, and not both");
   made([] { PixelShuffle(0); }, "upscale_factor is 0, expected at least 1");
   made([] { PixelUnshuffle(0); }, "downscale_factor is 0, expected at least 1");
   made([] { ZeroPad2d({1, 2, 3}); }, "padding has 3 numbers, expected one or 4");
   made([] { LPPool1d(0, 2); }, "norm_type is 0, expected another number");
-  made([] { AvgPool2d(2, {}, 0, false, true, 0); }, "divisor_override is 0, expected at least 1");
+  made([] { AvgPool2d(2, {.divisor_override = 0}); }, "divisor_override is 0, expected at least 1");
   made([] { EmbeddingBag(3, 2, "prod"); }, "mode is 'prod', expected sum, mean or max");
   made([] { RMSNorm({}); }, "normalized_shape is empty, expected at least one size");
   made([] { InstanceNorm1d(0); }, "num_features is 0, expected at least 1");
@@ -375,7 +397,7 @@ TEST_P(Layers, WhatTheOtherLayersRefuse) {
   called(GLU(1), "GLU: dimension 1 of x has size 3, expected an even one");
   called(ZeroPad3d(1), "ZeroPad3d: x has 3 dimensions, expected 4 or 5");
   called(Dropout3d(), "Dropout3d: x has 3 dimensions, expected 4 or 5");
-  called(InstanceNorm1d(4, 1e-5, 0.1, true), "InstanceNorm1d: x has 3 channels, expected 4");
+  called(InstanceNorm1d(4, {.affine = true}), "InstanceNorm1d: x has 3 channels, expected 4");
   called(InstanceNorm3d(4), "InstanceNorm3d: x has 3 dimensions, expected 4 or 5");
   called(RMSNorm({2, 4}), "RMSNorm: x does not end with the sizes of normalized_shape");
   EXPECT_EQ(message_of([&] { Softmax2d()(x[0]); }),
@@ -391,7 +413,7 @@ TEST_P(Layers, WhatTheOtherLayersRefuse) {
 }
 
 TEST_P(Layers, BatchNormTracksInTrainingAndUsesInEvaluation) {
-  const tn::Object layer = tn::nn::BatchNorm1d(2, 0, 0.25).to(device);
+  const tn::Object layer = tn::nn::BatchNorm1d(2, {.eps = 0, .momentum = 0.25}).to(device);
   EXPECT_EQ(names_of(layer.state_dict()),
             (std::vector<std::string>{"weight", "bias", "running_mean", "running_var",
                                       "num_batches_tracked"}));
@@ -422,14 +444,15 @@ TEST_P(Layers, BatchNormTracksInTrainingAndUsesInEvaluation) {
   near(layer.tensor("running_mean"), {0.5, 5});
 
   // Without momentum: the means of all batches.
-  const tn::Object all = tn::nn::BatchNorm1d(2, 0, std::nullopt).to(device);
+  const tn::Object all = tn::nn::BatchNorm1d(2, {.eps = 0, .momentum = std::nullopt}).to(device);
   all(x);
   all(x * 3.f);
   near(all.tensor("running_mean"), {(2 + 6) / 2.f, (20 + 60) / 2.f});
   near(all.tensor("running_var"), {(2 + 18) / 2.f, (200 + 1800) / 2.f});
 
   // Without running values: by the batch in evaluation too.
-  const tn::Object none = tn::nn::BatchNorm1d(2, 0, 0.1, false, false).to(device);
+  const tn::Object none =
+      tn::nn::BatchNorm1d(2, {.eps = 0, .affine = false, .track_running_stats = false}).to(device);
   EXPECT_TRUE(none.state_dict().empty());
   none.eval();
   near(none(x), {-1, -1, 1, 1});
@@ -444,20 +467,20 @@ TEST_P(Layers, BatchNormTracksInTrainingAndUsesInEvaluation) {
 
 TEST_P(Layers, LayerNormAndGroupNorm) {
   const tn::Tensor x = tn::randn({2, 4, 3}, {}, device);
-  const tn::Object layer = tn::nn::LayerNorm({4, 3}, 0.1).to(device);
+  const tn::Object layer = tn::nn::LayerNorm({4, 3}, {.eps = 0.1}).to(device);
   EXPECT_EQ(names_of(layer.state_dict()), (std::vector<std::string>{"weight", "bias"}));
   layer.tensor("weight").detach().copy_(tn::randn({4, 3}));
   EXPECT_EQ(layer(x).to_vector<float>(),
             tn::layer_norm(x, {4, 3}, layer.tensor("weight"), layer.tensor("bias"), 0.1)
                 .to_vector<float>());
-  EXPECT_EQ(names_of(tn::nn::LayerNorm(3, 1e-5, true, false).state_dict()),
+  EXPECT_EQ(names_of(tn::nn::LayerNorm(3, {.bias = false}).state_dict()),
             (std::vector<std::string>{"weight"}));
-  EXPECT_TRUE(tn::nn::LayerNorm(3, 1e-5, false).state_dict().empty());
+  EXPECT_TRUE(tn::nn::LayerNorm(3, {.elementwise_affine = false}).state_dict().empty());
   const tn::Object group = tn::nn::GroupNorm(2, 4).to(device);
   group.tensor("bias").detach().copy_(tn::randn({4}));
   EXPECT_EQ(group(x).to_vector<float>(),
             tn::group_norm(x, 2, group.tensor("weight"), group.tensor("bias")).to_vector<float>());
-  EXPECT_TRUE(tn::nn::GroupNorm(2, 4, 1e-5, false).state_dict().empty());
+  EXPECT_TRUE(tn::nn::GroupNorm(2, 4, {.affine = false}).state_dict().empty());
 }
 
 TEST_P(Layers, LossesAreTheirOps) {
@@ -473,23 +496,30 @@ TEST_P(Layers, LossesAreTheirOps) {
   };
   same(MSELoss("sum"), tn::mse_loss(x, y, "sum"), x, y);
   same(L1Loss(), tn::l1_loss(x, y), x, y);
-  same(SmoothL1Loss("none", 0.5), tn::smooth_l1_loss(x, y, "none", 0.5), x, y);
-  same(HuberLoss("mean", 0.5), tn::huber_loss(x, y, "mean", 0.5), x, y);
-  same(KLDivLoss("batchmean", true), tn::kl_div(x, y, "batchmean", true), x, y);
+  same(SmoothL1Loss({.reduction = "none", .beta = 0.5}), tn::smooth_l1_loss(x, y, "none", 0.5), x,
+       y);
+  same(HuberLoss({.delta = 0.5}), tn::huber_loss(x, y, "mean", 0.5), x, y);
+  same(KLDivLoss({.reduction = "batchmean", .log_target = true}),
+       tn::kl_div(x, y, "batchmean", true), x, y);
   const tn::Tensor p = x.sigmoid();
-  same(BCELoss(weight, "sum"), tn::binary_cross_entropy(p, y, w, "sum"), p, y);
-  same(BCEWithLogitsLoss({}, "mean", weight),
-       tn::binary_cross_entropy_with_logits(x, y, {}, "mean", w), x, y);
-  same(NLLLoss(weight, 3, "sum"), tn::nll_loss(x, classes, w, 3, "sum"), x, classes);
-  same(CrossEntropyLoss(weight, 1, "none", 0.1), tn::cross_entropy(x, classes, w, 1, "none", 0.1),
+  same(BCELoss({.weight = weight, .reduction = "sum"}), tn::binary_cross_entropy(p, y, w, "sum"), p,
+       y);
+  same(BCEWithLogitsLoss({.pos_weight = weight}),
+       tn::binary_cross_entropy_with_logits(x, y, {.pos_weight = w}), x, y);
+  same(NLLLoss({.weight = weight, .ignore_index = 3, .reduction = "sum"}),
+       tn::nll_loss(x, classes, w, {.ignore_index = 3, .reduction = "sum"}), x, classes);
+  same(CrossEntropyLoss(
+           {.weight = weight, .ignore_index = 1, .reduction = "none", .label_smoothing = 0.1}),
+       tn::cross_entropy(x, classes, w,
+                         {.ignore_index = 1, .reduction = "none", .label_smoothing = 0.1}),
        x, classes);
   same(CrossEntropyLoss(), tn::cross_entropy(x, classes), x, classes);
-  EXPECT_EQ(names_of(CrossEntropyLoss(weight).named_buffers()),
+  EXPECT_EQ(names_of(CrossEntropyLoss({.weight = weight}).named_buffers()),
             (std::vector<std::string>{"weight"}));
   EXPECT_EQ(message_of([] { MSELoss("average"); }),
             "MSELoss could not be made\n  because reduction is 'average', expected mean, sum or "
             "none");
-  EXPECT_EQ(message_of([] { KLDivLoss("average"); }),
+  EXPECT_EQ(message_of([] { KLDivLoss({.reduction = "average"}); }),
             "KLDivLoss could not be made\n  because reduction is 'average', expected mean, sum or "
             "none, or batchmean");
 }
@@ -502,10 +532,10 @@ TEST_P(Layers, OptionsOfConvolutionsPoolsAndNormsAreChecked) {
       }),
       "Conv2d could not be made\n  because kernel_size is [3, 3, 3], expected one or 2 numbers "
       "of at least 1");
-  EXPECT_EQ(message_of([] { Conv1d(3, 4, 3, 0); }),
+  EXPECT_EQ(message_of([] { Conv1d(3, 4, 3, {.stride = 0}); }),
             "Conv1d could not be made\n  because stride is [0], expected one number of at least 1");
   EXPECT_EQ(
-      message_of([] { Conv2d(3, 4, 3, 1, 0, 1, 2); }),
+      message_of([] { Conv2d(3, 4, 3, {.groups = 2}); }),
       "Conv2d could not be made\n  because in_channels is 3 and out_channels 4, expected both "
       "divisible by groups, 2");
   EXPECT_EQ(

@@ -134,8 +134,11 @@ TEST_P(Optimizers, AdamFollowsItsFormula) {
     expect_near(p, adam_formula(start, options, false, 5), 1e-11);
     expect_near(q, adam_formula({3}, options, false, 5), 1e-11);
     const tn::Tensor w = parameter(start);
-    run(AdamW({w},
-              {options.lr, options.betas, options.eps, options.weight_decay, options.maximize}),
+    run(AdamW({w}, {.lr = options.lr,
+                    .betas = options.betas,
+                    .eps = options.eps,
+                    .weight_decay = options.weight_decay,
+                    .maximize = options.maximize}),
         {w}, 5);
     expect_near(w, adam_formula(start, options, true, 5), 1e-11);
   }

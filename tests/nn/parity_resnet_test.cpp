@@ -7,7 +7,8 @@
 namespace {
 
 tn::Object conv(int64_t inputs, int64_t outputs, int64_t kernel, int64_t stride) {
-  return tn::nn::Conv2d(inputs, outputs, kernel, stride, kernel / 2, 1, 1, /*bias=*/false);
+  return tn::nn::Conv2d(inputs, outputs, kernel,
+                        {.stride = stride, .padding = kernel / 2, .bias = false});
 }
 
 struct BasicBlock : tn::Module {

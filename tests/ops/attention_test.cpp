@@ -17,12 +17,12 @@ const Row kRows[] = {
      {2, 3, 3},
      0.758072358076},
     {"attention without a batch, scale",
-     [](const TensorList& in) { return tn::scaled_dot_product_attention(in[0], in[1], in[2], {}, 0, false, 0.4); },
+     [](const TensorList& in) { return tn::scaled_dot_product_attention(in[0], in[1], in[2], {.scale = 0.4}); },
      {{2, 2}, {3, 2}, {3, 2}},
      {2, 2},
      -0.0885353295224},
     {"attention causal",
-     [](const TensorList& in) { return tn::scaled_dot_product_attention(in[0], in[1], in[2], {}, 0, true); },
+     [](const TensorList& in) { return tn::scaled_dot_product_attention(in[0], in[1], in[2], {.is_causal = true}); },
      {{1, 2, 3, 2}, {1, 2, 4, 2}, {1, 2, 4, 1}},
      {1, 2, 3, 1},
      -0.150290783087},
@@ -42,12 +42,12 @@ const Row kRows[] = {
      {2, 2},
      -0.248812185239},
     {"attention shared heads",
-     [](const TensorList& in) { return tn::scaled_dot_product_attention(in[0], in[1], in[2], {}, 0, false, {}, true); },
+     [](const TensorList& in) { return tn::scaled_dot_product_attention(in[0], in[1], in[2], {.enable_gqa = true}); },
      {{1, 4, 2, 2}, {1, 2, 3, 2}, {1, 2, 3, 2}},
      {1, 4, 2, 2},
      1.01173329844},
     {"attention shared heads, mask a head",
-     [](const TensorList& in) { return tn::scaled_dot_product_attention(in[0], in[1], in[2], in[3], 0, false, {}, true); },
+     [](const TensorList& in) { return tn::scaled_dot_product_attention(in[0], in[1], in[2], in[3], {.enable_gqa = true}); },
      {{4, 2, 2}, {2, 3, 2}, {2, 3, 2}, {4, 2, 3}},
      {4, 2, 2},
      0.986315400409},
@@ -80,7 +80,8 @@ TEST(Attention, GradientsOfPermutedHeads) {
           t = (permuted ? t : t.contiguous()).detach().requires_grad_();
           EXPECT_EQ(t.is_contiguous(), !permuted);
         }
-        Tensor y = tn::scaled_dot_product_attention(in[0], in[1], in[2], {}, 0, causal, {}, true);
+        Tensor y = tn::scaled_dot_product_attention(in[0], in[1], in[2],
+                                                    {.is_causal = causal, .enable_gqa = true});
         (y * sample({2, 4, 70, 5}, d, 3).to(tn::float32)).sum().backward();
         return TensorList{in[0].grad(), in[1].grad(), in[2].grad()};
       };
@@ -99,7 +100,7 @@ TEST(Attention, DropsWeights) {
     tn::manual_seed(5);
     // Each weight is 1 / 100; value 1, so the output counts the kept ones.
     Tensor zero = tn::zeros({20, 100, 2}, {}, d), ones = tn::ones({20, 100, 1}, {}, d);
-    Tensor y = tn::scaled_dot_product_attention(zero, zero, ones, {}, 0.25);
+    Tensor y = tn::scaled_dot_product_attention(zero, zero, ones, {.dropout_p = 0.25});
     double mean = y.mean().item<double>(), var = (y - mean).square().mean().item<double>();
     // Kept ones of 100: binomial. Allowed are five standard errors.
     EXPECT_NEAR(mean, 1, 5 * std::sqrt(0.25 / 0.75 / 2e5));
@@ -111,7 +112,8 @@ TEST(Attention, Errors) {
   Tensor q = tn::zeros({2, 3, 4}), k = tn::zeros({2, 5, 4});
   auto attend = [](const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask = {},
                    double p = 0, bool causal = false, bool gqa = false) {
-    return tn::scaled_dot_product_attention(q, k, v, mask, p, causal, {}, gqa);
+    return tn::scaled_dot_product_attention(
+        q, k, v, mask, {.dropout_p = p, .is_causal = causal, .enable_gqa = gqa});
   };
   expect_error(
       [&] {

@@ -13,11 +13,11 @@ bool lies_channels_last(const Tensor& x) { return x.strides()[1] == 1 && !x.is_c
 
 std::vector<tn::Object> layers() {
   tn::manual_seed(1);
-  return {Conv2d(4, 6, 3, 1, 1),
+  return {Conv2d(4, 6, 3, {.padding = 1}),
           BatchNorm2d(6),
           tn::nn::ReLU(),
           MaxPool2d(2),
-          Conv2d(6, 5, 3, 2, 1, 1, 1, false),
+          Conv2d(6, 5, 3, {.stride = 2, .padding = 1, .bias = false}),
           AvgPool2d(2)};
 }
 
@@ -66,10 +66,10 @@ TEST(ChannelsLast, OtherOrdersGiveTheSame) {
     for (size_t d = 0; d < 4; ++d) back[size_t(order[d])] = int64_t(d);
     const Tensor there = x.permute(order).contiguous().permute(back);
     const std::pair<const char*, std::function<Tensor(const Tensor&)>> calls[] = {
-        {"conv2d", [&](const Tensor& t) { return tn::conv2d(t, weight, {}, 1, 1); }},
+        {"conv2d", [&](const Tensor& t) { return tn::conv2d(t, weight, {.padding = 1}); }},
         {"max_pool2d", [](const Tensor& t) { return tn::max_pool2d(t, 2); }},
         {"avg_pool2d", [](const Tensor& t) { return tn::avg_pool2d(t, 2); }},
-        {"batch_norm", [](const Tensor& t) { return tn::batch_norm(t, {}, {}, {}, {}, true); }}};
+        {"batch_norm", [](const Tensor& t) { return tn::batch_norm(t, {.training = true}); }}};
     for (const auto& [name, f] : calls) {
       SCOPED_TRACE(name);
       Tensor a = x.detach().requires_grad_(), b = there.detach().requires_grad_();

@@ -12,7 +12,7 @@ const Row kRows[] = {
      {2, 3, 3},
      3.7253934803},
     {"conv1d without a batch",
-     [](const TensorList& in) { return tn::conv1d(in[0], in[1], {}, 2, 1); },
+     [](const TensorList& in) { return tn::conv1d(in[0], in[1], {.stride = 2, .padding = 1}); },
      {{2, 5}, {3, 2, 2}},
      {3, 3},
      3.28291377865},
@@ -22,22 +22,22 @@ const Row kRows[] = {
      {2, 2, 3, 2},
      -2.28642709227},
     {"conv2d strides and paddings",
-     [](const TensorList& in) { return tn::conv2d(in[0], in[1], {}, {2, 1}, {1, 2}); },
+     [](const TensorList& in) { return tn::conv2d(in[0], in[1], {.stride = {2, 1}, .padding = {1, 2}}); },
      {{1, 2, 4, 5}, {2, 2, 3, 2}},
      {1, 2, 2, 8},
      -3.16302720926},
     {"conv2d dilation, rows left over",
-     [](const TensorList& in) { return tn::conv2d(in[0], in[1], {}, 2, 0, {3, 2}); },
+     [](const TensorList& in) { return tn::conv2d(in[0], in[1], {.stride = 2, .dilation = {3, 2}}); },
      {{1, 1, 6, 5}, {2, 1, 2, 2}},
      {1, 2, 2, 2},
      -0.0749988542964},
     {"conv2d groups",
-     [](const TensorList& in) { return tn::conv2d(in[0], in[1], in[2], 2, 1, 1, 2); },
+     [](const TensorList& in) { return tn::conv2d(in[0], in[1], in[2], {.stride = 2, .padding = 1, .groups = 2}); },
      {{2, 4, 3, 3}, {6, 2, 2, 2}, {6}},
      {2, 6, 2, 2},
      -0.617296014},
     {"conv2d a group a channel",
-     [](const TensorList& in) { return tn::conv2d(in[0], in[1], {}, 1, 0, 1, 3); },
+     [](const TensorList& in) { return tn::conv2d(in[0], in[1], {.groups = 3}); },
      {{1, 3, 3, 3}, {6, 1, 2, 2}},
      {1, 6, 2, 2},
      0.618597119896},
@@ -57,12 +57,12 @@ const Row kRows[] = {
      {0, 2, 2, 2},
      0},
     {"conv3d",
-     [](const TensorList& in) { return tn::conv3d(in[0], in[1], in[2], {1, 1, 2}, {0, 1, 1}, 1, 2); },
+     [](const TensorList& in) { return tn::conv3d(in[0], in[1], in[2], {.stride = {1, 1, 2}, .padding = {0, 1, 1}, .groups = 2}); },
      {{1, 2, 3, 2, 3}, {2, 1, 2, 2, 2}, {2}},
      {1, 2, 2, 3, 2},
      -0.461426390375},
     {"conv_transpose1d",
-     [](const TensorList& in) { return tn::conv_transpose1d(in[0], in[1], in[2], 2, 1, 1); },
+     [](const TensorList& in) { return tn::conv_transpose1d(in[0], in[1], in[2], {.stride = 2, .padding = 1, .output_padding = 1}); },
      {{2, 2, 3}, {2, 3, 3}, {3}},
      {2, 3, 6},
      4.80224182043},
@@ -72,22 +72,22 @@ const Row kRows[] = {
      {1, 2, 3, 5},
      0.0921117968574},
     {"conv_transpose2d groups, dilation",
-     [](const TensorList& in) { return tn::conv_transpose2d(in[0], in[1], in[2], {1, 2}, {1, 0}, {2, 1}, 2, {3, 2}); },
+     [](const TensorList& in) { return tn::conv_transpose2d(in[0], in[1], in[2], {.stride = {1, 2}, .padding = {1, 0}, .output_padding = {2, 1}, .groups = 2, .dilation = {3, 2}}); },
      {{1, 4, 2, 2}, {4, 1, 2, 2}, {2}},
      {1, 2, 5, 6},
      -1.80129926096},
     {"conv_transpose2d a stride beyond the kernel",
-     [](const TensorList& in) { return tn::conv_transpose2d(in[0], in[1], {}, 3, 0, 2); },
+     [](const TensorList& in) { return tn::conv_transpose2d(in[0], in[1], {.stride = 3, .output_padding = 2}); },
      {{1, 1, 2, 2}, {1, 2, 1, 2}},
      {1, 2, 6, 7},
      0.545859137385},
     {"conv_transpose3d without a batch",
-     [](const TensorList& in) { return tn::conv_transpose3d(in[0], in[1], {}, {2, 1, 1}); },
+     [](const TensorList& in) { return tn::conv_transpose3d(in[0], in[1], {.stride = {2, 1, 1}}); },
      {{2, 2, 2, 2}, {2, 1, 2, 1, 2}},
      {1, 4, 2, 3},
      4.03760973884},
     {"im2col",
-     [](const TensorList& in) { return tn::im2col(in[0], {2, 3}, 1, 1, {2, 1}); },
+     [](const TensorList& in) { return tn::im2col(in[0], {2, 3}, {.padding = 1, .stride = {2, 1}}); },
      {{2, 2, 4, 3}},
      {2, 12, 9},
      0.728386089772},
@@ -97,7 +97,7 @@ const Row kRows[] = {
      {1, 2, 3, 4},
      0.778119585901},
     {"fold with padding, without a batch",
-     [](const TensorList& in) { return tn::fold(in[0], {3, 5}, {3, 2}, {1, 2}, 1, {2, 4}); },
+     [](const TensorList& in) { return tn::fold(in[0], {3, 5}, {3, 2}, {.dilation = {1, 2}, .padding = 1, .stride = {2, 4}}); },
      {{6, 4}},
      {1, 3, 5},
      -0.716730680172},
@@ -114,8 +114,8 @@ TEST(Conv, Errors) {
       },
       "conv2d: x is [1, 4, 5, 5] (float32, cpu), weight is [6, 3, 3, 3] (float32, cpu), "
       "groups is 1; expected x [n, channels, ..], weight [out, channels / groups, ..]");
-  expect_error([&] { tn::conv2d(x, w, {}, 1, 0, 1, 4); }, "groups is 4; expected");
-  expect_error([&] { tn::conv2d(x, w, {}, 1, 0, 1, 0); },
+  expect_error([&] { tn::conv2d(x, w, {.groups = 4}); }, "groups is 4; expected");
+  expect_error([&] { tn::conv2d(x, w, {.groups = 0}); },
                "conv2d: groups is 0, expected at least 1");
   expect_error([&] { tn::conv2d(x, w, tn::zeros({5})); },
                "bias is [5] (float32, cpu), groups is 1");
@@ -129,27 +129,27 @@ TEST(Conv, Errors) {
         tn::conv2d(tn::zeros({4, 5}), w);
       },
       "conv2d: x is [4, 5], expected 3 or 4 dimensions");
-  expect_error([&] { tn::conv2d(x, w, {}, 0); },
+  expect_error([&] { tn::conv2d(x, w, {.stride = 0}); },
                "conv2d: stride is [0], expected one or 2 numbers of at least 1");
   expect_error(
       [&] {
-        tn::conv2d(x, w, {}, 1, {1, 1, 1});
+        tn::conv2d(x, w, {.padding = {1, 1, 1}});
       },
       "conv2d: padding is [1, 1, 1], expected one or 2 numbers of at least 0");
   expect_error(
       [&] {
-        tn::conv1d(tn::zeros({4, 5}), tn::zeros({6, 4, 3}), {}, 1, 0, {1, 2});
+        tn::conv1d(tn::zeros({4, 5}), tn::zeros({6, 4, 3}), {.dilation = {1, 2}});
       },
       "conv1d: dilation is [1, 2], expected a number of at least 1");
-  expect_error([&] { tn::conv2d(x, w, {}, 1, 0, 3); },
+  expect_error([&] { tn::conv2d(x, w, {.dilation = 3}); },
                "conv2d: a window of [3, 3] with dilation [3, 3] does not fit into [5, 5] with "
                "padding [0, 0]");
   expect_error([&] { tn::conv_transpose2d(x, w); }, "weight [channels, out / groups, ..]");
   Tensor v = tn::zeros({4, 2, 3, 3});
-  expect_error([&] { tn::conv_transpose2d(x, v, {}, 2, 0, 2); },
+  expect_error([&] { tn::conv_transpose2d(x, v, {.stride = 2, .output_padding = 2}); },
                "conv_transpose2d: output_padding is [2, 2], expected less than stride [2, 2] or "
                "dilation [1, 1]");
-  expect_error([&] { tn::conv_transpose2d(x, v, {}, 1, 4); },
+  expect_error([&] { tn::conv_transpose2d(x, v, {.padding = 4}); },
                "conv_transpose2d: the output would be [-1]");
   expect_error(
       [&] {
@@ -167,21 +167,22 @@ TEST(Conv, HugeOptionsAreRefused) {
     SCOPED_TRACE(d.name());
     Tensor x = tn::zeros({1, 1, 8}, tn::float32, d), w = tn::zeros({1, 1, 5}, tn::float32, d);
     expect_error(
-        [&] { tn::conv1d(x, w, {}, 1, 0, kHuge); },
+        [&] { tn::conv1d(x, w, {.dilation = kHuge}); },
         "conv1d: a window of [5] with dilation [4611686018427387904] does not fit into [8]");
-    expect_error([&] { tn::conv1d(x, w, {}, 1, kHuge); }, "with padding [4611686018427387904]");
-    expect_error([&] { tn::conv1d(x, w, {}, 1, 0, 1, INT64_MAX); },
+    expect_error([&] { tn::conv1d(x, w, {.padding = kHuge}); },
+                 "with padding [4611686018427387904]");
+    expect_error([&] { tn::conv1d(x, w, {.groups = INT64_MAX}); },
                  "weight is [1, 1, 5] (float32, " + d.name() + "), groups is 9223372036854775807");
     Tensor cube = tn::zeros({1, 1, 2, 2, 2}, tn::float32, d),
            points = tn::zeros({9, 1, 1, 1, 1}, tn::float32, d);
-    expect_error([&] { tn::conv3d(cube, points, {}, 1, 1'000'000); },
+    expect_error([&] { tn::conv3d(cube, points, {.padding = 1'000'000}); },
                  "conv3d: fill: the shape [1, 1, 2000002, 2000002, 2000002] (float32) overflows: "
                  "more bytes than 63 bits hold");
-    expect_error([&] { tn::conv_transpose1d(x, w, {}, 1, 0, 0, 1, kHuge); },
+    expect_error([&] { tn::conv_transpose1d(x, w, {.dilation = kHuge}); },
                  "conv_transpose1d: the output would be [9223372036854775807]");
     expect_error(
         [&] {
-          tn::im2col(tn::zeros({1, 4, 4}, tn::float32, d), 2, 1, INT64_MAX);
+          tn::im2col(tn::zeros({1, 4, 4}, tn::float32, d), 2, {.padding = INT64_MAX});
         },
         "im2col: a window of [2, 2] with dilation [1, 1] does not fit into [4, 4]");
     expect_error(
@@ -202,13 +203,13 @@ TEST(Conv, OfIntegersIsOfItsElements) {
       auto exact = [&](const Tensor& y) { return y.to(dtype).to_vector<int64_t>(); };
       auto of = [&](const Tensor& t) { return t.to(dtype); };
       auto wide = [&](const Tensor& t) { return t.to(tn::float64); };
-      Tensor y = tn::conv2d(of(x), of(w), of(b), 1, 1);
+      Tensor y = tn::conv2d(of(x), of(w), of(b), {.padding = 1});
       EXPECT_EQ(y.dtype(), dtype);
       EXPECT_EQ(y.to_vector<int64_t>(),
-                exact(tn::conv2d(wide(x), wide(w), wide(b), 1, 1).to(tn::int64)));
+                exact(tn::conv2d(wide(x), wide(w), wide(b), {.padding = 1}).to(tn::int64)));
       Tensor v = w.reshape({2, 1, 2, 2});
-      EXPECT_EQ(tn::conv_transpose2d(of(x), of(v), {}, 2).to_vector<int64_t>(),
-                exact(tn::conv_transpose2d(wide(x), wide(v), {}, 2).to(tn::int64)));
+      EXPECT_EQ(tn::conv_transpose2d(of(x), of(v), {.stride = 2}).to_vector<int64_t>(),
+                exact(tn::conv_transpose2d(wide(x), wide(v), {.stride = 2}).to(tn::int64)));
     }
     expect_error(
         [&] {

@@ -151,21 +151,22 @@ std::vector<Row> rows(tn::Device d) {
        {2, 2}},
       {"embedding_bag max",
        [=](const Tensor& x) {
-         return tn::embedding_bag(x[1], indices({2, 0, 1, 0}, {2, 2}, d), {}, "max");
+         return tn::embedding_bag(x[1], indices({2, 0, 1, 0}, {2, 2}, d), {.mode = "max"});
        },
        {10, 11, 8, 9},
        {2, 2}},
       {"embedding_bag weighted",
        [=](const Tensor& x) {
-         return tn::embedding_bag(x[0], indices({2, 0}, {1, 2}, d), {}, "sum",
-                                  tn::full({1, 2}, 2.0, x.dtype(), d));
+         return tn::embedding_bag(
+             x[0], indices({2, 0}, {1, 2}, d),
+             {.mode = "sum", .per_sample_weights = tn::full({1, 2}, 2.0, x.dtype(), d)});
        },
        {8, 12},
        {1, 2}},
       {"embedding_bag from offsets",
        [=](const Tensor& x) {
          return tn::embedding_bag(x[0], indices({2, 0, 1, 1, 2}, {5}, d),
-                                  indices({0, 2, 2, 5}, {4}, d), "sum");
+                                  indices({0, 2, 2, 5}, {4}, d), {.mode = "sum"});
        },
        {4, 6, 0, 0, 8, 11, 0, 0},
        {4, 2}},
@@ -178,7 +179,7 @@ std::vector<Row> rows(tn::Device d) {
       {"embedding_bag max of each",
        [=](const Tensor& x) {
          return tn::embedding_bag(x[1], indices({2, 0, 1, 0, 1}, {5}, d),
-                                  indices({0, 1, 1}, {3}, d), "max");
+                                  indices({0, 1, 1}, {3}, d), {.mode = "max"});
        },
        {10, 11, 0, 0, 8, 9},
        {3, 2}},
@@ -362,11 +363,11 @@ TEST(Index, Errors) {
       "masked_select: [2, 3] and [2] do not broadcast");
   expect_error([&] { tn::embedding_bag(x, one); },
                "embedding_bag: index is [1], expected 2 dimensions, or 1 with offsets");
-  expect_error([&] { tn::embedding_bag(x, one, one, "median"); },
+  expect_error([&] { tn::embedding_bag(x, one, one, {.mode = "median"}); },
                "embedding_bag: mode is 'median'");
   expect_error([&] { tn::embedding_bag(x, one, tn::zeros({1})); },
                "embedding_bag: offsets is float32");
-  expect_error([&] { tn::embedding_bag(x, one, one, "mean", tn::ones({1})); },
+  expect_error([&] { tn::embedding_bag(x, one, one, {.per_sample_weights = tn::ones({1})}); },
                "with mode 'mean', expected index's sizes and mode 'sum'");
   for (tn::Device d : devices()) {  // devices say so when they are waited for
     for (int64_t outside : {int64_t(7), int64_t(-1), int64_t(3)}) {

@@ -116,12 +116,12 @@ const Row kRows[] = {
      {},
      0.466886757785},
     {"binary_cross_entropy_with_logits weights",
-     [](const TensorList& in) { return tn::binary_cross_entropy_with_logits(in[0], in[1], in[2], "sum", in[3]); },
+     [](const TensorList& in) { return tn::binary_cross_entropy_with_logits(in[0], in[1], in[2], {.reduction = "sum", .pos_weight = in[3]}); },
      {{2, 3}, {2, 3}, {2, 1}, {3}},
      {},
      -0.384043285889},
     {"binary_cross_entropy_with_logits at 0",
-     [](const TensorList& in) { return tn::binary_cross_entropy_with_logits(in[0] - constant({2, 2}, in), constant({2, 2}, in, 0.3), {}, "mean", in[1]); },
+     [](const TensorList& in) { return tn::binary_cross_entropy_with_logits(in[0] - constant({2, 2}, in), constant({2, 2}, in, 0.3), {.pos_weight = in[1]}); },
      {{2, 2}, {2}},
      {},
      0.505867008393},
@@ -151,7 +151,7 @@ const Row kRows[] = {
      {},
      1.79864758551},
     {"nll_loss weight, ignore_index, sum",
-     [](const TensorList& in) { return tn::nll_loss(in[0], classes({0, 2, 1}, {3}, in), in[1], 2, "sum"); },
+     [](const TensorList& in) { return tn::nll_loss(in[0], classes({0, 2, 1}, {3}, in), in[1], {.ignore_index = 2, .reduction = "sum"}); },
      {{3, 3}, {3}},
      {},
      -0.450306209727},
@@ -161,7 +161,7 @@ const Row kRows[] = {
      {},
      -0.1107802006},
     {"nll_loss none",
-     [](const TensorList& in) { return tn::nll_loss(in[0], classes({1, 0, -100, 2}, {2, 2}, in), in[1], -100, "none"); },
+     [](const TensorList& in) { return tn::nll_loss(in[0], classes({1, 0, -100, 2}, {2, 2}, in), in[1], {.reduction = "none"}); },
      {{2, 3, 2}, {3}},
      {2, 2},
      -0.594414599473},
@@ -181,27 +181,27 @@ const Row kRows[] = {
      {},
      2.9759197497},
     {"cross_entropy ignore_index",
-     [](const TensorList& in) { return tn::cross_entropy(in[0], classes({0, 2, 1}, {3}, in), {}, 2); },
+     [](const TensorList& in) { return tn::cross_entropy(in[0], classes({0, 2, 1}, {3}, in), {.ignore_index = 2}); },
      {{3, 3}},
      {},
      0.924645357322},
     {"cross_entropy sum",
-     [](const TensorList& in) { return tn::cross_entropy(in[0], classes({0, 2, 1}, {3}, in), {}, -100, "sum"); },
+     [](const TensorList& in) { return tn::cross_entropy(in[0], classes({0, 2, 1}, {3}, in), {.reduction = "sum"}); },
      {{3, 3}},
      {},
      2.76149037643},
     {"cross_entropy label_smoothing",
-     [](const TensorList& in) { return tn::cross_entropy(in[0], classes({0, 2, 1}, {3}, in), {}, -100, "mean", 0.2); },
+     [](const TensorList& in) { return tn::cross_entropy(in[0], classes({0, 2, 1}, {3}, in), {.label_smoothing = 0.2}); },
      {{3, 3}},
      {},
      0.942792402882},
     {"cross_entropy all at once",
-     [](const TensorList& in) { return tn::cross_entropy(in[0], classes({1, 0, -100, 2}, {2, 2}, in), in[1], -100, "mean", 0.3); },
+     [](const TensorList& in) { return tn::cross_entropy(in[0], classes({1, 0, -100, 2}, {2, 2}, in), in[1], {.label_smoothing = 0.3}); },
      {{2, 3, 2}, {3}},
      {},
      2.30165412329},
     {"cross_entropy all at once, none",
-     [](const TensorList& in) { return tn::cross_entropy(in[0], classes({1, 0, 1, 2}, {2, 2}, in), in[1], 0, "none", 0.3); },
+     [](const TensorList& in) { return tn::cross_entropy(in[0], classes({1, 0, 1, 2}, {2, 2}, in), in[1], {.ignore_index = 0, .reduction = "none", .label_smoothing = 0.3}); },
      {{2, 3, 2}, {3}},
      {2, 2},
      -0.0477966736292},
@@ -211,7 +211,7 @@ const Row kRows[] = {
      {},
      -0.29324412638},
     {"cross_entropy of probabilities, weight and smoothing",
-     [](const TensorList& in) { return tn::cross_entropy(in[0], in[1], in[2], -100, "mean", 0.1); },
+     [](const TensorList& in) { return tn::cross_entropy(in[0], in[1], in[2], {.label_smoothing = 0.1}); },
      {{2, 3, 2}, {2, 3, 2}, {3}},
      {},
      0.417946771276},
@@ -232,7 +232,8 @@ TEST(Loss, EdgesAreAsInPyTorch) {
     expect_near(x.grad(), {0, 0, 1e12, -1e12});
     // Large logits neither overflow nor lose their gradient.
     Tensor z = tn::tensor({-1000.f, 1000.f, 0.f, INFINITY}, d).requires_grad_();
-    loss = tn::binary_cross_entropy_with_logits(z, tn::tensor({1.f, 0.f, 1.f, 1.f}, d), {}, "none");
+    loss = tn::binary_cross_entropy_with_logits(z, tn::tensor({1.f, 0.f, 1.f, 1.f}, d),
+                                                {.reduction = "none"});
     expect_near(loss, {1000, 1000, std::log(2), NAN});
     loss.sum().backward();
     expect_near(z.grad(), {-1, 1, -0.5, 0});
@@ -288,7 +289,7 @@ TEST(Loss, Errors) {
                "binary_cross_entropy_with_logits: input is [2, 3], target is [3]");
   expect_error([&] { tn::cross_entropy(x, classes, tn::ones({2})); },
                "cross_entropy: weight is [2], expected [3], a number a class");
-  expect_error([&] { tn::cross_entropy(x, classes, {}, -100, "mean", 1.5); },
+  expect_error([&] { tn::cross_entropy(x, classes, {.label_smoothing = 1.5}); },
                "cross_entropy: label_smoothing is 1.5, expected 0 to 1");
   expect_error(
       [&] {

@@ -67,12 +67,12 @@ const Row kRows[] = {
      {1, 3, 2, 2},
      7.84226857046},
     {"batch_norm in training",
-     [](const TensorList& in) { return tn::batch_norm(in[0], {}, {}, in[1], in[2], true); },
+     [](const TensorList& in) { return tn::batch_norm(in[0], {}, {}, in[1], in[2], {.training = true}); },
      {{3, 2, 2, 2}, {2}, {2}},
      {3, 2, 2, 2},
      6.54911864902},
     {"batch_norm of vectors",
-     [](const TensorList& in) { return tn::batch_norm(in[0], {}, {}, {}, {}, true, 0.1, 0.01); },
+     [](const TensorList& in) { return tn::batch_norm(in[0], {.training = true, .eps = 0.01}); },
      {{4, 3}},
      {4, 3},
      7.66096109902},
@@ -87,7 +87,7 @@ const Row kRows[] = {
      {2, 2, 4},
      4.20125236134},
     {"instance_norm by running values",
-     [](const TensorList& in) { return tn::instance_norm(in[0], running(in, 1), running(in, 2).square(), {}, {}, false); },
+     [](const TensorList& in) { return tn::instance_norm(in[0], running(in, 1), running(in, 2).square(), {}, {}, {.use_input_stats = false}); },
      {{2, 2, 3}},
      {2, 2, 3},
      7.97902661771},
@@ -103,14 +103,14 @@ TEST(Norm, RunningValuesFollowTheBatch) {
     SCOPED_TRACE(d.name());
     Tensor x = sample({2, 2, 3}, d).requires_grad_();
     Tensor mean = tn::zeros({2}, tn::float64, d), var = tn::ones({2}, tn::float64, d);
-    Tensor y = tn::batch_norm(x, mean, var, {}, {}, true, 0.3);
+    Tensor y = tn::batch_norm(x, mean, var, {}, {}, {.training = true, .momentum = 0.3});
     expect_near(mean, {0.0252156857781, -0.0018608401678});
     expect_near(var, {0.902077021814, 0.840327976065});
     EXPECT_FALSE(mean.requires_grad());
     weigh(y).backward();
     mean.zero_();
     var.fill_(1);
-    tn::instance_norm(x, mean, var, {}, {}, true, 0.3);
+    tn::instance_norm(x, mean, var, {}, {}, {.momentum = 0.3});
     expect_near(mean, {0.0252156857781, -0.0018608401678});
     expect_near(var, {0.94805453092, 0.851898735254});
     Tensor before = mean.clone();
@@ -121,7 +121,7 @@ TEST(Norm, RunningValuesFollowTheBatch) {
     weigh(y).backward();
     // They are not cast under autocast: the write arrives.
     tn::Autocast autocast(d, tn::bfloat16);
-    tn::batch_norm(x, mean, var, {}, {}, true, 1);
+    tn::batch_norm(x, mean, var, {}, {}, {.training = true, .momentum = 1});
     EXPECT_NE(mean.to_vector<double>(), before.to_vector<double>());
   }
 }
@@ -134,7 +134,7 @@ TEST(Norm, HalvesAreAddedUpInFloat32) {
     Tensor y = tn::layer_norm(x, 2);
     EXPECT_EQ(y.dtype(), tn::float16);
     expect_near(y, {-1, 1, -1, 1});
-    y = tn::batch_norm(x.t().contiguous(), {}, {}, {}, {}, true);
+    y = tn::batch_norm(x.t().contiguous(), {.training = true});
     EXPECT_EQ(y.dtype(), tn::float16);
     expect_near(y, {-1, -1, 1, 1});
     expect_near(tn::group_norm(x.reshape({1, 2, 2}), 1), {-1, 1, -1, 1});
@@ -167,11 +167,11 @@ TEST(Norm, Errors) {
   expect_error([&] { tn::group_norm(x, 3); },
                "group_norm: x is [2, 4, 3], whose channels do not make num_groups = 3 groups");
   expect_error([&] { tn::batch_norm(x); }, "batch_norm: running_mean and running_var are needed");
-  expect_error([&] { tn::batch_norm(x, tn::zeros({3}), {}, {}, {}, true); },
+  expect_error([&] { tn::batch_norm(x, tn::zeros({3}), {}, {}, {}, {.training = true}); },
                "batch_norm: running_mean is [3], expected [4]");
   expect_error(
       [&] {
-        tn::batch_norm(tn::zeros({1, 4}), {}, {}, {}, {}, true);
+        tn::batch_norm(tn::zeros({1, 4}), {.training = true});
       },
       "batch_norm: x is [1, 4]: more than 1 value for each channel is needed");
   expect_error([&] { tn::batch_norm(tn::zeros({4})); },

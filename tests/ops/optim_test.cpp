@@ -10,21 +10,21 @@ TEST(SgdStep, PlainMomentumAndNesterov) {
            g = float64_tensor({0.5, 1}, {2}, d);
     tn::sgd_step({p}, {g}, {}, 0.1);
     expect_near(p, {0.95, -2.1}, 1e-12);
-    tn::sgd_step({p}, {g}, {}, 0.1, 0, 0, /*weight_decay=*/0.5);
+    tn::sgd_step({p}, {g}, {}, 0.1, {.weight_decay = 0.5});
     expect_near(p, {0.95 - 0.1 * (0.5 + 0.475), -2.1 - 0.1 * (1 - 1.05)}, 1e-12);
 
     Tensor q = float64_tensor({1}, {1}, d), h = float64_tensor({2}, {1}, d),
            buffer = float64_tensor({77}, {1}, d);
-    tn::sgd_step({q}, {h}, {buffer}, 0.1, 0.9, 0, 0, false, false, /*first=*/true);
+    tn::sgd_step({q}, {h}, {buffer}, 0.1, {.momentum = 0.9, .first = true});
     expect_near(buffer, {2}, 1e-12);
     expect_near(q, {0.8}, 1e-12);
-    tn::sgd_step({q}, {h}, {buffer}, 0.1, 0.9, /*dampening=*/0.5);
+    tn::sgd_step({q}, {h}, {buffer}, 0.1, {.momentum = 0.9, .dampening = 0.5});
     expect_near(buffer, {0.9 * 2 + 0.5 * 2}, 1e-12);
     expect_near(q, {0.8 - 0.28}, 1e-12);
-    tn::sgd_step({q}, {h}, {buffer}, 0.1, 0.9, 0, 0, /*nesterov=*/true);
+    tn::sgd_step({q}, {h}, {buffer}, 0.1, {.momentum = 0.9, .nesterov = true});
     double b = 0.9 * 2.8 + 2;
     expect_near(q, {0.52 - 0.1 * (2 + 0.9 * b)}, 1e-12);
-    tn::sgd_step({q}, {h}, {}, 0.1, 0, 0, 0, false, /*maximize=*/true);
+    tn::sgd_step({q}, {h}, {}, 0.1, {.maximize = true});
     expect_near(q, {0.52 - 0.1 * (2 + 0.9 * b) + 0.2}, 1e-12);
   }
 }
@@ -37,8 +37,8 @@ TEST(AdamStep, AdamAndAdamW) {
       Tensor p = float64_tensor({p0}, {1}, d), em = tn::zeros_like(p), ev = tn::zeros_like(p);
       for (int step = 1; step <= 3; ++step) {
         double g = 0.3 * step, lr = 0.01, decay = 0.1;
-        tn::adam_step({p}, {float64_tensor({g}, {1}, d)}, {em}, {ev}, lr, step, 0.9, 0.999, 1e-8,
-                      decay, decoupled);
+        tn::adam_step({p}, {float64_tensor({g}, {1}, d)}, {em}, {ev}, lr, step,
+                      {.weight_decay = decay, .decoupled = decoupled});
         if (decoupled) {
           p0 -= lr * decay * p0;
         } else {
@@ -62,13 +62,12 @@ TEST(Steps, AreSkippedWhereFoundInfIsSet) {
     Tensor p = tn::ones({2, 2}, {}, d), m = tn::zeros_like(p), v = tn::zeros_like(p),
            b = tn::zeros_like(p);
     Tensor bad = tn::full({2, 2}, INFINITY, {}, d), found = tn::ones({1}, {}, d);
-    tn::sgd_step({p}, {bad}, {b}, 0.1, 0.9, 0, 0, false, false, false, found);
-    tn::adam_step({p}, {bad}, {m}, {v}, 0.1, 1, 0.9, 0.999, 1e-8, 0, false, false, found);
+    tn::sgd_step({p}, {bad}, {b}, 0.1, {.momentum = 0.9, .found_inf = found});
+    tn::adam_step({p}, {bad}, {m}, {v}, 0.1, 1, {.found_inf = found});
     expect_near(p, {1, 1, 1, 1});
     expect_near(b, {0, 0, 0, 0});
     expect_near(m, {0, 0, 0, 0});
-    tn::sgd_step({p}, {tn::ones({2, 2}, {}, d)}, {}, 0.5, 0, 0, 0, false, false, false,
-                 tn::zeros({1}, {}, d));
+    tn::sgd_step({p}, {tn::ones({2, 2}, {}, d)}, {}, 0.5, {.found_inf = tn::zeros({1}, {}, d)});
     expect_near(p, {0.5, 0.5, 0.5, 0.5});
   }
 }
@@ -147,8 +146,10 @@ TEST(Steps, LayoutsChangeNothing) {
             Tensor p = a.of(sample(sizes, d)), q = a.of(sample(sizes, d, 1)),
                    g = b.of(sample(sizes, d, 2)), buffer = b.of(sample(sizes, d, 3)),
                    m = a.of(sample(sizes, d, 4)), v = b.of(tn::square(sample(sizes, d, 5)));
-            tn::sgd_step({p}, {g}, {buffer}, 0.1, 0.9, 0.1, 0.01, true);
-            tn::adam_step({q}, {g}, {m}, {v}, 0.1, 2, 0.9, 0.99, 1e-8, 0.1);
+            tn::sgd_step(
+                {p}, {g}, {buffer}, 0.1,
+                {.momentum = 0.9, .dampening = 0.1, .weight_decay = 0.01, .nesterov = true});
+            tn::adam_step({q}, {g}, {m}, {v}, 0.1, 2, {.beta2 = 0.99, .weight_decay = 0.1});
             Tensor found = tn::zeros({1}, {}, d), half = tn::full({1}, 0.5, {}, d);
             tn::unscale_({g}, found, half);
             return TensorList{p, q, g, buffer, m, v, found};
@@ -170,7 +171,8 @@ TEST(Steps, Errors) {
   expect_error([&] { tn::sgd_step({p}, {}, {}, 0.1); }, "0 grads for 1 params");
   expect_error([&] { tn::sgd_step({p}, {tn::ones({3})}, {}, 0.1); },
                "grad 0 is [3], its param [2]");
-  expect_error([&] { tn::sgd_step({p}, {p}, {}, 0.1, 0.9); }, "0 momentum_buffers for 1 params");
+  expect_error([&] { tn::sgd_step({p}, {p}, {}, 0.1, {.momentum = 0.9}); },
+               "0 momentum_buffers for 1 params");
   expect_error([&] { tn::adam_step({p}, {p}, {p}, {p}, 0.1, 0); }, "counts from 1");
 }
 

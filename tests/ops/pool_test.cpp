@@ -7,7 +7,7 @@ namespace {
 const Row kRows[] = {
     // clang-format off
     {"max_pool1d",
-     [](const TensorList& in) { return tn::max_pool1d(in[0], 3, 2); },
+     [](const TensorList& in) { return tn::max_pool1d(in[0], 3, {.stride = 2}); },
      {{2, 2, 7}},
      {2, 2, 3},
      -0.0565494151204},
@@ -17,27 +17,27 @@ const Row kRows[] = {
      {1, 2, 2, 2},
      -0.418919857357},
     {"max_pool2d padding, dilation, overlap",
-     [](const TensorList& in) { return tn::max_pool2d(in[0], {3, 2}, {1, 2}, 1, {2, 1}); },
+     [](const TensorList& in) { return tn::max_pool2d(in[0], {3, 2}, {.stride = {1, 2}, .padding = 1, .dilation = {2, 1}}); },
      {{1, 2, 5, 4}},
      {1, 2, 3, 3},
      -1.73985643753},
     {"max_pool2d ceil_mode",
-     [](const TensorList& in) { return tn::max_pool2d(in[0], 2, 3, 1, 1, true); },
+     [](const TensorList& in) { return tn::max_pool2d(in[0], 2, {.stride = 3, .padding = 1, .ceil_mode = true}); },
      {{2, 5, 5}},
      {2, 2, 2},
      -1.02031970036},
     {"max_pool3d",
-     [](const TensorList& in) { return tn::max_pool3d(in[0], 2, {2, 1, 2}); },
+     [](const TensorList& in) { return tn::max_pool3d(in[0], 2, {.stride = {2, 1, 2}}); },
      {{1, 1, 4, 3, 4}},
      {1, 1, 2, 2, 2},
      0.203476478194},
     {"avg_pool1d",
-     [](const TensorList& in) { return tn::avg_pool1d(in[0], 3, 2, 1); },
+     [](const TensorList& in) { return tn::avg_pool1d(in[0], 3, {.stride = 2, .padding = 1}); },
      {{1, 2, 6}},
      {1, 2, 3},
      0.377629289103},
     {"avg_pool1d of a sample",
-     [](const TensorList& in) { return tn::avg_pool1d(in[0], 4, 3, 2, true, false); },
+     [](const TensorList& in) { return tn::avg_pool1d(in[0], 4, {.stride = 3, .padding = 2, .ceil_mode = true, .count_include_pad = false}); },
      {{2, 6}},
      {2, 3},
      0.0873451735697},
@@ -47,22 +47,22 @@ const Row kRows[] = {
      {2, 1, 2, 2},
      -0.216788160098},
     {"avg_pool2d without the padding",
-     [](const TensorList& in) { return tn::avg_pool2d(in[0], 3, 2, 1, false, false); },
+     [](const TensorList& in) { return tn::avg_pool2d(in[0], 3, {.stride = 2, .padding = 1, .count_include_pad = false}); },
      {{1, 2, 4, 5}},
      {1, 2, 2, 3},
      -0.139337370947},
     {"avg_pool2d ceil_mode",
-     [](const TensorList& in) { return tn::avg_pool2d(in[0], {3, 2}, 2, 1, true); },
+     [](const TensorList& in) { return tn::avg_pool2d(in[0], {3, 2}, {.stride = 2, .padding = 1, .ceil_mode = true}); },
      {{1, 2, 4, 5}},
      {1, 2, 3, 3},
      -0.481847727609},
     {"avg_pool2d divisor_override",
-     [](const TensorList& in) { return tn::avg_pool2d(in[0], 2, 1, 0, false, true, 3); },
+     [](const TensorList& in) { return tn::avg_pool2d(in[0], 2, {.stride = 1, .divisor_override = 3}); },
      {{1, 2, 4, 5}},
      {1, 2, 3, 4},
      -0.807306925417},
     {"avg_pool3d",
-     [](const TensorList& in) { return tn::avg_pool3d(in[0], {2, 2, 3}, 1, 1, false, false); },
+     [](const TensorList& in) { return tn::avg_pool3d(in[0], {2, 2, 3}, {.stride = 1, .padding = 1, .count_include_pad = false}); },
      {{1, 1, 3, 4, 3}},
      {1, 1, 4, 5, 3},
      1.34049793021},
@@ -140,7 +140,7 @@ TEST(Pool, NanAndInfinity) {
     SCOPED_TRACE(d.name());
     Tensor x = tn::tensor({NAN, 1.f, 2.f, -INFINITY, -INFINITY, INFINITY}, d).reshape({1, 1, 6});
     expect_near(tn::max_pool1d(x, 2), {NAN, 2, INFINITY});
-    expect_near(tn::max_pool1d(x, 2, 2, 1), {NAN, 2, -INFINITY, INFINITY});
+    expect_near(tn::max_pool1d(x, 2, {.stride = 2, .padding = 1}), {NAN, 2, -INFINITY, INFINITY});
     expect_near(tn::avg_pool1d(x, 2), {NAN, -INFINITY, NAN});
     // What is not in a window does not reach it.
     expect_near(tn::adaptive_avg_pool1d(x, 4), {NAN, 1.5, -INFINITY, NAN});
@@ -150,7 +150,7 @@ TEST(Pool, NanAndInfinity) {
 
 TEST(Pool, Errors) {
   Tensor x = tn::zeros({1, 2, 4, 4});
-  expect_error([&] { tn::max_pool2d(x, 2, {}, 2); },
+  expect_error([&] { tn::max_pool2d(x, 2, {.padding = 2}); },
                "max_pool2d: padding is [2, 2], expected at most half of kernel_size [2, 2]");
   expect_error(
       [&] {
@@ -165,7 +165,7 @@ TEST(Pool, Errors) {
                "adaptive_avg_pool2d: x is int32, expected a floating dtype");
   expect_error([&] { tn::avg_pool2d(x, 5); },
                "avg_pool2d: a window of [5, 5] with dilation [1, 1] does not fit into [4, 4]");
-  expect_error([&] { tn::avg_pool2d(x, 2, {}, 0, false, true, 0); },
+  expect_error([&] { tn::avg_pool2d(x, 2, {.divisor_override = 0}); },
                "avg_pool2d: divisor_override is 0");
   expect_error(
       [&] {
@@ -184,9 +184,9 @@ TEST(Pool, Errors) {
 TEST(Pool, HugeOptionsAreRefused) {
   constexpr int64_t kHuge = int64_t(1) << 62;
   Tensor x = tn::zeros({1, 1, 8});
-  expect_error([&] { tn::max_pool1d(x, 5, 1, 0, kHuge); },
+  expect_error([&] { tn::max_pool1d(x, 5, {.stride = 1, .dilation = kHuge}); },
                "max_pool1d: a window of [5] with dilation [4611686018427387904] does not fit");
-  expect_error([&] { tn::max_pool1d(x, INT64_MAX, 1, kHuge); },
+  expect_error([&] { tn::max_pool1d(x, INT64_MAX, {.stride = 1, .padding = kHuge}); },
                "max_pool1d: padding is [4611686018427387904], expected at most half");
   // At once: the windows are not counted one by one.
   expect_error([&] { tn::adaptive_avg_pool1d(x, INT64_MAX); }, "more bytes than 63 bits hold");
@@ -200,11 +200,12 @@ TEST(Pool, IntegersArePooled) {
           Tensor::from(std::vector<int64_t>{1, 2, 3, 5, -1, -2, -3, -5}, {1, 2, 2, 2}, d).to(dtype);
       EXPECT_EQ(tn::avg_pool2d(x, 2).dtype(), dtype);
       expect_near(tn::avg_pool2d(x, 2), {2, -2});
-      expect_near(tn::avg_pool2d(x, 2, 2, 0, false, true, -3), {-3, 3});
-      expect_near(tn::avg_pool2d(x, 2, 2, 1, false, false), {1, 2, 3, 5, -1, -2, -3, -5});
-      expect_near(tn::avg_pool2d(x, 2, 2, 1), {0, 0, 0, 1, 0, 0, 0, -1});
+      expect_near(tn::avg_pool2d(x, 2, {.stride = 2, .divisor_override = -3}), {-3, 3});
+      expect_near(tn::avg_pool2d(x, 2, {.stride = 2, .padding = 1, .count_include_pad = false}),
+                  {1, 2, 3, 5, -1, -2, -3, -5});
+      expect_near(tn::avg_pool2d(x, 2, {.stride = 2, .padding = 1}), {0, 0, 0, 1, 0, 0, 0, -1});
       expect_near(tn::max_pool2d(x, 2), {5, -1});
-      expect_near(tn::max_pool2d(x, 2, 2, 1), {1, 2, 3, 5, -1, -2, -3, -5});
+      expect_near(tn::max_pool2d(x, 2, {.stride = 2, .padding = 1}), {1, 2, 3, 5, -1, -2, -3, -5});
       EXPECT_EQ(tn::max_pool2d(x, 2).dtype(), dtype);
     }
     Tensor bytes = tn::tensor({200, 250, 7, 0}, d).to(tn::uint8).reshape({1, 1, 4});

@@ -7,57 +7,57 @@ namespace {
 const Row kRows[] = {
     // clang-format off
     {"nearest to a size",
-     [](const TensorList& in) { return tn::interpolate(in[0], {5, 2}); },
+     [](const TensorList& in) { return tn::interpolate(in[0], {.size = {5, 2}}); },
      {{1, 2, 3, 4}},
      {1, 2, 5, 2},
      1.01668072348},
     {"nearest by a factor",
-     [](const TensorList& in) { return tn::interpolate(in[0], {}, 1.7); },
+     [](const TensorList& in) { return tn::interpolate(in[0], {.scale_factor = 1.7}); },
      {{2, 1, 4}},
      {2, 1, 6},
      -1.33426184387},
     {"nearest-exact",
-     [](const TensorList& in) { return tn::interpolate(in[0], {7, 3}, {}, "nearest-exact"); },
+     [](const TensorList& in) { return tn::interpolate(in[0], {.size = {7, 3}, .mode = "nearest-exact"}); },
      {{1, 1, 3, 5}},
      {1, 1, 7, 3},
      -1.18257622816},
     {"nearest of volumes",
-     [](const TensorList& in) { return tn::interpolate(in[0], {}, {2, 1, 1.5}); },
+     [](const TensorList& in) { return tn::interpolate(in[0], {.scale_factor = {2, 1, 1.5}}); },
      {{1, 1, 2, 3, 2}},
      {1, 1, 4, 3, 3},
      0.274439747512},
     {"linear",
-     [](const TensorList& in) { return tn::interpolate(in[0], 7, {}, "linear"); },
+     [](const TensorList& in) { return tn::interpolate(in[0], {.size = 7, .mode = "linear"}); },
      {{1, 2, 4}},
      {1, 2, 7},
      0.0305738914455},
     {"linear, corners aligned",
-     [](const TensorList& in) { return tn::interpolate(in[0], 7, {}, "linear", true); },
+     [](const TensorList& in) { return tn::interpolate(in[0], {.size = 7, .mode = "linear", .align_corners = true}); },
      {{1, 2, 4}},
      {1, 2, 7},
      -0.168908421498},
     {"linear by a factor",
-     [](const TensorList& in) { return tn::interpolate(in[0], {}, 2.3, "linear"); },
+     [](const TensorList& in) { return tn::interpolate(in[0], {.scale_factor = 2.3, .mode = "linear"}); },
      {{1, 2, 5}},
      {1, 2, 11},
      0.496798664294},
     {"bilinear up",
-     [](const TensorList& in) { return tn::interpolate(in[0], {5, 6}, {}, "bilinear"); },
+     [](const TensorList& in) { return tn::interpolate(in[0], {.size = {5, 6}, .mode = "bilinear"}); },
      {{1, 2, 3, 4}},
      {1, 2, 5, 6},
      -0.299945823799},
     {"bilinear down, corners aligned",
-     [](const TensorList& in) { return tn::interpolate(in[0], {3, 1}, {}, "bilinear", true); },
+     [](const TensorList& in) { return tn::interpolate(in[0], {.size = {3, 1}, .mode = "bilinear", .align_corners = true}); },
      {{1, 1, 5, 4}},
      {1, 1, 3, 1},
      0.538328650893},
     {"bilinear by factors",
-     [](const TensorList& in) { return tn::interpolate(in[0], {}, {0.5, 2}, "bilinear"); },
+     [](const TensorList& in) { return tn::interpolate(in[0], {.scale_factor = {0.5, 2}, .mode = "bilinear"}); },
      {{1, 1, 5, 4}},
      {1, 1, 2, 8},
      0.897824146578},
     {"trilinear",
-     [](const TensorList& in) { return tn::interpolate(in[0], {3, 2, 3}, {}, "trilinear"); },
+     [](const TensorList& in) { return tn::interpolate(in[0], {.size = {3, 2, 3}, .mode = "trilinear"}); },
      {{1, 1, 2, 3, 2}},
      {1, 1, 3, 2, 3},
      -0.311000864066},
@@ -78,28 +78,29 @@ TEST(Resize, ValuesAndGradients) { check_rows(kRows); }
 
 TEST(Resize, NearestTakesIntegers) {
   Tensor x = tn::tensor({int64_t(1), int64_t(2)}).reshape({1, 1, 2});
-  EXPECT_EQ(tn::interpolate(x, 4).to_vector<int64_t>(), (std::vector<int64_t>{1, 1, 2, 2}));
+  EXPECT_EQ(tn::interpolate(x, {.size = 4}).to_vector<int64_t>(),
+            (std::vector<int64_t>{1, 1, 2, 2}));
 }
 
 TEST(Resize, Errors) {
   Tensor x = tn::zeros({1, 4, 3, 3});
-  expect_error([&] { tn::interpolate(x, 2, {}, "linear"); },
+  expect_error([&] { tn::interpolate(x, {.size = 2, .mode = "linear"}); },
                "interpolate: mode is 'linear' and x [1, 4, 3, 3]; expected nearest");
   expect_error([&] { tn::interpolate(x); },
                "interpolate: either size or scale_factor is needed, and not both");
-  expect_error([&] { tn::interpolate(x, 2, 2); }, "and not both");
+  expect_error([&] { tn::interpolate(x, {.size = 2, .scale_factor = 2}); }, "and not both");
   expect_error(
       [&] {
-        tn::interpolate(x, {}, {1, 2, 3});
+        tn::interpolate(x, {.scale_factor = {1, 2, 3}});
       },
       "interpolate: 3 numbers in scale_factor, expected one or 2");
-  expect_error([&] { tn::interpolate(x, {}, -1); },
+  expect_error([&] { tn::interpolate(x, {.scale_factor = -1}); },
                "interpolate: scale_factor is -1, expected more than 0");
-  expect_error([&] { tn::interpolate(x, {}, 0.1); },
+  expect_error([&] { tn::interpolate(x, {.scale_factor = 0.1}); },
                "interpolate: dimension 2 would go from 3 to 0, expected at least 1 each");
-  expect_error([&] { tn::interpolate(x, 2, {}, "nearest", true); },
+  expect_error([&] { tn::interpolate(x, {.size = 2, .align_corners = true}); },
                "interpolate: align_corners is for");
-  expect_error([&] { tn::interpolate(x.to(tn::int64), 2, {}, "bilinear"); },
+  expect_error([&] { tn::interpolate(x.to(tn::int64), {.size = 2, .mode = "bilinear"}); },
                "interpolate: x is int64, expected a floating dtype");
   expect_error([&] { tn::pixel_shuffle(x, 3); },
                "pixel_shuffle: x is [1, 4, 3, 3] and the factor 3; expected [.., channels, h, w] "

@@ -26,8 +26,7 @@ struct Block : tn::Module {
     const int64_t n = x.size(0), t = x.size(1), c = x.size(2);
     std::vector<Tensor> parts = tn::split(qkv(ln1(x)), c, 2);
     for (Tensor& part : parts) part = part.reshape({n, t, heads, c / heads}).transpose(1, 2);
-    Tensor y =
-        tn::scaled_dot_product_attention(parts[0], parts[1], parts[2], {}, 0, /*is_causal=*/true);
+    Tensor y = tn::scaled_dot_product_attention(parts[0], parts[1], parts[2], {.is_causal = true});
     x = x + proj(y.transpose(1, 2).reshape({n, t, c}));
     return x + fc2(tn::gelu(fc1(ln2(x))));
   }

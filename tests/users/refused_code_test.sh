@@ -85,3 +85,64 @@ bool allowed(INSIDE) {
 }
 CODE
 for compiler in $compilers; do check "$compiler" -Wall -Werror "$work/allowed.cpp" || failed "$compiler refuses what is allowed"; done
+
+# Options are given by name, and a bool is no int and no float. Each compiler says it in words of its own.
+refused '' <<'CASES'
+tn::nn::Conv2d(3, 64, 3, 2);
+tn::nn::Conv2d(3, 64, {.stride = 2});
+tn::nn::Conv2d(3, 64, 3, {2, 1});
+tn::nn::Conv2d(3, 64, 3, {.stride = true});
+tn::nn::Conv2d(3, 64, 3, {.stride = {2, true}});
+tn::nn::Conv2d(3, 64, 3, {.groups = true});
+tn::nn::Conv2d(3, 64, 3, {.groups = 1.5});
+tn::nn::Conv2d(3, 64, 3, {.strides = 2});
+tn::nn::Conv2d(true, 64, 3);
+tn::nn::TransformerEncoderLayer(64, 4, 128, true);
+tn::nn::TransformerEncoderLayer(64, 4, {.dropout = true});
+tn::nn::Dropout(true);
+tn::nn::Linear(3.5, 4);
+tn::nn::Embedding(10, 3, true);
+tn::conv2d(t, u, t, 2);
+tn::max_pool2d(t, {.stride = 2});
+tn::softmax(t, true);
+(void)t.softmax(true);
+tn::sum(t, true);
+(void)t.sum({0, true});
+tn::sum(t, {.keepdim = true});
+tn::dropout(t, true);
+tn::optim::Adam(list, {.lr = true});
+tn::optim::Adam(list, 1e-3);
+CASES
+cat >"$work/options.cpp" <<CODE
+$prelude
+static_assert(std::is_aggregate_v<tn::Conv2dOptions> && std::is_aggregate_v<tn::nn::Conv2dOptions>);
+tn::nn::Conv2dOptions kept() {
+  const std::vector<int64_t> sides{2, 1};
+  const std::string mode = "reflect";
+  return {.stride = sides, .padding = {1, 2}, .groups = 2, .bias = false, .padding_mode = mode};
+}
+void options(INSIDE) {
+  const size_t n = 3;
+  tn::nn::Conv2d(3, 64, 3, {.stride = 2, .bias = false});
+  tn::nn::Conv2d(n, 64, {3, 5}, kept());
+  tn::nn::Linear(3, 4, false);
+  tn::nn::Linear(3, 4, {.bias = false});
+  tn::nn::TransformerEncoderLayer(64, 4, {.dim_feedforward = 128, .norm_first = true});
+  tn::nn::CrossEntropyLoss({.label_smoothing = 0.1});
+  tn::conv2d(t, u);
+  tn::conv2d(t, u, t, {.stride = 2});
+  tn::conv2d(t, u, {.stride = 2});
+  tn::max_pool2d(t, 2, {.stride = 2});
+  tn::cross_entropy(t, u, {.label_smoothing = 0.1});
+  tn::scaled_dot_product_attention(t, u, t, {.is_causal = true});
+  tn::layer_norm(t, {64}, t, u, 1e-6);
+  tn::softmax(t, -1);
+  (void)t.sum({0}, true);
+  (void)t.var(0, 1, true);
+  (void)t.slice(0, 1, 3);
+  tn::optim::Adam(list, {.lr = 1, .betas = {0.9, 0.99}});
+  tn::randint(0, 10, {5});
+  tn::randint(10, {5}, {}, tn::Device());
+}
+CODE
+for compiler in $compilers; do check "$compiler" -Wall -Werror "$work/options.cpp" || failed "$compiler refuses options"; done

@@ -7,6 +7,7 @@
 #include "tenon/object.hpp"
 #include "tenon/ops/create.hpp"
 #include "tenon/ops/elementwise.hpp"
+#include "tenon/ops/operators.hpp"
 #include "tenon/ops/optim.hpp"
 
 namespace tenon {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
@@ -59,8 +60,23 @@ template <typename T>
 class List {
  public:
   constexpr List() noexcept {}
-  constexpr List(T one) noexcept : size_(1) { few_[0] = one; }
-  List(std::initializer_list<T> list) { keep(list.begin(), list.size()); }
+  // One number, or several in braces. They are no std::initializer_list, for which g++ 12 takes the
+  // names of {.stride = 2} for nothing and the value for an element.
+  template <typename... N>
+  requires(sizeof...(N) > 0 && (detail::NumberFor<N, T> && ...)) constexpr List(N... numbers)
+      : size_(uint32_t(sizeof...(N))) {
+    if constexpr (sizeof...(N) <= kFew) {
+      uint32_t i = 0;
+      ((few_[i++] = T(numbers)), ...);
+    } else {
+      const T list[] = {T(numbers)...};
+      keep(list, sizeof...(N));
+    }
+  }
+  template <std::same_as<std::initializer_list<T>> L>
+  List(L list) {
+    keep(list.begin(), list.size());
+  }
   List(const std::vector<T>& list) noexcept : List(list.data(), list.size()) {}
   List(std::vector<T>&& list) { keep(list.data(), list.size()); }
   template <size_t N>
@@ -70,7 +86,10 @@ class List {
     keep(list.data(), N);
   }
   constexpr List(std::span<const T> list) noexcept : List(list.data(), list.size()) {}
-  constexpr List(const T* data, size_t size) noexcept : list_(data), size_(uint32_t(size)) {}
+  // Of pointers alone: in {0, true} the 0 would be one.
+  template <typename P>
+  requires std::is_pointer_v<P>
+  constexpr List(P data, size_t size) noexcept : list_(data), size_(uint32_t(size)) {}
 
   List(const List& other) : size_(other.size_) { take(other); }
   List& operator=(const List& other) {
@@ -154,7 +173,7 @@ class Kept : public List<T> {
   Kept() = default;
   template <typename... N>
   requires(sizeof...(N) > 0 && (detail::NumberFor<N, T> && ...)) Kept(N... numbers)
-      : List<T>(std::initializer_list<T>{T(numbers)...}) {}
+      : List<T>(numbers...) {}
   template <typename L>
   requires(std::is_convertible_v<L, List<T>> && !std::is_base_of_v<Kept, std::remove_cvref_t<L>> &&
            !std::is_arithmetic_v<std::remove_cvref_t<L>>) Kept(L&& list)

@@ -1,8 +1,10 @@
-// All ops of the standard pack, as functions and as methods of Tensor. A family a file; what a
-// new op takes is in docs/add_an_op.md.
+// All ops of the standard pack, as functions and as methods of Tensor: a file for each group of ops,
+// generated from what the pack registers, and what is written by hand beside them.
 #pragma once
 
+#include "tenon/indexing.hpp"
 #include "tenon/ops/attention.hpp"
+#include "tenon/ops/by_hand.hpp"
 #include "tenon/ops/conv.hpp"
 #include "tenon/ops/create.hpp"
 #include "tenon/ops/elementwise.hpp"
@@ -11,6 +13,7 @@
 #include "tenon/ops/matmul.hpp"
 #include "tenon/ops/methods.hpp"
 #include "tenon/ops/norm.hpp"
+#include "tenon/ops/operators.hpp"
 #include "tenon/ops/optim.hpp"
 #include "tenon/ops/pool.hpp"
 #include "tenon/ops/primitive.hpp"

@@ -1,5 +1,5 @@
 // Tensor: a counted handle of the host's tensor. What it knows of itself is here; what is computed
-// with it is in ops/*.hpp, and its methods that mirror ops are defined in ops/methods.hpp.
+// with it is in ops/*.hpp, and its methods that are ops are defined in ops/methods.hpp.
 #pragma once
 
 #include <concepts>
@@ -17,6 +17,7 @@
 #include "tenon/device.hpp"
 #include "tenon/dtype.hpp"
 #include "tenon/lists.hpp"
+#include "tenon/ops/tensor_methods.hpp"
 
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
@@ -36,7 +37,7 @@ namespace detail {
 // Null by default: see defined(). Copies share one tensor, as in PyTorch; a move costs nothing.
 // Handles may be used from several threads at once; writing to one tensor's elements from two is
 // the caller's to order.
-class Tensor {
+class Tensor : public detail::TensorMethods {
  public:
   constexpr Tensor() noexcept {}
   Tensor(const Tensor& other) noexcept : t_(other.t_) {
@@ -206,22 +207,13 @@ class Tensor {
     return *this;
   }
 
-  // Ops as methods: the text is with the op.
-  Tensor clone() const;
-  Tensor contiguous() const;
+  // Ops as methods are in ops/tensor_methods.hpp. These are more than a call of their op.
+  Tensor contiguous() const;  // itself where it is row-major
   Tensor contiguous(const char* memory_format) const;
-  Tensor t() const;
-  Tensor view(Ints sizes) const;
-  Tensor reshape(Ints sizes) const;
-  Tensor permute(Ints dims) const;
-  Tensor transpose(int64_t dim0, int64_t dim1) const;
-  Tensor expand(Ints sizes) const;
-  Tensor squeeze(Ints dims = {}) const;
-  Tensor unsqueeze(int64_t dim) const;
-  Tensor flatten(int64_t start_dim = 0, int64_t end_dim = -1) const;
-  Tensor select(int64_t dim, int64_t index) const;
-  Tensor slice(int64_t dim, int64_t start = 0, int64_t end = INT64_MAX, int64_t step = 1) const;
-  Tensor narrow(int64_t dim, int64_t start, int64_t length) const;
+  Tensor max() const;  // along a dimension, with places: max(x, dim)
+  Tensor min() const;
+  const Tensor& zero_() const;
+  const Tensor& fill_(Number value) const;  // floats are truncated for integers
   // x[0], x[mask], x[{0, slice(1, 3), mask}]: to read and to assign to (indexing.hpp).
   Indexed operator[](const Index& index) const;
   Indexed operator[](std::initializer_list<Index> indices) const;
@@ -230,46 +222,6 @@ class Tensor {
   // Writes or adds values, which broadcast, where the indices are.
   const Tensor& index_put_(std::initializer_list<Index> indices, const Tensor& values,
                            bool accumulate = false) const;
-  Tensor sum(Ints dims = {}, bool keepdim = false, Dtype dtype = {}) const;
-  Tensor mean(Ints dims = {}, bool keepdim = false, Dtype dtype = {}) const;
-  Tensor amin(Ints dims = {}, bool keepdim = false) const;
-  Tensor amax(Ints dims = {}, bool keepdim = false) const;
-  Tensor argmin(Ints dims = {}, bool keepdim = false) const;
-  Tensor argmax(Ints dims = {}, bool keepdim = false) const;
-  Tensor prod(Ints dims = {}, bool keepdim = false, Dtype dtype = {}) const;
-  Tensor max() const;  // along a dimension, with places: max(x, dim)
-  Tensor min() const;
-  Tensor var(Ints dims = {}, int64_t correction = 1, bool keepdim = false) const;
-  Tensor std(Ints dims = {}, int64_t correction = 1, bool keepdim = false) const;
-  Tensor norm(double p = 2, Ints dims = {}, bool keepdim = false) const;
-  Tensor all(Ints dims = {}, bool keepdim = false) const;
-  Tensor any(Ints dims = {}, bool keepdim = false) const;
-  Tensor cumsum(int64_t dim) const;
-  Tensor matmul(const Tensor& b) const;
-  Tensor gather(int64_t dim, const Tensor& index) const;
-  Tensor index_select(int64_t dim, const Tensor& index) const;
-  Tensor masked_fill(const Tensor& mask, Operand value) const;
-  Tensor repeat(Ints sizes) const;
-  Tensor flip(Ints dims) const;
-  Tensor triu(int64_t diagonal = 0) const;
-  Tensor tril(int64_t diagonal = 0) const;
-  Tensor neg() const;
-  Tensor sin() const;
-  Tensor cos() const;
-  Tensor round() const;
-  Tensor abs() const;
-  Tensor exp() const;
-  Tensor log() const;
-  Tensor sqrt() const;
-  Tensor square() const;
-  Tensor pow(Operand exponent) const;
-  Tensor relu() const;
-  Tensor sigmoid() const;
-  Tensor tanh() const;
-  Tensor softmax(int64_t dim) const;
-  Tensor log_softmax(int64_t dim) const;
-  const Tensor& zero_() const;
-  const Tensor& fill_(Number value) const;  // floats are truncated for integers
   const Tensor& operator+=(Operand y) const;
   const Tensor& operator-=(Operand y) const;
   const Tensor& operator*=(Operand y) const;
@@ -330,6 +282,10 @@ class Tensor {
   tn_tensor* t_ = nullptr;
 };
 static_assert(sizeof(Tensor) == sizeof(tn_tensor*), "lists of Tensor are lists of tn_tensor*");
+
+namespace detail {
+inline const Tensor& TensorMethods::self() const { return static_cast<const Tensor&>(*this); }
+}  // namespace detail
 
 // A new tensor of these values: tensor(3.f) has no dimensions, tensor({1.f, 2.f}) one,
 // tensor({{1.f, 2.f}, {3.f, 4.f}}) two.

@@ -1,5 +1,12 @@
-// Attention. Each line agrees with its op's schema.
+// The group 'attention' of the plugin 'ops', written by `tenon header`: changes belong into the
+// plugin.
 #pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
 
 #include "tenon/op.hpp"
 
@@ -7,9 +14,18 @@
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 
-// query [.., n, e], key [.., m, e], value [.., m, v]; attn_mask bool (true: looked at) or added to
-// the scores.
-inline Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& attn_mask = {}, double dropout_p = 0, bool is_causal = false, std::optional<double> scale = {}, bool enable_gqa = false) { return detail::call<Tensor>(detail::op<"scaled_dot_product_attention">, query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa); }
+// softmax(query key^T * scale + mask) value: query [.., n, e], key [.., m, e], value [.., m, v].
+// attn_mask is bool (true: looked at) or added; scale None: 1 / sqrt(e). Vaswani et al.,
+// arXiv:1706.03762.
+struct ScaledDotProductAttentionOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float dropout_p = 0.0;
+  bool is_causal = false;
+  std::optional<Float> scale = {};
+  bool enable_gqa = false;
+};
+inline Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& attn_mask = {}, const ScaledDotProductAttentionOptions& options = {}) { return detail::call<Tensor>(detail::op<"scaled_dot_product_attention">, query, key, value, attn_mask, options.dropout_p, options.is_causal, options.scale, options.enable_gqa); }
+inline Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value, const ScaledDotProductAttentionOptions& options) { return detail::call<Tensor>(detail::op<"scaled_dot_product_attention">, query, key, value, Tensor(), options.dropout_p, options.is_causal, options.scale, options.enable_gqa); }
 // x [.., n, d] turned by angles, whose cos and sin are [.., n, d / 2] or fewer: halves, or
 // interleaved pairs. Su et al., arXiv:2104.09864.
 inline Tensor rotary_embedding(const Tensor& x, const Tensor& cos, const Tensor& sin, bool interleaved = false) { return detail::call<Tensor>(detail::op<"rotary_embedding">, x, cos, sin, interleaved); }

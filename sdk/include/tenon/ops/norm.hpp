@@ -1,5 +1,11 @@
-// Normalizations. Each line agrees with its op's schema.
+// The group 'norm' of the plugin 'ops', written by `tenon header`: changes belong into the plugin.
 #pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
 
 #include "tenon/op.hpp"
 
@@ -7,19 +13,40 @@
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 
-inline Tensor softmax(const Tensor& x, int64_t dim = -1) { return detail::call<Tensor>(detail::op<"softmax">, x, dim); }
-inline Tensor log_softmax(const Tensor& x, int64_t dim = -1) { return detail::call<Tensor>(detail::op<"log_softmax">, x, dim); }
-// x / sqrt(mean(x²) + eps) over the last dimension, times weight. Zhang & Sennrich,
+// exp(x) / sum(exp(x)) along dim, computed so that no exponential overflows.
+inline Tensor softmax(const Tensor& x, Int dim = -1) { return detail::call<Tensor>(detail::op<"softmax">, x, dim); }
+// log(softmax(x, dim)), computed in one step.
+inline Tensor log_softmax(const Tensor& x, Int dim = -1) { return detail::call<Tensor>(detail::op<"log_softmax">, x, dim); }
+// x / sqrt(mean(x * x) + eps) over the last dimension, times weight. Zhang & Sennrich,
 // arXiv:1910.07467.
-inline Tensor rms_norm(const Tensor& x, const Tensor& weight = {}, double eps = 1e-6) { return detail::call<Tensor>(detail::op<"rms_norm">, x, weight, eps); }
-// Over the dimensions of normalized_shape, the last ones. Ba, Kiros & Hinton, arXiv:1607.06450.
-inline Tensor layer_norm(const Tensor& x, Ints normalized_shape, const Tensor& weight = {}, const Tensor& bias = {}, double eps = 1e-5) { return detail::call<Tensor>(detail::op<"layer_norm">, x, normalized_shape, weight, bias, eps); }
-// x [n, channels, ..]; weight and bias [channels]. Wu & He, arXiv:1803.08494.
-inline Tensor group_norm(const Tensor& x, int64_t num_groups, const Tensor& weight = {}, const Tensor& bias = {}, double eps = 1e-5) { return detail::call<Tensor>(detail::op<"group_norm">, x, num_groups, weight, bias, eps); }
-// training: by the batch, whose mean and unbiased variance move the running ones, in place; else by
-// the running ones. Ioffe & Szegedy, arXiv:1502.03167.
-inline Tensor batch_norm(const Tensor& x, const Tensor& running_mean = {}, const Tensor& running_var = {}, const Tensor& weight = {}, const Tensor& bias = {}, bool training = false, double momentum = 0.1, double eps = 1e-5) { return detail::call<Tensor>(detail::op<"batch_norm">, x, running_mean, running_var, weight, bias, training, momentum, eps); }
-inline Tensor instance_norm(const Tensor& x, const Tensor& running_mean = {}, const Tensor& running_var = {}, const Tensor& weight = {}, const Tensor& bias = {}, bool use_input_stats = true, double momentum = 0.1, double eps = 1e-5) { return detail::call<Tensor>(detail::op<"instance_norm">, x, running_mean, running_var, weight, bias, use_input_stats, momentum, eps); }
+inline Tensor rms_norm(const Tensor& x, const Tensor& weight = {}, Float eps = 1e-06) { return detail::call<Tensor>(detail::op<"rms_norm">, x, weight, eps); }
+// (x - mean) / sqrt(var + eps) over the last dimensions, which are normalized_shape, times weight,
+// plus bias. Ba, Kiros & Hinton, arXiv:1607.06450.
+inline Tensor layer_norm(const Tensor& x, Ints normalized_shape, const Tensor& weight = {}, const Tensor& bias = {}, Float eps = 1e-05) { return detail::call<Tensor>(detail::op<"layer_norm">, x, normalized_shape, weight, bias, eps); }
+// x [n, channels, ..], normalized over groups of channels, times weight [channels], plus bias. Wu &
+// He, arXiv:1803.08494.
+inline Tensor group_norm(const Tensor& x, Int num_groups, const Tensor& weight = {}, const Tensor& bias = {}, Float eps = 1e-05) { return detail::call<Tensor>(detail::op<"group_norm">, x, num_groups, weight, bias, eps); }
+// x [n, channels, ..], normalized for each channel: in training by the batch, whose mean and
+// unbiased variance move the running ones in place; else by the running ones. Ioffe & Szegedy,
+// arXiv:1502.03167.
+struct BatchNormOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  bool training = false;
+  Float momentum = 0.1;
+  Float eps = 1e-05;
+};
+inline Tensor batch_norm(const Tensor& x, const Tensor& running_mean = {}, const Tensor& running_var = {}, const Tensor& weight = {}, const Tensor& bias = {}, const BatchNormOptions& options = {}) { return detail::call<Tensor>(detail::op<"batch_norm">, x, running_mean, running_var, weight, bias, options.training, options.momentum, options.eps); }
+inline Tensor batch_norm(const Tensor& x, const BatchNormOptions& options) { return detail::call<Tensor>(detail::op<"batch_norm">, x, Tensor(), Tensor(), Tensor(), Tensor(), options.training, options.momentum, options.eps); }
+// x [n, channels, ..], normalized for each sample and channel, or by the running values. Ulyanov et
+// al., arXiv:1607.08022.
+struct InstanceNormOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  bool use_input_stats = true;
+  Float momentum = 0.1;
+  Float eps = 1e-05;
+};
+inline Tensor instance_norm(const Tensor& x, const Tensor& running_mean = {}, const Tensor& running_var = {}, const Tensor& weight = {}, const Tensor& bias = {}, const InstanceNormOptions& options = {}) { return detail::call<Tensor>(detail::op<"instance_norm">, x, running_mean, running_var, weight, bias, options.use_input_stats, options.momentum, options.eps); }
+inline Tensor instance_norm(const Tensor& x, const InstanceNormOptions& options) { return detail::call<Tensor>(detail::op<"instance_norm">, x, Tensor(), Tensor(), Tensor(), Tensor(), options.use_input_stats, options.momentum, options.eps); }
 
 }  // namespace v0
 }  // namespace tenon

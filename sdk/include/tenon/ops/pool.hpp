@@ -1,5 +1,11 @@
-// Pools. Each line agrees with its op's schema.
+// The group 'pool' of the plugin 'ops', written by `tenon header`: changes belong into the plugin.
 #pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
 
 #include "tenon/op.hpp"
 
@@ -7,20 +13,60 @@
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 
-// x [n, channels, ..] or without n. stride empty: kernel_size. Of equal largest ones the first has
-// the gradient.
-inline Tensor max_pool1d(const Tensor& x, Ints kernel_size, Ints stride = {}, Ints padding = 0, Ints dilation = 1, bool ceil_mode = false) { return detail::call<Tensor>(detail::op<"max_pool1d">, x, kernel_size, stride, padding, dilation, ceil_mode); }
-inline Tensor max_pool2d(const Tensor& x, Ints kernel_size, Ints stride = {}, Ints padding = 0, Ints dilation = 1, bool ceil_mode = false) { return detail::call<Tensor>(detail::op<"max_pool2d">, x, kernel_size, stride, padding, dilation, ceil_mode); }
-inline Tensor max_pool3d(const Tensor& x, Ints kernel_size, Ints stride = {}, Ints padding = 0, Ints dilation = 1, bool ceil_mode = false) { return detail::call<Tensor>(detail::op<"max_pool3d">, x, kernel_size, stride, padding, dilation, ceil_mode); }
-inline Tensor avg_pool1d(const Tensor& x, Ints kernel_size, Ints stride = {}, Ints padding = 0, bool ceil_mode = false, bool count_include_pad = true) { return detail::call<Tensor>(detail::op<"avg_pool1d">, x, kernel_size, stride, padding, ceil_mode, count_include_pad); }
-inline Tensor avg_pool2d(const Tensor& x, Ints kernel_size, Ints stride = {}, Ints padding = 0, bool ceil_mode = false, bool count_include_pad = true, std::optional<int64_t> divisor_override = {}) { return detail::call<Tensor>(detail::op<"avg_pool2d">, x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override); }
-inline Tensor avg_pool3d(const Tensor& x, Ints kernel_size, Ints stride = {}, Ints padding = 0, bool ceil_mode = false, bool count_include_pad = true, std::optional<int64_t> divisor_override = {}) { return detail::call<Tensor>(detail::op<"avg_pool3d">, x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override); }
-// Windows that together cover x, output_size of them.
+// The maximum of each window of x [n, channels, ..], or without n. stride empty: kernel_size. Of
+// equal largest ones the first has the gradient.
+struct MaxPool1dOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  KeptInts stride = {};
+  KeptInts padding = 0;
+  KeptInts dilation = 1;
+  bool ceil_mode = false;
+};
+inline Tensor max_pool1d(const Tensor& x, Ints kernel_size, const MaxPool1dOptions& options = {}) { return detail::call<Tensor>(detail::op<"max_pool1d">, x, kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode); }
+// The mean of each window of x [n, channels, ..], or without n. stride empty: kernel_size.
+// count_include_pad: borders count as zeros.
+struct AvgPool1dOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  KeptInts stride = {};
+  KeptInts padding = 0;
+  bool ceil_mode = false;
+  bool count_include_pad = true;
+};
+inline Tensor avg_pool1d(const Tensor& x, Ints kernel_size, const AvgPool1dOptions& options = {}) { return detail::call<Tensor>(detail::op<"avg_pool1d">, x, kernel_size, options.stride, options.padding, options.ceil_mode, options.count_include_pad); }
+// The means of windows that together cover x [n, channels, ..], output_size of them.
 inline Tensor adaptive_avg_pool1d(const Tensor& x, Ints output_size) { return detail::call<Tensor>(detail::op<"adaptive_avg_pool1d">, x, output_size); }
-inline Tensor adaptive_avg_pool2d(const Tensor& x, Ints output_size) { return detail::call<Tensor>(detail::op<"adaptive_avg_pool2d">, x, output_size); }
-inline Tensor adaptive_avg_pool3d(const Tensor& x, Ints output_size) { return detail::call<Tensor>(detail::op<"adaptive_avg_pool3d">, x, output_size); }
+// The maxima of windows that together cover x [n, channels, ..], output_size of them.
 inline Tensor adaptive_max_pool1d(const Tensor& x, Ints output_size) { return detail::call<Tensor>(detail::op<"adaptive_max_pool1d">, x, output_size); }
+// The maximum of each window of x [n, channels, ..], or without n. stride empty: kernel_size. Of
+// equal largest ones the first has the gradient.
+using MaxPool2dOptions = MaxPool1dOptions;
+inline Tensor max_pool2d(const Tensor& x, Ints kernel_size, const MaxPool2dOptions& options = {}) { return detail::call<Tensor>(detail::op<"max_pool2d">, x, kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode); }
+// The mean of each window of x [n, channels, ..], or without n. stride empty: kernel_size.
+// count_include_pad: borders count as zeros; divisor_override divides the sum instead.
+struct AvgPool2dOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  KeptInts stride = {};
+  KeptInts padding = 0;
+  bool ceil_mode = false;
+  bool count_include_pad = true;
+  std::optional<Int> divisor_override = {};
+};
+inline Tensor avg_pool2d(const Tensor& x, Ints kernel_size, const AvgPool2dOptions& options = {}) { return detail::call<Tensor>(detail::op<"avg_pool2d">, x, kernel_size, options.stride, options.padding, options.ceil_mode, options.count_include_pad, options.divisor_override); }
+// The means of windows that together cover x [n, channels, ..], output_size of them.
+inline Tensor adaptive_avg_pool2d(const Tensor& x, Ints output_size) { return detail::call<Tensor>(detail::op<"adaptive_avg_pool2d">, x, output_size); }
+// The maxima of windows that together cover x [n, channels, ..], output_size of them.
 inline Tensor adaptive_max_pool2d(const Tensor& x, Ints output_size) { return detail::call<Tensor>(detail::op<"adaptive_max_pool2d">, x, output_size); }
+// The maximum of each window of x [n, channels, ..], or without n. stride empty: kernel_size. Of
+// equal largest ones the first has the gradient.
+using MaxPool3dOptions = MaxPool1dOptions;
+inline Tensor max_pool3d(const Tensor& x, Ints kernel_size, const MaxPool3dOptions& options = {}) { return detail::call<Tensor>(detail::op<"max_pool3d">, x, kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode); }
+// The mean of each window of x [n, channels, ..], or without n. stride empty: kernel_size.
+// count_include_pad: borders count as zeros; divisor_override divides the sum instead.
+using AvgPool3dOptions = AvgPool2dOptions;
+inline Tensor avg_pool3d(const Tensor& x, Ints kernel_size, const AvgPool3dOptions& options = {}) { return detail::call<Tensor>(detail::op<"avg_pool3d">, x, kernel_size, options.stride, options.padding, options.ceil_mode, options.count_include_pad, options.divisor_override); }
+// The means of windows that together cover x [n, channels, ..], output_size of them.
+inline Tensor adaptive_avg_pool3d(const Tensor& x, Ints output_size) { return detail::call<Tensor>(detail::op<"adaptive_avg_pool3d">, x, output_size); }
+// The maxima of windows that together cover x [n, channels, ..], output_size of them.
 inline Tensor adaptive_max_pool3d(const Tensor& x, Ints output_size) { return detail::call<Tensor>(detail::op<"adaptive_max_pool3d">, x, output_size); }
 
 }  // namespace v0

@@ -1,5 +1,12 @@
-// Images of other sizes. Each line agrees with its op's schema.
+// The group 'resize' of the plugin 'ops', written by `tenon header`: changes belong into the
+// plugin.
 #pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
 
 #include "tenon/op.hpp"
 
@@ -7,12 +14,20 @@
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 
-// x [n, channels, ..]; size or scale_factor. mode: nearest, nearest-exact, linear, bilinear,
-// trilinear.
-inline Tensor interpolate(const Tensor& x, Ints size = {}, Floats scale_factor = {}, const char* mode = "nearest", bool align_corners = false) { return detail::call<Tensor>(detail::op<"interpolate">, x, size, scale_factor, mode, align_corners); }
-// [.., channels * r², h, w] to [.., channels, h * r, w * r], and back.
-inline Tensor pixel_shuffle(const Tensor& x, int64_t upscale_factor) { return detail::call<Tensor>(detail::op<"pixel_shuffle">, x, upscale_factor); }
-inline Tensor pixel_unshuffle(const Tensor& x, int64_t downscale_factor) { return detail::call<Tensor>(detail::op<"pixel_unshuffle">, x, downscale_factor); }
+// x [n, channels, ..] at another size, or scaled by scale_factor. mode: nearest, nearest-exact,
+// linear, bilinear or trilinear.
+struct InterpolateOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  KeptInts size = {};
+  KeptFloats scale_factor = {};
+  std::string mode = "nearest";
+  bool align_corners = false;
+};
+inline Tensor interpolate(const Tensor& x, const InterpolateOptions& options = {}) { return detail::call<Tensor>(detail::op<"interpolate">, x, options.size, options.scale_factor, options.mode, options.align_corners); }
+// x [.., channels * r * r, h, w] to [.., channels, h * r, w * r]. Shi et al., arXiv:1609.05158.
+inline Tensor pixel_shuffle(const Tensor& x, Int upscale_factor) { return detail::call<Tensor>(detail::op<"pixel_shuffle">, x, upscale_factor); }
+// x [.., channels, h * r, w * r] to [.., channels * r * r, h, w].
+inline Tensor pixel_unshuffle(const Tensor& x, Int downscale_factor) { return detail::call<Tensor>(detail::op<"pixel_unshuffle">, x, downscale_factor); }
 
 }  // namespace v0
 }  // namespace tenon

@@ -1,6 +1,11 @@
-// Views and joins. Views share memory with their tensor; a negative dimension counts from the end.
-// Each line of an op agrees with its schema.
+// The group 'shape' of the plugin 'ops', written by `tenon header`: changes belong into the plugin.
 #pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
 
 #include "tenon/op.hpp"
 
@@ -8,66 +13,75 @@
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 
-// copies when it must
+// The elements of x in row-major order with other sizes, of which one may be -1. A view where it
+// can be, else a copy.
 inline Tensor reshape(const Tensor& x, Ints sizes) { return detail::call<Tensor>(detail::op<"reshape">, x, sizes); }
-// an Error instead
-inline Tensor view(const Tensor& x, Ints sizes) { return detail::call<Tensor>(detail::op<"view">, x, sizes); }
+// A view of x with its dimensions in another order.
 inline Tensor permute(const Tensor& x, Ints dims) { return detail::call<Tensor>(detail::op<"permute">, x, dims); }
-inline Tensor transpose(const Tensor& x, int64_t dim0, int64_t dim1) { return detail::call<Tensor>(detail::op<"transpose">, x, dim0, dim1); }
-inline Tensor t(const Tensor& x) { return detail::call<Tensor>(detail::op<"t">, x); }
-inline Tensor slice(const Tensor& x, int64_t dim, int64_t start = 0, int64_t end = INT64_MAX, int64_t step = 1) { return detail::call<Tensor>(detail::op<"slice">, x, dim, start, end, step); }
-inline Tensor select(const Tensor& x, int64_t dim, int64_t index) { return detail::call<Tensor>(detail::op<"select">, x, dim, index); }
-inline Tensor narrow(const Tensor& x, int64_t dim, int64_t start, int64_t length) { return detail::call<Tensor>(detail::op<"narrow">, x, dim, start, length); }
+// A view of the elements start, start + step, .. before end along dim. Bounds are as in Python.
+inline Tensor slice(const Tensor& x, Int dim, Int start = 0, Int end = INT64_MAX, Int step = 1) { return detail::call<Tensor>(detail::op<"slice">, x, dim, start, end, step); }
+// A view of x in which dimensions of size 1 are repeated, and new ones stand in front. A size of -1
+// stays.
 inline Tensor expand(const Tensor& x, Ints sizes) { return detail::call<Tensor>(detail::op<"expand">, x, sizes); }
-// empty: all of size 1
+// A view of the storage of x with these sizes and strides, from the element offset on.
+inline Tensor as_strided(const Tensor& x, Ints sizes, Ints strides, Int offset = 0) { return detail::call<Tensor>(detail::op<"as_strided">, x, sizes, strides, offset); }
+// reshape(x, sizes), but an error where it cannot be a view.
+inline Tensor view(const Tensor& x, Ints sizes) { return detail::call<Tensor>(detail::op<"view">, x, sizes); }
+// A view of x with two dimensions swapped.
+inline Tensor transpose(const Tensor& x, Int dim0, Int dim1) { return detail::call<Tensor>(detail::op<"transpose">, x, dim0, dim1); }
+// A view of a matrix with its dimensions swapped; of fewer dimensions x itself.
+inline Tensor t(const Tensor& x) { return detail::call<Tensor>(detail::op<"t">, x); }
+// A view of x at index along dim, which goes.
+inline Tensor select(const Tensor& x, Int dim, Int index) { return detail::call<Tensor>(detail::op<"select">, x, dim, index); }
+// A view of length elements from start on along dim.
+inline Tensor narrow(const Tensor& x, Int dim, Int start, Int length) { return detail::call<Tensor>(detail::op<"narrow">, x, dim, start, length); }
+// A view of x without those of dims, or of all dimensions, that have size 1.
 inline Tensor squeeze(const Tensor& x, Ints dims = {}) { return detail::call<Tensor>(detail::op<"squeeze">, x, dims); }
-inline Tensor unsqueeze(const Tensor& x, int64_t dim) { return detail::call<Tensor>(detail::op<"unsqueeze">, x, dim); }
-inline Tensor flatten(const Tensor& x, int64_t start_dim = 0, int64_t end_dim = -1) { return detail::call<Tensor>(detail::op<"flatten">, x, start_dim, end_dim); }
-inline Tensor as_strided(const Tensor& x, Ints sizes, Ints strides, int64_t offset = 0) { return detail::call<Tensor>(detail::op<"as_strided">, x, sizes, strides, offset); }
+// A view of x with a new dimension of size 1 at dim.
+inline Tensor unsqueeze(const Tensor& x, Int dim) { return detail::call<Tensor>(detail::op<"unsqueeze">, x, dim); }
+// x with the dimensions from start_dim to end_dim as one. A view where it can be, else a copy.
+inline Tensor flatten(const Tensor& x, Int start_dim = 0, Int end_dim = -1) { return detail::call<Tensor>(detail::op<"flatten">, x, start_dim, end_dim); }
+// A view of x with the dimensions source at the places destination; the others stay in order.
 inline Tensor movedim(const Tensor& x, Ints source, Ints destination) { return detail::call<Tensor>(detail::op<"movedim">, x, source, destination); }
-inline Tensor unflatten(const Tensor& x, int64_t dim, Ints sizes) { return detail::call<Tensor>(detail::op<"unflatten">, x, dim, sizes); }
-// Windows of `size` elements along dim, a `step` apart, in a new last dimension.
-inline Tensor unfold(const Tensor& x, int64_t dim, int64_t size, int64_t step) { return detail::call<Tensor>(detail::op<"unfold">, x, dim, size, step); }
-inline Tensor diagonal(const Tensor& x, int64_t offset = 0, int64_t dim1 = 0, int64_t dim2 = 1) { return detail::call<Tensor>(detail::op<"diagonal">, x, offset, dim1, dim2); }
+// A view of x with dim as several dimensions, of which one size may be -1.
+inline Tensor unflatten(const Tensor& x, Int dim, Ints sizes) { return detail::call<Tensor>(detail::op<"unflatten">, x, dim, sizes); }
+// A view of windows of size elements along dim, step apart, in a new last dimension.
+inline Tensor unfold(const Tensor& x, Int dim, Int size, Int step) { return detail::call<Tensor>(detail::op<"unfold">, x, dim, size, step); }
+// A view of the diagonal of dim1 and dim2, which goes last; offset is above or, negative, below it.
+inline Tensor diagonal(const Tensor& x, Int offset = 0, Int dim1 = 0, Int dim2 = 1) { return detail::call<Tensor>(detail::op<"diagonal">, x, offset, dim1, dim2); }
+// A view of x repeated to these sizes, as expand.
 inline Tensor broadcast_to(const Tensor& x, Ints sizes) { return detail::call<Tensor>(detail::op<"broadcast_to">, x, sizes); }
-// x itself where it is so already. memory_format: "contiguous", or "channels_last", in which
-// dimension 1 lies innermost.
+// x itself where it lies so already, else a copy. memory_format: "contiguous", or "channels_last",
+// in which dimension 1 lies innermost.
 inline Tensor contiguous(const Tensor& x, const char* memory_format = "contiguous") { return detail::call<Tensor>(detail::op<"contiguous">, x, memory_format); }
-// Views side by side along `dim`: pieces of `length` (the last may be shorter), of each length, or
-// at most `chunks` even ones.
-inline std::vector<Tensor> split(const Tensor& x, int64_t length, int64_t dim = 0) { return detail::call<std::vector<Tensor>>(detail::op<"split">, x, length, dim); }
-inline std::vector<Tensor> split_with_sizes(const Tensor& x, Ints lengths, int64_t dim = 0) { return detail::call<std::vector<Tensor>>(detail::op<"split_with_sizes">, x, lengths, dim); }
-inline std::vector<Tensor> chunk(const Tensor& x, int64_t chunks, int64_t dim = 0) { return detail::call<std::vector<Tensor>>(detail::op<"chunk">, x, chunks, dim); }
-// Each x [n_i] spread over all sizes [n_0, n_1, ..]; "xy": the first two swapped.
+// Views side by side along dim, of length elements each; the last may be shorter.
+inline std::vector<Tensor> split(const Tensor& x, Int length, Int dim = 0) { return detail::call<std::vector<Tensor>>(detail::op<"split">, x, length, dim); }
+// Views side by side along dim, of these lengths.
+inline std::vector<Tensor> split_with_sizes(const Tensor& x, Ints lengths, Int dim = 0) { return detail::call<std::vector<Tensor>>(detail::op<"split_with_sizes">, x, lengths, dim); }
+// At most so many views side by side along dim, of even lengths; the last may be shorter.
+inline std::vector<Tensor> chunk(const Tensor& x, Int chunks, Int dim = 0) { return detail::call<std::vector<Tensor>>(detail::op<"chunk">, x, chunks, dim); }
+// Each x [n_i] spread over all sizes [n_0, n_1, ..]; indexing "xy" swaps the first two.
 inline std::vector<Tensor> meshgrid(const Tensors& xs, const char* indexing = "ij") { return detail::call<std::vector<Tensor>>(detail::op<"meshgrid">, xs, indexing); }
-
-// A new tensor.
-inline Tensor cat(const Tensors& xs, int64_t dim = 0) { return detail::call<Tensor>(detail::op<"cat">, xs, dim); }
-inline Tensor stack(const Tensors& xs, int64_t dim = 0) { return detail::call<Tensor>(detail::op<"stack">, xs, dim); }
-inline Tensor clone(const Tensor& x) { return detail::call<Tensor>(detail::op<"clone">, x); }
+// Tensors of one shape, side by side along a new dimension dim.
+inline Tensor stack(const Tensors& xs, Int dim = 0) { return detail::call<Tensor>(detail::op<"stack">, xs, dim); }
+// A copy of x in reverse order along dims.
 inline Tensor flip(const Tensor& x, Ints dims) { return detail::call<Tensor>(detail::op<"flip">, x, dims); }
-// Moved by `shifts` along dims, and in again at the other end; without dims: as if it had one.
+// A copy of x moved by shifts along dims, and in again at the other end; without dims as if it had
+// one dimension.
 inline Tensor roll(const Tensor& x, Ints shifts, Ints dims = {}) { return detail::call<Tensor>(detail::op<"roll">, x, shifts, dims); }
-// side by side, sizes times
+// A copy of x, side by side as many times as sizes say for each dimension.
 inline Tensor repeat(const Tensor& x, Ints sizes) { return detail::call<Tensor>(detail::op<"repeat">, x, sizes); }
-// Zeros below (triu) or above (tril) a diagonal of [.., rows, columns].
-inline Tensor triu(const Tensor& x, int64_t diagonal = 0) { return detail::call<Tensor>(detail::op<"triu">, x, diagonal); }
-inline Tensor tril(const Tensor& x, int64_t diagonal = 0) { return detail::call<Tensor>(detail::op<"tril">, x, diagonal); }
-// pad: two numbers a dimension, from the last on: before and behind. mode: "constant", "reflect",
-// "replicate" or "circular".
+// x [.., rows, columns] with zeros below a diagonal.
+inline Tensor triu(const Tensor& x, Int diagonal = 0) { return detail::call<Tensor>(detail::op<"triu">, x, diagonal); }
+// x [.., rows, columns] with zeros above a diagonal.
+inline Tensor tril(const Tensor& x, Int diagonal = 0) { return detail::call<Tensor>(detail::op<"tril">, x, diagonal); }
+// x with borders. pad: two numbers a dimension, before and behind, the last dimension first; mode:
+// "constant" (value), "reflect", "replicate" or "circular".
 inline Tensor pad(const Tensor& x, Ints pad, const char* mode = "constant", Number value = 0) { return detail::call<Tensor>(detail::op<"pad">, x, pad, mode, value); }
-
-// N equal pieces: `auto [a, b] = chunk<2>(x, -1);`. An Error when `dim` cannot be split so.
-template <size_t N>
-std::array<Tensor, N> chunk(const Tensor& x, int64_t dim = 0) {
-  int64_t size = x.size(dim);
-  if (size % int64_t(N) != 0) {
-    fail(detail::joined({"chunk: dimension ", std::to_string(dim), " of size ", std::to_string(size), " is not divisible by ", std::to_string(N)}));
-  }
-  std::array<Tensor, N> pieces;
-  for (size_t i = 0; i < N; ++i) pieces[i] = narrow(x, dim, int64_t(i) * (size / int64_t(N)), size / int64_t(N));
-  return pieces;
-}
+// Tensors side by side along dim; other sizes are equal.
+inline Tensor cat(const Tensors& xs, Int dim = 0) { return detail::call<Tensor>(detail::op<"cat">, xs, dim); }
+// A new tensor with the values of x.
+inline Tensor clone(const Tensor& x) { return detail::call<Tensor>(detail::op<"clone">, x); }
 
 }  // namespace v0
 }  // namespace tenon

@@ -1,0 +1,53 @@
+// The group 'attention' of the plugin 'layers', written by `tenon header`: changes belong into the
+// plugin.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "tenon/object.hpp"
+
+// clang-format off
+namespace tenon {
+inline namespace TENON_HIDDEN v0 {
+namespace nn {
+
+// attention(query, key, value, key_padding_mask, attn_mask, is_causal) on [t, n, embed_dim], with
+// batch_first on [n, t, embed_dim], or without n; gives no weights. In masks of bool, true is where
+// it may not look; others are added. Vaswani et al., arXiv:1706.03762.
+struct MultiheadAttentionOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float dropout = 0.0;
+  bool bias = true;
+  std::optional<Int> kdim = {};
+  std::optional<Int> vdim = {};
+  bool batch_first = false;
+};
+inline Object MultiheadAttention(Int embed_dim, Int num_heads, const MultiheadAttentionOptions& options = {}) { return Object::create("MultiheadAttention", embed_dim, num_heads, options.dropout, options.bias, options.kdim, options.vdim, options.batch_first); }
+// layer(src, src_mask, src_key_padding_mask, is_causal). The option is_causal holds for each call,
+// so that the layer can stand in a Sequential. activation: relu or gelu. Vaswani et al.,
+// arXiv:1706.03762.
+struct TransformerEncoderLayerOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Int dim_feedforward = 2048;
+  Float dropout = 0.1;
+  std::string activation = "relu";
+  Float layer_norm_eps = 1e-05;
+  bool batch_first = false;
+  bool norm_first = false;
+  bool bias = true;
+  bool is_causal = false;
+};
+inline Object TransformerEncoderLayer(Int d_model, Int nhead, const TransformerEncoderLayerOptions& options = {}) { return Object::create("TransformerEncoderLayer", d_model, nhead, options.dim_feedforward, options.dropout, options.activation, options.layer_norm_eps, options.batch_first, options.norm_first, options.bias, options.is_causal); }
+// layer(tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask,
+// tgt_is_causal, memory_is_causal); the option is_causal is tgt_is_causal for each call. Vaswani et
+// al., arXiv:1706.03762.
+using TransformerDecoderLayerOptions = TransformerEncoderLayerOptions;
+inline Object TransformerDecoderLayer(Int d_model, Int nhead, const TransformerDecoderLayerOptions& options = {}) { return Object::create("TransformerDecoderLayer", d_model, nhead, options.dim_feedforward, options.dropout, options.activation, options.layer_norm_eps, options.batch_first, options.norm_first, options.bias, options.is_causal); }
+
+}  // namespace nn
+}  // namespace v0
+}  // namespace tenon

@@ -1,0 +1,41 @@
+// The group 'embedding' of the plugin 'layers', written by `tenon header`: changes belong into the
+// plugin.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "tenon/object.hpp"
+
+// clang-format off
+namespace tenon {
+inline namespace TENON_HIDDEN v0 {
+namespace nn {
+
+// Rows of weight [num_embeddings, embedding_dim], normal at first, by index; that of padding_idx is
+// 0 at first, and gets no gradient.
+inline Object Embedding(Int num_embeddings, Int embedding_dim, std::optional<Int> padding_idx = {}) { return Object::create("Embedding", num_embeddings, embedding_dim, padding_idx); }
+struct EmbeddingOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  std::optional<Int> padding_idx = {};
+};
+inline Object Embedding(Int num_embeddings, Int embedding_dim, const EmbeddingOptions& options) { return Object::create("Embedding", num_embeddings, embedding_dim, options.padding_idx); }
+// layer(x, offsets, per_sample_weights): sums, means or maxima (mode) of rows of weight
+// [num_embeddings, embedding_dim], normal at first: a bag for each row of x [bags, n], or beginning
+// at each of offsets [bags] in x [n].
+inline Object EmbeddingBag(Int num_embeddings, Int embedding_dim, const char* mode = "mean") { return Object::create("EmbeddingBag", num_embeddings, embedding_dim, mode); }
+struct EmbeddingBagOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  std::string mode = "mean";
+};
+inline Object EmbeddingBag(Int num_embeddings, Int embedding_dim, const EmbeddingBagOptions& options) { return Object::create("EmbeddingBag", num_embeddings, embedding_dim, options.mode); }
+// x [.., n, embedding_dim] plus the first n rows of weight [num_embeddings, embedding_dim], normal
+// at first.
+inline Object PositionalEmbedding(Int num_embeddings, Int embedding_dim) { return Object::create("PositionalEmbedding", num_embeddings, embedding_dim); }
+
+}  // namespace nn
+}  // namespace v0
+}  // namespace tenon

@@ -1,0 +1,75 @@
+// The group 'norm' of the plugin 'layers', written by `tenon header`: changes belong into the
+// plugin.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "tenon/object.hpp"
+
+// clang-format off
+namespace tenon {
+inline namespace TENON_HIDDEN v0 {
+namespace nn {
+
+// x [n, num_features, ..], normalized for each channel: in training by the batch, else by running
+// values, which follow the batches by momentum, or as means of all where it is None. weight is 1
+// and bias 0 at first. Ioffe & Szegedy, arXiv:1502.03167.
+struct BatchNorm1dOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float eps = 1e-05;
+  std::optional<Float> momentum = 0.1;
+  bool affine = true;
+  bool track_running_stats = true;
+};
+inline Object BatchNorm1d(Int num_features, const BatchNorm1dOptions& options = {}) { return Object::create("BatchNorm1d", num_features, options.eps, options.momentum, options.affine, options.track_running_stats); }
+using BatchNorm2dOptions = BatchNorm1dOptions;
+inline Object BatchNorm2d(Int num_features, const BatchNorm2dOptions& options = {}) { return Object::create("BatchNorm2d", num_features, options.eps, options.momentum, options.affine, options.track_running_stats); }
+using BatchNorm3dOptions = BatchNorm1dOptions;
+inline Object BatchNorm3d(Int num_features, const BatchNorm3dOptions& options = {}) { return Object::create("BatchNorm3d", num_features, options.eps, options.momentum, options.affine, options.track_running_stats); }
+// x [n, num_features, ..], or without n, normalized for each sample and channel, or by running
+// values in evaluation where they are tracked. Ulyanov et al., arXiv:1607.08022.
+struct InstanceNorm1dOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float eps = 1e-05;
+  Float momentum = 0.1;
+  bool affine = false;
+  bool track_running_stats = false;
+};
+inline Object InstanceNorm1d(Int num_features, const InstanceNorm1dOptions& options = {}) { return Object::create("InstanceNorm1d", num_features, options.eps, options.momentum, options.affine, options.track_running_stats); }
+using InstanceNorm2dOptions = InstanceNorm1dOptions;
+inline Object InstanceNorm2d(Int num_features, const InstanceNorm2dOptions& options = {}) { return Object::create("InstanceNorm2d", num_features, options.eps, options.momentum, options.affine, options.track_running_stats); }
+using InstanceNorm3dOptions = InstanceNorm1dOptions;
+inline Object InstanceNorm3d(Int num_features, const InstanceNorm3dOptions& options = {}) { return Object::create("InstanceNorm3d", num_features, options.eps, options.momentum, options.affine, options.track_running_stats); }
+// x / sqrt(mean(x * x) + eps) over the last dimensions, which are normalized_shape, times weight, 1
+// at first. eps None: of the dtype. Zhang & Sennrich, arXiv:1910.07467.
+struct RMSNormOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  std::optional<Float> eps = {};
+  bool elementwise_affine = true;
+};
+inline Object RMSNorm(Ints normalized_shape, const RMSNormOptions& options = {}) { return Object::create("RMSNorm", normalized_shape, options.eps, options.elementwise_affine); }
+// (x - mean) / sqrt(var + eps) over the last dimensions, which are normalized_shape, times weight,
+// 1 at first, plus bias, 0 at first. Ba, Kiros & Hinton, arXiv:1607.06450.
+struct LayerNormOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float eps = 1e-05;
+  bool elementwise_affine = true;
+  bool bias = true;
+};
+inline Object LayerNorm(Ints normalized_shape, const LayerNormOptions& options = {}) { return Object::create("LayerNorm", normalized_shape, options.eps, options.elementwise_affine, options.bias); }
+// x [n, num_channels, ..], normalized over num_groups groups of channels, times weight, 1 at first,
+// plus bias, 0 at first. Wu & He, arXiv:1803.08494.
+struct GroupNormOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float eps = 1e-05;
+  bool affine = true;
+};
+inline Object GroupNorm(Int num_groups, Int num_channels, const GroupNormOptions& options = {}) { return Object::create("GroupNorm", num_groups, num_channels, options.eps, options.affine); }
+
+}  // namespace nn
+}  // namespace v0
+}  // namespace tenon

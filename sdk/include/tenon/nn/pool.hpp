@@ -1,0 +1,89 @@
+// The group 'pool' of the plugin 'layers', written by `tenon header`: changes belong into the
+// plugin.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "tenon/object.hpp"
+
+// clang-format off
+namespace tenon {
+inline namespace TENON_HIDDEN v0 {
+namespace nn {
+
+// The maximum of each window of x [n, channels, ..], or without n. stride empty: kernel_size.
+struct MaxPool1dOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  KeptInts stride = {};
+  KeptInts padding = 0;
+  KeptInts dilation = 1;
+  bool ceil_mode = false;
+};
+inline Object MaxPool1d(Ints kernel_size, const MaxPool1dOptions& options = {}) { return Object::create("MaxPool1d", kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode); }
+// The mean of each window of x [n, channels, ..], or without n. stride empty: kernel_size.
+// count_include_pad: borders count as zeros.
+struct AvgPool1dOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  KeptInts stride = {};
+  KeptInts padding = 0;
+  bool ceil_mode = false;
+  bool count_include_pad = true;
+};
+inline Object AvgPool1d(Ints kernel_size, const AvgPool1dOptions& options = {}) { return Object::create("AvgPool1d", kernel_size, options.stride, options.padding, options.ceil_mode, options.count_include_pad); }
+// (sum x^norm_type)^(1 / norm_type) of each window of x [n, channels, ..], or without n. stride
+// empty: kernel_size.
+struct LPPool1dOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  KeptInts stride = {};
+  bool ceil_mode = false;
+};
+inline Object LPPool1d(Float norm_type, Ints kernel_size, const LPPool1dOptions& options = {}) { return Object::create("LPPool1d", norm_type, kernel_size, options.stride, options.ceil_mode); }
+// The means of windows that together cover x [n, channels, ..], output_size of them.
+inline Object AdaptiveAvgPool1d(Ints output_size) { return Object::create("AdaptiveAvgPool1d", output_size); }
+// The maxima of windows that together cover x [n, channels, ..], output_size of them.
+inline Object AdaptiveMaxPool1d(Ints output_size) { return Object::create("AdaptiveMaxPool1d", output_size); }
+// The maximum of each window of x [n, channels, ..], or without n. stride empty: kernel_size.
+using MaxPool2dOptions = MaxPool1dOptions;
+inline Object MaxPool2d(Ints kernel_size, const MaxPool2dOptions& options = {}) { return Object::create("MaxPool2d", kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode); }
+// The mean of each window of x [n, channels, ..], or without n. stride empty: kernel_size.
+// count_include_pad: borders count as zeros; divisor_override divides the sum instead.
+struct AvgPool2dOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  KeptInts stride = {};
+  KeptInts padding = 0;
+  bool ceil_mode = false;
+  bool count_include_pad = true;
+  std::optional<Int> divisor_override = {};
+};
+inline Object AvgPool2d(Ints kernel_size, const AvgPool2dOptions& options = {}) { return Object::create("AvgPool2d", kernel_size, options.stride, options.padding, options.ceil_mode, options.count_include_pad, options.divisor_override); }
+// (sum x^norm_type)^(1 / norm_type) of each window of x [n, channels, ..], or without n. stride
+// empty: kernel_size.
+using LPPool2dOptions = LPPool1dOptions;
+inline Object LPPool2d(Float norm_type, Ints kernel_size, const LPPool2dOptions& options = {}) { return Object::create("LPPool2d", norm_type, kernel_size, options.stride, options.ceil_mode); }
+// The means of windows that together cover x [n, channels, ..], output_size of them.
+inline Object AdaptiveAvgPool2d(Ints output_size) { return Object::create("AdaptiveAvgPool2d", output_size); }
+// The maxima of windows that together cover x [n, channels, ..], output_size of them.
+inline Object AdaptiveMaxPool2d(Ints output_size) { return Object::create("AdaptiveMaxPool2d", output_size); }
+// The maximum of each window of x [n, channels, ..], or without n. stride empty: kernel_size.
+using MaxPool3dOptions = MaxPool1dOptions;
+inline Object MaxPool3d(Ints kernel_size, const MaxPool3dOptions& options = {}) { return Object::create("MaxPool3d", kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode); }
+// The mean of each window of x [n, channels, ..], or without n. stride empty: kernel_size.
+// count_include_pad: borders count as zeros; divisor_override divides the sum instead.
+using AvgPool3dOptions = AvgPool2dOptions;
+inline Object AvgPool3d(Ints kernel_size, const AvgPool3dOptions& options = {}) { return Object::create("AvgPool3d", kernel_size, options.stride, options.padding, options.ceil_mode, options.count_include_pad, options.divisor_override); }
+// (sum x^norm_type)^(1 / norm_type) of each window of x [n, channels, ..], or without n. stride
+// empty: kernel_size.
+using LPPool3dOptions = LPPool1dOptions;
+inline Object LPPool3d(Float norm_type, Ints kernel_size, const LPPool3dOptions& options = {}) { return Object::create("LPPool3d", norm_type, kernel_size, options.stride, options.ceil_mode); }
+// The means of windows that together cover x [n, channels, ..], output_size of them.
+inline Object AdaptiveAvgPool3d(Ints output_size) { return Object::create("AdaptiveAvgPool3d", output_size); }
+// The maxima of windows that together cover x [n, channels, ..], output_size of them.
+inline Object AdaptiveMaxPool3d(Ints output_size) { return Object::create("AdaptiveMaxPool3d", output_size); }
+
+}  // namespace nn
+}  // namespace v0
+}  // namespace tenon

@@ -1,0 +1,46 @@
+// The group 'resize' of the plugin 'layers', written by `tenon header`: changes belong into the
+// plugin.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "tenon/object.hpp"
+
+// clang-format off
+namespace tenon {
+inline namespace TENON_HIDDEN v0 {
+namespace nn {
+
+// x [n, channels, ..] at another size, or scaled by scale_factor. mode: nearest, nearest-exact,
+// linear, bilinear or trilinear.
+struct UpsampleOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  KeptInts size = {};
+  KeptFloats scale_factor = {};
+  std::string mode = "nearest";
+  bool align_corners = false;
+};
+inline Object Upsample(const UpsampleOptions& options = {}) { return Object::create("Upsample", options.size, options.scale_factor, options.mode, options.align_corners); }
+// x [.., channels * r * r, h, w] to [.., channels, h * r, w * r]. Shi et al., arXiv:1609.05158.
+inline Object PixelShuffle(Int upscale_factor) { return Object::create("PixelShuffle", upscale_factor); }
+// x [.., channels, h * r, w * r] to [.., channels * r * r, h, w].
+inline Object PixelUnshuffle(Int downscale_factor) { return Object::create("PixelUnshuffle", downscale_factor); }
+// x [n, channels, h, w] to columns [n, channels * kernel, places].
+struct UnfoldOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  KeptInts dilation = 1;
+  KeptInts padding = 0;
+  KeptInts stride = 1;
+};
+inline Object Unfold(Ints kernel_size, const UnfoldOptions& options = {}) { return Object::create("Unfold", kernel_size, options.dilation, options.padding, options.stride); }
+// Columns [n, channels * kernel, places] summed at their places: [n, channels, h, w].
+using FoldOptions = UnfoldOptions;
+inline Object Fold(Ints output_size, Ints kernel_size, const FoldOptions& options = {}) { return Object::create("Fold", output_size, kernel_size, options.dilation, options.padding, options.stride); }
+
+}  // namespace nn
+}  // namespace v0
+}  // namespace tenon

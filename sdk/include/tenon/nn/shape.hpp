@@ -1,0 +1,30 @@
+// The group 'shape' of the plugin 'layers', written by `tenon header`: changes belong into the
+// plugin.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "tenon/object.hpp"
+
+// clang-format off
+namespace tenon {
+inline namespace TENON_HIDDEN v0 {
+namespace nn {
+
+// All dimensions from start_dim to end_dim as one.
+struct FlattenOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Int start_dim = 1;
+  Int end_dim = -1;
+};
+inline Object Flatten(const FlattenOptions& options = {}) { return Object::create("Flatten", options.start_dim, options.end_dim); }
+// The dimension dim as several; a size of -1 is found.
+inline Object Unflatten(Int dim, Ints unflattened_size) { return Object::create("Unflatten", dim, unflattened_size); }
+
+}  // namespace nn
+}  // namespace v0
+}  // namespace tenon

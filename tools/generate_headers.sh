@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# Writes the headers of the bundled packs from what the packs register, and docs/ops.md with them. The packs include these headers,
+# so this goes in two steps: the packs are built with the headers as they are, and again with those that they gave.
+#   tools/generate_headers.sh BUILD          builds, writes into the tree, and builds again until nothing changes
+#   tools/generate_headers.sh BUILD --check  builds nothing: fails where the tree differs from what the built packs give
+set -eu
+source=$(cd "$(dirname "$0")/.." && pwd)
+build=$(cd "$1" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export TENON_PLUGIN_PATH=$build/lib/tenon/plugins
+headers=sdk/include/tenon
+
+# Each FILE below the folder that is given, as the packs would have it now.
+write_all() {
+  local to=$1 group
+  mkdir -p "$to/$headers/ops" "$to/$headers/nn" "$to/$headers/optim" "$to/docs"
+  for group in attention conv create elementwise index loss matmul norm optim pool random reduce resize shape; do
+    "$build/bin/tenon" header ops --group $group -o "$to/$headers/ops/$group.hpp"
+  done
+  "$build/bin/tenon" header ops --methods declarations -o "$to/$headers/ops/tensor_methods.hpp"
+  "$build/bin/tenon" header ops --methods definitions -o "$to/$headers/ops/methods.hpp"
+  for group in activation attention conv dropout embedding linear loss norm padding pool resize shape; do
+    "$build/bin/tenon" header layers --namespace tenon::nn --group $group -o "$to/$headers/nn/$group.hpp"
+  done
+  "$build/bin/tenon" header optimizers --namespace tenon::optim -o "$to/$headers/optim/optimizers.hpp"
+  "$build/bin/tenon" ops --markdown >"$to/docs/ops.md"
+}
+
+# Says which files of the tree differ from those in `work`; copies them there with an argument.
+differing() {
+  local file bad=0
+  while read -r file; do
+    cmp -s "$work/$file" "$source/$file" && continue
+    bad=1
+    echo "generate_headers: $file is not what the packs give"
+    if [ $# -gt 0 ]; then
+      cp "$work/$file" "$source/$file"
+    elif [ -e "$source/$file" ]; then
+      diff "$source/$file" "$work/$file" | head -n 10 || true
+    fi
+  done < <(cd "$work" && find . -type f | sort)
+  return $bad
+}
+
+if [ "${2:-}" = --check ]; then
+  write_all "$work"
+  differing >&2 || { echo "generate_headers: run tools/generate_headers.sh BUILD" >&2; exit 1; }
+  exit 0
+fi
+for _ in 1 2 3; do
+  cmake --build "$build" --target tenon_cli tenon_ops tenon_layers tenon_optimizers
+  write_all "$work"
+  differing copy && exit 0
+done
+echo "generate_headers: the headers still change after three builds" >&2
+exit 1
