@@ -280,7 +280,8 @@ TEST(CpuLinear, SaysWhyNot) {
   call.args = args;
   call.n_args = 2;
   char reason[200];
-  EXPECT_EQ(record().ops.at("linear").supports(nullptr, &call, reason, sizeof reason), 0);
+  const tn_kernel_def& linear = record().ops.at("linear");
+  EXPECT_EQ(linear.supports(linear.self, &call, reason, sizeof reason), 0);
   EXPECT_STREQ(reason, "dtypes differ: x is float32, weight is float64");
 }
 
