@@ -3,6 +3,7 @@
 #include "autograd/grad.h"
 #include "autograd/inplace.h"
 #include "autograd/view_nodes.h"
+#include "dispatch/arguments.h"
 #include "dispatch/explain.h"
 #include "dispatch/expressions.h"
 #include "dispatch/primitives.h"
@@ -93,7 +94,10 @@ Status record_op(const Op* op, std::span<const tn_value> args, std::span<tn_valu
       TN_TRY(check_written(op, args));
     switch (op->kind) {
       case OpKind::kExpression:
-        if (op->vjp != nullptr) return record_vjp(op, args, nullptr, nullptr, results);
+        if (op->vjp != nullptr) {
+          tn_value complete[kMaxArguments];
+          return record_vjp(op, with_defaults(*op, args, complete), nullptr, nullptr, results);
+        }
         return record_elementwise(*op, args, results);
       case OpKind::kPrimitive:
         if (op->vjp != nullptr) return record_vjp(op, args, nullptr, nullptr, results);

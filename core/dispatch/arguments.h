@@ -2,6 +2,7 @@
 // the kind of each is known, and an optional one may be None.
 #pragma once
 
+#include <algorithm>
 #include <span>
 
 #include "dispatch/registry.h"
@@ -10,6 +11,15 @@
 namespace tenon {
 
 using Values = std::span<const tn_value>;
+
+// All arguments of a call whose last ones may have been left out (Op::n_direct).
+inline Values with_defaults(const Op& op, Values args, tn_value (&complete)[kMaxArguments]) {
+  if (args.size() == op.defaults.size()) return args;
+  std::copy(args.begin(), args.end(), complete);
+  std::copy(op.defaults.begin() + static_cast<ptrdiff_t>(args.size()), op.defaults.end(),
+            complete + args.size());
+  return {complete, op.defaults.size()};
+}
 
 inline bool is_none(Values args, size_t i) { return args[i].kind == TN_KIND_NONE; }
 inline Tensor* tensor_at(Values args, size_t i) { return as_tensor(args[i].as.tensor); }

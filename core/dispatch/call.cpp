@@ -7,6 +7,7 @@
 #include "dispatch/elementwise.h"
 #include "dispatch/explain.h"
 #include "dispatch/primitives.h"
+#include "dispatch/variants.h"
 #include "profile/profile.h"
 
 namespace tenon {
@@ -37,6 +38,18 @@ inline Status complete_arguments(const Op* op, const tn_value* args, uint32_t n_
   std::copy_n(args, n_args, complete);
   std::copy(op->defaults.begin() + n_args, op->defaults.end(), complete + n_args);
   return nullptr;
+}
+
+// A call of an op with variants: goes on as a call of the formula that takes it, which gets all
+// arguments; or of the op itself, the plain formula, without those that are at their defaults.
+[[gnu::noinline]] Status call_with_variants(const Op* op, const tn_value* args, uint32_t n_args,
+                                            tn_value* results, uint32_t n_results) {
+  tn_value complete[kMaxArguments];
+  TN_TRY(complete_arguments(op, args, n_args, complete));
+  for (uint32_t i = 0; i < n_args; ++i)
+    TN_TRY(check_value(op->schema, op->schema.arguments[i], args[i], true));
+  TN_TRY(choose_variant(&op, complete));
+  return call(op, complete, static_cast<uint32_t>(op->n_direct), results, n_results);
 }
 
 // New tensors become inference tensors; an argument that is given back (dropout in eval, an
@@ -154,7 +167,8 @@ Status call(const Op* op, const tn_value* args, uint32_t n_args, tn_value* resul
   const auto& arguments = op->schema.arguments;
   const uint32_t n_given = n_args;
   tn_value complete[kMaxArguments];
-  if (n_args != arguments.size()) {
+  if (n_args != op->n_direct) {
+    if (op->variants != nullptr) return call_with_variants(op, args, n_args, results, n_results);
     TN_TRY(complete_arguments(op, args, n_args, complete));
     args = complete;
     n_args = static_cast<uint32_t>(arguments.size());

@@ -58,35 +58,6 @@ std::string foreign_device(const Kernel& kernel, std::span<const tn_value> args)
   return foreign;
 }
 
-bool same_value(const tn_value& a, const tn_value& b) {
-  if (a.kind == TN_KIND_INT && b.kind == TN_KIND_FLOAT)
-    return static_cast<double>(a.as.i) == b.as.f;
-  // An empty list is the default of a list of any kind.
-  if (a.count != b.count || (a.kind != b.kind && a.count > 0)) return false;
-  switch (a.kind) {
-    case TN_KIND_NONE:
-      return b.kind == TN_KIND_NONE;
-    case TN_KIND_STRING:
-      return b.kind == TN_KIND_STRING && std::strcmp(a.as.string, b.as.string) == 0;
-    case TN_KIND_INTS:
-      return std::equal(a.as.ints, a.as.ints + a.count, b.as.ints);
-    case TN_KIND_FLOATS:
-      return std::equal(a.as.floats, a.as.floats + a.count, b.as.floats);
-    case TN_KIND_STRINGS:
-    case TN_KIND_TENSORS:
-      return a.count == 0;
-    case TN_KIND_FLOAT:
-      return b.kind == TN_KIND_FLOAT && a.as.f == b.as.f;
-    case TN_KIND_DTYPE:
-      return b.kind == TN_KIND_DTYPE && a.as.dtype == b.as.dtype;
-    case TN_KIND_INT:
-    case TN_KIND_BOOL:
-      return a.kind == b.kind && a.as.i == b.as.i;
-    default:
-      return false;
-  }
-}
-
 // A kernel that knows an older schema takes a call only when the younger arguments are at their
 // defaults.
 std::string younger_argument(const Kernel& kernel, const Op& op, std::span<const tn_value> args) {

@@ -5,6 +5,7 @@
 
 #include <fmt/ranges.h>
 
+#include "dispatch/arguments.h"
 #include "dispatch/convert.h"
 #include "dispatch/elementwise_parts.h"
 #include "dispatch/explain.h"
@@ -183,7 +184,8 @@ Status launch_elementwise(const Op& op, const tn_value* args, const CompiledProg
   const ElementwisePlan& plan = op.plan;
   const std::span<Tensor*> output_span(outputs, plan.n_outputs);
   if (const KernelList* own = op.kernels.find(o.device.type)) [[unlikely]] {
-    const std::span<const tn_value> all(args, plan.n_args);
+    tn_value complete[kMaxArguments];
+    const Values all = with_defaults(op, {args, plan.n_args}, complete);
     const Kernel* kernel;
     TN_TRY(choose_kernel(own, {&op, o.device, all}, &kernel));
     if (kernel != nullptr) return launch(*kernel, &op, o.device, all, output_span);

@@ -2,8 +2,8 @@
 
 namespace tenon {
 
-Status make_elementwise_plan(const Expression& e, ElementwisePlan* filled) {
-  const Schema& schema = e.schema();
+Status make_elementwise_plan(const Expression& e, const Schema& schema, ElementwisePlan* filled) {
+  const Schema& own = e.schema();
   if (e.n_operands() > kMaxExpressionOperands || e.n_scalars() > kMaxExpressionScalars ||
       e.n_outputs() > kMaxExpressionOutputs) {
     return invalid("{}: an expression takes at most {} tensors, {} scalars and {} outputs",
@@ -13,11 +13,13 @@ Status make_elementwise_plan(const Expression& e, ElementwisePlan* filled) {
   ElementwisePlan& plan = *filled;
   plan.n_args = static_cast<uint8_t>(schema.arguments.size());
   for (size_t i = 0; i < schema.arguments.size(); ++i) {
-    if (schema.arguments[i].type == Type::kTensor) {
+    const int known = own.find(schema.arguments[i].name);
+    if (known < 0) continue;
+    const Type type = own.arguments[static_cast<size_t>(known)].type;
+    if (type == Type::kTensor) {
       plan.operand_args[plan.n_operands++] = static_cast<uint8_t>(i);
     } else {
-      if (schema.arguments[i].type == Type::kNumber)
-        plan.number_args[plan.n_numbers++] = static_cast<uint8_t>(i);
+      if (type == Type::kNumber) plan.number_args[plan.n_numbers++] = static_cast<uint8_t>(i);
       plan.scalar_args[plan.n_scalars++] = static_cast<uint8_t>(i);
     }
   }

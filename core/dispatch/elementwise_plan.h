@@ -6,6 +6,7 @@
 
 #include "expr/expression.h"
 #include "expr/parse.h"
+#include "schema/schema.h"
 
 namespace tenon {
 
@@ -27,6 +28,8 @@ struct ElementwisePlan {
 };
 
 // Refuses more operands, scalars or outputs than fit, and in-place aliases that name no argument.
-[[nodiscard]] Status make_elementwise_plan(const Expression& expression, ElementwisePlan* plan);
+// `schema`: of the op, which may have arguments that the expression does not know.
+[[nodiscard]] Status make_elementwise_plan(const Expression& expression, const Schema& schema,
+                                           ElementwisePlan* plan);
 
 }  // namespace tenon

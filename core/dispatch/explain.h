@@ -15,7 +15,7 @@ namespace tenon {
 enum class Counter { kFallbacks, kLayoutCopies, kDecompositions, kCount };
 void count_event(Counter counter);
 // What users are shown of an op's name: a private op that stands for a public one begins with its
-// name, "_add_scaled" with "add".
+// name, "_batch_norm" with "batch_norm".
 std::string shown_name(const std::string& name);
 uint64_t counter_value(
     std::string_view name);  // "fallbacks", "layout_copies", "decompositions"; 0 for others

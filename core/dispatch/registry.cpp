@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "dispatch/primitives.h"
+#include "dispatch/variants.h"
 
 namespace tenon {
 namespace {
@@ -194,7 +195,7 @@ std::string Registry::attach(Kernel* kernel) {
   Op* op = lookup(kernel->op_name);
   if (op == nullptr) return fmt::format("op '{}' is not there", kernel->op_name);
   const std::string why = misfit(*kernel, *op);
-  if (why.empty()) op->kernels.add(device->type, kernel);
+  if (why.empty()) each_formula(*op, [&](Op& f) { f.kernels.add(device->type, kernel); });
   return why;
 }
 
@@ -236,9 +237,11 @@ void Registry::commit(StagedOps staged) {
   }
   for (StagedVjp& vjp : staged.vjps) {
     Op* op = lookup(vjp.op);
-    op->vjp_self = vjp.self;
     op->vjp_plugin = std::move(vjp.plugin);
-    op->vjp.store(vjp.fn, std::memory_order_release);
+    each_formula(*op, [&](Op& f) {
+      f.vjp_self = vjp.self;
+      f.vjp.store(vjp.fn, std::memory_order_release);
+    });
   }
   try {
     attach_waiting();
@@ -312,11 +315,13 @@ void Registry::close() {
   s.waiting.clear();
   for (KernelTable& table : primitives_) table.clear();
   for (Op* op : s.ops) {
-    op->kernels.clear();
+    each_formula(*op, [](Op& f) {
+      f.kernels.clear();
+      if (f.vjp != nullptr) f.vjp = after_shutdown;
+    });
     if (op->view != nullptr) op->view = after_shutdown;
     if (op->decompose != nullptr) op->decompose = after_shutdown;
     if (op->infer != nullptr) op->infer = after_shutdown;
-    if (op->vjp != nullptr) op->vjp = after_shutdown;
   }
 }
 

@@ -73,6 +73,10 @@ namespace tenon {
 
 struct PrimitiveRow;  // dispatch/primitives.h
 struct GradientOp;    // dispatch/expressions.h
+struct Variants;      // dispatch/variants.h
+
+// Op::n_direct of an op that asks conditions at every call.
+inline constexpr uint64_t kNoDirectCall = UINT64_MAX;
 
 // Everything that is called is one: ops of plugins, primitives, and formulas that have no name in
 // the registry (host->expression, gradients).
@@ -89,7 +93,9 @@ struct Op : tn_op {
   const PrimitiveRow* row = nullptr;  // of kind kPrimitive
   // Of kind kExpression. Held by the op, or by that whose gradient it is.
   std::shared_ptr<const Expression> expression;
-  ElementwisePlan plan;                                       // likewise
+  ElementwisePlan plan;  // likewise
+  // Of an expression with several formulas; the op itself is the plain one. NULL: it has one.
+  std::shared_ptr<const Variants> variants;
   mutable std::atomic<const GradientOp*> gradients{nullptr};  // likewise, those that were made
   bool passes_autocast = false;  // primitives and formulas: the op that they are a part of decides
   uint64_t written = 0;          // bit i: argument i is Tensor(a!)
@@ -105,17 +111,21 @@ struct Op : tn_op {
   void (*destroy)(void*) = nullptr;
   std::vector<tn_value> defaults;  // per argument; kind TN_KIND_NONE where there is none
   uint32_t n_required = 0;         // the arguments up to the last without a default
+  // A call with just so many arguments goes on with them. Nearly always all of them; the plain
+  // formula of an op with variants does not read those that follow.
+  uint64_t n_direct = 0;
   KernelTable kernels;
 };
 
-// A part of other ops, whose name no user knows: "_gelu_tanh".
+// A part of other ops, whose name no user knows: "_batch_norm".
 inline bool is_private(const Op* op) { return op->schema.name[0] == '_'; }
 
 inline const Op* as_op(const tn_op* op) { return static_cast<const Op*>(op); }
 
 // The schema, and what follows from it.
 void set_schema(Op* op, Schema schema);
-// The formula of an op that has its schema; refuses what no plan fits.
+// The formula of an op that has its schema; refuses what no plan fits. The formula may know less
+// arguments than the op has.
 [[nodiscard]] Status set_expression(Op* op, std::shared_ptr<const Expression> expression);
 
 struct StagedVjp {

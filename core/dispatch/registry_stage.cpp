@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "dispatch/primitives.h"
+#include "dispatch/variants.h"
 
 namespace tenon {
 namespace {
@@ -150,15 +151,8 @@ Status make_op(const tn_op_def& def, Schema schema, OpKind kind, const std::stri
     TN_TRY(check_primitive_schema(*op));
   }
   if (kind == OpKind::kExpression) {
-    const auto parsed = [&]() -> Status {
-      std::unique_ptr<Expression> expression;
-      TN_TRY(Expression::parse(op->schema, def.expression, &expression));
-      return set_expression(op.get(), std::move(expression));
-    };
-    if (Status cause = parsed())
+    if (Status cause = set_formulas(op.get(), def.expression, def.amp))
       return wrap(cause, [&] { return fmt::format("op '{}'", op->name); });
-    // What is written in place cannot change its dtype.
-    if (def.amp == TN_AMP_AUTO && op->written == 0) op->amp = op->expression->amp_class();
   }
   if (def.doc != nullptr) op->doc = def.doc;
   if (def.group != nullptr) op->group = def.group;
@@ -166,9 +160,11 @@ Status make_op(const tn_op_def& def, Schema schema, OpKind kind, const std::stri
   op->decompose = def.decompose;
   op->infer = def.infer;
   op->self = def.self;
-  op->vjp_self = def.self;
   if (def.vjp != nullptr) op->vjp_plugin = plugin;
-  op->vjp.store(def.vjp, std::memory_order_relaxed);
+  each_formula(*op, [&](Op& formula) {
+    formula.vjp_self = def.self;
+    formula.vjp.store(def.vjp, std::memory_order_relaxed);
+  });
   *made = std::move(op);
   return nullptr;
 }
@@ -279,6 +275,7 @@ void set_schema(Op* op, Schema schema) {
     op->defaults.push_back(argument.default_value);
     if (!argument.has_default) op->n_required = static_cast<uint32_t>(i + 1);
   }
+  op->n_direct = static_cast<uint32_t>(op->schema.arguments.size());
   op->inplace = std::any_of(op->schema.returns.begin(), op->schema.returns.end(),
                             [](const Argument& result) { return result.written; });
   // Views share memory with halves, and a list that is written is a model's.
@@ -294,7 +291,7 @@ void set_schema(Op* op, Schema schema) {
 
 Status set_expression(Op* op, std::shared_ptr<const Expression> expression) {
   op->kind = OpKind::kExpression;
-  TN_TRY(make_elementwise_plan(*expression, &op->plan));
+  TN_TRY(make_elementwise_plan(*expression, op->schema, &op->plan));
   op->expression = std::move(expression);
   return nullptr;
 }

@@ -226,7 +226,7 @@ std::array<NodeId, 3> derivatives(Graph& graph, NodeId id, NodeId g_id, std::arr
       }
       break;
     }
-    default:  // floor_div
+    default:  // floor_div, trunc_div
       break;
   }
   return result;

@@ -44,6 +44,7 @@ constexpr Function kFunctions[] = {
     {"fmod", TN_I_FMOD, 2, 2},
     {"remainder", TN_I_REM, 2, 2},
     {"floor_div", TN_I_FLOORDIV, 2, 2},
+    {"trunc_div", kTruncDiv, 2, 2},
     {"where", TN_I_WHERE, 3, 3},
     {"clamp", kClamp, 3, 3},
     {"sigmoid", kSigmoid, 1, 1},
@@ -122,7 +123,8 @@ const char* operation_name(uint16_t op) {
 }
 
 bool is_free_name(std::string_view name) {
-  for (std::string_view word : {"let", "and", "or", "not", "True", "False", "inf", "nan", "pi"}) {
+  for (std::string_view word :
+       {"let", "when", "and", "or", "not", "True", "False", "inf", "nan", "pi"}) {
     if (name == word) return false;
   }
   for (std::string_view word : {"g", "out"}) {

@@ -36,6 +36,7 @@ enum : uint16_t {
   kToFloat,        // float(x)
   kSigmoid,  // these two are kept whole for their gradients' sake, and expanded when flattened
   kClamp,
+  kTruncDiv,  // the quotient without its fraction: two instructions or three, by the types
 };
 
 struct GraphNode {

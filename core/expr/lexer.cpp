@@ -6,7 +6,7 @@ namespace {
 
 constexpr std::string_view kSymbols[] = {"**", "//", "<<", ">>", "<=", ">=", "==", "!=", "&&",
                                          "||", "+",  "-",  "*",  "/",  "%",  "<",  ">",  "=",
-                                         "&",  "|",  "^",  "~",  "(",  ")",  ",",  "!"};
+                                         "&",  "|",  "^",  "~",  "(",  ")",  ",",  "!",  ":"};
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -42,6 +42,12 @@ Token Lexer::next() {
     // "2x" and "1.2.3" are one wrong number, not two tokens.
     while (at_char([](char d) { return is_letter(d) || is_digit(d) || d == '.'; })) ++at_;
     return token(Token::kNumber);
+  }
+  if (c == '\'' || c == '"') {
+    const size_t end = text_.find_first_of(c == '"' ? "\"\n" : "'\n", at_ + 1);
+    const bool closes = end != text_.npos && text_[end] == c;
+    at_ = closes ? end + 1 : at_ + 1;
+    return token(closes ? Token::kString : Token::kWrong);
   }
   for (std::string_view symbol : kSymbols) {
     if (text_.substr(at_, symbol.size()) != symbol) continue;

@@ -1,5 +1,5 @@
 // Cuts the text of a formula into tokens, one at a time. A line ends a statement, except within
-// parentheses.
+// parentheses. A string, with its quotes, is for conditions alone (expr/variants.h).
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 namespace tenon {
 
 struct Token {
-  enum Kind { kEnd, kLineEnd /* or ';' */, kName, kNumber, kSymbol, kWrong } kind = kEnd;
+  enum Kind { kEnd, kLineEnd /* or ';' */, kName, kNumber, kString, kSymbol, kWrong } kind = kEnd;
   std::string_view text;
   size_t at = 0;
 };

@@ -194,6 +194,14 @@ class Lowering {
         const uint32_t raised = extreme(TN_I_MAX, type.kind, arg(0), bound(id, 1, TN_I_MAX));
         return extreme(TN_I_MIN, type.kind, raised, bound(id, 2, TN_I_MIN));
       }
+      case kTruncDiv: {
+        const uint32_t x = arg(0), y = arg(1);
+        if (type.kind == Kind::kFloat) return emit(TN_I_TRUNC, reg, {emit(TN_I_DIV, reg, {x, y})});
+        // What fmod leaves is divisible, so that no quotient is rounded. By 0 it is 0.
+        const uint32_t whole =
+            wrapped(emit(TN_I_SUB, reg, {x, emit(TN_I_FMOD, reg, {x, y})}), type);
+        return wrapped(emit(TN_I_FLOORDIV, reg, {whole, y}), type);
+      }
       case TN_I_MIN:
       case TN_I_MAX:
         return extreme(node.op, type.kind, bound(id, 0, node.op), bound(id, 1, node.op));

@@ -92,6 +92,8 @@ class FormulaParser {
       advance();
       return assignment(/*is_let=*/true);
     }
+    if (token_.kind == Token::kName && token_.text == "when")
+      return refuse(token_.at, "'when' is for an op that has a name");
     if (token_.kind == Token::kName && ahead().kind == Token::kSymbol && ahead().text == "=") {
       return assignment(/*is_let=*/false);
     }

@@ -124,6 +124,7 @@ class Typer {
         result = promote_types(arg(0), arg(1));
         return nullptr;
       case TN_I_FLOORDIV:
+      case kTruncDiv:
       case TN_I_REM:
       case TN_I_FMOD:
       case TN_I_POW:  // bools count as ints

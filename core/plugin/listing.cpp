@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dispatch/launch.h"
+#include "dispatch/variants.h"
 #include "object/factory.h"
 #include "plugin/loader.h"
 #include "tensor/dtype.h"
@@ -126,12 +127,13 @@ const char* gradient(const Op& op, bool has_pair) {
   if (op.vjp != nullptr) return "vjp";
   switch (op.kind) {
     case OpKind::kExpression: {
-      bool any = false;
-      for (uint32_t i = 0; i < op.expression->n_operands(); ++i) {
-        any |= op.expression->differentiable(i);
-      }
-      if (!any) return "none";
-      return states_derivative(*op.expression) ? "stated" : "derived";
+      bool any = false, stated = false;
+      each_formula(op, [&](const Op& formula) {
+        for (uint32_t i = 0; i < formula.expression->n_operands(); ++i)
+          any |= formula.expression->differentiable(i);
+        stated |= states_derivative(*formula.expression);
+      });
+      return !any ? "none" : stated ? "stated" : "derived";
     }
     case OpKind::kPrimitive: {
       const tn_primitive p = op.primitive;
@@ -234,7 +236,10 @@ std::string ops_json() {
     entry["flags"] = flags(op->flags);
     entry["doc"] = op->doc;
     entry["group"] = op->group;
-    if (op->kind == OpKind::kExpression) entry["text"] = op->expression->text();
+    if (op->kind == OpKind::kExpression)
+      entry["text"] = op->variants != nullptr ? op->variants->text : op->expression->text();
+    // A call that leaves out the options of variants brings so many arguments.
+    if (op->n_direct < op->defaults.size()) entry["plain"] = op->n_direct;
     entry["kernels"] = std::move(kernels);
     entry["plugin"] = op->plugin;
     ops.push_back(std::move(entry));

@@ -111,6 +111,10 @@ const char* type_name(Type type);                          // "Tensor", "str"
 std::string argument_type_text(const Argument& argument);  // "Tensor?[]"
 std::string value_kind_name(const tn_value& value);        // "int", "list of 3 ints", "None"
 
+// Of numbers: the same number, whatever their kinds are. Devices, objects and expressions are never
+// the same.
+bool same_value(const tn_value& a, const tn_value& b);
+
 std::string default_text(const tn_value& value);  // "1.0", "[1, 2]", as a schema states it
 
 // The normalized text of a schema, from its parts.

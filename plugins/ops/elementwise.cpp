@@ -2,8 +2,7 @@
 // derivative dx also `g`, the gradient of the output, and `out`, the output itself. A derivative is
 // stated where the derived one is worse at a kink or needs more than the output (in-place use under
 // gradient copies its input then). Broadcasting, promotion, casts and AMP are the evaluator's.
-// Ops that choose a formula by a string or by what is None have their formulas as ops whose names
-// begin with '_', or as overloads in the face.
+// An option that chooses another formula is asked for by a line "when CONDITION:" (docs/expressions.md).
 #include "pack.h"
 
 #include <cmath>
@@ -13,28 +12,27 @@ namespace tenon::ops_pack {
 namespace {
 
 void arithmetic() {
-  op("add(Tensor x, Tensor y) -> Tensor", "x + y")
-      .doc("x + y. Operands broadcast and promote as PyTorch's.")
+  op("add(Tensor x, Tensor y, number alpha=1) -> Tensor", "x + y\n when alpha != 1: x + alpha * y")
+      .doc("x + alpha * y. Operands broadcast and promote as PyTorch's.")
       .inplace();
-  op("sub(Tensor x, Tensor y) -> Tensor", "x - y")
-      .doc("x - y. Operands broadcast and promote as PyTorch's.")
+  op("sub(Tensor x, Tensor y, number alpha=1) -> Tensor", "x - y\n when alpha != 1: x - alpha * y")
+      .doc("x - alpha * y. Operands broadcast and promote as PyTorch's.")
       .inplace();
-  op("_add_scaled(Tensor x, Tensor y, number alpha) -> Tensor", "x + alpha * y").inplace();
-  op("_sub_scaled(Tensor x, Tensor y, number alpha) -> Tensor", "x - alpha * y").inplace();
   op("mul(Tensor x, Tensor y) -> Tensor", "x * y")
       .doc("x * y, element by element. Operands broadcast and promote as PyTorch's.")
       .inplace();
-  op("div(Tensor x, Tensor y) -> Tensor", "x / y")
+  op("div(Tensor x, Tensor y, str? rounding_mode=None) -> Tensor",
+     "x / y\n"
+     "when rounding_mode == 'trunc': trunc_div(x, y)\n"
+     "when rounding_mode == 'floor': x // y")
       .doc(
-          "x / y. The quotient of integers is float32. Operands broadcast and promote as "
-          "PyTorch's.")
+          "x / y. The quotient of integers is float32, but they stay integers where rounding_mode "
+          "is \"trunc\", which rounds toward zero, or \"floor\", which is floor_divide; by 0 they "
+          "give 0 then. Operands broadcast and promote as PyTorch's.")
       .inplace();
   op("floor_divide(Tensor x, Tensor y) -> Tensor", "x // y")
       .doc("The exact quotient x / y, rounded down. Integers stay integers; by 0 they give 0.")
       .inplace();
-  // Of floats the quotient, truncated; of integers exactly.
-  op("_truncated_quotient(Tensor x, Tensor y) -> Tensor", "trunc(x / y)").inplace();
-  op("_truncated_int_quotient(Tensor x, Tensor y) -> Tensor", "(x - fmod(x, y)) // y").inplace();
   op("pow(Tensor x, Tensor y) -> Tensor", "x ** y")
       .doc("x to the power y. Of integers a negative exponent gives 0, except for bases 1 and -1.")
       .method()
@@ -202,12 +200,6 @@ void by_numbers(const std::string& name, const char* schema, const char* doc, co
   });
 }
 
-Tensor gelu_by(string_view approximate, const Tensor& x, const OpRef& erf, const OpRef& tanh) {
-  if (approximate == "none") return call(erf, x);
-  if (approximate == "tanh") return call(tanh, x);
-  fail("gelu: approximate is '" + std::string(approximate) + "'; expected 'none' or 'tanh'");
-}
-
 // Where the two sides of an activation meet, the argument of the exponential is kept on its own
 // side: a side that overflows and is not taken would give 0 * inf in the gradient.
 void activations() {
@@ -283,25 +275,16 @@ void activations() {
           "arXiv:1706.02515.")
       .amp(Amp::widest)
       .inplace();
-  // x Φ(x); erfc, which keeps the digits that 1 + erf loses at negative x.
-  op("_gelu(Tensor x) -> Tensor", "0.5 * x * erfc(-0.7071067811865476 * x)").inplace();
-  // The tanh form of Hendrycks & Gimpel, arXiv:1606.08415: sqrt(2 / pi) (x + 0.044715 x³).
-  op("_gelu_tanh(Tensor x) -> Tensor",
+  // x Φ(x) by erfc, which keeps the digits that 1 + erf loses at negative x. The form by tanh is
+  // sqrt(2 / pi) (x + 0.044715 x³) of Hendrycks & Gimpel.
+  op("gelu(Tensor x, str approximate='none') -> Tensor",
+     "0.5 * x * erfc(-0.7071067811865476 * x)\n"
+     "when approximate == 'tanh':\n"
      "0.5 * x * (1 + tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)))")
-      .inplace();
-  op("gelu(Tensor x, str approximate='none') -> Tensor")
       .doc(
           "x times the normal distribution function of x; approximate is \"none\" or \"tanh\". "
           "Hendrycks & Gimpel, arXiv:1606.08415.")
-      .keeps_halves()
-      .meaning([](Tensor x, string_view by) {
-        return gelu_by(by, x, detail::op<"_gelu">, detail::op<"_gelu_tanh">);
-      });
-  op("gelu_(Tensor(a!) x, str approximate='none') -> Tensor(a!)")
-      .doc("gelu(x, approximate), written to x.")
-      .meaning([](Tensor x, string_view by) {
-        return gelu_by(by, x, detail::op<"_gelu_">, detail::op<"_gelu_tanh_">);
-      });
+      .inplace();
   op("silu(Tensor x) -> Tensor", "x * sigmoid(x)")
       .doc("x * sigmoid(x). Elfwing et al., arXiv:1702.03118.")
       .inplace();
@@ -349,27 +332,34 @@ void activations() {
              threshold_into);
 }
 
-// The overloads of the face choose by the bounds: numbers or tensors, both or one. At a bound that
-// is a number x has no gradient, one that is a tensor shares it: PyTorch's choices.
+// At a bound that is a number x has no gradient, one that is a tensor shares it: PyTorch's choices.
 void bounds() {
-  op("clamp(Tensor x, number min, number max) -> Tensor",
-     "clamp(x, min, max)\n dx = where(x > min and x < max, g, 0)")
-      .doc("x, cut off below min and above max; max where min is above max.")
-      .inplace();
-  op("clamp_min(Tensor x, number min) -> Tensor", "max(x, min)\n dx = where(x > min, g, 0)")
-      .doc("x, cut off below min.")
-      .inplace();
-  op("clamp_max(Tensor x, number max) -> Tensor", "min(x, max)\n dx = where(x < max, g, 0)")
-      .doc("x, cut off above max.")
-      .inplace();
-  op("_clamp_to_tensors(Tensor x, Tensor min, Tensor max) -> Tensor",
+  op("clamp(Tensor x, Tensor? min=None, Tensor? max=None) -> Tensor",
      "clamp(x, min, max)\n"
      "dx = where(min > max or x < min or x > max, 0, where(x == min or x == max, 0.5 * g, g))\n"
      "dmin = where(min > max, 0, where(x < min, g, where(x == min, 0.5 * g, 0)))\n"
-     "dmax = where(min > max or x > max, g, where(x == max, 0.5 * g, 0))")
+     "dmax = where(min > max or x > max, g, where(x == max, 0.5 * g, 0))\n"
+     "when min is number and max is number:\n"
+     "clamp(x, min, max)\n dx = where(x > min and x < max, g, 0)\n"
+     "when max is None and min is number: max(x, min)\n dx = where(x > min, g, 0)\n"
+     "when min is None and max is number: min(x, max)\n dx = where(x < max, g, 0)\n"
+     "when min is None and max is None: error 'expected a bound at least'\n"
+     "when max is None: max(x, min)\n"
+     "when min is None: min(x, max)\n"
+     "when min is number: min(max(x, min), max)\n"
+     "when max is number: min(max(x, min), max)")
+      .doc(
+          "x, cut off below min and above max, which are numbers or tensors that broadcast; one of "
+          "them may be None. max where min is above max.")
       .inplace();
-  op("_clamp_min_to_tensor(Tensor x, Tensor min) -> Tensor", "max(x, min)").inplace();
-  op("_clamp_max_to_tensor(Tensor x, Tensor max) -> Tensor", "min(x, max)").inplace();
+  op("clamp_min(Tensor x, Tensor min) -> Tensor",
+     "max(x, min)\n when min is number: max(x, min)\n dx = where(x > min, g, 0)")
+      .doc("x, cut off below min, a number or a tensor that broadcasts.")
+      .inplace();
+  op("clamp_max(Tensor x, Tensor max) -> Tensor",
+     "min(x, max)\n when max is number: min(x, max)\n dx = where(x < max, g, 0)")
+      .doc("x, cut off above max, a number or a tensor that broadcasts.")
+      .inplace();
 }
 
 // None has a gradient. That is derived, and not said by no_gradient(): written in place, they end

@@ -16,7 +16,7 @@ constinit ExpressionRef length{
     "let at = i * stride + start\n"
     "min(at + length, high) - max(at, low)"};
 constinit ExpressionRef times{"_times(Tensor x, Tensor y) -> Tensor", "x * y"};
-constinit OpRef first_max{"ops._first_max"}, truncated_quotient{"ops._truncated_int_quotient"};
+constinit OpRef first_max{"ops._first_max"};
 // 1 / the length of window i between two bounds.
 constinit ExpressionRef share{
     "_share(Tensor i, float stride, float start, float length, float low, float high) -> Tensor",
@@ -118,7 +118,7 @@ Tensor avg_pool(const char* op, const Tensor& x, Windows w, bool ceil_mode, bool
       count = d == 0 ? part : prim::elementwise(times, count, part);
     }
     // Rounded toward zero, as PyTorch's.
-    Tensor y = call(truncated_quotient, prim::reduce(TN_REDUCE_SUM, shown, dims), count);
+    Tensor y = div(prim::reduce(TN_REDUCE_SUM, shown, dims), count, "trunc");
     return y.dtype() == x.dtype() ? y : prim::copy(y, x.dtype());
   }
   if (divisor || whole) {

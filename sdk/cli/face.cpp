@@ -170,7 +170,7 @@ struct FaceWriter::Shape {
 
 std::string FaceWriter::type(const FaceEntry& entry, const FaceArgument& argument) const {
   const std::string& t = argument.type;
-  if (t == "Tensor") {
+  if (t == "Tensor" || (t == "Tensor?" && entry.operands)) {
     return entry.operands && !argument.written ? prefix_ + "Operand"
                                                : "const " + prefix_ + "Tensor&";
   }
@@ -230,13 +230,17 @@ std::string FaceWriter::result(const FaceEntry& entry) const {
 std::string FaceWriter::parameters(const FaceEntry& entry, size_t first, size_t last,
                                    bool defaults) const {
   std::vector<std::string> list;
-  for (size_t i = first; i < last; ++i) {
-    const FaceArgument& argument = entry.schema.arguments[i];
-    std::string text = type(entry, argument) + " " + argument.name;
-    if (defaults && !argument.fallback.empty()) text += " = " + default_text(argument);
-    list.push_back(std::move(text));
-  }
+  for (size_t i = first; i < last; ++i) list.push_back(parameter(entry, i, defaults));
   return joined_values(list, ", ");
+}
+
+std::string FaceWriter::parameter(const FaceEntry& entry, size_t i, bool with_default) const {
+  const FaceArgument& argument = entry.schema.arguments[i];
+  const std::string its_type = type(entry, argument);
+  std::string text = its_type + " " + argument.name;
+  if (!with_default || argument.fallback.empty()) return text;
+  const bool is_operand = its_type == prefix_ + "Operand" && argument.fallback == "None";
+  return text + " = " + (is_operand ? prefix_ + "none" : default_text(argument));
 }
 
 std::string FaceWriter::call(const FaceEntry& entry, const std::vector<std::string>& values) const {
@@ -281,13 +285,23 @@ std::string FaceWriter::functions(const FaceEntry& entry) {
     text += fmt::format("inline {} {}({}) {{ {} }}\n", function_result, name, list, body);
   };
   const auto with = [](std::string list, std::string_view more) {
-    return list + (list.empty() ? "" : ", ") + std::string(more);
+    return list + (list.empty() || more.empty() ? "" : ", ") + std::string(more);
   };
   std::vector<std::string> values;
   for (size_t i = 0; i < shape.all; ++i)
     values.push_back((i < shape.positional ? "" : "options.") + arguments[i].name);
 
   const std::string struct_name = options_name(entry.schema.name);
+  if (shape.positional == shape.all && entry.plain < shape.all) {
+    // A call without the options of variants brings no defaults, which the host would look at.
+    const auto plain = static_cast<ptrdiff_t>(entry.plain);
+    function(parameters(entry, 0, entry.plain, true),
+             call(entry, {values.begin(), values.begin() + plain}));
+    function(with(parameters(entry, 0, entry.plain + 1, false),
+                  parameters(entry, entry.plain + 1, shape.all, true)),
+             call(entry, values));
+    return text;
+  }
   if (shape.positional == shape.all) {
     function(parameters(entry, 0, shape.all, true), call(entry, values));
     if (!shape.by_name_too) return text;

@@ -30,7 +30,9 @@ struct FaceEntry {
   std::string op;  // the name that finds the op: "add", "hello_ops.squash"
   std::string doc, group;
   bool operands = false;  // a number may stand where a Tensor is not written
-  bool method = false;    // of Tensor
+  size_t plain =
+      SIZE_MAX;  // a call that leaves out its options has so many arguments, and its own function
+  bool method = false;  // of Tensor
 };
 
 // Writes entries as C++ in one namespace. `prefix` stands before the face's names: "tenon::" where
@@ -52,6 +54,7 @@ class FaceWriter {
   std::string member(const FaceArgument& argument) const;
   std::string result(const FaceEntry& entry) const;
   std::string parameters(const FaceEntry& entry, size_t first, size_t last, bool defaults) const;
+  std::string parameter(const FaceEntry& entry, size_t i, bool with_default) const;
   std::string call(const FaceEntry& entry, const std::vector<std::string>& values) const;
   std::string options(const std::string& name, const FaceEntry& entry, size_t first);
 

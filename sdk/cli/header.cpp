@@ -59,7 +59,10 @@ std::vector<FaceEntry> entries_of(const std::string& id, const std::string& grou
     const std::string name = op.at("name");
     entry.op = name.starts_with(kStandardPack) ? name.substr(kStandardPack.size()) : name;
     entry.method = has_flag(op, "method");
-    const auto tensors = std::ranges::count(entry.schema.arguments, "Tensor", &FaceArgument::type);
+    const auto tensors = std::ranges::count_if(entry.schema.arguments, [](const FaceArgument& a) {
+      return a.type == "Tensor" || a.type == "Tensor?";
+    });
+    if (op.contains("plain")) entry.plain = op.at("plain");
     entry.operands = (op.at("kind") == "expression" && tensors > 1) || has_flag(op, "numbers");
     add(std::move(entry), op);
   }

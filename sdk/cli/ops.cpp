@@ -63,13 +63,20 @@ std::string kernels_text(const Json& op) {
   return text + fmt::format("  elsewhere: {}\n", runs_as(op, ""));
 }
 
+// Lines below each other.
+std::string formula_text(const std::string& formula) {
+  std::string text = "formula   ";
+  for (const char c : formula) text += c == '\n' ? "\n          " : std::string(1, c);
+  return text + "\n";
+}
+
 // All there is to say of one op.
 std::string described(const Json& op) {
   std::string text = fmt::format("{}\n", op.at("schema").get<std::string>());
   if (const std::string doc = op.at("doc"); !doc.empty()) text += doc + "\n";
   text += fmt::format("\nname      {}\nplugin    {}\n", op.at("name").get<std::string>(),
                       op.at("plugin").get<std::string>());
-  if (op.contains("text")) text += fmt::format("formula   {}\n", op.at("text").get<std::string>());
+  if (op.contains("text")) text += formula_text(op.at("text"));
   text += fmt::format("gradient  {}\nautocast  {}\n", op.at("gradient").get<std::string>(),
                       op.at("amp").get<std::string>());
   const auto flags = op.at("flags").get<std::vector<std::string>>();

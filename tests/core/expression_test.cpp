@@ -55,6 +55,8 @@ TEST(Expression, FunctionsAreThoseOfTheInstructions) {
   EXPECT_EQ(f2("fmod(x, y)", -7, 3), -1);
   EXPECT_EQ(f2("remainder(x, y)", -7, 3), 2);
   EXPECT_EQ(f2("floor_div(x, y)", -7, 3), -3);
+  EXPECT_EQ(f2("trunc_div(x, y)", -7, 3), -2);
+  EXPECT_EQ(f2("trunc_div(x, y)", 1, 0.1), 10);  // of floats the rounded quotient, as PyTorch's
   EXPECT_EQ(f2("min(x, y, 3, 2.5)", 4, 5), 2.5);
   EXPECT_EQ(f2("max(x, y, 3, 2.5)", 4, 5), 5);
   EXPECT_TRUE(std::isnan(f2("max(x, y)", NAN, 5)));

@@ -275,10 +275,11 @@ TEST(Elementwise, InPlaceSpellingsGiveTheSame) {
     if (name == "ops.bernoulli" || name == "ops.uniform") continue;  // they draw, each in its way
     if (name == "ops.index_put") continue;                           // index_test
     if (name == "ops.masked_fill") continue;  // takes no floats as its mask: op_sweep_test
+    if (name == "ops.clamp") continue;        // wants a bound: Options.*
     SCOPED_TRACE(inplace->second);
     for (tn::Device d : devices()) {
       const auto called = [&](const std::string& op, Tensor* first) {
-        const bool whole = op.find("bitwise") != op.npos || op.find("int_quotient") != op.npos;
+        const bool whole = op.find("bitwise") != op.npos;
         std::vector<Tensor> tensors;
         std::vector<tn_value> args;
         const std::string list =
@@ -382,11 +383,11 @@ TEST(Elementwise, ArgumentsThatAnOpRefuses) {
     Tensor x = tn::zeros({2, 3}, {}, d), i = tn::zeros({2, 3}, tn::int64, d);
     expect_error([&] { tn::gelu(x, "erf"); },
                  "gelu: approximate is 'erf'; expected 'none' or 'tanh'");
-    expect_error([&] { tn::gelu_(x, ""); }, "gelu: approximate is ''; expected 'none' or 'tanh'");
+    expect_error([&] { tn::gelu_(x, ""); }, "gelu_: approximate is ''; expected 'none' or 'tanh'");
     expect_error([&] { tn::div(x, x, "round"); },
-                 "div: rounding_mode is 'round'; expected 'trunc', 'floor' or none");
+                 "div: rounding_mode is 'round'; expected None, 'trunc' or 'floor'");
     expect_error([&] { tn::div_(x, 2, "down"); },
-                 "div: rounding_mode is 'down'; expected 'trunc', 'floor' or none");
+                 "div_: rounding_mode is 'down'; expected None, 'trunc' or 'floor'");
     expect_error([&] { tn::softshrink(x, -1); }, "softshrink: lambd is -1; expected at least 0");
     expect_error([&] { tn::softshrink(x, NAN); }, "softshrink: lambd is nan; expected at least 0");
     expect_error([&] { tn::prelu(x, tn::zeros({2}, {}, d)); },
@@ -586,9 +587,9 @@ TEST(Elementwise, BoundsOfIntegersMayLieOutsideOfTheirDtype) {
       expect_error([&] { tn::clamp(x, -5, -kFar); }, "clamp: max is -1099511627776, below every " +
                                                          name + "; expected at least " + least);
       expect_error([&] { tn::clamp_(x.clone(), kFar); },
-                   "clamp_min_: min is 1099511627776, above every " + name);
+                   "clamp_: min is 1099511627776, above every " + name);
       expect_error([&] { tn::clamp(x, tn::none, -kFar); },
-                   "clamp_max: max is -1099511627776, below every " + name);
+                   "clamp: max is -1099511627776, below every " + name);
       expect_error([&] { tn::hardtanh(x, kFar, 2 * kFar); },
                    "hardtanh: min_val is 1099511627776, above every " + name);
       expect_error([&] { tn::hardtanh_(x.clone(), -2 * kFar, -kFar); },
@@ -596,9 +597,9 @@ TEST(Elementwise, BoundsOfIntegersMayLieOutsideOfTheirDtype) {
     }
     const Tensor bytes = tn::tensor({0, 200}, d).to(tn::uint8), flags = bytes.to(tn::bool_);
     expect_error([&] { tn::clamp(bytes, tn::none, -1); },
-                 "clamp_max: max is -1, below every uint8; expected at least 0");
+                 "clamp: max is -1, below every uint8; expected at least 0");
     expect_error([&] { tn::clamp(bytes, 256); },
-                 "clamp_min: min is 256, above every uint8; expected at most 255");
+                 "clamp: min is 256, above every uint8; expected at most 255");
     expect_near(tn::clamp(bytes, -1.0), {0, 200}, 0);
     EXPECT_EQ(tn::clamp(bytes, -1.0).dtype(), tn::float32);
     expect_near(tn::clamp(flags, 5, kFar), {5, 5}, 0);

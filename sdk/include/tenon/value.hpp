@@ -21,6 +21,10 @@ inline namespace TENON_HIDDEN v0 {
 class ExpressionRef;
 class Object;
 
+// None, where a schema takes it.
+struct None {};
+inline constexpr None none{};
+
 // A tensor or a number in a Tensor's place, for the length of a call; borrows the tensor. A null
 // tensor is None.
 class Operand {
@@ -44,6 +48,11 @@ class Operand {
       value_.kind = TN_KIND_FLOAT;
       value_.as.f = double(number);
     }
+  }
+  constexpr Operand(None) noexcept {
+    value_.kind = TN_KIND_NONE;
+    value_.count = 0;
+    value_.as.i = 0;
   }
   explicit Operand(const tn_value& value) noexcept : value_(value) {}
 
@@ -130,10 +139,6 @@ class Tensors {
   Tensor few_[kFew];
   std::vector<Tensor> many_;
 };
-
-// None, where a schema takes it.
-struct None {};
-inline constexpr None none{};
 
 namespace detail {
 

@@ -4,9 +4,7 @@
 
 #include <array>
 #include <concepts>
-#include <optional>
 #include <string>
-#include <string_view>
 
 #include "tenon/ops/create.hpp"
 #include "tenon/ops/elementwise.hpp"
@@ -17,53 +15,6 @@
 // clang-format off
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
-
-// Overloads: an argument that most calls leave out chooses an op of its own, so that those stay as
-// fast as they are.
-// x + alpha * y, x - alpha * y
-inline Tensor add(Operand x, Operand y, Number alpha) { return detail::call<Tensor>(detail::op<"_add_scaled">, x, y, alpha); }
-inline Tensor sub(Operand x, Operand y, Number alpha) { return detail::call<Tensor>(detail::op<"_sub_scaled">, x, y, alpha); }
-inline Tensor add_(const Tensor& x, Operand y, Number alpha) { return detail::call<Tensor>(detail::op<"_add_scaled_">, x, y, alpha); }
-inline Tensor sub_(const Tensor& x, Operand y, Number alpha) { return detail::call<Tensor>(detail::op<"_sub_scaled_">, x, y, alpha); }
-// Bounds that are tensors, or none.
-inline Tensor clamp(const Tensor& x, const Tensor& min, const Tensor& max) { return detail::call<Tensor>(detail::op<"_clamp_to_tensors">, x, min, max); }
-inline Tensor clamp_min(const Tensor& x, const Tensor& min) { return detail::call<Tensor>(detail::op<"_clamp_min_to_tensor">, x, min); }
-inline Tensor clamp_max(const Tensor& x, const Tensor& max) { return detail::call<Tensor>(detail::op<"_clamp_max_to_tensor">, x, max); }
-inline Tensor clamp(const Tensor& x, Number min, None = none) { return clamp_min(x, min); }
-inline Tensor clamp(const Tensor& x, None, Number max) { return clamp_max(x, max); }
-inline Tensor clamp(const Tensor& x, const Tensor& min, None = none) { return clamp_min(x, min); }
-inline Tensor clamp(const Tensor& x, None, const Tensor& max) { return clamp_max(x, max); }
-inline Tensor clamp_(const Tensor& x, const Tensor& min, const Tensor& max) { return detail::call<Tensor>(detail::op<"_clamp_to_tensors_">, x, min, max); }
-inline Tensor clamp_min_(const Tensor& x, const Tensor& min) { return detail::call<Tensor>(detail::op<"_clamp_min_to_tensor_">, x, min); }
-inline Tensor clamp_max_(const Tensor& x, const Tensor& max) { return detail::call<Tensor>(detail::op<"_clamp_max_to_tensor_">, x, max); }
-inline Tensor clamp_(const Tensor& x, Number min, None = none) { return clamp_min_(x, min); }
-inline Tensor clamp_(const Tensor& x, None, Number max) { return clamp_max_(x, max); }
-inline Tensor clamp_(const Tensor& x, const Tensor& min, None = none) { return clamp_min_(x, min); }
-inline Tensor clamp_(const Tensor& x, None, const Tensor& max) { return clamp_max_(x, max); }
-
-namespace detail {
-inline Tensor truncated_quotient(Operand x, Operand y) { return detail::call<Tensor>(detail::op<"_truncated_quotient">, x, y); }
-inline Tensor truncated_int_quotient(Operand x, Operand y) { return detail::call<Tensor>(detail::op<"_truncated_int_quotient">, x, y); }
-inline Tensor truncated_quotient_(const Tensor& x, Operand y) { return detail::call<Tensor>(detail::op<"_truncated_quotient_">, x, y); }
-inline Tensor truncated_int_quotient_(const Tensor& x, Operand y) { return detail::call<Tensor>(detail::op<"_truncated_int_quotient_">, x, y); }
-inline bool is_float(const Operand& x) { return x.is_tensor() ? x.tensor().dtype().is_float() : x.value().kind == TN_KIND_FLOAT; }
-[[noreturn, gnu::cold, gnu::noinline]] inline void wrong_rounding_mode(std::string_view mode) {
-  fail(joined({"div: rounding_mode is '", mode, "'; expected 'trunc', 'floor' or none"}));
-}
-}  // namespace detail
-// The quotient rounded: "trunc" towards zero, "floor" downwards. Integers stay integers.
-inline Tensor div(Operand x, Operand y, std::optional<std::string_view> rounding_mode) {
-  if (!rounding_mode) return div(x, y);
-  if (*rounding_mode == "floor") return floor_divide(x, y);
-  if (*rounding_mode != "trunc") detail::wrong_rounding_mode(*rounding_mode);
-  return detail::is_float(x) || detail::is_float(y) ? detail::truncated_quotient(x, y) : detail::truncated_int_quotient(x, y);
-}
-inline Tensor div_(const Tensor& x, Operand y, std::optional<std::string_view> rounding_mode) {
-  if (!rounding_mode) return div_(x, y);
-  if (*rounding_mode == "floor") return floor_divide_(x, y);
-  if (*rounding_mode != "trunc") detail::wrong_rounding_mode(*rounding_mode);
-  return detail::is_float(x) || detail::is_float(y) ? detail::truncated_quotient_(x, y) : detail::truncated_int_quotient_(x, y);
-}
 
 // Not initialized; straight from the allocator, without a call of an op.
 inline Tensor empty(Ints sizes, Dtype dtype = float32, Device device = {}) { return Tensor::empty(sizes, dtype, device); }

@@ -14,18 +14,26 @@
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 
-// x + y. Operands broadcast and promote as PyTorch's.
+// x + alpha * y. Operands broadcast and promote as PyTorch's.
 inline Tensor add(Operand x, Operand y) { return detail::call<Tensor>(detail::op<"add">, x, y); }
+inline Tensor add(Operand x, Operand y, Number alpha) { return detail::call<Tensor>(detail::op<"add">, x, y, alpha); }
 inline Tensor add_(const Tensor& x, Operand y) { return detail::call<Tensor>(detail::op<"add_">, x, y); }
-// x - y. Operands broadcast and promote as PyTorch's.
+inline Tensor add_(const Tensor& x, Operand y, Number alpha) { return detail::call<Tensor>(detail::op<"add_">, x, y, alpha); }
+// x - alpha * y. Operands broadcast and promote as PyTorch's.
 inline Tensor sub(Operand x, Operand y) { return detail::call<Tensor>(detail::op<"sub">, x, y); }
+inline Tensor sub(Operand x, Operand y, Number alpha) { return detail::call<Tensor>(detail::op<"sub">, x, y, alpha); }
 inline Tensor sub_(const Tensor& x, Operand y) { return detail::call<Tensor>(detail::op<"sub_">, x, y); }
+inline Tensor sub_(const Tensor& x, Operand y, Number alpha) { return detail::call<Tensor>(detail::op<"sub_">, x, y, alpha); }
 // x * y, element by element. Operands broadcast and promote as PyTorch's.
 inline Tensor mul(Operand x, Operand y) { return detail::call<Tensor>(detail::op<"mul">, x, y); }
 inline Tensor mul_(const Tensor& x, Operand y) { return detail::call<Tensor>(detail::op<"mul_">, x, y); }
-// x / y. The quotient of integers is float32. Operands broadcast and promote as PyTorch's.
+// x / y. The quotient of integers is float32, but they stay integers where rounding_mode is
+// "trunc", which rounds toward zero, or "floor", which is floor_divide; by 0 they give 0 then.
+// Operands broadcast and promote as PyTorch's.
 inline Tensor div(Operand x, Operand y) { return detail::call<Tensor>(detail::op<"div">, x, y); }
+inline Tensor div(Operand x, Operand y, std::optional<std::string> rounding_mode) { return detail::call<Tensor>(detail::op<"div">, x, y, rounding_mode); }
 inline Tensor div_(const Tensor& x, Operand y) { return detail::call<Tensor>(detail::op<"div_">, x, y); }
+inline Tensor div_(const Tensor& x, Operand y, std::optional<std::string> rounding_mode) { return detail::call<Tensor>(detail::op<"div_">, x, y, rounding_mode); }
 // The exact quotient x / y, rounded down. Integers stay integers; by 0 they give 0.
 inline Tensor floor_divide(Operand x, Operand y) { return detail::call<Tensor>(detail::op<"floor_divide">, x, y); }
 inline Tensor floor_divide_(const Tensor& x, Operand y) { return detail::call<Tensor>(detail::op<"floor_divide_">, x, y); }
@@ -195,9 +203,10 @@ inline Tensor selu(const Tensor& x) { return detail::call<Tensor>(detail::op<"se
 inline Tensor selu_(const Tensor& x) { return detail::call<Tensor>(detail::op<"selu_">, x); }
 // x times the normal distribution function of x; approximate is "none" or "tanh". Hendrycks &
 // Gimpel, arXiv:1606.08415.
-inline Tensor gelu(const Tensor& x, const char* approximate = "none") { return detail::call<Tensor>(detail::op<"gelu">, x, approximate); }
-// gelu(x, approximate), written to x.
-inline Tensor gelu_(const Tensor& x, const char* approximate = "none") { return detail::call<Tensor>(detail::op<"gelu_">, x, approximate); }
+inline Tensor gelu(const Tensor& x) { return detail::call<Tensor>(detail::op<"gelu">, x); }
+inline Tensor gelu(const Tensor& x, const char* approximate) { return detail::call<Tensor>(detail::op<"gelu">, x, approximate); }
+inline Tensor gelu_(const Tensor& x) { return detail::call<Tensor>(detail::op<"gelu_">, x); }
+inline Tensor gelu_(const Tensor& x, const char* approximate) { return detail::call<Tensor>(detail::op<"gelu_">, x, approximate); }
 // x * sigmoid(x). Elfwing et al., arXiv:1702.03118.
 inline Tensor silu(const Tensor& x) { return detail::call<Tensor>(detail::op<"silu">, x); }
 inline Tensor silu_(const Tensor& x) { return detail::call<Tensor>(detail::op<"silu_">, x); }
@@ -224,15 +233,16 @@ inline Tensor tanhshrink(const Tensor& x) { return detail::call<Tensor>(detail::
 inline Tensor threshold(const Tensor& x, Number threshold, Number value) { return detail::call<Tensor>(detail::op<"threshold">, x, threshold, value); }
 // threshold(x, threshold, value), written to x.
 inline Tensor threshold_(const Tensor& x, Number threshold, Number value) { return detail::call<Tensor>(detail::op<"threshold_">, x, threshold, value); }
-// x, cut off below min and above max; max where min is above max.
-inline Tensor clamp(const Tensor& x, Number min, Number max) { return detail::call<Tensor>(detail::op<"clamp">, x, min, max); }
-inline Tensor clamp_(const Tensor& x, Number min, Number max) { return detail::call<Tensor>(detail::op<"clamp_">, x, min, max); }
-// x, cut off below min.
-inline Tensor clamp_min(const Tensor& x, Number min) { return detail::call<Tensor>(detail::op<"clamp_min">, x, min); }
-inline Tensor clamp_min_(const Tensor& x, Number min) { return detail::call<Tensor>(detail::op<"clamp_min_">, x, min); }
-// x, cut off above max.
-inline Tensor clamp_max(const Tensor& x, Number max) { return detail::call<Tensor>(detail::op<"clamp_max">, x, max); }
-inline Tensor clamp_max_(const Tensor& x, Number max) { return detail::call<Tensor>(detail::op<"clamp_max_">, x, max); }
+// x, cut off below min and above max, which are numbers or tensors that broadcast; one of them may
+// be None. max where min is above max.
+inline Tensor clamp(Operand x, Operand min = none, Operand max = none) { return detail::call<Tensor>(detail::op<"clamp">, x, min, max); }
+inline Tensor clamp_(const Tensor& x, Operand min = none, Operand max = none) { return detail::call<Tensor>(detail::op<"clamp_">, x, min, max); }
+// x, cut off below min, a number or a tensor that broadcasts.
+inline Tensor clamp_min(Operand x, Operand min) { return detail::call<Tensor>(detail::op<"clamp_min">, x, min); }
+inline Tensor clamp_min_(const Tensor& x, Operand min) { return detail::call<Tensor>(detail::op<"clamp_min_">, x, min); }
+// x, cut off above max, a number or a tensor that broadcasts.
+inline Tensor clamp_max(Operand x, Operand max) { return detail::call<Tensor>(detail::op<"clamp_max">, x, max); }
+inline Tensor clamp_max_(const Tensor& x, Operand max) { return detail::call<Tensor>(detail::op<"clamp_max_">, x, max); }
 // Whether x equals y, as bool. NaN equals nothing.
 inline Tensor eq(Operand x, Operand y) { return detail::call<Tensor>(detail::op<"eq">, x, y); }
 inline Tensor eq_(const Tensor& x, Operand y) { return detail::call<Tensor>(detail::op<"eq_">, x, y); }

@@ -1,0 +1,194 @@
+// Options that choose another formula of an op: alpha, rounding_mode, bounds that are None, numbers
+// or tensors, approximate. By the op's name, as other languages call it, and from C++. Values and
+// gradients are PyTorch's.
+#include "ops_support.h"
+
+namespace {
+
+const double kNan = std::numeric_limits<double>::quiet_NaN(),
+             kInf = std::numeric_limits<double>::infinity();
+
+Tensor row(std::vector<double> values, tn::Device d) {
+  const auto n = int64_t(values.size());
+  return tn::Tensor::from(values, {n}).to(tn::float32).to(d);
+}
+Tensor whole(std::vector<int64_t> values, tn::Device d, tn::Dtype dtype = tn::int64) {
+  const auto n = int64_t(values.size());
+  return tn::Tensor::from(values, {n}).to(dtype).to(d);
+}
+// The gradients of the sum of f(inputs).
+template <typename F>
+void expect_gradients(std::vector<Tensor> inputs, std::vector<std::vector<double>> expected,
+                      F&& f) {
+  for (Tensor& t : inputs) t = t.detach().clone().requires_grad_();
+  f(inputs).sum().backward();
+  for (size_t i = 0; i < inputs.size(); ++i) expect_near(inputs[i].grad(), expected[i], 1e-6);
+}
+
+TEST(Options, AlphaScalesWhatIsAddedAndSubtracted) {
+  load_all();
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    const Tensor x = row({1, 2}, d), y = row({3, 4}, d);
+    expect_near(tn::call("add", x, y, 2), {7, 10});
+    expect_near(tn::call("sub", x, y, 0.5), {-0.5, 0});
+    expect_near(tn::call("add", x, y, 1), {4, 6});
+    expect_near(tn::call("add", x, 3, 2), {7, 8});
+    expect_near(tn::call("add", 1, y, 2), {7, 9});
+    expect_near(tn::add(x, y, 2), {7, 10});
+    expect_near(tn::sub(x, tn::ones({2, 2}, {}, d), -1), {2, 3, 2, 3});
+    const Tensor i = whole({1, 2}, d), sum = tn::add(i, i, 3);
+    expect_near(sum, {4, 8}, 0);
+    EXPECT_EQ(sum.dtype(), tn::int64);
+    EXPECT_EQ(tn::add(i, i, 1.0).dtype(), tn::int64) << "1.0 is the default, said aloud";
+    EXPECT_EQ(tn::add(x.to(tn::float16), y.to(tn::float16), 2).dtype(), tn::float16);
+    Tensor into = x.clone();
+    EXPECT_TRUE(tn::call("add_", into, y, 2).is_same(into));
+    expect_near(into, {7, 10});
+    expect_near(tn::sub_(into, y, 2), {1, 2});
+    expect_gradients({x, y}, {{1, 1}, {2, 2}},
+                     [](const auto& in) { return tn::call("add", in[0], in[1], 2); });
+    expect_gradients({x, y}, {{1, 1}, {-0.5, -0.5}},
+                     [](const auto& in) { return tn::sub(in[0], in[1], 0.5); });
+    expect_gradients({x, y}, {{2, 2}, {6, 6}},
+                     [](const auto& in) { return tn::add_(in[0] * 2, in[1] * 3, 2); });
+  }
+}
+
+TEST(Options, RoundingModeOfDiv) {
+  load_all();
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    const Tensor x = row({1, -7.5, 0.3}, d), y = row({0.1, 2, 0}, d);
+    expect_near(tn::call("div", x, y, "trunc"), {10, -3, kInf}, 0);
+    expect_near(tn::call("div", x, y, "floor"), {9, -4, kInf}, 0);
+    expect_near(tn::call("div", x, 2, tn::none), {0.5, -3.75, 0.15});
+    expect_near(tn::div(x, 2, "trunc"), {0, -3, 0}, 0);
+    const Tensor i = whole({-7, 7, -1, 5, 4}, d), by = whole({2, -2, 3, 5, 0}, d);
+    for (tn::Dtype dtype : {tn::int64, tn::int32}) {
+      const Tensor cut = tn::div(i.to(dtype), by.to(dtype), "trunc");
+      expect_near(cut, {-3, -3, 0, 1, 0}, 0);
+      EXPECT_EQ(cut.dtype(), dtype);
+    }
+    const Tensor cut = tn::div(whole({200, 7}, d, tn::uint8), 3, "trunc");
+    expect_near(cut, {66, 2}, 0);
+    EXPECT_EQ(cut.dtype(), tn::uint8);
+    expect_near(tn::div(i, by, "floor"), {-4, -4, -1, 1, 0}, 0);
+    EXPECT_EQ(tn::div(i, 2).dtype(), tn::float32);
+    // Integers and floats, mixed.
+    expect_near(tn::div(i, row({2, 2, 2, 2, 2}, d), "trunc"), {-3, 3, 0, 2, 2}, 0);
+    Tensor into = i.clone();
+    EXPECT_TRUE(tn::call("div_", into, 2, "trunc").is_same(into));
+    expect_near(into, {-3, 3, 0, 2, 2}, 0);
+    expect_gradients({row({-7, 7}, d), row({2, -2}, d)}, {{0, 0}, {0, 0}}, [](const auto& in) {
+      return tn::div(in[0], in[1], "trunc") + (in[0] + in[1]) * 0;
+    });
+  }
+}
+
+TEST(Options, BoundsOfClampAreNumbersTensorsOrNone) {
+  load_all();
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    const Tensor x = row({-1, 0, 0.5, 1, 2}, d), zeros = row({0, 0, 0, 0, 0}, d),
+                 ones = row({1, 1, 1, 1, 1}, d);
+    const auto clamp = [](const Tensor& t, auto min, auto max) {
+      return tn::call("clamp", t, min, max);
+    };
+    expect_near(clamp(x, 0, 1), {0, 0, 0.5, 1, 1});
+    expect_near(clamp(x, 0, tn::none), {0, 0, 0.5, 1, 2});
+    expect_near(tn::call("clamp", x, 0), {0, 0, 0.5, 1, 2});
+    expect_near(clamp(x, tn::none, 0.25), {-1, 0, 0.25, 0.25, 0.25});
+    expect_near(clamp(x, zeros, ones), {0, 0, 0.5, 1, 1});
+    expect_near(clamp(x, zeros, tn::none), {0, 0, 0.5, 1, 2});
+    expect_near(clamp(x, tn::none, ones), {-1, 0, 0.5, 1, 1});
+    expect_near(clamp(x, 0, ones), {0, 0, 0.5, 1, 1});
+    expect_near(clamp(x, zeros, 1), {0, 0, 0.5, 1, 1});
+    expect_near(tn::clamp(x, tn::Tensor(), ones), {-1, 0, 0.5, 1, 1});
+    expect_near(tn::clamp(x, 3, 2), {2, 2, 2, 2, 2});
+    expect_near(tn::call("clamp_min", x, 0.5), {0.5, 0.5, 0.5, 1, 2});
+    expect_near(tn::call("clamp_max", x, zeros), {-1, 0, 0, 0, 0});
+    expect_near(clamp(row({kNan, 3}, d), 0, 1), {kNan, 1});
+    // A float bound of integers makes floats, as PyTorch's.
+    EXPECT_EQ(clamp(whole({1, 7}, d), 2.5, tn::none).dtype(), tn::float32);
+    expect_near(clamp(whole({0, 7, 255}, d, tn::uint8), -1, 300), {0, 7, 255}, 0);
+    Tensor into = x.clone();
+    EXPECT_TRUE(tn::call("clamp_", into, tn::none, 1).is_same(into));
+    expect_near(into, {-1, 0, 0.5, 1, 1});
+    expect_near(tn::clamp_(into, zeros), {0, 0, 0.5, 1, 1});
+
+    expect_gradients({x}, {{0, 0, 1, 0, 0}}, [&](const auto& in) { return clamp(in[0], 0, 1); });
+    expect_gradients({x}, {{0, 0, 1, 1, 1}},
+                     [&](const auto& in) { return clamp(in[0], 0, tn::none); });
+    expect_gradients({x}, {{1, 1, 1, 0, 0}},
+                     [&](const auto& in) { return clamp(in[0], tn::none, 1); });
+    expect_gradients({x}, {{0, 0, 1, 1, 1}},
+                     [](const auto& in) { return tn::clamp_min(in[0], 0); });
+    expect_gradients({x, zeros, ones}, {{0, 0.5, 1, 0.5, 0}, {1, 0.5, 0, 0, 0}, {0, 0, 0, 0.5, 1}},
+                     [&](const auto& in) { return clamp(in[0], in[1], in[2]); });
+    expect_gradients({x, zeros}, {{0, 0.5, 1, 1, 1}, {1, 0.5, 0, 0, 0}},
+                     [&](const auto& in) { return clamp(in[0], in[1], tn::none); });
+    expect_gradients({x, ones}, {{1, 1, 1, 0.5, 0}, {0, 0, 0, 0.5, 1}},
+                     [&](const auto& in) { return clamp(in[0], tn::none, in[1]); });
+    expect_gradients({x, zeros}, {{0, 0.5, 1, 1, 1}, {1, 0.5, 0, 0, 0}},
+                     [](const auto& in) { return tn::clamp_min(in[0], in[1]); });
+    // In place: what is written has the gradient of the formula.
+    expect_gradients({x}, {{0, 0, 1, 0, 0}},
+                     [](const auto& in) { return tn::clamp_(in[0] * 1, 0, 1); });
+  }
+}
+
+TEST(Options, GeluIsOneOpWithTwoFormulas) {
+  load_all();
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    const Tensor x = row({-1, 0, 2}, d);
+    expect_near(tn::call("gelu", x), {-0.15865526, 0, 1.95449972}, 1e-6);
+    expect_near(tn::call("gelu", x, "none"), {-0.15865526, 0, 1.95449972}, 1e-6);
+    expect_near(tn::call("gelu", x, "tanh"), {-0.15880801, 0, 1.95459769}, 1e-6);
+    Tensor into = x.clone();
+    EXPECT_TRUE(tn::gelu_(into, "tanh").is_same(into));
+    expect_near(into, {-0.15880801, 0, 1.95459769}, 1e-6);
+  }
+}
+
+TEST(Options, RefusalsNameTheOpTheArgumentAndWhatIsExpected) {
+  load_all();
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    const Tensor x = row({1, 2}, d), leaf = row({1, 2}, d).requires_grad_();
+    for (const Tensor& t : {x, leaf}) {
+      expect_error([&] { tn::call("div", t, t, "up"); },
+                   "div: rounding_mode is 'up'; expected None, 'trunc' or 'floor'");
+      expect_error([&] { tn::call("clamp", t); },
+                   "clamp: min is None, max is None; expected a bound at least");
+      expect_error([&] { tn::clamp_(t, tn::none, tn::none); },
+                   "clamp_: min is None, max is None; expected a bound at least");
+      expect_error([&] { tn::call("add", t, t, "2"); }, "add: argument 'alpha' must be number");
+      expect_error([&] { tn::call("add", t, t, tn::none); },
+                   "add: argument 'alpha' must be number");
+      expect_error([&] { tn::call("add", t, t, 2, 3); }, "add: 4 arguments, expected at most 3");
+      expect_error([&] { tn::call("add", t); }, "add: argument 'y' is missing");
+      expect_error([&] { tn::add(t, tn::zeros({3}, {}, d), 2); },
+                   "add: shapes [2] and [3] do not broadcast");
+      expect_error([&] { tn::clamp(t, tn::none, tn::zeros({3}, {}, d)); }, "clamp: shapes");
+    }
+    expect_error([&] { tn::add_(whole({1}, d), whole({1}, d), 0.5); }, "add_: ");
+  }
+}
+
+// Mixed precision decides by the formula; explain and gradients name the op.
+TEST(Options, FormulasAreOfTheOpThatWasCalled) {
+  load_all();
+  const Tensor x = row({1, 2}, {}).requires_grad_();
+  EXPECT_EQ(tn::grad_fn(tn::add(x, x, 2)).name(), "add");
+  EXPECT_EQ(tn::grad_fn(tn::div(x, x, "floor") + x).name(), "add");
+  EXPECT_EQ(tn::grad_fn(tn::clamp(x, tn::none, 1)).name(), "clamp");
+  EXPECT_EQ(tn::grad_fn(tn::gelu(x, "tanh")).name(), "gelu");
+  const std::string calls = tn::explain([&] { tn::clamp(x, x, x); });
+  EXPECT_NE(calls.find("\"call\":\"clamp\""), std::string::npos) << calls;
+  for (const char* gone : {"_add_scaled", "_clamp_to_tensors", "_gelu", "_truncated_quotient"})
+    EXPECT_EQ(tn::ops_json().find(gone), std::string::npos) << gone;
+}
+
+}  // namespace
