@@ -1,4 +1,5 @@
-// Optimizers by PyTorch's names and formulas. Each is a factory that an optimizer pack brings.
+// Optimizers by PyTorch's names and formulas, and schedules of their learning rates
+// (optim/schedule.hpp). Each optimizer is a factory that an optimizer pack brings.
 //
 //   auto optimizer = tenon::optim::Adam(model.parameters(), {.lr = 1e-3});
 //   optimizer.zero_grad();  loss.backward();  optimizer.step();
@@ -10,6 +11,7 @@
 #include "tenon/ops/optim.hpp"
 #include "tenon/optim/optimizer.hpp"
 #include "tenon/optim/optimizers.hpp"
+#include "tenon/optim/schedule.hpp"
 
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {

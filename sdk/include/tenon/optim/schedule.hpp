@@ -1,0 +1,261 @@
+// Learning rates that change from step to step, by the names and formulas of
+// torch.optim.lr_scheduler, and what sets them in an optimizer.
+//
+//   optim::Scheduler scheduler(optimizer, optim::Warmup(100, optim::CosineAnnealingLR(1900)));
+//   ... optimizer.step();  scheduler.step();
+//
+// Steps are counted from 0. What a user calls a step (a batch, an epoch) is up to the loop.
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <numbers>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tenon/optim/optimizer.hpp"
+
+namespace tenon {
+inline namespace TENON_HIDDEN v0 {
+namespace detail {
+
+// The shortest text that says the number.
+inline std::string number_text(double number) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof(text), number).ptr};
+}
+inline int64_t schedule_at_least(const char* schedule, const char* argument, int64_t least,
+                                 int64_t value) {
+  if (value < least) {
+    fail(joined({schedule, ": ", argument, " is ", std::to_string(value), ", expected at least ",
+                 std::to_string(least)}));
+  }
+  return value;
+}
+// From `start` at 0 to `end` at 1.
+inline double annealed(bool by_cosine, double start, double end, double part) {
+  if (!by_cosine) return start + (end - start) * part;
+  return end + (start - end) * 0.5 * (1 + std::cos(std::numbers::pi * part));
+}
+
+}  // namespace detail
+
+namespace optim {
+
+// A rate for each step, from the rate that the optimizer was made with. Copies share one function,
+// which may be called by several threads where its author allows that.
+class Schedule {
+ public:
+  // The optimizer's own rate in all steps.
+  Schedule() = default;
+  // A function of one's own: double(int64_t step, double lr).
+  template <typename F>
+  requires std::is_invocable_r_v<double, const F&, int64_t, double> Schedule(F rate)
+      : self_(std::make_shared<const F>(std::move(rate))),
+        call_([](const void* self, int64_t step, double lr) -> double {
+          return (*static_cast<const F*>(self))(step, lr);
+        }) {}
+
+  bool defined() const noexcept { return self_ != nullptr; }
+  // The rate of step number `step`, where the optimizer's own is `lr`.
+  double at(int64_t step, double lr = 1) const {
+    if (step < 0) {
+      fail(
+          detail::joined({"Schedule: the step is ", std::to_string(step), ", expected 0 or more"}));
+    }
+    return self_ ? call_(self_.get(), step, lr) : lr;
+  }
+
+ private:
+  std::shared_ptr<const void> self_;
+  double (*call_)(const void*, int64_t, double) = nullptr;
+};
+
+// lr * factor(step), for a function double(int64_t step).
+template <typename F>
+Schedule LambdaLR(F factor) {
+  return [factor = std::move(factor)](int64_t step, double lr) { return lr * factor(step); };
+}
+
+// lr * gamma^floor(step / step_size).
+inline Schedule StepLR(Int step_size, Float gamma = 0.1) {
+  const int64_t size = detail::schedule_at_least("StepLR", "step_size", 1, step_size);
+  return [size, gamma](int64_t step, double lr) {
+    return lr * std::pow(double(gamma), double(step / size));
+  };
+}
+
+// lr * gamma^k, where k milestones have been reached. They come in any order; one that is there
+// twice counts twice.
+inline Schedule MultiStepLR(const Ints& milestones, Float gamma = 0.1) {
+  return [list = milestones.vec(), gamma](int64_t step, double lr) {
+    const auto reached =
+        std::count_if(list.begin(), list.end(), [step](int64_t at) { return at <= step; });
+    return lr * std::pow(double(gamma), double(reached));
+  };
+}
+
+// lr * gamma^step.
+inline Schedule ExponentialLR(Float gamma) {
+  return [gamma](int64_t step, double lr) { return lr * std::pow(double(gamma), double(step)); };
+}
+
+// lr * factor in the first total_iters steps, then lr.
+struct ConstantLROptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float factor = 1.0 / 3;
+  Int total_iters = 5;
+};
+inline Schedule ConstantLR(const ConstantLROptions& options = {}) {
+  const int64_t total =
+      detail::schedule_at_least("ConstantLR", "total_iters", 0, options.total_iters);
+  return [factor = options.factor, total](int64_t step, double lr) {
+    return step < total ? lr * factor : lr;
+  };
+}
+
+// lr * start_factor at step 0, in a straight line to lr * end_factor at step total_iters.
+struct LinearLROptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float start_factor = 1.0 / 3;
+  Float end_factor = 1.0;
+  Int total_iters = 5;
+};
+inline Schedule LinearLR(const LinearLROptions& options = {}) {
+  const int64_t total =
+      detail::schedule_at_least("LinearLR", "total_iters", 1, options.total_iters);
+  return [start = options.start_factor, end = options.end_factor, total](int64_t step, double lr) {
+    const double part = double(std::min(step, total)) / double(total);
+    return lr * detail::annealed(false, start, end, part);
+  };
+}
+
+// lr * (1 - step / total_iters)^power, and 0 from total_iters on.
+struct PolynomialLROptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Int total_iters = 5;
+  Float power = 1.0;
+};
+inline Schedule PolynomialLR(const PolynomialLROptions& options = {}) {
+  const int64_t total =
+      detail::schedule_at_least("PolynomialLR", "total_iters", 1, options.total_iters);
+  return [power = options.power, total](int64_t step, double lr) {
+    return lr * std::pow(1 - double(std::min(step, total)) / double(total), double(power));
+  };
+}
+
+// eta_min + (lr - eta_min) * (1 + cos(pi * step / t_max)) / 2: half a cosine (Loshchilov and
+// Hutter, arXiv:1608.03983), which rises again behind t_max.
+inline Schedule CosineAnnealingLR(Int t_max, Float eta_min = 0.0) {
+  const int64_t steps = detail::schedule_at_least("CosineAnnealingLR", "t_max", 1, t_max);
+  return [steps, least = double(eta_min)](int64_t step, double lr) {
+    return detail::annealed(true, lr, least, double(step) / double(steps));
+  };
+}
+
+// One cycle (Smith and Topin, arXiv:1708.07120), whatever the optimizer's rate is: from
+// max_lr / div_factor up to max_lr in the first pct_start of the steps, and down to
+// max_lr / div_factor / final_div_factor at the last. three_phase: down to max_lr / div_factor in
+// as many steps as up, and from there to the end. The rate alone changes, not the momentum.
+struct OneCycleLROptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float pct_start = 0.3;
+  std::string anneal_strategy = "cos";  // or "linear"
+  Float div_factor = 25.0;
+  Float final_div_factor = 1e4;
+  bool three_phase = false;
+};
+inline Schedule OneCycleLR(Float max_lr, Int total_steps, const OneCycleLROptions& options = {}) {
+  struct Phase {
+    double end_step, end_lr;
+  };
+  const auto total = double(detail::schedule_at_least("OneCycleLR", "total_steps", 1, total_steps));
+  const double up = options.pct_start, top = max_lr, first = top / options.div_factor;
+  if (!(up >= 0 && up <= 1)) {
+    fail(detail::joined({"OneCycleLR: pct_start is ", detail::number_text(up),
+                         ", expected a part of the steps from 0 to 1"}));
+  }
+  const bool by_cosine = options.anneal_strategy == "cos";
+  if (!by_cosine && options.anneal_strategy != "linear") {
+    fail(detail::joined({"OneCycleLR: anneal_strategy is '", options.anneal_strategy,
+                         "', expected cos or linear"}));
+  }
+  std::vector<Phase> phases = {{up * total - 1, top}};
+  if (options.three_phase) phases.push_back({2 * up * total - 2, first});
+  phases.push_back({total - 1, first / options.final_div_factor});
+  return [phases, first, by_cosine](int64_t step, double) {
+    Phase before = {0, first};
+    for (const Phase& phase : phases) {
+      if (double(step) <= phase.end_step && phase.end_step > before.end_step) {
+        const double part = (double(step) - before.end_step) / (phase.end_step - before.end_step);
+        return detail::annealed(by_cosine, before.end_lr, phase.end_lr, part);
+      }
+      before = phase;
+    }
+    return before.end_lr;
+  };
+}
+
+// lr * (step + 1) / steps in the first `steps` steps, then `schedule` from its step 0 (as Goyal et
+// al. begin, arXiv:1706.02677, section 2.2).
+inline Schedule Warmup(Int steps, Schedule schedule = {}) {
+  const int64_t n = detail::schedule_at_least("Warmup", "steps", 0, steps);
+  return [n, schedule = std::move(schedule)](int64_t step, double lr) {
+    if (step < n) return lr * double(step + 1) / double(n);
+    return schedule.at(step - n, lr);
+  };
+}
+
+// The first schedule up to the first milestone, then the next one from its step 0, and so on. There
+// is one milestone less than there are schedules.
+inline Schedule SequentialLR(std::vector<Schedule> schedules, const Ints& milestones) {
+  const std::vector<int64_t> list = milestones.vec();
+  if (schedules.size() != list.size() + 1) {
+    fail(detail::joined({"SequentialLR: ", std::to_string(schedules.size()), " schedules and ",
+                         std::to_string(list.size()),
+                         " milestones, expected one milestone less than schedules"}));
+  }
+  if (!std::is_sorted(list.begin(), list.end())) fail("SequentialLR: the milestones do not rise");
+  return [schedules = std::move(schedules), list](int64_t step, double lr) {
+    const auto i = size_t(std::upper_bound(list.begin(), list.end(), step) - list.begin());
+    return schedules[i].at(i == 0 ? step : step - list[i - 1], lr);
+  };
+}
+
+// Sets the rates of an optimizer's groups, each by the rate that the group had when it was first
+// seen. Making one sets those of step 0. Changes an object, so one thread at a time.
+class Scheduler {
+ public:
+  Scheduler(Optimizer optimizer, Schedule schedule)
+      : optimizer_(std::move(optimizer)), schedule_(std::move(schedule)) {
+    go_to(0);
+  }
+
+  // After the optimizer's step: the rates of the next one.
+  void step() { go_to(step_ + 1); }
+  // The rates of this step: to go on where a saved training was.
+  void go_to(int64_t step) {
+    for (uint32_t i = uint32_t(own_.size()); i < optimizer_.n_groups(); ++i) {
+      own_.push_back(optimizer_.group_option<double>(i, "lr"));
+    }
+    for (uint32_t i = 0; i < own_.size(); ++i) {
+      optimizer_.set_group_option(i, "lr", schedule_.at(step, own_[i]));
+    }
+    step_ = step;
+  }
+  int64_t current() const { return step_; }
+
+ private:
+  Optimizer optimizer_;
+  Schedule schedule_;
+  std::vector<double> own_;  // of the groups
+  int64_t step_ = 0;
+};
+
+}  // namespace optim
+}  // namespace v0
+}  // namespace tenon

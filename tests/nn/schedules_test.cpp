@@ -1,0 +1,184 @@
+// Schedules of learning rates against those of torch.optim.lr_scheduler (PyTorch 2.15, a parameter
+// group of lr 0.1), and what sets them in an optimizer.
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tenon/tenon.hpp"
+
+namespace tn = tenon;
+namespace optim = tn::optim;
+
+namespace {
+
+using Values = std::vector<double>;
+
+// The rates of steps 0, 1, ... for an optimizer of lr 0.1.
+void expect_rates(const optim::Schedule& schedule, const Values& expected) {
+  for (size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_NEAR(schedule.at(static_cast<int64_t>(i), 0.1), expected[i], 1e-10) << "step " << i;
+  }
+}
+
+template <typename F>
+std::string message_of(F f) {
+  try {
+    f();
+  } catch (const tn::Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Schedules, NoneLeavesTheRate) {
+  expect_rates({}, {0.1, 0.1});
+  EXPECT_FALSE(optim::Schedule().defined());
+  EXPECT_TRUE(optim::StepLR(1).defined());
+}
+
+TEST(Schedules, StepsHaveTheRatesOfPyTorch) {
+  expect_rates(optim::StepLR(3, 0.5), {0.1, 0.1, 0.1, 0.05, 0.05, 0.05, 0.025, 0.025});
+  EXPECT_DOUBLE_EQ(optim::StepLR(30).at(60, 0.1), 0.001);
+  expect_rates(optim::MultiStepLR({2, 5}), {0.1, 0.1, 0.01, 0.01, 0.01, 0.001, 0.001});
+  expect_rates(optim::MultiStepLR({5, 2, 2}, 0.5), {0.1, 0.1, 0.025, 0.025, 0.025, 0.0125});
+}
+
+TEST(Schedules, ExponentialsAndLinesHaveTheRatesOfPyTorch) {
+  expect_rates(optim::ExponentialLR(0.9), {0.1, 0.09, 0.081, 0.0729, 0.06561});
+  expect_rates(optim::ConstantLR({.factor = 0.5, .total_iters = 3}), {0.05, 0.05, 0.05, 0.1, 0.1});
+  expect_rates(optim::ConstantLR(), {0.1 / 3, 0.1 / 3, 0.1 / 3, 0.1 / 3, 0.1 / 3, 0.1, 0.1});
+  expect_rates(optim::LinearLR(),
+               {0.1 / 3, 0.04666666667, 0.06, 0.07333333333, 0.08666666667, 0.1, 0.1});
+  expect_rates(optim::LinearLR({.start_factor = 0.25, .end_factor = 0.75, .total_iters = 4}),
+               {0.025, 0.0375, 0.05, 0.0625, 0.075, 0.075, 0.075});
+  expect_rates(optim::PolynomialLR({.total_iters = 5, .power = 2}),
+               {0.1, 0.064, 0.036, 0.016, 0.004, 0, 0});
+}
+
+TEST(Schedules, CosinesHaveTheRatesOfPyTorch) {
+  expect_rates(optim::CosineAnnealingLR(6, 0.01),
+               {0.1, 0.09397114317, 0.0775, 0.055, 0.0325, 0.01602885683, 0.01});
+  expect_rates(optim::CosineAnnealingLR(4), {0.1, 0.08535533906, 0.05, 0.01464466094, 0,
+                                             0.01464466094, 0.05, 0.08535533906, 0.1});
+}
+
+TEST(Schedules, OneCycleHasTheRatesOfPyTorch) {
+  expect_rates(optim::OneCycleLR(1.0, 10),
+               {0.04, 0.52, 1, 0.950484632, 0.8117456539, 0.6112620219, 0.3887419781, 0.1882583461,
+                0.04951936799, 4e-06, 4e-06});
+  expect_rates(optim::OneCycleLR(1.0, 10, {.three_phase = true}),
+               {0.04, 0.52, 1, 0.52, 0.04, 0.03618072185, 0.02618172185, 0.01382227815,
+                0.003823278146, 4e-06});
+  expect_rates(optim::OneCycleLR(1.0, 10,
+                                 {.pct_start = 0.4,
+                                  .anneal_strategy = "linear",
+                                  .div_factor = 10,
+                                  .final_div_factor = 100}),
+               {0.1, 0.4, 0.7, 1, 0.8335, 0.667, 0.5005, 0.334, 0.1675, 0.001});
+}
+
+// PyTorch divides by zero where the way up is one step.
+TEST(Schedules, OneCycleMayBeginAtItsTop) {
+  expect_rates(optim::OneCycleLR(1.0, 10, {.pct_start = 0.1, .anneal_strategy = "linear"}),
+               {1, (8 + 4e-6) / 9});
+  expect_rates(optim::OneCycleLR(1.0, 1), {4e-6, 4e-6});
+}
+
+// SequentialLR([LinearLR(0.25, 1, 3), CosineAnnealingLR(4)], [4]).
+TEST(Schedules, WarmupIsALineToTheFirstRate) {
+  expect_rates(optim::Warmup(4, optim::CosineAnnealingLR(4)),
+               {0.025, 0.05, 0.075, 0.1, 0.1, 0.08535533906, 0.05, 0.01464466094});
+  expect_rates(optim::Warmup(2), {0.05, 0.1, 0.1});
+  expect_rates(optim::Warmup(0, optim::StepLR(1)), {0.1, 0.01});
+}
+
+TEST(Schedules, ASequenceBeginsEachAtItsMilestone) {
+  expect_rates(optim::SequentialLR({optim::ConstantLR({.factor = 0.5, .total_iters = 100}),
+                                    optim::ExponentialLR(0.9), optim::StepLR(2, 0.5)},
+                                   {2, 4}),
+               {0.05, 0.05, 0.1, 0.09, 0.1, 0.1, 0.05, 0.05});
+}
+
+TEST(Schedules, FunctionsOfOnesOwn) {
+  expect_rates(optim::LambdaLR([](int64_t step) { return 1.0 / static_cast<double>(1 + step); }),
+               {0.1, 0.05, 0.1 / 3});
+  expect_rates([](int64_t step, double lr) { return step == 0 ? 7 : lr; }, {7, 0.1});
+}
+
+TEST(Schedules, RefuseWhatHasNoRates) {
+  EXPECT_EQ(message_of([] { optim::StepLR(0); }), "StepLR: step_size is 0, expected at least 1");
+  EXPECT_EQ(message_of([] { optim::CosineAnnealingLR(-1); }),
+            "CosineAnnealingLR: t_max is -1, expected at least 1");
+  EXPECT_EQ(message_of([] { optim::LinearLR({.total_iters = 0}); }),
+            "LinearLR: total_iters is 0, expected at least 1");
+  EXPECT_EQ(message_of([] { optim::PolynomialLR({.total_iters = 0}); }),
+            "PolynomialLR: total_iters is 0, expected at least 1");
+  EXPECT_EQ(message_of([] { optim::ConstantLR({.total_iters = -2}); }),
+            "ConstantLR: total_iters is -2, expected at least 0");
+  EXPECT_EQ(message_of([] { optim::Warmup(-1); }), "Warmup: steps is -1, expected at least 0");
+  EXPECT_EQ(message_of([] { optim::OneCycleLR(1, 0); }),
+            "OneCycleLR: total_steps is 0, expected at least 1");
+  EXPECT_EQ(message_of([] { optim::OneCycleLR(1, 9, {.pct_start = 1.5}); }),
+            "OneCycleLR: pct_start is 1.5, expected a part of the steps from 0 to 1");
+  EXPECT_EQ(message_of([] { optim::OneCycleLR(1, 9, {.anneal_strategy = "sine"}); }),
+            "OneCycleLR: anneal_strategy is 'sine', expected cos or linear");
+  EXPECT_EQ(message_of([] {
+              optim::SequentialLR({{}, {}}, {1, 2});
+            }),
+            "SequentialLR: 2 schedules and 2 milestones, expected one milestone less than "
+            "schedules");
+  EXPECT_EQ(message_of([] {
+              optim::SequentialLR({{}, {}, {}}, {2, 1});
+            }),
+            "SequentialLR: the milestones do not rise");
+  EXPECT_EQ(message_of([] { optim::StepLR(1).at(-1); }),
+            "Schedule: the step is -1, expected 0 or more");
+}
+
+class SchedulerTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { tn::load_plugins(); }
+  static std::vector<tn::Tensor> parameter() { return {tn::zeros({1}).requires_grad_()}; }
+};
+
+TEST_F(SchedulerTest, SetsTheRateOfEachStep) {
+  const auto optimizer = optim::SGD(parameter(), {.lr = 0.1});
+  optim::Scheduler scheduler(optimizer, optim::LinearLR({.start_factor = 0.5, .total_iters = 2}));
+  EXPECT_DOUBLE_EQ(optimizer.lr(), 0.05);
+  scheduler.step();
+  EXPECT_DOUBLE_EQ(optimizer.lr(), 0.075);
+  scheduler.step();
+  EXPECT_DOUBLE_EQ(optimizer.lr(), 0.1);
+  EXPECT_EQ(scheduler.current(), 2);
+}
+
+TEST_F(SchedulerTest, EachGroupGoesFromItsOwnRate) {
+  const auto optimizer = optim::SGD(parameter(), {.lr = 0.1});
+  optimizer.add_group(parameter(), {{"lr", 0.5}});
+  optim::Scheduler scheduler(optimizer, optim::StepLR(1, 0.1));
+  scheduler.step();
+  EXPECT_DOUBLE_EQ(optimizer.group_option<double>(0, "lr"), 0.01);
+  EXPECT_DOUBLE_EQ(optimizer.group_option<double>(1, "lr"), 0.05);
+  optimizer.add_group(parameter(), {{"lr", 3.0}});  // seen at the next step
+  scheduler.step();
+  EXPECT_DOUBLE_EQ(optimizer.group_option<double>(1, "lr"), 0.005);
+  EXPECT_DOUBLE_EQ(optimizer.group_option<double>(2, "lr"), 0.03);
+}
+
+TEST_F(SchedulerTest, GoesOnWhereATrainingWas) {
+  const auto optimizer = optim::SGD(parameter(), {.lr = 0.1});
+  optim::Scheduler scheduler(optimizer, optim::StepLR(10, 0.5));
+  scheduler.go_to(25);
+  EXPECT_DOUBLE_EQ(optimizer.lr(), 0.025);
+  EXPECT_EQ(scheduler.current(), 25);
+}
+
+TEST_F(SchedulerTest, RefusesAnOptimizerWithoutARate) {
+  const optim::Optimizer none(tn::Object::empty("Mine", TN_OBJECT_OPTIMIZER));
+  none.add_group(parameter());
+  EXPECT_EQ(message_of([&] { optim::Scheduler(none, optim::StepLR(1)); }),
+            "Mine has no option 'lr'");
+}
+
+}  // namespace
