@@ -248,6 +248,16 @@ tn_status* api_set_group_option(tn_object* object, uint32_t i, const char* name,
 tn_status* api_zero_grad(tn_object* object) {
   return checked({{"zero_grad: the object", object}}, [&] { return zero_grad(object); });
 }
+tn_status* api_factories(tn_factory_fn see, void* context) {
+  return checked({{"factories: the function", reinterpret_cast<const void*>(see)}},
+                 [&]() -> Status {
+                   for (const Factory* factory : all_factories()) {
+                     see(context, factory->def.kind, factory->schema.name.c_str(),
+                         factory->schema.text.c_str());
+                   }
+                   return nullptr;
+                 });
+}
 
 constexpr tn_object_api kTable{
     .size = sizeof(tn_object_api),
@@ -282,6 +292,7 @@ constexpr tn_object_api kTable{
     .group_option = api_group_option,
     .set_group_option = api_set_group_option,
     .zero_grad = api_zero_grad,
+    .factories = api_factories,
 };
 
 }  // namespace

@@ -63,6 +63,21 @@ TEST_F(Factories, UnknownNameGetsTheNearestAndThePlugins) {
                "some: testpack)");
 }
 
+TEST_F(Factories, AreTold) {
+  struct Found {
+    tn_object_kind kind = -1;
+    std::string schema;
+  } found;
+  const auto see = [](void* context, tn_object_kind kind, const char* name, const char* schema) {
+    if (std::string_view(name) == "Dense") *static_cast<Found*>(context) = {kind, schema};
+  };
+  expect_ok(api().factories(see, &found));
+  EXPECT_EQ(found.kind, TN_OBJECT_LAYER);
+  EXPECT_TRUE(found.schema.starts_with("Dense(")) << found.schema;
+  expect_error(api().factories(nullptr, nullptr), TN_INVALID_ARGUMENT,
+               "factories: the function is NULL");
+}
+
 TEST_F(Factories, TrailingOptionsDefault) {
   const ObjectRef object = dense({of_int(4), of_float(0.5)});
   EXPECT_EQ(option(object, "width").as.i, 4);

@@ -11,6 +11,7 @@ tn_status* no_method(void*, tn_object*, const tn_value*, uint32_t, tn_value*, ui
   return nullptr;
 }
 void see_nothing(void*, const char*, tn_tensor*, tn_entry_kind) {}
+void see_no_factory(void*, tn_object_kind, const char*, const char*) {}
 
 }  // namespace
 
@@ -46,6 +47,10 @@ Entries object_entries() {
              o->create_empty(a->name({"Mine"}), static_cast<tn_object_kind>(a->integer()), &made);
          o->release(made);
          return status;
+       }},
+      {"object/1 factories",
+       [o](Arguments* a) {
+         return o->factories(a->random().chance(5) ? nullptr : see_no_factory, nullptr);
        }},
       {"object/1 set_tensor",
        [o](Arguments* a) {

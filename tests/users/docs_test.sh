@@ -100,6 +100,7 @@ find "$work" -maxdepth 1 \( -name '*.cpp' -o -name '*.c' \) -print0 | sort -z |
   cat <<'CPP'
 #include <iostream>
 #include <tenon/backend.hpp>
+#include <tenon/build.hpp>
 #include <tenon/disk.hpp>
 #include <tenon/elf.hpp>
 #include <tenon/halves.hpp>

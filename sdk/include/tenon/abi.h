@@ -1050,6 +1050,8 @@ typedef void (*tn_entry_fn)(void* context, const char* name, tn_tensor* tensor /
                             tn_entry_kind kind);
 typedef tn_status* (*tn_forward_hook_fn)(void* self, tn_object*, const tn_value* args,
                                          uint32_t n_args, tn_value* results, uint32_t n_results);
+/* A factory's kind, its name and its schema. Both texts live as long as the process. */
+typedef void (*tn_factory_fn)(void* context, tn_object_kind, const char* name, const char* schema);
 
 /* "object/1". Objects are not locked: one thread at a time changes an object; concurrent
  * forwards are fine. */
@@ -1108,6 +1110,9 @@ typedef struct tn_object_api {
   tn_status* (*group_option)(const tn_object*, uint32_t i, const char* name, tn_value* borrowed);
   tn_status* (*set_group_option)(tn_object*, uint32_t i, const char* name, const tn_value*);
   tn_status* (*zero_grad)(tn_object*); /* of all groups, or of all parameters of a layer */
+  /* Calls `see` for each factory that plugins brought, in the order of registration, on this
+   * thread. */
+  tn_status* (*factories)(tn_factory_fn see, void* context);
 } tn_object_api;
 
 /* "plugin/1" */

@@ -1,0 +1,165 @@
+// Layers and optimizers from descriptions: what they become, and what is said of those that fit no
+// factory.
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tenon/build.hpp"
+#include "tenon/tenon.hpp"
+
+namespace tn = tenon;
+using tn::Description;
+
+namespace {
+
+class Build : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { tn::load_plugins(); }
+};
+
+template <typename F>
+std::string message_of(F f) {
+  try {
+    f();
+  } catch (const tn::Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+std::string refused(const Description& layer) {
+  return message_of([&] { tn::build_layer(layer); });
+}
+
+#define EXPECT_BEGINS(text, beginning) EXPECT_EQ((text).substr(0, (beginning).size()), beginning)
+
+const Description kNetwork = {
+    .name = "Sequential",
+    .children = {
+        {"Unflatten", {{"dim", 1}, {"unflattened_size", {1, 8, 8}}}},
+        {"Conv2d", {{"in_channels", 1}, {"out_channels", 4}, {"kernel_size", 3}, {"bias", false}}},
+        {"GELU", {{"approximate", "tanh"}}},
+        {"Flatten"},
+        {"Linear", {{"out_features", 10}, {"in_features", 144}}}}};
+
+TEST_F(Build, ATreeOfLayersIsWhatTheirFunctionsMake) {
+  tn::manual_seed(3);
+  const tn::Object built = tn::build_layer(kNetwork);
+  tn::manual_seed(3);
+  // Weights are drawn in the order of the layers.
+  const tn::Object conv = tn::nn::Conv2d(1, 4, 3, {.bias = false}), last = tn::nn::Linear(144, 10);
+  const tn::Object made = tn::nn::Sequential(tn::nn::Unflatten(1, {1, 8, 8}), conv,
+                                             tn::nn::GELU("tanh"), tn::nn::Flatten(), last);
+  EXPECT_EQ(built.to_string(), made.to_string());
+  const tn::NamedTensors a = built.state_dict(), b = made.state_dict();
+  ASSERT_EQ(a.size(), b.size());
+  for (size_t i = 0; i < a.size(); ++i) {
+    EXPECT_EQ(a[i].first, b[i].first);
+    EXPECT_EQ(a[i].second.to_vector<float>(), b[i].second.to_vector<float>());
+  }
+}
+
+TEST_F(Build, ARepeatedChildHasWeightsOfItsOwnEachTime) {
+  const tn::Object built = tn::build_layer(
+      {.name = "Sequential",
+       .children = {{.name = "Linear",
+                     .options = {{"in_features", 3}, {"out_features", 3}, {"bias", false}},
+                     .repeat = 2},
+                    {"ReLU"}}});
+  const tn::NamedTensors state = built.state_dict();
+  ASSERT_EQ(state.size(), 2u);
+  EXPECT_EQ(state[0].first, "0.weight");
+  EXPECT_EQ(state[1].first, "1.weight");
+  EXPECT_NE(state[0].second.to_vector<float>(), state[1].second.to_vector<float>());
+  EXPECT_EQ(built.n_children(), 3u);
+}
+
+// "scale_factor" is a list of floats, "normalized_shape" one of ints.
+TEST_F(Build, NumbersBecomeWhatTheSchemaWants) {
+  for (const Description::Value& factor : std::vector<Description::Value>{
+           2, 2.0, std::vector<int64_t>{2}, std::vector<double>{2}, {2, 2}, {2, 2.0}}) {
+    const tn::Object up = tn::build_layer({"Upsample", {{"scale_factor", factor}}});
+    EXPECT_EQ(up(tn::zeros({1, 1, 3, 3})).sizes(), (std::vector<int64_t>{1, 1, 6, 6}));
+  }
+  EXPECT_EQ(tn::build_layer({"LayerNorm", {{"normalized_shape", 5}, {"eps", 1}}}).to_string(),
+            tn::nn::LayerNorm(5, {.eps = 1.0}).to_string());
+  EXPECT_EQ(
+      tn::build_layer({"LeakyReLU", {{"negative_slope", 1}}}).option<double>("negative_slope"),
+      1.0);
+}
+
+TEST_F(Build, NoneIsAnOption) {
+  EXPECT_EQ(tn::build_layer({"RMSNorm", {{"normalized_shape", 3}, {"eps", tn::none}}}).to_string(),
+            tn::build_layer({"RMSNorm", {{"normalized_shape", 3}}}).to_string());
+}
+
+TEST_F(Build, AnOptimizerGetsTheParameters) {
+  const tn::Object layer = tn::nn::Linear(3, 2);
+  const tn::optim::Optimizer optimizer =
+      tn::build_optimizer({"Adam", {{"lr", 1}, {"betas", {0.5, 0.75}}}}, layer.parameters());
+  EXPECT_EQ(optimizer.lr(), 1.0);
+  EXPECT_EQ(optimizer.group_option<std::vector<double>>(0, "betas"),
+            (std::vector<double>{0.5, 0.75}));
+  EXPECT_EQ(optimizer.group_parameters(0).size(), 2u);
+}
+
+TEST_F(Build, AnUnknownFactoryGetsTheNearestOfItsKind) {
+  EXPECT_BEGINS(refused({"Linaer"}), std::string("layer: 'Linaer' is no layer; did you mean "
+                                                 "'Linear'? (known are Linear, "));
+  EXPECT_BEGINS(refused({"SGD"}), std::string("layer: 'SGD' is no layer"));
+  EXPECT_BEGINS(refused({"CsvFile"}), std::string("layer: 'CsvFile' is no layer"));
+  EXPECT_EQ(message_of([] { tn::build_optimizer({"Linear"}, tn::nn::Linear(1, 1).parameters()); }),
+            "optimizer: 'Linear' is no optimizer (known are SGD, Adam, AdamW)");
+}
+
+TEST_F(Build, ErrorsSayWhichLayerOfTheTree) {
+  const auto inside = [](Description layer) {
+    return refused(
+        {.name = "Sequential",
+         .children = {{"ReLU"}, {.name = "Sequential", .children = {std::move(layer)}}}});
+  };
+  EXPECT_EQ(inside({"Linear", {{"in_feature", 1}}}),
+            "Sequential: child '1.0': Linear has no option 'in_feature'; did you mean "
+            "'in_features'? (its options: in_features, out_features, bias)");
+  EXPECT_BEGINS(inside({"Rleu"}),
+                std::string("Sequential: child '1.0': layer: 'Rleu' is no layer; did you mean "
+                            "'ReLU'?"));
+  EXPECT_EQ(inside({"Linear", {{"in_features", "many"}, {"out_features", 1}}}),
+            "Sequential: child '1.0': Linear: argument 'in_features' must be int, got str "
+            "\"many\"");
+  EXPECT_EQ(inside({.name = "ReLU", .children = {{"ReLU"}}}),
+            "Sequential: child '1.0': ReLU takes no children: ReLU()");
+  EXPECT_EQ(inside({.name = "ReLU", .repeat = 0}),
+            "Sequential: child '1.0': ReLU: repeat is 0, expected at least 1");
+}
+
+TEST_F(Build, ErrorsBeginWhereTheDescriptionWasWritten) {
+  const Description layer = {.name = "Linear",
+                             .options = {{"in_features", 3, "net.txt:2"}, {"bais", 1, "net.txt:3"}},
+                             .where = "net.txt:1"};
+  EXPECT_BEGINS(refused(layer), std::string("net.txt:3: Linear has no option 'bais'; did you mean "
+                                            "'bias'?"));
+  EXPECT_EQ(refused({.name = "Linear", .where = "net.txt:1"}),
+            "net.txt:1: Linear: option 'in_features' is missing: Linear(int in_features, int "
+            "out_features, bool bias=True)");
+  const auto parameters = tn::nn::Linear(1, 1).parameters();
+  EXPECT_EQ(
+      message_of([&] {
+        tn::build_optimizer({.name = "SGD", .options = {{"params", 1, "net.txt:9"}}}, parameters);
+      }),
+      "net.txt:9: SGD: 'params' is not an option here: they are the model's");
+}
+
+TEST_F(Build, FactoriesAreThoseThatPluginsBrought) {
+  bool found = false;
+  for (const tn::Factory& factory : tn::factories()) {
+    EXPECT_FALSE(factory.name.starts_with('_')) << factory.name;
+    if (factory.name != "Linear") continue;
+    found = true;
+    EXPECT_EQ(factory.kind, TN_OBJECT_LAYER);
+    EXPECT_EQ(factory.schema, "Linear(int in_features, int out_features, bool bias=True)");
+  }
+  EXPECT_TRUE(found);
+}
+
+}  // namespace
