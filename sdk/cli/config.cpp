@@ -1,9 +1,12 @@
 #include "config.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 
 #include <fmt/format.h>
 
+#include "description.h"
 #include "text.h"
 
 namespace tenon::cli {
@@ -128,57 +131,71 @@ DataConfig read_data(const std::string& file, const Json& json) {
   return data;
 }
 
+MakeSchedule read_constant_schedule(const std::string&, Fields&) {
+  return [](int64_t) { return optim::Schedule(); };
+}
+
+MakeSchedule read_step_schedule(const std::string&, Fields& fields) {
+  const int64_t step_size = fields.integer("step_size", 1, kMostCounted);
+  const double gamma = fields.positive("gamma", kMostFactor, 0.1);
+  return [=](int64_t) { return optim::StepLR(step_size, gamma); };
+}
+
+MakeSchedule read_cosine_schedule(const std::string& file, Fields& fields) {
+  const double min_lr = fields.number("min_lr", -kMostFloat, kMostFactor, 0);
+  if (!(min_lr >= 0)) {
+    fail_at(file, fields.require("min_lr").line,
+            fmt::format("schedule: min_lr is {}, expected 0 or more", min_lr));
+  }
+  return
+      [=](int64_t steps) { return optim::CosineAnnealingLR(std::max<int64_t>(steps, 1), min_lr); };
+}
+
+struct ScheduleKind {
+  const char* name;
+  // From the steps that the warm-up leaves to the schedule of these.
+  MakeSchedule (*read)(const std::string& file, Fields& fields);
+};
+constexpr ScheduleKind kScheduleKinds[] = {
+    {"constant", read_constant_schedule},
+    {"step", read_step_schedule},
+    {"cosine", read_cosine_schedule},
+};
+
 ScheduleConfig read_schedule(const std::string& file, const JsonMember& member) {
-  using Kind = ScheduleConfig::Kind;
-  constexpr std::pair<const char*, Kind> kKinds[] = {
-      {"constant", Kind::kConstant}, {"step", Kind::kStep}, {"cosine", Kind::kCosine}};
   Fields fields(file, member.value, "schedule");
-  ScheduleConfig schedule;
-  schedule.line = member.line;
   const std::string name = fields.string("schedule");
   std::vector<std::string> names;
-  bool known = false;
-  for (const auto& [text, kind] : kKinds) {
-    names.emplace_back(text);
-    if (name == text) {
-      known = true;
-      schedule.kind = kind;
-    }
-  }
-  if (!known) {
+  for (const ScheduleKind& kind : kScheduleKinds) names.emplace_back(kind.name);
+  const auto found = std::ranges::find(kScheduleKinds, name, &ScheduleKind::name);
+  if (found == std::end(kScheduleKinds)) {
     fail_at(file, fields.require("schedule").line,
             fmt::format("schedule: there is no '{}'{} (known are {})", printable(name),
                         did_you_mean(name, names), joined(names)));
   }
-  schedule.warmup_steps = fields.integer("warmup_steps", 0, kMostCounted, 0);
-  if (schedule.kind == Kind::kStep) {
-    schedule.step_size = fields.integer("step_size", 1, kMostCounted);
-    schedule.gamma = fields.positive("gamma", kMostFactor, 0.1);
-  }
-  if (schedule.kind == Kind::kCosine) {
-    schedule.min_lr = fields.number("min_lr", -kMostFloat, kMostFactor, 0);
-    if (!(schedule.min_lr >= 0)) {
-      fail_at(file, fields.require("min_lr").line,
-              fmt::format("schedule: min_lr is {}, expected 0 or more", schedule.min_lr));
-    }
-  }
+  const int64_t warmup = fields.integer("warmup_steps", 0, kMostCounted, 0);
+  const auto make = found->read(file, fields);
   fields.finish();
-  return schedule;
+  return {member.line, [=](int64_t steps) { return optim::Warmup(warmup, make(steps - warmup)); }};
 }
 
-// `kind` is the field with the factory's name: "layer", "optimizer"; `skipped` is none of its
-// options.
-FactoryCall read_factory(const std::string& file, const Json& json, const std::string& kind,
-                         const std::string& skipped = "") {
-  Fields fields(file, json, kind);
-  FactoryCall call;
-  call.kind = kind;
-  call.name = fields.string(kind);
-  call.line = fields.require(kind).line;
-  for (const JsonMember& member : json.members) {
-    if (member.name != kind && member.name != skipped) call.options.push_back(member);
+// The layers in order. `repeat` stands for so many of one.
+Description read_model(const std::string& file, const JsonMember& member) {
+  if (member.value.kind != Json::Kind::kArray || member.value.items.empty()) {
+    fail_at(file, member.line, "model: a list of layers [{\"layer\": ...}, ...] is expected");
   }
-  return call;
+  Description model{.name = "Sequential", .where = place_at(file, member.line)};
+  int64_t layers = 0;
+  for (const Json& item : member.value.items) {
+    Description layer = read_description(file, item, "layer", "repeat");
+    layer.repeat = Fields(file, item, "layer").integer("repeat", 1, kMostLayers, 1);
+    layers += layer.repeat;
+    if (layers > kMostLayers) {
+      fail(fmt::format("{}: model: more than {} layers", layer.where, kMostLayers));
+    }
+    model.children.push_back(std::move(layer));
+  }
+  return model;
 }
 
 }  // namespace
@@ -192,19 +209,8 @@ TrainingConfig read_config(const std::string& file) {
 
   const JsonMember& model = fields.require("model");
   config.model_line = model.line;
-  if (model.value.kind != Json::Kind::kArray || model.value.items.empty()) {
-    fail_at(file, model.line, "model: a list of layers [{\"layer\": ...}, ...] is expected");
-  }
-  for (const Json& item : model.value.items) {
-    const auto call =
-        std::make_shared<const FactoryCall>(read_factory(file, item, "layer", "repeat"));
-    const int64_t repeat = Fields(file, item, "layer").integer("repeat", 1, kMostLayers, 1);
-    if (static_cast<int64_t>(config.model.size()) + repeat > kMostLayers) {
-      fail_at(file, call->line, fmt::format("model: more than {} layers", kMostLayers));
-    }
-    config.model.insert(config.model.end(), static_cast<size_t>(repeat), call);
-  }
-  config.optimizer = read_factory(file, fields.require("optimizer").value, "optimizer");
+  config.model = read_model(file, model);
+  config.optimizer = read_description(file, fields.require("optimizer").value, "optimizer");
   config.loss = fields.string("loss");
   config.loss_line = fields.require("loss").line;
   if (const JsonMember* schedule = fields.find("schedule")) {

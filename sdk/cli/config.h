@@ -3,29 +3,16 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <functional>
 #include <string>
-#include <string_view>
 #include <vector>
+
+#include <tenon/build.hpp>
+#include <tenon/optim.hpp>
 
 #include "json.h"
 
 namespace tenon::cli {
-
-// Ops and factories of such a name ("_x", "ops._x") serve their plugin alone: no training file can
-// name them.
-inline bool is_private(std::string_view name) {
-  return name.substr(name.rfind('.') + 1).starts_with('_');
-}
-
-// {"layer": "Linear", "in_features": 64}: a factory by its name, and its options. Layers with
-// "repeat": n are there n times.
-struct FactoryCall {
-  std::string kind;  // "layer", "optimizer"
-  std::string name;
-  int line = 0;  // of the name
-  std::vector<JsonMember> options;
-};
 
 // Where the data is; of the fields below, those of its kind.
 struct DataConfig {
@@ -48,15 +35,12 @@ struct DataConfig {
   double validation = 0;
 };
 
-// The learning rate of each step, from the optimizer's `lr`: an absolute one, which all groups get.
+// The learning rates: a schedule of so many steps. Without one the optimizer's options stay as they
+// are.
+using MakeSchedule = std::function<optim::Schedule(int64_t steps)>;
 struct ScheduleConfig {
-  enum class Kind { kConstant, kStep, kCosine };
-  Kind kind = Kind::kConstant;
-  int line = 0;  // 0: there is none, and the optimizer's options stay as they are
-  int64_t warmup_steps = 0;
-  int64_t step_size = 0;  // step
-  double gamma = 0;       // step
-  double min_lr = 0;      // cosine
+  int line = 0;
+  MakeSchedule make;
 };
 
 // Beyond what anyone counts to; keeps products in range.
@@ -70,9 +54,9 @@ inline constexpr double kMostFloat = 3.402823e38;  // that float32 holds
 struct TrainingConfig {
   std::string file;
   DataConfig data;
-  std::vector<std::shared_ptr<const FactoryCall>> model;  // a layer that is repeated is one call
+  Description model;  // a Sequential
   int model_line = 0;
-  FactoryCall optimizer;
+  Description optimizer;
   std::string loss;
   int loss_line = 0;
   ScheduleConfig schedule;

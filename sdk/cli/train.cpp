@@ -1,18 +1,16 @@
 // tenon train: a network from a JSON file, an epoch or some steps a line.
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstdint>
 #include <filesystem>
+#include <ranges>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
 #include "progress.h"
-#include "schedule.h"
 #include "text.h"
 #include "training.h"
 
@@ -21,167 +19,95 @@ namespace {
 namespace po = boost::program_options;
 using nlohmann::ordered_json;
 
-// The losses of some steps. Reading one back waits for the device, so they are read some at a
-// time; a training that diverged stops there.
-class Losses {
- public:
-  // `where` is said before the step's number where the training diverged.
-  explicit Losses(const TrainingConfig& config, std::string where = "")
-      : config_(config), where_(std::move(where)) {}
-
-  void add(const Tensor& loss, int64_t rows) {
-    constexpr size_t kAtOnce = 64;
-    unread_.emplace_back(loss, rows);
-    if (unread_.size() == kAtOnce) read();
-  }
-  // The mean by rows of what was added since the last mean.
-  double mean() {
-    read();
-    return std::exchange(sum_, 0) / static_cast<double>(std::exchange(rows_, 0));
-  }
-
- private:
-  void read() {
-    for (const auto& [loss, rows] : unread_) {
-      const auto value = loss.item<double>();
-      ++step_;
-      if (!std::isfinite(value)) diverged(value);
-      sum_ += value * static_cast<double>(rows);
-      rows_ += rows;
-    }
-    unread_.clear();
-  }
-  [[noreturn]] void diverged(double loss) const {
-    std::string lr;
-    for (const JsonMember& option : config_.optimizer.options) {
-      if (option.name == "lr") lr = fmt::format(" than {}", option.value.real);
-    }
-    fail(fmt::format("{}step {}: the loss is {}: the training diverged; try a smaller lr{}", where_,
-                     step_, std::isnan(loss) ? "nan" : "infinite", lr),
-         TN_FAILED_PRECONDITION);
-  }
-
-  const TrainingConfig& config_;
-  const std::string where_;
-  std::vector<std::pair<Tensor, int64_t>> unread_;
-  int64_t step_ = 0;
-  double sum_ = 0;
-  int64_t rows_ = 0;
-};
-
-// Steps with the learning rates of the schedule.
-class Stepper {
- public:
-  Stepper(const Training& training, int64_t steps) : training_(training), steps_(steps) {
-    const ScheduleConfig& schedule = training.config.schedule;
-    if (schedule.line == 0) return;
-    try {
-      base_ = training.optimizer.lr();
-    } catch (const Error& error) {
-      fail_at(training.config.file, schedule.line, fmt::format("schedule: {}", error.what()));
-    }
-  }
-
-  Step step(const Tensor& x, const Tensor& y) {
-    const ScheduleConfig& schedule = training_.config.schedule;
-    if (schedule.line != 0) {
-      rate_ = learning_rate(schedule, base_, done_, steps_);
-      training_.optimizer.set_lr(rate_);
-    }
-    ++done_;
-    return train_step(training_, x, y);
-  }
-  // Of the last step, where there is a schedule: as the end of a line, and into a result.
-  std::string rate_text() const {
-    return training_.config.schedule.line == 0 ? "" : fmt::format("  lr {:.6f}", rate_);
-  }
-  void add_rate(ordered_json& result) const {
-    if (training_.config.schedule.line != 0) result["lr"] = rate_;
-  }
-
- private:
-  const Training& training_;
-  const int64_t steps_;
-  int64_t done_ = 0;
-  double base_ = 0, rate_ = 0;
-};
-
-struct Epoch {
-  double loss = 0;
-  double accuracy = 0;  // on the batches as they were trained on, with dropout
-};
-
-Epoch train_epoch(const Training& training, data::DataLoader& loader, Stepper& stepper,
-                  Progress& progress, const std::string& label) {
-  Losses losses(training.config, label + ", ");
-  Tensor right;  // on the device
-  for (auto [x, y] : loader) {
-    const Tensor target = y.to(training.device);
-    const Step step = stepper.step(x.to(training.device), target);
-    const NoGrad no_grad;
-    losses.add(step.loss, x.size(0));
-    const Tensor hits = sum(eq(argmax(step.output, 1), target));
-    right = right.defined() ? add(right, hits) : hits;
-    progress.step(label);
-  }
-  const auto n = static_cast<double>(training.train.size());
-  return {losses.mean(), static_cast<double>(right.item<int64_t>()) / n};
-}
-
 // "epoch  3/40"
 std::string counted(const char* what, int64_t i, int64_t n) {
   return fmt::format("{} {:{}}/{}", what, i, fmt::formatted_size("{}", n), n);
 }
 
-void print_line(Progress& progress, bool json, const std::string& line) {
-  progress.clear();
-  if (json) return;
-  fmt::print("{}\n", line);
-  std::fflush(stdout);
+Trainer make_trainer(const Training& training, int64_t steps) {
+  const TrainingConfig& config = training.config;
+  TrainerOptions options{.clip_grad_norm = config.clip_grad_norm};
+  if (config.schedule.make) options.schedule = config.schedule.make(steps);
+  try {
+    return Trainer(training.model, training.optimizer, loss_function(training), options);
+  } catch (const Error& error) {
+    fail_at(config.file, config.schedule.line, fmt::format("schedule: {}", error.what()));
+  }
 }
 
+// Where the training came to, as lines while it runs and as JSON at its end.
+class Results {
+ public:
+  Results(const Training& training, int64_t steps, bool json)
+      : scheduled_(training.config.schedule.make != nullptr), json_(json), bar_(steps) {}
+
+  void step(const std::string& label) { bar_.step(label); }
+  // `values` are those of the line, for the JSON.
+  void add(const std::string& line, ordered_json values, double lr) {
+    if (scheduled_) values["lr"] = lr;
+    list_.push_back(std::move(values));
+    bar_.clear();
+    if (json_) return;
+    fmt::print("{}{}\n", line, scheduled_ ? fmt::format("  lr {:.6f}", lr) : "");
+    std::fflush(stdout);
+  }
+  const ordered_json& list() const { return list_; }
+
+ private:
+  const bool scheduled_, json_;
+  Progress bar_;
+  ordered_json list_ = ordered_json::array();
+};
+
+// A line for each epoch, with the accuracy on the batches as they were trained on, with dropout.
 ordered_json train_table(const Training& training, bool json) {
   const TrainingConfig& config = training.config;
   data::DataLoader loader(training.train, {.batch_size = config.batch_size, .shuffle = true});
   int64_t steps = 0;
   if (__builtin_mul_overflow(config.epochs, loader.size(), &steps)) steps = INT64_MAX;
-  Stepper stepper(training, steps);
-  Progress progress(steps);
-  ordered_json epochs = ordered_json::array();
-  for (int64_t i = 1; i <= config.epochs; ++i) {
-    const std::string label = counted("epoch", i, config.epochs);
-    const Epoch epoch = train_epoch(training, loader, stepper, progress, label);
-    epochs.push_back({{"loss", epoch.loss}, {"accuracy", epoch.accuracy}});
-    stepper.add_rate(epochs.back());
-    print_line(progress, json,
-               fmt::format("{}  loss {:.4f}  accuracy {:.3f}{}", label, epoch.loss, epoch.accuracy,
-                           stepper.rate_text()));
+  Trainer trainer = make_trainer(training, steps);
+  Results results(training, steps, json);
+  const auto label = [&](int64_t epoch) { return counted("epoch", epoch, config.epochs); };
+  Tensor right;  // on the device
+  const auto on_step = [&](const Trainer::Step& step) {
+    const NoGrad no_grad;
+    const Tensor hits = sum(eq(argmax(step.output, 1), step.target));
+    right = right.defined() ? add(right, hits) : hits;
+    results.step(label(step.epoch));
+  };
+  const auto on_report = [&](const Trainer::Report& report) {
+    const double part = static_cast<double>(std::exchange(right, {}).item<int64_t>()) /
+                        static_cast<double>(training.train.size());
+    results.add(
+        fmt::format("{}  loss {:.4f}  accuracy {:.3f}", label(report.epoch), report.loss, part),
+        {{"loss", report.loss}, {"accuracy", part}}, report.lr);
+  };
+  try {
+    trainer.fit(loader, {.epochs = config.epochs, .on_step = on_step, .on_report = on_report});
+  } catch (const Diverged& error) {
+    fail(fmt::format("{}, step {}: {}", label(error.epoch), error.step, error.reason),
+         error.code());
   }
-  return epochs;
+  return results.list();
 }
 
 // A line for each twentieth of the steps: the mean loss of these.
 ordered_json train_text(const Training& training, bool json) {
-  const TrainingConfig& config = training.config;
-  const int64_t steps = config.steps, part = std::max<int64_t>(steps / 20, 1);
+  const int64_t steps = training.config.steps;
   TextBatches batches(training);
-  Stepper stepper(training, steps);
-  Progress progress(steps);
-  Losses losses(config);
-  ordered_json list = ordered_json::array();
-  for (int64_t i = 1; i <= steps; ++i) {
-    const auto [x, y] = batches.next();
-    const Step step = stepper.step(x.to(training.device), y.to(training.device));
-    losses.add(step.loss, x.size(0));
-    const std::string label = counted("step", i, steps);
-    progress.step(label);
-    if (i % part != 0 && i != steps) continue;
-    const double loss = losses.mean();
-    list.push_back({{"step", i}, {"loss", loss}});
-    stepper.add_rate(list.back());
-    print_line(progress, json, fmt::format("{}  loss {:.4f}{}", label, loss, stepper.rate_text()));
-  }
-  return list;
+  Trainer trainer = make_trainer(training, steps);
+  Results results(training, steps, json);
+  const auto label = [&](int64_t step) { return counted("step", step, steps); };
+  trainer.fit(std::views::iota(int64_t{0}, steps) |
+                  std::views::transform([&](int64_t) { return batches.next(); }),
+              {.report_every = std::max<int64_t>(steps / 20, 1),
+               .on_step = [&](const Trainer::Step& step) { results.step(label(step.step)); },
+               .on_report =
+                   [&](const Trainer::Report& report) {
+                     results.add(fmt::format("{}  loss {:.4f}", label(report.step), report.loss),
+                                 {{"step", report.step}, {"loss", report.loss}}, report.lr);
+                   }});
+  return results.list();
 }
 
 bool is_same_file(const std::string& a, const std::string& b) {

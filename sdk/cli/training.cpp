@@ -1,10 +1,10 @@
 #include "training.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include <fmt/format.h>
 
-#include "factory_call.h"
 #include "plugin_list.h"
 #include "process.h"
 #include "text.h"
@@ -14,36 +14,29 @@ namespace tenon::cli {
 namespace {
 
 // "vocab" as an option of a layer stands for the size of the vocabulary.
-FactoryCall with_vocabulary(FactoryCall call, int64_t size) {
-  for (JsonMember& option : call.options) {
-    if (option.value.kind != Json::Kind::kString || option.value.text != "vocab") continue;
-    option.value.kind = Json::Kind::kInt;
-    option.value.integer = size;
-    option.value.real = static_cast<double>(size);
+Description with_vocabulary(Description model, int64_t size) {
+  for (Description& layer : model.children) {
+    for (Description::Option& option : layer.options) {
+      const auto* text = std::get_if<std::string>(&option.value.held);
+      if (text != nullptr && *text == "vocab") option.value = size;
+    }
   }
-  return call;
+  return model;
 }
 
 void make_optimizer(Training& training) {
   const TrainingConfig& config = training.config;
-  training.parameters = training.model.parameters();
-  if (training.parameters.empty()) {
+  const std::vector<Tensor> parameters = training.model.parameters();
+  if (parameters.empty()) {
     fail_at(config.file, config.model_line, "model: no layer has parameters to train");
   }
-  for (const JsonMember& option : config.optimizer.options) {
-    if (option.name != "params") continue;
-    fail_at(config.file, option.line,
-            fmt::format("{}: 'params' is not an option here: they are the model's",
-                        printable(config.optimizer.name)));
-  }
-  training.optimizer = optim::Optimizer(create_object(
-      config.file, config.optimizer, {{"params", detail::to_value(training.parameters)}}));
+  training.optimizer = build_optimizer(config.optimizer, parameters);
 }
 
 void find_loss(Training& training) {
   const std::string& name = training.config.loss;
   training.loss = OpRef(name.c_str());
-  if (is_private(name)) {
+  if (detail::is_private_name(name)) {
     fail_at(training.config.file, training.config.loss_line,
             fmt::format("loss: unknown op '{}'", printable(name)));
   }
@@ -57,13 +50,14 @@ void find_loss(Training& training) {
 // The model's output for a few rows, layer by layer, so that what does not fit is said with its
 // line.
 Tensor try_model(const Training& training, Tensor x) {
-  const TrainingConfig& config = training.config;
-  for (size_t i = 0; i < config.model.size(); ++i) {
-    try {
-      x = training.model.child(std::to_string(i).c_str())(x);
-    } catch (const Error& error) {
-      fail_at(config.file, config.model[i]->line,
-              fmt::format("model: layer {}: {}", i, error.what()));
+  uint32_t child = 0;
+  for (const Description& layer : training.config.model.children) {
+    for (int64_t i = 0; i < layer.repeat; ++i, ++child) {
+      try {
+        x = training.model.child_at(child)(x);
+      } catch (const Error& error) {
+        fail(fmt::format("{}: model: layer {}: {}", layer.where, child, error.what()));
+      }
     }
   }
   return x;
@@ -145,29 +139,20 @@ void try_out(const Training& training, F f) {
   set_random_state(random);
 }
 
-double test_accuracy(const Training& training) {
-  int64_t right = 0;
-  for (auto [x, y] : data::DataLoader(training.test, {.batch_size = 1024})) {
-    const Tensor classes = argmax(training.model(x.to(training.device)), 1);
-    right += sum(eq(classes, y.to(training.device))).item<int64_t>();
-  }
-  return static_cast<double>(right) / static_cast<double>(training.test.size());
-}
-
+// The mean over windows side by side.
 double validation_loss(const Training& training) {
   const int64_t windows = training.validation.windows();
   const int64_t context = training.config.data.context, batch = training.config.batch_size;
-  double sum = 0;
-  for (int64_t first = 0; first < windows; first += batch) {
-    const int64_t n = std::min(batch, windows - first);
+  const auto batch_at = [&](int64_t i) {
     std::vector<int64_t> places;
-    for (int64_t i = 0; i < n; ++i) places.push_back((first + i) * context);
-    const auto [x, y] = training.validation.at(places);
-    const Tensor output = training.model(x.to(training.device));
-    sum +=
-        call(training.loss, output, y.to(training.device)).item<double>() * static_cast<double>(n);
-  }
-  return sum / static_cast<double>(windows);
+    for (int64_t w = i * batch; w < std::min((i + 1) * batch, windows); ++w) {
+      places.push_back(w * context);
+    }
+    return training.validation.at(places);
+  };
+  return mean_loss(training.model, loss_function(training),
+                   std::views::iota(int64_t{0}, (windows + batch - 1) / batch) |
+                       std::views::transform(batch_at));
 }
 
 constexpr const char* kVocabulary = "vocabulary";  // no layer: those begin with a number
@@ -214,18 +199,9 @@ void open(Training& training, const std::string& file, const Overrides& override
 }
 
 void make_model(Training& training) {
-  const TrainingConfig& config = training.config;
-  std::vector<Object> layers;
-  const FactoryCall* last = nullptr;
-  FactoryCall call;  // *last, with the vocabulary's size
-  for (const auto& next : config.model) {
-    if (next.get() != last) {
-      call = training.of_text() ? with_vocabulary(*next, training.vocabulary.size()) : *next;
-      last = next.get();
-    }
-    layers.push_back(create_object(config.file, call));
-  }
-  training.model = nn::sequential_of(layers);
+  const Description& model = training.config.model;
+  training.model =
+      build_layer(training.of_text() ? with_vocabulary(model, training.vocabulary.size()) : model);
   training.model.to(training.device);
 }
 
@@ -293,16 +269,10 @@ std::pair<Tensor, Tensor> TextBatches::next() {
   return training_.text.at(places);
 }
 
-Step train_step(const Training& training, const Tensor& x, const Tensor& y) {
-  const Tensor output = training.model(x);
-  const Tensor loss = call(training.loss, output, y);
-  training.optimizer.zero_grad();
-  loss.backward();
-  if (training.config.clip_grad_norm > 0) {
-    optim::clip_grad_norm_(training.parameters, training.config.clip_grad_norm);
-  }
-  training.optimizer.step();
-  return {output.detach(), loss.detach()};
+LossFunction loss_function(const Training& training) {
+  return [&loss = training.loss](const Tensor& output, const Tensor& target) {
+    return call(loss, output, target);
+  };
 }
 
 std::string Score::line() const { return fmt::format("{}: {:.3f}", name, value); }
@@ -314,13 +284,9 @@ std::string Score::json_key() const {
 }
 
 Score score(const Training& training) {
-  const NoGrad no_grad;
-  const bool was_training = training.model.training();
-  training.model.eval();
-  const Score score = training.of_text() ? Score{"validation loss", validation_loss(training)}
-                                         : Score{"test accuracy", test_accuracy(training)};
-  training.model.train(was_training);
-  return score;
+  if (training.of_text()) return {"validation loss", validation_loss(training)};
+  data::DataLoader items(training.test, {.batch_size = 1024});
+  return {"test accuracy", accuracy(training.model, items)};
 }
 
 }  // namespace tenon::cli

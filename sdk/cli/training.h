@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <tenon/tenon.hpp>
+#include <tenon/train.hpp>
 
 #include "config.h"
 #include "text_data.h"
@@ -21,7 +22,6 @@ struct Training {
   Vocabulary vocabulary;      // of a text
   TextData text, validation;
   Object model;
-  std::vector<Tensor> parameters;
   optim::Optimizer optimizer;
   OpRef loss{""};
 
@@ -55,6 +55,9 @@ Vocabulary take_vocabulary(NamedTensors& state, const std::string& weights);
 // An Error says what does not fit the model.
 void load_weights(const Training& training, const NamedTensors& state, const std::string& weights);
 
+// Calls the loss by its name.
+LossFunction loss_function(const Training& training);
+
 // Batches of the text at random places, which the seed decides.
 class TextBatches {
  public:
@@ -65,12 +68,6 @@ class TextBatches {
   const Training& training_;
   uint64_t state_;
 };
-
-struct Step {
-  Tensor output, loss;
-};
-// Forward, backward, clipping and update, on tensors of the device.
-Step train_step(const Training& training, const Tensor& x, const Tensor& y);
 
 // How good the model is on what was held out: "test accuracy", the part that it puts into the right
 // class; or for a text "validation loss", the mean over the windows side by side.

@@ -107,6 +107,7 @@ find "$work" -maxdepth 1 \( -name '*.cpp' -o -name '*.c' \) -print0 | sort -z |
 #include <tenon/messages.hpp>
 #include <tenon/plugin.hpp>
 #include <tenon/tenon.hpp>
+#include <tenon/train.hpp>
 using namespace tenon;
 using namespace tenon::plugin;
 void twice(const Call&);

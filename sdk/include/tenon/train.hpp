@@ -1,0 +1,310 @@
+// The loop of training: batches, a model, a loss and an optimizer, with a schedule, clipping and
+// mixed precision where they are wanted. For applications; the command trains with it. It prints
+// and saves nothing, which is up to its callbacks.
+//
+//   Trainer trainer(model, optimizer, nn::CrossEntropyLoss(), {.clip_grad_norm = 1.0});
+//   trainer.fit(batches, {.epochs = 20, .on_report = [](const Trainer::Report& r) {
+//     std::printf("epoch %d: loss %.4f\n", int(r.epoch), r.loss);
+//   }});
+//   double right = accuracy(model, test_batches);
+//
+// Batches are whatever a range-for gives as pairs of tensors [x, y], as a data::DataLoader does.
+// Not thread-safe.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tenon/amp.hpp"
+#include "tenon/autograd.hpp"
+#include "tenon/ops/elementwise.hpp"
+#include "tenon/ops/reduce.hpp"
+#include "tenon/optim.hpp"
+
+namespace tenon {
+inline namespace TENON_HIDDEN v0 {
+
+// One number that is to become small, of the model's output and the target of a batch: a layer such
+// as nn::CrossEntropyLoss() or a function.
+using LossFunction = std::function<Tensor(const Tensor& output, const Tensor& target)>;
+
+// What Trainer::fit throws where a loss is no finite number. The message says the step.
+class Diverged : public Error {
+ public:
+  Diverged(const std::string& where, int64_t in_epoch, int64_t at_step, double found,
+           std::string why)
+      : Error(detail::joined({where, "step ", std::to_string(at_step), ": ", why}),
+              TN_FAILED_PRECONDITION),
+        epoch(in_epoch),
+        step(at_step),
+        loss(found),
+        reason(std::move(why)) {}
+
+  int64_t epoch, step;  // both from 1; the step within the epoch
+  double loss;
+  std::string reason;  // the message without the step
+};
+
+struct TrainerOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  optim::Schedule schedule = {};  // of all steps that the trainer makes, counted from 0
+  Float clip_grad_norm = 0.0;     // the most that the norm of all gradients may be; 0: any
+  Dtype autocast = {};            // the lower precision of forward and loss; none: without autocast
+  GradScaler* scaler = nullptr;   // for float16; borrowed, so that its state can be saved
+};
+
+class Trainer {
+ public:
+  // Of a batch: its target on the model's device, and what came out, detached.
+  struct Step {
+    int64_t epoch, step;  // both from 1; the step within the epoch
+    Tensor target, output, loss;
+  };
+  // Of the steps since the report before, in the same epoch.
+  struct Report {
+    int64_t epoch, step;  // of the last one
+    double loss;          // the mean over the items of the batches
+    double lr;            // of the last step, in the first group; 0 where the optimizer has none
+  };
+  struct FitOptions {
+    [[no_unique_address]] detail::ByName by_name = detail::ByName();
+    Int epochs = 1;
+    Int report_every = 0;  // steps, beside the end of each epoch; 0: at the end alone
+    std::function<void(const Step&)> on_step = {};
+    std::function<void(const Report&)> on_report = {};
+  };
+
+  // The model is on its device already: batches are brought to that of its first parameter.
+  Trainer(Object model, optim::Optimizer optimizer, LossFunction loss, TrainerOptions options = {});
+
+  // Passes over the batches with the model in training mode. A loss that is not finite ends it with
+  // a Diverged, at most 64 steps later, since reading each loss at once would wait for the device.
+  template <typename Batches>
+  std::vector<Report> fit(Batches&& batches, const FitOptions& options);
+  template <typename Batches>
+  std::vector<Report> fit(Batches&& batches) {
+    return fit(std::forward<Batches>(batches), FitOptions());
+  }
+  // From a callback: fit ends after this step, with its report.
+  void stop() { stopped_ = true; }
+
+  // One step, for loops of one's own: the rate of the schedule, forward, backward, clipping and
+  // update. The model's mode is the caller's.
+  Step step(const Tensor& x, const Tensor& y);
+
+  // The steps that were made, by which the schedule goes; to go on where a saved training was.
+  int64_t steps() const { return steps_; }
+  void go_to(int64_t steps) { steps_ = steps; }
+
+ private:
+  class Losses;
+
+  static std::optional<double> lr_of(const optim::Optimizer& optimizer);
+  void update(const Tensor& loss);
+
+  Object model_;
+  optim::Optimizer optimizer_;
+  LossFunction loss_;
+  TrainerOptions options_;
+  std::vector<Tensor> parameters_;
+  Device device_;
+  std::optional<double> own_lr_;  // before any schedule
+  std::optional<optim::Scheduler> scheduler_;
+  int64_t steps_ = 0;
+  bool stopped_ = false;
+};
+
+namespace detail {
+
+inline Device device_of(const Object& model) {
+  const std::vector<Tensor> parameters = model.parameters();
+  return parameters.empty() ? Device() : parameters[0].device();
+}
+
+// Without gradients and in evaluation, until the end of the scope.
+class Evaluation {
+ public:
+  explicit Evaluation(const Object& model) : model_(model), was_training_(model.training()) {
+    model_.eval();
+  }
+  Evaluation(const Evaluation&) = delete;
+  ~Evaluation() { model_.train(was_training_); }
+
+ private:
+  const NoGrad no_grad_;
+  const Object model_;
+  const bool was_training_;
+};
+
+}  // namespace detail
+
+// The part of the items that the model puts into the right class: its output is [n, classes], the
+// targets are classes [n]. The model is in evaluation meanwhile.
+template <typename Batches>
+double accuracy(const Object& model, Batches&& batches) {
+  const detail::Evaluation scope(model);
+  const Device device = detail::device_of(model);
+  int64_t right = 0, all = 0;
+  for (auto&& [x, y] : batches) {
+    const Tensor classes = argmax(model(x.to(device)), 1);
+    right += sum(eq(classes, y.to(device))).template item<int64_t>();
+    all += x.size(0);
+  }
+  return double(right) / double(all);
+}
+
+// The mean of the loss over the items of the batches. The model is in evaluation meanwhile.
+template <typename Batches>
+double mean_loss(const Object& model, const LossFunction& loss, Batches&& batches) {
+  const detail::Evaluation scope(model);
+  const Device device = detail::device_of(model);
+  double sum = 0;
+  int64_t all = 0;
+  for (auto&& [x, y] : batches) {
+    const int64_t n = x.size(0);
+    const Tensor output = model(x.to(device));
+    sum += loss(output, y.to(device)).template item<double>() * double(n);
+    all += n;
+  }
+  return sum / double(all);
+}
+
+// ---- The rest is how it is done.
+
+// The losses of an epoch.
+class Trainer::Losses {
+ public:
+  Losses(const Trainer& trainer, std::string where, int64_t epoch)
+      : trainer_(trainer), where_(std::move(where)), epoch_(epoch) {}
+
+  void add(const Tensor& loss, int64_t items) {
+    constexpr size_t kAtOnce = 64;
+    unread_.emplace_back(loss, items);
+    if (unread_.size() == kAtOnce) read();
+  }
+  // By items, of what was added since the last mean.
+  double mean() {
+    read();
+    return std::exchange(sum_, 0) / double(std::exchange(items_, 0));
+  }
+
+ private:
+  void read() {
+    for (const auto& [loss, items] : unread_) {
+      const auto value = loss.item<double>();
+      ++step_;
+      if (!std::isfinite(value)) diverged(value);
+      sum_ += value * double(items);
+      items_ += items;
+    }
+    unread_.clear();
+  }
+  [[noreturn]] void diverged(double loss) const {
+    std::string reason = detail::joined({"the loss is ", std::isnan(loss) ? "nan" : "infinite",
+                                         ": the training diverged; try a smaller lr"});
+    if (trainer_.own_lr_) reason += " than " + detail::number_text(*trainer_.own_lr_);
+    throw Diverged(where_, epoch_, step_, loss, std::move(reason));
+  }
+
+  const Trainer& trainer_;
+  const std::string where_;
+  const int64_t epoch_;
+  std::vector<std::pair<Tensor, int64_t>> unread_;
+  int64_t step_ = 0;
+  double sum_ = 0;
+  int64_t items_ = 0;
+};
+
+inline Trainer::Trainer(Object model, optim::Optimizer optimizer, LossFunction loss,
+                        TrainerOptions options)
+    : model_(std::move(model)),
+      optimizer_(std::move(optimizer)),
+      loss_(std::move(loss)),
+      options_(std::move(options)),
+      device_(detail::device_of(model_)),
+      own_lr_(lr_of(optimizer_)) {
+  for (uint32_t i = 0; i < optimizer_.n_groups(); ++i) {
+    for (Tensor& parameter : optimizer_.group_parameters(i)) {
+      parameters_.push_back(std::move(parameter));
+    }
+  }
+  if (options_.schedule.defined()) scheduler_.emplace(optimizer_, options_.schedule);
+}
+
+inline std::optional<double> Trainer::lr_of(const optim::Optimizer& optimizer) {
+  try {
+    return optimizer.lr();
+  } catch (const Error&) {
+    return std::nullopt;  // not every optimizer has one
+  }
+}
+
+inline Trainer::Step Trainer::step(const Tensor& x, const Tensor& y) {
+  if (scheduler_) scheduler_->go_to(steps_);
+  const Tensor input = x.to(device_), target = y.to(device_);
+  Tensor output, loss;
+  {
+    std::optional<Autocast> scope;
+    if (options_.autocast) scope.emplace(device_, options_.autocast);
+    output = model_(input);
+    loss = loss_(output, target);
+  }
+  update(loss);
+  ++steps_;
+  return {1, steps_, target, output.detach(), loss.detach()};
+}
+
+inline void Trainer::update(const Tensor& loss) {
+  GradScaler* const scaler = options_.scaler;
+  optimizer_.zero_grad();
+  (scaler ? scaler->scale(loss) : loss).backward();
+  if (options_.clip_grad_norm > 0) {
+    if (scaler) scaler->unscale(optimizer_);
+    optim::clip_grad_norm_(parameters_, options_.clip_grad_norm);
+  }
+  if (!scaler) return optimizer_.step();
+  scaler->step(optimizer_);
+  scaler->update();
+}
+
+template <typename Batches>
+std::vector<Trainer::Report> Trainer::fit(Batches&& batches, const FitOptions& options) {
+  const int64_t epochs = options.epochs, every = options.report_every;
+  if (epochs < 1) {
+    fail(detail::joined({"Trainer: epochs is ", std::to_string(epochs), ", expected at least 1"}));
+  }
+  std::vector<Report> reports;
+  stopped_ = false;
+  for (int64_t epoch = 1; epoch <= epochs && !stopped_; ++epoch) {
+    Losses losses(*this, epochs > 1 ? detail::joined({"epoch ", std::to_string(epoch), ", "}) : "",
+                  epoch);
+    int64_t n = 0;
+    const auto report = [&] {
+      const double loss = losses.mean();
+      reports.push_back({epoch, n, loss, lr_of(optimizer_).value_or(0)});
+      if (options.on_report) options.on_report(reports.back());
+    };
+    model_.train();
+    for (auto&& [x, y] : batches) {
+      Step made = step(x, y);
+      losses.add(made.loss, x.size(0));
+      made.epoch = epoch;
+      made.step = ++n;
+      if (options.on_step) options.on_step(made);
+      if (every > 0 && n % every == 0) report();
+      if (stopped_) break;
+    }
+    if (n == 0) fail("Trainer: there are no batches");
+    if (every <= 0 || n % every != 0) report();
+  }
+  return reports;
+}
+
+}  // namespace v0
+}  // namespace tenon
