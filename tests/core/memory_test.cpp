@@ -7,36 +7,12 @@
 #include <thread>
 #include <vector>
 
-#include <gtest/gtest.h>
-
-#include "memory/memory.h"
 #include "memory/summary.h"
 #include "memory/transfer.h"
+#include "memory_support.h"
 
 namespace tenon {
 namespace {
-
-constexpr uint64_t kMiB = uint64_t{1} << 20;
-
-std::string message(Status status) {
-  const StatusHolder holder(status);
-  return status_text(status);
-}
-#define EXPECT_OK(expression) EXPECT_EQ(message(expression), "")
-#define ASSERT_OK(expression) ASSERT_EQ(message(expression), "")
-
-tn_storage* make(tn_device device, uint64_t bytes) {
-  tn_storage* storage = nullptr;
-  EXPECT_OK(allocate_storage(device, nullptr, bytes, &storage));
-  return storage;
-}
-
-tn_memory_stats stats_of(tn_device device) {
-  tn_memory_stats stats{};
-  stats.size = sizeof(stats);
-  EXPECT_OK(memory_stats(device, &stats));
-  return stats;
-}
 
 // A device as small as the contract allows: no streams, no memory_info. Counts what it gave out.
 struct PlainDevice {

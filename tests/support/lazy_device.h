@@ -12,18 +12,9 @@
 #include <string>
 #include <vector>
 
-#include <gtest/gtest.h>
-
-#include "memory/memory.h"
+#include "memory_support.h"
 
 namespace tenon {
-
-inline std::string message(Status status) {
-  const StatusHolder holder(status);
-  return status_text(status);
-}
-#define EXPECT_OK(expression) EXPECT_EQ(message(expression), "")
-#define ASSERT_OK(expression) ASSERT_EQ(message(expression), "")
 
 struct LazyStream {
   std::deque<std::function<void()>> tasks;

@@ -1,0 +1,37 @@
+// What the tests of layers share: the device that each is tried on, names and messages.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tenon/tenon.hpp"
+
+namespace tn = tenon;
+
+inline std::vector<std::string> names_of(const tn::NamedTensors& list) {
+  std::vector<std::string> names;
+  for (const auto& [name, tensor] : list) names.push_back(name);
+  return names;
+}
+
+std::string message_of(auto&& f) {
+  try {
+    f();
+  } catch (const tn::Error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+class Layers : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    tn::load_plugins();
+    tn::manual_seed(7);
+    device = tn::Device(GetParam());
+  }
+  tn::Tensor on(const tn::Tensor& t) const { return t.to(device); }
+  tn::Device device;
+};
