@@ -10,7 +10,9 @@ prelude='#include <algorithm>
 #include <cassert>
 #include <optional>
 #include <vector>
+#include <tenon/build.hpp>
 #include <tenon/tenon.hpp>
+#include <tenon/train.hpp>
 namespace tn = tenon;
 using tn::Tensor;
 #define INSIDE Tensor t, Tensor u, std::vector<Tensor> list'
@@ -112,6 +114,13 @@ tn::sum(t, {.keepdim = true});
 tn::dropout(t, true);
 tn::optim::Adam(list, {.lr = true});
 tn::optim::Adam(list, 1e-3);
+tn::optim::StepLR(0.1, 30);
+tn::optim::StepLR(30, true);
+tn::optim::LinearLR({0.5, 1.0});
+tn::optim::OneCycleLR(0.1, 20.5);
+tn::Trainer({}, {}, {}, {tn::optim::StepLR(30), 1.0});
+tn::Trainer({}, {}, {}, {.clip_grad_norm = true});
+tn::build_layer({"Dropout", {{"p", t}}});
 CASES
 cat >"$work/options.cpp" <<CODE
 $prelude
@@ -141,6 +150,10 @@ void options(INSIDE) {
   (void)t.var(0, 1, true);
   (void)t.slice(0, 1, 3);
   tn::optim::Adam(list, {.lr = 1, .betas = {0.9, 0.99}});
+  tn::optim::StepLR(30, 1);
+  tn::optim::LinearLR({.end_factor = 2, .total_iters = 9});
+  tn::Trainer({}, {}, {}, {.schedule = tn::optim::StepLR(30), .clip_grad_norm = 1});
+  tn::build_layer({"Linear", {{"in_features", n}, {"out_features", 2}, {"bias", false}}});
   tn::randint(0, 10, {5});
   tn::randint(10, {5}, {}, tn::Device());
 }

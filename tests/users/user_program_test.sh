@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A user's program that prints, indexes and trains compiles without a warning, optimized, in every compiler at hand. Warnings of
+# A user's program that prints, indexes, builds by name and trains compiles without a warning, optimized, in every compiler at hand. Warnings of
 # g++ 12 that come with optimization have shown up in the programs of users, whose headers are not ours to compile without them.
 # The default form compiles with -O2, the long form with -O3 too.
 #   user_program_test.sh SOURCE
@@ -9,7 +9,9 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cat >"$work/program.cpp" <<'CODE'
 #include <iostream>
+#include <tenon/build.hpp>
 #include <tenon/tenon.hpp>
+#include <tenon/train.hpp>
 namespace tn = tenon;
 using tn::Tensor;
 
@@ -39,6 +41,11 @@ int main() {
     optimizer.step();
     if (loss.item<float>() < 0.5f) std::cout << loss << '\n';
   }
+  const tn::Object other = tn::build_layer({.name = "Sequential", .children = {{"Linear", {{"in_features", 4}, {"out_features", 2}}}, {"ReLU"}}});
+  tn::Trainer trainer(other, tn::build_optimizer({"SGD", {{"lr", 1}}}, other.parameters()), tn::nn::CrossEntropyLoss(),
+                      {.schedule = tn::optim::Warmup(2, tn::optim::OneCycleLR(0.1, 6)), .clip_grad_norm = 1});
+  trainer.fit(batches, {.epochs = 2, .on_report = [](const tn::Trainer::Report& report) { std::cout << report.loss << '\n'; }});
+  std::cout << tn::accuracy(other, batches) << '\n';
   Tensor z = tn::zeros({3, 4}, tn::float64);
   z[0] = 1;
   z[{tn::slice(1, 3), 0}] += z[0][1];
