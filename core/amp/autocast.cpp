@@ -8,7 +8,7 @@
 #include "autograd/node.h"
 #include "autograd/prim.h"
 #include "base/text.h"
-#include "dispatch/explain.h"
+#include "launch/explain.h"
 
 namespace tenon {
 
@@ -73,40 +73,27 @@ TensorRef cast_tensor(Tensor* t, tn_dtype dtype, AutocastScope& scope) {
 // The widest float dtype among the tensors; NONE without floats.
 tn_dtype widest(std::span<const tn_value> args) {
   tn_dtype dtype = TN_DTYPE_NONE;
-  const auto consider = [&](const tn_tensor* t) {
-    if (t == nullptr || !is_float(t->dtype)) return;
-    dtype = dtype == TN_DTYPE_NONE ? t->dtype : promote_dtypes(dtype, t->dtype);
-  };
   for (const tn_value& v : args) {
-    if (v.kind == TN_KIND_TENSOR) consider(v.as.tensor);
-    for (uint32_t i = 0; v.kind == TN_KIND_TENSORS && i < v.count; ++i) consider(v.as.tensors[i]);
+    for (const tn_tensor* t : tensors_of(v)) {
+      if (t == nullptr || !is_float(t->dtype)) continue;
+      dtype = dtype == TN_DTYPE_NONE ? t->dtype : promote_dtypes(dtype, t->dtype);
+    }
   }
   return dtype;
 }
 
 // The arguments cast to dtype; what the op writes stays.
 struct CastArguments {
-  std::vector<tn_value> args;
+  MappedArguments mapped;
   std::vector<TensorRef> tensors;
-  std::vector<std::vector<tn_tensor*>> lists;
 
-  CastArguments(const Op* op, std::span<const tn_value> given, tn_dtype dtype, AutocastScope& scope)
-      : args(given.begin(), given.end()) {
-    const auto cast = [&](tn_tensor* t) -> tn_tensor* {
-      if (t == nullptr) return nullptr;
+  CastArguments(const Op* op, std::span<const tn_value> given, tn_dtype dtype,
+                AutocastScope& scope) {
+    throw_if(mapped.make(given, op->written, [&](size_t, tn_tensor* t, tn_tensor** cast) -> Status {
       tensors.push_back(cast_tensor(as_tensor(t), dtype, scope));
-      return tensors.back().get();
-    };
-    for (size_t i = 0; i < args.size(); ++i) {
-      if ((op->written >> i & 1) != 0) continue;
-      if (args[i].kind == TN_KIND_TENSOR) {
-        args[i].as.tensor = cast(args[i].as.tensor);
-      } else if (args[i].kind == TN_KIND_TENSORS) {
-        auto& list = lists.emplace_back();
-        for (uint32_t k = 0; k < args[i].count; ++k) list.push_back(cast(args[i].as.tensors[k]));
-        args[i].as.tensors = list.data();
-      }
-    }
+      *cast = tensors.back().get();
+      return nullptr;
+    }));
   }
 };
 
@@ -131,7 +118,7 @@ Status autocast_call(const Op* op, std::span<const tn_value> args, std::span<tn_
       return call_below_autocast(op, args, results);
     }
     const CastArguments cast(op, args, dtype, scope);
-    return call_below_autocast(op, cast.args, results);
+    return call_below_autocast(op, cast.mapped.args(), results);
   });
 }
 

@@ -9,7 +9,7 @@
 
 #include <string>
 
-#include "dispatch/call.h"
+#include "call/call.h"
 
 namespace tenon {
 

@@ -6,11 +6,11 @@
 #include <fmt/format.h>
 
 #include "autograd/record.h"
-#include "dispatch/convert.h"
-#include "dispatch/elementwise.h"
-#include "dispatch/expressions.h"
-#include "dispatch/loop.h"
-#include "dispatch/primitives.h"
+#include "primitive/convert.h"
+#include "primitive/elementwise.h"
+#include "registry/expressions.h"
+#include "primitive/loop.h"
+#include "primitive/primitives.h"
 #include "tensor/layout.h"
 #include "tensor/view.h"
 

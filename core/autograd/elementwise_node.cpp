@@ -2,10 +2,10 @@
 // what was broadcast.
 #include "autograd/inplace.h"
 #include "autograd/prim.h"
-#include "dispatch/elementwise.h"
-#include "dispatch/explain.h"
-#include "dispatch/expressions.h"
-#include "dispatch/loop.h"
+#include "primitive/elementwise.h"
+#include "launch/explain.h"
+#include "registry/expressions.h"
+#include "primitive/loop.h"
 
 namespace tenon {
 namespace {

@@ -8,10 +8,10 @@
 #include "autograd/backward_run.h"
 #include "autograd/prim.h"
 #include "autograd/record.h"
-#include "dispatch/convert.h"
-#include "dispatch/explain.h"
-#include "dispatch/loop.h"
-#include "dispatch/primitives.h"
+#include "primitive/convert.h"
+#include "launch/explain.h"
+#include "primitive/loop.h"
+#include "primitive/primitives.h"
 #include "memory/memory.h"
 
 namespace tenon {

@@ -4,7 +4,7 @@
 #include <unordered_set>
 
 #include "autograd/record.h"
-#include "dispatch/loop.h"
+#include "primitive/loop.h"
 #include "tensor/view.h"
 
 namespace tenon {

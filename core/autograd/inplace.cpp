@@ -5,7 +5,7 @@
 
 #include "autograd/prim.h"
 #include "autograd/view_nodes.h"
-#include "dispatch/convert.h"
+#include "primitive/convert.h"
 #include "tensor/view.h"
 
 namespace tenon {

@@ -2,9 +2,9 @@
 
 #include "base/hot_thread_local.h"
 #include "autograd/record.h"
-#include "dispatch/convert.h"
-#include "dispatch/explain.h"
-#include "dispatch/thread_state.h"
+#include "primitive/convert.h"
+#include "launch/explain.h"
+#include "registry/thread_state.h"
 #include "tensor/view.h"
 
 namespace tenon {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/small_vector.h"
-#include "dispatch/registry.h"
+#include "registry/registry.h"
 #include "tensor/tensor.h"
 
 namespace tenon {

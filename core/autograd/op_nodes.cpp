@@ -5,10 +5,10 @@
 #include "autograd/prim.h"
 #include "autograd/record.h"
 #include "base/text.h"
-#include "dispatch/explain.h"
-#include "dispatch/host_table.h"
-#include "dispatch/launch.h"
-#include "dispatch/widen.h"
+#include "launch/explain.h"
+#include "registry/host_table.h"
+#include "launch/launch.h"
+#include "call/widen.h"
 #include "memory/memory.h"
 #include "tensor/layout.h"
 
@@ -68,9 +68,8 @@ class SavedArguments {
       if (v.kind == TN_KIND_TENSOR || v.kind == TN_KIND_TENSORS) {
         kept.kind = v.kind;
         kept.count = v.count;
-        const uint32_t n = v.kind == TN_KIND_TENSOR ? 1 : v.count;
-        for (uint32_t k = 0; k < n; ++k) {
-          Tensor* t = as_tensor(v.kind == TN_KIND_TENSOR ? v.as.tensor : v.as.tensors[k]);
+        for (tn_tensor* given : tensors_of(v)) {
+          Tensor* t = as_tensor(given);
           SavedTensor& s = tensors.emplace_back();
           if (t == nullptr) {
             infos.emplace_back();
@@ -126,9 +125,7 @@ class SavedArguments {
   uint32_t flat_count(size_t n) const {
     uint32_t count = 0;
     for (size_t i = 0; i < n && i < values.size(); ++i) {
-      count += values[i].kind == TN_KIND_TENSOR    ? 1
-               : values[i].kind == TN_KIND_TENSORS ? values[i].count
-                                                   : 0;
+      count += static_cast<uint32_t>(tensors_of(values[i]).size());
     }
     return count;
   }
@@ -157,9 +154,7 @@ EdgeList edges_of(const Op* op, std::span<const tn_value> args) {
   };
   for (size_t i = 0; i < args.size(); ++i) {
     if (is_absent_tensor(op, i, args[i])) add(nullptr);
-    if (args[i].kind == TN_KIND_TENSOR) add(args[i].as.tensor);
-    for (uint32_t k = 0; args[i].kind == TN_KIND_TENSORS && k < args[i].count; ++k)
-      add(args[i].as.tensors[k]);
+    for (tn_tensor* t : tensors_of(args[i])) add(t);
   }
   return edges;
 }
@@ -213,9 +208,7 @@ class OpNode : public Node {
     int64_t flat = 0;
     for (size_t i = 0; i < args.size(); ++i) {
       if (op_->schema.arguments[i].alias == output.alias) return flat;
-      flat += args[i].kind == TN_KIND_TENSORS                                       ? args[i].count
-              : args[i].kind == TN_KIND_TENSOR || is_absent_tensor(op_, i, args[i]) ? 1
-                                                                                    : 0;
+      flat += is_absent_tensor(op_, i, args[i]) ? 1 : tensors_of(args[i]).size();
     }
     return -1;
   }
@@ -280,10 +273,7 @@ class OpNode : public Node {
     for (size_t i = 0; i < args.size(); ++i) {
       tn_value& v = args[i];
       if (is_absent_tensor(op_, i, v)) ++flat;
-      if (v.kind == TN_KIND_TENSOR) split(&v.as.tensor);
-      for (uint32_t k = 0; v.kind == TN_KIND_TENSORS && k < v.count; ++k) {
-        split(const_cast<tn_tensor**>(&v.as.tensors[k]));
-      }
+      for (tn_tensor* const& t : tensors_of(v)) split(const_cast<tn_tensor**>(&t));
     }
     OwnedValues<4> outputs;
     outputs.resize(n_outputs);

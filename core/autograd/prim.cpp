@@ -1,9 +1,9 @@
 #include "autograd/prim.h"
 
 #include "base/text.h"
-#include "dispatch/expressions.h"
-#include "dispatch/loop.h"
-#include "dispatch/primitives.h"
+#include "registry/expressions.h"
+#include "primitive/loop.h"
+#include "primitive/primitives.h"
 
 namespace tenon::prim {
 namespace {

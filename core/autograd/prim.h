@@ -5,7 +5,7 @@
 #include <initializer_list>
 
 #include "autograd/node.h"
-#include "dispatch/call.h"
+#include "call/call.h"
 
 namespace tenon::prim {
 

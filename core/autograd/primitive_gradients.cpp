@@ -6,8 +6,8 @@
 #include "autograd/prim.h"
 #include "autograd/view_nodes.h"
 #include "base/text.h"
-#include "dispatch/explain.h"
-#include "dispatch/primitives.h"
+#include "launch/explain.h"
+#include "primitive/primitives.h"
 #include "tensor/view.h"
 
 namespace tenon {

@@ -3,21 +3,18 @@
 #include "autograd/grad.h"
 #include "autograd/inplace.h"
 #include "autograd/view_nodes.h"
-#include "dispatch/arguments.h"
-#include "dispatch/explain.h"
-#include "dispatch/expressions.h"
-#include "dispatch/primitives.h"
-#include "dispatch/widen.h"
+#include "registry/arguments.h"
+#include "launch/explain.h"
+#include "registry/expressions.h"
+#include "primitive/primitives.h"
+#include "call/widen.h"
 #include "tensor/view.h"
 
 namespace tenon {
 
 void flat_tensors(std::span<const tn_value> args, TensorList* tensors) {
   for (const tn_value& v : args) {
-    if (v.kind == TN_KIND_TENSOR) tensors->push_back(as_tensor(v.as.tensor));
-    for (uint32_t i = 0; v.kind == TN_KIND_TENSORS && i < v.count; ++i) {
-      tensors->push_back(as_tensor(v.as.tensors[i]));
-    }
+    for (tn_tensor* t : tensors_of(v)) tensors->push_back(as_tensor(t));
   }
 }
 
@@ -72,9 +69,7 @@ Status refuse_inference(const char* what, std::span<const tn_value> args) {
                  what, tensor_text(t));
   };
   for (const tn_value& v : args) {
-    if (v.kind == TN_KIND_TENSOR) TN_TRY(refuse(v.as.tensor));
-    for (uint32_t i = 0; v.kind == TN_KIND_TENSORS && i < v.count; ++i)
-      TN_TRY(refuse(v.as.tensors[i]));
+    for (const tn_tensor* t : tensors_of(v)) TN_TRY(refuse(t));
   }
   return nullptr;
 }

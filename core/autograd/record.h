@@ -5,7 +5,7 @@
 #include <span>
 
 #include "autograd/node.h"
-#include "dispatch/call.h"
+#include "call/call.h"
 
 namespace tenon {
 
@@ -15,7 +15,7 @@ inline const std::string& recorded_name(const std::string& own) {
   return thread_state.decomposed != nullptr ? thread_state.decomposed->schema.name : own;
 }
 
-// The handler (dispatch/call.h).
+// The handler (call/call.h).
 [[nodiscard]] Status record_op(const Op* op, std::span<const tn_value> args,
                                std::span<tn_value> results);
 // elementwise_node.cpp: an expression.

@@ -5,9 +5,9 @@
 #include "autograd/accumulate.h"
 #include "autograd/inplace.h"
 #include "autograd/prim.h"
-#include "dispatch/convert.h"
-#include "dispatch/loop.h"
-#include "dispatch/primitives.h"
+#include "primitive/convert.h"
+#include "primitive/loop.h"
+#include "primitive/primitives.h"
 #include "memory/memory.h"
 #include "tensor/layout.h"
 

@@ -1,7 +1,7 @@
 #include "capture/capture.h"
 
 #include "base/hot_thread_local.h"
-#include "dispatch/thread_state.h"
+#include "registry/thread_state.h"
 #include "tensor/slots.h"
 
 namespace tenon {

@@ -99,7 +99,6 @@ Schema made_up_schema(const Formula& formula) {
     add(formula.scalar_names[i], formula.scalars[i]);
   schema.returns.resize(formula.outputs.size());
   schema.has_returns = true;
-  schema.text = schema_text(schema);
   return schema;
 }
 

@@ -1,7 +1,7 @@
 // device/1, cache/1 and capture/1.
 #include "capture/capture.h"
-#include "dispatch/call.h"
-#include "dispatch/launch.h"
+#include "call/call.h"
+#include "launch/launch.h"
 #include "host/tables.h"
 #include "memory/cache.h"
 #include "memory/memory.h"

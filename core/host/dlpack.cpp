@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "dispatch/convert.h"
+#include "primitive/convert.h"
 #include "memory/adopt.h"
 #include "memory/memory.h"
 

@@ -8,11 +8,13 @@
 #include "autograd/record.h"
 #include "base/log.h"
 #include "base/threads.h"
-#include "dispatch/call.h"
-#include "dispatch/explain.h"
-#include "dispatch/expressions.h"
-#include "dispatch/host_table.h"
-#include "dispatch/primitives.h"
+#include "call/call.h"
+#include "call/tracing.h"
+#include "primitive/convert.h"
+#include "launch/explain.h"
+#include "registry/expressions.h"
+#include "registry/host_table.h"
+#include "primitive/primitives.h"
 #include "host/tables.h"
 #include "object/api.h"
 
@@ -148,6 +150,9 @@ void log_message(int32_t level, const char* message) { log_line(level, message);
 void wire() {
   handlers.autograd_op = record_op;
   handlers.autocast = autocast_call;
+  handlers.trace = infer_by_tracing;
+  handlers.contiguous = contiguous;
+  handlers.copy_into = copy_into;
   object_references = {object_api()->retain, object_api()->release};
 }
 

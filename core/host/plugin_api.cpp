@@ -1,6 +1,6 @@
 // plugin/1, explain/1 and profile/1.
 #include "base/text.h"
-#include "dispatch/explain.h"
+#include "launch/explain.h"
 #include "host/tables.h"
 #include "plugin/listing.h"
 #include "plugin/loader.h"

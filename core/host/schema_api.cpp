@@ -32,6 +32,8 @@ uint32_t fitting_kinds(const Argument& argument) {
       return none | 1u << TN_KIND_DTYPE;
     case Type::kDevice:
       return none | 1u << TN_KIND_DEVICE;
+    case Type::kExpression:
+      return none | 1u << TN_KIND_EXPRESSION;
     case Type::kObject:
       return none | one_or_list(TN_KIND_OBJECT, TN_KIND_OBJECTS);
   }

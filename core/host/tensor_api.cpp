@@ -2,7 +2,7 @@
 #include "autograd/grad.h"
 #include "autograd/inplace.h"
 #include "autograd/prim.h"
-#include "dispatch/convert.h"
+#include "primitive/convert.h"
 #include "host/dlpack.h"
 #include "host/tables.h"
 #include "memory/adopt.h"

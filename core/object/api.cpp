@@ -157,7 +157,7 @@ tn_status* api_method_schema(const tn_object* object, const char* name, const ch
                  [&]() -> Status {
                    std::shared_ptr<const Method> method;
                    TN_TRY(find_method(object, name, &method));
-                   *schema = method->schema.text.c_str();
+                   *schema = method->text.c_str();
                    return nullptr;
                  });
 }
@@ -298,7 +298,7 @@ constexpr tn_object_api kTable{
 }  // namespace
 
 const tn_object_api* object_api() {
-  // Values hold objects, and dispatch/ is below: it counts them through these. Before the first
+  // Values hold objects, and the call path is below: it counts them through these. Before the first
   // object there is this call.
   [[maybe_unused]] static const bool wired = [] {
     object_references = {api_retain, api_release};

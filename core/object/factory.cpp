@@ -94,7 +94,8 @@ Status check_factory(const tn_factory_def& original) {
     return invalid("factory {}: unknown kind {}", schema.name, def.kind);
   }
   if (schema.has_returns)
-    return invalid("factory {}: its schema returns something: {}", schema.name, schema.text);
+    return invalid("factory {}: its schema returns something: {}", schema.name,
+                   schema_text(schema));
   if (def.create == nullptr) return invalid("factory {}: create is missing", schema.name);
   TN_TRY(check_doc(fmt::format("factory {}", schema.name), def.doc, def.group));
   Factories& all = factories();
@@ -121,7 +122,8 @@ void commit_factory(const tn_factory_def& def, std::string plugin) {
   factory->def = known_part(def);
   factory->plugin = std::move(plugin);
   free_status(parse_schema(def.schema, &factory->schema));  // it was checked
-  factory->def.schema = factory->schema.text.c_str();
+  factory->text = schema_text(factory->schema);
+  factory->def.schema = factory->text.c_str();
   if (factory->def.doc != nullptr) factory->doc = factory->def.doc;
   if (factory->def.group != nullptr) factory->group = factory->def.group;
   Factories& all = factories();
@@ -183,7 +185,8 @@ Status create_object_named(std::string_view name, const char* const* names, cons
   }
   for (size_t i = 0; i < given.size(); ++i) {
     if (!given[i] && !schema.arguments[i].has_default) {
-      return invalid("{}: option '{}' is missing: {}", name, schema.arguments[i].name, schema.text);
+      return invalid("{}: option '{}' is missing: {}", name, schema.arguments[i].name,
+                     schema_text(schema));
     }
   }
   BoundArguments arguments;

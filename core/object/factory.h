@@ -14,6 +14,7 @@ namespace tenon {
 struct Factory {
   tn_factory_def def;  // its strings are not kept: use the ones below
   Schema schema;
+  std::string text;  // of the schema
   std::string plugin;
   std::string doc, group;  // for readers and generated headers; may be empty
 };

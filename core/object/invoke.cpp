@@ -42,7 +42,7 @@ Status check_results(const Object* object, const Method& method, const tn_value*
         check_value(method.schema, expected, results[i], /*numbers_as_tensors=*/false));
     if (misfit) {
       return error(TN_INTERNAL, "{}.{} gave {} as result {}: {}", object->type, method.schema.name,
-                   value_kind_name(results[i]), i, method.schema.text);
+                   value_kind_name(results[i]), i, schema_text(method.schema));
     }
   }
   return nullptr;
@@ -73,7 +73,7 @@ Status invoke(Object* object, std::string_view name, const tn_value* args, uint3
   TN_TRY(arguments.bind(object->type, method->schema, args, n_args));
   if (n_results != method->schema.returns.size()) {
     return invalid("{}.{}: {} results asked for, it gives {}: {}", object->type, name, n_results,
-                   method->schema.returns.size(), method->schema.text);
+                   method->schema.returns.size(), schema_text(method->schema));
   }
   for (uint32_t i = 0; i < n_results; ++i) results[i] = tn_value{};
   ResultGuard guard(results, n_results);

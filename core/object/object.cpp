@@ -120,6 +120,7 @@ Status add_method(Object* object, std::string_view schema, tn_method_fn fn, void
   }
   // Where memory is exhausted, self stays the caller's.
   object->methods.reserve(object->methods.size() + 1);
+  method->text = schema_text(method->schema);
   method->fn = fn;
   method->self = self;
   method->destroy = destroy;

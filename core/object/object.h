@@ -36,6 +36,7 @@ struct NamedChild {
 
 struct Method {
   Schema schema;
+  std::string text;  // of the schema
   tn_method_fn fn = nullptr;
   void* self = nullptr;
   void (*destroy)(void*) = nullptr;

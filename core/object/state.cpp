@@ -5,7 +5,7 @@
 #include <unordered_set>
 
 #include "base/text.h"
-#include "dispatch/convert.h"
+#include "primitive/convert.h"
 #include "object/tree.h"
 
 namespace tenon {

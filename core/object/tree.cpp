@@ -4,7 +4,7 @@
 #include <unordered_set>
 
 #include "autograd/grad.h"
-#include "dispatch/convert.h"
+#include "primitive/convert.h"
 
 namespace tenon {
 namespace {

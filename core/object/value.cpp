@@ -54,7 +54,8 @@ Status BoundArguments::bind(std::string_view what, const Schema& schema, const t
                             uint32_t n) {
   size_ = static_cast<uint32_t>(schema.arguments.size());
   if (n > size_) {
-    return invalid("{}: {} arguments given, at most {} taken: {}", what, n, size_, schema.text);
+    return invalid("{}: {} arguments given, at most {} taken: {}", what, n, size_,
+                   schema_text(schema));
   }
   if (size_ > kInline) {
     heap_.resize(size_);
@@ -64,7 +65,8 @@ Status BoundArguments::bind(std::string_view what, const Schema& schema, const t
     const Argument& argument = schema.arguments[i];
     if (i >= n) {
       if (!argument.has_default) {
-        return invalid("{}: argument '{}' is missing: {}", what, argument.name, schema.text);
+        return invalid("{}: argument '{}' is missing: {}", what, argument.name,
+                       schema_text(schema));
       }
       values_[i] = argument.default_value;
     } else {

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "base/status.h"
-#include "dispatch/call.h"
+#include "call/call.h"
 #include "schema/schema.h"
 
 namespace tenon {
 
-// Holds an owned copy (copy_value of dispatch/call.h).
+// Holds an owned copy (copy_value of call/call.h).
 class OwnedValue {
  public:
   OwnedValue() = default;

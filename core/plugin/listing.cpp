@@ -5,8 +5,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "dispatch/launch.h"
-#include "dispatch/variants.h"
+#include "launch/launch.h"
+#include "registry/variants.h"
+
+#include "primitive/primitives.h"
 #include "object/factory.h"
 #include "plugin/loader.h"
 #include "tensor/dtype.h"
@@ -154,7 +156,7 @@ const char* gradient(const Op& op, bool has_pair) {
 
 std::string missing_primitives_text(int32_t device_type) {
   std::string text;
-  for (const tn_primitive kind : registry().missing_primitives(device_type)) {
+  for (const tn_primitive kind : missing_primitives(device_type)) {
     text += fmt::format("{}{}", text.empty() ? "" : ", ", primitive_name(kind));
   }
   return text;
@@ -184,7 +186,7 @@ std::string plugins_json() {
   }
   for (const WaitingKernel& w : registry().waiting_kernels()) {
     const Kernel& k = *w.kernel;
-    waiting.push_back({{"kernel", k.op.empty() ? primitive_name(k.def.primitive) : k.op},
+    waiting.push_back({{"kernel", k.op.empty() ? k.primitive_name : k.op},
                        {"device", k.device},
                        {"plugin", k.plugin},
                        {"reason", w.reason}});
@@ -197,7 +199,7 @@ std::string plugins_json() {
   for (const Factory* factory : all_factories()) {
     factories.push_back({{"name", factory->schema.name},
                          {"kind", kind_name(factory->def.kind)},
-                         {"schema", factory->schema.text},
+                         {"schema", schema_text(factory->schema)},
                          {"doc", factory->doc},
                          {"group", factory->group},
                          {"plugin", factory->plugin}});
@@ -229,7 +231,8 @@ std::string ops_json() {
                            {"dtypes", dtypes(k->def.dtypes)}});
       }
     }
-    Json entry = {{"name", op->name}, {"schema", op->schema.text}, {"kind", kind_name(op->kind)}};
+    Json entry = {
+        {"name", op->name}, {"schema", schema_text(op->schema)}, {"kind", kind_name(op->kind)}};
     if (op->kind == OpKind::kPrimitive) entry["primitive"] = primitive_name(op->primitive);
     entry["amp"] = amp_name(op->amp);
     entry["gradient"] = gradient(*op, has_pair);

@@ -7,7 +7,7 @@
 
 #include "base/hot_thread_local.h"
 #include "base/log.h"
-#include "dispatch/host_table.h"
+#include "registry/host_table.h"
 #include "plugin/candidates.h"
 #include "plugin/elf.h"
 #include "plugin/library.h"

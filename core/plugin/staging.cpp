@@ -9,6 +9,7 @@
 #include "amp/autocast.h"
 #include "base/threads.h"
 #include "object/factory.h"
+#include "plugin/stage_ops.h"
 
 namespace tenon {
 namespace {

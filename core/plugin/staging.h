@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "dispatch/registry.h"
+#include "registry/registry.h"
 
 namespace tenon {
 

@@ -61,7 +61,6 @@ class Parser : private Cursor {
     if (take("->")) TN_TRY(returns());
     skip();
     if (at_ != text_.size()) return refuse(at_, "expected the end, found {}", found());
-    schema_.text = schema_text(schema_);
     return nullptr;
   }
 

@@ -69,7 +69,8 @@ std::string default_text(const tn_value& value) {
 namespace {
 
 std::string argument_text(const Argument& argument) {
-  std::string text = (argument.is_dynamic ? "dynamic " : "") + argument_type_text(argument);
+  std::string text = argument.is_dynamic ? "dynamic " : "";
+  text += argument_type_text(argument);
   if (!argument.name.empty()) text += " " + argument.name;
   if (argument.has_default) text += "=" + default_text(argument.default_value);
   return text;
@@ -310,7 +311,6 @@ int Schema::find(std::string_view argument) const {
 
 Schema Schema::clone() const {
   Schema copy;
-  copy.text = text;
   copy.name = name;
   copy.has_returns = has_returns;
   copy.arguments = arguments;
@@ -360,7 +360,7 @@ Status check_doc(const std::string& what, const char* doc, const char* group) {
       return invalid("{}: its line of documentation has {} bytes, expected 1 to {}", what,
                      line.size(), kMost);
     }
-    if (messages::escaped(line) != line) {
+    if (!messages::is_visible(line)) {
       return invalid("{}: its documentation is not one line of printable UTF-8: {}", what,
                      printable(line));
     }

@@ -49,7 +49,6 @@ struct Argument {
 
 // Immutable after parse. Movable, not copyable: default values point into it.
 struct Schema {
-  std::string text;  // normalized
   std::string name;
   std::vector<Argument> arguments;
   std::vector<Argument> returns;

@@ -1,6 +1,6 @@
 // Devices that fail for good, and errors that come late: what is refused, what goes on, and what
 // the message names.
-#include "dispatch/primitives.h"
+#include "primitive/primitives.h"
 #include "lazy_device.h"
 #include "memory/cache.h"
 #include "memory/deferred.h"

@@ -3,7 +3,7 @@
 #include <functional>
 #include <thread>
 
-#include "dispatch/primitives.h"
+#include "primitive/primitives.h"
 #include "lazy_device.h"
 #include "memory/cache.h"
 

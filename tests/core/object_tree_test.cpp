@@ -3,7 +3,7 @@
 #include "object_support.h"
 
 #include "autograd/grad.h"
-#include "dispatch/host_table.h"
+#include "registry/host_table.h"
 
 using namespace object_support;
 using tenon::ObjectRef;

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <random>
 
-#include "dispatch/registry.h"
+#include "registry/registry.h"
 #include "plugin/elf.h"
 #include "plugin_support.h"
 

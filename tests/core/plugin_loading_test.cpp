@@ -13,7 +13,7 @@
 
 #include "amp/autocast.h"
 #include "base/threads.h"
-#include "dispatch/registry.h"
+#include "registry/registry.h"
 #include "object/factory.h"
 #include "plugin/listing.h"
 #include "plugin/search.h"

@@ -1,6 +1,6 @@
 // The end of plugins. A process can shut them down once, so this is one story.
 #include "base/threads.h"
-#include "dispatch/registry.h"
+#include "registry/registry.h"
 #include "memory/cache.h"
 #include "memory/memory.h"
 #include "object/factory.h"

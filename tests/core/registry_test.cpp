@@ -1,11 +1,12 @@
 // What a definition of an op or kernel must be, and how the registry finds them. No plugins:
 // definitions are staged by hand.
-#include "dispatch/registry.h"
+#include "plugin/stage_ops.h"
+#include "registry/registry.h"
 
 #include <gtest/gtest.h>
 
-#include "dispatch/arguments.h"
-#include "dispatch/call.h"
+#include "registry/arguments.h"
+#include "call/call.h"
 #include "memory/memory.h"
 
 namespace tenon {
@@ -166,7 +167,8 @@ TEST(StageOp, FillsTheRecord) {
   EXPECT_EQ(op.defaults[2].as.f, 2.0);
   const Op& inplace = *staged.ops[1];
   EXPECT_EQ(inplace.name, "t.scale_");
-  EXPECT_EQ(inplace.schema.text, "scale_(Tensor(a!) x, Tensor y, float k=2.0) -> Tensor(a!)");
+  EXPECT_EQ(schema_text(inplace.schema),
+            "scale_(Tensor(a!) x, Tensor y, float k=2.0) -> Tensor(a!)");
   EXPECT_EQ(inplace.written, 1u);
   EXPECT_TRUE(inplace.inplace);
   EXPECT_EQ(inplace.amp, TN_AMP_NONE);

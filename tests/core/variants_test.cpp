@@ -1,6 +1,6 @@
 // Ops with variants: how their text is read, which formula takes a call, and that kernels,
 // derivatives and results are of the op that was called. No plugins: definitions are staged by hand.
-#include "dispatch/variants.h"
+#include "registry/variants.h"
 
 #include <gtest/gtest.h>
 

@@ -142,9 +142,10 @@ TEST(Law, ContractIncludesTwoHeadersOfTheLanguage) {
 }
 
 TEST(Law, FoldersOfTheCoreIncludeDownwardOnly) {
-  const std::vector<std::string> order = {"base",    "tensor", "memory",   "profile",  "random",
-                                          "schema",  "expr",   "dispatch", "autograd", "amp",
-                                          "capture", "object", "plugin",   "host"};
+  const std::vector<std::string> order = {"base",   "tensor",   "memory",   "profile", "random",
+                                          "schema", "expr",     "registry", "launch",  "primitive",
+                                          "call",   "autograd", "amp",      "capture", "object",
+                                          "plugin", "host"};
   const auto rank = [&](const std::string& name) {
     return std::find(order.begin(), order.end(), name) - order.begin();
   };

@@ -45,7 +45,7 @@ for header in $(cd "$source/sdk/include" && ls tenon/*.hpp tenon/ops/*.hpp); do
   grep -qE "^(\| )?\`$header\` " "$source/docs/face.md" || failed "docs/face.md has no row of $header"
 done
 
-# ---- Comments in core/: a path as dispatch/call.h is below core/, sdk/include/ or the root.
+# ---- Comments in core/: a path as call/call.h is below core/, sdk/include/ or the root.
 
 while IFS=: read -r file line comment; do
   while read -r path; do

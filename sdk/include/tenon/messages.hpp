@@ -67,6 +67,12 @@ inline std::string escaped(std::string_view text, std::string_view kept = "") {
   return out;
 }
 
+// Is it what `escaped` gives back unchanged?
+inline bool is_visible(std::string_view text) {
+  constexpr auto plain = [](char c) { return c >= ' ' && c <= '~'; };
+  return std::ranges::all_of(text, plain) || escaped(text) == text;
+}
+
 // `at` or a little less: where no character is cut in two.
 inline size_t cut_before(std::string_view text, size_t at) {
   for (size_t i = at; i > 0 && at - i < 4; --i) {

@@ -1,0 +1,200 @@
+#include "call/call.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/text.h"
+#include "primitive/elementwise.h"
+#include "launch/explain.h"
+#include "primitive/primitives.h"
+#include "registry/variants.h"
+#include "profile/profile.h"
+
+namespace tenon {
+
+namespace {
+
+inline bool records() { return (thread_state.modes & (kModeNoGrad | kModeInference)) == 0; }
+
+[[gnu::cold, gnu::noinline]] Status refuse_count(const Op* op, uint32_t n_args) {
+  const auto& arguments = op->schema.arguments;
+  if (n_args > arguments.size()) {
+    return invalid("{}: {} arguments, expected at most {}: {}", op->schema.name, n_args,
+                   arguments.size(), schema_text(op->schema));
+  }
+  while (arguments[n_args].has_default) ++n_args;
+  return invalid("{}: argument '{}' is missing: {}", op->schema.name, arguments[n_args].name,
+                 schema_text(op->schema));
+}
+
+// Missing trailing arguments take their defaults.
+inline Status complete_arguments(const Op* op, const tn_value* args, uint32_t n_args,
+                                 tn_value* complete) {
+  if (n_args < op->n_required || n_args > op->defaults.size()) [[unlikely]]
+    return refuse_count(op, n_args);
+  std::copy_n(args, n_args, complete);
+  std::copy(op->defaults.begin() + n_args, op->defaults.end(), complete + n_args);
+  return nullptr;
+}
+
+// A call of an op with variants: goes on as a call of the formula that takes it, which gets all
+// arguments; or of the op itself, the plain formula, without those that are at their defaults.
+[[gnu::noinline]] Status call_with_variants(const Op* op, const tn_value* args, uint32_t n_args,
+                                            tn_value* results, uint32_t n_results) {
+  tn_value complete[kMaxArguments];
+  TN_TRY(complete_arguments(op, args, n_args, complete));
+  for (uint32_t i = 0; i < n_args; ++i)
+    TN_TRY(check_value(op->schema, op->schema.arguments[i], args[i], true));
+  TN_TRY(choose_variant(&op, complete));
+  return call(op, complete, static_cast<uint32_t>(op->n_direct), results, n_results);
+}
+
+// New tensors become inference tensors; an argument that is given back (dropout in eval, an
+// in-place op) stays what it is.
+void mark_inference(std::span<const tn_value> args, std::span<tn_value> results) {
+  const auto is_argument = [&](const tn_tensor* t) {
+    return std::any_of(args.begin(), args.end(), [&](const tn_value& v) {
+      return v.kind == TN_KIND_TENSOR && v.as.tensor == t;
+    });
+  };
+  for (tn_value& v : results) {
+    for (tn_tensor* t : tensors_of(v)) {
+      if (v.kind == TN_KIND_TENSORS || !is_argument(t)) t->flags |= TN_TENSOR_INFERENCE;
+    }
+  }
+}
+
+class ProfileScope {
+ public:
+  explicit ProfileScope(const char* name)
+      : name_(name), on_((thread_state.modes & kModeProfile) != 0) {
+    if (on_) profile_slot.fn(profile_slot.context, name_, 1, profile_clock_ns());
+  }
+  ProfileScope(const ProfileScope&) = delete;
+  ~ProfileScope() {
+    // The function may have been removed by the call itself.
+    if (on_ && profile_slot.fn != nullptr)
+      profile_slot.fn(profile_slot.context, name_, 0, profile_clock_ns());
+  }
+
+ private:
+  const char* name_;
+  bool on_;
+};
+
+// The path below autocast; `gradient`: an argument needs one.
+inline Status finish_call(const Op* op, std::span<const tn_value> args, std::span<tn_value> results,
+                          bool gradient) {
+  if (gradient && records() && (op->flags & TN_OP_NO_GRADIENT) == 0)
+    return handlers.autograd_op(op, args, results);
+  TN_TRY(run_op(op, args, results));
+  if ((thread_state.modes & kModeInference) != 0) [[unlikely]]
+    mark_inference(args, results);
+  return nullptr;
+}
+
+Status call_with_modes(const Op* op, std::span<const tn_value> args, std::span<tn_value> results) {
+  ProfileScope profile(op->schema.name.c_str());
+  ExplainScope explain(op->schema.name, args);
+  if ((thread_state.modes & kModeAutocast) != 0 && !op->passes_autocast)
+    return handlers.autocast(op, args, results);
+  return call_below_autocast(op, args, results);
+}
+
+// "x is [2, 3] int64 on cpu, weight is [4, 5] int64 on cpu"
+std::string arguments_text(const Op* op, std::span<const tn_value> args) {
+  std::string text;
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (args[i].kind != TN_KIND_TENSOR || args[i].as.tensor == nullptr) continue;
+    text += fmt::format("{}{} is {}", text.empty() ? "" : ", ", op->schema.arguments[i].name,
+                        tensor_text(args[i].as.tensor));
+  }
+  return text;
+}
+
+// An error begins with the name of the op that was called from outside of all decompositions, and
+// has its arguments, where another op, a primitive or a formula inside said it.
+[[gnu::cold, gnu::noinline]] Status named(const Op* op, std::span<const tn_value> args,
+                                          Status status) {
+  const std::string& name = op->schema.name;
+  const std::string& said = status->message;
+  if (thread_state.decomposed != nullptr ||
+      (said.starts_with(name) && said.substr(name.size()).starts_with(':')))
+    return status;
+  StatusHolder no_memory(guarded([&]() -> Status {
+    const std::string arguments =
+        status->code == TN_INVALID_ARGUMENT ? arguments_text(op, args) : "";
+    set_message(status, fmt::format("{}: {}{}", name, said,
+                                    arguments.empty() ? "" : fmt::format(" ({})", arguments)));
+    return nullptr;
+  }));
+  return status;
+}
+
+}  // namespace
+
+// A list without holes where one is wanted; with a look at whether one of it needs a gradient.
+static inline bool is_list_of_tensors(const Argument& argument, const tn_value& value,
+                                      bool* gradient) {
+  if (argument.type != Type::kTensor || !argument.list || value.as.tensors == nullptr) return false;
+  for (uint32_t i = 0; i < value.count; ++i) {
+    if (value.as.tensors[i] == nullptr) return false;
+    *gradient |= needs_gradient(as_tensor(value.as.tensors[i]));
+  }
+  return true;
+}
+
+Status call(const Op* op, const tn_value* args, uint32_t n_args, tn_value* results,
+            uint32_t n_results) {
+  const auto& arguments = op->schema.arguments;
+  const uint32_t n_given = n_args;
+  tn_value complete[kMaxArguments];
+  if (n_args != op->n_direct) {
+    if (op->variants != nullptr) return call_with_variants(op, args, n_args, results, n_results);
+    TN_TRY(complete_arguments(op, args, n_args, complete));
+    args = complete;
+    n_args = static_cast<uint32_t>(arguments.size());
+  }
+  if (n_results != op->schema.returns.size()) [[unlikely]] {
+    return invalid("{}: {} results were asked for, it gives {}: {}", op->schema.name, n_results,
+                   op->schema.returns.size(), schema_text(op->schema));
+  }
+  const bool numbers = op->kind == OpKind::kExpression || (op->flags & TN_OP_NUMBERS) != 0;
+  bool gradient = false;
+  for (uint32_t i = 0; i < n_given; ++i) {
+    // The common case without a call: a tensor where the schema wants one.
+    if (args[i].kind == TN_KIND_TENSOR && arguments[i].type == Type::kTensor &&
+        !arguments[i].list && args[i].as.tensor != nullptr) [[likely]] {
+      gradient |= needs_gradient(as_tensor(args[i].as.tensor));
+      continue;
+    }
+    if (args[i].kind == TN_KIND_TENSORS && is_list_of_tensors(arguments[i], args[i], &gradient))
+      continue;
+    TN_TRY(check_value(op->schema, arguments[i], args[i], numbers));
+    if (args[i].kind == TN_KIND_INT && arguments[i].type == Type::kFloat) [[unlikely]] {
+      // Kernels and decompositions read a float where the schema says float.
+      const auto value = static_cast<double>(args[i].as.i);
+      if (args != complete)
+        args = static_cast<const tn_value*>(std::memcpy(complete, args, n_args * sizeof(tn_value)));
+      complete[i] = {TN_KIND_FLOAT, 0, {}};
+      complete[i].as.f = value;
+    }
+    gradient |= args[i].kind == TN_KIND_TENSORS && any_needs_gradient({args + i, 1});
+  }
+  const std::span<const tn_value> all(args, n_args);
+  const std::span<tn_value> out(results, n_results);
+  ResultsScope scope(out);
+  const Status status = scope.keep_if_fine((thread_state.modes & kModesWithHandlers) != 0
+                                               ? call_with_modes(op, all, out)
+                                               : finish_call(op, all, out, gradient));
+  if (status != nullptr) [[unlikely]]
+    return named(op, all, status);
+  return nullptr;
+}
+
+Status call_below_autocast(const Op* op, std::span<const tn_value> args,
+                           std::span<tn_value> results) {
+  return finish_call(op, args, results, any_needs_gradient(args));
+}
+
+}  // namespace tenon

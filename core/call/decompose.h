@@ -1,0 +1,29 @@
+// Decompositions: run as they are, and on meta tensors, which tells what a call would give.
+#pragma once
+
+#include <span>
+
+#include "registry/registry.h"
+#include "registry/thread_state.h"
+
+namespace tenon {
+
+// While it lives, what is called is a part of `op`, unless that is a part of another: nodes and
+// errors bear the name of the outermost, which the user called.
+class DecompositionScope {
+ public:
+  explicit DecompositionScope(const Op* op) : before_(thread_state.decomposed) {
+    if (before_ == nullptr) thread_state.decomposed = op;
+  }
+  DecompositionScope(const DecompositionScope&) = delete;
+  ~DecompositionScope() { thread_state.decomposed = before_; }
+
+ private:
+  const Op* before_;
+};
+
+// The decomposition itself.
+[[nodiscard]] Status trace_op(const Op* op, std::span<const tn_value> args,
+                              std::span<tn_value> results);
+
+}  // namespace tenon

@@ -1,0 +1,256 @@
+#include "primitive/convert.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "primitive/elementwise.h"
+#include "registry/expressions.h"
+#include "primitive/primitives.h"
+#include "memory/memory.h"
+#include "memory/transfer.h"
+#include "tenon/halves.hpp"
+#include "tensor/view.h"
+
+namespace tenon {
+namespace {
+
+template <typename T>
+T load(const void* data) {
+  T value;
+  std::memcpy(&value, data, sizeof(T));
+  return value;
+}
+
+// Host memory that a graph would read again is not what it was, and a graph has no place to keep
+// it.
+Status check_upload(const char* what, tn_device to, tn_device from) {
+  if ((thread_state.modes & kModeCapture) == 0 || to == from || from.type != TN_DEVICE_CPU)
+    return nullptr;
+  return error(
+      TN_FAILED_PRECONDITION,
+      "{}: values go from the cpu to {} inside a captured function; bring them there before it",
+      what, device_text(to));
+}
+
+// dst = src elementwise, one device, any dtypes.
+Status copy_on_device(Tensor* dst, Tensor* src) {
+  if (dst->numel == 0) return nullptr;
+  const bool plain = dst->dtype == src->dtype && dst->is_contiguous() && src->is_contiguous();
+  if (plain) {
+    return copy_bytes(dst->storage, dst->byte_offset, src->storage, src->byte_offset,
+                      static_cast<uint64_t>(dst->numel) * kItemSize[dst->dtype]);
+  }
+  const tn_value arg = tensor_value(src);
+  return launch_primitive(TN_PRIM_COPY, dst->device, {&arg, 1}, {&dst, 1});
+}
+
+}  // namespace
+
+// The program is launched as it is: promotion would refuse casts in place (float to int), which are
+// what a copy is for.
+Status copy_without_kernel(Values args, std::span<Tensor* const> outputs) {
+  const Tensor *src = tensor_at(args, 0), *dst = outputs[0];
+  const Op& identity = formula("copy(Tensor x) -> Tensor", "x");
+  const OperandType type{src->dtype, Category::kTensor, false};
+  const CompiledProgram* compiled;
+  TN_TRY(identity.expression->compile({&type, 1}, &compiled));
+  LoopBuffers buffers;
+  const Tensor* operands[2] = {dst, src};
+  strided_loop(dst->size_span(), operands, 2, &buffers);
+  const tn_loop loop{sizeof(tn_loop),    buffers.ndim,     dst->numel, buffers.sizes,
+                     &compiled->program, buffers.operands, nullptr};
+  tn_value arg{};
+  arg.kind = TN_KIND_LOOP;
+  arg.as.loop = &loop;
+  const Kernel* kernel;
+  TN_TRY(primitive_kernel(TN_PRIM_ELEMENTWISE, &identity, dst->device, {&arg, 1},
+                          &compiled->program, &kernel));
+  Tensor* written = outputs[0];
+  return launch(*kernel, &identity, dst->device, {&arg, 1}, {&written, 1});
+}
+
+tn_value read_scalar(const tn_tensor* t) {
+  tn_value v{};
+  v.kind = is_float(t->dtype) ? TN_KIND_FLOAT : t->dtype == TN_BOOL ? TN_KIND_BOOL : TN_KIND_INT;
+  switch (t->dtype) {
+    case TN_FLOAT32:
+      v.as.f = load<float>(t->data);
+      break;
+    case TN_FLOAT64:
+      v.as.f = load<double>(t->data);
+      break;
+    case TN_FLOAT16:
+      v.as.f = load<halves::Float16>(t->data);
+      break;
+    case TN_BFLOAT16:
+      v.as.f = load<halves::BFloat16>(t->data);
+      break;
+    case TN_INT64:
+      v.as.i = load<int64_t>(t->data);
+      break;
+    case TN_INT32:
+      v.as.i = load<int32_t>(t->data);
+      break;
+    default:
+      v.as.i = load<uint8_t>(t->data);
+      break;
+  }
+  return v;
+}
+
+Status contiguous(Tensor* x, Tensor** result) {
+  if (x->is_contiguous()) {
+    x->retain();
+    *result = x;
+    return nullptr;
+  }
+  return copy_to(x, x->device, TN_DTYPE_NONE, result);
+}
+
+Status copy_to(Tensor* x, tn_device device, tn_dtype dtype, Tensor** result) {
+  TN_TRY(check_device(device));
+  if (dtype == TN_DTYPE_NONE) dtype = x->dtype;
+  int64_t numel;
+  TN_TRY(count_elements("copy", x->size_span(), dtype, &numel));
+  Tensor* made;
+  TN_TRY(empty_tensor(x->size_span(), dtype, device, &made));
+  TensorRef hold(made);
+  if (device.type != TN_DEVICE_META) TN_TRY(copy_into(made, x));
+  *result = hold.take();
+  return nullptr;
+}
+
+Status copy_into(Tensor* dst, Tensor* src) {
+  if (may_overlap(dst)) {
+    return invalid("copy_: the destination ({}) has elements that share memory", sizes_text(dst));
+  }
+  if (dst->device.type == TN_DEVICE_META) return nullptr;
+  if (src->device.type == TN_DEVICE_META)
+    return invalid("copy_: a meta tensor has no values to copy");
+  TensorRef expanded;
+  if (!same_sizes(src, dst)) {
+    Geometry g;
+    if (Status status = expand_geometry(src, dst->size_span(), &g)) {
+      return wrap(status, [] { return "copy_: the source does not broadcast to the destination"; });
+    }
+    expanded = TensorRef(make_view_unchecked(src, g.size_span(), g.strides, g.offset));
+    src = expanded.get();
+  }
+  // an empty view may begin behind the end of its storage, where no byte can be asked for
+  if (dst->numel == 0) {
+    dst->bump_version();
+    return nullptr;
+  }
+  TensorRef staged, dense_source;
+  if (!(dst->device == src->device)) {
+    TN_TRY(check_upload("copy_", dst->device, src->device));
+    // Cast and densify where the source is, move the bytes, spread where the destination is.
+    Tensor* dense;
+    TN_TRY(src->dtype == dst->dtype ? contiguous(src, &dense)
+                                    : copy_to(src, src->device, dst->dtype, &dense));
+    dense_source = TensorRef(dense);  // held until the transfer has noted its use
+    if (dst->is_contiguous()) {
+      dst->bump_version();
+      return copy_bytes(dst->storage, dst->byte_offset, dense->storage, dense->byte_offset,
+                        static_cast<uint64_t>(dst->numel) * kItemSize[dst->dtype]);
+    }
+    Tensor* landed;
+    TN_TRY(empty_tensor(dst->size_span(), dst->dtype, dst->device, &landed));
+    staged = TensorRef(landed);
+    TN_TRY(copy_bytes(landed->storage, landed->byte_offset, dense->storage, dense->byte_offset,
+                      static_cast<uint64_t>(dst->numel) * kItemSize[dst->dtype]));
+    src = landed;
+  } else if (dst->storage == src->storage) {
+    Tensor* apart;  // the same memory at other indices: read all of it before writing any
+    TN_TRY(empty_tensor(src->size_span(), src->dtype, src->device, &apart));
+    staged = TensorRef(apart);
+    TN_TRY(copy_on_device(apart, src));
+    src = apart;
+  }
+  TN_TRY(copy_on_device(dst, src));
+  dst->bump_version();
+  return nullptr;
+}
+
+Status run_copy(Values args, Tensor** result) {
+  Tensor* x = tensor_at(args, 0);
+  return copy_to(x, device_at(args, 2, x->device), dtype_at(args, 1, x->dtype), result);
+}
+
+Status run_fill(Values args, Tensor** result) {
+  const auto sizes = ints_at(args, 0);
+  const tn_dtype dtype = dtype_at(args, 2, TN_FLOAT32);
+  int64_t numel;
+  TN_TRY(count_elements("fill", sizes, dtype, &numel));
+  Tensor* made;
+  TN_TRY(empty_tensor(sizes, dtype, device_at(args, 3, kCpu), &made));
+  TensorRef hold(made);
+  TN_TRY(fill(made, args[1]));
+  *result = hold.take();
+  return nullptr;
+}
+
+Status fill_without_kernel(Values args, std::span<Tensor* const> outputs) {
+  Tensor* x = outputs[0];
+  const bool real = is_float(x->dtype);
+  const Op& set = real ? formula("fill(Tensor(a!) x, float v) -> Tensor(a!)", "v")
+                  : x->dtype == TN_BOOL
+                      ? formula("fill(Tensor(a!) x, int v) -> Tensor(a!)", "v != 0")
+                      : formula("fill(Tensor(a!) x, int v) -> Tensor(a!)", "v");
+  tn_value values[2] = {tensor_value(x), {}};
+  values[1].kind = real ? TN_KIND_FLOAT : TN_KIND_INT;
+  const tn_scalar value = number_scalar(args[0], real);
+  if (real)
+    values[1].as.f = value.f;
+  else
+    values[1].as.i = value.i;
+  Tensor* same;
+  TN_TRY(run_elementwise(set, values, &same));
+  same->release();
+  return nullptr;
+}
+
+Status fill(Tensor* x, const tn_value& number) {
+  if (may_overlap(x)) return invalid("fill: {} has elements that share memory", sizes_text(x));
+  if (x->numel > 0) TN_TRY(launch_primitive(TN_PRIM_FILL, x->device, {&number, 1}, {&x, 1}));
+  x->bump_version();
+  return nullptr;
+}
+
+Status read_values(Tensor* x, void* memory, uint64_t bytes) {
+  const uint64_t expected = static_cast<uint64_t>(x->numel) * kItemSize[x->dtype];
+  if (bytes != expected) {
+    return invalid("read: {} holds {} bytes, the buffer {}", tensor_text(x), expected, bytes);
+  }
+  if (x->device.type == TN_DEVICE_META) return invalid("read: a meta tensor has no values");
+  if ((thread_state.modes & kModeCapture) != 0) {
+    return error(TN_FAILED_PRECONDITION,
+                 "read: a value is read back inside a captured function; return the tensor and "
+                 "read it outside");
+  }
+  Tensor* dense;
+  TN_TRY(contiguous(x, &dense));
+  TensorRef hold(dense);
+  return bytes == 0 ? nullptr : read_bytes(memory, dense->storage, dense->byte_offset, bytes);
+}
+
+Status write_values(Tensor* x, const void* memory, uint64_t bytes) {
+  const uint64_t expected = static_cast<uint64_t>(x->numel) * kItemSize[x->dtype];
+  if (bytes != expected) {
+    return invalid("write: {} holds {} bytes, the buffer {}", tensor_text(x), expected, bytes);
+  }
+  if (x->device.type == TN_DEVICE_META) return invalid("write: a meta tensor has no values");
+  if (bytes == 0) return nullptr;
+  TN_TRY(check_upload("write", x->device, kCpu));
+  if (x->is_contiguous()) {
+    x->bump_version();
+    return write_bytes(x->storage, x->byte_offset, memory, bytes);
+  }
+  Tensor* dense;
+  TN_TRY(empty_tensor(x->size_span(), x->dtype, x->device, &dense));
+  TensorRef hold(dense);
+  TN_TRY(write_bytes(dense->storage, dense->byte_offset, memory, bytes));
+  return copy_into(x, dense);
+}
+
+}  // namespace tenon

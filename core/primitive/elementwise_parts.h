@@ -1,0 +1,26 @@
+// What the files of elementwise calls share: elementwise.cpp (the general path),
+// elementwise_uniform.cpp (the short one), elementwise_compile.cpp (the program of a call, and what
+// is said when there is none).
+#pragma once
+
+#include "primitive/elementwise.h"
+
+namespace tenon {
+
+inline const char* name_of(const Op& op) { return op.schema.name.c_str(); }
+
+inline tn_dtype number_dtype(uint32_t kind) {
+  return kind == TN_KIND_FLOAT ? TN_FLOAT64 : kind == TN_KIND_INT ? TN_INT64 : TN_BOOL;
+}
+
+// The program of a call, by the types of its operands and numbers.
+[[nodiscard]] Status compile_call(const Op& op, const tn_value* args,
+                                  std::span<const OperandType> types,
+                                  const CompiledProgram** compiled);
+// Refuses integers to negative powers, and bounds that leave nothing of a dtype, among the params.
+[[nodiscard]] Status check_params(const Op& op, const CompiledProgram& compiled,
+                                  const tn_scalar* params);
+// Says with *taken whether it was this path's call; nothing has happened otherwise.
+[[nodiscard]] Status run_uniform(const Op& op, const tn_value* args, Tensor** outputs, bool* taken);
+
+}  // namespace tenon

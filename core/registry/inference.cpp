@@ -1,0 +1,34 @@
+#include "registry/inference.h"
+
+#include "registry/handlers.h"
+
+namespace tenon {
+
+Handlers handlers;
+
+Status ask_inference(const Op* op, std::span<const tn_value> args, tn_meta* metas) {
+  return op->infer(op->self, args.data(), static_cast<uint32_t>(args.size()), metas,
+                   static_cast<uint32_t>(op->schema.returns.size()));
+}
+
+Status OutputMetas::look() {
+  looked_ = true;
+  const std::span<tn_meta> metas(metas_, op_->schema.returns.size());
+  const Status refused = guarded([&] {
+    return op_->infer != nullptr ? ask_inference(op_, args_, metas_) : handlers.trace(op_, args_, metas);
+  });
+  // An op that states its inference has refused the call. What cannot be traced may run all the
+  // same, by its decomposition.
+  if (refused != nullptr && op_->infer == nullptr && refused->code != TN_OUT_OF_MEMORY) {
+    untraced_.set(refused);
+    return nullptr;
+  }
+  return refused;
+}
+
+Status OutputMetas::require(const tn_meta** metas) {
+  TN_TRY(find(metas));
+  return untraced_.take();
+}
+
+}  // namespace tenon
