@@ -151,9 +151,9 @@ Status run_kernel(const Op* op, const Kernel& kernel, std::span<const tn_value> 
     }
     if (privates != nullptr && n_private > 0) {
       tn_meta extra[kMaxArguments];
-      const std::span<const tn_value> known = kernel.known(args);
-      TN_TRY(kernel.infer_private(kernel.def.self, known.data(),
-                                  static_cast<uint32_t>(known.size()), extra, n_private));
+      const tn_call call =
+          call_before_outputs(kernel, op, call_device(args), args, metas, static_cast<uint32_t>(n));
+      TN_TRY(kernel.infer_private(kernel.def.self, &call, extra, n_private));
       TN_TRY(make_metas({extra, n_private}, {outputs + n, n_private}));
     }
     TN_TRY(launch(kernel, op, call_device(args), args, all, metas));

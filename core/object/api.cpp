@@ -253,7 +253,7 @@ tn_status* api_factories(tn_factory_fn see, void* context) {
                  [&]() -> Status {
                    for (const Factory* factory : all_factories()) {
                      see(context, factory->def.kind, factory->schema.name.c_str(),
-                         factory->schema.text.c_str());
+                         factory->text.c_str());
                    }
                    return nullptr;
                  });

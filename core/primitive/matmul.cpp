@@ -107,10 +107,31 @@ Status integer_product(Tensor* a, Tensor* b, Tensor** result) {
   return run_reduce(args, result);
 }
 
-}  // namespace
+// A call of matmul, read: the sizes of its output.
+struct Product {
+  Shape batch, sizes;
+  int64_t m, k, n, numel;
+};
 
-Status run_matmul(Values args, Tensor** result) {
-  Tensor *a = tensor_at(args, 0), *b = tensor_at(args, 1);
+Status broadcast_batch(const Tensor* a, const Tensor* b, Shape* batch) {
+  const int32_t rank = std::max(a->ndim, b->ndim) - 2;
+  batch->ndim = rank;
+  std::fill_n(batch->sizes, rank, int64_t{1});
+  for (const Tensor* t : {a, b}) {
+    for (int32_t d = 0; d < t->ndim - 2; ++d) {
+      int64_t& size = batch->sizes[rank - (t->ndim - 2) + d];
+      if (size != t->sizes[d] && size != 1 && t->sizes[d] != 1) {
+        return invalid("matmul: batch dimensions do not broadcast: a is {}, b is {} ({}, {})",
+                       sizes_text(a), sizes_text(b), dtype_name(a->dtype), device_text(a->device));
+      }
+      if (size == 1) size = t->sizes[d];
+    }
+  }
+  return nullptr;
+}
+
+// What the call gives, or why it is refused.
+Status infer_matmul(const Tensor* a, const Tensor* b, Product* p) {
   const auto where = [&] {
     return fmt::format("({}, {})", dtype_name(a->dtype), device_text(a->device));
   };
@@ -125,52 +146,41 @@ Status run_matmul(Values args, Tensor** result) {
     return invalid("matmul: a is {}, b is {}; expected one dtype, of floats or integers",
                    tensor_text(a), tensor_text(b));
   }
-  const int64_t m = a->sizes[a->ndim - 2], k = a->sizes[a->ndim - 1];
-  const int64_t k_of_b = b->sizes[b->ndim - 2], n = b->sizes[b->ndim - 1];
-  if (k != k_of_b) {
+  p->m = a->sizes[a->ndim - 2];
+  p->k = a->sizes[a->ndim - 1];
+  p->n = b->sizes[b->ndim - 1];
+  if (p->k != b->sizes[b->ndim - 2]) {
     return invalid(
         "matmul: inner dimensions differ: a is {}, b is {} {}; expected b's dimension {} to be "
         "{}{}",
-        sizes_text(a), sizes_text(b), where(), b->ndim - 2, k,
-        n == k ? "; did you mean matmul(a, b.t())?" : "");
+        sizes_text(a), sizes_text(b), where(), b->ndim - 2, p->k,
+        p->n == p->k ? "; did you mean matmul(a, b.t())?" : "");
   }
-  Shape batch;
-  for (const Tensor* t : {a, b}) {
-    for (int32_t d = 0; d < t->ndim - 2; ++d) {
-      const int32_t rank = std::max(a->ndim, b->ndim) - 2;
-      if (batch.ndim < rank) {
-        batch.ndim = rank;
-        std::fill_n(batch.sizes, rank, int64_t{1});
-      }
-      int64_t& size = batch.sizes[rank - (t->ndim - 2) + d];
-      if (size != t->sizes[d] && size != 1 && t->sizes[d] != 1) {
-        return invalid("matmul: batch dimensions do not broadcast: a is {}, b is {} {}",
-                       sizes_text(a), sizes_text(b), where());
-      }
-      if (size == 1) size = t->sizes[d];
-    }
-  }
-  int64_t sizes[TN_MAX_RANK];
-  std::copy_n(batch.sizes, batch.ndim, sizes);
-  sizes[batch.ndim] = m;
-  sizes[batch.ndim + 1] = n;
-  const std::span<const int64_t> all(sizes, batch.ndim + 2);
-  int64_t numel;
-  TN_TRY(count_elements("matmul", all, a->dtype, &numel));
+  TN_TRY(broadcast_batch(a, b, &p->batch));
+  p->sizes = p->batch;
+  p->sizes.sizes[p->sizes.ndim++] = p->m;
+  p->sizes.sizes[p->sizes.ndim++] = p->n;
+  return count_elements("matmul", p->sizes.span(), a->dtype, &p->numel);
+}
+
+}  // namespace
+
+Status run_matmul(Values args, Tensor** result) {
+  Tensor *a = tensor_at(args, 0), *b = tensor_at(args, 1);
+  Product p;
+  TN_TRY(infer_matmul(a, b, &p));
   if (!is_float(a->dtype)) return integer_product(a, b, result);
   Tensor* made;
-  TN_TRY(empty_tensor(all, a->dtype, a->device, &made));
+  TN_TRY(empty_tensor(p.sizes.span(), a->dtype, a->device, &made));
   TensorRef hold(made);
-  if (numel > 0 && k == 0) {
-    tn_value zero{};
-    zero.kind = TN_KIND_INT;
-    TN_TRY(fill(made, zero));
-  } else if (numel > 0 && a->device.type != TN_DEVICE_META) {
-    const int64_t n_batch = numel / (m * n);
+  if (p.numel > 0 && p.k == 0) {
+    TN_TRY(fill(made, int_value(0)));
+  } else if (p.numel > 0 && a->device.type != TN_DEVICE_META) {
+    const int64_t n_batch = p.numel / (p.m * p.n);
     Matrices ma, mb, mc;
-    TN_TRY(merge_batch(a, batch.span(), n_batch, &ma));
-    TN_TRY(merge_batch(b, batch.span(), n_batch, &mb));
-    fill_matrices(made, n_batch, m * n, &mc);
+    TN_TRY(merge_batch(a, p.batch.span(), n_batch, &ma));
+    TN_TRY(merge_batch(b, p.batch.span(), n_batch, &mb));
+    fill_matrices(made, n_batch, p.m * p.n, &mc);
     const tn_value matrices[2] = {tensor_value(&ma.tensor), tensor_value(&mb.tensor)};
     Tensor* output = as_tensor(&mc.tensor);  // only the public prefix is read below
     TN_TRY(launch_primitive(TN_PRIM_MATMUL, a->device, matrices, {&output, 1}));

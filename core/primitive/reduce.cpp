@@ -53,141 +53,171 @@ tn_dtype result_dtype(tn_reduce_kind kind, tn_dtype folded) {
   return adds && !is_float(folded) ? TN_INT64 : folded;  // PyTorch: integers and bool sum to int64
 }
 
-tn_value identity_of(tn_reduce_kind kind) {
-  tn_value v{};
-  v.kind = TN_KIND_INT;
-  v.as.i = kind == TN_REDUCE_PROD ? 1 : 0;
-  return v;
+// A call of reduce, read: what its output is, and what folds to it.
+struct Reduction {
+  const char* what;  // "sum"
+  tn_reduce_kind kind;
+  uint32_t n_inputs;
+  const Tensor* inputs[kMaxOperands];
+  const Op *prologue, *epilogue;  // NULL: none
+  Stage before, after;
+  tn_dtype accumulate, dtype;
+  Shape shape;       // of the inputs, broadcast
+  uint32_t reduced;  // bit d: dimension d of shape is
+  bool keepdim;
+  Shape kept;                        // of the output
+  int64_t n_folded = 1, n_kept = 1;  // elements for each of the output, elements of the output
+};
+
+Status read_inputs(Values args, Reduction* r, tn_dtype* dtypes) {
+  const int64_t kind = int_at(args, 0);
+  const auto inputs = tensors_at(args, 1);
+  r->prologue = expression_at(args, 4);
+  r->epilogue = expression_at(args, 6);
+  if (kind < TN_REDUCE_SUM || kind > TN_REDUCE_ARGMIN)
+    return invalid("reduce: kind {} is unknown", kind);
+  r->kind = static_cast<tn_reduce_kind>(kind);
+  r->what = kKindNames[kind];
+  if (r->epilogue != nullptr && kind >= TN_REDUCE_ARGMAX) {
+    return invalid("{}: it gives an index, which takes no epilogue", r->what);
+  }
+  if (inputs.empty() || inputs.size() + 1 > kMaxOperands ||
+      (r->prologue == nullptr && inputs.size() != 1)) {
+    return invalid("{}: {} tensors; one is reduced, several only by a prologue", r->what,
+                   inputs.size());
+  }
+  r->n_inputs = static_cast<uint32_t>(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    r->inputs[i] = as_tensor(inputs[i]);
+    dtypes[i] = inputs[i]->dtype;
+    if (!(inputs[i]->device == inputs[0]->device)) {
+      return invalid("{}: {} and {}; expected one device", r->what, tensor_text(inputs[0]),
+                     tensor_text(inputs[i]));
+    }
+  }
+  return nullptr;
+}
+
+// The dtypes on the way: after the prologue, of the accumulator, after the epilogue.
+Status type_stages(Values args, const tn_dtype* dtypes, Reduction* r, tn_dtype* folded) {
+  *folded = dtypes[0];
+  if (r->prologue != nullptr) {
+    TN_TRY(prepare_stage("prologue", *r->prologue, {dtypes, r->n_inputs}, floats_at(args, 5),
+                         &r->before));
+    *folded = r->before.compiled->output_dtypes[0];
+    if (*folded == TN_BOOL)
+      return invalid("{}: a prologue that gives bool is not folded; cast it with int()", r->what);
+  }
+  r->accumulate = accumulate_dtype(*folded);
+  tn_dtype dtype = result_dtype(r->kind, *folded);
+  if (r->epilogue != nullptr) {
+    TN_TRY(prepare_stage("epilogue", *r->epilogue, {&r->accumulate, 1}, floats_at(args, 7),
+                         &r->after));
+    const tn_dtype out = r->after.compiled->output_dtypes[0];
+    dtype = is_half(*folded) && out == TN_FLOAT32 ? *folded : out;
+  }
+  r->dtype = dtype_at(args, 8, dtype);
+  return nullptr;
+}
+
+// What the call gives, or why it is refused.
+Status infer_reduce(Values args, Reduction* r) {
+  tn_dtype dtypes[kMaxOperands], folded;
+  TN_TRY(read_inputs(args, r, dtypes));
+  TN_TRY(type_stages(args, dtypes, r, &folded));
+  TN_TRY(broadcast_shape(r->what, r->inputs, r->n_inputs, &r->shape));
+  int64_t numel;  // several inputs may broadcast to more than 63 bits count
+  TN_TRY(count_elements(r->what, r->shape.span(), folded, &numel));
+  r->reduced = dims_mask(r->what, ints_at(args, 2), r->shape.ndim);
+  r->keepdim = bool_at(args, 3);
+  for (int32_t d = 0; d < r->shape.ndim; ++d) {
+    if ((r->reduced >> d & 1) != 0) {
+      r->n_folded *= r->shape.sizes[d];
+      if (r->keepdim) r->kept.sizes[r->kept.ndim++] = 1;
+    } else {
+      r->n_kept *= r->shape.sizes[d];
+      r->kept.sizes[r->kept.ndim++] = r->shape.sizes[d];
+    }
+  }
+  if (r->n_folded == 0 && r->kind >= TN_REDUCE_MAX && r->n_kept > 0) {
+    return invalid(
+        "{}: {} has no elements along the reduced dimensions, and {} of nothing is undefined",
+        r->what, shape_text(r->shape.sizes, r->shape.ndim), r->what);
+  }
+  return nullptr;
+}
+
+// Where there is nothing to fold: the identity, through the epilogue's formula where there is one.
+Status fill_with_identity(const Reduction& r, std::span<const double> scalars, Tensor* made) {
+  const bool is_product = r.kind == TN_REDUCE_PROD;
+  if (r.epilogue == nullptr) return fill(made, int_value(is_product ? 1 : 0));
+  tn_value values[1 + kMaxExpressionScalars] = {};
+  values[0].kind = TN_KIND_FLOAT;
+  values[0].as.f = is_product ? 1 : 0;
+  for (size_t i = 0; i < scalars.size(); ++i) {
+    values[i + 1].kind = TN_KIND_FLOAT;
+    values[i + 1].as.f = scalars[i];
+  }
+  Tensor* one;
+  TN_TRY(run_elementwise(*r.epilogue, values, &one));
+  const TensorRef hold(one);
+  return copy_into(made, one);
+}
+
+Status launch_reduction(const Reduction& r, Tensor* made) {
+  int64_t output_strides[TN_MAX_RANK];
+  for (int32_t d = 0, k = 0; d < r.shape.ndim; ++d) {
+    const bool folds = (r.reduced >> d & 1) != 0;
+    output_strides[d] = folds ? 0 : made->strides[k];
+    k += !folds || r.keepdim ? 1 : 0;
+  }
+  LoopBuffers buffers;
+  // needs no sorting and merging
+  const bool whole = r.n_kept == 1 && r.n_inputs == 1 && r.inputs[0]->is_contiguous();
+  const bool ordered = r.kind == TN_REDUCE_ARGMAX || r.kind == TN_REDUCE_ARGMIN;
+  const int32_t n_reduced = whole
+                                ? whole_reduction_loop(r.n_folded, made, r.inputs[0], &buffers)
+                                : reduction_loop(r.shape.span(), r.reduced, ordered, output_strides,
+                                                 made, r.inputs, r.n_inputs, &buffers);
+  const tn_reduction reduction{sizeof(tn_reduction),
+                               r.kind,
+                               r.accumulate,
+                               buffers.ndim,
+                               n_reduced,
+                               0,
+                               r.n_kept,
+                               buffers.sizes,
+                               buffers.operands,
+                               r.prologue != nullptr ? &r.before.compiled->program : nullptr,
+                               r.epilogue != nullptr ? &r.after.compiled->program : nullptr,
+                               r.before.params,
+                               r.after.params};
+  tn_value arg{};
+  arg.kind = TN_KIND_REDUCTION;
+  arg.as.reduction = &reduction;
+  const tn_program* youngest = reduction.prologue;
+  if (reduction.epilogue != nullptr &&
+      (youngest == nullptr || youngest->instruction_set < reduction.epilogue->instruction_set)) {
+    youngest = reduction.epilogue;
+  }
+  const Kernel* kernel;
+  const Op* op = primitive_op(TN_PRIM_REDUCE);
+  TN_TRY(primitive_kernel(TN_PRIM_REDUCE, op, made->device, {&arg, 1}, youngest, &kernel));
+  return launch(*kernel, op, made->device, {&arg, 1}, {&made, 1});
 }
 
 }  // namespace
 
 Status run_reduce(Values args, Tensor** result) {
-  const int64_t kind = int_at(args, 0);
-  const auto inputs = tensors_at(args, 1);
-  const auto dims = ints_at(args, 2);
-  const bool keepdim = bool_at(args, 3);
-  const Op *prologue = expression_at(args, 4), *epilogue = expression_at(args, 6);
-  if (kind < TN_REDUCE_SUM || kind > TN_REDUCE_ARGMIN)
-    return invalid("reduce: kind {} is unknown", kind);
-  const char* what = kKindNames[kind];
-  if (epilogue != nullptr && kind >= TN_REDUCE_ARGMAX) {
-    return invalid("{}: it gives an index, which takes no epilogue", what);
-  }
-  if (inputs.empty() || inputs.size() + 1 > kMaxOperands ||
-      (prologue == nullptr && inputs.size() != 1)) {
-    return invalid("{}: {} tensors; one is reduced, several only by a prologue", what,
-                   inputs.size());
-  }
-  const Tensor* tensors[kMaxOperands];
-  tn_dtype dtypes[kMaxOperands];
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    tensors[i] = as_tensor(inputs[i]);
-    dtypes[i] = inputs[i]->dtype;
-    if (!(inputs[i]->device == inputs[0]->device)) {
-      return invalid("{}: {} and {}; expected one device", what, tensor_text(inputs[0]),
-                     tensor_text(inputs[i]));
-    }
-  }
-  const auto n_inputs = static_cast<uint32_t>(inputs.size());
-  Stage before, after;
-  tn_dtype folded = dtypes[0];
-  if (prologue != nullptr) {
-    TN_TRY(prepare_stage("prologue", *prologue, {dtypes, n_inputs}, floats_at(args, 5), &before));
-    folded = before.compiled->output_dtypes[0];
-    if (folded == TN_BOOL)
-      return invalid("{}: a prologue that gives bool is not folded; cast it with int()", what);
-  }
-  const tn_dtype accumulate = accumulate_dtype(folded);
-  tn_dtype dtype = result_dtype(static_cast<tn_reduce_kind>(kind), folded);
-  if (epilogue != nullptr) {
-    TN_TRY(prepare_stage("epilogue", *epilogue, {&accumulate, 1}, floats_at(args, 7), &after));
-    const tn_dtype out = after.compiled->output_dtypes[0];
-    dtype = is_half(folded) && out == TN_FLOAT32 ? folded : out;
-  }
-  dtype = dtype_at(args, 8, dtype);
-
-  Shape shape;
-  TN_TRY(broadcast_shape(what, tensors, n_inputs, &shape));
-  int64_t numel;  // several inputs may broadcast to more than 63 bits count
-  TN_TRY(count_elements(what, shape.span(), folded, &numel));
-  const uint32_t reduced = dims_mask(what, dims, shape.ndim);
-  Shape kept;
-  int64_t n_folded = 1, n_kept = 1;
-  for (int32_t d = 0; d < shape.ndim; ++d) {
-    if ((reduced >> d & 1) != 0) {
-      n_folded *= shape.sizes[d];
-      if (keepdim) kept.sizes[kept.ndim++] = 1;
-    } else {
-      n_kept *= shape.sizes[d];
-      kept.sizes[kept.ndim++] = shape.sizes[d];
-    }
-  }
-  if (n_folded == 0 && kind >= TN_REDUCE_MAX && n_kept > 0) {
-    return invalid(
-        "{}: {} has no elements along the reduced dimensions, and {} of nothing is undefined", what,
-        shape_text(shape.sizes, shape.ndim), what);
-  }
+  Reduction r;
+  TN_TRY(infer_reduce(args, &r));
   Tensor* made;
-  TN_TRY(empty_tensor(kept.span(), dtype, tensors[0]->device, &made));
+  TN_TRY(empty_tensor(r.kept.span(), r.dtype, r.inputs[0]->device, &made));
   TensorRef hold(made);
-  if (n_kept > 0 && n_folded == 0) {
-    // Nothing to fold: the identity, through the epilogue's formula where there is one.
-    if (epilogue == nullptr) {
-      TN_TRY(fill(made, identity_of(static_cast<tn_reduce_kind>(kind))));
-    } else {
-      tn_value values[1 + kMaxExpressionScalars] = {};
-      values[0].kind = TN_KIND_FLOAT;
-      values[0].as.f = static_cast<double>(identity_of(static_cast<tn_reduce_kind>(kind)).as.i);
-      const auto scalars = floats_at(args, 7);
-      for (size_t i = 0; i < scalars.size(); ++i) {
-        values[i + 1].kind = TN_KIND_FLOAT;
-        values[i + 1].as.f = scalars[i];
-      }
-      Tensor* one;
-      TN_TRY(run_elementwise(*epilogue, values, &one));
-      TensorRef hold_one(one);
-      TN_TRY(copy_into(made, one));
-    }
-  } else if (n_kept > 0) {
-    int64_t output_strides[TN_MAX_RANK];
-    for (int32_t d = 0, k = 0; d < shape.ndim; ++d) {
-      const bool folds = (reduced >> d & 1) != 0;
-      output_strides[d] = folds ? 0 : made->strides[k];
-      k += !folds || keepdim ? 1 : 0;
-    }
-    LoopBuffers buffers;
-    // needs no sorting and merging
-    const bool whole = n_kept == 1 && n_inputs == 1 && tensors[0]->is_contiguous();
-    const bool ordered = kind == TN_REDUCE_ARGMAX || kind == TN_REDUCE_ARGMIN;
-    const int32_t n_reduced = whole ? whole_reduction_loop(n_folded, made, tensors[0], &buffers)
-                                    : reduction_loop(shape.span(), reduced, ordered, output_strides,
-                                                     made, tensors, n_inputs, &buffers);
-    const tn_reduction reduction{sizeof(tn_reduction),
-                                 static_cast<tn_reduce_kind>(kind),
-                                 accumulate,
-                                 buffers.ndim,
-                                 n_reduced,
-                                 0,
-                                 n_kept,
-                                 buffers.sizes,
-                                 buffers.operands,
-                                 prologue != nullptr ? &before.compiled->program : nullptr,
-                                 epilogue != nullptr ? &after.compiled->program : nullptr,
-                                 before.params,
-                                 after.params};
-    tn_value arg{};
-    arg.kind = TN_KIND_REDUCTION;
-    arg.as.reduction = &reduction;
-    const tn_program* youngest = reduction.prologue;
-    if (reduction.epilogue != nullptr &&
-        (youngest == nullptr || youngest->instruction_set < reduction.epilogue->instruction_set)) {
-      youngest = reduction.epilogue;
-    }
-    const Kernel* kernel;
-    const Op* op = primitive_op(TN_PRIM_REDUCE);
-    TN_TRY(primitive_kernel(TN_PRIM_REDUCE, op, made->device, {&arg, 1}, youngest, &kernel));
-    TN_TRY(launch(*kernel, op, made->device, {&arg, 1}, {&made, 1}));
+  if (r.n_kept > 0 && r.n_folded == 0) {
+    TN_TRY(fill_with_identity(r, floats_at(args, 7), made));
+  } else if (r.n_kept > 0) {
+    TN_TRY(launch_reduction(r, made));
   }
   *result = hold.take();
   return nullptr;

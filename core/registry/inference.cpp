@@ -15,7 +15,8 @@ Status OutputMetas::look() {
   looked_ = true;
   const std::span<tn_meta> metas(metas_, op_->schema.returns.size());
   const Status refused = guarded([&] {
-    return op_->infer != nullptr ? ask_inference(op_, args_, metas_) : handlers.trace(op_, args_, metas);
+    return op_->infer != nullptr ? ask_inference(op_, args_, metas_)
+                                 : handlers.trace(op_, args_, metas);
   });
   // An op that states its inference has refused the call. What cannot be traced may run all the
   // same, by its decomposition.

@@ -31,7 +31,7 @@ struct Kernel {
   std::unique_ptr<Schema> schema;  // NULL when only a name was stated
   bool is_pair = false;
   uint32_t n_private = 0;
-  tn_infer_fn infer_private = nullptr;
+  decltype(tn_kernel_pair_def::infer_private) infer_private = nullptr;
   tn_kernel_fn backward = nullptr;
   uint64_t saves_args = 0, saves_outputs = 0;
   int32_t device_type = -1;  // -1 while its device is not there

@@ -370,7 +370,7 @@ TEST(CustomFunction, MayRunBackwardItself) {
 // else it is destroyed with the node, at once where none is needed.
 TEST(CustomFunction, TakesItsStateOnSuccessOnly) {
   load_all();
-  const tn_autograd_api* api = tn::detail::api.autograd;
+  const tn_autograd_api* api = tn::detail::api.autograd.get();
   const tn_backward_fn backward = [](void*, tn_tensor* const*, uint32_t, tn_tensor**,
                                      uint32_t) -> tn_status* { return nullptr; };
   const auto destroy = [](void* self) { ++*static_cast<int*>(self); };

@@ -248,11 +248,11 @@ TEST(GradientSources, HaveASchemaWithTheScalarsOfTheForward) {
   const auto e =
       parsed("soft(Tensor x, float beta=1, int n=2) -> Tensor", "log1p(exp(beta * x)) * n");
   const Expression::Gradient first = gradient_of(*e, 1);
-  EXPECT_EQ(first.expression->schema().text,
+  EXPECT_EQ(schema_text(first.expression->schema()),
             "gradient of soft(Tensor g, Tensor x, float beta, int n) -> Tensor");
   EXPECT_EQ(first.expression->n_scalars(), 2u);
   const Expression::Gradient second = gradient_of(*first.expression, 3);
-  EXPECT_EQ(second.expression->schema().text,
+  EXPECT_EQ(schema_text(second.expression->schema()),
             "gradient of gradient of soft(Tensor gg, Tensor g, Tensor x, float beta, int n) -> "
             "(Tensor, Tensor)");
 }

@@ -123,8 +123,8 @@ TEST(SchemaParser, NormalizesTheText) {
       {"f(str s='\"', str[] l=['a'], dtype d=float16, bool b=True) -> (Tensor v, Tensor i)",
        "f(str s=\"\\\"\", str[] l=[\"a\"], dtype d=float16, bool b=True) -> (Tensor v, Tensor i)"}};
   for (const auto& [text, normalized] : texts) {
-    EXPECT_EQ(parsed(text).text, normalized);
-    EXPECT_EQ(parsed(normalized).text, normalized);
+    EXPECT_EQ(schema_text(parsed(text)), normalized);
+    EXPECT_EQ(schema_text(parsed(normalized)), normalized);
   }
 }
 

@@ -103,10 +103,10 @@ TEST(Variants, AreFormulasOfTheArgumentsThatTheyName) {
   EXPECT_EQ(op.plan.n_operands, 1);
   ASSERT_EQ(op.variants->entries.size(), 3u);
   const Op& scaled = *op.variants->entries[0].op;
-  EXPECT_EQ(scaled.expression->schema().text, "f(Tensor x, number y, number k=1) -> Tensor");
-  EXPECT_EQ(scaled.schema.text, op.schema.text);
+  EXPECT_EQ(schema_text(scaled.expression->schema()), "f(Tensor x, number y, number k=1) -> Tensor");
+  EXPECT_EQ(schema_text(scaled.schema), schema_text(op.schema));
   EXPECT_EQ(scaled.name, "shape.f");
-  EXPECT_EQ(op.variants->entries[1].op->expression->schema().text,
+  EXPECT_EQ(schema_text(op.variants->entries[1].op->expression->schema()),
             "f(Tensor x, Tensor y) -> Tensor");
   EXPECT_EQ(op.variants->entries[2].op, nullptr);
   EXPECT_EQ(op.variants->entries[2].error, "no");
@@ -224,7 +224,7 @@ TEST(Variants, RefusalsSayWhatWasFoundAndWhatIsExpected) {
             "f: low is float 0.0, high is int 0; expected a range");
   EXPECT_EQ(run("strict2.f", {int_value(2)}), "f: argument 'mode' must be str?, got int 2");
   EXPECT_EQ(run("strict2.f", {none, none, none, none, none}),
-            "f: 6 arguments, expected at most 5: " + find_op("strict2.f")->schema.text);
+            "f: 6 arguments, expected at most 5: " + schema_text(find_op("strict2.f")->schema));
 }
 
 TEST(Variants, AskAtEachCallWhereTheyAskForWhatThePlainFormulaReads) {

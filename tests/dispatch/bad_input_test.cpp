@@ -271,8 +271,8 @@ TEST_F(BadInput, ObjectsThatAreNone) {
 
 // The same below the face, as C code meets it.
 TEST_F(BadInput, EntriesThatGetNoTensor) {
-  const auto& tensors = *tn::detail::api.tensor;
-  const auto& autograd = *tn::detail::api.autograd;
+  const auto& tensors = *tn::detail::api.tensor.get();
+  const auto& autograd = *tn::detail::api.autograd.get();
   const auto refused = [](tn_status* status) {
     expect_error([&] { tn::check(status); }, "the tensor is None");
   };
@@ -383,7 +383,7 @@ TEST_F(BadInput, BytesThatDoNotFit) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
     tn::host()->status_free(status);
   };
-  const tn_tensor_api& api = *tn::detail::api.tensor;
+  const tn_tensor_api& api = *tn::detail::api.tensor.get();
   refused(api.read(x.get(), bytes, 20), "holds 24 bytes, the buffer 20");
   refused(api.write(x.get(), bytes, 28), "holds 24 bytes, the buffer 28");
   tn_tensor* t = nullptr;

@@ -417,7 +417,7 @@ struct Event {
 
 TEST_F(Dispatch, ProfileSeesEachOpBeginAndEnd) {
   std::vector<Event> events;
-  const tn_profile_api* profile = tn::detail::api.profile;
+  const tn_profile_api* profile = tn::detail::api.profile.get();
   Tensor x = tn::ones({2, 3}), wide = x.to(tn::float64);
   profile->set(
       [](void* context, const char* op, int32_t begin, uint64_t ns) {

@@ -59,7 +59,7 @@ tn_status* times_in_c(void* self, const tn_call* call) {
   times(*static_cast<const Factor*>(self), Call(call));
   return nullptr;
 }
-void like_factor(const Factor& factor, std::span<const tn_value>, std::span<tn_meta> metas) {
+void like_factor(const Factor& factor, const Call&, std::span<tn_meta> metas) {
   metas[0] = tenon::Meta(std::vector<int64_t>{int64_t(factor.by)}, float32, tenon::cpu);
 }
 
@@ -98,9 +98,9 @@ TENON_PLUGIN(dispatch_kernels) {
           call.output_data<float>()[i] = by * static_cast<const float*>(call.tensor(0)->data)[i];
         }
       })
-      .private_outputs(1, [](span<const tn_value> args, span<tn_meta> metas) {
-        if (args.size() != 1) {
-          fail("grown: infer_private got " + std::to_string(args.size()) + " arguments");
+      .private_outputs(1, [](const Call& call, span<tn_meta> metas) {
+        if (call.n_args() != 1) {
+          fail("grown: infer_private got " + std::to_string(call.n_args()) + " arguments");
         }
         metas[0] = Meta(std::vector<int64_t>{}, float32, cpu);
       });

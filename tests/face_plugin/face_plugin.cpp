@@ -87,9 +87,7 @@ TENON_PLUGIN(face_plugin) {
               call.output_data<float>(0)[i] = g[i] * twice[i];
           },
           {.saves_args = 0})
-      .private_outputs(1, [](span<const tn_value> args, span<tn_meta> metas) {
-        metas[0] = Meta(Tensor::borrow(args[0].as.tensor));
-      });
+      .private_outputs(1, [](const Call& call, span<tn_meta> metas) { metas[0] = call.meta(); });
 
   layer("Gated(int dim, float p=0.1)", [](Object& self, int64_t dim, double p) {
     self.parameter("scale", ones({dim}));

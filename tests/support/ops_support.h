@@ -24,7 +24,7 @@ inline void load_all() {
     for (const char* library : {TENON_RENAMED_OPS, TENON_CPU_LIBRARY, TENON_REF_LIBRARY}) {
       tn::check(tn::detail::api.plugin->load(library));
     }
-    tn::detail::api.host = renamed::host_for(tn::host());
+    tn::detail::api.host.set(renamed::host_for(tn::host()));
     return true;
   }();
   (void)loaded;

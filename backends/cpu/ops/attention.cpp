@@ -325,8 +325,8 @@ void backward(const tn_call* call) {
   });
 }
 
-void infer_private(std::span<const tn_value> args, std::span<tn_meta> metas) {
-  const tn_tensor& query = *args[0].as.tensor;
+void infer_private(const tn_call* call, std::span<tn_meta> metas) {
+  const tn_tensor& query = *call->args[0].as.tensor;
   metas[0].ndim = query.ndim - 1;
   metas[0].dtype = TN_FLOAT64;
   metas[0].device = query.device;

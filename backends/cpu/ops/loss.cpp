@@ -175,8 +175,8 @@ void launch_backward(const tn_call* call) {
                                      : backward<float>(call, x, g, lse);
 }
 
-void infer_private(std::span<const tn_value> args, std::span<tn_meta> outputs) {
-  const tn_tensor& input = *args[0].as.tensor;
+void infer_private(const tn_call* call, std::span<tn_meta> outputs) {
+  const tn_tensor& input = *call->args[0].as.tensor;
   outputs[0].ndim = 1;
   outputs[0].dtype = TN_FLOAT64;
   outputs[0].device = input.device;

@@ -129,10 +129,10 @@ void layer_backward(const tn_call* call) {
   }
 }
 
-void layer_private(std::span<const tn_value> args, std::span<tn_meta> metas) {
-  const tn_tensor& x = *args[0].as.tensor;
+void layer_private(const tn_call* call, std::span<tn_meta> metas) {
+  const tn_tensor& x = *call->args[0].as.tensor;
   for (tn_meta& meta : metas) {
-    describe(&meta, x, product(x.sizes, x.ndim - static_cast<int32_t>(args[1].count)));
+    describe(&meta, x, product(x.sizes, x.ndim - static_cast<int32_t>(call->args[1].count)));
   }
 }
 

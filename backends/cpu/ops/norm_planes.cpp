@@ -208,10 +208,10 @@ void group_backward(const tn_call* call) {
                          });
 }
 
-void group_private(std::span<const tn_value> args, std::span<tn_meta> metas) {
-  const tn_tensor& x = *args[0].as.tensor;
+void group_private(const tn_call* call, std::span<tn_meta> metas) {
+  const tn_tensor& x = *call->args[0].as.tensor;
   for (tn_meta& meta : metas) {
-    describe(&meta, x, x.sizes[0] * args[1].as.i);
+    describe(&meta, x, x.sizes[0] * call->args[1].as.i);
   }
 }
 

@@ -146,17 +146,9 @@ void max_backward(const Pool& pool, const tn_call* call) {
   });
 }
 
-void max_private(const Pool& pool, std::span<const tn_value> args, std::span<tn_meta> metas) {
-  const tn_tensor& x = *args[0].as.tensor;
-  Windows p;
-  p.read(pool, args.data(), x.sizes, x.ndim);
-  metas[0].ndim = x.ndim;
+void max_private(const tn_call* call, std::span<tn_meta> metas) {
+  metas[0] = call->metas[0];
   metas[0].dtype = TN_INT32;
-  metas[0].device = x.device;
-  std::copy_n(x.sizes, x.ndim, metas[0].sizes);
-  for (int32_t d = 0; d < pool.n; ++d) {
-    metas[0].sizes[x.ndim - pool.n + d] = p.axes[2 - pool.n + d].out;
-  }
 }
 
 // ---- Averages ----

@@ -12,6 +12,20 @@
  *  - Every function of the host may be called from any thread. Modes, current streams and
  *    explain are per thread.
  *  - No exception and no longjmp crosses the border, in either direction.
+ *  - Functions of plugins and applications. Each may be called from any thread, and from several
+ *    at once with one `self`, unless it is said here or at its declaration:
+ *      init and shutdown of a plugin: one plugin at a time, on the thread that loads.
+ *      Decompositions, vjps, backwards of custom functions, methods, factories' create, and hooks
+ *        run on the thread that called, inside that call. They may call everything of the host,
+ *        and so come to themselves again.
+ *      Kernels, `supports`, `infer`, `infer_private`, `order`, `prepare` and views run inside a
+ *        call too. They use of the host what is about their call (workspace, set_output, keep,
+ *        parallel_for), counts of tensors, statuses, texts and the log, and call no op.
+ *      Slots of a device and of threads, `classify`, and functions that see a launch (profile/1)
+ *        may run while the host holds locks of its own. They use statuses and the log alone.
+ *      destroy and release functions run once, on whichever thread gives up last, after all other
+ *        calls with that `self` have returned. They use statuses, texts, the log, and what
+ *        releases.
  *  - A struct with a `size` starts with sizeof itself as the author's compiler saw it. It grows
  *    only at its end; a field beyond `size` counts as zero. Slots marked optional may be zero,
  *    and the comment says what happens then. */
@@ -653,7 +667,9 @@ typedef struct tn_kernel_pair_def {
   uint32_t n_private;
   /* its `self` is the backward's too. Of an op that is no expression */
   const tn_kernel_def* forward;
-  tn_infer_fn infer_private; /* args are the forward's */
+  /* fills privates[0 .. n_private) for the forward's call, which has arguments and metas */
+  tn_status* (*infer_private)(void* self, const tn_call* call, tn_meta* privates,
+                              uint32_t n_private);
   tn_kernel_fn backward;
   /* bit i: backward reads flat tensor argument i; others come as NONE. From 64 on all are read */
   uint64_t saves_args;

@@ -33,43 +33,79 @@ inline namespace TENON_HIDDEN v0 {
 
 namespace detail {
 
-// The host's tables, filled once per shared object before anything else of the face is used.
+// How this shared object gets the host's table at the first use of the face: tenon.hpp sets it. NULL
+// in plugins, which get the table when they are loaded.
+using Attach = void (*)();
+inline constinit Attach attach_at_first_use = nullptr;
+
+// One of the host's tables. The first use in an application attaches it, and throws an Error that
+// says what is missing; later ones cost one test of the pointer. Thread-safe.
+template <typename T>
+class Table {
+ public:
+  constexpr explicit Table(const char* name) noexcept : name_(name) {}
+  const T* operator->() const { return get(); }
+  const T* get() const {
+    const T* table = known();
+    return table != nullptr ? table : first_use();
+  }
+  // For what cannot be called before a first use; else NULL.
+  const T* known() const noexcept { return __atomic_load_n(&table_, __ATOMIC_ACQUIRE); }
+  void set(const T* table) noexcept { __atomic_store_n(&table_, table, __ATOMIC_RELEASE); }
+  // As `set`, with what the host gives by this name, if that is as large as this program's.
+  void find(const tn_host* host) noexcept {
+    const T* table = static_cast<const T*>(host->get_interface(name_));
+    set(table != nullptr && table->size >= sizeof(T) ? table : nullptr);
+  }
+
+ private:
+  [[gnu::cold, gnu::noinline]] const T* first_use() const;
+  const char* name_;
+  const T* table_ = nullptr;
+};
+
 struct Api {
-  const tn_host* host = nullptr;
-  const tn_tensor_api* tensor = nullptr;
-  const tn_device_api* device = nullptr;
-  const tn_autograd_api* autograd = nullptr;
-  const tn_random_api* random = nullptr;
-  const tn_amp_api* amp = nullptr;
-  const tn_object_api* object = nullptr;
-  const tn_plugin_api* plugin = nullptr;
-  const tn_explain_api* explain = nullptr;
-  const tn_profile_api* profile = nullptr;
+  Table<tn_host> host{"host"};
+  Table<tn_tensor_api> tensor{"tensor/1"};
+  Table<tn_device_api> device{"device/1"};
+  Table<tn_autograd_api> autograd{"autograd/1"};
+  Table<tn_random_api> random{"random/1"};
+  Table<tn_amp_api> amp{"amp/1"};
+  Table<tn_object_api> object{"object/1"};
+  Table<tn_plugin_api> plugin{"plugin/1"};
+  Table<tn_explain_api> explain{"explain/1"};
+  Table<tn_profile_api> profile{"profile/1"};
+  Table<tn_schema_api> schema{"schema/1"};
 };
 inline constinit Api api{};
 
-template <typename Table>
-const Table* find_interface(const tn_host* host, const char* name) {
-  return static_cast<const Table*>(host->get_interface(name));
+// One of the tables that the face itself does not use; NULL: there is none of that name.
+template <typename T>
+const T* find_interface(const tn_host* host, const char* name) {
+  return static_cast<const T*>(host->get_interface(name));
 }
 
 inline void attach(const tn_host* host) {
-  api.tensor = find_interface<tn_tensor_api>(host, "tensor/1");
-  api.device = find_interface<tn_device_api>(host, "device/1");
-  api.autograd = find_interface<tn_autograd_api>(host, "autograd/1");
-  api.random = find_interface<tn_random_api>(host, "random/1");
-  api.amp = find_interface<tn_amp_api>(host, "amp/1");
-  api.object = find_interface<tn_object_api>(host, "object/1");
-  api.plugin = find_interface<tn_plugin_api>(host, "plugin/1");
-  api.explain = find_interface<tn_explain_api>(host, "explain/1");
-  api.profile = find_interface<tn_profile_api>(host, "profile/1");
-  api.host = host;
+  api.tensor.find(host);
+  api.device.find(host);
+  api.autograd.find(host);
+  api.random.find(host);
+  api.amp.find(host);
+  api.object.find(host);
+  api.plugin.find(host);
+  api.explain.find(host);
+  api.profile.find(host);
+  api.schema.find(host);
+  api.host.set(host);
 }
+
+// Where a handle, an op or an error of the host's is there already.
+inline const tn_host* known_host() noexcept { return api.host.known(); }
 
 }  // namespace detail
 
-// The host's table. Valid for the life of the process.
-inline const tn_host* host() noexcept { return detail::api.host; }
+// The host's table. Valid for the life of the process. Errors: as every first use.
+inline const tn_host* host() { return detail::api.host.get(); }
 
 // What every failure of the face throws. Copies share one status. Thread-safe to copy and read.
 // Making one never fails: where there is no memory for what it should hold, it is an error of code
@@ -79,9 +115,10 @@ class Error : public std::exception {
   // Takes a status of the host.
   explicit Error(tn_status* status) noexcept {
     try {
-      held_ = new Held{1, host()->status_code(status), status, host()->status_message(status)};
+      held_ = new Held{1, detail::known_host()->status_code(status), status,
+                       detail::known_host()->status_message(status)};
     } catch (const std::bad_alloc&) {
-      host()->status_free(status);
+      detail::known_host()->status_free(status);
     }
   }
   explicit Error(std::string message, tn_code code = TN_INVALID_ARGUMENT) noexcept
@@ -96,7 +133,7 @@ class Error : public std::exception {
   }
   ~Error() override {
     if (held_ && __atomic_sub_fetch(&held_->refs, 1, __ATOMIC_ACQ_REL) == 0) {
-      if (held_->status) host()->status_free(held_->status);
+      if (held_->status) detail::known_host()->status_free(held_->status);
       delete held_;
     }
   }
@@ -111,7 +148,7 @@ class Error : public std::exception {
   tn_status* to_status() const noexcept {
     const bool alone = held_ && __atomic_load_n(&held_->refs, __ATOMIC_ACQUIRE) == 1;
     if (alone && held_->status) return std::exchange(held_->status, nullptr);
-    return host()->status(code(), what(), nullptr);
+    return detail::known_host()->status(code(), what(), nullptr);
   }
 
  private:
@@ -132,6 +169,28 @@ class Error : public std::exception {
 
 namespace detail {
 
+template <typename T>
+const T* Table<T>::first_use() const {
+  if (attach_at_first_use != nullptr && known_host() == nullptr) attach_at_first_use();
+  if (const T* table = known()) return table;
+  if (known_host() == nullptr) {
+    fail(
+        "Tenon's tables are not there: an application includes tenon/tenon.hpp, and a plugin uses "
+        "them when it is loaded",
+        TN_FAILED_PRECONDITION);
+  }
+  const T* smaller = static_cast<const T*>(known_host()->get_interface(name_));
+  std::string message = "this program needs the interface '";
+  message.append(name_).append("', which this libtenon.so ");
+  if (smaller == nullptr) {
+    message += "does not have";
+  } else {
+    message.append("has with ").append(std::to_string(smaller->size));
+    message.append(" bytes, expected ").append(std::to_string(sizeof(T)));
+  }
+  fail(std::move(message), TN_FAILED_PRECONDITION);
+}
+
 // One text of several, by appending: of "text" + std::to_string(n) g++ 12 warns at -O3 in the
 // programs of users (-Wrestrict), without a reason.
 inline std::string joined(std::initializer_list<std::string_view> parts) {
@@ -148,9 +207,9 @@ inline void destroy_exception(void* payload) { delete static_cast<std::exception
 // Throws what `status` (taken) stands for: the exception that it carries, when this shared object
 // threw it, else an Error.
 [[noreturn, gnu::cold, gnu::noinline]] inline void raise(tn_status* status) {
-  if (void* payload = host()->status_payload(status, exception_tag())) {
+  if (void* payload = detail::known_host()->status_payload(status, exception_tag())) {
     std::exception_ptr exception = *static_cast<std::exception_ptr*>(payload);
-    host()->status_free(status);
+    detail::known_host()->status_free(status);
     std::rethrow_exception(std::move(exception));
   }
   throw Error(status);
@@ -158,7 +217,7 @@ inline void destroy_exception(void* payload) { delete static_cast<std::exception
 
 // The exception being handled as an owned status. To be called in a catch block.
 [[gnu::cold, gnu::noinline]] inline tn_status* current_exception_status() noexcept {
-  const tn_host* h = host();
+  const tn_host* h = known_host();
   auto with_payload = [h](tn_status* status) {
     if (auto* payload = new (std::nothrow) std::exception_ptr(std::current_exception())) {
       h->status_set_payload(status, exception_tag(), payload, destroy_exception);
@@ -214,7 +273,7 @@ tn_status* to_status(Body&& body) noexcept {
 
 // Drops an error on purpose, where none may be thrown (destructors).
 inline void ignore(tn_status* status) noexcept {
-  if (status) host()->status_free(status);
+  if (status) detail::known_host()->status_free(status);
 }
 
 }  // namespace v0

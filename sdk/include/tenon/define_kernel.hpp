@@ -109,23 +109,16 @@ tn_predicate_fn predicate_function(F f) {
   }
 }
 template <typename F, typename Self>
-tn_infer_fn infer_function(F f) {
-  check_stateless<tn_infer_fn, F>();
-  if constexpr (std::is_convertible_v<F, tn_infer_fn>) {
-    return f;
+auto private_function(F f) {
+  using Slot = decltype(tn_kernel_pair_def::infer_private);
+  check_stateless<Slot, F>();
+  if constexpr (std::is_convertible_v<F, Slot>) {
+    return static_cast<Slot>(f);
   } else {
-    return [](void* self, const tn_value* args, uint32_t n_args, tn_meta* metas,
-              uint32_t n) -> tn_status* {
-      return tenon::to_status([&] {
-        const std::span<const tn_value> values(args, n_args);
-        const std::span<tn_meta> made(metas, n);
-        if constexpr (std::is_invocable_v<F, decltype(values), decltype(made)>) {
-          F{}(values, made);
-        } else {
-          F{}(*static_cast<const Self*>(self), values, made);
-        }
-      });
-    };
+    return static_cast<Slot>([](void* self, const tn_call* call, tn_meta* metas, uint32_t n) {
+      return tenon::to_status(
+          [&] { call_typed<F, Self>(self, call, std::span<tn_meta>(metas, n)); });
+    });
   }
 }
 
@@ -197,12 +190,12 @@ class KernelDefinition {
     return *this;
   }
   // Outputs of the forward for the backward alone, made only when a gradient is needed:
-  // f(std::span<const tn_value> args, std::span<tn_meta> metas) describes them, by the forward's
-  // arguments.
+  // f(call, std::span<tn_meta> metas) describes them, by the forward's arguments and the metas of
+  // its outputs.
   template <typename F>
   KernelDefinition& private_outputs(uint32_t n, F f) {
     pair_.n_private = n;
-    pair_.infer_private = detail::infer_function<F, Self>(f);
+    pair_.infer_private = detail::private_function<F, Self>(f);
     return *this;
   }
   // The pair's backward. Its arguments are the outputs' gradients (None where zero), the forward's

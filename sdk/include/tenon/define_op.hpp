@@ -98,7 +98,7 @@ tn_status* vjp_with(F& f, const tn_vjp_call* call) {
     }
     if (n != call->n_results) {
       for (uint32_t i = 0; i < n && i < call->n_results; ++i) {
-        host()->tensor_release(std::exchange(call->results[i], nullptr));
+        detail::known_host()->tensor_release(std::exchange(call->results[i], nullptr));
       }
       wrong_count("of a vjp gives", n, call->n_results);
     }

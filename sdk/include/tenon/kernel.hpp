@@ -67,6 +67,12 @@ class Call {
   }
   const tn_loop* loop() const { return call_->args[0].as.loop; }
   const tn_reduction* reduction() const { return call_->args[0].as.reduction; }
+  // Sizes, dtype and device of output i, also before there are outputs; throws where the host knows
+  // none (tn_call).
+  const tn_meta& meta(uint32_t i = 0) const {
+    if (!call_->metas) fail("the call has no metas", TN_UNSUPPORTED);
+    return call_->metas[i];
+  }
   // NULL: not wanted.
   tn_tensor* output(uint32_t i = 0) const { return call_->outputs[i]; }
   template <typename T>

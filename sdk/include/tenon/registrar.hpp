@@ -36,7 +36,7 @@ struct Registration {
     if (!error) {
       error = status;
     } else if (status) {
-      host()->status_free(status);
+      known_host()->status_free(status);
     }
   }
 };

@@ -193,8 +193,6 @@ inline std::string compare(const Definition& definition, const Signature& s,
 // hears that from the host.
 [[gnu::cold, gnu::noinline]] inline void check_signature(const Definition& definition,
                                                          const Signature& s) {
-  const auto* table = find_interface<tn_schema_api>(host(), "schema/1");
-  if (!table) return;
   struct Comparison {
     const Definition& definition;
     const Signature& signature;
@@ -205,7 +203,7 @@ inline std::string compare(const Definition& definition, const Signature& s,
     auto& c = *static_cast<Comparison*>(context);
     c.failed = to_status([&] { c.problem = compare(c.definition, c.signature, *schema); });
   };
-  ignore(table->read(definition.schema, see, &comparison));
+  ignore(api.schema->read(definition.schema, see, &comparison));
   check(comparison.failed);
   if (!comparison.problem.empty()) fail(std::move(comparison.problem));
 }

@@ -23,19 +23,28 @@ namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 
 namespace detail {
-// Before main, and before all else of this file's users: the tables of libtenon.so.
-inline bool attach_library() {
-  const char* why = nullptr;
-  const tn_host* library = tenon_host(TN_ABI_VERSION, &why);
-  if (library == nullptr) {
-    fail(joined({"this program was built for Tenon's ABI ", std::to_string(TN_ABI_MAJOR), ".",
-                 std::to_string(TN_ABI_MINOR), ": ", why}),
-         TN_FAILED_PRECONDITION);
-  }
-  attach(library);
-  return true;
+// At the first use of the face in this shared object. An application that cannot be served gets an
+// Error there, in its own main, and at each further use.
+inline void attach_library() {
+  static const bool attached = [] {
+    const char* why = nullptr;
+    const tn_host* library = tenon_host(TN_ABI_VERSION, &why);
+    if (library == nullptr) {
+      fail(joined({"this program was built for Tenon's ABI ", std::to_string(TN_ABI_MAJOR), ".",
+                   std::to_string(TN_ABI_MINOR), ": ", why}),
+           TN_FAILED_PRECONDITION);
+    }
+    if (library->size < sizeof(tn_host)) {
+      fail(joined({"this program needs a host's table of ", std::to_string(sizeof(tn_host)),
+                   " bytes, and that of this libtenon.so has ", std::to_string(library->size)}),
+           TN_FAILED_PRECONDITION);
+    }
+    attach(library);
+    return true;
+  }();
+  static_cast<void>(attached);
 }
-inline const bool attached = attach_library();
+inline const bool knows_library = (attach_at_first_use = attach_library, true);
 }  // namespace detail
 
 // Loads the plugins of TENON_PLUGIN_PATH, then of the install's folder. Broken ones are listed

@@ -41,7 +41,7 @@ class Tensor : public detail::TensorMethods {
  public:
   constexpr Tensor() noexcept {}
   Tensor(const Tensor& other) noexcept : t_(other.t_) {
-    if (t_) host()->tensor_retain(t_);
+    if (t_) detail::known_host()->tensor_retain(t_);
   }
   constexpr Tensor(Tensor&& other) noexcept : t_(std::exchange(other.t_, nullptr)) {}
   // To variables only: x[0] = y is Indexed's, and x.grad() = y would change nothing.
@@ -56,7 +56,7 @@ class Tensor : public detail::TensorMethods {
     return *this;
   }
   ~Tensor() {
-    if (t_) host()->tensor_release(t_);
+    if (t_) detail::known_host()->tensor_release(t_);
   }
 
   // The handle below. take: owns what it is given; borrow: retains it; get: lends it; release:
@@ -67,7 +67,7 @@ class Tensor : public detail::TensorMethods {
     return tensor;
   }
   static Tensor borrow(tn_tensor* t) noexcept {
-    if (t) host()->tensor_retain(t);
+    if (t) detail::known_host()->tensor_retain(t);
     return take(t);
   }
   tn_tensor* get() const noexcept { return t_; }

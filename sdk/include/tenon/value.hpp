@@ -257,7 +257,7 @@ inline void expect_kind(const tn_value& v, uint32_t kind, const char* wanted) {
 // Gives up an owned value when what it says was copied, or could not be.
 struct ValueReleaser {
   tn_value& value;
-  ~ValueReleaser() { host()->value_release(&value); }
+  ~ValueReleaser() { detail::known_host()->value_release(&value); }
 };
 
 // Unpack<T>: a value as the parameter T of a lambda (borrowed; Tensor retains), or as the result T

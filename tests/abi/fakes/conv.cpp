@@ -68,7 +68,8 @@ void backward(const tn_call& call, const Shape& s) {
   }
 }
 
-tn_status* infer_columns(void*, const tn_value* args, uint32_t, tn_meta* metas, uint32_t) {
+tn_status* infer_columns(void*, const tn_call* call, tn_meta* metas, uint32_t) {
+  const tn_value* args = call->args;
   const Shape s = shape_of(args);
   metas[0].ndim = 3;
   metas[0].sizes[0] = s.n, metas[0].sizes[1] = s.m, metas[0].sizes[2] = s.c * s.k;

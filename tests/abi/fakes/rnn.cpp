@@ -98,7 +98,8 @@ void backward(const tn_call& call) {
   if (call.outputs[0]) std::copy(above.begin(), above.end(), doubles(call.outputs[0]));
 }
 
-tn_status* infer_reserve(void*, const tn_value* args, uint32_t, tn_meta* metas, uint32_t) {
+tn_status* infer_reserve(void*, const tn_call* call, tn_meta* metas, uint32_t) {
+  const tn_value* args = call->args;
   const Shape s(args[0].as.tensor, args[1].as.tensor);
   metas[0].ndim = 1;
   metas[0].sizes[0] = int64_t(s.reserve());
