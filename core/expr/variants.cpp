@@ -249,7 +249,6 @@ Schema schema_of_variant(const Schema& schema, const VariantText& variant) {
     argument.optional = false;
     argument.has_default &= argument.default_value.kind != TN_KIND_NONE;
   }
-  own.text = schema_text(own);
   return own;
 }
 

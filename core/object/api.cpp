@@ -249,14 +249,13 @@ tn_status* api_zero_grad(tn_object* object) {
   return checked({{"zero_grad: the object", object}}, [&] { return zero_grad(object); });
 }
 tn_status* api_factories(tn_factory_fn see, void* context) {
-  return checked({{"factories: the function", reinterpret_cast<const void*>(see)}},
-                 [&]() -> Status {
-                   for (const Factory* factory : all_factories()) {
-                     see(context, factory->def.kind, factory->schema.name.c_str(),
-                         factory->text.c_str());
-                   }
-                   return nullptr;
-                 });
+  return checked(
+      {{"factories: the function", reinterpret_cast<const void*>(see)}}, [&]() -> Status {
+        for (const Factory* factory : all_factories()) {
+          see(context, factory->def.kind, factory->schema.name.c_str(), factory->text.c_str());
+        }
+        return nullptr;
+      });
 }
 
 constexpr tn_object_api kTable{

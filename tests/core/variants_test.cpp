@@ -103,7 +103,8 @@ TEST(Variants, AreFormulasOfTheArgumentsThatTheyName) {
   EXPECT_EQ(op.plan.n_operands, 1);
   ASSERT_EQ(op.variants->entries.size(), 3u);
   const Op& scaled = *op.variants->entries[0].op;
-  EXPECT_EQ(schema_text(scaled.expression->schema()), "f(Tensor x, number y, number k=1) -> Tensor");
+  EXPECT_EQ(schema_text(scaled.expression->schema()),
+            "f(Tensor x, number y, number k=1) -> Tensor");
   EXPECT_EQ(schema_text(scaled.schema), schema_text(op.schema));
   EXPECT_EQ(scaled.name, "shape.f");
   EXPECT_EQ(schema_text(op.variants->entries[1].op->expression->schema()),
