@@ -1,6 +1,8 @@
 // Schedules of learning rates against those of torch.optim.lr_scheduler (PyTorch 2.15, a parameter
 // group of lr 0.1), and what sets them in an optimizer.
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -104,6 +106,21 @@ TEST(Schedules, FunctionsOfOnesOwn) {
   expect_rates(optim::LambdaLR([](int64_t step) { return 1.0 / static_cast<double>(1 + step); }),
                {0.1, 0.05, 0.1 / 3});
   expect_rates([](int64_t step, double lr) { return step == 0 ? 7 : lr; }, {7, 0.1});
+}
+
+TEST(Schedules, CopiesShareAFunctionThatGoesWithTheLast) {
+  const auto counted = std::make_shared<int>(7);
+  {
+    optim::Schedule a = [counted](int64_t, double) { return *counted; }, b = a, c;
+    EXPECT_EQ(counted.use_count(), 2);
+    c = std::move(a);
+    EXPECT_FALSE(a.defined());
+    b = c;
+    EXPECT_EQ(b.at(0), 7);
+    c = {};
+    EXPECT_EQ(counted.use_count(), 2);
+  }
+  EXPECT_EQ(counted.use_count(), 1);
 }
 
 TEST(Schedules, RefuseWhatHasNoRates) {
