@@ -7,7 +7,6 @@
 #include <shared_mutex>
 
 #include "base/text.h"
-#include "primitive/primitives.h"
 #include "registry/variants.h"
 
 namespace tenon {

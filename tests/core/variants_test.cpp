@@ -4,8 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include "dispatch/arguments.h"
-#include "dispatch/call.h"
+#include "registry/arguments.h"
+#include "call/call.h"
+#include "plugin/stage_ops.h"
 #include "memory/memory.h"
 
 namespace tenon {
