@@ -57,7 +57,7 @@ const char* kind_name(OpKind kind) {
       return "primitive";
     case OpKind::kView:
       return "view";
-    case OpKind::kComposite:
+    case OpKind::kDecomposition:
       return "decomposition";
     default:
       return "kernels";
@@ -145,7 +145,7 @@ const char* gradient(const Op& op, bool has_pair) {
     }
     case OpKind::kView:
       return "derived";
-    case OpKind::kComposite:
+    case OpKind::kDecomposition:
       return has_pair ? "pair" : "decomposition";
     default:
       return has_pair ? "pair" : "none";

@@ -34,7 +34,7 @@ Status op_kind(const tn_op_def& def, const Schema& schema, const std::string& na
   way(def.expression != nullptr, OpKind::kExpression, "an expression");
   way(def.primitive != TN_PRIM_NONE, OpKind::kPrimitive, "a primitive");
   way(def.view != nullptr, OpKind::kView, "a view");
-  way(def.decompose != nullptr, OpKind::kComposite, "a decomposition");
+  way(def.decompose != nullptr, OpKind::kDecomposition, "a decomposition");
   if (count > 1) return invalid("op '{}' has {}; it must be one of them", name, ways);
   if (count == 0) {
     *kind = OpKind::kKernels;
@@ -47,7 +47,7 @@ Status op_kind(const tn_op_def& def, const Schema& schema, const std::string& na
           "infer where kernels alone compute it",
           name);
     }
-  } else if (def.infer != nullptr && *kind != OpKind::kComposite) {
+  } else if (def.infer != nullptr && *kind != OpKind::kDecomposition) {
     return invalid("op '{}': infer follows from {}; leave it out", name, ways);
   }
   return nullptr;
@@ -68,13 +68,13 @@ Status check_flags(const tn_op_def& def, const std::string& name, OpKind kind) {
   if ((def.flags & TN_OP_LIBRARY) != 0 && kind != OpKind::kKernels) {
     return invalid("op '{}': TN_OP_LIBRARY is for ops of kernels alone", name);
   }
-  if ((def.flags & TN_OP_KEEPS_HALVES) != 0 && kind != OpKind::kComposite) {
+  if ((def.flags & TN_OP_KEEPS_HALVES) != 0 && kind != OpKind::kDecomposition) {
     return invalid("op '{}': TN_OP_KEEPS_HALVES is for ops with a decomposition", name);
   }
-  if ((def.flags & TN_OP_FUSED) != 0 && kind != OpKind::kComposite) {
+  if ((def.flags & TN_OP_FUSED) != 0 && kind != OpKind::kDecomposition) {
     return invalid("op '{}': a fused op needs a decomposition", name);
   }
-  if ((def.flags & TN_OP_NUMBERS) != 0 && kind != OpKind::kComposite) {
+  if ((def.flags & TN_OP_NUMBERS) != 0 && kind != OpKind::kDecomposition) {
     return invalid("op '{}': TN_OP_NUMBERS is for ops with a decomposition", name);
   }
   if (def.amp < TN_AMP_AUTO || def.amp > TN_AMP_WIDEST) {
@@ -283,7 +283,7 @@ void set_schema(Op* op, Schema schema) {
     return argument.written && argument.list;
   };
   op->widens =
-      op->kind == OpKind::kComposite && (op->flags & TN_OP_KEEPS_HALVES) == 0 &&
+      op->kind == OpKind::kDecomposition && (op->flags & TN_OP_KEEPS_HALVES) == 0 &&
       std::none_of(op->schema.returns.begin(), op->schema.returns.end(), is_view) &&
       std::none_of(op->schema.arguments.begin(), op->schema.arguments.end(), is_written_list);
 }

@@ -63,7 +63,7 @@ class KernelTable {
   std::atomic<bool> any_{false};
 };
 
-enum class OpKind : uint8_t { kExpression, kPrimitive, kView, kComposite, kKernels };
+enum class OpKind : uint8_t { kExpression, kPrimitive, kView, kDecomposition, kKernels };
 
 }  // namespace tenon
 
@@ -102,7 +102,7 @@ struct Op : tn_op {
   bool inplace = false;          // an output is an argument
   bool widens = false;           // its decomposition computes halves in float32
   tn_view_fn view = nullptr;
-  tn_composite_fn decompose = nullptr;
+  tn_decompose_fn decompose = nullptr;
   tn_infer_fn infer = nullptr;
   std::atomic<tn_vjp_fn> vjp{nullptr};  // may come later, from another plugin
   void* self = nullptr;

@@ -35,7 +35,7 @@ tn_kernel_def kernel_def(const char* op, const char* device = "cpu") {
   return def;
 }
 Status no_infer(void*, const tn_value*, uint32_t, tn_meta*, uint32_t) { return nullptr; }
-Status no_composite(void*, const tn_value*, uint32_t, tn_value*, uint32_t) { return nullptr; }
+Status no_decomposition(void*, const tn_value*, uint32_t, tn_value*, uint32_t) { return nullptr; }
 Status no_view(void*, const tn_value*, uint32_t, tn_view*) { return nullptr; }
 Status no_vjp(void*, const tn_vjp_call*) { return nullptr; }
 
@@ -82,7 +82,7 @@ TEST(RegistryA, EmptyOneSaysSo) {
 
 TEST(StageOp, IsExactlyOneOf) {
   tn_op_def def = op_def("f(Tensor x) -> Tensor", "x");
-  def.decompose = no_composite;
+  def.decompose = no_decomposition;
   EXPECT_EQ(stage_text(def),
             "op 't.f' has an expression and a decomposition; it must be one of them");
   EXPECT_EQ(stage_text(op_def("f(Tensor x) -> Tensor", nullptr)),
@@ -94,7 +94,7 @@ TEST(StageOp, IsExactlyOneOf) {
   def = op_def("f(Tensor x) -> Tensor", nullptr);
   def.infer = no_infer;
   EXPECT_EQ(stage_text(def), "");
-  def.decompose = no_composite;
+  def.decompose = no_decomposition;
   EXPECT_EQ(stage_text(def), "");
 }
 
@@ -103,7 +103,7 @@ TEST(StageOp, ChecksItsSchemaAndFlags) {
   EXPECT_EQ(stage_text(op_def("ops.f(Tensor x) -> Tensor", "x")),
             "op 'ops.f': leave the prefix out; it is the plugin's id, 't'");
   tn_op_def def = op_def("f(Tensor x)", nullptr);
-  def.decompose = no_composite;
+  def.decompose = no_decomposition;
   EXPECT_EQ(stage_text(def), "op 't.f' gives nothing and writes nothing: 'f(Tensor x)'");
   def = op_def("f(Tensor x) -> Tensor", nullptr);
   def.view = no_view;
@@ -115,7 +115,7 @@ TEST(StageOp, ChecksItsSchemaAndFlags) {
   def.flags = TN_OP_RANDOM;
   EXPECT_EQ(stage_text(def), "op 't.f': a view cannot be dynamic or random");
   def = op_def("f(Tensor x) -> Tensor", nullptr);
-  def.decompose = no_composite;
+  def.decompose = no_decomposition;
   def.flags = TN_OP_INPLACE;
   EXPECT_EQ(stage_text(def), "op 't.f': TN_OP_INPLACE needs an expression");
   def.flags = TN_OP_LIBRARY;

@@ -701,7 +701,7 @@ TEST(KernelSweep, EveryKernelHasASample) {
 }
 
 TEST(KernelSweep, AgreesWithTheReference) {
-  if (devices().size() < 2) GTEST_SKIP() << "no reference device";
+  if (devices().size() < 2) GTEST_SKIP() << "no device ref";
   const tn::Device ref = devices()[1];
   for (const Sample& s : samples()) {
     for (Dtype dtype : s.dtypes) {

@@ -1,4 +1,4 @@
-// The reference device made slow: each task of its streams waits first (TENON_REF_SLOW_US, from
+// The device ref made slow: each task of its streams waits first (TENON_REF_SLOW_US, from
 // CTest), so that whatever the host forgets to order, to wait for or to keep shows in the values.
 // Freed memory is poisoned by the backend, and overruns fail its shutdown.
 #include <atomic>

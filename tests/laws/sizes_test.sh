@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What Tenon promises to be small is small: libtenon.so as it is shipped, the reference backend, the snippets that README.md
+# What Tenon promises to be small is small: libtenon.so as it is shipped, the backend ref, the snippets that README.md
 # begins with, and what the public header costs a compiler. With sanitizers the built and the compiled are not measured.
 #   sizes_test.sh BUILD SOURCE [SANITIZERS]
 set -eu
@@ -25,7 +25,7 @@ snippet_lines() {
     END { print lines + 0 }' "$source/README.md"
 }
 
-at_most "backends/reference, lines" "$(cat "$source"/backends/reference/*.cpp "$source"/backends/reference/*.h | wc -l)" 1200
+at_most "backends/ref, lines" "$(cat "$source"/backends/ref/*.cpp "$source"/backends/ref/*.h | wc -l)" 1200
 at_most "README.md's training, lines" "$(snippet_lines Train)" 20
 at_most "README.md's plugin, lines" "$(snippet_lines "Make a plugin")" 20
 

@@ -168,7 +168,7 @@ bool is_one_of(const std::string& op, std::initializer_list<const char*> names) 
 }
 
 TEST(OpSweep, DtypesAndLayoutsAgreeWithTheReference) {
-  if (devices().size() < 2) GTEST_SKIP() << "no reference device";
+  if (devices().size() < 2) GTEST_SKIP() << "no device ref";
   const tn::Device ref = devices()[1];
   Sweep sweep;
   for (const json& c : all_cases()) {

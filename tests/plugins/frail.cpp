@@ -1,4 +1,4 @@
-// Devices `frail0`, `frail1`, ... of 64 each: the reference backend behind slots and kernels that
+// Devices `frail0`, `frail1`, ... of 64 each: the backend ref behind slots and kernels that
 // fail from a chosen call on, as on a machine whose accelerator falls off the bus. Tests reach
 // frail_* through dlsym.
 #include <dlfcn.h>

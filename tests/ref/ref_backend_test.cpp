@@ -1,4 +1,4 @@
-// The reference backend alone, under the small host of ref_host.h: memory, streams, and each kernel
+// The backend ref alone, under the small host of ref_host.h: memory, streams, and each kernel
 // against numbers from closed forms. The evaluator of programs has ref_program_test.cpp.
 #include "ref_host.h"
 

@@ -1,4 +1,4 @@
-// The reference backend's evaluator of programs, under the small host of ref_host.h: every
+// The backend ref's evaluator of programs, under the small host of ref_host.h: every
 // instruction at points whose results are known, conversions of dtypes, loops and reductions.
 #include "ref_host.h"
 

@@ -1,4 +1,4 @@
-// The smallest host that the reference backend runs under: statuses, keep, set_output, a log, and a
+// The smallest host that the backend ref runs under: statuses, keep, set_output, a log, and a
 // registrar that records. ref_backend_test drives the plugin's slots and kernels with it, without
 // libtenon.
 #pragma once

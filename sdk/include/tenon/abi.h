@@ -497,7 +497,7 @@ typedef tn_status* (*tn_infer_fn)(void* self, const tn_value* args, uint32_t n_a
  * on the halves, which the host finds out on meta tensors; where it refuses these, it runs on
  * the halves. Left as they are: ops of TN_OP_KEEPS_HALVES, ops whose results are views
  * (Tensor(a)), and ops that write lists of tensors. */
-typedef tn_status* (*tn_composite_fn)(void* self, const tn_value* args, uint32_t n_args,
+typedef tn_status* (*tn_decompose_fn)(void* self, const tn_value* args, uint32_t n_args,
                                       tn_value* results, uint32_t n_results);
 
 /* A view of the first argument, in its storage; `offset` counts elements from element 0 of the
@@ -556,7 +556,7 @@ enum {
   TN_OP_FUSED = 1u << 5,
   /* its decomposition (and vjp) gets half tensors as they are: it moves elements, is a single
      formula or primitive, or looks at the dtype. Of other ops both are computed in float32: see
-     tn_composite_fn */
+     tn_decompose_fn */
   TN_OP_KEEPS_HALVES = 1u << 6,
   /* of a decomposition: a number may stand in a Tensor's place, as it may in every expression */
   TN_OP_NUMBERS = 1u << 7,
@@ -577,7 +577,7 @@ typedef struct tn_op_def {
   tn_primitive primitive;
   tn_amp_class amp;
   tn_view_fn view;
-  tn_composite_fn decompose;
+  tn_decompose_fn decompose;
   /* optional with decompose: the host then traces the decomposition on meta tensors */
   tn_infer_fn infer;
   tn_vjp_fn vjp; /* optional with expression, primitive, view, decompose */
