@@ -9,6 +9,7 @@
 namespace ref {
 
 using tenon::backend::item_size;
+using tenon::dtype_table::register_type;  // one of the four below
 using tenon::halves::BFloat16;
 using tenon::halves::Float16;
 
@@ -32,14 +33,8 @@ tn_status* launch_nonzero(void* kernel, const tn_call* call);
 // Calls fn with a value of the C++ type that elements of this dtype have.
 template <class Fn>
 auto with_type(tn_dtype dtype, Fn&& fn) {
-  // clang-format off
-  switch (dtype) {
-    case TN_FLOAT32: return fn(float());      case TN_FLOAT64: return fn(double());
-    case TN_FLOAT16: return fn(Float16());    case TN_BFLOAT16: return fn(BFloat16());
-    case TN_INT32: return fn(int32_t());      case TN_UINT8: return fn(uint8_t());
-    case TN_BOOL: return fn(bool());          default: return fn(int64_t());
-  }
-  // clang-format on
+  return tenon::dtype_table::visit(dtype,
+                                   [&]<class Tag>(Tag) { return fn(typename Tag::Element()); });
 }
 
 // The four register types: TN_FLOAT32 is in f, TN_FLOAT64 in d, TN_INT64 and TN_BOOL (0, 1) in i.
@@ -48,9 +43,6 @@ union Register {
   double d;
   int64_t i;
 };
-
-// Which of them elements of this dtype come in.
-tn_dtype register_type(tn_dtype dtype);
 
 // As TN_I_CAST: from a register type to any dtype, in the register type of that.
 Register cast(Register value, tn_dtype from, tn_dtype to);

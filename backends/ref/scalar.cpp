@@ -29,11 +29,6 @@ static Register widen(T value) {
   return {.f = static_cast<float>(value)};
 }
 
-tn_dtype register_type(tn_dtype dtype) {
-  if (dtype == TN_FLOAT16 || dtype == TN_BFLOAT16) return TN_FLOAT32;
-  return dtype == TN_INT32 || dtype == TN_UINT8 ? TN_INT64 : dtype;
-}
-
 Register cast(Register value, tn_dtype from, tn_dtype to) {
   return with_type(to, [&](auto t) { return widen(narrow<decltype(t)>(value, from)); });
 }

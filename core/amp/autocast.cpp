@@ -76,7 +76,7 @@ tn_dtype widest(std::span<const tn_value> args) {
   for (const tn_value& v : args) {
     for (const tn_tensor* t : tensors_of(v)) {
       if (t == nullptr || !is_float(t->dtype)) continue;
-      dtype = dtype == TN_DTYPE_NONE ? t->dtype : promote_dtypes(dtype, t->dtype);
+      dtype = dtype == TN_DTYPE_NONE ? t->dtype : dtype_table::promote(dtype, t->dtype);
     }
   }
   return dtype;

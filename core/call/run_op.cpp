@@ -122,7 +122,7 @@ Status kernel_for(const Op* op, std::span<const tn_value> args, OutputMetas* met
     return nullptr;
   const KernelList* list = op->kernels.find(device.type);
   if (list == nullptr) return nullptr;
-  return choose_kernel(list, {op, device, args, nullptr, metas}, kernel);
+  return choose_kernel(list, {op, device, args, 1, metas}, kernel);
 }
 
 Status run_kernel(const Op* op, const Kernel& kernel, std::span<const tn_value> args,

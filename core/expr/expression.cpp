@@ -52,6 +52,21 @@ struct GradientEntry {
 
 std::atomic<uint64_t> next_program_id{1};
 
+// The least version that knows what a program loads, casts to and stores.
+uint32_t instruction_set_for(std::span<const OperandType> operands, const FlatProgram& flat,
+                             std::span<const tn_dtype> outputs) {
+  uint32_t least = 1;
+  const auto needs = [&](tn_dtype dtype) { least = std::max(least, instruction_set_of(dtype)); };
+  for (const OperandType& operand : operands) {
+    if (!operand.as_param) needs(operand.dtype);
+  }
+  for (const tn_instruction& instruction : flat.instructions) {
+    if (instruction.opcode == TN_I_CAST) needs(instruction.dtype);
+  }
+  for (const tn_dtype output : outputs) needs(output);
+  return least;
+}
+
 // Lists that only grow, newest first: readers need no lock.
 template <typename Entry>
 void free_list(Entry* entry) {
@@ -184,7 +199,6 @@ Status Expression::Impl::add_program(std::span<const OperandType> types,
   const FlatProgram& flat = entry->flat;
   tn_program& program = entry->compiled.program;
   program.size = sizeof(tn_program);
-  program.instruction_set = TN_INSTRUCTION_SET;
   program.id = next_program_id.fetch_add(1, std::memory_order_relaxed);
   program.instructions = flat.instructions.data();
   program.n_instructions = static_cast<uint32_t>(flat.instructions.size());
@@ -194,6 +208,8 @@ Status Expression::Impl::add_program(std::span<const OperandType> types,
   program.n_inputs = lowered.n_inputs;
   program.n_outputs = static_cast<uint32_t>(formula.outputs.size());
   program.n_params = static_cast<uint32_t>(lowered.params_are_float.size());
+  program.instruction_set =
+      instruction_set_for(types.first(formula.n_operands), flat, typing.outputs);
   entry->compiled.output_dtypes = std::move(typing.outputs);
   entry->compiled.common_dtype = typing.common;
   entry->compiled.params_are_float = std::move(lowered.params_are_float);

@@ -39,15 +39,6 @@ struct ParamChecks {
   uint32_t least = 0, greatest = 0;
   tn_dtype int_dtype = TN_INT64;
 };
-// The numbers that an integer dtype holds.
-struct IntRange {
-  int64_t least, greatest;
-};
-constexpr IntRange range_of(tn_dtype dtype) {
-  return dtype == TN_UINT8   ? IntRange{0, UINT8_MAX}
-         : dtype == TN_INT32 ? IntRange{INT32_MIN, INT32_MAX}
-                             : IntRange{INT64_MIN, INT64_MAX};
-}
 
 // A program for one combination of operand types. Tensor operands with as_param become parameters:
 // params of a launch are first these, in operand order, then the schema's scalar arguments, in
@@ -119,8 +110,5 @@ class Expression {
   explicit Expression(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
-
-// PyTorch's promotion of two dtypes (tensors of one category).
-tn_dtype promote_dtypes(tn_dtype a, tn_dtype b);
 
 }  // namespace tenon

@@ -16,14 +16,12 @@
 
 #include "expr/interner.h"
 #include "schema/schema.h"
+#include "tensor/dtype.h"
 
 namespace tenon {
 
 using NodeId = uint32_t;
 inline constexpr NodeId kNoNode = UINT32_MAX;
-
-// bool < int < float, PyTorch's categories of dtypes.
-enum class Kind : uint8_t { kBool, kInt, kFloat };
 
 // What a node does: an instruction of abi.h, or one of these.
 enum : uint16_t {

@@ -64,9 +64,8 @@ class Lowering {
     if (number.opcode != TN_I_CONST) {
       return emit(TN_I_CAST, static_cast<uint8_t>(typing_.int_dtype), {value}, kLong);
     }
-    const int64_t narrow = typing_.int_dtype == TN_UINT8
-                               ? static_cast<int64_t>(static_cast<uint8_t>(number.immediate))
-                               : static_cast<int64_t>(static_cast<int32_t>(number.immediate));
+    const int64_t narrow =
+        dtype_table::wrap(typing_.int_dtype, static_cast<int64_t>(number.immediate));
     return emit(TN_I_CONST, kLong, {}, 0, static_cast<uint64_t>(narrow));
   }
 
@@ -138,8 +137,7 @@ class Lowering {
   // is a third.
   bool is_wide(const GraphNode& node) const {
     if (node.op != kOperand) return false;
-    const tn_dtype dtype = types_[node.value.i].dtype;
-    return dtype != typing_.int_dtype && dtype != TN_UINT8 && dtype != TN_BOOL;
+    return !dtype_table::holds(typing_.int_dtype, types_[node.value.i].dtype);
   }
   uint32_t argument(NodeId id, int i) {
     return read(graph_[id].args[i], wanted_kind(id, i), !typing_.nodes[id].weak);
@@ -261,7 +259,7 @@ class Lowering {
       (op == TN_I_MAX ? result_.checks.greatest : result_.checks.least) |= bit;
       return read(at, Kind::kInt);
     }
-    const auto [least, greatest] = range_of(typing_.int_dtype);
+    const auto [least, greatest] = dtype_table::int_range(typing_.int_dtype);
     const double n = graph_.constant_or(at, 0);
     const bool fits =
         op == TN_I_MAX ? n <= static_cast<double>(greatest) : n >= static_cast<double>(least);

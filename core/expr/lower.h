@@ -7,6 +7,7 @@
 
 #include "expr/interner.h"
 #include "expr/typing.h"
+#include "tensor/dtype.h"
 
 namespace tenon {
 
@@ -22,10 +23,7 @@ struct Value {
 
   bool is_leaf() const { return opcode <= TN_I_CONST; }
   // CASTs to narrow integers stay in an int64 register.
-  uint8_t register_type() const {
-    if (dtype == TN_INT32 || dtype == TN_UINT8) return static_cast<uint8_t>(TN_INT64);
-    return dtype == TN_FLOAT16 || dtype == TN_BFLOAT16 ? static_cast<uint8_t>(TN_FLOAT32) : dtype;
-  }
+  uint8_t register_type() const { return static_cast<uint8_t>(dtype_table::register_type(dtype)); }
   bool operator==(const Value&) const = default;
   size_t hash() const {
     const uint64_t head =

@@ -14,13 +14,13 @@ const char* kKindNames[] = {"bool", "int", "float"};
 
 tn_dtype promote_or_other(tn_dtype a, tn_dtype b) {
   if (a == TN_DTYPE_NONE) return b;
-  return b == TN_DTYPE_NONE ? a : promote_dtypes(a, b);
+  return b == TN_DTYPE_NONE ? a : dtype_table::promote(a, b);
 }
 
 // A higher category beats a lower one of the same or a lower kind.
 tn_dtype combine_categories(tn_dtype higher, tn_dtype lower) {
   if (higher == TN_DTYPE_NONE || lower == TN_DTYPE_NONE) return promote_or_other(higher, lower);
-  return kind_of(higher) >= kind_of(lower) ? higher : promote_dtypes(higher, lower);
+  return kind_of(higher) >= kind_of(lower) ? higher : dtype_table::promote(higher, lower);
 }
 
 template <typename TakesPart>
@@ -191,22 +191,6 @@ Status fit_inplace(const Formula& formula, std::span<const OperandType> types, T
 }
 
 }  // namespace
-
-Kind kind_of(tn_dtype dtype) {
-  return is_float(dtype) ? Kind::kFloat : dtype == TN_BOOL ? Kind::kBool : Kind::kInt;
-}
-
-tn_dtype promote_dtypes(tn_dtype a, tn_dtype b) {
-  if (a == b) return a;
-  const Kind kind_a = kind_of(a), kind_b = kind_of(b);
-  if (kind_a != kind_b) return kind_a > kind_b ? a : b;
-  if (kind_a == Kind::kFloat) {
-    if (a == TN_FLOAT64 || b == TN_FLOAT64) return TN_FLOAT64;
-    return TN_FLOAT32;  // with float32, or float16 with bfloat16
-  }
-  if (a == TN_INT64 || b == TN_INT64) return TN_INT64;
-  return TN_INT32;  // with uint8
-}
 
 NodeType promote_types(NodeType a, NodeType b) {
   return {std::max(a.kind, b.kind), a.weak && b.weak};

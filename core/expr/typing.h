@@ -34,8 +34,6 @@ struct Typing {
 [[nodiscard]] Status type_formula(const Formula& formula, std::span<const OperandType> types,
                                   Typing* typing);
 
-Kind kind_of(tn_dtype dtype);
-
 // What a binary operation gives: the higher kind; weak when both are.
 NodeType promote_types(NodeType a, NodeType b);
 

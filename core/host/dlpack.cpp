@@ -40,8 +40,10 @@ struct DLManagedTensorVersioned {
 };
 constexpr int32_t kDLCpu = 1;
 constexpr uint64_t kReadOnly = 1;
-constexpr DLDataType kTypes[TN_N_DTYPES] = {{2, 32, 1}, {2, 64, 1}, {2, 16, 1}, {4, 16, 1},
-                                            {0, 64, 1}, {0, 32, 1}, {1, 8, 1},  {6, 8, 1}};
+DLDataType type_of(tn_dtype dtype) {
+  const dtype_table::Row& row = dtype_table::kRows[dtype];
+  return {row.dlpack_code, static_cast<uint8_t>(8 * row.bytes), 1};
+}
 
 struct Exported {
   DLManagedTensorVersioned managed;
@@ -80,7 +82,7 @@ Status export_dlpack(Tensor* t, bool writable, void** managed) {
                        {t->data,
                         {kDLCpu, 0},
                         t->ndim,
-                        kTypes[t->dtype],
+                        type_of(t->dtype),
                         exported->shape.data(),
                         exported->strides.data(),
                         0}};
@@ -101,8 +103,8 @@ Status import_dlpack(void* managed, Tensor** tensor) {
   }
   tn_dtype dtype = TN_DTYPE_NONE;
   for (tn_dtype i = 0; i < TN_N_DTYPES; ++i) {
-    if (kTypes[i].code == d.dtype.code && kTypes[i].bits == d.dtype.bits && d.dtype.lanes == 1)
-      dtype = i;
+    const DLDataType type = type_of(i);
+    if (type.code == d.dtype.code && type.bits == d.dtype.bits && d.dtype.lanes == 1) dtype = i;
   }
   if (dtype == TN_DTYPE_NONE) {
     return error(TN_UNSUPPORTED, "dlpack: dtype code {}, {} bits, {} lanes has no counterpart",

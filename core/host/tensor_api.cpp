@@ -139,7 +139,8 @@ tn_dtype dtype_by_name(const char* name) {
   return name != nullptr ? dtype_from_name(name) : tn_dtype{TN_DTYPE_NONE};
 }
 tn_dtype promote(tn_dtype a, tn_dtype b) {
-  return is_known_dtype(a) && is_known_dtype(b) ? promote_dtypes(a, b) : tn_dtype{TN_DTYPE_NONE};
+  return is_known_dtype(a) && is_known_dtype(b) ? dtype_table::promote(a, b)
+                                                : tn_dtype{TN_DTYPE_NONE};
 }
 
 tn_status* to_dlpack(tn_tensor* t, int32_t writable, void** managed) {

@@ -36,6 +36,17 @@ uint32_t dtype_bits(std::span<const tn_value> args) {
   return bits;
 }
 
+// Why a kernel that knows instruction set `known` cannot run what needs `needed`: by a dtype where
+// one of the operands is younger.
+std::string what_needs_more(std::span<const tn_value> args, uint32_t known, uint32_t needed) {
+  const uint32_t operands = dtype_bits(args);
+  for (tn_dtype dtype = 0; dtype < TN_N_DTYPES; ++dtype) {
+    if ((operands >> dtype & 1) != 0 && instruction_set_of(dtype) > known)
+      return fmt::format("{} needs {}", dtype_name(dtype), instruction_set_of(dtype));
+  }
+  return fmt::format("the program needs {}", needed);
+}
+
 // A kernel of an op gets memory of its own device alone; "": it does. (What primitives get, the
 // host has checked.)
 std::string foreign_device(const Kernel& kernel, std::span<const tn_value> args) {
@@ -75,9 +86,9 @@ Status refuses(const Kernel& kernel, const KernelQuestion& q, std::string* reaso
     *reason = "TENON_KERNELS=primitives";
     return nullptr;
   }
-  if (q.program != nullptr && q.program->instruction_set > def.instruction_set) {
-    *reason = fmt::format("knows instructions to version {}, the program needs {}",
-                          def.instruction_set, q.program->instruction_set);
+  if (q.instruction_set > def.instruction_set) {
+    *reason = fmt::format("knows instruction set {}, {}", def.instruction_set,
+                          what_needs_more(q.args, def.instruction_set, q.instruction_set));
     return nullptr;
   }
   if (is_of_op) {

@@ -30,9 +30,9 @@ using Refusals = std::vector<Refusal>;
 struct KernelQuestion {
   const Op* op;
   tn_device device;
-  std::span<const tn_value> args;       // as the kernel gets them
-  const tn_program* program = nullptr;  // of loops and reductions: the youngest of them
-  OutputMetas* outputs = nullptr;       // of ops; NULL for kernels of primitives and formulas
+  std::span<const tn_value> args;  // as the kernel gets them
+  uint32_t instruction_set = 1;    // what the programs and operands of a loop or reduction need
+  OutputMetas* outputs = nullptr;  // of ops; NULL for kernels of primitives and formulas
 };
 
 // The first kernel of the list that takes the call. NULL: none; so for no list. Explain is told why

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "primitive/elementwise.h"
 #include "registry/expressions.h"
 #include "primitive/primitives.h"
 #include "memory/memory.h"
 #include "memory/transfer.h"
-#include "tenon/halves.hpp"
 #include "tensor/view.h"
 
 namespace tenon {
@@ -63,8 +63,11 @@ Status copy_without_kernel(Values args, std::span<Tensor* const> outputs) {
   arg.kind = TN_KIND_LOOP;
   arg.as.loop = &loop;
   const Kernel* kernel;
-  TN_TRY(primitive_kernel(TN_PRIM_ELEMENTWISE, &identity, dst->device, {&arg, 1},
-                          &compiled->program, &kernel));
+  // The program stores a dtype of its own; here it is stored as another.
+  const uint32_t instruction_set =
+      std::max(compiled->program.instruction_set, instruction_set_of(dst->dtype));
+  TN_TRY(primitive_kernel(TN_PRIM_ELEMENTWISE, &identity, dst->device, {&arg, 1}, instruction_set,
+                          &kernel));
   Tensor* written = outputs[0];
   return launch(*kernel, &identity, dst->device, {&arg, 1}, {&written, 1});
 }
@@ -72,29 +75,15 @@ Status copy_without_kernel(Values args, std::span<Tensor* const> outputs) {
 tn_value read_scalar(const tn_tensor* t) {
   tn_value v{};
   v.kind = is_float(t->dtype) ? TN_KIND_FLOAT : t->dtype == TN_BOOL ? TN_KIND_BOOL : TN_KIND_INT;
-  switch (t->dtype) {
-    case TN_FLOAT32:
-      v.as.f = load<float>(t->data);
-      break;
-    case TN_FLOAT64:
-      v.as.f = load<double>(t->data);
-      break;
-    case TN_FLOAT16:
-      v.as.f = load<halves::Float16>(t->data);
-      break;
-    case TN_BFLOAT16:
-      v.as.f = load<halves::BFloat16>(t->data);
-      break;
-    case TN_INT64:
-      v.as.i = load<int64_t>(t->data);
-      break;
-    case TN_INT32:
-      v.as.i = load<int32_t>(t->data);
-      break;
-    default:
-      v.as.i = load<uint8_t>(t->data);
-      break;
-  }
+  dtype_table::visit(t->dtype, [&]<typename Tag>(Tag) {
+    if constexpr (Tag::dtype == TN_BOOL) {
+      v.as.i = load<uint8_t>(t->data);  // which may hold what no bool of C++ does
+    } else if constexpr (std::is_integral_v<typename Tag::Element>) {
+      v.as.i = load<typename Tag::Element>(t->data);
+    } else {
+      v.as.f = load<typename Tag::Element>(t->data);
+    }
+  });
   return v;
 }
 

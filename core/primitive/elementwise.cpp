@@ -210,8 +210,8 @@ Status launch_elementwise(const Op& op, const tn_value* args, const CompiledProg
   arg.kind = TN_KIND_LOOP;
   arg.as.loop = &loop;
   const Kernel* kernel;
-  TN_TRY(
-      primitive_kernel(TN_PRIM_ELEMENTWISE, &op, o.device, {&arg, 1}, &compiled.program, &kernel));
+  TN_TRY(primitive_kernel(TN_PRIM_ELEMENTWISE, &op, o.device, {&arg, 1},
+                          compiled.program.instruction_set, &kernel));
   return launch(*kernel, &op, o.device, {&arg, 1}, output_span);
 }
 

@@ -75,7 +75,7 @@ Status compile_call(const Op& op, const tn_value* args, std::span<const OperandT
 Status check_params(const Op& op, const CompiledProgram& compiled, const tn_scalar* params) {
   const ParamChecks& checks = compiled.checks;
   const ElementwisePlan& plan = op.plan;
-  const auto [least, greatest] = range_of(checks.int_dtype);
+  const auto [least, greatest] = dtype_table::int_range(checks.int_dtype);
   for (uint32_t i = 0; i < compiled.program.n_params; ++i) {
     const int64_t number = params[i].i;
     const auto is = [i](uint32_t mask) { return (mask >> i & 1) != 0; };

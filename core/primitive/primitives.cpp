@@ -115,13 +115,13 @@ Status launch_primitive(tn_primitive kind, tn_device device, Values args,
   if (op->row->without_kernel != nullptr && registry().primitive(kind).find(device.type) == nullptr)
     return op->row->without_kernel(args, outputs);
   const Kernel* kernel;
-  TN_TRY(primitive_kernel(kind, op, device, args, nullptr, &kernel));
+  TN_TRY(primitive_kernel(kind, op, device, args, 1, &kernel));
   return launch(*kernel, op, device, args, {const_cast<Tensor**>(outputs.data()), outputs.size()},
                 metas);
 }
 
 Status primitive_kernel(tn_primitive kind, const Op* op, tn_device device,
-                        std::span<const tn_value> args, const tn_program* program,
+                        std::span<const tn_value> args, uint32_t instruction_set,
                         const Kernel** kernel) {
   static const Kernel none{};  // meta: launches of it do nothing
   if (device.type == TN_DEVICE_META) {
@@ -132,13 +132,13 @@ Status primitive_kernel(tn_primitive kind, const Op* op, tn_device device,
   if (list != nullptr && (thread_state.modes & kModeExplain) == 0) [[likely]] {
     // The usual backend brings one evaluator without conditions.
     const tn_kernel_def& first = list->front()->def;
-    if (first.dtypes == 0 && first.supports == nullptr &&
-        (program == nullptr || program->instruction_set <= first.instruction_set)) [[likely]] {
+    if (first.dtypes == 0 && first.supports == nullptr && instruction_set <= first.instruction_set)
+        [[likely]] {
       *kernel = list->front();
       return nullptr;
     }
   }
-  const KernelQuestion question{op, device, args, program};
+  const KernelQuestion question{op, device, args, instruction_set};
   TN_TRY(choose_kernel(list, question, kernel));
   if (*kernel != nullptr) [[likely]]
     return nullptr;

@@ -38,8 +38,9 @@ const Op* primitive_op(tn_primitive kind);
                                       const tn_meta* metas = nullptr);
 
 // The kernel of a primitive for a call of `op`, or an error that says what the device lacks.
+// `instruction_set`: what the programs and operands of a loop or reduction need.
 [[nodiscard]] Status primitive_kernel(tn_primitive kind, const Op* op, tn_device device,
-                                      std::span<const tn_value> args, const tn_program* program,
+                                      std::span<const tn_value> args, uint32_t instruction_set,
                                       const Kernel** kernel);
 const char* primitive_name(tn_primitive kind);
 

@@ -1,4 +1,6 @@
 // The reduce primitive: dimensions, dtypes, prologue and epilogue, empty reductions.
+#include <algorithm>
+
 #include "base/text.h"
 
 #include "primitive/convert.h"
@@ -164,6 +166,17 @@ Status fill_with_identity(const Reduction& r, std::span<const double> scalars, T
   return copy_into(made, one);
 }
 
+// The least version that knows the programs of a reduction and its operands.
+uint32_t instruction_set_for(const Reduction& r, const tn_reduction& reduction) {
+  uint32_t least = instruction_set_of(r.dtype);
+  for (uint32_t i = 0; i < r.n_inputs; ++i)
+    least = std::max(least, instruction_set_of(r.inputs[i]->dtype));
+  for (const tn_program* program : {reduction.prologue, reduction.epilogue}) {
+    if (program != nullptr) least = std::max(least, program->instruction_set);
+  }
+  return least;
+}
+
 Status launch_reduction(const Reduction& r, Tensor* made) {
   int64_t output_strides[TN_MAX_RANK];
   for (int32_t d = 0, k = 0; d < r.shape.ndim; ++d) {
@@ -195,14 +208,10 @@ Status launch_reduction(const Reduction& r, Tensor* made) {
   tn_value arg{};
   arg.kind = TN_KIND_REDUCTION;
   arg.as.reduction = &reduction;
-  const tn_program* youngest = reduction.prologue;
-  if (reduction.epilogue != nullptr &&
-      (youngest == nullptr || youngest->instruction_set < reduction.epilogue->instruction_set)) {
-    youngest = reduction.epilogue;
-  }
   const Kernel* kernel;
   const Op* op = primitive_op(TN_PRIM_REDUCE);
-  TN_TRY(primitive_kernel(TN_PRIM_REDUCE, op, made->device, {&arg, 1}, youngest, &kernel));
+  TN_TRY(primitive_kernel(TN_PRIM_REDUCE, op, made->device, {&arg, 1},
+                          instruction_set_for(r, reduction), &kernel));
   return launch(*kernel, op, made->device, {&arg, 1}, {&made, 1});
 }
 

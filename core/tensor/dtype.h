@@ -1,19 +1,33 @@
-// Facts about dtypes: sizes, names, kinds.
+// Facts about dtypes, as the core asks for them: the table of tenon/dtype_table.hpp.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 
-#include "tenon/abi.h"
+#include "tenon/dtype_table.hpp"
 
 namespace tenon {
 
-inline constexpr uint8_t kItemSize[TN_N_DTYPES] = {4, 8, 2, 2, 8, 4, 1, 1};
+using dtype_table::is_float;
+using dtype_table::is_half;
+using dtype_table::item_size;  // 0 for what is no dtype
+using dtype_table::Kind;
 
-inline bool is_known_dtype(tn_dtype dtype) { return dtype >= 0 && dtype < TN_N_DTYPES; }
-inline uint32_t item_size(tn_dtype dtype) { return is_known_dtype(dtype) ? kItemSize[dtype] : 0; }
-inline bool is_float(tn_dtype dtype) { return dtype >= TN_FLOAT32 && dtype <= TN_BFLOAT16; }
-inline bool is_half(tn_dtype dtype) { return dtype == TN_FLOAT16 || dtype == TN_BFLOAT16; }
+// Of known dtypes: a byte each, for the call path.
+inline constexpr std::array<uint8_t, TN_N_DTYPES> kItemSize = [] {
+  std::array<uint8_t, TN_N_DTYPES> sizes{};
+  for (tn_dtype dtype = 0; dtype < TN_N_DTYPES; ++dtype)
+    sizes[static_cast<size_t>(dtype)] = dtype_table::kRows[dtype].bytes;
+  return sizes;
+}();
+
+inline bool is_known_dtype(tn_dtype dtype) { return dtype_table::is_known(dtype); }
+inline Kind kind_of(tn_dtype dtype) { return dtype_table::kRows[dtype].kind; }
+// The version of the instruction set that brought it.
+inline uint32_t instruction_set_of(tn_dtype dtype) {
+  return dtype_table::kRows[dtype].instruction_set;
+}
 
 const char* dtype_name(tn_dtype dtype);           // "float32"; "unknown" for others
 tn_dtype dtype_from_name(std::string_view name);  // TN_DTYPE_NONE: none of that name

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "tenon/dtype_table.hpp"
+
 namespace tenon::files {
 
 static_assert(std::endian::native == std::endian::little, "values are turned around");
@@ -17,10 +19,9 @@ constexpr int kMostDims = 16;
 struct IdxType {
   uint8_t code;
   tn_dtype dtype;
-  uint64_t bytes;
 };
-constexpr IdxType kTypes[] = {{0x08, TN_UINT8, 1}, {0x09, TN_INT8, 1},    {0x0b, TN_INT16, 2},
-                              {0x0c, TN_INT32, 4}, {0x0d, TN_FLOAT32, 4}, {0x0e, TN_FLOAT64, 8}};
+constexpr IdxType kTypes[] = {{0x08, TN_UINT8}, {0x09, TN_INT8},    {0x0b, TN_INT16},
+                              {0x0c, TN_INT32}, {0x0d, TN_FLOAT32}, {0x0e, TN_FLOAT64}};
 
 }  // namespace
 
@@ -45,7 +46,7 @@ IdxReader::IdxReader(const std::string& path) : file_(path) {
                     magic[0], magic[1], magic[2], packed ? "; unpack it with gunzip" : ""));
   }
   dtype_ = type->dtype;
-  element_bytes_ = type->bytes;
+  element_bytes_ = dtype_table::item_size(type->dtype);
   const int dims = magic[3];
   if (dims < 1 || dims > kMostDims) {
     refuse(fmt::format("has {} dimensions, expected 1 to {}", dims, kMostDims));

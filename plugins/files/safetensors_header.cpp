@@ -8,18 +8,26 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "tenon/dtype_table.hpp"
+
 namespace tenon::files {
 namespace {
 
 using nlohmann::json;
 
+constexpr DtypeRow known(const char* name, tn_dtype dtype) {
+  return {name, dtype, dtype_table::item_size(dtype)};
+}
+constexpr DtypeRow unknown(const char* name, uint64_t bytes) {
+  return {name, TN_DTYPE_NONE, bytes};
+}
 constexpr DtypeRow kDtypes[] = {
-    {"F64", TN_FLOAT64, 8},        {"F32", TN_FLOAT32, 4},    {"F16", TN_FLOAT16, 2},
-    {"BF16", TN_BFLOAT16, 2},      {"I64", TN_INT64, 8},      {"I32", TN_INT32, 4},
-    {"U8", TN_UINT8, 1},           {"BOOL", TN_BOOL, 1},      {"I8", TN_DTYPE_NONE, 1},
-    {"I16", TN_DTYPE_NONE, 2},     {"U16", TN_DTYPE_NONE, 2}, {"U32", TN_DTYPE_NONE, 4},
-    {"U64", TN_DTYPE_NONE, 8},     {"C64", TN_DTYPE_NONE, 8}, {"F8_E4M3", TN_DTYPE_NONE, 1},
-    {"F8_E5M2", TN_DTYPE_NONE, 1},
+    known("F64", TN_FLOAT64),   known("F32", TN_FLOAT32), known("F16", TN_FLOAT16),
+    known("BF16", TN_BFLOAT16), known("I64", TN_INT64),   known("I32", TN_INT32),
+    known("I16", TN_INT16),     known("I8", TN_INT8),     known("U8", TN_UINT8),
+    known("BOOL", TN_BOOL),     unknown("U16", 2),        unknown("U32", 4),
+    unknown("U64", 8),          unknown("C64", 8),        unknown("F8_E4M3", 1),
+    unknown("F8_E5M2", 1),
 };
 
 // Depth 1: the names. Depth 2: the fields of a tensor, or metadata. Depth 3: the two lists of

@@ -36,31 +36,9 @@ std::string number_text(double number) {
 
 // The bounds are PyTorch's: -1 as uint8 is 255, and any number is a bool.
 void expect_in_range(const char* op, const char* what, double number, Dtype dtype, bool special) {
-  double low = -1.7976931348623157e308, high = -low;
-  switch (dtype.value) {
-    case TN_FLOAT32:
-      low = -(high = 3.4028234663852886e38);
-      break;
-    case TN_FLOAT16:
-      low = -(high = 65504);
-      break;
-    case TN_BFLOAT16:
-      low = -(high = 3.3895313892515355e38);
-      break;
-    case TN_INT64:
-      low = -0x1p63, high = 0x1.fffffffffffffp62;  // the last double below 2^63
-      break;
-    case TN_INT32:
-      low = -0x1p31, high = 0x1p31 - 1;
-      break;
-    case TN_UINT8:
-      low = -255, high = 255;
-      break;
-    case TN_BOOL:
-      return;
-    default:
-      break;
-  }
+  if (dtype == bool_) return;
+  const double high = dtype_table::greatest(dtype.value);
+  const double least = dtype_table::least(dtype.value), low = least < 0 ? least : -high;
   if (number >= low && number <= high) return;
   if (special && dtype.is_float() && !std::isfinite(number)) return;
   fail(std::string(op) + ": " + what + " is " + number_text(number) + ", which is no " +
@@ -75,7 +53,7 @@ Number number_for(const char* op, const char* what, const Operand& number, Dtype
   if (dtype.is_float()) return Number(number);
   if (dtype == bool_) return v.kind == TN_KIND_FLOAT ? v.as.f != 0 : v.as.i != 0;
   const int64_t whole = v.kind == TN_KIND_FLOAT ? int64_t(v.as.f) : v.as.i;
-  return dtype == uint8 ? int64_t(uint8_t(whole)) : whole;
+  return dtype_table::wrap(dtype.value, whole);
 }
 
 Tensor as_index(const char* op, const char* what, const Tensor& index) {

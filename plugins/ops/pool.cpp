@@ -36,10 +36,7 @@ constinit ExpressionRef or_else{"_or_else(Tensor x, Tensor inside, float other) 
                                 "where(inside, x, other)"};
 
 // What is below all numbers of the dtype, or is the least.
-double lowest(Dtype dtype) {
-  if (dtype == int64) return -0x1p63;
-  return dtype == int32 ? -0x1p31 : dtype == uint8 ? 0 : kLowest;
-}
+double lowest(Dtype dtype) { return dtype.is_float() ? kLowest : dtype_table::least(dtype.value); }
 void expect_number(const char* op, const Tensor& x) {
   if (x.dtype() == bool_) fail(std::string(op) + ": x is bool, expected a number");
 }

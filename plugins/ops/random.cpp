@@ -120,10 +120,8 @@ Tensor normal_of(const char* op, Ints sizes, Dtype dtype, Device device) {
 // low to high - 1: the least and the greatest int that a dtype holds. float64 and float32 hold all
 // that come, rounded.
 void expect_ints_of(const char* op, const char* what, int64_t number, Dtype dtype) {
-  int64_t low = INT64_MIN, high = INT64_MAX;
-  if (dtype == bool_) low = 0, high = 1;
-  if (dtype == uint8) low = 0, high = 255;
-  if (dtype == int32) low = INT32_MIN, high = INT32_MAX;
+  auto [low, high] =
+      dtype.is_float() ? dtype_table::int_range(TN_INT64) : dtype_table::int_range(dtype.value);
   if (dtype == float16) low = -65504, high = 65504;
   if (number >= low && number <= high) return;
   fail(std::string(op) + ": " + what + " is " + std::to_string(number) + ", which is no " +

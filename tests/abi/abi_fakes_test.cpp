@@ -431,6 +431,30 @@ TEST_F(Fakes, MemoryWithoutAddresses) {
   expect_error([&] { x.data<float>(); }, "blank");
 }
 
+// Its kernels know instruction set 1 and take any dtype; those that came later they never see.
+TEST_F(Fakes, KernelsOfAnOlderInstructionSetAreRefusedYoungerDtypes) {
+  const Device blank("blank");
+  const Tensor x = Tensor::from<float>({1, 2, 4}, -1, blank);
+  expect_near(x + x, {2, 4, 8});
+  expect_near(tn::sum(x), {7});
+  for (tn::Dtype dtype : {tn::int8, tn::int16}) {
+    const Tensor small = tn::tensor({1, 2, 4}).to(dtype).to(blank);  // a copy of bytes
+    expect_near(small, {1, 2, 4});
+    const std::string why =
+        "(fakes: knows instruction set 1, " + std::string(dtype.name()) + " needs 2)";
+    expect_error([&] { small + small; },
+                 "elementwise: device blank:0 has no kernel for this call " + why);
+    expect_error([&] { small + x; }, why);  // loaded
+    expect_error([&] { small + 1; }, why);
+    expect_error([&] { x.to(dtype); }, why);  // stored
+    expect_error([&] { small.to(tn::float32); }, why);
+    expect_error([&] { tn::sum(small); },
+                 "reduce: device blank:0 has no kernel for this call " + why);
+    expect_error([&] { tn::sum(x, {}, false, dtype); }, why);
+    expect_error([&] { tn::zeros({2}, dtype, blank); }, why);
+  }
+}
+
 TEST_F(Fakes, GradientsOnMemoryWithoutAddresses) {
   const Device blank("blank");
   Tensor x = Tensor::from<float>({1, -2, 3}, {1, 3}, blank).requires_grad_();

@@ -5,12 +5,14 @@
 #include <set>
 
 #include "expression_support.h"
+#include "tensor/dtype.h"
 
 namespace tenon {
 namespace {
 
 constexpr tn_dtype f4 = TN_FLOAT32, f8 = TN_FLOAT64, f2 = TN_FLOAT16, bf = TN_BFLOAT16,
-                   i8 = TN_INT64, i4 = TN_INT32, u1 = TN_UINT8, b1 = TN_BOOL;
+                   i8 = TN_INT64, i4 = TN_INT32, u1 = TN_UINT8, b1 = TN_BOOL, i1 = TN_INT8,
+                   i2 = TN_INT16;
 
 tn_dtype result(std::string_view text, const std::vector<OperandType>& types) {
   std::string schema = "f(";
@@ -21,15 +23,18 @@ tn_dtype result(std::string_view text, const std::vector<OperandType>& types) {
 }
 
 TEST(Promotion, OfTensorsIsPyTorchs) {
-  const tn_dtype order[] = {u1, i4, i8, f2, bf, f4, f8, b1};
-  const tn_dtype table[8][8] = {{u1, i4, i8, f2, bf, f4, f8, u1}, {i4, i4, i8, f2, bf, f4, f8, i4},
-                                {i8, i8, i8, f2, bf, f4, f8, i8}, {f2, f2, f2, f2, f4, f4, f8, f2},
-                                {bf, bf, bf, f4, bf, f4, f8, bf}, {f4, f4, f4, f4, f4, f4, f8, f4},
-                                {f8, f8, f8, f8, f8, f8, f8, f8}, {u1, i4, i8, f2, bf, f4, f8, b1}};
-  for (int a = 0; a < 8; ++a) {
-    for (int b = 0; b < 8; ++b) {
-      EXPECT_EQ(promote_dtypes(order[a], order[b]), table[a][b]) << order[a] << " " << order[b];
-      EXPECT_EQ(result("x + y", {dims(order[a]), dims(order[b])}), table[a][b]);
+  // clang-format off
+  constexpr tn_dtype kExpected[TN_N_DTYPES][TN_N_DTYPES] = {
+      {f4, f8, f4, f4, f4, f4, f4, f4, f4, f4}, {f8, f8, f8, f8, f8, f8, f8, f8, f8, f8},
+      {f4, f8, f2, f4, f2, f2, f2, f2, f2, f2}, {f4, f8, f4, bf, bf, bf, bf, bf, bf, bf},
+      {f4, f8, f2, bf, i8, i8, i8, i8, i8, i8}, {f4, f8, f2, bf, i8, i4, i4, i4, i4, i4},
+      {f4, f8, f2, bf, i8, i4, u1, u1, i2, i2}, {f4, f8, f2, bf, i8, i4, u1, b1, i1, i2},
+      {f4, f8, f2, bf, i8, i4, i2, i1, i1, i2}, {f4, f8, f2, bf, i8, i4, i2, i2, i2, i2}};
+  // clang-format on
+  for (tn_dtype a = 0; a < TN_N_DTYPES; ++a) {
+    for (tn_dtype b = 0; b < TN_N_DTYPES; ++b) {
+      EXPECT_EQ(dtype_table::promote(a, b), kExpected[a][b]) << a << " " << b;
+      EXPECT_EQ(result("x + y", {dims(a), dims(b)}), kExpected[a][b]) << a << " " << b;
     }
   }
 }
@@ -50,6 +55,9 @@ TEST(Promotion, OfCategoriesIsPyTorchs) {
               {zero_dim(f8), number(f8), f8},   {zero_dim(f2), number(f8), f2},
               {zero_dim(i4), number(f8), f4},   {zero_dim(u1), number(i8), u1},
               {number(f8), number(i8), f4},     {number(i8), number(b1), i8},
+              {dims(i1), zero_dim(u1), i1},     {dims(u1), zero_dim(i1), u1},
+              {zero_dim(i1), zero_dim(u1), i2}, {dims(i1), number(i8), i1},
+              {dims(i2), zero_dim(f8), f8},     {dims(b1), zero_dim(i1), i1},
               {number(b1), number(b1), b1}};
   for (const auto& row : rows) {
     EXPECT_EQ(result("x + y", {row.x, row.y}), row.expected) << &row - rows;
@@ -250,7 +258,8 @@ void expect_sound(const CompiledProgram& c, const std::string& what) {
     int type = in.dtype;
     if (in.opcode == TN_I_CAST) {
       EXPECT_EQ(in.flags, type_of[in.a]) << what;
-      if (type == TN_INT32 || type == TN_UINT8) type = TN_INT64;
+      if (type == TN_INT32 || type == TN_INT16 || type == TN_INT8 || type == TN_UINT8)
+        type = TN_INT64;
     }
     EXPECT_TRUE(registers.count(type)) << what;
     // The register's earlier value is dead, or an operand of this instruction and of its own type.

@@ -268,7 +268,7 @@ TEST(StagePair, ChecksTheDefinition) {
   EXPECT_TRUE(staged.kernels[0]->is_pair);
   EXPECT_EQ(staged.kernels[0]->n_private, 2u);
   EXPECT_EQ(staged.kernels[0]->saves_args, 5u);
-  EXPECT_EQ(staged.kernels[0]->def.instruction_set, TN_INSTRUCTION_SET);
+  EXPECT_EQ(staged.kernels[0]->def.instruction_set, 1u);
 }
 
 TEST(Registry, FindsByNameAndNamesTheNearest) {

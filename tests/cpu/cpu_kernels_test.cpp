@@ -13,8 +13,8 @@ namespace cpu_test {
 namespace {
 
 constexpr tn_dtype F = TN_FLOAT32;
-constexpr tn_dtype kAll[] = {TN_FLOAT32, TN_FLOAT64, TN_FLOAT16, TN_BFLOAT16,
-                             TN_INT64,   TN_INT32,   TN_UINT8,   TN_BOOL};
+constexpr tn_dtype kAll[] = {TN_FLOAT32, TN_FLOAT64, TN_FLOAT16, TN_BFLOAT16, TN_INT64,
+                             TN_INT32,   TN_UINT8,   TN_BOOL,    TN_INT8,     TN_INT16};
 
 TEST(CpuPlugin, RegistersItsKernels) {
   EXPECT_STREQ(plugin().manifest->id, "cpu");

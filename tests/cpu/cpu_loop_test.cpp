@@ -12,8 +12,8 @@
 namespace cpu_test {
 namespace {
 
-constexpr tn_dtype kAll[] = {TN_FLOAT32, TN_FLOAT64, TN_FLOAT16, TN_BFLOAT16,
-                             TN_INT64,   TN_INT32,   TN_UINT8,   TN_BOOL};
+constexpr tn_dtype kAll[] = {TN_FLOAT32, TN_FLOAT64, TN_FLOAT16, TN_BFLOAT16, TN_INT64,
+                             TN_INT32,   TN_UINT8,   TN_BOOL,    TN_INT8,     TN_INT16};
 constexpr tn_dtype F = TN_FLOAT32;
 
 tn_dtype register_of(tn_dtype dtype) {
@@ -22,6 +22,8 @@ tn_dtype register_of(tn_dtype dtype) {
     case TN_BFLOAT16:
       return TN_FLOAT32;
     case TN_INT32:
+    case TN_INT16:
+    case TN_INT8:
     case TN_UINT8:
       return TN_INT64;
     default:
@@ -148,6 +150,11 @@ TEST(CpuLoop, CastsWrapRoundAndTruncate) {
   EXPECT_EQ(cast(TN_INT64, TN_INT32, 4294967296.0 + 5), 5);
   EXPECT_EQ(cast(TN_INT64, TN_INT32, 2147483648.0), -2147483648.0);
   EXPECT_EQ(cast(TN_INT64, TN_UINT8, -1), 255);
+  EXPECT_EQ(cast(TN_INT64, TN_INT16, 32768), -32768);
+  EXPECT_EQ(cast(TN_INT64, TN_INT16, -32769), 32767);
+  EXPECT_EQ(cast(TN_INT64, TN_INT8, 128), -128);
+  EXPECT_EQ(cast(TN_INT64, TN_INT8, -129), 127);
+  EXPECT_EQ(cast(TN_INT64, TN_INT8, 255), -1);
   EXPECT_EQ(cast(TN_FLOAT32, TN_INT64, -2.9), -2);
   EXPECT_EQ(cast(TN_FLOAT64, TN_INT64, 2.9), 2);
   EXPECT_EQ(cast(TN_FLOAT32, TN_BOOL, 0.25), 1);

@@ -67,7 +67,8 @@ TEST(CpuReduce, EveryKindAndDtype) {
   };
   for (const auto& [dtype, accumulate] :
        {Row{TN_FLOAT32, F}, Row{TN_FLOAT16, F}, Row{TN_BFLOAT16, F}, Row{TN_FLOAT64, TN_FLOAT64},
-        Row{TN_INT64, TN_INT64}, Row{TN_INT32, TN_INT64}, Row{TN_UINT8, TN_INT64}}) {
+        Row{TN_INT64, TN_INT64}, Row{TN_INT32, TN_INT64}, Row{TN_UINT8, TN_INT64},
+        Row{TN_INT16, TN_INT64}, Row{TN_INT8, TN_INT64}}) {
     for (const int64_t stride : {1, 2}) {
       for (const int64_t n : {1, 2, 7, 8, 16, 37}) {
         Tensor x({n}, dtype, {stride});

@@ -14,11 +14,11 @@ namespace {
 using tn::Dtype;
 
 const std::vector<Dtype> kFloats = {tn::float32, tn::float64, tn::float16, tn::bfloat16};
-const std::vector<Dtype> kInts = {tn::int64, tn::int32, tn::uint8};
-const std::vector<Dtype> kNumbers = {tn::float32, tn::float64, tn::float16, tn::bfloat16,
-                                     tn::int64,   tn::int32,   tn::uint8};
-const std::vector<Dtype> kAll = {tn::float32, tn::float64, tn::float16, tn::bfloat16,
-                                 tn::int64,   tn::int32,   tn::uint8,   tn::bool_};
+const std::vector<Dtype> kInts = {tn::int64, tn::int32, tn::int16, tn::int8, tn::uint8};
+const std::vector<Dtype> kNumbers = {tn::float32, tn::float64, tn::float16, tn::bfloat16, tn::int64,
+                                     tn::int32,   tn::int16,   tn::int8,    tn::uint8};
+const std::vector<Dtype> kAll = {tn::float32, tn::float64, tn::float16, tn::bfloat16, tn::int64,
+                                 tn::int32,   tn::int16,   tn::int8,    tn::uint8,    tn::bool_};
 
 // The distance of 1 from the next number, and the smallest number.
 double epsilon(Dtype dtype) {

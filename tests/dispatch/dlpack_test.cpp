@@ -99,7 +99,8 @@ TEST_F(DlpackExport, MapsEveryDtypeAndBack) {
   };
   const Row rows[] = {{tn::float32, 2, 32},  {tn::float64, 2, 64}, {tn::float16, 2, 16},
                       {tn::bfloat16, 4, 16}, {tn::int64, 0, 64},   {tn::int32, 0, 32},
-                      {tn::uint8, 1, 8},     {tn::bool_, 6, 8}};
+                      {tn::uint8, 1, 8},     {tn::bool_, 6, 8},    {tn::int16, 0, 16},
+                      {tn::int8, 0, 8}};
   for (const Row& row : rows) {
     SCOPED_TRACE(row.dtype.name());
     Tensor x = tn::tensor({0.f, 1.f}).to(row.dtype);
@@ -240,7 +241,7 @@ TEST_F(DlpackImport, RefusesWhatItCannotTake) {
        },
        "4 lanes has no counterpart"},
       {[](Foreign& f) {
-         f.managed.dl_tensor.dtype = {0, 16, 1};
+         f.managed.dl_tensor.dtype = {1, 16, 1};
        },
        "has no counterpart"},
       {[](Foreign& f) { f.managed.dl_tensor.ndim = 17; },

@@ -200,7 +200,7 @@ TEST(Operators, CompoundOnes) {
 // One rule for all: what is assigned takes x's dtype, as in PyTorch.
 TEST(Indexing, AssignedFloatsAreTruncatedWhereIntegersAre) {
   for (tn::Device d : devices()) {
-    for (tn::Dtype dtype : {tn::int64, tn::int32, tn::uint8}) {
+    for (tn::Dtype dtype : {tn::int64, tn::int32, tn::int16, tn::int8, tn::uint8}) {
       SCOPED_TRACE(d.name() + " " + dtype.name());
       const Tensor x = tn::zeros({2, 4}, dtype, d), one = tn::tensor(2.7f, d);
       x[{0, 0}] = 2.5;

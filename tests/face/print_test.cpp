@@ -34,6 +34,8 @@ TEST(Print, AsPyTorch) {
       {tn::tensor({int64_t(1), int64_t(-200), int64_t(30)}), "tensor([   1, -200,   30])"},
       {tn::tensor({int32_t(7), int32_t(-1)}), "tensor([ 7, -1], dtype=int32)"},
       {tn::tensor({uint8_t{200}}), "tensor([200], dtype=uint8)"},
+      {tn::tensor({int8_t{1}, int8_t{-2}}), "tensor([ 1, -2], dtype=int8)"},
+      {tn::tensor(int16_t{-300}), "tensor(-300, dtype=int16)"},
       {tn::tensor({true, false}), "tensor([ True, False])"},
       {tn::tensor(true), "tensor(True)"},
       {tn::zeros({0}), "tensor([])"},

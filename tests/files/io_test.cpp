@@ -34,11 +34,13 @@ TEST_F(IoTest, GivesBackNamesShapesDtypesAndValues) {
         {"wide", Tensor::from({0.1, 1e300})},
         {"bytes", Tensor::from<uint8_t>({0, 255})},
         {"small", Tensor::from({1, -2, 3})},
+        {"smaller", Tensor::from<int16_t>({-32768, 300})},
+        {"smallest", Tensor::from<int8_t>({-128, 127, 5})},
         {"half", Tensor::from({1.f, 0.5f}).to(float16)},
         {"none", Tensor::empty({0, 4})}},
        file);
   const NamedTensors loaded = load(file);
-  EXPECT_EQ(loaded.size(), 8u);
+  EXPECT_EQ(loaded.size(), 10u);
   const Tensor& weight = find(loaded, "0.weight");
   EXPECT_EQ(sizes(weight), (std::vector<int64_t>{2, 3}));
   EXPECT_EQ(weight.to_vector<float>(), (std::vector<float>{1.5f, -2.f, 0.f, 1e-40f, 3e38f, 0.1f}));
@@ -49,6 +51,10 @@ TEST_F(IoTest, GivesBackNamesShapesDtypesAndValues) {
   EXPECT_EQ(find(loaded, "wide").to_vector<double>(), (std::vector<double>{0.1, 1e300}));
   EXPECT_EQ(find(loaded, "bytes").to_vector<int>(), (std::vector<int>{0, 255}));
   EXPECT_EQ(find(loaded, "small").dtype(), int32);
+  EXPECT_EQ(find(loaded, "smaller").dtype(), int16);
+  EXPECT_EQ(find(loaded, "smaller").to_vector<int>(), (std::vector<int>{-32768, 300}));
+  EXPECT_EQ(find(loaded, "smallest").dtype(), int8);
+  EXPECT_EQ(find(loaded, "smallest").to_vector<int>(), (std::vector<int>{-128, 127, 5}));
   EXPECT_EQ(find(loaded, "half").dtype(), float16);
   EXPECT_EQ(find(loaded, "half").to_vector<float>(), (std::vector<float>{1.f, 0.5f}));
   EXPECT_EQ(sizes(find(loaded, "none")), (std::vector<int64_t>{0, 4}));
@@ -80,12 +86,22 @@ TEST_F(IoTest, ErrorsSayWhatAndWhere) {
   EXPECT_SAYS(save({{"x", tensor(1.f)}, {"x", tensor(2.f)}}, path("a")),
               "a tensor cannot be named 'x': there is one already");
   EXPECT_SAYS(save({{"x", tensor(1.f)}}, path("no/a")), "cannot be written in");
-  const std::string header = R"({"x":{"dtype":"I16","shape":[1],"data_offsets":[0,2]}})";
+  const std::string header = R"({"x":{"dtype":"U16","shape":[1],"data_offsets":[0,2]}})";
   const uint64_t length = header.size();
   EXPECT_SAYS(
-      load(write("i16", std::string(reinterpret_cast<const char*>(&length), 8) + header + "ab")),
-      "tensor 'x' is of dtype I16, which Tenon has not");
+      load(write("u16", std::string(reinterpret_cast<const char*>(&length), 8) + header + "ab")),
+      "tensor 'x' is of dtype U16, which Tenon has not");
   EXPECT_EQ(files_in_folder(), 2u);
+}
+
+// As numpy's dtypes int8 and int16 are written there, the latter with its high byte first.
+TEST_F(IoTest, IdxOfSmallIntegers) {
+  const Tensor bytes = load_idx(write("b", std::string("\0\0\x09\1\0\0\0\2\x7f\xff", 10)));
+  EXPECT_EQ(bytes.dtype(), int8);
+  EXPECT_EQ(bytes.to_vector<int>(), (std::vector<int>{127, -1}));
+  const Tensor shorts = load_idx(write("s", std::string("\0\0\x0b\1\0\0\0\2\1\0\xff\xfe", 12)));
+  EXPECT_EQ(shorts.dtype(), int16);
+  EXPECT_EQ(shorts.to_vector<int>(), (std::vector<int>{256, -2}));
 }
 
 // A size of zero makes each of these files whole, whatever the others are.

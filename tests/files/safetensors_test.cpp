@@ -90,6 +90,17 @@ TEST_F(Safetensors, WritesTheFormatAsDescribed) {
   EXPECT_NE(bytes.find(R"("x":{"dtype":"U8","shape":[2],"data_offsets":[0,2]})"), bytes.npos);
 }
 
+TEST_F(Safetensors, NamesSmallIntegersAsTheFormatDoes) {
+  Memory memory({"\x05\x06", "ab"});
+  const std::string file = path("a.safetensors");
+  write_safetensors(file, {entry("x", TN_INT8, {2}), entry("y", TN_INT16, {1})}, memory);
+  const std::string bytes = bytes_of(file);
+  EXPECT_NE(bytes.find(R"("x":{"dtype":"I8","shape":[2])"), bytes.npos);
+  EXPECT_NE(bytes.find(R"("y":{"dtype":"I16","shape":[1])"), bytes.npos);
+  EXPECT_EQ(SafetensorsReader(file).find("x").dtype, TN_INT8);
+  EXPECT_EQ(SafetensorsReader(file).find("y").dtype, TN_INT16);
+}
+
 TEST_F(Safetensors, RefusesNamesThatCannotBeWritten) {
   Memory memory({"a", "b"});
   const std::string file = path("a.safetensors");

@@ -33,6 +33,10 @@ std::vector<uint8_t> bytes_of(double v, tn_dtype dtype) {
       return as(static_cast<int64_t>(whole(-9.2e18, 9.2e18)));
     case TN_INT32:
       return as(static_cast<int32_t>(whole(-2147483648.0, 2147483647.0)));
+    case TN_INT16:
+      return as(static_cast<int16_t>(whole(-32768, 32767)));
+    case TN_INT8:
+      return as(static_cast<int8_t>(whole(-128, 127)));
     case TN_UINT8:
       return as(static_cast<uint8_t>(std::abs(static_cast<int64_t>(whole(-9e18, 9e18))) % 256));
     default:

@@ -13,6 +13,8 @@ struct Row {
   int64_t as(tn::Dtype dtype) const {
     return dtype == tn::int64   ? int64
            : dtype == tn::int32 ? int32
+           : dtype == tn::int16 ? static_cast<int16_t>(int64)
+           : dtype == tn::int8  ? static_cast<int8_t>(int64)
            : dtype == tn::uint8 ? uint8
                                 : bool_;
   }
@@ -60,7 +62,7 @@ void for_all(F&& f) {
       std::vector<double> values;
       for (const Row& row : rows) values.push_back(row.from);
       const Tensor x = Tensor::from(values, -1, d).to(from);
-      for (tn::Dtype to : {tn::int64, tn::int32, tn::uint8, tn::bool_}) {
+      for (tn::Dtype to : {tn::int64, tn::int32, tn::int16, tn::int8, tn::uint8, tn::bool_}) {
         SCOPED_TRACE(d.name() + ": " + from.name() + " to " + to.name());
         f(x, rows, to);
       }

@@ -196,7 +196,7 @@ TEST(Conv, HugeOptionsAreRefused) {
 
 TEST(Conv, OfIntegersIsOfItsElements) {
   for (tn::Device d : devices()) {
-    for (tn::Dtype dtype : {tn::int64, tn::int32, tn::uint8}) {
+    for (tn::Dtype dtype : {tn::int64, tn::int32, tn::int16, tn::int8, tn::uint8}) {
       Tensor x = tn::arange(0, 18, 1, {}, d).reshape({1, 2, 3, 3}),
              w = tn::arange(0, 8, 1, {}, d).reshape({1, 2, 2, 2});
       Tensor b = tn::tensor({3}, d);

@@ -112,7 +112,7 @@ TEST(Create, FullRefusesValuesThatTheDtypeHasNot) {
 TEST(Fill, TakesTheDtypeOfWhatItFills) {
   for (tn::Device d : devices()) {
     for (tn::Dtype dtype : {tn::float32, tn::float64, tn::float16, tn::bfloat16, tn::int64,
-                            tn::int32, tn::uint8, tn::bool_}) {
+                            tn::int32, tn::int16, tn::int8, tn::uint8, tn::bool_}) {
       SCOPED_TRACE(d.name() + " " + dtype.name());
       const double three = dtype == tn::bool_ ? 1 : 3, cut = dtype == tn::bool_ ? 1
                                                              : dtype.is_float() ? 2.5

@@ -554,7 +554,7 @@ TEST(Elementwise, BoundsAndFillersKeepTheDtypeOfIntegers) {
 TEST(Elementwise, BoundsOfIntegersMayLieOutsideOfTheirDtype) {
   constexpr int64_t kFar = int64_t{1} << 40;
   for (tn::Device d : devices()) {
-    for (tn::Dtype dtype : {tn::uint8, tn::int32}) {
+    for (tn::Dtype dtype : {tn::uint8, tn::int16, tn::int32}) {
       SCOPED_TRACE(d.name() + " " + dtype.name());
       const auto expect = [&](const Tensor& t, const std::vector<double>& values) {
         EXPECT_EQ(t.dtype(), dtype);
@@ -579,8 +579,13 @@ TEST(Elementwise, BoundsOfIntegersMayLieOutsideOfTheirDtype) {
       expect(tn::hardtanh(x, 0.5, 300.5), {0, 1, 5, 200});
       expect(tn::hardtanh(x, -kFar, kFar), {0, 1, 5, 200});
       expect(tn::hardtanh_(x.clone(), -2.5, 255.9), {0, 1, 5, 200});
-      const std::string name = dtype.name(), most = dtype == tn::uint8 ? "255" : "2147483647";
-      const std::string least = dtype == tn::uint8 ? "0" : "-2147483648";
+      const std::string name = dtype.name();
+      const std::string most = dtype == tn::uint8   ? "255"
+                               : dtype == tn::int16 ? "32767"
+                                                    : "2147483647";
+      const std::string least = dtype == tn::uint8   ? "0"
+                                : dtype == tn::int16 ? "-32768"
+                                                     : "-2147483648";
       expect_error(
           [&] { tn::clamp(x, kFar, 2 * kFar); },
           "clamp: min is 1099511627776, above every " + name + "; expected at most " + most);

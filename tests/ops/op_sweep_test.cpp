@@ -19,8 +19,8 @@ namespace {
 using namespace torch_cases;
 using tn::Dtype;
 
-const std::vector<Dtype> kAll = {tn::float32, tn::float64, tn::float16, tn::bfloat16,
-                                 tn::int64,   tn::int32,   tn::uint8,   tn::bool_};
+const std::vector<Dtype> kAll = {tn::float32, tn::float64, tn::float16, tn::bfloat16, tn::int64,
+                                 tn::int32,   tn::int16,   tn::int8,    tn::uint8,    tn::bool_};
 
 double epsilon(Dtype dtype) {
   return dtype == tn::float64   ? 0x1p-52

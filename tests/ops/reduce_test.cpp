@@ -491,7 +491,7 @@ TEST(Sort, IsStableAndPutsNanLast) {
       EXPECT_EQ(up.dtype(), dtype);
       EXPECT_EQ(at.dtype(), tn::int64);
     }
-    for (tn::Dtype dtype : {tn::int64, tn::int32, tn::uint8}) {
+    for (tn::Dtype dtype : {tn::int64, tn::int32, tn::int16, tn::int8, tn::uint8}) {
       auto [values, indices] =
           tn::prim::sort(tn::tensor<int64_t>({{3, 1, 2}, {0, 9, 0}}).to(d, dtype), 1);
       expect_near(values, {1, 2, 3, 0, 0, 9});

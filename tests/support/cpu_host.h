@@ -18,9 +18,11 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "tenon/abi.h"
+#include "tenon/dtype_table.hpp"
 
 struct tn_status {
   tn_code code;
@@ -29,12 +31,9 @@ struct tn_status {
 
 namespace cpu_test {
 
-// Values of the element types as double and back, exactly where that is possible.
-inline size_t item_size(tn_dtype dtype) {
-  static constexpr size_t kSizes[] = {4, 8, 2, 2, 8, 4, 1, 1};
-  return kSizes[dtype];
-}
+using tenon::dtype_table::item_size;
 
+// Values of the element types as double and back, exactly where that is possible.
 inline float half_value(uint16_t h) {
   const int exponent = h >> 10 & 31;
   const int mantissa = h & 1023;
@@ -144,12 +143,12 @@ class Tensor {
         return half_value(data<uint16_t>()[i]);
       case TN_BFLOAT16:
         return bfloat(data<uint16_t>()[i]);
-      case TN_INT64:
-        return static_cast<double>(data<int64_t>()[i]);
-      case TN_INT32:
-        return data<int32_t>()[i];
-      default:
+      case TN_BOOL:
         return data<uint8_t>()[i];
+      default:
+        return tenon::dtype_table::visit(tensor.dtype, [&]<typename Tag>(Tag) {
+          return static_cast<double>(data<typename Tag::Element>()[i]);
+        });
     }
   }
   // Halves: v must be one (small integers are).
@@ -168,17 +167,14 @@ class Tensor {
       case TN_BFLOAT16:
         data<uint16_t>()[i] = static_cast<uint16_t>(float_bits(static_cast<float>(v)) >> 16);
         break;
-      case TN_INT64:
-        data<int64_t>()[i] = static_cast<int64_t>(v);
-        break;
-      case TN_INT32:
-        data<int32_t>()[i] = static_cast<int32_t>(v);
-        break;
-      case TN_UINT8:
-        data<uint8_t>()[i] = static_cast<uint8_t>(v);
+      case TN_BOOL:
+        data<uint8_t>()[i] = v != 0;
         break;
       default:
-        data<uint8_t>()[i] = v != 0;
+        tenon::dtype_table::visit(tensor.dtype, [&]<typename Tag>(Tag) {
+          if constexpr (std::is_integral_v<typename Tag::Element>)
+            data<typename Tag::Element>()[i] = static_cast<typename Tag::Element>(v);
+        });
     }
   }
   template <typename F>
@@ -283,11 +279,7 @@ inline tn_status* record_threads(tn_registrar*, const tn_threads_def* def) {
   return nullptr;
 }
 
-inline const char* dtype_name(tn_dtype dtype) {
-  constexpr const char* kNames[] = {"float32", "float64", "float16", "bfloat16",
-                                    "int64",   "int32",   "uint8",   "bool"};
-  return kNames[dtype];
-}
+inline const char* dtype_name(tn_dtype dtype) { return tenon::dtype_table::kRows[dtype].name; }
 // Of the interfaces the plugin needs names of dtypes alone.
 inline const void* get_interface(const char* name) {
   static const tn_tensor_api tensor = [] {

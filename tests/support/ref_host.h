@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "tenon/abi.h"
+#include "tenon/dtype_table.hpp"
 
 struct tn_status {
   tn_code code;
@@ -180,8 +181,7 @@ class Tensor {
     } else {
       for (const int64_t size : sizes_) numel_ *= size;
     }
-    static constexpr int64_t kBytes[] = {4, 8, 2, 2, 8, 4, 1, 1};
-    bytes_ = (elements < 0 ? numel_ : elements) * kBytes[dtype];
+    bytes_ = (elements < 0 ? numel_ : elements) * tenon::dtype_table::item_size(dtype);
     if (bytes_ > 0) {
       const std::string failed = text(device().allocate(device().self, index, bytes_, &data_));
       if (!failed.empty() || !data_) std::abort();

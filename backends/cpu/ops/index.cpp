@@ -201,31 +201,8 @@ void launch_scatter(const tn_call* call) {
     });
     return;
   }
-  switch (y.dtype) {
-    case TN_FLOAT32:
-      scatter_add<TN_FLOAT32>(call->host, x, grain);
-      break;
-    case TN_FLOAT64:
-      scatter_add<TN_FLOAT64>(call->host, x, grain);
-      break;
-    case TN_FLOAT16:
-      scatter_add<TN_FLOAT16>(call->host, x, grain);
-      break;
-    case TN_BFLOAT16:
-      scatter_add<TN_BFLOAT16>(call->host, x, grain);
-      break;
-    case TN_INT64:
-      scatter_add<TN_INT64>(call->host, x, grain);
-      break;
-    case TN_INT32:
-      scatter_add<TN_INT32>(call->host, x, grain);
-      break;
-    case TN_UINT8:
-      scatter_add<TN_UINT8>(call->host, x, grain);
-      break;
-    default:
-      scatter_add<TN_BOOL>(call->host, x, grain);
-  }
+  dtype_table::visit(y.dtype,
+                     [&]<typename Tag>(Tag) { scatter_add<Tag::dtype>(call->host, x, grain); });
 }
 
 template <tn_dtype D>
@@ -233,25 +210,10 @@ bool nonzero_at(const void* p, int64_t i) {
   return Format<D>::widen(static_cast<const typename Format<D>::Element*>(p)[i]) != 0;
 }
 
-bool (*nonzero_function(tn_dtype dtype))(const void*, int64_t) {
-  switch (dtype) {
-    case TN_FLOAT32:
-      return nonzero_at<TN_FLOAT32>;
-    case TN_FLOAT64:
-      return nonzero_at<TN_FLOAT64>;
-    case TN_FLOAT16:
-      return nonzero_at<TN_FLOAT16>;
-    case TN_BFLOAT16:
-      return nonzero_at<TN_BFLOAT16>;
-    case TN_INT64:
-      return nonzero_at<TN_INT64>;
-    case TN_INT32:
-      return nonzero_at<TN_INT32>;
-    case TN_UINT8:
-      return nonzero_at<TN_UINT8>;
-    default:
-      return nonzero_at<TN_BOOL>;
-  }
+using NonzeroFn = bool (*)(const void*, int64_t);
+NonzeroFn nonzero_function(tn_dtype dtype) {
+  return dtype_table::visit(dtype,
+                            []<typename Tag>(Tag) -> NonzeroFn { return nonzero_at<Tag::dtype>; });
 }
 
 // f(index) for the elements of x that are not zero, in row-major order.

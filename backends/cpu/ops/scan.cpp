@@ -47,22 +47,10 @@ void launch(const tn_call* call) {
   const tn_tensor& y = *call->outputs[0];
   const RowsAlong rows = {y, static_cast<int32_t>(call->args[2].as.i)};
   const bool reverse = call->args[3].as.i != 0;
-  switch (x.dtype) {
-    case TN_FLOAT32:
-      scan<TN_FLOAT32>(call->host, x, y, rows, product, reverse);
-      break;
-    case TN_FLOAT64:
-      scan<TN_FLOAT64>(call->host, x, y, rows, product, reverse);
-      break;
-    case TN_FLOAT16:
-      scan<TN_FLOAT16>(call->host, x, y, rows, product, reverse);
-      break;
-    case TN_BFLOAT16:
-      scan<TN_BFLOAT16>(call->host, x, y, rows, product, reverse);
-      break;
-    default:
-      scan<TN_INT64>(call->host, x, y, rows, product, reverse);
-  }
+  dtype_table::visit(x.dtype, [&]<typename Tag>(Tag) {
+    if constexpr (dtype_table::is_float(Tag::dtype) || Tag::dtype == TN_INT64)
+      scan<Tag::dtype>(call->host, x, y, rows, product, reverse);
+  });
 }
 
 }  // namespace

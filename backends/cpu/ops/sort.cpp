@@ -57,30 +57,13 @@ void launch(const tn_call* call) {
   const tn_tensor& indices = *call->outputs[1];
   const RowsAlong rows = {values, static_cast<int32_t>(call->args[1].as.i)};
   const bool descending = call->args[2].as.i != 0;
-  const tn_host* host = call->host;
-  switch (x.dtype) {
-    case TN_FLOAT32:
-      return sort<TN_FLOAT32>(host, x, values, indices, rows, descending);
-    case TN_FLOAT64:
-      return sort<TN_FLOAT64>(host, x, values, indices, rows, descending);
-    case TN_FLOAT16:
-      return sort<TN_FLOAT16>(host, x, values, indices, rows, descending);
-    case TN_BFLOAT16:
-      return sort<TN_BFLOAT16>(host, x, values, indices, rows, descending);
-    case TN_INT64:
-      return sort<TN_INT64>(host, x, values, indices, rows, descending);
-    case TN_INT32:
-      return sort<TN_INT32>(host, x, values, indices, rows, descending);
-    default:
-      return sort<TN_UINT8>(host, x, values, indices, rows, descending);
-  }
+  dtype_table::visit(x.dtype, [&]<typename Tag>(Tag) {
+    sort<Tag::dtype>(call->host, x, values, indices, rows, descending);
+  });
 }
 
 }  // namespace
 
-void add_sort() {
-  kernel(TN_PRIM_SORT, "cpu", {.dtypes = all_floats | integers | bool_, .traits = kSameBits},
-         fn<launch>);
-}
+void add_sort() { kernel(TN_PRIM_SORT, "cpu", {.traits = kSameBits}, fn<launch>); }
 
 }  // namespace tenon::cpu_backend

@@ -6,10 +6,8 @@
 namespace tenon::cpu_backend {
 
 RegisterType type_of(tn_dtype dtype) {
-  switch (dtype) {
+  switch (dtype_table::register_type(dtype)) {
     case TN_FLOAT32:
-    case TN_FLOAT16:
-    case TN_BFLOAT16:
       return kF32;
     case TN_FLOAT64:
       return kF64;

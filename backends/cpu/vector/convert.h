@@ -1,6 +1,7 @@
 // Elements between memory of any dtype and the four register types; the halves' formats.
 #pragma once
 
+#include "tenon/dtype_table.hpp"
 #include "vector/arith.h"
 #include "vector/lanes.h"
 #include "vector/table.h"
@@ -42,8 +43,14 @@ TENON_INLINE uint16_t float_to_bfloat(float x) {
 }
 
 // Element: how a dtype lies in memory. Wide: the register type that holds all its values.
+// Integers are as the table of dtypes says.
 template <tn_dtype D>
-struct Format;
+struct Format {
+  using Element = dtype_table::Element<D>;
+  using Wide = int64_t;
+  static TENON_INLINE Wide widen(Element x) { return x; }
+  static TENON_INLINE Element narrow(Wide x) { return static_cast<Element>(x); }
+};
 #define TENON_FORMAT(dtype, element, wide, widened, narrowed)       \
   template <>                                                       \
   struct Format<dtype> {                                            \
@@ -56,9 +63,6 @@ TENON_FORMAT(TN_FLOAT32, float, float, x, x)
 TENON_FORMAT(TN_FLOAT64, double, double, x, x)
 TENON_FORMAT(TN_FLOAT16, uint16_t, float, half_to_float(x), float_to_half(x))
 TENON_FORMAT(TN_BFLOAT16, uint16_t, float, bfloat_to_float(x), float_to_bfloat(x))
-TENON_FORMAT(TN_INT64, int64_t, int64_t, x, x)
-TENON_FORMAT(TN_INT32, int32_t, int64_t, x, static_cast<int32_t>(x))
-TENON_FORMAT(TN_UINT8, uint8_t, int64_t, x, static_cast<uint8_t>(x))
 TENON_FORMAT(TN_BOOL, uint8_t, uint8_t, x != 0, x)
 
 // uint8_t is the bool register: anything becomes bool by != 0.

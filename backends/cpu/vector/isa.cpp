@@ -201,14 +201,9 @@ constexpr Table make() {
   add_type<uint8_t>(t, kBool);
   add_unaries(t);
   add_binaries(t);
-  add_format<TN_FLOAT32>(t);
-  add_format<TN_FLOAT64>(t);
-  add_format<TN_FLOAT16>(t);
-  add_format<TN_BFLOAT16>(t);
-  add_format<TN_INT64>(t);
-  add_format<TN_INT32>(t);
-  add_format<TN_UINT8>(t);
-  add_format<TN_BOOL>(t);
+#define TENON_ADD_FORMAT(dtype, ...) add_format<dtype>(t);
+  TENON_DTYPES(TENON_ADD_FORMAT)
+#undef TENON_ADD_FORMAT
   add_fold<Add>(t, TN_REDUCE_SUM);
   add_fold<Mul>(t, TN_REDUCE_PROD);
   add_fold<Max>(t, TN_REDUCE_MAX);

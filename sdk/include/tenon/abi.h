@@ -81,14 +81,14 @@ enum {
   TN_INT64 = 4,
   TN_INT32 = 5,
   TN_UINT8 = 6,
-  TN_BOOL = 7, /* one byte, 0 or 1 */
-  TN_INT8 = 8,
-  TN_INT16 = 9,
+  TN_BOOL = 7,  /* one byte, 0 or 1 */
+  TN_INT8 = 8,  /* from instruction set 2 on */
+  TN_INT16 = 9, /* likewise */
   TN_COMPLEX64 = 10,
-  TN_COMPLEX128 = 11, /* 8 to 11 reserved */
+  TN_COMPLEX128 = 11, /* 10 and 11 reserved */
   TN_DTYPE_NONE = -1
 };
-#define TN_N_DTYPES 8 /* those that are not reserved */
+#define TN_N_DTYPES 10 /* those that are not reserved; tenon/dtype_table.hpp says what each is */
 #define TN_DTYPE_BIT(dtype) (1u << (dtype))
 
 /* Types are names interned when a plugin registers them: `device/1`. Two are always there. */
@@ -199,10 +199,11 @@ enum {
   /* register `a`, whose type is `dtype`, to output `b`, converted to the output's dtype as CAST
      does */
   TN_I_STORE = 3,
-  /* from `a`, whose type is in `flags`, to `dtype`. TN_INT32 and TN_UINT8 wrap an int64 register to
-     that width; TN_FLOAT16 and TN_BFLOAT16 round a float32 register to nearest even; a float
-     becomes an integer by truncation toward zero, and NaN and what int64 cannot hold become
-     INT64_MIN (so 0 in TN_INT32 and TN_UINT8); anything becomes bool by != 0 (NaN: true) */
+  /* from `a`, whose type is in `flags`, to `dtype`. The narrow integers (TN_INT32, TN_INT16,
+     TN_INT8, TN_UINT8) wrap an int64 register to their width; TN_FLOAT16 and TN_BFLOAT16 round a
+     float32 register to nearest even; a float becomes an integer by truncation toward zero, and NaN
+     and what int64 cannot hold become INT64_MIN (so 0 in the narrow ones); anything becomes bool by
+     != 0 (NaN: true) */
   TN_I_CAST = 4,
   TN_I_COORD = 5,  /* reserved: the index along dimension `a` */
   TN_I_RANDOM = 6, /* reserved: 32 random bits */
@@ -264,7 +265,9 @@ enum {
   TN_I_WHERE = 100 /* a ? b : c; `a` is TN_BOOL */
 };
 #define TN_N_INSTRUCTIONS 101 /* one more than the last */
-#define TN_INSTRUCTION_SET 1u /* version of the list above */
+/* Version of the list above, and of the dtypes that LOAD, STORE and CAST meet: with 2 came TN_INT8
+ * and TN_INT16. A program has the least version that it needs. */
+#define TN_INSTRUCTION_SET 2u
 
 typedef struct tn_instruction { /* 16 bytes; frozen at 1.0 */
   uint16_t opcode;
@@ -630,11 +633,12 @@ typedef struct tn_kernel_def {
   const char* device; /* a device type's name */
   tn_primitive primitive;
   int32_t priority; /* higher is tried first; 0 is usual */
-  /* TN_DTYPE_BITs; 0: any. Of the tensors among its arguments, and of the operands of loops and
-     reductions (all of them); not of the call's outputs */
+  /* TN_DTYPE_BITs; 0: any, those that come later too. Of the tensors among its arguments, and of
+     the operands of loops and reductions (all of them); not of the call's outputs */
   uint32_t dtypes;
   uint32_t layout; /* TN_LAYOUT_* */
-  /* of ELEMENTWISE and REDUCE: programs that need more go elsewhere; 0: version 1 */
+  /* of ELEMENTWISE and REDUCE: programs and operands that need more go elsewhere, whatever `dtypes`
+     says; 0: version 1 */
   uint32_t instruction_set;
   uint32_t reserved;
   tn_kernel_fn launch;

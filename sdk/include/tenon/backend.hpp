@@ -1,5 +1,6 @@
 // For backends that are written in C++ against abi.h, without the face: statuses, the way from
-// exceptions to them, and what all kernels of a device have in common. Needs abi.h alone.
+// exceptions to them, and what all kernels of a device have in common. Needs abi.h alone, and gives
+// tenon/dtype_table.hpp too.
 #pragma once
 
 #include <cstdarg>
@@ -10,17 +11,12 @@
 #include <type_traits>
 
 #include "tenon/abi.h"
+#include "tenon/dtype_table.hpp"
 
 namespace tenon::backend {
 
-inline constexpr uint32_t kFloats = TN_DTYPE_BIT(TN_FLOAT32) | TN_DTYPE_BIT(TN_FLOAT64) |
-                                    TN_DTYPE_BIT(TN_FLOAT16) | TN_DTYPE_BIT(TN_BFLOAT16);
-
-// Bytes of an element.
-constexpr int64_t item_size(tn_dtype dtype) {
-  constexpr int64_t kSizes[] = {4, 8, 2, 2, 8, 4, 1, 1, 1, 2, 8, 16};
-  return kSizes[dtype];
-}
+using dtype_table::item_size;
+using dtype_table::kFloats;
 
 // A status with a message as printf makes it, of at most 511 bytes.
 [[gnu::format(printf, 3, 4)]] inline tn_status* error(const tn_host* host, tn_code code,

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "tenon/base.hpp"
+#include "tenon/dtype_table.hpp"
 
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
@@ -17,13 +18,10 @@ struct Dtype {
 
   constexpr bool operator==(const Dtype&) const = default;
   constexpr explicit operator bool() const { return value != TN_DTYPE_NONE; }
-  constexpr bool is_float() const { return value >= TN_FLOAT32 && value <= TN_BFLOAT16; }
-  constexpr bool is_half() const { return value == TN_FLOAT16 || value == TN_BFLOAT16; }
+  constexpr bool is_float() const { return dtype_table::is_float(value); }
+  constexpr bool is_half() const { return dtype_table::is_half(value); }
   // Bytes of an element.
-  constexpr int64_t itemsize() const {
-    constexpr int8_t sizes[] = {4, 8, 2, 2, 8, 4, 1, 1, 1, 2, 8, 16};
-    return value < 0 || value > TN_COMPLEX128 ? 0 : sizes[value];
-  }
+  constexpr int64_t itemsize() const { return dtype_table::item_size(value); }
   const char* name() const { return detail::api.tensor->dtype_name(value); }
   // By name ("float32"); an Error when there is none of that name.
   static Dtype parse(const std::string& name) {
@@ -33,14 +31,10 @@ struct Dtype {
   }
 };
 
-inline constexpr Dtype float32{TN_FLOAT32};
-inline constexpr Dtype float64{TN_FLOAT64};
-inline constexpr Dtype float16{TN_FLOAT16};
-inline constexpr Dtype bfloat16{TN_BFLOAT16};
-inline constexpr Dtype int64{TN_INT64};
-inline constexpr Dtype int32{TN_INT32};
-inline constexpr Dtype uint8{TN_UINT8};
-inline constexpr Dtype bool_{TN_BOOL};
+// float32, float64, float16, bfloat16, int64, int32, int16, int8, uint8 and bool_.
+#define TENON_DTYPE_CONSTANT(number, constant, ...) inline constexpr Dtype constant{number};
+TENON_DTYPES(TENON_DTYPE_CONSTANT)
+#undef TENON_DTYPE_CONSTANT
 
 // PyTorch's promotion, of tensors with dimensions.
 inline Dtype promote(Dtype a, Dtype b) { return {detail::api.tensor->promote(a.value, b.value)}; }
@@ -56,27 +50,29 @@ struct Dtypes {
 constexpr Dtypes operator|(Dtypes a, Dtypes b) { return Dtypes(a.bits | b.bits); }
 
 inline constexpr Dtypes floats = Dtypes(float32) | float64;
-inline constexpr Dtypes all_floats = floats | float16 | bfloat16;
-inline constexpr Dtypes integers = Dtypes(int64) | int32 | uint8;
+inline constexpr Dtypes all_floats{dtype_table::kFloats};
+inline constexpr Dtypes integers{dtype_table::kInts};
 
-// The dtype whose elements a T of C++ is.
+namespace detail {
+template <typename U>
+constexpr tn_dtype find_dtype() {
+  if (std::is_integral_v<U> && sizeof(U) == 8) return TN_INT64;
+  if (std::is_integral_v<U> && sizeof(U) == 4) return TN_INT32;
+#define TENON_DTYPE_OF(number, constant, name, Element, ...) \
+  if (std::is_same_v<U, Element>) return number;
+  TENON_DTYPES(TENON_DTYPE_OF)
+#undef TENON_DTYPE_OF
+  return TN_DTYPE_NONE;
+}
+}  // namespace detail
+
+// The dtype whose elements a T of C++ is. Integers of 4 and 8 bytes are taken by their size, since
+// C++ has several of each.
 template <typename T>
 constexpr Dtype dtype_of() {
-  using U = std::remove_cv_t<T>;
-  if constexpr (std::is_same_v<U, bool>) {
-    return bool_;
-  } else if constexpr (std::is_same_v<U, float>) {
-    return float32;
-  } else if constexpr (std::is_same_v<U, double>) {
-    return float64;
-  } else if constexpr (std::is_integral_v<U> && sizeof(U) == 8) {
-    return int64;
-  } else if constexpr (std::is_integral_v<U> && sizeof(U) == 4) {
-    return int32;
-  } else {
-    static_assert(std::is_same_v<U, uint8_t>, "no dtype has elements of this type");
-    return uint8;
-  }
+  constexpr tn_dtype dtype = detail::find_dtype<std::remove_cv_t<T>>();
+  static_assert(dtype != TN_DTYPE_NONE, "no dtype has elements of this type");
+  return {dtype};
 }
 
 }  // namespace v0

@@ -184,26 +184,6 @@ using KeptFloats = Kept<double>;
 
 namespace detail {
 
-inline float half_to_float(uint16_t h) {
-  uint32_t sign = uint32_t(h & 0x8000) << 16;
-  uint32_t exponent = h >> 10 & 31, mantissa = h & 1023;
-  float value;
-  if (exponent == 0) {
-    value = float(mantissa) * 0x1p-24f;
-    return sign ? -value : value;
-  }
-  uint32_t bits = sign | mantissa << 13 | (exponent == 31 ? 255u << 23 : (exponent + 112) << 23);
-  std::memcpy(&value, &bits, sizeof(value));
-  return value;
-}
-
-inline float bfloat_to_float(uint16_t h) {
-  uint32_t bits = uint32_t(h) << 16;
-  float value;
-  std::memcpy(&value, &bits, sizeof(value));
-  return value;
-}
-
 // As TN_I_CAST converts (abi.h), where C++ leaves it open what an integer gets.
 template <typename T>
 T from_float(double value) {
@@ -217,30 +197,20 @@ T from_float(double value) {
 // Element i of packed elements of `dtype`.
 template <typename T>
 T element(const void* elements, int64_t i, Dtype dtype) {
-  auto load = [&](auto value) {
+  if (!dtype_table::is_known(dtype.value))
+    fail("elements of this dtype cannot be read", TN_UNSUPPORTED);
+  return dtype_table::visit(dtype.value, [&]<typename Tag>(Tag) {
+    // Any byte but 0 is true, which no bool of C++ may hold.
+    using Stored = std::conditional_t<Tag::dtype == TN_BOOL, uint8_t, typename Tag::Element>;
+    Stored value;
     std::memcpy(&value, static_cast<const char*>(elements) + i * int64_t(sizeof(value)),
                 sizeof(value));
-    return value;
-  };
-  switch (dtype.value) {
-    case TN_FLOAT32:
-      return from_float<T>(load(float()));
-    case TN_FLOAT64:
-      return from_float<T>(load(double()));
-    case TN_FLOAT16:
-      return from_float<T>(half_to_float(load(uint16_t())));
-    case TN_BFLOAT16:
-      return from_float<T>(bfloat_to_float(load(uint16_t())));
-    case TN_INT64:
-      return T(load(int64_t()));
-    case TN_INT32:
-      return T(load(int32_t()));
-    case TN_UINT8:
-    case TN_BOOL:
-      return T(load(uint8_t()));
-    default:
-      fail("elements of this dtype cannot be read", TN_UNSUPPORTED);
-  }
+    if constexpr (std::is_integral_v<Stored>) {
+      return T(value);
+    } else {
+      return from_float<T>(value);
+    }
+  });
 }
 
 }  // namespace detail

@@ -101,6 +101,19 @@ void elementwise(const Call& call) {
   }
 }
 
+// The sum of all float32 elements, one behind the other.
+void reduce(const Call& call) {
+  const tn_reduction& reduction = *call.get()->args[0].as.reduction;
+  const tn_operand &y = reduction.operands[0], &x = reduction.operands[1];
+  if (reduction.kind != TN_REDUCE_SUM || x.dtype != TN_FLOAT32 || y.dtype != TN_FLOAT32 ||
+      reduction.ndim != 1 || reduction.prologue || reduction.epilogue)
+    fail("blank: sums of float32 only", TN_UNSUPPORTED);
+  float sum = 0;
+  for (int64_t i = 0; i < reduction.sizes[0]; ++i)
+    sum += floats(x.storage, x.byte_offset, x.data)[i * x.strides[0]];
+  *floats(y.storage, y.byte_offset, y.data) = sum;
+}
+
 void matmul(const Call& call) {
   const tn_tensor *a = call.tensor(0), *b = call.tensor(1), *y = call.output();
   for (int64_t n = 0; n < y->sizes[0]; ++n) {
@@ -149,7 +162,9 @@ void add_blank() {
     });
   };
   device(def);
+  // Of instruction set 1, as a backend that was written before int8.
   kernel(TN_PRIM_ELEMENTWISE, "blank", {}, fn<elementwise>);
+  kernel(TN_PRIM_REDUCE, "blank", {}, fn<reduce>);
   kernel(TN_PRIM_MATMUL, "blank", {.dtypes = float32}, fn<matmul>);
 }
 
