@@ -101,16 +101,17 @@ void elementwise(const Call& call) {
   }
 }
 
-// The sum of all float32 elements, one behind the other.
+// Sums of all elements of one dimension.
 void reduce(const Call& call) {
   const tn_reduction& reduction = *call.get()->args[0].as.reduction;
   const tn_operand &y = reduction.operands[0], &x = reduction.operands[1];
-  if (reduction.kind != TN_REDUCE_SUM || x.dtype != TN_FLOAT32 || y.dtype != TN_FLOAT32 ||
-      reduction.ndim != 1 || reduction.prologue || reduction.epilogue)
-    fail("blank: sums of float32 only", TN_UNSUPPORTED);
+  if (reduction.kind != TN_REDUCE_SUM || reduction.n_kept != 1 || reduction.n_reduced != 1)
+    fail("blank: sums of one dimension only", TN_UNSUPPORTED);
+  if (reduction.prologue || reduction.epilogue) fail("blank: plain sums only", TN_UNSUPPORTED);
+  const int32_t last = reduction.ndim - 1;
   float sum = 0;
-  for (int64_t i = 0; i < reduction.sizes[0]; ++i)
-    sum += floats(x.storage, x.byte_offset, x.data)[i * x.strides[0]];
+  for (int64_t i = 0; i < reduction.sizes[last]; ++i)
+    sum += floats(x.storage, x.byte_offset, x.data)[i * x.strides[last]];
   *floats(y.storage, y.byte_offset, y.data) = sum;
 }
 
