@@ -204,7 +204,7 @@ class Builder {
         }
       });
     };
-    check(find_interface<tn_schema_api>(host(), "schema/1")->read(schema.c_str(), see, &reading));
+    check(api.schema->read(schema.c_str(), see, &reading));
     check(reading.failed);
   }
 
