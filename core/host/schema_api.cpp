@@ -9,6 +9,7 @@ namespace {
 
 // Bit k: a value of kind k fits the argument.
 uint32_t fitting_kinds(const Argument& argument) {
+  const uint32_t text = argument.or_text ? 1u << TN_KIND_STRING : 0;
   const auto one_or_list = [&](uint32_t one, uint32_t list) {
     return 1u << (argument.list ? list : one);
   };
@@ -18,7 +19,7 @@ uint32_t fitting_kinds(const Argument& argument) {
     case Type::kTensor:
       return none | one_or_list(TN_KIND_TENSOR, TN_KIND_TENSORS);
     case Type::kInt:
-      return none | one_or_list(TN_KIND_INT, TN_KIND_INTS);
+      return none | text | one_or_list(TN_KIND_INT, TN_KIND_INTS);
     case Type::kFloat:
       return none | one_or_list(TN_KIND_FLOAT, TN_KIND_FLOATS) |
              one_or_list(TN_KIND_INT, TN_KIND_INTS);

@@ -66,10 +66,15 @@ std::string foreign_device(const Kernel& kernel, std::span<const tn_value> args)
 }
 
 // A kernel that knows an older schema takes a call only when the younger arguments are at their
-// defaults.
+// defaults, and one that states `int[]` no word in the place of the list.
 std::string younger_argument(const Kernel& kernel, const Op& op, std::span<const tn_value> args) {
   if (kernel.schema == nullptr) return "";
   const auto& known = kernel.schema->arguments;
+  for (size_t i = 0; i < known.size() && i < args.size(); ++i) {
+    const bool takes_text = known[i].or_text || known[i].type == Type::kString;
+    if (args[i].kind == TN_KIND_STRING && !takes_text)
+      return fmt::format("takes no str as '{}'", known[i].name);
+  }
   for (size_t i = known.size(); i < op.schema.arguments.size() && i < args.size(); ++i) {
     if (!same_value(args[i], op.defaults[i])) {
       return fmt::format("does not know argument '{}'", op.schema.arguments[i].name);

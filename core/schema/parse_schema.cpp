@@ -102,6 +102,15 @@ class Parser : private Cursor {
       question = take('?');
     }
     argument->optional = question;
+    const size_t bar = at_;
+    if (take('|')) {
+      if (!take("str")) return refuse(at_, "expected str, found {}", found());
+      if (!argument->list || argument->type != Type::kInt || question) {
+        return refuse(bar, "a str may stand for int[] alone, not for {}",
+                      argument_type_text(*argument));
+      }
+      argument->or_text = true;
+    }
     argument->kinds = plain_kinds(*argument);
     return nullptr;
   }

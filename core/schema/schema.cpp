@@ -96,6 +96,7 @@ bool list_fits(const Argument& argument, const tn_value& value) {
 // Of a value that is sound.
 bool fits(const Argument& argument, const tn_value& value, bool numbers_as_tensors) {
   if (value.kind == TN_KIND_NONE) return argument.optional;
+  if (value.kind == TN_KIND_STRING && argument.or_text) return true;
   if (argument.list) return list_fits(argument, value);
   const bool is_number =
       value.kind == TN_KIND_INT || value.kind == TN_KIND_FLOAT || value.kind == TN_KIND_BOOL;
@@ -227,6 +228,7 @@ std::string argument_type_text(const Argument& argument) {
   if (argument.optional_entries) text += "?";
   if (argument.list) text += "[]";
   if (argument.optional) text += "?";
+  if (argument.or_text) text += "|str";
   return text;
 }
 

@@ -39,10 +39,10 @@ void along(const char* schema, const char* doc, Tensor (*f)(const Tensor&, Int))
 void add_softmax_layers() {
   along("Softmax(int? dim=None)",
         "exp(x) / sum(exp(x)) along dim. dim None: 0 where x has 0, 1 or 3 dimensions, else 1.",
-        softmax);
+        [](const Tensor& x, Int dim) { return softmax(x, dim); });
   along("LogSoftmax(int? dim=None)",
         "log(softmax(x)) along dim. dim None: 0 where x has 0, 1 or 3 dimensions, else 1.",
-        log_softmax);
+        [](const Tensor& x, Int dim) { return log_softmax(x, dim); });
   along("Softmin(int? dim=None)",
         "softmax(-x) along dim. dim None: 0 where x has 0, 1 or 3 dimensions, else 1.",
         [](const Tensor& x, Int dim) { return softmax(-x, dim); });

@@ -107,7 +107,14 @@ struct Attention {
     return mask.dtype() == bool_ ? logical_not(mask) : mask;
   }
 
-  Tensor operator()(const Object& self, Tensor query, Tensor key, Tensor value, Masks masks) const {
+  Tensor operator()(const Object& self, const Tensor& query, const Tensor& key, const Tensor& value,
+                    const Masks& masks) const {
+    return run(self, query, key, value, masks, nullptr);
+  }
+
+  // With the weights [n, heads, t, m], or without n: dropout included, as PyTorch's.
+  Tensor run(const Object& self, Tensor query, Tensor key, Tensor value, Masks masks,
+             Tensor* weights) const {
     const int64_t rank = query.dim() == 2 ? 2 : 3;
     check("query", query, rank, embed_dim);
     check("key", key, rank, kdim);
@@ -119,13 +126,39 @@ struct Attention {
     }
     for (Tensor& x : list) x = heads_of(x);
     const Tensor mask = mask_of(masks, list[0], list[1].size(2));
-    Tensor y = scaled_dot_product_attention(list[0], list[1], list[2], mask,
-                                            {.dropout_p = self.training() ? dropout : 0,
-                                             .is_causal = masks.is_causal && !mask.defined()});
+    const double dropped = self.training() ? dropout : 0;
+    const bool causal = masks.is_causal && !mask.defined();
+    Tensor y;
+    if (weights == nullptr) {
+      y = scaled_dot_product_attention(list[0], list[1], list[2], mask,
+                                       {.dropout_p = dropped, .is_causal = causal});
+    } else {
+      *weights = weights_of(list[0], list[1], mask, causal, dropped);
+      y = matmul(*weights, list[2]);
+      if (rank == 2) *weights = squeeze(*weights, 0);
+    }
     y = permute(y, batch_first ? Ints{0, 2, 1, 3} : Ints{2, 0, 1, 3});
     y = flatten(y, 2, 3);
     if (rank == 2) y = squeeze(y, batch_first ? 0 : 1);
     return self.child("out_proj")(y);
+  }
+
+ private:
+  // As scaled_dot_product_attention: a query that may look at nothing has the weights 0.
+  Tensor weights_of(const Tensor& query, const Tensor& key, Tensor mask, bool causal,
+                    double dropped) const {
+    Tensor scores = matmul(query * (1 / std::sqrt(double(query.size(-1)))), transpose(key, -2, -1));
+    if (causal) mask = tril(ones({query.size(-2), key.size(-2)}, bool_, query.device()));
+    if (mask.defined())
+      scores = mask.dtype() == bool_ ? where(mask, scores, -INFINITY) : scores + mask;
+    Tensor weights;
+    if (mask.defined() && scores.numel() > 0) {
+      const Tensor reached = amax(scores.detach(), -1, true) != -INFINITY;
+      weights = where(reached, softmax(where(reached, scores, 0), -1), 0);
+    } else {
+      weights = softmax(scores, -1);
+    }
+    return tenon::dropout(weights, dropped, dropped > 0);
   }
 };
 
@@ -134,7 +167,8 @@ void define_attention() {
       "MultiheadAttention(int embed_dim, int num_heads, float dropout=0, bool bias=True, int? "
       "kdim=None, int? vdim=None, bool batch_first=False)",
       "attention(query, key, value, key_padding_mask, attn_mask, is_causal) on [t, n, embed_dim], "
-      "with batch_first on [n, t, embed_dim], or without n; gives no weights. In masks of bool, "
+      "with batch_first on [n, t, embed_dim], or without n. forward_with_weights gives the weights "
+      "[n, t, m] too, the mean of the heads, or of each. In masks of bool, "
       "true is where it may not look; others are added. Vaswani et al., arXiv:1706.03762.",
       [](Object& self, int64_t embed_dim, int64_t num_heads, double dropout, bool bias,
          std::optional<int64_t> kdim, std::optional<int64_t> vdim, bool batch_first) {
@@ -169,6 +203,18 @@ void define_attention() {
             [attention](Object& self, Tensor query, Tensor key, Tensor value,
                         Tensor key_padding_mask, Tensor attn_mask, bool is_causal) {
               return attention(self, query, key, value, {key_padding_mask, attn_mask, is_causal});
+            });
+        self.method(
+            "forward_with_weights(Tensor query, Tensor key, Tensor value, Tensor? "
+            "key_padding_mask=None, Tensor? attn_mask=None, bool average_attn_weights=True, bool "
+            "is_causal=False) -> (Tensor output, Tensor weights)",
+            [attention](Object& self, Tensor query, Tensor key, Tensor value,
+                        Tensor key_padding_mask, Tensor attn_mask, bool average_attn_weights,
+                        bool is_causal) {
+              Tensor weights;
+              const Tensor y = attention.run(self, query, key, value,
+                                             {key_padding_mask, attn_mask, is_causal}, &weights);
+              return std::tuple{y, average_attn_weights ? mean(weights, -3) : weights};
             });
       });
 }

@@ -35,6 +35,36 @@ void add_parameters(Object& self, int64_t first, int64_t second, const std::vect
   self.parameter("bias", bias ? uniform({out_channels}, -bound, bound) : Tensor());
 }
 
+// How the windows of a transposed convolution lie.
+struct Transposed {
+  std::vector<int64_t> kernel, stride, padding, output_padding, dilation;
+
+  // What is added behind so that the output of x is [.., output_size..]; PyTorch's rule.
+  std::vector<int64_t> padding_for(const Tensor& x, Ints output_size) const {
+    const size_t n = kernel.size();
+    if (output_size.empty()) return output_padding;
+    const auto given = std::vector<int64_t>(output_size.begin(), output_size.end());
+    if (given.size() != n && given.size() != n + 2) {
+      fail("output_size has " + std::to_string(given.size()) + " numbers, expected " +
+           std::to_string(n) + " or " + std::to_string(n + 2));
+    }
+    if (x.dim() < int64_t(n)) fail("x is " + sizes_text(x) + ", which has too few dimensions");
+    std::vector<int64_t> more;
+    for (size_t d = 0; d < n; ++d) {
+      const int64_t wanted = given[given.size() - n + d];
+      const int64_t least = (x.size(int64_t(d) - int64_t(n)) - 1) * stride[d] - 2 * padding[d] +
+                            dilation[d] * (kernel[d] - 1) + 1;
+      if (wanted < least || wanted > least + stride[d] - 1) {
+        fail("output_size is " + std::to_string(wanted) + " in dimension " + std::to_string(d) +
+             ", expected " + std::to_string(least) + " to " +
+             std::to_string(least + stride[d] - 1) + " for x " + sizes_text(x));
+      }
+      more.push_back(wanted - least);
+    }
+    return more;
+  }
+};
+
 void define_transposed(int64_t n) {
   const std::string schema = "ConvTranspose" + std::to_string(n) +
                              "d(int in_channels, int out_channels, int[] kernel_size, int[] "
@@ -43,57 +73,91 @@ void define_transposed(int64_t n) {
   layer(schema.c_str(),
         "The adjoint of a convolution, on x [n, in_channels, ..] or without n: weight "
         "[in_channels, out_channels / groups, kernel..], uniform in ±1/sqrt(out_channels / groups "
-        "* kernel), as the bias.",
+        "* kernel), as the bias. layer(x, output_size) chooses output_padding so that the output "
+        "has these sizes, one a dimension.",
         [n](Object& self, int64_t in_channels, int64_t out_channels, Ints kernel_size, Ints stride,
             Ints padding, Ints output_padding, int64_t groups, bool bias, Ints dilation) {
           expect_channels(in_channels, out_channels, groups);
-          add_parameters(self, in_channels, out_channels / groups,
-                         for_each_dim("kernel_size", kernel_size, n, 1), out_channels, bias);
-          self.method(
-              "forward(Tensor x) -> Tensor",
-              [n, groups, stride = for_each_dim("stride", stride, n, 1),
-               padding = for_each_dim("padding", padding, n, 0),
-               output_padding = for_each_dim("output_padding", output_padding, n, 0),
-               dilation = for_each_dim("dilation", dilation, n, 1)](Object& self, Tensor x) {
-                return call(kTransposed[n - 1], x, self.tensor("weight"), self.tensor("bias"),
-                            stride, padding, output_padding, groups, dilation);
-              });
+          const Transposed t{for_each_dim("kernel_size", kernel_size, n, 1),
+                             for_each_dim("stride", stride, n, 1),
+                             for_each_dim("padding", padding, n, 0),
+                             for_each_dim("output_padding", output_padding, n, 0),
+                             for_each_dim("dilation", dilation, n, 1)};
+          add_parameters(self, in_channels, out_channels / groups, t.kernel, out_channels, bias);
+          self.method("forward(Tensor x, int[] output_size=[]) -> Tensor",
+                      [n, groups, t](Object& self, Tensor x, Ints output_size) {
+                        return call(kTransposed[n - 1], x, self.tensor("weight"),
+                                    self.tensor("bias"), t.stride, t.padding,
+                                    t.padding_for(x, output_size), groups, t.dilation);
+                      });
         });
+}
+
+struct Window {
+  std::vector<int64_t> kernel, stride, dilation;
+
+  // Those of `pad`: the last dimension first, before and behind.
+  std::vector<int64_t> pads(const IntsOrText& padding) const {
+    const int64_t n = int64_t(kernel.size());
+    std::vector<int64_t> before(kernel.size(), 0), list;
+    if (!padding.is_text()) before = for_each_dim("padding", padding.ints(), n, 0);
+    std::vector<int64_t> behind = before;
+    for (size_t d = 0; d < kernel.size() && padding.text() == "same"; ++d) {
+      const int64_t all = dilation[d] * (kernel[d] - 1);
+      before[d] = all / 2;
+      behind[d] = all - before[d];
+    }
+    for (size_t d = before.size(); d-- > 0;) list.insert(list.end(), {before[d], behind[d]});
+    return list;
+  }
+};
+
+void check_padding(const IntsOrText& padding, const Window& window, const std::string& mode) {
+  if (mode != "zeros" && mode != "reflect" && mode != "replicate" && mode != "circular")
+    fail("padding_mode is '" + mode + "', expected zeros, reflect, replicate or circular");
+  if (!padding.is_text()) {
+    for_each_dim("padding", padding.ints(), int64_t(window.kernel.size()), 0);
+    return;
+  }
+  if (padding.text() != "same" && padding.text() != "valid")
+    fail("padding is '" + padding.text() + "', expected same, valid or numbers");
+  for (const int64_t step : window.stride) {
+    if (padding.text() == "same" && step != 1)
+      fail("padding is 'same' and stride " + std::to_string(step) + ", expected a stride of 1");
+  }
 }
 
 void define(int64_t n) {
   const std::string schema = "Conv" + std::to_string(n) +
                              "d(int in_channels, int out_channels, int[] kernel_size, int[] "
-                             "stride=[1], int[] padding=[0], int[] dilation=[1], int groups=1, "
+                             "stride=[1], int[]|str padding=[0], int[] dilation=[1], int groups=1, "
                              "bool bias=True, str padding_mode=\"zeros\")";
-  layer(schema.c_str(),
-        "A convolution of x [n, in_channels, ..], or without n: weight [out_channels, in_channels "
-        "/ groups, kernel..] and bias [out_channels], both uniform in ±1/sqrt(in_channels / groups "
-        "* kernel). padding_mode: zeros, reflect, replicate or circular.",
-        [n](Object& self, int64_t in_channels, int64_t out_channels, Ints kernel_size, Ints stride,
-            Ints padding, Ints dilation, int64_t groups, bool bias, std::string padding_mode) {
-          expect_channels(in_channels, out_channels, groups);
-          add_parameters(self, out_channels, in_channels / groups,
-                         for_each_dim("kernel_size", kernel_size, n, 1), out_channels, bias);
-          std::vector<int64_t> zeros = for_each_dim("padding", padding, n, 0), others;
-          if (padding_mode != "zeros") {  // those of `pad`: the last dimension first, both sides
-            if (padding_mode != "reflect" && padding_mode != "replicate" &&
-                padding_mode != "circular") {
-              fail("padding_mode is '" + padding_mode +
-                   "', expected zeros, reflect, replicate or circular");
-            }
-            for (size_t d = zeros.size(); d-- > 0;) others.insert(others.end(), 2, zeros[d]);
-            zeros.assign(size_t(n), 0);
-          }
-          self.method(
-              "forward(Tensor x) -> Tensor",
-              [=, stride = for_each_dim("stride", stride, n, 1),
-               dilation = for_each_dim("dilation", dilation, n, 1)](Object& self, Tensor x) {
-                if (!others.empty()) x = pad(x, others, padding_mode.c_str());
-                return call(kForward[n - 1], x, self.tensor("weight"), self.tensor("bias"), stride,
-                            zeros, dilation, groups);
-              });
+  layer(
+      schema.c_str(),
+      "A convolution of x [n, in_channels, ..], or without n: weight [out_channels, in_channels "
+      "/ groups, kernel..] and bias [out_channels], both uniform in ±1/sqrt(in_channels / groups "
+      "* kernel). padding is numbers, \"valid\" or \"same\", which is for a stride of 1; "
+      "padding_mode: zeros, reflect, replicate or circular.",
+      [n](Object& self, int64_t in_channels, int64_t out_channels, Ints kernel_size, Ints stride,
+          IntsOrText padding, Ints dilation, int64_t groups, bool bias, std::string padding_mode) {
+        expect_channels(in_channels, out_channels, groups);
+        const Window window{for_each_dim("kernel_size", kernel_size, n, 1),
+                            for_each_dim("stride", stride, n, 1),
+                            for_each_dim("dilation", dilation, n, 1)};
+        add_parameters(self, out_channels, in_channels / groups, window.kernel, out_channels, bias);
+        check_padding(padding, window, padding_mode);
+        // The op pads with zeros, `pad` in the other modes.
+        std::vector<int64_t> others;
+        if (padding_mode != "zeros") {
+          others = window.pads(padding);
+          padding = IntsOrText(0);
+        }
+        self.method("forward(Tensor x) -> Tensor", [=](Object& self, Tensor x) {
+          if (!others.empty()) x = pad(x, others, padding_mode.c_str());
+          return call(kForward[n - 1], x, self.tensor("weight"), self.tensor("bias"), window.stride,
+                      padding, window.dilation, groups);
         });
+      });
 }
 
 }  // namespace

@@ -3,45 +3,57 @@
 
 namespace layers {
 
+namespace {
+
+const OpRef kEmbeddingBag("embedding_bag");
+
+// weight [num_embeddings, embedding_dim], normal; the row padding_idx is 0.
+Tensor table(int64_t num_embeddings, int64_t embedding_dim, optional<int64_t> padding_idx) {
+  expect_positive("num_embeddings", num_embeddings);
+  expect_positive("embedding_dim", embedding_dim);
+  Tensor weight = randn({num_embeddings, embedding_dim});
+  if (!padding_idx) return weight;
+  const int64_t i = *padding_idx;
+  if (i < -num_embeddings || i >= num_embeddings) {
+    fail("padding_idx is " + std::to_string(i) + ", expected one of the " +
+         std::to_string(num_embeddings) + " embeddings");
+  }
+  weight[i < 0 ? i + num_embeddings : i].fill_(0);
+  return weight;
+}
+
+}  // namespace
+
 void add_embedding_layers() {
   layer("Embedding(int num_embeddings, int embedding_dim, int? padding_idx=None)",
         "Rows of weight [num_embeddings, embedding_dim], normal at first, by index; that of "
         "padding_idx is 0 at first, and gets no gradient.",
         [](Object& self, int64_t num_embeddings, int64_t embedding_dim,
            optional<int64_t> padding_idx) {
-          expect_positive("num_embeddings", num_embeddings);
-          expect_positive("embedding_dim", embedding_dim);
-          Tensor weight = randn({num_embeddings, embedding_dim});
-          if (padding_idx) {
-            const int64_t i = *padding_idx;
-            if (i < -num_embeddings || i >= num_embeddings) {
-              fail("padding_idx is " + std::to_string(i) + ", expected one of the " +
-                   std::to_string(num_embeddings) + " embeddings");
-            }
-            weight[i < 0 ? i + num_embeddings : i].fill_(0);
-          }
-          self.parameter("weight", weight);
+          self.parameter("weight", table(num_embeddings, embedding_dim, padding_idx));
           self.method("forward(Tensor x) -> Tensor", [padding_idx](Object& self, Tensor x) {
             return embedding(self.tensor("weight"), x, padding_idx);
           });
         });
-  layer("EmbeddingBag(int num_embeddings, int embedding_dim, str mode=\"mean\")",
-        "layer(x, offsets, per_sample_weights): sums, means or maxima (mode) of rows of weight "
-        "[num_embeddings, embedding_dim], normal at first: a bag for each row of x [bags, n], or "
-        "beginning at each of offsets [bags] in x [n].",
-        [](Object& self, int64_t num_embeddings, int64_t embedding_dim, std::string mode) {
-          expect_positive("num_embeddings", num_embeddings);
-          expect_positive("embedding_dim", embedding_dim);
-          if (mode != "sum" && mode != "mean" && mode != "max")
-            fail("mode is '" + mode + "', expected sum, mean or max");
-          self.parameter("weight", randn({num_embeddings, embedding_dim}));
-          self.method(
-              "forward(Tensor x, Tensor? offsets=None, Tensor? per_sample_weights=None) -> Tensor",
-              [=](Object& self, Tensor x, Tensor offsets, Tensor per_sample_weights) {
-                return embedding_bag(self.tensor("weight"), x, offsets,
-                                     {.mode = mode, .per_sample_weights = per_sample_weights});
-              });
-        });
+  layer(
+      "EmbeddingBag(int num_embeddings, int embedding_dim, str mode=\"mean\", bool "
+      "include_last_offset=False, int? padding_idx=None)",
+      "layer(x, offsets, per_sample_weights): sums, means or maxima (mode) of rows of weight "
+      "[num_embeddings, embedding_dim], normal at first: a bag for each row of x [bags, n], or "
+      "beginning at each of offsets [bags] in x [n], the last of which ends the last bag with "
+      "include_last_offset. The row padding_idx is 0 at first, and belongs to no bag.",
+      [](Object& self, int64_t num_embeddings, int64_t embedding_dim, std::string mode,
+         bool include_last_offset, optional<int64_t> padding_idx) {
+        if (mode != "sum" && mode != "mean" && mode != "max")
+          fail("mode is '" + mode + "', expected sum, mean or max");
+        self.parameter("weight", table(num_embeddings, embedding_dim, padding_idx));
+        self.method(
+            "forward(Tensor x, Tensor? offsets=None, Tensor? per_sample_weights=None) -> Tensor",
+            [=](Object& self, Tensor x, Tensor offsets, Tensor per_sample_weights) {
+              return call(kEmbeddingBag, self.tensor("weight"), x, offsets, mode,
+                          per_sample_weights, include_last_offset, padding_idx);
+            });
+      });
   layer("PositionalEmbedding(int num_embeddings, int embedding_dim)",
         "x [.., n, embedding_dim] plus the first n rows of weight [num_embeddings, embedding_dim], "
         "normal at first.",

@@ -8,6 +8,8 @@ namespace {
 
 // By number of dimensions.
 const OpRef kMax[] = {OpRef("max_pool1d"), OpRef("max_pool2d"), OpRef("max_pool3d")};
+const OpRef kMaxWithIndices[] = {OpRef("max_pool1d_with_indices"), OpRef("max_pool2d_with_indices"),
+                                 OpRef("max_pool3d_with_indices")};
 using Adaptive = Tensor (*)(const Tensor&, Ints);
 constexpr Adaptive kAdaptiveAvg[] = {adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d};
 constexpr Adaptive kAdaptiveMax[] = {adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d};
@@ -71,17 +73,24 @@ void define(int64_t n) {
   layer(
       ("MaxPool" + end +
        "(int[] kernel_size, int[] stride=[], int[] padding=[0], int[] "
-       "dilation=[1], bool ceil_mode=False)")
+       "dilation=[1], bool ceil_mode=False, bool return_indices=False)")
           .c_str(),
-      "The maximum of each window of x [n, channels, ..], or without n. stride empty: kernel_size.",
-      [n](Object& self, Ints kernel_size, Ints stride, Ints padding, Ints dilation,
-          bool ceil_mode) {
-        self.method("forward(Tensor x) -> Tensor",
-                    [n, ceil_mode, o = Options(n, kernel_size, stride, padding),
-                     dilation = for_each_dim("dilation", dilation, n, 1)](Tensor x) {
-                      return call(kMax[n - 1], x, o.kernel_size, o.stride, o.padding, dilation,
-                                  ceil_mode);
-                    });
+      "The maximum of each window of x [n, channels, ..], or without n. stride empty: kernel_size. "
+      "return_indices: forward gives the indices too, as max_pool with indices does.",
+      [n](Object& self, Ints kernel_size, Ints stride, Ints padding, Ints dilation, bool ceil_mode,
+          bool return_indices) {
+        const Options o(n, kernel_size, stride, padding);
+        const auto steps = for_each_dim("dilation", dilation, n, 1);
+        if (return_indices) {
+          self.method("forward(Tensor x) -> (Tensor values, Tensor indices)", [=](Tensor x) {
+            return tenon::detail::call<std::tuple<Tensor, Tensor>>(
+                kMaxWithIndices[n - 1], x, o.kernel_size, o.stride, o.padding, steps, ceil_mode);
+          });
+          return;
+        }
+        self.method("forward(Tensor x) -> Tensor", [n, ceil_mode, o, dilation = steps](Tensor x) {
+          return call(kMax[n - 1], x, o.kernel_size, o.stride, o.padding, dilation, ceil_mode);
+        });
       });
   define_average(n);
   // (Σ x^p)^(1/p) of each window.

@@ -50,10 +50,12 @@ struct Plan {
   Sizes output;  // [n, out, ..]
 };
 
+// `behind`: zeros that x gets behind each dimension beyond those of w; or none.
 Plan plan_conv(const Convolution& c, const Tensor& x, const Tensor& weight, const Tensor& bias,
-               Windows w, int64_t groups) {
-  const Sizes sizes = batched_sizes(c.op.c_str(), x, c.n);
+               Windows w, int64_t groups, const Sizes& behind = {}) {
+  Sizes sizes = batched_sizes(c.op.c_str(), x, c.n);
   const int64_t out = check_conv(c, x, sizes, weight, bias, groups);
+  for (size_t d = 0; d < behind.size(); ++d) sizes[2 + d] += behind[d];
   w.kernel = last_sizes(weight, c.n);
   set_out(c.op.c_str(), &w, std::span(sizes).last(size_t(c.n)));
   Sizes output = joined_sizes({{sizes[0], out}, w.out});
@@ -134,21 +136,65 @@ Windows window_options(const Convolution& c, Ints stride, Ints padding, Ints dil
   return w;
 }
 
+constinit OpRef conv_ops[] = {OpRef("ops.conv1d"), OpRef("ops.conv2d"), OpRef("ops.conv3d")};
+
+// What a padding of "valid" or "same" means, PyTorch's rule: none; or so much that the output is as
+// large as x, and where that is odd one zero more behind.
+struct NamedPadding {
+  Windows w;
+  Sizes behind;
+
+  NamedPadding(const Convolution& c, const Tensor& weight, Ints stride, const std::string& name,
+               Ints dilation)
+      : w(window_options(c, stride, 0, dilation)), behind(size_t(c.n), 0) {
+    if (name != "same" && name != "valid")
+      fail(c.op + ": padding is '" + name + "', expected 'same', 'valid' or numbers");
+    if (name == "valid" || weight.dim() != c.n + 2) return;
+    for (size_t d = 0; d < size_t(c.n); ++d) {
+      if (w.stride[d] != 1) {
+        fail(c.op + ": padding is 'same' and stride " + sizes_text(w.stride) +
+             ", expected a stride of 1");
+      }
+      const int64_t all = checked_mul(c.op.c_str(), w.dilation[d], weight.size(int64_t(d) + 2) - 1);
+      w.padding[d] = std::max<int64_t>(all, 0) / 2;
+      behind[d] = std::max<int64_t>(all, 0) % 2;
+    }
+  }
+};
+
+Tensor conv_by_name(const Convolution& c, const Tensor& x, const Tensor& weight, const Tensor& bias,
+                    Ints stride, const std::string& padding, Ints dilation, int64_t groups) {
+  const NamedPadding p(c, weight, stride, padding, dilation);
+  plan_conv(c, x, weight, bias, p.w, groups, p.behind);
+  Sizes more;
+  for (size_t d = p.behind.size(); d-- > 0;) more.insert(more.end(), {0, p.behind[d]});
+  const bool any = std::ranges::any_of(p.behind, [](int64_t n) { return n > 0; });
+  return call(conv_ops[c.n - 1], any ? pad(x, more) : x, weight, bias, p.w.stride, p.w.padding,
+              p.w.dilation, groups);
+}
+
 void define_conv(int64_t n, const char* schema) {
   const Convolution c{name_of(schema), n, false};
   op(schema)
       .doc(
           "x [n, channels, ..], or without n, with weight [out, channels / groups, ..] slid over "
-          "it, plus bias [out]. A list of one number is for all dimensions.")
+          "it, plus bias [out]. A list of one number is for all dimensions. padding may be "
+          "\"valid\", which is 0, or \"same\": the output is as large as x, at a stride of 1.")
       .amp(Amp::lower)
-      .infer([c](Tensor x, Tensor weight, Tensor bias, Ints stride, Ints padding, Ints dilation,
-                 int64_t groups) {
-        Windows w = window_options(c, stride, padding, dilation);
+      .infer([c](Tensor x, Tensor weight, Tensor bias, Ints stride, IntsOrText padding,
+                 Ints dilation, int64_t groups) {
+        if (padding.is_text()) {
+          const NamedPadding p(c, weight, stride, padding.text(), dilation);
+          return batched_meta(x, c.n, plan_conv(c, x, weight, bias, p.w, groups, p.behind).output);
+        }
+        Windows w = window_options(c, stride, padding.ints(), dilation);
         return batched_meta(x, c.n, plan_conv(c, x, weight, bias, std::move(w), groups).output);
       })
-      .meaning([c](Tensor x, Tensor weight, Tensor bias, Ints stride, Ints padding, Ints dilation,
-                   int64_t groups) {
-        Windows w = window_options(c, stride, padding, dilation);
+      .meaning([c](Tensor x, Tensor weight, Tensor bias, Ints stride, IntsOrText padding,
+                   Ints dilation, int64_t groups) {
+        if (padding.is_text())
+          return conv_by_name(c, x, weight, bias, stride, padding.text(), dilation, groups);
+        Windows w = window_options(c, stride, padding.ints(), dilation);
         return batched(c.op.c_str(), x, c.n,
                        [&](const Tensor& b) { return conv(c, b, weight, bias, w, groups); });
       });
@@ -215,21 +261,21 @@ Tensor folded(const Tensor& x, const Sizes& size, Windows w) {
 void conv() {
   define_conv(1,
               "conv1d(Tensor x, Tensor weight, Tensor? bias=None, int[] stride=[1], "
-              "int[] padding=[0], int[] dilation=[1], int groups=1) -> Tensor");
+              "int[]|str padding=[0], int[] dilation=[1], int groups=1) -> Tensor");
   define_conv_transpose(1,
                         "conv_transpose1d(Tensor x, Tensor weight, Tensor? bias=None, int[] "
                         "stride=[1], int[] padding=[0], int[] output_padding=[0], int groups=1, "
                         "int[] dilation=[1]) -> Tensor");
   define_conv(2,
               "conv2d(Tensor x, Tensor weight, Tensor? bias=None, int[] stride=[1], "
-              "int[] padding=[0], int[] dilation=[1], int groups=1) -> Tensor");
+              "int[]|str padding=[0], int[] dilation=[1], int groups=1) -> Tensor");
   define_conv_transpose(2,
                         "conv_transpose2d(Tensor x, Tensor weight, Tensor? bias=None, int[] "
                         "stride=[1], int[] padding=[0], int[] output_padding=[0], int groups=1, "
                         "int[] dilation=[1]) -> Tensor");
   define_conv(3,
               "conv3d(Tensor x, Tensor weight, Tensor? bias=None, int[] stride=[1], "
-              "int[] padding=[0], int[] dilation=[1], int groups=1) -> Tensor");
+              "int[]|str padding=[0], int[] dilation=[1], int groups=1) -> Tensor");
   define_conv_transpose(3,
                         "conv_transpose3d(Tensor x, Tensor weight, Tensor? bias=None, int[] "
                         "stride=[1], int[] padding=[0], int[] output_padding=[0], int groups=1, "

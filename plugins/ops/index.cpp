@@ -2,6 +2,7 @@
 #include "pack.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace tenon::ops_pack {
 namespace {
@@ -69,6 +70,11 @@ constinit ExpressionRef next_index{
 constinit ExpressionRef less_one{"_less_one(Tensor x) -> Tensor", "x - 1"};
 constinit ExpressionRef bag_mean{"_bag_mean(Tensor total, Tensor n) -> Tensor",
                                  "total / max(n, 1)"};
+constinit ExpressionRef unless_padding{
+    "_unless_padding(Tensor row, Tensor i, int padding, float other) -> Tensor",
+    "where(i == padding, other, row)"};
+constinit ExpressionRef is_no_padding{"_is_no_padding(Tensor i, int padding) -> Tensor",
+                                      "int(i != padding)"};
 constinit ExpressionRef larger_of_bag{
     "_larger_of_bag(Tensor y, Tensor below, Tensor bag, Tensor bag_below) -> Tensor",
     "where(bag == bag_below, max(y, below), y)"};
@@ -259,7 +265,7 @@ Tensor chosen_by(const Tensor& x, const Tensor& mask) {
 }
 
 // The largest of each bag of rows [n, d]: log2(n) comparisons with rows 1, 2, 4, .. before in the
-// same bag; then the last row of a bag has it. A bag without rows gives 0.
+// same bag; then the last row of a bag has it. A bag without rows gives anything.
 Tensor bag_max(const Tensor& values, const Tensor& bag, const Tensor& counts) {
   Tensor y = values, own = prim::reshape(bag, {bag.numel(), 1});
   int64_t n = values.size(0), d = values.size(1), bags = counts.numel();
@@ -272,33 +278,71 @@ Tensor bag_max(const Tensor& values, const Tensor& bag, const Tensor& counts) {
   }
   Tensor last = prim::elementwise(less_one, prim::scan(TN_REDUCE_SUM, counts, 0));
   last = prim::expand(prim::reshape(clamp(last, 0, n - 1), {bags, 1}), {bags, d});
-  return where(prim::reshape(counts, {bags, 1}) > 0, prim::gather(y, 0, last), 0);
+  return prim::gather(y, 0, last);
 }
 
-Tensor bags(const Tensor& weight, const Tensor& index, const Tensor& offsets, string_view mode,
-            const Tensor& per_sample_weights) {
-  if (mode != "sum" && mode != "mean" && mode != "max") {
-    fail("embedding_bag: mode is '" + std::string(mode) + "', expected 'sum', 'mean' or 'max'");
+struct BagOptions {
+  Tensor offsets;
+  string_view mode;
+  Tensor per_sample_weights;
+  bool include_last_offset;
+  optional<int64_t> padding_idx;
+};
+
+void check_bags(const Tensor& weight, const Tensor& index, BagOptions* o) {
+  if (o->mode != "sum" && o->mode != "mean" && o->mode != "max") {
+    fail("embedding_bag: mode is '" + std::string(o->mode) + "', expected 'sum', 'mean' or 'max'");
   }
-  if (index.dim() != (offsets.defined() ? 1 : 2)) {
+  if (index.dim() != (o->offsets.defined() ? 1 : 2)) {
     fail("embedding_bag: index is " + sizes_text(index.sizes()) +
          ", expected 2 dimensions, or 1 with offsets");
   }
+  if (o->include_last_offset && (!o->offsets.defined() || o->offsets.numel() == 0))
+    fail("embedding_bag: include_last_offset is set, expected offsets with the last one");
+  if (!o->padding_idx || weight.dim() != 2) return;
+  const int64_t count = weight.size(0);
+  if (*o->padding_idx < -count || *o->padding_idx >= count) {
+    fail("embedding_bag: padding_idx is " + std::to_string(*o->padding_idx) + ", expected " +
+         std::to_string(-count) + " to " + std::to_string(count - 1));
+  }
+  o->padding_idx = (*o->padding_idx + count) % count;
+}
+
+// [bags, d]: of no rows at all 0, in every mode, as PyTorch's.
+Tensor of_bags(string_view mode, const Tensor& total, const Tensor& counts) {
+  const Tensor column = prim::reshape(counts, {counts.numel(), 1});
+  if (mode == "mean") return prim::elementwise(bag_mean, total, column);
+  return mode == "max" ? where(column > 0, total, 0) : total;
+}
+
+Tensor bags(const Tensor& weight, const Tensor& index, BagOptions o) {
+  check_bags(weight, index, &o);
+  const bool largest = o.mode == "max";
   Tensor picked = embedding(weight, index);
-  if (per_sample_weights.defined()) {
-    bool fits = std::ranges::equal(per_sample_weights.sizes(), index.sizes());
-    if (mode != "sum" || !fits) {
-      fail("embedding_bag: per_sample_weights " + sizes_text(per_sample_weights.sizes()) +
-           " for index " + sizes_text(index.sizes()) + " with mode '" + std::string(mode) +
+  if (o.per_sample_weights.defined()) {
+    bool fits = std::ranges::equal(o.per_sample_weights.sizes(), index.sizes());
+    if (o.mode != "sum" || !fits) {
+      fail("embedding_bag: per_sample_weights " + sizes_text(o.per_sample_weights.sizes()) +
+           " for index " + sizes_text(index.sizes()) + " with mode '" + std::string(o.mode) +
            "', expected index's sizes and mode 'sum'");
     }
-    picked = mul(picked, unsqueeze(per_sample_weights, -1));
+    picked = mul(picked, unsqueeze(o.per_sample_weights, -1));
   }
-  if (!offsets.defined()) {
-    if (mode == "max") return amax(picked, 1);
-    return mode == "sum" ? sum(picked, 1) : mean(picked, 1);
+  Tensor counted;  // per index: 1 where it counts; null: each does
+  if (o.padding_idx) {
+    const Tensor whole = as_index("embedding_bag", "index", index);
+    picked = prim::elementwise(unless_padding, picked, unsqueeze(whole, -1), *o.padding_idx,
+                               largest ? -INFINITY : 0.0);
+    counted = prim::elementwise(is_no_padding, whole, *o.padding_idx);
   }
-  const Tensor first = as_index("embedding_bag", "offsets", offsets);
+  if (!o.offsets.defined()) {
+    if (counted.defined())
+      return of_bags(o.mode, largest ? amax(picked, 1) : sum(picked, 1), sum(counted, 1));
+    if (largest) return amax(picked, 1);
+    return o.mode == "sum" ? sum(picked, 1) : mean(picked, 1);
+  }
+  Tensor first = as_index("embedding_bag", "offsets", o.offsets);
+  if (o.include_last_offset) first = prim::slice(first, 0, 0, first.numel() - 1);
   int64_t n = index.numel(), count = first.numel(), d = weight.size(1);
   auto filled = [&](Ints sizes, int value, Dtype dtype) {
     return prim::fill(sizes, value, dtype, weight.device());
@@ -308,12 +352,15 @@ Tensor bags(const Tensor& weight, const Tensor& index, const Tensor& offsets, st
       prim::scatter(filled({n + 1}, 0, int64), 0, first, filled({count}, 1, int64), true);
   Tensor bag =
       prim::elementwise(less_one, prim::scan(TN_REDUCE_SUM, prim::slice(begins, 0, 0, n), 0));
-  Tensor counts = prim::scatter(filled({count}, 0, int64), 0, bag, filled({n}, 1, int64), true);
-  if (mode == "max") return bag_max(picked, bag, counts);
+  const auto count_of = [&](const Tensor& each) {
+    return prim::scatter(filled({count}, 0, int64), 0, bag, each, true);
+  };
+  const Tensor all = count_of(filled({n}, 1, int64));
+  const Tensor counts = counted.defined() ? count_of(counted) : all;
+  if (largest) return of_bags(o.mode, bag_max(picked, bag, all), counts);
   Tensor to = prim::expand(prim::reshape(bag, {n, 1}), {n, d});
   Tensor total = prim::scatter(filled({count, d}, 0, picked.dtype()), 0, to, picked, true);
-  if (mode == "sum") return total;
-  return prim::elementwise(bag_mean, total, prim::reshape(counts, {count, 1}));
+  return of_bags(o.mode, total, counts);
 }
 
 // A tensor without dimensions counts as one of size 1, as in PyTorch.
@@ -419,11 +466,19 @@ void index() {
       .keeps_halves()
       .meaning(rows);
   op("embedding_bag(Tensor weight, Tensor index, Tensor? offsets=None, str mode=\"mean\", "
-     "Tensor? per_sample_weights=None) -> Tensor")
+     "Tensor? per_sample_weights=None, bool include_last_offset=False, int? padding_idx=None) -> "
+     "Tensor")
       .doc(
           "Sums, means or maxima (mode) of rows of weight: a bag for each row of index [bags, n], "
-          "or beginning at each of offsets [bags] in index [n].")
-      .meaning(bags);
+          "or beginning at each of offsets [bags] in index [n]; with include_last_offset the last "
+          "of offsets is where the last bag ends. The row padding_idx, from the end where "
+          "negative, belongs to no bag and gets no gradient.")
+      .meaning([](Tensor weight, Tensor index, Tensor offsets, string_view mode,
+                  Tensor per_sample_weights, bool include_last_offset,
+                  optional<int64_t> padding_idx) {
+        return bags(weight, index,
+                    {offsets, mode, per_sample_weights, include_last_offset, padding_idx});
+      });
   // num_classes -1: one more than the largest class.
   op("one_hot(Tensor index, int num_classes=-1) -> Tensor")
       .doc(

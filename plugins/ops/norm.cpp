@@ -36,9 +36,10 @@ Tensor total_below(const Tensor& x, const Tensor& top, int64_t dim) {
   return prim::reduce(TN_REDUCE_SUM, prim::elementwise(exp_below, x, top), dim, true);
 }
 
-Meta softmax_meta(const char* op, const Tensor& x, int64_t dim) {
+Meta softmax_meta(const char* op, const Tensor& x, int64_t dim, Dtype dtype) {
   wrap_dim(op, dim, x.dim());
-  return Meta(x.sizes(), x.dtype().is_float() ? x.dtype() : float32, x.device());
+  expect_floating(op, dtype);
+  return Meta(x.sizes(), dtype ? dtype : x.dtype().is_float() ? x.dtype() : float32, x.device());
 }
 
 Tensor softmax_of(const Tensor& values, int64_t dim) {
@@ -216,32 +217,45 @@ Tensor group_norm_of(Tensor x, int64_t num_groups, Tensor weight, Tensor bias, d
 }  // namespace
 
 void norm() {
-  op("softmax(Tensor x, int dim=-1) -> Tensor")
-      .doc("exp(x) / sum(exp(x)) along dim, computed so that no exponential overflows.")
+  op("softmax(Tensor x, int dim=-1, dtype? dtype=None) -> Tensor")
+      .doc(
+          "exp(x) / sum(exp(x)) along dim, computed so that no exponential overflows; with a "
+          "dtype: "
+          "of x as that dtype.")
       .method()
       .amp(Amp::float32)
-      .infer([](Tensor x, int64_t dim) { return softmax_meta("softmax", x, dim); })
-      .meaning([](Tensor x, int64_t dim) { return softmax_of(x, dim); })
+      .infer(
+          [](Tensor x, int64_t dim, Dtype dtype) { return softmax_meta("softmax", x, dim, dtype); })
+      .meaning([](Tensor x, int64_t dim, Dtype dtype) {
+        expect_floating("softmax", dtype);
+        return dtype ? softmax(as_dtype(x, dtype), dim) : softmax_of(x, dim);
+      })
       // (g - sum(g y)) y, from the output alone.
-      .vjp([](const Vjp& call, Tensor x, int64_t dim) {
+      .vjp([](const Vjp& call, Tensor x, int64_t dim, Dtype) {
         Tensor g = call, y = call.output();
-        if (y.numel() == 0) return g;
-        if (y.dim() == 0) return prim::elementwise(difference, g, g);  // the softmax of one is 1
+        if (y.numel() == 0) return as_dtype(g, x.dtype());
+        // The softmax of one is 1.
+        if (y.dim() == 0) return as_dtype(prim::elementwise(difference, g, g), x.dtype());
         Tensor dot = sum(mul(g, y), dim, true);
         Tensor dx = prim::elementwise(softmax_dx, g, y, dot);
         return x.dtype() == dx.dtype() ? dx : prim::copy(dx, x.dtype());
       });
-  op("log_softmax(Tensor x, int dim=-1) -> Tensor")
-      .doc("log(softmax(x, dim)), computed in one step.")
+  op("log_softmax(Tensor x, int dim=-1, dtype? dtype=None) -> Tensor")
+      .doc("log(softmax(x, dim, dtype)), computed in one step.")
       .method()
       .amp(Amp::float32)
-      .infer([](Tensor x, int64_t dim) { return softmax_meta("log_softmax", x, dim); })
-      .meaning([](Tensor x, int64_t dim) { return log_softmax_of(x, dim); })
+      .infer([](Tensor x, int64_t dim, Dtype dtype) {
+        return softmax_meta("log_softmax", x, dim, dtype);
+      })
+      .meaning([](Tensor x, int64_t dim, Dtype dtype) {
+        expect_floating("log_softmax", dtype);
+        return dtype ? log_softmax(as_dtype(x, dtype), dim) : log_softmax_of(x, dim);
+      })
       // g - exp(out) sum(g)
-      .vjp([](const Vjp& call, Tensor x, int64_t dim) {
+      .vjp([](const Vjp& call, Tensor x, int64_t dim, Dtype) {
         Tensor g = call, y = call.output();
-        if (y.numel() == 0) return g;
-        if (y.dim() == 0) return prim::elementwise(difference, g, g);
+        if (y.numel() == 0) return as_dtype(g, x.dtype());
+        if (y.dim() == 0) return as_dtype(prim::elementwise(difference, g, g), x.dtype());
         Tensor dx = sub(g, mul(prim::elementwise(exp_of, y), sum(g, dim, true)));
         return x.dtype() == dx.dtype() ? dx : prim::copy(dx, x.dtype());
       });

@@ -94,6 +94,11 @@ std::string sizes_text(std::span<const int64_t> sizes) {
   return text + "]";
 }
 
+void expect_floating(const char* op, Dtype dtype) {
+  if (dtype && !dtype.is_float())
+    fail(std::string(op) + ": dtype is " + dtype.name() + ", expected a floating dtype");
+}
+
 void expect_float(const char* op, const Tensor& x) {
   if (!x.dtype().is_float())
     fail(std::string(op) + ": x is " + x.dtype().name() + ", expected a floating dtype");

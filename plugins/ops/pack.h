@@ -57,6 +57,8 @@ Tensor einsum_of(string_view equation, Tensors xs);
 // error; on devices, where it would wait, p is not looked at.
 void expect_probabilities(const char* op, const char* what, const Tensor& p);
 void expect_float(const char* op, const Tensor& x);
+// Refuses a dtype that a caller names and that holds no fractions.
+void expect_floating(const char* op, Dtype dtype);
 // "0.5", "inf", "1e+30"
 std::string number_text(double number);
 // "[2, 3]"
@@ -95,6 +97,9 @@ inline Sizes counting(int64_t from, int64_t n) {
 // float32, float64 and halves as they are, others as float32.
 inline Tensor as_float(const Tensor& x) {
   return x.dtype().is_float() ? x : prim::copy(x, float32);
+}
+inline Tensor as_dtype(const Tensor& x, Dtype dtype) {
+  return x.dtype() == dtype ? x : prim::copy(x, dtype);
 }
 // Halves as float32, to be added up.
 inline Tensor wide(const Tensor& x) { return x.dtype().is_half() ? prim::copy(x, float32) : x; }

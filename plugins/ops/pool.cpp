@@ -17,6 +17,15 @@ constinit ExpressionRef length{
     "min(at + length, high) - max(at, low)"};
 constinit ExpressionRef times{"_times(Tensor x, Tensor y) -> Tensor", "x * y"};
 constinit OpRef first_max{"ops._first_max"};
+// Where along one dimension the element k of window o lies. What was chosen before the first element
+// is padding that is no less than all others: then it is the first element of the window.
+constinit ExpressionRef place_in_window{
+    "_place_in_window(Tensor at, Tensor o, int below, int kernel, int stride, int start, int "
+    "dilation) -> Tensor",
+    "let i = o * stride + start + at // below % kernel * dilation\n"
+    "where(i < 0, i + (dilation - 1 - i) // dilation * dilation, i)"};
+constinit ExpressionRef next_place{"_next_place(Tensor flat, Tensor i, int size) -> Tensor",
+                                   "flat * size + i"};
 // 1 / the length of window i between two bounds.
 constinit ExpressionRef share{
     "_share(Tensor i, float stride, float start, float length, float low, float high) -> Tensor",
@@ -87,6 +96,30 @@ void expect_elements(const char* op, std::span<const int64_t> sizes, int64_t n) 
 Tensor max_pool(const char* op, const Tensor& x, Windows w, bool ceil_mode) {
   set_out(op, &w, last_sizes(x, w.n()), ceil_mode);
   return call(first_max, windows(x, w, lowest(x.dtype())), counting(2 + w.n(), w.n()));
+}
+
+// The maxima of x [n, channels, ..] and where in a plane, row by row, the first of each window is.
+std::tuple<Tensor, Tensor> indexed_max_pool(const char* op, const Tensor& x, Windows w,
+                                            bool ceil_mode) {
+  const int64_t n = w.n();
+  set_out(op, &w, last_sizes(x, n), ceil_mode);
+  const Tensor at =
+      prim::reduce(TN_REDUCE_ARGMAX, windows(x.detach(), w, lowest(x.dtype())), counting(2 + n, n));
+  Tensor index;
+  int64_t below = product(w.kernel);
+  for (int64_t i = 0; i < n; ++i) {
+    const auto d = size_t(i);
+    below /= w.kernel[d];
+    const Tensor window = along(prim::iota(w.out[d], 0, 1, int64, x.device()), i, n);
+    const Tensor place = prim::elementwise(place_in_window, at, window, below, w.kernel[d],
+                                           w.stride[d], -w.padding[d], w.dilation[d]);
+    index = i == 0 ? place : prim::elementwise(next_place, index, place, x.size(2 + i));
+  }
+  const Sizes front = first_sizes(x, 2);
+  const Tensor values =
+      prim::gather(prim::reshape(x, joined_sizes({front, {product(last_sizes(x, n))}})), 2,
+                   prim::reshape(index, joined_sizes({front, {product(w.out)}})));
+  return {prim::reshape(values, index.sizes()), index};
 }
 
 // Elements count that are within the tensor, or the padding too; what a window of ceil_mode has
@@ -209,6 +242,37 @@ void define_max(int64_t n, const char* schema) {
       });
 }
 
+void define_indexed_max(int64_t n, const char* schema) {
+  const std::string op_name = name_of(schema);
+  op(schema)
+      .doc(
+          "max_pool of the same dimensions, and for each window the int64 index of its maximum in "
+          "the plane of x, counted row by row: the first of equal ones.")
+      .amp(Amp::widest)
+      .keeps_halves()
+      .infer([op_name, n](Tensor x, Ints kernel_size, Ints stride, Ints padding, Ints dilation,
+                          bool ceil_mode) {
+        const char* name = op_name.c_str();
+        expect_number(name, x);
+        const Meta values = pool_meta(
+            name, x, pool_options(name, n, kernel_size, stride, padding, dilation), ceil_mode);
+        Meta indices = values;
+        indices.dtype = TN_INT64;
+        return std::tuple{values, indices};
+      })
+      .meaning([op_name, n](Tensor x, Ints kernel_size, Ints stride, Ints padding, Ints dilation,
+                            bool ceil_mode) {
+        const char* name = op_name.c_str();
+        expect_number(name, x);
+        Windows w = pool_options(name, n, kernel_size, stride, padding, dilation);
+        const Sizes sizes = batched_sizes(name, x, n);
+        auto [values, indices] = indexed_max_pool(name, prim::reshape(x, sizes), w, ceil_mode);
+        if (x.dim() == n + 2) return std::tuple{values, indices};
+        const Sizes own = last_sizes(values, n + 1);
+        return std::tuple{prim::reshape(values, own), prim::reshape(indices, own)};
+      });
+}
+
 void define_average(int64_t n, const char* schema) {
   const std::string op_name = name_of(schema);
   auto average = [op_name, n](const Tensor& x, Ints kernel_size, Ints stride, Ints padding,
@@ -308,6 +372,10 @@ void pool() {
   define_max(1,
              "max_pool1d(Tensor x, int[] kernel_size, int[] stride=[], int[] padding=[0], int[] "
              "dilation=[1], bool ceil_mode=False) -> Tensor");
+  define_indexed_max(1,
+                     "max_pool1d_with_indices(Tensor x, int[] kernel_size, int[] stride=[], int[] "
+                     "padding=[0], int[] dilation=[1], bool ceil_mode=False) -> (Tensor values, "
+                     "Tensor indices)");
   define_average(1,
                  "avg_pool1d(Tensor x, int[] kernel_size, int[] stride=[], int[] padding=[0], "
                  "bool ceil_mode=False, bool count_include_pad=True) -> Tensor");
@@ -316,6 +384,10 @@ void pool() {
   define_max(2,
              "max_pool2d(Tensor x, int[] kernel_size, int[] stride=[], int[] padding=[0], int[] "
              "dilation=[1], bool ceil_mode=False) -> Tensor");
+  define_indexed_max(2,
+                     "max_pool2d_with_indices(Tensor x, int[] kernel_size, int[] stride=[], int[] "
+                     "padding=[0], int[] dilation=[1], bool ceil_mode=False) -> (Tensor values, "
+                     "Tensor indices)");
   define_average(2,
                  "avg_pool2d(Tensor x, int[] kernel_size, int[] stride=[], int[] padding=[0], "
                  "bool ceil_mode=False, bool count_include_pad=True, int? "
@@ -325,6 +397,10 @@ void pool() {
   define_max(3,
              "max_pool3d(Tensor x, int[] kernel_size, int[] stride=[], int[] padding=[0], int[] "
              "dilation=[1], bool ceil_mode=False) -> Tensor");
+  define_indexed_max(3,
+                     "max_pool3d_with_indices(Tensor x, int[] kernel_size, int[] stride=[], int[] "
+                     "padding=[0], int[] dilation=[1], bool ceil_mode=False) -> (Tensor values, "
+                     "Tensor indices)");
   define_average(3,
                  "avg_pool3d(Tensor x, int[] kernel_size, int[] stride=[], int[] padding=[0], "
                  "bool ceil_mode=False, bool count_include_pad=True, int? "

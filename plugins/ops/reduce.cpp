@@ -41,10 +41,6 @@ constinit ExpressionRef logsumexp_dx{"_logsumexp_dx(Tensor grad, Tensor x, Tenso
 
 // What values between two passes are kept in.
 Dtype wide(Dtype dtype) { return dtype.is_half() ? float32 : dtype; }
-Tensor as_dtype(const Tensor& x, Dtype dtype) {
-  return x.dtype() == dtype ? x : prim::copy(x, dtype);
-}
-
 uint32_t reduced_dims(const char* op, const Tensor& x, Ints dims) {
   uint32_t mask = dims.empty() ? ~0u : 0;
   for (int64_t d : dims) mask |= 1u << wrap_dim(op, d, x.dim());
@@ -80,6 +76,12 @@ Tensor fold(tn_reduce_kind kind, const Tensors& xs, Ints dims, bool keepdim,
 Tensor total_of(tn_reduce_kind kind, const Tensor& x, Ints dims, bool keepdim, Dtype dtype) {
   if (!dtype) return prim::reduce(kind, x, dims, keepdim);
   return as_dtype(prim::reduce(kind, as_dtype(x, dtype), dims, keepdim), dtype);
+}
+
+// Sums or products up to each element.
+Tensor running(tn_reduce_kind kind, const Tensor& x, int64_t dim, Dtype dtype) {
+  if (!dtype) return prim::scan(kind, x, dim);
+  return as_dtype(prim::scan(kind, as_dtype(x, dtype), dim), dtype);
 }
 
 // In the epilogue: the sum of a long half-precision tensor does not fit its dtype, the mean does.
@@ -178,8 +180,7 @@ void reduce() {
       .amp(Amp::float32)
       .keeps_halves()
       .meaning([](Tensor x, Ints dims, bool keepdim, Dtype dtype) {
-        if (dtype && !dtype.is_float())
-          fail(std::string("mean: dtype is ") + dtype.name() + ", expected a floating dtype");
+        expect_floating("mean", dtype);
         return mean_of(dtype ? as_dtype(x, dtype) : x, dims, keepdim);
       });
   op("prod(Tensor x, int[] dims=[], bool keepdim=False, dtype? dtype=None) -> Tensor")
@@ -282,14 +283,16 @@ void reduce() {
         expect_float("var_mean", x);
         return std::tuple{var(x, dims, correction, keepdim), mean_of(x, dims, keepdim)};
       });
-  op("norm(Tensor x, float p=2, int[] dims=[], bool keepdim=False) -> Tensor")
+  op("norm(Tensor x, float p=2, int[] dims=[], bool keepdim=False, dtype? dtype=None) -> Tensor")
       .doc(
           "(sum |x|^p)^(1/p) over dims, or over all where dims is empty. Infinity: the largest "
-          "|x|; 0: how many are not 0.")
+          "|x|; 0: how many are not 0. With a dtype: of x as that dtype.")
       .method()
       .amp(Amp::float32)
-      .meaning(
-          [](Tensor x, double p, Ints dims, bool keepdim) { return norm_of(x, p, dims, keepdim); });
+      .meaning([](Tensor x, double p, Ints dims, bool keepdim, Dtype dtype) {
+        expect_floating("norm", dtype);
+        return norm_of(dtype ? as_dtype(x, dtype) : x, p, dims, keepdim);
+      });
   op("logsumexp(Tensor x, int[] dims, bool keepdim=False) -> Tensor")
       .doc("log(sum exp(x)) over dims, computed so that no exponential overflows.")
       .amp(Amp::float32)
@@ -326,21 +329,24 @@ void reduce() {
         return prim::reduce(TN_REDUCE_SUM, {x}, dims, false, other_as_one);
       });
 
-  op("cumsum(Tensor x, int dim) -> Tensor")
+  op("cumsum(Tensor x, int dim, dtype? dtype=None) -> Tensor")
       .doc(
           "The sums of the elements up to each one along dim, itself included. Of integers and "
-          "bool they are int64.")
+          "bool they are int64; with a dtype: of x as that dtype.")
       .method()
       .amp(Amp::float32)
       .keeps_halves()
-      .meaning([](Tensor x, int64_t dim) { return prim::scan(TN_REDUCE_SUM, x, dim); });
-  op("cumprod(Tensor x, int dim) -> Tensor")
+      .meaning(
+          [](Tensor x, int64_t dim, Dtype dtype) { return running(TN_REDUCE_SUM, x, dim, dtype); });
+  op("cumprod(Tensor x, int dim, dtype? dtype=None) -> Tensor")
       .doc(
           "The products of the elements up to each one along dim, itself included. Of integers and "
-          "bool they are int64.")
+          "bool they are int64; with a dtype: of x as that dtype.")
       .amp(Amp::float32)
       .keeps_halves()
-      .meaning([](Tensor x, int64_t dim) { return prim::scan(TN_REDUCE_PROD, x, dim); });
+      .meaning([](Tensor x, int64_t dim, Dtype dtype) {
+        return running(TN_REDUCE_PROD, x, dim, dtype);
+      });
   op("sort(Tensor x, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)")
       .doc(
           "The values along dim in order, and their indices (int64). Equal ones stay as they came; "

@@ -176,6 +176,7 @@ std::string FaceWriter::type(const FaceEntry& entry, const FaceArgument& argumen
   }
   if (t == "Tensor?") return "const " + prefix_ + "Tensor&";
   if (t.starts_with("Tensor")) return "const " + prefix_ + "Tensors&";
+  if (t == "int[]|str") return "const " + prefix_ + "IntsOrText&";
   if (t.starts_with("int[]")) return prefix_ + "Ints";
   if (t.starts_with("float[]")) return prefix_ + "Floats";
   if (t == "str") return "const char*";
@@ -201,6 +202,7 @@ std::string FaceWriter::member(const FaceArgument& argument) const {
   if (t == "str[]") return "std::vector<std::string>";
   if (t.starts_with("dtype")) return prefix_ + "Dtype";
   if (t.starts_with("device")) return prefix_ + "Device";
+  if (t == "int[]|str") return prefix_ + "IntsOrText";
   if (t.starts_with("int[]")) return prefix_ + "KeptInts";
   if (t.starts_with("float[]")) return prefix_ + "KeptFloats";
   if (t == "Tensor" || t == "Tensor?") return prefix_ + "Tensor";

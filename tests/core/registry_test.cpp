@@ -338,6 +338,14 @@ TEST(Registry, AKernelMayKnowAnOlderSchema) {
   EXPECT_EQ(list->front()->schema->arguments.size(), 1u);
 }
 
+TEST(Registry, AKernelMayTakeTheListAloneWhereAWordMayStandForIt) {
+  ASSERT_EQ(bring("word", {op_def("f(Tensor x) -> Tensor", "x")}), "");
+  tn_op_def def = op_def("g(Tensor x, int[]|str n=[0]) -> Tensor", nullptr);
+  def.decompose = no_decomposition;
+  EXPECT_EQ(bring("words", {def}, {kernel_def("g(Tensor x, int[] n=[0]) -> Tensor")}), "");
+  EXPECT_TRUE(find_op("words.g")->kernels.any());
+}
+
 TEST(Registry, ADynamicPrimitiveTakesNoKernelsOfAnOp) {
   tn_op_def def = op_def("f(Tensor x) -> Tensor", nullptr);
   def.primitive = TN_PRIM_NONZERO;

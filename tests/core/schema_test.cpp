@@ -156,6 +156,8 @@ TEST(SchemaParser, RefusalsNameTheColumnAndWhatIsExpected) {
       {"op(Tensor x) -> (Tensor", "column 24: expected ',' or ')', found the end"},
       {"op(int(a) x)", "column 4: only a Tensor has an alias, not int"},
       {"op(Tensor(1) x)", "column 11: expected a letter a to z, found '1'"},
+      {"op(int|str x)", "column 7: a str may stand for int[] alone, not for int"},
+      {"op(int[]|int x)", "column 10: expected str, found 'i'"},
       {"op(bool[] x)", "column 4: there are no lists of bool"},
       {"op(int?[] x)",
        "column 4: only Tensor?[] has optional entries; write int[]? for an optional list"},
@@ -207,7 +209,7 @@ class ValueCheck : public testing::Test {
   Schema schema_ = parsed(
       "f(Tensor t, Tensor? o, Tensor[] l, Tensor?[] m, int i, float f, bool b, number n, str s, "
       "dtype d, device v, object q, "
-      "int[] k, float[] r, str[] w, int[]? p)");
+      "int[] k, float[] r, str[] w, int[]? p, int[]|str z)");
 
   std::string check(const char* name, const tn_value& value, bool numbers_as_tensors = false) {
     StatusHolder status(
@@ -230,6 +232,17 @@ TEST_F(ValueCheck, TakesWhatFits) {
   EXPECT_EQ(check("l", l), "");
   l.count = 2;
   EXPECT_EQ(check("m", l), "");
+  tn_value word = value_of(TN_KIND_STRING);
+  word.as.string = "same";
+  word.count = 4;
+  EXPECT_EQ(check("z", word), "");
+  EXPECT_EQ(check("k", word), "f: argument 'k' must be int[], got str \"same\"");
+  const int64_t numbers[] = {1, 2};
+  tn_value list = value_of(TN_KIND_INTS);
+  list.as.ints = numbers;
+  list.count = 2;
+  EXPECT_EQ(check("z", list), "");
+  EXPECT_EQ(check("z", value_of(TN_KIND_INT)), "f: argument 'z' must be int[]|str, got int 0");
   EXPECT_EQ(check("i", value_of(TN_KIND_INT)), "");
   EXPECT_EQ(check("f", value_of(TN_KIND_FLOAT)), "");
   EXPECT_EQ(check("f", value_of(TN_KIND_INT)), "");

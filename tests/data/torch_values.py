@@ -196,6 +196,7 @@ def main():
     losses()
     torch_values_families.add()
     torch_values_edges.add()
+    torch_values_families.options()
     path = pathlib.Path(__file__).with_name("torch_values.json")
     with path.open("w") as file:
         file.write('{"torch": "%s", "cases": [\n' % torch.__version__.split("+")[0])

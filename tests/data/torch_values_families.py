@@ -385,6 +385,40 @@ def others():
     case("zeros_like", [t], torch.zeros_like, grad=False)
 
 
+def options():
+    """Options that stand behind those above; at the end, so that the random values before it stay."""
+    bounds = lambda t, a, b: torch.clamp(t, min=a, max=b)
+    case("clamp", [x(8), None, 0.5], bounds)
+    case("clamp", [x(8), -0.5, None], bounds)
+    case("clamp", [x(8), None, x(8)], bounds)
+    case("clamp", [x(8), x(8), None], bounds)
+    case("add", [x(2, 3), x(3), -2], lambda a, b, s: torch.add(a, b, alpha=s))
+    case("div", [ints(6, low=-9), ints(6, low=1), "floor"], lambda a, b, m: torch.div(a, b, rounding_mode=m))
+    for op, fn in (("softmax", F.softmax), ("log_softmax", F.log_softmax)):
+        case(op, [x(2, 3), -1, D], lambda t, d, k, fn=fn: fn(t, d, dtype=k))
+        case(op, [ints(2, 3), 0, D], lambda t, d, k, fn=fn: fn(t, d, dtype=k))
+    for op, fn in (("cumsum", torch.cumsum), ("cumprod", torch.cumprod)):
+        case(op, [x(2, 3), 1, D], lambda t, d, k, fn=fn: fn(t, d, dtype=k))
+        case(op, [ints(2, 3), 1, torch.int32], lambda t, d, k, fn=fn: fn(t, d, dtype=k))
+    case("norm", [x(2, 3), 2, [1], True, D], lambda t, p, d, k, kind: torch.norm(t, p, d, k, dtype=kind))
+    same = {1: F.conv1d, 2: F.conv2d, 3: F.conv3d}
+    for n, fn in same.items():
+        case(f"conv{n}d", [x(1, 2, *[4, 3, 2][:n]), x(2, 2, *[2, 3, 1][:n]), x(2), [1], "same"], fn)
+        case(f"conv{n}d", [x(2, *[4, 3, 2][:n]), x(2, 1, *[3, 1, 2][:n]), None, [1], "same", [2], 2], fn)
+        case(f"conv{n}d", [x(1, 2, *[4, 3, 2][:n]), x(2, 2, *[2, 3, 1][:n]), None, [2], "valid"], fn)
+    pools = {1: F.max_pool1d, 2: F.max_pool2d, 3: F.max_pool3d}
+    for n, fn in pools.items():
+        indexed = lambda t, k, s=None, p=0, d=1, c=False, fn=fn: tuple(fn(t, k, s, p, d, c, return_indices=True))
+        case(f"max_pool{n}d_with_indices", [x(2, 2, *[5, 4, 3][:n]), [2]], indexed)
+        case(f"max_pool{n}d_with_indices", [x(1, 2, *[5, 4, 3][:n]), [3], [2], [1]], indexed)
+        case(f"max_pool{n}d_with_indices", [x(2, *[6, 5, 4][:n]), [2], [1], [1], [2], True], indexed)
+    bag = lambda w, i, o, m, s, last, pad: F.embedding_bag(i, w, o, mode=m, per_sample_weights=s, include_last_offset=last,
+                                                           padding_idx=pad)
+    for mode in ("sum", "mean", "max"):
+        case("embedding_bag", [x(5, 3), ints(3, 4, high=3), None, mode, None, False, 1], bag)
+        case("embedding_bag", [x(5, 3), ints(6, high=3), torch.tensor([0, 2, 2, 6]), mode, None, True, -4], bag)
+
+
 def add():
     convolutions()
     pools()

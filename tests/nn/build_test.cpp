@@ -42,6 +42,18 @@ const Description kNetwork = {
         {"Flatten"},
         {"Linear", {{"out_features", 10}, {"in_features", 144}}}}};
 
+TEST_F(Build, APaddingIsANumberAListOrAWord) {
+  const auto text = [](const Description::Value& padding) {
+    const Description conv = {
+        "Conv2d",
+        {{"in_channels", 1}, {"out_channels", 2}, {"kernel_size", 3}, {"padding", padding}}};
+    return tn::build_layer(conv).to_string();
+  };
+  EXPECT_EQ(text("same"), tn::nn::Conv2d(1, 2, 3, {.padding = "same"}).to_string());
+  EXPECT_EQ(text(1), tn::nn::Conv2d(1, 2, 3, {.padding = 1}).to_string());
+  EXPECT_EQ(text({1, 2}), tn::nn::Conv2d(1, 2, 3, {.padding = {1, 2}}).to_string());
+}
+
 TEST_F(Build, ATreeOfLayersIsWhatTheirFunctionsMake) {
   tn::manual_seed(3);
   const tn::Object built = tn::build_layer(kNetwork);

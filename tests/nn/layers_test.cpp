@@ -236,7 +236,8 @@ TEST_P(Layers, EmbeddingBagIsItsOp) {
   const tn::Tensor flat = on(tn::tensor({int64_t(1), int64_t(4), int64_t(2), int64_t(1)})),
                    offsets = on(tn::tensor({int64_t(0), int64_t(3)})),
                    factors = tn::rand({4}, {}, device);
-  const tn::Object sum = EmbeddingBag(5, 3, "sum").to(device), mean = EmbeddingBag(5, 3).to(device);
+  const tn::Object sum = EmbeddingBag(5, 3, {.mode = "sum"}).to(device),
+                   mean = EmbeddingBag(5, 3).to(device);
   EXPECT_EQ(names_of(sum.state_dict()), (std::vector<std::string>{"weight"}));
   EXPECT_EQ(sum(flat, offsets, factors).to_vector<float>(),
             tn::embedding_bag(sum.tensor("weight"), flat, offsets,
@@ -283,7 +284,7 @@ TEST_P(Layers, WhatTheOtherLayersRefuse) {
   made([] { ZeroPad2d({1, 2, 3}); }, "padding has 3 numbers, expected one or 4");
   made([] { LPPool1d(0, 2); }, "norm_type is 0, expected another number");
   made([] { AvgPool2d(2, {.divisor_override = 0}); }, "divisor_override is 0, expected at least 1");
-  made([] { EmbeddingBag(3, 2, "prod"); }, "mode is 'prod', expected sum, mean or max");
+  made([] { EmbeddingBag(3, 2, {.mode = "prod"}); }, "mode is 'prod', expected sum, mean or max");
   made([] { RMSNorm({}); }, "normalized_shape is empty, expected at least one size");
   made([] { InstanceNorm1d(0); }, "num_features is 0, expected at least 1");
   made([] { Dropout2d(-0.5); }, "dropout: p is -0.5, expected 0 to 1");

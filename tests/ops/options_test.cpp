@@ -191,4 +191,172 @@ TEST(Options, FormulasAreOfTheOpThatWasCalled) {
     EXPECT_EQ(tn::ops_json().find(gone), std::string::npos) << gone;
 }
 
+TEST(Options, DtypeOfSumsAndSoftmax) {
+  load_all();
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    const Tensor wide = tn::call("softmax", whole({1, 2, 3}, d), 0, tn::float64);
+    EXPECT_EQ(wide.dtype(), tn::float64);
+    expect_near(wide, {0.09003057317038046, 0.24472847105479764, 0.6652409557748218}, 1e-15);
+    const Tensor half = row({1, 2}, d).to(tn::float16);
+    const Tensor logs = tn::log_softmax(half, 0, tn::float32);
+    EXPECT_EQ(logs.dtype(), tn::float32);
+    expect_near(logs, {-1.31326163, -0.31326166}, 1e-6);
+    EXPECT_EQ(tn::softmax(row({1, 2}, d), 0, tn::bfloat16).dtype(), tn::bfloat16);
+    expect_near(tn::cumsum(row({1.5, 2.5}, d), 0, tn::int32), {1, 3}, 0);
+    EXPECT_EQ(tn::cumsum(row({1.5, 2.5}, d), 0, tn::int32).dtype(), tn::int32);
+    expect_near(tn::call("cumprod", row({1.5, 2.5}, d), 0, tn::int64), {1, 2}, 0);
+    expect_near(tn::call("sum", row({1.5, 2.5}, d), tn::Ints{}, false, tn::int64), {3}, 0);
+    EXPECT_EQ(tn::norm(half, 2, {}, false, tn::float64).dtype(), tn::float64);
+    expect_near(tn::norm(half, 2, {}, false, tn::float64), {std::sqrt(5.0)}, 1e-12);
+    // The gradient has the dtype of x: that of weights 1, 2 is softmax * (weights - their mean).
+    for (tn::Dtype dtype : {tn::float32, tn::float64}) {
+      const Tensor x = row({1, 2}, d).requires_grad_();
+      (tn::softmax(x, 0, dtype) * row({1, 2}, d)).sum().backward();
+      expect_near(x.grad(), {-0.19661193, 0.19661193}, 1e-6);
+      EXPECT_EQ(x.grad().dtype(), tn::float32);
+      const Tensor y = row({3, 4}, d).requires_grad_();
+      (tn::cumsum(y, 0, dtype) * row({1, 2}, d)).sum().backward();
+      expect_near(y.grad(), {3, 2});
+    }
+    expect_error([&] { tn::softmax(half, 0, tn::int64); },
+                 "softmax: dtype is int64, expected a floating dtype");
+    expect_error([&] { tn::log_softmax(half, 0, tn::bool_); },
+                 "log_softmax: dtype is bool, expected a floating dtype");
+    expect_error([&] { tn::norm(half, 2, {}, false, tn::uint8); },
+                 "norm: dtype is uint8, expected a floating dtype");
+  }
+}
+
+TEST(Options, PaddingOfConvolutionsByName) {
+  load_all();
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    const Tensor x = row({1, 5, 2, 5, 3, 4, 0, 1, 7, 7, -1, 2}, d).view({1, 1, 3, 4}),
+                 w = row({1, 2, 3, 4, 5, 6}, d).view({1, 1, 3, 2});
+    // An even kernel: one zero more behind.
+    const Tensor same = tn::conv2d(x, w, {.padding = "same", .dilation = {2, 1}});
+    EXPECT_EQ(same.sizes(), (std::vector<int64_t>{1, 1, 3, 4}));
+    expect_near(same, {100, 52, 33, 25, 25, 12, 4, 3, 60, 26, 17, 11}, 1e-5);
+    const Tensor sample = tn::conv2d(x.view({1, 3, 4}), w, {.padding = "same", .dilation = {2, 1}});
+    EXPECT_EQ(sample.sizes(), (std::vector<int64_t>{1, 3, 4}));
+    expect_near(sample, same.to_vector<double>(), 1e-5);
+    expect_near(tn::conv2d(x, w, {.padding = "valid"}), tn::conv2d(x, w).to_vector<double>(), 0);
+    const Tensor line = row({1, 2, 3, 4}, d).view({1, 1, 4});
+    expect_near(tn::call("conv1d", line, tn::ones({1, 1, 3}, {}, d), tn::none, tn::Ints(1), "same"),
+                {3, 6, 9, 7});
+    // All of a kernel that is larger than x.
+    expect_near(tn::conv1d(line, tn::ones({1, 1, 10}, {}, d), {.padding = "same"}),
+                {10, 10, 10, 10});
+    expect_gradients({line, row({1, 2}, d).view({1, 1, 2})}, {{1, 3, 3, 3}, {10, 9}},
+                     [](const auto& in) { return tn::conv1d(in[0], in[1], {.padding = "same"}); });
+    expect_error([&] { tn::conv2d(x, w, {.padding = "full"}); },
+                 "conv2d: padding is 'full', expected 'same', 'valid' or numbers");
+    expect_error([&] { tn::conv2d(x, w, {.stride = 2, .padding = "same"}); },
+                 "conv2d: padding is 'same' and stride [2, 2], expected a stride of 1");
+    expect_error([&] { tn::conv2d(x, line, {.padding = "same"}); }, "conv2d: x is");
+    expect_error([&] { tn::call("conv2d", x, w, tn::none, "same"); },
+                 "conv2d: argument 'stride' must be int[]");
+  }
+}
+
+TEST(Options, PaddingOfEmbeddingBagsBelongsToNoBag) {
+  load_all();
+  struct Row {
+    const char* mode;
+    std::vector<double> rows, rows_gradient, offsets, offsets_gradient;
+  };
+  const Row table[] = {{"sum",
+                        {6, 2, 0, 0, -1, 6},
+                        {6, 8, 0, 0, 1, 2, 5, 6},
+                        {6, 2, 0, 0, 0, 0, -2, 4},
+                        {1, 2, 0, 0, 1, 2, 7, 8}},
+                       {"mean",
+                        {3, 1, 0, 0, -0.5, 3},
+                        {3, 4, 0, 0, 0.5, 1, 2.5, 3},
+                        {3, 1, 0, 0, 0, 0, -2, 4},
+                        {0.5, 1, 0, 0, 0.5, 1, 7, 8}},
+                       {"max",
+                        {5, 2, 0, 0, 1, 4},
+                        {5, 2, 0, 0, 1, 0, 0, 6},
+                        {5, 2, 0, 0, 0, 0, -2, 4},
+                        {0, 2, 0, 0, 1, 0, 7, 8}}};
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    const Tensor weight = row({1, 2, 3, -1, 5, 0, -2, 4}, d).view({4, 2});
+    const Tensor index = whole({0, 1, 2, 1, 1, 1, 3, 0, 1}, d).view({3, 3});
+    const Tensor flat = whole({0, 1, 2, 1, 1, 3}, d);
+    const auto check = [&](const std::vector<double>& values, const std::vector<double>& gradient,
+                           auto&& f) {
+      const Tensor w = weight.clone().requires_grad_(), y = f(w);
+      expect_near(y, values, 1e-6);
+      (y * tn::arange(1, y.numel() + 1, 1, tn::float32, d).view(y.sizes())).sum().backward();
+      expect_near(w.grad(), gradient, 1e-6);
+    };
+    for (const Row& row : table) {
+      SCOPED_TRACE(row.mode);
+      check(row.rows, row.rows_gradient, [&](const Tensor& w) {
+        return tn::embedding_bag(w, index, {.mode = row.mode, .padding_idx = 1});
+      });
+      check(row.offsets, row.offsets_gradient, [&](const Tensor& w) {
+        return tn::embedding_bag(w, flat, whole({0, 3, 3, 5}, d),
+                                 {.mode = row.mode, .padding_idx = -3});
+      });
+    }
+    check({9, 1, 0, 0, 4, 2}, {1, 2, 11, 14, 1, 2, 5, 6}, [&](const Tensor& w) {
+      return tn::embedding_bag(w, flat, whole({0, 3, 3, 6}, d),
+                               {.mode = "sum", .include_last_offset = true});
+    });
+    check({16, 2, -12, 24}, {1, 2, 0, 0, 3, 6, 18, 24}, [&](const Tensor& w) {
+      return tn::embedding_bag(w, whole({0, 1, 2, 1, 1, 3}, d).view({2, 3}),
+                               {.mode = "sum",
+                                .per_sample_weights = row({1, 2, 3, 4, 5, 6}, d).view({2, 3}),
+                                .padding_idx = 1});
+    });
+    expect_error([&] { tn::embedding_bag(weight, index, {.padding_idx = 4}); },
+                 "embedding_bag: padding_idx is 4, expected -4 to 3");
+    expect_error([&] { tn::embedding_bag(weight, index, {.include_last_offset = true}); },
+                 "embedding_bag: include_last_offset is set, expected offsets with the last one");
+  }
+}
+
+TEST(Options, IndicesOfMaxPools) {
+  load_all();
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    const Tensor x = row({1, 5, 2, 5, 3, 4, 0, 1, 7, 7, -1, 2}, d).view({1, 1, 3, 4});
+    const auto check = [&](const auto& pair, const std::vector<double>& values,
+                           const std::vector<double>& indices) {
+      expect_near(std::get<0>(pair), values, 0);
+      expect_near(std::get<1>(pair), indices, 0);
+      EXPECT_EQ(std::get<1>(pair).dtype(), tn::int64);
+      EXPECT_EQ(std::get<0>(pair).sizes(), std::get<1>(pair).sizes());
+    };
+    check(tn::max_pool2d_with_indices(x, 2, {.stride = 2, .padding = 1}), {1, 5, 5, 7, 7, 2},
+          {0, 1, 3, 8, 9, 11});
+    check(tn::max_pool2d_with_indices(x, 2, {.stride = 1}), {5, 5, 5, 7, 7, 2},
+          {1, 1, 3, 8, 9, 11});
+    check(tn::max_pool2d_with_indices(x.view({1, 3, 4}), 2,
+                                      {.stride = 1, .padding = 1, .dilation = {2, 1}}),
+          {3, 4, 4, 1, 1, 7, 7, 7, 5, 5, 3, 4, 4, 1, 1},
+          {4, 5, 5, 7, 7, 8, 8, 9, 3, 3, 4, 5, 5, 7, 7});
+    // What is padded is never chosen, were all elements as low.
+    check(tn::max_pool1d_with_indices(row({-kInf, -kInf, -kInf, -kInf}, d).view({1, 1, 4}), 3,
+                                      {.stride = 1, .padding = 1}),
+          {-kInf, -kInf, -kInf, -kInf}, {0, 0, 1, 2});
+    check(tn::max_pool3d_with_indices(row({1, 0, 3, 2, 5, 4, 7, 6}, d).view({1, 1, 2, 2, 2}), 2),
+          {7}, {6});
+    const Tensor bytes = whole({1, 9, 3, 4}, d, tn::uint8).view({1, 1, 4});
+    check(tn::max_pool1d_with_indices(bytes, 2), {9, 4}, {1, 3});
+    // The values are those of max_pool2d, and so is the gradient.
+    expect_gradients({x}, {{0, 3, 0, 3, 0, 0, 0, 0, 4, 5, 0, 6}}, [&](const auto& in) {
+      return std::get<0>(tn::max_pool2d_with_indices(in[0], 2, {.stride = 1})) *
+             row({1, 2, 3, 4, 5, 6}, d).view({1, 1, 2, 3});
+    });
+    expect_error(
+        [&] { tn::max_pool2d_with_indices(x, 2, {.padding = 2}); },
+        "max_pool2d_with_indices: padding is [2, 2], expected at most half of kernel_size");
+  }
+}
+
 }  // namespace

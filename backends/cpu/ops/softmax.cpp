@@ -91,8 +91,9 @@ void add(const char* op) {
 }  // namespace
 
 void add_softmax() {
-  add<false>("softmax");
-  add<true>("log_softmax");
+  // Without the younger dtype: the meaning casts, and comes here again.
+  add<false>("softmax(Tensor x, int dim=-1) -> Tensor");
+  add<true>("log_softmax(Tensor x, int dim=-1) -> Tensor");
 }
 
 }  // namespace tenon::cpu_backend

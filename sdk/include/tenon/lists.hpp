@@ -182,6 +182,32 @@ class Kept : public List<T> {
 using KeptInts = Kept<int64_t>;
 using KeptFloats = Kept<double>;
 
+// A list of ints, or a word that stands for one: .padding = {1, 2}, .padding = "same". Borrows
+// nothing.
+class IntsOrText {
+ public:
+  IntsOrText() = default;
+  template <typename... N>
+  requires(sizeof...(N) > 0 && (detail::WholeNumber<N> && ...)) IntsOrText(N... numbers)
+      : ints_(numbers...) {}
+  template <typename L>
+  requires(std::is_convertible_v<L, KeptInts> &&
+           !std::is_base_of_v<IntsOrText, std::remove_cvref_t<L>> &&
+           !std::is_arithmetic_v<std::remove_cvref_t<L>>) IntsOrText(L&& list)
+      : ints_(std::forward<L>(list)) {}
+  IntsOrText(const char* text) : text_(text), is_text_(true) {}
+  IntsOrText(std::string text) : text_(std::move(text)), is_text_(true) {}
+
+  bool is_text() const { return is_text_; }
+  const std::string& text() const { return text_; }
+  const Ints& ints() const { return ints_; }
+
+ private:
+  KeptInts ints_;
+  std::string text_;
+  bool is_text_ = false;
+};
+
 namespace detail {
 
 // As TN_I_CAST converts (abi.h), where C++ leaves it open what an integer gets.

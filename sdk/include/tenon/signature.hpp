@@ -54,6 +54,8 @@ constexpr ParameterType parameter_type() {
     return {ints, ints | none, "span<const int64_t>"};
   } else if constexpr (std::is_same_v<T, std::vector<int64_t>>) {
     return {ints, ints | none, "vector<int64_t>"};
+  } else if constexpr (std::is_same_v<T, IntsOrText>) {
+    return {ints | string, ints | string | none, "IntsOrText"};
   } else if constexpr (std::is_same_v<T, Floats>) {
     return {floats, floats | ints | none, "Floats"};
   } else if constexpr (std::is_same_v<T, std::vector<double>>) {

@@ -233,6 +233,9 @@ inline tn_value to_value(const std::string& x) noexcept {
   v.as.string = x.c_str();
   return v;
 }
+inline tn_value to_value(const IntsOrText& x) noexcept {
+  return x.is_text() ? to_value(x.text()) : to_value(x.ints());
+}
 inline tn_value to_value(const Object& x) noexcept;               // object.hpp
 inline tn_value to_value(const std::vector<Object>& x) noexcept;  // object.hpp
 inline tn_value to_value(const ExpressionRef& x);                 // ops/primitive.hpp
@@ -327,6 +330,13 @@ struct Unpack<Ints> {
     if (v.kind == TN_KIND_NONE) return {};
     expect_kind(v, TN_KIND_INTS, "ints");
     return {v.as.ints, v.count};
+  }
+};
+template <>
+struct Unpack<IntsOrText> {
+  static IntsOrText borrow(const tn_value& v) {
+    if (v.kind == TN_KIND_STRING) return std::string(v.as.string, v.count);
+    return Unpack<Ints>::borrow(v);
   }
 };
 template <>

@@ -16,8 +16,9 @@ inline namespace TENON_HIDDEN v0 {
 namespace nn {
 
 // attention(query, key, value, key_padding_mask, attn_mask, is_causal) on [t, n, embed_dim], with
-// batch_first on [n, t, embed_dim], or without n; gives no weights. In masks of bool, true is where
-// it may not look; others are added. Vaswani et al., arXiv:1706.03762.
+// batch_first on [n, t, embed_dim], or without n. forward_with_weights gives the weights [n, t, m]
+// too, the mean of the heads, or of each. In masks of bool, true is where it may not look; others
+// are added. Vaswani et al., arXiv:1706.03762.
 struct MultiheadAttentionOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Float dropout = 0.0;

@@ -25,13 +25,15 @@ struct EmbeddingOptions {
 inline Object Embedding(Int num_embeddings, Int embedding_dim, const EmbeddingOptions& options) { return Object::create("Embedding", num_embeddings, embedding_dim, options.padding_idx); }
 // layer(x, offsets, per_sample_weights): sums, means or maxima (mode) of rows of weight
 // [num_embeddings, embedding_dim], normal at first: a bag for each row of x [bags, n], or beginning
-// at each of offsets [bags] in x [n].
-inline Object EmbeddingBag(Int num_embeddings, Int embedding_dim, const char* mode = "mean") { return Object::create("EmbeddingBag", num_embeddings, embedding_dim, mode); }
+// at each of offsets [bags] in x [n], the last of which ends the last bag with include_last_offset.
+// The row padding_idx is 0 at first, and belongs to no bag.
 struct EmbeddingBagOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   std::string mode = "mean";
+  bool include_last_offset = false;
+  std::optional<Int> padding_idx = {};
 };
-inline Object EmbeddingBag(Int num_embeddings, Int embedding_dim, const EmbeddingBagOptions& options) { return Object::create("EmbeddingBag", num_embeddings, embedding_dim, options.mode); }
+inline Object EmbeddingBag(Int num_embeddings, Int embedding_dim, const EmbeddingBagOptions& options = {}) { return Object::create("EmbeddingBag", num_embeddings, embedding_dim, options.mode, options.include_last_offset, options.padding_idx); }
 // x [.., n, embedding_dim] plus the first n rows of weight [num_embeddings, embedding_dim], normal
 // at first.
 inline Object PositionalEmbedding(Int num_embeddings, Int embedding_dim) { return Object::create("PositionalEmbedding", num_embeddings, embedding_dim); }

@@ -16,14 +16,16 @@ inline namespace TENON_HIDDEN v0 {
 namespace nn {
 
 // The maximum of each window of x [n, channels, ..], or without n. stride empty: kernel_size.
+// return_indices: forward gives the indices too, as max_pool with indices does.
 struct MaxPool1dOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   KeptInts stride = {};
   KeptInts padding = 0;
   KeptInts dilation = 1;
   bool ceil_mode = false;
+  bool return_indices = false;
 };
-inline Object MaxPool1d(Ints kernel_size, const MaxPool1dOptions& options = {}) { return Object::create("MaxPool1d", kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode); }
+inline Object MaxPool1d(Ints kernel_size, const MaxPool1dOptions& options = {}) { return Object::create("MaxPool1d", kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode, options.return_indices); }
 // The mean of each window of x [n, channels, ..], or without n. stride empty: kernel_size.
 // count_include_pad: borders count as zeros.
 struct AvgPool1dOptions {
@@ -47,8 +49,9 @@ inline Object AdaptiveAvgPool1d(Ints output_size) { return Object::create("Adapt
 // The maxima of windows that together cover x [n, channels, ..], output_size of them.
 inline Object AdaptiveMaxPool1d(Ints output_size) { return Object::create("AdaptiveMaxPool1d", output_size); }
 // The maximum of each window of x [n, channels, ..], or without n. stride empty: kernel_size.
+// return_indices: forward gives the indices too, as max_pool with indices does.
 using MaxPool2dOptions = MaxPool1dOptions;
-inline Object MaxPool2d(Ints kernel_size, const MaxPool2dOptions& options = {}) { return Object::create("MaxPool2d", kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode); }
+inline Object MaxPool2d(Ints kernel_size, const MaxPool2dOptions& options = {}) { return Object::create("MaxPool2d", kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode, options.return_indices); }
 // The mean of each window of x [n, channels, ..], or without n. stride empty: kernel_size.
 // count_include_pad: borders count as zeros; divisor_override divides the sum instead.
 struct AvgPool2dOptions {
@@ -69,8 +72,9 @@ inline Object AdaptiveAvgPool2d(Ints output_size) { return Object::create("Adapt
 // The maxima of windows that together cover x [n, channels, ..], output_size of them.
 inline Object AdaptiveMaxPool2d(Ints output_size) { return Object::create("AdaptiveMaxPool2d", output_size); }
 // The maximum of each window of x [n, channels, ..], or without n. stride empty: kernel_size.
+// return_indices: forward gives the indices too, as max_pool with indices does.
 using MaxPool3dOptions = MaxPool1dOptions;
-inline Object MaxPool3d(Ints kernel_size, const MaxPool3dOptions& options = {}) { return Object::create("MaxPool3d", kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode); }
+inline Object MaxPool3d(Ints kernel_size, const MaxPool3dOptions& options = {}) { return Object::create("MaxPool3d", kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode, options.return_indices); }
 // The mean of each window of x [n, channels, ..], or without n. stride empty: kernel_size.
 // count_include_pad: borders count as zeros; divisor_override divides the sum instead.
 using AvgPool3dOptions = AvgPool2dOptions;

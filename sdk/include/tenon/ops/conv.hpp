@@ -14,11 +14,12 @@ namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 
 // x [n, channels, ..], or without n, with weight [out, channels / groups, ..] slid over it, plus
-// bias [out]. A list of one number is for all dimensions.
+// bias [out]. A list of one number is for all dimensions. padding may be "valid", which is 0, or
+// "same": the output is as large as x, at a stride of 1.
 struct Conv1dOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   KeptInts stride = 1;
-  KeptInts padding = 0;
+  IntsOrText padding = 0;
   KeptInts dilation = 1;
   Int groups = 1;
 };
@@ -37,7 +38,8 @@ struct ConvTranspose1dOptions {
 inline Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const ConvTranspose1dOptions& options = {}) { return detail::call<Tensor>(detail::op<"conv_transpose1d">, x, weight, bias, options.stride, options.padding, options.output_padding, options.groups, options.dilation); }
 inline Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const ConvTranspose1dOptions& options) { return detail::call<Tensor>(detail::op<"conv_transpose1d">, x, weight, Tensor(), options.stride, options.padding, options.output_padding, options.groups, options.dilation); }
 // x [n, channels, ..], or without n, with weight [out, channels / groups, ..] slid over it, plus
-// bias [out]. A list of one number is for all dimensions.
+// bias [out]. A list of one number is for all dimensions. padding may be "valid", which is 0, or
+// "same": the output is as large as x, at a stride of 1.
 using Conv2dOptions = Conv1dOptions;
 inline Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const Conv2dOptions& options = {}) { return detail::call<Tensor>(detail::op<"conv2d">, x, weight, bias, options.stride, options.padding, options.dilation, options.groups); }
 inline Tensor conv2d(const Tensor& x, const Tensor& weight, const Conv2dOptions& options) { return detail::call<Tensor>(detail::op<"conv2d">, x, weight, Tensor(), options.stride, options.padding, options.dilation, options.groups); }
@@ -47,7 +49,8 @@ using ConvTranspose2dOptions = ConvTranspose1dOptions;
 inline Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const ConvTranspose2dOptions& options = {}) { return detail::call<Tensor>(detail::op<"conv_transpose2d">, x, weight, bias, options.stride, options.padding, options.output_padding, options.groups, options.dilation); }
 inline Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const ConvTranspose2dOptions& options) { return detail::call<Tensor>(detail::op<"conv_transpose2d">, x, weight, Tensor(), options.stride, options.padding, options.output_padding, options.groups, options.dilation); }
 // x [n, channels, ..], or without n, with weight [out, channels / groups, ..] slid over it, plus
-// bias [out]. A list of one number is for all dimensions.
+// bias [out]. A list of one number is for all dimensions. padding may be "valid", which is 0, or
+// "same": the output is as large as x, at a stride of 1.
 using Conv3dOptions = Conv1dOptions;
 inline Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const Conv3dOptions& options = {}) { return detail::call<Tensor>(detail::op<"conv3d">, x, weight, bias, options.stride, options.padding, options.dilation, options.groups); }
 inline Tensor conv3d(const Tensor& x, const Tensor& weight, const Conv3dOptions& options) { return detail::call<Tensor>(detail::op<"conv3d">, x, weight, Tensor(), options.stride, options.padding, options.dilation, options.groups); }

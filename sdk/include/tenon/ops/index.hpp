@@ -39,14 +39,18 @@ inline Tensor nonzero(const Tensor& x) { return detail::call<Tensor>(detail::op<
 // gets no gradient.
 inline Tensor embedding(const Tensor& weight, const Tensor& index, std::optional<Int> padding_idx = {}) { return detail::call<Tensor>(detail::op<"embedding">, weight, index, padding_idx); }
 // Sums, means or maxima (mode) of rows of weight: a bag for each row of index [bags, n], or
-// beginning at each of offsets [bags] in index [n].
+// beginning at each of offsets [bags] in index [n]; with include_last_offset the last of offsets is
+// where the last bag ends. The row padding_idx, from the end where negative, belongs to no bag and
+// gets no gradient.
 struct EmbeddingBagOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   std::string mode = "mean";
   Tensor per_sample_weights = {};
+  bool include_last_offset = false;
+  std::optional<Int> padding_idx = {};
 };
-inline Tensor embedding_bag(const Tensor& weight, const Tensor& index, const Tensor& offsets = {}, const EmbeddingBagOptions& options = {}) { return detail::call<Tensor>(detail::op<"embedding_bag">, weight, index, offsets, options.mode, options.per_sample_weights); }
-inline Tensor embedding_bag(const Tensor& weight, const Tensor& index, const EmbeddingBagOptions& options) { return detail::call<Tensor>(detail::op<"embedding_bag">, weight, index, Tensor(), options.mode, options.per_sample_weights); }
+inline Tensor embedding_bag(const Tensor& weight, const Tensor& index, const Tensor& offsets = {}, const EmbeddingBagOptions& options = {}) { return detail::call<Tensor>(detail::op<"embedding_bag">, weight, index, offsets, options.mode, options.per_sample_weights, options.include_last_offset, options.padding_idx); }
+inline Tensor embedding_bag(const Tensor& weight, const Tensor& index, const EmbeddingBagOptions& options) { return detail::call<Tensor>(detail::op<"embedding_bag">, weight, index, Tensor(), options.mode, options.per_sample_weights, options.include_last_offset, options.padding_idx); }
 // index [..] to int64 [.., num_classes], 1 at its class. num_classes -1: one more than the largest
 // class, for which the call waits for the device.
 inline Tensor one_hot(const Tensor& index, Int num_classes = -1) { return detail::call<Tensor>(detail::op<"one_hot">, index, num_classes); }

@@ -54,10 +54,10 @@ inline Tensor TensorMethods::argmax(Ints dims, bool keepdim) const { return deta
 inline Tensor TensorMethods::argmin(Ints dims, bool keepdim) const { return detail::call<Tensor>(detail::op<"argmin">, self(), dims, keepdim); }
 inline Tensor TensorMethods::var(Ints dims, Int correction, bool keepdim) const { return detail::call<Tensor>(detail::op<"var">, self(), dims, correction, keepdim); }
 inline Tensor TensorMethods::std(Ints dims, Int correction, bool keepdim) const { return detail::call<Tensor>(detail::op<"std">, self(), dims, correction, keepdim); }
-inline Tensor TensorMethods::norm(Float p, Ints dims, bool keepdim) const { return detail::call<Tensor>(detail::op<"norm">, self(), p, dims, keepdim); }
+inline Tensor TensorMethods::norm(Float p, Ints dims, bool keepdim, Dtype dtype) const { return detail::call<Tensor>(detail::op<"norm">, self(), p, dims, keepdim, dtype); }
 inline Tensor TensorMethods::all(Ints dims, bool keepdim) const { return detail::call<Tensor>(detail::op<"all">, self(), dims, keepdim); }
 inline Tensor TensorMethods::any(Ints dims, bool keepdim) const { return detail::call<Tensor>(detail::op<"any">, self(), dims, keepdim); }
-inline Tensor TensorMethods::cumsum(Int dim) const { return detail::call<Tensor>(detail::op<"cumsum">, self(), dim); }
+inline Tensor TensorMethods::cumsum(Int dim, Dtype dtype) const { return detail::call<Tensor>(detail::op<"cumsum">, self(), dim, dtype); }
 inline std::tuple<Tensor, Tensor> TensorMethods::sort(Int dim, bool descending) const { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"sort">, self(), dim, descending); }
 inline Tensor TensorMethods::argsort(Int dim, bool descending) const { return detail::call<Tensor>(detail::op<"argsort">, self(), dim, descending); }
 inline std::tuple<Tensor, Tensor> TensorMethods::topk(Int k, Int dim, bool largest, bool sorted) const { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"topk">, self(), k, dim, largest, sorted); }
@@ -82,8 +82,8 @@ inline Tensor TensorMethods::tril(Int diagonal) const { return detail::call<Tens
 inline Tensor TensorMethods::clone() const { return detail::call<Tensor>(detail::op<"clone">, self()); }
 inline Tensor TensorMethods::gather(Int dim, const Tensor& index) const { return detail::call<Tensor>(detail::op<"gather">, self(), dim, index); }
 inline Tensor TensorMethods::index_select(Int dim, const Tensor& index) const { return detail::call<Tensor>(detail::op<"index_select">, self(), dim, index); }
-inline Tensor TensorMethods::softmax(Int dim) const { return detail::call<Tensor>(detail::op<"softmax">, self(), dim); }
-inline Tensor TensorMethods::log_softmax(Int dim) const { return detail::call<Tensor>(detail::op<"log_softmax">, self(), dim); }
+inline Tensor TensorMethods::softmax(Int dim, Dtype dtype) const { return detail::call<Tensor>(detail::op<"softmax">, self(), dim, dtype); }
+inline Tensor TensorMethods::log_softmax(Int dim, Dtype dtype) const { return detail::call<Tensor>(detail::op<"log_softmax">, self(), dim, dtype); }
 
 }  // namespace detail
 

@@ -13,10 +13,11 @@
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 
-// exp(x) / sum(exp(x)) along dim, computed so that no exponential overflows.
-inline Tensor softmax(const Tensor& x, Int dim = -1) { return detail::call<Tensor>(detail::op<"softmax">, x, dim); }
-// log(softmax(x, dim)), computed in one step.
-inline Tensor log_softmax(const Tensor& x, Int dim = -1) { return detail::call<Tensor>(detail::op<"log_softmax">, x, dim); }
+// exp(x) / sum(exp(x)) along dim, computed so that no exponential overflows; with a dtype: of x as
+// that dtype.
+inline Tensor softmax(const Tensor& x, Int dim = -1, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"softmax">, x, dim, dtype); }
+// log(softmax(x, dim, dtype)), computed in one step.
+inline Tensor log_softmax(const Tensor& x, Int dim = -1, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"log_softmax">, x, dim, dtype); }
 // x / sqrt(mean(x * x) + eps) over the last dimension, times weight. Zhang & Sennrich,
 // arXiv:1910.07467.
 inline Tensor rms_norm(const Tensor& x, const Tensor& weight = {}, Float eps = 1e-06) { return detail::call<Tensor>(detail::op<"rms_norm">, x, weight, eps); }

@@ -23,6 +23,10 @@ struct MaxPool1dOptions {
   bool ceil_mode = false;
 };
 inline Tensor max_pool1d(const Tensor& x, Ints kernel_size, const MaxPool1dOptions& options = {}) { return detail::call<Tensor>(detail::op<"max_pool1d">, x, kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode); }
+// max_pool of the same dimensions, and for each window the int64 index of its maximum in the plane
+// of x, counted row by row: the first of equal ones.
+using MaxPool1dWithIndicesOptions = MaxPool1dOptions;
+inline std::tuple<Tensor, Tensor> max_pool1d_with_indices(const Tensor& x, Ints kernel_size, const MaxPool1dWithIndicesOptions& options = {}) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"max_pool1d_with_indices">, x, kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode); }
 // The mean of each window of x [n, channels, ..], or without n. stride empty: kernel_size.
 // count_include_pad: borders count as zeros.
 struct AvgPool1dOptions {
@@ -41,6 +45,10 @@ inline Tensor adaptive_max_pool1d(const Tensor& x, Ints output_size) { return de
 // equal largest ones the first has the gradient.
 using MaxPool2dOptions = MaxPool1dOptions;
 inline Tensor max_pool2d(const Tensor& x, Ints kernel_size, const MaxPool2dOptions& options = {}) { return detail::call<Tensor>(detail::op<"max_pool2d">, x, kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode); }
+// max_pool of the same dimensions, and for each window the int64 index of its maximum in the plane
+// of x, counted row by row: the first of equal ones.
+using MaxPool2dWithIndicesOptions = MaxPool1dOptions;
+inline std::tuple<Tensor, Tensor> max_pool2d_with_indices(const Tensor& x, Ints kernel_size, const MaxPool2dWithIndicesOptions& options = {}) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"max_pool2d_with_indices">, x, kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode); }
 // The mean of each window of x [n, channels, ..], or without n. stride empty: kernel_size.
 // count_include_pad: borders count as zeros; divisor_override divides the sum instead.
 struct AvgPool2dOptions {
@@ -60,6 +68,10 @@ inline Tensor adaptive_max_pool2d(const Tensor& x, Ints output_size) { return de
 // equal largest ones the first has the gradient.
 using MaxPool3dOptions = MaxPool1dOptions;
 inline Tensor max_pool3d(const Tensor& x, Ints kernel_size, const MaxPool3dOptions& options = {}) { return detail::call<Tensor>(detail::op<"max_pool3d">, x, kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode); }
+// max_pool of the same dimensions, and for each window the int64 index of its maximum in the plane
+// of x, counted row by row: the first of equal ones.
+using MaxPool3dWithIndicesOptions = MaxPool1dOptions;
+inline std::tuple<Tensor, Tensor> max_pool3d_with_indices(const Tensor& x, Ints kernel_size, const MaxPool3dWithIndicesOptions& options = {}) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"max_pool3d_with_indices">, x, kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode); }
 // The mean of each window of x [n, channels, ..], or without n. stride empty: kernel_size.
 // count_include_pad: borders count as zeros; divisor_override divides the sum instead.
 using AvgPool3dOptions = AvgPool2dOptions;

@@ -55,8 +55,8 @@ struct VarMeanOptions {
 };
 inline std::tuple<Tensor, Tensor> var_mean(const Tensor& x, const VarMeanOptions& options = {}) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"var_mean">, x, options.dims, options.correction, options.keepdim); }
 // (sum |x|^p)^(1/p) over dims, or over all where dims is empty. Infinity: the largest |x|; 0: how
-// many are not 0.
-inline Tensor norm(const Tensor& x, Float p = 2.0, Ints dims = {}, bool keepdim = false) { return detail::call<Tensor>(detail::op<"norm">, x, p, dims, keepdim); }
+// many are not 0. With a dtype: of x as that dtype.
+inline Tensor norm(const Tensor& x, Float p = 2.0, Ints dims = {}, bool keepdim = false, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"norm">, x, p, dims, keepdim, dtype); }
 // log(sum exp(x)) over dims, computed so that no exponential overflows.
 inline Tensor logsumexp(const Tensor& x, Ints dims, bool keepdim = false) { return detail::call<Tensor>(detail::op<"logsumexp">, x, dims, keepdim); }
 // Whether all elements over dims, or over all where dims is empty, are not 0. NaN is not 0.
@@ -66,11 +66,11 @@ inline Tensor any(const Tensor& x, Ints dims = {}, bool keepdim = false) { retur
 // How many elements over dims, or over all where dims is empty, are not 0, as int64.
 inline Tensor count_nonzero(const Tensor& x, Ints dims = {}) { return detail::call<Tensor>(detail::op<"count_nonzero">, x, dims); }
 // The sums of the elements up to each one along dim, itself included. Of integers and bool they are
-// int64.
-inline Tensor cumsum(const Tensor& x, Int dim) { return detail::call<Tensor>(detail::op<"cumsum">, x, dim); }
+// int64; with a dtype: of x as that dtype.
+inline Tensor cumsum(const Tensor& x, Int dim, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"cumsum">, x, dim, dtype); }
 // The products of the elements up to each one along dim, itself included. Of integers and bool they
-// are int64.
-inline Tensor cumprod(const Tensor& x, Int dim) { return detail::call<Tensor>(detail::op<"cumprod">, x, dim); }
+// are int64; with a dtype: of x as that dtype.
+inline Tensor cumprod(const Tensor& x, Int dim, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"cumprod">, x, dim, dtype); }
 // The values along dim in order, and their indices (int64). Equal ones stay as they came; NaN is
 // the greatest.
 inline std::tuple<Tensor, Tensor> sort(const Tensor& x, Int dim = -1, bool descending = false) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"sort">, x, dim, descending); }

@@ -60,10 +60,10 @@ class TensorMethods {
   Tensor argmin(Ints dims = {}, bool keepdim = false) const;
   Tensor var(Ints dims = {}, Int correction = 1, bool keepdim = false) const;
   Tensor std(Ints dims = {}, Int correction = 1, bool keepdim = false) const;
-  Tensor norm(Float p = 2.0, Ints dims = {}, bool keepdim = false) const;
+  Tensor norm(Float p = 2.0, Ints dims = {}, bool keepdim = false, Dtype dtype = {}) const;
   Tensor all(Ints dims = {}, bool keepdim = false) const;
   Tensor any(Ints dims = {}, bool keepdim = false) const;
-  Tensor cumsum(Int dim) const;
+  Tensor cumsum(Int dim, Dtype dtype = {}) const;
   std::tuple<Tensor, Tensor> sort(Int dim = -1, bool descending = false) const;
   Tensor argsort(Int dim = -1, bool descending = false) const;
   std::tuple<Tensor, Tensor> topk(Int k, Int dim = -1, bool largest = true, bool sorted = true) const;
@@ -88,8 +88,8 @@ class TensorMethods {
   Tensor clone() const;
   Tensor gather(Int dim, const Tensor& index) const;
   Tensor index_select(Int dim, const Tensor& index) const;
-  Tensor softmax(Int dim = -1) const;
-  Tensor log_softmax(Int dim = -1) const;
+  Tensor softmax(Int dim = -1, Dtype dtype = {}) const;
+  Tensor log_softmax(Int dim = -1, Dtype dtype = {}) const;
 
  private:
   const Tensor& self() const;
