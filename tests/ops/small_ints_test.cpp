@@ -85,7 +85,7 @@ TEST(SmallInts, CompareAndChoose) {
                                                           "; expected at most " +
                                                           (dtype == tn::int8 ? "127" : "32767"));
     expect_error([&] { tn::clamp(x, tn::none, -70000); },
-                 "clamp_max: max is -70000, below every " + name + "; expected at least " +
+                 "clamp: max is -70000, below every " + name + "; expected at least " +
                      (dtype == tn::int8 ? "-128" : "-32768"));
     expect_error([&] { tn::pow(x, -1); }, "an integer to the power of -1");
   });
