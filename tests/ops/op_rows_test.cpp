@@ -330,6 +330,8 @@ TEST(OpRows, EveryDifferentiableOpHasOne) {
       // pool
       "adaptive_max_pool2d", "adaptive_max_pool3d", "adaptive_avg_pool1d", "adaptive_avg_pool2d",
       "adaptive_avg_pool3d",
+      // options
+      "max_pool1d_with_indices", "max_pool2d_with_indices", "max_pool3d_with_indices",
       // resize
       "interpolate", "pixel_shuffle", "pixel_unshuffle",
       // norm

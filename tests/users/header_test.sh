@@ -26,7 +26,7 @@ refused() {
 "$tenon" header ops -o "$work/ops.hpp"
 has "$work/ops.hpp" 'inline Tensor add(Operand x, Operand y) { return detail::call<Tensor>(detail::op<"add">, x, y); }'
 has "$work/ops.hpp" 'inline Tensor add_(const Tensor& x, Operand y) { return detail::call<Tensor>(detail::op<"add_">, x, y); }'
-has "$work/ops.hpp" 'inline Tensor softmax(const Tensor& x, Int dim = -1) { return detail::call<Tensor>(detail::op<"softmax">, x, dim); }'
+has "$work/ops.hpp" 'inline Tensor softmax(const Tensor& x, Int dim = -1, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"softmax">, x, dim, dtype); }'
 has "$work/ops.hpp" 'inline std::tuple<Tensor, Tensor> max(const Tensor& x, Int dim, bool keepdim = false) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"max">, x, dim, keepdim); }'
 has "$work/ops.hpp" 'struct Conv1dOptions {'
 has "$work/ops.hpp" 'using Conv2dOptions = Conv1dOptions;'
@@ -50,7 +50,7 @@ refused "--methods is 'both', expected declarations or definitions" header ops -
 refused "no op, layer or optimizer is named 'softmaxx'; did you mean 'softmax'?" ops softmaxx
 
 "$tenon" ops softmax >"$work/softmax"
-has "$work/softmax" 'softmax(Tensor x, int dim=-1) -> Tensor'
+has "$work/softmax" 'softmax(Tensor x, int dim=-1, dtype? dtype=None) -> Tensor'
 has "$work/softmax" 'gradient  vjp'
 has "$work/softmax" 'autocast  float32'
 grep -q '^  cpu: kernel' "$work/softmax" || failed "ops softmax names no kernel of cpu"
