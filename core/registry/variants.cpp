@@ -112,6 +112,10 @@ Status check_needed(const Op& op, uint64_t needed, const tn_value* args) {
 }  // namespace
 
 Status set_formulas(Op* op, const char* text, tn_amp_class amp) {
+  // Most ops have one formula, and it is read once.
+  if (std::string_view(text).find("when") == std::string_view::npos) {
+    return set_formula(op, op->schema, text, amp);
+  }
   std::vector<VariantText> texts;
   TN_TRY(split_variants(op->schema, text, &texts));
   if (texts.size() == 1) return set_formula(op, op->schema, text, amp);
