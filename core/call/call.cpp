@@ -37,8 +37,7 @@ inline Status complete_arguments(const Op* op, const tn_value* args, uint32_t n_
   return nullptr;
 }
 
-// A call of an op with variants: goes on as a call of the formula that takes it, which gets all
-// arguments; or of the op itself, the plain formula, without those that are at their defaults.
+// A call of an op with variants: goes on as a call of the formula that takes it.
 [[gnu::noinline]] Status call_with_variants(const Op* op, const tn_value* args, uint32_t n_args,
                                             tn_value* results, uint32_t n_results) {
   tn_value complete[kMaxArguments];

@@ -1,4 +1,5 @@
-// Decompositions: run as they are, and on meta tensors, which tells what a call would give.
+// Running the decomposition of an op, as it is. On meta tensors that tells what a call would give
+// (call/tracing.h).
 #pragma once
 
 #include <span>

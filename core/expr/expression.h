@@ -1,6 +1,6 @@
 // An elementwise formula: parsed and checked once against its schema, typed and flattened to a
 // tn_program for each combination of operand dtypes that is met, differentiated on demand. Used by
-// dispatch (to launch), autograd (gradients) and amp (its class). It knows nothing of tensors or
+// the call path (to launch), autograd (gradients) and amp (its class). It knows nothing of tensors or
 // devices.
 //
 // Invariants: an Expression is immutable to its users and lives as long as the process; compile and

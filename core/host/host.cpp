@@ -146,7 +146,7 @@ void text_free(const char* text) { std::free(const_cast<char*>(text)); }
 
 void log_message(int32_t level, const char* message) { log_line(level, message); }
 
-// What dispatch and the loader call in the parts above them.
+// What the call path and the loader call in the parts that come later in the order of the folders.
 void wire() {
   handlers.autograd_op = record_op;
   handlers.autocast = autocast_call;

@@ -1,5 +1,5 @@
-// Choosing a kernel and launching it: the bottom of the call path. Knows kernels and streams, no
-// shapes and no gradients.
+// Choosing a kernel and launching it: the bottom of the call path. Knows kernels, streams and
+// layouts, no shapes and no gradients.
 #pragma once
 
 #include <span>
@@ -12,7 +12,7 @@
 
 namespace tenon {
 
-// A call as the host keeps it: the public struct, and what host->workspace and host->set_output
+// A launch: the public struct, and what host->workspace and host->set_output
 // need behind it.
 struct HostCall : tn_call {
   Tensor** host_outputs;  // the same array as outputs, for set_output

@@ -118,7 +118,7 @@ Status run_uniform(const Op& op, const tn_value* args, Tensor** outputs, bool* t
     return nullptr;
   }
   if (plan.any_inplace) {
-    // An input that is the written memory moved is for the careful path.
+    // An input that is the written memory moved is for run_general.
     for (uint32_t i = 0; i < plan.n_outputs; ++i) {
       if (plan.inplace_operand[i] < 0) continue;
       const tn_value& target = args[plan.operand_args[plan.inplace_operand[i]]];

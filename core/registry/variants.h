@@ -1,7 +1,8 @@
-// The formulas of an expression op that computes another one where an option is not at its
-// default. Each formula is an op of the same name and schema, so that gradients, kernels, autocast
-// and explain know nothing of variants; the op itself is the plain formula, and `call` goes straight
-// on with it where a call brings no options.
+// Variants: an expression op may have several formulas, of which options choose one. Each formula is
+// an op of the same name and schema, so that gradients, kernels, autocast and explain know nothing of
+// variants. The op itself is the plain formula, and `call` goes straight on with it where a call
+// brings just the arguments that this formula reads (Op::n_direct); where a condition asks for one of
+// these, every call chooses, and the plain formula is an op of its own (Variants::plain).
 #pragma once
 
 #include <memory>

@@ -308,6 +308,26 @@ void check_bags(const Tensor& weight, const Tensor& index, BagOptions* o) {
   o->padding_idx = (*o->padding_idx + count) % count;
 }
 
+// Of offsets whose values are at hand; elsewhere the device tells of them late.
+void check_offsets(const Tensor& offsets, int64_t n) {
+  if (!offsets.device().is_cpu()) return;
+  if (offsets.numel() == 0 && n > 0)
+    fail("embedding_bag: offsets is empty, expected a bag for the " + std::to_string(n) +
+         " of index");
+  int64_t least = 0, most = 0, place = 0;  // the first is 0
+  for (const int64_t offset : offsets.to_vector<int64_t>()) {
+    if (offset < least || offset > most) {
+      fail("embedding_bag: offsets[" + std::to_string(place) + "] is " + std::to_string(offset) +
+           ", expected " + std::to_string(least) + (least == most ? "" : " to ") +
+           (least == most ? "" : std::to_string(most)) +
+           ": offsets begin with 0, do not fall, and index has " + std::to_string(n));
+    }
+    least = offset;
+    most = n;
+    ++place;
+  }
+}
+
 // [bags, d]: of no rows at all 0, in every mode, as PyTorch's.
 Tensor of_bags(string_view mode, const Tensor& total, const Tensor& counts) {
   const Tensor column = prim::reshape(counts, {counts.numel(), 1});
@@ -341,9 +361,13 @@ Tensor bags(const Tensor& weight, const Tensor& index, BagOptions o) {
     if (largest) return amax(picked, 1);
     return o.mode == "sum" ? sum(picked, 1) : mean(picked, 1);
   }
-  Tensor first = as_index("embedding_bag", "offsets", o.offsets);
-  if (o.include_last_offset) first = prim::slice(first, 0, 0, first.numel() - 1);
+  const Tensor first = as_index("embedding_bag", "offsets", o.offsets);
   int64_t n = index.numel(), count = first.numel(), d = weight.size(1);
+  check_offsets(first, n);
+  // With the last offset there is one bag more, of what lies behind it, which nobody gets.
+  const auto wanted = [&](const Tensor& all_bags) {
+    return o.include_last_offset ? prim::slice(all_bags, 0, 0, count - 1) : all_bags;
+  };
   auto filled = [&](Ints sizes, int value, Dtype dtype) {
     return prim::fill(sizes, value, dtype, weight.device());
   };
@@ -357,10 +381,10 @@ Tensor bags(const Tensor& weight, const Tensor& index, BagOptions o) {
   };
   const Tensor all = count_of(filled({n}, 1, int64));
   const Tensor counts = counted.defined() ? count_of(counted) : all;
-  if (largest) return of_bags(o.mode, bag_max(picked, bag, all), counts);
+  if (largest) return wanted(of_bags(o.mode, bag_max(picked, bag, all), counts));
   Tensor to = prim::expand(prim::reshape(bag, {n, 1}), {n, d});
   Tensor total = prim::scatter(filled({count, d}, 0, picked.dtype()), 0, to, picked, true);
-  return of_bags(o.mode, total, counts);
+  return wanted(of_bags(o.mode, total, counts));
 }
 
 // A tensor without dimensions counts as one of size 1, as in PyTorch.

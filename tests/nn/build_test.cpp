@@ -154,7 +154,12 @@ TEST_F(Build, ErrorsBeginWhereTheDescriptionWasWritten) {
   EXPECT_EQ(refused({.name = "Linear", .where = "net.txt:1"}),
             "net.txt:1: Linear: option 'in_features' is missing: Linear(int in_features, int "
             "out_features, bool bias=True)");
+  EXPECT_EQ(refused({.name = "ReLU", .repeat = 3}), "ReLU: repeat is 3, which is for children");
   const auto parameters = tn::nn::Linear(1, 1).parameters();
+  EXPECT_EQ(message_of([&] {
+              tn::build_optimizer({.name = "SGD", .children = {{.name = "ReLU"}}}, parameters);
+            }),
+            "SGD takes no children");
   EXPECT_EQ(
       message_of([&] {
         tn::build_optimizer({.name = "SGD", .options = {{"params", 1, "net.txt:9"}}}, parameters);

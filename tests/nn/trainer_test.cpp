@@ -213,6 +213,13 @@ TEST_F(TrainerTest, ALossThatIsNoNumberEndsIt) {
 TEST_F(TrainerTest, RefusesWhatIsNoTraining) {
   const auto model = tn::make<One>();
   Trainer trainer(model, tn::optim::SGD(model.parameters()), mean_of);
+  const auto made = [&](tn::LossFunction loss, tn::TrainerOptions options) {
+    return message_of([&] { Trainer(model, tn::optim::SGD(model.parameters()), loss, options); });
+  };
+  EXPECT_EQ(made(tn::LossFunction(), {}),
+            "Trainer: the loss is empty, expected a function of output and target");
+  EXPECT_EQ(made(mean_of, {.clip_grad_norm = -1.0}),
+            "Trainer: clip_grad_norm is -1.000000, expected at least 0, which is any");
   EXPECT_EQ(message_of([&] { trainer.fit(batches({1}), {.epochs = 0}); }),
             "Trainer: epochs is 0, expected at least 1");
   EXPECT_EQ(message_of([&] { trainer.fit(batches({})); }), "Trainer: there are no batches");

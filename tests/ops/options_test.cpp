@@ -307,6 +307,11 @@ TEST(Options, PaddingOfEmbeddingBagsBelongsToNoBag) {
       return tn::embedding_bag(w, flat, whole({0, 3, 3, 6}, d),
                                {.mode = "sum", .include_last_offset = true});
     });
+    // What is behind the last offset belongs to no bag.
+    check({9, 1, 0, 0, 6, -2}, {1, 2, 11, 14, 1, 2, 0, 0}, [&](const Tensor& w) {
+      return tn::embedding_bag(w, flat, whole({0, 3, 3, 5}, d),
+                               {.mode = "sum", .include_last_offset = true});
+    });
     check({16, 2, -12, 24}, {1, 2, 0, 0, 3, 6, 18, 24}, [&](const Tensor& w) {
       return tn::embedding_bag(w, whole({0, 1, 2, 1, 1, 3}, d).view({2, 3}),
                                {.mode = "sum",
@@ -315,6 +320,16 @@ TEST(Options, PaddingOfEmbeddingBagsBelongsToNoBag) {
     });
     expect_error([&] { tn::embedding_bag(weight, index, {.padding_idx = 4}); },
                  "embedding_bag: padding_idx is 4, expected -4 to 3");
+    if (d.is_cpu()) {  // elsewhere the values are not at hand
+      const auto bags = [&](std::initializer_list<int64_t> offsets) {
+        return [&, offsets] { tn::embedding_bag(weight, flat, tn::tensor(offsets)); };
+      };
+      expect_error(bags({1, 3}),
+                   "embedding_bag: offsets[0] is 1, expected 0: offsets begin with 0");
+      expect_error(bags({0, 3, 2}), "embedding_bag: offsets[2] is 2, expected 3 to 6");
+      expect_error(bags({0, 7}), "embedding_bag: offsets[1] is 7, expected 0 to 6");
+      expect_error(bags({}), "embedding_bag: offsets is empty, expected a bag for the 6 of index");
+    }
     expect_error([&] { tn::embedding_bag(weight, index, {.include_last_offset = true}); },
                  "embedding_bag: include_last_offset is set, expected offsets with the last one");
   }

@@ -33,7 +33,7 @@ struct Part {
 using Arguments = std::unordered_map<int, memory>;
 
 // What a kernel is run with: oneDNN's objects for memory, whose addresses are set for each call.
-// Making them takes 2 us, a quarter of the smallest convolutions. Used by one call at a time.
+// Making them took half of the time of the smallest convolutions. Used by one call at a time.
 struct Bound {
   dnnl::stream stream{engine()};
   memory given[3], wanted[3], bias, scratchpad;

@@ -274,49 +274,18 @@ void launch_backward(const Convolution& convolution, const tn_call* call) {
   }
 }
 
-// The sizes of the output, row-major; false where the arguments do not fit together.
-bool show_output(Problem& problem, const tn_value* args) {
-  const tenon_cpu_dnnl_convolution& p = problem.p;
-  const Shown& in = problem.shown[problem.input()];
-  const Shown& weight = problem.shown[kWeight];
+// The output as the op inferred it, row-major; false where a size is beyond what oneDNN counts with.
+bool show_output(Problem& problem, const tn_meta& meta) {
   Shown& out = problem.shown[problem.output()];
-  // Options have at most 31 bits; of sizes with as many no product below needs more than 63.
-  const auto is_short = [](int64_t size) { return size <= INT32_MAX; };
-  if (!std::all_of(in.sizes, in.sizes + problem.rank, is_short) ||
-      !std::all_of(weight.sizes, weight.sizes + problem.rank, is_short)) {
-    return false;
-  }
-  out.sizes[0] = in.sizes[0];
-  int64_t more[3] = {};
-  if (problem.op.transposed) {
-    out.sizes[1] = weight.sizes[1] * p.groups;
-    if (in.sizes[1] != weight.sizes[0] || !problem.read(args[5], 0, more)) {
-      return false;
-    }
-  } else {
-    out.sizes[1] = weight.sizes[0];
-    if (in.sizes[1] != weight.sizes[1] * p.groups) {
-      return false;
-    }
-  }
-  for (int64_t d = 0; d < problem.op.n; ++d) {
-    const int64_t window = p.dilation[d] * (weight.sizes[2 + d] - 1) + 1;
-    const int64_t size = in.sizes[2 + d];
-    if (problem.op.transposed) {
-      out.sizes[2 + d] = (size - 1) * p.stride[d] - 2 * p.padding[d] + window + more[d];
-    } else {
-      const int64_t room = size + 2 * p.padding[d] - window;
-      out.sizes[2 + d] = room < 0 ? 0 : room / p.stride[d] + 1;
-    }
-    if (out.sizes[2 + d] < 1 || more[d] >= std::max(p.stride[d], p.dilation[d])) {
-      return false;
-    }
-  }
-  if (!is_countable(out.sizes, static_cast<int32_t>(problem.rank))) {
-    return false;
-  }
+  const int64_t missing = problem.rank - meta.ndim;
+  std::fill_n(out.sizes, missing, 1);
+  std::copy_n(meta.sizes, meta.ndim, out.sizes + missing);
   out.make_row_major(problem.rank);
-  return in.sizes[1] % p.groups == 0 && out.sizes[1] % p.groups == 0;
+  const auto is_short = [](int64_t size) { return size <= INT32_MAX; };
+  return is_countable(out.sizes, static_cast<int32_t>(problem.rank)) &&
+         std::ranges::all_of(problem.shown, [&](const Shown& shown) {
+           return std::all_of(shown.sizes, shown.sizes + problem.rank, is_short);
+         });
 }
 
 bool supports(const Convolution& convolution, const tn_call* call, Refusal why) {
@@ -332,12 +301,11 @@ bool supports(const Convolution& convolution, const tn_call* call, Refusal why) 
   Shown* const shown = problem.shown;
   shown[problem.input()].set(x, rank);
   shown[kWeight].set(weight, rank);
-  if (!show_output(problem, call->args) ||
-      (bias && (bias->ndim != 1 || bias->sizes[0] != shown[problem.output()].sizes[1]))) {
-    return why("the arguments do not fit together");
-  }
   if (weight.numel == 0 || x.numel == 0) {
     return why("oneDNN takes no empty tensors");
+  }
+  if (!call->metas || !show_output(problem, call->metas[0])) {
+    return why("its sizes are beyond what oneDNN counts with");
   }
   const tenon_cpu_dnnl* dnnl = dnnl_library(call->host);
   if (!dnnl) {

@@ -266,10 +266,22 @@ inline std::vector<Object> build_children(const Description& parent, const std::
 
 }  // namespace detail
 
+namespace detail {
+
+// What belongs to the children of a container stands nowhere else.
+inline void refuse_repeat(const Description& root) {
+  if (root.repeat == 1) return;
+  fail(joined({messages::printable(root.name), ": repeat is ", std::to_string(root.repeat),
+               ", which is for children"}));
+}
+
+}  // namespace detail
+
 // The layer, on the cpu, in float32 and in training. An Error says which layer and which option is
 // wrong, and the nearest name that there is.
 inline Object build_layer(const Description& description) {
   detail::Builder builder(description, TN_OBJECT_LAYER, "");
+  detail::refuse_repeat(description);
   return builder.create(
       detail::build_children(description, messages::printable(description.name), ""));
 }
@@ -278,6 +290,9 @@ inline Object build_layer(const Description& description) {
 inline optim::Optimizer build_optimizer(const Description& description,
                                         const std::vector<Tensor>& parameters) {
   detail::Builder builder(description, TN_OBJECT_OPTIMIZER, "");
+  detail::refuse_repeat(description);
+  if (!description.children.empty())
+    fail(detail::joined({messages::printable(description.name), " takes no children"}));
   builder.add_parameters(parameters);
   return optim::Optimizer(builder.create());
 }

@@ -84,7 +84,8 @@ static_assert([] {
   return true;
 }());
 
-// The C++ type of an element. A bool in memory may be any byte: see abi.h.
+// The C++ type of an element. A bool that others wrote may be any byte, and whatever is not 0 is
+// true (LOAD in abi.h).
 template <tn_dtype D>
 struct ElementOf;
 #define TENON_DTYPE_ELEMENT(number, constant, name, Element, ...) \

@@ -63,7 +63,7 @@ class Trainer {
  public:
   // Of a batch: its target on the model's device, and what came out, detached.
   struct Step {
-    int64_t epoch, step;  // both from 1; the step within the epoch
+    int64_t epoch, step;  // both from 1; within the epoch in `fit`, in all from `step`
     Tensor target, output, loss;
   };
   // Of the steps since the report before, in the same epoch.
@@ -229,6 +229,12 @@ inline Trainer::Trainer(Object model, optim::Optimizer optimizer, LossFunction l
       options_(std::move(options)),
       device_(detail::device_of(model_)),
       own_lr_(lr_of(optimizer_)) {
+  if (!loss_) fail("Trainer: the loss is empty, expected a function of output and target");
+  if (!(options_.clip_grad_norm >= 0)) {
+    fail(detail::joined({"Trainer: clip_grad_norm is ",
+                         std::to_string(double(options_.clip_grad_norm)),
+                         ", expected at least 0, which is any"}));
+  }
   for (uint32_t i = 0; i < optimizer_.n_groups(); ++i) {
     for (Tensor& parameter : optimizer_.group_parameters(i)) {
       parameters_.push_back(std::move(parameter));
