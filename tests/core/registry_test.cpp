@@ -1,6 +1,5 @@
 // What a definition of an op or kernel must be, and how the registry finds them. No plugins:
 // definitions are staged by hand.
-#include "plugin/stage_ops.h"
 #include "registry/registry.h"
 
 #include <gtest/gtest.h>
@@ -8,24 +7,11 @@
 #include "registry/arguments.h"
 #include "call/call.h"
 #include "memory/memory.h"
+#include "staging_support.h"
 
 namespace tenon {
 namespace {
 
-std::string text_of(Status status) {
-  std::string text = status_text(status);
-  free_status(status);
-  return text;
-}
-
-tn_op_def op_def(const char* schema, const char* expression) {
-  tn_op_def def{};
-  def.size = sizeof(def);
-  def.schema = schema;
-  def.expression = expression;
-  def.amp = TN_AMP_AUTO;
-  return def;
-}
 tn_kernel_def kernel_def(const char* op, const char* device = "cpu") {
   tn_kernel_def def{};
   def.size = sizeof(def);
@@ -50,26 +36,6 @@ std::string stage_text(const tn_kernel_def& def) {
   return text_of(stage_kernel(def, "t", &staged));
 }
 
-// Stages and commits a plugin's definitions.
-std::string bring(const std::string& plugin, std::initializer_list<tn_op_def> ops,
-                  std::initializer_list<tn_kernel_def> kernels = {}) {
-  StagedOps staged;
-  for (const tn_op_def& def : ops) {
-    if (Status status = stage_op(def, plugin, &staged)) return text_of(status);
-  }
-  for (const tn_kernel_def& def : kernels) {
-    if (Status status = stage_kernel(def, plugin, &staged)) return text_of(status);
-  }
-  if (Status status = registry().check(staged)) return text_of(status);
-  registry().commit(std::move(staged));
-  return "";
-}
-
-const Op* find_op(std::string_view name) {
-  const Op* op = nullptr;
-  free_status(registry().find(name, &op));
-  return op;
-}
 std::string find_error(std::string_view name) {
   const Op* op = nullptr;
   return text_of(registry().find(name, &op));

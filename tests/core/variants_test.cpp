@@ -6,44 +6,11 @@
 
 #include "registry/arguments.h"
 #include "call/call.h"
-#include "plugin/stage_ops.h"
+#include "staging_support.h"
 #include "memory/memory.h"
 
 namespace tenon {
 namespace {
-
-std::string text_of(Status status) {
-  std::string text = status_text(status);
-  free_status(status);
-  return text;
-}
-
-tn_op_def op_def(const char* schema, const char* expression) {
-  tn_op_def def{};
-  def.size = sizeof(def);
-  def.schema = schema;
-  def.expression = expression;
-  def.amp = TN_AMP_AUTO;
-  return def;
-}
-
-std::string bring(const std::string& plugin, const tn_op_def& op,
-                  std::initializer_list<tn_kernel_def> kernels = {}) {
-  StagedOps staged;
-  if (Status status = stage_op(op, plugin, &staged)) return text_of(status);
-  for (const tn_kernel_def& def : kernels) {
-    if (Status status = stage_kernel(def, plugin, &staged)) return text_of(status);
-  }
-  if (Status status = registry().check(staged)) return text_of(status);
-  registry().commit(std::move(staged));
-  return "";
-}
-
-const Op* find_op(std::string_view name) {
-  const Op* op = nullptr;
-  free_status(registry().find(name, &op));
-  return op;
-}
 
 // "op 't.f': what is wrong"
 std::string refusal(const char* expression) {
