@@ -282,16 +282,7 @@ static Status run_general(const Op& op, const tn_value* args, Tensor** outputs) 
     if (numel == 0) return nullptr;
     return launch_elementwise(op, args, *compiled, o, sizes, numel, params, outputs);
   });
-  if (status != nullptr) [[unlikely]] {
-    while (made-- > 0) outputs[made]->release();
-    return status;
-  }
-  if (plan.any_inplace) {
-    for (uint32_t i = 0; i < plan.n_outputs; ++i) {
-      if (plan.inplace_operand[i] >= 0) outputs[i]->bump_version();
-    }
-  }
-  return nullptr;
+  return finish_outputs(plan, made, outputs, status);
 }
 
 Status run_elementwise(const Op& op, const tn_value* args, Tensor** outputs) {

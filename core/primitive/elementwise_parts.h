@@ -23,4 +23,20 @@ inline tn_dtype number_dtype(uint32_t kind) {
 // Says with *taken whether it was this path's call; nothing has happened otherwise.
 [[nodiscard]] Status run_uniform(const Op& op, const tn_value* args, Tensor** outputs, bool* taken);
 
+// The end of a call that made (or retained) the first `made` outputs: gives them back where it
+// failed, else notes what was written in place.
+inline Status finish_outputs(const ElementwisePlan& plan, uint32_t made, Tensor** outputs,
+                             Status status) {
+  if (status != nullptr) [[unlikely]] {
+    while (made-- > 0) outputs[made]->release();
+    return status;
+  }
+  if (plan.any_inplace) {
+    for (uint32_t i = 0; i < plan.n_outputs; ++i) {
+      if (plan.inplace_operand[i] >= 0) outputs[i]->bump_version();
+    }
+  }
+  return nullptr;
+}
+
 }  // namespace tenon

@@ -155,16 +155,7 @@ Status run_uniform(const Op& op, const tn_value* args, Tensor** outputs, bool* t
                ? launch_loop(kernel, &op, loop, {outputs, plan.n_outputs})
                : launch_on_device(kernel, op, first->device, loop, {outputs, plan.n_outputs});
   });
-  if (status != nullptr) [[unlikely]] {
-    while (made-- > 0) outputs[made]->release();
-    return status;
-  }
-  if (plan.any_inplace) {
-    for (uint32_t i = 0; i < plan.n_outputs; ++i) {
-      if (plan.inplace_operand[i] >= 0) outputs[i]->bump_version();
-    }
-  }
-  return nullptr;
+  return finish_outputs(plan, made, outputs, status);
 }
 
 }  // namespace tenon

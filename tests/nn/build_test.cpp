@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "message_of.h"
 #include "tenon/build.hpp"
 #include "tenon/tenon.hpp"
 
@@ -18,15 +19,6 @@ class Build : public ::testing::Test {
   static void SetUpTestSuite() { tn::load_plugins(); }
 };
 
-template <typename F>
-std::string message_of(F f) {
-  try {
-    f();
-  } catch (const tn::Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 std::string refused(const Description& layer) {
   return message_of([&] { tn::build_layer(layer); });
 }

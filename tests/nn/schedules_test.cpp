@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "message_of.h"
 #include "tenon/tenon.hpp"
 
 namespace tn = tenon;
@@ -21,16 +22,6 @@ void expect_rates(const optim::Schedule& schedule, const Values& expected) {
   for (size_t i = 0; i < expected.size(); ++i) {
     EXPECT_NEAR(schedule.at(static_cast<int64_t>(i), 0.1), expected[i], 1e-10) << "step " << i;
   }
-}
-
-template <typename F>
-std::string message_of(F f) {
-  try {
-    f();
-  } catch (const tn::Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 TEST(Schedules, NoneLeavesTheRate) {

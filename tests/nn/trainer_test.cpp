@@ -1,5 +1,6 @@
 // The loop of training: the steps are those that a loop by hand makes, on each backend, and
 // reports, schedules, clipping, mixed precision and divergence are as train.hpp says.
+#include "message_of.h"
 #include "tenon/train.hpp"
 
 #include <cmath>
@@ -60,16 +61,6 @@ Values weights_of(const tn::Object& model) {
     all.insert(all.end(), one.begin(), one.end());
   }
   return all;
-}
-
-template <typename F>
-std::string message_of(F f) {
-  try {
-    f();
-  } catch (const tn::Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 TEST_F(TrainerTest, MakesTheStepsOfALoopByHand) {

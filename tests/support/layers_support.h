@@ -1,4 +1,4 @@
-// What the tests of layers share: the device that each is tried on, names and messages.
+// What the tests of layers share: the device that each is tried on, and names.
 #pragma once
 
 #include <string>
@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "message_of.h"
 #include "tenon/tenon.hpp"
 
 namespace tn = tenon;
@@ -14,15 +15,6 @@ inline std::vector<std::string> names_of(const tn::NamedTensors& list) {
   std::vector<std::string> names;
   for (const auto& [name, tensor] : list) names.push_back(name);
   return names;
-}
-
-std::string message_of(auto&& f) {
-  try {
-    f();
-  } catch (const tn::Error& e) {
-    return e.what();
-  }
-  return "no error";
 }
 
 class Layers : public testing::TestWithParam<const char*> {

@@ -1,0 +1,100 @@
+// Scans and sorts.
+#include "ops_support.h"
+
+namespace {
+
+// cpu has kernels for both; ref has none and gets what the host does without.
+TEST(Scan, SumsAndProductsAlongADimension) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    Tensor x = tn::tensor<float>({{1, 2, 3}, {4, 5, 6}}, d);
+    expect_near(tn::prim::scan(TN_REDUCE_SUM, x, 1), {1, 3, 6, 4, 9, 15});
+    expect_near(tn::prim::scan(TN_REDUCE_SUM, x, 1, true), {6, 5, 3, 15, 11, 6});
+    expect_near(tn::prim::scan(TN_REDUCE_SUM, x, -2), {1, 2, 3, 5, 7, 9});
+    expect_near(tn::prim::scan(TN_REDUCE_PROD, x, 1), {1, 2, 6, 4, 20, 120});
+    expect_near(tn::prim::scan(TN_REDUCE_PROD, x, 1, true), {6, 6, 3, 120, 30, 6});
+    expect_near(tn::prim::scan(TN_REDUCE_SUM, x.t(), 0), {1, 4, 3, 9, 6, 15});
+    // Integers and bool count in int64; halves fold wider than they are.
+    Tensor ones = tn::ones({70}, tn::bool_, d);
+    EXPECT_EQ(tn::prim::scan(TN_REDUCE_SUM, ones, 0).dtype(), tn::int64);
+    EXPECT_EQ(tn::prim::scan(TN_REDUCE_SUM, ones, 0)[69].item<int64_t>(), 70);
+    Tensor half = tn::full({3000}, 1.0, tn::float16, d);
+    EXPECT_EQ(tn::prim::scan(TN_REDUCE_SUM, half, 0)[2999].item<float>(), 3000);
+    expect_near(tn::prim::scan(TN_REDUCE_SUM, tn::full({}, 3.0, {}, d), 0), {3});
+    EXPECT_EQ(tn::prim::scan(TN_REDUCE_SUM, tn::empty({0, 3}, tn::float32, d), 0).numel(), 0);
+    EXPECT_EQ(tn::prim::scan(TN_REDUCE_SUM, tn::empty({3, 0}, tn::float32, d), 0).numel(), 0);
+    expect_error([&] { tn::prim::scan(TN_REDUCE_MAX, x, 0); }, "kind 2 is no sum and no product");
+    expect_error([&] { tn::prim::scan(TN_REDUCE_SUM, x, 2); }, "dimension 2 is out of range");
+  }
+}
+
+// PyTorch's values: nothing behind the first zero but the zero itself.
+TEST(Scan, GradientOfProductsWithZeros) {
+  for (tn::Device d : devices()) {
+    Tensor x = tn::tensor<double>({2, 0, 3, 0, 4}, d).requires_grad_();
+    tn::prim::scan(TN_REDUCE_PROD, x, 0).sum().backward();
+    expect_near(x.grad(), {1, 2 + 2 * 3, 0, 0, 0});
+    // To second order, at zeros, from both ends.
+    for (const bool reverse : {false, true}) {
+      gradcheck(
+          [=](const TensorList& in) { return tn::prim::scan(TN_REDUCE_PROD, in[0], 0, reverse); },
+          {x.detach()});
+    }
+    gradcheck(
+        [](const TensorList& in) {
+          return tn::prod(in[0], {0, 2});
+        },
+        {float64_tensor({2, 0, -1, 3, 0.5, 0, 1, 2, 3, 0, 0, 1}, {2, 3, 2}, d)});
+  }
+}
+
+TEST(Sort, IsStableAndPutsNanLast) {
+  const double nan = std::nan("");
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    for (tn::Dtype dtype : {tn::float32, tn::float64, tn::float16, tn::bfloat16}) {
+      Tensor x = Tensor::from<double>({3, nan, 1, 3, -INFINITY, 2, 1, nan}).to(d, dtype);
+      auto [up, at] = tn::prim::sort(x, 0);
+      expect_near(up, {-INFINITY, 1, 1, 2, 3, 3, nan, nan});
+      expect_near(at, {4, 2, 6, 5, 0, 3, 1, 7});
+      auto [down, from] = tn::prim::sort(x, 0, true);
+      expect_near(down, {nan, nan, 3, 3, 2, 1, 1, -INFINITY});
+      expect_near(from, {1, 7, 0, 3, 5, 2, 6, 4});
+      EXPECT_EQ(up.dtype(), dtype);
+      EXPECT_EQ(at.dtype(), tn::int64);
+    }
+    for (tn::Dtype dtype : {tn::int64, tn::int32, tn::int16, tn::int8, tn::uint8}) {
+      auto [values, indices] =
+          tn::prim::sort(tn::tensor<int64_t>({{3, 1, 2}, {0, 9, 0}}).to(d, dtype), 1);
+      expect_near(values, {1, 2, 3, 0, 0, 9});
+      expect_near(indices, {1, 2, 0, 0, 2, 1});
+    }
+    auto [flags, places] = tn::prim::sort(tn::tensor<int64_t>({1, 0, 1}).to(d, tn::bool_), 0);
+    expect_near(flags, {0, 1, 1});
+    expect_near(places, {1, 0, 2});
+    auto [columns, rows] =
+        tn::prim::sort(tn::tensor<float>({{3, 1}, {2, 5}, {1, 4}}, d).t(), 1, true);
+    expect_near(columns, {3, 2, 1, 5, 4, 1});
+    expect_near(rows, {0, 1, 2, 1, 2, 0});
+    auto [one, zero] = tn::prim::sort(tn::full({}, 7.0, {}, d), 0);
+    expect_near(one, {7});
+    expect_near(zero, {0});
+    EXPECT_EQ(std::get<0>(tn::prim::sort(tn::empty({2, 0}, tn::float32, d), 1)).numel(), 0);
+    expect_error([&] { tn::prim::sort(tn::ones({2}, {}, d), 1); }, "dimension 1 is out of range");
+  }
+}
+
+// Longer than what is compared at once.
+TEST(Sort, LongRowsWithoutAKernelComeInParts) {
+  std::vector<float> numbers;
+  for (int i = 0; i < 3000; ++i) numbers.push_back(static_cast<float>(i * 7919 % 3001));
+  Tensor x = Tensor::from<float>(numbers);
+  for (tn::Device d : devices()) {
+    auto [values, indices] = tn::prim::sort(x.to(d), 0);
+    Tensor steps = values.slice(0, 1) - values.slice(0, 0, 2999);
+    EXPECT_GE(tn::prim::reduce(TN_REDUCE_MIN, steps).item<float>(), 0);
+    expect_near(tn::prim::gather(x.to(d), 0, indices) - values, std::vector<double>(3000, 0.0));
+  }
+}
+
+}  // namespace
