@@ -105,7 +105,7 @@ Status autocast_call(const Op* op, std::span<const tn_value> args, std::span<tn_
   const tn_amp_class amp_class = class_of(op, scope);
   if (amp_class == TN_AMP_NONE) {
     // Below, each op of the decomposition decides for itself.
-    return op->decompose != nullptr ? decompose_op(op, args, results)
+    return op->decompose != nullptr ? decompose_as_is(op, args, results)
                                     : call_below_autocast(op, args, results);
   }
   const tn_dtype dtype = amp_class == TN_AMP_LOWER     ? scope.lower

@@ -253,7 +253,7 @@ class OpNode : public Node {
 
   // Through the decomposition, recomputed from the saved inputs: differentiable in inputs and
   // gradients.
-  Status run_decomposition(Tensor* const* grads, Tensor** results) {
+  Status differentiate_decomposition(Tensor* const* grads, Tensor** results) {
     std::vector<tn_value> args;
     TN_TRY(saved_.unpack(this, ~uint64_t{0}, &args));
     // Each input as a tensor of its own, with the input behind it.
@@ -277,7 +277,7 @@ class OpNode : public Node {
     }
     OwnedValues<4> outputs;
     outputs.resize(n_outputs);
-    TN_TRY(run_meaning(op_, args, outputs));
+    TN_TRY(decompose(op_, args, outputs));
     std::vector<Tensor*> from, seeds;
     for (uint32_t i = 0; i < n_outputs; ++i) {
       if (grads[i] == nullptr) continue;
@@ -323,7 +323,7 @@ class PairNode final : public OpNode {
     if ((thread_state.modes & kModeNoGrad) == 0) {
       // A gradient of this gradient is wanted, which a kernel cannot give.
       if (op_->vjp != nullptr) return run_vjp(grads, results);
-      if (op_->decompose != nullptr) return run_decomposition(grads, results);
+      if (op_->decompose != nullptr) return differentiate_decomposition(grads, results);
       return error(TN_UNSUPPORTED,
                    "{}: the kernel pair of {} has no second gradient, and the op has no vjp or "
                    "decomposition",

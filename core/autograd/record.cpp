@@ -123,7 +123,7 @@ Status record_op(const Op* op, std::span<const tn_value> args, std::span<tn_valu
       }
       if (gives_views(op)) [[unlikely]]
         return record_views(op, args, &results[0]);
-      return run_meaning(op, args, results);
+      return decompose(op, args, results);
     }
     return error(TN_UNSUPPORTED, "{}: has no gradient: no expression, vjp, pair or decomposition",
                  op->schema.name);

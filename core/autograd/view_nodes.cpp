@@ -301,7 +301,7 @@ Status record_views(const Op* op, std::span<const tn_value> args, tn_value* resu
   Tensor* x = as_tensor(args[static_cast<size_t>(viewed_argument(op))].as.tensor);
   {
     NoGradScope no_grad;
-    TN_TRY(decompose_op(op, args, {result, 1}));
+    TN_TRY(decompose_as_is(op, args, {result, 1}));
   }
   const std::span<tn_tensor* const> list(result->as.tensors, result->count);
   const Tensor* base = x->base != nullptr ? x->base : x;
@@ -312,7 +312,7 @@ Status record_views(const Op* op, std::span<const tn_value> args, tn_value* resu
   if (!views) {  // it gave copies, whose gradients its calls know
     release_values({result, 1});
     *result = tn_value{};
-    return decompose_op(op, args, {result, 1});
+    return decompose_as_is(op, args, {result, 1});
   }
   if (list.empty()) return nullptr;
   std::vector<ViewGeometry> geometries;

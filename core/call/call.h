@@ -29,13 +29,13 @@ int32_t fallback();
 // Such a call, before it decomposes: counts it, or refuses it. Calls of ops without any kernel
 // pass.
 [[nodiscard]] Status fall_back(const Op* op, std::span<const tn_value> args);
-// The op's decomposition, whatever kernels there are; records when grad mode is on.
-[[nodiscard]] Status decompose_op(const Op* op, std::span<const tn_value> args,
-                                  std::span<tn_value> results);
-// What stands for a kernel that is not there: the decomposition, of halves in float32
-// (call/widen.h).
-[[nodiscard]] Status run_meaning(const Op* op, std::span<const tn_value> args,
-                                 std::span<tn_value> results);
+// Runs the op's decomposition in the place of a kernel that is not there, of halves in float32
+// (call/widen.h); records when grad mode is on.
+[[nodiscard]] Status decompose(const Op* op, std::span<const tn_value> args,
+                               std::span<tn_value> results);
+// The same with halves as they are.
+[[nodiscard]] Status decompose_as_is(const Op* op, std::span<const tn_value> args,
+                                     std::span<tn_value> results);
 // The kernel of the op that takes the call; NULL: it decomposes, or runs as a primitive. An error:
 // the op refuses the call.
 [[nodiscard]] Status kernel_for(const Op* op, std::span<const tn_value> args, OutputMetas* metas,

@@ -4,7 +4,8 @@
 
 namespace tenon {
 
-Status trace_op(const Op* op, std::span<const tn_value> args, std::span<tn_value> results) {
+Status run_decomposition(const Op* op, std::span<const tn_value> args,
+                         std::span<tn_value> results) {
   for (tn_value& v : results) v = tn_value{};
   const DecompositionScope scope(op);
   if (Status status = op->decompose(op->self, args.data(), static_cast<uint32_t>(args.size()),

@@ -23,8 +23,8 @@ class DecompositionScope {
   const Op* before_;
 };
 
-// The decomposition itself.
-[[nodiscard]] Status trace_op(const Op* op, std::span<const tn_value> args,
-                              std::span<tn_value> results);
+// The function that the op states, with a look at what it gives; nothing is counted or explained.
+[[nodiscard]] Status run_decomposition(const Op* op, std::span<const tn_value> args,
+                                       std::span<tn_value> results);
 
 }  // namespace tenon

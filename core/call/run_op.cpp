@@ -177,11 +177,11 @@ Status run_kernel(const Op* op, const Kernel& kernel, std::span<const tn_value> 
   return nullptr;
 }
 
-Status decompose_op(const Op* op, std::span<const tn_value> args, std::span<tn_value> results) {
+Status decompose_as_is(const Op* op, std::span<const tn_value> args, std::span<tn_value> results) {
   if (op->decompose == nullptr) return no_kernel(op, args);
   explain_decomposed();
   count_event(Counter::kDecompositions);
-  return trace_op(op, args, results);
+  return run_decomposition(op, args, results);
 }
 
 static std::atomic<int32_t> fallback_policy{TN_FALLBACK_DECOMPOSE};
@@ -204,8 +204,8 @@ Status fall_back(const Op* op, std::span<const tn_value> args) {
   return nullptr;
 }
 
-Status run_meaning(const Op* op, std::span<const tn_value> args, std::span<tn_value> results) {
-  if (!widens(op, args)) return decompose_op(op, args, results);
+Status decompose(const Op* op, std::span<const tn_value> args, std::span<tn_value> results) {
+  if (!widens(op, args)) return decompose_as_is(op, args, results);
   return run_widened(op, args, results);
 }
 
@@ -231,7 +231,7 @@ Status run_chosen(const Op* op, const Kernel* kernel, std::span<const tn_value> 
   if (kernel != nullptr) return run_kernel(op, *kernel, args, metas, results, nullptr);
   if (op->kind == OpKind::kPrimitive) return run_primitive(*op, args, results);
   TN_TRY(fall_back(op, args));
-  return run_meaning(op, args, results);
+  return decompose(op, args, results);
 }
 
 }  // namespace tenon

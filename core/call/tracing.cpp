@@ -50,7 +50,7 @@ Status infer_by_tracing(const Op* op, std::span<const tn_value> args, std::span<
   ModeScope quiet(kModeNoGrad, kModesWithHandlers);
   const auto run = [&](std::span<const tn_value> given) {
     return op->kind == OpKind::kPrimitive ? run_primitive(*op, given, traced)
-                                          : trace_op(op, given, traced);
+                                          : run_decomposition(op, given, traced);
   };
   if (Status refused = run(meta.args())) {
     if (refused->code == TN_OUT_OF_MEMORY) return refused;
@@ -87,7 +87,7 @@ bool traced_dtypes(const Op* op, std::span<const tn_value> args, std::vector<tn_
   const std::span<tn_value> traced(results, op->schema.returns.size());
   ResultsScope scope(traced);
   ModeScope quiet(kModeNoGrad, kModesWithHandlers);
-  if (StatusHolder(trace_op(op, meta.args(), traced))) return false;
+  if (StatusHolder(run_decomposition(op, meta.args(), traced))) return false;
   for (const tn_value& v : traced) {
     for (const tn_tensor* t : tensors_of(v)) {
       dtypes->push_back(t != nullptr ? t->dtype : tn_dtype{TN_DTYPE_NONE});

@@ -89,7 +89,7 @@ bool has_halves_to_widen(const Op* op, std::span<const tn_value> args) {
 Status run_widened(const Op* op, std::span<const tn_value> args, std::span<tn_value> results) {
   return guarded([&]() -> Status {
     std::vector<tn_dtype> dtypes;
-    if (!traced_dtypes(op, args, &dtypes)) return decompose_op(op, args, results);
+    if (!traced_dtypes(op, args, &dtypes)) return decompose_as_is(op, args, results);
     explain_note("computed in float32, the results rounded once");
     const DecompositionScope scope(op);
     WideArguments wide;

@@ -1,6 +1,7 @@
 #include "registry/inference.h"
 
 #include "registry/handlers.h"
+#include "tensor/tensor.h"
 
 namespace tenon {
 
@@ -9,6 +10,22 @@ Handlers handlers;
 Status ask_inference(const Op* op, std::span<const tn_value> args, tn_meta* metas) {
   return op->infer(op->self, args.data(), static_cast<uint32_t>(args.size()), metas,
                    static_cast<uint32_t>(op->schema.returns.size()));
+}
+
+// Kernels choose, and compute with these sizes, before there is a tensor: what overflows, or is no
+// shape at all, is refused before they see it. Of a dynamic output nothing is known yet.
+Status OutputMetas::check() const {
+  if ((op_->flags & TN_OP_DYNAMIC) != 0) return nullptr;
+  for (const tn_meta& meta : std::span(metas_, count())) {
+    if (meta.ndim < 0) {
+      return error(TN_INTERNAL, "{}: its inference gave an output {} dimensions", op_->schema.name,
+                   meta.ndim);
+    }
+    int64_t numel;
+    TN_TRY(count_elements(op_->schema.name.c_str(), {meta.sizes, static_cast<size_t>(meta.ndim)},
+                          meta.dtype, &numel));
+  }
+  return nullptr;
 }
 
 Status OutputMetas::look() {
@@ -24,7 +41,7 @@ Status OutputMetas::look() {
     untraced_.set(refused);
     return nullptr;
   }
-  return refused;
+  return refused != nullptr ? refused : check();
 }
 
 Status OutputMetas::require(const tn_meta** metas) {

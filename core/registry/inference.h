@@ -25,6 +25,7 @@ class OutputMetas {
 
  private:
   Status look();
+  Status check() const;
   const Op* op_;
   std::span<const tn_value> args_;
   bool looked_ = false;

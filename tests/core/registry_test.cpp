@@ -403,6 +403,45 @@ TEST(Registry, InferenceRunsOnceBeforeTheKernelsAreAsked) {
   EXPECT_EQ(seen.launches, 1) << "an op that refuses a call asks no kernel";
 }
 
+// Sizes that no tensor has are refused before a kernel computes with them.
+TEST(Registry, WhatInferenceGivesIsLookedAtBeforeTheKernelsAreAsked) {
+  static tn_meta given;
+  static int asked;
+  asked = 0;
+  tn_op_def op = op_def("any(Tensor x) -> Tensor", nullptr);
+  op.infer = [](void*, const tn_value*, uint32_t, tn_meta* outputs, uint32_t) -> Status {
+    outputs[0] = given;
+    return nullptr;
+  };
+  tn_kernel_def kernel = kernel_def("careless.any");
+  kernel.supports = [](void*, const tn_call*, char*, size_t) -> int32_t {
+    ++asked;
+    return 1;
+  };
+  ASSERT_EQ(bring("careless", {op}, {kernel}), "");
+  const auto run = [](const tn_meta& meta) {
+    given = meta;
+    Tensor* x;
+    free_status(empty_tensor({}, TN_FLOAT32, kCpu, &x));
+    const TensorRef hold(x);
+    const tn_value arg = tensor_value(x);
+    tn_value result{};
+    const std::string failed = text_of(call(find_op("careless.any"), &arg, 1, &result, 1));
+    release_value(&result);
+    return failed;
+  };
+  constexpr int64_t kHuge = int64_t(1) << 31;
+  EXPECT_EQ(run({-1, TN_FLOAT32, kCpu, {}}), "any: its inference gave an output -1 dimensions");
+  EXPECT_EQ(run({TN_MAX_RANK + 1, TN_FLOAT32, kCpu, {}}),
+            fmt::format("any: {} dimensions, expected at most {}", TN_MAX_RANK + 1, TN_MAX_RANK));
+  EXPECT_EQ(run({1, TN_FLOAT32, kCpu, {-2}}), "any: negative size in [-2]");
+  EXPECT_EQ(run({1, 77, kCpu, {2}}), "any: dtype 77 is reserved or unknown");
+  EXPECT_EQ(run({2, TN_FLOAT32, kCpu, {kHuge, kHuge}}),
+            "any: the shape [2147483648, 2147483648] (float32) overflows: more bytes than 63 bits "
+            "hold");
+  EXPECT_EQ(asked, 0);
+}
+
 TEST(Registry, GivesAVjpToAnOpThatHasNone) {
   ASSERT_EQ(
       bring("v", {op_def("f(Tensor x) -> Tensor", "x"), op_def("g(Tensor x) -> Tensor", "x")}), "");
