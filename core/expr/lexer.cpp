@@ -1,15 +1,14 @@
 // Names, numbers and the symbols of the expression language.
 #include "expr/lexer.h"
 
+#include "base/characters.h"
+
 namespace tenon {
 namespace {
 
 constexpr std::string_view kSymbols[] = {"**", "//", "<<", ">>", "<=", ">=", "==", "!=", "&&",
                                          "||", "+",  "-",  "*",  "/",  "%",  "<",  ">",  "=",
                                          "&",  "|",  "^",  "~",  "(",  ")",  ",",  "!",  ":"};
-
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
 
@@ -30,7 +29,7 @@ Token Lexer::next() {
     return token(Token::kLineEnd);
   }
   if (is_letter(c)) {
-    while (at_char([](char d) { return is_letter(d) || is_digit(d); })) ++at_;
+    while (at_char(goes_on_in_name)) ++at_;
     return token(Token::kName);
   }
   if (is_digit(c) || (c == '.' && at_ + 1 < text_.size() && is_digit(text_[at_ + 1]))) {
@@ -40,7 +39,7 @@ Token Lexer::next() {
       if (at_char([](char d) { return d == '+' || d == '-'; })) ++at_;
     }
     // "2x" and "1.2.3" are one wrong number, not two tokens.
-    while (at_char([](char d) { return is_letter(d) || is_digit(d) || d == '.'; })) ++at_;
+    while (at_char([](char d) { return goes_on_in_name(d) || d == '.'; })) ++at_;
     return token(Token::kNumber);
   }
   if (c == '\'' || c == '"') {
@@ -50,7 +49,7 @@ Token Lexer::next() {
     return token(closes ? Token::kString : Token::kWrong);
   }
   for (std::string_view symbol : kSymbols) {
-    if (text_.substr(at_, symbol.size()) != symbol) continue;
+    if (symbol[0] != c || text_.substr(at_, symbol.size()) != symbol) continue;
     at_ += symbol.size();
     if (symbol == "(") ++depth_;
     if (symbol == ")" && depth_ > 0) --depth_;

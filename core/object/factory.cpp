@@ -79,7 +79,17 @@ Status create(const Factory* factory, const BoundArguments& arguments, Object** 
 
 }  // namespace
 
-Status check_factory(const tn_factory_def& original) {
+Status check_factory_name(const Factory& factory) {
+  Factories& all = factories();
+  const std::scoped_lock lock(all.mutex);
+  const Factory* other = find_locked(all, factory.schema.name);
+  if (other == nullptr) return nullptr;
+  return invalid("factory {}: plugin '{}' brings one of this name already", factory.schema.name,
+                 other->plugin);
+}
+
+Status make_factory(const tn_factory_def& original, std::string plugin,
+                    std::unique_ptr<Factory>* made) {
   constexpr size_t kLeast = offsetof(tn_factory_def, create) + sizeof(original.create);
   if (original.size < kLeast) {
     return invalid("a factory's size is {}, expected at least {}", original.size, kLeast);
@@ -98,34 +108,20 @@ Status check_factory(const tn_factory_def& original) {
                    schema_text(schema));
   if (def.create == nullptr) return invalid("factory {}: create is missing", schema.name);
   TN_TRY(check_doc(fmt::format("factory {}", schema.name), def.doc, def.group));
-  Factories& all = factories();
-  const std::scoped_lock lock(all.mutex);
-  if (const Factory* other = find_locked(all, schema.name)) {
-    return invalid("factory {}: plugin '{}' brings one of this name already", schema.name,
-                   other->plugin);
-  }
+  auto factory = std::make_unique<Factory>();
+  factory->def = def;
+  factory->plugin = std::move(plugin);
+  factory->schema = std::move(schema);
+  factory->text = schema_text(factory->schema);
+  factory->def.schema = factory->text.c_str();
+  if (def.doc != nullptr) factory->doc = def.doc;
+  if (def.group != nullptr) factory->group = def.group;
+  TN_TRY(check_factory_name(*factory));
+  *made = std::move(factory);
   return nullptr;
 }
 
-std::string factory_name(const tn_factory_def& def) {
-  Schema schema;
-  if (def.schema == nullptr) return "";
-  if (Status status = parse_schema(def.schema, &schema)) {
-    free_status(status);
-    return "";
-  }
-  return schema.name;
-}
-
-void commit_factory(const tn_factory_def& def, std::string plugin) {
-  auto factory = std::make_unique<Factory>();
-  factory->def = known_part(def);
-  factory->plugin = std::move(plugin);
-  free_status(parse_schema(def.schema, &factory->schema));  // it was checked
-  factory->text = schema_text(factory->schema);
-  factory->def.schema = factory->text.c_str();
-  if (factory->def.doc != nullptr) factory->doc = factory->def.doc;
-  if (factory->def.group != nullptr) factory->group = factory->def.group;
+void commit_factory(std::unique_ptr<Factory> factory) {
   Factories& all = factories();
   const std::scoped_lock lock(all.mutex);
   all.list.push_back(std::move(factory));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,13 +20,15 @@ struct Factory {
   std::string doc, group;  // for readers and generated headers; may be empty
 };
 
-// Is the definition complete, its schema right, its name free? Factories of one plugin that is
-// being staged are not there yet: the caller compares their names.
-[[nodiscard]] Status check_factory(const tn_factory_def& def);
-// "Linear"; "" where the schema cannot be parsed.
-std::string factory_name(const tn_factory_def& def);
+// From a definition, of which nothing is read afterwards but its functions. Refused where it is
+// incomplete, its schema wrong or its name taken. Factories of one plugin that is being staged are
+// not there yet: the caller compares their names.
+[[nodiscard]] Status make_factory(const tn_factory_def& def, std::string plugin,
+                                  std::unique_ptr<Factory>* factory);
+// Is its name still free?
+[[nodiscard]] Status check_factory_name(const Factory& factory);
 // After a successful check, under the loader's lock.
-void commit_factory(const tn_factory_def& def, std::string plugin);
+void commit_factory(std::unique_ptr<Factory> factory);
 // In order of registration: for `tenon plugins`.
 std::vector<const Factory*> all_factories();
 // After shutdown: creation fails, and the factories' destroy slots have been called, youngest

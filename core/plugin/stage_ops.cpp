@@ -113,11 +113,9 @@ Status check_signature(const tn_op_def& def, const Schema& schema, const std::st
   return nullptr;
 }
 
-Status stage_name(const std::string& name, StagedOps* staged) {
-  for (const auto& op : staged->ops) {
-    if (op->name == name) return invalid("op '{}' is registered twice", name);
-  }
-  return nullptr;
+Status check_new(const std::string& name, const StagedOps& staged) {
+  if (staged.find(name) == nullptr) return nullptr;
+  return invalid("op '{}' is registered twice", name);
 }
 
 // An op that is a primitive under another name takes what the primitive takes, and gives as much.
@@ -279,14 +277,14 @@ Status stage_op(const tn_op_def& def, const std::string& plugin, StagedOps* stag
   TN_TRY(check_flags(def, name, kind));
   TN_TRY(check_signature(def, schema, name, kind));
   TN_TRY(check_doc(fmt::format("op '{}'", name), def.doc, def.group));
-  TN_TRY(stage_name(name, staged));
+  TN_TRY(check_new(name, *staged));
 
   std::unique_ptr<Op> op, inplace;
   Schema second;
   const bool has_inplace = (def.flags & TN_OP_INPLACE) != 0;
   if (has_inplace) {
     TN_TRY(inplace_schema(schema, name, &second));
-    TN_TRY(stage_name(name + "_", staged));
+    TN_TRY(check_new(name + "_", *staged));
   }
   TN_TRY(make_op(def, std::move(schema), kind, plugin, &op));
   if (has_inplace) {
@@ -294,8 +292,8 @@ Status stage_op(const tn_op_def& def, const std::string& plugin, StagedOps* stag
     inplace->flags &= ~static_cast<uint32_t>(TN_OP_INPLACE);
   }
   op->destroy = def.destroy;
-  staged->ops.push_back(std::move(op));
-  if (inplace != nullptr) staged->ops.push_back(std::move(inplace));
+  staged->add(std::move(op));
+  if (inplace != nullptr) staged->add(std::move(inplace));
   return nullptr;
 }
 

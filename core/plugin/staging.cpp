@@ -8,7 +8,6 @@
 
 #include "amp/autocast.h"
 #include "base/threads.h"
-#include "object/factory.h"
 #include "plugin/stage_ops.h"
 
 namespace tenon {
@@ -152,16 +151,14 @@ Status Staging::add_device(const tn_device_def& def) {
 }
 
 Status Staging::add_factory(const tn_factory_def& def) {
-  TN_TRY(check_factory(def));
-  std::string name = factory_name(def);
+  std::unique_ptr<Factory> factory;
+  TN_TRY(make_factory(def, plugin_, &factory));
+  const std::string& name = factory->schema.name;
   for (const std::string& other : brings_.factories) {
     if (name == other) return invalid("factory {} is registered twice", name);
   }
-  tn_factory_def& kept = factories_.emplace_back(def);
-  kept.schema = keep(def.schema);
-  if (def.doc != nullptr) kept.doc = keep(def.doc);
-  if (def.group != nullptr) kept.group = keep(def.group);
-  brings_.factories.push_back(std::move(name));
+  brings_.factories.push_back(name);
+  factories_.push_back(std::move(factory));
   return nullptr;
 }
 
@@ -218,7 +215,7 @@ Status Staging::check() const {
   if (device_type_count() + devices_.size() > kMaxDeviceTypes) {
     return error(TN_UNSUPPORTED, "there is room for {} kinds of devices only", kMaxDeviceTypes);
   }
-  for (const tn_factory_def& def : factories_) TN_TRY(check_factory(def));
+  for (const auto& factory : factories_) TN_TRY(check_factory_name(*factory));
   if (threads_ && !threads_owner().empty()) {
     return invalid("threads are there already, from plugin '{}'", threads_owner());
   }
@@ -246,7 +243,8 @@ Status Staging::commit() {
     policy_owners()[brings_.policies[i]] = plugin_;
   }
   registry().commit(std::move(ops_));
-  for (const tn_factory_def& def : factories_) commit_factory(def, plugin_);
+  for (auto& factory : factories_) commit_factory(std::move(factory));
+  factories_.clear();
   all_.clear();
   return nullptr;
 }

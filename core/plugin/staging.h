@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "object/factory.h"
 #include "registry/registry.h"
 
 namespace tenon {
@@ -73,7 +74,7 @@ class Staging : public tn_registrar {
 
   StagedOps ops_;
   std::vector<tn_device_def> devices_;
-  std::vector<tn_factory_def> factories_;
+  std::vector<std::unique_ptr<Factory>> factories_;
   std::vector<tn_amp_policy_def> policies_;
   std::optional<tn_threads_def> threads_;
   std::list<std::string> texts_;  // that the definitions point to

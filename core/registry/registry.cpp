@@ -30,10 +30,8 @@ Status after_shutdown(Args...) {
 std::string resolve(const std::string& stated, const std::string& plugin, const StagedOps& staged) {
   const std::string name = stated.substr(0, stated.find('('));
   if (name.find('.') == std::string::npos) {
-    const std::string own = plugin + "." + name;
-    for (const auto& op : staged.ops) {
-      if (op->name == own) return own;
-    }
+    std::string own = plugin + "." + name;
+    if (staged.find(own) != nullptr) return own;
   }
   return Registry::full_name(name);
 }
@@ -144,18 +142,12 @@ Status Registry::check(const StagedOps& staged) {
   std::shared_lock lock(s.mutex);
   if (s.closed) return make_status(TN_FAILED_PRECONDITION, "plugins were shut down");
   const auto find_op = [&](const std::string& name) -> const Op* {
-    for (const auto& op : staged.ops) {
-      if (op->name == name) return op.get();
-    }
-    return lookup(name);
+    const Op* op = staged.find(name);
+    return op != nullptr ? op : lookup(name);
   };
-  for (size_t i = 0; i < staged.ops.size(); ++i) {
-    const std::string& name = staged.ops[i]->name;
-    if (const Op* there = lookup(name)) {
-      return invalid("op '{}' is there already, from plugin '{}'", name, there->plugin);
-    }
-    for (size_t k = 0; k < i; ++k) {
-      if (staged.ops[k]->name == name) return invalid("op '{}' is registered twice", name);
+  for (const auto& op : staged.ops) {
+    if (const Op* there = lookup(op->name)) {
+      return invalid("op '{}' is there already, from plugin '{}'", op->name, there->plugin);
     }
   }
   for (const auto& kernel : staged.kernels) {

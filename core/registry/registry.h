@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "registry/elementwise_plan.h"
@@ -146,6 +147,17 @@ struct StagedOps {
   std::vector<std::unique_ptr<Op>> ops;
   std::vector<std::unique_ptr<Kernel>> kernels;
   std::vector<StagedVjp> vjps;
+  std::unordered_map<std::string_view, const Op*> by_name;  // the ops, by their full names
+
+  void add(std::unique_ptr<Op> op) {
+    by_name.emplace(op->name, op.get());
+    ops.push_back(std::move(op));
+  }
+  // NULL: there is none.
+  const Op* find(std::string_view full_name) const {
+    const auto found = by_name.find(full_name);
+    return found == by_name.end() ? nullptr : found->second;
+  }
 };
 
 class Registry {

@@ -8,15 +8,11 @@
 
 #include <fmt/format.h>
 
+#include "base/characters.h"
 #include "base/status.h"
 #include "schema/schema.h"
 
 namespace tenon {
-
-inline bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 struct Cursor {
   explicit Cursor(std::string_view text) : text_(text) {}
@@ -61,14 +57,14 @@ struct Cursor {
 
   std::string_view word(bool dots) {
     skip();
-    const size_t begin = at_;
-    if (at_ < text_.size() && is_letter(text_[at_])) {
-      while (at_ < text_.size() &&
-             (is_letter(text_[at_]) || is_digit(text_[at_]) || (dots && text_[at_] == '.'))) {
-        ++at_;
-      }
+    const auto goes_on = [&](char c) { return goes_on_in_name(c) || (dots && c == '.'); };
+    const std::string_view rest = text_.substr(at_);
+    size_t size = 0;
+    if (!rest.empty() && is_letter(rest[0])) {
+      while (size < rest.size() && goes_on(rest[size])) ++size;
     }
-    return text_.substr(begin, at_ - begin);
+    at_ += size;
+    return rest.substr(0, size);
   }
 
   Status name(bool dots, std::string_view what, std::string* name) {

@@ -48,6 +48,8 @@ class Parser : private Cursor {
 
   Status parse() {
     TN_TRY(name(/*dots=*/true, "the name of the op", &schema_.name));
+    schema_.arguments.reserve(
+        std::min<size_t>(std::count(text_.begin(), text_.end(), ',') + 1, kMaxArguments));
     TN_TRY(expect('('));
     if (!take(')')) {
       do {
@@ -68,7 +70,7 @@ class Parser : private Cursor {
   Status type(Argument* argument) {
     skip();
     const size_t begin = at_;
-    std::string text(word(/*dots=*/false));
+    const std::string_view text = word(/*dots=*/false);
     if (text.empty()) return refuse(at_, "expected a type, found {}", found());
     const auto& names = type_names();
     const auto found_name = std::find(names.begin(), names.end(), text);

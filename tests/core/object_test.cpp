@@ -25,32 +25,36 @@ class Factories : public testing::Test {
   tn_object* nothing = nullptr;
 };
 
+tn_status* make(const tn_factory_def& def) {
+  std::unique_ptr<tenon::Factory> made;
+  return tenon::make_factory(def, "testpack", &made);
+}
+
 TEST_F(Factories, RefuseDefinitionsThatAreNotComplete) {
   tn_factory_def def{};
   def.size = 8;
-  expect_error(tenon::check_factory(def), TN_INVALID_ARGUMENT,
-               "a factory's size is 8, expected at least 24");
+  expect_error(make(def), TN_INVALID_ARGUMENT, "a factory's size is 8, expected at least 24");
   def.size = sizeof(def);
-  expect_error(tenon::check_factory(def), TN_INVALID_ARGUMENT, "a factory has no schema");
+  expect_error(make(def), TN_INVALID_ARGUMENT, "a factory has no schema");
   def.schema = "Thing(int a)";
-  expect_error(tenon::check_factory(def), TN_INVALID_ARGUMENT, "factory Thing: create is missing");
+  expect_error(make(def), TN_INVALID_ARGUMENT, "factory Thing: create is missing");
   def.create = [](void*, tn_object*, const tn_value*, uint32_t) -> tn_status* { return nullptr; };
   def.kind = 9;
-  expect_error(tenon::check_factory(def), TN_INVALID_ARGUMENT, "factory Thing: unknown kind 9");
+  expect_error(make(def), TN_INVALID_ARGUMENT, "factory Thing: unknown kind 9");
   def.kind = TN_OBJECT_LAYER;
   def.group = "a b";
-  expect_error(tenon::check_factory(def), TN_INVALID_ARGUMENT,
+  expect_error(make(def), TN_INVALID_ARGUMENT,
                "factory Thing: its group is 'a b', expected lower case letters, digits and '_'");
   def.group = nullptr;
   def.kind = TN_OBJECT_LAYER;
   def.schema = "Thing(int a) -> Tensor";
-  expect_error(tenon::check_factory(def), TN_INVALID_ARGUMENT,
+  expect_error(make(def), TN_INVALID_ARGUMENT,
                "factory Thing: its schema returns something: Thing(int a) -> Tensor");
   def.schema = "Dense(int a)";
-  expect_error(tenon::check_factory(def), TN_INVALID_ARGUMENT,
+  expect_error(make(def), TN_INVALID_ARGUMENT,
                "factory Dense: plugin 'testpack' brings one of this name already");
   def.schema = "Thing(int";
-  tn_status* status = tenon::check_factory(def);
+  tn_status* status = make(def);
   ASSERT_NE(status, nullptr);
   EXPECT_TRUE(std::string(tenon::status_text(status))
                   .starts_with("the schema of a factory is wrong\n  because "));

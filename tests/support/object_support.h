@@ -119,6 +119,12 @@ inline tenon::ObjectRef container(
   return object;
 }
 
+inline void bring(const tn_factory_def& def) {
+  std::unique_ptr<tenon::Factory> factory;
+  expect_ok(tenon::make_factory(def, "testpack", &factory));
+  tenon::commit_factory(std::move(factory));
+}
+
 // Registers "Dense" and "Solver" of plugin `testpack`, once.
 inline void register_factories() {
   static const bool done = [] {
@@ -131,15 +137,13 @@ inline void register_factories() {
       if (args[0].as.i > 0) return nullptr;
       return tenon::invalid("width is {}, expected at least 1", args[0].as.i);
     };
-    expect_ok(tenon::check_factory(def));
-    tenon::commit_factory(def, "testpack");
+    bring(def);
     def.kind = TN_OBJECT_OPTIMIZER;
     def.schema = "Solver(Tensor[] params, float lr=0.1, bool nesterov=False)";
     def.create = [](void*, tn_object* object, const tn_value* args, uint32_t) -> tn_status* {
       return api().add_group(object, args[0].as.tensors, args[0].count, nullptr, nullptr, 0);
     };
-    expect_ok(tenon::check_factory(def));
-    tenon::commit_factory(def, "testpack");
+    bring(def);
     return true;
   }();
   (void)done;
