@@ -1,5 +1,6 @@
 // Schedules of learning rates against those of torch.optim.lr_scheduler (PyTorch 2.15, a parameter
 // group of lr 0.1), and what sets them in an optimizer.
+#include <cmath>
 #include <memory>
 #include <string>
 #include <utility>
@@ -139,9 +140,71 @@ TEST(Schedules, RefuseWhatHasNoRates) {
   EXPECT_EQ(message_of([] {
               optim::SequentialLR({{}, {}, {}}, {2, 1});
             }),
-            "SequentialLR: the milestones do not rise");
+            "SequentialLR: milestones[1] is 1, expected at least 2");
+  EXPECT_EQ(message_of([] {
+              optim::SequentialLR({{}, {}}, {-1});
+            }),
+            "SequentialLR: milestones[0] is -1, expected at least 0");
+  EXPECT_EQ(message_of([] {
+              optim::MultiStepLR({3, -2});
+            }),
+            "MultiStepLR: a milestone is -2, expected at least 0");
   EXPECT_EQ(message_of([] { optim::StepLR(1).at(-1); }),
             "Schedule: the step is -1, expected 0 or more");
+}
+
+// Each option that would give a rate that is negative, NaN or infinite, or that PyTorch refuses.
+TEST(Schedules, RefuseNumbersThatGiveNoRate) {
+  const auto refused = [](const std::string& named, const std::string& expected, auto make) {
+    for (const auto& [value, text] : {std::pair(-1.0, "-1"), {NAN, "nan"}, {INFINITY, "inf"}}) {
+      EXPECT_EQ(message_of([&, number = value] { make(number); }),
+                named + " is " + text + ", expected " + expected);
+    }
+  };
+  const std::string finite = "a finite number of at least 0", positive = "a finite number above 0";
+  refused("StepLR: gamma", finite, [](double x) { optim::StepLR(2, x); });
+  refused("MultiStepLR: gamma", finite, [](double x) { optim::MultiStepLR({2}, x); });
+  refused("ExponentialLR: gamma", finite, [](double x) { optim::ExponentialLR(x); });
+  refused("PolynomialLR: power", finite, [](double x) { optim::PolynomialLR({.power = x}); });
+  refused("CosineAnnealingLR: eta_min", finite, [](double x) { optim::CosineAnnealingLR(5, x); });
+  refused("ConstantLR: factor", "at least 0 and at most 1",
+          [](double x) { optim::ConstantLR({.factor = x}); });
+  refused("LinearLR: start_factor", "above 0 and at most 1",
+          [](double x) { optim::LinearLR({.start_factor = x}); });
+  refused("LinearLR: end_factor", "at least 0 and at most 1",
+          [](double x) { optim::LinearLR({.end_factor = x}); });
+  refused("OneCycleLR: max_lr", finite, [](double x) { optim::OneCycleLR(x, 9); });
+  refused("OneCycleLR: div_factor", positive,
+          [](double x) { optim::OneCycleLR(1, 9, {.div_factor = x}); });
+  refused("OneCycleLR: final_div_factor", positive,
+          [](double x) { optim::OneCycleLR(1, 9, {.final_div_factor = x}); });
+
+  EXPECT_EQ(message_of([] { optim::OneCycleLR(1, 9, {.div_factor = 0}); }),
+            "OneCycleLR: div_factor is 0, expected a finite number above 0");
+  EXPECT_EQ(message_of([] { optim::OneCycleLR(1, 9, {.final_div_factor = 0}); }),
+            "OneCycleLR: final_div_factor is 0, expected a finite number above 0");
+  EXPECT_EQ(message_of([] { optim::OneCycleLR(10, 9, {.div_factor = 1e-308}); }),
+            "OneCycleLR: max_lr / div_factor is inf, expected a finite number of at least 0");
+  EXPECT_EQ(message_of([] { optim::LinearLR({.start_factor = 0}); }),
+            "LinearLR: start_factor is 0, expected above 0 and at most 1");
+  EXPECT_EQ(message_of([] { optim::LinearLR({.end_factor = 1.5}); }),
+            "LinearLR: end_factor is 1.5, expected at least 0 and at most 1");
+  EXPECT_EQ(message_of([] { optim::ConstantLR({.factor = 2}); }),
+            "ConstantLR: factor is 2, expected at least 0 and at most 1");
+}
+
+// What PyTorch takes at the ends of the ranges.
+TEST(Schedules, TakeTheEndsOfTheirRanges) {
+  expect_rates(optim::ExponentialLR(0), {0.1, 0, 0});
+  expect_rates(optim::StepLR(2, 2), {0.1, 0.1, 0.2, 0.2, 0.4});
+  expect_rates(optim::LinearLR({.start_factor = 0.5, .end_factor = 0}),
+               {0.05, 0.04, 0.03, 0.02, 0.01, 0, 0});
+  expect_rates(optim::LinearLR({.start_factor = 1}), {0.1, 0.1});
+  expect_rates(optim::PolynomialLR({.power = 0}), {0.1, 0.1, 0.1, 0.1, 0.1, 0.1});
+  expect_rates(optim::OneCycleLR(0, 9), {0, 0, 0});
+  expect_rates(
+      optim::SequentialLR({{}, optim::ConstantLR({.factor = 0}), optim::ExponentialLR(1)}, {0, 2}),
+      {0, 0, 0.1});
 }
 
 class SchedulerTest : public ::testing::Test {
@@ -180,6 +243,24 @@ TEST_F(SchedulerTest, GoesOnWhereATrainingWas) {
   scheduler.go_to(25);
   EXPECT_DOUBLE_EQ(optimizer.lr(), 0.025);
   EXPECT_EQ(scheduler.current(), 25);
+}
+
+// The functions of users, and growth without end, are seen when they give a rate.
+TEST_F(SchedulerTest, RefusesARateThatIsNone) {
+  const auto optimizer = optim::SGD(parameter(), {.lr = 0.1});
+  const auto set = [&](double rate) {
+    optim::Scheduler scheduler(optimizer,
+                               [rate](int64_t step, double) { return step == 0 ? 1.0 : rate; });
+    return message_of([&] { scheduler.step(); });
+  };
+  EXPECT_EQ(set(-0.5),
+            "Scheduler: the rate of step 1 is -0.5, expected a finite number of at least 0");
+  EXPECT_EQ(set(NAN),
+            "Scheduler: the rate of step 1 is nan, expected a finite number of at least 0");
+  EXPECT_DOUBLE_EQ(optimizer.lr(), 1);
+  optim::Scheduler growing(optimizer, optim::ExponentialLR(1e300));
+  EXPECT_EQ(message_of([&] { growing.go_to(2); }),
+            "Scheduler: the rate of step 2 is inf, expected a finite number of at least 0");
 }
 
 TEST_F(SchedulerTest, RefusesAnOptimizerWithoutARate) {

@@ -210,7 +210,14 @@ TEST_F(TrainerTest, RefusesWhatIsNoTraining) {
   EXPECT_EQ(made(tn::LossFunction(), {}),
             "Trainer: the loss is empty, expected a function of output and target");
   EXPECT_EQ(made(mean_of, {.clip_grad_norm = -1.0}),
-            "Trainer: clip_grad_norm is -1.000000, expected at least 0, which is any");
+            "Trainer: clip_grad_norm is -1, expected at least 0, where 0 is any");
+  EXPECT_EQ(made(mean_of, {.clip_grad_norm = NAN}),
+            "Trainer: clip_grad_norm is nan, expected at least 0, where 0 is any");
+  EXPECT_EQ(made(mean_of, {.autocast = tn::int8}),
+            "autocast: int8 is no lower precision; expected float16 or bfloat16");
+  EXPECT_EQ(message_of([&] { trainer.fit(batches({1}), {.report_every = -1}); }),
+            "Trainer: report_every is -1, expected at least 0");
+  EXPECT_EQ(message_of([&] { trainer.go_to(-3); }), "Trainer: steps is -3, expected at least 0");
   EXPECT_EQ(message_of([&] { trainer.fit(batches({1}), {.epochs = 0}); }),
             "Trainer: epochs is 0, expected at least 1");
   EXPECT_EQ(message_of([&] { trainer.fit(batches({})); }), "Trainer: there are no batches");
@@ -263,6 +270,32 @@ TEST_F(TrainerTest, TrainsInTrainingAndScoresInEvaluation) {
   EXPECT_EQ(tn::accuracy(model, loader), tn::accuracy(model, loader));
   EXPECT_FALSE(modes.back());
   EXPECT_TRUE(model.training());
+}
+
+TEST_F(TrainerTest, NothingHasNoScore) {
+  const tn::Object model = tn::nn::Lambda([](tn::Tensor x) { return x; });
+  using Batches = std::vector<std::pair<tn::Tensor, tn::Tensor>>;
+  const tn::Tensor classes = tn::zeros({0}, tn::int64);
+  for (const Batches& none : {Batches(), Batches{{tn::zeros({0, 2}), classes}}}) {
+    EXPECT_EQ(message_of([&] { tn::accuracy(model, none); }),
+              "accuracy: there are no batches with items, expected one");
+    EXPECT_EQ(message_of([&] { tn::mean_loss(model, mean_of, none); }),
+              "mean_loss: there are no batches with items, expected one");
+  }
+  const auto one = tn::make<One>();
+  Trainer trainer(one, tn::optim::SGD(one.parameters()), mean_of);
+  const Batches second_is_empty = {{tn::ones({1}), tn::ones({1})}, {tn::ones({0}), tn::ones({0})}};
+  EXPECT_EQ(message_of([&] { trainer.fit(second_is_empty); }), "Trainer: batch 2 has no items");
+}
+
+// Targets [n, 1] would be compared with the classes of all items.
+TEST_F(TrainerTest, AccuracyRefusesTargetsThatWouldBroadcast) {
+  const tn::Object model = tn::nn::Lambda([](tn::Tensor x) { return x; });
+  const std::vector<std::pair<tn::Tensor, tn::Tensor>> column = {
+      {tn::eye(3), tn::zeros({3, 1}, tn::int64)}};
+  EXPECT_EQ(message_of([&] { tn::accuracy(model, column); }),
+            "accuracy: the output has 2 dimensions and the targets 2, expected [n, classes] and "
+            "classes [n]");
 }
 
 TEST_F(TrainerTest, ScoresCountEachItem) {

@@ -1,6 +1,7 @@
 // Floats that become integers, bytes and bools: one answer on every device and by every way, which
 // abi.h states at TN_I_CAST. Truncated, then wrapped to the width; NaN and what int64 cannot hold
 // are INT64_MIN, so 0 in narrower ones; a bool is != 0.
+#include "message_of.h"
 #include "ops_support.h"
 
 namespace {
@@ -126,7 +127,7 @@ TEST(Cast, OfExpressions) {
   });
 }
 
-// As C++ integers; what C++ leaves open is as in a tensor.
+// Lists as in a tensor of their dtype; one element alone is refused where it does not fit.
 TEST(Cast, OfElementsThatAreRead) {
   for_all([](const Tensor& x, const std::vector<Row>& rows, tn::Dtype) {
     const std::vector<int64_t> long_ones = x.to_vector<int64_t>();
@@ -139,9 +140,43 @@ TEST(Cast, OfElementsThatAreRead) {
       EXPECT_EQ(bytes[i], rows[i].uint8) << rows[i].from;
       EXPECT_EQ(flags[i], rows[i].bool_ != 0) << rows[i].from;
     }
-    EXPECT_EQ(x[0].item<int>(), 0);
-    EXPECT_EQ(x[0].item<int64_t>(), INT64_MIN);
+    EXPECT_EQ(message_of([&] { x[0].item<int>(); }), std::string("item: the element is nan (") +
+                                                         x.dtype().name() + "), which is no int32");
   });
+}
+
+TEST(Cast, AnItemIsRefusedWhereTheTypeDoesNotHoldIt) {
+  const auto refused = [](const Tensor& t, auto of) {
+    return message_of([&] { t.item<decltype(of)>(); });
+  };
+  const auto of = [](int64_t value, tn::Device d) { return tn::full({}, value, tn::int64, d); };
+  for (tn::Device d : devices()) {
+    EXPECT_EQ(refused(of(300, d), int8_t()), "item: the element is 300 (int64), which is no int8");
+    EXPECT_EQ(refused(of(-129, d), int8_t()),
+              "item: the element is -129 (int64), which is no int8");
+    EXPECT_EQ(refused(of(-1, d), uint8_t()), "item: the element is -1 (int64), which is no uint8");
+    EXPECT_EQ(refused(of(-1, d), uint64_t()),
+              "item: the element is -1 (int64), which is no uint64");
+    EXPECT_EQ(refused(of(int64_t{1} << 31, d), int()),
+              "item: the element is 2147483648 (int64), which is no int32");
+    EXPECT_EQ(refused(tn::tensor(128.0, d), int8_t()),
+              "item: the element is 128 (float64), which is no int8");
+    EXPECT_EQ(refused(tn::tensor(-1.5f, d), uint8_t()),
+              "item: the element is -1.5 (float32), which is no uint8");
+    EXPECT_EQ(refused(tn::tensor(0x1p63, d), int64_t()),
+              "item: the element is 9223372036854775808 (float64), which is no int64");
+    EXPECT_EQ(refused(tn::tensor(-INFINITY, d), int64_t()),
+              "item: the element is -inf (float32), which is no int64");
+    EXPECT_EQ(of(-128, d).item<int8_t>(), -128);
+    EXPECT_EQ(of(255, d).item<uint8_t>(), 255);
+    EXPECT_EQ(of(INT64_MIN, d).item<int64_t>(), INT64_MIN);
+    EXPECT_EQ(of(300, d).item<uint64_t>(), 300u);
+    EXPECT_EQ(tn::tensor(127.9, d).item<int8_t>(), 127);
+    EXPECT_EQ(tn::tensor(-0.5, d).item<uint8_t>(), 0);
+    EXPECT_EQ(tn::tensor(-0x1p63, d).item<int64_t>(), INT64_MIN);
+    EXPECT_EQ(tn::tensor(0x1p63, d).item<uint64_t>(), uint64_t{1} << 63);
+    EXPECT_TRUE(of(300, d).item<bool>());
+  }
 }
 
 }  // namespace

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <array>
+#include <charconv>
+#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
 #include <iosfwd>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -214,6 +217,7 @@ namespace detail {
 template <typename T>
 T from_float(double value) {
   if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    if (std::is_same_v<T, uint64_t> && value >= 0x1p63 && value < 0x1p64) return T(value);
     return T(value >= -0x1p63 && value < 0x1p63 ? int64_t(value) : INT64_MIN);
   } else {
     return T(value);
@@ -237,6 +241,32 @@ T element(const void* elements, int64_t i, Dtype dtype) {
       return from_float<T>(value);
     }
   });
+}
+
+// The shortest text that says the number.
+inline std::string number_text(double number) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof(text), number).ptr};
+}
+
+// Refuses an element that the whole numbers of so many bits do not hold, its fraction left aside.
+inline void expect_holds(const void* element_at, Dtype dtype, int bits, bool is_signed) {
+  const int digits = is_signed ? bits - 1 : bits;
+  const double end = std::ldexp(1.0, digits), least = is_signed ? -end : 0.0;
+  std::string found;
+  if (dtype.is_float()) {
+    const auto value = element<double>(element_at, 0, dtype);
+    if (std::trunc(value) >= least && value < end) return;
+    found = number_text(value);
+  } else {
+    const auto value = element<int64_t>(element_at, 0, dtype);
+    const int64_t above = digits < 63 ? value >> digits : 0;  // 0, or of a negative number -1
+    if (above == 0 && (is_signed || value >= 0)) return;
+    if (above == -1 && is_signed) return;
+    found = std::to_string(value);
+  }
+  fail(joined({"item: the element is ", found, " (", dtype.name(), "), which is no ",
+               is_signed ? "int" : "uint", std::to_string(bits)}));
 }
 
 }  // namespace detail

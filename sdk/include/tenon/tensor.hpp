@@ -131,7 +131,8 @@ class Tensor : public detail::TensorMethods {
     check(detail::api.tensor->mutable_data(checked(), &data));
     return static_cast<T*>(data);
   }
-  // The one element, converted to T. Waits for the device.
+  // The one element, converted to T. An Error where T is an integer that does not hold it; a
+  // fraction is cut off. Waits for the device.
   template <typename T>
   T item() const {
     if (numel() != 1)
@@ -139,9 +140,12 @@ class Tensor : public detail::TensorMethods {
           {"item: a tensor of one element is needed, this has ", std::to_string(numel())}));
     unsigned char bytes[16];
     check(detail::api.tensor->read(checked(), bytes, uint64_t(dtype().itemsize())));
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
+      detail::expect_holds(bytes, dtype(), 8 * int(sizeof(T)), std::is_signed_v<T>);
     return detail::element<T>(bytes, 0, dtype());
   }
-  // All elements in row-major order, converted to T. Waits for the device.
+  // All elements in row-major order, converted to T as `to` converts: what an integer does not hold
+  // wraps. Waits for the device.
   template <typename T>
   std::vector<T> to_vector() const {
     std::vector<T> values(size_t(checked()->numel));

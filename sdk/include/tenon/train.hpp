@@ -59,6 +59,21 @@ struct TrainerOptions {
   GradScaler* scaler = nullptr;   // for float16; borrowed, so that its state can be saved
 };
 
+namespace detail {
+
+inline void expect_at_least(const char* what, int64_t value, int64_t least) {
+  if (value >= least) return;
+  fail(joined({"Trainer: ", what, " is ", std::to_string(value), ", expected at least ",
+               std::to_string(least)}));
+}
+// The mean over the items of all batches.
+inline double mean_of_items(const char* function, double sum, int64_t items) {
+  if (items == 0) fail(joined({function, ": there are no batches with items, expected one"}));
+  return sum / double(items);
+}
+
+}  // namespace detail
+
 class Trainer {
  public:
   // Of a batch: its target on the model's device, and what came out, detached.
@@ -100,7 +115,10 @@ class Trainer {
 
   // The steps that were made, by which the schedule goes; to go on where a saved training was.
   int64_t steps() const { return steps_; }
-  void go_to(int64_t steps) { steps_ = steps; }
+  void go_to(int64_t steps) {
+    detail::expect_at_least("steps", steps, 0);
+    steps_ = steps;
+  }
 
  private:
   class Losses;
@@ -145,7 +163,7 @@ class Evaluation {
 }  // namespace detail
 
 // The part of the items that the model puts into the right class: its output is [n, classes], the
-// targets are classes [n]. The model is in evaluation meanwhile.
+// targets are classes [n]. The model is in evaluation meanwhile. An Error where there are no items.
 template <typename Batches>
 double accuracy(const Object& model, Batches&& batches) {
   const detail::Evaluation scope(model);
@@ -153,13 +171,20 @@ double accuracy(const Object& model, Batches&& batches) {
   int64_t right = 0, all = 0;
   for (auto&& [x, y] : batches) {
     const Tensor classes = argmax(model(x.to(device)), 1);
+    // Others might broadcast, and each item would be compared with all.
+    if (classes.dim() != 1 || y.dim() != 1) {
+      fail(detail::joined({"accuracy: the output has ", std::to_string(classes.dim() + 1),
+                           " dimensions and the targets ", std::to_string(y.dim()),
+                           ", expected [n, classes] and classes [n]"}));
+    }
     right += sum(eq(classes, y.to(device))).template item<int64_t>();
     all += x.size(0);
   }
-  return double(right) / double(all);
+  return detail::mean_of_items("accuracy", double(right), all);
 }
 
-// The mean of the loss over the items of the batches. The model is in evaluation meanwhile.
+// The mean of the loss over the items of the batches. The model is in evaluation meanwhile. An Error
+// where there are no items.
 template <typename Batches>
 double mean_loss(const Object& model, const LossFunction& loss, Batches&& batches) {
   const detail::Evaluation scope(model);
@@ -168,11 +193,12 @@ double mean_loss(const Object& model, const LossFunction& loss, Batches&& batche
   int64_t all = 0;
   for (auto&& [x, y] : batches) {
     const int64_t n = x.size(0);
+    if (n == 0) continue;  // the mean over nothing is NaN
     const Tensor output = model(x.to(device));
     sum += loss(output, y.to(device)).template item<double>() * double(n);
     all += n;
   }
-  return sum / double(all);
+  return detail::mean_of_items("mean_loss", sum, all);
 }
 
 // ---- The rest is how it is done.
@@ -231,10 +257,12 @@ inline Trainer::Trainer(Object model, optim::Optimizer optimizer, LossFunction l
       own_lr_(lr_of(optimizer_)) {
   if (!loss_) fail("Trainer: the loss is empty, expected a function of output and target");
   if (!(options_.clip_grad_norm >= 0)) {
-    fail(detail::joined({"Trainer: clip_grad_norm is ",
-                         std::to_string(double(options_.clip_grad_norm)),
-                         ", expected at least 0, which is any"}));
+    fail(
+        detail::joined({"Trainer: clip_grad_norm is ", detail::number_text(options_.clip_grad_norm),
+                        ", expected at least 0, where 0 is any"}));
   }
+  // Refuses a dtype that is no lower precision before the first step.
+  if (options_.autocast) Autocast(device_, options_.autocast);
   for (uint32_t i = 0; i < optimizer_.n_groups(); ++i) {
     for (Tensor& parameter : optimizer_.group_parameters(i)) {
       parameters_.push_back(std::move(parameter));
@@ -282,9 +310,8 @@ inline void Trainer::update(const Tensor& loss) {
 template <typename Batches>
 std::vector<Trainer::Report> Trainer::fit(Batches&& batches, const FitOptions& options) {
   const int64_t epochs = options.epochs, every = options.report_every;
-  if (epochs < 1) {
-    fail(detail::joined({"Trainer: epochs is ", std::to_string(epochs), ", expected at least 1"}));
-  }
+  detail::expect_at_least("epochs", epochs, 1);
+  detail::expect_at_least("report_every", every, 0);
   std::vector<Report> reports;
   stopped_ = false;
   for (int64_t epoch = 1; epoch <= epochs && !stopped_; ++epoch) {
@@ -298,16 +325,19 @@ std::vector<Trainer::Report> Trainer::fit(Batches&& batches, const FitOptions& o
     };
     model_.train();
     for (auto&& [x, y] : batches) {
+      if (x.size(0) == 0) {
+        fail(detail::joined({"Trainer: batch ", std::to_string(n + 1), " has no items"}));
+      }
       Step made = step(x, y);
       losses.add(made.loss, x.size(0));
       made.epoch = epoch;
       made.step = ++n;
       if (options.on_step) options.on_step(made);
-      if (every > 0 && n % every == 0) report();
+      if (every != 0 && n % every == 0) report();
       if (stopped_) break;
     }
     if (n == 0) fail("Trainer: there are no batches");
-    if (every <= 0 || n % every != 0) report();
+    if (every == 0 || n % every != 0) report();
   }
   return reports;
 }

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <numbers>
@@ -22,11 +21,6 @@ namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 namespace detail {
 
-// The shortest text that says the number.
-inline std::string number_text(double number) {
-  char text[32];
-  return {text, std::to_chars(text, text + sizeof(text), number).ptr};
-}
 inline int64_t schedule_at_least(const char* schedule, const char* argument, int64_t least,
                                  int64_t value) {
   if (value < least) {
@@ -34,6 +28,23 @@ inline int64_t schedule_at_least(const char* schedule, const char* argument, int
                  std::to_string(least)}));
   }
   return value;
+}
+// The numbers that a rate can be made with: finite ones from `least`, or above it, to `most`.
+struct RateBounds {
+  double least = 0, most = INFINITY;
+  bool above_least = false;
+};
+inline double schedule_number(const char* schedule, const char* argument, double value,
+                              RateBounds bounds = {}) {
+  const bool fits = bounds.above_least ? value > bounds.least : value >= bounds.least;
+  if (fits && value <= bounds.most && std::isfinite(value)) return value;
+  const bool is_part = std::isfinite(bounds.most);
+  fail(joined({schedule, ": ", argument, " is ", number_text(value), ", expected ",
+               is_part              ? ""
+               : bounds.above_least ? "a finite number "
+                                    : "a finite number of ",
+               bounds.above_least ? "above " : "at least ", number_text(bounds.least),
+               is_part ? " and at most " + number_text(bounds.most) : ""}));
 }
 // From `start` at 0 to `end` at 1.
 inline double annealed(bool by_cosine, double start, double end, double part) {
@@ -105,27 +116,30 @@ Schedule LambdaLR(F factor) {
 // lr * gamma^floor(step / step_size).
 inline Schedule StepLR(Int step_size, Float gamma = 0.1) {
   const int64_t size = detail::schedule_at_least("StepLR", "step_size", 1, step_size);
-  return [size, gamma](int64_t step, double lr) {
-    return lr * std::pow(double(gamma), double(step / size));
-  };
+  return [size, factor = detail::schedule_number("StepLR", "gamma", gamma)](
+             int64_t step, double lr) { return lr * std::pow(factor, double(step / size)); };
 }
 
 // lr * gamma^k, where k milestones have been reached. They come in any order; one that is there
 // twice counts twice.
 inline Schedule MultiStepLR(const Ints& milestones, Float gamma = 0.1) {
-  return [list = milestones.vec(), gamma](int64_t step, double lr) {
+  std::vector<int64_t> list = milestones.vec();
+  for (int64_t at : list) detail::schedule_at_least("MultiStepLR", "a milestone", 0, at);
+  return [list = std::move(list), factor = detail::schedule_number("MultiStepLR", "gamma", gamma)](
+             int64_t step, double lr) {
     const auto reached =
         std::count_if(list.begin(), list.end(), [step](int64_t at) { return at <= step; });
-    return lr * std::pow(double(gamma), double(reached));
+    return lr * std::pow(factor, double(reached));
   };
 }
 
 // lr * gamma^step.
 inline Schedule ExponentialLR(Float gamma) {
-  return [gamma](int64_t step, double lr) { return lr * std::pow(double(gamma), double(step)); };
+  return [factor = detail::schedule_number("ExponentialLR", "gamma", gamma)](
+             int64_t step, double lr) { return lr * std::pow(factor, double(step)); };
 }
 
-// lr * factor in the first total_iters steps, then lr.
+// lr * factor in the first total_iters steps, then lr. The factor is from 0 to 1.
 struct ConstantLROptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Float factor = 1.0 / 3;
@@ -134,12 +148,13 @@ struct ConstantLROptions {
 inline Schedule ConstantLR(const ConstantLROptions& options = {}) {
   const int64_t total =
       detail::schedule_at_least("ConstantLR", "total_iters", 0, options.total_iters);
-  return [factor = options.factor, total](int64_t step, double lr) {
-    return step < total ? lr * factor : lr;
-  };
+  const double factor =
+      detail::schedule_number("ConstantLR", "factor", options.factor, {.most = 1});
+  return [factor, total](int64_t step, double lr) { return step < total ? lr * factor : lr; };
 }
 
-// lr * start_factor at step 0, in a straight line to lr * end_factor at step total_iters.
+// lr * start_factor at step 0, in a straight line to lr * end_factor at step total_iters. The
+// factors are from 0 to 1, and start_factor is not 0.
 struct LinearLROptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Float start_factor = 1.0 / 3;
@@ -149,7 +164,11 @@ struct LinearLROptions {
 inline Schedule LinearLR(const LinearLROptions& options = {}) {
   const int64_t total =
       detail::schedule_at_least("LinearLR", "total_iters", 1, options.total_iters);
-  return [start = options.start_factor, end = options.end_factor, total](int64_t step, double lr) {
+  const double start = detail::schedule_number("LinearLR", "start_factor", options.start_factor,
+                                               {.most = 1, .above_least = true});
+  const double end =
+      detail::schedule_number("LinearLR", "end_factor", options.end_factor, {.most = 1});
+  return [start, end, total](int64_t step, double lr) {
     const double part = double(std::min(step, total)) / double(total);
     return lr * detail::annealed(false, start, end, part);
   };
@@ -164,8 +183,9 @@ struct PolynomialLROptions {
 inline Schedule PolynomialLR(const PolynomialLROptions& options = {}) {
   const int64_t total =
       detail::schedule_at_least("PolynomialLR", "total_iters", 1, options.total_iters);
-  return [power = options.power, total](int64_t step, double lr) {
-    return lr * std::pow(1 - double(std::min(step, total)) / double(total), double(power));
+  const double power = detail::schedule_number("PolynomialLR", "power", options.power);
+  return [power, total](int64_t step, double lr) {
+    return lr * std::pow(1 - double(std::min(step, total)) / double(total), power);
   };
 }
 
@@ -173,7 +193,8 @@ inline Schedule PolynomialLR(const PolynomialLROptions& options = {}) {
 // Hutter, arXiv:1608.03983), which rises again behind t_max.
 inline Schedule CosineAnnealingLR(Int t_max, Float eta_min = 0.0) {
   const int64_t steps = detail::schedule_at_least("CosineAnnealingLR", "t_max", 1, t_max);
-  return [steps, least = double(eta_min)](int64_t step, double lr) {
+  const double least = detail::schedule_number("CosineAnnealingLR", "eta_min", eta_min);
+  return [steps, least](int64_t step, double lr) {
     return detail::annealed(true, lr, least, double(step) / double(steps));
   };
 }
@@ -195,7 +216,15 @@ inline Schedule OneCycleLR(Float max_lr, Int total_steps, const OneCycleLROption
     double end_step, end_lr;
   };
   const auto total = double(detail::schedule_at_least("OneCycleLR", "total_steps", 1, total_steps));
-  const double up = options.pct_start, top = max_lr, first = top / options.div_factor;
+  const char* const name = "OneCycleLR";
+  constexpr detail::RateBounds kAboveZero = {.above_least = true};
+  const double up = options.pct_start, top = detail::schedule_number(name, "max_lr", max_lr);
+  const double first =
+      top / detail::schedule_number(name, "div_factor", options.div_factor, kAboveZero);
+  detail::schedule_number(name, "max_lr / div_factor", first);
+  const double last = first / detail::schedule_number(name, "final_div_factor",
+                                                      options.final_div_factor, kAboveZero);
+  detail::schedule_number(name, "max_lr / div_factor / final_div_factor", last);
   if (!(up >= 0 && up <= 1)) {
     fail(detail::joined({"OneCycleLR: pct_start is ", detail::number_text(up),
                          ", expected a part of the steps from 0 to 1"}));
@@ -207,7 +236,7 @@ inline Schedule OneCycleLR(Float max_lr, Int total_steps, const OneCycleLROption
   }
   std::vector<Phase> phases = {{up * total - 1, top}};
   if (options.three_phase) phases.push_back({2 * up * total - 2, first});
-  phases.push_back({total - 1, first / options.final_div_factor});
+  phases.push_back({total - 1, last});
   return [phases, first, by_cosine](int64_t step, double) {
     Phase before = {0, first};
     for (const Phase& phase : phases) {
@@ -232,7 +261,7 @@ inline Schedule Warmup(Int steps, Schedule schedule = {}) {
 }
 
 // The first schedule up to the first milestone, then the next one from its step 0, and so on. There
-// is one milestone less than there are schedules.
+// is one milestone less than there are schedules, and none is smaller than the one before it.
 inline Schedule SequentialLR(std::vector<Schedule> schedules, const Ints& milestones) {
   const std::vector<int64_t> list = milestones.vec();
   if (schedules.size() != list.size() + 1) {
@@ -240,7 +269,11 @@ inline Schedule SequentialLR(std::vector<Schedule> schedules, const Ints& milest
                          std::to_string(list.size()),
                          " milestones, expected one milestone less than schedules"}));
   }
-  if (!std::is_sorted(list.begin(), list.end())) fail("SequentialLR: the milestones do not rise");
+  int64_t before = 0;
+  for (size_t i = 0; i < list.size(); ++i) {
+    const std::string name = "milestones[" + std::to_string(i) + "]";
+    before = detail::schedule_at_least("SequentialLR", name.c_str(), before, list[i]);
+  }
   return [schedules = std::move(schedules), list](int64_t step, double lr) {
     const auto i = size_t(std::upper_bound(list.begin(), list.end(), step) - list.begin());
     return schedules[i].at(i == 0 ? step : step - list[i - 1], lr);
@@ -258,13 +291,20 @@ class Scheduler {
 
   // After the optimizer's step: the rates of the next one.
   void step() { go_to(step_ + 1); }
-  // The rates of this step: to go on where a saved training was.
+  // The rates of this step: to go on where a saved training was. An Error where a rate, which a
+  // function of one's own may give, is negative or not finite.
   void go_to(int64_t step) {
     for (uint32_t i = uint32_t(own_.size()); i < optimizer_.n_groups(); ++i) {
       own_.push_back(optimizer_.group_option<double>(i, "lr"));
     }
     for (uint32_t i = 0; i < own_.size(); ++i) {
-      optimizer_.set_group_option(i, "lr", schedule_.at(step, own_[i]));
+      const double rate = schedule_.at(step, own_[i]);
+      if (!(rate >= 0 && std::isfinite(rate))) {
+        fail(detail::joined({"Scheduler: the rate of step ", std::to_string(step), " is ",
+                             detail::number_text(rate),
+                             ", expected a finite number of at least 0"}));
+      }
+      optimizer_.set_group_option(i, "lr", rate);
     }
     step_ = step;
   }
