@@ -62,6 +62,15 @@ void expect_alike(const char* op, const char* what, uint32_t i, const Tensor& pa
        (t.defined() ? sizes_text(t.sizes()) : "None") + ", its param " + sizes_text(param.sizes()));
 }
 
+// Whole numbers cannot take what a step or a factor makes of them.
+void expect_floats(const char* op, const char* what, Tensors list) {
+  for (uint32_t i = 0; i < list.size(); ++i) {
+    if (!list[i].defined() || list[i].dtype().is_float()) continue;
+    fail(std::string(op) + ": " + what + " " + std::to_string(i) + " is " + list[i].dtype().name() +
+         ", expected a floating dtype");
+  }
+}
+
 // Runs `step(i)` for each of n params. Where one fails, the error says how many are changed.
 template <typename Step>
 void step_each(const char* op, uint32_t n, const Step& step) {
@@ -94,7 +103,11 @@ void sgd(Tensors params, Tensors grads, Tensors buffers, double lr, double momen
          Tensor found_inf) {
   NoGrad guard;
   expect_as_many("sgd_step", "grads", grads.size(), params.size());
-  if (momentum != 0) expect_as_many("sgd_step", "momentum_buffers", buffers.size(), params.size());
+  expect_floats("sgd_step", "param", params);
+  if (momentum != 0) {
+    expect_as_many("sgd_step", "momentum_buffers", buffers.size(), params.size());
+    expect_floats("sgd_step", "momentum buffer", buffers);
+  }
   double sign = maximize ? -1 : 1;
   found_inf = scalar("sgd_step", "found_inf", found_inf);
   Operand skip = found_inf.defined() ? Operand(found_inf) : Operand(0.0);
@@ -120,6 +133,9 @@ void adam_all(Tensors params, Tensors grads, Tensors averages, Tensors square_av
   expect_as_many("adam_step", "grads", grads.size(), params.size());
   expect_as_many("adam_step", "exp_avgs", averages.size(), params.size());
   expect_as_many("adam_step", "exp_avg_sqs", square_averages.size(), params.size());
+  expect_floats("adam_step", "param", params);
+  expect_floats("adam_step", "exp_avg", averages);
+  expect_floats("adam_step", "exp_avg_sq", square_averages);
   if (step < 1) fail("adam_step: step is " + std::to_string(step) + "; it counts from 1");
   found_inf = scalar("adam_step", "found_inf", found_inf);
   Operand skip = found_inf.defined() ? Operand(found_inf) : Operand(0.0);
@@ -140,6 +156,8 @@ void unscale(Tensors grads, Tensor found_inf, Tensor inv_scale) {
   NoGrad guard;
   inv_scale = scalar("unscale_", "inv_scale", inv_scale);
   scalar("unscale_", "found_inf", found_inf);
+  expect_floats("unscale_", "grad", grads);
+  expect_floats("unscale_", "found_inf", Tensors(&found_inf, 1));
   for (uint32_t i = 0; i < grads.size(); ++i) {
     Tensor grad = grads[i];
     if (grad.numel() == 0) continue;
@@ -180,6 +198,7 @@ Tensor clip_grad_norm(Tensors list, double max_norm, double norm_type) {
     fail(std::string(op) + ": max_norm is " + number_text(max_norm) + ", expected 0 or more");
   if (!(norm_type > 0))
     fail(std::string(op) + ": norm_type is " + number_text(norm_type) + ", expected more than 0");
+  expect_floats(op, "grad", list);
   std::vector<Tensor> grads = list.to_vector();
   Tensor norm = norm_of(grads, norm_type);
   Tensor factor = prim::elementwise(clipping, norm, max_norm);

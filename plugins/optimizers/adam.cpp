@@ -12,7 +12,10 @@ constexpr const char* kSquareAverage = "exp_avg_sq";
 void expect_betas(const Floats& betas) {
   bool fit = betas.size() == 2;
   for (const double beta : betas) fit = fit && beta >= 0 && beta < 1;
-  if (!fit) fail("betas must be two numbers, each at least 0 and below 1");
+  if (fit) return;
+  std::string found;
+  for (const double beta : betas) found += (found.empty() ? "" : ", ") + detail::number_text(beta);
+  fail("betas is [" + found + "], expected two numbers, each at least 0 and below 1");
 }
 
 // How many steps the parameter made: a number on the cpu, which is written in place, so that a

@@ -61,8 +61,10 @@ void add_sgd() {
         expect_not_negative("lr", lr);
         expect_not_negative("momentum", momentum);
         expect_not_negative("weight_decay", weight_decay);
-        if (nesterov && (momentum == 0 || dampening != 0))
-          fail("nesterov needs a momentum and no dampening");
+        if (nesterov && (momentum == 0 || dampening != 0)) {
+          fail("nesterov is set, momentum is " + detail::number_text(momentum) + " and dampening " +
+               detail::number_text(dampening) + "; expected a momentum above 0 and no dampening");
+        }
         auto states = make_states(self, {kBuffer});
         self.method("step(Tensor? found_inf=None) -> ()",
                     [states](Object& self, Tensor found_inf) { step(self, *states, found_inf); });

@@ -4,7 +4,7 @@ namespace optimizers {
 
 void expect_not_negative(const char* option, double value) {
   if (!(value >= 0))
-    fail(std::string(option) + " is " + std::to_string(value) + ", expected at least 0");
+    fail(std::string(option) + " is " + detail::number_text(value) + ", expected at least 0");
 }
 
 States::States(Object& optimizer, std::vector<const char*> names)

@@ -46,6 +46,20 @@ TEST_F(Build, APaddingIsANumberAListOrAWord) {
   EXPECT_EQ(text({1, 2}), tn::nn::Conv2d(1, 2, 3, {.padding = {1, 2}}).to_string());
 }
 
+// The host reads names as far as a NUL: what is behind it would be lost, also in the refusal.
+TEST_F(Build, AnOptionWithANulIsNone) {
+  using std::string_literals::operator""s;
+  const Description layer = {"Linear",
+                             {{"in_features", 1}, {"out_features", 2}, {"bias\0x"s, false}}};
+  EXPECT_EQ(refused(layer),
+            "Linear has no option 'bias\\x00x' (its options: in_features, out_features, bias)");
+  EXPECT_EQ(message_of([] {
+              tn::build_optimizer({"SGD", {{"lr\0"s, 0.5}}}, {tn::zeros({1}).requires_grad_()});
+            }),
+            "SGD has no option 'lr\\x00' (its options: params, lr, momentum, dampening, "
+            "weight_decay, nesterov, maximize)");
+}
+
 TEST_F(Build, ATreeOfLayersIsWhatTheirFunctionsMake) {
   tn::manual_seed(3);
   const tn::Object built = tn::build_layer(kNetwork);

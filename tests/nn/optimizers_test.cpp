@@ -284,14 +284,16 @@ TEST_P(Optimizers, AModelThatMovesKeepsItsOptimizer) {
 TEST_P(Optimizers, OptionsThatDoNotFitAreRefused) {
   const tn::Tensor p = parameter({2});
   EXPECT_EQ(message_of([&] { SGD({p}, {.lr = -1}); }),
-            "SGD could not be made\n  because lr is -1.000000, expected at least 0");
+            "SGD could not be made\n  because lr is -1, expected at least 0");
   EXPECT_EQ(message_of([&] { SGD({p}, {.nesterov = true}); }),
-            "SGD could not be made\n  because nesterov needs a momentum and no dampening");
+            "SGD could not be made\n  because nesterov is set, momentum is 0 and dampening 0; "
+            "expected a momentum above 0 and no dampening");
   EXPECT_EQ(
       message_of([&] {
         Adam({p}, {.betas = {0.9, 1.0}});
       }),
-      "Adam could not be made\n  because betas must be two numbers, each at least 0 and below 1");
+      "Adam could not be made\n  because betas is [0.9, 1], expected two numbers, each at least 0 "
+      "and below 1");
   EXPECT_EQ(message_of([&] { SGD({p}).set_option("learning_rat", 0.1); }),
             "SGD has no option 'learning_rat' for its groups");
   EXPECT_EQ(message_of([&] { SGD({p}).set_option("momentun", 0.1); }),

@@ -174,6 +174,23 @@ TEST(Steps, Errors) {
   expect_error([&] { tn::sgd_step({p}, {p}, {}, 0.1, {.momentum = 0.9}); },
                "0 momentum_buffers for 1 params");
   expect_error([&] { tn::adam_step({p}, {p}, {p}, {p}, 0.1, 0); }, "counts from 1");
+  const Tensor whole = tn::ones({2}, tn::int64);
+  expect_error(
+      [&] {
+        tn::sgd_step({p, whole}, {p, p}, {}, 0.1);
+      },
+      "sgd_step: param 1 is int64, expected a floating dtype");
+  expect_error([&] { tn::sgd_step({p}, {p}, {whole}, 0.1, {.momentum = 0.9}); },
+               "sgd_step: momentum buffer 0 is int64, expected a floating dtype");
+  expect_error([&] { tn::adam_step({whole}, {p}, {p}, {p}, 0.1, 1); },
+               "adam_step: param 0 is int64, expected a floating dtype");
+  expect_error([&] { tn::adam_step({p}, {p}, {p}, {whole}, 0.1, 1); },
+               "adam_step: exp_avg_sq 0 is int64, expected a floating dtype");
+  expect_error([&] { tn::clip_grad_norm_({whole}, 1); },
+               "clip_grad_norm_: grad 0 is int64, expected a floating dtype");
+  expect_error([&] { tn::unscale_({whole}, tn::zeros({1}), tn::ones({1})); },
+               "unscale_: grad 0 is int64, expected a floating dtype");
+  expect_near(p, {1, 1});
 }
 
 }  // namespace

@@ -126,6 +126,7 @@ class Builder {
     const size_t given = names_.size();
     add_children(children);
     for (const Description::Option& option : description_.options) {
+      refuse_nul(option);
       const auto found =
           std::find_if(arguments_.begin(), arguments_.end(),
                        [&](const Argument& argument) { return argument.name == option.name; });
@@ -160,6 +161,17 @@ class Builder {
   void add(std::string name, tn_value value) {
     names_.push_back(std::move(name));
     values_.push_back(value);
+  }
+
+  // The host would read the name as far as its first NUL, and might know that.
+  void refuse_nul(const Description::Option& option) const {
+    if (option.name.find('\0') == option.name.npos) return;
+    std::string known;
+    for (const Argument& argument : arguments_)
+      known += (known.empty() ? "" : ", ") + argument.name;
+    refuse(option.where,
+           joined({messages::printable(description_.name), " has no option '",
+                   messages::printable(option.name), "' (its options: ", known, ")"}));
   }
 
   void add_children(const std::vector<Object>& children) {
