@@ -120,6 +120,7 @@ Term unary(uint16_t op, Term g, Term x, Term out) {
     case kSigmoid:
       return g * (1 - out) * out;
     case kToFloat:
+    case kToElement:
       return g;
     default:  // sign, floor, ceil, round, trunc
       return {g.graph, kNoNode};

@@ -37,6 +37,7 @@ struct ParamChecks {
   // Bounds of max and min over integers of int_dtype: as large as its greatest number at most, as
   // small as its least at least. Within these they may lie outside of it.
   uint32_t least = 0, greatest = 0;
+  uint32_t elements = 0;  // must be elements of int_dtype, where -1 stands for 255 of uint8
   tn_dtype int_dtype = TN_INT64;
 };
 

@@ -56,6 +56,7 @@ constexpr Function kFunctions[] = {
     {"float", kToFloat, 1, 1},
     {"int", kToInt, 1, 1},
     {"bool", kToBool, 1, 1},
+    {"element", kToElement, 1, 1},
 };
 
 // `and` and `or` come first among those with their instruction: `&` and `|` are found by text only.

@@ -32,6 +32,7 @@ enum : uint16_t {
   kToBool,         // bool(x), and the conditions of where, and, or, not
   kToInt,          // int(x)
   kToFloat,        // float(x)
+  kToElement,      // element(n): a number as an element of the operands' dtype
   kSigmoid,  // these two are kept whole for their gradients' sake, and expanded when flattened
   kClamp,
   kTruncDiv,  // the quotient without its fraction: two instructions or three, by the types

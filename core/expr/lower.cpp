@@ -31,7 +31,7 @@ class Lowering {
     for (NodeId id : formula_.order) values_[id] = lower_node(id);
     for (size_t i = 0; i < formula_.outputs.size(); ++i) result_.outputs.push_back(output(i));
     ParamChecks& checks = result_.checks;
-    checks.any = checks.exponents | checks.least | checks.greatest;
+    checks.any = checks.exponents | checks.least | checks.greatest | checks.elements;
     checks.int_dtype = typing_.int_dtype;
     return std::move(result_);
   }
@@ -130,7 +130,18 @@ class Lowering {
     }
     value = cast(value, register_of(kind));
     if (kind != Kind::kInt || type.kind != Kind::kInt) return value;
+    if (narrow && node.op == kScalar) note_element(first_scalar_ + uint32_t(node.value.i));
     return (narrow && type.weak) || is_wide(node) ? wrap(value) : value;
+  }
+  // As PyTorch: a scalar of the call, and a number that `where` chooses, must be an element of the
+  // dtype; a number in the place of a tensor wraps.
+  void note_element(uint32_t param) {
+    if (typing_.is_narrow()) result_.checks.elements |= 1u << param;
+  }
+  void note_choice(NodeId id) {
+    const GraphNode& node = graph_[id];
+    if (node.op != kOperand || types_[node.value.i].category != Category::kNumber) return;
+    if (typing_.nodes[id].kind == Kind::kInt) note_element(slots_[node.value.i]);
   }
   // An operand that may be beyond the program's integer dtype: a number, or a tensor without
   // dimensions of a larger dtype. Who computes in floats reads it as it is, so 100 / 300 of uint8
@@ -160,6 +171,7 @@ class Lowering {
                                          : emit(TN_I_CONST, reg, {}, 0, node.bits());
       case kToBool:
       case kToFloat:
+      case kToElement:
         return cast(arg(0), reg);
       case kToInt: {
         const uint32_t whole = cast(arg(0), kLong);
@@ -182,6 +194,10 @@ class Lowering {
                     register_of(kind));
       }
       case TN_I_WHERE:
+        if (type.kind == Kind::kInt) {
+          note_choice(node.args[1]);
+          note_choice(node.args[2]);
+        }
         return emit(node.op, reg, {arg(0), arg(1), arg(2)});
       case kSigmoid: {
         const uint32_t one = constant_float(1),

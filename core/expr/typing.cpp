@@ -89,6 +89,10 @@ class Typer {
       case kToFloat:
         result = {Kind::kFloat, arg(0).weak};
         return nullptr;
+      case kToElement:
+        result = {operand_kind_, false};
+        if (arg(0).kind != Kind::kFloat || operand_kind_ == Kind::kFloat) return nullptr;
+        return wrong_kind(node, "bool and int", Kind::kFloat);
       case TN_I_NEG:
         result = arg(0);
         if (result.kind != Kind::kBool) return nullptr;

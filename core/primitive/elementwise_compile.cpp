@@ -76,6 +76,8 @@ Status check_params(const Op& op, const CompiledProgram& compiled, const tn_scal
   const ParamChecks& checks = compiled.checks;
   const ElementwisePlan& plan = op.plan;
   const auto [least, greatest] = dtype_table::int_range(checks.int_dtype);
+  const int64_t lowest = least < 0 ? least : -greatest;  // -1 as uint8 is 255
+  const auto is_no_element = [&](int64_t number) { return number < lowest || number > greatest; };
   for (uint32_t i = 0; i < compiled.program.n_params; ++i) {
     const int64_t number = params[i].i;
     const auto is = [i](uint32_t mask) { return (mask >> i & 1) != 0; };
@@ -85,12 +87,21 @@ Status check_params(const Op& op, const CompiledProgram& compiled, const tn_scal
           "({}.0)",
           name_of(op), number, number);
     }
+    // scalars come behind operands
+    const uint32_t first_scalar = compiled.program.n_params - plan.n_scalars;
+    const auto name = [&]() -> std::string {
+      if (is(checks.exponents)) return "the exponent";
+      if (i < first_scalar) return "the number";
+      return op.schema.arguments[plan.scalar_args[i - first_scalar]].name;
+    };
+    const bool is_element = is(checks.elements) || is(checks.exponents);
+    if (is_element && is_no_element(number)) {
+      return invalid("{}: {} is {}, which is no {}; expected {} to {}", name_of(op), name(), number,
+                     dtype_name(checks.int_dtype), is(checks.exponents) ? 0 : lowest, greatest);
+    }
     const bool above = is(checks.greatest) && number > greatest;
     if (!above && !(is(checks.least) && number < least)) continue;
-    // scalars come behind operands
-    const uint32_t scalar = i - (compiled.program.n_params - plan.n_scalars);
-    return invalid("{}: {} is {}, {} every {}; expected at {} {}", name_of(op),
-                   op.schema.arguments[plan.scalar_args[scalar]].name, number,
+    return invalid("{}: {} is {}, {} every {}; expected at {} {}", name_of(op), name(), number,
                    above ? "above" : "below", dtype_name(checks.int_dtype),
                    above ? "most" : "least", above ? greatest : least);
   }

@@ -17,7 +17,8 @@ inline tn_dtype number_dtype(uint32_t kind) {
 [[nodiscard]] Status compile_call(const Op& op, const tn_value* args,
                                   std::span<const OperandType> types,
                                   const CompiledProgram** compiled);
-// Refuses integers to negative powers, and bounds that leave nothing of a dtype, among the params.
+// Refuses, among the params, what is no element of a dtype that must be one, exponents of integers
+// below 0, and bounds that leave nothing of a dtype.
 [[nodiscard]] Status check_params(const Op& op, const CompiledProgram& compiled,
                                   const tn_scalar* params);
 // Says with *taken whether it was this path's call; nothing has happened otherwise.

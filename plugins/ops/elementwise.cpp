@@ -12,10 +12,12 @@ namespace tenon::ops_pack {
 namespace {
 
 void arithmetic() {
-  op("add(Tensor x, Tensor y, number alpha=1) -> Tensor", "x + y\n when alpha != 1: x + alpha * y")
+  op("add(Tensor x, Tensor y, number alpha=1) -> Tensor",
+     "x + y\n when alpha != 1: x + element(alpha) * y")
       .doc("x + alpha * y. Operands broadcast and promote as PyTorch's.")
       .inplace();
-  op("sub(Tensor x, Tensor y, number alpha=1) -> Tensor", "x - y\n when alpha != 1: x - alpha * y")
+  op("sub(Tensor x, Tensor y, number alpha=1) -> Tensor",
+     "x - y\n when alpha != 1: x - element(alpha) * y")
       .doc("x - alpha * y. Operands broadcast and promote as PyTorch's.")
       .inplace();
   op("mul(Tensor x, Tensor y) -> Tensor", "x * y")
@@ -332,13 +334,20 @@ void activations() {
              threshold_into);
 }
 
-// At a bound that is a number x has no gradient, one that is a tensor shares it: PyTorch's choices.
+// PyTorch's choices: at a bound that is a number x has no gradient, and with one that is a tensor it
+// shares it, but where both bounds are x it keeps all.
+#define CLAMP_DX                   \
+  "dx = where(x < min or x > max," \
+  " 0, where(min < max and (x == min or x == max), 0.5 * g, g))\n"
+#define CLAMP_DMIN \
+  "dmin = where(min <= max and x < min, g, where(min < max and x == min, 0.5 * g, 0))\n"
+#define CLAMP_DMAX                                    \
+  "dmax = where(min > max or min <= max and x > max," \
+  " g, where(min < max and x == max, 0.5 * g, 0))\n"
+
 void bounds() {
   op("clamp(Tensor x, Tensor? min=None, Tensor? max=None) -> Tensor",
-     "clamp(x, min, max)\n"
-     "dx = where(min > max or x < min or x > max, 0, where(x == min or x == max, 0.5 * g, g))\n"
-     "dmin = where(min > max, 0, where(x < min, g, where(x == min, 0.5 * g, 0)))\n"
-     "dmax = where(min > max or x > max, g, where(x == max, 0.5 * g, 0))\n"
+     "clamp(x, min, max)\n" CLAMP_DX CLAMP_DMIN CLAMP_DMAX
      "when min is number and max is number:\n"
      "clamp(x, min, max)\n dx = where(x > min and x < max, g, 0)\n"
      "when max is None and min is number: max(x, min)\n dx = where(x > min, g, 0)\n"
@@ -346,8 +355,8 @@ void bounds() {
      "when min is None and max is None: error 'expected a bound at least'\n"
      "when max is None: max(x, min)\n"
      "when min is None: min(x, max)\n"
-     "when min is number: min(max(x, min), max)\n"
-     "when max is number: min(max(x, min), max)")
+     "when min is number: clamp(x, min, max)\n" CLAMP_DX CLAMP_DMAX
+     "when max is number: clamp(x, min, max)\n" CLAMP_DX CLAMP_DMIN)
       .doc(
           "x, cut off below min and above max, which are numbers or tensors that broadcast; one of "
           "them may be None. max where min is above max.")

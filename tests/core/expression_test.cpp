@@ -168,6 +168,40 @@ TEST(Expression, BoundsOfNarrowIntegersAreComparedAsTheyAre) {
         << dtype;
 }
 
+// A scalar of the call is looked at where it would be wrapped, and a number that is chosen; a number
+// in a tensor's place wraps in arithmetic.
+TEST(Expression, ScalarsThatMeetNarrowIntegersAreLookedAt) {
+  const auto noted = [](const char* text, tn_dtype dtype) {
+    const auto e = parsed("f(Tensor x, Tensor y, number a) -> Tensor", text);
+    return compiled(*e, {dims(dtype), number(TN_INT64), number(TN_INT64)}).checks.elements;
+  };
+  for (const char* text :
+       {"x + y * 0 + a", "x * a + y", "where(x > y, a, x)", "x + element(a) + y"})
+    EXPECT_EQ(noted(text, TN_INT8), 2u) << text;
+  EXPECT_EQ(noted("where(x > a, y, x)", TN_INT8), 1u);
+  for (const char* text : {"x + y", "where(x > a, x, -x) + y", "x / a + y", "max(x, a) + y"})
+    EXPECT_EQ(noted(text, TN_INT8), 0u) << text;
+  for (tn_dtype dtype : {TN_INT64, TN_FLOAT32, TN_BOOL})
+    EXPECT_EQ(noted("where(x > y, a, x)", dtype), 0u) << dtype;
+}
+
+TEST(Expression, AnElementHasTheDtypeOfTheOperands) {
+  const auto e = parsed("f(Tensor x, number a) -> Tensor", "x + element(a) * x");
+  const auto value = [&](tn_dtype dtype, tn_dtype kind, Cell x, Cell a) {
+    const CompiledProgram& program = compiled(*e, {dims(dtype), number(kind)});
+    EXPECT_EQ(program.output_dtypes[0], dtype);
+    return run_program(program, {dtype}, {x}, {a})[0];
+  };
+  EXPECT_EQ(value(TN_BOOL, TN_INT64, 1, 7).i, 1);
+  EXPECT_EQ(value(TN_UINT8, TN_INT64, 100, 2).i, 44);
+  EXPECT_EQ(value(TN_FLOAT32, TN_INT64, 0.5, 3).f, 2);
+  EXPECT_EQ(value(TN_FLOAT32, TN_FLOAT64, 0.5, 0.5).f, 0.75);
+  const CompiledProgram* none;
+  const std::vector<OperandType> types = {dims(TN_INT32), number(TN_FLOAT64)};
+  StatusHolder status(e->compile(types, &none));
+  EXPECT_STREQ(status_text(status.get()), "f: column 5: 'element' takes bool and int, got float");
+}
+
 TEST(Expression, NumberArgumentsAreFloatsUntilTheirKindIsSaid) {
   const auto e =
       parsed("clamp(Tensor x, number low, number high) -> Tensor", "clamp(x, low, high)");

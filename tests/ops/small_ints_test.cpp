@@ -49,6 +49,82 @@ TEST(SmallInts, ArithmeticWraps) {
   });
 }
 
+// As PyTorch 2.15: alpha and value are elements of the dtype, and the number in a tensor's place
+// wraps. -255 to 255 are uint8.
+TEST(SmallInts, AScalarThatIsNoElementIsRefused) {
+  const auto of = [](tn::Dtype dtype, tn::Device d) { return tn::tensor({1.f, 2.f}, d).to(dtype); };
+  for (tn::Device d : devices()) {
+    const Tensor x = of(tn::int8, d), bytes = of(tn::uint8, d), shorts = of(tn::int16, d);
+    expect_error([&] { tn::add(x, x, 300); },
+                 "add: alpha is 300, which is no int8; expected -128 to 127");
+    expect_error([&] { tn::sub(x, x, -129); },
+                 "sub: alpha is -129, which is no int8; expected -128 to 127");
+    expect_error([&] { tn::add_(x.clone(), x, 300); }, "add_: alpha is 300, which is no int8");
+    expect_error([&] { tn::add(x, 1, 300); }, "add: alpha is 300, which is no int8");
+    expect_error([&] { tn::add(x.reshape({2, 1}), x, 300); }, "add: alpha is 300");
+    expect_error([&] { tn::add(bytes, bytes, 256); },
+                 "add: alpha is 256, which is no uint8; expected -255 to 255");
+    expect_error([&] { tn::add(shorts, shorts, 40000); },
+                 "add: alpha is 40000, which is no int16; expected -32768 to 32767");
+    expect_error([&] { tn::add(of(tn::int32, d), 1, int64_t{1} << 31); },
+                 "add: alpha is 2147483648, which is no int32");
+    expect_error([&] { tn::addcmul(x, x, x, 300); }, "addcmul: value is 300, which is no int8");
+
+    expect(tn::add(x, x, 127), tn::int8, {-128, 0});
+    expect(tn::add(bytes, bytes, -1), tn::uint8, {0, 0});
+    expect(tn::sub(bytes, bytes, 255), tn::uint8, {2, 4});
+    expect(tn::add(x, shorts, 300), tn::int16, {301, 602});
+    expect(tn::add(x, 300, 2), tn::int8, {89, 90});
+    expect(tn::add(of(tn::int64, d), 1, int64_t{1} << 40), tn::int64, {1e0 + 0x1p40, 2 + 0x1p40});
+    expect(tn::add(x, of(tn::float32, d), 300), tn::float32, {301, 602});
+  }
+}
+
+TEST(SmallInts, AlphaOfIntegersIsNoFloat) {
+  for (tn::Device d : devices()) {
+    const Tensor x = tn::tensor({1.f, 2.f}, d).to(tn::int8);
+    expect_error([&] { tn::add(x, x, 1.5); }, "alpha is a float; expected");
+    expect_error([&] { tn::sub(x.to(tn::int64), x, 2.5); }, "alpha is a float; expected");
+    expect(tn::add(x, 1.0, 1.5), tn::float32, {2.5, 3.5});
+    expect(tn::add(x, x.to(tn::float16), 1.5), tn::float16, {2.5, 5});
+  }
+}
+
+// As PyTorch: the result is bool, and alpha one of its elements.
+TEST(SmallInts, AlphaOfBoolsIsABool) {
+  for (tn::Device d : devices()) {
+    const Tensor x = tn::tensor({1.f, 0.f, 1.f, 0.f}, d) > 0,
+                 y = tn::tensor({1.f, 1.f, 0.f, 0.f}, d) > 0;
+    expect(tn::add(x, y, 2), tn::bool_, {1, 1, 1, 0});
+    expect(tn::add(x, y, -1), tn::bool_, {1, 1, 1, 0});
+    expect(tn::add(x, y, 0), tn::bool_, {1, 0, 1, 0});
+    expect(tn::add(x, y, false), tn::bool_, {1, 0, 1, 0});
+    expect(tn::add_(x.clone(), y, 2), tn::bool_, {1, 1, 1, 0});
+    expect(tn::add(x, 1, 2), tn::int64, {3, 2, 3, 2});
+    expect(tn::add(x, tn::ones({4}, tn::int8, d), -2), tn::int8, {-1, -2, -1, -2});
+    expect_error([&] { tn::add(x, y, 1.5); }, "alpha is a float; expected");
+  }
+}
+
+TEST(SmallInts, AnExponentOrAChoiceThatIsNoElementIsRefused) {
+  for (tn::Device d : devices()) {
+    const Tensor x = tn::tensor({2.f, 3.f}, d).to(tn::int8), yes = x > 0;
+    expect_error([&] { tn::pow(x, 300); },
+                 "pow: the exponent is 300, which is no int8; expected 0 to 127");
+    expect_error([&] { tn::pow(x.to(tn::int32), int64_t{1} << 40); },
+                 "pow: the exponent is 1099511627776, which is no int32");
+    expect(tn::pow(x, 7), tn::int8, {-128, -117});
+    expect(tn::pow(x.to(tn::uint8), 255), tn::uint8, {0, 171});
+    expect(tn::pow(x, tn::tensor(int64_t{300}).to(d)), tn::int8, {0, 113});  // a tensor wraps
+    expect_error([&] { tn::where(yes, x, 300); },
+                 "where: the number is 300, which is no int8; expected -128 to 127");
+    expect_error([&] { tn::where(yes, -300, x.to(tn::uint8)); },
+                 "where: the number is -300, which is no uint8; expected -255 to 255");
+    expect(tn::where(yes, x, 100), tn::int8, {2, 3});
+    expect(tn::where(x > 2, x.to(tn::uint8), -1), tn::uint8, {255, 3});
+  }
+}
+
 TEST(SmallInts, QuotientsAndBits) {
   for_all([](tn::Dtype dtype, const Tensor& x, const Tensor& y, double most) {
     expect(tn::floor_divide(x, y), dtype, {most, -most - 1, -3, 0, -3});
