@@ -78,8 +78,13 @@ Plan plan_transposed(const Convolution& c, const Tensor& x, const Tensor& weight
     const Wide cut = 2 * Wide(w.padding[d]), whole = Wide(w.out[d] - 1) * w.stride[d] +
                                                      Wide(w.dilation[d]) * (w.kernel[d] - 1) +
                                                      output_padding[d] + 1;
-    output.push_back(int64_t(std::clamp<Wide>(whole - cut, INT64_MIN, INT64_MAX)));
-    if (output.back() < 1 || whole > kMostPadded) {
+    if (whole > kMostPadded) {
+      fail(c.op + ": the size of the output overflows: x is " + sizes_text(sizes) + ", stride " +
+           sizes_text(w.stride) + ", dilation " + sizes_text(w.dilation) + ", output_padding " +
+           sizes_text(output_padding));
+    }
+    output.push_back(int64_t(std::max<Wide>(whole - cut, INT64_MIN)));
+    if (output.back() < 1) {
       fail(c.op + ": the output would be " + sizes_text(std::span(output).subspan(2)) + ": x is " +
            sizes_text(sizes) + ", padding " + sizes_text(w.padding));
     }

@@ -290,6 +290,13 @@ struct BagOptions {
 };
 
 void check_bags(const Tensor& weight, const Tensor& index, BagOptions* o) {
+  const std::pair<const char*, const Tensor&> others[] = {
+      {"index", index}, {"offsets", o->offsets}, {"per_sample_weights", o->per_sample_weights}};
+  for (const auto& [name, t] : others) {
+    if (!t.defined() || t.device() == weight.device()) continue;
+    fail("embedding_bag: weight is on " + weight.device().name() + ", " + name + " on " +
+         t.device().name() + "; expected all on one device");
+  }
   if (o->mode != "sum" && o->mode != "mean" && o->mode != "max") {
     fail("embedding_bag: mode is '" + std::string(o->mode) + "', expected 'sum', 'mean' or 'max'");
   }

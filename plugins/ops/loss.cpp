@@ -81,6 +81,12 @@ void expect_broadcast(const char* op, const Tensor& input, const Tensor& target)
          sizes_text(target.sizes()) + "; expected sizes that broadcast");
   }
 }
+// As PyTorch: squares and logarithms of whole numbers are refused, which would wrap or be cut.
+void expect_fractions(const char* op, const Tensor& input, const Tensor& target) {
+  if (promote(input.dtype(), target.dtype()).is_float()) return;
+  fail(std::string(op) + ": input is " + input.dtype().name() + ", target is " +
+       target.dtype().name() + "; expected a floating dtype of one of them");
+}
 // The number where there is no tensor. The result borrows t.
 Operand or_number(const Tensor& t, double number) {
   return t.defined() ? Operand(t) : Operand(number);
@@ -225,6 +231,7 @@ void loss() {
       .meaning([](Tensor input, Tensor target, std::string reduction) {
         Reduction kind = reduction_of("mse_loss", reduction);
         expect_broadcast("mse_loss", input, target);
+        expect_fractions("mse_loss", input, target);
         return reduced(prim::elementwise(squared_difference, input, target), kind);
       });
   op("l1_loss(Tensor input, Tensor target, str reduction=\"mean\") -> Tensor")
@@ -233,6 +240,7 @@ void loss() {
       .meaning([](Tensor input, Tensor target, std::string reduction) {
         Reduction kind = reduction_of("l1_loss", reduction);
         expect_broadcast("l1_loss", input, target);
+        if (kind == Reduction::mean) expect_fractions("l1_loss", input, target);
         return reduced(prim::elementwise(difference, input, target), kind);
       });
   op("smooth_l1_loss(Tensor input, Tensor target, str reduction=\"mean\", float beta=1) -> Tensor")
@@ -243,6 +251,7 @@ void loss() {
       .meaning([](Tensor input, Tensor target, std::string reduction, double beta) {
         Reduction kind = reduction_of("smooth_l1_loss", reduction);
         expect_broadcast("smooth_l1_loss", input, target);
+        expect_fractions("smooth_l1_loss", input, target);
         expect_positive("smooth_l1_loss", "beta", beta, true);
         return reduced(beta == 0 ? prim::elementwise(difference, input, target)
                                  : prim::elementwise(smooth, input, target, beta),
@@ -256,6 +265,7 @@ void loss() {
       .meaning([](Tensor input, Tensor target, std::string reduction, double delta) {
         Reduction kind = reduction_of("huber_loss", reduction);
         expect_broadcast("huber_loss", input, target);
+        expect_fractions("huber_loss", input, target);
         expect_positive("huber_loss", "delta", delta, false);
         return reduced(prim::elementwise(huber, input, target, delta), kind);
       });
@@ -265,6 +275,7 @@ void loss() {
       .meaning([](Tensor input, Tensor target, std::string reduction) {
         Reduction kind = reduction_of("soft_margin_loss", reduction);
         expect_broadcast("soft_margin_loss", input, target);
+        expect_fractions("soft_margin_loss", input, target);
         return reduced(neg(log_sigmoid(mul(input, target))), kind);
       });
   op("binary_cross_entropy(Tensor input, Tensor target, Tensor? weight=None, str "
@@ -276,6 +287,7 @@ void loss() {
       .meaning([](Tensor input, Tensor target, Tensor weight, std::string reduction) {
         Reduction kind = reduction_of("binary_cross_entropy", reduction);
         expect_same_sizes("binary_cross_entropy", input, target);
+        expect_fractions("binary_cross_entropy", input, target);
         expect_probabilities("binary_cross_entropy", "input", input);
         return reduced(prim::elementwise(entropy, input, target, or_number(weight, 1)), kind);
       });
@@ -289,6 +301,7 @@ void loss() {
           [](Tensor input, Tensor target, Tensor weight, std::string reduction, Tensor pos_weight) {
             Reduction kind = reduction_of("binary_cross_entropy_with_logits", reduction);
             expect_same_sizes("binary_cross_entropy_with_logits", input, target);
+            expect_fractions("binary_cross_entropy_with_logits", input, target);
             Tensor softplus = prim::elementwise(softplus_of_minus, input);
             return reduced(prim::elementwise(entropy_of_logits, input, target, softplus,
                                              or_number(weight, 1), or_number(pos_weight, 1)),
@@ -303,6 +316,7 @@ void loss() {
         bool by_batch = reduction == "batchmean";
         Reduction kind = by_batch ? Reduction::sum : reduction_of("kl_div", reduction);
         expect_broadcast("kl_div", input, target);
+        expect_fractions("kl_div", input, target);
         Tensor loss = reduced(
             prim::elementwise(log_target ? divergence_of_logs : divergence, input, target), kind);
         double n = input.dim() == 0 ? 1 : double(input.size(0));

@@ -17,6 +17,10 @@ constinit ExpressionRef length{
     "min(at + length, high) - max(at, low)"};
 constinit ExpressionRef times{"_times(Tensor x, Tensor y) -> Tensor", "x * y"};
 constinit OpRef first_max{"ops._first_max"};
+constinit ExpressionRef place_of_nan{"_place_of_nan(Tensor x, Tensor place) -> Tensor",
+                                     "where(isnan(x), int(place), -1)"};
+constinit ExpressionRef nan_or_first{"_nan_or_first(Tensor last, Tensor first) -> Tensor",
+                                     "where(last >= 0, last, first)"};
 // Where along one dimension the element k of window o lies. What was chosen before the first element
 // is padding that is no less than all others: then it is the first element of the window.
 constinit ExpressionRef place_in_window{
@@ -93,6 +97,20 @@ void expect_elements(const char* op, std::span<const int64_t> sizes, int64_t n) 
   }
 }
 
+// The flat place of the maximum over dims, which are neighbours: of equal ones the first, but of NaNs
+// the last, as in PyTorch's pools.
+Tensor place_of_max(const Tensor& x, Ints dims) {
+  const Tensor first = prim::reduce(TN_REDUCE_ARGMAX, x, dims);
+  Sizes sizes(size_t(x.dim()), 1);
+  for (int64_t d : dims) sizes[size_t(d)] = x.size(d);
+  // Beside x places are floats, which count so far. More elements have one NaN of many.
+  constexpr int64_t kMost = 1 << 24;
+  if (!x.dtype().is_float() || product(sizes) > kMost) return first;
+  const Tensor place = prim::reshape(prim::iota(product(sizes), 0, 1, int64, x.device()), sizes);
+  const Tensor last = prim::reduce(TN_REDUCE_MAX, {x, place}, dims, false, place_of_nan);
+  return prim::elementwise(nan_or_first, last, first);
+}
+
 Tensor max_pool(const char* op, const Tensor& x, Windows w, bool ceil_mode) {
   set_out(op, &w, last_sizes(x, w.n()), ceil_mode);
   return call(first_max, windows(x, w, lowest(x.dtype())), counting(2 + w.n(), w.n()));
@@ -103,8 +121,7 @@ std::tuple<Tensor, Tensor> indexed_max_pool(const char* op, const Tensor& x, Win
                                             bool ceil_mode) {
   const int64_t n = w.n();
   set_out(op, &w, last_sizes(x, n), ceil_mode);
-  const Tensor at =
-      prim::reduce(TN_REDUCE_ARGMAX, windows(x.detach(), w, lowest(x.dtype())), counting(2 + n, n));
+  const Tensor at = place_of_max(windows(x.detach(), w, lowest(x.dtype())), counting(2 + n, n));
   Tensor index;
   int64_t below = product(w.kernel);
   for (int64_t i = 0; i < n; ++i) {
@@ -345,8 +362,7 @@ void define_adaptive(int64_t n, bool maximum, const char* schema) {
 }  // namespace
 
 void pool() {
-  // As amax, but the gradient goes to the first of equal ones alone, as in PyTorch's pools. dims
-  // are neighbours.
+  // As amax, but the gradient goes to one element alone, that of place_of_max. dims are neighbours.
   op("_first_max(Tensor x, int[] dims) -> Tensor")
       .meaning([](Tensor x, Ints dims) {
         int64_t first = dims.empty() ? -1 : dims[0], n = dims.size();
@@ -364,7 +380,7 @@ void pool() {
         Sizes flat{product(front), 0, product(back)};
         flat[1] = product(Sizes(x.sizes().begin() + first, x.sizes().begin() + first + n));
         Sizes one{flat[0], 1, flat[2]};
-        Tensor at = prim::reshape(prim::reduce(TN_REDUCE_ARGMAX, x, dims), one);
+        Tensor at = prim::reshape(place_of_max(x.detach(), dims), one);
         Tensor dx = prim::scatter(prim::fill(flat, 0, x.dtype(), x.device()), 1, at,
                                   prim::reshape(g.grad(), one), false);
         return prim::reshape(dx, x.sizes());

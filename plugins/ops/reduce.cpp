@@ -289,9 +289,15 @@ void reduce() {
           "|x|; 0: how many are not 0. With a dtype: of x as that dtype.")
       .method()
       .amp(Amp::float32)
+      .keeps_halves()
       .meaning([](Tensor x, double p, Ints dims, bool keepdim, Dtype dtype) {
         expect_floating("norm", dtype);
-        return norm_of(dtype ? as_dtype(x, dtype) : x, p, dims, keepdim);
+        if (dtype && promote(x.dtype(), dtype) != dtype) {
+          fail(std::string("norm: dtype is ") + dtype.name() +
+               ", which does not hold all numbers of x, " + x.dtype().name());
+        }
+        const Dtype result = dtype ? dtype : x.dtype();
+        return as_dtype(norm_of(as_dtype(x, wide(result)), p, dims, keepdim), result);
       });
   op("logsumexp(Tensor x, int[] dims, bool keepdim=False) -> Tensor")
       .doc("log(sum exp(x)) over dims, computed so that no exponential overflows.")

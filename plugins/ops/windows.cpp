@@ -144,7 +144,12 @@ void set_out(const char* op, Windows* w, std::span<const int64_t> sizes, bool ce
     const Wide whole = Wide(sizes[d]) + 2 * Wide(w->padding[d]), room = whole - span;
     Wide out = room < 0 ? 0 : (room + (ceil_mode ? stride - 1 : 0)) / stride + 1;
     if (ceil_mode && (out - 1) * stride >= sizes[d] + Wide(w->padding[d])) --out;
-    if (out < 1 || whole > kMostPadded) {
+    if (whole > kMostPadded) {
+      fail(std::string(op) + ": padding is " + sizes_text(w->padding) +
+           ", with which the size of " + sizes_text(sizes) +
+           " overflows; no padded dimension may be above " + std::to_string(kMostPadded));
+    }
+    if (out < 1) {
       fail(std::string(op) + ": a window of " + sizes_text(w->kernel) + " with dilation " +
            sizes_text(w->dilation) + " does not fit into " + sizes_text(sizes) + " with padding " +
            sizes_text(w->padding));

@@ -169,8 +169,13 @@ TEST(Conv, HugeOptionsAreRefused) {
     expect_error(
         [&] { tn::conv1d(x, w, {.dilation = kHuge}); },
         "conv1d: a window of [5] with dilation [4611686018427387904] does not fit into [8]");
-    expect_error([&] { tn::conv1d(x, w, {.padding = kHuge}); },
-                 "with padding [4611686018427387904]");
+    expect_error(
+        [&] { tn::conv1d(x, w, {.padding = kHuge}); },
+        "conv1d: padding is [4611686018427387904], with which the size of [8] overflows; no "
+        "padded dimension may be above 2305843009213693951");
+    expect_error([&] { tn::max_pool1d(x, kHuge, {.padding = kHuge / 2}); },
+                 "max_pool1d: padding is [2305843009213693952], with which the size of [8] "
+                 "overflows");
     expect_error([&] { tn::conv1d(x, w, {.groups = INT64_MAX}); },
                  "weight is [1, 1, 5] (float32, " + d.name() + "), groups is 9223372036854775807");
     Tensor cube = tn::zeros({1, 1, 2, 2, 2}, tn::float32, d),
@@ -179,12 +184,19 @@ TEST(Conv, HugeOptionsAreRefused) {
                  "2000002, 2000002, 2000002] (float32) overflows: "
                  "more bytes than 63 bits hold");
     expect_error([&] { tn::conv_transpose1d(x, w, {.dilation = kHuge}); },
-                 "conv_transpose1d: the output would be [9223372036854775807]");
+                 "conv_transpose1d: the size of the output overflows: x is [1, 1, 8], stride [1], "
+                 "dilation [4611686018427387904], output_padding [0]");
+    expect_error([&] { tn::conv_transpose1d(x, w, {.stride = kHuge}); },
+                 "conv_transpose1d: the size of the output overflows: x is [1, 1, 8], stride "
+                 "[4611686018427387904]");
+    expect_error([&] { tn::conv_transpose1d(x, w, {.padding = kHuge}); },
+                 "conv_transpose1d: the output would be [-9223372036854775796]");
     expect_error(
         [&] {
           tn::im2col(tn::zeros({1, 4, 4}, tn::float32, d), 2, {.padding = INT64_MAX});
         },
-        "im2col: a window of [2, 2] with dilation [1, 1] does not fit into [4, 4]");
+        "im2col: padding is [9223372036854775807, 9223372036854775807], with which the size of "
+        "[4, 4] overflows");
     expect_error(
         [&] {
           const int64_t side = int64_t(1) << 32;

@@ -277,6 +277,30 @@ TEST(Loss, Errors) {
   refused("huber_loss", [&] { tn::huber_loss(x, other); });
   refused("soft_margin_loss", [&] { tn::soft_margin_loss(x, other); });
   refused("kl_div", [&] { tn::kl_div(x, other); });
+  for (tn::Dtype dtype : {tn::int8, tn::int64, tn::bool_}) {
+    const Tensor whole = tn::ones({2, 3}).to(dtype);
+    const auto no_fractions = [&](const char* op, auto f) {
+      expect_error([&] { f(whole, whole); }, std::string(op) + ": input is " + dtype.name() +
+                                                 ", target is " + dtype.name() +
+                                                 "; expected a floating dtype of one of them");
+    };
+    no_fractions("mse_loss", [](auto& a, auto& b) { tn::mse_loss(a, b); });
+    no_fractions("mse_loss", [](auto& a, auto& b) { tn::mse_loss(a, b, "none"); });
+    no_fractions("l1_loss", [](auto& a, auto& b) { tn::l1_loss(a, b); });
+    no_fractions("smooth_l1_loss", [](auto& a, auto& b) { tn::smooth_l1_loss(a, b); });
+    no_fractions("huber_loss", [](auto& a, auto& b) { tn::huber_loss(a, b); });
+    no_fractions("soft_margin_loss", [](auto& a, auto& b) { tn::soft_margin_loss(a, b); });
+    no_fractions("binary_cross_entropy", [](auto& a, auto& b) { tn::binary_cross_entropy(a, b); });
+    no_fractions("binary_cross_entropy_with_logits",
+                 [](auto& a, auto& b) { tn::binary_cross_entropy_with_logits(a, b); });
+    no_fractions("kl_div", [](auto& a, auto& b) { tn::kl_div(a, b, "sum"); });
+    expect_near(tn::mse_loss(whole, x), {0.25});
+    expect_near(tn::mse_loss(x, whole), {0.25});
+  }
+  // As PyTorch, whose absolute differences of integers stay integers.
+  const Tensor sevens = tn::full({2, 3}, 7, tn::int64);
+  expect_near(tn::l1_loss(sevens, sevens - 2, "sum"), {12}, 0);
+  EXPECT_EQ(tn::l1_loss(sevens, sevens - 2, "none").dtype(), tn::int64);
   expect_error([&] { tn::smooth_l1_loss(x, x, "mean", -1); },
                "smooth_l1_loss: beta is -1, expected 0 or more");
   expect_error([&] { tn::huber_loss(x, x, "mean", 0); },

@@ -132,6 +132,23 @@ TEST(Options, BoundsOfClampAreNumbersTensorsOrNone) {
                      [&](const auto& in) { return clamp(in[0], tn::none, in[1]); });
     expect_gradients({x, zeros}, {{0, 0.5, 1, 1, 1}, {1, 0.5, 0, 0, 0}},
                      [](const auto& in) { return tn::clamp_min(in[0], in[1]); });
+    // Where both bounds are x, it keeps its gradient: dx, dmin and dmax of PyTorch 2.15.
+    const Tensor low = row({1, 1, 1, 3, 3, 3}, d), high = row({1, 1, 1, 1, 1, 1}, d),
+                 points = row({0, 1, 2, 0, 2, 4}, d);
+    expect_gradients({points, low, high},
+                     {{0, 1, 0, 0, 0, 0}, {1, 0, 0, 0, 0, 0}, {0, 0, 1, 1, 1, 1}},
+                     [&](const auto& in) { return clamp(in[0], in[1], in[2]); });
+    expect_gradients({points, high}, {{0, 1, 0, 0, 0, 0}, {0, 0, 1, 0, 1, 1}},
+                     [&](const auto& in) { return clamp(in[0], 1, in[1]); });
+    expect_gradients({points, low}, {{0, 1, 0, 0, 0, 0}, {1, 0, 0, 0, 0, 0}},
+                     [&](const auto& in) { return clamp(in[0], in[1], 1); });
+    const auto nan = row({kNan, kNan, kNan}, d), one = row({1, 1, 1}, d), three = row({0, 1, 2}, d);
+    expect_gradients({three, nan, one}, {{1, 1, 0}, {0, 0, 0}, {0, 0, 0}},
+                     [&](const auto& in) { return clamp(in[0], in[1], in[2]); });
+    expect_gradients({three, one, nan}, {{0, 1, 1}, {0, 0, 0}, {0, 0, 0}},
+                     [&](const auto& in) { return clamp(in[0], in[1], in[2]); });
+    expect_gradients({nan, one, one * 3}, {{1, 1, 1}, {0, 0, 0}, {0, 0, 0}},
+                     [&](const auto& in) { return clamp(in[0], in[1], in[2]); });
     // In place: what is written has the gradient of the formula.
     expect_gradients({x}, {{0, 0, 1, 0, 0}},
                      [](const auto& in) { return tn::clamp_(in[0] * 1, 0, 1); });
@@ -225,6 +242,22 @@ TEST(Options, DtypeOfSumsAndSoftmax) {
                  "log_softmax: dtype is bool, expected a floating dtype");
     expect_error([&] { tn::norm(half, 2, {}, false, tn::uint8); },
                  "norm: dtype is uint8, expected a floating dtype");
+    // As PyTorch: no number of x is cut.
+    for (const auto& [of, narrow] : {std::pair(tn::float64, tn::float32),
+                                     {tn::float64, tn::float16},
+                                     {tn::float32, tn::bfloat16},
+                                     {tn::float16, tn::bfloat16},
+                                     {tn::bfloat16, tn::float16}}) {
+      expect_error([&, x = half.to(of), dtype = narrow] { tn::norm(x, 2, {}, false, dtype); },
+                   std::string("norm: dtype is ") + narrow.name() +
+                       ", which does not hold all numbers of x, " + of.name());
+    }
+    for (tn::Dtype dtype : {tn::float16, tn::bfloat16}) {
+      const Tensor y = tn::norm(row({300, 400}, d).to(dtype), 2, {}, false, dtype);
+      EXPECT_EQ(y.dtype(), dtype);
+      expect_near(y, {500}, dtype == tn::float16 ? 0 : 2);
+      EXPECT_EQ(tn::norm(half.to(dtype), 2, {}, false, tn::float32).dtype(), tn::float32);
+    }
   }
 }
 
@@ -320,6 +353,20 @@ TEST(Options, PaddingOfEmbeddingBagsBelongsToNoBag) {
     });
     expect_error([&] { tn::embedding_bag(weight, index, {.padding_idx = 4}); },
                  "embedding_bag: padding_idx is 4, expected -4 to 3");
+    for (tn::Device other : devices()) {
+      if (other == d) continue;
+      const std::string places = "embedding_bag: weight is on " + d.name();
+      expect_error([&] { tn::embedding_bag(weight, flat.to(other), whole({0}, d)); },
+                   places + ", index on " + other.name() + "; expected all on one device");
+      expect_error([&] { tn::embedding_bag(weight, flat, whole({0}, other)); },
+                   places + ", offsets on " + other.name() + "; expected all on one device");
+      expect_error(
+          [&] {
+            tn::embedding_bag(weight, flat, whole({0}, d),
+                              {.mode = "sum", .per_sample_weights = tn::ones({6}, {}, other)});
+          },
+          places + ", per_sample_weights on " + other.name() + "; expected all on one device");
+    }
     if (d.is_cpu()) {  // elsewhere the values are not at hand
       const auto bags = [&](std::initializer_list<int64_t> offsets) {
         return [&, offsets] { tn::embedding_bag(weight, flat, tn::tensor(offsets)); };

@@ -148,6 +148,43 @@ TEST(Pool, NanAndInfinity) {
   }
 }
 
+// Of several NaN in a window PyTorch takes the last: for its index, and for the gradient.
+TEST(Pool, TheLastNanIsTheMaximum) {
+  const float N = NAN;
+  for (tn::Device d : devices()) {
+    for (tn::Dtype dtype : {tn::float32, tn::float64, tn::float16, tn::bfloat16}) {
+      for (bool channels_last : {false, true}) {
+        SCOPED_TRACE(std::string(d.name()) + " " + dtype.name() + (channels_last ? " last" : ""));
+        const Tensor plane =
+            tn::tensor({1.f, N, 2.f, N, N, 3.f, 4.f, 5.f, 0.f, 1.f, N, 2.f, N, N, 1.f, 2.f}, d);
+        Tensor x = tn::cat({plane.reshape({1, 1, 4, 4}), plane.reshape({1, 1, 4, 4})}, 1).to(dtype);
+        if (channels_last) x = tn::permute(tn::permute(x, {0, 2, 3, 1}).contiguous(), {0, 3, 1, 2});
+        const Tensor at = std::get<1>(tn::max_pool2d_with_indices(x, 2));
+        expect_near(at, {4, 3, 13, 10, 4, 3, 13, 10});
+        expect_near(std::get<1>(tn::max_pool2d_with_indices(x, 3, {.stride = 1})),
+                    {10, 10, 13, 13, 10, 10, 13, 13});
+        for (int way = 0; way < 3; ++way) {
+          Tensor leaf = x.detach().requires_grad_();
+          const Tensor y = way == 0   ? tn::max_pool2d(leaf, 2)
+                           : way == 1 ? tn::adaptive_max_pool2d(leaf, 2)
+                                      : std::get<0>(tn::max_pool2d_with_indices(leaf, 2));
+          y.backward(tn::ones_like(y));
+          const Tensor own = tn::select(tn::select(leaf.grad(), 0, 0), 0, 1);
+          expect_near(own, {0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0});
+        }
+      }
+    }
+    const Tensor row = tn::tensor({N, N, 1.f, 2.f, N, 3.f, N, N}, d).reshape({1, 1, 8});
+    expect_near(std::get<1>(tn::max_pool1d_with_indices(row, 2)), {1, 3, 4, 7});
+    expect_near(std::get<1>(tn::max_pool1d_with_indices(row, 4)), {1, 7});
+    expect_near(std::get<1>(tn::max_pool3d_with_indices(row.reshape({1, 1, 2, 2, 2}), 2)), {7});
+    // Windows of lengths 3, 4 and 3 over 8: 0 to 2, 2 to 5, 5 to 7.
+    Tensor leaf = row.detach().requires_grad_();
+    tn::adaptive_max_pool1d(leaf, 3).sum().backward();
+    expect_near(leaf.grad(), {0, 1, 0, 0, 1, 0, 0, 1});
+  }
+}
+
 TEST(Pool, Errors) {
   Tensor x = tn::zeros({1, 2, 4, 4});
   expect_error([&] { tn::max_pool2d(x, 2, {.padding = 2}); },

@@ -32,7 +32,7 @@ struct Larger {
     }
     return __builtin_shuffle(load(p), load(p + N - 1), which);
   }
-  // best = the larger of both, the first of equal ones, and a NaN; place goes with it.
+  // best = the larger of both, the first of equal ones, and the last NaN; place goes with it.
   static TENON_INLINE int64_t take(float* best, int32_t* place, const float* x, int64_t i,
                                    int64_t n, int64_t stride, int32_t first) {
     Places places;
@@ -42,7 +42,7 @@ struct Larger {
     for (; i + N <= n; i += N) {
       const Values v = stride == 1 ? load(x + i) : load_even(x + 2 * i), b = load(best + i);
       auto* const there = reinterpret_cast<PlacesThere*>(place + i);
-      const Places takes = (v > b) | ((v != v) & (b == b));
+      const Places takes = (v > b) | (v != v);
       *reinterpret_cast<ValuesThere*>(best + i) = takes ? v : b;
       *there = takes ? places + static_cast<int32_t>(i * stride) : *there;
     }
@@ -59,7 +59,7 @@ void max_row(float* best, int32_t* place, const float* x, int64_t n, int64_t str
   }
   for (; i < n; ++i) {
     const float v = x[i * stride], b = best[i];
-    if (v > b || (v != v && b == b)) {
+    if (v > b || v != v) {
       best[i] = v;
       place[i] = first + static_cast<int32_t>(i * stride);
     }
@@ -102,7 +102,7 @@ void max_columns(float* best, int32_t* places, const float* x, int64_t n, int32_
   TENON_INDEPENDENT
   for (int64_t i = 0; i < n; ++i) {
     const float v = x[i], b = best[i];
-    const bool takes = v > b || (v != v && b == b);
+    const bool takes = v > b || v != v;
     best[i] = takes ? v : b;
     places[i] = takes ? at : places[i];
   }
