@@ -237,6 +237,26 @@ TEST_F(TrainerTest, AScalerLeavesOutWhatIsNotFinite) {
   }
 }
 
+// A scale that grows or shrinks the wrong way, or never, finds no end.
+TEST_F(TrainerTest, AScalerRefusesFactorsThatFindNoScale) {
+  const auto made = [](tn::GradScaler::Options options) {
+    return message_of([&] { tn::GradScaler scaler(options); });
+  };
+  EXPECT_EQ(made({.init_scale = 0}),
+            "GradScaler: init_scale is 0, expected a finite number above 0");
+  EXPECT_EQ(made({.init_scale = INFINITY}),
+            "GradScaler: init_scale is inf, expected a finite number above 0");
+  EXPECT_EQ(made({.growth_factor = 1}),
+            "GradScaler: growth_factor is 1, expected a finite number above 1");
+  EXPECT_EQ(made({.growth_factor = NAN}),
+            "GradScaler: growth_factor is nan, expected a finite number above 1");
+  EXPECT_EQ(made({.backoff_factor = 1}),
+            "GradScaler: backoff_factor is 1, expected a number above 0 and below 1");
+  EXPECT_EQ(made({.backoff_factor = -0.5}),
+            "GradScaler: backoff_factor is -0.5, expected a number above 0 and below 1");
+  EXPECT_EQ(made({.growth_interval = 0}), "GradScaler: growth_interval is 0, expected at least 1");
+}
+
 TEST_F(TrainerTest, AutocastIsOverForwardAndLoss) {
   for (const char* device : {"cpu", "ref"}) {
     const tn::Object model = tn::nn::Linear(2, 2);

@@ -142,6 +142,14 @@ TEST(Options, BoundsOfClampAreNumbersTensorsOrNone) {
                      [&](const auto& in) { return clamp(in[0], 1, in[1]); });
     expect_gradients({points, low}, {{0, 1, 0, 0, 0, 0}, {1, 0, 0, 0, 0, 0}},
                      [&](const auto& in) { return clamp(in[0], in[1], 1); });
+    // Of squares, and the gradient of that: at 1 with both bounds there, with one, and between them.
+    const Tensor root = row({1, 1, 2}, d).requires_grad_();
+    clamp(root * root, row({1, 0, 1}, d), row({1, 1, 9}, d)).sum().backward({}, false, true);
+    const Tensor first = root.grad();
+    expect_near(first, {2, 1, 4});
+    root.zero_grad();
+    first.sum().backward();
+    expect_near(root.grad(), {2, 1, 2});
     const auto nan = row({kNan, kNan, kNan}, d), one = row({1, 1, 1}, d), three = row({0, 1, 2}, d);
     expect_gradients({three, nan, one}, {{1, 1, 0}, {0, 0, 0}, {0, 0, 0}},
                      [&](const auto& in) { return clamp(in[0], in[1], in[2]); });

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <string>
 #include <vector>
 
 #include "tenon/object.hpp"
@@ -46,7 +48,15 @@ class GradScaler {
     bool operator==(const State&) const = default;
   };
   GradScaler() : GradScaler(Options()) {}
-  explicit GradScaler(Options options) : options_(options), state_{options.init_scale, 0} {}
+  explicit GradScaler(Options options) : options_(options), state_{options.init_scale, 0} {
+    expect("init_scale", options.init_scale, 0, "a finite number above 0");
+    expect("growth_factor", options.growth_factor, 1, "a finite number above 1");
+    expect("backoff_factor", options.backoff_factor, 0, "a number above 0 and below 1", 1);
+    if (options.growth_interval < 1) {
+      fail(detail::joined({"GradScaler: growth_interval is ",
+                           std::to_string(options.growth_interval), ", expected at least 1"}));
+    }
+  }
 
   Tensor scale(const Tensor& loss) const { return loss * state_.scale; }
   // Divides the optimizer's gradients by the scale and notes whether all are finite. step does it
@@ -116,6 +126,12 @@ class GradScaler {
     bool unscaled = false, stepped = false;
   };
 
+  static void expect(const char* option, double value, double above, const char* expected,
+                     double below = INFINITY) {
+    if (value > above && value < below) return;
+    fail(detail::joined(
+        {"GradScaler: ", option, " is ", detail::number_text(value), ", expected ", expected}));
+  }
   Progress& progress_of(const Object& optimizer) {
     for (Progress& p : iteration_) {
       if (p.optimizer.get() == optimizer.get()) return p;
