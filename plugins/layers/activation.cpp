@@ -54,7 +54,7 @@ void add_softmax_layers() {
         });
 }
 
-void add_options() {
+void add_activations_with_numbers() {
   of_number("LeakyReLU(float negative_slope=0.01)",
             "x where it is above 0, else negative_slope * x. Maas, Hannun & Ng, 2013.", leaky_relu);
   of_number("ELU(float alpha=1)",
@@ -79,6 +79,9 @@ void add_options() {
           }
           self.method(kForward, [=](Tensor x) { return hardtanh(x, min, max); });
         });
+}
+
+void add_activations_with_other_options() {
   layer("GELU(str approximate=\"none\")",
         "x times the normal distribution function of x; approximate is \"none\" or \"tanh\". "
         "Hendrycks & Gimpel, arXiv:1606.08415.",
@@ -146,7 +149,8 @@ void add_activation_layers() {
         hardsigmoid);
   plain("Hardswish()", "x * min(max(x + 3, 0), 6) / 6. Howard et al., arXiv:1905.02244.",
         hardswish);
-  add_options();
+  add_activations_with_numbers();
+  add_activations_with_other_options();
   add_softmax_layers();
 }
 

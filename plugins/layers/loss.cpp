@@ -24,9 +24,7 @@ void define(const char* schema, const char* doc, F f) {
   });
 }
 
-}  // namespace
-
-void add_loss_layers() {
+void add_losses_of_differences() {
   define("MSELoss(str reduction=\"mean\")",
          "loss(input, target): (input - target)^2. reduction: mean, sum or none.", mse_loss);
   define("L1Loss(str reduction=\"mean\")",
@@ -49,6 +47,9 @@ void add_loss_layers() {
             return huber_loss(input, target, reduction.c_str(), delta);
           });
         });
+}
+
+void add_losses_of_probabilities() {
   layer("KLDivLoss(str reduction=\"mean\", bool log_target=False)",
         "loss(input, target): target * (log(target) - input) of log-probabilities input, and "
         "target too with log_target. reduction batchmean is the sum over the number of samples.",
@@ -81,6 +82,9 @@ void add_loss_layers() {
                 {.reduction = reduction, .pos_weight = self.tensor("pos_weight")});
           });
         });
+}
+
+void add_losses_of_classes() {
   layer("NLLLoss(Tensor? weight=None, int ignore_index=-100, str reduction=\"mean\")",
         "loss(input, target): -input at the class, for input [n, classes, ..] of "
         "log-probabilities; weight [classes] is a buffer.",
@@ -108,6 +112,14 @@ void add_loss_layers() {
                                 .label_smoothing = label_smoothing});
         });
       });
+}
+
+}  // namespace
+
+void add_loss_layers() {
+  add_losses_of_differences();
+  add_losses_of_probabilities();
+  add_losses_of_classes();
 }
 
 }  // namespace layers

@@ -16,6 +16,13 @@ void expect_sizes(Ints normalized_shape) {
   for (const int64_t size : normalized_shape) expect_positive("normalized_shape", size);
 }
 
+// The count of batches stays 0 in an InstanceNorm, as PyTorch's.
+void add_running_values(Object& self, int64_t num_features) {
+  self.buffer("running_mean", zeros(num_features));
+  self.buffer("running_var", ones(num_features));
+  self.buffer("num_batches_tracked", zeros({}, int64));
+}
+
 void define_batch_norm(int64_t n) {
   const std::string schema = "BatchNorm" + std::to_string(n) +
                              "d(int num_features, float eps=1e-5, float? momentum=0.1, bool "
@@ -28,11 +35,7 @@ void define_batch_norm(int64_t n) {
             bool affine, bool track_running_stats) {
           expect_positive("num_features", num_features);
           add_affine(self, num_features, affine, affine);
-          if (track_running_stats) {
-            self.buffer("running_mean", zeros(num_features));
-            self.buffer("running_var", ones(num_features));
-            self.buffer("num_batches_tracked", zeros({}, int64));
-          }
+          if (track_running_stats) add_running_values(self, num_features);
           self.method("forward(Tensor x) -> Tensor", [=](Object& self, Tensor x) {
             if (x.dim() != n + 2 && !(n == 1 && x.dim() == 2)) {
               fail("x has " + std::to_string(x.dim()) + " dimensions, expected " +
@@ -71,11 +74,7 @@ void define_instance_norm(int64_t n) {
             bool track_running_stats) {
           expect_positive("num_features", num_features);
           add_affine(self, num_features, affine, affine);
-          if (track_running_stats) {
-            self.buffer("running_mean", zeros(num_features));
-            self.buffer("running_var", ones(num_features));
-            self.buffer("num_batches_tracked", zeros({}, int64));  // stays 0, as PyTorch's
-          }
+          if (track_running_stats) add_running_values(self, num_features);
           self.method("forward(Tensor x) -> Tensor", [=](Object& self, Tensor x) {
             if (x.dim() != n + 1 && x.dim() != n + 2) {
               fail("x has " + std::to_string(x.dim()) + " dimensions, expected " +

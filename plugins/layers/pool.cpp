@@ -68,11 +68,10 @@ void define_average(int64_t n) {
         });
 }
 
-void define(int64_t n) {
-  const std::string end = std::to_string(n) + "d";
+void define_max(int64_t n) {
   layer(
-      ("MaxPool" + end +
-       "(int[] kernel_size, int[] stride=[], int[] padding=[0], int[] "
+      ("MaxPool" + std::to_string(n) +
+       "d(int[] kernel_size, int[] stride=[], int[] padding=[0], int[] "
        "dilation=[1], bool ceil_mode=False, bool return_indices=False)")
           .c_str(),
       "The maximum of each window of x [n, channels, ..], or without n. stride empty: kernel_size. "
@@ -92,11 +91,13 @@ void define(int64_t n) {
           return call(kMax[n - 1], x, o.kernel_size, o.stride, o.padding, dilation, ceil_mode);
         });
       });
-  define_average(n);
-  // (Σ x^p)^(1/p) of each window.
+}
+
+// (Σ x^p)^(1/p) of each window.
+void define_power_average(int64_t n) {
   layer(
-      ("LPPool" + end +
-       "(float norm_type, int[] kernel_size, int[] stride=[], bool ceil_mode=False)")
+      ("LPPool" + std::to_string(n) +
+       "d(float norm_type, int[] kernel_size, int[] stride=[], bool ceil_mode=False)")
           .c_str(),
       "(sum x^norm_type)^(1 / norm_type) of each window of x [n, channels, ..], or without n. "
       "stride empty: kernel_size.",
@@ -115,9 +116,11 @@ void define(int64_t n) {
           return (average(n, x.pow(norm_type), o, ceil_mode, true, {}) * count).pow(1 / norm_type);
         });
       });
-  for (const bool maximum : {false, true}) {
-    layer(
-        (std::string("Adaptive") + (maximum ? "Max" : "Avg") + "Pool" + end + "(int[] output_size)")
+}
+
+void define_adaptive(int64_t n, bool maximum) {
+  layer((std::string("Adaptive") + (maximum ? "Max" : "Avg") + "Pool" + std::to_string(n) +
+         "d(int[] output_size)")
             .c_str(),
         maximum
             ? "The maxima of windows that together cover x [n, channels, ..], output_size of them."
@@ -128,13 +131,18 @@ void define(int64_t n) {
                         return (maximum ? kAdaptiveMax : kAdaptiveAvg)[n - 1](x, size);
                       });
         });
-  }
 }
 
 }  // namespace
 
 void add_pool_layers() {
-  for (int64_t n = 1; n <= 3; ++n) define(n);
+  for (int64_t n = 1; n <= 3; ++n) {
+    define_max(n);
+    define_average(n);
+    define_power_average(n);
+    define_adaptive(n, false);
+    define_adaptive(n, true);
+  }
 }
 
 }  // namespace layers

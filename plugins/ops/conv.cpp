@@ -45,14 +45,14 @@ int64_t check_conv(const Convolution& c, const Tensor& x, const Sizes& sizes, co
 }
 
 // A call: where its windows lie, and how large the output is.
-struct Plan {
+struct Fitted {
   Windows w;
   Sizes output;  // [n, out, ..]
 };
 
 // `behind`: zeros that x gets behind each dimension beyond those of w; or none.
-Plan plan_conv(const Convolution& c, const Tensor& x, const Tensor& weight, const Tensor& bias,
-               Windows w, int64_t groups, const Sizes& behind = {}) {
+Fitted fit_conv(const Convolution& c, const Tensor& x, const Tensor& weight, const Tensor& bias,
+                Windows w, int64_t groups, const Sizes& behind = {}) {
   Sizes sizes = batched_sizes(c.op.c_str(), x, c.n);
   const int64_t out = check_conv(c, x, sizes, weight, bias, groups);
   for (size_t d = 0; d < behind.size(); ++d) sizes[2 + d] += behind[d];
@@ -62,8 +62,8 @@ Plan plan_conv(const Convolution& c, const Tensor& x, const Tensor& weight, cons
   return {std::move(w), std::move(output)};
 }
 
-Plan plan_transposed(const Convolution& c, const Tensor& x, const Tensor& weight,
-                     const Tensor& bias, Windows w, const Sizes& output_padding, int64_t groups) {
+Fitted fit_transposed(const Convolution& c, const Tensor& x, const Tensor& weight,
+                      const Tensor& bias, Windows w, const Sizes& output_padding, int64_t groups) {
   const Sizes sizes = batched_sizes(c.op.c_str(), x, c.n);
   const int64_t out = check_conv(c, x, sizes, weight, bias, groups);
   w.kernel = last_sizes(weight, c.n);
@@ -103,7 +103,7 @@ Tensor with_bias(const Tensor& y, const Tensor& bias, int64_t n) {
 // x has its batch dimension here and below.
 Tensor conv(const Convolution& c, const Tensor& x, const Tensor& weight, const Tensor& bias,
             const Windows& options, int64_t groups) {
-  const auto [w, output] = plan_conv(c, x, weight, bias, options, groups);
+  const auto [w, output] = fit_conv(c, x, weight, bias, options, groups);
   const int64_t n = c.n, out = output[1];
   // [n, channels, out.., kernel..] as [groups, channels / groups kernel.., n out..]
   Tensor columns =
@@ -120,7 +120,7 @@ Tensor conv(const Convolution& c, const Tensor& x, const Tensor& weight, const T
 Tensor conv_transpose(const Convolution& c, const Tensor& x, const Tensor& weight,
                       const Tensor& bias, const Windows& options, const Sizes& output_padding,
                       int64_t groups) {
-  const auto [w, output] = plan_transposed(c, x, weight, bias, options, output_padding, groups);
+  const auto [w, output] = fit_transposed(c, x, weight, bias, options, output_padding, groups);
   const int64_t n = c.n, out = output[1];
   const char* op = c.op.c_str();
   int64_t in = x.size(1) / groups, depth = checked_mul(op, out / groups, product(w.kernel));
@@ -170,7 +170,7 @@ struct NamedPadding {
 Tensor conv_by_name(const Convolution& c, const Tensor& x, const Tensor& weight, const Tensor& bias,
                     Ints stride, const std::string& padding, Ints dilation, int64_t groups) {
   const NamedPadding p(c, weight, stride, padding, dilation);
-  plan_conv(c, x, weight, bias, p.w, groups, p.behind);
+  fit_conv(c, x, weight, bias, p.w, groups, p.behind);
   Sizes more;
   for (size_t d = p.behind.size(); d-- > 0;) more.insert(more.end(), {0, p.behind[d]});
   const bool any = std::ranges::any_of(p.behind, [](int64_t n) { return n > 0; });
@@ -190,10 +190,10 @@ void define_conv(int64_t n, const char* schema) {
                  Ints dilation, int64_t groups) {
         if (padding.is_text()) {
           const NamedPadding p(c, weight, stride, padding.text(), dilation);
-          return batched_meta(x, c.n, plan_conv(c, x, weight, bias, p.w, groups, p.behind).output);
+          return batched_meta(x, c.n, fit_conv(c, x, weight, bias, p.w, groups, p.behind).output);
         }
         Windows w = window_options(c, stride, padding.ints(), dilation);
-        return batched_meta(x, c.n, plan_conv(c, x, weight, bias, std::move(w), groups).output);
+        return batched_meta(x, c.n, fit_conv(c, x, weight, bias, std::move(w), groups).output);
       })
       .meaning([c](Tensor x, Tensor weight, Tensor bias, Ints stride, IntsOrText padding,
                    Ints dilation, int64_t groups) {
@@ -217,7 +217,7 @@ void define_conv_transpose(int64_t n, const char* schema) {
         Windows w = window_options(t, stride, padding, dilation);
         Sizes more = for_each_dim(t.op.c_str(), "output_padding", output_padding, t.n, 0);
         return batched_meta(x, t.n,
-                            plan_transposed(t, x, weight, bias, std::move(w), more, groups).output);
+                            fit_transposed(t, x, weight, bias, std::move(w), more, groups).output);
       })
       .meaning([t](Tensor x, Tensor weight, Tensor bias, Ints stride, Ints padding,
                    Ints output_padding, int64_t groups, Ints dilation) {

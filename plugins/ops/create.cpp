@@ -139,9 +139,7 @@ Tensor triangle_indices(const char* op, int64_t row, int64_t col, int64_t offset
   return device.is_cpu() ? y : y.to(device);
 }
 
-}  // namespace
-
-void create() {
+void tensors_of_one_value() {
   // The face asks the allocator for it, without a call.
   group("memory");
   op("empty(int[] sizes, dtype? dtype=None, device? device=None) -> Tensor")
@@ -167,6 +165,9 @@ void create() {
       .meaning([](Ints sizes, Dtype dtype, Device device) {
         return prim::fill(sizes, 1, dtype ? dtype : float32, device);
       });
+}
+
+void ranges_and_indices() {
   op("arange(number start, number end, number step=1, dtype? dtype=None, device? device=None) -> "
      "Tensor")
       .doc(
@@ -198,7 +199,9 @@ void create() {
       .meaning([](int64_t row, int64_t col, int64_t offset, Device device) {
         return triangle_indices("triu_indices", row, col, offset, false, device);
       });
+}
 
+void tensors_like_others() {
   op("empty_like(Tensor x, dtype? dtype=None) -> Tensor")
       .doc(
           "A tensor that is not initialized, of the sizes and device of x, and of its dtype unless "
@@ -231,6 +234,14 @@ void create() {
       .meaning([](Tensor x, Operand value) {
         return prim::elementwise(filled_with, x, number_for("fill_", "value", value, x.dtype()));
       });
+}
+
+}  // namespace
+
+void create() {
+  tensors_of_one_value();
+  ranges_and_indices();
+  tensors_like_others();
 }
 
 }  // namespace tenon::ops_pack

@@ -197,16 +197,14 @@ Equation split_equation(string_view text) {
   }
 }
 
-}  // namespace
-
-Tensor einsum_of(string_view equation, Tensors xs) {
-  Equation e = split_equation(equation);
+// The operands as terms; `spread` becomes how many dimensions the longest '...' stands for.
+std::vector<Term> read_terms(const Equation& e, string_view equation, Tensors xs, int64_t* spread) {
   if (e.inputs.size() != xs.size()) {
     refuse(equation, "it names " + std::to_string(e.inputs.size()) + " operands, here are " +
                          std::to_string(xs.size()));
   }
   std::vector<Term> terms;
-  int64_t spread = 0;  // dimensions of the longest '...'
+  *spread = 0;
   for (uint32_t i = 0; i < xs.size(); ++i) {
     Tensor x = xs[i];
     bool dots = e.inputs[i].find("...") != string_view::npos;
@@ -216,12 +214,16 @@ Tensor einsum_of(string_view equation, Tensors xs) {
                            std::string(e.inputs[i]) + "' has " + std::to_string(letters) +
                            " indices");
     }
-    if (dots) spread = std::max(spread, rest);
+    if (dots) *spread = std::max(*spread, rest);
     terms.push_back(diagonals(x, read_part(equation, e.inputs[i], rest), equation));
   }
+  return terms;
+}
+
+Labels output_labels(const Equation& e, string_view equation, int64_t spread) {
   Labels seen;
-  for (uint32_t i = 0; i < xs.size(); ++i) {
-    Labels part = read_part(equation, e.inputs[i], 0);
+  for (string_view input : e.inputs) {
+    Labels part = read_part(equation, input, 0);
     seen.insert(seen.end(), part.begin(), part.end());
   }
   Labels output;
@@ -233,15 +235,18 @@ Tensor einsum_of(string_view equation, Tensors xs) {
       if (label < kEllipsis && !has(seen, label))
         refuse(equation, std::string("index '") + char(label) + "' of the result is in no operand");
     }
-  } else {
-    for (int64_t d = spread; d-- > 0;) output.push_back(kEllipsis + int(d));
-    std::ranges::sort(seen);
-    for (int label : seen) {
-      if (std::ranges::count(seen, label) == 1) output.push_back(label);
-    }
+    return output;
   }
+  for (int64_t d = spread; d-- > 0;) output.push_back(kEllipsis + int(d));
+  std::ranges::sort(seen);
+  for (int label : seen) {
+    if (std::ranges::count(seen, label) == 1) output.push_back(label);
+  }
+  return output;
+}
 
-  // A dimension of size 1 beside a longer one of the same label broadcasts: its term has it not.
+// The size of each label, which is 1 where all terms have 1, or none has it.
+std::vector<int64_t> sizes_of_labels(const std::vector<Term>& terms, string_view equation) {
   std::vector<int64_t> sizes(kEllipsis + TN_MAX_RANK, 1);
   for (const Term& term : terms) {
     for (size_t d = 0; d < term.labels.size(); ++d) {
@@ -256,26 +261,27 @@ Tensor einsum_of(string_view equation, Tensors xs) {
       if (size != 1) known = size;
     }
   }
-  for (Term& term : terms) {
-    Term kept{term.x, {}};
-    std::vector<int64_t> gone;
-    for (size_t d = 0; d < term.labels.size(); ++d) {
-      if (term.x.size(int64_t(d)) == 1 && sizes[size_t(term.labels[d])] != 1) {
-        gone.push_back(int64_t(d));
-      } else {
-        kept.labels.push_back(term.labels[d]);
-      }
-    }
-    if (!gone.empty()) kept.x = squeeze(term.x, gone);
-    term = kept;
-  }
+  return sizes;
+}
 
-  const Dtype dtype = terms[0].x.dtype();
-  const bool rounds = rounds_between(terms, output);
-  for (Term& term : terms) {
-    if (rounds) term.x = wide(term.x);
+// A dimension of size 1 beside a longer one of the same label broadcasts: its term drops it.
+Term without_broadcast(const Term& term, const std::vector<int64_t>& sizes) {
+  Term kept{term.x, {}};
+  std::vector<int64_t> gone;
+  for (size_t d = 0; d < term.labels.size(); ++d) {
+    if (term.x.size(int64_t(d)) == 1 && sizes[size_t(term.labels[d])] != 1) {
+      gone.push_back(int64_t(d));
+    } else {
+      kept.labels.push_back(term.labels[d]);
+    }
   }
-  // Always the pair whose result is the smallest: few operands, and a good order nearly always.
+  if (!gone.empty()) kept.x = squeeze(term.x, gone);
+  return kept;
+}
+
+// Contracts always the pair whose result is the smallest: there are few operands, and the order is
+// nearly always a good one.
+Term contract_all(std::vector<Term> terms, const Labels& output) {
   while (terms.size() > 1) {
     size_t best_i = 0, best_j = 1;
     double best = std::numeric_limits<double>::infinity();
@@ -288,7 +294,25 @@ Tensor einsum_of(string_view equation, Tensors xs) {
     terms[best_i] = contracted(terms[best_i], terms[best_j], needed(terms, best_i, best_j, output));
     terms.erase(terms.begin() + int64_t(best_j));
   }
-  Tensor y = arranged(summed(terms[0], output), output);
+  return terms[0];
+}
+
+}  // namespace
+
+Tensor einsum_of(string_view equation, Tensors xs) {
+  const Equation e = split_equation(equation);
+  int64_t spread;
+  std::vector<Term> terms = read_terms(e, equation, xs, &spread);
+  const Labels output = output_labels(e, equation, spread);
+  const std::vector<int64_t> sizes = sizes_of_labels(terms, equation);
+  for (Term& term : terms) term = without_broadcast(term, sizes);
+
+  const Dtype dtype = terms[0].x.dtype();
+  const bool rounds = rounds_between(terms, output);
+  for (Term& term : terms) {
+    if (rounds) term.x = wide(term.x);
+  }
+  Tensor y = arranged(summed(contract_all(std::move(terms), output), output), output);
   if (rounds) return prim::copy(y, dtype);
   return xs.size() == 1 && y.same_storage(xs[0]) ? clone(y) : y;  // no view, whatever it says
 }

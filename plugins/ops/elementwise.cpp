@@ -51,6 +51,9 @@ void arithmetic() {
   op("minimum(Tensor x, Tensor y) -> Tensor", "min(x, y)")
       .doc("The smaller of x and y; NaN where either is NaN. Equal ones share the gradient.")
       .inplace();
+}
+
+void functions_of_two() {
   // At the origin the gradient is 0.
   op("atan2(Tensor x, Tensor y) -> Tensor",
      "let square_sum = where(x == 0 and y == 0, 1, x * x + y * y)\n"
@@ -72,6 +75,9 @@ void arithmetic() {
      "dx = g * sigmoid(x - y); dy = g * sigmoid(y - x)")
       .doc("log(exp(x) + exp(y)), computed so that no exponential overflows.")
       .amp(Amp::widest);
+}
+
+void weighted_sums() {
   // From the nearer end, as PyTorch: a weight of 1 gives `end` exactly.
   op("lerp(Tensor x, Tensor end, Tensor weight) -> Tensor",
      "where(abs(weight) < 0.5, x + weight * (end - x), end - (end - x) * (1 - weight))\n"
@@ -88,7 +94,7 @@ void arithmetic() {
       .inplace();
 }
 
-void of_one() {
+void signs_and_rounding() {
   op("neg(Tensor x) -> Tensor", "-x").doc("-x.").method().inplace();
   op("abs(Tensor x) -> Tensor", "abs(x)").doc("The absolute value of x.").method().inplace();
   op("sign(Tensor x) -> Tensor", "sign(x)")
@@ -108,6 +114,9 @@ void of_one() {
   op("frac(Tensor x) -> Tensor", "x - trunc(x)")
       .doc("x - trunc(x): the fraction, with the sign of x.")
       .inplace();
+}
+
+void powers_and_logarithms() {
   op("square(Tensor x) -> Tensor", "x ** 2").doc("x * x.").method().amp(Amp::widest).inplace();
   op("sqrt(Tensor x) -> Tensor", "sqrt(x)\n dx = g / (2 * out)")
       .doc("The square root of x; NaN below 0. Integers become float32.")
@@ -144,6 +153,9 @@ void of_one() {
   op("log10(Tensor x) -> Tensor", "log10(x)")
       .doc("The logarithm of x to base 10. Integers become float32.")
       .inplace();
+}
+
+void trigonometry() {
   op("sin(Tensor x) -> Tensor", "sin(x)").doc("The sine of x in radians.").method().inplace();
   op("cos(Tensor x) -> Tensor", "cos(x)").doc("The cosine of x in radians.").method().inplace();
   op("tan(Tensor x) -> Tensor", "tan(x)").doc("The tangent of x in radians.").inplace();
@@ -161,177 +173,13 @@ void of_one() {
   op("asinh(Tensor x) -> Tensor", "asinh(x)").doc("The inverse of sinh.").inplace();
   op("acosh(Tensor x) -> Tensor", "acosh(x)").doc("The inverse of cosh, from 0 on.").inplace();
   op("atanh(Tensor x) -> Tensor", "atanh(x)").doc("The inverse of tanh.").inplace();
+}
+
+void error_functions() {
   op("erf(Tensor x) -> Tensor", "erf(x)")
       .doc("The error function 2 / sqrt(pi) * integral of exp(-t * t) from 0 to x.")
       .inplace();
   op("erfc(Tensor x) -> Tensor", "erfc(x)").doc("1 - erf(x), exact for large x.").inplace();
-}
-
-constexpr const char *kHardtanh =
-                         "clamp(x, min_val, max_val)\n"
-                         "dx = where(out <= min_val or out >= max_val, 0, g)",
-                     // Keeps a copy of x: as in PyTorch, its output may be written.
-    *kHardtanhInto =
-        "clamp(x, min_val, max_val)\n"
-        "dx = where(x <= min_val or x >= max_val, 0, g)",
-                     *kThreshold = "where(x <= threshold, value, x)",
-                     *kMaskedFill = "where(mask, value, x)";
-constinit ExpressionRef hardtanh_of{"hardtanh(Tensor x, number min_val, number max_val) -> Tensor",
-                                    kHardtanh};
-constinit ExpressionRef hardtanh_into{
-    "hardtanh_(Tensor(a!) x, number min_val, number max_val) -> Tensor(a!)", kHardtanhInto};
-constinit ExpressionRef threshold_of{
-    "_threshold(Tensor x, number threshold, number value) -> Tensor", kThreshold};
-constinit ExpressionRef threshold_into{
-    "_threshold_(Tensor(a!) x, number threshold, number value) -> Tensor(a!)", kThreshold};
-constinit ExpressionRef masked_fill_of{
-    "_masked_fill(Tensor x, Tensor mask, Tensor value) -> Tensor", kMaskedFill};
-constinit ExpressionRef masked_fill_into{
-    "_masked_fill_(Tensor(a!) x, Tensor mask, Tensor value) -> Tensor(a!)", kMaskedFill};
-
-// An op of x and two numbers, which are taken as elements of x's dtype: x keeps it, as in PyTorch.
-// Limits of integers may lie outside of their dtype, where they limit nothing; the call of the
-// formula refuses those that leave nothing.
-void by_numbers(const std::string& name, const char* schema, const char* doc, const char* first,
-                const char* second, bool limits, const ExpressionRef& formula) {
-  op((name + schema).c_str()).doc(doc).meaning([=, &formula](Tensor x, Operand a, Operand b) {
-    const Dtype dtype = limits && !x.dtype().is_float() ? int64 : x.dtype();
-    if (x.dtype() == bool_) fail(name + ": x is bool, expected integers or floats");
-    return prim::elementwise(formula, x, number_for(name.c_str(), first, a, dtype),
-                             number_for(name.c_str(), second, b, dtype));
-  });
-}
-
-// Where the two sides of an activation meet, the argument of the exponential is kept on its own
-// side: a side that overflows and is not taken would give 0 * inf in the gradient.
-void activations() {
-  op("sigmoid(Tensor x) -> Tensor", "sigmoid(x)\n dx = g * out * (1 - out)")
-      .doc("1 / (1 + exp(-x)).")
-      .method()
-      .inplace();
-  op("log_sigmoid(Tensor x) -> Tensor", "min(x, 0) - log1p(exp(-abs(x)))\n dx = g * sigmoid(-x)")
-      .doc("log(sigmoid(x)), computed so that nothing overflows.")
-      .amp(Amp::widest);
-  op("relu(Tensor x) -> Tensor", "max(x, 0)\n dx = where(out <= 0, 0, g)")
-      .doc("max(x, 0).")
-      .method()
-      .inplace();
-  op("relu6(Tensor x) -> Tensor", "clamp(x, 0, 6)\n dx = where(out <= 0 or out >= 6, 0, g)")
-      .doc("min(max(x, 0), 6). Howard et al., arXiv:1704.04861.");
-  op("relu6_(Tensor(a!) x) -> Tensor(a!)", "clamp(x, 0, 6)\n dx = where(x <= 0 or x >= 6, 0, g)")
-      .doc("min(max(x, 0), 6), written to x.");
-  by_numbers("hardtanh", "(Tensor x, number min_val=-1, number max_val=1) -> Tensor",
-             "x, cut off below min_val and above max_val.", "min_val", "max_val", true,
-             hardtanh_of);
-  by_numbers("hardtanh_", "(Tensor(a!) x, number min_val=-1, number max_val=1) -> Tensor(a!)",
-             "x, cut off below min_val and above max_val, written to x.", "min_val", "max_val",
-             true, hardtanh_into);
-  op("leaky_relu(Tensor x, float negative_slope=0.01) -> Tensor",
-     "where(x > 0, x, negative_slope * x)\n dx = where(x > 0, g, negative_slope * g)")
-      .doc("x where it is above 0, else negative_slope * x. Maas, Hannun & Ng, 2013.")
-      .inplace();
-  op("_prelu(Tensor x, Tensor weight) -> Tensor",
-     "where(x > 0, x, weight * x)\n"
-     "dx = where(x > 0, g, weight * g); dweight = where(x > 0, 0, g * x)");
-  op("prelu(Tensor x, Tensor weight) -> Tensor")
-      .doc(
-          "x where it is above 0, else weight * x. weight has one element, or one for each channel "
-          "of x [n, channels, ..]. He et al., arXiv:1502.01852.")
-      .keeps_halves()
-      .meaning([](Tensor x, Tensor weight) {
-        Tensor w = weight;
-        if (weight.numel() != 1 || weight.dim() > 1) {
-          int64_t channels = x.dim() > 1 ? x.size(1) : 1;
-          if (weight.dim() != 1 || weight.numel() != channels) {
-            fail("prelu: weight is " + sizes_text(weight.sizes()) + ", x is " +
-                 sizes_text(x.sizes()) + "; expected weight to be [1] or [" +
-                 std::to_string(channels) + "]");
-          }
-          std::vector<int64_t> sizes(size_t(x.dim()), 1);
-          sizes[1] = channels;
-          w = prim::reshape(weight, sizes);
-        } else if (x.dim() == 0) {
-          w = prim::reshape(weight, {});
-        }
-        return call(detail::op<"_prelu">, x, w);
-      });
-  // Slopes at 0 are those of the left, and what these change by there is 0, as in PyTorch.
-  op("elu(Tensor x, float alpha=1) -> Tensor",
-     "where(x <= 0, alpha * expm1(where(x <= 0, x, 0)), x)\n"
-     "dx = where(x <= 0, g * alpha * exp(where(x < 0, x, 0)), g)")
-      .doc("x where it is above 0, else alpha * (exp(x) - 1). Clevert et al., arXiv:1511.07289.")
-      .amp(Amp::widest)
-      .inplace();
-  op("celu(Tensor x, float alpha=1) -> Tensor",
-     "where(x <= 0, alpha * expm1(where(x <= 0, x, 0) / alpha), x)\n"
-     "dx = where(x <= 0, g * exp(where(x < 0, x, 0) / alpha), g)")
-      .doc("max(x, 0) + min(0, alpha * (exp(x / alpha) - 1)). Barron, arXiv:1704.07483.")
-      .amp(Amp::widest)
-      .inplace();
-  // Klambauer et al., arXiv:1706.02515.
-  op("selu(Tensor x) -> Tensor",
-     "1.0507009873554805 * where(x <= 0, 1.6732632423543772 * expm1(where(x <= 0, x, 0)), x)\n"
-     "dx = 1.0507009873554805 * where(x <= 0, g * 1.6732632423543772 * exp(where(x < 0, x, 0)), g)")
-      .doc(
-          "scale * elu(x, alpha), whose constants keep mean 0 and variance 1. Klambauer et al., "
-          "arXiv:1706.02515.")
-      .amp(Amp::widest)
-      .inplace();
-  // x Φ(x) by erfc, which keeps the digits that 1 + erf loses at negative x. The form by tanh is
-  // sqrt(2 / pi) (x + 0.044715 x³) of Hendrycks & Gimpel.
-  op("gelu(Tensor x, str approximate='none') -> Tensor",
-     "0.5 * x * erfc(-0.7071067811865476 * x)\n"
-     "when approximate == 'tanh':\n"
-     "0.5 * x * (1 + tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)))")
-      .doc(
-          "x times the normal distribution function of x; approximate is \"none\" or \"tanh\". "
-          "Hendrycks & Gimpel, arXiv:1606.08415.")
-      .inplace();
-  op("silu(Tensor x) -> Tensor", "x * sigmoid(x)")
-      .doc("x * sigmoid(x). Elfwing et al., arXiv:1702.03118.")
-      .inplace();
-  // tanh(log(1 + e)) is n / (n + 2), n = e (e + 2), e = exp(x); beyond 20 it rounds to 1.
-  op("mish(Tensor x) -> Tensor",
-     "let e = exp(where(x > 20, 0, x)); let n = e * (e + 2)\n x * where(x > 20, 1, n / (n + 2))")
-      .doc("x * tanh(log(1 + exp(x))). Misra, arXiv:1908.08681.")
-      .amp(Amp::widest)
-      .inplace();
-  op("softplus(Tensor x, float beta=1, float threshold=20) -> Tensor",
-     "let z = beta * x\n"
-     "where(z > threshold, x, (log1p(exp(-abs(z))) + max(z, 0)) / beta)\n"
-     "dx = where(z > threshold, g, g * sigmoid(z))")
-      .doc("log(1 + exp(beta * x)) / beta; x itself where beta * x is above threshold.");
-  op("softsign(Tensor x) -> Tensor", "x / (1 + abs(x))\n dx = g / square(1 + abs(x))")
-      .doc("x / (1 + abs(x)).");
-  op("hardsigmoid(Tensor x) -> Tensor",
-     "clamp(x + 3, 0, 6) / 6\n dx = where(x > -3 and x < 3, g / 6, 0)")
-      .doc("min(max(x + 3, 0), 6) / 6. Howard et al., arXiv:1905.02244.")
-      .inplace();
-  op("hardswish(Tensor x) -> Tensor",
-     "x * clamp(x + 3, 0, 6) / 6\n dx = where(x <= -3, 0, where(x < 3, g * (x / 3 + 0.5), g))")
-      .doc("x * min(max(x + 3, 0), 6) / 6. Howard et al., arXiv:1905.02244.")
-      .inplace();
-  op("_softshrink(Tensor x, float lambd) -> Tensor",
-     "where(x > lambd, x - lambd, where(x < -lambd, x + lambd, x * 0))\n"
-     "dx = where(x >= -lambd and x <= lambd, 0, g)");
-  op("softshrink(Tensor x, float lambd=0.5) -> Tensor")
-      .doc("x moved toward 0 by lambd, and 0 within it.")
-      .keeps_halves()
-      .meaning([](Tensor x, double lambd) {
-        if (!(lambd >= 0))
-          fail("softshrink: lambd is " + number_text(lambd) + "; expected at least 0");
-        return call(detail::op<"_softshrink">, x, lambd);
-      });
-  op("hardshrink(Tensor x, float lambd=0.5) -> Tensor", "where(x >= -lambd and x <= lambd, 0, x)")
-      .doc("x, and 0 where abs(x) is at most lambd.");
-  op("tanhshrink(Tensor x) -> Tensor", "x - tanh(x)\n dx = g * square(tanh(x))")
-      .doc("x - tanh(x).");
-  by_numbers("threshold", "(Tensor x, number threshold, number value) -> Tensor",
-             "x where it is above threshold, else value.", "threshold", "value", false,
-             threshold_of);
-  by_numbers("threshold_", "(Tensor(a!) x, number threshold, number value) -> Tensor(a!)",
-             "threshold(x, threshold, value), written to x.", "threshold", "value", false,
-             threshold_into);
 }
 
 // PyTorch's choices: at a bound that is a number x has no gradient, and with one that is a tensor it
@@ -449,6 +297,12 @@ Replaced replaced(Dtype dtype, optional<double> nan, optional<double> posinf,
   return {nan.value_or(0), posinf.value_or(greatest(dtype)), neginf.value_or(-greatest(dtype))};
 }
 
+constexpr const char* kMaskedFill = "where(mask, value, x)";
+constinit ExpressionRef masked_fill_of{
+    "_masked_fill(Tensor x, Tensor mask, Tensor value) -> Tensor", kMaskedFill};
+constinit ExpressionRef masked_fill_into{
+    "_masked_fill_(Tensor(a!) x, Tensor mask, Tensor value) -> Tensor(a!)", kMaskedFill};
+
 // x keeps its dtype: the value is taken as an element of it.
 Tensor masked_fill_by(const char* name, const Operand& x, const Operand& mask, const Operand& value,
                       const ExpressionRef& formula) {
@@ -521,7 +375,12 @@ void choices() {
 
 void elementwise() {
   arithmetic();
-  of_one();
+  functions_of_two();
+  weighted_sums();
+  signs_and_rounding();
+  powers_and_logarithms();
+  trigonometry();
+  error_functions();
   activations();
   bounds();
   comparisons();

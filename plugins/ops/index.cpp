@@ -422,9 +422,7 @@ Tensor scattered(const char* op, const Tensor& x, int64_t dim, const Tensor& ind
   return prim::scatter(x, dim, index, src, add);
 }
 
-}  // namespace
-
-void index() {
+void gathers_and_scatters() {
   op("gather(Tensor x, int dim, Tensor index) -> Tensor")
       .doc(
           "y[.., i, ..] = x[.., index[.., i, ..], ..] along dim. The sizes of index are at most "
@@ -452,6 +450,9 @@ void index() {
       .method()
       .keeps_halves()
       .meaning(selected);
+}
+
+void advanced_indexing() {
   op("index(Tensor x, Tensor?[] indices) -> Tensor")
       .doc(
           "PyTorch's x[i, :, mask] is index(x, {i, {}, mask}): indices, which broadcast and may be "
@@ -490,6 +491,9 @@ void index() {
       .primitive(TN_PRIM_NONZERO)
       .dynamic()
       .no_gradient();
+}
+
+void embeddings() {
   op("embedding(Tensor weight, Tensor index, int? padding_idx=None) -> Tensor")
       .doc(
           "Rows of weight [n, d] at index [..]: [.., d]. The row padding_idx, from the end where "
@@ -518,6 +522,14 @@ void index() {
       .dynamic()
       .no_gradient()
       .meaning(hot);
+}
+
+}  // namespace
+
+void index() {
+  gathers_and_scatters();
+  advanced_indexing();
+  embeddings();
 }
 
 }  // namespace tenon::ops_pack

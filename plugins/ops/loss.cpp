@@ -222,9 +222,7 @@ Tensor cross_entropy_of(Tensor input, Tensor target, Tensor weight, int64_t igno
   return nll(logs, target, weight, ignore_index, kind, label_smoothing);
 }
 
-}  // namespace
-
-void loss() {
+void losses_of_differences() {
   op("mse_loss(Tensor input, Tensor target, str reduction=\"mean\") -> Tensor")
       .doc("(input - target)^2. reduction: \"mean\", \"sum\" or \"none\".")
       .amp(Amp::float32)
@@ -278,6 +276,9 @@ void loss() {
         expect_fractions("soft_margin_loss", input, target);
         return reduced(neg(log_sigmoid(mul(input, target))), kind);
       });
+}
+
+void losses_of_probabilities() {
   op("binary_cross_entropy(Tensor input, Tensor target, Tensor? weight=None, str "
      "reduction=\"mean\") -> Tensor")
       .doc(
@@ -322,6 +323,9 @@ void loss() {
         double n = input.dim() == 0 ? 1 : double(input.size(0));
         return by_batch ? prim::elementwise(scaled, loss, 1 / n) : loss;
       });
+}
+
+void losses_of_classes() {
   op("nll_loss(Tensor input, Tensor target, Tensor? weight=None, int ignore_index=-100, str "
      "reduction=\"mean\") -> Tensor")
       .doc(
@@ -344,6 +348,14 @@ void loss() {
       .amp(Amp::float32)
       .infer(cross_entropy_meta)
       .meaning(cross_entropy_of);
+}
+
+}  // namespace
+
+void loss() {
+  losses_of_differences();
+  losses_of_probabilities();
+  losses_of_classes();
 }
 
 }  // namespace tenon::ops_pack

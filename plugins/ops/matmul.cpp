@@ -144,9 +144,7 @@ Tensor weighted(const char* op, const Tensor& x, const Tensor& y, double beta, d
                                  : prim::elementwise(weighted_plus, x, y, beta, alpha);
 }
 
-}  // namespace
-
-void matmul() {
+void products_of_two() {
   op("matmul(Tensor a, Tensor b) -> Tensor")
       .doc(
           "a [.., m, k] times b [.., k, n]; leading dimensions broadcast, and vectors are taken as "
@@ -182,6 +180,9 @@ void matmul() {
         expect_ranks("outer", a, 1, b, 1);
         return mul(unsqueeze(a, 1), b);
       });
+}
+
+void sums_of_products() {
   op("addmm(Tensor x, Tensor a, Tensor b, float beta=1, float alpha=1) -> Tensor")
       .doc(
           "beta * x + alpha * (a [m, k] times b [k, n]). x broadcasts, and is not read where beta "
@@ -205,6 +206,9 @@ void matmul() {
       .amp(Amp::lower)
       .keeps_halves()
       .meaning([](string_view equation, Tensors xs) { return einsum_of(equation, xs); });
+}
+
+void linear_maps() {
   op("linear(Tensor x, Tensor weight, Tensor? bias=None) -> Tensor")
       .doc("x [.., in] times weight [out, in] transposed, plus bias [out].")
       .amp(Amp::lower)
@@ -225,6 +229,14 @@ void matmul() {
         return bias.defined() ? prim::elementwise(plus_relu, y, bias)
                               : prim::elementwise(positive, y);
       });
+}
+
+}  // namespace
+
+void matmul() {
+  products_of_two();
+  sums_of_products();
+  linear_maps();
 }
 
 }  // namespace tenon::ops_pack

@@ -214,9 +214,7 @@ Tensor group_norm_of(Tensor x, int64_t num_groups, Tensor weight, Tensor bias, d
   return prim::reshape(y, x.sizes());
 }
 
-}  // namespace
-
-void norm() {
+void softmaxes() {
   op("softmax(Tensor x, int dim=-1, dtype? dtype=None) -> Tensor")
       .doc(
           "exp(x) / sum(exp(x)) along dim, computed so that no exponential overflows; with a "
@@ -259,6 +257,9 @@ void norm() {
         Tensor dx = sub(g, mul(prim::elementwise(exp_of, y), sum(g, dim, true)));
         return x.dtype() == dx.dtype() ? dx : prim::copy(dx, x.dtype());
       });
+}
+
+void norms_of_samples() {
   op("rms_norm(Tensor x, Tensor? weight=None, float eps=1e-6) -> Tensor")
       .doc(
           "x / sqrt(mean(x * x) + eps) over the last dimension, times weight. Zhang & Sennrich, "
@@ -297,6 +298,9 @@ void norm() {
         return Meta(x);
       })
       .meaning(group_norm_of);
+}
+
+void norms_of_channels() {
   op("batch_norm(Tensor x, Tensor(a!)? running_mean=None, Tensor(b!)? running_var=None, Tensor? "
      "weight=None, Tensor? bias=None, bool training=False, float momentum=0.1, float eps=1e-5) -> "
      "Tensor")
@@ -327,6 +331,14 @@ void norm() {
           "Ulyanov et al., arXiv:1607.08022.")
       .amp(Amp::float32)
       .meaning(instance_norm_of);
+}
+
+}  // namespace
+
+void norm() {
+  softmaxes();
+  norms_of_samples();
+  norms_of_channels();
 }
 
 }  // namespace tenon::ops_pack

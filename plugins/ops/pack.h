@@ -10,6 +10,7 @@ namespace tenon::ops_pack {
 using namespace tenon::plugin;
 
 void elementwise();
+void activations();  // of which elementwise() registers these
 void reduce();
 void matmul();
 void shape();

@@ -359,32 +359,33 @@ void define_adaptive(int64_t n, bool maximum, const char* schema) {
       });
 }
 
+Tensor first_max_of(Tensor x, Ints dims) {
+  int64_t first = dims.empty() ? -1 : dims[0], n = dims.size();
+  bool neighbours = first >= 0 && n <= x.dim() && first <= x.dim() - n;
+  for (int64_t i = 0; i < n; ++i) neighbours = neighbours && dims[size_t(i)] == first + i;
+  if (!neighbours) {
+    fail("_first_max: dims are " + sizes_text({dims.data(), dims.size()}) +
+         ", expected neighbours within 0 to " + std::to_string(x.dim() - 1));
+  }
+  return prim::reduce(TN_REDUCE_MAX, x, dims);
+}
+Tensor first_max_gradient(const Vjp& g, Tensor x, Ints dims) {
+  int64_t first = dims[0], n = dims.size();
+  Sizes front = first_sizes(x, first), back = last_sizes(x, x.dim() - first - n);
+  Sizes flat{product(front), 0, product(back)};
+  flat[1] = product(Sizes(x.sizes().begin() + first, x.sizes().begin() + first + n));
+  Sizes one{flat[0], 1, flat[2]};
+  Tensor at = prim::reshape(place_of_max(x.detach(), dims), one);
+  Tensor dx = prim::scatter(prim::fill(flat, 0, x.dtype(), x.device()), 1, at,
+                            prim::reshape(g.grad(), one), false);
+  return prim::reshape(dx, x.sizes());
+}
+
 }  // namespace
 
 void pool() {
   // As amax, but the gradient goes to one element alone, that of place_of_max. dims are neighbours.
-  op("_first_max(Tensor x, int[] dims) -> Tensor")
-      .meaning([](Tensor x, Ints dims) {
-        int64_t first = dims.empty() ? -1 : dims[0], n = dims.size();
-        bool neighbours = first >= 0 && n <= x.dim() && first <= x.dim() - n;
-        for (int64_t i = 0; i < n; ++i) neighbours = neighbours && dims[size_t(i)] == first + i;
-        if (!neighbours) {
-          fail("_first_max: dims are " + sizes_text({dims.data(), dims.size()}) +
-               ", expected neighbours within 0 to " + std::to_string(x.dim() - 1));
-        }
-        return prim::reduce(TN_REDUCE_MAX, x, dims);
-      })
-      .vjp([](const Vjp& g, Tensor x, Ints dims) {
-        int64_t first = dims[0], n = dims.size();
-        Sizes front = first_sizes(x, first), back = last_sizes(x, x.dim() - first - n);
-        Sizes flat{product(front), 0, product(back)};
-        flat[1] = product(Sizes(x.sizes().begin() + first, x.sizes().begin() + first + n));
-        Sizes one{flat[0], 1, flat[2]};
-        Tensor at = prim::reshape(place_of_max(x.detach(), dims), one);
-        Tensor dx = prim::scatter(prim::fill(flat, 0, x.dtype(), x.device()), 1, at,
-                                  prim::reshape(g.grad(), one), false);
-        return prim::reshape(dx, x.sizes());
-      });
+  op("_first_max(Tensor x, int[] dims) -> Tensor").meaning(first_max_of).vjp(first_max_gradient);
   define_max(1,
              "max_pool1d(Tensor x, int[] kernel_size, int[] stride=[], int[] padding=[0], int[] "
              "dilation=[1], bool ceil_mode=False) -> Tensor");

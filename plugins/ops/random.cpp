@@ -223,18 +223,7 @@ void expect_probability(const char* op, double p) {
   if (!(p >= 0 && p <= 1)) fail(std::string(op) + ": p is " + number_text(p) + ", expected 0 to 1");
 }
 
-}  // namespace
-
-// On devices below 0 and NaN count as 0, above 1 as 1.
-void expect_probabilities(const char* op, const char* what, const Tensor& p) {
-  if (!p.device().is_cpu() || p.numel() == 0) return;
-  NoGrad guard;
-  Tensor outside = prim::reduce(TN_REDUCE_MAX, Tensors(&p, 1), {}, false, no_probability);
-  if (outside.item<double>() != 0)
-    fail(std::string(op) + ": an element of " + what + " is not within 0 to 1");
-}
-
-void random() {
+void uniform_and_normal() {
   op("rand(int[] sizes, dtype? dtype=None, device? device=None) -> Tensor")
       .doc(
           "Uniform in [0, 1). dtype None: float32; device None: the CPU. The same on every device "
@@ -267,6 +256,9 @@ void random() {
       .meaning([](Tensor x, Dtype dtype) {
         return normal_of("randn_like", x.sizes(), dtype ? dtype : x.dtype(), x.device());
       });
+}
+
+void whole_numbers() {
   op("randint(int low, int high, int[] sizes, dtype? dtype=None, device? device=None) -> Tensor")
       .doc("Whole numbers from low to high - 1. dtype None: int64; device None: the CPU.")
       .random()
@@ -293,6 +285,9 @@ void random() {
       .no_gradient()
       .keeps_halves()
       .meaning(drawn);
+}
+
+void distributions() {
   op("uniform(int[] sizes, float low=0, float high=1, dtype? dtype=None, device? device=None) -> "
      "Tensor")
       .doc("Uniform in [low, high). dtype None: float32; device None: the CPU.")
@@ -327,6 +322,9 @@ void random() {
         expect_probability("bernoulli_", p);
         return prim::elementwise(chosen_into, x, prim::random_bits(x.sizes(), x.device()), p);
       });
+}
+
+void bernoulli_and_dropout() {
   op("bernoulli(Tensor p) -> Tensor")
       .doc("1 with the probability that p says element by element, else 0.")
       .random()
@@ -353,6 +351,24 @@ void random() {
         Tensor mask = prim::elementwise(chosen, prim::random_bits(x.sizes(), x.device()), p);
         return prim::elementwise(keep, x, mask, p < 1 ? 1 / (1 - p) : 0.0);
       });
+}
+
+}  // namespace
+
+// On devices below 0 and NaN count as 0, above 1 as 1.
+void expect_probabilities(const char* op, const char* what, const Tensor& p) {
+  if (!p.device().is_cpu() || p.numel() == 0) return;
+  NoGrad guard;
+  Tensor outside = prim::reduce(TN_REDUCE_MAX, Tensors(&p, 1), {}, false, no_probability);
+  if (outside.item<double>() != 0)
+    fail(std::string(op) + ": an element of " + what + " is not within 0 to 1");
+}
+
+void random() {
+  uniform_and_normal();
+  whole_numbers();
+  distributions();
+  bernoulli_and_dropout();
 }
 
 }  // namespace tenon::ops_pack

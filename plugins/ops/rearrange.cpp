@@ -293,6 +293,13 @@ Tensor padded(const Tensor& x, Ints pad, string_view mode, Operand value) {
   return y.is_same(x) ? prim::copy(x) : y;
 }
 
+// Cut where x was padded, and padded where x was cut.
+Tensor constant_pad_gradient(const Vjp& call, Tensor, Ints pad, Operand) {
+  std::vector<int64_t> back;
+  for (int64_t p : pad) back.push_back(-p);
+  return constant_pad(call, back, 0);
+}
+
 }  // namespace
 
 void rearrange() {
@@ -334,16 +341,10 @@ void rearrange() {
           "first; mode: \"constant\" (value), \"reflect\", \"replicate\" or \"circular\".")
       .keeps_halves()
       .meaning(padded);
-  // The gradient is cut where x was padded, and padded where x was cut.
   op("_constant_pad(Tensor x, int[] pad, number value) -> Tensor")
       .keeps_halves()
       .meaning(constant_padded)
-      .vjp([](const Vjp& call, Tensor, Ints pad, Operand) {
-        std::vector<int64_t> back;
-        for (int64_t p : pad) back.push_back(-p);
-        return constant_pad(call, back, 0);
-      });
-
+      .vjp(constant_pad_gradient);
   op("cat(Tensor[] xs, int dim=0) -> Tensor")
       .doc("Tensors side by side along dim; other sizes are equal.")
       .amp(Amp::widest)

@@ -159,9 +159,7 @@ std::tuple<Tensor, Tensor> top_of(const Tensor& x, int64_t k, int64_t dim, bool 
   return {prim::reshape(values, {}), prim::reshape(at, {})};
 }
 
-}  // namespace
-
-void reduce() {
+void sums() {
   op("sum(Tensor x, int[] dims=[], bool keepdim=False, dtype? dtype=None) -> Tensor")
       .doc(
           "The sum over dims, or over all where dims is empty. Integers and bool sum in int64; "
@@ -192,6 +190,9 @@ void reduce() {
       .meaning([](Tensor x, Ints dims, bool keepdim, Dtype dtype) {
         return total_of(TN_REDUCE_PROD, x, dims, keepdim, dtype);
       });
+}
+
+void extremes() {
   op("amax(Tensor x, int[] dims=[], bool keepdim=False) -> Tensor")
       .doc(
           "The largest value over dims, or over all where dims is empty. Equal ones share the "
@@ -230,6 +231,9 @@ void reduce() {
       .meaning([](Tensor x, int64_t dim, bool keepdim) {
         return extreme("min", TN_REDUCE_ARGMIN, x, dim, keepdim);
       });
+}
+
+void indices_of_extremes() {
   op("argmax(Tensor x, int[] dims=[], bool keepdim=False) -> Tensor")
       .doc(
           "The int64 index of the largest value, the first among equals, flat over dims, or over "
@@ -252,7 +256,9 @@ void reduce() {
       .meaning([](Tensor x, Ints dims, bool keepdim) {
         return prim::reduce(TN_REDUCE_ARGMIN, x, dims, keepdim);
       });
+}
 
+void moments_and_norms() {
   op("var(Tensor x, int[] dims=[], int correction=1, bool keepdim=False) -> Tensor")
       .doc(
           "The variance over dims, or over all where dims is empty: squared distances from the "
@@ -307,7 +313,9 @@ void reduce() {
         auto kept = [&](const Tensor& t) { return reshaped("logsumexp", t, x, dims, true); };
         return prim::elementwise(logsumexp_dx, kept(call), x, kept(call.output()));
       });
+}
 
+void truths_and_counts() {
   op("all(Tensor x, int[] dims=[], bool keepdim=False) -> Tensor")
       .doc(
           "Whether all elements over dims, or over all where dims is empty, are not 0. NaN is not "
@@ -334,7 +342,9 @@ void reduce() {
       .meaning([](Tensor x, Ints dims) {
         return prim::reduce(TN_REDUCE_SUM, {x}, dims, false, other_as_one);
       });
+}
 
+void scans_and_sorts() {
   op("cumsum(Tensor x, int dim, dtype? dtype=None) -> Tensor")
       .doc(
           "The sums of the elements up to each one along dim, itself included. Of integers and "
@@ -377,6 +387,17 @@ void reduce() {
       .meaning([](Tensor x, int64_t k, int64_t dim, bool largest, bool) {
         return top_of(x, k, dim, largest);
       });
+}
+
+}  // namespace
+
+void reduce() {
+  sums();
+  extremes();
+  indices_of_extremes();
+  moments_and_norms();
+  truths_and_counts();
+  scans_and_sorts();
 }
 
 }  // namespace tenon::ops_pack

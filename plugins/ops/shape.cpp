@@ -302,9 +302,7 @@ Tensor laid_out(const Tensor& x, const std::string& memory_format) {
                        joined_sizes({{0, x.dim() - 1}, counting(1, x.dim() - 2)}));
 }
 
-}  // namespace
-
-void shape() {
+void views_by_primitives() {
   op("reshape(Tensor(a) x, int[] sizes) -> Tensor(a)")
       .doc(
           "The elements of x in row-major order with other sizes, of which one may be -1. A view "
@@ -331,7 +329,9 @@ void shape() {
   op("as_strided(Tensor(a) x, int[] sizes, int[] strides, int offset=0) -> Tensor(a)")
       .doc("A view of the storage of x with these sizes and strides, from the element offset on.")
       .primitive(TN_PRIM_AS_STRIDED);
+}
 
+void views_of_dimensions() {
   op("view(Tensor(a) x, int[] sizes) -> Tensor(a)")
       .doc("reshape(x, sizes), but an error where it cannot be a view.")
       .method()
@@ -372,7 +372,9 @@ void shape() {
           "copy.")
       .method()
       .meaning(flattened);
+}
 
+void views_of_elements() {
   op("movedim(Tensor(a) x, int[] source, int[] destination) -> Tensor(a)")
       .doc(
           "A view of x with the dimensions source at the places destination; the others stay in "
@@ -393,12 +395,18 @@ void shape() {
   op("broadcast_to(Tensor(a) x, int[] sizes) -> Tensor(a)")
       .doc("A view of x repeated to these sizes, as expand.")
       .primitive(TN_PRIM_EXPAND);
+}
+
+void layouts() {
   // memory_format: contiguous, or channels_last, in which dimension 1 lies innermost.
   op("contiguous(Tensor(a) x, str memory_format=\"contiguous\") -> Tensor(a)")
       .doc(
           "x itself where it lies so already, else a copy. memory_format: \"contiguous\", or "
           "\"channels_last\", in which dimension 1 lies innermost.")
       .meaning(laid_out);
+}
+
+void pieces_and_grids() {
   op("split(Tensor(a) x, int length, int dim=0) -> Tensor(a)[]")
       .doc("Views side by side along dim, of length elements each; the last may be shorter.")
       .meaning([](Tensor x, int64_t length, int64_t dim) {
@@ -434,6 +442,16 @@ void shape() {
           "Each x [n_i] spread over all sizes [n_0, n_1, ..]; indexing \"xy\" swaps the first two.")
       .keeps_halves()
       .meaning(grids);
+}
+
+}  // namespace
+
+void shape() {
+  views_by_primitives();
+  views_of_dimensions();
+  views_of_elements();
+  layouts();
+  pieces_and_grids();
 }
 
 }  // namespace tenon::ops_pack
