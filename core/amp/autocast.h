@@ -1,9 +1,8 @@
 // Autocast: which dtype an op computes in, decided by its class and cast above autograd, so that
 // casts have gradients. Named policies come from plugins.
 //
-// Rules: the outermost op with a class decides, and autocast is off beneath it; an op without a
-// class expands to its decomposition, so that the presence of kernels never changes a dtype. Casts
-// of parameters (leaves that ask for gradients) are kept until the last scope of the thread ends:
+// The rule is in docs/abi.md under AMP: an op without a class expands to its decomposition so that the
+// presence of kernels never changes a dtype. Casts of parameters (leaves that ask for gradients) are kept until the last scope of the thread ends:
 // their gradient then flows through one cast, as many times as they are used.
 #pragma once
 

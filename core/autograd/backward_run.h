@@ -1,4 +1,4 @@
-// The state of one backward: a slot for each node that it visits, with the gradients that have
+// The state of one backward: a Visit for each node below its roots, with the gradients that have
 // come. engine.cpp's alone.
 #pragma once
 
@@ -14,16 +14,16 @@
 
 namespace tenon {
 
-// One backward. Each node that it visits has a slot; the node remembers its slot while no other run
+// One backward. Each node below the roots has a Visit; the node remembers it while no other run
 // holds the node (several backwards may share nodes: nested ones, or threads), else a map does.
 struct BackwardRun {
-  // What few slots have.
+  // What few visits have.
   struct Rare {
     std::vector<Tensor*> more;  // gradients of outputs 1..., owned; NULL: none came yet
     Tensor* terms[kMaxTerms];   // n_terms of them, owned: to be added to grad
     uint32_t n_terms = 0;
   };
-  struct Slot {
+  struct Visit {
     Node* node = nullptr;    // alive: the roots are held, and each node holds those below it
     Tensor* grad = nullptr;  // of output 0, owned
     std::unique_ptr<Rare> rare_;
@@ -49,7 +49,7 @@ struct BackwardRun {
       return rare_ != nullptr && output <= rare_->more.size() ? rare_->more[output - 1] : nullptr;
     }
     bool has_terms() const { return rare_ != nullptr && rare_->n_terms > 0; }
-    ~Slot() {
+    ~Visit() {
       if (grad != nullptr) grad->release();
       if (rare_ == nullptr) return;
       for (Tensor* t : rare_->more) {
@@ -58,13 +58,13 @@ struct BackwardRun {
       while (rare_->n_terms > 0) rare_->terms[--rare_->n_terms]->release();
     }
   };
-  // Slots that stay where they are; the first few need no heap.
-  class Slots {
+  // Visits that stay where they are; the first few need no heap.
+  class Visits {
    public:
-    Slot* add() {
+    Visit* add() {
       if (n_ < kFirst) return &first_[n_++];
       const uint32_t at = (n_ - kFirst) % kChunk;
-      if (at == 0) chunks_.push_back(std::make_unique<Slot[]>(kChunk));
+      if (at == 0) chunks_.push_back(std::make_unique<Visit[]>(kChunk));
       ++n_;  // once it is there
       return &chunks_.back()[at];
     }
@@ -77,72 +77,72 @@ struct BackwardRun {
    private:
     static constexpr uint32_t kFirst = 6, kChunk = 64;
     uint32_t n_ = 0;
-    Slot first_[kFirst];
-    std::vector<std::unique_ptr<Slot[]>> chunks_;
+    Visit first_[kFirst];
+    std::vector<std::unique_ptr<Visit[]>> chunks_;
   };
   struct Target {
-    Slot* slot;
+    Visit* visit;
     uint32_t output;
     size_t input;
   };
 
   bool create_graph = false, retain_graph = false;
-  Slots slots;
+  Visits visits;
   SmallVector<Target, 4> targets;
-  SmallVector<Slot*, 8> ready;  // a heap by sequence
-  std::optional<std::unordered_map<Node*, Slot*>> foreign;
+  SmallVector<Visit*, 8> ready;  // a heap by sequence
+  std::optional<std::unordered_map<Node*, Visit*>> foreign;
   std::span<Tensor*> captured;
 
   ~BackwardRun() {
-    slots.for_each([this](Slot& s) {
+    visits.for_each([this](Visit& s) {
       if (s.node->run.load(std::memory_order_relaxed) == this)
         s.node->run.store(nullptr, std::memory_order_release);
     });
   }
 
-  // The node's slot, or NULL when it has none yet.
-  Slot* find(Node* node) const {
+  // The node's visit, or NULL when it has none yet.
+  Visit* find(Node* node) const {
     if (node->run.load(std::memory_order_acquire) == this) [[likely]]
-      return static_cast<Slot*>(node->slot);
+      return static_cast<Visit*>(node->visit);
     if (!foreign) return nullptr;
     const auto it = foreign->find(node);
     return it == foreign->end() ? nullptr : it->second;
   }
 
-  Slot* add(Node* node) {
-    Slot* slot = slots.add();
-    slot->node = node;
+  Visit* add(Node* node) {
+    Visit* visit = visits.add();
+    visit->node = node;
     BackwardRun* nobody = nullptr;
     if (node->run.compare_exchange_strong(nobody, this, std::memory_order_acq_rel)) [[likely]] {
-      node->slot = slot;
+      node->visit = visit;
     } else {
       if (!foreign) foreign.emplace();
-      foreign->emplace(node, slot);
+      foreign->emplace(node, visit);
     }
-    return slot;
+    return visit;
   }
 
-  static bool earlier(const Slot* a, const Slot* b) {
+  static bool earlier(const Visit* a, const Visit* b) {
     return a->node->sequence < b->node->sequence;
   }
-  void push(Slot* slot) {
-    ready.push_back(slot);
+  void push(Visit* visit) {
+    ready.push_back(visit);
     if (ready.size() > 1) std::push_heap(ready.begin(), ready.end(), earlier);
   }
-  Slot* pop() {
+  Visit* pop() {
     if (ready.size() > 1) std::pop_heap(ready.begin(), ready.end(), earlier);
-    Slot* slot = ready.back();
+    Visit* visit = ready.back();
     ready.pop_back();
-    return slot;
+    return visit;
   }
 
-  void discover(Slot* root);
+  void discover(Visit* root);
   void mark_needed();
-  Status deliver(Slot& slot, uint32_t output, TensorRef grad);
-  Status add_terms(Slot& slot);
-  Status run_hooks(Slot& slot);
-  Status run_leaf(Slot& slot);
-  Status run_node(Slot& slot);
+  Status deliver(Visit& visit, uint32_t output, TensorRef grad);
+  Status add_terms(Visit& visit);
+  Status run_hooks(Visit& visit);
+  Status run_leaf(Visit& visit);
+  Status run_node(Visit& visit);
   Status add_window(Node* node, Tensor* const* grads, Tensor** results);
   Status call_backward(Node* node, Tensor* const* grads, Tensor** results);
   Status call_on_its_stream(Node* node, Tensor* const* grads, Tensor** results);

@@ -45,6 +45,8 @@ class ElementwiseNode final : public Node {
  private:
   Status widen_sums(Tensor* const* grads, std::span<tn_value> args,
                     SmallVector<TensorRef, 4>* held);
+  Status read_sources(Tensor* const* grads, tn_value* args, SmallVector<TensorRef, 4>* held);
+  Status fit_results(const Tensor* full, Tensor** results);
   Status zero_gradients(Tensor* const* grads, Tensor** results);
 
   static constexpr size_t kBytes = 256;  // of a block; checked below
@@ -69,12 +71,12 @@ class ElementwiseNode final : public Node {
 };
 
 // A tensor of a call that writes in place: a copy of it where its memory is written.
-[[gnu::noinline]] Status save_beside_writes(const ElementwisePlan& plan,
-                                            std::span<const tn_value> args, Tensor* t,
-                                            const std::string& call, SavedTensor* saved) {
-  for (uint32_t r = 0; r < plan.n_outputs; ++r) {
-    const int k = plan.inplace_operand[r];
-    if (k >= 0 && args[plan.operand_args[k]].as.tensor->storage == t->storage)
+[[gnu::noinline]] Status save_beside_writes(const OperandMap& map, std::span<const tn_value> args,
+                                            Tensor* t, const std::string& call,
+                                            SavedTensor* saved) {
+  for (uint32_t r = 0; r < map.n_outputs; ++r) {
+    const int k = map.inplace_operand[r];
+    if (k >= 0 && args[map.operand_args[k]].as.tensor->storage == t->storage)
       return saved->save_copy(shown_name(call), t);
   }
   saved->save(t);
@@ -86,9 +88,9 @@ static_assert(sizeof(ElementwiseNode) <= 256);
 static_assert(kMaxExpressionOperands <= 16 && kMaxExpressionOperands + kMaxExpressionScalars <= 32);
 
 Status ElementwiseNode::prepare(const Op& op, std::span<const tn_value> args, uint64_t wanted) {
-  const ElementwisePlan& plan = op.plan;
+  const OperandMap& map = op.map;
   wanted_ = static_cast<uint16_t>(wanted);
-  n_outputs = plan.n_outputs;
+  n_outputs = map.n_outputs;
   const GradientOp* gradient;
   TN_TRY(gradient_of(op, wanted, &gradient));
   const auto sources = gradient->sources;
@@ -97,30 +99,29 @@ Status ElementwiseNode::prepare(const Op& op, std::span<const tn_value> args, ui
     return error(TN_UNSUPPORTED, "{}: its gradient has {} operands, more than {}", name(),
                  n_sources, kMaxExpressionOperands);
   }
-  if (n_sources + plan.n_scalars > kInlineKept)
-    more_ = std::make_unique<Kept[]>(n_sources + plan.n_scalars);
+  if (n_sources + map.n_scalars > kInlineKept)
+    more_ = std::make_unique<Kept[]>(n_sources + map.n_scalars);
   gradient_ = gradient;
   for (size_t s = 0; s < n_sources; ++s) {
     const GradientSource& source = sources[s];
     if (source.kind != GradientSource::kInput) continue;
-    const tn_value& v = args[plan.operand_args[source.index]];
+    const tn_value& v = args[map.operand_args[source.index]];
     if (v.kind != TN_KIND_TENSOR) {
       keep_number(s, v);
       continue;
     }
     Tensor* read = as_tensor(v.as.tensor);
-    if (plan.any_inplace) [[unlikely]] {
-      TN_TRY(save_beside_writes(plan, args, read, name_, &kept()[s].tensor));
+    if (map.any_inplace) [[unlikely]] {
+      TN_TRY(save_beside_writes(map, args, read, name_, &kept()[s].tensor));
     } else {
       kept()[s].tensor.save(read);
     }
   }
-  for (uint32_t i = 0; i < plan.n_scalars; ++i)
-    keep_number(n_sources + i, args[plan.scalar_args[i]]);
+  for (uint32_t i = 0; i < map.n_scalars; ++i) keep_number(n_sources + i, args[map.scalar_args[i]]);
 
   const Tensor* first = nullptr;
-  for (uint32_t k = 0; k < plan.n_operands; ++k) {
-    const tn_value& v = args[plan.operand_args[k]];
+  for (uint32_t k = 0; k < map.n_operands; ++k) {
+    const tn_value& v = args[map.operand_args[k]];
     if (v.kind != TN_KIND_TENSOR) continue;
     const Tensor* t = as_tensor(v.as.tensor);
     if (first == nullptr) {
@@ -131,9 +132,9 @@ Status ElementwiseNode::prepare(const Op& op, std::span<const tn_value> args, ui
     }
   }
   if (!same_) {
-    infos_ = std::make_unique<TensorInfo[]>(plan.n_operands);
-    for (uint32_t k = 0; k < plan.n_operands; ++k) {
-      if ((wanted >> k & 1) != 0) infos_[k] = TensorInfo(args[plan.operand_args[k]].as.tensor);
+    infos_ = std::make_unique<TensorInfo[]>(map.n_operands);
+    for (uint32_t k = 0; k < map.n_operands; ++k) {
+      if ((wanted >> k & 1) != 0) infos_[k] = TensorInfo(args[map.operand_args[k]].as.tensor);
     }
   }
   return nullptr;
@@ -195,16 +196,15 @@ Status ElementwiseNode::widen_sums(Tensor* const* grads, std::span<tn_value> arg
   });
 }
 
-Status ElementwiseNode::backward(Tensor* const* grads, Tensor** results) {
-  const Op& formula = gradient_->op;
-  const ElementwisePlan& plan = formula.plan;
+// The arguments of the gradient's formula: gradients of outputs, what was saved, and numbers. `held`
+// keeps what is unpacked.
+Status ElementwiseNode::read_sources(Tensor* const* grads, tn_value* args,
+                                     SmallVector<TensorRef, 4>* held) {
+  const OperandMap& map = gradient_->op.map;
   const size_t n_sources = gradient_->sources.size();
-  if (n_sources == 0) return zero_gradients(grads, results);
-  tn_value args[kMaxExpressionOperands + kMaxExpressionScalars];
-  SmallVector<TensorRef, 4> held;
   for (size_t s = 0; s < n_sources; ++s) {
     const GradientSource& source = gradient_->sources[s];
-    tn_value& v = args[plan.operand_args[s]];
+    tn_value& v = args[map.operand_args[s]];
     v = tn_value{};
     if (source.kind == GradientSource::kOutputGradient) {
       if (grads[source.index] != nullptr) {
@@ -225,25 +225,51 @@ Status ElementwiseNode::backward(Tensor* const* grads, Tensor** results) {
         TensorRef unpacked;
         TN_TRY(saved.unpack(this, &unpacked));
         v.as.tensor = unpacked.get();
-        held.push_back(std::move(unpacked));
+        held->push_back(std::move(unpacked));
       }
     }
   }
-  for (uint32_t i = 0; i < plan.n_scalars; ++i)
-    args[plan.scalar_args[i]] = kept()[n_sources + i].number;
+  for (uint32_t i = 0; i < map.n_scalars; ++i)
+    args[map.scalar_args[i]] = kept()[n_sources + i].number;
+  return nullptr;
+}
 
-  if (!same_ && (n_sources > 1 || plan.n_scalars > 0))
-    TN_TRY(widen_sums(grads, {args, plan.n_args}, &held));
+// Gives each result the sizes, dtype and device of its operand.
+Status ElementwiseNode::fit_results(const Tensor* full, Tensor** results) {
+  return guarded([&]() -> Status {
+    for (uint32_t k = 0; k < n_edges(); ++k) {
+      if (results[k] == nullptr) continue;
+      TensorRef result(std::exchange(results[k], nullptr));
+      // A gradient that depends on no operand of full size (a constant) is that constant
+      // everywhere.
+      if (!same_sizes(result.get(), full)) result = prim::expand(result.get(), full->size_span());
+      if (infos_ == nullptr) result = prim::convert(result.get(), full->device, full->dtype);
+      results[k] = (infos_ != nullptr ? prim::reduce_to(result.get(), infos_[k]) : result).take();
+    }
+    return nullptr;
+  });
+}
+
+Status ElementwiseNode::backward(Tensor* const* grads, Tensor** results) {
+  const Op& formula = gradient_->op;
+  const OperandMap& map = formula.map;
+  const size_t n_sources = gradient_->sources.size();
+  if (n_sources == 0) return zero_gradients(grads, results);
+  tn_value args[kMaxExpressionOperands + kMaxExpressionScalars];
+  SmallVector<TensorRef, 4> held;
+  TN_TRY(read_sources(grads, args, &held));
+  if (!same_ && (n_sources > 1 || map.n_scalars > 0))
+    TN_TRY(widen_sums(grads, {args, map.n_args}, &held));
 
   Tensor* made[kMaxExpressionOutputs];
-  const std::span<const tn_value> all(args, plan.n_args);
+  const std::span<const tn_value> all(args, map.n_args);
   if ((thread_state.modes & kModeNoGrad) != 0 || !any_needs_gradient(all)) [[likely]] {
     TN_TRY(run_elementwise(formula, args, made));
   } else {
     tn_value recorded[kMaxExpressionOutputs] = {};
-    ResultsScope scope({recorded, plan.n_outputs});
-    TN_TRY(scope.keep_if_fine(record_elementwise(formula, all, {recorded, plan.n_outputs})));
-    for (uint32_t i = 0; i < plan.n_outputs; ++i) made[i] = as_tensor(recorded[i].as.tensor);
+    ResultsScope scope({recorded, map.n_outputs});
+    TN_TRY(scope.keep_if_fine(record_elementwise(formula, all, {recorded, map.n_outputs})));
+    for (uint32_t i = 0; i < map.n_outputs; ++i) made[i] = as_tensor(recorded[i].as.tensor);
   }
   uint32_t next = 0;
   for (uint32_t k = 0; k < n_edges(); ++k) {
@@ -257,20 +283,7 @@ Status ElementwiseNode::backward(Tensor* const* grads, Tensor** results) {
     fits = t == nullptr ||
            (same_sizes(t, full) && t->dtype == full->dtype && t->device == full->device);
   }
-  if (fits) [[likely]]
-    return nullptr;
-  return guarded([&]() -> Status {
-    for (uint32_t k = 0; k < n_edges(); ++k) {
-      if (results[k] == nullptr) continue;
-      TensorRef result(std::exchange(results[k], nullptr));
-      // A gradient that depends on no operand of full size (a constant) is that constant
-      // everywhere.
-      if (!same_sizes(result.get(), full)) result = prim::expand(result.get(), full->size_span());
-      if (infos_ == nullptr) result = prim::convert(result.get(), full->device, full->dtype);
-      results[k] = (infos_ != nullptr ? prim::reduce_to(result.get(), infos_[k]) : result).take();
-    }
-    return nullptr;
-  });
+  return fits ? nullptr : fit_results(full, results);
 }
 
 }  // namespace
@@ -289,17 +302,38 @@ struct EdgeBuffer {
   };
 };
 
+// The edges of the operands that need gradients; bit k of the result: operand k has one. `written`: of
+// the operands that are written in place.
+static uint64_t find_edges(const Op& op, std::span<const tn_value> args, uint64_t written,
+                           EdgeBuffer* buffer) {
+  const OperandMap& map = op.map;
+  uint64_t wanted = 0;
+  for (uint32_t k = 0; k < map.n_operands; ++k) {
+    buffer->edges[k] = {};
+    buffer->n = k + 1;
+    const tn_value& v = args[map.operand_args[k]];
+    if (v.kind != TN_KIND_TENSOR) continue;
+    Tensor* t = as_tensor(v.as.tensor);
+    // One that is written over has the gradient zero where the formula does not read it: its
+    // history ends here.
+    if (!needs_gradient(t) || !(op.expression->differentiable(k) || (written >> k & 1) != 0))
+      continue;
+    buffer->edges[k] = gradient_edge(t);
+    if (buffer->edges[k].node != nullptr) wanted |= uint64_t{1} << k;
+  }
+  return wanted;
+}
+
 Status record_elementwise(const Op& op, std::span<const tn_value> args,
                           std::span<tn_value> results) {
-  const ElementwisePlan& plan = op.plan;
-  const Expression& e = *op.expression;
+  const OperandMap& map = op.map;
   const char* what = op.schema.name.c_str();
   Tensor* outputs[kMaxExpressionOutputs];
   uint64_t written = 0;
-  for (uint32_t r = 0; plan.any_inplace && r < plan.n_outputs; ++r) {
-    if (plan.inplace_operand[r] >= 0) {
-      written |= uint64_t{1} << plan.inplace_operand[r];
-      const tn_value& target = args[plan.operand_args[plan.inplace_operand[r]]];
+  for (uint32_t r = 0; map.any_inplace && r < map.n_outputs; ++r) {
+    if (map.inplace_operand[r] >= 0) {
+      written |= uint64_t{1} << map.inplace_operand[r];
+      const tn_value& target = args[map.operand_args[map.inplace_operand[r]]];
       // its refusal
       if (target.kind != TN_KIND_TENSOR) [[unlikely]]
         return run_elementwise(op, args.data(), outputs);
@@ -307,51 +341,38 @@ Status record_elementwise(const Op& op, std::span<const tn_value> args,
     }
   }
   uint32_t flags = 0;
-  for (uint32_t k = 0; k < plan.n_operands; ++k) {
-    const tn_value& v = args[plan.operand_args[k]];
+  for (uint32_t k = 0; k < map.n_operands; ++k) {
+    const tn_value& v = args[map.operand_args[k]];
     if (v.kind == TN_KIND_TENSOR) flags |= v.as.tensor->flags;
   }
   if ((flags & TN_TENSOR_INFERENCE) != 0) [[unlikely]]
     return refuse_inference(what, args);
   EdgeBuffer buffer;
-  Edge* edges = buffer.edges;
-  uint64_t wanted = 0;
-  for (uint32_t k = 0; k < plan.n_operands; ++k) {
-    edges[k] = {};
-    buffer.n = k + 1;
-    const tn_value& v = args[plan.operand_args[k]];
-    if (v.kind != TN_KIND_TENSOR) continue;
-    Tensor* t = as_tensor(v.as.tensor);
-    // One that is written over has the gradient zero where the formula does not read it: its
-    // history ends here.
-    if (!needs_gradient(t) || !(e.differentiable(k) || (written >> k & 1) != 0)) continue;
-    edges[k] = gradient_edge(t);
-    if (edges[k].node != nullptr) wanted |= uint64_t{1} << k;
-  }
+  const uint64_t wanted = find_edges(op, args, written, &buffer);
   if (wanted == 0) {
     TN_TRY(run_elementwise(op, args.data(), outputs));
-    for (uint32_t r = 0; r < plan.n_outputs; ++r) results[r] = {TN_KIND_TENSOR, 0, {outputs[r]}};
+    for (uint32_t r = 0; r < map.n_outputs; ++r) results[r] = {TN_KIND_TENSOR, 0, {outputs[r]}};
     return nullptr;
   }
   Ref<ElementwiseNode> node(new ElementwiseNode(recorded_name(op.schema.name)));
-  node->set_edges(edges, plan.n_operands);
+  node->set_edges(buffer.edges, map.n_operands);
   buffer.n = 0;
   TN_TRY(node->prepare(op, args, wanted));
   TN_TRY(run_elementwise(op, args.data(), outputs));
-  for (uint32_t r = 0; r < plan.n_outputs; ++r) results[r] = {TN_KIND_TENSOR, 0, {outputs[r]}};
+  for (uint32_t r = 0; r < map.n_outputs; ++r) results[r] = {TN_KIND_TENSOR, 0, {outputs[r]}};
   node->save_outputs(results);
   const tn_device device = outputs[0]->device;
   if (device.type != TN_DEVICE_CPU || (thread_state.modes & kModeAnomaly) != 0) [[unlikely]] {
     note_forward(node.get(), args, device);
   }
-  if (plan.n_outputs == 1 && !plan.any_inplace && is_float(outputs[0]->dtype)) [[likely]] {
+  if (map.n_outputs == 1 && !map.any_inplace && is_float(outputs[0]->dtype)) [[likely]] {
     give_history(outputs[0], node.take());
     return nullptr;
   }
-  for (uint32_t r = 0; r < plan.n_outputs; ++r) {
+  for (uint32_t r = 0; r < map.n_outputs; ++r) {
     if (!is_float(outputs[r]->dtype)) continue;
-    if (plan.inplace_operand[r] >= 0) {
-      TN_TRY(rebase_history(outputs[r], node.get(), r, plan.inplace_operand[r]));
+    if (map.inplace_operand[r] >= 0) {
+      TN_TRY(rebase_history(outputs[r], node.get(), r, map.inplace_operand[r]));
     } else {
       set_history(outputs[r], node.get(), r);
     }

@@ -108,8 +108,8 @@ Status describe_failure(Node* node, Status cause) {
 
 }  // namespace
 
-// Gives slots to all nodes below the root, and counts the edges into each.
-void BackwardRun::discover(Slot* root) {
+// Makes a Visit of each node below the root, and counts the edges into each.
+void BackwardRun::discover(Visit* root) {
   SmallVector<Node*, 16> stack{root->node};
   while (!stack.empty()) {
     Node* node = stack.back();
@@ -117,12 +117,12 @@ void BackwardRun::discover(Slot* root) {
     for (uint32_t i = 0; i < node->n_edges(); ++i) {
       Node* next = node->edge(i).node;
       if (next == nullptr) continue;
-      Slot* slot = find(next);
-      if (slot == nullptr) {
-        slot = add(next);
+      Visit* visit = find(next);
+      if (visit == nullptr) {
+        visit = add(next);
         if (next->n_edges() > 0) stack.push_back(next);
       }
-      ++slot->waits;
+      ++visit->waits;
     }
   }
 }
@@ -130,25 +130,25 @@ void BackwardRun::discover(Slot* root) {
 // With chosen inputs only nodes on a path to one of them run. Walks each node after those that its
 // edges lead to.
 void BackwardRun::mark_needed() {
-  slots.for_each([](Slot& s) { s.needed = false; });
-  for (const Target& t : targets) t.slot->needed = true;
-  std::vector<Slot*> stack;
-  slots.for_each([&](Slot& start) {
-    if (start.mark == Slot::kNew) stack.push_back(&start);
+  visits.for_each([](Visit& s) { s.needed = false; });
+  for (const Target& t : targets) t.visit->needed = true;
+  std::vector<Visit*> stack;
+  visits.for_each([&](Visit& start) {
+    if (start.mark == Visit::kNew) stack.push_back(&start);
     while (!stack.empty()) {
-      Slot& at = *stack.back();
-      if (at.mark == Slot::kNew) {
-        at.mark = Slot::kOpen;
+      Visit& at = *stack.back();
+      if (at.mark == Visit::kNew) {
+        at.mark = Visit::kOpen;
         for (uint32_t i = 0; i < at.node->n_edges(); ++i) {
           if (at.node->edge(i).node == nullptr) continue;
-          Slot* next = find(at.node->edge(i).node);
-          if (next->mark == Slot::kNew) stack.push_back(next);
+          Visit* next = find(at.node->edge(i).node);
+          if (next->mark == Visit::kNew) stack.push_back(next);
         }
         continue;
       }
       stack.pop_back();
-      if (at.mark == Slot::kDone) continue;
-      at.mark = Slot::kDone;
+      if (at.mark == Visit::kDone) continue;
+      at.mark = Visit::kDone;
       for (uint32_t i = 0; i < at.node->n_edges(); ++i) {
         if (at.node->edge(i).node == nullptr) continue;
         at.needed |= find(at.node->edge(i).node)->needed;
@@ -157,9 +157,9 @@ void BackwardRun::mark_needed() {
   });
 }
 
-Status BackwardRun::deliver(Slot& slot, uint32_t output, TensorRef grad) {
+Status BackwardRun::deliver(Visit& visit, uint32_t output, TensorRef grad) {
   constexpr int64_t kSmall = 16384;  // elements
-  Tensor*& place = slot.place(output);
+  Tensor*& place = visit.place(output);
   if (place == nullptr) {
     place = grad.take();
     return nullptr;
@@ -167,9 +167,9 @@ Status BackwardRun::deliver(Slot& slot, uint32_t output, TensorRef grad) {
   // A small tensor that is used often (the weights of a recurrent cell) adds several gradients in
   // one pass.
   if (output == 0 && place->numel <= kSmall && !create_graph) {
-    Rare& rare = slot.rare();
+    Rare& rare = visit.rare();
     rare.terms[rare.n_terms++] = grad.take();
-    return rare.n_terms == kMaxTerms ? add_terms(slot) : nullptr;
+    return rare.n_terms == kMaxTerms ? add_terms(visit) : nullptr;
   }
   TensorRef sum(std::exchange(place, nullptr));
   Tensor* term = grad.get();
@@ -178,20 +178,20 @@ Status BackwardRun::deliver(Slot& slot, uint32_t output, TensorRef grad) {
   return nullptr;
 }
 
-Status BackwardRun::add_terms(Slot& slot) {
-  TensorRef sum(std::exchange(slot.grad, nullptr));
-  Rare& rare = slot.rare();
+Status BackwardRun::add_terms(Visit& visit) {
+  TensorRef sum(std::exchange(visit.grad, nullptr));
+  Rare& rare = visit.rare();
   const Status status = add_into(&sum, {rare.terms, rare.n_terms}, create_graph);
   while (rare.n_terms > 0) rare.terms[--rare.n_terms]->release();
-  slot.grad = sum.take();
+  visit.grad = sum.take();
   return status;
 }
 
-Status BackwardRun::run_hooks(Slot& slot) {
+Status BackwardRun::run_hooks(Visit& visit) {
   // By index: a hook may add hooks.
-  for (size_t h = 0; h < slot.node->extras().hooks.size(); ++h) {
-    const GradHook hook = slot.node->extras().hooks[h];
-    Tensor* grad = slot.gradient(hook.output);
+  for (size_t h = 0; h < visit.node->extras().hooks.size(); ++h) {
+    const GradHook hook = visit.node->extras().hooks[h];
+    Tensor* grad = visit.gradient(hook.output);
     if (grad == nullptr) continue;
     tn_tensor* replacement = nullptr;
     if (Status status = hook.fn(hook.self, grad, &replacement)) return status;
@@ -199,10 +199,10 @@ Status BackwardRun::run_hooks(Slot& slot) {
     TensorRef replaced(as_tensor(replacement));
     if (!same_sizes(replacement, grad) || replacement->dtype != grad->dtype ||
         !(replacement->device == grad->device)) {
-      return invalid("a hook on a gradient of {} gave {}, expected {}", slot.node->name(),
+      return invalid("a hook on a gradient of {} gave {}, expected {}", visit.node->name(),
                      tensor_text(replacement), tensor_text(grad));
     }
-    Tensor*& place = slot.place(hook.output);
+    Tensor*& place = visit.place(hook.output);
     place->release();
     place = replaced.take();
   }
@@ -210,10 +210,10 @@ Status BackwardRun::run_hooks(Slot& slot) {
 }
 
 // A leaf takes its gradient, unless chosen inputs were asked for.
-Status BackwardRun::run_leaf(Slot& slot) {
-  TensorRef grad(std::exchange(slot.grad, nullptr));
+Status BackwardRun::run_leaf(Visit& visit) {
+  TensorRef grad(std::exchange(visit.grad, nullptr));
   if (!grad || !targets.empty()) return nullptr;
-  return static_cast<Leaf*>(slot.node)->accumulate(grad.get(), create_graph);
+  return static_cast<Leaf*>(visit.node)->accumulate(grad.get(), create_graph);
 }
 
 // A view's gradient goes into the sum that its tensor has already, where there is one: a tensor
@@ -221,7 +221,7 @@ Status BackwardRun::run_leaf(Slot& slot) {
 [[gnu::noinline]] Status BackwardRun::add_window(Node* node, Tensor* const* grads,
                                                  Tensor** results) {
   const Edge& edge = node->edge(0);
-  Slot* next = edge.node != nullptr ? find(edge.node) : nullptr;
+  Visit* next = edge.node != nullptr ? find(edge.node) : nullptr;
   Tensor* sum = next != nullptr && next->needed ? next->gradient(edge.output) : nullptr;
   bool added = false;
   if (sum != nullptr && is_unseen(sum) && (thread_state.modes & kModeAnomaly) == 0) {
@@ -241,37 +241,37 @@ inline Status BackwardRun::call_backward(Node* node, Tensor* const* grads, Tenso
   return call_backward(node, grads, results);
 }
 
-Status BackwardRun::run_node(Slot& slot) {
-  Node* node = slot.node;
-  if (slot.has_terms()) TN_TRY(add_terms(slot));
+Status BackwardRun::run_node(Visit& visit) {
+  Node* node = visit.node;
+  if (visit.has_terms()) TN_TRY(add_terms(visit));
   if (node->extras_if_any() != nullptr) [[unlikely]] {
-    if (!node->extras().hooks.empty()) TN_TRY(run_hooks(slot));
+    if (!node->extras().hooks.empty()) TN_TRY(run_hooks(visit));
     for (const RetainedOutput& r : node->extras().retained) {
-      if (Tensor* grad = slot.gradient(r.output)) TN_TRY(r.keeper->keep(grad, create_graph));
+      if (Tensor* grad = visit.gradient(r.output)) TN_TRY(r.keeper->keep(grad, create_graph));
     }
   }
   for (const Target& t : targets) {
-    if (t.slot != &slot) continue;
-    Tensor* grad = slot.gradient(t.output);
+    if (t.visit != &visit) continue;
+    Tensor* grad = visit.gradient(t.output);
     if (grad != nullptr && captured[t.input] == nullptr) {
       grad->retain();
       captured[t.input] = grad;
     }
   }
-  if (node->is_leaf()) return run_leaf(slot);
-  // The gradients leave the slot: the node may drop them as soon as it is done.
+  if (node->is_leaf()) return run_leaf(visit);
+  // The gradients leave the visit: the node may drop them as soon as it is done.
   const uint32_t n_outputs = node->n_outputs;
   const uint32_t n_edges = node->n_edges();
   TensorArray grads(n_outputs), results(n_edges);
   bool any = false;
   for (uint32_t i = 0; i < n_outputs; ++i) {
-    grads[i] = slot.gradient(i);
+    grads[i] = visit.gradient(i);
     any = any || grads[i] != nullptr;
   }
-  slot.grad = nullptr;
-  if (n_outputs > 1 && slot.rare_ != nullptr) slot.rare_->more.clear();
+  visit.grad = nullptr;
+  if (n_outputs > 1 && visit.rare_ != nullptr) visit.rare_->more.clear();
   Status status = nullptr;
-  if (any && slot.needed) {
+  if (any && visit.needed) {
     if (node->released) [[unlikely]] {
       status = error(TN_FAILED_PRECONDITION,
                      "backward: the graph of {} was used already and its saved tensors are freed; "
@@ -299,7 +299,7 @@ Status BackwardRun::run_node(Slot& slot) {
   for (uint32_t i = 0; i < n_edges; ++i) {
     const Edge& edge = node->edge(i);
     if (edge.node == nullptr || status != nullptr) continue;
-    Slot& next = *find(edge.node);
+    Visit& next = *find(edge.node);
     if (results[i] != nullptr && next.needed) {
       status = deliver(next, edge.output, TensorRef(std::exchange(results[i], nullptr)));
     }
@@ -363,7 +363,7 @@ Status run_backward(std::span<Tensor* const> tensors, std::span<Tensor* const> s
   ModeScope modes(run.create_graph ? 0u : uint32_t{kModeNoGrad},
                   kModeAutocast | kModeInference | off);
   SmallVector<Ref<Node>, 4> hold;
-  SmallVector<BackwardRun::Slot*, 4> roots;
+  SmallVector<BackwardRun::Visit*, 4> roots;
   for (size_t i = 0; i < tensors.size(); ++i) {
     const Edge edge = tensors[i] != nullptr ? gradient_edge(tensors[i]) : Edge{};
     if (edge.node == nullptr) {
@@ -376,13 +376,13 @@ Status run_backward(std::span<Tensor* const> tensors, std::span<Tensor* const> s
     hold.push_back(Ref<Node>(edge.node));
     TensorRef seed;
     TN_TRY(make_seed(tensors[i], i < seeds.size() ? seeds[i] : nullptr, &seed));
-    BackwardRun::Slot* slot = run.find(edge.node);
-    if (slot == nullptr) {
-      slot = run.add(edge.node);
-      run.discover(slot);
+    BackwardRun::Visit* visit = run.find(edge.node);
+    if (visit == nullptr) {
+      visit = run.add(edge.node);
+      run.discover(visit);
     }
-    roots.push_back(slot);
-    TN_TRY(run.deliver(*slot, edge.output, std::move(seed)));
+    roots.push_back(visit);
+    TN_TRY(run.deliver(*visit, edge.output, std::move(seed)));
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Edge edge = inputs[i] != nullptr ? gradient_edge(inputs[i]) : Edge{};
@@ -391,15 +391,15 @@ Status run_backward(std::span<Tensor* const> tensors, std::span<Tensor* const> s
                    inputs[i] != nullptr ? tensor_text(inputs[i]) : "None");
     }
     hold.push_back(Ref<Node>(edge.node));
-    BackwardRun::Slot* slot = run.find(edge.node);
-    if (slot != nullptr) run.targets.push_back({slot, edge.output, i});
+    BackwardRun::Visit* visit = run.find(edge.node);
+    if (visit != nullptr) run.targets.push_back({visit, edge.output, i});
   }
   if (!inputs.empty()) run.mark_needed();
   if (roots.size() > 1) {
     std::sort(roots.begin(), roots.end());
     roots.erase(std::unique(roots.begin(), roots.end()), roots.end());
   }
-  for (BackwardRun::Slot* root : roots) {
+  for (BackwardRun::Visit* root : roots) {
     if (root->waits == 0) run.push(root);
   }
   return inputs.empty() || !run.targets.empty() ? run.run_all() : nullptr;

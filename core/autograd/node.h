@@ -5,7 +5,7 @@
 //  1. Edges point to nodes that were there before, so the graph has no cycle; a node never owns an
 //     output of its own (saved outputs are aliases without grad_fn).
 //  2. A chain of any length is freed without recursion (Node::destroy).
-//  3. `run` and `slot` belong to the one backward that claimed the node; see engine.cpp.
+//  3. `run` and `visit` belong to the one backward that claimed the node; see engine.cpp.
 #pragma once
 
 #include <atomic>
@@ -103,7 +103,7 @@ class Node : public Counted {
   const Extras* extras_if_any() const { return extras_.get(); }
 
   std::atomic<BackwardRun*> run{nullptr};
-  void* slot = nullptr;  // a BackwardRun::Slot
+  void* visit = nullptr;  // a BackwardRun::Visit
 
  protected:
   Node();

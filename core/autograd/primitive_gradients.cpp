@@ -349,7 +349,7 @@ Status record_sum_of_all(const Op& op, Values args, std::span<tn_value> results)
 Status folded_dtype(const Op* prologue, std::span<tn_tensor* const> xs, tn_dtype* dtype) {
   *dtype = xs[0]->dtype;
   // its call refuses what does not fit
-  if (prologue == nullptr || prologue->plan.n_operands != xs.size()) return nullptr;
+  if (prologue == nullptr || prologue->map.n_operands != xs.size()) return nullptr;
   std::vector<OperandType> types;
   for (const tn_tensor* t : xs) types.push_back({t->dtype, Category::kTensor, false});
   const CompiledProgram* compiled;
@@ -364,11 +364,7 @@ Status record_parts(const Op& op, Values args, std::span<tn_value> results) {
                          std::span<tn_tensor* const> operands, TensorRef* result) -> Status {
     std::vector<tn_value> values;
     for (tn_tensor* t : operands) values.push_back(tensor_value(t));
-    for (const double scalar : scalars) {
-      tn_value& v = values.emplace_back();
-      v.kind = TN_KIND_FLOAT;
-      v.as.f = scalar;
-    }
+    for (const double scalar : scalars) values.push_back(float_value(scalar));
     tn_value made{};
     TN_TRY(call(formula, values.data(), static_cast<uint32_t>(values.size()), &made, 1));
     *result = TensorRef(as_tensor(made.as.tensor));

@@ -136,6 +136,27 @@ Term extreme(uint16_t op, Term g, Term own, Term other, bool other_on_tensors) {
   return where(lost, 0.0, where(compare(TN_I_EQ, own, other), g * 0.5, g));
 }
 
+// Of where(condition, x, y).
+std::array<NodeId, 3> chosen(Term g, Term condition, std::array<bool, 3> needs) {
+  return {kNoNode, needs[1] ? where(condition, g, 0.0).id : kNoNode,
+          needs[2] ? where(condition, 0.0, g).id : kNoNode};
+}
+// Of clamp(x, low, high).
+std::array<NodeId, 3> clamped(Term g, Term x, Term low, Term high, std::array<bool, 3> needs) {
+  const Term inside = make(TN_I_AND, compare(TN_I_GE, x, low), compare(TN_I_LE, x, high));
+  std::array<NodeId, 3> result = {kNoNode, kNoNode, kNoNode};
+  if (needs[0]) result[0] = where(inside, g, 0.0).id;
+  if (needs[1]) {
+    const Term below = make(TN_I_AND, compare(TN_I_LT, low, high), compare(TN_I_LT, x, low));
+    result[1] = where(below, g, 0.0).id;
+  }
+  if (needs[2]) {
+    const Term above = make(TN_I_OR, compare(TN_I_GT, x, high), compare(TN_I_LT, high, low));
+    result[2] = where(above, g, 0.0).id;
+  }
+  return result;
+}
+
 }  // namespace
 
 bool has_derivative(uint16_t op, int i) {
@@ -169,6 +190,8 @@ std::array<NodeId, 3> derivatives(Graph& graph, NodeId id, NodeId g_id, std::arr
     return result;
   }
   const Term a = arg(0), b = arg(1);
+  if (node.op == kClamp) return clamped(g, a, b, arg(2), needs);
+  if (node.op == TN_I_WHERE) return chosen(g, a, needs);
   switch (node.op) {
     case TN_I_ADD:
       if (needs[0]) result[0] = g_id;
@@ -209,24 +232,6 @@ std::array<NodeId, 3> derivatives(Graph& graph, NodeId id, NodeId g_id, std::arr
       if (needs[0]) result[0] = extreme(node.op, g, a, b, on_tensors[1]).id;
       if (needs[1]) result[1] = extreme(node.op, g, b, a, on_tensors[0]).id;
       break;
-    case TN_I_WHERE:
-      if (needs[1]) result[1] = where(a, g, 0.0).id;
-      if (needs[2]) result[2] = where(a, 0.0, g).id;
-      break;
-    case kClamp: {
-      const Term high = arg(2);
-      const Term inside = make(TN_I_AND, compare(TN_I_GE, a, b), compare(TN_I_LE, a, high));
-      if (needs[0]) result[0] = where(inside, g, 0.0).id;
-      if (needs[1]) {
-        const Term below = make(TN_I_AND, compare(TN_I_LT, b, high), compare(TN_I_LT, a, b));
-        result[1] = where(below, g, 0.0).id;
-      }
-      if (needs[2]) {
-        const Term above = make(TN_I_OR, compare(TN_I_GT, a, high), compare(TN_I_LT, high, b));
-        result[2] = where(above, g, 0.0).id;
-      }
-      break;
-    }
     default:  // floor_div, trunc_div
       break;
   }

@@ -73,7 +73,9 @@ void free_list(Entry* entry) {
   while (entry != nullptr) delete std::exchange(entry, entry->next);
 }
 
-bool has_exp_log_or_pow(const Formula& formula) {
+// Has the formula a function whose values or slopes leave the range of halves soon? docs/expressions.md
+// lists them under AMP.
+bool is_of_class_float32(const Formula& formula) {
   for (NodeId id : formula.order) {
     const GraphNode& node = formula.graph[id];
     switch (node.op) {
@@ -134,7 +136,7 @@ struct Expression::Impl {
   }
   void settle() {
     differentiable = differentiable_operands(formula);
-    amp_class = has_exp_log_or_pow(formula) ? TN_AMP_FLOAT32 : TN_AMP_WIDEST;
+    amp_class = is_of_class_float32(formula) ? TN_AMP_FLOAT32 : TN_AMP_WIDEST;
   }
 
   const CompiledEntry* find(uint64_t first, const OperandType* types, uint32_t n) const {

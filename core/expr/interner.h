@@ -16,16 +16,16 @@ class Interner {
 
   // The number of an item that equals `item`, or kNone.
   uint32_t find(const T& item) const {
-    if (slots_.empty()) return kNone;
-    for (size_t slot = item.hash() & mask();; slot = (slot + 1) & mask()) {
-      if (slots_[slot] == kNone || items_[slots_[slot]] == item) return slots_[slot];
+    if (table_.empty()) return kNone;
+    for (size_t at = item.hash() & mask();; at = (at + 1) & mask()) {
+      if (table_[at] == kNone || items_[table_[at]] == item) return table_[at];
     }
   }
 
   // Adds it when it is new.
   uint32_t intern(const T& item) {
     if (const uint32_t found = find(item); found != kNone) return found;
-    if (slots_.size() < 2 * (items_.size() + 1)) grow();
+    if (table_.size() < 2 * (items_.size() + 1)) grow();
     items_.push_back(item);
     const uint32_t number = static_cast<uint32_t>(items_.size() - 1);
     insert(number);
@@ -36,19 +36,19 @@ class Interner {
   uint32_t size() const { return static_cast<uint32_t>(items_.size()); }
 
  private:
-  size_t mask() const { return slots_.size() - 1; }
+  size_t mask() const { return table_.size() - 1; }
   void insert(uint32_t number) {
-    size_t slot = items_[number].hash() & mask();
-    while (slots_[slot] != kNone) slot = (slot + 1) & mask();
-    slots_[slot] = number;
+    size_t at = items_[number].hash() & mask();
+    while (table_[at] != kNone) at = (at + 1) & mask();
+    table_[at] = number;
   }
   void grow() {
-    slots_.assign(slots_.empty() ? 64 : 2 * slots_.size(), kNone);
+    table_.assign(table_.empty() ? 64 : 2 * table_.size(), kNone);
     for (uint32_t i = 0; i < items_.size(); ++i) insert(i);
   }
 
   std::vector<T> items_;
-  std::vector<uint32_t> slots_;  // open addressing; a power of two, at most half full
+  std::vector<uint32_t> table_;  // open addressing; a power of two, at most half full
 };
 
 // Mixes a word into a hash.

@@ -17,8 +17,8 @@ class Lowering {
         typing_(typing),
         float_(static_cast<uint8_t>(typing.float_register)) {
     for (const OperandType& type : types) {
-      slots_.push_back(type.as_param ? static_cast<uint32_t>(result_.params_are_float.size())
-                                     : result_.n_inputs++);
+      indices_.push_back(type.as_param ? static_cast<uint32_t>(result_.params_are_float.size())
+                                       : result_.n_inputs++);
       if (type.as_param) result_.params_are_float.push_back(is_float(type.dtype));
     }
     first_scalar_ = static_cast<uint32_t>(result_.params_are_float.size());
@@ -141,7 +141,7 @@ class Lowering {
   void note_choice(NodeId id) {
     const GraphNode& node = graph_[id];
     if (node.op != kOperand || types_[node.value.i].category != Category::kNumber) return;
-    if (typing_.nodes[id].kind == Kind::kInt) note_element(slots_[node.value.i]);
+    if (typing_.nodes[id].kind == Kind::kInt) note_element(indices_[node.value.i]);
   }
   // An operand that may be beyond the program's integer dtype: a number, or a tensor without
   // dimensions of a larger dtype. Who computes in floats reads it as it is, so 100 / 300 of uint8
@@ -163,8 +163,8 @@ class Lowering {
       case kOperand:
         return operand(node.value.i, type.kind);
       case kScalar: {
-        const uint32_t slot = first_scalar_ + static_cast<uint32_t>(node.value.i);
-        return emit(TN_I_PARAM, result_.params_are_float[slot] ? float_ : reg, {}, 0, slot);
+        const uint32_t param = first_scalar_ + static_cast<uint32_t>(node.value.i);
+        return emit(TN_I_PARAM, result_.params_are_float[param] ? float_ : reg, {}, 0, param);
       }
       case kConstant:
         return type.kind == Kind::kFloat ? constant_float(node.value.f)
@@ -187,43 +187,39 @@ class Lowering {
       case TN_I_LT:
       case TN_I_LE:
       case TN_I_GT:
-      case TN_I_GE: {
-        const Kind kind =
-            wanted_kind(id, 0);  // numbers are compared as they are, not wrapped to a narrow dtype
-        return emit(node.op, kBoolean, {compared(node.args[0], kind), compared(node.args[1], kind)},
-                    register_of(kind));
-      }
+      case TN_I_GE:
+        return comparison(id);
       case TN_I_WHERE:
         if (type.kind == Kind::kInt) {
           note_choice(node.args[1]);
           note_choice(node.args[2]);
         }
         return emit(node.op, reg, {arg(0), arg(1), arg(2)});
-      case kSigmoid: {
-        const uint32_t one = constant_float(1),
-                       power = emit(TN_I_EXP, float_, {emit(TN_I_NEG, float_, {arg(0)})});
-        return emit(TN_I_DIV, float_, {one, emit(TN_I_ADD, float_, {one, power})});
-      }
+      case kSigmoid:
+        return sigmoid(arg(0));
       case kClamp: {
         const uint32_t raised = extreme(TN_I_MAX, type.kind, arg(0), bound(id, 1, TN_I_MAX));
         return extreme(TN_I_MIN, type.kind, raised, bound(id, 2, TN_I_MIN));
       }
-      case kTruncDiv: {
-        const uint32_t x = arg(0), y = arg(1);
-        if (type.kind == Kind::kFloat) return emit(TN_I_TRUNC, reg, {emit(TN_I_DIV, reg, {x, y})});
-        // What fmod leaves is divisible, so that no quotient is rounded. By 0 it is 0.
-        const uint32_t whole =
-            wrapped(emit(TN_I_SUB, reg, {x, emit(TN_I_FMOD, reg, {x, y})}), type);
-        return wrapped(emit(TN_I_FLOORDIV, reg, {whole, y}), type);
-      }
+      case kTruncDiv:
+        return trunc_div(id);
       case TN_I_MIN:
       case TN_I_MAX:
         return extreme(node.op, type.kind, bound(id, 0, node.op), bound(id, 1, node.op));
       case TN_I_POW:
         return power(id);
       default:
-        break;
+        return same_kind(id);
     }
+  }
+
+  // An instruction whose arguments are of its result's kind. Bools are added and multiplied by
+  // logic, and what changes no whole number is left out.
+  uint32_t same_kind(NodeId id) {
+    const GraphNode& node = graph_[id];
+    const NodeType type = typing_.nodes[id];
+    const uint8_t reg = register_of(type.kind);
+    const auto arg = [&](int i) { return argument(id, i); };
     if (type.kind == Kind::kBool && (node.op == TN_I_ADD || node.op == TN_I_MUL)) {
       return emit(node.op == TN_I_ADD ? TN_I_OR : TN_I_AND, kBoolean, {arg(0), arg(1)});
     }
@@ -235,6 +231,31 @@ class Lowering {
     const uint32_t value =
         node.n_args == 1 ? emit(node.op, reg, {arg(0)}) : emit(node.op, reg, {arg(0), arg(1)});
     return can_overflow(node.op) ? wrapped(value, type) : value;
+  }
+
+  // 1 / (1 + exp(-x))
+  uint32_t sigmoid(uint32_t x) {
+    const uint32_t one = constant_float(1),
+                   power = emit(TN_I_EXP, float_, {emit(TN_I_NEG, float_, {x})});
+    return emit(TN_I_DIV, float_, {one, emit(TN_I_ADD, float_, {one, power})});
+  }
+
+  uint32_t trunc_div(NodeId id) {
+    const NodeType type = typing_.nodes[id];
+    const uint8_t reg = register_of(type.kind);
+    const uint32_t x = argument(id, 0), y = argument(id, 1);
+    if (type.kind == Kind::kFloat) return emit(TN_I_TRUNC, reg, {emit(TN_I_DIV, reg, {x, y})});
+    // What fmod leaves is divisible, so that no quotient is rounded. By 0 it is 0.
+    const uint32_t whole = wrapped(emit(TN_I_SUB, reg, {x, emit(TN_I_FMOD, reg, {x, y})}), type);
+    return wrapped(emit(TN_I_FLOORDIV, reg, {whole, y}), type);
+  }
+
+  // Numbers are compared as they are, and not wrapped to a narrow dtype.
+  uint32_t comparison(NodeId id) {
+    const GraphNode& node = graph_[id];
+    const Kind kind = wanted_kind(id, 0);
+    return emit(node.op, kBoolean, {compared(node.args[0], kind), compared(node.args[1], kind)},
+                register_of(kind));
   }
 
   // A side of a comparison. A number beside halves is rounded to one, so half(0.1) == 0.1.
@@ -284,11 +305,11 @@ class Lowering {
 
   uint32_t operand(int64_t i, Kind kind) {
     const OperandType& type = types_[i];
-    if (!type.as_param) return emit(TN_I_LOAD, register_of(kind), {}, 0, slots_[i]);
+    if (!type.as_param) return emit(TN_I_LOAD, register_of(kind), {}, 0, indices_[i]);
     // As it comes; a condition in full, before it is compared with 0.
     const Kind own = kind_of(type.dtype);
     const bool is_full = own == Kind::kFloat && formula_.is_condition[i];
-    return cast(emit(TN_I_PARAM, is_full ? kDouble : register_of(own), {}, 0, slots_[i]),
+    return cast(emit(TN_I_PARAM, is_full ? kDouble : register_of(own), {}, 0, indices_[i]),
                 register_of(kind));
   }
 
@@ -296,7 +317,7 @@ class Lowering {
     const auto i = static_cast<size_t>(exponent.value.i);
     if (exponent.op == kScalar) result_.checks.exponents |= 1u << (first_scalar_ + i);
     if (exponent.op == kOperand && types_[i].category == Category::kNumber) {
-      result_.checks.exponents |= 1u << slots_[i];
+      result_.checks.exponents |= 1u << indices_[i];
     }
   }
 
@@ -336,8 +357,8 @@ class Lowering {
   const Graph& graph_;
   std::span<const OperandType> types_;
   const Typing& typing_;
-  const uint8_t float_;          // the float register type
-  std::vector<uint32_t> slots_;  // per operand: its input or its param
+  const uint8_t float_;            // the float register type
+  std::vector<uint32_t> indices_;  // per operand: its input or its param
   uint32_t first_scalar_ = 0;
   std::vector<uint32_t> values_;  // per node
   Lowered result_;

@@ -30,8 +30,8 @@ tn_dtype result_dtype(std::span<const OperandType> types, TakesPart&& takes_part
     if (!takes_part(i)) continue;
     tn_dtype dtype = types[i].dtype;
     if (types[i].category == Category::kNumber && is_float(dtype)) dtype = TN_FLOAT32;
-    tn_dtype& slot = by_category[static_cast<int>(types[i].category)];
-    slot = promote_or_other(slot, dtype);
+    tn_dtype& common = by_category[static_cast<int>(types[i].category)];
+    common = promote_or_other(common, dtype);
   }
   return combine_categories(by_category[0], combine_categories(by_category[1], by_category[2]));
 }
@@ -59,16 +59,18 @@ class Typer {
   }
 
  private:
-  Status wrong_kind(const GraphNode& node, std::string_view takes, Kind got) {
+  // Refuses arguments of this kind, which is bool or float, whichever the operation does not take.
+  Status takes_no(Kind refused, const GraphNode& node, NodeType arguments) {
+    if (arguments.kind != refused) return nullptr;
     const std::string place =
         node.at == UINT32_MAX ? "" : place_text(formula_.text, node.at) + ": ";
     return invalid("{}: {}'{}' takes {}, got {}", formula_.name, place, operation_name(node.op),
-                   takes, kKindNames[static_cast<int>(got)]);
+                   refused == Kind::kBool ? "int and float" : "bool and int",
+                   kKindNames[static_cast<int>(refused)]);
   }
 
   Status type(NodeId id) {
     const GraphNode& node = graph_[id];
-    const auto arg = [&](int i) { return typing_.nodes[node.args[i]]; };
     NodeType& result = typing_.nodes[id];
     switch (node.op) {
       case kOperand:
@@ -80,72 +82,78 @@ class Typer {
       case kConstant:
         result = {node.kind, true};
         return nullptr;
+      case TN_I_WHERE:
+        result = promote_types(argument(node, 1), argument(node, 2));
+        return nullptr;
+      case kClamp:
+        result =
+            promote_types(argument(node, 0), promote_types(argument(node, 1), argument(node, 2)));
+        return nullptr;
+      default:
+        return node.n_args == 1 ? type_of_one(node, &result) : type_of_two(node, &result);
+    }
+  }
+
+  NodeType argument(const GraphNode& node, int i) const { return typing_.nodes[node.args[i]]; }
+
+  // An operation of one argument.
+  Status type_of_one(const GraphNode& node, NodeType* result) {
+    *result = argument(node, 0);
+    switch (node.op) {
       case kToBool:
-        result = {Kind::kBool, arg(0).weak};
+      case TN_I_ISNAN:
+      case TN_I_ISINF:
+        result->kind = Kind::kBool;
         return nullptr;
       case kToInt:
-        result = {Kind::kInt, arg(0).weak};
-        return nullptr;
-      case kToFloat:
-        result = {Kind::kFloat, arg(0).weak};
+        result->kind = Kind::kInt;
         return nullptr;
       case kToElement:
-        result = {operand_kind_, false};
-        if (arg(0).kind != Kind::kFloat || operand_kind_ == Kind::kFloat) return nullptr;
-        return wrong_kind(node, "bool and int", Kind::kFloat);
+        if (operand_kind_ != Kind::kFloat) TN_TRY(takes_no(Kind::kFloat, node, *result));
+        *result = {operand_kind_, false};
+        return nullptr;
       case TN_I_NEG:
-        result = arg(0);
-        if (result.kind != Kind::kBool) return nullptr;
-        return wrong_kind(node, "int and float", Kind::kBool);
+        return takes_no(Kind::kBool, node, *result);
       case TN_I_NOT:
-        result = arg(0);
-        if (result.kind != Kind::kFloat) return nullptr;
-        return wrong_kind(node, "bool and int", Kind::kFloat);
+        return takes_no(Kind::kFloat, node, *result);
       case TN_I_ABS:
       case TN_I_SIGN:
       case TN_I_FLOOR:
       case TN_I_CEIL:
       case TN_I_ROUND:
       case TN_I_TRUNC:
-        result = arg(0);
         return nullptr;
-      case TN_I_ISNAN:
-      case TN_I_ISINF:
-        result = {Kind::kBool, arg(0).weak};
+      default:  // kToFloat and the functions of one float
+        result->kind = Kind::kFloat;
         return nullptr;
+    }
+  }
+
+  // An operation of two arguments.
+  Status type_of_two(const GraphNode& node, NodeType* result) {
+    *result = promote_types(argument(node, 0), argument(node, 1));
+    switch (node.op) {
       case TN_I_DIV:
       case TN_I_ATAN2:
-        result = {Kind::kFloat, promote_types(arg(0), arg(1)).weak};
+        result->kind = Kind::kFloat;
         return nullptr;
       case TN_I_SUB:
-        result = promote_types(arg(0), arg(1));
-        if (result.kind != Kind::kBool) return nullptr;
-        return wrong_kind(node, "int and float", Kind::kBool);
-      case TN_I_ADD:
-      case TN_I_MUL:
-      case TN_I_MIN:
-      case TN_I_MAX:
-        result = promote_types(arg(0), arg(1));
-        return nullptr;
+        return takes_no(Kind::kBool, node, *result);
       case TN_I_FLOORDIV:
       case kTruncDiv:
       case TN_I_REM:
       case TN_I_FMOD:
       case TN_I_POW:  // bools count as ints
-        result = promote_types(arg(0), arg(1));
-        result.kind = std::max(result.kind, Kind::kInt);
+        result->kind = std::max(result->kind, Kind::kInt);
         return nullptr;
       case TN_I_AND:
       case TN_I_OR:
       case TN_I_XOR:
-        result = promote_types(arg(0), arg(1));
-        if (result.kind != Kind::kFloat) return nullptr;
-        return wrong_kind(node, "bool and int", Kind::kFloat);
+        return takes_no(Kind::kFloat, node, *result);
       case TN_I_SHL:
       case TN_I_SHR:
-        result = promote_types(arg(0), arg(1));
-        if (result.kind == Kind::kFloat) return wrong_kind(node, "bool and int", Kind::kFloat);
-        result.kind = Kind::kInt;
+        TN_TRY(takes_no(Kind::kFloat, node, *result));
+        result->kind = Kind::kInt;
         return nullptr;
       case TN_I_EQ:
       case TN_I_NE:
@@ -153,16 +161,9 @@ class Typer {
       case TN_I_LE:
       case TN_I_GT:
       case TN_I_GE:
-        result = {Kind::kBool, promote_types(arg(0), arg(1)).weak};
+        result->kind = Kind::kBool;
         return nullptr;
-      case TN_I_WHERE:
-        result = promote_types(arg(1), arg(2));
-        return nullptr;
-      case kClamp:
-        result = promote_types(arg(0), promote_types(arg(1), arg(2)));
-        return nullptr;
-      default:  // the functions of one float
-        result = {Kind::kFloat, arg(0).weak};
+      default:  // ADD, MUL, MIN and MAX
         return nullptr;
     }
   }

@@ -78,12 +78,12 @@ std::vector<Held>& held_here() {
 }
 
 DeviceBlobs& blobs_of(tn_device device) {
-  std::atomic<DeviceBlobs*>& slot = g_devices[device.type][device.index];
-  DeviceBlobs* found = slot.load(std::memory_order_acquire);
+  std::atomic<DeviceBlobs*>& place = g_devices[device.type][device.index];
+  DeviceBlobs* found = place.load(std::memory_order_acquire);
   if (found == nullptr) {
     auto fresh = std::make_unique<DeviceBlobs>();
     fresh->device = device;
-    if (slot.compare_exchange_strong(found, fresh.get())) found = fresh.release();
+    if (place.compare_exchange_strong(found, fresh.get())) found = fresh.release();
   }
   return *found;
 }

@@ -113,11 +113,11 @@ void DeferredQueue::put_back(Items* items) {
 }
 
 DeferredQueue& deferred_queue(tn_device device) {
-  std::atomic<DeferredQueue*>& slot = g_queues[device.type][device.index];
-  DeferredQueue* found = slot.load(std::memory_order_acquire);
+  std::atomic<DeferredQueue*>& place = g_queues[device.type][device.index];
+  DeferredQueue* found = place.load(std::memory_order_acquire);
   if (found == nullptr) {
     auto fresh = std::make_unique<DeferredQueue>();
-    if (slot.compare_exchange_strong(found, fresh.get())) found = fresh.release();
+    if (place.compare_exchange_strong(found, fresh.get())) found = fresh.release();
   }
   return *found;
 }

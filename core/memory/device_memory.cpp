@@ -490,15 +490,15 @@ void DeviceMemory::read_stats(tn_memory_stats* stats) {
 }
 
 DeviceMemory& device_memory(tn_device device) {
-  std::atomic<DeviceMemory*>& slot = g_memories[device.type][device.index];
-  DeviceMemory* found = slot.load(std::memory_order_acquire);
+  std::atomic<DeviceMemory*>& place = g_memories[device.type][device.index];
+  DeviceMemory* found = place.load(std::memory_order_acquire);
   if (found == nullptr) {
     static const StreamHooks hooks{
         .synchronized = [](tn_device synchronized) { deferred_queue(synchronized).poll(); },
         .destroyed = [](Stream* stream) { device_memory(stream->device).stream_died(stream); }};
     set_stream_hooks(&hooks);
     auto fresh = std::make_unique<DeviceMemory>(device);
-    if (slot.compare_exchange_strong(found, fresh.get())) found = fresh.release();
+    if (place.compare_exchange_strong(found, fresh.get())) found = fresh.release();
   }
   return *found;
 }

@@ -102,11 +102,11 @@ void PinnedPool::release() {
 }
 
 PinnedPool& pinned_pool_of(tn_device device) {
-  std::atomic<PinnedPool*>& slot = g_pools[device.type][device.index];
-  PinnedPool* found = slot.load(std::memory_order_acquire);
+  std::atomic<PinnedPool*>& place = g_pools[device.type][device.index];
+  PinnedPool* found = place.load(std::memory_order_acquire);
   if (found == nullptr) {
     auto fresh = std::make_unique<PinnedPool>(device);
-    if (slot.compare_exchange_strong(found, fresh.get())) found = fresh.release();
+    if (place.compare_exchange_strong(found, fresh.get())) found = fresh.release();
   }
   return *found;
 }

@@ -36,30 +36,34 @@ std::string misfit(const std::string& name, const Tensor* here, const Tensor* gi
   return "";
 }
 
+using Entries = std::vector<std::pair<std::string, NamedTensor*>>;
+using Given = std::unordered_map<std::string_view, uint32_t>;  // indices into what is given
+
 struct Copy {
   std::string name;
   NamedTensor* entry;
   Tensor* given;
 };
 
-}  // namespace
-
-Status load_state(Object* object, const char* const* names, tn_tensor* const* tensors, uint32_t n,
-                  bool strict) {
-  std::vector<std::pair<std::string, NamedTensor*>> entries;
-  std::unordered_map<std::string_view, uint32_t> given;
+// How the entries of an object and what is given fit together.
+struct Match {
+  std::vector<Copy> copies;
   std::vector<std::string> problems, missing, unexpected;
-  visit_every_name(object, [&](const std::string& path, NamedTensor* entry) {
-    entries.emplace_back(path, entry);
-  });
+};
+
+Status index_given(const char* const* names, tn_tensor* const* tensors, uint32_t n, Given* given) {
   for (uint32_t i = 0; i < n; ++i) {
     if (tensors[i] == nullptr)
       return invalid("load_state: '{}' comes without a tensor", printable(names[i]));
-    if (!given.emplace(names[i], i).second)
+    if (!given->emplace(names[i], i).second)
       return invalid("load_state: '{}' is given twice", printable(names[i]));
   }
+  return nullptr;
+}
 
-  std::vector<Copy> copies;
+Match match(const Entries& entries, const Given& given, const char* const* names,
+            tn_tensor* const* tensors, uint32_t n) {
+  Match m;
   std::unordered_set<std::string_view> known;
   std::unordered_set<const Tensor*> filled;
   for (const auto& [path, entry] : entries) {
@@ -68,49 +72,69 @@ Status load_state(Object* object, const char* const* names, tn_tensor* const* te
     if (found == given.end()) continue;
     if (!entry->tensor &&
         entry->kind != TN_ENTRY_STATE) {  // a layer without bias, and a file with one
-      unexpected.push_back(path);
+      m.unexpected.push_back(path);
       continue;
     }
     Tensor* tensor = as_tensor(tensors[found->second]);
     const std::string problem = entry->tensor ? misfit(path, entry->tensor.get(), tensor) : "";
-    if (!problem.empty()) problems.push_back(problem);
-    copies.push_back({path, entry, tensor});
+    if (!problem.empty()) m.problems.push_back(problem);
+    m.copies.push_back({path, entry, tensor});
     if (entry->tensor) filled.insert(entry->tensor.get());
   }
   for (const auto& [path, entry] : entries) {
     const Tensor* tensor = entry->tensor.get();
     // Said once for a tensor of several names.
-    if (tensor != nullptr && filled.insert(tensor).second) missing.push_back(path);
+    if (tensor != nullptr && filled.insert(tensor).second) m.missing.push_back(path);
   }
   for (uint32_t i = 0; i < n; ++i) {
-    if (!known.contains(names[i])) unexpected.emplace_back(names[i]);
+    if (!known.contains(names[i])) m.unexpected.emplace_back(names[i]);
   }
-  if (strict && !unexpected.empty()) {
-    problems.insert(problems.begin(),
-                    fmt::format("{} {} in the file and not in {}", list_names(unexpected),
-                                unexpected.size() == 1 ? "is" : "are", object->type));
-  }
-  if (strict && !missing.empty()) {
-    problems.insert(problems.begin(), fmt::format("{} {} missing in the file", list_names(missing),
-                                                  missing.size() == 1 ? "is" : "are"));
-  }
-  if (!problems.empty()) {
-    std::string text = "load_state: " + problems[0];
-    for (size_t i = 1; i < std::min(problems.size(), kListed); ++i) text += "\n  " + problems[i];
-    if (problems.size() > kListed)
-      text += fmt::format("\n  and {} more", problems.size() - kListed);
-    return make_status(TN_INVALID_ARGUMENT, text);
-  }
+  return m;
+}
 
-  for (const Copy& copy : copies) {
-    Status status = nullptr;
-    if (copy.entry->tensor) {
-      status = copy_into(copy.entry->tensor.get(), copy.given);
-    } else if (Tensor* own = nullptr;
-               (status = copy_to(copy.given, copy.given->device, TN_DTYPE_NONE, &own)) == nullptr) {
-      copy.entry->tensor = TensorRef(own);
-    }
-    if (status != nullptr) {
+// One error that lists all problems; where not strict, names of one side alone are none.
+Status refuse_problems(Match* m, const std::string& type, bool strict) {
+  std::vector<std::string>& problems = m->problems;
+  if (strict && !m->unexpected.empty()) {
+    problems.insert(problems.begin(),
+                    fmt::format("{} {} in the file and not in {}", list_names(m->unexpected),
+                                m->unexpected.size() == 1 ? "is" : "are", type));
+  }
+  if (strict && !m->missing.empty()) {
+    problems.insert(problems.begin(),
+                    fmt::format("{} {} missing in the file", list_names(m->missing),
+                                m->missing.size() == 1 ? "is" : "are"));
+  }
+  if (problems.empty()) return nullptr;
+  std::string text = "load_state: " + problems[0];
+  for (size_t i = 1; i < std::min(problems.size(), kListed); ++i) text += "\n  " + problems[i];
+  if (problems.size() > kListed) text += fmt::format("\n  and {} more", problems.size() - kListed);
+  return make_status(TN_INVALID_ARGUMENT, text);
+}
+
+// Writes into the tensor that is there, or puts a copy where there is none.
+Status fill_entry(const Copy& copy) {
+  if (copy.entry->tensor) return copy_into(copy.entry->tensor.get(), copy.given);
+  Tensor* own = nullptr;
+  TN_TRY(copy_to(copy.given, copy.given->device, TN_DTYPE_NONE, &own));
+  copy.entry->tensor = TensorRef(own);
+  return nullptr;
+}
+
+}  // namespace
+
+Status load_state(Object* object, const char* const* names, tn_tensor* const* tensors, uint32_t n,
+                  bool strict) {
+  Entries entries;
+  visit_every_name(object, [&](const std::string& path, NamedTensor* entry) {
+    entries.emplace_back(path, entry);
+  });
+  Given given;
+  TN_TRY(index_given(names, tensors, n, &given));
+  Match m = match(entries, given, names, tensors, n);
+  TN_TRY(refuse_problems(&m, object->type, strict));
+  for (const Copy& copy : m.copies) {
+    if (Status status = fill_entry(copy)) {
       return wrap(status, [&] {
         return fmt::format("load_state: '{}' could not be copied; the entries before it are loaded",
                            printable(copy.name));

@@ -185,31 +185,9 @@ Status inplace_schema(const Schema& schema, const std::string& name, Schema* inp
   return nullptr;
 }
 
-// What kernels and pairs share.
-Status make_kernel(const tn_kernel_def& def, const std::string& plugin,
-                   std::unique_ptr<Kernel>* made) {
-  auto kernel = std::make_unique<Kernel>();
-  kernel->plugin = plugin;
-  std::string what = "kernel";
-  if (def.op != nullptr) {
-    if (def.primitive != TN_PRIM_NONE) {
-      return invalid("kernel for '{}' names primitive '{}' as well; it must be one of them", def.op,
-                     primitive_name(def.primitive));
-    }
-    kernel->op = def.op;
-    std::string name = def.op;
-    if (name.find('(') != std::string::npos) {
-      kernel->schema = std::make_unique<Schema>();
-      if (Status cause = parse_schema(def.op, kernel->schema.get())) {
-        const tn_code code = cause->code;
-        return make_status(code, "the schema of a kernel", cause);
-      }
-      name = kernel->schema->name;
-    }
-    if (name.empty()) return invalid("kernel: the name of its op is empty");
-    kernel->op_name = Registry::full_name(name);
-    what = fmt::format("kernel for '{}'", name);
-  } else {
+// Which op or primitive the kernel is for; `what` becomes its name in messages.
+Status set_target(const tn_kernel_def& def, Kernel* kernel, std::string* what) {
+  if (def.op == nullptr) {
     if (!is_kernel_primitive(def.primitive)) {
       return is_view_primitive(def.primitive)
                  ? invalid("kernel: '{}' is a view, which needs none",
@@ -218,13 +196,31 @@ Status make_kernel(const tn_kernel_def& def, const std::string& plugin,
                            def.primitive);
     }
     kernel->primitive_name = primitive_name(def.primitive);
-    what = fmt::format("kernel for primitive '{}'", kernel->primitive_name);
+    *what = fmt::format("kernel for primitive '{}'", kernel->primitive_name);
+    return nullptr;
   }
-  if (def.device == nullptr || *def.device == '\0') return invalid("{} names no device", what);
-  kernel->device = def.device;
-  if (kernel->device == "meta") return invalid("{}: meta has no memory and no kernels", what);
-  what += fmt::format(" on '{}'", kernel->device);
-  if (def.launch == nullptr) return invalid("{} has no launch function", what);
+  if (def.primitive != TN_PRIM_NONE) {
+    return invalid("kernel for '{}' names primitive '{}' as well; it must be one of them", def.op,
+                   primitive_name(def.primitive));
+  }
+  kernel->op = def.op;
+  std::string name = def.op;
+  if (name.find('(') != std::string::npos) {
+    kernel->schema = std::make_unique<Schema>();
+    if (Status cause = parse_schema(def.op, kernel->schema.get())) {
+      const tn_code code = cause->code;
+      return make_status(code, "the schema of a kernel", cause);
+    }
+    name = kernel->schema->name;
+  }
+  if (name.empty()) return invalid("kernel: the name of its op is empty");
+  kernel->op_name = Registry::full_name(name);
+  *what = fmt::format("kernel for '{}'", name);
+  return nullptr;
+}
+
+// What the kernel says of itself: traits, dtypes and layouts that there are, and that go together.
+Status check_claims(const tn_kernel_def& def, const std::string& what) {
   if ((def.traits & ~kKernelTraits) != 0) {
     return invalid("{}: unknown traits {:#x}", what, def.traits & ~kKernelTraits);
   }
@@ -253,6 +249,22 @@ Status make_kernel(const tn_kernel_def& def, const std::string& plugin,
   if (def.primitive != TN_PRIM_NONE && def.order != nullptr) {
     return invalid("{}: the outputs of primitives are the host's to lay out", what);
   }
+  return nullptr;
+}
+
+// What kernels and pairs share.
+Status make_kernel(const tn_kernel_def& def, const std::string& plugin,
+                   std::unique_ptr<Kernel>* made) {
+  auto kernel = std::make_unique<Kernel>();
+  kernel->plugin = plugin;
+  std::string what;
+  TN_TRY(set_target(def, kernel.get(), &what));
+  if (def.device == nullptr || *def.device == '\0') return invalid("{} names no device", what);
+  kernel->device = def.device;
+  if (kernel->device == "meta") return invalid("{}: meta has no memory and no kernels", what);
+  what += fmt::format(" on '{}'", kernel->device);
+  if (def.launch == nullptr) return invalid("{} has no launch function", what);
+  TN_TRY(check_claims(def, what));
   kernel->def = def;
   kernel->def.op = def.op == nullptr ? nullptr : kernel->op.c_str();
   kernel->def.device = kernel->device.c_str();

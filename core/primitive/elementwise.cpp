@@ -19,7 +19,7 @@ namespace tenon {
 namespace {
 
 const char* operand_name(const Op& op, uint32_t k) {
-  return op.schema.arguments[op.plan.operand_args[k]].name.c_str();
+  return op.schema.arguments[op.map.operand_args[k]].name.c_str();
 }
 
 // What a call found out about its operands.
@@ -47,12 +47,12 @@ Status device_mismatch(const Op& op, const Operands& o, uint32_t k) {
 // Tensors of several devices: 0-dimensional cpu ones are read now and become parameters, all else
 // is refused.
 Status settle_devices(const Op& op, Operands* o) {
-  const ElementwisePlan& plan = op.plan;
-  for (uint32_t k = 0; k < plan.n_operands; ++k) {
+  const OperandMap& map = op.map;
+  for (uint32_t k = 0; k < map.n_operands; ++k) {
     const Tensor* t = o->tensors[k];
     if (t == nullptr || t->device == o->device) continue;
-    const bool written = std::find(plan.inplace_operand, plan.inplace_operand + plan.n_outputs,
-                                   static_cast<int8_t>(k)) != plan.inplace_operand + plan.n_outputs;
+    const bool written = std::find(map.inplace_operand, map.inplace_operand + map.n_outputs,
+                                   static_cast<int8_t>(k)) != map.inplace_operand + map.n_outputs;
     if (!is_scalar_tensor(t) || written) return device_mismatch(op, *o, k);
     if (o->device.type != TN_DEVICE_META) {
       const tn_value number = read_scalar(t);
@@ -65,10 +65,10 @@ Status settle_devices(const Op& op, Operands* o) {
 }
 
 Status read_operands(const Op& op, const tn_value* args, Operands* o) {
-  const ElementwisePlan& plan = op.plan;
+  const OperandMap& map = op.map;
   bool one_device = true;
-  for (uint32_t k = 0; k < plan.n_operands; ++k) {
-    const tn_value& v = args[plan.operand_args[k]];
+  for (uint32_t k = 0; k < map.n_operands; ++k) {
+    const tn_value& v = args[map.operand_args[k]];
     if (v.kind == TN_KIND_TENSOR) [[likely]] {
       const Tensor* t = as_tensor(v.as.tensor);
       o->tensors[k] = t;
@@ -145,9 +145,9 @@ bool partly_overlap(const Tensor* a, const Tensor* b) {
 // memory with the output at other indices are copied first.
 Status prepare_inplace(const Op& op, std::span<const int64_t> sizes, Operands* o,
                        std::vector<TensorRef>* copies) {
-  const ElementwisePlan& plan = op.plan;
-  for (uint32_t i = 0; i < plan.n_outputs; ++i) {
-    const int target = plan.inplace_operand[i];
+  const OperandMap& map = op.map;
+  for (uint32_t i = 0; i < map.n_outputs; ++i) {
+    const int target = map.inplace_operand[i];
     if (target < 0) continue;
     const Tensor* t = o->tensors[target];
     if (t == nullptr) {
@@ -164,7 +164,7 @@ Status prepare_inplace(const Op& op, std::span<const int64_t> sizes, Operands* o
           "{}: {} ({}) has elements that share memory, and cannot be written; clone it first",
           name_of(op), operand_name(op, target), sizes_text(t));
     }
-    for (uint32_t k = 0; k < plan.n_operands; ++k) {
+    for (uint32_t k = 0; k < map.n_operands; ++k) {
       if (o->tensors[k] == nullptr || static_cast<int>(k) == target ||
           !partly_overlap(t, o->tensors[k]))
         continue;
@@ -183,11 +183,11 @@ Status prepare_inplace(const Op& op, std::span<const int64_t> sizes, Operands* o
 Status launch_elementwise(const Op& op, const tn_value* args, const CompiledProgram& compiled,
                           const Operands& o, std::span<const int64_t> sizes, int64_t numel,
                           const tn_scalar* params, Tensor** outputs) {
-  const ElementwisePlan& plan = op.plan;
-  const std::span<Tensor*> output_span(outputs, plan.n_outputs);
+  const OperandMap& map = op.map;
+  const std::span<Tensor*> output_span(outputs, map.n_outputs);
   if (const KernelList* own = op.kernels.find(o.device.type)) [[unlikely]] {
     tn_value complete[kMaxArguments];
-    const Values all = with_defaults(op, {args, plan.n_args}, complete);
+    const Values all = with_defaults(op, {args, map.n_args}, complete);
     const Kernel* kernel;
     TN_TRY(choose_kernel(own, {&op, o.device, all}, &kernel));
     if (kernel != nullptr) return launch(*kernel, &op, o.device, all, output_span);
@@ -195,8 +195,8 @@ Status launch_elementwise(const Op& op, const tn_value* args, const CompiledProg
   LoopBuffers buffers;
   const Tensor* operands[kMaxOperands];
   uint32_t n = 0;
-  for (uint32_t i = 0; i < plan.n_outputs; ++i) operands[n++] = outputs[i];
-  for (uint32_t k = 0; k < plan.n_operands; ++k) {
+  for (uint32_t i = 0; i < map.n_outputs; ++i) operands[n++] = outputs[i];
+  for (uint32_t k = 0; k < map.n_operands; ++k) {
     if (o.tensors[k] != nullptr) operands[n++] = o.tensors[k];
   }
   if (o.uniform) [[likely]] {
@@ -217,27 +217,31 @@ Status launch_elementwise(const Op& op, const tn_value* args, const CompiledProg
 
 }  // namespace
 
+// The parameters in the program's order: number operands, then the schema's scalars.
+static void read_params(const OperandMap& map, const tn_value* args, const Operands& o,
+                        const CompiledProgram& compiled, tn_scalar* params) {
+  uint32_t n = 0;
+  for (uint32_t k = 0; k < map.n_operands; ++k) {
+    if (o.tensors[k] == nullptr) params[n++] = o.values[k];
+  }
+  for (uint32_t s = 0; s < map.n_scalars; ++s, ++n) {
+    params[n] = number_scalar(args[map.scalar_args[s]], compiled.params_are_float[n] != 0);
+  }
+}
+
 static Status run_general(const Op& op, const tn_value* args, Tensor** outputs) {
-  const ElementwisePlan& plan = op.plan;
+  const OperandMap& map = op.map;
   Operands o;
   TN_TRY(read_operands(op, args, &o));
   const CompiledProgram* compiled;
-  for (uint32_t i = 0; i < plan.n_numbers; ++i) {
-    o.types[plan.n_operands + i] = {number_dtype(args[plan.number_args[i]].kind), Category::kNumber,
-                                    true};
+  for (uint32_t i = 0; i < map.n_numbers; ++i) {
+    o.types[map.n_operands + i] = {number_dtype(args[map.number_args[i]].kind), Category::kNumber,
+                                   true};
   }
-  TN_TRY(compile_call(op, args, {o.types, size_t{plan.n_operands} + plan.n_numbers}, &compiled));
+  TN_TRY(compile_call(op, args, {o.types, size_t{map.n_operands} + map.n_numbers}, &compiled));
 
   tn_scalar params[kMaxExpressionOperands + kMaxExpressionScalars];
-  uint32_t n_params = 0;
-  for (uint32_t k = 0; k < plan.n_operands; ++k) {
-    if (o.tensors[k] == nullptr) params[n_params++] = o.values[k];
-  }
-  for (uint32_t s = 0; s < plan.n_scalars; ++s) {
-    params[n_params] =
-        number_scalar(args[plan.scalar_args[s]], compiled->params_are_float[n_params] != 0);
-    ++n_params;
-  }
+  read_params(map, args, o, *compiled, params);
   if (compiled->checks.any != 0) [[unlikely]]
     TN_TRY(check_params(op, *compiled, params));
 
@@ -249,19 +253,19 @@ static Status run_general(const Op& op, const tn_value* args, Tensor** outputs) 
     numel = o.first->numel;
   } else {
     o.uniform = false;
-    TN_TRY(broadcast_shape(name_of(op), o.tensors, plan.n_operands, &broadcast));
+    TN_TRY(broadcast_shape(name_of(op), o.tensors, map.n_operands, &broadcast));
     sizes = broadcast.span();
     TN_TRY(count_elements(name_of(op), sizes, compiled->output_dtypes[0], &numel));
   }
   std::vector<TensorRef> copies;
   tn_value patched[kMaxExpressionOperands + kMaxExpressionScalars];
-  if (plan.any_inplace) {
+  if (map.any_inplace) {
     TN_TRY(prepare_inplace(op, sizes, &o, &copies));
     if (!copies.empty()) {
-      std::copy_n(args, plan.n_args, patched);
-      for (uint32_t k = 0; k < plan.n_operands; ++k) {
+      std::copy_n(args, map.n_args, patched);
+      for (uint32_t k = 0; k < map.n_operands; ++k) {
         if (o.tensors[k] != nullptr)
-          patched[plan.operand_args[k]].as.tensor = const_cast<Tensor*>(o.tensors[k]);
+          patched[map.operand_args[k]].as.tensor = const_cast<Tensor*>(o.tensors[k]);
       }
       args = patched;
     }
@@ -269,20 +273,20 @@ static Status run_general(const Op& op, const tn_value* args, Tensor** outputs) 
 
   uint32_t made = 0;
   const Status status = guarded([&]() -> Status {
-    for (; made < plan.n_outputs; ++made) {
-      const int target = plan.inplace_operand[made];
+    for (; made < map.n_outputs; ++made) {
+      const int target = map.inplace_operand[made];
       if (target >= 0) {
         outputs[made] = const_cast<Tensor*>(o.tensors[target]);
         outputs[made]->retain();
       } else {
         TN_TRY(
-            make_output(o, plan.n_operands, sizes, compiled->output_dtypes[made], &outputs[made]));
+            make_output(o, map.n_operands, sizes, compiled->output_dtypes[made], &outputs[made]));
       }
     }
     if (numel == 0) return nullptr;
     return launch_elementwise(op, args, *compiled, o, sizes, numel, params, outputs);
   });
-  return finish_outputs(plan, made, outputs, status);
+  return finish_outputs(map, made, outputs, status);
 }
 
 Status run_elementwise(const Op& op, const tn_value* args, Tensor** outputs) {

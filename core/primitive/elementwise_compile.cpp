@@ -37,13 +37,13 @@ std::string kinds_that_fit(const Expression& e, std::span<const OperandType> typ
 Status refused_types(const Op& op, const tn_value* args, std::span<const OperandType> types,
                      Status cause) {
   const Expression& e = *op.expression;
-  const ElementwisePlan& plan = op.plan;
+  const OperandMap& map = op.map;
   if (cause->code != TN_INVALID_ARGUMENT) return cause;
   return wrap(cause, [&] {
     std::vector<std::string> found, expected;
     for (size_t i = 0; i < types.size(); ++i) {
       const uint32_t arg =
-          i < plan.n_operands ? plan.operand_args[i] : plan.number_args[i - plan.n_operands];
+          i < map.n_operands ? map.operand_args[i] : map.number_args[i - map.n_operands];
       found.push_back(argument_text(op, arg, args[arg]));
       const std::string kinds = kinds_that_fit(e, types, i, i + 1);
       if (!kinds.empty())
@@ -74,7 +74,7 @@ Status compile_call(const Op& op, const tn_value* args, std::span<const OperandT
 // at (1 / x ** n rounds to 0).
 Status check_params(const Op& op, const CompiledProgram& compiled, const tn_scalar* params) {
   const ParamChecks& checks = compiled.checks;
-  const ElementwisePlan& plan = op.plan;
+  const OperandMap& map = op.map;
   const auto [least, greatest] = dtype_table::int_range(checks.int_dtype);
   const int64_t lowest = least < 0 ? least : -greatest;  // -1 as uint8 is 255
   const auto is_no_element = [&](int64_t number) { return number < lowest || number > greatest; };
@@ -88,11 +88,11 @@ Status check_params(const Op& op, const CompiledProgram& compiled, const tn_scal
           name_of(op), number, number);
     }
     // scalars come behind operands
-    const uint32_t first_scalar = compiled.program.n_params - plan.n_scalars;
+    const uint32_t first_scalar = compiled.program.n_params - map.n_scalars;
     const auto name = [&]() -> std::string {
       if (is(checks.exponents)) return "the exponent";
       if (i < first_scalar) return "the number";
-      return op.schema.arguments[plan.scalar_args[i - first_scalar]].name;
+      return op.schema.arguments[map.scalar_args[i - first_scalar]].name;
     };
     const bool is_element = is(checks.elements) || is(checks.exponents);
     if (is_element && is_no_element(number)) {

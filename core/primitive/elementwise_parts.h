@@ -26,15 +26,15 @@ inline tn_dtype number_dtype(uint32_t kind) {
 
 // The end of a call that made (or retained) the first `made` outputs: gives them back where it
 // failed, else notes what was written in place.
-inline Status finish_outputs(const ElementwisePlan& plan, uint32_t made, Tensor** outputs,
+inline Status finish_outputs(const OperandMap& map, uint32_t made, Tensor** outputs,
                              Status status) {
   if (status != nullptr) [[unlikely]] {
     while (made-- > 0) outputs[made]->release();
     return status;
   }
-  if (plan.any_inplace) {
-    for (uint32_t i = 0; i < plan.n_outputs; ++i) {
-      if (plan.inplace_operand[i] >= 0) outputs[i]->bump_version();
+  if (map.any_inplace) {
+    for (uint32_t i = 0; i < map.n_outputs; ++i) {
+      if (map.inplace_operand[i] >= 0) outputs[i]->bump_version();
     }
   }
   return nullptr;

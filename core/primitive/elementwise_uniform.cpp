@@ -18,25 +18,25 @@ bool is_one_element(const Tensor* t) {
 // typing it is found at once.
 Status uniform_program(const Op& op, const tn_value* args, tn_dtype dtype, bool has_numbers,
                        const CompiledProgram** compiled) {
-  const ElementwisePlan& plan = op.plan;
-  const bool typed_by_dtype = !has_numbers && plan.n_numbers == 0;
+  const OperandMap& map = op.map;
+  const bool typed_by_dtype = !has_numbers && map.n_numbers == 0;
   if (typed_by_dtype) {
-    *compiled = plan.uniform[dtype].load(std::memory_order_acquire);
+    *compiled = map.uniform[dtype].load(std::memory_order_acquire);
     if (*compiled != nullptr) [[likely]]
       return nullptr;
   }
   OperandType types[kMaxExpressionOperands + kMaxExpressionScalars];
-  for (uint32_t k = 0; k < plan.n_operands; ++k) {
-    const uint32_t kind = args[plan.operand_args[k]].kind;
+  for (uint32_t k = 0; k < map.n_operands; ++k) {
+    const uint32_t kind = args[map.operand_args[k]].kind;
     types[k] = kind == TN_KIND_TENSOR ? OperandType{dtype, Category::kTensor, false}
                                       : OperandType{number_dtype(kind), Category::kNumber, true};
   }
-  for (uint32_t i = 0; i < plan.n_numbers; ++i) {
-    types[plan.n_operands + i] = {number_dtype(args[plan.number_args[i]].kind), Category::kNumber,
-                                  true};
+  for (uint32_t i = 0; i < map.n_numbers; ++i) {
+    types[map.n_operands + i] = {number_dtype(args[map.number_args[i]].kind), Category::kNumber,
+                                 true};
   }
-  TN_TRY(compile_call(op, args, {types, size_t{plan.n_operands} + plan.n_numbers}, compiled));
-  if (typed_by_dtype) plan.uniform[dtype].store(*compiled, std::memory_order_release);
+  TN_TRY(compile_call(op, args, {types, size_t{map.n_operands} + map.n_numbers}, compiled));
+  if (typed_by_dtype) map.uniform[dtype].store(*compiled, std::memory_order_release);
   return nullptr;
 }
 
@@ -49,16 +49,75 @@ Status uniform_program(const Op& op, const tn_value* args, tn_dtype dtype, bool 
 }
 
 // Number operands in order, then the schema's scalars.
-void fill_params(const ElementwisePlan& plan, const tn_value* args, const CompiledProgram& compiled,
+void fill_params(const OperandMap& map, const tn_value* args, const CompiledProgram& compiled,
                  tn_scalar* params) {
   uint32_t n = 0;
-  for (uint32_t k = 0; k < plan.n_operands; ++k) {
-    const tn_value& v = args[plan.operand_args[k]];
+  for (uint32_t k = 0; k < map.n_operands; ++k) {
+    const tn_value& v = args[map.operand_args[k]];
     if (v.kind != TN_KIND_TENSOR) params[n++] = number_scalar(v, v.kind == TN_KIND_FLOAT);
   }
-  for (uint32_t s = 0; s < plan.n_scalars; ++s, ++n) {
-    params[n] = number_scalar(args[plan.scalar_args[s]], compiled.params_are_float[n] != 0);
+  for (uint32_t s = 0; s < map.n_scalars; ++s, ++n) {
+    params[n] = number_scalar(args[map.scalar_args[s]], compiled.params_are_float[n] != 0);
   }
+}
+
+// Strides of the operands: of a tensor, and of one element that is expanded.
+constexpr int64_t kOne = 1, kZero = 0;
+
+const Tensor* first_contiguous(const OperandMap& map, const tn_value* args) {
+  for (uint32_t k = 0; k < map.n_operands; ++k) {
+    const tn_value& v = args[map.operand_args[k]];
+    if (v.kind == TN_KIND_TENSOR && as_tensor(v.as.tensor)->is_contiguous())
+      return as_tensor(v.as.tensor);
+  }
+  return nullptr;
+}
+
+// Is an input the memory that is written, moved? Then the call is for run_general, as it is where a
+// tensor that is written is not row-major.
+bool reads_moved_memory(const OperandMap& map, const tn_value* args, const tn_operand* inputs,
+                        uint32_t n_inputs) {
+  for (uint32_t i = 0; i < map.n_outputs; ++i) {
+    if (map.inplace_operand[i] < 0) continue;
+    const tn_value& target = args[map.operand_args[map.inplace_operand[i]]];
+    if (target.kind != TN_KIND_TENSOR || !as_tensor(target.as.tensor)->is_contiguous()) return true;
+    const tn_tensor& written = *target.as.tensor;
+    for (uint32_t k = 0; k < n_inputs; ++k) {
+      const bool same = inputs[k].byte_offset == written.byte_offset && inputs[k].strides == &kOne;
+      if (inputs[k].storage == written.storage && !same) return true;
+    }
+  }
+  return false;
+}
+
+// Makes the outputs, which come first among the operands, and launches.
+Status launch_uniform(const Op& op, const tn_value* args, const Kernel& kernel,
+                      const CompiledProgram& compiled, const Tensor* first, bool has_numbers,
+                      tn_operand* operands, Tensor** outputs) {
+  const OperandMap& map = op.map;
+  uint32_t made = 0;
+  const Status status = guarded([&]() -> Status {
+    for (; made < map.n_outputs; ++made) {
+      const int target = map.inplace_operand[made];
+      if (target >= 0) {
+        outputs[made] = as_tensor(args[map.operand_args[target]].as.tensor);
+        outputs[made]->retain();
+      } else {
+        TN_TRY(empty_like(first, compiled.output_dtypes[made], &outputs[made]));
+      }
+      set_operand(outputs[made], &kOne, &operands[made]);
+    }
+    tn_scalar params[kMaxExpressionOperands + kMaxExpressionScalars];
+    if (has_numbers || map.n_scalars != 0) fill_params(map, args, compiled, params);
+    const tn_loop loop{sizeof(tn_loop),   1,        first->numel, &first->numel,
+                       &compiled.program, operands, params};
+    if (compiled.checks.any != 0) [[unlikely]]
+      TN_TRY(check_params(op, compiled, params));
+    return first->device.type == TN_DEVICE_CPU
+               ? launch_loop(kernel, &op, loop, {outputs, map.n_outputs})
+               : launch_on_device(kernel, op, first->device, loop, {outputs, map.n_outputs});
+  });
+  return finish_outputs(map, made, outputs, status);
 }
 
 }  // namespace
@@ -67,30 +126,22 @@ void fill_params(const ElementwisePlan& plan, const tn_value* args, const Compil
 // element, expanded to that shape), the other operands are numbers, and no mode looks on. Says with
 // *taken whether it was this call's path; nothing has happened otherwise.
 Status run_uniform(const Op& op, const tn_value* args, Tensor** outputs, bool* taken) {
-  const ElementwisePlan& plan = op.plan;
+  const OperandMap& map = op.map;
   *taken = false;
   if ((thread_state.modes & kModesOfLaunches) != 0) [[unlikely]] {
     if ((thread_state.modes & kModeUnsettled) != 0) settle_modes();
     if ((thread_state.modes & kModesOfLaunches) != 0) return nullptr;
   }
-  const Tensor* first = nullptr;
-  for (uint32_t k = 0; k < plan.n_operands; ++k) {
-    const tn_value& v = args[plan.operand_args[k]];
-    if (v.kind == TN_KIND_TENSOR && as_tensor(v.as.tensor)->is_contiguous()) {
-      first = as_tensor(v.as.tensor);
-      break;
-    }
-  }
+  const Tensor* first = first_contiguous(map, args);
   if (first == nullptr || first->ndim == 0 || first->numel == 0 ||
       first->device.type == TN_DEVICE_META)
     return nullptr;
-  static constexpr int64_t kOne = 1, kZero = 0;
   tn_operand operands[kMaxOperands];
-  tn_operand* inputs = operands + plan.n_outputs;
+  tn_operand* inputs = operands + map.n_outputs;
   uint32_t n_inputs = 0;
   bool has_numbers = false;
-  for (uint32_t k = 0; k < plan.n_operands; ++k) {
-    const tn_value& v = args[plan.operand_args[k]];
+  for (uint32_t k = 0; k < map.n_operands; ++k) {
+    const tn_value& v = args[map.operand_args[k]];
     if (v.kind != TN_KIND_TENSOR) {
       has_numbers = true;
       continue;
@@ -117,45 +168,9 @@ Status run_uniform(const Op& op, const tn_value* args, Tensor** outputs, bool* t
       compiled->program.instruction_set > kernel.def.instruction_set) [[unlikely]] {
     return nullptr;
   }
-  if (plan.any_inplace) {
-    // An input that is the written memory moved is for run_general.
-    for (uint32_t i = 0; i < plan.n_outputs; ++i) {
-      if (plan.inplace_operand[i] < 0) continue;
-      const tn_value& target = args[plan.operand_args[plan.inplace_operand[i]]];
-      if (target.kind != TN_KIND_TENSOR || !as_tensor(target.as.tensor)->is_contiguous())
-        return nullptr;
-      const tn_tensor& written = *target.as.tensor;
-      for (uint32_t k = 0; k < n_inputs; ++k) {
-        const bool same =
-            inputs[k].byte_offset == written.byte_offset && inputs[k].strides == &kOne;
-        if (inputs[k].storage == written.storage && !same) return nullptr;
-      }
-    }
-  }
+  if (map.any_inplace && reads_moved_memory(map, args, inputs, n_inputs)) return nullptr;
   *taken = true;
-  uint32_t made = 0;
-  const Status status = guarded([&]() -> Status {
-    for (; made < plan.n_outputs; ++made) {
-      const int target = plan.inplace_operand[made];
-      if (target >= 0) {
-        outputs[made] = as_tensor(args[plan.operand_args[target]].as.tensor);
-        outputs[made]->retain();
-      } else {
-        TN_TRY(empty_like(first, compiled->output_dtypes[made], &outputs[made]));
-      }
-      set_operand(outputs[made], &kOne, &operands[made]);
-    }
-    tn_scalar params[kMaxExpressionOperands + kMaxExpressionScalars];
-    if (has_numbers || plan.n_scalars != 0) fill_params(plan, args, *compiled, params);
-    const tn_loop loop{sizeof(tn_loop),    1,        first->numel, &first->numel,
-                       &compiled->program, operands, params};
-    if (compiled->checks.any != 0) [[unlikely]]
-      TN_TRY(check_params(op, *compiled, params));
-    return first->device.type == TN_DEVICE_CPU
-               ? launch_loop(kernel, &op, loop, {outputs, plan.n_outputs})
-               : launch_on_device(kernel, op, first->device, loop, {outputs, plan.n_outputs});
-  });
-  return finish_outputs(plan, made, outputs, status);
+  return launch_uniform(op, args, kernel, *compiled, first, has_numbers, operands, outputs);
 }
 
 }  // namespace tenon

@@ -154,12 +154,8 @@ Status fill_with_identity(const Reduction& r, std::span<const double> scalars, T
   const bool is_product = r.kind == TN_REDUCE_PROD;
   if (r.epilogue == nullptr) return fill(made, int_value(is_product ? 1 : 0));
   tn_value values[1 + kMaxExpressionScalars] = {};
-  values[0].kind = TN_KIND_FLOAT;
-  values[0].as.f = is_product ? 1 : 0;
-  for (size_t i = 0; i < scalars.size(); ++i) {
-    values[i + 1].kind = TN_KIND_FLOAT;
-    values[i + 1].as.f = scalars[i];
-  }
+  values[0] = float_value(is_product ? 1 : 0);
+  for (size_t i = 0; i < scalars.size(); ++i) values[i + 1] = float_value(scalars[i]);
   Tensor* one;
   TN_TRY(run_elementwise(*r.epilogue, values, &one));
   const TensorRef hold(one);

@@ -51,6 +51,12 @@ inline tn_value int_value(int64_t i) {
   v.as.i = i;
   return v;
 }
+inline tn_value float_value(double f) {
+  tn_value v{};
+  v.kind = TN_KIND_FLOAT;
+  v.as.f = f;
+  return v;
+}
 inline tn_value bool_value(bool b) {
   tn_value v{};
   v.kind = TN_KIND_BOOL;

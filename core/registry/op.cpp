@@ -30,7 +30,7 @@ void set_schema(Op* op, Schema schema) {
 
 Status set_expression(Op* op, std::shared_ptr<const Expression> expression) {
   op->kind = OpKind::kExpression;
-  TN_TRY(make_elementwise_plan(*expression, op->schema, &op->plan));
+  TN_TRY(map_operands(*expression, op->schema, &op->map));
   op->expression = std::move(expression);
   return nullptr;
 }

@@ -89,8 +89,8 @@ std::string kernel_text(const Kernel& kernel) {
 }  // namespace
 
 void KernelTable::add(int32_t device_type, const Kernel* kernel) {
-  std::atomic<const KernelList*>& slot = lists_[device_type];
-  const KernelList* before = slot.load(std::memory_order_relaxed);
+  std::atomic<const KernelList*>& list = lists_[device_type];
+  const KernelList* before = list.load(std::memory_order_relaxed);
   auto after =
       before == nullptr ? std::make_unique<KernelList>() : std::make_unique<KernelList>(*before);
   const auto place = std::find_if(after->begin(), after->end(), [&](const Kernel* other) {
@@ -98,7 +98,7 @@ void KernelTable::add(int32_t device_type, const Kernel* kernel) {
   });
   after->insert(place, kernel);
   old_lists().reserve(old_lists().size() + 1);
-  slot.store(after.get(), std::memory_order_release);
+  list.store(after.get(), std::memory_order_release);
   any_.store(true, std::memory_order_relaxed);
   old_lists().push_back(std::move(after));
 }

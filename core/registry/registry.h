@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "registry/elementwise_plan.h"
+#include "registry/operand_map.h"
 #include "expr/expression.h"
 #include "schema/schema.h"
 #include "tensor/device.h"
@@ -94,10 +94,11 @@ struct Op : tn_op {
   const PrimitiveRow* row = nullptr;  // of kind kPrimitive
   // Of kind kExpression. Held by the op, or by that whose gradient it is.
   std::shared_ptr<const Expression> expression;
-  ElementwisePlan plan;  // likewise
+  OperandMap map;  // of `expression`
   // Of an expression with several formulas; the op itself is the plain one. NULL: it has one.
   std::shared_ptr<const Variants> variants;
-  mutable std::atomic<const GradientOp*> gradients{nullptr};  // likewise, those that were made
+  // Of an expression: the ops of its gradients that were asked for until now.
+  mutable std::atomic<const GradientOp*> gradients{nullptr};
   bool passes_autocast = false;  // primitives and formulas: the op that they are a part of decides
   uint64_t written = 0;          // bit i: argument i is Tensor(a!)
   bool inplace = false;          // an output is an argument
@@ -108,7 +109,7 @@ struct Op : tn_op {
   std::atomic<tn_vjp_fn> vjp{nullptr};  // may come later, from another plugin
   void* self = nullptr;
   void* vjp_self = nullptr;  // of vjp; valid once vjp was seen
-  std::string vjp_plugin;    // likewise
+  std::string vjp_plugin;    // which brought vjp; valid once vjp was seen
   void (*destroy)(void*) = nullptr;
   std::vector<tn_value> defaults;  // per argument; kind TN_KIND_NONE where there is none
   uint32_t n_required = 0;         // the arguments up to the last without a default
@@ -125,7 +126,7 @@ inline const Op* as_op(const tn_op* op) { return static_cast<const Op*>(op); }
 
 // The schema, and what follows from it.
 void set_schema(Op* op, Schema schema);
-// The formula of an op that has its schema; refuses what no plan fits. The formula may know less
+// The formula of an op that has its schema; refuses what OperandMap cannot hold. The formula may know less
 // arguments than the op has.
 [[nodiscard]] Status set_expression(Op* op, std::shared_ptr<const Expression> expression);
 

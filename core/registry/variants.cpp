@@ -139,7 +139,7 @@ Status set_formulas(Op* op, const char* text, tn_amp_class amp) {
   if (op->n_direct == kNoDirectCall) {
     TN_TRY(make_formula(*op, plain, texts[0].text, amp, &variants->plain));
   } else {
-    op->plan.n_args = static_cast<uint8_t>(op->n_direct);
+    op->map.n_args = static_cast<uint8_t>(op->n_direct);
   }
   op->variants = std::move(variants);
   return nullptr;

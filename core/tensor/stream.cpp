@@ -40,11 +40,11 @@ std::atomic<const StreamHooks*> g_hooks{nullptr};
 
 // The device exists. Lives as long as the process.
 DeviceStreams& streams_of(tn_device device) {
-  std::atomic<DeviceStreams*>& slot = g_devices[device.type][device.index];
-  DeviceStreams* found = slot.load(std::memory_order_acquire);
+  std::atomic<DeviceStreams*>& place = g_devices[device.type][device.index];
+  DeviceStreams* found = place.load(std::memory_order_acquire);
   if (found == nullptr) {
     auto fresh = std::make_unique<DeviceStreams>();
-    if (slot.compare_exchange_strong(found, fresh.get())) found = fresh.release();
+    if (place.compare_exchange_strong(found, fresh.get())) found = fresh.release();
   }
   return *found;
 }

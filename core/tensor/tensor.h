@@ -1,4 +1,4 @@
-// The host's tensor: the public prefix, its count, and the slots that autograd fills. Creation with
+// The host's tensor: the public prefix, its count, and the fields that autograd fills. Creation with
 // memory is in memory/memory.h; views are in view.h. Everything here is shape and bookkeeping.
 #pragma once
 

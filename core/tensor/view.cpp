@@ -72,8 +72,10 @@ Status wrap_dim(const char* what, int64_t dim, int32_t ndim, int32_t* wrapped) {
   return nullptr;
 }
 
-Status reshape_geometry(const Tensor* x, std::span<const int64_t> sizes, Geometry* out,
-                        bool* possible) {
+namespace {
+
+// Writes the sizes of a reshape of x to `out`: at most one of them is -1, and what x has fills it.
+Status resolve_sizes(const Tensor* x, std::span<const int64_t> sizes, Geometry* out) {
   const auto ndim = static_cast<int32_t>(sizes.size());
   if (ndim > TN_MAX_RANK) {
     return invalid("reshape: {} dimensions, expected at most {}", ndim, TN_MAX_RANK);
@@ -99,20 +101,14 @@ Status reshape_geometry(const Tensor* x, std::span<const int64_t> sizes, Geometr
   }
   out->ndim = ndim;
   int64_t numel;  // of an empty tensor the other sizes may be any
-  TN_TRY(count_elements("reshape", out->size_span(), x->dtype, &numel));
-  out->offset = element_offset(x);
-  *possible = true;
-  if (x->is_contiguous() || x->numel == 0) {
-    int64_t stride = 1;
-    for (int32_t d = ndim; d-- > 0;) {
-      out->strides[d] = stride;
-      stride *= std::max<int64_t>(out->sizes[d], 1);
-    }
-    return nullptr;
-  }
-  // Walk runs of x's dimensions that are dense among themselves, from the last; each must be
-  // covered by whole new ones.
-  int32_t d = ndim - 1;
+  return count_elements("reshape", out->size_span(), x->dtype, &numel);
+}
+
+// Strides of a view of x with the sizes of `out`; false where x lies so that there is no such view.
+// Walks runs of x's dimensions that are dense among themselves, from the last; each must be covered
+// by whole new ones.
+bool cover_runs(const Tensor* x, Geometry* out) {
+  int32_t d = out->ndim - 1;
   int32_t s = x->ndim - 1;
   while (s >= 0) {
     int64_t run = x->sizes[s];
@@ -126,13 +122,29 @@ Status reshape_geometry(const Tensor* x, std::span<const int64_t> sizes, Geometr
       out->strides[d] = stride * covered;
       covered *= out->sizes[d--];
     }
-    if (covered != run) {
-      *possible = false;
-      return nullptr;
-    }
+    if (covered != run) return false;
     --s;
   }
   for (; d >= 0; --d) out->strides[d] = 1;
+  return true;
+}
+
+}  // namespace
+
+Status reshape_geometry(const Tensor* x, std::span<const int64_t> sizes, Geometry* out,
+                        bool* possible) {
+  TN_TRY(resolve_sizes(x, sizes, out));
+  out->offset = element_offset(x);
+  *possible = true;
+  if (x->is_contiguous() || x->numel == 0) {
+    int64_t stride = 1;
+    for (int32_t d = out->ndim; d-- > 0;) {
+      out->strides[d] = stride;
+      stride *= std::max<int64_t>(out->sizes[d], 1);
+    }
+    return nullptr;
+  }
+  *possible = cover_runs(x, out);
   return nullptr;
 }
 

@@ -1,5 +1,5 @@
-// oneDNN's matmul primitives: made once for each problem, the last kPrimitives of them kept.
-// Weights are reordered into the layout that the primitive asks for, which pays even for one use.
+// oneDNN's matrix products: made once for each problem, the last kProducts of them kept.
+// Weights are reordered into the layout that oneDNN asks for, which pays even for one use.
 #include "dnnl/adapter.h"
 
 #include <algorithm>
@@ -7,12 +7,12 @@
 #include <cstdlib>
 #include <memory>
 
-#include "dnnl/primitives.h"
+#include "dnnl/shared.h"
 
 namespace tenon::cpu_backend {
 namespace {
 
-constexpr size_t kPrimitives = 64;
+constexpr size_t kProducts = 64;
 constexpr int64_t kWeightsWorthReordering = 1 << 14;
 
 using Key = std::array<int64_t, 15>;
@@ -27,9 +27,9 @@ Key key_of(const tenon_cpu_dnnl_matmul& p) {
 
 struct Kernel {
   dnnl::memory::desc a, b, bias, c;  // as given
-  dnnl::memory::desc packed;         // of b, as the primitive wants it
+  dnnl::memory::desc packed;         // of b, as oneDNN wants it
   dnnl::memory::desc scratchpad;
-  dnnl::matmul primitive;
+  dnnl::matmul product;
   dnnl::reorder reorder;
   bool reorders = false;
 };
@@ -80,7 +80,7 @@ std::shared_ptr<const Kernel> make(const tenon_cpu_dnnl_matmul& p) {
 #endif
   kernel->packed = description.weights_desc();
   kernel->scratchpad = description.scratchpad_desc();
-  kernel->primitive = dnnl::matmul(description);
+  kernel->product = dnnl::matmul(description);
   kernel->reorders = kernel->packed != kernel->b;
   if (kernel->reorders) {
     kernel->reorder =
@@ -90,7 +90,7 @@ std::shared_ptr<const Kernel> make(const tenon_cpu_dnnl_matmul& p) {
 }
 
 std::shared_ptr<const Kernel> find(const tenon_cpu_dnnl_matmul& p) {
-  static auto* kernels = new Primitives<Key, Kernel>(kPrimitives);
+  static auto* kernels = new KernelCache<Key, Kernel>(kProducts);
   return kernels->find(key_of(p), [&p] { return make(p); });
 }
 
@@ -135,7 +135,7 @@ int32_t matmul(const tenon_cpu_dnnl_matmul* p) {
     if (p->bias) {
       arguments[DNNL_ARG_BIAS] = dnnl::memory(kernel->bias, engine(), const_cast<float*>(p->bias));
     }
-    kernel->primitive.execute(stream, arguments);
+    kernel->product.execute(stream, arguments);
     stream.wait();
     return 0;
   } catch (...) {
@@ -152,7 +152,8 @@ extern "C" __attribute__((visibility("default"))) const tenon_cpu_dnnl* tenon_cp
   static const tenon_cpu_dnnl table = [] {
     std::snprintf(version, sizeof version, "%d.%d.%d", v->major, v->minor, v->patch);
     return tenon_cpu_dnnl{version, tenon::cpu_backend::matmul,
-                          tenon::cpu_backend::convolution_scratch, tenon::cpu_backend::convolution};
+                          tenon::cpu_backend::convolution_workspace,
+                          tenon::cpu_backend::convolution};
   }();
   return &table;
 }

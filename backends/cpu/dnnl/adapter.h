@@ -43,7 +43,7 @@ typedef struct tenon_cpu_dnnl {
   // 0: done; else c is as it was. Where it is refused, the caller does it.
   int32_t (*matmul)(const tenon_cpu_dnnl_matmul*);
   // Bytes that `convolution` needs for this problem, or minus one of the above.
-  int64_t (*convolution_scratch)(const tenon_cpu_dnnl_convolution*);
+  int64_t (*convolution_workspace)(const tenon_cpu_dnnl_convolution*);
   // scratch: aligned to 64 bytes. 0: done.
   int32_t (*convolution)(const tenon_cpu_dnnl_convolution*, const tenon_cpu_dnnl_data*,
                          void* scratch);

@@ -8,7 +8,7 @@
 #include <memory>
 #include <unordered_map>
 
-#include "dnnl/primitives.h"
+#include "dnnl/shared.h"
 
 namespace tenon::cpu_backend {
 namespace {
@@ -22,7 +22,7 @@ constexpr int kY = TENON_CPU_CONV_Y, kX = TENON_CPU_CONV_X, kWeight = TENON_CPU_
 using Key = std::array<int64_t, sizeof(Problem) / sizeof(int64_t)>;
 static_assert(sizeof(Key) == sizeof(Problem));
 
-// A tensor as the caller has it and as the primitive wants it, at `offset` of the scratch memory.
+// A tensor as the caller has it and as oneDNN wants it, at `offset` of the scratch memory.
 struct Part {
   memory::desc given, wanted;
   size_t offset = 0;
@@ -43,7 +43,7 @@ struct Bound {
 struct Kernel {
   Part parts[3];  // y, x, weight
   memory::desc bias, scratchpad;
-  dnnl::primitive primitive;
+  dnnl::primitive convolution;
   size_t scratchpad_offset = 0, bytes = 0;
   int result = 0;
   bool has_bias = false;
@@ -89,7 +89,7 @@ memory::desc any_layout(const memory::desc& d) {
 #endif
 }
 
-// The options of a convolution, and its three primitives in each version's spelling.
+// The options of a convolution, and its three computations in each version's spelling.
 struct Maker {
   memory::desc y, x, weight, bias;  // bias: none where it is empty
   bool has_bias;
@@ -137,13 +137,7 @@ struct Maker {
 #endif
 };
 
-std::shared_ptr<const Kernel> make(const Problem& p) {
-  auto kernel = std::make_shared<Kernel>();
-  Part* parts = kernel->parts;
-  parts[kY].given = plain({p.batch, p.out}, p.y_sizes, p.strides[kY], p.n, 1);
-  parts[kX].given = plain({p.batch, p.in}, p.x_sizes, p.strides[kX], p.n, 1);
-  parts[kWeight].given =
-      plain({p.out, p.in / p.groups}, p.kernel, p.strides[kWeight], p.n, p.groups);
+Maker maker_for(const Problem& p, const Part* parts) {
   Maker m;
   m.y = any_layout(parts[kY].given);
   m.x = any_layout(parts[kX].given);
@@ -159,58 +153,80 @@ std::shared_ptr<const Kernel> make(const Problem& p) {
   }
   m.padding = dims_of(p.padding, p.n);
   m.attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  kernel->bias = m.bias;
-  kernel->result = static_cast<int>(p.result);
-  kernel->has_bias = m.has_bias && p.result != kX;
-  if (p.result == kY) {
+  return m;
+}
+
+// Makes oneDNN's computation of the result that is wanted, and asks which layouts it wants.
+void choose_layouts(const Maker& m, int result, Kernel* kernel) {
+  Part* parts = kernel->parts;
+  if (result == kY) {
     const auto d = m.forward();
     parts[kY].wanted = d.dst_desc();
     parts[kX].wanted = d.src_desc();
     parts[kWeight].wanted = d.weights_desc();
     kernel->scratchpad = d.scratchpad_desc();
-    kernel->primitive = dnnl::convolution_forward(d);
-  } else if (p.result == kX) {
+    kernel->convolution = dnnl::convolution_forward(d);
+  } else if (result == kX) {
     const auto d = m.data();
     parts[kY].wanted = d.diff_dst_desc();
     parts[kX].wanted = d.diff_src_desc();
     parts[kWeight].wanted = d.weights_desc();
     kernel->scratchpad = d.scratchpad_desc();
-    kernel->primitive = dnnl::convolution_backward_data(d);
+    kernel->convolution = dnnl::convolution_backward_data(d);
   } else {
     const auto d = m.weights();
     parts[kY].wanted = d.diff_dst_desc();
     parts[kX].wanted = d.src_desc();
     parts[kWeight].wanted = d.diff_weights_desc();
     kernel->scratchpad = d.scratchpad_desc();
-    kernel->primitive = dnnl::convolution_backward_weights(d);
+    kernel->convolution = dnnl::convolution_backward_weights(d);
   }
+}
+
+// Lays out the workspace: what is reordered, and behind it oneDNN's scratchpad.
+void lay_out_workspace(int result, Kernel* kernel) {
   const auto reserve = [&](size_t bytes) {
     const size_t offset = kernel->bytes;
     kernel->bytes += (bytes + 63) / 64 * 64;
     return offset;
   };
   for (int i = 0; i < 3; ++i) {
-    Part& part = parts[i];
+    Part& part = kernel->parts[i];
     if (part.reorders()) {
       part.offset = reserve(part.wanted.get_size());
-      const bool is_result = i == p.result;
+      const bool is_result = i == result;
       part.reorder = dnnl::reorder(
           dnnl::reorder::primitive_desc(engine(), is_result ? part.wanted : part.given, engine(),
                                         is_result ? part.given : part.wanted));
     }
   }
   kernel->scratchpad_offset = reserve(std::max<size_t>(kernel->scratchpad.get_size(), 1));
+}
+
+std::shared_ptr<const Kernel> make(const Problem& p) {
+  auto kernel = std::make_shared<Kernel>();
+  Part* parts = kernel->parts;
+  parts[kY].given = plain({p.batch, p.out}, p.y_sizes, p.strides[kY], p.n, 1);
+  parts[kX].given = plain({p.batch, p.in}, p.x_sizes, p.strides[kX], p.n, 1);
+  parts[kWeight].given =
+      plain({p.out, p.in / p.groups}, p.kernel, p.strides[kWeight], p.n, p.groups);
+  const Maker m = maker_for(p, parts);
+  kernel->bias = m.bias;
+  kernel->result = static_cast<int>(p.result);
+  kernel->has_bias = m.has_bias && p.result != kX;
+  choose_layouts(m, kernel->result, kernel.get());
+  lay_out_workspace(kernel->result, kernel.get());
   return kernel;
 }
 
 std::shared_ptr<const Kernel> find(const Problem& p) {
-  static auto* kernels = new Primitives<Key, Kernel>(kConvolutions);
+  static auto* kernels = new KernelCache<Key, Kernel>(kConvolutions);
   Key key;
   std::memcpy(&key, &p, sizeof key);
   return kernels->find(key, [&p] { return make(p); });
 }
 
-// By TENON_CPU_CONV_*: what y, x, weight and bias are to the primitive that makes it.
+// By TENON_CPU_CONV_*: what y, x, weight and bias are to the computation that makes it.
 constexpr int kRoles[3][4] = {
     {DNNL_ARG_DST, DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_BIAS},
     {DNNL_ARG_DIFF_DST, DNNL_ARG_DIFF_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_BIAS},
@@ -252,7 +268,7 @@ Borrowed::Borrowed(const Kernel& kernel) : kernel_(kernel), bound_(kernel.idle.e
 
 }  // namespace
 
-int64_t convolution_scratch(const Problem* p) {
+int64_t convolution_workspace(const Problem* p) {
   try {
     return static_cast<int64_t>(find(*p)->bytes);
   } catch (...) {
@@ -280,7 +296,7 @@ int32_t convolution(const Problem* p, const tenon_cpu_dnnl_data* data, void* scr
       set_address(bound->bias, data->bias);
     }
     set_address(bound->scratchpad, base + kernel->scratchpad_offset);
-    kernel->primitive.execute(bound->stream, bound->arguments);
+    kernel->convolution.execute(bound->stream, bound->arguments);
     const Part& result = kernel->parts[kernel->result];
     if (result.reorders()) {
       result.reorder.dnnl::primitive::execute(bound->stream, bound->reorders[kernel->result]);

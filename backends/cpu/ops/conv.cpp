@@ -157,7 +157,7 @@ void run(const tn_call* call, Problem& problem, int result, float* bias) {
   if (!dnnl) {  // it was there when `supports` asked
     throw std::bad_alloc();
   }
-  const int64_t bytes = dnnl->convolution_scratch(&problem.p);
+  const int64_t bytes = dnnl->convolution_workspace(&problem.p);
   void* scratch = nullptr;
   int64_t failed = -bytes;
   if (bytes >= 0) {
@@ -320,7 +320,7 @@ bool supports(const Convolution& convolution, const tn_call* call, Refusal why) 
   problem.p.result = problem.output();
   problem.p.has_bias = bias && !problem.op.transposed ? 1 : 0;
   // Where memory is exhausted it may take it: the launch says so.
-  if (dnnl->convolution_scratch(&problem.p) == -TENON_CPU_DNNL_REFUSED) {
+  if (dnnl->convolution_workspace(&problem.p) == -TENON_CPU_DNNL_REFUSED) {
     return why("oneDNN %s does not take it", dnnl->version);
   }
   return true;

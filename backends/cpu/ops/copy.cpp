@@ -110,9 +110,9 @@ void launch_copy(const tn_call* call) {
 void number_to_element(const tn_value& number, tn_dtype dtype, void* element) {
   tn_value source = number;
   const RegisterType type = number.kind == TN_KIND_FLOAT ? kF64 : kI64;
-  const Slot slots[] = {{static_cast<char*>(element)}, {reinterpret_cast<char*>(&source.as)}};
+  const Cell cells[] = {{static_cast<char*>(element)}, {reinterpret_cast<char*>(&source.as)}};
   const Step step = {table().store[type][dtype], 0, 1, 0, 0};
-  step.fn(slots, step, 1);
+  step.fn(cells, step, 1);
 }
 
 template <typename T>
@@ -196,9 +196,9 @@ void launch_iota(const tn_call* call) {
                                                  static_cast<uint64_t>(step.as.i));
         }
       }
-      const Slot slots[] = {{static_cast<char*>(y.data) + begin * item_size(y.dtype)},
+      const Cell cells[] = {{static_cast<char*>(y.data) + begin * item_size(y.dtype)},
                             {reinterpret_cast<char*>(&values)}};
-      store.fn(slots, store, n);
+      store.fn(cells, store, n);
     }
   });
 }

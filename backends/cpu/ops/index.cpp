@@ -162,10 +162,10 @@ void scatter_add(const tn_host* host, const Indexed& x, int64_t grain) {
       if (D == TN_FLOAT32 && x.moves_rows()) {
         const Indexed::Row row = x.row(i);
         char* const to = reinterpret_cast<char*>(far_row<T>(x, row));
-        const Slot slots[] = {{to},
+        const Cell cells[] = {{to},
                               {reinterpret_cast<char*>(static_cast<T*>(x.near.data) + row.near)}};
         const Step add = {table().binary[TN_I_ADD][kF32][kVV], 0, 0, 1, 0};
-        add.fn(slots, add, x.row_size);
+        add.fn(cells, add, x.row_size);
         continue;
       }
       each_element<T>(x, i, [](T& far, const T& near) {

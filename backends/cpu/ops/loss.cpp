@@ -20,16 +20,16 @@ template <typename T>
 constexpr RegisterType kRegister = sizeof(T) == 8 ? kF64 : kF32;
 template <typename T>
 void widen(T* to, const void* from, tn_dtype dtype, int64_t n) {
-  const Slot slots[] = {{reinterpret_cast<char*>(to)},
+  const Cell cells[] = {{reinterpret_cast<char*>(to)},
                         {static_cast<char*>(const_cast<void*>(from))}};
   const Step step = {table().load[dtype][kRegister<T>], 0, 1, 0, 0};
-  step.fn(slots, step, n);
+  step.fn(cells, step, n);
 }
 template <typename T>
 void narrow(void* to, const T* from, tn_dtype dtype, int64_t n) {
-  const Slot slots[] = {{static_cast<char*>(to)}, {reinterpret_cast<char*>(const_cast<T*>(from))}};
+  const Cell cells[] = {{static_cast<char*>(to)}, {reinterpret_cast<char*>(const_cast<T*>(from))}};
   const Step step = {table().store[kRegister<T>][dtype], 0, 1, 0, 0};
-  step.fn(slots, step, n);
+  step.fn(cells, step, n);
 }
 
 double log_sum_exp(const float* x, int64_t n, float* top) {

@@ -65,6 +65,19 @@ class Columns {
   float* part_;
 };
 
+// Sums n of the workers' columns, from column `first` on. Each worker has `share` bytes of memory.
+void add_up(const void* memory, uint64_t share, int64_t workers, int64_t first, float* result,
+            int64_t n) {
+  for (int64_t j = 0; j < n; ++j) {
+    double sum = 0;
+    for (int64_t w = 0; w < workers; ++w) {
+      const char* part = static_cast<const char*>(memory) + share * static_cast<uint64_t>(w);
+      sum += reinterpret_cast<const double*>(part)[first + j];
+    }
+    result[j] = static_cast<float>(sum);
+  }
+}
+
 // args: g, then x, shape, weight, bias (not saved), eps; the output (not saved), means, rstds.
 void layer_backward(const tn_call* call) {
   const tn_tensor& x = *call->args[1].as.tensor;
@@ -119,12 +132,8 @@ void layer_backward(const tn_call* call) {
     }
   });
   for (int k = 0; k < 2; ++k) {
-    for (int64_t j = 0; results[k] && j < n; ++j) {
-      double sum = 0;
-      for (int64_t w = 0; w < workers; ++w) {
-        sum += reinterpret_cast<const double*>(part(w))[k * n + j];
-      }
-      results[k][j] = static_cast<float>(sum);
+    if (results[k]) {
+      add_up(memory, share, workers, k * n, results[k], n);
     }
   }
 }

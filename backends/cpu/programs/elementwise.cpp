@@ -58,7 +58,7 @@ void run_range(const Plan& plan, const tn_loop& loop, int64_t begin, int64_t end
   find_rows();
   while (begin < end) {
     for (uint32_t k = 0; k < n_operands; ++k) {
-      frame.slots()[k].p = rows[k];
+      frame.cells()[k].p = rows[k];
       rows[k] += steps[k];
     }
     if (column != 0) [[unlikely]] {
@@ -83,9 +83,9 @@ void run_range(const Plan& plan, const tn_loop& loop, int64_t begin, int64_t end
 // One row on this thread.
 void run_small(const Plan& plan, const tn_loop& loop) {
   Frame frame(plan, loop.params, loop.operands, 0);
-  Slot* const slots = frame.slots();
+  Cell* const cells = frame.cells();
   for (uint32_t k = 0; k < plan.n_operands; ++k) {
-    slots[k].p = static_cast<char*>(loop.operands[k].data);
+    cells[k].p = static_cast<char*>(loop.operands[k].data);
   }
   frame.run_row(loop.numel);
 }

@@ -116,7 +116,7 @@ struct Walker {
   }
 };
 
-void set_slots(const Fold& fold, Frame& frame, const Walker& kept, const Walker& reduced,
+void set_cells(const Fold& fold, Frame& frame, const Walker& kept, const Walker& reduced,
                int32_t inner_kept, int64_t column, int32_t inner_reduced, int64_t at) {
   for (uint32_t k = 0; k < fold.plan.n_operands; ++k) {
     const tn_operand& operand = fold.inputs()[k];
@@ -127,7 +127,7 @@ void set_slots(const Fold& fold, Frame& frame, const Walker& kept, const Walker&
     if (inner_reduced >= 0) {
       offset += at * operand.strides[inner_reduced];
     }
-    frame.slots()[k].p = static_cast<char*>(operand.data) + offset * item_size(operand.dtype);
+    frame.cells()[k].p = static_cast<char*>(operand.data) + offset * item_size(operand.dtype);
   }
 }
 
@@ -147,7 +147,7 @@ void fold_horizontal(const Fold& fold, Frame& frame, int64_t row, int64_t column
     int64_t at = begin % row_size;
     for (int64_t i = begin; i < end; at = 0, reduced.next()) {
       int64_t left = std::min(row_size - at, end - i);
-      set_slots(fold, frame, kept, reduced, fold.n_kept_dims - 1, column + j, last, at);
+      set_cells(fold, frame, kept, reduced, fold.n_kept_dims - 1, column + j, last, at);
       frame.begin_row(left);
       while (true) {
         const int64_t m = std::min(left, length);
@@ -226,10 +226,10 @@ void fold_vertical(const Fold& fold, Frame& frame, int64_t row, int64_t column, 
     const int64_t t = std::min(fold.group, end - i);
     const int64_t m = n * t;
     if (i == begin || fold.r.n_reduced > 1) {
-      set_slots(fold, frame, kept, reduced, n_kept - 1, column, -1, 0);
+      set_cells(fold, frame, kept, reduced, n_kept - 1, column, -1, 0);
     } else {
       for (uint32_t k = 0; k < fold.plan.n_operands; ++k) {
-        frame.slots()[k].p += fold.group * bytes_between_rows[k];
+        frame.cells()[k].p += fold.group * bytes_between_rows[k];
       }
     }
     frame.begin_row(m);
@@ -239,8 +239,8 @@ void fold_vertical(const Fold& fold, Frame& frame, int64_t row, int64_t column, 
       std::copy_n(reinterpret_cast<const T*>(x), m, rows);
       wide = m;
     } else {
-      const Slot slots[] = {{reinterpret_cast<char*>(rows)}, {x}};
-      step.fn(slots, step, m);  // m <= wide: only the last rows are fewer
+      const Cell cells[] = {{reinterpret_cast<char*>(rows)}, {x}};
+      step.fn(cells, step, m);  // m <= wide: only the last rows are fewer
     }
     ++taken;
     i += t;

@@ -1,4 +1,4 @@
-// The working memory of one thread that runs a plan: slots, scalars and tiles. On the stack; only
+// The working memory of one thread that runs a plan: cells, scalars and tiles. On the stack; only
 // plans of unusual size use the heap. Where that is exhausted they take turns with the plan's spare
 // one: a thread in the middle of a loop cannot fail.
 #pragma once
@@ -24,59 +24,59 @@ class Frame {
       if (!heap_) {
         spare_ = std::unique_lock(plan.spare->mutex);
       }
-      slots_ = reinterpret_cast<Slot*>(heap_ ? heap_.get() : plan.spare->memory.get());
-      const uintptr_t end = reinterpret_cast<uintptr_t>(slots_ + plan.n_slots);
+      cells_ = reinterpret_cast<Cell*>(heap_ ? heap_.get() : plan.spare->memory.get());
+      const uintptr_t end = reinterpret_cast<uintptr_t>(cells_ + plan.n_cells);
       memory_ = reinterpret_cast<char*>((end + 63) / 64 * 64);
     }
-    Slot* slot = slots_ + plan.n_operands;
-    for (const SlotInit& init : plan.inits) {
+    Cell* cell = cells_ + plan.n_operands;
+    for (const CellInit& init : plan.inits) {
       switch (init.kind) {
-        case SlotInit::kConstant:
-          slot->p = reinterpret_cast<char*>(const_cast<tn_scalar*>(&plan.constants[init.index]));
+        case CellInit::kConstant:
+          cell->p = reinterpret_cast<char*>(const_cast<tn_scalar*>(&plan.constants[init.index]));
           break;
-        case SlotInit::kParam:
-          slot->p = memory_ + init.offset;
-          write_scalar(slot->p, init.type, params[init.index]);
+        case CellInit::kParam:
+          cell->p = memory_ + init.offset;
+          write_scalar(cell->p, init.type, params[init.index]);
           break;
-        case SlotInit::kMemory:
-          slot->p = memory_ + init.offset;
+        case CellInit::kMemory:
+          cell->p = memory_ + init.offset;
           break;
-        case SlotInit::kStride:
-          slot->i = operands[init.index].strides[inner];
+        case CellInit::kStride:
+          cell->i = operands[init.index].strides[inner];
           break;
       }
-      ++slot;
+      ++cell;
     }
   }
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;
 
-  Slot* slots() { return slots_; }
-  char* result() { return slots_[plan_.result_slot].p; }
+  Cell* cells() { return cells_; }
+  char* result() { return cells_[plan_.result_cell].p; }
 
-  // Begins a row: the operands' slots are at its first element, and n of it follow.
+  // Begins a row: the operands' cells are at its first element, and n of it follow.
   void begin_row(int64_t n) {
     for (const Step& step : plan_.once) {
-      step.fn(slots_, step, 1);
+      step.fn(cells_, step, 1);
     }
     for (const Step& step : plan_.fills) {
-      step.fn(slots_, step, std::min<int64_t>(n, plan_.tile));
+      step.fn(cells_, step, std::min<int64_t>(n, plan_.tile));
     }
   }
-  // n <= tile elements from where the operands' slots are.
+  // n <= tile elements from where the operands' cells are.
   void run_tile(int64_t n) {
     for (const Step& step : plan_.steps) {
-      step.fn(slots_, step, n);
+      step.fn(cells_, step, n);
     }
   }
-  // Moves the operands' slots by n elements along the row.
+  // Moves the operands' cells by n elements along the row.
   void advance(int64_t n) {
     for (uint32_t k = 0; k < plan_.n_operands; ++k) {
       const Access access = access_of(plan_.keys[k]);
       const int64_t stride = access == kDense       ? 1
                              : access == kBroadcast ? 0
                                                     : operands_[k].strides[inner_];
-      slots_[k].p += n * stride * item_size(dtype_of(plan_.keys[k]));
+      cells_[k].p += n * stride * item_size(dtype_of(plan_.keys[k]));
     }
   }
   void run_row(int64_t n) {
@@ -94,12 +94,12 @@ class Frame {
   const Plan& plan_;
   const tn_operand* operands_;
   int32_t inner_;
-  Slot* slots_ = inline_slots_;
+  Cell* cells_ = inline_cells_;
   char* memory_ =
       reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(inline_memory_) + 63) / 64 * 64);
   std::unique_ptr<char[]> heap_;
   std::unique_lock<std::mutex> spare_;
-  Slot inline_slots_[kInlineSlots];
+  Cell inline_cells_[kInlineCells];
   char inline_memory_[kInlineMemory + 64];  // alignas would make every frame of the stack realigned
 };
 

@@ -1,5 +1,5 @@
 // A program as values that are written once: what plan.cpp turns into steps. Knows the operands'
-// dtypes and strides (keys), nothing of slots and tiles.
+// dtypes and strides (keys), nothing of cells and tiles.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Makes plans: each live value of the program's graph gets a slot (an operand's memory, a scalar,
+// Makes plans: each live value of the program's graph gets a cell (an operand's memory, a scalar,
 // or a tile that is used again after its last reader) and a step from the table for its types.
 #include "programs/plan.h"
 
@@ -32,7 +32,7 @@ class Builder {
   void build() {
     read_graph(host_, program_, plan_, &graph_);
     places_.resize(graph_.values.size());
-    n_slots_ = plan_.n_operands;
+    n_cells_ = plan_.n_operands;
     place_scalars();
     place_outputs();
     size_t next = 0;
@@ -50,33 +50,33 @@ class Builder {
 
  private:
   struct Place {
-    int slot = kNone;
+    int cell = kNone;
     int spread = kNone;      // the tile of a scalar that is spread
-    bool temporary = false;  // the slot is a tile to be given back
+    bool temporary = false;  // the cell is a tile to be given back
   };
   struct Choice {
     StepFn fn;
-    int a, b = 0, c = 0;  // slots
+    int a, b = 0, c = 0;  // cells
   };
 
-  int new_slot(SlotInit init) {
+  int new_cell(CellInit init) {
     plan_.inits.push_back(init);
-    return static_cast<int>(n_slots_++);
+    return static_cast<int>(n_cells_++);
   }
-  int stride_slot(int operand) {
-    return new_slot({SlotInit::kStride, kI64, static_cast<uint32_t>(operand), 0});
+  int stride_cell(int operand) {
+    return new_cell({CellInit::kStride, kI64, static_cast<uint32_t>(operand), 0});
   }
   int new_tile() {
-    tile_slots_.push_back(new_slot({SlotInit::kMemory, kI64, 0, 0}));
-    return tile_slots_.back();
+    tile_cells_.push_back(new_cell({CellInit::kMemory, kI64, 0, 0}));
+    return tile_cells_.back();
   }
   int take_tile() {
     if (free_tiles_.empty()) {
       return new_tile();
     }
-    const int slot = free_tiles_.back();
+    const int cell = free_tiles_.back();
     free_tiles_.pop_back();
-    return slot;
+    return cell;
   }
 
   // Operands, parameters and constants.
@@ -88,15 +88,15 @@ class Builder {
         continue;
       }
       if (value.origin == Value::kOperand) {
-        places_[v].slot = value.index;
+        places_[v].cell = value.index;
       } else if (value.origin == Value::kParam) {
-        places_[v].slot = new_slot({SlotInit::kParam, value.type, index, 8 * n_scalars_++});
+        places_[v].cell = new_cell({CellInit::kParam, value.type, index, 8 * n_scalars_++});
       } else if (value.origin == Value::kConstant) {
         tn_scalar constant = {};
         write_scalar(reinterpret_cast<char*>(&constant), value.type, program_.constants[index]);
         plan_.constants.push_back(constant);
         const uint32_t at = static_cast<uint32_t>(plan_.constants.size()) - 1;
-        places_[v].slot = new_slot({SlotInit::kConstant, value.type, at, 0});
+        places_[v].cell = new_cell({CellInit::kConstant, value.type, at, 0});
       }
     }
   }
@@ -104,7 +104,7 @@ class Builder {
   // A computed value goes straight to its output's memory where that is dense and of its type. What
   // is only loaded does not when the plan works in place: inputs that are not read yet may lie
   // there.
-  bool is_direct(const Store& store) const { return places_[store.value].slot == store.output; }
+  bool is_direct(const Store& store) const { return places_[store.value].cell == store.output; }
   void place_outputs() {
     if (plan_.mode == kResult) {
       return;
@@ -115,9 +115,9 @@ class Builder {
       const bool computed =
           value.origin == Value::kNode && !value.scalar &&
           !(plan_.mode == kInPlace && graph_.nodes[value.index].kind == Node::kLoad);
-      if (computed && places_[store.value].slot == kNone && access_of(key) == kDense &&
+      if (computed && places_[store.value].cell == kNone && access_of(key) == kDense &&
           is_native(dtype_of(key), value.type)) {
-        places_[store.value].slot = store.output;
+        places_[store.value].cell = store.output;
       }
     }
   }
@@ -126,11 +126,11 @@ class Builder {
   int tile_of(int v) {
     Place& place = places_[v];
     if (!graph_.values[v].scalar) {
-      return place.slot;
+      return place.cell;
     }
     if (place.spread == kNone) {
       place.spread = new_tile();
-      push(plan_.fills, place.spread, {table_.splat[graph_.values[v].type], place.slot});
+      push(plan_.fills, place.spread, {table_.splat[graph_.values[v].type], place.cell});
     }
     return place.spread;
   }
@@ -144,55 +144,55 @@ class Builder {
     const Choice choice = choose(node);
     Place& place = places_[node.d];
     if (graph_.values[node.d].scalar) {
-      place.slot = new_slot({SlotInit::kMemory, kI64, 0, 8 * n_scalars_++});
-      push(plan_.once, place.slot, choice);
+      place.cell = new_cell({CellInit::kMemory, kI64, 0, 8 * n_scalars_++});
+      push(plan_.once, place.cell, choice);
       return;
     }
-    if (place.slot == kNone) {
-      place.slot = take_tile();
+    if (place.cell == kNone) {
+      place.cell = take_tile();
       place.temporary = true;
     }
-    push(plan_.steps, place.slot, choice);
+    push(plan_.steps, place.cell, choice);
     plan_.cost += cost_of(node.opcode);
     for (const int operand : {node.a, node.b, node.c}) {
       if (operand != kNone && places_[operand].temporary &&
           graph_.values[operand].last_use == index) {
         places_[operand].temporary = false;  // once, though it may be read twice here
-        free_tiles_.push_back(places_[operand].slot);
+        free_tiles_.push_back(places_[operand].cell);
       }
     }
   }
 
   Choice choose(const Node& node) {
     const bool scalar = graph_.values[node.d].scalar;
-    const auto slot = [&](int v) { return places_[v].slot; };
+    const auto cell = [&](int v) { return places_[v].cell; };
     const auto type = [&](int v) { return graph_.values[v].type; };
     const auto is_scalar = [&](int v) { return graph_.values[v].scalar; };
     switch (node.kind) {
       case Node::kLoad:
         if (access_of(plan_.keys[node.operand]) == kStrided) {
           return {table_.load_strided[node.dtype][type(node.d)], node.operand,
-                  stride_slot(node.operand)};
+                  stride_cell(node.operand)};
         }
         return {table_.load[node.dtype][type(node.d)], node.operand};
       case Node::kCast:
-        return {table_.cast[type(node.a)][node.dtype], slot(node.a)};
+        return {table_.cast[type(node.a)][node.dtype], cell(node.a)};
       case Node::kUnary:
-        return {table_.unary[node.opcode][type(node.a)], slot(node.a)};
+        return {table_.unary[node.opcode][type(node.a)], cell(node.a)};
       case Node::kBinary: {
         const StepFn* shapes = table_.binary[node.opcode][type(node.a)];
         const Shape shape = is_scalar(node.a) == is_scalar(node.b) ? kVV
                             : is_scalar(node.b)                    ? kVS
                                                                    : kSV;
         if (shapes[shape]) {
-          return {shapes[shape], slot(node.a), slot(node.b)};
+          return {shapes[shape], cell(node.a), cell(node.b)};
         }
         return {shapes[kVV], tile_of(node.a), tile_of(node.b)};
       }
       case Node::kWhere: {
         const int kind = scalar ? 0 : (is_scalar(node.b) ? 1 : 0) + (is_scalar(node.c) ? 2 : 0);
-        return {table_.where[type(node.b)][kind], scalar ? slot(node.a) : tile_of(node.a),
-                slot(node.b), slot(node.c)};
+        return {table_.where[type(node.b)][kind], scalar ? cell(node.a) : tile_of(node.a),
+                cell(node.b), cell(node.c)};
       }
     }
     return {};
@@ -200,7 +200,7 @@ class Builder {
 
   void emit_store(const Store& store) {
     if (plan_.mode == kResult) {
-      plan_.result_slot = static_cast<uint16_t>(tile_of(store.value));
+      plan_.result_cell = static_cast<uint16_t>(tile_of(store.value));
       places_[store.value].temporary = false;
       return;
     }
@@ -212,9 +212,9 @@ class Builder {
     if (access_of(plan_.keys[store.output]) != kDense) {
       const int tile = tile_of(store.value);
       push(plan_.steps, store.output,
-           {table_.store_strided[value.type][dtype], tile, stride_slot(store.output)});
+           {table_.store_strided[value.type][dtype], tile, stride_cell(store.output)});
     } else if (value.scalar && is_native(dtype, value.type)) {
-      push(plan_.steps, store.output, {table_.splat[value.type], places_[store.value].slot});
+      push(plan_.steps, store.output, {table_.splat[value.type], places_[store.value].cell});
     } else {
       push(plan_.steps, store.output, {table_.store[value.type][dtype], tile_of(store.value)});
     }
@@ -223,22 +223,22 @@ class Builder {
 
   // Scalars first, then the tiles, each a multiple of 64 bytes and not of 4096.
   void lay_out() {
-    if (n_slots_ > UINT16_MAX) {
-      check(error(host_, TN_UNSUPPORTED, "cpu: the program needs %u slots, at most %d are possible",
-                  n_slots_, UINT16_MAX));
+    if (n_cells_ > UINT16_MAX) {
+      check(error(host_, TN_UNSUPPORTED, "cpu: the program needs %u cells, at most %d are possible",
+                  n_cells_, UINT16_MAX));
     }
     const uint32_t scalars = (8 * n_scalars_ + 63) / 64 * 64;
-    const uint32_t n_tiles = static_cast<uint32_t>(tile_slots_.size());
+    const uint32_t n_tiles = static_cast<uint32_t>(tile_cells_.size());
     const auto bytes = [&] { return static_cast<uint32_t>(plan_.tile) * 8 + 64; };
     plan_.tile = kTile;
     while (plan_.tile > 64 && scalars + n_tiles * bytes() > kMemoryWanted) {
       plan_.tile /= 2;
     }
     for (uint32_t i = 0; i < n_tiles; ++i) {
-      plan_.inits[tile_slots_[i] - plan_.n_operands].offset = scalars + i * bytes();
+      plan_.inits[tile_cells_[i] - plan_.n_operands].offset = scalars + i * bytes();
     }
     plan_.memory = scalars + n_tiles * bytes();
-    plan_.n_slots = n_slots_;
+    plan_.n_cells = n_cells_;
     plan_.cost += 0.1;
     plan_.serial = static_cast<int64_t>(kSerialNs / plan_.cost);
     return;
@@ -250,9 +250,9 @@ class Builder {
   const Table& table_;
   Graph graph_;
   std::vector<Place> places_;  // of the values
-  uint32_t n_slots_ = 0;
+  uint32_t n_cells_ = 0;
   uint32_t n_scalars_ = 0;
-  std::vector<int> tile_slots_, free_tiles_;
+  std::vector<int> tile_cells_, free_tiles_;
 };
 
 }  // namespace
@@ -291,7 +291,7 @@ void make_plan(const tn_host* host, const tn_program& program, const uint8_t* ke
   plan->keys.assign(keys, keys + n);
   plan->n_operands = n;
   Builder(host, program, plan.get()).build();
-  if (plan->n_slots > kInlineSlots || plan->memory > kInlineMemory) {
+  if (plan->n_cells > kInlineCells || plan->memory > kInlineMemory) {
     plan->spare = std::make_unique<SpareFrame>();
     plan->spare->memory = std::make_unique_for_overwrite<char[]>(plan->frame_bytes());
   }

@@ -37,11 +37,11 @@ enum PlanMode : uint8_t {
   kStore = 0,    // operands: outputs, then inputs
   kInPlace = 1,  // the same; several outputs, and some are the memory of inputs: those are read
                  // before anything is written
-  kResult = 2    // operands: inputs; the one output is not stored, but found in result_slot
+  kResult = 2    // operands: inputs; the one output is not stored, but found in result_cell
 };
 
-// Slots behind those of the operands, in order.
-struct SlotInit {
+// Cells behind those of the operands, in order.
+struct CellInit {
   enum Kind : uint8_t { kConstant, kParam, kMemory, kStride } kind;
   RegisterType type;  // of a kParam
   uint32_t index;     // of the constant, the parameter, the operand
@@ -65,7 +65,7 @@ inline void write_scalar(char* to, RegisterType type, tn_scalar value) {
 }
 
 // What a frame has on the stack.
-constexpr uint32_t kInlineSlots = 64;
+constexpr uint32_t kInlineCells = 64;
 constexpr uint32_t kInlineMemory = 48 * 1024;
 
 // A frame's memory for when there is no other.
@@ -85,18 +85,18 @@ struct Plan {
       once;  // on one element, where a row begins: operands that are broadcast, parameters
   std::vector<Step> fills;  // then, on a tile: scalars spread for steps that take none
   std::vector<Step> steps;  // on each tile
-  std::vector<SlotInit> inits;
+  std::vector<CellInit> inits;
   std::vector<tn_scalar> constants;
   uint32_t n_operands = 0;
-  uint32_t n_slots = 0;
+  uint32_t n_cells = 0;
   uint32_t memory = 0;  // bytes of the frame
   int32_t tile = 0;     // elements
-  uint16_t result_slot = 0;
+  uint16_t result_cell = 0;
   double cost = 0;                    // rough nanoseconds an element, to choose threads
   int64_t serial = 0;                 // up to so many elements are not worth a second thread
   std::unique_ptr<SpareFrame> spare;  // NULL: the frame fits the stack
 
-  size_t frame_bytes() const { return n_slots * sizeof(Slot) + memory + 64; }
+  size_t frame_bytes() const { return n_cells * sizeof(Cell) + memory + 64; }
 };
 
 constexpr uint32_t kExactOperands = 7;

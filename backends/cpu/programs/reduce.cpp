@@ -104,9 +104,9 @@ void Launch::store(int64_t row, int64_t column, int64_t n, void* values) const {
   const int64_t one = 1;
   const tn_operand operands[] = {{nullptr, &stride}, {nullptr, &one}};
   Frame frame(*epilogue, r.epilogue ? r.epilogue_params : nullptr, operands, 0);
-  frame.slots()[0].p =
+  frame.cells()[0].p =
       static_cast<char*>(out.data) + (offset + column * stride) * item_size(out.dtype);
-  frame.slots()[1].p = static_cast<char*>(values);
+  frame.cells()[1].p = static_cast<char*>(values);
   frame.run_row(n);
 }
 
@@ -114,7 +114,7 @@ void Launch::store(int64_t row, int64_t column, int64_t n, void* values) const {
 void Launch::run_one_tile(const Fold& fold) const {
   Frame frame(fold.plan, r.prologue ? r.prologue_params : nullptr, fold.inputs(), fold.inner());
   for (uint32_t k = 0; k < fold.plan.n_operands; ++k) {
-    frame.slots()[k].p = static_cast<char*>(fold.inputs()[k].data);
+    frame.cells()[k].p = static_cast<char*>(fold.inputs()[k].data);
   }
   frame.begin_row(n_fold);
   frame.run_tile(n_fold);

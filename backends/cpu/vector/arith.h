@@ -233,14 +233,14 @@ TENON_COMPARISON(Ge, >=)
 // ---- loops
 
 template <typename T>
-TENON_INLINE T* at(const Slot* slots, uint16_t slot) {
-  return reinterpret_cast<T*>(slots[slot].p);
+TENON_INLINE T* at(const Cell* cells, uint16_t cell) {
+  return reinterpret_cast<T*>(cells[cell].p);
 }
 
 template <typename F, typename T, typename R = T>
-void unary(const Slot* slots, const Step& step, int64_t n) {
-  R* d = at<R>(slots, step.d);
-  const T* a = at<T>(slots, step.a);
+void unary(const Cell* cells, const Step& step, int64_t n) {
+  R* d = at<R>(cells, step.d);
+  const T* a = at<T>(cells, step.a);
   TENON_INDEPENDENT
   for (int64_t i = 0; i < n; ++i) {
     d[i] = F::of(a[i]);
@@ -248,9 +248,9 @@ void unary(const Slot* slots, const Step& step, int64_t n) {
 }
 
 template <typename F, typename T>
-void unary_math(const Slot* slots, const Step& step, int64_t n) {
-  T* d = at<T>(slots, step.d);
-  const T* a = at<T>(slots, step.a);
+void unary_math(const Cell* cells, const Step& step, int64_t n) {
+  T* d = at<T>(cells, step.d);
+  const T* a = at<T>(cells, step.a);
   constexpr int64_t w = kLanes<T>;
   int64_t i = 0;
   for (; i + w <= n; i += w) {
@@ -262,10 +262,10 @@ void unary_math(const Slot* slots, const Step& step, int64_t n) {
 }
 
 template <typename F, typename T, typename R, bool kVaryA, bool kVaryB>
-void binary(const Slot* slots, const Step& step, int64_t n) {
-  R* d = at<R>(slots, step.d);
-  const T* a = at<T>(slots, step.a);
-  const T* b = at<T>(slots, step.b);
+void binary(const Cell* cells, const Step& step, int64_t n) {
+  R* d = at<R>(cells, step.d);
+  const T* a = at<T>(cells, step.a);
+  const T* b = at<T>(cells, step.b);
   const T a0 = *a;
   const T b0 = *b;
   TENON_INDEPENDENT
@@ -275,10 +275,10 @@ void binary(const Slot* slots, const Step& step, int64_t n) {
 }
 
 template <typename F, typename T>
-void binary_math(const Slot* slots, const Step& step, int64_t n) {
-  T* d = at<T>(slots, step.d);
-  const T* a = at<T>(slots, step.a);
-  const T* b = at<T>(slots, step.b);
+void binary_math(const Cell* cells, const Step& step, int64_t n) {
+  T* d = at<T>(cells, step.d);
+  const T* a = at<T>(cells, step.a);
+  const T* b = at<T>(cells, step.b);
   constexpr int64_t w = kLanes<T>;
   int64_t i = 0;
   for (; i + w <= n; i += w) {
@@ -293,10 +293,10 @@ void binary_math(const Slot* slots, const Step& step, int64_t n) {
 
 // x ^ 2 is what most powers are.
 template <typename T>
-void power_by_scalar(const Slot* slots, const Step& step, int64_t n) {
-  T* d = at<T>(slots, step.d);
-  const T* a = at<T>(slots, step.a);
-  const T exponent = *at<T>(slots, step.b);
+void power_by_scalar(const Cell* cells, const Step& step, int64_t n) {
+  T* d = at<T>(cells, step.d);
+  const T* a = at<T>(cells, step.a);
+  const T exponent = *at<T>(cells, step.b);
   if (exponent == 2) {
     TENON_INDEPENDENT
     for (int64_t i = 0; i < n; ++i) {
@@ -315,11 +315,11 @@ void power_by_scalar(const Slot* slots, const Step& step, int64_t n) {
 }
 
 template <typename T, bool kVaryB, bool kVaryC>
-void select(const Slot* slots, const Step& step, int64_t n) {
-  T* d = at<T>(slots, step.d);
-  const uint8_t* condition = at<uint8_t>(slots, step.a);
-  const T* b = at<T>(slots, step.b);
-  const T* c = at<T>(slots, step.c);
+void select(const Cell* cells, const Step& step, int64_t n) {
+  T* d = at<T>(cells, step.d);
+  const uint8_t* condition = at<uint8_t>(cells, step.a);
+  const T* b = at<T>(cells, step.b);
+  const T* c = at<T>(cells, step.c);
   const T b0 = *b;
   const T c0 = *c;
   TENON_INDEPENDENT
@@ -331,9 +331,9 @@ void select(const Slot* slots, const Step& step, int64_t n) {
 }
 
 template <typename T>
-void splat(const Slot* slots, const Step& step, int64_t n) {
-  T* d = at<T>(slots, step.d);
-  const T value = *at<T>(slots, step.a);
+void splat(const Cell* cells, const Step& step, int64_t n) {
+  T* d = at<T>(cells, step.d);
+  const T value = *at<T>(cells, step.a);
   for (int64_t i = 0; i < n; ++i) {
     d[i] = value;
   }

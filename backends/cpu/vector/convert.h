@@ -108,10 +108,10 @@ TENON_INLINE void narrow_halves(uint16_t* d, const float* s, int64_t n) {
 #endif
 
 template <tn_dtype D, typename R>
-void load_dense(const Slot* slots, const Step& step, int64_t n) {
+void load_dense(const Cell* cells, const Step& step, int64_t n) {
   using Element = typename Format<D>::Element;
-  R* d = at<R>(slots, step.d);
-  const Element* s = at<Element>(slots, step.a);
+  R* d = at<R>(cells, step.d);
+  const Element* s = at<Element>(cells, step.a);
 #if defined(__F16C__)
   if constexpr (D == TN_FLOAT16 && __is_same(R, float)) {
     return widen_halves(d, s, n);
@@ -124,21 +124,21 @@ void load_dense(const Slot* slots, const Step& step, int64_t n) {
 }
 
 template <tn_dtype D, typename R>
-void load_strided(const Slot* slots, const Step& step, int64_t n) {
+void load_strided(const Cell* cells, const Step& step, int64_t n) {
   using Element = typename Format<D>::Element;
-  R* d = at<R>(slots, step.d);
-  const Element* s = at<Element>(slots, step.a);
-  const int64_t stride = slots[step.b].i;
+  R* d = at<R>(cells, step.d);
+  const Element* s = at<Element>(cells, step.a);
+  const int64_t stride = cells[step.b].i;
   for (int64_t i = 0; i < n; ++i) {
     d[i] = read_as<D, R>(s[i * stride]);
   }
 }
 
 template <typename R, tn_dtype D>
-void store_dense(const Slot* slots, const Step& step, int64_t n) {
+void store_dense(const Cell* cells, const Step& step, int64_t n) {
   using Element = typename Format<D>::Element;
-  Element* d = at<Element>(slots, step.d);
-  const R* s = at<R>(slots, step.a);
+  Element* d = at<Element>(cells, step.d);
+  const R* s = at<R>(cells, step.a);
 #if defined(__F16C__)
   if constexpr (D == TN_FLOAT16 && __is_same(R, float)) {
     return narrow_halves(d, s, n);
@@ -151,11 +151,11 @@ void store_dense(const Slot* slots, const Step& step, int64_t n) {
 }
 
 template <typename R, tn_dtype D>
-void store_strided(const Slot* slots, const Step& step, int64_t n) {
+void store_strided(const Cell* cells, const Step& step, int64_t n) {
   using Element = typename Format<D>::Element;
-  Element* d = at<Element>(slots, step.d);
-  const R* s = at<R>(slots, step.a);
-  const int64_t stride = slots[step.b].i;
+  Element* d = at<Element>(cells, step.d);
+  const R* s = at<R>(cells, step.a);
+  const int64_t stride = cells[step.b].i;
   for (int64_t i = 0; i < n; ++i) {
     d[i * stride] = write_as<D, R>(s[i]);
   }
@@ -163,10 +163,10 @@ void store_strided(const Slot* slots, const Step& step, int64_t n) {
 
 // TN_I_CAST: the value as the dtype has it, in the register type that holds the dtype.
 template <typename R, tn_dtype D>
-void cast(const Slot* slots, const Step& step, int64_t n) {
+void cast(const Cell* cells, const Step& step, int64_t n) {
   using Wide = typename Format<D>::Wide;
-  Wide* d = at<Wide>(slots, step.d);
-  const R* s = at<R>(slots, step.a);
+  Wide* d = at<Wide>(cells, step.d);
+  const R* s = at<R>(cells, step.a);
   TENON_INDEPENDENT
   for (int64_t i = 0; i < n; ++i) {
     d[i] = Format<D>::widen(write_as<D, R>(s[i]));

@@ -246,6 +246,38 @@ struct Scratch {
 };
 
 template <tn_dtype D, typename T>
+TENON_INLINE void widen_bias(const GemmArgs& g, T* bias) {
+  using Element = typename Format<D>::Element;
+  for (int64_t j = 0; j < g.n; ++j) {
+    bias[j] = Format<D>::widen(static_cast<const Element*>(g.bias)[j * g.bias_stride]);
+  }
+}
+
+// Writes the result from the scratch, where its rows are dense.
+template <tn_dtype D, typename T>
+TENON_INLINE void narrow_result(const GemmArgs& g, const T* c) {
+  using Element = typename Format<D>::Element;
+  for (int64_t i = 0; i < g.m; ++i) {
+    for (int64_t j = 0; j < g.n; ++j) {
+      static_cast<Element*>(g.c)[i * g.c_row + j * g.c_column] = Format<D>::narrow(c[i * g.n + j]);
+    }
+  }
+}
+
+// Packs `depth` rows of b from p0 on, `columns` from j0 on: what is read in place only at its edge.
+template <tn_dtype D, typename T>
+TENON_INLINE void pack_b(const GemmArgs& g, bool in_place, int64_t j0, int64_t columns, int64_t p0,
+                         int64_t depth, T* b_block) {
+  for (int64_t j = 0; j < columns; j += kPanel<T>) {
+    const int64_t width = smaller(columns - j, kPanel<T>);
+    if (!in_place || width < kPanel<T>) {
+      pack_panel<D, T>(b_block + j * depth, kPanel<T>, g.b, (j0 + j) * g.b_column + p0 * g.b_row,
+                       g.b_column, g.b_row, width, depth);
+    }
+  }
+}
+
+template <tn_dtype D, typename T>
 void gemm_of(const GemmArgs& g) {
   using Element = typename Format<D>::Element;
   if constexpr (__is_same(Element, T)) {
@@ -264,9 +296,7 @@ void gemm_of(const GemmArgs& g) {
   T* const c = own_c ? reinterpret_cast<T*>(g.scratch + at.c) : static_cast<T*>(g.c);
   const int64_t c_row = own_c ? g.n : g.c_row;
   if (g.bias) {
-    for (int64_t j = 0; j < g.n; ++j) {
-      bias[j] = Format<D>::widen(static_cast<const Element*>(g.bias)[j * g.bias_stride]);
-    }
+    widen_bias<D>(g, bias);
   }
   const bool in_place = reads_b_in_place<D, T>(g);
   for (int64_t j0 = 0; j0 < g.n; j0 += kBlockColumns<T>) {
@@ -274,13 +304,7 @@ void gemm_of(const GemmArgs& g) {
     int64_t p0 = 0;
     do {  // once for k = 0 too: the sums are zero then
       const int64_t depth = smaller(g.k - p0, kDepth);
-      for (int64_t j = 0; j < columns; j += kPanel<T>) {
-        const int64_t width = smaller(columns - j, kPanel<T>);
-        if (!in_place || width < kPanel<T>) {
-          pack_panel<D, T>(b_block + j * depth, kPanel<T>, g.b,
-                           (j0 + j) * g.b_column + p0 * g.b_row, g.b_column, g.b_row, width, depth);
-        }
-      }
+      pack_b<D>(g, in_place, j0, columns, p0, depth, b_block);
       for (int64_t i0 = 0; i0 < g.m; i0 += kBlockRows) {
         const int64_t rows = smaller(g.m - i0, kBlockRows);
         for (int64_t i = 0; i < rows; i += kRows) {
@@ -306,12 +330,7 @@ void gemm_of(const GemmArgs& g) {
     } while (p0 < g.k);
   }
   if (own_c) {
-    for (int64_t i = 0; i < g.m; ++i) {
-      for (int64_t j = 0; j < g.n; ++j) {
-        static_cast<Element*>(g.c)[i * g.c_row + j * g.c_column] =
-            Format<D>::narrow(c[i * g.n + j]);
-      }
-    }
+    narrow_result<D>(g, c);
   }
 }
 

@@ -13,15 +13,15 @@ namespace tenon::cpu_backend {
 // uint8_t (0 or 1).
 enum RegisterType { kF32 = 0, kF64 = 1, kI64 = 2, kBool = 3, kRegisterTypes = 4 };
 
-union Slot {
+union Cell {
   char* p;
-  int64_t i;  // slots of strides
+  int64_t i;  // cells of strides
 };
 
 struct Step;
-// One instruction over n elements: slots[step.d] = f(slots[step.a], ...). An operand may be the
+// One instruction over n elements: cells[step.d] = f(cells[step.a], ...). An operand may be the
 // destination itself, at the same elements; other overlaps are not allowed.
-using StepFn = void (*)(const Slot* slots, const Step& step, int64_t n);
+using StepFn = void (*)(const Cell* cells, const Step& step, int64_t n);
 struct Step {
   StepFn fn;
   uint16_t d, a, b, c;
@@ -100,9 +100,9 @@ struct Table {
   StepFn where[kRegisterTypes][4];  // bit 0: b is a scalar; bit 1: c is
   StepFn cast[kRegisterTypes][TN_N_DTYPES];           // TN_I_CAST from a register type to a dtype
   StepFn load[TN_N_DTYPES][kRegisterTypes];           // memory to a register
-  StepFn load_strided[TN_N_DTYPES][kRegisterTypes];   // slots[b].i is the stride
+  StepFn load_strided[TN_N_DTYPES][kRegisterTypes];   // cells[b].i is the stride
   StepFn store[kRegisterTypes][TN_N_DTYPES];          // a register to memory
-  StepFn store_strided[kRegisterTypes][TN_N_DTYPES];  // slots[b].i is the stride of d
+  StepFn store_strided[kRegisterTypes][TN_N_DTYPES];  // cells[b].i is the stride of d
   StepFn splat[kRegisterTypes];                       // one element to n
 
   // Folds of dense elements. NaN wins maximum and minimum. Floats: SUM and PROD.

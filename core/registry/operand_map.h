@@ -15,7 +15,7 @@ inline constexpr uint32_t kMaxExpressionScalars = 16;
 // as many as operands: gradients have one for each
 inline constexpr uint32_t kMaxExpressionOutputs = 16;
 
-struct ElementwisePlan {
+struct OperandMap {
   uint8_t n_args = 0, n_operands = 0, n_scalars = 0, n_outputs = 0;
   uint8_t n_numbers = 0;  // scalars of type number: their kind takes part in typing
   bool any_inplace = false;
@@ -29,7 +29,7 @@ struct ElementwisePlan {
 
 // Refuses more operands, scalars or outputs than fit, and in-place aliases that name no argument.
 // `schema`: of the op, which may have arguments that the expression does not know.
-[[nodiscard]] Status make_elementwise_plan(const Expression& expression, const Schema& schema,
-                                           ElementwisePlan* plan);
+[[nodiscard]] Status map_operands(const Expression& expression, const Schema& schema,
+                                  OperandMap* map);
 
 }  // namespace tenon

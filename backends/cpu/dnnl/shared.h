@@ -1,5 +1,5 @@
-// What the files of the adapter share: the engine, and primitives that are made once for each
-// problem. For the adapter's library alone.
+// What the files of the adapter share: the engine, and computations that are made once for
+// each problem. For the adapter's library alone.
 #pragma once
 
 #include <dnnl.hpp>
@@ -34,9 +34,9 @@ inline int32_t failure() {
 
 // Kernels by problem; the one used longest ago goes when there are too many. Any thread.
 template <typename Key, typename Kernel>
-class Primitives {
+class KernelCache {
  public:
-  explicit Primitives(size_t most) : most_(most) {}
+  explicit KernelCache(size_t most) : most_(most) {}
 
   template <typename Make>
   std::shared_ptr<const Kernel> find(const Key& key, const Make& make) {
@@ -72,7 +72,7 @@ class Primitives {
 };
 
 // See tenon_cpu_dnnl.
-int64_t convolution_scratch(const tenon_cpu_dnnl_convolution*);
+int64_t convolution_workspace(const tenon_cpu_dnnl_convolution*);
 int32_t convolution(const tenon_cpu_dnnl_convolution*, const tenon_cpu_dnnl_data*, void* scratch);
 
 }  // namespace tenon::cpu_backend
