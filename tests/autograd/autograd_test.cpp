@@ -1,17 +1,12 @@
-// The autograd engine through the face: what backward accumulates, what it refuses, hooks, custom
-// functions, modes, and graphs too long for recursion. Values are closed forms.
-#include <stdexcept>
+// The autograd engine through the face: what backward accumulates, what it refuses, modes,
+// and graphs too long for recursion. Values are closed forms.
 #include <thread>
 
-#include "ops_support.h"
+#include "autograd_support.h"
 
 namespace {
 
 using tn::float64;
-
-Tensor leaf(const std::vector<double>& values) {
-  return Tensor::from(values, {int64_t(values.size())}).requires_grad_();
-}
 
 TEST(Backward, AccumulatesIntoLeaves) {
   load_all();
@@ -172,243 +167,6 @@ TEST(Gradients, OfEveryPrimitiveToSecondOrder) {
   }
 }
 
-TEST(Hooks, SeeAndReplaceGradients) {
-  load_all();
-  Tensor x = leaf({1, 2});
-  Tensor y = x * 3.0;
-  double seen = 0;
-  y.register_hook([&](Tensor g) { seen = g.sum().item<double>(); });
-  y.register_hook([](Tensor g) { return g * 10.0; });
-  y.sum().backward();
-  EXPECT_EQ(seen, 2);
-  expect_near(x.grad(), {30, 30});
-}
-
-// As PyTorch's: what is kept is the gradient after all hooks, whenever these were hung.
-TEST(RetainGrad, KeepsTheGradientAfterAllHooks) {
-  load_all();
-  Tensor x = leaf({1, 2});
-  Tensor y = x * 3.0;
-  y.retain_grad();
-  y.register_hook([](Tensor g) { return g * 10.0; });
-  y.sum().backward();
-  expect_near(y.grad(), {10, 10});
-  y = x * 3.0;
-  y.register_hook([](Tensor g) { return g * 10.0; });
-  y.retain_grad();
-  const uint64_t id = y.register_hook([](Tensor g) { return g * 7.0; });
-  y.register_hook([](Tensor g) { return g * 2.0; });
-  y.remove_hook(id);
-  y.sum().backward();
-  expect_near(y.grad(), {20, 20});
-  x = leaf({1, 2});
-  x.register_hook([](Tensor g) { return g * 10.0; });
-  x.retain_grad();
-  (x * 3.0).sum().backward();
-  expect_near(x.grad(), {30, 30});
-}
-
-TEST(RetainGrad, AddsUpAndIsCleared) {
-  load_all();
-  Tensor x = leaf({1, 2});
-  Tensor y = x * 3.0, loss = y.sum();
-  y.retain_grad();
-  loss.backward({}, true);
-  loss.backward({}, true);
-  expect_near(y.grad(), {2, 2});
-  const Tensor seen = y.grad();
-  loss.backward({}, true);
-  expect_near(y.grad(), {3, 3});
-  expect_near(seen, {2, 2});
-  y.zero_grad();
-  loss.backward();
-  expect_near(y.grad(), {1, 1});
-  expect_error([&] { (x * 3.0).zero_grad(); }, "keeps no gradient");
-}
-
-// A hook stays with the values that it was hung on; what is kept is the gradient of the values at
-// the end.
-TEST(RetainGrad, FollowsInPlaceWrites) {
-  load_all();
-  Tensor x = leaf({1, 2});
-  Tensor y = x * 3.0;
-  y.retain_grad();
-  y.register_hook([](Tensor g) { return g * 10.0; });
-  tn::mul_(y, 4.0);
-  y.register_hook([](Tensor g) { return g * 7.0; });
-  y.sum().backward();
-  expect_near(y.grad(), {7, 7});
-  expect_near(x.grad(), {840, 840});
-  y = x * 3.0;
-  const uint64_t id = y.register_hook([](Tensor g) { return g * 10.0; });
-  tn::mul_(y, 4.0);
-  y.remove_hook(id);
-  expect_error([&] { y.remove_hook(id); }, "no hook");
-  x.zero_grad();
-  y.sum().backward();
-  expect_near(x.grad(), {12, 12});
-  // A view whose base is written, a base whose view is, and the view itself.
-  y = x * 3.0;
-  Tensor view = y[0];
-  view.retain_grad();
-  tn::mul_(y, 4.0);
-  (view * 5.0).backward();
-  expect_near(view.grad(), {5});
-  y = x * 3.0;
-  y.retain_grad();
-  view = y[0];
-  view.retain_grad();
-  tn::mul_(view, 4.0);
-  ((y * 5.0).sum() + view).backward();
-  expect_near(y.grad(), {6, 5});
-  expect_near(view.grad(), {1});
-  // One that was a leaf, and has what leaves have.
-  Tensor z = tn::zeros({2}, tn::float64);
-  z.requires_grad_().requires_grad_(false);
-  tn::add_(z, x);
-  z.retain_grad();
-  (z * 2.0).sum().backward();
-  expect_near(z.grad(), {2, 2});
-}
-
-// A gradient with a graph leads back to the node that it is kept for.
-TEST(RetainGrad, OwnsNothingThatOwnsIt) {
-  load_all();
-  const auto round = [] {
-    Tensor x = leaf({1, 2});
-    Tensor y = x * x;
-    y.retain_grad();
-    (y * y).sum().backward({}, false, true);
-    expect_near(y.grad(), {2, 8});
-    x.zero_grad();
-  };
-  round();
-  const uint64_t before = tn::Device().memory_stats().allocated;
-  round();
-  EXPECT_EQ(tn::Device().memory_stats().allocated, before);
-}
-
-struct Surprise : std::runtime_error {
-  using std::runtime_error::runtime_error;
-  int code = 42;
-};
-
-TEST(Hooks, ExceptionsComeOutAsThemselves) {
-  load_all();
-  Tensor x = leaf({1});
-  Tensor y = x * 2.0;
-  y.register_hook([](Tensor) -> void { throw Surprise("from the hook"); });
-  try {
-    y.backward();
-    FAIL();
-  } catch (const Surprise& e) {
-    EXPECT_STREQ(e.what(), "from the hook");
-    EXPECT_EQ(e.code, 42);
-  }
-  (x * 2.0).backward();  // the process goes on
-  expect_near(x.grad(), {2});
-}
-
-TEST(Hooks, OnWhatNeedsNoGradientAreRefused) {
-  load_all();
-  expect_error([] { tn::ones({2}).register_hook([](Tensor) {}); }, "needs no gradient");
-}
-
-struct ScaledSquare : tn::Function<ScaledSquare> {
-  static Tensor forward(tn::Context& context, Tensor x) {
-    context.save({x});
-    return x * x;
-  }
-  static Tensor backward(tn::Context& context, Tensor g) { return g * context.saved(0) * 20.0; }
-};
-
-TEST(CustomFunction, GivesItsOwnGradient) {
-  load_all();
-  Tensor x = leaf({1, 2});
-  Tensor y = ScaledSquare::apply(x);
-  expect_near(y, {1, 4});
-  Tensor g = tn::grad(y.sum(), x, {.create_graph = true});
-  expect_near(g, {20, 40});
-  expect_near(tn::grad(g.sum(), x), {20, 20});  // its backward is recorded too
-}
-
-// Backward inside backward: the inner one goes through nodes of the outer's graph.
-struct Reenters : tn::Function<Reenters> {
-  static Tensor forward(tn::Context& context, Tensor x) {
-    context.save({x});
-    return x * x;
-  }
-  static Tensor backward(tn::Context& context, Tensor g) {
-    tn::EnableGrad on;
-    Tensor x = context.saved(0).detach().requires_grad_();
-    return g * tn::grad((x * x).sum(), x);
-  }
-};
-
-struct Sloppy : tn::Function<Sloppy> {
-  static Tensor forward(tn::Context&, Tensor x) { return x * 2.f; }
-  static Tensor backward(tn::Context&, Tensor g) { return g.to(tn::float64).expand({3, 2}) * 2.0; }
-};
-
-// As PyTorch's engine does it.
-TEST(CustomFunction, GradientsAreCastAndSummedToTheirInputs) {
-  load_all();
-  Tensor x = tn::tensor({1.f, 2.f}).requires_grad_();
-  Sloppy::apply(x).sum().backward();
-  EXPECT_EQ(x.grad().dtype(), tn::float32);
-  expect_near(x.grad(), {6, 6});
-}
-
-TEST(CustomFunction, MayRunBackwardItself) {
-  load_all();
-  Tensor x = leaf({3});
-  (Reenters::apply(x * 2.0) * 1.0).sum().backward();
-  expect_near(x.grad(), {2 * 6 * 2});
-}
-
-// The name of a class within a lambda has brackets before it. After an error it is the caller's;
-// else it is destroyed with the node, at once where none is needed.
-TEST(CustomFunction, TakesItsStateOnSuccessOnly) {
-  load_all();
-  const tn_autograd_api* api = tn::detail::api.autograd.get();
-  const tn_backward_fn backward = [](void*, tn_tensor* const*, uint32_t, tn_tensor**,
-                                     uint32_t) -> tn_status* { return nullptr; };
-  const auto destroy = [](void* self) { ++*static_cast<int*>(self); };
-  const Tensor x = leaf({1, 2}), constant = tn::ones({2}, float64), other_leaf = leaf({3, 4});
-  int destroyed = 0;
-  const auto record = [&](const char* name, const Tensor& input, tn_tensor* output) {
-    tn_tensor* const in[] = {input.get()};
-    tn::check(api->custom(name, backward, &destroyed, destroy, in, 1, &output, 1, nullptr, 0));
-  };
-  expect_error([&] { record("gives_none", x, nullptr); }, "gives_none: output 0 is NULL");
-  expect_error([&] { record("gives_a_leaf", x, other_leaf.get()); },
-               "gives_a_leaf: output 0 is a leaf that requires a gradient");
-  expect_error([&] { record(nullptr, x, constant.get()); }, "custom: the name");
-  EXPECT_EQ(destroyed, 0);
-  {
-    const Tensor y = tn::ones({2}, float64);
-    record("recorded", x, y.get());
-    EXPECT_TRUE(y.requires_grad());
-    EXPECT_EQ(destroyed, 0);
-  }
-  EXPECT_EQ(destroyed, 1);
-  record("not_needed", constant, tn::ones({2}, float64).get());
-  EXPECT_EQ(destroyed, 2);
-}
-
-TEST(CustomFunction, IsNamedByItsClass) {
-  load_all();
-  const auto failing = [](auto) {
-    struct Local : tn::Function<Local> {
-      static Tensor forward(tn::Context&, Tensor x) { return x * 2.0; }
-      static Tensor backward(tn::Context&, Tensor) { tn::fail("no luck"); }
-    };
-    Local::apply(leaf({1})).sum().backward();
-  };
-  expect_error([&] { failing(1); }, "backward of Local failed");
-  expect_error([&] { failing(std::pair<int, int>()); }, "backward of Local failed");
-}
-
 TEST(Modes, NoGradRecordsNothing) {
   load_all();
   Tensor x = leaf({1});
@@ -520,26 +278,6 @@ TEST(Threads, ShareOneGraph) {
   expect_near(x.grad(), {160, 320});
 }
 
-// A gradient that is given for a tensor stays the caller's own.
-TEST(RetainGrad, KeepsATensorOfItsOwn) {
-  load_all();
-  for (const tn::Device device : devices()) {
-    Tensor a = tn::ones({2}, {}, device).requires_grad_(), z = a * 1.0;
-    z.retain_grad();
-    Tensor given = tn::ones({2}, {}, device);
-    z.backward(given);
-    Tensor kept = z.grad();
-    tn::mul_(kept, 7.0);
-    expect_near(given, {1, 1});
-    z = a * 1.0;
-    z.retain_grad();
-    z.sum().backward();  // whose gradient is an expanded number
-    kept = z.grad();
-    tn::mul_(kept, 7.0);
-    expect_near(z.grad(), {7, 7});
-  }
-}
-
 // The value that an in-place op saved serves the first gradient and, by its history, the second.
 // Values of PyTorch.
 TEST(Inplace, OnAViewHasSecondGradients) {
@@ -558,26 +296,6 @@ TEST(Inplace, OnAViewHasSecondGradients) {
     expect_near(gradients([](Tensor v) { tn::exp_(v); }),
                 {8, 16, 2604076.6627040626, 142177768.32812592}, 1e-12);
   }
-}
-
-struct Twice : tn::Function<Twice> {
-  static Tensor forward(Context&, Tensor x) { return x * 2.0; }
-  static Tensor backward(Context&, Tensor g) { return g * 2.0; }
-};
-
-// Of a view that was made before its base was written under gradient.
-TEST(CustomFunction, SeesTheGradientOfAViewThatWasThereBefore) {
-  load_all();
-  Tensor x = Tensor::from(std::vector<double>{1, 2, 3}, {3}), v = x.view({3, 1}),
-         w = leaf({1, 2, 3}).to(tn::float64).detach();
-  w.requires_grad_();
-  EXPECT_FALSE(v.requires_grad());
-  EXPECT_TRUE(v.is_leaf());
-  tn::mul_(x, w);
-  EXPECT_TRUE(v.requires_grad());
-  EXPECT_FALSE(v.is_leaf());
-  (Twice::apply(v).sum() + x.sum()).backward();
-  expect_near(w.grad(), {3, 6, 9});
 }
 
 }  // namespace

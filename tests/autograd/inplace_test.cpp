@@ -1,13 +1,8 @@
 // In-place ops and views under gradient: they behave as PyTorch's do. The values are closed forms;
 // each refusal names what helps.
-#include "ops_support.h"
+#include "autograd_support.h"
 
 namespace {
-
-Tensor leaf(const std::vector<double>& values, std::vector<int64_t> sizes = {}) {
-  if (sizes.empty()) sizes = {int64_t(values.size())};
-  return Tensor::from(values, sizes).requires_grad_();
-}
 
 TEST(InPlace, OnALeafIsRefused) {
   load_all();

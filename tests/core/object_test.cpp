@@ -83,7 +83,7 @@ TEST_F(Factories, AreTold) {
 }
 
 TEST_F(Factories, TrailingOptionsDefault) {
-  const ObjectRef object = dense({of_int(4), of_float(0.5)});
+  const ObjectRef object = dense({int_value(4), float_value(0.5)});
   EXPECT_EQ(option(object, "width").as.i, 4);
   EXPECT_EQ(option(object, "scale").as.f, 0.5);
   EXPECT_STREQ(option(object, "mode").as.string, "sum");
@@ -93,7 +93,7 @@ TEST_F(Factories, TrailingOptionsDefault) {
 
 TEST_F(Factories, OptionsByNameComeInAnyOrder) {
   const char* names[] = {"mode", "width"};
-  const tn_value values[] = {of_string("mean"), of_int(7)};
+  const tn_value values[] = {string_value("mean"), int_value(7)};
   tn_object* object = nullptr;
   expect_ok(api().create_named("Dense", names, values, 2, &object));
   const ObjectRef held(object);
@@ -102,7 +102,7 @@ TEST_F(Factories, OptionsByNameComeInAnyOrder) {
 }
 
 TEST_F(Factories, RefuseOptionsThatDoNotFit) {
-  const tn_value values[] = {of_int(7), of_int(8)};
+  const tn_value values[] = {int_value(7), int_value(8)};
   const char* unknown[] = {"widht"};
   expect_error(api().create_named("Dense", unknown, values, 1, &nothing), TN_INVALID_ARGUMENT,
                "Dense has no option 'widht'; did you mean 'width'? (its options: width, scale, "
@@ -114,13 +114,13 @@ TEST_F(Factories, RefuseOptionsThatDoNotFit) {
       api().create_named("Dense", nullptr, nullptr, 0, &nothing), TN_INVALID_ARGUMENT,
       "Dense: option 'width' is missing: Dense(int width, float scale=1.0, str mode=\"sum\", "
       "bool bias=True, int[] dims=[1, 2])");
-  const tn_value wrong = of_string("wide");
+  const tn_value wrong = string_value("wide");
   expect_error(api().create("Dense", &wrong, 1, &nothing), TN_INVALID_ARGUMENT,
                "Dense: argument 'width' must be int, got str \"wide\"");
 }
 
 TEST_F(Factories, AnIntInAFloatsPlaceIsAFloat) {
-  const ObjectRef object = dense({of_int(4), of_int(3)});
+  const ObjectRef object = dense({int_value(4), int_value(3)});
   EXPECT_EQ(option(object, "scale").kind, uint32_t{TN_KIND_FLOAT});
   EXPECT_EQ(option(object, "scale").as.f, 3.0);
 }
@@ -132,7 +132,8 @@ TEST_F(Factories, ObjectsOwnTheirOptions) {
   dims.kind = TN_KIND_INTS;
   dims.count = 3;
   dims.as.ints = numbers.data();
-  const ObjectRef object = dense({of_int(4), of_float(1), of_string(mode), of_bool(false), dims});
+  const ObjectRef object =
+      dense({int_value(4), float_value(1), string_value(mode), bool_value(false), dims});
   mode[0] = 'x';
   numbers.assign(3, 0);
   EXPECT_STREQ(option(object, "mode").as.string, "mean");
@@ -140,7 +141,7 @@ TEST_F(Factories, ObjectsOwnTheirOptions) {
 }
 
 TEST_F(Factories, AFailedCreateSaysWhy) {
-  const tn_value zero = of_int(0);
+  const tn_value zero = int_value(0);
   expect_error(api().create("Dense", &zero, 1, &nothing), TN_INVALID_ARGUMENT,
                "Dense could not be made\n  because width is 0, expected at least 1");
 }
@@ -182,12 +183,12 @@ TEST(Object, MethodsCheckTheirArguments) {
   expect_ok(api().add_method(
       object.get(), "scale(int by, float more=2.5) -> float",
       [](void*, tn_object*, const tn_value* args, uint32_t, tn_value* results, uint32_t) {
-        results[0] = of_float(static_cast<double>(args[0].as.i) * args[1].as.f);
+        results[0] = float_value(static_cast<double>(args[0].as.i) * args[1].as.f);
         return static_cast<tn_status*>(nullptr);
       },
       nullptr, nullptr));
   tn_value result{};
-  const tn_value args[] = {of_int(4), of_int(3), of_int(1)};
+  const tn_value args[] = {int_value(4), int_value(3), int_value(1)};
   expect_ok(api().invoke(object.get(), "scale", args, 1, &result, 1));
   EXPECT_EQ(result.as.f, 10.0);
   expect_ok(api().invoke(object.get(), "scale", args, 2, &result, 1));
@@ -206,11 +207,11 @@ TEST(Object, AResultOfTheWrongKindIsTheMethodsFault) {
   expect_ok(api().add_method(
       object.get(), "forward(int x) -> Tensor",
       [](void*, tn_object*, const tn_value*, uint32_t, tn_value* results, uint32_t) {
-        results[0] = of_int(1);
+        results[0] = int_value(1);
         return static_cast<tn_status*>(nullptr);
       },
       nullptr, nullptr));
-  const tn_value x = of_int(1);
+  const tn_value x = int_value(1);
   tn_value y{};
   expect_error(api().invoke(object.get(), "forward", &x, 1, &y, 1), TN_INTERNAL,
                "Block.forward gave int 1 as result 0: forward(int x) -> Tensor");

@@ -81,7 +81,7 @@ TEST(Tree, TrainingReachesEveryObject) {
 TEST(Tree, TextIsPyTorchs) {
   register_factories();
   tn_object* made = nullptr;
-  const tn_value args[] = {of_int(4), of_float(1e-5)};
+  const tn_value args[] = {int_value(4), float_value(1e-5)};
   expect_ok(api().create("Dense", args, 2, &made));
   const ObjectRef dense(made);
   EXPECT_EQ(text_of(dense), "Dense(width=4, scale=1e-05, mode='sum', bias=True, dims=(1, 2))");
@@ -241,7 +241,7 @@ class Groups : public testing::Test {
 };
 
 TEST_F(Groups, OptionsNotGivenAreTheObjects) {
-  expect_ok(add({second.get()}, {"lr"}, {of_int(2)}));
+  expect_ok(add({second.get()}, {"lr"}, {int_value(2)}));
   EXPECT_EQ(api().n_groups(solver.get()), 2u);
   EXPECT_EQ(lr(0), 0.1);
   EXPECT_EQ(lr(1), 2.0);
@@ -253,7 +253,7 @@ TEST_F(Groups, OptionsNotGivenAreTheObjects) {
 }
 
 TEST_F(Groups, SettingAnOptionIsCheckedAgainstTheSchema) {
-  const tn_value half = of_float(0.5), text = of_string("fast");
+  const tn_value half = float_value(0.5), text = string_value("fast");
   expect_ok(api().set_group_option(solver.get(), 0, "lr", &half));
   EXPECT_EQ(lr(0), 0.5);
   expect_error(api().set_group_option(solver.get(), 0, "nestrov", &half), TN_INVALID_ARGUMENT,
@@ -292,7 +292,7 @@ TEST_F(Groups, TheObjectHearsOfNewGroups) {
 }
 
 TEST_F(Groups, TextOfAnOptimizerIsPyTorchs) {
-  expect_ok(add({second.get()}, {"lr"}, {of_int(2)}));
+  expect_ok(add({second.get()}, {"lr"}, {int_value(2)}));
   EXPECT_EQ(text_of(solver),
             "Solver (\n"
             "Parameter Group 0\n    lr: 0.1\n    nesterov: False\n\n"

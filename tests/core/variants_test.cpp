@@ -4,10 +4,10 @@
 
 #include <gtest/gtest.h>
 
-#include "registry/arguments.h"
 #include "call/call.h"
 #include "staging_support.h"
 #include "memory/memory.h"
+#include "value_support.h"
 
 namespace tenon {
 namespace {
@@ -68,7 +68,7 @@ TEST(Variants, AreFormulasOfTheArgumentsThatTheyName) {
             "");
   const Op& op = *find_op("shape.f");
   EXPECT_EQ(op.n_direct, 1u);
-  EXPECT_EQ(op.plan.n_operands, 1);
+  EXPECT_EQ(op.map.n_operands, 1);
   ASSERT_EQ(op.variants->entries.size(), 3u);
   const Op& scaled = *op.variants->entries[0].op;
   EXPECT_EQ(schema_text(scaled.expression->schema()),
@@ -116,19 +116,6 @@ std::string run(const char* op, std::vector<tn_value> rest) {
       text_of(call(find_op(op), rest.data(), static_cast<uint32_t>(rest.size()), &result, 1));
   release_value(&result);
   return failed;
-}
-tn_value float_value(double f) {
-  tn_value v{};
-  v.kind = TN_KIND_FLOAT;
-  v.as.f = f;
-  return v;
-}
-tn_value string_value(const char* text) {
-  tn_value v{};
-  v.kind = TN_KIND_STRING;
-  v.count = static_cast<uint32_t>(std::string_view(text).size());
-  v.as.string = text;
-  return v;
 }
 
 TEST(Variants, AKernelByABareNameGetsAllArgumentsInEachOfThem) {

@@ -13,37 +13,15 @@
 #include "object/api.h"
 #include "object/factory.h"
 #include "object/tree.h"
+#include "value_support.h"
 
 namespace object_support {
 
 inline const tn_object_api& api() { return *tenon::object_api(); }
 
+using tenon::bool_value, tenon::float_value, tenon::int_value;
+
 inline tn_value none() { return tn_value{}; }
-inline tn_value of_int(int64_t i) {
-  tn_value v{};
-  v.kind = TN_KIND_INT;
-  v.as.i = i;
-  return v;
-}
-inline tn_value of_float(double f) {
-  tn_value v{};
-  v.kind = TN_KIND_FLOAT;
-  v.as.f = f;
-  return v;
-}
-inline tn_value of_bool(bool b) {
-  tn_value v{};
-  v.kind = TN_KIND_BOOL;
-  v.as.i = b;
-  return v;
-}
-inline tn_value of_string(const char* text) {
-  tn_value v{};
-  v.kind = TN_KIND_STRING;
-  v.count = static_cast<uint32_t>(std::char_traits<char>::length(text));
-  v.as.string = text;
-  return v;
-}
 
 // Takes the status.
 inline void expect_ok(tn_status* status) {

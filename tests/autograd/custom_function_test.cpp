@@ -1,0 +1,123 @@
+// Functions whose gradient the application writes. Values are closed forms.
+#include "autograd_support.h"
+
+namespace {
+
+using tn::float64;
+
+struct ScaledSquare : tn::Function<ScaledSquare> {
+  static Tensor forward(tn::Context& context, Tensor x) {
+    context.save({x});
+    return x * x;
+  }
+  static Tensor backward(tn::Context& context, Tensor g) { return g * context.saved(0) * 20.0; }
+};
+
+TEST(CustomFunction, GivesItsOwnGradient) {
+  load_all();
+  Tensor x = leaf({1, 2});
+  Tensor y = ScaledSquare::apply(x);
+  expect_near(y, {1, 4});
+  Tensor g = tn::grad(y.sum(), x, {.create_graph = true});
+  expect_near(g, {20, 40});
+  expect_near(tn::grad(g.sum(), x), {20, 20});  // its backward is recorded too
+}
+
+// Backward inside backward: the inner one goes through nodes of the outer's graph.
+struct Reenters : tn::Function<Reenters> {
+  static Tensor forward(tn::Context& context, Tensor x) {
+    context.save({x});
+    return x * x;
+  }
+  static Tensor backward(tn::Context& context, Tensor g) {
+    tn::EnableGrad on;
+    Tensor x = context.saved(0).detach().requires_grad_();
+    return g * tn::grad((x * x).sum(), x);
+  }
+};
+
+struct Sloppy : tn::Function<Sloppy> {
+  static Tensor forward(tn::Context&, Tensor x) { return x * 2.f; }
+  static Tensor backward(tn::Context&, Tensor g) { return g.to(tn::float64).expand({3, 2}) * 2.0; }
+};
+
+// As PyTorch's engine does it.
+TEST(CustomFunction, GradientsAreCastAndSummedToTheirInputs) {
+  load_all();
+  Tensor x = tn::tensor({1.f, 2.f}).requires_grad_();
+  Sloppy::apply(x).sum().backward();
+  EXPECT_EQ(x.grad().dtype(), tn::float32);
+  expect_near(x.grad(), {6, 6});
+}
+
+TEST(CustomFunction, MayRunBackwardItself) {
+  load_all();
+  Tensor x = leaf({3});
+  (Reenters::apply(x * 2.0) * 1.0).sum().backward();
+  expect_near(x.grad(), {2 * 6 * 2});
+}
+
+// The name of a class within a lambda has brackets before it. After an error it is the caller's;
+// else it is destroyed with the node, at once where none is needed.
+TEST(CustomFunction, TakesItsStateOnSuccessOnly) {
+  load_all();
+  const tn_autograd_api* api = tn::detail::api.autograd.get();
+  const tn_backward_fn backward = [](void*, tn_tensor* const*, uint32_t, tn_tensor**,
+                                     uint32_t) -> tn_status* { return nullptr; };
+  const auto destroy = [](void* self) { ++*static_cast<int*>(self); };
+  const Tensor x = leaf({1, 2}), constant = tn::ones({2}, float64), other_leaf = leaf({3, 4});
+  int destroyed = 0;
+  const auto record = [&](const char* name, const Tensor& input, tn_tensor* output) {
+    tn_tensor* const in[] = {input.get()};
+    tn::check(api->custom(name, backward, &destroyed, destroy, in, 1, &output, 1, nullptr, 0));
+  };
+  expect_error([&] { record("gives_none", x, nullptr); }, "gives_none: output 0 is NULL");
+  expect_error([&] { record("gives_a_leaf", x, other_leaf.get()); },
+               "gives_a_leaf: output 0 is a leaf that requires a gradient");
+  expect_error([&] { record(nullptr, x, constant.get()); }, "custom: the name");
+  EXPECT_EQ(destroyed, 0);
+  {
+    const Tensor y = tn::ones({2}, float64);
+    record("recorded", x, y.get());
+    EXPECT_TRUE(y.requires_grad());
+    EXPECT_EQ(destroyed, 0);
+  }
+  EXPECT_EQ(destroyed, 1);
+  record("not_needed", constant, tn::ones({2}, float64).get());
+  EXPECT_EQ(destroyed, 2);
+}
+
+TEST(CustomFunction, IsNamedByItsClass) {
+  load_all();
+  const auto failing = [](auto) {
+    struct Local : tn::Function<Local> {
+      static Tensor forward(tn::Context&, Tensor x) { return x * 2.0; }
+      static Tensor backward(tn::Context&, Tensor) { tn::fail("no luck"); }
+    };
+    Local::apply(leaf({1})).sum().backward();
+  };
+  expect_error([&] { failing(1); }, "backward of Local failed");
+  expect_error([&] { failing(std::pair<int, int>()); }, "backward of Local failed");
+}
+
+struct Twice : tn::Function<Twice> {
+  static Tensor forward(Context&, Tensor x) { return x * 2.0; }
+  static Tensor backward(Context&, Tensor g) { return g * 2.0; }
+};
+
+// Of a view that was made before its base was written under gradient.
+TEST(CustomFunction, SeesTheGradientOfAViewThatWasThereBefore) {
+  load_all();
+  Tensor x = Tensor::from(std::vector<double>{1, 2, 3}, {3}), v = x.view({3, 1}),
+         w = leaf({1, 2, 3}).to(tn::float64).detach();
+  w.requires_grad_();
+  EXPECT_FALSE(v.requires_grad());
+  EXPECT_TRUE(v.is_leaf());
+  tn::mul_(x, w);
+  EXPECT_TRUE(v.requires_grad());
+  EXPECT_FALSE(v.is_leaf());
+  (Twice::apply(v).sum() + x.sum()).backward();
+  expect_near(w.grad(), {3, 6, 9});
+}
+
+}  // namespace

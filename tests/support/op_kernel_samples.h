@@ -1,0 +1,224 @@
+// Samples of the kernels of ops and of their gradients.
+#pragma once
+
+#include "kernel_samples.h"
+
+namespace kernel_samples {
+
+inline void loss(Samples& list) {
+  std::vector<int64_t> classes;
+  for (int64_t i = 0; i < 37; ++i) classes.push_back(i * i % 53);
+  Tensor x = sample({37, 53}) * 4, target = Tensor::from(classes);
+  list.push_back(
+      {"cross_entropy",
+       "forward",
+       kFloats,
+       {x, target},
+       {0, 0},
+       {4},
+       [](const TensorList& in, Dtype, tn::Device) { return tn::cross_entropy(in[0], in[1]); }});
+  list.push_back({"cross_entropy",
+                  "backward",
+                  kFloats,
+                  {x, target},
+                  {0, 0},
+                  {8},
+                  [](const TensorList& in, Dtype, tn::Device) {
+                    Tensor leaf = in[0].detach().requires_grad_();
+                    return tn::grad(tn::cross_entropy(leaf, in[1]), leaf);
+                  }});
+}
+
+// Rows with NaN and infinities among numbers, with nothing else, and without any.
+inline Tensor special_rows() {
+  const double inf = INFINITY, nan = NAN;
+  std::vector<double> values;
+  for (const std::vector<double>& some :
+       {std::vector<double>{inf}, {-inf}, {nan}, {inf, -inf}, {-inf, nan}, {nan, inf, nan}, {}}) {
+    for (size_t i = 0; i < 20; ++i) values.push_back(std::sin(double(i)));
+    for (size_t i = 0; i < some.size(); ++i) values[values.size() - 9 + 3 * i] = some[i];
+  }
+  for (double all : {-inf, inf, nan}) values.insert(values.end(), 20, all);
+  return Tensor::from(values, {10, 20});
+}
+
+inline void conv(Samples& list) {
+  const std::vector<int64_t> batch = {0, -1, -1};
+  auto add = [&](const char* kernel, const char* what, const TensorList& inputs, double length,
+                 const std::function<Tensor(const TensorList&)>& f) {
+    with_gradients(list, kernel, what, inputs, batch, products(length), 200, inputs.size(), f);
+  };
+  add("conv1d", "with a bias", {sample({3, 5, 17}), sample({7, 5, 3}, {}, 1), sample({7}, {}, 2)},
+      15, [](const TensorList& in) {
+        return tn::conv1d(in[0], in[1], in[2], {.stride = 2, .padding = 1});
+      });
+  add("conv2d", "with a bias",
+      {sample({3, 5, 8, 9}), sample({18, 5, 3, 2}, {}, 1), sample({18}, {}, 2)}, 30,
+      [](const TensorList& in) { return tn::conv2d(in[0], in[1], in[2]); });
+  add("conv2d", "groups, dilation, strides", {sample({3, 4, 8, 9}), sample({6, 2, 3, 2}, {}, 1)},
+      12, [](const TensorList& in) {
+        return tn::conv2d(in[0], in[1],
+                          {.stride = {1, 2}, .padding = {2, 1}, .dilation = {2, 1}, .groups = 2});
+      });
+  add("conv2d", "a group a channel", {sample({3, 6, 5, 5}), sample({6, 1, 3, 3}, {}, 1)}, 9,
+      [](const TensorList& in) { return tn::conv2d(in[0], in[1], {.padding = 1, .groups = 6}); });
+  add("conv2d", "special values",
+      {special_rows().reshape({1, 2, 10, 10}), sample({3, 2, 3, 3}, {}, 1)}, 18,
+      [](const TensorList& in) { return tn::conv2d(in[0], in[1], {.padding = 1}); });
+  add("conv3d", "with a bias",
+      {sample({3, 2, 3, 4, 5}), sample({4, 2, 2, 2, 3}, {}, 1), sample({4}, {}, 2)}, 24,
+      [](const TensorList& in) {
+        return tn::conv3d(in[0], in[1], in[2], {.padding = {0, 1, 1}});
+      });
+  add("conv_transpose1d", "with a bias",
+      {sample({3, 5, 9}), sample({5, 7, 3}, {}, 1), sample({7}, {}, 2)}, 15,
+      [](const TensorList& in) {
+        return tn::conv_transpose1d(in[0], in[1], in[2],
+                                    {.stride = 2, .padding = 1, .output_padding = 1});
+      });
+  add("conv_transpose2d", "groups, dilation, strides",
+      {sample({3, 4, 5, 4}), sample({4, 3, 3, 2}, {}, 1), sample({6}, {}, 2)}, 20,
+      [](const TensorList& in) {
+        return tn::conv_transpose2d(in[0], in[1], in[2],
+                                    {.stride = {1, 2},
+                                     .padding = {1, 0},
+                                     .output_padding = {1, 1},
+                                     .groups = 2,
+                                     .dilation = {2, 2}});
+      });
+  add("conv_transpose3d", "plain", {sample({3, 2, 3, 2, 4}), sample({2, 3, 2, 2, 2}, {}, 1)}, 16,
+      [](const TensorList& in) { return tn::conv_transpose3d(in[0], in[1]); });
+}
+
+inline void norm(Samples& list) {
+  for (const bool logarithm : {false, true}) {
+    with_gradients(list, logarithm ? "log_softmax" : "softmax", "special values", {special_rows()},
+                   {0}, {12, 8}, 20, 1, [logarithm](const TensorList& in) {
+                     return logarithm ? tn::log_softmax(in[0], -1) : tn::softmax(in[0], -1);
+                   });
+  }
+  with_gradients(list, "layer_norm", "special values", {special_rows()}, {0}, {8, 8}, 40, 1,
+                 [](const TensorList& in) { return tn::layer_norm(in[0], 20); });
+  const Tensor rows = sample({37, 53}) * 4;
+  // x and the largest element are rounded once more before exp, which multiplies that by up to 8.
+  const Error of_softmax = {12};
+  with_gradients(list, "softmax", "rows", {rows}, {0}, of_softmax, 53, 1,
+                 [](const TensorList& in) { return tn::softmax(in[0], -1); });
+  with_gradients(list, "log_softmax", "rows", {rows}, {0}, {4, 8}, 53, 1,
+                 [](const TensorList& in) { return tn::log_softmax(in[0], -1); });
+  // Values below 2 in units of a deviation, after a sum and a sum of squares.
+  const Error of_norm = {4 + std::sqrt(60.0), std::sqrt(60.0)};
+  const Tensor weight = sample({53}, {}, 1), bias = sample({53}, {}, 2);
+  with_gradients(list, "layer_norm", "weight and bias", {sample({37, 53}), weight, bias},
+                 {0, -1, -1}, of_norm, 100, 3,
+                 [](const TensorList& in) { return tn::layer_norm(in[0], 53, in[1], in[2]); });
+  with_gradients(list, "layer_norm", "two dimensions", {sample({37, 4, 5})}, {0}, of_norm, 40, 1,
+                 [](const TensorList& in) {
+                   return tn::layer_norm(in[0], {4, 5});
+                 });
+  const Tensor image = sample({5, 6, 3, 7});
+  const TensorList planes = {image, sample({6}, {}, 1), sample({6}, {}, 2)};
+  // An empty batch has no mean.
+  with_gradients(list, "_batch_norm", "weight and bias", planes, {-1, -1, -1}, of_norm, 120, 3,
+                 [](const TensorList& in) {
+                   return tn::batch_norm(in[0], {}, {}, in[1], in[2], {.training = true});
+                 });
+  with_gradients(list, "_batch_norm", "plain", {sample({2, 3, 5})}, {-1}, of_norm, 20, 1,
+                 [](const TensorList& in) { return tn::batch_norm(in[0], {.training = true}); });
+  with_gradients(list, "group_norm", "weight and bias", planes, {0, -1, -1}, of_norm, 120, 3,
+                 [](const TensorList& in) { return tn::group_norm(in[0], 3, in[1], in[2]); });
+  with_gradients(list, "group_norm", "plain", {image}, {0}, of_norm, 120, 1,
+                 [](const TensorList& in) { return tn::group_norm(in[0], 2); });
+}
+
+inline void pool(Samples& list) {
+  const Tensor x = sample({3, 4, 9, 7}), line = sample({3, 4, 11});
+  const auto add = [&](const char* kernel, const char* what, const Tensor& input, double length,
+                       const std::function<Tensor(const TensorList&)>& f) {
+    with_gradients(list, kernel, what, {input}, {0}, length > 1 ? sum_of(length) : Error(), 9, 1,
+                   f);
+  };
+  add("max_pool1d", "plain", line, 1,
+      [](const TensorList& in) { return tn::max_pool1d(in[0], 3); });
+  add("max_pool2d", "plain", x, 1, [](const TensorList& in) { return tn::max_pool2d(in[0], 2); });
+  add("max_pool2d", "overlapping", x, 1, [](const TensorList& in) {
+    return tn::max_pool2d(in[0], {3, 2}, {.stride = {1, 3}, .padding = {1, 0}});
+  });
+  add("max_pool2d", "dilation, ceil_mode, without a batch", x.select(0, 1), 1,
+      [](const TensorList& in) {
+        return tn::max_pool2d(in[0], 3,
+                              {.stride = 2, .padding = 1, .dilation = 2, .ceil_mode = true});
+      });
+  add("max_pool2d", "equal ones", (x * 2.0).to(tn::int64).to(tn::float64), 1,
+      [](const TensorList& in) { return tn::max_pool2d(in[0], 3, {.stride = 1, .padding = 1}); });
+  const Tensor special = special_rows().reshape({2, 10, 10});
+  add("max_pool2d", "special values", special, 1,
+      [](const TensorList& in) { return tn::max_pool2d(in[0], 3, {.stride = 2, .padding = 1}); });
+  add("avg_pool2d", "special values", special, 9,
+      [](const TensorList& in) { return tn::avg_pool2d(in[0], 3, {.stride = 2, .padding = 1}); });
+  add("avg_pool1d", "padding", line, 3,
+      [](const TensorList& in) { return tn::avg_pool1d(in[0], 3, {.stride = 2, .padding = 1}); });
+  add("avg_pool2d", "plain", x, 4, [](const TensorList& in) { return tn::avg_pool2d(in[0], 2); });
+  add("avg_pool2d", "padding that does not count", x, 6, [](const TensorList& in) {
+    return tn::avg_pool2d(
+        in[0], {3, 2},
+        {.stride = {1, 2}, .padding = {1, 1}, .ceil_mode = true, .count_include_pad = false});
+  });
+  add("avg_pool2d", "ceil_mode", x, 9, [](const TensorList& in) {
+    return tn::avg_pool2d(in[0], 3, {.stride = 2, .padding = 1, .ceil_mode = true});
+  });
+  add("avg_pool2d", "a divisor", x, 9, [](const TensorList& in) {
+    return tn::avg_pool2d(in[0], 3,
+                          {.stride = 2, .padding = 1, .ceil_mode = true, .divisor_override = 5});
+  });
+  add("adaptive_avg_pool1d", "uneven", line, 4,
+      [](const TensorList& in) { return tn::adaptive_avg_pool1d(in[0], 4); });
+  add("adaptive_avg_pool2d", "uneven", x, 12, [](const TensorList& in) {
+    return tn::adaptive_avg_pool2d(in[0], {4, 3});
+  });
+  add("adaptive_avg_pool2d", "to one", x, 63,
+      [](const TensorList& in) { return tn::adaptive_avg_pool2d(in[0], 1); });
+}
+
+inline void attention(Samples& list) {
+  // Weights that add up to one, of scores that are sums of e products; exp magnifies their error.
+  const Error error = {16, 16};
+  const auto add = [&](const char* what, const TensorList& inputs,
+                       const std::vector<int64_t>& batch,
+                       const std::function<Tensor(const TensorList&)>& f) {
+    with_gradients(list, "_attention", what, inputs, batch, error, 80, 3, f);
+  };
+  const TensorList inputs = {sample({2, 3, 17, 8}) * 2, sample({2, 3, 21, 8}, {}, 1),
+                             sample({2, 3, 21, 5}, {}, 2)};
+  const Tensor numbers = sample({17, 21}, {}, 3), mask = numbers > -0.5;
+  const std::vector<int64_t> batch = {0, 0, 0};
+  add("plain", inputs, batch,
+      [](const TensorList& in) { return tn::scaled_dot_product_attention(in[0], in[1], in[2]); });
+  add("causal", inputs, batch, [](const TensorList& in) {
+    return tn::scaled_dot_product_attention(in[0], in[1], in[2],
+                                            {.is_causal = true, .scale = -0.7});
+  });
+  add("a mask of bool", inputs, batch, [mask](const TensorList& in) {
+    return tn::scaled_dot_product_attention(in[0], in[1], in[2], mask.to(in[0].device()));
+  });
+  add("a query that looks at nothing, a mask a key", inputs, batch, [mask](const TensorList& in) {
+    Tensor some = (tn::arange(17) > 3).reshape({17, 1}).to(in[0].device());
+    return tn::scaled_dot_product_attention(in[0], in[1], in[2], some);
+  });
+  add("a mask of numbers", inputs, batch, [numbers](const TensorList& in) {
+    Tensor mask = numbers.to(in[0].dtype()).to(in[0].device());
+    return tn::scaled_dot_product_attention(in[0], in[1], in[2], mask);
+  });
+  add("shared heads",
+      {sample({2, 6, 9, 4}), sample({2, 2, 7, 4}, {}, 1), sample({2, 2, 7, 4}, {}, 2)}, batch,
+      [](const TensorList& in) {
+        return tn::scaled_dot_product_attention(in[0], in[1], in[2], {.enable_gqa = true});
+      });
+  // Several blocks of rows.
+  add("long and causal", {sample({150, 4}), sample({150, 4}, {}, 1), sample({150, 4}, {}, 2)}, {},
+      [](const TensorList& in) {
+        return tn::scaled_dot_product_attention(in[0], in[1], in[2], {.is_causal = true});
+      });
+}
+
+}  // namespace kernel_samples

@@ -1,0 +1,324 @@
+// Samples of the kernels of primitives, and of products, which stand beside MATMUL.
+#pragma once
+
+#include "kernel_samples.h"
+
+namespace kernel_samples {
+
+inline void elementwise(Samples& list) {
+  Tensor x = sample({37, 53}), y = sample({37, 53}, {}, 0.4);
+  Tensor positive = tn::abs(x) + 0.05;
+  auto add = [&](const char* formula, const std::vector<Dtype>& dtypes, Error error,
+                 const TensorList& inputs) {
+    auto program =
+        std::make_shared<tn::ExpressionRef>("_swept(Tensor x, Tensor y) -> Tensor", formula);
+    list.push_back({"elementwise",
+                    formula,
+                    dtypes,
+                    inputs,
+                    {0, 0},
+                    error,
+                    [program](const TensorList& in, Dtype, tn::Device) {
+                      return tn::prim::elementwise(*program, in[0], in[1]);
+                    }});
+  };
+  for (const char* exact : {"max(x, y)", "min(x, y)", "where(x > y, x, y)", "x", "clamp(x, 0, 1)"})
+    add(exact, kNumbers, {}, {x, y});
+  for (const char* logic :
+       {"x < y", "x == y", "x >= y", "bool(x) and bool(y)", "isnan(x) or x != y"})
+    add(logic, kAll, {}, {x, y});
+  add("x + y", kAll, {}, {x, y});
+  add("x * y", kAll, {}, {x, y});
+  add("x - y", kNumbers, {}, {x, y});
+  add("abs(x) + sign(y)", kNumbers, {}, {x, y});
+  add("x * y + y - 2 * x", kNumbers, {0, 2}, {x, y});  // 3 roundings of numbers below 4
+  add("x / y", kFloats, {0.5}, {x, positive});
+  // Functions: at most 4 units of the float that computes them.
+  for (const char* function : {"exp(x)", "expm1(x)", "tanh(x)", "sigmoid(x)", "sin(x)", "cos(x)",
+                               "atan(x)", "erf(x)", "sinh(x)", "cosh(x)", "exp2(x)", "asin(x)"}) {
+    add(function, kFloats, {4}, {x, y});
+  }
+  for (const char* function :
+       {"log1p(x)", "sqrt(x)", "rsqrt(x)", "x ** y", "x ** 2.5", "x ** 3", "x ** -0.5"}) {
+    add(function, kFloats, {4}, {positive, y});
+  }
+  add("log(x)", kFloats, {4}, {positive, y});
+  add("floor(x * 8) + ceil(y * 8) + trunc(x * 4) + round(y * 4)", kFloats, {}, {x, y});
+  for (const char* whole : {"x // y", "x % y", "x & y", "x | y", "(x << 2) >> 1", "x ** 3", "~x"})
+    add(whole, kInts, {}, {x, y});
+  add("float(x) / 8", kInts, {}, {x, y});
+}
+
+inline void scan(Samples& list) {
+  const Tensor x = sample({37, 53}), small = sample({5, 7});
+  for (const bool reverse : {false, true}) {
+    for (const int64_t dim : {0, 1}) {
+      const std::string where = std::to_string(dim) + (reverse ? " reverse" : "");
+      list.push_back({"scan",
+                      "sum " + where,
+                      kAll,
+                      {x},
+                      {1 - dim},
+                      sum_of(53),
+                      [=](const TensorList& in, Dtype, tn::Device) {
+                        return tn::prim::scan(TN_REDUCE_SUM, in[0], dim, reverse);
+                      }});
+      list.push_back({"scan",
+                      "prod " + where,
+                      kFloats,
+                      {small},
+                      {1 - dim},
+                      {7, 1},
+                      [=](const TensorList& in, Dtype, tn::Device) {
+                        return tn::prim::scan(TN_REDUCE_PROD, in[0], dim, reverse);
+                      }});
+    }
+  }
+}
+
+inline void sort(Samples& list) {
+  // Few values, so that many are equal.
+  const Tensor x = (sample({11, 29}) * 8.0).to(tn::int64).to(tn::float64) / 8.0;
+  for (const bool descending : {false, true}) {
+    for (const int64_t dim : {0, 1}) {
+      const std::string where = std::to_string(dim) + (descending ? " descending" : "");
+      list.push_back({"sort",
+                      "values " + where,
+                      kAll,
+                      {x},
+                      {1 - dim},
+                      {},
+                      [=](const TensorList& in, Dtype, tn::Device) {
+                        return std::get<0>(tn::prim::sort(in[0], dim, descending));
+                      }});
+      list.push_back({"sort",
+                      "indices " + where,
+                      kAll,
+                      {x},
+                      {1 - dim},
+                      {},
+                      [=](const TensorList& in, Dtype, tn::Device) {
+                        return std::get<1>(tn::prim::sort(in[0], dim, descending));
+                      }});
+    }
+  }
+}
+
+inline void reduce(Samples& list) {
+  Tensor x = sample({37, 53});
+  struct Kind {
+    const char* name;
+    tn_reduce_kind kind;
+  };
+  constexpr Kind kinds[] = {{"sum", TN_REDUCE_SUM},       {"prod", TN_REDUCE_PROD},
+                            {"max", TN_REDUCE_MAX},       {"min", TN_REDUCE_MIN},
+                            {"argmax", TN_REDUCE_ARGMAX}, {"argmin", TN_REDUCE_ARGMIN}};
+  for (const Kind& k : kinds) {
+    for (int dim : {-1, 0, 1}) {  // -1: all
+      const std::vector<int64_t> dims =
+          dim < 0 ? std::vector<int64_t>{} : std::vector<int64_t>{dim};
+      const double length = dim < 0 ? 37 * 53 : dim == 0 ? 37 : 53;
+      // A product has a rounding for each factor.
+      Error error = k.kind == TN_REDUCE_SUM ? sum_of(length) : Error();
+      if (k.kind == TN_REDUCE_PROD) error.relative = length / 2;
+      const int64_t batch = k.kind <= TN_REDUCE_PROD || dim == 1 ? 0 : dim == 0 ? 1 : -1;
+      list.push_back({"reduce",
+                      std::string(k.name) + " of " + std::to_string(dim),
+                      k.kind <= TN_REDUCE_PROD ? kAll : kNumbers,
+                      {k.kind == TN_REDUCE_PROD ? x * 0.02 + 1 : x},
+                      {batch},
+                      error,
+                      [kind = k.kind, dims](const TensorList& in, Dtype, tn::Device) {
+                        return tn::prim::reduce(kind, in[0], dims, true);
+                      }});
+    }
+  }
+  static constinit tn::ExpressionRef product{"_product(Tensor x, Tensor y) -> Tensor", "x * y"};
+  static constinit tn::ExpressionRef root{"_root(Tensor x) -> Tensor", "sqrt(abs(x)) + 1"};
+  list.push_back({"reduce",
+                  "with a prologue",
+                  kFloats,
+                  {x, sample({37, 53}, {}, 2)},
+                  {0, 0},
+                  sum_of(53),
+                  [](const TensorList& in, Dtype, tn::Device) {
+                    return tn::prim::reduce(TN_REDUCE_SUM, in, {1}, false, product);
+                  }});
+  list.push_back({"reduce",
+                  "with an epilogue",
+                  kFloats,
+                  {tn::abs(x) + 0.5},
+                  {0},
+                  {4 + std::sqrt(53.0)},
+                  [](const TensorList& in, Dtype, tn::Device) {
+                    return tn::prim::reduce_then(TN_REDUCE_SUM, in[0], {1}, false, root);
+                  }});
+}
+
+inline void matmul(Samples& list) {
+  auto product = [](const TensorList& in, Dtype, tn::Device) {
+    return tn::prim::matmul(in[0], in[1]);
+  };
+  for (auto [m, k, n] : {std::array<int64_t, 3>{37, 53, 29}, {1, 64, 5}, {5, 130, 1}, {8, 1, 8}}) {
+    const std::string sizes = std::to_string(m) + "x" + std::to_string(k) + "x" + std::to_string(n);
+    list.push_back({"matmul",
+                    sizes,
+                    kFloats,
+                    {sample({m, k}), sample({k, n}, {}, 1)},
+                    {0, -1},
+                    sum_of(double(k)),
+                    product});
+  }
+  list.push_back({"matmul",
+                  "batched",
+                  kFloats,
+                  {sample({3, 1, 7, 9}), sample({2, 9, 5}, {}, 1)},
+                  {0, 0},
+                  sum_of(9),
+                  product});
+  TensorList layer = {sample({37, 53}), sample({29, 53}, {}, 1), sample({29}, {}, 2)};
+  list.push_back(
+      {"linear",
+       "with a bias",
+       kFloats,
+       layer,
+       {0, -1, -1},
+       sum_of(53),
+       [](const TensorList& in, Dtype, tn::Device) { return tn::linear(in[0], in[1], in[2]); }});
+  list.push_back({"linear_relu",
+                  "with a bias",
+                  kFloats,
+                  layer,
+                  {0, -1, -1},
+                  sum_of(53),
+                  [](const TensorList& in, Dtype, tn::Device) {
+                    return tn::linear_relu(in[0], in[1], in[2]);
+                  }});
+  layer = {sample({3, 5, 53}), sample({29, 53}, {}, 1)};
+  list.push_back(
+      {"linear",
+       "3 dimensions",
+       kFloats,
+       layer,
+       {0, -1},
+       sum_of(53),
+       [](const TensorList& in, Dtype, tn::Device) { return tn::linear(in[0], in[1]); }});
+  list.push_back(
+      {"linear_relu",
+       "3 dimensions",
+       kFloats,
+       layer,
+       {0, -1},
+       sum_of(53),
+       [](const TensorList& in, Dtype, tn::Device) { return tn::linear_relu(in[0], in[1]); }});
+}
+
+inline void make_and_move(Samples& list) {
+  Tensor x = sample({37, 53});
+  for (Dtype to : kAll) {
+    // Truncated or rounded once; what no uint8 is, is not asked for.
+    list.push_back(
+        {"copy",
+         std::string("to ") + to.name(),
+         kAll,
+         {tn::abs(x) * 3},
+         {0},
+         {},
+         [to](const TensorList& in, Dtype, tn::Device) { return tn::prim::copy(in[0], to); }});
+    list.push_back(
+        {"fill", to.name(), {to}, {}, {}, {}, [](const TensorList&, Dtype dtype, tn::Device d) {
+           return tn::prim::fill({5, 7}, 2.75, dtype, d);
+         }});
+  }
+  for (Dtype dtype : kNumbers) {
+    list.push_back(
+        {"iota", dtype.name(), {dtype}, {}, {}, {}, [](const TensorList&, Dtype as, tn::Device d) {
+           return tn::prim::iota(100, 3, 1, as, d);
+         }});
+  }
+  list.push_back(
+      {"iota", "in quarters", kFloats, {}, {}, {}, [](const TensorList&, Dtype as, tn::Device d) {
+         return tn::prim::iota(100, 1.5, 0.25, as, d);
+       }});
+  for (int64_t n : {0, 1, 3, 1000}) {
+    list.push_back({"random_bits",
+                    std::to_string(n),
+                    {tn::int32},
+                    {},
+                    {},
+                    {},
+                    [n](const TensorList&, Dtype, tn::Device d) {
+                      tn::manual_seed(5);
+                      return tn::prim::random_bits({n}, d);
+                    }});
+  }
+  list.push_back(
+      {"nonzero",
+       "about half",
+       kAll,
+       {tn::relu(x)},
+       {0},
+       {},
+       [](const TensorList& in, Dtype, tn::Device) { return tn::prim::nonzero(in[0]); }});
+}
+
+// Indices below n; with `along` all different along dimension 0.
+inline Tensor indices(std::vector<int64_t> sizes, int64_t n, bool along = false) {
+  std::vector<int64_t> values;
+  for (int64_t i = 0; i < sizes[0]; ++i) {
+    for (int64_t j = 0; j < sizes[1]; ++j) values.push_back((along ? i + j : 7 * i + j * j) % n);
+  }
+  return Tensor::from(values, sizes);
+}
+
+inline void index(Samples& list) {
+  Tensor x = sample({37, 53}), src = sample({20, 53}, {}, 1);
+  // Where one index is expanded, 20 numbers meet 1.
+  const Error added = {sum_of(21).relative, sum_of(21).absolute, true};
+  for (int64_t dim : {0, 1}) {
+    list.push_back({"gather",
+                    "along " + std::to_string(dim),
+                    kAll,
+                    {x, indices({20, 53}, dim == 0 ? 37 : 53)},
+                    {-1, 0},
+                    {},
+                    [dim](const TensorList& in, Dtype, tn::Device) {
+                      return tn::prim::gather(in[0], dim, in[1]);
+                    }});
+    list.push_back({"scatter",
+                    "added along " + std::to_string(dim),
+                    kAll,
+                    {x, indices({20, 53}, dim == 0 ? 37 : 53), src},
+                    {-1, 0, 0},
+                    added,
+                    [dim](const TensorList& in, Dtype, tn::Device) {
+                      return tn::prim::scatter(in[0], dim, in[1], in[2], true);
+                    }});
+  }
+  // Rows as a whole: the index is one along the last dimension.
+  Tensor row = indices({20, 1}, 37);
+  list.push_back(
+      {"gather", "rows", kAll, {x, row}, {-1, 0}, {}, [](const TensorList& in, Dtype, tn::Device) {
+         return tn::prim::gather(in[0], 0, in[1].expand({-1, 53}));
+       }});
+  list.push_back({"scatter",
+                  "rows added",
+                  kAll,
+                  {x, row, src},
+                  {-1, 0, 0},
+                  added,
+                  [](const TensorList& in, Dtype, tn::Device) {
+                    return tn::prim::scatter(in[0], 0, in[1].expand({-1, 53}), in[2], true);
+                  }});
+  list.push_back({"scatter",
+                  "set",
+                  kAll,
+                  {x, indices({20, 53}, 37, true), src},
+                  {-1, 0, 0},
+                  {},
+                  [](const TensorList& in, Dtype, tn::Device) {
+                    return tn::prim::scatter(in[0], 0, in[1], in[2], false);
+                  }});
+}
+
+}  // namespace kernel_samples
