@@ -9,6 +9,7 @@
 #include "primitive/convert.h"
 #include "primitive/elementwise.h"
 #include "registry/expressions.h"
+#include "registry/recording.h"
 #include "primitive/loop.h"
 #include "primitive/primitives.h"
 #include "tensor/layout.h"
@@ -39,6 +40,11 @@ const Sums& sums() {
     return made;
   }();
   return all;
+}
+
+void note_gradient(Leaf* leaf, const Tensor* grad, bool replaced) {
+  if ((thread_state.modes & kModeRecord) != 0) [[unlikely]]
+    thread_state.recording->see_gradient(leaf, grad, replaced);
 }
 
 class SpinLock {
@@ -119,6 +125,7 @@ Status Leaf::backward(Tensor* const* grads, Tensor**) { return accumulate(grads[
 
 Status Leaf::accumulate(Tensor* grad, bool create_graph) {
   SpinLock lock(&lock_);
+  note_gradient(this, grad_.get(), /*replaced=*/false);
   if (grad_) {
     Tensor* t = grad_.get();
     if (create_graph || t->grad_fn != nullptr || may_overlap(t))
@@ -140,11 +147,13 @@ Status Leaf::accumulate(Tensor* grad, bool create_graph) {
 
 TensorRef Leaf::grad() const {
   SpinLock lock(&lock_);
+  note_gradient(const_cast<Leaf*>(this), grad_.get(), /*replaced=*/false);
   return grad_;
 }
 
 void Leaf::set_grad(TensorRef grad) {
   SpinLock lock(&lock_);
+  note_gradient(this, grad_.get(), /*replaced=*/true);
   std::swap(grad_, grad);
 }
 

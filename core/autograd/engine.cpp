@@ -10,6 +10,7 @@
 #include "autograd/record.h"
 #include "primitive/convert.h"
 #include "launch/explain.h"
+#include "registry/recording.h"
 #include "primitive/loop.h"
 #include "primitive/primitives.h"
 #include "memory/memory.h"
@@ -188,6 +189,8 @@ Status BackwardRun::add_terms(Visit& visit) {
 }
 
 Status BackwardRun::run_hooks(Visit& visit) {
+  if ((thread_state.modes & kModeRecord) != 0)
+    thread_state.recording->refuse("backward: a gradient hook runs code of the host");
   // By index: a hook may add hooks.
   for (size_t h = 0; h < visit.node->extras().hooks.size(); ++h) {
     const GradHook hook = visit.node->extras().hooks[h];
@@ -343,7 +346,8 @@ Status make_seed(Tensor* tensor, Tensor* given, TensorRef* seed) {
   TN_TRY(empty_tensor(tensor->size_span(), tensor->dtype, tensor->device, &ones));
   *seed = TensorRef(ones);
   // spares the common case a launch
-  if (tensor->device.type == TN_DEVICE_CPU && tensor->dtype == TN_FLOAT32) {
+  if (tensor->device.type == TN_DEVICE_CPU && tensor->dtype == TN_FLOAT32 &&
+      (thread_state.modes & kModeRecord) == 0) {
     *static_cast<float*>(ones->data) = 1;
     return nullptr;
   }

@@ -33,6 +33,7 @@ Status set_requires_grad(Tensor* t, bool on) {
     return error(TN_FAILED_PRECONDITION,
                  "requires_grad: {} is not a leaf; detach it to leave the graph", tensor_text(t));
   }
+  if (t->requires_grad() != on) note_watched_change(t);
   if (!on) {
     t->flags &= ~uint32_t{TN_TENSOR_REQUIRES_GRAD};
     return nullptr;

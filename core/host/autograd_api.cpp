@@ -6,6 +6,7 @@
 #include "autograd/record.h"
 #include "host/tables.h"
 #include "random/philox.h"
+#include "registry/recording.h"
 
 namespace tenon {
 namespace {
@@ -205,6 +206,12 @@ tn_status* amp_leave() {
   return guarded([] { return leave_autocast(); });
 }
 
+void put_random_state(RandomState state) {
+  if ((thread_state.modes & kModeRecord) != 0)
+    thread_state.recording->refuse("seed: the state of the random numbers is set");
+  set_random_state(state);
+}
+
 }  // namespace
 
 const tn_autograd_api* autograd_api() {
@@ -233,9 +240,11 @@ const tn_autograd_api* autograd_api() {
 }
 
 const tn_random_api* random_api() {
-  static const tn_random_api table = {sizeof(tn_random_api), seed_random, get_random_state,
+  static const tn_random_api table = {sizeof(tn_random_api),
+                                      [](uint64_t seed) { put_random_state({seed, 0}); },
+                                      get_random_state,
                                       [](uint64_t seed, uint64_t offset) {
-                                        set_random_state({seed, offset});
+                                        put_random_state({seed, offset});
                                       }};
   return &table;
 }

@@ -1,5 +1,4 @@
-// device/1, cache/1 and capture/1.
-#include "capture/capture.h"
+// device/1 and cache/1.
 #include "call/call.h"
 #include "launch/launch.h"
 #include "host/tables.h"
@@ -123,33 +122,6 @@ tn_status* attach_cached(const tn_call* call, const tn_tensor* t, uint64_t key, 
   });
 }
 
-DeviceGraph* as_graph(tn_graph* graph) { return reinterpret_cast<DeviceGraph*>(graph); }
-
-tn_status* capture_begin(tn_device device) {
-  return guarded([&] { return begin_capture(device); });
-}
-
-tn_status* capture_end(tn_graph** graph) {
-  return guarded([&]() -> Status {
-    TN_TRY(expect_place("capture_end", graph));
-    DeviceGraph* made;
-    TN_TRY(end_capture(&made));
-    *graph = reinterpret_cast<tn_graph*>(made);
-    return nullptr;
-  });
-}
-
-tn_status* capture_launch(tn_graph* graph, tn_device device) {
-  return guarded([&]() -> Status {
-    TN_TRY(expect_given("capture_launch: the graph", graph));
-    return launch_graph(as_graph(graph), device);
-  });
-}
-
-void capture_destroy(tn_graph* graph) {
-  if (graph != nullptr) destroy_graph(as_graph(graph));
-}
-
 }  // namespace
 
 const tn_device_api* device_api() {
@@ -176,12 +148,6 @@ const tn_device_api* device_api() {
 
 const tn_cache_api* cache_api() {
   static const tn_cache_api table = {sizeof(tn_cache_api), find_cached, attach_cached};
-  return &table;
-}
-
-const tn_capture_api* capture_api() {
-  static const tn_capture_api table = {sizeof(tn_capture_api), capture_begin, capture_end,
-                                       capture_launch, capture_destroy};
   return &table;
 }
 

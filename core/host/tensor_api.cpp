@@ -7,6 +7,8 @@
 #include "host/tables.h"
 #include "memory/adopt.h"
 #include "memory/memory.h"
+#include "registry/recording.h"
+#include "registry/thread_state.h"
 
 namespace tenon {
 namespace {
@@ -103,6 +105,24 @@ tn_status* write(tn_tensor* t, const void* memory, uint64_t bytes) {
   });
 }
 
+// Whoever has the address reads and writes behind the back of a recording.
+void refuse_recording(const char* what, const tn_tensor* t) {
+  if ((thread_state.modes & kModeRecord) != 0) {
+    thread_state.recording->refuse(
+        fmt::format("{}: the host looks at the memory of {}", what, tensor_text(t)));
+  }
+}
+
+tn_status* data(const tn_tensor* t, const void** data) {
+  return guarded([&]() -> Status {
+    TN_TRY(expect_tensor("data", t));
+    TN_TRY(expect_place("data", data));
+    refuse_recording("data", t);
+    *data = t->data;
+    return nullptr;
+  });
+}
+
 tn_status* mutable_data(tn_tensor* t, void** data) {
   return guarded([&]() -> Status {
     TN_TRY(expect_tensor("mutable_data", t));
@@ -110,6 +130,7 @@ tn_status* mutable_data(tn_tensor* t, void** data) {
     if (t->device.type != TN_DEVICE_CPU) {
       return invalid("mutable_data: {} is not host memory; use write", tensor_text(t));
     }
+    refuse_recording("mutable_data", t);
     as_tensor(t)->bump_version();
     *data = t->data;
     return nullptr;
@@ -147,6 +168,7 @@ tn_status* to_dlpack(tn_tensor* t, int32_t writable, void** managed) {
   return guarded([&]() -> Status {
     TN_TRY(expect_tensor("to_dlpack", t));
     TN_TRY(expect_place("to_dlpack", managed));
+    refuse_recording("to_dlpack", t);
     return export_dlpack(as_tensor(t), writable != 0, managed);
   });
 }
@@ -183,7 +205,8 @@ const tn_tensor_api* tensor_api() {
                                       dtype_by_name,
                                       promote,
                                       to_dlpack,
-                                      from_dlpack};
+                                      from_dlpack,
+                                      data};
   return &table;
 }
 

@@ -137,11 +137,12 @@ class Cloner {
     tn_random* random = from->random != nullptr ? copy(from->random, 1) : nullptr;
     const tn_tensor* state = from->random != nullptr ? tensor(from->random->state) : nullptr;
     if (random != nullptr) random->state = state;
+    const tn_meta* metas = from->metas != nullptr ? copy(from->metas, from->n_outputs) : nullptr;
     if (to != nullptr) {
       to->args = args;
       to->outputs = outputs;
       to->random = random;
-      to->metas = nullptr;  // the outputs themselves are there
+      to->metas = metas;
     }
     return to;
   }
@@ -199,17 +200,31 @@ Status call_set_output(const tn_call* call, uint32_t output, int32_t ndim, const
   });
 }
 
-Status keep_call(const tn_call* call, const tn_call** kept) {
-  if (call == nullptr || kept == nullptr) [[unlikely]]
-    return invalid("keep: the call or the place for the result is NULL");
+static tn_call* clone_call(const tn_call* call) {
   Cloner measure(nullptr);
   measure.call(call);
   char* memory = static_cast<char*>(std::malloc(measure.used()));
-  if (memory == nullptr) return out_of_memory_status();
-  Cloner fill(memory);
-  tn_call* clone = fill.call(call);
+  return memory != nullptr ? Cloner(memory).call(call) : nullptr;
+}
+
+Status keep_call(const tn_call* call, const tn_call** kept) {
+  if (call == nullptr || kept == nullptr) [[unlikely]]
+    return invalid("keep: the call or the place for the result is NULL");
+  tn_call* clone = clone_call(call);
+  if (clone == nullptr) return out_of_memory_status();
   clone->reserved = kKept;
+  clone->metas = nullptr;  // the outputs themselves are there
   *kept = clone;
+  return nullptr;
+}
+
+Status RepeatedCall::make(const tn_call& of) {
+  tn_call* clone = clone_call(&of);
+  if (clone == nullptr) return out_of_memory_status();
+  block_.reset(clone);
+  static_cast<tn_call&>(*this) = *clone;
+  reserved = 0;
+  host_outputs = reinterpret_cast<Tensor**>(const_cast<tn_tensor**>(clone->outputs));
   return nullptr;
 }
 

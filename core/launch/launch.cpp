@@ -2,6 +2,7 @@
 
 #include "launch/explain.h"
 #include "registry/handlers.h"
+#include "registry/recording.h"
 #include "registry/host_table.h"
 #include "memory/cache.h"
 #include "memory/memory.h"
@@ -154,6 +155,25 @@ Status order_uses(std::span<const tn_value> args, std::span<Tensor* const> outpu
   return nullptr;
 }
 
+inline Status run_anywhere(const Kernel& kernel, tn_kernel_fn fn, const Op* op,
+                           std::span<Tensor* const> outputs, HostCall* call) {
+  if (call->device.type != TN_DEVICE_CPU) [[unlikely]]
+    return run_on_stream(kernel, fn, op, outputs, call);
+  return run(fn, kernel.def.self, call);
+}
+
+// What the kernel itself calls or allocates is no part of the recording: it does so again when it
+// is launched again.
+[[gnu::noinline]] Status launch_recorded(const Kernel& kernel, tn_kernel_fn fn, const Op* op,
+                                         std::span<Tensor* const> outputs, HostCall* call) {
+  thread_state.recording->launch(kernel, fn, op, *call);
+  const ModeScope unheard(0, kModeRecord);
+  const AllocationListener listener = std::exchange(allocation_listener, nullptr);
+  const Status status = guarded([&] { return run_anywhere(kernel, fn, op, outputs, call); });
+  allocation_listener = listener;
+  return status;
+}
+
 bool is_random(const Op* op) { return (op->flags & TN_OP_RANDOM) != 0; }
 
 // Member by member: of a struct of this size that is assigned as a whole, GCC 12 first clears the
@@ -188,9 +208,9 @@ Status launch_plain(const Kernel& kernel, tn_kernel_fn fn, const Op* op, tn_devi
     random = {state.seed, state.offset, nullptr};
     call.random = &random;
   }
-  if (device.type != TN_DEVICE_CPU) [[unlikely]]
-    return run_on_stream(kernel, fn, op, outputs, &call);
-  return run(fn, kernel.def.self, &call);
+  if ((thread_state.modes & kModeRecord) != 0) [[unlikely]]
+    return launch_recorded(kernel, fn, op, outputs, &call);
+  return run_anywhere(kernel, fn, op, outputs, &call);
 }
 
 // The rare cases, apart from the path that every call takes.
@@ -239,6 +259,13 @@ inline Status launch_function(const Kernel& kernel, tn_kernel_fn fn, const Op* o
 Status launch(const Kernel& kernel, const Op* op, tn_device device, std::span<const tn_value> args,
               std::span<Tensor*> outputs, const tn_meta* metas) {
   return launch_function(kernel, kernel.def.launch, op, device, kernel.known(args), outputs, metas);
+}
+
+Status relaunch(const Kernel& kernel, tn_kernel_fn fn, const Op* op, RepeatedCall* call) {
+  const std::span<Tensor* const> outputs(call->host_outputs, call->n_outputs);
+  const Status status = run_anywhere(kernel, fn, op, outputs, call);
+  call->workspaces.clear();
+  return status;
 }
 
 Status launch_loop(const Kernel& kernel, const Op* op, const tn_loop& loop,

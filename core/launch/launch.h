@@ -2,6 +2,8 @@
 // layouts, no shapes and no gradients.
 #pragma once
 
+#include <cstdlib>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -17,6 +19,19 @@ namespace tenon {
 struct HostCall : tn_call {
   Tensor** host_outputs;  // the same array as outputs, for set_output
   std::vector<tn_storage*> workspaces;
+};
+
+// A copy of a call that can be launched again and again: it owns all that it points to but storages
+// and programs.
+class RepeatedCall : public HostCall {
+ public:
+  [[nodiscard]] Status make(const tn_call& of);
+
+ private:
+  struct Free {
+    void operator()(tn_call* block) const { std::free(block); }
+  };
+  std::unique_ptr<tn_call, Free> block_;
 };
 
 // Reasons why kernels did not run, in order of the list.
@@ -60,6 +75,10 @@ std::string refusals_text(const Refusals& refusals);
 // The backward of a pair.
 [[nodiscard]] Status launch_backward(const Kernel& kernel, const Op* op, tn_device device,
                                      std::span<const tn_value> args, std::span<Tensor*> outputs);
+
+// Launches a call that was launched before, on the current stream of its device.
+[[nodiscard]] Status relaunch(const Kernel& kernel, tn_kernel_fn fn, const Op* op,
+                              RepeatedCall* call);
 
 // The loop of a formula in the common case: on cpu, and none of kModesOfLaunches is on.
 [[nodiscard]] Status launch_loop(const Kernel& kernel, const Op* op, const tn_loop& loop,

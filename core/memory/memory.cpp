@@ -35,6 +35,13 @@ tn_storage* make_meta_storage(uint64_t bytes) {
 
 }  // namespace
 
+TN_HOT constinit thread_local AllocationListener allocation_listener = nullptr;
+
+static inline void tell(tn_storage* storage) {
+  if (allocation_listener != nullptr) [[unlikely]]
+    allocation_listener(storage);
+}
+
 Status allocate_storage(tn_device device, Stream* stream, uint64_t bytes, tn_storage** storage) {
   if (device == kCpu) [[likely]] {
     return allocate_cpu(bytes, storage);
@@ -57,6 +64,7 @@ Status empty_tensor(std::span<const int64_t> sizes, tn_dtype dtype, tn_device de
   } else {
     TN_TRY(allocate_storage(device, nullptr, bytes, &storage));
   }
+  tell(storage);
   *tensor = make_tensor(storage, sizes, nullptr, 0, dtype);
   return nullptr;
 }
@@ -76,6 +84,7 @@ Status empty_like(const Tensor* model, tn_dtype dtype, Tensor** tensor) {
     return empty_tensor(model->size_span(), dtype, model->device, tensor);
   tn_storage* storage = nullptr;
   TN_TRY(allocate_cpu(static_cast<uint64_t>(model->numel) * kItemSize[dtype], &storage));
+  tell(storage);
   *tensor = make_tensor_like(storage, model, dtype);
   return nullptr;
 }

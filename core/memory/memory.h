@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <span>
 
+#include "base/hot_thread_local.h"
 #include "base/status.h"
 #include "tensor/device.h"
 #include "tensor/tensor.h"
@@ -32,6 +33,10 @@ namespace tenon {
 
 // As empty_tensor, with the sizes and device of `model`, which is row-major and not empty.
 [[nodiscard]] Status empty_like(const Tensor* model, tn_dtype dtype, Tensor** tensor);
+
+// Told of each storage that tensors of this thread get; NULL: nobody listens. For recordings.
+using AllocationListener = void (*)(tn_storage*);
+TN_HOT extern constinit thread_local AllocationListener allocation_listener;
 
 // Host memory of somebody else as a storage; release (may be NULL) gets context at the end.
 tn_storage* adopt_host_memory(void* memory, uint64_t bytes, void (*release)(void*), void* context);

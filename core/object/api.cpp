@@ -195,7 +195,9 @@ tn_status* api_to(tn_object* object, tn_device device, tn_dtype floats) {
   return checked({{"to: the object", object}}, [&] { return move_object(object, device, floats); });
 }
 int32_t api_training(const tn_object* object) {
-  return object != nullptr && object->training ? 1 : 0;
+  if (object == nullptr) return 0;
+  object->note_use();
+  return object->training ? 1 : 0;
 }
 void api_set_training(tn_object* object, int32_t on) {
   if (object != nullptr) set_training(object, on != 0);

@@ -86,6 +86,7 @@ Status add_group(Object* object, std::span<tn_tensor* const> parameters, const c
   for (tn_tensor* t : parameters) group.parameters.push_back(TensorRef::retaining(as_tensor(t)));
   group.borrowed.assign(parameters.begin(), parameters.end());
   object->groups.push_back(std::move(group));
+  ++object->changes;
   const bool listens =
       std::any_of(object->methods.begin(), object->methods.end(),
                   [](const auto& method) { return method->schema.name == kGroupAdded; });
@@ -99,6 +100,7 @@ Status add_group(Object* object, std::span<tn_tensor* const> parameters, const c
 }
 
 Status find_group(const Object* object, uint32_t index, const ParameterGroup** group) {
+  object->note_use();
   if (index >= object->groups.size()) {
     return error(TN_NOT_FOUND, "{} has {} parameter groups, none of index {}", object->type,
                  object->groups.size(), index);
@@ -127,6 +129,7 @@ Status set_group_option(Object* object, uint32_t index, std::string_view name,
   Option option;
   TN_TRY(make_option(object, name, value, &option));
   put(&object->groups[index].options, std::move(option));
+  ++object->changes;
   return nullptr;
 }
 

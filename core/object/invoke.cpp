@@ -75,6 +75,9 @@ Status invoke(Object* object, std::string_view name, const tn_value* args, uint3
     return invalid("{}.{}: {} results asked for, it gives {}: {}", object->type, name, n_results,
                    method->schema.returns.size(), schema_text(method->schema));
   }
+  object->note_use();
+  if (object->hooks && name == "forward" && (thread_state.modes & kModeRecord) != 0)
+    thread_state.recording->refuse(object->type + ": a forward hook runs code of the host");
   for (uint32_t i = 0; i < n_results; ++i) results[i] = tn_value{};
   ResultGuard guard(results, n_results);
   if (Status status = method->fn(method->self, object, arguments.data(), arguments.size(), results,

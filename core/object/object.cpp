@@ -82,6 +82,7 @@ Status set_tensor(Object* object, std::string_view name, Tensor* tensor, tn_entr
                    name);
   }
   TensorRef held = TensorRef::retaining(tensor);
+  ++object->changes;
   if (NamedTensor* entry = find_named(object->tensors, name)) {
     entry->tensor = std::move(held);
     entry->kind = kind;
@@ -102,6 +103,7 @@ Status set_child(Object* object, std::string_view name, Object* child) {
                    object->type, name, child->type, object->type);
   }
   ObjectRef held = ObjectRef::retaining(child);
+  ++object->changes;
   if (NamedChild* entry = find_named(object->children, name)) {
     entry->object = std::move(held);
   } else {
@@ -124,6 +126,7 @@ Status add_method(Object* object, std::string_view schema, tn_method_fn fn, void
   method->fn = fn;
   method->self = self;
   method->destroy = destroy;
+  ++object->changes;
   for (std::shared_ptr<const Method>& other : object->methods) {
     if (other->schema.name == method->schema.name) {
       other = std::move(method);
@@ -142,6 +145,7 @@ Status add_forward_hook(Object* object, tn_forward_hook_fn fn, void* self, void 
   hooks->reserve(hooks->size() + 1);
   hooks->push_back(std::make_shared<ForwardHook>(object->last_hook + 1, fn, self, destroy));
   object->hooks = std::move(hooks);
+  ++object->changes;
   *id = ++object->last_hook;
   return nullptr;
 }
@@ -156,11 +160,13 @@ Status remove_forward_hook(Object* object, uint64_t id) {
   if (hooks->size() == before.size()) {
     return error(TN_NOT_FOUND, "{} has no forward hook {}", object->type, id);
   }
+  ++object->changes;
   object->hooks = hooks->empty() ? nullptr : std::move(hooks);
   return nullptr;
 }
 
 Status find_tensor(const Object* object, std::string_view name, const NamedTensor** entry) {
+  object->note_use();
   *entry = find_named(object->tensors, name);
   return *entry != nullptr ? nullptr : no_such(object, "tensor", name, names_of(object->tensors));
 }
@@ -171,6 +177,7 @@ Status find_child(const Object* object, std::string_view name, const NamedChild*
 }
 
 Status find_option(const Object* object, std::string_view name, tn_value* borrowed) {
+  object->note_use();
   const Option* option = find_named(object->options, name);
   if (option == nullptr) return no_such(object, "option", name, names_of(object->options));
   *borrowed = option->value.get();

@@ -14,6 +14,8 @@
 
 #include "base/counted.h"
 #include "object/value.h"
+#include "registry/recording.h"
+#include "registry/thread_state.h"
 #include "schema/schema.h"
 #include "tensor/tensor.h"
 
@@ -87,6 +89,15 @@ struct tn_object final : tenon::Counted {
   std::shared_ptr<const tenon::HookList> hooks;  // NULL: none
   uint64_t last_hook = 0;
   std::vector<tenon::ParameterGroup> groups;
+  // How often anything of it was replaced: options, entries, methods, hooks, groups. Values of
+  // tensors and the training mode do not count.
+  uint64_t changes = 0;
+
+  // A compiled function that is being recorded leans on this object.
+  void note_use() const {
+    if ((tenon::thread_state.modes & tenon::kModeRecord) != 0) [[unlikely]]
+      tenon::thread_state.recording->see_object(const_cast<tn_object*>(this), &changes, &training);
+  }
 };
 
 namespace tenon {

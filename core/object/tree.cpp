@@ -82,6 +82,7 @@ void visit_every_name(Object* object,
 }
 
 void set_data(Tensor* tensor, const Tensor* other) {
+  note_watched_change(tensor);
   other->storage->retain();
   const uint32_t version = std::max(tensor->version(), other->version()) + 1;
   tensor->storage->release();

@@ -6,6 +6,7 @@
 
 #include "primitive/elementwise.h"
 #include "registry/expressions.h"
+#include "registry/recording.h"
 #include "primitive/primitives.h"
 #include "memory/memory.h"
 #include "memory/transfer.h"
@@ -32,14 +33,27 @@ Status check_upload(const char* what, tn_device to, tn_device from) {
       what, device_text(to));
 }
 
+// Of one dtype and size, both row-major, on any two devices.
+Status copy_dense(Tensor* dst, Tensor* src) {
+  const uint64_t bytes = static_cast<uint64_t>(dst->numel) * kItemSize[dst->dtype];
+  if ((thread_state.modes & kModeRecord) != 0) [[unlikely]] {
+    thread_state.recording->copy(dst->storage, dst->byte_offset, src->storage, src->byte_offset,
+                                 bytes);
+  }
+  return copy_bytes(dst->storage, dst->byte_offset, src->storage, src->byte_offset, bytes);
+}
+
+Status write_dense(Tensor* x, const void* memory, uint64_t bytes) {
+  if ((thread_state.modes & kModeRecord) != 0) [[unlikely]]
+    thread_state.recording->write(x->storage, x->byte_offset, memory, bytes);
+  return write_bytes(x->storage, x->byte_offset, memory, bytes);
+}
+
 // dst = src elementwise, one device, any dtypes.
 Status copy_on_device(Tensor* dst, Tensor* src) {
   if (dst->numel == 0) return nullptr;
   const bool plain = dst->dtype == src->dtype && dst->is_contiguous() && src->is_contiguous();
-  if (plain) {
-    return copy_bytes(dst->storage, dst->byte_offset, src->storage, src->byte_offset,
-                      static_cast<uint64_t>(dst->numel) * kItemSize[dst->dtype]);
-  }
+  if (plain) return copy_dense(dst, src);
   const tn_value arg = tensor_value(src);
   return launch_primitive(TN_PRIM_COPY, dst->device, {&arg, 1}, {&dst, 1});
 }
@@ -140,14 +154,12 @@ Status copy_into(Tensor* dst, Tensor* src) {
     dense_source = TensorRef(dense);  // held until the transfer has noted its use
     if (dst->is_contiguous()) {
       dst->bump_version();
-      return copy_bytes(dst->storage, dst->byte_offset, dense->storage, dense->byte_offset,
-                        static_cast<uint64_t>(dst->numel) * kItemSize[dst->dtype]);
+      return copy_dense(dst, dense);
     }
     Tensor* landed;
     TN_TRY(empty_tensor(dst->size_span(), dst->dtype, dst->device, &landed));
     staged = TensorRef(landed);
-    TN_TRY(copy_bytes(landed->storage, landed->byte_offset, dense->storage, dense->byte_offset,
-                      static_cast<uint64_t>(dst->numel) * kItemSize[dst->dtype]));
+    TN_TRY(copy_dense(landed, dense));
     src = landed;
   } else if (dst->storage == src->storage) {
     Tensor* apart;  // the same memory at other indices: read all of it before writing any
@@ -217,6 +229,8 @@ Status read_values(Tensor* x, void* memory, uint64_t bytes) {
                  "read: a value is read back inside a captured function; return the tensor and "
                  "read it outside");
   }
+  if ((thread_state.modes & kModeRecord) != 0)
+    thread_state.recording->refuse("read: a value is read back, of " + tensor_text(x));
   Tensor* dense;
   TN_TRY(contiguous(x, &dense));
   TensorRef hold(dense);
@@ -233,12 +247,12 @@ Status write_values(Tensor* x, const void* memory, uint64_t bytes) {
   TN_TRY(check_upload("write", x->device, kCpu));
   if (x->is_contiguous()) {
     x->bump_version();
-    return write_bytes(x->storage, x->byte_offset, memory, bytes);
+    return write_dense(x, memory, bytes);
   }
   Tensor* dense;
   TN_TRY(empty_tensor(x->size_span(), x->dtype, x->device, &dense));
   TensorRef hold(dense);
-  TN_TRY(write_bytes(dense->storage, dense->byte_offset, memory, bytes));
+  TN_TRY(write_dense(dense, memory, bytes));
   return copy_into(x, dense);
 }
 

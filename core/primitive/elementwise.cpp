@@ -9,6 +9,7 @@
 #include "primitive/convert.h"
 #include "primitive/elementwise_parts.h"
 #include "launch/explain.h"
+#include "registry/recording.h"
 
 #include "primitive/primitives.h"
 #include "memory/memory.h"
@@ -55,6 +56,11 @@ Status settle_devices(const Op& op, Operands* o) {
                                    static_cast<int8_t>(k)) != map.inplace_operand + map.n_outputs;
     if (!is_scalar_tensor(t) || written) return device_mismatch(op, *o, k);
     if (o->device.type != TN_DEVICE_META) {
+      if ((thread_state.modes & kModeRecord) != 0) {
+        thread_state.recording->refuse(fmt::format(
+            "{}: the number on the cpu that stands beside tensors on {} is read", name_of(op),
+            device_text(o->device)));
+      }
       const tn_value number = read_scalar(t);
       o->values[k] = number_scalar(number, number.kind == TN_KIND_FLOAT);
     }

@@ -1,6 +1,7 @@
 #include "random/philox.h"
 
 #include <mutex>
+#include <utility>
 
 namespace tenon {
 namespace {
@@ -10,7 +11,6 @@ RandomState state{0, 0};
 
 }  // namespace
 
-void seed_random(uint64_t seed) { set_random_state({seed, 0}); }
 
 RandomState random_state() {
   std::lock_guard lock(mutex);
@@ -22,9 +22,9 @@ void set_random_state(RandomState next) {
   state = next;
 }
 
-RandomState next_random_state() {
+RandomState next_random_state(uint64_t calls) {
   std::lock_guard lock(mutex);
-  return {state.seed, state.offset++};
+  return {state.seed, std::exchange(state.offset, state.offset + calls)};
 }
 
 }  // namespace tenon

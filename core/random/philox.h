@@ -11,10 +11,10 @@ struct RandomState {
   uint64_t offset;
 };
 
-void seed_random(uint64_t seed);  // also sets the offset to 0
 RandomState random_state();
 void set_random_state(RandomState state);
-// The state of one call; the next call gets the next offset. Thread-safe.
-RandomState next_random_state();
+// The state of one call, or of the first of several; what comes then gets the offset behind them.
+// Thread-safe.
+RandomState next_random_state(uint64_t calls = 1);
 
 }  // namespace tenon

@@ -19,15 +19,17 @@ enum Mode : uint32_t {
   kModeTrace = 1u << 7,      // TENON_TRACE=launches
   kModeSync = 1u << 8,       // TENON_SYNC=1
   kModeUnsettled = 1u << 9,  // it did not read them yet
+  kModeRecord = 1u << 10,    // thread_state.recording listens
 };
 inline constexpr uint32_t kModesWithHandlers =
     kModeProfile | kModeAutocast | kModeCapture | kModeExplain;
 inline constexpr uint32_t kModesOfLaunches =
-    kModeCapture | kModeExplain | kModeTrace | kModeUnsettled;
+    kModeCapture | kModeExplain | kModeTrace | kModeUnsettled | kModeRecord;
 
 struct Op;             // registry/registry.h
 struct Recorder;       // launch/explain.h
 struct AutocastScope;  // amp/autocast.h
+class Recording;       // registry/recording.h
 
 struct ThreadState {
   uint32_t modes;
@@ -35,6 +37,7 @@ struct ThreadState {
   AutocastScope* autocast;
   // the op that the user called, while its decomposition runs; null: none does
   const Op* decomposed;
+  Recording* recording;  // of tn::compile; NULL: none
 };
 TN_HOT extern constinit thread_local ThreadState thread_state;
 

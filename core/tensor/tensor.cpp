@@ -71,6 +71,8 @@ void Tensor::destroy() {
   TensorPool::free(this);
 }
 
+std::atomic<uint64_t> watched_changes{0};
+
 Status count_elements(const char* what, std::span<const int64_t> sizes, tn_dtype dtype,
                       int64_t* numel) {
   const auto ndim = static_cast<int32_t>(sizes.size());

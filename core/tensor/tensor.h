@@ -119,6 +119,13 @@ inline Tensor* make_tensor_like(tn_storage* storage, const Tensor* model, tn_dty
 [[nodiscard]] Status count_elements(const char* what, std::span<const int64_t> sizes,
                                     tn_dtype dtype, int64_t* numel);
 
+// How often tensors on which compiled functions lean changed in what is no value: requires_grad,
+// or the storage that they show.
+extern std::atomic<uint64_t> watched_changes;
+inline void note_watched_change(const Tensor* t) {
+  if (t->storage->is_watched.load(std::memory_order_relaxed)) watched_changes.fetch_add(1, std::memory_order_relaxed);
+}
+
 // "[64, 100] float32 on acme:0"
 std::string tensor_text(const tn_tensor* t);
 std::string sizes_text(const tn_tensor* t);

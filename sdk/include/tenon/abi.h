@@ -926,6 +926,9 @@ typedef struct tn_tensor_api {
    * caches of the storage. */
   tn_status* (*to_dlpack)(tn_tensor*, int32_t writable, void** managed);
   tn_status* (*from_dlpack)(void* managed /* taken on success */, tn_tensor**);
+  /* The address of element 0, for reading: of tensors on cpu. A function that is being recorded
+   * (capture/1) hears of it, as it does not where the member `data` is read. */
+  tn_status* (*data)(const tn_tensor*, const void** data);
 } tn_tensor_api;
 
 typedef struct tn_memory_stats {
@@ -1198,6 +1201,12 @@ typedef struct tn_schema_api {
 } tn_schema_api;
 
 typedef struct tn_graph tn_graph;
+typedef struct tn_compiled tn_compiled;
+
+/* A function of tensors. `args` are borrowed and may be NULL (None); results, NULL before, are owned
+ * by the caller, also where it fails. */
+typedef tn_status* (*tn_function_fn)(void* self, tn_tensor* const* args, uint32_t n_args,
+                                     tn_tensor** results, uint32_t n_results);
 
 /* "capture/1": the launches on a device's current stream as a graph, where the device has the
  * graph slots. Between begin and end (of one thread) reading values back is an error, as are
@@ -1208,6 +1217,18 @@ typedef struct tn_capture_api {
   tn_status* (*end)(tn_graph**);
   tn_status* (*launch)(tn_graph*, tn_device);
   void (*destroy)(tn_graph*);
+  /* A function that is recorded at one call and replayed at later ones: everything that it launches,
+   * forward, backward and optimizer included. Numbers that it computes with are constants of the
+   * recording; so are tensors that it holds, whose values may change. `fn` is called for what is not
+   * replayed, on the caller's thread; `self` is taken on success, and destroyed with the last
+   * reference. Counted: `compile` gives one reference. */
+  tn_status* (*compile)(tn_function_fn fn, void* self, void (*destroy)(void*), tn_compiled**);
+  /* Results are the caller's. From any thread: one at a time records or replays. */
+  tn_status* (*call)(tn_compiled*, tn_tensor* const* args, uint32_t n_args, tn_tensor** results,
+                     uint32_t n_results);
+  /* What was recorded, and why calls run eagerly; freed with host->text_free. */
+  tn_status* (*describe)(tn_compiled*, const char** text);
+  void (*release)(tn_compiled*);
 } tn_capture_api;
 
 #if defined(__GNUC__)

@@ -4,6 +4,7 @@
 
 #include "tenon/amp.hpp"
 #include "tenon/autograd.hpp"
+#include "tenon/capture.hpp"
 #include "tenon/data.hpp"
 #include "tenon/dlpack.hpp"
 #include "tenon/explain.hpp"

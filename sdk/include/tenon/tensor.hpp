@@ -122,7 +122,9 @@ class Tensor : public detail::TensorMethods {
   template <typename T>
   const T* data() const {
     expect_elements(dtype_of<T>());
-    return static_cast<const T*>(checked()->data);
+    const void* data = nullptr;
+    check(detail::api.tensor->data(checked(), &data));
+    return static_cast<const T*>(data);
   }
   template <typename T>
   T* mutable_data() const {

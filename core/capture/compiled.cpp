@@ -1,0 +1,261 @@
+#include "capture/compiled.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "memory/cache.h"
+#include "capture/recorder.h"
+
+namespace tenon {
+namespace {
+
+constexpr size_t kMaxSignatures = 8;
+constexpr int kMaxTries = 4;   // of one signature: an optimizer makes its state at its first step
+constexpr int kMaxStale = 16;  // what it leans on changes again and again
+
+// Under these the calls of the function are looked at one by one.
+constexpr uint32_t kEagerModes =
+    kModeProfile | kModeAutocast | kModeCapture | kModeExplain | kModeAnomaly | kModeRecord;
+
+// Why calls with these arguments are not recorded; "": they are.
+std::string unfit(std::span<tn_tensor* const> arguments) {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const tn_tensor* t = arguments[i];
+    if (t == nullptr) continue;
+    if (as_tensor(t)->requires_grad()) return fmt::format("argument {} asks for a gradient", i);
+    if (t->device.type == TN_DEVICE_META) return fmt::format("argument {} is on meta", i);
+  }
+  return "";
+}
+
+// The first argument that shows the same storage.
+size_t first_of_storage(std::span<tn_tensor* const> arguments, size_t i) {
+  for (size_t k = 0; k < i; ++k) {
+    if (arguments[k] != nullptr && arguments[k]->storage == arguments[i]->storage) return k;
+  }
+  return i;
+}
+
+std::vector<int64_t> key_of(std::span<tn_tensor* const> arguments) {
+  std::vector<int64_t> key{thread_state.modes & (kModeNoGrad | kModeInference)};
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const tn_tensor* t = arguments[i];
+    if (t == nullptr) {
+      key.push_back(-1);
+      continue;
+    }
+    const size_t first = first_of_storage(arguments, i);
+    // Kernels look at how addresses are aligned, up to the width of a cache line.
+    const auto alignment = static_cast<int64_t>(reinterpret_cast<uintptr_t>(t->data) % 64);
+    for (const int64_t part :
+         {int64_t{t->ndim}, int64_t{t->dtype}, int64_t{t->device.type}, int64_t{t->device.index},
+          int64_t{t->flags & TN_TENSOR_INFERENCE}, alignment, static_cast<int64_t>(first),
+          static_cast<int64_t>(t->byte_offset - arguments[first]->byte_offset)})
+      key.push_back(part);
+    key.insert(key.end(), t->sizes, t->sizes + t->ndim);
+    key.insert(key.end(), t->strides, t->strides + t->ndim);
+  }
+  return key;
+}
+
+// The memory of another storage, told apart from it: while a function is recorded, what it was
+// given and what it holds itself must not be taken for one.
+struct ShadowStorage final : tn_storage {
+  explicit ShadowStorage(tn_storage* original) : of(original) {
+    of->retain();
+    memory = of->memory;
+    bytes = of->bytes;
+    device = of->device;
+    stream = of->stream;
+    no_cache = of->no_cache;
+    version.store(of->version.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    destroy = [](tn_storage* s) {
+      auto* shadow = static_cast<ShadowStorage*>(s);
+      drop_blobs(shadow);
+      shadow->of->release();
+      delete shadow;
+    };
+  }
+  tn_storage* const of;
+};
+
+// The arguments over shadows of their storages.
+class Shadows {
+ public:
+  Status make(std::span<tn_tensor* const> arguments, GraphRecorder* recorder) {
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      tn_tensor* t = arguments[i];
+      tensors_.push_back(nullptr);
+      shadows_.emplace_back();
+      held_.emplace_back();
+      if (t == nullptr) continue;
+      const size_t first = first_of_storage(arguments, i);
+      if (first != i) {
+        shadows_[i] = shadows_[first];
+      } else {
+        TN_TRY(order(t->storage));
+        shadows_[i] = StorageRef(new ShadowStorage(t->storage));
+        recorder->expect_argument(shadows_[i].get(), static_cast<uint32_t>(i), t->byte_offset);
+      }
+      tn_storage* storage = shadows_[i].get();
+      storage->retain();
+      Tensor* made =
+          make_tensor(storage, as_tensor(t)->size_span(), t->strides,
+                      static_cast<int64_t>(t->byte_offset / kItemSize[t->dtype]), t->dtype);
+      made->flags |= t->flags & TN_TENSOR_INFERENCE;
+      held_[i] = TensorRef(made);
+      tensors_[i] = made;
+    }
+    return nullptr;
+  }
+
+  std::span<tn_tensor* const> tensors() const { return tensors_; }
+
+  // After the call: what was written was written to the arguments, and a result that shows one of
+  // them shows its storage.
+  Status settle(std::span<tn_tensor*> results) {
+    for (const StorageRef& s : shadows_) {
+      if (!s) continue;
+      auto* shadow = static_cast<ShadowStorage*>(s.get());
+      shadow->of->version.store(shadow->version.load(std::memory_order_relaxed),
+                                std::memory_order_relaxed);
+      TN_TRY(order(shadow->of));
+    }
+    for (tn_tensor*& result : results) {
+      for (const StorageRef& s : shadows_) {
+        if (result == nullptr || !s || result->storage != s.get()) continue;
+        tn_storage* of = static_cast<ShadowStorage*>(s.get())->of;
+        of->retain();
+        const TensorRef over_shadow(as_tensor(result));
+        result = make_tensor(
+            of, over_shadow->size_span(), over_shadow->strides,
+            static_cast<int64_t>(over_shadow->byte_offset / kItemSize[over_shadow->dtype]),
+            over_shadow->dtype);
+      }
+    }
+    return nullptr;
+  }
+
+ private:
+  // The stream's work before and behind it knows the original alone.
+  static Status order(tn_storage* storage) {
+    if (storage->device.type == TN_DEVICE_CPU) return nullptr;
+    Stream* stream;
+    TN_TRY(current_stream(storage->device, &stream));
+    return use_storage(storage, stream, true);
+  }
+  std::vector<tn_tensor*> tensors_;
+  std::vector<StorageRef> shadows_;
+  std::vector<TensorRef> held_;
+};
+
+}  // namespace
+
+Status Compiled::run(std::span<tn_tensor* const> arguments, std::span<tn_tensor*> results) const {
+  std::ranges::fill(results, nullptr);
+  const Status failed = fn_(self_, arguments.data(), static_cast<uint32_t>(arguments.size()),
+                            results.data(), static_cast<uint32_t>(results.size()));
+  if (failed == nullptr) return nullptr;
+  for (tn_tensor*& t : results) {
+    if (t != nullptr) as_tensor(std::exchange(t, nullptr))->release();
+  }
+  return failed;
+}
+
+Compiled::Signature* Compiled::find(const Key& key) {
+  Signature* unrecorded = nullptr;
+  for (size_t i = 0; i < signatures_.size();) {
+    Signature& s = *signatures_[i];
+    if (s.key != key) {
+      ++i;
+      continue;
+    }
+    bool stale = false;
+    if (s.graph == nullptr) {
+      unrecorded = &s;
+    } else if (s.graph->fits(&stale)) {
+      return &s;
+    }
+    if (!stale) {
+      ++i;
+      continue;
+    }
+    signatures_.erase(signatures_.begin() + static_cast<std::ptrdiff_t>(i));
+    if (++n_stale_ == kMaxStale && stays_eager_.empty())
+      stays_eager_ = fmt::format("what it leans on changed after {} recordings", kMaxStale);
+  }
+  if (unrecorded != nullptr) return unrecorded->is_final ? nullptr : unrecorded;
+  if (!stays_eager_.empty()) return nullptr;
+  if (signatures_.size() == kMaxSignatures) {
+    stays_eager_ = fmt::format("it was called in more than {} ways", kMaxSignatures);
+    return nullptr;
+  }
+  signatures_.push_back(std::make_unique<Signature>());
+  signatures_.back()->key = key;
+  return signatures_.back().get();
+}
+
+Status Compiled::record(Signature* signature, std::span<tn_tensor* const> arguments,
+                        std::span<tn_tensor*> results) {
+  GraphRecorder recorder;
+  Shadows shadows;
+  TN_TRY(shadows.make(arguments, &recorder));
+  {
+    const GraphRecorder::Listening listening(&recorder);
+    TN_TRY(run(shadows.tensors(), results));
+  }
+  ++n_recordings_;
+  bool again = false;
+  Status failed = recorder.finish(results, &signature->graph, &signature->reason, &again);
+  if (failed == nullptr) failed = shadows.settle(results);
+  if (failed != nullptr) {
+    for (tn_tensor*& t : results) {
+      if (t != nullptr) as_tensor(std::exchange(t, nullptr))->release();
+    }
+    return failed;
+  }
+  signature->is_final = !again || ++signature->tries == kMaxTries;
+  return nullptr;
+}
+
+Status Compiled::call(std::span<tn_tensor* const> arguments, std::span<tn_tensor*> results) {
+  if ((thread_state.modes & kEagerModes) != 0) return run(arguments, results);
+  {
+    const std::scoped_lock lock(mutex_);
+    if (const std::string reason = unfit(arguments); !reason.empty()) {
+      if (stays_eager_.empty()) stays_eager_ = reason;
+    } else if (Signature* signature = find(key_of(arguments))) {
+      if (signature->graph == nullptr) return record(signature, arguments, results);
+      ++n_replays_;
+      return signature->graph->replay(arguments, results);
+    }
+  }
+  return run(arguments, results);
+}
+
+std::string Compiled::describe() {
+  const std::scoped_lock lock(mutex_);
+  std::string text = fmt::format("{} recordings, {} replays\n", n_recordings_, n_replays_);
+  if (!stays_eager_.empty()) text += fmt::format("runs eagerly: {}\n", stays_eager_);
+  for (const auto& s : signatures_) {
+    if (s->graph == nullptr) {
+      text += fmt::format("signature: runs eagerly: {}\n",
+                          s->reason.empty() ? "not recorded yet" : s->reason);
+      continue;
+    }
+    const LaunchGraph& g = *s->graph;
+    text += fmt::format(
+        "signature: {} steps, {} results, {} leaves, {} objects; its own memory: {} bytes in the "
+        "place of {}\n",
+        g.steps.size(), g.results.size(), g.leaves.size(), g.objects.size(), g.planned_bytes,
+        g.inside_bytes);
+    for (const Step& step : g.steps) {
+      text += fmt::format("  {}\n", step.kind == Step::Kind::kLaunch ? step.op->schema.name
+                                    : step.kind == Step::Kind::kCopy ? std::string("copy of bytes")
+                                                                     : "write of a constant");
+    }
+  }
+  return text;
+}
+
+}  // namespace tenon

@@ -1,0 +1,191 @@
+#include "capture/graph.h"
+
+#include <algorithm>
+
+#include "memory/transfer.h"
+
+namespace tenon {
+
+using Where = GraphStorage::Kind;
+
+bool LeftTensor::is_like(const Tensor* t) const {
+  return t->dtype == dtype && std::ranges::equal(t->size_span(), sizes) &&
+         std::ranges::equal(t->stride_span(), strides);
+}
+
+bool LaunchGraph::fits(bool* stale) const {
+  *stale = watched_changes_then != watched_changes.load(std::memory_order_relaxed);
+  for (const WatchedObject& w : objects) {
+    *stale = *stale || *w.changes != w.changes_then;
+    if (*w.training != w.training_then) return false;
+  }
+  if (*stale) return false;
+  for (const LeafEffect& effect : leaves) {
+    if (effect.needs == LeafEffect::Needs::kNothing) continue;
+    const TensorRef grad = effect.leaf->grad();
+    if (!grad) {
+      if (effect.needs == LeafEffect::Needs::kSome) return false;
+    } else if (effect.needs == LeafEffect::Needs::kNone || grad->grad_fn != nullptr ||
+               !effect.before->is_like(grad.get())) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void GraphStorage::put(tn_storage* in_places, uint64_t shift_there) {
+  if (storage.get() != in_places) storage = StorageRef::retaining(in_places);
+  shift = shift_there;
+  for (const Place& p : places) {
+    *p.storage = in_places;
+    *p.byte_offset = p.offset + shift;
+    if (p.data != nullptr) *p.data = static_cast<char*>(in_places->memory) + *p.byte_offset;
+  }
+}
+
+Tensor* LeftTensor::make(tn_storage* of) const {
+  of->retain();
+  Tensor* t = make_tensor(of, sizes, strides.data(), offset, dtype);
+  if (is_inference) t->flags |= TN_TENSOR_INFERENCE;
+  return t;
+}
+
+void LaunchGraph::place(std::span<tn_tensor* const> arguments) {
+  for (GraphStorage& s : storages) {
+    if (s.kind == Where::kArgument) {
+      const tn_tensor* t = arguments[s.from];
+      s.put(t->storage, t->byte_offset - s.start);
+    } else if (s.kind == Where::kGradient) {
+      const TensorRef grad = leaves[s.from].leaf->grad();
+      s.put(grad->storage, grad->byte_offset - s.start);
+    }
+  }
+}
+
+// A gradient stays where it is while only its leaf holds it.
+Status LaunchGraph::take_left_storages() {
+  std::vector<bool> stays(storages.size());
+  for (const LeafEffect& effect : leaves) {
+    if (effect.then != LeafEffect::Then::kLeft) continue;
+    const GraphStorage& s = storages[effect.after->storage];
+    const TensorRef grad = effect.leaf->grad();
+    // The leaf and this function hold the tensor; the tensor and the graph hold the storage.
+    stays[effect.after->storage] = grad && s.storage && grad->storage == s.storage.get() &&
+                                   grad->refs.load(std::memory_order_acquire) == 2 &&
+                                   s.storage->refs.load(std::memory_order_acquire) == 2;
+  }
+  for (size_t i = 0; i < storages.size(); ++i) {
+    GraphStorage& s = storages[i];
+    if (s.kind != Where::kLeft || stays[i]) continue;
+    tn_storage* made;
+    TN_TRY(allocate_storage(s.device, nullptr, s.bytes, &made));
+    const StorageRef hold(made);
+    s.put(made, 0);
+  }
+  return nullptr;
+}
+
+Status LaunchGraph::run(Step& step, const RandomState& random) {
+  if (step.kind == Step::Kind::kLaunch) {
+    if (step.random >= 0) {
+      auto* own = const_cast<tn_random*>(step.call->random);
+      own->seed = random.seed;
+      own->offset = random.offset + static_cast<uint64_t>(step.random);
+    }
+    TN_TRY(relaunch(*step.kernel, step.fn, step.op, step.call.get()));
+  } else {
+    const GraphStorage& to = storages[step.to];
+    const uint64_t to_offset = step.to_offset + to.shift;
+    if (step.kind == Step::Kind::kCopy) {
+      const GraphStorage& from = storages[step.from];
+      TN_TRY(copy_bytes(to.storage.get(), to_offset, from.storage.get(),
+                        step.from_offset + from.shift, step.bytes));
+    } else {
+      TN_TRY(write_bytes(to.storage.get(), to_offset, step.values.data(), step.bytes));
+    }
+  }
+  for (const uint32_t at : step.written) {
+    auto& version = storages[at].storage->version;
+    version.store(version.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+  return nullptr;
+}
+
+// Gradients and results. Of results the graph lets go: they are the caller's alone.
+Status LaunchGraph::leave(std::span<tn_tensor*> given) {
+  for (LeafEffect& effect : leaves) {
+    if (effect.then == LeafEffect::Then::kCleared) {
+      effect.leaf->set_grad({});
+    } else if (effect.then == LeafEffect::Then::kLeft) {
+      tn_storage* storage = storages[effect.after->storage].storage.get();
+      const TensorRef there = effect.leaf->grad();
+      if (there && there->storage == storage && effect.after->is_like(there.get())) continue;
+      effect.leaf->set_grad(TensorRef(effect.after->make(storage)));
+    }
+  }
+  for (size_t i = 0; i < results.size(); ++i) {
+    given[i] = results[i] != nullptr ? results[i]->make(storages[results[i]->storage].storage.get())
+                                     : nullptr;
+  }
+  for (const auto& result : results) {
+    if (result != nullptr) storages[result->storage].storage = {};
+  }
+  return nullptr;
+}
+
+Status LaunchGraph::replay(std::span<tn_tensor* const> arguments, std::span<tn_tensor*> given) {
+  return guarded([&]() -> Status {
+    place(arguments);
+    TN_TRY(take_left_storages());
+    const RandomState random =
+        n_random > 0 ? next_random_state(static_cast<uint64_t>(n_random)) : RandomState{};
+    for (Step& step : steps) TN_TRY(run(step, random));
+    return leave(given);
+  });
+}
+
+Status LaunchGraph::plan() {
+  struct Slot {
+    tn_device device;
+    uint64_t bytes;
+    int64_t busy_until;
+    StorageRef storage;
+  };
+  std::vector<Slot> slots;
+  std::vector<size_t> slot_of(storages.size());
+  std::vector<size_t> order;
+  for (size_t i = 0; i < storages.size(); ++i) {
+    if (storages[i].kind == Where::kInside && storages[i].first >= 0) order.push_back(i);
+  }
+  std::ranges::stable_sort(
+      order, [&](size_t a, size_t b) { return storages[a].first < storages[b].first; });
+  for (const size_t i : order) {
+    const GraphStorage& s = storages[i];
+    inside_bytes += s.bytes;
+    // The smallest that is large enough, else the largest, which grows.
+    const auto is_better = [&](const Slot& a, const Slot& b) {
+      const bool a_fits = a.bytes >= s.bytes, b_fits = b.bytes >= s.bytes;
+      return a_fits != b_fits ? a_fits : a_fits ? a.bytes < b.bytes : a.bytes > b.bytes;
+    };
+    Slot* best = nullptr;
+    for (Slot& slot : slots) {
+      if (slot.busy_until < s.first && slot.device == s.device &&
+          (best == nullptr || is_better(slot, *best)))
+        best = &slot;
+    }
+    if (best == nullptr) best = &slots.emplace_back(Slot{s.device, 0, 0, {}});
+    best->bytes = std::max(best->bytes, s.bytes);
+    best->busy_until = s.last;
+    slot_of[i] = static_cast<size_t>(best - slots.data());
+  }
+  for (Slot& slot : slots) {
+    tn_storage* made;
+    TN_TRY(allocate_storage(slot.device, nullptr, slot.bytes, &made));
+    slot.storage = StorageRef(made);
+    planned_bytes += slot.bytes;
+  }
+  for (const size_t i : order) storages[i].put(slots[slot_of[i]].storage.get(), 0);
+  return nullptr;
+}
+
+}  // namespace tenon

@@ -1,0 +1,134 @@
+// What a recording leaves: the launches of one call of a function, in order, and what they work on.
+// Replayed with other values in the same places. docs/architecture.md, "A compiled function".
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "autograd/node.h"
+#include "launch/launch.h"
+#include "memory/memory.h"
+#include "random/philox.h"
+
+namespace tenon {
+
+using StorageRef = Ref<tn_storage>;
+
+// Where a storage stands in the calls of a graph.
+struct Place {
+  void** data;  // an address; NULL where the memory has none, or the tensor is empty
+  tn_storage** storage;
+  uint64_t* byte_offset;
+  uint64_t offset;  // in bytes, as recorded
+
+  template <typename Holder>  // tn_tensor, tn_operand
+  static Place in(Holder& h) {
+    return {h.data != nullptr ? &h.data : nullptr, &h.storage, &h.byte_offset, h.byte_offset};
+  }
+};
+
+// A storage that the calls of a graph work on.
+struct GraphStorage {
+  enum class Kind {
+    kInside,    // memory of the graph, between two of its steps
+    kLeft,      // as inside, and left behind: of a result or of a gradient. New at each replay
+    kOutside,   // there before and afterwards: of a parameter, of an optimizer's state
+    kArgument,  // of the arguments of the call
+    kGradient,  // of the gradient that a leaf had before
+  };
+  Kind kind = Kind::kInside;
+  tn_device device{};
+  uint64_t bytes = 0;
+  int64_t first = -1, last = -1;  // steps that use it
+  uint32_t from = 0;              // kArgument: of which; kGradient: of which leaf
+  uint64_t start = 0;             // kArgument, kGradient: where that began in it, in bytes
+  uint64_t shift = 0;             // how much further behind it begins in `storage`
+  std::vector<Place> places;
+  StorageRef storage;  // what stands in the places now
+
+  void put(tn_storage* in_places, uint64_t shift_there);
+};
+
+struct Step {
+  enum class Kind { kLaunch, kCopy, kWrite };
+  Kind kind = Kind::kLaunch;
+  const Kernel* kernel = nullptr;
+  tn_kernel_fn fn = nullptr;
+  const Op* op = nullptr;
+  std::unique_ptr<RepeatedCall> call;
+  int64_t random = -1;            // which random launch of the graph it is; -1: none
+  std::vector<uint32_t> written;  // storages whose values it changes
+  // kCopy and kWrite
+  uint32_t to = 0, from = 0;
+  uint64_t to_offset = 0, from_offset = 0, bytes = 0;
+  std::vector<char> values;
+};
+
+// A tensor that the graph makes anew at each replay.
+struct LeftTensor {
+  uint32_t storage = 0;
+  std::vector<int64_t> sizes, strides;
+  int64_t offset = 0;  // in elements
+  tn_dtype dtype = TN_DTYPE_NONE;
+  bool is_inference = false;
+
+  explicit LeftTensor(uint32_t at, const Tensor* t)
+      : storage(at),
+        sizes(t->sizes, t->sizes + t->ndim),
+        strides(t->strides, t->strides + t->ndim),
+        offset(static_cast<int64_t>(t->byte_offset / kItemSize[t->dtype])),
+        dtype(t->dtype),
+        is_inference((t->flags & TN_TENSOR_INFERENCE) != 0) {}
+  bool is_like(const Tensor* t) const;
+  Tensor* make(tn_storage* of) const;
+};
+
+// What the function does to the gradient of a leaf.
+struct LeafEffect {
+  Ref<Leaf> leaf;
+  // What the recording leant on: nothing, that there is no gradient, or one of this geometry.
+  enum class Needs { kNothing, kNone, kSome };
+  Needs needs = Needs::kNothing;
+  std::unique_ptr<LeftTensor> before;
+  enum class Then { kStays, kCleared, kLeft };
+  Then then = Then::kStays;
+  std::unique_ptr<LeftTensor> after;
+};
+
+struct WatchedObject {
+  Ref<Counted> object;
+  const uint64_t* changes;
+  const bool* training;
+  uint64_t changes_then;
+  bool training_then;
+};
+
+class LaunchGraph {
+ public:
+  // Does the call find what the recording found? `stale`: it never will again.
+  bool fits(bool* stale) const;
+  // `arguments` as in the recording, with other values; results are the caller's.
+  [[nodiscard]] Status replay(std::span<tn_tensor* const> arguments, std::span<tn_tensor*> results);
+  // Gives storages that do not live at the same time the same memory, and takes it.
+  [[nodiscard]] Status plan();
+
+  std::vector<GraphStorage> storages;
+  std::vector<Step> steps;
+  std::vector<std::unique_ptr<LeftTensor>> results;  // NULL: the function gives None
+  std::vector<LeafEffect> leaves;
+  std::vector<WatchedObject> objects;
+  uint64_t watched_changes_then = 0;
+  int64_t n_random = 0;
+  uint64_t inside_bytes = 0, planned_bytes = 0;
+
+ private:
+  void place(std::span<tn_tensor* const> arguments);
+  Status take_left_storages();
+  Status run(Step& step, const RandomState& random);
+  Status leave(std::span<tn_tensor*> given);
+};
+
+}  // namespace tenon

@@ -1,0 +1,349 @@
+#include "capture/recorder.h"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include "base/text.h"
+
+namespace tenon {
+namespace {
+
+using Where = GraphStorage::Kind;
+
+// Storages that were made while a recorder listened, until it ends: how they are freed otherwise.
+// They may be freed by any thread.
+struct Followed {
+  GraphRecorder* recorder;
+  void (*destroy)(tn_storage*);
+};
+std::mutex mutex;  // of this map, and of what recorders know of storages
+std::unordered_map<const tn_storage*, Followed>& followed() {
+  static auto* map = new std::unordered_map<const tn_storage*, Followed>;
+  return *map;
+}
+
+template <typename See>
+void see_operands(const tn_operand* operands, size_t n, See&& see) {
+  for (size_t i = 0; i < n; ++i) see(const_cast<tn_operand&>(operands[i]));
+}
+
+// Everything of a call that shows a storage: its tensors, and the operands of loops and reductions.
+template <typename See>
+void see_places(const tn_value& v, See&& see) {
+  if (v.kind == TN_KIND_LOOP) {
+    const tn_program* p = v.as.loop->program;
+    see_operands(v.as.loop->operands, p->n_outputs + p->n_inputs, see);
+  } else if (v.kind == TN_KIND_REDUCTION) {
+    const tn_program* p = v.as.reduction->prologue;
+    see_operands(v.as.reduction->operands, 1 + (p != nullptr ? p->n_inputs : 1), see);
+  }
+  for (tn_tensor* t : tensors_of(v)) {
+    if (t != nullptr) see(*t);
+  }
+}
+
+}  // namespace
+
+GraphRecorder::GraphRecorder() : graph_(std::make_unique<LaunchGraph>()) {}
+
+GraphRecorder::~GraphRecorder() {
+  const std::scoped_lock lock(mutex);
+  for (const auto& [storage, id] : alive_) {
+    const auto it = followed().find(storage);
+    const_cast<tn_storage*>(storage)->destroy = it->second.destroy;
+    followed().erase(it);
+  }
+}
+
+GraphRecorder::Listening::Listening(GraphRecorder* recorder) {
+  thread_state.recording = recorder;
+  allocation_listener = listen;
+}
+
+GraphRecorder::Listening::~Listening() {
+  thread_state.recording = nullptr;
+  allocation_listener = nullptr;
+}
+
+// Nothing that is heard fails the call that is heard.
+template <typename Body>
+void GraphRecorder::note(Body&& body) {
+  if (!reason_.empty()) return;
+  const StatusHolder failed(guarded([&]() -> Status {
+    body();
+    return nullptr;
+  }));
+  if (failed) reason_ = "no memory";  // short enough to need none
+}
+
+void GraphRecorder::refuse(std::string reason) {
+  if (reason_.empty()) reason_ = std::move(reason);
+}
+
+void GraphRecorder::expect_argument(const tn_storage* storage, uint32_t argument, uint64_t start) {
+  ids_.emplace(storage, static_cast<uint32_t>(graph_->storages.size()));
+  GraphStorage& s = graph_->storages.emplace_back();
+  s.kind = Where::kArgument;
+  s.device = storage->device;
+  s.bytes = storage->bytes;
+  s.from = argument;
+  s.start = start;
+}
+
+void GraphRecorder::listen(tn_storage* storage) {
+  static_cast<GraphRecorder*>(thread_state.recording)->allocated(storage);
+}
+
+void GraphRecorder::allocated(tn_storage* storage) {
+  note([&] {
+    const std::scoped_lock lock(mutex);
+    const auto id = static_cast<uint32_t>(graph_->storages.size());
+    GraphStorage& s = graph_->storages.emplace_back();
+    s.device = storage->device;
+    s.bytes = storage->bytes;
+    ids_[storage] = id;
+    const auto [it, is_new] = alive_.emplace(storage, id);
+    try {
+      followed().emplace(storage, Followed{this, storage->destroy});
+    } catch (...) {
+      alive_.erase(it);
+      throw;
+    }
+    storage->destroy = destroy_followed;
+  });
+}
+
+void GraphRecorder::destroy_followed(tn_storage* storage) {
+  Followed was;
+  {
+    const std::scoped_lock lock(mutex);
+    const auto it = followed().find(storage);
+    was = it->second;
+    followed().erase(it);
+    was.recorder->freed(storage);
+  }
+  was.destroy(storage);
+}
+
+void GraphRecorder::freed(const tn_storage* storage) {
+  alive_.erase(storage);
+  ids_.erase(storage);
+}
+
+// Of one that nobody told of: it was there before, and stays.
+uint32_t GraphRecorder::id_of(tn_storage* storage) {
+  const auto known = ids_.find(storage);
+  if (known != ids_.end()) return known->second;
+  const auto id = static_cast<uint32_t>(graph_->storages.size());
+  GraphStorage& s = graph_->storages.emplace_back();
+  s.kind = Where::kOutside;
+  s.device = storage->device;
+  s.bytes = storage->bytes;
+  s.storage = StorageRef::retaining(storage);
+  ids_.emplace(storage, id);
+  storage->is_watched.store(true, std::memory_order_relaxed);
+  return id;
+}
+
+// Whoever reads memory of the function's own that no step wrote would read something else later.
+void GraphRecorder::use(uint32_t id, bool written, const char* what) {
+  GraphStorage& s = graph_->storages[id];
+  const auto step = static_cast<int64_t>(graph_->steps.size());  // the one that is being noted
+  if (s.first < 0) {
+    if (!written && s.kind == Where::kInside && s.bytes > 0)
+      refuse(fmt::format("{}: reads values that no recorded call wrote", what));
+    s.first = step;
+  }
+  s.last = step;
+}
+
+void GraphRecorder::launch(const Kernel& kernel, tn_kernel_fn fn, const Op* op,
+                           const tn_call& call) {
+  note([&] {
+    const char* name = op->schema.name.c_str();
+    if ((op->flags & TN_OP_DYNAMIC) != 0)
+      return refuse(fmt::format("{}: the sizes of its results depend on values", name));
+    Step step;
+    step.kernel = &kernel;
+    step.fn = fn;
+    step.op = op;
+    step.call = std::make_unique<RepeatedCall>();
+    throw_if(step.call->make(call));
+    if (call.random != nullptr) step.random = graph_->n_random++;
+    const std::scoped_lock lock(mutex);
+    const auto is_written = [&](uint32_t id) {
+      return std::ranges::find(step.written, id) != step.written.end();
+    };
+    const auto write_to = [&](const tn_tensor* t) {
+      if (t == nullptr) return;
+      const uint32_t id = id_of(t->storage);
+      if (!is_written(id)) step.written.push_back(id);
+    };
+    for (uint32_t i = 0; i < call.n_outputs; ++i) write_to(call.outputs[i]);
+    for (uint32_t i = 0; fn == kernel.def.launch && i < call.n_args; ++i) {
+      if ((op->written >> i & 1) == 0) continue;
+      for (const tn_tensor* t : tensors_of(call.args[i])) write_to(t);
+    }
+    const auto see = [&](auto& holder) {
+      const uint32_t id = id_of(holder.storage);
+      graph_->storages[id].places.push_back(Place::in(holder));
+      use(id, is_written(id), name);
+    };
+    for (uint32_t i = 0; i < step.call->n_args; ++i) see_places(step.call->args[i], see);
+    for (uint32_t i = 0; i < step.call->n_outputs; ++i) {
+      if (step.call->outputs[i] != nullptr) see(*step.call->outputs[i]);
+    }
+    graph_->steps.push_back(std::move(step));
+  });
+}
+
+void GraphRecorder::copy(tn_storage* to, uint64_t to_offset, tn_storage* from, uint64_t from_offset,
+                         uint64_t bytes) {
+  note([&] {
+    const std::scoped_lock lock(mutex);
+    Step step;
+    step.kind = Step::Kind::kCopy;
+    step.to = id_of(to);
+    step.from = id_of(from);
+    step.to_offset = to_offset;
+    step.from_offset = from_offset;
+    step.bytes = bytes;
+    step.written = {step.to};
+    use(step.from, false, "copy");
+    use(step.to, true, "copy");
+    graph_->steps.push_back(std::move(step));
+  });
+}
+
+void GraphRecorder::write(tn_storage* to, uint64_t offset, const void* memory, uint64_t bytes) {
+  note([&] {
+    const std::scoped_lock lock(mutex);
+    Step step;
+    step.kind = Step::Kind::kWrite;
+    step.to = id_of(to);
+    step.to_offset = offset;
+    step.bytes = bytes;
+    step.values.assign(static_cast<const char*>(memory), static_cast<const char*>(memory) + bytes);
+    step.written = {step.to};
+    use(step.to, true, "write");
+    graph_->steps.push_back(std::move(step));
+  });
+}
+
+void GraphRecorder::see_gradient(Counted* leaf, const Tensor* grad, bool replaced) {
+  note([&] {
+    const auto index = static_cast<uint32_t>(graph_->leaves.size());
+    if (!leaves_.emplace(leaf, index).second) return;  // the first look alone leans on what was
+    LeafEffect& effect = graph_->leaves.emplace_back();
+    effect.leaf = Ref<Leaf>::retaining(static_cast<Leaf*>(leaf));
+    if (replaced) return;
+    effect.needs = grad != nullptr ? LeafEffect::Needs::kSome : LeafEffect::Needs::kNone;
+    if (grad == nullptr) return;
+    const std::scoped_lock lock(mutex);
+    if (ids_.count(grad->storage) != 0)
+      return refuse("a gradient that was there shares memory with another tensor of the function");
+    const auto id = static_cast<uint32_t>(graph_->storages.size());
+    GraphStorage& s = graph_->storages.emplace_back();
+    s.kind = Where::kGradient;
+    s.device = grad->device;
+    s.bytes = grad->storage->bytes;
+    s.from = index;
+    s.start = grad->byte_offset;
+    s.storage = StorageRef::retaining(grad->storage);  // no other gets its address
+    ids_.emplace(grad->storage, id);
+    effect.before = std::make_unique<LeftTensor>(id, grad);
+  });
+}
+
+void GraphRecorder::see_object(Counted* object, const uint64_t* changes, const bool* training) {
+  note([&] {
+    const auto index = static_cast<uint32_t>(graph_->objects.size());
+    if (!objects_.emplace(object, index).second) return;
+    graph_->objects.push_back(
+        {Ref<Counted>::retaining(object), changes, training, *changes, *training});
+  });
+}
+
+int64_t GraphRecorder::leave(const Tensor* t) {
+  const auto known = ids_.find(t->storage);
+  if (known == ids_.end()) return -1;
+  GraphStorage& s = graph_->storages[known->second];
+  if (s.kind != Where::kInside && s.kind != Where::kLeft) return -1;
+  s.kind = Where::kLeft;
+  return known->second;
+}
+
+void GraphRecorder::finish_leaves() {
+  for (LeafEffect& effect : graph_->leaves) {
+    const TensorRef grad = effect.leaf->grad();
+    if (!grad) {
+      if (effect.needs != LeafEffect::Needs::kNone) effect.then = LeafEffect::Then::kCleared;
+      continue;
+    }
+    const bool same = effect.before != nullptr &&
+                      graph_->storages[effect.before->storage].storage.get() == grad->storage;
+    if (same && effect.before->is_like(grad.get())) continue;
+    const int64_t id = leave(grad.get());
+    if (id < 0 || grad->grad_fn != nullptr)
+      return refuse("a gradient that it leaves was not made by recorded calls alone");
+    effect.then = LeafEffect::Then::kLeft;
+    effect.after = std::make_unique<LeftTensor>(static_cast<uint32_t>(id), grad.get());
+  }
+}
+
+void GraphRecorder::finish_results(std::span<tn_tensor* const> results) {
+  for (size_t i = 0; i < results.size(); ++i) {
+    auto& left = graph_->results.emplace_back();
+    if (results[i] == nullptr) continue;
+    const Tensor* t = as_tensor(results[i]);
+    if (t->grad_fn != nullptr && !grad_fn_of(t)->released) {
+      return refuse(fmt::format(
+          "result {} has a history, and its backward would run outside of the function: detach it",
+          i));
+    }
+    const int64_t id = leave(t);
+    if (id < 0)
+      return refuse(fmt::format("result {} shows memory that was there before the call", i));
+    left = std::make_unique<LeftTensor>(static_cast<uint32_t>(id), t);
+  }
+}
+
+Status GraphRecorder::finish(std::span<tn_tensor* const> results,
+                             std::unique_ptr<LaunchGraph>* graph, std::string* reason,
+                             bool* again) {
+  return guarded([&]() -> Status {
+    *again = false;
+    // Leaves that the function made for itself are gone when we let go of them.
+    std::erase_if(graph_->leaves, [](LeafEffect& e) { return e.leaf->retained_once(); });
+    const std::scoped_lock lock(mutex);
+    note([&] {
+      finish_leaves();
+      if (reason_.empty()) finish_results(results);
+    });
+    size_t held = 0;
+    for (const auto& [storage, id] : alive_) {
+      held += graph_->storages[id].kind == Where::kInside ? 1 : 0;
+    }
+    for (const WatchedObject& w : graph_->objects) {
+      if (reason_.empty() && *w.changes != w.changes_then) {
+        *again = true;
+        refuse("an object that it uses was changed by the call: state of an optimizer, an option");
+      }
+      if (*w.training != w.training_then) refuse("the training mode was changed by the call");
+    }
+    if (reason_.empty() && held > 0) {
+      *again = true;
+      refuse(fmt::format("{} tensors that it made are held after the call", held));
+    }
+    *reason = reason_;
+    if (!reason_.empty()) return nullptr;
+    graph_->watched_changes_then = watched_changes.load(std::memory_order_relaxed);
+    TN_TRY(graph_->plan());
+    *graph = std::move(graph_);
+    graph_ = std::make_unique<LaunchGraph>();
+    return nullptr;
+  });
+}
+
+}  // namespace tenon

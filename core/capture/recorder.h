@@ -1,0 +1,72 @@
+// Listens while a function runs, and makes a graph of what it heard.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "capture/graph.h"
+#include "registry/recording.h"
+
+namespace tenon {
+
+class GraphRecorder final : public Recording {
+ public:
+  GraphRecorder();
+  GraphRecorder(const GraphRecorder&) = delete;
+  ~GraphRecorder();
+
+  // Before listening: this storage is that of argument i, which begins at this byte of it.
+  void expect_argument(const tn_storage* storage, uint32_t argument, uint64_t start);
+
+  // Listens on this thread while it lives.
+  class Listening {
+   public:
+    explicit Listening(GraphRecorder* recorder);
+    Listening(const Listening&) = delete;
+    ~Listening();
+
+   private:
+    ModeScope mode_{kModeRecord, 0};
+  };
+
+  // After listening. Takes no results, looks at them. NULL graph: `reason` says why there is none,
+  // and `again` whether a later call may have one.
+  [[nodiscard]] Status finish(std::span<tn_tensor* const> results,
+                              std::unique_ptr<LaunchGraph>* graph, std::string* reason,
+                              bool* again);
+
+  void launch(const Kernel& kernel, tn_kernel_fn fn, const Op* op, const tn_call& call) override;
+  void copy(tn_storage* to, uint64_t to_offset, tn_storage* from, uint64_t from_offset,
+            uint64_t bytes) override;
+  void write(tn_storage* to, uint64_t offset, const void* memory, uint64_t bytes) override;
+  void see_gradient(Counted* leaf, const Tensor* grad, bool replaced) override;
+  void see_object(Counted* object, const uint64_t* changes, const bool* training) override;
+  void refuse(std::string reason) override;
+
+ private:
+  template <typename Body>
+  void note(Body&& body);
+  void allocated(tn_storage* storage);
+  void freed(const tn_storage* storage);
+  uint32_t id_of(tn_storage* storage);
+  void use(uint32_t id, bool written, const char* what);
+  void finish_leaves();
+  void finish_results(std::span<tn_tensor* const> results);
+  // The number of the storage, left behind from now on; -1: it is none of the function's own.
+  int64_t leave(const Tensor* t);
+
+  static void listen(tn_storage* storage);
+  static void destroy_followed(tn_storage* storage);
+
+  std::unique_ptr<LaunchGraph> graph_;
+  std::unordered_map<const tn_storage*, uint32_t> ids_;
+  std::unordered_map<const tn_storage*, uint32_t> alive_;  // made inside
+  std::unordered_map<const Counted*, uint32_t> leaves_;
+  std::unordered_map<const Counted*, uint32_t> objects_;
+  std::string reason_;
+};
+
+}  // namespace tenon

@@ -1,0 +1,34 @@
+// What a recording of tn::compile is told by the rooms in which things happen (capture/recorder.h
+// is the one that listens). Only while thread_state.recording is not NULL, which kModeRecord says.
+// None of it fails: what cannot be noted makes the function one that is not replayed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "registry/registry.h"
+#include "tensor/tensor.h"
+
+namespace tenon {
+
+class Recording {
+ public:
+  // A launch that is about to run. `call` as the kernel gets it.
+  virtual void launch(const Kernel& kernel, tn_kernel_fn fn, const Op* op, const tn_call& call) = 0;
+  // Bytes that are copied between storages, or come from the host.
+  virtual void copy(tn_storage* to, uint64_t to_offset, tn_storage* from, uint64_t from_offset,
+                    uint64_t bytes) = 0;
+  virtual void write(tn_storage* to, uint64_t offset, const void* memory, uint64_t bytes) = 0;
+  // The gradient of a leaf is looked at, or replaced. `leaf` is autograd's Leaf; `grad` what it
+  // holds at this moment, which may be NULL.
+  virtual void see_gradient(Counted* leaf, const Tensor* grad, bool replaced) = 0;
+  // An object whose entries the function depends on: `changes` counts their changes.
+  virtual void see_object(Counted* object, const uint64_t* changes, const bool* training) = 0;
+  // The function cannot be replayed, and why: "read: a value is read back". It goes on eagerly.
+  virtual void refuse(std::string reason) = 0;
+
+ protected:
+  ~Recording() = default;
+};
+
+}  // namespace tenon

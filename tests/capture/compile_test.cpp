@@ -1,0 +1,273 @@
+// tn::compile: what is recorded is replayed with other values, bit for bit; what cannot be is run
+// eagerly, and the reason is there to read.
+#include <array>
+#include <stdexcept>
+#include <tuple>
+
+#include "compile_support.h"
+
+namespace {
+
+Tensor numbers(tn::Ints sizes, tn::Device d, double from = -1, double to = 1) {
+  int64_t n = 1;
+  for (int64_t size : sizes) n *= size;
+  return tn::linspace(from, to, n, tn::float32, d).view(sizes);
+}
+
+class Compile : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    load_all();
+    d = tn::Device(GetParam());
+  }
+  tn::Device d{};
+};
+INSTANTIATE_TEST_SUITE_P(Devices, Compile, ::testing::Values("cpu", "ref"));
+
+TEST_P(Compile, RecordsOnceAndReplaysWithOtherValues) {
+  int calls = 0;
+  auto f = tn::compile([&](Tensor x, Tensor y) {
+    ++calls;
+    return tn::softmax(x.matmul(y) * 2 + 1, {.dim = 1}).t().contiguous();
+  });
+  for (int i = 0; i < 5; ++i) {
+    const Tensor x = numbers({3, 4}, d, -1, 1 + i), y = numbers({4, 5}, d, i, 2);
+    expect_same_bits(f(x, y), tn::softmax(x.matmul(y) * 2 + 1, {.dim = 1}).t().contiguous());
+  }
+  EXPECT_EQ(calls, 1);
+  expect_described(f, "1 recordings, 4 replays");
+}
+
+TEST_P(Compile, ResultsAreTheCallersAlone) {
+  auto f = tn::compile([](Tensor x) { return std::tuple(x + 1, (x * 3).t()); });
+  const Tensor x = numbers({2, 3}, d);
+  const auto [a, b] = f(x);
+  const auto [c, e] = f(x);
+  tn::add_(c, 100);
+  const auto [g, h] = f(x * 2);
+  expect_same_bits(a, x + 1);
+  expect_same_bits(e, (x * 3).t());
+  expect_same_bits(c, x + 1 + 100);
+  expect_same_bits(g, x * 2 + 1);
+  expect_same_bits(h, (x * 2 * 3).t());
+}
+
+TEST_P(Compile, ResultsMayBeNoneManyOrNothing) {
+  auto two = tn::compile([](Tensor x) { return std::array<Tensor, 2>{Tensor(), x + 1}; });
+  auto none = tn::compile([](Tensor x) { tn::add_(x, 1); });
+  const Tensor x = numbers({4}, d), y = x.clone();
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_FALSE(two(x)[0].defined());
+    expect_same_bits(two(x)[1], x + 1);
+    none(y);
+  }
+  expect_same_bits(y, x + 1 + 1 + 1);
+  expect_described(none, "1 recordings, 2 replays");
+}
+
+TEST_P(Compile, EachWayToBeCalledIsARecordingOfItsOwn) {
+  auto f = tn::compile([](Tensor x) { return x.sum(0) * 2; });
+  for (int i = 0; i < 3; ++i) {
+    for (int64_t n : {2, 5}) expect_same_bits(f(numbers({n, 3}, d)), numbers({n, 3}, d).sum(0) * 2);
+    const Tensor t = numbers({3, 2}, d).t();
+    expect_same_bits(f(t), t.sum(0) * 2);
+  }
+  expect_described(f, "3 recordings, 6 replays");
+  for (int64_t n = 6; n < 20; ++n)
+    expect_same_bits(f(numbers({n, 3}, d)), numbers({n, 3}, d).sum(0) * 2);
+  expect_described(f, "runs eagerly: it was called in more than 8 ways");
+}
+
+TEST_P(Compile, PartsOfATensorAreArgumentsWhereverTheyBegin) {
+  const Tensor all = numbers({64, 16}, d);
+  auto f = tn::compile([](Tensor x) { return x * x + 1; });
+  for (int64_t at : {0, 8, 24, 56}) {
+    const Tensor x = all.narrow(0, at, 8);
+    expect_same_bits(f(x), x * x + 1);
+  }
+  expect_described(f, "1 recordings, 3 replays");
+}
+
+TEST_P(Compile, WhatTheFunctionHoldsIsNotTakenForAnArgument) {
+  const Tensor held = numbers({4}, d);
+  auto f = tn::compile([&](Tensor x) { return x * held; });
+  expect_same_bits(f(held), held * held);
+  const Tensor other = numbers({4}, d, 5, 9);
+  expect_same_bits(f(other), other * held);
+  tn::add_(held, 1);  // values may change
+  expect_same_bits(f(other), other * held);
+  expect_described(f, "1 recordings, 2 replays");
+}
+
+TEST_P(Compile, ArgumentsThatShareMemoryAreOneWayToBeCalled) {
+  auto f = tn::compile([](Tensor x, Tensor y) {
+    tn::add_(x, 1);
+    return x * y;
+  });
+  for (int i = 0; i < 3; ++i) {
+    const Tensor x = numbers({4}, d), y = numbers({4}, d, 3, 4);
+    expect_same_bits(f(x, y), (numbers({4}, d) + 1) * y);
+    const Tensor z = numbers({4}, d);
+    expect_same_bits(f(z, z), (numbers({4}, d) + 1) * (numbers({4}, d) + 1));
+  }
+  expect_described(f, "2 recordings, 4 replays");
+}
+
+TEST_P(Compile, WritesToArgumentsCountAsChanges) {
+  auto f = tn::compile([](Tensor x) { tn::mul_(x, 2); });
+  const Tensor x = numbers({4}, d), w = numbers({4}, d).requires_grad_();
+  f(x);
+  for (int i = 0; i < 2; ++i) {
+    const Tensor loss = (w * x).sum();
+    f(x);
+    EXPECT_NE(message_of([&] { loss.backward(); }).find("was changed"), std::string::npos)
+        << message_of([&] { loss.backward(); });
+  }
+}
+
+TEST_P(Compile, RandomNumbersGoOnAsTheyDoEagerly) {
+  const auto noise = [&](Tensor x) { return tn::dropout(x, 0.5, true) + tn::rand_like(x); };
+  auto f = tn::compile(noise);
+  const Tensor x = numbers({64}, d);
+  std::vector<Tensor> eager, compiled;
+  for (auto* out : {&eager, &compiled}) {
+    tn::manual_seed(7);
+    for (int i = 0; i < 4; ++i) {
+      out->push_back(out == &eager ? noise(x) : f(x));
+      out->push_back(tn::rand({3}, tn::float32, d));
+    }
+  }
+  for (size_t i = 0; i < eager.size(); ++i) expect_same_bits(compiled[i], eager[i]);
+  expect_described(f, "1 recordings, 3 replays");
+}
+
+TEST_P(Compile, ConstantsMadeInsideAreMadeAgain) {
+  auto f = tn::compile([this](Tensor x) { return x * tn::tensor({1.5f, 2.5f}).to(d) + 1; });
+  for (int i = 0; i < 3; ++i) {
+    const Tensor x = numbers({2}, d, i, i + 1);
+    expect_same_bits(f(x), x * tn::tensor({1.5f, 2.5f}).to(d) + 1);
+  }
+  expect_described(f, "1 recordings, 2 replays");
+}
+
+TEST_P(Compile, LargeMemoryThatDoesNotLiveAtTheSameTimeIsShared) {
+  auto f = tn::compile([](Tensor x) {
+    for (int i = 0; i < 10; ++i) x = tn::tanh(x) + 1;
+    return x;
+  });
+  const Tensor x = numbers({100, 100}, d);
+  Tensor expected = x;
+  for (int i = 0; i < 10; ++i) expected = tn::tanh(expected) + 1;
+  for (int i = 0; i < 3; ++i) expect_same_bits(f(x), expected);
+  expect_described(f, "its own memory: 80000 bytes in the place of 760000");
+}
+
+// What cannot be replayed runs as it did, each time.
+template <typename F>
+void expect_eager(F function, const Tensor& x, const std::string& reason) {
+  int calls = 0;
+  auto f = tn::compile([&](Tensor t) {
+    ++calls;
+    return function(t);
+  });
+  for (int i = 0; i < 3; ++i) expect_same_bits(f(x), function(x));
+  EXPECT_EQ(calls, 3);
+  expect_described(f, reason);
+}
+
+TEST_P(Compile, WhatReadsValuesRunsEagerly) {
+  const Tensor x = numbers({2, 2}, d);
+  expect_eager([](Tensor t) { return t * t.sum().item<float>(); }, x,
+               "read: a value is read back, of [] float32");
+  expect_eager([](Tensor t) { return t * t.to_vector<float>()[0]; }, x, "read: a value");
+  expect_eager([](Tensor t) { return tn::nonzero(t); }, x,
+               "nonzero: the sizes of its results depend on values");
+  if (d.is_cpu()) {
+    expect_eager([](Tensor t) { return t * (t + 1).data<float>()[1]; }, x,
+                 "data: the host looks at the memory of [2, 2] float32 on cpu");
+    expect_eager(
+        [](Tensor t) {
+          Tensor u = t + 1;
+          u.mutable_data<float>()[0] = 3;
+          return u * 1;
+        },
+        x, "mutable_data: the host looks at the memory of [2, 2]");
+  } else {
+    expect_eager([](Tensor t) { return t * tn::tensor(2.0f); }, x,
+                 "mul: the number on the cpu that stands beside tensors on ref:0 is read");
+  }
+}
+
+TEST_P(Compile, OtherRefusalsSayWhy) {
+  const Tensor x = numbers({3}, d), w = numbers({3}, d).requires_grad_();
+  expect_eager([&](Tensor t) { return (t * w).sum(); }, x,
+               "result 0 has a history, and its backward would run outside of the function");
+  expect_eager([](Tensor t) { return t.view({3, 1}); }, x,
+               "result 0 shows memory that was there before the call");
+  expect_eager(
+      [](Tensor t) {
+        tn::manual_seed(3);
+        return tn::dropout(t, 0.5, true);
+      },
+      x, "seed: the state of the random numbers is set");
+  auto f = tn::compile([](Tensor t) { return (t * 2).detach(); });
+  for (int i = 0; i < 3; ++i) expect_same_bits(f(w), w.detach() * 2);
+  expect_described(f, "argument 0 asks for a gradient");
+  std::vector<Tensor> kept;
+  expect_eager(
+      [&](Tensor t) {
+        kept.push_back(t + 1);
+        return t * 2;
+      },
+      x, "1 tensors that it made are held after the call");
+}
+
+TEST_P(Compile, ErrorsComeThroughAndLeaveNothingRecorded) {
+  bool fails = true;
+  auto f = tn::compile([&](Tensor x) {
+    Tensor y = x + 1;
+    if (fails) throw std::runtime_error("not today");
+    return y * 2;
+  });
+  const Tensor x = numbers({3}, d);
+  EXPECT_THROW(f(x), std::runtime_error);
+  fails = false;
+  for (int i = 0; i < 3; ++i) expect_same_bits(f(x), (x + 1) * 2);
+  expect_described(f, "1 recordings, 2 replays");
+  auto wrong = tn::compile([](Tensor a, Tensor b) { return a + b; });
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_NE(message_of([&] { wrong(numbers({3}, d), numbers({4}, d)); }).find("add"),
+              std::string::npos);
+  }
+}
+
+TEST_P(Compile, FunctionsWithinFunctionsAreOne) {
+  auto inner = tn::compile([](Tensor x) { return x * 2; });
+  auto outer = tn::compile([&](Tensor x) { return inner(x) + inner(x + 1); });
+  for (int i = 0; i < 3; ++i) {
+    const Tensor x = numbers({3}, d, i, 5);
+    expect_same_bits(outer(x), x * 2 + (x + 1) * 2);
+  }
+  expect_described(outer, "1 recordings, 2 replays");
+  expect_described(inner, "0 recordings, 0 replays");
+}
+
+TEST_P(Compile, ModesAreWaysToBeCalled) {
+  const Tensor w = numbers({3}, d).requires_grad_();
+  auto f = tn::compile([&](Tensor x) {
+    Tensor loss = (x * w).sum();
+    if (loss.requires_grad()) loss.backward();
+    return loss.detach() * 1;
+  });
+  const Tensor x = numbers({3}, d, 2, 3);
+  for (int i = 0; i < 3; ++i) {
+    w.zero_grad();
+    f(x);
+    expect_same_bits(w.grad(), x);
+    const tn::NoGrad no_grad;
+    f(x);
+    expect_same_bits(w.grad(), x);
+  }
+}
+
+}  // namespace

@@ -1,0 +1,208 @@
+// A compiled step trains as the eager one does, bit for bit, whatever else happens in between.
+#include <functional>
+
+#include "compile_support.h"
+
+namespace {
+
+namespace nn = tn::nn;
+
+// A model, its optimizer, and the step of both.
+struct Trained {
+  tn::Object model;
+  tn::optim::Optimizer optimizer;
+  Tensor step(const Tensor& x, const Tensor& target) {
+    Tensor loss = tn::cross_entropy(model(x), target);
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    return loss.detach() * 1;
+  }
+};
+
+Tensor batch(int64_t n, int i, tn::Device d) {
+  return (tn::arange(0, n * 12).to(tn::float32) * (0.37 + 0.01 * i)).sin().view({n, 12}).to(d);
+}
+Tensor labels(int64_t n, int i, tn::Device d) { return (tn::arange(0, n) * (i + 1) % 4).to(d); }
+
+tn::Object perceptron(tn::Device d, double dropout = 0) {
+  tn::manual_seed(3);
+  const tn::Object model = nn::Sequential(nn::Linear(12, 16), nn::ReLU(), nn::Dropout(dropout), nn::Linear(16, 4));
+  model.to(d);
+  return model;
+}
+
+class CompiledTraining : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    load_all();
+    d = tn::Device(GetParam());
+  }
+
+  // Two runs of one seed, a compiled one and an eager one: the same losses and parameters.
+  // `between` happens to both before step i.
+  void expect_equal_runs(const std::function<Trained()>& make, int steps, int64_t rows,
+                         const std::function<void(Trained&, int)>& between, const std::string& said) {
+    Trained eager = make(), compiled = make();
+    auto f = tn::compile([&](Tensor x, Tensor t) { return compiled.step(x, t); });
+    for (int i = 0; i < steps; ++i) {
+      const int64_t n = i % 5 == 3 ? rows / 2 : rows;  // another size of batch at times
+      const Tensor x = batch(n, i, d), t = labels(n, i, d);
+      between(eager, i);
+      tn::manual_seed(100 + i);
+      const Tensor expected = eager.step(x, t);
+      between(compiled, i);
+      tn::manual_seed(100 + i);
+      expect_same_bits(f(x, t), expected);
+      const auto a = eager.model.parameters(), b = compiled.model.parameters();
+      for (size_t k = 0; k < a.size(); ++k) {
+        expect_same_bits(b[k], a[k]);
+        expect_same_bits(b[k].grad(), a[k].grad());
+      }
+      if (HasFatalFailure() || HasNonfatalFailure()) FAIL() << "at step " << i << f.describe();
+    }
+    expect_described(f, said);
+  }
+  tn::Device d{};
+};
+INSTANTIATE_TEST_SUITE_P(Devices, CompiledTraining, ::testing::Values("cpu", "ref"));
+
+Trained sgd(tn::Device d, tn::optim::SGDOptions options, double dropout = 0) {
+  tn::Object model = perceptron(d, dropout);
+  tn::optim::Optimizer optimizer = tn::optim::SGD(model.parameters(), options);
+  return {model, optimizer};
+}
+void nothing(Trained&, int) {}
+
+TEST_P(CompiledTraining, GradientDescent) {
+  expect_equal_runs([&] { return sgd(d, {.lr = 0.1}); }, 30, 8, nothing, "replays");
+}
+
+TEST_P(CompiledTraining, MomentumAndDropout) {
+  expect_equal_runs([&] { return sgd(d, {.lr = 0.1, .momentum = 0.9}, 0.3); }, 30, 8, nothing,
+                    "replays");
+}
+
+// Reads its step counts on the host, which no replay does: it trains, and says so.
+TEST_P(CompiledTraining, AdamStaysEager) {
+  expect_equal_runs(
+      [&]() -> Trained {
+        tn::Object model = perceptron(d);
+        tn::optim::Optimizer optimizer = tn::optim::Adam(model.parameters(), {.lr = 0.01});
+        return {model, optimizer};
+      },
+      6, 8, nothing, "runs eagerly: ");
+}
+
+TEST_P(CompiledTraining, EvaluationInBetween) {
+  expect_equal_runs([&] { return sgd(d, {.lr = 0.1}, 0.3); }, 12, 8,
+                    [&](Trained& run, int i) {
+                      run.model.eval();
+                      const tn::NoGrad no_grad;
+                      run.model(batch(3, i, d));
+                      run.model.train();
+                    },
+                    "3 recordings, 9 replays");
+}
+
+TEST_P(CompiledTraining, AnotherRateIsAnotherRecording) {
+  expect_equal_runs([&] { return sgd(d, {.lr = 0.1}); }, 12, 8,
+                    [&](Trained& run, int i) {
+                      if (i == 6) run.optimizer.set_lr(0.01);
+                    },
+                    "replays");
+}
+
+TEST_P(CompiledTraining, ParametersThatAreReplacedOrFrozen) {
+  expect_equal_runs([&] { return sgd(d, {.lr = 0.1}); }, 12, 8,
+                    [&](Trained& run, int i) {
+                      const auto parameters = run.model.parameters();
+                      if (i == 4) parameters[0].requires_grad_(false);
+                      if (i == 4) parameters[0].zero_grad();
+                      if (i == 8) parameters[0].requires_grad_();
+                    },
+                    "replays");
+}
+
+TEST_P(CompiledTraining, GradientsAreClearedBeforeOrAfterOrKept) {
+  expect_equal_runs([&] { return sgd(d, {.lr = 0.1}); }, 12, 8,
+                    [&](Trained& run, int i) {
+                      if (i % 3 == 1) run.optimizer.zero_grad();
+                      if (i % 3 == 2) run.model.parameters()[0].set_grad(tn::ones_like(
+                          run.model.parameters()[0]));
+                    },
+                    "3 recordings");
+}
+
+// Several calls before a step: the second adds to what the first left.
+TEST_P(CompiledTraining, GradientsAreAccumulatedOverCalls) {
+  Trained eager = sgd(d, {.lr = 0.1}), compiled = sgd(d, {.lr = 0.1});
+  const auto accumulate = [](Trained& run, const Tensor& x, const Tensor& t) {
+    Tensor loss = tn::cross_entropy(run.model(x), t) * 0.25;
+    loss.backward();
+    return loss.detach() * 1;
+  };
+  auto f = tn::compile([&](Tensor x, Tensor t) { return accumulate(compiled, x, t); });
+  for (int i = 0; i < 24; ++i) {
+    const Tensor x = batch(8, i, d), t = labels(8, i, d);
+    expect_same_bits(f(x, t), accumulate(eager, x, t));
+    const auto a = eager.model.parameters(), b = compiled.model.parameters();
+    for (size_t k = 0; k < a.size(); ++k) expect_same_bits(b[k].grad(), a[k].grad());
+    if (i % 4 != 3) continue;
+    for (Trained* run : {&eager, &compiled}) {
+      run->optimizer.step();
+      run->optimizer.zero_grad();
+    }
+  }
+  expect_described(f, "2 recordings, 22 replays");
+}
+
+// Who holds a gradient keeps it: the next replay makes another.
+TEST_P(CompiledTraining, AGradientThatIsHeldStaysWhatItWas) {
+  Trained run = sgd(d, {.lr = 0.1});
+  auto f = tn::compile([&](Tensor x, Tensor t) { return run.step(x, t); });
+  std::vector<Tensor> held, copies;
+  for (int i = 0; i < 6; ++i) {
+    f(batch(8, i, d), labels(8, i, d));
+    held.push_back(run.model.parameters()[0].grad());
+    copies.push_back(held.back().clone());
+  }
+  for (size_t i = 0; i < held.size(); ++i) expect_same_bits(held[i], copies[i]);
+}
+
+TEST_P(CompiledTraining, HooksRunEagerly) {
+  Trained run = sgd(d, {.lr = 0.1});
+  int seen = 0;
+  const auto hook = run.model.parameters()[0].register_hook([&](Tensor g) {
+    ++seen;
+    return g;
+  });
+  auto f = tn::compile([&](Tensor x, Tensor t) { return run.step(x, t); });
+  for (int i = 0; i < 4; ++i) f(batch(8, i, d), labels(8, i, d));
+  EXPECT_EQ(seen, 4);
+  expect_described(f, "backward: a gradient hook runs code of the host");
+}
+
+TEST_P(CompiledTraining, ACnnWithNormsAndPools) {
+  const auto make = [&]() -> Trained {
+    tn::manual_seed(5);
+    const tn::Object model = nn::Sequential(nn::Unflatten(1, {1, 3, 4}), nn::Conv2d(1, 4, 3, {.padding = 1}),
+                         nn::BatchNorm2d(4), nn::ReLU(), nn::MaxPool2d(2), nn::Flatten(),
+                         nn::Linear(8, 4));
+    model.to(d);
+    tn::optim::Optimizer optimizer =
+        tn::optim::SGD(model.parameters(), {.lr = 0.05, .momentum = 0.9});
+    return {model, optimizer};
+  };
+  Trained eager = make(), compiled = make();
+  auto f = tn::compile([&](Tensor x, Tensor t) { return compiled.step(x, t); });
+  for (int i = 0; i < 20; ++i) {
+    const Tensor x = batch(6, i, d), t = labels(6, i, d);
+    expect_same_bits(f(x, t), eager.step(x, t));
+  }
+  const auto a = eager.model.state_dict(), b = compiled.model.state_dict();
+  for (size_t k = 0; k < a.size(); ++k) expect_same_bits(b[k].second, a[k].second);
+  expect_described(f, "replays");
+}
+
+}  // namespace
