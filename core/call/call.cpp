@@ -183,7 +183,7 @@ Status call(const Op* op, const tn_value* args, uint32_t n_args, tn_value* resul
   const std::span<const tn_value> all(args, n_args);
   const std::span<tn_value> out(results, n_results);
   ResultsScope scope(out);
-  const Status status = scope.keep_if_fine((thread_state.modes & kModesWithHandlers) != 0
+  const Status status = scope.keep_if_fine((thread_state.modes & kModesOfCalls) != 0
                                                ? call_with_modes(op, all, out)
                                                : finish_call(op, all, out, gradient));
   if (status != nullptr) [[unlikely]]

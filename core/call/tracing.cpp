@@ -47,7 +47,7 @@ Status infer_by_tracing(const Op* op, std::span<const tn_value> args, std::span<
   tn_value results[kMaxArguments] = {};
   const std::span<tn_value> traced(results, metas.size());
   ResultsScope scope(traced);
-  ModeScope quiet(kModeNoGrad, kModesWithHandlers);
+  ModeScope quiet(kModeNoGrad, kModesOfCalls);
   const auto run = [&](std::span<const tn_value> given) {
     return op->kind == OpKind::kPrimitive ? run_primitive(*op, given, traced)
                                           : run_decomposition(op, given, traced);
@@ -86,7 +86,7 @@ bool traced_dtypes(const Op* op, std::span<const tn_value> args, std::vector<tn_
   tn_value results[kMaxArguments] = {};
   const std::span<tn_value> traced(results, op->schema.returns.size());
   ResultsScope scope(traced);
-  ModeScope quiet(kModeNoGrad, kModesWithHandlers);
+  ModeScope quiet(kModeNoGrad, kModesOfCalls);
   if (StatusHolder(run_decomposition(op, meta.args(), traced))) return false;
   for (const tn_value& v : traced) {
     for (const tn_tensor* t : tensors_of(v)) {

@@ -247,7 +247,7 @@ std::string Compiled::describe() {
     text += fmt::format(
         "signature: {} steps, {} results, {} leaves, {} objects; its own memory: {} bytes in the "
         "place of {}\n",
-        g.steps.size(), g.results.size(), g.leaves.size(), g.objects.size(), g.planned_bytes,
+        g.steps.size(), g.results.size(), g.leaves.size(), g.objects.size(), g.own_bytes,
         g.inside_bytes);
     for (const Step& step : g.steps) {
       text += fmt::format("  {}\n", step.kind == Step::Kind::kLaunch ? step.op->schema.name

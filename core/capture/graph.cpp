@@ -144,15 +144,15 @@ Status LaunchGraph::replay(std::span<tn_tensor* const> arguments, std::span<tn_t
   });
 }
 
-Status LaunchGraph::plan() {
-  struct Slot {
+Status LaunchGraph::share_memory() {
+  struct Piece {
     tn_device device;
     uint64_t bytes;
     int64_t busy_until;
     StorageRef storage;
   };
-  std::vector<Slot> slots;
-  std::vector<size_t> slot_of(storages.size());
+  std::vector<Piece> pieces;
+  std::vector<size_t> piece_of(storages.size());
   std::vector<size_t> order;
   for (size_t i = 0; i < storages.size(); ++i) {
     if (storages[i].kind == Where::kInside && storages[i].first >= 0) order.push_back(i);
@@ -163,28 +163,28 @@ Status LaunchGraph::plan() {
     const GraphStorage& s = storages[i];
     inside_bytes += s.bytes;
     // The smallest that is large enough, else the largest, which grows.
-    const auto is_better = [&](const Slot& a, const Slot& b) {
+    const auto is_better = [&](const Piece& a, const Piece& b) {
       const bool a_fits = a.bytes >= s.bytes, b_fits = b.bytes >= s.bytes;
       return a_fits != b_fits ? a_fits : a_fits ? a.bytes < b.bytes : a.bytes > b.bytes;
     };
-    Slot* best = nullptr;
-    for (Slot& slot : slots) {
-      if (slot.busy_until < s.first && slot.device == s.device &&
-          (best == nullptr || is_better(slot, *best)))
-        best = &slot;
+    Piece* best = nullptr;
+    for (Piece& piece : pieces) {
+      if (piece.busy_until < s.first && piece.device == s.device &&
+          (best == nullptr || is_better(piece, *best)))
+        best = &piece;
     }
-    if (best == nullptr) best = &slots.emplace_back(Slot{s.device, 0, 0, {}});
+    if (best == nullptr) best = &pieces.emplace_back(Piece{s.device, 0, 0, {}});
     best->bytes = std::max(best->bytes, s.bytes);
     best->busy_until = s.last;
-    slot_of[i] = static_cast<size_t>(best - slots.data());
+    piece_of[i] = static_cast<size_t>(best - pieces.data());
   }
-  for (Slot& slot : slots) {
+  for (Piece& piece : pieces) {
     tn_storage* made;
-    TN_TRY(allocate_storage(slot.device, nullptr, slot.bytes, &made));
-    slot.storage = StorageRef(made);
-    planned_bytes += slot.bytes;
+    TN_TRY(allocate_storage(piece.device, nullptr, piece.bytes, &made));
+    piece.storage = StorageRef(made);
+    own_bytes += piece.bytes;
   }
-  for (const size_t i : order) storages[i].put(slots[slot_of[i]].storage.get(), 0);
+  for (const size_t i : order) storages[i].put(pieces[piece_of[i]].storage.get(), 0);
   return nullptr;
 }
 

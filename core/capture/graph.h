@@ -113,7 +113,7 @@ class LaunchGraph {
   // `arguments` as in the recording, with other values; results are the caller's.
   [[nodiscard]] Status replay(std::span<tn_tensor* const> arguments, std::span<tn_tensor*> results);
   // Gives storages that do not live at the same time the same memory, and takes it.
-  [[nodiscard]] Status plan();
+  [[nodiscard]] Status share_memory();
 
   std::vector<GraphStorage> storages;
   std::vector<Step> steps;
@@ -122,7 +122,7 @@ class LaunchGraph {
   std::vector<WatchedObject> objects;
   uint64_t watched_changes_then = 0;
   int64_t n_random = 0;
-  uint64_t inside_bytes = 0, planned_bytes = 0;
+  uint64_t inside_bytes = 0, own_bytes = 0;  // asked for, and taken
 
  private:
   void place(std::span<tn_tensor* const> arguments);

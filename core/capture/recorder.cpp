@@ -339,7 +339,7 @@ Status GraphRecorder::finish(std::span<tn_tensor* const> results,
     *reason = reason_;
     if (!reason_.empty()) return nullptr;
     graph_->watched_changes_then = watched_changes.load(std::memory_order_relaxed);
-    TN_TRY(graph_->plan());
+    TN_TRY(graph_->share_memory());
     *graph = std::move(graph_);
     graph_ = std::make_unique<LaunchGraph>();
     return nullptr;

@@ -241,7 +241,9 @@ const tn_autograd_api* autograd_api() {
 
 const tn_random_api* random_api() {
   static const tn_random_api table = {sizeof(tn_random_api),
-                                      [](uint64_t seed) { put_random_state({seed, 0}); },
+                                      [](uint64_t seed) {
+                                        put_random_state({seed, 0});
+                                      },
                                       get_random_state,
                                       [](uint64_t seed, uint64_t offset) {
                                         put_random_state({seed, offset});

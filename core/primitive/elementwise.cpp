@@ -57,9 +57,9 @@ Status settle_devices(const Op& op, Operands* o) {
     if (!is_scalar_tensor(t) || written) return device_mismatch(op, *o, k);
     if (o->device.type != TN_DEVICE_META) {
       if ((thread_state.modes & kModeRecord) != 0) {
-        thread_state.recording->refuse(fmt::format(
-            "{}: the number on the cpu that stands beside tensors on {} is read", name_of(op),
-            device_text(o->device)));
+        thread_state.recording->refuse(
+            fmt::format("{}: the number on the cpu that stands beside tensors on {} is read",
+                        name_of(op), device_text(o->device)));
       }
       const tn_value number = read_scalar(t);
       o->values[k] = number_scalar(number, number.kind == TN_KIND_FLOAT);

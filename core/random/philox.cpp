@@ -11,7 +11,6 @@ RandomState state{0, 0};
 
 }  // namespace
 
-
 RandomState random_state() {
   std::lock_guard lock(mutex);
   return state;

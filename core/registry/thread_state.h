@@ -21,7 +21,7 @@ enum Mode : uint32_t {
   kModeUnsettled = 1u << 9,  // it did not read them yet
   kModeRecord = 1u << 10,    // thread_state.recording listens
 };
-inline constexpr uint32_t kModesWithHandlers =
+inline constexpr uint32_t kModesOfCalls =
     kModeProfile | kModeAutocast | kModeCapture | kModeExplain;
 inline constexpr uint32_t kModesOfLaunches =
     kModeCapture | kModeExplain | kModeTrace | kModeUnsettled | kModeRecord;

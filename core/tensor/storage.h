@@ -26,7 +26,7 @@ struct tn_storage {
   tenon::Stream* stream = nullptr;  // where it was allocated; NULL on cpu and meta
   std::atomic<tenon::Hazards*> hazards{nullptr};
   std::atomic<tenon::BlobList*> blobs{nullptr};
-  bool no_cache = false;  // a writable DLPack export: changes cannot be counted
+  bool no_cache = false;                // a writable DLPack export: changes cannot be counted
   std::atomic<bool> is_watched{false};  // a compiled function leans on tensors that show it
 
   void retain() { refs.fetch_add(1, std::memory_order_relaxed); }

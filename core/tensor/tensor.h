@@ -123,7 +123,8 @@ inline Tensor* make_tensor_like(tn_storage* storage, const Tensor* model, tn_dty
 // or the storage that they show.
 extern std::atomic<uint64_t> watched_changes;
 inline void note_watched_change(const Tensor* t) {
-  if (t->storage->is_watched.load(std::memory_order_relaxed)) watched_changes.fetch_add(1, std::memory_order_relaxed);
+  if (t->storage->is_watched.load(std::memory_order_relaxed))
+    watched_changes.fetch_add(1, std::memory_order_relaxed);
 }
 
 // "[64, 100] float32 on acme:0"

@@ -28,11 +28,11 @@ TEST_P(Compile, RecordsOnceAndReplaysWithOtherValues) {
   int calls = 0;
   auto f = tn::compile([&](Tensor x, Tensor y) {
     ++calls;
-    return tn::softmax(x.matmul(y) * 2 + 1, {.dim = 1}).t().contiguous();
+    return tn::softmax(x.matmul(y) * 2 + 1, 1).t().contiguous();
   });
   for (int i = 0; i < 5; ++i) {
     const Tensor x = numbers({3, 4}, d, -1, 1 + i), y = numbers({4, 5}, d, i, 2);
-    expect_same_bits(f(x, y), tn::softmax(x.matmul(y) * 2 + 1, {.dim = 1}).t().contiguous());
+    expect_same_bits(f(x, y), tn::softmax(x.matmul(y) * 2 + 1, 1).t().contiguous());
   }
   EXPECT_EQ(calls, 1);
   expect_described(f, "1 recordings, 4 replays");
@@ -202,8 +202,11 @@ TEST_P(Compile, OtherRefusalsSayWhy) {
   const Tensor x = numbers({3}, d), w = numbers({3}, d).requires_grad_();
   expect_eager([&](Tensor t) { return (t * w).sum(); }, x,
                "result 0 has a history, and its backward would run outside of the function");
-  expect_eager([](Tensor t) { return t.view({3, 1}); }, x,
-               "result 0 shows memory that was there before the call");
+  expect_eager(
+      [](Tensor t) {
+        return t.view({3, 1});
+      },
+      x, "result 0 shows memory that was there before the call");
   expect_eager(
       [](Tensor t) {
         tn::manual_seed(3);
