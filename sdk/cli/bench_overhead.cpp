@@ -108,6 +108,14 @@ std::vector<Measured> measure_overhead(const std::string& op, const std::string&
                        a.zero_grad();
                        w.zero_grad();
                      })});
+  const auto chain = compile([&](Tensor z) {
+    for (int i = 0; i < kChain; ++i) z = z + y;
+    return z;
+  });
+  const auto one_call = compile([](Tensor z) { return z * 2; });
+  chain(x), one_call(x);  // recorded
+  results.push_back({"replay", 60, nanoseconds([&] { chain(x); }) / kChain});
+  results.push_back({"replay_call", 1000, nanoseconds([&] { one_call(x); })});
   results.push_back({"load", 30'000'000, median_load()});
   if (!op.empty()) {  // no op is favoured: one of any pack should cost what `add` costs
     const OpRef called(op.c_str());

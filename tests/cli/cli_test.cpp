@@ -341,7 +341,7 @@ TEST_F(CliTest, BenchWritesEveryFigure) {
   EXPECT_GT(figures.at("relu"), 0);
   figures.erase("relu");
   for (const char* name :
-       {"add", "add_grad", "view", "empty", "mul_chain", "mul_sum_backward", "load"}) {
+       {"add", "add_grad", "view", "empty", "mul_chain", "mul_sum_backward", "replay", "replay_call", "load"}) {
     EXPECT_GT(figures.at(name), 0) << name;
   }
   EXPECT_EQ(figures.size(), 7u);
