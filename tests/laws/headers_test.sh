@@ -6,11 +6,13 @@ source=$1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 compile() { "${CXX:-g++}" -std=c++20 -Wall -Wextra -Wno-missing-field-initializers -Werror -I"$source/sdk/include" "$@"; }
+alone() {
+  echo "#include <$1>" | compile -fsyntax-only -x c++ - || { echo "headers_test: $1 does not stand alone" >&2; return 1; }
+}
+export -f compile alone
+export source
 
-for header in $(cd "$source/sdk/include" && ls tenon/*.hpp tenon/ops/*.hpp); do
-  echo "#include <$header>" >"$work/alone.cpp"
-  compile -fsyntax-only "$work/alone.cpp" || { echo "headers_test: $header does not stand alone" >&2; exit 1; }
-done
+(cd "$source/sdk/include" && printf '%s\n' tenon/*.hpp tenon/ops/*.hpp) | xargs -P 2 -I '{}' bash -c 'alone "$1"' - '{}' || exit 1
 
 compile -fPIC -shared -Wl,--no-undefined -x c++ -o "$work/plugin.so" - <<'CODE'
 #include <tenon/plugin.hpp>

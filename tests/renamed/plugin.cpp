@@ -5,7 +5,7 @@
 
 #include <dlfcn.h>
 
-#include "names.h"
+#include "renamed_names.h"
 
 namespace {
 

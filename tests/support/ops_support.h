@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <functional>
 #include <string>
 #include <vector>
@@ -13,32 +14,32 @@
 
 #include <tenon/tenon.hpp>
 
+#include "renamed_names.h"
+
 namespace tn = tenon;
 using tn::Tensor;
 
-#ifdef TENON_RENAMED_OPS
-// The same tests with an op pack in which every op bears another name (tests/renamed).
-#include "names.h"
+// The library of an op pack in which every op bears another name, or NULL: with it the same tests
+// run a second time (tests/renamed).
+inline const char* renamed_ops() { return std::getenv("TENON_RENAMED_OPS"); }
+
+inline void load_renamed() {
+  for (const char* variable : {"TENON_RENAMED_OPS", "TENON_CPU_LIBRARY", "TENON_REF_LIBRARY"}) {
+    tn::check(tn::detail::api.plugin->load(std::getenv(variable)));
+  }
+  tn::detail::api.host.set(renamed::host_for(tn::host()));
+}
+
+// All tests see all plugins of the build, but for those with renamed ops.
 inline void load_all() {
-  static const bool loaded = [] {
-    for (const char* library : {TENON_RENAMED_OPS, TENON_CPU_LIBRARY, TENON_REF_LIBRARY}) {
-      tn::check(tn::detail::api.plugin->load(library));
-    }
-    tn::detail::api.host.set(renamed::host_for(tn::host()));
-    return true;
-  }();
+  static const bool loaded = (renamed_ops() ? load_renamed() : tn::load_plugins(), true);
   (void)loaded;
 }
+
 // What the registry calls an op of the face.
-inline std::string op_name(const char* name) { return std::string("q_") + name; }
-#else
-// All tests see all plugins of the build.
-inline void load_all() {
-  static const bool loaded = (tn::load_plugins(), true);
-  (void)loaded;
+inline std::string op_name(const char* name) {
+  return renamed_ops() ? std::string("q_") + name : name;
 }
-inline std::string op_name(const char* name) { return name; }
-#endif
 
 // `cpu`, and `ref` where the build has it.
 inline std::vector<tn::Device> devices() {

@@ -1,7 +1,6 @@
 // How the op pack of the renamed tests names its ops: every one differs from the standard pack's.
 #pragma once
 
-#include <set>
 #include <string>
 
 #include <tenon/abi.h>
