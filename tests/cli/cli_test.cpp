@@ -340,11 +340,11 @@ TEST_F(CliTest, BenchWritesEveryFigure) {
   json figures = json::parse(read(path("bench.json")));
   EXPECT_GT(figures.at("relu"), 0);
   figures.erase("relu");
-  for (const char* name :
-       {"add", "add_grad", "view", "empty", "mul_chain", "mul_sum_backward", "replay", "replay_call", "load"}) {
+  for (const char* name : {"add", "add_grad", "view", "empty", "mul_chain", "mul_sum_backward",
+                           "replay", "replay_call", "load"}) {
     EXPECT_GT(figures.at(name), 0) << name;
   }
-  EXPECT_EQ(figures.size(), 7u);
+  EXPECT_EQ(figures.size(), 9u);
 }
 
 TEST_F(CliTest, BenchMeasuresTheMemoryOfADevice) {
