@@ -47,6 +47,11 @@ void note_gradient(Leaf* leaf, const Tensor* grad, bool replaced) {
     thread_state.recording->see_gradient(leaf, grad, replaced);
 }
 
+void refuse_kept_gradient() {
+  if ((thread_state.modes & kModeRecord) != 0)
+    thread_state.recording->refuse("retain_grad: no replay keeps a gradient of a non-leaf");
+}
+
 class SpinLock {
  public:
   explicit SpinLock(std::atomic_flag* flag) : flag_(flag) {
@@ -90,6 +95,7 @@ Status add_in_place(Tensor* t, Tensor* term) {
 }
 
 Status GradKeeper::keep(Tensor* grad, bool create_graph) {
+  refuse_kept_gradient();
   SpinLock lock(&lock_);
   if (ended_) return nullptr;
   if (grad_) return add_into(&grad_, {&grad, 1}, create_graph);
@@ -104,11 +110,13 @@ Status GradKeeper::keep(Tensor* grad, bool create_graph) {
 }
 
 TensorRef GradKeeper::grad() const {
+  refuse_kept_gradient();
   SpinLock lock(&lock_);
   return grad_;
 }
 
 void GradKeeper::set_grad(TensorRef grad) {
+  refuse_kept_gradient();
   SpinLock lock(&lock_);
   std::swap(grad_, grad);
 }

@@ -76,7 +76,7 @@ class ElementwiseNode final : public Node {
                                             SavedTensor* saved) {
   for (uint32_t r = 0; r < map.n_outputs; ++r) {
     const int k = map.inplace_operand[r];
-    if (k >= 0 && args[map.operand_args[k]].as.tensor->storage == t->storage)
+    if (k >= 0 && same_memory(args[map.operand_args[k]].as.tensor->storage, t->storage))
       return saved->save_copy(shown_name(call), t);
   }
   saved->save(t);

@@ -111,6 +111,12 @@ Status describe_failure(Node* node, Status cause) {
 
 // Makes a Visit of each node below the root, and counts the edges into each.
 void BackwardRun::discover(Visit* root) {
+  Recording* const recording =
+      (thread_state.modes & kModeRecord) != 0 ? thread_state.recording : nullptr;
+  const auto note = [&](const Node* node) {
+    if (recording != nullptr && !node->is_leaf()) recording->see_node(node->sequence);
+  };
+  note(root->node);
   SmallVector<Node*, 16> stack{root->node};
   while (!stack.empty()) {
     Node* node = stack.back();
@@ -121,6 +127,7 @@ void BackwardRun::discover(Visit* root) {
       Visit* visit = find(next);
       if (visit == nullptr) {
         visit = add(next);
+        note(next);
         if (next->n_edges() > 0) stack.push_back(next);
       }
       ++visit->waits;

@@ -115,6 +115,7 @@ Status add_hook(Tensor* t, tn_hook_fn fn, void* self, void (*destroy)(void*), ui
   Edge edge;
   TN_TRY(hook_point("hook", t, &edge));
   Ref<Node> node(edge.node);
+  note_watched_change(t);
   const uint64_t number = next_hook_id.fetch_add(1);
   node->extras().hooks.push_back({number, edge.output, fn, self, destroy});
   if (id != nullptr) *id = number;

@@ -21,6 +21,8 @@ TN_HOT constinit thread_local Pending pending{nullptr, false};
 
 }  // namespace
 
+uint64_t next_node_sequence() { return next_sequence; }
+
 Node::Node() : sequence(next_sequence++) {}
 
 Node::~Node() {

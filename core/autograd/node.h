@@ -36,6 +36,9 @@ class EdgeList : public SmallVector<Edge, 8> {
   ~EdgeList();
 };
 
+// The number that the next node of this thread gets.
+uint64_t next_node_sequence();
+
 // A hook on the gradient of one output of a node.
 struct GradHook {
   uint64_t id;

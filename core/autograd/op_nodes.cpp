@@ -28,8 +28,9 @@ bool overwrites(const Op* op, std::span<const tn_value> args, const Tensor* t) {
   for (size_t i = 0; i < args.size(); ++i) {
     if ((op->written >> i & 1) != 0) flat_tensors(args.subspan(i, 1), &written);
   }
-  return std::any_of(written.begin(), written.end(),
-                     [&](const Tensor* w) { return w != nullptr && w->storage == t->storage; });
+  return std::any_of(written.begin(), written.end(), [&](const Tensor* w) {
+    return w != nullptr && same_memory(w->storage, t->storage);
+  });
 }
 
 // What a gradient is made from, when it is made for a kernel to write.

@@ -4,6 +4,8 @@
 
 #include "base/text.h"
 #include "memory/cache.h"
+#include "memory/hazards.h"
+#include "autograd/grad.h"
 #include "capture/recorder.h"
 
 namespace tenon {
@@ -45,8 +47,7 @@ std::vector<int64_t> key_of(std::span<tn_tensor* const> arguments) {
       continue;
     }
     const size_t first = first_of_storage(arguments, i);
-    // Kernels look at how addresses are aligned, up to the width of a cache line.
-    const auto alignment = static_cast<int64_t>(reinterpret_cast<uintptr_t>(t->data) % 64);
+    const auto alignment = static_cast<int64_t>(alignment_of(t));
     for (const int64_t part :
          {int64_t{t->ndim}, int64_t{t->dtype}, int64_t{t->device.type}, int64_t{t->device.index},
           int64_t{t->flags & TN_TENSOR_INFERENCE}, alignment, static_cast<int64_t>(first),
@@ -68,15 +69,18 @@ struct ShadowStorage final : tn_storage {
     device = of->device;
     stream = of->stream;
     no_cache = of->no_cache;
-    version.store(of->version.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    version_then = of->version.load(std::memory_order_relaxed);
+    version.store(version_then, std::memory_order_relaxed);
     destroy = [](tn_storage* s) {
       auto* shadow = static_cast<ShadowStorage*>(s);
       drop_blobs(shadow);
+      if (shadow->hazards.load(std::memory_order_acquire) != nullptr) end_hazards(shadow);
       shadow->of->release();
       delete shadow;
     };
   }
   tn_storage* const of;
+  uint32_t version_then;
 };
 
 // The arguments over shadows of their storages.
@@ -111,15 +115,23 @@ class Shadows {
 
   std::span<tn_tensor* const> tensors() const { return tensors_; }
 
-  // After the call: what was written was written to the arguments, and a result that shows one of
-  // them shows its storage.
-  Status settle(std::span<tn_tensor*> results) {
-    for (const StorageRef& s : shadows_) {
-      if (!s) continue;
-      auto* shadow = static_cast<ShadowStorage*>(s.get());
-      shadow->of->version.store(shadow->version.load(std::memory_order_relaxed),
-                                std::memory_order_relaxed);
+  // After the call, also where it failed: what was written was written to the arguments, what asks
+  // for a gradient is an argument, and a result that shows one of them shows its storage. What
+  // remains of a shadow the function has kept: then `held` is set.
+  Status settle(std::span<tn_tensor* const> arguments, std::span<tn_tensor*> results,
+                GraphRecorder* recorder, bool* held) {
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      if (!shadows_[i]) continue;
+      auto* shadow = static_cast<ShadowStorage*>(shadows_[i].get());
+      const uint32_t now = shadow->version.load(std::memory_order_relaxed);
+      shadow->of->version.fetch_add(now - shadow->version_then, std::memory_order_relaxed);
+      shadow->version_then = now;
       TN_TRY(order(shadow->of));
+      if (!held_[i]->requires_grad()) continue;
+      recorder->refuse(fmt::format("argument {} is asked for a gradient", i));
+      TN_TRY(set_requires_grad(as_tensor(arguments[i]), true));
+      if (const TensorRef grad = grad_of(held_[i].get()))
+        TN_TRY(set_grad(as_tensor(arguments[i]), grad.get()));
     }
     for (tn_tensor*& result : results) {
       for (const StorageRef& s : shadows_) {
@@ -132,6 +144,17 @@ class Shadows {
             static_cast<int64_t>(over_shadow->byte_offset / kItemSize[over_shadow->dtype]),
             over_shadow->dtype);
       }
+    }
+    tensors_.clear();
+    held_.clear();
+    std::vector<tn_storage*> alone;
+    for (StorageRef& s : shadows_) {
+      if (s && std::ranges::find(alone, s.get()) == alone.end()) alone.push_back(s.get());
+    }
+    for (tn_storage* shadow : alone) {
+      const auto own = static_cast<uint32_t>(
+          std::ranges::count_if(shadows_, [&](const StorageRef& s) { return s.get() == shadow; }));
+      if (shadow->refs.load(std::memory_order_acquire) != own) *held = true;
     }
     return nullptr;
   }
@@ -162,7 +185,7 @@ Status Compiled::run(std::span<tn_tensor* const> arguments, std::span<tn_tensor*
   return failed;
 }
 
-Compiled::Signature* Compiled::find(const Key& key) {
+Compiled::Signature* Compiled::find(const Key& key, std::span<tn_tensor* const> arguments) {
   Signature* unrecorded = nullptr;
   for (size_t i = 0; i < signatures_.size();) {
     Signature& s = *signatures_[i];
@@ -173,7 +196,7 @@ Compiled::Signature* Compiled::find(const Key& key) {
     bool stale = false;
     if (s.graph == nullptr) {
       unrecorded = &s;
-    } else if (s.graph->fits(&stale)) {
+    } else if (s.graph->fits(arguments, &stale)) {
       return &s;
     }
     if (!stale) {
@@ -200,14 +223,18 @@ Status Compiled::record(Signature* signature, std::span<tn_tensor* const> argume
   GraphRecorder recorder;
   Shadows shadows;
   TN_TRY(shadows.make(arguments, &recorder));
+  Status failed;
   {
     const GraphRecorder::Listening listening(&recorder);
-    TN_TRY(run(shadows.tensors(), results));
+    failed = run(shadows.tensors(), results);
   }
+  bool held = false;
+  const StatusHolder lost(shadows.settle(arguments, results, &recorder, &held));
+  TN_TRY(failed);
+  if (lost) recorder.refuse("no memory");
   ++n_recordings_;
   bool again = false;
-  Status failed = recorder.finish(results, &signature->graph, &signature->reason, &again);
-  if (failed == nullptr) failed = shadows.settle(results);
+  failed = recorder.finish(results, held, &signature->graph, &signature->reason, &again);
   if (failed != nullptr) {
     for (tn_tensor*& t : results) {
       if (t != nullptr) as_tensor(std::exchange(t, nullptr))->release();
@@ -219,13 +246,20 @@ Status Compiled::record(Signature* signature, std::span<tn_tensor* const> argume
 }
 
 Status Compiled::call(std::span<tn_tensor* const> arguments, std::span<tn_tensor*> results) {
-  if ((thread_state.modes & kEagerModes) != 0) return run(arguments, results);
+  // While one thread records, another does not wait: the function itself may wait for it.
+  if ((thread_state.modes & kEagerModes) != 0 || is_recording_.load(std::memory_order_relaxed))
+    return run(arguments, results);
   {
     const std::scoped_lock lock(mutex_);
-    if (const std::string reason = unfit(arguments); !reason.empty()) {
-      if (stays_eager_.empty()) stays_eager_ = reason;
-    } else if (Signature* signature = find(key_of(arguments))) {
-      if (signature->graph == nullptr) return record(signature, arguments, results);
+    if (std::string reason = unfit(arguments); !reason.empty()) {
+      last_unfit_ = std::move(reason);
+    } else if (Signature* signature = find(key_of(arguments), arguments)) {
+      if (signature->graph == nullptr) {
+        is_recording_.store(true, std::memory_order_relaxed);
+        const Status status = guarded([&] { return record(signature, arguments, results); });
+        is_recording_.store(false, std::memory_order_relaxed);
+        return status;
+      }
       ++n_replays_;
       return signature->graph->replay(arguments, results);
     }
@@ -234,9 +268,11 @@ Status Compiled::call(std::span<tn_tensor* const> arguments, std::span<tn_tensor
 }
 
 std::string Compiled::describe() {
+  if (is_recording_.load(std::memory_order_relaxed)) return "is being recorded\n";
   const std::scoped_lock lock(mutex_);
   std::string text = fmt::format("{} recordings, {} replays\n", n_recordings_, n_replays_);
   if (!stays_eager_.empty()) text += fmt::format("runs eagerly: {}\n", stays_eager_);
+  if (!last_unfit_.empty()) text += fmt::format("a call ran eagerly: {}\n", last_unfit_);
   for (const auto& s : signatures_) {
     if (s->graph == nullptr) {
       text += fmt::format("signature: runs eagerly: {}\n",

@@ -1,6 +1,7 @@
 // Functions of tensors that are recorded at one call and replayed at the next (tn::compile).
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -39,7 +40,7 @@ class Compiled final : public Counted {
   Status record(Signature* signature, std::span<tn_tensor* const> arguments,
                 std::span<tn_tensor*> results);
   // The one to replay; or to record, without a graph; NULL: the call runs eagerly.
-  Signature* find(const Key& key);
+  Signature* find(const Key& key, std::span<tn_tensor* const> arguments);
 
   const tn_function_fn fn_;
   void* const self_;
@@ -48,6 +49,8 @@ class Compiled final : public Counted {
   std::vector<std::unique_ptr<Signature>> signatures_;
   int n_stale_ = 0;          // graphs that were thrown away
   std::string stays_eager_;  // why no call is recorded any more
+  std::string last_unfit_;   // why a call with such arguments never is
+  std::atomic<bool> is_recording_{false};
   uint64_t n_replays_ = 0, n_recordings_ = 0;
 };
 

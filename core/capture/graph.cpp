@@ -9,11 +9,30 @@ namespace tenon {
 using Where = GraphStorage::Kind;
 
 bool LeftTensor::is_like(const Tensor* t) const {
-  return t->dtype == dtype && std::ranges::equal(t->size_span(), sizes) &&
-         std::ranges::equal(t->stride_span(), strides);
+  return t->dtype == dtype && t->device == device && alignment_of(t) == alignment &&
+         std::ranges::equal(t->size_span(), sizes) && std::ranges::equal(t->stride_span(), strides);
 }
 
-bool LaunchGraph::fits(bool* stale) const {
+// Do two of what a call brings and the function holds lie in one memory, which were two storages
+// when it was recorded? What had to be copied first was found out then.
+bool LaunchGraph::shares_memory(std::span<tn_tensor* const> arguments) const {
+  std::vector<const void*> brought;
+  for (const GraphStorage& s : storages) {
+    if (s.kind == Where::kArgument) brought.push_back(arguments[s.from]->storage->memory);
+  }
+  for (const LeafEffect& effect : leaves) {
+    if (effect.needs != LeafEffect::Needs::kSome) continue;
+    brought.push_back(effect.leaf->grad()->storage->memory);
+  }
+  std::erase(brought, nullptr);
+  for (const void* memory : brought) {
+    if (outside_memory.count(memory) != 0) return true;
+  }
+  std::ranges::sort(brought);
+  return std::ranges::adjacent_find(brought) != brought.end();
+}
+
+bool LaunchGraph::fits(std::span<tn_tensor* const> arguments, bool* stale) const {
   *stale = watched_changes_then != watched_changes.load(std::memory_order_relaxed);
   for (const WatchedObject& w : objects) {
     *stale = *stale || *w.changes != w.changes_then;
@@ -30,7 +49,7 @@ bool LaunchGraph::fits(bool* stale) const {
       return false;
     }
   }
-  return true;
+  return !shares_memory(arguments);
 }
 
 void GraphStorage::put(tn_storage* in_places, uint64_t shift_there) {
@@ -134,7 +153,7 @@ Status LaunchGraph::leave(std::span<tn_tensor*> given) {
 }
 
 Status LaunchGraph::replay(std::span<tn_tensor* const> arguments, std::span<tn_tensor*> given) {
-  return guarded([&]() -> Status {
+  const Status status = guarded([&]() -> Status {
     place(arguments);
     TN_TRY(take_left_storages());
     const RandomState random =
@@ -142,6 +161,10 @@ Status LaunchGraph::replay(std::span<tn_tensor* const> arguments, std::span<tn_t
     for (Step& step : steps) TN_TRY(run(step, random));
     return leave(given);
   });
+  for (GraphStorage& s : storages) {  // what was brought is let go
+    if (s.kind == Where::kArgument || s.kind == Where::kGradient) s.storage = {};
+  }
+  return status;
 }
 
 Status LaunchGraph::share_memory() {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "autograd/node.h"
@@ -42,6 +43,7 @@ struct GraphStorage {
   Kind kind = Kind::kInside;
   tn_device device{};
   uint64_t bytes = 0;
+  const void* memory = nullptr;   // of those that were there before, when it was recorded
   int64_t first = -1, last = -1;  // steps that use it
   uint32_t from = 0;              // kArgument: of which; kGradient: of which leaf
   uint64_t start = 0;             // kArgument, kGradient: where that began in it, in bytes
@@ -67,12 +69,19 @@ struct Step {
   std::vector<char> values;
 };
 
+// Kernels look at how addresses are aligned, up to the width of a cache line.
+inline uint64_t alignment_of(const tn_tensor* t) {
+  return reinterpret_cast<uintptr_t>(t->data) % 64;
+}
+
 // A tensor that the graph makes anew at each replay.
 struct LeftTensor {
   uint32_t storage = 0;
   std::vector<int64_t> sizes, strides;
   int64_t offset = 0;  // in elements
   tn_dtype dtype = TN_DTYPE_NONE;
+  tn_device device{};
+  uint64_t alignment = 0;
   bool is_inference = false;
 
   explicit LeftTensor(uint32_t at, const Tensor* t)
@@ -81,6 +90,8 @@ struct LeftTensor {
         strides(t->strides, t->strides + t->ndim),
         offset(static_cast<int64_t>(t->byte_offset / kItemSize[t->dtype])),
         dtype(t->dtype),
+        device(t->device),
+        alignment(alignment_of(t)),
         is_inference((t->flags & TN_TENSOR_INFERENCE) != 0) {}
   bool is_like(const Tensor* t) const;
   Tensor* make(tn_storage* of) const;
@@ -108,8 +119,8 @@ struct WatchedObject {
 
 class LaunchGraph {
  public:
-  // Does the call find what the recording found? `stale`: it never will again.
-  bool fits(bool* stale) const;
+  // Does a call with these arguments find what the recording found? `stale`: none will again.
+  bool fits(std::span<tn_tensor* const> arguments, bool* stale) const;
   // `arguments` as in the recording, with other values; results are the caller's.
   [[nodiscard]] Status replay(std::span<tn_tensor* const> arguments, std::span<tn_tensor*> results);
   // Gives storages that do not live at the same time the same memory, and takes it.
@@ -121,10 +132,12 @@ class LaunchGraph {
   std::vector<LeafEffect> leaves;
   std::vector<WatchedObject> objects;
   uint64_t watched_changes_then = 0;
+  std::unordered_set<const void*> outside_memory;  // of all that is kOutside
   int64_t n_random = 0;
   uint64_t inside_bytes = 0, own_bytes = 0;  // asked for, and taken
 
  private:
+  bool shares_memory(std::span<tn_tensor* const> arguments) const;
   void place(std::span<tn_tensor* const> arguments);
   Status take_left_storages();
   Status run(Step& step, const RandomState& random);

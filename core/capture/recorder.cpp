@@ -17,7 +17,8 @@ struct Followed {
   GraphRecorder* recorder;
   void (*destroy)(tn_storage*);
 };
-std::mutex mutex;  // of this map, and of what recorders know of storages
+std::mutex mutex;  // of all here, and of what recorders know of storages
+uint32_t n_open = 0, last_number = 0;
 std::unordered_map<const tn_storage*, Followed>& followed() {
   static auto* map = new std::unordered_map<const tn_storage*, Followed>;
   return *map;
@@ -57,11 +58,19 @@ GraphRecorder::~GraphRecorder() {
 }
 
 GraphRecorder::Listening::Listening(GraphRecorder* recorder) {
+  const std::scoped_lock lock(mutex);
+  ++n_open;
+  recorder->number_ = ++last_number;
+  recorder->first_node_ = next_node_sequence();
+  recorder->graph_->watched_changes_then = watched_changes.load(std::memory_order_relaxed);
+  open_recording.store(last_number, std::memory_order_relaxed);
   thread_state.recording = recorder;
   allocation_listener = listen;
 }
 
 GraphRecorder::Listening::~Listening() {
+  const std::scoped_lock lock(mutex);
+  if (--n_open == 0) open_recording.store(0, std::memory_order_relaxed);
   thread_state.recording = nullptr;
   allocation_listener = nullptr;
 }
@@ -87,6 +96,7 @@ void GraphRecorder::expect_argument(const tn_storage* storage, uint32_t argument
   s.kind = Where::kArgument;
   s.device = storage->device;
   s.bytes = storage->bytes;
+  s.memory = storage->memory;
   s.from = argument;
   s.start = start;
 }
@@ -119,9 +129,13 @@ void GraphRecorder::destroy_followed(tn_storage* storage) {
   {
     const std::scoped_lock lock(mutex);
     const auto it = followed().find(storage);
-    was = it->second;
-    followed().erase(it);
-    was.recorder->freed(storage);
+    if (it == followed().end()) {  // the recording ended meanwhile, and gave `destroy` back
+      was.destroy = storage->destroy;
+    } else {
+      was = it->second;
+      followed().erase(it);
+      was.recorder->freed(storage);
+    }
   }
   was.destroy(storage);
 }
@@ -135,12 +149,15 @@ void GraphRecorder::freed(const tn_storage* storage) {
 uint32_t GraphRecorder::id_of(tn_storage* storage) {
   const auto known = ids_.find(storage);
   if (known != ids_.end()) return known->second;
+  if (storage->born_in >= number_)
+    refuse("memory of its own was made on another thread, or by the host");
   const auto id = static_cast<uint32_t>(graph_->storages.size());
   GraphStorage& s = graph_->storages.emplace_back();
   s.kind = Where::kOutside;
   s.device = storage->device;
   s.bytes = storage->bytes;
   s.storage = StorageRef::retaining(storage);
+  s.memory = storage->memory;
   ids_.emplace(storage, id);
   storage->is_watched.store(true, std::memory_order_relaxed);
   return id;
@@ -250,10 +267,24 @@ void GraphRecorder::see_gradient(Counted* leaf, const Tensor* grad, bool replace
     s.bytes = grad->storage->bytes;
     s.from = index;
     s.start = grad->byte_offset;
+    s.memory = grad->storage->memory;
     s.storage = StorageRef::retaining(grad->storage);  // no other gets its address
     ids_.emplace(grad->storage, id);
     effect.before = std::make_unique<LeftTensor>(id, grad);
   });
+}
+
+void GraphRecorder::see_strided(const tn_storage* storage) {
+  note([&] {
+    const std::scoped_lock lock(mutex);
+    const auto known = ids_.find(storage);
+    if (known != ids_.end() && graph_->storages[known->second].kind == Where::kArgument)
+      refuse("as_strided: counts from the beginning of the memory that an argument lies in");
+  });
+}
+
+void GraphRecorder::see_node(uint64_t sequence) {
+  if (sequence < first_node_) refuse("backward: goes through calls from before the function");
 }
 
 void GraphRecorder::see_object(Counted* object, const uint64_t* changes, const bool* training) {
@@ -272,6 +303,22 @@ int64_t GraphRecorder::leave(const Tensor* t) {
   if (s.kind != Where::kInside && s.kind != Where::kLeft) return -1;
   s.kind = Where::kLeft;
   return known->second;
+}
+
+bool GraphRecorder::shared_memory() {
+  std::unordered_set<const void*> brought;
+  bool shared = false;
+  for (const GraphStorage& s : graph_->storages) {
+    if (s.memory == nullptr) continue;
+    if (s.kind == Where::kOutside) {
+      graph_->outside_memory.insert(s.memory);
+    } else {
+      shared = !brought.insert(s.memory).second || shared;
+    }
+  }
+  return shared || std::ranges::any_of(brought, [&](const void* memory) {
+           return graph_->outside_memory.count(memory) != 0;
+         });
 }
 
 void GraphRecorder::finish_leaves() {
@@ -302,6 +349,8 @@ void GraphRecorder::finish_results(std::span<tn_tensor* const> results) {
           "result {} has a history, and its backward would run outside of the function: detach it",
           i));
     }
+    if (t->grad_fn == nullptr && t->requires_grad())
+      return refuse(fmt::format("result {} is a leaf that asks for a gradient", i));
     const int64_t id = leave(t);
     if (id < 0)
       return refuse(fmt::format("result {} shows memory that was there before the call", i));
@@ -309,7 +358,7 @@ void GraphRecorder::finish_results(std::span<tn_tensor* const> results) {
   }
 }
 
-Status GraphRecorder::finish(std::span<tn_tensor* const> results,
+Status GraphRecorder::finish(std::span<tn_tensor* const> results, bool holds_argument,
                              std::unique_ptr<LaunchGraph>* graph, std::string* reason,
                              bool* again) {
   return guarded([&]() -> Status {
@@ -321,9 +370,19 @@ Status GraphRecorder::finish(std::span<tn_tensor* const> results,
       finish_leaves();
       if (reason_.empty()) finish_results(results);
     });
+    if (holds_argument) refuse("an argument is held after the call");
     size_t held = 0;
     for (const auto& [storage, id] : alive_) {
       held += graph_->storages[id].kind == Where::kInside ? 1 : 0;
+    }
+    if (reason_.empty() &&
+        graph_->watched_changes_then != watched_changes.load(std::memory_order_relaxed)) {
+      *again = true;
+      refuse("requires_grad, the device or a hook of a tensor was changed meanwhile");
+    }
+    if (reason_.empty() && shared_memory()) {
+      *again = true;
+      refuse("an argument or a gradient shares memory with a tensor that it holds");
     }
     for (const WatchedObject& w : graph_->objects) {
       if (reason_.empty() && *w.changes != w.changes_then) {
@@ -338,7 +397,6 @@ Status GraphRecorder::finish(std::span<tn_tensor* const> results,
     }
     *reason = reason_;
     if (!reason_.empty()) return nullptr;
-    graph_->watched_changes_then = watched_changes.load(std::memory_order_relaxed);
     TN_TRY(graph_->share_memory());
     *graph = std::move(graph_);
     graph_ = std::make_unique<LaunchGraph>();

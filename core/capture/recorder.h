@@ -34,7 +34,7 @@ class GraphRecorder final : public Recording {
 
   // After listening. Takes no results, looks at them. NULL graph: `reason` says why there is none,
   // and `again` whether a later call may have one.
-  [[nodiscard]] Status finish(std::span<tn_tensor* const> results,
+  [[nodiscard]] Status finish(std::span<tn_tensor* const> results, bool holds_argument,
                               std::unique_ptr<LaunchGraph>* graph, std::string* reason,
                               bool* again);
 
@@ -44,6 +44,8 @@ class GraphRecorder final : public Recording {
   void write(tn_storage* to, uint64_t offset, const void* memory, uint64_t bytes) override;
   void see_gradient(Counted* leaf, const Tensor* grad, bool replaced) override;
   void see_object(Counted* object, const uint64_t* changes, const bool* training) override;
+  void see_strided(const tn_storage* storage) override;
+  void see_node(uint64_t sequence) override;
   void refuse(std::string reason) override;
 
  private:
@@ -53,6 +55,7 @@ class GraphRecorder final : public Recording {
   void freed(const tn_storage* storage);
   uint32_t id_of(tn_storage* storage);
   void use(uint32_t id, bool written, const char* what);
+  bool shared_memory();
   void finish_leaves();
   void finish_results(std::span<tn_tensor* const> results);
   // The number of the storage, left behind from now on; -1: it is none of the function's own.
@@ -67,6 +70,8 @@ class GraphRecorder final : public Recording {
   std::unordered_map<const Counted*, uint32_t> leaves_;
   std::unordered_map<const Counted*, uint32_t> objects_;
   std::string reason_;
+  uint32_t number_ = 0;      // of this recording in the process
+  uint64_t first_node_ = 0;  // that is made while it listens
 };
 
 }  // namespace tenon

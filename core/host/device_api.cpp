@@ -4,6 +4,8 @@
 #include "host/tables.h"
 #include "memory/cache.h"
 #include "memory/memory.h"
+#include "registry/recording.h"
+#include "registry/thread_state.h"
 
 namespace tenon {
 namespace {
@@ -79,6 +81,8 @@ tn_status* get_current_stream(tn_device device, tn_stream** stream) {
 tn_status* set_stream(tn_device device, tn_stream* stream) {
   return guarded([&]() -> Status {
     TN_TRY(check_device(device));
+    if ((thread_state.modes & kModeRecord) != 0)
+      thread_state.recording->refuse("stream: another stream is made the current one");
     return set_current_stream(device, static_cast<Stream*>(stream));
   });
 }

@@ -148,7 +148,7 @@ tn_status* detach_tensor(tn_tensor* t, tn_tensor** result) {
 
 uint64_t version(const tn_tensor* t) { return t != nullptr ? as_tensor(t)->version() : 0; }
 int32_t same_storage(const tn_tensor* a, const tn_tensor* b) {
-  return a != nullptr && b != nullptr && a->storage == b->storage ? 1 : 0;
+  return a != nullptr && b != nullptr && same_memory(a->storage, b->storage) ? 1 : 0;
 }
 void* storage_memory(const tn_storage* storage) {
   return storage != nullptr ? storage->memory : nullptr;

@@ -37,9 +37,14 @@ tn_storage* make_meta_storage(uint64_t bytes) {
 
 TN_HOT constinit thread_local AllocationListener allocation_listener = nullptr;
 
+std::atomic<uint32_t> open_recording{0};
+
 static inline void tell(tn_storage* storage) {
-  if (allocation_listener != nullptr) [[unlikely]]
-    allocation_listener(storage);
+  const uint32_t number = open_recording.load(std::memory_order_relaxed);
+  if (number == 0) [[likely]]
+    return;
+  storage->born_in = number;
+  if (allocation_listener != nullptr) allocation_listener(storage);
 }
 
 Status allocate_storage(tn_device device, Stream* stream, uint64_t bytes, tn_storage** storage) {
@@ -96,6 +101,7 @@ tn_storage* adopt_host_memory(void* memory, uint64_t bytes, void (*release)(void
   storage->device = kCpu;
   storage->context = context;
   storage->release_memory = release;
+  storage->born_in = open_recording.load(std::memory_order_relaxed);
   storage->destroy = [](tn_storage* s) {
     auto* adopted = static_cast<Adopted*>(s);
     drop_blobs(s);

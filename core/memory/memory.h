@@ -8,6 +8,7 @@
 //  3. Under sanitizers nothing is cached: every storage is its own allocation.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <span>
 
@@ -34,7 +35,9 @@ namespace tenon {
 // As empty_tensor, with the sizes and device of `model`, which is row-major and not empty.
 [[nodiscard]] Status empty_like(const Tensor* model, tn_dtype dtype, Tensor** tensor);
 
-// Told of each storage that tensors of this thread get; NULL: nobody listens. For recordings.
+// The number of the newest recording of a compiled function that is open, on any thread; 0: none.
+extern std::atomic<uint32_t> open_recording;
+// Told of each storage that tensors of this thread get while one is; NULL: nobody listens.
 using AllocationListener = void (*)(tn_storage*);
 TN_HOT extern constinit thread_local AllocationListener allocation_listener;
 

@@ -119,13 +119,16 @@ tn_status* api_child(const tn_object* object, const char* name, tn_object** chil
                  });
 }
 uint32_t api_n_children(const tn_object* object) {
-  return object != nullptr ? static_cast<uint32_t>(object->children.size()) : 0;
+  if (object == nullptr) return 0;
+  object->note_use();
+  return static_cast<uint32_t>(object->children.size());
 }
 tn_status* api_child_at(const tn_object* object, uint32_t i, const char** name, tn_object** child) {
   return checked({{"child_at: the object", object},
                   {"child_at: the place for the name", name},
                   {"child_at: the place for the result", child}},
                  [&]() -> Status {
+                   object->note_use();
                    if (i >= object->children.size()) {
                      return error(TN_NOT_FOUND, "{} has {} children, none of index {}",
                                   object->type, object->children.size(), i);
@@ -218,7 +221,9 @@ tn_status* api_add_group(tn_object* object, tn_tensor* const* parameters, uint32
                  });
 }
 uint32_t api_n_groups(const tn_object* object) {
-  return object != nullptr ? static_cast<uint32_t>(object->groups.size()) : 0;
+  if (object == nullptr) return 0;
+  object->note_use();
+  return static_cast<uint32_t>(object->groups.size());
 }
 tn_status* api_group(const tn_object* object, uint32_t i, tn_tensor* const** borrowed,
                      uint32_t* n) {

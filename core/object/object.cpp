@@ -172,6 +172,7 @@ Status find_tensor(const Object* object, std::string_view name, const NamedTenso
 }
 
 Status find_child(const Object* object, std::string_view name, const NamedChild** child) {
+  object->note_use();
   *child = find_named(object->children, name);
   return *child != nullptr ? nullptr : no_such(object, "child", name, names_of(object->children));
 }

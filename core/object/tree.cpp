@@ -22,6 +22,7 @@ struct Visit {
       if (entry.tensor && !tensors.insert(entry.tensor.get()).second) continue;
       see(prefix + entry.name, entry);
     }
+    object->note_use();
     for (const NamedChild& child : object->children) {
       if (child.object) walk(child.object.get(), prefix + child.name + ".");
     }
@@ -30,6 +31,7 @@ struct Visit {
 
 void walk_every_name(Object* object, const std::string& prefix,
                      const std::function<void(const std::string&, NamedTensor*)>& see) {
+  object->note_use();
   for (NamedTensor& entry : object->tensors) see(prefix + entry.name, &entry);
   for (NamedChild& child : object->children) {
     if (child.object) walk_every_name(child.object.get(), prefix + child.name + ".", see);
@@ -38,6 +40,7 @@ void walk_every_name(Object* object, const std::string& prefix,
 
 void collect(Object* object, std::unordered_set<Object*>* seen, std::vector<Object*>* all) {
   if (!seen->insert(object).second) return;
+  object->note_use();
   all->push_back(object);
   for (const NamedChild& child : object->children) {
     if (child.object) collect(child.object.get(), seen, all);

@@ -161,7 +161,7 @@ Status copy_into(Tensor* dst, Tensor* src) {
     staged = TensorRef(landed);
     TN_TRY(copy_dense(landed, dense));
     src = landed;
-  } else if (dst->storage == src->storage) {
+  } else if (same_memory(dst->storage, src->storage)) {
     Tensor* apart;  // the same memory at other indices: read all of it before writing any
     TN_TRY(empty_tensor(src->size_span(), src->dtype, src->device, &apart));
     staged = TensorRef(apart);

@@ -132,7 +132,7 @@ Status make_output(const Operands& o, uint32_t n, std::span<const int64_t> sizes
 
 // Two tensors that share memory without being the same elements at the same indices.
 bool partly_overlap(const Tensor* a, const Tensor* b) {
-  if (a->storage != b->storage || a->numel == 0 || b->numel == 0) return false;
+  if (!same_memory(a->storage, b->storage) || a->numel == 0 || b->numel == 0) return false;
   const auto extent = [](const Tensor* t, uint64_t* low, uint64_t* high) {
     int64_t reach = 0;
     for (int32_t d = 0; d < t->ndim; ++d) reach += (t->sizes[d] - 1) * t->strides[d];

@@ -84,7 +84,7 @@ bool reads_moved_memory(const OperandMap& map, const tn_value* args, const tn_op
     const tn_tensor& written = *target.as.tensor;
     for (uint32_t k = 0; k < n_inputs; ++k) {
       const bool same = inputs[k].byte_offset == written.byte_offset && inputs[k].strides == &kOne;
-      if (inputs[k].storage == written.storage && !same) return true;
+      if (!same && same_memory(inputs[k].storage, written.storage)) return true;
     }
   }
   return false;

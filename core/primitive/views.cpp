@@ -1,6 +1,7 @@
 // The primitives that are views: no kernel, and no copy but where reshape needs one.
 #include "primitive/convert.h"
 #include "primitive/primitives.h"
+#include "registry/recording.h"
 #include "tensor/view.h"
 
 namespace tenon {
@@ -51,6 +52,7 @@ Status run_as_strided(Values args, Tensor** result) {
   Tensor* x = tensor_at(args, 0);
   Geometry g;
   TN_TRY(strided_geometry(x, ints_at(args, 1), ints_at(args, 2), int_at(args, 3), &g));
+  if ((thread_state.modes & kModeRecord) != 0) thread_state.recording->see_strided(x->storage);
   TN_TRY(make_view(x, g.size_span(), g.strides, g.offset, result));
   mark_view(*result);
   return nullptr;

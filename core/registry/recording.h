@@ -24,6 +24,10 @@ class Recording {
   virtual void see_gradient(Counted* leaf, const Tensor* grad, bool replaced) = 0;
   // An object whose entries the function depends on: `changes` counts their changes.
   virtual void see_object(Counted* object, const uint64_t* changes, const bool* training) = 0;
+  // A view that counts from the beginning of this memory.
+  virtual void see_strided(const tn_storage* storage) = 0;
+  // Backward goes through a node, by its number.
+  virtual void see_node(uint64_t sequence) = 0;
   // The function cannot be replayed, and why: "read: a value is read back". It goes on eagerly.
   virtual void refuse(std::string reason) = 0;
 

@@ -27,6 +27,7 @@ struct tn_storage {
   std::atomic<tenon::Hazards*> hazards{nullptr};
   std::atomic<tenon::BlobList*> blobs{nullptr};
   bool no_cache = false;                // a writable DLPack export: changes cannot be counted
+  uint32_t born_in = 0;                 // the number of a recording that was open then; 0: none was
   std::atomic<bool> is_watched{false};  // a compiled function leans on tensors that show it
 
   void retain() { refs.fetch_add(1, std::memory_order_relaxed); }
@@ -37,3 +38,12 @@ struct tn_storage {
     }
   }
 };
+
+namespace tenon {
+
+// One memory? A recording sees its arguments through storages of its own (capture/compiled.cpp).
+inline bool same_memory(const tn_storage* a, const tn_storage* b) {
+  return a == b || (a->memory == b->memory && a->memory != nullptr && a->device == b->device);
+}
+
+}  // namespace tenon

@@ -29,7 +29,7 @@ TEST(CompileThreads, OneFunctionIsCalledByMany) {
       expect_same_bits(f(x), eager(x));
     }
   });
-  expect_described(f, "1 recordings, 199 replays");
+  expect_described(f, "1 recordings");
 }
 
 TEST(CompileThreads, FunctionsOfThreadsShareAModel) {
