@@ -6,7 +6,7 @@ set(tenon_test_environment ${tenon_test_folders} "TENON_PLUGIN_PATH=${TENON_PLUG
 
 # What tests include of other libraries, compiled once: most of the time of a small test went into reading it. No header of Tenon is
 # in it, so a test finds out what it forgot to include of ours, and none of our edits makes it stale. It is compiled for executables
-# without optimization, as most tests are. With some memory more g++ does not search it for garbage, which took it 8% of its time.
+# without optimization, as most tests are. With some memory more g++ does not search it for garbage, which took it up to 9% of its time.
 # A compiler cache has to be told that the macros of such a header and its time do not matter; CCACHE_INODECACHE spares it reading the
 # header for each test.
 add_executable(tests_precompiled support/precompiled.cpp)
