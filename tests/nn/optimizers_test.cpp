@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "message_of.h"
 #include "tenon/tenon.hpp"
 
 namespace tn = tenon;
@@ -67,15 +68,6 @@ void expect_near(const tn::Tensor& p, const Values& expected, double tolerance) 
   ASSERT_EQ(found.size(), expected.size());
   for (size_t i = 0; i < found.size(); ++i)
     EXPECT_NEAR(found[i], expected[i], tolerance) << "element " << i;
-}
-
-std::string message_of(auto&& f) {
-  try {
-    f();
-  } catch (const tn::Error& e) {
-    return e.what();
-  }
-  return "no error";
 }
 
 std::vector<std::string> names_of(const tn::NamedTensors& list) {
