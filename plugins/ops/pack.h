@@ -17,6 +17,7 @@ void shape();
 void rearrange();
 void create();
 void index();
+void embedding();
 void norm();
 void loss();
 void windows();

@@ -15,6 +15,7 @@ TENON_PLUGIN(ops) {
   ops_pack::create();
   group("index");
   ops_pack::index();
+  ops_pack::embedding();
   group("norm");
   ops_pack::norm();
   group("loss");

@@ -1,0 +1,235 @@
+// Rows of a table by integers: embedding, sums of them in bags, and classes as rows of zeros and ones.
+#include "pack.h"
+
+#include <algorithm>
+
+namespace tenon::ops_pack {
+namespace {
+
+constinit ExpressionRef but_padding{"_but_padding(Tensor row, Tensor i, int padding) -> Tensor",
+                                    "row\n drow = where(i == padding, 0, g)"};
+
+Tensor rows(const Tensor& weight, const Tensor& given, optional<int64_t> padding_idx) {
+  const Tensor index = as_index("embedding", "index", given);
+  if (weight.dim() != 2)
+    fail("embedding: weight is " + sizes_text(weight.sizes()) + ", expected 2 dimensions");
+  int64_t n = index.numel(), count = weight.size(0), d = weight.size(1);
+  if (padding_idx && (*padding_idx < -count || *padding_idx >= count)) {
+    fail("embedding: padding_idx is " + std::to_string(*padding_idx) + ", expected " +
+         std::to_string(-count) + " to " + std::to_string(count - 1));
+  }
+  Tensor line = prim::reshape(index, {n, 1});
+  Tensor flat = prim::gather(weight, 0, prim::expand(line, {n, d}));
+  if (padding_idx)
+    flat = prim::elementwise(but_padding, flat, line, (*padding_idx + count) % count);
+  std::vector<int64_t> sizes(index.sizes().begin(), index.sizes().end());
+  sizes.push_back(d);
+  return prim::reshape(flat, sizes);
+}
+
+constinit ExpressionRef before_first{"_before_first(Tensor i) -> Tensor", "int(i < 0)"};
+
+// One more than the largest class, which is read: its size is not known before.
+int64_t count_classes(const Tensor& index) {
+  if (index.numel() == 0)
+    fail("one_hot: index is " + sizes_text(index.sizes()) +
+         ", from which num_classes does not follow; name it");
+  if (prim::reduce(TN_REDUCE_MAX, Tensors(&index, 1), {}, false, before_first).item<int64_t>() != 0)
+    fail("one_hot: an index is negative, expected classes from 0 on");
+  const int64_t largest = prim::reduce(TN_REDUCE_MAX, index).item<int64_t>();
+  return checked_add("one_hot", largest, 1);
+}
+
+Tensor hot(const Tensor& given, int64_t num_classes) {
+  const Tensor index = as_index("one_hot", "index", given);
+  if (num_classes == -1) num_classes = count_classes(index);
+  if (num_classes < 1) {
+    fail("one_hot: num_classes is " + std::to_string(num_classes) +
+         ", expected at least 1, or -1 for one more than the largest class");
+  }
+  expect_countable("one_hot", joined_sizes({sizes_of(index), {num_classes}}), int64);
+  std::vector<int64_t> sizes(index.sizes().begin(), index.sizes().end());
+  sizes.push_back(1);
+  Tensor at = prim::reshape(index, sizes);
+  Tensor one = prim::expand(prim::fill({}, 1, int64, index.device()), sizes);
+  sizes.back() = num_classes;
+  // By scatter, as PyTorch's: its kernel refuses a class that is out of range, without a read-back.
+  return prim::scatter(prim::fill(sizes, 0, int64, index.device()), -1, at, one, false);
+}
+
+constinit ExpressionRef less_one{"_less_one(Tensor x) -> Tensor", "x - 1"};
+constinit ExpressionRef bag_mean{"_bag_mean(Tensor total, Tensor n) -> Tensor",
+                                 "total / max(n, 1)"};
+constinit ExpressionRef unless_padding{
+    "_unless_padding(Tensor row, Tensor i, int padding, float other) -> Tensor",
+    "where(i == padding, other, row)"};
+constinit ExpressionRef is_no_padding{"_is_no_padding(Tensor i, int padding) -> Tensor",
+                                      "int(i != padding)"};
+constinit ExpressionRef larger_of_bag{
+    "_larger_of_bag(Tensor y, Tensor below, Tensor bag, Tensor bag_below) -> Tensor",
+    "where(bag == bag_below, max(y, below), y)"};
+
+// The largest of each bag of rows [n, d]: log2(n) comparisons with rows 1, 2, 4, .. before in the
+// same bag; then the last row of a bag has it. A bag without rows gives anything.
+Tensor bag_max(const Tensor& values, const Tensor& bag, const Tensor& counts) {
+  Tensor y = values, own = prim::reshape(bag, {bag.numel(), 1});
+  int64_t n = values.size(0), d = values.size(1), bags = counts.numel();
+  if (n == 0) return prim::fill({bags, d}, 0, values.dtype(), values.device());
+  for (int64_t shift = 1; shift < n; shift *= 2) {
+    Tensor low = prim::slice(y, 0, 0, n - shift), high = prim::slice(y, 0, shift, n);
+    Tensor joined = prim::elementwise(larger_of_bag, high, low, prim::slice(own, 0, shift, n),
+                                      prim::slice(own, 0, 0, n - shift));
+    y = cat({prim::slice(y, 0, 0, shift), joined});
+  }
+  Tensor last = prim::elementwise(less_one, prim::scan(TN_REDUCE_SUM, counts, 0));
+  last = prim::expand(prim::reshape(clamp(last, 0, n - 1), {bags, 1}), {bags, d});
+  return prim::gather(y, 0, last);
+}
+
+struct BagOptions {
+  Tensor offsets;
+  string_view mode;
+  Tensor per_sample_weights;
+  bool include_last_offset;
+  optional<int64_t> padding_idx;
+};
+
+void check_bags(const Tensor& weight, const Tensor& index, BagOptions* o) {
+  const std::pair<const char*, const Tensor&> others[] = {
+      {"index", index}, {"offsets", o->offsets}, {"per_sample_weights", o->per_sample_weights}};
+  for (const auto& [name, t] : others) {
+    if (!t.defined() || t.device() == weight.device()) continue;
+    fail("embedding_bag: weight is on " + weight.device().name() + ", " + name + " on " +
+         t.device().name() + "; expected all on one device");
+  }
+  if (o->mode != "sum" && o->mode != "mean" && o->mode != "max") {
+    fail("embedding_bag: mode is '" + std::string(o->mode) + "', expected 'sum', 'mean' or 'max'");
+  }
+  if (index.dim() != (o->offsets.defined() ? 1 : 2)) {
+    fail("embedding_bag: index is " + sizes_text(index.sizes()) +
+         ", expected 2 dimensions, or 1 with offsets");
+  }
+  if (o->include_last_offset && (!o->offsets.defined() || o->offsets.numel() == 0))
+    fail("embedding_bag: include_last_offset is set, expected offsets with the last one");
+  if (!o->padding_idx || weight.dim() != 2) return;
+  const int64_t count = weight.size(0);
+  if (*o->padding_idx < -count || *o->padding_idx >= count) {
+    fail("embedding_bag: padding_idx is " + std::to_string(*o->padding_idx) + ", expected " +
+         std::to_string(-count) + " to " + std::to_string(count - 1));
+  }
+  o->padding_idx = (*o->padding_idx + count) % count;
+}
+
+// Of offsets whose values are at hand; elsewhere the device tells of them late.
+void check_offsets(const Tensor& offsets, int64_t n) {
+  if (!offsets.device().is_cpu()) return;
+  if (offsets.numel() == 0 && n > 0)
+    fail("embedding_bag: offsets is empty, expected a bag for the " + std::to_string(n) +
+         " of index");
+  int64_t least = 0, most = 0, place = 0;  // the first is 0
+  for (const int64_t offset : offsets.to_vector<int64_t>()) {
+    if (offset < least || offset > most) {
+      fail("embedding_bag: offsets[" + std::to_string(place) + "] is " + std::to_string(offset) +
+           ", expected " + std::to_string(least) + (least == most ? "" : " to ") +
+           (least == most ? "" : std::to_string(most)) +
+           ": offsets begin with 0, do not fall, and index has " + std::to_string(n));
+    }
+    least = offset;
+    most = n;
+    ++place;
+  }
+}
+
+// [bags, d]: of no rows at all 0, in every mode, as PyTorch's.
+Tensor of_bags(string_view mode, const Tensor& total, const Tensor& counts) {
+  const Tensor column = prim::reshape(counts, {counts.numel(), 1});
+  if (mode == "mean") return prim::elementwise(bag_mean, total, column);
+  return mode == "max" ? where(column > 0, total, 0) : total;
+}
+
+Tensor bags(const Tensor& weight, const Tensor& index, BagOptions o) {
+  check_bags(weight, index, &o);
+  const bool largest = o.mode == "max";
+  Tensor picked = embedding(weight, index);
+  if (o.per_sample_weights.defined()) {
+    bool fits = std::ranges::equal(o.per_sample_weights.sizes(), index.sizes());
+    if (o.mode != "sum" || !fits) {
+      fail("embedding_bag: per_sample_weights " + sizes_text(o.per_sample_weights.sizes()) +
+           " for index " + sizes_text(index.sizes()) + " with mode '" + std::string(o.mode) +
+           "', expected index's sizes and mode 'sum'");
+    }
+    picked = mul(picked, unsqueeze(o.per_sample_weights, -1));
+  }
+  Tensor counted;  // per index: 1 where it counts; null: each does
+  if (o.padding_idx) {
+    const Tensor whole = as_index("embedding_bag", "index", index);
+    picked = prim::elementwise(unless_padding, picked, unsqueeze(whole, -1), *o.padding_idx,
+                               largest ? -INFINITY : 0.0);
+    counted = prim::elementwise(is_no_padding, whole, *o.padding_idx);
+  }
+  if (!o.offsets.defined()) {
+    if (counted.defined())
+      return of_bags(o.mode, largest ? amax(picked, 1) : sum(picked, 1), sum(counted, 1));
+    if (largest) return amax(picked, 1);
+    return o.mode == "sum" ? sum(picked, 1) : mean(picked, 1);
+  }
+  const Tensor first = as_index("embedding_bag", "offsets", o.offsets);
+  int64_t n = index.numel(), count = first.numel(), d = weight.size(1);
+  check_offsets(first, n);
+  // With the last offset there is one bag more, of what lies behind it, which nobody gets.
+  const auto wanted = [&](const Tensor& all_bags) {
+    return o.include_last_offset ? prim::slice(all_bags, 0, 0, count - 1) : all_bags;
+  };
+  auto filled = [&](Ints sizes, int value, Dtype dtype) {
+    return prim::fill(sizes, value, dtype, weight.device());
+  };
+  // Each bag begins at its offset; what is before the first is in bag -1, which scatter refuses.
+  Tensor begins =
+      prim::scatter(filled({n + 1}, 0, int64), 0, first, filled({count}, 1, int64), true);
+  Tensor bag =
+      prim::elementwise(less_one, prim::scan(TN_REDUCE_SUM, prim::slice(begins, 0, 0, n), 0));
+  const auto count_of = [&](const Tensor& each) {
+    return prim::scatter(filled({count}, 0, int64), 0, bag, each, true);
+  };
+  const Tensor all = count_of(filled({n}, 1, int64));
+  const Tensor counts = counted.defined() ? count_of(counted) : all;
+  if (largest) return wanted(of_bags(o.mode, bag_max(picked, bag, all), counts));
+  Tensor to = prim::expand(prim::reshape(bag, {n, 1}), {n, d});
+  Tensor total = prim::scatter(filled({count, d}, 0, picked.dtype()), 0, to, picked, true);
+  return wanted(of_bags(o.mode, total, counts));
+}
+
+}  // namespace
+
+void embedding() {
+  op("embedding(Tensor weight, Tensor index, int? padding_idx=None) -> Tensor")
+      .doc(
+          "Rows of weight [n, d] at index [..]: [.., d]. The row padding_idx, from the end where "
+          "negative, gets no gradient.")
+      .keeps_halves()
+      .meaning(rows);
+  op("embedding_bag(Tensor weight, Tensor index, Tensor? offsets=None, str mode=\"mean\", "
+     "Tensor? per_sample_weights=None, bool include_last_offset=False, int? padding_idx=None) -> "
+     "Tensor")
+      .doc(
+          "Sums, means or maxima (mode) of rows of weight: a bag for each row of index [bags, n], "
+          "or beginning at each of offsets [bags] in index [n]; with include_last_offset the last "
+          "of offsets is where the last bag ends. The row padding_idx, from the end where "
+          "negative, belongs to no bag and gets no gradient.")
+      .meaning([](Tensor weight, Tensor index, Tensor offsets, string_view mode,
+                  Tensor per_sample_weights, bool include_last_offset,
+                  optional<int64_t> padding_idx) {
+        return bags(weight, index,
+                    {offsets, mode, per_sample_weights, include_last_offset, padding_idx});
+      });
+  // num_classes -1: one more than the largest class.
+  op("one_hot(Tensor index, int num_classes=-1) -> Tensor")
+      .doc(
+          "index [..] to int64 [.., num_classes], 1 at its class. num_classes -1: one more than "
+          "the largest class, for which the call waits for the device.")
+      .dynamic()
+      .no_gradient()
+      .meaning(hot);
+}
+
+}  // namespace tenon::ops_pack
