@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/text.h"
+#include "primitive/convert.h"
 #include "primitive/elementwise.h"
 #include "launch/explain.h"
 #include "primitive/primitives.h"
+#include "registry/recording.h"
 #include "registry/variants.h"
 #include "profile/profile.h"
 
@@ -143,11 +146,39 @@ static inline bool is_list_of_tensors(const Argument& argument, const tn_value& 
   return true;
 }
 
+// Numbers that tensors stand for are read, and known by their tensors to a recording and to the
+// decomposition.
+[[gnu::cold, gnu::noinline]] static Status call_with_numbers(const Op* op,
+                                                             std::span<const tn_value> given,
+                                                             std::span<tn_value> results) {
+  tn_value read[kMaxArguments];
+  for (size_t i = 0; i < given.size(); ++i) {
+    const bool stands_for_number =
+        given[i].kind == TN_KIND_TENSOR && op->schema.arguments[i].type != Type::kTensor;
+    read[i] = stands_for_number ? read_scalar(given[i].as.tensor) : given[i];
+  }
+  DynamicNumbers numbers{op, given, {read, given.size()}, false};
+  DynamicNumbers* const before = std::exchange(thread_state.numbers, &numbers);
+  const Status status = call(op, read, static_cast<uint32_t>(given.size()), results.data(),
+                             static_cast<uint32_t>(results.size()));
+  thread_state.numbers = before;
+  if ((thread_state.modes & kModeRecord) != 0) {
+    // Nodes keep numbers as they were.
+    const bool kept =
+        records() && (op->flags & TN_OP_NO_GRADIENT) == 0 && any_needs_gradient(given);
+    if (kept || !numbers.used)
+      thread_state.recording->refuse(fmt::format("{}: a number is read from its tensor{}",
+                                                 op->schema.name, kept ? " for the gradient" : ""));
+  }
+  return status;
+}
+
 Status call(const Op* op, const tn_value* args, uint32_t n_args, tn_value* results,
             uint32_t n_results) {
   const auto& arguments = op->schema.arguments;
   const uint32_t n_given = n_args;
   tn_value complete[kMaxArguments];
+  bool numbers_in_tensors = false;
   if (n_args != op->n_direct) {
     if (op->variants != nullptr) return call_with_variants(op, args, n_args, results, n_results);
     TN_TRY(complete_arguments(op, args, n_args, complete));
@@ -170,6 +201,7 @@ Status call(const Op* op, const tn_value* args, uint32_t n_args, tn_value* resul
     if (args[i].kind == TN_KIND_TENSORS && is_list_of_tensors(arguments[i], args[i], &gradient))
       continue;
     TN_TRY(check_value(op->schema, arguments[i], args[i], numbers));
+    numbers_in_tensors |= args[i].kind == TN_KIND_TENSOR;
     if (args[i].kind == TN_KIND_INT && arguments[i].type == Type::kFloat) [[unlikely]] {
       // Kernels and decompositions read a float where the schema says float.
       const auto value = static_cast<double>(args[i].as.i);
@@ -182,6 +214,8 @@ Status call(const Op* op, const tn_value* args, uint32_t n_args, tn_value* resul
   }
   const std::span<const tn_value> all(args, n_args);
   const std::span<tn_value> out(results, n_results);
+  if (numbers_in_tensors) [[unlikely]]
+    return call_with_numbers(op, all, out);
   ResultsScope scope(out);
   const Status status = scope.keep_if_fine((thread_state.modes & kModesOfCalls) != 0
                                                ? call_with_modes(op, all, out)

@@ -1,13 +1,39 @@
 #include "call/decompose.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "call/call.h"
+#include "registry/recording.h"
 
 namespace tenon {
+
+// The decomposition gets the tensors that stand for numbers, so that these are read where they are
+// used. What it calls has numbers of its own.
+static Status run_with_numbers(const Op* op, std::span<const tn_value> args,
+                               std::span<tn_value> results) {
+  DynamicNumbers* const numbers = std::exchange(thread_state.numbers, nullptr);
+  tn_value given[kMaxArguments];
+  std::ranges::copy(args, given);
+  if (numbers->op == op) {
+    for (size_t i = 0; i < args.size(); ++i) {
+      const bool same =
+          args[i].kind == numbers->read[i].kind && args[i].as.i == numbers->read[i].as.i;
+      if (numbers->came_as_tensor(i) && same) given[i] = numbers->given[i];
+    }
+    numbers->used = true;
+  }
+  const Status status = run_decomposition(op, {given, args.size()}, results);
+  thread_state.numbers = numbers;
+  return status;
+}
 
 Status run_decomposition(const Op* op, std::span<const tn_value> args,
                          std::span<tn_value> results) {
   for (tn_value& v : results) v = tn_value{};
   const DecompositionScope scope(op);
+  if (thread_state.numbers != nullptr) [[unlikely]]
+    return run_with_numbers(op, args, results);
   if (Status status = op->decompose(op->self, args.data(), static_cast<uint32_t>(args.size()),
                                     results.data(), static_cast<uint32_t>(results.size()))) {
     release_values(results);

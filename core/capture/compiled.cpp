@@ -281,10 +281,10 @@ std::string Compiled::describe() {
     }
     const LaunchGraph& g = *s->graph;
     text += fmt::format(
-        "signature: {} steps, {} results, {} leaves, {} objects; its own memory: {} bytes in the "
-        "place of {}\n",
-        g.steps.size(), g.results.size(), g.leaves.size(), g.objects.size(), g.own_bytes,
-        g.inside_bytes);
+        "signature: {} steps ({} dropped), {} results, {} leaves, {} objects; its own memory: {} "
+        "bytes in the place of {}\n",
+        g.steps.size(), g.n_dropped, g.results.size(), g.leaves.size(), g.objects.size(),
+        g.own_bytes, g.inside_bytes);
     for (const Step& step : g.steps) {
       text += fmt::format("  {}\n", step.kind == Step::Kind::kLaunch ? step.op->schema.name
                                     : step.kind == Step::Kind::kCopy ? std::string("copy of bytes")

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "memory/transfer.h"
+#include "primitive/convert.h"
+#include "primitive/elementwise.h"
 
 namespace tenon {
 
@@ -104,8 +106,23 @@ Status LaunchGraph::take_left_storages() {
   return nullptr;
 }
 
+void ReadNumber::read() const {
+  tn_tensor element{};
+  element.data = data;
+  element.dtype = dtype;
+  tn_value number = read_scalar(&element);
+  if (parameter != nullptr) {
+    *parameter = number_scalar(number, as_float);
+  } else if (argument->kind == TN_KIND_FLOAT && number.kind != TN_KIND_FLOAT) {
+    argument->as.f = static_cast<double>(number.as.i);
+  } else {
+    *argument = number;
+  }
+}
+
 Status LaunchGraph::run(Step& step, const RandomState& random) {
   if (step.kind == Step::Kind::kLaunch) {
+    for (const auto& number : step.numbers) number->read();
     if (step.random >= 0) {
       auto* own = const_cast<tn_random*>(step.call->random);
       own->seed = random.seed;
@@ -165,50 +182,6 @@ Status LaunchGraph::replay(std::span<tn_tensor* const> arguments, std::span<tn_t
     if (s.kind == Where::kArgument || s.kind == Where::kGradient) s.storage = {};
   }
   return status;
-}
-
-Status LaunchGraph::share_memory() {
-  struct Piece {
-    tn_device device;
-    uint64_t bytes;
-    int64_t busy_until;
-    StorageRef storage;
-  };
-  std::vector<Piece> pieces;
-  std::vector<size_t> piece_of(storages.size());
-  std::vector<size_t> order;
-  for (size_t i = 0; i < storages.size(); ++i) {
-    if (storages[i].kind == Where::kInside && storages[i].first >= 0) order.push_back(i);
-  }
-  std::ranges::stable_sort(
-      order, [&](size_t a, size_t b) { return storages[a].first < storages[b].first; });
-  for (const size_t i : order) {
-    const GraphStorage& s = storages[i];
-    inside_bytes += s.bytes;
-    // The smallest that is large enough, else the largest, which grows.
-    const auto is_better = [&](const Piece& a, const Piece& b) {
-      const bool a_fits = a.bytes >= s.bytes, b_fits = b.bytes >= s.bytes;
-      return a_fits != b_fits ? a_fits : a_fits ? a.bytes < b.bytes : a.bytes > b.bytes;
-    };
-    Piece* best = nullptr;
-    for (Piece& piece : pieces) {
-      if (piece.busy_until < s.first && piece.device == s.device &&
-          (best == nullptr || is_better(piece, *best)))
-        best = &piece;
-    }
-    if (best == nullptr) best = &pieces.emplace_back(Piece{s.device, 0, 0, {}});
-    best->bytes = std::max(best->bytes, s.bytes);
-    best->busy_until = s.last;
-    piece_of[i] = static_cast<size_t>(best - pieces.data());
-  }
-  for (Piece& piece : pieces) {
-    tn_storage* made;
-    TN_TRY(allocate_storage(piece.device, nullptr, piece.bytes, &made));
-    piece.storage = StorageRef(made);
-    own_bytes += piece.bytes;
-  }
-  for (const size_t i : order) storages[i].put(pieces[piece_of[i]].storage.get(), 0);
-  return nullptr;
 }
 
 }  // namespace tenon

@@ -44,7 +44,7 @@ struct GraphStorage {
   tn_device device{};
   uint64_t bytes = 0;
   const void* memory = nullptr;   // of those that were there before, when it was recorded
-  int64_t first = -1, last = -1;  // steps that use it
+  int64_t first = -1, last = -1;  // steps that use it, when the memory is planned
   uint32_t from = 0;              // kArgument: of which; kGradient: of which leaf
   uint64_t start = 0;             // kArgument, kGradient: where that began in it, in bytes
   uint64_t shift = 0;             // how much further behind it begins in `storage`
@@ -54,6 +54,35 @@ struct GraphStorage {
   void put(tn_storage* in_places, uint64_t shift_there);
 };
 
+// A number of a launch that is read from memory of the host before each replay.
+struct ReadNumber {
+  void* data = nullptr;  // of its tensor: one element
+  tn_storage* storage = nullptr;
+  uint64_t byte_offset = 0;
+  tn_dtype dtype = TN_DTYPE_NONE;
+  tn_value* argument = nullptr;    // where it goes: an argument, of the kind that stands there,
+  tn_scalar* parameter = nullptr;  // or a parameter of a loop
+  bool as_float = false;           // of a parameter
+
+  void read() const;
+};
+
+// That a step works on a storage. The place has no address where the step asks for the storage
+// itself.
+struct Use {
+  uint32_t storage;
+  Place place{};
+};
+
+// Gives what a kernel prepared back to it.
+struct Unprepare {
+  const Kernel* kernel = nullptr;
+  void operator()(void* prepared) const {
+    if (kernel->def.destroy_prepared != nullptr)
+      kernel->def.destroy_prepared(kernel->def.self, prepared);
+  }
+};
+
 struct Step {
   enum class Kind { kLaunch, kCopy, kWrite };
   Kind kind = Kind::kLaunch;
@@ -61,8 +90,11 @@ struct Step {
   tn_kernel_fn fn = nullptr;
   const Op* op = nullptr;
   std::unique_ptr<RepeatedCall> call;
-  int64_t random = -1;            // which random launch of the graph it is; -1: none
+  int64_t random = -1;  // which random launch of the graph it is; -1: none
+  std::unique_ptr<void, Unprepare> prepared;
+  std::vector<Use> uses;          // of a loop its operands first, in their order
   std::vector<uint32_t> written;  // storages whose values it changes
+  std::vector<std::unique_ptr<ReadNumber>> numbers;
   // kCopy and kWrite
   uint32_t to = 0, from = 0;
   uint64_t to_offset = 0, from_offset = 0, bytes = 0;
@@ -123,9 +155,6 @@ class LaunchGraph {
   bool fits(std::span<tn_tensor* const> arguments, bool* stale) const;
   // `arguments` as in the recording, with other values; results are the caller's.
   [[nodiscard]] Status replay(std::span<tn_tensor* const> arguments, std::span<tn_tensor*> results);
-  // Gives storages that do not live at the same time the same memory, and takes it.
-  [[nodiscard]] Status share_memory();
-
   std::vector<GraphStorage> storages;
   std::vector<Step> steps;
   std::vector<std::unique_ptr<LeftTensor>> results;  // NULL: the function gives None
@@ -134,6 +163,7 @@ class LaunchGraph {
   uint64_t watched_changes_then = 0;
   std::unordered_set<const void*> outside_memory;  // of all that is kOutside
   int64_t n_random = 0;
+  size_t n_dropped = 0;                      // steps whose results nobody reads
   uint64_t inside_bytes = 0, own_bytes = 0;  // asked for, and taken
 
  private:

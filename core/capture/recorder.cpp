@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "capture/plan.h"
 
 namespace tenon {
 namespace {
@@ -164,15 +165,52 @@ uint32_t GraphRecorder::id_of(tn_storage* storage) {
 }
 
 // Whoever reads memory of the function's own that no step wrote would read something else later.
-void GraphRecorder::use(uint32_t id, bool written, const char* what) {
-  GraphStorage& s = graph_->storages[id];
-  const auto step = static_cast<int64_t>(graph_->steps.size());  // the one that is being noted
-  if (s.first < 0) {
-    if (!written && s.kind == Where::kInside && s.bytes > 0)
-      refuse(fmt::format("{}: reads values that no recorded call wrote", what));
-    s.first = step;
+void GraphRecorder::use(Step* step, uint32_t id, bool written, const char* what, Place place) {
+  const GraphStorage& s = graph_->storages[id];
+  is_used_.resize(graph_->storages.size());
+  if (!is_used_[id] && !written && s.kind == Where::kInside && s.bytes > 0)
+    refuse(fmt::format("{}: reads values that no recorded call wrote", what));
+  is_used_[id] = true;
+  step->uses.push_back({id, place});
+}
+
+void GraphRecorder::number(const Op* op, uint32_t parameter, const tn_tensor* holder,
+                           bool as_float) {
+  note([&] {
+    auto* tensor = static_cast<Tensor*>(const_cast<tn_tensor*>(holder));
+    parameters_.push_back({op, parameter, TensorRef::retaining(tensor), as_float});
+  });
+}
+
+void GraphRecorder::bind(Step* step, const tn_tensor* holder, tn_value* argument,
+                         tn_scalar* parameter, bool as_float) {
+  auto& number = step->numbers.emplace_back(std::make_unique<ReadNumber>());
+  number->data = holder->data;
+  number->storage = holder->storage;
+  number->byte_offset = holder->byte_offset;
+  number->dtype = holder->dtype;
+  number->argument = argument;
+  number->parameter = parameter;
+  number->as_float = as_float;
+  const uint32_t id = id_of(holder->storage);
+  use(step, id, false, step->op->schema.name.c_str(), Place::in(*number));
+}
+
+void GraphRecorder::bind_numbers(Step* step) {
+  auto* args = const_cast<tn_value*>(step->call->args);
+  const bool is_loop = step->call->n_args > 0 && args[0].kind == TN_KIND_LOOP;
+  for (const Parameter& p : std::exchange(parameters_, {})) {
+    if (!is_loop || p.op != step->op) continue;  // of a loop that was not launched
+    auto* params = const_cast<tn_scalar*>(args[0].as.loop->params);
+    bind(step, p.holder.get(), nullptr, params + p.index, p.as_float);
   }
-  s.last = step;
+  DynamicNumbers* const numbers = thread_state.numbers;
+  if (is_loop || numbers == nullptr || numbers->op != step->op) return;
+  for (size_t i = 0; i < step->call->n_args; ++i) {
+    if (numbers->came_as_tensor(i))
+      bind(step, numbers->given[i].as.tensor, args + i, nullptr, false);
+  }
+  numbers->used = true;
 }
 
 void GraphRecorder::launch(const Kernel& kernel, tn_kernel_fn fn, const Op* op,
@@ -204,13 +242,13 @@ void GraphRecorder::launch(const Kernel& kernel, tn_kernel_fn fn, const Op* op,
     }
     const auto see = [&](auto& holder) {
       const uint32_t id = id_of(holder.storage);
-      graph_->storages[id].places.push_back(Place::in(holder));
-      use(id, is_written(id), name);
+      use(&step, id, is_written(id), name, Place::in(holder));
     };
     for (uint32_t i = 0; i < step.call->n_args; ++i) see_places(step.call->args[i], see);
     for (uint32_t i = 0; i < step.call->n_outputs; ++i) {
       if (step.call->outputs[i] != nullptr) see(*step.call->outputs[i]);
     }
+    if (fn == kernel.def.launch) bind_numbers(&step);
     graph_->steps.push_back(std::move(step));
   });
 }
@@ -227,8 +265,8 @@ void GraphRecorder::copy(tn_storage* to, uint64_t to_offset, tn_storage* from, u
     step.from_offset = from_offset;
     step.bytes = bytes;
     step.written = {step.to};
-    use(step.from, false, "copy");
-    use(step.to, true, "copy");
+    use(&step, step.from, false, "copy");
+    use(&step, step.to, true, "copy");
     graph_->steps.push_back(std::move(step));
   });
 }
@@ -243,7 +281,7 @@ void GraphRecorder::write(tn_storage* to, uint64_t offset, const void* memory, u
     step.bytes = bytes;
     step.values.assign(static_cast<const char*>(memory), static_cast<const char*>(memory) + bytes);
     step.written = {step.to};
-    use(step.to, true, "write");
+    use(&step, step.to, true, "write");
     graph_->steps.push_back(std::move(step));
   });
 }
@@ -375,6 +413,10 @@ Status GraphRecorder::finish(std::span<tn_tensor* const> results, bool holds_arg
     for (const auto& [storage, id] : alive_) {
       held += graph_->storages[id].kind == Where::kInside ? 1 : 0;
     }
+    // A first call does more than later ones: whatever was refused, these may be fine.
+    *again = held > 0 || std::ranges::any_of(graph_->objects, [](const WatchedObject& w) {
+               return *w.changes != w.changes_then;
+             });
     if (reason_.empty() &&
         graph_->watched_changes_then != watched_changes.load(std::memory_order_relaxed)) {
       *again = true;
@@ -397,7 +439,9 @@ Status GraphRecorder::finish(std::span<tn_tensor* const> results, bool holds_arg
     }
     *reason = reason_;
     if (!reason_.empty()) return nullptr;
-    TN_TRY(graph_->share_memory());
+    drop_dead_steps(graph_.get());
+    TN_TRY(plan_memory(graph_.get()));
+    TN_TRY(prepare_calls(graph_.get()));
     *graph = std::move(graph_);
     graph_ = std::make_unique<LaunchGraph>();
     return nullptr;

@@ -39,6 +39,7 @@ class GraphRecorder final : public Recording {
                               bool* again);
 
   void launch(const Kernel& kernel, tn_kernel_fn fn, const Op* op, const tn_call& call) override;
+  void number(const Op* op, uint32_t parameter, const tn_tensor* holder, bool as_float) override;
   void copy(tn_storage* to, uint64_t to_offset, tn_storage* from, uint64_t from_offset,
             uint64_t bytes) override;
   void write(tn_storage* to, uint64_t offset, const void* memory, uint64_t bytes) override;
@@ -54,7 +55,11 @@ class GraphRecorder final : public Recording {
   void allocated(tn_storage* storage);
   void freed(const tn_storage* storage);
   uint32_t id_of(tn_storage* storage);
-  void use(uint32_t id, bool written, const char* what);
+  void use(Step* step, uint32_t id, bool written, const char* what, Place place = {});
+  // Numbers of the launch that is noted, which came as tensors.
+  void bind_numbers(Step* step);
+  void bind(Step* step, const tn_tensor* holder, tn_value* argument, tn_scalar* parameter,
+            bool as_float);
   bool shared_memory();
   void finish_leaves();
   void finish_results(std::span<tn_tensor* const> results);
@@ -69,6 +74,14 @@ class GraphRecorder final : public Recording {
   std::unordered_map<const tn_storage*, uint32_t> alive_;  // made inside
   std::unordered_map<const Counted*, uint32_t> leaves_;
   std::unordered_map<const Counted*, uint32_t> objects_;
+  struct Parameter {
+    const Op* op;
+    uint32_t index;
+    TensorRef holder;
+    bool as_float;
+  };
+  std::vector<Parameter> parameters_;  // of the next launch
+  std::vector<bool> is_used_;          // storages, by a step
   std::string reason_;
   uint32_t number_ = 0;      // of this recording in the process
   uint64_t first_node_ = 0;  // that is made while it listens

@@ -245,6 +245,13 @@ tn_status* api_group_option(const tn_object* object, uint32_t i, const char* nam
                   {"group_option: the place for the result", borrowed}},
                  [&] { return group_option(object, i, name, borrowed); });
 }
+tn_status* api_group_number(const tn_object* object, uint32_t i, const char* name,
+                            tn_tensor** borrowed) {
+  return checked({{"group_number: the object", object},
+                  {"group_number: the name", name},
+                  {"group_number: the place for the result", borrowed}},
+                 [&] { return group_number(object, i, name, borrowed); });
+}
 tn_status* api_set_group_option(tn_object* object, uint32_t i, const char* name,
                                 const tn_value* value) {
   return checked({{"set_group_option: the object", object},
@@ -299,6 +306,7 @@ constexpr tn_object_api kTable{
     .set_group_option = api_set_group_option,
     .zero_grad = api_zero_grad,
     .factories = api_factories,
+    .group_number = api_group_number,
 };
 
 }  // namespace

@@ -1,9 +1,11 @@
 #include "object/groups.h"
 
 #include <algorithm>
+#include <cstring>
 #include <unordered_set>
 
 #include "base/text.h"
+#include "memory/memory.h"
 #include "object/factory.h"
 #include "object/invoke.h"
 
@@ -47,6 +49,59 @@ void put(std::vector<Option>* options, Option option) {
   }
 }
 
+template <typename Group>  // const or not
+auto* find_number(Group* group, std::string_view name) {
+  const auto it = std::ranges::find(group->numbers, name, &GroupNumber::name);
+  return it != group->numbers.end() ? &*it : nullptr;
+}
+
+// The number, or the list of numbers, of an option as the elements of a tensor.
+struct Elements {
+  tn_dtype dtype;
+  const void* data;
+  uint64_t count;
+
+  explicit Elements(const tn_value& v) {
+    const bool list = v.kind == TN_KIND_INTS || v.kind == TN_KIND_FLOATS;
+    dtype = v.kind == TN_KIND_FLOAT || v.kind == TN_KIND_FLOATS ? TN_FLOAT64
+            : v.kind == TN_KIND_BOOL                            ? TN_BOOL
+                                                                : TN_INT64;
+    data = list ? static_cast<const void*>(v.as.ints) : &v.as;
+    count = list ? v.count : 1;
+  }
+  uint64_t bytes() const { return count * kItemSize[dtype]; }
+};
+
+Status make_number(const tn_value& value, TensorRef* tensor) {
+  const Elements elements(value);
+  const auto n = static_cast<int64_t>(elements.count);
+  Tensor* made;
+  TN_TRY(empty_tensor({&n, elements.count == 1 && value.count == 0 ? size_t{0} : size_t{1}},
+                      elements.dtype, kCpu, &made));
+  *tensor = TensorRef(made);
+  if (elements.bytes() > 0) std::memcpy(made->data, elements.data, elements.bytes());
+  return nullptr;
+}
+
+// Tensors for the options that the schema calls dynamic.
+Status make_numbers(const Object* object, ParameterGroup* group) {
+  if (object->factory == nullptr) return nullptr;
+  for (const Argument& argument : object->factory->schema.arguments) {
+    if (!argument.is_dynamic) continue;
+    const auto own = std::ranges::find(group->options, argument.name, &Option::name);
+    tn_value value{};
+    if (own != group->options.end()) {
+      value = own->value.get();
+    } else {
+      TN_TRY(find_option(object, argument.name, &value));
+    }
+    GroupNumber& number = group->numbers.emplace_back();
+    number.name = argument.name;
+    TN_TRY(make_number(value, &number.tensor));
+  }
+  return nullptr;
+}
+
 Status check_parameters(const Object* object, std::span<tn_tensor* const> parameters) {
   std::unordered_set<const tn_tensor*> known;
   for (const ParameterGroup& group : object->groups)
@@ -83,6 +138,7 @@ Status add_group(Object* object, std::span<tn_tensor* const> parameters, const c
     TN_TRY(make_option(object, names[i], values[i], &option));
     put(&group.options, std::move(option));
   }
+  TN_TRY(make_numbers(object, &group));
   for (tn_tensor* t : parameters) group.parameters.push_back(TensorRef::retaining(as_tensor(t)));
   group.borrowed.assign(parameters.begin(), parameters.end());
   object->groups.push_back(std::move(group));
@@ -113,6 +169,8 @@ Status group_option(const Object* object, uint32_t index, std::string_view name,
                     tn_value* borrowed) {
   const ParameterGroup* group = nullptr;
   TN_TRY(find_group(object, index, &group));
+  const GroupNumber* number = find_number(group, name);
+  if (number != nullptr && (thread_state.modes & kModeRecord) != 0) number->is_constant = true;
   for (const Option& option : group->options) {
     if (option.name == name) {
       *borrowed = option.value.get();
@@ -122,14 +180,45 @@ Status group_option(const Object* object, uint32_t index, std::string_view name,
   return find_option(object, name, borrowed);
 }
 
-Status set_group_option(Object* object, uint32_t index, std::string_view name,
-                        const tn_value& value) {
+Status group_number(const Object* object, uint32_t index, std::string_view name,
+                    tn_tensor** borrowed) {
   const ParameterGroup* group = nullptr;
   TN_TRY(find_group(object, index, &group));
+  const GroupNumber* number = find_number(group, name);
+  if (number == nullptr) {
+    tn_value value;
+    TN_TRY(group_option(object, index, name, &value));
+    return invalid("{}: the option '{}' is not dynamic in its schema", object->type,
+                   printable(name));
+  }
+  *borrowed = number->tensor.get();
+  return nullptr;
+}
+
+// A dynamic option is written where it lies. What recorded functions took as a constant, or while
+// they are recorded, is another one for them.
+Status set_group_option(Object* object, uint32_t index, std::string_view name,
+                        const tn_value& value) {
+  const ParameterGroup* found = nullptr;
+  TN_TRY(find_group(object, index, &found));
+  ParameterGroup& group = object->groups[index];
   Option option;
   TN_TRY(make_option(object, name, value, &option));
-  put(&object->groups[index].options, std::move(option));
-  ++object->changes;
+  const tn_value stored = option.value.get();
+  const Elements elements(stored);
+  GroupNumber* number = find_number(&group, name);
+  const bool fits = number != nullptr && elements.dtype == number->tensor->dtype &&
+                    elements.count == static_cast<uint64_t>(number->tensor->numel);
+  TensorRef other;
+  if (number != nullptr && !fits) TN_TRY(make_number(stored, &other));
+  put(&group.options, std::move(option));
+  if (fits) {
+    if (elements.bytes() > 0) std::memcpy(number->tensor->data, elements.data, elements.bytes());
+    number->tensor->bump_version();
+  } else if (number != nullptr) {
+    number->tensor = std::move(other);
+  }
+  if (!fits || number->is_constant || (thread_state.modes & kModeRecord) != 0) ++object->changes;
   return nullptr;
 }
 

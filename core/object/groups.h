@@ -17,6 +17,9 @@ namespace tenon {
 // The value is borrowed until the option is set again.
 [[nodiscard]] Status group_option(const Object* object, uint32_t index, std::string_view name,
                                   tn_value* borrowed);
+// The tensor of a dynamic option, borrowed.
+[[nodiscard]] Status group_number(const Object* object, uint32_t index, std::string_view name,
+                                  tn_tensor** borrowed);
 // Checked against the factory's schema; objects without factory take any option.
 [[nodiscard]] Status set_group_option(Object* object, uint32_t index, std::string_view name,
                                       const tn_value& value);

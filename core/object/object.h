@@ -66,10 +66,19 @@ struct ForwardHook {
 // A call holds the list that it began with, so a hook may remove itself.
 using HookList = std::vector<std::shared_ptr<ForwardHook>>;
 
+// A dynamic option of a group: the tensor on cpu in which it lies.
+struct GroupNumber {
+  std::string name;
+  TensorRef tensor;
+  // A recording took it as a number, as which it is a constant.
+  mutable bool is_constant = false;
+};
+
 struct ParameterGroup {
   std::vector<TensorRef> parameters;
   std::vector<tn_tensor*> borrowed;  // the same, as the C interface gives them
   std::vector<Option> options;       // those that differ from the object's
+  std::vector<GroupNumber> numbers;  // all that are dynamic
 };
 
 }  // namespace tenon

@@ -29,6 +29,9 @@ struct Operands {
   // operands, then scalars of type number
   OperandType types[kMaxExpressionOperands + kMaxExpressionScalars];
   tn_scalar values[kMaxExpressionOperands];  // of those that are params
+  // While a function is recorded: the tensors on cpu that such numbers come from (bits of `held`).
+  const Tensor* holders[kMaxExpressionOperands];
+  uint64_t held = 0;
   tn_device device = kCpu;
   const Tensor* first = nullptr;  // the first tensor that lives on `device`
   // all tensors row-major, of one shape, on one device
@@ -57,9 +60,8 @@ Status settle_devices(const Op& op, Operands* o) {
     if (!is_scalar_tensor(t) || written) return device_mismatch(op, *o, k);
     if (o->device.type != TN_DEVICE_META) {
       if ((thread_state.modes & kModeRecord) != 0) {
-        thread_state.recording->refuse(
-            fmt::format("{}: the number on the cpu that stands beside tensors on {} is read",
-                        name_of(op), device_text(o->device)));
+        o->holders[k] = t;
+        o->held |= uint64_t{1} << k;
       }
       const tn_value number = read_scalar(t);
       o->values[k] = number_scalar(number, number.kind == TN_KIND_FLOAT);
@@ -184,6 +186,29 @@ Status prepare_inplace(const Op& op, std::span<const int64_t> sizes, Operands* o
   return nullptr;
 }
 
+// Which parameters of the next launch are numbers that tensors hold: operands that lie on another
+// device, and dynamic scalars.
+void tell_numbers(const Op& op, const CompiledProgram& compiled, const Operands& o) {
+  Recording& recording = *thread_state.recording;
+  const OperandMap& map = op.map;
+  uint32_t parameter = 0;
+  for (uint32_t k = 0; k < map.n_operands; ++k) {
+    if (o.tensors[k] != nullptr) continue;
+    if ((o.held >> k & 1) != 0)
+      recording.number(&op, parameter, o.holders[k], is_float(o.holders[k]->dtype));
+    ++parameter;
+  }
+  DynamicNumbers* const numbers = thread_state.numbers;
+  if (numbers == nullptr || numbers->op != &op) return;
+  for (uint32_t s = 0; s < map.n_scalars; ++s, ++parameter) {
+    const uint32_t i = map.scalar_args[s];
+    if (!numbers->came_as_tensor(i)) continue;
+    recording.number(&op, parameter, numbers->given[i].as.tensor,
+                     compiled.params_are_float[parameter] != 0);
+  }
+  numbers->used = true;
+}
+
 // Kernels that third parties brought for this very op get its arguments, before broadcasting; the
 // evaluator gets a loop.
 Status launch_elementwise(const Op& op, const tn_value* args, const CompiledProgram& compiled,
@@ -218,6 +243,8 @@ Status launch_elementwise(const Op& op, const tn_value* args, const CompiledProg
   const Kernel* kernel;
   TN_TRY(primitive_kernel(TN_PRIM_ELEMENTWISE, &op, o.device, {&arg, 1},
                           compiled.program.instruction_set, &kernel));
+  if ((thread_state.modes & kModeRecord) != 0) [[unlikely]]
+    tell_numbers(op, compiled, o);
   return launch(*kernel, &op, o.device, {&arg, 1}, output_span);
 }
 

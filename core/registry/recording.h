@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "registry/registry.h"
@@ -11,10 +12,25 @@
 
 namespace tenon {
 
+// A call in which tensors stand for numbers (dynamic arguments).
+struct DynamicNumbers {
+  const Op* op;
+  std::span<const tn_value> given;  // as the caller gave them
+  std::span<const tn_value> read;   // with the numbers in their places
+  bool used;  // the recording knows where they went, or the decomposition got them
+
+  bool came_as_tensor(size_t i) const {
+    return given[i].kind == TN_KIND_TENSOR && read[i].kind != TN_KIND_TENSOR;
+  }
+};
+
 class Recording {
  public:
   // A launch that is about to run. `call` as the kernel gets it.
   virtual void launch(const Kernel& kernel, tn_kernel_fn fn, const Op* op, const tn_call& call) = 0;
+  // The next launch, of this op, is a loop in which that parameter is what the tensor, of one
+  // element on cpu, holds.
+  virtual void number(const Op* op, uint32_t parameter, const tn_tensor* holder, bool as_float) = 0;
   // Bytes that are copied between storages, or come from the host.
   virtual void copy(tn_storage* to, uint64_t to_offset, tn_storage* from, uint64_t from_offset,
                     uint64_t bytes) = 0;

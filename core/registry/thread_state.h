@@ -26,10 +26,11 @@ inline constexpr uint32_t kModesOfCalls =
 inline constexpr uint32_t kModesOfLaunches =
     kModeCapture | kModeExplain | kModeTrace | kModeUnsettled | kModeRecord;
 
-struct Op;             // registry/registry.h
-struct Recorder;       // launch/explain.h
-struct AutocastScope;  // amp/autocast.h
-class Recording;       // registry/recording.h
+struct Op;              // registry/registry.h
+struct Recorder;        // launch/explain.h
+struct AutocastScope;   // amp/autocast.h
+class Recording;        // registry/recording.h
+struct DynamicNumbers;  // registry/recording.h
 
 struct ThreadState {
   uint32_t modes;
@@ -37,7 +38,8 @@ struct ThreadState {
   AutocastScope* autocast;
   // the op that the user called, while its decomposition runs; null: none does
   const Op* decomposed;
-  Recording* recording;  // of tn::compile; NULL: none
+  Recording* recording;     // of tn::compile; NULL: none
+  DynamicNumbers* numbers;  // of the call in which it runs; NULL: none came as tensors
 };
 TN_HOT extern constinit thread_local ThreadState thread_state;
 

@@ -128,9 +128,10 @@ class Parser : private Cursor {
       at_ = begin;
     }
     TN_TRY(type(&argument));
-    const bool number =
-        !argument.list && (argument.type == Type::kInt || argument.type == Type::kFloat ||
-                           argument.type == Type::kBool || argument.type == Type::kNumber);
+    const bool whole_or_real = argument.type == Type::kInt || argument.type == Type::kFloat;
+    const bool number = argument.list ? whole_or_real && !argument.optional && !argument.or_text
+                                      : whole_or_real || argument.type == Type::kBool ||
+                                            argument.type == Type::kNumber;
     if (argument.is_dynamic && !number) {
       return refuse(begin, "only int, float, bool and number can be dynamic, not {}",
                     argument_type_text(argument));

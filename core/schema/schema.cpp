@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "tensor/device.h"
 #include "tensor/dtype.h"
+#include "tensor/tensor.h"
 
 namespace tenon {
 namespace {
@@ -93,11 +94,23 @@ bool list_fits(const Argument& argument, const tn_value& value) {
   }
 }
 
+bool stands_for_number(const Argument& argument, const tn_value& value) {
+  const tn_tensor& t = *value.as.tensor;
+  const bool any = argument.type == Type::kNumber;
+  const bool fits_type = (t.dtype == TN_FLOAT64 && (any || argument.type == Type::kFloat)) ||
+                         (t.dtype == TN_INT64 &&
+                          (any || argument.type == Type::kFloat || argument.type == Type::kInt)) ||
+                         (t.dtype == TN_BOOL && (any || argument.type == Type::kBool));
+  return t.numel == 1 && t.device.type == TN_DEVICE_CPU && fits_type;
+}
+
 // Of a value that is sound.
 bool fits(const Argument& argument, const tn_value& value, bool numbers_as_tensors) {
   if (value.kind == TN_KIND_NONE) return argument.optional;
   if (value.kind == TN_KIND_STRING && argument.or_text) return true;
   if (argument.list) return list_fits(argument, value);
+  if (argument.is_dynamic && value.kind == TN_KIND_TENSOR)
+    return stands_for_number(argument, value);
   const bool is_number =
       value.kind == TN_KIND_INT || value.kind == TN_KIND_FLOAT || value.kind == TN_KIND_BOOL;
   switch (argument.type) {
@@ -146,6 +159,9 @@ std::string found_text(const Argument& argument, const tn_value& value) {
     uint32_t i = 0;
     while (value.as.tensors[i] != nullptr) ++i;
     return fmt::format("{} with None at [{}]", value_kind_name(value), i);
+  }
+  if (argument.is_dynamic && value.kind == TN_KIND_TENSOR && value.as.tensor != nullptr) {
+    return fmt::format("a Tensor that stands for no such number: {}", tensor_text(value.as.tensor));
   }
   return value_kind_name(value);
 }

@@ -38,7 +38,7 @@ struct Argument {
   bool optional = false;          // "Tensor?", "int[]?": None is taken
   bool optional_entries = false;  // "Tensor?[]": entries may be NULL
   bool or_text = false;           // "int[]|str": a word stands for the list too
-  bool is_dynamic = false;        // "dynamic float lr": reserved; parsed and shown
+  bool is_dynamic = false;        // "dynamic float lr": a tensor may stand for the number
   char alias = 0;                 // "Tensor(a)": 'a'; 0: none
   bool written = false;           // "Tensor(a!)"
   bool has_default = false;

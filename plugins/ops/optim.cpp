@@ -11,29 +11,53 @@ namespace {
 // PyTorch's torch.optim.SGD: d = ±g + weight_decay p; buffer = d at first, else momentum buffer +
 // (1 - dampening) d.
 constinit ExpressionRef sgd_plain{
-    "_sgd(Tensor(a!) p, Tensor grad, Tensor skip, float lr, float sign, float decay) -> Tensor(a!)",
+    "_sgd(Tensor(a!) p, Tensor grad, Tensor skip, dynamic float lr, float sign, dynamic float "
+    "decay) "
+    "-> Tensor(a!)",
     "where(skip != 0, p, p - lr * (sign * grad + decay * p))"};
 constinit ExpressionRef sgd_momentum{
-    "_sgd_momentum(Tensor(a!) p, Tensor grad, Tensor(b!) buffer, Tensor skip, float lr, float "
-    "sign, float decay,"
+    "_sgd_momentum(Tensor(a!) p, Tensor grad, Tensor(b!) buffer, Tensor skip, dynamic float lr, "
+    "float sign, dynamic float decay,"
     " float old, float fresh, float ahead, float own) -> (Tensor(a!), Tensor(b!))",
     "let d = sign * grad + decay * p\n"
     "let b = old * buffer + fresh * d\n"
     "where(skip != 0, p, p - lr * (own * d + ahead * b))\n"
     "where(skip != 0, buffer, b)"};
-// Kingma & Ba, algorithm 1, in the order of PyTorch's torch.optim.Adam; `shrink` is AdamW's factor
-// of the parameter.
+// Kingma & Ba, algorithm 1, in the order of PyTorch's torch.optim.Adam; `apart` is the decay of
+// AdamW, which shrinks the parameter.
 constinit ExpressionRef adam{
     "_adam(Tensor(a!) p, Tensor grad, Tensor(b!) average, Tensor(c!) square_average, Tensor skip, "
-    "float sign,"
-    " float decay, float shrink, float beta1, float beta2, float size, float root, float eps)"
+    "Tensor size, Tensor root, float sign, dynamic float decay, dynamic float apart, "
+    "dynamic float lr, dynamic float beta1, dynamic float beta2, float eps)"
     " -> (Tensor(a!), Tensor(b!), Tensor(c!))",
     "let d = sign * grad + decay * p\n"
     "let m = beta1 * average + (1 - beta1) * d\n"
     "let v = beta2 * square_average + (1 - beta2) * d * d\n"
-    "where(skip != 0, p, shrink * p - size * m / (sqrt(v) / root + eps))\n"
+    "where(skip != 0, p, (1 - lr * apart) * p - size * m / (sqrt(v) / root + eps))\n"
     "where(skip != 0, average, m)\n"
     "where(skip != 0, square_average, v)"};
+// What corrects the bias of the averages: lr / (1 - beta1^step) and sqrt(1 - beta2^step), from the
+// logarithms of the betas, for 0.999 as a float32 has too few digits beside 1.
+constinit ExpressionRef corrections{
+    "_corrections(Tensor step, dynamic float lr, dynamic float log_beta1, dynamic float log_beta2)"
+    " -> (Tensor, Tensor)",
+    "lr / -expm1(step * log_beta1)\n"
+    "sqrt(-expm1(step * log_beta2))"};
+constinit ExpressionRef count_{"_count_(Tensor(a!) step, Tensor skip) -> Tensor(a!)",
+                               "where(skip != 0, step, step + 1)"};
+constinit ExpressionRef log_of{"_log_of(Tensor x) -> Tensor", "log(x)"};
+// torch.amp.GradScaler: grows after `interval` steps without an inf.
+constinit ExpressionRef may_grow{"_may_grow(Tensor good_steps, int interval) -> Tensor",
+                                 "good_steps + 1 == interval"};
+constinit ExpressionRef is_set{"_is_set(Tensor found) -> Tensor", "found != 0"};
+constinit ExpressionRef next_scale_{
+    "_next_scale_(Tensor(a!) scale, Tensor skips, Tensor grows, float growth, float backoff)"
+    " -> Tensor(a!)",
+    "let grown = scale * growth\n"
+    "where(skips, scale * backoff, where(grows and isfinite(grown), grown, scale))"};
+constinit ExpressionRef next_count_{
+    "_next_count_(Tensor(a!) good_steps, Tensor skips, Tensor grows) -> Tensor(a!)",
+    "where(skips or grows, 0, good_steps + 1)"};
 constinit ExpressionRef scale_{"_scale_(Tensor(a!) x, Tensor factor) -> Tensor(a!)", "x * factor"};
 constinit ExpressionRef not_finite{"_not_finite(Tensor x) -> Tensor",
                                    "where(isfinite(x), 0.0, 1.0)"};
@@ -98,8 +122,8 @@ Tensor scalar(const char* op, const char* what, const Tensor& t) {
   return t.defined() && t.dim() > 0 ? prim::reshape(t, {}) : t;
 }
 
-void sgd(Tensors params, Tensors grads, Tensors buffers, double lr, double momentum,
-         double dampening, double weight_decay, bool nesterov, bool maximize, bool first,
+void sgd(Tensors params, Tensors grads, Tensors buffers, Operand lr, double momentum,
+         double dampening, Operand weight_decay, bool nesterov, bool maximize, bool first,
          Tensor found_inf) {
   NoGrad guard;
   expect_as_many("sgd_step", "grads", grads.size(), params.size());
@@ -126,30 +150,93 @@ void sgd(Tensors params, Tensors grads, Tensors buffers, double lr, double momen
   });
 }
 
-void adam_all(Tensors params, Tensors grads, Tensors averages, Tensors square_averages, double lr,
-              int64_t step, double beta1, double beta2, double eps, double weight_decay,
-              bool decoupled, bool maximize, Tensor found_inf) {
+double number_of(const Operand& x) { return detail::Unpack<double>::borrow(x.value()); }
+
+// The corrections of Adam's averages, from counts of steps.
+class Corrections {
+ public:
+  // The betas may be tensors, whose logarithms a graph takes anew.
+  Corrections(const Operand& lr, const Operand& beta1, const Operand& beta2)
+      : lr_(lr), beta1_(beta1), beta2_(beta2) {}
+
+  // Of a count on the device of a parameter, in its precision.
+  std::tuple<Tensor, Tensor> of(const Tensor& step, Dtype param) {
+    if (!log1_.defined() && beta1_.is_tensor()) log1_ = prim::elementwise(log_of, beta1_);
+    if (!log2_.defined() && beta2_.is_tensor()) log2_ = prim::elementwise(log_of, beta2_);
+    const Tensor count = param == float64 ? step.to(float64) : step;
+    return prim::elementwise<std::tuple<Tensor, Tensor>>(
+        corrections, count, lr_, log1_.defined() ? Operand(log1_) : std::log(number_of(beta1_)),
+        log2_.defined() ? Operand(log2_) : std::log(number_of(beta2_)));
+  }
+  std::tuple<double, double> of(int64_t step) const {
+    return {number_of(lr_) / (1 - std::pow(number_of(beta1_), double(step))),
+            std::sqrt(1 - std::pow(number_of(beta2_), double(step)))};
+  }
+
+ private:
+  const Operand lr_, beta1_, beta2_;
+  Tensor log1_, log2_;
+};
+
+void adam_all(Tensors params, Tensors grads, Tensors averages, Tensors square_averages, Operand lr,
+              Operand step, Operand beta1, Operand beta2, double eps, Operand weight_decay,
+              bool decoupled, bool maximize, Tensor found_inf, Tensors steps) {
   NoGrad guard;
-  expect_as_many("adam_step", "grads", grads.size(), params.size());
-  expect_as_many("adam_step", "exp_avgs", averages.size(), params.size());
-  expect_as_many("adam_step", "exp_avg_sqs", square_averages.size(), params.size());
-  expect_floats("adam_step", "param", params);
-  expect_floats("adam_step", "exp_avg", averages);
-  expect_floats("adam_step", "exp_avg_sq", square_averages);
-  if (step < 1) fail("adam_step: step is " + std::to_string(step) + "; it counts from 1");
-  found_inf = scalar("adam_step", "found_inf", found_inf);
+  const char* const op = "adam_step";
+  expect_as_many(op, "grads", grads.size(), params.size());
+  expect_as_many(op, "exp_avgs", averages.size(), params.size());
+  expect_as_many(op, "exp_avg_sqs", square_averages.size(), params.size());
+  const bool counts = steps.size() > 0;
+  if (counts) expect_as_many(op, "steps", steps.size(), params.size());
+  expect_floats(op, "param", params);
+  expect_floats(op, "exp_avg", averages);
+  expect_floats(op, "exp_avg_sq", square_averages);
+  expect_floats(op, "step", steps);
+  const auto n_steps = counts ? 1 : int64_t(number_of(step));
+  if (n_steps < 1) fail("adam_step: step is " + std::to_string(n_steps) + "; it counts from 1");
+  found_inf = scalar(op, "found_inf", found_inf);
   Operand skip = found_inf.defined() ? Operand(found_inf) : Operand(0.0);
-  double size = lr / (1 - std::pow(beta1, double(step)));
-  double root = std::sqrt(1 - std::pow(beta2, double(step)));
-  step_each("adam_step", params.size(), [&](uint32_t i) {
+  Corrections corrections(lr, beta1, beta2);
+  step_each(op, params.size(), [&](uint32_t i) {
     Tensor p = params[i], grad = grads[i], m = averages[i], v = square_averages[i];
-    expect_alike("adam_step", "grad", i, p, grad);
-    expect_alike("adam_step", "exp_avg", i, p, m);
-    expect_alike("adam_step", "exp_avg_sq", i, p, v);
-    prim::elementwise<std::tuple<Tensor, Tensor, Tensor>>(
-        adam, p, grad, m, v, skip, maximize ? -1.0 : 1.0, decoupled ? 0.0 : weight_decay,
-        decoupled ? 1 - lr * weight_decay : 1.0, beta1, beta2, size, root, eps);
+    expect_alike(op, "grad", i, p, grad);
+    expect_alike(op, "exp_avg", i, p, m);
+    expect_alike(op, "exp_avg_sq", i, p, v);
+    const auto update = [&](const Operand& size, const Operand& root) {
+      prim::elementwise<std::tuple<Tensor, Tensor, Tensor>>(
+          adam, p, grad, m, v, skip, size, root, maximize ? -1.0 : 1.0,
+          decoupled ? Operand(0.0) : weight_decay, decoupled ? weight_decay : Operand(0.0), lr,
+          beta1, beta2, eps);
+    };
+    if (counts) {
+      const Tensor count = scalar(op, "a count of steps", steps[i]);
+      prim::elementwise(count_, count, skip);
+      const auto [size, root] = corrections.of(count, p.dtype());
+      update(size, root);
+    } else {
+      const auto [size, root] = corrections.of(n_steps);
+      update(size, root);
+    }
   });
+}
+
+void update_scale(Tensor scale, Tensor good_steps, Tensor found_inf, double growth_factor,
+                  double backoff_factor, int64_t growth_interval) {
+  NoGrad guard;
+  const char* const op = "update_scale_";
+  expect_floats(op, "scale", Tensors(&scale, 1));
+  if (good_steps.dtype() != int64)
+    fail(std::string(op) + ": good_steps is " + good_steps.dtype().name() + ", expected int64");
+  for (const auto& [name, t] : {std::pair{"scale", scale}, {"good_steps", good_steps}}) {
+    if (t.numel() != 1)
+      fail(std::string(op) + ": " + name + " has " + std::to_string(t.numel()) +
+           " elements, expected 1");
+  }
+  found_inf = scalar(op, "found_inf", found_inf);
+  const Tensor grows = prim::elementwise(may_grow, good_steps, growth_interval);
+  const Tensor skips = prim::elementwise(is_set, found_inf);
+  prim::elementwise(next_scale_, scale, skips, grows, growth_factor, backoff_factor);
+  prim::elementwise(next_count_, good_steps, skips, grows);
 }
 
 void unscale(Tensors grads, Tensor found_inf, Tensor inv_scale) {
@@ -211,7 +298,8 @@ Tensor clip_grad_norm(Tensors list, double max_norm, double norm_type) {
 void optim() {
   op("sgd_step(Tensor(a!)[] params, Tensor[] grads, Tensor(b!)[] momentum_buffers, dynamic float "
      "lr,"
-     " float momentum=0, float dampening=0, float weight_decay=0, bool nesterov=False, bool "
+     " float momentum=0, float dampening=0, dynamic float weight_decay=0, bool nesterov=False, "
+     "bool "
      "maximize=False,"
      " bool first=False, Tensor? found_inf=None) -> ()")
       .doc(
@@ -221,15 +309,24 @@ void optim() {
       .no_gradient()
       .meaning(sgd);
   op("adam_step(Tensor(a!)[] params, Tensor[] grads, Tensor(b!)[] exp_avgs, Tensor(c!)[] "
-     "exp_avg_sqs,"
-     " dynamic float lr, dynamic int step, float beta1=0.9, float beta2=0.999, float eps=1e-8,"
-     " float weight_decay=0, bool decoupled=False, bool maximize=False, Tensor? found_inf=None) -> "
-     "()")
+     "exp_avg_sqs, dynamic float lr, dynamic int step, dynamic float beta1=0.9, dynamic float "
+     "beta2=0.999, float eps=1e-8, dynamic float weight_decay=0, bool decoupled=False, bool "
+     "maximize=False, Tensor? found_inf=None, Tensor(d!)[] steps=[]) -> ()")
       .doc(
           "A step of Adam (Kingma & Ba, arXiv:1412.6980); decoupled: of AdamW (arXiv:1711.05101). "
-          "step counts from 1. Nothing changes where found_inf is not 0.")
+          "step counts from 1. steps: instead of it a count for each param, of one element, float, "
+          "on its device, which goes up by 1 first. Nothing changes where found_inf is not 0.")
       .no_gradient()
       .meaning(adam_all);
+  op("update_scale_(Tensor(a!) scale, Tensor(b!) good_steps, Tensor found_inf, float "
+     "growth_factor=2, float backoff_factor=0.5, int growth_interval=2000) -> ()")
+      .doc(
+          "The scale of losses (PyTorch's GradScaler): shrinks by backoff_factor where found_inf "
+          "is "
+          "not 0, grows by growth_factor after growth_interval good steps, if it stays finite. All "
+          "of one element; good_steps is int64.")
+      .no_gradient()
+      .meaning(update_scale);
   op("unscale_(Tensor(a!)[] grads, Tensor(b!) found_inf, Tensor inv_scale) -> ()")
       .doc(
           "Multiplies grads by inv_scale; found_inf (float32, one element) becomes 1 where any of "

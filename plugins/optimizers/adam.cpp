@@ -18,36 +18,27 @@ void expect_betas(const Floats& betas) {
   fail("betas is [" + found + "], expected two numbers, each at least 0 and below 1");
 }
 
-// How many steps the parameter made: a number on the cpu, which is written in place, so that a
-// state dict that shares the tensor counts on.
-Tensor step_count(const States& states, size_t i) {
-  Tensor count = states.of(i).tensor(kStep);
-  if (!count.defined() || !count.device().is_cpu() || count.dtype() != float32) {
-    count = tensor(count.defined() ? count.item<float>() : 0.0f);
-    states.set(i, kStep, count);
-  }
-  return count;
+// Looked at where they lie: as numbers they would be constants of a recording.
+Tensor betas_of(const Object& self, uint32_t group) {
+  const Tensor betas = group_number(self, group, "betas");
+  expect_betas(Floats(static_cast<const double*>(betas.get()->data), size_t(betas.numel())));
+  return betas;
 }
 
 void step(const Object& self, const States& states, const Tensor& found_inf, bool decoupled) {
   const NoGrad no_grad;
-  // A step that is passed over does not count, and the count is the host's.
-  if (found_inf.defined() && found_inf.item<float>() != 0) return;
   // What a step needs memory for comes before any parameter changes: the state of a first step is
   // there, and zero, should the step fail.
-  std::vector<Batches> groups;  // keys: the step that this is
-  size_t index = 0;             // over all groups
+  std::vector<Batches> groups;
+  size_t index = 0;  // over all groups
   for (uint32_t group = 0; group < detail::api.object->n_groups(self.get()); ++group) {
-    expect_betas(group_option<Floats>(self, group, "betas"));
+    betas_of(self, group);
     Batches& batches = groups.emplace_back();
     for (const Tensor& parameter : group_parameters(self, group)) {
       const size_t i = index++;
       const Tensor gradient = parameter.grad();
       if (!gradient.defined()) continue;
-      const Tensor count = step_count(states, i);
-      Batch& batch = batches.of(parameter.device(), int64_t(count.item<double>()) + 1);
-      batch.indices.push_back(i);
-      batch.counts.push_back(count.mutable_data<float>());
+      Batch& batch = batches.of(parameter.device(), 0);
       batch.parameters.push_back(parameter);
       batch.gradients.push_back(gradient);
       const char* const names[] = {kAverage, kSquareAverage};
@@ -56,19 +47,25 @@ void step(const Object& self, const States& states, const Tensor& found_inf, boo
         if (!average.defined()) states.set(i, names[k], average = zeros_like(parameter));
         batch.states[k].push_back(std::move(average));
       }
+      // On the parameter's device, which alone knows whether a step is passed over.
+      Tensor count = states.get(i, kStep, parameter, float32);
+      if (!count.defined()) states.set(i, kStep, count = zeros({}, float32, parameter.device()));
+      batch.states[2].push_back(std::move(count));
     }
   }
   update_all(groups, [&](uint32_t group, const Batch& batch) {
-    const Floats betas = group_option<Floats>(self, group, "betas");
-    adam_step(batch.parameters, batch.gradients, batch.states[0], batch.states[1],
-              group_option<double>(self, group, "lr"), batch.key,
-              {.beta1 = betas[0],
-               .beta2 = betas[1],
+    const Tensor lr = group_number(self, group, "lr"), betas = betas_of(self, group),
+                 decay = group_number(self, group, "weight_decay");
+    const Tensor beta1 = betas.select(0, 0), beta2 = betas.select(0, 1);
+    adam_step(batch.parameters, batch.gradients, batch.states[0], batch.states[1], dynamic(lr), 0,
+              {.beta1 = dynamic(beta1),
+               .beta2 = dynamic(beta2),
                .eps = group_option<double>(self, group, "eps"),
-               .weight_decay = group_option<double>(self, group, "weight_decay"),
+               .weight_decay = dynamic(decay),
                .decoupled = decoupled,
-               .maximize = group_option<bool>(self, group, "maximize")});
-    for (float* count : batch.counts) *count = float(batch.key);
+               .maximize = group_option<bool>(self, group, "maximize"),
+               .found_inf = found_inf_on(batch.device, found_inf),
+               .steps = batch.states[2]});
   });
 }
 
@@ -92,14 +89,14 @@ void add(const char* schema, const char* doc, bool decoupled) {
 }  // namespace
 
 void add_adam() {
-  add("Adam(Tensor[] params, float lr=1e-3, float[] betas=[0.9, 0.999], float eps=1e-8, float "
-      "weight_decay=0, "
+  add("Adam(Tensor[] params, dynamic float lr=1e-3, dynamic float[] betas=[0.9, 0.999], float "
+      "eps=1e-8, dynamic float weight_decay=0, "
       "bool maximize=False)",
       "Adam (Kingma & Ba, arXiv:1412.6980, algorithm 1), with weight_decay * p added to the "
       "gradient. maximize: with the negated gradient.",
       /*decoupled=*/false);
-  add("AdamW(Tensor[] params, float lr=1e-3, float[] betas=[0.9, 0.999], float eps=1e-8, float "
-      "weight_decay=1e-2, "
+  add("AdamW(Tensor[] params, dynamic float lr=1e-3, dynamic float[] betas=[0.9, 0.999], float "
+      "eps=1e-8, dynamic float weight_decay=1e-2, "
       "bool maximize=False)",
       "Adam with weight decay beside the gradient (Loshchilov & Hutter, arXiv:1711.05101): p "
       "shrinks by the factor 1 - lr * weight_decay.",

@@ -29,16 +29,19 @@ void step(const Object& self, const States& states, const Tensor& found_inf) {
   }
   update_all(groups, [&](uint32_t group, const Batch& batch) {
     const bool first = batch.key == 1;
-    // A first step that is passed over stays the first.
-    if (first && found_inf.defined() && found_inf.item<float>() != 0) return;
-    sgd_step(batch.parameters, batch.gradients, batch.states[0],
-             group_option<double>(self, group, "lr"),
+    // A first step that is passed over stays the first. Without dampening it is as all others,
+    // with a buffer of zeros.
+    const double dampening = group_option<double>(self, group, "dampening");
+    if (first && dampening != 0 && found_inf.defined() && found_inf.item<float>() != 0) return;
+    const Tensor lr = group_number(self, group, "lr"),
+                 decay = group_number(self, group, "weight_decay");
+    sgd_step(batch.parameters, batch.gradients, batch.states[0], dynamic(lr),
              {.momentum = group_option<double>(self, group, "momentum"),
-              .dampening = group_option<double>(self, group, "dampening"),
-              .weight_decay = group_option<double>(self, group, "weight_decay"),
+              .dampening = dampening,
+              .weight_decay = dynamic(decay),
               .nesterov = group_option<bool>(self, group, "nesterov"),
               .maximize = group_option<bool>(self, group, "maximize"),
-              .first = first,
+              .first = first && dampening != 0,
               .found_inf = found_inf_on(batch.device, found_inf)});
     if (!first) return;
     for (size_t k = 0; k < batch.indices.size(); ++k)
@@ -50,8 +53,8 @@ void step(const Object& self, const States& states, const Tensor& found_inf) {
 
 void add_sgd() {
   optimizer(
-      "SGD(Tensor[] params, float lr=1e-3, float momentum=0, float dampening=0, float "
-      "weight_decay=0, "
+      "SGD(Tensor[] params, dynamic float lr=1e-3, float momentum=0, float dampening=0, dynamic "
+      "float weight_decay=0, "
       "bool nesterov=False, bool maximize=False)",
       "Stochastic gradient descent: g += weight_decay * p; buffer = momentum * buffer + (1 - "
       "dampening) * g, at first g itself; p -= lr * (buffer, or with nesterov g + momentum * "

@@ -21,10 +21,11 @@ void States::add_group(Object& optimizer, uint32_t group) {
   }
 }
 
-Tensor States::get(size_t parameter, const char* name, const Tensor& like) const {
+Tensor States::get(size_t parameter, const char* name, const Tensor& like, Dtype dtype) const {
+  if (!dtype) dtype = like.dtype();
   Tensor value = parameters_[parameter].tensor(name);
-  if (value.defined() && (value.device() != like.device() || value.dtype() != like.dtype())) {
-    value = value.to(like.device(), like.dtype());
+  if (value.defined() && (value.device() != like.device() || value.dtype() != dtype)) {
+    value = value.to(like.device(), dtype);
     set(parameter, name, value);
   }
   return value;
@@ -54,7 +55,7 @@ Batch& Batches::of(Device device, int64_t key) {
   for (Batch& batch : batches_) {
     if (batch.device == device && batch.key == key) return batch;
   }
-  return batches_.emplace_back(Batch{device, key, {}, {}, {}, {}, {}});
+  return batches_.emplace_back(Batch{device, key, {}, {}, {}, {}});
 }
 
 Tensor found_inf_on(Device device, const Tensor& found_inf) {

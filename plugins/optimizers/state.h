@@ -20,8 +20,8 @@ class States {
   // Of the parameter with this index over all groups.
   const Object& of(size_t parameter) const { return parameters_[parameter]; }
   // The entry, moved to where the parameter is if it is elsewhere (a loaded file, a model that went
-  // to another device); null when it is empty.
-  Tensor get(size_t parameter, const char* name, const Tensor& like) const;
+  // to another device); null when it is empty. In the parameter's dtype, unless one is given.
+  Tensor get(size_t parameter, const char* name, const Tensor& like, Dtype dtype = {}) const;
   void set(size_t parameter, const char* name, const Tensor& value) const {
     parameters_[parameter].set(name, value, TN_ENTRY_STATE);
   }
@@ -47,14 +47,20 @@ T group_option(const Object& optimizer, uint32_t group, const char* name) {
   return detail::Unpack<T>::borrow(value);
 }
 
-// Parameters of one call: on one device and with one `key` (a step count).
+// A dynamic option of a group: a compiled function follows it.
+inline Tensor group_number(const Object& optimizer, uint32_t group, const char* name) {
+  tn_tensor* holder = nullptr;
+  check(detail::api.object->group_number(optimizer.get(), group, name, &holder));
+  return Tensor::borrow(holder);
+}
+
+// Parameters of one call: on one device and with one `key`.
 struct Batch {
   Device device;
   int64_t key = 0;
   std::vector<size_t> indices;  // over all groups
-  std::vector<float*> counts;   // of steps, where there is such a state
   std::vector<Tensor> parameters, gradients;
-  std::vector<Tensor> states[2];
+  std::vector<Tensor> states[3];
 };
 class Batches {
  public:
@@ -79,11 +85,10 @@ void update_all(std::vector<Batches>& groups, const Update& update) {
     }
   } catch (const Error& e) {
     if (updated == 0) throw;
-    tenon::fail(std::to_string(updated) +
-                    " parameters of other groups, devices or step counts were updated before this "
-                    "failed: " +
-                    e.what(),
-                e.code());
+    tenon::fail(
+        std::to_string(updated) +
+            " parameters of other groups or devices were updated before this failed: " + e.what(),
+        e.code());
   }
 }
 

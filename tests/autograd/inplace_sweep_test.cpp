@@ -227,7 +227,9 @@ TEST(InPlaceSweep, NumbersAreRefusedWhereATensorIsWritten) {
           else if (p.tensor())
             values.push_back(p.list() ? tn::detail::to_value(list) : tn::detail::to_value(g));
           else
-            values.push_back(p.type == "int" ? tn::detail::to_value(1) : tn::detail::to_value(1.0));
+            values.push_back(p.type == "int"    ? tn::detail::to_value(1)
+                             : p.type == "bool" ? tn::detail::to_value(true)
+                                                : tn::detail::to_value(1.0));
         }
         std::vector<tn_value> results(op.parameters.size());
         const std::string text = op.name + "(" + op.parameters[at].name + ")";

@@ -85,15 +85,30 @@ TEST_P(CompiledTraining, MomentumAndDropout) {
                     "replays");
 }
 
-// Reads its step counts on the host, which no replay does: it trains, and says so.
-TEST_P(CompiledTraining, AdamStaysEager) {
-  expect_equal_runs(
-      [&]() -> Trained {
-        tn::Object model = perceptron(d);
-        tn::optim::Optimizer optimizer = tn::optim::Adam(model.parameters(), {.lr = 0.01});
-        return {model, optimizer};
-      },
-      6, 8, nothing, "runs eagerly: ");
+template <typename Options>
+Trained adam(tn::optim::Optimizer (*make)(const tn::Tensors&, const Options&), tn::Device d,
+             const Options& options) {
+  tn::Object model = perceptron(d);
+  tn::optim::Optimizer optimizer = make(model.parameters(), options);
+  return {model, optimizer};
+}
+
+TEST_P(CompiledTraining, AdamCountsItsStepsInside) {
+  expect_equal_runs([&] { return adam(tn::optim::Adam, d, {.lr = 0.01}); }, 12, 8, nothing,
+                    "3 recordings, 9 replays");
+}
+
+// Rates, decay and betas lie in tensors that the recording reads anew.
+TEST_P(CompiledTraining, AdamWWithASchedule) {
+  expect_equal_runs([&] { return adam(tn::optim::AdamW, d, {.lr = 0.01}); }, 24, 8,
+                    [&](Trained& run, int i) {
+                      const auto schedule =
+                          tn::optim::Warmup(4, tn::optim::CosineAnnealingLR(20, 1e-4));
+                      tn::optim::Scheduler(run.optimizer, schedule).go_to(i);
+                      run.optimizer.set_option("weight_decay", 0.01 * i);
+                      run.optimizer.set_option("betas", tn::Floats{0.9 - 0.01 * i, 0.99});
+                    },
+                    "3 recordings, 21 replays");
 }
 
 TEST_P(CompiledTraining, EvaluationInBetween) {
@@ -107,12 +122,55 @@ TEST_P(CompiledTraining, EvaluationInBetween) {
                     "2 recordings, 10 replays");
 }
 
-TEST_P(CompiledTraining, AnotherRateIsAnotherRecording) {
+TEST_P(CompiledTraining, AnotherRateNeedsNoRecording) {
   expect_equal_runs([&] { return sgd(d, {.lr = 0.1}); }, 12, 8,
+                    [&](Trained& run, int i) { run.optimizer.set_lr(0.1 / (1 + i)); },
+                    "2 recordings, 10 replays");
+}
+
+// An option that is a number of the recording, as momentum, is another recording.
+TEST_P(CompiledTraining, AnotherMomentumIsAnotherRecording) {
+  expect_equal_runs([&] { return sgd(d, {.lr = 0.1, .momentum = 0.5}); }, 12, 8,
                     [&](Trained& run, int i) {
-                      if (i == 6) run.optimizer.set_lr(0.01);
+                      if (i == 6) run.optimizer.set_option("momentum", 0.9);
                     },
-                    "replays");
+                    "5 recordings, 7 replays");
+}
+
+// The step is passed over, and not counted, inside of the graph.
+TEST_P(CompiledTraining, AScalerThatSkips) {
+  struct Scaled {
+    Trained trained;
+    std::shared_ptr<tn::GradScaler> scaler;
+    Tensor step(const Tensor& x, const Tensor& target, const Tensor& factor) {
+      Tensor loss = tn::cross_entropy(trained.model(x), target) * factor;
+      trained.optimizer.zero_grad();
+      scaler->scale(loss).backward();
+      scaler->step(trained.optimizer);
+      scaler->update();
+      return loss.detach() * 1;
+    }
+  };
+  for (const bool sgd_too : {false, true}) {
+    const auto make = [&]() -> Scaled {
+      return {
+          sgd_too ? sgd(d, {.lr = 0.1, .momentum = 0.9}) : adam(tn::optim::AdamW, d, {.lr = 0.01}),
+          std::make_shared<tn::GradScaler>(
+              tn::GradScaler::Options{.init_scale = 1024, .growth_interval = 3})};
+    };
+    Scaled eager = make(), compiled = make();
+    auto f = tn::compile([&](Tensor x, Tensor t, Tensor c) { return compiled.step(x, t, c); });
+    for (int i = 0; i < 16; ++i) {
+      const Tensor x = batch(8, i, d), t = labels(8, i, d),
+                   factor = tn::full({}, i % 5 == 3 ? INFINITY : 1.0, tn::float32, d);
+      expect_same_bits(f(x, t, factor), eager.step(x, t, factor));
+      EXPECT_EQ(compiled.scaler->state(), eager.scaler->state()) << i;
+      const auto a = eager.trained.model.parameters(), b = compiled.trained.model.parameters();
+      for (size_t k = 0; k < a.size(); ++k) expect_same_bits(b[k], a[k]);
+    }
+    EXPECT_EQ(eager.scaler->state(), (tn::GradScaler::State{1024, 2})) << sgd_too;
+    expect_described(f, "2 recordings, 14 replays");
+  }
 }
 
 TEST_P(CompiledTraining, ParametersThatAreReplacedOrFrozen) {

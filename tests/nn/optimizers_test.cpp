@@ -225,6 +225,33 @@ TEST_P(Optimizers, GroupsHaveTheirOwnOptions) {
   EXPECT_EQ(optimizer.group_option<double>(1, "lr"), 0.01);
 }
 
+// Where the schema calls an option dynamic it lies in a tensor, which is written in place.
+TEST_P(Optimizers, DynamicOptionsLieInTensors) {
+  const tn::Tensor p = parameter({2}), q = parameter({2});
+  const Optimizer optimizer = AdamW({p}, {.lr = 0.1});
+  optimizer.add_group({q}, {{"lr", 0.01}});
+  const auto number = [&](uint32_t group, const char* name) {
+    tn_tensor* holder = nullptr;
+    tn::check(tn::detail::api.object->group_number(optimizer.get(), group, name, &holder));
+    return tn::Tensor::borrow(holder);
+  };
+  const tn::Tensor lr = number(1, "lr"), betas = number(0, "betas");
+  EXPECT_EQ(lr.item<double>(), 0.01);
+  EXPECT_EQ(betas.to_vector<double>(), (std::vector<double>{0.9, 0.999}));
+  EXPECT_TRUE(lr.device().is_cpu());
+  optimizer.set_lr(0.5);
+  optimizer.set_option("betas", tn::Floats{0.5, 0.25});
+  EXPECT_EQ(lr.item<double>(), 0.5);
+  EXPECT_EQ(betas.to_vector<double>(), (std::vector<double>{0.5, 0.25}));
+  optimizer.set_option("betas", tn::Floats{0.5});
+  EXPECT_EQ(number(0, "betas").to_vector<double>(), (std::vector<double>{0.5}));
+  EXPECT_EQ(message_of([&] { optimizer.step(); }),
+            "AdamW: betas is [0.5], expected two numbers, each at least 0 and below 1");
+  EXPECT_EQ(message_of([&] { number(0, "eps"); }),
+            "AdamW: the option 'eps' is not dynamic in its schema");
+  EXPECT_EQ(message_of([&] { number(2, "lr"); }), "AdamW has 2 parameter groups, none of index 2");
+}
+
 TEST_P(Optimizers, TheRateMayChangeBetweenSteps) {
   const tn::Tensor p = parameter({2});
   const Optimizer optimizer = SGD({p}, {.lr = 0.1});

@@ -56,6 +56,70 @@ TEST(AdamStep, AdamAndAdamW) {
   }
 }
 
+// Each param has its own count, which goes up on its device; the corrections come from it.
+TEST(AdamStep, CountsOfTheirOwn) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    for (tn::Dtype dtype : {tn::float32, tn::float64}) {
+      const double near = dtype == tn::float64 ? 1e-6 : 2e-6;  // counts are float32
+      double expected[2] = {1.5, -0.5}, m[2] = {}, v[2] = {};
+      std::vector<Tensor> p, em, ev, steps;
+      for (int k = 0; k < 2; ++k) {
+        p.push_back(tn::full({3}, expected[k], dtype, d));
+        em.push_back(tn::zeros_like(p[k]));
+        ev.push_back(tn::zeros_like(p[k]));
+        steps.push_back(tn::full({}, 7.0 * k, tn::float32, d));
+      }
+      for (int step = 1; step <= 3; ++step) {
+        const double g = 0.3 * step;
+        const Tensor grad = tn::full({3}, g, dtype, d);
+        tn::adam_step(p, {grad, grad}, em, ev, 0.01, 0, {.steps = steps});
+        for (int k = 0; k < 2; ++k) {
+          const int count = step + 7 * k;
+          m[k] = 0.9 * m[k] + 0.1 * g;
+          v[k] = 0.999 * v[k] + 0.001 * g * g;
+          expected[k] -= 0.01 * (m[k] / (1 - std::pow(0.9, count))) /
+                         (std::sqrt(v[k] / (1 - std::pow(0.999, count))) + 1e-8);
+          expect_near(p[k], {expected[k], expected[k], expected[k]}, near);
+          EXPECT_EQ(steps[k].item<float>(), count);
+        }
+      }
+      tn::adam_step(p, {p[0], p[1]}, em, ev, 0.01, 0,
+                    {.found_inf = tn::ones({1}, tn::float32, d), .steps = steps});
+      EXPECT_EQ(steps[0].item<float>(), 3);
+      expect_near(p[0], {expected[0], expected[0], expected[0]}, near);
+    }
+  }
+}
+
+TEST(UpdateScale, GrowsAndBacksOff) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    Tensor scale = tn::full({}, 8, tn::float32, d), good = tn::full({}, 1, tn::int64, d);
+    const Tensor no = tn::zeros({1}, tn::float32, d), yes = tn::ones({1}, tn::float32, d);
+    const auto expect = [&](const Tensor& found, double now, int64_t count) {
+      tn::update_scale_(scale, good, found,
+                        {.growth_factor = 4, .backoff_factor = 0.25, .growth_interval = 3});
+      EXPECT_EQ(scale.item<double>(), now);
+      EXPECT_EQ(good.item<int64_t>(), count);
+    };
+    expect(no, 8, 2);
+    expect(no, 32, 0);
+    expect(no, 32, 1);
+    expect(yes, 8, 0);
+    scale.fill_(0x1p127);
+    good.fill_(2);
+    expect(no, 0x1p127, 0);  // it would be infinite
+  }
+  const Tensor one = tn::ones({}), two = tn::ones({2});
+  expect_error([&] { tn::update_scale_(one, one, one); },
+               "update_scale_: good_steps is float32, expected int64");
+  expect_error([&] { tn::update_scale_(two, tn::zeros({}, tn::int64), one); },
+               "update_scale_: scale has 2 elements, expected 1");
+  expect_error([&] { tn::update_scale_(one, tn::zeros({}, tn::int64), two); },
+               "update_scale_: found_inf has 2 elements, expected 1");
+}
+
 TEST(Steps, AreSkippedWhereFoundInfIsSet) {
   for (tn::Device d : devices()) {
     SCOPED_TRACE(d.name());
@@ -174,6 +238,11 @@ TEST(Steps, Errors) {
   expect_error([&] { tn::sgd_step({p}, {p}, {}, 0.1, {.momentum = 0.9}); },
                "0 momentum_buffers for 1 params");
   expect_error([&] { tn::adam_step({p}, {p}, {p}, {p}, 0.1, 0); }, "counts from 1");
+  expect_error(
+      [&] {
+        tn::adam_step({p}, {p}, {p}, {p}, 0.1, 0, {.steps = {p, p}});
+      },
+      "adam_step: 2 steps for 1 params");
   const Tensor whole = tn::ones({2}, tn::int64);
   expect_error(
       [&] {

@@ -161,6 +161,11 @@ enum {
 struct tn_loop;
 struct tn_reduction;
 
+/* Where a schema calls an argument dynamic, a tensor may stand for the number: of one element, on
+ * cpu, float64 (or int64) for a float, int64 for an int, bool for a bool, any of these for a
+ * number. It is read when the work is launched, and a graph (capture/1) reads it anew at each
+ * replay. Kernels and inference get the number, a decomposition gets the tensor. No gradient goes
+ * to it. */
 typedef struct tn_value {
   uint32_t kind;
   uint32_t count; /* entries of a list; bytes of a string, without its NUL */
@@ -1136,6 +1141,11 @@ typedef struct tn_object_api {
   /* Calls `see` for each factory that plugins brought, in the order of registration, on this
    * thread. */
   tn_status* (*factories)(tn_factory_fn see, void* context);
+  /* Of an option that the factory's schema calls dynamic: the tensor on cpu that holds it, for
+   * dynamic arguments of ops; set_group_option writes it in place. float64, int64 for ints, of one
+   * element, of a list as many as it has. Lives as long as the group, unless a list of another
+   * length is set. */
+  tn_status* (*group_number)(const tn_object*, uint32_t i, const char* name, tn_tensor** borrowed);
 } tn_object_api;
 
 /* "plugin/1" */

@@ -33,7 +33,9 @@ inline bool autocast_enabled() { return detail::api.amp->enabled() != 0; }
 // finite, and finds the scale.
 //   scaler.scale(loss).backward(); scaler.step(optimizer); scaler.update();
 // Several optimizers are unscaled and stepped each by itself, and one update ends the iteration.
-// One thread at a time. The algorithm is PyTorch's GradScaler.
+// One thread at a time. The algorithm is PyTorch's GradScaler. The scale (float32) and the number
+// of good steps since it changed are tensors on the device of the first loss or gradient: a whole
+// iteration waits for nothing, and can be compiled.
 class GradScaler {
  public:
   struct Options {
@@ -48,8 +50,8 @@ class GradScaler {
     bool operator==(const State&) const = default;
   };
   GradScaler() : GradScaler(Options()) {}
-  explicit GradScaler(Options options) : options_(options), state_{options.init_scale, 0} {
-    expect("init_scale", options.init_scale, 0, "a finite number above 0");
+  explicit GradScaler(Options options) : options_(options), first_{options.init_scale, 0} {
+    expect("init_scale", options.init_scale, 0, "a finite number above 0", 0x1p128);
     expect("growth_factor", options.growth_factor, 1, "a finite number above 1");
     expect("backoff_factor", options.backoff_factor, 0, "a number above 0 and below 1", 1);
     if (options.growth_interval < 1) {
@@ -58,7 +60,10 @@ class GradScaler {
     }
   }
 
-  Tensor scale(const Tensor& loss) const { return loss * state_.scale; }
+  Tensor scale(const Tensor& loss) const {
+    make_tensors(loss.device());
+    return loss * scale_.to(loss.device());
+  }
   // Divides the optimizer's gradients by the scale and notes whether all are finite. step does it
   // when it was not done (to clip, do it first). Once for each update.
   void unscale(const Object& optimizer) {
@@ -74,8 +79,9 @@ class GradScaler {
                                           [&](const Tensor& t) { return t.device() == device; });
       std::vector<Tensor> here(grads.begin(), others);
       grads.erase(grads.begin(), others);
+      make_tensors(device);
       progress.found_inf.push_back(zeros({1}, float32, device));
-      unscale_(here, progress.found_inf.back(), full({1}, 1 / state_.scale, float32, device));
+      unscale_(here, progress.found_inf.back(), reciprocal(scale_.to(device)));
     }
     progress.unscaled = true;
   }
@@ -100,11 +106,15 @@ class GradScaler {
     if (iteration_.empty()) {
       fail("GradScaler: update needs a step or unscale of an optimizer since the last one");
     }
-    if (skipped()) {
-      state_ = {state_.scale * options_.backoff_factor, 0};
-    } else if (++state_.good_steps == options_.growth_interval) {
-      state_ = {state_.scale * options_.growth_factor, 0};
+    make_tensors({});
+    Tensor found = zeros({}, float32, scale_.device());
+    for (const Progress& p : iteration_) {
+      for (const Tensor& t : p.found_inf) found = maximum(found, t.to(found.device()).reshape({}));
     }
+    update_scale_(scale_, good_steps_, found,
+                  {.growth_factor = options_.growth_factor,
+                   .backoff_factor = options_.backoff_factor,
+                   .growth_interval = options_.growth_interval});
     iteration_.clear();
   }
   // Since the last update: was a gradient of any optimizer, or of this one, not finite? Waits for
@@ -115,8 +125,17 @@ class GradScaler {
       return p.optimizer.get() == optimizer.get() && skips(p);
     });
   }
-  State state() const { return state_; }
-  void load_state(State state) { state_ = state; }
+  // Waits for the device.
+  State state() const {
+    if (!scale_.defined()) return first_;
+    return {scale_.item<double>(), good_steps_.item<int64_t>()};
+  }
+  void load_state(State state) {
+    first_ = state;
+    if (!scale_.defined()) return;
+    scale_.copy_(tensor(float(state.scale)));
+    good_steps_.copy_(tensor(state.good_steps));
+  }
 
  private:
   // Of one optimizer, since the last update.
@@ -126,6 +145,11 @@ class GradScaler {
     bool unscaled = false, stepped = false;
   };
 
+  void make_tensors(Device device) const {
+    if (scale_.defined()) return;
+    scale_ = full({}, first_.scale, float32, device);
+    good_steps_ = full({}, first_.good_steps, int64, device);
+  }
   static void expect(const char* option, double value, double above, const char* expected,
                      double below = INFINITY) {
     if (value > above && value < below) return;
@@ -168,7 +192,8 @@ class GradScaler {
   }
 
   Options options_;
-  State state_;
+  State first_;  // until there are tensors
+  mutable Tensor scale_, good_steps_;
   std::vector<Progress> iteration_;
 };
 

@@ -37,7 +37,7 @@ struct ByName {
 }  // namespace detail
 
 // An argument that a schema calls int or float. Any number that fits becomes one, and a bool does
-// not.
+// not; for one that the schema calls dynamic, a tensor may stand: see dynamic() in value.hpp.
 class Int {
  public:
   template <detail::WholeNumber N>
@@ -51,10 +51,14 @@ class Float {
  public:
   template <detail::NumberFor<double> N>
   constexpr Float(N number) noexcept : number_(double(number)) {}
+  explicit constexpr Float(tn_tensor* holder) noexcept : number_(NAN), holder_(holder) {}
   constexpr operator double() const noexcept { return number_; }
+  // Borrowed; NULL: it is the number itself.
+  constexpr tn_tensor* holder() const noexcept { return holder_; }
 
  private:
   double number_;
+  tn_tensor* holder_ = nullptr;
 };
 
 // A list of T: `{2, 3}`, a temporary vector and one number are copied into it; a vector, array or

@@ -140,6 +140,11 @@ class Tensors {
   std::vector<Tensor> many_;
 };
 
+// The number that a tensor of one element (float64 or int64, on cpu) holds, for an argument that a
+// schema calls dynamic (`dynamic float lr`): it is read at each call, and a compiled function reads
+// it anew at each replay. Borrows the tensor: pass it on, and keep it no longer than the tensor.
+inline Float dynamic(const Tensor& holder) noexcept { return Float(holder.get()); }
+
 namespace detail {
 
 // A Tensor, x[0], and what else becomes a Tensor by itself.
@@ -190,8 +195,12 @@ inline tn_value to_value(Int x) noexcept {
   return v;
 }
 inline tn_value to_value(Float x) noexcept {
-  tn_value v = make_value(TN_KIND_FLOAT);
-  v.as.f = x;
+  tn_value v = make_value(x.holder() ? TN_KIND_TENSOR : TN_KIND_FLOAT);
+  if (x.holder()) {
+    v.as.tensor = x.holder();
+  } else {
+    v.as.f = x;
+  }
   return v;
 }
 inline tn_value to_value(const Ints& x) noexcept {
@@ -309,6 +318,8 @@ struct Unpack<bool> {
 template <typename T>
 requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) struct Unpack<T> {
   static T borrow(const tn_value& v) {
+    if (v.kind == TN_KIND_TENSOR) [[unlikely]]
+      return Tensor::borrow(v.as.tensor).item<T>();
     if (v.kind != TN_KIND_BOOL) expect_kind(v, TN_KIND_INT, "an int");
     return T(v.as.i);
   }
@@ -319,6 +330,9 @@ requires std::is_floating_point_v<T>
 struct Unpack<T> {
   static T borrow(const tn_value& v) {
     if (v.kind == TN_KIND_INT || v.kind == TN_KIND_BOOL) return T(v.as.i);
+    // A dynamic number, of a decomposition that does not take it as an Operand.
+    if (v.kind == TN_KIND_TENSOR) [[unlikely]]
+      return Tensor::borrow(v.as.tensor).item<T>();
     expect_kind(v, TN_KIND_FLOAT, "a float");
     return T(v.as.f);
   }

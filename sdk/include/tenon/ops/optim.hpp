@@ -28,7 +28,8 @@ struct SgdStepOptions {
 };
 inline void sgd_step(const Tensors& params, const Tensors& grads, const Tensors& momentum_buffers, Float lr, const SgdStepOptions& options = {}) { return detail::call<void>(detail::op<"sgd_step">, params, grads, momentum_buffers, lr, options.momentum, options.dampening, options.weight_decay, options.nesterov, options.maximize, options.first, options.found_inf); }
 // A step of Adam (Kingma & Ba, arXiv:1412.6980); decoupled: of AdamW (arXiv:1711.05101). step
-// counts from 1. Nothing changes where found_inf is not 0.
+// counts from 1. steps: instead of it a count for each param, of one element, float, on its device,
+// which goes up by 1 first. Nothing changes where found_inf is not 0.
 struct AdamStepOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Float beta1 = 0.9;
@@ -38,8 +39,19 @@ struct AdamStepOptions {
   bool decoupled = false;
   bool maximize = false;
   Tensor found_inf = {};
+  std::vector<Tensor> steps = {};
 };
-inline void adam_step(const Tensors& params, const Tensors& grads, const Tensors& exp_avgs, const Tensors& exp_avg_sqs, Float lr, Int step, const AdamStepOptions& options = {}) { return detail::call<void>(detail::op<"adam_step">, params, grads, exp_avgs, exp_avg_sqs, lr, step, options.beta1, options.beta2, options.eps, options.weight_decay, options.decoupled, options.maximize, options.found_inf); }
+inline void adam_step(const Tensors& params, const Tensors& grads, const Tensors& exp_avgs, const Tensors& exp_avg_sqs, Float lr, Int step, const AdamStepOptions& options = {}) { return detail::call<void>(detail::op<"adam_step">, params, grads, exp_avgs, exp_avg_sqs, lr, step, options.beta1, options.beta2, options.eps, options.weight_decay, options.decoupled, options.maximize, options.found_inf, options.steps); }
+// The scale of losses (PyTorch's GradScaler): shrinks by backoff_factor where found_inf is not 0,
+// grows by growth_factor after growth_interval good steps, if it stays finite. All of one element;
+// good_steps is int64.
+struct UpdateScaleOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float growth_factor = 2.0;
+  Float backoff_factor = 0.5;
+  Int growth_interval = 2000;
+};
+inline void update_scale_(const Tensor& scale, const Tensor& good_steps, const Tensor& found_inf, const UpdateScaleOptions& options = {}) { return detail::call<void>(detail::op<"update_scale_">, scale, good_steps, found_inf, options.growth_factor, options.backoff_factor, options.growth_interval); }
 // Multiplies grads by inv_scale; found_inf (float32, one element) becomes 1 where any of them holds
 // an inf or NaN.
 inline void unscale_(const Tensors& grads, const Tensor& found_inf, const Tensor& inv_scale) { return detail::call<void>(detail::op<"unscale_">, grads, found_inf, inv_scale); }
