@@ -217,6 +217,7 @@ TrainingConfig read_config(const std::string& file) {
     config.schedule = read_schedule(file, *schedule);
   }
   config.clip_grad_norm = fields.positive("clip_grad_norm", kMostFloat, 0);
+  config.compile = fields.boolean("compile", false);
   if (fields.find("device") != nullptr) config.device = fields.string("device");
   // A table has passes; text is read at random places.
   if (config.data.kind == DataConfig::Kind::kText) {

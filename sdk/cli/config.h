@@ -61,6 +61,7 @@ struct TrainingConfig {
   int loss_line = 0;
   ScheduleConfig schedule;
   double clip_grad_norm = 0;  // 0: not clipped
+  bool compile = false;       // steps are recorded and replayed
   std::string device;
   int64_t epochs = 0;  // tables
   int64_t steps = 0;   // text

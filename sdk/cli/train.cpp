@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
+#include "compiled_text.h"
 #include "progress.h"
 #include "text.h"
 #include "training.h"
@@ -26,7 +27,7 @@ std::string counted(const char* what, int64_t i, int64_t n) {
 
 Trainer make_trainer(const Training& training, int64_t steps) {
   const TrainingConfig& config = training.config;
-  TrainerOptions options{.clip_grad_norm = config.clip_grad_norm};
+  TrainerOptions options{.clip_grad_norm = config.clip_grad_norm, .compile = config.compile};
   if (config.schedule.make) options.schedule = config.schedule.make(steps);
   try {
     return Trainer(training.model, training.optimizer, loss_function(training), options);
@@ -59,8 +60,18 @@ class Results {
   ordered_json list_ = ordered_json::array();
 };
 
+// What a training leaves for the end of the command.
+struct Trained {
+  ordered_json list;     // an entry for each line
+  int64_t steps;         // that were made
+  std::string compiled;  // Trainer::describe
+
+  explicit Trained(const Results& results, const Trainer& trainer)
+      : list(results.list()), steps(trainer.steps()), compiled(trainer.describe()) {}
+};
+
 // A line for each epoch, with the accuracy on the batches as they were trained on, with dropout.
-ordered_json train_table(const Training& training, bool json) {
+Trained train_table(const Training& training, bool json) {
   const TrainingConfig& config = training.config;
   data::DataLoader loader(training.train, {.batch_size = config.batch_size, .shuffle = true});
   int64_t steps = 0;
@@ -88,11 +99,11 @@ ordered_json train_table(const Training& training, bool json) {
     fail(fmt::format("{}, step {}: {}", label(error.epoch), error.step, error.reason),
          error.code());
   }
-  return results.list();
+  return Trained(results, trainer);
 }
 
 // A line for each twentieth of the steps: the mean loss of these.
-ordered_json train_text(const Training& training, bool json) {
+Trained train_text(const Training& training, bool json) {
   const int64_t steps = training.config.steps;
   TextBatches batches(training);
   Trainer trainer = make_trainer(training, steps);
@@ -107,7 +118,7 @@ ordered_json train_text(const Training& training, bool json) {
                      results.add(fmt::format("{}  loss {:.4f}", label(report.step), report.loss),
                                  {{"step", report.step}, {"loss", report.loss}}, report.lr);
                    }});
-  return results.list();
+  return Trained(results, trainer);
 }
 
 bool is_same_file(const std::string& a, const std::string& b) {
@@ -141,25 +152,29 @@ int run(const Line& line) {
           {.device = line.get_or<std::string>("device", ""),
            .seed = line.has("seed") ? integer_of(line, "seed", 0, INT64_MAX) : -1,
            .epochs = line.has("epochs") ? integer_of(line, "epochs", 1, kMostCounted) : -1,
-           .steps = line.has("steps") ? integer_of(line, "steps", 1, kMostCounted) : -1});
+           .steps = line.has("steps") ? integer_of(line, "steps", 1, kMostCounted) : -1,
+           .compile = line.flag("compile")});
   if (!save.empty()) check_target(save, training.config);
 
   const auto start = std::chrono::steady_clock::now();
   const char* parts = training.of_text() ? "steps" : "epochs";
-  const ordered_json list =
+  const Trained trained =
       training.of_text() ? train_text(training, json) : train_table(training, json);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   const Score result = score(training);
   if (!save.empty()) tenon::save(saved_state(training), save);
 
+  const CompiledText compiled(trained.compiled);
   if (json) {
-    fmt::print("{}\n", ordered_json{{result.json_key(), result.value},
-                                    {"device", training.device.name()},
-                                    {"seed", training.config.seed},
-                                    {"seconds", seconds.count()},
-                                    {parts, list}}
-                           .dump(2));
+    ordered_json document{{result.json_key(), result.value},
+                          {"device", training.device.name()},
+                          {"seed", training.config.seed},
+                          {"seconds", seconds.count()}};
+    if (training.config.compile) document["compiled"] = compiled.json(trained.steps);
+    document[parts] = trained.list;
+    fmt::print("{}\n", document.dump(2));
   } else {
+    if (training.config.compile) fmt::print("{}\n", compiled.line(trained.steps));
     fmt::print("trained in {:.1f} s on {}\n{}\n", seconds.count(), training.device.name(),
                result.line());
   }
@@ -177,6 +192,8 @@ Command train_command() {
       ("seed", po::value<std::string>()->value_name("N"), "instead of the file's")    //
       ("epochs", po::value<std::string>()->value_name("N"), "instead of the file's")  //
       ("steps", po::value<std::string>()->value_name("N"), "instead of the file's")   //
+      ("compile", po::bool_switch(),
+       "record a step and replay it at later ones, with the same losses")  //
       ("save", po::value<std::string>()->value_name("FILE"),
        "write the trained weights to this safetensors file")        //
       ("json", po::bool_switch(), "the result as one JSON object")  //

@@ -187,6 +187,7 @@ void open(Training& training, const std::string& file, const Overrides& override
   TrainingConfig& config = training.config;
   if (overrides.seed >= 0) config.seed = static_cast<uint64_t>(overrides.seed);
   if (!overrides.device.empty()) config.device = overrides.device;
+  config.compile = config.compile || overrides.compile;
   const auto replace = [](int64_t& count, int64_t value, const char* name, const char* other) {
     if (value < 0) return;
     if (count == 0) fail(fmt::format("--{}: this training counts its {}", name, other));

@@ -37,6 +37,7 @@ struct Overrides {
   int64_t seed = -1;
   int64_t epochs = -1;
   int64_t steps = -1;
+  bool compile = false;
 };
 
 // Loads the plugins, reads the config and finds the device.

@@ -160,6 +160,48 @@ TEST_F(CliTest, StopsWhereTheLossIsNoNumber) {
   }
 }
 
+// With 1498 items a pass has 23 batches of 64 and one of 26. The first step makes the state of the
+// optimizer, so each size of batch is recorded, and the larger one twice.
+TEST_F(CliTest, CompiledStepsGiveTheSameLosses) {
+  const std::string sgd =
+      training({{R"({"optimizer": "Adam", "lr": 0.003, "weight_decay": 0.0003})",
+                 R"({"optimizer": "SGD", "lr": 0.1, "momentum": 0.9})"}});
+  for (const std::string& line : {digits() + "/mlp.json", sgd, sgd + " --device ref"}) {
+    const json eager = json::parse(tenon("train --epochs 3 --json " + line).out);
+    const json compiled = json::parse(tenon("train --epochs 3 --json --compile " + line).out);
+    EXPECT_EQ(compiled.at("epochs"), eager.at("epochs")) << line;
+    EXPECT_EQ(compiled.at("test_accuracy"), eager.at("test_accuracy")) << line;
+    EXPECT_FALSE(eager.contains("compiled"));
+    EXPECT_EQ(compiled.at("compiled"),
+              json::parse(R"({"replayed": 69, "recorded": 3, "eager": 0, "reasons": []})"));
+  }
+}
+
+TEST_F(CliTest, ATrainingFileMayAskForCompiledSteps) {
+  const Outcome run =
+      tenon("train --epochs 2 " + training({{"\"seed\": 0", "\"seed\": 0, \"compile\": true"}}));
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_HAS(run.out, "\ncompiled: 45 of 48 steps were replayed, 3 recorded\ntrained in ");
+  const Outcome not_asked =
+      tenon("train --epochs 2 " + training({{"\"seed\": 0", "\"seed\": 0, \"compile\": false"}}));
+  EXPECT_EQ(not_asked.out.find("compiled: "), std::string::npos) << not_asked.out;
+  const Outcome wrong =
+      tenon("train " + training({{"\"seed\": 0", "\"seed\": 0, \"compile\": 3"}}));
+  EXPECT_EQ(wrong.code, 1);
+  EXPECT_HAS(wrong.err, ":18: training: compile is an integer, expected true or false");
+}
+
+// One step, which makes the optimizer's state: no other follows that could be replayed.
+TEST_F(CliTest, SaysWhyStepsStayEager) {
+  const Outcome run =
+      tenon("train --compile " + training({{"\"epochs\": 40", "\"epochs\": 1"},
+                                           {"\"batch_size\": 64", "\"batch_size\": 2000"}}));
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_HAS(run.out,
+             "compiled: stayed eager: an object that it uses was changed by the call: state of an "
+             "optimizer, an option\n");
+}
+
 TEST_F(CliTest, TheResultCanBeReadByAProgram) {
   const Outcome run = tenon("train " + digits() + "/mlp.json --epochs 2 --json");
   ASSERT_EQ(run.code, 0) << run.err;

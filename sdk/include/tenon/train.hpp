@@ -1,6 +1,6 @@
-// The loop of training: batches, a model, a loss and an optimizer, with a schedule, clipping and
-// mixed precision where they are wanted. For applications; the command trains with it. It prints
-// and saves nothing, which is up to its callbacks.
+// The loop of training: batches, a model, a loss and an optimizer, with a schedule, clipping, mixed
+// precision and compiled steps where they are wanted. For applications; the command trains with it.
+// It prints and saves nothing, which is up to its callbacks.
 //
 //   Trainer trainer(model, optimizer, nn::CrossEntropyLoss(), {.clip_grad_norm = 1.0});
 //   trainer.fit(batches, {.epochs = 20, .on_report = [](const Trainer::Report& r) {
@@ -12,6 +12,7 @@
 // Not thread-safe.
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -23,6 +24,7 @@
 
 #include "tenon/amp.hpp"
 #include "tenon/autograd.hpp"
+#include "tenon/capture.hpp"
 #include "tenon/ops/elementwise.hpp"
 #include "tenon/ops/reduce.hpp"
 #include "tenon/optim.hpp"
@@ -57,6 +59,9 @@ struct TrainerOptions {
   Float clip_grad_norm = 0.0;     // the most that the norm of all gradients may be; 0: any
   Dtype autocast = {};            // the lower precision of forward and loss; none: without autocast
   GradScaler* scaler = nullptr;   // for float16; borrowed, so that its state can be saved
+  // Forward, loss, backward, clipping and update are recorded at one step and replayed at later
+  // ones, with the same bits (docs/capture.md says what model and loss may do then).
+  bool compile = false;
 };
 
 namespace detail {
@@ -120,19 +125,31 @@ class Trainer {
     steps_ = steps;
   }
 
+  // For readers: how many steps were recorded and replayed, what they launch, and why steps ran
+  // eagerly (CompiledFunction::describe). Empty without the option `compile`.
+  std::string describe() const { return compiled_ ? compiled_->describe() : ""; }
+
  private:
   class Losses;
 
-  static std::optional<double> lr_of(const optim::Optimizer& optimizer);
-  void update(const Tensor& loss);
+  // What a step does with a batch on the device: it gives output and loss, detached.
+  struct Pass {
+    Object model;
+    optim::Optimizer optimizer;
+    LossFunction loss;
+    TrainerOptions options;
+    std::vector<Tensor> parameters;
+    Device device;
 
-  Object model_;
-  optim::Optimizer optimizer_;
-  LossFunction loss_;
-  TrainerOptions options_;
-  std::vector<Tensor> parameters_;
-  Device device_;
-  std::optional<double> own_lr_;  // before any schedule
+    std::array<Tensor, 2> operator()(const Tensor& input, const Tensor& target) const;
+    void update(const Tensor& found) const;
+  };
+
+  static std::optional<double> lr_of(const optim::Optimizer& optimizer);
+
+  Pass pass_;
+  std::optional<CompiledFunction<Pass>> compiled_;  // it
+  std::optional<double> own_lr_;                    // before any schedule
   std::optional<optim::Scheduler> scheduler_;
   int64_t steps_ = 0;
   bool stopped_ = false;
@@ -249,26 +266,24 @@ class Trainer::Losses {
 
 inline Trainer::Trainer(Object model, optim::Optimizer optimizer, LossFunction loss,
                         TrainerOptions options)
-    : model_(std::move(model)),
-      optimizer_(std::move(optimizer)),
-      loss_(std::move(loss)),
-      options_(std::move(options)),
-      device_(detail::device_of(model_)),
-      own_lr_(lr_of(optimizer_)) {
-  if (!loss_) fail("Trainer: the loss is empty, expected a function of output and target");
-  if (!(options_.clip_grad_norm >= 0)) {
-    fail(
-        detail::joined({"Trainer: clip_grad_norm is ", detail::number_text(options_.clip_grad_norm),
-                        ", expected at least 0, where 0 is any"}));
+    : pass_{std::move(model), std::move(optimizer), std::move(loss), std::move(options), {}, {}},
+      own_lr_(lr_of(pass_.optimizer)) {
+  pass_.device = detail::device_of(pass_.model);
+  if (!pass_.loss) fail("Trainer: the loss is empty, expected a function of output and target");
+  const TrainerOptions& given = pass_.options;
+  if (!(given.clip_grad_norm >= 0)) {
+    fail(detail::joined({"Trainer: clip_grad_norm is ", detail::number_text(given.clip_grad_norm),
+                         ", expected at least 0, where 0 is any"}));
   }
   // Refuses a dtype that is no lower precision before the first step.
-  if (options_.autocast) Autocast(device_, options_.autocast);
-  for (uint32_t i = 0; i < optimizer_.n_groups(); ++i) {
-    for (Tensor& parameter : optimizer_.group_parameters(i)) {
-      parameters_.push_back(std::move(parameter));
+  if (given.autocast) Autocast(pass_.device, given.autocast);
+  for (uint32_t i = 0; i < pass_.optimizer.n_groups(); ++i) {
+    for (Tensor& parameter : pass_.optimizer.group_parameters(i)) {
+      pass_.parameters.push_back(std::move(parameter));
     }
   }
-  if (options_.schedule.defined()) scheduler_.emplace(optimizer_, options_.schedule);
+  if (given.schedule.defined()) scheduler_.emplace(pass_.optimizer, given.schedule);
+  if (given.compile) compiled_.emplace(pass_);
 }
 
 inline std::optional<double> Trainer::lr_of(const optim::Optimizer& optimizer) {
@@ -281,29 +296,35 @@ inline std::optional<double> Trainer::lr_of(const optim::Optimizer& optimizer) {
 
 inline Trainer::Step Trainer::step(const Tensor& x, const Tensor& y) {
   if (scheduler_) scheduler_->go_to(steps_);
-  const Tensor input = x.to(device_), target = y.to(device_);
-  Tensor output, loss;
-  {
-    std::optional<Autocast> scope;
-    if (options_.autocast) scope.emplace(device_, options_.autocast);
-    output = model_(input);
-    loss = loss_(output, target);
-  }
-  update(loss);
+  const Tensor input = x.to(pass_.device), target = y.to(pass_.device);
+  const auto [output, loss] = compiled_ ? (*compiled_)(input, target) : pass_(input, target);
   ++steps_;
-  return {1, steps_, target, output.detach(), loss.detach()};
+  return {1, steps_, target, output, loss};
 }
 
-inline void Trainer::update(const Tensor& loss) {
-  GradScaler* const scaler = options_.scaler;
-  optimizer_.zero_grad();
-  (scaler ? scaler->scale(loss) : loss).backward();
-  if (options_.clip_grad_norm > 0) {
-    if (scaler) scaler->unscale(optimizer_);
-    optim::clip_grad_norm_(parameters_, options_.clip_grad_norm);
+inline std::array<Tensor, 2> Trainer::Pass::operator()(const Tensor& input,
+                                                       const Tensor& target) const {
+  Tensor output, found;
+  {
+    std::optional<Autocast> scope;
+    if (options.autocast) scope.emplace(device, options.autocast);
+    output = model(input);
+    found = loss(output, target);
   }
-  if (!scaler) return optimizer_.step();
-  scaler->step(optimizer_);
+  update(found);
+  return {output.detach(), found.detach()};
+}
+
+inline void Trainer::Pass::update(const Tensor& found) const {
+  GradScaler* const scaler = options.scaler;
+  optimizer.zero_grad();
+  (scaler ? scaler->scale(found) : found).backward();
+  if (options.clip_grad_norm > 0) {
+    if (scaler) scaler->unscale(optimizer);
+    optim::clip_grad_norm_(parameters, options.clip_grad_norm);
+  }
+  if (!scaler) return optimizer.step();
+  scaler->step(optimizer);
   scaler->update();
 }
 
@@ -320,10 +341,10 @@ std::vector<Trainer::Report> Trainer::fit(Batches&& batches, const FitOptions& o
     int64_t n = 0;
     const auto report = [&] {
       const double loss = losses.mean();
-      reports.push_back({epoch, n, loss, lr_of(optimizer_).value_or(0)});
+      reports.push_back({epoch, n, loss, lr_of(pass_.optimizer).value_or(0)});
       if (options.on_report) options.on_report(reports.back());
     };
-    model_.train();
+    pass_.model.train();
     for (auto&& [x, y] : batches) {
       if (x.size(0) == 0) {
         fail(detail::joined({"Trainer: batch ", std::to_string(n + 1), " has no items"}));
