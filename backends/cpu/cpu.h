@@ -35,11 +35,8 @@ void add_threads();
 
 int32_t thread_count();
 
-// The promises of most kernels.
+// The promises of most kernels. Sums are cut by sizes and dtypes, never by the number of threads.
 inline constexpr uint32_t kSameBits = TN_KERNEL_CAPTURE_SAFE | TN_KERNEL_DETERMINISTIC;
-// Of a kernel whose sums are cut into as many pieces as threads are free: with another number of
-// them the last bits are others.
-inline constexpr uint32_t kBitsByThreads = TN_KERNEL_CAPTURE_SAFE;
 
 // Of the sizes of a tensor: those that a caller chose may be more than 63 bits count.
 inline bool is_countable(const int64_t* sizes, int32_t n) {

@@ -6,6 +6,16 @@
 
 extern "C" {
 
+// The threads that the adapter may use. oneDNN itself gets one thread for each piece of a problem,
+// and pieces depend on the sizes of a problem alone, so its results do not depend on `count`.
+typedef struct tenon_cpu_dnnl_threads {
+  int64_t count;  // at least 1
+  // Calls body(body_context, i) for each i < n <= count, at once if it can.
+  void (*run)(void* context, int64_t n, void (*body)(void* body_context, int64_t i),
+              void* body_context);
+  void* context;
+} tenon_cpu_dnnl_threads;
+
 typedef struct tenon_cpu_dnnl_matmul {
   int64_t batch, m, n, k;
   const float* a;
@@ -41,12 +51,12 @@ enum { TENON_CPU_DNNL_REFUSED = 1, TENON_CPU_DNNL_OUT_OF_MEMORY = 2 };
 typedef struct tenon_cpu_dnnl {
   const char* version;
   // 0: done; else c is as it was. Where it is refused, the caller does it.
-  int32_t (*matmul)(const tenon_cpu_dnnl_matmul*);
-  // Bytes that `convolution` needs for this problem, or minus one of the above.
-  int64_t (*convolution_workspace)(const tenon_cpu_dnnl_convolution*);
+  int32_t (*matmul)(const tenon_cpu_dnnl_matmul*, const tenon_cpu_dnnl_threads*);
+  // Bytes that `convolution` needs for this problem on so many threads, or minus one of the above.
+  int64_t (*convolution_workspace)(const tenon_cpu_dnnl_convolution*, int64_t threads);
   // scratch: aligned to 64 bytes. 0: done.
   int32_t (*convolution)(const tenon_cpu_dnnl_convolution*, const tenon_cpu_dnnl_data*,
-                         void* scratch);
+                         void* scratch, const tenon_cpu_dnnl_threads*);
 } tenon_cpu_dnnl;
 
 #define TENON_CPU_DNNL_SYMBOL "tenon_cpu_dnnl_table"

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 
+#include "cpu.h"
 #include "tenon/elf.hpp"
 
 namespace tenon::cpu_backend {
@@ -54,6 +55,17 @@ const tenon_cpu_dnnl* dnnl_library(const tn_host* host) {
     return nullptr;  // host memory is exhausted: the next call tries again
   }
   return table;
+}
+
+tenon_cpu_dnnl_threads dnnl_threads(const tn_host* host) {
+  const auto run = [](void* context, int64_t n, void (*body)(void*, int64_t), void* body_context) {
+    parallel_for(static_cast<const tn_host*>(context), 0, n, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        body(body_context, i);
+      }
+    });
+  };
+  return {thread_count(), run, const_cast<tn_host*>(host)};
 }
 
 }  // namespace tenon::cpu_backend

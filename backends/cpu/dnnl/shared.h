@@ -1,9 +1,12 @@
-// What the files of the adapter share: the engine, and computations that are made once for
-// each problem. For the adapter's library alone.
+// What the files of the adapter share: the engine, pieces of problems on several threads, and
+// computations that are made once for each problem. For the adapter's library alone.
 #pragma once
 
 #include <dnnl.hpp>
+#include <omp.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -29,6 +32,69 @@ inline int32_t failure() {
     return TENON_CPU_DNNL_OUT_OF_MEMORY;
   } catch (...) {
     return TENON_CPU_DNNL_REFUSED;
+  }
+}
+
+// One dimension of a problem in pieces of `size`, a multiple of `unit`; the last may be smaller.
+struct Cut {
+  int64_t total = 1, size = 1;
+
+  Cut() = default;
+  Cut(int64_t n, int64_t pieces, int64_t unit) : total(n) {
+    const int64_t share = (n + pieces - 1) / pieces;
+    size = std::min(n, (share + unit - 1) / unit * unit);
+  }
+  int64_t count() const { return (total + size - 1) / size; }
+  int64_t begin(int64_t i) const { return i * size; }
+  int64_t length(int64_t i) const { return std::min(size, total - begin(i)); }
+  // Pieces of a length have a kernel in common: 0, or 1 for a last one that is smaller.
+  int64_t variant(int64_t i) const { return length(i) == size ? 0 : 1; }
+  int64_t variants() const { return total % size == 0 ? 1 : 2; }
+  int64_t length_of(int64_t variant) const { return variant == 0 ? size : total % size; }
+};
+
+// While it lives, oneDNN makes and runs what this thread asks for on one thread: with several it
+// cuts sums by their number.
+class OneThread {
+ public:
+  OneThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
+  OneThread(const OneThread&) = delete;
+  ~OneThread() { omp_set_num_threads(before_); }
+
+ private:
+  int before_;
+};
+
+// body(thread, piece) for all pieces below n, a run of neighbours on each thread. Throws what
+// oneDNN throws.
+template <typename Body>
+void each_piece(const tenon_cpu_dnnl_threads& threads, int64_t n, const Body& body) {
+  struct Work {
+    const Body& body;
+    int64_t n, n_threads;
+    std::atomic<int32_t> failed;
+  } work = {body, n, std::min(threads.count, n), 0};
+  const auto run = [](void* context, int64_t thread) {
+    Work& w = *static_cast<Work*>(context);
+    const OneThread one_thread;
+    try {
+      for (int64_t i = w.n * thread / w.n_threads; i < w.n * (thread + 1) / w.n_threads; ++i) {
+        w.body(thread, i);
+      }
+    } catch (...) {
+      w.failed = failure();
+    }
+  };
+  if (work.n_threads == 1) {
+    run(&work, 0);
+  } else if (n > 0) {
+    threads.run(threads.context, work.n_threads, run, &work);
+  }
+  if (work.failed == TENON_CPU_DNNL_OUT_OF_MEMORY) {
+    throw std::bad_alloc();
+  }
+  if (work.failed != 0) {
+    throw dnnl::error(dnnl_runtime_error, "a piece failed");
   }
 }
 
@@ -72,7 +138,9 @@ class KernelCache {
 };
 
 // See tenon_cpu_dnnl.
-int64_t convolution_workspace(const tenon_cpu_dnnl_convolution*);
-int32_t convolution(const tenon_cpu_dnnl_convolution*, const tenon_cpu_dnnl_data*, void* scratch);
+int32_t matmul(const tenon_cpu_dnnl_matmul*, const tenon_cpu_dnnl_threads*);
+int64_t convolution_workspace(const tenon_cpu_dnnl_convolution*, int64_t threads);
+int32_t convolution(const tenon_cpu_dnnl_convolution*, const tenon_cpu_dnnl_data*, void* scratch,
+                    const tenon_cpu_dnnl_threads*);
 
 }  // namespace tenon::cpu_backend

@@ -157,14 +157,15 @@ void run(const tn_call* call, Problem& problem, int result, float* bias) {
   if (!dnnl) {  // it was there when `supports` asked
     throw std::bad_alloc();
   }
-  const int64_t bytes = dnnl->convolution_workspace(&problem.p);
+  const tenon_cpu_dnnl_threads threads = dnnl_threads(call->host);
+  const int64_t bytes = dnnl->convolution_workspace(&problem.p, threads.count);
   void* scratch = nullptr;
   int64_t failed = -bytes;
   if (bytes >= 0) {
     scratch = Call(call).workspace(static_cast<uint64_t>(bytes));
     const tenon_cpu_dnnl_data data = {
         {problem.shown[kY].data, problem.shown[kX].data, problem.shown[kWeight].data}, bias};
-    failed = dnnl->convolution(&problem.p, &data, scratch);
+    failed = dnnl->convolution(&problem.p, &data, scratch, &threads);
     if (failed == 0) {
       return;
     }
@@ -320,7 +321,7 @@ bool supports(const Convolution& convolution, const tn_call* call, Refusal why) 
   problem.p.result = problem.output();
   problem.p.has_bias = bias && !problem.op.transposed ? 1 : 0;
   // Where memory is exhausted it may take it: the launch says so.
-  if (dnnl->convolution_workspace(&problem.p) == -TENON_CPU_DNNL_REFUSED) {
+  if (dnnl->convolution_workspace(&problem.p, 1) == -TENON_CPU_DNNL_REFUSED) {
     return why("oneDNN %s does not take it", dnnl->version);
   }
   return true;
@@ -330,7 +331,7 @@ bool supports(const Convolution& convolution, const tn_call* call, Refusal why) 
 
 void add_conv() {
   for (const Convolution& convolution : kConvolutions) {
-    kernel(convolution.op, "cpu", {.dtypes = float32, .traits = kBitsByThreads}, fn<launch_forward>,
+    kernel(convolution.op, "cpu", {.dtypes = float32, .traits = kSameBits}, fn<launch_forward>,
            &convolution)
         .supports(fn<supports>)
         .order(convolution.transposed ? nullptr : image_order)  // add_bias takes row-major ones

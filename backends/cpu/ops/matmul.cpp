@@ -43,7 +43,8 @@ void by_library(const tn_call* call, const Product& p, double flops, bool* done)
   std::copy_n(p.a_strides, 3, problem.a_strides);
   std::copy_n(p.b_strides, 3, problem.b_strides);
   std::copy_n(p.c_strides, 3, problem.c_strides);
-  const int32_t failed = dnnl->matmul(&problem);
+  const tenon_cpu_dnnl_threads threads = dnnl_threads(call->host);
+  const int32_t failed = dnnl->matmul(&problem, &threads);
   *done = failed == 0;
   if (failed == TENON_CPU_DNNL_OUT_OF_MEMORY) {
     throw std::bad_alloc();
@@ -216,9 +217,9 @@ void multiply(const tn_call* call, const Product& p) {
 }
 
 void add_matmul() {
-  kernel(TN_PRIM_MATMUL, "cpu", {.dtypes = all_floats, .traits = kBitsByThreads}, fn<launch>);
+  kernel(TN_PRIM_MATMUL, "cpu", {.dtypes = all_floats, .traits = kSameBits}, fn<launch>);
   const KernelOptions options = {
-      .dtypes = all_floats, .layout = Layout::contiguous, .traits = kBitsByThreads};
+      .dtypes = all_floats, .layout = Layout::contiguous, .traits = kSameBits};
   kernel("linear", "cpu", options, fn<launch_linear>, &kLinear).supports(fn<supports_linear>);
   kernel("linear_relu", "cpu", options, fn<launch_linear>, &kLinearRelu)
       .supports(fn<supports_linear>);

@@ -39,7 +39,7 @@ void layer_forward(const tn_call* call) {
   });
 }
 
-// The gradients of weight and bias of one worker: `part` is added to `sum` every kRows rows.
+// The gradients of weight and bias of a run of rows: `part` is added to `sum` every kRows rows.
 class Columns {
  public:
   static constexpr int64_t kRows = 64;
@@ -65,13 +65,13 @@ class Columns {
   float* part_;
 };
 
-// Sums n of the workers' columns, from column `first` on. Each worker has `share` bytes of memory.
-void add_up(const void* memory, uint64_t share, int64_t workers, int64_t first, float* result,
+// Sums n of the runs' columns, from column `first` on. Each run has `share` bytes of memory.
+void add_up(const void* memory, uint64_t share, int64_t runs, int64_t first, float* result,
             int64_t n) {
   for (int64_t j = 0; j < n; ++j) {
     double sum = 0;
-    for (int64_t w = 0; w < workers; ++w) {
-      const char* part = static_cast<const char*>(memory) + share * static_cast<uint64_t>(w);
+    for (int64_t i = 0; i < runs; ++i) {
+      const char* part = static_cast<const char*>(memory) + share * static_cast<uint64_t>(i);
       sum += reinterpret_cast<const double*>(part)[first + j];
     }
     result[j] = static_cast<float>(sum);
@@ -93,15 +93,14 @@ void layer_backward(const tn_call* call) {
   float* const dx = data(call->outputs[0]);
   float* const results[] = {data(call->outputs[1]), data(call->outputs[2])};
   const bool columns = results[0] || results[1];
-  const int64_t workers =
-      std::clamp<int64_t>(x.numel / kPieceElements, 1, std::min<int64_t>(count, thread_count()));
+  const int64_t runs = row_runs(count, n);
   const uint64_t share = (Columns::bytes(n) + 63) / 64 * 64;
   void* memory = nullptr;
   if (columns) {
-    memory = Call(call).workspace(share * static_cast<uint64_t>(workers));
+    memory = Call(call).workspace(share * static_cast<uint64_t>(runs));
   }
-  const auto part = [&](int64_t worker) {
-    return static_cast<char*>(memory) + share * static_cast<uint64_t>(worker);
+  const auto part = [&](int64_t run) {
+    return static_cast<char*>(memory) + share * static_cast<uint64_t>(run);
   };
   const RowFunctions& rows = table().rows;
   const auto one_row = [&](int64_t i) {
@@ -112,11 +111,11 @@ void layer_backward(const tn_call* call) {
                    static_cast<double>(n));
     rows.normalize_dx(dx + i * n, gi, weight, xi, n, means[i], s.of_g, s.of_x, s.shift);
   };
-  parallel_for(call->host, 0, workers, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t w = begin; w < end; ++w) {
-      const int64_t first = count * w / workers, last = count * (w + 1) / workers;
+  parallel_for(call->host, 0, runs, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) {
+      const int64_t first = count * r / runs, last = count * (r + 1) / runs;
       if (columns) {
-        Columns sums(part(w), n);
+        Columns sums(part(r), n);
         for (int64_t i = first; i < last; ++i) {
           sums.add(g + i * n, data(&x) + i * n, means[i], rstds[i]);
           if (dx) {
@@ -133,7 +132,7 @@ void layer_backward(const tn_call* call) {
   });
   for (int k = 0; k < 2; ++k) {
     if (results[k]) {
-      add_up(memory, share, workers, k * n, results[k], n);
+      add_up(memory, share, runs, k * n, results[k], n);
     }
   }
 }
@@ -165,7 +164,7 @@ bool layer_supports(const tn_call* call, Refusal why) {
 }  // namespace
 
 void add_norm() {
-  kernel("layer_norm", "cpu", rows_of_float32(kBitsByThreads), fn<layer_forward>)
+  kernel("layer_norm", "cpu", rows_of_float32(kSameBits), fn<layer_forward>)
       .supports(fn<layer_supports>)
       .private_outputs(2, fn<layer_private>)                // means and rstds of the rows
       .backward(fn<layer_backward>, {.saves_args = 0b11});  // x and weight

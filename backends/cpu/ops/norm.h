@@ -1,6 +1,7 @@
 // What the kernels of normalizations, pools and attention share: float32, row-major, pairs.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -10,6 +11,13 @@
 namespace tenon::cpu_backend {
 
 inline constexpr int64_t kPieceElements = 8192;
+
+// Sums of columns are cut into so many runs of rows, whose sums are then added up: by the sizes
+// alone, so that the result does not depend on the number of threads.
+inline int64_t row_runs(int64_t rows, int64_t n) {
+  constexpr int64_t kMostRuns = 16, kLeastRows = 16;
+  return std::clamp<int64_t>(std::min(rows * n / kPieceElements, rows / kLeastRows), 1, kMostRuns);
+}
 
 inline const tn_tensor* tensor_of(const tn_value& v) {
   return v.kind == TN_KIND_TENSOR ? v.as.tensor : nullptr;

@@ -12,26 +12,21 @@ namespace {
 
 constexpr int64_t kRows = 64;  // added up in float32, before their sums go to float64
 
-// `n_sums` numbers for each column, added up by several workers: body(row, part) adds to part, of
-// n_sums * channels floats.
+// n sums over the rows, of several runs of them at once: body(row, part) adds to part, of n floats.
 class ColumnSums {
  public:
-  ColumnSums(const tn_call* call, int64_t rows, int64_t n) : call_(call), rows_(rows), n_(n) {
-    workers_ =
-        std::clamp<int64_t>(rows * n / kPieceElements, 1, std::min<int64_t>(rows, thread_count()));
-  }
-  void allocate() {
-    memory_ = Call(call_).workspace(static_cast<uint64_t>(workers_ * n_) * kBytes);
-  }
+  ColumnSums(const tn_call* call, int64_t rows, int64_t n)
+      : call_(call), rows_(rows), n_(n), runs_(row_runs(rows, n)) {}
+  void allocate() { memory_ = Call(call_).workspace(static_cast<uint64_t>(runs_ * n_) * kBytes); }
   template <typename Body>
   void run(const Body& body) {
-    parallel_for(call_->host, 0, workers_, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t w = begin; w < end; ++w) {
-        double* const sums = sums_of(w);
+    parallel_for(call_->host, 0, runs_, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t r = begin; r < end; ++r) {
+        double* const sums = sums_of(r);
         float* const part = reinterpret_cast<float*>(sums + n_);
         std::memset(sums, 0, static_cast<size_t>(n_) * kBytes);
-        const int64_t last = rows_ * (w + 1) / workers_;
-        for (int64_t row = rows_ * w / workers_; row < last;) {
+        const int64_t last = rows_ * (r + 1) / runs_;
+        for (int64_t row = rows_ * r / runs_; row < last;) {
           for (const int64_t stop = std::min(row + kRows, last); row < stop; ++row) {
             body(row, part);
           }
@@ -43,20 +38,20 @@ class ColumnSums {
   }
   double sum(int64_t i) const {
     double all = 0;
-    for (int64_t w = 0; w < workers_; ++w) {
-      all += sums_of(w)[i];
+    for (int64_t r = 0; r < runs_; ++r) {
+      all += sums_of(r)[i];
     }
     return all;
   }
 
  private:
   static constexpr uint64_t kBytes = sizeof(double) + sizeof(float);
-  double* sums_of(int64_t w) const {
+  double* sums_of(int64_t r) const {
     return reinterpret_cast<double*>(static_cast<char*>(memory_) +
-                                     static_cast<uint64_t>(w * n_) * kBytes / 8 * 8);
+                                     static_cast<uint64_t>(r * n_) * kBytes / 8 * 8);
   }
   const tn_call* call_;
-  int64_t rows_, n_, workers_;
+  int64_t rows_, n_, runs_;
   void* memory_ = nullptr;
 };
 

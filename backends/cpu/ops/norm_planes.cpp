@@ -224,7 +224,7 @@ bool group_supports(const tn_call* call, Refusal why) {
 }  // namespace
 
 void add_norm_planes() {
-  kernel("group_norm", "cpu", rows_of_float32(kBitsByThreads), fn<group_forward>)
+  kernel("group_norm", "cpu", rows_of_float32(kSameBits), fn<group_forward>)
       .supports(fn<group_supports>)
       .private_outputs(2, fn<group_private>)                // means and rstds
       .backward(fn<group_backward>, {.saves_args = 0b11});  // x and weight

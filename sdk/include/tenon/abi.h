@@ -602,7 +602,7 @@ typedef struct tn_op_def {
 enum {
   /* may be recorded: it only enqueues work, and reads nothing back */
   TN_KERNEL_CAPTURE_SAFE = 1u << 0,
-  /* the same arguments give the same bits where the number of threads is the same */
+  /* the same arguments give the same bits, on any number of threads */
   TN_KERNEL_DETERMINISTIC = 1u << 1,
   /* an op's kernel, which stands for several calls of its decomposition: it gives their bits */
   TN_KERNEL_SAME_BITS = 1u << 2,
