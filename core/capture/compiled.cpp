@@ -6,6 +6,7 @@
 #include "memory/cache.h"
 #include "memory/hazards.h"
 #include "autograd/grad.h"
+#include "capture/describe.h"
 #include "capture/recorder.h"
 
 namespace tenon {
@@ -38,6 +39,8 @@ size_t first_of_storage(std::span<tn_tensor* const> arguments, size_t i) {
   return i;
 }
 
+constexpr int kKeyHead = 8;  // what a key has of an argument, before its sizes and strides
+
 std::vector<int64_t> key_of(std::span<tn_tensor* const> arguments) {
   std::vector<int64_t> key{thread_state.modes & (kModeNoGrad | kModeInference)};
   for (size_t i = 0; i < arguments.size(); ++i) {
@@ -57,6 +60,26 @@ std::vector<int64_t> key_of(std::span<tn_tensor* const> arguments) {
     key.insert(key.end(), t->strides, t->strides + t->ndim);
   }
   return key;
+}
+
+// "[8, 12] float32 on cpu; [8] int64 on cpu", of the key.
+std::string arguments_text(const std::vector<int64_t>& key) {
+  std::string text;
+  for (const int64_t *at = key.data() + 1, *end = key.data() + key.size(); at != end;) {
+    text += text.empty() ? "" : "; ";
+    if (*at < 0) {
+      text += "none";
+      ++at;
+      continue;
+    }
+    const auto ndim = static_cast<int32_t>(at[0]);
+    const tn_device device{static_cast<decltype(tn_device::type)>(at[2]),
+                           static_cast<decltype(tn_device::index)>(at[3])};
+    text += fmt::format("{} {} on {}", shape_text(at + kKeyHead, ndim),
+                        dtype_name(static_cast<tn_dtype>(at[1])), device_text(device));
+    at += kKeyHead + 2 * ndim;
+  }
+  return text.empty() ? "none" : text;
 }
 
 // The memory of another storage, told apart from it: while a function is recorded, what it was
@@ -279,17 +302,7 @@ std::string Compiled::describe() {
                           s->reason.empty() ? "not recorded yet" : s->reason);
       continue;
     }
-    const LaunchGraph& g = *s->graph;
-    text += fmt::format(
-        "signature: {} steps ({} dropped), {} results, {} leaves, {} objects; its own memory: {} "
-        "bytes in the place of {}\n",
-        g.steps.size(), g.n_dropped, g.results.size(), g.leaves.size(), g.objects.size(),
-        g.own_bytes, g.inside_bytes);
-    for (const Step& step : g.steps) {
-      text += fmt::format("  {}\n", step.kind == Step::Kind::kLaunch ? step.op->schema.name
-                                    : step.kind == Step::Kind::kCopy ? std::string("copy of bytes")
-                                                                     : "write of a constant");
-    }
+    text += fmt::format("signature: {}", described(*s->graph, arguments_text(s->key)));
   }
   return text;
 }

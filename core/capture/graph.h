@@ -165,6 +165,7 @@ class LaunchGraph {
   int64_t n_random = 0;
   size_t n_dropped = 0;                      // steps whose results nobody reads
   uint64_t inside_bytes = 0, own_bytes = 0;  // asked for, and taken
+  uint64_t eager_bytes = 0;                  // the most that lived at once while it was recorded
 
  private:
   bool shares_memory(std::span<tn_tensor* const> arguments) const;

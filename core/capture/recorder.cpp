@@ -122,6 +122,8 @@ void GraphRecorder::allocated(tn_storage* storage) {
       throw;
     }
     storage->destroy = destroy_followed;
+    live_bytes_ += storage->bytes;
+    graph_->eager_bytes = std::max(graph_->eager_bytes, live_bytes_);
   });
 }
 
@@ -144,6 +146,7 @@ void GraphRecorder::destroy_followed(tn_storage* storage) {
 void GraphRecorder::freed(const tn_storage* storage) {
   alive_.erase(storage);
   ids_.erase(storage);
+  live_bytes_ -= storage->bytes;
 }
 
 // Of one that nobody told of: it was there before, and stays.

@@ -83,6 +83,7 @@ class GraphRecorder final : public Recording {
   std::vector<Parameter> parameters_;  // of the next launch
   std::vector<bool> is_used_;          // storages, by a step
   std::string reason_;
+  uint64_t live_bytes_ = 0;  // of what was made inside
   uint32_t number_ = 0;      // of this recording in the process
   uint64_t first_node_ = 0;  // that is made while it listens
 };

@@ -200,7 +200,7 @@ Description read_model(const std::string& file, const JsonMember& member) {
 
 }  // namespace
 
-TrainingConfig read_config(const std::string& file) {
+TrainingConfig read_config(const std::string& file, bool forward_alone) {
   const Json json = read_json(file);
   Fields fields(file, json, "training");
   TrainingConfig config;
@@ -210,9 +210,14 @@ TrainingConfig read_config(const std::string& file) {
   const JsonMember& model = fields.require("model");
   config.model_line = model.line;
   config.model = read_model(file, model);
-  config.optimizer = read_description(file, fields.require("optimizer").value, "optimizer");
-  config.loss = fields.string("loss");
-  config.loss_line = fields.require("loss").line;
+  const bool whole = !forward_alone || fields.find("optimizer") != nullptr;
+  if (whole) {
+    config.optimizer = read_description(file, fields.require("optimizer").value, "optimizer");
+  }
+  if (whole || fields.find("loss") != nullptr) {
+    config.loss = fields.string("loss");
+    config.loss_line = fields.require("loss").line;
+  }
   if (const JsonMember* schedule = fields.find("schedule")) {
     config.schedule = read_schedule(file, *schedule);
   }
@@ -220,12 +225,10 @@ TrainingConfig read_config(const std::string& file) {
   config.compile = fields.boolean("compile", false);
   if (fields.find("device") != nullptr) config.device = fields.string("device");
   // A table has passes; text is read at random places.
-  if (config.data.kind == DataConfig::Kind::kText) {
-    config.steps = fields.integer("steps", 1, kMostCounted);
-  } else {
-    config.epochs = fields.integer("epochs", 1, kMostCounted);
-  }
   const bool of_text = config.data.kind == DataConfig::Kind::kText;
+  const char* count = of_text ? "steps" : "epochs";
+  if (whole || fields.find(count) != nullptr)
+    (of_text ? config.steps : config.epochs) = fields.integer(count, 1, kMostCounted);
   config.batch_size =
       fields.integer("batch_size", 1, of_text ? kMostInBatch / config.data.context : kMostCounted);
   config.seed = static_cast<uint64_t>(fields.integer("seed", 0, INT64_MAX, 0));

@@ -67,9 +67,12 @@ struct TrainingConfig {
   int64_t steps = 0;   // text
   int64_t batch_size = 0;
   uint64_t seed = 0;
+
+  bool trains() const { return !optimizer.name.empty(); }  // it has an optimizer
 };
 
-// Throws a tenon::Error with file and line.
-TrainingConfig read_config(const std::string& file);
+// Throws a tenon::Error with file and line. `forward_alone`: it may have no optimizer, and then it
+// need not say loss, epochs and steps either.
+TrainingConfig read_config(const std::string& file, bool forward_alone = false);
 
 }  // namespace tenon::cli

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
+#include "explain_compiled.h"
 #include "text.h"
 #include "training.h"
 
@@ -19,13 +20,6 @@ using Json = nlohmann::ordered_json;
 template <typename Body>
 Json recorded(Body body) {
   return Json::parse(tenon::explain(body))["calls"];
-}
-
-std::pair<Tensor, Tensor> first_batch(const Training& training) {
-  if (training.of_text()) return TextBatches(training).next();
-  data::DataLoader loader(training.train,
-                          {.batch_size = training.config.batch_size, .shuffle = true});
-  return *loader.begin();
 }
 
 Json record_step(const Training& training) {
@@ -141,8 +135,16 @@ void add_rows(Table& table, const Json& calls, const Kernels& kernels, int depth
 }
 
 int run(const Line& line) {
+  const bool compiled = line.flag("compiled");
+  if (compiled && line.flag("nested"))
+    throw UsageError("explain: --nested shows calls, --compiled launches; expected one of them");
   Training training;
-  prepare(training, path_of(line, "FILE.json"), {.device = line.get_or<std::string>("device", "")});
+  prepare(training, path_of(line, "FILE.json"),
+          {.device = line.get_or<std::string>("device", ""), .forward_alone = compiled});
+  if (compiled) {
+    explain_compiled(training, line.flag("json"));
+    return 0;
+  }
   const Json phases = record_step(training);
   if (line.flag("json")) {
     fmt::print("{}\n", phases.dump(2));
@@ -169,7 +171,10 @@ Command explain_command() {
       ("device", po::value<std::string>()->value_name("NAME"),
        "where to compute (tenon devices), instead of the file's, or the cpu")     //
       ("nested", po::bool_switch(), "also the calls that a decomposition makes")  //
-      ("json", po::bool_switch(), "as one JSON object")                           //
+      ("compiled", po::bool_switch(),
+       "the step as a compiled function: its launches in order, its memory, what it leans on, or "
+       "why it stays eager; of a file without optimizer the model's forward")  //
+      ("json", po::bool_switch(), "as one JSON object")                        //
       ("help,h", "this text");
   command.run = run;
   return command;

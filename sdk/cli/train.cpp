@@ -25,17 +25,6 @@ std::string counted(const char* what, int64_t i, int64_t n) {
   return fmt::format("{} {:{}}/{}", what, i, fmt::formatted_size("{}", n), n);
 }
 
-Trainer make_trainer(const Training& training, int64_t steps) {
-  const TrainingConfig& config = training.config;
-  TrainerOptions options{.clip_grad_norm = config.clip_grad_norm, .compile = config.compile};
-  if (config.schedule.make) options.schedule = config.schedule.make(steps);
-  try {
-    return Trainer(training.model, training.optimizer, loss_function(training), options);
-  } catch (const Error& error) {
-    fail_at(config.file, config.schedule.line, fmt::format("schedule: {}", error.what()));
-  }
-}
-
 // Where the training came to, as lines while it runs and as JSON at its end.
 class Results {
  public:
@@ -74,10 +63,8 @@ struct Trained {
 Trained train_table(const Training& training, bool json) {
   const TrainingConfig& config = training.config;
   data::DataLoader loader(training.train, {.batch_size = config.batch_size, .shuffle = true});
-  int64_t steps = 0;
-  if (__builtin_mul_overflow(config.epochs, loader.size(), &steps)) steps = INT64_MAX;
-  Trainer trainer = make_trainer(training, steps);
-  Results results(training, steps, json);
+  Trainer trainer = make_trainer(training, config.compile);
+  Results results(training, steps_of(training), json);
   const auto label = [&](int64_t epoch) { return counted("epoch", epoch, config.epochs); };
   Tensor right;  // on the device
   const auto on_step = [&](const Trainer::Step& step) {
@@ -106,7 +93,7 @@ Trained train_table(const Training& training, bool json) {
 Trained train_text(const Training& training, bool json) {
   const int64_t steps = training.config.steps;
   TextBatches batches(training);
-  Trainer trainer = make_trainer(training, steps);
+  Trainer trainer = make_trainer(training, training.config.compile);
   Results results(training, steps, json);
   const auto label = [&](int64_t step) { return counted("step", step, steps); };
   trainer.fit(std::views::iota(int64_t{0}, steps) |

@@ -82,6 +82,7 @@ void check_labels(const Training& training, const data::Dataset& all, int64_t cl
 
 void try_loss(const Training& training, const Tensor& output, const Tensor& target) {
   const TrainingConfig& config = training.config;
+  if (config.loss.empty()) return;
   const auto wrong = [&](const std::string& what) {
     fail_at(config.file, config.loss_line, "loss: " + what);
   };
@@ -183,7 +184,7 @@ Device find_device(const std::string& name) {
 }
 
 void open(Training& training, const std::string& file, const Overrides& overrides) {
-  training.config = read_config(file);
+  training.config = read_config(file, overrides.forward_alone);
   TrainingConfig& config = training.config;
   if (overrides.seed >= 0) config.seed = static_cast<uint64_t>(overrides.seed);
   if (!overrides.device.empty()) config.device = overrides.device;
@@ -216,8 +217,8 @@ void prepare(Training& training, const std::string& file, const Overrides& overr
   }
   manual_seed(training.config.seed);
   make_model(training);
-  make_optimizer(training);
-  find_loss(training);
+  if (training.config.trains()) make_optimizer(training);
+  if (!training.config.loss.empty()) find_loss(training);
   try_out(training, [&] {
     if (training.of_text()) {
       try_characters(training);
@@ -274,6 +275,33 @@ LossFunction loss_function(const Training& training) {
   return [&loss = training.loss](const Tensor& output, const Tensor& target) {
     return call(loss, output, target);
   };
+}
+
+int64_t steps_of(const Training& training) {
+  const TrainingConfig& config = training.config;
+  if (training.of_text()) return config.steps;
+  int64_t steps = 0;
+  const int64_t batches =
+      data::DataLoader(training.train, {.batch_size = config.batch_size}).size();
+  return __builtin_mul_overflow(config.epochs, batches, &steps) ? INT64_MAX : steps;
+}
+
+Trainer make_trainer(const Training& training, bool compile) {
+  const TrainingConfig& config = training.config;
+  TrainerOptions options{.clip_grad_norm = config.clip_grad_norm, .compile = compile};
+  if (config.schedule.make) options.schedule = config.schedule.make(steps_of(training));
+  try {
+    return Trainer(training.model, training.optimizer, loss_function(training), options);
+  } catch (const Error& error) {
+    fail_at(config.file, config.schedule.line, fmt::format("schedule: {}", error.what()));
+  }
+}
+
+std::pair<Tensor, Tensor> first_batch(const Training& training) {
+  if (training.of_text()) return TextBatches(training).next();
+  data::DataLoader loader(training.train,
+                          {.batch_size = training.config.batch_size, .shuffle = true});
+  return *loader.begin();
 }
 
 std::string Score::line() const { return fmt::format("{}: {:.3f}", name, value); }

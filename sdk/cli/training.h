@@ -38,6 +38,7 @@ struct Overrides {
   int64_t epochs = -1;
   int64_t steps = -1;
   bool compile = false;
+  bool forward_alone = false;  // the file may have no optimizer
 };
 
 // Loads the plugins, reads the config and finds the device.
@@ -59,6 +60,11 @@ void load_weights(const Training& training, const NamedTensors& state, const std
 // Calls the loss by its name.
 LossFunction loss_function(const Training& training);
 
+// The steps of the whole training, by which its schedule goes.
+int64_t steps_of(const Training& training);
+// With the options of the file; that of `compile` may be another.
+Trainer make_trainer(const Training& training, bool compile);
+
 // Batches of the text at random places, which the seed decides.
 class TextBatches {
  public:
@@ -69,6 +75,9 @@ class TextBatches {
   const Training& training_;
   uint64_t state_;
 };
+
+// The first batch of the training, as the data is.
+std::pair<Tensor, Tensor> first_batch(const Training& training);
 
 // How good the model is on what was held out: "test accuracy", the part that it puts into the right
 // class; or for a text "validation loss", the mean over the windows side by side.

@@ -171,6 +171,24 @@ TEST_P(Compile, LargeMemoryThatDoesNotLiveAtTheSameTimeIsShared) {
   expect_described(g, "its own memory: 80000 bytes in the place of 360000");
 }
 
+// 100x100 floats take 40000 bytes: two of them live at once, and the result is the caller's.
+TEST_P(Compile, IsDescribedStepByStep) {
+  const Tensor weight = numbers({100, 100}, d);
+  auto f = tn::compile([&](Tensor x) {
+    return tn::exp(tn::matmul(tn::matmul(x, weight), weight)) + tn::rand({100, 100}, {}, d);
+  });
+  for (int i = 0; i < 3; ++i) f(numbers({100, 100}, d));
+  const std::string on = d.name();
+  expect_described(f, "\n  arguments: [100, 100] float32 on " + on + "\n");
+  expect_described(f, "copies: 0; constants: 0; random: 1\n");
+  expect_described(f, "\n  memory that was there before: 1 tensors, 40000 bytes\n");
+  expect_described(f, "\n  results and gradients: 1 tensors, 40000 bytes; an eager call holds ");
+  expect_described(f, "  matmul | " + d.type() +
+                          " matmul | [1, 100, 100] float32; [1, 100, 100] float32 -> "
+                          "[1, 100, 100] float32 | ");
+  expect_described(f, "[100, 100] int32 | random\n");
+}
+
 TEST_P(Compile, WhatNobodyReadsIsNotComputed) {
   Tensor kept = tn::zeros({4}, {}, d);
   auto f = tn::compile([&](Tensor x) {

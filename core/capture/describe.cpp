@@ -1,0 +1,108 @@
+#include "capture/describe.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace tenon {
+namespace {
+
+using Where = GraphStorage::Kind;
+
+std::string geometry(const int64_t* sizes, int32_t ndim, tn_dtype dtype) {
+  return fmt::format("{} {}", shape_text(sizes, ndim), dtype_name(dtype));
+}
+
+std::string geometry(const tn_tensor* t) { return geometry(t->sizes, t->ndim, t->dtype); }
+
+class List {
+ public:
+  void add(std::string_view item) {
+    text_ += text_.empty() ? "" : "; ";
+    text_ += item;
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+// Operands have the sizes of the loop, merged and broadcast; its outputs are the launch's.
+void add_operands(const tn_operand* operands, uint32_t n, const int64_t* sizes, int32_t ndim,
+                  List* list) {
+  for (uint32_t i = 0; i < n; ++i) list->add(geometry(sizes, ndim, operands[i].dtype));
+}
+
+void add_operands(const tn_value& v, List* list) {
+  if (v.kind == TN_KIND_LOOP) {
+    const tn_loop& loop = *v.as.loop;
+    add_operands(loop.operands + loop.program->n_outputs, loop.program->n_inputs, loop.sizes,
+                 loop.ndim, list);
+  } else if (v.kind == TN_KIND_REDUCTION) {
+    const tn_reduction& r = *v.as.reduction;
+    add_operands(r.operands + 1, r.prologue != nullptr ? r.prologue->n_inputs : 1, r.sizes, r.ndim,
+                 list);
+  }
+  for (const tn_tensor* t : tensors_of(v)) {
+    if (t != nullptr) list->add(geometry(t));
+  }
+}
+
+std::string notes_of(const Step& step) {
+  List notes;
+  if (step.random >= 0) notes.add("random");
+  if (step.prepared) notes.add("prepared");
+  if (!step.numbers.empty()) notes.add(fmt::format("reads {} numbers", step.numbers.size()));
+  return notes.text();
+}
+
+std::string launch_text(const Step& step) {
+  const Kernel& kernel = *step.kernel;
+  List operands, results;
+  for (uint32_t i = 0; i < step.call->n_args; ++i) add_operands(step.call->args[i], &operands);
+  for (uint32_t i = 0; i < step.call->n_outputs; ++i) {
+    if (step.call->outputs[i] != nullptr) results.add(geometry(step.call->outputs[i]));
+  }
+  return fmt::format(
+      "{} | {} {}{} | {} -> {} | {}", step.op->schema.name, kernel.plugin,
+      kernel.def.primitive != TN_PRIM_NONE ? kernel.primitive_name : kernel.op_name.c_str(),
+      kernel.is_pair ? " (pair)" : "", operands.text(), results.text(), notes_of(step));
+}
+
+std::string step_text(const Step& step) {
+  if (step.kind == Step::Kind::kLaunch) return launch_text(step);
+  const bool copies = step.kind == Step::Kind::kCopy;
+  return fmt::format("{} | | {} bytes |", copies ? "copy of bytes" : "write of a constant",
+                     step.bytes);
+}
+
+}  // namespace
+
+std::string described(const LaunchGraph& g, const std::string& arguments) {
+  size_t n_outside = 0, n_left = 0;
+  uint64_t outside_bytes = 0, left_bytes = 0;
+  for (const GraphStorage& s : g.storages) {
+    if (s.kind == Where::kOutside) ++n_outside, outside_bytes += s.bytes;
+    if (s.kind == Where::kLeft) ++n_left, left_bytes += s.bytes;
+  }
+  const auto n_of = [&](Step::Kind kind) { return std::ranges::count(g.steps, kind, &Step::kind); };
+  std::string text = fmt::format(
+      "{} steps ({} dropped), {} results, {} leaves, {} objects; its own memory: {} bytes in the "
+      "place of {}\n",
+      g.steps.size(), g.n_dropped, g.results.size(), g.leaves.size(), g.objects.size(), g.own_bytes,
+      g.inside_bytes);
+  text += fmt::format("  arguments: {}\n", arguments);
+  text += fmt::format("  launches: {}; copies: {}; constants: {}; random: {}\n",
+                      n_of(Step::Kind::kLaunch), n_of(Step::Kind::kCopy), n_of(Step::Kind::kWrite),
+                      g.n_random);
+  text += fmt::format("  memory that was there before: {} tensors, {} bytes\n", n_outside,
+                      outside_bytes);
+  text += fmt::format(
+      "  results and gradients: {} tensors, {} bytes; an eager call holds {} bytes at "
+      "most\n",
+      n_left, left_bytes, g.eager_bytes);
+  for (const Step& step : g.steps) text += fmt::format("  {}\n", step_text(step));
+  return text;
+}
+
+}  // namespace tenon
