@@ -17,6 +17,9 @@
 namespace ref {
 namespace {
 
+using Tasks = std::deque<std::pair<Task, bool>>;  // true: also behind a failure
+using Graph = std::shared_ptr<Tasks>;             // what was recorded; its launches keep it alive
+
 class Stream {
  public:
   Stream() {
@@ -33,6 +36,7 @@ class Stream {
   tn_status* enqueue(Task task, bool always) {
     const std::lock_guard lock(mutex_);
     if (stopping_) return error(host, TN_FAILED_PRECONDITION, "ref: the stream was shut down");
+    if (graph_) return graph_->emplace_back(std::move(task), always), nullptr;
     tasks_.emplace_back(std::move(task), always);
     ++submitted_;
     changed_.notify_all();
@@ -53,7 +57,15 @@ class Stream {
   tn_status* synchronize(uint64_t position) {
     reached(position, true);
     const std::lock_guard lock(mutex_);
+    if (graph_)
+      return error(host, TN_FAILED_PRECONDITION, "ref: a stream that records is waited for");
     return std::exchange(failure_, nullptr);
+  }
+
+  // From now on work is put there (NULL: done). Gives where it was put.
+  Graph record(Graph graph) {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(graph_, std::move(graph));
   }
 
   // Does what there is, then ends the thread.
@@ -88,7 +100,8 @@ class Stream {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::pair<Task, bool>> tasks_;  // true: also behind a failure
+  Tasks tasks_;
+  Graph graph_;  // NULL: nothing is recorded
   uint64_t submitted_ = 0;
   uint64_t done_ = 0;
   bool stopping_ = false;
@@ -142,6 +155,25 @@ void add_stream_slots(tn_device_def* def) {
     streams.erase(stream);
   };
   def->stream_synchronize = [](void*, int32_t, void* stream) { return synchronize(stream); };
+  def->capture_begin = [](void*, tn_stream* stream) {
+    return guarded("capture_begin",
+                   [&] { stream_of(stream->handle).record(std::make_shared<Tasks>()); });
+  };
+  def->capture_end = [](void*, tn_stream* stream, void** graph) {
+    return guarded("capture_end",
+                   [&] { *graph = new Graph(stream_of(stream->handle).record(nullptr)); });
+  };
+  def->graph_launch = [](void*, void* handle, tn_stream* stream) {
+    return guarded("graph_launch", [&] {
+      return enqueue(stream->handle, [graph = *static_cast<Graph*>(handle)]() -> tn_status* {
+        for (const auto& [task, always] : *graph) {
+          if (tn_status* status = task()) return status;
+        }
+        return nullptr;
+      });
+    });
+  };
+  def->graph_destroy = [](void*, void* handle) { delete static_cast<Graph*>(handle); };
   def->event_create = [](void*, int32_t, void** event) {
     return guarded("event_create", [&] { *event = new Event; });
   };

@@ -257,7 +257,7 @@ Status Compiled::record(Signature* signature, std::span<tn_tensor* const> argume
   if (lost) recorder.refuse("no memory");
   ++n_recordings_;
   bool again = false;
-  failed = recorder.finish(results, held, &signature->graph, &signature->reason, &again);
+  failed = recorder.finish(results, held, is_exact_, &signature->graph, &signature->reason, &again);
   if (failed != nullptr) {
     for (tn_tensor*& t : results) {
       if (t != nullptr) as_tensor(std::exchange(t, nullptr))->release();

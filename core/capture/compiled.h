@@ -15,8 +15,8 @@ namespace tenon {
 // Thread-safe: one call at a time records or replays; eager ones run beside each other.
 class Compiled final : public Counted {
  public:
-  Compiled(tn_function_fn fn, void* self, void (*destroy)(void*))
-      : fn_(fn), self_(self), destroy_(destroy) {}
+  Compiled(tn_function_fn fn, void* self, void (*destroy)(void*), bool is_exact)
+      : fn_(fn), self_(self), destroy_(destroy), is_exact_(is_exact) {}
   ~Compiled() override {
     if (destroy_ != nullptr) destroy_(self_);
   }
@@ -45,6 +45,7 @@ class Compiled final : public Counted {
   const tn_function_fn fn_;
   void* const self_;
   void (*const destroy_)(void*);
+  const bool is_exact_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Signature>> signatures_;
   int n_stale_ = 0;          // graphs that were thrown away

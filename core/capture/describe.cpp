@@ -101,6 +101,8 @@ std::string described(const LaunchGraph& g, const std::string& arguments) {
       "  results and gradients: {} tensors, {} bytes; an eager call holds {} bytes at "
       "most\n",
       n_left, left_bytes, g.eager_bytes);
+  if (const std::string device = g.device_text(); !device.empty())
+    text += fmt::format("  as one graph of {}\n", device);
   for (const Step& step : g.steps) text += fmt::format("  {}\n", step_text(step));
   return text;
 }

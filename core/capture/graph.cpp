@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "capture/device_replay.h"
 #include "memory/transfer.h"
 #include "primitive/convert.h"
 #include "primitive/elementwise.h"
@@ -57,11 +58,7 @@ bool LaunchGraph::fits(std::span<tn_tensor* const> arguments, bool* stale) const
 void GraphStorage::put(tn_storage* in_places, uint64_t shift_there) {
   if (storage.get() != in_places) storage = StorageRef::retaining(in_places);
   shift = shift_there;
-  for (const Place& p : places) {
-    *p.storage = in_places;
-    *p.byte_offset = p.offset + shift;
-    if (p.data != nullptr) *p.data = static_cast<char*>(in_places->memory) + *p.byte_offset;
-  }
+  for (const Place& p : places) p.show(in_places, shift);
 }
 
 Tensor* LeftTensor::make(tn_storage* of) const {
@@ -84,20 +81,25 @@ void LaunchGraph::place(std::span<tn_tensor* const> arguments) {
 }
 
 // A gradient stays where it is while only its leaf holds it.
-Status LaunchGraph::take_left_storages() {
-  std::vector<bool> stays(storages.size());
+void LaunchGraph::let_go_of_gradients() {
   for (const LeafEffect& effect : leaves) {
     if (effect.then != LeafEffect::Then::kLeft) continue;
-    const GraphStorage& s = storages[effect.after->storage];
+    GraphStorage& s = storages[effect.after->storage];
+    if (!s.storage) continue;
     const TensorRef grad = effect.leaf->grad();
+    const auto refs = s.storage->refs.load(std::memory_order_acquire);
     // The leaf and this function hold the tensor; the tensor and the graph hold the storage.
-    stays[effect.after->storage] = grad && s.storage && grad->storage == s.storage.get() &&
-                                   grad->refs.load(std::memory_order_acquire) == 2 &&
-                                   s.storage->refs.load(std::memory_order_acquire) == 2;
+    const bool stays = grad && grad->storage == s.storage.get()
+                           ? grad->refs.load(std::memory_order_acquire) == 2 && refs == 2
+                           : refs == 1;
+    if (!stays) s.storage = {};
   }
-  for (size_t i = 0; i < storages.size(); ++i) {
-    GraphStorage& s = storages[i];
-    if (s.kind != Where::kLeft || stays[i]) continue;
+}
+
+Status LaunchGraph::take_left_storages() {
+  let_go_of_gradients();
+  for (GraphStorage& s : storages) {
+    if (s.kind != Where::kLeft || s.storage) continue;
     tn_storage* made;
     TN_TRY(allocate_storage(s.device, nullptr, s.bytes, &made));
     const StorageRef hold(made);
@@ -140,15 +142,18 @@ Status LaunchGraph::run(Step& step, const RandomState& random) {
       TN_TRY(write_bytes(to.storage.get(), to_offset, step.values.data(), step.bytes));
     }
   }
+  count_writes(step);
+  return nullptr;
+}
+
+void LaunchGraph::count_writes(const Step& step) {
   for (const uint32_t at : step.written) {
     auto& version = storages[at].storage->version;
     version.store(version.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
-  return nullptr;
 }
 
-// Gradients and results. Of results the graph lets go: they are the caller's alone.
-Status LaunchGraph::leave(std::span<tn_tensor*> given) {
+void LaunchGraph::leave_gradients() {
   for (LeafEffect& effect : leaves) {
     if (effect.then == LeafEffect::Then::kCleared) {
       effect.leaf->set_grad({});
@@ -159,6 +164,10 @@ Status LaunchGraph::leave(std::span<tn_tensor*> given) {
       effect.leaf->set_grad(TensorRef(effect.after->make(storage)));
     }
   }
+}
+
+// The graph lets go of them: they are the caller's alone.
+void LaunchGraph::leave_results(std::span<tn_tensor*> given) {
   for (size_t i = 0; i < results.size(); ++i) {
     given[i] = results[i] != nullptr ? results[i]->make(storages[results[i]->storage].storage.get())
                                      : nullptr;
@@ -166,22 +175,51 @@ Status LaunchGraph::leave(std::span<tn_tensor*> given) {
   for (const auto& result : results) {
     if (result != nullptr) storages[result->storage].storage = {};
   }
+}
+
+Status LaunchGraph::replay_list(std::span<tn_tensor* const> arguments,
+                                std::span<tn_tensor*> given) {
+  place(arguments);
+  TN_TRY(take_left_storages());
+  const RandomState random =
+      n_random > 0 ? next_random_state(static_cast<uint64_t>(n_random)) : RandomState{};
+  for (Step& step : steps) TN_TRY(run(step, random));
+  leave_gradients();
+  leave_results(given);
   return nullptr;
 }
 
 Status LaunchGraph::replay(std::span<tn_tensor* const> arguments, std::span<tn_tensor*> given) {
   const Status status = guarded([&]() -> Status {
-    place(arguments);
-    TN_TRY(take_left_storages());
-    const RandomState random =
-        n_random > 0 ? next_random_state(static_cast<uint64_t>(n_random)) : RandomState{};
-    for (Step& step : steps) TN_TRY(run(step, random));
-    return leave(given);
+    if (device_ != nullptr) {
+      bool captured = false;
+      StatusHolder failed(device_->replay(*this, arguments, given, &captured));
+      if (captured || !failed) return failed.take();
+      device_.reset();  // it cannot be captured, and nothing has happened
+    }
+    return replay_list(arguments, given);
   });
   for (GraphStorage& s : storages) {  // what was brought is let go
     if (s.kind == Where::kArgument || s.kind == Where::kGradient) s.storage = {};
   }
   return status;
+}
+
+LaunchGraph::LaunchGraph() = default;
+LaunchGraph::~LaunchGraph() = default;
+
+void LaunchGraph::choose_device() {
+  for (const Step& step : steps) {
+    for (const uint32_t id : step.written) storages[id].is_written = true;
+  }
+  for (const LeafEffect& effect : leaves) {
+    if (effect.then == LeafEffect::Then::kLeft) storages[effect.after->storage].is_gradient = true;
+  }
+  device_ = DeviceReplay::of(*this);
+}
+
+std::string LaunchGraph::device_text() const {
+  return device_ != nullptr ? tenon::device_text(device_->device()) : "";
 }
 
 }  // namespace tenon

@@ -29,6 +29,12 @@ struct Place {
   static Place in(Holder& h) {
     return {h.data != nullptr ? &h.data : nullptr, &h.storage, &h.byte_offset, h.byte_offset};
   }
+  // Shows this storage, in which what was recorded begins `shift` further behind.
+  void show(tn_storage* s, uint64_t shift) const {
+    *storage = s;
+    *byte_offset = offset + shift;
+    if (data != nullptr) *data = static_cast<char*>(s->memory) + *byte_offset;
+  }
 };
 
 // A storage that the calls of a graph work on.
@@ -49,7 +55,11 @@ struct GraphStorage {
   uint64_t start = 0;             // kArgument, kGradient: where that began in it, in bytes
   uint64_t shift = 0;             // how much further behind it begins in `storage`
   std::vector<Place> places;
+  bool is_written = false;  // by a step
+  bool is_gradient =
+      false;           // kLeft: of a gradient that stays where it is while its leaf alone holds it
   StorageRef storage;  // what stands in the places now
+  StorageRef given;    // a copy that is the caller's
 
   void put(tn_storage* in_places, uint64_t shift_there);
 };
@@ -60,9 +70,10 @@ struct ReadNumber {
   tn_storage* storage = nullptr;
   uint64_t byte_offset = 0;
   tn_dtype dtype = TN_DTYPE_NONE;
-  tn_value* argument = nullptr;    // where it goes: an argument, of the kind that stands there,
-  tn_scalar* parameter = nullptr;  // or a parameter of a loop
-  bool as_float = false;           // of a parameter
+  tn_value* argument = nullptr;     // where it goes: an argument, of the kind that stands there,
+  tn_scalar* parameter = nullptr;   // or a parameter of a loop
+  bool as_float = false;            // of a parameter
+  const tn_tensor* live = nullptr;  // of an argument: where it lies on the device, in its graph
 
   void read() const;
 };
@@ -72,6 +83,16 @@ struct ReadNumber {
 struct Use {
   uint32_t storage;
   Place place{};
+};
+
+// The kernel of a call that a compiler put in the place of others.
+struct OwnKernel : Kernel {
+  OwnKernel() { def = {}; }
+  OwnKernel(const OwnKernel&) = delete;
+  ~OwnKernel() {
+    if (destroy != nullptr) destroy(def.self);
+  }
+  void (*destroy)(void*) = nullptr;
 };
 
 // Gives what a kernel prepared back to it.
@@ -90,7 +111,8 @@ struct Step {
   tn_kernel_fn fn = nullptr;
   const Op* op = nullptr;
   std::unique_ptr<RepeatedCall> call;
-  int64_t random = -1;  // which random launch of the graph it is; -1: none
+  std::unique_ptr<OwnKernel> own_kernel;  // NULL: a plugin's
+  int64_t random = -1;                    // which random launch of the graph it is; -1: none
   std::unique_ptr<void, Unprepare> prepared;
   std::vector<Use> uses;          // of a loop its operands first, in their order
   std::vector<uint32_t> written;  // storages whose values it changes
@@ -149,12 +171,28 @@ struct WatchedObject {
   bool training_then;
 };
 
+class DeviceReplay;
+
 class LaunchGraph {
  public:
+  LaunchGraph();
+  ~LaunchGraph();
   // Does a call with these arguments find what the recording found? `stale`: none will again.
   bool fits(std::span<tn_tensor* const> arguments, bool* stale) const;
   // `arguments` as in the recording, with other values; results are the caller's.
   [[nodiscard]] Status replay(std::span<tn_tensor* const> arguments, std::span<tn_tensor*> results);
+  // When all is planned: is it launched as one graph of a device?
+  void choose_device();
+  // For readers: "ref:0", or nothing.
+  std::string device_text() const;
+
+  // The parts of a replay.
+  Status run(Step& step, const RandomState& random);
+  void count_writes(const Step& step);
+  // Of those that somebody else holds, or that are no longer its leaf's.
+  void let_go_of_gradients();
+  void leave_gradients();
+
   std::vector<GraphStorage> storages;
   std::vector<Step> steps;
   std::vector<std::unique_ptr<LeftTensor>> results;  // NULL: the function gives None
@@ -171,8 +209,10 @@ class LaunchGraph {
   bool shares_memory(std::span<tn_tensor* const> arguments) const;
   void place(std::span<tn_tensor* const> arguments);
   Status take_left_storages();
-  Status run(Step& step, const RandomState& random);
-  Status leave(std::span<tn_tensor*> given);
+  Status replay_list(std::span<tn_tensor* const> arguments, std::span<tn_tensor*> given);
+  void leave_results(std::span<tn_tensor*> given);
+
+  std::unique_ptr<DeviceReplay> device_;
 };
 
 }  // namespace tenon

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "capture/compile_list.h"
 #include "capture/plan.h"
 
 namespace tenon {
@@ -400,8 +401,8 @@ void GraphRecorder::finish_results(std::span<tn_tensor* const> results) {
 }
 
 Status GraphRecorder::finish(std::span<tn_tensor* const> results, bool holds_argument,
-                             std::unique_ptr<LaunchGraph>* graph, std::string* reason,
-                             bool* again) {
+                             bool is_exact, std::unique_ptr<LaunchGraph>* graph,
+                             std::string* reason, bool* again) {
   return guarded([&]() -> Status {
     *again = false;
     // Leaves that the function made for itself are gone when we let go of them.
@@ -443,8 +444,13 @@ Status GraphRecorder::finish(std::span<tn_tensor* const> results, bool holds_arg
     *reason = reason_;
     if (!reason_.empty()) return nullptr;
     drop_dead_steps(graph_.get());
+    if (const StatusHolder failed(run_compilers(graph_.get(), is_exact)); failed) {
+      *reason = status_text(failed.get());
+      return nullptr;
+    }
     TN_TRY(plan_memory(graph_.get()));
     TN_TRY(prepare_calls(graph_.get()));
+    graph_->choose_device();
     *graph = std::move(graph_);
     graph_ = std::make_unique<LaunchGraph>();
     return nullptr;

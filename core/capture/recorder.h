@@ -35,8 +35,8 @@ class GraphRecorder final : public Recording {
   // After listening. Takes no results, looks at them. NULL graph: `reason` says why there is none,
   // and `again` whether a later call may have one.
   [[nodiscard]] Status finish(std::span<tn_tensor* const> results, bool holds_argument,
-                              std::unique_ptr<LaunchGraph>* graph, std::string* reason,
-                              bool* again);
+                              bool is_exact, std::unique_ptr<LaunchGraph>* graph,
+                              std::string* reason, bool* again);
 
   void launch(const Kernel& kernel, tn_kernel_fn fn, const Op* op, const tn_call& call) override;
   void number(const Op* op, uint32_t parameter, const tn_tensor* holder, bool as_float) override;

@@ -36,13 +36,21 @@ void capture_destroy(tn_graph* graph) {
 
 Compiled* as_compiled(tn_compiled* compiled) { return reinterpret_cast<Compiled*>(compiled); }
 
-tn_status* compile(tn_function_fn fn, void* self, void (*destroy)(void*), tn_compiled** compiled) {
+tn_status* compile_with(tn_function_fn fn, void* self, void (*destroy)(void*), uint32_t flags,
+                        tn_compiled** compiled) {
   return guarded([&]() -> Status {
     TN_TRY(expect_given("compile: the function", reinterpret_cast<const void*>(fn)));
     TN_TRY(expect_place("compile", compiled));
-    *compiled = reinterpret_cast<tn_compiled*>(new Compiled(fn, self, destroy));
+    if ((flags & ~uint32_t{TN_COMPILE_INEXACT}) != 0)
+      return invalid("compile: unknown flags {:#x}", flags & ~uint32_t{TN_COMPILE_INEXACT});
+    *compiled = reinterpret_cast<tn_compiled*>(
+        new Compiled(fn, self, destroy, (flags & TN_COMPILE_INEXACT) == 0));
     return nullptr;
   });
+}
+
+tn_status* compile(tn_function_fn fn, void* self, void (*destroy)(void*), tn_compiled** compiled) {
+  return compile_with(fn, self, destroy, 0, compiled);
 }
 
 tn_status* call_compiled(tn_compiled* compiled, tn_tensor* const* args, uint32_t n_args,
@@ -70,9 +78,10 @@ void release_compiled(tn_compiled* compiled) {
 }  // namespace
 
 const tn_capture_api* capture_api() {
-  static const tn_capture_api table = {sizeof(tn_capture_api), capture_begin,     capture_end,
-                                       capture_launch,         capture_destroy,   compile,
-                                       call_compiled,          describe_compiled, release_compiled};
+  static const tn_capture_api table = {
+      sizeof(tn_capture_api), capture_begin, capture_end,   capture_launch,
+      capture_destroy,        compile,       call_compiled, describe_compiled,
+      release_compiled,       compile_with};
   return &table;
 }
 

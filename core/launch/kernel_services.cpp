@@ -63,10 +63,12 @@ class Cloner {
     const int64_t* sizes = copy(from->sizes, from->ndim);
     const tn_operand* all = operands(from->operands, p->n_outputs + p->n_inputs, from->ndim);
     const tn_scalar* params = copy(from->params, p->n_params);
+    const tn_tensor* live_params = tensor(from->live_params);
     if (to != nullptr) {
       to->sizes = sizes;
       to->operands = all;
       to->params = params;
+      to->live_params = live_params;
     }
     return to;
   }

@@ -71,7 +71,7 @@ const char* kind_name(tn_object_kind kind) {
 Json brings(const Brings& b) {
   return {{"ops", b.ops},         {"kernels", b.kernels},     {"vjps", b.vjps},
           {"devices", b.devices}, {"factories", b.factories}, {"policies", b.policies},
-          {"threads", b.threads}};
+          {"threads", b.threads}, {"compilers", b.compilers}};
 }
 
 Json flags(uint32_t bits) {

@@ -6,7 +6,7 @@
 namespace tenon {
 
 // {"plugins": [{"id", "version", "abi", "description", "brings": {"ops", "kernels", "vjps",
-// "devices", "factories", "policies", "threads"}, "from", "state", "reason"}], "searched":
+// "devices", "factories", "policies", "threads", "compilers"}, "from", "state", "reason"}], "searched":
 // [folder], "ignored": [{"folder", "reason"}], "waiting": [{"kernel", "device", "plugin",
 // "reason"}], "factories": [{"name", "kind", "schema", "plugin"}]}. state is loaded, failed or
 // shadowed; a factory's kind is layer, optimizer or other. "reduce, matmul": the primitives that

@@ -125,12 +125,16 @@ struct Staging::Entries {
     return of(r).take_def(def, TN_UP_TO(tn_threads_def, parallel_for), "threads",
                           [&](const auto& d) { return of(r).add_threads(d); });
   }
+  static tn_status* compiler(tn_registrar* r, const tn_compiler_def* def) {
+    return of(r).take_def(def, TN_UP_TO(tn_compiler_def, compile), "compiler",
+                          [&](const auto& d) { return of(r).add_compiler(d); });
+  }
 };
 
 Staging::Staging(std::string plugin)
-    : tn_registrar{sizeof(tn_registrar), TN_ABI_VERSION,       Entries::device, Entries::op,
-                   Entries::kernel,      Entries::kernel_pair, Entries::vjp,    Entries::amp,
-                   Entries::factory,     Entries::threads},
+    : tn_registrar{sizeof(tn_registrar), TN_ABI_VERSION,       Entries::device,  Entries::op,
+                   Entries::kernel,      Entries::kernel_pair, Entries::vjp,     Entries::amp,
+                   Entries::factory,     Entries::threads,     Entries::compiler},
       plugin_(std::move(plugin)) {}
 
 const char* Staging::keep(const char* text) {
@@ -183,6 +187,27 @@ Status Staging::add_threads(const tn_threads_def& def) {
   TN_TRY(check_threads(def));
   if (threads_) return invalid("threads are registered twice");
   threads_ = def;
+  if (def.destroy != nullptr) slots_.push_back(destroy_slot(def));
+  return nullptr;
+}
+
+Status Staging::add_compiler(const tn_compiler_def& def) {
+  if (def.name == nullptr || *def.name == '\0') return invalid("compiler has no name");
+  if (def.compile == nullptr) return invalid("compiler '{}': compile is missing", def.name);
+  if (def.device == nullptr || *def.device == '\0')
+    return invalid("compiler '{}': its device is missing", def.name);
+  const auto is_taken = [&](const std::string& name) { return name == def.name; };
+  const std::vector<Compiler> others = all_compilers();
+  const auto other = std::ranges::find_if(others, is_taken, &Compiler::name);
+  if (other != others.end()) {
+    return invalid("compiler '{}' is there already, from plugin '{}'", def.name, other->plugin);
+  }
+  if (std::ranges::any_of(brings_.compilers, is_taken))
+    return invalid("compiler '{}' is registered twice", def.name);
+  Compiler& kept = compilers_.emplace_back(Compiler{def, def.name, def.device, plugin_});
+  kept.def.name = keep(def.name);
+  kept.def.device = keep(def.device);
+  brings_.compilers.emplace_back(def.name);
   if (def.destroy != nullptr) slots_.push_back(destroy_slot(def));
   return nullptr;
 }
@@ -243,6 +268,7 @@ Status Staging::commit() {
     policy_owners()[brings_.policies[i]] = plugin_;
   }
   registry().commit(std::move(ops_));
+  for (const Compiler& compiler : compilers_) tenon::add_compiler(compiler);
   for (auto& factory : factories_) commit_factory(std::move(factory));
   factories_.clear();
   all_.clear();

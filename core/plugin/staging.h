@@ -17,6 +17,7 @@
 
 #include "base/status.h"
 #include "object/factory.h"
+#include "registry/compilers.h"
 #include "registry/registry.h"
 
 namespace tenon {
@@ -26,6 +27,7 @@ struct Brings {
   size_t ops = 0, kernels = 0, vjps = 0;
   std::vector<std::string> devices, factories, policies;
   bool threads = false;
+  std::vector<std::string> compilers;
 };
 
 struct DestroySlot {
@@ -64,6 +66,7 @@ class Staging : public tn_registrar {
   Status add_factory(const tn_factory_def& def);
   Status add_policy(const tn_amp_policy_def& def);
   Status add_threads(const tn_threads_def& def);
+  Status add_compiler(const tn_compiler_def& def);
   Status check() const;
   const char* keep(const char* text);
 
@@ -77,6 +80,7 @@ class Staging : public tn_registrar {
   std::vector<std::unique_ptr<Factory>> factories_;
   std::vector<tn_amp_policy_def> policies_;
   std::optional<tn_threads_def> threads_;
+  std::vector<Compiler> compilers_;
   std::list<std::string> texts_;  // that the definitions point to
   std::vector<DestroySlot> all_;  // of everything that was taken, in order
   std::vector<DestroySlot> slots_;

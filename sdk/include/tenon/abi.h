@@ -164,7 +164,9 @@ struct tn_reduction;
 /* Where a schema calls an argument dynamic, a tensor may stand for the number: of one element, on
  * cpu, float64 (or int64) for a float, int64 for an int, bool for a bool, any of these for a
  * number. It is read when the work is launched, and a graph (capture/1) reads it anew at each
- * replay. Kernels and inference get the number, a decomposition gets the tensor. No gradient goes
+ * replay. Kernels and inference get the number, a decomposition gets the tensor; while a graph of a device is recorded
+ * (capture_begin), kernels get a tensor of one element on that device, float64 or int64, and read
+ * it when the work runs. No gradient goes
  * to it. */
 typedef struct tn_value {
   uint32_t kind;
@@ -329,6 +331,9 @@ typedef struct tn_loop {
   const tn_program* program;
   const tn_operand* operands; /* n_outputs outputs, then n_inputs inputs */
   const tn_scalar* params;
+  /* While a graph is recorded, where a parameter changes from launch to launch: tn_scalars on the
+   * device, which the work reads instead of params when it runs. Else NULL. */
+  const struct tn_tensor* live_params;
 } tn_loop;
 
 typedef int32_t tn_reduce_kind;
@@ -441,10 +446,9 @@ enum {
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
-/* Counter-based random state of one call. state: reserved for graphs, NULL today: the host
- * refuses random ops while a graph is recorded. Where it is not NULL, it is int64[2] on the
- * device holding seed and offset, and it alone counts, as it is when the work runs. Each call of
- * a graph has its own. */
+/* Counter-based random state of one call. state: while a graph of a compiled function is recorded
+ * int64[2] on the device, seed and offset, which alone count, as they are when the work runs. Else
+ * NULL. Each call of a graph has its own. */
 typedef struct tn_random {
   uint64_t seed;
   uint64_t offset;
@@ -732,9 +736,12 @@ typedef struct tn_device_def {
   /* Optional: what the debug fill writes; called on blocks that are freed, when poisoning is on. */
   tn_status* (*fill_bytes)(void* self, tn_stream* stream, void* memory, uint64_t offset,
                            uint8_t byte, uint64_t bytes);
-  /* Optional as a group: graphs. Between begin and end, launches on `stream` are recorded
-   * instead of run. Tensors of the recording keep their addresses over all launches; dynamic
-   * scalars are reserved. */
+  /* Optional as a group: graphs. Between begin and end, launches and copies on `stream` are
+   * recorded instead of run; the host allocates nothing then but workspace, which lives as long as
+   * the graph, and waits for nothing. Memory of the recording keeps its addresses over all
+   * launches; what changes lies in memory too: tn_random, tn_loop's live_params, dynamic arguments.
+   * A compiled function (capture/1) is launched as one graph where all its kernels are
+   * TN_KERNEL_CAPTURE_SAFE. */
   tn_status* (*capture_begin)(void* self, tn_stream* stream);
   tn_status* (*capture_end)(void* self, tn_stream* stream, void** graph);
   tn_status* (*graph_launch)(void* self, void* graph, tn_stream* stream);
@@ -796,6 +803,65 @@ typedef struct tn_threads_def {
   void (*destroy)(void* self);
 } tn_threads_def;
 
+/* A call in the list of a compiled function (capture/1), as a kernel gets it. There is no memory
+ * yet: `data` is NULL, and a storage is a name: two calls work on the same memory where they show
+ * the same storage. */
+enum {
+  TN_RECORDED_CHANGES = 1u << 0, /* a number of it changes from replay to replay */
+  TN_RECORDED_RANDOM = 1u << 1,
+  TN_RECORDED_BACKWARD = 1u << 2 /* of a pair: arguments as its backward gets them */
+};
+typedef struct tn_recorded_call {
+  uint32_t size;
+  uint32_t flags;      /* TN_RECORDED_* */
+  const char* name;    /* of the op, primitive or formula; "copy", "write": of bytes */
+  const tn_call* call; /* NULL for those */
+} tn_recorded_call;
+
+/* One call in the place of several. */
+typedef struct tn_replacement {
+  uint32_t size;
+  uint32_t traits;       /* TN_KERNEL_*, of `launch` */
+  const char* name;      /* for readers */
+  const uint32_t* calls; /* numbers of calls of the list, ascending; it stands where the last stood */
+  uint32_t n_calls;
+  uint32_t n_args;
+  const tn_value* args; /* their tensors, and values */
+  tn_tensor* const* outputs;
+  uint32_t n_outputs;
+  uint32_t reserved;
+  tn_kernel_fn launch; /* as a kernel's */
+  void* self;
+  void (*destroy)(void* self); /* with the function, when it was taken */
+} tn_replacement;
+
+typedef struct tn_recorded_list {
+  uint32_t size;
+  uint32_t n_calls;
+  const tn_recorded_call* calls;
+  /* 1: the function promises eager's bits, and a replacement must have TN_KERNEL_SAME_BITS */
+  int32_t is_exact;
+  uint32_t reserved;
+  void* host; /* the host's */
+  /* Refuses what would change the function: calls that are not there, or went already; that change
+   * or are random; a call between them that works on the same memory; memory that is read later, or
+   * left behind, and not written by it. Nothing is changed then. */
+  tn_status* (*replace)(const tn_recorded_list*, const tn_replacement*);
+} tn_recorded_list;
+
+/* A compiler of recorded functions: gets each list whose calls are all on devices of one type, on
+ * the thread that records, and replaces calls. An error makes the function one that runs eagerly,
+ * with that reason. Compilers come one after the other, in the order of loading. */
+typedef struct tn_compiler_def {
+  uint32_t size;
+  uint32_t reserved;
+  const char* name;
+  const char* device; /* a type's name */
+  tn_status* (*compile)(void* self, const tn_recorded_list*);
+  void* self;
+  void (*destroy)(void* self);
+} tn_compiler_def;
+
 /* Valid during tenon_plugin_init only. Everything is checked at once, staged, and committed only
  * if init succeeds. */
 struct tn_registrar {
@@ -810,6 +876,7 @@ struct tn_registrar {
   tn_status* (*amp)(tn_registrar*, const tn_amp_policy_def*);
   tn_status* (*factory)(tn_registrar*, const tn_factory_def*);
   tn_status* (*threads)(tn_registrar*, const tn_threads_def*);
+  tn_status* (*compiler)(tn_registrar*, const tn_compiler_def*);
 };
 
 typedef struct tn_manifest {
@@ -1239,7 +1306,14 @@ typedef struct tn_capture_api {
   /* What was recorded, and why calls run eagerly; freed with host->text_free. */
   tn_status* (*describe)(tn_compiled*, const char** text);
   void (*release)(tn_compiled*);
+  /* compile with TN_COMPILE_*. */
+  tn_status* (*compile_with)(tn_function_fn fn, void* self, void (*destroy)(void*), uint32_t flags,
+                             tn_compiled**);
 } tn_capture_api;
+enum {
+  /* compilers may replace calls by what has other bits, within the tolerances of kernels */
+  TN_COMPILE_INEXACT = 1u << 0
+};
 
 #if defined(__GNUC__)
 #define TN_EXPORT __attribute__((visibility("default")))

@@ -61,17 +61,25 @@ tn_status* call_function(void* self, tn_tensor* const* args, uint32_t, tn_tensor
 
 }  // namespace detail
 
+// exact: replays give eager's bits. Without, compilers that plugins bring may replace calls by what
+// rounds otherwise, within the tolerances of kernels.
+struct CompileOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  bool exact = true;
+};
+
 // What compile gives: is called as the function is. Copies share what was recorded. Thread-safe as
 // the function is; one call at a time records or replays.
 template <typename F>
 class CompiledFunction {
  public:
-  explicit CompiledFunction(F f) {
+  explicit CompiledFunction(F f, const CompileOptions& options = {}) {
     static_assert(detail::AreTensors<detail::ArgsOf<F>>::value,
                   "a compiled function takes tensors; what else it needs it holds, as constants");
     auto self = std::make_unique<F>(std::move(f));
     tn_compiled* made = nullptr;
-    check(api()->compile(detail::call_function<F>, self.get(), detail::Held<F>::destroy, &made));
+    check(api()->compile_with(detail::call_function<F>, self.get(), detail::Held<F>::destroy,
+                              options.exact ? 0 : TN_COMPILE_INEXACT, &made));
     self.release();
     compiled_ = {made, [](tn_compiled* c) { api()->release(c); }};
   }
@@ -115,8 +123,8 @@ class CompiledFunction {
 // compiled function may lean on. Tensors and numbers that f holds are constants of a recording; the
 // values of these tensors are not.
 template <typename F>
-CompiledFunction<std::decay_t<F>> compile(F&& f) {
-  return CompiledFunction<std::decay_t<F>>(std::forward<F>(f));
+CompiledFunction<std::decay_t<F>> compile(F&& f, const CompileOptions& options = {}) {
+  return CompiledFunction<std::decay_t<F>>(std::forward<F>(f), options);
 }
 
 }  // namespace v0
