@@ -1,6 +1,9 @@
 #include "capture/capture.h"
 
+#include <utility>
+
 #include "base/hot_thread_local.h"
+#include "launch/launch.h"
 #include "registry/thread_state.h"
 #include "tensor/slots.h"
 
@@ -8,6 +11,7 @@ namespace tenon {
 namespace {
 
 TN_HOT constinit thread_local Stream* capturing = nullptr;
+thread_local std::vector<Ref<tn_storage>> workspaces;
 
 }  // namespace
 
@@ -27,6 +31,7 @@ Status begin_capture(tn_device device) {
   }
   TN_TRY(slots::capture_begin(stream));
   capturing = stream;
+  captured_workspaces = &workspaces;
   thread_state.modes |= kModeCapture;
   return nullptr;
 }
@@ -36,11 +41,13 @@ Status end_capture(DeviceGraph** graph) {
     return error(TN_FAILED_PRECONDITION, "capture: none is open on this thread");
   Stream* stream = capturing;
   capturing = nullptr;
+  captured_workspaces = nullptr;
+  std::vector<Ref<tn_storage>> kept = std::exchange(workspaces, {});
   thread_state.modes &= ~uint32_t{kModeCapture};
   const DeviceType* type = device_type(stream->device.type);
   void* handle = nullptr;
   TN_TRY(slots::capture_end(stream, &handle));
-  *graph = new DeviceGraph{type, handle};
+  *graph = new DeviceGraph{type, handle, std::move(kept)};
   return nullptr;
 }
 

@@ -3,13 +3,18 @@
 // Compiling graphs is not here yet.
 #pragma once
 
+#include <vector>
+
+#include "base/counted.h"
 #include "tensor/device.h"
+#include "tensor/storage.h"
 
 namespace tenon {
 
 struct DeviceGraph {
   const DeviceType* type;
   void* handle;
+  std::vector<Ref<tn_storage>> workspaces;  // of its kernels
 };
 
 // On the current stream of the device, whose table must have the graph slots. One capture a thread.

@@ -28,8 +28,15 @@ tn_device device_of(const LaunchGraph& graph, const Step& step) {
   return step.kind == Step::Kind::kLaunch ? step.call->device : graph.storages[step.to].device;
 }
 
+// Bytes of the cpu, which are there before the graph is launched.
+bool is_upload(const LaunchGraph& graph, const Step& step) {
+  return step.kind == Step::Kind::kCopy && is_cpu(graph.storages[step.from].device) &&
+         !is_cpu(graph.storages[step.to].device);
+}
+
 // Does the step work on memory of this device alone, numbers apart that are read before?
 bool stays_on(const LaunchGraph& graph, const Step& step, tn_device device) {
+  if (is_upload(graph, step)) return true;
   return std::ranges::all_of(step.uses, [&](const Use& use) {
     const bool is_number = std::ranges::any_of(
         step.numbers, [&](const auto& number) { return &number->storage == use.place.storage; });
@@ -186,6 +193,24 @@ void DeviceReplay::detach_live(LaunchGraph& graph) {
   }
 }
 
+// What the function does on the cpu, and what its calls on the device take from there: in their
+// order, for the memory of the cpu is used again.
+Status DeviceReplay::run_on_host(LaunchGraph& graph) {
+  for (size_t i = 0; i < graph.steps.size(); ++i) {
+    Step& step = graph.steps[i];
+    if (is_cpu(device_of(graph, step))) {
+      TN_TRY(graph.run(step, {}));
+    } else if (is_upload(graph, step)) {
+      const GraphStorage& from = graph.storages[step.from];
+      TN_TRY(copy_bytes(constants_[i].get(), 0, from.storage.get(), step.from_offset + from.shift,
+                        step.bytes));
+    } else {
+      for (const auto& number : step.numbers) number->read();
+    }
+  }
+  return nullptr;
+}
+
 Status DeviceReplay::upload(LaunchGraph& graph) {
   // The process's numbers move on, whether or not somebody reads these.
   const RandomState random =
@@ -198,7 +223,6 @@ Status DeviceReplay::upload(LaunchGraph& graph) {
       *at++ = random.seed;
       *at++ = random.offset + static_cast<uint64_t>(step.random);
     }
-    for (const auto& number : step.numbers) number->read();
     const tn_value* args = step.call->args;
     if (step.call->n_args > 0 && args[0].kind == TN_KIND_LOOP && !step.numbers.empty()) {
       const tn_loop& loop = *args[0].as.loop;
@@ -219,8 +243,10 @@ Status DeviceReplay::order(const LaunchGraph& graph, Stream* stream) const {
     TN_TRY(use_storage(s.storage.get(), stream, s.kind != Where::kOutside || s.is_written));
   }
   for (const StorageRef& constant : constants_) {
-    if (constant) TN_TRY(use_storage(constant.get(), stream, false));
+    if (constant) TN_TRY(use_storage(constant.get(), stream, true));
   }
+  for (size_t i = 0; handle_ != nullptr && i < handle_->workspaces.size(); ++i)
+    TN_TRY(use_storage(handle_->workspaces[i].get(), stream, true));
   return device_block_ ? use_storage(device_block_.get(), stream, false) : nullptr;
 }
 
@@ -244,7 +270,7 @@ Status DeviceReplay::record_steps(LaunchGraph& graph) {
       continue;
     }
     const GraphStorage& to = graph.storages[step.to];
-    const bool is_constant = step.kind == Step::Kind::kWrite;
+    const bool is_constant = step.kind == Step::Kind::kWrite || is_upload(graph, step);
     const GraphStorage* from = is_constant ? nullptr : &graph.storages[step.from];
     TN_TRY(copy_bytes(to.storage.get(), step.to_offset + to.shift,
                       is_constant ? constants_[i].get() : from->storage.get(),
@@ -275,10 +301,10 @@ Status DeviceReplay::capture(LaunchGraph& graph) {
   constants_.resize(graph.steps.size());
   for (size_t i = 0; i < graph.steps.size(); ++i) {
     const Step& step = graph.steps[i];
-    if (step.kind != Step::Kind::kWrite || constants_[i] || is_cpu(device_of(graph, step)))
-      continue;
+    const bool is_write = step.kind == Step::Kind::kWrite && !is_cpu(device_of(graph, step));
+    if (constants_[i] || !(is_write || is_upload(graph, step))) continue;
     TN_TRY(allocate(step.bytes, &constants_[i]));
-    TN_TRY(write_bytes(constants_[i].get(), 0, step.values.data(), step.bytes));
+    if (is_write) TN_TRY(write_bytes(constants_[i].get(), 0, step.values.data(), step.bytes));
   }
   Stream* stream;
   TN_TRY(current_stream(device_, &stream));
@@ -327,9 +353,7 @@ Status DeviceReplay::replay(LaunchGraph& graph, std::span<tn_tensor* const> argu
     TN_TRY(capture(graph));
     *captured = true;
   }
-  for (Step& step : graph.steps) {
-    if (is_cpu(device_of(graph, step))) TN_TRY(graph.run(step, {}));
-  }
+  TN_TRY(run_on_host(graph));
   TN_TRY(copy_arguments(graph, arguments, false));
   TN_TRY(upload(graph));
   Stream* stream;

@@ -50,6 +50,7 @@ class DeviceReplay {
   Live& live(uint64_t count, tn_dtype dtype);
   void attach_live(LaunchGraph& graph);
   void detach_live(LaunchGraph& graph);
+  Status run_on_host(LaunchGraph& graph);
   Status upload(LaunchGraph& graph);
   Status order(const LaunchGraph& graph, Stream* stream) const;
   Status leave(LaunchGraph& graph, std::span<tn_tensor*> given);
@@ -59,7 +60,7 @@ class DeviceReplay {
   struct DeviceGraph* handle_ = nullptr;
   std::vector<const void*> captured_at_;  // of each storage, then
   std::vector<StorageRef> inputs_;        // of each argument's storage: where it is copied to
-  std::vector<StorageRef> constants_;     // of each write of the list
+  std::vector<StorageRef> constants_;     // of each write and upload of the list
   std::vector<uint64_t> block_;           // on the host, and on the device
   StorageRef device_block_;
   std::deque<Live> live_;

@@ -400,6 +400,15 @@ void GraphRecorder::finish_results(std::span<tn_tensor* const> results) {
   }
 }
 
+Status GraphRecorder::plan(bool is_exact) {
+  drop_dead_steps(graph_.get());
+  TN_TRY(run_compilers(graph_.get(), is_exact));
+  TN_TRY(plan_memory(graph_.get()));
+  TN_TRY(prepare_calls(graph_.get()));
+  graph_->choose_device();
+  return nullptr;
+}
+
 Status GraphRecorder::finish(std::span<tn_tensor* const> results, bool holds_argument,
                              bool is_exact, std::unique_ptr<LaunchGraph>* graph,
                              std::string* reason, bool* again) {
@@ -443,14 +452,12 @@ Status GraphRecorder::finish(std::span<tn_tensor* const> results, bool holds_arg
     }
     *reason = reason_;
     if (!reason_.empty()) return nullptr;
-    drop_dead_steps(graph_.get());
-    if (const StatusHolder failed(run_compilers(graph_.get(), is_exact)); failed) {
+    // The call itself went well: what fails now is a reason.
+    if (const StatusHolder failed(guarded([&] { return plan(is_exact); })); failed) {
       *reason = status_text(failed.get());
+      *again = failed.get()->code == TN_OUT_OF_MEMORY;
       return nullptr;
     }
-    TN_TRY(plan_memory(graph_.get()));
-    TN_TRY(prepare_calls(graph_.get()));
-    graph_->choose_device();
     *graph = std::move(graph_);
     graph_ = std::make_unique<LaunchGraph>();
     return nullptr;

@@ -61,6 +61,7 @@ class GraphRecorder final : public Recording {
   void bind(Step* step, const tn_tensor* holder, tn_value* argument, tn_scalar* parameter,
             bool as_float);
   bool shared_memory();
+  Status plan(bool is_exact);
   void finish_leaves();
   void finish_results(std::span<tn_tensor* const> results);
   // The number of the storage, left behind from now on; -1: it is none of the function's own.

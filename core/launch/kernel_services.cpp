@@ -159,6 +159,8 @@ class Cloner {
 // A clone of keep has no host behind it any more: it is told by this mark.
 static constexpr uint32_t kKept = 1;
 
+constinit thread_local std::vector<Ref<tn_storage>>* captured_workspaces = nullptr;
+
 Status call_workspace(const tn_call* call, uint64_t bytes, void** data) {
   if (call == nullptr || data == nullptr) [[unlikely]]
     return invalid("workspace: the call or the place for the result is NULL");
@@ -172,6 +174,8 @@ Status call_workspace(const tn_call* call, uint64_t bytes, void** data) {
     TN_TRY(
         allocate_storage(host_call->device, static_cast<Stream*>(call->stream), bytes, &workspace));
     workspaces.push_back(workspace);
+    if (captured_workspaces != nullptr) [[unlikely]]
+      captured_workspaces->push_back(Ref<tn_storage>::retaining(workspace));
     *data = workspace->memory;
     return nullptr;
   });

@@ -89,6 +89,10 @@ void trace_launch(const char* name, const Kernel& kernel, tn_device device,
                   std::span<const tn_value> args, std::span<Tensor* const> outputs,
                   const tn_status* failed);
 
+// While a graph of a device is recorded: where workspace is kept, which the graph works on each time
+// that it is launched.
+extern constinit thread_local std::vector<Ref<tn_storage>>* captured_workspaces;
+
 // host->workspace, set_output, keep, release_kept.
 [[nodiscard]] Status call_workspace(const tn_call* call, uint64_t bytes, void** data);
 [[nodiscard]] Status call_set_output(const tn_call* call, uint32_t output, int32_t ndim,

@@ -34,7 +34,8 @@ namespace po = boost::program_options;
 
 void write_json(const std::string& file, const std::vector<Measured>& results) {
   nlohmann::ordered_json json;
-  for (const Measured& result : results) json[result.name] = std::round(result.measured * 10) / 10;
+  for (const Measured& result : results)
+    json[result.name] = std::round(result.measured * 1000) / 1000;
   if (file == "-") {
     fmt::print("{}\n", json.dump(2));
     return;
@@ -61,6 +62,25 @@ std::string case_table(const std::vector<Case>& cases, const std::vector<Measure
   return table.text();
 }
 
+std::string compiled_table(const std::vector<CompiledStep>& steps) {
+  Table table(
+      {"milliseconds", "eager", "compiled", "times", "recording", "memory", "page faults", "what"},
+      {1, 2, 3, 4, 5, 6});
+  for (const CompiledStep& s : steps) {
+    table.add({s.name, fmt::format("{:.3f}", s.eager / 1e6), fmt::format("{:.3f}", s.replay / 1e6),
+               fmt::format("{:.2f}", s.times), fmt::format("{:.2f}", s.recording),
+               s.memory > 0 ? fmt::format("{:.2f}", s.memory) : "",
+               fmt::format("{:.0f}", s.page_faults), s.what});
+  }
+  return table.text();
+}
+
+std::vector<Measured> numbers_of(const CompiledStep& s) {
+  return {{s.name + ".eager", 0, s.eager},   {s.name + ".compiled", 0, s.replay},
+          {s.name + ".times", 0, s.times},   {s.name + ".recording", 0, s.recording},
+          {s.name + ".memory", 0, s.memory}, {s.name + ".page_faults", 0, s.page_faults}};
+}
+
 // All, or the one that was named.
 std::vector<Case> chosen(const Line& line, std::vector<Case> cases) {
   if (!line.has("only")) return cases;
@@ -82,7 +102,7 @@ int run(const Line& line) {
     fmt::print("{}\n", since(start));
     return 0;
   }
-  const std::vector<std::string> suites = {"overhead", "ops", "steps"};
+  const std::vector<std::string> suites = {"overhead", "ops", "steps", "compiled"};
   if (std::ranges::find(suites, suite) == suites.end()) {
     throw UsageError(fmt::format("bench: no suite '{}'{} (there are: {})", printable(suite),
                                  did_you_mean(suite, suites), joined(suites)));
@@ -91,13 +111,21 @@ int run(const Line& line) {
     if (line.has(option) && suite != "overhead")
       throw UsageError(fmt::format("bench: --{} is overhead's", option));
   }
-  if (line.has("only") && suite == "overhead") throw UsageError("bench: --only is ops' and steps'");
+  if (line.has("only") && suite == "overhead")
+    throw UsageError("bench: --only is ops' and steps', and compiled's");
   load_all_plugins();
   std::vector<Case> cases;
   std::vector<Measured> results;
+  std::vector<CompiledStep> steps;
   if (suite == "overhead") {
     results = measure_overhead(line.get_or<std::string>("op", ""),
                                line.get_or<std::string>("device", ""));
+  } else if (suite == "compiled") {
+    for (const Case& one : chosen(line, compiled_cases())) {
+      manual_seed(0);
+      steps.push_back(measure_compiled(one));
+      std::ranges::copy(numbers_of(steps.back()), std::back_inserter(results));
+    }
   } else {
     cases = chosen(line, suite == "ops" ? op_cases() : step_cases());
     for (const Case& one : cases) {
@@ -110,7 +138,9 @@ int run(const Line& line) {
     write_json(file, results);
     if (file == "-") return 0;
   }
-  fmt::print("{}", suite == "overhead" ? overhead_table(results) : case_table(cases, results));
+  fmt::print("{}", suite == "overhead"   ? overhead_table(results)
+                   : suite == "compiled" ? compiled_table(steps)
+                                         : case_table(cases, results));
   return 0;
 }
 
@@ -119,11 +149,12 @@ int run(const Line& line) {
 Command bench_command() {
   Command command{
       "bench", "Measures this machine: what calls cost beside their kernels, ops, training steps.",
-      "SUITE", "overhead, ops or steps"};
+      "SUITE", "overhead, ops, steps or compiled"};
   command.options.add_options()  //
       ("json", po::value<std::string>()->value_name("FILE"),
-       "write nanoseconds to this file as one JSON object; -: to the output")             //
-      ("only", po::value<std::string>()->value_name("NAME"), "this one of ops or steps")  //
+       "write nanoseconds to this file as one JSON object; -: to the output")  //
+      ("only", po::value<std::string>()->value_name("NAME"),
+       "this one of ops, steps or compiled")  //
       ("op", po::value<std::string>()->value_name("NAME"),
        "overhead: measure this op of one tensor as well; its budget is 1.3 times what `add` took")(
           "device", po::value<std::string>()->value_name("NAME"),

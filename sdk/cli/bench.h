@@ -35,6 +35,19 @@ struct Case {
 std::vector<Case> op_cases();
 // Whole training steps: forward, backward and optimizer.
 std::vector<Case> step_cases();
+// A small one, whose time is the host's, and those.
+std::vector<Case> compiled_cases();
+
+// A training step, eagerly and compiled.
+struct CompiledStep {
+  std::string name, what;
+  double eager, replay;  // nanoseconds, medians
+  double times;          // as fast: the median of single pairs
+  double recording;      // times an eager step
+  double memory;         // of the peak of eager steps; 0: unknown
+  double page_faults;    // of a replay
+};
+CompiledStep measure_compiled(const Case& one);
 
 // The median of single runs over half a second or more, after two that warm up.
 double median_of_runs(const std::function<void()>& run);

@@ -1,5 +1,7 @@
 // tenon bench steps: whole training steps. tests/benchmarks/compare/compare.py has the same
 // networks in PyTorch, by the same names: change both.
+#include <algorithm>
+
 #include <tenon/tenon.hpp>
 
 #include "bench.h"
@@ -102,6 +104,22 @@ std::vector<Case> step_cases() {
                      classes(32 * 64, 65).view({32, 64}), classes(32 * 64, 65));
        }},
   };
+}
+
+std::vector<Case> compiled_cases() {
+  std::vector<Case> cases = {{"perceptron", "32-32-32-2, 16 rows, AdamW", [] {
+                                const Object model = nn::Sequential(nn::Linear(32, 32), nn::ReLU(),
+                                                                    nn::Linear(32, 32), nn::ReLU(),
+                                                                    nn::Linear(32, 2));
+                                return step(model, optim::AdamW(model.parameters(), {.lr = 1e-3}),
+                                            randn({16, 32}), classes(16, 2));
+                              }}};
+  // Those that need more memory come later: what was needed is known of the process.
+  const std::vector<Case> steps = step_cases();
+  for (const char* name : {"mlp", "gpt", "resnet18"})
+    cases.push_back(
+        *std::ranges::find_if(steps, [&](const Case& c) { return name == std::string(c.name); }));
+  return cases;
 }
 
 }  // namespace tenon::cli

@@ -38,6 +38,7 @@ std::string brings_text(const json& plugin) {
   }
   if (!brings.at("policies").empty()) parts.push_back(named(brings.at("policies"), "policy"));
   if (brings.at("threads") == true) parts.push_back("threads");
+  if (!brings.at("compilers").empty()) parts.push_back(named(brings.at("compilers"), "compiler"));
   return joined(parts);
 }
 

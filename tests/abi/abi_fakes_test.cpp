@@ -406,6 +406,37 @@ TEST_F(Graphs, RandomStateOnTheDevice) {
   EXPECT_EQ(y.to_vector<int32_t>(), bits({7, 4}, tn::cpu));
 }
 
+// A compiled function is one graph, whose numbers and random state the host writes before each
+// launch. With a kernel that is not capture-safe its calls are launched one by one.
+TEST_F(Graphs, CompiledFunctionsAreOneGraph) {
+  for (const bool safe : {true, false}) {
+    const char* op = safe ? "fakes.decay_step" : "fakes.unsafe_step";
+    Tensor p = float64_tensor({0}, {1}, tape), g = float64_tensor({1}, {1}, tape);
+    const Tensor lr = tn::tensor(0.5), step = tn::tensor(int64_t{1});
+    auto f = tn::compile([&] {
+      tn::call<void>(op, TensorList{p}, TensorList{g}, tn::dynamic(lr), tn::dynamic(step));
+      return tn::prim::random_bits({10}, tape);
+    });
+    double expected = 0;
+    tn::manual_seed(3);
+    std::vector<std::vector<int32_t>> bits;
+    int before = recorded();
+    for (int i = 1; i <= 5; ++i) {
+      lr.fill_(0.5 * i);
+      step.fill_(i % 2 + 1);
+      bits.push_back(f().to_vector<int32_t>());
+      expected -= 0.5 * i / (i % 2 + 1);
+      expect_near(p, {expected});
+    }
+    EXPECT_EQ(recorded() - before, safe ? 2 : 0);  // one recording, of two kernels
+    tn::manual_seed(3);
+    for (const auto& found : bits)
+      EXPECT_EQ(found, tn::prim::random_bits({10}, tn::cpu).to_vector<int32_t>());
+    EXPECT_EQ(f.describe().find("as one graph of tape:0") != std::string::npos, safe)
+        << f.describe();
+  }
+}
+
 // ---- Memory without addresses
 // --------------------------------------------------------------------
 

@@ -60,6 +60,26 @@ says "0 failures" env TENON_KERNELS=primitives TENON_POISON=1 "$target/backend_c
 reaches 0.97 "$tenon" train "$target/mlp.json" --device acme
 says "acme elementwise" "$tenon" explain "$target/mlp.json" --device acme
 
+# A compiler of recorded functions in C, and what the host refuses of it: then the function runs eagerly, and says why.
+project compiler_c
+check=$target/compiler_c/build/check
+export TENON_PLUGIN_PATH=$target/compiler_c/build
+says "compiler fuser" "$tenon" plugins
+says "0 failures" "$check"
+says "0 failures" env TENON_POISON=1 "$check"
+refused() {
+  says "0 failures" env FUSER_MODE="$1" "$check" "runs eagerly: the compiler fuser failed
+  because replace: 'multiply_add' of fuser: $2"
+}
+refused rounds "the function is exact, and it does not promise TN_KERNEL_SAME_BITS"
+refused twice "call 0 is gone already"
+refused backwards "its calls are not in ascending order"
+refused nothing "argument 1 is Tensor that is NULL"
+refused loses "it does not write what its calls write and others read"
+refused elsewhere "it does not write what its calls write and others read"
+refused between "call 1 (neg) works on memory of call 0 (mul) before it"
+export TENON_PLUGIN_PATH=$target/backend_c/build
+
 # Op pack, layer pack, optimizer pack.
 for pack in op_pack layer_pack optimizer_pack; do
   project $pack

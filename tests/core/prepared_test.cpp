@@ -1,6 +1,6 @@
-// What capture/1 will ask of kernels, tried before the host asks for it: a product that makes a plan
-// once for calls that are repeated (`prepare`), and that runs a program over its output
-// (`epilogue`). The test plays the host's compiler.
+// What compiled functions ask of kernels: a product that makes a plan once for calls that are
+// repeated (`prepare`). And what they will ask, with the test in the host's place: that it runs a
+// program over its output (`epilogue`).
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -8,6 +8,7 @@
 #include "expression_support.h"
 
 #include "call/call.h"
+#include "capture/compiled.h"
 #include "launch/launch.h"
 #include "memory/memory.h"
 #include "plugin/stage_ops.h"
@@ -188,7 +189,34 @@ TEST_F(Prepared, AnEpilogueRunsOverTheOutputOfAProduct) {
   kernel->def.destroy_prepared(kernel->def.self, plan);
 }
 
-// Today's calls ask for neither.
+// A function that is replayed asks once, and gives what it got back when it goes.
+TEST_F(Prepared, ACompiledFunctionPreparesItsCalls) {
+  const int before = plans_made;
+  {
+    const tn_function_fn product = [](void* self, tn_tensor* const* given, uint32_t,
+                                      tn_tensor** results, uint32_t) -> tn_status* {
+      const tn_value of[] = {tensor_value(given[0]), tensor_value(given[1])};
+      tn_value result{};
+      TN_TRY(tenon::call(static_cast<Prepared*>(self)->op, of, 2, &result, 1));
+      results[0] = result.as.tensor;
+      return nullptr;
+    };
+    const Ref<Compiled> compiled(new Compiled(product, this, nullptr, /*is_exact=*/true));
+    tn_tensor* const given[] = {x.get(), w.get()};
+    for (int i = 0; i < 3; ++i) {
+      tn_tensor* result = nullptr;
+      ASSERT_EQ(compiled->call(given, {&result, 1}), nullptr);
+      const auto* values = static_cast<const float*>(result->data);
+      EXPECT_EQ(std::vector<float>(values, values + 8), kProduct);
+      as_tensor(result)->release();
+    }
+    EXPECT_EQ(plans_made, before + 1);
+    EXPECT_EQ(plans_alive, 1);
+  }
+  EXPECT_EQ(plans_alive, 0);
+}
+
+// Eager calls ask for neither.
 TEST_F(Prepared, AnEagerCallNeedsNoPlan) {
   const int before = plans_made;
   tn_value result{};

@@ -661,7 +661,7 @@ typedef struct tn_kernel_def {
    * and no outputs; later calls that get it as `prepared` have the same shapes, strides, dtypes,
    * alignment and numbers. `launch` must also work without it. destroy_prepared gets it when no
    * such call will come. Both may be called from any thread; one `prepared` is used by one call at
-   * a time. The host prepares calls of graphs (capture/1); none yet. */
+   * a time. The host prepares the calls of compiled functions (capture/1). */
   tn_status* (*prepare)(void* self, const tn_call* call, void** prepared);
   void (*destroy_prepared)(void* self, void* prepared);
 } tn_kernel_def;
@@ -821,9 +821,10 @@ typedef struct tn_recorded_call {
 /* One call in the place of several. */
 typedef struct tn_replacement {
   uint32_t size;
-  uint32_t traits;       /* TN_KERNEL_*, of `launch` */
-  const char* name;      /* for readers */
-  const uint32_t* calls; /* numbers of calls of the list, ascending; it stands where the last stood */
+  uint32_t traits;  /* TN_KERNEL_*, of `launch` */
+  const char* name; /* for readers */
+  const uint32_t*
+      calls; /* numbers of calls of the list, ascending; it stands where the last stood */
   uint32_t n_calls;
   uint32_t n_args;
   const tn_value* args; /* their tensors, and values */
@@ -846,7 +847,7 @@ typedef struct tn_recorded_list {
   /* Refuses what would change the function: calls that are not there, or went already; that change
    * or are random; a call between them that works on the same memory; memory that is read later, or
    * left behind, and not written by it. Nothing is changed then. */
-  tn_status* (*replace)(const tn_recorded_list*, const tn_replacement*);
+  tn_status* (*replace)(const struct tn_recorded_list*, const tn_replacement*);
 } tn_recorded_list;
 
 /* A compiler of recorded functions: gets each list whose calls are all on devices of one type, on
