@@ -87,7 +87,8 @@ std::string described(const LaunchGraph& g, const std::string& arguments) {
   }
   const auto n_of = [&](Step::Kind kind) { return std::ranges::count(g.steps, kind, &Step::kind); };
   std::string text = fmt::format(
-      "{} steps ({} dropped), {} results, {} leaves, {} objects; its own memory: {} bytes in the "
+      "{} steps ({} dropped), {} results, {} leaves, {} objects; its own memory: {} "
+      "bytes in the "
       "place of {}\n",
       g.steps.size(), g.n_dropped, g.results.size(), g.leaves.size(), g.objects.size(), g.own_bytes,
       g.inside_bytes);
@@ -101,6 +102,7 @@ std::string described(const LaunchGraph& g, const std::string& arguments) {
       "  results and gradients: {} tensors, {} bytes; an eager call holds {} bytes at "
       "most\n",
       n_left, left_bytes, g.eager_bytes);
+  if (g.n_recomputed > 0) text += fmt::format("  computed twice: {} steps\n", g.n_recomputed);
   if (const std::string device = g.device_text(); !device.empty())
     text += fmt::format("  as one graph of {}\n", device);
   for (const Step& step : g.steps) text += fmt::format("  {}\n", step_text(step));

@@ -11,6 +11,31 @@ namespace tenon {
 
 using Where = GraphStorage::Kind;
 
+std::vector<Place> places_of(const tn_call& call) {
+  std::vector<Place> places;
+  const auto see_operands = [&](const tn_operand* operands, size_t n) {
+    for (size_t i = 0; i < n; ++i)
+      places.push_back(Place::in(const_cast<tn_operand&>(operands[i])));
+  };
+  for (uint32_t i = 0; i < call.n_args; ++i) {
+    const tn_value& v = call.args[i];
+    if (v.kind == TN_KIND_LOOP) {
+      const tn_program* p = v.as.loop->program;
+      see_operands(v.as.loop->operands, p->n_outputs + p->n_inputs);
+    } else if (v.kind == TN_KIND_REDUCTION) {
+      const tn_program* p = v.as.reduction->prologue;
+      see_operands(v.as.reduction->operands, 1 + (p != nullptr ? p->n_inputs : 1));
+    }
+    for (tn_tensor* t : tensors_of(v)) {
+      if (t != nullptr) places.push_back(Place::in(*t));
+    }
+  }
+  for (uint32_t i = 0; i < call.n_outputs; ++i) {
+    if (call.outputs[i] != nullptr) places.push_back(Place::in(*call.outputs[i]));
+  }
+  return places;
+}
+
 bool LeftTensor::is_like(const Tensor* t) const {
   return t->dtype == dtype && t->device == device && alignment_of(t) == alignment &&
          std::ranges::equal(t->size_span(), sizes) && std::ranges::equal(t->stride_span(), strides);

@@ -37,6 +37,10 @@ struct Place {
   }
 };
 
+// Everything of a call that shows a storage: its tensors, and the operands of loops and reductions.
+// The operands of a loop come first, in their order.
+std::vector<Place> places_of(const tn_call& call);
+
 // A storage that the calls of a graph work on.
 struct GraphStorage {
   enum class Kind {
@@ -201,6 +205,7 @@ class LaunchGraph {
   uint64_t watched_changes_then = 0;
   std::unordered_set<const void*> outside_memory;  // of all that is kOutside
   int64_t n_random = 0;
+  size_t n_recomputed = 0;                   // steps that are there twice
   size_t n_dropped = 0;                      // steps whose results nobody reads
   uint64_t inside_bytes = 0, own_bytes = 0;  // asked for, and taken
   uint64_t eager_bytes = 0;                  // the most that lived at once while it was recorded

@@ -182,6 +182,146 @@ class MemoryPlan {
   std::vector<Block> blocks_;     // of those that have their own
 };
 
+constexpr uint64_t kWorthRecomputing = 64 << 10;  // bytes
+
+// Where each storage is used and written, by steps.
+class Recomputing {
+ public:
+  explicit Recomputing(LaunchGraph* graph)
+      : graph_(*graph),
+        uses_(graph->storages.size()),
+        writes_(graph->storages.size()),
+        is_needed_(graph->storages.size()),
+        is_split_(graph->storages.size()) {
+    for (size_t i = 0; i < graph_.steps.size(); ++i) {
+      for (const Use& use : graph_.steps[i].uses) {
+        if (uses_[use.storage].empty() || uses_[use.storage].back() != i)
+          uses_[use.storage].push_back(i);
+      }
+      for (const uint32_t id : graph_.steps[i].written) writes_[id].push_back(i);
+    }
+  }
+
+  Status run() {
+    const size_t peak = find_peak();
+    std::vector<Again> all;
+    for (uint32_t id = 0; id < uses_.size(); ++id) {
+      Again again;
+      if (is_candidate(id, peak, &again)) all.push_back(again);
+    }
+    std::ranges::stable_sort(all, std::less<>(), &Again::before);
+    return insert(all);
+  }
+
+ private:
+  struct Again {
+    uint32_t storage;
+    size_t step, before;  // the one that makes it, and the one that reads it again
+  };
+
+  // The step at which the most memory of the function's own lives.
+  size_t find_peak() const {
+    std::vector<int64_t> change(graph_.steps.size() + 1);
+    for (uint32_t id = 0; id < uses_.size(); ++id) {
+      if (graph_.storages[id].kind != Where::kInside || uses_[id].empty()) continue;
+      change[uses_[id].front()] += static_cast<int64_t>(graph_.storages[id].bytes);
+      change[uses_[id].back() + 1] -= static_cast<int64_t>(graph_.storages[id].bytes);
+    }
+    std::partial_sum(change.begin(), change.end(), change.begin());
+    return static_cast<size_t>(std::ranges::max_element(change) - change.begin());
+  }
+
+  static bool is_cheap(const Step& step) {
+    if (step.kind != Step::Kind::kLaunch || step.random >= 0 || !step.numbers.empty() ||
+        step.own_kernel != nullptr || step.fn != step.kernel->def.launch)
+      return false;
+    const tn_primitive primitive = step.kernel->def.primitive;
+    return (primitive == TN_PRIM_ELEMENTWISE || primitive == TN_PRIM_COPY) &&
+           step.written.size() == 1;
+  }
+
+  bool is_candidate(uint32_t id, size_t peak, Again* again) {
+    const GraphStorage& s = graph_.storages[id];
+    if (s.kind != Where::kInside || s.bytes < kWorthRecomputing || is_needed_[id] ||
+        writes_[id].size() != 1)
+      return false;
+    const auto next = std::ranges::upper_bound(uses_[id], peak);
+    if (next == uses_[id].begin() || next == uses_[id].end() || *(next - 1) == peak) return false;
+    *again = {id, writes_[id][0], *next};
+    const Step& made_by = graph_.steps[again->step];
+    if (!is_cheap(made_by) || again->step != uses_[id].front()) return false;
+    for (const Use& use : made_by.uses) {
+      if (use.storage != id && !is_there(use.storage, *again)) return false;
+    }
+    for (const Use& use : made_by.uses) is_needed_[use.storage] = true;
+    is_split_[id] = true;
+    return true;
+  }
+
+  // Does it hold then what it held, and lives until then without this?
+  bool is_there(uint32_t id, const Again& again) const {
+    const bool lives = graph_.storages[id].kind != Where::kInside ||
+                       (!is_split_[id] && uses_[id].back() >= again.before);
+    return lives && std::ranges::none_of(writes_[id], [&](size_t step) {
+             return step >= again.step && step < again.before;
+           });
+  }
+
+  Status insert(const std::vector<Again>& all) {
+    std::vector<Step> steps;
+    auto next = all.begin();
+    for (size_t i = 0; i < graph_.steps.size(); ++i) {
+      for (; next != all.end() && next->before == i; ++next) {
+        Step step;
+        TN_TRY(copy_of(graph_.steps[next->step], *next, &step));
+        steps.push_back(std::move(step));
+      }
+      steps.push_back(Step());  // their copies are made of those that are still in the list
+    }
+    size_t at = 0;
+    for (Step& step : graph_.steps) {
+      while (steps[at].call != nullptr) ++at;
+      steps[at++] = std::move(step);
+    }
+    graph_.steps = std::move(steps);
+    graph_.n_recomputed = all.size();
+    return nullptr;
+  }
+
+  // The same call, whose result lies elsewhere; it is read there from then on.
+  Status copy_of(const Step& of, const Again& again, Step* copy) {
+    const auto fresh = static_cast<uint32_t>(graph_.storages.size());
+    GraphStorage& s = graph_.storages.emplace_back();
+    s.device = graph_.storages[again.storage].device;
+    s.bytes = graph_.storages[again.storage].bytes;
+    copy->kernel = of.kernel;
+    copy->fn = of.fn;
+    copy->op = of.op;
+    copy->call = std::make_unique<RepeatedCall>();
+    TN_TRY(copy->call->make(*of.call));
+    const std::vector<Place> places = places_of(*copy->call);
+    for (size_t i = 0; i < places.size(); ++i)
+      copy->uses.push_back({of.uses[i].storage, places[i]});
+    copy->written = of.written;
+    const auto rename = [&](uint32_t* id) {
+      if (*id == again.storage) *id = fresh;
+    };
+    for (Use& use : copy->uses) rename(&use.storage);
+    for (uint32_t& id : copy->written) rename(&id);
+    for (size_t i = again.before; i < graph_.steps.size(); ++i) {
+      Step& step = graph_.steps[i];
+      for (Use& use : step.uses) rename(&use.storage);
+      if (step.kind == Step::Kind::kCopy) rename(&step.from);
+    }
+    return nullptr;
+  }
+
+  LaunchGraph& graph_;
+  std::vector<std::vector<size_t>> uses_, writes_;
+  std::vector<bool> is_needed_;  // by what is recomputed
+  std::vector<bool> is_split_;   // it is recomputed itself
+};
+
 }  // namespace
 
 void drop_dead_steps(LaunchGraph* graph) {
@@ -202,6 +342,8 @@ void drop_dead_steps(LaunchGraph* graph) {
   std::ranges::reverse(kept);
   graph->steps = std::move(kept);
 }
+
+Status recompute_cheap_values(LaunchGraph* graph) { return Recomputing(graph).run(); }
 
 Status plan_memory(LaunchGraph* graph) { return MemoryPlan(graph).run(); }
 

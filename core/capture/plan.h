@@ -8,6 +8,9 @@ namespace tenon {
 
 // In this order.
 void drop_dead_steps(LaunchGraph* graph);
+// What one elementwise call or copy makes, and is read again behind the step at which the most memory
+// lives, is computed a second time there, where all that it is made of lives anyway.
+[[nodiscard]] Status recompute_cheap_values(LaunchGraph* graph);
 // One arena a device for all that lives inside, laid out by lifetimes; takes it, and puts it into
 // the calls.
 [[nodiscard]] Status plan_memory(LaunchGraph* graph);

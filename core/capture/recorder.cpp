@@ -26,26 +26,6 @@ std::unordered_map<const tn_storage*, Followed>& followed() {
   return *map;
 }
 
-template <typename See>
-void see_operands(const tn_operand* operands, size_t n, See&& see) {
-  for (size_t i = 0; i < n; ++i) see(const_cast<tn_operand&>(operands[i]));
-}
-
-// Everything of a call that shows a storage: its tensors, and the operands of loops and reductions.
-template <typename See>
-void see_places(const tn_value& v, See&& see) {
-  if (v.kind == TN_KIND_LOOP) {
-    const tn_program* p = v.as.loop->program;
-    see_operands(v.as.loop->operands, p->n_outputs + p->n_inputs, see);
-  } else if (v.kind == TN_KIND_REDUCTION) {
-    const tn_program* p = v.as.reduction->prologue;
-    see_operands(v.as.reduction->operands, 1 + (p != nullptr ? p->n_inputs : 1), see);
-  }
-  for (tn_tensor* t : tensors_of(v)) {
-    if (t != nullptr) see(*t);
-  }
-}
-
 }  // namespace
 
 GraphRecorder::GraphRecorder() : graph_(std::make_unique<LaunchGraph>()) {}
@@ -244,13 +224,9 @@ void GraphRecorder::launch(const Kernel& kernel, tn_kernel_fn fn, const Op* op,
       if ((op->written >> i & 1) == 0) continue;
       for (const tn_tensor* t : tensors_of(call.args[i])) write_to(t);
     }
-    const auto see = [&](auto& holder) {
-      const uint32_t id = id_of(holder.storage);
-      use(&step, id, is_written(id), name, Place::in(holder));
-    };
-    for (uint32_t i = 0; i < step.call->n_args; ++i) see_places(step.call->args[i], see);
-    for (uint32_t i = 0; i < step.call->n_outputs; ++i) {
-      if (step.call->outputs[i] != nullptr) see(*step.call->outputs[i]);
+    for (const Place& place : places_of(*step.call)) {
+      const uint32_t id = id_of(*place.storage);
+      use(&step, id, is_written(id), name, place);
     }
     if (fn == kernel.def.launch) bind_numbers(&step);
     graph_->steps.push_back(std::move(step));
@@ -403,6 +379,7 @@ void GraphRecorder::finish_results(std::span<tn_tensor* const> results) {
 Status GraphRecorder::plan(bool is_exact) {
   drop_dead_steps(graph_.get());
   TN_TRY(run_compilers(graph_.get(), is_exact));
+  TN_TRY(recompute_cheap_values(graph_.get()));
   TN_TRY(plan_memory(graph_.get()));
   TN_TRY(prepare_calls(graph_.get()));
   graph_->choose_device();

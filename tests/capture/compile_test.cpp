@@ -189,6 +189,27 @@ TEST_P(Compile, IsDescribedStepByStep) {
   expect_described(f, "[100, 100] int32 | random\n");
 }
 
+// What one elementwise call makes is computed again where it is read late, and not kept meanwhile:
+// unless what it is made of is written in between.
+TEST_P(Compile, CheapValuesThatAreReadLateAreComputedTwice) {
+  const auto function = [](const Tensor& x, bool writes) {
+    Tensor a = tn::tanh(x), b = tn::exp(a);
+    const Tensor c = tn::matmul(b, b);
+    if (writes) tn::mul_(a, 0.5);
+    Tensor d = tn::matmul(tn::matmul(c, c), c);
+    d = tn::matmul(d * 1e-3, c) + tn::matmul(d, d);
+    return (d + b) * a;
+  };
+  const Tensor x = numbers({160, 160}, d) * 0.1;
+  for (const bool writes : {false, true}) {
+    auto f = tn::compile([&](Tensor t) { return function(t, writes); });
+    const Tensor expected = function(x, writes);
+    for (int i = 0; i < 3; ++i) expect_same_bits(f(x), expected);
+    EXPECT_EQ(f.describe().find("computed twice: 1 steps") != std::string::npos, !writes)
+        << f.describe();
+  }
+}
+
 TEST_P(Compile, WhatNobodyReadsIsNotComputed) {
   Tensor kept = tn::zeros({4}, {}, d);
   auto f = tn::compile([&](Tensor x) {
