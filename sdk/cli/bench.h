@@ -27,7 +27,7 @@ std::vector<Measured> measure_overhead(const std::string& op, const std::string&
 
 // A thing to time: make prepares it, and the function that it gives runs it once.
 struct Case {
-  const char* name;
+  std::string name;
   const char* what;  // sizes, for a person and for the peer's script
   std::function<std::function<void()>()> make;
 };

@@ -7,7 +7,7 @@
 namespace tenon::cli {
 namespace {
 
-Case forward(const char* name, const char* what,
+Case forward(const std::string& name, const char* what,
              std::function<Tensor(const std::vector<Tensor>&)> op,
              std::vector<std::vector<int64_t>> sizes) {
   return {name, what, [=] {
@@ -18,7 +18,7 @@ Case forward(const char* name, const char* what,
 }
 
 // Forward, and backward from ones; the inputs are leaves.
-Case both_ways(const char* name, const char* what,
+Case both_ways(const std::string& name, const char* what,
                std::function<Tensor(const std::vector<Tensor>&)> op,
                std::vector<std::vector<int64_t>> sizes) {
   return {name, what, [=] {
@@ -37,6 +37,27 @@ Tensor chain(const std::vector<Tensor>& in) {
   return tanh(sigmoid(x * y + x) * exp(-(y * y)) - x * 0.5) * y + x;
 }
 
+// An activation of [1024, 1024], forward, and forward and backward.
+void add_activation(std::vector<Case>* cases, const std::string& name,
+                    const std::function<Tensor(const Tensor&)>& f) {
+  const auto op = [f](const std::vector<Tensor>& in) { return f(in[0]); };
+  cases->push_back(forward(name, "[1024, 1024]", op, {{1024, 1024}}));
+  cases->push_back(
+      both_ways(name + "_backward", "the same, forward and backward", op, {{1024, 1024}}));
+}
+
+// batch_norm by statistics that are given, as in a network that is served.
+Case served(const char* name, const char* what, const std::vector<int64_t>& sizes) {
+  return {name, what, [=] {
+            const Tensor x = randn(sizes), mean = randn({sizes[1]}),
+                         var = square(randn({sizes[1]}));
+            const Tensor weight = randn({sizes[1]}), bias = randn({sizes[1]});
+            return [=] { batch_norm(x, mean, var, weight, bias); };
+          }};
+}
+
+Tensor mapped(const std::vector<Tensor>& in) { return linear(in[0], in[1], in[2]); }
+
 Tensor convolution(const std::vector<Tensor>& in) { return conv2d(in[0], in[1], {.padding = 1}); }
 Tensor attention(const std::vector<Tensor>& in) {
   return scaled_dot_product_attention(in[0], in[1], in[2], {.is_causal = true});
@@ -51,10 +72,10 @@ std::vector<Case> op_cases() {
   const std::vector<std::vector<int64_t>> heads = {
       {8, 8, 256, 64}, {8, 8, 256, 64}, {8, 8, 256, 64}};
   const std::vector<std::vector<int64_t>> normed = {rows, {1024}, {1024}};
-  return {
+  const std::vector<std::vector<int64_t>> mapping = {{256, 1024}, {1024, 1024}, {1024}};
+  std::vector<Case> cases = {
       forward("add", "[1024, 1024] + [1024, 1024]", [](auto& in) { return in[0] + in[1]; },
               {square, square}),
-      forward("gelu", "[1024, 1024], erf", [](auto& in) { return gelu(in[0]); }, {square}),
       forward("chain", "ten ops on [1024, 1024]", chain, {square, square}),
       both_ways("chain_backward", "the same, forward and backward", chain, {square, square}),
       forward("sum", "[4096, 1024] over dimension 1", [](auto& in) { return sum(in[0], 1); },
@@ -74,7 +95,22 @@ std::vector<Case> op_cases() {
       both_ways("layer_norm_backward", "the same, forward and backward", normalized, normed),
       forward("attention", "[8, 8, 256, 64], causal", attention, heads),
       both_ways("attention_backward", "the same, forward and backward", attention, heads),
+      forward("linear", "[256, 1024], weight [1024, 1024]", mapped, mapping),
+      both_ways("linear_backward", "the same, forward and backward", mapped, mapping),
+      served("batch_norm_served", "[16, 64, 32, 32]", {16, 64, 32, 32}),
+      served("batch_norm_served_small", "[16, 512, 4, 4]", {16, 512, 4, 4}),
+      served("batch_norm_served_rows", "[256, 1024]", {256, 1024}),
   };
+  add_activation(&cases, "gelu", [](const Tensor& x) { return gelu(x); });
+  add_activation(&cases, "gelu_tanh", [](const Tensor& x) { return gelu(x, "tanh"); });
+  add_activation(&cases, "silu", [](const Tensor& x) { return silu(x); });
+  add_activation(&cases, "mish", [](const Tensor& x) { return mish(x); });
+  add_activation(&cases, "softplus", [](const Tensor& x) { return softplus(x); });
+  add_activation(&cases, "sigmoid", [](const Tensor& x) { return sigmoid(x); });
+  add_activation(&cases, "tanh", [](const Tensor& x) { return tanh(x); });
+  add_activation(&cases, "exp", [](const Tensor& x) { return exp(x); });
+  add_activation(&cases, "erf", [](const Tensor& x) { return erf(x); });
+  return cases;
 }
 
 }  // namespace tenon::cli

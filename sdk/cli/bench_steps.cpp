@@ -79,6 +79,31 @@ std::function<void()> step(const Object& model, const optim::Optimizer& optimize
   };
 }
 
+// The step alone, of parameters as a GPT-2 of 85 million has them, 12 layers of width 768; their
+// gradients stay.
+std::function<void()> optimizer_step() {
+  std::vector<Tensor> parameters;
+  for (int layer = 0; layer < 12; ++layer) {
+    for (const std::vector<int64_t>& sizes : std::vector<std::vector<int64_t>>{{768},
+                                                                               {768},
+                                                                               {2304, 768},
+                                                                               {2304},
+                                                                               {768, 768},
+                                                                               {768},
+                                                                               {768},
+                                                                               {768},
+                                                                               {3072, 768},
+                                                                               {3072},
+                                                                               {768, 3072},
+                                                                               {768}}) {
+      parameters.push_back(randn(sizes).requires_grad_());
+      parameters.back().set_grad(randn(sizes));
+    }
+  }
+  const auto optimizer = optim::AdamW(parameters, {.lr = 1e-3});
+  return [=] { optimizer.step(); };
+}
+
 Tensor classes(int64_t n, int64_t of) { return remainder(arange(n), of); }
 
 }  // namespace
@@ -103,6 +128,7 @@ std::vector<Case> step_cases() {
          return step(model, optim::AdamW(model.parameters(), {.lr = 1e-3}),
                      classes(32 * 64, 65).view({32, 64}), classes(32 * 64, 65));
        }},
+      {"adamw", "AdamW's step alone: 85 million parameters in 144 tensors", optimizer_step},
   };
 }
 

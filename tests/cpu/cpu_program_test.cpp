@@ -164,6 +164,29 @@ TEST(CpuProgram, UnaryFunctionsAreWithinTheirUlps) {
   }
 }
 
+// What a whole vector is computed by may be chosen for all of it, and the bits stay.
+TEST(CpuProgram, UnaryFunctionsDoNotDependOnNeighbours) {
+  std::vector<float> near;
+  for (int i = -200; i < 200; ++i) {
+    near.push_back(static_cast<float>(i) / 64);
+  }
+  std::vector<float> mixed;
+  for (size_t i = 0; i < near.size(); ++i) {
+    mixed.push_back(near[i]);
+    mixed.push_back(i % 3 == 0 ? 9.5f : i % 3 == 1 ? -200.0f : near[near.size() - 1 - i]);
+  }
+  for (const Unary& u : kUnaries) {
+    if (u.low >= -1) {
+      continue;
+    }
+    const auto alone = apply<float, float>(u.opcode, {near});
+    const auto among = apply<float, float>(u.opcode, {mixed});
+    for (size_t i = 0; i < near.size(); ++i) {
+      EXPECT_EQ(alone[i], among[2 * i]) << u.name << "(" << near[i] << ")";
+    }
+  }
+}
+
 Real python_mod(Real a, Real b) {
   const Real r = std::fmod(a, b);
   return r != 0 && (r < 0) != (b < 0) ? r + b : r;

@@ -1,6 +1,7 @@
 // The scalar meanings of the program's instructions, and the loops that apply them to n elements.
 #pragma once
 
+#include "vector/erf.h"
 #include "vector/lanes.h"
 #include "vector/math.h"
 #include "vector/table.h"
@@ -260,6 +261,40 @@ void unary_math(const Cell* cells, const Step& step, int64_t n) {
     store_part(d + i, n - i, F::of(load_part(a + i, n - i, a[n - 1])));
   }
 }
+
+#if defined(TENON_ERFC_TABLE)
+// The few vectors with an element that the table does not have are noted, since the operand may be
+// the destination, and come afterwards.
+inline void erfc_f32(const Cell* cells, const Step& step, int64_t n) {
+  float* d = at<float>(cells, step.d);
+  const float* a = at<float>(cells, step.a);
+  constexpr int64_t w = kLanes<float>, kBlock = 32 * w;
+  for (; n > 0; n -= kBlock, d += kBlock, a += kBlock) {
+    Vec<float> far[32];
+    int64_t places[32];
+    int n_far = 0;
+    const int64_t whole = n < kBlock ? n / w * w : kBlock;
+    for (int64_t i = 0; i < whole; i += w) {
+      const Vec<float> x = load(a + i);
+      store(d + i, erfc_by_table(x));
+      if (is_beyond_table(x)) [[unlikely]] {
+        far[n_far] = x;
+        places[n_far++] = i;
+      }
+    }
+    if (const int64_t rest = n - whole; whole < kBlock && rest > 0) {
+      store_part(d + whole, rest, Erfc::of(load_part(a + whole, rest, 0)));
+    }
+    for (int k = 0; k < n_far; ++k) {
+      store(d + places[k], Erfc::of(far[k]));
+    }
+  }
+}
+#else
+inline void erfc_f32(const Cell* cells, const Step& step, int64_t n) {
+  return unary_math<Erfc, float>(cells, step, n);
+}
+#endif
 
 template <typename F, typename T, typename R, bool kVaryA, bool kVaryB>
 void binary(const Cell* cells, const Step& step, int64_t n) {

@@ -119,7 +119,8 @@ constexpr void add_unaries(Table& t) {
   add_math<Acosh>(t, TN_I_ACOSH);
   add_math<Atanh>(t, TN_I_ATANH);
   add_math<Erf>(t, TN_I_ERF);
-  add_math<Erfc>(t, TN_I_ERFC);
+  t.unary[TN_I_ERFC][kF32] = erfc_f32;
+  t.unary[TN_I_ERFC][kF64] = unary_math<Erfc, double>;
   t.unary[TN_I_NOT][kI64] = unary<Not, int64_t>;
   t.unary[TN_I_NOT][kBool] = unary<Not, uint8_t>;
   t.unary[TN_I_ISNAN][kF32] = unary<IsNan, float, uint8_t>;

@@ -142,12 +142,39 @@ def gpt_step():
     return step(model, torch.optim.AdamW(model.parameters(), lr=1e-3), characters.view(32, 64), characters)
 
 
+def adamw_step():
+    sizes = [(768,), (768,), (2304, 768), (2304,), (768, 768), (768,), (768,), (768,), (3072, 768), (3072,),
+             (768, 3072), (768,)]
+    parameters = [torch.randn(s, requires_grad=True) for _ in range(12) for s in sizes]
+    for p in parameters:
+        p.grad = torch.randn_like(p)
+    return torch.optim.AdamW(parameters, lr=1e-3).step
+
+
+def served(*sizes):
+    def make():
+        x, channels = torch.randn(sizes), [torch.randn(sizes[1]) for _ in range(4)]
+        channels[1] = channels[1].square()
+
+        def run():
+            with torch.no_grad():
+                F.batch_norm(x, *channels)
+
+        return run
+
+    return make
+
+
+def gelu_tanh(x):
+    return F.gelu(x, approximate="tanh")
+
+
 SQUARE, ROWS = (1024, 1024), (4096, 1024)
+MAPPING = ((256, 1024), (1024, 1024), (1024,))
 IMAGES, HEADS = ((32, 64, 32, 32), (64, 64, 3, 3)), ((8, 8, 256, 64),) * 3
 SUITES = {
     "ops": {
         "add": forward(torch.add, SQUARE, SQUARE),
-        "gelu": forward(F.gelu, SQUARE),
         "chain": forward(chain, SQUARE, SQUARE),
         "chain_backward": both_ways(chain, SQUARE, SQUARE),
         "sum": forward(lambda x: x.sum(1), ROWS),
@@ -162,8 +189,31 @@ SUITES = {
         "layer_norm_backward": both_ways(normalized, ROWS, (1024,), (1024,)),
         "attention": forward(attention, *HEADS),
         "attention_backward": both_ways(attention, *HEADS),
+        "linear": forward(F.linear, *MAPPING),
+        "linear_backward": both_ways(F.linear, *MAPPING),
+        "batch_norm_served": served(16, 64, 32, 32),
+        "batch_norm_served_small": served(16, 512, 4, 4),
+        "batch_norm_served_rows": served(256, 1024),
+        "gelu": forward(F.gelu, SQUARE),
+        "gelu_backward": both_ways(F.gelu, SQUARE),
+        "gelu_tanh": forward(gelu_tanh, SQUARE),
+        "gelu_tanh_backward": both_ways(gelu_tanh, SQUARE),
+        "silu": forward(F.silu, SQUARE),
+        "silu_backward": both_ways(F.silu, SQUARE),
+        "mish": forward(F.mish, SQUARE),
+        "mish_backward": both_ways(F.mish, SQUARE),
+        "softplus": forward(F.softplus, SQUARE),
+        "softplus_backward": both_ways(F.softplus, SQUARE),
+        "sigmoid": forward(torch.sigmoid, SQUARE),
+        "sigmoid_backward": both_ways(torch.sigmoid, SQUARE),
+        "tanh": forward(torch.tanh, SQUARE),
+        "tanh_backward": both_ways(torch.tanh, SQUARE),
+        "exp": forward(torch.exp, SQUARE),
+        "exp_backward": both_ways(torch.exp, SQUARE),
+        "erf": forward(torch.erf, SQUARE),
+        "erf_backward": both_ways(torch.erf, SQUARE),
     },
-    "steps": {"mlp": mlp_step, "resnet18": resnet18_step, "gpt": gpt_step},
+    "steps": {"mlp": mlp_step, "resnet18": resnet18_step, "gpt": gpt_step, "adamw": adamw_step},
 }
 
 
