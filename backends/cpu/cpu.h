@@ -19,6 +19,7 @@ using plugin::kernel;
 void add_elementwise();
 void add_reduce();
 void add_matmul();
+void add_linear();
 void add_shape();
 void add_index();
 void add_random();

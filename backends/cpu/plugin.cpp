@@ -32,6 +32,7 @@ TENON_PLUGIN(cpu) {
   add_elementwise();
   add_reduce();
   add_matmul();
+  add_linear();
   add_shape();
   add_index();
   add_random();

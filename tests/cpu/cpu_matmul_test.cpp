@@ -189,7 +189,8 @@ TEST(CpuLinear, WithAndWithoutBiasAndRelu) {
           w.fill([](int64_t k) { return b_of(k); });
           bias.fill([](int64_t k) { return k % 7 - 3; });
           const tn_value none = {TN_KIND_NONE, 0, {}};
-          const tn_kernel_def& def = record().ops.at(relu ? "linear_relu" : "linear");
+          const tn_kernel_def& def =
+              relu ? record().ops.at("linear_relu") : record().pairs.at("linear").forward;
           tn_value args[] = {x, w, none};
           if (has_bias) {
             args[2] = bias;
@@ -280,7 +281,7 @@ TEST(CpuLinear, SaysWhyNot) {
   call.args = args;
   call.n_args = 2;
   char reason[200];
-  const tn_kernel_def& linear = record().ops.at("linear");
+  const tn_kernel_def& linear = record().pairs.at("linear").forward;
   EXPECT_EQ(linear.supports(linear.self, &call, reason, sizeof reason), 0);
   EXPECT_STREQ(reason, "dtypes differ: x is float32, weight is float64");
 }

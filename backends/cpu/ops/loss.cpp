@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "cpu.h"
+#include "ops/dtypes.h"
 #include "vector/table.h"
 
 namespace tenon::cpu_backend {
@@ -14,23 +15,6 @@ namespace {
 
 constexpr int64_t kPieceElements = 8192;
 constexpr int64_t kIgnored = -100;
-
-// Elements between memory of a float dtype and T, one to n.
-template <typename T>
-constexpr RegisterType kRegister = sizeof(T) == 8 ? kF64 : kF32;
-template <typename T>
-void widen(T* to, const void* from, tn_dtype dtype, int64_t n) {
-  const Cell cells[] = {{reinterpret_cast<char*>(to)},
-                        {static_cast<char*>(const_cast<void*>(from))}};
-  const Step step = {table().load[dtype][kRegister<T>], 0, 1, 0, 0};
-  step.fn(cells, step, n);
-}
-template <typename T>
-void narrow(void* to, const T* from, tn_dtype dtype, int64_t n) {
-  const Cell cells[] = {{static_cast<char*>(to)}, {reinterpret_cast<char*>(const_cast<T*>(from))}};
-  const Step step = {table().store[kRegister<T>][dtype], 0, 1, 0, 0};
-  step.fn(cells, step, n);
-}
 
 double log_sum_exp(const float* x, int64_t n, float* top) {
   return table().log_sum_exp_f32(x, n, top);

@@ -1,5 +1,5 @@
-// MATMUL, linear and linear_relu: products on the plugin's own kernel, in parts on several threads;
-// large ones in float32 on oneDNN.
+// MATMUL, and the products of other kernels: on the plugin's own kernel, in parts on several
+// threads; large ones in float32 on oneDNN.
 #include "ops/matmul.h"
 
 #include <algorithm>
@@ -151,51 +151,6 @@ void launch(const tn_call* call) {
   return multiply(call, p);
 }
 
-struct Linear {
-  bool relu;  // gives relu(y)
-};
-constexpr Linear kLinear = {false}, kLinearRelu = {true};
-
-// y = x weight^T + bias over the last dimension of x.
-void launch_linear(const Linear& linear, const tn_call* call) {
-  const tn_tensor& x = *call->args[0].as.tensor;
-  const tn_tensor& weight = *call->args[1].as.tensor;
-  const bool has_bias = call->n_args > 2 && call->args[2].kind == TN_KIND_TENSOR;
-  const tn_tensor& y = *call->outputs[0];
-  Product p = {1, 1, weight.sizes[0], weight.sizes[1], x.data, weight.data, y.data};
-  p.m = product(x.sizes, x.ndim - 1);
-  // x and y are contiguous: their leading dimensions are one.
-  const int64_t a_strides[] = {0, p.k, 1};
-  const int64_t b_strides[] = {0, weight.strides[1], weight.strides[0]};
-  const int64_t c_strides[] = {0, p.n, 1};
-  std::copy_n(a_strides, 3, p.a_strides);
-  std::copy_n(b_strides, 3, p.b_strides);
-  std::copy_n(c_strides, 3, p.c_strides);
-  p.dtype = x.dtype;
-  if (has_bias) {
-    p.bias = call->args[2].as.tensor->data;
-    p.bias_stride = call->args[2].as.tensor->strides[0];
-  }
-  p.relu = linear.relu;
-  return multiply(call, p);
-}
-
-bool supports_linear(const tn_call* call, Refusal why) {
-  const tn_tensor& x = *call->args[0].as.tensor;
-  const tn_tensor& weight = *call->args[1].as.tensor;
-  const tn_tensor* bias =
-      call->n_args > 2 && call->args[2].kind == TN_KIND_TENSOR ? call->args[2].as.tensor : nullptr;
-  if (x.ndim < 1 || weight.ndim != 2 || (bias && bias->ndim != 1)) {
-    return why("takes x of rank 1 or more, weight of rank 2 and bias of rank 1, not %d, %d and %d",
-               x.ndim, weight.ndim, bias ? bias->ndim : 1);
-  }
-  if (weight.dtype != x.dtype || (bias && bias->dtype != x.dtype)) {
-    return why("dtypes differ: x is %s, weight is %s", Dtype{x.dtype}.name(),
-               Dtype{weight.dtype}.name());
-  }
-  return true;
-}
-
 }  // namespace
 
 void multiply(const tn_call* call, const Product& p) {
@@ -218,11 +173,6 @@ void multiply(const tn_call* call, const Product& p) {
 
 void add_matmul() {
   kernel(TN_PRIM_MATMUL, "cpu", {.dtypes = all_floats, .traits = kSameBits}, fn<launch>);
-  const KernelOptions options = {
-      .dtypes = all_floats, .layout = Layout::contiguous, .traits = kSameBits};
-  kernel("linear", "cpu", options, fn<launch_linear>, &kLinear).supports(fn<supports_linear>);
-  kernel("linear_relu", "cpu", options, fn<launch_linear>, &kLinearRelu)
-      .supports(fn<supports_linear>);
 }
 
 }  // namespace tenon::cpu_backend
