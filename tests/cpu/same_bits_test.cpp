@@ -316,6 +316,35 @@ TEST(SameBits, OfEveryFoldAndTrainingOnAnyNumberOfThreads) {
   }
 }
 
+// A program in front of a reduction, and the same formula as a call of its own whose result is then
+// reduced. The second program needs so many tiles that these are short.
+TEST(SameBits, OfAReductionWhateverIsInFrontOfIt) {
+  load_all();
+  tn::manual_seed(5);
+  std::string many = "x";
+  for (int i = 1; i <= 30; ++i) many += " + sin(x * " + std::to_string(i) + ")";
+  std::string tiles = "1";  // each factor is read twice, so all of them live at once
+  for (int i = 1; i <= 24; ++i) {
+    const std::string factor = "(x + " + std::to_string(i) + " / 64)";
+    tiles = factor + " * (" + tiles + " + " + factor + ") / 2";
+  }
+  for (const std::string& formula : {std::string("exp(x) - x"), many, tiles}) {
+    const tn::ExpressionRef expression("f(Tensor x) -> Tensor", formula.c_str());
+    for (const std::vector<int64_t>& sizes :
+         {std::vector<int64_t>{300}, {700}, {3000}, {200000}, {40, 1500}, {1500, 40}, {9000, 3}}) {
+      for (const tn::Dtype dtype : {tn::float32, tn::float64}) {
+        const Tensor x = tn::randn(sizes).to(dtype) * 0.1;
+        const Tensor y = tn::prim::elementwise(expression, x);
+        for (int64_t d = 0; d < x.dim(); ++d) {
+          EXPECT_EQ(hash_of(tn::prim::reduce(TN_REDUCE_SUM, TensorList{x}, {d}, false, expression)),
+                    hash_of(tn::prim::reduce(TN_REDUCE_SUM, y, {d})))
+              << formula << text_of(sizes) << d << " " << dtype.name();
+        }
+      }
+    }
+  }
+}
+
 // Of the training files that the examples are.
 TEST(SameBits, OfTheWeightsThatTheCommandSaves) {
   const fs::path folder = fs::temp_directory_path() / ("same_bits." + std::to_string(::getpid()));

@@ -10,7 +10,9 @@
 namespace tenon::cpu_backend {
 namespace {
 
-constexpr int64_t kDirectLength = 2048;  // of a fold straight from an operand's memory
+// What is added in the type itself, whatever computes it: the bits of a sum are the same whether a
+// program is in front of it or its results come from memory.
+constexpr int64_t kLength = 2048;
 constexpr int64_t kRowsPerFlush = 16;
 
 void add_exactly(double* sum, double* error, double x) {
@@ -137,8 +139,7 @@ void fold_horizontal(const Fold& fold, Frame& frame, int64_t row, int64_t column
   const tn_reduce_kind kind = fold.r.kind;
   const int32_t last = fold.r.ndim - 1;
   const int64_t row_size = fold.r.sizes[last];
-  const bool direct = fold.plan.steps.empty() && fold.plan.fills.empty();
-  const int64_t length = direct ? kDirectLength : fold.plan.tile;
+  alignas(64) T buffer[kLength];
   const auto function = fold_function<T>(kind);
   const Walker kept(fold, 0, std::max(fold.n_kept_dims - 1, 0), row);
   for (int64_t j = 0; j < n; ++j) {
@@ -150,9 +151,9 @@ void fold_horizontal(const Fold& fold, Frame& frame, int64_t row, int64_t column
       set_cells(fold, frame, kept, reduced, fold.n_kept_dims - 1, column + j, last, at);
       frame.begin_row(left);
       while (true) {
-        const int64_t m = std::min(left, length);
-        frame.run_tile(m);
-        sum.add(kind, reinterpret_cast<const T*>(frame.result()), m, i, function);
+        const int64_t m = std::min(left, kLength);
+        const char* const x = frame.run_tiles(m, reinterpret_cast<char*>(buffer), sizeof(T));
+        sum.add(kind, reinterpret_cast<const T*>(x), m, i, function);
         i += m;
         left -= m;
         if (left == 0) {
@@ -211,7 +212,7 @@ void fold_vertical(const Fold& fold, Frame& frame, int64_t row, int64_t column, 
   const bool flushes = (kind == TN_REDUCE_SUM || kind == TN_REDUCE_PROD) && fold.type != kI64;
   const int32_t n_kept = fold.n_kept_dims;
   const Walker kept(fold, 0, n_kept - 1, row);
-  alignas(64) T rows[kWidth];
+  alignas(64) T rows[kWidth], buffer[kWidth];
   const Step step = {add, 0, 0, 1, 0};
   bool first = true;
   int64_t taken = 0;  // rows in `rows`
@@ -233,8 +234,7 @@ void fold_vertical(const Fold& fold, Frame& frame, int64_t row, int64_t column, 
       }
     }
     frame.begin_row(m);
-    frame.run_tile(m);
-    char* x = frame.result();
+    char* const x = frame.run_tiles(m, reinterpret_cast<char*>(buffer), sizeof(T));
     if (taken == 0) {
       std::copy_n(reinterpret_cast<const T*>(x), m, rows);
       wide = m;

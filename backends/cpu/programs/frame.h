@@ -79,6 +79,15 @@ class Frame {
       cells_[k].p += n * stride * item_size(dtype_of(plan_.keys[k]));
     }
   }
+  // n elements from where the operands' cells are, which stay there. Gives where the results lie: in
+  // `buffer`, of n elements of `size` bytes, where they are computed and more than a tile.
+  char* run_tiles(int64_t n, char* buffer, int64_t size) {
+    if (n <= plan_.tile) [[likely]] {
+      run_tile(n);
+      return result();
+    }
+    return run_many_tiles(n, buffer, size);
+  }
   void run_row(int64_t n) {
     if (!plan_.once.empty() || !plan_.fills.empty()) {
       begin_row(n);
@@ -91,6 +100,29 @@ class Frame {
   }
 
  private:
+  [[gnu::noinline]] char* run_many_tiles(int64_t n, char* buffer, int64_t size) {
+    if (plan_.steps.empty() && plan_.fills.empty()) {
+      return result();  // an operand's own memory
+    }
+    Cell& cell = cells_[plan_.result_cell];
+    char* const tile = cell.p;
+    for (int64_t at = 0; at < n; at += plan_.tile) {
+      const int64_t m = std::min<int64_t>(plan_.tile, n - at);
+      if (plan_.steps.empty()) {  // one value, spread over the tile when the row began
+        std::memcpy(buffer + at * size, tile, static_cast<size_t>(m * size));
+        continue;
+      }
+      cell.p = buffer + at * size;
+      run_tile(m);
+      advance(m);
+    }
+    if (!plan_.steps.empty()) {
+      advance(-n);
+    }
+    cell.p = tile;
+    return buffer;
+  }
+
   const Plan& plan_;
   const tn_operand* operands_;
   int32_t inner_;

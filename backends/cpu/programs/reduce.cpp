@@ -138,9 +138,8 @@ void Launch::run_one_tile(const Fold& fold) const {
 }
 
 void Launch::run(const Fold& fold) const {
-  const int64_t widest = std::min<int64_t>(kWidth, fold.plan.tile);
-  const int64_t width = std::min(
-      last_kept, fold.vertical ? widest : std::clamp<int64_t>(kBlockElements / n_fold, 1, kWidth));
+  const int64_t width = std::min<int64_t>(
+      last_kept, fold.vertical ? kWidth : std::clamp<int64_t>(kBlockElements / n_fold, 1, kWidth));
   const int64_t per_row = (last_kept + width - 1) / width;
   const int64_t n_blocks = r.n_kept / last_kept * per_row;
   const tn_scalar* params = r.prologue ? r.prologue_params : nullptr;
@@ -254,10 +253,7 @@ void launch(const tn_call* call) {
   find_plan(host, r.epilogue ? *r.epilogue : identity_program(result_type), epilogue_keys, 2,
             kStore, &epilogue);
 
-  // A plan of many tiles has short ones.
-  const int64_t rows =
-      std::min<int64_t>(group, std::max<int64_t>(1, plan->tile / std::max<int64_t>(last_kept, 1)));
-  const Fold fold = {r, *plan, type, n_kept_dims, vertical, vertical ? rows : 1};
+  const Fold fold = {r, *plan, type, n_kept_dims, vertical, group};
   const Launch launch = {call, r, n_kept_dims, n_fold, last_kept, epilogue};
   if (is_whole(r) && !vertical && n_fold <= plan->tile) {
     launch.run_one_tile(fold);
