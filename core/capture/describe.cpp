@@ -52,6 +52,7 @@ std::string notes_of(const Step& step) {
   List notes;
   if (step.random >= 0) notes.add("random");
   if (step.prepared) notes.add("prepared");
+  if ((step.kernel->def.traits & TN_KERNEL_DETERMINISTIC) == 0) notes.add("not deterministic");
   if (!step.numbers.empty()) notes.add(fmt::format("reads {} numbers", step.numbers.size()));
   return notes.text();
 }
