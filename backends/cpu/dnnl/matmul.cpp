@@ -77,6 +77,13 @@ int64_t pieces_of(const Problem& p, int64_t size, int64_t usual) {
   return std::max(size / usual, p.batch > 1 ? 1 : std::min(kFewPieces, size / kLeastSize));
 }
 
+// In whole vectors, and in whole blocks of oneDNN's layouts where the last piece is then no sliver.
+Cut cut_columns(int64_t n, int64_t pieces) {
+  const Cut blocks(n, pieces, 64);
+  const int64_t last = blocks.length(blocks.count() - 1);
+  return 2 * last < blocks.size ? Cut(n, pieces, 16) : blocks;
+}
+
 // Columns are cut first, which leaves the rows of `a` as they lie and packs each piece of b once.
 void cut(const Problem& p, Plan* plan) {
   const double flops = 2.0 * static_cast<double>(p.batch * p.m) * static_cast<double>(p.n * p.k);
@@ -84,7 +91,7 @@ void cut(const Problem& p, Plan* plan) {
       std::clamp(flops / kPieceFlops, double{kFewPieces}, double{kMostPieces}));
   const bool turned = is_turned(p) && !makes_rows_dense(p);
   const int64_t columns = turned ? p.n / kColumnsOfTurned : pieces_of(p, p.n, kPieceColumns);
-  plan->n = Cut(p.n, std::clamp<int64_t>(columns, 1, kMostPieces), 64);
+  plan->n = cut_columns(p.n, std::clamp<int64_t>(columns, 1, kMostPieces));
   int64_t pieces = plan->n.count() * p.batch;
   plan->m =
       Cut(p.m, std::max<int64_t>(std::min(pieces_of(p, p.m, kPieceRows), wanted / pieces), 1), 16);
