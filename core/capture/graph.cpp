@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "base/small_vector.h"
 #include "capture/device_replay.h"
 #include "memory/transfer.h"
 #include "primitive/convert.h"
 #include "primitive/elementwise.h"
+#include "registry/recording.h"
 
 namespace tenon {
 
@@ -44,31 +46,38 @@ bool LeftTensor::is_like(const Tensor* t) const {
 // Do two of what a call brings and the function holds lie in one memory, which were two storages
 // when it was recorded? What had to be copied first was found out then.
 bool LaunchGraph::shares_memory(std::span<tn_tensor* const> arguments) const {
-  std::vector<const void*> brought;
-  for (const GraphStorage& s : storages) {
-    if (s.kind == Where::kArgument) brought.push_back(arguments[s.from]->storage->memory);
-  }
-  for (const LeafEffect& effect : leaves) {
-    if (effect.needs != LeafEffect::Needs::kSome) continue;
-    brought.push_back(effect.leaf->grad()->storage->memory);
-  }
-  std::erase(brought, nullptr);
+  SmallVector<const void*, 16> brought;
+  const auto bring = [&](const void* memory) {
+    if (memory != nullptr) brought.push_back(memory);
+  };
+  for (const uint32_t i : arguments_) bring(arguments[storages[i].from]->storage->memory);
+  for (const uint32_t i : gradients_) bring(leaves[storages[i].from].leaf->grad()->storage->memory);
   for (const void* memory : brought) {
     if (outside_memory.count(memory) != 0) return true;
   }
-  std::ranges::sort(brought);
-  return std::ranges::adjacent_find(brought) != brought.end();
+  std::sort(brought.begin(), brought.end());
+  return std::adjacent_find(brought.begin(), brought.end()) != brought.end();
+}
+
+// Objects are looked at when one of all that are watched has changed.
+bool LaunchGraph::objects_fit(bool* stale) const {
+  const uint64_t changes = watched_object_changes.load(std::memory_order_relaxed);
+  if (changes == object_changes_seen_) return true;
+  bool same_mode = true;
+  for (const WatchedObject& w : objects) {
+    *stale = *stale || *w.changes != w.changes_then;
+    same_mode = same_mode && *w.training == w.training_then;
+  }
+  if (*stale || !same_mode) return false;
+  object_changes_seen_ = changes;
+  return true;
 }
 
 bool LaunchGraph::fits(std::span<tn_tensor* const> arguments, bool* stale) const {
   *stale = watched_changes_then != watched_changes.load(std::memory_order_relaxed);
-  for (const WatchedObject& w : objects) {
-    *stale = *stale || *w.changes != w.changes_then;
-    if (*w.training != w.training_then) return false;
-  }
-  if (*stale) return false;
-  for (const LeafEffect& effect : leaves) {
-    if (effect.needs == LeafEffect::Needs::kNothing) continue;
+  if (*stale || !objects_fit(stale)) return false;
+  for (const uint32_t i : checked_leaves_) {
+    const LeafEffect& effect = leaves[i];
     const TensorRef grad = effect.leaf->grad();
     if (!grad) {
       if (effect.needs == LeafEffect::Needs::kSome) return false;
@@ -94,14 +103,15 @@ Tensor* LeftTensor::make(tn_storage* of) const {
 }
 
 void LaunchGraph::place(std::span<tn_tensor* const> arguments) {
-  for (GraphStorage& s : storages) {
-    if (s.kind == Where::kArgument) {
-      const tn_tensor* t = arguments[s.from];
-      s.put(t->storage, t->byte_offset - s.start);
-    } else if (s.kind == Where::kGradient) {
-      const TensorRef grad = leaves[s.from].leaf->grad();
-      s.put(grad->storage, grad->byte_offset - s.start);
-    }
+  for (const uint32_t i : arguments_) {
+    GraphStorage& s = storages[i];
+    const tn_tensor* t = arguments[s.from];
+    s.put(t->storage, t->byte_offset - s.start);
+  }
+  for (const uint32_t i : gradients_) {
+    GraphStorage& s = storages[i];
+    const TensorRef grad = leaves[s.from].leaf->grad();
+    s.put(grad->storage, grad->byte_offset - s.start);
   }
 }
 
@@ -123,8 +133,9 @@ void LaunchGraph::let_go_of_gradients() {
 
 Status LaunchGraph::take_left_storages() {
   let_go_of_gradients();
-  for (GraphStorage& s : storages) {
-    if (s.kind != Where::kLeft || s.storage) continue;
+  for (const uint32_t i : left_) {
+    GraphStorage& s = storages[i];
+    if (s.storage) continue;
     tn_storage* made;
     TN_TRY(allocate_storage(s.device, nullptr, s.bytes, &made));
     const StorageRef hold(made);
@@ -224,16 +235,24 @@ Status LaunchGraph::replay(std::span<tn_tensor* const> arguments, std::span<tn_t
     }
     return replay_list(arguments, given);
   });
-  for (GraphStorage& s : storages) {  // what was brought is let go
-    if (s.kind == Where::kArgument || s.kind == Where::kGradient) s.storage = {};
-  }
+  for (const uint32_t i : arguments_) storages[i].storage = {};  // what was brought is let go
+  for (const uint32_t i : gradients_) storages[i].storage = {};
   return status;
 }
 
 LaunchGraph::LaunchGraph() = default;
 LaunchGraph::~LaunchGraph() = default;
 
-void LaunchGraph::choose_device() {
+void LaunchGraph::settle() {
+  object_changes_seen_ = object_changes_then;
+  for (uint32_t i = 0; i < storages.size(); ++i) {
+    if (storages[i].kind == Where::kArgument) arguments_.push_back(i);
+    if (storages[i].kind == Where::kGradient) gradients_.push_back(i);
+    if (storages[i].kind == Where::kLeft) left_.push_back(i);
+  }
+  for (uint32_t i = 0; i < leaves.size(); ++i) {
+    if (leaves[i].needs != LeafEffect::Needs::kNothing) checked_leaves_.push_back(i);
+  }
   for (const Step& step : steps) {
     for (const uint32_t id : step.written) storages[id].is_written = true;
   }

@@ -185,8 +185,8 @@ class LaunchGraph {
   bool fits(std::span<tn_tensor* const> arguments, bool* stale) const;
   // `arguments` as in the recording, with other values; results are the caller's.
   [[nodiscard]] Status replay(std::span<tn_tensor* const> arguments, std::span<tn_tensor*> results);
-  // When all is planned: is it launched as one graph of a device?
-  void choose_device();
+  // When all is planned: what a call looks at, and whether it is launched as one graph of a device.
+  void settle();
   // For readers: "ref:0", or nothing.
   std::string device_text() const;
 
@@ -202,7 +202,7 @@ class LaunchGraph {
   std::vector<std::unique_ptr<LeftTensor>> results;  // NULL: the function gives None
   std::vector<LeafEffect> leaves;
   std::vector<WatchedObject> objects;
-  uint64_t watched_changes_then = 0;
+  uint64_t watched_changes_then = 0, object_changes_then = 0;
   std::unordered_set<const void*> outside_memory;  // of all that is kOutside
   int64_t n_random = 0;
   size_t n_recomputed = 0;                   // steps that are there twice
@@ -212,11 +212,16 @@ class LaunchGraph {
 
  private:
   bool shares_memory(std::span<tn_tensor* const> arguments) const;
+  bool objects_fit(bool* stale) const;
   void place(std::span<tn_tensor* const> arguments);
   Status take_left_storages();
   Status replay_list(std::span<tn_tensor* const> arguments, std::span<tn_tensor*> given);
   void leave_results(std::span<tn_tensor*> given);
 
+  // Of the many, those that a call looks at: storages of arguments, of gradients that were there, and
+  // that are left; leaves whose gradient counts.
+  std::vector<uint32_t> arguments_, gradients_, left_, checked_leaves_;
+  mutable uint64_t object_changes_seen_ = 0;
   std::unique_ptr<DeviceReplay> device_;
 };
 

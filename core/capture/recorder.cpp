@@ -45,6 +45,7 @@ GraphRecorder::Listening::Listening(GraphRecorder* recorder) {
   recorder->number_ = ++last_number;
   recorder->first_node_ = next_node_sequence();
   recorder->graph_->watched_changes_then = watched_changes.load(std::memory_order_relaxed);
+  recorder->graph_->object_changes_then = watched_object_changes.load(std::memory_order_relaxed);
   open_recording.store(last_number, std::memory_order_relaxed);
   thread_state.recording = recorder;
   allocation_listener = listen;
@@ -382,7 +383,7 @@ Status GraphRecorder::plan(bool is_exact) {
   TN_TRY(recompute_cheap_values(graph_.get()));
   TN_TRY(plan_memory(graph_.get()));
   TN_TRY(prepare_calls(graph_.get()));
-  graph_->choose_device();
+  graph_->settle();
   return nullptr;
 }
 
@@ -393,6 +394,10 @@ Status GraphRecorder::finish(std::span<tn_tensor* const> results, bool holds_arg
     *again = false;
     // Leaves that the function made for itself are gone when we let go of them.
     std::erase_if(graph_->leaves, [](LeafEffect& e) { return e.leaf->retained_once(); });
+    for (uint32_t i = 0; i < graph_->leaves.size(); ++i) {
+      const auto& before = graph_->leaves[i].before;
+      if (before != nullptr) graph_->storages[before->storage].from = i;
+    }
     const std::scoped_lock lock(mutex);
     note([&] {
       finish_leaves();

@@ -142,7 +142,7 @@ Status add_group(Object* object, std::span<tn_tensor* const> parameters, const c
   for (tn_tensor* t : parameters) group.parameters.push_back(TensorRef::retaining(as_tensor(t)));
   group.borrowed.assign(parameters.begin(), parameters.end());
   object->groups.push_back(std::move(group));
-  ++object->changes;
+  object->note_change();
   const bool listens =
       std::any_of(object->methods.begin(), object->methods.end(),
                   [](const auto& method) { return method->schema.name == kGroupAdded; });
@@ -218,7 +218,8 @@ Status set_group_option(Object* object, uint32_t index, std::string_view name,
   } else if (number != nullptr) {
     number->tensor = std::move(other);
   }
-  if (!fits || number->is_constant || (thread_state.modes & kModeRecord) != 0) ++object->changes;
+  if (!fits || number->is_constant || (thread_state.modes & kModeRecord) != 0)
+    object->note_change();
   return nullptr;
 }
 

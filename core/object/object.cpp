@@ -82,7 +82,7 @@ Status set_tensor(Object* object, std::string_view name, Tensor* tensor, tn_entr
                    name);
   }
   TensorRef held = TensorRef::retaining(tensor);
-  ++object->changes;
+  object->note_change();
   if (NamedTensor* entry = find_named(object->tensors, name)) {
     entry->tensor = std::move(held);
     entry->kind = kind;
@@ -103,7 +103,7 @@ Status set_child(Object* object, std::string_view name, Object* child) {
                    object->type, name, child->type, object->type);
   }
   ObjectRef held = ObjectRef::retaining(child);
-  ++object->changes;
+  object->note_change();
   if (NamedChild* entry = find_named(object->children, name)) {
     entry->object = std::move(held);
   } else {
@@ -126,7 +126,7 @@ Status add_method(Object* object, std::string_view schema, tn_method_fn fn, void
   method->fn = fn;
   method->self = self;
   method->destroy = destroy;
-  ++object->changes;
+  object->note_change();
   for (std::shared_ptr<const Method>& other : object->methods) {
     if (other->schema.name == method->schema.name) {
       other = std::move(method);
@@ -145,7 +145,7 @@ Status add_forward_hook(Object* object, tn_forward_hook_fn fn, void* self, void 
   hooks->reserve(hooks->size() + 1);
   hooks->push_back(std::make_shared<ForwardHook>(object->last_hook + 1, fn, self, destroy));
   object->hooks = std::move(hooks);
-  ++object->changes;
+  object->note_change();
   *id = ++object->last_hook;
   return nullptr;
 }
@@ -160,7 +160,7 @@ Status remove_forward_hook(Object* object, uint64_t id) {
   if (hooks->size() == before.size()) {
     return error(TN_NOT_FOUND, "{} has no forward hook {}", object->type, id);
   }
-  ++object->changes;
+  object->note_change();
   object->hooks = hooks->empty() ? nullptr : std::move(hooks);
   return nullptr;
 }

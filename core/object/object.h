@@ -6,6 +6,7 @@
 // run beside each other.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -102,10 +103,22 @@ struct tn_object final : tenon::Counted {
   // tensors and the training mode do not count.
   uint64_t changes = 0;
 
+  mutable std::atomic<bool> is_watched{false};  // by a compiled function
+
   // A compiled function that is being recorded leans on this object.
   void note_use() const {
-    if ((tenon::thread_state.modes & tenon::kModeRecord) != 0) [[unlikely]]
-      tenon::thread_state.recording->see_object(const_cast<tn_object*>(this), &changes, &training);
+    if ((tenon::thread_state.modes & tenon::kModeRecord) == 0) [[likely]]
+      return;
+    is_watched.store(true, std::memory_order_relaxed);
+    tenon::thread_state.recording->see_object(const_cast<tn_object*>(this), &changes, &training);
+  }
+  void note_change() {
+    ++changes;
+    tell_watchers();
+  }
+  void tell_watchers() const {
+    if (is_watched.load(std::memory_order_relaxed))
+      tenon::watched_object_changes.fetch_add(1, std::memory_order_relaxed);
   }
 };
 

@@ -148,6 +148,7 @@ Status move_object(Object* object, tn_device device, tn_dtype floats) {
 // each.
 void set_training(Object* object, bool on) {
   object->training = on;
+  object->tell_watchers();
   for (const NamedChild& child : object->children) {
     if (child.object) set_training(child.object.get(), on);
   }

@@ -3,6 +3,7 @@
 // None of it fails: what cannot be noted makes the function one that is not replayed.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -11,6 +12,9 @@
 #include "tensor/tensor.h"
 
 namespace tenon {
+
+// How often objects on which compiled functions lean changed, or their training mode.
+inline std::atomic<uint64_t> watched_object_changes{0};
 
 // A call in which tensors stand for numbers (dynamic arguments).
 struct DynamicNumbers {

@@ -218,6 +218,24 @@ TEST_P(CompiledTraining, GradientsAreAccumulatedOverCalls) {
   expect_described(f, "2 recordings, 22 replays");
 }
 
+// A leaf that the function makes comes and goes before one whose gradient was there.
+TEST_P(CompiledTraining, LeavesOfItsOwnBesideThoseThatStay) {
+  const Tensor w = batch(1, 1, d).requires_grad_(), v = w.detach().clone().requires_grad_();
+  const auto step = [](const Tensor& leaf, const Tensor& x) {
+    const Tensor own = (x * 0.5).detach().requires_grad_();
+    (own * own).sum().backward();
+    (leaf * x * own.grad()).sum().backward();
+  };
+  auto f = tn::compile([&](Tensor x) { step(w, x); });
+  for (int i = 0; i < 6; ++i) {
+    const Tensor x = batch(1, i, d);
+    f(x);
+    step(v, x);
+    expect_same_bits(w.grad(), v.grad());
+  }
+  expect_described(f, "2 recordings, 4 replays");
+}
+
 // Who holds a gradient keeps it: the next replay makes another.
 TEST_P(CompiledTraining, AGradientThatIsHeldStaysWhatItWas) {
   Trained run = sgd(d, {.lr = 0.1});
