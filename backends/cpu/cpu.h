@@ -26,6 +26,7 @@ void add_random();
 void add_conv();
 void add_loss();
 void add_norm();
+void add_optim();
 void add_norm_planes();
 void add_pool();
 void add_attention();

@@ -181,10 +181,10 @@ void GraphRecorder::bind(Step* step, const tn_tensor* holder, tn_value* argument
   use(step, id, false, step->op->schema.name.c_str(), Place::in(*number));
 }
 
-void GraphRecorder::bind_numbers(Step* step) {
+void GraphRecorder::bind_numbers(Step* step, std::span<const Parameter> parameters) {
   auto* args = const_cast<tn_value*>(step->call->args);
   const bool is_loop = step->call->n_args > 0 && args[0].kind == TN_KIND_LOOP;
-  for (const Parameter& p : std::exchange(parameters_, {})) {
+  for (const Parameter& p : parameters) {
     if (!is_loop || p.op != step->op) continue;  // of a loop that was not launched
     auto* params = const_cast<tn_scalar*>(args[0].as.loop->params);
     bind(step, p.holder.get(), nullptr, params + p.index, p.as_float);
@@ -211,6 +211,8 @@ void GraphRecorder::launch(const Kernel& kernel, tn_kernel_fn fn, const Op* op,
     step.call = std::make_unique<RepeatedCall>();
     throw_if(step.call->make(call));
     if (call.random != nullptr) step.random = graph_->n_random++;
+    // Let go of behind the lock: the last owner of a tensor tells the recorder of its storage.
+    std::vector<Parameter> parameters;
     const std::scoped_lock lock(mutex);
     const auto is_written = [&](uint32_t id) {
       return std::ranges::find(step.written, id) != step.written.end();
@@ -229,7 +231,10 @@ void GraphRecorder::launch(const Kernel& kernel, tn_kernel_fn fn, const Op* op,
       const uint32_t id = id_of(*place.storage);
       use(&step, id, is_written(id), name, place);
     }
-    if (fn == kernel.def.launch) bind_numbers(&step);
+    if (fn == kernel.def.launch) {
+      parameters = std::exchange(parameters_, {});
+      bind_numbers(&step, parameters);
+    }
     graph_->steps.push_back(std::move(step));
   });
 }

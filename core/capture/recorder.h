@@ -57,7 +57,8 @@ class GraphRecorder final : public Recording {
   uint32_t id_of(tn_storage* storage);
   void use(Step* step, uint32_t id, bool written, const char* what, Place place = {});
   // Numbers of the launch that is noted, which came as tensors.
-  void bind_numbers(Step* step);
+  struct Parameter;
+  void bind_numbers(Step* step, std::span<const Parameter> parameters);
   void bind(Step* step, const tn_tensor* holder, tn_value* argument, tn_scalar* parameter,
             bool as_float);
   bool shared_memory();

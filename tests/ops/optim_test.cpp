@@ -56,6 +56,80 @@ TEST(AdamStep, AdamAndAdamW) {
   }
 }
 
+// Lists whose tensors differ in size, layout and dtype, against `ref`, which goes by the meaning.
+struct Parts {
+  std::vector<Tensor> params, grads, first, second;
+  explicit Parts(tn::Device d) {
+    const auto add = [&](const std::vector<int64_t>& sizes, tn::Dtype dtype, bool last) {
+      for (auto* list : {&params, &grads, &first, &second}) {
+        Tensor t = tn::randn(sizes, tn::float32);
+        if (list == &second) t = t * t;
+        t = t.to(dtype).to(d);
+        if (last) t = t.permute({0, 2, 3, 1}).contiguous().permute({0, 3, 1, 2});
+        list->push_back(t);
+      }
+    };
+    tn::manual_seed(3);
+    add({20000}, tn::float32, false);
+    add({}, tn::float32, false);
+    add({0, 3}, tn::float32, false);
+    add({3, 5, 7, 11}, tn::float32, true);
+    add({8192, 3}, tn::float64, false);
+    add({1300}, tn::bfloat16, false);
+    add({700}, tn::float16, false);
+    add({33}, tn::float32, false);
+  }
+};
+void expect_alike(const std::vector<Tensor>& got, const std::vector<Tensor>& want) {
+  for (size_t i = 0; i < got.size(); ++i) {
+    SCOPED_TRACE(i);
+    const double near = got[i].dtype() == tn::float64    ? 1e-12
+                        : got[i].dtype() == tn::bfloat16 ? 2e-2
+                        : got[i].dtype() == tn::float16  ? 3e-3
+                                                         : 4e-6;
+    expect_near(got[i], want[i].to(tn::Device("cpu")).to(tn::float64).to_vector<double>(), near);
+  }
+}
+
+TEST(Steps, OfManyTensorsAreThoseOfRef) {
+  for (int way = 0; way < 8; ++way) {
+    SCOPED_TRACE(way);
+    const bool one = (way & 1) != 0, two = (way & 2) != 0, three = (way & 4) != 0;
+    Parts a{tn::Device("cpu")}, b{tn::Device("ref")};
+    for (Parts* x : {&a, &b}) {
+      tn::adam_step(x->params, x->grads, x->first, x->second, 0.01, 5,
+                    {.eps = 1e-3, .weight_decay = 0.1, .decoupled = one, .maximize = two});
+    }
+    expect_alike(a.params, b.params);
+    expect_alike(a.first, b.first);
+    expect_alike(a.second, b.second);
+    for (Parts* x : {&a, &b}) {
+      tn::sgd_step(x->params, x->grads, x->first, 0.01,
+                   {.momentum = three ? 0.9 : 0.0,
+                    .dampening = 0.25,
+                    .weight_decay = 0.1,
+                    .nesterov = one,
+                    .maximize = two,
+                    .first = one && two});
+    }
+    expect_alike(a.params, b.params);
+    expect_alike(a.first, b.first);
+  }
+}
+
+// A parameter that is there twice moves twice, one step behind the other.
+TEST(Steps, OfSharedMemoryComeInOrder) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    Tensor p = tn::ones({4}, {}, d), g = tn::ones({4}, {}, d);
+    tn::sgd_step({p, p}, {g, p}, {}, 0.5);
+    expect_near(p, {0.25, 0.25, 0.25, 0.25});
+    Tensor q = tn::ones({3}, {}, d), one = tn::ones({2}, {}, d);
+    tn::sgd_step({q.slice(0, 0, 2), q.slice(0, 1, 3)}, {one, one}, {}, 1);
+    expect_near(q, {0, -1, 0});
+  }
+}
+
 // Each param has its own count, which goes up on its device; the corrections come from it.
 TEST(AdamStep, CountsOfTheirOwn) {
   for (tn::Device d : devices()) {

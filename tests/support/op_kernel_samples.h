@@ -221,4 +221,38 @@ inline void attention(Samples& list) {
       });
 }
 
+// What a step leaves of the parameter and of its state, one behind the other.
+inline void optim(Samples& list) {
+  const Tensor v = sample({3, 50}, {}, 4);
+  const TensorList inputs = {sample({3, 50}), sample({3, 50}, {}, 2), sample({3, 50}, {}, 3),
+                             v * v};
+  const std::vector<int64_t> batch = {0, 0, 0, 0};
+  list.push_back(
+      {"adam_step",
+       "with decay",
+       kFloats,
+       inputs,
+       batch,
+       {8, 8},
+       [](const TensorList& in, Dtype, tn::Device) {
+         const Tensor p = in[0].clone(), m = in[2].clone(), v = in[3].clone();
+         tn::adam_step(
+             {p}, {in[1]}, {m}, {v}, 0.25, 3,
+             {.beta1 = 0.5, .beta2 = 0.75, .eps = 0.125, .weight_decay = 0.5, .decoupled = true});
+         return tn::cat({p, m, v});
+       }});
+  list.push_back({"sgd_step",
+                  "with momentum",
+                  kFloats,
+                  inputs,
+                  batch,
+                  {8, 8},
+                  [](const TensorList& in, Dtype, tn::Device) {
+                    const Tensor p = in[0].clone(), b = in[2].clone();
+                    tn::sgd_step({p}, {in[1]}, {b}, 0.25,
+                                 {.momentum = 0.5, .weight_decay = 0.5, .nesterov = true});
+                    return tn::cat({p, b});
+                  }});
+}
+
 }  // namespace kernel_samples

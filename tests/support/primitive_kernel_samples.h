@@ -211,6 +211,15 @@ inline void matmul(Samples& list) {
        {0, -1},
        sum_of(53),
        [](const TensorList& in, Dtype, tn::Device) { return tn::linear_relu(in[0], in[1]); }});
+  for (size_t i = 0; i < 2; ++i) {
+    list.push_back({"linear",
+                    "gradient " + std::to_string(i),
+                    {tn::float32, tn::float64},
+                    layer,
+                    {i == 0 ? 0 : -1, -1},
+                    products(i == 0 ? 29 : 15),
+                    gradient_of([](const TensorList& in) { return tn::linear(in[0], in[1]); }, i)});
+  }
 }
 
 inline void make_and_move(Samples& list) {

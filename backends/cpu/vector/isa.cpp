@@ -6,6 +6,7 @@
 #include "vector/fold.h"
 #include "vector/gemm.h"
 #include "vector/norm.h"
+#include "vector/optim.h"
 #include "vector/philox.h"
 #include "vector/pool.h"
 #include "vector/table.h"
@@ -220,6 +221,10 @@ constexpr Table make() {
   t.max_columns = max_columns;
   t.gemm = gemm;
   t.gemm_scratch = gemm_scratch;
+  t.adam_f32 = adam<float>;
+  t.adam_f64 = adam<double>;
+  t.sgd_f32 = sgd<float>;
+  t.sgd_f64 = sgd<double>;
   t.philox = philox;
   return t;
 }

@@ -90,6 +90,17 @@ struct PoolAxis {
   int64_t size, out, kernel, stride, padding, dilation;
 };
 
+// d = sign g + decay p; m = beta1 m + (1 - beta1) d; v = beta2 v + (1 - beta2) d^2;
+// p = keep p - size m / (sqrt(v) + floor).
+struct AdamStep {
+  double sign, decay, keep, beta1, beta2, size, floor;
+};
+// d = sign g + decay p; buffer = old buffer + fresh d; p -= lr (own d + ahead buffer). Without a
+// buffer: p -= lr d.
+struct SgdStep {
+  double sign, decay, lr, old, fresh, own, ahead;
+};
+
 struct Table {
   const char* name;
 
@@ -129,6 +140,12 @@ struct Table {
   // c = a b (+ bias) (relu), on the calling thread.
   void (*gemm)(const GemmArgs&);
   int64_t (*gemm_scratch)(int64_t m, int64_t n, int64_t k, tn_dtype);
+
+  void (*adam_f32)(float* p, const float* g, float* m, float* v, int64_t n, const AdamStep&);
+  void (*adam_f64)(double* p, const double* g, double* m, double* v, int64_t n, const AdamStep&);
+  // The buffer may be NULL.
+  void (*sgd_f32)(float* p, const float* g, float* buffer, int64_t n, const SgdStep&);
+  void (*sgd_f64)(double* p, const double* g, double* buffer, int64_t n, const SgdStep&);
 
   // Philox 4x32-10: the four lanes of `count` counters from `first`, in order.
   void (*philox)(uint32_t* out, int64_t first, int64_t count, uint64_t seed, uint64_t offset);

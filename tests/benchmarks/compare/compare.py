@@ -148,7 +148,7 @@ def adamw_step():
     parameters = [torch.randn(s, requires_grad=True) for _ in range(12) for s in sizes]
     for p in parameters:
         p.grad = torch.randn_like(p)
-    return torch.optim.AdamW(parameters, lr=1e-3).step
+    return torch.optim.AdamW(parameters, lr=1e-3, fused=True).step  # the faster of its two
 
 
 def served(*sizes):
