@@ -124,6 +124,7 @@ void smooth_gates() {
   // sqrt(2 / pi) (x + 0.044715 x³) of Hendrycks & Gimpel.
   op("gelu(Tensor x, str approximate='none') -> Tensor",
      "0.5 * x * erfc(-0.7071067811865476 * x)\n"
+     "dx = g * (0.5 * erfc(-0.7071067811865476 * x) + 0.3989422804014327 * x * exp(-0.5 * x * x))\n"
      "when approximate == 'tanh':\n"
      "0.5 * x * (1 + tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)))")
       .doc(

@@ -14,6 +14,9 @@
 
 namespace tenon::cpu_backend {
 
+constexpr int64_t kBeyondCache = 1
+                                 << 17;  // elements of a row, which the second level does not keep
+
 class Frame {
  public:
   // `operands` in the plan's order, for their strides along `inner`.
@@ -69,6 +72,21 @@ class Frame {
       step.fn(cells_, step, n);
     }
   }
+  // A whole tile of a long row. Functions such as erfc leave the memory idle while they compute, so
+  // the next tile is asked for meanwhile, a share before each step.
+  void run_tile_and_ask_ahead() {
+    int64_t done = 0;  // shares
+    for (const Step& step : plan_.steps) {
+      for (const Plan::Ahead& ahead : plan_.ahead) {
+        const char* const p = cells_[ahead.operand].p + ahead.tile + done * ahead.share;
+        for (int64_t i = 0; i < ahead.share; i += 64) {
+          __builtin_prefetch(p + i);
+        }
+      }
+      ++done;
+      step.fn(cells_, step, plan_.tile);
+    }
+  }
   // Moves the operands' cells by n elements along the row.
   void advance(int64_t n) {
     for (uint32_t k = 0; k < plan_.n_operands; ++k) {
@@ -92,8 +110,13 @@ class Frame {
     if (!plan_.once.empty() || !plan_.fills.empty()) {
       begin_row(n);
     }
+    const bool asks_ahead = n >= kBeyondCache && !plan_.ahead.empty();
     for (; n > plan_.tile; n -= plan_.tile) {
-      run_tile(plan_.tile);
+      if (asks_ahead) {
+        run_tile_and_ask_ahead();
+      } else {
+        run_tile(plan_.tile);
+      }
       advance(plan_.tile);
     }
     run_tile(n);

@@ -13,6 +13,7 @@ std::atomic<const Plan*> plan_buckets[kPlanBuckets];
 namespace {
 
 constexpr int kTile = 512;
+constexpr double kLongCost = 1;  // nanoseconds an element, as cost_of gives them
 constexpr uint32_t kMemoryWanted = 48 * 1024;
 
 double cost_of(uint16_t opcode) {
@@ -239,9 +240,24 @@ class Builder {
     }
     plan_.memory = scalars + n_tiles * bytes();
     plan_.n_cells = n_cells_;
+    look_ahead();
     plan_.cost += 0.1;
     plan_.serial = static_cast<int64_t>(kSerialNs / plan_.cost);
     return;
+  }
+
+  // A single step streams by itself; what computes little is never ahead of the memory.
+  void look_ahead() {
+    const auto n_steps = static_cast<int64_t>(plan_.steps.size());
+    if (plan_.cost < kLongCost || n_steps < 2) {
+      return;
+    }
+    for (uint32_t k = 0; k < plan_.n_operands; ++k) {
+      if (access_of(plan_.keys[k]) == kDense) {
+        const int64_t bytes = plan_.tile * item_size(dtype_of(plan_.keys[k]));
+        plan_.ahead.push_back({k, bytes, (bytes / n_steps + 63) / 64 * 64});
+      }
+    }
   }
 
   const tn_host* host_;

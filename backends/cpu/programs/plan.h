@@ -87,6 +87,13 @@ struct Plan {
   std::vector<Step> steps;  // on each tile
   std::vector<CellInit> inits;
   std::vector<tn_scalar> constants;
+  // Dense operands of a plan that computes long enough to wait for the next tile of them: bytes of a
+  // tile, and those to ask for before each step.
+  struct Ahead {
+    uint32_t operand;
+    int64_t tile, share;
+  };
+  std::vector<Ahead> ahead;
   uint32_t n_operands = 0;
   uint32_t n_cells = 0;
   uint32_t memory = 0;  // bytes of the frame
