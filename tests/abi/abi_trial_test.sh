@@ -78,6 +78,10 @@ refused nothing "argument 1 is Tensor that is NULL"
 refused loses "it does not write what its calls write and others read"
 refused elsewhere "it does not write what its calls write and others read"
 refused between "call 1 (neg) works on memory of call 0 (mul) before it"
+says "compiler has no name" env FUSER_MODE=unnamed "$tenon" plugins
+says "compiler 'fuser': its device is missing" env FUSER_MODE=nowhere "$tenon" plugins
+says "compiler 'fuser': compile is missing" env FUSER_MODE=idle "$tenon" plugins
+says "compiler 'fuser' is registered twice" env FUSER_MODE=again "$tenon" plugins
 export TENON_PLUGIN_PATH=$target/backend_c/build
 
 # Op pack, layer pack, optimizer pack.

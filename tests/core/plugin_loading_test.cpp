@@ -13,6 +13,7 @@
 
 #include "amp/autocast.h"
 #include "base/threads.h"
+#include "registry/compilers.h"
 #include "registry/registry.h"
 #include "object/factory.h"
 #include "plugin/listing.h"
@@ -90,6 +91,7 @@ std::set<std::string> left_of_fails() {
   note("amp policy", refusal.empty());
   if (refusal.empty()) free_status(leave_autocast());
   for (const Factory* factory : all_factories()) note("factory", factory->plugin == "fails");
+  for (const Compiler& compiler : all_compilers()) note("compiler", compiler.plugin == "fails");
   note("threads", thread_count() == 77);
   note("vjp", find_op("pack1.twice")->vjp != nullptr);
   return left;
@@ -112,7 +114,7 @@ TEST_P(PluginHalfWayDeathTest, FailureLeavesNothingAndTheNamesAreFree) {
   EXPECT_EQ(load(library), "plugin " + library.string() + " was not loaded\n  because " + message);
   EXPECT_EQ(left_of_fails(), std::set<std::string>());
   EXPECT_EQ(device_type_count(), device_types);
-  EXPECT_EQ(exported<int>(library, "small_destroyed"), 10);
+  EXPECT_EQ(exported<int>(library, "small_destroyed"), 11);
   EXPECT_EQ(exported<int>(library, "small_shut_down"), 0);
   EXPECT_EQ(record_of(library).state, PluginState::kFailed);
 
@@ -128,7 +130,7 @@ TEST_P(PluginHalfWayDeathTest, FailureLeavesNothingAndTheNamesAreFree) {
   };
   EXPECT_EXIT(
       load_again(), ::testing::ExitedWithCode(0),
-      R"( \[amp policy\] \[device\] \[factory\] \[fused op\] \[kernel on cpu\] \[kernel on nowhere\] \[op\])"
+      R"( \[amp policy\] \[compiler\] \[device\] \[factory\] \[fused op\] \[kernel on cpu\] \[kernel on nowhere\] \[op\])"
       R"( \[pair\] \[threads\] \[vjp\] \[waiting kernel\])");
 }
 

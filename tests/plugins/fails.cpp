@@ -18,6 +18,7 @@ static tn_status* decompose(void*, const tn_value*, uint32_t, tn_value*, uint32_
   return nullptr;
 }
 static tn_status* vjp(void*, const tn_vjp_call*) { return nullptr; }
+static tn_status* look(void*, const tn_recorded_list*) { return nullptr; }
 static tn_amp_class classify(void*, const char*, tn_amp_class own, const char*) { return own; }
 static int32_t devices(void*) { return 1; }
 static int32_t threads(void*) { return 77; }
@@ -99,6 +100,14 @@ TN_EXPORT tn_status* tenon_plugin_init(const tn_host* host, tn_registrar* r, voi
   slot.destroy = count_destroy;
   SMALL_TRY(r->threads(r, &slot));
   SMALL_TRY(r->vjp(r, "pack1.twice", vjp, &small_self, count_destroy));
+
+  tn_compiler_def compiler = {sizeof(compiler)};
+  compiler.name = "looker";
+  compiler.device = "slot3";
+  compiler.compile = look;
+  compiler.self = &small_self;
+  compiler.destroy = count_destroy;
+  SMALL_TRY(r->compiler(r, &compiler));
 
   const char* fails = std::getenv("TENON_TEST_FAILS");
   if (fails == nullptr) return nullptr;

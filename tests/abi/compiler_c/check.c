@@ -103,6 +103,13 @@ int main(int argc, char** argv) {
   must("find_op", host->find_op("add", &add));
   must("find_op", host->find_op("neg", &neg));
   if (failures > 0) return 1;
+  {
+    tn_compiled* none = NULL;
+    tn_status* refused = capture->compile_with(function, NULL, NULL, 6, &none);
+    if (refused == NULL || strcmp(host->status_message(refused), "compile: unknown flags 0x6") != 0)
+      ++failures, printf("flags that there are none of are taken\n");
+    host->status_free(refused);
+  }
   run(capture, 0, argc > 1 ? argv[1] : "multiply_add");
   if (is("rounds")) run(capture, TN_COMPILE_INEXACT, "multiply_add");
   must("shutdown", plugins->shutdown());

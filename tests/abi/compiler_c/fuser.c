@@ -115,10 +115,14 @@ static tn_status* compile(void* self, const tn_recorded_list* list) {
 const tn_manifest tenon_manifest = {sizeof(tn_manifest), TN_ABI_VERSION, TN_ABI_VERSION, "fuser"};
 
 TN_EXPORT tn_status* tenon_plugin_init(const tn_host* given, tn_registrar* registrar, void** self) {
-  const tn_compiler_def def = {
-      .size = sizeof def, .name = "fuser", .device = "cpu", .compile = compile};
+  const tn_compiler_def def = {.size = sizeof def,
+                               .name = is("unnamed") ? "" : "fuser",
+                               .device = is("nowhere") ? NULL : "cpu",
+                               .compile = is("idle") ? NULL : compile};
+  tn_status* refused;
   host = given;
   *self = NULL;
   (void)host;
-  return registrar->compiler(registrar, &def);
+  refused = registrar->compiler(registrar, &def);
+  return refused == NULL && is("again") ? registrar->compiler(registrar, &def) : refused;
 }
