@@ -161,7 +161,7 @@ class Shadows {
         if (result == nullptr || !s || result->storage != s.get()) continue;
         tn_storage* of = static_cast<ShadowStorage*>(s.get())->of;
         of->retain();
-        const TensorRef over_shadow(as_tensor(result));
+        const TensorRef over_shadow(as_tensor(std::exchange(result, nullptr)));
         result = make_tensor(
             of, over_shadow->size_span(), over_shadow->strides,
             static_cast<int64_t>(over_shadow->byte_offset / kItemSize[over_shadow->dtype]),
@@ -170,13 +170,10 @@ class Shadows {
     }
     tensors_.clear();
     held_.clear();
-    std::vector<tn_storage*> alone;
-    for (StorageRef& s : shadows_) {
-      if (s && std::ranges::find(alone, s.get()) == alone.end()) alone.push_back(s.get());
-    }
-    for (tn_storage* shadow : alone) {
-      const auto own = static_cast<uint32_t>(
-          std::ranges::count_if(shadows_, [&](const StorageRef& s) { return s.get() == shadow; }));
+    for (const StorageRef& shadow : shadows_) {
+      if (!shadow) continue;
+      const auto own = static_cast<uint32_t>(std::ranges::count_if(
+          shadows_, [&](const StorageRef& s) { return s.get() == shadow.get(); }));
       if (shadow->refs.load(std::memory_order_acquire) != own) *held = true;
     }
     return nullptr;
@@ -251,13 +248,14 @@ Status Compiled::record(Signature* signature, std::span<tn_tensor* const> argume
     const GraphRecorder::Listening listening(&recorder);
     failed = run(shadows.tensors(), results);
   }
-  bool held = false;
-  const StatusHolder lost(shadows.settle(arguments, results, &recorder, &held));
-  TN_TRY(failed);
-  if (lost) recorder.refuse("no memory");
-  ++n_recordings_;
-  bool again = false;
-  failed = recorder.finish(results, held, is_exact_, &signature->graph, &signature->reason, &again);
+  bool held = false, again = false;
+  StatusHolder lost(guarded([&] { return shadows.settle(arguments, results, &recorder, &held); }));
+  if (failed == nullptr) failed = lost.take();
+  if (failed == nullptr) {
+    ++n_recordings_;
+    failed =
+        recorder.finish(results, held, is_exact_, &signature->graph, &signature->reason, &again);
+  }
   if (failed != nullptr) {
     for (tn_tensor*& t : results) {
       if (t != nullptr) as_tensor(std::exchange(t, nullptr))->release();

@@ -58,6 +58,8 @@ GraphRecorder::Listening::~Listening() {
   allocation_listener = nullptr;
 }
 
+constexpr const char* kNoMemory = "no memory";  // short enough to need none
+
 // Nothing that is heard fails the call that is heard.
 template <typename Body>
 void GraphRecorder::note(Body&& body) {
@@ -66,7 +68,7 @@ void GraphRecorder::note(Body&& body) {
     body();
     return nullptr;
   }));
-  if (failed) reason_ = "no memory";  // short enough to need none
+  if (failed) reason_ = kNoMemory;
 }
 
 void GraphRecorder::refuse(std::string reason) {
@@ -414,7 +416,8 @@ Status GraphRecorder::finish(std::span<tn_tensor* const> results, bool holds_arg
       held += graph_->storages[id].kind == Where::kInside ? 1 : 0;
     }
     // A first call does more than later ones: whatever was refused, these may be fine.
-    *again = held > 0 || std::ranges::any_of(graph_->objects, [](const WatchedObject& w) {
+    *again = held > 0 || reason_ == kNoMemory ||
+             std::ranges::any_of(graph_->objects, [](const WatchedObject& w) {
                return *w.changes != w.changes_then;
              });
     if (reason_.empty() &&

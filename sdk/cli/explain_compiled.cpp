@@ -59,6 +59,7 @@ Document json_of(const CompiledGraph& graph, size_t eager_calls) {
           {"constants", graph.constants},
           {"dropped", graph.dropped},
           {"random", graph.random},
+          {"device_graph", graph.device_graph},
           {"memory",
            {{"own", graph.own_bytes},
             {"left", graph.left_bytes},
@@ -83,9 +84,11 @@ std::string few(const std::vector<std::string>& list) {
 std::string text_of(const CompiledGraph& graph, size_t eager_calls) {
   Table counts({});
   counts.add({"arguments", joined(graph.arguments, "; ")});
-  counts.add(
-      {"launches", fmt::format("{}, where an eager run makes {} calls; {} dropped, {} random",
-                               graph.launches, eager_calls, graph.dropped, graph.random)});
+  const std::string as_graph =
+      graph.device_graph.empty() ? "" : " as one graph of " + graph.device_graph;
+  counts.add({"launches",
+              fmt::format("{}{}, where an eager run makes {} calls; {} dropped, {} random",
+                          graph.launches, as_graph, eager_calls, graph.dropped, graph.random)});
   counts.add(
       {"copies", fmt::format("{} of bytes, {} of constants", graph.copies, graph.constants)});
   counts.add({"memory", fmt::format("{} bytes of its own, and {} of results and gradients; what an "

@@ -261,7 +261,7 @@ Tensor classes(int64_t n, int64_t most) {
   return t;
 }
 
-Object mlp() {
+[[maybe_unused]] Object mlp() {
   return tn::nn::Sequential(tn::nn::Linear(8, 16), tn::nn::ReLU(), tn::nn::Linear(16, 16),
                             tn::nn::Tanh(), tn::nn::Linear(16, 4));
 }
@@ -270,7 +270,7 @@ Optimizer sgd(const TensorList& parameters) {
   return tn::optim::SGD(parameters, {.lr = 1e-2, .momentum = 0.9});
 }
 
-Object cnn() {
+[[maybe_unused]] Object cnn() {
   return tn::nn::Sequential(tn::nn::Conv2d(3, 8, 3), tn::nn::BatchNorm2d(8), tn::nn::ReLU(),
                             tn::nn::MaxPool2d(2), tn::nn::Conv2d(8, 8, 3), tn::nn::ReLU(),
                             tn::nn::Flatten(), tn::nn::Linear(8 * 3 * 3, 4));
