@@ -4,7 +4,8 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <utility>
+#include <memory>
+#include <new>
 #include <vector>
 
 #include "cpu.h"
@@ -43,21 +44,68 @@ bool lie_alike(const tn_tensor& a, const tn_tensor& b) {
 
 // Memory that a step reads or writes.
 struct Range {
-  uintptr_t begin, end;
-  bool is_written;
+  uintptr_t begin = 0, end = 0;
+  bool is_written = false;
 };
 
 Range range_of(const tn_tensor& t, bool is_written) {
+  if (t.numel == 0) {
+    return {};
+  }
   const uintptr_t begin = reinterpret_cast<uintptr_t>(t.data);
   return {begin, begin + static_cast<uintptr_t>(t.numel * item_size(t.dtype)), is_written};
 }
 
-// Is written memory that of another tensor as well? Then the order of the parameters counts.
-bool is_shared(std::vector<Range>* ranges) {
-  std::sort(ranges->begin(), ranges->end(),
+// All of it: of the lists, and what is read beside them, a list (`counts`) and a tensor.
+struct Memory {
+  const Lists& lists;
+  const tn_value* counts;
+  const tn_tensor* found_inf;
+
+  size_t n_of_lists() const { return static_cast<size_t>(lists.n) * lists.count(); }
+  size_t n_counts() const { return counts ? counts->count : 0; }
+  size_t size() const { return n_of_lists() + n_counts() + (found_inf ? 1 : 0); }
+  Range at(size_t i) const {
+    if (i < n_of_lists()) {
+      const auto list = static_cast<int>(i % static_cast<size_t>(lists.n));
+      const auto param = static_cast<uint32_t>(i / static_cast<size_t>(lists.n));
+      return range_of(lists.at(list, param), list != 1);  // gradients are read alone
+    }
+    i -= n_of_lists();
+    return range_of(i < n_counts() ? *counts->as.tensors[i] : *found_inf, false);
+  }
+};
+
+bool any_two_meet(const Memory& memory) {
+  for (size_t i = 0; i < memory.size(); ++i) {
+    const Range a = memory.at(i);
+    for (size_t k = 0; k < i; ++k) {
+      const Range b = memory.at(k);
+      if ((a.is_written || b.is_written) && a.begin < b.end && b.begin < a.end) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+// Is written memory that of another tensor as well? Then the order of the parameters counts. A
+// kernel that refused for lack of memory would leave the step to other calls, whose last bits
+// differ: so then each two are compared.
+bool is_shared(const Memory& memory) {
+  const size_t n = memory.size();
+  const std::unique_ptr<Range[]> ranges(new (std::nothrow) Range[n]);
+  if (!ranges) {
+    return any_two_meet(memory);
+  }
+  for (size_t i = 0; i < n; ++i) {
+    ranges[i] = memory.at(i);
+  }
+  std::sort(ranges.get(), ranges.get() + n,
             [](const Range& a, const Range& b) { return a.begin < b.begin; });
   uintptr_t end = 0, end_of_written = 0;
-  for (const Range& r : *ranges) {
+  for (size_t i = 0; i < n; ++i) {
+    const Range& r = ranges[i];
     if (r.begin < (r.is_written ? end : end_of_written)) {
       return true;
     }
@@ -69,15 +117,15 @@ bool is_shared(std::vector<Range>* ranges) {
   return false;
 }
 
-// `more` are ranges of other arguments.
-bool lists_fit(const Lists& lists, std::vector<Range> more, Refusal why) {
+// `counts` and `found_inf` may be NULL.
+bool lists_fit(const Lists& lists, const tn_value* counts, const tn_tensor* found_inf,
+               Refusal why) {
   for (int k = 0; k < lists.n; ++k) {
     if (!is_list(*lists.values[k]) || lists.values[k]->count != lists.count()) {
       return why("takes lists of one length, not %u and %u", lists.values[0]->count,
                  lists.values[k]->count);
     }
   }
-  more.reserve(more.size() + static_cast<size_t>(lists.n) * lists.count());
   for (uint32_t i = 0; i < lists.count(); ++i) {
     for (int k = 0; k < lists.n; ++k) {
       const tn_tensor* const t = lists.values[k]->as.tensors[i];
@@ -89,12 +137,9 @@ bool lists_fit(const Lists& lists, std::vector<Range> more, Refusal why) {
       if (!lie_alike(*p, *t)) {
         return why("param %u, its gradient and state do not lie alike and without gaps", i);
       }
-      if (t->numel > 0) {
-        more.push_back(range_of(*t, k != 1));  // gradients are read alone
-      }
     }
   }
-  return !is_shared(&more) || why("some of the tensors share memory");
+  return !is_shared({lists, counts, found_inf}) || why("some of the tensors share memory");
 }
 
 bool is_one(const tn_value& v) {
@@ -259,18 +304,14 @@ bool supports_adam(const tn_call* call, Refusal why) {
   if (counts.count != 0 && counts.count != call->args[0].count) {
     return why("takes a count for each param, not %u for %u", counts.count, call->args[0].count);
   }
-  std::vector<Range> more;
   for (uint32_t i = 0; i < counts.count; ++i) {
     const tn_tensor* const t = counts.as.tensors[i];
     if (!t || t->numel != 1 || t->dtype != TN_FLOAT32) {
       return why("takes counts of one float32 each");
     }
-    more.push_back(range_of(*t, false));  // two may be one
   }
-  if (found_inf.kind == TN_KIND_TENSOR) {
-    more.push_back(range_of(*found_inf.as.tensor, false));
-  }
-  return lists_fit(adam_lists(call), std::move(more), why);
+  return lists_fit(adam_lists(call), &counts,
+                   found_inf.kind == TN_KIND_TENSOR ? found_inf.as.tensor : nullptr, why);
 }
 
 // ---- sgd_step(params, grads, momentum_buffers, lr, momentum, dampening, weight_decay, nesterov,
@@ -304,15 +345,12 @@ void launch_sgd(const tn_call* call) {
 }
 
 bool supports_sgd(const tn_call* call, Refusal why) {
-  std::vector<Range> more;
   const tn_value& found_inf = call->args[10];
-  if (found_inf.kind != TN_KIND_NONE) {
-    if (!is_one(found_inf)) {
-      return why("takes a found_inf of one float");
-    }
-    more.push_back(range_of(*found_inf.as.tensor, false));
+  if (found_inf.kind != TN_KIND_NONE && !is_one(found_inf)) {
+    return why("takes a found_inf of one float");
   }
-  return lists_fit(sgd_lists(call), std::move(more), why);
+  return lists_fit(sgd_lists(call), nullptr,
+                   found_inf.kind == TN_KIND_TENSOR ? found_inf.as.tensor : nullptr, why);
 }
 
 }  // namespace
