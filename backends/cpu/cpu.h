@@ -28,6 +28,7 @@ void add_loss();
 void add_norm();
 void add_optim();
 void add_norm_planes();
+void add_norm_given();
 void add_pool();
 void add_attention();
 void add_softmax();

@@ -40,6 +40,7 @@ TENON_PLUGIN(cpu) {
   add_loss();
   add_norm();
   add_norm_planes();
+  add_norm_given();
   add_optim();
   add_softmax();
   add_scan();

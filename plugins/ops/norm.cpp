@@ -27,6 +27,7 @@ constinit ExpressionRef moved_{
 // The part of batch_norm that a backend may have as a kernel: it writes nothing in place, so that
 // it can be computed again.
 constinit OpRef by_batch{"ops._batch_norm"};
+constinit OpRef by_given{"ops._batch_norm_given"};  // the statistics
 
 Tensor top_of(const Tensor& x, int64_t dim) {
   NoGrad guard;  // the shift cancels: softmax is the same for every top
@@ -133,21 +134,18 @@ void expect_values(const char* op, const Tensor& x, int64_t n) {
        ": more than 1 value for each channel is needed to normalize by their variance");
 }
 
-Tensor by_running(const char* op, const Tensor& x, const Channels& c, const Tensor& running_mean,
+Tensor by_running(const char* op, const Tensor& x, const Tensor& running_mean,
                   const Tensor& running_var, const Tensor& weight, const Tensor& bias, double eps) {
   if (!running_mean.defined() || !running_var.defined())
     fail(std::string(op) + ": running_mean and running_var are needed where x has no say");
-  // What the op may write comes as it is, in halves too.
-  Moments m{prim::reshape(wide(running_mean), c.broadcast),
-            prim::reshape(wide(running_var), c.broadcast)};
-  return apply(x, m, weight, bias, c.broadcast, eps, x.dtype());
+  return tenon::call<Tensor>(by_given, x, running_mean, running_var, weight, bias, eps);
 }
 
 Tensor batch_norm_of(Tensor x, Tensor running_mean, Tensor running_var, Tensor weight, Tensor bias,
                      bool training, double momentum, double eps) {
   const char* op = "batch_norm";
   Channels c = channels_of(op, x, 2, weight, bias, running_mean, running_var, eps);
-  if (!training) return by_running(op, x, c, running_mean, running_var, weight, bias, eps);
+  if (!training) return by_running(op, x, running_mean, running_var, weight, bias, eps);
   int64_t n = c.n == 0 ? 0 : x.numel() / c.n;
   expect_values(op, x, n);
   auto [y, mean, var] =
@@ -161,7 +159,7 @@ Tensor instance_norm_of(Tensor x, Tensor running_mean, Tensor running_var, Tenso
                         Tensor bias, bool use_input_stats, double momentum, double eps) {
   const char* op = "instance_norm";
   Channels c = channels_of(op, x, 3, weight, bias, running_mean, running_var, eps);
-  if (!use_input_stats) return by_running(op, x, c, running_mean, running_var, weight, bias, eps);
+  if (!use_input_stats) return by_running(op, x, running_mean, running_var, weight, bias, eps);
   int64_t n = product(last_sizes(x, x.dim() - 2));
   expect_values(op, x, n);
   Tensor v = wide(x);
@@ -322,6 +320,17 @@ void norms_of_channels() {
         Moments m = moments(x, joined_sizes({{0}, c.others}));
         Tensor y = apply(x, m, weight, bias, c.broadcast, eps, x.dtype());
         return std::tuple{y, prim::reshape(m.mean, {c.n}), prim::reshape(m.var, {c.n})};
+      });
+  op("_batch_norm_given(Tensor x, Tensor mean, Tensor var, Tensor? weight=None, Tensor? bias=None, "
+     "float eps=1e-5) -> Tensor")
+      .keeps_halves()
+      .infer([](Tensor x, Tensor, Tensor, Tensor, Tensor, double) { return Meta(x); })
+      .meaning([](Tensor x, Tensor mean, Tensor var, Tensor weight, Tensor bias, double eps) {
+        const Channels c = channels_of("batch_norm", x, 2, weight, bias, mean, var, eps);
+        // What batch_norm may write comes as it is, in halves too.
+        const Moments m{prim::reshape(wide(mean), c.broadcast),
+                        prim::reshape(wide(var), c.broadcast)};
+        return apply(x, m, weight, bias, c.broadcast, eps, x.dtype());
       });
   op("instance_norm(Tensor x, Tensor(a!)? running_mean=None, Tensor(b!)? running_var=None, Tensor? "
      "weight=None, Tensor? bias=None, bool use_input_stats=True, float momentum=0.1, float "

@@ -125,6 +125,15 @@ inline void norm(Samples& list) {
                  });
   with_gradients(list, "_batch_norm", "plain", {sample({2, 3, 5})}, {-1}, of_norm, 20, 1,
                  [](const TensorList& in) { return tn::batch_norm(in[0], {.training = true}); });
+  const Tensor of_channels = sample({6}, {}, 3);
+  const TensorList given = {sample({6}, {}, 4), of_channels * of_channels + 0.5, planes[1],
+                            planes[2]};
+  for (const Tensor& x : {image, sample({37, 6}), sample({4, 6, 4, 4})}) {
+    with_gradients(
+        list, "_batch_norm_given", std::to_string(x.dim()) + " dimensions",
+        {x, given[0], given[1], given[2], given[3]}, {0, -1, -1, -1, -1}, {8, 8}, 120, 1,
+        [](const TensorList& in) { return tn::batch_norm(in[0], in[1], in[2], in[3], in[4]); });
+  }
   with_gradients(list, "group_norm", "weight and bias", planes, {0, -1, -1}, of_norm, 120, 3,
                  [](const TensorList& in) { return tn::group_norm(in[0], 3, in[1], in[2]); });
   with_gradients(list, "group_norm", "plain", {image}, {0}, of_norm, 120, 1,
