@@ -59,6 +59,20 @@ bool LaunchGraph::shares_memory(std::span<tn_tensor* const> arguments) const {
   return std::adjacent_find(brought.begin(), brought.end()) != brought.end();
 }
 
+// Tensors are looked at when one of all that are watched has changed.
+bool LaunchGraph::tensors_fit() const {
+  const uint64_t changes = watched_changes.load(std::memory_order_relaxed);
+  if (changes == watched_changes_seen_) return true;
+  if ((changes & kNothingFits) != 0) return false;
+  for (const GraphStorage& s : storages) {
+    if (s.kind == Where::kOutside &&
+        s.storage->watched.load(std::memory_order_relaxed) != s.watched_then)
+      return false;
+  }
+  watched_changes_seen_ = changes;
+  return true;
+}
+
 // Objects are looked at when one of all that are watched has changed.
 bool LaunchGraph::objects_fit(bool* stale) const {
   const uint64_t changes = watched_object_changes.load(std::memory_order_relaxed);
@@ -74,7 +88,7 @@ bool LaunchGraph::objects_fit(bool* stale) const {
 }
 
 bool LaunchGraph::fits(std::span<tn_tensor* const> arguments, bool* stale) const {
-  *stale = watched_changes_then != watched_changes.load(std::memory_order_relaxed);
+  *stale = !tensors_fit();
   if (*stale || !objects_fit(stale)) return false;
   for (const uint32_t i : checked_leaves_) {
     const LeafEffect& effect = leaves[i];
@@ -244,6 +258,7 @@ LaunchGraph::LaunchGraph() = default;
 LaunchGraph::~LaunchGraph() = default;
 
 void LaunchGraph::settle() {
+  watched_changes_seen_ = watched_changes_then;
   object_changes_seen_ = object_changes_then;
   for (uint32_t i = 0; i < storages.size(); ++i) {
     if (storages[i].kind == Where::kArgument) arguments_.push_back(i);

@@ -59,7 +59,8 @@ struct GraphStorage {
   uint64_t start = 0;             // kArgument, kGradient: where that began in it, in bytes
   uint64_t shift = 0;             // how much further behind it begins in `storage`
   std::vector<Place> places;
-  bool is_written = false;  // by a step
+  uint32_t watched_then = 0;  // kOutside: its counter of changes, when it was recorded
+  bool is_written = false;    // by a step
   bool is_gradient =
       false;           // kLeft: of a gradient that stays where it is while its leaf alone holds it
   StorageRef storage;  // what stands in the places now
@@ -212,6 +213,7 @@ class LaunchGraph {
 
  private:
   bool shares_memory(std::span<tn_tensor* const> arguments) const;
+  bool tensors_fit() const;
   bool objects_fit(bool* stale) const;
   void place(std::span<tn_tensor* const> arguments);
   Status take_left_storages();
@@ -221,7 +223,7 @@ class LaunchGraph {
   // Of the many, those that a call looks at: storages of arguments, of gradients that were there, and
   // that are left; leaves whose gradient counts.
   std::vector<uint32_t> arguments_, gradients_, left_, checked_leaves_;
-  mutable uint64_t object_changes_seen_ = 0;
+  mutable uint64_t watched_changes_seen_ = 0, object_changes_seen_ = 0;
   std::unique_ptr<DeviceReplay> device_;
 };
 

@@ -147,7 +147,9 @@ uint32_t GraphRecorder::id_of(tn_storage* storage) {
   s.storage = StorageRef::retaining(storage);
   s.memory = storage->memory;
   ids_.emplace(storage, id);
-  storage->is_watched.store(true, std::memory_order_relaxed);
+  uint32_t unwatched = 0;
+  storage->watched.compare_exchange_strong(unwatched, 1, std::memory_order_relaxed);
+  s.watched_then = storage->watched.load(std::memory_order_relaxed);
   return id;
 }
 

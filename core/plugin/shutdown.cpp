@@ -92,7 +92,7 @@ Status shut_down(const std::vector<LoadedPlugin>& plugins) {
   reset_threads();
   reset_compilers();
   // What was compiled launches kernels, which are no longer there.
-  watched_changes.fetch_add(1, std::memory_order_relaxed);
+  watched_changes.fetch_or(kNothingFits, std::memory_order_relaxed);
   for (const LoadedPlugin& plugin : plugins) {
     for (const int32_t type : plugin.staging->device_types()) close_device(type);
   }

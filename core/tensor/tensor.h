@@ -120,11 +120,13 @@ inline Tensor* make_tensor_like(tn_storage* storage, const Tensor* model, tn_dty
                                     tn_dtype dtype, int64_t* numel);
 
 // How often tensors on which compiled functions lean changed in what is no value: requires_grad,
-// or the storage that they show.
+// hooks, or the storage that they show. With kNothingFits none of these functions is replayed again.
 extern std::atomic<uint64_t> watched_changes;
+inline constexpr uint64_t kNothingFits = uint64_t{1} << 63;
 inline void note_watched_change(const Tensor* t) {
-  if (t->storage->is_watched.load(std::memory_order_relaxed))
-    watched_changes.fetch_add(1, std::memory_order_relaxed);
+  if (t->storage->watched.load(std::memory_order_relaxed) == 0) return;
+  t->storage->watched.fetch_add(1, std::memory_order_relaxed);
+  watched_changes.fetch_add(1, std::memory_order_relaxed);
 }
 
 // "[64, 100] float32 on acme:0"

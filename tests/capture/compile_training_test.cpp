@@ -218,6 +218,22 @@ TEST_P(CompiledTraining, GradientsAreAccumulatedOverCalls) {
   expect_described(f, "2 recordings, 22 replays");
 }
 
+// What happens to another model is nothing to this one's function, which would give up recording.
+TEST_P(CompiledTraining, AnotherModelIsFrozenAndThawed) {
+  const Trained other = sgd(d, {.lr = 0.1});
+  auto g = tn::compile([&](Tensor x) { return other.model(x).detach() * 1; });
+  for (int i = 0; i < 2; ++i) g(batch(8, i, d));  // it is watched, too
+  int turn = 0;
+  expect_equal_runs([&] { return sgd(d, {.lr = 0.1}); }, 40, 8,
+                    [&](Trained&, int) {
+                      for (const Tensor& p : other.model.parameters())
+                        p.requires_grad_(++turn % 2 == 0);
+                      other.model.train(turn % 3 == 0);
+                      other.optimizer.set_option("momentum", 0.01 * (turn % 7));
+                    },
+                    "2 recordings, 38 replays");
+}
+
 // A leaf that the function makes comes and goes before one whose gradient was there.
 TEST_P(CompiledTraining, LeavesOfItsOwnBesideThoseThatStay) {
   const Tensor w = batch(1, 1, d).requires_grad_(), v = w.detach().clone().requires_grad_();
