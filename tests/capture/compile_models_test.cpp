@@ -1,7 +1,7 @@
 // Whole trainings of small networks, compiled and eager side by side: the same losses, gradients,
-// parameters, running values and states of optimizers, bit for bit, with batches of another size, an
-// evaluation and a checkpoint in between. On streams that are slow (compile_models_test_slow) there
-// are fewer steps.
+// parameters, running values and states of optimizers, bit for bit, with batches of another size,
+// an evaluation and a checkpoint in between. On streams that are slow (compile_models_test_slow)
+// there are fewer steps.
 #include <unistd.h>
 
 #include <cstdio>

@@ -1,7 +1,7 @@
 // Whatever allocation of host memory fails while a training step is recorded, or replayed: the
-// process lives, nothing leaks, the error is TN_OUT_OF_MEMORY, and the same function then gives what
-// an eager step gives, and replays. Each allocation fails once; of a recording on ref every 7th in
-// the default form.
+// process lives, nothing leaks, the error is TN_OUT_OF_MEMORY, and the same function then gives
+// what an eager step gives, and replays. Each allocation fails once; of a recording on ref every
+// 7th in the default form.
 #include <optional>
 
 #include "oom_support.h"
