@@ -194,14 +194,18 @@ class Shadows {
 
 }  // namespace
 
+static void release_results(std::span<tn_tensor*> results) {
+  for (tn_tensor*& t : results) {
+    if (t != nullptr) as_tensor(std::exchange(t, nullptr))->release();
+  }
+}
+
 Status Compiled::run(std::span<tn_tensor* const> arguments, std::span<tn_tensor*> results) const {
   std::ranges::fill(results, nullptr);
   const Status failed = fn_(self_, arguments.data(), static_cast<uint32_t>(arguments.size()),
                             results.data(), static_cast<uint32_t>(results.size()));
   if (failed == nullptr) return nullptr;
-  for (tn_tensor*& t : results) {
-    if (t != nullptr) as_tensor(std::exchange(t, nullptr))->release();
-  }
+  release_results(results);
   return failed;
 }
 
@@ -257,9 +261,7 @@ Status Compiled::record(Signature* signature, std::span<tn_tensor* const> argume
         recorder.finish(results, held, is_exact_, &signature->graph, &signature->reason, &again);
   }
   if (failed != nullptr) {
-    for (tn_tensor*& t : results) {
-      if (t != nullptr) as_tensor(std::exchange(t, nullptr))->release();
-    }
+    release_results(results);
     return failed;
   }
   signature->is_final = !again || ++signature->tries == kMaxTries;
@@ -282,7 +284,10 @@ Status Compiled::call(std::span<tn_tensor* const> arguments, std::span<tn_tensor
         return status;
       }
       ++n_replays_;
-      return signature->graph->replay(arguments, results);
+      std::ranges::fill(results, nullptr);
+      const Status failed = signature->graph->replay(arguments, results);
+      if (failed != nullptr) release_results(results);
+      return failed;
     }
   }
   return run(arguments, results);

@@ -104,9 +104,6 @@ Status DeviceReplay::take_memory(LaunchGraph& graph, std::span<tn_tensor* const>
         inputs_[i] = StorageRef(made);
       }
       s.put(inputs_[i].get(), behind - begin);
-    } else if (s.kind == Where::kGradient) {
-      const TensorRef grad = graph.leaves[s.from].leaf->grad();
-      s.put(grad->storage, grad->byte_offset - s.start);
     } else if (s.kind == Where::kLeft && !s.storage) {
       tn_storage* made;
       TN_TRY(allocate_storage(s.device, nullptr, s.bytes, &made));
@@ -195,11 +192,11 @@ void DeviceReplay::detach_live(LaunchGraph& graph) {
 
 // What the function does on the cpu, and what its calls on the device take from there: in their
 // order, for the memory of the cpu is used again.
-Status DeviceReplay::run_on_host(LaunchGraph& graph) {
+Status DeviceReplay::run_on_host(LaunchGraph& graph, const RandomState& random) {
   for (size_t i = 0; i < graph.steps.size(); ++i) {
     Step& step = graph.steps[i];
     if (is_cpu(device_of(graph, step))) {
-      TN_TRY(graph.run(step, {}));
+      TN_TRY(graph.run(step, random));
     } else if (is_upload(graph, step)) {
       const GraphStorage& from = graph.storages[step.from];
       TN_TRY(copy_bytes(constants_[i].get(), 0, from.storage.get(), step.from_offset + from.shift,
@@ -211,10 +208,7 @@ Status DeviceReplay::run_on_host(LaunchGraph& graph) {
   return nullptr;
 }
 
-Status DeviceReplay::upload(LaunchGraph& graph) {
-  // The process's numbers move on, whether or not somebody reads these.
-  const RandomState random =
-      graph.n_random > 0 ? next_random_state(static_cast<uint64_t>(graph.n_random)) : RandomState{};
+Status DeviceReplay::upload(LaunchGraph& graph, const RandomState& random) {
   if (block_.empty()) return nullptr;
   auto at = block_.begin();
   for (const Step& step : graph.steps) {
@@ -346,6 +340,7 @@ Status DeviceReplay::leave(LaunchGraph& graph, std::span<tn_tensor*> given) {
 Status DeviceReplay::replay(LaunchGraph& graph, std::span<tn_tensor* const> arguments,
                             std::span<tn_tensor*> given, bool* captured) {
   *captured = true;
+  graph.place_gradients();
   graph.let_go_of_gradients();
   TN_TRY(take_memory(graph, arguments));
   if (handle_ == nullptr || addresses(graph) != captured_at_) {
@@ -353,9 +348,12 @@ Status DeviceReplay::replay(LaunchGraph& graph, std::span<tn_tensor* const> argu
     TN_TRY(capture(graph));
     *captured = true;
   }
-  TN_TRY(run_on_host(graph));
+  // The process's numbers move on, whether or not somebody reads these.
+  const RandomState random =
+      graph.n_random > 0 ? next_random_state(static_cast<uint64_t>(graph.n_random)) : RandomState{};
+  TN_TRY(run_on_host(graph, random));
   TN_TRY(copy_arguments(graph, arguments, false));
-  TN_TRY(upload(graph));
+  TN_TRY(upload(graph, random));
   Stream* stream;
   TN_TRY(current_stream(device_, &stream));
   TN_TRY(order(graph, stream));

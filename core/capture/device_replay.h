@@ -50,8 +50,8 @@ class DeviceReplay {
   Live& live(uint64_t count, tn_dtype dtype);
   void attach_live(LaunchGraph& graph);
   void detach_live(LaunchGraph& graph);
-  Status run_on_host(LaunchGraph& graph);
-  Status upload(LaunchGraph& graph);
+  Status run_on_host(LaunchGraph& graph, const RandomState& random);
+  Status upload(LaunchGraph& graph, const RandomState& random);
   Status order(const LaunchGraph& graph, Stream* stream) const;
   Status leave(LaunchGraph& graph, std::span<tn_tensor*> given);
   void destroy();

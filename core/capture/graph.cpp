@@ -122,6 +122,10 @@ void LaunchGraph::place(std::span<tn_tensor* const> arguments) {
     const tn_tensor* t = arguments[s.from];
     s.put(t->storage, t->byte_offset - s.start);
   }
+  place_gradients();
+}
+
+void LaunchGraph::place_gradients() {
   for (const uint32_t i : gradients_) {
     GraphStorage& s = storages[i];
     const TensorRef grad = leaves[s.from].leaf->grad();

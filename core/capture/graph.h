@@ -194,6 +194,9 @@ class LaunchGraph {
   // The parts of a replay.
   Status run(Step& step, const RandomState& random);
   void count_writes(const Step& step);
+  // Gradients that were there, into their places. Before the next: what stands there is held, so that
+  // the gradient that is left does not lie over the one that is read.
+  void place_gradients();
   // Of those that somebody else holds, or that are no longer its leaf's.
   void let_go_of_gradients();
   void leave_gradients();

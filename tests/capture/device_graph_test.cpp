@@ -127,6 +127,42 @@ TEST_F(DeviceGraph, AGradientThatIsHeldIsNotWrittenAgain) {
   expect_described(f, "as one graph of ref:0");
 }
 
+// The gradient that was there is read after the new one was made.
+TEST_F(DeviceGraph, TheOldGradientIsNotOverwritten) {
+  const Tensor w = numbers({4}).requires_grad_(), v = numbers({4}).requires_grad_();
+  const auto step = [](const Tensor& leaf, const Tensor& x) {
+    const Tensor old = leaf.grad();
+    leaf.set_grad({});
+    (leaf * x).sum().backward();
+    return (old.defined() ? old * 2 : x * 1) + leaf.grad();
+  };
+  auto f = tn::compile([&](Tensor x) { return step(w, x); });
+  for (int i = 0; i < 7; ++i) {
+    const Tensor x = numbers({4}, i);
+    expect_same_bits(f(x), step(v, x));
+    expect_same_bits(w.grad(), v.grad());
+  }
+  expect_described(f, "as one graph of ref:0");
+}
+
+// Random numbers that the cpu makes for the device are those of the process, too.
+TEST_F(DeviceGraph, RandomNumbersOfTheCpuGoOn) {
+  auto f = tn::compile([&](Tensor x) {
+    const Tensor a = tn::rand({4}).to(d), b = tn::rand({4}, {}, d);
+    return x * tn::randn({}, tn::float64) + a * b;
+  });
+  const Tensor x = numbers({4});
+  std::vector<Tensor> found;
+  tn::manual_seed(5);
+  for (int i = 0; i < 4; ++i) found.push_back(f(x));
+  tn::manual_seed(5);
+  for (int i = 0; i < 4; ++i) {
+    const Tensor a = tn::rand({4}).to(d), b = tn::rand({4}, {}, d);
+    expect_same_bits(found[size_t(i)], x * tn::randn({}, tn::float64) + a * b);
+  }
+  expect_described(f, "as one graph of ref:0");
+}
+
 // Numbers of the cpu are found out before the launch, whatever they come from.
 TEST_F(DeviceGraph, NumbersChangeFromLaunchToLaunch) {
   const Tensor lr = tn::tensor(0.5), p = numbers({5}).to(tn::float64), q = p.clone();
