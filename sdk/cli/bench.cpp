@@ -62,11 +62,11 @@ std::string case_table(const std::vector<Case>& cases, const std::vector<Measure
   return table.text();
 }
 
-std::string compiled_table(const std::vector<CompiledStep>& steps) {
+std::string compiled_table(const std::vector<StepTimes>& steps) {
   Table table(
       {"milliseconds", "eager", "compiled", "times", "recording", "memory", "page faults", "what"},
       {1, 2, 3, 4, 5, 6});
-  for (const CompiledStep& s : steps) {
+  for (const StepTimes& s : steps) {
     table.add({s.name, fmt::format("{:.3f}", s.eager / 1e6), fmt::format("{:.3f}", s.replay / 1e6),
                fmt::format("{:.2f}", s.times), fmt::format("{:.2f}", s.recording),
                s.memory > 0 ? fmt::format("{:.2f}", s.memory) : "",
@@ -75,7 +75,7 @@ std::string compiled_table(const std::vector<CompiledStep>& steps) {
   return table.text();
 }
 
-std::vector<Measured> numbers_of(const CompiledStep& s) {
+std::vector<Measured> numbers_of(const StepTimes& s) {
   return {{s.name + ".eager", 0, s.eager},   {s.name + ".compiled", 0, s.replay},
           {s.name + ".times", 0, s.times},   {s.name + ".recording", 0, s.recording},
           {s.name + ".memory", 0, s.memory}, {s.name + ".page_faults", 0, s.page_faults}};
@@ -116,7 +116,7 @@ int run(const Line& line) {
   load_all_plugins();
   std::vector<Case> cases;
   std::vector<Measured> results;
-  std::vector<CompiledStep> steps;
+  std::vector<StepTimes> steps;
   if (suite == "overhead") {
     results = measure_overhead(line.get_or<std::string>("op", ""),
                                line.get_or<std::string>("device", ""));

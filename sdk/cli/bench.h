@@ -39,7 +39,7 @@ std::vector<Case> step_cases();
 std::vector<Case> compiled_cases();
 
 // A training step, eagerly and compiled.
-struct CompiledStep {
+struct StepTimes {
   std::string name, what;
   double eager, replay;  // nanoseconds, medians
   double times;          // as fast: the median of single pairs
@@ -47,7 +47,7 @@ struct CompiledStep {
   double memory;         // of the peak of eager steps; 0: unknown
   double page_faults;    // of a replay
 };
-CompiledStep measure_compiled(const Case& one);
+StepTimes measure_compiled(const Case& one);
 
 // The median of single runs over half a second or more, after two that warm up.
 double median_of_runs(const std::function<void()>& run);

@@ -37,7 +37,7 @@ double median(std::vector<double> values) {
 }  // namespace
 
 // The two take turns, so that what else the machine does meets both.
-CompiledStep measure_compiled(const Case& one) {
+StepTimes measure_compiled(const Case& one) {
   constexpr int kRuns = 5, kFaultRuns = 20;
   constexpr int64_t kAtLeast = 1'000'000'000;
   const std::function<void()> step = one.make();
