@@ -158,10 +158,9 @@ static inline bool is_list_of_tensors(const Argument& argument, const tn_value& 
     read[i] = stands_for_number ? read_scalar(given[i].as.tensor) : given[i];
   }
   DynamicNumbers numbers{op, given, {read, given.size()}, false};
-  DynamicNumbers* const before = std::exchange(thread_state.numbers, &numbers);
+  const NumbersScope scope(&numbers);
   const Status status = call(op, read, static_cast<uint32_t>(given.size()), results.data(),
                              static_cast<uint32_t>(results.size()));
-  thread_state.numbers = before;
   if ((thread_state.modes & kModeRecord) != 0) {
     // Nodes keep numbers as they were.
     const bool kept =

@@ -12,20 +12,19 @@ namespace tenon {
 // used. What it calls has numbers of its own.
 static Status run_with_numbers(const Op* op, std::span<const tn_value> args,
                                std::span<tn_value> results) {
-  DynamicNumbers* const numbers = std::exchange(thread_state.numbers, nullptr);
+  DynamicNumbers* const numbers = thread_state.numbers;
+  const NumbersScope scope(nullptr);
   tn_value given[kMaxArguments];
   std::ranges::copy(args, given);
   if (numbers->op == op) {
     for (size_t i = 0; i < args.size(); ++i) {
-      const bool same =
-          args[i].kind == numbers->read[i].kind && args[i].as.i == numbers->read[i].as.i;
-      if (numbers->came_as_tensor(i) && same) given[i] = numbers->given[i];
+      const bool same = numbers->came_as_tensor(i) && args[i].kind == numbers->read[i].kind &&
+                        args[i].as.i == numbers->read[i].as.i;
+      if (same) given[i] = numbers->given[i];
     }
     numbers->used = true;
   }
-  const Status status = run_decomposition(op, {given, args.size()}, results);
-  thread_state.numbers = numbers;
-  return status;
+  return run_decomposition(op, {given, args.size()}, results);
 }
 
 Status run_decomposition(const Op* op, std::span<const tn_value> args,

@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "registry/registry.h"
+#include "registry/thread_state.h"
 #include "tensor/tensor.h"
 
 namespace tenon {
@@ -26,6 +28,18 @@ struct DynamicNumbers {
   bool came_as_tensor(size_t i) const {
     return given[i].kind == TN_KIND_TENSOR && read[i].kind != TN_KIND_TENSOR;
   }
+};
+
+// The call that thread_state.numbers says, for a scope; whatever leaves it, an exception too.
+class NumbersScope {
+ public:
+  explicit NumbersScope(DynamicNumbers* numbers)
+      : before_(std::exchange(thread_state.numbers, numbers)) {}
+  NumbersScope(const NumbersScope&) = delete;
+  ~NumbersScope() { thread_state.numbers = before_; }
+
+ private:
+  DynamicNumbers* before_;
 };
 
 class Recording {
