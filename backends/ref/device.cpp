@@ -155,11 +155,6 @@ void free(int32_t arena, void* memory, uint64_t bytes) {
   if (!is_fork()) arenas[arena].free(memory, bytes);
 }
 
-// By which a source that the host touches too early is found.
-uint64_t sum_of(const char* memory, uint64_t bytes) {
-  return std::hash<std::string_view>()({memory, bytes});
-}
-
 // One side of a copy as the stream reaches it; host memory is what it is.
 char* side(tn_device device, const void* memory, uint64_t offset) {
   const char* address = static_cast<const char*>(memory) + offset;
@@ -204,11 +199,11 @@ tn_status* register_device(tn_registrar* registrar) {
       char* to = side(dst_device, dst, dst_offset);
       const char* from = side(src_device, src, src_offset);
       const bool watched = src_device.type == TN_DEVICE_CPU;
-      const uint64_t before = watched ? sum_of(from, bytes) : 0;
+      const auto sum = [=] { return std::hash<std::string_view>()({from, bytes}); };
+      const uint64_t before = watched ? sum() : 0;
       return enqueue(stream->handle, [=] {
-        if (watched && sum_of(from, bytes) != before) {
+        if (watched && sum() != before)  // the host touched it too early
           report(early, "host memory changed or freed before its copy", from);
-        }
         return std::memmove(to, from, bytes), nullptr;
       });
     });
@@ -221,28 +216,25 @@ tn_status* register_device(tn_registrar* registrar) {
     });
   };
   add_stream_slots(&def);
-  if (const int failed = pthread_atfork(nullptr, nullptr, [] { forked = used.load(); })) {
+  if (const int failed = pthread_atfork(nullptr, nullptr, [] { forked = used.load(); }))
     return error(host, TN_INTERNAL, "ref: pthread_atfork: %s", std::strerror(failed));
-  }
   return registrar->device(registrar, &def);
 }
 
 char* kernel_view(const void* address) {
   if (!address) return nullptr;
   const char* known = static_cast<const char*>(address);
-  if (!mapped || known < public_base || known >= public_base + kDevices * capacity) {
+  if (!mapped || known < public_base || known >= public_base + kDevices * capacity)
     throw std::out_of_range("an operand is not memory of this backend");
-  }
   return kernel_base + (known - public_base);
 }
 
 tn_status* check_memory() {
   if (!mapped || is_fork()) return nullptr;
   for (int32_t arena = 0; arena <= kPinned; ++arena) arenas[arena].check_all();
-  if (damaged != 0) {
+  if (damaged != 0)
     return error(host, TN_INTERNAL, "ref: %lu writes outside of live blocks; the log has each",
                  damaged.load());
-  }
   if (early == 0) return nullptr;
   return error(host, TN_INTERNAL,
                "ref: %lu touches of host memory before a copy was done; the log has each",

@@ -155,15 +155,14 @@ tn_status* elementwise(const tn_call* call) {
   const uint32_t n = program.n_outputs + program.n_inputs;
   for (uint32_t k = 0; k < n; ++k) views[k] = View(loop.operands[k], loop.ndim);
   const View* inputs = views + program.n_outputs;
-  // Inside a graph, parameters that change lie on the device.
-  const auto* params = reinterpret_cast<const tn_scalar*>(
-      loop.live_params ? kernel_view(loop.live_params->data) : nullptr);
+  const tn_tensor* live = loop.live_params;  // inside a graph: on the device
+  const void* params = live ? kernel_view(live->data) : static_cast<const void*>(loop.params);
   Registers registers;
   Index index(loop.ndim, loop.sizes);
   do {
     for (uint32_t k = 0; k < n; ++k) views[k].move(index);
     tn_status* status =
-        run_program(program, params ? params : loop.params, registers, inputs, views);
+        run_program(program, static_cast<const tn_scalar*>(params), registers, inputs, views);
     if (status) return status;
   } while (index.next());
   return nullptr;

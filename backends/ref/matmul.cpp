@@ -14,9 +14,8 @@ tn_status* matmul(const tn_call* call) {
       const auto* row = a_data + index[0] * a.strides[0] + index[1] * a.strides[1];
       const auto* column = b_data + index[0] * b.strides[0] + index[2] * b.strides[2];
       double sum = 0;
-      for (int64_t k = 0; k < a.sizes[2]; ++k) {
+      for (int64_t k = 0; k < a.sizes[2]; ++k)
         sum += static_cast<double>(row[k * a.strides[2]]) * column[k * b.strides[1]];
-      }
       y.store({.d = sum}, TN_FLOAT64);
     };
     for_each(call->outputs[0], at, y);

@@ -23,21 +23,16 @@ static Bits philox(Bits counter, uint32_t key0, uint32_t key1) {
 
 tn_status* random_bits(const tn_call* call) {
   const tn_tensor* y = call->outputs[0];
-  uint64_t seed = call->random->seed;
-  uint64_t offset = call->random->offset;
-  if (call->random->state) {  // inside a graph: on the device, as it is when the work runs
-    View state(call->random->state);
-    seed = state.load(TN_INT64).i;
-    state.at += 8;
-    offset = state.load(TN_INT64).i;
-  }
+  const tn_tensor* live = call->random->state;  // inside a graph: on the device
+  const auto* state = reinterpret_cast<const uint64_t*>(live ? kernel_view(live->data) : nullptr);
+  const uint64_t seed = state ? state[0] : call->random->seed;
+  const uint64_t offset = state ? state[1] : call->random->offset;
   View to(y);
   Bits bits = {};
   for (int64_t i = 0; i < y->numel; ++i, to.at += 4) {
     const auto block = static_cast<uint64_t>(i / 4);
-    if (i % 4 == 0) {
+    if (i % 4 == 0)
       bits = philox({low(block), high(block), low(offset), high(offset)}, low(seed), high(seed));
-    }
     to.store({.i = bits[i % 4]}, TN_INT64);
   }
   return nullptr;

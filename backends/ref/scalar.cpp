@@ -13,13 +13,10 @@ static int64_t truncate(double value) {
 
 template <class T>
 static T narrow(Register value, tn_dtype from) {
-  if (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
-    if (from == TN_FLOAT32) return static_cast<T>(truncate(value.f));
-    if (from == TN_FLOAT64) return static_cast<T>(truncate(value.d));
-  }
-  if (from == TN_FLOAT32) return static_cast<T>(value.f);
-  if (from == TN_FLOAT64) return static_cast<T>(value.d);
-  return static_cast<T>(value.i);
+  if (from == TN_INT64 || from == TN_BOOL) return static_cast<T>(value.i);
+  const double wide = from == TN_FLOAT32 ? value.f : value.d;
+  const bool whole = std::is_integral_v<T> && !std::is_same_v<T, bool>;
+  return whole ? static_cast<T>(truncate(wide)) : static_cast<T>(wide);
 }
 
 template <class T>

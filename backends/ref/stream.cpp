@@ -155,21 +155,19 @@ void add_stream_slots(tn_device_def* def) {
     streams.erase(stream);
   };
   def->stream_synchronize = [](void*, int32_t, void* stream) { return synchronize(stream); };
-  def->capture_begin = [](void*, tn_stream* stream) {
+  def->capture_begin = [](void*, tn_stream* s) {
     return guarded("capture_begin",
-                   [&] { stream_of(stream->handle).record(std::make_shared<Tasks>()); });
+                   [=] { stream_of(s->handle).record(std::make_shared<Tasks>()); });
   };
-  def->capture_end = [](void*, tn_stream* stream, void** graph) {
-    return guarded("capture_end",
-                   [&] { *graph = new Graph(stream_of(stream->handle).record(nullptr)); });
+  def->capture_end = [](void*, tn_stream* s, void** graph) {
+    return guarded("capture_end", [=] { *graph = new Graph(stream_of(s->handle).record({})); });
   };
-  def->graph_launch = [](void*, void* handle, tn_stream* stream) {
-    return guarded("graph_launch", [&] {
-      return enqueue(stream->handle, [graph = *static_cast<Graph*>(handle)]() -> tn_status* {
-        for (const auto& [task, always] : *graph) {
-          if (tn_status* status = task()) return status;
-        }
-        return nullptr;
+  def->graph_launch = [](void*, void* handle, tn_stream* s) {
+    return guarded("graph_launch", [=] {
+      return enqueue(s->handle, [graph = *static_cast<Graph*>(handle)] {
+        tn_status* status = nullptr;
+        for (auto at = graph->begin(); !status && at != graph->end(); ++at) status = at->first();
+        return status;
       });
     });
   };
@@ -178,11 +176,11 @@ void add_stream_slots(tn_device_def* def) {
     return guarded("event_create", [&] { *event = new Event; });
   };
   def->event_destroy = [](void*, int32_t, void* event) { delete static_cast<Event*>(event); };
-  def->event_record = [](void*, int32_t, void* event, void* stream) -> tn_status* {
-    if (is_fork()) return refuse_fork();
-    const std::lock_guard lock(mutex);
-    *static_cast<Event*>(event) = {streams.find(stream)->second, stream_of(stream).submitted()};
-    return nullptr;
+  def->event_record = [](void*, int32_t, void* event, void* stream) {
+    return guarded("event_record", [=] {
+      const std::lock_guard lock(mutex);
+      *static_cast<Event*>(event) = {streams.find(stream)->second, stream_of(stream).submitted()};
+    });
   };
   def->stream_wait_event = [](void*, int32_t, void* stream, void* event) {
     return guarded("stream_wait_event", [&] {
@@ -191,10 +189,8 @@ void add_stream_slots(tn_device_def* def) {
           stream, [=] { return recorded.reached(true), nullptr; }, true);
     });
   };
-  def->event_query = [](void*, int32_t, void* event, int32_t* done) -> tn_status* {
-    if (is_fork()) return refuse_fork();
-    *done = read(event).reached(false);
-    return nullptr;
+  def->event_query = [](void*, int32_t, void* event, int32_t* done) {
+    return guarded("event_query", [=] { *done = read(event).reached(false); });
   };
   def->event_synchronize = [](void*, int32_t, void* event) {
     if (is_fork()) return refuse_fork();
