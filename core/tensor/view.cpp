@@ -155,7 +155,7 @@ Status permute_geometry(const Tensor* x, std::span<const int64_t> dims, Geometry
   }
   uint32_t seen = 0;
   for (int32_t d = 0; d < x->ndim; ++d) {
-    int32_t from;
+    int32_t from = 0;
     TN_TRY(wrap_dim("permute", dims[d], x->ndim, &from));
     if ((seen & (1u << from)) != 0)
       return invalid("permute: dimension {} stands twice in dims", dims[d]);

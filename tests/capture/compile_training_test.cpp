@@ -268,7 +268,7 @@ TEST_P(CompiledTraining, AGradientThatIsHeldStaysWhatItWas) {
 TEST_P(CompiledTraining, HooksRunEagerly) {
   Trained run = sgd(d, {.lr = 0.1});
   int seen = 0;
-  const auto hook = run.model.parameters()[0].register_hook([&](Tensor g) {
+  run.model.parameters()[0].register_hook([&](Tensor g) {
     ++seen;
     return g;
   });

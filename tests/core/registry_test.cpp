@@ -389,7 +389,9 @@ TEST(Registry, InferenceRunsOnceBeforeTheKernelsAreAsked) {
     const tn_value arg = tensor_value(x);
     tn_value result{};
     const std::string failed = text_of(call(find_op("once.twice"), &arg, 1, &result, 1));
-    if (failed.empty()) EXPECT_EQ(result.as.tensor->sizes[0], 2 * sizes[0]);
+    if (failed.empty()) {
+      EXPECT_EQ(result.as.tensor->sizes[0], 2 * sizes[0]);
+    }
     release_value(&result);
     return failed;
   };

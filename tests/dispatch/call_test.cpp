@@ -181,7 +181,7 @@ TEST_F(Call, ArgumentsThatDoNotFitTheSchemaAreNamed) {
     change(v);
     return v;
   };
-  const tn_value yes = to_value(true), dtype = to_value(tn::float32), cpu = to_value(tn::cpu);
+  const tn_value yes = to_value(true), dtype = to_value(tn::float32);
   const tn_value hole = changed(list, [](tn_value& v) {
     static tn_tensor* const none[] = {nullptr};
     v.as.tensors = none;
