@@ -209,6 +209,14 @@ Status Compiled::run(std::span<tn_tensor* const> arguments, std::span<tn_tensor*
   return failed;
 }
 
+Compiled::Signature* Compiled::find(std::span<tn_tensor* const> arguments) {
+  if (std::string reason = unfit(arguments); !reason.empty()) {
+    last_unfit_ = std::move(reason);
+    return nullptr;
+  }
+  return find(key_of(arguments), arguments);
+}
+
 Compiled::Signature* Compiled::find(const Key& key, std::span<tn_tensor* const> arguments) {
   Signature* unrecorded = nullptr;
   for (size_t i = 0; i < signatures_.size();) {
@@ -227,6 +235,7 @@ Compiled::Signature* Compiled::find(const Key& key, std::span<tn_tensor* const> 
       ++i;
       continue;
     }
+    const std::unique_ptr<Signature> gone = std::move(signatures_[i]);  // what it holds, last
     signatures_.erase(signatures_.begin() + static_cast<std::ptrdiff_t>(i));
     if (++n_stale_ == kMaxStale && stays_eager_.empty())
       stays_eager_ = fmt::format("what it leans on changed after {} recordings", kMaxStale);
@@ -268,34 +277,55 @@ Status Compiled::record(Signature* signature, std::span<tn_tensor* const> argume
   return nullptr;
 }
 
-Status Compiled::call(std::span<tn_tensor* const> arguments, std::span<tn_tensor*> results) {
-  // While one thread records, another does not wait: the function itself may wait for it.
-  if ((thread_state.modes & kEagerModes) != 0 || is_recording_.load(std::memory_order_relaxed))
-    return run(arguments, results);
+Status Compiled::replay(Signature* signature, std::span<tn_tensor* const> arguments,
+                        std::span<tn_tensor*> results) {
+  ++n_replays_;
+  std::ranges::fill(results, nullptr);
+  const Status failed = signature->graph->replay(arguments, results);
+  if (failed != nullptr) release_results(results);
+  return failed;
+}
+
+std::unique_lock<std::mutex> Compiled::wait_for_replays() {
+  std::unique_lock lock(mutex_);
+  idle_.wait(lock, [&] { return state_ != State::kReplaying || by_ == &thread_state; });
+  return lock;
+}
+
+bool Compiled::begin_turn() {
+  const auto lock = wait_for_replays();
+  if (state_ != State::kIdle) return false;
+  state_ = State::kReplaying;
+  by_ = &thread_state;
+  return true;
+}
+
+void Compiled::set_state(State state) {
   {
     const std::scoped_lock lock(mutex_);
-    if (std::string reason = unfit(arguments); !reason.empty()) {
-      last_unfit_ = std::move(reason);
-    } else if (Signature* signature = find(key_of(arguments), arguments)) {
-      if (signature->graph == nullptr) {
-        is_recording_.store(true, std::memory_order_relaxed);
-        const Status status = guarded([&] { return record(signature, arguments, results); });
-        is_recording_.store(false, std::memory_order_relaxed);
-        return status;
-      }
-      ++n_replays_;
-      std::ranges::fill(results, nullptr);
-      const Status failed = signature->graph->replay(arguments, results);
-      if (failed != nullptr) release_results(results);
-      return failed;
-    }
+    state_ = state;
   }
-  return run(arguments, results);
+  idle_.notify_all();
+}
+
+Status Compiled::call(std::span<tn_tensor* const> arguments, std::span<tn_tensor*> results) {
+  if ((thread_state.modes & kEagerModes) != 0 || !begin_turn()) return run(arguments, results);
+  bool is_eager = false;
+  const Status status = guarded([&]() -> Status {
+    Signature* signature = find(arguments);
+    is_eager = signature == nullptr;
+    if (is_eager) return nullptr;
+    if (signature->graph != nullptr) return replay(signature, arguments, results);
+    set_state(State::kRecording);
+    return record(signature, arguments, results);
+  });
+  set_state(State::kIdle);
+  return is_eager ? run(arguments, results) : status;
 }
 
 std::string Compiled::describe() {
-  if (is_recording_.load(std::memory_order_relaxed)) return "is being recorded\n";
-  const std::scoped_lock lock(mutex_);
+  const auto lock = wait_for_replays();
+  if (state_ == State::kRecording) return "is being recorded\n";
   std::string text = fmt::format("{} recordings, {} replays\n", n_recordings_, n_replays_);
   if (!stays_eager_.empty()) text += fmt::format("runs eagerly: {}\n", stays_eager_);
   if (!last_unfit_.empty()) text += fmt::format("a call ran eagerly: {}\n", last_unfit_);

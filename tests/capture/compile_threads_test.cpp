@@ -1,4 +1,12 @@
 // Threads that call one compiled function, and functions of several threads that share a model.
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <fstream>
+#include <functional>
+#include <mutex>
 #include <thread>
 
 #include "compile_support.h"
@@ -16,6 +24,47 @@ void on_threads(int n, F f) {
   std::vector<std::thread> threads;
   for (int t = 0; t < n; ++t) threads.emplace_back([&, t] { f(t); });
   for (std::thread& thread : threads) thread.join();
+}
+
+// Memory of somebody else, who is told when it is let go.
+struct Owner {
+  float values[4] = {1, 2, 3, 4};
+  std::function<void()> on_release;
+
+  Tensor lend() {
+    const int64_t size = 4;
+    tn_tensor* t = nullptr;
+    tn::check(tn::detail::api.tensor->from_memory(
+        values, 1, &size, nullptr, TN_FLOAT32,
+        [](void* owner) { static_cast<Owner*>(owner)->on_release(); }, this, &t));
+    return Tensor::take(t);
+  }
+};
+
+// A place where n threads meet. They wait far longer for one another than they need to.
+class Meeting {
+ public:
+  explicit Meeting(int n) : n_missing_(n) {}
+  void come() {
+    std::unique_lock lock(mutex_);
+    --n_missing_;
+    all_are_here_.notify_all();
+    EXPECT_TRUE(
+        all_are_here_.wait_for(lock, std::chrono::seconds(60), [&] { return n_missing_ <= 0; }))
+        << n_missing_ << " threads did not come";
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable all_are_here_;
+  int n_missing_;
+};
+
+// Of Linux: does this thread of the process sleep, as one does that waits for another?
+bool sleeps(pid_t thread) {
+  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  return text.find(") S ") != std::string::npos;
 }
 
 TEST(CompileThreads, OneFunctionIsCalledByMany) {
@@ -45,6 +94,74 @@ TEST(CompileThreads, FunctionsOfThreadsShareAModel) {
     }
     expect_described(f, "1 recordings, 29 replays");
   });
+}
+
+// Two calls wait for the replay of a third. Then one of them records a function that goes on when the
+// other has come into it as well.
+TEST(CompileThreads, ACallDoesNotWaitForARecordingThatBeginsAsItComes) {
+  load_all();
+  const Tensor w = tn::zeros({4}).requires_grad_();
+  Meeting in_function(2);
+  auto f = tn::compile([&](Tensor x) {
+    w.zero_grad();
+    if (x.numel() == 8) in_function.come();
+    return x * 2;
+  });
+  const Tensor x = tn::ones({4}), y = tn::ones({8});
+  f(x);
+  std::atomic<pid_t> waiting[2] = {0, 0};
+  std::vector<std::thread> threads;
+  Owner owner;
+  owner.on_release = [&] {  // in the middle of the replay
+    for (std::atomic<pid_t>& thread : waiting) {
+      threads.emplace_back([&] {
+        thread = ::gettid();
+        expect_same_bits(f(y), y * 2);
+      });
+    }
+    for (const std::atomic<pid_t>& thread : waiting) {
+      while (thread == 0 || !sleeps(thread)) std::this_thread::yield();
+    }
+  };
+  w.set_grad(owner.lend());
+  expect_same_bits(f(x), x * 2);
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(threads.size(), 2u);
+  expect_described(f, "2 recordings, 1 replays");
+}
+
+// The replay drops a gradient, whose owner calls the function.
+TEST(CompileThreads, AReplayMayLeadToACallOfItsFunction) {
+  load_all();
+  const Tensor w = tn::zeros({4}).requires_grad_(), x = tn::ones({4});
+  auto f = tn::compile([&](Tensor t) {
+    w.zero_grad();
+    return t * 2;
+  });
+  f(x);
+  Owner owner;
+  Tensor found;
+  owner.on_release = [&] { found = f(x + 1); };
+  w.set_grad(owner.lend());
+  expect_same_bits(f(x), x * 2);
+  expect_same_bits(found, (x + 1) * 2);
+  expect_described(f, "1 recordings, 1 replays");
+}
+
+// As above, where a recording that fits no more is thrown away, with a tensor that it alone holds.
+TEST(CompileThreads, ARecordingThatGoesMayLeadToACallOfItsFunction) {
+  load_all();
+  Owner owner;
+  Tensor held = owner.lend(), found;
+  const Tensor x = tn::ones({4});
+  auto f = tn::compile([&](Tensor t) { return t * held; });
+  owner.on_release = [&] { found = f(x); };
+  f(x);
+  held.requires_grad_();
+  held = x + 1;
+  expect_same_bits(f(x), x * 2);
+  expect_same_bits(found, x * 2);
+  expect_described(f, "2 recordings, 0 replays");
 }
 
 // Each trains a model of its own; the numbers of a thread do not depend on the others.
