@@ -58,26 +58,31 @@ std::string notes_of(const Step& step) {
 }
 
 std::string launch_text(const Step& step) {
-  const Kernel& kernel = *step.kernel;
   List operands, results;
   for (uint32_t i = 0; i < step.call->n_args; ++i) add_operands(step.call->args[i], &operands);
   for (uint32_t i = 0; i < step.call->n_outputs; ++i) {
     if (step.call->outputs[i] != nullptr) results.add(geometry(step.call->outputs[i]));
   }
-  return fmt::format(
-      "{} | {} {}{} | {} -> {} | {}", step.op->schema.name, kernel.plugin,
-      kernel.def.primitive != TN_PRIM_NONE ? kernel.primitive_name : kernel.op_name.c_str(),
-      kernel.is_pair ? " (pair)" : "", operands.text(), results.text(), notes_of(step));
+  return fmt::format("{} | {} -> {} | {}", step_name(step), operands.text(), results.text(),
+                     notes_of(step));
 }
 
 std::string step_text(const Step& step) {
   if (step.kind == Step::Kind::kLaunch) return launch_text(step);
-  const bool copies = step.kind == Step::Kind::kCopy;
-  return fmt::format("{} | | {} bytes |", copies ? "copy of bytes" : "write of a constant",
-                     step.bytes);
+  return fmt::format("{} | | {} bytes |", step_name(step), step.bytes);
 }
 
 }  // namespace
+
+std::string step_name(const Step& step) {
+  if (step.kind == Step::Kind::kCopy) return "copy of bytes";
+  if (step.kind == Step::Kind::kWrite) return "write of a constant";
+  const Kernel& kernel = *step.kernel;
+  return fmt::format(
+      "{} | {} {}{}", step.op->schema.name, kernel.plugin,
+      kernel.def.primitive != TN_PRIM_NONE ? kernel.primitive_name : kernel.op_name.c_str(),
+      kernel.is_pair ? " (pair)" : "");
+}
 
 std::string described(const LaunchGraph& g, const std::string& arguments) {
   size_t n_outside = 0, n_left = 0;

@@ -198,6 +198,7 @@ Status DeviceReplay::run_on_host(LaunchGraph& graph, const RandomState& random) 
     if (is_cpu(device_of(graph, step))) {
       TN_TRY(graph.run(step, random));
     } else if (is_upload(graph, step)) {
+      graph.come_to(&step);
       const GraphStorage& from = graph.storages[step.from];
       TN_TRY(copy_bytes(constants_[i].get(), 0, from.storage.get(), step.from_offset + from.shift,
                         step.bytes));
@@ -352,6 +353,7 @@ Status DeviceReplay::replay(LaunchGraph& graph, std::span<tn_tensor* const> argu
   const RandomState random =
       graph.n_random > 0 ? next_random_state(static_cast<uint64_t>(graph.n_random)) : RandomState{};
   TN_TRY(run_on_host(graph, random));
+  graph.come_to(graph.steps.data() + graph.steps.size());
   TN_TRY(copy_arguments(graph, arguments, false));
   TN_TRY(upload(graph, random));
   Stream* stream;

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/small_vector.h"
+#include "base/text.h"
+#include "capture/describe.h"
 #include "capture/device_replay.h"
 #include "memory/transfer.h"
 #include "primitive/convert.h"
@@ -177,6 +179,7 @@ void ReadNumber::read() const {
 }
 
 Status LaunchGraph::run(Step& step, const RandomState& random) {
+  come_to(&step);
   if (step.kind == Step::Kind::kLaunch) {
     for (const auto& number : step.numbers) number->read();
     if (step.random >= 0) {
@@ -238,12 +241,32 @@ Status LaunchGraph::replay_list(std::span<tn_tensor* const> arguments,
   const RandomState random =
       n_random > 0 ? next_random_state(static_cast<uint64_t>(n_random)) : RandomState{};
   for (Step& step : steps) TN_TRY(run(step, random));
+  come_to(steps.data() + steps.size());
   leave_gradients();
   leave_results(given);
   return nullptr;
 }
 
+// What the caller must know: how far it came.
+std::string LaunchGraph::failure_text() const {
+  constexpr const char* kFailed = "a replay of the compiled function failed";
+  if (running_ == nullptr)
+    return fmt::format("{} before its first call: nothing was written", kFailed);
+  std::string at = "behind its calls";
+  if (running_ != steps.data() + steps.size()) {
+    at = fmt::format("at call {} of {} ({})", running_ - steps.data() + 1, steps.size(),
+                     step_name(*running_));
+  } else if (device_ != nullptr) {
+    at = "as one graph of " + device_text();
+  }
+  return fmt::format(
+      "{} {}: gradients and tensors that it writes may be partly written, as where an eager call "
+      "fails in the middle",
+      kFailed, at);
+}
+
 Status LaunchGraph::replay(std::span<tn_tensor* const> arguments, std::span<tn_tensor*> given) {
+  come_to(nullptr);
   const Status status = guarded([&]() -> Status {
     if (device_ != nullptr) {
       bool captured = false;
@@ -255,7 +278,7 @@ Status LaunchGraph::replay(std::span<tn_tensor* const> arguments, std::span<tn_t
   });
   for (const uint32_t i : arguments_) storages[i].storage = {};  // what was brought is let go
   for (const uint32_t i : gradients_) storages[i].storage = {};
-  return status;
+  return status == nullptr ? nullptr : wrap(status, [&] { return failure_text(); });
 }
 
 LaunchGraph::LaunchGraph() = default;

@@ -193,6 +193,8 @@ class LaunchGraph {
 
   // The parts of a replay.
   Status run(Step& step, const RandomState& random);
+  // What runs now, for errors; the end: all ran, or run as a graph of the device.
+  void come_to(const Step* step) { running_ = step; }
   void count_writes(const Step& step);
   // Gradients that were there, into their places. Before the next: what stands there is held, so that
   // the gradient that is left does not lie over the one that is read.
@@ -222,11 +224,13 @@ class LaunchGraph {
   Status take_left_storages();
   Status replay_list(std::span<tn_tensor* const> arguments, std::span<tn_tensor*> given);
   void leave_results(std::span<tn_tensor*> given);
+  std::string failure_text() const;
 
   // Of the many, those that a call looks at: storages of arguments, of gradients that were there, and
   // that are left; leaves whose gradient counts.
   std::vector<uint32_t> arguments_, gradients_, left_, checked_leaves_;
   mutable uint64_t watched_changes_seen_ = 0, object_changes_seen_ = 0;
+  const Step* running_ = nullptr;  // of a replay: how far it came; NULL: nothing was written
   std::unique_ptr<DeviceReplay> device_;
 };
 

@@ -78,6 +78,9 @@ refused nothing "argument 1 is Tensor that is NULL"
 refused loses "it does not write what its calls write and others read"
 refused elsewhere "it does not write what its calls write and others read"
 refused between "call 1 (neg) works on memory of call 0 (mul) before it"
+says "call: a replay of the compiled function failed at call 1 of 2 (add | fuser multiply_add): gradients and tensors that it writes may \
+be partly written, as where an eager call fails in the middle
+  because multiply_add: not today" env FUSER_MODE=fails bash -c "! $check"
 says "compiler has no name" env FUSER_MODE=unnamed "$tenon" plugins
 says "compiler 'fuser': its device is missing" env FUSER_MODE=nowhere "$tenon" plugins
 says "compiler 'fuser': compile is missing" env FUSER_MODE=idle "$tenon" plugins

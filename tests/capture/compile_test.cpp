@@ -365,6 +365,52 @@ TEST_P(Compile, ErrorsComeThroughAndLeaveNothingRecorded) {
   }
 }
 
+// On cpu the call fails; ref's work fails behind it, and the next wait says so.
+TEST_P(Compile, AReplayThatFailsInTheMiddleSaysSo) {
+  const Tensor sum = tn::zeros({3}, tn::float32, d), same = sum.clone();
+  const Tensor w = numbers({3}, d).requires_grad_(), v = numbers({3}, d).requires_grad_();
+  const auto step = [](const Tensor& state, const Tensor& leaf, Tensor x, Tensor at) {
+    tn::add_(state, x);
+    leaf.zero_grad();
+    (x.index_select(0, at) * leaf).sum().backward();
+    return leaf.grad() * 2;
+  };
+  auto f = tn::compile([&](Tensor x, Tensor at) { return step(sum, w, x, at); });
+  const Tensor x = numbers({3}, d), good = tn::arange(0, 3).to(d), bad = good + 1;
+  const auto expect_equal = [&] {
+    expect_same_bits(f(x, good), step(same, v, x, good));
+    expect_same_bits(sum, same);
+    expect_same_bits(w.grad(), v.grad());
+  };
+  expect_equal();
+  expect_equal();
+  for (int i = 0; i < 2; ++i) {
+    const std::string message = message_of([&] {
+      f(x, bad);
+      d.synchronize();
+    });
+    EXPECT_NE(message.find("because gather: index 3"), std::string::npos) << message;
+    if (d.is_cpu()) {
+      EXPECT_EQ(
+          message.find("a replay of the compiled function failed at call 2 of 5 (gather | cpu "
+                       "gather): gradients and tensors that it writes may be partly written, "
+                       "as where an eager call fails in the middle\n"),
+          0u)
+          << message;
+    }
+    EXPECT_NE(message_of([&] {
+                step(same, v, x, bad);
+                d.synchronize();
+              }),
+              "no error");
+  }
+  sum.copy_(same);
+  expect_equal();
+  const tn::NoGrad no_grad;
+  expect_same_bits(tn::mul(x, 3), x + x + x);
+  expect_described(f, "1 recordings, 4 replays");
+}
+
 TEST_P(Compile, FunctionsWithinFunctionsAreOne) {
   auto inner = tn::compile([](Tensor x) { return x * 2; });
   auto outer = tn::compile([&](Tensor x) { return inner(x) + inner(x + 1); });

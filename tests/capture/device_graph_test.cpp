@@ -181,6 +181,23 @@ TEST_F(DeviceGraph, NumbersChangeFromLaunchToLaunch) {
   expect_described(f, "as one graph of ref:0");
 }
 
+// What the cpu does for the graph fails as it does in a list.
+TEST_F(DeviceGraph, ACallOfTheCpuThatFailsIsNamed) {
+  const Tensor table = tn::arange(0, 3).to(tn::float64), at = tn::zeros({1}, tn::int64);
+  auto f = tn::compile([&](Tensor x) { return x * table.gather(0, at).view({}) + 1; });
+  const Tensor x = numbers({4});
+  for (int i = 0; i < 2; ++i) f(x);
+  expect_described(f, "as one graph of ref:0");
+  at.fill_(7);
+  const std::string message = message_of([&] { f(x); });
+  EXPECT_EQ(message.find("a replay of the compiled function failed at call 1 of 3 (gather | cpu "
+                         "gather): "),
+            0u)
+      << message;
+  at.fill_(2);
+  expect_same_bits(f(x), x * 2 + 1);
+}
+
 TEST_F(DeviceGraph, RandomNumbersGoOn) {
   auto f = tn::compile([&](Tensor x) {
     const Tensor a = tn::rand({3}, {}, d), b = tn::dropout(tn::ones({3}, {}, d), 0.5, true);

@@ -59,4 +59,15 @@ TEST_F(Switches, SyncBringsALateErrorToItsCall) {
   EXPECT_EQ(y.sum().item<float>(), 12);
 }
 
+TEST_F(Switches, SyncBringsALateErrorToTheReplayOfAGraph) {
+  const Tensor x = tn::ones({3}, tn::float32, "ref"), good = tn::arange(0, 3).to("ref");
+  auto f = tn::compile([](Tensor t, Tensor index) { return tn::gather(t, 0, index) * 2; });
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(f(x, good).sum().item<float>(), 6);
+  expect_error([&] { f(x, good + 1); },
+               "a replay of the compiled function failed as one graph of ref:0: gradients and "
+               "tensors that it writes may be partly written");
+  EXPECT_EQ(f(x, good).sum().item<float>(), 6);
+  EXPECT_NE(f.describe().find("1 recordings, 4 replays"), std::string::npos) << f.describe();
+}
+
 }  // namespace
