@@ -48,10 +48,13 @@ if [ "${2:-}" = --check ]; then
   differing >&2 || { echo "generate_headers: run tools/generate_headers.sh BUILD" >&2; exit 1; }
   exit 0
 fi
-for _ in 1 2 3; do
-  cmake --build "$build" --target tenon_cli tenon_ops tenon_layers tenon_optimizers
+for _ in 1 2 3 4; do
+  cmake --build "$build" --target tenon_cli tenon_ops
+  # What calls a new op cannot be built before the op's header is written.
+  built=yes
+  cmake --build "$build" --target tenon_layers tenon_optimizers || built=no
   write_all "$work"
-  differing copy && exit 0
+  differing copy && [ $built = yes ] && exit 0
 done
-echo "generate_headers: the headers still change after three builds" >&2
+echo "generate_headers: the headers still change after four builds" >&2
 exit 1

@@ -22,6 +22,7 @@ void add_matmul();
 void add_linear();
 void add_shape();
 void add_index();
+void add_add_rows();
 void add_random();
 void add_conv();
 void add_loss();

@@ -35,6 +35,7 @@ TENON_PLUGIN(cpu) {
   add_linear();
   add_shape();
   add_index();
+  add_add_rows();
   add_random();
   add_conv();
   add_loss();

@@ -1,5 +1,6 @@
 #include "autograd/accumulate.h"
 
+#include <algorithm>
 #include <string>
 #include <thread>
 
@@ -13,6 +14,7 @@
 #include "primitive/loop.h"
 #include "primitive/primitives.h"
 #include "tensor/layout.h"
+#include "tensor/rows.h"
 #include "tensor/view.h"
 
 namespace tenon {
@@ -67,6 +69,9 @@ class SpinLock {
 
 Status add_into(TensorRef* grad, std::span<Tensor* const> terms, bool create_graph) {
   Tensor* t = grad->get();
+  const bool sparse = is_rows(t) || std::ranges::any_of(terms, is_rows);
+  if (sparse) [[unlikely]]
+    return add_rows_into(grad, terms, create_graph);
   bool own = !create_graph && is_unseen(t) && is_dense(t);
   tn_value args[1 + kMaxTerms] = {tensor_value(t)};
   for (size_t i = 0; i < terms.size(); ++i) {
@@ -136,13 +141,13 @@ Status Leaf::accumulate(Tensor* grad, bool create_graph) {
   note_gradient(this, grad_.get(), /*replaced=*/false);
   if (grad_) {
     Tensor* t = grad_.get();
-    if (create_graph || t->grad_fn != nullptr || may_overlap(t))
+    if (create_graph || t->grad_fn != nullptr || is_rows(t) || is_rows(grad) || may_overlap(t))
       return add_into(&grad_, {&grad, 1}, create_graph);
     // In place, as PyTorch does: whoever holds .grad sees the sum.
     return add_in_place(t, grad);
   }
   // The engine holds one reference for us; a tensor that nobody else sees is taken as it is.
-  const bool own = is_unseen(grad) && is_dense(grad);
+  const bool own = is_rows(grad) ? are_unseen(grad) : is_unseen(grad) && is_dense(grad);
   if (create_graph || own) {
     grad_ = TensorRef::retaining(grad);
     return nullptr;

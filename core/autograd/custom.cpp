@@ -4,6 +4,7 @@
 #include "autograd/inplace.h"
 #include "autograd/prim.h"
 #include "autograd/record.h"
+#include "tensor/rows.h"
 
 namespace tenon {
 namespace {
@@ -69,6 +70,8 @@ Status record_custom(const char* name, tn_backward_fn fn, void* self, void (*des
   node->n_outputs = static_cast<uint32_t>(outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (outputs[i] == nullptr) return invalid("{}: output {} is NULL", name, i);
+    if (is_rows(as_tensor(outputs[i])))
+      return refuse_rows(fmt::format("{}: output {}", name, i), as_tensor(outputs[i]));
     if (as_tensor(outputs[i])->is_leaf() && outputs[i]->flags & TN_TENSOR_REQUIRES_GRAD) {
       return invalid("{}: output {} is a leaf that requires a gradient; return a new tensor", name,
                      i);

@@ -14,6 +14,7 @@
 #include "primitive/loop.h"
 #include "primitive/primitives.h"
 #include "memory/memory.h"
+#include "tensor/rows.h"
 
 namespace tenon {
 
@@ -65,6 +66,7 @@ class StreamScope {
 };
 
 bool has_nan(Tensor* t) {
+  if (is_rows(t)) return has_nan(rows_of(t)->values.get());
   if (!is_float(t->dtype) || t->device.type == TN_DEVICE_META) return false;
   Tensor* converted;
   StatusHolder failed(copy_to(t, kCpu, TN_FLOAT64, &converted));
@@ -234,7 +236,8 @@ Status BackwardRun::run_leaf(Visit& visit) {
   Visit* next = edge.node != nullptr ? find(edge.node) : nullptr;
   Tensor* sum = next != nullptr && next->needed ? next->gradient(edge.output) : nullptr;
   bool added = false;
-  if (sum != nullptr && is_unseen(sum) && (thread_state.modes & kModeAnomaly) == 0) {
+  if (sum != nullptr && !is_rows(sum) && is_unseen(sum) &&
+      (thread_state.modes & kModeAnomaly) == 0) {
     TN_TRY(node->add_to(grads, sum, &added));
   }
   return added ? nullptr : node->backward(grads, results);
@@ -332,6 +335,7 @@ namespace {
 
 Status make_seed(Tensor* tensor, Tensor* given, TensorRef* seed) {
   if (given != nullptr) {
+    if (is_rows(given)) return refuse_rows("backward: the gradient", given);
     if (!same_sizes(given, tensor)) {
       return invalid("backward: the gradient is {} for a tensor of {}; expected one shape",
                      sizes_text(given), sizes_text(tensor));

@@ -5,6 +5,7 @@
 
 #include "autograd/record.h"
 #include "primitive/loop.h"
+#include "tensor/rows.h"
 #include "tensor/view.h"
 
 namespace tenon {
@@ -66,6 +67,8 @@ Status set_grad(Tensor* t, Tensor* grad) {
     return invalid("grad: {} for a tensor of {}; expected the same", tensor_text(grad),
                    tensor_text(t));
   }
+  if (grad != nullptr && is_rows(grad) && !t->is_leaf())
+    return refuse_rows("grad: that of a tensor that is no leaf", grad);
   if (GradKeeper* keeper = keeper_of(t)) {
     keeper->set_grad(TensorRef::retaining(grad));
     return nullptr;

@@ -2,8 +2,10 @@
 
 #include "base/text.h"
 #include "registry/expressions.h"
+#include "primitive/convert.h"
 #include "primitive/loop.h"
 #include "primitive/primitives.h"
+#include "tensor/rows.h"
 
 namespace tenon::prim {
 namespace {
@@ -89,6 +91,11 @@ TensorRef as_strided(Tensor* x, Sizes sizes, Sizes strides, int64_t offset) {
 
 TensorRef convert(Tensor* x, tn_device device, tn_dtype dtype) {
   if (x->dtype == dtype && x->device == device) return TensorRef::retaining(x);
+  if (is_rows(x)) {
+    Tensor* made;
+    throw_if(copy_to(x, device, dtype, &made));
+    return TensorRef(made);
+  }
   return run(TN_PRIM_COPY, {tensor_value(x), dtype_value(dtype), device_value(device)});
 }
 
@@ -110,6 +117,11 @@ TensorRef reduce_to(Tensor* grad, Sizes sizes, tn_dtype dtype, tn_device device)
 Status conform(const Node& node, uint32_t i, const TensorInfo& info, Tensor** grad) {
   const Tensor* found = *grad;
   if (found == nullptr) return nullptr;
+  if (is_rows(found) && !node.edge(i).node->is_leaf()) [[unlikely]] {
+    return invalid(
+        "{}: its gradient for input {} is row-sparse, which only leaves take; {} made the input",
+        node.name(), i, node.edge(i).node->name());
+  }
   const bool sizes = same_sizes(found, info.sizes), device = found->device == info.device;
   if (sizes && device && found->dtype == info.dtype) [[likely]]
     return nullptr;

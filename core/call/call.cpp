@@ -12,6 +12,7 @@
 #include "registry/recording.h"
 #include "registry/variants.h"
 #include "profile/profile.h"
+#include "tensor/rows.h"
 
 namespace tenon {
 
@@ -137,11 +138,12 @@ std::string arguments_text(const Op* op, std::span<const tn_value> args) {
 
 // A list without holes where one is wanted; with a look at whether one of it needs a gradient.
 static inline bool is_list_of_tensors(const Argument& argument, const tn_value& value,
-                                      bool* gradient) {
+                                      bool* gradient, uint32_t* flags) {
   if (argument.type != Type::kTensor || !argument.list || value.as.tensors == nullptr) return false;
   for (uint32_t i = 0; i < value.count; ++i) {
     if (value.as.tensors[i] == nullptr) return false;
     *gradient |= needs_gradient(as_tensor(value.as.tensors[i]));
+    *flags |= value.as.tensors[i]->flags;
   }
   return true;
 }
@@ -172,6 +174,21 @@ static inline bool is_list_of_tensors(const Argument& argument, const tn_value& 
   return status;
 }
 
+[[gnu::cold, gnu::noinline]] static Status refuse_row_sparse(const Op* op,
+                                                             std::span<const tn_value> args) {
+  for (size_t i = 0; i < args.size(); ++i) {
+    const std::span<tn_tensor* const> tensors = tensors_of(args[i]);
+    for (size_t k = 0; k < tensors.size(); ++k) {
+      if (tensors[k] == nullptr || !is_rows(as_tensor(tensors[k]))) continue;
+      const bool list = args[i].kind == TN_KIND_TENSORS;
+      return refuse_rows(fmt::format("{}: {}{}", op->schema.name, op->schema.arguments[i].name,
+                                     list ? fmt::format("[{}]", k) : ""),
+                         as_tensor(tensors[k]));
+    }
+  }
+  return nullptr;
+}
+
 Status call(const Op* op, const tn_value* args, uint32_t n_args, tn_value* results,
             uint32_t n_results) {
   const auto& arguments = op->schema.arguments;
@@ -190,14 +207,17 @@ Status call(const Op* op, const tn_value* args, uint32_t n_args, tn_value* resul
   }
   const bool numbers = op->kind == OpKind::kExpression || (op->flags & TN_OP_NUMBERS) != 0;
   bool gradient = false;
+  uint32_t flags = 0;  // of all tensors, one or the other
   for (uint32_t i = 0; i < n_given; ++i) {
     // The common case without a call: a tensor where the schema wants one.
     if (args[i].kind == TN_KIND_TENSOR && arguments[i].type == Type::kTensor &&
         !arguments[i].list && args[i].as.tensor != nullptr) [[likely]] {
       gradient |= needs_gradient(as_tensor(args[i].as.tensor));
+      flags |= args[i].as.tensor->flags;
       continue;
     }
-    if (args[i].kind == TN_KIND_TENSORS && is_list_of_tensors(arguments[i], args[i], &gradient))
+    if (args[i].kind == TN_KIND_TENSORS &&
+        is_list_of_tensors(arguments[i], args[i], &gradient, &flags))
       continue;
     TN_TRY(check_value(op->schema, arguments[i], args[i], numbers));
     numbers_in_tensors |= args[i].kind == TN_KIND_TENSOR;
@@ -210,9 +230,12 @@ Status call(const Op* op, const tn_value* args, uint32_t n_args, tn_value* resul
       complete[i].as.f = value;
     }
     gradient |= args[i].kind == TN_KIND_TENSORS && any_needs_gradient({args + i, 1});
+    for (const tn_tensor* t : tensors_of(args[i])) flags |= t != nullptr ? t->flags : 0;
   }
   const std::span<const tn_value> all(args, n_args);
   const std::span<tn_value> out(results, n_results);
+  if ((flags & TN_TENSOR_ROWS) != 0) [[unlikely]]
+    return refuse_row_sparse(op, all);
   if (numbers_in_tensors) [[unlikely]]
     return call_with_numbers(op, all, out);
   ResultsScope scope(out);

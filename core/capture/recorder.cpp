@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "capture/compile_list.h"
 #include "capture/plan.h"
+#include "tensor/rows.h"
 
 namespace tenon {
 namespace {
@@ -285,6 +286,7 @@ void GraphRecorder::see_gradient(Counted* leaf, const Tensor* grad, bool replace
     if (replaced) return;
     effect.needs = grad != nullptr ? LeafEffect::Needs::kSome : LeafEffect::Needs::kNone;
     if (grad == nullptr) return;
+    if (is_rows(grad)) return refuse("a gradient that was there is row-sparse");
     const std::scoped_lock lock(mutex);
     if (ids_.count(grad->storage) != 0)
       return refuse("a gradient that was there shares memory with another tensor of the function");
@@ -359,6 +361,7 @@ void GraphRecorder::finish_leaves() {
     const bool same = effect.before != nullptr &&
                       graph_->storages[effect.before->storage].storage.get() == grad->storage;
     if (same && effect.before->is_like(grad.get())) continue;
+    if (is_rows(grad.get())) return refuse("a gradient that it leaves is row-sparse");
     const int64_t id = leave(grad.get());
     if (id < 0 || grad->grad_fn != nullptr)
       return refuse("a gradient that it leaves was not made by recorded calls alone");

@@ -31,6 +31,7 @@ const void* get_interface(const char* name) {
       {"device/1", [] { return static_cast<const void*>(device_api()); }},
       {"cache/1", [] { return static_cast<const void*>(cache_api()); }},
       {"autograd/1", [] { return static_cast<const void*>(autograd_api()); }},
+      {"rows/1", [] { return static_cast<const void*>(rows_api()); }},
       {"random/1", [] { return static_cast<const void*>(random_api()); }},
       {"amp/1", [] { return static_cast<const void*>(amp_api()); }},
       {"object/1", [] { return static_cast<const void*>(object_api()); }},

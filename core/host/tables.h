@@ -3,12 +3,19 @@
 #pragma once
 
 #include "base/status.h"
+#include "tensor/rows.h"
 
 namespace tenon {
 
 // For arguments that must not be NULL.
-inline Status expect_tensor(const char* what, const tn_tensor* t) {
+inline Status expect_given_tensor(const char* what, const tn_tensor* t) {
   return t != nullptr ? nullptr : invalid("{}: the tensor is None", what);
+}
+// And not row-sparse, as nearly all.
+inline Status expect_tensor(const char* what, const tn_tensor* t) {
+  TN_TRY(expect_given_tensor(what, t));
+  return is_rows(as_tensor(t)) ? refuse_rows(fmt::format("{}: the tensor", what), as_tensor(t))
+                               : nullptr;
 }
 
 // For a name, a list, a function: `what` says which.
@@ -26,6 +33,7 @@ const tn_tensor_api* tensor_api();
 const tn_device_api* device_api();
 const tn_cache_api* cache_api();
 const tn_autograd_api* autograd_api();
+const tn_rows_api* rows_api();
 const tn_random_api* random_api();
 const tn_amp_api* amp_api();
 const tn_capture_api* capture_api();

@@ -69,7 +69,7 @@ tn_status* from_memory(void* data, int32_t ndim, const int64_t* sizes, const int
 
 tn_status* to(tn_tensor* t, tn_device device, tn_dtype dtype, tn_tensor** result) {
   return guarded([&]() -> Status {
-    TN_TRY(expect_tensor("to", t));
+    TN_TRY(expect_given_tensor("to", t));
     TN_TRY(expect_place("to", result));
     if (!(device == kCpu)) TN_TRY(check_device(device));
     if (dtype != TN_DTYPE_NONE && !is_known_dtype(dtype))

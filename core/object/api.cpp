@@ -11,6 +11,7 @@
 #include "object/invoke.h"
 #include "object/state.h"
 #include "object/tree.h"
+#include "tensor/rows.h"
 
 namespace tenon {
 namespace {
@@ -26,6 +27,9 @@ Status expect_given(std::initializer_list<Given> all) {
       return invalid("{} is NULL", one.what);
   }
   return nullptr;
+}
+Status expect_strided(const char* what, const tn_tensor* t) {
+  return t != nullptr && is_rows(as_tensor(t)) ? refuse_rows(what, as_tensor(t)) : nullptr;
 }
 // A list may be NULL where it has no entries; names have each to be there.
 const void* list_or_none(const void* list, uint32_t n) { return n == 0 ? "" : list; }
@@ -82,7 +86,10 @@ tn_object_kind api_kind(const tn_object* object) {
 tn_status* api_set_tensor(tn_object* object, const char* name, tn_tensor* tensor,
                           tn_entry_kind kind) {
   return checked({{"set_tensor: the object", object}, {"set_tensor: the name", name}},
-                 [&] { return set_tensor(object, name, as_tensor(tensor), kind); });
+                 [&]() -> Status {
+                   TN_TRY(expect_strided("set_tensor: the tensor", tensor));
+                   return set_tensor(object, name, as_tensor(tensor), kind);
+                 });
 }
 tn_status* api_set_child(tn_object* object, const char* name, tn_object* child) {
   return checked({{"set_child: the object", object}, {"set_child: the name", name}},
@@ -191,6 +198,8 @@ tn_status* api_load_state(tn_object* object, const char* const* names, tn_tensor
                   {"load_state: the list of tensors", list_or_none(tensors, n)}},
                  [&]() -> Status {
                    TN_TRY(expect_names("load_state", names, n));
+                   for (uint32_t i = 0; i < n; ++i)
+                     TN_TRY(expect_strided("load_state: a tensor", tensors[i]));
                    return load_state(object, names, tensors, n, strict != 0);
                  });
 }

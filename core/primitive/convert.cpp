@@ -10,6 +10,7 @@
 #include "primitive/primitives.h"
 #include "memory/memory.h"
 #include "memory/transfer.h"
+#include "tensor/rows.h"
 #include "tensor/view.h"
 
 namespace tenon {
@@ -110,9 +111,20 @@ Status contiguous(Tensor* x, Tensor** result) {
   return copy_to(x, x->device, TN_DTYPE_NONE, result);
 }
 
+static Status copy_rows_to(Tensor* x, tn_device device, tn_dtype dtype, Tensor** result) {
+  Tensor* made;
+  TN_TRY(copy_to(rows_of(x)->indices.get(), device, TN_DTYPE_NONE, &made));
+  const TensorRef indices(made);
+  TN_TRY(copy_to(rows_of(x)->values.get(), device, dtype, &made));
+  const TensorRef values(made);
+  return make_rows(indices.get(), values.get(), x->sizes[0], result);
+}
+
 Status copy_to(Tensor* x, tn_device device, tn_dtype dtype, Tensor** result) {
   TN_TRY(check_device(device));
   if (dtype == TN_DTYPE_NONE) dtype = x->dtype;
+  if (is_rows(x)) [[unlikely]]
+    return copy_rows_to(x, device, dtype, result);
   int64_t numel;
   TN_TRY(count_elements("copy", x->size_span(), dtype, &numel));
   Tensor* made;

@@ -101,7 +101,8 @@ Status count_elements(const char* what, std::span<const int64_t> sizes, tn_dtype
 std::string sizes_text(const tn_tensor* t) { return shape_text(t->sizes, t->ndim); }
 
 std::string tensor_text(const tn_tensor* t) {
-  return fmt::format("{} {} on {}", sizes_text(t), dtype_name(t->dtype), device_text(t->device));
+  return fmt::format("{} {} on {}{}", sizes_text(t), dtype_name(t->dtype), device_text(t->device),
+                     (t->flags & TN_TENSOR_ROWS) != 0 ? " (row-sparse)" : "");
 }
 
 }  // namespace tenon

@@ -5,7 +5,7 @@ namespace layers {
 
 namespace {
 
-const OpRef kEmbeddingBag("embedding_bag");
+const OpRef kEmbedding("embedding"), kEmbeddingBag("embedding_bag");
 
 // weight [num_embeddings, embedding_dim], normal; the row padding_idx is 0.
 Tensor table(int64_t num_embeddings, int64_t embedding_dim, optional<int64_t> padding_idx) {
@@ -25,25 +25,28 @@ Tensor table(int64_t num_embeddings, int64_t embedding_dim, optional<int64_t> pa
 }  // namespace
 
 void add_embedding_layers() {
-  layer("Embedding(int num_embeddings, int embedding_dim, int? padding_idx=None)",
-        "Rows of weight [num_embeddings, embedding_dim], normal at first, by index; that of "
-        "padding_idx is 0 at first, and gets no gradient.",
-        [](Object& self, int64_t num_embeddings, int64_t embedding_dim,
-           optional<int64_t> padding_idx) {
-          self.parameter("weight", table(num_embeddings, embedding_dim, padding_idx));
-          self.method("forward(Tensor x) -> Tensor", [padding_idx](Object& self, Tensor x) {
-            return embedding(self.tensor("weight"), x, padding_idx);
-          });
+  layer(
+      "Embedding(int num_embeddings, int embedding_dim, int? padding_idx=None, bool sparse=False)",
+      "Rows of weight [num_embeddings, embedding_dim], normal at first, by index; that of "
+      "padding_idx is 0 at first, and gets no gradient. sparse: the gradient is row-sparse, for "
+      "SGD, Adagrad and SparseAdam.",
+      [](Object& self, int64_t num_embeddings, int64_t embedding_dim, optional<int64_t> padding_idx,
+         bool sparse) {
+        self.parameter("weight", table(num_embeddings, embedding_dim, padding_idx));
+        self.method("forward(Tensor x) -> Tensor", [padding_idx, sparse](Object& self, Tensor x) {
+          return call(kEmbedding, self.tensor("weight"), x, padding_idx, sparse);
         });
+      });
   layer(
       "EmbeddingBag(int num_embeddings, int embedding_dim, str mode=\"mean\", bool "
-      "include_last_offset=False, int? padding_idx=None)",
+      "include_last_offset=False, int? padding_idx=None, bool sparse=False)",
       "layer(x, offsets, per_sample_weights): sums, means or maxima (mode) of rows of weight "
       "[num_embeddings, embedding_dim], normal at first: a bag for each row of x [bags, n], or "
       "beginning at each of offsets [bags] in x [n], the last of which ends the last bag with "
-      "include_last_offset. The row padding_idx is 0 at first, and belongs to no bag.",
+      "include_last_offset. The row padding_idx is 0 at first, and belongs to no bag. sparse: as "
+      "Embedding's.",
       [](Object& self, int64_t num_embeddings, int64_t embedding_dim, std::string mode,
-         bool include_last_offset, optional<int64_t> padding_idx) {
+         bool include_last_offset, optional<int64_t> padding_idx, bool sparse) {
         if (mode != "sum" && mode != "mean" && mode != "max")
           fail("mode is '" + mode + "', expected sum, mean or max");
         self.parameter("weight", table(num_embeddings, embedding_dim, padding_idx));
@@ -51,7 +54,7 @@ void add_embedding_layers() {
             "forward(Tensor x, Tensor? offsets=None, Tensor? per_sample_weights=None) -> Tensor",
             [=](Object& self, Tensor x, Tensor offsets, Tensor per_sample_weights) {
               return call(kEmbeddingBag, self.tensor("weight"), x, offsets, mode,
-                          per_sample_weights, include_last_offset, padding_idx);
+                          per_sample_weights, include_last_offset, padding_idx, sparse);
             });
       });
   layer("PositionalEmbedding(int num_embeddings, int embedding_dim)",

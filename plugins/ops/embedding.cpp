@@ -9,7 +9,7 @@ namespace {
 constinit ExpressionRef but_padding{"_but_padding(Tensor row, Tensor i, int padding) -> Tensor",
                                     "row\n drow = where(i == padding, 0, g)"};
 
-Tensor rows(const Tensor& weight, const Tensor& given, optional<int64_t> padding_idx) {
+Tensor rows(const Tensor& weight, const Tensor& given, optional<int64_t> padding_idx, bool sparse) {
   const Tensor index = as_index("embedding", "index", given);
   if (weight.dim() != 2)
     fail("embedding: weight is " + sizes_text(weight.sizes()) + ", expected 2 dimensions");
@@ -19,7 +19,8 @@ Tensor rows(const Tensor& weight, const Tensor& given, optional<int64_t> padding
          std::to_string(-count) + " to " + std::to_string(count - 1));
   }
   Tensor line = prim::reshape(index, {n, 1});
-  Tensor flat = prim::gather(weight, 0, prim::expand(line, {n, d}));
+  Tensor flat = sparse ? call(detail::op<"_table_rows">, weight, prim::reshape(index, {n}))
+                       : prim::gather(weight, 0, prim::expand(line, {n, d}));
   if (padding_idx)
     flat = prim::elementwise(but_padding, flat, line, (*padding_idx + count) % count);
   std::vector<int64_t> sizes(index.sizes().begin(), index.sizes().end());
@@ -92,6 +93,7 @@ struct BagOptions {
   Tensor per_sample_weights;
   bool include_last_offset;
   optional<int64_t> padding_idx;
+  bool sparse;
 };
 
 void check_bags(const Tensor& weight, const Tensor& index, BagOptions* o) {
@@ -150,7 +152,7 @@ Tensor of_bags(string_view mode, const Tensor& total, const Tensor& counts) {
 Tensor bags(const Tensor& weight, const Tensor& index, BagOptions o) {
   check_bags(weight, index, &o);
   const bool largest = o.mode == "max";
-  Tensor picked = embedding(weight, index);
+  Tensor picked = embedding(weight, index, {}, o.sparse);
   if (o.per_sample_weights.defined()) {
     bool fits = std::ranges::equal(o.per_sample_weights.sizes(), index.sizes());
     if (o.mode != "sum" || !fits) {
@@ -202,25 +204,35 @@ Tensor bags(const Tensor& weight, const Tensor& index, BagOptions o) {
 }  // namespace
 
 void embedding() {
-  op("embedding(Tensor weight, Tensor index, int? padding_idx=None) -> Tensor")
+  // Rows at index [n], with a row-sparse gradient. The index is copied: its owner may change it
+  // while the gradient is there.
+  op("_table_rows(Tensor weight, Tensor index) -> Tensor")
+      .keeps_halves()
+      .meaning([](Tensor weight, Tensor index) { return index_select(weight, 0, index); })
+      .vjp([](const Vjp& call, Tensor weight, Tensor index) -> std::vector<Tensor> {
+        return {row_sparse(clone(index), call.grad(0).contiguous(), weight.size(0)), Tensor()};
+      });
+  op("embedding(Tensor weight, Tensor index, int? padding_idx=None, bool sparse=False) -> Tensor")
       .doc(
           "Rows of weight [n, d] at index [..]: [.., d]. The row padding_idx, from the end where "
-          "negative, gets no gradient.")
+          "negative, gets no gradient. sparse: the gradient of weight, a leaf, is row-sparse: the "
+          "rows that were read, and their indices.")
       .keeps_halves()
       .meaning(rows);
   op("embedding_bag(Tensor weight, Tensor index, Tensor? offsets=None, str mode=\"mean\", "
-     "Tensor? per_sample_weights=None, bool include_last_offset=False, int? padding_idx=None) -> "
-     "Tensor")
+     "Tensor? per_sample_weights=None, bool include_last_offset=False, int? padding_idx=None, "
+     "bool sparse=False) -> Tensor")
       .doc(
           "Sums, means or maxima (mode) of rows of weight: a bag for each row of index [bags, n], "
           "or beginning at each of offsets [bags] in index [n]; with include_last_offset the last "
           "of offsets is where the last bag ends. The row padding_idx, from the end where "
-          "negative, belongs to no bag and gets no gradient.")
+          "negative, belongs to no bag and gets no gradient. sparse: as "
+          "embedding's.")
       .meaning([](Tensor weight, Tensor index, Tensor offsets, string_view mode,
                   Tensor per_sample_weights, bool include_last_offset,
-                  optional<int64_t> padding_idx) {
+                  optional<int64_t> padding_idx, bool sparse) {
         return bags(weight, index,
-                    {offsets, mode, per_sample_weights, include_last_offset, padding_idx});
+                    {offsets, mode, per_sample_weights, include_last_offset, padding_idx, sparse});
       });
   // num_classes -1: one more than the largest class.
   op("one_hot(Tensor index, int num_classes=-1) -> Tensor")

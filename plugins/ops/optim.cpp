@@ -43,6 +43,34 @@ constinit ExpressionRef corrections{
     " -> (Tensor, Tensor)",
     "lr / -expm1(step * log_beta1)\n"
     "sqrt(-expm1(step * log_beta2))"};
+// Duchi et al., 2011, as PyTorch's torch.optim.Adagrad.
+constinit ExpressionRef adagrad_rate{
+    "_adagrad_rate(Tensor step, dynamic float lr, float lr_decay) -> Tensor",
+    "lr / (1 + (step - 1) * lr_decay)"};
+constinit ExpressionRef adagrad{
+    "_adagrad(Tensor(a!) p, Tensor grad, Tensor(b!) total, Tensor skip, Tensor rate, float sign, "
+    "dynamic float decay, float eps) -> (Tensor(a!), Tensor(b!))",
+    "let d = sign * grad + decay * p\n"
+    "let s = total + d * d\n"
+    "where(skip != 0, p, p - rate * d / (sqrt(s) + eps))\n"
+    "where(skip != 0, total, s)"};
+// What is added to rows of the parameter and of its state, from these rows and those of the gradient.
+constinit ExpressionRef adagrad_rows{
+    "_adagrad_rows(Tensor grad, Tensor total, Tensor skip, Tensor rate, float sign, float eps)"
+    " -> (Tensor, Tensor)",
+    "let d = sign * grad\n"
+    "where(skip != 0, 0, -rate * d / (sqrt(total + d * d) + eps))\n"
+    "where(skip != 0, 0, d * d)"};
+// PyTorch's torch.optim.SparseAdam; `size` is lr sqrt(1 - beta2^step) / (1 - beta1^step).
+constinit ExpressionRef sparse_adam{
+    "_sparse_adam(Tensor grad, Tensor average, Tensor square_average, Tensor skip, Tensor size, "
+    "float sign, dynamic float beta1, dynamic float beta2, float eps) -> (Tensor, Tensor, Tensor)",
+    "let d = sign * grad\n"
+    "let m = (1 - beta1) * (d - average)\n"
+    "let v = (1 - beta2) * (d * d - square_average)\n"
+    "where(skip != 0, 0, -size * (average + m) / (sqrt(square_average + v) + eps))\n"
+    "where(skip != 0, 0, m)\n"
+    "where(skip != 0, 0, v)"};
 constinit ExpressionRef count_{"_count_(Tensor(a!) step, Tensor skip) -> Tensor(a!)",
                                "where(skip != 0, step, step + 1)"};
 constinit ExpressionRef log_of{"_log_of(Tensor x) -> Tensor", "log(x)"};
@@ -95,21 +123,22 @@ void expect_floats(const char* op, const char* what, Tensors list) {
   }
 }
 
-// Runs `step(i)` for each of n params. Where one fails, the error says how many are changed.
+// Runs `step(i)` for each of n params, or of what else. Where one fails, the error says how many are
+// changed.
 template <typename Step>
-void step_each(const char* op, uint32_t n, const Step& step) {
+void step_each(const char* op, uint32_t n, const Step& step, const char* what = "params") {
   uint32_t i = 0;
   try {
     for (; i < n; ++i) step(i);
   } catch (const Error& e) {
     if (i == 0) throw;
-    fail(std::string(op) + ": " + std::to_string(i) + " of " + std::to_string(n) +
-             " params were updated before this failed: " + e.what(),
+    fail(std::string(op) + ": " + std::to_string(i) + " of " + std::to_string(n) + " " + what +
+             " were updated before this failed: " + e.what(),
          e.code());
   } catch (const std::bad_alloc&) {
     if (i == 0) throw;
-    fail(std::string(op) + ": " + std::to_string(i) + " of " + std::to_string(n) +
-             " params were updated before host memory was exhausted",
+    fail(std::string(op) + ": " + std::to_string(i) + " of " + std::to_string(n) + " " + what +
+             " were updated before host memory was exhausted",
          TN_OUT_OF_MEMORY);
   }
 }
@@ -220,6 +249,90 @@ void adam_all(Tensors params, Tensors grads, Tensors averages, Tensors square_av
   });
 }
 
+Operand skip_of(const char* op, const Tensor& found_inf) {
+  return found_inf.defined() ? Operand(scalar(op, "found_inf", found_inf)) : Operand(0.0);
+}
+
+// The count, which goes up by 1 unless the step is passed over, in the precision of the parameter.
+Tensor count_up(const char* op, const Tensor& step, const Operand& skip, Dtype param) {
+  expect_floats(op, "step", Tensors(&step, 1));
+  const Tensor count = scalar(op, "a count of steps", step);
+  prim::elementwise(count_, count, skip);
+  return param == float64 ? count.to(float64) : count;
+}
+
+void adagrad_all(Tensors params, Tensors grads, Tensors sums, Tensors steps, Operand lr,
+                 double lr_decay, Operand weight_decay, double eps, bool maximize,
+                 Tensor found_inf) {
+  NoGrad guard;
+  const char* const op = "adagrad_step";
+  expect_as_many(op, "grads", grads.size(), params.size());
+  expect_as_many(op, "sums", sums.size(), params.size());
+  expect_as_many(op, "steps", steps.size(), params.size());
+  expect_floats(op, "param", params);
+  expect_floats(op, "sum", sums);
+  const Operand skip = skip_of(op, found_inf);
+  step_each(op, params.size(), [&](uint32_t i) {
+    Tensor p = params[i], grad = grads[i], total = sums[i];
+    expect_alike(op, "grad", i, p, grad);
+    expect_alike(op, "sum", i, p, total);
+    const Tensor count = count_up(op, steps[i], skip, p.dtype());
+    prim::elementwise<std::tuple<Tensor, Tensor>>(
+        adagrad, p, grad, total, skip, prim::elementwise(adagrad_rate, count, lr, lr_decay),
+        maximize ? -1.0 : 1.0, weight_decay, eps);
+  });
+}
+
+// The rows of a gradient, each index once; refuses what is no gradient of p.
+std::tuple<Tensor, Tensor> rows_of(const char* op, const Tensor& p, const Tensor& indices,
+                                   const Tensor& values) {
+  expect_floats(op, "param", Tensors(&p, 1));
+  Sizes sizes = sizes_of(p);
+  if (!sizes.empty()) sizes[0] = indices.numel();
+  if (p.dim() == 0 || sizes_of(values) != sizes) {
+    fail(std::string(op) + ": values are " + sizes_text(values.sizes()) + " at indices " +
+         sizes_text(indices.sizes()) + ", its param " + sizes_text(p.sizes()));
+  }
+  return coalesce_rows(indices, values);
+}
+
+// Adds to the rows of the state of a param, and at last to its own.
+void add_to_rows(const char* op, const Tensor& at, Tensors all, Tensors changes) {
+  step_each(
+      op, all.size(), [&](uint32_t i) { add_rows_(all[i], at, changes[i]); }, "of state and param");
+}
+
+void adagrad_rows_of(Tensor p, Tensor total, Tensor step, Tensor indices, Tensor values, Operand lr,
+                     double lr_decay, double eps, bool maximize, Tensor found_inf) {
+  NoGrad guard;
+  const char* const op = "adagrad_rows_step";
+  expect_alike(op, "sum", 0, p, total);
+  const auto [at, grad] = rows_of(op, p, indices, values);
+  const Operand skip = skip_of(op, found_inf);
+  const Tensor count = count_up(op, step, skip, p.dtype());
+  const auto [change, squares] = prim::elementwise<std::tuple<Tensor, Tensor>>(
+      adagrad_rows, grad, index_select(total, 0, at), skip,
+      prim::elementwise(adagrad_rate, count, lr, lr_decay), maximize ? -1.0 : 1.0, eps);
+  add_to_rows(op, at, {total, p}, {squares, change});
+}
+
+void sparse_adam_of(Tensor p, Tensor average, Tensor square_average, Tensor step, Tensor indices,
+                    Tensor values, Operand lr, Operand beta1, Operand beta2, double eps,
+                    bool maximize, Tensor found_inf) {
+  NoGrad guard;
+  const char* const op = "sparse_adam_step";
+  expect_alike(op, "exp_avg", 0, p, average);
+  expect_alike(op, "exp_avg_sq", 0, p, square_average);
+  const auto [at, grad] = rows_of(op, p, indices, values);
+  const Operand skip = skip_of(op, found_inf);
+  const Tensor count = count_up(op, step, skip, p.dtype());
+  const auto [rate, root] = Corrections(lr, beta1, beta2).of(count, p.dtype());
+  const auto [change, m, v] = prim::elementwise<std::tuple<Tensor, Tensor, Tensor>>(
+      sparse_adam, grad, index_select(average, 0, at), index_select(square_average, 0, at), skip,
+      mul(rate, root), maximize ? -1.0 : 1.0, beta1, beta2, eps);
+  add_to_rows(op, at, {average, square_average, p}, {m, v, change});
+}
+
 void update_scale(Tensor scale, Tensor good_steps, Tensor found_inf, double growth_factor,
                   double backoff_factor, int64_t growth_interval) {
   NoGrad guard;
@@ -318,6 +431,34 @@ void optim() {
           "on its device, which goes up by 1 first. Nothing changes where found_inf is not 0.")
       .no_gradient()
       .meaning(adam_all);
+  op("adagrad_step(Tensor(a!)[] params, Tensor[] grads, Tensor(b!)[] sums, Tensor(c!)[] steps, "
+     "dynamic float lr, float lr_decay=0, dynamic float weight_decay=0, float eps=1e-10, bool "
+     "maximize=False, Tensor? found_inf=None) -> ()")
+      .doc(
+          "A step of Adagrad (Duchi et al., JMLR 12, 2011): g += weight_decay * p; sum += g * g; p "
+          "-= lr / (1 + (step - 1) * lr_decay) * g / (sqrt(sum) + eps). steps: of each param, of "
+          "one element, float; they go up by 1 first. Nothing changes where found_inf is not 0.")
+      .no_gradient()
+      .meaning(adagrad_all);
+  op("adagrad_rows_step(Tensor(a!) param, Tensor(b!) sum, Tensor(c!) step, Tensor indices, Tensor "
+     "values, dynamic float lr, float lr_decay=0, float eps=1e-10, bool maximize=False, Tensor? "
+     "found_inf=None) -> ()")
+      .doc(
+          "adagrad_step with a row-sparse gradient, of rows values at indices: changes these rows "
+          "alone. Waits for the device.")
+      .no_gradient()
+      .meaning(adagrad_rows_of);
+  op("sparse_adam_step(Tensor(a!) param, Tensor(b!) exp_avg, Tensor(c!) exp_avg_sq, Tensor(d!) "
+     "step, Tensor indices, Tensor values, dynamic float lr, dynamic float beta1=0.9, dynamic "
+     "float "
+     "beta2=0.999, float eps=1e-8, bool maximize=False, Tensor? found_inf=None) -> ()")
+      .doc(
+          "A step of Adam (Kingma & Ba, arXiv:1412.6980) for the rows of a row-sparse gradient, "
+          "values at indices: other rows of the parameter and of its averages stay (PyTorch's "
+          "SparseAdam). step, of one element, float, goes up by 1 first. Nothing changes where "
+          "found_inf is not 0. Waits for the device.")
+      .no_gradient()
+      .meaning(sparse_adam_of);
   op("update_scale_(Tensor(a!) scale, Tensor(b!) good_steps, Tensor found_inf, float "
      "growth_factor=2, float backoff_factor=0.5, int growth_interval=2000) -> ()")
       .doc(

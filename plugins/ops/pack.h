@@ -18,6 +18,7 @@ void rearrange();
 void create();
 void index();
 void embedding();
+void table_rows();
 void norm();
 void loss();
 void windows();

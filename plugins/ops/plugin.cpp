@@ -16,6 +16,7 @@ TENON_PLUGIN(ops) {
   group("index");
   ops_pack::index();
   ops_pack::embedding();
+  ops_pack::table_rows();
   group("norm");
   ops_pack::norm();
   group("loss");

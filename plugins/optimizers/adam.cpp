@@ -9,22 +9,6 @@ constexpr const char* kStep = "step";
 constexpr const char* kAverage = "exp_avg";
 constexpr const char* kSquareAverage = "exp_avg_sq";
 
-void expect_betas(const Floats& betas) {
-  bool fit = betas.size() == 2;
-  for (const double beta : betas) fit = fit && beta >= 0 && beta < 1;
-  if (fit) return;
-  std::string found;
-  for (const double beta : betas) found += (found.empty() ? "" : ", ") + detail::number_text(beta);
-  fail("betas is [" + found + "], expected two numbers, each at least 0 and below 1");
-}
-
-// Looked at where they lie: as numbers they would be constants of a recording.
-Tensor betas_of(const Object& self, uint32_t group) {
-  const Tensor betas = group_number(self, group, "betas");
-  expect_betas(Floats(static_cast<const double*>(betas.get()->data), size_t(betas.numel())));
-  return betas;
-}
-
 void step(const Object& self, const States& states, const Tensor& found_inf, bool decoupled) {
   const NoGrad no_grad;
   // What a step needs memory for comes before any parameter changes: the state of a first step is
@@ -38,6 +22,7 @@ void step(const Object& self, const States& states, const Tensor& found_inf, boo
       const size_t i = index++;
       const Tensor gradient = parameter.grad();
       if (!gradient.defined()) continue;
+      if (gradient.is_row_sparse()) refuse_row_sparse(gradient, "SparseAdam");
       Batch& batch = batches.of(parameter.device(), 0);
       batch.parameters.push_back(parameter);
       batch.gradients.push_back(gradient);

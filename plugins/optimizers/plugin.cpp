@@ -5,4 +5,6 @@ TENON_PLUGIN(optimizers) {
   group("optimizers");
   ::optimizers::add_sgd();
   ::optimizers::add_adam();
+  ::optimizers::add_adagrad();
+  ::optimizers::add_sparse_adam();
 }

@@ -7,17 +7,41 @@ namespace {
 
 constexpr const char* kBuffer = "momentum_buffer";
 
+// Where a gradient is row-sparse: the rows alone change.
+struct Row {
+  Tensor parameter, gradient;
+};
+
+void step_rows(const Object& self, uint32_t group, const Row& row, const Tensor& found_inf) {
+  Tensor scale = group_number(self, group, "lr");
+  if (!group_option<bool>(self, group, "maximize")) scale = -scale;
+  Tensor values = row.gradient.values();
+  if (found_inf.defined()) {
+    const Tensor skip = found_inf_on(values.device(), found_inf) != 0;
+    values = where(skip.reshape({}), 0, values);
+  }
+  add_rows_(row.parameter, row.gradient.indices(), values, dynamic(scale));
+}
+
 void step(const Object& self, const States& states, const Tensor& found_inf) {
   const NoGrad no_grad;
   std::vector<Batches> groups;  // key 1: the first step of these parameters
-  size_t index = 0;             // over all groups
+  std::vector<std::vector<Row>> rows;
+  size_t index = 0;  // over all groups
   for (uint32_t group = 0; group < detail::api.object->n_groups(self.get()); ++group) {
     const double momentum = group_option<double>(self, group, "momentum");
     Batches& batches = groups.emplace_back();
+    std::vector<Row>& sparse = rows.emplace_back();
     for (const Tensor& parameter : group_parameters(self, group)) {
       const size_t i = index++;
       const Tensor gradient = parameter.grad();
       if (!gradient.defined()) continue;
+      if (gradient.is_row_sparse()) {
+        if (momentum != 0 || group_option<double>(self, group, "weight_decay") != 0)
+          refuse_row_sparse(gradient, "no momentum and no weight_decay");
+        sparse.push_back({parameter, gradient});
+        continue;
+      }
       const Tensor buffer = momentum != 0 ? states.get(i, kBuffer, parameter) : Tensor();
       Batch& batch = batches.of(parameter.device(), momentum != 0 && !buffer.defined());
       batch.indices.push_back(i);
@@ -27,7 +51,7 @@ void step(const Object& self, const States& states, const Tensor& found_inf) {
         batch.states[0].push_back(buffer.defined() ? buffer : zeros_like(parameter));
     }
   }
-  update_all(groups, [&](uint32_t group, const Batch& batch) {
+  const auto update = [&](uint32_t group, const Batch& batch) {
     const bool first = batch.key == 1;
     // A first step that is passed over stays the first. Without dampening it is as all others,
     // with a buffer of zeros.
@@ -46,7 +70,9 @@ void step(const Object& self, const States& states, const Tensor& found_inf) {
     if (!first) return;
     for (size_t k = 0; k < batch.indices.size(); ++k)
       states.set(batch.indices[k], kBuffer, batch.states[0][k]);
-  });
+  };
+  update_all(groups, rows, update,
+             [&](uint32_t group, const Row& row) { step_rows(self, group, row, found_inf); });
 }
 
 }  // namespace
@@ -58,7 +84,9 @@ void add_sgd() {
       "bool nesterov=False, bool maximize=False)",
       "Stochastic gradient descent: g += weight_decay * p; buffer = momentum * buffer + (1 - "
       "dampening) * g, at first g itself; p -= lr * (buffer, or with nesterov g + momentum * "
-      "buffer, or without momentum g). maximize: with -g.",
+      "buffer, or without momentum g). maximize: with -g. Row-sparse gradients are taken without "
+      "momentum and "
+      "weight_decay.",
       [](Object& self, Tensors params, double lr, double momentum, double dampening,
          double weight_decay, bool nesterov, bool) {
         expect_not_negative("lr", lr);

@@ -54,6 +54,10 @@ inline Tensor group_number(const Object& optimizer, uint32_t group, const char* 
   return Tensor::borrow(holder);
 }
 
+// Option `betas`, a dynamic one, looked at where it lies: as numbers they would be constants of a
+// recording.
+Tensor betas_of(const Object& self, uint32_t group);
+
 // Parameters of one call: on one device and with one `key`.
 struct Batch {
   Device device;
@@ -72,15 +76,23 @@ class Batches {
   std::vector<Batch> batches_;
 };
 
-// Runs `update(group, batch)` for all of them. Where one fails after others, the error says so.
-template <typename Update>
-void update_all(std::vector<Batches>& groups, const Update& update) {
+// Runs `update(group, batch)` for all of them, and `update_row(group, row)` for the parameters of
+// each group whose gradients are row-sparse. Where one fails after others, the error says so.
+template <typename Row, typename Update, typename UpdateRow>
+void update_all(std::vector<Batches>& groups, const std::vector<std::vector<Row>>& rows,
+                const Update& update, const UpdateRow& update_row) {
   size_t updated = 0;
   try {
     for (uint32_t group = 0; group < groups.size(); ++group) {
       for (const Batch& batch : groups[group]) {
         update(group, batch);
         updated += batch.parameters.size();
+      }
+    }
+    for (uint32_t group = 0; group < rows.size(); ++group) {
+      for (const Row& row : rows[group]) {
+        update_row(group, row);
+        ++updated;
       }
     }
   } catch (const Error& e) {
@@ -90,6 +102,11 @@ void update_all(std::vector<Batches>& groups, const Update& update) {
             " parameters of other groups or devices were updated before this failed: " + e.what(),
         e.code());
   }
+}
+
+template <typename Update>
+void update_all(std::vector<Batches>& groups, const Update& update) {
+  update_all(groups, std::vector<std::vector<int>>(), update, [](uint32_t, int) {});
 }
 
 // found_inf where the batch is; null stays null.

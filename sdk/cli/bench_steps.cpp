@@ -104,6 +104,19 @@ std::function<void()> optimizer_step() {
   return [=] { optimizer.step(); };
 }
 
+// Other rows of the table at each step, as in training: none of them is in a cache.
+std::function<void()> embedding_step() {
+  const Tensor table = randn({1000000, 64}).requires_grad_();
+  const auto optimizer = optim::SGD({table}, {.lr = 0.1});
+  std::vector<Tensor> batches;
+  for (int i = 0; i < 16; ++i) batches.push_back(randint(0, 1000000, {2048, 20}));
+  return [=, next = size_t{0}]() mutable {
+    optimizer.zero_grad();
+    mean(embedding(table, batches[next++ % batches.size()], {}, true)).backward();
+    optimizer.step();
+  };
+}
+
 Tensor classes(int64_t n, int64_t of) { return remainder(arange(n), of); }
 
 }  // namespace
@@ -129,6 +142,8 @@ std::vector<Case> step_cases() {
                      classes(32 * 64, 65).view({32, 64}), classes(32 * 64, 65));
        }},
       {"adamw", "AdamW's step alone: 85 million parameters in 144 tensors", optimizer_step},
+      {"embedding", "2,048 times 20 rows of a table of 1,000,000x64, row-sparse gradient, SGD",
+       embedding_step},
   };
 }
 

@@ -187,6 +187,15 @@ def losses():
     case("nll_loss", [logits, labels], F.nll_loss)
 
 
+def rows():
+    added = lambda t, dim, index, source, alpha=1: torch.index_add(t, dim, index, source, alpha=alpha)
+    case("index_add", [x(3, 4), 0, torch.tensor([2, 0, 2]), x(3, 4)], added)
+    case("index_add", [x(3, 4), -1, torch.tensor([1, 1, 3, 0, 1], dtype=torch.int32), x(3, 5), -0.5], added)
+    case("index_add", [x(5), 0, torch.tensor([4, 4]), x(2), 2], added)
+    case("index_add", [x(2, 3), 0, torch.tensor([], dtype=torch.int64), x(0, 3)], added)
+    case("index_add", [ints(3, 2), 0, torch.tensor([1, 1]), ints(2, 2), 3], added)
+
+
 def main():
     unary()
     binary()
@@ -197,6 +206,7 @@ def main():
     torch_values_families.add()
     torch_values_edges.add()
     torch_values_families.options()
+    rows()
     path = pathlib.Path(__file__).with_name("torch_values.json")
     with path.open("w") as file:
         file.write('{"torch": "%s", "cases": [\n' % torch.__version__.split("+")[0])

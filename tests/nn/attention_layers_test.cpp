@@ -234,7 +234,7 @@ TEST(AttentionLayers, ACausalLayerStandsInASequential) {
 TEST(AttentionLayers, ThePaddingOfAnEmbeddingStaysZero) {
   load_all();
   for (const int64_t padding : {1, -2}) {
-    const Object layer = Embedding(3, 2, padding);
+    const Object layer = Embedding(3, 2, {.padding_idx = padding});
     const Tensor index = tn::tensor({int64_t(0), int64_t(1), int64_t(1)});
     expect_near(layer(index).narrow(0, 1, 2), {0, 0, 0, 0});
     layer(index).sum().backward();
@@ -276,7 +276,8 @@ TEST(AttentionLayers, Errors) {
   expect_error([] { TransformerEncoderLayer(4, 2, {.dim_feedforward = 0}); },
                "dim_feedforward is 0, expected at least 1");
   expect_error([] { Embedding(0, 2); }, "num_embeddings is 0, expected at least 1");
-  expect_error([] { Embedding(3, 2, 3); }, "padding_idx is 3, expected one of the 3 embeddings");
+  expect_error([] { Embedding(3, 2, {.padding_idx = 3}); },
+               "padding_idx is 3, expected one of the 3 embeddings");
   expect_error([] { PositionalEmbedding(2, 0); }, "embedding_dim is 0, expected at least 1");
   const Object layer = batch_first(), by_time = MultiheadAttention(4, 2);
   const Tensor x = tn::zeros({2, 3, 4});

@@ -136,6 +136,44 @@ TEST_P(Optimizers, AdamFollowsItsFormula) {
   }
 }
 
+// torch.optim.Adagrad's pseudocode.
+Values adagrad_formula(Values p, const tn::optim::AdagradOptions& o, int steps) {
+  for (double& value : p) {
+    double sum = o.initial_accumulator_value;
+    for (int t = 1; t <= steps; ++t) {
+      const double g =
+          (o.maximize ? -gradient_at(value) : gradient_at(value)) + o.weight_decay * value;
+      sum += g * g;
+      value -= o.lr / (1 + (t - 1) * o.lr_decay) * g / (std::sqrt(sum) + o.eps);
+    }
+  }
+  return p;
+}
+
+TEST_P(Optimizers, AdagradFollowsItsFormula) {
+  const tn::optim::AdagradOptions cases[] = {
+      {.lr = 0.1},
+      {.lr = 0.1, .lr_decay = 0.5},
+      {.lr = 0.1, .weight_decay = 0.3, .eps = 0.1},
+      {.lr = 0.1, .initial_accumulator_value = 0.7, .maximize = true}};
+  for (const auto& options : cases) {
+    const tn::Tensor p = parameter(start), q = parameter({3});
+    run(tn::optim::Adagrad({p, q}, options), {p, q}, 5);
+    expect_near(p, adagrad_formula(start, options, 5), 1e-11);
+    expect_near(q, adagrad_formula({3}, options, 5), 1e-11);
+  }
+  // What PyTorch 2.15 gives.
+  Values twelve;
+  for (int i = 0; i < 12; ++i) twelve.push_back(double(float(i / 10.0 - 0.4)));
+  const tn::Tensor p = parameter(twelve, tn::float32);
+  run(tn::optim::Adagrad({p}, {.lr = 0.1, .lr_decay = 0.1, .weight_decay = 0.01, .eps = 1e-3}), {p},
+      3);
+  expect_near(p,
+              {-0.1982032, -0.1000974, -0.002805509, 0.09301719, 0.1857895, 0.2706892, 0.3279814,
+               0.3336681, 0.331533, 0.3508134, 0.4224052, 0.5111113},
+              1e-6);
+}
+
 TEST_P(Optimizers, FloatsTakeTheSameSteps) {
   const tn::Tensor p = parameter(start, tn::float32), q = parameter(start, tn::float32);
   run(SGD({p}, {.lr = 0.1, .momentum = 0.9}), {p}, 5);
@@ -195,6 +233,9 @@ TEST_P(Optimizers, AStateDictResumesWhereItWasSaved) {
             (std::vector<std::string>{"state.0.momentum_buffer"}));
   EXPECT_EQ(resume([&](const auto& p) { return Adam(p, {.lr = 0.1}); }),
             (std::vector<std::string>{"state.0.step", "state.0.exp_avg", "state.0.exp_avg_sq"}));
+  EXPECT_EQ(
+      resume([&](const auto& p) { return tn::optim::Adagrad(p, {.lr = 0.1, .lr_decay = 0.5}); }),
+      (std::vector<std::string>{"state.0.step", "state.0.sum"}));
 }
 
 TEST_P(Optimizers, AStateDictThatDoesNotFitIsRefused) {
@@ -275,6 +316,14 @@ TEST_P(Optimizers, AnInfPassesAStepOver) {
     expect_near(p, adam ? adam_formula(start, {.lr = 0.1}, false, 3) : sgd_formula(start, sgd, 3),
                 1e-11);
   }
+  const tn::optim::AdagradOptions adagrad{.lr = 0.1, .lr_decay = 0.5};
+  const tn::Tensor p = parameter(start);
+  const Optimizer optimizer = tn::optim::Adagrad({p}, adagrad);
+  for (const auto& found : {inf, fine, inf, fine, fine}) {
+    set_gradient(p);
+    optimizer.step(found);
+  }
+  expect_near(p, adagrad_formula(start, adagrad, 3), 1e-11);
 }
 
 TEST_P(Optimizers, ZeroGradClearsAllGroups) {
@@ -313,6 +362,10 @@ TEST_P(Optimizers, OptionsThatDoNotFitAreRefused) {
       }),
       "Adam could not be made\n  because betas is [0.9, 1], expected two numbers, each at least 0 "
       "and below 1");
+  EXPECT_EQ(message_of([&] { tn::optim::Adagrad({p}, {.lr_decay = -1}); }),
+            "Adagrad could not be made\n  because lr_decay is -1, expected at least 0");
+  EXPECT_EQ(message_of([&] { tn::optim::SparseAdam({p}, {.eps = NAN}); }),
+            "SparseAdam could not be made\n  because eps is nan, expected at least 0");
   EXPECT_EQ(message_of([&] { SGD({p}).set_option("learning_rat", 0.1); }),
             "SGD has no option 'learning_rat' for its groups");
   EXPECT_EQ(message_of([&] { SGD({p}).set_option("momentun", 0.1); }),

@@ -143,6 +143,12 @@ std::vector<Row> rows(tn::Device d) {
        },
        {0, 1, 2, 3, 22, 5},
        {3, 2}},
+      {"index_add",
+       [=](const Tensor& x) {
+         return tn::index_add(x[0], 0, indices({2, 2}, {2}, d), x[1].slice(0, 1), 0.5);
+       },
+       {0, 1, 2, 3, 13, 15},
+       {3, 2}},
       {"embedding_bag",
        [=](const Tensor& x) {
          return tn::embedding_bag(x[0], indices({2, 0, 1, 1}, {2, 2}, d));

@@ -321,8 +321,8 @@ TEST(OpRows, EveryDifferentiableOpHasOne) {
       // shape
       "meshgrid", "stack", "flip", "roll", "repeat", "triu", "tril", "pad",
       // index
-      "scatter_add", "index_select", "index", "index_put", "index_put_", "masked_select",
-      "embedding_bag",
+      "scatter_add", "index_add", "index_select", "index", "index_put", "index_put_",
+      "masked_select", "embedding_bag",
       // conv
       "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
       "im2col", "fold", "max_pool1d", "max_pool2d", "max_pool3d", "avg_pool1d", "avg_pool2d",

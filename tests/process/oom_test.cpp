@@ -54,6 +54,22 @@ TEST_F(OutOfMemory, OfAnyAllocationOfACnnsStepCanBeTriedAgain) {
   }
 }
 
+TEST_F(OutOfMemory, OfAnyAllocationOfAStepWithRowSparseGradientsCanBeTriedAgain) {
+  const auto plain = [](const tn::Tensors& p) { return tn::optim::SGD(p, {.lr = 0.1}); };
+  const auto adagrad = [](const tn::Tensors& p) { return tn::optim::Adagrad(p, {.lr = 0.1}); };
+  for (tn::Device device : devices()) {
+    tn::manual_seed(4);
+    const auto model = [] {
+      return tn::nn::Sequential(tn::nn::Embedding(11, 4, {.sparse = true}), tn::nn::Flatten());
+    };
+    const Tensor words = classes(18, 11).view({6, 3});
+    Training first(model(), plain, words, classes(6, 12), device);
+    try_all("embedding with sgd on " + device.type(), first.tried(), 3);
+    Training second(model(), adagrad, words, classes(6, 12), device);
+    try_all("embedding with adagrad on " + device.type(), second.tried(), 7);
+  }
+}
+
 TEST_F(OutOfMemory, OfAnyAllocationOfAGptsStepCanBeTriedAgain) {
   for (tn::Device device : devices()) {
     tn::manual_seed(3);

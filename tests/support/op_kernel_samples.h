@@ -262,6 +262,19 @@ inline void optim(Samples& list) {
                                  {.momentum = 0.5, .weight_decay = 0.5, .nesterov = true});
                     return tn::cat({p, b});
                   }});
+  list.push_back({"add_rows_",
+                  "rows that meet",
+                  kFloats,
+                  {sample({6, 50}), sample({6, 50}, {}, 2)},
+                  {0, 0},
+                  {8, 8},
+                  [](const TensorList& in, Dtype, tn::Device) {
+                    const Tensor x = in[0].clone();
+                    const int64_t n = x.size(0);
+                    tn::add_rows_(x, tn::clamp(tn::arange(n), 0, n / 2).to(x.device()), in[1],
+                                  0.75);
+                    return x;
+                  }});
 }
 
 }  // namespace kernel_samples

@@ -117,7 +117,8 @@ enum {
   TN_TENSOR_REQUIRES_GRAD = 1u << 1,
   TN_TENSOR_LEAF = 1u << 2,      /* no recorded call made it */
   TN_TENSOR_INFERENCE = 1u << 3, /* made in inference mode: never enters a graph */
-  TN_TENSOR_BORROWED = 1u << 4   /* a kernel's view on the host's stack: cannot be retained */
+  TN_TENSOR_BORROWED = 1u << 4,  /* a kernel's view on the host's stack: cannot be retained */
+  TN_TENSOR_ROWS = 1u << 5       /* row-sparse (rows/1): has no data, and no op takes it */
 };
 
 /* Counted by the host. This prefix may be read without a call; all of it is written by the host
@@ -1121,6 +1122,21 @@ typedef struct tn_autograd_api {
   tn_status* (*node_add_hook)(tn_node*, tn_hook_fn, void* self, void (*destroy)(void*));
   void (*node_release)(tn_node*);
 } tn_autograd_api;
+
+/* "rows/1": row-sparse tensors, the gradients of tables of which few rows were read. One has the
+ * sizes of the whole table, and holds the rows `values` [n, ...] that lie at `indices` [n]; all
+ * other rows are zero, and rows of one index add up. The flag TN_TENSOR_ROWS tells it; its `data`
+ * is NULL. A vjp or a custom backward may give one for a leaf, whose gradient it becomes (sums of
+ * such stay row-sparse, a sum with another is not), and set_grad and `to` take one. Whatever else
+ * gets one refuses. It never changes. */
+typedef struct tn_rows_api {
+  uint32_t size;
+  /* indices int64, on the device of values; neither needs a gradient, and both are kept, not
+   * copied: who changes them, changes the tensor. Indices outside of [0, n_rows) are refused
+   * where they are used. */
+  tn_status* (*make)(tn_tensor* indices, tn_tensor* values, int64_t n_rows, tn_tensor** result);
+  tn_status* (*parts)(const tn_tensor*, tn_tensor** indices, tn_tensor** values); /* owned */
+} tn_rows_api;
 
 /* "random/1": Philox state of the process; `seed` also resets the offset. */
 typedef struct tn_random_api {

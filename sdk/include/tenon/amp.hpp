@@ -185,7 +185,8 @@ class GradScaler {
       check(detail::api.object->group(optimizer.get(), i, &parameters, &n));
       for (uint32_t k = 0; k < n; ++k) {
         Tensor grad = Tensor::take(detail::api.autograd->grad(parameters[k]));
-        if (grad.defined()) grads.push_back(std::move(grad));
+        if (!grad.defined()) continue;
+        grads.push_back(grad.is_row_sparse() ? grad.values() : std::move(grad));
       }
     }
     return grads;

@@ -69,6 +69,7 @@ struct Api {
   Table<tn_tensor_api> tensor{"tensor/1"};
   Table<tn_device_api> device{"device/1"};
   Table<tn_autograd_api> autograd{"autograd/1"};
+  Table<tn_rows_api> rows{"rows/1"};
   Table<tn_random_api> random{"random/1"};
   Table<tn_amp_api> amp{"amp/1"};
   Table<tn_object_api> object{"object/1"};
@@ -89,6 +90,7 @@ inline void attach(const tn_host* host) {
   api.tensor.find(host);
   api.device.find(host);
   api.autograd.find(host);
+  api.rows.find(host);
   api.random.find(host);
   api.amp.find(host);
   api.object.find(host);

@@ -21,3 +21,4 @@
 #include "tenon/ops/reduce.hpp"
 #include "tenon/ops/resize.hpp"
 #include "tenon/ops/shape.hpp"
+#include "tenon/row_sparse.hpp"

@@ -132,6 +132,10 @@ class TensorPrinter {
 
 inline std::string Tensor::to_string() const {
   if (!t_) return "tensor(None)";
+  if (is_row_sparse()) {
+    return detail::joined({"row_sparse(indices=", indices().to_string(), ",\n  values=",
+                           values().to_string(), ",\n  rows=", std::to_string(size(0)), ")"});
+  }
   const bool meta = device().value.type == TN_DEVICE_META, empty = numel() == 0;
   std::string text = meta ? "tensor(..." : detail::TensorPrinter(*this).text();
   // Suffixes begin a new line where they would go beyond the 80th column.

@@ -200,6 +200,13 @@ class Tensor : public detail::TensorMethods {
     return detail::api.tensor->same_storage(checked(), other.checked()) != 0;
   }
 
+  // Row-sparse tensors: few rows of a table, the gradients of embeddings. (row_sparse.hpp)
+  bool is_row_sparse() const { return (checked()->flags & TN_TENSOR_ROWS) != 0; }
+  Tensor indices() const { return row_parts().first; }  // int64 [n]
+  Tensor values() const { return row_parts().second; }  // [n, ...]
+  Tensor coalesce() const;  // each index once, sorted. Waits for the device
+  Tensor to_dense() const;  // itself where it is not row-sparse
+
   // To another device or dtype, or itself. Differentiable. A copy to a device may end behind it.
   Tensor to(Device device, Dtype dtype = {}) const {
     tn_tensor* t = nullptr;
@@ -250,6 +257,11 @@ class Tensor : public detail::TensorMethods {
     }
     check(detail::api.tensor->write(t.t_, values, n * size_t(dtype.itemsize())));
     return device.is_cpu() ? t : t.to(device);
+  }
+  std::pair<Tensor, Tensor> row_parts() const {
+    tn_tensor *indices = nullptr, *values = nullptr;
+    check(detail::api.rows->parts(checked(), &indices, &values));
+    return {take(indices), take(values)};
   }
   // The handle of a tensor that is not None.
   tn_tensor* checked() const {

@@ -7,6 +7,7 @@ Needs torch (PyPI). Prints a table: medians in milliseconds, and the median over
 (above 1: Tenon is faster). The cases are those of sdk/cli/bench_ops.cpp and bench_steps.cpp, by name.
 """
 import argparse
+import itertools
 import json
 import os
 import pathlib
@@ -151,6 +152,19 @@ def adamw_step():
     return torch.optim.AdamW(parameters, lr=1e-3, fused=True).step  # the faster of its two
 
 
+def embedding_step():
+    table = torch.randn(1000000, 64, requires_grad=True)
+    optimizer = torch.optim.SGD([table], lr=0.1)
+    batches = itertools.cycle([torch.randint(0, 1000000, (2048, 20)) for _ in range(16)])
+
+    def run():
+        optimizer.zero_grad()
+        F.embedding(next(batches), table, sparse=True).mean().backward()
+        optimizer.step()
+
+    return run
+
+
 def served(*sizes):
     def make():
         x, channels = torch.randn(sizes), [torch.randn(sizes[1]) for _ in range(4)]
@@ -213,7 +227,7 @@ SUITES = {
         "erf": forward(torch.erf, SQUARE),
         "erf_backward": both_ways(torch.erf, SQUARE),
     },
-    "steps": {"mlp": mlp_step, "resnet18": resnet18_step, "gpt": gpt_step, "adamw": adamw_step},
+    "steps": {"mlp": mlp_step, "resnet18": resnet18_step, "gpt": gpt_step, "adamw": adamw_step, "embedding": embedding_step},
 }
 
 

@@ -16,24 +16,26 @@ inline namespace TENON_HIDDEN v0 {
 namespace nn {
 
 // Rows of weight [num_embeddings, embedding_dim], normal at first, by index; that of padding_idx is
-// 0 at first, and gets no gradient.
-inline Object Embedding(Int num_embeddings, Int embedding_dim, std::optional<Int> padding_idx = {}) { return Object::create("Embedding", num_embeddings, embedding_dim, padding_idx); }
+// 0 at first, and gets no gradient. sparse: the gradient is row-sparse, for SGD, Adagrad and
+// SparseAdam.
 struct EmbeddingOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   std::optional<Int> padding_idx = {};
+  bool sparse = false;
 };
-inline Object Embedding(Int num_embeddings, Int embedding_dim, const EmbeddingOptions& options) { return Object::create("Embedding", num_embeddings, embedding_dim, options.padding_idx); }
+inline Object Embedding(Int num_embeddings, Int embedding_dim, const EmbeddingOptions& options = {}) { return Object::create("Embedding", num_embeddings, embedding_dim, options.padding_idx, options.sparse); }
 // layer(x, offsets, per_sample_weights): sums, means or maxima (mode) of rows of weight
 // [num_embeddings, embedding_dim], normal at first: a bag for each row of x [bags, n], or beginning
 // at each of offsets [bags] in x [n], the last of which ends the last bag with include_last_offset.
-// The row padding_idx is 0 at first, and belongs to no bag.
+// The row padding_idx is 0 at first, and belongs to no bag. sparse: as Embedding's.
 struct EmbeddingBagOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   std::string mode = "mean";
   bool include_last_offset = false;
   std::optional<Int> padding_idx = {};
+  bool sparse = false;
 };
-inline Object EmbeddingBag(Int num_embeddings, Int embedding_dim, const EmbeddingBagOptions& options = {}) { return Object::create("EmbeddingBag", num_embeddings, embedding_dim, options.mode, options.include_last_offset, options.padding_idx); }
+inline Object EmbeddingBag(Int num_embeddings, Int embedding_dim, const EmbeddingBagOptions& options = {}) { return Object::create("EmbeddingBag", num_embeddings, embedding_dim, options.mode, options.include_last_offset, options.padding_idx, options.sparse); }
 // x [.., n, embedding_dim] plus the first n rows of weight [num_embeddings, embedding_dim], normal
 // at first.
 inline Object PositionalEmbedding(Int num_embeddings, Int embedding_dim) { return Object::create("PositionalEmbedding", num_embeddings, embedding_dim); }

@@ -36,24 +36,34 @@ inline Tensor masked_select(const Tensor& x, const Tensor& mask) { return detail
 // the device.
 inline Tensor nonzero(const Tensor& x) { return detail::call<Tensor>(detail::op<"nonzero">, x); }
 // Rows of weight [n, d] at index [..]: [.., d]. The row padding_idx, from the end where negative,
-// gets no gradient.
-inline Tensor embedding(const Tensor& weight, const Tensor& index, std::optional<Int> padding_idx = {}) { return detail::call<Tensor>(detail::op<"embedding">, weight, index, padding_idx); }
+// gets no gradient. sparse: the gradient of weight, a leaf, is row-sparse: the rows that were read,
+// and their indices.
+inline Tensor embedding(const Tensor& weight, const Tensor& index, std::optional<Int> padding_idx = {}, bool sparse = false) { return detail::call<Tensor>(detail::op<"embedding">, weight, index, padding_idx, sparse); }
 // Sums, means or maxima (mode) of rows of weight: a bag for each row of index [bags, n], or
 // beginning at each of offsets [bags] in index [n]; with include_last_offset the last of offsets is
 // where the last bag ends. The row padding_idx, from the end where negative, belongs to no bag and
-// gets no gradient.
+// gets no gradient. sparse: as embedding's.
 struct EmbeddingBagOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   std::string mode = "mean";
   Tensor per_sample_weights = {};
   bool include_last_offset = false;
   std::optional<Int> padding_idx = {};
+  bool sparse = false;
 };
-inline Tensor embedding_bag(const Tensor& weight, const Tensor& index, const Tensor& offsets = {}, const EmbeddingBagOptions& options = {}) { return detail::call<Tensor>(detail::op<"embedding_bag">, weight, index, offsets, options.mode, options.per_sample_weights, options.include_last_offset, options.padding_idx); }
-inline Tensor embedding_bag(const Tensor& weight, const Tensor& index, const EmbeddingBagOptions& options) { return detail::call<Tensor>(detail::op<"embedding_bag">, weight, index, Tensor(), options.mode, options.per_sample_weights, options.include_last_offset, options.padding_idx); }
+inline Tensor embedding_bag(const Tensor& weight, const Tensor& index, const Tensor& offsets = {}, const EmbeddingBagOptions& options = {}) { return detail::call<Tensor>(detail::op<"embedding_bag">, weight, index, offsets, options.mode, options.per_sample_weights, options.include_last_offset, options.padding_idx, options.sparse); }
+inline Tensor embedding_bag(const Tensor& weight, const Tensor& index, const EmbeddingBagOptions& options) { return detail::call<Tensor>(detail::op<"embedding_bag">, weight, index, Tensor(), options.mode, options.per_sample_weights, options.include_last_offset, options.padding_idx, options.sparse); }
 // index [..] to int64 [.., num_classes], 1 at its class. num_classes -1: one more than the largest
 // class, for which the call waits for the device.
 inline Tensor one_hot(const Tensor& index, Int num_classes = -1) { return detail::call<Tensor>(detail::op<"one_hot">, index, num_classes); }
+// A copy of x to which alpha times the parts of source along dim are added at index [n]; source has
+// the sizes of x, and n along dim.
+inline Tensor index_add(const Tensor& x, Int dim, const Tensor& index, const Tensor& source, Number alpha = 1) { return detail::call<Tensor>(detail::op<"index_add">, x, dim, index, source, alpha); }
+// Adds scale times rows [n, ..] to the rows of x at index [n], in their order, without a gradient.
+inline void add_rows_(const Tensor& x, const Tensor& index, const Tensor& rows, Float scale = 1.0) { return detail::call<void>(detail::op<"add_rows_">, x, index, rows, scale); }
+// Each of indices [n] once, in ascending order, and the sums of its rows of values [n, ..]. Waits
+// for the device.
+inline std::tuple<Tensor, Tensor> coalesce_rows(const Tensor& indices, const Tensor& values) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"coalesce_rows">, indices, values); }
 
 }  // namespace v0
 }  // namespace tenon

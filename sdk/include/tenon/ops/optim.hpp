@@ -42,6 +42,41 @@ struct AdamStepOptions {
   std::vector<Tensor> steps = {};
 };
 inline void adam_step(const Tensors& params, const Tensors& grads, const Tensors& exp_avgs, const Tensors& exp_avg_sqs, Float lr, Int step, const AdamStepOptions& options = {}) { return detail::call<void>(detail::op<"adam_step">, params, grads, exp_avgs, exp_avg_sqs, lr, step, options.beta1, options.beta2, options.eps, options.weight_decay, options.decoupled, options.maximize, options.found_inf, options.steps); }
+// A step of Adagrad (Duchi et al., JMLR 12, 2011): g += weight_decay * p; sum += g * g; p -= lr /
+// (1 + (step - 1) * lr_decay) * g / (sqrt(sum) + eps). steps: of each param, of one element, float;
+// they go up by 1 first. Nothing changes where found_inf is not 0.
+struct AdagradStepOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float lr_decay = 0.0;
+  Float weight_decay = 0.0;
+  Float eps = 1e-10;
+  bool maximize = false;
+  Tensor found_inf = {};
+};
+inline void adagrad_step(const Tensors& params, const Tensors& grads, const Tensors& sums, const Tensors& steps, Float lr, const AdagradStepOptions& options = {}) { return detail::call<void>(detail::op<"adagrad_step">, params, grads, sums, steps, lr, options.lr_decay, options.weight_decay, options.eps, options.maximize, options.found_inf); }
+// adagrad_step with a row-sparse gradient, of rows values at indices: changes these rows alone.
+// Waits for the device.
+struct AdagradRowsStepOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float lr_decay = 0.0;
+  Float eps = 1e-10;
+  bool maximize = false;
+  Tensor found_inf = {};
+};
+inline void adagrad_rows_step(const Tensor& param, const Tensor& sum, const Tensor& step, const Tensor& indices, const Tensor& values, Float lr, const AdagradRowsStepOptions& options = {}) { return detail::call<void>(detail::op<"adagrad_rows_step">, param, sum, step, indices, values, lr, options.lr_decay, options.eps, options.maximize, options.found_inf); }
+// A step of Adam (Kingma & Ba, arXiv:1412.6980) for the rows of a row-sparse gradient, values at
+// indices: other rows of the parameter and of its averages stay (PyTorch's SparseAdam). step, of
+// one element, float, goes up by 1 first. Nothing changes where found_inf is not 0. Waits for the
+// device.
+struct SparseAdamStepOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float beta1 = 0.9;
+  Float beta2 = 0.999;
+  Float eps = 1e-08;
+  bool maximize = false;
+  Tensor found_inf = {};
+};
+inline void sparse_adam_step(const Tensor& param, const Tensor& exp_avg, const Tensor& exp_avg_sq, const Tensor& step, const Tensor& indices, const Tensor& values, Float lr, const SparseAdamStepOptions& options = {}) { return detail::call<void>(detail::op<"sparse_adam_step">, param, exp_avg, exp_avg_sq, step, indices, values, lr, options.beta1, options.beta2, options.eps, options.maximize, options.found_inf); }
 // The scale of losses (PyTorch's GradScaler): shrinks by backoff_factor where found_inf is not 0,
 // grows by growth_factor after growth_interval good steps, if it stays finite. All of one element;
 // good_steps is int64.

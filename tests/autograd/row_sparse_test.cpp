@@ -1,0 +1,426 @@
+// Row-sparse gradients: their making, sums, coalescing, what takes them and what refuses, on every
+// backend. Values are those of PyTorch 2.15.
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "message_of.h"
+#include "tenon/tenon.hpp"
+
+namespace tn = tenon;
+using tn::Tensor;
+
+namespace {
+
+using Values = std::vector<float>;
+
+class RowSparse : public testing::TestWithParam<const char*> {
+ protected:
+  static void SetUpTestSuite() { tn::load_plugins(); }
+  tn::Device device() const { return tn::Device(GetParam()); }
+  Tensor on(const Tensor& t) const { return t.to(device()); }
+  // [6, 2]: -0.4, -0.3 to 0.7
+  Tensor table() const {
+    Values values;
+    for (int i = 0; i < 12; ++i) values.push_back(float(i / 10.0 - 0.4));
+    return on(Tensor::from(values, {6, 2})).requires_grad_();
+  }
+  Tensor first() const { return on(tn::tensor({{1, 4, 1}, {0, 4, 5}})); }
+  Tensor second() const { return on(tn::tensor({{4, 4, 2}, {2, 1, 0}})); }
+  Tensor factors() const {
+    Values values;
+    for (int i = 1; i <= 12; ++i) values.push_back(float(i) / 8);
+    return on(Tensor::from(values, {2, 3, 2}));
+  }
+};
+
+void expect_near(const Tensor& found, const Values& expected, float tolerance = 1e-6f) {
+  const Values values = found.to_vector<float>();
+  ASSERT_EQ(values.size(), expected.size());
+  for (size_t i = 0; i < values.size(); ++i) EXPECT_NEAR(values[i], expected[i], tolerance) << i;
+}
+
+TEST_P(RowSparse, AGradientHoldsTheRowsThatWereRead) {
+  const Tensor w = table(), index = first();
+  tn::sum(tn::embedding(w, index, {}, true) * factors()).backward();
+  const Tensor grad = w.grad();
+  ASSERT_TRUE(grad.is_row_sparse());
+  EXPECT_EQ(grad.sizes(), w.sizes());
+  EXPECT_EQ(grad.numel(), 12);
+  EXPECT_EQ(grad.dtype(), tn::float32);
+  EXPECT_EQ(grad.device(), device());
+  EXPECT_EQ(grad.indices().to_vector<int64_t>(), (std::vector<int64_t>{1, 4, 1, 0, 4, 5}));
+  EXPECT_EQ(grad.values().sizes(), (tn::Ints{6, 2}));
+  const Values dense = {0.875f, 1, 0.75f, 1, 0, 0, 0, 0, 1.5f, 1.75f, 1.375f, 1.5f};
+  expect_near(grad.to_dense(), dense);
+  const Tensor once = grad.coalesce();
+  EXPECT_EQ(once.indices().to_vector<int64_t>(), (std::vector<int64_t>{0, 1, 4, 5}));
+  expect_near(once.values(), {0.875f, 1, 0.75f, 1, 1.5f, 1.75f, 1.375f, 1.5f});
+  // The index is its owner's, who may write it.
+  index.zero_();
+  expect_near(grad.to_dense(), dense);
+  EXPECT_FALSE(w.is_row_sparse());
+  EXPECT_TRUE(w.to_dense().is_same(w));
+}
+
+TEST_P(RowSparse, ThePaddingGetsNoGradient) {
+  const Tensor w = table();
+  tn::sum(tn::embedding(w, first(), 4, true) * factors()).backward();
+  expect_near(w.grad().to_dense(), {0.875f, 1, 0.75f, 1, 0, 0, 0, 0, 0, 0, 1.375f, 1.5f});
+}
+
+TEST_P(RowSparse, BagsHaveThem) {
+  const Tensor index = on(tn::tensor({1, 4, 1, 0, 4, 5})), offsets = on(tn::tensor({0, 2, 2})),
+               factors = on(tn::tensor({{1.f, 2.f}, {3.f, 4.f}, {5.f, 6.f}}));
+  const std::pair<const char*, Values> modes[] = {
+      {"sum", {5, 6, 6, 8, 0, 0, 0, 0, 6, 8, 5, 6}},
+      {"mean", {1.25f, 1.5f, 1.75f, 2.5f, 0, 0, 0, 0, 1.75f, 2.5f, 1.25f, 1.5f}}};
+  for (const auto& [mode, expected] : modes) {
+    const Tensor w = table();
+    const Tensor y = tn::embedding_bag(w, index, offsets, {.mode = mode, .sparse = true});
+    tn::sum(y * factors).backward();
+    EXPECT_TRUE(w.grad().is_row_sparse());
+    expect_near(w.grad().to_dense(), expected);
+  }
+}
+
+TEST_P(RowSparse, SumsStaySparseAmongThemselves) {
+  const Tensor w = table(), dense = table();
+  for (const Tensor& t : {w, dense}) {
+    const bool sparse = t.is_same(w);
+    // Seven uses in one backward, and another backward after it.
+    Tensor loss = tn::sum(tn::embedding(t, second(), {}, sparse) * factors());
+    for (int i = 0; i < 6; ++i) loss = loss + tn::sum(tn::embedding(t, first(), {}, sparse)) * i;
+    loss.backward();
+    tn::sum(tn::embedding(t, first(), {}, sparse) * factors()).backward();
+  }
+  ASSERT_TRUE(w.grad().is_row_sparse());
+  EXPECT_EQ(w.grad().indices().numel(), 48);
+  expect_near(w.grad().to_dense(), dense.grad().to_vector<float>(), 1e-5f);
+}
+
+TEST_P(RowSparse, ASumWithAnotherGradientIsDense) {
+  const Tensor expected = table();
+  tn::sum(tn::embedding(expected, first()) * factors() + tn::sum(expected * expected)).backward();
+  for (const bool sparse_first : {true, false}) {
+    const Tensor w = table();  // in one backward
+    const auto rows = [&] { return tn::sum(tn::embedding(w, first(), {}, true) * factors()); };
+    const auto all = [&] { return tn::sum(w * w) * 6; };
+    (sparse_first ? rows() + all() : all() + rows()).backward();
+    EXPECT_FALSE(w.grad().is_row_sparse());
+    const Values once = w.grad().to_vector<float>();
+    w.zero_grad();  // in two
+    for (const bool now_rows : {sparse_first, !sparse_first})
+      (now_rows ? rows() : all()).backward();
+    EXPECT_FALSE(w.grad().is_row_sparse());
+    expect_near(w.grad(), once, 1e-5f);
+  }
+  // A view of the table beside it, whose gradient goes into a window.
+  const Tensor w = table();
+  (tn::sum(tn::embedding(w, first(), {}, true)) + tn::sum(tn::narrow(w, 0, 1, 2)) * 3).backward();
+  expect_near(w.grad(), {1, 1, 5, 5, 3, 3, 0, 0, 2, 2, 1, 1});
+}
+
+TEST_P(RowSparse, GradGivesThemWithoutALeaf) {
+  const Tensor w = table();
+  const Tensor grad = tn::grad(tn::sum(tn::embedding(w, first(), {}, true)), w);
+  EXPECT_TRUE(grad.is_row_sparse());
+  EXPECT_FALSE(w.grad().defined());
+}
+
+// Three steps, the second of two backwards.
+Values trained(const Tensor& w, const tn::optim::Optimizer& optimizer, const Tensor& first,
+               const Tensor& second, const Tensor& factors, std::optional<tn::Int> padding = {}) {
+  for (int step = 0; step < 3; ++step) {
+    optimizer.zero_grad();
+    for (int k = 0; k < (step == 1 ? 2 : 1); ++k) {
+      const Tensor y = tn::embedding(w, k == 0 ? first : second, padding, true);
+      tn::sum(y * y * factors).backward();
+    }
+    optimizer.step();
+  }
+  return w.to_vector<float>();
+}
+
+TEST_P(RowSparse, OptimizersTakeThem) {
+  const auto check = [&](const auto& make, const Values& expected,
+                         std::optional<tn::Int> padding = {}) {
+    const Tensor w = table();
+    trained(w, make(w), first(), second(), factors(), padding);
+    expect_near(w, expected, 2e-6f);
+  };
+  check([](const Tensor& w) { return tn::optim::SGD({w}, {.lr = 0.05}); },
+        {-0.2581234f, -0.18225f, -0.1390391f, -0.062775f, 0, 0.0825f, 0.2f, 0.3f, 0.2312f,
+         0.2552344f, 0.3849715f, 0.4298875f});
+  check([](const Tensor& w) { return tn::optim::SGD({w}, {.lr = 0.05, .maximize = true}); },
+        {-0.5795016f, -0.45375f, -0.2744609f, -0.148225f, 0, 0.1175f, 0.2f, 0.3f, 0.6348f,
+         0.8628906f, 0.883091f, 1.064613f});
+  check(
+      [](const Tensor& w) {
+        return tn::optim::Adagrad({w},
+                                  {.lr = 0.1, .lr_decay = 0.1, .initial_accumulator_value = 0.2});
+      },
+      {-0.2168656f, -0.1269567f, -0.06693815f, -0.01105672f, 0, 0.0439713f, 0.2f, 0.3f, 0.2117003f,
+       0.3022508f, 0.4056676f, 0.5017867f});
+  check(
+      [](const Tensor& w) {
+        return tn::optim::SparseAdam({w}, {.lr = 0.02, .betas = {0.8, 0.95}});
+      },
+      {-0.3430585f, -0.2428921f, -0.1428921f, -0.04247177f, 0, 0.08448418f, 0.2f, 0.3f, 0.3402898f,
+       0.4404126f, 0.540118f, 0.6400993f});
+  check([](const Tensor& w) { return tn::optim::SparseAdam({w}, {.lr = 0.02}); },
+        {-0.3432284f, -0.2430366f, -0.142997f, -0.04240575f, 0, 0.08511728f, 0.2f, 0.3f, 0.4f, 0.5f,
+         0.5400763f, 0.6400638f},
+        4);
+}
+
+TEST_P(RowSparse, AScalerScalesThem) {
+  const Tensor w = table(), plain = table();
+  const auto optimizer = tn::optim::SGD({w}, {.lr = 0.5});
+  tn::GradScaler scaler({.init_scale = 8});
+  const auto backward = [&](float factor) {
+    optimizer.zero_grad();
+    scaler.scale(tn::sum(tn::embedding(w, first(), {}, true) * factor)).backward();
+    scaler.step(optimizer);
+    scaler.update();
+  };
+  backward(1);
+  const Values stepped = w.to_vector<float>();
+  expect_near(tn::sub(plain, w), {0.5f, 0.5f, 1, 1, 0, 0, 0, 0, 1, 1, 0.5f, 0.5f});
+  backward(INFINITY);  // skipped
+  EXPECT_EQ(w.to_vector<float>(), stepped);
+  EXPECT_EQ(scaler.state().scale, 4);
+}
+
+TEST_P(RowSparse, AreMovedAndSet) {
+  const Tensor w = table();
+  const Tensor grad =
+      tn::row_sparse(on(tn::tensor(std::initializer_list<int64_t>{2, 2})), on(tn::ones({2, 2})), 6);
+  w.set_grad(grad);
+  EXPECT_TRUE(w.grad().is_same(grad));
+  const Tensor here = grad.to(tn::cpu, tn::float64);
+  EXPECT_TRUE(here.is_row_sparse());
+  EXPECT_EQ(here.dtype(), tn::float64);
+  EXPECT_EQ(here.to_dense().to_vector<double>()[5], 2);
+  const tn::Object layer = tn::nn::Embedding(6, 2, {.sparse = true});
+  tn::sum(layer(first().to(tn::cpu))).backward();
+  layer.to(device(), tn::float64);
+  const Tensor moved = layer.tensor("weight").grad();
+  EXPECT_TRUE(moved.is_row_sparse());
+  EXPECT_EQ(moved.device(), device());
+  EXPECT_EQ(moved.dtype(), tn::float64);
+}
+
+TEST_P(RowSparse, HooksSeeThemAndMayMakeThemDense) {
+  const Tensor w = table();
+  bool sparse = false;
+  w.register_hook([&](const Tensor& grad) {
+    sparse = grad.is_row_sparse();
+    return grad.to_dense();
+  });
+  tn::sum(tn::embedding(w, first(), {}, true)).backward();
+  EXPECT_TRUE(sparse);
+  EXPECT_FALSE(w.grad().is_row_sparse());
+}
+
+TEST_P(RowSparse, OfEmptyIndices) {
+  const Tensor w = table();
+  tn::sum(tn::embedding(w, on(tn::zeros({0}, tn::int64)), {}, true)).backward();
+  ASSERT_TRUE(w.grad().is_row_sparse());
+  EXPECT_EQ(w.grad().coalesce().indices().numel(), 0);
+  const Values before = w.to_vector<float>();
+  tn::optim::SGD({w}, {.lr = 1}).step();
+  tn::optim::SparseAdam({w}).step();
+  tn::optim::Adagrad({w}).step();
+  EXPECT_EQ(w.to_vector<float>(), before);
+}
+
+TEST_P(RowSparse, ACompiledFunctionSaysWhyItStaysEager) {
+  const Tensor w = table();
+  const auto optimizer = tn::optim::SGD({w}, {.lr = 0.05});
+  const auto step = tn::compile([&](Tensor index, Tensor factors) {
+    optimizer.zero_grad();
+    const Tensor y = tn::embedding(w, index, {}, true);
+    tn::sum(y * y * factors).backward();
+    optimizer.step();
+  });
+  const Tensor other = table();
+  const auto eager = tn::optim::SGD({other}, {.lr = 0.05});
+  for (int i = 0; i < 4; ++i) {
+    step(first(), factors());
+    eager.zero_grad();
+    const Tensor y = tn::embedding(other, first(), {}, true);
+    tn::sum(y * y * factors()).backward();
+    eager.step();
+  }
+  EXPECT_EQ(w.to_vector<float>(), other.to_vector<float>());
+  EXPECT_NE(step.describe().find("a gradient that it leaves is row-sparse"), std::string::npos)
+      << step.describe();
+}
+
+// ---- What refuses, and how it says so.
+
+TEST_P(RowSparse, OpsRefuseThem) {
+  const Tensor w = table();
+  tn::sum(tn::embedding(w, first(), {}, true)).backward();
+  const Tensor grad = w.grad();
+  const std::string is = "[6, 2] float32 on " + std::string(device().name()) + " (row-sparse)",
+                    expected = "; expected one that is not row-sparse, as to_dense() makes it";
+  EXPECT_EQ(message_of([&] { grad* grad; }), "mul: x is " + is + expected);
+  EXPECT_EQ(message_of([&] { tn::cat({w.detach(), grad}); }), "cat: xs[1] is " + is + expected);
+  EXPECT_EQ(message_of([&] { tn::clip_grad_norm_({grad}, 1); }),
+            "clip_grad_norm_: grads[0] is " + is + expected);
+  for (const auto& [what, call] : std::vector<std::pair<const char*, std::function<void()>>>{
+           {"copy_", [&] { grad.copy_(w); }},
+           {"copy_: src", [&] { w.detach().copy_(grad); }},
+           {"detach", [&] { grad.detach(); }},
+           {"read", [&] { grad.to_vector<float>(); }},
+           {"requires_grad", [&] { grad.requires_grad_(); }},
+           {"data", [&] { grad.to(tn::cpu).data<float>(); }},
+           {"to_dlpack", [&] { tn::to_dlpack(grad); }},
+           {"call", [&] { tn::compile([](Tensor x) { return x + 1; })(grad); }}}) {
+    EXPECT_NE(message_of(call).find(std::string(what) + ": the tensor is [6, 2]"),
+              std::string::npos)
+        << message_of(call);
+  }
+  EXPECT_NE(message_of([&] { tn::sum(w * 2).backward(grad); }).find("backward: "),
+            std::string::npos);
+  EXPECT_NE(message_of([&] { (w * 2).backward(grad); }).find("backward: the gradient is " + is),
+            std::string::npos);
+  EXPECT_EQ(message_of([&] { w.indices(); }).substr(0, 14), "rows: parts of");
+}
+
+TEST_P(RowSparse, OnlyLeavesTakeThem) {
+  const Tensor w = table();
+  const Tensor y = tn::embedding(w * 2, first(), {}, true);
+  EXPECT_NE(message_of([&] {
+              tn::sum(y).backward();
+            }).find("its gradient for input 0 is row-sparse, which only leaves take; mul made"),
+            std::string::npos)
+      << message_of([&] { tn::sum(y).backward(); });
+  const Tensor x = tn::embedding(w, first(), {}, true);
+  const std::string second_order =
+      message_of([&] { tn::grad(tn::sum(x * x), w, {.create_graph = true}); });
+  EXPECT_NE(second_order.find("a row-sparse tensor has none"), std::string::npos) << second_order;
+}
+
+TEST_P(RowSparse, OptimizersSayWhatTakesThem) {
+  const Tensor w = table();
+  tn::sum(tn::embedding(w, first(), {}, true)).backward();
+  const auto refused = [&](const tn::optim::Optimizer& optimizer) {
+    const Values before = w.to_vector<float>();
+    const std::string message = message_of([&] { optimizer.step(); });
+    EXPECT_EQ(w.to_vector<float>(), before);
+    return message;
+  };
+  const std::string takes =
+      "a gradient of [6, 2] is row-sparse, for which one takes SGD without momentum and "
+      "weight_decay, Adagrad or SparseAdam; expected here: ";
+  for (const auto& [message, expected] : std::vector<std::pair<std::string, std::string>>{
+           {refused(tn::optim::SGD({w}, {.momentum = 0.9})), "no momentum and no weight_decay"},
+           {refused(tn::optim::SGD({w}, {.weight_decay = 0.1})), "no momentum and no weight_decay"},
+           {refused(tn::optim::Adagrad({w}, {.weight_decay = 0.1})), "without weight_decay"},
+           {refused(tn::optim::Adam({w})), "SparseAdam"},
+           {refused(tn::optim::AdamW({w})), "SparseAdam"}}) {
+    EXPECT_NE(message.find(takes + expected), std::string::npos) << message;
+  }
+  const Tensor dense = table();
+  tn::sum(dense * 2).backward();
+  EXPECT_NE(message_of([&] {
+              tn::optim::SparseAdam({dense}).step();
+            }).find("a gradient is not row-sparse"),
+            std::string::npos);
+}
+
+TEST_P(RowSparse, PartsMustFit) {
+  const Tensor indices = on(tn::tensor(std::initializer_list<int64_t>{1, 2}));
+  const auto message = [&](const Tensor& i, const Tensor& values, int64_t n) {
+    return message_of([&] { tn::row_sparse(i, values, n); });
+  };
+  const std::string expected = "; expected int64 [n] and [n, ...] on one device";
+  EXPECT_NE(message(indices, on(tn::zeros({3, 2})), 6).find(expected), std::string::npos);
+  EXPECT_NE(message(indices.to(tn::int32), on(tn::zeros({2, 2})), 6).find(expected),
+            std::string::npos);
+  EXPECT_NE(message(indices.reshape({2, 1}), on(tn::zeros({2, 2})), 6).find(expected),
+            std::string::npos);
+  EXPECT_NE(message(indices, on(tn::zeros({})), 6).find(expected), std::string::npos);
+  EXPECT_NE(message(indices, on(tn::zeros({2, 2})).requires_grad_(), 6).find("need a gradient"),
+            std::string::npos);
+  EXPECT_EQ(message(indices, on(tn::zeros({2, 2})), -1), "rows: negative size in [-1, 2]");
+  EXPECT_NE(message(indices, on(tn::zeros({2, 2})), INT64_MAX).find("overflows"),
+            std::string::npos);
+  // An index beyond the table is found where it is used.
+  const Tensor wrong = tn::row_sparse(indices, on(tn::ones({2, 2})), 2);
+  EXPECT_NE(message_of([&] {
+              wrong.to_dense();
+              device().synchronize();
+            }).find("index 2"),
+            std::string::npos);
+}
+
+TEST_P(RowSparse, ArePrinted) {
+  const Tensor t = tn::row_sparse(on(tn::tensor(std::initializer_list<int64_t>{3})),
+                                  on(tn::tensor({{1.f, 2.f}})), 6);
+  const std::string text = t.to_string();
+  EXPECT_EQ(text.find("row_sparse(indices=tensor([3]"), 0u) << text;
+  EXPECT_NE(text.find("rows=6)"), std::string::npos) << text;
+}
+
+TEST_P(RowSparse, IndexAddAddsParts) {
+  const Tensor x = on(tn::zeros({3, 4})).requires_grad_(),
+               source = on(tn::ones({3, 2})).requires_grad_(),
+               index = on(tn::tensor(std::initializer_list<int64_t>{3, 0}));
+  const Tensor y = tn::index_add(x, 1, index, source, 2.5);
+  expect_near(y, {2.5f, 0, 0, 2.5f, 2.5f, 0, 0, 2.5f, 2.5f, 0, 0, 2.5f});
+  tn::sum(y * y).backward();
+  expect_near(source.grad(), {12.5f, 12.5f, 12.5f, 12.5f, 12.5f, 12.5f});
+  expect_near(x.grad(), {5, 0, 0, 5, 5, 0, 0, 5, 5, 0, 0, 5});
+  EXPECT_NE(message_of([&] {
+              tn::index_add(x, 0, index, source);
+            }).find("index_add: source is [3, 2], expected [2, 4], a part for each index"),
+            std::string::npos);
+  EXPECT_NE(message_of([&] {
+              tn::coalesce_rows(index, source);
+            }).find("coalesce_rows: indices are [2], values [3, 2]; expected [n] and [n, ..]"),
+            std::string::npos);
+}
+
+// More rows than one thread adds: in the order of the rows, whoever adds them, so that the bits are
+// those of a loop.
+TEST_P(RowSparse, AddRowsAddsManyRowsInTheirOrder) {
+  tn::manual_seed(3);
+  for (const int64_t width : {1, 7, 64}) {
+    const Tensor x = tn::randn({1000, width}), rows = tn::randn({9000, width}),
+                 index = tn::randint(0, 1000, {9000});
+    Values expected = x.to_vector<float>();
+    const Values added = rows.to_vector<float>();
+    const std::vector<int64_t> at = index.to_vector<int64_t>();
+    for (size_t i = 0; i < at.size(); ++i) {
+      for (int64_t k = 0; k < width; ++k) {
+        float& place = expected[size_t(at[i] * width + k)];
+        const float term = added[i * size_t(width) + size_t(k)] * 0.3f;
+        place += term;
+      }
+    }
+    const Tensor there = on(x).clone();
+    tn::add_rows_(there, on(index), on(rows), 0.3f);
+    EXPECT_EQ(there.to_vector<float>(), expected) << width;
+  }
+  const Tensor x = on(tn::zeros({3, 2})), one = on(tn::ones({1, 2}));
+  EXPECT_NE(message_of([&] {
+              tn::add_rows_(x, on(tn::tensor({int64_t(-1)})), one);
+              device().synchronize();
+            }).find("index -1"),
+            std::string::npos);
+  EXPECT_NE(message_of([&] {
+              tn::add_rows_(x, on(tn::tensor({int64_t(1)})), x);
+            }).find("add_rows_: source is [3, 2], expected [1, 2], a part for each index"),
+            std::string::npos);
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, RowSparse, testing::Values("cpu", "ref"),
+                         [](const auto& info) { return std::string(info.param); });
+
+}  // namespace
