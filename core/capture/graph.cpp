@@ -45,20 +45,35 @@ bool LeftTensor::is_like(const Tensor* t) const {
          std::ranges::equal(t->size_span(), sizes) && std::ranges::equal(t->stride_span(), strides);
 }
 
-// Do two of what a call brings and the function holds lie in one memory, which were two storages
-// when it was recorded? What had to be copied first was found out then.
+Extent::Extent(tn_device where, const void* memory, uint64_t bytes)
+    : device(uint64_t{static_cast<uint32_t>(where.type)} << 32 |
+             static_cast<uint32_t>(where.index)),
+      begin(reinterpret_cast<uintptr_t>(memory)),
+      end(begin + bytes) {
+  if ((device_type(where.type)->def.flags & TN_DEVICE_NO_ADDRESS) != 0) end = begin + 1;
+}
+
+bool Extent::any_meet(std::span<const Extent> sorted) {
+  return std::ranges::adjacent_find(sorted, &Extent::meets) != sorted.end();
+}
+
+// Do two of what a call brings and the function holds lie in one memory, which did not when it was
+// recorded? What had to be copied first was found out then.
 bool LaunchGraph::shares_memory(std::span<tn_tensor* const> arguments) const {
-  SmallVector<const void*, 16> brought;
-  const auto bring = [&](const void* memory) {
-    if (memory != nullptr) brought.push_back(memory);
+  SmallVector<Extent, 16> brought;
+  const auto bring = [&](const tn_storage* s) {
+    if (s->memory != nullptr && s->bytes > 0) brought.emplace_back(s->device, s->memory, s->bytes);
   };
-  for (const uint32_t i : arguments_) bring(arguments[storages[i].from]->storage->memory);
-  for (const uint32_t i : gradients_) bring(leaves[storages[i].from].leaf->grad()->storage->memory);
-  for (const void* memory : brought) {
-    if (outside_memory.count(memory) != 0) return true;
+  for (const uint32_t i : arguments_) bring(arguments[storages[i].from]->storage);
+  for (const uint32_t i : gradients_) bring(leaves[storages[i].from].leaf->grad()->storage);
+  for (const Extent& extent : brought) {
+    const auto behind = std::upper_bound(outside_memory.begin(), outside_memory.end(), extent);
+    if ((behind != outside_memory.end() && behind->meets(extent)) ||
+        (behind != outside_memory.begin() && (behind - 1)->meets(extent)))
+      return true;
   }
   std::sort(brought.begin(), brought.end());
-  return std::adjacent_find(brought.begin(), brought.end()) != brought.end();
+  return Extent::any_meet(brought);
 }
 
 // Tensors are looked at when one of all that are watched has changed.

@@ -6,7 +6,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 #include "autograd/node.h"
@@ -40,6 +39,22 @@ struct Place {
 // Everything of a call that shows a storage: its tensors, and the operands of loops and reductions.
 // The operands of a loop come first, in their order.
 std::vector<Place> places_of(const tn_call& call);
+
+// Where memory lies. Two storages may lie in one memory: of two tensors over memory that is not the
+// host's (from_memory, DLPack), or of one over memory of the other.
+struct Extent {
+  uint64_t device, begin, end;  // of a device whose memory has no addresses: its handle
+
+  Extent(tn_device where, const void* memory, uint64_t bytes);
+  bool operator<(const Extent& other) const {
+    return device != other.device ? device < other.device : begin < other.begin;
+  }
+  bool meets(const Extent& other) const {
+    return device == other.device && begin < other.end && other.begin < end;
+  }
+  // None of them is empty.
+  static bool any_meet(std::span<const Extent> sorted);
+};
 
 // A storage that the calls of a graph work on.
 struct GraphStorage {
@@ -209,7 +224,7 @@ class LaunchGraph {
   std::vector<LeafEffect> leaves;
   std::vector<WatchedObject> objects;
   uint64_t watched_changes_then = 0, object_changes_then = 0;
-  std::unordered_set<const void*> outside_memory;  // of all that is kOutside
+  std::vector<Extent> outside_memory;  // of all that is kOutside, sorted; none meet
   int64_t n_random = 0;
   size_t n_recomputed = 0;                   // steps that are there twice
   size_t n_dropped = 0;                      // steps whose results nobody reads

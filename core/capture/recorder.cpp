@@ -335,20 +335,24 @@ int64_t GraphRecorder::leave(const Tensor* t) {
   return known->second;
 }
 
-bool GraphRecorder::shared_memory() {
-  std::unordered_set<const void*> brought;
-  bool shared = false;
+// Refuses where two storages of the function lie in one memory: its calls are looked at as if they
+// did not.
+void GraphRecorder::refuse_shared_memory(bool* again) {
+  std::vector<Extent>& outside = graph_->outside_memory;
+  std::vector<Extent> all;
   for (const GraphStorage& s : graph_->storages) {
-    if (s.memory == nullptr) continue;
-    if (s.kind == Where::kOutside) {
-      graph_->outside_memory.insert(s.memory);
-    } else {
-      shared = !brought.insert(s.memory).second || shared;
-    }
+    if (s.memory == nullptr || s.bytes == 0) continue;
+    all.emplace_back(s.device, s.memory, s.bytes);
+    if (s.kind == Where::kOutside) outside.push_back(all.back());
   }
-  return shared || std::ranges::any_of(brought, [&](const void* memory) {
-           return graph_->outside_memory.count(memory) != 0;
-         });
+  std::sort(outside.begin(), outside.end());
+  std::sort(all.begin(), all.end());
+  if (Extent::any_meet(outside)) {
+    refuse("tensors that it holds share memory, and are no views of one another");
+  } else if (Extent::any_meet(all)) {
+    *again = true;
+    refuse("an argument or a gradient shares memory with another tensor of the function");
+  }
 }
 
 void GraphRecorder::finish_leaves() {
@@ -430,10 +434,7 @@ Status GraphRecorder::finish(std::span<tn_tensor* const> results, bool holds_arg
       *again = true;
       refuse("requires_grad, the device or a hook of a tensor was changed meanwhile");
     }
-    if (reason_.empty() && shared_memory()) {
-      *again = true;
-      refuse("an argument or a gradient shares memory with a tensor that it holds");
-    }
+    if (reason_.empty()) refuse_shared_memory(again);
     for (const WatchedObject& w : graph_->objects) {
       if (reason_.empty() && *w.changes != w.changes_then) {
         *again = true;

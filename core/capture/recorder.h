@@ -61,7 +61,7 @@ class GraphRecorder final : public Recording {
   void bind_numbers(Step* step, std::span<const Parameter> parameters);
   void bind(Step* step, const tn_tensor* holder, tn_value* argument, tn_scalar* parameter,
             bool as_float);
-  bool shared_memory();
+  void refuse_shared_memory(bool* again);
   Status plan(bool is_exact);
   void finish_leaves();
   void finish_results(std::span<tn_tensor* const> results);

@@ -256,19 +256,67 @@ TEST(CompileHostile, MemoryOfArgumentsIsLetGo) {
   expect_same_program([](const Wrap& wrap) {
     const Function f = wrap([](Tensor x) { return x * 2; });
     int released = 0;
-    std::vector<float> values(9, 1.f);
+    Owner owner(9, [&] { ++released; });
     Seen seen;
     for (int i = 0; i < 4; ++i) {
-      tn_tensor* t = nullptr;
-      const int64_t sizes[] = {9};
-      tn::check(tn::detail::api.tensor->from_memory(
-          values.data(), 1, sizes, nullptr, TN_FLOAT32, [](void* n) { ++*static_cast<int*>(n); },
-          &released, &t));
-      f(Tensor::take(t));
+      f(owner.lend(0, 9));
       seen.push_back(std::to_string(released));
     }
     return seen;
   });
+}
+
+// Twice x, which is needed once more when much memory is in use, and after a write to y. To compute
+// it anew there saves memory, and is right where y is not in the memory of x.
+constexpr int64_t kMany = 1 << 15;
+Tensor twice_around_a_write(const Tensor& x, const Tensor& y) {
+  const Tensor twice = x * 2, more = twice + 1;
+  const Tensor sum = tn::exp(tn::cat({more, more, more, more}) * -1).sum();
+  tn::add_(y, 1);
+  return (twice + sum).narrow(0, 0, kMany).sum();
+}
+
+TEST(CompileHostile, MemoryOfOthersThatOverlaps) {
+  expect_same_program([](const Wrap& wrap) {
+    Owner owner(4 * kMany);
+    const Tensor y = owner.lend(0, kMany);
+    const Function f = wrap([&](Tensor x) { return twice_around_a_write(x, y); });
+    Seen seen;
+    for (const int64_t at : {3, 2, 1, 0}) {  // in halves of what is lent
+      for (int i = 0; i < 3; ++i) seen.push_back(text(f(owner.lend(at * kMany / 2, kMany))));
+    }
+    const Tensor own = tn::linspace(0, 1, 2 * kMany, tn::float32), part = own.narrow(0, 0, kMany),
+                 late = tn::from_dlpack(tn::to_dlpack(own.narrow(0, kMany / 2, kMany)));
+    const Function g = wrap([&](Tensor x) { return twice_around_a_write(x, late); });
+    for (const Tensor& x : {part.clone(), part.clone(), part, part}) seen.push_back(text(g(x)));
+    const Function both = wrap([&](Tensor) { return twice_around_a_write(part, late); });
+    for (int i = 0; i < 3; ++i) seen.push_back(text(both(Tensor())));
+    return seen;
+  });
+}
+
+TEST(CompileHostile, MemoryThatOverlapsIsTheReason) {
+  load_all();
+  Owner owner(4 * kMany);
+  auto f = tn::compile([](Tensor x, Tensor y) { return twice_around_a_write(x, y); });
+  for (int i = 0; i < 3; ++i) f(owner.lend(0, kMany), owner.lend(kMany, kMany));
+  expect_described(f, "1 recordings, 2 replays");
+  for (const int64_t at : {kMany / 2, int64_t{0}, kMany}) {
+    Owner same(4 * kMany);
+    same.values = owner.values;
+    expect_same_bits(f(owner.lend(kMany / 2, kMany), owner.lend(at, kMany)),
+                     twice_around_a_write(same.lend(kMany / 2, kMany), same.lend(at, kMany)));
+    EXPECT_EQ(owner.values, same.values);
+  }
+  expect_described(f,
+                   "signature: runs eagerly: an argument or a gradient shares memory with "
+                   "another tensor of the function");
+  const Tensor a = owner.lend(0, kMany), b = owner.lend(kMany / 2, kMany);
+  auto held = tn::compile([&] { return twice_around_a_write(a, b); });
+  for (int i = 0; i < 3; ++i) held();
+  expect_described(held,
+                   "signature: runs eagerly: tensors that it holds share memory, and are no "
+                   "views of one another");
 }
 
 TEST(CompileHostile, CallsFromInsideAndWhileItIsRecorded) {

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <fstream>
-#include <functional>
 #include <mutex>
 #include <thread>
 
@@ -25,21 +24,6 @@ void on_threads(int n, F f) {
   for (int t = 0; t < n; ++t) threads.emplace_back([&, t] { f(t); });
   for (std::thread& thread : threads) thread.join();
 }
-
-// Memory of somebody else, who is told when it is let go.
-struct Owner {
-  float values[4] = {1, 2, 3, 4};
-  std::function<void()> on_release;
-
-  Tensor lend() {
-    const int64_t size = 4;
-    tn_tensor* t = nullptr;
-    tn::check(tn::detail::api.tensor->from_memory(
-        values, 1, &size, nullptr, TN_FLOAT32,
-        [](void* owner) { static_cast<Owner*>(owner)->on_release(); }, this, &t));
-    return Tensor::take(t);
-  }
-};
 
 // A place where n threads meet. They wait far longer for one another than they need to.
 class Meeting {
@@ -111,7 +95,7 @@ TEST(CompileThreads, ACallDoesNotWaitForARecordingThatBeginsAsItComes) {
   f(x);
   std::atomic<pid_t> waiting[2] = {0, 0};
   std::vector<std::thread> threads;
-  Owner owner;
+  Owner owner(4);
   owner.on_release = [&] {  // in the middle of the replay
     for (std::atomic<pid_t>& thread : waiting) {
       threads.emplace_back([&] {
@@ -123,7 +107,7 @@ TEST(CompileThreads, ACallDoesNotWaitForARecordingThatBeginsAsItComes) {
       while (thread == 0 || !sleeps(thread)) std::this_thread::yield();
     }
   };
-  w.set_grad(owner.lend());
+  w.set_grad(owner.lend(0, 4));
   expect_same_bits(f(x), x * 2);
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(threads.size(), 2u);
@@ -139,10 +123,10 @@ TEST(CompileThreads, AReplayMayLeadToACallOfItsFunction) {
     return t * 2;
   });
   f(x);
-  Owner owner;
+  Owner owner(4);
   Tensor found;
   owner.on_release = [&] { found = f(x + 1); };
-  w.set_grad(owner.lend());
+  w.set_grad(owner.lend(0, 4));
   expect_same_bits(f(x), x * 2);
   expect_same_bits(found, (x + 1) * 2);
   expect_described(f, "1 recordings, 1 replays");
@@ -151,8 +135,8 @@ TEST(CompileThreads, AReplayMayLeadToACallOfItsFunction) {
 // As above, where a recording that fits no more is thrown away, with a tensor that it alone holds.
 TEST(CompileThreads, ARecordingThatGoesMayLeadToACallOfItsFunction) {
   load_all();
-  Owner owner;
-  Tensor held = owner.lend(), found;
+  Owner owner(4);
+  Tensor held = owner.lend(0, 4), found;
   const Tensor x = tn::ones({4});
   auto f = tn::compile([&](Tensor t) { return t * held; });
   owner.on_release = [&] { found = f(x); };

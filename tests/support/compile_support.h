@@ -1,7 +1,9 @@
 // For tests of compiled functions: the same bits, and what a function says of itself.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "message_of.h"
@@ -21,6 +23,23 @@ inline void expect_same_bits(const Tensor& a, const Tensor& b) {
   tn::check(tn::detail::api.tensor->read(y.get(), bytes_of_y.data(), bytes_of_y.size()));
   EXPECT_EQ(bytes_of_x, bytes_of_y) << a << " and " << b;
 }
+
+// Memory of somebody else, who is told whenever a tensor over it is let go.
+struct Owner {
+  std::vector<float> values;
+  std::function<void()> on_release;
+
+  explicit Owner(
+      int64_t n, std::function<void()> told = [] {})
+      : values(size_t(n), 1.f), on_release(std::move(told)) {}
+  Tensor lend(int64_t from, int64_t n) {
+    tn_tensor* t = nullptr;
+    tn::check(tn::detail::api.tensor->from_memory(
+        values.data() + from, 1, &n, nullptr, TN_FLOAT32,
+        [](void* owner) { static_cast<Owner*>(owner)->on_release(); }, this, &t));
+    return Tensor::take(t);
+  }
+};
 
 template <typename F>
 void expect_described(const tn::CompiledFunction<F>& f, const std::string& part) {
