@@ -122,6 +122,12 @@ class CallList {
     return nullptr;
   }
 
+  bool are_deterministic(const tn_replacement& r) const {
+    return std::all_of(r.calls, r.calls + r.n_calls, [&](uint32_t at) {
+      return (graph_.steps[at].kernel->def.traits & TN_KERNEL_DETERMINISTIC) != 0;
+    });
+  }
+
   // Nothing between the calls works on what they write, or writes what they work on, so that all of
   // them may come at the place of the last.
   Status check_between(const tn_replacement& r) const {
@@ -213,6 +219,8 @@ class CallList {
     TN_TRY(check_written(r, made.written));
     auto kernel = std::make_unique<OwnKernel>();
     kernel->def.traits = r.traits;
+    if ((r.traits & TN_KERNEL_SAME_BITS) != 0 && are_deterministic(r))
+      kernel->def.traits |= TN_KERNEL_DETERMINISTIC;  // its bits are theirs
     kernel->def.launch = r.launch;
     kernel->def.self = r.self;
     kernel->op_name = r.name != nullptr ? r.name : compiler_->name;

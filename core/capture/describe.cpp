@@ -48,11 +48,34 @@ void add_operands(const tn_value& v, List* list) {
   }
 }
 
+bool is_deterministic(const Step& step) {
+  return step.kind != Step::Kind::kLaunch ||
+         (step.kernel->def.traits & TN_KERNEL_DETERMINISTIC) != 0;
+}
+
+// Of a compiler's kernel, in a function that need not be exact.
+bool has_eager_bits(const Step& step) {
+  return step.own_kernel == nullptr || (step.kernel->def.traits & TN_KERNEL_SAME_BITS) != 0;
+}
+
+// What the recording promises.
+std::string bits_text(const LaunchGraph& graph) {
+  const auto n_loose = std::ranges::count(graph.steps, false, is_deterministic),
+             n_other = std::ranges::count(graph.steps, false, has_eager_bits);
+  std::string text = "those of an eager call, on any number of threads";
+  if (n_loose + n_other > 0) {
+    text += fmt::format(", but for {} steps that are not deterministic and {} that round otherwise",
+                        n_loose, n_other);
+  }
+  return text;
+}
+
 std::string notes_of(const Step& step) {
   List notes;
   if (step.random >= 0) notes.add("random");
   if (step.prepared) notes.add("prepared");
-  if ((step.kernel->def.traits & TN_KERNEL_DETERMINISTIC) == 0) notes.add("not deterministic");
+  if (!is_deterministic(step)) notes.add("not deterministic");
+  if (!has_eager_bits(step)) notes.add("rounds otherwise");
   if (!step.numbers.empty()) notes.add(fmt::format("reads {} numbers", step.numbers.size()));
   return notes.text();
 }
@@ -93,8 +116,7 @@ std::string described(const LaunchGraph& g, const std::string& arguments) {
   }
   const auto n_of = [&](Step::Kind kind) { return std::ranges::count(g.steps, kind, &Step::kind); };
   std::string text = fmt::format(
-      "{} steps ({} dropped), {} results, {} leaves, {} objects; its own memory: {} "
-      "bytes in the "
+      "{} steps ({} dropped), {} results, {} leaves, {} objects; its own memory: {} bytes in the "
       "place of {}\n",
       g.steps.size(), g.n_dropped, g.results.size(), g.leaves.size(), g.objects.size(), g.own_bytes,
       g.inside_bytes);
@@ -102,6 +124,7 @@ std::string described(const LaunchGraph& g, const std::string& arguments) {
   text += fmt::format("  launches: {}; copies: {}; constants: {}; random: {}\n",
                       n_of(Step::Kind::kLaunch), n_of(Step::Kind::kCopy), n_of(Step::Kind::kWrite),
                       g.n_random);
+  text += fmt::format("  bits: {}\n", bits_text(g));
   text += fmt::format("  memory that was there before: {} tensors, {} bytes\n", n_outside,
                       outside_bytes);
   text += fmt::format(

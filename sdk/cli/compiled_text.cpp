@@ -50,11 +50,14 @@ CompiledStep step_of(std::string_view line) {
 void read_detail(const std::string& line, CompiledGraph* graph) {
   const char* text = line.c_str();
   CompiledGraph& g = *graph;
-  constexpr std::string_view kArguments = "  arguments: ", kGraph = "  as one graph of ";
+  constexpr std::string_view kArguments = "  arguments: ", kBits = "  bits: ",
+                             kGraph = "  as one graph of ";
   if (line.find(" | ") != std::string::npos) {
     g.steps.push_back(step_of(line));
   } else if (line.starts_with(kArguments)) {
     g.arguments = split(line.substr(kArguments.size()), "; ");
+  } else if (line.starts_with(kBits)) {
+    g.bits = line.substr(kBits.size());
   } else if (line.starts_with(kGraph)) {
     g.device_graph = line.substr(kGraph.size());
   } else {

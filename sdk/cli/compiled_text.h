@@ -26,6 +26,7 @@ struct CompiledGraph {
   int64_t left = 0, left_bytes = 0;        // results and gradients
   int64_t eager_bytes = 0;                 // the most that an eager call holds
   std::vector<std::string> arguments;      // "[8, 12] float32 on cpu"
+  std::string bits;                        // what it promises: "those of an eager call, ..."
   std::string device_graph;                // "ref:0": the device that gets it as one graph
   std::vector<CompiledStep> steps;
 };

@@ -59,6 +59,7 @@ Document json_of(const CompiledGraph& graph, size_t eager_calls) {
           {"constants", graph.constants},
           {"dropped", graph.dropped},
           {"random", graph.random},
+          {"bits", graph.bits},
           {"device_graph", graph.device_graph},
           {"memory",
            {{"own", graph.own_bytes},
@@ -91,6 +92,7 @@ std::string text_of(const CompiledGraph& graph, size_t eager_calls) {
                           graph.launches, as_graph, eager_calls, graph.dropped, graph.random)});
   counts.add(
       {"copies", fmt::format("{} of bytes, {} of constants", graph.copies, graph.constants)});
+  counts.add({"bits", graph.bits});
   counts.add({"memory", fmt::format("{} bytes of its own, and {} of results and gradients; what an "
                                     "eager run makes takes {} at most",
                                     graph.own_bytes, graph.left_bytes, graph.eager_bytes)});

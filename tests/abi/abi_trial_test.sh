@@ -67,6 +67,7 @@ export TENON_PLUGIN_PATH=$target/compiler_c/build
 says "compiler fuser" "$tenon" plugins
 says "0 failures" "$check"
 says "0 failures" env TENON_POISON=1 "$check"
+says "0 failures" "$check" $'bits: those of an eager call, on any number of threads\n'
 refused() {
   says "0 failures" env FUSER_MODE="$1" "$check" "runs eagerly: the compiler fuser failed
   because replace: 'multiply_add' of fuser: $2"

@@ -33,18 +33,7 @@ class Threads {
 TEST(CompiledBits, AreTheEagerOnesOnAnyNumberOfThreads) {
   load_all();
   Threads threads;
-  struct Run {
-    tn::Object model;
-    tn::optim::Optimizer optimizer;
-    Tensor step(const Tensor& x, const Tensor& t) {
-      Tensor loss = tn::cross_entropy(model(x), t);
-      optimizer.zero_grad();
-      loss.backward();
-      optimizer.step();
-      return loss.detach() * 1;
-    }
-  };
-  const auto make = []() -> Run {
+  const auto make = []() -> Trained {
     tn::manual_seed(7);
     tn::Object model =
         nn::Sequential(nn::Conv2d(3, 32, 3, {.padding = 1}), nn::BatchNorm2d(32), nn::ReLU(),
@@ -52,7 +41,7 @@ TEST(CompiledBits, AreTheEagerOnesOnAnyNumberOfThreads) {
                        nn::Linear(64 * 7 * 7, 256), nn::LayerNorm({256}), nn::Linear(256, 10));
     return {model, tn::optim::SGD(model.parameters(), {.lr = 0.05, .momentum = 0.9})};
   };
-  Run eager = make(), compiled = make();
+  Trained eager = make(), compiled = make();
   auto f = tn::compile([&](Tensor x, Tensor t) { return compiled.step(x, t); });
   const Tensor target = tn::arange(0, 40) % 10;
   for (int i = 0; i < 8; ++i) {
@@ -62,9 +51,9 @@ TEST(CompiledBits, AreTheEagerOnesOnAnyNumberOfThreads) {
     threads.set(1 + i % 5);
     expect_same_bits(f(x, target), expected);
   }
-  const auto a = eager.model.state_dict(), b = compiled.model.state_dict();
-  for (size_t k = 0; k < a.size(); ++k) expect_same_bits(b[k].second, a[k].second);
+  expect_same_state(compiled, eager);
   EXPECT_EQ(f.describe().find("not deterministic"), std::string::npos) << f.describe();
+  expect_described(f, "  bits: those of an eager call, on any number of threads\n");
 }
 
 TEST(CompiledBits, AKernelThatDoesNotPromiseThemIsNamed) {
@@ -76,8 +65,9 @@ TEST(CompiledBits, AKernelThatDoesNotPromiseThemIsNamed) {
   expect_described(f,
                    "  reversed | face_plugin face_plugin.reversed | "
                    "[5] float32 -> [5] float32 | not deterministic\n");
-  const std::string text = f.describe();
-  EXPECT_EQ(text.find("not deterministic"), text.rfind("not deterministic")) << text;
+  expect_described(f,
+                   "  bits: those of an eager call, on any number of threads, but for 1 steps "
+                   "that are not deterministic and 0 that round otherwise\n");
 }
 
 }  // namespace

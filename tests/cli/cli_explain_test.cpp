@@ -19,6 +19,7 @@ TEST_F(CliTest, ExplainsACompiledStepInOrder) {
     EXPECT_HAS(run.out,
                "arguments  [64, 64] float32 on " + device + "; [64] int64 on " + device + "\n");
     EXPECT_HAS(run.out, " dropped, 1 random\n");
+    EXPECT_HAS(run.out, "those of an eager call, on any number of threads\n");
     EXPECT_EQ(run.out.find(" as one graph of ref:0, where an eager run") != std::string::npos,
               device == "ref:0");
     EXPECT_HAS(run.out, "launch ");
@@ -38,6 +39,7 @@ TEST_F(CliTest, ACompiledStepIsExplainedAsJson) {
   const json said = json::parse(run.out);
   EXPECT_EQ(said.at("what"), "training step");
   EXPECT_EQ(said.at("stays_eager"), json::array());
+  EXPECT_EQ(said.at("bits"), "those of an eager call, on any number of threads");
   EXPECT_EQ(said.at("arguments"), json({"[64, 64] float32 on cpu", "[64] int64 on cpu"}));
   const json& steps = said.at("steps");
   EXPECT_EQ(steps.size(), said.at("launches").get<size_t>() + said.at("copies").get<size_t>() +
