@@ -14,10 +14,14 @@ namespace {
 
 constexpr std::string_view kGroupAdded = "group_added";
 
-// Makes the option as the factory's schema wants it. What holds tensors or objects is the object's
-// alone.
-Status make_option(const Object* object, std::string_view name, const tn_value& value,
-                   Option* option) {
+bool has_method(const Object* object, std::string_view name) {
+  return std::ranges::any_of(object->methods,
+                             [&](const auto& method) { return method->schema.name == name; });
+}
+
+// Makes the option as the factory's schema wants it, and asks the object itself whether it takes the
+// value. What holds tensors or objects is the object's alone.
+Status make_option(Object* object, std::string_view name, const tn_value& value, Option* option) {
   tn_value checked = value;
   if (object->factory != nullptr) {
     const Schema& schema = object->factory->schema;
@@ -36,7 +40,9 @@ Status make_option(const Object* object, std::string_view name, const tn_value& 
     widen_number(*argument, &checked);
   }
   option->name = name;
-  return OwnedValue::copy(checked, &option->value);
+  TN_TRY(OwnedValue::copy(checked, &option->value));
+  const std::string check = "check_" + option->name;
+  return has_method(object, check) ? invoke(object, check, &checked, 1, nullptr, 0) : nullptr;
 }
 
 void put(std::vector<Option>* options, Option option) {
@@ -143,10 +149,7 @@ Status add_group(Object* object, std::span<tn_tensor* const> parameters, const c
   group.borrowed.assign(parameters.begin(), parameters.end());
   object->groups.push_back(std::move(group));
   object->note_change();
-  const bool listens =
-      std::any_of(object->methods.begin(), object->methods.end(),
-                  [](const auto& method) { return method->schema.name == kGroupAdded; });
-  if (!listens) return nullptr;
+  if (!has_method(object, kGroupAdded)) return nullptr;
   tn_value index{};
   index.kind = TN_KIND_INT;
   index.as.i = static_cast<int64_t>(object->groups.size()) - 1;

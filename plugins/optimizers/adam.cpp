@@ -16,7 +16,6 @@ void step(const Object& self, const States& states, const Tensor& found_inf, boo
   std::vector<Batches> groups;
   size_t index = 0;  // over all groups
   for (uint32_t group = 0; group < detail::api.object->n_groups(self.get()); ++group) {
-    betas_of(self, group);
     Batches& batches = groups.emplace_back();
     for (const Tensor& parameter : group_parameters(self, group)) {
       const size_t i = index++;
@@ -39,7 +38,7 @@ void step(const Object& self, const States& states, const Tensor& found_inf, boo
     }
   }
   update_all(groups, [&](uint32_t group, const Batch& batch) {
-    const Tensor lr = group_number(self, group, "lr"), betas = betas_of(self, group),
+    const Tensor lr = group_number(self, group, "lr"), betas = group_number(self, group, "betas"),
                  decay = group_number(self, group, "weight_decay");
     const Tensor beta1 = betas.select(0, 0), beta2 = betas.select(0, 1);
     adam_step(batch.parameters, batch.gradients, batch.states[0], batch.states[1], dynamic(lr), 0,
@@ -59,7 +58,7 @@ void add(const char* schema, const char* doc, bool decoupled) {
             [decoupled](Object& self, Tensors params, double lr, Floats betas, double eps,
                         double weight_decay, bool) {
               expect_not_negative("lr", lr);
-              expect_betas(betas);
+              expect_betas(self, betas);
               expect_not_negative("eps", eps);
               expect_not_negative("weight_decay", weight_decay);
               auto states = make_states(self, {kStep, kAverage, kSquareAverage});

@@ -18,8 +18,8 @@ void add_sparse_adam();
 // Refuses a value below 0, and NaN.
 void expect_not_negative(const char* option, double value);
 
-// Two numbers, each at least 0 and below 1.
-void expect_betas(const Floats& betas);
+// Two numbers, each at least 0 and below 1; and so are those that are set later.
+void expect_betas(Object& self, const Floats& betas);
 // Says that a gradient is row-sparse, and what takes such.
 [[noreturn]] void refuse_row_sparse(const Tensor& gradient, const char* expected);
 

@@ -14,7 +14,7 @@ struct Row {
 };
 
 void step_rows(const Object& self, uint32_t group, const Row& row, const Tensor& found_inf) {
-  const Tensor lr = group_number(self, group, "lr"), betas = betas_of(self, group);
+  const Tensor lr = group_number(self, group, "lr"), betas = group_number(self, group, "betas");
   const Tensor beta1 = betas.select(0, 0), beta2 = betas.select(0, 1);
   sparse_adam_step(row.parameter, row.average, row.square_average, row.step, row.gradient.indices(),
                    row.gradient.values(), dynamic(lr),
@@ -30,7 +30,6 @@ void step(const Object& self, const States& states, const Tensor& found_inf) {
   std::vector<std::vector<Row>> rows;
   size_t index = 0;  // over all groups
   for (uint32_t group = 0; group < detail::api.object->n_groups(self.get()); ++group) {
-    betas_of(self, group);
     std::vector<Row>& sparse = rows.emplace_back();
     for (const Tensor& parameter : group_parameters(self, group)) {
       const size_t i = index++;
@@ -67,7 +66,7 @@ void add_sparse_adam() {
       "negated gradient.",
       [](Object& self, Tensors params, double lr, Floats betas, double eps, bool) {
         expect_not_negative("lr", lr);
-        expect_betas(betas);
+        expect_betas(self, betas);
         expect_not_negative("eps", eps);
         auto states = make_states(self, {kStep, kAverage, kSquareAverage});
         self.method("step(Tensor? found_inf=None) -> ()",

@@ -7,13 +7,20 @@ void expect_not_negative(const char* option, double value) {
     fail(std::string(option) + " is " + detail::number_text(value) + ", expected at least 0");
 }
 
-void expect_betas(const Floats& betas) {
+static void check_betas(const Floats& betas) {
   bool fit = betas.size() == 2;
   for (const double beta : betas) fit = fit && beta >= 0 && beta < 1;
   if (fit) return;
   std::string found;
   for (const double beta : betas) found += (found.empty() ? "" : ", ") + detail::number_text(beta);
   fail("betas is [" + found + "], expected two numbers, each at least 0 and below 1");
+}
+
+// A step does not look at them: a recorded one would not.
+void expect_betas(Object& self, const Floats& betas) {
+  check_betas(betas);
+  self.method("check_betas(float[] betas) -> ()",
+              [](Object&, Floats later) { check_betas(later); });
 }
 
 void refuse_row_sparse(const Tensor& gradient, const char* expected) {
@@ -24,13 +31,6 @@ void refuse_row_sparse(const Tensor& gradient, const char* expected) {
        "] is row-sparse, for which one takes SGD without momentum and weight_decay, Adagrad or "
        "SparseAdam; expected here: " +
        expected);
-}
-
-// Looked at where they lie: as numbers they would be constants of a recording.
-Tensor betas_of(const Object& self, uint32_t group) {
-  const Tensor betas = group_number(self, group, "betas");
-  expect_betas(Floats(static_cast<const double*>(betas.get()->data), size_t(betas.numel())));
-  return betas;
 }
 
 States::States(Object& optimizer, std::vector<const char*> names)

@@ -54,10 +54,6 @@ inline Tensor group_number(const Object& optimizer, uint32_t group, const char* 
   return Tensor::borrow(holder);
 }
 
-// Option `betas`, a dynamic one, looked at where it lies: as numbers they would be constants of a
-// recording.
-Tensor betas_of(const Object& self, uint32_t group);
-
 // Parameters of one call: on one device and with one `key`.
 struct Batch {
   Device device;

@@ -291,6 +291,58 @@ TEST_F(Groups, TheObjectHearsOfNewGroups) {
   EXPECT_EQ(heard, 1);
 }
 
+TEST_F(Groups, TheObjectIsAskedWhetherItTakesAValue) {
+  expect_ok(api().add_method(
+      solver.get(), "check_lr(float value) -> ()",
+      [](void*, tn_object*, const tn_value* args, uint32_t, tn_value*, uint32_t) -> tn_status* {
+        return args[0].as.f > 0 ? nullptr : tenon::invalid("lr is {}", args[0].as.f);
+      },
+      nullptr, nullptr));
+  const tn_value half = float_value(0.5), minus = int_value(-2), yes = bool_value(true);
+  expect_ok(api().set_group_option(solver.get(), 0, "lr", &half));
+  expect_ok(api().set_group_option(solver.get(), 0, "nesterov", &yes));
+  expect_error(api().set_group_option(solver.get(), 0, "lr", &minus), TN_INVALID_ARGUMENT,
+               "Solver: lr is -2");
+  EXPECT_EQ(lr(0), 0.5);
+  expect_error(add({second.get()}, {"lr"}, {minus}), TN_INVALID_ARGUMENT, "Solver: lr is -2");
+  EXPECT_EQ(api().n_groups(solver.get()), 1u);
+}
+
+// A dynamic option is written where it lies; one of another length cannot be.
+TEST_F(Groups, ADynamicListOfAnotherLengthIsAnotherTensor) {
+  tn_factory_def def{};
+  def.size = sizeof(def);
+  def.kind = TN_OBJECT_OPTIMIZER;
+  def.schema = "Waves(Tensor[] params, dynamic float[] rates=[0.5, 1])";
+  def.create = [](void*, tn_object* object, const tn_value* args, uint32_t) -> tn_status* {
+    return api().add_group(object, args[0].as.tensors, args[0].count, nullptr, nullptr, 0);
+  };
+  bring(def);
+  tn_value params = of_tensors({second.get()});
+  tn_object* waves = nullptr;
+  expect_ok(api().create("Waves", &params, 1, &waves));
+  const ObjectRef hold(waves);
+  const auto rates = [&] {
+    tn_tensor* t = nullptr;
+    expect_ok(api().group_number(waves, 0, "rates", &t));
+    return t;
+  };
+  const auto set = [&](std::vector<double> values) {
+    tn_value v{};
+    v.kind = TN_KIND_FLOATS;
+    v.count = static_cast<uint32_t>(values.size());
+    v.as.floats = values.data();
+    expect_ok(api().set_group_option(waves, 0, "rates", &v));
+  };
+  const tn_tensor* before = rates();
+  set({2, 3});
+  EXPECT_EQ(rates(), before);
+  EXPECT_EQ(static_cast<const double*>(before->data)[1], 3);
+  set({4, 5, 6});
+  EXPECT_EQ(rates()->numel, 3);
+  EXPECT_EQ(static_cast<const double*>(rates()->data)[2], 6);
+}
+
 TEST_F(Groups, TextOfAnOptimizerIsPyTorchs) {
   expect_ok(add({second.get()}, {"lr"}, {int_value(2)}));
   EXPECT_EQ(text_of(solver),
