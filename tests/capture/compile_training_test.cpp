@@ -7,19 +7,6 @@ namespace {
 
 namespace nn = tn::nn;
 
-// A model, its optimizer, and the step of both.
-struct Trained {
-  tn::Object model;
-  tn::optim::Optimizer optimizer;
-  Tensor step(const Tensor& x, const Tensor& target) {
-    Tensor loss = tn::cross_entropy(model(x), target);
-    optimizer.zero_grad();
-    loss.backward();
-    optimizer.step();
-    return loss.detach() * 1;
-  }
-};
-
 Tensor batch(int64_t n, int i, tn::Device d) {
   return (tn::arange(0, n * 12).to(tn::float32) * (0.37 + 0.01 * i)).sin().view({n, 12}).to(d);
 }
@@ -295,8 +282,7 @@ TEST_P(CompiledTraining, ACnnWithNormsAndPools) {
     const Tensor x = batch(6, i, d), t = labels(6, i, d);
     expect_same_bits(f(x, t), eager.step(x, t));
   }
-  const auto a = eager.model.state_dict(), b = compiled.model.state_dict();
-  for (size_t k = 0; k < a.size(); ++k) expect_same_bits(b[k].second, a[k].second);
+  expect_same_state(compiled, eager);
   expect_described(f, "replays");
 }
 

@@ -292,7 +292,7 @@ TEST_P(Optimizers, DynamicOptionsLieInTensors) {
 // Where they are set: a recorded step does not look at them.
 TEST_P(Optimizers, BetasThatAreSetLaterAreChecked) {
   const tn::Tensor p = parameter({2}), q = parameter({2});
-  for (const Optimizer& optimizer : {Adam({p}), AdamW({p}), SparseAdam({p})}) {
+  for (const Optimizer& optimizer : {Adam({p}), AdamW({p}), tn::optim::SparseAdam({p})}) {
     const auto refused = [&](const char* betas) {
       return optimizer.type_name() + ": betas is " + betas +
              ", expected two numbers, each at least 0 and below 1";

@@ -41,6 +41,25 @@ struct Owner {
   }
 };
 
+// A model, its optimizer, and the step of both.
+struct Trained {
+  tn::Object model;
+  tn::optim::Optimizer optimizer;
+  Tensor step(const Tensor& x, const Tensor& target) {
+    Tensor loss = tn::cross_entropy(model(x), target);
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    return loss.detach() * 1;
+  }
+};
+
+inline void expect_same_state(const Trained& a, const Trained& b) {
+  const auto x = a.model.state_dict(), y = b.model.state_dict();
+  ASSERT_EQ(x.size(), y.size());
+  for (size_t k = 0; k < x.size(); ++k) expect_same_bits(x[k].second, y[k].second);
+}
+
 template <typename F>
 void expect_described(const tn::CompiledFunction<F>& f, const std::string& part) {
   EXPECT_NE(f.describe().find(part), std::string::npos) << f.describe();
