@@ -45,18 +45,6 @@ bool LeftTensor::is_like(const Tensor* t) const {
          std::ranges::equal(t->size_span(), sizes) && std::ranges::equal(t->stride_span(), strides);
 }
 
-Extent::Extent(tn_device where, const void* memory, uint64_t bytes)
-    : device(uint64_t{static_cast<uint32_t>(where.type)} << 32 |
-             static_cast<uint32_t>(where.index)),
-      begin(reinterpret_cast<uintptr_t>(memory)),
-      end(begin + bytes) {
-  if ((device_type(where.type)->def.flags & TN_DEVICE_NO_ADDRESS) != 0) end = begin + 1;
-}
-
-bool Extent::any_meet(std::span<const Extent> sorted) {
-  return std::ranges::adjacent_find(sorted, &Extent::meets) != sorted.end();
-}
-
 // Do two of what a call brings and the function holds lie in one memory, which did not when it was
 // recorded? What had to be copied first was found out then.
 bool LaunchGraph::shares_memory(std::span<tn_tensor* const> arguments) const {
@@ -67,13 +55,9 @@ bool LaunchGraph::shares_memory(std::span<tn_tensor* const> arguments) const {
   for (const uint32_t i : arguments_) bring(arguments[storages[i].from]->storage);
   for (const uint32_t i : gradients_) bring(leaves[storages[i].from].leaf->grad()->storage);
   for (const Extent& extent : brought) {
-    const auto behind = std::upper_bound(outside_memory.begin(), outside_memory.end(), extent);
-    if ((behind != outside_memory.end() && behind->meets(extent)) ||
-        (behind != outside_memory.begin() && (behind - 1)->meets(extent)))
-      return true;
+    if (extent.meets_one_of(outside_memory)) return true;
   }
-  std::sort(brought.begin(), brought.end());
-  return Extent::any_meet(brought);
+  return any_meet(brought);
 }
 
 // Tensors are looked at when one of all that are watched has changed.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "autograd/node.h"
+#include "capture/extent.h"
 #include "launch/launch.h"
 #include "memory/memory.h"
 #include "random/philox.h"
@@ -39,22 +40,6 @@ struct Place {
 // Everything of a call that shows a storage: its tensors, and the operands of loops and reductions.
 // The operands of a loop come first, in their order.
 std::vector<Place> places_of(const tn_call& call);
-
-// Where memory lies. Two storages may lie in one memory: of two tensors over memory that is not the
-// host's (from_memory, DLPack), or of one over memory of the other.
-struct Extent {
-  uint64_t device, begin, end;  // of a device whose memory has no addresses: its handle
-
-  Extent(tn_device where, const void* memory, uint64_t bytes);
-  bool operator<(const Extent& other) const {
-    return device != other.device ? device < other.device : begin < other.begin;
-  }
-  bool meets(const Extent& other) const {
-    return device == other.device && begin < other.end && other.begin < end;
-  }
-  // None of them is empty.
-  static bool any_meet(std::span<const Extent> sorted);
-};
 
 // A storage that the calls of a graph work on.
 struct GraphStorage {
@@ -196,13 +181,13 @@ class DeviceReplay;
 class LaunchGraph {
  public:
   LaunchGraph();
-  ~LaunchGraph();
+  [[gnu::cold]] ~LaunchGraph();
   // Does a call with these arguments find what the recording found? `stale`: none will again.
   bool fits(std::span<tn_tensor* const> arguments, bool* stale) const;
   // `arguments` as in the recording, with other values; results are the caller's.
   [[nodiscard]] Status replay(std::span<tn_tensor* const> arguments, std::span<tn_tensor*> results);
   // When all is planned: what a call looks at, and whether it is launched as one graph of a device.
-  void settle();
+  [[gnu::cold]] void settle();
   // For readers: "ref:0", or nothing.
   std::string device_text() const;
 
@@ -239,7 +224,7 @@ class LaunchGraph {
   Status take_left_storages();
   Status replay_list(std::span<tn_tensor* const> arguments, std::span<tn_tensor*> given);
   void leave_results(std::span<tn_tensor*> given);
-  std::string failure_text() const;
+  [[gnu::cold]] std::string failure_text() const;
 
   // Of the many, those that a call looks at: storages of arguments, of gradients that were there, and
   // that are left; leaves whose gradient counts.
