@@ -69,7 +69,8 @@ static tn_status* fuse(const tn_recorded_list* list, uint32_t product, uint32_t 
                 *second = binary_loop(&list->calls[sum], "add");
   const tn_device device = list->calls[sum].call->device;
   const int other = same_place(&second->operands[1], &first->operands[0]) ? 2 : 1;
-  const uint32_t calls[] = {is("backwards") ? sum : product, is("backwards") ? product : sum};
+  const uint32_t calls[] = {is("backwards") ? sum : product,
+                            is("beyond") ? 9 : (is("backwards") ? product : sum)};
   tn_tensor inputs[] = {tensor_of(&first->operands[1], first, device),
                         tensor_of(&first->operands[2], first, device),
                         tensor_of(&second->operands[other], second, device)};
@@ -77,16 +78,18 @@ static tn_status* fuse(const tn_recorded_list* list, uint32_t product, uint32_t 
   tn_tensor* output = list->calls[is("elsewhere") ? product : sum].call->outputs[0];
   for (int i = 0; i < 3; ++i) args[i] = (tn_value){.kind = TN_KIND_TENSOR, .as.tensor = &inputs[i]};
   if (is("nothing")) args[1].as.tensor = NULL;
-  const tn_replacement replacement = {.size = sizeof replacement,
+  if (is("over")) output = &inputs[0];
+  if (is("stranger")) inputs[1].storage = (tn_storage*)&host;
+  const tn_replacement replacement = {.size = is("small") ? 8 : sizeof replacement,
                                       .traits = is("rounds") ? 0 : TN_KERNEL_SAME_BITS,
                                       .name = "multiply_add",
                                       .calls = calls,
-                                      .n_calls = 2,
-                                      .args = args,
+                                      .n_calls = is("callless") ? 0 : 2,
+                                      .args = is("listless") ? NULL : args,
                                       .n_args = 3,
                                       .outputs = &output,
                                       .n_outputs = 1,
-                                      .launch = multiply_add,
+                                      .launch = is("launchless") ? NULL : multiply_add,
                                       .self = &fuser_kernels,
                                       .destroy = count_down};
   tn_status* refused = list->replace(list, &replacement);
