@@ -39,8 +39,9 @@ void add_threads();
 
 int32_t thread_count();
 
-// The promises of most kernels. Sums are cut by sizes and dtypes, never by the number of threads.
-inline constexpr uint32_t kSameBits = TN_KERNEL_CAPTURE_SAFE | TN_KERNEL_DETERMINISTIC;
+// The promises of most kernels: they may be recorded, and give the same bits on any number of
+// threads, since sums are cut by sizes and dtypes alone.
+inline constexpr uint32_t kUsualPromises = TN_KERNEL_CAPTURE_SAFE | TN_KERNEL_DETERMINISTIC;
 
 // Of the sizes of a tensor: those that a caller chose may be more than 63 bits count.
 inline bool is_countable(const int64_t* sizes, int32_t n) {

@@ -1,21 +1,15 @@
 // MATMUL, linear and linear_relu of the cpu kernels, under the small host of cpu_host.h. Integers
-// small enough make every product exact in each dtype, whatever the order of its sums. The long form
-// cuts the file of the adapter at 50 places, the default form at 10.
+// small enough make every product exact in each dtype, whatever the order of its sums.
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 
 #include "cpu_host.h"
-#include "long_form.h"
 
 #include <gtest/gtest.h>
 
 namespace cpu_test {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr tn_dtype F = TN_FLOAT32;
 
@@ -74,34 +68,6 @@ void check(tn_dtype dtype, int64_t batch, int64_t m, int64_t k, int64_t n, int k
   ASSERT_TRUE(c.is_guarded());
 }
 
-bool is_mapped(const std::string& library) {
-  std::ifstream maps("/proc/self/maps");
-  for (std::string line; std::getline(maps, line);) {
-    if (line.find(library) != line.npos) {
-      return true;
-    }
-  }
-  return false;
-}
-
-bool may_open_library() {
-#if defined(TENON_SANITIZE)
-  return false;
-#endif
-  const char* wish = std::getenv("TENON_CPU_DNNL");
-  return !(wish && *wish == '0');
-}
-
-// The first test of this file: nothing has opened it yet.
-TEST(CpuMatmul, OpensOneDnnAtTheFirstLargeProduct) {
-  const bool there =
-      may_open_library() && fs::exists(Plugin::folder() + "/cpu/libtenon_cpu_dnnl.so");
-  check(F, 1, 64, 64, 128, 0, 1, 0);
-  EXPECT_FALSE(is_mapped("libdnnl"));
-  check(F, 1, 400, 400, 400, 0, 1, 0);
-  EXPECT_EQ(is_mapped("libdnnl"), there);
-}
-
 TEST(CpuMatmul, EverySmallSizeInEveryLayout) {
   for (const tn_dtype dtype : {TN_FLOAT32, TN_FLOAT64, TN_FLOAT16, TN_BFLOAT16}) {
     for (const int64_t m : {1, 2, 5, 13, 25}) {
@@ -132,7 +98,33 @@ TEST(CpuMatmul, BlocksOfDepthRowsAndColumns) {
   }
 }
 
-// Large enough for oneDNN, and for the kernel that stands in for it: TENON_CPU_DNNL=0.
+// Few columns are computed by rows of a that are read in place; dense rows are of kinds 0 and 3.
+TEST(CpuMatmul, FewColumns) {
+  for (const tn_dtype dtype : {TN_FLOAT32, TN_FLOAT64, TN_FLOAT16}) {
+    for (const int64_t n : {1, 7, 16, 17, 33, 48, 50, 64, 65, 97, 255, 256, 257}) {
+      for (const int64_t m : {47, 48, 53, 200}) {
+        check(dtype, 1, m, 37, n, 0, n % 3, 0);
+      }
+    }
+    check(dtype, 1, 50, 1030, 33, 0, 0, 0);
+    check(dtype, 1, 49, 520, 250, 0, 1, 0);
+    check(dtype, 3, 100, 40, 40, 3, 3, 0);
+    check(dtype, 1, 100, 0, 40, 0, 0, 0);
+  }
+}
+
+// Results of few parts have sums of several parts, whose last is shorter or longer.
+TEST(CpuMatmul, LongSumsInParts) {
+  for (const tn_dtype dtype : {TN_FLOAT32, TN_FLOAT64, TN_BFLOAT16}) {
+    for (int kind = 0; kind < 3; ++kind) {
+      check(dtype, 1, 1, 20011, 1, kind, 1, 0);
+      check(dtype, 2, 3, 8195, 5, kind, kind, kind);
+      check(dtype, 1, 60, 4097, 70, kind, (kind + 1) % 3, 0);
+      check(dtype, 1, 60, 6143, 70, (kind + 1) % 3, kind, 1);
+    }
+  }
+}
+
 TEST(CpuMatmul, LargeProducts) {
   for (int ka = 0; ka < 3; ++ka) {
     for (int kb = 0; kb < 3; ++kb) {
@@ -210,66 +202,6 @@ TEST(CpuLinear, WithAndWithoutBiasAndRelu) {
         }
       }
     }
-  }
-}
-
-// A copy of the plugin in a folder of this process; it takes the first one's place.
-class Copy {
- public:
-  Copy() {
-    EXPECT_NE(mkdtemp(folder_.data()), nullptr);
-    fs::copy_file(Plugin::folder() + "/libtenon_cpu.so", fs::path(folder_) / "libtenon_cpu.so");
-  }
-  Copy(const Copy&) = delete;
-  ~Copy() { fs::remove_all(folder_); }
-
-  fs::path adapter() const { return fs::path(folder_) / kAdapter; }
-  // Two products that are large enough for oneDNN; what was logged meanwhile.
-  std::string multiply() {
-    plugin();
-    const Plugin second((fs::path(folder_) / "libtenon_cpu.so").string());
-    record().log.clear();
-    check(F, 1, 400, 400, 400, 0, 0, 0);
-    check(F, 1, 400, 400, 401, 0, 0, 0);
-    return record().log;
-  }
-
-  static constexpr const char* kAdapter = "cpu/libtenon_cpu_dnnl.so";
-
- private:
-  std::string folder_ = testing::TempDir() + "tenon_cpu_copy_XXXXXX";
-};
-const std::string kWithout =
-    "2 cpu: oneDNN is not there, large products run on the plugin's own kernel and convolutions "
-    "decompose: ";
-
-// The last ones but one, since they put copies in the plugin's place.
-TEST(CpuMatmul, DoesWithoutOneDnnAndSaysSoOnce) {
-  Copy copy;
-  const std::string log = copy.multiply();
-  if (may_open_library()) {
-    EXPECT_EQ(log.rfind(kWithout + copy.adapter().string() + ": cannot be opened: "), 0u) << log;
-    EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 1) << log;
-  }
-}
-
-TEST(CpuMatmul, AdapterThatIsCutIsNotOpened) {
-  const fs::path whole = fs::path(Plugin::folder()) / Copy::kAdapter;
-  if (!may_open_library() || !fs::exists(whole)) {
-    GTEST_SKIP() << "no adapter is opened here";
-  }
-  const int cuts = long_form() ? 50 : 10;
-  for (int i = 0; i < cuts; ++i) {
-    Copy copy;
-    fs::create_directory(copy.adapter().parent_path());
-    fs::copy_file(whole, copy.adapter());
-    const size_t bytes = fs::file_size(whole) * i / cuts;
-    fs::resize_file(copy.adapter(), bytes);
-    const std::string why =
-        i == 0 ? "the file is empty" : "file ends at " + std::to_string(bytes) + ", ";
-    const std::string log = copy.multiply();
-    EXPECT_EQ(log.rfind(kWithout + copy.adapter().string() + ": " + why, 0), 0u) << log;
-    EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 1) << log;
   }
 }
 

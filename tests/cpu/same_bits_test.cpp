@@ -107,7 +107,8 @@ void products() {
   for (const tn::Dtype dtype : {tn::float32, tn::float64, tn::float16, tn::bfloat16}) {
     print(std::string("matmul, batch, ") + dtype.name(),
           {tn::matmul(tn::randn({3, 70, 900}).to(dtype), tn::randn({3, 900, 65}).to(dtype)),
-           tn::matmul(tn::randn({200, 900}).to(dtype), tn::randn({900, 333}).to(dtype))});
+           tn::matmul(tn::randn({200, 900}).to(dtype), tn::randn({900, 333}).to(dtype)),
+           tn::matmul(tn::randn({50, 20000}).to(dtype), tn::randn({20000, 130}).to(dtype))});
   }
   print("matmul, batch", {tn::matmul(tn::randn({3, 128, 1500}), tn::randn({3, 1500, 300})),
                           tn::matmul(tn::randn({40, 128, 64}), tn::randn({40, 64, 256}))});

@@ -12,7 +12,7 @@ namespace tn = tenon;
 
 namespace {
 
-// Large enough for all threads of cpu: a formula, a sum, a product of oneDNN's and a convolution.
+// Large enough for all threads of cpu: a formula, a sum, a product and a convolution.
 // "": right.
 std::string compute() {
   const auto x = tn::ones({1024, 1024});

@@ -10,8 +10,7 @@ extern "C" __attribute__((visibility("default"))) const tenon_cpu_dnnl* tenon_cp
   static char version[32];
   static const tenon_cpu_dnnl table = [] {
     std::snprintf(version, sizeof version, "%d.%d.%d", v->major, v->minor, v->patch);
-    return tenon_cpu_dnnl{version, tenon::cpu_backend::matmul,
-                          tenon::cpu_backend::convolution_workspace,
+    return tenon_cpu_dnnl{version, tenon::cpu_backend::convolution_workspace,
                           tenon::cpu_backend::convolution};
   }();
   return &table;

@@ -1,5 +1,5 @@
 // oneDNN behind one C function table, in a library of its own (libtenon_cpu_dnnl.so): loading
-// oneDNN takes milliseconds, so the plugin opens it at the first product or convolution that gains.
+// oneDNN takes milliseconds, so the plugin opens it at the first convolution.
 #pragma once
 
 #include <stdint.h>
@@ -15,16 +15,6 @@ typedef struct tenon_cpu_dnnl_threads {
               void* body_context);
   void* context;
 } tenon_cpu_dnnl_threads;
-
-typedef struct tenon_cpu_dnnl_matmul {
-  int64_t batch, m, n, k;
-  const float* a;
-  const float* b;
-  const float* bias;  // [n], dense, or NULL
-  float* c;
-  int64_t a_strides[3], b_strides[3], c_strides[3];  // in elements: batch, row, column
-  int32_t relu;
-} tenon_cpu_dnnl_matmul;
 
 // What is computed of y = x * weight + bias, a convolution; the number of its result among the
 // tensors of tenon_cpu_dnnl_data.
@@ -50,8 +40,6 @@ enum { TENON_CPU_DNNL_REFUSED = 1, TENON_CPU_DNNL_OUT_OF_MEMORY = 2 };
 
 typedef struct tenon_cpu_dnnl {
   const char* version;
-  // 0: done; else c is as it was. Where it is refused, the caller does it.
-  int32_t (*matmul)(const tenon_cpu_dnnl_matmul*, const tenon_cpu_dnnl_threads*);
   // Bytes that `convolution` needs for this problem on so many threads, or minus one of the above.
   int64_t (*convolution_workspace)(const tenon_cpu_dnnl_convolution*, int64_t threads);
   // scratch: aligned to 64 bytes. 0: done.

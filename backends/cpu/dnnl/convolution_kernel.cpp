@@ -97,38 +97,21 @@ Maker maker_for(const Problem& p, const ConvPart* parts, const memory::desc* wei
   return m;
 }
 
-// Makes oneDNN's computation of the result that is wanted, and asks which layouts it wants.
-void choose_layouts(const Maker& m, int result, ConvKernel* kernel) {
-  ConvPart* parts = kernel->parts;
-  if (result == kY) {
-    const auto d = m.forward();
-    parts[kY].wanted = d.dst_desc();
-    parts[kX].wanted = d.src_desc();
-    parts[kWeight].wanted = d.weights_desc();
-    kernel->scratchpad = d.scratchpad_desc();
-    kernel->convolution = dnnl::convolution_forward(d);
-  } else if (result == kX) {
-    const auto d = m.data();
-    parts[kY].wanted = d.diff_dst_desc();
-    parts[kX].wanted = d.diff_src_desc();
-    parts[kWeight].wanted = d.weights_desc();
-    kernel->scratchpad = d.scratchpad_desc();
-    kernel->convolution = dnnl::convolution_backward_data(d);
-  } else {
-    const auto d = m.weights();
-    parts[kY].wanted = d.diff_dst_desc();
-    parts[kX].wanted = d.src_desc();
-    parts[kWeight].wanted = d.diff_weights_desc();
-    kernel->scratchpad = d.scratchpad_desc();
-    kernel->convolution = dnnl::convolution_backward_weights(d);
-  }
-}
-
 // By TENON_CPU_CONV_*: what y, x, weight and bias are to the computation that makes it.
 constexpr int kRoles[3][4] = {
     {DNNL_ARG_DST, DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_BIAS},
     {DNNL_ARG_DIFF_DST, DNNL_ARG_DIFF_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_BIAS},
     {DNNL_ARG_DIFF_DST, DNNL_ARG_SRC, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_DIFF_BIAS}};
+
+// Makes oneDNN's computation, and asks which layouts it wants.
+template <typename Computation>
+void choose_layouts(const typename Computation::primitive_desc& d, ConvKernel* kernel) {
+  for (int i = 0; i < 3; ++i) {
+    kernel->parts[i].wanted = d.query_md(dnnl::query::exec_arg_md, kRoles[kernel->result][i]);
+  }
+  kernel->scratchpad = d.scratchpad_desc();
+  kernel->convolution = Computation(d);
+}
 
 std::unique_ptr<ConvBound> bind(const ConvKernel& kernel) {
   auto bound = std::make_unique<ConvBound>();
@@ -180,7 +163,13 @@ void make_kernel(const Problem& p, bool copies, const memory::desc* weight, Conv
   kernel->bias = m.bias;
   kernel->result = static_cast<int>(p.result);
   kernel->has_bias = m.has_bias && p.result != kX;
-  choose_layouts(m, kernel->result, kernel);
+  if (kernel->result == kY) {
+    choose_layouts<Maker::Forward>(m.forward(), kernel);
+  } else if (kernel->result == kX) {
+    choose_layouts<Maker::Data>(m.data(), kernel);
+  } else {
+    choose_layouts<Maker::Weights>(m.weights(), kernel);
+  }
   for (int i = 0; i < 3; ++i) {
     ConvPart& part = parts[i];
     const bool is_result = i == kernel->result;

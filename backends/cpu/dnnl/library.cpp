@@ -35,8 +35,7 @@ const tenon_cpu_dnnl* open_library(const tn_host* host) {
   if (!symbol) {
     const char* refusal = good ? dlerror() : nullptr;
     const std::string text =
-        "cpu: oneDNN is not there, large products run on the plugin's own kernel and convolutions "
-        "decompose: " +
+        "cpu: oneDNN is not there, convolutions decompose: " +
         (good ? std::string(refusal ? refusal : path.c_str()) : path + ": " + verdict.reason);
     host->log(2, text.c_str());
     return nullptr;

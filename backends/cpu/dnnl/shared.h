@@ -138,7 +138,6 @@ class KernelCache {
 };
 
 // See tenon_cpu_dnnl.
-int32_t matmul(const tenon_cpu_dnnl_matmul*, const tenon_cpu_dnnl_threads*);
 int64_t convolution_workspace(const tenon_cpu_dnnl_convolution*, int64_t threads);
 int32_t convolution(const tenon_cpu_dnnl_convolution*, const tenon_cpu_dnnl_data*, void* scratch,
                     const tenon_cpu_dnnl_threads*);

@@ -111,7 +111,7 @@ bool supports_add_rows(const tn_call* call, Refusal why) {
 }  // namespace
 
 void add_add_rows() {
-  kernel("add_rows_", "cpu", {.dtypes = float32 | float64 | int64, .traits = kSameBits},
+  kernel("add_rows_", "cpu", {.dtypes = float32 | float64 | int64, .traits = kUsualPromises},
          fn<launch_add_rows>)
       .supports(fn<supports_add_rows>);
 }

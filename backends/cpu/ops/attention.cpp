@@ -97,7 +97,7 @@ struct Scratch {
   static int64_t up(int64_t elements) { return (elements + 15) / 16 * 16; }
   static int64_t gemm_bytes(const Attention& a, bool backward) {
     const auto bytes = [](int64_t m, int64_t n, int64_t k) {
-      return table().gemm_scratch(m, n, k, TN_FLOAT32);
+      return table().gemm_scratch(m, n, k, TN_FLOAT32, false);
     };
     int64_t most = std::max(bytes(a.block, a.m, a.e), bytes(a.block, a.v, a.m));
     if (backward) {
@@ -383,7 +383,7 @@ bool supports(const tn_call* call, Refusal why) {
 
 void add_attention() {
   kernel("_attention", "cpu",
-         {.dtypes = float32 | bool_, .layout = Layout::rows, .traits = kSameBits}, fn<forward>)
+         {.dtypes = float32 | bool_, .layout = Layout::rows, .traits = kUsualPromises}, fn<forward>)
       .supports(fn<supports>)
       .private_outputs(1, fn<infer_private>)
       .backward(fn<backward>, {.saves_args = 0b1111, .saves_outputs = 1});  // all of the tensors

@@ -331,7 +331,7 @@ bool supports(const Convolution& convolution, const tn_call* call, Refusal why) 
 
 void add_conv() {
   for (const Convolution& convolution : kConvolutions) {
-    kernel(convolution.op, "cpu", {.dtypes = float32, .traits = kSameBits}, fn<launch_forward>,
+    kernel(convolution.op, "cpu", {.dtypes = float32, .traits = kUsualPromises}, fn<launch_forward>,
            &convolution)
         .supports(fn<supports>)
         .order(convolution.transposed ? nullptr : image_order)  // add_bias takes row-major ones

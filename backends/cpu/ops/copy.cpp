@@ -229,9 +229,9 @@ void run_copy(const tn_host* host, const tn_tensor& y, const tn_tensor& x) {
 }
 
 void add_shape() {
-  kernel(TN_PRIM_COPY, "cpu", {.traits = kSameBits}, fn<launch_copy>);
-  kernel(TN_PRIM_FILL, "cpu", {.traits = kSameBits}, fn<launch_fill>);
-  kernel(TN_PRIM_IOTA, "cpu", {.traits = kSameBits}, fn<launch_iota>);
+  kernel(TN_PRIM_COPY, "cpu", {.traits = kUsualPromises}, fn<launch_copy>);
+  kernel(TN_PRIM_FILL, "cpu", {.traits = kUsualPromises}, fn<launch_fill>);
+  kernel(TN_PRIM_IOTA, "cpu", {.traits = kUsualPromises}, fn<launch_iota>);
 }
 
 }  // namespace tenon::cpu_backend

@@ -256,8 +256,8 @@ void launch_nonzero(const tn_call* call) {
 }  // namespace
 
 void add_index() {
-  kernel(TN_PRIM_GATHER, "cpu", {.traits = kSameBits}, fn<launch_gather>);
-  kernel(TN_PRIM_SCATTER, "cpu", {.traits = kSameBits}, fn<launch_scatter>);
+  kernel(TN_PRIM_GATHER, "cpu", {.traits = kUsualPromises}, fn<launch_gather>);
+  kernel(TN_PRIM_SCATTER, "cpu", {.traits = kUsualPromises}, fn<launch_scatter>);
   kernel(TN_PRIM_NONZERO, "cpu", {.traits = TN_KERNEL_DETERMINISTIC}, fn<launch_nonzero>);
 }
 

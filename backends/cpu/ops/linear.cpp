@@ -131,6 +131,14 @@ class ColumnSums {
   int64_t m_, n_;
 };
 
+// A gradient: the second factor and the result have as many columns as x.
+void into_columns_of_x(const tn_call* call, Product& p) {
+  lies(p.b_strides, p.n);
+  lies(p.c_strides, p.n);
+  p.dtype = call->args[1].as.tensor->dtype;
+  multiply(call, p);
+}
+
 // args: g, then x, weight, bias (not saved), y (not saved). dx = g weight, dweight = g^T x.
 void linear_backward(const Linear&, const tn_call* call) {
   const tn_tensor* const g = tensor_of(call->args[0]);
@@ -143,18 +151,12 @@ void linear_backward(const Linear&, const tn_call* call) {
   if (const tn_tensor* const dx = call->outputs[0]) {
     Product p = {1, m, in, out, g->data, weight.data, dx->data};
     lies(p.a_strides, out);
-    lies(p.b_strides, in);
-    lies(p.c_strides, in);
-    p.dtype = x.dtype;
-    multiply(call, p);
+    into_columns_of_x(call, p);
   }
   if (const tn_tensor* const dweight = call->outputs[1]) {
     Product p = {1, out, in, m, g->data, x.data, dweight->data};
     lies_transposed(p.a_strides, out);
-    lies(p.b_strides, in);
-    lies(p.c_strides, in);
-    p.dtype = x.dtype;
-    multiply(call, p);
+    into_columns_of_x(call, p);
   }
   if (call->n_outputs > 2 && call->outputs[2]) {
     ColumnSums(call, *g, m, out).into(*call->outputs[2]);
@@ -165,7 +167,7 @@ void linear_backward(const Linear&, const tn_call* call) {
 
 void add_linear() {
   const KernelOptions options = {
-      .dtypes = all_floats, .layout = Layout::contiguous, .traits = kSameBits};
+      .dtypes = all_floats, .layout = Layout::contiguous, .traits = kUsualPromises};
   kernel("linear", "cpu", options, fn<launch_linear>, &kLinear)
       .supports(fn<supports_linear>)
       .backward(fn<linear_backward>, {.saves_args = 0b11});  // x and weight

@@ -187,7 +187,7 @@ bool supports(const tn_call* call, Refusal why) {
 void add_loss() {
   // The op has options that this kernel does not know.
   kernel("cross_entropy(Tensor input, Tensor target) -> Tensor", "cpu",
-         {.dtypes = all_floats | int64, .layout = Layout::contiguous, .traits = kSameBits},
+         {.dtypes = all_floats | int64, .layout = Layout::contiguous, .traits = kUsualPromises},
          fn<launch_forward>)
       .supports(fn<supports>)
       .private_outputs(1, fn<infer_private>)

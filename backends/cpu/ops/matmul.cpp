@@ -1,55 +1,22 @@
-// MATMUL, and the products of other kernels: on the plugin's own kernel, in parts on several
-// threads; large ones in float32 on oneDNN.
+// MATMUL, and the products of other kernels, in parts on several threads.
 #include "ops/matmul.h"
 
 #include <algorithm>
 #include <cstdint>
 
 #include "cpu.h"
-#include "dnnl/library.h"
 #include "vector/table.h"
 
 namespace tenon::cpu_backend {
 namespace {
 
-constexpr double kSerialFlops = 2e6;     // less work is not worth a second thread
-constexpr double kLibraryFlops = 1.2e8;  // about a millisecond: more is worth opening oneDNN
-constexpr int64_t kPartRows = 48;        // at least, of what one thread computes
-constexpr int64_t kPartColumns = 96;
-
-// *done: oneDNN computed it.
-void by_library(const tn_call* call, const Product& p, double flops, bool* done) {
-  *done = false;
-  if (p.dtype != TN_FLOAT32 || flops < kLibraryFlops || p.m < 8 || p.n < 8 ||
-      (p.bias && p.bias_stride != 1)) {
-    return;
-  }
-  for (const int64_t* strides : {p.a_strides, p.b_strides, p.c_strides}) {
-    const bool dense = strides[1] == 1 || strides[2] == 1;
-    if (!dense || strides[1] <= 0 || strides[2] <= 0 || (p.batch > 1 && strides[0] <= 0)) {
-      return;
-    }
-  }
-  const tenon_cpu_dnnl* dnnl = dnnl_library(call->host);
-  if (!dnnl) {
-    return;
-  }
-  tenon_cpu_dnnl_matmul problem = {p.batch, p.m, p.n, p.k};
-  problem.a = static_cast<const float*>(p.a);
-  problem.b = static_cast<const float*>(p.b);
-  problem.c = static_cast<float*>(p.c);
-  problem.bias = static_cast<const float*>(p.bias);
-  problem.relu = p.relu;
-  std::copy_n(p.a_strides, 3, problem.a_strides);
-  std::copy_n(p.b_strides, 3, problem.b_strides);
-  std::copy_n(p.c_strides, 3, problem.c_strides);
-  const tenon_cpu_dnnl_threads threads = dnnl_threads(call->host);
-  const int32_t failed = dnnl->matmul(&problem, &threads);
-  *done = failed == 0;
-  if (failed == TENON_CPU_DNNL_OUT_OF_MEMORY) {
-    throw std::bad_alloc();
-  }
-}
+constexpr double kSerialFlops = 2e6;  // less work is not worth a second thread
+// What one thread computes at least: a part of the result, and of the sum.
+constexpr int64_t kPartRows = 48, kPartColumns = 96, kPartDepth = 2048;
+constexpr int64_t kFewParts = 8;  // of the result: fewer, and the sum is cut too
+constexpr int64_t kNarrowRows = 48;
+// Parts are cut at whole panels, so one may be a panel larger than its share.
+constexpr int64_t kRowUnit = 24, kColumnUnit = 96, kDepthUnit = 16;
 
 // The product of the transposes, which is the transpose: a column becomes a row.
 Product transposed(const Product& p) {
@@ -72,72 +39,154 @@ const void* at(const void* p, int64_t elements, tn_dtype dtype) {
   return static_cast<const char*>(p) + elements * item_size(dtype);
 }
 
-// Parts of one product for about `parts` threads: by columns first, whose packing is the larger
-// share.
-struct Grid {
-  int64_t rows, columns;  // parts
-  Grid(const Product& p, int64_t parts) {
-    columns = std::clamp<int64_t>(p.n / kPartColumns, 1, parts);
-    rows = std::clamp<int64_t>(p.m / kPartRows, 1, std::max<int64_t>(parts / columns, 1));
-  }
-};
-
 int64_t cut(int64_t size, int64_t parts, int64_t i, int64_t unit) {
   return i == parts ? size : std::min(size, (size * i / parts + unit / 2) / unit * unit);
 }
 
-void by_own_kernel(const tn_call* call, const Product& p, double flops) {
-  const Table& kernels = table();
-  const int64_t threads = flops < kSerialFlops ? 1 : thread_count();
-  const Grid grid(p, p.batch >= threads ? 1 : (threads + p.batch - 1) / p.batch);
-  const int64_t per_batch = grid.rows * grid.columns;
-  const int64_t tasks = p.batch * per_batch;
-  const int64_t workers = std::min(threads, tasks);
-  // Parts are cut at whole panels, so one may be a panel larger than its share.
-  constexpr int64_t kRowUnit = 24, kColumnUnit = 96;
-  const int64_t rows = std::min(p.m, p.m / grid.rows + 2 * kRowUnit);
-  const int64_t columns = std::min(p.n, p.n / grid.columns + 2 * kColumnUnit);
-  const int64_t bytes = (kernels.gemm_scratch(rows, columns, p.k, p.dtype) + 63) / 64 * 64;
-  alignas(64) char small[16384];
-  void* scratch = small;
-  if (bytes * workers > static_cast<int64_t>(sizeof small)) {
-    scratch = Call(call).workspace(static_cast<uint64_t>(bytes * workers));
-  }
-  parallel_for(call->host, 0, workers, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t worker = begin; worker < end; ++worker) {
-      for (int64_t task = tasks * worker / workers; task < tasks * (worker + 1) / workers; ++task) {
-        const int64_t i = task / per_batch;
-        const int64_t row = task % per_batch / grid.columns;
-        const int64_t column = task % grid.columns;
-        const int64_t m0 = cut(p.m, grid.rows, row, kRowUnit);
-        const int64_t n0 = cut(p.n, grid.columns, column, kColumnUnit);
-        GemmArgs g = {};
-        g.m = cut(p.m, grid.rows, row + 1, kRowUnit) - m0;
-        g.n = cut(p.n, grid.columns, column + 1, kColumnUnit) - n0;
-        g.k = p.k;
-        if (g.m == 0 || g.n == 0) {
-          continue;
-        }
-        g.a = at(p.a, i * p.a_strides[0] + m0 * p.a_strides[1], p.dtype);
-        g.b = at(p.b, i * p.b_strides[0] + n0 * p.b_strides[2], p.dtype);
-        g.c = const_cast<void*>(
-            at(p.c, i * p.c_strides[0] + m0 * p.c_strides[1] + n0 * p.c_strides[2], p.dtype));
-        g.a_row = p.a_strides[1];
-        g.a_column = p.a_strides[2];
-        g.b_row = p.b_strides[1];
-        g.b_column = p.b_strides[2];
-        g.c_row = p.c_strides[1];
-        g.c_column = p.c_strides[2];
-        g.dtype = p.dtype;
-        g.bias = p.bias ? at(p.bias, n0 * p.bias_stride, p.dtype) : nullptr;
-        g.bias_stride = p.bias_stride;
-        g.relu = p.relu;
-        g.scratch = static_cast<char*>(scratch) + worker * bytes;
-        kernels.gemm(g);
+double flops_of(const Product& p) {
+  return 2.0 * static_cast<double>(p.batch) * static_cast<double>(p.m) * static_cast<double>(p.n) *
+         static_cast<double>(p.k);
+}
+
+// How a product is shared out. Parts of the result are as many as threads, which does not change a
+// bit of it; parts of its sums are so many as the sizes say.
+struct Grid {
+  int64_t rows = 1, columns = 1, depths = 1;
+
+  Grid(const Product& p, int64_t threads) {
+    const int64_t most_rows = std::max<int64_t>(p.m / kPartRows, 1);
+    const int64_t most_columns = std::max<int64_t>(p.n / kPartColumns, 1);
+    const bool rounds = p.dtype != TN_FLOAT32 && p.dtype != TN_FLOAT64;
+    if (!rounds && p.k >= 2 * kPartDepth && most_rows * most_columns * p.batch < kFewParts) {
+      depths = std::min(p.k / kPartDepth, kFewParts / (most_rows * most_columns * p.batch));
+    }
+    // Of the ways to occupy the threads the one that packs least: all rows of `a` for each part of
+    // the columns, and all columns of b for each part of the rows.
+    const int64_t wanted = std::max<int64_t>(threads / (p.batch * depths), 1);
+    int64_t best = 0;
+    double least = 0;
+    for (int64_t c = 1; c <= std::min(most_columns, wanted); ++c) {
+      const int64_t r = std::min(most_rows, wanted / c);
+      const double packed = static_cast<double>(p.m) * static_cast<double>(c) +
+                            static_cast<double>(p.n) * static_cast<double>(r);
+      if (r * c > best || (r * c == best && packed < least)) {
+        best = r * c;
+        least = packed;
+        rows = r;
+        columns = c;
       }
     }
-  });
-}
+  }
+};
+
+// One call on the plugin's own kernel.
+class Multiplication {
+ public:
+  Multiplication(const tn_call* call, const Product& p)
+      : call_(call),
+        p_(p),
+        threads_(flops_of(p) < kSerialFlops ? 1 : thread_count()),
+        grid_(p, threads_),
+        tasks_(p.batch * grid_.depths * grid_.rows * grid_.columns),
+        workers_(std::min<int64_t>(threads_, tasks_)) {
+    const bool dense = p.a_strides[2] == 1 && p.c_strides[2] == 1;
+    const bool rounds = p.dtype != TN_FLOAT32 && p.dtype != TN_FLOAT64;
+    narrow_ = p.n <= kNarrowColumns && p.m >= kNarrowRows && dense && !rounds;
+    const int64_t rows = std::min(p.m, p.m / grid_.rows + 2 * kRowUnit);
+    const int64_t columns = std::min(p.n, p.n / grid_.columns + 2 * kColumnUnit);
+    own_bytes_ = (table().gemm_scratch(rows, columns, p.k, p.dtype, narrow_) + 63) / 64 * 64;
+    const int64_t sums = grid_.depths > 1 ? grid_.depths * one_sum() * item_size(p.dtype) : 0;
+    sum_bytes_ = (sums + 63) / 64 * 64;
+  }
+
+  int64_t scratch_bytes() const { return sum_bytes_ + own_bytes_ * workers_; }
+
+  void run(char* scratch) const {
+    parallel_for(call_->host, 0, workers_, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        for (int64_t task = tasks_ * i / workers_; task < tasks_ * (i + 1) / workers_; ++task) {
+          compute(task, scratch, scratch + sum_bytes_ + i * own_bytes_);
+        }
+      }
+    });
+    if (grid_.depths > 1) {
+      p_.dtype == TN_FLOAT32 ? add_up<float>(scratch) : add_up<double>(scratch);
+    }
+  }
+
+ private:
+  int64_t one_sum() const { return p_.batch * p_.m * p_.n; }
+
+  void compute(int64_t task, char* sums, char* own) const {
+    const int64_t column = task % grid_.columns, row = task / grid_.columns % grid_.rows;
+    const int64_t l = task / (grid_.columns * grid_.rows) % grid_.depths;
+    const int64_t i = task / (grid_.columns * grid_.rows * grid_.depths);
+    const int64_t m0 = cut(p_.m, grid_.rows, row, kRowUnit);
+    const int64_t n0 = cut(p_.n, grid_.columns, column, kColumnUnit);
+    const int64_t k0 = cut(p_.k, grid_.depths, l, kDepthUnit);
+    GemmArgs g = {};
+    g.m = cut(p_.m, grid_.rows, row + 1, kRowUnit) - m0;
+    g.n = cut(p_.n, grid_.columns, column + 1, kColumnUnit) - n0;
+    g.k = cut(p_.k, grid_.depths, l + 1, kDepthUnit) - k0;
+    if (g.m == 0 || g.n == 0) {
+      return;
+    }
+    const auto place = [this](const void* of, const int64_t* strides, int64_t batch, int64_t first,
+                              int64_t second) {
+      return at(of, batch * strides[0] + first * strides[1] + second * strides[2], p_.dtype);
+    };
+    g.a = place(p_.a, p_.a_strides, i, m0, k0);
+    g.b = place(p_.b, p_.b_strides, i, k0, n0);
+    g.a_row = p_.a_strides[1];
+    g.a_column = p_.a_strides[2];
+    g.b_row = p_.b_strides[1];
+    g.b_column = p_.b_strides[2];
+    if (grid_.depths > 1) {
+      const int64_t dense[3] = {p_.m * p_.n, p_.n, 1};
+      g.c = const_cast<void*>(place(sums + l * one_sum() * item_size(p_.dtype), dense, i, m0, n0));
+      g.c_row = p_.n;
+      g.c_column = 1;
+    } else {
+      g.c = const_cast<void*>(place(p_.c, p_.c_strides, i, m0, n0));
+      g.c_row = p_.c_strides[1];
+      g.c_column = p_.c_strides[2];
+      g.bias = p_.bias ? at(p_.bias, n0 * p_.bias_stride, p_.dtype) : nullptr;
+      g.bias_stride = p_.bias_stride;
+      g.relu = p_.relu;
+    }
+    g.dtype = p_.dtype;
+    g.narrow = narrow_;
+    g.scratch = own;
+    table().gemm(g);
+  }
+
+  // The parts of the sums in order, and what follows a product.
+  template <typename T>
+  void add_up(const char* sums) const {
+    const T* const bias = static_cast<const T*>(p_.bias);
+    for (int64_t row = 0; row < p_.batch * p_.m; ++row) {
+      const T* const parts = reinterpret_cast<const T*>(sums) + row * p_.n;
+      T* const c =
+          static_cast<T*>(p_.c) + row / p_.m * p_.c_strides[0] + row % p_.m * p_.c_strides[1];
+      for (int64_t j = 0; j < p_.n; ++j) {
+        T sum = parts[j];
+        for (int64_t l = 1; l < grid_.depths; ++l) {
+          sum += parts[l * one_sum() + j];
+        }
+        sum += bias ? bias[j * p_.bias_stride] : T(0);
+        c[j * p_.c_strides[2]] = p_.relu && sum < 0 ? T(0) : sum;
+      }
+    }
+  }
+
+  const tn_call* call_;
+  const Product& p_;
+  int64_t threads_;
+  Grid grid_;
+  int64_t tasks_, workers_;
+  bool narrow_;
+  int64_t own_bytes_, sum_bytes_;
+};
 
 void launch(const tn_call* call) {
   const tn_tensor& a = *call->args[0].as.tensor;
@@ -157,22 +206,19 @@ void multiply(const tn_call* call, const Product& p) {
   if (p.batch == 0 || p.m == 0 || p.n == 0) {
     return;
   }
-  const double flops = 2.0 * static_cast<double>(p.batch) * static_cast<double>(p.m) *
-                       static_cast<double>(p.n) * static_cast<double>(p.k);
-  bool done = false;
-  by_library(call, p, flops, &done);
-  if (done) {
-    return;
-  }
   const bool column = p.n == 1 || (p.c_strides[2] != 1 && p.c_strides[1] == 1);
-  if (column && !p.bias) {
-    return by_own_kernel(call, transposed(p), flops);
-  }
-  return by_own_kernel(call, p, flops);
+  const bool turns = column && !p.bias;
+  const Product turned = turns ? transposed(p) : p;
+  const Multiplication multiplication(call, turned);
+  alignas(64) char small[16384];
+  const bool fits = multiplication.scratch_bytes() <= static_cast<int64_t>(sizeof small);
+  multiplication.run(fits ? small
+                          : static_cast<char*>(Call(call).workspace(
+                                static_cast<uint64_t>(multiplication.scratch_bytes()))));
 }
 
 void add_matmul() {
-  kernel(TN_PRIM_MATMUL, "cpu", {.dtypes = all_floats, .traits = kSameBits}, fn<launch>);
+  kernel(TN_PRIM_MATMUL, "cpu", {.dtypes = all_floats, .traits = kUsualPromises}, fn<launch>);
 }
 
 }  // namespace tenon::cpu_backend

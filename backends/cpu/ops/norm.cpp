@@ -164,7 +164,7 @@ bool layer_supports(const tn_call* call, Refusal why) {
 }  // namespace
 
 void add_norm() {
-  kernel("layer_norm", "cpu", rows_of_float32(kSameBits), fn<layer_forward>)
+  kernel("layer_norm", "cpu", rows_of_float32(kUsualPromises), fn<layer_forward>)
       .supports(fn<layer_supports>)
       .private_outputs(2, fn<layer_private>)                // means and rstds of the rows
       .backward(fn<layer_backward>, {.saves_args = 0b11});  // x and weight

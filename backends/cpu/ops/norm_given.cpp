@@ -63,7 +63,7 @@ bool supports(const tn_call* call, Refusal why) {
 }  // namespace
 
 void add_norm_given() {
-  kernel("_batch_norm_given", "cpu", images_of_float32(kSameBits), fn<launch>)
+  kernel("_batch_norm_given", "cpu", images_of_float32(kUsualPromises), fn<launch>)
       .supports(fn<supports>)
       .order(image_order);
 }

@@ -224,11 +224,11 @@ bool group_supports(const tn_call* call, Refusal why) {
 }  // namespace
 
 void add_norm_planes() {
-  kernel("group_norm", "cpu", rows_of_float32(kSameBits), fn<group_forward>)
+  kernel("group_norm", "cpu", rows_of_float32(kUsualPromises), fn<group_forward>)
       .supports(fn<group_supports>)
       .private_outputs(2, fn<group_private>)                // means and rstds
       .backward(fn<group_backward>, {.saves_args = 0b11});  // x and weight
-  kernel("_batch_norm", "cpu", images_of_float32(kSameBits), fn<batch_forward>)
+  kernel("_batch_norm", "cpu", images_of_float32(kUsualPromises), fn<batch_forward>)
       .supports(fn<batch_supports>)
       .order(image_order)
       .backward(fn<batch_backward>, {.saves_args = 0b11, .saves_outputs = 0b110});  // the moments

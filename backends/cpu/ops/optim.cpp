@@ -357,7 +357,7 @@ bool supports_sgd(const tn_call* call, Refusal why) {
 
 void add_optim() {
   const KernelOptions options = {
-      .dtypes = all_floats, .layout = Layout::strided, .traits = kSameBits};
+      .dtypes = all_floats, .layout = Layout::strided, .traits = kUsualPromises};
   kernel("adam_step", "cpu", options, fn<launch_adam>).supports(fn<supports_adam>);
   kernel("sgd_step", "cpu", options, fn<launch_sgd>).supports(fn<supports_sgd>);
 }

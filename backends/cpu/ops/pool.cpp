@@ -308,14 +308,14 @@ bool supports(const Pool& pool, const tn_call* call, Refusal why) {
 }
 
 void add_max(const char* op, const Pool& pool) {
-  kernel(op, "cpu", images_of_float32(kSameBits), fn<max_forward>, &pool)
+  kernel(op, "cpu", images_of_float32(kUsualPromises), fn<max_forward>, &pool)
       .supports(fn<supports>)
       .order(image_order)
       .private_outputs(1, fn<max_private>)
       .backward(fn<max_backward>, {.saves_args = 0});
 }
 void add_average(const char* op, const Pool& pool) {
-  kernel(op, "cpu", images_of_float32(kSameBits), fn<average_forward>, &pool)
+  kernel(op, "cpu", images_of_float32(kUsualPromises), fn<average_forward>, &pool)
       .supports(fn<supports>)
       .order(image_order)
       .backward(fn<average_backward>, {.saves_args = 0});

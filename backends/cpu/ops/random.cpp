@@ -40,7 +40,7 @@ void launch(const tn_call* call) {
 
 void add_random() {
   kernel(TN_PRIM_RANDOM_BITS, "cpu",
-         {.dtypes = int32, .layout = Layout::contiguous, .traits = kSameBits}, fn<launch>);
+         {.dtypes = int32, .layout = Layout::contiguous, .traits = kUsualPromises}, fn<launch>);
 }
 
 }  // namespace tenon::cpu_backend

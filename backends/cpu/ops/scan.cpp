@@ -56,7 +56,7 @@ void launch(const tn_call* call) {
 }  // namespace
 
 void add_scan() {
-  kernel(TN_PRIM_SCAN, "cpu", {.dtypes = all_floats | int64, .traits = kSameBits}, fn<launch>);
+  kernel(TN_PRIM_SCAN, "cpu", {.dtypes = all_floats | int64, .traits = kUsualPromises}, fn<launch>);
 }
 
 }  // namespace tenon::cpu_backend

@@ -82,7 +82,7 @@ bool supports(const tn_call* call, Refusal why) {
 
 template <bool logarithm>
 void add(const char* op) {
-  kernel(op, "cpu", {.dtypes = float32, .layout = Layout::contiguous, .traits = kSameBits},
+  kernel(op, "cpu", {.dtypes = float32, .layout = Layout::contiguous, .traits = kUsualPromises},
          fn<launch_forward<logarithm>>)
       .supports(fn<supports>)
       .backward(fn<launch_backward<logarithm>>, {.saves_args = 0, .saves_outputs = 1});

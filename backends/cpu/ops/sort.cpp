@@ -64,6 +64,6 @@ void launch(const tn_call* call) {
 
 }  // namespace
 
-void add_sort() { kernel(TN_PRIM_SORT, "cpu", {.traits = kSameBits}, fn<launch>); }
+void add_sort() { kernel(TN_PRIM_SORT, "cpu", {.traits = kUsualPromises}, fn<launch>); }
 
 }  // namespace tenon::cpu_backend

@@ -140,8 +140,8 @@ void run_loop(const tn_host* host, const tn_loop& loop) {
 }
 
 void add_elementwise() {
-  kernel(TN_PRIM_ELEMENTWISE, "cpu", {.traits = kSameBits, .instruction_set = TN_INSTRUCTION_SET},
-         fn<launch>);
+  kernel(TN_PRIM_ELEMENTWISE, "cpu",
+         {.traits = kUsualPromises, .instruction_set = TN_INSTRUCTION_SET}, fn<launch>);
 }
 
 }  // namespace tenon::cpu_backend

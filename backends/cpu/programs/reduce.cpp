@@ -265,7 +265,7 @@ void launch(const tn_call* call) {
 }  // namespace
 
 void add_reduce() {
-  kernel(TN_PRIM_REDUCE, "cpu", {.traits = kSameBits, .instruction_set = TN_INSTRUCTION_SET},
+  kernel(TN_PRIM_REDUCE, "cpu", {.traits = kUsualPromises, .instruction_set = TN_INSTRUCTION_SET},
          fn<launch>);
 }
 

@@ -15,25 +15,21 @@ typedef VectorOf<int32_t>::type Bits;
 constexpr __mmask16 kAllLanes = 0xFFFF;
 #endif
 
-// The lesser of limit and x, and the greater. NaN as x stays.
-TENON_INLINE Vec<float> at_most(Vec<float> x, float limit) {
+// The lesser of limit and x, or the greater. NaN as x stays.
+template <bool kLesser>
+TENON_INLINE Vec<float> bounded(Vec<float> x, float limit) {
+  const Vec<float> bound = broadcast(limit);
 #if defined(__AVX512F__)
-  return _mm512_maskz_min_ps(kAllLanes, broadcast(limit), x);
+  return kLesser ? _mm512_maskz_min_ps(kAllLanes, bound, x)
+                 : _mm512_maskz_max_ps(kAllLanes, bound, x);
 #elif defined(__AVX2__)
-  return _mm256_min_ps(broadcast(limit), x);
+  return kLesser ? _mm256_min_ps(bound, x) : _mm256_max_ps(bound, x);
 #else
-  return x > limit ? broadcast(limit) : x;
+  return (kLesser ? x > bound : x < bound) ? bound : x;
 #endif
 }
-TENON_INLINE Vec<float> at_least(Vec<float> x, float limit) {
-#if defined(__AVX512F__)
-  return _mm512_maskz_max_ps(kAllLanes, broadcast(limit), x);
-#elif defined(__AVX2__)
-  return _mm256_max_ps(broadcast(limit), x);
-#else
-  return x < limit ? broadcast(limit) : x;
-#endif
-}
+TENON_INLINE Vec<float> at_most(Vec<float> x, float limit) { return bounded<true>(x, limit); }
+TENON_INLINE Vec<float> at_least(Vec<float> x, float limit) { return bounded<false>(x, limit); }
 
 TENON_INLINE Vec<float> magnitude(Vec<float> x) { return (Vec<float>)((Bits)x & 0x7FFFFFFF); }
 

@@ -8,8 +8,6 @@
 namespace tenon::cpu_backend {
 namespace {
 
-TENON_INLINE int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-
 // A few rows against rows of b that are dense: b is read once, as it lies, and added to blocks of c
 // that stay in the first cache.
 template <typename T>

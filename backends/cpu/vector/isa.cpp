@@ -183,7 +183,13 @@ void gemm(const GemmArgs& g) {
   }
 }
 
-int64_t gemm_scratch(int64_t m, int64_t n, int64_t k, tn_dtype dtype) {
+int64_t gemm_scratch(int64_t m, int64_t n, int64_t k, tn_dtype dtype,
+                     [[maybe_unused]] bool narrow) {
+#if defined(__AVX512F__)
+  if (narrow) {
+    return dtype == TN_FLOAT64 ? narrow_scratch<double>(n, k) : narrow_scratch<float>(n, k);
+  }
+#endif
   return dtype == TN_FLOAT64 ? Scratch<double>(m, n, k, true).bytes
                              : Scratch<float>(m, n, k, true).bytes;
 }

@@ -40,6 +40,11 @@ using Vec = typename VectorOf<T>::type;
 template <typename T>
 constexpr int kLanes = kVectorBytes / static_cast<int>(sizeof(T));
 
+TENON_INLINE int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+TENON_INLINE int64_t up_to(int64_t n, int64_t multiple) {
+  return (n + multiple - 1) / multiple * multiple;
+}
+
 template <typename T>
 TENON_INLINE Vec<T> load(const T* p) {
   return *reinterpret_cast<const typename VectorOf<T>::unaligned*>(p);

@@ -30,6 +30,8 @@ struct Step {
 // How the two operands of a binary step vary: v moves with the index, s is one element for all.
 enum Shape { kVV = 0, kVS = 1, kSV = 2, kShapes = 3 };
 
+constexpr int64_t kNarrowColumns = 256;
+
 struct GemmArgs {
   int64_t m, n, k;
   const void* a;                                              // [m, k], any strides
@@ -40,6 +42,7 @@ struct GemmArgs {
   const void* bias;  // [n] of this dtype, or NULL
   int64_t bias_stride;
   bool relu;
+  bool narrow;    // of a product with at most kNarrowColumns, dense rows of a and c, no half dtype
   char* scratch;  // gemm_scratch(...) bytes, 64-byte aligned
 };
 
@@ -139,7 +142,7 @@ struct Table {
 
   // c = a b (+ bias) (relu), on the calling thread.
   void (*gemm)(const GemmArgs&);
-  int64_t (*gemm_scratch)(int64_t m, int64_t n, int64_t k, tn_dtype);
+  int64_t (*gemm_scratch)(int64_t m, int64_t n, int64_t k, tn_dtype, bool narrow);
 
   void (*adam_f32)(float* p, const float* g, float* m, float* v, int64_t n, const AdamStep&);
   void (*adam_f64)(double* p, const double* g, double* m, double* v, int64_t n, const AdamStep&);
