@@ -141,6 +141,8 @@ struct BackwardRun {
   Status deliver(Visit& visit, uint32_t output, TensorRef grad);
   Status add_terms(Visit& visit);
   Status run_hooks(Visit& visit);
+  Status run_extras(Visit& visit);
+  void capture(const Target& target);
   Status run_leaf(Visit& visit);
   Status run_node(Visit& visit);
   Status add_window(Node* node, Tensor* const* grads, Tensor** results);

@@ -99,6 +99,13 @@ Status check_anomaly(Node* node, Tensor* const* results) {
   return nullptr;
 }
 
+Status used_already(const Node* node) {
+  return error(TN_FAILED_PRECONDITION,
+               "backward: the graph of {} was used already and its saved tensors are freed; say "
+               "retain_graph the first time to go through it twice",
+               node->name());
+}
+
 Status describe_failure(Node* node, Status cause) {
   return wrap(cause, [&] {
     const Node::Extras* extras = node->extras_if_any();
@@ -254,22 +261,30 @@ inline Status BackwardRun::call_backward(Node* node, Tensor* const* grads, Tenso
   return call_backward(node, grads, results);
 }
 
+// Of hooks and retained gradients.
+[[gnu::noinline]] Status BackwardRun::run_extras(Visit& visit) {
+  if (!visit.node->extras().hooks.empty()) TN_TRY(run_hooks(visit));
+  for (const RetainedOutput& r : visit.node->extras().retained) {
+    if (Tensor* grad = visit.gradient(r.output)) TN_TRY(r.keeper->keep(grad, create_graph));
+  }
+  return nullptr;
+}
+
+// For the caller, who asked for the gradients of chosen inputs.
+void BackwardRun::capture(const Target& target) {
+  Tensor* grad = target.visit->gradient(target.output);
+  if (grad == nullptr || captured[target.input] != nullptr) return;
+  grad->retain();
+  captured[target.input] = grad;
+}
+
 Status BackwardRun::run_node(Visit& visit) {
   Node* node = visit.node;
   if (visit.has_terms()) TN_TRY(add_terms(visit));
-  if (node->extras_if_any() != nullptr) [[unlikely]] {
-    if (!node->extras().hooks.empty()) TN_TRY(run_hooks(visit));
-    for (const RetainedOutput& r : node->extras().retained) {
-      if (Tensor* grad = visit.gradient(r.output)) TN_TRY(r.keeper->keep(grad, create_graph));
-    }
-  }
+  if (node->extras_if_any() != nullptr) [[unlikely]]
+    TN_TRY(run_extras(visit));
   for (const Target& t : targets) {
-    if (t.visit != &visit) continue;
-    Tensor* grad = visit.gradient(t.output);
-    if (grad != nullptr && captured[t.input] == nullptr) {
-      grad->retain();
-      captured[t.input] = grad;
-    }
+    if (t.visit == &visit) capture(t);
   }
   if (node->is_leaf()) return run_leaf(visit);
   // The gradients leave the visit: the node may drop them as soon as it is done.
@@ -286,11 +301,7 @@ Status BackwardRun::run_node(Visit& visit) {
   Status status = nullptr;
   if (any && visit.needed) {
     if (node->released) [[unlikely]] {
-      status = error(TN_FAILED_PRECONDITION,
-                     "backward: the graph of {} was used already and its saved tensors are freed; "
-                     "say retain_graph the "
-                     "first time to go through it twice",
-                     node->name());
+      status = used_already(node);
     } else {
       std::optional<ExplainScope> explain;
       if ((thread_state.modes & kModeExplain) != 0) [[unlikely]]
