@@ -54,6 +54,13 @@ TN_HOT thread_local CustomNode* CustomNode::current = nullptr;
 Status record_custom(const char* name, tn_backward_fn fn, void* self, void (*destroy)(void*),
                      std::span<tn_tensor* const> inputs, std::span<tn_tensor* const> outputs,
                      std::span<tn_tensor* const> saved) {
+  for (const auto& [what, list] :
+       {std::pair{"input", inputs}, {"output", outputs}, {"saved tensor", saved}}) {
+    for (size_t i = 0; i < list.size(); ++i) {
+      if (list[i] != nullptr && is_rows(as_tensor(list[i])))
+        return refuse_rows(fmt::format("{}: {} {}", name, what, i), as_tensor(list[i]));
+    }
+  }
   Ref<CustomNode> node(new CustomNode(name, fn, self));
   EdgeList edges(inputs.size());
   bool wanted = false;
@@ -70,8 +77,6 @@ Status record_custom(const char* name, tn_backward_fn fn, void* self, void (*des
   node->n_outputs = static_cast<uint32_t>(outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (outputs[i] == nullptr) return invalid("{}: output {} is NULL", name, i);
-    if (is_rows(as_tensor(outputs[i])))
-      return refuse_rows(fmt::format("{}: output {}", name, i), as_tensor(outputs[i]));
     if (as_tensor(outputs[i])->is_leaf() && outputs[i]->flags & TN_TENSOR_REQUIRES_GRAD) {
       return invalid("{}: output {} is a leaf that requires a gradient; return a new tensor", name,
                      i);

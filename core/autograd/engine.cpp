@@ -221,6 +221,10 @@ Status BackwardRun::run_hooks(Visit& visit) {
       return invalid("a hook on a gradient of {} gave {}, expected {}", visit.node->name(),
                      tensor_text(replacement), tensor_text(grad));
     }
+    if (is_rows(replaced.get()) && !visit.node->is_leaf()) {
+      return refuse_rows(fmt::format("what a hook on a gradient of {} gave", visit.node->name()),
+                         replaced.get());
+    }
     Tensor*& place = visit.place(hook.output);
     place->release();
     place = replaced.take();

@@ -10,6 +10,7 @@
 #include "primitive/convert.h"
 #include "primitive/elementwise.h"
 #include "registry/recording.h"
+#include "tensor/rows.h"
 
 namespace tenon {
 
@@ -41,7 +42,7 @@ std::vector<Place> places_of(const tn_call& call) {
 }
 
 bool LeftTensor::is_like(const Tensor* t) const {
-  return t->dtype == dtype && t->device == device && alignment_of(t) == alignment &&
+  return !is_rows(t) && t->dtype == dtype && t->device == device && alignment_of(t) == alignment &&
          std::ranges::equal(t->size_span(), sizes) && std::ranges::equal(t->stride_span(), strides);
 }
 

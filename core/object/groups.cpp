@@ -8,6 +8,7 @@
 #include "memory/memory.h"
 #include "object/factory.h"
 #include "object/invoke.h"
+#include "tensor/rows.h"
 
 namespace tenon {
 namespace {
@@ -116,6 +117,8 @@ Status check_parameters(const Object* object, std::span<tn_tensor* const> parame
   for (size_t i = 0; i < parameters.size(); ++i) {
     const tn_tensor* t = parameters[i];
     if (t == nullptr) return invalid("{}: parameter {} is NULL", object->type, i);
+    if (is_rows(as_tensor(t)))
+      return refuse_rows(fmt::format("{}: parameter {}", object->type, i), as_tensor(t));
     if ((t->flags & TN_TENSOR_LEAF) == 0) {
       return invalid("{}: parameter {} ({}) is not a leaf: a recorded call made it", object->type,
                      i, tensor_text(t));

@@ -207,6 +207,7 @@ void embedding() {
   // Rows at index [n], with a row-sparse gradient. The index is copied: its owner may change it
   // while the gradient is there.
   op("_table_rows(Tensor weight, Tensor index) -> Tensor")
+      .amp(Amp::widest)  // a class, without which autocast would take its meaning's gradient
       .keeps_halves()
       .meaning([](Tensor weight, Tensor index) { return index_select(weight, 0, index); })
       .vjp([](const Vjp& call, Tensor weight, Tensor index) -> std::vector<Tensor> {

@@ -151,6 +151,11 @@ Tensor scalar(const char* op, const char* what, const Tensor& t) {
   return t.defined() && t.dim() > 0 ? prim::reshape(t, {}) : t;
 }
 
+// Does not hold the tensor, as no operand does: its caller does.
+Operand skip_of(const Tensor& found_inf) {
+  return found_inf.defined() ? Operand(found_inf) : Operand(0.0);
+}
+
 void sgd(Tensors params, Tensors grads, Tensors buffers, Operand lr, double momentum,
          double dampening, Operand weight_decay, bool nesterov, bool maximize, bool first,
          Tensor found_inf) {
@@ -163,7 +168,7 @@ void sgd(Tensors params, Tensors grads, Tensors buffers, Operand lr, double mome
   }
   double sign = maximize ? -1 : 1;
   found_inf = scalar("sgd_step", "found_inf", found_inf);
-  Operand skip = found_inf.defined() ? Operand(found_inf) : Operand(0.0);
+  const Operand skip = skip_of(found_inf);
   step_each("sgd_step", params.size(), [&](uint32_t i) {
     Tensor p = params[i], grad = grads[i];
     expect_alike("sgd_step", "grad", i, p, grad);
@@ -224,7 +229,7 @@ void adam_all(Tensors params, Tensors grads, Tensors averages, Tensors square_av
   const auto n_steps = counts ? 1 : int64_t(number_of(step));
   if (n_steps < 1) fail("adam_step: step is " + std::to_string(n_steps) + "; it counts from 1");
   found_inf = scalar(op, "found_inf", found_inf);
-  Operand skip = found_inf.defined() ? Operand(found_inf) : Operand(0.0);
+  const Operand skip = skip_of(found_inf);
   Corrections corrections(lr, beta1, beta2);
   step_each(op, params.size(), [&](uint32_t i) {
     Tensor p = params[i], grad = grads[i], m = averages[i], v = square_averages[i];
@@ -249,10 +254,6 @@ void adam_all(Tensors params, Tensors grads, Tensors averages, Tensors square_av
   });
 }
 
-Operand skip_of(const char* op, const Tensor& found_inf) {
-  return found_inf.defined() ? Operand(scalar(op, "found_inf", found_inf)) : Operand(0.0);
-}
-
 // The count, which goes up by 1 unless the step is passed over, in the precision of the parameter.
 Tensor count_up(const char* op, const Tensor& step, const Operand& skip, Dtype param) {
   expect_floats(op, "step", Tensors(&step, 1));
@@ -271,7 +272,8 @@ void adagrad_all(Tensors params, Tensors grads, Tensors sums, Tensors steps, Ope
   expect_as_many(op, "steps", steps.size(), params.size());
   expect_floats(op, "param", params);
   expect_floats(op, "sum", sums);
-  const Operand skip = skip_of(op, found_inf);
+  found_inf = scalar(op, "found_inf", found_inf);
+  const Operand skip = skip_of(found_inf);
   step_each(op, params.size(), [&](uint32_t i) {
     Tensor p = params[i], grad = grads[i], total = sums[i];
     expect_alike(op, "grad", i, p, grad);
@@ -307,12 +309,15 @@ void adagrad_rows_of(Tensor p, Tensor total, Tensor step, Tensor indices, Tensor
   NoGrad guard;
   const char* const op = "adagrad_rows_step";
   expect_alike(op, "sum", 0, p, total);
+  expect_floats(op, "sum", Tensors(&total, 1));
   const auto [at, grad] = rows_of(op, p, indices, values);
-  const Operand skip = skip_of(op, found_inf);
+  found_inf = scalar(op, "found_inf", found_inf);
+  const Operand skip = skip_of(found_inf);
+  const Tensor total_rows = index_select(total, 0, at);  // refuses a wrong index before the count
   const Tensor count = count_up(op, step, skip, p.dtype());
   const auto [change, squares] = prim::elementwise<std::tuple<Tensor, Tensor>>(
-      adagrad_rows, grad, index_select(total, 0, at), skip,
-      prim::elementwise(adagrad_rate, count, lr, lr_decay), maximize ? -1.0 : 1.0, eps);
+      adagrad_rows, grad, total_rows, skip, prim::elementwise(adagrad_rate, count, lr, lr_decay),
+      maximize ? -1.0 : 1.0, eps);
   add_to_rows(op, at, {total, p}, {squares, change});
 }
 
@@ -324,12 +329,16 @@ void sparse_adam_of(Tensor p, Tensor average, Tensor square_average, Tensor step
   expect_alike(op, "exp_avg", 0, p, average);
   expect_alike(op, "exp_avg_sq", 0, p, square_average);
   const auto [at, grad] = rows_of(op, p, indices, values);
-  const Operand skip = skip_of(op, found_inf);
+  found_inf = scalar(op, "found_inf", found_inf);
+  const Operand skip = skip_of(found_inf);
+  // These refuse a wrong index before the count.
+  const Tensor average_rows = index_select(average, 0, at),
+               square_rows = index_select(square_average, 0, at);
   const Tensor count = count_up(op, step, skip, p.dtype());
   const auto [rate, root] = Corrections(lr, beta1, beta2).of(count, p.dtype());
   const auto [change, m, v] = prim::elementwise<std::tuple<Tensor, Tensor, Tensor>>(
-      sparse_adam, grad, index_select(average, 0, at), index_select(square_average, 0, at), skip,
-      mul(rate, root), maximize ? -1.0 : 1.0, beta1, beta2, eps);
+      sparse_adam, grad, average_rows, square_rows, skip, mul(rate, root), maximize ? -1.0 : 1.0,
+      beta1, beta2, eps);
   add_to_rows(op, at, {average, square_average, p}, {m, v, change});
 }
 

@@ -1,5 +1,7 @@
 // Row-sparse gradients: their making, sums, coalescing, what takes them and what refuses, on every
 // backend. Values are those of PyTorch 2.15.
+#include <array>
+#include <cmath>
 #include <functional>
 #include <string>
 #include <vector>
@@ -194,6 +196,45 @@ TEST_P(RowSparse, AScalerScalesThem) {
   EXPECT_EQ(scaler.state().scale, 4);
 }
 
+// found_inf is a tensor of the step's own then: every step has to hold it until it is done.
+TEST_P(RowSparse, AScaledStepHasTheBitsOfAPlainOne) {
+  const auto check = [&](const auto& make, bool sparse) {
+    const Tensor w = table(), plain = table();
+    const tn::optim::Optimizer scaled_steps = make(w), plain_steps = make(plain);
+    tn::GradScaler scaler({.init_scale = 8});
+    const auto backward = [&](const Tensor& t, const auto& optimizer, float factor) {
+      optimizer.zero_grad();
+      const Tensor loss = tn::sum(tn::embedding(t, first(), {}, sparse) * factors() * factor);
+      (t.is_same(w) ? scaler.scale(loss) : loss).backward();
+    };
+    for (const float factor : {1.f, 2.f, INFINITY, 1.f}) {
+      backward(w, scaled_steps, factor);
+      scaler.step(scaled_steps);
+      scaler.update();
+      if (std::isinf(factor)) continue;  // skipped, also by the count of steps
+      backward(plain, plain_steps, factor);
+      plain_steps.step();
+    }
+    EXPECT_EQ(w.to_vector<float>(), plain.to_vector<float>());
+  };
+  for (const bool sparse : {true, false}) {
+    check([](const Tensor& w) { return tn::optim::SGD({w}, {.lr = 0.5}); }, sparse);
+    check([](const Tensor& w) { return tn::optim::Adagrad({w}, {.lr = 0.5, .lr_decay = 0.1}); },
+          sparse);
+  }
+  check([](const Tensor& w) { return tn::optim::SparseAdam({w}, {.lr = 0.5}); }, true);
+}
+
+TEST_P(RowSparse, AutocastLeavesThem) {
+  const Tensor w = table();
+  const tn::Autocast autocast(device(), tn::bfloat16);
+  const Tensor y = tn::embedding(w, first(), {}, true);
+  EXPECT_EQ(y.dtype(), tn::float32);
+  tn::sum(tn::matmul(y, on(tn::ones({2, 3})))).backward();
+  ASSERT_TRUE(w.grad().is_row_sparse());
+  expect_near(w.grad().to_dense(), {3, 3, 6, 6, 0, 0, 0, 0, 6, 6, 3, 3});
+}
+
 TEST_P(RowSparse, AreMovedAndSet) {
   const Tensor w = table();
   const Tensor grad =
@@ -260,6 +301,19 @@ TEST_P(RowSparse, ACompiledFunctionSaysWhyItStaysEager) {
       << step.describe();
 }
 
+// Its strides are those of a tensor that repeats one element, whose memory a replay would read.
+TEST_P(RowSparse, ACompiledFunctionTakesNoneForAnExpandedGradient) {
+  const Tensor w = table(), x = on(tn::ones({6, 2}));
+  const auto twice = tn::compile([&](Tensor x) { return w.grad() * x * 2; });
+  for (int i = 0; i < 3; ++i) {
+    w.set_grad(on(tn::ones({1, 1})).expand({6, 2}));
+    expect_near(twice(x), Values(12, 2));
+  }
+  EXPECT_NE(twice.describe().find("2 replays"), std::string::npos) << twice.describe();
+  w.set_grad(tn::row_sparse(on(tn::tensor({int64_t(1)})), on(tn::ones({1, 2})), 6));
+  EXPECT_EQ(message_of([&] { twice(x); }).substr(0, 20), "mul: x is [6, 2] flo");
+}
+
 // ---- What refuses, and how it says so.
 
 TEST_P(RowSparse, OpsRefuseThem) {
@@ -304,6 +358,78 @@ TEST_P(RowSparse, OnlyLeavesTakeThem) {
   const std::string second_order =
       message_of([&] { tn::grad(tn::sum(x * x), w, {.create_graph = true}); });
   EXPECT_NE(second_order.find("a row-sparse tensor has none"), std::string::npos) << second_order;
+}
+
+TEST_P(RowSparse, HooksOfOthersThanLeavesGiveNone) {
+  const Tensor rows = tn::row_sparse(on(tn::tensor({int64_t(1)})), on(tn::ones({1, 2})), 6);
+  const Tensor w = table(), y = w * 2;
+  y.register_hook([&](const Tensor&) { return rows; });
+  EXPECT_NE(message_of([&] {
+              tn::sum(y * y).backward();
+            }).find("what a hook on a gradient of mul gave is [6, 2] float32"),
+            std::string::npos);
+  const Tensor z = tn::relu(w * 2);
+  tn::grad_fn(z).register_hook([&](const Tensor&) { return rows; });
+  EXPECT_NE(message_of([&] {
+              tn::sum(z).backward();
+            }).find("what a hook on a gradient of relu gave is [6, 2] float32"),
+            std::string::npos);
+  EXPECT_FALSE(w.grad().defined());
+  w.register_hook([&](const Tensor&) { return rows; });
+  tn::sum(w * w).backward();
+  EXPECT_TRUE(w.grad().is_row_sparse());
+}
+
+struct Twice : tn::Function<Twice> {
+  static inline Tensor saved, given;
+  static Tensor forward(Context& context, Tensor x, Tensor) {
+    if (saved.defined()) context.save({saved});
+    return given.defined() ? given : x * 2;
+  }
+  static std::array<Tensor, 2> backward(Context&, Tensor g) { return {g * 2, Tensor()}; }
+};
+
+TEST_P(RowSparse, CustomFunctionsTakeNone) {
+  const Tensor w = table(),
+               rows = tn::row_sparse(on(tn::tensor({int64_t(1)})), on(tn::ones({1, 2})), 6);
+  const auto message = [&](const Tensor& other) {
+    return message_of([&] { Twice::apply(w, other); });
+  };
+  EXPECT_NE(message(rows).find("Twice: input 1 is [6, 2] float32"), std::string::npos);
+  Twice::saved = rows;
+  EXPECT_NE(message(w).find("Twice: saved tensor 0 is [6, 2] float32"), std::string::npos);
+  Twice::saved = Tensor();
+  Twice::given = rows;
+  EXPECT_NE(message(w).find("Twice: output 0 is [6, 2] float32"), std::string::npos);
+  Twice::given = Tensor();
+}
+
+TEST_P(RowSparse, AreNoParameters) {
+  const Tensor rows = tn::row_sparse(on(tn::tensor({int64_t(1)})), on(tn::ones({1, 2})), 6);
+  EXPECT_NE(message_of([&] {
+              tn::optim::SGD({table(), rows});
+            }).find("SGD: parameter 1 is [6, 2]"),
+            std::string::npos);
+}
+
+// What fails on a device that computes later, is known too late.
+TEST_P(RowSparse, AStepWithAWrongIndexIsNotCounted) {
+  if (!device().is_cpu()) GTEST_SKIP();
+  const Tensor w = table();
+  w.set_grad(tn::row_sparse(tn::tensor({int64_t(0), int64_t(6)}), tn::ones({2, 2}), 6));
+  for (const tn::optim::Optimizer& optimizer : {tn::optim::Optimizer(tn::optim::Adagrad({w})),
+                                                tn::optim::Optimizer(tn::optim::SparseAdam({w}))}) {
+    const Values before = w.to_vector<float>();
+    EXPECT_NE(message_of([&] { optimizer.step(); }).find("index 6"), std::string::npos);
+    EXPECT_EQ(w.to_vector<float>(), before);
+    bool counts = false;
+    for (const auto& [name, value] : optimizer.state_dict()) {
+      if (name != "state.0.step") continue;
+      counts = true;
+      EXPECT_EQ(value.item<float>(), 0);
+    }
+    EXPECT_TRUE(counts);
+  }
 }
 
 TEST_P(RowSparse, OptimizersSayWhatTakesThem) {
@@ -418,6 +544,15 @@ TEST_P(RowSparse, AddRowsAddsManyRowsInTheirOrder) {
               tn::add_rows_(x, on(tn::tensor({int64_t(1)})), x);
             }).find("add_rows_: source is [3, 2], expected [1, 2], a part for each index"),
             std::string::npos);
+}
+
+TEST_P(RowSparse, AddRowsTakesEveryDtype) {
+  for (const tn::Dtype dtype : {tn::float64, tn::float32, tn::float16, tn::bfloat16, tn::int64,
+                                tn::int32, tn::int16, tn::int8, tn::uint8}) {
+    const Tensor x = on(tn::ones({3, 2}, dtype));
+    tn::add_rows_(x, on(tn::tensor({int64_t(1), int64_t(1)})), on(tn::ones({2, 2}, dtype)), 2.f);
+    expect_near(x.to(tn::float32), {1, 1, 5, 5, 1, 1});
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, RowSparse, testing::Values("cpu", "ref"),

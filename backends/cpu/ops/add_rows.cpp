@@ -102,8 +102,9 @@ bool supports_add_rows(const tn_call* call, Refusal why) {
       rows.sizes[0] != index.numel || !std::equal(x.sizes + 1, x.sizes + x.ndim, rows.sizes + 1)) {
     return why("takes int64 [n] and rows [n, ...] of x's sizes");
   }
-  if (rows.dtype != x.dtype || (x.flags & rows.flags & index.flags & dense) == 0) {
-    return why("takes row-major tensors, x and rows of one dtype");
+  if (x.dtype == TN_INT64 || rows.dtype != x.dtype ||
+      (x.flags & rows.flags & index.flags & dense) == 0) {
+    return why("takes row-major tensors, x and rows of one float dtype");
   }
   return x.storage != rows.storage || why("x and rows share memory");
 }
