@@ -1,6 +1,6 @@
-// Capture's slots: recording the launches of a stream as a graph of its device, and replaying it.
-// The mode bit makes reading back an error, and refuses kernels that are not capture-safe.
-// Compiling graphs is not here yet.
+// A stream's launches as a graph of its device, by the device's graph slots. While it is recorded,
+// reading back is an error, and so is a kernel that is not capture-safe (kModeCapture).
+// Functions that are recorded on any device are in compiled.h; device_replay.h brings both together.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,6 @@
-// Between a recording and its first replay: calls whose results nobody reads go, what is left is
-// given memory, and kernels prepare their calls. docs/architecture.md, "A compiled function".
+// Between a recording and its first replay: calls whose results nobody reads go, cheap values are
+// computed again where that saves memory, what is left is given memory, and kernels prepare their
+// calls. docs/architecture.md, "A compiled function".
 #pragma once
 
 #include "capture/graph.h"

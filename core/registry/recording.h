@@ -1,6 +1,7 @@
-// What a recording of tn::compile is told by the rooms in which things happen (capture/recorder.h
-// is the one that listens). Only while thread_state.recording is not NULL, which kModeRecord says.
-// None of it fails: what cannot be noted makes the function one that is not replayed.
+// What a recording of tn::compile is told by the parts of the core in which things happen. The one
+// that listens is in capture/recorder.h, which these parts may not include. It is told only while
+// thread_state.recording is not NULL, which kModeRecord says. None of it fails: what cannot be noted
+// makes the function one that is not replayed.
 #pragma once
 
 #include <atomic>
@@ -23,7 +24,9 @@ struct DynamicNumbers {
   const Op* op;
   std::span<const tn_value> given;  // as the caller gave them
   std::span<const tn_value> read;   // with the numbers in their places
-  bool used;  // the recording knows where they went, or the decomposition got them
+  // A recording knows where they went, or the decomposition got them. Else the op read the numbers
+  // by itself, and a replay would repeat them.
+  bool used;
 
   bool came_as_tensor(size_t i) const {
     return given[i].kind == TN_KIND_TENSOR && read[i].kind != TN_KIND_TENSOR;

@@ -148,7 +148,7 @@ class Trainer {
   static std::optional<double> lr_of(const optim::Optimizer& optimizer);
 
   Pass pass_;
-  std::optional<CompiledFunction<Pass>> compiled_;  // it
+  std::optional<CompiledFunction<Pass>> compiled_;  // pass_, with the option `compile`
   std::optional<double> own_lr_;                    // before any schedule
   std::optional<optim::Scheduler> scheduler_;
   int64_t steps_ = 0;
