@@ -56,7 +56,7 @@ void step(const Object& self, const States& states, const Tensor& found_inf) {
       if (!count.defined()) states.set(i, kStep, count = zeros({}, float32, parameter.device()));
       if (gradient.is_row_sparse()) {
         if (group_option<double>(self, group, "weight_decay") != 0)
-          refuse_row_sparse(gradient, "without weight_decay");
+          refuse_row_sparse(gradient, "Adagrad with weight_decay does");
         sparse.push_back({parameter, gradient, sum, count});
         continue;
       }

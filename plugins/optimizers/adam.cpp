@@ -21,7 +21,8 @@ void step(const Object& self, const States& states, const Tensor& found_inf, boo
       const size_t i = index++;
       const Tensor gradient = parameter.grad();
       if (!gradient.defined()) continue;
-      if (gradient.is_row_sparse()) refuse_row_sparse(gradient, "SparseAdam");
+      if (gradient.is_row_sparse())
+        refuse_row_sparse(gradient, decoupled ? "AdamW does" : "Adam does");
       Batch& batch = batches.of(parameter.device(), 0);
       batch.parameters.push_back(parameter);
       batch.gradients.push_back(gradient);

@@ -20,7 +20,8 @@ void expect_not_negative(const char* option, double value);
 
 // Two numbers, each at least 0 and below 1; and so are those that are set later.
 void expect_betas(Object& self, const Floats& betas);
-// Says that a gradient is row-sparse, and what takes such.
-[[noreturn]] void refuse_row_sparse(const Tensor& gradient, const char* expected);
+// Says that a gradient is row-sparse, which `who` ("Adam does") not take, and what takes it.
+[[noreturn]] void refuse_row_sparse(const Tensor& gradient, const char* who);
+std::string sizes_text(const Tensor& t);  // "[6, 2]"
 
 }  // namespace optimizers

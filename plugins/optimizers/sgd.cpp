@@ -38,7 +38,7 @@ void step(const Object& self, const States& states, const Tensor& found_inf) {
       if (!gradient.defined()) continue;
       if (gradient.is_row_sparse()) {
         if (momentum != 0 || group_option<double>(self, group, "weight_decay") != 0)
-          refuse_row_sparse(gradient, "no momentum and no weight_decay");
+          refuse_row_sparse(gradient, "SGD with momentum or weight_decay does");
         sparse.push_back({parameter, gradient});
         continue;
       }
@@ -85,8 +85,7 @@ void add_sgd() {
       "Stochastic gradient descent: g += weight_decay * p; buffer = momentum * buffer + (1 - "
       "dampening) * g, at first g itself; p -= lr * (buffer, or with nesterov g + momentum * "
       "buffer, or without momentum g). maximize: with -g. Row-sparse gradients are taken without "
-      "momentum and "
-      "weight_decay.",
+      "momentum and weight_decay.",
       [](Object& self, Tensors params, double lr, double momentum, double dampening,
          double weight_decay, bool nesterov, bool) {
         expect_not_negative("lr", lr);

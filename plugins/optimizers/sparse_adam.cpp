@@ -36,7 +36,8 @@ void step(const Object& self, const States& states, const Tensor& found_inf) {
       const Tensor gradient = parameter.grad();
       if (!gradient.defined()) continue;
       if (!gradient.is_row_sparse()) {
-        fail("a gradient is not row-sparse, as embedding with sparse makes it; Adam takes it");
+        fail("a gradient of " + sizes_text(gradient) +
+             " is not row-sparse, and SparseAdam takes no other; Adam takes it");
       }
       Row& row = sparse.emplace_back(Row{parameter, gradient, {}, {}, {}});
       for (const auto& [name, place] :

@@ -23,14 +23,16 @@ void expect_betas(Object& self, const Floats& betas) {
               [](Object&, Floats later) { check_betas(later); });
 }
 
-void refuse_row_sparse(const Tensor& gradient, const char* expected) {
+std::string sizes_text(const Tensor& t) {
   std::string sizes;
-  for (const int64_t size : gradient.sizes())
-    sizes += (sizes.empty() ? "" : ", ") + std::to_string(size);
-  fail("a gradient of [" + sizes +
-       "] is row-sparse, for which one takes SGD without momentum and weight_decay, Adagrad or "
-       "SparseAdam; expected here: " +
-       expected);
+  for (const int64_t size : t.sizes()) sizes += (sizes.empty() ? "" : ", ") + std::to_string(size);
+  return "[" + sizes + "]";
+}
+
+void refuse_row_sparse(const Tensor& gradient, const char* who) {
+  fail("a gradient of " + sizes_text(gradient) + " is row-sparse, which " + who +
+       " not take; SparseAdam, Adagrad without weight_decay, and SGD without momentum and "
+       "weight_decay take it");
 }
 
 States::States(Object& optimizer, std::vector<const char*> names)
