@@ -72,6 +72,8 @@ std::string bits_text(const LaunchGraph& graph) {
 
 std::string notes_of(const Step& step) {
   List notes;
+  // Both of a pair bear the name of its op.
+  if (step.fn != step.kernel->def.launch) notes.add("backward");
   if (step.random >= 0) notes.add("random");
   if (step.prepared) notes.add("prepared");
   if (!is_deterministic(step)) notes.add("not deterministic");

@@ -16,7 +16,7 @@ constexpr int kCalls = 5;
 
 struct Seen {
   const char* what;    // "training step"
-  size_t eager_calls;  // of ops, forward and backward
+  size_t eager_calls;  // of ops in forward and update, and of nodes in backward
   CompiledText text;
 };
 
@@ -87,9 +87,10 @@ std::string text_of(const CompiledGraph& graph, size_t eager_calls) {
   counts.add({"arguments", joined(graph.arguments, "; ")});
   const std::string as_graph =
       graph.device_graph.empty() ? "" : " as one graph of " + graph.device_graph;
-  counts.add({"launches",
-              fmt::format("{}{}, where an eager run makes {} calls; {} dropped, {} random",
-                          graph.launches, as_graph, eager_calls, graph.dropped, graph.random)});
+  counts.add(
+      {"launches", fmt::format("{}{}, {} of them random, for the {} ops that an eager run calls",
+                               graph.launches, as_graph, graph.random, eager_calls)});
+  counts.add({"dropped", fmt::format("{} launches whose results nobody reads", graph.dropped)});
   counts.add(
       {"copies", fmt::format("{} of bytes, {} of constants", graph.copies, graph.constants)});
   counts.add({"bits", graph.bits});

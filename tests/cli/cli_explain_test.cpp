@@ -18,9 +18,11 @@ TEST_F(CliTest, ExplainsACompiledStepInOrder) {
     EXPECT_HAS(run.out, "the training step on " + device + ": 2 calls recorded, 3 replayed\n");
     EXPECT_HAS(run.out,
                "arguments  [64, 64] float32 on " + device + "; [64] int64 on " + device + "\n");
-    EXPECT_HAS(run.out, " dropped, 1 random\n");
     EXPECT_HAS(run.out, "those of an eager call, on any number of threads\n");
-    EXPECT_EQ(run.out.find(" as one graph of ref:0, where an eager run") != std::string::npos,
+    EXPECT_HAS(run.out, ", 1 of them random, for the ");
+    EXPECT_HAS(run.out, " ops that an eager run calls\ndropped    ");
+    EXPECT_HAS(run.out, " launches whose results nobody reads\n");
+    EXPECT_EQ(run.out.find(" as one graph of ref:0, 1 of them") != std::string::npos,
               device == "ref:0");
     EXPECT_HAS(run.out, "launch ");
     size_t at = 0;  // a call of the forward, its gradient and the update, in this order
@@ -49,6 +51,12 @@ TEST_F(CliTest, ACompiledStepIsExplainedAsJson) {
   EXPECT_EQ(relu->at("kernel"), "cpu elementwise");
   EXPECT_EQ(relu->at("operands"), json({"[8192] float32"}));  // as the loop has it
   EXPECT_EQ(relu->at("results"), json({"[64, 128] float32"}));
+  // The pair of each linear layer, forward and backward.
+  std::vector<std::string> notes;
+  for (const json& step : steps) {
+    if (step.at("op") == "linear") notes.push_back(step.at("notes"));
+  }
+  EXPECT_EQ(notes, (std::vector<std::string>{"", "", "backward", "backward"}));
   // Weights and biases of two layers, and gradients as large as they.
   constexpr int kParameters = 64 * 128 + 128 + 128 * 10 + 10;
   EXPECT_EQ(said.at("leans_on").at("leaves"), 4);
@@ -74,7 +82,7 @@ TEST_F(CliTest, OfAModelAloneTheForwardIsExplained) {
   const Outcome run = tenon("explain --compiled " + file);
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_HAS(run.out, "the forward on cpu: 1 calls recorded, 4 replayed\n");
-  EXPECT_HAS(run.out, "0 random\n");  // it is in evaluation
+  EXPECT_HAS(run.out, ", 0 of them random, for the ");  // it is in evaluation
   EXPECT_EQ(run.out.find("gradient"), run.out.find("gradients; what an eager run")) << run.out;
   // Other commands want all of a training.
   for (const std::string line : {"explain ", "train "}) {
