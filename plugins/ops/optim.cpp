@@ -415,15 +415,10 @@ Tensor clip_grad_norm(Tensors list, double max_norm, double norm_type) {
   return norm;
 }
 
-}  // namespace
-
-void optim() {
+void add_steps() {
   op("sgd_step(Tensor(a!)[] params, Tensor[] grads, Tensor(b!)[] momentum_buffers, dynamic float "
-     "lr,"
-     " float momentum=0, float dampening=0, dynamic float weight_decay=0, bool nesterov=False, "
-     "bool "
-     "maximize=False,"
-     " bool first=False, Tensor? found_inf=None) -> ()")
+     "lr, float momentum=0, float dampening=0, dynamic float weight_decay=0, bool nesterov=False, "
+     "bool maximize=False, bool first=False, Tensor? found_inf=None) -> ()")
       .doc(
           "A step of SGD: g += weight_decay * p; buffer = momentum * buffer + (1 - dampening) * g, "
           "at first g itself; p -= lr * (buffer, or with nesterov g + momentum * buffer, or "
@@ -459,8 +454,7 @@ void optim() {
       .meaning(adagrad_rows_of);
   op("sparse_adam_step(Tensor(a!) param, Tensor(b!) exp_avg, Tensor(c!) exp_avg_sq, Tensor(d!) "
      "step, Tensor indices, Tensor values, dynamic float lr, dynamic float beta1=0.9, dynamic "
-     "float "
-     "beta2=0.999, float eps=1e-8, bool maximize=False, Tensor? found_inf=None) -> ()")
+     "float beta2=0.999, float eps=1e-8, bool maximize=False, Tensor? found_inf=None) -> ()")
       .doc(
           "A step of Adam (Kingma & Ba, arXiv:1412.6980) for the rows of a row-sparse gradient, "
           "values at indices: other rows of the parameter and of its averages stay (PyTorch's "
@@ -468,13 +462,16 @@ void optim() {
           "found_inf is not 0. Waits for the device.")
       .no_gradient()
       .meaning(sparse_adam_of);
+}
+
+// What comes between backward and a step.
+void add_scaling() {
   op("update_scale_(Tensor(a!) scale, Tensor(b!) good_steps, Tensor found_inf, float "
      "growth_factor=2, float backoff_factor=0.5, int growth_interval=2000) -> ()")
       .doc(
           "The scale of losses (PyTorch's GradScaler): shrinks by backoff_factor where found_inf "
-          "is "
-          "not 0, grows by growth_factor after growth_interval good steps, if it stays finite. All "
-          "of one element; good_steps is int64.")
+          "is not 0, grows by growth_factor after growth_interval good steps, if it stays finite. "
+          "All of one element; good_steps is int64.")
       .no_gradient()
       .meaning(update_scale);
   op("unscale_(Tensor(a!)[] grads, Tensor(b!) found_inf, Tensor inv_scale) -> ()")
@@ -489,6 +486,13 @@ void optim() {
           "their elements as one vector: the norm_type-th root, or the greatest for infinity.")
       .no_gradient()
       .meaning(clip_grad_norm);
+}
+
+}  // namespace
+
+void optim() {
+  add_steps();
+  add_scaling();
 }
 
 }  // namespace tenon::ops_pack

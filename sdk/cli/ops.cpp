@@ -125,12 +125,14 @@ std::string markdown(const Json& ops) {
   };
   for (const Json& op : ops) {
     const std::string name = op.at("name"), plugin = op.at("plugin");
-    entry(op, "Ops of " + plugin, name.substr(plugin.size() + 1));
+    entry(op, "Ops of the plugin `" + plugin + "`", name.substr(plugin.size() + 1));
   }
   const Json list = Json::parse(plugins_json());
   for (const Json& factory : list.at("factories")) {
     const std::string plugin = factory.at("plugin");
-    entry(factory, factory.at("kind") == "optimizer" ? "Optimizers" : "Layers of " + plugin,
+    const bool is_optimizer = factory.at("kind") == "optimizer";
+    entry(factory,
+          (is_optimizer ? "Optimizers of the plugin `" : "Layers of the plugin `") + plugin + "`",
           factory.at("name"));
   }
   return text;
