@@ -5,6 +5,7 @@
 
 #include "call/call.h"
 #include "registry/recording.h"
+#include "tensor/rows.h"
 
 namespace tenon {
 
@@ -41,8 +42,12 @@ Status run_decomposition(const Op* op, std::span<const tn_value> args,
   for (size_t i = 0; i < results.size(); ++i) {
     const bool list = op->schema.returns[i].list;
     const uint32_t expected = list ? uint32_t{TN_KIND_TENSORS} : uint32_t{TN_KIND_TENSOR};
-    if (results[i].kind == expected && (list || results[i].as.tensor != nullptr)) continue;
-    const std::string found = value_kind_name(results[i]);
+    const bool fits = results[i].kind == expected && (list || results[i].as.tensor != nullptr);
+    const bool sparse = fits && std::ranges::any_of(tensors_of(results[i]), [](const tn_tensor* t) {
+                          return t != nullptr && is_rows(as_tensor(t));
+                        });
+    if (fits && !sparse) continue;
+    const std::string found = sparse ? "a row-sparse tensor" : value_kind_name(results[i]);
     release_values(results);
     return error(TN_INTERNAL, "{}: its decomposition gave {} for output {}, expected {}",
                  op->schema.name, found, i, list ? "a list of tensors" : "a tensor");

@@ -156,6 +156,12 @@ TEST(FacePlugin, ErrorsOfLambdas) {
 }
 
 // An application's exception goes through the plugin's method, and comes out as itself.
+TEST(FacePlugin, NoOpGivesARowSparseTensor) {
+  expect_error([] { tn::call("face_plugin.gives_rows", tn::ones({1})); },
+               "gives_rows: its decomposition gave a row-sparse tensor for output 0, expected a "
+               "tensor");
+}
+
 TEST(FacePlugin, ExceptionsPassThrough) {
   load_plugin_under_test();
   struct Mine {
