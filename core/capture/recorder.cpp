@@ -412,7 +412,7 @@ Status GraphRecorder::finish(std::span<tn_tensor* const> results, bool holds_arg
       const auto& before = graph_->leaves[i].before;
       if (before != nullptr) graph_->storages[before->storage].from = i;
     }
-    const std::scoped_lock lock(mutex);
+    std::unique_lock lock(mutex);
     note([&] {
       finish_leaves();
       if (reason_.empty()) finish_results(results);
@@ -446,6 +446,8 @@ Status GraphRecorder::finish(std::span<tn_tensor* const> results, bool holds_arg
     }
     *reason = reason_;
     if (!reason_.empty()) return nullptr;
+    // Compilers and kernels run now, which may call compiled functions of their own.
+    lock.unlock();
     // The call itself went well: what fails now is a reason.
     if (const StatusHolder failed(guarded([&] { return plan(is_exact); })); failed) {
       *reason = status_text(failed.get());

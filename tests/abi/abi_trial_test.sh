@@ -68,6 +68,7 @@ says "compiler fuser" "$tenon" plugins
 says "0 failures" "$check"
 says "0 failures" env TENON_POISON=1 "$check"
 says "0 failures" "$check" $'bits: those of an eager call, on any number of threads\n'
+says "0 failures" env FUSER_MODE=nested timeout 120 "$check"
 refused() {
   says "0 failures" env FUSER_MODE="$1" "$check" "runs eagerly: the compiler fuser failed
   because replace: 'multiply_add' of fuser: $2"
