@@ -1,9 +1,10 @@
 // Autocast: which dtype an op computes in, decided by its class and cast above autograd, so that
 // casts have gradients. Named policies come from plugins.
 //
-// The rule is in docs/abi.md under AMP: an op without a class expands to its decomposition so that the
-// presence of kernels never changes a dtype. Casts of parameters (leaves that ask for gradients) are kept until the last scope of the thread ends:
-// their gradient then flows through one cast, as many times as they are used.
+// The rule is in docs/abi.md under AMP: an op without a class expands to its decomposition so that
+// the presence of kernels never changes a dtype. Casts of parameters (leaves that ask for
+// gradients) are kept until the last scope of the thread ends: their gradient then flows through
+// one cast, as many times as they are used.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // A stream's launches as a graph of its device, by the device's graph slots. While it is recorded,
 // reading back is an error, and so is a kernel that is not capture-safe (kModeCapture).
-// Functions that are recorded on any device are in compiled.h; device_replay.h brings both together.
+// Functions that are recorded on any device are in compiled.h; device_replay.h makes graphs of them.
 #pragma once
 
 #include <vector>

@@ -1,7 +1,7 @@
 // What a recording of tn::compile is told by the parts of the core in which things happen. The one
 // that listens is in capture/recorder.h, which these parts may not include. It is told only while
-// thread_state.recording is not NULL, which kModeRecord says. None of it fails: what cannot be noted
-// makes the function one that is not replayed.
+// thread_state.recording is not NULL, which kModeRecord says. None of it fails: what cannot be
+// noted makes the function one that is not replayed.
 #pragma once
 
 #include <atomic>
