@@ -138,12 +138,11 @@ std::string arguments_text(const Op* op, std::span<const tn_value> args) {
 
 // A list without holes where one is wanted; with a look at whether one of it needs a gradient.
 static inline bool is_list_of_tensors(const Argument& argument, const tn_value& value,
-                                      bool* gradient, uint32_t* flags) {
+                                      uint32_t* flags) {
   if (argument.type != Type::kTensor || !argument.list || value.as.tensors == nullptr) return false;
   for (uint32_t i = 0; i < value.count; ++i) {
     if (value.as.tensors[i] == nullptr) return false;
-    *gradient |= needs_gradient(as_tensor(value.as.tensors[i]));
-    *flags |= value.as.tensors[i]->flags;
+    *flags |= flags_of(as_tensor(value.as.tensors[i]));
   }
   return true;
 }
@@ -206,18 +205,15 @@ Status call(const Op* op, const tn_value* args, uint32_t n_args, tn_value* resul
                    op->schema.returns.size(), schema_text(op->schema));
   }
   const bool numbers = op->kind == OpKind::kExpression || (op->flags & TN_OP_NUMBERS) != 0;
-  bool gradient = false;
   uint32_t flags = 0;  // of all tensors, one or the other
   for (uint32_t i = 0; i < n_given; ++i) {
     // The common case without a call: a tensor where the schema wants one.
     if (args[i].kind == TN_KIND_TENSOR && arguments[i].type == Type::kTensor &&
         !arguments[i].list && args[i].as.tensor != nullptr) [[likely]] {
-      gradient |= needs_gradient(as_tensor(args[i].as.tensor));
-      flags |= args[i].as.tensor->flags;
+      flags |= flags_of(as_tensor(args[i].as.tensor));
       continue;
     }
-    if (args[i].kind == TN_KIND_TENSORS &&
-        is_list_of_tensors(arguments[i], args[i], &gradient, &flags))
+    if (args[i].kind == TN_KIND_TENSORS && is_list_of_tensors(arguments[i], args[i], &flags))
       continue;
     TN_TRY(check_value(op->schema, arguments[i], args[i], numbers));
     numbers_in_tensors |= args[i].kind == TN_KIND_TENSOR;
@@ -229,8 +225,8 @@ Status call(const Op* op, const tn_value* args, uint32_t n_args, tn_value* resul
       complete[i] = {TN_KIND_FLOAT, 0, {}};
       complete[i].as.f = value;
     }
-    gradient |= args[i].kind == TN_KIND_TENSORS && any_needs_gradient({args + i, 1});
-    for (const tn_tensor* t : tensors_of(args[i])) flags |= t != nullptr ? t->flags : 0;
+    for (const tn_tensor* t : tensors_of(args[i]))
+      flags |= t != nullptr ? flags_of(as_tensor(t)) : 0;
   }
   const std::span<const tn_value> all(args, n_args);
   const std::span<tn_value> out(results, n_results);
@@ -239,9 +235,10 @@ Status call(const Op* op, const tn_value* args, uint32_t n_args, tn_value* resul
   if (numbers_in_tensors) [[unlikely]]
     return call_with_numbers(op, all, out);
   ResultsScope scope(out);
-  const Status status = scope.keep_if_fine((thread_state.modes & kModesOfCalls) != 0
-                                               ? call_with_modes(op, all, out)
-                                               : finish_call(op, all, out, gradient));
+  const Status status =
+      scope.keep_if_fine((thread_state.modes & kModesOfCalls) != 0
+                             ? call_with_modes(op, all, out)
+                             : finish_call(op, all, out, (flags & TN_TENSOR_REQUIRES_GRAD) != 0));
   if (status != nullptr) [[unlikely]]
     return named(op, all, status);
   return nullptr;

@@ -54,11 +54,14 @@ class MappedArguments {
 
 // Of the first tensor, else the first device among the values, else cpu.
 tn_device call_device(std::span<const tn_value> args);
-inline bool needs_gradient(const Tensor* t) {
-  if (t->requires_grad()) return true;
+// The tensor's flags, TN_TENSOR_REQUIRES_GRAD where it needs a gradient.
+inline uint32_t flags_of(const Tensor* t) {
   // A view made before its base was written under gradient: the base knows.
-  return t->base != nullptr && t->base->requires_grad() && (t->view_flags & kViewNoGrad) == 0;
+  const bool by_base =
+      t->base != nullptr && t->base->requires_grad() && (t->view_flags & kViewNoGrad) == 0;
+  return by_base ? t->flags | TN_TENSOR_REQUIRES_GRAD : t->flags;
 }
+inline bool needs_gradient(const Tensor* t) { return (flags_of(t) & TN_TENSOR_REQUIRES_GRAD) != 0; }
 bool any_needs_gradient(std::span<const tn_value> args);
 
 [[nodiscard]] Status copy_value(const tn_value& borrowed, tn_value* owned);

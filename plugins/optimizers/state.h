@@ -94,8 +94,7 @@ void update_all(std::vector<Batches>& groups, const std::vector<std::vector<Row>
   } catch (const Error& e) {
     if (updated == 0) throw;
     tenon::fail(
-        std::to_string(updated) +
-            " parameters of other groups or devices were updated before this failed: " + e.what(),
+        std::to_string(updated) + " parameters were updated before this failed: " + e.what(),
         e.code());
   }
 }
