@@ -22,7 +22,12 @@ const char* type_description(int32_t type) {
 
 int32_t count(int32_t type) {
   const DeviceType* t = type >= 0 && type < device_type_count() ? device_type(type) : nullptr;
-  return t != nullptr ? t->count : 0;
+  return t != nullptr ? t->count() : 0;
+}
+
+const char* type_absence(int32_t type) {
+  const DeviceType* t = type >= 0 && type < device_type_count() ? device_type(type) : nullptr;
+  return t != nullptr && t->count() == 0 && t->absence ? status_text(t->absence) : nullptr;
 }
 
 tn_status* change_fallback(int32_t policy) {
@@ -146,7 +151,8 @@ const tn_device_api* device_api() {
                                       empty_device_cache,
                                       flags,
                                       change_fallback,
-                                      fallback};
+                                      fallback,
+                                      type_absence};
   return &table;
 }
 

@@ -67,7 +67,7 @@ Status check_device_is_free(tn_device device) {
 Status check_nothing_lives(const std::vector<LoadedPlugin>& plugins) {
   for (const LoadedPlugin& plugin : plugins) {
     for (const int32_t type : plugin.staging->device_types()) {
-      const int32_t count = device_type(type)->count;
+      const int32_t count = device_type(type)->n_open();
       for (int32_t index = 0; index < count; ++index) TN_TRY(check_device_is_free({type, index}));
     }
   }

@@ -148,7 +148,7 @@ bool is_as_long_as_it_says(const tn_value& string) {
 
 bool is_there(tn_device device) {
   const DeviceType* type = device_type(device.type);
-  return type != nullptr && device.index >= 0 && device.index < type->count;
+  return type != nullptr && device.index >= 0 && device.index < type->count();
 }
 
 // "None at [1]" where a list of the right kind has a hole, else what the value is.

@@ -38,7 +38,7 @@ void add_built_in_types() {
       entry->def.lower_precision = type == TN_DEVICE_CPU ? TN_BFLOAT16 : TN_DTYPE_NONE;
       entry->def.name = entry->name.c_str();
       entry->def.description = entry->description.c_str();
-      entry->count = 1;
+      entry->n_devices = 1;
       publish(entry);
     };
     add(TN_DEVICE_CPU, "cpu", "host memory");
@@ -91,22 +91,34 @@ std::string devices_here() {
     if (t == TN_DEVICE_META) continue;
     if (!text.empty()) text += ", ";
     text += type->name;
-    if (type->count == 0) text += " (none present)";
-    if (type->count > 1) text += fmt::format(" ({})", type->count);
+    if (type->count() == 0) text += " (none present)";
+    if (type->count() > 1) text += fmt::format(" ({})", type->count());
   }
   return text;
 }
 
 Status index_error(std::string_view text, const DeviceType& type) {
-  if (type.count == 0) {
-    return error(TN_NOT_FOUND, "device '{}': there is no {} device here", printable(text),
-                 type.name);
+  if (type.count() == 0) {
+    return error(TN_NOT_FOUND, "device '{}': there is no {} device here{}{}", printable(text),
+                 type.name, type.absence ? ": " : "",
+                 type.absence ? status_text(type.absence) : "");
   }
   return invalid("device '{}': index out of range; {} has {} device{}", printable(text), type.name,
-                 type.count, type.count == 1 ? "" : "s");
+                 type.count(), type.count() == 1 ? "" : "s");
 }
 
 }  // namespace
+
+int32_t DeviceType::open_devices() const {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  if (n_devices >= 0) return n_devices;  // meanwhile
+  int32_t n = 0;
+  absence = def.open(def.self);
+  if (!absence) absence = count_devices(def, &n);
+  n_devices.store(absence ? 0 : n, std::memory_order_release);
+  return n_devices;
+}
 
 const DeviceType* device_type(int32_t type) {
   if (static_cast<uint32_t>(type) >= kMaxDeviceTypes) return nullptr;
@@ -177,7 +189,7 @@ Status check_device_def(const tn_device_def& given) {
                    def.alignment);
   }
   int32_t count = 0;
-  return count_devices(def, &count);
+  return def.open ? nullptr : count_devices(def, &count);
 }
 
 Status register_device(const tn_device_def& given, std::string plugin, int32_t* type) {
@@ -190,7 +202,9 @@ Status register_device(const tn_device_def& given, std::string plugin, int32_t* 
   entry->def.name = entry->name.c_str();
   entry->def.description = entry->description.c_str();
   if (entry->def.alignment == 0) entry->def.alignment = 64;
-  TN_TRY(count_devices(entry->def, &entry->count));
+  int32_t count = -1;
+  if (!entry->def.open) TN_TRY(count_devices(entry->def, &count));
+  entry->n_devices = count;
   const std::lock_guard lock(g_mutex);
   const int32_t n = g_count.load(std::memory_order_relaxed);
   if (n == kMaxDeviceTypes) {
@@ -234,7 +248,7 @@ Status parse_device(std::string_view text, tn_device* device) {
     return error(TN_NOT_FOUND, "unknown device '{}'; devices here: {}", printable(name),
                  devices_here());
   }
-  if (index >= type->count) return index_error(text, *type);
+  if (index >= type->count()) return index_error(text, *type);
   *device = {type->type, index};
   return nullptr;
 }
@@ -245,7 +259,7 @@ Status check_device(tn_device device) {
     return error(TN_NOT_FOUND, "there is no device type {}; devices here: {}", device.type,
                  devices_here());
   }
-  if (device.index < 0 || device.index >= type->count) {
+  if (device.index < 0 || device.index >= type->count()) {
     return index_error(fmt::format("{}:{}", type->name, device.index), *type);
   }
   return nullptr;

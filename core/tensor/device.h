@@ -2,6 +2,7 @@
 // stream of a thread. `cpu` and `meta` are always there and have no table. Memory is in memory/.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <string>
@@ -20,15 +21,27 @@ inline bool operator==(tn_device a, tn_device b) { return a.type == b.type && a.
 inline constexpr tn_device kCpu{TN_DEVICE_CPU, 0};
 inline constexpr tn_device kMeta{TN_DEVICE_META, 0};
 
-// Immutable once registered; lives as long as the process.
+// Lives as long as the process. Immutable once registered, but for how many devices there are, which
+// is asked late where the definition has `open`.
 struct DeviceType {
   int32_t type;
   std::string name;
   std::string description;
   std::string plugin;
   tn_device_def def;  // zero for cpu and meta
-  int32_t count;
+  // -1: nobody asked yet. `absence`, written before, says why there are none; NULL: nobody knows.
+  mutable std::atomic<int32_t> n_devices;
+  mutable Status absence;
+  int32_t count() const {
+    const int32_t n = n_devices.load(std::memory_order_acquire);
+    return n >= 0 ? n : open_devices();
+  }
+  // Those that may have been used: 0 while nobody asked.
+  int32_t n_open() const { return std::max(0, n_devices.load(std::memory_order_acquire)); }
   bool has_streams() const { return def.stream_create != nullptr; }
+
+ private:
+  int32_t open_devices() const;
 };
 
 struct Stream : tn_stream {
@@ -43,7 +56,8 @@ struct Stream : tn_stream {
 const DeviceType* device_type(int32_t type);
 int32_t device_type_count();
 const DeviceType* find_device_type(std::string_view name);
-// Fails when the name is taken or not a name, or the table lacks a mandatory slot. Calls def.count.
+// Fails when the name is taken or not a name, or the table lacks a mandatory slot. Calls def.count,
+// unless there is def.open.
 [[nodiscard]] Status check_device_def(const tn_device_def& def);
 [[nodiscard]] Status register_device(const tn_device_def& def, std::string plugin, int32_t* type);
 

@@ -260,7 +260,7 @@ Status destroy_stream(Stream* stream) {
 
 void close_streams(int32_t type) {
   const DeviceType* device = device_type(type);
-  for (int32_t index = 0; index < device->count; ++index) {
+  for (int32_t index = 0; index < device->n_open(); ++index) {
     DeviceStreams& here = streams_of({type, index});
     std::vector<LiveStream*> streams;
     std::vector<void*> events;

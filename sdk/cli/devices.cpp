@@ -25,6 +25,12 @@ int run(const Line& line) {
                     {"index", device.index()},
                     {"description", description}});
   }
+  // Types without a device are in the table alone: the list has what can be computed on.
+  for (int32_t type = 0; type < detail::api.device->n_types(); ++type) {
+    const char* absence = detail::api.device->type_absence(type);
+    if (absence == nullptr) continue;
+    table.add({detail::api.device->type_name(type), std::string("not available: ") + absence});
+  }
   if (line.flag("json")) {
     fmt::print("{}\n", list.dump(2));
   } else {

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <thread>
 
+#include "host/tables.h"
 #include "lazy_device.h"
 #include "memory/transfer.h"
 #include "tensor/slots.h"
@@ -63,6 +64,55 @@ TEST(Devices, MayBeAbsent) {
   tn_device device{};
   EXPECT_EQ(message(parse_device("absent", &device)),
             "device 'absent': there is no absent device here");
+}
+
+TEST(Devices, AreOpenedWhenSomebodyAsks) {
+  static Lazy state;
+  static int opened = 0;
+  tn_device_def def = lazy_def("opened", &state);
+  def.open = [](void*) -> tn_status* { return ++opened, nullptr; };
+  int32_t type = 0;
+  ASSERT_OK(register_device(def, "test", &type));
+  EXPECT_EQ(opened, 0);
+  EXPECT_EQ(device_type(type)->n_open(), 0);
+  tn_device device{};
+  EXPECT_OK(parse_device("opened:1", &device));
+  EXPECT_OK(check_device(device));
+  EXPECT_EQ(opened, 1);
+  EXPECT_EQ(device_api()->count(type), 2);
+  EXPECT_EQ(device_api()->type_absence(type), nullptr);
+  EXPECT_EQ(opened, 1);
+}
+
+TEST(Devices, ThatCannotBeOpenedSayWhy) {
+  static Lazy state;
+  static int opened = 0;
+  tn_device_def def = lazy_def("unopened", &state);
+  def.open = [](void*) { return ++opened, error(TN_NOT_FOUND, "no driver (none was found)"); };
+  def.count = [](void*) { return ADD_FAILURE() << "counted without a driver", 1; };
+  int32_t type = 0;
+  ASSERT_OK(register_device(def, "test", &type));
+  tn_device device{};
+  EXPECT_EQ(message(parse_device("unopened", &device)),
+            "device 'unopened': there is no unopened device here: no driver (none was found)");
+  EXPECT_EQ(message(check_device({type, 0})),
+            "device 'unopened:0': there is no unopened device here: no driver (none was found)");
+  EXPECT_EQ(device_api()->count(type), 0);
+  EXPECT_STREQ(device_api()->type_absence(type), "no driver (none was found)");
+  EXPECT_EQ(opened, 1);
+  EXPECT_EQ(device_api()->type_absence(TN_DEVICE_CPU), nullptr);
+  EXPECT_EQ(device_api()->type_absence(-1), nullptr);
+}
+
+TEST(Devices, ThatOpenAreCountedAfterwards) {
+  static Lazy state;
+  tn_device_def def = lazy_def("many", &state);
+  def.open = [](void*) -> tn_status* { return nullptr; };
+  def.count = [](void*) { return 65; };
+  int32_t type = 0;
+  ASSERT_OK(register_device(def, "test", &type));
+  EXPECT_EQ(device_api()->count(type), 0);
+  EXPECT_STREQ(device_api()->type_absence(type), "device 'many': count gave 65, expected 0 to 64");
 }
 
 TEST(Devices, AreRefusedWithTheReason) {

@@ -756,6 +756,11 @@ typedef struct tn_device_def {
   tn_status* (*allocate_host)(void* self, int32_t index, uint64_t bytes, void** memory);
   /* when all work on it is done */
   void (*free_host)(void* self, int32_t index, void* memory, uint64_t bytes);
+  /* Optional: opens what the device needs (a driver). Called once, when somebody first asks for
+   * devices of this type, and `count` is called behind it. Its error says why there are none, as
+   * `tenon devices` and errors that name the type show it: "no driver (libacme.so was not found)".
+   * Absent: there is nothing to open, and `count` is called at the registration. */
+  tn_status* (*open)(void* self);
 } tn_device_def;
 enum {
   TN_DEVICE_NO_ADDRESS = 1u << 0, /* `memory` is a handle: tensors' data stays NULL */
@@ -1048,6 +1053,8 @@ typedef struct tn_device_api {
   /* TN_FALLBACK_*, of the process. Each fallback counts: counter "fallbacks" */
   tn_status* (*set_fallback)(int32_t policy);
   int32_t (*fallback)(void);
+  /* Why there is no device of the type, as its `open` said; NULL: there is one, or nobody said. */
+  const char* (*type_absence)(int32_t type);
 } tn_device_api;
 
 /* "cache/1": blobs that a backend attaches to a storage (packed weights). One lives until its
