@@ -4,10 +4,11 @@
 #include <vector>
 
 #include "layers_support.h"
+#include "second_device.h"
 
 namespace {
 
-INSTANTIATE_TEST_SUITE_P(Devices, Layers, testing::Values("cpu", "ref"),
+INSTANTIATE_TEST_SUITE_P(Devices, Layers, testing::Values("cpu", second_device()),
                          [](const auto& param) { return std::string(param.param); });
 
 TEST_P(Layers, ConvolutionsStartUniformWithinPyTorchsBound) {

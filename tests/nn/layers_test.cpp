@@ -6,13 +6,14 @@
 #include <vector>
 
 #include "layers_support.h"
+#include "second_device.h"
 #include "layers_values.h"
 
 using tn::nn::Dropout, tn::nn::Flatten, tn::nn::Linear, tn::nn::ReLU, tn::nn::Sequential;
 
 namespace {
 
-INSTANTIATE_TEST_SUITE_P(Devices, Layers, testing::Values("cpu", "ref"),
+INSTANTIATE_TEST_SUITE_P(Devices, Layers, testing::Values("cpu", second_device()),
                          [](const auto& param) { return std::string(param.param); });
 
 TEST_P(Layers, LinearIsXTimesWeightTransposedPlusBias) {

@@ -6,12 +6,13 @@
 #include <vector>
 
 #include "layers_support.h"
+#include "second_device.h"
 
 using tn::nn::Flatten, tn::nn::Linear, tn::nn::ReLU, tn::nn::Sequential;
 
 namespace {
 
-INSTANTIATE_TEST_SUITE_P(Devices, Layers, testing::Values("cpu", "ref"),
+INSTANTIATE_TEST_SUITE_P(Devices, Layers, testing::Values("cpu", second_device()),
                          [](const auto& param) { return std::string(param.param); });
 
 // A module of the application: y = scale * hidden(x), with a buffer that counts the calls.

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "message_of.h"
+#include "second_device.h"
 #include "tenon/tenon.hpp"
 
 namespace tn = tenon;
@@ -95,7 +96,7 @@ class Optimizers : public testing::TestWithParam<const char*> {
   const Values start = {0.7, -2, 0, 5};
   tn::Device device;
 };
-INSTANTIATE_TEST_SUITE_P(Devices, Optimizers, testing::Values("cpu", "ref"),
+INSTANTIATE_TEST_SUITE_P(Devices, Optimizers, testing::Values("cpu", second_device()),
                          [](const auto& param) { return std::string(param.param); });
 
 TEST_P(Optimizers, SgdFollowsItsFormula) {

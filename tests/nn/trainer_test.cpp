@@ -1,6 +1,7 @@
 // The loop of training: the steps are those that a loop by hand makes, on each backend, and
 // reports, schedules, clipping, mixed precision and divergence are as train.hpp says.
 #include "message_of.h"
+#include "second_device.h"
 #include "tenon/train.hpp"
 
 #include <cmath>
@@ -64,7 +65,7 @@ Values weights_of(const tn::Object& model) {
 }
 
 TEST_F(TrainerTest, MakesTheStepsOfALoopByHand) {
-  for (const char* device : {"cpu", "ref"}) {
+  for (const char* device : {"cpu", second_device()}) {
     const tn::Object a = network(), b = network();
     b.load_state_dict(a.state_dict());
     a.to(device);
@@ -225,7 +226,7 @@ TEST_F(TrainerTest, RefusesWhatIsNoTraining) {
 
 // The scale is far too large at first, so a step is left out: it halves until gradients are finite.
 TEST_F(TrainerTest, AScalerLeavesOutWhatIsNotFinite) {
-  for (const char* device : {"cpu", "ref"}) {
+  for (const char* device : {"cpu", second_device()}) {
     const auto model = tn::make<One>();
     model.to(device);
     tn::GradScaler scaler({.init_scale = 0x1p127, .backoff_factor = 0.25});
@@ -258,7 +259,7 @@ TEST_F(TrainerTest, AScalerRefusesFactorsThatFindNoScale) {
 }
 
 TEST_F(TrainerTest, AutocastIsOverForwardAndLoss) {
-  for (const char* device : {"cpu", "ref"}) {
+  for (const char* device : {"cpu", second_device()}) {
     const tn::Object model = tn::nn::Linear(2, 2);
     model.to(device);
     bool in_loss = false;
@@ -319,7 +320,7 @@ TEST_F(TrainerTest, AccuracyRefusesTargetsThatWouldBroadcast) {
 }
 
 TEST_F(TrainerTest, ScoresCountEachItem) {
-  for (const char* device : {"cpu", "ref"}) {
+  for (const char* device : {"cpu", second_device()}) {
     const tn::Object model = tn::nn::Lambda([](tn::Tensor x) { return x; });
     const tn::Object other = tn::nn::Sequential(model, tn::nn::PReLU());  // of positive numbers: x
     other.to(device);

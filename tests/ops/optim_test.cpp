@@ -95,7 +95,7 @@ TEST(Steps, OfManyTensorsAreThoseOfRef) {
   for (int way = 0; way < 8; ++way) {
     SCOPED_TRACE(way);
     const bool one = (way & 1) != 0, two = (way & 2) != 0, three = (way & 4) != 0;
-    Parts a{tn::Device("cpu")}, b{tn::Device("ref")};
+    Parts a{tn::Device("cpu")}, b{tn::Device(second_device())};
     for (Parts* x : {&a, &b}) {
       tn::adam_step(x->params, x->grads, x->first, x->second, 0.01, 5,
                     {.eps = 1e-3, .weight_decay = 0.1, .decoupled = one, .maximize = two});

@@ -15,6 +15,7 @@
 #include <tenon/tenon.hpp>
 
 #include "renamed_names.h"
+#include "second_device.h"
 
 namespace tn = tenon;
 using tn::Tensor;
@@ -41,12 +42,13 @@ inline std::string op_name(const char* name) {
   return renamed_ops() ? std::string("q_") + name : name;
 }
 
-// `cpu`, and `ref` where the build has it.
+// `cpu`, and the second one where the build has it.
 inline std::vector<tn::Device> devices() {
   load_all();
   std::vector<tn::Device> list{tn::cpu};
   for (tn::Device device : tn::Device::all()) {
-    if (device.type() == "ref" && device.index() == 0) list.push_back(device);
+    if (device.type() == std::string(second_device()) && device.index() == 0)
+      list.push_back(device);
   }
   return list;
 }

@@ -1,0 +1,93 @@
+// Copies that cast and reorder, and what fills memory with numbers.
+#include "kernel.h"
+#include "launch.h"
+#include "program_text.h"
+
+namespace cuda {
+namespace {
+
+CUdeviceptr address_of(const tn_tensor* x) { return reinterpret_cast<CUdeviceptr>(x->data); }
+
+Side side_of(const tn_tensor* x) { return {x->data, x->strides}; }
+
+// The bits that a number has as an element of the dtype.
+int64_t bits_of(const tn_value& number, tn_dtype dtype) {
+  int64_t bits = 0;
+  tenon::dtype_table::visit(dtype, [&]<class Tag>(Tag) {
+    using Element = typename Tag::Element;
+    Element element;
+    if (number.kind == TN_KIND_FLOAT) {
+      if constexpr (std::is_integral_v<Element> && !std::is_same_v<Element, bool>) {
+        const double f = number.as.f;  // toward zero; what int64 cannot hold gives the least
+        element =
+            static_cast<Element>(f >= -0x1p63 && f < 0x1p63 ? static_cast<int64_t>(f) : INT64_MIN);
+      } else if constexpr (std::is_same_v<Element, double> || std::is_same_v<Element, bool>) {
+        element = static_cast<Element>(number.as.f);
+      } else {
+        element = static_cast<Element>(static_cast<float>(number.as.f));
+      }
+    } else if constexpr (std::is_integral_v<Element> || std::is_same_v<Element, double>) {
+      element = static_cast<Element>(number.as.i);
+    } else {
+      element = static_cast<Element>(static_cast<float>(number.as.i));
+    }
+    std::memcpy(&bits, &element, sizeof element);
+  });
+  return bits;
+}
+
+double as_float(const tn_value& number) {
+  return number.kind == TN_KIND_FLOAT ? number.as.f : static_cast<double>(number.as.i);
+}
+
+}  // namespace
+
+tn_status* copy(const tn_call* call, const Stream& stream) {
+  const tn_tensor* x = call->args[0].as.tensor;
+  const tn_tensor* y = call->outputs[0];
+  const Side sides[] = {side_of(y), side_of(x)};
+  const Dims dims = merged(y->ndim, y->sizes, sides, 2);
+  const bool is_dense =
+      dims.ndim == 0 || (dims.ndim == 1 && dims.strides[0][0] == 1 && dims.strides[1][0] == 1);
+  if (x->dtype == y->dtype && is_dense) {
+    TN_CUDA_CALL(stream.index, cuMemcpyDtoDAsync, address_of(y), address_of(x),
+                 static_cast<size_t>(y->numel) * item_size(y->dtype), stream.handle);
+    return nullptr;
+  }
+  const std::string text = std::string("#define COPY\n#include \"base.cuh\"\nusing From = ") +
+                           element_name(x->dtype) + ";\nusing To = " + element_name(y->dtype) +
+                           ";\nusing P = " + loop_type(dims) + ";\n#include \"copy.cuh\"\n";
+  Parameters parameters;
+  add_loop(parameters, dims);
+  return launch(stream, text, "copy", grid_for(dims.n), parameters);
+}
+
+tn_status* fill(const tn_call* call, const Stream& stream) {
+  const tn_tensor* y = call->outputs[0];
+  const Side side = side_of(y);
+  const Dims dims = merged(y->ndim, y->sizes, &side, 1);
+  const std::string text = std::string("#define FILL\n#include \"base.cuh\"\nusing Element = ") +
+                           bits_name(y->dtype) + ";\nusing P = " + loop_type(dims) +
+                           ";\n#include \"copy.cuh\"\n";
+  Parameters parameters;
+  add_loop(parameters, dims, bits_of(call->args[0], y->dtype));
+  return launch(stream, text, "fill", grid_for(dims.n), parameters);
+}
+
+tn_status* iota(const tn_call* call, const Stream& stream) {
+  const tn_value &start = call->args[0], &step = call->args[1];
+  const tn_tensor* y = call->outputs[0];
+  const bool is_float = start.kind == TN_KIND_FLOAT || step.kind == TN_KIND_FLOAT;
+  const std::string text = std::string("#define IOTA\n#include \"base.cuh\"\nusing Element = ") +
+                           element_name(y->dtype) +
+                           ";\nusing Number = " + (is_float ? "double" : "long long") +
+                           ";\n#include \"copy.cuh\"\n";
+  Parameters parameters;
+  parameters.add(y->data);
+  for (const tn_value* number : {&start, &step})
+    is_float ? parameters.add(as_float(*number)) : parameters.add(number->as.i);
+  parameters.add(y->numel);
+  return launch(stream, text, "iota", grid_for(y->numel), parameters);
+}
+
+}  // namespace cuda

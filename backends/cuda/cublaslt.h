@@ -1,0 +1,37 @@
+// cuBLASLt: its entries in one table, which is filled at the first product.
+#pragma once
+
+#include <cublasLt.h>
+
+#include "driver.h"
+
+namespace cuda {
+
+#define TN_CUDA_CUBLASLT(ROW)               \
+  ROW(cublasLtCreate)                       \
+  ROW(cublasLtGetStatusString)              \
+  ROW(cublasLtMatmulDescCreate)             \
+  ROW(cublasLtMatmulDescDestroy)            \
+  ROW(cublasLtMatmulDescSetAttribute)       \
+  ROW(cublasLtMatrixLayoutCreate)           \
+  ROW(cublasLtMatrixLayoutDestroy)          \
+  ROW(cublasLtMatrixLayoutSetAttribute)     \
+  ROW(cublasLtMatmulPreferenceCreate)       \
+  ROW(cublasLtMatmulPreferenceDestroy)      \
+  ROW(cublasLtMatmulPreferenceSetAttribute) \
+  ROW(cublasLtMatmulAlgoGetHeuristic)       \
+  ROW(cublasLtMatmul)
+
+struct CublasLt {
+  TN_CUDA_CUBLASLT(TN_CUDA_MEMBER)
+};
+extern CublasLt cublaslt;
+
+// The handle of a device, whose context is current; it lives as long as the process.
+tn_status* find_cublaslt(int32_t index, cublasLtHandle_t* handle);
+
+tn_status* status_of(cublasStatus_t result, const char* entry, int32_t index);
+#define TN_CUBLASLT_CALL(index, entry, ...) \
+  TN_CUDA_TRY(::cuda::status_of(::cuda::cublaslt.entry(__VA_ARGS__), #entry, index))
+
+}  // namespace cuda

@@ -1,0 +1,168 @@
+#include "driver.h"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstring>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "nvrtc.h"
+
+namespace cuda {
+
+Driver driver = {};
+
+namespace {
+
+std::atomic<bool> used = false;    // the driver was initialized here
+std::atomic<bool> forked = false;  // so it was in the process that this one is a fork of
+
+// Written by open_driver alone, but for contexts. Never destroyed: the host may use it behind exit.
+auto& gpus = *new std::vector<Gpu>;
+std::mutex contexts_mutex;
+
+tn_status* absent(const std::string& why) { return error(host, TN_NOT_FOUND, "%s", why.c_str()); }
+
+std::string version_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+std::string words(CUresult result) {
+  const char* name = nullptr;
+  const char* text = nullptr;
+  driver.cuGetErrorName(result, &name);
+  driver.cuGetErrorString(result, &text);
+  return std::string(name ? name : "unknown error") + (text ? std::string(": ") + text : "");
+}
+
+tn_status* fill_table() {
+  Library library("libcuda.so.1");
+  if (!library.is_whole()) return absent("no NVIDIA driver (" + library.why() + ")");
+  Driver table = {};
+  TN_CUDA_DRIVER(TN_CUDA_FILL)
+  if (!library.is_whole())
+    return absent("the NVIDIA driver is too old: " + library.why() + ", and CUDA " +
+                  version_text(CUDA_VERSION) + " or newer is needed");
+  driver = table;
+  return nullptr;
+}
+
+int attribute(CUdevice device, CUdevice_attribute which) {
+  int value = 0;
+  return driver.cuDeviceGetAttribute(&value, which, device) == CUDA_SUCCESS ? value : 0;
+}
+
+// Those of compute capability 8.0 and newer. `older` names one that is not.
+tn_status* list_gpus(std::string* older) {
+  int n = 0;
+  TN_CUDA_CALL(0, cuDeviceGetCount, &n);
+  for (int ordinal = 0; ordinal < n; ++ordinal) {
+    Gpu gpu;
+    TN_CUDA_CALL(ordinal, cuDeviceGet, &gpu.device, ordinal);
+    const int major = attribute(gpu.device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+    const int minor = attribute(gpu.device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+    gpu.architecture = "sm_" + std::to_string(major) + std::to_string(minor);
+    gpu.workspace = size_t{major >= 9 ? 32u : 4u} << 20;
+    if (major >= 8) {
+      gpus.push_back(gpu);
+      continue;
+    }
+    char name[100] = "";
+    driver.cuDeviceGetName(name, sizeof name, gpu.device);
+    *older = std::string(name) + " has compute capability " + std::to_string(major) + "." +
+             std::to_string(minor) + ", and 8.0 or newer is needed";
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+tn_status* open_driver() {
+  if (is_fork()) return refuse_fork();
+  TN_CUDA_TRY(fill_table());
+  if (const int failed = pthread_atfork(nullptr, nullptr, [] { forked = used.load(); }))
+    return error(host, TN_INTERNAL, "cuda: pthread_atfork: %s", std::strerror(failed));
+  used = true;
+  const CUresult started = driver.cuInit(0);
+  if (started == CUDA_ERROR_NO_DEVICE) return absent("no NVIDIA GPU (cuInit found none)");
+  if (started != CUDA_SUCCESS) return absent("the NVIDIA driver failed: cuInit: " + words(started));
+  int version = 0;
+  TN_CUDA_CALL(0, cuDriverGetVersion, &version);
+  if (version < CUDA_VERSION / 1000 * 1000)
+    return absent("the NVIDIA driver is too old: it supports CUDA " + version_text(version) +
+                  ", and " + version_text(CUDA_VERSION / 1000 * 1000) + " or newer is needed");
+  TN_CUDA_TRY(open_nvrtc());
+  std::string older;
+  TN_CUDA_TRY(list_gpus(&older));
+  if (gpus.empty())
+    return absent(older.empty() ? "no NVIDIA GPU" : "no GPU that can be used: " + older);
+  return nullptr;
+}
+
+int32_t count_gpus() { return static_cast<int32_t>(gpus.size()); }
+
+tn_status* find_gpu(int32_t index, const Gpu** gpu) {
+  Gpu& found = gpus[static_cast<size_t>(index)];
+  const std::lock_guard lock(contexts_mutex);
+  if (!found.context) TN_CUDA_CALL(index, cuDevicePrimaryCtxRetain, &found.context, found.device);
+  *gpu = &found;
+  return nullptr;
+}
+
+tn_status* status_of(CUresult result, const char* entry, int32_t index) {
+  if (result == CUDA_SUCCESS) return nullptr;
+  tn_code code = TN_INTERNAL;
+  switch (result) {
+    case CUDA_ERROR_OUT_OF_MEMORY:
+      code = TN_OUT_OF_MEMORY;
+      break;
+    case CUDA_ERROR_INVALID_VALUE:
+      code = TN_INVALID_ARGUMENT;
+      break;
+    case CUDA_ERROR_NOT_SUPPORTED:
+      code = TN_UNSUPPORTED;
+      break;
+    case CUDA_ERROR_ILLEGAL_ADDRESS:  // those after which a context refuses everything
+    case CUDA_ERROR_LAUNCH_FAILED:
+    case CUDA_ERROR_LAUNCH_TIMEOUT:
+    case CUDA_ERROR_ILLEGAL_INSTRUCTION:
+    case CUDA_ERROR_MISALIGNED_ADDRESS:
+    case CUDA_ERROR_INVALID_ADDRESS_SPACE:
+    case CUDA_ERROR_INVALID_PC:
+    case CUDA_ERROR_HARDWARE_STACK_ERROR:
+    case CUDA_ERROR_ASSERT:
+    case CUDA_ERROR_ECC_UNCORRECTABLE:
+      code = TN_DEVICE_LOST;
+      break;
+    default:
+      break;
+  }
+  return error(host, code, "%s: %s (%s:%d)", entry, words(result).c_str(), kDeviceName, index);
+}
+
+bool is_fork() { return forked.load(std::memory_order_relaxed); }
+
+tn_status* refuse_fork() {
+  return error(
+      host, TN_FAILED_PRECONDITION,
+      "cuda: this process is a fork of one that used the device, and the driver does not "
+      "work in it; use the device in the parent alone, or for the first time in the child");
+}
+
+Current::Current(int32_t index) {
+  const Gpu* gpu = nullptr;
+  if ((failure_ = find_gpu(index, &gpu))) return;
+  ours_ = gpu->context;
+  failure_ = status_of(driver.cuCtxGetCurrent(&before_), "cuCtxGetCurrent", index);
+  if (failure_ || before_ == ours_) return;
+  failure_ = status_of(driver.cuCtxSetCurrent(ours_), "cuCtxSetCurrent", index);
+}
+
+Current::~Current() {
+  if (failure_) host->status_free(failure_);
+  if (before_ && before_ != ours_) driver.cuCtxSetCurrent(before_);
+}
+
+}  // namespace cuda

@@ -1,0 +1,165 @@
+// Reductions. A text states `struct Reduction`: the type `Value` that is folded, the `kind`, `load`
+// (the prologue at an index) and `store` (the epilogue of a folded value). A block folds some
+// outputs with `lanes` threads each; long ones are cut into pieces, which `combine` folds in order.
+#pragma once
+#include "base.cuh"
+
+enum Kind { kSum, kProduct, kMax, kMin, kArgMax, kArgMin };  // as tn_reduce_kind
+
+constexpr int kBlock = 256;  // threads of a block, at most
+
+template <class I_, int N_, int D_, int P>
+struct ReduceLoop {
+  using I = I_;
+  static constexpr int N = N_, D = D_;
+  void* data[N];  // the output, then the inputs
+  Scalar scalars[P];
+  void* partial;  // one Folded for each output and piece, where there are several pieces
+  I sizes[D];     // of what is kept, then of what is reduced
+  I strides[N][D];
+  I n_kept, n_reduced, n_kept_dims, ndim;
+  I n_pieces, piece;  // values of a piece
+  I lanes;            // threads that fold one output: a power of two
+  I across;           // 1: neighbouring threads fold neighbouring outputs, and not values of one
+};
+
+// What was folded until now. ARGs know by the position whether there is anything.
+template <class Value>
+struct Folded {
+  Value value;
+  long long position;
+};
+
+template <class T>
+DEVICE T infinity();
+template <>
+DEVICE float infinity() {
+  return bits_to_float(0x7F800000u);
+}
+template <>
+DEVICE double infinity() {
+  return bits_to_double(0x7FF0000000000000ull);
+}
+template <>
+DEVICE long long infinity() {
+  return -(kLeastInteger + 1);
+}
+
+template <int kind, class Value>
+DEVICE Folded<Value> nothing() {
+  if constexpr (kind == kSum) return {static_cast<Value>(-0.0f), -1};  // -0 + -0 is -0
+  if constexpr (kind == kProduct) return {static_cast<Value>(1), -1};
+  if constexpr (kind == kMax && same<Value, long long>) return {kLeastInteger, -1};
+  return {kind == kMax ? -infinity<Value>() : infinity<Value>(), -1};
+}
+
+// Is b better than a? A NaN beats all numbers, and among equals the first wins.
+template <bool max, class Value>
+DEVICE bool beats(const Folded<Value>& b, const Folded<Value>& a) {
+  if (b.position < 0 || a.position < 0) return b.position >= 0;
+  const bool b_is_nan = b.value != b.value, a_is_nan = a.value != a.value;
+  if (b_is_nan != a_is_nan) return b_is_nan;
+  if (!b_is_nan && b.value != a.value) return max ? b.value > a.value : b.value < a.value;
+  return b.position < a.position;
+}
+
+template <int kind, class Value>
+DEVICE Folded<Value> fold(Folded<Value> a, Folded<Value> b) {
+  if constexpr (kind == kArgMax || kind == kArgMin) return beats<kind == kArgMax>(b, a) ? b : a;
+  if constexpr (kind == kMax) return a.value != a.value || a.value > b.value ? a : b;
+  if constexpr (kind == kMin) return a.value != a.value || a.value < b.value ? a : b;
+  if constexpr (same<Value, long long>) {  // wraps
+    const auto x = static_cast<unsigned long long>(a.value);
+    const auto y = static_cast<unsigned long long>(b.value);
+    return {static_cast<Value>(kind == kSum ? x + y : x * y), -1};
+  }
+  return {kind == kSum ? a.value + b.value : a.value * b.value, -1};
+}
+
+// What one thread folds. Sums of floats keep what each addition rounded away (Knuth's two-sum, The Art
+// of Computer Programming 2, 4.2.2), so that a long one is as exact as its terms.
+template <int kind, class Value>
+struct Folder {
+  static constexpr bool is_exact = kind == kSum && !same<Value, long long>;
+  Folded<Value> all = nothing<kind, Value>();
+  Value lost = 0;
+
+  DEVICE void add(Value value, long long position) {
+    if constexpr (is_exact) {
+      const Value sum = all.value + value, part = sum - all.value;
+      lost += (all.value - (sum - part)) + (value - part);
+      all.value = sum;
+    } else {
+      all = fold<kind>(all, {value, position});
+    }
+  }
+  // Beside an infinity nothing sensible was lost.
+  DEVICE Folded<Value> result() const {
+    return is_exact && lost - lost == 0 && lost != 0 ? Folded<Value>{all.value + lost, -1} : all;
+  }
+};
+
+template <class R, class P, class I>
+DEVICE void store_folded(const P& p, I offset, const Folded<typename R::Value>& folded) {
+  if constexpr (R::kind == kArgMax || R::kind == kArgMin) {
+    R::store(p, offset, folded.position);
+  } else {
+    R::store(p, offset, folded.value);
+  }
+}
+
+template <class R, class P>
+DEVICE void reduce(const P& p) {
+  using I = typename P::I;
+  using Value = typename R::Value;
+  SHARED Folded<Value> slots[kBlock];
+  const I thread = static_cast<I>(threadIdx.x), lanes = p.lanes;
+  const I outputs = static_cast<I>(blockDim.x) / lanes;
+  const I lane = p.across ? thread / outputs : thread % lanes;
+  const I output = p.across ? thread % outputs : thread / lanes;
+  const I kept = static_cast<I>(blockIdx.x) * outputs + output;
+  const I begin = static_cast<I>(blockIdx.y) * p.piece;
+  const I end = p.n_reduced - begin < p.piece ? p.n_reduced : begin + p.piece;
+  Offsets<I, P::N> base = {};
+  Folder<R::kind, Value> folder;
+  if (kept < p.n_kept) {
+    move(p, kept, static_cast<I>(0), p.n_kept_dims, base);
+    for (I r = begin + lane; r < end; r += lanes) {
+      Offsets<I, P::N> here = base;
+      move(p, r, p.n_kept_dims, p.ndim, here);
+      folder.add(R::load(p, here), r);
+    }
+  }
+  Folded<Value> mine = folder.result();
+  if (lanes > 1) {
+    Folded<Value>* const row = slots + output * lanes;
+    row[lane] = mine;
+    meet();
+    for (I step = lanes / 2; step > 0; step /= 2) {
+      if (lane < step) row[lane] = fold<R::kind>(row[lane], row[lane + step]);
+      meet();
+    }
+    mine = row[0];
+  }
+  if (lane != 0 || kept >= p.n_kept) return;
+  if (p.n_pieces > 1) {
+    at<Folded<Value>>(p.partial, kept * p.n_pieces + static_cast<I>(blockIdx.y)) = mine;
+  } else {
+    store_folded<R>(p, base.at[0], mine);
+  }
+}
+
+template <class R, class P>
+DEVICE void combine(const P& p) {
+  using I = typename P::I;
+  EACH(I, kept, p.n_kept) {
+    Offsets<I, P::N> base = {};
+    move(p, kept, static_cast<I>(0), p.n_kept_dims, base);
+    Folder<R::kind, typename R::Value> folder;
+    for (I k = 0; k < p.n_pieces; ++k) {
+      const auto part = at<Folded<typename R::Value>>(p.partial, kept * p.n_pieces + k);
+      folder.add(part.value, part.position);
+    }
+    store_folded<R>(p, base.at[0], folder.result());
+  }
+}

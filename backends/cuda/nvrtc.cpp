@@ -1,0 +1,68 @@
+#include "nvrtc.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "driver.h"
+#include "kernel_headers.h"
+
+namespace cuda {
+namespace {
+
+Nvrtc nvrtc = {};
+
+tn_status* status_of(nvrtcResult result, const char* entry) {
+  if (result == NVRTC_SUCCESS) return nullptr;
+  return error(host, result == NVRTC_ERROR_OUT_OF_MEMORY ? TN_OUT_OF_MEMORY : TN_UNSUPPORTED,
+               "%s: %s (cuda)", entry, nvrtc.nvrtcGetErrorString(result));
+}
+
+#define TN_NVRTC_CALL(entry, ...) TN_CUDA_TRY(status_of(nvrtc.entry(__VA_ARGS__), #entry))
+
+// The compiler's own words: at most as many as a message holds.
+std::string log_of(nvrtcProgram program) {
+  size_t bytes = 0;
+  if (nvrtc.nvrtcGetProgramLogSize(program, &bytes) != NVRTC_SUCCESS || bytes == 0) return "";
+  std::string log(bytes, '\0');
+  if (nvrtc.nvrtcGetProgramLog(program, log.data()) != NVRTC_SUCCESS) return "";
+  log.resize(std::min<size_t>(bytes - 1, 300));
+  return log;
+}
+
+}  // namespace
+
+tn_status* open_nvrtc() {
+  Library library("libnvrtc.so." + std::to_string(CUDA_VERSION / 1000));
+  Nvrtc table = {};
+  if (library.is_whole()) {
+    TN_CUDA_NVRTC(TN_CUDA_FILL)
+  }
+  if (!library.is_whole())
+    return error(host, TN_NOT_FOUND, "no NVRTC, which compiles the kernels (%s)",
+                 library.why().c_str());
+  nvrtc = table;
+  return nullptr;
+}
+
+tn_status* compile(const std::string& text, const std::string& architecture, std::string* image) {
+  nvrtcProgram made = nullptr;
+  TN_NVRTC_CALL(nvrtcCreateProgram, &made, text.c_str(), "tenon_kernel.cu", kKernelHeaderCount,
+                kKernelHeaders, kKernelHeaderNames);
+  const auto destroy = [](nvrtcProgram program) { nvrtc.nvrtcDestroyProgram(&program); };
+  const std::unique_ptr<_nvrtcProgram, decltype(destroy)> program(made, destroy);
+  const std::string target = "--gpu-architecture=" + architecture;
+  // Without contraction, fused and separate calls have the same bits.
+  const char* const options[] = {target.c_str(), "--std=c++20", "--fmad=false"};
+  const nvrtcResult result = nvrtc.nvrtcCompileProgram(program.get(), 3, options);
+  if (result != NVRTC_SUCCESS)
+    return error(host, TN_UNSUPPORTED, "nvrtcCompileProgram: %s (cuda, %s): %s",
+                 nvrtc.nvrtcGetErrorString(result), architecture.c_str(),
+                 log_of(program.get()).c_str());
+  size_t bytes = 0;
+  TN_NVRTC_CALL(nvrtcGetCUBINSize, program.get(), &bytes);
+  image->resize(bytes);
+  TN_NVRTC_CALL(nvrtcGetCUBIN, program.get(), image->data());
+  return nullptr;
+}
+
+}  // namespace cuda

@@ -1,0 +1,35 @@
+// NVRTC, which compiles kernel texts: its entries in one table, and a compilation.
+#pragma once
+
+#include <nvrtc.h>
+
+#include <string>
+
+#include "library.h"
+#include "tenon/abi.h"
+
+namespace cuda {
+
+#define TN_CUDA_NVRTC(ROW)    \
+  ROW(nvrtcVersion)           \
+  ROW(nvrtcGetErrorString)    \
+  ROW(nvrtcCreateProgram)     \
+  ROW(nvrtcDestroyProgram)    \
+  ROW(nvrtcCompileProgram)    \
+  ROW(nvrtcGetCUBINSize)      \
+  ROW(nvrtcGetCUBIN)          \
+  ROW(nvrtcGetProgramLogSize) \
+  ROW(nvrtcGetProgramLog)
+
+struct Nvrtc {
+  TN_CUDA_NVRTC(TN_CUDA_MEMBER)
+};
+
+// The error says why there is no device: nothing runs without it.
+tn_status* open_nvrtc();
+
+// Compiles a text for an architecture ("sm_90") to machine code. It may include the headers of
+// kernels/, which are part of the plugin.
+tn_status* compile(const std::string& text, const std::string& architecture, std::string* image);
+
+}  // namespace cuda

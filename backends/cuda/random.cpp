@@ -1,0 +1,18 @@
+// Random bits: the number of an element alone decides its bits, which are the same on every backend.
+#include "kernel.h"
+#include "launch.h"
+
+namespace cuda {
+
+tn_status* random_bits(const tn_call* call, const Stream& stream) {
+  static const std::string& text = *new std::string("#include \"random.cuh\"\n");
+  const tn_tensor* y = call->outputs[0];
+  Parameters parameters;
+  parameters.add(y->data);
+  parameters.add(call->random->seed);
+  parameters.add(call->random->offset);
+  parameters.add(y->numel);
+  return launch(stream, text, "random_bits", grid_for((y->numel + 3) / 4), parameters);
+}
+
+}  // namespace cuda

@@ -1,0 +1,180 @@
+// The device `cuda` on the tests' own driver, from outside: memory, streams and devices, faults, and
+// kernels at sizes where their shape changes, which the suites of the ops do not reach. Values are
+// compared with `cpu`.
+#include "in_a_fork.h"
+#include "long_form.h"
+#include "ops_support.h"
+
+namespace {
+
+const char* const kCuda = "cuda:0";
+
+struct Cuda : testing::Test {
+  static void SetUpTestSuite() { load_all(); }
+};
+
+Tensor on_cuda(const Tensor& x) { return x.to(tn::Device(kCuda)); }
+
+void expect_same(const Tensor& found, const Tensor& expected) {
+  expect_sizes(found, {expected.sizes().begin(), expected.sizes().end()});
+  EXPECT_EQ(found.dtype(), expected.dtype());
+  EXPECT_EQ(found.to(tn::cpu).to_vector<double>(), expected.to_vector<double>());
+}
+
+// n numbers in no order, each several times where `period` is less than n.
+Tensor shuffled(int64_t n, int64_t period = 1 << 20) {
+  std::vector<float> values;
+  for (int64_t i = 0; i < n; ++i)
+    values.push_back(static_cast<float>(i * 7919 % 104729 % period) - 500.f);
+  return Tensor::from(values, {n});
+}
+
+// ---- Memory and devices
+
+TEST_F(Cuda, CountsItsMemory) {
+  const tn::Device device(kCuda);
+  const uint64_t before = device.memory_stats().allocated;
+  const Tensor x = tn::zeros({1000}, tn::float32, device);
+  EXPECT_GE(device.memory_stats().allocated, before + 4000);
+}
+
+TEST_F(Cuda, GoesOnAfterItRanOutOfMemory) {
+  expect_error([] { tn::zeros({int64_t{1} << 45}, tn::float32, kCuda); }, "out of memory");
+  EXPECT_EQ(tn::ones({4}, tn::float32, kCuda).sum().item<float>(), 4);
+}
+
+TEST_F(Cuda, CopiesBetweenDevices) {
+  const Tensor x = shuffled(100000);
+  const Tensor there = on_cuda(x).to(tn::Device("cuda:1"));
+  EXPECT_EQ(there.device().name(), "cuda:1");
+  expect_same(there * 2, x * 2);
+  expect_same(there.to(tn::Device(kCuda)), x);
+}
+
+TEST_F(Cuda, RefusesMixedDevices) {
+  const Tensor a = tn::ones({2}, tn::float32, kCuda), b = tn::ones({2}, tn::float32, "cuda:1");
+  expect_error([&] { a + b; }, "cuda:1");
+  expect_error([] { tn::Device("cuda:2"); }, "index out of range; cuda has 2 devices");
+}
+
+TEST_F(Cuda, ReportsAnIndexThatIsOutOfRangeOnce) {
+  const Tensor x = tn::ones({2, 5}, tn::float32, kCuda);
+  const Tensor index = tn::full({2, 1}, 7, tn::int64, kCuda);
+  expect_error([&] { tn::gather(x, 1, index).to_vector<float>(); },
+               "gather: index 7 is out of range for dimension 1 of size 5 (cuda:0)");
+  expect_error([&] { tn::scatter_add(x, 1, index - 8, x).to_vector<float>(); },
+               "scatter: index -1 is out of range for dimension 1 of size 5 (cuda:0)");
+  EXPECT_EQ(x.sum().item<float>(), 10);
+}
+
+TEST_F(Cuda, IsRefusedInAFork) {
+  const Tensor x = tn::ones({2}, tn::float32, kCuda);
+  EXPECT_EQ(x.sum().item<float>(), 2);
+  const std::string said = in_a_fork([&] { return std::to_string((x + 1).sum().item<float>()); });
+  EXPECT_NE(said.find("cuda: this process is a fork of one that used the device"),
+            std::string::npos)
+      << said;
+}
+
+// ---- Kernels at sizes where their shape changes
+
+TEST_F(Cuda, ReducesInPieces) {
+  for (const std::vector<int64_t>& sizes :
+       {std::vector<int64_t>{300000}, {3, 100000}, {100000, 3}, {2000, 150}}) {
+    SCOPED_TRACE(sizes[0]);
+    int64_t n = 1;
+    for (const int64_t size : sizes) n *= size;
+    const Tensor x = shuffled(n).reshape(sizes), y = on_cuda(x);
+    for (int64_t dim = 0; dim < x.dim(); ++dim) {
+      expect_same(y.to(tn::int64).sum({dim}), x.to(tn::int64).sum({dim}));
+      expect_same(tn::amax(y, {dim}), tn::amax(x, {dim}));
+      expect_same(tn::argmin(y, {dim}), tn::argmin(x, {dim}));
+      expect_near(y.sum({dim}).to(tn::cpu), x.to(tn::float64).sum({dim}).to_vector<double>(), 1e-6);
+    }
+  }
+}
+
+TEST_F(Cuda, AddsLongRowsWithoutLosingSmallTerms) {
+  const Tensor x = tn::full({1 << 20}, 0.1f, tn::float32, kCuda);
+  EXPECT_NEAR(x.sum().item<float>(), 104857.6015625, 0.01);
+  const Tensor columns = tn::full({40000, 300}, 0.1f, tn::float32, kCuda);
+  EXPECT_NEAR(columns.sum({0}).to(tn::cpu).to_vector<float>()[299], 4000.0000596, 0.001);
+}
+
+TEST_F(Cuda, ScansRowsLongerThanABlock) {
+  const Tensor x = shuffled(3000).reshape({3, 1000}).to(tn::int64), y = on_cuda(x);
+  for (const int64_t dim : {0, 1}) expect_same(tn::cumsum(y, dim), tn::cumsum(x, dim));
+}
+
+TEST_F(Cuda, SortsRowsLongerThanATile) {
+  for (const int64_t n : {1000, 1025, 3000, 5000}) {
+    SCOPED_TRACE(n);
+    Tensor x = shuffled(2 * n, 700).reshape({2, n});
+    x.mutable_data<float>()[n / 2] = NAN;
+    for (const bool descending : {false, true}) {
+      for (const bool transposed : {false, true}) {
+        const Tensor a = transposed ? x.t() : x, b = transposed ? on_cuda(x).t() : on_cuda(x);
+        const auto [values, indices] = tn::sort(b, transposed ? 0 : 1, descending);
+        const auto [expected, places] = tn::sort(a, transposed ? 0 : 1, descending);
+        expect_same(indices, places);
+        expect_same(tn::nan_to_num(values, 1e6), tn::nan_to_num(expected, 1e6));
+      }
+    }
+  }
+}
+
+TEST_F(Cuda, FindsWhatIsNotZeroInManyBlocks) {
+  const Tensor x = (shuffled(300000) > 0).reshape({100, 3000});
+  expect_same(tn::nonzero(on_cuda(x)), tn::nonzero(x));
+  expect_same(tn::nonzero(on_cuda(x).t()), tn::nonzero(x.t().contiguous()));
+}
+
+TEST_F(Cuda, DrawsTheNumbersOfOtherBackends) {
+  tn::manual_seed(7);
+  const Tensor here = tn::rand({4097});
+  tn::manual_seed(7);
+  expect_same(tn::rand({4097}, tn::float32, kCuda), here);
+}
+
+// Matrices whose rows and columns are both apart are copied, expanded batches are not.
+TEST_F(Cuda, MultipliesMatricesInAnyLayout) {
+  const Tensor x = shuffled(4 * 6 * 10, 97).reshape({4, 6, 10}), y = on_cuda(x);
+  const auto every_layout = [](const Tensor& t) {
+    return std::vector<Tensor>{t.narrow(2, 0, 5), t.slice(2, 0, 10, 2),
+                               t.narrow(0, 1, 1).expand({4, 6, 10}).narrow(2, 5, 5),
+                               t.narrow(1, 0, 5).narrow(2, 0, 6).transpose(1, 2),
+                               t.narrow(2, 3, 1).expand({4, 6, 5})};
+  };
+  const std::vector<Tensor> on_cpu = every_layout(x), there = every_layout(y);
+  for (size_t a = 0; a < on_cpu.size(); ++a) {
+    for (size_t b = 0; b < on_cpu.size(); ++b) {
+      SCOPED_TRACE(std::to_string(a) + " " + std::to_string(b));
+      expect_same(tn::matmul(there[a], there[b].transpose(1, 2)),
+                  tn::matmul(on_cpu[a], on_cpu[b].transpose(1, 2)));
+    }
+  }
+  expect_same(tn::matmul(y.narrow(1, 0, 1), y.transpose(1, 2)),
+              tn::matmul(x.narrow(1, 0, 1), x.transpose(1, 2)));
+}
+
+TEST_F(Cuda, AddsToNarrowElementsWithinTheirWord) {
+  const Tensor index = on_cuda(Tensor::from(std::vector<int64_t>{0, 1, 1, 2, 6, 6, 6}, {7}));
+  for (const tn::Dtype dtype : {tn::float16, tn::bfloat16, tn::int8, tn::uint8, tn::int16}) {
+    SCOPED_TRACE(dtype.name());
+    const Tensor sums =
+        tn::scatter_add(tn::zeros({7}, dtype, kCuda), 0, index, tn::ones({7}, dtype, kCuda));
+    EXPECT_EQ(sums.to(tn::cpu).to_vector<double>(), (std::vector<double>{1, 2, 1, 0, 0, 0, 3}));
+  }
+}
+
+// In the long form: two GiB are memory that other tests want.
+TEST_F(Cuda, ReachesBeyondTheRangeOfInt) {
+  if (!long_form()) GTEST_SKIP() << "in the long form";
+  Tensor x = Tensor::empty({2, int64_t{1} << 30}, tn::uint8, kCuda).narrow(1, (1 << 30) - 2, 2);
+  x.fill_(5);
+  EXPECT_EQ((x + 1).to(tn::cpu).to_vector<double>(), (std::vector<double>{6, 6, 6, 6}));
+  EXPECT_EQ(x.to(tn::int64).sum().item<int64_t>(), 20);
+  expect_same(tn::nonzero(x - 5), tn::zeros({0, 2}, tn::int64));
+}
+
+}  // namespace

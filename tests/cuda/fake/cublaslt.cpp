@@ -1,0 +1,298 @@
+// A libcublasLt of the tests' own: descriptors are checked against the documentation's rules, and
+// products are plain loops on the stream, which add in double.
+#include <cublasLt.h>
+#include <cuda.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "tenon/halves.hpp"
+
+extern "C" bool tenon_fake_enqueue(CUstream, void (*)(void*), void*);
+extern "C" char* tenon_fake_view(const void*, size_t);
+
+namespace {
+
+using tenon::halves::BFloat16;
+using tenon::halves::Float16;
+
+struct Handle {
+  int magic = 0x17;
+};
+struct Product {
+  cublasComputeType_t compute;
+  cudaDataType_t scale;
+  int32_t transposed[2] = {CUBLAS_OP_N, CUBLAS_OP_N};
+};
+struct Layout {
+  cudaDataType_t type;
+  uint64_t rows, columns;
+  int64_t step;
+  int32_t batch = 1;
+  int64_t batch_step = 0;
+};
+struct Preference {
+  uint64_t workspace = 0;
+  uint32_t reductions = CUBLASLT_REDUCTION_SCHEME_MASK;
+  uint32_t alignment[4] = {256, 256, 256, 256};
+};
+// What is in the 64 bytes of an algorithm.
+struct Choice {
+  uint64_t workspace;
+  uint32_t alignment[4];
+};
+
+[[noreturn]] void die(const char* what) {
+  std::fprintf(stderr, "fake cuBLASLt: %s\n", what);
+  std::abort();
+}
+
+size_t bytes_of(cudaDataType_t type) { return type == CUDA_R_64F ? 8 : type == CUDA_R_32F ? 4 : 2; }
+
+double number(const char* at, cudaDataType_t type) {
+  switch (type) {
+    case CUDA_R_64F:
+      return *reinterpret_cast<const double*>(at);
+    case CUDA_R_32F:
+      return *reinterpret_cast<const float*>(at);
+    case CUDA_R_16F:
+      return *reinterpret_cast<const Float16*>(at);
+    default:
+      return *reinterpret_cast<const BFloat16*>(at);
+  }
+}
+void put(char* at, cudaDataType_t type, double value) {
+  switch (type) {
+    case CUDA_R_64F:
+      *reinterpret_cast<double*>(at) = value;
+      break;
+    case CUDA_R_32F:
+      *reinterpret_cast<float*>(at) = static_cast<float>(value);
+      break;
+    case CUDA_R_16F:
+      *reinterpret_cast<Float16*>(at) = Float16(static_cast<float>(value));
+      break;
+    default:
+      *reinterpret_cast<BFloat16*>(at) = BFloat16(static_cast<float>(value));
+  }
+}
+
+struct Work {
+  Product product;
+  Layout a, b, d;
+  const void *a_data, *b_data;
+  void* d_data;
+};
+
+size_t reach(const Layout& l) {
+  const auto batches = static_cast<uint64_t>(l.batch - 1) * static_cast<uint64_t>(l.batch_step);
+  return (batches + (l.columns - 1) * static_cast<uint64_t>(l.step) + l.rows) * bytes_of(l.type);
+}
+
+// One matrix of a batch in double: [outer][inner], the inner as `by_column` says.
+std::vector<double> gathered(const char* base, const Layout& l, int64_t batch, bool by_column) {
+  std::vector<double> all(l.rows * l.columns);
+  const size_t bytes = bytes_of(l.type);
+  for (uint64_t c = 0; c < l.columns; ++c) {
+    const char* column = base + (batch * l.batch_step + static_cast<int64_t>(c) * l.step) *
+                                    static_cast<int64_t>(bytes);
+    for (uint64_t r = 0; r < l.rows; ++r)
+      all[by_column ? c * l.rows + r : r * l.columns + c] = number(column + r * bytes, l.type);
+  }
+  return all;
+}
+
+void multiply(const Work& work) {
+  const char* a = tenon_fake_view(work.a_data, reach(work.a));
+  const char* b = tenon_fake_view(work.b_data, reach(work.b));
+  char* d = tenon_fake_view(work.d_data, reach(work.d));
+  if (!a || !b || !d) die("a matrix is not live memory of a device");
+  const bool at = work.product.transposed[0] == CUBLAS_OP_T;
+  const bool bt = work.product.transposed[1] == CUBLAS_OP_T;
+  const uint64_t m = work.d.rows, n = work.d.columns, k = at ? work.a.rows : work.a.columns;
+  for (int64_t batch = 0; batch < work.d.batch; ++batch) {
+    const auto left = gathered(a, work.a, batch, !at);   // [k][m]
+    const auto right = gathered(b, work.b, batch, !bt);  // [n][k]
+    std::vector<double> sums(m);
+    for (uint64_t column = 0; column < n; ++column) {
+      std::fill(sums.begin(), sums.end(), 0.0);
+      for (uint64_t i = 0; i < k; ++i) {
+        const double factor = right[column * k + i];
+        const double* row = &left[i * m];
+        for (uint64_t r = 0; r < m; ++r) sums[r] += row[r] * factor;
+      }
+      char* to = d + (batch * work.d.batch_step + static_cast<int64_t>(column) * work.d.step) *
+                         static_cast<int64_t>(bytes_of(work.d.type));
+      for (uint64_t r = 0; r < m; ++r) put(to + r * bytes_of(work.d.type), work.d.type, sums[r]);
+    }
+  }
+}
+
+template <class T>
+T* as(const void* descriptor) {
+  return const_cast<T*>(static_cast<const T*>(descriptor));
+}
+
+template <class T>
+cublasStatus_t set(T* field, const void* value, size_t bytes) {
+  if (bytes != sizeof(T)) return CUBLAS_STATUS_INVALID_VALUE;
+  return std::memcpy(field, value, bytes), CUBLAS_STATUS_SUCCESS;
+}
+
+// The sizes of the three fit, and each leading dimension.
+bool fits(const Product& p, const Layout& a, const Layout& b, const Layout& d) {
+  const bool at = p.transposed[0] == CUBLAS_OP_T, bt = p.transposed[1] == CUBLAS_OP_T;
+  if ((at ? a.columns : a.rows) != d.rows || (bt ? b.rows : b.columns) != d.columns) return false;
+  if ((at ? a.rows : a.columns) != (bt ? b.columns : b.rows)) return false;
+  if (a.type != d.type || b.type != d.type || a.batch != d.batch || b.batch != d.batch)
+    return false;
+  const bool is_double = d.type == CUDA_R_64F;
+  if (is_double != (p.compute == CUBLAS_COMPUTE_64F) || is_double != (p.scale == CUDA_R_64F))
+    return false;
+  return d.batch == 1 || d.batch_step >= d.step * static_cast<int64_t>(d.columns);
+}
+
+bool is_aligned(const void* data, const Layout& l, uint32_t alignment) {
+  const auto step = static_cast<uint64_t>(l.batch_step) * bytes_of(l.type);
+  return (reinterpret_cast<uintptr_t>(data) | (l.batch > 1 ? step : 0)) % alignment == 0;
+}
+
+}  // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {
+  CUcontext context = nullptr;
+  if (cuCtxGetCurrent(&context) != CUDA_SUCCESS || !context) return CUBLAS_STATUS_NOT_INITIALIZED;
+  *handle = reinterpret_cast<cublasLtHandle_t>(new Handle);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+const char* cublasLtGetStatusString(cublasStatus_t status) {
+  return status == CUBLAS_STATUS_INVALID_VALUE ? "CUBLAS_STATUS_INVALID_VALUE" : "CUBLAS_STATUS";
+}
+
+cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* made, cublasComputeType_t compute,
+                                        cudaDataType_t scale) {
+  *made = reinterpret_cast<cublasLtMatmulDesc_t>(new Product{compute, scale});
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t made) {
+  return delete as<Product>(made), CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t made,
+                                              cublasLtMatmulDescAttributes_t what,
+                                              const void* value, size_t bytes) {
+  Product& product = *as<Product>(made);
+  if (what == CUBLASLT_MATMUL_DESC_TRANSA) return set(&product.transposed[0], value, bytes);
+  if (what == CUBLASLT_MATMUL_DESC_TRANSB) return set(&product.transposed[1], value, bytes);
+  return CUBLAS_STATUS_INVALID_VALUE;
+}
+
+cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* made, cudaDataType type,
+                                          uint64_t rows, uint64_t columns, int64_t step) {
+  if (rows == 0 || columns == 0 || step < static_cast<int64_t>(rows))
+    return CUBLAS_STATUS_INVALID_VALUE;
+  *made = reinterpret_cast<cublasLtMatrixLayout_t>(new Layout{type, rows, columns, step});
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t made) {
+  return delete as<Layout>(made), CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t made,
+                                                cublasLtMatrixLayoutAttribute_t what,
+                                                const void* value, size_t bytes) {
+  Layout& layout = *as<Layout>(made);
+  if (what == CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT) return set(&layout.batch, value, bytes);
+  if (what == CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET)
+    return set(&layout.batch_step, value, bytes);
+  return CUBLAS_STATUS_INVALID_VALUE;
+}
+
+cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t* made) {
+  *made = reinterpret_cast<cublasLtMatmulPreference_t>(new Preference);
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t made) {
+  return delete as<Preference>(made), CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t made,
+                                                    cublasLtMatmulPreferenceAttributes_t what,
+                                                    const void* value, size_t bytes) {
+  Preference& p = *as<Preference>(made);
+  if (what == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES) return set(&p.workspace, value, bytes);
+  if (what == CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK) return set(&p.reductions, value, bytes);
+  for (int k = 0; k < 4; ++k) {
+    if (what == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES + k)
+      return set(&p.alignment[k], value, bytes);
+  }
+  return CUBLAS_STATUS_INVALID_VALUE;
+}
+
+cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t product,
+                                              cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
+                                              cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
+                                              cublasLtMatmulPreference_t preference, int wanted,
+                                              cublasLtMatmulHeuristicResult_t* results,
+                                              int* found) {
+  const Preference& p = *as<Preference>(preference);
+  if (wanted < 1 || c != d) return CUBLAS_STATUS_INVALID_VALUE;
+  if (!fits(*as<Product>(product), *as<Layout>(a), *as<Layout>(b), *as<Layout>(d)))
+    return CUBLAS_STATUS_INVALID_VALUE;
+  if ((p.reductions & CUBLASLT_REDUCTION_SCHEME_INPLACE) != 0) die("sums in any order are allowed");
+  Choice choice = {p.workspace, {}};
+  std::copy(p.alignment, p.alignment + 4, choice.alignment);
+  results[0] = {};
+  std::memcpy(&results[0].algo, &choice, sizeof choice);
+  results[0].workspaceSize = p.workspace;
+  return *found = 1, CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t product,
+                              const void* alpha, const void* a, cublasLtMatrixLayout_t a_layout,
+                              const void* b, cublasLtMatrixLayout_t b_layout, const void* beta,
+                              const void* c, cublasLtMatrixLayout_t c_layout, void* d,
+                              cublasLtMatrixLayout_t d_layout,
+                              const cublasLtMatmulAlgo_t* algorithm, void* workspace, size_t bytes,
+                              cudaStream_t stream) {
+  if (reinterpret_cast<Handle*>(handle)->magic != 0x17) return CUBLAS_STATUS_NOT_INITIALIZED;
+  const Work work = {*as<Product>(product),
+                     *as<Layout>(a_layout),
+                     *as<Layout>(b_layout),
+                     *as<Layout>(d_layout),
+                     a,
+                     b,
+                     d};
+  if (c != d || c_layout != d_layout || !fits(work.product, work.a, work.b, work.d))
+    return CUBLAS_STATUS_INVALID_VALUE;
+  const bool is_double = work.d.type == CUDA_R_64F;
+  const double one =
+      is_double ? *static_cast<const double*>(alpha) : *static_cast<const float*>(alpha);
+  const double zero =
+      is_double ? *static_cast<const double*>(beta) : *static_cast<const float*>(beta);
+  if (one != 1 || zero != 0) die("alpha and beta are 1 and 0 here");
+  Choice choice;
+  std::memcpy(&choice, algorithm, sizeof choice);
+  if (bytes < choice.workspace || !tenon_fake_view(workspace, bytes))
+    return CUBLAS_STATUS_INVALID_VALUE;
+  if (!is_aligned(a, work.a, choice.alignment[0]) || !is_aligned(b, work.b, choice.alignment[1]) ||
+      !is_aligned(d, work.d, choice.alignment[3]))
+    die("a matrix is not aligned as it was declared");
+  const auto run = [](void* context) {
+    const std::unique_ptr<Work> mine(static_cast<Work*>(context));
+    multiply(*mine);
+  };
+  auto mine = std::make_unique<Work>(work);
+  if (!tenon_fake_enqueue(reinterpret_cast<CUstream>(stream), run, mine.get()))
+    return CUBLAS_STATUS_INVALID_VALUE;
+  mine.release();
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+}  // extern "C"
+#pragma GCC visibility pop

@@ -1,0 +1,34 @@
+// The memory of the fake's devices, and of the host as the driver gives it out (pinned). The host
+// knows addresses of a mapping without access, so that its every touch ends the process there and
+// then; kernels and copies work through a second mapping, at a constant distance. Whatever lies
+// outside of live blocks, and a block when it is given out, holds a poison that is a NaN in every
+// float dtype and is looked at when a block is freed: an overrun, a write after free and a use of
+// uninitialized memory show.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace fake {
+
+inline constexpr int kDevices = 2;
+inline constexpr int kPinned = kDevices;  // the number of the host's arena
+
+// NULL: there is no room.
+char* allocate(int arena, uint64_t bytes);
+// False: there is no such block.
+bool release(int arena, const char* memory);
+// Does the range lie within one live block of the arena?
+bool is_live(int arena, const void* memory, uint64_t bytes);
+// The arena of an address; -1: of none.
+int arena_of(const void* memory);
+// Where the device's memory can be touched.
+char* view(const void* memory);
+
+uint64_t capacity();  // bytes of an arena
+uint64_t used(int arena);
+// The range of an arena's addresses, and the distance to their view.
+uintptr_t begin_of(int arena);
+ptrdiff_t distance();
+
+}  // namespace fake

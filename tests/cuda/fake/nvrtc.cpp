@@ -1,0 +1,69 @@
+// A libnvrtc of the tests' own: a text becomes an image that the fake driver reads, which is the text
+// itself. Options and architectures are checked as NVRTC does.
+#include <nvrtc.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+struct _nvrtcProgram {
+  std::string text, image, log;
+};
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+nvrtcResult nvrtcVersion(int* major, int* minor) { return *major = 13, *minor = 0, NVRTC_SUCCESS; }
+
+const char* nvrtcGetErrorString(nvrtcResult result) {
+  return result == NVRTC_ERROR_COMPILATION      ? "NVRTC_ERROR_COMPILATION"
+         : result == NVRTC_ERROR_INVALID_OPTION ? "NVRTC_ERROR_INVALID_OPTION"
+                                                : "NVRTC_ERROR";
+}
+
+nvrtcResult nvrtcCreateProgram(nvrtcProgram* program, const char* text, const char*, int n_headers,
+                               const char* const* headers, const char* const* names) {
+  for (int k = 0; k < n_headers; ++k) {
+    if (!headers[k] || !names[k]) return NVRTC_ERROR_INVALID_INPUT;
+  }
+  *program = new _nvrtcProgram{text, "", ""};
+  return NVRTC_SUCCESS;
+}
+
+nvrtcResult nvrtcDestroyProgram(nvrtcProgram* program) {
+  delete *program;
+  *program = nullptr;
+  return NVRTC_SUCCESS;
+}
+
+nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int n, const char* const* options) {
+  for (int k = 0; k < n; ++k) {
+    const std::string_view option = options[k];
+    if (option != "--std=c++20" && option != "--fmad=false" && option != "--gpu-architecture=sm_90")
+      return NVRTC_ERROR_INVALID_OPTION;
+  }
+  if (program->text.find("KERNEL(") == std::string::npos &&
+      program->text.find(".cuh") == std::string::npos) {
+    program->log = "the text has no kernel";
+    return NVRTC_ERROR_COMPILATION;
+  }
+  program->image = "fake image\n" + program->text;
+  return NVRTC_SUCCESS;
+}
+
+nvrtcResult nvrtcGetCUBINSize(nvrtcProgram program, size_t* bytes) {
+  return *bytes = program->image.size() + 1, NVRTC_SUCCESS;
+}
+nvrtcResult nvrtcGetCUBIN(nvrtcProgram program, char* image) {
+  return std::memcpy(image, program->image.c_str(), program->image.size() + 1), NVRTC_SUCCESS;
+}
+nvrtcResult nvrtcGetProgramLogSize(nvrtcProgram program, size_t* bytes) {
+  return *bytes = program->log.size() + 1, NVRTC_SUCCESS;
+}
+nvrtcResult nvrtcGetProgramLog(nvrtcProgram program, char* log) {
+  return std::memcpy(log, program->log.c_str(), program->log.size() + 1), NVRTC_SUCCESS;
+}
+
+}  // extern "C"
+#pragma GCC visibility pop
