@@ -856,9 +856,9 @@ typedef struct tn_recorded_list {
   tn_status* (*replace)(const struct tn_recorded_list*, const tn_replacement*);
 } tn_recorded_list;
 
-/* A compiler of recorded functions: gets each list whose calls are all on devices of one type, on
- * the thread that records, and replaces calls. An error makes the function one that runs eagerly,
- * with that reason. Compilers come one after the other, in the order of loading. */
+/* A compiler of recorded functions: gets each list that has a call on its type of device, on the
+ * thread that records, and replaces calls of that type. An error makes the function one that runs
+ * eagerly, with that reason. Compilers come one after the other, in the order of loading. */
 typedef struct tn_compiler_def {
   uint32_t size;
   uint32_t reserved;
