@@ -54,9 +54,12 @@ tn_status* copy(const tn_call* call, const Stream& stream) {
                  static_cast<size_t>(y->numel) * item_size(y->dtype), stream.handle);
     return nullptr;
   }
-  const std::string text = std::string("#define COPY\n#include \"base.cuh\"\nusing From = ") +
-                           element_name(x->dtype) + ";\nusing To = " + element_name(y->dtype) +
-                           ";\nusing P = " + loop_type(dims) + ";\n#include \"copy.cuh\"\n";
+  static constinit Texts texts;
+  Text& text = texts.get(TextKey(x->dtype, y->dtype, dims.max_dims(), dims.is_wide()), [&] {
+    return std::string("#define COPY\n#include \"base.cuh\"\nusing From = ") +
+           element_name(x->dtype) + ";\nusing To = " + element_name(y->dtype) +
+           ";\nusing P = " + loop_type(dims) + ";\n#include \"copy.cuh\"\n";
+  });
   Parameters parameters;
   add_loop(parameters, dims);
   return launch(stream, text, "copy", grid_for(dims.n), parameters);
@@ -66,9 +69,11 @@ tn_status* fill(const tn_call* call, const Stream& stream) {
   const tn_tensor* y = call->outputs[0];
   const Side side = side_of(y);
   const Dims dims = merged(y->ndim, y->sizes, &side, 1);
-  const std::string text = std::string("#define FILL\n#include \"base.cuh\"\nusing Element = ") +
-                           bits_name(y->dtype) + ";\nusing P = " + loop_type(dims) +
-                           ";\n#include \"copy.cuh\"\n";
+  static constinit Texts texts;
+  Text& text = texts.get(TextKey(item_size(y->dtype), dims.max_dims(), dims.is_wide()), [&] {
+    return std::string("#define FILL\n#include \"base.cuh\"\nusing Element = ") +
+           bits_name(y->dtype) + ";\nusing P = " + loop_type(dims) + ";\n#include \"copy.cuh\"\n";
+  });
   Parameters parameters;
   add_loop(parameters, dims, bits_of(call->args[0], y->dtype));
   return launch(stream, text, "fill", grid_for(dims.n), parameters);

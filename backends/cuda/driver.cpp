@@ -105,9 +105,14 @@ int32_t count_gpus() { return static_cast<int32_t>(gpus.size()); }
 
 tn_status* find_gpu(int32_t index, const Gpu** gpu) {
   Gpu& found = gpus[static_cast<size_t>(index)];
-  const std::lock_guard lock(contexts_mutex);
-  if (!found.context) TN_CUDA_CALL(index, cuDevicePrimaryCtxRetain, &found.context, found.device);
   *gpu = &found;
+  const std::atomic_ref<CUcontext> context(found.context);
+  if (context.load(std::memory_order_acquire)) return nullptr;
+  const std::lock_guard lock(contexts_mutex);
+  if (context.load(std::memory_order_relaxed)) return nullptr;
+  CUcontext made = nullptr;
+  TN_CUDA_CALL(index, cuDevicePrimaryCtxRetain, &made, found.device);
+  context.store(made, std::memory_order_release);
   return nullptr;
 }
 

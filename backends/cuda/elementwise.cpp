@@ -1,8 +1,5 @@
 // Elementwise programs. Where all operands are dense, a thread takes as many elements at once as fit
 // into 16 bytes; else each finds its operands by their strides.
-#include <map>
-#include <mutex>
-
 #include "kernel.h"
 #include "program_text.h"
 
@@ -103,31 +100,15 @@ tn_status* make_text(const Operands& operands, const Dims& dims, int32_t size, s
   return nullptr;
 }
 
-// What decides the text, beside the program.
-std::string key_of(const Operands& operands, const Dims& dims, int32_t size) {
-  std::string key(reinterpret_cast<const char*>(&operands.program.id), sizeof(uint64_t));
-  key += static_cast<char>(size);
-  key += static_cast<char>(dims.max_dims() * 2 + dims.is_wide());
+tn_status* find_text(const Operands& operands, const Dims& dims, int32_t size, Text** text) {
+  static constinit Texts texts;
+  TextKey key(operands.program.id, size, dims.max_dims() * 2 + dims.is_wide());
   for (uint32_t k = 0; k < operands.n; ++k) {
     const bool single = size > 0 && operands.is_single(k);
-    key += static_cast<char>(operands.loop.operands[k].dtype * 2 + single);
+    key.add(static_cast<uint8_t>(operands.loop.operands[k].dtype * 2 + single));
   }
-  return key;
-}
-
-tn_status* find_text(const Operands& operands, const Dims& dims, int32_t size,
-                     const std::string** text) {
-  static std::mutex mutex;
-  static auto& texts = *new std::map<std::string, std::string>;
-  const std::lock_guard lock(mutex);
-  std::string& found = texts[key_of(operands, dims, size)];
-  if (found.empty()) {
-    std::string made;
-    TN_CUDA_TRY(make_text(operands, dims, size, &made));
-    found = std::move(made);
-  }
-  *text = &found;
-  return nullptr;
+  return texts.find(
+      key, [&](std::string* source) { return make_text(operands, dims, size, source); }, text);
 }
 
 }  // namespace
@@ -140,7 +121,7 @@ tn_status* elementwise(const tn_call* call, const Stream& stream) {
   const Dims dims =
       unmerged(operands.loop.ndim, operands.loop.sizes, sides, static_cast<int32_t>(operands.n));
   const int32_t size = pack_size(operands);
-  const std::string* text = nullptr;
+  Text* text = nullptr;
   TN_CUDA_TRY(find_text(operands, dims, size, &text));
   Parameters parameters;
   for (int32_t k = 0; k < dims.n_sides; ++k) parameters.add(dims.data[k]);

@@ -21,13 +21,14 @@ tn_status* run(const Stream& stream, Indexed which, const tn_tensor* index, int6
                         is_gather ? without_dim : elements};
   const Dims dims = merged(index->ndim, index->sizes, sides, 3);
   const bool is_add = which == Indexed::kScatterAdd;
-  const std::string text = std::string("#define ") +
-                           (is_gather ? "GATHER"
-                            : is_add  ? "SCATTER_ADD"
-                                      : "SCATTER") +
-                           "\n#include \"base.cuh\"\nusing Element = " +
-                           (is_add ? element_name(picked->dtype) : bits_name(picked->dtype)) +
-                           ";\nusing L = " + loop_type(dims) + ";\n#include \"index.cuh\"\n";
+  static constinit Texts texts;
+  Text& text = texts.get(
+      TextKey(static_cast<int32_t>(which), picked->dtype, dims.max_dims(), dims.is_wide()), [&] {
+        const char* const kind = is_gather ? "GATHER" : is_add ? "SCATTER_ADD" : "SCATTER";
+        return std::string("#define ") + kind + "\n#include \"base.cuh\"\nusing Element = " +
+               (is_add ? element_name(picked->dtype) : bits_name(picked->dtype)) +
+               ";\nusing L = " + loop_type(dims) + ";\n#include \"index.cuh\"\n";
+      });
   Parameters parameters;
   add_loop(parameters, dims);
   parameters.add(stream.fault);

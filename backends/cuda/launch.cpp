@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <map>
 #include <memory>
-#include <mutex>
+#include <stdexcept>
 #include <unordered_map>
 
 #include "nvrtc.h"
@@ -12,34 +11,7 @@
 namespace cuda {
 namespace {
 
-// What one text became. Modules are never unloaded: work that is under way may need them, and the
-// driver does so when the process ends.
-struct Compiled {
-  std::map<std::string, std::string> images;                        // by architecture
-  std::map<int32_t, CUmodule> modules;                              // by device
-  std::map<std::pair<int32_t, std::string>, CUfunction> functions;  // by device and name
-};
-
-std::mutex mutex;
-auto& texts = *new std::unordered_map<std::string, Compiled>;  // the host may launch behind exit
-
-// The context of the device is current.
-tn_status* find(int32_t index, const std::string& text, const char* kernel, CUfunction* function) {
-  const std::lock_guard lock(mutex);
-  Compiled& compiled = texts[text];
-  CUfunction& found = compiled.functions[{index, kernel}];
-  if (!found) {
-    const Gpu* gpu = nullptr;
-    TN_CUDA_TRY(find_gpu(index, &gpu));
-    std::string& image = compiled.images[gpu->architecture];
-    if (image.empty()) TN_CUDA_TRY(compile(text, gpu->architecture, &image));
-    CUmodule& module = compiled.modules[index];
-    if (!module) TN_CUDA_CALL(index, cuModuleLoadData, &module, image.data());
-    TN_CUDA_CALL(index, cuModuleGetFunction, &found, module, kernel);
-  }
-  *function = found;
-  return nullptr;
-}
+std::mutex mutex;  // over what is compiled and loaded
 
 constexpr int64_t kMaxBlocks = 4096;
 
@@ -50,15 +22,92 @@ Grid grid_for(int64_t n) {
   return {std::min((n + threads - 1) / threads, kMaxBlocks), 1, threads};
 }
 
-tn_status* launch(const Stream& stream, const std::string& text, const char* kernel,
-                  const Grid& grid, Parameters& parameters) {
+void Parameters::refuse_length() {
+  throw std::length_error("a kernel's parameters have more than 8192 bytes");
+}
+
+void TextKey::spill() { throw std::length_error("a text's key has more than 128 bytes"); }
+
+const CUfunction* Text::look_up(int32_t index, const char* name) const {
+  const Loaded* at = loaded_.load(std::memory_order_acquire);
+  for (; at; at = at->next) {
+    if (at->index == index && (at->name == name || std::strcmp(at->name, name) == 0))
+      return &at->function;
+  }
+  return nullptr;
+}
+
+// `mutex` is held.
+tn_status* Text::load(int32_t index, CUmodule* module) {
+  CUmodule& found = modules_[index];
+  if (!found) {
+    const Gpu* gpu = nullptr;
+    TN_CUDA_TRY(find_gpu(index, &gpu));
+    std::string& image = images_[gpu->architecture];
+    if (image.empty()) TN_CUDA_TRY(compile(source_, gpu->architecture, &image));
+    TN_CUDA_CALL(index, cuModuleLoadData, &found, image.data());
+  }
+  *module = found;
+  return nullptr;
+}
+
+tn_status* Text::find(int32_t index, const char* name, CUfunction* function) {
+  const CUfunction* found = look_up(index, name);
+  if (!found) {
+    const std::lock_guard lock(mutex);
+    found = look_up(index, name);  // another thread may have been here
+    if (!found) {
+      auto loaded = std::make_unique<Loaded>(Loaded{index, name, nullptr, loaded_.load()});
+      CUmodule module = nullptr;
+      TN_CUDA_TRY(load(index, &module));
+      TN_CUDA_CALL(index, cuModuleGetFunction, &loaded->function, module, name);
+      found = &loaded->function;
+      loaded_.store(loaded.release(), std::memory_order_release);
+    }
+  }
+  *function = *found;
+  return nullptr;
+}
+
+Text* Texts::look_up(size_t bucket, const TextKey& key) const {
+  const Entry* at = entries_[bucket].load(std::memory_order_acquire);
+  for (; at; at = at->next) {
+    if (at->key == key.bytes()) return at->text;
+  }
+  return nullptr;
+}
+
+Text* Texts::insert(size_t bucket, const TextKey& key, std::string source) {
+  Text& text = text_of(std::move(source));
+  const std::lock_guard lock(mutex);
+  if (Text* other = look_up(bucket, key)) return other;
+  entries_[bucket].store(new Entry{std::string(key.bytes()), &text, entries_[bucket].load()},
+                         std::memory_order_release);
+  return &text;
+}
+
+Text& text_of(std::string source) {
+  static auto& all = *new std::unordered_map<std::string_view, std::unique_ptr<Text>>;
+  const std::lock_guard lock(mutex);
+  if (const auto found = all.find(source); found != all.end()) return *found->second;
+  auto made = std::make_unique<Text>(std::move(source));
+  return *all.emplace(made->source(), std::move(made)).first->second;
+}
+
+tn_status* launch(const Stream& stream, Text& text, const char* kernel, const Grid& grid,
+                  Parameters& parameters) {
   CUfunction function = nullptr;
-  TN_CUDA_TRY(find(stream.index, text, kernel, &function));
+  TN_CUDA_TRY(text.find(stream.index, kernel, &function));
   void* arguments[] = {parameters.data()};
   TN_CUDA_CALL(stream.index, cuLaunchKernel, function, static_cast<unsigned>(grid.blocks),
                static_cast<unsigned>(grid.pieces), 1, static_cast<unsigned>(grid.threads), 1, 1, 0,
                stream.handle, arguments, nullptr);
   return nullptr;
+}
+
+tn_status* launch(const Stream& stream, const std::string& source, const char* kernel,
+                  const Grid& grid, Parameters& parameters) {
+  return launch(stream, text_of(source), kernel, grid, parameters);
 }
 
 bool Dims::is_wide() const {

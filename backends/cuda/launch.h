@@ -3,8 +3,13 @@
 // Parameters writes as kernels/base.cuh lays it out.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstring>
+#include <map>
 #include <string>
+#include <string_view>
+#include <type_traits>
 
 #include "driver.h"
 #include "stream.h"
@@ -14,14 +19,20 @@ namespace cuda {
 
 using tenon::backend::item_size;
 
-// The bytes of a kernel's struct, member by member, each at its alignment.
+// The bytes of a kernel's struct, member by member, each at its alignment. What is longer than
+// kMost throws; the longest loop over TN_MAX_OPERANDS is within it.
 class Parameters {
  public:
+  static constexpr size_t kMost = 8192;
+
   template <class T>
   void add(T value) {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8);
-    bytes_.resize((bytes_.size() + sizeof(T) - 1) / sizeof(T) * sizeof(T));
-    bytes_.append(reinterpret_cast<const char*>(&value), sizeof(T));
+    const size_t at = (size_ + sizeof(T) - 1) / sizeof(T) * sizeof(T);
+    if (at + sizeof(T) > kMost) refuse_length();
+    if (at > size_) std::memset(bytes_ + size_, 0, at - size_);
+    std::memcpy(bytes_ + at, &value, sizeof(T));
+    size_ = at + sizeof(T);
   }
   // As the type I of a loop: int (false) or long long.
   void add_index(int64_t value, bool is_wide) {
@@ -29,12 +40,15 @@ class Parameters {
   }
   // The end of a struct that has a member of eight bytes.
   void* data() {
-    bytes_.resize((bytes_.size() + 7) / 8 * 8);
-    return bytes_.data();
+    if (size_ % 8 != 0) add(int32_t{0});
+    return bytes_;
   }
 
  private:
-  std::string bytes_;
+  [[noreturn]] static void refuse_length();
+
+  size_t size_ = 0;
+  alignas(8) char bytes_[kMost];  // beyond size_ not initialized
 };
 
 struct Grid {
@@ -44,8 +58,104 @@ struct Grid {
 // For EACH over n: enough threads to fill a GPU, and no more than elements.
 Grid grid_for(int64_t n);
 
-// Compiles the text where that was not done yet, and launches one of its kernels on the stream.
-tn_status* launch(const Stream& stream, const std::string& text, const char* kernel,
+// A kernel text, and what became of it on each device. It lives as long as the process: work that is
+// under way may need its modules, and the driver unloads them when the process ends.
+class Text {
+ public:
+  explicit Text(std::string source) : source_(std::move(source)) {}
+  Text(const Text&) = delete;
+
+  const std::string& source() const { return source_; }
+
+  // One of its kernels. The text is compiled and loaded where that was not done yet; the context of
+  // the device is current. From any thread; `name` is a literal.
+  tn_status* find(int32_t index, const char* name, CUfunction* function);
+
+ private:
+  struct Loaded {
+    int32_t index;
+    const char* name;
+    CUfunction function;
+    const Loaded* next;
+  };
+  const CUfunction* look_up(int32_t index, const char* name) const;
+  tn_status* load(int32_t index, CUmodule* module);
+
+  const std::string source_;
+  std::atomic<const Loaded*> loaded_ = nullptr;  // read without a lock, and only ever longer
+  std::map<std::string, std::string> images_;    // by architecture
+  std::map<int32_t, CUmodule> modules_;          // by device
+};
+
+// What decides a text of a family of kernels: some bytes.
+class TextKey {
+ public:
+  template <class... Parts>
+  explicit TextKey(const Parts&... parts) {
+    (add(parts), ...);
+  }
+  template <class T>
+  void add(const T& part) {
+    static_assert(std::has_unique_object_representations_v<T>);
+    if (size_ + sizeof part > sizeof bytes_) return spill();
+    std::memcpy(bytes_ + size_, &part, sizeof part);
+    size_ += sizeof part;
+  }
+  std::string_view bytes() const { return {bytes_, size_}; }
+
+ private:
+  [[noreturn]] static void spill();
+
+  size_t size_ = 0;
+  char bytes_[128];  // beyond size_ not initialized
+};
+
+// The texts of one family of kernels, which are made once and found without a lock.
+class Texts {
+ public:
+  // `make` is a tn_status*(std::string* source).
+  template <class Make>
+  tn_status* find(const TextKey& key, const Make& make, Text** text) {
+    const size_t bucket = bucket_of(key);
+    if ((*text = look_up(bucket, key))) return nullptr;
+    std::string source;
+    if (tn_status* status = make(&source)) return status;
+    *text = insert(bucket, key, std::move(source));
+    return nullptr;
+  }
+
+  // For texts that can always be made: `make` is a std::string().
+  template <class Make>
+  Text& get(const TextKey& key, const Make& make) {
+    const size_t bucket = bucket_of(key);
+    Text* const found = look_up(bucket, key);
+    return found ? *found : *insert(bucket, key, make());
+  }
+
+ private:
+  static constexpr size_t kBuckets = 1024;
+  struct Entry {
+    std::string key;
+    Text* text;
+    const Entry* next;
+  };
+  static size_t bucket_of(const TextKey& key) {
+    return std::hash<std::string_view>()(key.bytes()) % kBuckets;
+  }
+  Text* look_up(size_t bucket, const TextKey& key) const;
+  Text* insert(size_t bucket, const TextKey& key, std::string source);
+
+  std::array<std::atomic<const Entry*>, kBuckets> entries_ = {};
+};
+
+// The only text with that source.
+Text& text_of(std::string source);
+
+// Puts one of a text's kernels on the stream.
+tn_status* launch(const Stream& stream, Text& text, const char* kernel, const Grid& grid,
+                  Parameters& parameters);
+// For texts without a family. It costs a look at each character.
+tn_status* launch(const Stream& stream, const std::string& source, const char* kernel,
                   const Grid& grid, Parameters& parameters);
 
 // ---- Operands of a loop

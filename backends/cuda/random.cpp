@@ -5,7 +5,7 @@
 namespace cuda {
 
 tn_status* random_bits(const tn_call* call, const Stream& stream) {
-  static const std::string& text = *new std::string("#include \"random.cuh\"\n");
+  static Text& text = text_of("#include \"random.cuh\"\n");
   const tn_tensor* y = call->outputs[0];
   Parameters parameters;
   parameters.add(y->data);

@@ -2,8 +2,6 @@
 // sizes and strides alone, so the same call has the same bits.
 #include <algorithm>
 #include <bit>
-#include <map>
-#include <mutex>
 
 #include "kernel.h"
 #include "program_text.h"
@@ -84,31 +82,23 @@ tn_status* reduction_text(const tn_reduction& r, uint32_t n_inputs, std::string*
   return nullptr;
 }
 
-std::string key_of(const tn_reduction& r, const Dims& dims) {
-  const uint64_t ids[] = {r.prologue ? r.prologue->id : 0, r.epilogue ? r.epilogue->id : 0};
-  std::string key(reinterpret_cast<const char*>(ids), sizeof ids);
-  for (const int32_t part : {r.kind, r.accumulate, dims.max_dims() * 2 + dims.is_wide()})
-    key += static_cast<char>(part);
-  for (int32_t k = 0; k < dims.n_sides; ++k) key += static_cast<char>(r.operands[k].dtype);
-  return key;
+tn_status* make_text(const tn_reduction& r, const Dims& dims, std::string* text) {
+  *text = "#include \"instructions.cuh\"\n#include \"reduce.cuh\"\n";
+  TN_CUDA_TRY(reduction_text(r, static_cast<uint32_t>(dims.n_sides - 1), text));
+  const int32_t scalars = std::max(1, n_scalars(r.prologue) + n_scalars(r.epilogue));
+  *text += "using P = Reduce" + loop_type(dims, scalars) + ";\n" +
+           "BLOCK_KERNEL(reduce_pieces, P, p) { reduce<Reduction>(p); }\n" +
+           "KERNEL(combine_pieces, P, p) { combine<Reduction>(p); }\n";
+  return nullptr;
 }
 
-tn_status* find_text(const tn_reduction& r, const Dims& dims, const std::string** text) {
-  static std::mutex mutex;
-  static auto& texts = *new std::map<std::string, std::string>;
-  const std::lock_guard lock(mutex);
-  std::string& found = texts[key_of(r, dims)];
-  if (found.empty()) {
-    std::string made = "#include \"instructions.cuh\"\n#include \"reduce.cuh\"\n";
-    TN_CUDA_TRY(reduction_text(r, static_cast<uint32_t>(dims.n_sides - 1), &made));
-    const int32_t scalars = std::max(1, n_scalars(r.prologue) + n_scalars(r.epilogue));
-    made += "using P = Reduce" + loop_type(dims, scalars) + ";\n" +
-            "BLOCK_KERNEL(reduce_pieces, P, p) { reduce<Reduction>(p); }\n" +
-            "KERNEL(combine_pieces, P, p) { combine<Reduction>(p); }\n";
-    found = std::move(made);
-  }
-  *text = &found;
-  return nullptr;
+tn_status* find_text(const tn_reduction& r, const Dims& dims, Text** text) {
+  static constinit Texts texts;
+  TextKey key(r.prologue ? r.prologue->id : 0, r.epilogue ? r.epilogue->id : 0, r.kind,
+              r.accumulate, dims.max_dims() * 2 + dims.is_wide());
+  for (int32_t k = 0; k < dims.n_sides; ++k) key.add(static_cast<uint8_t>(r.operands[k].dtype));
+  return texts.find(
+      key, [&](std::string* source) { return make_text(r, dims, source); }, text);
 }
 
 }  // namespace
@@ -121,7 +111,7 @@ tn_status* reduce(const tn_call* call, const Stream& stream) {
   const Dims dims = unmerged(r.ndim, r.sizes, sides, n);
   const int64_t n_reduced = dims.n / r.n_kept;
   const Shape shape = shape_of(r, n_reduced);
-  const std::string* text = nullptr;
+  Text* text = nullptr;
   TN_CUDA_TRY(find_text(r, dims, &text));
   void* partial = nullptr;
   if (shape.pieces > 1)

@@ -126,6 +126,8 @@ std::vector<Measured> measure_overhead(const std::string& op, const std::string&
     const Device d(device);
     results.push_back({"empty_device", 80, nanoseconds([&] { empty({8}, float32, d); })});
     results.push_back({"upload_device", 0, nanoseconds([&] { x.to(d); })});
+    const Tensor there = x.to(d);
+    results.push_back({"add_device", 300, nanoseconds([&] { add(there, there); })});
     d.synchronize();
   }
   return results;
