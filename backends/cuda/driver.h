@@ -14,6 +14,7 @@
 namespace cuda {
 
 using tenon::backend::error;
+using tenon::backend::item_size;
 
 inline constexpr char kDeviceName[] = "cuda";
 inline const tn_host* host = nullptr;  // set by tenon_plugin_init, before anything else runs

@@ -17,8 +17,6 @@
 
 namespace cuda {
 
-using tenon::backend::item_size;
-
 // The bytes of a kernel's struct, member by member, each at its alignment. What is longer than
 // kMost throws; the longest loop over TN_MAX_OPERANDS is within it.
 class Parameters {

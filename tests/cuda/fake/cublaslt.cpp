@@ -27,6 +27,17 @@ struct Product {
   cublasComputeType_t compute;
   cudaDataType_t scale;
   int32_t transposed[2] = {CUBLAS_OP_N, CUBLAS_OP_N};
+  cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
+  void* bias = nullptr;
+  cudaDataType_t bias_type = CUDA_R_32F;
+
+  bool adds_bias() const {
+    return epilogue == CUBLASLT_EPILOGUE_BIAS || epilogue == CUBLASLT_EPILOGUE_RELU_BIAS;
+  }
+  bool sums_b() const { return epilogue == CUBLASLT_EPILOGUE_BGRADB; }
+  bool is_relu() const {
+    return epilogue == CUBLASLT_EPILOGUE_RELU || epilogue == CUBLASLT_EPILOGUE_RELU_BIAS;
+  }
 };
 struct Layout {
   cudaDataType_t type;
@@ -114,6 +125,11 @@ void multiply(const Work& work) {
   const bool at = work.product.transposed[0] == CUBLAS_OP_T;
   const bool bt = work.product.transposed[1] == CUBLAS_OP_T;
   const uint64_t m = work.d.rows, n = work.d.columns, k = at ? work.a.rows : work.a.columns;
+  const Product& p = work.product;
+  char* const bias =
+      p.bias ? tenon_fake_view(p.bias, (p.sums_b() ? n : m) * bytes_of(p.bias_type)) : nullptr;
+  if (p.bias && !bias) die("the bias is not live memory of a device");
+  const auto bias_at = [&](uint64_t i) { return bias + i * bytes_of(p.bias_type); };
   for (int64_t batch = 0; batch < work.d.batch; ++batch) {
     const auto left = gathered(a, work.a, batch, !at);   // [k][m]
     const auto right = gathered(b, work.b, batch, !bt);  // [n][k]
@@ -127,7 +143,16 @@ void multiply(const Work& work) {
       }
       char* to = d + (batch * work.d.batch_step + static_cast<int64_t>(column) * work.d.step) *
                          static_cast<int64_t>(bytes_of(work.d.type));
-      for (uint64_t r = 0; r < m; ++r) put(to + r * bytes_of(work.d.type), work.d.type, sums[r]);
+      for (uint64_t r = 0; r < m; ++r) {
+        double value = sums[r] + (p.adds_bias() ? number(bias_at(r), p.bias_type) : 0);
+        if (p.is_relu() && value < 0) value = 0;
+        put(to + r * bytes_of(work.d.type), work.d.type, value);
+      }
+      if (p.sums_b()) {
+        double sum = 0;
+        for (uint64_t i = 0; i < k; ++i) sum += right[column * k + i];
+        put(bias_at(column), p.bias_type, sum);
+      }
     }
   }
 }
@@ -191,6 +216,9 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t made,
   Product& product = *as<Product>(made);
   if (what == CUBLASLT_MATMUL_DESC_TRANSA) return set(&product.transposed[0], value, bytes);
   if (what == CUBLASLT_MATMUL_DESC_TRANSB) return set(&product.transposed[1], value, bytes);
+  if (what == CUBLASLT_MATMUL_DESC_EPILOGUE) return set(&product.epilogue, value, bytes);
+  if (what == CUBLASLT_MATMUL_DESC_BIAS_POINTER) return set(&product.bias, value, bytes);
+  if (what == CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE) return set(&product.bias_type, value, bytes);
   return CUBLAS_STATUS_INVALID_VALUE;
 }
 
@@ -245,11 +273,21 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
   if (!fits(*as<Product>(product), *as<Layout>(a), *as<Layout>(b), *as<Layout>(d)))
     return CUBLAS_STATUS_INVALID_VALUE;
   if ((p.reductions & CUBLASLT_REDUCTION_SCHEME_INPLACE) != 0) die("sums in any order are allowed");
-  Choice choice = {p.workspace, {}};
+  const Product& asked = *as<Product>(product);
+  const Layout& y = *as<Layout>(d);
+  const bool has_bias = asked.adds_bias() || asked.sums_b();
+  if (has_bias != (asked.bias != nullptr) || (has_bias && asked.bias_type != y.type))
+    return CUBLAS_STATUS_INVALID_VALUE;
+  // Some have no algorithm, so that what is done then is tested.
+  *found = 0;
+  if (asked.epilogue != CUBLASLT_EPILOGUE_DEFAULT && (y.type == CUDA_R_64F || y.rows % 7 == 0))
+    return CUBLAS_STATUS_NOT_SUPPORTED;
+  // Large ones want all the memory that they may have, small ones none.
+  Choice choice = {y.rows * y.columns < 64 ? 0 : p.workspace, {}};
   std::copy(p.alignment, p.alignment + 4, choice.alignment);
   results[0] = {};
   std::memcpy(&results[0].algo, &choice, sizeof choice);
-  results[0].workspaceSize = p.workspace;
+  results[0].workspaceSize = choice.workspace;
   return *found = 1, CUBLAS_STATUS_SUCCESS;
 }
 
@@ -278,7 +316,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t prod
   if (one != 1 || zero != 0) die("alpha and beta are 1 and 0 here");
   Choice choice;
   std::memcpy(&choice, algorithm, sizeof choice);
-  if (bytes < choice.workspace || !tenon_fake_view(workspace, bytes))
+  if (bytes < choice.workspace || (bytes > 0 && !tenon_fake_view(workspace, bytes)))
     return CUBLAS_STATUS_INVALID_VALUE;
   if (!is_aligned(a, work.a, choice.alignment[0]) || !is_aligned(b, work.b, choice.alignment[1]) ||
       !is_aligned(d, work.d, choice.alignment[3]))

@@ -1,0 +1,40 @@
+// Products by cuBLASLt, which counts in columns: y [m, n] in rows is y^T [n, m] in columns, and so
+// y = a b is b^T times a^T there.
+#pragma once
+
+#include <array>
+
+#include "cublaslt.h"
+#include "stream.h"
+
+namespace cuda {
+
+// A matrix as columns: `rows` by `columns` numbers, `step` from column to column.
+struct Matrix {
+  const void* data;
+  int64_t rows, columns, step, batch_step;
+  bool is_transposed;  // the product reads it with rows and columns exchanged
+};
+
+// Row-major [rows, columns], or its transpose [columns, rows].
+Matrix dense(const void* data, int64_t rows, int64_t columns);
+Matrix dense_transposed(const void* data, int64_t rows, int64_t columns);
+
+struct Product {
+  std::array<Matrix, 3> matrices;  // b, a, y
+  tn_dtype dtype;
+  int64_t batch = 1;
+  // What is done to each element of y before it is rounded, or, with BGRADB, what else is computed:
+  // the sums over the rows of a^T go to `bias`.
+  cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
+  const void* bias = nullptr;  // of y's dtype
+};
+
+// Has cuBLASLt an algorithm for it? A status only where cuBLASLt itself is missing or fails; the data
+// of y may be NULL, and counts as aligned.
+tn_status* has_algorithm(const Stream& stream, const Product& product, bool* has);
+
+// Puts it on the call's stream.
+tn_status* multiply(const tn_call* call, const Stream& stream, const Product& product);
+
+}  // namespace cuda
