@@ -1,8 +1,13 @@
 #include "nvrtc.h"
 
+#include <dlfcn.h>
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <iterator>
 #include <memory>
 
+#include "disk_cache.h"
 #include "driver.h"
 #include "kernel_headers.h"
 
@@ -29,6 +34,47 @@ std::string log_of(nvrtcProgram program) {
   return log;
 }
 
+// Without contraction, fused and separate calls have the same bits.
+constexpr const char* kOptions[] = {"--std=c++20", "--fmad=false"};
+
+// What all images depend on beside text and architecture: the library, of which the version lacks the
+// last number, the options, and the headers.
+std::string compiler_key() {
+  int major = 0, minor = 0;
+  nvrtc.nvrtcVersion(&major, &minor);
+  std::string key = "kernel, NVRTC " + std::to_string(major) + "." + std::to_string(minor);
+  Dl_info library = {};
+  struct stat file {};
+  if (::dladdr(reinterpret_cast<void*>(nvrtc.nvrtcVersion), &library) && library.dli_fname &&
+      ::stat(library.dli_fname, &file) == 0)
+    key += " of " + std::to_string(file.st_mtime) + ", " + std::to_string(file.st_size) + " bytes";
+  for (const char* option : kOptions) key += std::string("\n") + option;
+  return key + "\nheaders " + kKernelHeadersDigest;
+}
+
+tn_status* compile_anew(const std::string& text, const std::string& architecture,
+                        std::string* image) {
+  nvrtcProgram made = nullptr;
+  TN_NVRTC_CALL(nvrtcCreateProgram, &made, text.c_str(), "tenon_kernel.cu", kKernelHeaderCount,
+                kKernelHeaders, kKernelHeaderNames);
+  const auto destroy = [](nvrtcProgram program) { nvrtc.nvrtcDestroyProgram(&program); };
+  const std::unique_ptr<_nvrtcProgram, decltype(destroy)> program(made, destroy);
+  const std::string target = "--gpu-architecture=" + architecture;
+  const char* options[std::size(kOptions) + 1] = {target.c_str()};
+  std::copy(std::begin(kOptions), std::end(kOptions), options + 1);
+  const nvrtcResult result =
+      nvrtc.nvrtcCompileProgram(program.get(), static_cast<int>(std::size(options)), options);
+  if (result != NVRTC_SUCCESS)
+    return error(host, TN_UNSUPPORTED, "nvrtcCompileProgram: %s (cuda, %s): %s",
+                 nvrtc.nvrtcGetErrorString(result), architecture.c_str(),
+                 log_of(program.get()).c_str());
+  size_t bytes = 0;
+  TN_NVRTC_CALL(nvrtcGetCUBINSize, program.get(), &bytes);
+  image->resize(bytes);
+  TN_NVRTC_CALL(nvrtcGetCUBIN, program.get(), image->data());
+  return nullptr;
+}
+
 }  // namespace
 
 tn_status* open_nvrtc() {
@@ -45,23 +91,11 @@ tn_status* open_nvrtc() {
 }
 
 tn_status* compile(const std::string& text, const std::string& architecture, std::string* image) {
-  nvrtcProgram made = nullptr;
-  TN_NVRTC_CALL(nvrtcCreateProgram, &made, text.c_str(), "tenon_kernel.cu", kKernelHeaderCount,
-                kKernelHeaders, kKernelHeaderNames);
-  const auto destroy = [](nvrtcProgram program) { nvrtc.nvrtcDestroyProgram(&program); };
-  const std::unique_ptr<_nvrtcProgram, decltype(destroy)> program(made, destroy);
-  const std::string target = "--gpu-architecture=" + architecture;
-  // Without contraction, fused and separate calls have the same bits.
-  const char* const options[] = {target.c_str(), "--std=c++20", "--fmad=false"};
-  const nvrtcResult result = nvrtc.nvrtcCompileProgram(program.get(), 3, options);
-  if (result != NVRTC_SUCCESS)
-    return error(host, TN_UNSUPPORTED, "nvrtcCompileProgram: %s (cuda, %s): %s",
-                 nvrtc.nvrtcGetErrorString(result), architecture.c_str(),
-                 log_of(program.get()).c_str());
-  size_t bytes = 0;
-  TN_NVRTC_CALL(nvrtcGetCUBINSize, program.get(), &bytes);
-  image->resize(bytes);
-  TN_NVRTC_CALL(nvrtcGetCUBIN, program.get(), image->data());
+  static const std::string& compiler = *new std::string(compiler_key());
+  const std::string key = compiler + "\n" + architecture + "\n" + text;
+  if (find_cached(key, image)) return nullptr;
+  TN_CUDA_TRY(compile_anew(text, architecture, image));
+  keep_cached(key, *image);
   return nullptr;
 }
 

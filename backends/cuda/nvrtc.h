@@ -28,8 +28,8 @@ struct Nvrtc {
 // The error says why there is no device: nothing runs without it.
 tn_status* open_nvrtc();
 
-// Compiles a text for an architecture ("sm_90") to machine code. It may include the headers of
-// kernels/, which are part of the plugin.
+// Compiles a text for an architecture ("sm_90") to machine code, or finds it in the cache on disk. It
+// may include the headers of kernels/, which are part of the plugin.
 tn_status* compile(const std::string& text, const std::string& architecture, std::string* image);
 
 }  // namespace cuda

@@ -1,7 +1,9 @@
 # How a room of tests/ states its tests. The name of a test is the name of its file without the ending, of its program, and of its
 # line in CTest. All tests get the same environment: where the build, the sources and the plugins are. Tests run beside each other,
-# so OpenMP's threads sleep while they wait, as those of the command do: spinning ones take the processor from the other test.
-set(tenon_test_folders "TENON_BUILD_DIR=${CMAKE_BINARY_DIR}" "TENON_SOURCE_DIR=${CMAKE_SOURCE_DIR}" OMP_WAIT_POLICY=passive)
+# so OpenMP's threads sleep while they wait, as those of the command do: spinning ones take the processor from the other test. None
+# touches what the user's cache has of compiled kernels.
+set(tenon_test_folders "TENON_BUILD_DIR=${CMAKE_BINARY_DIR}" "TENON_SOURCE_DIR=${CMAKE_SOURCE_DIR}" OMP_WAIT_POLICY=passive
+  TENON_CUDA_CACHE=0)
 set(tenon_test_environment ${tenon_test_folders} "TENON_PLUGIN_PATH=${TENON_PLUGIN_DIR}")
 
 # What tests include of other libraries, compiled once: most of the time of a small test went into reading it. No header of Tenon is
