@@ -194,9 +194,9 @@ Matrix dense_transposed(const void* data, int64_t rows, int64_t columns) {
   return {data, columns, rows, columns, 0, true};
 }
 
-tn_status* has_algorithm(const Stream& stream, const Product& product, bool* has) {
+tn_status* has_algorithm(int32_t index, const Product& product, bool* has) {
   std::shared_ptr<Plan> plan;
-  TN_CUDA_TRY(find_plan(stream.index, product, &plan));
+  TN_CUDA_TRY(find_plan(index, product, &plan));
   *has = plan->is_there;
   return nullptr;
 }

@@ -32,7 +32,7 @@ struct Product {
 
 // Has cuBLASLt an algorithm for it? A status only where cuBLASLt itself is missing or fails; the data
 // of y may be NULL, and counts as aligned.
-tn_status* has_algorithm(const Stream& stream, const Product& product, bool* has);
+tn_status* has_algorithm(int32_t index, const Product& product, bool* has);
 
 // Puts it on the call's stream.
 tn_status* multiply(const tn_call* call, const Stream& stream, const Product& product);

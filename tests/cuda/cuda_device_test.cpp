@@ -106,6 +106,19 @@ TEST_F(Cuda, ScansRowsLongerThanABlock) {
   for (const int64_t dim : {0, 1}) expect_same(tn::cumsum(y, dim), tn::cumsum(x, dim));
 }
 
+// Few rows of so many values are cut into pieces. Integers are exact in any order.
+TEST_F(Cuda, ScansLongRowsInPieces) {
+  for (const int64_t n : {4095, 4096, 10'001, 600'000}) {
+    SCOPED_TRACE(n);
+    const Tensor x = shuffled(2 * n).reshape({2, n}).to(tn::int64), y = on_cuda(x);
+    expect_same(tn::cumsum(y, 1), tn::cumsum(x, 1));
+    expect_same(tn::flip(tn::cumsum(tn::flip(y, {1}), 1), {1}),
+                tn::flip(tn::cumsum(tn::flip(x, {1}), 1), {1}));
+    const Tensor signs = tn::sign(x) + (x == 0).to(tn::int64), there = on_cuda(signs);
+    expect_same(tn::cumprod(there, 1), tn::cumprod(signs, 1));
+  }
+}
+
 TEST_F(Cuda, SortsRowsLongerThanATile) {
   for (const int64_t n : {1000, 1025, 3000, 5000}) {
     SCOPED_TRACE(n);
