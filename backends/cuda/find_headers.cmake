@@ -1,16 +1,22 @@
 # Where the headers of CUDA are: TENON_CUDA_INCLUDE, a list of folders with cuda.h, nvrtc.h and cublasLt.h, empty where one is
-# missing. A toolkit (CUDAToolkit_ROOT, CUDA_HOME, CUDA_PATH, /usr/local/cuda) comes first, then the packages nvidia-* of PyPI,
-# which lie below a folder site-packages/nvidia of CUDAToolkit_ROOT or of the python3 in the path.
-set(cuda_roots "${CUDAToolkit_ROOT}" "$ENV{CUDAToolkit_ROOT}" "$ENV{CUDA_HOME}" "$ENV{CUDA_PATH}" /usr/local/cuda)
-list(FILTER cuda_roots EXCLUDE REGEX "^$")
+# missing. CUDAToolkit_ROOT, where it is said, is the one place to look; else CUDA_HOME, CUDA_PATH and /usr/local/cuda come first, and
+# then the packages nvidia-* of PyPI of the python3 in the path. A root is a toolkit, or a folder site-packages/nvidia.
+set(cuda_roots ${CUDAToolkit_ROOT})
+if(NOT cuda_roots)
+  set(cuda_roots $ENV{CUDAToolkit_ROOT})
+endif()
 find_program(TENON_PYTHON3 python3)
 mark_as_advanced(TENON_PYTHON3)
-if(TENON_PYTHON3)
-  execute_process(COMMAND ${TENON_PYTHON3} -c "import site; print(';'.join(p + '/nvidia' for p in site.getsitepackages() + [site.getusersitepackages()]))"
-    OUTPUT_VARIABLE cuda_packages OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+if(NOT cuda_roots)
+  set(cuda_roots $ENV{CUDA_HOME} $ENV{CUDA_PATH} /usr/local/cuda)
+  if(TENON_PYTHON3)
+    execute_process(COMMAND ${TENON_PYTHON3} -c "import site; print(';'.join(p + '/nvidia' for p in site.getsitepackages() + [site.getusersitepackages()]))"
+      OUTPUT_VARIABLE cuda_packages OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+    list(APPEND cuda_roots ${cuda_packages})
+  endif()
 endif()
 set(cuda_folders "")
-foreach(root IN LISTS cuda_roots cuda_packages)
+foreach(root IN LISTS cuda_roots)
   list(APPEND cuda_folders ${root}/include ${root}/cu13/include ${root}/cuda_runtime/include ${root}/cuda_nvrtc/include
     ${root}/cublas/include)
 endforeach()
