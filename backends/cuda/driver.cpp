@@ -63,7 +63,7 @@ tn_status* list_gpus(std::string* older) {
     TN_CUDA_CALL(ordinal, cuDeviceGet, &gpu.device, ordinal);
     const int major = attribute(gpu.device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
     const int minor = attribute(gpu.device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
-    gpu.architecture = "sm_" + std::to_string(major) + std::to_string(minor);
+    gpu.architecture = architecture_for(major, minor);
     gpu.workspace = size_t{major >= 9 ? 32u : 4u} << 20;
     if (major >= 8) {
       gpus.push_back(gpu);

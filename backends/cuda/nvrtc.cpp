@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <vector>
 
 #include "disk_cache.h"
 #include "driver.h"
@@ -69,6 +70,12 @@ tn_status* compile_anew(const std::string& text, const std::string& architecture
                  nvrtc.nvrtcGetErrorString(result), architecture.c_str(),
                  log_of(program.get()).c_str());
   size_t bytes = 0;
+  if (architecture.starts_with("compute_")) {
+    TN_NVRTC_CALL(nvrtcGetPTXSize, program.get(), &bytes);
+    image->resize(bytes);
+    TN_NVRTC_CALL(nvrtcGetPTX, program.get(), image->data());
+    return nullptr;
+  }
   TN_NVRTC_CALL(nvrtcGetCUBINSize, program.get(), &bytes);
   image->resize(bytes);
   TN_NVRTC_CALL(nvrtcGetCUBIN, program.get(), image->data());
@@ -88,6 +95,23 @@ tn_status* open_nvrtc() {
                  library.why().c_str());
   nvrtc = table;
   return nullptr;
+}
+
+std::string architecture_for(int major, int minor) {
+  const int own = major * 10 + minor;
+  int n = 0;
+  std::vector<int> known;
+  if (nvrtc.nvrtcGetNumSupportedArchs(&n) == NVRTC_SUCCESS && n > 0) {
+    known.resize(static_cast<size_t>(n));
+    if (nvrtc.nvrtcGetSupportedArchs(known.data()) != NVRTC_SUCCESS) known.clear();
+  }
+  int best = 0, newest = 0;
+  for (const int each : known) {
+    if (each / 10 == major && each <= own) best = std::max(best, each);
+    if (each <= own) newest = std::max(newest, each);
+  }
+  if (best == 0 && newest > 0) return "compute_" + std::to_string(newest);
+  return "sm_" + std::to_string(best > 0 ? best : own);
 }
 
 tn_status* compile(const std::string& text, const std::string& architecture, std::string* image) {

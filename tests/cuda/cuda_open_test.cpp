@@ -87,6 +87,29 @@ TEST_F(CudaOpen, RefusesAGpuThatIsTooOld) {
             "needed");
 }
 
+// The fake NVRTC knows 8.0, 9.0 and 10.0. A GPU runs code of an older one of its major number; for a
+// later number there is intermediate code, which the driver compiles.
+TEST_F(CudaOpen, CompilesForGpusThatNvrtcDoesNotKnow) {
+  use_fake();
+  ::setenv("TENON_CUDA_CACHE", "0", 1);
+  const std::string compiled = (folder_ / "compiled").string();
+  ::setenv("TENON_FAKE_CUDA_COMPILED", compiled.c_str(), 1);
+  const std::pair<const char*, const char*> cases[] = {
+      {"80", "sm_80\n"}, {"86", "sm_80\n"}, {"90", "sm_90\n"}, {"123", "compute_100\n"}};
+  for (const auto& [capability, architecture] : cases) {
+    SCOPED_TRACE(capability);
+    cli::fs::remove(compiled);
+    ::setenv("TENON_FAKE_CUDA_CAPABILITY", capability, 1);
+    const cli::Outcome trained =
+        tenon("train '" + training({{"\"epochs\": 40", "\"epochs\": 1"}}) + "' --device cuda");
+    EXPECT_EQ(trained.code, 0) << trained.err;
+    const std::string all = cli::read(compiled);
+    EXPECT_EQ(all.substr(0, all.find('\n') + 1), architecture);
+  }
+  ::unsetenv("TENON_FAKE_CUDA_COMPILED");
+  ::unsetenv("TENON_CUDA_CACHE");
+}
+
 TEST_F(CudaOpen, SaysHowTheDriverFailed) {
   use_fake();
   ::setenv("TENON_FAKE_CUDA_FAIL", "cuInit:1:803", 1);

@@ -1,6 +1,6 @@
 // A libnvrtc of the tests' own: a text becomes an image that the fake driver reads, which is the text
 // itself. Options and architectures are checked as NVRTC does. TENON_FAKE_CUDA_COMPILED=file gets a
-// line for each text.
+// line for each text: its architecture.
 #include <nvrtc.h>
 
 #include <algorithm>
@@ -13,6 +13,18 @@
 struct _nvrtcProgram {
   std::string text, image, log;
 };
+
+constexpr int kKnown[] = {80, 90, 100};
+
+bool is_target(std::string_view option) {
+  constexpr std::string_view kName = "--gpu-architecture=";
+  if (!option.starts_with(kName)) return false;
+  option.remove_prefix(kName.size());
+  return std::ranges::any_of(kKnown, [&](int known) {
+    const std::string number = std::to_string(known);
+    return option == "sm_" + number || option == "compute_" + number;
+  });
+}
 
 #pragma GCC visibility push(default)
 extern "C" {
@@ -34,6 +46,11 @@ nvrtcResult nvrtcCreateProgram(nvrtcProgram* program, const char* text, const ch
   return NVRTC_SUCCESS;
 }
 
+nvrtcResult nvrtcGetNumSupportedArchs(int* n) { return *n = 3, NVRTC_SUCCESS; }
+nvrtcResult nvrtcGetSupportedArchs(int* all) {
+  return std::copy(kKnown, kKnown + 3, all), NVRTC_SUCCESS;
+}
+
 nvrtcResult nvrtcDestroyProgram(nvrtcProgram* program) {
   delete *program;
   *program = nullptr;
@@ -41,9 +58,11 @@ nvrtcResult nvrtcDestroyProgram(nvrtcProgram* program) {
 }
 
 nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int n, const char* const* options) {
+  std::string target;
   for (int k = 0; k < n; ++k) {
     const std::string_view option = options[k];
-    if (option != "--std=c++20" && option != "--fmad=false" && option != "--gpu-architecture=sm_90")
+    if (is_target(option)) target = option.substr(option.find('=') + 1);
+    if (option != "--std=c++20" && option != "--fmad=false" && !is_target(option))
       return NVRTC_ERROR_INVALID_OPTION;
   }
   if (program->text.find("KERNEL(") == std::string::npos &&
@@ -54,7 +73,7 @@ nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int n, const char* const* 
   if (const char* path = std::getenv("TENON_FAKE_CUDA_COMPILED")) {
     FILE* file = std::fopen(path, "a");
     if (!file) return NVRTC_ERROR_INTERNAL_ERROR;
-    std::fputs("compiled\n", file);
+    std::fprintf(file, "%s\n", target.c_str());
     std::fclose(file);
   }
   program->image = "fake image\n" + program->text;
@@ -67,6 +86,10 @@ nvrtcResult nvrtcGetCUBINSize(nvrtcProgram program, size_t* bytes) {
 nvrtcResult nvrtcGetCUBIN(nvrtcProgram program, char* image) {
   return std::memcpy(image, program->image.c_str(), program->image.size() + 1), NVRTC_SUCCESS;
 }
+nvrtcResult nvrtcGetPTXSize(nvrtcProgram program, size_t* bytes) {
+  return nvrtcGetCUBINSize(program, bytes);
+}
+nvrtcResult nvrtcGetPTX(nvrtcProgram program, char* image) { return nvrtcGetCUBIN(program, image); }
 nvrtcResult nvrtcGetProgramLogSize(nvrtcProgram program, size_t* bytes) {
   return *bytes = program->log.size() + 1, NVRTC_SUCCESS;
 }
