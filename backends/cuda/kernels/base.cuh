@@ -13,6 +13,28 @@
 
 DEVICE void meet() { __syncthreads(); }
 
+// Lanes of a warp exchange values of four or eight bytes. `mask` names the lanes that come, a bit for
+// each: no other may call, all of these must, and a value is taken from one of them. Past the end of a
+// warp a lane gets its own value. This orders no memory: what goes through SHARED needs `meet`.
+template <class T>
+DEVICE T shuffle_from(unsigned mask, T value, int lane) {
+  return __shfl_sync(mask, value, lane);
+}
+template <class T>
+DEVICE T shuffle_down(unsigned mask, T value, int step) {
+  return __shfl_down_sync(mask, value, static_cast<unsigned>(step));
+}
+template <class T>
+DEVICE T shuffle_up(unsigned mask, T value, int step) {
+  return __shfl_up_sync(mask, value, static_cast<unsigned>(step));
+}
+template <class T>
+DEVICE T shuffle_xor(unsigned mask, T value, int bits) {
+  return __shfl_xor_sync(mask, value, bits);
+}
+// The lanes of which this is so, a bit for each.
+DEVICE unsigned ballot(unsigned mask, bool is_so) { return __ballot_sync(mask, is_so); }
+
 // Element i of a memory of the device. Kernels reach memory in no other way.
 template <class T, class I>
 DEVICE T& at(void* memory, I i) {
@@ -40,6 +62,11 @@ DEVICE unsigned short float_to_bfloat(float value) {
   return bits;
 }
 
+// What other threads may be changing atomically.
+template <class Word>
+DEVICE Word read_atomically(void* memory, long long i) {
+  return static_cast<volatile Word*>(memory)[i];
+}
 // Writes `wanted` to the word where it is `expected`, and gives what was there.
 template <class Word>
 DEVICE Word exchange_if(void* memory, long long i, Word expected, Word wanted) {

@@ -57,7 +57,7 @@ DEVICE void add_small(void* memory, long long i, E value) {
   const int shift = static_cast<int>(address % 4) * 8;
   void* const word = reinterpret_cast<void*>(address / 4 * 4);
   constexpr unsigned mask = sizeof(E) == 1 ? 0xFFu : 0xFFFFu;
-  unsigned old = at<unsigned>(word, 0), seen;
+  unsigned old = read_atomically<unsigned>(word, 0), seen;
   do {
     seen = old;
     union {

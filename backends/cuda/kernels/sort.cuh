@@ -33,7 +33,7 @@ BLOCK_KERNEL(sort_tile, Sort, p) {
   for (int i = thread; i < tile; i += threads) {
     const bool is_in = first + i < p.n;
     places[i] = is_in ? i : kTile;
-    if (is_in) keys[i] = at<Element>(p.rows.data[2], o.at[2] + (first + i) * p.strides[2]);
+    keys[i] = is_in ? at<Element>(p.rows.data[2], o.at[2] + (first + i) * p.strides[2]) : Element{};
   }
   meet();
   for (int size = 2; size <= tile; size *= 2) {

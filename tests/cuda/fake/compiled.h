@@ -1,5 +1,6 @@
 // What the fake driver and kernel texts that were compiled for the host know of each other. Such a
-// library has the entries of its texts, and gets the machine that they run on.
+// library has the entries of its texts and a runtime (runtime.cpp), which gets the machine that they
+// run on.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +13,48 @@ struct Triple {
   unsigned x, y, z;
 };
 
+struct Shadow;
+
+enum Touch { kRead, kWrite, kAtomic };
+
+// A place in a text.
+struct Line {
+  const char* file;
+  unsigned line;
+  bool operator==(const Line&) const = default;
+};
+
+// What a lane brings when lanes of a warp exchange values. The result goes to `value`.
+struct WarpCall {
+  enum Kind { kShuffle, kBallot } kind;
+  unsigned mask;  // the lanes that come
+  int source;     // kShuffle: the lane whose value is wanted
+  void* value;
+  size_t bytes;
+  Line line;
+};
+
+// A range of addresses of which the first bytes of each granule may be touched.
+struct Range {
+  static constexpr size_t kGranule = 256;
+  uintptr_t begin, bytes;
+  ptrdiff_t distance;     // from there to where it can be touched
+  const uint16_t* valid;  // of each granule
+};
+
 // One kernel runs at a time, and one of its threads.
 struct Machine {
   Triple grid, block, block_index, thread_index;
-  uintptr_t begin, end;                // the memory of the device, as the host knows its addresses
-  ptrdiff_t distance;                  // from there to where it can be touched
-  uintptr_t pinned_begin, pinned_end;  // memory of the host that kernels may touch
-  void (*meet)();                      // the threads of a block wait for each other
+  Range device, pinned;              // memory of the device; of the host, which kernels may touch
+  uintptr_t watched, watched_bytes;  // memory of the device whose touches are noted, as touched
+  bool is_atomic;                    // touches are
+  void (*meet)(Line);                // the threads of a block wait for each other
+  void (*meet_lanes)(const WarpCall&);
   void (*fail)(const char* what, const void* address);  // ends the process
+  // A library has shared memory in this range. Its shadow is handed to touches of it; theirs of
+  // memory of the device is NULL.
+  Shadow* (*add_shared)(const void* begin, size_t bytes);
+  void (*touch)(Shadow* shared, const void* address, size_t bytes, Touch touch);
 };
 
 struct Entry {
@@ -27,7 +62,7 @@ struct Entry {
   const char* kernel;
   size_t bytes;                         // of its struct
   void (*run)(const void* parameters);  // one thread of it
-  bool meets;                           // its threads do, at `meet`
+  bool meets;                           // its threads do, at `meet` and in exchanges of lanes
   const Entry* next;
 };
 

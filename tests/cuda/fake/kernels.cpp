@@ -5,6 +5,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -12,73 +13,14 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <sstream>
 #include <utility>
 #include <vector>
-
-#include "fiber.h"
-#include "memory.h"
 
 namespace fake {
 namespace {
 
 namespace fs = std::filesystem;
-
-auto& machine = *new Machine{};
-std::mutex running;
-
-[[noreturn]] void fail(const char* what, const void* address) {
-  std::fprintf(stderr, "fake driver: a kernel meets %s: %p (block %u %u, thread %u)\n", what,
-               address, machine.block_index.x, machine.block_index.y, machine.thread_index.x);
-  std::abort();
-}
-
-// ---- Threads that meet
-
-// Each thread of a block is a fiber, and they run in turn from one meeting to the next. All must
-// come to the same number of meetings.
-class Block {
- public:
-  void run(const Entry& entry, const void* parameters, unsigned threads) {
-    while (fibers_.size() < threads) fibers_.push_back(std::make_unique<Fiber>());
-    entry_ = &entry;
-    parameters_ = parameters;
-    for (unsigned t = 0; t < threads; ++t) fibers_[t]->start(body);
-    n_done_ = 0;
-    while (n_done_ < threads) {
-      n_done_ = 0;
-      for (unsigned t = 0; t < threads; ++t) {
-        current_ = fibers_[t].get();
-        machine.thread_index = {t, 0, 0};
-        current_->resume();
-      }
-      if (n_done_ != 0 && n_done_ != threads) fail("a barrier that not all threads reach", nullptr);
-    }
-    current_ = nullptr;
-  }
-
-  // The only thread of a block has nobody to wait for.
-  void meet() {
-    if (current_) current_->leave();
-  }
-
- private:
-  static void body();
-
-  const Entry* entry_ = nullptr;
-  const void* parameters_ = nullptr;
-  Fiber* current_ = nullptr;
-  unsigned n_done_ = 0;  // threads that came to their end in this turn
-  std::vector<std::unique_ptr<Fiber>> fibers_;
-};
-auto& block = *new Block;
-
-void Block::body() {
-  block.entry_->run(block.parameters_);
-  ++block.n_done_;
-  block.current_->leave();
-}
-
-// ---- Texts
 
 fs::path folder() {
   Dl_info info;
@@ -95,7 +37,7 @@ void attach(const fs::path& library, Texts* texts) {
     return;
   }
   auto* entries = reinterpret_cast<Attach*>(dlsym(opened, kAttach));
-  for (const Entry* e = entries(&machine); e; e = e->next) (*texts)[e->text].push_back(e);
+  for (const Entry* e = entries(&the_machine()); e; e = e->next) (*texts)[e->text].push_back(e);
 }
 
 // Appends a text that is not in the list to a file, of which the list is made anew. What stands for it
@@ -111,23 +53,50 @@ const Entry* record(const char* path, const std::string& text) {
   return &nothing;
 }
 
+// Headers of kernels in the place of the plugin's: tests put mistakes into them. NULL: the plugin's.
+const char* other_headers() {
+  static const char* const other = std::getenv("TENON_FAKE_CUDA_HEADERS");
+  return other;
+}
+
+// Changes with all that a text is compiled with.
+uint64_t hash_of_headers() {
+  std::vector<fs::path> files = {TENON_FAKE_RUNTIME};
+  for (const char* place :
+       {other_headers() ? other_headers() : TENON_FAKE_KERNELS, TENON_FAKE_SHIM})
+    for (const auto& file : fs::directory_iterator(place)) files.push_back(file.path());
+  std::sort(files.begin(), files.end());
+  uint64_t hash = hash_of(TENON_FAKE_FLAGS);
+  for (const fs::path& file : files) {
+    std::ostringstream text;
+    text << file.filename() << std::ifstream(file, std::ios::binary).rdbuf();
+    hash = hash * 31 + hash_of(text.str());
+  }
+  return hash;
+}
+
 // Compiles a text that nobody kept. What comes out is kept beside the fake for later processes.
 void compile(const std::string& text, uint64_t hash, Texts* texts) {
+  static const uint64_t headers = hash_of_headers();
   const fs::path place = folder() / "missed";
   fs::create_directories(place);
   char name[40];
-  std::snprintf(name, sizeof name, "%016lx", hash);
+  std::snprintf(name, sizeof name, "%016lx", hash ^ headers);
   const fs::path library = place / (std::string(name) + ".so");
   if (!fs::exists(library)) {
     const std::string mine = (place / name).string() + "." + std::to_string(getpid());
-    std::ofstream(mine + ".cpp") << "#include \"shim.h\"\n#define TENON_TEXT 0x" << name << "ull\n"
+    std::ofstream(mine + ".cpp") << "#include \"shim.h\"\n#define TENON_TEXT " << hash << "ull\n"
                                  << text;
-    const std::string command =
-        std::string(TENON_FAKE_COMPILER) + " -shared -o " + mine + ".so " + mine + ".cpp";
+    const std::string includes = other_headers() ? std::string(" -I") + other_headers() : "";
+    const std::string command = TENON_FAKE_COMPILER + includes + " " TENON_FAKE_FLAGS " -c -o " +
+                                mine + ".o " + mine +
+                                ".cpp && " TENON_FAKE_COMPILER " -shared -o " + mine + ".so " +
+                                mine + ".o " TENON_FAKE_RUNTIME;
     if (std::system(command.c_str()) != 0) {
       std::fprintf(stderr, "fake driver: failed: %s\n", command.c_str());
       return;
     }
+    fs::remove(mine + ".o");
     fs::remove(mine + ".cpp");
     fs::rename(mine + ".so", library);
   }
@@ -149,9 +118,7 @@ const Entry* find_kernel(const std::string& text, const std::string& kernel) {
   static int misses = 0;
   const std::lock_guard lock(mutex);
   if (!std::exchange(is_attached, true)) {
-    machine.meet = [] { block.meet(); };
-    machine.fail = fail;
-    if (fs::exists(folder() / "libtenon_fake_kept.so"))
+    if (!other_headers() && fs::exists(folder() / "libtenon_fake_kept.so"))
       attach(folder() / "libtenon_fake_kept.so", &texts);
   }
   const uint64_t hash = hash_of(text);
@@ -172,29 +139,6 @@ const Entry* find_kernel(const std::string& text, const std::string& kernel) {
     if (entry->kernel == kernel) return entry;
   }
   return nullptr;
-}
-
-void run_kernel(const Entry& entry, const void* parameters, Triple grid, Triple threads,
-                int device) {
-  const std::lock_guard lock(running);
-  machine.grid = grid;
-  machine.block = threads;
-  machine.begin = begin_of(device), machine.end = machine.begin + capacity();
-  machine.distance = distance();
-  machine.pinned_begin = begin_of(kPinned), machine.pinned_end = machine.pinned_begin + capacity();
-  for (unsigned y = 0; y < grid.y; ++y) {
-    for (unsigned x = 0; x < grid.x; ++x) {
-      machine.block_index = {x, y, 0};
-      if (entry.meets && threads.x > 1) {
-        block.run(entry, parameters, threads.x);
-        continue;
-      }
-      for (unsigned t = 0; t < threads.x; ++t) {
-        machine.thread_index = {t, 0, 0};
-        entry.run(parameters);
-      }
-    }
-  }
 }
 
 }  // namespace fake

@@ -12,6 +12,9 @@ namespace fake {
 // (stderr has the compiler's words).
 const Entry* find_kernel(const std::string& text, const std::string& kernel);
 
+// What runs kernels, and what texts that were compiled know of it.
+Machine& the_machine();
+
 // Runs all threads of all blocks, on memory of this device. One kernel of the process at a time.
 void run_kernel(const Entry& entry, const void* parameters, Triple grid, Triple block, int device);
 

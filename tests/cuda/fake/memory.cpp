@@ -15,11 +15,13 @@ namespace {
 
 constexpr uint64_t kPoison = 0xFFFB'FFFB'FFFB'FFFB;
 constexpr uint64_t kAlignment = 256;
+static_assert(kAlignment == Range::kGranule);
 constexpr uint64_t kGuard = 256;  // bytes of poison behind each block, besides what rounding leaves
 
 char* public_base = nullptr;
 char* view_base = nullptr;
 uint64_t bytes_of_arena = 0;
+uint16_t* valid = nullptr;  // of each granule of all arenas: how many bytes of it are live
 
 struct Arena {
   std::mutex mutex;
@@ -40,13 +42,17 @@ void map_memory() {
   std::call_once(once, [] {
     const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
     const auto pages = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES));
-    bytes_of_arena = std::min(pages / 4 * page, uint64_t{64} << 30);
+    bytes_of_arena = std::min(pages / 4 * page, uint64_t{64} << 30) / 4096 * 4096;
     const uint64_t bytes = (kDevices + 1) * bytes_of_arena;
     void* seen = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     void* hidden = seen == MAP_FAILED ? MAP_FAILED : mremap(seen, 0, bytes, MREMAP_MAYMOVE);
     if (hidden == MAP_FAILED || mprotect(hidden, bytes, PROT_NONE) != 0)
       die("cannot map its memory twice", seen);
+    void* table = mmap(nullptr, bytes / kAlignment * sizeof *valid, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (table == MAP_FAILED) die("cannot map what it knows of its memory", seen);
+    valid = static_cast<uint16_t*>(table);
     public_base = static_cast<char*>(hidden);
     view_base = static_cast<char*>(seen);
   });
@@ -78,6 +84,13 @@ void check(int arena, uint64_t begin, uint64_t end) {
   }
 }
 
+// For kernels, which ask at each touch.
+void note(int arena, uint64_t begin, uint64_t bytes, bool is_live) {
+  uint16_t* granule = valid + (static_cast<uint64_t>(arena) * bytes_of_arena + begin) / kAlignment;
+  for (uint64_t at = 0; at < bytes; at += kAlignment)
+    *granule++ = is_live ? static_cast<uint16_t>(std::min(kAlignment, bytes - at)) : 0;
+}
+
 }  // namespace
 
 char* allocate(int number, uint64_t bytes) {
@@ -96,6 +109,7 @@ char* allocate(int number, uint64_t bytes) {
   poison(number, offset, end);
   arena.touched = std::max(arena.touched, end);
   arena.blocks[offset] = bytes;
+  note(number, offset, bytes, true);
   arena.used += bytes;
   return base + offset;
 }
@@ -110,6 +124,7 @@ bool release(int number, const char* memory) {
   const uint64_t end = offset + padded(block->second);
   check(number, offset + block->second, end);
   poison(number, offset, end);
+  note(number, offset, block->second, false);
   arena.used -= block->second;
   arena.blocks.erase(block);
   return true;
@@ -151,9 +166,36 @@ uint64_t used(int arena) {
   return arenas[arena].used;
 }
 uintptr_t begin_of(int arena) { return reinterpret_cast<uintptr_t>(base_of(arena)); }
+Range range_of(int arena) {
+  const uintptr_t begin = begin_of(arena);
+  return {begin, bytes_of_arena, arena == kPinned ? 0 : distance(),
+          valid + static_cast<uint64_t>(arena) * bytes_of_arena / kAlignment};
+}
 ptrdiff_t distance() {
   map_memory();
   return view_base - public_base;
+}
+char* view_of_all() {
+  map_memory();
+  return view_base;
+}
+uint64_t bytes_of_all() {
+  map_memory();
+  return (kDevices + 1) * bytes_of_arena;
+}
+
+std::string place_text(const void* memory) {
+  const int number = arena_of(memory);
+  if (number < 0) return "in no arena";
+  Arena& arena = arenas[number];
+  const std::lock_guard lock(arena.mutex);
+  const auto offset = static_cast<uint64_t>(static_cast<const char*>(memory) - base_of(number));
+  const auto behind = arena.blocks.upper_bound(offset);
+  if (behind == arena.blocks.begin()) return "before all live blocks";
+  const auto& [begin, bytes] = *std::prev(behind);
+  const std::string block = " a live block of " + std::to_string(bytes);
+  if (offset < begin + bytes) return "at byte " + std::to_string(offset - begin) + " of" + block;
+  return std::to_string(offset - begin - bytes) + " bytes behind" + block;
 }
 
 }  // namespace fake

@@ -8,6 +8,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+
+#include "compiled.h"
 
 namespace fake {
 
@@ -27,8 +30,14 @@ char* view(const void* memory);
 
 uint64_t capacity();  // bytes of an arena
 uint64_t used(int arena);
-// The range of an arena's addresses, and the distance to their view.
+// The range of an arena's addresses, and which of them are live.
+Range range_of(int arena);
 uintptr_t begin_of(int arena);
+// From the addresses of the devices' arenas to their view, and the view of all arenas.
 ptrdiff_t distance();
+char* view_of_all();
+uint64_t bytes_of_all();
+// Where an address lies, in words: "8 bytes behind a live block of 400".
+std::string place_text(const void* memory);
 
 }  // namespace fake

@@ -1,18 +1,15 @@
 // What kernels/base.cuh takes from CUDA, as host C++: so the texts of kernels are compiled as they
 // are. A thread of a kernel is a call of a function, shared memory is a variable of the process, and
-// memory of the device is reached through the fake driver's second mapping, within its bounds.
+// memory of the device is reached through the fake driver's second mapping, within live blocks.
 #pragma once
 
 #include <cmath>
 #include <cstring>
 
-#include "compiled.h"
+#include "runtime.h"
 #include "tenon/halves.hpp"
 
 namespace fake {
-
-inline Machine* machine = nullptr;
-inline const Entry* entries = nullptr;
 
 struct Registered {
   Entry entry;
@@ -22,27 +19,14 @@ struct Registered {
   }
 };
 
-inline void* reach(char* address, size_t bytes, size_t alignment) {
-  const auto at = reinterpret_cast<uintptr_t>(address);
-  if (at % alignment != 0) machine->fail("a misaligned address", address);
-  if (at >= machine->begin && at + bytes <= machine->end) return address + machine->distance;
-  if (at < machine->pinned_begin || at + bytes > machine->pinned_end)
-    machine->fail("an address that is no memory of the device", address);
-  return address;
-}
+inline int lane() { return static_cast<int>(thread_index().x % 32); }
 
 }  // namespace fake
 
-extern "C" inline __attribute__((visibility("default"), used)) const fake::Entry* tenon_fake_attach(
-    fake::Machine* machine) {
-  fake::machine = machine;
-  return fake::entries;
-}
-
-#define gridDim (fake::machine->grid)
-#define blockDim (fake::machine->block)
-#define blockIdx (fake::machine->block_index)
-#define threadIdx (fake::machine->thread_index)
+#define gridDim (fake::grid_dim())
+#define blockDim (fake::block_dim())
+#define blockIdx (fake::block_index())
+#define threadIdx (fake::thread_index())
 
 #define DEVICE inline
 #define SHARED static
@@ -55,7 +39,40 @@ extern "C" inline __attribute__((visibility("default"), used)) const fake::Entry
 #define KERNEL(name, Parameters, p) FAKE_KERNEL(name, Parameters, p, false)
 #define BLOCK_KERNEL(name, Parameters, p) FAKE_KERNEL(name, Parameters, p, true)
 
-DEVICE void meet() { fake::machine->meet(); }
+#define FAKE_HERE \
+  { __builtin_FILE(), __builtin_LINE() }
+
+DEVICE void meet(fake::Line here = FAKE_HERE) { fake::meet(here); }
+
+template <class T>
+DEVICE T fake_shuffle(unsigned mask, T value, int source, fake::Line here) {
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8, "as of __shfl_sync");
+  fake::meet_lanes({fake::WarpCall::kShuffle, mask, source, &value, sizeof(T), here});
+  return value;
+}
+template <class T>
+DEVICE T shuffle_from(unsigned mask, T value, int lane, fake::Line here = FAKE_HERE) {
+  return fake_shuffle(mask, value, lane % 32, here);
+}
+template <class T>
+DEVICE T shuffle_down(unsigned mask, T value, int step, fake::Line here = FAKE_HERE) {
+  const int source = fake::lane() + step;
+  return fake_shuffle(mask, value, source < 32 ? source : fake::lane(), here);
+}
+template <class T>
+DEVICE T shuffle_up(unsigned mask, T value, int step, fake::Line here = FAKE_HERE) {
+  const int source = fake::lane() - step;
+  return fake_shuffle(mask, value, source >= 0 ? source : fake::lane(), here);
+}
+template <class T>
+DEVICE T shuffle_xor(unsigned mask, T value, int bits, fake::Line here = FAKE_HERE) {
+  return fake_shuffle(mask, value, (fake::lane() ^ bits) % 32, here);
+}
+DEVICE unsigned ballot(unsigned mask, bool is_so, fake::Line here = FAKE_HERE) {
+  unsigned bits = is_so;
+  fake::meet_lanes({fake::WarpCall::kBallot, mask, 0, &bits, sizeof bits, here});
+  return bits;
+}
 
 template <class T, class I>
 DEVICE T& at(void* memory, I i) {
@@ -79,9 +96,15 @@ DEVICE float bfloat_to_float(unsigned short bits) {
 }
 DEVICE unsigned short float_to_bfloat(float value) { return tenon::halves::BFloat16(value).bits; }
 
-// One thread of one kernel runs at a time.
+// One thread of one kernel runs at a time, so a touch is atomic if it is said to be.
+template <class Word>
+DEVICE Word read_atomically(void* memory, long long i) {
+  const fake::Atomic touches;
+  return at<Word>(memory, i);
+}
 template <class Word>
 DEVICE Word exchange_if(void* memory, long long i, Word expected, Word wanted) {
+  const fake::Atomic touches;
   Word& word = at<Word>(memory, i);
   const Word old = word;
   if (old == expected) word = wanted;
@@ -89,13 +112,16 @@ DEVICE Word exchange_if(void* memory, long long i, Word expected, Word wanted) {
 }
 template <class T>
 DEVICE void add_atomically(void* memory, long long i, T value) {
+  const fake::Atomic touches;
   at<T>(memory, i) += value;
 }
 template <>
 DEVICE void add_atomically(void* memory, long long i, int value) {
+  const fake::Atomic touches;
   at<unsigned>(memory, i) += static_cast<unsigned>(value);
 }
 template <>
 DEVICE void add_atomically(void* memory, long long i, long long value) {
+  const fake::Atomic touches;
   at<unsigned long long>(memory, i) += static_cast<unsigned long long>(value);
 }

@@ -1,0 +1,162 @@
+#include "shadow.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "memory.h"
+
+namespace fake {
+
+// Of one byte.
+struct Cell {
+  uint32_t written, read;   // when
+  uint16_t writer, reader;  // threads of a block
+};
+
+struct Shadow {
+  uintptr_t begin;
+  size_t bytes;
+  Cell* cells;  // of each byte; zero: never touched
+};
+
+namespace {
+
+constexpr uint16_t kSeveral = 0xFFFF, kAtomically = 0xFFFE;  // in the place of a thread
+
+uint32_t now = 0, launch_begin = 0, block_begin = 0;
+auto& blocks = *new std::vector<std::pair<uint32_t, Triple>>;  // of the launch, and when they began
+auto& shadows = *new std::vector<Shadow*>;
+
+void* map(size_t bytes) {
+  void* zeros = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (zeros == MAP_FAILED) {
+    std::fprintf(stderr, "fake driver: cannot map the shadow of %zu bytes\n", bytes);
+    std::abort();
+  }
+  return zeros;
+}
+
+void tick() {
+  if (++now < 0xFFFF'FFF0) return;
+  for (Shadow* shadow : shadows)
+    madvise(shadow->cells, shadow->bytes * sizeof(Cell), MADV_DONTNEED);
+  now = launch_begin = block_begin = 1;  // what was before is forgotten
+}
+
+Shadow* shadow_of_device() {
+  static Shadow* const shadow = make_shadow(view_of_all(), bytes_of_all());
+  return shadow;
+}
+
+std::string thread_text(uint32_t when, uint16_t thread) {
+  const auto behind = std::upper_bound(
+      blocks.begin(), blocks.end(), when,
+      [](uint32_t stamp, const std::pair<uint32_t, Triple>& block) { return stamp < block.first; });
+  const Triple block = behind == blocks.begin() ? Triple{} : std::prev(behind)->second;
+  const std::string in = " of block " + std::to_string(block.x) + " " + std::to_string(block.y);
+  if (thread == kSeveral) return "several threads" + in;
+  if (thread == kAtomically) return "an atomic operation" + in;
+  return "thread " + std::to_string(thread) + in;
+}
+
+// Were that touch and this one by two threads that did not wait for each other? `begin`: of the
+// launch, or of the block where other blocks do not see the memory.
+bool races(uint32_t when, uint16_t who, uint32_t begin, uint16_t me) {
+  if (when < begin) return false;
+  if (when < block_begin) return who != kAtomically || me != kAtomically;
+  return when == now && who != me;
+}
+
+[[noreturn]] void report(Machine& machine, bool is_shared, const char* address,
+                         const std::string& what) {
+  const bool is_seen = is_shared || arena_of(address) == kPinned;
+  machine.fail(what.c_str(), is_seen ? address : address - distance());
+  std::abort();
+}
+
+void report_race(Machine& machine, bool is_shared, const char* address, Touch how, uint32_t when,
+                 uint16_t who, const char* did) {
+  const char* mine = how == kRead ? "reads" : how == kWrite ? "writes" : "changes atomically";
+  report(machine, is_shared, address,
+         std::string("a race in ") + (is_shared ? "shared memory" : "memory of the device") +
+             ": it " + mine + " what " + thread_text(when, who) + " " + did);
+}
+
+// A value may have gaps that nobody writes, as between the members of a struct: of a large one each
+// aligned word must have a written byte, of eight bytes each half.
+void expect_written(Machine& machine, const Shadow& shadow, size_t first, size_t bytes) {
+  const size_t word = bytes > 8 ? 8 : bytes == 8 ? 4 : 1;
+  for (size_t at = first; at < first + bytes; at += word) {
+    const size_t end = std::min(at + word, first + bytes);
+    bool is_written = false;
+    for (size_t k = at; k < end; ++k) is_written |= shadow.cells[k].written >= block_begin;
+    if (!is_written)
+      report(machine, true, reinterpret_cast<const char*>(shadow.begin + at),
+             "shared memory that was not written");
+  }
+}
+
+}  // namespace
+
+Shadow* make_shadow(const void* begin, size_t bytes) {
+  auto* shadow = new Shadow{reinterpret_cast<uintptr_t>(begin), bytes, nullptr};
+  shadow->cells = static_cast<Cell*>(map(std::max<size_t>(bytes, 1) * sizeof(Cell)));
+  shadows.push_back(shadow);
+  return shadow;
+}
+
+bool watches_device() {
+  static const bool watches = [] {
+    const char* races = std::getenv("TENON_FAKE_CUDA_RACES");
+    return races && std::string_view(races) == "1";
+  }();
+  return watches;
+}
+
+void begin_launch() {
+  tick();
+  launch_begin = now;
+  blocks.clear();
+}
+
+void begin_block(Triple block_index) {
+  tick();
+  block_begin = now;
+  blocks.emplace_back(now, block_index);
+}
+
+void begin_interval() { tick(); }
+
+void touch(Machine& machine, Shadow* shared, const void* address, size_t bytes, Touch how) {
+  const bool is_shared = shared != nullptr;
+  const Shadow& shadow = is_shared ? *shared : *shadow_of_device();
+  const size_t first = reinterpret_cast<uintptr_t>(address) - shadow.begin;
+  const uint32_t begin = is_shared ? block_begin : launch_begin;
+  const auto me = static_cast<uint16_t>(how == kAtomic ? kAtomically : machine.thread_index.x);
+  if (is_shared && how != kWrite) expect_written(machine, shadow, first, bytes);
+  for (size_t k = first; k < first + bytes; ++k) {
+    Cell& cell = shadow.cells[k];
+    const char* at = reinterpret_cast<const char*>(shadow.begin + k);
+    if (races(cell.written, cell.writer, begin, me))
+      report_race(machine, is_shared, at, how, cell.written, cell.writer, "wrote");
+    if (how == kRead) {
+      // A reader of another block stays: whoever writes from now on races with it.
+      if (cell.read >= begin && cell.read < block_begin) continue;
+      cell.reader = cell.read == now && cell.reader != me ? kSeveral : me;
+      cell.read = now;
+    } else {
+      if (races(cell.read, cell.reader, begin, me))
+        report_race(machine, is_shared, at, how, cell.read, cell.reader, "read");
+      cell.written = now, cell.writer = me;
+    }
+  }
+}
+
+}  // namespace fake
