@@ -1,6 +1,7 @@
 #include "device.h"
 
 #include "driver.h"
+#include "graph.h"
 #include "stream.h"
 
 namespace cuda {
@@ -56,12 +57,6 @@ tn_status* copy(const Stream& stream, const Copy& c) {
                  src->context, c.bytes, stream.handle);
   }
   return nullptr;
-}
-
-void log_failure(tn_status* status) {
-  if (!status) return;
-  if (!is_fork()) host->log(2, host->status_message(status));
-  host->status_free(status);
 }
 
 void add_memory_slots(tn_device_def* def) {
@@ -123,6 +118,7 @@ tn_status* register_device(tn_registrar* registrar) {
     });
   };
   add_stream_slots(&def);
+  add_graph_slots(&def);
   return registrar->device(registrar, &def);
 }
 

@@ -129,6 +129,18 @@ tn_status* status_of(CUresult result, const char* entry, int32_t index) {
     case CUDA_ERROR_NOT_SUPPORTED:
       code = TN_UNSUPPORTED;
       break;
+    case CUDA_ERROR_ILLEGAL_STATE:
+    case CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED:  // no graph comes of it, and that is all
+    case CUDA_ERROR_STREAM_CAPTURE_INVALIDATED:
+    case CUDA_ERROR_STREAM_CAPTURE_MERGE:
+    case CUDA_ERROR_STREAM_CAPTURE_UNMATCHED:
+    case CUDA_ERROR_STREAM_CAPTURE_UNJOINED:
+    case CUDA_ERROR_STREAM_CAPTURE_ISOLATION:
+    case CUDA_ERROR_STREAM_CAPTURE_IMPLICIT:
+    case CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD:
+    case CUDA_ERROR_CAPTURED_EVENT:
+      code = TN_FAILED_PRECONDITION;
+      break;
     case CUDA_ERROR_ILLEGAL_ADDRESS:  // those after which a context refuses everything
     case CUDA_ERROR_LAUNCH_FAILED:
     case CUDA_ERROR_LAUNCH_TIMEOUT:
@@ -145,6 +157,12 @@ tn_status* status_of(CUresult result, const char* entry, int32_t index) {
       break;
   }
   return error(host, code, "%s: %s (%s:%d)", entry, words(result).c_str(), kDeviceName, index);
+}
+
+void log_failure(tn_status* status) {
+  if (!status) return;
+  if (!is_fork()) host->log(2, host->status_message(status));
+  host->status_free(status);
 }
 
 bool is_fork() { return forked.load(std::memory_order_relaxed); }

@@ -52,7 +52,13 @@ inline const tn_host* host = nullptr;  // set by tenon_plugin_init, before anyth
   ROW(cuEventSynchronize)       \
   ROW(cuModuleLoadData)         \
   ROW(cuModuleGetFunction)      \
-  ROW(cuLaunchKernel)
+  ROW(cuLaunchKernel)           \
+  ROW(cuStreamBeginCapture)     \
+  ROW(cuStreamEndCapture)       \
+  ROW(cuGraphInstantiate)       \
+  ROW(cuGraphDestroy)           \
+  ROW(cuGraphLaunch)            \
+  ROW(cuGraphExecDestroy)
 
 struct Driver {
   TN_CUDA_DRIVER(TN_CUDA_MEMBER)
@@ -76,6 +82,9 @@ tn_status* find_gpu(int32_t index, const Gpu** gpu);
 // NULL for CUDA_SUCCESS; else the entry, the driver's words and the device, and the code that says
 // whether the device can go on.
 tn_status* status_of(CUresult result, const char* entry, int32_t index);
+
+// What a slot that gives no status meets is logged. Takes the status.
+void log_failure(tn_status* status);
 
 // Is this process a fork of one that used the driver? Nothing of it works then.
 bool is_fork();

@@ -14,6 +14,8 @@ struct Operands {
   explicit Operands(const tn_loop& l)
       : loop(l), program(*l.program), n(program.n_outputs + program.n_inputs) {}
 
+  // Inside a graph: parameters are read from the device, as they are when it runs.
+  bool is_live() const { return loop.live_params && count_scalars(program) > 0; }
   bool is_output(uint32_t k) const { return k < program.n_outputs; }
   std::string element(uint32_t k) const { return element_name(loop.operands[k].dtype); }
   // An input that is one element for all of a dense loop.
@@ -40,7 +42,7 @@ int32_t pack_size(const Operands& operands) {
 // The element of each operand in a call of the program: `place(k)` gives what stands for operand k.
 template <class Place>
 std::string program_call(const Operands& operands, const Place& place) {
-  std::string text = "program(loop.scalars";
+  std::string text = operands.is_live() ? "program(s" : "program(loop.scalars";
   for (uint32_t k = 0; k < operands.n; ++k) text += ", " + place(k);
   return text + ");\n";
 }
@@ -94,8 +96,13 @@ tn_status* make_text(const Operands& operands, const Dims& dims, int32_t size, s
     (operands.is_output(k) ? outputs : inputs).push_back(operands.element(k));
   *text = "#include \"instructions.cuh\"\n";
   TN_CUDA_TRY(append_function(*text, "program", operands.program, outputs, inputs));
-  *text += "using P = " + loop_type(dims, std::max(1, count_scalars(operands.program))) + ";\n";
+  const int32_t scalars = count_scalars(operands.program);
+  if (operands.is_live()) append_live_scalars(*text, "read_scalars", operands.program);
+  *text += "using P = " + loop_type(dims, operands.is_live() ? 1 : std::max(1, scalars)) + ";\n";
   *text += "using Index = P::I;\nKERNEL(elementwise, P, loop) {\n";
+  if (operands.is_live())
+    *text +=
+        "  Scalar s[" + std::to_string(scalars) + "];\n  read_scalars(loop.scalars[0].p, s);\n";
   *text += (size > 0 ? dense_text(operands, size) : strided_text(operands)) + "}\n";
   return nullptr;
 }
@@ -103,6 +110,7 @@ tn_status* make_text(const Operands& operands, const Dims& dims, int32_t size, s
 tn_status* find_text(const Operands& operands, const Dims& dims, int32_t size, Text** text) {
   static constinit Texts texts;
   TextKey key(operands.program.id, size, dims.max_dims() * 2 + dims.is_wide());
+  key.add(static_cast<uint8_t>(operands.is_live()));
   for (uint32_t k = 0; k < operands.n; ++k) {
     const bool single = size > 0 && operands.is_single(k);
     key.add(static_cast<uint8_t>(operands.loop.operands[k].dtype * 2 + single));
@@ -125,8 +133,12 @@ tn_status* elementwise(const tn_call* call, const Stream& stream) {
   TN_CUDA_TRY(find_text(operands, dims, size, &text));
   Parameters parameters;
   for (int32_t k = 0; k < dims.n_sides; ++k) parameters.add(dims.data[k]);
-  if (count_scalars(operands.program) == 0) parameters.add(int64_t{0});
-  add_scalars(parameters, operands.program, operands.loop.params);
+  if (operands.is_live()) {
+    parameters.add(operands.loop.live_params->data);
+  } else {
+    if (count_scalars(operands.program) == 0) parameters.add(int64_t{0});
+    add_scalars(parameters, operands.program, operands.loop.params);
+  }
   add_dims(parameters, dims);
   return launch(stream, *text, "elementwise",
                 grid_for(size > 0 ? (dims.n + size - 1) / size : dims.n), parameters);

@@ -29,7 +29,7 @@ tn_status* nonzero(const tn_call* call, const Stream& stream) {
   int64_t total = 0;
   const auto end = reinterpret_cast<CUdeviceptr>(static_cast<int64_t*>(counts) + n_blocks);
   TN_CUDA_CALL(stream.index, cuMemcpyDtoHAsync, &total, end, sizeof total, stream.handle);
-  TN_CUDA_TRY(synchronize(stream));
+  TN_CUDA_TRY(synchronize(*static_cast<Stream*>(call->stream->handle)));
   const int64_t sizes[] = {total, x->ndim};
   TN_CUDA_TRY(call->host->set_output(call, 0, 2, sizes));
   if (total == 0 || x->ndim == 0) return nullptr;

@@ -16,7 +16,7 @@ struct Kernel {
   uint32_t dtypes;  // 0: any
 };
 
-constexpr uint32_t kSame = TN_KERNEL_DETERMINISTIC;
+constexpr uint32_t kSame = TN_KERNEL_CAPTURE_SAFE | TN_KERNEL_DETERMINISTIC;
 
 constexpr Kernel kKernels[] = {
     {TN_PRIM_ELEMENTWISE, "elementwise", elementwise, kSame, 0},
@@ -27,10 +27,10 @@ constexpr Kernel kKernels[] = {
     {TN_PRIM_FILL, "fill", fill, kSame, 0},
     {TN_PRIM_IOTA, "iota", iota, kSame, 0},
     {TN_PRIM_GATHER, "gather", gather, kSame, 0},
-    {TN_PRIM_SCATTER, "scatter", scatter, 0, 0},  // adds in any order
+    {TN_PRIM_SCATTER, "scatter", scatter, TN_KERNEL_CAPTURE_SAFE, 0},  // adds in any order
     {TN_PRIM_SORT, "sort", sort, kSame, 0},
     {TN_PRIM_RANDOM_BITS, "random_bits", random_bits, kSame, 0},
-    {TN_PRIM_NONZERO, "nonzero", nonzero, kSame, 0},
+    {TN_PRIM_NONZERO, "nonzero", nonzero, TN_KERNEL_DETERMINISTIC, 0},  // waits for the count
 };
 
 tn_status* run(void* self, const tn_call* call) {

@@ -212,6 +212,24 @@ tn_status* append_function(std::string& text, const char* name, const tn_program
   return nullptr;
 }
 
+void append_live_scalars(std::string& text, const char* name, const tn_program& program) {
+  text += std::string("DEVICE void ") + name + "(void* live, Scalar* s) {\n";
+  int n = 0;
+  for (uint32_t k = 0; k < program.n_instructions; ++k) {
+    const tn_instruction& i = program.instructions[k];
+    if (i.opcode != TN_I_PARAM) continue;
+    const bool is_float = i.dtype == TN_FLOAT32, is_double = i.dtype == TN_FLOAT64;
+    const std::string place = std::string(is_float || is_double ? "at<double>" : "at<long long>") +
+                              "(live, " + std::to_string(i.a) + ")";
+    text += "  s[" + std::to_string(n++) + "]." +
+            (is_float    ? "f"
+             : is_double ? "d"
+                         : "i") +
+            " = " + (is_float ? "static_cast<float>(" + place + ")" : place) + ";\n";
+  }
+  text += "}\n";
+}
+
 int32_t count_scalars(const tn_program& program) {
   int32_t n = 0;
   for (uint32_t k = 0; k < program.n_instructions; ++k)

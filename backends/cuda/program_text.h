@@ -20,6 +20,8 @@ const char* bits_name(tn_dtype dtype);
 tn_status* append_function(std::string& text, const char* name, const tn_program& program,
                            const std::vector<std::string>& outputs,
                            const std::vector<std::string>& inputs);
+// Appends `void NAME(void* live, Scalar* s)`, which reads them from the parameters of a graph.
+void append_live_scalars(std::string& text, const char* name, const tn_program& program);
 // How many s has, and their values.
 int32_t count_scalars(const tn_program& program);
 void add_scalars(Parameters& parameters, const tn_program& program, const tn_scalar* params);

@@ -1,8 +1,9 @@
 // Streams and events are the driver's own. A stream has a place where kernels report an index that is
-// out of range, which is looked at when somebody waits for the stream.
+// out of range, which is looked at when somebody waits for the stream; so has a graph that runs on
+// it.
 #include "stream.h"
 
-#include <memory>
+#include "graph.h"
 
 namespace cuda {
 namespace {
@@ -10,16 +11,11 @@ namespace {
 CUevent event_of(void* event) { return static_cast<CUevent>(event); }
 
 tn_status* create(int32_t index, void** stream) {
-  auto made = std::make_unique<Stream>(Stream{index, nullptr, nullptr});
-  void* fault = nullptr;
-  TN_CUDA_CALL(index, cuMemHostAlloc, &fault, sizeof(Fault),
-               CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP);
-  made->fault = new (fault) Fault{};
-  const CUresult created = driver.cuStreamCreate(&made->handle, CU_STREAM_NON_BLOCKING);
-  if (created != CUDA_SUCCESS) {
-    driver.cuMemFreeHost(fault);
-    return status_of(created, "cuStreamCreate", index);
-  }
+  auto made = std::make_unique<Stream>();
+  made->index = index;
+  TN_CUDA_TRY(make_fault_place(index, &made->own));
+  made->fault = made->own.get();
+  TN_CUDA_CALL(index, cuStreamCreate, &made->handle, CU_STREAM_NON_BLOCKING);
   *stream = made.release();
   return nullptr;
 }
@@ -27,25 +23,40 @@ tn_status* create(int32_t index, void** stream) {
 // The host has waited for its work.
 tn_status* destroy(Stream* stream) {
   const std::unique_ptr<Stream> owned(stream);
-  const CUresult destroyed = driver.cuStreamDestroy(stream->handle);
-  const CUresult freed = driver.cuMemFreeHost(stream->fault);
-  TN_CUDA_TRY(status_of(destroyed, "cuStreamDestroy", stream->index));
-  return status_of(freed, "cuMemFreeHost", stream->index);
+  TN_CUDA_CALL(stream->index, cuStreamDestroy, stream->handle);
+  return nullptr;
 }
 
-// What a slot without a status meets is logged.
-void log_failure(tn_status* status) {
-  if (!status) return;
-  if (!is_fork()) host->log(2, host->status_message(status));
-  host->status_free(status);
+bool take(const FaultPlace& place, Fault* fault) {
+  if (!place->is_set) return false;
+  *fault = std::exchange(*place, Fault{});
+  return true;
 }
 
 }  // namespace
 
-tn_status* synchronize(const Stream& stream) {
+tn_status* make_fault_place(int32_t index, FaultPlace* place) {
+  void* memory = nullptr;
+  TN_CUDA_CALL(index, cuMemHostAlloc, &memory, sizeof(Fault),
+               CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP);
+  const auto free = [index](Fault* fault) {
+    log_failure(status_of(driver.cuMemFreeHost(fault), "cuMemFreeHost", index));
+  };
+  *place = FaultPlace(new (memory) Fault{}, free);
+  return nullptr;
+}
+
+tn_status* synchronize(Stream& stream) {
+  std::vector<FaultPlace> places;
+  {
+    const std::lock_guard lock(stream.mutex);
+    places.swap(stream.launched);
+  }
   TN_CUDA_CALL(stream.index, cuStreamSynchronize, stream.handle);
-  if (!stream.fault->is_set) return nullptr;
-  const Fault fault = std::exchange(*stream.fault, Fault{});
+  Fault fault = {};
+  bool is_set = take(stream.own, &fault);
+  for (const FaultPlace& place : places) is_set = take(place, &fault) || is_set;
+  if (!is_set) return nullptr;
   return error(host, TN_INVALID_ARGUMENT,
                "%s: index %ld is out of range for dimension %ld of size %ld (%s:%d)",
                fault.is_scatter ? "scatter" : "gather", fault.index, fault.dim, fault.size,

@@ -6,12 +6,23 @@
 #include "launch/launch.h"
 #include "registry/thread_state.h"
 #include "tensor/slots.h"
+#include "tensor/stream.h"
 
 namespace tenon {
 namespace {
 
 TN_HOT constinit thread_local Stream* capturing = nullptr;
 thread_local std::vector<Ref<tn_storage>> workspaces;
+
+// Back to the stream that was the current one of the thread. Needs no memory.
+void stop_standing_for(Stream* recorder, bool is_good) {
+  Stream* before = recorder->stands_for;
+  if (before == nullptr) return;  // of a device without streams: the current one itself
+  Stream* usual = nullptr;
+  free_status(default_stream(recorder->device, &usual));
+  free_status(set_current_stream(recorder->device, before == usual ? nullptr : before));
+  give_back_recorder(recorder, is_good);
+}
 
 }  // namespace
 
@@ -29,7 +40,17 @@ Status begin_capture(tn_device device) {
                  "capture: device {} records no graphs: its table lacks the graph slots",
                  type.name);
   }
-  TN_TRY(slots::capture_begin(stream));
+  if (type.has_streams()) {
+    TN_TRY(take_recorder(stream, &stream));
+    Status failed = guarded([&] { return set_current_stream(device, stream); });
+    if (failed == nullptr) failed = slots::capture_begin(stream);
+    if (failed != nullptr) {
+      stop_standing_for(stream, true);
+      return failed;
+    }
+  } else {
+    TN_TRY(slots::capture_begin(stream));
+  }
   capturing = stream;
   captured_workspaces = &workspaces;
   thread_state.modes |= kModeCapture;
@@ -46,7 +67,9 @@ Status end_capture(DeviceGraph** graph) {
   thread_state.modes &= ~uint32_t{kModeCapture};
   const DeviceType* type = device_type(stream->device.type);
   void* handle = nullptr;
-  TN_TRY(slots::capture_end(stream, &handle));
+  Status failed = slots::capture_end(stream, &handle);
+  stop_standing_for(stream, failed == nullptr);
+  TN_TRY(failed);
   *graph = new DeviceGraph{type, handle, std::move(kept)};
   return nullptr;
 }

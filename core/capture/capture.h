@@ -1,5 +1,6 @@
 // A stream's launches as a graph of its device, by the device's graph slots. While it is recorded,
-// reading back is an error, and so is a kernel that is not capture-safe (kModeCapture).
+// reading back is an error, and so is a kernel that is not capture-safe (kModeCapture). The thread
+// records on a stream of its own, which stands for its current one (Stream::stands_for).
 // Functions that are recorded on any device are in compiled.h; device_replay.h makes graphs of them.
 #pragma once
 

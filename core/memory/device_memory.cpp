@@ -65,6 +65,8 @@ uint64_t DeviceMemory::rounded(uint64_t bytes) const {
 
 Status DeviceMemory::allocate(Stream* stream, uint64_t bytes, tn_storage** storage) {
   if (stream == nullptr) TN_TRY(current_stream(device_, &stream));
+  if (stream->stands_for != nullptr) [[unlikely]]
+    stream = stream->stands_for;
   if (!(stream->device == device_)) {
     return invalid("memory on {} cannot belong to a stream of {}", device_text(device_),
                    device_text(stream->device));

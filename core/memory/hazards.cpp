@@ -34,8 +34,10 @@ Status use_storage(tn_storage* storage, Stream* stream, bool write) {
         !storage->stream->device_type->has_streams()) [[likely]] {
       return nullptr;
     }
-    hazards = hazards_of(storage);
   }
+  if (stream != nullptr && stream->stands_for != nullptr) [[unlikely]]
+    return use_storage(storage, stream->stands_for, write);
+  if (hazards == nullptr) hazards = hazards_of(storage);
   if (hazards->only.load(std::memory_order_acquire) == stream) return nullptr;
 
   const std::lock_guard lock(hazards->mutex);

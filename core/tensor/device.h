@@ -50,6 +50,9 @@ struct Stream : tn_stream {
   std::atomic<const char*> last_launch{nullptr};
   std::atomic<uint32_t> n_launched{0};  // since the stream was last waited for
   std::atomic<void*> memory{nullptr};   // its free blocks: of memory/device_memory.h
+  // Of a stream that a graph is recorded on: the one in whose place it stands, to which memory and
+  // its uses belong. One thread has it. Else NULL.
+  Stream* stands_for = nullptr;
 };
 
 // NULL: no such type.

@@ -200,7 +200,7 @@ Status copy(Stream* stream, tn_device dst_device, void* dst, uint64_t dst_offset
   }
   if (failed != nullptr) return read_error(stream->device, "copy", stream, failed);
   note_launch(stream, "copy");
-  return is_synchronous() ? stream_synchronize(stream) : nullptr;
+  return is_synchronous() && stream->stands_for == nullptr ? stream_synchronize(stream) : nullptr;
 }
 
 Status fill_bytes(Stream* stream, void* memory, uint64_t offset, uint8_t byte, uint64_t bytes) {

@@ -28,6 +28,8 @@ struct DeviceStreams {
   std::atomic<LiveStream*> first{nullptr};  // the default stream
   size_t n_streams = 0;                     // ever made; needs the mutex
   std::vector<LiveStream*> streams;         // the living; needs the mutex
+  std::vector<LiveStream*> recorders;       // that graphs are recorded on; needs the mutex
+  std::vector<LiveStream*> idle_recorders;  // with room for all there are; needs the mutex
   std::vector<LiveStream*> dead;            // kept for those who still hold one; needs the mutex
   // free ones, with room for all there are; needs the mutex
   std::vector<void*> events;
@@ -267,6 +269,8 @@ void close_streams(int32_t type) {
     {
       const std::lock_guard lock(here.mutex);
       streams = std::exchange(here.streams, {});
+      streams.insert(streams.end(), here.recorders.begin(), here.recorders.end());
+      here.recorders = here.idle_recorders = {};
       events = std::exchange(here.events, {});
       here.dead.insert(here.dead.end(), streams.begin(), streams.end());
     }
@@ -276,6 +280,36 @@ void close_streams(int32_t type) {
     }
     for (void* event : events) slots::event_destroy({type, index}, event);
   }
+}
+
+Status take_recorder(Stream* stands_for, Stream** recorder) {
+  DeviceStreams& here = streams_of(stands_for->device);
+  LiveStream* found = nullptr;
+  {
+    const std::lock_guard lock(here.mutex);
+    if (!here.idle_recorders.empty()) {
+      found = here.idle_recorders.back();
+      here.idle_recorders.pop_back();
+    }
+  }
+  if (found == nullptr) {
+    TN_TRY(make_stream(stands_for->device, &found));
+    const std::lock_guard lock(here.mutex);
+    here.idle_recorders.reserve(here.recorders.size() + 1);
+    here.recorders.push_back(found);
+    if (is_lost(found->device)) found->state.store(kLost, std::memory_order_seq_cst);
+  }
+  found->stands_for = stands_for;
+  *recorder = found;
+  return nullptr;
+}
+
+void give_back_recorder(Stream* recorder, bool is_good) {
+  recorder->stands_for = nullptr;
+  if (!is_good) return;
+  DeviceStreams& here = streams_of(recorder->device);
+  const std::lock_guard lock(here.mutex);
+  here.idle_recorders.push_back(live(recorder));
 }
 
 Status synchronize_stream(Stream* stream) {
@@ -303,9 +337,11 @@ Status synchronize_device(tn_device device) {
 void lose_streams(tn_device device) {
   DeviceStreams& here = streams_of(device);
   const std::lock_guard lock(here.mutex);
-  for (LiveStream* stream : here.streams) {
-    int32_t state = kAlive;
-    stream->state.compare_exchange_strong(state, kLost, std::memory_order_seq_cst);
+  for (const auto* streams : {&here.streams, &here.recorders}) {
+    for (LiveStream* stream : *streams) {
+      int32_t state = kAlive;
+      stream->state.compare_exchange_strong(state, kLost, std::memory_order_seq_cst);
+    }
   }
 }
 

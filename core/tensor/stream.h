@@ -45,6 +45,12 @@ void lose_streams(tn_device device);
 // and destroys its events.
 void close_streams(int32_t type);
 
+// A stream on which this thread records a graph in the place of another one. What other threads put on
+// that meanwhile is no part of the graph, and whoever waits for the device does not wait for this one:
+// nothing ever runs on it. `is_good`: it records no more, and may be used again.
+[[nodiscard]] Status take_recorder(Stream* stands_for, Stream** recorder);
+void give_back_recorder(Stream* recorder, bool is_good);
+
 // A point in a stream's work. An empty event has passed. Goes back to its device's pool when it is
 // destroyed.
 class Event {

@@ -199,7 +199,8 @@ class CompiledModels : public ::testing::TestWithParam<std::tuple<std::string, s
 };
 INSTANTIATE_TEST_SUITE_P(
     All, CompiledModels,
-    ::testing::Combine(::testing::Values("cpu", "ref"), ::testing::Range(size_t{0}, size_t{4}),
+    ::testing::Combine(::testing::Values("cpu", second_device()),
+                       ::testing::Range(size_t{0}, size_t{4}),
                        ::testing::Values(Way::kSgd, Way::kAdam, Way::kAdamWSchedule, Way::kBfloat16,
                                          Way::kScaledFloat16, Way::kAccumulated)),
     [](const auto& info) {

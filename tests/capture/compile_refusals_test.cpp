@@ -51,7 +51,7 @@ class CompileRefusals : public ::testing::TestWithParam<std::string> {
   Tensor leaf() const { return numbers({4}, d).requires_grad_(); }
   tn::Device d{};
 };
-INSTANTIATE_TEST_SUITE_P(Devices, CompileRefusals, ::testing::Values("cpu", "ref"));
+INSTANTIATE_TEST_SUITE_P(Devices, CompileRefusals, ::testing::Values("cpu", second_device()));
 
 TEST_P(CompileRefusals, OfArguments) {
   expect_eager(

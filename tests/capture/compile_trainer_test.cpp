@@ -107,7 +107,7 @@ class CompiledTrainer : public ::testing::TestWithParam<std::string> {
   }
   tn::Device d{};
 };
-INSTANTIATE_TEST_SUITE_P(Devices, CompiledTrainer, ::testing::Values("cpu", "ref"));
+INSTANTIATE_TEST_SUITE_P(Devices, CompiledTrainer, ::testing::Values("cpu", second_device()));
 
 TEST_P(CompiledTrainer, GradientDescentWithMomentum) {
   expect_equal_trainings([](const tn::Tensors& p) -> tn::optim::Optimizer {

@@ -54,7 +54,7 @@ class CompiledTraining : public ::testing::TestWithParam<std::string> {
   }
   tn::Device d{};
 };
-INSTANTIATE_TEST_SUITE_P(Devices, CompiledTraining, ::testing::Values("cpu", "ref"));
+INSTANTIATE_TEST_SUITE_P(Devices, CompiledTraining, ::testing::Values("cpu", second_device()));
 
 Trained sgd(tn::Device d, tn::optim::SGDOptions options, double dropout = 0) {
   tn::Object model = perceptron(d, dropout);

@@ -1,4 +1,7 @@
 // Compiled functions as one graph of a device: what differs from launching the calls one by one.
+#include <atomic>
+#include <thread>
+
 #include "compile_support.h"
 
 namespace {
@@ -9,7 +12,7 @@ class DeviceGraph : public ::testing::Test {
  protected:
   void SetUp() override {
     load_all();
-    d = tn::Device("ref");
+    d = tn::Device(second_device());
   }
   Tensor numbers(std::vector<int64_t> sizes, double from = 0) const {
     int64_t n = 1;
@@ -31,7 +34,11 @@ class DeviceGraph : public ::testing::Test {
     for (int i = 0; i < 4; ++i) found.push_back(f(x));
     tn::manual_seed(5);
     for (const Tensor& t : found) expect_same_bits(t, eager(x));
-    expect_described(f, "as one graph of ref:0");
+    expect_one_graph(f);
+  }
+  template <typename F>
+  static void expect_one_graph(const tn::CompiledFunction<F>& f) {
+    expect_described(f, std::string("as one graph of ") + second_device() + ":0");
   }
   tn::Device d{};
 };
@@ -51,7 +58,7 @@ TEST_F(DeviceGraph, ATrainingStepIsOne) {
   });
   const Tensor x = numbers({4, 6}), t = (tn::arange(0, 4) % 3).to(d);
   for (int i = 0; i < 4; ++i) f(x, t);
-  expect_described(f, "as one graph of ref:0");
+  expect_one_graph(f);
   // Nothing but the result is allocated.
   const uint64_t before = allocations();
   for (int i = 0; i < 5; ++i) f(x, t);
@@ -73,7 +80,7 @@ TEST_F(DeviceGraph, ResultsAreTheCallersAlone) {
     }
   }
   for (size_t i = 0; i < given.size(); ++i) expect_same_bits(given[i], copies[i]);
-  expect_described(f, "as one graph of ref:0");
+  expect_one_graph(f);
 }
 
 TEST_F(DeviceGraph, ArgumentsThatAreWrittenAreWrittenBack) {
@@ -92,7 +99,7 @@ TEST_F(DeviceGraph, ArgumentsThatAreWrittenAreWrittenBack) {
     expect_same_bits(whole, same);
     expect_same_bits(y, other);
   }
-  expect_described(f, "as one graph of ref:0");
+  expect_one_graph(f);
 }
 
 // Parts of one memory, of which the second begins first.
@@ -113,7 +120,7 @@ TEST_F(DeviceGraph, ArgumentsMayLieInOneMemory) {
     expect_same_bits(found, a.t().sum({0}) + b.sum());
     expect_same_bits(memory, same);
   }
-  expect_described(f, "as one graph of ref:0");
+  expect_one_graph(f);
 }
 
 TEST_F(DeviceGraph, AGradientThatIsHeldIsNotWrittenAgain) {
@@ -135,7 +142,7 @@ TEST_F(DeviceGraph, AGradientThatIsHeldIsNotWrittenAgain) {
     }
   }
   for (size_t i = 0; i < held.size(); ++i) expect_same_bits(held[i], copies[i]);
-  expect_described(f, "as one graph of ref:0");
+  expect_one_graph(f);
 }
 
 // The gradient that was there is read after the new one was made.
@@ -153,7 +160,7 @@ TEST_F(DeviceGraph, TheOldGradientIsNotOverwritten) {
     expect_same_bits(f(x), step(v, x));
     expect_same_bits(w.grad(), v.grad());
   }
-  expect_described(f, "as one graph of ref:0");
+  expect_one_graph(f);
 }
 
 // Random numbers that the cpu makes for the device are those of the process, too.
@@ -179,7 +186,7 @@ TEST_F(DeviceGraph, NumbersChangeFromLaunchToLaunch) {
     expect_same_bits(p, q);
     expect_same_bits(found, g * (n * 2 + 1) - tn::tensor(1.5f).to(d));
   }
-  expect_described(f, "as one graph of ref:0");
+  expect_one_graph(f);
 }
 
 // What the cpu does for the graph fails as it does in a list.
@@ -188,7 +195,7 @@ TEST_F(DeviceGraph, ACallOfTheCpuThatFailsIsNamed) {
   auto f = tn::compile([&](Tensor x) { return x * table.gather(0, at).view({}) + 1; });
   const Tensor x = numbers({4});
   for (int i = 0; i < 2; ++i) f(x);
-  expect_described(f, "as one graph of ref:0");
+  expect_one_graph(f);
   at.fill_(7);
   const std::string message = message_of([&] { f(x); });
   EXPECT_EQ(message.find("a replay of the compiled function failed at call 1 of 3 (gather | cpu "
@@ -203,6 +210,28 @@ TEST_F(DeviceGraph, RandomNumbersGoOn) {
   expect_numbers_go_on([&](const Tensor& x) {
     return x + tn::rand({4}, {}, d) * tn::dropout(tn::ones({4}, {}, d), 0.5, true);
   });
+}
+
+// While one thread records, what another one puts on the same stream is done, and no part of the graph.
+TEST_F(DeviceGraph, WorkOfOtherThreadsIsNotRecorded) {
+  const Tensor sum = tn::zeros({8}, tn::float32, d);
+  std::atomic<bool> is_over = false;
+  int n = 0;
+  std::thread other([&] {
+    for (; !is_over; ++n) {
+      tn::add_(sum, 1.0);
+      if (n % 50 == 49) d.synchronize();
+    }
+  });
+  const Tensor x = numbers({8});
+  for (int i = 0; i < 50; ++i) {
+    auto f = tn::compile([](Tensor a) { return (a * 2 + 1).exp().sum() * a; });
+    for (int call = 0; call < 3; ++call) expect_same_bits(f(x), (x * 2 + 1).exp().sum() * x);
+    expect_one_graph(f);
+  }
+  is_over = true;
+  other.join();
+  expect_same_bits(sum, tn::full({8}, n, tn::float32, d));
 }
 
 // The graph runs on the stream of its call, behind what others do with the memory.
@@ -225,7 +254,7 @@ TEST_F(DeviceGraph, StreamsAreOrdered) {
     tn::mul_(v, 0.5);
   }
   expect_same_bits(w, v);
-  expect_described(f, "as one graph of ref:0");
+  expect_one_graph(f);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "message_of.h"
 #include "ops_support.h"
+#include "second_device.h"
 
 // Bit for bit, NaNs and signs of zeros too.
 inline void expect_same_bits(const Tensor& a, const Tensor& b) {

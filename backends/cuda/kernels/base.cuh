@@ -154,6 +154,7 @@ union Scalar {
   float f;
   double d;
   long long i;
+  void* p;
 };
 
 // Several elements that lie in one piece and are read at once.

@@ -12,7 +12,7 @@
 
 #include "tenon/halves.hpp"
 
-extern "C" bool tenon_fake_enqueue(CUstream, void (*)(void*), void*);
+extern "C" bool tenon_fake_put(CUstream, const char*, void (*)(void*), void*, void (*)(void*));
 extern "C" char* tenon_fake_view(const void*, size_t);
 
 namespace {
@@ -321,14 +321,11 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t prod
   if (!is_aligned(a, work.a, choice.alignment[0]) || !is_aligned(b, work.b, choice.alignment[1]) ||
       !is_aligned(d, work.d, choice.alignment[3]))
     die("a matrix is not aligned as it was declared");
-  const auto run = [](void* context) {
-    const std::unique_ptr<Work> mine(static_cast<Work*>(context));
-    multiply(*mine);
-  };
-  auto mine = std::make_unique<Work>(work);
-  if (!tenon_fake_enqueue(reinterpret_cast<CUstream>(stream), run, mine.get()))
+  const auto run = [](void* context) { multiply(*static_cast<Work*>(context)); };
+  const auto release = [](void* context) { delete static_cast<Work*>(context); };
+  if (!tenon_fake_put(reinterpret_cast<CUstream>(stream), "cublasLtMatmul", run, new Work(work),
+                      release))
     return CUBLAS_STATUS_INVALID_VALUE;
-  mine.release();
   return CUBLAS_STATUS_SUCCESS;
 }
 

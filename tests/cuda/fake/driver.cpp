@@ -1,115 +1,36 @@
 // A libcuda.so.1 of the tests' own: the entries that the plugin uses, on two GPUs that are threads
 // and memory of this process. It does what the driver's documentation says, and refuses what that
 // refuses: a call without a current context, memory that is no live block, handles that were
-// destroyed, launches that do not fit. TENON_FAKE_CUDA_FAIL="cuMemAlloc:3:2" fails the third call of
-// an entry with that CUresult; TENON_FAKE_CUDA_CALLS=file gets the names of what was called.
-#include <cuda.h>
-
-#include <atomic>
-#include <cstdio>
-#include <cstdlib>
+// destroyed, launches that do not fit. Here are devices, contexts, memory and copies; order.cpp has
+// streams and events, capture.cpp graphs, modules.cpp kernels.
 #include <cstring>
 #include <map>
-#include <mutex>
-#include <set>
-#include <string>
 #include <string_view>
 
-#include "kernels.h"
-#include "memory.h"
-#include "stream.h"
-
-struct CUctx_st {
-  int device;
-};
-struct CUevent_st {
-  fake::Place place;
-};
-struct CUmod_st {
-  int device;
-  std::string text;
-};
-struct CUfunc_st {
-  int device;
-  const fake::Entry* entry;
-};
+#include "state.h"
 
 namespace fake {
-namespace {
-
-std::mutex mutex;  // of all that follows
-bool initialized = false;
-CUctx_st contexts[kDevices] = {{0}, {1}};
-bool retained[kDevices] = {};
-auto& streams = *new std::map<CUstream, std::shared_ptr<Stream>>;
-auto& events = *new std::set<CUevent>;
-auto& modules = *new std::set<CUmodule>;
-auto& functions = *new std::map<std::pair<CUmodule, std::string>, CUfunction>;
 
 thread_local CUcontext current = nullptr;
 
-// The n-th call of an entry that is to fail, as the environment says.
-struct Failure {
-  std::string entry;
-  int call = 0;
-  CUresult result = CUDA_SUCCESS;
-};
-const Failure& failure() {
-  static const Failure& wanted = *new Failure([] {
-    Failure f;
-    const char* text = std::getenv("TENON_FAKE_CUDA_FAIL");
-    char name[100];
-    int call = 0, result = 0;
-    if (text && std::sscanf(text, "%99[^:]:%d:%d", name, &call, &result) == 3)
-      f = {name, call, static_cast<CUresult>(result)};
-    return f;
-  }());
-  return wanted;
-}
+namespace {
 
-void note_call(const char* entry) {
-  static const char* const path = std::getenv("TENON_FAKE_CUDA_CALLS");
-  if (!path) return;
-  static std::mutex writing;
-  static auto& called = *new std::set<std::string>;
-  const std::lock_guard lock(writing);
-  if (!called.insert(entry).second) return;
-  if (FILE* file = std::fopen(path, "a")) {
-    std::fprintf(file, "%s\n", entry);
-    std::fclose(file);
-  }
-}
+std::mutex mutex;  // of what follows
+bool initialized = false;
+CUctx_st contexts[kDevices] = {{0}, {1}};
+bool retained[kDevices] = {};
+CUresult faults[kDevices] = {};
 
-// What an entry begins with.
-CUresult enter(const char* entry, bool needs_context) {
-  note_call(entry);
-  static std::atomic<int> calls = 0;
-  if (failure().entry == entry && ++calls == failure().call) return failure().result;
-  const std::lock_guard lock(mutex);
-  if (!initialized) return CUDA_ERROR_NOT_INITIALIZED;
-  return needs_context && !current ? CUDA_ERROR_INVALID_CONTEXT : CUDA_SUCCESS;
-}
+void (*listener)(const char*) = nullptr;
 
-const char* address(CUdeviceptr memory) { return reinterpret_cast<const char*>(memory); }
-
-// A stream of the current context.
-CUresult stream_here(CUstream handle, std::shared_ptr<Stream>* stream) {
-  const std::lock_guard lock(mutex);
-  const auto found = streams.find(handle);
-  if (found == streams.end()) return CUDA_ERROR_INVALID_HANDLE;
-  if (found->second->device() != current->device) return CUDA_ERROR_INVALID_CONTEXT;
-  *stream = found->second;
-  return CUDA_SUCCESS;
-}
-
-bool is_event(CUevent event) {
-  const std::lock_guard lock(mutex);
-  return events.contains(event);
-}
-
-Place place_of(CUevent event) {
-  const std::lock_guard lock(mutex);
-  return event->place;
+// What is left when the process ends, where TENON_FAKE_CUDA_LEFT=file wants to know.
+[[gnu::destructor]] void report() {
+  const char* path = std::getenv("TENON_FAKE_CUDA_LEFT");
+  FILE* file = path ? std::fopen(path, "a") : nullptr;
+  if (!file) return;
+  const std::string all = living_memory() + living_streams() + living_modules() + living_graphs();
+  std::fputs(all.c_str(), file);
+  std::fclose(file);
 }
 
 // A touch of host memory before a copy was done shows in the sum of its bytes.
@@ -117,32 +38,88 @@ size_t sum_of(const void* memory, size_t bytes) {
   return std::hash<std::string_view>()({static_cast<const char*>(memory), bytes});
 }
 
+// In a graph the memory may change from launch to launch.
+Work copy_from_host(const char* to, const void* from, size_t bytes, bool in_graph) {
+  const size_t before = in_graph ? 0 : sum_of(from, bytes);
+  const auto run = [=] {
+    if (!in_graph && sum_of(from, bytes) != before) {
+      std::fprintf(stderr, "fake driver: host memory changed or freed before its copy at %p\n",
+                   from);
+      std::abort();
+    }
+    std::memcpy(view(to), from, bytes);
+  };
+  Work work = {"copy host to device", run, {to}};
+  if (arena_of(from) == kPinned) work.memory.push_back(static_cast<const char*>(from));
+  return work;
+}
+
+Work copy_on_devices(const char* name, const char* to, const char* from, size_t bytes) {
+  return {name, [=] { std::memmove(view(to), view(from), bytes); }, {to, from}};
+}
+
 }  // namespace
 
-std::shared_ptr<Stream> find_stream(CUstream handle) {
+void initialize() {
   const std::lock_guard lock(mutex);
-  const auto found = streams.find(handle);
-  return found == streams.end() ? nullptr : found->second;
+  initialized = true;
+}
+
+CUresult fault_of(int device) {
+  const std::lock_guard lock(mutex);
+  return faults[device];
+}
+
+void set_fault(int device, CUresult error) {
+  const std::lock_guard lock(mutex);
+  if (faults[device] == CUDA_SUCCESS) faults[device] = error;
+}
+
+// Those of which cuda.h says that the process must be ended to use the device further.
+bool is_sticky(CUresult error) {
+  switch (error) {
+    case CUDA_ERROR_ECC_UNCORRECTABLE:
+    case CUDA_ERROR_ILLEGAL_ADDRESS:
+    case CUDA_ERROR_LAUNCH_TIMEOUT:
+    case CUDA_ERROR_ASSERT:
+    case CUDA_ERROR_HARDWARE_STACK_ERROR:
+    case CUDA_ERROR_ILLEGAL_INSTRUCTION:
+    case CUDA_ERROR_MISALIGNED_ADDRESS:
+    case CUDA_ERROR_INVALID_ADDRESS_SPACE:
+    case CUDA_ERROR_INVALID_PC:
+    case CUDA_ERROR_LAUNCH_FAILED:
+      return true;
+    default:
+      return false;
+  }
+}
+
+CUresult enter(const char* entry, bool needs_context) {
+  if (const auto failure = static_cast<CUresult>(begin_call(entry))) {
+    if (current && is_sticky(failure)) set_fault(current->device, failure);
+    return failure;
+  }
+  const std::lock_guard lock(mutex);
+  if (!initialized) return CUDA_ERROR_NOT_INITIALIZED;
+  if (!needs_context) return CUDA_SUCCESS;
+  return current ? faults[current->device] : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+void trace(const std::string& line) {
+  static std::mutex writing;
+  const std::lock_guard lock(writing);
+  if (listener) listener(line.c_str());
 }
 
 }  // namespace fake
 
 using namespace fake;  // NOLINT
 
-// The names are those of the header, whose macros make the exported ones of them.
-#define ENTER(name) \
-  if (const CUresult refused = enter(#name, true)) return refused
-#define ENTER_ANYWHERE(name) \
-  if (const CUresult refused = enter(#name, false)) return refused
-
 #pragma GCC visibility push(default)
 extern "C" {
 
 CUresult cuInit(unsigned flags) {
-  {
-    const std::lock_guard lock(mutex);
-    initialized = true;
-  }
+  initialize();
   ENTER_ANYWHERE(cuInit);
   if (const char* none = std::getenv("TENON_FAKE_CUDA_GPUS"); none && std::string_view(none) == "0")
     return CUDA_ERROR_NO_DEVICE;
@@ -167,6 +144,8 @@ CUresult cuGetErrorName(CUresult error, const char** text) {
       {CUDA_ERROR_ILLEGAL_ADDRESS, "CUDA_ERROR_ILLEGAL_ADDRESS"},
       {CUDA_ERROR_LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED"},
       {CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"},
+      {CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED"},
+      {CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED"},
       {CUDA_ERROR_UNKNOWN, "CUDA_ERROR_UNKNOWN"}};
   for (const auto& [code, name] : kNames) {
     if (code == error) return *text = name, CUDA_SUCCESS;
@@ -227,14 +206,14 @@ CUresult cuCtxSetCurrent(CUcontext context) {
 }
 
 CUresult cuMemAlloc(CUdeviceptr* memory, size_t bytes) {
-  ENTER(cuMemAlloc);
+  ENTER_UNSAFE(cuMemAlloc);
   if (bytes == 0) return CUDA_ERROR_INVALID_VALUE;
   *memory = reinterpret_cast<CUdeviceptr>(allocate(current->device, bytes));
   return *memory ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 CUresult cuMemFree(CUdeviceptr memory) {
-  ENTER(cuMemFree);
+  ENTER_UNSAFE(cuMemFree);
   const int arena = arena_of(address(memory));
   if (arena < 0 || arena == kPinned) return CUDA_ERROR_INVALID_VALUE;
   return release(arena, address(memory)) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
@@ -247,7 +226,7 @@ CUresult cuMemGetInfo(size_t* unused, size_t* total) {
 }
 
 CUresult cuMemHostAlloc(void** memory, size_t bytes, unsigned flags) {
-  ENTER(cuMemHostAlloc);
+  ENTER_UNSAFE(cuMemHostAlloc);
   if (bytes == 0 || (flags & ~(CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP)) != 0)
     return CUDA_ERROR_INVALID_VALUE;
   *memory = allocate(kPinned, bytes);
@@ -255,7 +234,7 @@ CUresult cuMemHostAlloc(void** memory, size_t bytes, unsigned flags) {
 }
 
 CUresult cuMemFreeHost(void* memory) {
-  ENTER(cuMemFreeHost);
+  ENTER_UNSAFE(cuMemFreeHost);
   return release(kPinned, static_cast<char*>(memory)) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -264,16 +243,7 @@ CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void* from, size_t bytes, CUstr
   std::shared_ptr<Stream> stream;
   if (const CUresult failed = stream_here(handle, &stream)) return failed;
   if (!is_live(current->device, address(to), bytes)) return CUDA_ERROR_INVALID_VALUE;
-  const size_t before = sum_of(from, bytes);
-  stream->enqueue([=] {
-    if (sum_of(from, bytes) != before) {
-      std::fprintf(stderr, "fake driver: host memory changed or freed before its copy at %p\n",
-                   from);
-      std::abort();
-    }
-    std::memcpy(view(address(to)), from, bytes);
-  });
-  return CUDA_SUCCESS;
+  return put(stream, copy_from_host(address(to), from, bytes, is_capturing(*stream)));
 }
 
 CUresult cuMemcpyDtoHAsync(void* to, CUdeviceptr from, size_t bytes, CUstream handle) {
@@ -281,8 +251,9 @@ CUresult cuMemcpyDtoHAsync(void* to, CUdeviceptr from, size_t bytes, CUstream ha
   std::shared_ptr<Stream> stream;
   if (const CUresult failed = stream_here(handle, &stream)) return failed;
   if (!is_live(current->device, address(from), bytes)) return CUDA_ERROR_INVALID_VALUE;
-  stream->enqueue([=] { std::memcpy(to, view(address(from)), bytes); });
-  return CUDA_SUCCESS;
+  return put(stream, {"copy device to host",
+                      [=] { std::memcpy(to, view(address(from)), bytes); },
+                      {address(from)}});
 }
 
 CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream handle) {
@@ -292,8 +263,7 @@ CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstr
   if (!is_live(current->device, address(to), bytes) ||
       !is_live(current->device, address(from), bytes))
     return CUDA_ERROR_INVALID_VALUE;
-  stream->enqueue([=] { std::memmove(view(address(to)), view(address(from)), bytes); });
-  return CUDA_SUCCESS;
+  return put(stream, copy_on_devices("copy on a device", address(to), address(from), bytes));
 }
 
 CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
@@ -304,8 +274,7 @@ CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr fro
   if (!is_live(to_context->device, address(to), bytes) ||
       !is_live(from_context->device, address(from), bytes))
     return CUDA_ERROR_INVALID_VALUE;
-  stream->enqueue([=] { std::memmove(view(address(to)), view(address(from)), bytes); });
-  return CUDA_SUCCESS;
+  return put(stream, copy_on_devices("copy between devices", address(to), address(from), bytes));
 }
 
 CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char byte, size_t bytes, CUstream handle) {
@@ -313,142 +282,22 @@ CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char byte, size_t bytes, CUstr
   std::shared_ptr<Stream> stream;
   if (const CUresult failed = stream_here(handle, &stream)) return failed;
   if (!is_live(current->device, address(to), bytes)) return CUDA_ERROR_INVALID_VALUE;
-  stream->enqueue([=] { std::memset(view(address(to)), byte, bytes); });
-  return CUDA_SUCCESS;
+  return put(stream,
+             {"fill bytes", [=] { std::memset(view(address(to)), byte, bytes); }, {address(to)}});
 }
 
-CUresult cuStreamCreate(CUstream* stream, unsigned flags) {
-  ENTER(cuStreamCreate);
-  if (flags != CU_STREAM_DEFAULT && flags != CU_STREAM_NON_BLOCKING)
-    return CUDA_ERROR_INVALID_VALUE;
-  const auto made = std::make_shared<Stream>(current->device);
-  const std::lock_guard lock(mutex);
-  *stream = reinterpret_cast<CUstream>(made.get());
-  streams[*stream] = made;
-  return CUDA_SUCCESS;
-}
+// For tests: what is launched, copied and waited for from now on. NULL: nobody listens.
+void tenon_fake_listen(void (*line)(const char*)) { listener = line; }
 
-CUresult cuStreamDestroy(CUstream handle) {
-  ENTER(cuStreamDestroy);
-  std::shared_ptr<Stream> stream;  // dies behind the lock, when no event has it
-  const std::lock_guard lock(mutex);
-  const auto found = streams.find(handle);
-  if (found == streams.end()) return CUDA_ERROR_INVALID_HANDLE;
-  stream = found->second;
-  streams.erase(found);
-  return CUDA_SUCCESS;
-}
-
-CUresult cuStreamSynchronize(CUstream handle) {
-  ENTER(cuStreamSynchronize);
-  std::shared_ptr<Stream> stream;
-  if (const CUresult failed = stream_here(handle, &stream)) return failed;
-  stream->reached(stream->submitted(), true);
-  return CUDA_SUCCESS;
-}
-
-CUresult cuStreamWaitEvent(CUstream handle, CUevent event, unsigned flags) {
-  ENTER(cuStreamWaitEvent);
-  std::shared_ptr<Stream> stream;
-  if (const CUresult failed = stream_here(handle, &stream)) return failed;
-  if (!is_event(event)) return CUDA_ERROR_INVALID_HANDLE;
-  if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
-  stream->enqueue([place = place_of(event)] { place.reached(true); });
-  return CUDA_SUCCESS;
-}
-
-CUresult cuEventCreate(CUevent* event, unsigned) {
-  ENTER(cuEventCreate);
-  const std::lock_guard lock(mutex);
-  events.insert(*event = new CUevent_st);
-  return CUDA_SUCCESS;
-}
-
-CUresult cuEventDestroy(CUevent event) {
-  ENTER(cuEventDestroy);
-  const std::lock_guard lock(mutex);
-  if (events.erase(event) == 0) return CUDA_ERROR_INVALID_HANDLE;
-  delete event;
-  return CUDA_SUCCESS;
-}
-
-CUresult cuEventRecord(CUevent event, CUstream handle) {
-  ENTER(cuEventRecord);
-  std::shared_ptr<Stream> stream;
-  if (const CUresult failed = stream_here(handle, &stream)) return failed;
-  if (!is_event(event)) return CUDA_ERROR_INVALID_HANDLE;
-  const uint64_t position = stream->submitted();
-  const std::lock_guard lock(mutex);
-  event->place = {stream, position};
-  return CUDA_SUCCESS;
-}
-
-CUresult cuEventQuery(CUevent event) {
-  ENTER(cuEventQuery);
-  if (!is_event(event)) return CUDA_ERROR_INVALID_HANDLE;
-  return place_of(event).reached(false) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
-}
-
-CUresult cuEventSynchronize(CUevent event) {
-  ENTER(cuEventSynchronize);
-  if (!is_event(event)) return CUDA_ERROR_INVALID_HANDLE;
-  place_of(event).reached(true);
-  return CUDA_SUCCESS;
-}
-
-// The image is what the fake NVRTC gives: a line, and the text.
-CUresult cuModuleLoadData(CUmodule* module, const void* image) {
-  ENTER(cuModuleLoadData);
-  static constexpr std::string_view kLine = "fake image\n";
-  const std::string_view all = static_cast<const char*>(image);
-  if (!all.starts_with(kLine)) return CUDA_ERROR_INVALID_IMAGE;
-  const std::lock_guard lock(mutex);
-  modules.insert(*module = new CUmod_st{current->device, std::string(all.substr(kLine.size()))});
-  return CUDA_SUCCESS;
-}
-
-CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
-  ENTER(cuModuleGetFunction);
-  {
-    const std::lock_guard lock(mutex);
-    if (!modules.contains(module)) return CUDA_ERROR_INVALID_HANDLE;
-    if (module->device != current->device) return CUDA_ERROR_INVALID_CONTEXT;
-  }
-  const Entry* entry = find_kernel(module->text, name);
-  if (!entry) return CUDA_ERROR_NOT_FOUND;
-  const std::lock_guard lock(mutex);
-  CUfunction& found = functions[{module, name}];
-  if (!found) found = new CUfunc_st{current->device, entry};
-  return *function = found, CUDA_SUCCESS;
-}
-
-CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
-                        CUstream handle, void** parameters, void** extra) {
-  static const bool idle = std::getenv("TENON_FAKE_CUDA_IDLE") != nullptr;
-  if (idle) return CUDA_SUCCESS;  // before all checks: what is measured is not the fake
-  ENTER(cuLaunchKernel);
-  std::shared_ptr<Stream> stream;
-  if (const CUresult failed = stream_here(handle, &stream)) return failed;
-  if (function->device != current->device) return CUDA_ERROR_INVALID_CONTEXT;
-  if (!parameters || !parameters[0] || extra || shared != 0) return CUDA_ERROR_INVALID_VALUE;
-  // The fake counts in x and y alone; a block has what __launch_bounds__ allows.
-  if (grid_x == 0 || grid_x > 0x7FFFFFFF || grid_y == 0 || grid_y > 65535 || grid_z != 1 ||
-      block_x == 0 || block_x > 256 || block_y != 1 || block_z != 1)
-    return CUDA_ERROR_INVALID_VALUE;
-  const Entry* entry = function->entry;
-  std::string bytes(static_cast<const char*>(parameters[0]), entry->bytes);
-  stream->enqueue([=, device = current->device, bytes = std::move(bytes)] {
-    run_kernel(*entry, bytes.data(), {grid_x, grid_y, 1}, {block_x, 1, 1}, device);
-  });
-  return CUDA_SUCCESS;
-}
-
-// For the fake libraries beside this one: work on a stream, and memory where it can be touched.
-bool tenon_fake_enqueue(CUstream handle, void (*work)(void*), void* context) {
+// For the fake libraries beside this one: work on a stream, which `release` ends when it will not be
+// run again, and memory where it can be touched.
+bool tenon_fake_put(CUstream handle, const char* name, void (*work)(void*), void* context,
+                    void (*release)(void*)) {
+  const std::shared_ptr<void> owned(context, release);
   const std::shared_ptr<Stream> stream = find_stream(handle);
-  if (stream) stream->enqueue([=] { work(context); });
-  return stream != nullptr;
+  if (!stream) return false;
+  return put(stream, {std::string("launch ") + name, [=] { work(owned.get()); }, {}}) ==
+         CUDA_SUCCESS;
 }
 char* tenon_fake_view(const void* memory, size_t bytes) {
   const int arena = arena_of(memory);

@@ -165,6 +165,15 @@ uint64_t used(int arena) {
   const std::lock_guard lock(arenas[arena].mutex);
   return arenas[arena].used;
 }
+std::string living_memory() {
+  std::string text;
+  for (int k = 0; k <= kPinned; ++k) {
+    const std::lock_guard lock(arenas[k].mutex);
+    text += std::to_string(arenas[k].blocks.size()) + " blocks of " +
+            (k == kPinned ? "pinned memory" : "device " + std::to_string(k)) + "\n";
+  }
+  return text;
+}
 uintptr_t begin_of(int arena) { return reinterpret_cast<uintptr_t>(base_of(arena)); }
 Range range_of(int arena) {
   const uintptr_t begin = begin_of(arena);

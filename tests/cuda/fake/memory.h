@@ -30,6 +30,8 @@ char* view(const void* memory);
 
 uint64_t capacity();  // bytes of an arena
 uint64_t used(int arena);
+// What was not freed: a line an arena.
+std::string living_memory();
 // The range of an arena's addresses, and which of them are live.
 Range range_of(int arena);
 uintptr_t begin_of(int arena);

@@ -3,6 +3,8 @@
 #include <chrono>
 #include <cstdlib>
 
+#include "state.h"
+
 namespace fake {
 
 Stream::Stream(int device) : device_(device) {
@@ -45,7 +47,7 @@ void Stream::run() {
     tasks_.pop_front();
     lock.unlock();
     if (slow_us_ > 0) std::this_thread::sleep_for(std::chrono::microseconds(slow_us_));
-    task();
+    if (fault_of(device_) == CUDA_SUCCESS) task();
     task = nullptr;  // what it kept goes before it counts as done
     lock.lock();
     ++done_;

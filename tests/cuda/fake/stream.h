@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -16,6 +17,10 @@
 namespace fake {
 
 using Task = std::function<void()>;
+
+class Stream;
+struct Capture;
+using Clock = std::map<const Stream*, uint64_t>;  // how much of what each stream recorded
 
 class Stream {
  public:
@@ -25,6 +30,10 @@ class Stream {
   uint64_t submitted();
   bool reached(uint64_t position, bool wait);
   int device() const { return device_; }
+
+  // Of capture.cpp: what it records now, and what of that is before its next work.
+  std::shared_ptr<Capture> capture;
+  Clock clock;
 
  private:
   void run();
@@ -46,8 +55,5 @@ struct Place {
 
   bool reached(bool wait) const { return !stream || stream->reached(position, wait); }
 };
-
-// NULL: no such stream, or one that was destroyed.
-std::shared_ptr<Stream> find_stream(CUstream handle);
 
 }  // namespace fake

@@ -1,0 +1,75 @@
+// Graphs are the driver's own: what is put on a stream while it captures. The mode is `relaxed`, in
+// which no thread is refused anything but to wait for the stream: meanwhile the host asks for
+// workspace, looks at events and frees memory, other threads work on streams of their own, and a
+// text that is first met here (one that reads its numbers from memory) is loaded. None of that
+// touches what the stream records.
+#include "graph.h"
+
+#include <algorithm>
+
+namespace cuda {
+namespace {
+
+Stream& stream_of(tn_stream* stream) { return *static_cast<Stream*>(stream->handle); }
+
+tn_status* begin(Stream& stream) {
+  auto graph = std::make_unique<Graph>(Graph{stream.index, nullptr, nullptr});
+  TN_CUDA_TRY(make_fault_place(stream.index, &graph->fault));
+  TN_CUDA_CALL(stream.index, cuStreamBeginCapture, stream.handle, CU_STREAM_CAPTURE_MODE_RELAXED);
+  stream.recording = std::move(graph);
+  stream.fault = stream.recording->fault.get();
+  return nullptr;
+}
+
+// Also behind an error: the stream works on as before.
+tn_status* end(Stream& stream, void** made) {
+  std::unique_ptr<Graph> graph = std::move(stream.recording);
+  stream.fault = stream.own.get();
+  CUgraph recorded = nullptr;
+  TN_CUDA_CALL(stream.index, cuStreamEndCapture, stream.handle, &recorded);
+  tn_status* failed = status_of(driver.cuGraphInstantiate(&graph->handle, recorded, 0),
+                                "cuGraphInstantiate", stream.index);
+  log_failure(status_of(driver.cuGraphDestroy(recorded), "cuGraphDestroy", stream.index));
+  if (!failed) *made = graph.release();
+  return failed;
+}
+
+tn_status* launch(const Graph& graph, Stream& stream) {
+  {
+    const std::lock_guard lock(stream.mutex);
+    std::vector<FaultPlace>& places = stream.launched;
+    if (std::find(places.begin(), places.end(), graph.fault) == places.end())
+      places.push_back(graph.fault);
+  }
+  TN_CUDA_CALL(stream.index, cuGraphLaunch, graph.handle, stream.handle);
+  return nullptr;
+}
+
+// The driver keeps what still runs.
+tn_status* destroy(Graph* graph) {
+  const std::unique_ptr<Graph> owned(graph);
+  TN_CUDA_CALL(graph->index, cuGraphExecDestroy, graph->handle);
+  return nullptr;
+}
+
+}  // namespace
+
+void add_graph_slots(tn_device_def* def) {
+  def->capture_begin = [](void*, tn_stream* stream) {
+    return guarded("capture_begin", stream->device.index, [=] { return begin(stream_of(stream)); });
+  };
+  def->capture_end = [](void*, tn_stream* stream, void** graph) {
+    return guarded("capture_end", stream->device.index,
+                   [=] { return end(stream_of(stream), graph); });
+  };
+  def->graph_launch = [](void*, void* graph, tn_stream* stream) {
+    return guarded("graph_launch", stream->device.index,
+                   [=] { return launch(*static_cast<Graph*>(graph), stream_of(stream)); });
+  };
+  def->graph_destroy = [](void*, void* graph) {
+    auto* mine = static_cast<Graph*>(graph);
+    log_failure(guarded("graph_destroy", mine->index, [=] { return destroy(mine); }));
+  };
+}
+
+}  // namespace cuda

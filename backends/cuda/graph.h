@@ -1,0 +1,16 @@
+// What a stream records between capture_begin and capture_end, which is launched as one.
+#pragma once
+
+#include "stream.h"
+
+namespace cuda {
+
+struct Graph {
+  int32_t index;
+  CUgraphExec handle;
+  FaultPlace fault;  // of its kernels, on whatever stream it runs
+};
+
+void add_graph_slots(tn_device_def* def);
+
+}  // namespace cuda
