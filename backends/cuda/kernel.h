@@ -1,13 +1,40 @@
-// The kernels, for plugin.cpp: a function each, which puts the work of a call on its stream. It runs
-// with the context of the device.
+// The kernels, for plugin.cpp: what puts the work of a call on its stream. It runs with the context of
+// the device.
 #pragma once
+
+#include <span>
+#include <string>
 
 #include "stream.h"
 
 namespace cuda {
 
 using Run = tn_status*(const tn_call* call, const Stream& stream);
+
+// ---- Of primitives: a function each
 Run elementwise, reduce, scan, matmul, copy, fill, iota, gather, scatter, sort, random_bits,
     nonzero;
+
+// ---- Of whole ops: each family gives its rows
+inline constexpr uint32_t kUsualTraits = TN_KERNEL_CAPTURE_SAFE | TN_KERNEL_DETERMINISTIC;
+
+// The forward, and with `backward` a pair. What the members mean stands at tn_kernel_def and
+// tn_kernel_pair_def in abi.h.
+struct OpKernel {
+  const char* op;  // its name, or the schema that the kernel knows where the op's has grown since
+  Run* forward;
+  std::string (*refusal)(const tn_call* call) = nullptr;  // why it does not take it; empty: it does
+  uint32_t dtypes = tenon::backend::kFloats;
+  uint32_t layout = TN_LAYOUT_STRIDED;
+  uint32_t traits = kUsualTraits;
+  int32_t priority = 0;
+  tn_order_fn order = nullptr;
+  Run* backward = nullptr;
+  uint64_t saves_args = 0, saves_outputs = 0;
+  uint32_t n_private = 0;
+  void (*infer_private)(const tn_call* call, tn_meta* privates) = nullptr;
+};
+using OpKernels = std::span<const OpKernel>();
+OpKernels softmax_kernels;
 
 }  // namespace cuda

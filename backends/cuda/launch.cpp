@@ -114,9 +114,9 @@ bool Dims::is_wide() const {
   constexpr int64_t kMost = int64_t{1} << 30;  // a grid beyond the last element must fit, too
   if (n > kMost) return true;
   for (int32_t k = 0; k < n_sides; ++k) {
-    int64_t reach = 0;
-    for (int32_t d = 0; d < ndim; ++d) reach += (sizes[d] - 1) * std::abs(strides[k][d]);
-    if (reach > kMost) return true;
+    int64_t end = reach;
+    for (int32_t d = 0; d < ndim; ++d) end += (sizes[d] - 1) * std::abs(strides[k][d]);
+    if (end > kMost) return true;
   }
   return false;
 }

@@ -172,6 +172,7 @@ struct Dims {
   static constexpr int32_t kMaxSides = TN_MAX_OPERANDS;
   int32_t ndim = 0, n_sides = 0;
   int64_t n = 1;
+  int64_t reach = 0;  // how many elements further than the loop itself a kernel goes
   int64_t sizes[TN_MAX_RANK];
   const void* data[kMaxSides];
   int64_t strides[kMaxSides][TN_MAX_RANK];

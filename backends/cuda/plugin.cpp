@@ -2,6 +2,8 @@
 // (the driver, which is opened late), device.cpp and stream.cpp (memory and order), launch.h (how a
 // kernel's text becomes work on a stream) and the kernels, a file a family; their texts are in
 // kernels/.
+#include <cstdio>
+
 #include "device.h"
 #include "kernel.h"
 
@@ -33,10 +35,73 @@ constexpr Kernel kKernels[] = {
     {TN_PRIM_NONZERO, "nonzero", nonzero, TN_KERNEL_DETERMINISTIC, 0},  // waits for the count
 };
 
+// Those of whole ops, a family each.
+constexpr OpKernels* kOpKernels[] = {softmax_kernels};
+
 tn_status* run(void* self, const tn_call* call) {
   const Kernel& kernel = *static_cast<const Kernel*>(self);
   const Stream& stream = stream_of(call);
   return guarded(kernel.name, stream.index, [&] { return kernel.run(call, stream); });
+}
+
+tn_status* register_primitive(tn_registrar* registrar, const Kernel& kernel) {
+  tn_kernel_def def = tenon::backend::primitive_kernel(kDeviceName, kernel.primitive, run);
+  def.traits = kernel.traits;
+  def.dtypes = kernel.dtypes;
+  def.instruction_set = 2;  // what program_text.cpp was written for
+  def.self = const_cast<Kernel*>(&kernel);
+  return registrar->kernel(registrar, &def);
+}
+
+// ---- Whole ops: a row is the `self` of its functions
+
+const OpKernel& kernel_of(void* self) { return *static_cast<const OpKernel*>(self); }
+
+template <Run* OpKernel::*part>
+tn_status* run_part(void* self, const tn_call* call) {
+  const OpKernel& kernel = kernel_of(self);
+  const Stream& stream = stream_of(call);
+  return guarded(kernel.op, stream.index, [&] { return (kernel.*part)(call, stream); });
+}
+
+int32_t takes(void* self, const tn_call* call, char* reason, size_t bytes) noexcept {
+  try {
+    const std::string refusal = kernel_of(self).refusal(call);
+    std::snprintf(reason, bytes, "%s", refusal.c_str());
+    return refusal.empty();
+  } catch (const std::exception& exception) {
+    std::snprintf(reason, bytes, "%s", exception.what());
+    return 0;
+  }
+}
+
+tn_status* infer_private(void* self, const tn_call* call, tn_meta* privates, uint32_t) {
+  return kernel_of(self).infer_private(call, privates), nullptr;
+}
+
+tn_status* register_op(tn_registrar* registrar, const OpKernel& kernel) {
+  tn_kernel_def def = {};
+  def.size = sizeof def;
+  def.op = kernel.op;
+  def.device = kDeviceName;
+  def.traits = kernel.traits;
+  def.priority = kernel.priority;
+  def.dtypes = kernel.dtypes;
+  def.layout = kernel.layout;
+  def.launch = run_part<&OpKernel::forward>;
+  if (kernel.refusal) def.supports = takes;
+  def.order = kernel.order;
+  def.self = const_cast<OpKernel*>(&kernel);
+  if (!kernel.backward) return registrar->kernel(registrar, &def);
+  tn_kernel_pair_def pair = {};
+  pair.size = sizeof pair;
+  pair.forward = &def;
+  pair.n_private = kernel.n_private;
+  if (kernel.infer_private) pair.infer_private = infer_private;
+  pair.backward = run_part<&OpKernel::backward>;
+  pair.saves_args = kernel.saves_args;
+  pair.saves_outputs = kernel.saves_outputs;
+  return registrar->kernel_pair(registrar, &pair);
 }
 
 }  // namespace
@@ -53,13 +118,12 @@ TN_EXPORT tn_status* tenon_plugin_init(const tn_host* host, tn_registrar* regist
   *self = nullptr;  // what there is lives as long as the process
   if (tn_status* status = cuda::register_device(registrar)) return status;
   for (const cuda::Kernel& kernel : cuda::kKernels) {
-    tn_kernel_def def =
-        tenon::backend::primitive_kernel(cuda::kDeviceName, kernel.primitive, cuda::run);
-    def.traits = kernel.traits;
-    def.dtypes = kernel.dtypes;
-    def.instruction_set = 2;  // what program_text.cpp was written for
-    def.self = const_cast<cuda::Kernel*>(&kernel);
-    if (tn_status* status = registrar->kernel(registrar, &def)) return status;
+    if (tn_status* status = cuda::register_primitive(registrar, kernel)) return status;
+  }
+  for (cuda::OpKernels* family : cuda::kOpKernels) {
+    for (const cuda::OpKernel& kernel : family()) {
+      if (tn_status* status = cuda::register_op(registrar, kernel)) return status;
+    }
   }
   return nullptr;
 }

@@ -1,0 +1,51 @@
+// How the kernels that are written with kernels/rows.cuh are launched: which threads take which rows.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+
+#include "launch.h"
+
+namespace cuda {
+
+// An operand of such a kernel: one of the sizes of the others, or one without the dimension of the
+// rows, which has one element for each row.
+struct RowOperand {
+  const tn_tensor* tensor;
+  bool has_rows = true;
+};
+
+// Decided by sizes, strides and alignment alone.
+struct RowShape {
+  Dims dims;      // of the rows
+  int64_t n = 1;  // elements of a row
+  int64_t strides[4] = {};
+  int64_t lanes = 1, phase = 0;
+  bool is_across = false, is_held = false;
+  int32_t pack = 1;
+  tn_dtype dtype;  // of what has rows
+
+  // What decides a text of such a kernel, and what the text states in front of its header.
+  TextKey key() const;
+  std::string text() const;
+  // The struct Rows.
+  void add(Parameters& parameters) const;
+  Grid grid(int64_t most_blocks = 65535) const;
+};
+
+// Rows along `dim` of the first operand. Operands with rows come first, and all have its dtype.
+RowShape row_shape(int64_t dim, std::initializer_list<RowOperand> operands);
+
+// A tensor of [rows, n] in the place of one that is row-major.
+class Matrix {
+ public:
+  Matrix(const tn_tensor* x, int64_t n);
+  Matrix(const Matrix&) = delete;
+  operator const tn_tensor*() const { return &tensor_; }
+
+ private:
+  tn_tensor tensor_;
+  int64_t sizes_[2], strides_[2];
+};
+
+}  // namespace cuda
