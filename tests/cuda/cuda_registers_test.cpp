@@ -1,0 +1,242 @@
+// What the real NVRTC makes of kernel texts, looked at more closely: registers, shared memory and
+// occupancy of chosen kernels, held against tests/cuda/golden/registers.txt where NVRTC is of the
+// version that the table was written with (TENON_UPDATE_GOLDEN=1 writes it anew), and PTX where it
+// decides. The default form reads the PTX of every 16th text, the long form of all.
+#include <cuda_occupancy.h>
+
+#include <cmath>
+#include <map>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "long_form.h"
+#include "nvrtc_support.h"
+
+namespace {
+
+using nvrtc::Compiler;
+using std::string;
+
+bool has(const string& text, const string& part) { return text.find(part) != string::npos; }
+
+// ---- Which kernels
+
+struct Chosen {
+  string name, text;
+};
+
+// The shortest text that has all the parts; among equals, the first.
+const string* shortest(const std::vector<string>& texts, const std::vector<string>& parts,
+                       const std::vector<string>& without = {}) {
+  const string* best = nullptr;
+  for (const string& text : texts) {
+    const auto in = [&](const string& part) { return has(text, part); };
+    if (!std::all_of(parts.begin(), parts.end(), in)) continue;
+    if (std::any_of(without.begin(), without.end(), in)) continue;
+    if (!best || text.size() < best->size()) best = &text;
+  }
+  return best;
+}
+
+// Programs that most models have; their texts are found by what they compute.
+std::vector<Chosen> typical_programs(const std::vector<string>& texts) {
+  struct Wanted {
+    const char* name;
+    std::vector<string> parts, without;
+  };
+  const Wanted wanted[] = {
+      {"a + b, dense", {"Pack<float, 4>", "v0 + v1"}, {"double"}},
+      {"a + b, dense, bfloat16", {"Pack<BFloat, 8>", "v0 + v1"}, {"Pack<float"}},
+      {"a + b, strided", {"elementwise", "o.at[2]", "v0 + v1", "P = Loop<int, 3, 4"}, {"double"}},
+      {"a + b, strided, many dimensions", {"o.at[2]", "P = Loop<int, 3, 16"}, {"double"}},
+      {"exp", {"Pack<float, 4>", "i_exp("}, {"double", "i_log"}},
+      {"erf, as in gelu", {"Pack<float, 4>", "i_erf("}, {"double"}},
+      {"tanh", {"Pack<float, 4>", "i_tanh("}, {"double"}},
+      {"pow", {"Pack<float, 4>", "i_pow("}, {"double"}},
+      {"sin, which reduces its argument", {"Pack<float, 4>", "i_sin("}, {"double"}},
+      {"log1p and exp, as in softplus", {"Pack<float, 4>", "i_log1p(", "i_exp("}, {"double"}},
+      {"where", {"Pack<float, 4>", " ? "}, {"double"}},
+      {"integers, floor division", {"long long, 2>", "i_floordiv("}, {"float", "double"}},
+      {"doubles", {"Pack<double, 2>", "v0 * v1"}, {}},
+      {"sum", {"\"reduce.cuh\"", "kSum", "Value = float", "at<float>"}, {"prologue"}},
+      {"sum of bfloat16", {"\"reduce.cuh\"", "kSum", "at<BFloat>"}, {"prologue"}},
+      {"sum with a prologue", {"\"reduce.cuh\"", "kSum", "Value = float", "prologue"}, {"double"}},
+      {"maximum", {"\"reduce.cuh\"", "kMax", "Value = float"}, {"prologue"}},
+      {"argmax", {"\"reduce.cuh\"", "kArgMax", "Value = float"}, {"prologue"}},
+      {"sum of integers", {"\"reduce.cuh\"", "kSum", "Value = long long"}, {"prologue"}},
+  };
+  std::vector<Chosen> chosen;
+  for (const Wanted& w : wanted) {
+    const string* text = shortest(texts, w.parts, w.without);
+    EXPECT_NE(text, nullptr) << w.name;
+    if (text) chosen.push_back({w.name, *text});
+  }
+  return chosen;
+}
+
+// The lines that tell one text of a hand-written kernel from another, in one.
+string in_one_line(const string& text) {
+  static const std::regex boilerplate("#include \"(base|instructions)\\.cuh\"\\n"),
+      words("#include \"(.*)\"|#define |using |static constexpr |constexpr |;");
+  const string rest = std::regex_replace(std::regex_replace(text, boilerplate, ""), words, "$1");
+  return std::regex_replace(rest.substr(0, rest.size() - 1), std::regex("\\n"), ", ");
+}
+
+// Of each header of kernels/, with each macro that its texts define, one text of float and one of
+// bfloat16. Texts with a function are programs.
+std::vector<Chosen> hand_written(const std::vector<string>& texts) {
+  static const std::regex kind("#(include|define) .*");
+  std::map<string, std::vector<string>> groups;
+  for (const string& text : texts) {
+    if (has(text, "DEVICE") || has(text, "KERNEL(")) continue;
+    string group;
+    for (std::sregex_iterator i(text.begin(), text.end(), kind), end; i != end; ++i)
+      group += i->str();
+    groups[group].push_back(text);
+  }
+  std::vector<Chosen> chosen;
+  for (const auto& [group, its_texts] : groups) {
+    std::set<const string*> found = {shortest(its_texts, {"float"}, {"double"}),
+                                     shortest(its_texts, {"BFloat"}, {"double"})};
+    found.erase(nullptr);
+    if (found.empty()) found.insert(shortest(its_texts, {}));
+    for (const string* text : found) chosen.push_back({in_one_line(*text), *text});
+  }
+  return chosen;
+}
+
+// ---- The table
+
+// In percent, for blocks of 256 threads, as NVIDIA's own header computes it.
+int occupancy(const string& architecture, const nvrtc::Kernel& kernel) {
+  const bool is_80 = architecture == "80";
+  cudaOccDeviceProp device;
+  device.computeMajor = std::stoi(architecture) / 10;
+  device.computeMinor = std::stoi(architecture) % 10;
+  device.maxThreadsPerBlock = 1024;
+  device.maxThreadsPerMultiprocessor = 2048;
+  device.regsPerBlock = device.regsPerMultiprocessor = 64 << 10;
+  device.warpSize = 32;
+  device.sharedMemPerBlock = 48 << 10;
+  device.sharedMemPerMultiprocessor = (is_80 ? 164 : 228) << 10;
+  device.sharedMemPerBlockOptin = (is_80 ? 163 : 227) << 10;
+  device.reservedSharedMemPerBlock = 1 << 10;
+  device.numSms = 100;
+  cudaOccFuncAttributes function;
+  function.maxThreadsPerBlock = 256;
+  function.numRegs = kernel.registers;
+  function.sharedSizeBytes = static_cast<size_t>(kernel.shared);
+  const cudaOccDeviceState state;
+  cudaOccResult result;
+  if (cudaOccMaxActiveBlocksPerMultiprocessor(&result, &device, &function, &state, 256, 0) !=
+      CUDA_OCC_SUCCESS)
+    return -1;
+  return result.activeBlocksPerMultiprocessor * 256 * 100 / 2048;
+}
+
+// A row of each kernel: "name: entry" and its numbers for the three architectures.
+std::map<string, string> rows_of(const Compiler& compiler, const Chosen& chosen) {
+  std::map<string, string> rows;
+  for (const char* architecture : nvrtc::kArchitectures) {
+    const nvrtc::Outcome outcome = compiler.compile(chosen.text, architecture);
+    EXPECT_TRUE(outcome.is_compiled) << outcome.log;
+    for (const nvrtc::Kernel& kernel : outcome.kernels()) {
+      string& row = rows[chosen.name + ": " + kernel.name];
+      row += " | " + std::to_string(kernel.registers) + " " + std::to_string(kernel.shared) + " " +
+             std::to_string(occupancy(architecture, kernel)) + "%";
+    }
+  }
+  return rows;
+}
+
+constexpr char kHead[] =
+    "# Registers of a thread, bytes of shared memory of a block, and occupancy with blocks of 256\n"
+    "# threads, on sm_80, sm_90 and sm_100. TENON_UPDATE_GOLDEN=1 cuda_registers_test writes it.\n"
+    "NVRTC ";
+
+string table_file() { return (nvrtc::source() / "tests/cuda/golden/registers.txt").string(); }
+
+TEST(CudaRegisters, AreThoseOfTheTable) {
+  const Compiler compiler;
+  if (!compiler.is_here()) GTEST_SKIP() << "libnvrtc.so.13 is not here";
+  const std::vector<string> texts = nvrtc::kept_texts();
+  std::vector<Chosen> chosen = typical_programs(texts);
+  const bool updates = std::getenv("TENON_UPDATE_GOLDEN") != nullptr;
+  const string head = kHead + compiler.version() + "\n", table = nvrtc::read(table_file());
+  if (!updates && !has(table, head)) GTEST_SKIP() << "the table is of another NVRTC";
+  for (Chosen& one : hand_written(texts)) chosen.push_back(std::move(one));
+  string text = head;
+  for (const Chosen& one : chosen) {
+    for (const auto& [name, numbers] : rows_of(compiler, one)) text += name + numbers + "\n";
+  }
+  if (updates) std::ofstream(table_file()) << text;
+  EXPECT_EQ(nvrtc::read(table_file()), text)
+      << "kernels need more or less than they did; if that is meant, run this test with "
+         "TENON_UPDATE_GOLDEN=1";
+}
+
+// ---- PTX
+
+int count(const string& text, const std::regex& pattern) {
+  return static_cast<int>(
+      std::distance(std::sregex_iterator(text.begin(), text.end(), pattern), {}));
+}
+
+// Of the packs of 16 bytes that a dense text names, how many are stored, and how many are loaded and
+// used by the program?
+struct Packs {
+  int loads = 0, stores = 0;
+
+  explicit Packs(const string& text) {
+    static const std::regex pack(
+        "at<Pack<([\\w ]+), ([0-9]+)>>\\(loop\\.data\\[([0-9]+)\\], g\\)( =)?");
+    static const std::map<string, int> kSizes = {
+        {"float", 4},  {"double", 8}, {"long long", 8},   {"int", 4},           {"Half", 2},
+        {"BFloat", 2}, {"short", 2},  {"signed char", 1}, {"unsigned char", 1}, {"Bool", 1}};
+    const int outputs = count(text.substr(0, text.find(") {")), std::regex("& y[0-9]"));
+    for (std::sregex_iterator i(text.begin(), text.end(), pack), end; i != end; ++i) {
+      if (kSizes.at((*i)[1]) * std::stoi((*i)[2]) != 16) continue;
+      const string read = "widen(x" + std::to_string(std::stoi((*i)[3]) - outputs) + ")";
+      (*i)[4].matched ? ++stores : loads += has(text, read);
+    }
+  }
+};
+
+TEST(CudaPtx, ReadsAndWrites16BytesAtOnce) {
+  const Compiler compiler;
+  if (!compiler.is_here()) GTEST_SKIP() << "libnvrtc.so.13 is not here";
+  const std::regex load("ld\\.global(\\.nc)?\\.(v4\\.[bfsu]32|v2\\.[bfsu]64)"),
+      store("st\\.global\\.(v4\\.[bfsu]32|v2\\.[bfsu]64)");
+  std::vector<string> texts = nvrtc::kept_texts();
+  std::erase_if(texts, [](const string& text) { return !has(text, "at<Pack<"); });
+  EXPECT_GT(texts.size(), 300u);
+  int loads = 0;
+  for (size_t k = 0; k < texts.size(); k += long_form() ? 1 : 16) {
+    const Packs packs(texts[k]);
+    const string ptx = compiler.compile(texts[k], "80", true).ptx;
+    // Of x - x, of integers, nothing is read.
+    EXPECT_TRUE(count(ptx, load) >= packs.loads || !has(ptx, "ld.global")) << texts[k] << ptx;
+    EXPECT_GE(count(ptx, store), packs.stores) << texts[k] << ptx;
+    loads += packs.loads;
+  }
+  EXPECT_GT(loads, 20);
+}
+
+// But for the reduction of an argument of sin, cos and tan, which is NVIDIA's.
+TEST(CudaPtx, FloatsAreNotComputedAsDoubles) {
+  const Compiler compiler;
+  if (!compiler.is_here()) GTEST_SKIP() << "libnvrtc.so.13 is not here";
+  const std::regex doubles("\\.f64"), reduces("i_(sin|cos|tan)\\(");
+  std::vector<string> texts = nvrtc::kept_texts();
+  std::erase_if(texts, [&](const string& text) {
+    return has(text, "double") || std::regex_search(text, reduces);
+  });
+  EXPECT_GT(texts.size(), 500u);
+  for (size_t k = 0; k < texts.size(); k += long_form() ? 1 : 16) {
+    const string ptx = compiler.compile(texts[k], "90", true).ptx;
+    EXPECT_TRUE(!ptx.empty() && !std::regex_search(ptx, doubles)) << texts[k] << ptx;
+  }
+}
+
+}  // namespace
