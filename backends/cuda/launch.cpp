@@ -96,9 +96,14 @@ Text& text_of(std::string source) {
 
 tn_status* launch(const Stream& stream, Text& text, const char* kernel, const Grid& grid,
                   Parameters& parameters) {
+  return launch(stream, text, kernel, grid, static_cast<const void*>(parameters.data()));
+}
+
+tn_status* launch(const Stream& stream, Text& text, const char* kernel, const Grid& grid,
+                  const void* parameters) {
   CUfunction function = nullptr;
   TN_CUDA_TRY(text.find(stream.index, kernel, &function));
-  void* arguments[] = {parameters.data()};
+  void* arguments[] = {const_cast<void*>(parameters)};
   TN_CUDA_CALL(stream.index, cuLaunchKernel, function, static_cast<unsigned>(grid.blocks),
                static_cast<unsigned>(grid.pieces), 1, static_cast<unsigned>(grid.threads), 1, 1, 0,
                stream.handle, arguments, nullptr);

@@ -152,6 +152,9 @@ Text& text_of(std::string source);
 // Puts one of a text's kernels on the stream.
 tn_status* launch(const Stream& stream, Text& text, const char* kernel, const Grid& grid,
                   Parameters& parameters);
+// For a struct that the host has in the layout of the kernel's.
+tn_status* launch(const Stream& stream, Text& text, const char* kernel, const Grid& grid,
+                  const void* parameters);
 // For texts without a family. It costs a look at each character.
 tn_status* launch(const Stream& stream, const std::string& source, const char* kernel,
                   const Grid& grid, Parameters& parameters);

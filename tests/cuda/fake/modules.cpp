@@ -106,6 +106,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
       block_x == 0 || block_x > 256 || block_y != 1 || block_z != 1)
     return CUDA_ERROR_INVALID_VALUE;
   const Entry& entry = *function->entry;
+  if (entry.bytes > 32764) return CUDA_ERROR_INVALID_VALUE;  // what a kernel may take
   std::string bytes(static_cast<const char*>(parameters[0]), entry.bytes);
   Work work = {"launch " + function->name, {}, addresses_in(bytes)};
   work.run = [=, &entry, bytes = std::move(bytes), device = current->device] {

@@ -1,0 +1,121 @@
+// What comes between the gradients and a step, for all gradients together: clip_grad_norm_ in a launch
+// that folds chunks, one that folds these and one that scales; unscale_ in one.
+#include <cmath>
+
+#include "program_text.h"
+#include "steps.h"
+
+namespace cuda {
+namespace {
+
+// ---- As the structs of kernels/clip.cuh, behind the table
+
+struct NormNumbers {
+  void* partial;
+  double p;
+};
+struct ScaleNumbers {
+  const void* factor;
+};
+struct UnscaleNumbers {
+  const void* factor;
+  void* found_inf;
+};
+
+// `what` is the part of kernels/clip.cuh; `power` is not used by all of them.
+Text& text_for(const char* what, tn_dtype dtype, int most, int power = 2) {
+  static constinit Texts texts;
+  return texts.get(TextKey(what[0], dtype, most, power), [&] {
+    std::string text = std::string("#define ") + what +
+                       "\n#include \"base.cuh\"\nusing Element = " + element_name(dtype) + ";\n";
+    if (what[0] == 'N') text += "constexpr int power = " + std::to_string(power) + ";\n";
+    return text + "constexpr int kMost = " + std::to_string(most) + ";\n#include \"clip.cuh\"\n";
+  });
+}
+
+int64_t count_chunks(const Lists& lists) {
+  const Groups groups(lists);
+  int64_t n = 0;
+  for (uint32_t i = 0; i < lists.count(); ++i) {
+    const int32_t chunk = groups.of(kind_of(lists, i)).chunk();
+    n += (lists.at(0, i).numel + chunk - 1) / chunk;
+  }
+  return n;
+}
+
+Lists gradients_of(const tn_call* call) {
+  return {.values = {&call->args[0]}, .n = 1, .may_write = {true}};
+}
+
+// The sums or maxima of all chunks, behind each other.
+tn_status* fold_chunks(const Stream& stream, const Lists& lists, double p, double* partial) {
+  const int power = std::isinf(p) ? 0 : p == 2 ? 2 : -1;
+  return each_table<1>(lists, NormNumbers{nullptr, p},
+                       [&](const Kind& kind, auto& work, int64_t blocks) -> tn_status* {
+                         if (blocks == 0) return nullptr;
+                         work.numbers.partial = partial;
+                         partial += blocks;
+                         Text& text = text_for("NORM", kind.first, work.table.kMost, power);
+                         return launch(stream, text, "fold_chunks", {blocks, 1, 256}, &work);
+                       });
+}
+
+tn_status* clip_grad_norm(const tn_call* call, const Stream& stream) {
+  const Lists lists = gradients_of(call);
+  const double most = float_of(call->args[1]), p = float_of(call->args[2]);
+  const tn_tensor* norm = call->outputs[0];
+  const int64_t chunks = count_chunks(lists);
+  void* memory = nullptr;
+  TN_CUDA_TRY(host->workspace(call, static_cast<uint64_t>(chunks + 1) * 8, &memory));
+  auto* const factor = static_cast<double*>(memory);
+  double* const partial = factor + 1;
+  TN_CUDA_TRY(fold_chunks(stream, lists, p, partial));
+  Parameters finish;
+  finish.add(partial);
+  finish.add(chunks);
+  finish.add(norm->data);
+  finish.add(factor);
+  finish.add(std::isinf(p) ? 0.0 : p);
+  finish.add(most);
+  TN_CUDA_TRY(
+      launch(stream, text_for("FINISH", norm->dtype, 1), "finish_norm", {1, 1, 256}, finish));
+  return each_table<1>(lists, ScaleNumbers{factor},
+                       [&](const Kind& kind, auto& work, int64_t blocks) -> tn_status* {
+                         if (blocks == 0) return nullptr;
+                         Text& text = text_for("SCALE", kind.first, work.table.kMost);
+                         return launch(stream, text, "scale_chunks", {blocks, 1, 256}, &work);
+                       });
+}
+
+std::string clip_refusal(const tn_call* call) {
+  if (!(float_of(call->args[1]) >= 0) || !(float_of(call->args[2]) > 0))
+    return "takes a max_norm of 0 or more and a norm_type above 0";
+  if (call->args[0].count == 0) return "takes one gradient at least";
+  return refusal(call, gradients_of(call), 1, {});
+}
+
+tn_status* unscale(const tn_call* call, const Stream& stream) {
+  const UnscaleNumbers numbers = {call->args[2].as.tensor->data, call->args[1].as.tensor->data};
+  return each_table<1>(gradients_of(call), numbers,
+                       [&](const Kind& kind, auto& work, int64_t blocks) -> tn_status* {
+                         if (blocks == 0) return nullptr;
+                         Text& text = text_for("UNSCALE", kind.first, work.table.kMost);
+                         return launch(stream, text, "unscale_chunks", {blocks, 1, 256}, &work);
+                       });
+}
+
+std::string unscale_refusal(const tn_call* call) {
+  const tn_tensor *found_inf = call->args[1].as.tensor, *scale = call->args[2].as.tensor;
+  if (found_inf->dtype != TN_FLOAT32 || scale->dtype != TN_FLOAT32)
+    return "takes a found_inf and a scale of float32";
+  return refusal(call, gradients_of(call), 1, {found_inf, scale});
+}
+
+constexpr OpKernel kKernels[] = {{"clip_grad_norm_", clip_grad_norm, clip_refusal},
+                                 {"unscale_", unscale, unscale_refusal}};
+
+}  // namespace
+
+std::span<const OpKernel> clip_kernels() { return kKernels; }
+
+}  // namespace cuda

@@ -1,0 +1,124 @@
+// What comes between the gradients and a step: the norm of all gradients as one vector, which is
+// folded chunk by chunk and then over the chunks in their order, factors on all elements, and the
+// search for what is not finite. A text states what it does, Element and kMost.
+#include "instructions.cuh"
+#include "steps.cuh"
+
+#if defined(NORM) || defined(SCALE) || defined(UNSCALE)
+using Value = decltype(widen(Element{}));
+constexpr int kPack = 16 / sizeof(Element);
+
+// f(element) over a chunk, written where that is wanted.
+template <bool writes, class T, class F>
+DEVICE void each_of_chunk(const T& table, F f) {
+  const Chunk chunk = chunk_of(table, 1, kPack);
+  void* const data = table.data[0][chunk.member];
+  EACH_PACK(i, chunk, kPack) {
+    auto pack = at<Pack<Element, kPack>>(data, i);
+#pragma unroll
+    for (int e = 0; e < kPack; ++e) f(pack.v[e]);
+    if constexpr (writes) at<Pack<Element, kPack>>(data, i) = pack;
+  }
+  EACH_REST(i, chunk) {
+    Element element = at<Element>(data, i);
+    f(element);
+    if constexpr (writes) at<Element>(data, i) = element;
+  }
+}
+#endif
+
+#if defined(NORM) || defined(FINISH)
+constexpr int kThreads = 256;
+
+// Folds what the threads of a block have, in an order that the number of threads alone decides.
+template <class T>
+DEVICE T folded(T mine, bool is_max) {
+  SHARED T slots[kThreads];
+  const int thread = static_cast<int>(threadIdx.x);
+  slots[thread] = mine;
+  meet();
+  for (int step = kThreads / 2; step > 0; step /= 2) {
+    if (thread < step)
+      slots[thread] = is_max ? i_max(slots[thread], slots[thread + step])
+                             : slots[thread] + slots[thread + step];
+    meet();
+  }
+  return slots[0];
+}
+#endif
+
+#if defined(NORM)  // power: 2, 0 for the greatest, else -1, and the struct has it
+struct Norm {
+  Table<1> table;
+  void* partial;  // float64, of each chunk
+  double p;
+};
+BLOCK_KERNEL(fold_chunks, Norm, p) {
+  Value mine = 0;
+  each_of_chunk<false>(p.table, [&](Element element) {
+    const Value x = i_abs(widen(element));
+    if constexpr (power == 2) mine += x * x;
+    if constexpr (power == 0) mine = i_max(mine, x);
+    if constexpr (power == -1) mine += i_pow(x, static_cast<Value>(p.p));
+  });
+  const Value all = folded(mine, power == 0);
+  if (threadIdx.x == 0) at<double>(p.partial, blockIdx.x) = all;
+}
+
+#elif defined(FINISH)  // Element: of the norm
+struct Finish {
+  void* partial;
+  long long n;
+  void* norm;
+  void* factor;    // float64
+  double p, most;  // p: 0 for the greatest
+};
+BLOCK_KERNEL(finish_norm, Finish, p) {
+  double mine = 0;
+  for (long long i = threadIdx.x; i < p.n; i += kThreads) {
+    const double part = at<double>(p.partial, i);
+    mine = p.p == 0 ? i_max(mine, part) : mine + part;
+  }
+  const double all = folded(mine, p.p == 0);
+  if (threadIdx.x != 0) return;
+  const double root = p.p == 0 ? all : p.p == 2 ? i_sqrt(all) : i_pow(all, 1 / p.p);
+  const Element norm = narrow<Element>(root);
+  at<Element>(p.norm, 0) = norm;
+  at<double>(p.factor, 0) = i_min(p.most / (widen(norm) + 1e-6), 1.0);
+}
+
+#elif defined(SCALE)
+struct Scale {
+  Table<1> table;
+  void* factor;  // float64
+};
+KERNEL(scale_chunks, Scale, p) {
+  const Value factor = static_cast<Value>(at<double>(p.factor, 0));
+  if (factor == 1) return;
+  each_of_chunk<true>(p.table, [&](Element& x) { x = narrow<Element>(widen(x) * factor); });
+}
+
+#elif defined(UNSCALE)
+struct Unscale {
+  Table<1> table;
+  void* factor;     // float32
+  void* found_inf;  // float32
+};
+KERNEL(unscale_chunks, Unscale, p) {
+  const Value factor = at<float>(p.factor, 0);
+  bool is_finite = true;
+  each_of_chunk<true>(p.table, [&](Element& x) {
+    const Value value = widen(x);
+    is_finite = is_finite && value - value == 0;
+    x = narrow<Element>(value * factor);
+  });
+  if (is_finite) return;
+  constexpr unsigned kOne = 0x3F800000;  // as float32
+  const unsigned old = read_atomically<unsigned>(p.found_inf, 0);
+  if (old != kOne) exchange_if(p.found_inf, 0, old, kOne);  // else another thread wrote it
+}
+#endif
+#undef NORM
+#undef FINISH
+#undef SCALE
+#undef UNSCALE
