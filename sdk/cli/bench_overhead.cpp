@@ -126,8 +126,14 @@ std::vector<Measured> measure_overhead(const std::string& op, const std::string&
     const Device d(device);
     results.push_back({"empty_device", 80, nanoseconds([&] { empty({8}, float32, d); })});
     results.push_back({"upload_device", 0, nanoseconds([&] { x.to(d); })});
-    const Tensor there = x.to(d);
+    const Tensor there = x.to(d), here = y.to(d);
     results.push_back({"add_device", 300, nanoseconds([&] { add(there, there); })});
+    const auto step = compile([&](Tensor z) {
+      for (int i = 0; i < 10; ++i) z = z + there;
+      return z;
+    });
+    step(here);  // recorded
+    results.push_back({"replay_device", 2000, nanoseconds([&] { step(here); })});
     d.synchronize();
   }
   return results;

@@ -257,6 +257,7 @@ CUresult cuMemcpyDtoHAsync(void* to, CUdeviceptr from, size_t bytes, CUstream ha
 }
 
 CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream handle) {
+  if (is_idle()) return CUDA_SUCCESS;
   ENTER(cuMemcpyDtoDAsync);
   std::shared_ptr<Stream> stream;
   if (const CUresult failed = stream_here(handle, &stream)) return failed;
