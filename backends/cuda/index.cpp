@@ -1,7 +1,9 @@
 // gather and scatter: the loop is over the index tensor, and the indexed side's stride along its
 // dimension is left to the index.
 #include "kernel.h"
+#include "number.h"
 #include "program_text.h"
+#include "sort.h"
 
 namespace cuda {
 namespace {
@@ -39,6 +41,68 @@ tn_status* run(const Stream& stream, Indexed which, const tn_tensor* index, int6
   return launch(stream, text, kernel, grid_for(dims.n), parameters);
 }
 
+// ---- Sums of floats, whose bits depend on the order: by runs of equal indices
+
+// An index as it differs: of size 1 where it is repeated along another dimension, as that of an
+// embedding's gradient is.
+struct Distinct {
+  tn_tensor index;
+  int64_t sizes[TN_MAX_RANK];
+
+  Distinct(const tn_tensor& from, int64_t dim) : index(from) {
+    index.sizes = sizes;
+    index.numel = 1;
+    for (int32_t d = 0; d < from.ndim; ++d) {
+      sizes[d] = d != dim && from.strides[d] == 0 ? 1 : from.sizes[d];
+      index.numel *= sizes[d];
+    }
+  }
+};
+
+tn_status* scatter_runs(const tn_call* call, const Stream& stream, const tn_tensor* index,
+                        int64_t dim, const tn_tensor* y, const tn_tensor* src,
+                        const Number& scale) {
+  const Distinct distinct(*index, dim);
+  Sorted sorted;
+  TN_CUDA_TRY(make_sorted(call, &distinct.index, dim, &sorted));
+  TN_CUDA_TRY(
+      sort_rows(call, stream, &distinct.index, dim, false, &sorted.values, &sorted.indices));
+  for (int32_t d = 0; d < index->ndim; ++d) {
+    if (distinct.sizes[d] != index->sizes[d]) sorted.strides[d] = 0;
+  }
+  const tn_tensor* const all[] = {y, src, &sorted.values, &sorted.indices};
+  const Rows rows = rows_along(dim, index, all, 4);
+  static constinit Texts texts;
+  Text& text = texts.get(TextKey(y->dtype, rows.dims.max_dims(), rows.dims.is_wide()), [&] {
+    return std::string("#define SCATTER_RUNS\n#include \"base.cuh\"\nusing Element = ") +
+           element_name(y->dtype) + ";\nusing L = " + loop_type(rows.dims) +
+           ";\n#include \"index.cuh\"\n";
+  });
+  constexpr int64_t kPiece = 32;  // as in kernels/index.cuh
+  const int64_t n_pieces = (rows.n + kPiece - 1) / kPiece, n_threads = rows.dims.n * n_pieces;
+  void* partial = nullptr;
+  if (n_pieces > 1)
+    TN_CUDA_TRY(host->workspace(call, static_cast<uint64_t>(n_threads) * 16, &partial));
+  Parameters parameters;
+  add_loop(parameters, rows.dims);
+  for (const int64_t stride : rows.strides) parameters.add(stride);
+  parameters.add(rows.n);
+  parameters.add(n_pieces);
+  parameters.add(partial);
+  parameters.add(stream.fault);
+  for (const int64_t value : {dim, y->sizes[dim], y->strides[dim]}) parameters.add(value);
+  add_number(parameters, scale);
+  TN_CUDA_TRY(launch(stream, text, "add_pieces", grid_for(n_threads), parameters));
+  if (n_pieces == 1) return nullptr;
+  return launch(stream, text, "join_pieces", grid_for(n_threads - rows.dims.n), parameters);
+}
+
+// Several indices of a row may be equal, and then the order of additions counts.
+bool needs_order(const tn_tensor* index, int64_t dim, const tn_tensor* y) {
+  const bool is_float = (TN_DTYPE_BIT(y->dtype) & tenon::backend::kFloats) != 0;
+  return is_float && index->ndim > 0 && index->sizes[dim] > 1;
+}
+
 }  // namespace
 
 tn_status* gather(const tn_call* call, const Stream& stream) {
@@ -49,8 +113,47 @@ tn_status* gather(const tn_call* call, const Stream& stream) {
 
 tn_status* scatter(const tn_call* call, const Stream& stream) {
   const tn_value* args = call->args;
-  const Indexed which = args[3].as.i != 0 ? Indexed::kScatterAdd : Indexed::kScatter;
-  return run(stream, which, args[0].as.tensor, args[1].as.i, call->outputs[0], args[2].as.tensor);
+  const tn_tensor *index = args[0].as.tensor, *y = call->outputs[0];
+  const bool adds = args[3].as.i != 0;
+  if (adds && needs_order(index, args[1].as.i, y))
+    return scatter_runs(call, stream, index, args[1].as.i, y, args[2].as.tensor, {1, nullptr, 0});
+  const Indexed which = adds ? Indexed::kScatterAdd : Indexed::kScatter;
+  return run(stream, which, index, args[1].as.i, y, args[2].as.tensor);
 }
+
+// ---- add_rows_(x, index, rows, scale), in place
+
+namespace {
+
+tn_status* add_rows(const tn_call* call, const Stream& stream) {
+  const tn_value* args = call->args;
+  const tn_tensor *x = args[0].as.tensor, *rows = args[2].as.tensor;
+  if (rows->numel == 0) return nullptr;
+  tn_tensor index = *rows;  // one for each element of the rows
+  index.data = args[1].as.tensor->data;
+  index.dtype = TN_INT64;
+  const int64_t strides[TN_MAX_RANK] = {args[1].as.tensor->strides[0]};
+  index.strides = strides;
+  return scatter_runs(call, stream, &index, 0, x, rows, number_of(args[3]));
+}
+
+std::string add_rows_refusal(const tn_call* call) {
+  const tn_value* args = call->args;
+  const tn_tensor &x = *args[0].as.tensor, &index = *args[1].as.tensor, &rows = *args[2].as.tensor;
+  if (x.ndim == 0 || rows.ndim != x.ndim || index.ndim != 1 || index.dtype != TN_INT64 ||
+      rows.sizes[0] != index.numel || !std::equal(x.sizes + 1, x.sizes + x.ndim, rows.sizes + 1))
+    return "takes int64 [n] and rows [n, ...] of x's sizes";
+  if (x.dtype == TN_INT64 || rows.dtype != x.dtype) return "takes x and rows of one float dtype";
+  return x.storage == rows.storage ? "x and rows share memory" : "";
+}
+
+constexpr OpKernel kOps[] = {{.op = "add_rows_",
+                              .forward = add_rows,
+                              .refusal = add_rows_refusal,
+                              .dtypes = tenon::backend::kFloats | TN_DTYPE_BIT(TN_INT64)}};
+
+}  // namespace
+
+std::span<const OpKernel> index_kernels() { return kOps; }
 
 }  // namespace cuda

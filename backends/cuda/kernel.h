@@ -35,6 +35,6 @@ struct OpKernel {
   void (*infer_private)(const tn_call* call, tn_meta* privates) = nullptr;
 };
 using OpKernels = std::span<const OpKernel>();
-OpKernels linear_kernels, softmax_kernels, optim_kernels, clip_kernels;
+OpKernels linear_kernels, softmax_kernels, optim_kernels, clip_kernels, index_kernels;
 
 }  // namespace cuda

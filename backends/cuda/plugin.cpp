@@ -29,14 +29,15 @@ constexpr Kernel kKernels[] = {
     {TN_PRIM_FILL, "fill", fill, kSame, 0},
     {TN_PRIM_IOTA, "iota", iota, kSame, 0},
     {TN_PRIM_GATHER, "gather", gather, kSame, 0},
-    {TN_PRIM_SCATTER, "scatter", scatter, TN_KERNEL_CAPTURE_SAFE, 0},  // adds in any order
+    {TN_PRIM_SCATTER, "scatter", scatter, kSame, 0},
     {TN_PRIM_SORT, "sort", sort, kSame, 0},
     {TN_PRIM_RANDOM_BITS, "random_bits", random_bits, kSame, 0},
     {TN_PRIM_NONZERO, "nonzero", nonzero, TN_KERNEL_DETERMINISTIC, 0},  // waits for the count
 };
 
 // Those of whole ops, a family each.
-constexpr OpKernels* kOpKernels[] = {linear_kernels, softmax_kernels, optim_kernels, clip_kernels};
+constexpr OpKernels* kOpKernels[] = {linear_kernels, softmax_kernels, optim_kernels, clip_kernels,
+                                     index_kernels};
 
 tn_status* run(void* self, const tn_call* call) {
   const Kernel& kernel = *static_cast<const Kernel*>(self);

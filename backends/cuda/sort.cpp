@@ -5,34 +5,12 @@
 
 #include "kernel.h"
 #include "program_text.h"
+#include "sort.h"
 
 namespace cuda {
 namespace {
 
 constexpr int64_t kTile = 1024;  // as in kernels/sort.cuh
-
-// Values and indices of all rows, which lie behind each other in memory of the workspace.
-struct Buffer {
-  tn_tensor values, indices;
-  int64_t strides[TN_MAX_RANK];
-};
-
-// Memory of x's sizes, whose dimension `dim` is dense.
-tn_status* make_buffer(const tn_call* call, const tn_tensor* x, int64_t dim, Buffer* buffer) {
-  int64_t step = x->sizes[dim];
-  for (int32_t d = x->ndim - 1; d >= 0; --d) {
-    buffer->strides[d] = d == dim ? 1 : step;
-    if (d != dim) step *= x->sizes[d];
-  }
-  void* memory = nullptr;
-  const auto n = static_cast<uint64_t>(x->numel);
-  TN_CUDA_TRY(host->workspace(call, n * (8 + item_size(x->dtype)), &memory));
-  buffer->values = buffer->indices = *x;
-  buffer->values.strides = buffer->indices.strides = buffer->strides;
-  buffer->indices.data = memory;
-  buffer->values.data = static_cast<char*>(memory) + n * 8;
-  return nullptr;
-}
 
 struct Sorting {
   const Stream& stream;
@@ -64,16 +42,32 @@ struct Sorting {
 
 }  // namespace
 
-tn_status* sort(const tn_call* call, const Stream& stream) {
-  const tn_tensor* x = call->args[0].as.tensor;
-  const Sorting sorting = {stream, x, call->args[1].as.i, call->args[2].as.i};
-  const int64_t n = x->ndim > 0 ? x->sizes[sorting.dim] : 1;
+tn_status* make_sorted(const tn_call* call, const tn_tensor* x, int64_t dim, Sorted* buffer) {
+  int64_t step = x->sizes[dim];
+  for (int32_t d = x->ndim - 1; d >= 0; --d) {
+    buffer->strides[d] = d == dim ? 1 : step;
+    if (d != dim) step *= x->sizes[d];
+  }
+  void* memory = nullptr;
+  const auto n = static_cast<uint64_t>(x->numel);
+  TN_CUDA_TRY(host->workspace(call, n * (8 + item_size(x->dtype)), &memory));
+  buffer->values = buffer->indices = *x;
+  buffer->values.strides = buffer->indices.strides = buffer->strides;
+  buffer->indices.data = memory;
+  buffer->values.data = static_cast<char*>(memory) + n * 8;
+  return nullptr;
+}
+
+tn_status* sort_rows(const tn_call* call, const Stream& stream, const tn_tensor* x, int64_t dim,
+                     bool descending, const tn_tensor* values, const tn_tensor* indices) {
+  const Sorting sorting = {stream, x, dim, descending};
+  const int64_t n = x->ndim > 0 ? x->sizes[dim] : 1;
   const auto tile = std::min(static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(n))), kTile);
   int32_t passes = 0;
   for (int64_t run = tile; run < n; run *= 2) ++passes;
-  Buffer buffer;
-  if (passes > 0) TN_CUDA_TRY(make_buffer(call, x, sorting.dim, &buffer));
-  const tn_tensor* const outputs[] = {call->outputs[0], call->outputs[1]};
+  Sorted buffer;
+  if (passes > 0) TN_CUDA_TRY(make_sorted(call, x, dim, &buffer));
+  const tn_tensor* const outputs[] = {values, indices};
   const tn_tensor* const scratch[] = {&buffer.values, &buffer.indices};
   const tn_tensor* const input[] = {x, x};  // has no indices yet
   bool in_scratch = passes % 2 == 1;
@@ -83,6 +77,11 @@ tn_status* sort(const tn_call* call, const Stream& stream) {
                             in_scratch ? scratch : outputs, run));
   }
   return nullptr;
+}
+
+tn_status* sort(const tn_call* call, const Stream& stream) {
+  return sort_rows(call, stream, call->args[0].as.tensor, call->args[1].as.i,
+                   call->args[2].as.i != 0, call->outputs[0], call->outputs[1]);
 }
 
 }  // namespace cuda

@@ -110,10 +110,4 @@ std::string refusal(const tn_call* call, const Lists& lists, int n_elements,
   return is_shared(lists, beside) ? "some of the tensors share memory" : "";
 }
 
-Number number_of(const tn_value& value) {
-  if (value.kind == TN_KIND_TENSOR)
-    return {0, value.as.tensor->data, value.as.tensor->dtype == TN_INT64};
-  return {value.kind == TN_KIND_FLOAT ? value.as.f : static_cast<double>(value.as.i), nullptr, 0};
-}
-
 }  // namespace cuda

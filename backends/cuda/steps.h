@@ -9,6 +9,7 @@
 
 #include "kernel.h"
 #include "launch.h"
+#include "number.h"
 
 namespace cuda {
 
@@ -40,12 +41,6 @@ struct Table {
   int32_t first[kMost];
   int32_t n, chunk;
 };
-struct Number {
-  double value;
-  const void* live;
-  int64_t is_integer;
-};
-Number number_of(const tn_value& value);
 inline double float_of(const tn_value& value) {
   return value.kind == TN_KIND_FLOAT ? value.as.f : static_cast<double>(value.as.i);
 }

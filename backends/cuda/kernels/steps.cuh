@@ -3,6 +3,7 @@
 // gradient and its state do. Each block takes one chunk of one member. A text states kMost, the
 // members that the table has room for.
 #include "base.cuh"
+#include "number.cuh"
 
 template <int lists>
 struct Table {
@@ -46,20 +47,6 @@ DEVICE Chunk chunk_of(const T& table, int lists, int pack) {
        i += blockDim.x)
 #define EACH_REST(i, chunk) \
   for (long long i = (chunk).whole + threadIdx.x; i < (chunk).end; i += blockDim.x)
-
-// ---- Numbers that may change from launch to launch
-
-// A dynamic argument: the number, or where the device has it.
-struct Number {
-  double value;
-  void* live;  // float64 or int64
-  long long is_integer;
-};
-DEVICE double value_of(const Number& number) {
-  if (!number.live) return number.value;
-  return number.is_integer ? static_cast<double>(at<long long>(number.live, 0))
-                           : at<double>(number.live, 0);
-}
 
 // Is the one element of a float dtype of so many bytes anything but 0? NULL: there is none.
 DEVICE bool is_set(void* flag, int bytes) {
