@@ -1,6 +1,7 @@
 # Where the headers of CUDA are: TENON_CUDA_INCLUDE, a list of folders with cuda.h, nvrtc.h and cublasLt.h, empty where one is
 # missing. CUDAToolkit_ROOT, where it is said, is the one place to look; else CUDA_HOME, CUDA_PATH and /usr/local/cuda come first, and
 # then the packages nvidia-* of PyPI of the python3 in the path. A root is a toolkit, or a folder site-packages/nvidia.
+# TENON_CUDNN_INCLUDE is the folder of cuDNN's header among them, or empty.
 set(cuda_roots ${CUDAToolkit_ROOT})
 if(NOT cuda_roots)
   set(cuda_roots $ENV{CUDAToolkit_ROOT})
@@ -18,7 +19,7 @@ endif()
 set(cuda_folders "")
 foreach(root IN LISTS cuda_roots)
   list(APPEND cuda_folders ${root}/include ${root}/cu13/include ${root}/cuda_runtime/include ${root}/cuda_nvrtc/include
-    ${root}/cublas/include)
+    ${root}/cublas/include ${root}/cudnn/include)
 endforeach()
 set(TENON_CUDA_INCLUDE "")
 set(TENON_CUDA_MISSING "")
@@ -30,6 +31,16 @@ foreach(header cuda.h nvrtc.h cublasLt.h)
     list(APPEND TENON_CUDA_MISSING ${header})
   endif()
 endforeach()
+# cuDNN is no part of the toolkit: without its header convolutions and attention run by their meaning.
+find_path(TENON_CUDNN_INCLUDE cudnn_graph.h PATHS ${cuda_folders} NO_DEFAULT_PATH NO_CACHE)
+if(TENON_CUDNN_INCLUDE)
+  file(STRINGS ${TENON_CUDNN_INCLUDE}/cudnn_version.h cudnn_version REGEX "^#define CUDNN_MAJOR ")
+  if(cudnn_version MATCHES " 9$")
+    list(APPEND TENON_CUDA_INCLUDE ${TENON_CUDNN_INCLUDE})
+  else()
+    set(TENON_CUDNN_INCLUDE "")
+  endif()
+endif()
 list(REMOVE_DUPLICATES TENON_CUDA_INCLUDE)
 if(TENON_CUDA_MISSING)
   list(JOIN TENON_CUDA_MISSING ", " TENON_CUDA_MISSING)

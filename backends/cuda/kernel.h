@@ -35,6 +35,7 @@ struct OpKernel {
   void (*infer_private)(const tn_call* call, tn_meta* privates) = nullptr;
 };
 using OpKernels = std::span<const OpKernel>();
-OpKernels linear_kernels, softmax_kernels, optim_kernels, clip_kernels, index_kernels;
+OpKernels linear_kernels, softmax_kernels, optim_kernels, clip_kernels, index_kernels,
+    convolution_kernels;
 
 }  // namespace cuda

@@ -36,8 +36,12 @@ constexpr Kernel kKernels[] = {
 };
 
 // Those of whole ops, a family each.
-constexpr OpKernels* kOpKernels[] = {linear_kernels, softmax_kernels, optim_kernels, clip_kernels,
-                                     index_kernels};
+constexpr OpKernels* kOpKernels[] = {
+    linear_kernels,      softmax_kernels, optim_kernels, clip_kernels, index_kernels,
+#ifdef TENON_CUDA_CUDNN
+    convolution_kernels,
+#endif
+};
 
 tn_status* run(void* self, const tn_call* call) {
   const Kernel& kernel = *static_cast<const Kernel*>(self);

@@ -2,6 +2,8 @@
 // something does not fit. Each is a run of the command, since a process opens a driver once.
 #include <dlfcn.h>
 
+#include <fstream>
+
 #include "cli_support.h"
 
 namespace {
@@ -15,7 +17,8 @@ class CudaOpen : public cli::CliTest {
   void TearDown() override {
     for (const char* variable :
          {"LD_LIBRARY_PATH", "TENON_FAKE_CUDA_VERSION", "TENON_FAKE_CUDA_GPUS",
-          "TENON_FAKE_CUDA_CAPABILITY", "TENON_FAKE_CUDA_FAIL"})
+          "TENON_FAKE_CUDA_CAPABILITY", "TENON_FAKE_CUDA_FAIL", "TENON_FAKE_CUDNN_VERSION",
+          "TENON_FAKE_CUDNN_FAIL", "TENON_CUDA_CACHE"})
       ::unsetenv(variable);
     CliTest::TearDown();
   }
@@ -24,12 +27,35 @@ class CudaOpen : public cli::CliTest {
   static void use_fake() { ::setenv("LD_LIBRARY_PATH", fake().c_str(), 1); }
   // A folder in which a library of one name is another one of the fake's.
   void use_instead(const char* name, const char* other) {
-    for (const char* library : {"libcuda.so.1", "libnvrtc.so.13", "libcublasLt.so.13"})
+    for (const char* library :
+         {"libcuda.so.1", "libnvrtc.so.13", "libcublasLt.so.13", "libcudnn.so.9"})
       cli::fs::create_symlink(
           cli::fs::path(fake()) / (library == std::string(name) ? other : library),
           folder_ / library);
     ::setenv("LD_LIBRARY_PATH", folder_.c_str(), 1);
   }
+  // A training of a small network of images: one step of 40 digits.
+  cli::Outcome train_cnn() const {
+    std::ifstream digits(CudaOpen::digits() + "/digits.csv");
+    std::string few, line;
+    for (int i = 0; i < 48 && std::getline(digits, line); ++i) few += line + "\n";
+    write("digits.csv", few);
+    std::string text = cli::read(CudaOpen::digits() + "/cnn.json");
+    const size_t csv = text.find("\"digits.csv\"");
+    text.replace(csv, 12, "\"" + path("digits.csv") + "\"");
+    ::setenv("TENON_CUDA_CACHE", "0", 1);
+    return tenon("train '" + write("cnn.json", text) + "' --device cuda --epochs 1");
+  }
+  // That the log says once why convolutions run by their meaning, and the training goes on.
+  void expect_no_cudnn(const std::string& why) const {
+    const cli::Outcome run = train_cnn();
+    EXPECT_EQ(run.code, 0) << run.err;
+    const std::string note = "cuda: " + why + "; convolutions and attention run by their meaning\n";
+    const size_t at = run.err.find(note);
+    EXPECT_NE(at, std::string::npos) << run.err;
+    EXPECT_EQ(run.err.find("run by their meaning", at + note.size()), std::string::npos) << run.err;
+  }
+  static bool has_cudnn() { return cli::fs::exists(fake() + "/libcudnn.so.9"); }
   // What `tenon devices` says of the device.
   std::string absence() const {
     const cli::Outcome run = tenon("devices");
@@ -128,6 +154,70 @@ TEST_F(CudaOpen, NeedsCublasLtForProducts) {
   EXPECT_NE(run.code, 0);
   EXPECT_HAS(run.err,
              "no cuBLASLt, which multiplies matrices (libcublasLt.so.13 has no cublasLtCreate)");
+}
+
+// ---- cuDNN
+
+TEST_F(CudaOpen, NamesTheEntryThatCudnnLacks) {
+  if (!has_cudnn()) GTEST_SKIP() << "the plugin is built without cuDNN";
+  use_instead("libcudnn.so.9", "libnvrtc.so.13");
+  expect_no_cudnn("cuDNN is incomplete (libcudnn.so.9 has no cudnnGetVersion)");
+}
+
+TEST_F(CudaOpen, RefusesAnOldCudnn) {
+  if (!has_cudnn()) GTEST_SKIP() << "the plugin is built without cuDNN";
+  use_fake();
+  ::setenv("TENON_FAKE_CUDNN_VERSION", "8902", 1);
+  expect_no_cudnn("cuDNN 8.9 is here (libcudnn.so.9), and cuDNN 9 is needed");
+}
+
+TEST_F(CudaOpen, SaysThatThereIsNoCudnn) {
+  if (!has_cudnn()) GTEST_SKIP() << "the plugin is built without cuDNN";
+  if (void* library = ::dlopen("/usr/local/cuda/lib64/libcudnn.so.9", RTLD_LAZY)) {
+    ::dlclose(library);
+    GTEST_SKIP() << "this machine has cuDNN where the plugin looks for it";
+  }
+  use_instead("libcudnn.so.9", "nothing");
+  expect_no_cudnn("no cuDNN (libcudnn.so.9 was not found)");
+  // The other name is all that the plugin looks at.
+  cli::fs::create_symlink(cli::fs::path(fake()) / "libnvrtc.so.13", folder_ / "libcudnn.so.8");
+  expect_no_cudnn("cuDNN 8 is here (libcudnn.so.8), and cuDNN 9 is needed");
+}
+
+TEST_F(CudaOpen, SaysThatPartsOfCudnnDoNotFit) {
+  if (!has_cudnn()) GTEST_SKIP() << "the plugin is built without cuDNN";
+  use_fake();
+  ::setenv("TENON_FAKE_CUDNN_FAIL", "cudnnGraphVersionCheck:1:1002", 1);
+  expect_no_cudnn(
+      "cuDNN is incomplete (cudnnGraphVersionCheck: CUDNN_STATUS_SUBLIBRARY_VERSION_MISMATCH: as "
+      "the fake was told)");
+}
+
+TEST_F(CudaOpen, SaysHowCudnnFailed) {
+  if (!has_cudnn()) GTEST_SKIP() << "the plugin is built without cuDNN";
+  use_fake();
+  ::setenv("TENON_FAKE_CUDNN_FAIL", "cudnnCreate:1:1001", 1);
+  expect_no_cudnn("cuDNN failed: cudnnCreate: CUDNN_STATUS_NOT_INITIALIZED: as the fake was told");
+  for (const char* entry : {"cudnnBackendExecute", "cudnnSetStream"}) {
+    ::setenv("TENON_FAKE_CUDNN_FAIL", (std::string(entry) + ":1:5000").c_str(), 1);
+    const cli::Outcome run = train_cnn();
+    EXPECT_NE(run.code, 0);
+    EXPECT_HAS(run.err, "conv2d: " + std::string(entry) +
+                            ": CUDNN_STATUS_EXECUTION_FAILED: as the fake was told (cuda:0)");
+  }
+}
+
+// What fails while a plan is made is a refusal: the call runs by its meaning.
+TEST_F(CudaOpen, RunsByItsMeaningWhatCudnnRefuses) {
+  if (!has_cudnn()) GTEST_SKIP() << "the plugin is built without cuDNN";
+  use_fake();
+  for (const char* entry : {"cudnnBackendCreateDescriptor", "cudnnBackendSetAttribute",
+                            "cudnnBackendFinalize", "cudnnBackendGetAttribute"}) {
+    ::setenv("TENON_FAKE_CUDNN_FAIL", (std::string(entry) + ":1:3000").c_str(), 1);
+    const cli::Outcome run = train_cnn();
+    EXPECT_EQ(run.code, 0) << entry << run.err;
+    EXPECT_EQ(run.err, "");
+  }
 }
 
 }  // namespace

@@ -1,0 +1,67 @@
+#include "cudnn.h"
+
+#include <dlfcn.h>
+
+#include <mutex>
+
+namespace cuda {
+
+Cudnn cudnn = {};
+
+namespace {
+
+// cuDNN 8 has another name, and is here or not.
+bool has_older() {
+  void* older = dlopen("libcudnn.so.8", RTLD_LAZY | RTLD_LOCAL);
+  if (older) dlclose(older);
+  return older != nullptr;
+}
+
+std::string open_cudnn() {
+  Library library("libcudnn.so.9");
+  if (!library.is_whole())
+    return has_older() ? "cuDNN 8 is here (libcudnn.so.8), and cuDNN 9 is needed"
+                       : "no cuDNN (" + library.why() + ")";
+  Cudnn table = {};
+  TN_CUDA_CUDNN(TN_CUDA_FILL)
+  if (!library.is_whole()) return "cuDNN is incomplete (" + library.why() + ")";
+  const size_t version = table.cudnnGetVersion();
+  if (version < 90000)  // what is before 9 counts in thousands
+    return "cuDNN " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 100) +
+           " is here (libcudnn.so.9), and cuDNN 9 is needed";
+  // The library is a door to others, each a file of its own, which may be missing or of another
+  // version.
+  const cudnnStatus_t parts = table.cudnnGraphVersionCheck();
+  cudnn = table;
+  if (parts != CUDNN_STATUS_SUCCESS)
+    return "cuDNN is incomplete (" + cudnn_words("cudnnGraphVersionCheck", parts) + ")";
+  return "";
+}
+
+}  // namespace
+
+const std::string& why_no_cudnn() {
+  static std::once_flag once;
+  static std::string& why = *new std::string;
+  std::call_once(once, [] {
+    why = open_cudnn();
+    if (!why.empty())
+      host->log(2, ("cuda: " + why + "; convolutions and attention run by their meaning").c_str());
+  });
+  return why;
+}
+
+void log_no_cudnn(const std::string& why) {
+  host->log(2, ("cuda: " + why + "; convolutions and attention run by their meaning").c_str());
+}
+
+std::string cudnn_words(const char* entry, cudnnStatus_t result) {
+  std::string text = std::string(entry) + ": " + cudnn.cudnnGetErrorString(result);
+  char last[200] = "";
+  cudnn.cudnnGetLastErrorString(last, sizeof last);
+  if (last[0] != '\0') text += std::string(": ") + last;
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
+}  // namespace cuda

@@ -1,0 +1,42 @@
+// cuDNN 9: its entries in one table, which is filled at the first convolution or attention. Only the
+// interface of operation graphs is used. Without the library these ops run by their meaning.
+#pragma once
+
+#include <cudnn_graph.h>
+
+#include <string>
+
+#include "driver.h"
+
+namespace cuda {
+
+#define TN_CUDA_CUDNN(ROW)           \
+  ROW(cudnnGetVersion)               \
+  ROW(cudnnGetErrorString)           \
+  ROW(cudnnGetLastErrorString)       \
+  ROW(cudnnCreate)                   \
+  ROW(cudnnSetStream)                \
+  ROW(cudnnGraphVersionCheck)        \
+  ROW(cudnnBackendCreateDescriptor)  \
+  ROW(cudnnBackendDestroyDescriptor) \
+  ROW(cudnnBackendSetAttribute)      \
+  ROW(cudnnBackendGetAttribute)      \
+  ROW(cudnnBackendFinalize)          \
+  ROW(cudnnBackendExecute)
+
+struct Cudnn {
+  TN_CUDA_CUDNN(TN_CUDA_MEMBER)
+};
+extern Cudnn cudnn;
+
+// Opens the library, once. Empty where it is whole, else why it cannot be used, as in "no cuDNN
+// (libcudnn.so.9 was not found)".
+const std::string& why_no_cudnn();
+
+// Tells the log, whose reader sees no slower convolution otherwise.
+void log_no_cudnn(const std::string& why);
+
+// What a failed call says: the entry, the status, and cuDNN's last words on this thread.
+std::string cudnn_words(const char* entry, cudnnStatus_t result);
+
+}  // namespace cuda

@@ -1,0 +1,120 @@
+#include "cudnn_plans.h"
+
+#include <atomic>
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include "disk_cache.h"
+
+namespace cuda {
+namespace {
+
+std::mutex handles_mutex;
+auto& free_handles = *new std::map<int32_t, std::vector<cudnnHandle_t>>;  // by device
+
+// The handles of a thread; when it ends, another thread takes them. None is ever destroyed: that
+// would call the driver where the process may be ending.
+struct ThreadHandles {
+  std::map<int32_t, cudnnHandle_t> held;
+
+  ~ThreadHandles() {
+    const std::lock_guard lock(handles_mutex);
+    for (const auto& [index, handle] : held) free_handles[index].push_back(handle);
+  }
+};
+thread_local ThreadHandles thread_handles;
+
+struct Found {
+  std::unique_ptr<Plan> plan;
+  std::string why;
+};
+std::mutex plans_mutex;
+auto& plans = *new std::map<int32_t, std::unordered_map<std::string, Found>>;  // by device
+
+// Takes what a thread that ended has left, or makes one.
+tn_status* make_handle(int32_t index, cudnnHandle_t* handle) {
+  {
+    const std::lock_guard lock(handles_mutex);
+    std::vector<cudnnHandle_t>& unused = free_handles[index];
+    if (!unused.empty()) {
+      *handle = unused.back();
+      unused.pop_back();
+      return nullptr;
+    }
+  }
+  const cudnnStatus_t result = cudnn.cudnnCreate(handle);
+  if (result == CUDNN_STATUS_SUCCESS) return nullptr;
+  const std::string why = "cuDNN failed: " + cudnn_words("cudnnCreate", result);
+  static std::atomic<bool> is_said = false;
+  if (!is_said.exchange(true)) log_no_cudnn(why);
+  return error(host, TN_UNSUPPORTED, "%s (%s:%d)", why.c_str(), kDeviceName, index);
+}
+
+// What a plan on the disk depends on beside its problem.
+std::string device_key(int32_t index) {
+  const Gpu* gpu = nullptr;
+  char name[100] = "";
+  tn_status* failure = find_gpu(index, &gpu);
+  if (!failure) driver.cuDeviceGetName(name, sizeof name, gpu->device);
+  if (failure) host->status_free(failure);
+  return "cudnn " + std::to_string(cudnn.cudnnGetVersion()) + "\n" + name + " " +
+         (gpu ? gpu->architecture : "") + "\n";
+}
+
+// From the disk, where it is and still fits; else made, and kept there.
+std::unique_ptr<Plan> find_or_make(int32_t index, const Target& target, const std::string& key,
+                                   const MakePlan& make, std::string* why) {
+  const std::string disk_key = device_key(index) + key;
+  std::string json;
+  if (find_cached(disk_key, &json)) {
+    if (std::unique_ptr<Plan> plan = Plan::read(json, target, why)) return plan;
+  }
+  std::unique_ptr<Plan> plan = make(target, why);
+  json = plan ? plan->json() : "";
+  if (!json.empty()) keep_cached(disk_key, json);
+  return plan;
+}
+
+}  // namespace
+
+tn_status* find_cudnn(int32_t index, cudnnHandle_t* handle) {
+  const std::string& why = why_no_cudnn();
+  if (!why.empty()) return error(host, TN_NOT_FOUND, "%s", why.c_str());
+  cudnnHandle_t& found = thread_handles.held[index];
+  if (!found) TN_CUDA_TRY(make_handle(index, &found));
+  *handle = found;
+  return nullptr;
+}
+
+Plan* find_plan(int32_t index, const std::string& key, const MakePlan& make, std::string* why) {
+  Target target;
+  if (tn_status* status = find_cudnn(index, &target.handle)) {
+    *why = host->status_message(status);
+    host->status_free(status);
+    return nullptr;
+  }
+  const std::lock_guard lock(plans_mutex);
+  const auto [place, is_new] = plans[index].try_emplace(key);
+  Found& found = place->second;
+  if (is_new) found.plan = find_or_make(index, target, key, make, &found.why);
+  if (!found.plan) *why = found.why;
+  return found.plan.get();
+}
+
+tn_status* execute(const tn_call* call, const Stream& stream, const char* op, Plan& plan,
+                   std::initializer_list<int64_t> ids, std::initializer_list<const void*> data) {
+  cudnnHandle_t handle = nullptr;
+  TN_CUDA_TRY(find_cudnn(stream.index, &handle));
+  void* workspace = nullptr;
+  if (plan.workspace > 0)
+    TN_CUDA_TRY(host->workspace(call, static_cast<uint64_t>(plan.workspace), &workspace));
+  const cudnnStatus_t bound = cudnn.cudnnSetStream(handle, stream.handle);
+  const std::string failure = bound == CUDNN_STATUS_SUCCESS
+                                  ? plan.execute(handle, ids, data, workspace)
+                                  : cudnn_words("cudnnSetStream", bound);
+  if (failure.empty()) return nullptr;
+  return error(host, TN_INTERNAL, "%s: %s (%s:%d)", op, failure.c_str(), kDeviceName, stream.index);
+}
+
+}  // namespace cuda

@@ -1,0 +1,41 @@
+// The handles of cuDNN and its plans, of the devices that are here.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "operation_graph.h"
+#include "stream.h"
+
+namespace cuda {
+
+// This thread's handle of a device, whose context is current.
+tn_status* find_cudnn(int32_t index, cudnnHandle_t* handle);
+
+// The plan of a problem on a device, whose context is current; made when it is first asked for, and
+// kept as long as the process. `key`: all that decides it. NULL with `why`, also from then on: cuDNN
+// is not there, or does not take the problem. From any thread.
+using MakePlan = std::function<std::unique_ptr<Plan>(const Target& target, std::string* why)>;
+Plan* find_plan(int32_t index, const std::string& key, const MakePlan& make, std::string* why);
+
+// A refusal of a kernel, which is asked without the context of the device. `body` is a std::string().
+template <class Body>
+std::string with_context(const char* op, int32_t index, const Body& body) {
+  std::string why;
+  tn_status* failure = guarded(op, index, [&]() -> tn_status* {
+    why = body();
+    return nullptr;
+  });
+  if (failure) {
+    why = host->status_message(failure);
+    host->status_free(failure);
+  }
+  return why;
+}
+
+// Executes it on the stream, with workspace of the call. `op` is named where it fails.
+tn_status* execute(const tn_call* call, const Stream& stream, const char* op, Plan& plan,
+                   std::initializer_list<int64_t> ids, std::initializer_list<const void*> data);
+
+}  // namespace cuda
