@@ -60,7 +60,9 @@ DeviceMemory::DeviceMemory(tn_device device)
 
 uint64_t DeviceMemory::rounded(uint64_t bytes) const {
   const uint64_t wanted = std::max<uint64_t>(bytes, 1);
-  return kCaching ? (wanted + granularity_ - 1) & ~(granularity_ - 1) : wanted;
+  // Poisoning also looks for touches behind the last byte.
+  const bool is_exact = !kCaching || is_poisoning();
+  return is_exact ? wanted : (wanted + granularity_ - 1) & ~(granularity_ - 1);
 }
 
 Status DeviceMemory::allocate(Stream* stream, uint64_t bytes, tn_storage** storage) {
@@ -272,7 +274,7 @@ DeviceMemory::Block* DeviceMemory::take_fitting(StreamPool& pool, uint64_t bytes
     const auto found = blocks.lower_bound(&wanted);
     if (found == blocks.end()) continue;
     Block* block = *found;
-    const bool wasteful = block->bytes - bytes > bytes / 4;
+    const bool wasteful = block->bytes - bytes > (is_poisoning() ? 0 : bytes / 4);
     // Small requests leave large blocks whole: those would never come together again.
     const bool cut = wasteful && may_split_ && (small || bytes > kSmallRequest);
     if (wasteful && !cut) continue;

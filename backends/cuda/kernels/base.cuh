@@ -62,10 +62,15 @@ DEVICE unsigned short float_to_bfloat(float value) {
   return bits;
 }
 
-// What other threads may be changing atomically.
+// An integer that other threads may be changing atomically; one that several threads write, of which one
+// stays.
 template <class Word>
 DEVICE Word read_atomically(void* memory, long long i) {
   return static_cast<volatile Word*>(memory)[i];
+}
+template <class Word>
+DEVICE void write_atomically(void* memory, long long i, Word value) {
+  static_cast<volatile Word*>(memory)[i] = value;
 }
 // Writes `wanted` to the word where it is `expected`, and gives what was there.
 template <class Word>

@@ -44,8 +44,8 @@ KERNEL(scatter, IndexLoop<L>, p) {
   EACH(L::I, i, p.loop.n) {
     const auto o = offsets(p.loop, i);
     const long long pick = picked(p, at<long long>(p.loop.data[1], o.at[1]), true);
-    if (pick >= 0)
-      at<Element>(p.loop.data[0], o.at[0] + pick) = at<Element>(p.loop.data[2], o.at[2]);
+    if (pick >= 0)  // equal indices leave one of the values
+      write_atomically(p.loop.data[0], o.at[0] + pick, at<Element>(p.loop.data[2], o.at[2]));
   }
 }
 #elif defined(SCATTER_ADD)   // Element: of the dtype

@@ -1,5 +1,5 @@
 // What compiled texts call: it is part of each library of them. Texts are compiled with
-// -fsanitize=thread and -fsanitize=signed-integer-overflow,bounds,shift, but not linked with the
+// -fsanitize=thread and -fsanitize=signed-integer-overflow,bounds,object-size,shift, but not linked with the
 // runtimes of these: the calls that the compiler adds come here. So each touch of memory that other
 // threads may see is known (__tsan_*), and each overflow (__ubsan_*). It is compiled without.
 #include "runtime.h"
@@ -122,6 +122,7 @@ UNDEFINED(negate_overflow, "a negation that overflows", void*)
 UNDEFINED(divrem_overflow, "a division by zero, or one that overflows,", void*, void*)
 UNDEFINED(shift_out_of_bounds, "a shift by too much", void*, void*)
 UNDEFINED(out_of_bounds, "an index outside of its array", void*)
+UNDEFINED(type_mismatch_v1, "an address outside of its variable", void*)
 #undef UNDEFINED
 
 }  // extern "C"

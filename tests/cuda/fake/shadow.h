@@ -14,7 +14,7 @@ namespace fake {
 // Shared memory of one library of texts.
 Shadow* make_shadow(const void* begin, size_t bytes);
 
-// Is memory of the device watched, too? TENON_FAKE_CUDA_RACES=1.
+// Is memory of the device watched, too? TENON_FAKE_CUDA_RACES=0: it is not.
 bool watches_device();
 
 // A launch begins, a block of it, and what follows a meeting of all its threads.

@@ -28,7 +28,8 @@ inline int lane() { return static_cast<int>(thread_index().x % 32); }
 #define blockIdx (fake::block_index())
 #define threadIdx (fake::thread_index())
 
-#define DEVICE inline
+// As in NVRTC, and so that no call moves values which the compiler does not tell of.
+#define DEVICE inline __attribute__((always_inline))
 #define SHARED static
 #define FAKE_KERNEL(name, Parameters, p, meets)                                                  \
   static void name(const Parameters& p);                                                         \
@@ -101,6 +102,11 @@ template <class Word>
 DEVICE Word read_atomically(void* memory, long long i) {
   const fake::Atomic touches;
   return at<Word>(memory, i);
+}
+template <class Word>
+DEVICE void write_atomically(void* memory, long long i, Word value) {
+  const fake::Atomic touches;
+  at<Word>(memory, i) = value;
 }
 template <class Word>
 DEVICE Word exchange_if(void* memory, long long i, Word expected, Word wanted) {

@@ -1,0 +1,159 @@
+// Mistakes that kernels could have, each put into a header of the plugin's in the place of what is
+// there, with an op that meets it and what is then said of it. `kWrongValue` is said by the test,
+// of mistakes that leave all memory in order.
+#pragma once
+
+#include "ops_support.h"
+
+namespace faults {
+
+inline const char* const kWrongValue = "wrong value";
+inline const char* const kRace = "meets a race in memory of the device: it ";
+inline const char* const kSharedRace = "meets a race in shared memory: it ";
+inline const char* const kUnwritten = "meets shared memory that was not written";
+inline const char* const kOutside = "meets an address outside of live memory";
+
+// n numbers that are whole, in no order, each several times.
+inline Tensor numbers(int64_t n) {
+  std::vector<float> values;
+  for (int64_t i = 0; i < n; ++i) values.push_back(static_cast<float>(i * 7919 % 997) - 500.f);
+  return Tensor::from(values, {n});
+}
+
+// What an op makes of its input on a device. Inputs are made on `cpu`.
+struct Op {
+  std::function<Tensor()> input;
+  std::function<Tensor(const Tensor&)> run;
+};
+#define FAULT_OP(name, in, out) \
+  inline const Op name = {[] { return in; }, [](const Tensor& x) { return out; }}
+FAULT_OP(sum_of_rows, numbers(3000).reshape({3, 1000}), x.sum({1}));
+FAULT_OP(sum_of_short_rows, numbers(100).reshape({5, 20}), x.sum({1}));
+FAULT_OP(sum_of_all, numbers(40000), x.sum());
+FAULT_OP(turned, numbers(1003).reshape({17, 59}), x.t().contiguous());
+FAULT_OP(int_of, numbers(1003), x.to(tn::int32));
+FAULT_OP(running_sum, numbers(600), tn::cumsum(x, 0));
+FAULT_OP(long_running_sum, numbers(60000).to(tn::int64), tn::cumsum(x, 0));
+FAULT_OP(sorted, numbers(900), std::get<0>(tn::sort(x, 0)));
+FAULT_OP(sorted_in_runs, numbers(2500), std::get<1>(tn::sort(x, 0)));
+FAULT_OP(where_not_zero, numbers(5000), tn::nonzero(x));
+FAULT_OP(third_of_row, numbers(20).reshape({4, 5}),
+         tn::gather(x, 1, tn::full({4, 1}, 3, tn::int64, x.device())));
+FAULT_OP(gather_behind, numbers(20).reshape({4, 5}),
+         tn::gather(x, 1, tn::full({4, 1}, 300, tn::int64, x.device())));
+FAULT_OP(added_twice, numbers(64).to(tn::int64),
+         tn::scatter_add(tn::zeros({8}, tn::int64, x.device()), 0,
+                         tn::full({64}, 5, tn::int64, x.device()), x));
+FAULT_OP(steps_of_2_to_30, numbers(1),
+         tn::arange(0, int64_t{9} << 30, int64_t{1} << 30, tn::int64, x.device()));
+FAULT_OP(drawn, numbers(1), (tn::manual_seed(3), tn::rand({1001}, tn::float32, x.device())));
+FAULT_OP(softmax_of_rows, numbers(2000).reshape({50, 40}) / 500, tn::softmax(x, 1));
+FAULT_OP(softmax_of_long_rows, numbers(20003).reshape({1, 20003}) / 500, tn::softmax(x, 1));
+FAULT_OP(softmax_of_odd_rows, numbers(41 * 51).reshape({51, 41}) / 500, tn::softmax(x, 1));
+#undef FAULT_OP
+
+struct Fault {
+  const char* name;
+  const char* file;
+  std::string from, to;
+  const Op* op;
+  std::string says;  // in this order, with anything between parts that "..." divides
+
+  friend void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.file; }
+};
+
+inline std::vector<Fault> all() {
+  return {
+      // ---- Meetings
+      {"NoMeetingBetweenStepsOfATree", "reduce.cuh", "row[lane + step]);\n      meet();",
+       "row[lane + step]);", &sum_of_rows,
+       std::string("reduce_pieces ") + kSharedRace + "...thread"},
+      {"NoMeetingBetweenReadAndWrite", "nonzero.cuh", "slots[thread - step] : 0;\n    meet();",
+       "slots[thread - step] : 0;", &where_not_zero, kSharedRace},
+      {"NoMeetingBeforeSlotsAreUsedAgain", "scan.cuh", "all = slots[0];\n  meet();",
+       "all = slots[0];", &long_running_sum, kSharedRace},
+      {"NoMeetingBetweenWarps", "rows.cuh", "slots[thread / 32] = of_warp;\n    meet();",
+       "slots[thread / 32] = of_warp;", &softmax_of_long_rows, kUnwritten},
+      {"NoMeetingBehindTheLoad", "sort.cuh", "  }\n  meet();\n  for (int size = 2;",
+       "  }\n  for (int size = 2;", &sorted, kUnwritten},
+      {"ABarrierInABranch", "scan.cuh", "slots[threads - 1]);\n      meet();",
+       "slots[threads - 1]);\n      if (is_in) meet();", &running_sum,
+       "meets a barrier that not all threads reach, at ...scan.cuh:"},
+      {"ABarrierInEachBranch", "reduce.cuh",
+       "row[lane] = fold<R::kind>(row[lane], row[lane + step]);\n      meet();",
+       "{ row[lane] = fold<R::kind>(row[lane], row[lane + step]); meet(); }\n else meet();",
+       &sum_of_rows, "meets a barrier that others pass elsewhere"},
+      {"AReturnBeforeABarrier", "reduce.cuh", "Folded<Value> mine = folder.result();",
+       "if (kept >= p.n_kept) return;\n  Folded<Value> mine = folder.result();", &sum_of_short_rows,
+       "meets a barrier that not all threads reach"},
+      {"ABarrierOfAKernelWithoutMeetings", "copy.cuh", "    const auto o = offsets(p, i);",
+       "    meet();\n    const auto o = offsets(p, i);", &int_of,
+       "copy meets a barrier, and is no BLOCK_KERNEL"},
+      // ---- Shared memory
+      {"TheFirstSlotIsNotWritten", "reduce.cuh", "row[lane] = mine;",
+       "if (lane > 0) row[lane] = mine;", &sum_of_rows, kUnwritten},
+      {"TheTailIsNotWritten", "sort.cuh", "    places[i] = is_in ? i : kTile;",
+       "    if (is_in) places[i] = i;", &sorted, kUnwritten},
+      {"SlotsOfHalfABlock", "reduce.cuh", "slots[kBlock];", "slots[kBlock / 2];", &sum_of_rows,
+       "meets an address outside of its variable at ...reduce.cuh:"},
+      {"AnArrayThatIsTooSmall", "sort.cuh", "int places[kTile];", "int places[kTile / 2];", &sorted,
+       "meets an index outside of its array at ...sort.cuh:"},
+      {"SlotsOfTheNeighbour", "scan.cuh", "slots[thread] = is_in ?", "slots[thread / 2] = is_in ?",
+       &running_sum, kSharedRace},
+      // ---- Lanes
+      {"AMaskOfHalfAWarp", "rows.cuh", "shuffle_down(~0u,", "shuffle_down(0xFFFFu,",
+       &softmax_of_rows, "exchange of lanes whose mask does not name its own, at ...rows.cuh:"},
+      {"AMaskOfLanesThatDoNotCome", "rows.cuh", "mine = fold(mine, from_next(mine, step));",
+       "if (static_cast<int>(threadIdx.x) % 32 < 16) mine = fold(mine, from_next(mine, step));",
+       &softmax_of_rows, "exchange of lanes that its mask names, and of which some do not come"},
+      {"AValueOfALaneThatDoesNotCome", "rows.cuh",
+       "DEVICE Value from_lane(Value value, int lane) { return shuffle_from(~0u, value, lane); }",
+       "DEVICE Value from_lane(Value value, int lane) {\n"
+       "  if (threadIdx.x % 32 == 0) return value;\n"
+       "  return shuffle_from(~1u, value, lane);\n}",
+       &softmax_of_rows, "meets a value of lane 0, which the mask does not name"},
+      // ---- Memory of the device
+      {"BlocksWithoutTheirNumber", "base.cuh",
+       "static_cast<I>(blockIdx.x) * static_cast<I>(blockDim.x) + static_cast<I>(threadIdx.x);",
+       "static_cast<I>(threadIdx.x);", &int_of,
+       std::string(kRace) + "writes what thread ...block 0 0"},
+      {"AStepOfBlocks", "base.cuh", "static_cast<I>(gridDim.x) * static_cast<I>(blockDim.x))",
+       "static_cast<I>(gridDim.x))", &int_of, kRace},
+      {"OneElementTooMany", "base.cuh",
+       "i < static_cast<I>(n); i +=", "i <= static_cast<I>(n); i +=", &int_of,
+       std::string(kOutside) + ": ..., 0 bytes behind a live block of 4012"},
+      {"NoTail", "base.cuh", "i < static_cast<I>(n); i +=", "i < static_cast<I>(n) / 32 * 32; i +=",
+       &int_of, kWrongValue},
+      {"PiecesInOnePlace", "reduce.cuh", "kept * p.n_pieces + static_cast<I>(blockIdx.y)",
+       "kept * p.n_pieces", &sum_of_all, kRace},
+      {"PiecesBehindTheirPlace", "reduce.cuh", "kept * p.n_pieces + static_cast<I>(blockIdx.y)",
+       "kept * p.n_pieces + static_cast<I>(blockIdx.y) + 1", &sum_of_all, kOutside},
+      {"TheTailOfARow", "sort.cuh", "const bool is_in = first + i < p.n;",
+       "const bool is_in = first + i <= p.n;", &sorted, kOutside},
+      {"EqualElementsInOnePlace", "sort.cuh", ": !precedes(key, other, descending);",
+       ": precedes(other, key, descending);", &sorted_in_runs, kRace},
+      {"TheLanesBehindTheLast", "random.cuh", "if (4 * block + lane < p.n) at", "at", &drawn,
+       kOutside},
+      {"AnIndexThatNobodyChecks", "index.cuh", "index >= 0 && index < p.size", "index >= 0",
+       &gather_behind, kOutside},
+      {"AddsWithoutAtomics", "index.cuh", "add_atomically(memory, i, value);",
+       "at<E>(memory, i) += value;", &added_twice, kRace},
+      {"TheStrideOfTheDimensionBefore", "base.cuh", "to.at[k] += q.rest * loop.strides[k][d];",
+       "to.at[k] += q.rest * loop.strides[k][d - 1];", &turned, kRace},
+      {"AShiftOfPacksIsForgotten", "rows.cuh",
+       "shift = kPack > 1 ? (start.at[0] + rows.phase) % kPack : 0;", "shift = 0;",
+       &softmax_of_odd_rows, kRace},
+      {"APackThatIsNotAligned", "rows.cuh",
+       "at<Pack<Element, kPack>>(data, (start + first) / kPack);",
+       "at<Pack<Element, kPack>>(&at<Element>(data, start + first + 1), 0);", &softmax_of_odd_rows,
+       "meets a misaligned address"},
+      {"AProductOfInts", "copy.cuh",
+       "static_cast<unsigned long long>(i) * static_cast<unsigned long long>(p.step)",
+       "static_cast<int>(i) * static_cast<int>(p.step)", &steps_of_2_to_30,
+       "meets a product that overflows at ...copy.cuh:"},
+      {"TheInputIsWritten", "copy.cuh",
+       "at<To>(p.data[0], o.at[0]) =", "at<To>(p.data[1], o.at[1]) =", &int_of, kWrongValue},
+  };
+}
+
+}  // namespace faults
