@@ -65,8 +65,10 @@ tn_status* copy(const tn_call* call, const Stream& stream) {
   return launch(stream, text, "copy", grid_for(dims.n), parameters);
 }
 
-tn_status* fill(const tn_call* call, const Stream& stream) {
-  const tn_tensor* y = call->outputs[0];
+namespace {
+
+// All elements of y get these bits.
+tn_status* fill_bits(const Stream& stream, const tn_tensor* y, int64_t bits) {
   const Side side = side_of(y);
   const Dims dims = merged(y->ndim, y->sizes, &side, 1);
   static constinit Texts texts;
@@ -75,8 +77,19 @@ tn_status* fill(const tn_call* call, const Stream& stream) {
            bits_name(y->dtype) + ";\nusing P = " + loop_type(dims) + ";\n#include \"copy.cuh\"\n";
   });
   Parameters parameters;
-  add_loop(parameters, dims, bits_of(call->args[0], y->dtype));
+  add_loop(parameters, dims, bits);
   return launch(stream, text, "fill", grid_for(dims.n), parameters);
+}
+
+}  // namespace
+
+tn_status* fill(const tn_call* call, const Stream& stream) {
+  const tn_tensor* y = call->outputs[0];
+  return fill_bits(stream, y, bits_of(call->args[0], y->dtype));
+}
+
+tn_status* clear(const Stream& stream, const tn_tensor* x) {
+  return x && x->numel > 0 ? fill_bits(stream, x, 0) : nullptr;
 }
 
 tn_status* iota(const tn_call* call, const Stream& stream) {

@@ -15,6 +15,9 @@ using Run = tn_status*(const tn_call* call, const Stream& stream);
 Run elementwise, reduce, scan, matmul, copy, fill, iota, gather, scatter, sort, random_bits,
     nonzero;
 
+// Writes zeros, whatever the strides are; nothing where there is no tensor.
+tn_status* clear(const Stream& stream, const tn_tensor* x);
+
 // ---- Of whole ops: each family gives its rows
 inline constexpr uint32_t kUsualTraits = TN_KERNEL_CAPTURE_SAFE | TN_KERNEL_DETERMINISTIC;
 
@@ -35,7 +38,7 @@ struct OpKernel {
   void (*infer_private)(const tn_call* call, tn_meta* privates) = nullptr;
 };
 using OpKernels = std::span<const OpKernel>();
-OpKernels linear_kernels, softmax_kernels, optim_kernels, clip_kernels, index_kernels,
-    convolution_kernels;
+OpKernels linear_kernels, softmax_kernels, attention_kernels, optim_kernels, clip_kernels,
+    index_kernels, convolution_kernels;
 
 }  // namespace cuda

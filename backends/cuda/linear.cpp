@@ -50,13 +50,6 @@ std::string refusal(const tn_call* call, bool relu) {
 std::string linear_refusal(const tn_call* call) { return refusal(call, false); }
 std::string linear_relu_refusal(const tn_call* call) { return refusal(call, true); }
 
-tn_status* clear(const Stream& stream, const tn_tensor* x) {
-  if (!x || x->numel == 0) return nullptr;
-  TN_CUDA_CALL(stream.index, cuMemsetD8Async, reinterpret_cast<CUdeviceptr>(x->data), 0,
-               static_cast<size_t>(x->numel) * tenon::backend::item_size(x->dtype), stream.handle);
-  return nullptr;
-}
-
 // The sums of g's columns, [m, out].
 tn_status* sum_columns(const tn_call* call, const Stream& stream, const tn_tensor& g, int64_t m,
                        const tn_tensor& sums) {

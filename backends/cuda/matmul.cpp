@@ -8,7 +8,7 @@ namespace cuda {
 namespace {
 
 // x [batch, rows, columns] as rows are counted; its transpose as columns are.
-bool as_columns(const tn_tensor& x, Matrix* matrix) {
+bool as_columns(const tn_tensor& x, ColumnMatrix* matrix) {
   const int64_t rows = x.sizes[1], columns = x.sizes[2];
   // The stride along a dimension of size 1 is never used.
   const int64_t row_step = rows == 1 ? columns : x.strides[1];
@@ -26,7 +26,7 @@ bool as_columns(const tn_tensor& x, Matrix* matrix) {
 
 // The matrix where it lies, or its copy in rows.
 tn_status* read_matrix(const tn_call* call, const Stream& stream, const tn_tensor& x,
-                       Matrix* matrix) {
+                       ColumnMatrix* matrix) {
   if (as_columns(x, matrix)) return nullptr;
   tn_tensor dense = x, *output = &dense;
   const int64_t strides[] = {x.sizes[1] * x.sizes[2], x.sizes[2], 1};

@@ -21,7 +21,7 @@ cudaDataType_t type_of(tn_dtype dtype) {
 }
 
 // A power of two, at most 256, that divides where each matrix of the batch begins.
-uint32_t alignment_of(const Matrix& matrix, tn_dtype dtype) {
+uint32_t alignment_of(const ColumnMatrix& matrix, tn_dtype dtype) {
   const uint64_t places = reinterpret_cast<uint64_t>(matrix.data) |
                           static_cast<uint64_t>(matrix.batch_step) * item_size(dtype) | 256;
   return static_cast<uint32_t>(places & -places);
@@ -30,7 +30,7 @@ uint32_t alignment_of(const Matrix& matrix, tn_dtype dtype) {
 // What decides the algorithm.
 std::string key_of(const Product& p, int32_t index, cublasComputeType_t compute) {
   int64_t parts[20] = {index, p.dtype, p.batch, compute, p.epilogue}, *at = parts + 5;
-  for (const Matrix& m : p.matrices) {
+  for (const ColumnMatrix& m : p.matrices) {
     const int64_t flags = alignment_of(m, p.dtype) * 2 + m.is_transposed;
     for (const int64_t part : {m.rows, m.columns, m.step, m.batch_step, flags}) *at++ = part;
   }
@@ -56,7 +56,7 @@ struct Descriptors {
   Owned<cublasLtMatrixLayout_t> layouts[3];
 };
 
-tn_status* describe_layout(int32_t index, const Matrix& m, const Product& p,
+tn_status* describe_layout(int32_t index, const ColumnMatrix& m, const Product& p,
                            Owned<cublasLtMatrixLayout_t>* layout) {
   cublasLtMatrixLayout_t made = nullptr;
   TN_CUBLASLT_CALL(index, cublasLtMatrixLayoutCreate, &made, type_of(p.dtype),
@@ -186,11 +186,11 @@ tn_status* run(const Stream& stream, const Product& p, const Plan& plan, void* w
 
 }  // namespace
 
-Matrix dense(const void* data, int64_t rows, int64_t columns) {
+ColumnMatrix dense(const void* data, int64_t rows, int64_t columns) {
   return {data, columns, rows, columns, 0, false};
 }
 
-Matrix dense_transposed(const void* data, int64_t rows, int64_t columns) {
+ColumnMatrix dense_transposed(const void* data, int64_t rows, int64_t columns) {
   return {data, columns, rows, columns, 0, true};
 }
 

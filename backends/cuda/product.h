@@ -10,18 +10,18 @@
 namespace cuda {
 
 // A matrix as columns: `rows` by `columns` numbers, `step` from column to column.
-struct Matrix {
+struct ColumnMatrix {
   const void* data;
   int64_t rows, columns, step, batch_step;
   bool is_transposed;  // the product reads it with rows and columns exchanged
 };
 
 // Row-major [rows, columns], or its transpose [columns, rows].
-Matrix dense(const void* data, int64_t rows, int64_t columns);
-Matrix dense_transposed(const void* data, int64_t rows, int64_t columns);
+ColumnMatrix dense(const void* data, int64_t rows, int64_t columns);
+ColumnMatrix dense_transposed(const void* data, int64_t rows, int64_t columns);
 
 struct Product {
-  std::array<Matrix, 3> matrices;  // b, a, y
+  std::array<ColumnMatrix, 3> matrices;  // b, a, y
   tn_dtype dtype;
   int64_t batch = 1;
   // What is done to each element of y before it is rounded, or, with BGRADB, what else is computed:

@@ -10,6 +10,10 @@
 #define KERNEL(name, Parameters, p) \
   extern "C" __global__ void __launch_bounds__(256) name(const __grid_constant__ Parameters p)
 #define BLOCK_KERNEL KERNEL
+// For threads that have many values: the compiler may use all registers, where else it spills some so
+// that more blocks are there at once.
+#define WIDE_BLOCK_KERNEL(name, Parameters, p) \
+  extern "C" __global__ void __launch_bounds__(256, 1) name(const __grid_constant__ Parameters p)
 
 DEVICE void meet() { __syncthreads(); }
 

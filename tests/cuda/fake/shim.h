@@ -39,6 +39,7 @@ inline int lane() { return static_cast<int>(thread_index().x % 32); }
   static void name(const Parameters& p)
 #define KERNEL(name, Parameters, p) FAKE_KERNEL(name, Parameters, p, false)
 #define BLOCK_KERNEL(name, Parameters, p) FAKE_KERNEL(name, Parameters, p, true)
+#define WIDE_BLOCK_KERNEL BLOCK_KERNEL
 
 #define FAKE_HERE \
   { __builtin_FILE(), __builtin_LINE() }
