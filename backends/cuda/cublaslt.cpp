@@ -36,6 +36,12 @@ tn_status* find_cublaslt(int32_t index, cublasLtHandle_t* handle) {
   return nullptr;
 }
 
+void log_failure(cublasStatus_t result, const char* entry) {
+  if (result == CUBLAS_STATUS_SUCCESS) return;
+  log_failure(
+      error(host, TN_INTERNAL, "%s: %s (cuda)", entry, cublaslt.cublasLtGetStatusString(result)));
+}
+
 tn_status* status_of(cublasStatus_t result, const char* entry, int32_t index) {
   if (result == CUBLAS_STATUS_SUCCESS) return nullptr;
   tn_code code = TN_INTERNAL;

@@ -30,6 +30,9 @@ extern CublasLt cublaslt;
 // The handle of a device, whose context is current; it lives as long as the process.
 tn_status* find_cublaslt(int32_t index, cublasLtHandle_t* handle);
 
+// Of what gives back, whose caller hears nothing.
+void log_failure(cublasStatus_t result, const char* entry);
+
 tn_status* status_of(cublasStatus_t result, const char* entry, int32_t index);
 #define TN_CUBLASLT_CALL(index, entry, ...) \
   TN_CUDA_TRY(::cuda::status_of(::cuda::cublaslt.entry(__VA_ARGS__), #entry, index))

@@ -49,11 +49,6 @@ tn_status* fill_table() {
   return nullptr;
 }
 
-int attribute(CUdevice device, CUdevice_attribute which) {
-  int value = 0;
-  return driver.cuDeviceGetAttribute(&value, which, device) == CUDA_SUCCESS ? value : 0;
-}
-
 // Those of compute capability 8.0 and newer. `older` names one that is not.
 tn_status* list_gpus(std::string* older) {
   int n = 0;
@@ -61,8 +56,11 @@ tn_status* list_gpus(std::string* older) {
   for (int ordinal = 0; ordinal < n; ++ordinal) {
     Gpu gpu;
     TN_CUDA_CALL(ordinal, cuDeviceGet, &gpu.device, ordinal);
-    const int major = attribute(gpu.device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
-    const int minor = attribute(gpu.device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+    int major = 0, minor = 0;
+    TN_CUDA_CALL(ordinal, cuDeviceGetAttribute, &major,
+                 CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, gpu.device);
+    TN_CUDA_CALL(ordinal, cuDeviceGetAttribute, &minor,
+                 CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, gpu.device);
     gpu.architecture = architecture_for(major, minor);
     gpu.workspace = size_t{major >= 9 ? 32u : 4u} << 20;
     if (major >= 8) {
@@ -70,9 +68,9 @@ tn_status* list_gpus(std::string* older) {
       continue;
     }
     char name[100] = "";
-    driver.cuDeviceGetName(name, sizeof name, gpu.device);
-    *older = std::string(name) + " has compute capability " + std::to_string(major) + "." +
-             std::to_string(minor) + ", and 8.0 or newer is needed";
+    const bool has_name = driver.cuDeviceGetName(name, sizeof name, gpu.device) == CUDA_SUCCESS;
+    *older = std::string(has_name ? name : "a GPU") + " has compute capability " +
+             std::to_string(major) + "." + std::to_string(minor) + ", and 8.0 or newer is needed";
   }
   return nullptr;
 }
@@ -174,7 +172,7 @@ tn_status* refuse_fork() {
       "work in it; use the device in the parent alone, or for the first time in the child");
 }
 
-Current::Current(int32_t index) {
+Current::Current(int32_t index) : index_(index) {
   const Gpu* gpu = nullptr;
   if ((failure_ = find_gpu(index, &gpu))) return;
   ours_ = gpu->context;
@@ -185,7 +183,8 @@ Current::Current(int32_t index) {
 
 Current::~Current() {
   if (failure_) host->status_free(failure_);
-  if (before_ && before_ != ours_) driver.cuCtxSetCurrent(before_);
+  if (!before_ || before_ == ours_) return;
+  log_failure(status_of(driver.cuCtxSetCurrent(before_), "cuCtxSetCurrent", index_));
 }
 
 }  // namespace cuda

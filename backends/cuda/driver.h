@@ -101,6 +101,7 @@ class Current {
 
  private:
   tn_status* failure_ = nullptr;
+  const int32_t index_;
   CUcontext before_ = nullptr, ours_ = nullptr;
 };
 

@@ -58,7 +58,9 @@ tn_status* compile_anew(const std::string& text, const std::string& architecture
   nvrtcProgram made = nullptr;
   TN_NVRTC_CALL(nvrtcCreateProgram, &made, text.c_str(), "tenon_kernel.cu", kKernelHeaderCount,
                 kKernelHeaders, kKernelHeaderNames);
-  const auto destroy = [](nvrtcProgram program) { nvrtc.nvrtcDestroyProgram(&program); };
+  const auto destroy = [](nvrtcProgram program) {
+    log_failure(status_of(nvrtc.nvrtcDestroyProgram(&program), "nvrtcDestroyProgram"));
+  };
   const std::unique_ptr<_nvrtcProgram, decltype(destroy)> program(made, destroy);
   const std::string target = "--gpu-architecture=" + architecture;
   const char* options[std::size(kOptions) + 1] = {target.c_str()};

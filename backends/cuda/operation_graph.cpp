@@ -96,8 +96,10 @@ std::vector<cudnnBackendDescriptor_t> propose(Descriptors& parts, cudnnBackendDe
                                      CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, nullptr)
                                : 0;
   std::vector<cudnnBackendDescriptor_t> configs;
-  for (int64_t k = 0; k < n; ++k)
+  for (int64_t k = 0; k < n; ++k) {
     configs.push_back(parts.make_empty(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR));
+    if (!configs.back()) return {};
+  }
   if (configs.empty()) return configs;
   const int64_t found = get(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS,
                             CUDNN_TYPE_BACKEND_DESCRIPTOR, n, configs.data());

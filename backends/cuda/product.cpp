@@ -39,11 +39,13 @@ std::string key_of(const Product& p, int32_t index, cublasComputeType_t compute)
 
 template <class T>
 struct Destroy;
-#define TN_CUDA_DESCRIPTOR(Type, name)                                           \
-  template <>                                                                    \
-  struct Destroy<Type> {                                                         \
-    void operator()(Type made) const { cublaslt.cublasLt##name##Destroy(made); } \
-    using pointer = Type;                                                        \
+#define TN_CUDA_DESCRIPTOR(Type, name)                                                 \
+  template <>                                                                          \
+  struct Destroy<Type> {                                                               \
+    void operator()(Type made) const {                                                 \
+      log_failure(cublaslt.cublasLt##name##Destroy(made), "cublasLt" #name "Destroy"); \
+    }                                                                                  \
+    using pointer = Type;                                                              \
   };
 TN_CUDA_DESCRIPTOR(cublasLtMatmulDesc_t, MatmulDesc)
 TN_CUDA_DESCRIPTOR(cublasLtMatrixLayout_t, MatrixLayout)

@@ -23,6 +23,10 @@ tn_status* create(int32_t index, void** stream) {
 // The host has waited for its work.
 tn_status* destroy(Stream* stream) {
   const std::unique_ptr<Stream> owned(stream);
+  if (CUgraph recorded = nullptr; stream->recording) {  // the device was lost meanwhile
+    driver.cuStreamEndCapture(stream->handle, &recorded);
+    if (recorded) driver.cuGraphDestroy(recorded);
+  }
   TN_CUDA_CALL(stream->index, cuStreamDestroy, stream->handle);
   return nullptr;
 }

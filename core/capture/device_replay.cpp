@@ -274,10 +274,8 @@ Status DeviceReplay::record_steps(LaunchGraph& graph) {
   return nullptr;
 }
 
-// Nothing is allocated, and nothing is waited for, between the beginning and the end.
-Status DeviceReplay::capture(LaunchGraph& graph) {
-  destroy();
-  attach_live(graph);
+// The block, and constants with their values.
+Status DeviceReplay::take_own_memory(const LaunchGraph& graph) {
   const auto allocate = [&](uint64_t bytes, StorageRef* storage) -> Status {
     tn_storage* made;
     TN_TRY(allocate_storage(device_, nullptr, bytes, &made));
@@ -301,16 +299,28 @@ Status DeviceReplay::capture(LaunchGraph& graph) {
     TN_TRY(allocate(step.bytes, &constants_[i]));
     if (is_write) TN_TRY(write_bytes(constants_[i].get(), 0, step.values.data(), step.bytes));
   }
-  Stream* stream;
-  TN_TRY(current_stream(device_, &stream));
-  TN_TRY(order(graph, stream));
-  TN_TRY(begin_capture(device_));
-  Status failed = guarded([&] { return record_steps(graph); });
-  StatusHolder ended(end_capture(&handle_));
-  detach_live(graph);
-  if (failed != nullptr) destroy();
-  TN_TRY(failed);
-  TN_TRY(ended.take());
+  return nullptr;
+}
+
+// Nothing is allocated, and nothing is waited for, between the beginning and the end.
+Status DeviceReplay::capture(LaunchGraph& graph) {
+  destroy();
+  attach_live(graph);
+  Status failed = guarded([&]() -> Status {
+    TN_TRY(take_own_memory(graph));
+    Stream* stream;
+    TN_TRY(current_stream(device_, &stream));
+    TN_TRY(order(graph, stream));
+    TN_TRY(begin_capture(device_));
+    StatusHolder recorded(guarded([&] { return record_steps(graph); }));
+    StatusHolder ended(end_capture(&handle_));
+    return recorded ? recorded.take() : ended.take();
+  });
+  detach_live(graph);  // the calls may be launched one by one now
+  if (failed != nullptr) {
+    destroy();
+    return failed;
+  }
   captured_at_ = addresses(graph);
   return nullptr;
 }

@@ -45,6 +45,7 @@ class DeviceReplay {
   Status copy_arguments(const LaunchGraph& graph, std::span<tn_tensor* const> arguments,
                         bool back) const;
   std::vector<const void*> addresses(const LaunchGraph& graph) const;
+  Status take_own_memory(const LaunchGraph& graph);
   Status capture(LaunchGraph& graph);
   Status record_steps(LaunchGraph& graph);
   Live& live(uint64_t count, tn_dtype dtype);

@@ -126,9 +126,17 @@ Status judge_launch(Stream* stream, const char* name, Status failed) {
     if (is_tracing()) trace(stream->device, answer.get(), "stream_synchronize {}", stream->id);
     lost = answer && is_fault(answer.get()->code);
   }
-  return lost ? lose_device(stream->device, fmt::format("'{}' on {}", name, stream_text(stream)),
-                            failed)
-              : failed;
+  if (!lost) return failed;
+  std::string what = fmt::format("'{}' on {}", name, stream_text(stream));
+  // A driver tells of earlier work whenever it is called next.
+  if (const uint32_t n = stream->n_launched.load(std::memory_order_relaxed);
+      n > 0 && stream->device_type->has_streams()) {
+    what += fmt::format(
+        ", or one of {} launches before it since the stream was last waited for "
+        "(TENON_SYNC=1 finds out which)",
+        n);
+  }
+  return lose_device(stream->device, what, failed);
 }
 
 std::string stream_text(const Stream* stream) {

@@ -62,6 +62,7 @@ CUresult put(const std::shared_ptr<Stream>& stream, Work work) {
   }
   trace(work.name);
   stream->enqueue(std::move(work.run));
+  if (works_at_once()) stream->reached(stream->submitted(), true);
   return CUDA_SUCCESS;
 }
 
@@ -212,6 +213,7 @@ CUresult cuGraphLaunch(CUgraphExec exec, CUstream handle) {
     run_graph(*work);
   });
   exec->last = {stream, stream->submitted()};
+  if (works_at_once()) stream->reached(stream->submitted(), true);
   return CUDA_SUCCESS;
 }
 

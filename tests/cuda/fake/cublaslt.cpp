@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "calls.h"
 #include "tenon/halves.hpp"
 
 extern "C" bool tenon_fake_put(CUstream, const char*, void (*)(void*), void*, void (*)(void*));
@@ -188,10 +189,14 @@ bool is_aligned(const void* data, const Layout& l, uint32_t alignment) {
 
 }  // namespace
 
+#define ENTER(name) \
+  if (const int failed = fake::begin_call(#name)) return static_cast<cublasStatus_t>(failed)
+
 #pragma GCC visibility push(default)
 extern "C" {
 
 cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {
+  ENTER(cublasLtCreate);
   CUcontext context = nullptr;
   if (cuCtxGetCurrent(&context) != CUDA_SUCCESS || !context) return CUBLAS_STATUS_NOT_INITIALIZED;
   *handle = reinterpret_cast<cublasLtHandle_t>(new Handle);
@@ -199,20 +204,24 @@ cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {
 }
 
 const char* cublasLtGetStatusString(cublasStatus_t status) {
+  fake::begin_call("cublasLtGetStatusString");
   return status == CUBLAS_STATUS_INVALID_VALUE ? "CUBLAS_STATUS_INVALID_VALUE" : "CUBLAS_STATUS";
 }
 
 cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* made, cublasComputeType_t compute,
                                         cudaDataType_t scale) {
+  ENTER(cublasLtMatmulDescCreate);
   *made = reinterpret_cast<cublasLtMatmulDesc_t>(new Product{compute, scale});
   return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t made) {
+  ENTER(cublasLtMatmulDescDestroy);
   return delete as<Product>(made), CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t made,
                                               cublasLtMatmulDescAttributes_t what,
                                               const void* value, size_t bytes) {
+  ENTER(cublasLtMatmulDescSetAttribute);
   Product& product = *as<Product>(made);
   if (what == CUBLASLT_MATMUL_DESC_TRANSA) return set(&product.transposed[0], value, bytes);
   if (what == CUBLASLT_MATMUL_DESC_TRANSB) return set(&product.transposed[1], value, bytes);
@@ -224,17 +233,20 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t made,
 
 cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* made, cudaDataType type,
                                           uint64_t rows, uint64_t columns, int64_t step) {
+  ENTER(cublasLtMatrixLayoutCreate);
   if (rows == 0 || columns == 0 || step < static_cast<int64_t>(rows))
     return CUBLAS_STATUS_INVALID_VALUE;
   *made = reinterpret_cast<cublasLtMatrixLayout_t>(new Layout{type, rows, columns, step});
   return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t made) {
+  ENTER(cublasLtMatrixLayoutDestroy);
   return delete as<Layout>(made), CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t made,
                                                 cublasLtMatrixLayoutAttribute_t what,
                                                 const void* value, size_t bytes) {
+  ENTER(cublasLtMatrixLayoutSetAttribute);
   Layout& layout = *as<Layout>(made);
   if (what == CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT) return set(&layout.batch, value, bytes);
   if (what == CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET)
@@ -243,15 +255,18 @@ cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t made,
 }
 
 cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t* made) {
+  ENTER(cublasLtMatmulPreferenceCreate);
   *made = reinterpret_cast<cublasLtMatmulPreference_t>(new Preference);
   return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t made) {
+  ENTER(cublasLtMatmulPreferenceDestroy);
   return delete as<Preference>(made), CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t made,
                                                     cublasLtMatmulPreferenceAttributes_t what,
                                                     const void* value, size_t bytes) {
+  ENTER(cublasLtMatmulPreferenceSetAttribute);
   Preference& p = *as<Preference>(made);
   if (what == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES) return set(&p.workspace, value, bytes);
   if (what == CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK) return set(&p.reductions, value, bytes);
@@ -268,6 +283,7 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
                                               cublasLtMatmulPreference_t preference, int wanted,
                                               cublasLtMatmulHeuristicResult_t* results,
                                               int* found) {
+  ENTER(cublasLtMatmulAlgoGetHeuristic);
   const Preference& p = *as<Preference>(preference);
   if (wanted < 1 || c != d) return CUBLAS_STATUS_INVALID_VALUE;
   if (!fits(*as<Product>(product), *as<Layout>(a), *as<Layout>(b), *as<Layout>(d)))
@@ -298,6 +314,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t prod
                               cublasLtMatrixLayout_t d_layout,
                               const cublasLtMatmulAlgo_t* algorithm, void* workspace, size_t bytes,
                               cudaStream_t stream) {
+  ENTER(cublasLtMatmul);
   if (reinterpret_cast<Handle*>(handle)->magic != 0x17) return CUBLAS_STATUS_NOT_INITIALIZED;
   const Work work = {*as<Product>(product),
                      *as<Layout>(a_layout),

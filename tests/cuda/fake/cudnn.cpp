@@ -14,6 +14,7 @@
 #include <mutex>
 #include <set>
 
+#include "calls.h"
 #include "cudnn_descriptor.h"
 
 extern "C" bool tenon_fake_put(CUstream, const char*, void (*)(void*), void*, void (*)(void*));
@@ -51,6 +52,8 @@ cudnnStatus_t refuse(cudnnStatus_t status, const std::string& why) {
 
 // The status that a call is to fail with, as the environment says.
 cudnnStatus_t wanted_failure(const char* entry) {
+  if (const int failed = fake::begin_call(entry))
+    return refuse(static_cast<cudnnStatus_t>(failed), "as the fake was told");
   static const char* const wish = std::getenv("TENON_FAKE_CUDNN_FAIL");
   static std::atomic<int> calls = 0;
   char name[100];
@@ -215,11 +218,13 @@ void run(const Work& work) {
 extern "C" {
 
 size_t cudnnGetVersion() {
+  fake::begin_call("cudnnGetVersion");
   const char* other = std::getenv("TENON_FAKE_CUDNN_VERSION");
   return other ? static_cast<size_t>(std::atoi(other)) : CUDNN_VERSION;
 }
 
 const char* cudnnGetErrorString(cudnnStatus_t status) {
+  fake::begin_call("cudnnGetErrorString");
   return status == CUDNN_STATUS_NOT_INITIALIZED ? "CUDNN_STATUS_NOT_INITIALIZED"
          : status == CUDNN_STATUS_SUBLIBRARY_VERSION_MISMATCH
              ? "CUDNN_STATUS_SUBLIBRARY_VERSION_MISMATCH"
@@ -228,6 +233,7 @@ const char* cudnnGetErrorString(cudnnStatus_t status) {
 }
 
 void cudnnGetLastErrorString(char* message, size_t bytes) {
+  fake::begin_call("cudnnGetLastErrorString");
   std::snprintf(message, bytes, "%s", last_error.c_str());
 }
 
@@ -264,6 +270,7 @@ cudnnStatus_t cudnnBackendCreateDescriptor(cudnnBackendDescriptorType_t type,
 }
 
 cudnnStatus_t cudnnBackendDestroyDescriptor(cudnnBackendDescriptor_t descriptor) {
+  ENTER(cudnnBackendDestroyDescriptor);
   Made* made = find(descriptor);
   if (made->is_running) die("a plan is destroyed while it is executed");
   {
@@ -278,6 +285,7 @@ cudnnStatus_t cudnnBackendSetAttribute(cudnnBackendDescriptor_t descriptor,
                                        cudnnBackendAttributeName_t name,
                                        cudnnBackendAttributeType_t type, int64_t count,
                                        const void* values) {
+  ENTER(cudnnBackendSetAttribute);
   ENTER(cudnnBackendSetAttribute);
   Made& made = *find(descriptor);
   if (made.is_final) return refuse(CUDNN_STATUS_BAD_PARAM, "it is finalized already");
@@ -321,6 +329,7 @@ cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t const descriptor
                                        cudnnBackendAttributeName_t name,
                                        cudnnBackendAttributeType_t type, int64_t wanted, int64_t* n,
                                        void* values) {
+  ENTER(cudnnBackendGetAttribute);
   ENTER(cudnnBackendGetAttribute);
   const Made& made = *find(descriptor);
   if (!made.is_final) return refuse(CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED, "it is not finalized");

@@ -3,6 +3,7 @@
 // refuses: a call without a current context, memory that is no live block, handles that were
 // destroyed, launches that do not fit. Here are devices, contexts, memory and copies; order.cpp has
 // streams and events, capture.cpp graphs, modules.cpp kernels.
+#include <atomic>
 #include <cstring>
 #include <map>
 #include <string_view>
@@ -21,17 +22,9 @@ CUctx_st contexts[kDevices] = {{0}, {1}};
 bool retained[kDevices] = {};
 CUresult faults[kDevices] = {};
 
-void (*listener)(const char*) = nullptr;
+std::atomic<bool> at_once = false;
 
-// What is left when the process ends, where TENON_FAKE_CUDA_LEFT=file wants to know.
-[[gnu::destructor]] void report() {
-  const char* path = std::getenv("TENON_FAKE_CUDA_LEFT");
-  FILE* file = path ? std::fopen(path, "a") : nullptr;
-  if (!file) return;
-  const std::string all = living_memory() + living_streams() + living_modules() + living_graphs();
-  std::fputs(all.c_str(), file);
-  std::fclose(file);
-}
+void (*listener)(const char*) = nullptr;
 
 // A touch of host memory before a copy was done shows in the sum of its bytes.
 size_t sum_of(const void* memory, size_t bytes) {
@@ -94,9 +87,13 @@ bool is_sticky(CUresult error) {
   }
 }
 
+bool works_at_once() { return at_once; }
+
 CUresult enter(const char* entry, bool needs_context) {
   if (const auto failure = static_cast<CUresult>(begin_call(entry))) {
     if (current && is_sticky(failure)) set_fault(current->device, failure);
+    at_once = true;
+    finish_streams();
     return failure;
   }
   const std::lock_guard lock(mutex);
@@ -134,6 +131,7 @@ CUresult cuDriverGetVersion(int* version) {
 }
 
 CUresult cuGetErrorName(CUresult error, const char** text) {
+  if (const int failed = begin_call("cuGetErrorName")) return static_cast<CUresult>(failed);
   static constexpr std::pair<CUresult, const char*> kNames[] = {
       {CUDA_ERROR_INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE"},
       {CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY"},
@@ -154,6 +152,7 @@ CUresult cuGetErrorName(CUresult error, const char** text) {
 }
 
 CUresult cuGetErrorString(CUresult error, const char** text) {
+  if (const int failed = begin_call("cuGetErrorString")) return static_cast<CUresult>(failed);
   *text = error == CUDA_ERROR_ILLEGAL_ADDRESS ? "an illegal memory access was encountered"
                                               : "as the fake was told";
   return CUDA_SUCCESS;
@@ -289,6 +288,13 @@ CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char byte, size_t bytes, CUstr
 
 // For tests: what is launched, copied and waited for from now on. NULL: nobody listens.
 void tenon_fake_listen(void (*line)(const char*)) { listener = line; }
+
+// What was made and not ended until now, a line a kind.
+const char* tenon_fake_living() {
+  static std::string& text = *new std::string;
+  text = living_memory() + living_streams() + living_modules() + living_graphs();
+  return text.c_str();
+}
 
 // For the fake libraries beside this one: work on a stream, which `release` ends when it will not be
 // run again, and memory where it can be touched.

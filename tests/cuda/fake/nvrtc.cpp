@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "calls.h"
+
 struct _nvrtcProgram {
   std::string text, image, log;
 };
@@ -26,12 +28,19 @@ bool is_target(std::string_view option) {
   });
 }
 
+#define ENTER(name) \
+  if (const int failed = fake::begin_call(#name)) return static_cast<nvrtcResult>(failed)
+
 #pragma GCC visibility push(default)
 extern "C" {
 
-nvrtcResult nvrtcVersion(int* major, int* minor) { return *major = 13, *minor = 0, NVRTC_SUCCESS; }
+nvrtcResult nvrtcVersion(int* major, int* minor) {
+  ENTER(nvrtcVersion);
+  return *major = 13, *minor = 0, NVRTC_SUCCESS;
+}
 
 const char* nvrtcGetErrorString(nvrtcResult result) {
+  fake::begin_call("nvrtcGetErrorString");
   return result == NVRTC_ERROR_COMPILATION      ? "NVRTC_ERROR_COMPILATION"
          : result == NVRTC_ERROR_INVALID_OPTION ? "NVRTC_ERROR_INVALID_OPTION"
                                                 : "NVRTC_ERROR";
@@ -39,6 +48,7 @@ const char* nvrtcGetErrorString(nvrtcResult result) {
 
 nvrtcResult nvrtcCreateProgram(nvrtcProgram* program, const char* text, const char*, int n_headers,
                                const char* const* headers, const char* const* names) {
+  ENTER(nvrtcCreateProgram);
   for (int k = 0; k < n_headers; ++k) {
     if (!headers[k] || !names[k]) return NVRTC_ERROR_INVALID_INPUT;
   }
@@ -46,18 +56,24 @@ nvrtcResult nvrtcCreateProgram(nvrtcProgram* program, const char* text, const ch
   return NVRTC_SUCCESS;
 }
 
-nvrtcResult nvrtcGetNumSupportedArchs(int* n) { return *n = 3, NVRTC_SUCCESS; }
+nvrtcResult nvrtcGetNumSupportedArchs(int* n) {
+  ENTER(nvrtcGetNumSupportedArchs);
+  return *n = 3, NVRTC_SUCCESS;
+}
 nvrtcResult nvrtcGetSupportedArchs(int* all) {
+  ENTER(nvrtcGetSupportedArchs);
   return std::copy(kKnown, kKnown + 3, all), NVRTC_SUCCESS;
 }
 
 nvrtcResult nvrtcDestroyProgram(nvrtcProgram* program) {
+  ENTER(nvrtcDestroyProgram);
   delete *program;
   *program = nullptr;
   return NVRTC_SUCCESS;
 }
 
 nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int n, const char* const* options) {
+  ENTER(nvrtcCompileProgram);
   std::string target;
   for (int k = 0; k < n; ++k) {
     const std::string_view option = options[k];
@@ -81,19 +97,27 @@ nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int n, const char* const* 
 }
 
 nvrtcResult nvrtcGetCUBINSize(nvrtcProgram program, size_t* bytes) {
+  ENTER(nvrtcGetCUBINSize);
   return *bytes = program->image.size() + 1, NVRTC_SUCCESS;
 }
 nvrtcResult nvrtcGetCUBIN(nvrtcProgram program, char* image) {
+  ENTER(nvrtcGetCUBIN);
   return std::memcpy(image, program->image.c_str(), program->image.size() + 1), NVRTC_SUCCESS;
 }
 nvrtcResult nvrtcGetPTXSize(nvrtcProgram program, size_t* bytes) {
-  return nvrtcGetCUBINSize(program, bytes);
+  ENTER(nvrtcGetPTXSize);
+  return *bytes = program->image.size() + 1, NVRTC_SUCCESS;
 }
-nvrtcResult nvrtcGetPTX(nvrtcProgram program, char* image) { return nvrtcGetCUBIN(program, image); }
+nvrtcResult nvrtcGetPTX(nvrtcProgram program, char* image) {
+  ENTER(nvrtcGetPTX);
+  return std::memcpy(image, program->image.c_str(), program->image.size() + 1), NVRTC_SUCCESS;
+}
 nvrtcResult nvrtcGetProgramLogSize(nvrtcProgram program, size_t* bytes) {
+  ENTER(nvrtcGetProgramLogSize);
   return *bytes = program->log.size() + 1, NVRTC_SUCCESS;
 }
 nvrtcResult nvrtcGetProgramLog(nvrtcProgram program, char* log) {
+  ENTER(nvrtcGetProgramLog);
   return std::memcpy(log, program->log.c_str(), program->log.size() + 1), NVRTC_SUCCESS;
 }
 

@@ -36,6 +36,15 @@ std::shared_ptr<Stream> find_stream(CUstream handle) {
   return found == streams.end() ? nullptr : found->second;
 }
 
+void finish_streams() {
+  std::map<CUstream, std::shared_ptr<Stream>> all;
+  {
+    const std::lock_guard lock(mutex);
+    all = streams;
+  }
+  for (const auto& [handle, stream] : all) stream->reached(stream->submitted(), true);
+}
+
 std::string living_streams() {
   const std::lock_guard lock(mutex);
   return std::to_string(streams.size()) + " streams\n" + std::to_string(events.size()) +

@@ -28,6 +28,10 @@ void initialize();
 CUresult fault_of(int device);
 void set_fault(int device, CUresult error);
 bool is_sticky(CUresult error);
+// Behind a failure that the environment asked for, streams do their work at once: the host takes the
+// work of a device that is lost for done, as it is where a device really fails.
+bool works_at_once();
+void finish_streams();
 
 // A stream of the current context; NULL: no such stream, or one that was destroyed.
 CUresult stream_here(CUstream handle, std::shared_ptr<Stream>* stream);
@@ -51,6 +55,6 @@ void trace(const std::string& line);
 #define ENTER_ANYWHERE(name) \
   if (const CUresult refused = ::fake::enter(#name, false)) return refused
 // Of calls that the documentation calls unsafe while a stream captures, but in the mode `relaxed`.
-#define ENTER_UNSAFE(name) \
-  ENTER(name);             \
+#define ENTER_UNSAFE(name)                                                 \
+  if (const CUresult refused = ::fake::enter(#name, true)) return refused; \
   if (const CUresult refused = ::fake::refuse_unsafe()) return refused
