@@ -19,7 +19,7 @@ endif()
 set(cuda_folders "")
 foreach(root IN LISTS cuda_roots)
   list(APPEND cuda_folders ${root}/include ${root}/cu13/include ${root}/cuda_runtime/include ${root}/cuda_nvrtc/include
-    ${root}/cublas/include ${root}/cudnn/include)
+    ${root}/cublas/include ${root}/cudnn/include ${root}/../cudnn/include)
 endforeach()
 set(TENON_CUDA_INCLUDE "")
 set(TENON_CUDA_MISSING "")
@@ -31,8 +31,10 @@ foreach(header cuda.h nvrtc.h cublasLt.h)
     list(APPEND TENON_CUDA_MISSING ${header})
   endif()
 endforeach()
-# cuDNN is no part of the toolkit: without its header convolutions and attention run by their meaning.
+# cuDNN is no part of the toolkit, and a distribution may have it among its own headers. Without it convolutions and attention run by
+# their meaning.
 find_path(TENON_CUDNN_INCLUDE cudnn_graph.h PATHS ${cuda_folders} NO_DEFAULT_PATH NO_CACHE)
+find_path(TENON_CUDNN_INCLUDE cudnn_graph.h NO_CACHE)
 if(TENON_CUDNN_INCLUDE)
   file(STRINGS ${TENON_CUDNN_INCLUDE}/cudnn_version.h cudnn_version REGEX "^#define CUDNN_MAJOR ")
   if(cudnn_version MATCHES " 9$")

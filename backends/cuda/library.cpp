@@ -9,10 +9,10 @@ namespace cuda {
 
 namespace {
 
-// The folders of a toolkit; the packages of PyPI have the second.
+// The folders of a toolkit. The packages of PyPI have the second, and cuDNN in the third.
 void* open_in(const std::string& toolkit, const std::string& soname) {
   void* handle = nullptr;
-  for (const char* folder : {"/lib64/", "/lib/"})
+  for (const char* folder : {"/lib64/", "/lib/", "/../cudnn/lib/"})
     if (!handle) handle = dlopen((toolkit + folder + soname).c_str(), RTLD_NOW | RTLD_LOCAL);
   return handle;
 }
