@@ -203,7 +203,8 @@ Status launch_plain(const Kernel& kernel, tn_kernel_fn fn, const Op* op, tn_devi
   HostCall call;
   fill_call(op, device, args, outputs, metas, &call);
   tn_random random;
-  if (is_random(op)) [[unlikely]] {
+  // A pair's backward draws nothing, so that the numbers which come next do not depend on kernels.
+  if (is_random(op) && fn == kernel.def.launch) [[unlikely]] {
     const RandomState state = next_random_state();
     random = {state.seed, state.offset, nullptr};
     call.random = &random;

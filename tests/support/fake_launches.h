@@ -22,8 +22,8 @@ inline void note(const char* line) {
 
 }  // namespace fake_launches_detail
 
-// The names of the kernels, in their order; none: the driver is NVIDIA's own.
-inline std::optional<std::vector<std::string>> fake_launches(const std::function<void()>& work) {
+// A line for each launch, copy and wait; none: the driver is NVIDIA's own.
+inline std::optional<std::vector<std::string>> fake_trace(const std::function<void()>& work) {
   namespace detail = fake_launches_detail;
   void* driver = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
   using Listen = void (*)(void (*)(const char*));
@@ -33,8 +33,15 @@ inline std::optional<std::vector<std::string>> fake_launches(const std::function
   listen(detail::note);
   work();
   listen(nullptr);
+  return detail::lines;
+}
+
+// The names of the kernels, in their order.
+inline std::optional<std::vector<std::string>> fake_launches(const std::function<void()>& work) {
+  const auto lines = fake_trace(work);
+  if (!lines) return std::nullopt;
   std::vector<std::string> kernels;
-  for (const std::string& line : detail::lines) {
+  for (const std::string& line : *lines) {
     constexpr std::string_view kLaunch = "launch ";
     if (line.starts_with(kLaunch)) kernels.push_back(line.substr(kLaunch.size()));
   }

@@ -475,7 +475,7 @@ typedef struct tn_call {
   uint32_t n_outputs;
   uint32_t reserved;
   tn_stream* stream;       /* NULL on cpu */
-  const tn_random* random; /* NULL unless the op is random */
+  const tn_random* random; /* NULL unless the op is random, and in a pair's backward */
   const tn_host* host;
   const tn_op* op; /* what is called: the op; of a primitive's kernel the primitive or formula */
   tn_device device;
