@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "cudnn_plans.h"
-#include "kernel.h"
+#include "lent.h"
 #include "program_text.h"
 
 namespace cuda {
@@ -153,60 +153,22 @@ Plan* find_forward(int32_t index, Problem& problem, bool has_bias, bool* adds, s
   return find(index, problem, problem.op.output(), false, why);
 }
 
-tn_status* copy_to(const tn_call* call, const Stream& stream, tn_tensor& to,
-                   const tn_tensor& from) {
-  tn_value value = {TN_KIND_TENSOR};
-  value.as.tensor = const_cast<tn_tensor*>(&from);
-  tn_tensor* output = &to;
-  tn_call copying = *call;
-  copying.args = &value;
-  copying.n_args = 1;
-  copying.outputs = &output;
-  return copy(&copying, stream);
-}
-
-// A tensor in the layout of the call: where it lies, or in the workspace.
-class Lent {
- public:
-  tn_status* find(const tn_call* call, const Problem& problem, Part part, const tn_tensor& t) {
-    problem.layout(part, strides_);
-    bool fits = reinterpret_cast<uintptr_t>(t.data) % kGraphAlignment == 0;
-    for (int32_t d = 0; d < t.ndim; ++d)
-      fits = fits && (t.sizes[d] == 1 || t.strides[d] == strides_[d]);
-    data_ = t.data;
-    is_copy_ = !fits;
-    if (fits) return nullptr;
-    return host->workspace(call, static_cast<uint64_t>(t.numel) * item_size(t.dtype), &data_);
-  }
-  tn_status* read(const tn_call* call, const Stream& stream, const Problem& problem, Part part,
-                  const tn_tensor& t) {
-    TN_CUDA_TRY(find(call, problem, part, t));
-    if (!is_copy_) return nullptr;
-    tn_tensor lent = like(t);
-    return copy_to(call, stream, lent, t);
-  }
-  tn_status* write_back(const tn_call* call, const Stream& stream, tn_tensor& t) const {
-    return is_copy_ ? copy_to(call, stream, t, like(t)) : nullptr;
-  }
-  void* data() const { return data_; }
-
- private:
-  tn_tensor like(const tn_tensor& t) const {
-    tn_tensor lent = t;
-    lent.data = data_;
-    lent.strides = strides_;
-    return lent;
-  }
-
-  void* data_ = nullptr;
-  bool is_copy_ = false;
-  int64_t strides_[Convolution::kMostDims];
-};
-
-// The three tensors of a call by their parts.
+// The three tensors of a call by their parts, in its layout.
 struct Tensors {
   Lent lent[4];
   Lent& operator[](Part part) { return lent[part]; }
+
+  tn_status* find(const tn_call* call, const Problem& problem, Part part, const tn_tensor& t) {
+    int64_t strides[Convolution::kMostDims];
+    problem.layout(part, strides);
+    return lent[part].find(call, t, strides, kGraphAlignment);
+  }
+  tn_status* read(const tn_call* call, const Stream& stream, const Problem& problem, Part part,
+                  const tn_tensor& t) {
+    int64_t strides[Convolution::kMostDims];
+    problem.layout(part, strides);
+    return lent[part].read(call, stream, t, strides, kGraphAlignment);
+  }
 };
 
 tn_status* no_plan(const Problem& problem, int32_t index, const std::string& why) {
@@ -218,12 +180,12 @@ tn_status* compute(const tn_call* call, const Stream& stream, const Problem& pro
                    Tensors& tensors, const void* bias = nullptr) {
   const void *x = tensors[Convolution::kX].data(), *y = tensors[Convolution::kY].data();
   const void* weight = tensors[Convolution::kWeight].data();
-  if (!bias)
-    return execute(call, stream, problem.op.name, plan,
-                   {Convolution::kX, Convolution::kWeight, Convolution::kY}, {x, weight, y});
-  return execute(call, stream, problem.op.name, plan,
-                 {Convolution::kX, Convolution::kWeight, Convolution::kY, Convolution::kBias},
-                 {x, weight, y, bias});
+  GraphData data;
+  data.add(Convolution::kX, x);
+  data.add(Convolution::kWeight, weight);
+  data.add(Convolution::kY, y);
+  if (bias) data.add(Convolution::kBias, bias);
+  return execute(call, stream, problem.op.name, plan, data);
 }
 
 // The gradient of the input or of the weight; the others of `tensors` are there.
@@ -232,9 +194,9 @@ tn_status* compute_gradient(const tn_call* call, const Stream& stream, Problem& 
   std::string why;
   Plan* plan = find(stream.index, problem, result, false, &why);
   if (!plan) return no_plan(problem, stream.index, why);
-  TN_CUDA_TRY(tensors[result].find(call, problem, result, wanted));
+  TN_CUDA_TRY(tensors.find(call, problem, result, wanted));
   TN_CUDA_TRY(compute(call, stream, problem, *plan, tensors));
-  return tensors[result].write_back(call, stream, wanted);
+  return tensors[result].give_back(call, stream, wanted);
 }
 
 // The channels of the op's output, and how many elements of one lie behind each other.
@@ -248,22 +210,6 @@ struct Channels {
     n = sizes[0] * channels * sizes[2] * sizes[3] * (problem.c.n == 3 ? sizes[4] : 1);
   }
 };
-
-// A vector, dense and aligned.
-tn_status* read_bias(const tn_call* call, const Stream& stream, const tn_tensor& bias,
-                     const void** data) {
-  *data = bias.data;
-  if ((bias.numel == 1 || bias.strides[0] == 1) &&
-      reinterpret_cast<uintptr_t>(bias.data) % kGraphAlignment == 0)
-    return nullptr;
-  tn_tensor dense = bias;
-  const int64_t one = 1;
-  dense.strides = &one;
-  TN_CUDA_TRY(host->workspace(call, static_cast<uint64_t>(bias.numel) * item_size(bias.dtype),
-                              &dense.data));
-  *data = dense.data;
-  return copy_to(call, stream, dense, bias);
-}
 
 // y[.., c, ..] += bias[c], y in the layout of the call.
 tn_status* add_bias(const Stream& stream, const Problem& problem, void* y, const void* bias) {
@@ -332,30 +278,16 @@ tn_status* forward(const Op& op, const tn_call* call, const Stream& stream) {
   Plan* plan = find_forward(stream.index, problem, bias != nullptr, &adds, &why);
   if (!plan) return no_plan(problem, stream.index, why);
   Tensors tensors;
-  TN_CUDA_TRY(
-      tensors[op.input()].read(call, stream, problem, op.input(), *call->args[0].as.tensor));
-  TN_CUDA_TRY(tensors[Convolution::kWeight].read(call, stream, problem, Convolution::kWeight,
-                                                 *call->args[1].as.tensor));
-  const void* bias_data = nullptr;
-  if (bias) TN_CUDA_TRY(read_bias(call, stream, *bias, &bias_data));
-  Lent& result = tensors[op.output()];
-  TN_CUDA_TRY(result.find(call, problem, op.output(), output));
-  TN_CUDA_TRY(compute(call, stream, problem, *plan, tensors, adds ? bias_data : nullptr));
-  if (bias && !adds) TN_CUDA_TRY(add_bias(stream, problem, result.data(), bias_data));
-  return result.write_back(call, stream, output);
-}
-
-tn_status* clear(const tn_call* call, const Stream& stream) {
-  tn_value zero = {TN_KIND_FLOAT};
-  for (uint32_t k = 0; k < call->n_outputs; ++k) {
-    if (!call->outputs[k] || call->outputs[k]->numel == 0) continue;
-    tn_call filling = *call;
-    filling.args = &zero;
-    filling.n_args = 1;
-    filling.outputs = call->outputs + k;
-    TN_CUDA_TRY(fill(&filling, stream));
-  }
-  return nullptr;
+  TN_CUDA_TRY(tensors.read(call, stream, problem, op.input(), *call->args[0].as.tensor));
+  TN_CUDA_TRY(tensors.read(call, stream, problem, Convolution::kWeight, *call->args[1].as.tensor));
+  Lent vector;
+  const int64_t one = 1;
+  if (bias) TN_CUDA_TRY(vector.read(call, stream, *bias, &one, kGraphAlignment));
+  TN_CUDA_TRY(tensors.find(call, problem, op.output(), output));
+  const Lent& result = tensors[op.output()];
+  TN_CUDA_TRY(compute(call, stream, problem, *plan, tensors, adds ? vector.data() : nullptr));
+  if (bias && !adds) TN_CUDA_TRY(add_bias(stream, problem, result.data(), vector.data()));
+  return result.give_back(call, stream, output);
 }
 
 // args: the gradient of the output, then the forward's. Outputs: the gradients of the input, the
@@ -363,20 +295,19 @@ tn_status* clear(const tn_call* call, const Stream& stream) {
 tn_status* backward(const Op& op, const tn_call* call, const Stream& stream) {
   const tn_tensor* g = tensor_of(call->args[0]);
   const tn_value* args = call->args + 1;
-  if (!g || g->numel == 0) return clear(call, stream);
+  if (!g || g->numel == 0) return clear_outputs(call, stream);
   Problem problem(op);
   problem.describe(args, g->sizes, g->ndim);
   Tensors read;
-  TN_CUDA_TRY(read[op.output()].read(call, stream, problem, op.output(), *g));
+  TN_CUDA_TRY(read.read(call, stream, problem, op.output(), *g));
   if (tn_tensor* wanted = call->outputs[0]) {
     Tensors tensors = read;
-    TN_CUDA_TRY(tensors[Convolution::kWeight].read(call, stream, problem, Convolution::kWeight,
-                                                   *args[1].as.tensor));
+    TN_CUDA_TRY(tensors.read(call, stream, problem, Convolution::kWeight, *args[1].as.tensor));
     TN_CUDA_TRY(compute_gradient(call, stream, problem, op.input(), tensors, *wanted));
   }
   if (tn_tensor* wanted = call->outputs[1]) {
     Tensors tensors = read;
-    TN_CUDA_TRY(tensors[op.input()].read(call, stream, problem, op.input(), *args[0].as.tensor));
+    TN_CUDA_TRY(tensors.read(call, stream, problem, op.input(), *args[0].as.tensor));
     TN_CUDA_TRY(compute_gradient(call, stream, problem, Convolution::kWeight, tensors, *wanted));
   }
   if (const tn_tensor* wanted = call->outputs[2])

@@ -37,6 +37,7 @@ constexpr Names kOfWeight = {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER
                              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW,
                              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY};
 
+constexpr int64_t kMostWorkspace = int64_t{1} << 30;  // bytes
 constexpr cudnnBackendAttributeType_t kDescriptor = CUDNN_TYPE_BACKEND_DESCRIPTOR;
 
 cudnnDataType_t compute_type(const Convolution& c) {
@@ -142,7 +143,8 @@ std::unique_ptr<Plan> plan_convolution(const Convolution& convolution, const Tar
   }
   const cudnnBackendDescriptor_t graph =
       parts->is_whole() ? make_graph(*parts, target, operations) : nullptr;
-  return Plan::choose(std::move(parts), graph, target, convolution.is_exact != 0, why);
+  return Plan::choose(std::move(parts), graph, target, convolution.is_exact != 0, kMostWorkspace,
+                      why);
 }
 
 }  // namespace cuda

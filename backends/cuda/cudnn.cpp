@@ -45,14 +45,13 @@ const std::string& why_no_cudnn() {
   static std::string& why = *new std::string;
   std::call_once(once, [] {
     why = open_cudnn();
-    if (!why.empty())
-      host->log(2, ("cuda: " + why + "; convolutions and attention run by their meaning").c_str());
+    if (!why.empty()) log_no_cudnn(why);
   });
   return why;
 }
 
 void log_no_cudnn(const std::string& why) {
-  host->log(2, ("cuda: " + why + "; convolutions and attention run by their meaning").c_str());
+  host->log(2, ("cuda: " + why + "; convolutions run by their meaning").c_str());
 }
 
 std::string cudnn_words(const char* entry, cudnnStatus_t result) {

@@ -1,5 +1,5 @@
 // cuDNN 9: its entries in one table, which is filled at the first convolution or attention. Only the
-// interface of operation graphs is used. Without the library these ops run by their meaning.
+// interface of operation graphs is used. Without the library these ops go elsewhere.
 #pragma once
 
 #include <cudnn_graph.h>

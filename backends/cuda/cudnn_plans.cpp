@@ -103,16 +103,15 @@ Plan* find_plan(int32_t index, const std::string& key, const MakePlan& make, std
 }
 
 tn_status* execute(const tn_call* call, const Stream& stream, const char* op, Plan& plan,
-                   std::initializer_list<int64_t> ids, std::initializer_list<const void*> data) {
+                   const GraphData& data) {
   cudnnHandle_t handle = nullptr;
   TN_CUDA_TRY(find_cudnn(stream.index, &handle));
   void* workspace = nullptr;
   if (plan.workspace > 0)
     TN_CUDA_TRY(host->workspace(call, static_cast<uint64_t>(plan.workspace), &workspace));
   const cudnnStatus_t bound = cudnn.cudnnSetStream(handle, stream.handle);
-  const std::string failure = bound == CUDNN_STATUS_SUCCESS
-                                  ? plan.execute(handle, ids, data, workspace)
-                                  : cudnn_words("cudnnSetStream", bound);
+  const std::string failure = bound == CUDNN_STATUS_SUCCESS ? plan.execute(handle, data, workspace)
+                                                            : cudnn_words("cudnnSetStream", bound);
   if (failure.empty()) return nullptr;
   return error(host, TN_INTERNAL, "%s: %s (%s:%d)", op, failure.c_str(), kDeviceName, stream.index);
 }

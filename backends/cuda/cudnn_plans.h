@@ -36,6 +36,6 @@ std::string with_context(const char* op, int32_t index, const Body& body) {
 
 // Executes it on the stream, with workspace of the call. `op` is named where it fails.
 tn_status* execute(const tn_call* call, const Stream& stream, const char* op, Plan& plan,
-                   std::initializer_list<int64_t> ids, std::initializer_list<const void*> data);
+                   const GraphData& data);
 
 }  // namespace cuda

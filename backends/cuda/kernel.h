@@ -39,6 +39,6 @@ struct OpKernel {
 };
 using OpKernels = std::span<const OpKernel>();
 OpKernels linear_kernels, softmax_kernels, attention_kernels, optim_kernels, clip_kernels,
-    index_kernels, convolution_kernels, random_kernels, pool_kernels;
+    index_kernels, convolution_kernels, random_kernels, pool_kernels, attention_kernels_of_cudnn;
 
 }  // namespace cuda

@@ -6,8 +6,6 @@
 namespace cuda {
 namespace {
 
-constexpr int64_t kMostWorkspace = int64_t{1} << 30;
-
 int64_t get(cudnnBackendDescriptor_t from, cudnnBackendAttributeName_t name,
             cudnnBackendAttributeType_t type, int64_t wanted, void* values) {
   int64_t n = 0;
@@ -188,7 +186,7 @@ bool Plan::finish(std::initializer_list<Attribute> attributes, const Target& tar
 
 std::unique_ptr<Plan> Plan::choose(std::unique_ptr<Descriptors> parts,
                                    cudnnBackendDescriptor_t graph, const Target& target, bool exact,
-                                   std::string* why) {
+                                   int64_t most_workspace, std::string* why) {
   *why = parts->why();
   if (!graph) return nullptr;
   auto plan = std::make_unique<Plan>();
@@ -204,7 +202,7 @@ std::unique_ptr<Plan> Plan::choose(std::unique_ptr<Descriptors> parts,
                         plan->finish({{CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG,
                                        CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &config}},
                                      target) &&
-                        plan->workspace <= kMostWorkspace;
+                        plan->workspace <= most_workspace;
       if (!fits) {
         plan->parts_->forgive();
         continue;
@@ -219,7 +217,7 @@ std::unique_ptr<Plan> Plan::choose(std::unique_ptr<Descriptors> parts,
   }
   *why = proposed == 0 ? "cuDNN has no engine for it"
                        : "none of cuDNN's " + std::to_string(proposed) +
-                             " engines for it is exact and deterministic";
+                             " engines for it is exact and deterministic, and needs no more memory";
   return nullptr;
 }
 
@@ -244,15 +242,13 @@ std::string Plan::json() const {
   return text;
 }
 
-std::string Plan::execute(cudnnHandle_t handle, std::initializer_list<int64_t> ids,
-                          std::initializer_list<const void*> data, void* workspace_data) {
+std::string Plan::execute(cudnnHandle_t handle, const GraphData& data, void* workspace_data) {
   const std::lock_guard lock(mutex);
   Descriptors own;
-  const auto n = static_cast<int64_t>(ids.size());
   const cudnnBackendDescriptor_t pack =
       own.make(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR,
-               {{CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, n, ids.begin()},
-                {CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, n, data.begin()},
+               {{CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, data.n, data.ids},
+                {CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, data.n, data.data},
                 {CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &workspace_data}});
   if (!pack) return own.why();
   const cudnnStatus_t result = cudnn.cudnnBackendExecute(handle, descriptor_, pack);

@@ -70,6 +70,20 @@ cudnnBackendDescriptor_t make_tensor(Descriptors& descriptors, const GraphTensor
 cudnnBackendDescriptor_t make_graph(Descriptors& descriptors, const Target& target,
                                     const std::vector<cudnnBackendDescriptor_t>& operations);
 
+// The tensors of a graph, by their numbers, that lie in memory; and the addresses of numbers of the
+// host, which are read at once.
+struct GraphData {
+  static constexpr int64_t kMost = 16;
+  int64_t ids[kMost];
+  const void* data[kMost];
+  int64_t n = 0;
+
+  void add(int64_t id, const void* address) {
+    ids[n] = id;
+    data[n++] = address;
+  }
+};
+
 // A plan is executed by one thread at a time, with any handle of its device.
 class Plan {
  public:
@@ -79,10 +93,10 @@ class Plan {
 
   // The first configuration that heuristics propose, the fallback's last, whose engine adds in one
   // order, does not add halves in halves, and, where `exact`, does not round float32 before
-  // products. `graph` is one of `parts`, which the plan keeps. NULL with `why`: there is none.
+  // products, and which wants at most so much workspace. `graph` is one of `parts`, which the plan keeps. NULL with `why`: there is none.
   static std::unique_ptr<Plan> choose(std::unique_ptr<Descriptors> parts,
                                       cudnnBackendDescriptor_t graph, const Target& target,
-                                      bool exact, std::string* why);
+                                      bool exact, int64_t most_workspace, std::string* why);
   // From `json`. NULL with `why` where it does not fit cuDNN's version or the device.
   static std::unique_ptr<Plan> read(const std::string& json, const Target& target,
                                     std::string* why);
@@ -90,8 +104,7 @@ class Plan {
   std::string json() const;
 
   // Puts it on the stream of the handle. Empty: done; else what failed.
-  std::string execute(cudnnHandle_t handle, std::initializer_list<int64_t> ids,
-                      std::initializer_list<const void*> data, void* workspace_data);
+  std::string execute(cudnnHandle_t handle, const GraphData& data, void* workspace_data);
 
  private:
   bool finish(std::initializer_list<Attribute> attributes, const Target& target);

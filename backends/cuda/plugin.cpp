@@ -37,10 +37,12 @@ constexpr Kernel kKernels[] = {
 
 // Those of whole ops, a family each.
 constexpr OpKernels* kOpKernels[] = {
-    linear_kernels,      softmax_kernels, attention_kernels, optim_kernels,
-    clip_kernels,        index_kernels,   pool_kernels,      random_kernels,
+    linear_kernels,      softmax_kernels,
+    attention_kernels,   optim_kernels,
+    clip_kernels,        index_kernels,
+    pool_kernels,        random_kernels,
 #ifdef TENON_CUDA_CUDNN
-    convolution_kernels,
+    convolution_kernels, attention_kernels_of_cudnn,
 #endif
 };
 

@@ -18,7 +18,7 @@ class CudaOpen : public cli::CliTest {
     for (const char* variable :
          {"LD_LIBRARY_PATH", "TENON_FAKE_CUDA_VERSION", "TENON_FAKE_CUDA_GPUS",
           "TENON_FAKE_CUDA_CAPABILITY", "TENON_FAKE_CUDA_FAIL", "TENON_FAKE_CUDNN_VERSION",
-          "TENON_FAKE_CUDNN_FAIL", "TENON_CUDA_CACHE"})
+          "TENON_CUDA_CACHE"})
       ::unsetenv(variable);
     CliTest::TearDown();
   }
@@ -50,7 +50,7 @@ class CudaOpen : public cli::CliTest {
   void expect_no_cudnn(const std::string& why) const {
     const cli::Outcome run = train_cnn();
     EXPECT_EQ(run.code, 0) << run.err;
-    const std::string note = "cuda: " + why + "; convolutions and attention run by their meaning\n";
+    const std::string note = "cuda: " + why + "; convolutions run by their meaning\n";
     const size_t at = run.err.find(note);
     EXPECT_NE(at, std::string::npos) << run.err;
     EXPECT_EQ(run.err.find("run by their meaning", at + note.size()), std::string::npos) << run.err;
@@ -187,7 +187,7 @@ TEST_F(CudaOpen, SaysThatThereIsNoCudnn) {
 TEST_F(CudaOpen, SaysThatPartsOfCudnnDoNotFit) {
   if (!has_cudnn()) GTEST_SKIP() << "the plugin is built without cuDNN";
   use_fake();
-  ::setenv("TENON_FAKE_CUDNN_FAIL", "cudnnGraphVersionCheck:1:1002", 1);
+  ::setenv("TENON_FAKE_CUDA_FAIL", "cudnnGraphVersionCheck:1:1002", 1);
   expect_no_cudnn(
       "cuDNN is incomplete (cudnnGraphVersionCheck: CUDNN_STATUS_SUBLIBRARY_VERSION_MISMATCH: as "
       "the fake was told)");
@@ -196,10 +196,10 @@ TEST_F(CudaOpen, SaysThatPartsOfCudnnDoNotFit) {
 TEST_F(CudaOpen, SaysHowCudnnFailed) {
   if (!has_cudnn()) GTEST_SKIP() << "the plugin is built without cuDNN";
   use_fake();
-  ::setenv("TENON_FAKE_CUDNN_FAIL", "cudnnCreate:1:1001", 1);
+  ::setenv("TENON_FAKE_CUDA_FAIL", "cudnnCreate:1:1001", 1);
   expect_no_cudnn("cuDNN failed: cudnnCreate: CUDNN_STATUS_NOT_INITIALIZED: as the fake was told");
   for (const char* entry : {"cudnnBackendExecute", "cudnnSetStream"}) {
-    ::setenv("TENON_FAKE_CUDNN_FAIL", (std::string(entry) + ":1:5000").c_str(), 1);
+    ::setenv("TENON_FAKE_CUDA_FAIL", (std::string(entry) + ":1:5000").c_str(), 1);
     const cli::Outcome run = train_cnn();
     EXPECT_NE(run.code, 0);
     EXPECT_HAS(run.err, "conv2d: " + std::string(entry) +
@@ -213,7 +213,7 @@ TEST_F(CudaOpen, RunsByItsMeaningWhatCudnnRefuses) {
   use_fake();
   for (const char* entry : {"cudnnBackendCreateDescriptor", "cudnnBackendSetAttribute",
                             "cudnnBackendFinalize", "cudnnBackendGetAttribute"}) {
-    ::setenv("TENON_FAKE_CUDNN_FAIL", (std::string(entry) + ":1:3000").c_str(), 1);
+    ::setenv("TENON_FAKE_CUDA_FAIL", (std::string(entry) + ":1:3000").c_str(), 1);
     const cli::Outcome run = train_cnn();
     EXPECT_EQ(run.code, 0) << entry << run.err;
     EXPECT_EQ(run.err, "");

@@ -1,8 +1,9 @@
 // The real cuDNN makes plans for devices that are described by tests/cuda/devices, without a GPU and
-// by the plugin's own code: of the convolutions of the suites, of ResNet-18 and of ResNet-50. Each has
-// a plan, which survives writing and reading. What they want and what their engines note is in
-// tests/cuda/golden/plans.txt, which TENON_UPDATE_GOLDEN=1 writes anew; it is compared where cuDNN has
-// the version that its head says. The default form makes every 16th plan, the long form all.
+// by the plugin's own code: of the convolutions of the suites, of ResNet-18 and of ResNet-50, and of
+// the attention of GPT-2 and of the suites. Each has a plan, which survives writing and reading. What
+// they want and what their engines note is in tests/cuda/golden, which TENON_UPDATE_GOLDEN=1 writes
+// anew; it is compared where cuDNN has the version that its head says. The default form makes every
+// 16th plan of a convolution and two of attention, the long form all.
 //
 // The numbers of the descriptions are those of NVIDIA's data sheets and of the table of compute
 // capabilities in the CUDA programming guide; the clocks and the caches of sm_100 are approximate.
@@ -17,6 +18,7 @@
 
 #include <gtest/gtest.h>
 
+#include "attention_graph.h"
 #include "convolution_graph.h"
 #include "long_form.h"
 
@@ -154,7 +156,71 @@ std::vector<Case> convolutions() {
   return cases;
 }
 
-// ---- The table
+// ---- Attention
+
+struct Heads {
+  const char* name;
+  int64_t batch, heads, key_heads, n, m, e, v;
+};
+// Radford et al., 2019: GPT-2 of 124M parameters.
+constexpr Heads kHeads[] = {{"gpt-2", 8, 12, 12, 1024, 1024, 64, 64},
+                            {"shared heads", 2, 8, 2, 512, 512, 128, 128},
+                            {"suite", 2, 3, 3, 70, 60, 16, 8}};
+
+// [.., n, heads, e] in memory, as a projection gives it.
+void set_heads_inside(int64_t heads, int64_t n, int64_t e, int64_t* strides) {
+  const int64_t values[] = {n * heads * e, e, heads * e, 1};
+  std::copy_n(values, 4, strides);
+}
+
+cuda::Attention attention_of(const Heads& s, tn_dtype dtype, bool is_causal) {
+  cuda::Attention a = {};
+  a.dtype = dtype;
+  a.is_causal = is_causal;
+  a.batch = s.batch;
+  a.heads = s.heads;
+  a.key_heads = s.key_heads;
+  a.n = s.n;
+  a.m = s.m;
+  a.e = s.e;
+  a.v = s.v;
+  set_heads_inside(s.heads, s.n, s.e, a.query);
+  set_heads_inside(s.key_heads, s.m, s.e, a.key);
+  set_heads_inside(s.key_heads, s.m, s.v, a.value);
+  set_heads_inside(s.heads, s.n, s.v, a.y);
+  return a;
+}
+
+std::vector<Case> attentions() {
+  std::vector<Case> cases;
+  for (const Heads& s : kHeads) {
+    for (const tn_dtype dtype : {TN_BFLOAT16, TN_FLOAT16}) {
+      for (const bool is_causal : {true, false}) {
+        for (const char* part : {"y", "y and sums", "gradients"}) {
+          cuda::Attention a = attention_of(s, dtype, is_causal);
+          a.has_stats = part == std::string("y and sums");
+          a.is_backward = part == std::string("gradients");
+          if (a.is_backward) {
+            std::copy_n(a.query, 4, a.query_gradient);
+            std::copy_n(a.key, 4, a.key_gradient);
+            std::copy_n(a.value, 4, a.value_gradient);
+          }
+          std::ostringstream line;
+          line << s.name << " query [" << s.batch << ", " << s.heads << ", " << s.n << ", " << s.e
+               << "] key [" << s.batch << ", " << s.key_heads << ", " << s.m << ", " << s.e
+               << "] value of " << s.v << "; " << (dtype == TN_FLOAT16 ? "float16" : "bfloat16")
+               << (is_causal ? " causal; " : "; ") << part;
+          cases.push_back({line.str(), [a](const cuda::Target& target, std::string* why) {
+                             return cuda::plan_attention(a, target, why);
+                           }});
+        }
+      }
+    }
+  }
+  return cases;
+}
+
+// ---- The tables
 
 constexpr const char* kDevices[] = {"sm_80", "sm_90", "sm_100"};
 
@@ -165,9 +231,9 @@ std::string head() {
 }
 
 // Lines of "device; case: what the plan is".
-std::map<std::string, std::string> golden(std::string* version) {
+std::map<std::string, std::string> golden(const fs::path& path, std::string* version) {
   std::map<std::string, std::string> lines;
-  std::ifstream file(folder() / "golden/plans.txt");
+  std::ifstream file(path);
   std::getline(file, *version);
   for (std::string line; std::getline(file, line);) {
     const size_t colon = line.find(": ");
@@ -210,23 +276,24 @@ void expect_survives(const cuda::Plan& plan, const cuda::Target& target) {
   EXPECT_EQ(again->json(), json);
 }
 
-TEST_F(CudaPlans, AreMadeForEachShapeAndDevice) {
+// Makes those that are chosen, and compares them with the table of that name.
+void check(const std::vector<Case>& cases, const char* name,
+           const std::function<bool(const std::string& device, size_t k)>& is_chosen) {
   const char* update = ::getenv("TENON_UPDATE_GOLDEN");
   const bool updates = update && std::string(update) == "1", all = updates || long_form();
+  const fs::path path = folder() / "golden" / name;
   std::string version;
-  const std::map<std::string, std::string> expected = golden(&version);
+  const std::map<std::string, std::string> expected = golden(path, &version);
   std::ostringstream table;
   table << head() << "\n";
-  const std::vector<Case> cases = convolutions();
-  size_t at = 0;
-  for (const char* name : kDevices) {
-    const Device device(name);
-    for (const Case& c : cases) {
-      if (!all && at++ % 16 != 0) continue;
-      const std::string line = std::string(name) + "; " + c.name;
+  for (const char* device_name : kDevices) {
+    const Device device(device_name);
+    for (size_t k = 0; k < cases.size(); ++k) {
+      if (!all && !is_chosen(device_name, k)) continue;
+      const std::string line = std::string(device_name) + "; " + cases[k].name;
       SCOPED_TRACE(line);
       std::string why;
-      const std::unique_ptr<cuda::Plan> plan = c.make(device.target, &why);
+      const std::unique_ptr<cuda::Plan> plan = cases[k].make(device.target, &why);
       ASSERT_TRUE(plan) << why;
       expect_survives(*plan, device.target);
       const std::string what = "workspace " + std::to_string(plan->workspace) +
@@ -234,15 +301,26 @@ TEST_F(CudaPlans, AreMadeForEachShapeAndDevice) {
       table << line << ": " << what << "\n";
       if (updates || version != head()) continue;
       const auto found = expected.find(line);
-      ASSERT_NE(found, expected.end()) << "not in golden/plans.txt";
+      ASSERT_NE(found, expected.end()) << "not in " << path;
       EXPECT_EQ(what, found->second);
     }
   }
-  if (updates) std::ofstream(folder() / "golden/plans.txt") << table.str();
-  if (version != head()) {
-    GTEST_SKIP() << "the plans are there, and not compared: golden/plans.txt is of " << version
+  if (updates) std::ofstream(path) << table.str();
+  if (!updates && version != head()) {
+    GTEST_SKIP() << "the plans are there, and not compared: " << path << " is of " << version
                  << ", and " << head() << " is here";
   }
+}
+
+TEST_F(CudaPlans, OfConvolutionsAreMadeForEachShapeAndDevice) {
+  check(convolutions(), "convolution_plans.txt",
+        [at = size_t{0}](const std::string&, size_t) mutable { return at++ % 16 == 0; });
+}
+
+TEST_F(CudaPlans, OfAttentionAreMadeForEachShapeAndDevice) {
+  check(attentions(), "attention_plans.txt", [](const std::string& device, size_t k) {
+    return device == "sm_90" && (k == 1 || k == 2);  // GPT-2 in bfloat16, with its gradients
+  });
 }
 
 TEST_F(CudaPlans, OfADamagedTextAreNone) {

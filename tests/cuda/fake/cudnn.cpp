@@ -2,8 +2,7 @@
 // documentation's rules (cudnn_descriptor.cpp), and plans run as plain loops on the stream
 // (cudnn_run.cpp). Heuristics propose an engine that is not deterministic first, then one that rounds
 // float32 and wants no workspace, then one that wants some; the fallback proposes one more. A plan of
-// the first one ends the process. TENON_FAKE_CUDNN_VERSION=8902 is another version;
-// TENON_FAKE_CUDNN_FAIL="cudnnCreate:1:1001" fails the n-th call of an entry with that status.
+// the first one ends the process. TENON_FAKE_CUDNN_VERSION=8902 is another version.
 #include <cuda.h>
 
 #include <algorithm>
@@ -52,16 +51,9 @@ cudnnStatus_t refuse(cudnnStatus_t status, const std::string& why) {
 
 // The status that a call is to fail with, as the environment says.
 cudnnStatus_t wanted_failure(const char* entry) {
-  if (const int failed = fake::begin_call(entry))
-    return refuse(static_cast<cudnnStatus_t>(failed), "as the fake was told");
-  static const char* const wish = std::getenv("TENON_FAKE_CUDNN_FAIL");
-  static std::atomic<int> calls = 0;
-  char name[100];
-  int call = 0, status = 0;
-  if (!wish || std::sscanf(wish, "%99[^:]:%d:%d", name, &call, &status) != 3 ||
-      std::string(name) != entry || ++calls != call)
-    return CUDNN_STATUS_SUCCESS;
-  return refuse(static_cast<cudnnStatus_t>(status), "as the fake was told");
+  const int failed = fake::begin_call(entry);
+  if (failed == 0) return CUDNN_STATUS_SUCCESS;
+  return refuse(static_cast<cudnnStatus_t>(failed), "as the fake was told");
 }
 #define ENTER(name) \
   if (const cudnnStatus_t failed = wanted_failure(#name)) return failed
@@ -173,6 +165,7 @@ struct Work {
   int engine;
   std::map<int64_t, const void*> data;
   void* workspace;
+  std::map<int64_t, double> numbers;  // of the host, read when the plan is executed
 };
 
 void collect_tensors(const Descriptor& of, std::vector<const Descriptor*>* tensors) {
@@ -187,7 +180,7 @@ cudnnStatus_t find_memory(const Work& work, fake::Memory* memory) {
   std::vector<const Descriptor*> tensors;
   collect_tensors(*work.graph, &tensors);
   for (const Descriptor* descriptor : tensors) {
-    if (descriptor->is_virtual()) continue;
+    if (descriptor->is_virtual() || descriptor->is_number()) continue;
     const fake::Tensor t(*descriptor);
     const auto found = work.data.find(t.id);
     if (found == work.data.end()) return refuse(CUDNN_STATUS_BAD_PARAM, "a tensor without memory");
@@ -201,6 +194,19 @@ cudnnStatus_t find_memory(const Work& work, fake::Memory* memory) {
   return CUDNN_STATUS_SUCCESS;
 }
 
+cudnnStatus_t read_numbers(Work* work) {
+  std::vector<const Descriptor*> tensors;
+  collect_tensors(*work->graph, &tensors);
+  for (const Descriptor* descriptor : tensors) {
+    if (!descriptor->is_number()) continue;
+    const int64_t id = fake::Tensor(*descriptor).id;
+    const auto found = work->data.find(id);
+    if (found == work->data.end()) return refuse(CUDNN_STATUS_BAD_PARAM, "a number is missing");
+    work->numbers[id] = *static_cast<const float*>(found->second);
+  }
+  return CUDNN_STATUS_SUCCESS;
+}
+
 void run(const Work& work) {
   fake::Memory memory;
   if (find_memory(work, &memory) != CUDNN_STATUS_SUCCESS) die("memory that went before its work");
@@ -209,7 +215,7 @@ void run(const Work& work) {
     if (!workspace) die("the workspace is not live memory of a device");
     std::fill_n(workspace, bytes, '\x5a');
   }
-  fake::run_graph(*work.graph, memory, work.engine == kRounding);
+  fake::run_graph(*work.graph, memory, work.numbers, work.engine == kRounding);
 }
 
 }  // namespace
@@ -375,7 +381,7 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t
     return refuse(CUDNN_STATUS_BAD_PARAM, "the handle's context is not current");
   if (executed.engine == kAnyOrder) die("an engine that is not deterministic is executed");
   if (executed.is_running.exchange(true)) die("two threads execute one plan");
-  auto work = std::make_unique<Work>(Work{executed.graph, executed.engine, {}, nullptr});
+  auto work = std::make_unique<Work>(Work{executed.graph, executed.engine, {}, nullptr, {}});
   const auto ids = of_call.list(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS);
   const auto pointers = of_call.list(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS);
   for (size_t k = 0; k < ids.size(); ++k)
@@ -384,6 +390,7 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t
     work->workspace = of_call.number<void*>(CUDNN_ATTR_VARIANT_PACK_WORKSPACE);
   fake::Memory memory;
   cudnnStatus_t status = find_memory(*work, &memory);
+  if (!status) status = read_numbers(work.get());
   const auto bytes = static_cast<size_t>(workspace_of(executed.engine));
   if (!status && bytes > 0 && !tenon_fake_view(work->workspace, bytes))
     status = refuse(CUDNN_STATUS_BAD_PARAM, "no workspace of the size that the plan wants");

@@ -58,7 +58,21 @@ constexpr Rule kRules[] = {
     {CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR, CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, kDescriptor, 1, 1, true},
     {CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR, CUDNN_ATTR_OPERATION_POINTWISE_XDESC, kDescriptor, 1, 1, true},
     {CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR, CUDNN_ATTR_OPERATION_POINTWISE_BDESC, kDescriptor, 1, 1, false},
+    {CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR, CUDNN_ATTR_OPERATION_POINTWISE_TDESC, kDescriptor, 1, 1, false},
     {CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR, CUDNN_ATTR_OPERATION_POINTWISE_YDESC, kDescriptor, 1, 1, true},
+    {CUDNN_BACKEND_POINTWISE_DESCRIPTOR, CUDNN_ATTR_POINTWISE_AXIS, CUDNN_TYPE_INT64, 1, 1, false},
+    {CUDNN_BACKEND_MATMUL_DESCRIPTOR, CUDNN_ATTR_MATMUL_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1, 1, true},
+    {CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR, CUDNN_ATTR_OPERATION_MATMUL_DESC, kDescriptor, 1, 1, true},
+    {CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR, CUDNN_ATTR_OPERATION_MATMUL_ADESC, kDescriptor, 1, 1, true},
+    {CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR, CUDNN_ATTR_OPERATION_MATMUL_BDESC, kDescriptor, 1, 1, true},
+    {CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR, CUDNN_ATTR_OPERATION_MATMUL_CDESC, kDescriptor, 1, 1, true},
+    {CUDNN_BACKEND_REDUCTION_DESCRIPTOR, CUDNN_ATTR_REDUCTION_OPERATOR, CUDNN_TYPE_REDUCTION_OPERATOR_TYPE, 1, 1, true},
+    {CUDNN_BACKEND_REDUCTION_DESCRIPTOR, CUDNN_ATTR_REDUCTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1, 1, true},
+    {CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR, CUDNN_ATTR_OPERATION_REDUCTION_DESC, kDescriptor, 1, 1, true},
+    {CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR, CUDNN_ATTR_OPERATION_REDUCTION_XDESC, kDescriptor, 1, 1, true},
+    {CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR, CUDNN_ATTR_OPERATION_REDUCTION_YDESC, kDescriptor, 1, 1, true},
+    {CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR, CUDNN_ATTR_OPERATION_RESHAPE_XDESC, kDescriptor, 1, 1, true},
+    {CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR, CUDNN_ATTR_OPERATION_RESHAPE_YDESC, kDescriptor, 1, 1, true},
     {CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR, CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, 1, 1, true},
     {CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR, CUDNN_ATTR_OPERATIONGRAPH_OPS, kDescriptor, 1, kMany, true},
     {CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, kDescriptor, 1, 1, true},
@@ -91,6 +105,7 @@ cudnnStatus_t check_tensor(const Descriptor& of, std::string* why) {
   const auto alignment = of.number<int64_t>(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT);
   if (t.sizes.size() != t.strides.size()) return refuse(why, "as many strides as dimensions");
   if (!all(t.sizes, 1) || !all(t.strides, 1)) return refuse(why, "dimensions are positive");
+  if (of.is_virtual() && of.is_number()) return refuse(why, "a number of the host is one");
   if (alignment < static_cast<int64_t>(bytes_of(t.type)) || (alignment & (alignment - 1)) != 0)
     return refuse(why, "an alignment is a power of two, of an element at least");
   return CUDNN_STATUS_SUCCESS;
@@ -156,22 +171,82 @@ cudnnStatus_t check_operation(const Descriptor& of, const ConvolutionNames& name
   return CUDNN_STATUS_SUCCESS;
 }
 
+// How many operands a pointwise operation has; 0: it is not known here.
+int operands_of(cudnnPointwiseMode_t mode) {
+  switch (mode) {
+    case CUDNN_POINTWISE_EXP:
+    case CUDNN_POINTWISE_LOG:
+    case CUDNN_POINTWISE_GEN_INDEX:
+      return 1;
+    case CUDNN_POINTWISE_ADD:
+    case CUDNN_POINTWISE_SUB:
+    case CUDNN_POINTWISE_MUL:
+    case CUDNN_POINTWISE_DIV:
+    case CUDNN_POINTWISE_CMP_GE:
+      return 2;
+    case CUDNN_POINTWISE_BINARY_SELECT:
+      return 3;
+    default:
+      return 0;
+  }
+}
+
 // y has the sizes that the others broadcast to.
 cudnnStatus_t check_pointwise(const Descriptor& of, std::string* why) {
   const Tensor y(of.child(CUDNN_ATTR_OPERATION_POINTWISE_YDESC));
+  const Descriptor& what = of.child(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR);
+  const auto mode = what.number<cudnnPointwiseMode_t>(CUDNN_ATTR_POINTWISE_MODE);
+  if ((mode == CUDNN_POINTWISE_GEN_INDEX) != what.has(CUDNN_ATTR_POINTWISE_AXIS))
+    return refuse(why, "places are along an axis");
+  int found = 0;
   for (const auto name :
-       {CUDNN_ATTR_OPERATION_POINTWISE_XDESC, CUDNN_ATTR_OPERATION_POINTWISE_BDESC}) {
-    if (!of.has(name)) return refuse(why, "an addition has two operands");
+       {CUDNN_ATTR_OPERATION_POINTWISE_XDESC, CUDNN_ATTR_OPERATION_POINTWISE_BDESC,
+        CUDNN_ATTR_OPERATION_POINTWISE_TDESC}) {
+    if (!of.has(name)) continue;
+    ++found;
     const Tensor t(of.child(name));
     bool fits = t.sizes.size() == y.sizes.size();
     for (size_t d = 0; fits && d < y.sizes.size(); ++d)
       fits = t.sizes[d] == y.sizes[d] || t.sizes[d] == 1;
     if (!fits) return refuse(why, "operands broadcast", CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH);
+    if (name == CUDNN_ATTR_OPERATION_POINTWISE_TDESC && t.type != CUDNN_DATA_BOOLEAN)
+      return refuse(why, "a choice is boolean", CUDNN_STATUS_NOT_SUPPORTED_DATA_TYPE);
   }
-  if (of.child(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR)
-          .number<cudnnPointwiseMode_t>(CUDNN_ATTR_POINTWISE_MODE) != CUDNN_POINTWISE_ADD)
-    return refuse(why, "additions alone", CUDNN_STATUS_NOT_SUPPORTED);
-  return CUDNN_STATUS_SUCCESS;
+  if (operands_of(mode) == 0) return refuse(why, "no such operation", CUDNN_STATUS_NOT_SUPPORTED);
+  return found == operands_of(mode) ? CUDNN_STATUS_SUCCESS : refuse(why, "too few operands");
+}
+
+cudnnStatus_t check_product(const Descriptor& of, std::string* why) {
+  const Tensor a(of.child(CUDNN_ATTR_OPERATION_MATMUL_ADESC));
+  const Tensor b(of.child(CUDNN_ATTR_OPERATION_MATMUL_BDESC));
+  const Tensor c(of.child(CUDNN_ATTR_OPERATION_MATMUL_CDESC));
+  if (a.sizes.size() != 4 || b.sizes.size() != 4 || c.sizes.size() != 4)
+    return refuse(why, "four dimensions", CUDNN_STATUS_NOT_SUPPORTED);
+  const bool fits = a.sizes[0] == b.sizes[0] && a.sizes[1] % b.sizes[1] == 0 &&
+                    a.sizes[3] == b.sizes[2] &&
+                    c.sizes == std::vector{a.sizes[0], a.sizes[1], a.sizes[2], b.sizes[3]};
+  if (!fits) return refuse(why, "matrices fit", CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH);
+  // Tensor cores multiply halves.
+  return a.type == b.type && (a.type == CUDNN_DATA_HALF || a.type == CUDNN_DATA_BFLOAT16)
+             ? CUDNN_STATUS_SUCCESS
+             : refuse(why, "products of halves", CUDNN_STATUS_NOT_SUPPORTED_DATA_TYPE);
+}
+
+cudnnStatus_t check_reduction(const Descriptor& of, std::string* why) {
+  const Tensor x(of.child(CUDNN_ATTR_OPERATION_REDUCTION_XDESC));
+  const Tensor y(of.child(CUDNN_ATTR_OPERATION_REDUCTION_YDESC));
+  bool fits = x.sizes.size() == y.sizes.size();
+  for (size_t d = 0; fits && d < x.sizes.size(); ++d) fits = x.sizes[d] % y.sizes[d] == 0;
+  return fits ? CUDNN_STATUS_SUCCESS
+              : refuse(why, "sizes divide", CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH);
+}
+
+cudnnStatus_t check_reshape(const Descriptor& of, std::string* why) {
+  const Tensor x(of.child(CUDNN_ATTR_OPERATION_RESHAPE_XDESC));
+  const Tensor y(of.child(CUDNN_ATTR_OPERATION_RESHAPE_YDESC));
+  return x.numel() == y.numel()
+             ? CUDNN_STATUS_SUCCESS
+             : refuse(why, "as many elements", CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH);
 }
 
 void collect_ids(const Descriptor& of, std::map<int64_t, const Descriptor*>* ids, bool* is_unique) {
@@ -217,7 +292,10 @@ size_t bytes_of(cudnnBackendAttributeType_t type) {
 }
 
 size_t bytes_of(cudnnDataType_t type) {
-  return type == CUDNN_DATA_DOUBLE ? 8 : type == CUDNN_DATA_FLOAT ? 4 : 2;
+  return type == CUDNN_DATA_DOUBLE                              ? 8
+         : type == CUDNN_DATA_FLOAT || type == CUDNN_DATA_INT32 ? 4
+         : type == CUDNN_DATA_BOOLEAN                           ? 1
+                                                                : 2;
 }
 
 size_t Tensor::reach() const {
@@ -279,6 +357,12 @@ cudnnStatus_t check_whole(const Descriptor& of, std::string* why) {
       return check_convolution(of, why);
     case CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR:
       return check_pointwise(of, why);
+    case CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR:
+      return check_product(of, why);
+    case CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR:
+      return check_reduction(of, why);
+    case CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR:
+      return check_reshape(of, why);
     case CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR: {
       std::map<int64_t, const Descriptor*> ids;
       bool is_unique = true;

@@ -46,6 +46,10 @@ struct Descriptor {
   const Descriptor& child(cudnnBackendAttributeName_t name) const {
     return *values.at(name).children.at(0);
   }
+  // Of a tensor: it is a number of the host.
+  bool is_number() const {
+    return has(CUDNN_ATTR_TENSOR_IS_BY_VALUE) && number<bool>(CUDNN_ATTR_TENSOR_IS_BY_VALUE);
+  }
   // Of a tensor: it lies in no memory.
   bool is_virtual() const {
     return has(CUDNN_ATTR_TENSOR_IS_VIRTUAL) && number<bool>(CUDNN_ATTR_TENSOR_IS_VIRTUAL);
@@ -97,7 +101,9 @@ const ConvolutionNames* convolution_names(cudnnBackendDescriptorType_t type);
 
 // The memory of the tensors of a graph, by their numbers, where the host can touch it.
 using Memory = std::map<int64_t, char*>;
-// Does the operations of a graph in plain loops. `rounds`: float32 is rounded to TF32 before products.
-void run_graph(const Descriptor& graph, const Memory& memory, bool rounds);
+// Does the operations of a graph in plain loops. `numbers` are those of the host; `rounds`: float32 is
+// rounded to TF32 before the products of convolutions.
+void run_graph(const Descriptor& graph, const Memory& memory,
+               const std::map<int64_t, double>& numbers, bool rounds);
 
 }  // namespace fake

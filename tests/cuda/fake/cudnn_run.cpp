@@ -1,97 +1,16 @@
-// What the operations of the fake cuDNN compute, in plain loops that add in double.
+// The graphs of the fake cuDNN, and its convolutions, in plain loops that add in double.
 #include <array>
 #include <bit>
 
-#include "cudnn_descriptor.h"
-#include "tenon/halves.hpp"
+#include "cudnn_run.h"
 
 namespace fake {
 namespace {
-
-using tenon::halves::BFloat16;
-using tenon::halves::Float16;
-
-double number(const char* at, cudnnDataType_t type) {
-  switch (type) {
-    case CUDNN_DATA_DOUBLE:
-      return *reinterpret_cast<const double*>(at);
-    case CUDNN_DATA_FLOAT:
-      return *reinterpret_cast<const float*>(at);
-    case CUDNN_DATA_HALF:
-      return *reinterpret_cast<const Float16*>(at);
-    default:
-      return *reinterpret_cast<const BFloat16*>(at);
-  }
-}
-
-void put(char* at, cudnnDataType_t type, double value) {
-  switch (type) {
-    case CUDNN_DATA_DOUBLE:
-      *reinterpret_cast<double*>(at) = value;
-      break;
-    case CUDNN_DATA_FLOAT:
-      *reinterpret_cast<float*>(at) = static_cast<float>(value);
-      break;
-    case CUDNN_DATA_HALF:
-      *reinterpret_cast<Float16*>(at) = Float16(static_cast<float>(value));
-      break;
-    default:
-      *reinterpret_cast<BFloat16*>(at) = BFloat16(static_cast<float>(value));
-  }
-}
 
 double rounded_to_tf32(double value) {
   const auto bits = std::bit_cast<uint32_t>(static_cast<float>(value));
   return std::bit_cast<float>((bits + 0xFFF + (bits >> 13 & 1)) & ~0x1FFFu);
 }
-
-// each(i, place): the elements in row-major order, and where each lies, in bytes.
-template <class Each>
-void for_each(const Tensor& t, const Each& each) {
-  std::vector<int64_t> at(t.sizes.size(), 0);
-  const auto bytes = static_cast<int64_t>(bytes_of(t.type));
-  const int64_t n = t.numel();
-  for (int64_t i = 0; i < n; ++i) {
-    int64_t place = 0;
-    for (size_t d = 0; d < at.size(); ++d) place += at[d] * t.strides[d];
-    each(static_cast<size_t>(i), place * bytes);
-    for (size_t d = at.size(); d-- > 0;) {
-      if (++at[d] < t.sizes[d]) break;
-      at[d] = 0;
-    }
-  }
-}
-
-// The values of tensors while a graph is run, in row-major order.
-struct Run {
-  const Memory& memory;
-  const bool rounds;
-  std::map<int64_t, std::vector<double>> between;  // of virtual tensors
-
-  std::vector<double> get(const Descriptor& descriptor) const {
-    const Tensor t(descriptor);
-    if (descriptor.is_virtual()) return between.at(t.id);
-    const char* data = memory.at(t.id);
-    std::vector<double> all(static_cast<size_t>(t.numel()));
-    for_each(t, [&](size_t i, int64_t place) { all[i] = number(data + place, t.type); });
-    return all;
-  }
-  void set(const Descriptor& descriptor, const std::vector<double>& values) {
-    const Tensor t(descriptor);
-    if (descriptor.is_virtual()) {
-      std::vector<double>& kept = between[t.id];
-      kept.resize(values.size());
-      for (size_t i = 0; i < values.size(); ++i) {
-        char element[8];
-        put(element, t.type, values[i]);
-        kept[i] = number(element, t.type);
-      }
-      return;
-    }
-    char* data = memory.at(t.id);
-    for_each(t, [&](size_t i, int64_t place) { put(data + place, t.type, values[i]); });
-  }
-};
 
 // Sizes with three dimensions of a window.
 std::array<int64_t, 5> widened(const std::vector<int64_t>& sizes) {
@@ -176,40 +95,22 @@ void convolve(Run& run, const Descriptor& operation, const ConvolutionNames& nam
   run.set(*descriptors[result], values[result]);
 }
 
-// Where the element of an operand is that broadcasts to element i of `to`.
-size_t broadcast(const Tensor& operand, const Tensor& to, size_t i) {
-  size_t at = 0, step = 1;
-  for (size_t d = to.sizes.size(); d-- > 0;) {
-    const auto size = static_cast<size_t>(to.sizes[d]);
-    const auto own = static_cast<size_t>(operand.sizes[d]);
-    if (own > 1) at += i % size * step;
-    i /= size;
-    step *= own;
-  }
-  return at;
-}
-
-void add(Run& run, const Descriptor& operation) {
-  const Descriptor& x = operation.child(CUDNN_ATTR_OPERATION_POINTWISE_XDESC);
-  const Descriptor& b = operation.child(CUDNN_ATTR_OPERATION_POINTWISE_BDESC);
-  const Descriptor& y = operation.child(CUDNN_ATTR_OPERATION_POINTWISE_YDESC);
-  const std::vector<double> left = run.get(x), right = run.get(b);
-  const Tensor of_x(x), of_b(b), to(y);
-  std::vector<double> sums(static_cast<size_t>(to.numel()));
-  for (size_t i = 0; i < sums.size(); ++i)
-    sums[i] = left[broadcast(of_x, to, i)] + right[broadcast(of_b, to, i)];
-  run.set(y, sums);
-}
-
 }  // namespace
 
-void run_graph(const Descriptor& graph, const Memory& memory, bool rounds) {
-  Run run{memory, rounds, {}};
+void run_graph(const Descriptor& graph, const Memory& memory,
+               const std::map<int64_t, double>& numbers, bool rounds) {
+  Run run{memory, numbers, rounds, {}};
   for (const Child& operation : graph.values.at(CUDNN_ATTR_OPERATIONGRAPH_OPS).children) {
     if (const ConvolutionNames* names = convolution_names(operation->type)) {
       convolve(run, *operation, *names);
+    } else if (operation->type == CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR) {
+      run_pointwise(run, *operation);
+    } else if (operation->type == CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR) {
+      run_product(run, *operation);
+    } else if (operation->type == CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR) {
+      run_reduction(run, *operation);
     } else {
-      add(run, *operation);
+      run_reshape(run, *operation);
     }
   }
 }
