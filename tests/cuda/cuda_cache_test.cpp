@@ -410,4 +410,35 @@ TEST_F(CudaCache, ASecondTrainingCompilesNothing) {
   EXPECT_EQ(count(), n);
 }
 
+// Plans of cuDNN: a second process reads them, and another version of cuDNN makes its own.
+TEST_F(CudaCache, ASecondTrainingPlansNothing) {
+  const std::string fake = build() + "/tests/cuda/fake";
+  if (!cli::fs::exists(fake + "/libcudnn.so.9"))
+    GTEST_SKIP() << "the plugin is built without cuDNN";
+  ::setenv("LD_LIBRARY_PATH", fake.c_str(), 1);
+  const std::string planned = (folder_ / "planned").string();
+  ::setenv("TENON_FAKE_CUDNN_PLANNED", planned.c_str(), 1);
+  std::ifstream digits(CliTest::digits() + "/digits.csv");
+  std::string few, line;
+  for (int i = 0; i < 48 && std::getline(digits, line); ++i) few += line + "\n";
+  std::string text = cli::read(CliTest::digits() + "/cnn.json");
+  text.replace(text.find("digits.csv"), 10, write("few.csv", few));
+  const std::string train = "train '" + write("cnn.json", text) + "' --device cuda --epochs 1";
+  const auto plans_of_training = [&] {
+    const cli::Outcome run = tenon(train);
+    EXPECT_EQ(run.code, 0) << run.err;
+    const std::string lines = cli::read(planned);
+    cli::fs::remove(planned);
+    return std::count(lines.begin(), lines.end(), '\n');
+  };
+  const auto n = plans_of_training();
+  EXPECT_GE(n, 5);  // two convolutions, and three of their gradients
+  EXPECT_EQ(plans_of_training(), 0);
+  ::setenv("TENON_FAKE_CUDNN_VERSION", "92000", 1);
+  EXPECT_EQ(plans_of_training(), n);
+  EXPECT_EQ(plans_of_training(), 0);
+  ::unsetenv("TENON_FAKE_CUDNN_VERSION");
+  ::unsetenv("TENON_FAKE_CUDNN_PLANNED");
+}
+
 }  // namespace

@@ -93,6 +93,17 @@ TensorList widened(const TensorList& in) {
   return wide;
 }
 
+// [n, channels, ..] with the channels innermost.
+Tensor with_channels_last(const Tensor& t) {
+  std::vector<int64_t> there{0}, back{0, t.dim() - 1};
+  for (int64_t d = 2; d < t.dim(); ++d) {
+    there.push_back(d);
+    back.push_back(d - 1);
+  }
+  there.push_back(1);
+  return t.permute(there).contiguous().permute(back);
+}
+
 TEST_F(CudaConvolution, AgreesWithItsMeaningInEachDtypeAndLayout) {
   const std::pair<tn::Dtype, double> dtypes[] = {{tn::float32, float32_tolerance()},
                                                  {tn::float64, 1e-14},
@@ -103,12 +114,11 @@ TEST_F(CudaConvolution, AgreesWithItsMeaningInEachDtypeAndLayout) {
       SCOPED_TRACE(std::string(call.name) + " " + dtype.name());
       const TensorList in = inputs(call, dtype);
       const auto expected = results(call, widened(in), dtype);
-      for (const char* layout : {"contiguous", "channels_last"}) {
-        if (std::string(layout) == "channels_last" && in[0].dim() != 4) continue;
-        SCOPED_TRACE(layout);
+      for (const bool last : {false, true}) {
+        SCOPED_TRACE(last ? "channels-last" : "row-major");
         TensorList there;
         for (const Tensor& t : in) there.push_back(t.to(tn::Device(kCuda)));
-        if (std::string(layout) == "channels_last") there[0] = there[0].contiguous(layout);
+        if (last) there[0] = with_channels_last(there[0]);
         const uint64_t before = tn::counter("decompositions");
         const auto found = results(call, there, dtype);
         EXPECT_EQ(tn::counter("decompositions"), before);
@@ -162,6 +172,26 @@ TEST_F(CudaConvolution, RefusesWhatItDoesNotTake) {
                tn::ones({2, 2, 2, 2}, tn::float32, kCuda));
   });
   EXPECT_NE(empty.find("cuDNN takes no empty tensors"), std::string::npos) << empty;
+}
+
+// Recorded once, and replayed as one graph of the device with other values.
+TEST_F(CudaConvolution, IsPartOfAGraph) {
+  const Call& call = kCalls[3];
+  TensorList in;
+  for (const Tensor& t : inputs(call, tn::float32)) in.push_back(t.to(tn::Device(kCuda)));
+  const auto step = [&](Tensor x, Tensor w) {
+    const Tensor leaf = x.detach().requires_grad_(), weight = w.detach().requires_grad_();
+    const Tensor y = call.op(leaf, weight, in[2]);
+    (y * y).sum().backward();
+    return leaf.grad() + weight.grad().sum();
+  };
+  auto compiled = tn::compile(step);
+  for (int i = 0; i < 4; ++i) {
+    const Tensor x = in[0] * (i + 1);
+    EXPECT_EQ(compiled(x, in[1]).to_vector<double>(), step(x, in[1]).to_vector<double>());
+  }
+  const std::string said = compiled.describe();
+  EXPECT_NE(said.find("as one graph of cuda:0"), std::string::npos) << said;
 }
 
 // Threads share plans, each with a handle and a stream of its own.

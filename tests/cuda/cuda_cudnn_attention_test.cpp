@@ -127,6 +127,23 @@ TEST_F(CudaCudnnAttention, GivesWhatIsWanted) {
   for (size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-2);
 }
 
+// Recorded once, and replayed as one graph of the device with other values.
+TEST_F(CudaCudnnAttention, IsPartOfAGraph) {
+  const Tensor x = sample({1, 2, 64, 8}, kCuda).to(tn::bfloat16);
+  const auto step = [](Tensor x) {
+    const Tensor leaf = x.detach().requires_grad_();
+    tn::scaled_dot_product_attention(leaf, leaf, leaf, {.is_causal = true}).sum().backward();
+    return leaf.grad() * 1;
+  };
+  auto compiled = tn::compile(step);
+  for (int i = 0; i < 4; ++i) {
+    const Tensor other = x * (i + 1);
+    EXPECT_EQ(compiled(other).to_vector<double>(), step(other).to_vector<double>());
+  }
+  const std::string said = compiled.describe();
+  EXPECT_NE(said.find("as one graph of cuda:0"), std::string::npos) << said;
+}
+
 TEST_F(CudaCudnnAttention, SaysWhatItDoesNotTake) {
   const auto why = [](const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask = {}) {
     return tn::explain([&] { tn::scaled_dot_product_attention(q, k, v, mask); });

@@ -2,7 +2,9 @@
 // documentation's rules (cudnn_descriptor.cpp), and plans run as plain loops on the stream
 // (cudnn_run.cpp). Heuristics propose an engine that is not deterministic first, then one that rounds
 // float32 and wants no workspace, then one that wants some; the fallback proposes one more. A plan of
-// the first one ends the process. TENON_FAKE_CUDNN_VERSION=8902 is another version.
+// the first one ends the process. TENON_FAKE_CUDNN_VERSION=8902 is another version;
+// TENON_FAKE_CUDNN_PLANNED=file gets a line for each plan that is made of a configuration, and not of
+// its text.
 #include <cuda.h>
 
 #include <algorithm>
@@ -136,6 +138,7 @@ cudnnStatus_t finish_plan(Made& plan) {
     const Descriptor& config = plan.child(kConfig);
     plan.engine = config.engine;
     plan.graph = config.values.at(CUDNN_ATTR_ENGINE_OPERATION_GRAPH).children[0];
+    if (const char* path = std::getenv("TENON_FAKE_CUDNN_PLANNED")) fake::append_line(path, "plan");
     return CUDNN_STATUS_SUCCESS;
   }
   const std::string& text = plan.values.at(kText).bytes;
