@@ -10,25 +10,67 @@ namespace {
 
 enum class Indexed { kGather, kScatter, kScatterAdd };
 
+// How many bytes move at once: where one index stands for a whole dense row, as in an embedding, up to
+// `most`, and sizes and strides then count such pieces. `stride` is that along the indexed dimension.
+int32_t widen_moves(Dims* dims, int32_t item, int32_t most, int64_t* stride) {
+  const int32_t last = dims->ndim - 1;
+  if (last < 0 || dims->strides[1][last] != 0) return item;
+  for (int32_t bytes = most; bytes > item; bytes /= 2) {
+    const int64_t n = bytes / item;
+    bool fits = dims->sizes[last] % n == 0 && *stride % n == 0;
+    for (const int32_t k : {0, 2}) {
+      fits = fits && dims->strides[k][last] == 1 &&
+             reinterpret_cast<uint64_t>(dims->data[k]) % static_cast<uint64_t>(bytes) == 0;
+      for (int32_t d = 0; d < last; ++d) fits = fits && dims->strides[k][d] % n == 0;
+    }
+    if (!fits) continue;
+    dims->sizes[last] /= n, dims->n /= n, *stride /= n;
+    for (const int32_t k : {0, 2}) {
+      for (int32_t d = 0; d < last; ++d) dims->strides[k][d] /= n;
+    }
+    return bytes;
+  }
+  return item;
+}
+
+// An element that is moved and not looked at.
+const char* moved_name(int32_t bytes) {
+  switch (bytes) {
+    case 1:
+      return "unsigned char";
+    case 2:
+      return "unsigned short";
+    case 4:
+      return "unsigned";
+    case 8:
+      return "unsigned long long";
+    default:
+      return "Pack<unsigned, 4>";
+  }
+}
+
 // `picked` is the side that is indexed, and `other` has an element for each index.
 tn_status* run(const Stream& stream, Indexed which, const tn_tensor* index, int64_t dim,
                const tn_tensor* picked, const tn_tensor* other) {
   const bool is_gather = which == Indexed::kGather;
   int64_t strides[TN_MAX_RANK];
   std::copy(picked->strides, picked->strides + picked->ndim, strides);
-  const int64_t stride = picked->ndim > 0 ? std::exchange(strides[dim], 0) : 0;
+  int64_t stride = picked->ndim > 0 ? std::exchange(strides[dim], 0) : 0;
   const Side without_dim = {picked->data, strides}, elements = {other->data, other->strides};
   const Side sides[] = {is_gather ? elements : without_dim,
                         {index->data, index->strides},
                         is_gather ? without_dim : elements};
-  const Dims dims = merged(index->ndim, index->sizes, sides, 3);
+  Dims dims = merged(index->ndim, index->sizes, sides, 3);
   const bool is_add = which == Indexed::kScatterAdd;
+  int32_t bytes = static_cast<int32_t>(item_size(picked->dtype));
+  // What is set may be set twice, and so at once: 8 bytes are the most that are.
+  if (!is_add) bytes = widen_moves(&dims, bytes, is_gather ? 16 : 8, &stride);
   static constinit Texts texts;
   Text& text = texts.get(
-      TextKey(static_cast<int32_t>(which), picked->dtype, dims.max_dims(), dims.is_wide()), [&] {
+      TextKey(which, is_add ? picked->dtype : bytes, dims.max_dims(), dims.is_wide()), [&] {
         const char* const kind = is_gather ? "GATHER" : is_add ? "SCATTER_ADD" : "SCATTER";
         return std::string("#define ") + kind + "\n#include \"base.cuh\"\nusing Element = " +
-               (is_add ? element_name(picked->dtype) : bits_name(picked->dtype)) +
+               (is_add ? element_name(picked->dtype) : moved_name(bytes)) +
                ";\nusing L = " + loop_type(dims) + ";\n#include \"index.cuh\"\n";
       });
   Parameters parameters;

@@ -71,6 +71,29 @@ TEST_F(CudaIndex, RoundsHalvesOnce) {
   }
 }
 
+// Rows go in pieces of 16 bytes, or of 8 where they are set, if they can.
+TEST_F(CudaIndex, MovesRowsOfAnyLength) {
+  for (const tn::Dtype dtype : {tn::float32, tn::float64, tn::float16, tn::int8}) {
+    for (const int64_t columns : {1, 2, 4, 6, 8, 16, 48}) {
+      for (const int64_t offset : {0, 1}) {
+        SCOPED_TRACE(std::string(dtype.name()) + " " + std::to_string(columns));
+        const Tensor whole = tn::floor(sample({20, columns + offset}) * 50).to(dtype);
+        const Tensor x = whole.narrow(1, offset, columns);
+        const Tensor y = whole.to(kCuda).narrow(1, offset, columns);
+        const Tensor index = Tensor::from(indices_of(30, 20, 20), {30});
+        const Tensor there = index.to(kCuda);
+        const auto values = [](const Tensor& t) { return t.to(tn::cpu).to_vector<double>(); };
+        EXPECT_EQ(values(tn::index_select(y, 0, there)), values(tn::index_select(x, 0, index)));
+        EXPECT_EQ(values(tn::index_select(y.t(), 1, there)),
+                  values(tn::index_select(x.t(), 1, index)));
+        const Tensor order = tn::arange(0, 20).flip({0}), rows = order.reshape({20, 1});
+        EXPECT_EQ(values(tn::scatter(y, 0, rows.expand({20, columns}).to(kCuda), y)),
+                  values(x.flip({0})));
+      }
+    }
+  }
+}
+
 TEST_F(CudaIndex, TheGradientOfAnEmbeddingIsSorted) {
   const Tensor weight = sample({50, 8}).to(tn::float32).to(kCuda).requires_grad_();
   const Tensor index = Tensor::from(indices_of(300, 50, 12), {10, 30}).to(kCuda);

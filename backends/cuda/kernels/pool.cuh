@@ -110,11 +110,11 @@ KERNEL(max_pool, Pool, p) {
       has_padding = has_padding || here.at[d] * p.axes[d].stride < p.axes[d].padding;
     }
     const auto place_of = [&](int a, int b, int c) {
-      return (static_cast<Place>(a) * p.axes[1].size + b) * p.axes[2].size + c;
+      return (a * p.axes[1].size + b) * p.axes[2].size + c;
     };
     Value best = static_cast<Value>(-bits_to_float(0x7F800000u));
-    Place place = has_padding && !p.first_if_none ? static_cast<Place>(-1)
-                                                  : place_of(w[0].begin, w[1].begin, w[2].begin);
+    int place = place_of(w[0].begin, w[1].begin, w[2].begin);
+    if (has_padding && !p.first_if_none) place = -1;
     EACH_OF(a, w[0], p.axes[0].dilation) {
       EACH_OF(b, w[1], p.axes[1].dilation) {
         EACH_OF(c, w[2], p.axes[2].dilation) {
@@ -158,15 +158,15 @@ KERNEL(max_pool_backward, Pool, p) {
   EACH(int, i, p.n) {
     const Here here = here_of<true>(p, i);
     const int* const at_x = here.at;
-    const Place mine =
-        (static_cast<Place>(at_x[0]) * p.axes[1].size + at_x[1]) * p.axes[2].size + at_x[2];
+    const int mine = (at_x[0] * p.axes[1].size + at_x[1]) * p.axes[2].size + at_x[2];
     Window w[3];
     for (int d = 0; d < 3; ++d) w[d] = windows_of(p.axes[d], here.at[d]);
     Value sum = 0;
     EACH_OF(a, w[0], 1) {
       EACH_OF(b, w[1], 1) {
         EACH_OF(c, w[2], 1) {
-          if (at<Place>(p.places, here.places + offset_of(p.place_strides, a, b, c)) == mine)
+          const long long o = here.places + offset_of(p.place_strides, a, b, c);
+          if (static_cast<int>(at<Place>(p.places, o)) == mine)
             sum += widen(at<Element>(p.y, here.y + offset_of(p.y_strides, a, b, c)));
         }
       }
