@@ -1,6 +1,7 @@
 // The device `cuda` on the tests' own driver, from outside: memory, streams and devices, faults, and
 // kernels at sizes where their shape changes, which the suites of the ops do not reach. Values are
 // compared with `cpu`.
+#include "fake_launches.h"
 #include "in_a_fork.h"
 #include "long_form.h"
 #include "ops_support.h"
@@ -49,6 +50,30 @@ TEST_F(Cuda, CopiesBetweenDevices) {
   EXPECT_EQ(there.device().name(), "cuda:1");
   expect_same(there * 2, x * 2);
   expect_same(there.to(tn::Device(kCuda)), x);
+}
+
+bool waits(const std::function<void()>& work) {
+  const auto lines = fake_trace(work);
+  if (!lines) return false;
+  return std::any_of(lines->begin(), lines->end(),
+                     [](const std::string& line) { return line.starts_with("wait "); });
+}
+
+// Small uploads go through pinned memory, and may change behind the call; a large one is waited for.
+TEST_F(Cuda, UploadsOfAMebibyteAndCopiesBetweenDevicesWaitForNothing) {
+  Tensor small = shuffled(1 << 18), large = shuffled((1 << 18) + 1);
+  const Tensor same = small.clone();
+  Tensor there, other;
+  EXPECT_FALSE(waits([&] { there = on_cuda(small) * 1; }));
+  small.fill_(0);
+  EXPECT_FALSE(waits([&] { other = there.to(tn::Device("cuda:1")) * 2; }));
+  there = {};
+  EXPECT_FALSE(waits([&] { there = other.to(tn::Device(kCuda)) + 1; }));
+  other = {};
+  expect_same(there, same * 2 + 1);
+  if (fake_trace([] {})) {
+    EXPECT_TRUE(waits([&] { on_cuda(large); }));
+  }
 }
 
 TEST_F(Cuda, RefusesMixedDevices) {

@@ -9,9 +9,9 @@
 #include <functional>
 #include <iterator>
 #include <map>
-#include <mutex>
 #include <sstream>
 
+#include "fake_launches.h"
 #include "ops_support.h"
 #include "resnet_model.h"
 
@@ -21,27 +21,13 @@ namespace nn = tn::nn;
 
 // ---- What the driver is told to do
 
-std::mutex mutex;
-std::vector<std::string> lines;
-
-void note(const char* line) {
-  const std::lock_guard lock(mutex);
-  lines.push_back(line);
-}
-
 // A line a kind, with how often it came.
 using Trace = std::map<std::string, int>;
 
 Trace trace_of(const std::function<void()>& work) {
-  static void* const driver = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-  static const auto listen =
-      reinterpret_cast<void (*)(void (*)(const char*))>(::dlsym(driver, "tenon_fake_listen"));
-  lines.clear();
-  listen(note);
-  work();
-  listen(nullptr);
+  const auto lines = fake_trace(work);
   Trace trace;
-  for (const std::string& line : lines) ++trace[line];
+  for (const std::string& line : lines.value()) ++trace[line];
   return trace;
 }
 
