@@ -101,7 +101,6 @@ struct Problem {
   }
   void turn_back() {
     a.is_backward = 1;
-    a.has_stats = 0;
     widen(query, gradients[0], a.query_gradient);
     widen(key, gradients[1], a.key_gradient);
     widen(value, gradients[2], a.value_gradient);
@@ -145,15 +144,20 @@ struct Inputs {
 tn_status* forward(const tn_call* call, const Stream& stream) {
   tn_tensor& y = *call->outputs[0];
   Problem problem(call->args);
-  const tn_tensor* stats = call->n_outputs > 1 ? call->outputs[1] : nullptr;
-  problem.a.has_stats = stats != nullptr;
+  // Where nobody keeps them they go to the workspace: so there is one kernel, and y has the same bits.
+  const tn_tensor* kept = call->n_outputs > 1 ? call->outputs[1] : nullptr;
+  void* stats = kept ? kept->data : nullptr;
+  const Attention& a = problem.a;
+  if (!kept)
+    TN_CUDA_TRY(host->workspace(
+        call, static_cast<uint64_t>(a.batch * a.heads * a.n) * sizeof(float), &stats));
   GraphData data;
   Inputs inputs;
   TN_CUDA_TRY(inputs.read(call, stream, problem, data));
   Lent result;
   TN_CUDA_TRY(result.find(call, y, problem.y, kGraphAlignment));
   data.add(Attention::kY, result.data());
-  if (stats) data.add(Attention::kStats, stats->data);
+  data.add(Attention::kStats, stats);
   TN_CUDA_TRY(execute_plan(call, stream, problem, data));
   return result.give_back(call, stream, y);
 }
@@ -227,7 +231,6 @@ std::string refusal(const tn_call* call) {
     if (cudnn.cudnnGetVersion() < kLeastVersion) return "cuDNN 9.16 is needed for attention";
     Problem problem(call->args);
     const bool has_gradient = ((q.flags | k.flags | v.flags) & TN_TENSOR_REQUIRES_GRAD) != 0;
-    problem.a.has_stats = has_gradient;
     if (!problem.find(call->device.index, &why)) return why;
     if (!has_gradient) return "";
     problem.turn_back();

@@ -172,11 +172,8 @@ void build_forward(Builder& build, const Parts& p) {
   const Tensor below = build.pointwise(CUDNN_POINTWISE_SUB, build.between(p.scores), x, top);
   const Tensor powers = build.pointwise(CUDNN_POINTWISE_EXP, build.between(p.scores), below);
   const Tensor sum = build.reduce(CUDNN_REDUCE_TENSOR_ADD, build.between(p.rows), powers);
-  // cuDNN knows the graph by the logarithms of its sums, also where nobody keeps them.
   const Tensor log = build.pointwise(CUDNN_POINTWISE_LOG, build.between(p.rows), sum);
-  build.pointwise(CUDNN_POINTWISE_ADD,
-                  p.a.has_stats ? build.floats(Attention::kStats, p.rows) : build.between(p.rows),
-                  top, log);
+  build.pointwise(CUDNN_POINTWISE_ADD, build.floats(Attention::kStats, p.rows), top, log);
   const Tensor weights =
       build.pointwise(CUDNN_POINTWISE_DIV, build.between(p.scores, build.half()), powers, sum);
   build.product(build.tensor(Attention::kY, p.outputs(), four(p.a.y)), weights,

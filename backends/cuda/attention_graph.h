@@ -32,7 +32,7 @@ struct Attention {
   static constexpr int64_t kDims = 4;  // batch, heads, queries or keys, elements
 
   int64_t dtype;  // TN_FLOAT16 or TN_BFLOAT16
-  int64_t is_causal, is_backward, has_stats;
+  int64_t is_causal, is_backward;
   int64_t batch, heads, key_heads, n, m, e, v;
   // Strides in elements. The gradient of y lies as y.
   int64_t query[kDims], key[kDims], value[kDims], y[kDims];
@@ -41,7 +41,7 @@ struct Attention {
   // The bytes of the struct: what decides the plan.
   std::string bytes() const { return {reinterpret_cast<const char*>(this), sizeof *this}; }
 };
-static_assert(sizeof(Attention) == 39 * sizeof(int64_t));  // no gaps, which a key may not have
+static_assert(sizeof(Attention) == 38 * sizeof(int64_t));  // no gaps, which a key may not have
 
 // NULL with `why`: cuDNN does not take it.
 std::unique_ptr<Plan> plan_attention(const Attention& attention, const Target& target,

@@ -112,7 +112,8 @@ TEST_F(CudaCudnnAttention, TakesTensorsThatLieOtherwise) {
                  4e-3);
 }
 
-// Without a gradient nothing is kept; with one of value alone the others are not given.
+// Without a gradient nothing is kept, and y is the same; with one of value alone the others are not
+// given.
 TEST_F(CudaCudnnAttention, GivesWhatIsWanted) {
   const Tensor x = sample({1, 64, 8}, kCuda).to(tn::float16);
   const Tensor y = tn::scaled_dot_product_attention(x, x, x);
