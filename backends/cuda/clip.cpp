@@ -1,5 +1,6 @@
 // What comes between the gradients and a step, for all gradients together: clip_grad_norm_ in a launch
-// that folds chunks, one that folds these and one that scales; unscale_ in one.
+// that folds chunks, one that folds these and one that scales; unscale_ and update_scale_
+// in one each.
 #include <cmath>
 
 #include "program_text.h"
@@ -111,8 +112,40 @@ std::string unscale_refusal(const tn_call* call) {
   return refusal(call, gradients_of(call), 1, {found_inf, scale});
 }
 
+// update_scale_(scale, good_steps, found_inf, growth_factor, backoff_factor, growth_interval)
+tn_status* update_scale(const tn_call* call, const Stream& stream) {
+  const tn_value* args = call->args;
+  const tn_tensor *scale = args[0].as.tensor, *found_inf = args[2].as.tensor;
+  Parameters parameters;
+  parameters.add(scale->data);
+  parameters.add(args[1].as.tensor->data);
+  parameters.add(found_inf->data);
+  parameters.add(static_cast<int64_t>(item_size(found_inf->dtype)));
+  parameters.add(args[5].as.i);
+  parameters.add(float_of(args[3]));
+  parameters.add(float_of(args[4]));
+  return launch(stream, text_for("RESCALE", scale->dtype, 1), "next_scale", {1, 1, 1}, parameters);
+}
+
+std::string update_scale_refusal(const tn_call* call) {
+  const tn_tensor *scale = call->args[0].as.tensor, *good_steps = call->args[1].as.tensor,
+                  *found_inf = call->args[2].as.tensor;
+  if (scale->dtype == TN_INT64 || found_inf->dtype == TN_INT64 || good_steps->dtype != TN_INT64)
+    return "takes a scale and a found_inf that are floats, and a count of int64";
+  for (const tn_tensor* t : {scale, good_steps, found_inf}) {
+    if (t->numel != 1 || t->device.type != call->device.type ||
+        t->device.index != call->device.index)
+      return "takes tensors of one element on one device";
+  }
+  return "";
+}
+
 constexpr OpKernel kKernels[] = {{"clip_grad_norm_", clip_grad_norm, clip_refusal},
-                                 {"unscale_", unscale, unscale_refusal}};
+                                 {"unscale_", unscale, unscale_refusal},
+                                 {.op = "update_scale_",
+                                  .forward = update_scale,
+                                  .refusal = update_scale_refusal,
+                                  .dtypes = tenon::backend::kFloats | TN_DTYPE_BIT(TN_INT64)}};
 
 }  // namespace
 

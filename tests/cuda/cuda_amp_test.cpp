@@ -90,9 +90,31 @@ TEST_F(CudaAmp, WaitsForNothingInAStep) {
   if (!lines) GTEST_SKIP() << "not the driver of the tests";
   const auto count = [&](const char* line) { return std::ranges::count(*lines, line); };
   for (const std::string& line : *lines) EXPECT_FALSE(line.starts_with("wait")) << line;
-  for (const char* kernel : {"launch unscale_chunks", "launch fold_chunks", "launch finish_norm",
-                             "launch scale_chunks", "launch count_steps", "launch step"})
+  for (const char* kernel :
+       {"launch unscale_chunks", "launch fold_chunks", "launch finish_norm", "launch scale_chunks",
+        "launch count_steps", "launch step", "launch next_scale"})
     EXPECT_EQ(count(kernel), 1) << kernel;
+}
+
+// In each dtype that a scale may have, against `cpu`, which goes by the meaning.
+TEST_F(CudaAmp, FindsTheNextScale) {
+  for (const tn::Dtype dtype : {tn::float32, tn::float64, tn::float16}) {
+    for (const double found : {0.0, 1.0}) {
+      for (const int64_t good : {0, 2}) {
+        for (const double start : {8.0, 65504.0, 3e38}) {
+          SCOPED_TRACE(std::string(dtype.name()) + " " + std::to_string(start));
+          const auto next = [&](tn::Device d) {
+            const Tensor scale = tn::full({1}, start, tn::float64, d).to(dtype);
+            const Tensor count = tn::full({}, good, tn::int64, d);
+            tn::update_scale_(scale, count, tn::full({1}, found, tn::float32, d),
+                              {.growth_factor = 4, .backoff_factor = 0.25, .growth_interval = 3});
+            return std::pair{scale.item<double>(), count.item<int64_t>()};
+          };
+          EXPECT_EQ(next(kCuda), next(tn::cpu));
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -50,7 +50,32 @@ FAULT_OP(drawn, numbers(1), (tn::manual_seed(3), tn::rand({1001}, tn::float32, x
 FAULT_OP(softmax_of_rows, numbers(2000).reshape({50, 40}) / 500, tn::softmax(x, 1));
 FAULT_OP(softmax_of_long_rows, numbers(20003).reshape({1, 20003}) / 500, tn::softmax(x, 1));
 FAULT_OP(softmax_of_odd_rows, numbers(41 * 51).reshape({51, 41}) / 500, tn::softmax(x, 1));
+FAULT_OP(norm_of_gradient, numbers(9000), tn::clip_grad_norm_({x.clone()}, 1e9));
+FAULT_OP(added_in_runs, numbers(200),
+         tn::index_add(tn::zeros({3}, tn::float32, x.device()), 0,
+                       tn::full({200}, 1, tn::int64, x.device()), x));
+FAULT_OP(dropped, numbers(1001), (tn::manual_seed(3), tn::dropout(x, 0.5)));
 #undef FAULT_OP
+
+// Two parameters, the second of which begins `offset` elements behind an aligned address.
+inline Tensor stepped(const Tensor& x, int64_t offset) {
+  const Tensor a = x.narrow(0, 0, 1001).clone();
+  const Tensor b = x.narrow(0, 0, 2000 + offset).clone().narrow(0, offset, 2000);
+  tn::sgd_step({a, b}, {a * 2, b * 3}, {}, 0.5);
+  return tn::cat({a, b});
+}
+inline const Op two_stepped = {[] { return numbers(3000); },
+                               [](const Tensor& x) { return stepped(x, 0); }};
+inline const Op one_stepped_aside = {[] { return numbers(3000); },
+                                     [](const Tensor& x) { return stepped(x, 1); }};
+inline const Op pooled = {[] {
+                            return numbers(99).reshape({1, 1, 9, 11});
+                          },
+                          [](const Tensor& x) {
+                            const Tensor leaf = x.detach().requires_grad_();
+                            tn::max_pool2d(leaf, 3, {.stride = 1}).sum().backward();
+                            return leaf.grad();
+                          }};
 
 struct Fault {
   const char* name;
@@ -151,6 +176,19 @@ inline std::vector<Fault> all() {
        "static_cast<unsigned long long>(i) * static_cast<unsigned long long>(p.step)",
        "static_cast<int>(i) * static_cast<int>(p.step)", &steps_of_2_to_30,
        "meets a product that overflows at ...copy.cuh:"},
+      {"ChunksWithoutAnEnd", "steps.cuh", "(rest < table.chunk ? rest : table.chunk)",
+       "table.chunk", &two_stepped, kOutside},
+      {"PacksOfWhatIsNotAligned", "steps.cuh", "addresses % 16 == 0", "true", &one_stepped_aside,
+       "meets a misaligned address"},
+      {"TheBlockOfTheTensorBefore", "steps.cuh", "table.first[middle] <= block",
+       "table.first[middle] < block", &two_stepped, kRace},
+      {"ANormWithoutMeeting", "clip.cuh", "slots[thread] = mine;\n  meet();",
+       "slots[thread] = mine;", &norm_of_gradient, kUnwritten},
+      {"ARunThatTwoThreadsAdd", "index.cuh",
+       "if (begin > 0 && row.index(begin - 1) == index) continue;", "", &added_in_runs, kRace},
+      {"AWindowTooMany", "pool.cuh", "end < a.out ? end : a.out", "end", &pooled, kOutside},
+      {"TheTailOfDropout", "dropout.cuh", "4 * block + 4 <= p.n", "4 * block < p.n", &dropped,
+       kOutside},
       {"TheInputIsWritten", "copy.cuh",
        "at<To>(p.data[0], o.at[0]) =", "at<To>(p.data[1], o.at[1]) =", &int_of, kWrongValue},
   };

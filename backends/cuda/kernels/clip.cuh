@@ -1,6 +1,6 @@
 // What comes between the gradients and a step: the norm of all gradients as one vector, which is
-// folded chunk by chunk and then over the chunks in their order, factors on all elements, and the
-// search for what is not finite. A text states what it does, Element and kMost.
+// folded chunk by chunk and then over the chunks in their order, factors on all elements, the search
+// for what is not finite, and the scale of losses that follows from it. A text states what it does, Element and kMost.
 #include "instructions.cuh"
 #include "steps.cuh"
 
@@ -117,8 +117,30 @@ KERNEL(unscale_chunks, Unscale, p) {
   const unsigned old = read_atomically<unsigned>(p.found_inf, 0);
   if (old != kOne) exchange_if(p.found_inf, 0, old, kOne);  // else another thread wrote it
 }
+
+#elif defined(RESCALE)  // Element: of the scale
+struct Rescale {
+  void* scale;
+  void* good_steps;  // int64
+  void* found_inf;
+  long long found_inf_bytes, interval;
+  double growth, backoff;
+};
+KERNEL(next_scale, Rescale, p) {
+  using Value = decltype(widen(Element{}));
+  if (blockIdx.x != 0 || threadIdx.x != 0) return;
+  const bool skips = is_set(p.found_inf, static_cast<int>(p.found_inf_bytes));
+  const long long good = at<long long>(p.good_steps, 0) + 1;
+  const Value scale = widen(at<Element>(p.scale, 0));
+  const Value grown = scale * static_cast<Value>(p.growth);
+  Value next = skips ? scale * static_cast<Value>(p.backoff) : scale;
+  if (!skips && good == p.interval && grown - grown == 0) next = grown;
+  at<Element>(p.scale, 0) = narrow<Element>(next);
+  at<long long>(p.good_steps, 0) = skips || good == p.interval ? 0 : good;
+}
 #endif
 #undef NORM
 #undef FINISH
 #undef SCALE
 #undef UNSCALE
+#undef RESCALE
