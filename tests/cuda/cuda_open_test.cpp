@@ -1,12 +1,17 @@
 // How the device `cuda` is opened: on a machine without a driver, on the tests' own driver, and where
 // something does not fit. Each is a run of the command, since a process opens a driver once.
 #include <dlfcn.h>
+#include <sched.h>
+#include <sys/mount.h>
 
 #include <fstream>
 
 #include "cli_support.h"
+#include "in_a_fork.h"
 
 namespace {
+
+constexpr char kToolkit[] = "/usr/local/cuda/lib64";  // where the plugin looks at last
 
 class CudaOpen : public cli::CliTest {
  protected:
@@ -27,8 +32,8 @@ class CudaOpen : public cli::CliTest {
   static void use_fake() { ::setenv("LD_LIBRARY_PATH", fake().c_str(), 1); }
   // A folder in which a library of one name is another one of the fake's.
   void use_instead(const char* name, const char* other) {
-    for (const char* library :
-         {"libcuda.so.1", "libnvrtc.so.13", "libcublasLt.so.13", "libcudnn.so.9"})
+    for (const char* library : {"libcuda.so.1", "libnvrtc.so.13", "libcublasLt.so.13",
+                                "libcudnn.so.9", "libtenon_fake_kept.so"})
       cli::fs::create_symlink(
           cli::fs::path(fake()) / (library == std::string(name) ? other : library),
           folder_ / library);
@@ -173,15 +178,30 @@ TEST_F(CudaOpen, RefusesAnOldCudnn) {
 
 TEST_F(CudaOpen, SaysThatThereIsNoCudnn) {
   if (!has_cudnn()) GTEST_SKIP() << "the plugin is built without cuDNN";
-  if (void* library = ::dlopen("/usr/local/cuda/lib64/libcudnn.so.9", RTLD_LAZY)) {
-    ::dlclose(library);
-    GTEST_SKIP() << "this machine has cuDNN where the plugin looks for it";
-  }
   use_instead("libcudnn.so.9", "nothing");
-  expect_no_cudnn("no cuDNN (libcudnn.so.9 was not found)");
-  // The other name is all that the plugin looks at.
-  cli::fs::create_symlink(cli::fs::path(fake()) / "libnvrtc.so.13", folder_ / "libcudnn.so.8");
-  expect_no_cudnn("cuDNN 8 is here (libcudnn.so.8), and cuDNN 9 is needed");
+  const auto note = [&] {
+    const std::string err = train_cnn().err;
+    return err.substr(0, err.find('\n'));
+  };
+  // The toolkit's folder is empty for this process alone.
+  const std::string notes = in_a_fork([&]() -> std::string {
+    if (cli::fs::exists(kToolkit) &&
+        (::unshare(CLONE_NEWNS) != 0 ||
+         ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, "") != 0 ||
+         ::mount("none", cli::fs::canonical(kToolkit).c_str(), "tmpfs", 0, "") != 0))
+      return "";
+    if (::dlopen("libcudnn.so.9", RTLD_LAZY)) return "";
+    const std::string none = note();
+    // The other name is all that the plugin looks at.
+    cli::fs::create_symlink(cli::fs::path(fake()) / "libnvrtc.so.13", folder_ / "libcudnn.so.8");
+    return none + "\n" + note();
+  });
+  if (notes.empty()) GTEST_SKIP() << "cuDNN is here, and this user may not hide it";
+  EXPECT_EQ(notes,
+            "tenon warning: cuda: no cuDNN (libcudnn.so.9 was not found); convolutions run by "
+            "their meaning\n"
+            "tenon warning: cuda: cuDNN 8 is here (libcudnn.so.8), and cuDNN 9 is needed; "
+            "convolutions run by their meaning");
 }
 
 TEST_F(CudaOpen, SaysThatPartsOfCudnnDoNotFit) {
@@ -211,8 +231,7 @@ TEST_F(CudaOpen, SaysHowCudnnFailed) {
 TEST_F(CudaOpen, RunsByItsMeaningWhatCudnnRefuses) {
   if (!has_cudnn()) GTEST_SKIP() << "the plugin is built without cuDNN";
   use_fake();
-  for (const char* entry : {"cudnnBackendCreateDescriptor", "cudnnBackendSetAttribute",
-                            "cudnnBackendFinalize", "cudnnBackendGetAttribute"}) {
+  for (const char* entry : {"cudnnBackendFinalize", "cudnnBackendGetAttribute"}) {
     ::setenv("TENON_FAKE_CUDA_FAIL", (std::string(entry) + ":1:3000").c_str(), 1);
     const cli::Outcome run = train_cnn();
     EXPECT_EQ(run.code, 0) << entry << run.err;
