@@ -10,8 +10,8 @@
 #define KERNEL(name, Parameters, p) \
   extern "C" __global__ void __launch_bounds__(256) name(const __grid_constant__ Parameters p)
 #define BLOCK_KERNEL KERNEL
-// For threads that have many values: the compiler may use all registers, where else it spills some so
-// that more blocks are there at once.
+#define ROLLED _Pragma("unroll 1")  // before a loop that, unrolled, would need many registers
+// For threads with many values: all registers may be used, where else some spill for more blocks.
 #define WIDE_BLOCK_KERNEL(name, Parameters, p) \
   extern "C" __global__ void __launch_bounds__(256, 1) name(const __grid_constant__ Parameters p)
 
@@ -174,9 +174,9 @@ struct alignas(sizeof(T) * n) Pack {
 
 // `i` over [0, n), shared out among all threads of the launch. I may be int where n is at most 2^30.
 #define EACH(I, i, n)                                                                             \
-  for (I i =                                                                                      \
-           static_cast<I>(blockIdx.x) * static_cast<I>(blockDim.x) + static_cast<I>(threadIdx.x); \
-       i < static_cast<I>(n); i += static_cast<I>(gridDim.x) * static_cast<I>(blockDim.x))
+  ROLLED for (I i = static_cast<I>(blockIdx.x) * static_cast<I>(blockDim.x) +                     \
+                    static_cast<I>(threadIdx.x);                                                  \
+              i < static_cast<I>(n); i += static_cast<I>(gridDim.x) * static_cast<I>(blockDim.x))
 
 template <class I>
 struct Quotient {

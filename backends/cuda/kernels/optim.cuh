@@ -147,10 +147,7 @@ KERNEL(step, Step, p) {
   if (is_set(p.found_inf, static_cast<int>(p.found_inf_bytes))) return;
   const Chunk chunk = chunk_of(p.table, 2 + kOwn, kPack);
   const Factors factors = factors_of(p, chunk.member);
-  // Unrolled, the slow ways of quotients and roots would need more registers than there are.
-#pragma unroll 1
   EACH_PACK(i, chunk, kPack) step_at<kPack>(p, factors, chunk.member, i);
-#pragma unroll 1
   EACH_REST(i, chunk) step_at<1>(p, factors, chunk.member, i);
 }
 
@@ -158,7 +155,6 @@ KERNEL(step, Step, p) {
 // A count is float32. It goes up unless the step is passed over.
 KERNEL(count_steps, Step, p) {
   const bool skips = is_set(p.found_inf, static_cast<int>(p.found_inf_bytes));
-#pragma unroll 1  // so, too
   EACH(int, i, p.table.n) {
 #if defined(ADAM)
     double count = value_of(p.step);

@@ -42,11 +42,11 @@ DEVICE Chunk chunk_of(const T& table, int lists, int pack) {
 }
 
 // Over the packs of a chunk, and over the elements that are left, for the threads of its block.
-#define EACH_PACK(i, chunk, pack)                                                      \
-  for (long long i = (chunk).begin / (pack) + threadIdx.x; i < (chunk).whole / (pack); \
-       i += blockDim.x)
+#define EACH_PACK(i, chunk, pack)                                    \
+  ROLLED for (long long i = (chunk).begin / (pack) + threadIdx.x; \
+              i < (chunk).whole / (pack); i += blockDim.x)
 #define EACH_REST(i, chunk) \
-  for (long long i = (chunk).whole + threadIdx.x; i < (chunk).end; i += blockDim.x)
+  ROLLED for (long long i = (chunk).whole + threadIdx.x; i < (chunk).end; i += blockDim.x)
 
 // Is the one element of a float dtype of so many bytes anything but 0? NULL: there is none.
 DEVICE bool is_set(void* flag, int bytes) {

@@ -40,7 +40,7 @@ inline int lane() { return static_cast<int>(thread_index().x % 32); }
 #define KERNEL(name, Parameters, p) FAKE_KERNEL(name, Parameters, p, false)
 #define BLOCK_KERNEL(name, Parameters, p) FAKE_KERNEL(name, Parameters, p, true)
 #define WIDE_BLOCK_KERNEL BLOCK_KERNEL
-
+#define ROLLED
 #define FAKE_HERE \
   { __builtin_FILE(), __builtin_LINE() }
 
