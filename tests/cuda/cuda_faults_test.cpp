@@ -89,6 +89,19 @@ TEST_F(CudaFaults, AFaultInAGraphIsOneOfTheCompiledFunction) {
   expect_part(found, kWords);
 }
 
+// Nobody waits for a stream that records, also where each launch and copy is waited for.
+TEST_F(CudaFaults, SyncLeavesGraphsAsTheyAre) {
+  const Outcome found = run({"TENON_SYNC=1"}, [] {
+    const tn::Device d("cuda:0");
+    auto f = tn::compile([&](Tensor x) { return x * tn::tensor({1.f, 2.f}).to(d) + 1; });
+    double sum = 0;
+    for (int i = 0; i < 4; ++i) sum += f(tn::ones({2}, tn::float32, d)).sum().item<double>();
+    return std::to_string(sum) + f.describe();
+  });
+  expect_part(found, "20.000000");
+  expect_part(found, "as one graph of cuda:0");
+}
+
 // After a fault the context refuses everything, also to free memory; the other device goes on, and
 // the process ends as always.
 TEST_F(CudaFaults, TheDeviceIsUnusableAndOthersGoOn) {
