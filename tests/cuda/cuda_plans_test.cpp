@@ -41,32 +41,49 @@ struct Shape {
   const char* name;
   int64_t n;  // dimensions of a window
   int64_t batch, in, out, groups;
-  int64_t size[3], kernel[3], stride, padding, dilation;
+  int64_t size[3], kernel[3], stride[3], padding[3], dilation[3];
 };
 
+// Those of tests/ops/conv_test.cpp and of examples/digits. A transposed one is the gradient of x of the
+// one that stands here.
 constexpr Shape kSuites[] = {
     // clang-format off
-    {"conv1d", 2, 2, 2, 3, 1, {1, 5}, {1, 3}, 1, 0, 1},
-    {"conv1d strided", 2, 1, 2, 3, 1, {1, 5}, {1, 2}, 2, 1, 1},
-    {"conv2d", 2, 2, 2, 2, 1, {4, 3}, {2, 2}, 1, 0, 1},
-    {"conv2d dilated", 2, 1, 1, 2, 1, {6, 5}, {2, 2}, 2, 0, 3},
-    {"conv2d grouped", 2, 2, 4, 6, 2, {3, 3}, {2, 2}, 2, 1, 1},
-    {"conv2d depthwise", 2, 1, 3, 6, 3, {3, 3}, {2, 2}, 1, 0, 1},
-    {"conv2d pixels", 2, 2, 3, 2, 1, {2, 2}, {1, 1}, 1, 0, 1},
-    {"conv3d", 3, 1, 2, 2, 2, {3, 2, 3}, {2, 2, 2}, 1, 1, 1},
-    {"digits first", 2, 64, 1, 32, 1, {8, 8}, {3, 3}, 1, 1, 1},
-    {"digits second", 2, 64, 32, 32, 1, {8, 8}, {3, 3}, 1, 1, 1},
+    {"conv1d", 2, 2, 2, 3, 1, {1, 5}, {1, 3}, {1, 1}, {}, {1, 1}},
+    {"conv1d strided", 2, 1, 2, 3, 1, {1, 5}, {1, 2}, {1, 2}, {0, 1}, {1, 1}},
+    {"conv2d", 2, 2, 2, 2, 1, {4, 3}, {2, 2}, {1, 1}, {}, {1, 1}},
+    {"conv2d of two strides", 2, 1, 2, 2, 1, {4, 5}, {3, 2}, {2, 1}, {1, 2}, {1, 1}},
+    {"conv2d dilated", 2, 1, 1, 2, 1, {6, 5}, {2, 2}, {2, 2}, {}, {3, 2}},
+    {"conv2d grouped", 2, 2, 4, 6, 2, {3, 3}, {2, 2}, {2, 2}, {1, 1}, {1, 1}},
+    {"conv2d depthwise", 2, 1, 3, 6, 3, {3, 3}, {2, 2}, {1, 1}, {}, {1, 1}},
+    {"conv2d pixels", 2, 2, 3, 2, 1, {2, 2}, {1, 1}, {1, 1}, {}, {1, 1}},
+    {"conv3d", 3, 1, 2, 2, 2, {3, 2, 3}, {2, 2, 2}, {1, 1, 2}, {0, 1, 1}, {1, 1, 1}},
+    {"conv_transpose1d", 2, 2, 3, 2, 1, {1, 6}, {1, 3}, {1, 2}, {0, 1}, {1, 1}},
+    {"conv_transpose2d", 2, 1, 2, 2, 1, {3, 5}, {2, 3}, {1, 1}, {}, {1, 1}},
+    {"conv_transpose2d of a stride beyond the kernel", 2, 1, 2, 1, 1, {6, 7}, {1, 2}, {3, 3}, {}, {1, 1}},
+    {"conv_transpose3d", 3, 1, 1, 2, 1, {4, 2, 3}, {2, 1, 2}, {2, 1, 1}, {}, {1, 1, 1}},
+    {"digits first", 2, 64, 1, 32, 1, {8, 8}, {3, 3}, {1, 1}, {1, 1}, {1, 1}},
+    {"digits second", 2, 64, 32, 32, 1, {8, 8}, {3, 3}, {1, 1}, {1, 1}, {1, 1}},
     // clang-format on
 };
 
 // He et al., arXiv:1512.03385, table 1, of images of 224 by 224: the first convolution; then of each
 // stage those of its first block and of the others.
 std::vector<Shape> resnets() {
-  std::vector<Shape> shapes = {{"resnet", 2, 32, 3, 64, 1, {224, 224}, {7, 7}, 2, 3, 1}};
+  std::vector<Shape> shapes = {
+      {"resnet", 2, 32, 3, 64, 1, {224, 224}, {7, 7}, {2, 2}, {3, 3}, {1, 1}}};
   const auto add = [&](const char* name, int64_t in, int64_t out, int64_t size, int64_t kernel,
                        int64_t stride) {
-    shapes.push_back(
-        {name, 2, 32, in, out, 1, {size, size}, {kernel, kernel}, stride, kernel / 2, 1});
+    shapes.push_back({name,
+                      2,
+                      32,
+                      in,
+                      out,
+                      1,
+                      {size, size},
+                      {kernel, kernel},
+                      {stride, stride},
+                      {kernel / 2, kernel / 2},
+                      {1, 1}});
   };
   for (int stage = 0; stage < 4; ++stage) {
     const int64_t width = int64_t{64} << stage, size = 56 >> stage;
@@ -110,12 +127,11 @@ Convolution convolution_of(const Shape& s, const Kind& kind) {
   c.y[1] = c.weight[0] = s.out;
   c.weight[1] = s.in / s.groups;
   for (int64_t d = 0; d < s.n; ++d) {
-    const bool is_none = s.size[d] == 1 && s.kernel[d] == 1;  // the dimension in front of conv1d's
     c.x[2 + d] = s.size[d];
     c.weight[2 + d] = s.kernel[d];
-    c.stride[d] = is_none ? 1 : s.stride;
-    c.padding[d] = is_none ? 0 : s.padding;
-    c.dilation[d] = is_none ? 1 : s.dilation;
+    c.stride[d] = s.stride[d];
+    c.padding[d] = s.padding[d];
+    c.dilation[d] = s.dilation[d];
     c.y[2 + d] =
         (s.size[d] + 2 * c.padding[d] - c.dilation[d] * (s.kernel[d] - 1) - 1) / c.stride[d] + 1;
   }
@@ -145,8 +161,8 @@ std::vector<Case> convolutions() {
         std::ostringstream line;
         line << s.name << " x [" << s.batch << ", " << s.in;
         for (int64_t d = 0; d < s.n; ++d) line << ", " << s.size[d];
-        line << "] out " << s.out << " kernel " << s.kernel[s.n - 1] << " stride " << s.stride
-             << "; " << kind.name << "; " << name;
+        line << "] out " << s.out << " kernel " << s.kernel[s.n - 1] << " stride "
+             << s.stride[s.n - 1] << "; " << kind.name << "; " << name;
         cases.push_back({line.str(), [c](const cuda::Target& target, std::string* why) {
                            return cuda::plan_convolution(c, target, why);
                          }});
