@@ -90,21 +90,21 @@ std::string number(double value, const char* format = "%.3f") {
   return text;
 }
 
-void print(const std::vector<Row>& rows, const std::string& beside) {
-  const auto peer = read_beside(beside);
+void print_head() {
   std::printf("%-14s %10s %10s %10s %10s  %-22s %s\n", "milliseconds", "eager", "captured", "torch",
               "compiled", "at best", "what");
-  for (const Row& row : rows) {
-    const auto found = peer.find(row.of->name);
-    const auto [torch, compiled] = found == peer.end() ? std::pair(0.0, 0.0) : found->second;
-    const double best = row.captured > 0 ? std::min(row.eager, row.captured) : row.eager;
-    const std::string rate =
-        best > 0 ? number(row.of->amount / best, "%.4g") + " " + row.of->unit : "-";
-    std::printf("%-14s %10s %10s %10s %10s  %-22s %s\n", row.of->name.c_str(),
-                number(row.eager * 1e3).c_str(), number(row.captured * 1e3).c_str(),
-                number(torch).c_str(), number(compiled).c_str(), rate.c_str(),
-                row.of->what.c_str());
-  }
+}
+
+// At once: who has no time left ends the program.
+void print(const Row& row, std::pair<double, double> torch) {
+  const double best = row.captured > 0 ? std::min(row.eager, row.captured) : row.eager;
+  const std::string rate =
+      best > 0 ? number(row.of->amount / best, "%.4g") + " " + row.of->unit : "-";
+  std::printf("%-14s %10s %10s %10s %10s  %-22s %s\n", row.of->name.c_str(),
+              number(row.eager * 1e3).c_str(), number(row.captured * 1e3).c_str(),
+              number(torch.first).c_str(), number(torch.second).c_str(), rate.c_str(),
+              row.of->what.c_str());
+  std::fflush(stdout);
 }
 
 bool is_wanted(const std::string& list, const std::string& name) {
@@ -143,18 +143,19 @@ int run(const Options& options) {
   sizes.device = tn::Device(options.device.c_str());
   sizes.is_small = options.is_small;
   const std::vector<Case> cases = gpu_bench::cases(sizes);
-  std::vector<Row> rows;
+  auto torch = read_beside(options.beside);
   std::vector<std::string> failures;
+  int n = 0;
   for (const Case& one : cases) {
     if (!is_wanted(options.only, one.name)) continue;
     std::fprintf(stderr, "%s\n", one.name.c_str());
-    rows.push_back(measure_case(one, sizes, options.seconds, &failures));
+    if (n++ == 0) print_head();
+    print(measure_case(one, sizes, options.seconds, &failures), torch[one.name]);
   }
-  if (rows.empty()) {
+  if (n == 0) {
     std::fprintf(stderr, "gpu_bench: --only '%s' names no case\n", options.only.c_str());
     return 2;
   }
-  print(rows, options.beside);
   if (options.is_small)
     std::printf("The sizes were small ones, and not those of the last column.\n");
   for (const std::string& failure : failures) std::printf("failed: %s\n", failure.c_str());
