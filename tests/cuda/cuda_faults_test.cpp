@@ -159,14 +159,14 @@ TEST_F(CudaFaults, AProgramGoesOnWithoutTheMemory) {
   expect_part(found, "|80.0");
 }
 
-TEST_F(CudaFaults, AnOpWithoutAKernelSaysWhichThereAre) {
+TEST_F(CudaFaults, AnOpWithoutAKernelIsRefused) {
   const Outcome found = run({}, [] {
     tn::load_plugin(std::string(std::getenv("TENON_BUILD_DIR")) +
                     "/tests/face_plugins/libface_plugin.so");
     return error_of([] { tn::call("face_plugin.reversed", on("cuda:0")); });
   });
-  expect_part(found, "reversed");
-  expect_part(found, "cuda");
+  expect_text(found,
+              "reversed: cuda:0 has no kernel for this call, and the op has no decomposition");
 }
 
 }  // namespace
