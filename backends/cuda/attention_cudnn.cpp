@@ -107,7 +107,7 @@ struct Problem {
   }
   Plan* find(int32_t index, std::string* why) const {
     return find_plan(
-        index, "attention\n" + a.bytes(),
+        index, a.bytes(),
         [&](const Target& target, std::string* reason) {
           return plan_attention(a, target, reason);
         },

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "operation_graph.h"
 #include "tenon/abi.h"
@@ -39,7 +40,7 @@ struct Attention {
   int64_t query_gradient[kDims], key_gradient[kDims], value_gradient[kDims];
 
   // The bytes of the struct: what decides the plan.
-  std::string bytes() const { return {reinterpret_cast<const char*>(this), sizeof *this}; }
+  std::string_view bytes() const { return {reinterpret_cast<const char*>(this), sizeof *this}; }
 };
 static_assert(sizeof(Attention) == 38 * sizeof(int64_t));  // no gaps, which a key may not have
 

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "operation_graph.h"
 #include "tenon/abi.h"
@@ -28,7 +29,7 @@ struct Convolution {
   const int64_t* sizes(Part part) const { return part == kX ? x : part == kY ? y : weight; }
   void strides(Part part, int64_t* strides) const;
   // The bytes of the struct: what decides the plan.
-  std::string key() const { return {reinterpret_cast<const char*>(this), sizeof *this}; }
+  std::string_view key() const { return {reinterpret_cast<const char*>(this), sizeof *this}; }
 };
 static_assert(sizeof(Convolution) == 30 * sizeof(int64_t));  // no gaps, which a key may not have
 

@@ -29,8 +29,14 @@ struct Found {
   std::unique_ptr<Plan> plan;
   std::string why;
 };
+// Found by what is no string yet, since most calls find their plan.
+struct Hash {
+  using is_transparent = void;
+  size_t operator()(std::string_view key) const { return std::hash<std::string_view>()(key); }
+};
+using Plans = std::unordered_map<std::string, Found, Hash, std::equal_to<>>;
 std::mutex plans_mutex;
-auto& plans = *new std::map<int32_t, std::unordered_map<std::string, Found>>;  // by device
+auto& plans = *new std::map<int32_t, Plans>;  // by device
 
 // Takes what a thread that ended has left, or makes one.
 tn_status* make_handle(int32_t index, cudnnHandle_t* handle) {
@@ -87,7 +93,7 @@ tn_status* find_cudnn(int32_t index, cudnnHandle_t* handle) {
   return nullptr;
 }
 
-Plan* find_plan(int32_t index, const std::string& key, const MakePlan& make, std::string* why) {
+Plan* find_plan(int32_t index, std::string_view key, const MakePlan& make, std::string* why) {
   Target target;
   if (tn_status* status = find_cudnn(index, &target.handle)) {
     *why = host->status_message(status);
@@ -95,9 +101,14 @@ Plan* find_plan(int32_t index, const std::string& key, const MakePlan& make, std
     return nullptr;
   }
   const std::lock_guard lock(plans_mutex);
-  const auto [place, is_new] = plans[index].try_emplace(key);
-  Found& found = place->second;
-  if (is_new) found.plan = find_or_make(index, target, key, make, &found.why);
+  Plans& of_device = plans[index];
+  auto place = of_device.find(key);
+  if (place == of_device.end()) {
+    Found made;
+    made.plan = find_or_make(index, target, std::string(key), make, &made.why);
+    place = of_device.emplace(key, std::move(made)).first;
+  }
+  const Found& found = place->second;
   if (!found.plan) *why = found.why;
   return found.plan.get();
 }
