@@ -9,6 +9,7 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <sstream>
 
 #include "fake_launches.h"
@@ -72,7 +73,14 @@ struct Model {
   std::function<tn::optim::Optimizer(const tn::Tensors&)> optimizer;
   std::function<Tensor()> batch;
   int64_t targets, classes;
+  bool is_scaled = false;  // float16, with a scaler, and the norm of gradients clipped
 };
+
+Tensor loss_of(const Model& model, const tn::Object& network, Tensor x, Tensor target) {
+  std::optional<tn::Autocast> scope;
+  if (model.is_scaled) scope.emplace(x.device(), tn::float16);
+  return tn::cross_entropy(network(x), target);
+}
 
 std::vector<Model> models() {
   const auto sgd = [](const tn::Tensors& p) -> tn::optim::Optimizer {
@@ -92,6 +100,11 @@ std::vector<Model> models() {
          return numbers({8, 12});
        },
        8, 4},
+      {"MLP in float16, AdamW", perceptron, adamw,
+       [=] {
+         return numbers({8, 12});
+       },
+       8, 4, true},
       {"ResNet-18 of 2 to 16 channels, SGD",
        [] { return tn::Object(tn::make<resnet_model::ResNet18>(2)); }, sgd,
        [=] {
@@ -121,11 +134,20 @@ Traces traces_of(const Model& model, tn::Device d) {
         const tn::Object network = model.make();
         network.to(d);
         tn::optim::Optimizer optimizer = model.optimizer(network.parameters());
+        tn::GradScaler scaler({.init_scale = 1024});
         f([&](Tensor input, Tensor target) {
-          Tensor loss = tn::cross_entropy(network(input), target);
+          Tensor loss = loss_of(model, network, input, target);
           optimizer.zero_grad();
-          loss.backward();
-          optimizer.step();
+          if (!model.is_scaled) {
+            loss.backward();
+            optimizer.step();
+            return loss.detach() * 1;
+          }
+          scaler.scale(loss).backward();
+          scaler.unscale(optimizer);
+          tn::optim::clip_grad_norm_(network.parameters(), 1);
+          scaler.step(optimizer);
+          scaler.update();
           return loss.detach() * 1;
         });
         d.synchronize();
