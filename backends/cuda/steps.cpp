@@ -10,6 +10,7 @@ namespace {
 struct Range {
   uintptr_t begin = 0, end = 0;
   bool is_written = false;
+  bool operator==(const Range&) const = default;
 };
 
 Range range_of(const tn_tensor& t, bool is_written) {
@@ -18,17 +19,7 @@ Range range_of(const tn_tensor& t, bool is_written) {
   return {begin, begin + static_cast<uintptr_t>(t.numel) * item_size(t.dtype), is_written};
 }
 
-// Is written memory that of another tensor as well? Then the order of the members counts.
-bool is_shared(const Lists& lists, std::initializer_list<const tn_tensor*> beside) {
-  std::vector<Range> ranges;
-  ranges.reserve(static_cast<size_t>(lists.n) * lists.count() + beside.size());
-  for (int k = 0; k < lists.n; ++k) {
-    for (uint32_t i = 0; i < lists.count(); ++i)
-      ranges.push_back(range_of(lists.at(k, i), lists.may_write[k]));
-  }
-  for (const tn_tensor* t : beside) {
-    if (t) ranges.push_back(range_of(*t, false));
-  }
+bool any_meet(std::vector<Range> ranges) {
   std::sort(ranges.begin(), ranges.end(),
             [](const Range& a, const Range& b) { return a.begin < b.begin; });
   uintptr_t end = 0, end_of_written = 0;
@@ -37,6 +28,24 @@ bool is_shared(const Lists& lists, std::initializer_list<const tn_tensor*> besid
     end = std::max(end, r.end);
     if (r.is_written) end_of_written = std::max(end_of_written, r.end);
   }
+  return false;
+}
+
+// Is written memory that of another tensor as well? Then the order of the members counts. Most calls
+// have the memory of the one before, which is remembered.
+bool is_shared(const Lists& lists, std::initializer_list<const tn_tensor*> beside) {
+  thread_local std::vector<Range> ranges, apart;
+  ranges.clear();
+  for (int k = 0; k < lists.n; ++k) {
+    for (uint32_t i = 0; i < lists.count(); ++i)
+      ranges.push_back(range_of(lists.at(k, i), lists.may_write[k]));
+  }
+  for (const tn_tensor* t : beside) {
+    if (t) ranges.push_back(range_of(*t, false));
+  }
+  if (ranges == apart) return false;
+  if (any_meet(ranges)) return true;
+  apart = ranges;
   return false;
 }
 
@@ -67,18 +76,18 @@ bool is_float(tn_dtype dtype) { return (TN_DTYPE_BIT(dtype) & tenon::backend::kF
 // Of one member.
 std::string refusal_of_member(const Lists& lists, int n_elements, uint32_t i) {
   const tn_tensor& first = lists.at(0, i);
-  const std::string member = " " + std::to_string(i) + " of the lists";
+  const auto member = [&] { return " " + std::to_string(i) + " of the lists"; };
   for (int k = 0; k < n_elements; ++k) {
     const tn_tensor& t = lists.at(k, i);
     // Gradients have the dtype of their parameter; the state of all lists one of its own.
     const tn_dtype wanted = k < 2 ? first.dtype : lists.at(2, i).dtype;
-    if (!is_float(t.dtype) || t.dtype != wanted) return "tensors" + member + " differ in dtype";
+    if (!is_float(t.dtype) || t.dtype != wanted) return "tensors" + member() + " differ in dtype";
     if (!is_dense(t) || !lie_alike(first, t))
-      return "tensors" + member + " do not lie alike and without gaps";
+      return "tensors" + member() + " do not lie alike and without gaps";
   }
   const bool has_state = n_elements > 2 && lists.at(2, i).dtype != first.dtype;
   if (has_state && (lists.at(2, i).dtype != TN_FLOAT32 || first.dtype == TN_FLOAT64))
-    return "the state of param" + member + " is neither of its dtype nor wider";
+    return "the state of param" + member() + " is neither of its dtype nor wider";
   for (int k = n_elements; k < lists.n; ++k) {
     if (lists.at(k, i).numel != 1 || lists.at(k, i).dtype != TN_FLOAT32)
       return "takes counts of one float32 each";

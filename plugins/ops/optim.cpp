@@ -143,11 +143,15 @@ void step_each(const char* op, uint32_t n, const Step& step, const char* what = 
   }
 }
 
+void expect_one(const char* op, const char* what, const Tensor& t) {
+  if (!t.defined() || t.numel() == 1) return;
+  fail(std::string(op) + ": " + what + " has " + std::to_string(t.numel()) +
+       " elements, expected 1");
+}
+
 // A tensor of one element as one without dimensions, which broadcasts to all.
 Tensor scalar(const char* op, const char* what, const Tensor& t) {
-  if (t.defined() && t.numel() != 1)
-    fail(std::string(op) + ": " + what + " has " + std::to_string(t.numel()) +
-         " elements, expected 1");
+  expect_one(op, what, t);
   return t.defined() && t.dim() > 0 ? prim::reshape(t, {}) : t;
 }
 
@@ -156,16 +160,34 @@ Operand skip_of(const Tensor& found_inf) {
   return found_inf.defined() ? Operand(found_inf) : Operand(0.0);
 }
 
+void expect_sgd_lists(Tensors params, Tensors grads, Tensors buffers, double momentum) {
+  expect_as_many("sgd_step", "grads", grads.size(), params.size());
+  expect_floats("sgd_step", "param", params);
+  if (momentum == 0) return;
+  expect_as_many("sgd_step", "momentum_buffers", buffers.size(), params.size());
+  expect_floats("sgd_step", "momentum buffer", buffers);
+}
+
+// Steps make no tensors. What they infer is whether their meaning would take the call: a kernel then
+// need not ask it each time.
+using Nothing = std::vector<Meta>;
+
+Nothing infer_sgd(Tensors params, Tensors grads, Tensors buffers, double, double momentum, double,
+                  double, bool, bool, bool, Tensor found_inf) {
+  expect_sgd_lists(params, grads, buffers, momentum);
+  expect_one("sgd_step", "found_inf", found_inf);
+  for (uint32_t i = 0; i < params.size(); ++i) {
+    expect_alike("sgd_step", "grad", i, params[i], grads[i]);
+    if (momentum != 0) expect_alike("sgd_step", "momentum buffer", i, params[i], buffers[i]);
+  }
+  return {};
+}
+
 void sgd(Tensors params, Tensors grads, Tensors buffers, Operand lr, double momentum,
          double dampening, Operand weight_decay, bool nesterov, bool maximize, bool first,
          Tensor found_inf) {
   NoGrad guard;
-  expect_as_many("sgd_step", "grads", grads.size(), params.size());
-  expect_floats("sgd_step", "param", params);
-  if (momentum != 0) {
-    expect_as_many("sgd_step", "momentum_buffers", buffers.size(), params.size());
-    expect_floats("sgd_step", "momentum buffer", buffers);
-  }
+  expect_sgd_lists(params, grads, buffers, momentum);
   double sign = maximize ? -1 : 1;
   found_inf = scalar("sgd_step", "found_inf", found_inf);
   const Operand skip = skip_of(found_inf);
@@ -212,22 +234,43 @@ class Corrections {
   Tensor log1_, log2_;
 };
 
+void expect_adam_lists(Tensors params, Tensors grads, Tensors averages, Tensors square_averages,
+                       int64_t step, Tensors steps) {
+  const char* const op = "adam_step";
+  expect_as_many(op, "grads", grads.size(), params.size());
+  expect_as_many(op, "exp_avgs", averages.size(), params.size());
+  expect_as_many(op, "exp_avg_sqs", square_averages.size(), params.size());
+  if (steps.size() > 0) expect_as_many(op, "steps", steps.size(), params.size());
+  expect_floats(op, "param", params);
+  expect_floats(op, "exp_avg", averages);
+  expect_floats(op, "exp_avg_sq", square_averages);
+  expect_floats(op, "step", steps);
+  if (step < 1) fail("adam_step: step is " + std::to_string(step) + "; it counts from 1");
+}
+
+Nothing infer_adam(Tensors params, Tensors grads, Tensors averages, Tensors square_averages, double,
+                   int64_t step, double, double, double, double, bool, bool, Tensor found_inf,
+                   Tensors steps) {
+  const char* const op = "adam_step";
+  expect_adam_lists(params, grads, averages, square_averages, steps.size() > 0 ? 1 : step, steps);
+  expect_one(op, "found_inf", found_inf);
+  for (uint32_t i = 0; i < params.size(); ++i) {
+    expect_alike(op, "grad", i, params[i], grads[i]);
+    expect_alike(op, "exp_avg", i, params[i], averages[i]);
+    expect_alike(op, "exp_avg_sq", i, params[i], square_averages[i]);
+    if (steps.size() > 0) expect_one(op, "a count of steps", steps[i]);
+  }
+  return {};
+}
+
 void adam_all(Tensors params, Tensors grads, Tensors averages, Tensors square_averages, Operand lr,
               Operand step, Operand beta1, Operand beta2, double eps, Operand weight_decay,
               bool decoupled, bool maximize, Tensor found_inf, Tensors steps) {
   NoGrad guard;
   const char* const op = "adam_step";
-  expect_as_many(op, "grads", grads.size(), params.size());
-  expect_as_many(op, "exp_avgs", averages.size(), params.size());
-  expect_as_many(op, "exp_avg_sqs", square_averages.size(), params.size());
   const bool counts = steps.size() > 0;
-  if (counts) expect_as_many(op, "steps", steps.size(), params.size());
-  expect_floats(op, "param", params);
-  expect_floats(op, "exp_avg", averages);
-  expect_floats(op, "exp_avg_sq", square_averages);
-  expect_floats(op, "step", steps);
   const auto n_steps = counts ? 1 : int64_t(number_of(step));
-  if (n_steps < 1) fail("adam_step: step is " + std::to_string(n_steps) + "; it counts from 1");
+  expect_adam_lists(params, grads, averages, square_averages, n_steps, steps);
   found_inf = scalar(op, "found_inf", found_inf);
   const Operand skip = skip_of(found_inf);
   Corrections corrections(lr, beta1, beta2);
@@ -377,12 +420,16 @@ void unscale(Tensors grads, Tensor found_inf, Tensor inv_scale) {
 }
 
 // In float32 at least, on the first gradient's device; all are there.
-Tensor norm_of(const std::vector<Tensor>& grads, double p) {
+Meta norm_meta(Tensors grads) {
   Dtype dtype = float32;
-  for (const Tensor& grad : grads) {
-    if (grad.dtype() == float64) dtype = float64;
+  for (uint32_t i = 0; i < grads.size(); ++i) {
+    if (grads[i].defined() && grads[i].dtype() == float64) dtype = float64;
   }
-  Tensor total = prim::fill({}, 0, dtype, grads.empty() ? Device() : grads[0].device());
+  return Meta(Sizes(), dtype, grads.size() == 0 ? Device() : grads[0].device());
+}
+
+Tensor norm_of(const std::vector<Tensor>& grads, const Meta& meta, double p) {
+  Tensor total = prim::fill({}, 0, Dtype{meta.dtype}, Device(meta.device));
   for (const Tensor& grad : grads) {
     if (grad.numel() == 0) continue;
     Tensor x = wide(grad);
@@ -409,7 +456,7 @@ Tensor clip_grad_norm(Tensors list, double max_norm, double norm_type) {
     fail(std::string(op) + ": norm_type is " + number_text(norm_type) + ", expected more than 0");
   expect_floats(op, "grad", list);
   std::vector<Tensor> grads = list.to_vector();
-  Tensor norm = norm_of(grads, norm_type);
+  Tensor norm = norm_of(grads, norm_meta(list), norm_type);
   Tensor factor = prim::elementwise(clipping, norm, max_norm);
   for (const Tensor& grad : grads) prim::elementwise(scale_, grad, factor);
   return norm;
@@ -424,6 +471,7 @@ void add_steps() {
           "at first g itself; p -= lr * (buffer, or with nesterov g + momentum * buffer, or "
           "without momentum g). Nothing changes where found_inf is not 0.")
       .no_gradient()
+      .infer(infer_sgd)
       .meaning(sgd);
   op("adam_step(Tensor(a!)[] params, Tensor[] grads, Tensor(b!)[] exp_avgs, Tensor(c!)[] "
      "exp_avg_sqs, dynamic float lr, dynamic int step, dynamic float beta1=0.9, dynamic float "
@@ -434,6 +482,7 @@ void add_steps() {
           "step counts from 1. steps: instead of it a count for each param, of one element, float, "
           "on its device, which goes up by 1 first. Nothing changes where found_inf is not 0.")
       .no_gradient()
+      .infer(infer_adam)
       .meaning(adam_all);
   op("adagrad_step(Tensor(a!)[] params, Tensor[] grads, Tensor(b!)[] sums, Tensor(c!)[] steps, "
      "dynamic float lr, float lr_decay=0, dynamic float weight_decay=0, float eps=1e-10, bool "
@@ -485,6 +534,7 @@ void add_scaling() {
           "Multiplies grads by min(1, max_norm / norm), where norm, the result, is that of all "
           "their elements as one vector: the norm_type-th root, or the greatest for infinity.")
       .no_gradient()
+      .infer([](Tensors grads, double, double) { return norm_meta(grads); })
       .meaning(clip_grad_norm);
 }
 

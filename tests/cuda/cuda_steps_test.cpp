@@ -194,6 +194,25 @@ TEST_F(CudaSteps, RefuseWhatIsNoListOfVectors) {
   expect_near(p.to(tn::cpu), (sample({4, 6}) - 0.7).to_vector<double>(), 1);  // they all stepped
 }
 
+// What does not fit is said before anything is written.
+TEST_F(CudaSteps, ChangeNothingWhereAListDoesNotFit) {
+  const Tensor p = tn::ones({2}, tn::float32, kCuda), q = tn::ones({2}, tn::float32, kCuda);
+  const Tensor wrong = tn::ones({3}, tn::float32, kCuda), g = tn::ones_like(p);
+  expect_error(
+      [&] {
+        tn::sgd_step({p, q}, {g, wrong}, {}, 0.1);
+      },
+      "sgd_step: grad 1 is [3], its param [2]");
+  expect_error(
+      [&] {
+        tn::adam_step({p, q}, {g, g}, {g, g}, {g, wrong}, 0.1, 1);
+      },
+      "adam_step: exp_avg_sq 1 is [3], its param [2]");
+  expect_error([&] { tn::adam_step({p}, {g}, {g}, {g}, 0.1, 0, {.steps = {wrong}}); },
+               "adam_step: a count of steps has 3 elements, expected 1");
+  expect_near(p.to(tn::cpu), {1, 1});
+}
+
 TEST_F(CudaSteps, NormsAreThoseOfAllElements) {
   struct Case {
     tn::Dtype dtype;
