@@ -56,7 +56,13 @@ struct Outcome {
   std::string log, ptx;
 
   bool has(const char* pattern) const { return std::regex_search(log, std::regex(pattern)); }
-  bool spills() const { return has("[1-9][0-9]* bytes spill"); }
+  int spilled() const {  // bytes, of the kernel with the most
+    static const std::regex stores("([0-9]+) bytes spill stores");
+    int most = 0;
+    for (std::sregex_iterator i(log.begin(), log.end(), stores), end; i != end; ++i)
+      most = std::max(most, std::stoi((*i)[1]));
+    return most;
+  }
   bool has_stack() const { return has("[1-9][0-9]* bytes stack frame"); }
   bool warns() const { return log.find("warning") != std::string::npos; }
 
