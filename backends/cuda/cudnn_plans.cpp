@@ -96,8 +96,7 @@ tn_status* find_cudnn(int32_t index, cudnnHandle_t* handle) {
 Plan* find_plan(int32_t index, std::string_view key, const MakePlan& make, std::string* why) {
   Target target;
   if (tn_status* status = find_cudnn(index, &target.handle)) {
-    *why = host->status_message(status);
-    host->status_free(status);
+    *why = text_of(status);
     return nullptr;
   }
   const std::lock_guard lock(plans_mutex);

@@ -29,11 +29,7 @@ std::string with_context(const char* op, int32_t index, const Body& body) {
     why = body();
     return nullptr;
   });
-  if (failure) {
-    why = host->status_message(failure);
-    host->status_free(failure);
-  }
-  return why;
+  return failure ? text_of(failure) : why;
 }
 
 // Executes it on the stream, with workspace of the call. `op` is named where it fails.

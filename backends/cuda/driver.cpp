@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -161,6 +162,13 @@ void log_failure(tn_status* status) {
   if (!status) return;
   if (!is_fork()) host->log(2, host->status_message(status));
   host->status_free(status);
+}
+
+std::string text_of(tn_status* status) {
+  const auto free = [](tn_status* s) { host->status_free(s); };
+  const std::unique_ptr<tn_status, decltype(free)> owned(status);
+  if (host->status_code(status) == TN_OUT_OF_MEMORY) throw std::bad_alloc();
+  return host->status_message(status);
 }
 
 bool is_fork() { return forked.load(std::memory_order_relaxed); }

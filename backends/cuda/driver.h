@@ -86,6 +86,9 @@ tn_status* status_of(CUresult result, const char* entry, int32_t index);
 // What a slot that gives no status meets is logged. Takes the status.
 void log_failure(tn_status* status);
 
+// What a status says, which is freed. Throws std::bad_alloc where memory is exhausted.
+std::string text_of(tn_status* status);
+
 // Is this process a fork of one that used the driver? Nothing of it works then.
 bool is_fork();
 tn_status* refuse_fork();

@@ -26,7 +26,8 @@ inline constexpr uint32_t kUsualTraits = TN_KERNEL_CAPTURE_SAFE | TN_KERNEL_DETE
 struct OpKernel {
   const char* op;  // its name, or the schema that the kernel knows where the op's has grown since
   Run* forward;
-  std::string (*refusal)(const tn_call* call) = nullptr;  // why it does not take it; empty: it does
+  // Why it does not take it; empty: it does. May throw std::bad_alloc.
+  std::string (*refusal)(const tn_call* call) = nullptr;
   uint32_t dtypes = tenon::backend::kFloats;
   uint32_t layout = TN_LAYOUT_STRIDED;
   uint32_t traits = kUsualTraits;

@@ -42,9 +42,7 @@ std::string refusal(const tn_call* call, bool relu) {
   tn_status* failed = current.take_failure();
   if (!failed) failed = has_algorithm(call->device.index, forward(call, relu, nullptr), &has);
   if (!failed) return has ? "" : "cuBLASLt has no algorithm for it";
-  const std::string why = host->status_message(failed);
-  host->status_free(failed);
-  return why;
+  return text_of(failed);
 }
 
 std::string linear_refusal(const tn_call* call) { return refusal(call, false); }

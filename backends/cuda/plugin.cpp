@@ -77,6 +77,8 @@ int32_t takes(void* self, const tn_call* call, char* reason, size_t bytes) noexc
     const std::string refusal = kernel_of(self).refusal(call);
     std::snprintf(reason, bytes, "%s", refusal.c_str());
     return refusal.empty();
+  } catch (const std::bad_alloc&) {
+    return -1;
   } catch (const std::exception& exception) {
     std::snprintf(reason, bytes, "%s", exception.what());
     return 0;

@@ -117,8 +117,10 @@ Status refuses(const Kernel& kernel, const KernelQuestion& q, std::string* reaso
   if (q.outputs != nullptr) TN_TRY(q.outputs->find(&metas));
   const tn_call call = call_before_outputs(kernel, q.op, q.device, q.args, metas,
                                            metas != nullptr ? q.outputs->count() : 0);
-  if (def.supports(def.self, &call, text, sizeof(text)) == 0)
-    *reason = text[0] != '\0' ? text : "refused without a reason";
+  const int32_t takes = def.supports(def.self, &call, text, sizeof(text));
+  // Another kernel would do, with other bits.
+  if (takes < 0) return out_of_memory_status();
+  if (takes == 0) *reason = text[0] != '\0' ? text : "refused without a reason";
   return nullptr;
 }
 

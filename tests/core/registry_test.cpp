@@ -405,6 +405,22 @@ TEST(Registry, InferenceRunsOnceBeforeTheKernelsAreAsked) {
   EXPECT_EQ(seen.launches, 1) << "an op that refuses a call asks no kernel";
 }
 
+// Another kernel would do, and its values might have other bits.
+TEST(Registry, AKernelThatHasNoMemoryToAnswerFailsTheCall) {
+  tn_kernel_def kernel = kernel_def("forgetful.any");
+  kernel.supports = [](void*, const tn_call*, char*, size_t) -> int32_t { return -1; };
+  const tn_op_def op = op_def("any(Tensor x) -> Tensor", "x + 1");
+  ASSERT_EQ(bring("forgetful", {op}, {kernel}), "");
+  Tensor* x;
+  free_status(empty_tensor({}, TN_FLOAT32, kCpu, &x));
+  const TensorRef hold(x);
+  const tn_value arg = tensor_value(x);
+  tn_value result{};
+  const StatusHolder failed(call(find_op("forgetful.any"), &arg, 1, &result, 1));
+  ASSERT_TRUE(failed);
+  EXPECT_EQ(failed.get()->code, TN_OUT_OF_MEMORY);
+}
+
 // Sizes that no tensor has are refused before a kernel computes with them.
 TEST(Registry, WhatInferenceGivesIsLookedAtBeforeTheKernelsAreAsked) {
   static tn_meta given;

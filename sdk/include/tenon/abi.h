@@ -494,8 +494,9 @@ typedef struct tn_call {
 
 typedef tn_status* (*tn_kernel_fn)(void* self, const tn_call* call);
 
-/* Can this kernel take this call? Returns 1, or 0 with a reason ("groups > 1") in `reason`.
- * Outputs are not there yet, but their metas are. */
+/* Can this kernel take this call? Returns 1, or 0 with a reason ("groups > 1") in `reason`, or -1:
+ * it cannot say, because host memory is exhausted, and the call fails as TN_OUT_OF_MEMORY. Outputs
+ * are not there yet, but their metas are. */
 typedef int32_t (*tn_predicate_fn)(void* self, const tn_call* call, char* reason,
                                    size_t reason_bytes);
 

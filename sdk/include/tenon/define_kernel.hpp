@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <new>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -100,6 +101,8 @@ tn_predicate_fn predicate_function(F f) {
       const Refusal why(reason, bytes);
       try {
         return call_typed<F, Self>(self, call, why);
+      } catch (const std::bad_alloc&) {
+        return -1;
       } catch (const std::exception& error) {
         return why("%s", error.what());
       } catch (...) {
