@@ -104,13 +104,15 @@ Status use_inputs(const tn_operand* inputs, uint32_t n, Stream* stream) {
 }
 
 // Puts the launch behind the work that it conflicts with on other streams. The outputs of a loop or
-// reduction are those of the call, and an argument that is written is among them too: each is noted
-// there.
-Status order_uses(std::span<const tn_value> args, std::span<Tensor* const> outputs,
-                  Stream* stream) {
-  for (const tn_value& v : args) {
+// reduction are those of the call, and are noted there. Of the arguments that are written (`written`
+// as Op's) a list is among no outputs.
+Status order_uses(std::span<const tn_value> args, uint64_t written,
+                  std::span<Tensor* const> outputs, Stream* stream) {
+  for (size_t i = 0; i < args.size(); ++i) {
+    const tn_value& v = args[i];
+    const bool writes = i < 64 && (written >> i & 1) != 0;
     for (const tn_tensor* t : tensors_of(v)) {
-      if (t != nullptr) TN_TRY(use_storage(t->storage, stream, false));
+      if (t != nullptr) TN_TRY(use_storage(t->storage, stream, writes));
     }
     if (v.kind == TN_KIND_LOOP) {
       const tn_program* p = v.as.loop->program;
@@ -141,7 +143,9 @@ Status order_uses(std::span<const tn_value> args, std::span<Tensor* const> outpu
                                        std::span<Tensor* const> outputs, HostCall* call) {
   Stream* stream;
   TN_TRY(current_stream(call->device, &stream));
-  TN_TRY(order_uses({call->args, call->n_args}, outputs, stream));
+  // A pair's backward has other arguments, and writes none.
+  const uint64_t written = fn == kernel.def.launch ? op->written : 0;
+  TN_TRY(order_uses({call->args, call->n_args}, written, outputs, stream));
   call->stream = stream;
   Status failed = run(fn, kernel.def.self, call);
   if (failed != nullptr) [[unlikely]] {
