@@ -139,8 +139,7 @@ inline std::vector<Fault> all() {
        &softmax_of_rows, "meets a value of lane 0, which the mask does not name"},
       // ---- Memory of the device
       {"BlocksWithoutTheirNumber", "base.cuh",
-       "static_cast<I>(blockIdx.x) * static_cast<I>(blockDim.x) + static_cast<I>(threadIdx.x);",
-       "static_cast<I>(threadIdx.x);", &int_of,
+       "static_cast<I>(blockIdx.x) * static_cast<I>(blockDim.x) +", "static_cast<I>(0) +", &int_of,
        std::string(kRace) + "writes what thread ...block 0 0"},
       {"AStepOfBlocks", "base.cuh", "static_cast<I>(gridDim.x) * static_cast<I>(blockDim.x))",
        "static_cast<I>(gridDim.x))", &int_of, kRace},

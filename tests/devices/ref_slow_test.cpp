@@ -18,8 +18,8 @@ struct RefSlow : testing::Test {
     load_all();
   }
   void SetUp() override {
-    zero = tn::Device("ref:0");
-    one = tn::Device("ref:1");
+    zero = tn::Device(std::string(second_device()) + ":0");
+    one = tn::Device(std::string(second_device()) + ":1");
   }
   void TearDown() override {
     zero.synchronize();

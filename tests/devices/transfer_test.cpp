@@ -18,7 +18,8 @@ std::vector<tn::Device> places() {
     load_all();
     static tn::testing::Folder folder;
     tn::check(tn::detail::api.plugin->load(folder.place("frail").c_str()));
-    return std::vector<tn::Device>{tn::cpu, tn::Device("ref:0"), tn::Device("ref:1"),
+    const std::string second = second_device();
+    return std::vector<tn::Device>{tn::cpu, tn::Device(second + ":0"), tn::Device(second + ":1"),
                                    tn::Device("frail0:0")};
   }();
   return all;

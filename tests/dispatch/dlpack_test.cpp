@@ -135,7 +135,8 @@ TEST_F(DlpackExport, RefusesWhatCannotBeShown) {
           "dlpack: [2] float32 on cpu requires a gradient, which would be lost; detach it first");
   refused(tn::zeros({2}, {}, tn::meta), "dlpack: [2] float32 on meta is not on cpu");
   for (tn::Device d : devices()) {
-    if (!d.is_cpu()) refused(tn::ones({2}, {}, d), "on ref:0 is not on cpu; move it there first");
+    if (!d.is_cpu())
+      refused(tn::ones({2}, {}, d), "on " + d.name() + " is not on cpu; move it there first");
   }
   Export detached(tn::ones({2}).requires_grad_().detach());
   EXPECT_NE(detached.m, nullptr);

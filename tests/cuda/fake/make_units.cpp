@@ -1,5 +1,6 @@
 // Writes the units that the kept list of texts is compiled in: make_units LIST FOLDER COUNT. A text
-// lies in a namespace of its own, and the headers that texts share are included before. The text
+// lies in a namespace of its own, and the headers that texts share are included before. Its hash says
+// in which unit, so that a text more changes one of them. The text
 // decides the unit, so that few units change when texts are added: the programs are spread over the
 // first two thirds, and in the others those that end with the same header lie together.
 #include <cstdlib>
