@@ -51,7 +51,7 @@ struct Run {
       std::vector<double>& kept = between[t.id];
       kept.resize(values.size());
       for (size_t i = 0; i < values.size(); ++i) {
-        char element[8];
+        alignas(8) char element[8];
         put(element, t.type, values[i]);
         kept[i] = number(element, t.type);
       }
