@@ -38,6 +38,7 @@ constexpr Kernel kKernels[] = {
 // Those of whole ops, a family each.
 constexpr OpKernels* kOpKernels[] = {
     linear_kernels,      softmax_kernels,
+    norm_kernels,        batch_norm_kernels,
     attention_kernels,   optim_kernels,
     clip_kernels,        index_kernels,
     pool_kernels,        random_kernels,

@@ -8,10 +8,10 @@
 namespace cuda {
 namespace {
 
-// As in kernels/rows.cuh.
+// As in kernels/rows.cuh, where a row is held.
 constexpr int64_t kThreads = 256;
 int64_t values_of(const RowShape& shape) {
-  return shape.dtype == TN_FLOAT64 ? 4 : shape.pack == 1 ? 8 : 16;
+  return shape.dtype == TN_FLOAT64 || shape.pack == 1 ? 4 : 16;
 }
 
 int64_t power_of_two(int64_t n) {
@@ -123,6 +123,50 @@ Grid RowShape::grid(int64_t most_blocks) const {
       std::clamp(power_of_two(std::min(dims.n, kThreads)) * lanes, kWarp, kThreads);
   const int64_t slots = threads / lanes;
   return {std::min((dims.n + slots - 1) / slots, most_blocks), 1, static_cast<int32_t>(threads)};
+}
+
+// ---- Columns
+
+namespace {
+
+constexpr int64_t kMostWidth = 32;  // a warp reads neighbours
+
+ColumnShape in_pieces(int64_t n_rows, int64_t n_columns, int64_t rows_of_lane, int64_t blocks) {
+  ColumnShape shape = {n_rows, n_columns, std::min(power_of_two(n_columns), kMostWidth), 0, 0};
+  const int64_t lanes = kThreads / shape.width;
+  const int64_t in_x = (n_columns + shape.width - 1) / shape.width;
+  const int64_t wanted =
+      std::clamp<int64_t>(std::min(n_rows / (lanes * rows_of_lane), blocks / in_x), 1, 65535);
+  shape.piece = (n_rows + wanted - 1) / wanted;
+  shape.pieces = (n_rows + shape.piece - 1) / shape.piece;
+  return shape;
+}
+
+}  // namespace
+
+ColumnShape column_sums_shape(int64_t n_rows, int64_t n_columns) {
+  return in_pieces(n_rows, n_columns, 8, 512);
+}
+ColumnShape whole_columns_shape(int64_t n_rows, int64_t n_columns) {
+  return in_pieces(n_rows, n_columns, n_rows, 1);
+}
+ColumnShape column_pass_shape(int64_t n_rows, int64_t n_columns) {
+  return in_pieces(n_rows, n_columns, 4, 4096);
+}
+
+std::string ColumnShape::text(tn_dtype dtype) const {
+  return std::string("#include \"base.cuh\"\nusing I = ") + (is_wide() ? "long long" : "int") +
+         ";\nusing Element = " + element_name(dtype) + ";\n";
+}
+
+void ColumnShape::add(Parameters& parameters) const {
+  for (const int64_t value : {n_rows, n_columns, width, piece})
+    parameters.add_index(value, is_wide());
+}
+
+int64_t scalar_bits(double number, tn_dtype dtype) {
+  if (dtype == TN_FLOAT64) return std::bit_cast<int64_t>(number);
+  return std::bit_cast<int32_t>(static_cast<float>(number));
 }
 
 Matrix::Matrix(const tn_tensor* x, int64_t n)

@@ -1,4 +1,5 @@
-// How the kernels that are written with kernels/rows.cuh are launched: which threads take which rows.
+// How kernels that are written with kernels/rows.cuh and kernels/columns.cuh are launched: which
+// threads take which rows or columns.
 #pragma once
 
 #include <initializer_list>
@@ -47,5 +48,29 @@ class Matrix {
   tn_tensor tensor_;
   int64_t sizes_[2], strides_[2];
 };
+
+// ---- Columns of a row-major matrix (kernels/columns.cuh)
+
+struct ColumnShape {
+  int64_t n_rows, n_columns;
+  int64_t width, piece, pieces;
+
+  bool is_wide() const { return n_rows * n_columns > int64_t{1} << 30; }
+  // What a text states in front of its header: I and Element.
+  TextKey key(tn_dtype dtype) const { return TextKey(dtype, is_wide()); }
+  std::string text(tn_dtype dtype) const;
+  // The struct Columns.
+  void add(Parameters& parameters) const;
+  Grid grid() const { return {(n_columns + width - 1) / width, pieces, 256}; }
+};
+// For sums of columns, in pieces that are not many.
+ColumnShape column_sums_shape(int64_t n_rows, int64_t n_columns);
+// For what is folded whole.
+ColumnShape whole_columns_shape(int64_t n_rows, int64_t n_columns);
+// For a pass over the elements.
+ColumnShape column_pass_shape(int64_t n_rows, int64_t n_columns);
+
+// A number as the Scalar of a kernel whose values are those of the dtype.
+int64_t scalar_bits(double number, tn_dtype dtype);
 
 }  // namespace cuda

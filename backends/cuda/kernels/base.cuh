@@ -14,6 +14,10 @@
 // For threads with many values: all registers may be used, where else some spill for more blocks.
 #define WIDE_BLOCK_KERNEL(name, Parameters, p) \
   extern "C" __global__ void __launch_bounds__(256, 1) name(const __grid_constant__ Parameters p)
+// A BLOCK_KERNEL whose threads keep much in registers. Without the 3, blocks of a multiprocessor at
+// least, ptxas would rather spill than leave a place for a block empty.
+#define ROW_KERNEL(name, Parameters, p) \
+  extern "C" __global__ void __launch_bounds__(256, 3) name(const __grid_constant__ Parameters p)
 
 DEVICE void meet() { __syncthreads(); }
 
@@ -45,6 +49,7 @@ DEVICE T& at(void* memory, I i) {
   return static_cast<T*>(memory)[i];
 }
 
+DEVICE int count_bits(unsigned bits) { return __popc(bits); }
 DEVICE float bits_to_float(unsigned bits) { return __uint_as_float(bits); }
 DEVICE double bits_to_double(unsigned long long bits) {
   return __longlong_as_double(static_cast<long long>(bits));

@@ -12,8 +12,10 @@ using I = L::I;
 using Value = decltype(widen(Element{}));  // float, of halves too, or double
 
 constexpr int kThreads = 256;  // of a block, at most
-constexpr int kValues = same<Value, double> ? (kHeld ? 4 : 2) : kPack == 1 ? 8 : 16;
+constexpr int kValues = same<Value, double> ? (kHeld ? 4 : 2) : kPack == 1 ? 4 : kHeld ? 16 : 8;
 constexpr int kPacks = kValues / kPack;
+
+#include "folds.cuh"
 
 struct Rows {
   L loop;
@@ -22,10 +24,6 @@ struct Rows {
   I lanes;       // threads of a row: a power of two
   I across;      // 1: neighbouring threads take neighbouring rows, and not values of one
   I phase;       // elements between the aligned address that the loop has and the operand
-};
-
-struct Tile {
-  Value v[kValues];
 };
 
 // A thread's place in its block.
@@ -64,6 +62,13 @@ struct Row {
     return ((tile * kPacks + k / kPack) * me.lanes + me.lane) * kPack - shift + k % kPack;
   }
   DEVICE bool has(I i) const { return i >= 0 && i < n; }
+  // Which values of a tile there are, a bit for each.
+  DEVICE unsigned bits(const Place& me, I tile) const {
+    unsigned bits = 0;
+#pragma unroll
+    for (int k = 0; k < kValues; ++k) bits |= has(place(me, tile, k)) ? 1u << k : 0u;
+    return bits;
+  }
 };
 
 template <int operand>
@@ -114,17 +119,6 @@ DEVICE void write(const Rows& rows, const Row& row, const Place& me, I tile, con
 
 // ---- What the threads of a row have together
 
-// From the lane that is `step` further on, or from a lane.
-DEVICE Value from_next(Value value, int step) { return shuffle_down(~0u, value, step); }
-DEVICE Value from_lane(Value value, int lane) { return shuffle_from(~0u, value, lane); }
-
-// Of `lanes` lanes side by side, for all of them. Every lane of the warp comes here.
-template <class T, class Fold>
-DEVICE T folded_in_warp(T mine, int lanes, const Fold& fold) {
-  for (int step = lanes / 2; step > 0; step /= 2) mine = fold(mine, from_next(mine, step));
-  return from_lane(mine, static_cast<int>(threadIdx.x) % 32 / lanes * lanes);
-}
-
 // Folds by a tree, for all threads of the row. `slots` has kThreads places. Every thread of the block
 // comes here.
 template <class T, class Fold>
@@ -151,68 +145,4 @@ DEVICE T folded(T mine, T* slots, const Rows& rows, const Place& me, const Fold&
   }
   meet();  // before the slots are used again
   return all;
-}
-
-template <int first, int count>
-DEVICE Value tree_sum(const Tile& tile) {
-  if constexpr (count == 1) {
-    return tile.v[first];
-  } else {
-    return tree_sum<first, count / 2>(tile) + tree_sum<first + count / 2, count / 2>(tile);
-  }
-}
-
-// The sum of a thread's values: a tile in a tree, and tiles with what each addition rounded away
-// (Knuth's two-sum, The Art of Computer Programming 2, 4.2.2).
-struct Sum {
-  Value value = 0, lost = 0;
-
-  DEVICE void add(Value x) {
-    const Value sum = value + x, part = sum - value;
-    lost += (value - (sum - part)) + (x - part);
-    value = sum;
-  }
-  DEVICE void add(const Tile& tile) { add(tree_sum<0, kValues>(tile)); }
-  // Beside an infinity nothing sensible was lost.
-  DEVICE Value total() const { return lost - lost == 0 ? value + lost : value; }
-};
-DEVICE Value plus(Value a, Value b) { return a + b; }
-
-// ---- The largest value, and the sum of the exponentials below it
-
-DEVICE float exponential(float x) { return ::expf(x); }
-DEVICE double exponential(double x) { return ::exp(x); }
-DEVICE float logarithm(float x) { return ::logf(x); }
-DEVICE double logarithm(double x) { return ::log(x); }
-
-DEVICE Value lowest() {
-  if constexpr (same<Value, double>) return bits_to_double(0xFFF0000000000000ull);
-  return static_cast<Value>(bits_to_float(0xFF800000u));
-}
-
-struct Peak {
-  Value top, total;  // the sum of exp(x - top)
-};
-DEVICE Peak from_next(const Peak& peak, int step) {
-  return {from_next(peak.top, step), from_next(peak.total, step)};
-}
-DEVICE Peak from_lane(const Peak& peak, int lane) {
-  return {from_lane(peak.top, lane), from_lane(peak.total, lane)};
-}
-// What exponents are taken below: beside -inf alone there is no sum, and inf - inf is NaN.
-DEVICE Value base_of(Value top) { return top == lowest() ? 0 : top; }
-
-// Gives the values' exponentials below their own top, too. A NaN is no top: its exponential is a NaN.
-DEVICE Peak peak_of(const Tile& x, Tile& e) {
-  Value top = lowest();
-#pragma unroll
-  for (int k = 0; k < kValues; ++k) top = x.v[k] > top ? x.v[k] : top;
-  const Value base = base_of(top);
-#pragma unroll
-  for (int k = 0; k < kValues; ++k) e.v[k] = exponential(x.v[k] - base);
-  return {top, tree_sum<0, kValues>(e)};
-}
-DEVICE Peak joined(const Peak& a, const Peak& b) {
-  const Value top = a.top > b.top ? a.top : b.top, base = base_of(top);
-  return {top, a.total * exponential(a.top - base) + b.total * exponential(b.top - base)};
 }

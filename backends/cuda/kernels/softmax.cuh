@@ -1,7 +1,7 @@
 // softmax and log_softmax along a dimension, and their gradients. A text states kLog; what rows.cuh
 // asks for, with L of y and x, or of dx, g and y; and for the backward kFromInput: y is made again of
 // x, since as a half it has too few digits.
-#include "rows.cuh"
+#include "peaks.cuh"
 
 struct Softmax {
   Rows rows;
@@ -9,7 +9,7 @@ struct Softmax {
 };
 
 #if defined(FORWARD)
-BLOCK_KERNEL(softmax, Softmax, p) {
+ROW_KERNEL(softmax, Softmax, p) {
   SHARED Peak slots[kThreads];
   const Place me(p.rows);
   EACH_ROWS(first, p.rows, me) {
@@ -21,7 +21,7 @@ BLOCK_KERNEL(softmax, Softmax, p) {
       const Peak peak = peak_of(x, e);
       mine = kHeld ? peak : joined(mine, peak);
     }
-    const Peak all = folded(mine, slots, p.rows, me, joined);
+    const Peak all = folded(mine, slots, p.rows, me, Join{});
     if (p.peaks && me.lane == 0 && row.n > 0) at<Peak>(p.peaks, row.index) = all;
     const Value last = kLog ? logarithm(all.total) : 1 / all.total;
     for (I tile = 0; tile < row.n_tiles; ++tile) {
@@ -57,7 +57,7 @@ DEVICE void read_both(const Softmax& p, const Row& row, const Place& me, I tile,
   }
 }
 
-BLOCK_KERNEL(softmax_backward, Softmax, p) {
+ROW_KERNEL(softmax_backward, Softmax, p) {
   SHARED Value slots[kThreads];
   const Place me(p.rows);
   EACH_ROWS(first, p.rows, me) {
@@ -80,7 +80,7 @@ BLOCK_KERNEL(softmax_backward, Softmax, p) {
       }
       mine.add(terms);
     }
-    const Value sum = folded(mine.total(), slots, p.rows, me, plus);
+    const Value sum = folded(mine.total(), slots, p.rows, me, Plus{});
     for (I tile = 0; tile < row.n_tiles; ++tile) {
       if (!kHeld) read_both(p, row, me, tile, peak, g, y);
 #pragma unroll

@@ -3,6 +3,7 @@
 // memory of the device is reached through the fake driver's second mapping, within live blocks.
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -41,6 +42,8 @@ inline int lane() { return static_cast<int>(thread_index().x % 32); }
 #define BLOCK_KERNEL(name, Parameters, p) FAKE_KERNEL(name, Parameters, p, true)
 #define WIDE_BLOCK_KERNEL BLOCK_KERNEL
 #define ROLLED
+#define ROW_KERNEL BLOCK_KERNEL
+
 #define FAKE_HERE \
   { __builtin_FILE(), __builtin_LINE() }
 
@@ -83,6 +86,7 @@ DEVICE T& at(void* memory, I i) {
       sizeof(T), alignof(T)));
 }
 
+DEVICE int count_bits(unsigned bits) { return std::popcount(bits); }
 DEVICE float bits_to_float(unsigned bits) { return std::bit_cast<float>(bits); }
 DEVICE double bits_to_double(unsigned long long bits) { return std::bit_cast<double>(bits); }
 DEVICE float half_to_float(unsigned short bits) {
