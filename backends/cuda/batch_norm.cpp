@@ -33,35 +33,22 @@ class Image {
   const tn_tensor* x_;
   int64_t channels_, places_;
   bool is_last_;
-  tn_tensor copies_[2];
+  tn_tensor lent_[2];
   int64_t strides_[2][TN_MAX_RANK];
-  int n_copies_ = 0;
+  int n_lent_ = 0;
 };
 
 tn_status* Image::same_order(const tn_call* call, const Stream& stream, const tn_tensor* t,
                              const tn_tensor** same) {
-  const bool is_row_major = (t->flags & TN_TENSOR_CONTIGUOUS) != 0;
-  const bool as_last = cuda::is_channels_last(*x_);
-  *same = t;
-  if (as_last ? cuda::is_channels_last(*t) : is_row_major) return nullptr;
-  const int k = n_copies_++;
-  tn_tensor& copied = copies_[k];
-  copied = *t;
-  image_strides(*t, as_last, strides_[k]);
-  copied.strides = strides_[k];
-  TN_CUDA_TRY(
-      host->workspace(call, static_cast<uint64_t>(t->numel) * item_size(t->dtype), &copied.data));
-  tn_value from = {};
-  from.kind = TN_KIND_TENSOR;
-  from.as.tensor = const_cast<tn_tensor*>(t);
-  tn_tensor* const to = &copied;
-  tn_call copying = *call;
-  copying.args = &from;
-  copying.n_args = 1;
-  copying.outputs = &to;
-  copying.n_outputs = 1;
-  *same = &copied;
-  return copy(&copying, stream);
+  const int k = n_lent_++;
+  image_strides(*t, cuda::is_channels_last(*x_), strides_[k]);
+  lent_[k] = *t;
+  lent_[k].strides = strides_[k];
+  Lent lent;
+  TN_CUDA_TRY(lent.read(call, stream, *t, strides_[k], item_size(t->dtype)));
+  lent_[k].data = lent.data();
+  *same = &lent_[k];
+  return nullptr;
 }
 
 // The text of one of the header's parts, for planes or for columns. `more` is what else it states.

@@ -39,8 +39,8 @@ struct OpKernel {
   void (*infer_private)(const tn_call* call, tn_meta* privates) = nullptr;
 };
 using OpKernels = std::span<const OpKernel>();
-OpKernels linear_kernels, softmax_kernels, norm_kernels, batch_norm_kernels, attention_kernels,
-    optim_kernels, clip_kernels, index_kernels, convolution_kernels, random_kernels, pool_kernels,
-    attention_kernels_of_cudnn;
+OpKernels linear_kernels, softmax_kernels, norm_kernels, batch_norm_kernels, loss_kernels,
+    attention_kernels, optim_kernels, clip_kernels, index_kernels, convolution_kernels,
+    random_kernels, pool_kernels, attention_kernels_of_cudnn;
 
 }  // namespace cuda

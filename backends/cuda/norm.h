@@ -1,7 +1,7 @@
 // What the kernels of normalizations share, on the host's side.
 #pragma once
 
-#include "kernel.h"
+#include "lent.h"
 #include "rows.h"
 
 namespace cuda {
@@ -24,9 +24,6 @@ inline tn_dtype wide(tn_dtype dtype) { return dtype == TN_FLOAT64 ? TN_FLOAT64 :
 
 // The dtype that weight and bias have, or `other` where there are none. NONE: two dtypes.
 tn_dtype weight_dtype(const tn_tensor* weight, const tn_tensor* bias, tn_dtype other);
-
-// Zeros for all outputs that are wanted, which are dense.
-tn_status* clear_outputs(const tn_call* call, const Stream& stream);
 
 // One row for a private output: n numbers, as wide as what is computed.
 void describe_numbers(const tn_tensor& x, int64_t n, tn_meta* meta);

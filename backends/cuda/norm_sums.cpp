@@ -9,16 +9,6 @@ tn_dtype weight_dtype(const tn_tensor* weight, const tn_tensor* bias, tn_dtype o
   return weight ? weight->dtype : bias ? bias->dtype : other;
 }
 
-tn_status* clear_outputs(const tn_call* call, const Stream& stream) {
-  for (uint32_t k = 0; k < call->n_outputs; ++k) {
-    const tn_tensor* t = call->outputs[k];
-    if (!t || t->numel == 0) continue;
-    TN_CUDA_CALL(stream.index, cuMemsetD8Async, reinterpret_cast<CUdeviceptr>(t->data), 0,
-                 static_cast<size_t>(t->numel) * item_size(t->dtype), stream.handle);
-  }
-  return nullptr;
-}
-
 void describe_numbers(const tn_tensor& x, int64_t n, tn_meta* meta) {
   meta->ndim = 1;
   meta->dtype = wide(x.dtype);

@@ -39,9 +39,10 @@ constexpr Kernel kKernels[] = {
 constexpr OpKernels* kOpKernels[] = {
     linear_kernels,      softmax_kernels,
     norm_kernels,        batch_norm_kernels,
-    attention_kernels,   optim_kernels,
-    clip_kernels,        index_kernels,
-    pool_kernels,        random_kernels,
+    loss_kernels,        attention_kernels,
+    optim_kernels,       clip_kernels,
+    index_kernels,       pool_kernels,
+    random_kernels,
 #ifdef TENON_CUDA_CUDNN
     convolution_kernels, attention_kernels_of_cudnn,
 #endif

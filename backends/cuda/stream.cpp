@@ -61,10 +61,10 @@ tn_status* synchronize(Stream& stream) {
   bool is_set = take(stream.own, &fault);
   for (const FaultPlace& place : places) is_set = take(place, &fault) || is_set;
   if (!is_set) return nullptr;
+  static constexpr const char* kOps[] = {"gather", "scatter", "cross_entropy"};  // as FaultOp
   return error(host, TN_INVALID_ARGUMENT,
                "%s: index %ld is out of range for dimension %ld of size %ld (%s:%d)",
-               fault.is_scatter ? "scatter" : "gather", fault.index, fault.dim, fault.size,
-               kDeviceName, stream.index);
+               kOps[fault.op], fault.index, fault.dim, fault.size, kDeviceName, stream.index);
 }
 
 void add_stream_slots(tn_device_def* def) {

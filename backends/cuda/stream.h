@@ -9,10 +9,10 @@
 
 namespace cuda {
 
-// As kernels/index.cuh has it: the first index out of range, in memory of the host that kernels
+// As kernels/fault.cuh has it: the first index out of range, in memory of the host that kernels
 // write.
 struct Fault {
-  int32_t is_set, is_scatter;
+  int32_t is_set, op;
   int64_t index, dim, size;
 };
 // The place of a stream or of a graph. The memory is freed with the last holder, who has the context

@@ -1,13 +1,7 @@
 // gather and scatter. Both walk over the index tensor: the one side has an element there, and the
 // other side, whose stride along the dimension of the index is taken out of the loop, has one where
 // the index says. An index out of range is reported once, and passed over.
-#include "base.cuh"
-
-// In memory of the host that the device writes; device.h has the same.
-struct Fault {
-  int is_set, is_scatter;
-  long long index, dim, size;
-};
+#include "fault.cuh"
 
 template <class L>
 struct IndexLoop {
@@ -19,15 +13,8 @@ struct IndexLoop {
 // Where the index points on the indexed side, or -1.
 template <class P>
 DEVICE long long picked(const P& p, long long index, bool is_scatter) {
-  if (index >= 0 && index < p.size) return index * p.stride;
-  if (exchange_if(p.fault, 0, 0, 1) == 0) {
-    Fault& fault = at<Fault>(p.fault, 0);
-    fault.is_scatter = is_scatter;
-    fault.index = index;
-    fault.dim = p.dim;
-    fault.size = p.size;
-  }
-  return -1;
+  const FaultOp op = is_scatter ? kScatter : kGather;
+  return is_within(index, p.size, p.dim, p.fault, op) ? index * p.stride : -1;
 }
 
 #if defined(GATHER)  // Element: an integer of its size
