@@ -305,16 +305,35 @@ Tensor count_up(const char* op, const Tensor& step, const Operand& skip, Dtype p
   return param == float64 ? count.to(float64) : count;
 }
 
-void adagrad_all(Tensors params, Tensors grads, Tensors sums, Tensors steps, Operand lr,
-                 double lr_decay, Operand weight_decay, double eps, bool maximize,
-                 Tensor found_inf) {
-  NoGrad guard;
+void expect_adagrad_lists(Tensors params, Tensors grads, Tensors sums, Tensors steps) {
   const char* const op = "adagrad_step";
   expect_as_many(op, "grads", grads.size(), params.size());
   expect_as_many(op, "sums", sums.size(), params.size());
   expect_as_many(op, "steps", steps.size(), params.size());
   expect_floats(op, "param", params);
   expect_floats(op, "sum", sums);
+}
+
+Nothing infer_adagrad(Tensors params, Tensors grads, Tensors sums, Tensors steps, double, double,
+                      double, double, bool, Tensor found_inf) {
+  const char* const op = "adagrad_step";
+  expect_adagrad_lists(params, grads, sums, steps);
+  expect_one(op, "found_inf", found_inf);
+  expect_floats(op, "step", steps);
+  for (uint32_t i = 0; i < params.size(); ++i) {
+    expect_alike(op, "grad", i, params[i], grads[i]);
+    expect_alike(op, "sum", i, params[i], sums[i]);
+    expect_one(op, "a count of steps", steps[i]);
+  }
+  return {};
+}
+
+void adagrad_all(Tensors params, Tensors grads, Tensors sums, Tensors steps, Operand lr,
+                 double lr_decay, Operand weight_decay, double eps, bool maximize,
+                 Tensor found_inf) {
+  NoGrad guard;
+  const char* const op = "adagrad_step";
+  expect_adagrad_lists(params, grads, sums, steps);
   found_inf = scalar(op, "found_inf", found_inf);
   const Operand skip = skip_of(found_inf);
   step_each(op, params.size(), [&](uint32_t i) {
@@ -385,31 +404,41 @@ void sparse_adam_of(Tensor p, Tensor average, Tensor square_average, Tensor step
   add_to_rows(op, at, {average, square_average, p}, {m, v, change});
 }
 
-void update_scale(Tensor scale, Tensor good_steps, Tensor found_inf, double growth_factor,
-                  double backoff_factor, int64_t growth_interval) {
-  NoGrad guard;
+Nothing infer_update_scale(Tensor scale, Tensor good_steps, Tensor found_inf, double, double,
+                           int64_t) {
   const char* const op = "update_scale_";
   expect_floats(op, "scale", Tensors(&scale, 1));
   if (good_steps.dtype() != int64)
     fail(std::string(op) + ": good_steps is " + good_steps.dtype().name() + ", expected int64");
-  for (const auto& [name, t] : {std::pair{"scale", scale}, {"good_steps", good_steps}}) {
-    if (t.numel() != 1)
-      fail(std::string(op) + ": " + name + " has " + std::to_string(t.numel()) +
-           " elements, expected 1");
-  }
-  found_inf = scalar(op, "found_inf", found_inf);
+  expect_one(op, "scale", scale);
+  expect_one(op, "good_steps", good_steps);
+  expect_one(op, "found_inf", found_inf);
+  return {};
+}
+
+void update_scale(Tensor scale, Tensor good_steps, Tensor found_inf, double growth_factor,
+                  double backoff_factor, int64_t growth_interval) {
+  NoGrad guard;
+  infer_update_scale(scale, good_steps, found_inf, growth_factor, backoff_factor, growth_interval);
+  found_inf = scalar("update_scale_", "found_inf", found_inf);
   const Tensor grows = prim::elementwise(may_grow, good_steps, growth_interval);
   const Tensor skips = prim::elementwise(is_set, found_inf);
   prim::elementwise(next_scale_, scale, skips, grows, growth_factor, backoff_factor);
   prim::elementwise(next_count_, good_steps, skips, grows);
 }
 
-void unscale(Tensors grads, Tensor found_inf, Tensor inv_scale) {
-  NoGrad guard;
-  inv_scale = scalar("unscale_", "inv_scale", inv_scale);
-  scalar("unscale_", "found_inf", found_inf);
+Nothing infer_unscale(Tensors grads, Tensor found_inf, Tensor inv_scale) {
+  expect_one("unscale_", "inv_scale", inv_scale);
+  expect_one("unscale_", "found_inf", found_inf);
   expect_floats("unscale_", "grad", grads);
   expect_floats("unscale_", "found_inf", Tensors(&found_inf, 1));
+  return {};
+}
+
+void unscale(Tensors grads, Tensor found_inf, Tensor inv_scale) {
+  NoGrad guard;
+  infer_unscale(grads, found_inf, inv_scale);
+  inv_scale = scalar("unscale_", "inv_scale", inv_scale);
   for (uint32_t i = 0; i < grads.size(); ++i) {
     Tensor grad = grads[i];
     if (grad.numel() == 0) continue;
@@ -492,6 +521,7 @@ void add_steps() {
           "-= lr / (1 + (step - 1) * lr_decay) * g / (sqrt(sum) + eps). steps: of each param, of "
           "one element, float; they go up by 1 first. Nothing changes where found_inf is not 0.")
       .no_gradient()
+      .infer(infer_adagrad)
       .meaning(adagrad_all);
   op("adagrad_rows_step(Tensor(a!) param, Tensor(b!) sum, Tensor(c!) step, Tensor indices, Tensor "
      "values, dynamic float lr, float lr_decay=0, float eps=1e-10, bool maximize=False, Tensor? "
@@ -522,12 +552,14 @@ void add_scaling() {
           "is not 0, grows by growth_factor after growth_interval good steps, if it stays finite. "
           "All of one element; good_steps is int64.")
       .no_gradient()
+      .infer(infer_update_scale)
       .meaning(update_scale);
   op("unscale_(Tensor(a!)[] grads, Tensor(b!) found_inf, Tensor inv_scale) -> ()")
       .doc(
           "Multiplies grads by inv_scale; found_inf (float32, one element) becomes 1 where any of "
           "them holds an inf or NaN.")
       .no_gradient()
+      .infer(infer_unscale)
       .meaning(unscale);
   op("clip_grad_norm_(Tensor(a!)[] grads, float max_norm, float norm_type=2) -> Tensor")
       .doc(

@@ -344,6 +344,11 @@ void bernoulli_and_dropout() {
       .random()
       .amp(Amp::widest)
       .keeps_halves()
+      .infer([](Tensor x, double p, bool training) {
+        expect_probability("dropout", p);
+        if (training && p != 0) expect_float("dropout", x.dtype());
+        return Meta(x);
+      })
       .meaning([](Tensor x, double p, bool training) {
         expect_probability("dropout", p);
         if (!training || p == 0) return x;

@@ -81,6 +81,10 @@ void table_rows() {
           "gradient.")
       .no_gradient()
       .keeps_halves()
+      .infer([](Tensor x, Tensor index, Tensor rows, double) {
+        along("add_rows_", x, 0, index, rows);
+        return std::vector<Meta>();
+      })
       .meaning(add_rows);
   op("coalesce_rows(Tensor indices, Tensor values) -> (Tensor indices, Tensor values)")
       .doc(
