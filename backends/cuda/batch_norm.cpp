@@ -248,21 +248,19 @@ std::string refused_image(const tn_call* call, std::initializer_list<int> vector
   return lies_otherwise(x) ? "x is neither row-major nor channels-last" : "";
 }
 
-// Is a vector's dtype x's, or float32 beside halves?
+// Are both computed in the same dtype?
 bool is_near(tn_dtype dtype, tn_dtype x) {
-  return dtype == x || (dtype == TN_FLOAT32 && x != TN_FLOAT64);
+  return dtype != TN_DTYPE_NONE && (dtype == TN_FLOAT64) == (x == TN_FLOAT64);
 }
-constexpr char kOtherDtypes[] = "takes vectors of x's dtype, or of float32 where x is of halves";
+constexpr char kOtherDtypes[] =
+    "takes vectors of one dtype, which is float64 where x is of float64, and else is not";
 
 std::string refusal(const tn_call* call) {
   const tn_tensor *x = call->args[0].as.tensor, *weight = tensor_of(call->args[1]);
   if (std::string why = refused_image(call, {1, 2}, call->args[3].as.f); !why.empty()) return why;
   const tn_dtype weights = weight_dtype(weight, tensor_of(call->args[2]), x->dtype);
   if (item_size(x->dtype) == 2) return "takes x of float32 or float64";
-  const bool are_halves = weights != TN_DTYPE_NONE && item_size(weights) == 2;
-  return weights == x->dtype || (x->dtype == TN_FLOAT32 && are_halves)
-             ? ""
-             : "takes weights of x's dtype, or of halves where x is of float32";
+  return is_near(weights, x->dtype) ? "" : kOtherDtypes;
 }
 
 // ---- _batch_norm_given(x, mean, var, weight, bias, eps)
