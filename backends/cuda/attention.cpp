@@ -28,10 +28,6 @@ enum Operand {
 
 constexpr int64_t kMostWidth = 256;
 
-const tn_tensor* tensor_of(const tn_value& value) {
-  return value.kind == TN_KIND_TENSOR ? value.as.tensor : nullptr;
-}
-
 // A call's sizes: query [.., n, e], key [.., m, e], value [.., m, v].
 struct Attention {
   const tn_tensor* operands[kOperands] = {};

@@ -18,10 +18,6 @@ constexpr int64_t kMostElements = 128;  // of a query, and of a value
 constexpr size_t kLeastVersion = 91600;
 constexpr int64_t kRow = kGraphAlignment / 2;  // elements that begin at an address it takes
 
-const tn_tensor* tensor_of(const tn_value& value) {
-  return value.kind == TN_KIND_TENSOR ? value.as.tensor : nullptr;
-}
-
 // Do the heads of one query lie beside each other, [.., n, heads, e] in memory?
 bool has_heads_inside(const tn_tensor& t) {
   const int32_t d = t.ndim;

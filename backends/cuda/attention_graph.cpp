@@ -9,7 +9,7 @@ namespace {
 using Tensor = cudnnBackendDescriptor_t;
 using Four = std::array<int64_t, Attention::kDims>;
 
-// Bytes. A gradient keeps those of all weights, in halves: this many are 16 heads of 8,192 queries.
+// Bytes. A gradient keeps those of all weights, in halves: this many are 32 heads of 8,192 queries.
 constexpr int64_t kMostWorkspace = int64_t{4} << 30;
 constexpr cudnnBackendAttributeType_t kDescriptor = CUDNN_TYPE_BACKEND_DESCRIPTOR;
 constexpr cudnnDataType_t kFloat = CUDNN_DATA_FLOAT;

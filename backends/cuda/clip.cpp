@@ -26,10 +26,11 @@ struct UnscaleNumbers {
 // `what` is the part of kernels/clip.cuh; `power` is not used by all of them.
 Text& text_for(const char* what, tn_dtype dtype, int most, int power = 2) {
   static constinit Texts texts;
-  return texts.get(TextKey(what[0], dtype, most, power), [&] {
+  return texts.get(TextKey(what, dtype, most, power), [&] {
     std::string text = std::string("#define ") + what +
                        "\n#include \"base.cuh\"\nusing Element = " + element_name(dtype) + ";\n";
-    if (what[0] == 'N') text += "constexpr int power = " + std::to_string(power) + ";\n";
+    if (std::string_view(what) == "NORM")
+      text += "constexpr int power = " + std::to_string(power) + ";\n";
     return text + "constexpr int kMost = " + std::to_string(most) + ";\n#include \"clip.cuh\"\n";
   });
 }

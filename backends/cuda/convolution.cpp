@@ -32,10 +32,6 @@ constexpr Op kOps[] = {{"conv1d", 1, false, 6, 5},          {"conv2d", 2, false,
                        {"conv3d", 3, false, 6, 5},          {"conv_transpose1d", 1, true, 6, 7},
                        {"conv_transpose2d", 2, true, 6, 7}, {"conv_transpose3d", 3, true, 6, 7}};
 
-const tn_tensor* tensor_of(const tn_value& value) {
-  return value.kind == TN_KIND_TENSOR ? value.as.tensor : nullptr;
-}
-
 // Do the dimensions in that order, the innermost first, lie behind each other without gaps?
 template <size_t n>
 bool lies(const tn_tensor& t, const int32_t (&order)[n], int32_t count) {
@@ -58,14 +54,6 @@ bool is_channels_last(const tn_tensor& t) {
   for (int32_t k = 1; k < t.ndim - 1; ++k) order[k] = t.ndim - k;
   order[t.ndim - 1] = 0;
   return lies(t, order, t.ndim);
-}
-
-bool is_tf32_allowed() {
-  static const bool allowed = [] {
-    const char* wish = std::getenv("TENON_CUDA_TF32");
-    return wish && std::strcmp(wish, "1") == 0;
-  }();
-  return allowed;
 }
 
 // A call as cuDNN sees it.

@@ -51,7 +51,9 @@ const std::string& why_no_cudnn() {
 }
 
 void log_no_cudnn(const std::string& why) {
-  host->log(2, ("cuda: " + why + "; convolutions run by their meaning").c_str());
+  host->log(2,
+            ("cuda: " + why + "; convolutions run by their meaning, and attention by other kernels")
+                .c_str());
 }
 
 std::string cudnn_words(const char* entry, cudnnStatus_t result) {

@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -45,7 +46,7 @@ tn_status* fill_table() {
   TN_CUDA_DRIVER(TN_CUDA_FILL)
   if (!library.is_whole())
     return absent("the NVIDIA driver is too old: " + library.why() + ", and CUDA " +
-                  version_text(CUDA_VERSION) + " or newer is needed");
+                  version_text(CUDA_VERSION / 1000 * 1000) + " or newer is needed");
   driver = table;
   return nullptr;
 }
@@ -150,6 +151,12 @@ tn_status* status_of(CUresult result, const char* entry, int32_t index) {
     case CUDA_ERROR_HARDWARE_STACK_ERROR:
     case CUDA_ERROR_ASSERT:
     case CUDA_ERROR_ECC_UNCORRECTABLE:
+    case CUDA_ERROR_NVLINK_UNCORRECTABLE:
+    case CUDA_ERROR_CONTAINED:
+    case CUDA_ERROR_TENSOR_MEMORY_LEAK:
+    case CUDA_ERROR_EXTERNAL_DEVICE:
+    case CUDA_ERROR_CONTEXT_IS_DESTROYED:
+    case CUDA_ERROR_MPS_CLIENT_TERMINATED:
       code = TN_DEVICE_LOST;
       break;
     default:
@@ -169,6 +176,14 @@ std::string text_of(tn_status* status) {
   const std::unique_ptr<tn_status, decltype(free)> owned(status);
   if (host->status_code(status) == TN_OUT_OF_MEMORY) throw std::bad_alloc();
   return host->status_message(status);
+}
+
+bool is_tf32_allowed() {
+  static const bool allowed = [] {
+    const char* wish = std::getenv("TENON_CUDA_TF32");
+    return wish && std::strcmp(wish, "1") == 0;
+  }();
+  return allowed;
 }
 
 bool is_fork() { return forked.load(std::memory_order_relaxed); }

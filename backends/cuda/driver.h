@@ -89,6 +89,9 @@ void log_failure(tn_status* status);
 // What a status says, which is freed. Throws std::bad_alloc where memory is exhausted.
 std::string text_of(tn_status* status);
 
+// TENON_CUDA_TF32=1: products and convolutions of float32 may round their factors to TF32.
+bool is_tf32_allowed();
+
 // Is this process a fork of one that used the driver? Nothing of it works then.
 bool is_fork();
 tn_status* refuse_fork();

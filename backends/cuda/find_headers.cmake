@@ -31,8 +31,8 @@ foreach(header cuda.h nvrtc.h cublasLt.h)
     list(APPEND TENON_CUDA_MISSING ${header})
   endif()
 endforeach()
-# cuDNN is no part of the toolkit, and a distribution may have it among its own headers. Without it convolutions and attention run by
-# their meaning.
+# cuDNN is no part of the toolkit, and a distribution may have it among its own headers. Without it convolutions run by
+# their meaning, and attention by the plugin's own kernels.
 find_path(TENON_CUDNN_INCLUDE cudnn_graph.h PATHS ${cuda_folders} NO_DEFAULT_PATH NO_CACHE)
 find_path(TENON_CUDNN_INCLUDE cudnn_graph.h NO_CACHE)
 if(TENON_CUDNN_INCLUDE)
@@ -48,7 +48,6 @@ if(TENON_CUDA_MISSING)
   list(JOIN TENON_CUDA_MISSING ", " TENON_CUDA_MISSING)
   set(TENON_CUDA_MISSING "${TENON_CUDA_MISSING} not found")
 else()
-  list(GET TENON_CUDA_INCLUDE 0 folder)
   file(STRINGS ${cuda_has_cuda.h}/cuda.h cuda_version REGEX "^#define CUDA_VERSION ")
   string(REGEX REPLACE "[^0-9]" "" cuda_version "${cuda_version}")
   if(cuda_version LESS 13000)

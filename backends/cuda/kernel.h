@@ -11,6 +11,11 @@ namespace cuda {
 
 using Run = tn_status*(const tn_call* call, const Stream& stream);
 
+// NULL: an argument that is not given.
+inline const tn_tensor* tensor_of(const tn_value& value) {
+  return value.kind == TN_KIND_TENSOR ? value.as.tensor : nullptr;
+}
+
 // ---- Of primitives: a function each
 Run elementwise, reduce, scan, matmul, copy, fill, iota, gather, scatter, sort, random_bits,
     nonzero;

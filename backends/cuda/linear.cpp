@@ -6,9 +6,9 @@
 namespace cuda {
 namespace {
 
-const tn_tensor* tensor_of(const tn_call* call, uint32_t k) {
-  return k < call->n_args && call->args[k].kind == TN_KIND_TENSOR ? call->args[k].as.tensor
-                                                                  : nullptr;
+// Argument k, where the call has so many.
+const tn_tensor* argument(const tn_call* call, uint32_t k) {
+  return k < call->n_args ? tensor_of(call->args[k]) : nullptr;
 }
 
 int64_t rows_of(const tn_tensor& x) {
@@ -19,8 +19,8 @@ int64_t rows_of(const tn_tensor& x) {
 
 // The product of a call of the op; the data of y is `y`.
 Product forward(const tn_call* call, bool relu, void* y) {
-  const tn_tensor &x = *tensor_of(call, 0), &weight = *tensor_of(call, 1);
-  const tn_tensor* bias = tensor_of(call, 2);
+  const tn_tensor &x = *argument(call, 0), &weight = *argument(call, 1);
+  const tn_tensor* bias = argument(call, 2);
   const int64_t m = rows_of(x), out = weight.sizes[0], in = weight.sizes[1];
   Product p = {{dense_transposed(weight.data, out, in), dense(x.data, m, in), dense(y, m, out)},
                x.dtype};
@@ -31,7 +31,7 @@ Product forward(const tn_call* call, bool relu, void* y) {
 }
 
 std::string refusal(const tn_call* call, bool relu) {
-  const tn_tensor *x = tensor_of(call, 0), *weight = tensor_of(call, 1), *bias = tensor_of(call, 2);
+  const tn_tensor *x = argument(call, 0), *weight = argument(call, 1), *bias = argument(call, 2);
   if (x->ndim < 1 || weight->ndim != 2 || (bias && bias->ndim != 1))
     return "takes x of rank 1 or more, weight of rank 2 and bias of rank 1";
   if (weight->dtype != x->dtype || (bias && bias->dtype != x->dtype)) return "dtypes differ";
@@ -69,24 +69,38 @@ tn_status* sum_columns(const tn_call* call, const Stream& stream, const tn_tenso
   return reduce(&summing, stream);
 }
 
-tn_status* linear(const tn_call* call, const Stream& stream) {
-  return multiply(call, stream, forward(call, false, call->outputs[0]->data));
+bool is_aligned(const void* bias) {
+  return reinterpret_cast<uintptr_t>(bias) % Product::kBiasAlignment == 0;
 }
+
+tn_status* run(const tn_call* call, const Stream& stream, bool relu) {
+  Product p = forward(call, relu, call->outputs[0]->data);
+  if (!is_aligned(p.bias)) {  // a part of another tensor
+    const tn_tensor& bias = *argument(call, 2);
+    const auto bytes = static_cast<size_t>(bias.numel) * item_size(bias.dtype);
+    TN_CUDA_TRY(host->workspace(call, bytes, &p.bias));
+    TN_CUDA_CALL(stream.index, cuMemcpyDtoDAsync, reinterpret_cast<CUdeviceptr>(p.bias),
+                 reinterpret_cast<CUdeviceptr>(bias.data), bytes, stream.handle);
+  }
+  return multiply(call, stream, p);
+}
+
+tn_status* linear(const tn_call* call, const Stream& stream) { return run(call, stream, false); }
 tn_status* linear_relu(const tn_call* call, const Stream& stream) {
-  return multiply(call, stream, forward(call, true, call->outputs[0]->data));
+  return run(call, stream, true);
 }
 
 // args: g, then x, weight, bias (not saved), y (not saved). dx = g weight,
 // dweight = g^T x, dbias the sums over g's rows.
 tn_status* linear_backward(const tn_call* call, const Stream& stream) {
-  const tn_tensor* const g = tensor_of(call, 0);
+  const tn_tensor* const g = argument(call, 0);
   const tn_tensor *const dx = call->outputs[0], *const dweight = call->outputs[1];
   const tn_tensor* dbias = call->n_outputs > 2 ? call->outputs[2] : nullptr;
   if (!g) {
     for (const tn_tensor* output : {dx, dweight, dbias}) TN_CUDA_TRY(clear(stream, output));
     return nullptr;
   }
-  const tn_tensor &x = *tensor_of(call, 1), &weight = *tensor_of(call, 2);
+  const tn_tensor &x = *argument(call, 1), &weight = *argument(call, 2);
   const int64_t m = rows_of(x), out = weight.sizes[0], in = weight.sizes[1];
   if (dx) {
     const Product p = {
@@ -97,7 +111,7 @@ tn_status* linear_backward(const tn_call* call, const Stream& stream) {
     Product p = {
         {dense(x.data, m, in), dense_transposed(g->data, m, out), dense(dweight->data, out, in)},
         x.dtype};
-    if (dbias) {
+    if (dbias && is_aligned(dbias->data)) {
       Product with_sums = p;
       with_sums.epilogue = CUBLASLT_EPILOGUE_BGRADB;
       with_sums.bias = dbias->data;

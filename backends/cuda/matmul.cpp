@@ -1,5 +1,7 @@
 // The primitive MATMUL. A matrix whose rows or columns are dense is read where it lies; any other is
 // copied to the workspace first.
+#include <algorithm>
+
 #include "kernel.h"
 #include "launch.h"
 #include "product.h"
@@ -53,7 +55,15 @@ tn_status* matmul(const tn_call* call, const Stream& stream) {
   TN_CUDA_TRY(read_matrix(call, stream, *call->args[0].as.tensor, &p.matrices[1]));
   p.matrices[2] = dense(y.data, y.sizes[1], y.sizes[2]);
   p.matrices[2].batch_step = y.sizes[1] * y.sizes[2];
-  return multiply(call, stream, p);
+  // Larger batches are not always taken: a grid has no more blocks in its other dimensions.
+  constexpr int64_t kMostBatch = 65535;
+  for (int64_t rest = p.batch; rest > 0; rest -= kMostBatch) {
+    p.batch = std::min(rest, kMostBatch);
+    TN_CUDA_TRY(multiply(call, stream, p));
+    for (ColumnMatrix& m : p.matrices)
+      m.data = static_cast<const char*>(m.data) + kMostBatch * m.batch_step * item_size(y.dtype);
+  }
+  return nullptr;
 }
 
 }  // namespace cuda

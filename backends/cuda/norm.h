@@ -6,9 +6,6 @@
 
 namespace cuda {
 
-inline const tn_tensor* tensor_of(const tn_value& value) {
-  return value.kind == TN_KIND_TENSOR ? value.as.tensor : nullptr;
-}
 inline void* data_of(const tn_tensor* t) { return t ? t->data : nullptr; }
 // Of a call, where there may be fewer.
 inline const tn_tensor* output_of(const tn_call* call, uint32_t k) {

@@ -18,20 +18,18 @@ struct Kernel {
   uint32_t dtypes;  // 0: any
 };
 
-constexpr uint32_t kSame = TN_KERNEL_CAPTURE_SAFE | TN_KERNEL_DETERMINISTIC;
-
 constexpr Kernel kKernels[] = {
-    {TN_PRIM_ELEMENTWISE, "elementwise", elementwise, kSame, 0},
-    {TN_PRIM_REDUCE, "reduce", reduce, kSame, 0},
-    {TN_PRIM_SCAN, "scan", scan, kSame, 0},
-    {TN_PRIM_MATMUL, "matmul", matmul, kSame, tenon::backend::kFloats},
-    {TN_PRIM_COPY, "copy", copy, kSame, 0},
-    {TN_PRIM_FILL, "fill", fill, kSame, 0},
-    {TN_PRIM_IOTA, "iota", iota, kSame, 0},
-    {TN_PRIM_GATHER, "gather", gather, kSame, 0},
-    {TN_PRIM_SCATTER, "scatter", scatter, kSame, 0},
-    {TN_PRIM_SORT, "sort", sort, kSame, 0},
-    {TN_PRIM_RANDOM_BITS, "random_bits", random_bits, kSame, 0},
+    {TN_PRIM_ELEMENTWISE, "elementwise", elementwise, kUsualTraits, 0},
+    {TN_PRIM_REDUCE, "reduce", reduce, kUsualTraits, 0},
+    {TN_PRIM_SCAN, "scan", scan, kUsualTraits, 0},
+    {TN_PRIM_MATMUL, "matmul", matmul, kUsualTraits, tenon::backend::kFloats},
+    {TN_PRIM_COPY, "copy", copy, kUsualTraits, 0},
+    {TN_PRIM_FILL, "fill", fill, kUsualTraits, 0},
+    {TN_PRIM_IOTA, "iota", iota, kUsualTraits, 0},
+    {TN_PRIM_GATHER, "gather", gather, kUsualTraits, 0},
+    {TN_PRIM_SCATTER, "scatter", scatter, kUsualTraits, 0},
+    {TN_PRIM_SORT, "sort", sort, kUsualTraits, 0},
+    {TN_PRIM_RANDOM_BITS, "random_bits", random_bits, kUsualTraits, 0},
     {TN_PRIM_NONZERO, "nonzero", nonzero, TN_KERNEL_DETERMINISTIC, 0},  // waits for the count
 };
 

@@ -90,7 +90,9 @@ tn_status* describe(int32_t index, const Product& p, cublasComputeType_t compute
   };
   TN_CUDA_TRY(set(CUBLASLT_MATMUL_DESC_EPILOGUE, p.epilogue));
   if (p.bias) {
-    TN_CUDA_TRY(set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.bias));
+    // Until a call sets its own, the pointer says how those of all calls are aligned.
+    void* const aligned = reinterpret_cast<void*>(Product::kBiasAlignment);
+    TN_CUDA_TRY(set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, aligned));
     TN_CUDA_TRY(set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, type_of(p.dtype)));
   }
   for (int k = 0; k < 3; ++k)
@@ -108,6 +110,7 @@ struct Plan {
 };
 
 // Algorithms that add partial sums in an order of their own are left out: equal calls have equal bits.
+// So are those that round partial sums to halves.
 tn_status* choose(int32_t index, const Product& p, size_t workspace, Plan* plan) {
   cublasLtMatmulPreference_t made = nullptr;
   TN_CUBLASLT_CALL(index, cublasLtMatmulPreferenceCreate, &made);
@@ -118,8 +121,7 @@ tn_status* choose(int32_t index, const Product& p, size_t workspace, Plan* plan)
         "cublasLtMatmulPreferenceSetAttribute", index);
   };
   TN_CUDA_TRY(set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, uint64_t{workspace}));
-  const uint32_t ordered =
-      CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE | CUBLASLT_REDUCTION_SCHEME_OUTPUT_TYPE;
+  const uint32_t ordered = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
   TN_CUDA_TRY(set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, ordered));
   const uint32_t y = alignment_of(p.matrices[2], p.dtype);
   TN_CUDA_TRY(
@@ -134,21 +136,19 @@ tn_status* choose(int32_t index, const Product& p, size_t workspace, Plan* plan)
   const cublasStatus_t asked = cublaslt.cublasLtMatmulAlgoGetHeuristic(
       plan->handle, plan->descriptors.product.get(), layouts[0].get(), layouts[1].get(),
       layouts[2].get(), layouts[2].get(), made, 1, &result, &found);
-  if (asked == CUBLAS_STATUS_NOT_SUPPORTED) return nullptr;
+  // Some combinations that it cannot do are invalid values to it.
+  if (asked == CUBLAS_STATUS_NOT_SUPPORTED || asked == CUBLAS_STATUS_INVALID_VALUE) return nullptr;
   TN_CUDA_TRY(status_of(asked, "cublasLtMatmulAlgoGetHeuristic", index));
-  plan->is_there = found > 0;
+  plan->is_there = found > 0 && result.state == CUBLAS_STATUS_SUCCESS;
   plan->algorithm = result.algo;
   plan->workspace = result.workspaceSize;
   return nullptr;
 }
 
 cublasComputeType_t compute_type(tn_dtype dtype) {
-  static const bool tf32 = [] {
-    const char* wish = std::getenv("TENON_CUDA_TF32");
-    return wish && std::string(wish) == "1";
-  }();
   if (dtype == TN_FLOAT64) return CUBLAS_COMPUTE_64F;
-  return dtype == TN_FLOAT32 && tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+  return dtype == TN_FLOAT32 && is_tf32_allowed() ? CUBLAS_COMPUTE_32F_FAST_TF32
+                                                  : CUBLAS_COMPUTE_32F;
 }
 
 // The plan of the product, which is made at the first call with its shape.

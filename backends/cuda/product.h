@@ -27,7 +27,8 @@ struct Product {
   // What is done to each element of y before it is rounded, or, with BGRADB, what else is computed:
   // the sums over the rows of a^T go to `bias`.
   cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
-  const void* bias = nullptr;  // of y's dtype
+  static constexpr uintptr_t kBiasAlignment = 16;
+  void* bias = nullptr;  // of y's dtype, and aligned so; read, or with BGRADB written
 };
 
 // Has cuBLASLt an algorithm for it? A status only where cuBLASLt itself is missing or fails; the data

@@ -44,9 +44,6 @@ struct Table {
 inline double float_of(const tn_value& value) {
   return value.kind == TN_KIND_FLOAT ? value.as.f : static_cast<double>(value.as.i);
 }
-inline const tn_tensor* tensor_of(const tn_value& value) {
-  return value.kind == TN_KIND_TENSOR ? value.as.tensor : nullptr;
-}
 
 // A kernel's struct may have 32,764 bytes, of which so many are left to what is no table. Most calls
 // have few members: then the struct is a small one.

@@ -4,6 +4,7 @@
 
 #include "base/hot_thread_local.h"
 #include "launch/launch.h"
+#include "memory/memory.h"
 #include "registry/thread_state.h"
 #include "tensor/slots.h"
 #include "tensor/stream.h"
@@ -81,6 +82,9 @@ Status launch_graph(DeviceGraph* graph, tn_device device) {
   }
   Stream* stream;
   TN_TRY(current_stream(device, &stream));
+  // Memory that no tensor has: a launch on another stream waits for who used it, and is waited for.
+  for (const Ref<tn_storage>& workspace : graph->workspaces)
+    TN_TRY(use_storage(workspace.get(), stream, true));
   return slots::graph_launch(graph->handle, stream);
 }
 

@@ -195,6 +195,12 @@ TEST_F(Cuda, MultipliesMatricesInAnyLayout) {
               tn::matmul(x.narrow(1, 0, 1), x.transpose(1, 2)));
 }
 
+TEST_F(Cuda, MultipliesLargeBatchesInPieces) {
+  const Tensor x = shuffled(70'000 * 2, 50).reshape({70'000, 1, 2});
+  const Tensor y = shuffled(70'000 * 2, 30).reshape({70'000, 2, 1});
+  expect_same(tn::matmul(on_cuda(x), on_cuda(y)), tn::matmul(x, y));
+}
+
 TEST_F(Cuda, AddsToNarrowElementsWithinTheirWord) {
   const Tensor index = on_cuda(Tensor::from(std::vector<int64_t>{0, 1, 1, 2, 6, 6, 6}, {7}));
   for (const tn::Dtype dtype : {tn::float16, tn::bfloat16, tn::int8, tn::uint8, tn::int16}) {

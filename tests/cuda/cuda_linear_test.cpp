@@ -73,6 +73,18 @@ TEST_F(CudaLinear, AgreesWithCpuWithAndWithoutEpilogues) {
   }
 }
 
+// A bias that is a part of another tensor may begin anywhere.
+TEST_F(CudaLinear, TakesABiasThatIsNotAligned) {
+  const tn::Device cuda("cuda:0");
+  const Tensor x = numbers({5, 6}, tn::float32, 1), weight = numbers({8, 6}, tn::float32, 2);
+  const Tensor biases = numbers({12}, tn::float32, 3), there = biases.to(cuda);
+  for (const int64_t first : {0, 1, 2, 4}) {
+    SCOPED_TRACE(first);
+    expect_close(tn::linear(x.to(cuda), weight.to(cuda), there.narrow(0, first, 8)),
+                 tn::linear(x, weight, biases.narrow(0, first, 8)));
+  }
+}
+
 // The sums of the gradient's columns come with the product for the weight; alone they are a reduction.
 TEST_F(CudaLinear, GivesTheGradientOfTheBiasAlone) {
   const tn::Device cuda("cuda:0");

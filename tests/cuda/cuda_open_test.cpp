@@ -55,7 +55,8 @@ class CudaOpen : public cli::CliTest {
   void expect_no_cudnn(const std::string& why) const {
     const cli::Outcome run = train_cnn();
     EXPECT_EQ(run.code, 0) << run.err;
-    const std::string note = "cuda: " + why + "; convolutions run by their meaning\n";
+    const std::string note =
+        "cuda: " + why + "; convolutions run by their meaning, and attention by other kernels\n";
     const size_t at = run.err.find(note);
     EXPECT_NE(at, std::string::npos) << run.err;
     EXPECT_EQ(run.err.find("run by their meaning", at + note.size()), std::string::npos) << run.err;
@@ -199,9 +200,9 @@ TEST_F(CudaOpen, SaysThatThereIsNoCudnn) {
   if (notes.empty()) GTEST_SKIP() << "cuDNN is here, and this user may not hide it";
   EXPECT_EQ(notes,
             "tenon warning: cuda: no cuDNN (libcudnn.so.9 was not found); convolutions run by "
-            "their meaning\n"
+            "their meaning, and attention by other kernels\n"
             "tenon warning: cuda: cuDNN 8 is here (libcudnn.so.8), and cuDNN 9 is needed; "
-            "convolutions run by their meaning");
+            "convolutions run by their meaning, and attention by other kernels");
 }
 
 TEST_F(CudaOpen, SaysThatPartsOfCudnnDoNotFit) {

@@ -1,6 +1,6 @@
 // What every kernel text includes: elements of each dtype, conversions as CAST of abi.h has them,
 // the loop over operands, and the one way to memory, `at`. NVRTC compiles it for a GPU; the tests
-// compile it as host C++, with tests/cuda/shim in front, which defines what the first section does.
+// compile it as host C++, with tests/cuda/fake/shim.h in front, which defines what the first section does.
 #pragma once
 
 #if defined(__CUDACC_RTC__)
@@ -178,9 +178,9 @@ struct alignas(sizeof(T) * n) Pack {
 };
 
 // `i` over [0, n), shared out among all threads of the launch. I may be int where n is at most 2^30.
-#define EACH(I, i, n)                                                                             \
-  ROLLED for (I i = static_cast<I>(blockIdx.x) * static_cast<I>(blockDim.x) +                     \
-                    static_cast<I>(threadIdx.x);                                                  \
+#define EACH(I, i, n)                                                         \
+  ROLLED for (I i = static_cast<I>(blockIdx.x) * static_cast<I>(blockDim.x) + \
+                    static_cast<I>(threadIdx.x);                              \
               i < static_cast<I>(n); i += static_cast<I>(gridDim.x) * static_cast<I>(blockDim.x))
 
 template <class I>

@@ -56,6 +56,7 @@ struct Preference {
 struct Choice {
   uint64_t workspace;
   uint32_t alignment[4];
+  uint32_t bias_alignment;
 };
 
 [[noreturn]] void die(const char* what) {
@@ -289,6 +290,8 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
   if (!fits(*as<Product>(product), *as<Layout>(a), *as<Layout>(b), *as<Layout>(d)))
     return CUBLAS_STATUS_INVALID_VALUE;
   if ((p.reductions & CUBLASLT_REDUCTION_SCHEME_INPLACE) != 0) die("sums in any order are allowed");
+  if ((p.reductions & CUBLASLT_REDUCTION_SCHEME_OUTPUT_TYPE) != 0)
+    die("partial sums are allowed to be rounded to the type of the output");
   const Product& asked = *as<Product>(product);
   const Layout& y = *as<Layout>(d);
   const bool has_bias = asked.adds_bias() || asked.sums_b();
@@ -299,7 +302,9 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
   if (asked.epilogue != CUBLASLT_EPILOGUE_DEFAULT && (y.type == CUDA_R_64F || y.rows % 7 == 0))
     return CUBLAS_STATUS_NOT_SUPPORTED;
   // Large ones want all the memory that they may have, small ones none.
-  Choice choice = {y.rows * y.columns < 64 ? 0 : p.workspace, {}};
+  // The pointer of the bias says how that of each call will be aligned.
+  const auto bias = reinterpret_cast<uintptr_t>(asked.bias) | 16;
+  Choice choice = {y.rows * y.columns < 64 ? 0 : p.workspace, {}, uint32_t(bias & -bias)};
   std::copy(p.alignment, p.alignment + 4, choice.alignment);
   results[0] = {};
   std::memcpy(&results[0].algo, &choice, sizeof choice);
@@ -338,6 +343,8 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t prod
   if (!is_aligned(a, work.a, choice.alignment[0]) || !is_aligned(b, work.b, choice.alignment[1]) ||
       !is_aligned(d, work.d, choice.alignment[3]))
     die("a matrix is not aligned as it was declared");
+  if (reinterpret_cast<uintptr_t>(work.product.bias) % choice.bias_alignment != 0)
+    die("the bias is not aligned as it was when the algorithm was chosen");
   const auto run = [](void* context) { multiply(*static_cast<Work*>(context)); };
   const auto release = [](void* context) { delete static_cast<Work*>(context); };
   if (!tenon_fake_put(reinterpret_cast<CUstream>(stream), "cublasLtMatmul", run, new Work(work),
