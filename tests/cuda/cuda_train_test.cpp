@@ -1,5 +1,9 @@
-// The digits' networks train on the tests' own driver as they do on `cpu`.
+// The networks of the examples train on the tests' own driver as they do on `cpu`. The long form has
+// all epochs and whole batches.
+#include <nlohmann/json.hpp>
+
 #include "cli_support.h"
+#include "long_form.h"
 
 namespace {
 
@@ -17,7 +21,33 @@ struct CudaTrain : cli::CliTest {
 
 TEST_F(CudaTrain, TheMlpReachesTheAccuracyOfTheCpu) { expect_as_on_cpu("mlp.json", 40); }
 
-// The few epochs that a simulation has time for.
-TEST_F(CudaTrain, TheCnnReachesTheAccuracyOfTheCpu) { expect_as_on_cpu("cnn.json", 3); }
+// A simulation has time for few epochs.
+TEST_F(CudaTrain, TheCnnReachesTheAccuracyOfTheCpu) {
+  const auto network = nlohmann::json::parse(cli::read(digits() + "/cnn.json"));
+  expect_as_on_cpu("cnn.json", long_form() ? network["epochs"].get<int>() : 3);
+}
+
+// The first 20 losses, on a short text, whose validation takes no time.
+TEST_F(CudaTrain, TheGptLosesWhatItLosesOnTheCpu) {
+  const std::string example = std::string(::getenv("TENON_SOURCE_DIR")) + "/examples/text/gpt.json";
+  auto network = nlohmann::json::parse(cli::read(example));
+  std::string text;
+  for (int i = 0; i < 6000; ++i) text += static_cast<char>('a' + i * i % 23 * (i % 7) % 26);
+  write("text.txt", text);
+  network["data"]["text"] = {"text.txt"};
+  network["data"]["validation"] = 0.02;
+  if (!long_form()) network["batch_size"] = 1;
+  const std::string line = "train '" + write("gpt.json", network.dump()) + "' --steps 20 --json";
+  const cli::Outcome cpu = tenon(line), cuda = tenon(line + " --device cuda");
+  ASSERT_EQ(cuda.code, 0) << cuda.err;
+  const auto expected = nlohmann::json::parse(cpu.out), found = nlohmann::json::parse(cuda.out);
+  EXPECT_EQ(found["device"], "cuda:0");
+  ASSERT_EQ(expected["steps"].size(), 20u);
+  ASSERT_EQ(found["steps"].size(), 20u);
+  for (size_t i = 0; i < 20; ++i)
+    EXPECT_NEAR(found["steps"][i]["loss"].get<double>(), expected["steps"][i]["loss"].get<double>(),
+                1e-4)
+        << i;
+}
 
 }  // namespace
