@@ -36,6 +36,7 @@ struct Attention {
   int32_t leading;  // dimensions of the heads
   int64_t shared = 1, n, m, e, v;
   tn_dtype dtype;
+  void* dots = nullptr;  // of the backward of halves
 
   // `args` are those of the op.
   explicit Attention(const tn_value* args) {
@@ -50,6 +51,7 @@ struct Attention {
     dtype = query.dtype;
   }
 
+  bool is_half() const { return item_size(dtype) == 2; }
   bool is_double() const { return dtype == TN_FLOAT64; }
   int64_t width() const {
     return std::max<int64_t>(
@@ -110,6 +112,7 @@ Text& text_of(const Attention& a, const Dims& heads, const char* part) {
   const TextKey key(part, a.dtype, a.width(), heads.max_dims(), heads.is_wide());
   return texts.get(key, [&] {
     return std::string("#define ") + part +
+           (a.is_half() && std::string_view(part) == "BACKWARD" ? "\n#define HALVES" : "") +
            "\n#include \"base.cuh\"\nusing Element = " + element_name(a.dtype) +
            ";\nconstexpr int kWidth = " + std::to_string(a.width()) +
            ", kTile = " + std::to_string(a.tile()) + ";\nusing L = " + loop_type(heads) +
@@ -134,6 +137,7 @@ tn_status* run(const Stream& stream, const Attention& a, const char* part, const
   } else {
     parameters.add(static_cast<float>(a.scale));
   }
+  parameters.add(a.dots);
   return launch(stream, text_of(a, heads, part), kernel, {n_heads * tiles, 1, 256}, parameters);
 }
 
@@ -165,6 +169,10 @@ tn_status* backward(const tn_call* call, const Stream& stream) {
   a.operands[kPeaks] = args[9].as.tensor;
   a.operands[kDQuery] = dquery, a.operands[kDKey] = dkey, a.operands[kDValue] = dvalue;
   const int64_t heads = count_heads(a);
+  if (a.is_half()) {
+    TN_CUDA_TRY(host->workspace(call, static_cast<uint64_t>(heads * a.n) * 4, &a.dots));
+    TN_CUDA_TRY(run(stream, a, "BACKWARD", "attention_dots", heads, a.n));
+  }
   if (dquery) TN_CUDA_TRY(run(stream, a, "BACKWARD", "attention_dquery", heads, a.n));
   if (!dkey && !dvalue) return nullptr;
   return run(stream, a, "BACKWARD", "attention_dkey_dvalue", heads / a.shared, a.m);

@@ -31,6 +31,7 @@ struct Attention {
   I shared;       // heads of query to one of key and value
   I is_causal, mask;
   Scalar scale;
+  void* dots;  // of halves: a Value for each query, which attention_dots writes
 };
 
 struct Peak {
@@ -203,16 +204,30 @@ WIDE_BLOCK_KERNEL(attention, Attention, p) {
     at<Peak>(p.heads.data[kPeaks], index * p.n + first + row) = {top, inverse};
 }
 #elif defined(BACKWARD)
-// Of the queries of a tile: their peaks, and the sums of gradient times output.
+// Of the queries of a tile: their peaks, and the sums of gradient times output. The output of halves has
+// too few digits for it, so there the sum is made of the weights, which comes to the same.
 struct Queries {
   Value top[kTile], factor[kTile], dot[kTile];
 };
 
+DEVICE void load_peaks(const Attention& p, I index, I first, Queries& to) {
+  const int row = static_cast<int>(threadIdx.x) / kLanes;
+  if (threadIdx.x % kLanes != 0) return;
+  const Peak none = {never(), 0};
+  const bool is_in = first + row < p.n;
+  const Peak peak = is_in ? at<Peak>(p.heads.data[kPeaks], index * p.n + first + row) : none;
+  to.top[row] = peak.top, to.factor[row] = peak.factor;
+}
+
 template <class O>
 DEVICE void load_queries(const Attention& p, const O& head, I index, I first, Queries& to) {
+  load_peaks(p, index, first, to);
   const int row = static_cast<int>(threadIdx.x) / kLanes;
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   const I query = first + row;
+#if defined(HALVES)
+  if (lane == 0) to.dot[row] = query < p.n ? at<Value>(p.dots, index * p.n + query) : Value(0);
+#else
   Value part = 0;
   if (query < p.n) {
     const I g = place(p, head, kGradient, query), y = place(p, head, kOutput, query);
@@ -221,10 +236,8 @@ DEVICE void load_queries(const Attention& p, const O& head, I index, I first, Qu
                           widen(at<Element>(p.heads.data[kOutput], y + c)), part);
   }
   const Value dot = sum_of_row(part);
-  if (lane != 0) return;
-  const Peak none = {never(), 0};
-  const Peak peak = query < p.n ? at<Peak>(p.heads.data[kPeaks], index * p.n + query) : none;
-  to.top[row] = peak.top, to.factor[row] = peak.factor, to.dot[row] = dot;
+  if (lane == 0) to.dot[row] = dot;
+#endif
 }
 
 template <class O>
@@ -233,6 +246,43 @@ DEVICE Value weight_of(const Attention& p, const O& head, const Queries& queries
   const Value s = score(p, head, query, key, product);
   return s == never() ? Value(0) : exponential(s - queries.top[y]) * queries.factor[y];
 }
+
+#if defined(HALVES)
+// The sums of weights times their gradients.
+WIDE_BLOCK_KERNEL(attention_dots, Attention, p) {
+  SHARED Value queries[kTile * kPitch];
+  SHARED Value gradients[kTile * kPitch];
+  SHARED Value keys[kTile * kPitch];
+  SHARED Value values[kTile * kPitch];
+  SHARED Value scores[kTile * kScorePitch];
+  SHARED Queries rows;
+  const int row = static_cast<int>(threadIdx.x) / kLanes;
+  const int lane = static_cast<int>(threadIdx.x) % kLanes;
+  const I index = static_cast<I>(blockIdx.x / static_cast<unsigned>(p.n_tiles));
+  const I first = static_cast<I>(blockIdx.x % static_cast<unsigned>(p.n_tiles)) * kTile;
+  const auto head = offsets(p.heads, index);
+  load_tile(p, head, kQuery, first, p.n, p.e, queries);
+  load_tile(p, head, kGradient, first, p.n, p.v, gradients);
+  load_peaks(p, index, first, rows);
+  Value part = 0;
+  const I end = p.is_causal && first + kTile < p.m ? first + kTile : p.m;
+  for (I column = 0; column < end; column += kTile) {
+    load_tile(p, head, kKey, column, p.m, p.e, keys);
+    load_tile(p, head, kValue, column, p.m, p.v, values);
+    meet();
+    multiply_rows(queries, keys, p.e, [&](int y, int x, Value product) {
+      scores[y * kScorePitch + x] = weight_of(p, head, rows, y, first + y, column + x, product);
+    });
+    multiply_rows(gradients, values, p.v,
+                  [&](int y, int x, Value product) { scores[y * kScorePitch + x] *= product; });
+    meet();
+    for (int k = lane; k < kTile; k += kLanes) part += scores[row * kScorePitch + k];
+    meet();
+  }
+  const Value dot = sum_of_row(part);
+  if (lane == 0 && first + row < p.n) at<Value>(p.dots, index * p.n + first + row) = dot;
+}
+#endif
 
 WIDE_BLOCK_KERNEL(attention_dquery, Attention, p) {
   SHARED Value queries[kTile * kPitch];
@@ -309,3 +359,4 @@ WIDE_BLOCK_KERNEL(attention_dkey_dvalue, Attention, p) {
 #endif
 #undef FORWARD
 #undef BACKWARD
+#undef HALVES
