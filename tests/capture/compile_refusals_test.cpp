@@ -246,7 +246,7 @@ TEST_P(CompileRefusals, OfNumbersThatAreReadFromTensors) {
         },
         "raised: a number is read from its tensor for the gradient");
   }
-  if (d.is_cpu()) return;  // which has a kernel
+  if (d.type() != "ref") return;  // the others have a kernel
   expect_eager(
       [this](Between*) -> Function {
         const Tensor p = numbers({4}, d), m = tn::zeros_like(p), v = tn::zeros_like(p),

@@ -6,13 +6,21 @@ set(tenon_test_folders "TENON_BUILD_DIR=${CMAKE_BINARY_DIR}" "TENON_SOURCE_DIR=$
   TENON_CUDA_CACHE=0)
 set(tenon_test_environment ${tenon_test_folders} "TENON_PLUGIN_PATH=${TENON_PLUGIN_DIR}")
 
+# GoogleTest and its main, which the distribution has as archives, as one library of all tests: a copy in each would be half of it,
+# and most of what tests/gpu/bundle carries.
+add_library(tests_gtest SHARED support/gtest.cpp)
+target_link_libraries(tests_gtest PRIVATE tenon_build -Wl,--whole-archive $<TARGET_FILE:GTest::gtest> $<TARGET_FILE:GTest::gtest_main>
+  -Wl,--no-whole-archive)
+set_target_properties(tests_gtest PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+target_include_directories(tests_gtest SYSTEM INTERFACE $<TARGET_PROPERTY:GTest::gtest,INTERFACE_INCLUDE_DIRECTORIES>)
+
 # What tests include of other libraries, compiled once: most of the time of a small test went into reading it. No header of Tenon is
 # in it, so a test finds out what it forgot to include of ours, and none of our edits makes it stale. It is compiled for executables
 # without optimization, as most tests are. With some memory more g++ does not search it for garbage, which took it up to 9% of its time.
 # A compiler cache has to be told that the macros of such a header and its time do not matter; CCACHE_INODECACHE spares it reading the
 # header for each test.
 add_executable(tests_precompiled support/precompiled.cpp)
-target_link_libraries(tests_precompiled PRIVATE tenon_build GTest::gtest)
+target_link_libraries(tests_precompiled PRIVATE tenon_build tests_gtest)
 target_precompile_headers(tests_precompiled PRIVATE <algorithm> <cmath> <cstdint> <cstring> <functional> <limits> <map> <memory>
   <optional> <set> <span> <string> <utility> <vector> <gtest/gtest.h>)
 function(tenon_compile_for_precompiled name)
@@ -39,7 +47,7 @@ function(tenon_add_tests)
   foreach(name IN LISTS TEST_UNPARSED_ARGUMENTS)
     add_executable(${name} ${name}.cpp)
     target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests/support)
-    target_link_libraries(${name} PRIVATE tenon_build GTest::gtest GTest::gtest_main nlohmann_json::nlohmann_json
+    target_link_libraries(${name} PRIVATE tenon_build tests_gtest nlohmann_json::nlohmann_json
       ${CMAKE_DL_LIBS} ${TEST_LINK})
     if(NOT TEST_OPTIMIZED)
       tenon_compile_for_precompiled(${name})

@@ -126,12 +126,12 @@ inline std::vector<Fault> all() {
       {"SlotsOfTheNeighbour", "scan.cuh", "slots[thread] = is_in ?", "slots[thread / 2] = is_in ?",
        &running_sum, kSharedRace},
       // ---- Lanes
-      {"AMaskOfHalfAWarp", "rows.cuh", "shuffle_down(~0u,", "shuffle_down(0xFFFFu,",
-       &softmax_of_rows, "exchange of lanes whose mask does not name its own, at ...rows.cuh:"},
-      {"AMaskOfLanesThatDoNotCome", "rows.cuh", "mine = fold(mine, from_next(mine, step));",
+      {"AMaskOfHalfAWarp", "folds.cuh", "shuffle_down(~0u,", "shuffle_down(0xFFFFu,",
+       &softmax_of_rows, "exchange of lanes whose mask does not name its own, at ...folds.cuh:"},
+      {"AMaskOfLanesThatDoNotCome", "folds.cuh", "mine = fold(mine, from_next(mine, step));",
        "if (static_cast<int>(threadIdx.x) % 32 < 16) mine = fold(mine, from_next(mine, step));",
        &softmax_of_rows, "exchange of lanes that its mask names, and of which some do not come"},
-      {"AValueOfALaneThatDoesNotCome", "rows.cuh",
+      {"AValueOfALaneThatDoesNotCome", "folds.cuh",
        "DEVICE Value from_lane(Value value, int lane) { return shuffle_from(~0u, value, lane); }",
        "DEVICE Value from_lane(Value value, int lane) {\n"
        "  if (threadIdx.x % 32 == 0) return value;\n"
@@ -158,7 +158,7 @@ inline std::vector<Fault> all() {
        ": precedes(other, key, descending);", &sorted_in_runs, kRace},
       {"TheLanesBehindTheLast", "random.cuh", "if (4 * block + lane < p.n) at", "at", &drawn,
        kOutside},
-      {"AnIndexThatNobodyChecks", "index.cuh", "index >= 0 && index < p.size", "index >= 0",
+      {"AnIndexThatNobodyChecks", "fault.cuh", "index >= 0 && index < size", "index >= 0",
        &gather_behind, kOutside},
       {"AddsWithoutAtomics", "index.cuh", "add_atomically(memory, i, value);",
        "at<E>(memory, i) += value;", &added_twice, kRace},

@@ -14,10 +14,11 @@
 // For threads with many values: all registers may be used, where else some spill for more blocks.
 #define WIDE_BLOCK_KERNEL(name, Parameters, p) \
   extern "C" __global__ void __launch_bounds__(256, 1) name(const __grid_constant__ Parameters p)
-// A BLOCK_KERNEL whose threads keep much in registers. Without the 3, blocks of a multiprocessor at
-// least, ptxas would rather spill than leave a place for a block empty.
-#define ROW_KERNEL(name, Parameters, p) \
-  extern "C" __global__ void __launch_bounds__(256, 3) name(const __grid_constant__ Parameters p)
+// A BLOCK_KERNEL whose threads keep much in registers, of type Value. Without the 3, blocks of a
+// multiprocessor at least, ptxas would rather spill than leave a place for a block empty.
+#define ROW_KERNEL(name, Parameters, p)                                         \
+  extern "C" __global__ void __launch_bounds__(256, sizeof(Value) == 8 ? 1 : 3) \
+      name(const __grid_constant__ Parameters p)
 
 DEVICE void meet() { __syncthreads(); }
 

@@ -97,7 +97,7 @@ WIDE_BLOCK_KERNEL(cross_entropy, CrossEntropy, p) {
   if (thread == 0) at<Two>(p.parts, blockIdx.x) = parts[0];
 }
 #elif defined(BACKWARD)
-WIDE_BLOCK_KERNEL(cross_entropy_backward, CrossEntropy, p) {
+ROW_KERNEL(cross_entropy_backward, CrossEntropy, p) {
   const Place me(p.rows);
   const Value smoothing = number_of(p.smoothing, Value());
   const Value share = kSmooth ? smoothing / static_cast<Value>(p.rows.n) : 0;
