@@ -1,6 +1,9 @@
 // The optimizer pack against PyTorch's documented formulas, computed here in double by scalar
 // loops, and against closed forms; on every backend of the build.
+#include <unistd.h>
+
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <string>
 #include <vector>
@@ -71,9 +74,12 @@ void expect_near(const tn::Tensor& p, const Values& expected, double tolerance) 
     EXPECT_NEAR(found[i], expected[i], tolerance) << "element " << i;
 }
 
+// Without those of the groups' options.
 std::vector<std::string> names_of(const tn::NamedTensors& list) {
   std::vector<std::string> names;
-  for (const auto& [name, tensor] : list) names.push_back(name);
+  for (const auto& [name, tensor] : list) {
+    if (!name.starts_with("param_groups.")) names.push_back(name);
+  }
   return names;
 }
 
@@ -244,14 +250,117 @@ TEST_P(Optimizers, AStateDictThatDoesNotFitIsRefused) {
   const Optimizer optimizer = SGD({p}, {.lr = 0.1, .momentum = 0.9});
   run(optimizer, {p}, 1);
   EXPECT_EQ(message_of([&] {
-              optimizer.load_state_dict({{"state.0.momentum_buffer", tn::zeros({3})}});
+              optimizer.load_state_dict({{"state.0.momentum_buffer", tn::zeros({3})}}, false);
             }),
             "load_state: 'state.0.momentum_buffer' is [4] here and [3] in the file");
-  EXPECT_EQ(message_of([&] {
-              optimizer.load_state_dict({{"state.1.momentum_buffer", tn::zeros({3})}}, true);
-            }),
+  tn::NamedTensors other = {{"state.1.momentum_buffer", tn::zeros({3})}};
+  EXPECT_EQ(message_of([&] { optimizer.load_state_dict(other); }),
+            "load_state_dict: the file has 0 parameter groups, SGD has 1");
+  for (const auto& entry : optimizer.state_dict()) {
+    if (entry.first.starts_with("param_groups.")) other.push_back(entry);
+  }
+  EXPECT_EQ(message_of([&] { optimizer.load_state_dict(other); }),
             "load_state: 'state.0.momentum_buffer' is missing in the file\n"
             "  'state.1.momentum_buffer' is in the file and not in SGD");
+}
+
+// Of each group, in PyTorch's layout; written to a file and read.
+TEST_P(Optimizers, AStateDictHasGroupsRatesAndOptions) {
+  const auto make = [&] {
+    const Optimizer optimizer = AdamW({parameter(start), parameter({1})}, {.lr = 0.1});
+    optimizer.add_group({parameter({2})}, {{"lr", 0.01}, {"maximize", true}});
+    return optimizer;
+  };
+  const Optimizer saved = make(), loaded = make();
+  saved.set_group_option(1, "lr", 0.001);
+  saved.set_group_option(0, "betas", tn::Floats{0.5, 0.25});
+  const std::string path = ::testing::TempDir() + "optimizer_" + GetParam() +
+                           std::to_string(::getpid()) + ".safetensors";
+  tn::save(saved.state_dict(), path);
+  const tn::NamedTensors state = tn::load(path);
+  std::filesystem::remove(path);
+  const auto entry = [&](const std::string& name) {
+    for (const auto& [key, value] : state) {
+      if (key == name) return value;
+    }
+    return tn::Tensor();
+  };
+  EXPECT_EQ(entry("param_groups.0.params").to_vector<int64_t>(), (std::vector<int64_t>{0, 1}));
+  EXPECT_EQ(entry("param_groups.1.params").to_vector<int64_t>(), (std::vector<int64_t>{2}));
+  EXPECT_EQ(entry("param_groups.0.lr").item<double>(), 0.1);
+  EXPECT_EQ(entry("param_groups.1.lr").item<double>(), 0.001);
+  EXPECT_EQ(entry("param_groups.0.betas").to_vector<double>(), (Values{0.5, 0.25}));
+  EXPECT_EQ(entry("param_groups.0.maximize").item<bool>(), false);
+  EXPECT_EQ(entry("param_groups.0.maximize").dtype(), tn::bool_);
+  EXPECT_EQ(state.size(), 2u * 6);  // params and five options each, and no states yet
+  loaded.load_state_dict(state);
+  EXPECT_EQ(loaded.to_string(), saved.to_string());
+  EXPECT_EQ(loaded.group_option<double>(1, "lr"), 0.001);
+  EXPECT_TRUE(loaded.group_option<bool>(1, "maximize"));
+}
+
+// A saved training goes on in an optimizer that was made with other options.
+TEST_P(Optimizers, OptionsOfAStateDictDecideTheNextSteps) {
+  const tn::Tensor p = parameter(start), q = parameter(start);
+  const Optimizer optimizer = SGD({p}, {.lr = 0.1, .momentum = 0.9}), other = SGD({q}, {.lr = 7});
+  run(optimizer, {p}, 2);
+  {
+    const tn::NoGrad no_grad;
+    q.copy_(p);
+  }
+  other.load_state_dict(optimizer.state_dict());
+  run(optimizer, {p}, 2);
+  run(other, {q}, 2);
+  expect_near(q, p.to_vector<double>(), 0);
+}
+
+TEST_P(Optimizers, GroupsOfAStateDictThatDoNotFitAreRefused) {
+  const Optimizer optimizer = AdamW({parameter(start), parameter({1})}, {.lr = 0.1});
+  const tn::NamedTensors good = optimizer.state_dict();
+  const auto refused = [&](const std::string& name, tn::Tensor value) {
+    tn::NamedTensors state;
+    bool there = false;
+    for (const auto& [key, own] : good) {
+      there = there || key == name;
+      if (key != name) {
+        state.emplace_back(key, own);
+      } else if (value.defined()) {
+        state.emplace_back(key, value);
+      }
+    }
+    if (!there) state.emplace_back(name, value);
+    return message_of([&] { optimizer.load_state_dict(state); });
+  };
+  const std::string text = optimizer.to_string();
+  const tn::Tensor one = tn::Tensor::from<double>({1});
+  EXPECT_EQ(refused("param_groups.0.lr", {}),
+            "load_state_dict: 'param_groups.0.lr' is missing in the file");
+  EXPECT_EQ(refused("param_groups.0.amsgrad", one),
+            "load_state_dict: 'param_groups.0.amsgrad' is in the file and not in AdamW");
+  EXPECT_EQ(refused("param_groups.-1.lr", one),
+            "load_state_dict: 'param_groups.-1.lr' is in the file and not in AdamW");
+  EXPECT_EQ(refused("param_groups.1.lr", one),
+            "load_state_dict: the file has 2 parameter groups, AdamW has 1");
+  EXPECT_EQ(refused("param_groups.0.lr", tn::zeros({2})),
+            "load_state_dict: 'param_groups.0.lr' is float32 [2] in the file, expected one number");
+  EXPECT_EQ(refused("param_groups.0.betas", tn::zeros({}, tn::float64)),
+            "load_state_dict: 'param_groups.0.betas' is float64 [] in the file, expected a list of "
+            "numbers");
+  EXPECT_EQ(refused("param_groups.0.maximize", one),
+            "load_state_dict: 'param_groups.0.maximize' is float64 [1] in the file, expected one "
+            "bool");
+  EXPECT_EQ(refused("param_groups.0.params", tn::Tensor::from<int64_t>({0, 1, 2})),
+            "load_state_dict: group 0 has 3 parameters in the file and 2 in AdamW");
+  EXPECT_EQ(refused("param_groups.0.params", tn::Tensor::from<int64_t>({1, 0})),
+            "load_state_dict: 'param_groups.0.params' has 1 at 0, expected 0: parameters are "
+            "counted over all groups");
+  EXPECT_EQ(refused("param_groups.0.params", one),
+            "load_state_dict: 'param_groups.0.params' is float64 [1] in the file, expected a list "
+            "of integers");
+  // What the optimizer itself refuses leaves the options that were set before it as they were.
+  EXPECT_EQ(refused("param_groups.0.betas", tn::Tensor::from<double>({0.5, 1})),
+            "AdamW: betas is [0.5, 1], expected two numbers, each at least 0 and below 1");
+  EXPECT_EQ(optimizer.to_string(), text);
 }
 
 TEST_P(Optimizers, GroupsHaveTheirOwnOptions) {

@@ -245,6 +245,39 @@ TEST_F(SchedulerTest, GoesOnWhereATrainingWas) {
   EXPECT_EQ(scheduler.current(), 25);
 }
 
+// The optimizer's rates are those of a later step then, and no longer the groups' own.
+TEST_F(SchedulerTest, AStateKnowsTheOwnRates) {
+  const auto saved = optim::SGD(parameter(), {.lr = 0.1});
+  saved.add_group(parameter(), {{"lr", 1}});
+  optim::Scheduler before(saved, optim::StepLR(10, 0.5));
+  before.go_to(25);
+  const auto optimizer = optim::SGD(parameter(), {.lr = 7});
+  optimizer.add_group(parameter());
+  optimizer.load_state_dict(saved.state_dict());
+  EXPECT_DOUBLE_EQ(optimizer.lr(), 0.025);
+  optim::Scheduler scheduler(optimizer, optim::StepLR(10, 0.5));
+  scheduler.load_state_dict(before.state_dict());
+  EXPECT_EQ(scheduler.current(), 25);
+  EXPECT_DOUBLE_EQ(optimizer.lr(), 0.025);
+  scheduler.go_to(30);
+  EXPECT_DOUBLE_EQ(optimizer.group_option<double>(0, "lr"), 0.0125);
+  EXPECT_DOUBLE_EQ(optimizer.group_option<double>(1, "lr"), 0.125);
+  EXPECT_EQ(message_of([&] { scheduler.load_state_dict({}); }),
+            "Scheduler: 'last_epoch' is missing in the state");
+  EXPECT_EQ(message_of([&] {
+              scheduler.load_state_dict(
+                  {{"last_epoch", tn::Tensor::from<int64_t>({3})}, {"base_lrs", tn::ones({3})}});
+            }),
+            "Scheduler: 'base_lrs' has 3 elements in the state, expected 2");
+  EXPECT_EQ(message_of([&] {
+              scheduler.load_state_dict(
+                  {{"last_epoch", tn::Tensor::from<int64_t>({-3})}, {"base_lrs", tn::ones({2})}});
+            }),
+            "Schedule: the step is -3, expected 0 or more");
+  scheduler.go_to(0);
+  EXPECT_DOUBLE_EQ(optimizer.lr(), 0.1);
+}
+
 // The functions of users, and growth without end, are seen when they give a rate.
 TEST_F(SchedulerTest, RefusesARateThatIsNone) {
   const auto optimizer = optim::SGD(parameter(), {.lr = 0.1});

@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "tenon/object.hpp"
+#include "tenon/optim/group_options.hpp"
 
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 namespace optim {
 
-// A handle to any optimizer. Its state_dict has the state of parameter i, counted over all groups,
-// as "state.i.<name>"; states are made at the first step.
+// A handle to any optimizer; states are made at the first step.
 class Optimizer : public Object {
  public:
   Optimizer() = default;
@@ -23,6 +23,34 @@ class Optimizer : public Object {
   static Optimizer create(const char* factory, const std::vector<Tensor>& parameters,
                           const Options&... options) {
     return Optimizer(Object::create(factory, parameters, options...));
+  }
+
+  // PyTorch's layout: the state of parameter i, counted over all groups, as "state.i.<name>", then
+  // of each group its parameters, rate and other options ("param_groups.0.params",
+  // "param_groups.0.lr", optim/group_options.hpp).
+  NamedTensors state_dict() const {
+    NamedTensors list = Object::state_dict();
+    for (auto& entry : detail::GroupOptions(*this).get()) list.push_back(std::move(entry));
+    return list;
+  }
+  // Copies states in and sets the options of all groups; where an Error is thrown options are as
+  // before. strict: names must match one to one. Without it states alone are loaded where the
+  // dict has no groups, and what only one side has is left.
+  void load_state_dict(const NamedTensors& state, bool strict = true) const {
+    const detail::GroupOptions options(*this);
+    NamedTensors states, groups;
+    for (const auto& entry : state)
+      (detail::GroupOptions::is_name(entry.first) ? groups : states).push_back(entry);
+    if (groups.empty() && !strict) return Object::load_state_dict(states, strict);
+    options.expect_fit(groups, strict);
+    const NamedTensors before = options.get();
+    try {
+      options.set(groups, strict);
+      Object::load_state_dict(states, strict);
+    } catch (...) {
+      options.set(before, /*strict=*/true);
+      throw;
+    }
   }
 
   // One step for all parameters that have a gradient. found_inf: a float tensor of one element;

@@ -46,6 +46,17 @@ inline double schedule_number(const char* schedule, const char* argument, double
                bounds.above_least ? "above " : "at least ", number_text(bounds.least),
                is_part ? " and at most " + number_text(bounds.most) : ""}));
 }
+// An entry of the state of a schedule.
+inline Tensor schedule_entry(const char* schedule, const NamedTensors& state, const char* name,
+                             int64_t elements) {
+  for (const auto& [key, tensor] : state) {
+    if (key != name) continue;
+    if (tensor.numel() == elements) return tensor;
+    fail(joined({schedule, ": '", name, "' has ", std::to_string(tensor.numel()),
+                 " elements in the state, expected ", std::to_string(elements)}));
+  }
+  fail(joined({schedule, ": '", name, "' is missing in the state"}));
+}
 // From `start` at 0 to `end` at 1.
 inline double annealed(bool by_cosine, double start, double end, double part) {
   if (!by_cosine) return start + (end - start) * part;
@@ -309,6 +320,26 @@ class Scheduler {
     step_ = step;
   }
   int64_t current() const { return step_; }
+
+  // The step, and the own rates of the groups: an optimizer whose state was loaded has the rates of
+  // a later step, from which a new Scheduler would go.
+  NamedTensors state_dict() const {
+    return {{"last_epoch", Tensor::from<int64_t>({step_}, Ints())},
+            {"base_lrs", Tensor::from(own_)}};
+  }
+  void load_state_dict(const NamedTensors& state) {
+    const int64_t step =
+        detail::schedule_entry("Scheduler", state, "last_epoch", 1).item<int64_t>();
+    const Tensor rates =
+        detail::schedule_entry("Scheduler", state, "base_lrs", int64_t(optimizer_.n_groups()));
+    const std::vector<double> before = std::exchange(own_, rates.to_vector<double>());
+    try {
+      go_to(step);
+    } catch (...) {
+      own_ = before;
+      throw;
+    }
+  }
 
  private:
   Optimizer optimizer_;
