@@ -30,7 +30,7 @@ data::Dataset counted(int64_t n) {
   return {Tensor::from(x, {n, 2}), Tensor::from(y)};
 }
 
-std::vector<int64_t> labels_of_pass(data::DataLoader& loader) {
+std::vector<int64_t> labels_of_pass(data::DataLoader<data::Dataset>& loader) {
   std::vector<int64_t> labels;
   for (auto [x, y] : loader) {
     const std::vector<int64_t> batch = y.to_vector<int64_t>();

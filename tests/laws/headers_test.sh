@@ -12,7 +12,7 @@ alone() {
 export -f compile alone
 export source
 
-(cd "$source/sdk/include" && printf '%s\n' tenon/*.hpp tenon/ops/*.hpp) | xargs -P 2 -I '{}' bash -c 'alone "$1"' - '{}' || exit 1
+(cd "$source/sdk/include" && printf '%s\n' tenon/*.hpp tenon/ops/*.hpp tenon/data/*.hpp) | xargs -P 2 -I '{}' bash -c 'alone "$1"' - '{}' || exit 1
 
 compile -fPIC -shared -Wl,--no-undefined -x c++ -o "$work/plugin.so" - <<'CODE'
 #include <tenon/plugin.hpp>

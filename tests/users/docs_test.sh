@@ -41,7 +41,7 @@ done
 
 # ---- Every public header has its row in face.md.
 
-for header in $(cd "$source/sdk/include" && ls tenon/*.hpp tenon/ops/*.hpp); do
+for header in $(cd "$source/sdk/include" && ls tenon/*.hpp tenon/ops/*.hpp tenon/data/*.hpp); do
   grep -qE "^(\| )?\`$header\` " "$source/docs/face.md" || failed "docs/face.md has no row of $header"
 done
 
@@ -101,6 +101,9 @@ find "$work" -maxdepth 1 \( -name '*.cpp' -o -name '*.c' \) -print0 | sort -z |
 #include <iostream>
 #include <tenon/backend.hpp>
 #include <tenon/build.hpp>
+#include <tenon/data/datasets.hpp>
+#include <tenon/data/samplers.hpp>
+#include <tenon/data/transforms.hpp>
 #include <tenon/disk.hpp>
 #include <tenon/elf.hpp>
 #include <tenon/halves.hpp>

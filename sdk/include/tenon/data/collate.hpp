@@ -1,0 +1,228 @@
+// A batch of samples: each tensor of them stacked along a new dimension 0, as PyTorch's
+// default_collate does it. Also what moves a batch to a device. Used by loader.hpp.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "tenon/tensor.hpp"
+
+namespace tenon {
+inline namespace TENON_HIDDEN v0 {
+namespace data {
+namespace detail {
+
+// `t` row-major on the cpu.
+inline Tensor on_host(const Tensor& t) {
+  if (t.device().is_cpu() && t.is_contiguous()) return t;
+  Tensor copy = Tensor::empty(t.sizes(), t.dtype());
+  void* to = nullptr;
+  check(tenon::detail::api.tensor->mutable_data(copy.get(), &to));
+  check(tenon::detail::api.tensor->read(t.get(), to, uint64_t(t.numel() * t.dtype().itemsize())));
+  return copy;
+}
+
+inline std::string shown(const Tensor& t) {
+  std::string text = t.dtype().name();
+  text += " [";
+  for (size_t i = 0; i < t.sizes().size(); ++i) {
+    if (i > 0) text += ", ";
+    text += std::to_string(t.sizes()[i]);
+  }
+  return text + "]";
+}
+
+// A sample that does not fit the first of its batch.
+struct Misfit : Error {
+  Misfit(size_t at, const std::string& what) : Error(what), place(at) {}
+  size_t place;  // in the batch
+};
+
+// [n, ...] of at(0) to at(n - 1), which are of one size and dtype.
+template <typename At>
+Tensor stacked(size_t n, At at) {
+  const Tensor first = on_host(at(0));
+  std::vector<int64_t> sizes(first.sizes().begin(), first.sizes().end());
+  sizes.insert(sizes.begin(), int64_t(n));
+  Tensor out = Tensor::empty(sizes, first.dtype());
+  void* data = nullptr;
+  check(tenon::detail::api.tensor->mutable_data(out.get(), &data));
+  const auto bytes = size_t(first.numel() * first.dtype().itemsize());
+  for (size_t i = 0; i < n; ++i) {
+    const Tensor& given = at(i);
+    if (given.sizes() != first.sizes() || given.dtype() != first.dtype()) {
+      throw Misfit(
+          i, tenon::detail::joined({"it is ", shown(given), ", the first of its batch is ",
+                                    shown(first), "; give a collate function for such samples"}));
+    }
+    const Tensor item = on_host(given);
+    if (bytes > 0) std::memcpy(static_cast<char*>(data) + i * bytes, item.get()->data, bytes);
+  }
+  return out;
+}
+
+template <typename T>
+inline constexpr bool kAlwaysFalse = false;
+
+// One field of all samples: tensors are stacked, numbers become a tensor [n] of their dtype, all
+// else a vector.
+template <typename Field, typename At>
+auto column(size_t n, At at) {
+  if constexpr (std::is_same_v<Field, Tensor>) {
+    return stacked(n, at);
+  } else if constexpr (std::is_arithmetic_v<Field>) {
+    Tensor out = Tensor::empty({int64_t(n)}, dtype_of<Field>());
+    auto* to = out.mutable_data<Field>();
+    for (size_t i = 0; i < n; ++i) to[i] = at(i);
+    return out;
+  } else {
+    std::vector<Field> list;
+    for (size_t i = 0; i < n; ++i) list.push_back(at(i));
+    return list;
+  }
+}
+
+template <typename T>
+concept TupleLike = requires {
+  std::tuple_size<T>::value;
+};
+
+// Structs of tensors, of at most eight.
+struct AnyField {
+  operator Tensor() const;
+};
+template <typename T, size_t... I>
+constexpr bool takes_fields(std::index_sequence<I...>) {
+  return requires { T{(static_cast<void>(I), AnyField{})...}; };
+}
+template <typename T, size_t N = 8>
+constexpr size_t n_fields() {
+  if constexpr (!std::is_aggregate_v<T> || N == 0) {
+    return 0;
+  } else if constexpr (takes_fields<T>(std::make_index_sequence<N>())) {
+    return N;
+  } else {
+    return n_fields<T, N - 1>();
+  }
+}
+// References to the fields of a struct.
+template <typename T>
+auto fields_of(T& s) {
+  constexpr size_t n = n_fields<std::remove_const_t<T>>();
+  if constexpr (n == 1) {
+    auto& [a] = s;
+    return std::tie(a);
+  } else if constexpr (n == 2) {
+    auto& [a, b] = s;
+    return std::tie(a, b);
+  } else if constexpr (n == 3) {
+    auto& [a, b, c] = s;
+    return std::tie(a, b, c);
+  } else if constexpr (n == 4) {
+    auto& [a, b, c, d] = s;
+    return std::tie(a, b, c, d);
+  } else if constexpr (n == 5) {
+    auto& [a, b, c, d, e] = s;
+    return std::tie(a, b, c, d, e);
+  } else if constexpr (n == 6) {
+    auto& [a, b, c, d, e, f] = s;
+    return std::tie(a, b, c, d, e, f);
+  } else if constexpr (n == 7) {
+    auto& [a, b, c, d, e, f, g] = s;
+    return std::tie(a, b, c, d, e, f, g);
+  } else if constexpr (n == 8) {
+    auto& [a, b, c, d, e, f, g, h] = s;
+    return std::tie(a, b, c, d, e, f, g, h);
+  } else {
+    static_assert(kAlwaysFalse<T>,
+                  "no tuple, and no struct of one to eight tensors: give a collate function");
+  }
+}
+
+template <typename Sample, size_t... I>
+auto collate_tuple(const std::vector<Sample>& samples, std::index_sequence<I...>) {
+  const auto of = [&](auto index) {
+    using Field = std::tuple_element_t<decltype(index)::value, Sample>;
+    return column<Field>(samples.size(), [&](size_t i) -> const Field& {
+      return std::get<decltype(index)::value>(samples[i]);
+    });
+  };
+  if constexpr (requires { typename Sample::first_type; }) {
+    return std::pair{of(std::integral_constant<size_t, I>())...};
+  } else if constexpr (requires { typename Sample::value_type; }) {  // an array
+    return std::array{of(std::integral_constant<size_t, I>())...};
+  } else {
+    return std::tuple{of(std::integral_constant<size_t, I>())...};
+  }
+}
+
+template <typename Sample, size_t... I>
+Sample collate_struct(const std::vector<Sample>& samples, std::index_sequence<I...>) {
+  return Sample{stacked(samples.size(), [&](size_t i) -> const Tensor& {
+    return std::get<I>(fields_of(samples[i]));
+  })...};
+}
+
+inline std::vector<Tensor> collate_list(const std::vector<std::vector<Tensor>>& samples) {
+  std::vector<Tensor> batch;
+  for (size_t field = 0; field < samples[0].size(); ++field) {
+    batch.push_back(stacked(samples.size(), [&](size_t i) -> const Tensor& {
+      if (samples[i].size() == samples[0].size()) return samples[i][field];
+      throw Misfit(i, tenon::detail::joined({"it has ", std::to_string(samples[i].size()),
+                                             " tensors, the first of its batch ",
+                                             std::to_string(samples[0].size())}));
+    }));
+  }
+  return batch;
+}
+
+// f(Tensor&) of each tensor in a batch as default_collate makes it; of others none.
+template <typename T, typename F>
+void each_tensor(T& batch, F f) {
+  if constexpr (std::is_same_v<T, Tensor>) {
+    f(batch);
+  } else if constexpr (TupleLike<T>) {
+    std::apply([&](auto&... field) { (each_tensor(field, f), ...); }, batch);
+  } else if constexpr (std::is_same_v<T, std::vector<Tensor>>) {
+    for (Tensor& t : batch) f(t);
+  } else if constexpr (n_fields<T>() > 0) {
+    std::apply([&](auto&... field) { (each_tensor(field, f), ...); }, fields_of(batch));
+  }
+}
+
+}  // namespace detail
+
+// Of at least one sample. A sample is a Tensor, a tuple, pair or array, a vector of Tensors, or a
+// struct of one to eight Tensors, and the batch is of the same kind. In tuples numbers become
+// tensors [n] of their dtype, and what is neither tensor nor number (a string) a vector.
+template <typename Sample>
+auto default_collate(const std::vector<Sample>& samples) {
+  if constexpr (detail::TupleLike<Sample>) {
+    return detail::collate_tuple(samples, std::make_index_sequence<std::tuple_size_v<Sample>>());
+  } else if constexpr (std::is_same_v<Sample, Tensor> || std::is_arithmetic_v<Sample>) {
+    return detail::column<Sample>(samples.size(),
+                                  [&](size_t i) -> const Sample& { return samples[i]; });
+  } else if constexpr (std::is_same_v<Sample, std::vector<Tensor>>) {
+    return detail::collate_list(samples);
+  } else {
+    return detail::collate_struct(samples, std::make_index_sequence<detail::n_fields<Sample>()>());
+  }
+}
+
+// What a loader collates with where nothing else is given.
+struct DefaultCollate {
+  template <typename Sample>
+  auto operator()(const std::vector<Sample>& samples) const {
+    return default_collate(samples);
+  }
+};
+
+}  // namespace data
+}  // namespace v0
+}  // namespace tenon

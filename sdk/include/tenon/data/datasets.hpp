@@ -1,0 +1,230 @@
+// Datasets to make others of: tensors side by side, parts, joins, functions over samples. For
+// applications; loader.hpp says what a dataset is.
+//
+//   data::TensorDataset all(images, depths, weights);
+//   auto [train, test] = data::random_split(all, {0.9, 0.1}, /*seed=*/0);
+//   auto noisy = data::map(train, [](auto sample, data::Random& random) { ...; return sample; });
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "tenon/data.hpp"
+
+namespace tenon {
+inline namespace TENON_HIDDEN v0 {
+namespace data {
+
+// N tensors of any device and layout, with as many items each along dimension 0.
+// for (auto [a, b, c] : DataLoader(TensorDataset(a, b, c), ...)).
+template <size_t N>
+class TensorDataset {
+ public:
+  template <typename... T>
+  explicit TensorDataset(const T&... tensors) : tensors_{tensors...} {
+    static_assert(sizeof...(T) == N && N > 0 && (std::is_same_v<T, Tensor> && ...));
+    for (size_t i = 0; i < N; ++i) {
+      if (!tensors_[i].defined() || tensors_[i].dim() == 0) {
+        fail(tenon::detail::joined(
+            {"TensorDataset: tensor ", std::to_string(i), " has no dimension of items"}));
+      }
+      if (tensors_[i].size(0) != tensors_[0].size(0)) {
+        fail(tenon::detail::joined({"TensorDataset: tensor ", std::to_string(i), " has ",
+                                    std::to_string(tensors_[i].size(0)), " items, the first has ",
+                                    std::to_string(tensors_[0].size(0))}));
+      }
+      tensors_[i] = detail::on_host(tensors_[i]);
+    }
+  }
+
+  int64_t size() const { return tensors_[0].size(0); }
+  // One item, without the dimension of items.
+  std::array<Tensor, N> get(int64_t index) const {
+    std::array<Tensor, N> item;
+    for (size_t i = 0; i < N; ++i) {
+      const Tensor row = detail::rows(tensors_[i], {index});
+      item[i] = Tensor::empty(Ints(row.sizes().data() + 1, row.sizes().size() - 1), row.dtype());
+      void* to = nullptr;
+      check(tenon::detail::api.tensor->mutable_data(item[i].get(), &to));
+      check(tenon::detail::api.tensor->read(row.get(), to,
+                                            uint64_t(row.numel() * row.dtype().itemsize())));
+    }
+    return item;
+  }
+  std::array<Tensor, N> get_batch(const std::vector<int64_t>& indices) const {
+    std::array<Tensor, N> batch;
+    for (size_t i = 0; i < N; ++i) batch[i] = detail::rows(tensors_[i], indices);
+    return batch;
+  }
+
+ private:
+  std::array<Tensor, N> tensors_;
+};
+template <typename... T>
+TensorDataset(const T&...) -> TensorDataset<sizeof...(T)>;
+
+namespace detail {
+
+// What `get` gives, and get_batch where the dataset has that.
+template <typename D>
+class Wrapper {
+ public:
+  explicit Wrapper(std::shared_ptr<const D> dataset) : base_(std::move(dataset)) {}
+  explicit Wrapper(D dataset) : base_(std::make_shared<const D>(std::move(dataset))) {}
+  const D& base() const { return *base_; }
+
+ protected:
+  std::shared_ptr<const D> base_;
+};
+
+inline void expect_index(const char* what, int64_t index, int64_t size) {
+  if (index >= 0 && index < size) return;
+  fail(tenon::detail::joined(
+      {what, ": index ", std::to_string(index), " of ", std::to_string(size), " items"}));
+}
+
+}  // namespace detail
+
+// The items at `indices` of another dataset, which several parts share.
+template <typename D>
+class Subset : public detail::Wrapper<D> {
+ public:
+  Subset(D dataset, std::vector<int64_t> indices)
+      : Subset(std::make_shared<const D>(std::move(dataset)), std::move(indices)) {}
+  Subset(std::shared_ptr<const D> dataset, std::vector<int64_t> indices)
+      : detail::Wrapper<D>(std::move(dataset)), indices_(std::move(indices)) {
+    for (int64_t index : indices_) detail::expect_index("Subset", index, this->base().size());
+  }
+
+  int64_t size() const { return int64_t(indices_.size()); }
+  const std::vector<int64_t>& indices() const { return indices_; }
+  auto get(int64_t index, Random& random) const requires(!detail::kGetsBatches<D>) {
+    detail::expect_index("Subset", index, size());
+    return detail::sample_of(this->base(), indices_[size_t(index)], random);
+  }
+  auto get_batch(const std::vector<int64_t>& places) const requires(detail::kGetsBatches<D>) {
+    std::vector<int64_t> indices;
+    for (int64_t place : places) {
+      detail::expect_index("Subset", place, size());
+      indices.push_back(indices_[size_t(place)]);
+    }
+    return this->base().get_batch(indices);
+  }
+
+ private:
+  std::vector<int64_t> indices_;
+};
+
+// Parts of these fractions, which together are at most 1, of the items in random order. Of the
+// sizes floor(n * fraction) what is left goes to the first parts, where the sum is 1.
+template <typename D, size_t N>
+std::array<Subset<D>, N> random_split(D dataset, const double (&fractions)[N], uint64_t seed) {
+  const auto shared = std::make_shared<const D>(std::move(dataset));
+  const int64_t n = shared->size();
+  double sum = 0;
+  int64_t left = n;
+  std::array<int64_t, N> sizes;
+  for (size_t i = 0; i < N; ++i) {
+    if (!(fractions[i] >= 0)) {
+      fail(tenon::detail::joined({"random_split: fraction ", std::to_string(i), " is ",
+                                  std::to_string(fractions[i]), ", expected at least 0"}));
+    }
+    sum += fractions[i];
+    sizes[i] = int64_t(std::floor(double(n) * fractions[i]));
+    left -= sizes[i];
+  }
+  if (sum > 1 + 1e-9) {
+    fail(tenon::detail::joined({"random_split: the fractions together are ", std::to_string(sum),
+                                ", expected at most 1"}));
+  }
+  if (sum >= 1 - 1e-9) {
+    for (size_t i = 0; left > 0; i = (i + 1) % N, --left) ++sizes[i];
+  }
+  std::vector<int64_t> order = detail::first_integers(n);
+  Random::of_pass(seed, 0).shuffle(order);
+  auto next = order.begin();
+  const auto part = [&](size_t i) {
+    std::vector<int64_t> own(next, next + sizes[i]);
+    next += sizes[i];
+    return Subset<D>(shared, std::move(own));
+  };
+  return [&]<size_t... I>(std::index_sequence<I...>) {
+    return std::array<Subset<D>, N>{part(I)...};
+  }
+  (std::make_index_sequence<N>());
+}
+
+// The items of the first dataset, then those of the second.
+template <typename A, typename B>
+class Concat {
+ public:
+  Concat(A first, B second) : first_(std::move(first)), second_(std::move(second)) {}
+  int64_t size() const { return first_.size() + second_.size(); }
+  auto get(int64_t index, Random& random) const {
+    const int64_t n = first_.size();
+    return index < n ? detail::sample_of(first_, index, random)
+                     : detail::sample_of(second_, index - n, random);
+  }
+
+ private:
+  A first_;
+  B second_;
+};
+
+// f(sample), or f(sample, Random&), of each sample; f(batch) where the dataset gives whole batches.
+// Workers call it at the same time.
+template <typename D, typename F>
+class Mapped : public detail::Wrapper<D> {
+ public:
+  Mapped(D dataset, F f) : detail::Wrapper<D>(std::move(dataset)), f_(std::move(f)) {}
+  int64_t size() const { return this->base().size(); }
+  auto get(int64_t index, Random& random) const requires(!detail::kGetsBatches<D>) {
+    auto sample = detail::sample_of(this->base(), index, random);
+    if constexpr (std::is_invocable_v<const F&, decltype(std::move(sample)), Random&>) {
+      return f_(std::move(sample), random);
+    } else {
+      return f_(std::move(sample));
+    }
+  }
+  auto get_batch(const std::vector<int64_t>& indices) const requires(detail::kGetsBatches<D>) {
+    return f_(this->base().get_batch(indices));
+  }
+
+ private:
+  F f_;
+};
+template <typename D, typename F>
+Mapped<D, F> map(D dataset, F f) {
+  return {std::move(dataset), std::move(f)};
+}
+
+// A function's call for each index from 0 to size - 1: a dataset in one line.
+template <typename F>
+class Generated {
+ public:
+  Generated(int64_t size, F f) : size_(size), f_(std::move(f)) {}
+  int64_t size() const { return size_; }
+  auto get(int64_t index, Random& random) const {
+    if constexpr (std::is_invocable_v<const F&, int64_t, Random&>) {
+      return f_(index, random);
+    } else {
+      return f_(index);
+    }
+  }
+
+ private:
+  int64_t size_;
+  F f_;
+};
+
+}  // namespace data
+}  // namespace v0
+}  // namespace tenon

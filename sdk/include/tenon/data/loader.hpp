@@ -1,0 +1,383 @@
+// DataLoader: batches of a dataset, made ahead by threads, in an order that the seed alone decides.
+// Part of data.hpp. It reads no files and knows no format, which is up to the dataset.
+//
+//   struct Faces {
+//     int64_t size() const { return int64_t(paths.size()); }
+//     std::pair<Tensor, int64_t> get(int64_t i) const { return {decode(paths[i]), person[i]}; }
+//     ...
+//   };
+//   data::DataLoader batches(Faces(...), {.batch_size = 64, .shuffle = true, .num_workers = 4});
+//   for (auto [images, people] : batches) ...
+//
+// A dataset has `int64_t size() const` and one of these, which workers call at the same time:
+//   get(int64_t index) const                           a sample
+//   get(int64_t index, data::Random& random) const     the same, with the sample's random numbers
+//   get_batch(const std::vector<int64_t>&) const       a whole batch, where that is cheaper
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tenon/data/collate.hpp"
+#include "tenon/data/pipeline.hpp"
+#include "tenon/data/sampler.hpp"
+#include "tenon/object.hpp"
+#include "tenon/random.hpp"
+
+namespace tenon {
+inline namespace TENON_HIDDEN v0 {
+namespace data {
+
+struct LoaderOptions {
+  int64_t batch_size = 1;
+  bool shuffle = false;
+  bool drop_last = false;             // leave out a last batch that is not full
+  std::optional<uint64_t> seed = {};  // of the order; absent: the seed of tenon's random numbers
+  int64_t num_workers = 0;            // threads that make batches; 0: the caller does
+  int64_t prefetch_factor = 2;        // batches made ahead, for each worker
+  bool persistent_workers = false;    // the threads stay from one pass to the next
+  SamplerPtr sampler = {};            // the order, in the place of `shuffle`
+  std::optional<Device> device = {};  // batches are brought there, by the workers
+};
+
+// What a loader throws when a sample or a batch cannot be made.
+class SampleError : public Error {
+ public:
+  SampleError(int64_t in_batch, int64_t of_sample, const std::string& message, tn_code code,
+              std::exception_ptr thrown)
+      : Error(message, code), batch(in_batch), sample(of_sample), cause(std::move(thrown)) {}
+
+  int64_t batch;   // its number in the pass, from 0
+  int64_t sample;  // its index in the dataset; -1: the batch as a whole
+  std::exception_ptr cause;
+};
+
+namespace detail {
+
+// What `thrown` says.
+inline std::pair<std::string, tn_code> words_of(const std::exception_ptr& thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const Error& error) {
+    return {error.what(), error.code()};
+  } catch (const std::bad_alloc&) {
+    return {"host memory is exhausted", TN_OUT_OF_MEMORY};
+  } catch (const std::exception& error) {
+    return {error.what(), TN_EXCEPTION};
+  } catch (...) {
+    return {"an exception that is no std::exception", TN_EXCEPTION};
+  }
+}
+
+[[noreturn]] inline void sample_failed(int64_t batch, int64_t sample,
+                                       const std::vector<int64_t>& indices,
+                                       std::exception_ptr thrown) {
+  const auto [what, code] = words_of(thrown);
+  std::string where;
+  if (sample >= 0) {
+    where = tenon::detail::joined(
+        {"sample ", std::to_string(sample), " (batch ", std::to_string(batch), ")"});
+  } else {
+    where = tenon::detail::joined({"batch ", std::to_string(batch), " (sample "});
+    where += std::to_string(indices.empty() ? -1 : indices[0]);
+    if (indices.size() > 1) {
+      where += tenon::detail::joined({" and ", std::to_string(indices.size() - 1), " more"});
+    }
+    where += ")";
+  }
+  throw SampleError(batch, sample, tenon::detail::joined({"DataLoader: ", where, ": ", what}), code,
+                    std::move(thrown));
+}
+
+// A sample of a dataset, by whichever `get` it has.
+template <typename D>
+auto sample_of(const D& dataset, int64_t index, Random& random) {
+  if constexpr (requires { dataset.get(index, random); }) {
+    return dataset.get(index, random);
+  } else {
+    return dataset.get(index);
+  }
+}
+
+template <typename D>
+inline constexpr bool kGetsBatches = requires(const D& dataset,
+                                              const std::vector<int64_t>& indices) {
+  dataset.get_batch(indices);
+};
+
+template <typename D, typename C>
+auto batch_type(const D& dataset, const C& collate, Random& random) {
+  if constexpr (kGetsBatches<D>) {
+    return dataset.get_batch(std::vector<int64_t>());
+  } else {
+    return collate(std::vector<decltype(sample_of(dataset, 0, random))>());
+  }
+}
+
+inline void expect_loader_options(const LoaderOptions& o) {
+  const auto expect = [](const char* name, int64_t value, int64_t least, int64_t most) {
+    if (value >= least && value <= most) return;
+    const std::string range =
+        most == INT64_MAX
+            ? tenon::detail::joined({"at least ", std::to_string(least)})
+            : tenon::detail::joined({std::to_string(least), " to ", std::to_string(most)});
+    fail(tenon::detail::joined(
+        {"DataLoader: ", name, " is ", std::to_string(value), ", expected ", range}));
+  };
+  expect("batch_size", o.batch_size, 1, INT64_MAX);
+  expect("num_workers", o.num_workers, 0, 1024);
+  expect("prefetch_factor", o.prefetch_factor, 1, 1024);
+  if (o.shuffle && o.sampler) {
+    fail("DataLoader: shuffle and sampler are both given, and each is an order of its own");
+  }
+}
+
+// A pass of a dataset: the order, and how a batch of it is made. What workers read does not change
+// while a pass is under way.
+template <typename D, typename C>
+struct Pass {
+  using Batch = decltype(batch_type(std::declval<const D&>(), std::declval<const C&>(),
+                                    std::declval<Random&>()));
+  const D dataset;
+  const C collate;
+  const LoaderOptions options;
+  std::vector<int64_t> order;
+  uint64_t seed = 0;
+  int64_t epoch = 0;
+
+  int64_t n_items() const {
+    return options.sampler ? options.sampler->size(dataset.size()) : dataset.size();
+  }
+  int64_t n_batches() const {
+    const int64_t n = n_items(), b = options.batch_size;
+    return n / b + (!options.drop_last && n % b != 0);
+  }
+  void draw_order() {
+    const int64_t items = dataset.size();
+    const SamplerPtr sampler = options.sampler   ? options.sampler
+                               : options.shuffle ? RandomSampler()
+                                                 : SequentialSampler();
+    order = sampler->order(items, Random::of_pass(seed, epoch));
+    if (int64_t(order.size()) != n_items()) {
+      fail(tenon::detail::joined({"DataLoader: the sampler gives ", std::to_string(order.size()),
+                                  " indices, its size is ", std::to_string(n_items())}));
+    }
+    for (int64_t index : order) {
+      if (index >= 0 && index < items) continue;
+      fail(tenon::detail::joined({"DataLoader: the sampler gives index ", std::to_string(index),
+                                  " of a dataset of ", std::to_string(items), " items"}));
+    }
+  }
+  Batch make(int64_t number, const Flag& cancelled) const {
+    const int64_t first = number * options.batch_size;
+    const int64_t n = std::min(options.batch_size, int64_t(order.size()) - first);
+    const std::vector<int64_t> indices(order.begin() + first, order.begin() + first + n);
+    int64_t at = -1;  // the sample that is being made
+    std::exception_ptr thrown;
+    try {
+      Batch batch = gathered(indices, first, cancelled, at);
+      at = -1;
+      if (options.device) {
+        each_tensor(batch, [&](Tensor& t) { t = t.to(*options.device); });
+      }
+      return batch;
+    } catch (const Misfit& misfit) {
+      at = indices[misfit.place];
+      thrown = std::current_exception();
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+    sample_failed(number, at, indices, std::move(thrown));
+  }
+
+ private:
+  Batch gathered(const std::vector<int64_t>& indices, int64_t first, const Flag& cancelled,
+                 int64_t& at) const {
+    if constexpr (kGetsBatches<D>) {
+      return dataset.get_batch(indices);
+    } else {
+      std::vector<decltype(sample_of(dataset, 0, std::declval<Random&>()))> samples;
+      samples.reserve(indices.size());
+      for (size_t i = 0; i < indices.size(); ++i) {
+        if (cancelled.is_set()) fail("the pass has ended");
+        Random random = Random::of_sample(seed, epoch, first + int64_t(i));
+        at = indices[i];
+        samples.push_back(sample_of(dataset, indices[i], random));
+      }
+      at = -1;
+      return collate(samples);
+    }
+  }
+};
+
+}  // namespace detail
+
+// Batches of dataset D. Each pass (range-for) is an epoch with an order of its own, which seed and
+// number of the epoch decide; the number of workers changes nothing. One pass at a time: to begin
+// one ends the pass before it. A loader may be dropped at any time; it waits for the samples that
+// are being made. Used by one thread; moved between passes.
+//
+// `collate(const std::vector<Sample>&)` makes the batch; workers call it at the same time.
+template <typename D, typename C = DefaultCollate>
+class DataLoader {
+  using Pass = detail::Pass<D, C>;
+
+ public:
+  using Batch = typename Pass::Batch;
+
+  DataLoader(D dataset, const LoaderOptions& options = {}, C collate = {})
+      : DataLoader(options, std::move(dataset), std::move(collate)) {}
+
+  int64_t size() const { return pass_->n_batches(); }  // batches in a pass
+  const D& dataset() const { return pass_->dataset; }
+  // Where it is: the epoch that is under way or was last, and how many batches of it were given.
+  int64_t epoch() const { return pass_->epoch; }
+  int64_t batch() const { return given_; }
+
+  // The place, for a checkpoint: a loader of the same data and batch size that loads it goes on
+  // with the batch behind the last that was given, in the middle of an epoch too, and its samples
+  // draw the same random numbers. Where the epoch had ended the next one begins.
+  NamedTensors state_dict() const;
+  void load_state_dict(const NamedTensors& state);
+
+  class iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = Batch;
+    using difference_type = std::ptrdiff_t;
+    using pointer = void;
+    using reference = value_type;
+
+    iterator() = default;
+    iterator(DataLoader* loader, int64_t batch) : loader_(loader), batch_(batch) {}
+    value_type operator*() const { return *loader_->current_; }
+    iterator& operator++() {
+      batch_ = loader_->advance(batch_);
+      return *this;
+    }
+    void operator++(int) { ++*this; }
+    bool operator==(const iterator& other) const { return batch_ == other.batch_; }
+
+   private:
+    DataLoader* loader_ = nullptr;
+    int64_t batch_ = 0;
+  };
+  iterator begin();
+  iterator end() { return {this, size()}; }
+
+ private:
+  DataLoader(const LoaderOptions& options, D dataset, C collate);
+
+  // The batch behind number `batch` becomes the current one; gives its number, or size() where
+  // there is none.
+  int64_t advance(int64_t batch);
+
+  std::unique_ptr<Pass> pass_;
+  std::unique_ptr<detail::Pipeline<Pass>> pipeline_;  // behind what its workers read
+  std::optional<Batch> current_;
+  std::optional<uint64_t> loaded_seed_;
+  int64_t given_ = 0;
+  bool goes_on_ = true;  // the next pass is the epoch of `pass_`, from `given_` on
+  bool under_way_ = false;
+};
+
+template <typename D, typename C>
+DataLoader<D, C>::DataLoader(const LoaderOptions& options, D dataset, C collate) {
+  detail::expect_loader_options(options);
+  pass_.reset(new Pass{std::move(dataset), std::move(collate), options, {}, 0, 0});
+  pipeline_ = std::make_unique<detail::Pipeline<Pass>>(
+      pass_.get(), options.num_workers,
+      std::max<int64_t>(1, options.num_workers * options.prefetch_factor),
+      options.persistent_workers);
+}
+
+template <typename D, typename C>
+typename DataLoader<D, C>::iterator DataLoader<D, C>::begin() {
+  pipeline_->cancel();
+  under_way_ = false;
+  current_.reset();
+  if (!std::exchange(goes_on_, false)) {
+    ++pass_->epoch;
+    given_ = 0;
+  }
+  pass_->seed = loaded_seed_          ? *loaded_seed_
+                : pass_->options.seed ? *pass_->options.seed
+                                      : random_state().seed;
+  pass_->draw_order();
+  if (given_ >= size()) return end();
+  pipeline_->start(given_, size());
+  under_way_ = true;
+  return {this, advance(given_ - 1)};
+}
+
+template <typename D, typename C>
+int64_t DataLoader<D, C>::advance(int64_t batch) {
+  current_.reset();
+  if (!under_way_) return size();  // it failed, or another pass has begun and ended
+  under_way_ = false;              // unless the next batch can be made
+  if (batch + 1 >= size()) {
+    pipeline_->cancel();
+    return size();
+  }
+  current_.emplace(pipeline_->next());
+  under_way_ = true;
+  given_ = batch + 2;
+  return batch + 1;
+}
+
+template <typename D, typename C>
+NamedTensors DataLoader<D, C>::state_dict() const {
+  const uint64_t next_seed = loaded_seed_          ? *loaded_seed_
+                             : !goes_on_           ? pass_->seed
+                             : pass_->options.seed ? *pass_->options.seed
+                                                   : random_state().seed;
+  return {{"epoch", tensor<int64_t>(pass_->epoch)},
+          {"batch", tensor<int64_t>(given_)},
+          {"seed", tensor<int64_t>(int64_t(next_seed))},
+          {"items", tensor<int64_t>(pass_->n_items())},
+          {"batch_size", tensor<int64_t>(pass_->options.batch_size)}};
+}
+
+template <typename D, typename C>
+void DataLoader<D, C>::load_state_dict(const NamedTensors& state) {
+  const auto value = [&](const char* name) {
+    for (const auto& [key, tensor] : state) {
+      if (key == name) return tensor.template item<int64_t>();
+    }
+    fail(tenon::detail::joined({"DataLoader: the state has no '", name, "'"}), TN_NOT_FOUND);
+  };
+  const int64_t epoch = value("epoch"), given = value("batch"), seed = value("seed"),
+                items = value("items"), batch_size = value("batch_size");
+  if (items != pass_->n_items() || batch_size != pass_->options.batch_size) {
+    fail(tenon::detail::joined({"DataLoader: the state is of ", std::to_string(items),
+                                " items in batches of ", std::to_string(batch_size),
+                                ", this loader has ", std::to_string(pass_->n_items()),
+                                " in batches of ", std::to_string(pass_->options.batch_size)}));
+  }
+  if (epoch < 0 || given < 0 || given > size()) {
+    fail(tenon::detail::joined({"DataLoader: the state is at batch ", std::to_string(given),
+                                " of epoch ", std::to_string(epoch), ", an epoch has ",
+                                std::to_string(size())}));
+  }
+  pipeline_->cancel();
+  under_way_ = false;
+  current_.reset();
+  const bool ended = given == size();
+  pass_->epoch = ended ? epoch + 1 : epoch;
+  given_ = ended ? 0 : given;
+  loaded_seed_ = uint64_t(seed);
+  goes_on_ = true;
+}
+
+}  // namespace data
+}  // namespace v0
+}  // namespace tenon

@@ -1,0 +1,175 @@
+// Batches made ahead by workers, and given in order. Used by loader.hpp; knows no data.
+//
+// Invariants
+//  1. Batches are started in order, each by whichever worker is free, and given in order.
+//  2. At most `capacity` batches are started and not given yet: this bounds the memory.
+//  3. A failure is thrown in the batch's place, or before that when the caller would have to wait:
+//     who waits for a slow batch hears of the failed one behind it at once.
+//  4. Nothing of a pass runs when `cancel` has returned, and no thread when the destructor has.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "tenon/data/threads.hpp"
+
+namespace tenon {
+inline namespace TENON_HIDDEN v0 {
+namespace data::detail {
+
+// For one caller. Batches are what `maker->make(number, cancelled)` gives, called by several workers
+// at a time, or by the caller where there are none. It looks at the flag now and then and throws,
+// whatever it likes, where that is set.
+template <typename Maker>
+class Pipeline {
+ public:
+  using Batch = typename Maker::Batch;
+
+  // maker: outlives this. persistent: the workers stay from one pass to the next.
+  Pipeline(const Maker* maker, int64_t n_workers, int64_t capacity, bool persistent)
+      : maker_(maker), n_workers_(n_workers), persistent_(persistent), slots_(size_t(capacity)) {}
+  Pipeline(const Pipeline&) = delete;
+  Pipeline& operator=(const Pipeline&) = delete;
+  ~Pipeline() { end_threads(); }
+
+  // Begins a pass over the batches first to end - 1. None is under way.
+  void start(int64_t first, int64_t end) {
+    if (n_workers_ == 0) {
+      next_ = first;
+      return;
+    }
+    {
+      Lock lock(mutex_);
+      started_ = next_ = first;
+      end_ = end;
+      stop_ = false;
+      work_.notify_all();
+    }
+    try {
+      while (int64_t(workers_.size()) < n_workers_) {
+        workers_.push_back(std::make_unique<Thread>(run_worker, this));
+      }
+    } catch (...) {
+      end_threads();
+      throw;
+    }
+  }
+
+  // The next batch of the pass, which has one.
+  Batch next() {
+    if (n_workers_ == 0) return maker_->make(next_++, cancelled_);
+    std::optional<Batch> batch;
+    std::exception_ptr error;
+    {
+      Lock lock(mutex_);
+      Slot& slot = slot_of(next_);
+      ready_.wait(mutex_, [&] { return slot.ready || failed_; });
+      if (slot.ready && slot.batch) {
+        batch = std::exchange(slot.batch, std::nullopt);
+        slot.ready = false;
+        ++next_;
+        work_.notify_all();
+      } else {
+        error = slot.ready ? std::exchange(slot.error, nullptr) : std::exchange(failed_, nullptr);
+      }
+    }
+    if (error) {
+      cancel();
+      std::rethrow_exception(std::move(error));
+    }
+    return *std::move(batch);
+  }
+
+  // Ends the pass, wherever it is.
+  void cancel() {
+    if (!persistent_) return end_threads();
+    Lock lock(mutex_);
+    end_pass();
+    ready_.wait(mutex_, [&] { return busy_ == 0; });
+    clear();
+  }
+
+ private:
+  struct Slot {
+    std::optional<Batch> batch;
+    std::exception_ptr error;
+    bool ready = false;
+  };
+  Slot& slot_of(int64_t batch) { return slots_[size_t(batch) % slots_.size()]; }
+
+  static void run_worker(void* self) noexcept { static_cast<Pipeline*>(self)->run(); }
+  void run() {
+    Lock lock(mutex_);
+    while (true) {
+      work_.wait(mutex_, [&] {
+        return stop_ || (started_ < end_ && started_ < next_ + int64_t(slots_.size()));
+      });
+      if (stop_) return;
+      const int64_t number = started_++;
+      ++busy_;
+      std::optional<Batch> batch;
+      std::exception_ptr error;
+      lock.without([&] {
+        try {
+          batch.emplace(maker_->make(number, cancelled_));
+        } catch (...) {
+          error = std::current_exception();
+        }
+      });
+      --busy_;
+      Slot& slot = slot_of(number);
+      if (error && !failed_) failed_ = error;
+      slot.batch = std::move(batch);
+      slot.error = std::move(error);
+      slot.ready = true;
+      ready_.notify_all();
+    }
+  }
+
+  // Both need the mutex.
+  void end_pass() {
+    cancelled_.set(true);
+    started_ = end_ = 0;
+  }
+  void clear() {
+    for (Slot& slot : slots_) slot = Slot();
+    failed_ = nullptr;
+    cancelled_.set(false);
+  }
+
+  void end_threads() {
+    {
+      Lock lock(mutex_);
+      end_pass();
+      stop_ = true;
+      work_.notify_all();
+    }
+    workers_.clear();
+    Lock lock(mutex_);
+    clear();
+  }
+
+  const Maker* const maker_;
+  const int64_t n_workers_;
+  const bool persistent_;
+  Flag cancelled_;
+
+  Mutex mutex_;
+  Condition work_, ready_;
+  // All of these need the mutex where there are workers.
+  std::vector<Slot> slots_;
+  std::exception_ptr failed_;  // of the batch that failed first
+  int64_t started_ = 0, next_ = 0, end_ = 0, busy_ = 0;
+  bool stop_ = false;
+
+  std::vector<std::unique_ptr<Thread>> workers_;  // the last: they end before all else goes
+};
+
+}  // namespace data::detail
+}  // namespace v0
+}  // namespace tenon

@@ -1,0 +1,223 @@
+// A DataLoader with workers: the same batches whatever their number, errors at once, an end at any
+// time, bounded memory. It runs under ThreadSanitizer.
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <tenon/data/datasets.hpp>
+#include <tenon/data/samplers.hpp>
+#include <tenon/tenon.hpp>
+
+#include "files_support.h"
+
+namespace tenon {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+struct LoaderThreads : testing::Test {
+  static void SetUpTestSuite() { load_plugins(); }
+};
+
+double seconds_since(steady_clock::time_point then) {
+  return std::chrono::duration<double>(steady_clock::now() - then).count();
+}
+
+size_t threads_of_process() {
+  size_t n = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/task"))
+    ++n;
+  return n;
+}
+
+// Index and a random number of each sample; some are slow, so that workers overtake each other.
+auto noisy(int64_t n) {
+  return data::Generated(n, [](int64_t i, data::Random& random) {
+    if (i % 17 == 0) std::this_thread::sleep_for(milliseconds(1));
+    return std::pair(tensor({i}), random.uniform());
+  });
+}
+
+template <typename L>
+std::vector<double> pass_of(L& loader) {
+  std::vector<double> values;
+  for (auto [index, number] : loader) {
+    const auto i = index.template to_vector<double>(), r = number.template to_vector<double>();
+    values.insert(values.end(), i.begin(), i.end());
+    values.insert(values.end(), r.begin(), r.end());
+  }
+  return values;
+}
+
+TEST_F(LoaderThreads, TheNumberOfWorkersChangesNothing) {
+  const auto passes = [](int64_t workers, int64_t prefetch, bool persistent) {
+    data::DataLoader loader(noisy(100), {.batch_size = 7,
+                                         .shuffle = true,
+                                         .seed = 3,
+                                         .num_workers = workers,
+                                         .prefetch_factor = prefetch,
+                                         .persistent_workers = persistent});
+    return std::vector{pass_of(loader), pass_of(loader), pass_of(loader)};
+  };
+  const auto expected = passes(0, 2, false);
+  EXPECT_NE(expected[0], expected[1]);
+  for (const int64_t workers : {1, 2, 3, 8}) {
+    EXPECT_EQ(passes(workers, 2, false), expected) << workers;
+    EXPECT_EQ(passes(workers, 1, true), expected) << workers;
+  }
+}
+
+TEST_F(LoaderThreads, GoesOnInTheMiddleOfAnEpochWithOtherWorkers) {
+  const data::LoaderOptions few = {.batch_size = 7, .shuffle = true, .seed = 3, .num_workers = 2};
+  data::DataLoader whole(noisy(50), few), before(noisy(50), few);
+  const std::vector<double> expected = pass_of(whole);
+  NamedTensors state;
+  std::vector<double> given;
+  for (auto [index, number] : before) {
+    const auto i = index.to_vector<double>(), r = number.to_vector<double>();
+    given.insert(given.end(), i.begin(), i.end());
+    given.insert(given.end(), r.begin(), r.end());
+    state = before.state_dict();
+    if (before.batch() == 3) break;
+  }
+  data::DataLoader after(noisy(50), {.batch_size = 7, .shuffle = true, .num_workers = 3});
+  after.load_state_dict(state);
+  const std::vector<double> rest = pass_of(after);
+  given.insert(given.end(), rest.begin(), rest.end());
+  EXPECT_EQ(given, expected);
+  EXPECT_EQ(pass_of(after), pass_of(whole));
+}
+
+// Sample 20 fails at once, while the batch that the caller waits for takes four seconds: the worker
+// that makes it looks between two samples whether anyone still wants it.
+TEST_F(LoaderThreads, AnErrorReachesTheCallerAtOnce) {
+  const data::Generated samples(100, [](int64_t i) {
+    if (i == 20) throw std::runtime_error("it is rotten");
+    if (i < 10) std::this_thread::sleep_for(milliseconds(400));
+    return tensor({i});
+  });
+  for (const bool persistent : {false, true}) {
+    data::DataLoader loader(samples,
+                            {.batch_size = 10, .num_workers = 3, .persistent_workers = persistent});
+    const auto then = steady_clock::now();
+    try {
+      loader.begin();
+      FAIL() << "the error of sample 20 is lost";
+    } catch (const data::SampleError& error) {
+      EXPECT_EQ(error.sample, 20);
+      EXPECT_STREQ(error.what(), "DataLoader: sample 20 (batch 2): it is rotten");
+      EXPECT_THROW(std::rethrow_exception(error.cause), std::runtime_error);
+    }
+    EXPECT_LT(seconds_since(then), 1.0);
+  }
+}
+
+TEST_F(LoaderThreads, BatchesBeforeAnErrorAreGiven) {
+  const data::Generated samples(40, [](int64_t i) {
+    if (i == 35) throw std::runtime_error("it is rotten");
+    return tensor({i});
+  });
+  data::DataLoader loader(
+      samples,
+      {.batch_size = 4, .num_workers = 2, .prefetch_factor = 1, .persistent_workers = true});
+  for (int pass = 0; pass < 3; ++pass) {
+    int64_t given = 0;
+    EXPECT_SAYS(for (Tensor t : loader) given += t.numel(), "sample 35 (batch 8)");
+    EXPECT_GE(given, 24);  // all that could not be in flight when it failed
+  }
+}
+
+TEST_F(LoaderThreads, EndsInTheMiddleOfAPass) {
+  const size_t before = threads_of_process();
+  for (int i = 0; i < 30; ++i) {
+    const data::LoaderOptions options = {.batch_size = 3,
+                                         .shuffle = true,
+                                         .num_workers = 1 + i % 4,
+                                         .persistent_workers = i % 2 == 0};
+    {
+      data::DataLoader never_used(noisy(60), options);
+      data::DataLoader dropped(noisy(60), options);
+      dropped.begin();
+    }
+    data::DataLoader loader(noisy(60), options);
+    try {
+      for (auto batch : loader) {
+        if (loader.batch() == 1 + i % 5) throw std::runtime_error("the consumer fails");
+      }
+      FAIL();
+    } catch (const std::runtime_error&) {
+    }
+    auto moved = std::move(loader);  // no pass is under way: the one before is left behind
+    int64_t batches = 0;
+    for (auto batch : moved) ++batches;
+    EXPECT_EQ(batches, 20);
+  }
+  EXPECT_EQ(threads_of_process(), before);
+}
+
+TEST_F(LoaderThreads, PersistentWorkersStayAndOthersGo) {
+  const size_t before = threads_of_process();
+  data::DataLoader stay(noisy(10), {.num_workers = 3, .persistent_workers = true});
+  pass_of(stay);
+  EXPECT_EQ(threads_of_process(), before + 3);
+  pass_of(stay);
+  EXPECT_EQ(threads_of_process(), before + 3);
+  data::DataLoader go(noisy(10), {.num_workers = 3});
+  pass_of(go);
+  EXPECT_EQ(threads_of_process(), before + 3);
+}
+
+// Two workers with two batches each: never more than four are made and not given.
+TEST_F(LoaderThreads, MakesNoMoreAheadThanAsked) {
+  auto made = std::make_shared<std::atomic<int64_t>>(0);
+  const data::Generated samples(50, [made](int64_t i) {
+    ++*made;
+    return tensor({i});
+  });
+  data::DataLoader loader(samples, {.num_workers = 2, .prefetch_factor = 2});
+  int64_t given = 0;
+  for (Tensor t : loader) {
+    ++given;
+    if (given % 10 == 0) std::this_thread::sleep_for(milliseconds(5));
+    EXPECT_LE(made->load(), given + 4);
+  }
+  EXPECT_EQ(given, 50);
+}
+
+TEST_F(LoaderThreads, PairsOfTensorsWithWorkers) {
+  const Tensor x = arange(100).to(float32).view({50, 2}), y = arange(50);
+  data::DataLoader plain({x, y}, {.batch_size = 8, .shuffle = true, .seed = 2});
+  data::DataLoader threaded({x, y},
+                            {.batch_size = 8, .shuffle = true, .seed = 2, .num_workers = 4});
+  auto other = threaded.begin();
+  for (auto [features, labels] : plain) {
+    auto [own_features, own_labels] = *other;
+    EXPECT_EQ(own_features.to_vector<float>(), features.to_vector<float>());
+    EXPECT_EQ(own_labels.to_vector<int64_t>(), labels.to_vector<int64_t>());
+    ++other;
+  }
+  EXPECT_EQ(other, threaded.end());
+}
+
+TEST_F(LoaderThreads, WorkersBringBatchesToTheDevice) {
+  const data::LoaderOptions options = {.batch_size = 5, .num_workers = 2, .device = Device("ref")};
+  std::vector<double> sums;
+  for (auto [index, number] : data::DataLoader(noisy(20), options)) {
+    EXPECT_EQ(index.device(), Device("ref"));
+    sums.push_back(index.sum().item<double>());
+  }
+  EXPECT_EQ(sums, (std::vector<double>{10, 35, 60, 85}));
+}
+
+}  // namespace
+}  // namespace tenon
