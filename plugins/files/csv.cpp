@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "file.h"
+#include "bytes.h"
 
 namespace tenon::files {
 namespace {
@@ -89,7 +89,7 @@ class Parser {
 }  // namespace
 
 Table read_csv(const std::string& path, bool header) {
-  const std::string text = InputFile(path).read_all();
+  const std::string text = Bytes(path).read_all();
   return Parser(path, text).parse(header);
 }
 

@@ -14,7 +14,7 @@ struct Table {
   std::vector<uint32_t> lines;  // of each row in the file, from 1
 };
 
-// Reads a file of finite numbers between commas, a row per line, the same number in each. Spaces
+// Reads a file, packed by gzip or not, of finite numbers between commas, a row per line, the same number in each. Spaces
 // around numbers, CRLF, a byte-order mark and empty lines at the end are taken; `header` skips the
 // first line. Errors (Error) name path, line and column: a line that is short, long or empty, a
 // field that is no number, a file without rows.

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,6 +40,11 @@ class InputFile {
   // Exactly `bytes` at `offset`; a file that changed since it was opened is an error.
   void read_at(uint64_t offset, void* memory, uint64_t bytes) const {
     raise_if(file_.read_at(offset, memory, bytes));
+  }
+  std::shared_ptr<const disk::Mapping> map() const {
+    auto mapping = std::make_shared<disk::Mapping>();
+    raise_if(file_.map(mapping.get()));
+    return mapping;
   }
   std::string read_all() const {
     std::string text;

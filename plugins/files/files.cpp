@@ -1,37 +1,18 @@
 // The plugin `files`: the formats as objects. The face over them is data.hpp and io.hpp.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "tenon/plugin.hpp"
-
 #include "csv.h"
 #include "idx.h"
+#include "plugin_tensors.h"
 #include "safetensors.h"
 
 namespace tenon::files {
 namespace {
-
-// What a method gives for "str[]".
-struct StringList {
-  std::vector<std::string> strings;
-};
-
-void give(tn_value& value, const StringList& list) {
-  std::vector<const char*> pointers;
-  for (const std::string& text : list.strings) pointers.push_back(text.c_str());
-  tn_value borrowed = detail::make_value(TN_KIND_STRINGS, static_cast<uint32_t>(pointers.size()));
-  borrowed.as.strings = pointers.data();
-  check(host()->value_copy(&borrowed, &value));
-}
-
-void* data_of(const Tensor& tensor) {
-  void* data = nullptr;
-  check(detail::api.tensor->mutable_data(tensor.get(), &data));
-  return data;
-}
 
 // ---- CSV ----
 
@@ -45,12 +26,16 @@ int64_t column_of(const std::string& path, const Table& table, int64_t column) {
   return wrapped;
 }
 
-Tensor features(const std::string& path, const Table& table, int64_t label, double scale) {
-  const int64_t skipped = column_of(path, table, label);
+// The columns that are left.
+Tensor features(const std::string& path, const Table& table, const std::vector<int64_t>& skipped,
+                double scale) {
+  std::vector<bool> is_skipped(static_cast<size_t>(table.columns));
+  for (const int64_t column : skipped) is_skipped[column_of(path, table, column)] = true;
+  const int64_t columns = std::ranges::count(is_skipped, false);
   std::vector<float> values;
-  values.reserve(static_cast<size_t>(table.rows * (table.columns - 1)));
+  values.reserve(static_cast<size_t>(table.rows * columns));
   for (size_t i = 0; i < table.values.size(); ++i) {
-    if (static_cast<int64_t>(i) % table.columns == skipped) continue;
+    if (is_skipped[i % table.columns]) continue;
     const auto value = static_cast<float>(table.values[i] * scale);
     if (!std::isfinite(value)) {
       raise(TN_DATA_LOSS, "{}:{}: column {}: {} times the scale {} is more than float32 holds ({})",
@@ -59,7 +44,27 @@ Tensor features(const std::string& path, const Table& table, int64_t label, doub
     }
     values.push_back(value);
   }
-  return naming(path, [&] { return Tensor::from(values, {table.rows, table.columns - 1}); });
+  return naming(path, [&] { return Tensor::from(values, {table.rows, columns}); });
+}
+
+// Numbers to learn, in the order of `columns`.
+Tensor targets(const std::string& path, const Table& table, const std::vector<int64_t>& columns) {
+  std::vector<float> values;
+  std::vector<int64_t> places;
+  for (const int64_t column : columns) places.push_back(column_of(path, table, column));
+  for (int64_t row = 0; row < table.rows; ++row) {
+    for (const int64_t column : places) {
+      const double value = table.values[row * table.columns + column];
+      values.push_back(static_cast<float>(value));
+      if (!std::isfinite(values.back())) {
+        raise(TN_DATA_LOSS, "{}:{}: column {}: {} is more than float32 holds ({})", path,
+              table.lines[row], column + 1, value, std::numeric_limits<float>::max());
+      }
+    }
+  }
+  return naming(path, [&] {
+    return Tensor::from(values, {table.rows, static_cast<int64_t>(places.size())});
+  });
 }
 
 Tensor labels(const std::string& path, const Table& table, int64_t label) {
@@ -77,14 +82,22 @@ Tensor labels(const std::string& path, const Table& table, int64_t label) {
 }
 
 void add_csv() {
-  plugin::object("CsvFile(str path, bool header=False)", [](Object& self, std::string path,
-                                                            bool header) {
-    auto table = std::make_shared<const Table>(read_csv(path, header));
-    self.method("features(int label=-1, float scale=1) -> Tensor",
-                [=](int64_t label, double scale) { return features(path, *table, label, scale); });
-    self.method("labels(int label=-1) -> Tensor",
-                [=](int64_t label) { return labels(path, *table, label); });
-  });
+  plugin::object(
+      "CsvFile(str path, bool header=False)", [](Object& self, std::string path, bool header) {
+        auto table = std::make_shared<const Table>(read_csv(path, header));
+        self.method(
+            "features(int label=-1, float scale=1) -> Tensor",
+            [=](int64_t label, double scale) { return features(path, *table, {label}, scale); });
+        self.method("labels(int label=-1) -> Tensor",
+                    [=](int64_t label) { return labels(path, *table, label); });
+        // Several columns to learn, as float32, and the others.
+        self.method("inputs(int[] targets, float scale=1) -> Tensor",
+                    [=](std::vector<int64_t> skipped, double scale) {
+                      return features(path, *table, skipped, scale);
+                    });
+        self.method("targets(int[] columns) -> Tensor",
+                    [=](std::vector<int64_t> columns) { return targets(path, *table, columns); });
+      });
 }
 
 // ---- IDX ----
@@ -114,6 +127,30 @@ Tensor read_tensor(const std::string& path, const SafetensorsReader& reader,
                          [&] { return Tensor::empty(entry.shape, Dtype{entry.dtype}); });
   if (tensor.numel() > 0) reader.read(entry, data_of(tensor));
   return tensor;
+}
+
+// The tensor where it lies in the file, which stays open as long as the tensor lives. Where it is
+// not aligned, or is of bools, which have to be looked at, a copy.
+Tensor map_tensor(const std::string& path, const SafetensorsReader& reader,
+                  const std::string& name) {
+  const TensorEntry& entry = reader.find(name);
+  if (entry.dtype == TN_DTYPE_NONE || entry.dtype == TN_BOOL || entry.begin == entry.end ||
+      entry.begin % element_bytes(entry.dtype) != 0) {
+    return read_tensor(path, reader, name);
+  }
+  auto kept = std::make_unique<std::shared_ptr<const disk::Mapping>>(reader.mapping());
+  void* const data = static_cast<char*>((*kept)->memory()) + entry.begin;
+  const auto release = [](void* mapping) {
+    delete static_cast<std::shared_ptr<const disk::Mapping>*>(mapping);
+  };
+  tn_tensor* tensor = nullptr;
+  naming(fmt::format("{}: tensor '{}'", path, printable(name)), [&] {
+    check(detail::api.tensor->from_memory(data, static_cast<int32_t>(entry.shape.size()),
+                                          entry.shape.data(), nullptr, entry.dtype, release,
+                                          kept.get(), &tensor));
+  });
+  static_cast<void>(kept.release());
+  return Tensor::take(tensor);
 }
 
 // The values of each tensor in turn, in row-major order on the host.
@@ -158,6 +195,8 @@ void add_safetensors() {
     });
     self.method("tensor(str name) -> Tensor",
                 [=](std::string name) { return read_tensor(path, *reader, name); });
+    self.method("mapped(str name) -> Tensor",
+                [=](std::string name) { return map_tensor(path, *reader, name); });
   });
   plugin::object("SafetensorsWriter(str path)", [](Object& self, std::string path) {
     self.method("save(str[] names, Tensor[] tensors)",
@@ -174,4 +213,5 @@ TENON_PLUGIN(files) {
   files::add_csv();
   files::add_idx();
   files::add_safetensors();
+  files::add_arrays();
 }

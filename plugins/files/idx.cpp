@@ -38,12 +38,10 @@ IdxReader::IdxReader(const std::string& path) : file_(path) {
   file_.read_at(0, magic, kMagicBytes);
   const auto* type = std::ranges::find(kTypes, magic[2], &IdxType::code);
   if (magic[0] != 0 || magic[1] != 0 || type == std::end(kTypes)) {
-    // What gzip begins with: the files are mostly found packed.
-    const bool packed = magic[0] == 0x1f && magic[1] == 0x8b;
     refuse(
         fmt::format("begins with {:02x} {:02x} {:02x}, an IDX file with 00 00 and 08, 09, 0b, "
-                    "0c, 0d or 0e{}",
-                    magic[0], magic[1], magic[2], packed ? "; unpack it with gunzip" : ""));
+                    "0c, 0d or 0e",
+                    magic[0], magic[1], magic[2]));
   }
   dtype_ = type->dtype;
   element_bytes_ = dtype_table::item_size(type->dtype);

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "file.h"
+#include "bytes.h"
 
 namespace tenon::files {
 
-// A file open for reading whose header is true: the sizes fill the file exactly.
+// A file, packed by gzip or not, whose header is true: the sizes fill the file exactly.
 class IdxReader {
  public:
   explicit IdxReader(const std::string& path);
@@ -22,7 +22,7 @@ class IdxReader {
   void read(void* memory) const;
 
  private:
-  InputFile file_;
+  Bytes file_;
   tn_dtype dtype_ = TN_DTYPE_NONE;
   uint64_t element_bytes_ = 0;
   uint64_t begin_ = 0;

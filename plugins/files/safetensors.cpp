@@ -70,6 +70,13 @@ void SafetensorsReader::read(const TensorEntry& entry, void* memory) const {
   }
 }
 
+std::shared_ptr<const disk::Mapping> SafetensorsReader::mapping() const {
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<const disk::Mapping> mapping = mapping_.lock();
+  if (mapping == nullptr) mapping_ = mapping = file_.map();
+  return mapping;
+}
+
 void write_safetensors(const std::string& path, std::vector<TensorEntry> entries,
                        TensorSource& source) {
   // Widest elements first, so that every tensor is aligned in the file, as other writers do.

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,9 +35,13 @@ class SafetensorsReader {
   const TensorEntry& find(std::string_view name) const;
   // The bytes of an entry, row-major. Bool bytes other than 0 and 1 are refused.
   void read(const TensorEntry& entry, void* memory) const;
+  // The whole file as memory, one for all who ask.
+  std::shared_ptr<const disk::Mapping> mapping() const;
 
  private:
   InputFile file_;
+  mutable std::mutex mutex_;
+  mutable std::weak_ptr<const disk::Mapping> mapping_;  // needs the mutex
   std::vector<TensorEntry> entries_;
   std::map<std::string, size_t, std::less<>> index_;
 };

@@ -65,6 +65,29 @@ TEST_F(DataTest, CsvErrorsNameTheLine) {
   EXPECT_SAYS(data::csv(path("absent.csv")), "absent.csv: cannot be opened");
 }
 
+TEST_F(DataTest, CsvGivesSeveralTargets) {
+  const std::string file = write("a.csv", "1,2,0.5,7\n3,4,-1.5,8\n");
+  const data::Dataset d = data::csv(file, {.scale = 2, .targets = {-1, 2}});
+  EXPECT_EQ(d.x.to_vector<float>(), (std::vector<float>{2, 4, 6, 8}));
+  EXPECT_EQ(d.y.dtype(), float32);
+  EXPECT_EQ(d.y.sizes(), (Ints{2, 2}));
+  EXPECT_EQ(d.y.to_vector<float>(), (std::vector<float>{7, 0.5, 8, -1.5}));
+  EXPECT_SAYS(data::csv(file, {.targets = {4}}), "a.csv: there is no column 4 among its 4");
+  EXPECT_SAYS(data::csv(write("b.csv", "1,1e39\n"), {.targets = {1}}),
+              "b.csv:1: column 2: 1e+39 is more than float32 holds");
+}
+
+TEST_F(DataTest, CifarGivesImagesAndClasses) {
+  const std::string image(3072, '\x07');
+  const data::Dataset d = data::cifar(write("a.bin", "\x03" + image + "\x09" + image));
+  EXPECT_EQ(d.x.dtype(), uint8);
+  EXPECT_EQ(d.x.sizes(), (Ints{2, 3, 32, 32}));
+  EXPECT_EQ(d.y.to_vector<int64_t>(), (std::vector<int64_t>{3, 9}));
+  EXPECT_EQ(data::cifar(write("b.bin", "\x13\x63" + image), {.classes = 100, .coarse = true})
+                .y.item<int64_t>(),
+            19);
+}
+
 TEST_F(DataTest, HoldOutTakesEveryNthFromTheFirst) {
   const auto [rest, held] = counted(13).hold_out(6);
   EXPECT_EQ(held.y.to_vector<int64_t>(), (std::vector<int64_t>{0, 6, 12}));

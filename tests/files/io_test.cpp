@@ -129,5 +129,47 @@ TEST_F(IoTest, ASaveKeepsLinkAndMode) {
   EXPECT_EQ(files_in_folder(), 2u);
 }
 
+TEST_F(IoTest, MappedTensorsAreTheFile) {
+  const std::string file = path("a.safetensors");
+  const Tensor big = arange(1 << 16).to(float32);
+  save({{"big", big}, {"mask", Tensor::from({true, false})}, {"none", Tensor::empty({0, 4})}},
+       file);
+  Tensor kept;
+  {
+    const NamedTensors loaded = load_mapped(file);
+    kept = find(loaded, "big");
+    EXPECT_EQ(kept.to_vector<float>(), big.to_vector<float>());
+    EXPECT_EQ(find(loaded, "mask").to_vector<int>(), (std::vector<int>{1, 0}));
+    EXPECT_EQ(sizes(find(loaded, "none")), (std::vector<int64_t>{0, 4}));
+  }
+  // Lives on without the reader and the name; writing stays in this process.
+  EXPECT_NE(
+      std::string(std::istreambuf_iterator<char>(std::ifstream("/proc/self/maps").rdbuf()), {})
+          .find(file),
+      std::string::npos);
+  kept.mutable_data<float>()[5] = -1;
+  EXPECT_EQ(load(file, "big").to_vector<float>(), big.to_vector<float>());
+  fs::remove(file);
+  EXPECT_EQ(kept.sum().item<float>(), (big.sum() - 6).item<float>());
+  kept = {};
+  EXPECT_EQ(
+      std::string(std::istreambuf_iterator<char>(std::ifstream("/proc/self/maps").rdbuf()), {})
+          .find(file),
+      std::string::npos);
+  EXPECT_SAYS(load_mapped(path("absent")), "absent: cannot be opened");
+}
+
+TEST_F(IoTest, LoadsArraysOfNumpy) {
+  const std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }\n";
+  std::string bytes("\x93NUMPY\1\0", 8);
+  bytes += std::string(1, static_cast<char>(header.size())) + '\0' + header;
+  const float values[] = {1.5f, -2.f};
+  bytes.append(reinterpret_cast<const char*>(values), sizeof(values));
+  EXPECT_EQ(load_npy(write("a.npy", bytes)).to_vector<float>(), (std::vector<float>{1.5, -2}));
+  EXPECT_SAYS(load_npy(write("b.npy", "abc")), "b.npy: is no .npy file");
+  EXPECT_SAYS(load_npz(write("b.npz", "abc")), "b.npz: ");
+  EXPECT_SAYS(load_npz(write("b.npz", "abc"), "x"), "b.npz: ");
+}
+
 }  // namespace
 }  // namespace tenon

@@ -31,16 +31,33 @@ struct Dataset {
 };
 
 struct CsvOptions {
-  int64_t label = -1;   // the column of y; from the end where negative
-  double scale = 1;     // of the other columns
-  bool header = false;  // the first line holds names
+  int64_t label = -1;                 // the column of y; from the end where negative
+  double scale = 1;                   // of the other columns
+  bool header = false;                // the first line holds names
+  std::vector<int64_t> targets = {};  // columns of numbers to learn, in the place of the label
 };
 
-// x: float32 [lines, columns - 1], y: int64 [lines]. Errors name file and line.
+// x: float32 [lines, columns - 1], y: int64 [lines]; with targets float32 [lines, the others] and
+// [lines, targets]. The file may be packed by gzip. Errors name file and line.
 inline Dataset csv(const std::string& path, const CsvOptions& options = {}) {
   const Object file = Object::create("CsvFile", path, options.header);
+  if (!options.targets.empty()) {
+    return {file.invoke("inputs", options.targets, options.scale),
+            file.invoke("targets", options.targets)};
+  }
   return {file.invoke("features", options.label, options.scale),
           file.invoke("labels", options.label)};
+}
+
+struct CifarOptions {
+  int64_t classes = 10;  // or 100
+  bool coarse = false;   // of CIFAR-100 the 20 coarse classes
+};
+
+// The images of a binary file of CIFAR, packed by gzip or not: x uint8 [n, 3, 32, 32], y int64 [n].
+inline Dataset cifar(const std::string& path, const CifarOptions& options = {}) {
+  const Object file = Object::create("CifarFile", path, options.classes);
+  return {file.invoke("images"), file.invoke("labels", options.coarse)};
 }
 
 namespace detail {

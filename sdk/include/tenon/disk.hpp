@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
@@ -63,6 +64,24 @@ inline uint64_t host_memory() {
   return pages > 0 && bytes > 0 ? uint64_t(pages) * uint64_t(bytes) : UINT64_MAX;
 }
 
+// A file's bytes as memory, until this goes. What is written there stays in this process. A file
+// that becomes shorter meanwhile ends the process with SIGBUS when the missing part is read.
+class Mapping {
+ public:
+  Mapping() = default;
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+  ~Mapping() {
+    if (memory_ != nullptr) ::munmap(memory_, bytes_);
+  }
+  void* memory() const { return memory_; }
+
+ private:
+  friend class Input;
+  void* memory_ = nullptr;
+  size_t bytes_ = 0;
+};
+
 // A regular file open for reading. Safe to read from several threads.
 class Input {
  public:
@@ -116,6 +135,23 @@ class Input {
     const bool written = now.st_mtim.tv_sec != opened_.st_mtim.tv_sec ||
                          now.st_mtim.tv_nsec != opened_.st_mtim.tv_nsec;
     return written ? changed("was written to") : Problem{};
+  }
+
+  // The whole file, which has bytes, as memory. `mapping` is new.
+  Problem map(Mapping* mapping) const {
+    constexpr int kReadWrite = PROT_READ | PROT_WRITE;
+    void* memory = ::mmap(nullptr, size(), kReadWrite, MAP_PRIVATE | MAP_NORESERVE, fd_, 0);
+    if (memory == MAP_FAILED) {
+      const int error = errno;
+      return {code_of(error), path_ + ": cannot be mapped: " + std::strerror(error)};
+    }
+    mapping->memory_ = memory;
+    mapping->bytes_ = size();
+    struct stat now {};
+    if (::fstat(fd_, &now) != 0 || now.st_size != opened_.st_size) {
+      return changed("has another size");
+    }
+    return {};
   }
 
   // The whole file, if it has at most `most` bytes.

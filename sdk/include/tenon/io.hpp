@@ -1,6 +1,5 @@
-// Saving and loading named tensors in the safetensors format, and reading IDX files, by the plugin
-// `files`. Files of the
-// Python world load as they are, and theirs load ours.
+// Saving and loading named tensors in the safetensors format, and reading IDX files and those of
+// NumPy, by the plugin `files`. Files of the Python world load as they are, and theirs load ours.
 #pragma once
 
 #include <string>
@@ -30,21 +29,21 @@ inline Tensor load(const std::string& path, const char* name) {
   return Object::create("SafetensorsFile", path).invoke("tensor", name);
 }
 
-// Reads the array of an IDX file, the format of the MNIST files.
+// Reads the array of an IDX file, the format of the MNIST files, packed by gzip or not.
 inline Tensor load_idx(const std::string& path) {
   return Object::create("IdxFile", path).invoke("tensor");
 }
 
-// Reads every tensor of the file, to the cpu, in the file's order. An Error says where a damaged
-// file is wrong.
-inline NamedTensors load(const std::string& path) {
-  const Object file = Object::create("SafetensorsFile", path);
+namespace detail {
+
+// What `method` of the file gives for each of its names.
+inline NamedTensors all_of(const Object& file, const char* method) {
   tn_value names = file.invoke<tn_value>("names");
   NamedTensors tensors;
   try {
     for (uint32_t i = 0; i < names.count; ++i) {
       const char* name = names.as.strings[i];
-      tensors.emplace_back(name, file.invoke("tensor", name));
+      tensors.emplace_back(name, file.invoke(method, name));
     }
   } catch (...) {
     host()->value_release(&names);
@@ -52,6 +51,33 @@ inline NamedTensors load(const std::string& path) {
   }
   host()->value_release(&names);
   return tensors;
+}
+
+}  // namespace detail
+
+// Reads every tensor of the file, to the cpu, in the file's order. An Error says where a damaged
+// file is wrong.
+inline NamedTensors load(const std::string& path) {
+  return detail::all_of(Object::create("SafetensorsFile", path), "tensor");
+}
+
+// The same without a copy: the tensors lie in the file's own pages, which are read when they are
+// used. What is written to them stays in this process. The file must not become shorter while they
+// live. Bools, and tensors that the file has not aligned, are copied.
+inline NamedTensors load_mapped(const std::string& path) {
+  return detail::all_of(Object::create("SafetensorsFile", path), "mapped");
+}
+
+// Reads the array of a .npy file of NumPy, packed by gzip or not.
+inline Tensor load_npy(const std::string& path) {
+  return Object::create("NpyFile", path).invoke("tensor");
+}
+// The arrays of a .npz archive, stored or compressed; and one of them.
+inline NamedTensors load_npz(const std::string& path) {
+  return detail::all_of(Object::create("NpzFile", path), "tensor");
+}
+inline Tensor load_npz(const std::string& path, const char* name) {
+  return Object::create("NpzFile", path).invoke("tensor", name);
 }
 
 }  // namespace v0
