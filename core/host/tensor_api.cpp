@@ -7,6 +7,8 @@
 #include "host/tables.h"
 #include "memory/adopt.h"
 #include "memory/memory.h"
+#include "memory/pinned_pool.h"
+#include "memory/transfer.h"
 #include "registry/recording.h"
 #include "registry/thread_state.h"
 
@@ -184,6 +186,38 @@ tn_status* from_dlpack(void* managed, tn_tensor** result) {
   });
 }
 
+tn_status* pin(tn_tensor* t, tn_device device, tn_tensor** result) {
+  return guarded([&]() -> Status {
+    TN_TRY(expect_tensor("pin_memory", t));
+    TN_TRY(expect_place("pin_memory", result));
+    TN_TRY(check_device(device));
+    Tensor* x = as_tensor(t);
+    if (!(x->device == kCpu)) {
+      return invalid("pin_memory: the tensor is on {}, expected cpu: pinned memory is of the host",
+                     device_text(x->device));
+    }
+    if (!has_pinned_memory(device) || x->storage->pinned_for == device.type) {
+      x->retain();
+      *result = x;
+      return nullptr;
+    }
+    Tensor* made;
+    if (Status failed = empty_pinned(x->size_span(), x->dtype, device, &made))
+      return wrap(failed, [] { return "pin_memory"; });
+    TensorRef hold(made);
+    TN_TRY(copy_into(made, x));
+    *result = hold.take();
+    return nullptr;
+  });
+}
+
+int32_t is_pinned(const tn_tensor* t) {
+  const tn_storage* storage = t == nullptr ? nullptr : as_tensor(t)->storage;
+  return storage != nullptr && storage->pinned_for != TN_DEVICE_CPU;
+}
+
+int32_t set_non_blocking(int32_t on) { return std::exchange(non_blocking_copies, on != 0); }
+
 }  // namespace
 
 const tn_tensor_api* tensor_api() {
@@ -206,7 +240,10 @@ const tn_tensor_api* tensor_api() {
                                       promote,
                                       to_dlpack,
                                       from_dlpack,
-                                      data};
+                                      data,
+                                      pin,
+                                      is_pinned,
+                                      set_non_blocking};
   return &table;
 }
 

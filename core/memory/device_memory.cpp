@@ -438,7 +438,10 @@ Status DeviceMemory::release_cached() {
 Status DeviceMemory::empty_cache() {
   if (!is_lost(device_)) TN_TRY(synchronize_device(device_));
   deferred_.drain();
-  if (type_.def.free_host != nullptr) pinned_pool_of(device_).release();
+  if (type_.def.free_host != nullptr) {
+    pinned_pool_of(device_).release();
+    pinned_tensors_of(device_).release();
+  }
   return release_cached();
 }
 

@@ -7,12 +7,30 @@
 #include <utility>
 
 #include "base/log.h"
+#include "memory/adopt.h"
+#include "tensor/dtype.h"
 #include "tensor/slots.h"
 
 namespace tenon {
 namespace {
 
-std::atomic<PinnedPool*> g_pools[kMaxDeviceTypes][kMaxDevices];
+using Pools = std::atomic<PinnedPool*>[kMaxDeviceTypes][kMaxDevices];
+Pools g_uploads, g_tensors;
+
+PinnedPool& pool_of(Pools& pools, tn_device device, uint64_t most) {
+  std::atomic<PinnedPool*>& place = pools[device.type][device.index];
+  PinnedPool* found = place.load(std::memory_order_acquire);
+  if (found == nullptr) {
+    auto fresh = std::make_unique<PinnedPool>(device, most);
+    if (place.compare_exchange_strong(found, fresh.get())) found = fresh.release();
+  }
+  return *found;
+}
+
+struct PinnedBlock {
+  tn_device device;
+  PinnedPool::Block block;
+};
 
 }  // namespace
 
@@ -29,7 +47,7 @@ Status PinnedPool::take(uint64_t bytes, Block* block) {
       list.pop_back();
       return nullptr;
     }
-    if (taken_ + size > kMost) return nullptr;
+    if (taken_ + size > most_) return nullptr;
     taken_ += size;
   }
   Status failed = slots::allocate_host(device_, size, &block->memory);
@@ -102,13 +120,44 @@ void PinnedPool::release() {
 }
 
 PinnedPool& pinned_pool_of(tn_device device) {
-  std::atomic<PinnedPool*>& place = g_pools[device.type][device.index];
-  PinnedPool* found = place.load(std::memory_order_acquire);
-  if (found == nullptr) {
-    auto fresh = std::make_unique<PinnedPool>(device);
-    if (place.compare_exchange_strong(found, fresh.get())) found = fresh.release();
+  return pool_of(g_uploads, device, PinnedPool::kMost);
+}
+PinnedPool& pinned_tensors_of(tn_device device) { return pool_of(g_tensors, device, UINT64_MAX); }
+
+bool has_pinned_memory(tn_device device) {
+  if (device.type == TN_DEVICE_CPU || device.type == TN_DEVICE_META) return false;
+  const DeviceType& type = *device_type(device.type);
+  return type.has_streams() && type.def.allocate_host != nullptr;
+}
+
+// Copies that are under way keep the storage, so no stream uses the memory when it is released.
+Status empty_pinned(std::span<const int64_t> sizes, tn_dtype dtype, tn_device device,
+                    Tensor** tensor) {
+  uint64_t bytes = kItemSize[dtype];
+  for (const int64_t size : sizes) bytes *= static_cast<uint64_t>(size);
+  auto pinned = std::make_unique<PinnedBlock>();
+  pinned->device = device;
+  TN_TRY(pinned_tensors_of(device).take(bytes, &pinned->block));
+  if (pinned->block.memory == nullptr) {
+    return error(TN_OUT_OF_MEMORY, "there is no pinned memory of {} for {} bytes",
+                 device_text(device), bytes);
   }
-  return *found;
+  const auto release = [](void* context) {
+    const std::unique_ptr<PinnedBlock> mine(static_cast<PinnedBlock*>(context));
+    pinned_tensors_of(mine->device).give_back(mine->block);
+  };
+  Status failed = guarded([&]() -> Status {
+    *tensor = adopt_host_tensor(pinned->block.memory, bytes, release, pinned.get(), sizes, nullptr,
+                                dtype);
+    return nullptr;
+  });
+  if (failed != nullptr) {
+    release(pinned.release());
+    return failed;
+  }
+  (*tensor)->storage->pinned_for = device.type;
+  pinned.release();  // the storage's
+  return nullptr;
 }
 
 }  // namespace tenon

@@ -6,12 +6,18 @@
 #include <memory>
 #include <new>
 
+#include "memory/deferred.h"
 #include "memory/memory.h"
 #include "memory/pinned_pool.h"
 #include "tensor/slots.h"
 
 namespace tenon {
 namespace {
+
+// Of which the caller said that nobody need wait. What is recorded is waited for.
+bool may_go_on(const tn_storage* host, tn_device device) {
+  return non_blocking_copies && host->pinned_for == device.type && allocation_listener == nullptr;
+}
 
 constexpr uint64_t kStaging = uint64_t{16} << 20;
 
@@ -43,6 +49,26 @@ Status copy_and_wait(const char* what, tn_device device, tn_storage* used, bool 
   if (failed == nullptr) return nullptr;
   return wrap(failed, [&] {
     return fmt::format("{}: {} bytes {} {} failed", what, bytes, writes ? "to" : "from",
+                       device_text(device));
+  });
+}
+
+// Between pinned memory and a device, of which `there` is a storage; may be under way on return.
+Status copy_and_go_on(tn_storage* there, bool writes, tn_storage* host, const void* src,
+                      uint64_t src_offset, void* dst, uint64_t dst_offset, uint64_t bytes) {
+  const tn_device device = there->device;
+  Stream* stream = nullptr;
+  TN_TRY(current_stream(device, &stream));
+  TN_TRY(use_storage(there, stream, writes));
+  Status failed = slots::copy(stream, writes ? device : kCpu, dst, dst_offset,
+                              writes ? kCpu : device, src, src_offset, bytes);
+  host->retain();
+  Stream* const behind[] = {stream};
+  deferred_queue(device).push_behind(
+      behind, [](void* s) { static_cast<tn_storage*>(s)->release(); }, host);
+  if (failed == nullptr) return nullptr;
+  return wrap(failed, [&] {
+    return fmt::format("copy_bytes: {} bytes {} {} failed", bytes, writes ? "to" : "from",
                        device_text(device));
   });
 }
@@ -109,6 +135,8 @@ Status copy_through_host(tn_storage* dst, uint64_t dst_offset, tn_storage* src, 
 
 }  // namespace
 
+constinit thread_local bool non_blocking_copies = false;
+
 Status copy_bytes(tn_storage* dst, uint64_t dst_offset, tn_storage* src, uint64_t src_offset,
                   uint64_t bytes) {
   TN_TRY(check_range("copy_bytes: dst", dst, dst_offset, bytes));
@@ -118,6 +146,13 @@ Status copy_bytes(tn_storage* dst, uint64_t dst_offset, tn_storage* src, uint64_
     std::memmove(static_cast<char*>(dst->memory) + dst_offset,
                  static_cast<const char*>(src->memory) + src_offset, bytes);
     return nullptr;
+  }
+  if (is_host(src) && may_go_on(src, dst->device)) {
+    return copy_and_go_on(dst, true, src, static_cast<const char*>(src->memory) + src_offset, 0,
+                          dst->memory, dst_offset, bytes);
+  }
+  if (is_host(dst) && may_go_on(dst, src->device)) {
+    return copy_and_go_on(src, false, dst, src->memory, src_offset, dst->memory, dst_offset, bytes);
   }
   if (is_host(src)) {
     return upload("copy_bytes", dst, dst_offset, static_cast<const char*>(src->memory) + src_offset,

@@ -8,6 +8,11 @@
 
 namespace tenon {
 
+// While it is set, copies of this thread between pinned memory of the host (pinned_pool.h) and
+// devices that can reach it are not waited for; who set it keeps the host from that memory until
+// they are done. The copies keep the memory itself.
+extern constinit thread_local bool non_blocking_copies;
+
 // dst and src may be on any two devices (cpu included; not meta). Notes the use of both storages on
 // the streams involved. What it reads from the cpu was read, and what it writes there was written,
 // when it returns. Device types that cannot copy to each other go through host memory.

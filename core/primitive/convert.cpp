@@ -9,6 +9,7 @@
 #include "registry/recording.h"
 #include "primitive/primitives.h"
 #include "memory/memory.h"
+#include "memory/pinned_pool.h"
 #include "memory/transfer.h"
 #include "tensor/rows.h"
 #include "tensor/view.h"
@@ -127,8 +128,11 @@ Status copy_to(Tensor* x, tn_device device, tn_dtype dtype, Tensor** result) {
     return copy_rows_to(x, device, dtype, result);
   int64_t numel;
   TN_TRY(count_elements("copy", x->size_span(), dtype, &numel));
+  const bool goes_on = non_blocking_copies && device == kCpu && allocation_listener == nullptr &&
+                       has_pinned_memory(x->device);
   Tensor* made;
-  TN_TRY(empty_tensor(x->size_span(), dtype, device, &made));
+  TN_TRY(goes_on ? empty_pinned(x->size_span(), dtype, x->device, &made)
+                 : empty_tensor(x->size_span(), dtype, device, &made));
   TensorRef hold(made);
   if (device.type != TN_DEVICE_META) TN_TRY(copy_into(made, x));
   *result = hold.take();

@@ -26,8 +26,9 @@ struct tn_storage {
   tenon::Stream* stream = nullptr;  // where it was allocated; NULL on cpu and meta
   std::atomic<tenon::Hazards*> hazards{nullptr};
   std::atomic<tenon::BlobList*> blobs{nullptr};
-  bool no_cache = false;  // a writable DLPack export: changes cannot be counted
-  uint32_t born_in = 0;   // the number of a recording that was open then; 0: none was
+  bool no_cache = false;               // a writable DLPack export: changes cannot be counted
+  int32_t pinned_for = TN_DEVICE_CPU;  // the device type whose pinned memory it is; cpu: of none
+  uint32_t born_in = 0;                // the number of a recording that was open then; 0: none was
   // 0: no compiled function leans on tensors that show it; else one more than how often these changed
   // in what is no value.
   std::atomic<uint32_t> watched{0};

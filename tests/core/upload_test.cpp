@@ -3,6 +3,7 @@
 #include <set>
 
 #include "lazy_device.h"
+#include "memory/deferred.h"
 #include "memory/pinned_pool.h"
 #include "memory/transfer.h"
 
@@ -146,6 +147,91 @@ TEST_F(Upload, NeedsBothSlotsOfPinnedMemory) {
   EXPECT_EQ(message(check_device_def(def)),
             "device 'halfpinned': allocate_host is given but free_host is not; the slots of pinned "
             "memory come all or none");
+}
+
+// ---- Pinned tensors
+
+struct Pinned : Upload {
+  Tensor* pinned(int64_t value) {
+    const int64_t sizes[] = {1};
+    Tensor* t = nullptr;
+    EXPECT_OK(empty_pinned(sizes, TN_INT64, device, &t));
+    *static_cast<int64_t*>(t->storage->memory) = value;
+    return t;
+  }
+  void TearDown() override {
+    non_blocking_copies = false;
+    Upload::TearDown();
+  }
+};
+
+TEST_F(Pinned, CopiesBothWaysAreNotWaitedFor) {
+  const TensorRef from(pinned(7)), to(pinned(0));
+  tn_storage* there = make(main);
+  non_blocking_copies = true;
+  EXPECT_OK(copy_bytes(there, 0, from->storage, 0, 8));
+  EXPECT_OK(copy_bytes(to->storage, 0, there, 0, 8));
+  EXPECT_EQ(synchronized(), 0);
+  EXPECT_EQ(*static_cast<int64_t*>(to->storage->memory), 0) << "the stream is not so far";
+  EXPECT_OK(synchronize_stream(main));
+  EXPECT_EQ(*static_cast<int64_t*>(to->storage->memory), 7);
+  there->release();
+}
+
+TEST_F(Pinned, ACopyKeepsTheMemoryOfBothSides) {
+  TensorRef from(pinned(8));
+  tn_storage* there = make(main);
+  void* const memory = from->storage->memory;
+  non_blocking_copies = true;
+  EXPECT_OK(copy_bytes(there, 0, from->storage, 0, 8));
+  from = TensorRef();
+  const TensorRef next(pinned(9));
+  EXPECT_NE(next->storage->memory, memory);
+  int64_t value = 0;
+  EXPECT_OK(read_bytes(&value, there, 0, 8));  // which waits
+  EXPECT_EQ(value, 8);
+  deferred_queue(device).poll();
+  const TensorRef again(pinned(10));
+  EXPECT_EQ(again->storage->memory, memory);
+  there->release();
+}
+
+TEST_F(Pinned, IsBehindTheWorkOfOtherStreams) {
+  const TensorRef to(pinned(0)), from(pinned(12));
+  tn_storage* there = make(main);
+  write(there, side, 11);
+  non_blocking_copies = true;
+  EXPECT_OK(copy_bytes(to->storage, 0, there, 0, 8));
+  int64_t seen = 0;
+  EXPECT_OK(copy_bytes(there, 0, from->storage, 0, 8));
+  read(there, side, &seen);
+  EXPECT_OK(synchronize_stream(side));
+  EXPECT_EQ(*static_cast<int64_t*>(to->storage->memory), 11);
+  EXPECT_EQ(seen, 12);
+  there->release();
+}
+
+TEST_F(Pinned, OtherCopiesAreWaitedFor) {
+  const TensorRef to(pinned(0));
+  tn_storage *there = make(main), *host = nullptr;
+  ASSERT_OK(allocate_storage(kCpu, nullptr, 8, &host));
+  write(there, main, 13);
+  EXPECT_OK(copy_bytes(to->storage, 0, there, 0, 8));  // nobody said that it need not be
+  EXPECT_EQ(*static_cast<int64_t*>(to->storage->memory), 13);
+  non_blocking_copies = true;
+  EXPECT_OK(copy_bytes(host, 0, there, 0, 8));  // not pinned
+  EXPECT_EQ(*static_cast<int64_t*>(host->memory), 13);
+  host->release();
+  there->release();
+}
+
+TEST_F(Pinned, SaysWhereThereIsNone) {
+  state.no_pinned = true;
+  const int64_t sizes[] = {1 << 20};
+  Tensor* t = nullptr;
+  EXPECT_EQ(message(empty_pinned(sizes, TN_INT64, device, &t)),
+            "there is no pinned memory of " + device_text(device) + " for 8388608 bytes");
+  EXPECT_EQ(t, nullptr);
 }
 
 }  // namespace

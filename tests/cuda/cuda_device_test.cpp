@@ -76,6 +76,40 @@ TEST_F(Cuda, UploadsOfAMebibyteAndCopiesBetweenDevicesWaitForNothing) {
   }
 }
 
+TEST_F(Cuda, PinnedTensorsAreCopiedBothWaysWithoutWaiting) {
+  const tn::Device device(kCuda);
+  const Tensor x = shuffled((1 << 18) + 1), pinned = x.pin_memory(device);
+  EXPECT_TRUE(pinned.is_pinned());
+  EXPECT_FALSE(x.is_pinned());
+  EXPECT_TRUE(pinned.same_storage(pinned.pin_memory(device)));
+  Tensor back, into = tn::zeros_like(x).pin_memory(device), given;
+  EXPECT_FALSE(waits([&] {
+    const Tensor there = pinned.to(device, {.non_blocking = true});
+    back = (there * 2).to(tn::cpu, {.non_blocking = true});
+    into.copy_(there + 1, {.non_blocking = true});
+    given = there.clone().copy_(pinned.pin_memory(device), {.non_blocking = true});
+  }));
+  EXPECT_TRUE(back.is_pinned());
+  device.synchronize();
+  expect_same(back, x * 2);
+  expect_same(into, x + 1);
+  expect_same(given, x);
+  if (fake_trace([] {})) {
+    EXPECT_TRUE(waits([&] { given.to(tn::cpu); }));
+    EXPECT_TRUE(waits([&] { x.to(device, {.non_blocking = true}); })) << "x is not pinned";
+  }
+}
+
+TEST_F(Cuda, OnlyTheHostsMemoryIsPinned) {
+  expect_error([] { tn::ones({2}, tn::float32, kCuda).pin_memory(tn::Device(kCuda)); },
+               "pin_memory: the tensor is on cuda:0, expected cpu: pinned memory is of the host");
+  const Tensor x = tn::ones({2, 3}).t();
+  EXPECT_TRUE(x.pin_memory(tn::cpu).same_storage(x)) << "cpu needs none";
+  const Tensor pinned = x.pin_memory(tn::Device(kCuda));
+  EXPECT_TRUE(pinned.is_contiguous());
+  expect_same(pinned, x);
+}
+
 TEST_F(Cuda, RefusesMixedDevices) {
   const Tensor a = tn::ones({2}, tn::float32, kCuda), b = tn::ones({2}, tn::float32, "cuda:1");
   expect_error([&] { a + b; }, "cuda:1");

@@ -1009,6 +1009,16 @@ typedef struct tn_tensor_api {
   /* The address of element 0, for reading: of tensors on cpu. A function that is being recorded
    * (capture/1) hears of it, as it does not where the member `data` is read. */
   tn_status* (*data)(const tn_tensor*, const void** data);
+  /* Values of a cpu tensor in pinned memory of the device: host memory that its copies reach by
+   * themselves (allocate_host). The same tensor, retained, where it lies there already or the
+   * device has no such memory. A new one is row-major, and no gradient goes through it. */
+  tn_status* (*pin)(tn_tensor*, tn_device, tn_tensor**);
+  int32_t (*is_pinned)(const tn_tensor*);
+  /* For this thread; returns what held before. While it is on, copies between pinned memory and
+   * devices of its type are not waited for, and what `to` brings to the cpu lies in such memory.
+   * The host touches neither side's values there until the device's current stream was
+   * synchronized; the memory itself may be released. A function that is being recorded waits. */
+  int32_t (*set_non_blocking)(int32_t on);
 } tn_tensor_api;
 
 typedef struct tn_memory_stats {

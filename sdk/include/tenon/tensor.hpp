@@ -34,6 +34,31 @@ namespace detail {
 }
 }  // namespace detail
 
+struct CopyOptions {
+  // Between pinned memory of the host (Tensor::pin_memory) and a device: the copy may be under way
+  // on return, and a result on cpu is pinned. Until `device.synchronize()` the program neither writes
+  // what is copied nor reads what comes. Between other memory it changes nothing.
+  bool non_blocking = false;
+};
+
+namespace detail {
+class NonBlocking {
+ public:
+  explicit NonBlocking(bool on) : on_(on) {
+    if (on_) before_ = api.tensor->set_non_blocking(1);
+  }
+  ~NonBlocking() {
+    if (on_) api.tensor->set_non_blocking(before_);
+  }
+  NonBlocking(const NonBlocking&) = delete;
+  NonBlocking& operator=(const NonBlocking&) = delete;
+
+ private:
+  const bool on_;
+  int32_t before_ = 0;
+};
+}  // namespace detail
+
 // Null by default: see defined(). Copies share one tensor, as in PyTorch; a move costs nothing.
 // Handles may be used from several threads at once; writing to one tensor's elements from two is
 // the caller's to order.
@@ -214,8 +239,21 @@ class Tensor : public detail::TensorMethods {
     return take(t);
   }
   Tensor to(Dtype dtype) const { return to(device(), dtype); }
+  Tensor to(Device device, CopyOptions options, Dtype dtype = {}) const {
+    const detail::NonBlocking scope(options.non_blocking);
+    return to(device, dtype);
+  }
+  // Values of a cpu tensor in memory of the host that copies to and from the device reach by
+  // themselves; itself where it lies there, or where the device has no such memory.
+  Tensor pin_memory(Device device = Device::best()) const {
+    tn_tensor* t = nullptr;
+    check(detail::api.tensor->pin(checked(), device.value, &t));
+    return take(t);
+  }
+  bool is_pinned() const { return detail::api.tensor->is_pinned(checked()) != 0; }
   // Copies values of `src` here; sizes broadcast, devices and dtypes may differ. Differentiable.
-  const Tensor& copy_(const Tensor& src) const {
+  const Tensor& copy_(const Tensor& src, CopyOptions options = {}) const {
+    const detail::NonBlocking scope(options.non_blocking);
     check(detail::api.tensor->copy_(checked(), src.checked()));
     return *this;
   }
