@@ -10,6 +10,7 @@
 #include "autograd/record.h"
 #include "primitive/convert.h"
 #include "launch/explain.h"
+#include "profile/profile.h"
 #include "registry/recording.h"
 #include "primitive/loop.h"
 #include "primitive/primitives.h"
@@ -76,15 +77,25 @@ bool has_nan(Tensor* t) {
   return std::any_of(data, data + values->numel, [](double v) { return std::isnan(v); });
 }
 
-// A node's backward as an entry of explain, so that the kernels that it launches itself are seen.
-void open_entry(const Node* node, std::span<Tensor* const> grads,
-                std::optional<ExplainScope>* scope) {
-  std::vector<tn_value> args;
-  for (Tensor* grad : grads) {
-    if (grad != nullptr) args.push_back(tensor_value(grad));
+// A node's backward as an entry of explain and of the profiler, so that the kernels that it launches
+// itself are seen.
+class NodeEntry {
+ public:
+  NodeEntry(const Node* node, std::span<Tensor* const> grads) : name_(node->name()) {
+    for (Tensor* grad : grads) {
+      if (grad != nullptr) args_.push_back(tensor_value(grad));
+    }
+    if ((thread_state.modes & kModeExplain) != 0) explain_.emplace(name_ + " backward", args_);
+    if ((thread_state.modes & kModeProfile) != 0)
+      profile_.emplace(profile_event(TN_PROFILE_NODE, name_.c_str(), args_));
   }
-  scope->emplace(node->name() + " backward", args);
-}
+
+ private:
+  const std::string name_;
+  std::vector<tn_value> args_;
+  std::optional<ExplainScope> explain_;
+  std::optional<ProfileScope> profile_;
+};
 
 Status check_anomaly(Node* node, Tensor* const* results) {
   for (uint32_t i = 0; i < node->n_edges(); ++i) {
@@ -307,9 +318,9 @@ Status BackwardRun::run_node(Visit& visit) {
     if (node->released) [[unlikely]] {
       status = used_already(node);
     } else {
-      std::optional<ExplainScope> explain;
-      if ((thread_state.modes & kModeExplain) != 0) [[unlikely]]
-        open_entry(node, {grads.begin(), n_outputs}, &explain);
+      std::optional<NodeEntry> entry;
+      if ((thread_state.modes & (kModeExplain | kModeProfile)) != 0) [[unlikely]]
+        entry.emplace(node, std::span<Tensor* const>(grads.begin(), n_outputs));
       status = guarded([&] {
         return node->stream == nullptr ? call_backward(node, grads.begin(), results.begin())
                                        : call_on_its_stream(node, grads.begin(), results.begin());

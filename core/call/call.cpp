@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "base/text.h"
@@ -67,24 +68,6 @@ void mark_inference(std::span<const tn_value> args, std::span<tn_value> results)
   }
 }
 
-class ProfileScope {
- public:
-  explicit ProfileScope(const char* name)
-      : name_(name), on_((thread_state.modes & kModeProfile) != 0) {
-    if (on_) profile_slot.fn(profile_slot.context, name_, 1, profile_clock_ns());
-  }
-  ProfileScope(const ProfileScope&) = delete;
-  ~ProfileScope() {
-    // The function may have been removed by the call itself.
-    if (on_ && profile_slot.fn != nullptr)
-      profile_slot.fn(profile_slot.context, name_, 0, profile_clock_ns());
-  }
-
- private:
-  const char* name_;
-  bool on_;
-};
-
 // The path below autocast; `gradient`: an argument needs one.
 inline Status finish_call(const Op* op, std::span<const tn_value> args, std::span<tn_value> results,
                           bool gradient) {
@@ -97,7 +80,9 @@ inline Status finish_call(const Op* op, std::span<const tn_value> args, std::spa
 }
 
 Status call_with_modes(const Op* op, std::span<const tn_value> args, std::span<tn_value> results) {
-  ProfileScope profile(op->schema.name.c_str());
+  std::optional<ProfileScope> profile;
+  if ((thread_state.modes & kModeProfile) != 0)
+    profile.emplace(profile_event(TN_PROFILE_CALL, op->schema.name.c_str(), args));
   ExplainScope explain(op->schema.name, args);
   if ((thread_state.modes & kModeAutocast) != 0 && !op->passes_autocast)
     return handlers.autocast(op, args, results);

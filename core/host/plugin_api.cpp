@@ -41,10 +41,18 @@ tn_status* end_explain(const char** json) {
   return guarded([&] { return give("explain_end", explain_end, json); });
 }
 
+void set_profile_mode() {
+  const bool on = profile_slot.fn != nullptr || profile_slot.event != nullptr;
+  thread_state.modes =
+      (thread_state.modes & ~uint32_t{kModeProfile}) | (on ? uint32_t{kModeProfile} : 0u);
+}
 void set_profile(tn_profile_fn fn, void* context) {
-  profile_slot = {fn, context};
-  thread_state.modes = (thread_state.modes & ~uint32_t{kModeProfile}) |
-                       (fn != nullptr ? uint32_t{kModeProfile} : 0u);
+  profile_slot.fn = fn, profile_slot.context = context;
+  set_profile_mode();
+}
+void set_profile_events(tn_profile_event_fn event, void* context) {
+  profile_slot.event = event, profile_slot.event_context = context;
+  set_profile_mode();
 }
 
 }  // namespace
@@ -62,7 +70,7 @@ const tn_explain_api* explain_api() {
 }
 
 const tn_profile_api* profile_api() {
-  static const tn_profile_api table = {sizeof(tn_profile_api), set_profile};
+  static const tn_profile_api table = {sizeof(tn_profile_api), set_profile, set_profile_events};
   return &table;
 }
 

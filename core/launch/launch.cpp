@@ -1,11 +1,14 @@
 #include "launch/launch.h"
 
+#include <optional>
+
 #include "launch/explain.h"
 #include "registry/handlers.h"
 #include "registry/recording.h"
 #include "registry/host_table.h"
 #include "memory/cache.h"
 #include "memory/memory.h"
+#include "profile/profile.h"
 #include "random/philox.h"
 #include "tensor/layout.h"
 #include "tensor/slots.h"
@@ -218,6 +221,17 @@ Status launch_plain(const Kernel& kernel, tn_kernel_fn fn, const Op* op, tn_devi
   return run_anywhere(kernel, fn, op, outputs, &call);
 }
 
+tn_profile_event launch_event(const Kernel& kernel, tn_kernel_fn fn, const Op* op, tn_device device,
+                              std::span<const tn_value> args, std::span<Tensor* const> outputs) {
+  tn_profile_event event = profile_event(TN_PROFILE_LAUNCH, op->schema.name.c_str(), args);
+  event.backward = fn != kernel.def.launch;
+  event.plugin = kernel.plugin.c_str();
+  event.outputs = reinterpret_cast<tn_tensor* const*>(outputs.data());
+  event.n_outputs = static_cast<uint32_t>(outputs.size());
+  event.device = device;
+  return event;
+}
+
 // The rare cases, apart from the path that every call takes.
 [[gnu::noinline]] Status launch_with_care(const Kernel& kernel, tn_kernel_fn fn, const Op* op,
                                           tn_device device, std::span<const tn_value> args,
@@ -241,7 +255,11 @@ Status launch_plain(const Kernel& kernel, tn_kernel_fn fn, const Op* op, tn_devi
     TN_TRY(copies.make(kernel, written, &args, &outputs));
   }
   if ((thread_state.modes & kModeExplain) != 0) explain_kernel(kernel);
+  std::optional<ProfileScope> profile;
+  if ((thread_state.modes & kModeProfile) != 0)
+    profile.emplace(launch_event(kernel, fn, op, device, args, outputs));
   Status failed = launch_plain(kernel, fn, op, device, args, outputs, metas);
+  profile.reset();
   if ((thread_state.modes & kModeTrace) != 0) {
     trace_launch(op->schema.name.c_str(), kernel, device, args, outputs, failed);
   }

@@ -1,6 +1,9 @@
 #include "object/invoke.h"
 
+#include <optional>
+
 #include "base/hot_thread_local.h"
+#include "profile/profile.h"
 
 namespace tenon {
 namespace {
@@ -78,6 +81,12 @@ Status invoke(Object* object, std::string_view name, const tn_value* args, uint3
   object->note_use();
   if (object->hooks && name == "forward" && (thread_state.modes & kModeRecord) != 0)
     thread_state.recording->refuse(object->type + ": a forward hook runs code of the host");
+  std::string shown;
+  std::optional<ProfileScope> profile;
+  if ((thread_state.modes & kModeProfile) != 0) [[unlikely]] {
+    shown = fmt::format("{}.{}", object->type, name);
+    profile.emplace(profile_event(TN_PROFILE_METHOD, shown.c_str(), {args, n_args}));
+  }
   for (uint32_t i = 0; i < n_results; ++i) results[i] = tn_value{};
   ResultGuard guard(results, n_results);
   if (Status status = method->fn(method->self, object, arguments.data(), arguments.size(), results,

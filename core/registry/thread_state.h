@@ -24,7 +24,7 @@ enum Mode : uint32_t {
 inline constexpr uint32_t kModesOfCalls =
     kModeProfile | kModeAutocast | kModeCapture | kModeExplain;
 inline constexpr uint32_t kModesOfLaunches =
-    kModeCapture | kModeExplain | kModeTrace | kModeUnsettled | kModeRecord;
+    kModeProfile | kModeCapture | kModeExplain | kModeTrace | kModeUnsettled | kModeRecord;
 
 struct Op;              // registry/registry.h
 struct Recorder;        // launch/explain.h

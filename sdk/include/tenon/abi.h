@@ -1282,9 +1282,33 @@ typedef struct tn_explain_api {
 /* "profile/1": a function that sees each op's begin and end on this thread; NULL removes it.
  * `ns` is a steady clock. */
 typedef void (*tn_profile_fn)(void* context, const char* op, int32_t begin, uint64_t ns);
+/* What an event is about. Calls, nodes and launches nest: a call has the calls of its decomposition in
+ * it, and launches; a node of a graph has what its backward does, a method of an object its calls. */
+enum { TN_PROFILE_CALL = 0, TN_PROFILE_NODE = 1, TN_PROFILE_LAUNCH = 2, TN_PROFILE_METHOD = 3 };
+typedef struct tn_profile_event {
+  uint32_t size;
+  int32_t kind;              /* TN_PROFILE_* */
+  int32_t begin;             /* 1: it begins, 0: it has ended */
+  int32_t backward;          /* of a launch: of a pair's backward */
+  const char* name;          /* the op; of a launch also a primitive or formula; of a node its op;
+                       * of a method "Linear.forward" */
+  const char* plugin;        /* of a launch: whose kernel; else NULL */
+  const tn_value* args;      /* of calls and launches; of a node the gradients that came */
+  tn_tensor* const* outputs; /* of a launch, as tn_call has them */
+  uint32_t n_args, n_outputs;
+  tn_device device; /* of a launch */
+  uint64_t ns;      /* a steady clock */
+} tn_profile_event;
+/* All that it gets is borrowed for the call. It may ask for statistics and wait for devices; it calls
+ * no op. */
+typedef void (*tn_profile_event_fn)(void* context, const tn_profile_event*);
 typedef struct tn_profile_api {
   uint32_t size;
   void (*set)(tn_profile_fn, void* context);
+  /* A function that sees what this thread does in more detail, beside the other; NULL removes it. A
+   * launch on a device with streams has ended when it was put on its stream. Compiled functions run
+   * eagerly while either function is there. */
+  void (*set_events)(tn_profile_event_fn, void* context);
 } tn_profile_api;
 
 /* What a schema says of an argument. */
