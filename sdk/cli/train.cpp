@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "checkpoints.h"
 #include "commands.h"
 #include "compiled_text.h"
 #include "progress.h"
@@ -52,60 +53,101 @@ class Results {
 // What a training leaves for the end of the command.
 struct Trained {
   ordered_json list;     // an entry for each line
-  int64_t steps;         // that were made
+  int64_t steps;         // that were made, here
+  int64_t made;          // in all, before it was resumed too
   std::string compiled;  // Trainer::describe
 
-  explicit Trained(const Results& results, const Trainer& trainer)
-      : list(results.list()), steps(trainer.steps()), compiled(trainer.describe()) {}
+  Trained(const Results& results, const Trainer& trainer, int64_t first)
+      : list(results.list()),
+        steps(trainer.steps() - first),
+        made(trainer.steps()),
+        compiled(trainer.describe()) {}
 };
 
+// What goes on while it trains, beside the steps.
+struct Watch {
+  const Training& training;
+  Checkpoints& checkpoints;
+  bool json;
+};
+
+// All that the next steps depend on.
+template <typename Batches>
+Checkpoint checkpoint_of(const Training& training, Batches& batches) {
+  return {.model = training.model, .optimizer = training.optimizer, .loader = batches};
+}
+
 // A line for each epoch, with the accuracy on the batches as they were trained on, with dropout.
-Trained train_table(const Training& training, bool json) {
+Trained train_table(const Watch& watch) {
+  const Training& training = watch.training;
   const TrainingConfig& config = training.config;
   data::DataLoader loader(training.train, {.batch_size = config.batch_size, .shuffle = true});
   Trainer trainer = make_trainer(training, config.compile);
-  Results results(training, steps_of(training), json);
+  const int64_t steps = steps_of(training);
+  const Checkpoint checkpoint = checkpoint_of(training, loader);
+  const int64_t first = watch.checkpoints.resume(checkpoint);
+  trainer.go_to(first);
+  Results results(training, steps - std::min(steps, first), watch.json);
   const auto label = [&](int64_t epoch) { return counted("epoch", epoch, config.epochs); };
   Tensor right;  // on the device
+  int64_t items = 0;
   const auto on_step = [&](const Trainer::Step& step) {
     const NoGrad no_grad;
     const Tensor hits = sum(eq(argmax(step.output, 1), step.target));
     right = right.defined() ? add(right, hits) : hits;
+    items += step.target.size(0);
     results.step(label(step.epoch));
+    if (watch.checkpoints.after_step(checkpoint, trainer.steps(), steps, loader.size()))
+      trainer.stop();
   };
   const auto on_report = [&](const Trainer::Report& report) {
     const double part = static_cast<double>(std::exchange(right, {}).item<int64_t>()) /
-                        static_cast<double>(training.train.size());
+                        static_cast<double>(std::exchange(items, 0));
     results.add(
         fmt::format("{}  loss {:.4f}  accuracy {:.3f}", label(report.epoch), report.loss, part),
         {{"loss", report.loss}, {"accuracy", part}}, report.lr);
   };
+  watch.checkpoints.catch_signals();
   try {
-    trainer.fit(loader, {.epochs = config.epochs, .on_step = on_step, .on_report = on_report});
+    trainer.fit(loader, {.epochs = config.epochs,
+                         .first_epoch = 1 + first / loader.size(),
+                         .on_step = on_step,
+                         .on_report = on_report});
   } catch (const Diverged& error) {
     fail(fmt::format("{}, step {}: {}", label(error.epoch), error.step, error.reason),
          error.code());
   }
-  return Trained(results, trainer);
+  return Trained(results, trainer, first);
 }
 
 // A line for each twentieth of the steps: the mean loss of these.
-Trained train_text(const Training& training, bool json) {
-  const int64_t steps = training.config.steps;
+Trained train_text(const Watch& watch) {
+  const Training& training = watch.training;
+  const int64_t steps = training.config.steps, every = std::max<int64_t>(steps / 20, 1);
   TextBatches batches(training);
   Trainer trainer = make_trainer(training, training.config.compile);
-  Results results(training, steps, json);
-  const auto label = [&](int64_t step) { return counted("step", step, steps); };
-  trainer.fit(std::views::iota(int64_t{0}, steps) |
+  const Checkpoint checkpoint = checkpoint_of(training, batches);
+  const int64_t first = watch.checkpoints.resume(checkpoint);
+  trainer.go_to(first);
+  Results results(training, steps - std::min(steps, first), watch.json);
+  const auto label = [&](int64_t step) { return counted("step", first + step, steps); };
+  if (first >= steps) return Trained(results, trainer, first);
+  watch.checkpoints.catch_signals();
+  trainer.fit(std::views::iota(first, steps) |
                   std::views::transform([&](int64_t) { return batches.next(); }),
-              {.report_every = std::max<int64_t>(steps / 20, 1),
-               .on_step = [&](const Trainer::Step& step) { results.step(label(step.step)); },
+              {.report_every = every,
+               .on_step =
+                   [&](const Trainer::Step& step) {
+                     results.step(label(step.step));
+                     if (watch.checkpoints.after_step(checkpoint, trainer.steps(), steps, every))
+                       trainer.stop();
+                   },
                .on_report =
                    [&](const Trainer::Report& report) {
                      results.add(fmt::format("{}  loss {:.4f}", label(report.step), report.loss),
-                                 {{"step", report.step}, {"loss", report.loss}}, report.lr);
+                                 {{"step", first + report.step}, {"loss", report.loss}}, report.lr);
                    }});
-  return Trained(results, trainer);
+  return Trained(results, trainer, first);
 }
 
 bool is_same_file(const std::string& a, const std::string& b) {
@@ -131,9 +173,20 @@ void check_target(const std::string& file, const TrainingConfig& config) {
   }
 }
 
+// Weights of a file that `--save` wrote, in the place of random ones.
+void begin_with(const Training& training, const std::string& weights) {
+  NamedTensors state = load(weights);
+  if (training.of_text() &&
+      take_vocabulary(state, weights).characters() != training.vocabulary.characters())
+    fail(fmt::format("--init: {} is of a text with other characters", shown(weights)));
+  load_weights(training, state, weights);
+}
+
 int run(const Line& line) {
   const bool json = line.flag("json");
   const std::string save = line.has("save") ? path_of(line, "--save") : "";
+  const std::string init = line.has("init") ? path_of(line, "--init") : "";
+  Checkpoints checkpoints(line);
   Training training;
   prepare(training, path_of(line, "FILE.json"),
           {.device = line.get_or<std::string>("device", ""),
@@ -142,11 +195,16 @@ int run(const Line& line) {
            .steps = line.has("steps") ? integer_of(line, "steps", 1, kMostCounted) : -1,
            .compile = line.flag("compile")});
   if (!save.empty()) check_target(save, training.config);
+  if (!init.empty()) begin_with(training, init);
 
   const auto start = std::chrono::steady_clock::now();
   const char* parts = training.of_text() ? "steps" : "epochs";
-  const Trained trained =
-      training.of_text() ? train_text(training, json) : train_table(training, json);
+  const Watch watch{training, checkpoints, json};
+  const Trained trained = training.of_text() ? train_text(watch) : train_table(watch);
+  if (checkpoints.signal() != 0) {
+    fmt::print(stderr, "{}\n", checkpoints.stopped_line(trained.made));
+    return 128 + checkpoints.signal();
+  }
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   const Score result = score(training);
   if (!save.empty()) tenon::save(saved_state(training), save);
@@ -181,10 +239,13 @@ Command train_command() {
       ("steps", po::value<std::string>()->value_name("N"), "instead of the file's")   //
       ("compile", po::bool_switch(),
        "record a step and replay it at later ones, with the same losses")  //
+      ("init", po::value<std::string>()->value_name("FILE"),
+       "begin with the weights of this safetensors file")  //
       ("save", po::value<std::string>()->value_name("FILE"),
        "write the trained weights to this safetensors file")        //
       ("json", po::bool_switch(), "the result as one JSON object")  //
       ("help,h", "this text");
+  Checkpoints::add_options(command.options);
   command.run = run;
   return command;
 }

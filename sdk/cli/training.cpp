@@ -1,6 +1,7 @@
 #include "training.h"
 
 #include <algorithm>
+#include <bit>
 #include <ranges>
 
 #include <fmt/format.h>
@@ -269,6 +270,33 @@ std::pair<Tensor, Tensor> TextBatches::next() {
     place = static_cast<int64_t>(data::detail::next_random(state_) % n);
   }
   return training_.text.at(places);
+}
+
+NamedTensors TextBatches::state_dict() const {
+  const auto counted = [](int64_t n) { return Tensor::from<int64_t>({n}); };
+  return {{"random", counted(std::bit_cast<int64_t>(state_))},
+          {"places", counted(training_.text.places())},
+          {"batch_size", counted(training_.config.batch_size)},
+          {kVocabulary, training_.vocabulary.to_tensor()}};
+}
+
+void TextBatches::load_state_dict(const NamedTensors& state) {
+  NamedTensors rest = state;
+  const Vocabulary vocabulary = take_vocabulary(rest, "the checkpoint");
+  if (vocabulary.characters() != training_.vocabulary.characters())
+    fail("the text has other characters than that of the checkpoint");
+  const auto value = [&](const char* name) {
+    const auto found = std::ranges::find(rest, name, &NamedTensors::value_type::first);
+    if (found == rest.end()) fail(fmt::format("the checkpoint has no '{}' of the text", name));
+    return found->second.item<int64_t>();
+  };
+  const auto expect_same = [](const char* what, int64_t there, int64_t here) {
+    if (there == here) return;
+    fail(fmt::format("the checkpoint is of {} {}, this training has {}", there, what, here));
+  };
+  expect_same("windows of text", value("places"), training_.text.places());
+  expect_same("windows in a batch", value("batch_size"), training_.config.batch_size);
+  state_ = std::bit_cast<uint64_t>(value("random"));
 }
 
 LossFunction loss_function(const Training& training) {

@@ -70,6 +70,9 @@ class TextBatches {
  public:
   explicit TextBatches(const Training& training);
   std::pair<Tensor, Tensor> next();
+  // For checkpoints: the places that come next, and of what text they are.
+  NamedTensors state_dict() const;
+  void load_state_dict(const NamedTensors& state);
 
  private:
   const Training& training_;

@@ -5,7 +5,6 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
-#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -15,6 +14,7 @@
 #include <cstddef>
 
 #include "files_support.h"
+#include "killed_at.h"
 
 namespace tenon::disk {
 namespace {
@@ -280,30 +280,6 @@ TEST_F(Disk, WritesWholeFilesWhereAllHaveNames) {
   EXPECT_EQ(bytes_of(path("b")), "new");
   EXPECT_EQ(mode(path("a")), 0600u);
   EXPECT_EQ(files_in_folder(), 2u);
-}
-
-// Runs `body` in a child and kills it at its n-th stop at the border of a system call. -1: it ended
-// before; -2: no process may be traced here.
-template <typename Body>
-int killed_at(int n, Body body) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    if (::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) ::_exit(98);
-    ::raise(SIGSTOP);
-    body();
-    ::_exit(0);
-  }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  if (WIFEXITED(status)) return -2;
-  for (int stop = 0; stop < n; ++stop) {
-    ::ptrace(PTRACE_SYSCALL, child, nullptr, nullptr);
-    ::waitpid(child, &status, 0);
-    if (WIFEXITED(status) || WIFSIGNALED(status)) return -1;
-  }
-  ::kill(child, SIGKILL);
-  ::waitpid(child, &status, 0);
-  return 0;
 }
 
 // A file that is there or not, on a file system with unnamed files or not.

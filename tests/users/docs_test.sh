@@ -101,14 +101,18 @@ find "$work" -maxdepth 1 \( -name '*.cpp' -o -name '*.c' \) -print0 | sort -z |
 #include <iostream>
 #include <tenon/backend.hpp>
 #include <tenon/build.hpp>
+#include <tenon/checkpoint.hpp>
 #include <tenon/data/datasets.hpp>
 #include <tenon/data/samplers.hpp>
 #include <tenon/data/transforms.hpp>
 #include <tenon/disk.hpp>
 #include <tenon/elf.hpp>
+#include <tenon/gradcheck.hpp>
 #include <tenon/halves.hpp>
 #include <tenon/messages.hpp>
 #include <tenon/plugin.hpp>
+#include <tenon/profiler.hpp>
+#include <tenon/summary.hpp>
 #include <tenon/tenon.hpp>
 #include <tenon/train.hpp>
 using namespace tenon;

@@ -95,6 +95,7 @@ class Trainer {
   struct FitOptions {
     [[no_unique_address]] detail::ByName by_name = detail::ByName();
     Int epochs = 1;
+    Int first_epoch = 1;   // the number of the first pass; fit goes on to that of `epochs`
     Int report_every = 0;  // steps, beside the end of each epoch; 0: at the end alone
     std::function<void(const Step&)> on_step = {};
     std::function<void(const Report&)> on_report = {};
@@ -332,10 +333,11 @@ template <typename Batches>
 std::vector<Trainer::Report> Trainer::fit(Batches&& batches, const FitOptions& options) {
   const int64_t epochs = options.epochs, every = options.report_every;
   detail::expect_at_least("epochs", epochs, 1);
+  detail::expect_at_least("first_epoch", options.first_epoch, 1);
   detail::expect_at_least("report_every", every, 0);
   std::vector<Report> reports;
   stopped_ = false;
-  for (int64_t epoch = 1; epoch <= epochs && !stopped_; ++epoch) {
+  for (int64_t epoch = options.first_epoch; epoch <= epochs && !stopped_; ++epoch) {
     Losses losses(*this, epochs > 1 ? detail::joined({"epoch ", std::to_string(epoch), ", "}) : "",
                   epoch);
     int64_t n = 0;

@@ -1,0 +1,99 @@
+#include "checkpoints.h"
+
+#include <signal.h>
+
+#include <filesystem>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "config.h"
+#include "text.h"
+
+namespace tenon::cli {
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr int kSignals[] = {SIGINT, SIGTERM};
+volatile sig_atomic_t caught = 0;
+
+const char* name_of(int signal) { return signal == SIGINT ? "SIGINT" : "SIGTERM"; }
+
+// The first one lets the step end and saves; a second one of its kind ends the process as ever.
+void handle(const struct sigaction* action) {
+  for (const int signal : kSignals) ::sigaction(signal, action, nullptr);
+}
+
+bool is_same_folder(const std::string& a, const std::string& b) {
+  std::error_code none;
+  return a == b || std::filesystem::equivalent(a, b, none);
+}
+
+}  // namespace
+
+Checkpoints::Checkpoints(const Line& line) {
+  if (line.has("checkpoint")) {
+    folder_name_ = path_of(line, "--checkpoint");
+    folder_.emplace(folder_name_);
+  }
+  if (line.has("every")) {
+    if (!folder_) throw UsageError("--every is of --checkpoint DIR, which is missing");
+    every_ = integer_of(line, "every", 1, kMostCounted);
+  }
+  if (line.has("resume")) resumed_ = path_of(line, "--resume");
+}
+
+Checkpoints::~Checkpoints() {
+  if (!catches_) return;
+  struct sigaction usual {};
+  usual.sa_handler = SIG_DFL;
+  handle(&usual);
+}
+
+void Checkpoints::add_options(po::options_description& options) {
+  options.add_options()  //
+      ("checkpoint", po::value<std::string>()->value_name("DIR"),
+       "write checkpoints to this folder, and when SIGINT or SIGTERM comes")  //
+      ("every", po::value<std::string>()->value_name("N"),
+       "steps between checkpoints; default: one for each line of the result")  //
+      ("resume", po::value<std::string>()->value_name("DIR"),
+       "go on from the newest checkpoint of this folder");
+}
+
+int64_t Checkpoints::resume(const Checkpoint& checkpoint) {
+  if (resumed_.empty()) return 0;
+  const CheckpointFolder from(resumed_);
+  const std::optional<std::string> newest = from.newest();
+  if (newest) return checkpoint.load(*newest);
+  if (is_same_folder(resumed_, folder_name_)) return 0;
+  fail(fmt::format("--resume: there is no checkpoint in {}", shown(resumed_)), TN_NOT_FOUND);
+}
+
+void Checkpoints::catch_signals() {
+  if (!folder_) return;
+  caught = 0;
+  catches_ = true;
+  struct sigaction action {};
+  action.sa_handler = [](int signal) { caught = signal; };
+  action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
+  handle(&action);
+}
+
+bool Checkpoints::after_step(const Checkpoint& checkpoint, int64_t step, int64_t steps,
+                             int64_t usual) {
+  if (!folder_) return false;
+  const bool stops = caught != 0;
+  const int64_t every = every_ > 0 ? every_ : usual;
+  if (stops || step % every == 0 || step == steps) folder_->save(checkpoint, step);
+  return stops;
+}
+
+int Checkpoints::signal() const { return catches_ ? caught : 0; }
+
+std::string Checkpoints::stopped_line(int64_t step) const {
+  return fmt::format("stopped by {} after step {}; it goes on with --resume {}", name_of(signal()),
+                     step, shown(folder_name_));
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,43 @@
+// Checkpoints of the command's training: where they go, when they are written, and from which one it
+// goes on. Used by train.cpp.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <tenon/checkpoint.hpp>
+
+#include "command.h"
+
+namespace tenon::cli {
+
+class Checkpoints {
+ public:
+  // --checkpoint DIR, --every N and --resume DIR. Throws UsageError.
+  explicit Checkpoints(const Line& line);
+  Checkpoints(const Checkpoints&) = delete;
+  ~Checkpoints();
+  static void add_options(boost::program_options::options_description& options);
+
+  // Loads the newest checkpoint of --resume, and gives the steps that were made; 0: the training
+  // begins. An Error where there is none, unless it is the folder of --checkpoint.
+  int64_t resume(const Checkpoint& checkpoint);
+  // From here on SIGINT and SIGTERM are waited for, where --checkpoint says where to save.
+  void catch_signals();
+  // After each step of all `steps`: writes what is due. True: a signal came, and the training is to
+  // end. `usual` is what stands for --every where it was not given.
+  bool after_step(const Checkpoint& checkpoint, int64_t step, int64_t steps, int64_t usual);
+  // The signal that ended the training; 0: none did.
+  int signal() const;
+  // "stopped by SIGTERM after step 40; it goes on with --resume runs/a"
+  std::string stopped_line(int64_t step) const;
+
+ private:
+  std::string folder_name_, resumed_;
+  std::optional<CheckpointFolder> folder_;
+  int64_t every_ = 0;
+  bool catches_ = false;
+};
+
+}  // namespace tenon::cli

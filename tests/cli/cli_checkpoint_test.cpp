@@ -1,0 +1,158 @@
+// tenon train: checkpoints, signals, going on, and weights to begin with. A training that was
+// interrupted comes to the same file, byte for byte.
+#include <signal.h>
+
+#include <chrono>
+#include <thread>
+
+#include "cli_support.h"
+
+namespace cli {
+namespace {
+
+struct CliCheckpoint : CliTest {
+  // Starts a training, waits until its folder has a checkpoint, and ends it by the signal. Gives
+  // what waitpid says.
+  int ended_by(int signal, const std::string& line, const std::string& folder) const {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      const std::string command = "exec '" + build() + "/bin/tenon' " + line + " >'" + path("out") +
+                                  "' 2>'" + path("err") + "' </dev/null";
+      ::execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+      ::_exit(127);
+    }
+    int status = 0;
+    while (checkpoints(folder).empty()) {
+      if (::waitpid(child, &status, WNOHANG) == child) return status;
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    ::kill(child, signal);
+    ::waitpid(child, &status, 0);
+    return status;
+  }
+  std::vector<std::string> checkpoints(const std::string& folder) const {
+    std::vector<std::string> names;
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(folder, none)) {
+      const std::string name = entry.path().filename().string();
+      if (name.starts_with("checkpoint-")) names.push_back(name);
+    }
+    return names;
+  }
+};
+
+TEST_F(CliCheckpoint, ATrainingThatWasEndedByASignalGoesOnToTheSameBytes) {
+  const std::string file = training({}), epochs = " --epochs 12 ";
+  ASSERT_EQ(tenon("train " + file + epochs + "--save " + path("whole.safetensors")).code, 0);
+  for (const int signal : {SIGTERM, SIGINT, SIGKILL}) {
+    const std::string folder = path("run" + std::to_string(signal));
+    const std::string to = " --checkpoint " + folder + " --every 1 ";
+    const int status = ended_by(signal, "train " + file + epochs + to, folder);
+    if (signal == SIGKILL) {
+      ASSERT_TRUE(WIFSIGNALED(status));
+    } else {
+      ASSERT_TRUE(WIFEXITED(status));
+      ASSERT_EQ(WEXITSTATUS(status), 128 + signal) << read(path("err"));
+      EXPECT_HAS(read(path("err")), signal == SIGINT ? "stopped by SIGINT after step "
+                                                     : "stopped by SIGTERM after step ");
+      EXPECT_HAS(read(path("err")), "; it goes on with --resume " + folder);
+    }
+    const Outcome run = tenon("train " + file + epochs + "--resume " + folder + " --save " +
+                              path("resumed.safetensors"));
+    ASSERT_EQ(run.code, 0) << run.err;
+    EXPECT_EQ(read(path("resumed.safetensors")), read(path("whole.safetensors"))) << signal;
+    fs::remove(path("resumed.safetensors"));
+  }
+}
+
+TEST_F(CliCheckpoint, KeepsTheLastThreeAndGoesOnWithMoreEpochs) {
+  const std::string file = training({}), folder = path("run");
+  const std::string both = " --checkpoint " + folder + " --resume " + folder + " ";
+  Outcome run = tenon("train " + file + " --epochs 5" + both);  // nothing is there yet
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_EQ(checkpoints(folder).size(), 3u);
+  run = tenon("train " + file + " --epochs 7" + both + "--save " + path("a.safetensors"));
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_PRED_FORMAT2(testing::IsNotSubstring, "epoch 5/7", run.out);
+  EXPECT_HAS(run.out, "epoch 6/7");
+  ASSERT_EQ(tenon("train " + file + " --epochs 7 --save " + path("b.safetensors")).code, 0);
+  EXPECT_EQ(read(path("a.safetensors")), read(path("b.safetensors")));
+  run = tenon("train " + file + " --epochs 7" + both);  // all is done
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_HAS(run.out, "test accuracy: ");
+  EXPECT_PRED_FORMAT2(testing::IsNotSubstring, "epoch", run.out);
+}
+
+TEST_F(CliCheckpoint, OfATextToo) {
+  write("a.txt", std::string(40, 'a') + "the quick brown fox jumps over the lazy dog\n" +
+                     std::string(300, 'b') + "and again the quick brown fox\n");
+  const std::string file = write("t.json", R"({
+    "data": {"text": "a.txt", "context": 8},
+    "model": [
+      {"layer": "Embedding", "num_embeddings": "vocab", "embedding_dim": 8},
+      {"layer": "Dropout"},
+      {"layer": "Linear", "in_features": 8, "out_features": "vocab"},
+      {"layer": "Flatten", "start_dim": 0, "end_dim": 1}
+    ],
+    "optimizer": {"optimizer": "Adam", "lr": 0.01}, "loss": "cross_entropy",
+    "steps": 8, "batch_size": 4})");
+  const std::string folder = path("run");
+  ASSERT_EQ(tenon("train " + file + " --save " + path("a.safetensors")).code, 0);
+  Outcome run = tenon("train " + file + " --steps 3 --checkpoint " + folder);
+  ASSERT_EQ(run.code, 0) << run.err;
+  run = tenon("train " + file + " --resume " + folder + " --save " + path("b.safetensors"));
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_EQ(read(path("a.safetensors")), read(path("b.safetensors")));
+  EXPECT_HAS(run.out, "step 4/8");
+  write("a.txt", std::string(400, 'c') + "what other characters\n");
+  run = tenon("train " + file + " --resume " + folder);
+  EXPECT_EQ(run.code, 1);
+  EXPECT_HAS(run.err, "loader: ");
+  run = tenon("train " + file + " --init " + path("a.safetensors"));
+  EXPECT_EQ(run.code, 1);
+  EXPECT_HAS(run.err, "a.safetensors is of a text with other characters");
+}
+
+TEST_F(CliCheckpoint, BeginsWithOtherWeights) {
+  const std::string file = training({});
+  ASSERT_EQ(tenon("train " + file + " --epochs 1 --save " + path("a.safetensors")).code, 0);
+  const std::string still = training({{"\"Adam\"", "\"SGD\""}, {"\"lr\": 0.003", "\"lr\": 1e-30"}});
+  ASSERT_EQ(tenon("train " + still + " --epochs 1 --init " + path("a.safetensors") + " --save " +
+                  path("b.safetensors"))
+                .code,
+            0);
+  EXPECT_EQ(read(path("a.safetensors")), read(path("b.safetensors")));
+}
+
+TEST_F(CliCheckpoint, SaysWhatCannotBe) {
+  const std::string file = training({}), folder = path("run");
+  Outcome run = tenon("train " + file + " --every 5");
+  EXPECT_EQ(run.code, 2);
+  EXPECT_HAS(run.err, "--every is of --checkpoint DIR, which is missing");
+  run = tenon("train " + file + " --checkpoint " + folder + " --every 0");
+  EXPECT_EQ(run.code, 2);
+  EXPECT_HAS(run.err, "--every is '0', expected an integer from 1 to ");
+  run = tenon("train " + file + " --resume " + folder);
+  EXPECT_EQ(run.code, 1);
+  EXPECT_HAS(run.err, "--resume: there is no checkpoint in " + folder);
+  write("file", "no folder");
+  run = tenon("train " + file + " --epochs 1 --checkpoint " + path("file"));
+  EXPECT_EQ(run.code, 1);
+  EXPECT_HAS(run.err, "file: the folder cannot be made: ");
+  run = tenon("train " + file + " --epochs 1 --init " + path("none.safetensors"));
+  EXPECT_EQ(run.code, 1);
+  EXPECT_HAS(run.err, "none.safetensors");
+  ASSERT_EQ(tenon("train " + file + " --epochs 1 --checkpoint " + folder).code, 0);
+  const std::string other = training({{"\"batch_size\": 64", "\"batch_size\": 32"}});
+  run = tenon("train " + other + " --resume " + folder);
+  EXPECT_EQ(run.code, 1);
+  EXPECT_HAS(run.err, "in batches of 64");
+  const std::string wide = training({{"\"out_features\": 128", "\"out_features\": 64"},
+                                     {"\"in_features\": 128", "\"in_features\": 64"}});
+  run = tenon("train " + wide + " --resume " + folder);
+  EXPECT_EQ(run.code, 1);
+  EXPECT_HAS(run.err, ": model: ");
+}
+
+}  // namespace
+}  // namespace cli
