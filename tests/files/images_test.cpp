@@ -1,0 +1,210 @@
+// The plugin `images`: what PNG and JPEG files decode to, that damaged, cut or hostile ones are
+// refused, and folders of them as data. PNG files are kept as hex, made after the format's
+// description; JPEG files are made by the library's other half.
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <random>
+
+#include <jpeglib.h>
+
+#include <tenon/data.hpp>
+#include <tenon/data/images.hpp>
+#include <tenon/tenon.hpp>
+
+#include "files_support.h"
+#include "image.h"
+
+namespace tenon::images {
+namespace {
+
+class Images : public files::FilesTest {
+ protected:
+  static void SetUpTestSuite() { load_plugins(); }
+};
+
+std::string from_hex(const std::string& digits) {
+  std::string bytes;
+  for (size_t i = 0; i < digits.size(); i += 2) {
+    bytes.push_back(static_cast<char>(std::stoi(digits.substr(i, 2), nullptr, 16)));
+  }
+  return bytes;
+}
+
+// 3 x 2 of RGB: red, green, blue; (10, 20, 30), (40, 50, 60), white.
+const std::string kRgb = from_hex(
+    "89504e470d0a1a0a0000000d49484452000000030000000208020000001216f14d000000184944415478da63f8cf"
+    "c0c000c15c22721a4636ffffff0700378706cdadb05a930000000049454e44ae426082");
+// 2 x 1 of gray in 16 bits: 0x1234 and 0xffff.
+const std::string kDeepGray = from_hex(
+    "89504e470d0a1a0a0000000d494844520000000200000001100000000081d9fc150000000d4944415478da631032"
+    "f9ff1f0003e60245f11c84650000000049454e44ae426082");
+// 2 x 2 of a palette of 1 bit, (1, 2, 3) and (4, 5, 6): first, second; second, first.
+const std::string kPalette = from_hex(
+    "89504e470d0a1a0a0000000d494844520000000200000002010300000048789f6700000006504c54450102030405"
+    "0695536f480000000c4944415478da637060680000014400c10487cffa0000000049454e44ae426082");
+
+// `n` x `n` of one colour.
+std::string jpeg(unsigned n, const std::vector<uint8_t>& colour, bool progressive = false) {
+  jpeg_compress_struct encoder{};
+  jpeg_error_mgr errors{};
+  encoder.err = jpeg_std_error(&errors);
+  jpeg_create_compress(&encoder);
+  unsigned char* memory = nullptr;
+  unsigned long size = 0;
+  jpeg_mem_dest(&encoder, &memory, &size);
+  encoder.image_width = encoder.image_height = n;
+  encoder.input_components = static_cast<int>(colour.size());
+  encoder.in_color_space = colour.size() == 1   ? JCS_GRAYSCALE
+                           : colour.size() == 4 ? JCS_CMYK
+                                                : JCS_RGB;
+  jpeg_set_defaults(&encoder);
+  jpeg_set_quality(&encoder, 95, TRUE);
+  if (progressive) jpeg_simple_progression(&encoder);
+  jpeg_start_compress(&encoder, TRUE);
+  std::vector<uint8_t> row;
+  for (unsigned i = 0; i < n; ++i) row.insert(row.end(), colour.begin(), colour.end());
+  for (unsigned i = 0; i < n; ++i) {
+    JSAMPROW at = row.data();
+    jpeg_write_scanlines(&encoder, &at, 1);
+  }
+  jpeg_finish_compress(&encoder);
+  std::string bytes(reinterpret_cast<char*>(memory), size);
+  jpeg_destroy_compress(&encoder);
+  std::free(memory);
+  return bytes;
+}
+
+// The checksum of PNG's chunks (ISO 3309).
+std::string checksum(const std::string& bytes) {
+  uint32_t crc = 0xffffffff;
+  for (const char byte : bytes) {
+    crc ^= static_cast<uint8_t>(byte);
+    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ (crc & 1 ? 0xedb88320 : 0);
+  }
+  std::string big;
+  for (int shift = 24; shift >= 0; shift -= 8) big.push_back(static_cast<char>(~crc >> shift));
+  return big;
+}
+
+using Values = std::vector<uint8_t>;
+
+TEST_F(Images, DecodesPngToPlanes) {
+  const Image image = decode(write("a", kRgb), Mode::kRgb);
+  EXPECT_EQ(image.channels, 3);
+  EXPECT_EQ(image.height, 2);
+  EXPECT_EQ(image.width, 3);
+  EXPECT_EQ(image.values, (Values{255, 0, 0, 10, 40, 255,     // red
+                                  0, 255, 0, 20, 50, 255,     // green
+                                  0, 0, 255, 30, 60, 255}));  // blue
+  // 0.299 * 255 = 76.2, 0.587 * 255 = 149.7, 0.114 * 255 = 29.1; 18.2, 48.2.
+  EXPECT_EQ(decode(write("a", kRgb), Mode::kGray).values, (Values{76, 150, 29, 18, 48, 255}));
+  EXPECT_EQ(decode(write("b", kDeepGray), Mode::kGray).values, (Values{0x12, 0xff}));
+  EXPECT_EQ(decode(write("c", kPalette), Mode::kRgb).values,
+            (Values{1, 4, 4, 1, 2, 5, 5, 2, 3, 6, 6, 3}));
+}
+
+TEST_F(Images, DecodesJpegOfOneColour) {
+  for (const bool progressive : {false, true}) {
+    const Image image = decode(write("a", jpeg(20, {200, 100, 50}, progressive)), Mode::kRgb);
+    EXPECT_EQ(image.height, 20);
+    EXPECT_EQ(image.width, 20);
+    ASSERT_EQ(image.values.size(), 1200u);
+    for (size_t i = 0; i < 1200; ++i)
+      EXPECT_NEAR(image.values[i], i < 400 ? 200 : i < 800 ? 100 : 50, 2);
+  }
+  const Image gray = decode(write("a", jpeg(9, {90})), Mode::kGray);
+  EXPECT_EQ(gray.channels, 1);
+  for (const uint8_t value : gray.values) EXPECT_NEAR(value, 90, 1);
+}
+
+TEST_F(Images, RefusesWhatIsNone) {
+  EXPECT_SAYS(decode(write("a.png", ""), Mode::kRgb), "a.png: is neither a PNG nor a JPEG file");
+  EXPECT_SAYS(decode(write("a.png", "GIF89a"), Mode::kRgb), "is neither a PNG nor a JPEG file");
+  EXPECT_SAYS(decode(path("absent.png"), Mode::kRgb), "absent.png: cannot be opened");
+  EXPECT_SAYS(decode(write("a.jpg", jpeg(8, {1, 2, 3, 4})), Mode::kRgb), "colours are for print");
+}
+
+TEST_F(Images, RefusesFilesThatAreCut) {
+  for (const std::string& good : {kRgb, kDeepGray, kPalette}) {
+    for (size_t n = 8; n < good.size(); ++n) {
+      EXPECT_SAYS(decode(write("a.png", good.substr(0, n)), Mode::kRgb),
+                  "a.png: is no whole PNG file");
+    }
+  }
+  for (const bool progressive : {false, true}) {
+    const std::string good = jpeg(40, {200, 100, 50}, progressive);
+    for (size_t n = 3; n < good.size(); n += 1 + n / 50) {
+      EXPECT_SAYS(decode(write("a.jpg", good.substr(0, n)), Mode::kRgb),
+                  "a.jpg: is no whole JPEG file");
+    }
+  }
+}
+
+TEST_F(Images, RefusesPicturesThatAreTooLarge) {
+  // 100,000 x 100,000 pixels in a file of 81 bytes, its checksum right.
+  std::string png = kRgb;
+  const std::string side = std::string("\0\x01\x86\xa0", 4);
+  png.replace(16, 8, side + side);
+  png.replace(29, 4, checksum(png.substr(12, 17)));
+  EXPECT_SAYS(decode(write("a.png", png), Mode::kRgb),
+              "claims 100000 x 100000 pixels; a file of 81 bytes may have 11184824");
+  std::string jpg = jpeg(16, {200, 100, 50});
+  const size_t frame = jpg.find("\xff\xc0");
+  jpg.replace(frame + 5, 4, std::string("\xff\0\xff\0", 4));
+  EXPECT_SAYS(decode(write("a.jpg", jpg), Mode::kRgb), "claims 65280 x 65280 pixels");
+}
+
+// Good files with random damage: an error that names the file, or a picture.
+TEST_F(Images, SurvivesRandomDamage) {
+  std::mt19937 random(7);
+  const std::vector<std::string> good = {kRgb, kDeepGray, kPalette, jpeg(24, {200, 100, 50}),
+                                         jpeg(24, {9}, true)};
+  for (int i = 0; i < 3000; ++i) {
+    std::string bytes = good[static_cast<size_t>(i) % good.size()];
+    for (int n = static_cast<int>(random() % 6); n > 0; --n) {
+      bytes[random() % bytes.size()] = static_cast<char>(random());
+    }
+    try {
+      const Image image = decode(write("f", bytes), Mode::kGray);
+      EXPECT_EQ(image.values.size(), static_cast<size_t>(image.height * image.width));
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("/f: "), std::string::npos) << error.what();
+    }
+  }
+}
+
+TEST_F(Images, FoldersAreData) {
+  for (const char* name : {"dog", "cat", "empty"}) files::fs::create_directory(folder_ / name);
+  write("cat/b.png", kRgb);
+  write("cat/a.PNG", kRgb);
+  write("cat/notes.txt", "no picture");
+  write("dog/c.jpg", jpeg(2, {90, 90, 90}));
+  write("loose.png", kRgb);
+  const data::ImageFolder folder(folder_.string());
+  EXPECT_EQ(folder.classes(), (std::vector<std::string>{"cat", "dog", "empty"}));
+  EXPECT_EQ(folder.size(), 3);
+  EXPECT_EQ(folder.path(0), path("cat/a.PNG"));
+  auto [image, label] = folder.get(2);
+  EXPECT_EQ(image.sizes(), (Ints{3, 2, 2}));
+  EXPECT_EQ(label, 1);
+  for (auto [images, labels] : data::DataLoader(folder, {.batch_size = 2, .num_workers = 2})) {
+    EXPECT_EQ(images.dtype(), uint8);
+    EXPECT_EQ(images.sizes(), (Ints{2, 3, 2, 3}));
+    EXPECT_EQ(labels.to_vector<int64_t>(), (std::vector<int64_t>{0, 0}));
+    break;
+  }
+  EXPECT_EQ(data::load_image(path("cat/b.png"), "L").sizes(), (Ints{1, 2, 3}));
+  EXPECT_SAYS(folder.get(3), "picture 3 of 3");
+  EXPECT_SAYS(data::load_image(path("cat/b.png"), "CMYK"), "mode is 'CMYK', expected 'RGB' or 'L'");
+  EXPECT_SAYS(data::ImageFolder(path("empty")), "has no .png, .jpg or .jpeg in folders of its own");
+  EXPECT_SAYS(data::ImageFolder(path("absent")),
+              "absent: cannot be read as a folder: No such file");
+  write("dog/d.png", kRgb.substr(0, 50));
+  data::DataLoader loader(data::ImageFolder(folder_.string()), {.num_workers = 2});
+  EXPECT_SAYS(for (auto batch : loader){}, path("dog/d.png") + ": is no whole PNG file");
+  EXPECT_SAYS(for (auto batch : loader){}, "DataLoader: sample 3 (batch 3): ");
+}
+
+}  // namespace
+}  // namespace tenon::images
