@@ -1,12 +1,12 @@
 // Steps of optimizers on lists: for each parameter one program with several outputs, all in place.
 // A backend that has a kernel for the op fuses it over all parameters. `skip` is found_inf, or the
 // number 0.
-#include "pack.h"
-
-#include <cmath>
+#include "steps.h"
 
 namespace tenon::ops_pack {
 namespace {
+
+using namespace steps;
 
 // PyTorch's torch.optim.SGD: d = ±g + weight_decay p; buffer = d at first, else momentum buffer +
 // (1 - dampening) d.
@@ -36,13 +36,6 @@ constinit ExpressionRef adam{
     "where(skip != 0, p, (1 - lr * apart) * p - size * m / (sqrt(v) / root + eps))\n"
     "where(skip != 0, average, m)\n"
     "where(skip != 0, square_average, v)"};
-// What corrects the bias of the averages: lr / (1 - beta1^step) and sqrt(1 - beta2^step), from the
-// logarithms of the betas, for 0.999 as a float32 has too few digits beside 1.
-constinit ExpressionRef corrections{
-    "_corrections(Tensor step, dynamic float lr, dynamic float log_beta1, dynamic float log_beta2)"
-    " -> (Tensor, Tensor)",
-    "lr / -expm1(step * log_beta1)\n"
-    "sqrt(-expm1(step * log_beta2))"};
 // Duchi et al., 2011, as PyTorch's torch.optim.Adagrad.
 constinit ExpressionRef adagrad_rate{
     "_adagrad_rate(Tensor step, dynamic float lr, float lr_decay) -> Tensor",
@@ -71,9 +64,6 @@ constinit ExpressionRef sparse_adam{
     "where(skip != 0, 0, -size * (average + m) / (sqrt(square_average + v) + eps))\n"
     "where(skip != 0, 0, m)\n"
     "where(skip != 0, 0, v)"};
-constinit ExpressionRef count_{"_count_(Tensor(a!) step, Tensor skip) -> Tensor(a!)",
-                               "where(skip != 0, step, step + 1)"};
-constinit ExpressionRef log_of{"_log_of(Tensor x) -> Tensor", "log(x)"};
 // torch.amp.GradScaler: grows after `interval` steps without an inf.
 constinit ExpressionRef may_grow{"_may_grow(Tensor good_steps, int interval) -> Tensor",
                                  "good_steps + 1 == interval"};
@@ -90,7 +80,6 @@ constinit ExpressionRef scale_{"_scale_(Tensor(a!) x, Tensor factor) -> Tensor(a
 constinit ExpressionRef not_finite{"_not_finite(Tensor x) -> Tensor",
                                    "where(isfinite(x), 0.0, 1.0)"};
 // |x|^p of an element, and the root of what that adds up to.
-constinit ExpressionRef square_of{"_square_of(Tensor x) -> Tensor", "x * x"};
 constinit ExpressionRef size_of{"_size_of(Tensor x) -> Tensor", "abs(x)"};
 constinit ExpressionRef power_of{"_power_of(Tensor x, float p) -> Tensor", "pow(abs(x), p)"};
 constinit ExpressionRef sum_{"_sum_(Tensor(a!) total, Tensor x) -> Tensor(a!)", "total + x"};
@@ -99,66 +88,6 @@ constinit ExpressionRef root_of{"_root_of(Tensor x, float p) -> Tensor", "pow(x,
 constinit ExpressionRef clipping{"_clipping(Tensor norm, float most) -> Tensor",
                                  "min(most / (norm + 1e-6), 1.0)"};
 constinit ExpressionRef note_{"_note_(Tensor(a!) found, Tensor x) -> Tensor(a!)", "max(found, x)"};
-
-void expect_as_many(const char* op, const char* what, uint32_t n, uint32_t params) {
-  if (n == params) return;
-  fail(std::string(op) + ": " + std::to_string(n) + " " + what + " for " + std::to_string(params) +
-       " params");
-}
-void expect_alike(const char* op, const char* what, uint32_t i, const Tensor& param,
-                  const Tensor& t) {
-  bool same = t.defined() && t.dim() == param.dim();
-  for (int64_t d = 0; same && d < t.dim(); ++d) same = t.size(d) == param.size(d);
-  if (same) return;
-  fail(std::string(op) + ": " + what + " " + std::to_string(i) + " is " +
-       (t.defined() ? sizes_text(t.sizes()) : "None") + ", its param " + sizes_text(param.sizes()));
-}
-
-// Whole numbers cannot take what a step or a factor makes of them.
-void expect_floats(const char* op, const char* what, Tensors list) {
-  for (uint32_t i = 0; i < list.size(); ++i) {
-    if (!list[i].defined() || list[i].dtype().is_float()) continue;
-    fail(std::string(op) + ": " + what + " " + std::to_string(i) + " is " + list[i].dtype().name() +
-         ", expected a floating dtype");
-  }
-}
-
-// Runs `step(i)` for each of n params, or of what else. Where one fails, the error says how many are
-// changed.
-template <typename Step>
-void step_each(const char* op, uint32_t n, const Step& step, const char* what = "params") {
-  uint32_t i = 0;
-  try {
-    for (; i < n; ++i) step(i);
-  } catch (const Error& e) {
-    if (i == 0) throw;
-    fail(std::string(op) + ": " + std::to_string(i) + " of " + std::to_string(n) + " " + what +
-             " were updated before this failed: " + e.what(),
-         e.code());
-  } catch (const std::bad_alloc&) {
-    if (i == 0) throw;
-    fail(std::string(op) + ": " + std::to_string(i) + " of " + std::to_string(n) + " " + what +
-             " were updated before host memory was exhausted",
-         TN_OUT_OF_MEMORY);
-  }
-}
-
-void expect_one(const char* op, const char* what, const Tensor& t) {
-  if (!t.defined() || t.numel() == 1) return;
-  fail(std::string(op) + ": " + what + " has " + std::to_string(t.numel()) +
-       " elements, expected 1");
-}
-
-// A tensor of one element as one without dimensions, which broadcasts to all.
-Tensor scalar(const char* op, const char* what, const Tensor& t) {
-  expect_one(op, what, t);
-  return t.defined() && t.dim() > 0 ? prim::reshape(t, {}) : t;
-}
-
-// Does not hold the tensor, as no operand does: its caller does.
-Operand skip_of(const Tensor& found_inf) {
-  return found_inf.defined() ? Operand(found_inf) : Operand(0.0);
-}
 
 void expect_sgd_lists(Tensors params, Tensors grads, Tensors buffers, double momentum) {
   expect_as_many("sgd_step", "grads", grads.size(), params.size());
@@ -205,34 +134,6 @@ void sgd(Tensors params, Tensors grads, Tensors buffers, Operand lr, double mome
         first ? 1.0 : 1 - dampening, nesterov ? momentum : 1.0, nesterov ? 1.0 : 0.0);
   });
 }
-
-double number_of(const Operand& x) { return detail::Unpack<double>::borrow(x.value()); }
-
-// The corrections of Adam's averages, from counts of steps.
-class Corrections {
- public:
-  // The betas may be tensors, whose logarithms a graph takes anew.
-  Corrections(const Operand& lr, const Operand& beta1, const Operand& beta2)
-      : lr_(lr), beta1_(beta1), beta2_(beta2) {}
-
-  // Of a count on the device of a parameter, in its precision.
-  std::tuple<Tensor, Tensor> of(const Tensor& step, Dtype param) {
-    if (!log1_.defined() && beta1_.is_tensor()) log1_ = prim::elementwise(log_of, beta1_);
-    if (!log2_.defined() && beta2_.is_tensor()) log2_ = prim::elementwise(log_of, beta2_);
-    const Tensor count = param == float64 ? step.to(float64) : step;
-    return prim::elementwise<std::tuple<Tensor, Tensor>>(
-        corrections, count, lr_, log1_.defined() ? Operand(log1_) : std::log(number_of(beta1_)),
-        log2_.defined() ? Operand(log2_) : std::log(number_of(beta2_)));
-  }
-  std::tuple<double, double> of(int64_t step) const {
-    return {number_of(lr_) / (1 - std::pow(number_of(beta1_), double(step))),
-            std::sqrt(1 - std::pow(number_of(beta2_), double(step)))};
-  }
-
- private:
-  const Operand lr_, beta1_, beta2_;
-  Tensor log1_, log2_;
-};
 
 void expect_adam_lists(Tensors params, Tensors grads, Tensors averages, Tensors square_averages,
                        int64_t step, Tensors steps) {
@@ -295,14 +196,6 @@ void adam_all(Tensors params, Tensors grads, Tensors averages, Tensors square_av
       update(size, root);
     }
   });
-}
-
-// The count, which goes up by 1 unless the step is passed over, in the precision of the parameter.
-Tensor count_up(const char* op, const Tensor& step, const Operand& skip, Dtype param) {
-  expect_floats(op, "step", Tensors(&step, 1));
-  const Tensor count = scalar(op, "a count of steps", step);
-  prim::elementwise(count_, count, skip);
-  return param == float64 ? count.to(float64) : count;
 }
 
 void expect_adagrad_lists(Tensors params, Tensors grads, Tensors sums, Tensors steps) {
@@ -574,6 +467,8 @@ void add_scaling() {
 
 void optim() {
   add_steps();
+  optim_adaptive();
+  optim_norms();
   add_scaling();
 }
 

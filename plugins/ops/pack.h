@@ -28,6 +28,8 @@ void resize();
 void attention();
 void random();
 void optim();
+void optim_adaptive();  // of which optim() registers these
+void optim_norms();
 void amp();
 
 // Formulas of several families.

@@ -10,13 +10,25 @@ namespace optimizers {
 using namespace tenon;          // NOLINT
 using namespace tenon::plugin;  // NOLINT
 
+void add_adadelta();
+void add_adafactor();
 void add_adagrad();
 void add_adam();
+void add_adamax();
+void add_lamb();
+void add_lbfgs();
+void add_lion();
+void add_muon();
+void add_nadam();
+void add_radam();
+void add_rmsprop();
 void add_sgd();
 void add_sparse_adam();
 
 // Refuses a value below 0, and NaN.
 void expect_not_negative(const char* option, double value);
+// Refuses what is not from 0 to 1.
+void expect_part(const char* option, double value);
 
 // Two numbers, each at least 0 and below 1; and so are those that are set later.
 void expect_betas(Object& self, const Floats& betas);

@@ -7,4 +7,14 @@ TENON_PLUGIN(optimizers) {
   ::optimizers::add_adam();
   ::optimizers::add_adagrad();
   ::optimizers::add_sparse_adam();
+  ::optimizers::add_rmsprop();
+  ::optimizers::add_adadelta();
+  ::optimizers::add_adamax();
+  ::optimizers::add_nadam();
+  ::optimizers::add_radam();
+  ::optimizers::add_lamb();
+  ::optimizers::add_lion();
+  ::optimizers::add_adafactor();
+  ::optimizers::add_lbfgs();
+  ::optimizers::add_muon();
 }

@@ -7,6 +7,12 @@ void expect_not_negative(const char* option, double value) {
     fail(std::string(option) + " is " + detail::number_text(value) + ", expected at least 0");
 }
 
+void expect_part(const char* option, double value) {
+  if (!(value >= 0 && value <= 1)) {
+    fail(std::string(option) + " is " + detail::number_text(value) + ", expected 0 to 1");
+  }
+}
+
 static void check_betas(const Floats& betas) {
   bool fit = betas.size() == 2;
   for (const double beta : betas) fit = fit && beta >= 0 && beta < 1;
@@ -84,6 +90,51 @@ Batch& Batches::of(Device device, int64_t key) {
     if (batch.device == device && batch.key == key) return batch;
   }
   return batches_.emplace_back(Batch{device, key, {}, {}, {}, {}});
+}
+
+std::vector<Batches> collect(const Object& optimizer, const States& states, const SlotsOf& slots,
+                             int64_t (*key)(const Tensor& parameter)) {
+  std::vector<Batches> groups;
+  size_t index = 0;  // over all groups
+  for (uint32_t group = 0; group < detail::api.object->n_groups(optimizer.get()); ++group) {
+    Batches& batches = groups.emplace_back();
+    for (const Tensor& parameter : group_parameters(optimizer, group)) {
+      const size_t i = index++;
+      const Tensor gradient = parameter.grad();
+      if (!gradient.defined()) continue;
+      if (gradient.is_row_sparse())
+        refuse_row_sparse(gradient, (optimizer.type_name() + " does").c_str());
+      Batch& batch = batches.of(parameter.device(), key ? key(parameter) : 0);
+      batch.parameters.push_back(parameter);
+      batch.gradients.push_back(gradient);
+      size_t list = 0;
+      for (const Slot& slot : slots(group, parameter)) {
+        std::vector<Tensor>& states_of_batch = batch.states[list++];
+        if (!slot.name) continue;
+        Tensor state = states.get(i, slot.name, parameter, Dtype(slot.dtype));
+        if (!state.defined()) states.set(i, slot.name, state = slot.make(parameter));
+        states_of_batch.push_back(std::move(state));
+      }
+    }
+  }
+  return groups;
+}
+
+std::vector<Batches> collect(const Object& optimizer, const States& states,
+                             std::initializer_list<Slot> slots) {
+  return collect(optimizer, states,
+                 [&](uint32_t, const Tensor&) { return std::vector<Slot>(slots); });
+}
+
+void give_step(Object& optimizer, const Tensors& parameters, std::initializer_list<Slot> slots,
+               Step step) {
+  std::vector<const char*> names;
+  for (const Slot& slot : slots) names.push_back(slot.name);
+  auto states = make_states(optimizer, std::move(names));
+  optimizer.method(
+      "step(Tensor? found_inf=None) -> ()",
+      [states, step](Object& self, Tensor found_inf) { step(self, *states, found_inf); });
+  add_parameters(optimizer, parameters);
 }
 
 Tensor found_inf_on(Device device, const Tensor& found_inf) {

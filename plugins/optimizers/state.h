@@ -2,6 +2,8 @@
 // of a group's parameters into batches that one call of a step op takes.
 #pragma once
 
+#include <array>
+#include <functional>
 #include <memory>
 
 #include "optimizers.h"
@@ -60,7 +62,7 @@ struct Batch {
   int64_t key = 0;
   std::vector<size_t> indices;  // over all groups
   std::vector<Tensor> parameters, gradients;
-  std::vector<Tensor> states[3];
+  std::array<std::vector<Tensor>, 4> states;
 };
 class Batches {
  public:
@@ -71,6 +73,31 @@ class Batches {
  private:
   std::vector<Batch> batches_;
 };
+
+// A state that each parameter has, as a list of the step op.
+struct Slot {
+  const char* name = nullptr;  // none: this list stays empty
+  Tensor (*make)(const Tensor& parameter) = [](const Tensor& p) { return zeros_like(p); };
+  tn_dtype dtype = TN_DTYPE_NONE;  // none: the parameter's
+};
+// On the parameter's device, which alone knows whether a step is passed over.
+inline constexpr Slot kCount{"step", [](const Tensor& p) { return zeros({}, float32, p.device()); },
+                             TN_FLOAT32};
+
+// The parameters of each group that have a gradient, with their states in the order of the slots.
+// What a step needs memory for comes before any parameter changes: the state of a first step is
+// there, and zero, should the step fail. Row-sparse gradients are refused. `key`: parameters of
+// different keys come into different batches.
+using SlotsOf = std::function<std::vector<Slot>(uint32_t group, const Tensor& parameter)>;
+std::vector<Batches> collect(const Object& optimizer, const States& states, const SlotsOf& slots,
+                             int64_t (*key)(const Tensor& parameter) = nullptr);
+std::vector<Batches> collect(const Object& optimizer, const States& states,
+                             std::initializer_list<Slot> slots);
+
+// The last of making an optimizer: its states, its method `step`, and the first group.
+using Step = void (*)(const Object& self, const States& states, const Tensor& found_inf);
+void give_step(Object& optimizer, const Tensors& parameters, std::initializer_list<Slot> slots,
+               Step step);
 
 // Runs `update(group, batch)` for all of them, and `update_row(group, row)` for the parameters of
 // each group whose gradients are row-sparse. Where one fails after others, the error says so.

@@ -513,6 +513,16 @@ TEST_P(Optimizers, OptionsThatDoNotFitAreRefused) {
                 ") is not a leaf: a recorded call made it");
 }
 
+TEST_P(Optimizers, ClippingByValue) {
+  const tn::Tensor p = parameter({1, 2, 3}), none = parameter({1});
+  p.set_grad(tn::Tensor::from(Values{-5, 0.25, 7}).to(device));
+  tn::optim::clip_grad_value_({p, none}, 0.5);
+  EXPECT_EQ(p.grad().to_vector<double>(), (Values{-0.5, 0.25, 0.5}));
+  EXPECT_FALSE(none.grad().defined());
+  EXPECT_EQ(message_of([&] { tn::optim::clip_grad_value_({p}, -1); }),
+            "clip_grad_value_: clip_value is -1, expected 0 or more");
+}
+
 TEST_P(Optimizers, TextIsPyTorchs) {
   EXPECT_EQ(SGD({parameter({2})}, {.lr = 0.1, .momentum = 0.9}).to_string(),
             "SGD (\n"

@@ -57,6 +57,55 @@ TEST(Schedules, CosinesHaveTheRatesOfPyTorch) {
                                              0.01464466094, 0.05, 0.08535533906, 0.1});
 }
 
+TEST(Schedules, WarmRestartsHaveTheRatesOfPyTorch) {
+  expect_rates(optim::CosineAnnealingWarmRestarts(4), {0.1, 0.08535533906, 0.05, 0.01464466094, 0.1,
+                                                       0.08535533906, 0.05, 0.01464466094, 0.1});
+  expect_rates(
+      optim::CosineAnnealingWarmRestarts(2, 2, 0.01),
+      {0.1, 0.055, 0.1, 0.08681980515, 0.055, 0.02318019485, 0.1, 0.09657457896, 0.08681980515,
+       0.07222075446, 0.055, 0.03777924554, 0.02318019485, 0.01342542104, 0.1});
+  // Periods that no int64 counts.
+  EXPECT_NEAR(optim::CosineAnnealingWarmRestarts(1, int64_t(1) << 62).at(int64_t(1) << 61), 0.5,
+              1e-9);
+}
+
+TEST(Schedules, CyclesHaveTheRatesOfPyTorch) {
+  expect_rates(optim::CyclicLR(0.1, 0.5, {.step_size_up = 4}),
+               {0.1, 0.2, 0.3, 0.4, 0.5, 0.4, 0.3, 0.2, 0.1, 0.2, 0.3, 0.4, 0.5});
+  expect_rates(
+      optim::CyclicLR(0.1, 0.5, {.step_size_up = 3, .step_size_down = 2, .mode = "triangular2"}),
+      {0.1, 0.2333333333, 0.3666666667, 0.5, 0.3, 0.1, 0.1666666667, 0.2333333333, 0.3, 0.2, 0.1,
+       0.1333333333, 0.1666666667});
+  expect_rates(
+      optim::CyclicLR(0.1, 0.5,
+                      {.step_size_up = 2, .step_size_down = 3, .mode = "exp_range", .gamma = 0.9}),
+      {0.1, 0.28, 0.424, 0.2944, 0.18748, 0.1, 0.2062882, 0.29131876, 0.214791256, 0.1516560652,
+       0.1, 0.1627621192});
+}
+
+TEST(Schedules, ChainsHaveTheRatesOfPyTorch) {
+  expect_rates(optim::ChainedScheduler({optim::ConstantLR({.factor = 0.5, .total_iters = 3}),
+                                        optim::ExponentialLR(0.9), optim::StepLR(4, 0.1)}),
+               {0.05, 0.045, 0.0405, 0.0729, 0.006561, 0.0059049, 0.00531441, 0.004782969});
+}
+
+TEST(Schedules, CyclesAndChainsRefuseWhatDoesNotFit) {
+  EXPECT_EQ(message_of([] { optim::CosineAnnealingWarmRestarts(0); }),
+            "CosineAnnealingWarmRestarts: t_0 is 0, expected at least 1");
+  EXPECT_EQ(message_of([] { optim::CosineAnnealingWarmRestarts(2, 0); }),
+            "CosineAnnealingWarmRestarts: t_mult is 0, expected at least 1");
+  EXPECT_EQ(message_of([] { optim::CosineAnnealingWarmRestarts(2, 1, -1); }),
+            "CosineAnnealingWarmRestarts: eta_min is -1, expected a finite number of at least 0");
+  EXPECT_EQ(message_of([] { optim::CyclicLR(-1, 1); }),
+            "CyclicLR: base_lr is -1, expected a finite number of at least 0");
+  EXPECT_EQ(message_of([] { optim::CyclicLR(0, 1, {.step_size_up = 0}); }),
+            "CyclicLR: step_size_up is 0, expected at least 1");
+  EXPECT_EQ(message_of([] { optim::CyclicLR(0, 1, {.mode = "round"}); }),
+            "CyclicLR: mode is 'round', expected triangular, triangular2 or exp_range");
+  EXPECT_EQ(message_of([] { optim::ChainedScheduler({}); }),
+            "ChainedScheduler: there are no schedules, expected at least one");
+}
+
 TEST(Schedules, OneCycleHasTheRatesOfPyTorch) {
   expect_rates(optim::OneCycleLR(1.0, 10),
                {0.04, 0.52, 1, 0.950484632, 0.8117456539, 0.6112620219, 0.3887419781, 0.1882583461,
@@ -294,6 +343,59 @@ TEST_F(SchedulerTest, RefusesARateThatIsNone) {
   optim::Scheduler growing(optimizer, optim::ExponentialLR(1e300));
   EXPECT_EQ(message_of([&] { growing.go_to(2); }),
             "Scheduler: the rate of step 2 is inf, expected a finite number of at least 0");
+}
+
+// Told the same numbers as PyTorch's; half of the way its state goes into another.
+TEST_F(SchedulerTest, ThePlateauHasTheRatesOfPyTorch) {
+  const Values told = {5, 4, 3, 3, 3.0001, 2.9999, 3, 3, 3, 2, 2, 2, 2, 1, 5, 5, 5, 5, 5, 5};
+  const auto expect = [&](const optim::ReduceLROnPlateauOptions& options, double scale,
+                          const Values& rates) {
+    const auto optimizer = optim::SGD(parameter(), {.lr = 0.1});
+    auto scheduler = std::make_unique<optim::ReduceLROnPlateau>(optimizer, options);
+    for (size_t i = 0; i < rates.size(); ++i) {
+      EXPECT_NEAR(optimizer.lr(), rates[i], 1e-12) << "step " << i;
+      scheduler->step(told[i] * scale);
+      if (i != rates.size() / 2) continue;
+      auto other = std::make_unique<optim::ReduceLROnPlateau>(optimizer, options);
+      other->load_state_dict(scheduler->state_dict());
+      EXPECT_EQ(other->best(), scheduler->best());
+      scheduler = std::move(other);
+    }
+    EXPECT_EQ(scheduler->current(), int64_t(rates.size()));
+  };
+  expect({.factor = 0.5, .patience = 1}, 1,
+         {0.1,     0.1,     0.1,      0.1,      0.1,       0.05,     0.05,
+          0.025,   0.025,   0.0125,   0.0125,   0.0125,    0.00625,  0.00625,
+          0.00625, 0.00625, 0.003125, 0.003125, 0.0015625, 0.0015625});
+  expect({.mode = "max",
+          .factor = 0.5,
+          .patience = 0,
+          .threshold = 0.1,
+          .threshold_mode = "abs",
+          .cooldown = 2,
+          .min_lr = 0.01},
+         0.1, {0.1,    0.1,  0.05, 0.05, 0.05, 0.025, 0.025, 0.025, 0.0125, 0.0125,
+               0.0125, 0.01, 0.01, 0.01, 0.01, 0.01,  0.01,  0.01,  0.01,   0.01});
+  // A change that eps calls none.
+  expect({.patience = 0, .eps = 0.2}, 1, {0.1, 0.1, 0.1, 0.1, 0.1, 0.1});
+}
+
+TEST_F(SchedulerTest, ThePlateauRefusesWhatDoesNotFit) {
+  const auto optimizer = optim::SGD(parameter(), {.lr = 0.1});
+  const auto refused = [&](const optim::ReduceLROnPlateauOptions& options) {
+    return message_of([&] { optim::ReduceLROnPlateau(optimizer, options); });
+  };
+  EXPECT_EQ(refused({.factor = 1}),
+            "ReduceLROnPlateau: factor is 1, expected at least 0 and below 1");
+  EXPECT_EQ(refused({.mode = "least"}), "ReduceLROnPlateau: mode is 'least', expected min or max");
+  EXPECT_EQ(refused({.threshold_mode = "part"}),
+            "ReduceLROnPlateau: threshold_mode is 'part', expected rel or abs");
+  EXPECT_EQ(refused({.patience = -1}), "ReduceLROnPlateau: patience is -1, expected at least 0");
+  EXPECT_EQ(refused({.min_lr = -1}),
+            "ReduceLROnPlateau: min_lr is -1, expected a finite number of at least 0");
+  optim::ReduceLROnPlateau scheduler(optimizer);
+  EXPECT_EQ(message_of([&] { scheduler.load_state_dict({}); }),
+            "ReduceLROnPlateau: 'last_epoch' is missing in the state");
 }
 
 TEST_F(SchedulerTest, RefusesAnOptimizerWithoutARate) {

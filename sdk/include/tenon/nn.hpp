@@ -1,6 +1,7 @@
 // Layers by PyTorch's names, and how they are composed. Each is a factory that a layer pack brings;
 // an Error names the packs that are loaded when there is none of that name. Parameters are on the
-// CPU in float32 until `.to` moves them. The functions that make them are generated, in nn/.
+// CPU in float32 until `.to` moves them. The functions that make them are generated, in nn/; first
+// values of weights by other rules are in nn/init.hpp.
 #pragma once
 
 #include <type_traits>
@@ -12,6 +13,7 @@
 #include "tenon/nn/conv.hpp"
 #include "tenon/nn/dropout.hpp"
 #include "tenon/nn/embedding.hpp"
+#include "tenon/nn/init.hpp"
 #include "tenon/nn/linear.hpp"
 #include "tenon/nn/loss.hpp"
 #include "tenon/nn/norm.hpp"

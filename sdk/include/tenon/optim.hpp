@@ -8,9 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "tenon/autograd.hpp"
+#include "tenon/ops/elementwise.hpp"
 #include "tenon/ops/optim.hpp"
 #include "tenon/optim/optimizer.hpp"
 #include "tenon/optim/optimizers.hpp"
+#include "tenon/optim/plateau.hpp"
 #include "tenon/optim/schedule.hpp"
 
 namespace tenon {
@@ -28,6 +31,20 @@ inline Tensor clip_grad_norm_(const std::vector<Tensor>& parameters, double max_
       gradients.push_back(std::move(gradient));
   }
   return tenon::clip_grad_norm_(gradients, max_norm, norm_type);
+}
+
+// torch.nn.utils.clip_grad_value_: each element of the gradients to at least -clip_value and at most
+// clip_value.
+inline void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_value) {
+  if (!(clip_value >= 0)) {
+    fail(detail::joined({"clip_grad_value_: clip_value is ", detail::number_text(clip_value),
+                         ", expected 0 or more"}));
+  }
+  const NoGrad guard;
+  for (const Tensor& parameter : parameters) {
+    if (const Tensor gradient = parameter.grad(); gradient.defined())
+      tenon::clamp_(gradient, -clip_value, clip_value);
+  }
 }
 
 }  // namespace optim

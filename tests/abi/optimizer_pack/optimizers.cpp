@@ -11,7 +11,7 @@ TENON_PLUGIN(trial_optimizers) {
      "where(skip != 0, average, beta2 * average + (1 - beta2) * grad)");
 
   optimizer(
-      "Lion(Tensor[] params, float lr=1e-4, float beta1=0.9, float beta2=0.99,"
+      "TrialLion(Tensor[] params, float lr=1e-4, float beta1=0.9, float beta2=0.99,"
       " float weight_decay=0)",
       [](Object& self, Tensors params, double, double, double, double) {
         auto averages = self.child("state", Object::empty("State", TN_OBJECT_OTHER));

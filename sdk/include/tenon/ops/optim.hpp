@@ -77,6 +77,130 @@ struct SparseAdamStepOptions {
   Tensor found_inf = {};
 };
 inline void sparse_adam_step(const Tensor& param, const Tensor& exp_avg, const Tensor& exp_avg_sq, const Tensor& step, const Tensor& indices, const Tensor& values, Float lr, const SparseAdamStepOptions& options = {}) { return detail::call<void>(detail::op<"sparse_adam_step">, param, exp_avg, exp_avg_sq, step, indices, values, lr, options.beta1, options.beta2, options.eps, options.maximize, options.found_inf); }
+// A step of RMSprop (PyTorch's): s = alpha * s + (1 - alpha) * g * g; p -= lr * g / (sqrt(s) +
+// eps). centered: s without the square of the average of g, which grad_avgs hold. momentum: by
+// buffer = momentum * buffer + g / (sqrt(s) + eps). steps, of one element each, go up by 1. Nothing
+// changes where found_inf is not 0.
+struct RmspropStepOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float alpha = 0.99;
+  Float eps = 1e-08;
+  Float weight_decay = 0.0;
+  Float momentum = 0.0;
+  bool centered = false;
+  bool maximize = false;
+  Tensor found_inf = {};
+};
+inline void rmsprop_step(const Tensors& params, const Tensors& grads, const Tensors& square_avgs, const Tensors& grad_avgs, const Tensors& momentum_buffers, const Tensors& steps, Float lr, const RmspropStepOptions& options = {}) { return detail::call<void>(detail::op<"rmsprop_step">, params, grads, square_avgs, grad_avgs, momentum_buffers, steps, lr, options.alpha, options.eps, options.weight_decay, options.momentum, options.centered, options.maximize, options.found_inf); }
+// A step of Adadelta (Zeiler, arXiv:1212.5701): s = rho * s + (1 - rho) * g * g; u = sqrt(acc +
+// eps) / sqrt(s + eps) * g; acc = rho * acc + (1 - rho) * u * u; p -= lr * u. steps, of one element
+// each, go up by 1. Nothing changes where found_inf is not 0.
+struct AdadeltaStepOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float rho = 0.9;
+  Float eps = 1e-06;
+  Float weight_decay = 0.0;
+  bool maximize = false;
+  Tensor found_inf = {};
+};
+inline void adadelta_step(const Tensors& params, const Tensors& grads, const Tensors& square_avgs, const Tensors& acc_deltas, const Tensors& steps, Float lr, const AdadeltaStepOptions& options = {}) { return detail::call<void>(detail::op<"adadelta_step">, params, grads, square_avgs, acc_deltas, steps, lr, options.rho, options.eps, options.weight_decay, options.maximize, options.found_inf); }
+// A step of Adamax (Kingma & Ba, arXiv:1412.6980, algorithm 2), with eps added to |g|. steps, of
+// one element each, go up by 1 first. Nothing changes where found_inf is not 0.
+struct AdamaxStepOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float beta1 = 0.9;
+  Float beta2 = 0.999;
+  Float eps = 1e-08;
+  Float weight_decay = 0.0;
+  bool maximize = false;
+  Tensor found_inf = {};
+};
+inline void adamax_step(const Tensors& params, const Tensors& grads, const Tensors& exp_avgs, const Tensors& exp_infs, const Tensors& steps, Float lr, const AdamaxStepOptions& options = {}) { return detail::call<void>(detail::op<"adamax_step">, params, grads, exp_avgs, exp_infs, steps, lr, options.beta1, options.beta2, options.eps, options.weight_decay, options.maximize, options.found_inf); }
+// A step of NAdam (Dozat, 2016, as PyTorch has it): Adam with Nesterov's momentum mu = beta1 * (1 -
+// 0.96^(step * momentum_decay) / 2), whose product mu_products keep, from 1. decoupled: the decay
+// shrinks p. steps, of one element each, go up by 1 first. Nothing changes where found_inf is not
+// 0.
+struct NadamStepOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float beta1 = 0.9;
+  Float beta2 = 0.999;
+  Float eps = 1e-08;
+  Float weight_decay = 0.0;
+  Float momentum_decay = 0.004;
+  bool decoupled = false;
+  bool maximize = false;
+  Tensor found_inf = {};
+};
+inline void nadam_step(const Tensors& params, const Tensors& grads, const Tensors& exp_avgs, const Tensors& exp_avg_sqs, const Tensors& mu_products, const Tensors& steps, Float lr, const NadamStepOptions& options = {}) { return detail::call<void>(detail::op<"nadam_step">, params, grads, exp_avgs, exp_avg_sqs, mu_products, steps, lr, options.beta1, options.beta2, options.eps, options.weight_decay, options.momentum_decay, options.decoupled, options.maximize, options.found_inf); }
+// A step of RAdam (Liu et al., arXiv:1908.03265): Adam whose rate is rectified, and which goes by
+// the average alone in its first steps. decoupled: the decay shrinks p. steps, of one element each,
+// go up by 1 first. Nothing changes where found_inf is not 0.
+struct RadamStepOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float beta1 = 0.9;
+  Float beta2 = 0.999;
+  Float eps = 1e-08;
+  Float weight_decay = 0.0;
+  bool decoupled = false;
+  bool maximize = false;
+  Tensor found_inf = {};
+};
+inline void radam_step(const Tensors& params, const Tensors& grads, const Tensors& exp_avgs, const Tensors& exp_avg_sqs, const Tensors& steps, Float lr, const RadamStepOptions& options = {}) { return detail::call<void>(detail::op<"radam_step">, params, grads, exp_avgs, exp_avg_sqs, steps, lr, options.beta1, options.beta2, options.eps, options.weight_decay, options.decoupled, options.maximize, options.found_inf); }
+// A step of Lion (Chen et al., arXiv:2302.06675): p -= lr * (sign(beta1 * m + (1 - beta1) * g) +
+// weight_decay * p); m = beta2 * m + (1 - beta2) * g. Nothing changes where found_inf is not 0.
+struct LionStepOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float beta1 = 0.9;
+  Float beta2 = 0.99;
+  Float weight_decay = 0.0;
+  bool maximize = false;
+  Tensor found_inf = {};
+};
+inline void lion_step(const Tensors& params, const Tensors& grads, const Tensors& exp_avgs, Float lr, const LionStepOptions& options = {}) { return detail::call<void>(detail::op<"lion_step">, params, grads, exp_avgs, lr, options.beta1, options.beta2, options.weight_decay, options.maximize, options.found_inf); }
+// A step of LAMB (You et al., arXiv:1904.00962, algorithm 2): u = m / (sqrt(v) + eps) +
+// weight_decay * p with Adam's corrected averages; p -= lr * |p| / |u| * u, with 1 for |p| / |u|
+// where one of them is 0. steps, of one element each, go up by 1 first. Nothing changes where
+// found_inf is not 0.
+struct LambStepOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float beta1 = 0.9;
+  Float beta2 = 0.999;
+  Float eps = 1e-06;
+  Float weight_decay = 0.0;
+  bool maximize = false;
+  Tensor found_inf = {};
+};
+inline void lamb_step(const Tensors& params, const Tensors& grads, const Tensors& exp_avgs, const Tensors& exp_avg_sqs, const Tensors& steps, Float lr, const LambStepOptions& options = {}) { return detail::call<void>(detail::op<"lamb_step">, params, grads, exp_avgs, exp_avg_sqs, steps, lr, options.beta1, options.beta2, options.eps, options.weight_decay, options.maximize, options.found_inf); }
+// A step of Adafactor (Shazeer & Stern, arXiv:1804.04235, as PyTorch has it). Params of at least
+// two dimensions have averages of the squares of their rows [.., n, 1] and columns [.., 1, m],
+// others variances; a call is of one kind, and the other lists are empty. eps1 of 0 is the dtype's.
+// steps, of one element each, go up by 1 first. Nothing changes where found_inf is not 0.
+struct AdafactorStepOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float beta2_decay = -0.8;
+  Float eps1 = 0.0;
+  Float eps2 = 0.001;
+  Float d = 1.0;
+  Float weight_decay = 0.0;
+  bool maximize = false;
+  Tensor found_inf = {};
+};
+inline void adafactor_step(const Tensors& params, const Tensors& grads, const Tensors& row_vars, const Tensors& col_vars, const Tensors& variances, const Tensors& steps, Float lr, const AdafactorStepOptions& options = {}) { return detail::call<void>(detail::op<"adafactor_step">, params, grads, row_vars, col_vars, variances, steps, lr, options.beta2_decay, options.eps1, options.eps2, options.d, options.weight_decay, options.maximize, options.found_inf); }
+// A step of Muon (Keller Jordan, 2024, as PyTorch has it, but in the params' own precision where
+// that rounds to bfloat16): matrices move by their averaged gradient made nearly orthogonal, by
+// ns_steps iterations of Newton and Schulz. Nothing changes where found_inf is not 0.
+struct MuonStepOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float weight_decay = 0.1;
+  Float momentum = 0.95;
+  bool nesterov = true;
+  KeptFloats ns_coefficients = {3.4445, -4.775, 2.0315};
+  Float eps = 1e-07;
+  Int ns_steps = 5;
+  std::string adjust_lr_fn = "original";
+  Tensor found_inf = {};
+};
+inline void muon_step(const Tensors& params, const Tensors& grads, const Tensors& momentum_buffers, Float lr, const MuonStepOptions& options = {}) { return detail::call<void>(detail::op<"muon_step">, params, grads, momentum_buffers, lr, options.weight_decay, options.momentum, options.nesterov, options.ns_coefficients, options.eps, options.ns_steps, options.adjust_lr_fn, options.found_inf); }
 // The scale of losses (PyTorch's GradScaler): shrinks by backoff_factor where found_inf is not 0,
 // grows by growth_factor after growth_interval good steps, if it stays finite. All of one element;
 // good_steps is int64.

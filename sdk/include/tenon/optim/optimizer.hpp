@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "tenon/autograd.hpp"
 #include "tenon/object.hpp"
 #include "tenon/optim/group_options.hpp"
 
@@ -57,6 +59,26 @@ class Optimizer : public Object {
   // nothing changes where it is not 0.
   void step(const Tensor& found_inf = {}) const { invoke<void>("step", found_inf); }
 
+  // For optimizers that evaluate the loss themselves, as LBFGS does: the closure clears the
+  // gradients, computes the loss, calls backward and gives the loss. Others call it once and step.
+  // Gives the first loss.
+  template <typename F>
+  requires std::is_invocable_r_v<Tensor, F&> Tensor step(F closure)
+  const {
+    if (takes_closure()) {
+      const Object function = Object::empty("Closure", TN_OBJECT_OTHER);
+      function.method("call() -> Tensor", [&closure]() -> Tensor { return closure(); });
+      return invoke<Tensor>("step_with", function);
+    }
+    Tensor loss;
+    {
+      const EnableGrad grad;
+      loss = closure();
+    }
+    step();
+    return loss;
+  }
+
   // An option of all groups, and of one. Values as the factory's schema has them.
   template <typename T>
   void set_option(const char* name, const T& value) const {
@@ -95,6 +117,13 @@ class Optimizer : public Object {
     const Tensors list(parameters);
     check(detail::api.object->add_group(get(), list.data(), list.size(), names.data(),
                                         values.data(), uint32_t(names.size())));
+  }
+  // Whether its step evaluates the loss itself.
+  bool takes_closure() const {
+    const char* schema = nullptr;
+    tn_status* const absent = detail::api.object->method_schema(get(), "step_with", &schema);
+    ignore(absent);
+    return !absent;
   }
   uint32_t n_groups() const { return detail::api.object->n_groups(get()); }
   std::vector<Tensor> group_parameters(uint32_t group) const {

@@ -210,6 +210,60 @@ inline Schedule CosineAnnealingLR(Int t_max, Float eta_min = 0.0) {
   };
 }
 
+// Half a cosine from lr to eta_min in t_0 steps, then from lr again in t_mult times as many, and so on
+// (Loshchilov and Hutter, arXiv:1608.03983).
+inline Schedule CosineAnnealingWarmRestarts(Int t_0, Int t_mult = 1, Float eta_min = 0.0) {
+  const char* const name = "CosineAnnealingWarmRestarts";
+  const int64_t first = detail::schedule_at_least(name, "t_0", 1, t_0);
+  const int64_t factor = detail::schedule_at_least(name, "t_mult", 1, t_mult);
+  const double least = detail::schedule_number(name, "eta_min", eta_min);
+  return [first, factor, least](int64_t step, double lr) {
+    int64_t length = first;
+    if (factor == 1) {
+      step %= length;
+    } else {
+      // A period that no int64 counts is longer than what is left.
+      while (step >= length) {
+        step -= length;
+        if (__builtin_mul_overflow(length, factor, &length)) length = INT64_MAX;
+      }
+    }
+    return detail::annealed(true, lr, least, double(step) / double(length));
+  };
+}
+
+// Up and down between base_lr and max_lr (Smith, arXiv:1506.01186), whatever the optimizer's rate is.
+// mode: "triangular"; "triangular2", half as high each time; "exp_range", whose height shrinks by
+// gamma each step. The rate alone changes, not the momentum.
+struct CyclicLROptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Int step_size_up = 2000;
+  Int step_size_down = 0;  // 0: as many as up
+  std::string mode = "triangular";
+  Float gamma = 1.0;
+};
+inline Schedule CyclicLR(Float base_lr, Float max_lr, const CyclicLROptions& options = {}) {
+  const char* const name = "CyclicLR";
+  const double low = detail::schedule_number(name, "base_lr", base_lr),
+               high = detail::schedule_number(name, "max_lr", max_lr),
+               gamma = detail::schedule_number(name, "gamma", options.gamma);
+  const auto up = double(detail::schedule_at_least(name, "step_size_up", 1, options.step_size_up));
+  const int64_t given =
+      detail::schedule_at_least(name, "step_size_down", 0, options.step_size_down);
+  const double total = up + (given > 0 ? double(given) : up), part = up / total;
+  const bool halves = options.mode == "triangular2", shrinks = options.mode == "exp_range";
+  if (!halves && !shrinks && options.mode != "triangular") {
+    fail(detail::joined(
+        {"CyclicLR: mode is '", options.mode, "', expected triangular, triangular2 or exp_range"}));
+  }
+  return [=](int64_t step, double) {
+    const double cycle = std::floor(1 + double(step) / total), x = 1 + double(step) / total - cycle,
+                 height = (high - low) * (x <= part ? x / part : (x - 1) / (part - 1));
+    if (halves) return low + height * std::exp2(1 - cycle);
+    return low + height * (shrinks ? std::pow(gamma, double(step)) : 1);
+  };
+}
+
 // One cycle (Smith and Topin, arXiv:1708.07120), whatever the optimizer's rate is: from
 // max_lr / div_factor up to max_lr in the first pct_start of the steps, and down to
 // max_lr / div_factor / final_div_factor at the last. three_phase: down to max_lr / div_factor in
@@ -288,6 +342,16 @@ inline Schedule SequentialLR(std::vector<Schedule> schedules, const Ints& milest
   return [schedules = std::move(schedules), list](int64_t step, double lr) {
     const auto i = size_t(std::upper_bound(list.begin(), list.end(), step) - list.begin());
     return schedules[i].at(i == 0 ? step : step - list[i - 1], lr);
+  };
+}
+
+// Each schedule goes from the rate that the one before it gives: the product of those that multiply
+// the rate, as PyTorch's ChainedScheduler makes it.
+inline Schedule ChainedScheduler(std::vector<Schedule> schedules) {
+  if (schedules.empty()) fail("ChainedScheduler: there are no schedules, expected at least one");
+  return [schedules = std::move(schedules)](int64_t step, double lr) {
+    for (const Schedule& schedule : schedules) lr = schedule.at(step, lr);
+    return lr;
   };
 }
 
