@@ -131,54 +131,6 @@ DataConfig read_data(const std::string& file, const Json& json) {
   return data;
 }
 
-MakeSchedule read_constant_schedule(const std::string&, Fields&) {
-  return [](int64_t) { return optim::Schedule(); };
-}
-
-MakeSchedule read_step_schedule(const std::string&, Fields& fields) {
-  const int64_t step_size = fields.integer("step_size", 1, kMostCounted);
-  const double gamma = fields.positive("gamma", kMostFactor, 0.1);
-  return [=](int64_t) { return optim::StepLR(step_size, gamma); };
-}
-
-MakeSchedule read_cosine_schedule(const std::string& file, Fields& fields) {
-  const double min_lr = fields.number("min_lr", -kMostFloat, kMostFactor, 0);
-  if (!(min_lr >= 0)) {
-    fail_at(file, fields.require("min_lr").line,
-            fmt::format("schedule: min_lr is {}, expected 0 or more", min_lr));
-  }
-  return
-      [=](int64_t steps) { return optim::CosineAnnealingLR(std::max<int64_t>(steps, 1), min_lr); };
-}
-
-struct ScheduleKind {
-  const char* name;
-  // From the steps that the warm-up leaves to the schedule of these.
-  MakeSchedule (*read)(const std::string& file, Fields& fields);
-};
-constexpr ScheduleKind kScheduleKinds[] = {
-    {"constant", read_constant_schedule},
-    {"step", read_step_schedule},
-    {"cosine", read_cosine_schedule},
-};
-
-ScheduleConfig read_schedule(const std::string& file, const JsonMember& member) {
-  Fields fields(file, member.value, "schedule");
-  const std::string name = fields.string("schedule");
-  std::vector<std::string> names;
-  for (const ScheduleKind& kind : kScheduleKinds) names.emplace_back(kind.name);
-  const auto found = std::ranges::find(kScheduleKinds, name, &ScheduleKind::name);
-  if (found == std::end(kScheduleKinds)) {
-    fail_at(file, fields.require("schedule").line,
-            fmt::format("schedule: there is no '{}'{} (known are {})", printable(name),
-                        did_you_mean(name, names), joined(names)));
-  }
-  const int64_t warmup = fields.integer("warmup_steps", 0, kMostCounted, 0);
-  const auto make = found->read(file, fields);
-  fields.finish();
-  return {member.line, [=](int64_t steps) { return optim::Warmup(warmup, make(steps - warmup)); }};
-}
-
 // The layers in order. `repeat` stands for so many of one.
 Description read_model(const std::string& file, const JsonMember& member) {
   if (member.value.kind != Json::Kind::kArray || member.value.items.empty()) {

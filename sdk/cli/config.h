@@ -3,14 +3,13 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include <tenon/build.hpp>
-#include <tenon/optim.hpp>
 
 #include "json.h"
+#include "schedules.h"
 
 namespace tenon::cli {
 
@@ -33,14 +32,6 @@ struct DataConfig {
   // Text
   int64_t context = 0;
   double validation = 0;
-};
-
-// The learning rates: a schedule of so many steps. Without one the optimizer's options stay as they
-// are.
-using MakeSchedule = std::function<optim::Schedule(int64_t steps)>;
-struct ScheduleConfig {
-  int line = 0;
-  MakeSchedule make;
 };
 
 // Beyond what anyone counts to; keeps products in range.

@@ -30,7 +30,7 @@ std::string counted(const char* what, int64_t i, int64_t n) {
 class Results {
  public:
   Results(const Training& training, int64_t steps, bool json)
-      : scheduled_(training.config.schedule.make != nullptr), json_(json), bar_(steps) {}
+      : scheduled_(training.config.schedule.changes_rates()), json_(json), bar_(steps) {}
 
   void step(const std::string& label) { bar_.step(label); }
   // `values` are those of the line, for the JSON.
@@ -73,8 +73,11 @@ struct Watch {
 
 // All that the next steps depend on.
 template <typename Batches>
-Checkpoint checkpoint_of(const Training& training, Batches& batches) {
-  return {.model = training.model, .optimizer = training.optimizer, .loader = batches};
+Checkpoint checkpoint_of(const Training& training, Batches& batches, Plateau& plateau) {
+  Checkpoint checkpoint{
+      .model = training.model, .optimizer = training.optimizer, .loader = batches};
+  if (plateau.defined()) checkpoint.schedule = plateau;
+  return checkpoint;
 }
 
 // A line for each epoch, with the accuracy on the batches as they were trained on, with dropout.
@@ -83,22 +86,28 @@ Trained train_table(const Watch& watch) {
   const TrainingConfig& config = training.config;
   data::DataLoader loader(training.train, {.batch_size = config.batch_size, .shuffle = true});
   Trainer trainer = make_trainer(training, config.compile);
-  const int64_t steps = steps_of(training);
-  const Checkpoint checkpoint = checkpoint_of(training, loader);
+  Plateau plateau(config.schedule, training.optimizer);
+  const int64_t steps = steps_of(training), every = loader.size();
+  const Checkpoint checkpoint = checkpoint_of(training, loader, plateau);
   const int64_t first = watch.checkpoints.resume(checkpoint);
   trainer.go_to(first);
   Results results(training, steps - std::min(steps, first), watch.json);
   const auto label = [&](int64_t epoch) { return counted("epoch", epoch, config.epochs); };
+  const auto save = [&] {
+    if (watch.checkpoints.after_step(checkpoint, trainer.steps(), steps, every)) trainer.stop();
+  };
   Tensor right;  // on the device
   int64_t items = 0;
+  bool ends_line = false;  // what is saved then has what the line decides
   const auto on_step = [&](const Trainer::Step& step) {
     const NoGrad no_grad;
     const Tensor hits = sum(eq(argmax(step.output, 1), step.target));
     right = right.defined() ? add(right, hits) : hits;
     items += step.target.size(0);
+    plateau.add(step.loss, step.target.size(0));
     results.step(label(step.epoch));
-    if (watch.checkpoints.after_step(checkpoint, trainer.steps(), steps, loader.size()))
-      trainer.stop();
+    ends_line = step.step == every;
+    if (!ends_line) save();
   };
   const auto on_report = [&](const Trainer::Report& report) {
     const double part = static_cast<double>(std::exchange(right, {}).item<int64_t>()) /
@@ -106,11 +115,15 @@ Trained train_table(const Watch& watch) {
     results.add(
         fmt::format("{}  loss {:.4f}  accuracy {:.3f}", label(report.epoch), report.loss, part),
         {{"loss", report.loss}, {"accuracy", part}}, report.lr);
+    if (!ends_line) return;
+    plateau.end_line();
+    save();
   };
   watch.checkpoints.catch_signals();
   try {
     trainer.fit(loader, {.epochs = config.epochs,
-                         .first_epoch = 1 + first / loader.size(),
+                         .first_epoch = 1 + first / every,
+                         .first_step = first % every,
                          .on_step = on_step,
                          .on_report = on_report});
   } catch (const Diverged& error) {
@@ -126,26 +139,36 @@ Trained train_text(const Watch& watch) {
   const int64_t steps = training.config.steps, every = std::max<int64_t>(steps / 20, 1);
   TextBatches batches(training);
   Trainer trainer = make_trainer(training, training.config.compile);
-  const Checkpoint checkpoint = checkpoint_of(training, batches);
+  Plateau plateau(training.config.schedule, training.optimizer);
+  const Checkpoint checkpoint = checkpoint_of(training, batches, plateau);
   const int64_t first = watch.checkpoints.resume(checkpoint);
   trainer.go_to(first);
   Results results(training, steps - std::min(steps, first), watch.json);
-  const auto label = [&](int64_t step) { return counted("step", first + step, steps); };
+  const auto label = [&](int64_t step) { return counted("step", step, steps); };
+  const auto save = [&] {
+    if (watch.checkpoints.after_step(checkpoint, trainer.steps(), steps, every)) trainer.stop();
+  };
   if (first >= steps) return Trained(results, trainer, first);
+  bool ends_line = false;
   watch.checkpoints.catch_signals();
   trainer.fit(std::views::iota(first, steps) |
                   std::views::transform([&](int64_t) { return batches.next(); }),
-              {.report_every = every,
+              {.first_step = first,
+               .report_every = every,
                .on_step =
                    [&](const Trainer::Step& step) {
+                     plateau.add(step.loss, step.target.size(0));
                      results.step(label(step.step));
-                     if (watch.checkpoints.after_step(checkpoint, trainer.steps(), steps, every))
-                       trainer.stop();
+                     ends_line = step.step % every == 0 || step.step == steps;
+                     if (!ends_line) save();
                    },
                .on_report =
                    [&](const Trainer::Report& report) {
                      results.add(fmt::format("{}  loss {:.4f}", label(report.step), report.loss),
-                                 {{"step", first + report.step}, {"loss", report.loss}}, report.lr);
+                                 {{"step", report.step}, {"loss", report.loss}}, report.lr);
+                     if (!ends_line) return;
+                     plateau.end_line();
+                     save();
                    }});
   return Trained(results, trainer, first);
 }

@@ -199,6 +199,29 @@ TEST_F(TextTest, SchedulesGiveTheLearningRates) {
          {0.01, 0.002 + 0.008 * (0.5 + std::sqrt(0.125)), 0.006,
           0.002 + 0.008 * (0.5 - std::sqrt(0.125))});
   expect(rates(R"({"schedule": "cosine", "warmup_steps": 2})", 4), {0.005, 0.01, 0.01, 0.005});
+  expect(rates(R"({"schedule": "multi_step", "milestones": [1, 3], "gamma": 0.5})", 5),
+         {0.01, 0.005, 0.005, 0.0025, 0.0025});
+  expect(rates(R"({"schedule": "exponential", "gamma": 0.5, "warmup_steps": 1})", 4),
+         {0.01, 0.01, 0.005, 0.0025});
+  expect(rates(R"({"schedule": "warm_restarts", "t_0": 2, "min_lr": 0.002})", 4),
+         {0.01, 0.006, 0.01, 0.006});
+  expect(rates(R"({"schedule": "linear", "start_factor": 0.5, "end_factor": 1})", 4),
+         {0.005, 0.00625, 0.0075, 0.00875});
+  expect(rates(R"({"schedule": "polynomial", "power": 2})", 4), {0.01, 0.005625, 0.0025, 0.000625});
+  // Up in the first half, 5 steps of 10, and down to a tenth of the first rate.
+  const auto cycle = rates(
+      R"({"schedule": "one_cycle", "max_lr": 0.02, "pct_start": 0.5, "div_factor": 4, "final_div_factor": 10})",
+      10);
+  ASSERT_EQ(cycle.size(), 10u);
+  EXPECT_NEAR(cycle[0], 0.005, 1e-12);
+  EXPECT_NEAR(cycle[4], 0.02, 1e-12);
+  EXPECT_NEAR(cycle[9], 0.0005, 1e-12);
+  // No line is better by a half than the best before it.
+  expect(
+      rates(
+          R"({"schedule": "plateau", "patience": 0, "factor": 0.5, "threshold": 0.5, "min_lr": 0.001})",
+          6),
+      {0.01, 0.01, 0.005, 0.0025, 0.00125, 0.001});
 }
 
 TEST_F(TextTest, ATableHasASchedulesAndClippingToo) {
@@ -266,7 +289,18 @@ TEST_F(TextTest, WhatIsWrongInATrainingOfTextIsNamedWithItsLine) {
        "expected [32, 22]: a row for each, a column for each of the 22"},
       {{{"\"cosine\"", "\"cosin\""}},
        "t.json:13: schedule: there is no 'cosin'; did you mean 'cosine'? (known are constant, "
-       "step, cosine)"},
+       "step, cosine, multi_step, exponential, warm_restarts, one_cycle, linear, polynomial, "
+       "plateau)"},
+      {{{"\"cosine\"", "\"multi_step\", \"milestones\": [2, -1]"}},
+       "t.json:13: schedule: milestones is a list of steps from 0, as [100, 200]"},
+      {{{"\"cosine\"", "\"exponential\""}}, "t.json:13: schedule: the field 'gamma' is missing"},
+      {{{"\"cosine\"", "\"warm_restarts\", \"t_0\": 0"}},
+       "t.json:13: schedule: t_0 is 0, expected at least 1"},
+      {{{"\"cosine\"", "\"one_cycle\""}}, "t.json:13: schedule: the field 'max_lr' is missing"},
+      {{{"\"cosine\"", "\"linear\", \"end_factor\": -1"}},
+       "t.json:13: schedule: end_factor is -1, expected 0 or more"},
+      {{{"\"cosine\"", "\"plateau\""}},
+       "t.json:13: schedule: unknown field 'warmup_steps' (known are"},
       {{{"\"warmup_steps\": 10", "\"min_lr\": -1"}},
        "t.json:13: schedule: min_lr is -1, expected 0 or more"},
       {{{"\"cosine\"", "\"step\""}}, "t.json:13: schedule: the field 'step_size' is missing"},

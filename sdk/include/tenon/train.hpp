@@ -96,6 +96,7 @@ class Trainer {
     [[no_unique_address]] detail::ByName by_name = detail::ByName();
     Int epochs = 1;
     Int first_epoch = 1;   // the number of the first pass; fit goes on to that of `epochs`
+    Int first_step = 0;    // how many steps of the first pass were made before
     Int report_every = 0;  // steps, beside the end of each epoch; 0: at the end alone
     std::function<void(const Step&)> on_step = {};
     std::function<void(const Report&)> on_report = {};
@@ -224,8 +225,8 @@ double mean_loss(const Object& model, const LossFunction& loss, Batches&& batche
 // The losses of an epoch.
 class Trainer::Losses {
  public:
-  Losses(const Trainer& trainer, std::string where, int64_t epoch)
-      : trainer_(trainer), where_(std::move(where)), epoch_(epoch) {}
+  Losses(const Trainer& trainer, std::string where, int64_t epoch, int64_t step)
+      : trainer_(trainer), where_(std::move(where)), epoch_(epoch), step_(step) {}
 
   void add(const Tensor& loss, int64_t items) {
     constexpr size_t kAtOnce = 64;
@@ -260,7 +261,7 @@ class Trainer::Losses {
   const std::string where_;
   const int64_t epoch_;
   std::vector<std::pair<Tensor, int64_t>> unread_;
-  int64_t step_ = 0;
+  int64_t step_;
   double sum_ = 0;
   int64_t items_ = 0;
 };
@@ -334,13 +335,15 @@ std::vector<Trainer::Report> Trainer::fit(Batches&& batches, const FitOptions& o
   const int64_t epochs = options.epochs, every = options.report_every;
   detail::expect_at_least("epochs", epochs, 1);
   detail::expect_at_least("first_epoch", options.first_epoch, 1);
+  detail::expect_at_least("first_step", options.first_step, 0);
   detail::expect_at_least("report_every", every, 0);
   std::vector<Report> reports;
   stopped_ = false;
   for (int64_t epoch = options.first_epoch; epoch <= epochs && !stopped_; ++epoch) {
+    const int64_t before = epoch == options.first_epoch ? int64_t(options.first_step) : 0;
     Losses losses(*this, epochs > 1 ? detail::joined({"epoch ", std::to_string(epoch), ", "}) : "",
-                  epoch);
-    int64_t n = 0;
+                  epoch, before);
+    int64_t n = before;
     const auto report = [&] {
       const double loss = losses.mean();
       reports.push_back({epoch, n, loss, lr_of(pass_.optimizer).value_or(0)});
@@ -359,7 +362,7 @@ std::vector<Trainer::Report> Trainer::fit(Batches&& batches, const FitOptions& o
       if (every != 0 && n % every == 0) report();
       if (stopped_) break;
     }
-    if (n == 0) fail("Trainer: there are no batches");
+    if (n == before) fail("Trainer: there are no batches");
     if (every == 0 || n % every != 0) report();
   }
   return reports;
