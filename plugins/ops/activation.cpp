@@ -54,6 +54,17 @@ Tensor prelu_of(Tensor x, Tensor weight) {
   return call(detail::op<"_prelu">, x, w);
 }
 
+constinit ExpressionRef gated{"_gated(Tensor x, Tensor gate) -> Tensor", "x * sigmoid(gate)"};
+
+Tensor gated_halves(const Tensor& x, int64_t dim) {
+  const int64_t d = wrap_dim("glu", dim, x.dim()), n = x.dim() == 0 ? 1 : x.size(d);
+  if (n % 2 != 0) {
+    fail("glu: x is " + sizes_text(x.sizes()) + ", expected an even size along dimension " +
+         std::to_string(d));
+  }
+  return prim::elementwise(gated, prim::slice(x, d, 0, n / 2), prim::slice(x, d, n / 2, n));
+}
+
 void sigmoids() {
   op("sigmoid(Tensor x) -> Tensor", "sigmoid(x)\n dx = g * out * (1 - out)")
       .doc("1 / (1 + exp(-x)).")
@@ -62,6 +73,13 @@ void sigmoids() {
   op("log_sigmoid(Tensor x) -> Tensor", "min(x, 0) - log1p(exp(-abs(x)))\n dx = g * sigmoid(-x)")
       .doc("log(sigmoid(x)), computed so that nothing overflows.")
       .amp(Amp::widest);
+  op("glu(Tensor x, int dim=-1) -> Tensor")
+      .doc(
+          "The first half of x along dim times the sigmoid of the second. Dauphin et al., "
+          "arXiv:1612.08083.")
+      .amp(Amp::widest)
+      .keeps_halves()
+      .meaning(gated_halves);
 }
 
 void rectifiers() {

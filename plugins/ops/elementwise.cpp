@@ -381,6 +381,7 @@ void elementwise() {
   powers_and_logarithms();
   trigonometry();
   error_functions();
+  special();
   activations();
   bounds();
   comparisons();

@@ -237,6 +237,7 @@ void matmul() {
   products_of_two();
   sums_of_products();
   linear_maps();
+  products();
 }
 
 }  // namespace tenon::ops_pack

@@ -10,9 +10,15 @@ namespace tenon::ops_pack {
 using namespace tenon::plugin;
 
 void elementwise();
-void activations();  // of which elementwise() registers these
+// Of which elementwise() registers these.
+void activations();
+void special();
 void reduce();
+void running();  // of which reduce() registers these
+void statistics();
+void counts();
 void matmul();
+void products();  // of which matmul() registers these
 void shape();
 void rearrange();
 void create();
@@ -27,6 +33,7 @@ void pool();
 void resize();
 void attention();
 void random();
+void dropout_forms();  // of which random() registers these
 void optim();
 void optim_adaptive();  // of which optim() registers these
 void optim_norms();
@@ -61,6 +68,7 @@ Tensor einsum_of(string_view equation, Tensors xs);
 // As PyTorch: on the CPU, where looking waits for nothing, an element outside of 0 to 1 is an
 // error; on devices, where it would wait, p is not looked at.
 void expect_probabilities(const char* op, const char* what, const Tensor& p);
+void expect_probability(const char* op, double p);
 void expect_float(const char* op, const Tensor& x);
 // Refuses a dtype that a caller names and that holds no fractions.
 void expect_floating(const char* op, Dtype dtype);

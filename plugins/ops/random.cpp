@@ -1,5 +1,5 @@
 // Random tensors from the random_bits primitive: 32 bits an element, the same on every backend.
-// What is made of them is one formula each, so that uniform, bernoulli and dropout agree bit for
+// What is made of them is one formula each, so that uniform, bernoulli and dropout (dropout.cpp) agree bit for
 // bit, and normal within the functions' own errors.
 #include "pack.h"
 
@@ -48,10 +48,6 @@ constinit ExpressionRef affine{
 constinit ExpressionRef chosen_into{
     "_chosen_into(Tensor(a!) x, Tensor bits, float p) -> Tensor(a!)",
     "float(int(bits) >> 8 & 16777215) * 5.9604644775390625e-8 < p"};
-constinit ExpressionRef chosen{"_chosen(Tensor bits, float p) -> Tensor",
-                               "float(int(bits) >> 8 & 16777215) * 5.9604644775390625e-8 >= p"};
-constinit ExpressionRef keep{"_keep(Tensor x, Tensor mask, float scale) -> Tensor",
-                             "where(mask, x * scale, 0)"};
 constinit ExpressionRef no_probability{"_no_probability(Tensor p) -> Tensor",
                                        "where(p >= 0 and p <= 1, 0.0, 1.0)"};
 constinit ExpressionRef below{"_below(Tensor u, Tensor p) -> Tensor", "where(u < p, 1.0, 0.0)"};
@@ -219,10 +215,6 @@ Tensor drawn(const Tensor& x, int64_t num_samples, bool replacement) {
   return x.dim() == 2 ? y : prim::reshape(y, {num_samples});
 }
 
-void expect_probability(const char* op, double p) {
-  if (!(p >= 0 && p <= 1)) fail(std::string(op) + ": p is " + number_text(p) + ", expected 0 to 1");
-}
-
 void uniform_and_normal() {
   op("rand(int[] sizes, dtype? dtype=None, device? device=None) -> Tensor")
       .doc(
@@ -324,7 +316,7 @@ void distributions() {
       });
 }
 
-void bernoulli_and_dropout() {
+void bernoullis() {
   op("bernoulli(Tensor p) -> Tensor")
       .doc("1 with the probability that p says element by element, else 0.")
       .random()
@@ -337,28 +329,13 @@ void bernoulli_and_dropout() {
         Tensor drawn = prim::elementwise(below, u, p);
         return drawn.dtype() == p.dtype() ? drawn : prim::copy(drawn, p.dtype());
       });
-  op("dropout(Tensor x, float p=0.5, bool training=True) -> Tensor")
-      .doc(
-          "Zero with probability p, the others times 1 / (1 - p); x itself when not training. "
-          "Srivastava et al., 2014.")
-      .random()
-      .amp(Amp::widest)
-      .keeps_halves()
-      .infer([](Tensor x, double p, bool training) {
-        expect_probability("dropout", p);
-        if (training && p != 0) expect_float("dropout", x.dtype());
-        return Meta(x);
-      })
-      .meaning([](Tensor x, double p, bool training) {
-        expect_probability("dropout", p);
-        if (!training || p == 0) return x;
-        expect_float("dropout", x.dtype());
-        Tensor mask = prim::elementwise(chosen, prim::random_bits(x.sizes(), x.device()), p);
-        return prim::elementwise(keep, x, mask, p < 1 ? 1 / (1 - p) : 0.0);
-      });
 }
 
 }  // namespace
+
+void expect_probability(const char* op, double p) {
+  if (!(p >= 0 && p <= 1)) fail(std::string(op) + ": p is " + number_text(p) + ", expected 0 to 1");
+}
 
 // On devices below 0 and NaN count as 0, above 1 as 1.
 void expect_probabilities(const char* op, const char* what, const Tensor& p) {
@@ -373,7 +350,8 @@ void random() {
   uniform_and_normal();
   whole_numbers();
   distributions();
-  bernoulli_and_dropout();
+  bernoullis();
+  dropout_forms();
 }
 
 }  // namespace tenon::ops_pack

@@ -398,6 +398,9 @@ void reduce() {
   moments_and_norms();
   truths_and_counts();
   scans_and_sorts();
+  running();
+  statistics();
+  counts();
 }
 
 }  // namespace tenon::ops_pack

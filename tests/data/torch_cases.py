@@ -1,4 +1,4 @@
-"""Cases of torch_values.json: what torch_values.py and torch_values_families.py make them with.
+"""Cases of torch_values*.json: what torch_values.py, torch_values_families.py and torch_values_special.py make them with.
 
 A case is an op's name, its arguments in the order of its schema, its outputs, and the gradient of sum(output * weight) for each
 floating tensor among the arguments, where weight[k] = (k * 7 % 11) / 11 + 0.1 for the k-th element of an output, row-major.
@@ -10,7 +10,9 @@ Encoding: a tensor is {"s": sizes, "v": values} and "d": dtype unless float64, "
 strings "nan", "inf", "-inf"; numbers, booleans, strings, lists of ints and null are themselves. An output that is a list of tensors is
 {"l": [...]} too.
 """
+import json
 import math
+import pathlib
 
 import torch
 
@@ -117,3 +119,11 @@ def ints(*sizes, low=0, high=10):
 SPECIAL = torch.tensor([0.0, -0.0, math.inf, -math.inf, math.nan, 1e-300, 1e300, 1.0, -1.0], dtype=D)
 
 
+def write(name):
+    """The cases that were made, as a file beside this one."""
+    path = pathlib.Path(__file__).with_name(name)
+    with path.open("w") as file:
+        file.write('{"torch": "%s", "cases": [\n' % torch.__version__.split("+")[0])
+        file.write(",\n".join(json.dumps(c, separators=(",", ":")) for c in cases))
+        file.write("\n]}\n")
+    print(f"{len(cases)} cases, {path.stat().st_size} bytes")

@@ -7,16 +7,14 @@ tests/ops/torch_values_test.cpp calls the same ops of the standard pack by name 
 torch_cases.py; networks' families are in torch_values_families.py, edges in
 torch_values_edges.py.
 """
-import json
 import math
-import pathlib
 
 import torch
 import torch.nn.functional as F
 
 import torch_values_edges
 import torch_values_families
-from torch_cases import D, SPECIAL, case, cases, ints, x
+from torch_cases import D, SPECIAL, case, ints, write, x
 
 
 def unary():
@@ -207,12 +205,7 @@ def main():
     torch_values_edges.add()
     torch_values_families.options()
     rows()
-    path = pathlib.Path(__file__).with_name("torch_values.json")
-    with path.open("w") as file:
-        file.write('{"torch": "%s", "cases": [\n' % torch.__version__.split("+")[0])
-        file.write(",\n".join(json.dumps(c, separators=(",", ":")) for c in cases))
-        file.write("\n]}\n")
-    print(f"{len(cases)} cases, {path.stat().st_size} bytes")
+    write("torch_values.json")
 
 
 main()

@@ -341,11 +341,12 @@ void call_primitive(const PrimitiveRow& row, const Signature& s, Random* random)
 std::map<std::string, std::vector<json>> all_cases() {
   std::map<std::string, std::vector<json>> cases;
   const char* source = std::getenv("TENON_SOURCE_DIR");
-  std::ifstream file(std::string(source != nullptr ? source : ".") +
-                     "/tests/data/torch_values.json");
-  if (!file) return cases;
-  json all = json::parse(file);
-  for (json& c : all.at("cases")) cases[c.at("op")].push_back(json{{"args", c.at("args")}});
+  for (const char* name : {"torch_values.json", "torch_values_special.json"}) {
+    std::ifstream file(std::string(source != nullptr ? source : ".") + "/tests/data/" + name);
+    if (!file) continue;
+    json all = json::parse(file);
+    for (json& c : all.at("cases")) cases[c.at("op")].push_back(json{{"args", c.at("args")}});
+  }
   return cases;
 }
 

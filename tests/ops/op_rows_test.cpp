@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "elementwise_values.h"
-#include "ops_support.h"
+#include "torch_cases.h"
 
 namespace {
 
@@ -342,8 +342,16 @@ TEST(OpRows, EveryDifferentiableOpHasOne) {
       // attention
       "scaled_dot_product_attention", "rotary_embedding",
       // random
-      "uniform_", "normal_", "bernoulli_", "fill_"};
+      "uniform_", "normal_", "bernoulli_", "fill_",
+      // dropout_test
+      "native_dropout", "feature_dropout", "alpha_dropout", "feature_alpha_dropout", "rrelu",
+      "gumbel_softmax"};
   for (const char* name : tables) names.insert(std::string("ops.") + name);
+  // Those whose gradients of both orders torch_values_test compares with PyTorch's; op_sweep_test
+  // compares their in-place spellings with them.
+  for (const auto& c : torch_cases::all_cases()) {
+    if (c.contains("grad2")) also(c.at("op").get<std::string>());
+  }
   size_t found = 0;
   for (const auto& op : nlohmann::json::parse(tn::ops_json())) {
     const std::string name = op["name"], schema = op["schema"];

@@ -1,11 +1,13 @@
-// Cases of tests/data/torch_values.json, read: calls of ops by name, as a program in another
+// Cases of tests/data/torch_values*.json, read: calls of ops by name, as a program in another
 // language would make them. Used by torch_values_test.cpp, which compares with PyTorch, and
 // op_sweep_test.cpp, which tries them in other dtypes and layouts.
 #pragma once
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <memory>
+#include <set>
 
 #include <nlohmann/json.hpp>
 
@@ -97,10 +99,21 @@ struct Arguments {
   }
 };
 
+// Those of all files torch_values*.json, in the order of their names.
 inline json all_cases() {
-  std::ifstream file(std::string(std::getenv("TENON_SOURCE_DIR")) +
-                     "/tests/data/torch_values.json");
-  return json::parse(file).at("cases");
+  std::set<std::filesystem::path> paths;
+  const std::string folder = std::string(std::getenv("TENON_SOURCE_DIR")) + "/tests/data";
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::string name = entry.path().filename();
+    if (name.starts_with("torch_values") && name.ends_with(".json")) paths.insert(entry.path());
+  }
+  json all = json::array();
+  for (const auto& path : paths) {
+    std::ifstream file(path);
+    json read = json::parse(file);
+    for (json& c : read.at("cases")) all.push_back(std::move(c));
+  }
+  return all;
 }
 
 inline TensorList called(const std::string& name, const std::vector<tn_value>& values,

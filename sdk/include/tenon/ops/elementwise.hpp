@@ -169,11 +169,44 @@ inline Tensor erf_(const Tensor& x) { return detail::call<Tensor>(detail::op<"er
 // 1 - erf(x), exact for large x.
 inline Tensor erfc(const Tensor& x) { return detail::call<Tensor>(detail::op<"erfc">, x); }
 inline Tensor erfc_(const Tensor& x) { return detail::call<Tensor>(detail::op<"erfc_">, x); }
+// log(|Γ(x)|); infinite at 0 and the negative integers. Integers become float32.
+inline Tensor lgamma(const Tensor& x) { return detail::call<Tensor>(detail::op<"lgamma">, x); }
+// The derivative of lgamma(x); NaN at the negative integers. Integers become float32.
+inline Tensor digamma(const Tensor& x) { return detail::call<Tensor>(detail::op<"digamma">, x); }
+// The derivative of order n, 0 to 150, of digamma(x). Integers become float32.
+inline Tensor polygamma(Int n, const Tensor& x) { return detail::call<Tensor>(detail::op<"polygamma">, n, x); }
+// What erf gives x of; NaN outside of -1 to 1. Integers become float32.
+inline Tensor erfinv(const Tensor& x) { return detail::call<Tensor>(detail::op<"erfinv">, x); }
+// The modified Bessel function of the first kind, of order 0. Integers become float32.
+inline Tensor i0(const Tensor& x) { return detail::call<Tensor>(detail::op<"i0">, x); }
+// The modified Bessel function of the first kind, of order 1. Integers become float32.
+inline Tensor i1(const Tensor& x) { return detail::call<Tensor>(detail::op<"i1">, x); }
+// x * log(y); 0 where x is 0, whatever y is but NaN.
+inline Tensor xlogy(Operand x, Operand y) { return detail::call<Tensor>(detail::op<"xlogy">, x, y); }
+inline Tensor xlogy_(const Tensor& x, Operand y) { return detail::call<Tensor>(detail::op<"xlogy_">, x, y); }
+// sin(pi * x) / (pi * x); 1 at 0. Integers become float32.
+inline Tensor sinc(const Tensor& x) { return detail::call<Tensor>(detail::op<"sinc">, x); }
+inline Tensor sinc_(const Tensor& x) { return detail::call<Tensor>(detail::op<"sinc_">, x); }
+// log(x / (1 - x)), the inverse of sigmoid; with eps of x cut off to eps to 1 - eps.
+inline Tensor logit(const Tensor& x) { return detail::call<Tensor>(detail::op<"logit">, x); }
+inline Tensor logit(const Tensor& x, std::optional<Float> eps) { return detail::call<Tensor>(detail::op<"logit">, x, eps); }
+inline Tensor logit_(const Tensor& x) { return detail::call<Tensor>(detail::op<"logit_">, x); }
+inline Tensor logit_(const Tensor& x, std::optional<Float> eps) { return detail::call<Tensor>(detail::op<"logit_">, x, eps); }
+// 0 below 0, 1 above it, and values where x is 0.
+inline Tensor heaviside(Operand x, Operand values) { return detail::call<Tensor>(detail::op<"heaviside">, x, values); }
+inline Tensor heaviside_(const Tensor& x, Operand values) { return detail::call<Tensor>(detail::op<"heaviside_">, x, values); }
+// |x| with the sign of y, that of -0 included. Integers become float32.
+inline Tensor copysign(Operand x, Operand y) { return detail::call<Tensor>(detail::op<"copysign">, x, y); }
+inline Tensor copysign_(const Tensor& x, Operand y) { return detail::call<Tensor>(detail::op<"copysign_">, x, y); }
+// The next number of the dtype after x in the direction of y.
+inline Tensor nextafter(const Tensor& x, const Tensor& y) { return detail::call<Tensor>(detail::op<"nextafter">, x, y); }
 // 1 / (1 + exp(-x)).
 inline Tensor sigmoid(const Tensor& x) { return detail::call<Tensor>(detail::op<"sigmoid">, x); }
 inline Tensor sigmoid_(const Tensor& x) { return detail::call<Tensor>(detail::op<"sigmoid_">, x); }
 // log(sigmoid(x)), computed so that nothing overflows.
 inline Tensor log_sigmoid(const Tensor& x) { return detail::call<Tensor>(detail::op<"log_sigmoid">, x); }
+// The first half of x along dim times the sigmoid of the second. Dauphin et al., arXiv:1612.08083.
+inline Tensor glu(const Tensor& x, Int dim = -1) { return detail::call<Tensor>(detail::op<"glu">, x, dim); }
 // max(x, 0).
 inline Tensor relu(const Tensor& x) { return detail::call<Tensor>(detail::op<"relu">, x); }
 inline Tensor relu_(const Tensor& x) { return detail::call<Tensor>(detail::op<"relu_">, x); }

@@ -39,6 +39,15 @@ inline Tensor einsum(const char* equation, const Tensors& xs) { return detail::c
 inline Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {}) { return detail::call<Tensor>(detail::op<"linear">, x, weight, bias); }
 // relu(linear(x, weight, bias)), one kernel where a device has it.
 inline Tensor linear_relu(const Tensor& x, const Tensor& weight, const Tensor& bias = {}) { return detail::call<Tensor>(detail::op<"linear_relu">, x, weight, bias); }
+// Sums of products over dims_a of a with dims_b of b: [the other sizes of a.., of b..]. The default
+// is PyTorch's dims=2.
+inline Tensor tensordot(const Tensor& a, const Tensor& b, Ints dims_a = {-2, -1}, Ints dims_b = {0, 1}) { return detail::call<Tensor>(detail::op<"tensordot">, a, b, dims_a, dims_b); }
+// The Kronecker product: each element of a times b, [a.size(d) * b.size(d), ..].
+inline Tensor kron(const Tensor& a, const Tensor& b) { return detail::call<Tensor>(detail::op<"kron">, a, b); }
+// The vector product along dim, whose size is 3; None: the first of size 3. The others broadcast.
+inline Tensor cross(const Tensor& a, const Tensor& b, std::optional<Int> dim = {}) { return detail::call<Tensor>(detail::op<"cross">, a, b, dim); }
+// The sum of the diagonal of x [n, m]; of integers and bool in int64.
+inline Tensor trace(const Tensor& x) { return detail::call<Tensor>(detail::op<"trace">, x); }
 
 }  // namespace v0
 }  // namespace tenon

@@ -46,6 +46,36 @@ inline Tensor bernoulli(const Tensor& p) { return detail::call<Tensor>(detail::o
 // Zero with probability p, the others times 1 / (1 - p); x itself when not training. Srivastava et
 // al., 2014.
 inline Tensor dropout(const Tensor& x, Float p = 0.5, bool training = true) { return detail::call<Tensor>(detail::op<"dropout">, x, p, training); }
+// dropout(x, p, train), a copy of x when not training, and whether each element was kept.
+inline std::tuple<Tensor, Tensor> native_dropout(const Tensor& x, Float p, std::optional<bool> train = true) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"native_dropout">, x, p, train); }
+// dropout(x, p, training) of whole channels of x [n, channels, ..]. Tompson et al.,
+// arXiv:1411.4280.
+inline Tensor feature_dropout(const Tensor& x, Float p = 0.5, bool training = true) { return detail::call<Tensor>(detail::op<"feature_dropout">, x, p, training); }
+// selu's lower limit with probability p, and all scaled and shifted so that mean 0 and variance 1
+// stay; x itself when not training. Klambauer et al., arXiv:1706.02515.
+inline Tensor alpha_dropout(const Tensor& x, Float p = 0.5, bool training = false) { return detail::call<Tensor>(detail::op<"alpha_dropout">, x, p, training); }
+// alpha_dropout(x, p, training) of whole channels of x [n, channels, ..].
+inline Tensor feature_alpha_dropout(const Tensor& x, Float p = 0.5, bool training = false) { return detail::call<Tensor>(detail::op<"feature_alpha_dropout">, x, p, training); }
+// x where it is above 0, else a slope times x: in training uniform in [lower, upper) for each
+// element, else their mean. Xu et al., arXiv:1505.00853.
+struct RreluOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float lower = 0.125;
+  Float upper = 0.3333333333333333;
+  bool training = false;
+};
+inline Tensor rrelu(const Tensor& x, const RreluOptions& options = {}) { return detail::call<Tensor>(detail::op<"rrelu">, x, options.lower, options.upper, options.training); }
+// Draws from the categories along dim: softmax of (logits + Gumbel noise) / tau; hard: 1 at the
+// largest and 0 elsewhere, with the gradient of the softmax. eps does nothing, as in PyTorch. Jang
+// et al., arXiv:1611.01144.
+struct GumbelSoftmaxOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float tau = 1.0;
+  bool hard = false;
+  Float eps = 1e-10;
+  Int dim = -1;
+};
+inline Tensor gumbel_softmax(const Tensor& logits, const GumbelSoftmaxOptions& options = {}) { return detail::call<Tensor>(detail::op<"gumbel_softmax">, logits, options.tau, options.hard, options.eps, options.dim); }
 
 }  // namespace v0
 }  // namespace tenon

@@ -79,6 +79,90 @@ inline Tensor argsort(const Tensor& x, Int dim = -1, bool descending = false) { 
 // The k largest or smallest values along dim, in order, and their indices (int64). They come sorted
 // whatever `sorted` says.
 inline std::tuple<Tensor, Tensor> topk(const Tensor& x, Int k, Int dim = -1, bool largest = true, bool sorted = true) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"topk">, x, k, dim, largest, sorted); }
+// The largest of the elements up to each one along dim, itself included, and its index (int64), the
+// last among equals, which gets the gradient.
+inline std::tuple<Tensor, Tensor> cummax(const Tensor& x, Int dim) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"cummax">, x, dim); }
+// The smallest of the elements up to each one along dim, itself included, and its index (int64),
+// the last among equals, which gets the gradient.
+inline std::tuple<Tensor, Tensor> cummin(const Tensor& x, Int dim) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"cummin">, x, dim); }
+// log(cumsum(exp(x), dim)), computed so that no exponential overflows.
+inline Tensor logcumsumexp(const Tensor& x, Int dim) { return detail::call<Tensor>(detail::op<"logcumsumexp">, x, dim); }
+// Differences of neighbours along dim, taken n times; prepend and append are joined to x before. Of
+// bool: whether they differ.
+struct DiffOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Int n = 1;
+  Int dim = -1;
+  Tensor prepend = {};
+  Tensor append = {};
+};
+inline Tensor diff(const Tensor& x, const DiffOptions& options = {}) { return detail::call<Tensor>(detail::op<"diff">, x, options.n, options.dim, options.prepend, options.append); }
+// The value in the middle along dim, of two the lower, and its index (int64); of all elements, with
+// a flat index, where dim is None. NaN where there is one. The gradient goes to the element at the
+// index.
+inline std::tuple<Tensor, Tensor> median(const Tensor& x, std::optional<Int> dim = {}, bool keepdim = false) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"median">, x, dim, keepdim); }
+// median(x, dim, keepdim) of the elements that are not NaN.
+inline std::tuple<Tensor, Tensor> nanmedian(const Tensor& x, std::optional<Int> dim = {}, bool keepdim = false) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"nanmedian">, x, dim, keepdim); }
+// The k-th smallest value along dim, from 1 on, and its index (int64). NaN is the greatest.
+inline std::tuple<Tensor, Tensor> kthvalue(const Tensor& x, Int k, Int dim = -1, bool keepdim = false) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"kthvalue">, x, k, dim, keepdim); }
+// The most frequent value along dim, of several the least, and the index (int64) of its last
+// occurrence, which gets the gradient.
+inline std::tuple<Tensor, Tensor> mode(const Tensor& x, Int dim = -1, bool keepdim = false) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"mode">, x, dim, keepdim); }
+// The value below which the part q of x along dim lies, or of all elements where dim is None. q is
+// a number or a tensor of at most 1 dimension, which then comes first. Between two values
+// interpolation chooses: linear, lower, higher, midpoint or nearest. NaN where there is one.
+struct QuantileOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  std::optional<Int> dim = {};
+  bool keepdim = false;
+  std::string interpolation = "linear";
+};
+inline Tensor quantile(Operand x, Operand q, const QuantileOptions& options = {}) { return detail::call<Tensor>(detail::op<"quantile">, x, q, options.dim, options.keepdim, options.interpolation); }
+// quantile(x, q, dim, keepdim, interpolation) of the elements that are not NaN.
+using NanquantileOptions = QuantileOptions;
+inline Tensor nanquantile(Operand x, Operand q, const NanquantileOptions& options = {}) { return detail::call<Tensor>(detail::op<"nanquantile">, x, q, options.dim, options.keepdim, options.interpolation); }
+// sum(x, dims, keepdim, dtype) with 0 in the place of NaN.
+inline Tensor nansum(const Tensor& x, Ints dims = {}, bool keepdim = false, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"nansum">, x, dims, keepdim, dtype); }
+// The mean over dims of the elements that are not NaN; NaN where all are.
+inline Tensor nanmean(const Tensor& x, Ints dims = {}, bool keepdim = false, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"nanmean">, x, dims, keepdim, dtype); }
+// amin and amax along dim, or over all where dim is None.
+inline std::tuple<Tensor, Tensor> aminmax(const Tensor& x, std::optional<Int> dim = {}, bool keepdim = false) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"aminmax">, x, dim, keepdim); }
+// std(x, dims, correction, keepdim) and the mean over the same dimensions.
+using StdMeanOptions = VarMeanOptions;
+inline std::tuple<Tensor, Tensor> std_mean(const Tensor& x, const StdMeanOptions& options = {}) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"std_mean">, x, options.dims, options.correction, options.keepdim); }
+// x, whose parts along dim are scaled down to a norm of order p of maxnorm where theirs is larger.
+inline Tensor renorm(const Tensor& x, Float p, Int dim, Float maxnorm) { return detail::call<Tensor>(detail::op<"renorm">, x, p, dim, maxnorm); }
+// How often each of 0, 1, .. is in x [n], or the sums of its weights [n]: as many as the largest
+// element needs, and minlength at least. Waits for the device.
+inline Tensor bincount(const Tensor& x, const Tensor& weights = {}, Int minlength = 0) { return detail::call<Tensor>(detail::op<"bincount">, x, weights, minlength); }
+// How many elements of x lie in each of bins of one width from min to max, in x's dtype; where
+// those are equal, from the least to the greatest element, for which the call waits for the device.
+struct HistcOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Int bins = 100;
+  Float min = 0.0;
+  Float max = 0.0;
+};
+inline Tensor histc(const Tensor& x, const HistcOptions& options = {}) { return detail::call<Tensor>(detail::op<"histc">, x, options.bins, options.min, options.max); }
+// Where each of values belongs in sorted_sequence [n], or [.., n] for values [.., m], as int64 or
+// int32: before those equal to it, or behind (right, or side 'right'). sorter: the order of a
+// sorted_sequence that is not sorted.
+struct SearchsortedOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  bool out_int32 = false;
+  bool right = false;
+  std::optional<std::string> side = {};
+  Tensor sorter = {};
+};
+inline Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& values, const SearchsortedOptions& options = {}) { return detail::call<Tensor>(detail::op<"searchsorted">, sorted_sequence, values, options.out_int32, options.right, options.side, options.sorter); }
+// searchsorted(boundaries, x, out_int32, right) for boundaries [n].
+inline Tensor bucketize(const Tensor& x, const Tensor& boundaries, bool out_int32 = false, bool right = false) { return detail::call<Tensor>(detail::op<"bucketize">, x, boundaries, out_int32, right); }
+// Each value of x once, in ascending order; for each element of x the place of its value there; and
+// how often each is in x. With dim of the parts of x along it. Each NaN counts for itself. Waits
+// for the device.
+inline std::tuple<Tensor, Tensor, Tensor> unique(const Tensor& x, std::optional<Int> dim = {}) { return detail::call<std::tuple<Tensor, Tensor, Tensor>>(detail::op<"unique">, x, dim); }
+// unique(x, dim), where only neighbours count as equal and none is moved. Waits for the device.
+inline std::tuple<Tensor, Tensor, Tensor> unique_consecutive(const Tensor& x, std::optional<Int> dim = {}) { return detail::call<std::tuple<Tensor, Tensor, Tensor>>(detail::op<"unique_consecutive">, x, dim); }
 
 }  // namespace v0
 }  // namespace tenon

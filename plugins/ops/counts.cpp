@@ -1,0 +1,258 @@
+// Values counted and found: in bins, between boundaries, among equal ones. No op here has a gradient.
+#include "pack.h"
+
+#include <cmath>
+
+namespace tenon::ops_pack {
+namespace {
+
+constinit ExpressionRef bin_of{
+    "_bin_of(Tensor x, float low, float high, int bins) -> Tensor",
+    "where(x >= low and x <= high, min(int((x - low) * bins / (high - low)), bins - 1), bins)"};
+constinit ExpressionRef probe{"_probe(Tensor found, int step, int n) -> Tensor",
+                              "min(found + step, n) - 1"};
+// A NaN is behind all: it is not below any boundary.
+constinit ExpressionRef step_left{
+    "_step_left(Tensor found, Tensor boundary, Tensor x, int step, int n) -> Tensor",
+    "int(where(not (boundary >= x) and found + step <= n, found + step, found))"};
+constinit ExpressionRef step_right{
+    "_step_right(Tensor found, Tensor boundary, Tensor x, int step, int n) -> Tensor",
+    "int(where(not (boundary > x) and found + step <= n, found + step, found))"};
+constinit ExpressionRef unequal{"_unequal(Tensor x, Tensor before) -> Tensor", "int(x != before)"};
+constinit ExpressionRef one_less{"_one_less(Tensor x) -> Tensor", "x - 1"};
+
+void expect_whole(const char* op, const Tensor& x) {
+  if (x.dtype().is_float() || x.dtype() == bool_)
+    fail(std::string(op) + ": x is " + x.dtype().name() + ", expected integers");
+}
+
+Tensor bincount_of(const Tensor& given, const Tensor& weights, int64_t minlength) {
+  expect_whole("bincount", given);
+  if (given.dim() != 1)
+    fail("bincount: x is " + sizes_text(given.sizes()) + ", expected 1 dimension");
+  if (minlength < 0)
+    fail("bincount: minlength is " + std::to_string(minlength) + ", expected 0 or more");
+  if (weights.defined() && sizes_of(weights) != sizes_of(given)) {
+    fail("bincount: weights are " + sizes_text(weights.sizes()) + ", expected " +
+         sizes_text(given.sizes()) + " as x");
+  }
+  const Tensor x = as_dtype(given, int64);
+  int64_t n = minlength;
+  if (x.numel() > 0) {
+    const int64_t least = prim::reduce(TN_REDUCE_MIN, x).item<int64_t>();
+    if (least < 0)
+      fail("bincount: an element of x is " + std::to_string(least) + ", expected 0 or more");
+    n = std::max(n, checked_add("bincount", prim::reduce(TN_REDUCE_MAX, x).item<int64_t>(), 1));
+  }
+  const Dtype dtype = !weights.defined() ? int64 : weights.dtype() == float32 ? float32 : float64;
+  expect_countable("bincount", std::vector<int64_t>{n}, dtype);
+  const Tensor each =
+      weights.defined() ? as_dtype(weights, dtype) : prim::fill(x.sizes(), 1, int64, x.device());
+  return prim::scatter(prim::fill({n}, 0, dtype, x.device()), 0, x, each, true);
+}
+
+Tensor histogram_of(const Tensor& x, int64_t bins, double low, double high) {
+  expect_float("histc", x);
+  if (bins < 1) fail("histc: bins is " + std::to_string(bins) + ", expected 1 or more");
+  if (low > high) {
+    fail("histc: min is " + number_text(low) + ", above max, " + number_text(high));
+  }
+  const Tensor flat = prim::reshape(as_dtype(x, float64), {x.numel()});
+  if (low == high && x.numel() > 0) {
+    low = prim::reduce(TN_REDUCE_MIN, flat).item<double>();
+    high = prim::reduce(TN_REDUCE_MAX, flat).item<double>();
+  }
+  if (low == high) low -= 1, high += 1;
+  if (!std::isfinite(low) || !std::isfinite(high)) {
+    fail("histc: the range is from " + number_text(low) + " to " + number_text(high) +
+         ", expected finite numbers");
+  }
+  const int64_t all = checked_add("histc", bins, 1);  // the last: what is outside
+  expect_countable("histc", std::vector<int64_t>{all}, int64);
+  const Tensor at = prim::elementwise(bin_of, flat, low, high, bins);
+  const Tensor counts = prim::scatter(prim::fill({all}, 0, int64, x.device()), 0, at,
+                                      prim::fill({x.numel()}, 1, int64, x.device()), true);
+  return prim::copy(prim::slice(counts, 0, 0, bins), x.dtype());
+}
+
+// In how many places of each row [rows, n] the boundaries are before x [rows, m]: by halving steps.
+Tensor found_in(const Tensor& boundaries, const Tensor& x, bool right) {
+  const int64_t n = boundaries.size(1);
+  Tensor found = prim::fill(x.sizes(), 0, int64, x.device());
+  int64_t step = n == 0 ? 0 : 1;
+  while (step > 0 && step <= n / 2) step *= 2;
+  for (; step > 0; step /= 2) {
+    const Tensor boundary = prim::gather(boundaries, 1, prim::elementwise(probe, found, step, n));
+    found = prim::elementwise(right ? step_right : step_left, found, boundary, x, step, n);
+  }
+  return found;
+}
+
+Tensor searched(const char* op, const Tensor& boundaries, const Tensor& x, bool out_int32,
+                bool right) {
+  if (boundaries.device() != x.device()) {
+    fail(std::string(op) + ": the boundaries are on " + boundaries.device().name() +
+         ", the values on " + x.device().name() + "; expected one device");
+  }
+  const int64_t n = boundaries.dim() == 0 ? 1 : boundaries.size(-1);
+  const bool shared = boundaries.dim() == 1;
+  const bool fits = shared || (boundaries.dim() > 1 && boundaries.dim() == x.dim() &&
+                               first_sizes(boundaries, x.dim() - 1) == first_sizes(x, x.dim() - 1));
+  if (!fits) {
+    fail(std::string(op) + ": the boundaries are " + sizes_text(boundaries.sizes()) +
+         ", the values " + sizes_text(x.sizes()) +
+         "; expected boundaries [n], or the sizes of the values but for the last");
+  }
+  const int64_t rows = shared ? 1 : product(first_sizes(x, x.dim() - 1));
+  const int64_t m = shared ? x.numel() : x.size(-1);
+  Tensor y = found_in(prim::reshape(boundaries, {rows, n}), prim::reshape(x, {rows, m}), right);
+  y = prim::reshape(y, x.sizes());
+  return out_int32 ? prim::copy(y, int32) : y;
+}
+
+Tensor searched_sorted(const Tensor& sorted_sequence, const Tensor& values, bool out_int32,
+                       bool right, optional<string_view> side, const Tensor& sorter) {
+  if (side && *side != "left" && *side != "right")
+    fail("searchsorted: side is '" + std::string(*side) + "', expected 'left' or 'right'");
+  if (side && *side == "left" && right)
+    fail("searchsorted: side is 'left' and right is True, expected them to agree");
+  Tensor boundaries = sorted_sequence;
+  if (sorter.defined()) {
+    if (sorter.dtype() != int64 || sizes_of(sorter) != sizes_of(boundaries)) {
+      fail("searchsorted: sorter is " + sizes_text(sorter.sizes()) + " " + sorter.dtype().name() +
+           ", expected int64 " + sizes_text(boundaries.sizes()) + " as sorted_sequence");
+    }
+    boundaries = prim::gather(boundaries, -1, sorter);
+  }
+  return searched("searchsorted", boundaries, values, out_int32, right || side == "right");
+}
+
+// Runs of equal rows of x [n, m]: the first row of each, the number of the run of each row, and
+// lengths.
+struct Runs {
+  Tensor first, number, lengths;
+};
+Runs runs_of(const Tensor& x) {
+  const int64_t n = x.size(0);
+  if (n == 0) {
+    const Tensor none = prim::fill({0}, 0, int64, x.device());
+    return {none, none, none};
+  }
+  Tensor begins = prim::fill({n}, 0, int64, x.device());
+  if (n > 1 && x.size(1) > 0) {
+    const Tensor differs =
+        prim::reduce(TN_REDUCE_MAX, {prim::slice(x, 0, 1, n), prim::slice(x, 0, 0, n - 1)}, Ints(1),
+                     false, unequal);
+    begins = cat({prim::fill({1}, 0, int64, x.device()), differs});
+  }
+  const Tensor number = prim::scan(TN_REDUCE_SUM, begins, 0);
+  const Tensor first_one =
+      cat({prim::fill({1}, 1, int64, x.device()), prim::slice(begins, 0, 1, n)});
+  const Tensor places = prim::nonzero(first_one);
+  const int64_t count = places.size(0);
+  const Tensor lengths = prim::scatter(prim::fill({count}, 0, int64, x.device()), 0, number,
+                                       prim::fill({n}, 1, int64, x.device()), true);
+  return {prim::reshape(places, {count}), number, lengths};
+}
+
+// The places of rows [n, m] in ascending order, by their columns from the last to the first.
+Tensor order_of_rows(const Tensor& x) {
+  Tensor order = prim::iota(x.size(0), 0, 1, int64, x.device());
+  for (int64_t column = x.size(1); column-- > 0;) {
+    const Tensor keys = prim::reshape(prim::slice(x, 1, column, column + 1), {x.size(0)});
+    const Tensor next = std::get<1>(prim::sort(prim::gather(keys, 0, order), 0));
+    order = prim::gather(order, 0, next);
+  }
+  return order;
+}
+
+std::tuple<Tensor, Tensor, Tensor> distinct(const char* op, const Tensor& x, optional<int64_t> dim,
+                                            bool sorts) {
+  const int64_t d = dim ? wrap_dim(op, *dim, x.dim()) : 0;
+  if (dim && x.dim() == 0) return distinct(op, prim::reshape(x, {1}), dim, sorts);
+  const Tensor parts = dim ? movedim(x, d, 0) : prim::reshape(x, {x.numel()});
+  const int64_t n = parts.size(0), width = product(last_sizes(parts, parts.dim() - 1));
+  Tensor rows = prim::reshape(parts, {n, width}), order;
+  if (sorts) {
+    order = order_of_rows(rows);
+    rows = index_select(rows, 0, order);
+  }
+  const Runs runs = runs_of(rows);
+  Sizes sizes = sizes_of(parts);
+  sizes[0] = runs.first.numel();
+  Tensor values = prim::reshape(index_select(rows, 0, runs.first), sizes);
+  if (dim && d != 0) values = prim::copy(movedim(values, 0, d));
+  const Tensor inverse = sorts ? prim::scatter(order, 0, order, runs.number, false) : runs.number;
+  return {values, dim ? inverse : prim::reshape(inverse, x.sizes()), runs.lengths};
+}
+
+void bins() {
+  op("bincount(Tensor x, Tensor? weights=None, int minlength=0) -> Tensor")
+      .doc(
+          "How often each of 0, 1, .. is in x [n], or the sums of its weights [n]: as many as the "
+          "largest element needs, and minlength at least. Waits for the device.")
+      .dynamic()
+      .no_gradient()
+      .meaning(bincount_of);
+  op("histc(Tensor x, int bins=100, float min=0, float max=0) -> Tensor")
+      .doc(
+          "How many elements of x lie in each of bins of one width from min to max, in x's dtype; "
+          "where those are equal, from the least to the greatest element, for which the call waits "
+          "for the device.")
+      .dynamic()
+      .no_gradient()
+      .keeps_halves()
+      .meaning(histogram_of);
+  op("searchsorted(Tensor sorted_sequence, Tensor values, bool out_int32=False, bool right=False, "
+     "str? side=None, Tensor? sorter=None) -> Tensor")
+      .doc(
+          "Where each of values belongs in sorted_sequence [n], or [.., n] for values [.., m], as "
+          "int64 or int32: before those equal to it, or behind (right, or side 'right'). sorter: "
+          "the order of a sorted_sequence that is not sorted.")
+      .no_gradient()
+      .keeps_halves()
+      .meaning(searched_sorted);
+  op("bucketize(Tensor x, Tensor boundaries, bool out_int32=False, bool right=False) -> Tensor")
+      .doc("searchsorted(boundaries, x, out_int32, right) for boundaries [n].")
+      .no_gradient()
+      .keeps_halves()
+      .meaning([](Tensor x, Tensor boundaries, bool out_int32, bool right) {
+        if (boundaries.dim() != 1) {
+          fail("bucketize: boundaries are " + sizes_text(boundaries.sizes()) +
+               ", expected 1 dimension");
+        }
+        return searched("bucketize", boundaries, x, out_int32, right);
+      });
+}
+
+void runs() {
+  op("unique(Tensor x, int? dim=None) -> (Tensor values, Tensor inverse, Tensor counts)")
+      .doc(
+          "Each value of x once, in ascending order; for each element of x the place of its value "
+          "there; and how often each is in x. With dim of the parts of x along it. Each NaN counts "
+          "for itself. Waits for the device.")
+      .dynamic()
+      .no_gradient()
+      .keeps_halves()
+      .meaning([](Tensor x, optional<int64_t> dim) { return distinct("unique", x, dim, true); });
+  op("unique_consecutive(Tensor x, int? dim=None) -> "
+     "(Tensor values, Tensor inverse, Tensor counts)")
+      .doc(
+          "unique(x, dim), where only neighbours count as equal and none is moved. Waits for the "
+          "device.")
+      .dynamic()
+      .no_gradient()
+      .keeps_halves()
+      .meaning([](Tensor x, optional<int64_t> dim) {
+        return distinct("unique_consecutive", x, dim, false);
+      });
+}
+
+}  // namespace
+
+void counts() {
+  bins();
+  runs();
+}
+
+}  // namespace tenon::ops_pack

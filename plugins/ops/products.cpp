@@ -1,0 +1,114 @@
+// Products of two tensors that are more than matmul, and the trace. A part of the family matmul.
+#include "pack.h"
+
+#include <algorithm>
+
+namespace tenon::ops_pack {
+namespace {
+
+// The dimensions of x that are not in dims.
+Sizes others(const Tensor& x, const Sizes& dims) {
+  Sizes list;
+  for (int64_t d = 0; d < x.dim(); ++d)
+    if (std::ranges::find(dims, d) == dims.end()) list.push_back(d);
+  return list;
+}
+Sizes sizes_at(const Tensor& x, const Sizes& dims) {
+  Sizes sizes;
+  for (int64_t d : dims) sizes.push_back(x.size(d));
+  return sizes;
+}
+
+Tensor contracted(const Tensor& a, const Tensor& b, Ints dims_a, Ints dims_b) {
+  const Sizes da = distinct_dims("tensordot", dims_a, a.dim()),
+              db = distinct_dims("tensordot", dims_b, b.dim());
+  const bool no_dims = (a.dim() == 0 && !da.empty()) || (b.dim() == 0 && !db.empty());
+  if (no_dims || da.size() != db.size() || sizes_at(a, da) != sizes_at(b, db)) {
+    fail("tensordot: dimensions " + sizes_text(da) + " of a " + sizes_text(a.sizes()) + " and " +
+         sizes_text(db) + " of b " + sizes_text(b.sizes()) + " differ, expected the same sizes");
+  }
+  const Sizes free_a = others(a, da), free_b = others(b, db);
+  const Sizes rows = sizes_at(a, free_a), columns = sizes_at(b, free_b);
+  const int64_t inner = product(sizes_at(a, da));
+  const Tensor left =
+      prim::reshape(prim::permute(a, joined_sizes({free_a, da})), {product(rows), inner});
+  const Tensor right =
+      prim::reshape(prim::permute(b, joined_sizes({db, free_b})), {inner, product(columns)});
+  return prim::reshape(prim::matmul(left, right), joined_sizes({rows, columns}));
+}
+
+Tensor kronecker(const Tensor& a, const Tensor& b) {
+  const int64_t rank = std::max(a.dim(), b.dim());
+  if (2 * rank > TN_MAX_RANK) {
+    fail("kron: a is " + sizes_text(a.sizes()) + " and b " + sizes_text(b.sizes()) +
+         ", expected at most " + std::to_string(TN_MAX_RANK / 2) + " dimensions");
+  }
+  Sizes of_a, of_b, sizes;
+  for (int64_t d = 0; d < rank; ++d) {
+    const int64_t at_a = d - (rank - a.dim()), at_b = d - (rank - b.dim());
+    const int64_t m = at_a < 0 ? 1 : a.size(at_a), n = at_b < 0 ? 1 : b.size(at_b);
+    of_a.insert(of_a.end(), {m, 1});
+    of_b.insert(of_b.end(), {1, n});
+    sizes.push_back(checked_mul("kron", m, n));
+  }
+  return prim::reshape(mul(prim::reshape(a, of_a), prim::reshape(b, of_b)), sizes);
+}
+
+constinit ExpressionRef minor_of{"_minor(Tensor a, Tensor b, Tensor c, Tensor d) -> Tensor",
+                                 "a * b - c * d"};
+
+Tensor cross_of(const Tensor& a, const Tensor& b, optional<int64_t> given) {
+  const auto refuse = [&] {
+    fail("cross: a is " + sizes_text(a.sizes()) + " and b " + sizes_text(b.sizes()) +
+         ", expected as many dimensions, and size 3 along " +
+         (given ? "dimension " + std::to_string(*given) : std::string("one of them")));
+  };
+  if (a.dim() != b.dim() || a.dim() == 0) refuse();
+  int64_t d = 0;
+  if (given) {
+    d = wrap_dim("cross", *given, a.dim());
+  } else {
+    while (d < a.dim() && (a.size(d) != 3 || b.size(d) != 3)) ++d;
+  }
+  if (d == a.dim() || a.size(d) != 3 || b.size(d) != 3) refuse();
+  const auto part = [&](const Tensor& x, int64_t i) { return prim::slice(x, d, i % 3, i % 3 + 1); };
+  std::vector<Tensor> parts;
+  for (int64_t i = 0; i < 3; ++i) {
+    parts.push_back(prim::elementwise(minor_of, part(a, i + 1), part(b, i + 2), part(a, i + 2),
+                                      part(b, i + 1)));
+  }
+  return cat(parts, d);
+}
+
+}  // namespace
+
+void products() {
+  op("tensordot(Tensor a, Tensor b, int[] dims_a=[-2, -1], int[] dims_b=[0, 1]) -> Tensor")
+      .doc(
+          "Sums of products over dims_a of a with dims_b of b: [the other sizes of a.., of b..]. "
+          "The default is PyTorch's dims=2.")
+      .amp(Amp::lower)
+      .keeps_halves()
+      .meaning(contracted);
+  op("kron(Tensor a, Tensor b) -> Tensor")
+      .doc("The Kronecker product: each element of a times b, [a.size(d) * b.size(d), ..].")
+      .amp(Amp::widest)
+      .keeps_halves()
+      .meaning(kronecker);
+  op("cross(Tensor a, Tensor b, int? dim=None) -> Tensor")
+      .doc(
+          "The vector product along dim, whose size is 3; None: the first of size 3. The others "
+          "broadcast.")
+      .amp(Amp::widest)
+      .meaning(cross_of);
+  op("trace(Tensor x) -> Tensor")
+      .doc("The sum of the diagonal of x [n, m]; of integers and bool in int64.")
+      .amp(Amp::float32)
+      .keeps_halves()
+      .meaning([](Tensor x) {
+        if (x.dim() != 2) fail("trace: x is " + sizes_text(x.sizes()) + ", expected 2 dimensions");
+        return sum(diagonal(x));
+      });
+}
+
+}  // namespace tenon::ops_pack

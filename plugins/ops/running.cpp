@@ -1,0 +1,111 @@
+// Running extremes and logarithms of sums, by steps of 1, 2, 4, .. places: after the step of n each
+// element has what the 2 n up to it make. And differences of neighbours. A part of the family reduce.
+#include "pack.h"
+
+namespace tenon::ops_pack {
+namespace {
+
+// Of equal ones the later counts, and a NaN is beyond every number.
+constinit ExpressionRef stays_greatest{"_stays_greatest(Tensor x, Tensor before) -> Tensor",
+                                       "x >= before or isnan(x)"};
+constinit ExpressionRef stays_least{"_stays_least(Tensor x, Tensor before) -> Tensor",
+                                    "x <= before or isnan(x)"};
+// Of two equal infinities the difference is no number.
+constinit ExpressionRef log_of_sum{
+    "_log_of_sum(Tensor x, Tensor before) -> Tensor",
+    "where(x == before, x + 0.6931471805599453,"
+    " max(x, before) + log1p(exp(-abs(x - before))))\n"
+    "dx = where(isinf(x) and x == before, 0.5 * g, g * exp(x - out))\n"
+    "dbefore = where(isinf(x) and x == before, 0.5 * g, g * exp(before - out))"};
+
+// Calls step(later, earlier) for parts that lie `by` apart, and gives what is before with what
+// comes of it.
+template <typename Step>
+Tensor stepped(const Tensor& x, int64_t d, int64_t by, const Step& step) {
+  const int64_t n = x.size(d);
+  return cat(
+      {prim::slice(x, d, 0, by), step(prim::slice(x, d, by, n), prim::slice(x, d, 0, n - by))}, d);
+}
+
+std::tuple<Tensor, Tensor> running_extreme(const char* op, const Tensor& x, int64_t dim,
+                                           const ExpressionRef& stays) {
+  const int64_t d = wrap_dim(op, dim, x.dim());
+  if (x.dim() == 0) return {prim::copy(x), prim::fill({}, 0, int64, x.device())};
+  const int64_t n = x.size(d);
+  Sizes line(size_t(x.dim()), 1);
+  line[size_t(d)] = n;
+  Tensor at = prim::copy(
+      prim::expand(prim::reshape(prim::iota(n, 0, 1, int64, x.device()), line), x.sizes()));
+  Tensor best = x.detach();
+  for (int64_t by = 1; by < n; by *= 2) {
+    const Tensor kept =
+        prim::elementwise(stays, prim::slice(best, d, by, n), prim::slice(best, d, 0, n - by));
+    at = stepped(at, d, by,
+                 [&](const Tensor& own, const Tensor& before) { return where(kept, own, before); });
+    best = prim::gather(x.detach(), d, at);
+  }
+  return {prim::gather(x, d, at), at};
+}
+
+Tensor running_log_of_sum(const Tensor& given, int64_t dim) {
+  const Tensor x = as_float(given);
+  const int64_t d = wrap_dim("logcumsumexp", dim, x.dim());
+  if (x.dim() == 0) return prim::copy(x);
+  Tensor y = x;
+  for (int64_t by = 1; by < x.size(d); by *= 2) {
+    y = stepped(y, d, by, [](const Tensor& own, const Tensor& before) {
+      return prim::elementwise(log_of_sum, own, before);
+    });
+  }
+  return y.is_same(given) ? prim::copy(y) : y;
+}
+
+Tensor differences(const Tensor& given, int64_t n, int64_t dim, const Tensor& prepend,
+                   const Tensor& append) {
+  if (given.dim() == 0) fail("diff: x is [], expected 1 dimension at least");
+  if (n < 0) fail("diff: n is " + std::to_string(n) + ", expected 0 or more");
+  const int64_t d = wrap_dim("diff", dim, given.dim());
+  std::vector<Tensor> parts;
+  if (prepend.defined()) parts.push_back(prepend);
+  parts.push_back(given);
+  if (append.defined()) parts.push_back(append);
+  Tensor y = parts.size() == 1 ? given : cat(parts, d);
+  for (int64_t order = 0; order < n && y.size(d) > 0; ++order) {
+    const int64_t size = y.size(d);
+    const Tensor later = prim::slice(y, d, 1, size), before = prim::slice(y, d, 0, size - 1);
+    y = y.dtype() == bool_ ? ne(later, before) : sub(later, before);
+  }
+  return y.is_same(given) ? prim::copy(y) : y;
+}
+
+}  // namespace
+
+void running() {
+  op("cummax(Tensor x, int dim) -> (Tensor values, Tensor indices)")
+      .doc(
+          "The largest of the elements up to each one along dim, itself included, and its index "
+          "(int64), the last among equals, which gets the gradient.")
+      .amp(Amp::widest)
+      .keeps_halves()
+      .meaning(
+          [](Tensor x, int64_t dim) { return running_extreme("cummax", x, dim, stays_greatest); });
+  op("cummin(Tensor x, int dim) -> (Tensor values, Tensor indices)")
+      .doc(
+          "The smallest of the elements up to each one along dim, itself included, and its index "
+          "(int64), the last among equals, which gets the gradient.")
+      .amp(Amp::widest)
+      .keeps_halves()
+      .meaning(
+          [](Tensor x, int64_t dim) { return running_extreme("cummin", x, dim, stays_least); });
+  op("logcumsumexp(Tensor x, int dim) -> Tensor")
+      .doc("log(cumsum(exp(x), dim)), computed so that no exponential overflows.")
+      .amp(Amp::float32)
+      .meaning(running_log_of_sum);
+  op("diff(Tensor x, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor")
+      .doc(
+          "Differences of neighbours along dim, taken n times; prepend and append are joined to x "
+          "before. Of bool: whether they differ.")
+      .meaning(differences);
+}
+
+}  // namespace tenon::ops_pack

@@ -1,0 +1,262 @@
+// Special functions, a part of the family elementwise. Those that are series compute in float64,
+// whatever x is, and round once: each is then one formula, whose constants need no second set, and
+// float32 is as exact as it can be. What is said of a formula's scope is in elementwise.cpp.
+#include "pack.h"
+
+#include <cmath>
+
+namespace tenon::ops_pack {
+namespace {
+
+// Stirling's series from 7 on, which x below is moved to by the product x (x + 1) .. (x + 6);
+// below 1/2 by Γ(x) Γ(1 - x) = pi / sin(pi x). DLMF 5.11.1, 5.5.1 and 5.5.3.
+constinit ExpressionRef log_gamma{
+    "_log_gamma(Tensor x) -> Tensor",
+    "let z = where(x < 0.5, 1 - x, x)\n"
+    "let w = where(z < 7, z + 7, z); let v = 1 / w; let s = v * v\n"
+    "let series = v * (1 / 12 - s * (1 / 360 - s * (1 / 1260 - s * (1 / 1680 - s * (1 / 1188 -"
+    " s * (691 / 360360 - s * (1 / 156 - s * (3617 / 122400 - s * (43867 / 244188 -"
+    " s * (174611 / 125400))))))))))\n"
+    "let moved = where(z < 7, z * (z + 1) * (z + 2) * (z + 3) * (z + 4) * (z + 5) * (z + 6), 1)\n"
+    "let y = (w - 0.5) * (log(w) - 1) + 0.4189385332046728 + series - log(moved)\n"
+    "where(isinf(x), inf, where(x < 0.5, log(pi / abs(sin(pi * (x - round(x))))) - y, y))"};
+
+// The derivative of the same, from 10 on. DLMF 5.11.2, 5.5.2 and 5.5.4.
+constinit ExpressionRef digamma_of{
+    "_digamma(Tensor x) -> Tensor",
+    "let z = where(x < 0, 1 - x, x)\n"
+    "let w = where(z < 10, z + 10, z); let s = 1 / (w * w)\n"
+    "let series = s * (1 / 12 - s * (1 / 120 - s * (1 / 252 - s * (1 / 240 - s * (1 / 132 -"
+    " s * (691 / 32760 - s * (1 / 12 - s * (3617 / 8160))))))))\n"
+    "let moved = where(z < 10, 1 / z + 1 / (z + 1) + 1 / (z + 2) + 1 / (z + 3) + 1 / (z + 4) +"
+    " 1 / (z + 5) + 1 / (z + 6) + 1 / (z + 7) + 1 / (z + 8) + 1 / (z + 9), 0)\n"
+    "let y = log(w) - 0.5 / w - series - moved\n"
+    "where(x < 0, where(x == round(x), nan, y - pi / tan(pi * (x - round(x)))), y)"};
+
+// factor * the sum of (q + k)^-s over k from 0 on, where q is x, or 1 - x where x is negative: by
+// Euler and Maclaurin from the twelfth term on. DLMF 25.11.5.
+constinit ExpressionRef hurwitz_zeta{
+    "_hurwitz_zeta(Tensor x, float s, float factor) -> Tensor",
+    "let q = where(x < 0, 1 - x, x); let w = q + 12; let v = 1 / (w * w)\n"
+    "let terms = q ** -s + (q + 1) ** -s + (q + 2) ** -s + (q + 3) ** -s + (q + 4) ** -s +"
+    " (q + 5) ** -s + (q + 6) ** -s + (q + 7) ** -s + (q + 8) ** -s + (q + 9) ** -s +"
+    " (q + 10) ** -s + (q + 11) ** -s\n"
+    "let series = s / w * (1 / 12 - (s + 1) * (s + 2) * v * (1 / 720 - (s + 3) * (s + 4) * v *"
+    " (1 / 30240 - (s + 5) * (s + 6) * v * (1 / 1209600 - (s + 7) * (s + 8) * v *"
+    " (1 / 47900160 - (s + 9) * (s + 10) * v * (691 / 1307674368000 - (s + 11) * (s + 12) * v *"
+    " (1 / 74724249600 - (s + 13) * (s + 14) * v * (3617 / 10670622842880000))))))))\n"
+    "factor * (terms + where(isinf(w), 0, w ** -s * (w / (s - 1) + 0.5 + series)))"};
+constinit ExpressionRef cotangent{"_cotangent(Tensor x) -> Tensor", "1 / tan(pi * (x - round(x)))"};
+constinit ExpressionRef horner{"_horner(Tensor y, Tensor x, float c) -> Tensor", "y * x + c"};
+constinit ExpressionRef reflected{
+    "_reflected(Tensor x, Tensor y, Tensor slope, float sign) -> Tensor",
+    "where(x < 0, where(x == round(x), -sign * inf, slope + sign * y), y)"};
+
+// Halley's steps from Winitzki's approximation, whose error is below 0.002. What is left to 1 is
+// exact, so that no digit is lost near 1.
+constinit ExpressionRef inverse_erf{
+    "_inverse_erf(Tensor x) -> Tensor",
+    "let a = abs(x); let l = log((1 - a) * (1 + a)); let b = 4.330746750799873 + 0.5 * l\n"
+    "let c = -6.802721088435375 * l\n"
+    "let y0 = sqrt(c / (sqrt(b * b + c) + b))\n"
+    "let e0 = where(a < 0.5, erf(y0) - a, 1 - a - erfc(y0))\n"
+    "let u0 = e0 * 0.886226925452758 * exp(y0 * y0); let y1 = y0 - u0 / (1 + y0 * u0)\n"
+    "let e1 = where(a < 0.5, erf(y1) - a, 1 - a - erfc(y1))\n"
+    "let u1 = e1 * 0.886226925452758 * exp(y1 * y1); let y2 = y1 - u1 / (1 + y1 * u1)\n"
+    "where(a == 1, x * inf, where(x < 0, -y2, y2))"};
+constinit ExpressionRef inverse_erf_dx{"_inverse_erf_dx(Tensor grad, Tensor y) -> Tensor",
+                                       "grad * 0.886226925452758 * exp(y * y)"};
+constinit ExpressionRef bessel_i1_dx{
+    "_bessel_i1_dx(Tensor grad, Tensor x, Tensor y0, Tensor y1) -> Tensor",
+    "grad * where(x == 0, 0.5, y0 - y1 / where(x == 0, 1, x))"};
+
+// The formula of a modified Bessel function of order 0 or 1: its power series below 20, and the
+// asymptotic one above. DLMF 10.25.2 and 10.40.1.
+std::string bessel_formula(int order) {
+  std::string series = "1", asymptotic = "1";
+  for (int k = 36; k > 0; --k)
+    series = "1 + t / " + std::to_string(k * (k + order)) + " * (" + series + ")";
+  for (int k = 32; k > 0; --k) {
+    const int odd = 2 * k - 1;
+    asymptotic = "1 + v * " + std::to_string(odd * odd - 4 * order * order) + " / " +
+                 std::to_string(8 * k) + " * (" + asymptotic + ")";
+  }
+  return "let a = abs(x); let t = 0.25 * a * a; let v = 1 / a; let e = exp(0.5 * a)\n"
+         "let below = " +
+         std::string(order == 1 ? "0.5 * a * " : "") + "(" + series +
+         ")\n"
+         "let above = e * (e / sqrt(2 * pi * a)) * (" +
+         asymptotic +
+         ")\n"
+         "let y = where(a < 20, below, where(isinf(a), inf, above))\n" +
+         (order == 1 ? "where(x < 0, -y, y)" : "y");
+}
+
+// formula(x, ..), computed in float64 and rounded to x's dtype.
+template <typename... Args>
+Tensor exactly(const ExpressionRef& formula, const Tensor& x, Args... args) {
+  const Dtype dtype = x.dtype().is_float() ? x.dtype() : float32;
+  return as_dtype(prim::elementwise(formula, as_dtype(x, float64), args...), dtype);
+}
+template <detail::OpName name>
+Tensor bessel(const Tensor& x) {
+  const Dtype dtype = x.dtype().is_float() ? x.dtype() : float32;
+  return as_dtype(call(detail::op<name>, as_dtype(x, float64)), dtype);
+}
+
+// The derivative of order n of -pi cot(pi x), which is a polynomial of the cotangent: from
+// cot' = -(1 + cot²). For negative x, where it is what polygamma(n, 1 - x) lacks.
+Tensor cotangent_slope(int64_t n, const Tensor& x) {
+  std::vector<double> p = {0, -M_PI};
+  for (int64_t order = 0; order < n; ++order) {
+    std::vector<double> next(p.size() + 1);
+    for (size_t k = 1; k < p.size(); ++k) {
+      next[k - 1] -= M_PI * double(k) * p[k];
+      next[k + 1] -= M_PI * double(k) * p[k];
+    }
+    p = next;
+  }
+  const Tensor c = prim::elementwise(cotangent, x);
+  Tensor y = prim::fill({}, p.back(), float64, x.device());
+  for (size_t k = p.size() - 1; k-- > 0;) y = prim::elementwise(horner, y, c, p[k]);
+  return y;
+}
+
+Tensor polygamma_of(int64_t n, const Tensor& given) {
+  constexpr int64_t kMost = 150;  // its factorial is a float64
+  if (n < 0 || n > kMost)
+    fail("polygamma: n is " + std::to_string(n) + ", expected 0 to " + std::to_string(kMost));
+  if (n == 0) return exactly(digamma_of, given);
+  const Tensor x = as_dtype(given, float64);
+  const double sign = n % 2 == 0 ? 1 : -1;
+  const Tensor y =
+      prim::elementwise(hurwitz_zeta, x, double(n + 1), -sign * std::tgamma(double(n + 1)));
+  return as_dtype(prim::elementwise(reflected, x, y, cotangent_slope(n, x), sign),
+                  given.dtype().is_float() ? given.dtype() : float32);
+}
+
+void gammas() {
+  op("lgamma(Tensor x) -> Tensor")
+      .doc("log(|Γ(x)|); infinite at 0 and the negative integers. Integers become float32.")
+      .amp(Amp::float32)
+      .meaning([](Tensor x) { return exactly(log_gamma, x); })
+      .vjp([](const Vjp& g, Tensor x) { return g.grad() * call(detail::op<"digamma">, x); });
+  op("digamma(Tensor x) -> Tensor")
+      .doc("The derivative of lgamma(x); NaN at the negative integers. Integers become float32.")
+      .amp(Amp::float32)
+      .meaning([](Tensor x) { return exactly(digamma_of, x); })
+      .vjp([](const Vjp& g, Tensor x) { return g.grad() * call(detail::op<"polygamma">, 1, x); });
+  op("polygamma(int n, Tensor x) -> Tensor")
+      .doc("The derivative of order n, 0 to 150, of digamma(x). Integers become float32.")
+      .amp(Amp::float32)
+      .meaning(polygamma_of)
+      .vjp([](const Vjp& g, int64_t n, Tensor x) {
+        return g.grad() * call(detail::op<"polygamma">, n + 1, x);
+      });
+}
+
+void errors_and_bessels() {
+  op("erfinv(Tensor x) -> Tensor")
+      .doc("What erf gives x of; NaN outside of -1 to 1. Integers become float32.")
+      .amp(Amp::float32)
+      .meaning([](Tensor x) { return exactly(inverse_erf, x); })
+      .vjp([](const Vjp& g, Tensor) {
+        return prim::elementwise(inverse_erf_dx, g.grad(), g.output());
+      });
+  op("_bessel_i0(Tensor x) -> Tensor", bessel_formula(0).c_str()).no_gradient();
+  op("_bessel_i1(Tensor x) -> Tensor", bessel_formula(1).c_str()).no_gradient();
+  op("i0(Tensor x) -> Tensor")
+      .doc("The modified Bessel function of the first kind, of order 0. Integers become float32.")
+      .amp(Amp::float32)
+      .meaning([](Tensor x) { return bessel<"_bessel_i0">(x); })
+      .vjp([](const Vjp& g, Tensor x) { return g.grad() * call(detail::op<"i1">, x); });
+  op("i1(Tensor x) -> Tensor")
+      .doc("The modified Bessel function of the first kind, of order 1. Integers become float32.")
+      .amp(Amp::float32)
+      .meaning([](Tensor x) { return bessel<"_bessel_i1">(x); })
+      .vjp([](const Vjp& g, Tensor x) {
+        return prim::elementwise(bessel_i1_dx, g.grad(), x, call(detail::op<"i0">, x), g.output());
+      });
+}
+
+void products_and_quotients() {
+  op("xlogy(Tensor x, Tensor y) -> Tensor",
+     "where(isnan(y), nan, where(x == 0, 0, x * log(y)))\n"
+     "dx = where(x == 0 and y <= 0, 0, where(g == 0, 0, g * log(y))); dy = g * (x / y)")
+      .doc("x * log(y); 0 where x is 0, whatever y is but NaN.")
+      .inplace();
+  op("sinc(Tensor x) -> Tensor",
+     "let t = pi * where(x == 0, 1, x)\n"
+     "where(x == 0, 1, sin(t) / t)\n"
+     "dx = where(x == 0, 0, g * ((t * cos(t) - sin(t)) / (t * where(x == 0, 1, x))))")
+      .doc("sin(pi * x) / (pi * x); 1 at 0. Integers become float32.")
+      .inplace();
+  op("logit(Tensor x, float? eps=None) -> Tensor",
+     "log(x / (1 - x))\n dx = where(x < 0 or x > 1, nan, g / (x * (1 - x)))\n"
+     "when eps is not None:\n"
+     "let z = clamp(float(x), eps, 1 - eps)\n"
+     "log(z / (1 - z))\n dx = where(x < eps or x > 1 - eps, 0, g / (x * (1 - x)))")
+      .doc("log(x / (1 - x)), the inverse of sigmoid; with eps of x cut off to eps to 1 - eps.")
+      .inplace();
+}
+
+// The next number toward y: Rump et al., Computing predecessor and successor in rounding to
+// nearest, 2009. phi is just above half the distance of 1 to the next number, least the least
+// number. Numbers that float64 itself holds without all digits are scaled for it.
+constinit ExpressionRef next_after{
+    "_next_after(Tensor x, Tensor y, float phi, float least, float greatest) -> Tensor",
+    "let a = abs(x); let up = where(y > x, 1, -1); let by = max(phi * a, least)\n"
+    "let big = 1.2676506002282294e30; let c = x * big\n"
+    "let near = where(a <= 2.2250738585072014e-308 or a > 1e-280, x + up * by,"
+    " (c + up * (phi * abs(c))) / big)\n"
+    "where(isnan(x) or isnan(y), nan, where(x == y, y, where(isinf(x), sign(x) * greatest, "
+    "near)))"};
+
+Tensor next_of(const Tensor& x, const Tensor& y) {
+  const Dtype dtype = promote(x.dtype(), y.dtype());
+  if (!dtype.is_float())
+    fail("nextafter: x is " + std::string(x.dtype().name()) + " and y " + y.dtype().name() +
+         ", expected a floating dtype");
+  const double unit = dtype == float64   ? 0x1p-53
+                      : dtype == float32 ? 0x1p-24
+                      : dtype == float16 ? 0x1p-11
+                                         : 0x1p-8;
+  const double least = dtype == float64   ? 0x1p-1074
+                       : dtype == float16 ? 0x1p-24
+                       : dtype == float32 ? 0x1p-149
+                                          : 0x1p-133;
+  return as_dtype(
+      prim::elementwise(next_after, as_dtype(x, float64), as_dtype(y, float64),
+                        unit * (1 + 2 * unit), least, dtype_table::greatest(dtype.value)),
+      dtype);
+}
+
+void signs_and_steps() {
+  op("heaviside(Tensor x, Tensor values) -> Tensor",
+     "where(x == 0, values, where(x > 0, element(1), element(0)))")
+      .doc("0 below 0, 1 above it, and values where x is 0.")
+      .no_gradient()
+      .inplace();
+  op("copysign(Tensor x, Tensor y) -> Tensor",
+     "let t = float(y); let a = abs(float(x))\n"
+     "where(t < 0 or t == 0 and 1 / t < 0, -a, a)\n"
+     "dx = where(x == 0, 0, where(out == x, g, -g))")
+      .doc("|x| with the sign of y, that of -0 included. Integers become float32.")
+      .inplace();
+  op("nextafter(Tensor x, Tensor y) -> Tensor")
+      .doc("The next number of the dtype after x in the direction of y.")
+      .no_gradient()
+      .keeps_halves()
+      .meaning(next_of);
+}
+
+}  // namespace
+
+void special() {
+  gammas();
+  errors_and_bessels();
+  products_and_quotients();
+  signs_and_steps();
+}
+
+}  // namespace tenon::ops_pack

@@ -1,0 +1,145 @@
+// Statistics, counts and products: what PyTorch has no values for, and errors. Values and gradients
+// are in torch_values_test.
+#include "ops_support.h"
+
+namespace {
+
+TEST(Statistics, MedianOfAllGivesAFlatIndex) {
+  for (tn::Device d : devices()) {
+    const Tensor x = tn::tensor({{5.f, 1.f, 4.f}, {2.f, 3.f, 6.f}}, d).requires_grad_();
+    const auto [value, index] = tn::median(x);
+    expect_near(value.detach(), {3});
+    EXPECT_EQ(index.item<int64_t>(), 4);
+    value.backward();
+    expect_near(x.grad(), {0, 0, 0, 0, 1, 0});
+    const auto [kept, at] = tn::median(x, {}, true);
+    expect_sizes(kept, {1, 1});
+    expect_sizes(at, {1, 1});
+    const Tensor nan = tn::tensor({NAN, 1.f, NAN}, d);
+    EXPECT_EQ(std::get<1>(tn::median(nan)).item<int64_t>(), 0);
+    EXPECT_EQ(std::get<1>(tn::nanmedian(nan)).item<int64_t>(), 1);
+  }
+}
+
+TEST(Statistics, MedianErrors) {
+  const Tensor x = tn::ones({2, 3}), none = tn::ones({2, 0});
+  expect_error([&] { tn::median(x, 2); }, "median: dimension 2 is out of range; expected -2 to 1");
+  expect_error([&] { tn::median(none, 1); },
+               "median: x is [2, 0], which has nothing along dimension 1; expected an element");
+  expect_error([&] { tn::nanmedian(none); }, "nanmedian: x is [2, 0]");
+  expect_error([&] { tn::mode(none); }, "mode: x is [2, 0]");
+  expect_error([&] { tn::kthvalue(x, 4); },
+               "kthvalue: k is 4, expected 1 to 3, the size of dimension 1");
+  expect_error([&] { tn::kthvalue(x, 0, 0); }, "kthvalue: k is 0, expected 1 to 2");
+}
+
+TEST(Statistics, QuantileErrors) {
+  const Tensor x = tn::ones({2, 3});
+  expect_error([&] { tn::quantile(x, 1.5); }, "quantile: q is 1.5, expected 0 to 1");
+  expect_error(
+      [&] {
+        tn::quantile(x, tn::tensor({0.5f, -0.5f}));
+      },
+      "quantile: an element of q is not within 0 to 1");
+  expect_error(
+      [&] {
+        tn::quantile(x, tn::ones({2, 2}));
+      },
+      "quantile: q is [2, 2] float32, expected at most 1 dimension, and float32 as x");
+  expect_error([&] { tn::nanquantile(x, tn::ones({2}, tn::float64)); },
+               "nanquantile: q is [2] float64, expected at most 1 dimension, and float32 as x");
+  expect_error([&] { tn::quantile(x.to(tn::int64), 0.5); },
+               "quantile: x is int64, expected a floating dtype");
+  expect_error([&] { tn::call("quantile", x, 0.5, 1, false, "cubic"); },
+               "quantile: interpolation is 'cubic', expected 'linear', 'lower', 'higher', "
+               "'midpoint' or 'nearest'");
+}
+
+TEST(Statistics, FoldErrors) {
+  const Tensor x = tn::ones({2, 3}), whole = tn::ones({2}, tn::int64);
+  expect_error([&] { tn::nanmean(whole); }, "nanmean: x is int64, expected a floating dtype");
+  expect_error([&] { tn::std_mean(whole); }, "std_mean: x is int64, expected a floating dtype");
+  expect_error([&] { tn::renorm(tn::ones({3}), 2, 0, 1); },
+               "renorm: x is [3], expected 2 dimensions at least");
+  expect_error([&] { tn::renorm(x, 0, 0, 1); }, "renorm: p is 0, expected a number above 0");
+  expect_error([&] { tn::renorm(x, 2, 0, -1); }, "renorm: maxnorm is -1, expected 0 or more");
+  expect_error([&] { tn::diff(tn::ones({})); }, "diff: x is [], expected 1 dimension at least");
+  expect_error([&] { tn::diff(x, {.n = -1}); }, "diff: n is -1, expected 0 or more");
+}
+
+// What autograd through steps could make NaN of: the exponentials of nothing.
+TEST(Statistics, LogcumsumexpOfMaskedElementsHasAGradient) {
+  for (tn::Device d : devices()) {
+    const Tensor x = tn::tensor({-INFINITY, -INFINITY, 1.f, 1.f}, d).requires_grad_();
+    const Tensor y = tn::logcumsumexp(x, 0);
+    EXPECT_EQ(y.to_vector<float>()[1], -INFINITY);
+    y[3].backward();
+    expect_near(x.grad(), {0, 0, 0.5, 0.5}, 1e-6);
+  }
+}
+
+TEST(Statistics, CountErrors) {
+  const Tensor whole = tn::tensor({1, 2}).to(tn::int64), x = tn::ones({2});
+  expect_error([&] { tn::bincount(x); }, "bincount: x is float32, expected integers");
+  expect_error(
+      [&] {
+        tn::bincount(whole.reshape({1, 2}));
+      },
+      "bincount: x is [1, 2], expected 1 dimension");
+  expect_error([&] { tn::bincount(whole - 3); },
+               "bincount: an element of x is -2, expected 0 or more");
+  expect_error([&] { tn::bincount(whole, tn::ones({3})); },
+               "bincount: weights are [3], expected [2] as x");
+  expect_error([&] { tn::bincount(whole, Tensor(), -1); },
+               "bincount: minlength is -1, expected 0 or more");
+  expect_error([&] { tn::histc(x, {.bins = 0}); }, "histc: bins is 0, expected 1 or more");
+  expect_error([&] { tn::histc(x, {.bins = 3, .min = 2, .max = 1}); },
+               "histc: min is 2, above max, 1");
+  expect_error([&] { tn::histc(x / 0); },
+               "histc: the range is from inf to inf, expected finite numbers");
+  expect_error([&] { tn::histc(whole); }, "histc: x is int64, expected a floating dtype");
+  expect_error(
+      [&] {
+        tn::searchsorted(tn::ones({2, 3}), tn::ones({3, 2}));
+      },
+      "searchsorted: the boundaries are [2, 3], the values [3, 2]; expected boundaries "
+      "[n], or the sizes of the values but for the last");
+  expect_error([&] { tn::call("searchsorted", x, x, false, false, "middle"); },
+               "searchsorted: side is 'middle', expected 'left' or 'right'");
+  expect_error([&] { tn::call("searchsorted", x, x, false, true, "left"); },
+               "searchsorted: side is 'left' and right is True, expected them to agree");
+  expect_error([&] { tn::call("searchsorted", x, x, false, false, tn::none, x); },
+               "searchsorted: sorter is [2] float32, expected int64 [2] as sorted_sequence");
+  expect_error(
+      [&] {
+        tn::bucketize(x, tn::ones({1, 2}));
+      },
+      "bucketize: boundaries are [1, 2], expected 1 dimension");
+}
+
+TEST(Statistics, ProductErrors) {
+  const Tensor a = tn::ones({2, 3}), b = tn::ones({4, 5});
+  expect_error([&] { tn::tensordot(a, b); },
+               "tensordot: dimensions [0, 1] of a [2, 3] and [0, 1] of b [4, 5] differ, expected "
+               "the same sizes");
+  expect_error(
+      [&] {
+        tn::tensordot(a, b, {0, 0}, {0, 1});
+      },
+      "tensordot: dimension 0 appears twice");
+  expect_error([&] { tn::cross(a, b); },
+               "cross: a is [2, 3] and b [4, 5], expected as many dimensions, and size 3 along one "
+               "of them");
+  expect_error([&] { tn::cross(a, a, 0); },
+               "cross: a is [2, 3] and b [2, 3], expected as many dimensions, and size 3 along "
+               "dimension 0");
+  expect_error([&] { tn::trace(tn::ones({3})); }, "trace: x is [3], expected 2 dimensions");
+  expect_error(
+      [] {
+        const Tensor deep = tn::ones({1, 1, 1, 1, 1, 1, 1, 1, 1});
+        tn::kron(deep, deep);
+      },
+      "kron: a is [1, 1, 1, 1, 1, 1, 1, 1, 1] and b");
+}
+
+}  // namespace
