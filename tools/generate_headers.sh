@@ -15,7 +15,7 @@ headers=sdk/include/tenon
 write_all() {
   local to=$1 group
   mkdir -p "$to/$headers/ops" "$to/$headers/nn" "$to/$headers/optim" "$to/docs"
-  for group in attention conv create elementwise index loss matmul norm optim pool random reduce resize shape; do
+  for group in attention conv create distance elementwise index loss matmul norm optim pool random reduce resize shape; do
     "$build/bin/tenon" header ops --group $group -o "$to/$headers/ops/$group.hpp"
   done
   "$build/bin/tenon" header ops --methods declarations -o "$to/$headers/ops/tensor_methods.hpp"

@@ -18,6 +18,7 @@ void add_dropout_layers();
 void add_embedding_layers();
 void add_linear_layers();
 void add_loss_layers();
+void add_margin_loss_layers();
 void add_norm_layers();
 void add_padding_layers();
 void add_pool_layers();

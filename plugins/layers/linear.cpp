@@ -13,8 +13,8 @@ std::string text(const Tensor& x) {
   return "[" + list + "]";
 }
 
-Tensor bilinear(const Tensor& x1, const Tensor& x2, const Tensor& weight, const Tensor& bias) {
-  std::vector<int64_t> sizes(x1.sizes().begin(), x1.sizes().end());
+Tensor bilinear_of(const Tensor& x1, const Tensor& x2, const Tensor& weight, const Tensor& bias) {
+  const std::vector<int64_t> sizes(x1.sizes().begin(), x1.sizes().end());
   const std::vector<int64_t> others(x2.sizes().begin(), x2.sizes().end());
   const bool fits = !sizes.empty() && sizes.size() == others.size() &&
                     std::equal(sizes.begin(), sizes.end() - 1, others.begin()) &&
@@ -24,11 +24,7 @@ Tensor bilinear(const Tensor& x1, const Tensor& x2, const Tensor& weight, const 
          std::to_string(weight.size(1)) + "] and [.., " + std::to_string(weight.size(2)) +
          "], alike but for the last");
   }
-  sizes.back() = weight.size(0);
-  const Tensor y = reshape(einsum("bi,oij,bj->bo", {reshape(x1, {-1, weight.size(1)}), weight,
-                                                    reshape(x2, {-1, weight.size(2)})}),
-                           sizes);
-  return bias.defined() ? y + bias : y;
+  return bilinear(x1, x2, weight, bias);
 }
 
 }  // namespace
@@ -63,7 +59,7 @@ void add_linear_layers() {
           self.parameter("bias", bias ? uniform({out_features}, -bound, bound) : Tensor());
           self.method("forward(Tensor x1, Tensor x2) -> Tensor",
                       [=](Object& self, Tensor x1, Tensor x2) {
-                        return bilinear(x1, x2, self.tensor("weight"), self.tensor("bias"));
+                        return bilinear_of(x1, x2, self.tensor("weight"), self.tensor("bias"));
                       });
         });
 }

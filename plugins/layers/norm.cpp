@@ -164,6 +164,15 @@ void add_norm_layers() {
             return group_norm(x, num_groups, self.tensor("weight"), self.tensor("bias"), eps);
           });
         });
+  layer("LocalResponseNorm(int size, float alpha=1e-4, float beta=0.75, float k=1)",
+        "x [n, channels, ..] / (k + alpha * m)^beta, where m is the mean of x * x over size "
+        "neighbouring channels. Krizhevsky et al., 2012.",
+        [](Object& self, int64_t size, double alpha, double beta, double k) {
+          expect_positive("size", size);
+          self.method("forward(Tensor x) -> Tensor", [=](Tensor x) {
+            return local_response_norm(x, size, {.alpha = alpha, .beta = beta, .k = k});
+          });
+        });
 }
 
 }  // namespace layers

@@ -26,6 +26,7 @@ TENON_PLUGIN(layers) {
   ::layers::add_attention_layers();
   group("loss");
   ::layers::add_loss_layers();
+  ::layers::add_margin_loss_layers();
   group("container");
   ::layers::add_containers();
 }

@@ -10,6 +10,13 @@ namespace {
 const OpRef kMax[] = {OpRef("max_pool1d"), OpRef("max_pool2d"), OpRef("max_pool3d")};
 const OpRef kMaxWithIndices[] = {OpRef("max_pool1d_with_indices"), OpRef("max_pool2d_with_indices"),
                                  OpRef("max_pool3d_with_indices")};
+const OpRef kAdaptiveMaxWithIndices[] = {OpRef("adaptive_max_pool1d_with_indices"),
+                                         OpRef("adaptive_max_pool2d_with_indices"),
+                                         OpRef("adaptive_max_pool3d_with_indices")};
+const OpRef kUnpool[] = {OpRef("max_unpool1d"), OpRef("max_unpool2d"), OpRef("max_unpool3d")};
+const OpRef kFractional[] = {OpRef("fractional_max_pool2d"), OpRef("fractional_max_pool3d")};
+const OpRef kFractionalWithIndices[] = {OpRef("fractional_max_pool2d_with_indices"),
+                                        OpRef("fractional_max_pool3d_with_indices")};
 using Adaptive = Tensor (*)(const Tensor&, Ints);
 constexpr Adaptive kAdaptiveAvg[] = {adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d};
 constexpr Adaptive kAdaptiveMax[] = {adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d};
@@ -118,18 +125,77 @@ void define_power_average(int64_t n) {
       });
 }
 
-void define_adaptive(int64_t n, bool maximum) {
-  layer((std::string("Adaptive") + (maximum ? "Max" : "Avg") + "Pool" + std::to_string(n) +
-         "d(int[] output_size)")
-            .c_str(),
-        maximum
-            ? "The maxima of windows that together cover x [n, channels, ..], output_size of them."
-            : "The means of windows that together cover x [n, channels, ..], output_size of them.",
-        [n, maximum](Object& self, Ints output_size) {
+void define_adaptive_average(int64_t n) {
+  layer(("AdaptiveAvgPool" + std::to_string(n) + "d(int[] output_size)").c_str(),
+        "The means of windows that together cover x [n, channels, ..], output_size of them.",
+        [n](Object& self, Ints output_size) {
           self.method("forward(Tensor x) -> Tensor",
                       [=, size = for_each_dim("output_size", output_size, n, 1)](Tensor x) {
-                        return (maximum ? kAdaptiveMax : kAdaptiveAvg)[n - 1](x, size);
+                        return kAdaptiveAvg[n - 1](x, size);
                       });
+        });
+}
+
+void define_adaptive_max(int64_t n) {
+  layer(("AdaptiveMaxPool" + std::to_string(n) + "d(int[] output_size, bool return_indices=False)")
+            .c_str(),
+        "The maxima of windows that together cover x [n, channels, ..], output_size of them. "
+        "return_indices: forward gives the indices too.",
+        [n](Object& self, Ints output_size, bool return_indices) {
+          const auto size = for_each_dim("output_size", output_size, n, 1);
+          if (return_indices) {
+            self.method("forward(Tensor x) -> (Tensor values, Tensor indices)", [=](Tensor x) {
+              return tenon::detail::call<std::tuple<Tensor, Tensor>>(kAdaptiveMaxWithIndices[n - 1],
+                                                                     x, Ints(size));
+            });
+            return;
+          }
+          self.method("forward(Tensor x) -> Tensor",
+                      [=](Tensor x) { return kAdaptiveMax[n - 1](x, size); });
+        });
+}
+
+void define_unpool(int64_t n) {
+  layer(
+      ("MaxUnpool" + std::to_string(n) + "d(int[] kernel_size, int[] stride=[], int[] padding=[0])")
+          .c_str(),
+      "layer(x, indices): planes with x at the indices that MaxPool gave with return_indices, and "
+      "zeros elsewhere; layer(x, indices, output_size) where the size is not the smallest.",
+      [n](Object& self, Ints kernel_size, Ints stride, Ints padding) {
+        self.method("forward(Tensor x, Tensor indices, int[] output_size=[]) -> Tensor",
+                    [n, o = Options(n, kernel_size, stride, padding)](Tensor x, Tensor indices,
+                                                                      Ints output_size) {
+                      return call(kUnpool[n - 1], x, indices, o.kernel_size, o.stride, o.padding,
+                                  output_size);
+                    });
+      });
+}
+
+// Of images and volumes.
+void define_fractional(int64_t n) {
+  layer(("FractionalMaxPool" + std::to_string(n) +
+         "d(int[] kernel_size, int[] output_size=[], float[] output_ratio=[], bool "
+         "return_indices=False)")
+            .c_str(),
+        "The maxima of overlapping windows at drawn places, output_size of them or output_ratio of "
+        "the size. return_indices: forward gives the indices too. Graham, arXiv:1412.6071.",
+        [n](Object& self, Ints kernel_size, Ints output_size, Floats output_ratio,
+            bool return_indices) {
+          if (output_size.empty() == output_ratio.empty())
+            fail("either output_size or output_ratio is needed, and not both");
+          const auto kernel = for_each_dim("kernel_size", kernel_size, n, 1);
+          const std::vector<int64_t> size(output_size.begin(), output_size.end());
+          const std::vector<double> ratio(output_ratio.begin(), output_ratio.end());
+          if (return_indices) {
+            self.method("forward(Tensor x) -> (Tensor values, Tensor indices)", [=](Tensor x) {
+              return tenon::detail::call<std::tuple<Tensor, Tensor>>(
+                  kFractionalWithIndices[n - 2], x, Ints(kernel), Ints(size), Floats(ratio));
+            });
+            return;
+          }
+          self.method("forward(Tensor x) -> Tensor", [=](Tensor x) {
+            return call(kFractional[n - 2], x, Ints(kernel), Ints(size), Floats(ratio));
+          });
         });
 }
 
@@ -140,8 +206,10 @@ void add_pool_layers() {
     define_max(n);
     define_average(n);
     define_power_average(n);
-    define_adaptive(n, false);
-    define_adaptive(n, true);
+    define_adaptive_average(n);
+    define_adaptive_max(n);
+    define_unpool(n);
+    if (n > 1) define_fractional(n);
   }
 }
 

@@ -44,7 +44,7 @@ void add_resize_layers() {
       "Upsample(int[] size=[], float[] scale_factor=[], str mode=\"nearest\", bool "
       "align_corners=False)",
       "x [n, channels, ..] at another size, or scaled by scale_factor. mode: nearest, "
-      "nearest-exact, linear, bilinear or trilinear.",
+      "nearest-exact, linear, bilinear, bicubic, trilinear or area.",
       [](Object& self, Ints size, Floats scale_factor, std::string mode, bool align_corners) {
         if (size.empty() == scale_factor.empty())
           fail("either size or scale_factor is needed, and not both");

@@ -1,4 +1,4 @@
-// Layers that are views.
+// Layers that move elements, or only see them in other sizes.
 #include "layers.h"
 
 namespace layers {
@@ -17,6 +17,14 @@ void add_shape_layers() {
           if (wanted.empty()) fail("unflattened_size is empty, expected at least one size");
           self.method("forward(Tensor x) -> Tensor",
                       [=](Tensor x) { return unflatten(x, dim, wanted); });
+        });
+  layer("ChannelShuffle(int groups)",
+        "x [n, groups * c, ..] with the channels of all groups taken in turn. Zhang et al., "
+        "arXiv:1707.01083.",
+        [](Object& self, int64_t groups) {
+          expect_positive("groups", groups);
+          self.method("forward(Tensor x) -> Tensor",
+                      [=](Tensor x) { return channel_shuffle(x, groups); });
         });
 }
 

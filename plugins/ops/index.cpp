@@ -6,11 +6,6 @@
 namespace tenon::ops_pack {
 namespace {
 
-// A negative index counts from the end. One outside stays outside of [0, rows), so that the kernel
-// that reads by it refuses it, without a read-back here.
-constinit ExpressionRef first_index{"_first_index(Tensor i, int n, int rows) -> Tensor",
-                                    "where(i < -n or i >= n, where(i < 0, i, max(i, rows)), "
-                                    "where(i < 0, i + n, i))"};
 constinit ExpressionRef next_index{
     "_next_index(Tensor flat, Tensor i, int n, int before, int rows) -> Tensor",
     "where(flat < 0 or flat >= before, where(flat < 0, flat, max(flat, rows)), "

@@ -2,7 +2,7 @@
 // reduction is mean, sum or none, as PyTorch's.
 #include <algorithm>
 
-#include "pack.h"
+#include "loss.h"
 
 namespace tenon::ops_pack {
 namespace {
@@ -52,7 +52,8 @@ constinit ExpressionRef mixed{"_mixed(Tensor x, Tensor y, float a, float b) -> T
 constinit ExpressionRef smoothed{"_smoothed(Tensor target, float keep, float share) -> Tensor",
                                  "keep * target + share"};
 
-enum class Reduction { none, mean, sum };
+}  // namespace
+
 Reduction reduction_of(const char* op, const std::string& name) {
   if (name == "mean") return Reduction::mean;
   if (name == "sum") return Reduction::sum;
@@ -87,6 +88,9 @@ void expect_fractions(const char* op, const Tensor& input, const Tensor& target)
   fail(std::string(op) + ": input is " + input.dtype().name() + ", target is " +
        target.dtype().name() + "; expected a floating dtype of one of them");
 }
+
+namespace {
+
 // The number where there is no tensor. The result borrows t.
 Operand or_number(const Tensor& t, double number) {
   return t.defined() ? Operand(t) : Operand(number);

@@ -208,7 +208,33 @@ void sums_of_products() {
       .meaning([](string_view equation, Tensors xs) { return einsum_of(equation, xs); });
 }
 
+// x1 [.., m], x2 [.., n], weight [out, m, n]: the middle product is x1 times weight as [m, out * n].
+Tensor bilinear_of(const Tensor& x1, const Tensor& x2, const Tensor& weight, const Tensor& bias) {
+  bool fits = weight.dim() == 3 && x1.dim() >= 1 && x1.dim() == x2.dim();
+  fits = fits && x1.size(-1) == weight.size(1) && x2.size(-1) == weight.size(2);
+  for (int64_t d = 0; fits && d + 1 < x1.dim(); ++d) fits = x1.size(d) == x2.size(d);
+  fits = fits && (!bias.defined() || sizes_of(bias) == Sizes{weight.size(0)});
+  if (!fits) {
+    fail("bilinear: x1 is " + sizes_text(x1.sizes()) + ", x2 is " + sizes_text(x2.sizes()) +
+         ", weight is " + sizes_text(weight.sizes()) +
+         (bias.defined() ? ", bias is " + sizes_text(bias.sizes()) : std::string()) +
+         "; expected [.., m], [.., n], [out, m, n] and [out]");
+  }
+  const int64_t out = weight.size(0), m = weight.size(1), n = weight.size(2);
+  const Sizes front = first_sizes(x1, x1.dim() - 1);
+  const int64_t rows = ops_pack::product(front);
+  const Tensor maps = prim::reshape(prim::permute(weight, {1, 0, 2}), {m, out * n});
+  const Tensor half = prim::reshape(matmul(prim::reshape(x1, {rows, m}), maps), {rows, out, n});
+  const Tensor y = matmul(half, prim::reshape(x2, {rows, n, 1}));
+  const Tensor result = prim::reshape(y, joined_sizes({front, {out}}));
+  return bias.defined() ? add(result, bias) : result;
+}
+
 void linear_maps() {
+  op("bilinear(Tensor x1, Tensor x2, Tensor weight, Tensor? bias=None) -> Tensor")
+      .doc("sum(x1[i] * weight[:, i, j] * x2[j]) for weight [out, m, n], plus bias [out].")
+      .amp(Amp::lower)
+      .meaning(bilinear_of);
   op("linear(Tensor x, Tensor weight, Tensor? bias=None) -> Tensor")
       .doc("x [.., in] times weight [out, in] transposed, plus bias [out].")
       .amp(Amp::lower)

@@ -21,16 +21,26 @@ void matmul();
 void products();  // of which matmul() registers these
 void shape();
 void rearrange();
+void pieces();
 void create();
 void index();
 void embedding();
 void table_rows();
+void places();
+void scatter_reductions();
 void norm();
+void distances();
 void loss();
+void margin_losses();
+void likelihood_losses();
+void ctc();
 void windows();
 void conv();
 void pool();
+void unpool();
+void fractional_pool();
 void resize();
+void grid_sample();
 void attention();
 void random();
 void dropout_forms();  // of which random() registers these
@@ -43,6 +53,11 @@ void amp();
 inline constinit ExpressionRef plus{"_plus(Tensor x, Tensor y) -> Tensor", "x + y"};
 inline constinit ExpressionRef scaled{"_scaled(Tensor x, float factor) -> Tensor", "x * factor"};
 inline constinit ExpressionRef quotient{"_quotient(Tensor x, Tensor y) -> Tensor", "x / y"};
+// A negative index counts from the end. One outside stays outside of [0, rows), so that the kernel
+// that reads by it refuses it, without a read-back here.
+inline constinit ExpressionRef first_index{"_first_index(Tensor i, int n, int rows) -> Tensor",
+                                           "where(i < -n or i >= n, where(i < 0, i, max(i, rows)), "
+                                           "where(i < 0, i + n, i))"};
 
 // The dimension that d means in a tensor of this rank; refuses what is out of range.
 int64_t wrap_dim(const char* op, int64_t d, int64_t rank);
@@ -58,6 +73,10 @@ void expect_in_range(const char* op, const char* what, double number, Dtype dtyp
 Number number_for(const char* op, const char* what, const Operand& number, Dtype dtype);
 // An index as int64. Refuses all but int64 and int32.
 Tensor as_index(const char* op, const char* what, const Tensor& index);
+// index [n] as dimension dim of x, with the sizes of x elsewhere: what scatter takes. source has
+// these sizes.
+Tensor index_along(const char* op, const Tensor& x, int64_t dim, const Tensor& index,
+                   const Tensor& source);
 // Refuses sizes that are negative, or whose bytes 63 bits do not count, before anything is made.
 void expect_countable(const char* op, std::span<const int64_t> sizes, Dtype dtype);
 // Arithmetic on numbers that a caller chose; refuses a result that 63 bits do not hold.

@@ -3,7 +3,7 @@
 #include <limits>
 #include <numeric>
 
-#include "windows.h"
+#include "pool.h"
 
 namespace tenon::ops_pack {
 namespace {
@@ -28,25 +28,14 @@ constinit ExpressionRef place_in_window{
     "dilation) -> Tensor",
     "let i = o * stride + start + at // below % kernel * dilation\n"
     "where(i < 0, i + (dilation - 1 - i) // dilation * dilation, i)"};
-constinit ExpressionRef next_place{"_next_place(Tensor flat, Tensor i, int size) -> Tensor",
-                                   "flat * size + i"};
 // 1 / the length of window i between two bounds.
 constinit ExpressionRef share{
     "_share(Tensor i, float stride, float start, float length, float low, float high) -> Tensor",
     "let at = i * stride + start\n"
     "1 / (min(at + length, high) - max(at, low))"};
-// Adaptive windows begin at floor(i size / n) and end before ceil((i + 1) size / n).
-constinit ExpressionRef adaptive_index{
-    "_adaptive_index(Tensor i, Tensor k, int size, int n) -> Tensor",
-    "min(i * size // n + k, size - 1)"};
-constinit ExpressionRef adaptive_inside{
-    "_adaptive_inside(Tensor i, Tensor k, int size, int n) -> Tensor",
-    "i * size // n + k < ((i + 1) * size + n - 1) // n"};
 constinit ExpressionRef adaptive_share{
     "_adaptive_share(Tensor i, Tensor zero, int size, int n) -> Tensor",
     "zero + 1.0 / (((i + 1) * size + n - 1) // n - i * size // n)"};
-constinit ExpressionRef or_else{"_or_else(Tensor x, Tensor inside, float other) -> Tensor",
-                                "where(inside, x, other)"};
 
 // What is below all numbers of the dtype, or is the least.
 double lowest(Dtype dtype) { return dtype.is_float() ? kLowest : dtype_table::least(dtype.value); }
@@ -54,7 +43,8 @@ void expect_number(const char* op, const Tensor& x) {
   if (x.dtype() == bool_) fail(std::string(op) + ": x is bool, expected a number");
 }
 
-// A vector along dimension d of n, to broadcast.
+}  // namespace
+
 Tensor along(const Tensor& vector, int64_t d, int64_t n) {
   Sizes sizes(size_t(n), 1);
   sizes[size_t(d)] = vector.size(0);
@@ -78,6 +68,8 @@ Windows pool_options(const char* op, int64_t n, Ints kernel, Ints stride, Ints p
   return w;
 }
 
+namespace {
+
 // What a pool infers: an output for each window.
 Meta pool_meta(const char* op, const Tensor& x, Windows w, bool ceil_mode) {
   const int64_t n = w.n();
@@ -90,6 +82,8 @@ void expect_divisor(const char* op, optional<int64_t> divisor) {
   if (divisor && *divisor == 0) fail(std::string(op) + ": divisor_override is 0");
 }
 
+}  // namespace
+
 void expect_elements(const char* op, std::span<const int64_t> sizes, int64_t n) {
   for (const int64_t size : sizes.last(size_t(n))) {
     if (size == 0)
@@ -97,8 +91,6 @@ void expect_elements(const char* op, std::span<const int64_t> sizes, int64_t n) 
   }
 }
 
-// The flat place of the maximum over dims, which are neighbours: of equal ones the first, but of NaNs
-// the last, as in PyTorch's pools.
 Tensor place_of_max(const Tensor& x, Ints dims) {
   const Tensor first = prim::reduce(TN_REDUCE_ARGMAX, x, dims);
   Sizes sizes(size_t(x.dim()), 1);
@@ -111,12 +103,15 @@ Tensor place_of_max(const Tensor& x, Ints dims) {
   return prim::elementwise(nan_or_first, last, first);
 }
 
+namespace {
+
 Tensor max_pool(const char* op, const Tensor& x, Windows w, bool ceil_mode) {
   set_out(op, &w, last_sizes(x, w.n()), ceil_mode);
   return call(first_max, windows(x, w, lowest(x.dtype())), counting(2 + w.n(), w.n()));
 }
 
-// The maxima of x [n, channels, ..] and where in a plane, row by row, the first of each window is.
+}  // namespace
+
 std::tuple<Tensor, Tensor> indexed_max_pool(const char* op, const Tensor& x, Windows w,
                                             bool ceil_mode) {
   const int64_t n = w.n();
@@ -138,6 +133,8 @@ std::tuple<Tensor, Tensor> indexed_max_pool(const char* op, const Tensor& x, Win
                    prim::reshape(index, joined_sizes({front, {product(w.out)}})));
   return {prim::reshape(values, index.sizes()), index};
 }
+
+namespace {
 
 // Elements count that are within the tensor, or the padding too; what a window of ceil_mode has
 // beyond it never does.

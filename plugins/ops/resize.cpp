@@ -1,7 +1,7 @@
 // Other sizes of images: interpolation along each dimension in turn, and pixels from channels.
 #include <cmath>
 
-#include "windows.h"
+#include "resize.h"
 
 namespace tenon::ops_pack {
 namespace {
@@ -20,6 +20,18 @@ constinit ExpressionRef part_above{"_part_above(Tensor at, Tensor below) -> Tens
                                    "clamp(at - below, 0, 1)"};
 constinit ExpressionRef mixed{"_mixed(Tensor x, Tensor y, Tensor part) -> Tensor",
                               "x * (1 - part) + y * part"};
+
+// Keys' polynomials at the distance near + slope * part: of at most 1, and of 1 to 2.
+constinit ExpressionRef cubic_near{"_cubic_near(Tensor part, float near, float slope) -> Tensor",
+                                   "let t = near + slope * part\n"
+                                   "(1.25 * t - 2.25) * t * t + 1"};
+constinit ExpressionRef cubic_far{"_cubic_far(Tensor part, float near, float slope) -> Tensor",
+                                  "let t = near + slope * part\n"
+                                  "((-0.75 * t + 3.75) * t - 6) * t + 3"};
+constinit ExpressionRef sum_of_four{
+    "_sum_of_four(Tensor a, Tensor b, Tensor c, Tensor d, Tensor p, Tensor q, Tensor r, Tensor s) "
+    "-> Tensor",
+    "a * p + b * q + c * r + d * s"};
 
 // x at index [n] along d.
 Tensor pick(const Tensor& x, int64_t d, const Tensor& index) {
@@ -42,21 +54,49 @@ Tensor linear_along(const Tensor& x, int64_t d, int64_t out, double scale, bool 
   return y.dtype() == x.dtype() ? y : prim::copy(y, x.dtype());
 }
 
+// Beyond the ends are the ends.
+Tensor cubic_along(const Tensor& x, int64_t d, int64_t out, double scale, bool align_corners) {
+  const int64_t last = x.size(d) - 1;
+  const double shift = align_corners ? 0.0 : 0.5;
+  const Dtype dtype = x.dtype() == float64 ? float64 : float32;
+  const Tensor i = prim::iota(out, 0, 1, dtype, x.device());
+  const Tensor at = sub(mul(add(i, shift), scale), shift), below = floor(at);
+  Sizes sizes(size_t(x.dim() - d), 1);
+  sizes[0] = out;
+  const Tensor index = prim::copy(below, int64);
+  const std::array<Tensor, 4> weights = cubic_weights(prim::reshape(sub(at, below), sizes));
+  std::array<Tensor, 4> near;
+  for (int k = 0; k < 4; ++k) near[size_t(k)] = pick(x, d, clamp(add(index, k - 1), 0, last));
+  const Tensor y = prim::elementwise(sum_of_four, near[0], near[1], near[2], near[3], weights[0],
+                                     weights[1], weights[2], weights[3]);
+  return y.dtype() == x.dtype() ? y : prim::copy(y, x.dtype());
+}
+
+// The means of windows that cover x, as many as are wanted.
+Tensor area_of(const Tensor& x, const Sizes& out) {
+  const char* ops[] = {"ops.adaptive_avg_pool1d", "ops.adaptive_avg_pool2d",
+                       "ops.adaptive_avg_pool3d"};
+  return call(ops[out.size() - 1], x, Ints(out));
+}
+
 Tensor interpolated(const Tensor& x, Ints size, Floats scale_factor, const std::string& mode,
                     bool align_corners) {
   bool nearest = mode == "nearest" || mode == "nearest-exact";
   int64_t n = x.dim() - 2;
   const char* linear = n == 1 ? "linear" : n == 2 ? "bilinear" : "trilinear";
-  if (n < 1 || n > 3 || (!nearest && mode != linear)) {
-    fail("interpolate: mode is '" + mode + "' and x " + sizes_text(x.sizes()) +
-         "; expected nearest or nearest-exact, linear of 3 dimensions, bilinear of 4, trilinear of "
-         "5");
+  const bool area = mode == "area", cubic = mode == "bicubic" && n == 2;
+  if (n < 1 || n > 3 || (!nearest && !area && !cubic && mode != linear)) {
+    fail(
+        "interpolate: mode is '" + mode + "' and x " + sizes_text(x.sizes()) +
+        "; expected nearest, nearest-exact or area, linear of 3 dimensions, bilinear or bicubic of "
+        "4, trilinear of 5");
   }
   if (!x.dtype().is_float() && !nearest)
     fail("interpolate: x is " + std::string(x.dtype().name()) + ", expected a floating dtype");
-  if (nearest && align_corners)
-    fail("interpolate: align_corners is for linear, bilinear and trilinear; mode is '" + mode +
-         "'");
+  if ((nearest || area) && align_corners) {
+    fail("interpolate: align_corners is for linear, bilinear, bicubic and trilinear; mode is '" +
+         mode + "'");
+  }
   if (size.empty() == scale_factor.empty())
     fail("interpolate: either size or scale_factor is needed, and not both");
   Sizes out;
@@ -66,6 +106,7 @@ Tensor interpolated(const Tensor& x, Ints size, Floats scale_factor, const std::
          " numbers in scale_factor, expected one or " + std::to_string(n));
   }
   Tensor y = x;
+  Sizes areas;
   for (int64_t d = 0; d < n; ++d) {
     int64_t in = x.size(2 + d), to;
     double scale;
@@ -88,7 +129,11 @@ Tensor interpolated(const Tensor& x, Ints size, Floats scale_factor, const std::
            std::to_string(in) + " to " + std::to_string(to) + ", expected at least 1 each");
     }
     if (align_corners) scale = to > 1 ? double(in - 1) / double(to - 1) : 0;
-    if (!nearest) {
+    if (area) {
+      areas.push_back(to);
+    } else if (cubic) {
+      y = cubic_along(y, 2 + d, to, scale, align_corners);
+    } else if (!nearest) {
       y = linear_along(y, 2 + d, to, scale, align_corners);
     } else {
       y = pick(y, 2 + d,
@@ -96,7 +141,7 @@ Tensor interpolated(const Tensor& x, Ints size, Floats scale_factor, const std::
                                  mode == "nearest" ? 0.0 : 0.5, in - 1));
     }
   }
-  return y;
+  return area ? area_of(x, areas) : y;
 }
 
 // [.., channels r r, h, w] and [.., channels, h r, w r].
@@ -128,12 +173,20 @@ Tensor shuffled(const char* op, const Tensor& x, int64_t r, bool up) {
 
 }  // namespace
 
+std::array<Tensor, 4> cubic_weights(const Tensor& part) {
+  return {prim::elementwise(cubic_far, part, 1.0, 1.0),
+          prim::elementwise(cubic_near, part, 0.0, 1.0),
+          prim::elementwise(cubic_near, part, 1.0, -1.0),
+          prim::elementwise(cubic_far, part, 2.0, -1.0)};
+}
+
 void resize() {
   op("interpolate(Tensor x, int[] size=[], float[] scale_factor=[], str mode=\"nearest\", bool "
      "align_corners=False) -> Tensor")
       .doc(
           "x [n, channels, ..] at another size, or scaled by scale_factor. mode: nearest, "
-          "nearest-exact, linear, bilinear or trilinear.")
+          "nearest-exact, linear, bilinear, bicubic, trilinear, or area, the means of "
+          "adaptive_avg_pool.")
       .amp(Amp::widest)
       .meaning([](Tensor x, Ints size, Floats scale_factor, std::string mode, bool align_corners) {
         return interpolated(x, size, scale_factor, mode, align_corners);

@@ -7,9 +7,10 @@ namespace {
 constinit ExpressionRef differs{"_differs(Tensor x, Tensor y) -> Tensor", "int(x != y)"};
 constinit ExpressionRef place_of{"_place_of(Tensor count) -> Tensor", "count - 1"};
 
-// index [n] as one of x's dimensions, with x's sizes elsewhere: what scatter takes.
-Tensor along(const char* op, const Tensor& x, int64_t dim, const Tensor& given,
-             const Tensor& source) {
+}  // namespace
+
+Tensor index_along(const char* op, const Tensor& x, int64_t dim, const Tensor& given,
+                   const Tensor& source) {
   const Tensor index = as_index(op, "index", given);
   Sizes line(size_t(x.dim()), 1), sizes = sizes_of(x);
   if (index.dim() != 1 || x.dim() == 0) {
@@ -24,17 +25,19 @@ Tensor along(const char* op, const Tensor& x, int64_t dim, const Tensor& given,
   return prim::expand(prim::reshape(index, line), sizes);
 }
 
+namespace {
+
 Tensor added(const Tensor& x, int64_t given_dim, const Tensor& index, const Tensor& source,
              const Operand& alpha = 1) {
   const int64_t dim = wrap_dim("index_add", given_dim, x.dim());
-  const Tensor at = along("index_add", x, dim, index, source);
+  const Tensor at = index_along("index_add", x, dim, index, source);
   const bool is_one = alpha.value().kind == TN_KIND_INT && alpha.value().as.i == 1;
   return prim::scatter(x, dim, at, as_dtype(is_one ? source : mul(source, alpha), x.dtype()), true);
 }
 
 void add_rows(Tensor x, Tensor index, Tensor rows, Operand scale) {
   NoGrad guard;
-  const Tensor at = along("add_rows_", x, 0, index, rows);
+  const Tensor at = index_along("add_rows_", x, 0, index, rows);
   const Tensor sum = wide(x);  // halves are rounded once
   x.copy_(prim::scatter(sum, 0, at, as_dtype(mul(wide(rows), scale), sum.dtype()), true));
 }
@@ -82,7 +85,7 @@ void table_rows() {
       .no_gradient()
       .keeps_halves()
       .infer([](Tensor x, Tensor index, Tensor rows, double) {
-        along("add_rows_", x, 0, index, rows);
+        index_along("add_rows_", x, 0, index, rows);
         return std::vector<Meta>();
       })
       .meaning(add_rows);

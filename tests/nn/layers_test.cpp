@@ -352,4 +352,74 @@ TEST_P(Layers, LossesAreTheirOps) {
             "none, or batchmean");
 }
 
+TEST_P(Layers, LossesOfMarginsAreTheirOps) {
+  using namespace tn::nn;
+  const tn::Tensor x = tn::randn({3, 4}, {}, device), y = tn::rand({3, 4}, {}, device),
+                   z = tn::randn({3, 4}, {}, device), weight = tn::rand({4}), w = weight.to(device),
+                   one = tn::ones({3}, {}, device),
+                   classes = on(tn::tensor({int64_t(1), int64_t(3), int64_t(0)}));
+  const auto same = [&](const tn::Tensor& found, const tn::Tensor& expected) {
+    EXPECT_EQ(found.to_vector<float>(), expected.to_vector<float>());
+  };
+  same(CosineSimilarity({.dim = 0})(x, y), tn::cosine_similarity(x, y, 0));
+  same(PairwiseDistance({.p = 1.0, .keepdim = true})(x, y),
+       tn::pairwise_distance(x, y, {.p = 1.0, .keepdim = true}));
+  same(TripletMarginLoss({.margin = 2.0, .swap = true})(x, y, z),
+       tn::triplet_margin_loss(x, y, z, {.margin = 2.0, .swap = true}));
+  same(MarginRankingLoss({.margin = 0.5})(x, y, tn::sign(z)),
+       tn::margin_ranking_loss(x, y, tn::sign(z), 0.5));
+  same(HingeEmbeddingLoss({.reduction = "sum"})(x, tn::sign(z)),
+       tn::hinge_embedding_loss(x, tn::sign(z), 1.0, "sum"));
+  same(CosineEmbeddingLoss({.margin = 0.2})(x, y, one), tn::cosine_embedding_loss(x, y, one, 0.2));
+  same(SoftMarginLoss()(x, tn::sign(z)), tn::soft_margin_loss(x, tn::sign(z)));
+  same(MultiMarginLoss({.p = 2, .weight = weight}).to(device)(x, classes),
+       tn::multi_margin_loss(x, classes, {.p = 2, .weight = w}));
+  const tn::Tensor rows = on(tn::tensor({int64_t(1), int64_t(-1), int64_t(0), int64_t(0)}));
+  same(MultiLabelMarginLoss()(x[0], rows), tn::multilabel_margin_loss(x[0], rows));
+  same(MultiLabelSoftMarginLoss({.weight = weight}).to(device)(x, y),
+       tn::multilabel_soft_margin_loss(x, y, w));
+  same(PoissonNLLLoss({.log_input = false, .full = true})(y, y),
+       tn::poisson_nll_loss(y, y, {.log_input = false, .full = true}));
+  same(GaussianNLLLoss({.full = true})(x, z, y), tn::gaussian_nll_loss(x, z, y, {.full = true}));
+  const tn::Tensor paths = tn::log_softmax(tn::randn({4, 1, 3}, {}, device), 2),
+                   labels = on(tn::tensor({int64_t(1), int64_t(2)})).reshape({1, 2}),
+                   long_enough = on(tn::tensor({int64_t(4)})), two = on(tn::tensor({int64_t(2)}));
+  same(CTCLoss({.reduction = "sum"})(paths, labels, long_enough, two),
+       tn::ctc_loss(paths, labels, long_enough, two, {.reduction = "sum"}));
+  EXPECT_EQ(message_of([] { CTCLoss({.blank = -1}); }),
+            "CTCLoss could not be made\n  because blank is -1, expected 0 or more");
+  EXPECT_EQ(message_of([] { MultiMarginLoss({.p = 3}); }),
+            "MultiMarginLoss could not be made\n  because p is 3, expected 1 or 2");
+  EXPECT_EQ(message_of([] { GaussianNLLLoss({.eps = 0.0}); }),
+            "GaussianNLLLoss could not be made\n  because eps is 0.000000, expected more than 0");
+  EXPECT_EQ(
+      message_of([] { TripletMarginLoss({.reduction = "most"}); }),
+      "TripletMarginLoss could not be made\n  because reduction is 'most', expected mean, sum "
+      "or none");
+}
+
+TEST_P(Layers, ImagesGoThroughTheirOps) {
+  using namespace tn::nn;
+  const tn::Tensor x = tn::randn({2, 4, 6, 6}, {}, device);
+  const auto same = [&](const tn::Tensor& found, const tn::Tensor& expected) {
+    EXPECT_EQ(found.to_vector<float>(), expected.to_vector<float>());
+  };
+  using Pair = std::tuple<tn::Tensor, tn::Tensor>;
+  const auto [values, at] = MaxPool2d(2, {.return_indices = true}).invoke<Pair>("forward", x);
+  same(MaxUnpool2d(2)(values, at), tn::max_unpool2d(values, at, 2));
+  const auto [most, places] = AdaptiveMaxPool2d(4, true).invoke<Pair>("forward", x);
+  same(most, AdaptiveMaxPool2d(4)(x));
+  same(tn::gather(x.flatten(2), 2, places.flatten(2)), most.flatten(2));
+  same(ChannelShuffle(2)(x), tn::channel_shuffle(x, 2));
+  same(LocalResponseNorm(3)(x), tn::local_response_norm(x, 3));
+  EXPECT_EQ(FractionalMaxPool2d(2, {.output_ratio = {0.5}})(x).sizes(),
+            (std::vector<int64_t>{2, 4, 3, 3}));
+  EXPECT_EQ(
+      message_of([] { FractionalMaxPool2d(2); }),
+      "FractionalMaxPool2d could not be made\n  because either output_size or output_ratio is "
+      "needed, and not both");
+  same(Upsample({.size = {3, 9}, .mode = "bicubic"})(x),
+       tn::interpolate(x, {.size = {3, 9}, .mode = "bicubic"}));
+}
+
 }  // namespace

@@ -7,6 +7,7 @@
 #include "tenon/ops/by_hand.hpp"
 #include "tenon/ops/conv.hpp"
 #include "tenon/ops/create.hpp"
+#include "tenon/ops/distance.hpp"
 #include "tenon/ops/elementwise.hpp"
 #include "tenon/ops/index.hpp"
 #include "tenon/ops/loss.hpp"

@@ -85,6 +85,101 @@ struct CrossEntropyLossOptions {
   Float label_smoothing = 0.0;
 };
 inline Object CrossEntropyLoss(const CrossEntropyLossOptions& options = {}) { return Object::create("CrossEntropyLoss", options.weight, options.ignore_index, options.reduction, options.label_smoothing); }
+// layer(x1, x2): sum(x1 * x2) / (|x1| * |x2|) along dim, with norms of at least eps.
+struct CosineSimilarityOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Int dim = 1;
+  Float eps = 1e-08;
+};
+inline Object CosineSimilarity(const CosineSimilarityOptions& options = {}) { return Object::create("CosineSimilarity", options.dim, options.eps); }
+// layer(x1, x2): the p-norm of x1 - x2 + eps along the last dimension.
+struct PairwiseDistanceOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float p = 2.0;
+  Float eps = 1e-06;
+  bool keepdim = false;
+};
+inline Object PairwiseDistance(const PairwiseDistanceOptions& options = {}) { return Object::create("PairwiseDistance", options.p, options.eps, options.keepdim); }
+// loss(anchor, positive, negative): max(|anchor - positive| - |anchor - negative| + margin, 0);
+// swap: with |positive - negative| where that is less. Balntas et al., 2016.
+struct TripletMarginLossOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float margin = 1.0;
+  Float p = 2.0;
+  Float eps = 1e-06;
+  bool swap = false;
+  std::string reduction = "mean";
+};
+inline Object TripletMarginLoss(const TripletMarginLossOptions& options = {}) { return Object::create("TripletMarginLoss", options.margin, options.p, options.eps, options.swap, options.reduction); }
+// loss(input1, input2, target): max(-target * (input1 - input2) + margin, 0); target is 1 or -1.
+struct MarginRankingLossOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float margin = 0.0;
+  std::string reduction = "mean";
+};
+inline Object MarginRankingLoss(const MarginRankingLossOptions& options = {}) { return Object::create("MarginRankingLoss", options.margin, options.reduction); }
+// loss(input, target): input where target is 1, and max(margin - input, 0) where it is -1.
+struct HingeEmbeddingLossOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float margin = 1.0;
+  std::string reduction = "mean";
+};
+inline Object HingeEmbeddingLoss(const HingeEmbeddingLossOptions& options = {}) { return Object::create("HingeEmbeddingLoss", options.margin, options.reduction); }
+// loss(input1, input2, target): 1 - cos(input1, input2) where target is 1, and max(cos - margin, 0)
+// where it is -1.
+using CosineEmbeddingLossOptions = MarginRankingLossOptions;
+inline Object CosineEmbeddingLoss(const CosineEmbeddingLossOptions& options = {}) { return Object::create("CosineEmbeddingLoss", options.margin, options.reduction); }
+// loss(input, target): log(1 + exp(-target * input)); target is 1 or -1.
+inline Object SoftMarginLoss(const char* reduction = "mean") { return Object::create("SoftMarginLoss", reduction); }
+using SoftMarginLossOptions = MSELossOptions;
+inline Object SoftMarginLoss(const SoftMarginLossOptions& options) { return Object::create("SoftMarginLoss", options.reduction); }
+// loss(input, target): the mean over all classes i but the target of max(margin - input[target] +
+// input[i], 0)^p, times weight[target], a buffer.
+struct MultiMarginLossOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Int p = 1;
+  Float margin = 1.0;
+  Tensor weight = {};
+  std::string reduction = "mean";
+};
+inline Object MultiMarginLoss(const MultiMarginLossOptions& options = {}) { return Object::create("MultiMarginLoss", options.p, options.margin, options.weight, options.reduction); }
+// loss(input, target): the sum over the targets j and all other classes i of max(1 - input[j] +
+// input[i], 0), over the number of classes; target [n, classes] ends with -1.
+inline Object MultiLabelMarginLoss(const char* reduction = "mean") { return Object::create("MultiLabelMarginLoss", reduction); }
+using MultiLabelMarginLossOptions = MSELossOptions;
+inline Object MultiLabelMarginLoss(const MultiLabelMarginLossOptions& options) { return Object::create("MultiLabelMarginLoss", options.reduction); }
+// loss(input, target): the mean over the classes of BCEWithLogitsLoss, times weight [classes], a
+// buffer; target is 0 or 1.
+using MultiLabelSoftMarginLossOptions = BCELossOptions;
+inline Object MultiLabelSoftMarginLoss(const MultiLabelSoftMarginLossOptions& options = {}) { return Object::create("MultiLabelSoftMarginLoss", options.weight, options.reduction); }
+// loss(input, target): exp(input) - target * input, or input - target * log(input + eps) without
+// log_input; full: with Stirling's approximation of log(target!).
+struct PoissonNLLLossOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  bool log_input = true;
+  bool full = false;
+  Float eps = 1e-08;
+  std::string reduction = "mean";
+};
+inline Object PoissonNLLLoss(const PoissonNLLLossOptions& options = {}) { return Object::create("PoissonNLLLoss", options.log_input, options.full, options.eps, options.reduction); }
+// loss(input, target, var): (log(var) + (input - target)^2 / var) / 2, with var of at least eps;
+// full: with log(2 * pi) / 2.
+struct GaussianNLLLossOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  bool full = false;
+  Float eps = 1e-06;
+  std::string reduction = "mean";
+};
+inline Object GaussianNLLLoss(const GaussianNLLLossOptions& options = {}) { return Object::create("GaussianNLLLoss", options.full, options.eps, options.reduction); }
+// loss(log_probs, targets, input_lengths, target_lengths): -log of the probability of the labels
+// targets [n, labels] given log_probs [t, n, classes]. Graves et al., 2006.
+struct CTCLossOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Int blank = 0;
+  std::string reduction = "mean";
+  bool zero_infinity = false;
+};
+inline Object CTCLoss(const CTCLossOptions& options = {}) { return Object::create("CTCLoss", options.blank, options.reduction, options.zero_infinity); }
 
 }  // namespace nn
 }  // namespace v0

@@ -69,6 +69,15 @@ struct GroupNormOptions {
   bool affine = true;
 };
 inline Object GroupNorm(Int num_groups, Int num_channels, const GroupNormOptions& options = {}) { return Object::create("GroupNorm", num_groups, num_channels, options.eps, options.affine); }
+// x [n, channels, ..] / (k + alpha * m)^beta, where m is the mean of x * x over size neighbouring
+// channels. Krizhevsky et al., 2012.
+struct LocalResponseNormOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float alpha = 0.0001;
+  Float beta = 0.75;
+  Float k = 1.0;
+};
+inline Object LocalResponseNorm(Int size, const LocalResponseNormOptions& options = {}) { return Object::create("LocalResponseNorm", size, options.alpha, options.beta, options.k); }
 
 }  // namespace nn
 }  // namespace v0

@@ -47,7 +47,21 @@ inline Object LPPool1d(Float norm_type, Ints kernel_size, const LPPool1dOptions&
 // The means of windows that together cover x [n, channels, ..], output_size of them.
 inline Object AdaptiveAvgPool1d(Ints output_size) { return Object::create("AdaptiveAvgPool1d", output_size); }
 // The maxima of windows that together cover x [n, channels, ..], output_size of them.
-inline Object AdaptiveMaxPool1d(Ints output_size) { return Object::create("AdaptiveMaxPool1d", output_size); }
+// return_indices: forward gives the indices too.
+inline Object AdaptiveMaxPool1d(Ints output_size, bool return_indices = false) { return Object::create("AdaptiveMaxPool1d", output_size, return_indices); }
+struct AdaptiveMaxPool1dOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  bool return_indices = false;
+};
+inline Object AdaptiveMaxPool1d(Ints output_size, const AdaptiveMaxPool1dOptions& options) { return Object::create("AdaptiveMaxPool1d", output_size, options.return_indices); }
+// layer(x, indices): planes with x at the indices that MaxPool gave with return_indices, and zeros
+// elsewhere; layer(x, indices, output_size) where the size is not the smallest.
+struct MaxUnpool1dOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  KeptInts stride = {};
+  KeptInts padding = 0;
+};
+inline Object MaxUnpool1d(Ints kernel_size, const MaxUnpool1dOptions& options = {}) { return Object::create("MaxUnpool1d", kernel_size, options.stride, options.padding); }
 // The maximum of each window of x [n, channels, ..], or without n. stride empty: kernel_size.
 // return_indices: forward gives the indices too, as max_pool with indices does.
 using MaxPool2dOptions = MaxPool1dOptions;
@@ -70,7 +84,23 @@ inline Object LPPool2d(Float norm_type, Ints kernel_size, const LPPool2dOptions&
 // The means of windows that together cover x [n, channels, ..], output_size of them.
 inline Object AdaptiveAvgPool2d(Ints output_size) { return Object::create("AdaptiveAvgPool2d", output_size); }
 // The maxima of windows that together cover x [n, channels, ..], output_size of them.
-inline Object AdaptiveMaxPool2d(Ints output_size) { return Object::create("AdaptiveMaxPool2d", output_size); }
+// return_indices: forward gives the indices too.
+inline Object AdaptiveMaxPool2d(Ints output_size, bool return_indices = false) { return Object::create("AdaptiveMaxPool2d", output_size, return_indices); }
+using AdaptiveMaxPool2dOptions = AdaptiveMaxPool1dOptions;
+inline Object AdaptiveMaxPool2d(Ints output_size, const AdaptiveMaxPool2dOptions& options) { return Object::create("AdaptiveMaxPool2d", output_size, options.return_indices); }
+// layer(x, indices): planes with x at the indices that MaxPool gave with return_indices, and zeros
+// elsewhere; layer(x, indices, output_size) where the size is not the smallest.
+using MaxUnpool2dOptions = MaxUnpool1dOptions;
+inline Object MaxUnpool2d(Ints kernel_size, const MaxUnpool2dOptions& options = {}) { return Object::create("MaxUnpool2d", kernel_size, options.stride, options.padding); }
+// The maxima of overlapping windows at drawn places, output_size of them or output_ratio of the
+// size. return_indices: forward gives the indices too. Graham, arXiv:1412.6071.
+struct FractionalMaxPool2dOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  KeptInts output_size = {};
+  KeptFloats output_ratio = {};
+  bool return_indices = false;
+};
+inline Object FractionalMaxPool2d(Ints kernel_size, const FractionalMaxPool2dOptions& options = {}) { return Object::create("FractionalMaxPool2d", kernel_size, options.output_size, options.output_ratio, options.return_indices); }
 // The maximum of each window of x [n, channels, ..], or without n. stride empty: kernel_size.
 // return_indices: forward gives the indices too, as max_pool with indices does.
 using MaxPool3dOptions = MaxPool1dOptions;
@@ -86,7 +116,18 @@ inline Object LPPool3d(Float norm_type, Ints kernel_size, const LPPool3dOptions&
 // The means of windows that together cover x [n, channels, ..], output_size of them.
 inline Object AdaptiveAvgPool3d(Ints output_size) { return Object::create("AdaptiveAvgPool3d", output_size); }
 // The maxima of windows that together cover x [n, channels, ..], output_size of them.
-inline Object AdaptiveMaxPool3d(Ints output_size) { return Object::create("AdaptiveMaxPool3d", output_size); }
+// return_indices: forward gives the indices too.
+inline Object AdaptiveMaxPool3d(Ints output_size, bool return_indices = false) { return Object::create("AdaptiveMaxPool3d", output_size, return_indices); }
+using AdaptiveMaxPool3dOptions = AdaptiveMaxPool1dOptions;
+inline Object AdaptiveMaxPool3d(Ints output_size, const AdaptiveMaxPool3dOptions& options) { return Object::create("AdaptiveMaxPool3d", output_size, options.return_indices); }
+// layer(x, indices): planes with x at the indices that MaxPool gave with return_indices, and zeros
+// elsewhere; layer(x, indices, output_size) where the size is not the smallest.
+using MaxUnpool3dOptions = MaxUnpool1dOptions;
+inline Object MaxUnpool3d(Ints kernel_size, const MaxUnpool3dOptions& options = {}) { return Object::create("MaxUnpool3d", kernel_size, options.stride, options.padding); }
+// The maxima of overlapping windows at drawn places, output_size of them or output_ratio of the
+// size. return_indices: forward gives the indices too. Graham, arXiv:1412.6071.
+using FractionalMaxPool3dOptions = FractionalMaxPool2dOptions;
+inline Object FractionalMaxPool3d(Ints kernel_size, const FractionalMaxPool3dOptions& options = {}) { return Object::create("FractionalMaxPool3d", kernel_size, options.output_size, options.output_ratio, options.return_indices); }
 
 }  // namespace nn
 }  // namespace v0

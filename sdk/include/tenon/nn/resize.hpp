@@ -16,7 +16,7 @@ inline namespace TENON_HIDDEN v0 {
 namespace nn {
 
 // x [n, channels, ..] at another size, or scaled by scale_factor. mode: nearest, nearest-exact,
-// linear, bilinear or trilinear.
+// linear, bilinear, bicubic, trilinear or area.
 struct UpsampleOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   KeptInts size = {};

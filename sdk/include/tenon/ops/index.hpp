@@ -64,6 +64,36 @@ inline void add_rows_(const Tensor& x, const Tensor& index, const Tensor& rows, 
 // Each of indices [n] once, in ascending order, and the sums of its rows of values [n, ..]. Waits
 // for the device.
 inline std::tuple<Tensor, Tensor> coalesce_rows(const Tensor& indices, const Tensor& values) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"coalesce_rows">, indices, values); }
+// gather of x and indices, broadcast to each other except along dim; without dim of both as one
+// dimension.
+inline Tensor take_along_dim(const Tensor& x, const Tensor& indices, std::optional<Int> dim = {}) { return detail::call<Tensor>(detail::op<"take_along_dim">, x, indices, dim); }
+// x, as if it had one dimension, at index, in the sizes of index.
+inline Tensor take(const Tensor& x, const Tensor& index) { return detail::call<Tensor>(detail::op<"take">, x, index); }
+// A copy of x, in which source is written, or added (accumulate), at index, which counts as if x
+// had one dimension.
+inline Tensor put(const Tensor& x, const Tensor& index, const Tensor& source, bool accumulate = false) { return detail::call<Tensor>(detail::op<"put">, x, index, source, accumulate); }
+// put(x, index, source, accumulate), written to x.
+inline Tensor put_(const Tensor& x, const Tensor& index, const Tensor& source, bool accumulate = false) { return detail::call<Tensor>(detail::op<"put_">, x, index, source, accumulate); }
+// A copy of x in which the parts of source along dim are written at index [n]; source has the sizes
+// of x, and n along dim.
+inline Tensor index_copy(const Tensor& x, Int dim, const Tensor& index, const Tensor& source) { return detail::call<Tensor>(detail::op<"index_copy">, x, dim, index, source); }
+// index_copy(x, dim, index, source), written to x.
+inline Tensor index_copy_(const Tensor& x, Int dim, const Tensor& index, const Tensor& source) { return detail::call<Tensor>(detail::op<"index_copy_">, x, dim, index, source); }
+// A copy of x with value, a number or a tensor without dimensions, at index [n] along dim.
+inline Tensor index_fill(Operand x, Int dim, Operand index, Operand value) { return detail::call<Tensor>(detail::op<"index_fill">, x, dim, index, value); }
+// index_fill(x, dim, index, value), written to x.
+inline Tensor index_fill_(const Tensor& x, Int dim, Operand index, Operand value) { return detail::call<Tensor>(detail::op<"index_fill_">, x, dim, index, value); }
+// A copy of x with the elements of source, in order, where mask (bool) is true; x and mask
+// broadcast. source has at least as many.
+inline Tensor masked_scatter(const Tensor& x, const Tensor& mask, const Tensor& source) { return detail::call<Tensor>(detail::op<"masked_scatter">, x, mask, source); }
+// masked_scatter(x, mask, source), written to x.
+inline Tensor masked_scatter_(const Tensor& x, const Tensor& mask, const Tensor& source) { return detail::call<Tensor>(detail::op<"masked_scatter_">, x, mask, source); }
+// A copy of x in which the elements of src that index sends to a place along dim are reduced there,
+// with that of x if include_self. reduce: sum, prod, mean, amax or amin.
+inline Tensor scatter_reduce(const Tensor& x, Int dim, const Tensor& index, const Tensor& src, const char* reduce, bool include_self = true) { return detail::call<Tensor>(detail::op<"scatter_reduce">, x, dim, index, src, reduce, include_self); }
+// A copy of x in which the parts of source along dim that index [n] sends to one place are reduced
+// there, with that of x if include_self. reduce: prod, mean, amax or amin.
+inline Tensor index_reduce(const Tensor& x, Int dim, const Tensor& index, const Tensor& source, const char* reduce, bool include_self = true) { return detail::call<Tensor>(detail::op<"index_reduce">, x, dim, index, source, reduce, include_self); }
 
 }  // namespace v0
 }  // namespace tenon

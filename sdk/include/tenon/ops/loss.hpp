@@ -58,6 +58,69 @@ struct CrossEntropyOptions {
 };
 inline Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight = {}, const CrossEntropyOptions& options = {}) { return detail::call<Tensor>(detail::op<"cross_entropy">, input, target, weight, options.ignore_index, options.reduction, options.label_smoothing); }
 inline Tensor cross_entropy(const Tensor& input, const Tensor& target, const CrossEntropyOptions& options) { return detail::call<Tensor>(detail::op<"cross_entropy">, input, target, Tensor(), options.ignore_index, options.reduction, options.label_smoothing); }
+// max(|anchor - positive| - |anchor - negative| + margin, 0), of pairwise_distance; swap: with
+// |positive - negative| where that is less. Balntas et al., 2016.
+struct TripletMarginLossOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float margin = 1.0;
+  Float p = 2.0;
+  Float eps = 1e-06;
+  bool swap = false;
+  std::string reduction = "mean";
+};
+inline Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative, const TripletMarginLossOptions& options = {}) { return detail::call<Tensor>(detail::op<"triplet_margin_loss">, anchor, positive, negative, options.margin, options.p, options.eps, options.swap, options.reduction); }
+// max(-target * (input1 - input2) + margin, 0); target is 1 or -1.
+inline Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, Float margin = 0.0, const char* reduction = "mean") { return detail::call<Tensor>(detail::op<"margin_ranking_loss">, input1, input2, target, margin, reduction); }
+// input where target is 1, and max(margin - input, 0) where it is -1.
+inline Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target, Float margin = 1.0, const char* reduction = "mean") { return detail::call<Tensor>(detail::op<"hinge_embedding_loss">, input, target, margin, reduction); }
+// 1 - cos(input1, input2) where target is 1, and max(cos - margin, 0) where it is -1; inputs [n,
+// size] and target [n], or [size] and a number.
+inline Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, Float margin = 0.0, const char* reduction = "mean") { return detail::call<Tensor>(detail::op<"cosine_embedding_loss">, input1, input2, target, margin, reduction); }
+// The mean over all classes i but the target of max(margin - input[target] + input[i], 0)^p, times
+// weight[target]; input [n, classes], target [n] int64.
+struct MultiMarginLossOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Int p = 1;
+  Float margin = 1.0;
+  Tensor weight = {};
+  std::string reduction = "mean";
+};
+inline Tensor multi_margin_loss(const Tensor& input, const Tensor& target, const MultiMarginLossOptions& options = {}) { return detail::call<Tensor>(detail::op<"multi_margin_loss">, input, target, options.p, options.margin, options.weight, options.reduction); }
+// The sum over the targets j and all other classes i of max(1 - input[j] + input[i], 0), over the
+// number of classes; target [n, classes] lists classes and ends with -1.
+inline Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target, const char* reduction = "mean") { return detail::call<Tensor>(detail::op<"multilabel_margin_loss">, input, target, reduction); }
+// The mean over the last dimension of binary_cross_entropy_with_logits, times weight [classes];
+// target is 0 or 1.
+inline Tensor multilabel_soft_margin_loss(const Tensor& input, const Tensor& target, const Tensor& weight = {}, const char* reduction = "mean") { return detail::call<Tensor>(detail::op<"multilabel_soft_margin_loss">, input, target, weight, reduction); }
+// exp(input) - target * input, or input - target * log(input + eps) without log_input; full: with
+// Stirling's approximation of log(target!).
+struct PoissonNllLossOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  bool log_input = true;
+  bool full = false;
+  Float eps = 1e-08;
+  std::string reduction = "mean";
+};
+inline Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, const PoissonNllLossOptions& options = {}) { return detail::call<Tensor>(detail::op<"poisson_nll_loss">, input, target, options.log_input, options.full, options.eps, options.reduction); }
+// (log(var) + (input - target)^2 / var) / 2, with var of at least eps; full: with log(2 * pi) / 2.
+// Nix & Weigend, 1994.
+struct GaussianNllLossOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  bool full = false;
+  Float eps = 1e-06;
+  std::string reduction = "mean";
+};
+inline Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Tensor& var, const GaussianNllLossOptions& options = {}) { return detail::call<Tensor>(detail::op<"gaussian_nll_loss">, input, target, var, options.full, options.eps, options.reduction); }
+// -log of the probability of the labels targets [n, labels], or all in one line, given log_probs
+// [t, n, classes]; int64 lengths [n]. mean: over n of each loss over its number of labels;
+// zero_infinity: 0 where there is no path. Graves et al., 2006.
+struct CtcLossOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Int blank = 0;
+  std::string reduction = "mean";
+  bool zero_infinity = false;
+};
+inline Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths, const Tensor& target_lengths, const CtcLossOptions& options = {}) { return detail::call<Tensor>(detail::op<"ctc_loss">, log_probs, targets, input_lengths, target_lengths, options.blank, options.reduction, options.zero_infinity); }
 
 }  // namespace v0
 }  // namespace tenon

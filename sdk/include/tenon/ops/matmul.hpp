@@ -35,6 +35,8 @@ inline Tensor baddbmm(const Tensor& x, const Tensor& a, const Tensor& b, Float b
 // Sums of products by an equation, as "bij,bjk->bik": over letters that the result has not, along
 // diagonals of letters that an operand has twice. "..." broadcasts.
 inline Tensor einsum(const char* equation, const Tensors& xs) { return detail::call<Tensor>(detail::op<"einsum">, equation, xs); }
+// sum(x1[i] * weight[:, i, j] * x2[j]) for weight [out, m, n], plus bias [out].
+inline Tensor bilinear(const Tensor& x1, const Tensor& x2, const Tensor& weight, const Tensor& bias = {}) { return detail::call<Tensor>(detail::op<"bilinear">, x1, x2, weight, bias); }
 // x [.., in] times weight [out, in] transposed, plus bias [out].
 inline Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {}) { return detail::call<Tensor>(detail::op<"linear">, x, weight, bias); }
 // relu(linear(x, weight, bias)), one kernel where a device has it.

@@ -80,6 +80,47 @@ inline Tensor avg_pool3d(const Tensor& x, Ints kernel_size, const AvgPool3dOptio
 inline Tensor adaptive_avg_pool3d(const Tensor& x, Ints output_size) { return detail::call<Tensor>(detail::op<"adaptive_avg_pool3d">, x, output_size); }
 // The maxima of windows that together cover x [n, channels, ..], output_size of them.
 inline Tensor adaptive_max_pool3d(const Tensor& x, Ints output_size) { return detail::call<Tensor>(detail::op<"adaptive_max_pool3d">, x, output_size); }
+// adaptive_max_pool of the same dimensions, and for each window the int64 index of its maximum in
+// the plane of x, counted row by row: the first of equal ones.
+inline std::tuple<Tensor, Tensor> adaptive_max_pool1d_with_indices(const Tensor& x, Ints output_size) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"adaptive_max_pool1d_with_indices">, x, output_size); }
+inline std::tuple<Tensor, Tensor> adaptive_max_pool2d_with_indices(const Tensor& x, Ints output_size) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"adaptive_max_pool2d_with_indices">, x, output_size); }
+inline std::tuple<Tensor, Tensor> adaptive_max_pool3d_with_indices(const Tensor& x, Ints output_size) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"adaptive_max_pool3d_with_indices">, x, output_size); }
+// Planes with x [n, channels, ..] at the indices that max_pool with indices gave, and zeros
+// elsewhere. stride empty: kernel_size; output_size empty: the smallest that the pool takes.
+struct MaxUnpool1dOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  KeptInts stride = {};
+  KeptInts padding = 0;
+  KeptInts output_size = {};
+};
+inline Tensor max_unpool1d(const Tensor& x, const Tensor& indices, Ints kernel_size, const MaxUnpool1dOptions& options = {}) { return detail::call<Tensor>(detail::op<"max_unpool1d">, x, indices, kernel_size, options.stride, options.padding, options.output_size); }
+using MaxUnpool2dOptions = MaxUnpool1dOptions;
+inline Tensor max_unpool2d(const Tensor& x, const Tensor& indices, Ints kernel_size, const MaxUnpool2dOptions& options = {}) { return detail::call<Tensor>(detail::op<"max_unpool2d">, x, indices, kernel_size, options.stride, options.padding, options.output_size); }
+using MaxUnpool3dOptions = MaxUnpool1dOptions;
+inline Tensor max_unpool3d(const Tensor& x, const Tensor& indices, Ints kernel_size, const MaxUnpool3dOptions& options = {}) { return detail::call<Tensor>(detail::op<"max_unpool3d">, x, indices, kernel_size, options.stride, options.padding, options.output_size); }
+// The maxima of overlapping windows of x [n, channels, ..], output_size of them or output_ratio of
+// the size, at drawn places; random_samples [n, channels, dimensions] of 0 to 1 fix these. Graham,
+// arXiv:1412.6071.
+struct FractionalMaxPool2dOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  KeptInts output_size = {};
+  KeptFloats output_ratio = {};
+  Tensor random_samples = {};
+};
+inline Tensor fractional_max_pool2d(const Tensor& x, Ints kernel_size, const FractionalMaxPool2dOptions& options = {}) { return detail::call<Tensor>(detail::op<"fractional_max_pool2d">, x, kernel_size, options.output_size, options.output_ratio, options.random_samples); }
+// fractional_max_pool of the same dimensions, and for each window the int64 index of its maximum in
+// the plane of x, counted row by row.
+using FractionalMaxPool2dWithIndicesOptions = FractionalMaxPool2dOptions;
+inline std::tuple<Tensor, Tensor> fractional_max_pool2d_with_indices(const Tensor& x, Ints kernel_size, const FractionalMaxPool2dWithIndicesOptions& options = {}) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"fractional_max_pool2d_with_indices">, x, kernel_size, options.output_size, options.output_ratio, options.random_samples); }
+// The maxima of overlapping windows of x [n, channels, ..], output_size of them or output_ratio of
+// the size, at drawn places; random_samples [n, channels, dimensions] of 0 to 1 fix these. Graham,
+// arXiv:1412.6071.
+using FractionalMaxPool3dOptions = FractionalMaxPool2dOptions;
+inline Tensor fractional_max_pool3d(const Tensor& x, Ints kernel_size, const FractionalMaxPool3dOptions& options = {}) { return detail::call<Tensor>(detail::op<"fractional_max_pool3d">, x, kernel_size, options.output_size, options.output_ratio, options.random_samples); }
+// fractional_max_pool of the same dimensions, and for each window the int64 index of its maximum in
+// the plane of x, counted row by row.
+using FractionalMaxPool3dWithIndicesOptions = FractionalMaxPool2dOptions;
+inline std::tuple<Tensor, Tensor> fractional_max_pool3d_with_indices(const Tensor& x, Ints kernel_size, const FractionalMaxPool3dWithIndicesOptions& options = {}) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"fractional_max_pool3d_with_indices">, x, kernel_size, options.output_size, options.output_ratio, options.random_samples); }
 
 }  // namespace v0
 }  // namespace tenon

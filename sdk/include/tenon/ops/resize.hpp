@@ -15,7 +15,7 @@ namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 
 // x [n, channels, ..] at another size, or scaled by scale_factor. mode: nearest, nearest-exact,
-// linear, bilinear or trilinear.
+// linear, bilinear, bicubic, trilinear, or area, the means of adaptive_avg_pool.
 struct InterpolateOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   KeptInts size = {};
@@ -28,6 +28,19 @@ inline Tensor interpolate(const Tensor& x, const InterpolateOptions& options = {
 inline Tensor pixel_shuffle(const Tensor& x, Int upscale_factor) { return detail::call<Tensor>(detail::op<"pixel_shuffle">, x, upscale_factor); }
 // x [.., channels, h * r, w * r] to [.., channels * r * r, h, w].
 inline Tensor pixel_unshuffle(const Tensor& x, Int downscale_factor) { return detail::call<Tensor>(detail::op<"pixel_unshuffle">, x, downscale_factor); }
+// x [n, channels, h, w] at the places grid [n, h_out, w_out, 2], which are (x, y) from -1 to 1, or
+// with a depth and 3. mode: bilinear, nearest or bicubic; padding_mode: zeros, border or
+// reflection. Jaderberg et al., arXiv:1506.02025.
+struct GridSampleOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  std::string mode = "bilinear";
+  std::string padding_mode = "zeros";
+  bool align_corners = false;
+};
+inline Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions& options = {}) { return detail::call<Tensor>(detail::op<"grid_sample">, x, grid, options.mode, options.padding_mode, options.align_corners); }
+// The places that grid_sample takes for an image of size [n, channels, h, w] under the affine maps
+// theta [n, 2, 3]; with a depth [n, 3, 4].
+inline Tensor affine_grid(const Tensor& theta, Ints size, bool align_corners = false) { return detail::call<Tensor>(detail::op<"affine_grid">, theta, size, align_corners); }
 
 }  // namespace v0
 }  // namespace tenon

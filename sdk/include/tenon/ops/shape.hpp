@@ -82,6 +82,37 @@ inline Tensor pad(const Tensor& x, Ints pad, const char* mode = "constant", Numb
 inline Tensor cat(const Tensors& xs, Int dim = 0) { return detail::call<Tensor>(detail::op<"cat">, xs, dim); }
 // A new tensor with the values of x.
 inline Tensor clone(const Tensor& x) { return detail::call<Tensor>(detail::op<"clone">, x); }
+// A view of x at each index along dim, which goes.
+inline std::vector<Tensor> unbind(const Tensor& x, Int dim = 0) { return detail::call<std::vector<Tensor>>(detail::op<"unbind">, x, dim); }
+// So many views side by side along dim; the first are one longer where the size is not divisible.
+inline std::vector<Tensor> tensor_split(const Tensor& x, Int sections, Int dim = 0) { return detail::call<std::vector<Tensor>>(detail::op<"tensor_split">, x, sections, dim); }
+// Views side by side along dim, which end at these indices and at the end of x.
+inline std::vector<Tensor> tensor_split_at(const Tensor& x, Ints indices, Int dim = 0) { return detail::call<std::vector<Tensor>>(detail::op<"tensor_split_at">, x, indices, dim); }
+// So many equal views along dimension 1, or 0 where there is no other.
+inline std::vector<Tensor> hsplit(const Tensor& x, Int sections) { return detail::call<std::vector<Tensor>>(detail::op<"hsplit">, x, sections); }
+// So many equal views along dimension 0 of x, which has at least 2.
+inline std::vector<Tensor> vsplit(const Tensor& x, Int sections) { return detail::call<std::vector<Tensor>>(detail::op<"vsplit">, x, sections); }
+// So many equal views along dimension 2 of x, which has at least 3.
+inline std::vector<Tensor> dsplit(const Tensor& x, Int sections) { return detail::call<std::vector<Tensor>>(detail::op<"dsplit">, x, sections); }
+// Tensors side by side along dimension 1; those of fewer along dimension 0.
+inline Tensor hstack(const Tensors& xs) { return detail::call<Tensor>(detail::op<"hstack">, xs); }
+// Tensors along dimension 0; those of fewer than 2 dimensions as rows.
+inline Tensor vstack(const Tensors& xs) { return detail::call<Tensor>(detail::op<"vstack">, xs); }
+// Tensors along dimension 2, with the dimensions that they lack: [n] as [1, n, 1].
+inline Tensor dstack(const Tensors& xs) { return detail::call<Tensor>(detail::op<"dstack">, xs); }
+// Tensors along dimension 1; those of fewer than 2 dimensions as columns.
+inline Tensor column_stack(const Tensors& xs) { return detail::call<Tensor>(detail::op<"column_stack">, xs); }
+// A matrix with the matrices xs along its diagonal and zeros elsewhere.
+inline Tensor block_diag(const Tensors& xs) { return detail::call<Tensor>(detail::op<"block_diag">, xs); }
+// Each choice of an element of every x [n_i], as rows [n_0 * n_1 .., len(xs)].
+inline Tensor cartesian_prod(const Tensors& xs) { return detail::call<Tensor>(detail::op<"cartesian_prod">, xs); }
+// Each choice of r elements of x [n], in the order of x, as rows [count, r].
+inline Tensor combinations(const Tensor& x, Int r = 2, bool with_replacement = false) { return detail::call<Tensor>(detail::op<"combinations">, x, r, with_replacement); }
+// A copy of x, turned k times by 90 degrees from the first of dims to the second.
+inline Tensor rot90(const Tensor& x, Int k = 1, Ints dims = {0, 1}) { return detail::call<Tensor>(detail::op<"rot90">, x, k, dims); }
+// x [n, groups * c, ..] with the channels of all groups taken in turn. Zhang et al.,
+// arXiv:1707.01083.
+inline Tensor channel_shuffle(const Tensor& x, Int groups) { return detail::call<Tensor>(detail::op<"channel_shuffle">, x, groups); }
 
 }  // namespace v0
 }  // namespace tenon

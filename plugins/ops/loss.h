@@ -1,0 +1,17 @@
+// What the losses share: their reduction, and refusals of their inputs. Used by the files of losses.
+#pragma once
+
+#include "pack.h"
+
+namespace tenon::ops_pack {
+
+enum class Reduction { none, mean, sum };
+Reduction reduction_of(const char* op, const std::string& name);
+Tensor reduced(const Tensor& loss, Reduction reduction);
+
+void expect_positive(const char* op, const char* what, double value, bool zero);
+void expect_same_sizes(const char* op, const Tensor& input, const Tensor& target);
+void expect_broadcast(const char* op, const Tensor& input, const Tensor& target);
+void expect_fractions(const char* op, const Tensor& input, const Tensor& target);
+
+}  // namespace tenon::ops_pack

@@ -1,0 +1,174 @@
+// Elements that meet at a place, reduced: sums, products, means and extremes. Sorted by their
+// places, those of one place are neighbours, and log2(n) steps fold each such run: no atomic is
+// needed, and the result does not depend on the order of threads.
+#include "pack.h"
+
+namespace tenon::ops_pack {
+namespace {
+
+enum class Fold { sum, prod, mean, amax, amin };
+
+Fold fold_of(const char* op, const std::string& name, bool has_sum) {
+  if (name == "sum" && has_sum) return Fold::sum;
+  if (name == "prod") return Fold::prod;
+  if (name == "mean") return Fold::mean;
+  if (name == "amax") return Fold::amax;
+  if (name == "amin") return Fold::amin;
+  fail(std::string(op) + ": reduce is '" + name + "', expected " + (has_sum ? "sum, " : "") +
+       "prod, mean, amax or amin");
+}
+
+Tensor two_folded(Fold fold, const Tensor& a, const Tensor& b) {
+  return fold == Fold::prod ? mul(a, b) : fold == Fold::amax ? maximum(a, b) : minimum(a, b);
+}
+
+Tensor zeros_as(const Tensor& x) { return prim::fill(x.sizes(), 0, x.dtype(), x.device()); }
+Tensor ones_as(const Tensor& x) { return prim::fill(x.sizes(), 1, x.dtype(), x.device()); }
+
+// What src [.., n, ..] makes at each place of x where there is any of it; elsewhere 0.
+Tensor folded_runs(Fold fold, const Tensor& x, int64_t d, const Tensor& index, const Tensor& src) {
+  const int64_t n = index.size(d);
+  if (index.numel() == 0) return zeros_as(x);
+  const auto [places, order] = prim::sort(index, d);
+  Tensor y = prim::gather(src, d, order);
+  for (int64_t step = 1; step < n; step *= 2) {
+    const Tensor same = eq(prim::slice(places, d, step, n), prim::slice(places, d, 0, n - step));
+    const Tensor here = prim::slice(y, d, step, n), before = prim::slice(y, d, 0, n - step);
+    y = cat({prim::slice(y, d, 0, step), where(same, two_folded(fold, here, before), here)}, d);
+  }
+  // The last of a run holds all of it, and each place has one such; the others add nothing.
+  const Tensor inner = eq(prim::slice(places, d, 0, n - 1), prim::slice(places, d, 1, n));
+  Sizes edge = sizes_of(index);
+  edge[size_t(d)] = 1;
+  const Tensor not_last = cat({inner, prim::fill(edge, 0, bool_, x.device())}, d);
+  return prim::scatter(zeros_as(x), d, places, where(not_last, zeros_as(y), y), true);
+}
+
+struct Scatter {
+  const char* op;
+  Fold fold;
+  int64_t dim;
+  bool include_self;
+};
+
+Tensor reduced_at(const Scatter& s, const Tensor& x, const Tensor& index, const Tensor& src) {
+  const int64_t d = s.dim;
+  const auto with_ones = [&](const Tensor& to) {  // int64, how many meet
+    return prim::scatter(to, d, index, ones_as(index), true);
+  };
+  const auto at_places = [&] {
+    const Tensor none = prim::fill(x.sizes(), 0, int64, x.device());
+    return gt(with_ones(none), 0);
+  };
+  if (s.fold == Fold::sum || s.fold == Fold::mean) {
+    const Tensor from = s.include_self ? x : where(at_places(), zeros_as(x), x);
+    const Tensor total = prim::scatter(from, d, index, src, true);
+    if (s.fold == Fold::sum) return total;
+    const Tensor first = prim::fill(x.sizes(), s.include_self ? 1 : 0, int64, x.device());
+    const Tensor count = clamp_min(with_ones(first), 1);
+    return x.dtype().is_float() ? as_dtype(div(total, as_dtype(count, x.dtype())), x.dtype())
+                                : as_dtype(div(total, count, "floor"), x.dtype());
+  }
+  const Tensor folded = folded_runs(s.fold, x, d, index, src);
+  const Tensor there = s.include_self ? two_folded(s.fold, x, folded) : folded;
+  return as_dtype(where(at_places(), there, x), x.dtype());
+}
+
+// index and src as the primitive takes them: of a larger src the part that index covers.
+std::tuple<Tensor, Tensor> covered(const char* op, const Tensor& x, int64_t d, const Tensor& given,
+                                   Tensor src) {
+  const Tensor index = as_index(op, "index", given);
+  bool fits = src.dim() == x.dim() && index.dim() == x.dim();
+  for (int64_t k = 0; fits && k < x.dim(); ++k)
+    fits = index.size(k) <= src.size(k) && (k == d || index.size(k) <= x.size(k));
+  if (!fits) {
+    fail(std::string(op) + ": index is " + sizes_text(index.sizes()) + ", src is " +
+         sizes_text(src.sizes()) + ", x is " + sizes_text(x.sizes()) +
+         "; expected index to be no larger than src, nor than x except along dim");
+  }
+  if (src.dtype() != x.dtype()) {
+    fail(std::string(op) + ": src is " + src.dtype().name() + ", x is " + x.dtype().name() +
+         "; expected one dtype");
+  }
+  for (int64_t k = 0; k < x.dim(); ++k) {
+    if (src.size(k) != index.size(k)) src = prim::slice(src, k, 0, index.size(k));
+  }
+  return {index, src};
+}
+
+// To all that are as large as the result in equal parts. index and src are of one size.
+std::tuple<Tensor, Tensor, Tensor> extreme_gradient(const Vjp& g, const Tensor& x, int64_t d,
+                                                    const Tensor& index, const Tensor& src,
+                                                    bool include_self) {
+  const Tensor y = g.output();
+  Tensor own = as_dtype(eq(x, y), x.dtype());
+  const Tensor theirs = as_dtype(eq(src, prim::gather(y, d, index)), x.dtype());
+  if (!include_self) own = prim::scatter(own, d, index, zeros_as(theirs), false);
+  const Tensor count = clamp_min(prim::scatter(own, d, index, theirs, true), 1);
+  const Tensor part = div(g.grad(), count);
+  return {mul(own, part), Tensor(), mul(theirs, prim::gather(part, d, index))};
+}
+
+Tensor scattered(const char* op, Fold fold, const Tensor& x, int64_t dim, const Tensor& index,
+                 const Tensor& src, bool include_self) {
+  const int64_t d = wrap_dim(op, dim, x.dim());
+  if (x.dtype() == bool_) fail(std::string(op) + ": x is bool, expected a number");
+  if (x.dim() == 0) {
+    const Tensor one = scattered(op, fold, prim::reshape(x, {1}), 0, prim::reshape(index, {-1}),
+                                 prim::reshape(src, {-1}), include_self);
+    return prim::reshape(one, {});
+  }
+  const auto [at, from] = covered(op, x, d, index, src);
+  if (fold == Fold::amax || fold == Fold::amin) {
+    static constinit OpRef extreme{"ops._scatter_extreme"};
+    return call(extreme, x, d, at, from, fold == Fold::amax, include_self);
+  }
+  return reduced_at({op, fold, d, include_self}, x, at, from);
+}
+
+}  // namespace
+
+void scatter_reductions() {
+  // A part of scatter_reduce with a gradient of its own: maximum would halve it from tie to tie.
+  op("_scatter_extreme(Tensor x, int dim, Tensor index, Tensor src, bool largest, bool "
+     "include_self) -> Tensor")
+      .keeps_halves()
+      .meaning([](Tensor x, int64_t dim, Tensor index, Tensor src, bool largest,
+                  bool include_self) {
+        const char* op = "scatter_reduce";
+        const int64_t d = wrap_dim(op, dim, x.dim());
+        const auto [at, from] = covered(op, x, d, index, src);
+        return reduced_at({op, largest ? Fold::amax : Fold::amin, d, include_self}, x, at, from);
+      })
+      .vjp([](const Vjp& g, Tensor x, int64_t dim, Tensor index, Tensor src, bool,
+              bool include_self) {
+        const int64_t d = wrap_dim("scatter_reduce", dim, x.dim());
+        const auto [at, from] = covered("scatter_reduce", x, d, index, src);
+        return extreme_gradient(g, x, d, at, from, include_self);
+      });
+  op("scatter_reduce(Tensor x, int dim, Tensor index, Tensor src, str reduce, bool "
+     "include_self=True) -> Tensor")
+      .doc(
+          "A copy of x in which the elements of src that index sends to a place along dim are "
+          "reduced there, with that of x if include_self. reduce: sum, prod, mean, amax or amin.")
+      .meaning([](Tensor x, int64_t dim, Tensor index, Tensor src, std::string reduce,
+                  bool include_self) {
+        const char* op = "scatter_reduce";
+        return scattered(op, fold_of(op, reduce, true), x, dim, index, src, include_self);
+      });
+  op("index_reduce(Tensor x, int dim, Tensor index, Tensor source, str reduce, bool "
+     "include_self=True) -> Tensor")
+      .doc(
+          "A copy of x in which the parts of source along dim that index [n] sends to one place "
+          "are "
+          "reduced there, with that of x if include_self. reduce: prod, mean, amax or amin.")
+      .meaning([](Tensor x, int64_t dim, Tensor index, Tensor source, std::string reduce,
+                  bool include_self) {
+        const char* op = "index_reduce";
+        const Fold fold = fold_of(op, reduce, false);
+        const Tensor at = index_along(op, x, wrap_dim(op, dim, x.dim()), index, source);
+        return scattered(op, fold, x, dim, at, source, include_self);
+      });
+}
+
+}  // namespace tenon::ops_pack
