@@ -15,12 +15,12 @@ headers=sdk/include/tenon
 write_all() {
   local to=$1 group
   mkdir -p "$to/$headers/ops" "$to/$headers/nn" "$to/$headers/optim" "$to/docs"
-  for group in attention conv create distance elementwise index loss matmul norm optim pool random reduce resize shape; do
+  for group in attention conv create distance elementwise index loss matmul norm optim pool random recurrent reduce resize shape; do
     "$build/bin/tenon" header ops --group $group -o "$to/$headers/ops/$group.hpp"
   done
   "$build/bin/tenon" header ops --methods declarations -o "$to/$headers/ops/tensor_methods.hpp"
   "$build/bin/tenon" header ops --methods definitions -o "$to/$headers/ops/methods.hpp"
-  for group in activation attention conv dropout embedding linear loss norm padding pool resize shape; do
+  for group in activation attention conv dropout embedding linear loss norm padding pool recurrent resize shape; do
     "$build/bin/tenon" header layers --namespace tenon::nn --group $group -o "$to/$headers/nn/$group.hpp"
   done
   "$build/bin/tenon" header optimizers --namespace tenon::optim -o "$to/$headers/optim/optimizers.hpp"

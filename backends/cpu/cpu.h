@@ -32,6 +32,7 @@ void add_norm_planes();
 void add_norm_given();
 void add_pool();
 void add_attention();
+void add_recurrent();
 void add_softmax();
 void add_scan();
 void add_sort();

@@ -48,5 +48,6 @@ TENON_PLUGIN(cpu) {
   add_sort();
   add_pool();
   add_attention();
+  add_recurrent();
   add_threads();
 }

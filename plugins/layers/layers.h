@@ -22,6 +22,7 @@ void add_margin_loss_layers();
 void add_norm_layers();
 void add_padding_layers();
 void add_pool_layers();
+void add_recurrent_layers();
 void add_resize_layers();
 void add_shape_layers();
 

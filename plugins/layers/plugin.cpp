@@ -24,6 +24,8 @@ TENON_PLUGIN(layers) {
   ::layers::add_embedding_layers();
   group("attention");
   ::layers::add_attention_layers();
+  group("recurrent");
+  ::layers::add_recurrent_layers();
   group("loss");
   ::layers::add_loss_layers();
   ::layers::add_margin_loss_layers();

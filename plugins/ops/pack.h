@@ -42,6 +42,7 @@ void fractional_pool();
 void resize();
 void grid_sample();
 void attention();
+void recurrent();
 void random();
 void dropout_forms();  // of which random() registers these
 void optim();

@@ -41,6 +41,8 @@ TENON_PLUGIN(ops) {
   ops_pack::grid_sample();
   group("attention");
   ops_pack::attention();
+  group("recurrent");
+  ops_pack::recurrent();
   group("random");
   ops_pack::random();
   group("optim");

@@ -62,6 +62,25 @@ Tensor convolution(const std::vector<Tensor>& in) { return conv2d(in[0], in[1], 
 Tensor attention(const std::vector<Tensor>& in) {
   return scaled_dot_product_attention(in[0], in[1], in[2], {.is_causal = true});
 }
+// A layer of the inputs x, h, c (of an LSTM), weights and biases.
+Tensor lstm_layer(const std::vector<Tensor>& in) {
+  return std::get<0>(lstm(in[0], {in[1], in[2]}, {in[3], in[4], in[5], in[6]}));
+}
+Tensor gru_layer(const std::vector<Tensor>& in) {
+  return std::get<0>(gru(in[0], in[1], {in[2], in[3], in[4], in[5]}));
+}
+// The same LSTM as one would write it, an op after the other.
+Tensor lstm_by_hand(const std::vector<Tensor>& in) {
+  Tensor h = in[1][0], c = in[2][0];
+  std::vector<Tensor> outputs;
+  for (int64_t t = 0; t < in[0].size(0); ++t) {
+    const auto [i, f, g, o] = chunk<4>(linear(in[0][t], in[3], in[5]) + linear(h, in[4], in[6]), 1);
+    c = sigmoid(f) * c + sigmoid(i) * tanh(g);
+    h = sigmoid(o) * tanh(c);
+    outputs.push_back(h);
+  }
+  return stack(outputs, 0);
+}
 Tensor normalized(const std::vector<Tensor>& in) { return layer_norm(in[0], 1024, in[1], in[2]); }
 
 }  // namespace
@@ -73,6 +92,10 @@ std::vector<Case> op_cases() {
       {8, 8, 256, 64}, {8, 8, 256, 64}, {8, 8, 256, 64}};
   const std::vector<std::vector<int64_t>> normed = {rows, {1024}, {1024}};
   const std::vector<std::vector<int64_t>> mapping = {{256, 1024}, {1024, 1024}, {1024}};
+  const std::vector<std::vector<int64_t>> lstm_inputs = {
+      {64, 32, 256}, {1, 32, 256}, {1, 32, 256}, {1024, 256}, {1024, 256}, {1024}, {1024}};
+  const std::vector<std::vector<int64_t>> gru_inputs = {{64, 32, 256}, {1, 32, 256}, {768, 256},
+                                                        {768, 256},    {768},        {768}};
   std::vector<Case> cases = {
       forward("add", "[1024, 1024] + [1024, 1024]", [](auto& in) { return in[0] + in[1]; },
               {square, square}),
@@ -97,6 +120,12 @@ std::vector<Case> op_cases() {
       both_ways("attention_backward", "the same, forward and backward", attention, heads),
       forward("linear", "[256, 1024], weight [1024, 1024]", mapped, mapping),
       both_ways("linear_backward", "the same, forward and backward", mapped, mapping),
+      forward("lstm", "256 to 256, 64 steps of 32", lstm_layer, lstm_inputs),
+      both_ways("lstm_backward", "the same, forward and backward", lstm_layer, lstm_inputs),
+      forward("gru", "256 to 256, 64 steps of 32", gru_layer, gru_inputs),
+      both_ways("gru_backward", "the same, forward and backward", gru_layer, gru_inputs),
+      both_ways("lstm_by_hand_backward", "the LSTM in ops, forward and backward", lstm_by_hand,
+                lstm_inputs),
       served("batch_norm_served", "[16, 64, 32, 32]", {16, 64, 32, 32}),
       served("batch_norm_served_small", "[16, 512, 4, 4]", {16, 512, 4, 4}),
       served("batch_norm_served_rows", "[256, 1024]", {256, 1024}),

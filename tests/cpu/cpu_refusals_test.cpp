@@ -84,6 +84,18 @@ TEST_F(CpuRefusals, Attention) {
   EXPECT_EQ(attend(q, q, tn::zeros({4, 4}).requires_grad_()), "has no gradient of attn_mask");
 }
 
+// Of these the steps inside bear the name of the layer.
+TEST_F(CpuRefusals, RecurrentLayers) {
+  const auto told = [](const Tensor& x, int64_t proj_size = 0) {
+    const tn::nn::LSTMLayer layer = tn::nn::LSTM(3, 4, {.proj_size = proj_size});
+    return tn::explain([&] { layer(x); });
+  };
+  EXPECT_NE(told(tn::ones({2, 3, 3})).find("ops._lstm_layer"), std::string::npos);
+  EXPECT_EQ(told(tn::ones({2, 3, 3})).find("has no projection"), std::string::npos);
+  EXPECT_NE(told(tn::ones({2, 3, 3}), 2).find("has no projection"), std::string::npos);
+  EXPECT_NE(told(tn::ones({2, 0, 3})).find("takes no empty tensors"), std::string::npos);
+}
+
 // What was wrong stays the decomposition's to say.
 TEST_F(CpuRefusals, ArgumentsThatDoNotFit) {
   const Tensor x = tn::ones({2, 3, 5, 5});

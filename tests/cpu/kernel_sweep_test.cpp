@@ -51,6 +51,7 @@ Samples samples() {
   norm(list);
   pool(list);
   attention(list);
+  recurrent(list);
   optim(list);
   return list;
 }

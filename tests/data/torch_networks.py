@@ -181,4 +181,5 @@ def main():
         print(name, made[name]["losses"], made[name]["first_float32"])
 
 
-main()
+if __name__ == "__main__":
+    main()

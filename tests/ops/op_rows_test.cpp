@@ -341,6 +341,9 @@ TEST(OpRows, EveryDifferentiableOpHasOne) {
       "kl_div",
       // attention
       "scaled_dot_product_attention", "rotary_embedding",
+      // recurrent
+      "lstm", "gru", "rnn_tanh", "rnn_relu", "lstm_cell", "gru_cell", "rnn_tanh_cell",
+      "rnn_relu_cell",
       // random
       "uniform_", "normal_", "bernoulli_", "fill_",
       // dropout_test

@@ -230,6 +230,51 @@ inline void attention(Samples& list) {
       });
 }
 
+// All results of a layer, one behind the other: of plain sequences in both directions, the number of
+// which is the batch, and of packed ones. Several blocks of depth and of columns.
+inline void recurrent(Samples& list) {
+  const auto joined = [](const auto& results) {
+    return std::apply([](const auto&... t) { return tn::cat({tn::flatten(t, 0, -1)...}, 0); },
+                      results);
+  };
+  const auto inputs_of = [](int64_t gates, int64_t hidden, std::vector<int64_t> sizes, int64_t n) {
+    TensorList in = {sample(sizes), sample({1, n, hidden}, {}, 1), sample({1, n, hidden}, {}, 2)};
+    const double scale = 1 / std::sqrt(double(hidden));
+    in.push_back(sample({gates * hidden, sizes.back()}, {}, 3) * scale);
+    in.push_back(sample({gates * hidden, hidden}, {}, 4) * scale);
+    in.push_back(sample({gates * hidden}, {}, 5));
+    in.push_back(sample({gates * hidden}, {}, 6));
+    return in;
+  };
+  const auto params = [](const TensorList& in) { return TensorList{in[3], in[4], in[5], in[6]}; };
+  const auto twice = [](const TensorList& list) {  // the same weights in both directions
+    TensorList both = list;
+    both.insert(both.end(), list.begin(), list.end());
+    return both;
+  };
+  const auto add = [&](const std::string& what, int64_t hidden, std::vector<int64_t> sizes,
+                       int64_t n, const std::vector<int64_t>& batch,
+                       std::vector<int64_t> batch_sizes) {
+    const Error error = {100, 200};
+    const auto lstm = [=](const TensorList& in) {
+      const auto two = [](const Tensor& t) { return tn::cat({t, t * 0.5}, 0); };
+      return joined(tn::lstm(in[0], {two(in[1]), two(in[2])}, twice(params(in)),
+                             {.bidirectional = true, .batch_sizes = batch_sizes}));
+    };
+    const auto gru = [=](const TensorList& in) {
+      return joined(tn::gru(in[0], tn::cat({in[1], in[2]}, 0), twice(params(in)),
+                            {.bidirectional = true, .batch_sizes = batch_sizes}));
+    };
+    with_gradients(list, "_lstm_layer", what, inputs_of(4, hidden, sizes, n), batch, error, 3000, 7,
+                   lstm);
+    with_gradients(list, "_gru_layer", what, inputs_of(3, hidden, sizes, n), batch, error, 3000, 7,
+                   gru);
+  };
+  add("plain", 9, {4, 5, 3}, 5, {1, 1, 1, -1, -1, -1, -1}, {});
+  add("wide", 250, {2, 3, 70}, 3, {}, {});
+  add("packed", 8, {21, 3}, 14, {}, {14, 4, 2, 1});
+}
+
 // What a step leaves of the parameter and of its state, one behind the other.
 inline void optim(Samples& list) {
   const Tensor v = sample({3, 50}, {}, 4);

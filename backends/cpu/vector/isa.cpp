@@ -9,6 +9,7 @@
 #include "vector/optim.h"
 #include "vector/philox.h"
 #include "vector/pool.h"
+#include "vector/recurrent.h"
 #include "vector/table.h"
 
 namespace tenon::cpu_backend {
@@ -223,6 +224,7 @@ constexpr Table make() {
   t.exp_minus_lse_f32 = exp_minus_lse<float>;
   t.exp_minus_lse_f64 = exp_minus_lse<double>;
   t.rows = kRowFunctions;
+  t.recurrent = kRecurrentFunctions;
   t.max_plane = max_plane;
   t.max_columns = max_columns;
   t.gemm = gemm;

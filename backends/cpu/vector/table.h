@@ -88,6 +88,55 @@ struct RowFunctions {
                          float sum);  // g - exp(y) sum
 };
 
+// c [m, n] = a b, or added to c, where `packed` is b [k, n].
+struct StepProduct {
+  int64_t m, n, k;
+  const float* a;
+  int64_t a_row;
+  const float* packed;
+  float* c;
+  int64_t c_row;
+  bool adds;
+  float* scratch;
+};
+// A row of an LSTM: the sums of its gates (input, forget, new, output; n each) and the old c give the
+// next c and h; `keeps`: the gates take the place of their sums.
+struct LstmRow {
+  float* gates;
+  const float* c;
+  float *next_c, *h;
+  bool keeps;
+};
+// The gradient d of the sums, [4 n], from those of y (may be NULL), of h and of the next c; dc becomes
+// that of the old c.
+struct LstmRowGradient {
+  const float *gates, *c, *next_c, *dy, *dh;
+  float *dc, *d;
+};
+// A row of a GRU: x [4 n] has the input's part of reset, update and new, `hidden` that of the old h;
+// x becomes these gates and the part `hidden` of new.
+struct GruRow {
+  float* x;
+  const float *hidden, *h;
+  float* next;
+};
+// The gradients of both parts, [3 n] each, from those of y (may be NULL) and of the next h; dh becomes
+// that of the old h but for its part through `hidden`.
+struct GruRowGradient {
+  const float *kept, *h, *dy;
+  float *dh, *dx, *dhidden;
+};
+struct RecurrentFunctions {
+  int64_t (*packed_floats)(int64_t n, int64_t k);
+  void (*pack)(float* to, const float* b, int64_t b_row, int64_t b_column, int64_t n, int64_t k);
+  int64_t (*scratch_floats)(int64_t m, int64_t k);
+  void (*multiply)(const StepProduct&);
+  void (*lstm_row)(const LstmRow&, int64_t n);
+  void (*lstm_row_dx)(const LstmRowGradient&, int64_t n);
+  void (*gru_row)(const GruRow&, int64_t n);
+  void (*gru_row_dx)(const GruRowGradient&, int64_t n);
+};
+
 // One dimension of pooled planes: window i has its elements at i stride - padding + k dilation.
 struct PoolAxis {
   int64_t size, out, kernel, stride, padding, dilation;
@@ -135,6 +184,7 @@ struct Table {
   void (*exp_minus_lse_f64)(double* d, const double* x, double lse, double scale, int64_t n);
 
   RowFunctions rows;
+  RecurrentFunctions recurrent;
   // y and places [h.out, w.out] of x [h.size, w.size]: the largest of each window, and where it is.
   void (*max_plane)(const PoolAxis& h, const PoolAxis& w, const float* x, float* y,
                     int32_t* places);

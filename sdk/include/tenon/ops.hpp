@@ -19,6 +19,7 @@
 #include "tenon/ops/pool.hpp"
 #include "tenon/ops/primitive.hpp"
 #include "tenon/ops/random.hpp"
+#include "tenon/ops/recurrent.hpp"
 #include "tenon/ops/reduce.hpp"
 #include "tenon/ops/resize.hpp"
 #include "tenon/ops/shape.hpp"

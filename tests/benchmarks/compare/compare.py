@@ -69,6 +69,24 @@ def normalized(x, w, b):
     return F.layer_norm(x, (1024,), w, b)
 
 
+def lstm(x, h, c, *weights):
+    return torch.lstm(x, (h, c), weights, True, 1, 0.0, False, False, False)[0]
+
+
+def gru(x, h, *weights):
+    return torch.gru(x, h, weights, True, 1, 0.0, False, False, False)[0]
+
+
+def lstm_by_hand(x, h, c, w_ih, w_hh, b_ih, b_hh):
+    h, c, outputs = h[0], c[0], []
+    for part in x:
+        i, f, g, o = (F.linear(part, w_ih, b_ih) + F.linear(h, w_hh, b_hh)).chunk(4, 1)
+        c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+        h = o.sigmoid() * c.tanh()
+        outputs.append(h)
+    return torch.stack(outputs)
+
+
 class BasicBlock(nn.Module):
     def __init__(self, in_channels, channels, stride):
         super().__init__()
@@ -185,6 +203,8 @@ def gelu_tanh(x):
 
 SQUARE, ROWS = (1024, 1024), (4096, 1024)
 MAPPING = ((256, 1024), (1024, 1024), (1024,))
+LSTM = ((64, 32, 256), (1, 32, 256), (1, 32, 256), (1024, 256), (1024, 256), (1024,), (1024,))
+GRU = ((64, 32, 256), (1, 32, 256), (768, 256), (768, 256), (768,), (768,))
 IMAGES, HEADS = ((32, 64, 32, 32), (64, 64, 3, 3)), ((8, 8, 256, 64),) * 3
 SUITES = {
     "ops": {
@@ -205,6 +225,11 @@ SUITES = {
         "attention_backward": both_ways(attention, *HEADS),
         "linear": forward(F.linear, *MAPPING),
         "linear_backward": both_ways(F.linear, *MAPPING),
+        "lstm": forward(lstm, *LSTM),
+        "lstm_backward": both_ways(lstm, *LSTM),
+        "gru": forward(gru, *GRU),
+        "gru_backward": both_ways(gru, *GRU),
+        "lstm_by_hand_backward": both_ways(lstm_by_hand, *LSTM),
         "batch_norm_served": served(16, 64, 32, 32),
         "batch_norm_served_small": served(16, 512, 4, 4),
         "batch_norm_served_rows": served(256, 1024),
