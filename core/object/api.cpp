@@ -175,7 +175,13 @@ tn_status* api_add_forward_hook(tn_object* object, tn_forward_hook_fn fn, void* 
                                 void (*destroy)(void*), uint64_t* id) {
   return checked({{"add_forward_hook: the object", object},
                   {"add_forward_hook: the function", reinterpret_cast<const void*>(fn)}},
-                 [&] { return add_forward_hook(object, fn, self, destroy, id); });
+                 [&] { return add_forward_hook(object, fn, self, destroy, false, id); });
+}
+tn_status* api_add_forward_pre_hook(tn_object* object, tn_forward_hook_fn fn, void* self,
+                                    void (*destroy)(void*), uint64_t* id) {
+  return checked({{"add_forward_pre_hook: the object", object},
+                  {"add_forward_pre_hook: the function", reinterpret_cast<const void*>(fn)}},
+                 [&] { return add_forward_hook(object, fn, self, destroy, true, id); });
 }
 tn_status* api_remove_forward_hook(tn_object* object, uint64_t id) {
   return checked({{"remove_forward_hook: the object", object}},
@@ -316,6 +322,7 @@ constexpr tn_object_api kTable{
     .zero_grad = api_zero_grad,
     .factories = api_factories,
     .group_number = api_group_number,
+    .add_forward_pre_hook = api_add_forward_pre_hook,
 };
 
 }  // namespace

@@ -41,7 +41,8 @@ Status find_factory(std::string_view name, const Factory** factory) {
   if (*factory != nullptr) return nullptr;
   if (all.list.empty()) {
     return error(TN_NOT_FOUND,
-                 "no layer or optimizer is named '{}': no plugin that brings any is loaded",
+                 "no layer or optimizer is named '{}': no plugin that brings any is loaded; call "
+                 "load_plugins() first",
                  printable(name));
   }
   std::vector<std::string> names;

@@ -66,6 +66,57 @@ class ResultGuard {
   uint32_t n_;
 };
 
+// The arguments of a call whose hooks may replace some of them.
+class HookedArguments {
+ public:
+  HookedArguments(const tn_value* args, uint32_t n) : values_(args, args + n), owned_(n) {}
+  HookedArguments(const HookedArguments&) = delete;
+  ~HookedArguments() {
+    for (tn_value& value : owned_) release_value(&value);
+  }
+  const tn_value* data() const { return values_.data(); }
+
+  Status run(const HookList& hooks, Object* object, const Method& method) {
+    const auto n = static_cast<uint32_t>(values_.size());
+    for (const auto& hook : hooks) {
+      if (!hook->before) continue;
+      std::vector<tn_value> given(n);
+      ResultGuard guard(given.data(), n);
+      TN_TRY(hook->fn(hook->self, object, values_.data(), n, given.data(), n));
+      for (uint32_t i = 0; i < n; ++i) {
+        if (given[i].kind == TN_KIND_NONE) continue;
+        TN_TRY(check_value(method.schema, method.schema.arguments[i], given[i],
+                           /*numbers_as_tensors=*/false));
+        std::swap(owned_[i], given[i]);
+        values_[i] = owned_[i];
+      }
+    }
+    return nullptr;
+  }
+
+ private:
+  std::vector<tn_value> values_, owned_;  // owned: None, or what a hook gave
+};
+
+// `forward` of an object that has hooks.
+Status invoke_hooked(Object* object, const Method& method, const BoundArguments& arguments,
+                     tn_value* results, uint32_t n_results) {
+  const std::shared_ptr<const HookList> hooks = object->hooks;
+  HookedArguments hooked(arguments.data(), arguments.size());
+  TN_TRY(hooked.run(*hooks, object, method));
+  if (Status status =
+          method.fn(method.self, object, hooked.data(), arguments.size(), results, n_results)) {
+    return name_object(object, status);
+  }
+  TN_TRY(check_results(object, method, results, n_results));
+  for (const auto& hook : *hooks) {
+    if (hook->before) continue;
+    TN_TRY(hook->fn(hook->self, object, hooked.data(), arguments.size(), results, n_results));
+    TN_TRY(check_results(object, method, results, n_results));
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 Status invoke(Object* object, std::string_view name, const tn_value* args, uint32_t n_args,
@@ -79,7 +130,8 @@ Status invoke(Object* object, std::string_view name, const tn_value* args, uint3
                    method->schema.returns.size(), schema_text(method->schema));
   }
   object->note_use();
-  if (object->hooks && name == "forward" && (thread_state.modes & kModeRecord) != 0)
+  const bool hooked = object->hooks && name == "forward";
+  if (hooked && (thread_state.modes & kModeRecord) != 0)
     thread_state.recording->refuse(object->type + ": a forward hook runs code of the host");
   std::string shown;
   std::optional<ProfileScope> profile;
@@ -89,17 +141,14 @@ Status invoke(Object* object, std::string_view name, const tn_value* args, uint3
   }
   for (uint32_t i = 0; i < n_results; ++i) results[i] = tn_value{};
   ResultGuard guard(results, n_results);
-  if (Status status = method->fn(method->self, object, arguments.data(), arguments.size(), results,
-                                 n_results)) {
-    return name_object(object, status);
-  }
-  TN_TRY(check_results(object, *method, results, n_results));
-  if (object->hooks && name == "forward") {
-    const std::shared_ptr<const HookList> hooks = object->hooks;
-    for (const auto& hook : *hooks) {
-      TN_TRY(hook->fn(hook->self, object, arguments.data(), arguments.size(), results, n_results));
-      TN_TRY(check_results(object, *method, results, n_results));
+  if (hooked) {
+    TN_TRY(invoke_hooked(object, *method, arguments, results, n_results));
+  } else {
+    if (Status status = method->fn(method->self, object, arguments.data(), arguments.size(),
+                                   results, n_results)) {
+      return name_object(object, status);
     }
+    TN_TRY(check_results(object, *method, results, n_results));
   }
   guard.keep();
   return nullptr;

@@ -138,12 +138,12 @@ Status add_method(Object* object, std::string_view schema, tn_method_fn fn, void
 }
 
 Status add_forward_hook(Object* object, tn_forward_hook_fn fn, void* self, void (*destroy)(void*),
-                        uint64_t* id) {
+                        bool before, uint64_t* id) {
   if (fn == nullptr) return invalid("{}: a forward hook has no function", object->type);
   auto hooks =
       object->hooks ? std::make_shared<HookList>(*object->hooks) : std::make_shared<HookList>();
   hooks->reserve(hooks->size() + 1);
-  hooks->push_back(std::make_shared<ForwardHook>(object->last_hook + 1, fn, self, destroy));
+  hooks->push_back(std::make_shared<ForwardHook>(object->last_hook + 1, fn, self, destroy, before));
   object->hooks = std::move(hooks);
   object->note_change();
   *id = ++object->last_hook;

@@ -56,9 +56,10 @@ struct ForwardHook {
   tn_forward_hook_fn fn;
   void* self;
   void (*destroy)(void*);
+  bool before;  // `forward` runs
 
-  ForwardHook(uint64_t i, tn_forward_hook_fn f, void* s, void (*d)(void*))
-      : id(i), fn(f), self(s), destroy(d) {}
+  ForwardHook(uint64_t i, tn_forward_hook_fn f, void* s, void (*d)(void*), bool b)
+      : id(i), fn(f), self(s), destroy(d), before(b) {}
   ForwardHook(const ForwardHook&) = delete;
   ~ForwardHook() {
     if (destroy != nullptr) destroy(self);
@@ -138,7 +139,7 @@ namespace tenon {
 [[nodiscard]] Status add_method(Object* object, std::string_view schema, tn_method_fn fn,
                                 void* self, void (*destroy)(void*));
 [[nodiscard]] Status add_forward_hook(Object* object, tn_forward_hook_fn fn, void* self,
-                                      void (*destroy)(void*), uint64_t* id);
+                                      void (*destroy)(void*), bool before, uint64_t* id);
 [[nodiscard]] Status remove_forward_hook(Object* object, uint64_t id);
 
 // Borrowed. Errors name the nearest.

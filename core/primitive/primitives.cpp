@@ -143,8 +143,9 @@ Status primitive_kernel(tn_primitive kind, const Op* op, tn_device device,
   if (*kernel != nullptr) [[likely]]
     return nullptr;
   const Refusals refusals = refusals_of(list, question);
-  const std::string why =
-      refusals.empty() ? "no plugin brought one: is the backend loaded?" : refusals_text(refusals);
+  const std::string why = refusals.empty()
+                              ? "no plugin brought one; load_plugins() loads the backends"
+                              : refusals_text(refusals);
   return error(TN_UNSUPPORTED, "{}: device {} has no kernel for this call ({})",
                primitive_name(kind), device_text(device), why);
 }

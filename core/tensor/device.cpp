@@ -94,6 +94,7 @@ std::string devices_here() {
     if (type->count() == 0) text += " (none present)";
     if (type->count() > 1) text += fmt::format(" ({})", type->count());
   }
+  if (n == TN_FIRST_PLUGIN_DEVICE) text += "; load_plugins() loads what brings others";
   return text;
 }
 

@@ -27,6 +27,21 @@ std::string json_of(const std::string& path, const std::string& name) {
   }
 }
 
+// What torch.save writes: a zip archive, or a pickle before PyTorch 1.6.
+void refuse_pytorch(const std::string& path, const InputFile& file) {
+  unsigned char begin[4] = {};
+  file.read_at(0, begin, sizeof(begin));
+  const bool zip = begin[0] == 'P' && begin[1] == 'K' && begin[2] == 3 && begin[3] == 4;
+  // Protocol 2 to 5, and the opcode with which torch.save's magic number begins.
+  const bool pickle = begin[0] == 0x80 && begin[1] >= 2 && begin[1] <= 5 && begin[2] == 0x8a;
+  if (!zip && !pickle) return;
+  raise(TN_INVALID_ARGUMENT,
+        "{}: {}, as torch.save writes it, and no safetensors file; Python converts it: "
+        "safetensors.torch.save_file({{name: t.contiguous().clone() for name, t in "
+        "torch.load('{}', map_location='cpu', weights_only=True).items()}}, 'weights.safetensors')",
+        path, zip ? "a zip archive" : "a pickle", path);
+}
+
 }  // namespace
 
 SafetensorsReader::SafetensorsReader(const std::string& path) : file_(path) {
@@ -36,6 +51,8 @@ SafetensorsReader::SafetensorsReader(const std::string& path) : file_(path) {
   }
   uint64_t length = 0;
   file_.read_at(0, &length, kLengthBytes);
+  // Read as a length, the beginning of such a file is beyond any header.
+  if (length > kMaxHeader) refuse_pytorch(path, file_);
   if (length > file_.size() - kLengthBytes) {
     raise(TN_DATA_LOSS, "{}: claims a header of {} bytes, {} follow", path, length,
           file_.size() - kLengthBytes);

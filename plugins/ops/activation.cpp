@@ -108,6 +108,7 @@ void rectifiers() {
       .doc(
           "x where it is above 0, else weight * x. weight has one element, or one for each channel "
           "of x [n, channels, ..]. He et al., arXiv:1502.01852.")
+      .method()
       .keeps_halves()
       .meaning(prelu_of);
 }
@@ -194,7 +195,8 @@ void shrinks_and_thresholds() {
         return call(detail::op<"_softshrink">, x, lambd);
       });
   op("hardshrink(Tensor x, float lambd=0.5) -> Tensor", "where(x >= -lambd and x <= lambd, 0, x)")
-      .doc("x, and 0 where abs(x) is at most lambd.");
+      .doc("x, and 0 where abs(x) is at most lambd.")
+      .method();
   op("tanhshrink(Tensor x) -> Tensor", "x - tanh(x)\n dx = g * square(tanh(x))")
       .doc("x - tanh(x).");
   by_numbers("threshold", "(Tensor x, number threshold, number value) -> Tensor",

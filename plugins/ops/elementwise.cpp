@@ -15,13 +15,16 @@ void arithmetic() {
   op("add(Tensor x, Tensor y, number alpha=1) -> Tensor",
      "x + y\n when alpha != 1: x + element(alpha) * y")
       .doc("x + alpha * y. Operands broadcast and promote as PyTorch's.")
+      .method()
       .inplace();
   op("sub(Tensor x, Tensor y, number alpha=1) -> Tensor",
      "x - y\n when alpha != 1: x - element(alpha) * y")
       .doc("x - alpha * y. Operands broadcast and promote as PyTorch's.")
+      .method()
       .inplace();
   op("mul(Tensor x, Tensor y) -> Tensor", "x * y")
       .doc("x * y, element by element. Operands broadcast and promote as PyTorch's.")
+      .method()
       .inplace();
   op("div(Tensor x, Tensor y, str? rounding_mode=None) -> Tensor",
      "x / y\n"
@@ -31,9 +34,11 @@ void arithmetic() {
           "x / y. The quotient of integers is float32, but they stay integers where rounding_mode "
           "is \"trunc\", which rounds toward zero, or \"floor\", which is floor_divide; by 0 they "
           "give 0 then. Operands broadcast and promote as PyTorch's.")
+      .method()
       .inplace();
   op("floor_divide(Tensor x, Tensor y) -> Tensor", "x // y")
       .doc("The exact quotient x / y, rounded down. Integers stay integers; by 0 they give 0.")
+      .method()
       .inplace();
   op("pow(Tensor x, Tensor y) -> Tensor", "x ** y")
       .doc("x to the power y. Of integers a negative exponent gives 0, except for bases 1 and -1.")
@@ -41,15 +46,19 @@ void arithmetic() {
       .inplace();
   op("remainder(Tensor x, Tensor y) -> Tensor", "x % y")
       .doc("x - y * floor_divide(x, y): the sign is that of y, as of % in Python.")
+      .method()
       .inplace();
   op("fmod(Tensor x, Tensor y) -> Tensor", "fmod(x, y)")
       .doc("The remainder of x / y truncated: the sign is that of x, as of fmod in C.")
+      .method()
       .inplace();
   op("maximum(Tensor x, Tensor y) -> Tensor", "max(x, y)")
       .doc("The greater of x and y; NaN where either is NaN. Equal ones share the gradient.")
+      .method()
       .inplace();
   op("minimum(Tensor x, Tensor y) -> Tensor", "min(x, y)")
       .doc("The smaller of x and y; NaN where either is NaN. Equal ones share the gradient.")
+      .method()
       .inplace();
 }
 
@@ -61,6 +70,7 @@ void functions_of_two() {
       .doc(
           "The angle of the point (y, x), from -pi to pi, where x is the ordinate. The gradient at "
           "the origin is 0.")
+      .method()
       .inplace();
   // By the greater one, so that no square overflows.
   op("hypot(Tensor x, Tensor y) -> Tensor",
@@ -68,12 +78,14 @@ void functions_of_two() {
      "where(isinf(x) or isinf(y), inf, where(a == 0, 0, a * sqrt(1 + square(b / a))))\n"
      "dx = g * (x / out); dy = g * (y / out)")
       .doc("sqrt(x * x + y * y), computed so that no square overflows.")
+      .method()
       .inplace();
   op("logaddexp(Tensor x, Tensor y) -> Tensor",
      "let p = float(x); let q = float(y)\n"
      "where(p == q, p + 0.6931471805599453, max(p, q) + log1p(exp(-abs(p - q))))\n"
      "dx = g * sigmoid(x - y); dy = g * sigmoid(y - x)")
       .doc("log(exp(x) + exp(y)), computed so that no exponential overflows.")
+      .method()
       .amp(Amp::widest);
 }
 
@@ -83,14 +95,17 @@ void weighted_sums() {
      "where(abs(weight) < 0.5, x + weight * (end - x), end - (end - x) * (1 - weight))\n"
      "dx = g * (1 - weight); dend = g * weight; dweight = g * (end - x)")
       .doc("x + weight * (end - x). A weight of 1 gives end exactly.")
+      .method()
       .inplace();
   op("addcmul(Tensor x, Tensor tensor1, Tensor tensor2, number value=1) -> Tensor",
      "x + value * tensor1 * tensor2")
       .doc("x + value * tensor1 * tensor2.")
+      .method()
       .inplace();
   op("addcdiv(Tensor x, Tensor tensor1, Tensor tensor2, number value=1) -> Tensor",
      "x + value * (tensor1 / tensor2)")
       .doc("x + value * tensor1 / tensor2.")
+      .method()
       .inplace();
 }
 
@@ -99,20 +114,24 @@ void signs_and_rounding() {
   op("abs(Tensor x) -> Tensor", "abs(x)").doc("The absolute value of x.").method().inplace();
   op("sign(Tensor x) -> Tensor", "sign(x)")
       .doc("-1, 0 or 1 by the sign of x; 0 for NaN.")
+      .method()
       .inplace();
   op("ceil(Tensor x) -> Tensor", "ceil(x)")
       .doc("The smallest whole number that is not below x.")
+      .method()
       .inplace();
   op("floor(Tensor x) -> Tensor", "floor(x)")
       .doc("The greatest whole number that is not above x.")
+      .method()
       .inplace();
   op("round(Tensor x) -> Tensor", "round(x)")
       .doc("The nearest whole number; halves go to the even one.")
       .method()
       .inplace();
-  op("trunc(Tensor x) -> Tensor", "trunc(x)").doc("x without its fraction.").inplace();
+  op("trunc(Tensor x) -> Tensor", "trunc(x)").doc("x without its fraction.").method().inplace();
   op("frac(Tensor x) -> Tensor", "x - trunc(x)")
       .doc("x - trunc(x): the fraction, with the sign of x.")
+      .method()
       .inplace();
 }
 
@@ -124,10 +143,12 @@ void powers_and_logarithms() {
       .inplace();
   op("rsqrt(Tensor x) -> Tensor", "rsqrt(x)\n dx = -0.5 * g * out * out * out")
       .doc("1 / sqrt(x). Integers become float32.")
+      .method()
       .amp(Amp::float32)
       .inplace();
   op("reciprocal(Tensor x) -> Tensor", "1 / x\n dx = -g * out * out")
       .doc("1 / x. Integers become float32.")
+      .method()
       .amp(Amp::float32)
       .inplace();
   op("exp(Tensor x) -> Tensor", "exp(x)\n dx = g * out")
@@ -136,9 +157,11 @@ void powers_and_logarithms() {
       .inplace();
   op("exp2(Tensor x) -> Tensor", "exp2(x)")
       .doc("2 to the power x. Integers become float32.")
+      .method()
       .inplace();
   op("expm1(Tensor x) -> Tensor", "expm1(x)")
       .doc("exp(x) - 1, exact near 0. Integers become float32.")
+      .method()
       .inplace();
   op("log(Tensor x) -> Tensor", "log(x)")
       .doc("The natural logarithm of x. Integers become float32.")
@@ -146,40 +169,57 @@ void powers_and_logarithms() {
       .inplace();
   op("log1p(Tensor x) -> Tensor", "log1p(x)")
       .doc("log(1 + x), exact near 0. Integers become float32.")
+      .method()
       .inplace();
   op("log2(Tensor x) -> Tensor", "log2(x)")
       .doc("The logarithm of x to base 2. Integers become float32.")
+      .method()
       .inplace();
   op("log10(Tensor x) -> Tensor", "log10(x)")
       .doc("The logarithm of x to base 10. Integers become float32.")
+      .method()
       .inplace();
 }
 
 void trigonometry() {
   op("sin(Tensor x) -> Tensor", "sin(x)").doc("The sine of x in radians.").method().inplace();
   op("cos(Tensor x) -> Tensor", "cos(x)").doc("The cosine of x in radians.").method().inplace();
-  op("tan(Tensor x) -> Tensor", "tan(x)").doc("The tangent of x in radians.").inplace();
-  op("asin(Tensor x) -> Tensor", "asin(x)").doc("The arc sine of x, from -pi/2 to pi/2.").inplace();
-  op("acos(Tensor x) -> Tensor", "acos(x)").doc("The arc cosine of x, from 0 to pi.").inplace();
+  op("tan(Tensor x) -> Tensor", "tan(x)").doc("The tangent of x in radians.").method().inplace();
+  op("asin(Tensor x) -> Tensor", "asin(x)")
+      .doc("The arc sine of x, from -pi/2 to pi/2.")
+      .method()
+      .inplace();
+  op("acos(Tensor x) -> Tensor", "acos(x)")
+      .doc("The arc cosine of x, from 0 to pi.")
+      .method()
+      .inplace();
   op("atan(Tensor x) -> Tensor", "atan(x)")
       .doc("The arc tangent of x, from -pi/2 to pi/2.")
+      .method()
       .inplace();
-  op("sinh(Tensor x) -> Tensor", "sinh(x)").doc("The hyperbolic sine of x.").inplace();
-  op("cosh(Tensor x) -> Tensor", "cosh(x)").doc("The hyperbolic cosine of x.").inplace();
+  op("sinh(Tensor x) -> Tensor", "sinh(x)").doc("The hyperbolic sine of x.").method().inplace();
+  op("cosh(Tensor x) -> Tensor", "cosh(x)").doc("The hyperbolic cosine of x.").method().inplace();
   op("tanh(Tensor x) -> Tensor", "tanh(x)\n dx = g * (1 - out * out)")
       .doc("The hyperbolic tangent of x.")
       .method()
       .inplace();
-  op("asinh(Tensor x) -> Tensor", "asinh(x)").doc("The inverse of sinh.").inplace();
-  op("acosh(Tensor x) -> Tensor", "acosh(x)").doc("The inverse of cosh, from 0 on.").inplace();
-  op("atanh(Tensor x) -> Tensor", "atanh(x)").doc("The inverse of tanh.").inplace();
+  op("asinh(Tensor x) -> Tensor", "asinh(x)").doc("The inverse of sinh.").method().inplace();
+  op("acosh(Tensor x) -> Tensor", "acosh(x)")
+      .doc("The inverse of cosh, from 0 on.")
+      .method()
+      .inplace();
+  op("atanh(Tensor x) -> Tensor", "atanh(x)").doc("The inverse of tanh.").method().inplace();
 }
 
 void error_functions() {
   op("erf(Tensor x) -> Tensor", "erf(x)")
       .doc("The error function 2 / sqrt(pi) * integral of exp(-t * t) from 0 to x.")
+      .method()
       .inplace();
-  op("erfc(Tensor x) -> Tensor", "erfc(x)").doc("1 - erf(x), exact for large x.").inplace();
+  op("erfc(Tensor x) -> Tensor", "erfc(x)")
+      .doc("1 - erf(x), exact for large x.")
+      .method()
+      .inplace();
 }
 
 // PyTorch's choices: at a bound that is a number x has no gradient, and with one that is a tensor it
@@ -208,14 +248,17 @@ void bounds() {
       .doc(
           "x, cut off below min and above max, which are numbers or tensors that broadcast; one of "
           "them may be None. max where min is above max.")
+      .method()
       .inplace();
   op("clamp_min(Tensor x, Tensor min) -> Tensor",
      "max(x, min)\n when min is number: max(x, min)\n dx = where(x > min, g, 0)")
       .doc("x, cut off below min, a number or a tensor that broadcasts.")
+      .method()
       .inplace();
   op("clamp_max(Tensor x, Tensor max) -> Tensor",
      "min(x, max)\n when max is number: min(x, max)\n dx = where(x < max, g, 0)")
       .doc("x, cut off above max, a number or a tensor that broadcasts.")
+      .method()
       .inplace();
 }
 
@@ -224,60 +267,87 @@ void bounds() {
 void comparisons() {
   op("eq(Tensor x, Tensor y) -> Tensor", "x == y")
       .doc("Whether x equals y, as bool. NaN equals nothing.")
+      .method()
       .inplace();
   op("ne(Tensor x, Tensor y) -> Tensor", "x != y")
       .doc("Whether x differs from y, as bool. NaN differs from everything.")
+      .method()
       .inplace();
-  op("lt(Tensor x, Tensor y) -> Tensor", "x < y").doc("Whether x is below y, as bool.").inplace();
+  op("lt(Tensor x, Tensor y) -> Tensor", "x < y")
+      .doc("Whether x is below y, as bool.")
+      .method()
+      .inplace();
   op("le(Tensor x, Tensor y) -> Tensor", "x <= y")
       .doc("Whether x is at most y, as bool.")
+      .method()
       .inplace();
-  op("gt(Tensor x, Tensor y) -> Tensor", "x > y").doc("Whether x is above y, as bool.").inplace();
+  op("gt(Tensor x, Tensor y) -> Tensor", "x > y")
+      .doc("Whether x is above y, as bool.")
+      .method()
+      .inplace();
   op("ge(Tensor x, Tensor y) -> Tensor", "x >= y")
       .doc("Whether x is at least y, as bool.")
+      .method()
       .inplace();
-  op("isnan(Tensor x) -> Tensor", "isnan(x)").doc("Whether x is NaN, as bool.").no_gradient();
+  op("isnan(Tensor x) -> Tensor", "isnan(x)")
+      .doc("Whether x is NaN, as bool.")
+      .method()
+      .no_gradient();
   op("isinf(Tensor x) -> Tensor", "isinf(x)")
       .doc("Whether x is an infinity, as bool.")
+      .method()
       .no_gradient();
   op("isfinite(Tensor x) -> Tensor", "isfinite(x)")
       .doc("Whether x is neither an infinity nor NaN, as bool.")
+      .method()
       .no_gradient();
 }
 
 void logic() {
   op("logical_and(Tensor x, Tensor y) -> Tensor", "bool(x) and bool(y)")
       .doc("Whether neither x nor y is 0, as bool.")
+      .method()
       .inplace();
   op("logical_or(Tensor x, Tensor y) -> Tensor", "bool(x) or bool(y)")
       .doc("Whether x or y is not 0, as bool.")
+      .method()
       .inplace();
   op("logical_xor(Tensor x, Tensor y) -> Tensor", "bool(x) != bool(y)")
       .doc("Whether just one of x and y is 0, as bool.")
+      .method()
       .inplace();
-  op("logical_not(Tensor x) -> Tensor", "logical_not(x)").doc("Whether x is 0, as bool.").inplace();
+  op("logical_not(Tensor x) -> Tensor", "logical_not(x)")
+      .doc("Whether x is 0, as bool.")
+      .method()
+      .inplace();
   op("bitwise_and(Tensor x, Tensor y) -> Tensor", "x & y")
       .doc("The bits that x and y have both. Integers and bool.")
+      .method()
       .no_gradient()
       .inplace();
   op("bitwise_or(Tensor x, Tensor y) -> Tensor", "x | y")
       .doc("The bits that x or y has. Integers and bool.")
+      .method()
       .no_gradient()
       .inplace();
   op("bitwise_xor(Tensor x, Tensor y) -> Tensor", "x ^ y")
       .doc("The bits that just one of x and y has. Integers and bool.")
+      .method()
       .no_gradient()
       .inplace();
   op("bitwise_not(Tensor x) -> Tensor", "~x")
       .doc("The bits that x has not. Integers and bool.")
+      .method()
       .no_gradient()
       .inplace();
   op("bitwise_left_shift(Tensor x, Tensor y) -> Tensor", "x << y")
       .doc("x with its bits moved up by y. Integers.")
+      .method()
       .no_gradient()
       .inplace();
   op("bitwise_right_shift(Tensor x, Tensor y) -> Tensor", "x >> y")
       .doc("x with its bits moved down by y, the sign kept. Integers.")
+      .method()
       .no_gradient()
       .inplace();
 }
@@ -340,6 +410,7 @@ void choices() {
       });
   op("masked_fill_(Tensor(a!) x, Tensor mask, Tensor value) -> Tensor(a!)")
       .doc("masked_fill(x, mask, value), written to x.")
+      .method()
       .numbers()
       .meaning([](Operand x, Operand mask, Operand value) {
         return masked_fill_by("masked_fill_", x, mask, value, masked_fill_into);

@@ -235,12 +235,14 @@ void gathers_and_scatters() {
       .doc(
           "A copy of x with src written, or added, at the places that gather reads; of a larger "
           "src the part that index covers.")
+      .method()
       .keeps_halves()
       .meaning([](Tensor x, int64_t dim, Tensor index, Tensor src, bool add) {
         return scattered("scatter", x, dim, index, src, add);
       });
   op("scatter_add(Tensor x, int dim, Tensor index, Tensor src) -> Tensor")
       .doc("A copy of x with src added at the places that gather reads.")
+      .method()
       .amp(Amp::widest)
       .keeps_halves()
       .meaning([](Tensor x, int64_t dim, Tensor index, Tensor src) {
@@ -259,6 +261,7 @@ void advanced_indexing() {
           "PyTorch's x[i, :, mask] is index(x, {i, {}, mask}): indices, which broadcast and may be "
           "negative, masks of bool or uint8, and {} for all of a dimension. With a mask the call "
           "waits for the device.")
+      .method()
       .dynamic()
       .keeps_halves()
       .meaning(indexed);
@@ -266,6 +269,7 @@ void advanced_indexing() {
       .doc(
           "A copy of x with values, which broadcast, written, or added (accumulate), at what index "
           "picks.")
+      .method()
       .dynamic()
       .amp(Amp::widest)
       .keeps_halves()
@@ -282,6 +286,7 @@ void advanced_indexing() {
       });
   op("masked_select(Tensor x, Tensor mask) -> Tensor")
       .doc("The elements of x where mask holds, [count]; the two broadcast. Waits for the device.")
+      .method()
       .dynamic()
       .keeps_halves()
       .meaning(chosen_by);
@@ -289,6 +294,7 @@ void advanced_indexing() {
       .doc(
           "Indices of the elements that are not zero, int64 [count, x.dim()], in row-major order. "
           "Waits for the device.")
+      .method()
       .primitive(TN_PRIM_NONZERO)
       .dynamic()
       .no_gradient();

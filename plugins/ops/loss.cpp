@@ -1,6 +1,9 @@
 // Losses: what is elementwise is a formula and a reduction of it; those of classes gather.
 // reduction is mean, sum or none, as PyTorch's.
 #include <algorithm>
+#include <mutex>
+#include <set>
+#include <string>
 
 #include "loss.h"
 
@@ -81,6 +84,21 @@ void expect_broadcast(const char* op, const Tensor& input, const Tensor& target)
     fail(std::string(op) + ": input is " + sizes_text(input.sizes()) + ", target is " +
          sizes_text(target.sizes()) + "; expected sizes that broadcast");
   }
+}
+// As PyTorch, whose warning it is: [8, 1] and [8] broadcast to [8, 8], which is hardly ever meant.
+// Once for each pair of sizes, as Python shows a warning once.
+void expect_alike(const char* op, const Tensor& input, const Tensor& target) {
+  expect_broadcast(op, input, target);
+  if (sizes_of(input) == sizes_of(target)) return;
+  constexpr size_t kMost = 1000;  // a program with more of them has been told
+  static std::mutex mutex;
+  static std::set<std::string> told;
+  const std::string text = std::string(op) + ": target is " + sizes_text(target.sizes()) +
+                           ", input is " + sizes_text(input.sizes()) +
+                           ": they are broadcast, which is likely to give a wrong result; expected "
+                           "the same sizes";
+  const std::scoped_lock lock(mutex);
+  if (told.size() < kMost && told.insert(text).second) host()->log(2, text.c_str());
 }
 // As PyTorch: squares and logarithms of whole numbers are refused, which would wrap or be cut.
 void expect_fractions(const char* op, const Tensor& input, const Tensor& target) {
@@ -232,7 +250,7 @@ void losses_of_differences() {
       .amp(Amp::float32)
       .meaning([](Tensor input, Tensor target, std::string reduction) {
         Reduction kind = reduction_of("mse_loss", reduction);
-        expect_broadcast("mse_loss", input, target);
+        expect_alike("mse_loss", input, target);
         expect_fractions("mse_loss", input, target);
         return reduced(prim::elementwise(squared_difference, input, target), kind);
       });
@@ -241,7 +259,7 @@ void losses_of_differences() {
       .amp(Amp::float32)
       .meaning([](Tensor input, Tensor target, std::string reduction) {
         Reduction kind = reduction_of("l1_loss", reduction);
-        expect_broadcast("l1_loss", input, target);
+        expect_alike("l1_loss", input, target);
         if (kind == Reduction::mean) expect_fractions("l1_loss", input, target);
         return reduced(prim::elementwise(difference, input, target), kind);
       });
@@ -252,7 +270,7 @@ void losses_of_differences() {
       .amp(Amp::float32)
       .meaning([](Tensor input, Tensor target, std::string reduction, double beta) {
         Reduction kind = reduction_of("smooth_l1_loss", reduction);
-        expect_broadcast("smooth_l1_loss", input, target);
+        expect_alike("smooth_l1_loss", input, target);
         expect_fractions("smooth_l1_loss", input, target);
         expect_positive("smooth_l1_loss", "beta", beta, true);
         return reduced(beta == 0 ? prim::elementwise(difference, input, target)
@@ -266,7 +284,7 @@ void losses_of_differences() {
       .amp(Amp::float32)
       .meaning([](Tensor input, Tensor target, std::string reduction, double delta) {
         Reduction kind = reduction_of("huber_loss", reduction);
-        expect_broadcast("huber_loss", input, target);
+        expect_alike("huber_loss", input, target);
         expect_fractions("huber_loss", input, target);
         expect_positive("huber_loss", "delta", delta, false);
         return reduced(prim::elementwise(huber, input, target, delta), kind);

@@ -155,26 +155,31 @@ void products_of_two() {
       .meaning([](Tensor a, Tensor b) { return product(a, b); });
   op("mm(Tensor a, Tensor b) -> Tensor")
       .doc("a [m, k] times b [k, n].")
+      .method()
       .amp(Amp::lower)
       .keeps_halves()
       .meaning([](Tensor a, Tensor b) { return product_of_ranks("mm", a, 2, b, 2); });
   op("bmm(Tensor a, Tensor b) -> Tensor")
       .doc("a [batch, m, k] times b [batch, k, n].")
+      .method()
       .amp(Amp::lower)
       .keeps_halves()
       .meaning([](Tensor a, Tensor b) { return batched("bmm", a, b); });
   op("mv(Tensor a, Tensor b) -> Tensor")
       .doc("a [m, k] times b [k].")
+      .method()
       .amp(Amp::lower)
       .keeps_halves()
       .meaning([](Tensor a, Tensor b) { return product_of_ranks("mv", a, 2, b, 1); });
   op("dot(Tensor a, Tensor b) -> Tensor")
       .doc("The sum of a [n] * b [n].")
+      .method()
       .amp(Amp::widest)
       .keeps_halves()
       .meaning([](Tensor a, Tensor b) { return product_of_ranks("dot", a, 1, b, 1); });
   op("outer(Tensor a, Tensor b) -> Tensor")
       .doc("All products of an element of a [m] with one of b [n]: [m, n].")
+      .method()
       .keeps_halves()
       .meaning([](Tensor a, Tensor b) {
         expect_ranks("outer", a, 1, b, 1);
@@ -187,6 +192,7 @@ void sums_of_products() {
       .doc(
           "beta * x + alpha * (a [m, k] times b [k, n]). x broadcasts, and is not read where beta "
           "is 0.")
+      .method()
       .amp(Amp::lower)
       .meaning([](Tensor x, Tensor a, Tensor b, double beta, double alpha) {
         return weighted("addmm", x, product_of_ranks("addmm", a, 2, b, 2), beta, alpha);
@@ -195,6 +201,7 @@ void sums_of_products() {
       .doc(
           "beta * x + alpha * (a [batch, m, k] times b [batch, k, n]). x broadcasts, and is not "
           "read where beta is 0.")
+      .method()
       .amp(Amp::lower)
       .meaning([](Tensor x, Tensor a, Tensor b, double beta, double alpha) {
         return weighted("baddbmm", x, batched("baddbmm", a, b), beta, alpha);

@@ -273,6 +273,7 @@ void whole_numbers() {
       .doc(
           "Indices of x [n] or [rows, n], whose elements are weights: int64 [num_samples] or "
           "[rows, num_samples].")
+      .method()
       .random()
       .no_gradient()
       .keeps_halves()
@@ -290,6 +291,7 @@ void distributions() {
   // What is written has nothing of x: its gradient goes to none, through the formulas.
   op("uniform_(Tensor(a!) x, float from=0, float to=1) -> Tensor(a!)")
       .doc("Writes numbers that are uniform in [from, to) to x.")
+      .method()
       .random()
       .meaning([](Tensor x, double from, double to) {
         Tensor values =
@@ -298,6 +300,7 @@ void distributions() {
       });
   op("normal_(Tensor(a!) x, float mean=0, float std=1) -> Tensor(a!)")
       .doc("Writes normal numbers of this mean and standard deviation to x.")
+      .method()
       .random()
       .meaning([](Tensor x, double mean, double std) {
         if (!(std >= 0)) fail("normal_: std is " + number_text(std) + ", at least 0 is needed");
@@ -309,6 +312,7 @@ void distributions() {
       });
   op("bernoulli_(Tensor(a!) x, float p=0.5) -> Tensor(a!)")
       .doc("Writes 1 with probability p, else 0, to x.")
+      .method()
       .random()
       .meaning([](Tensor x, double p) {
         expect_probability("bernoulli_", p);
@@ -319,6 +323,7 @@ void distributions() {
 void bernoullis() {
   op("bernoulli(Tensor p) -> Tensor")
       .doc("1 with the probability that p says element by element, else 0.")
+      .method()
       .random()
       .no_gradient()
       .keeps_halves()

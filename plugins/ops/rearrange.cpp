@@ -318,6 +318,7 @@ void rearrange() {
       .doc(
           "A copy of x moved by shifts along dims, and in again at the other end; without dims as "
           "if it had one dimension.")
+      .method()
       .keeps_halves()
       .meaning(rolled);
   op("repeat(Tensor x, int[] sizes) -> Tensor")

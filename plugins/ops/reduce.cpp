@@ -217,6 +217,7 @@ void extremes() {
       .doc(
           "The largest values along dim and their indices (int64), the first among equals, which "
           "gets the gradient.")
+      .method()
       .amp(Amp::widest)
       .keeps_halves()
       .meaning([](Tensor x, int64_t dim, bool keepdim) {
@@ -226,6 +227,7 @@ void extremes() {
       .doc(
           "The smallest values along dim and their indices (int64), the first among equals, which "
           "gets the gradient.")
+      .method()
       .amp(Amp::widest)
       .keeps_halves()
       .meaning([](Tensor x, int64_t dim, bool keepdim) {
@@ -307,6 +309,7 @@ void moments_and_norms() {
       });
   op("logsumexp(Tensor x, int[] dims, bool keepdim=False) -> Tensor")
       .doc("log(sum exp(x)) over dims, computed so that no exponential overflows.")
+      .method()
       .amp(Amp::float32)
       .meaning([](Tensor x, Ints dims, bool keepdim) { return logsumexp_of(x, dims, keepdim); })
       .vjp([](const Vjp& call, Tensor x, Ints dims, bool) {
@@ -337,6 +340,7 @@ void truths_and_counts() {
       });
   op("count_nonzero(Tensor x, int[] dims=[]) -> Tensor")
       .doc("How many elements over dims, or over all where dims is empty, are not 0, as int64.")
+      .method()
       .no_gradient()
       .keeps_halves()
       .meaning([](Tensor x, Ints dims) {
@@ -358,6 +362,7 @@ void scans_and_sorts() {
       .doc(
           "The products of the elements up to each one along dim, itself included. Of integers and "
           "bool they are int64; with a dtype: of x as that dtype.")
+      .method()
       .amp(Amp::float32)
       .keeps_halves()
       .meaning([](Tensor x, int64_t dim, Dtype dtype) {

@@ -74,6 +74,7 @@ void table_rows() {
       .doc(
           "A copy of x to which alpha times the parts of source along dim are added at index [n]; "
           "source has the sizes of x, and n along dim.")
+      .method()
       .amp(Amp::widest)
       .meaning([](Tensor x, int64_t dim, Tensor index, Tensor source, Operand alpha) {
         return added(x, dim, index, source, alpha);

@@ -328,6 +328,7 @@ void views_by_primitives() {
       .primitive(TN_PRIM_EXPAND);
   op("as_strided(Tensor(a) x, int[] sizes, int[] strides, int offset=0) -> Tensor(a)")
       .doc("A view of the storage of x with these sizes and strides, from the element offset on.")
+      .method()
       .primitive(TN_PRIM_AS_STRIDED);
 }
 
@@ -379,12 +380,15 @@ void views_of_elements() {
       .doc(
           "A view of x with the dimensions source at the places destination; the others stay in "
           "order.")
+      .method()
       .view(dims_moved);
   op("unflatten(Tensor(a) x, int dim, int[] sizes) -> Tensor(a)")
       .doc("A view of x with dim as several dimensions, of which one size may be -1.")
+      .method()
       .view(unflattened);
   op("unfold(Tensor(a) x, int dim, int size, int step) -> Tensor(a)")
       .doc("A view of windows of size elements along dim, step apart, in a new last dimension.")
+      .method()
       .view(sliding_view);
   op("diagonal(Tensor(a) x, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)")
       .doc(
@@ -394,6 +398,7 @@ void views_of_elements() {
       .view(diagonal_of);
   op("broadcast_to(Tensor(a) x, int[] sizes) -> Tensor(a)")
       .doc("A view of x repeated to these sizes, as expand.")
+      .method()
       .primitive(TN_PRIM_EXPAND);
 }
 
@@ -409,6 +414,7 @@ void layouts() {
 void pieces_and_grids() {
   op("split(Tensor(a) x, int length, int dim=0) -> Tensor(a)[]")
       .doc("Views side by side along dim, of length elements each; the last may be shorter.")
+      .method()
       .meaning([](Tensor x, int64_t length, int64_t dim) {
         if (length <= 0) {
           fail("split: length is " + std::to_string(length) + ", at least 1 is needed");
@@ -417,6 +423,7 @@ void pieces_and_grids() {
       });
   op("split_with_sizes(Tensor(a) x, int[] lengths, int dim=0) -> Tensor(a)[]")
       .doc("Views side by side along dim, of these lengths.")
+      .method()
       .meaning([](Tensor x, Ints lengths, int64_t dim) {
         int64_t d = wrap_dim("split_with_sizes", dim, x.dim()), rest = x.size(d);
         for (int64_t length : lengths) rest = length < 0 || length > rest ? -1 : rest - length;
@@ -430,6 +437,7 @@ void pieces_and_grids() {
   op("chunk(Tensor(a) x, int chunks, int dim=0) -> Tensor(a)[]")
       .doc(
           "At most so many views side by side along dim, of even lengths; the last may be shorter.")
+      .method()
       .meaning([](Tensor x, int64_t chunks, int64_t dim) {
         if (chunks <= 0) {
           fail("chunk: chunks is " + std::to_string(chunks) + ", at least 1 is needed");

@@ -328,18 +328,49 @@ std::string FaceWriter::functions(const FaceEntry& entry) {
   return text;
 }
 
+// What the class of the methods only declares, so that no argument of it can have a default.
+bool FaceWriter::is_incomplete(const FaceEntry& entry, size_t i) const {
+  const std::string its_type = type(entry, entry.schema.arguments[i]);
+  return its_type == "Operand" || its_type == "Number";
+}
+
+// How many arguments each form of a method takes: all of them; none of the options of variants, as
+// functions have it; and fewer where the last ones cannot have their defaults.
+std::vector<size_t> FaceWriter::method_forms(const FaceEntry& entry) const {
+  const auto& arguments = entry.schema.arguments;
+  std::vector<size_t> forms = {arguments.size()};
+  for (size_t i = arguments.size() - 1; i > 1; --i) {
+    if (arguments[i].fallback.empty() || !is_incomplete(entry, i)) break;
+    forms.insert(forms.begin(), i);
+  }
+  if (entry.plain < forms.front()) forms.insert(forms.begin(), entry.plain);
+  return forms;
+}
+
 std::string FaceWriter::method_declaration(const FaceEntry& entry) const {
-  return fmt::format("  {} {}({}) const;\n", result(entry), spelled(entry.schema.name),
-                     parameters(entry, 1, entry.schema.arguments.size(), true));
+  std::string text;
+  for (const size_t n : method_forms(entry)) {
+    std::vector<std::string> list;
+    for (size_t i = 1; i < n; ++i) {
+      const bool tells_forms_apart = i == entry.plain;
+      list.push_back(parameter(entry, i, !tells_forms_apart && !is_incomplete(entry, i)));
+    }
+    text += fmt::format("  {} {}({}) const;\n", result(entry), spelled(entry.schema.name),
+                        joined_values(list, ", "));
+  }
+  return text;
 }
 
 std::string FaceWriter::method_definition(const FaceEntry& entry) const {
-  std::vector<std::string> values = {"self()"};
-  for (size_t i = 1; i < entry.schema.arguments.size(); ++i)
-    values.push_back(entry.schema.arguments[i].name);
-  return fmt::format(
-      "inline {} TensorMethods::{}({}) const {{ {} }}\n", result(entry), spelled(entry.schema.name),
-      parameters(entry, 1, entry.schema.arguments.size(), false), call(entry, values));
+  std::string text;
+  for (const size_t n : method_forms(entry)) {
+    std::vector<std::string> values = {"self()"};
+    for (size_t i = 1; i < n; ++i) values.push_back(entry.schema.arguments[i].name);
+    text += fmt::format("inline {} TensorMethods::{}({}) const {{ {} }}\n", result(entry),
+                        spelled(entry.schema.name), parameters(entry, 1, n, false),
+                        call(entry, values));
+  }
+  return text;
 }
 
 }  // namespace tenon::cli

@@ -50,6 +50,8 @@ class FaceWriter {
 
  private:
   struct Shape;
+  bool is_incomplete(const FaceEntry& entry, size_t i) const;
+  std::vector<size_t> method_forms(const FaceEntry& entry) const;
   std::string type(const FaceEntry& entry, const FaceArgument& argument) const;
   std::string member(const FaceArgument& argument) const;
   std::string result(const FaceEntry& entry) const;

@@ -142,7 +142,7 @@ std::string methods_header(const std::string& id, const std::vector<FaceEntry>& 
   }
   if (declarations) {
     body =
-        "class Tensor;\nclass Operand;\nclass Number;\n\nnamespace detail {\n\n"
+        "class Tensor;\nclass Operand;\nclass Number;\nclass Tensors;\n\nnamespace detail {\n\n"
         "class TensorMethods {\n public:\n" +
         body + "\n private:\n  const Tensor& self() const;\n};\n\n}  // namespace detail\n";
   } else {

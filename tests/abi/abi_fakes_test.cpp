@@ -371,7 +371,7 @@ TEST_F(Graphs, DynamicArgumentsAreInTheSchema) {
 // device, which the host writes in stream order before a launch.
 TEST_F(Graphs, DynamicArgumentsAsElementsOnTheDevice) {
   Tensor p = float64_tensor({0}, {1}, tape), g = float64_tensor({1}, {1}, tape);
-  Tensor lr = tn::tensor(0.5, tape), step = tn::tensor(int64_t{1}, tape);
+  Tensor lr = tn::tensor(0.5, tn::float64, tape), step = tn::tensor(int64_t{1}, tape);
   const TensorList ps = {p}, gs = {g};
   using tn::detail::to_value;
   Capture capture(tape);
@@ -380,7 +380,7 @@ TEST_F(Graphs, DynamicArgumentsAsElementsOnTheDevice) {
   capture.end();
   capture.launch();
   expect_near(p, {-0.5});
-  lr.copy_(tn::tensor(4.0));
+  lr.copy_(tn::tensor(4.0, tn::float64));
   step.copy_(tn::tensor(int64_t{2}));
   capture.launch();
   expect_near(p, {-2.5});
@@ -412,7 +412,7 @@ TEST_F(Graphs, CompiledFunctionsAreOneGraph) {
   for (const bool safe : {true, false}) {
     const char* op = safe ? "fakes.decay_step" : "fakes.unsafe_step";
     Tensor p = float64_tensor({0}, {1}, tape), g = float64_tensor({1}, {1}, tape);
-    const Tensor lr = tn::tensor(0.5), step = tn::tensor(int64_t{1});
+    const Tensor lr = tn::tensor(0.5, tn::float64), step = tn::tensor(int64_t{1});
     auto f = tn::compile([&] {
       tn::call<void>(op, TensorList{p}, TensorList{g}, tn::dynamic(lr), tn::dynamic(step));
       return tn::prim::random_bits({10}, tape);

@@ -232,7 +232,7 @@ TEST_P(CompileRefusals, OfCodeOfTheHost) {
 TEST_P(CompileRefusals, OfNumbersThatAreReadFromTensors) {
   tn::load_plugin(std::string(std::getenv("TENON_BUILD_DIR")) +
                   "/tests/face_plugins/libface_plugin.so");
-  const Tensor by = tn::tensor(0.5), w = leaf();
+  const Tensor by = tn::tensor(0.5, tn::float64), w = leaf();
   const auto called = [by](const char* op) {
     return [=](Tensor x) { return tn::call(tn::OpRef(op), x, tn::dynamic(by)); };
   };
@@ -250,7 +250,7 @@ TEST_P(CompileRefusals, OfNumbersThatAreReadFromTensors) {
   expect_eager(
       [this](Between*) -> Function {
         const Tensor p = numbers({4}, d), m = tn::zeros_like(p), v = tn::zeros_like(p),
-                     beta = tn::tensor(0.5);
+                     beta = tn::tensor(0.5, tn::float64);
         return [=](Tensor x) {
           tn::adam_step({p}, {x}, {m}, {v}, 0.1, 3, {.beta1 = tn::dynamic(beta)});
           return p * 1;

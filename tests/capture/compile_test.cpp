@@ -268,7 +268,7 @@ TEST_P(Compile, WhatReadsValuesRunsEagerly) {
 
 // A number on the cpu beside tensors of a device is read anew at each replay, whatever holds it.
 TEST_P(Compile, NumbersThatTensorsHoldAreReadAgain) {
-  const Tensor x = numbers({2, 2}, d), held = tn::tensor(0.5);
+  const Tensor x = numbers({2, 2}, d), held = tn::tensor(0.5, tn::float64);
   auto f = tn::compile([&](Tensor t, Tensor n) {
     const Tensor made = n * 3 + held;  // on the cpu, inside
     return std::tuple(t * held, t + n, t / made);
@@ -287,7 +287,7 @@ TEST_P(Compile, NumbersThatTensorsHoldAreReadAgain) {
 // A dynamic argument: of the kernel or of the decomposition, which hands it on.
 TEST_P(Compile, DynamicArgumentsAreReadAgain) {
   const Tensor p = numbers({3}, d).to(tn::float64), q = p.clone(), g = tn::ones_like(p),
-               lr = tn::tensor(0.5);
+               lr = tn::tensor(0.5, tn::float64);
   const auto step = [&](const Tensor& to, tn::Float rate) {
     tn::sgd_step({to}, {g}, {}, rate, {.weight_decay = rate});
   };
@@ -314,7 +314,7 @@ TEST_P(Compile, DynamicArgumentsTakeOneNumberOnTheCpu) {
             "[] float32 on cpu");
   const Tensor y = numbers({3}, d);
   EXPECT_NE(message_of([&] {
-              tn::dropout(y, tn::dynamic(tn::tensor(0.5)), true);
+              tn::dropout(y, tn::dynamic(tn::tensor(0.5, tn::float64)), true);
             }).find("argument 'p' must be float, got Tensor"),
             std::string::npos);
 }

@@ -25,7 +25,7 @@ class CompiledTrainer : public ::testing::TestWithParam<std::string> {
   }
 
   // 22 items of four classes: batches of 8, 8 and 6.
-  static tn::data::DataLoader batches() {
+  static tn::data::DataLoader<tn::data::Dataset> batches() {
     Tensor x = (tn::arange(0, 22 * 12).to(tn::float32) * 0.37).sin().view({22, 12});
     return {{x, tn::arange(0, 22) % 4}, {.batch_size = 8, .shuffle = true, .seed = 1}};
   }
@@ -45,7 +45,7 @@ class CompiledTrainer : public ::testing::TestWithParam<std::string> {
     return model;
   }
   // Three epochs, with an evaluation after each.
-  static void fit(Run& run, Trainer& trainer, tn::data::DataLoader& items) {
+  static void fit(Run& run, Trainer& trainer, tn::data::DataLoader<tn::data::Dataset>& items) {
     trainer.fit(items, {.epochs = 3,
                         .on_step = [&](const Trainer::Step& s) { run.losses.push_back(s.loss); },
                         .on_report =
@@ -62,7 +62,7 @@ class CompiledTrainer : public ::testing::TestWithParam<std::string> {
     options.compile = compile;
     Run run{.model = network()};
     run.optimizer = make(run.model.parameters());
-    tn::data::DataLoader items = batches();
+    tn::data::DataLoader<tn::data::Dataset> items = batches();
     std::optional<Trainer> trainer;
     trainer.emplace(run.model, run.optimizer, nn::CrossEntropyLoss(), options);
     fit(run, *trainer, items);
@@ -143,7 +143,7 @@ TEST_P(CompiledTrainer, ScalesTheLossesOfHalves) {
         model, tn::optim::SGD(model.parameters(), {.lr = 0.1}), nn::CrossEntropyLoss(),
         {.clip_grad_norm = 1.0, .autocast = tn::float16, .scaler = &scaler, .compile = compile});
     auto& list = losses.emplace_back();
-    tn::data::DataLoader items = batches();
+    tn::data::DataLoader<tn::data::Dataset> items = batches();
     trainer.fit(items,
                 {.epochs = 6, .on_step = [&](const Trainer::Step& s) { list.push_back(s.loss); }});
     states.push_back(scaler.state());
@@ -184,7 +184,7 @@ TEST_P(CompiledTrainer, SaysWhyALossStaysEager) {
     Trainer trainer(model, tn::optim::SGD(model.parameters(), {.lr = 0.1}), loss,
                     {.compile = compile});
     auto& list = losses.emplace_back();
-    tn::data::DataLoader items = batches();
+    tn::data::DataLoader<tn::data::Dataset> items = batches();
     trainer.fit(items,
                 {.epochs = 2, .on_step = [&](const Trainer::Step& s) { list.push_back(s.loss); }});
     if (compile) {

@@ -173,14 +173,14 @@ TEST_F(DeviceGraph, RandomNumbersOfTheCpuGoOn) {
 
 // Numbers of the cpu are found out before the launch, whatever they come from.
 TEST_F(DeviceGraph, NumbersChangeFromLaunchToLaunch) {
-  const Tensor lr = tn::tensor(0.5), p = numbers({5}).to(tn::float64), q = p.clone();
+  const Tensor lr = tn::tensor(0.5, tn::float64), p = numbers({5}).to(tn::float64), q = p.clone();
   auto f = tn::compile([&](Tensor g, Tensor n) {
     tn::sgd_step({p}, {g}, {}, tn::dynamic(lr), {.weight_decay = tn::dynamic(lr)});
     return g * (n * 2 + 1) - tn::tensor(1.5f).to(d);
   });
   for (int i = 0; i < 5; ++i) {
     lr.fill_(0.1 * (i + 1));
-    const Tensor g = numbers({5}, i).to(tn::float64), n = tn::tensor(0.25 * i);
+    const Tensor g = numbers({5}, i).to(tn::float64), n = tn::tensor(0.25 * i, tn::float64);
     const Tensor found = f(g, n);
     tn::sgd_step({q}, {g}, {}, 0.1 * (i + 1), {.weight_decay = 0.1 * (i + 1)});
     expect_same_bits(p, q);

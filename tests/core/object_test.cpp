@@ -287,6 +287,45 @@ TEST(Hooks, RunInOrderAndMayReplaceTheResult) {
                "Leaf has no forward hook 2");
 }
 
+TEST(Hooks, OnesBeforeForwardMayReplaceArguments) {
+  const ObjectRef object = leaf("Leaf");
+  uint64_t id = 0;
+  const auto replace = [](void*, tn_object*, const tn_value* args, uint32_t n_args, tn_value* given,
+                          uint32_t n_given) -> tn_status* {
+    EXPECT_EQ(n_args, n_given);
+    EXPECT_EQ(given[0].kind, uint32_t{TN_KIND_NONE});
+    given[0].kind = TN_KIND_TENSOR;
+    given[0].as.tensor = tensor({1}, args[0].as.tensor->numel == 2 ? 8.f : 9.f).take();
+    return nullptr;
+  };
+  // The second gets what the first gave.
+  for (int i = 0; i < 2; ++i)
+    expect_ok(api().add_forward_pre_hook(object.get(), replace, nullptr, nullptr, &id));
+  const tenon::TensorRef t = tensor({2});
+  tn_value x{}, y{};
+  x.kind = TN_KIND_TENSOR;
+  x.as.tensor = t.get();
+  expect_ok(api().invoke(object.get(), "forward", &x, 1, &y, 1));
+  EXPECT_EQ(element(y.as.tensor, 0), 9.f);
+  tenon::release_value(&y);
+  expect_ok(api().remove_forward_hook(object.get(), id));
+  expect_ok(api().invoke(object.get(), "forward", &x, 1, &y, 1));
+  EXPECT_EQ(element(y.as.tensor, 0), 8.f);
+  tenon::release_value(&y);
+
+  const auto misfit = [](void*, tn_object*, const tn_value*, uint32_t, tn_value* given,
+                         uint32_t) -> tn_status* {
+    given[0].kind = TN_KIND_INT;
+    given[0].as.i = 3;
+    return nullptr;
+  };
+  expect_ok(api().add_forward_pre_hook(object.get(), misfit, nullptr, nullptr, &id));
+  tn_status* status = api().invoke(object.get(), "forward", &x, 1, &y, 1);
+  ASSERT_NE(status, nullptr) << "no Tensor";
+  tenon::free_status(status);
+  EXPECT_EQ(y.kind, uint32_t{TN_KIND_NONE});
+}
+
 TEST(Hooks, AHooksErrorComesOutUnchanged) {
   const ObjectRef object = leaf("Leaf");
   static const int tag = 0;

@@ -43,7 +43,8 @@ std::string find_error(std::string_view name) {
 
 TEST(RegistryA, EmptyOneSaysSo) {
   if (!registry().all_ops().empty()) GTEST_SKIP() << "not the first test";
-  EXPECT_EQ(find_error("add"), "unknown op 'add'; no plugin with ops is loaded");
+  EXPECT_EQ(find_error("add"),
+            "unknown op 'add': no plugin with ops is loaded; call load_plugins() first");
 }
 
 TEST(StageOp, IsExactlyOneOf) {

@@ -38,8 +38,8 @@ TEST_F(Call, ScalarsOfTheCpuMeetTensorsOfAnyDevice) {
     expect_near(s - x, {2, 1});
     EXPECT_EQ((s * x).device(), d);
     expect_near(tn::where(x > tn::tensor(1.5), x, s), {3, 2});
-    EXPECT_EQ((x + tn::tensor(3.0)).dtype(), tn::float32);
-    EXPECT_EQ((x.to(tn::int64) + tn::tensor(0.5)).dtype(), tn::float64);
+    EXPECT_EQ((x + tn::tensor(3.0, tn::float64)).dtype(), tn::float32);
+    EXPECT_EQ((x.to(tn::int64) + tn::tensor(0.5, tn::float64)).dtype(), tn::float64);
     // Its gradient comes back to the cpu.
     Tensor leaf = tn::tensor(3.f).requires_grad_(), w = x.clone().requires_grad_();
     (w * leaf).sum().backward();
@@ -64,7 +64,8 @@ TEST_F(Call, NumbersPromoteAsPythonsDo) {
   for (tn::Device d : devices()) {
     SCOPED_TRACE(d.name());
     Tensor f16 = tn::tensor({1.f, 2.f}, d).to(tn::float16), f32 = tn::tensor({1.f, 2.f}, d);
-    Tensor f64 = tn::tensor({1.0, 2.0}, d), i64 = tn::tensor({int64_t(1), int64_t(2)}, d);
+    Tensor f64 = tn::tensor({1.0, 2.0}, tn::float64, d),
+           i64 = tn::tensor({int64_t(1), int64_t(2)}, d);
     Tensor i32 = i64.to(tn::int32), u8 = i64.to(tn::uint8), b = tn::tensor({true, false}, d);
     struct Row {
       const char* text;

@@ -47,9 +47,8 @@ class Workers {
 
   // Small integers: all is exact. float64, which the kernels that come for `mul` do not take.
   static void compute(tn::Device device, double k) {
-    Tensor x =
-        tn::tensor({1.0, 2.0, 3.0, 4.0}, device).to(tn::float64).view({2, 2}).requires_grad_();
-    Tensor w = tn::tensor({k, 0.0, 1.0, 2.0}, device).to(tn::float64).view({2, 2});
+    Tensor x = tn::tensor({1.0, 2.0, 3.0, 4.0}, tn::float64, device).view({2, 2}).requires_grad_();
+    Tensor w = tn::tensor({k, 0.0, 1.0, 2.0}, tn::float64, device).view({2, 2});
     Tensor y = tn::relu(tn::matmul(x, w)) + x * x * k;
     expect_near(y, {k + 2 + k, 4 + 4 * k, 3 * k + 4 + 9 * k, 8 + 16 * k}, 0);
     y.sum().backward();
@@ -63,7 +62,7 @@ class Workers {
 
 TEST(LoadBesideCalls, LeavesValuesAndGradientsRight) {
   const std::vector<tn::Device> all = devices();
-  const Tensor x = tn::tensor({1.0, 3.0}).to(tn::float64);
+  const Tensor x = tn::tensor({1.0, 3.0}, tn::float64);
   tn::testing::Folder folder;
   Workers workers(all);
   const auto load = [&](const tn::testing::fs::path& library) {

@@ -29,7 +29,7 @@ TEST(Tensor, FromValues) {
             (std::vector<double>{1, 2, 3, 4}));
   EXPECT_EQ(tn::tensor({true, false}).dtype(), tn::bool_);
   EXPECT_EQ(tn::tensor(uint8_t{200}).item<int>(), 200);
-  EXPECT_EQ(tn::tensor(2.5).dtype(), tn::float64);
+  EXPECT_EQ(tn::tensor(2.5).dtype(), tn::float32);
 }
 
 TEST(Tensor, HandlesShareAndMove) {

@@ -94,6 +94,19 @@ TEST_F(IoTest, ErrorsSayWhatAndWhere) {
   EXPECT_EQ(files_in_folder(), 2u);
 }
 
+// The first bytes of what torch.save of PyTorch 2.5 writes, and of 1.5.
+TEST_F(IoTest, AFileOfTorchSaveIsRecognised) {
+  const std::string zip =
+      std::string("PK\3\4\0\0\x08\x08\0\0\0\0\0\0\0\0", 16) + "archive/data.pkl";
+  const std::string pickle("\x80\x02\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19.\x80\x02", 17);
+  const std::string says =
+      ", as torch.save writes it, and no safetensors file; Python converts it: "
+      "safetensors.torch.save_file({name: t.contiguous().clone() for name, t in torch.load('";
+  EXPECT_SAYS(load(write("m.pt", zip)), "m.pt: a zip archive" + says);
+  EXPECT_SAYS(load(write("m.pt", pickle)), "m.pt: a pickle" + says);
+  EXPECT_SAYS(load(path("m.pt"), "weight"), "map_location='cpu', weights_only=True).items()}, ");
+}
+
 // As numpy's dtypes int8 and int16 are written there, the latter with its high byte first.
 TEST_F(IoTest, IdxOfSmallIntegers) {
   const Tensor bytes = load_idx(write("b", std::string("\0\0\x09\1\0\0\0\2\x7f\xff", 10)));

@@ -112,6 +112,9 @@ Entries object_entries() {
          if (checked(o->add_forward_hook(x, a->random().chance(5) ? nullptr : +hook, nullptr,
                                          nullptr, &id)))
            checked(o->remove_forward_hook(x, id));
+         if (checked(o->add_forward_pre_hook(x, a->random().chance(5) ? nullptr : +hook, nullptr,
+                                             nullptr, &id)))
+           checked(o->remove_forward_hook(x, id));
          return o->remove_forward_hook(x, static_cast<uint64_t>(a->integer()));
        }},
       {"object/1 tree",

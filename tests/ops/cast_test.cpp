@@ -159,11 +159,11 @@ TEST(Cast, AnItemIsRefusedWhereTheTypeDoesNotHoldIt) {
               "item: the element is -1 (int64), which is no uint64");
     EXPECT_EQ(refused(of(int64_t{1} << 31, d), int()),
               "item: the element is 2147483648 (int64), which is no int32");
-    EXPECT_EQ(refused(tn::tensor(128.0, d), int8_t()),
+    EXPECT_EQ(refused(tn::tensor(128.0, tn::float64, d), int8_t()),
               "item: the element is 128 (float64), which is no int8");
     EXPECT_EQ(refused(tn::tensor(-1.5f, d), uint8_t()),
               "item: the element is -1.5 (float32), which is no uint8");
-    EXPECT_EQ(refused(tn::tensor(0x1p63, d), int64_t()),
+    EXPECT_EQ(refused(tn::tensor(0x1p63, tn::float64, d), int64_t()),
               "item: the element is 9223372036854775808 (float64), which is no int64");
     EXPECT_EQ(refused(tn::tensor(-INFINITY, d), int64_t()),
               "item: the element is -inf (float32), which is no int64");
@@ -171,10 +171,10 @@ TEST(Cast, AnItemIsRefusedWhereTheTypeDoesNotHoldIt) {
     EXPECT_EQ(of(255, d).item<uint8_t>(), 255);
     EXPECT_EQ(of(INT64_MIN, d).item<int64_t>(), INT64_MIN);
     EXPECT_EQ(of(300, d).item<uint64_t>(), 300u);
-    EXPECT_EQ(tn::tensor(127.9, d).item<int8_t>(), 127);
-    EXPECT_EQ(tn::tensor(-0.5, d).item<uint8_t>(), 0);
-    EXPECT_EQ(tn::tensor(-0x1p63, d).item<int64_t>(), INT64_MIN);
-    EXPECT_EQ(tn::tensor(0x1p63, d).item<uint64_t>(), uint64_t{1} << 63);
+    EXPECT_EQ(tn::tensor(127.9, tn::float64, d).item<int8_t>(), 127);
+    EXPECT_EQ(tn::tensor(-0.5, tn::float64, d).item<uint8_t>(), 0);
+    EXPECT_EQ(tn::tensor(-0x1p63, tn::float64, d).item<int64_t>(), INT64_MIN);
+    EXPECT_EQ(tn::tensor(0x1p63, tn::float64, d).item<uint64_t>(), uint64_t{1} << 63);
     EXPECT_TRUE(of(300, d).item<bool>());
   }
 }

@@ -1,5 +1,6 @@
 // Distances, losses of margins and sequences, images sampled and pooled: what they refuse, and
 // gradients by differences. Their values are PyTorch's, in tests/data/torch_values_images.json.
+#include "message_of.h"
 #include "ops_support.h"
 
 namespace {

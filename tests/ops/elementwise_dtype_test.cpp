@@ -17,7 +17,7 @@ TEST(ElementwiseDtype, PromotesAsPyTorchDoes) {
     EXPECT_EQ((i / i).dtype(), tn::float32);
     EXPECT_EQ((b + 1).dtype(), tn::int64);
     EXPECT_EQ(tn::exp(i).dtype(), tn::float32);
-    EXPECT_EQ((f + tn::tensor(1.0, d)).dtype(), tn::float32);
+    EXPECT_EQ((f + tn::tensor(1.0, tn::float64, d)).dtype(), tn::float32);
     EXPECT_EQ((f.to(tn::float16) + 1.0).dtype(), tn::float16);
     EXPECT_EQ((f.to(tn::bfloat16) + f).dtype(), tn::float32);
     expect_near(f.to(tn::float16) * 3, {3, 6});

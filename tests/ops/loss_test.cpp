@@ -328,6 +328,36 @@ TEST(Loss, Errors) {
   expect_error([&] { tn::nll_loss(x, tn::full({2}, int64_t(3))); }, "3");
 }
 
+// As PyTorch's warning: [n, 1] and [n] broadcast to [n, n]. Once for each pair of sizes.
+TEST(Loss, OtherSizesOfTheTargetAreWarnedOfOnce) {
+  const auto log_of = [](auto f) {
+    testing::internal::CaptureStderr();
+    f();
+    return testing::internal::GetCapturedStderr();
+  };
+  const Tensor column = tn::ones({7, 1}), row = tn::zeros({7});
+  const auto warns = [&](const char* op, auto f) {
+    const std::string log = log_of([&] { f(column, row); });
+    EXPECT_NE(log.find(std::string(op) + ": target is [7], input is [7, 1]: they are broadcast, "
+                                         "which is likely to give a wrong result; expected the "
+                                         "same sizes"),
+              std::string::npos)
+        << log;
+    EXPECT_EQ(log_of([&] { f(column, row); }), "") << op << ": once";
+    EXPECT_EQ(log_of([&] { f(row, row); }), "") << op << ": the same sizes";
+    EXPECT_NE(log_of([&] {
+                const Tensor five = tn::ones({5, 1}), flat = tn::ones({5});
+                f(five, flat);
+              }),
+              "")
+        << op << ": other sizes";
+  };
+  warns("mse_loss", [](auto& a, auto& b) { tn::mse_loss(a, b); });
+  warns("l1_loss", [](auto& a, auto& b) { tn::l1_loss(a, b); });
+  warns("smooth_l1_loss", [](auto& a, auto& b) { tn::smooth_l1_loss(a, b); });
+  warns("huber_loss", [](auto& a, auto& b) { tn::huber_loss(a, b); });
+}
+
 TEST(Loss, ClassesMayBeBytes) {
   for (tn::Device d : devices()) {
     const Tensor x = sample({3, 4}, d), target = tn::tensor({2, 0, 3}, d).to(tn::int64),

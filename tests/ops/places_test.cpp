@@ -1,5 +1,6 @@
 // Pieces, joins, places and scattered reductions: what they refuse, and gradients by differences.
 // Their values are PyTorch's, in tests/data/torch_values_places.json.
+#include "message_of.h"
 #include "ops_support.h"
 
 namespace {
@@ -58,7 +59,7 @@ TEST(Pieces, SayWhatTheyRefuse) {
          tn::combinations(zeros_on(d, {2, 2}));
        },
        "combinations: 2 of x [2, 2], expected x with 1 dimension, and r of at least 0"},
-      {[](tn::Device d) { tn::combinations(zeros_on(d, {100}), {.r = 50}); },
+      {[](tn::Device d) { tn::combinations(zeros_on(d, {100}), 50); },
        "combinations: 50 of 100 are more than 1073741824"},
       {[](tn::Device d) {
          tn::rot90(zeros_on(d, {2, 2}), 1, {0});

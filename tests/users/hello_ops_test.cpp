@@ -12,7 +12,7 @@ TEST(HelloOps, Values) {
   for (tn::Device d : devices()) {
     SCOPED_TRACE(d.name());
     for (tn::Dtype dtype : {tn::float32, tn::float64}) {
-      Tensor x = tn::tensor({-3.0, 0.0, 1.0}, d).to(dtype);
+      Tensor x = tn::tensor({-3.0, 0.0, 1.0}, tn::float64, d).to(dtype);
       EXPECT_EQ(squash(x).dtype(), dtype);
       expect_near(squash(x), {-0.75, 0, 0.5});
       expect_near(squash(x, 2), {-0.6, 0, 1.0 / 3});
@@ -33,7 +33,7 @@ TEST(HelloOps, Gradients) {
     expect_near(tn::grad(slope.sum(), zero), {0, 0}, 0);
     // d/dx x / (1 + x) = (1 + x)^-2, then -2 (1 + x)^-3
     for (tn::Dtype dtype : {tn::float32, tn::float64}) {
-      Tensor x = tn::tensor({1.0, 3.0}, d).to(dtype).requires_grad_();
+      Tensor x = tn::tensor({1.0, 3.0}, tn::float64, d).to(dtype).requires_grad_();
       Tensor row = tn::ones({2, 2}, dtype, d);
       Tensor first = tn::grad((squash(x) * row).sum(), x, {.create_graph = true});
       expect_near(first, {2 * 0.25, 2 * 0.0625});

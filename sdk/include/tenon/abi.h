@@ -1248,6 +1248,10 @@ typedef struct tn_object_api {
    * element, of a list as many as it has. Lives as long as the group, unless a list of another
    * length is set. */
   tn_status* (*group_number)(const tn_object*, uint32_t i, const char* name, tn_tensor** borrowed);
+  /* As add_forward_hook, before `forward` runs: `results` are None, one for each argument, and an
+   * owned value that the hook writes there replaces the argument. remove_forward_hook removes it. */
+  tn_status* (*add_forward_pre_hook)(tn_object*, tn_forward_hook_fn, void* self,
+                                     void (*destroy)(void*), uint64_t* id);
 } tn_object_api;
 
 /* "plugin/1" */

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tenon/literal.hpp"
 #include "tenon/object.hpp"
 #include "tenon/ops/create.hpp"
 #include "tenon/ops/elementwise.hpp"

@@ -30,6 +30,7 @@
 #include "tenon/io.hpp"
 #include "tenon/messages.hpp"
 #include "tenon/object.hpp"
+#include "tenon/ops/methods.hpp"
 #include "tenon/optim.hpp"
 #include "tenon/random.hpp"
 

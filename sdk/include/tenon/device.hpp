@@ -20,8 +20,15 @@ struct Device {
   Device(const char* text) { check(detail::api.device->parse(text, &value)); }
   Device(const std::string& text) : Device(text.c_str()) {}
 
-  // The first device of a plugin's that is really there, else the CPU.
+  // The first device of a plugin's that is really there, else the CPU. An Error before any plugin is
+  // loaded: it would be the CPU on every machine.
   static Device best() {
+    if (detail::api.device->n_types() == TN_FIRST_PLUGIN_DEVICE && !any_plugin()) {
+      fail(
+          "Device::best: no plugin is loaded, and devices come with plugins; call load_plugins() "
+          "first",
+          TN_FAILED_PRECONDITION);
+    }
     for (int32_t type = TN_FIRST_PLUGIN_DEVICE; type < detail::api.device->n_types(); ++type) {
       bool simulated = (detail::api.device->flags(type) & TN_DEVICE_SIMULATED) != 0;
       if (!simulated && detail::api.device->count(type) > 0) return tn_device{type, 0};
@@ -68,6 +75,13 @@ struct Device {
     check(detail::api.device->set_memory_limit(value, bytes));
   }
   void empty_cache() const { check(detail::api.device->empty_cache(value)); }
+
+ private:
+  static bool any_plugin() {
+    const char* json = nullptr;
+    check(detail::api.plugin->list(&json));
+    return detail::take_text(json).find("\"loaded\"") != std::string::npos;
+  }
 };
 
 // What becomes of a call for whose op there are kernels, but none that takes it on its device: its

@@ -11,12 +11,19 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
+#include <vector>
 
+#include "tenon/clone.hpp"
 #include "tenon/object.hpp"
+#include "tenon/unregistered.hpp"
 
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
+
+template <typename T>
+class Made;
 
 namespace detail {
 
@@ -116,7 +123,10 @@ struct ForwardOf {
   T* module;
   explicit ForwardOf(T* m) : module(m) {}
   ForwardOf(ForwardOf&& other) : module(std::exchange(other.module, nullptr)) {}
-  ~ForwardOf() { delete module; }
+  ~ForwardOf() {
+    if (module) UnregisteredThings::of_process().take(module->get());
+    delete module;
+  }
   // With the first N of the arguments, less those at the end that are None and have a default.
   template <size_t N>
   Result call(const tn_value* args) {
@@ -140,6 +150,57 @@ struct ForwardOf {
         give_all(std::move(result), results, n_results);
       }
     });
+  }
+};
+
+template <typename T>
+struct IsMade : std::false_type {};
+template <typename T>
+struct IsMade<Made<T>> : std::true_type {};
+
+// An argument of a constructor, kept for copies of the module: text is kept as text.
+template <typename A>
+using KeptArgument = std::conditional_t<std::is_same_v<std::decay_t<A>, const char*> ||
+                                            std::is_same_v<std::decay_t<A>, char*> ||
+                                            std::is_same_v<std::decay_t<A>, std::string_view>,
+                                        std::string, std::decay_t<A>>;
+// As the constructor of the copy gets it: a layer or tensor is copied with the module.
+template <typename A>
+auto argument_of_copy(const A& argument) {
+  if constexpr (IsMade<A>::value) {
+    return argument.clone();
+  } else if constexpr (std::is_base_of_v<Object, A>) {
+    A copy = argument;
+    static_cast<Object&>(copy) = argument ? clone_object(argument).first : Object();
+    return copy;
+  } else if constexpr (std::is_same_v<A, std::vector<Object>>) {
+    A copies;
+    for (const Object& object : argument)
+      copies.push_back(object ? clone_object(object).first : Object());
+    return copies;
+  } else if constexpr (std::is_same_v<A, Tensor>) {
+    return argument.defined() ? argument.detach().clone() : Tensor();
+  } else {
+    return argument;
+  }
+}
+// What T is constructed from, where that can be copied; else nothing, and a T has no copies.
+template <typename T, typename... Args>
+struct KeptArguments {
+  static constexpr bool can_be = [] {
+    if constexpr ((std::is_copy_constructible_v<KeptArgument<Args>> && ...)) {
+      return std::is_constructible_v<T, KeptArgument<Args>...>;
+    } else {
+      return false;
+    }
+  }();
+  using Tuple = std::conditional_t<can_be, std::tuple<KeptArgument<Args>...>, std::tuple<>>;
+  static Tuple of(const Args&... args) {
+    if constexpr (can_be) {
+      return Tuple(args...);
+    } else {
+      return {};
+    }
   }
 };
 
@@ -168,6 +229,7 @@ class Module : public Object {
 template <typename T>
 class Made : public Object {
  public:
+  Made() = default;  // None
   template <typename... Args>
   explicit Made(std::in_place_t, Args&&... args) {
     std::string name = detail::class_name<T>();
@@ -175,11 +237,15 @@ class Made : public Object {
       explicit Named(const char* class_name) { detail::module_name = class_name; }
       ~Named() { detail::module_name = nullptr; }
     };
+    using Kept = detail::KeptArguments<T, std::remove_cvref_t<Args>...>;
+    [[maybe_unused]] typename Kept::Tuple kept = Kept::of(args...);
     std::unique_ptr<T> made;
+    detail::MakingScope making;
     {
       const Named named(name.c_str());
       made.reset(new T(std::forward<Args>(args)...));
     }
+    making.finish(*made);
     static_cast<Object&>(*this) = static_cast<const Object&>(*made);
     made_ = made.get();
     using Forward = detail::ForwardOf<T>;
@@ -193,6 +259,26 @@ class Made : public Object {
     forward.release()->module = made.release();
     detail::api.object->release(
         get());  // the T's own reference: it must not keep its own object alive
+    if constexpr (Kept::can_be) {
+      this->method("clone() -> object", [kept = std::move(kept)]() -> Object {
+        return std::apply(
+            [](const auto&... argument) {
+              Made<T> copy(std::in_place, detail::argument_of_copy(argument)...);
+              detail::Cloner::current->note_module(copy, copy.made_);
+              return static_cast<const Object&>(copy);
+            },
+            kept);
+      });
+    }
+  }
+  // A copy with tensors of its own: constructed anew with copies of the arguments of make<T>, with
+  // the values of this one. (clone.hpp)
+  Made clone() const {
+    auto [object, module] = detail::clone_object(*this);
+    Made copy;
+    static_cast<Object&>(copy) = std::move(object);
+    copy.made_ = static_cast<T*>(module);
+    return copy;
   }
   // Its `forward`, with hooks, and what that gives: a Tensor, several in a tuple, or a list.
   template <typename... Args>

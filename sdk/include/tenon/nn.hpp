@@ -4,6 +4,7 @@
 // values of weights by other rules are in nn/init.hpp.
 #pragma once
 
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -33,6 +34,11 @@ namespace nn {
 template <typename F>
 Object Lambda(F f, const char* name = "Lambda") {
   Object object = Object::empty(name);
+  if constexpr (std::is_copy_constructible_v<F>) {
+    // Of the function, too: what it holds by reference, or a layer that it holds, is shared.
+    object.method("clone() -> object",
+                  [f, name = std::string(name)] { return Lambda(f, name.c_str()); });
+  }
   object.method("forward(Tensor x) -> Tensor",
                 [f = std::move(f)](Tensor x) -> Tensor { return f(std::move(x)); });
   return object;

@@ -3,6 +3,8 @@
 // one thread at a time changes one.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -15,7 +17,25 @@
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 
+class Object;
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
+using NamedObjects = std::vector<std::pair<std::string, Object>>;
+
+namespace detail {
+// Reports what a module under `root` made and never registered: set as soon as there is any
+// (unregistered.hpp).
+using ReportUnregistered = void (*)(const Object& root);
+inline constinit ReportUnregistered report_unregistered = nullptr;
+inline void note_made(tn_object* object) {
+  if (making) [[unlikely]]
+    making->made(making, object, nullptr);
+}
+}  // namespace detail
+
+// What register_full_backward_hook gives, to remove it by.
+struct BackwardHook {
+  uint64_t before, after;  // the forward hooks that it is made of
+};
 
 // A counted handle. Null by default; copies share one object.
 class Object {
@@ -27,7 +47,9 @@ class Object {
     const tn_value values[sizeof...(Options) + 1] = {detail::to_value(options)...};
     tn_object* object = nullptr;
     check(detail::api.object->create(factory, values, sizeof...(Options), &object));
-    return take(object);
+    Object made = take(object);
+    detail::note_made(object);
+    return made;
   }
   // By option names, any order: Object::create_named("SGD", {"lr", "momentum"}, {0.1, 0.9}).
   static Object create_named(const char* factory, const std::vector<const char*>& names,
@@ -145,6 +167,11 @@ class Object {
   Tensor operator()(const Args&... args) const {
     return invoke<Tensor>("forward", args...);
   }
+  // The same where `forward` gives N tensors: auto [y, h] = layer.call<2>(x).
+  template <size_t N, typename... Args>
+  std::array<Tensor, N> call(const Args&... args) const {
+    return invoke<std::array<Tensor, N>>("forward", args...);
+  }
   // NULL text when there is no such method.
   std::string method_schema(const char* method) const {
     const char* text = nullptr;
@@ -158,10 +185,45 @@ class Object {
   void remove_forward_hook(uint64_t id) const {
     check(detail::api.object->remove_forward_hook(checked(), id));
   }
+  // f(Object& self, Tensor input): before each forward; a Tensor that it gives replaces the first
+  // argument. Removed as a forward hook is.
+  template <typename F>
+  uint64_t register_forward_pre_hook(F f) const;
+  // f(Object& self, Tensor grad_input, Tensor grad_output): in backward, of a forward of one tensor
+  // to one; a Tensor that it gives replaces grad_input, which is None where the input needs no
+  // gradient. (module_hooks.hpp)
+  template <typename F>
+  BackwardHook register_full_backward_hook(F f) const;
+  void remove_full_backward_hook(BackwardHook hook) const {
+    remove_forward_hook(hook.before);
+    remove_forward_hook(hook.after);
+  }
 
   // The tree. Names are paths ("0.weight"), in order of definition.
-  NamedTensors named_parameters() const { return entries(1u << TN_ENTRY_PARAMETER); }
+  NamedTensors named_parameters() const {
+    if (detail::report_unregistered) [[unlikely]]
+      detail::report_unregistered(*this);
+    return entries(1u << TN_ENTRY_PARAMETER);
+  }
   NamedTensors named_buffers() const { return entries(1u << TN_ENTRY_BUFFER); }
+  std::vector<Tensor> buffers() const {
+    std::vector<Tensor> list;
+    for (auto& entry : named_buffers()) list.push_back(std::move(entry.second));
+    return list;
+  }
+  NamedObjects named_children() const;
+  // This object, whose name is "", and all below it, each once.
+  NamedObjects named_modules() const;
+  std::vector<Object> modules() const;
+  // f(Object&) of each object of the tree: children before what holds them, this one last.
+  template <typename F>
+  const Object& apply(F f) const;
+  // The object or parameter of this path ("encoder.0", "encoder.0.weight").
+  Object get_submodule(const std::string& path) const;
+  Tensor get_parameter(const std::string& path) const;
+  // A copy with tensors of its own. An Error where an object in the tree does not say how it is
+  // copied. (clone.hpp)
+  Object clone() const;
   NamedTensors state_dict() const {  // detached; shares memory
     NamedTensors list = entries(~0u);
     for (auto& entry : list) entry.second = entry.second.detach();
@@ -183,11 +245,18 @@ class Object {
     check(detail::api.object->load_state(checked(), names.data(), tensors.data(),
                                          uint32_t(names.size()), strict));
   }
+  // Of all parameters.
+  const Object& requires_grad_(bool on = true) const {
+    for (const Tensor& parameter : parameters()) parameter.requires_grad_(on);
+    return *this;
+  }
   // Moves parameters and buffers, in place; a dtype changes the floating ones.
   const Object& to(Device device, Dtype floats = {}) const {
     check(detail::api.object->to(checked(), device.value, floats.value));
     return *this;
   }
+  // Where they are. An Error when they lie on several devices.
+  const Object& to(Dtype floats) const;
   bool training() const { return detail::api.object->training(checked()) != 0; }
   const Object& train(bool on = true) const {
     detail::api.object->set_training(checked(), on);
@@ -323,6 +392,95 @@ const Object& Object::method(const char* schema, F f) const {
     detail::raise(status);
   }
   return *this;
+}
+
+inline NamedObjects Object::named_children() const {
+  NamedObjects list;
+  for (uint32_t i = 0; i < n_children(); ++i) {
+    std::string name;
+    if (Object child = child_at(i, &name)) list.emplace_back(std::move(name), std::move(child));
+  }
+  return list;
+}
+inline NamedObjects Object::named_modules() const {
+  NamedObjects list{{"", *this}};
+  const auto walk = [&](const auto& again, const Object& object,
+                        const std::string& prefix) -> void {
+    for (auto& [name, child] : object.named_children()) {
+      const bool seen = std::any_of(list.begin(), list.end(), [&, &one = child](const auto& known) {
+        return known.second == one;
+      });
+      if (seen) continue;
+      list.emplace_back(prefix + name, child);
+      again(again, child, prefix + name + ".");
+    }
+  };
+  walk(walk, *this, "");
+  return list;
+}
+inline std::vector<Object> Object::modules() const {
+  std::vector<Object> list;
+  for (auto& [name, object] : named_modules()) list.push_back(std::move(object));
+  return list;
+}
+template <typename F>
+const Object& Object::apply(F f) const {
+  for (const Object& child : children()) {
+    if (child) child.apply(f);
+  }
+  Object self = *this;
+  f(self);
+  return *this;
+}
+inline Object Object::get_submodule(const std::string& path) const {
+  Object object = *this;
+  for (size_t begin = 0; begin < path.size();) {
+    const size_t end = std::min(path.find('.', begin), path.size());
+    object = object.child(path.substr(begin, end - begin).c_str());
+    begin = end + 1;
+  }
+  return object;
+}
+inline Tensor Object::get_parameter(const std::string& path) const {
+  const size_t dot = path.rfind('.');
+  if (dot == path.npos) return tensor(path.c_str());
+  return get_submodule(path.substr(0, dot)).tensor(path.c_str() + dot + 1);
+}
+inline const Object& Object::to(Dtype floats) const {
+  const NamedTensors all = entries(~0u);
+  for (const auto& [name, tensor] : all) {
+    if (tensor.device() == all[0].second.device()) continue;
+    fail(detail::joined({"to: '", all[0].first, "' is on ", all[0].second.device().name(), " and '",
+                         name, "' on ", tensor.device().name(), ": name the device, too"}));
+  }
+  return all.empty() ? *this : to(all[0].second.device(), floats);
+}
+
+template <typename F>
+uint64_t Object::register_forward_pre_hook(F f) const {
+  auto call = [](void* self, tn_object* object, const tn_value* args, uint32_t n_args,
+                 tn_value* replaced, uint32_t) -> tn_status* {
+    return to_status([&] {
+      if (n_args < 1) detail::wrong_count("takes", 1, n_args);
+      Object handle = Object::borrow(object);
+      const Tensor input = detail::Unpack<Tensor>::borrow(args[0]);
+      F& hook = detail::Held<F>::get(self);
+      if constexpr (std::is_void_v<decltype(hook(handle, input))>) {
+        hook(handle, input);
+      } else if (Tensor other = hook(handle, input); other.defined()) {
+        detail::give(replaced[0], std::move(other));
+      }
+    });
+  };
+  tn_object* const object = checked();
+  void* self = detail::Held<F>::make(std::move(f));
+  uint64_t id = 0;
+  if (tn_status* status = detail::api.object->add_forward_pre_hook(object, call, self,
+                                                                   detail::Held<F>::destroy, &id)) {
+    detail::Held<F>::destroy(self);
+    detail::raise(status);
+  }
+  return id;
 }
 
 template <typename F>

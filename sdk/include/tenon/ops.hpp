@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tenon/indexing.hpp"
+#include "tenon/literal.hpp"
 #include "tenon/ops/attention.hpp"
 #include "tenon/ops/by_hand.hpp"
 #include "tenon/ops/conv.hpp"

@@ -34,7 +34,7 @@ inline Tensor Tensor::coalesce() const {
 
 inline Tensor Tensor::to_dense() const {
   if (!is_row_sparse()) return *this;
-  return index_add(zeros(sizes(), dtype(), device()), 0, indices(), values());
+  return tenon::index_add(zeros(sizes(), dtype(), device()), 0, indices(), values());
 }
 
 }  // namespace v0

@@ -32,6 +32,13 @@ namespace detail {
 [[noreturn, gnu::cold, gnu::noinline]] inline void refuse_none() {
   fail("the tensor is None: never assigned, moved from, or a gradient that is not there yet");
 }
+
+// What make<T> sets while it constructs a T on this thread: it is told of the objects that are made
+// and of the tensors that ask for a gradient (unregistered.hpp). NULL: nobody asks.
+struct Making {
+  void (*made)(Making*, tn_object*, tn_tensor*);  // one of the two
+};
+inline constinit thread_local Making* making = nullptr;
 }  // namespace detail
 
 struct CopyOptions {
@@ -190,10 +197,13 @@ class Tensor : public detail::TensorMethods {
   bool is_leaf() const { return (graph_flags() & TN_TENSOR_LEAF) != 0; }
   const Tensor& requires_grad_(bool on = true) const& {
     check(detail::api.autograd->set_requires_grad(checked(), on));
+    if (on && detail::making) [[unlikely]]
+      detail::making->made(detail::making, nullptr, t_);
     return *this;
   }
   Tensor requires_grad_(bool on = true) && {
-    check(detail::api.autograd->set_requires_grad(checked(), on));
+    const Tensor& self = *this;
+    self.requires_grad_(on);
     return std::move(*this);
   }
   Tensor grad() const { return take(detail::api.autograd->grad(checked())); }  // null: none yet
@@ -261,8 +271,30 @@ class Tensor : public detail::TensorMethods {
   // Ops as methods are in ops/tensor_methods.hpp. These are more than a call of their op.
   Tensor contiguous() const;  // itself where it is row-major
   Tensor contiguous(const char* memory_format) const;
-  Tensor max() const;  // along a dimension, with places: max(x, dim)
+  using TensorMethods::max, TensorMethods::min, TensorMethods::scatter;
+  Tensor max() const;  // of all elements
   Tensor min() const;
+  Tensor where(Operand condition, Operand other) const;  // itself where the condition is not 0
+  Tensor scatter(Int dim, const Tensor& index, Number value) const;
+  const Tensor& scatter_(Int dim, const Tensor& index, const Tensor& src) const;
+  const Tensor& scatter_(Int dim, const Tensor& index, Number value) const;
+  const Tensor& scatter_add_(Int dim, const Tensor& index, const Tensor& src) const;
+  const Tensor& index_add_(Int dim, const Tensor& index, const Tensor& source) const;
+  Tensor mT() const;  // the last two dimensions swapped
+  Tensor view_as(const Tensor& other) const { return view(other.sizes()); }
+  Tensor reshape_as(const Tensor& other) const { return reshape(other.sizes()); }
+  Tensor expand_as(const Tensor& other) const { return expand(other.sizes()); }
+  Tensor type_as(const Tensor& other) const { return to(other.device(), other.dtype()); }
+  Tensor cpu() const { return to(Device()); }
+  // New ones on this device, of this dtype where none is given.
+  Tensor new_empty(Ints sizes, Dtype dtype = {}) const;
+  Tensor new_zeros(Ints sizes, Dtype dtype = {}) const;
+  Tensor new_ones(Ints sizes, Dtype dtype = {}) const;
+  Tensor new_full(Ints sizes, Number value, Dtype dtype = {}) const;
+  // Same sizes and same values; all within atol + rtol * |other|.
+  bool equal(const Tensor& other) const;
+  bool allclose(const Tensor& other, double rtol = 1e-5, double atol = 1e-8,
+                bool equal_nan = false) const;
   const Tensor& zero_() const;
   const Tensor& fill_(Number value) const;  // floats are truncated for integers
   // x[0], x[mask], x[{0, slice(1, 3), mask}]: to read and to assign to (indexing.hpp).
@@ -342,31 +374,6 @@ static_assert(sizeof(Tensor) == sizeof(tn_tensor*), "lists of Tensor are lists o
 namespace detail {
 inline const Tensor& TensorMethods::self() const { return static_cast<const Tensor&>(*this); }
 }  // namespace detail
-
-// A new tensor of these values: tensor(3.f) has no dimensions, tensor({1.f, 2.f}) one,
-// tensor({{1.f, 2.f}, {3.f, 4.f}}) two.
-template <typename T>
-requires std::is_arithmetic_v<T> Tensor tensor(T value, Device device = {}) {
-  Tensor t = Tensor::empty({}, dtype_of<T>());
-  check(detail::api.tensor->write(t.get(), &value, sizeof(T)));
-  return device.is_cpu() ? t : t.to(device);
-}
-template <typename T>
-requires std::is_arithmetic_v<T> Tensor tensor(std::initializer_list<T> values,
-                                               Device device = {}) {
-  return Tensor::from(values, -1, device);
-}
-template <typename T>
-requires std::is_arithmetic_v<T> Tensor tensor(std::initializer_list<std::initializer_list<T>> rows,
-                                               Device device = {}) {
-  std::vector<T> values;
-  size_t columns = rows.size() == 0 ? 0 : rows.begin()->size();
-  for (const auto& row : rows) {
-    if (row.size() != columns) fail("tensor: rows of different lengths");
-    values.insert(values.end(), row.begin(), row.end());
-  }
-  return Tensor::from(values, {int64_t(rows.size()), int64_t(columns)}, device);
-}
 
 }  // namespace v0
 }  // namespace tenon

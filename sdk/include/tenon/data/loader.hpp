@@ -30,6 +30,7 @@
 #include "tenon/data/collate.hpp"
 #include "tenon/data/pipeline.hpp"
 #include "tenon/data/sampler.hpp"
+#include "tenon/literal.hpp"
 #include "tenon/object.hpp"
 #include "tenon/random.hpp"
 

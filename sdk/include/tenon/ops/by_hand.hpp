@@ -8,6 +8,8 @@
 
 #include "tenon/ops/create.hpp"
 #include "tenon/ops/elementwise.hpp"
+#include "tenon/ops/index.hpp"
+#include "tenon/ops/methods.hpp"
 #include "tenon/ops/random.hpp"
 #include "tenon/ops/reduce.hpp"
 #include "tenon/ops/shape.hpp"
@@ -41,21 +43,47 @@ std::array<Tensor, N> chunk(const Tensor& x, int64_t dim = 0) {
   return pieces;
 }
 
+// Whether x and y are within atol + rtol * |y| of each other, element by element, as bool; infinities are where they are equal.
+inline Tensor isclose(const Tensor& x, const Tensor& y, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false) {
+  const Tensor apart = abs(sub(x, y)), same = eq(x, y);
+  const Tensor close = logical_or(same, logical_and(isfinite(apart), le(apart, add(mul(abs(y), rtol), atol))));
+  return equal_nan ? logical_or(close, logical_and(isnan(x), isnan(y))) : close;
+}
+// Whether all are. Waits for the device.
+inline bool allclose(const Tensor& x, const Tensor& y, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false) { return all(isclose(x, y, rtol, atol, equal_nan)).item<bool>(); }
+// Whether the sizes are the same, and all elements. Waits for the device.
+inline bool equal(const Tensor& x, const Tensor& y) { return x.sizes() == y.sizes() && all(eq(x, y)).item<bool>(); }
+// src a number, in every place.
+inline Tensor scatter(const Tensor& x, Int dim, const Tensor& index, Number value) { return x.scatter(dim, index, value); }
+
 // Methods of Tensor that are more than a call of their op.
 inline Tensor Tensor::contiguous() const { return is_contiguous() ? *this : tenon::contiguous(*this); }
 inline Tensor Tensor::contiguous(const char* memory_format) const { return tenon::contiguous(*this, memory_format); }
 inline Tensor Tensor::max() const { return tenon::max(*this); }
 inline Tensor Tensor::min() const { return tenon::min(*this); }
+inline Tensor Tensor::where(Operand condition, Operand other) const { return tenon::where(condition, *this, other); }
+inline Tensor Tensor::scatter(Int dim, const Tensor& index, Number value) const { return scatter(dim, index, full(index.sizes(), value, dtype(), device())); }
+inline const Tensor& Tensor::scatter_(Int dim, const Tensor& index, const Tensor& src) const { return copy_(scatter(dim, index, src)); }
+inline const Tensor& Tensor::scatter_(Int dim, const Tensor& index, Number value) const { return copy_(scatter(dim, index, value)); }
+inline const Tensor& Tensor::scatter_add_(Int dim, const Tensor& index, const Tensor& src) const { return copy_(scatter_add(dim, index, src)); }
+inline const Tensor& Tensor::index_add_(Int dim, const Tensor& index, const Tensor& source) const { return copy_(index_add(dim, index, source)); }
+inline Tensor Tensor::mT() const { return transpose(-2, -1); }
+inline Tensor Tensor::new_empty(Ints sizes, Dtype dtype) const { return empty(sizes, dtype ? dtype : this->dtype(), device()); }
+inline Tensor Tensor::new_zeros(Ints sizes, Dtype dtype) const { return zeros(sizes, dtype ? dtype : this->dtype(), device()); }
+inline Tensor Tensor::new_ones(Ints sizes, Dtype dtype) const { return ones(sizes, dtype ? dtype : this->dtype(), device()); }
+inline Tensor Tensor::new_full(Ints sizes, Number value, Dtype dtype) const { return full(sizes, value, dtype ? dtype : this->dtype(), device()); }
+inline bool Tensor::equal(const Tensor& other) const { return tenon::equal(*this, other); }
+inline bool Tensor::allclose(const Tensor& other, double rtol, double atol, bool equal_nan) const { return tenon::allclose(*this, other, rtol, atol, equal_nan); }
 inline const Tensor& Tensor::zero_() const { tenon::fill_(*this, 0); return *this; }
 inline const Tensor& Tensor::fill_(Number value) const { tenon::fill_(*this, value); return *this; }
-inline const Tensor& Tensor::operator+=(Operand y) const { add_(*this, y); return *this; }
-inline const Tensor& Tensor::operator-=(Operand y) const { sub_(*this, y); return *this; }
-inline const Tensor& Tensor::operator*=(Operand y) const { mul_(*this, y); return *this; }
-inline const Tensor& Tensor::operator/=(Operand y) const { div_(*this, y); return *this; }
-inline const Tensor& Tensor::operator%=(Operand y) const { remainder_(*this, y); return *this; }
-inline const Tensor& Tensor::operator&=(Operand y) const { bitwise_and_(*this, y); return *this; }
-inline const Tensor& Tensor::operator|=(Operand y) const { bitwise_or_(*this, y); return *this; }
-inline const Tensor& Tensor::operator^=(Operand y) const { bitwise_xor_(*this, y); return *this; }
+inline const Tensor& Tensor::operator+=(Operand y) const { tenon::add_(*this, y); return *this; }
+inline const Tensor& Tensor::operator-=(Operand y) const { tenon::sub_(*this, y); return *this; }
+inline const Tensor& Tensor::operator*=(Operand y) const { tenon::mul_(*this, y); return *this; }
+inline const Tensor& Tensor::operator/=(Operand y) const { tenon::div_(*this, y); return *this; }
+inline const Tensor& Tensor::operator%=(Operand y) const { tenon::remainder_(*this, y); return *this; }
+inline const Tensor& Tensor::operator&=(Operand y) const { tenon::bitwise_and_(*this, y); return *this; }
+inline const Tensor& Tensor::operator|=(Operand y) const { tenon::bitwise_or_(*this, y); return *this; }
+inline const Tensor& Tensor::operator^=(Operand y) const { tenon::bitwise_xor_(*this, y); return *this; }
 
 }  // namespace v0
 }  // namespace tenon

@@ -1,0 +1,229 @@
+// Copies of models: Object::clone, with tensors of its own. A layer of a pack is made anew by its
+// factory with the same options; a Module is constructed anew with copies of the arguments of
+// make<T>; any other object says how by a method "clone() -> object". Then values, devices, dtypes,
+// which parameters need gradients and the training mode are those of the original. Hooks and
+// gradients are not copied, as the factory and the constructor know nothing of them.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tenon/autograd.hpp"
+#include "tenon/object.hpp"
+#include "tenon/random.hpp"
+
+namespace tenon {
+inline namespace TENON_HIDDEN v0 {
+namespace detail {
+
+// The entries of an object itself, without those of its children. (Paths have dots, names none.)
+struct OwnEntries {
+  struct Entry {
+    std::string name;
+    Tensor tensor;
+    tn_entry_kind kind;
+  };
+  std::vector<Entry> list;
+
+  explicit OwnEntries(const Object& object) {
+    const auto note = [](void* self, const char* name, tn_tensor* tensor, tn_entry_kind kind) {
+      if (std::string_view(name).find('.') != std::string_view::npos) return;
+      static_cast<OwnEntries*>(self)->list.push_back({name, Tensor::borrow(tensor), kind});
+    };
+    check(api.object->visit(object.get(), note, this));
+  }
+};
+
+// One copy under way: what is reached twice in the original is one thing in the copy, too.
+class Cloner {
+ public:
+  // The copy that this thread is at, for the methods and constructors that it calls.
+  static inline constinit thread_local Cloner* current = nullptr;
+
+  Object clone(const Object& object) {
+    if (!object) return {};
+    if (const Object* known = find(objects_, object.get())) return *known;
+    Object copy = made_anew(object);
+    adopt(object, copy);
+    return copy;
+  }
+  // The C++ object in the copy of a Module; NULL: it is none.
+  void* module_of(const Object& copy) const {
+    void* const* found = find(modules_, copy.get());
+    return found ? *found : nullptr;
+  }
+  void note_module(const Object& copy, void* module) { modules_.emplace_back(copy.get(), module); }
+
+  // The training mode is of each object, and to set it sets that of the children.
+  void copy_modes(const Object& object) {
+    if (const Object* copy = find(objects_, object.get()))
+      api.object->set_training(copy->get(), object.training());
+    for (const Object& child : object.children()) {
+      if (child) copy_modes(child);
+    }
+  }
+
+ private:
+  static Object made_anew(const Object& object) {
+    if (has_method(object, "clone")) return object.invoke<Object>("clone");
+    const std::string schema = factory_schema(object.type_name());
+    if (schema.empty()) {
+      fail(joined({"clone: ", object.type_name(),
+                   " was made without a factory and has no method clone() -> object that copies "
+                   "it"}));
+    }
+    return from_factory(object, schema);
+  }
+  static bool has_method(const Object& object, const char* name) {
+    const char* text = nullptr;
+    tn_status* status = api.object->method_schema(object.get(), name, &text);
+    ignore(status);
+    return text != nullptr;
+  }
+  static std::string factory_schema(const std::string& name) {
+    struct Search {
+      const std::string& name;
+      std::string schema;
+    } search{name, ""};
+    const auto see = [](void* context, tn_object_kind, const char* known, const char* schema) {
+      auto& s = *static_cast<Search*>(context);
+      if (s.name == known) s.schema = schema;
+    };
+    check(api.object->factories(see, &search));
+    return search.schema;
+  }
+  static Object from_factory(const Object& object, const std::string& schema) {
+    std::vector<std::string> names;
+    const auto see = [](void* context, const tn_schema* read) {
+      for (uint32_t i = 0; i < read->n_arguments; ++i)
+        static_cast<std::vector<std::string>*>(context)->push_back(read->arguments[i].name);
+    };
+    check(api.schema->read(schema.c_str(), see, &names));
+    std::vector<tn_value> options(names.size());
+    std::vector<std::vector<Object>> lists(names.size());  // what the options borrow
+    for (size_t i = 0; i < names.size(); ++i) {
+      check(api.object->option(object.get(), names[i].c_str(), &options[i]));
+      if (options[i].kind == TN_KIND_OBJECT) {
+        lists[i] = {current->clone(Object::borrow(options[i].as.object))};
+        options[i] = to_value(lists[i][0]);
+      } else if (options[i].kind == TN_KIND_OBJECTS) {
+        for (uint32_t k = 0; k < options[i].count; ++k)
+          lists[i].push_back(current->clone(Object::borrow(options[i].as.objects[k])));
+        options[i] = to_value(lists[i]);
+      }
+    }
+    tn_object* made = nullptr;
+    check(api.object->create(object.type_name().c_str(), options.data(), uint32_t(options.size()),
+                             &made));
+    return Object::take(made);
+  }
+
+  void adopt(const Object& object, const Object& copy) {
+    objects_.emplace_back(object.get(), copy);
+    adopt_tensors(object, copy);
+    adopt_children(object, copy);
+  }
+  // Children that the factory or the constructor made again get the values; those that the program
+  // added later, or put in the place of others, are copied and put in.
+  void adopt_children(const Object& object, const Object& copy) {
+    const NamedObjects made = copy.named_children();
+    for (const auto& [name, child] : object.named_children()) {
+      const Object* const there = find(made, name);
+      const Object own = there ? *there : Object();
+      if (const Object* known = find(objects_, child.get())) {
+        if (own != *known) copy.child(name.c_str(), Object(*known));
+      } else if (own && own != child && alike(own, child)) {
+        adopt(child, own);
+      } else {
+        copy.child(name.c_str(), clone(child));
+      }
+    }
+  }
+  static bool alike(const Object& a, const Object& b) {
+    if (a.type_name() != b.type_name() || a.n_children() != b.n_children()) return false;
+    return a.n_children() > 0 || a.to_string() == b.to_string();
+  }
+  void adopt_tensors(const Object& object, const Object& copy) {
+    NamedTensors made;
+    for (auto& entry : OwnEntries(copy).list) made.emplace_back(entry.name, entry.tensor);
+    const NoGrad guard;
+    for (const auto& [name, tensor, kind] : OwnEntries(object).list) {
+      const Tensor* const there = find(made, name);
+      Tensor own = there ? *there : Tensor();
+      if (const Tensor* known = find(tensors_, tensor.get())) {
+        if (!own.is_same(*known)) copy.set(name.c_str(), *known, kind);
+        continue;
+      }
+      if (!tensor.defined()) continue;
+      if (!own.defined() || own.same_storage(tensor) || !take_values(own, tensor)) {
+        own = tensor.detach().clone();
+        copy.set(name.c_str(), own, kind);
+      }
+      if (own.requires_grad() != tensor.requires_grad()) own.requires_grad_(tensor.requires_grad());
+      tensors_.emplace_back(tensor.get(), own);
+    }
+  }
+  // In place, so that members of a Module that hold the tensor see them; where it has to lie
+  // elsewhere it moves as an object's tensors do.
+  static bool take_values(const Tensor& own, const Tensor& tensor) {
+    if (own.sizes() != tensor.sizes()) return false;
+    const bool is_float = tensor.dtype().is_float() && own.dtype().is_float();
+    if (own.dtype() != tensor.dtype() && !is_float) return false;
+    if (own.dtype() != tensor.dtype() || own.device() != tensor.device()) {
+      const Object mover = Object::empty("Mover");
+      mover.buffer("tensor", own);
+      mover.to(tensor.device(), is_float ? tensor.dtype() : Dtype());
+    }
+    own.copy_(tensor.detach());
+    return true;
+  }
+
+  // NULL: there is none of this key.
+  template <typename K, typename V>
+  static const V* find(const std::vector<std::pair<K, V>>& list,
+                       const std::type_identity_t<K>& key) {
+    const auto found = std::find_if(list.begin(), list.end(),
+                                    [&](const auto& entry) { return entry.first == key; });
+    return found == list.end() ? nullptr : &found->second;
+  }
+
+  std::vector<std::pair<tn_object*, Object>> objects_;  // of the original, and their copies
+  std::vector<std::pair<tn_tensor*, Tensor>> tensors_;
+  std::vector<std::pair<tn_object*, void*>> modules_;  // of the copy
+};
+
+// The copy of an object and, where it is a Module, the C++ object in it.
+inline std::pair<Object, void*> clone_object(const Object& object) {
+  if (Cloner* current = Cloner::current) {
+    Object copy = current->clone(object);
+    void* module = current->module_of(copy);
+    return {std::move(copy), module};
+  }
+  struct Scope {
+    Cloner cloner;
+    RandomState random = random_state();  // what factories and constructors draw, nobody drew
+    Making* outer = std::exchange(making, nullptr);
+    Scope() { Cloner::current = &cloner; }
+    ~Scope() {
+      Cloner::current = nullptr;
+      making = outer;
+      set_random_state(random);
+    }
+  } scope;
+  Object copy = scope.cloner.clone(object);
+  scope.cloner.copy_modes(object);
+  return {copy, scope.cloner.module_of(copy)};
+}
+
+}  // namespace detail
+
+inline Object Object::clone() const {
+  checked();
+  return detail::clone_object(*this).first;
+}
+
+}  // namespace v0
+}  // namespace tenon

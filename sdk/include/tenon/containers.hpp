@@ -1,0 +1,169 @@
+// Containers without a `forward`: lists and dictionaries of modules and lists of parameters, which a
+// module registers as one child. state_dict and what else walks the tree knows what is in them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tenon/clone.hpp"
+#include "tenon/nn.hpp"
+#include "tenon/object.hpp"
+
+namespace tenon {
+inline namespace TENON_HIDDEN v0 {
+namespace nn {
+
+// Children "0", "1", ...: for (const Object& layer : layers) x = layer(x).
+class ModuleList : public Object {
+ public:
+  template <typename... Modules>
+  requires(!(sizeof...(Modules) == 1 && (std::is_same_v<std::remove_cvref_t<Modules>, ModuleList> &&
+                                         ...))) explicit ModuleList(Modules&&... modules)
+      : Object(made()) {
+    (append(std::forward<Modules>(modules)), ...);
+  }
+  explicit ModuleList(const std::vector<Object>& modules) : Object(made()) { extend(modules); }
+
+  // An object of any kind, or a function of a Tensor.
+  template <typename M>
+  const ModuleList& append(M&& module) const {
+    child(std::to_string(size()).c_str(), as_module(std::forward<M>(module)));
+    return *this;
+  }
+  const ModuleList& extend(const std::vector<Object>& modules) const {
+    for (const Object& module : modules) append(module);
+    return *this;
+  }
+  size_t size() const { return n_children(); }
+  bool empty() const { return size() == 0; }
+  // A negative index counts from the end.
+  Object operator[](int64_t i) const {
+    const int64_t n = int64_t(size());
+    if (i < -n || i >= n) {
+      fail(detail::joined({"ModuleList: index ", std::to_string(i), " is out of range for ",
+                           std::to_string(n), n == 1 ? " module" : " modules"}));
+    }
+    return child_at(uint32_t(i < 0 ? i + n : i));
+  }
+  class Iterator {
+   public:
+    Iterator(const ModuleList* list, int64_t i) : list_(list), i_(i) {}
+    Object operator*() const { return (*list_)[i_]; }
+    Iterator& operator++() {
+      ++i_;
+      return *this;
+    }
+    bool operator==(const Iterator& other) const { return i_ == other.i_; }
+
+   private:
+    const ModuleList* list_;
+    int64_t i_;
+  };
+  Iterator begin() const { return {this, 0}; }
+  Iterator end() const { return {this, int64_t(size())}; }
+  ModuleList clone() const {
+    ModuleList copy(*this);
+    static_cast<Object&>(copy) = Object::clone();
+    return copy;
+  }
+
+ private:
+  static Object made() {
+    const Object object = Object::empty("ModuleList");
+    object.method("clone() -> object", [] { return made(); });
+    return object;
+  }
+};
+
+// Children by name, in the order in which they were put in.
+class ModuleDict : public Object {
+ public:
+  ModuleDict() : Object(made()) {}
+  explicit ModuleDict(const NamedObjects& modules) : Object(made()) {
+    for (const auto& [name, module] : modules) insert(name, module);
+  }
+  // One of the same name is replaced.
+  template <typename M>
+  const ModuleDict& insert(const std::string& name, M&& module) const {
+    child(name.c_str(), as_module(std::forward<M>(module)));
+    return *this;
+  }
+  size_t size() const { return n_children(); }
+  bool empty() const { return size() == 0; }
+  bool contains(const std::string& name) const {
+    for (const auto& [known, module] : items())
+      if (known == name) return true;
+    return false;
+  }
+  // An Error that names the nearest where there is none.
+  Object operator[](const std::string& name) const { return child(name.c_str()); }
+  NamedObjects items() const { return named_children(); }
+  std::vector<std::string> keys() const {
+    std::vector<std::string> names;
+    for (auto& [name, module] : items()) names.push_back(std::move(name));
+    return names;
+  }
+  ModuleDict clone() const {
+    ModuleDict copy(*this);
+    static_cast<Object&>(copy) = Object::clone();
+    return copy;
+  }
+
+ private:
+  static Object made() {
+    const Object object = Object::empty("ModuleDict");
+    object.method("clone() -> object", [] { return made(); });
+    return object;
+  }
+};
+
+// Parameters "0", "1", ..., which ask for their gradients.
+class ParameterList : public Object {
+ public:
+  ParameterList() : Object(made()) {}
+  explicit ParameterList(const std::vector<Tensor>& parameters) : Object(made()) {
+    extend(parameters);
+  }
+  const ParameterList& append(const Tensor& tensor) const {
+    parameter(std::to_string(size()).c_str(), tensor);
+    return *this;
+  }
+  const ParameterList& extend(const std::vector<Tensor>& tensors) const {
+    for (const Tensor& tensor : tensors) append(tensor);
+    return *this;
+  }
+  size_t size() const { return detail::OwnEntries(*this).list.size(); }
+  bool empty() const { return size() == 0; }
+  // A negative index counts from the end.
+  Tensor operator[](int64_t i) const {
+    const int64_t n = int64_t(size());
+    if (i < -n || i >= n) {
+      fail(detail::joined({"ParameterList: index ", std::to_string(i), " is out of range for ",
+                           std::to_string(n), n == 1 ? " parameter" : " parameters"}));
+    }
+    return tensor(std::to_string(i < 0 ? i + n : i).c_str());
+  }
+  std::vector<Tensor> to_vector() const {
+    std::vector<Tensor> list;
+    for (auto& entry : detail::OwnEntries(*this).list) list.push_back(std::move(entry.tensor));
+    return list;
+  }
+  ParameterList clone() const {
+    ParameterList copy(*this);
+    static_cast<Object&>(copy) = Object::clone();
+    return copy;
+  }
+
+ private:
+  static Object made() {
+    const Object object = Object::empty("ParameterList");
+    object.method("clone() -> object", [] { return made(); });
+    return object;
+  }
+};
+
+}  // namespace nn
+}  // namespace v0
+}  // namespace tenon

@@ -1,0 +1,144 @@
+// tensor(...): tensors of the numbers that a program writes, with PyTorch's dtypes. What copies data
+// of the program's and keeps its type is Tensor::from.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <type_traits>
+#include <vector>
+
+#include "tenon/tensor.hpp"
+
+namespace tenon {
+inline namespace TENON_HIDDEN v0 {
+
+namespace detail {
+
+// What numbers without a dtype become, as in PyTorch: int64 and float32. int8_t, int16_t, uint8_t
+// and bool are types that nobody writes by accident: they keep theirs.
+template <typename T>
+struct DefaultNumber {
+  using type =
+      std::conditional_t<std::is_floating_point_v<T>, float,
+                         std::conditional_t<std::is_integral_v<T> && (sizeof(T) >= 4), int64_t, T>>;
+};
+// The numbers in the type in which they lie in a tensor.
+template <typename T>
+using StoredNumber = std::conditional_t<
+    std::is_same_v<T, float>, float,
+    std::conditional_t<std::is_floating_point_v<T>, double, typename DefaultNumber<T>::type>>;
+
+// Numbers in braces that are not all of one type, with fractions among them: {1, 2.5}.
+class MixedNumbers {
+ public:
+  template <typename... N>
+  requires(sizeof...(N) > 1 && (std::is_arithmetic_v<N> && ...) &&
+           (std::is_floating_point_v<N> || ...)) MixedNumbers(N... numbers)
+      : values_{double(numbers)...} {}
+  const std::vector<double>& values() const { return values_; }
+
+ private:
+  std::vector<double> values_;
+};
+
+// n numbers as elements of the type To; sizes: as many elements as n.
+template <typename To, typename T>
+Tensor tensor_of(const T* numbers, size_t n, Ints sizes) {
+  Tensor t = Tensor::empty(sizes, dtype_of<To>());
+  if (n == 0) return t;
+  To* elements = t.mutable_data<To>();
+  for (size_t i = 0; i < n; ++i) elements[i] = static_cast<To>(numbers[i]);
+  return t;
+}
+template <typename T>
+Tensor tensor_of(const T* numbers, size_t n, Ints sizes, Dtype dtype, Device device) {
+  if (!dtype) {
+    Tensor t = tensor_of<typename DefaultNumber<T>::type>(numbers, n, sizes);
+    return device.is_cpu() ? t : t.to(device);
+  }
+  return tensor_of<StoredNumber<T>>(numbers, n, sizes).to(device, dtype);
+}
+// The lists of a list, as one: `values` gets them, and what it gives is their common length.
+template <typename T, typename Lists>
+size_t joined_lists(const Lists& lists, const char* what, std::vector<T>* values) {
+  const size_t length = lists.size() == 0 ? 0 : lists.begin()->size();
+  for (const auto& list : lists) {
+    if (list.size() != length) fail(joined({"tensor: ", what, " of different lengths"}));
+    values->insert(values->end(), list.begin(), list.end());
+  }
+  return length;
+}
+
+}  // namespace detail
+
+// A new tensor of numbers: tensor(3) has no dimensions, tensor({1, 2}) one, tensor({{1, 2}, {3, 4}})
+// two, and so on. As in PyTorch whole numbers are int64, fractions float32 and truths bool, whether
+// the program says 1.0 or 1.f, unless a dtype is given: tensor({1, 2}, float64). What keeps the type
+// of its elements is a copy of a vector or array of the program's: tensor(vector), Tensor::from.
+template <typename T>
+requires std::is_arithmetic_v<T> Tensor tensor(T number, Dtype dtype, Device device = {}) {
+  return detail::tensor_of(&number, 1, {}, dtype, device);
+}
+template <typename T>
+requires std::is_arithmetic_v<T> Tensor tensor(T number, Device device = {}) {
+  return tensor(number, Dtype(), device);
+}
+template <typename T>
+requires std::is_arithmetic_v<T> Tensor tensor(std::initializer_list<T> numbers, Dtype dtype,
+                                               Device device = {}) {
+  return detail::tensor_of(numbers.begin(), numbers.size(), int64_t(numbers.size()), dtype, device);
+}
+template <typename T>
+requires std::is_arithmetic_v<T> Tensor tensor(std::initializer_list<T> numbers,
+                                               Device device = {}) {
+  return tensor(numbers, Dtype(), device);
+}
+template <typename T>
+requires std::is_arithmetic_v<T> Tensor tensor(std::initializer_list<std::initializer_list<T>> rows,
+                                               Dtype dtype, Device device = {}) {
+  std::vector<T> values;
+  const size_t columns = detail::joined_lists(rows, "rows", &values);
+  const int64_t sizes[] = {int64_t(rows.size()), int64_t(columns)};
+  return detail::tensor_of(values.data(), values.size(), {sizes, 2}, dtype, device);
+}
+template <typename T>
+requires std::is_arithmetic_v<T> Tensor tensor(std::initializer_list<std::initializer_list<T>> rows,
+                                               Device device = {}) {
+  return tensor(rows, Dtype(), device);
+}
+template <typename T>
+requires std::is_arithmetic_v<T> Tensor
+tensor(std::initializer_list<std::initializer_list<std::initializer_list<T>>> blocks, Dtype dtype,
+       Device device = {}) {
+  std::vector<std::initializer_list<T>> rows;
+  std::vector<T> values;
+  const size_t n = detail::joined_lists(blocks, "blocks", &rows);
+  const size_t columns = detail::joined_lists(rows, "rows", &values);
+  const int64_t sizes[] = {int64_t(blocks.size()), int64_t(n), int64_t(columns)};
+  return detail::tensor_of(values.data(), values.size(), {sizes, 3}, dtype, device);
+}
+template <typename T>
+requires std::is_arithmetic_v<T> Tensor
+tensor(std::initializer_list<std::initializer_list<std::initializer_list<T>>> blocks,
+       Device device = {}) {
+  return tensor(blocks, Dtype(), device);
+}
+inline Tensor tensor(const detail::MixedNumbers& numbers, Dtype dtype, Device device = {}) {
+  const std::vector<double>& values = numbers.values();
+  return detail::tensor_of(values.data(), values.size(), int64_t(values.size()), dtype, device);
+}
+inline Tensor tensor(const detail::MixedNumbers& numbers, Device device = {}) {
+  return tensor(numbers, Dtype(), device);
+}
+template <typename T>
+Tensor tensor(const std::vector<T>& values, Device device = {}) {
+  return Tensor::from(values, -1, device);
+}
+template <typename T>
+Tensor tensor(const std::vector<T>& values, Dtype dtype, Device device = {}) {
+  return Tensor::from(values).to(device, dtype);
+}
+
+}  // namespace v0
+}  // namespace tenon

@@ -1,0 +1,87 @@
+// Tensors of numbers in a program: the dtypes and sizes that PyTorch gives them.
+#include <cmath>
+#include <vector>
+
+#include "ops_support.h"
+
+namespace {
+
+TEST(Literal, WholeNumbersAreInt64AndFractionsFloat32) {
+  EXPECT_EQ(tn::tensor(1).dtype(), tn::int64);
+  EXPECT_EQ(tn::tensor({1, 2}).dtype(), tn::int64);
+  EXPECT_EQ(tn::tensor({1u, 2u}).dtype(), tn::int64);
+  EXPECT_EQ(tn::tensor({int64_t{1}}).dtype(), tn::int64);
+  EXPECT_EQ(tn::tensor({{1, 2}, {3, 4}}).dtype(), tn::int64);
+  EXPECT_EQ(tn::tensor(0.5).dtype(), tn::float32);
+  EXPECT_EQ(tn::tensor({1.0, 2.0}).dtype(), tn::float32);
+  EXPECT_EQ(tn::tensor({1.f, 2.f}).dtype(), tn::float32);
+  EXPECT_EQ(tn::tensor({{1.0}, {2.0}}).dtype(), tn::float32);
+  EXPECT_EQ(tn::tensor(true).dtype(), tn::bool_);
+  EXPECT_EQ(tn::tensor({true, false}).dtype(), tn::bool_);
+  EXPECT_EQ(tn::tensor({1, 2}).to_vector<int64_t>(), (std::vector<int64_t>{1, 2}));
+  EXPECT_EQ(tn::tensor({0.1, 0.2}).to_vector<float>(), (std::vector<float>{0.1f, 0.2f}));
+}
+
+// Types that nobody writes by accident.
+TEST(Literal, SmallIntegersKeepTheirDtype) {
+  EXPECT_EQ(tn::tensor({int8_t{1}}).dtype(), tn::int8);
+  EXPECT_EQ(tn::tensor({uint8_t{1}}).dtype(), tn::uint8);
+  EXPECT_EQ(tn::tensor(int16_t{1}).dtype(), tn::int16);
+}
+
+// torch.tensor([1, 2.5]).
+TEST(Literal, WholeNumbersAndFractionsMix) {
+  const Tensor x = tn::tensor({1, 2.5});
+  EXPECT_EQ(x.dtype(), tn::float32);
+  EXPECT_EQ(x.to_vector<float>(), (std::vector<float>{1.f, 2.5f}));
+  EXPECT_EQ(tn::tensor({1.f, 2.0}).dtype(), tn::float32);
+  EXPECT_EQ(tn::tensor({1, 2.5}, tn::float64).dtype(), tn::float64);
+}
+
+TEST(Literal, ADtypeThatIsGivenIsTaken) {
+  for (const tn::Device d : devices()) {
+    const Tensor x = tn::tensor({0.1, 1e-300}, tn::float64, d);
+    EXPECT_EQ(x.device(), d);
+    EXPECT_EQ(x.to_vector<double>(), (std::vector<double>{0.1, 1e-300})) << "no way by float32";
+    EXPECT_EQ(tn::tensor({1, 2}, tn::float16, d).dtype(), tn::float16);
+    EXPECT_EQ(tn::tensor(7, tn::int32, d).dtype(), tn::int32);
+    EXPECT_EQ(tn::tensor({1.9, -1.9}, tn::int64, d).to_vector<int64_t>(),
+              (std::vector<int64_t>{1, -1}));
+    EXPECT_EQ(tn::tensor({{1, 2}}, tn::uint8, d).dtype(), tn::uint8);
+    const int64_t large = (int64_t{1} << 53) + 1;
+    EXPECT_EQ(tn::tensor(large, tn::int64, d).item<int64_t>(), large) << "no way by float64";
+  }
+}
+
+TEST(Literal, BracesNestToThreeDimensions) {
+  expect_sizes(tn::tensor(1), {});
+  expect_sizes(tn::tensor({1}), {1});
+  expect_sizes(tn::tensor({{1}, {2}}), {2, 1});
+  expect_sizes(tn::tensor({{1.0}, {2.0}}), {2, 1});
+  const Tensor x = tn::tensor({{{1, 2}, {3, 4}}, {{5, 6}, {7, 8}}, {{9, 10}, {11, 12}}});
+  expect_sizes(x, {3, 2, 2});
+  EXPECT_EQ(x.to_vector<int64_t>()[11], 12);
+  expect_error([] { tn::tensor({{1, 2}, {3}}); }, "tensor: rows of different lengths");
+  expect_error([] { tn::tensor({{{1}, {2}}, {{3}}}); }, "tensor: blocks of different lengths");
+}
+
+// As torch.tensor of a numpy array: the program has chosen the type of its elements.
+TEST(Literal, AVectorKeepsTheTypeOfItsElements) {
+  EXPECT_EQ(tn::tensor(std::vector<double>{1, 2}).dtype(), tn::float64);
+  EXPECT_EQ(tn::tensor(std::vector<int32_t>{1, 2}).dtype(), tn::int32);
+  EXPECT_EQ(tn::tensor(std::vector<int32_t>{1, 2}, tn::int64).dtype(), tn::int64);
+  EXPECT_EQ(Tensor::from(std::vector<double>{1, 2}).dtype(), tn::float64);
+  EXPECT_EQ(Tensor::from({1.0, 2.0}).dtype(), tn::float64);
+}
+
+// What stopped programs: classes, indices and places as a user writes them.
+TEST(Literal, NumbersInBracesAreIndicesAndClasses) {
+  for (const tn::Device d : devices()) {
+    const Tensor table = tn::ones({4, 3}, {}, d);
+    expect_sizes(tn::embedding(table, tn::tensor({1, 3}, d)), {2, 3});
+    expect_sizes(tn::gather(table, 0, tn::tensor({{1, 3, 0}}, d)), {1, 3});
+    expect_near(tn::cross_entropy(table, tn::tensor({1, 2, 0, 1}, d)), {std::log(3.0)});
+  }
+}
+
+}  // namespace

@@ -1,0 +1,133 @@
+// Methods of Tensor by PyTorch's names: those that ops got by being one, and those that are more
+// than a call of their op.
+#include <vector>
+
+#include "ops_support.h"
+
+namespace {
+
+using Values = std::vector<double>;
+
+TEST(Methods, ArithmeticHasNames) {
+  for (const tn::Device d : devices()) {
+    const Tensor x = tn::tensor({1.0, -2.0, 4.0}, d), y = tn::tensor({2.0, 3.0, -1.0}, d);
+    expect_near(x.add(y), {3, 1, 3});
+    expect_near(x.add(y, 2), {5, 4, 2});
+    expect_near(x.sub(1), {0, -3, 3});
+    expect_near(x.sub(y, 0.5), {0, -3.5, 4.5});
+    expect_near(x.mul(y), {2, -6, -4});
+    expect_near(x.div(y), {0.5, -2.0 / 3, -4});
+    expect_near(x.div(y, "floor"), {0, -1, -4});
+    expect_near(x.remainder(3), {1, 1, 1});
+    expect_near(x.maximum(y), {2, 3, 4});
+    expect_near(x.clamp(0), {1, 0, 4});
+    expect_near(x.clamp(0, 2), {1, 0, 2});
+    expect_near(x.clamp(tn::none, 2), {1, -2, 2});
+    expect_near(x.addcmul(x, y), {3, -8, 0});
+    expect_near(x.addcmul(x, y, 0.5), {2, -5, 2});
+    expect_near(x.lerp(y, 0.5), {1.5, 0.5, 1.5});
+    expect_near(x.gt(0).logical_and(x.lt(3)), {1, 0, 0});
+    expect_near(x.where(x.gt(0), y), {1, 3, 4});
+  }
+}
+
+TEST(Methods, FormsInPlaceWriteThere) {
+  for (const tn::Device d : devices()) {
+    const Tensor x = tn::tensor({1.0, -2.0, 4.0}, d);
+    x.add_(1).sub_(tn::tensor(1.0, d)).mul_(2).div_(4).clamp_(-0.5, 1);
+    expect_near(x, {0.5, -0.5, 1});
+    x.masked_fill_(x.lt(0), 9);
+    expect_near(x, {0.5, 9, 1});
+    const Tensor rows = tn::zeros({2, 3}, {}, d);
+    const Tensor at = tn::tensor({{2}, {0}}, d);
+    rows.scatter_(1, at, 1.5);
+    expect_near(rows, {0, 0, 1.5, 1.5, 0, 0});
+    rows.scatter_(1, at, tn::tensor({{7.0}, {8.0}}, d));
+    expect_near(rows, {0, 0, 7, 8, 0, 0});
+    rows.scatter_add_(1, at, tn::ones({2, 1}, {}, d));
+    expect_near(rows, {0, 0, 8, 9, 0, 0});
+    rows.index_add_(0, tn::tensor({1, 1}, d), tn::ones({2, 3}, {}, d));
+    expect_near(rows, {0, 0, 8, 11, 2, 2});
+    expect_near(rows.scatter(1, at, 5), {0, 0, 5, 5, 2, 2});
+  }
+}
+
+TEST(Methods, ReductionsAlongADimensionGivePlaces) {
+  for (const tn::Device d : devices()) {
+    const Tensor x = tn::tensor({{1.0, 5.0, 3.0}, {4.0, 2.0, 6.0}}, d);
+    const auto [most, at] = x.max(1);
+    expect_near(most, {5, 6});
+    EXPECT_EQ(at.to_vector<int64_t>(), (std::vector<int64_t>{1, 2}));
+    const auto [least, place] = x.min(0, true);
+    expect_near(least, {1, 2, 3});
+    expect_sizes(place, {1, 3});
+    expect_near(x.max(), {6});
+    expect_near(x.min(), {1});
+    expect_near(x.cumprod(1), {1, 5, 15, 4, 8, 48});
+    expect_near(x.gt(2).count_nonzero({1}), {2, 2});
+  }
+}
+
+TEST(Methods, PiecesAndShapes) {
+  const Tensor x = tn::arange(6).reshape({2, 3});
+  ASSERT_EQ(x.split(2, 1).size(), 2u);
+  expect_sizes(x.split(2, 1)[1], {2, 1});
+  expect_sizes(x.chunk(3, 1)[2], {2, 1});
+  expect_sizes(x.split_with_sizes({1, 2}, 1)[1], {2, 2});
+  expect_sizes(x.unflatten(1, {3, 1}), {2, 3, 1});
+  expect_sizes(x.movedim(0, 1), {3, 2});
+  expect_sizes(x.mT(), {3, 2});
+  expect_sizes(x.view_as(tn::zeros({3, 2})), {3, 2});
+  expect_sizes(x.reshape_as(tn::zeros({6})), {6});
+  expect_sizes(tn::zeros({1, 3}).expand_as(x), {2, 3});
+  expect_sizes(x.nonzero(), {5, 2});
+  expect_near(x.masked_select(x.gt(3)), {4, 5});
+  expect_near(x.roll(1, 1), {2, 0, 1, 5, 3, 4});
+  expect_near(x.index({tn::tensor({1, 0})}), {3, 4, 5, 0, 1, 2});
+}
+
+TEST(Methods, NewTensorsAreOfTheirOwnersKind) {
+  for (const tn::Device d : devices()) {
+    const Tensor x = tn::zeros({2}, tn::float16, d);
+    for (const Tensor& t :
+         {x.new_zeros({3}), x.new_ones({3}), x.new_full({3}, 2), x.new_empty({3})}) {
+      EXPECT_EQ(t.dtype(), tn::float16);
+      EXPECT_EQ(t.device(), d);
+      expect_sizes(t, {3});
+    }
+    expect_near(x.new_full({1}, 2), {2});
+    EXPECT_EQ(x.new_ones({1}, tn::int64).dtype(), tn::int64);
+    EXPECT_EQ(tn::tensor({1, 2}).type_as(x).device(), d);
+    EXPECT_TRUE(x.cpu().device().is_cpu());
+  }
+}
+
+// torch.isclose's rules: |x - y| <= atol + rtol * |y|; infinities only where they are equal.
+TEST(Methods, CloseAndEqual) {
+  for (const tn::Device d : devices()) {
+    const Tensor x = tn::tensor({1.0, INFINITY, NAN, 100.0}, d),
+                 y = tn::tensor({1.0 + 5e-6, INFINITY, NAN, 100.1}, d);
+    EXPECT_EQ(tn::isclose(x, y).to_vector<double>(), (Values{1, 1, 0, 0}));
+    EXPECT_EQ(tn::isclose(x, y, 1e-2, 0, true).to_vector<double>(), (Values{1, 1, 1, 1}));
+    EXPECT_EQ(tn::isclose(x, -x).to_vector<double>(), (Values{0, 0, 0, 0}));
+    EXPECT_FALSE(x.allclose(y));
+    EXPECT_TRUE(x.allclose(y, 1e-2, 0, true));
+    EXPECT_FALSE(x.equal(x)) << "NaN is not itself";
+    EXPECT_TRUE(x.ge(0).equal(y.ge(0)));
+    EXPECT_FALSE(x.equal(tn::zeros({2}, {}, d))) << "other sizes";
+  }
+}
+
+TEST(Methods, AreDifferentiable) {
+  const Tensor x = tn::tensor({1.0, -2.0}).requires_grad_();
+  const Tensor y = x.add(x, 2).where(x.gt(0), 0.5);
+  y.mul(y).sum().backward();
+  expect_near(x.grad(), {18, 0});
+  const Tensor z = tn::zeros({1, 2}), w = tn::tensor({{3.0}}).requires_grad_();
+  const Tensor written = z.clone();
+  written.scatter_(1, tn::tensor({{1}}), w);
+  written.square().sum().backward();
+  expect_near(w.grad(), {6});
+}
+
+}  // namespace

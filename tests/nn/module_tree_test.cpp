@@ -1,0 +1,294 @@
+// Trees of modules: copies, containers without a forward, walks, hooks before forward and in
+// backward, and what a constructor made and never registered.
+#include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <unistd.h>
+
+#include "layers_support.h"
+#include "second_device.h"
+
+using tn::Object, tn::Tensor;
+using tn::nn::BatchNorm1d, tn::nn::Dropout, tn::nn::Linear, tn::nn::ReLU, tn::nn::Sequential;
+
+namespace {
+
+INSTANTIATE_TEST_SUITE_P(Devices, Layers, testing::Values("cpu", second_device()),
+                         [](const auto& param) { return std::string(param.param); });
+
+// What f writes to the log, which goes to stderr.
+template <typename F>
+std::string log_of(F f) {
+  testing::internal::CaptureStderr();
+  f();
+  return testing::internal::GetCapturedStderr();
+}
+
+struct Block : tn::Module {
+  Object norm = child("norm", BatchNorm1d(3));
+  Object inner = child("inner", Linear(3, 3));
+  Tensor scale = parameter("scale", tn::full({1}, 2.0));
+  Tensor forward(Tensor x) { return norm(inner(x)) * scale; }
+};
+struct Net : tn::Module {
+  tn::nn::ModuleList layers = child("layers", tn::nn::ModuleList());
+  tn::nn::ModuleDict heads = child("heads", tn::nn::ModuleDict());
+  tn::nn::ParameterList shifts = child("shifts", tn::nn::ParameterList());
+  Net(int depth, Object head) {
+    for (int i = 0; i < depth; ++i) layers.append(tn::make<Block>());
+    heads.insert("main", head).insert("other", Linear(3, 2));
+    for (int i = 0; i < depth; ++i) shifts.append(tn::zeros({3}));
+  }
+  Tensor forward(Tensor x) {
+    for (size_t i = 0; i < layers.size(); ++i) x = layers[int64_t(i)](x) + shifts[int64_t(i)];
+    return heads["main"](x);
+  }
+};
+
+TEST_P(Layers, ACloneHasTheSameValuesAndNothingInCommon) {
+  const auto net = tn::make<Net>(2, Linear(3, 1));
+  net.to(device);
+  const Tensor x = on(tn::randn({4, 3}));
+  net(x);  // running statistics
+  net->layers[0].get_parameter("inner.weight").requires_grad_(false);
+  net->layers[1].eval();
+  const tn::RandomState random = tn::random_state();
+  const auto copy = net.clone();
+  EXPECT_EQ(tn::random_state(), random) << "what constructors drew";
+  EXPECT_EQ(copy.to_string(), net.to_string());
+  EXPECT_NE(copy, net);
+  const tn::NamedTensors of_net = net.state_dict(), of_copy = copy.state_dict();
+  ASSERT_EQ(names_of(of_copy), names_of(of_net));
+  for (size_t i = 0; i < of_net.size(); ++i) {
+    EXPECT_TRUE(of_net[i].second.equal(of_copy[i].second)) << of_net[i].first;
+    EXPECT_FALSE(of_net[i].second.same_storage(of_copy[i].second)) << of_net[i].first;
+    EXPECT_EQ(of_copy[i].second.device(), device);
+  }
+  EXPECT_FALSE(copy.get_parameter("layers.0.inner.weight").requires_grad());
+  EXPECT_TRUE(copy.get_parameter("layers.1.inner.weight").requires_grad());
+  EXPECT_TRUE(copy->layers[0].training());
+  EXPECT_FALSE(copy->layers[1].training());
+  net.eval();
+  copy.eval();
+  const Tensor before = copy(x);
+  EXPECT_TRUE(before.equal(net(x)));
+  {
+    const tn::NoGrad guard;
+    for (const Tensor& p : net.parameters()) p.zero_();
+  }
+  EXPECT_TRUE(before.equal(copy(x))) << "members of the copy's modules are the copy's";
+  copy(x).sum().backward();
+  EXPECT_TRUE(copy.get_parameter("layers.1.scale").grad().defined());
+  EXPECT_FALSE(net.get_parameter("layers.1.scale").grad().defined());
+}
+
+TEST_P(Layers, ACloneOfPlainLayersKeepsOptionsAndDtype) {
+  const Object model = Sequential(
+      Linear(3, 4, {.bias = false}), Dropout(0.25), ReLU(), [](Tensor x) { return x * 3; },
+      Linear(4, 2));
+  model.to(device, tn::float64);
+  model.child("2", tn::nn::Tanh());  // instead of what the container was made with
+  const Object copy = model.clone();
+  EXPECT_EQ(copy.to_string(), model.to_string());
+  const Tensor x = on(tn::randn({2, 3}, tn::float64));
+  model.eval();
+  copy.eval();
+  EXPECT_EQ(copy(x).dtype(), tn::float64);
+  EXPECT_TRUE(copy(x).equal(model(x)));
+}
+
+TEST_P(Layers, WhatIsSharedInAModelIsSharedInItsClone) {
+  const Object shared = Linear(3, 3);
+  const Object model = Sequential(shared, ReLU(), shared, Linear(3, 3));
+  model.child("3").set("weight", shared.tensor("weight"));
+  const Object copy = model.to(device).clone();
+  EXPECT_EQ(copy.child("0"), copy.child("2"));
+  EXPECT_TRUE(copy.child("0").tensor("weight").is_same(copy.child("3").tensor("weight")));
+  EXPECT_FALSE(copy.child("0").tensor("weight").is_same(shared.tensor("weight")));
+  EXPECT_EQ(copy.parameters().size(), model.parameters().size());
+}
+
+TEST_P(Layers, ACloneIsRefusedWhereNobodySaysHow) {
+  const Object own = Object::empty("Own");
+  EXPECT_EQ(message_of([&] { Sequential(own).clone(); }),
+            "clone: Own was made without a factory and has no method clone() -> object that copies "
+            "it");
+  own.method("clone() -> object", [] { return Object::empty("Own"); });
+  EXPECT_EQ(Sequential(own).clone().child("0").type_name(), "Own");
+}
+
+TEST_P(Layers, ListsAndDictionariesOfModules) {
+  const tn::nn::ModuleList list(Linear(2, 3), ReLU());
+  list.append([](Tensor x) { return x + 1; }).extend({Linear(3, 1)});
+  EXPECT_EQ(list.size(), 4u);
+  EXPECT_EQ(list[-1].tensor("weight").sizes(), (std::vector<int64_t>{1, 3}));
+  std::string types;
+  for (const Object& layer : list) types += layer.type_name() + " ";
+  EXPECT_EQ(types, "Linear ReLU Lambda Linear ");
+  EXPECT_EQ(names_of(list.state_dict()),
+            (std::vector<std::string>{"0.weight", "0.bias", "3.weight", "3.bias"}));
+  EXPECT_EQ(message_of([&] { list[4]; }), "ModuleList: index 4 is out of range for 4 modules");
+  EXPECT_EQ(message_of([&] { list(tn::zeros({2})); }).substr(0, 34),
+            "ModuleList has no method 'forward'");
+
+  const tn::nn::ModuleDict dict({{"conv", Linear(2, 2)}, {"act", ReLU()}});
+  dict.insert("act", tn::nn::Tanh());
+  EXPECT_EQ(dict.keys(), (std::vector<std::string>{"conv", "act"}));
+  EXPECT_EQ(dict["act"].type_name(), "Tanh");
+  EXPECT_TRUE(dict.contains("conv"));
+  EXPECT_FALSE(dict.contains("pool"));
+  EXPECT_EQ(message_of([&] { dict["cov"]; }),
+            "ModuleDict has no child 'cov'; did you mean 'conv'?");
+  EXPECT_EQ(dict.clone().keys(), dict.keys());
+
+  const tn::nn::ParameterList parameters({tn::zeros({2}), tn::ones({3})});
+  EXPECT_EQ(parameters.size(), 2u);
+  EXPECT_TRUE(parameters[1].requires_grad());
+  EXPECT_EQ(parameters[-1].sizes(), (std::vector<int64_t>{3}));
+  EXPECT_EQ(message_of([&] { parameters[2]; }),
+            "ParameterList: index 2 is out of range for 2 parameters");
+  EXPECT_EQ(parameters.clone().to_vector().size(), 2u);
+}
+
+TEST_P(Layers, TheTreeIsWalkedAsPyTorchWalksIt) {
+  const Object shared = ReLU();
+  const Object model = Sequential(Linear(2, 2), Sequential(BatchNorm1d(2), shared), shared);
+  std::string names;
+  for (const auto& [name, module] : model.named_modules()) names += "'" + name + "' ";
+  EXPECT_EQ(names, "'' '0' '1' '1.0' '1.1' ") << "each module once";
+  EXPECT_EQ(model.modules().size(), 5u);
+  std::string order;
+  model.apply([&](Object& module) { order += module.type_name() + " "; });
+  EXPECT_EQ(order, "Linear BatchNorm1d ReLU Sequential ReLU Sequential ");
+  EXPECT_EQ(model.buffers().size(), 3u) << "running_mean, running_var, num_batches_tracked";
+  EXPECT_EQ(model.get_submodule("1.0").type_name(), "BatchNorm1d");
+  EXPECT_TRUE(
+      model.get_parameter("1.0.weight").is_same(model.child("1").child("0").tensor("weight")));
+  EXPECT_EQ(message_of([&] { model.get_submodule("1.2"); }).substr(0, 27),
+            "Sequential has no child '2'");
+  model.requires_grad_(false);
+  for (const Tensor& p : model.parameters()) EXPECT_FALSE(p.requires_grad());
+  model.to(tn::float64);
+  EXPECT_EQ(model.get_parameter("0.weight").dtype(), tn::float64);
+}
+
+TEST_P(Layers, HooksBeforeForwardReplaceTheInput) {
+  const Object layer = tn::nn::Identity();
+  std::vector<int> order;
+  float expected = 3;
+  const uint64_t first = layer.register_forward_pre_hook([&](Object& self, Tensor x) {
+    EXPECT_EQ(self.type_name(), "Identity");
+    order.push_back(1);
+    return x + 1;
+  });
+  layer.register_forward_pre_hook([&](Object&, Tensor x) {
+    order.push_back(2);
+    EXPECT_EQ(x.item<float>(), expected);
+  });
+  layer.register_forward_hook([&](Object&, Tensor x, Tensor) {
+    order.push_back(3);
+    EXPECT_EQ(x.item<float>(), expected) << "as forward got it";
+  });
+  const Tensor x = on(tn::tensor({2.0}));
+  EXPECT_EQ(Sequential(layer)(x).item<float>(), 3.f);
+  EXPECT_EQ(order, (std::vector<int>{1, 2, 3}));
+  layer.remove_forward_hook(first);
+  expected = 2;
+  EXPECT_EQ(layer(x).item<float>(), 2.f);
+  EXPECT_EQ(message_of([&] { layer.remove_forward_hook(first); }),
+            "Identity has no forward hook 1");
+  layer.register_forward_pre_hook([](Object&, Tensor) -> Tensor { tn::fail("no input today"); });
+  EXPECT_NE(message_of([&] { layer(x); }).find("no input today"), std::string::npos);
+}
+
+// y = 3x: grad_output is dL/dy, grad_input three times that.
+TEST_P(Layers, HooksInBackwardSeeBothGradients) {
+  const Object triple = tn::nn::Lambda([](Tensor x) { return x * 3; });
+  double input = 0, output = 0;
+  const tn::BackwardHook hook =
+      triple.register_full_backward_hook([&](Object&, Tensor grad_input, Tensor grad_output) {
+        input = grad_input.defined() ? grad_input.item<double>() : -1;
+        output = grad_output.item<double>();
+      });
+  const Tensor x = on(tn::tensor({2.0})).requires_grad_();
+  (Sequential(triple)(x) * 5 + x).sum().backward();
+  EXPECT_EQ(output, 5);
+  EXPECT_EQ(input, 15) << "what goes through the module, and not what goes by";
+  EXPECT_EQ(x.grad().item<double>(), 16);
+  triple.remove_full_backward_hook(hook);
+
+  triple.register_full_backward_hook(
+      [](Object&, Tensor grad_input, Tensor) { return grad_input * 2; });
+  x.zero_grad();
+  triple(x).sum().backward();
+  EXPECT_EQ(x.grad().item<double>(), 6);
+
+  // An input that needs no gradient.
+  const Object layer = Linear(1, 1).to(device);
+  layer.register_full_backward_hook([&](Object& self, Tensor grad_input, Tensor grad_output) {
+    EXPECT_EQ(self.type_name(), "Linear");
+    EXPECT_FALSE(grad_input.defined());
+    output = grad_output.item<double>();
+  });
+  layer(on(tn::tensor({{2.0}}))).sum().backward();
+  EXPECT_EQ(output, 1);
+}
+
+struct Pair : tn::Module {
+  std::tuple<Tensor, Tensor> forward(Tensor x) { return {x + 1, x * 2}; }
+};
+
+TEST_P(Layers, AModuleWithSeveralResultsGivesThem) {
+  const auto pair = tn::make<Pair>();
+  const auto [a, b] = pair(on(tn::tensor({3.0})));
+  EXPECT_EQ(a.item<float>(), 4.f);
+  EXPECT_EQ(b.item<float>(), 6.f);
+  const Object object = pair;
+  const auto [c, d] = object.call<2>(on(tn::tensor({3.0})));
+  EXPECT_EQ(c.item<float>() + d.item<float>(), 10.f);
+  EXPECT_NE(
+      message_of([&] { object(on(tn::tensor({3.0}))); }).find("1 results asked for, it gives 2"),
+      std::string::npos);
+}
+
+struct Forgetful : tn::Module {
+  Object hidden = Linear(2, 3);                                // never registered
+  std::vector<Object> more{Sequential(Linear(3, 3), ReLU())};  // nor this
+  Tensor shift = tn::zeros({3, 1}).requires_grad_();           // nor this
+  Tensor constant = tn::ones({3});                             // needs no gradient
+  Object activation = ReLU();                                  // has no parameters
+  Object output = child("output", Linear(3, 1));
+  Forgetful() { const Object dropped = Linear(9, 9); }
+  Tensor forward(Tensor x) { return output(hidden(x)); }
+};
+struct Careful : tn::Module {
+  Object inner;
+  Tensor late = tn::zeros({2}).requires_grad_();
+  Careful() : inner(Linear(2, 2)) { child("inner", inner), parameter("late", late); }
+  Tensor forward(Tensor x) { return inner(x); }
+};
+
+TEST_P(Layers, WhatWasNeverRegisteredIsReportedOnce) {
+  const auto forgetful = tn::make<Forgetful>();
+  const Object model = Sequential(forgetful);
+  const std::string log = log_of([&] { model.parameters(); });
+  EXPECT_NE(
+      log.find("Forgetful: its constructor makes a Linear with 2 tensors, a Sequential with 2 "
+               "tensors, a tensor [3, 1] that needs a gradient and never registers it, so "
+               "that parameters(), state_dict() and to() leave it out; expected child(name, "
+               "layer), parameter(name, tensor) or buffer(name, tensor)"),
+      std::string::npos)
+      << log;
+  EXPECT_EQ(log_of([&] { model.parameters(); }), "") << "once";
+  EXPECT_EQ(log_of([&] { tn::make<Careful>().parameters(); }), "");
+  EXPECT_EQ(log_of([&] { tn::make<Net>(2, Linear(3, 1)).parameters(); }), "");
+  const auto late = tn::make<Forgetful>();
+  late.child("hidden", late->hidden);
+  late.child("more", late->more[0]);
+  late.parameter("shift", late->shift);
+  EXPECT_EQ(log_of([&] { late.parameters(); }), "") << "registered after the constructor";
+}
+
+}  // namespace
