@@ -10,7 +10,7 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <mutex>
 #include <span>
 #include <unordered_map>
@@ -57,7 +57,7 @@ class PinnedPool {
   std::mutex mutex_;
   // All of these need the mutex.
   std::vector<void*> free_[kClasses];
-  std::unordered_map<Stream*, std::deque<Flight>> in_flight_;
+  std::unordered_map<Stream*, std::list<Flight>> in_flight_;
   uint64_t taken_ = 0;
 };
 

@@ -51,67 +51,33 @@ Status check_results(const Object* object, const Method& method, const tn_value*
   return nullptr;
 }
 
-// Gives up all results unless `keep` was called.
-class ResultGuard {
- public:
-  ResultGuard(tn_value* results, uint32_t n) : results_(results), n_(n) {}
-  ResultGuard(const ResultGuard&) = delete;
-  ~ResultGuard() {
-    for (uint32_t i = 0; i < n_; ++i) release_value(&results_[i]);
-  }
-  void keep() { n_ = 0; }
-
- private:
-  tn_value* results_;
-  uint32_t n_;
-};
-
-// The arguments of a call whose hooks may replace some of them.
-class HookedArguments {
- public:
-  HookedArguments(const tn_value* args, uint32_t n) : values_(args, args + n), owned_(n) {}
-  HookedArguments(const HookedArguments&) = delete;
-  ~HookedArguments() {
-    for (tn_value& value : owned_) release_value(&value);
-  }
-  const tn_value* data() const { return values_.data(); }
-
-  Status run(const HookList& hooks, Object* object, const Method& method) {
-    const auto n = static_cast<uint32_t>(values_.size());
-    for (const auto& hook : hooks) {
-      if (!hook->before) continue;
-      std::vector<tn_value> given(n);
-      ResultGuard guard(given.data(), n);
-      TN_TRY(hook->fn(hook->self, object, values_.data(), n, given.data(), n));
-      for (uint32_t i = 0; i < n; ++i) {
-        if (given[i].kind == TN_KIND_NONE) continue;
-        TN_TRY(check_value(method.schema, method.schema.arguments[i], given[i],
-                           /*numbers_as_tensors=*/false));
-        std::swap(owned_[i], given[i]);
-        values_[i] = owned_[i];
-      }
-    }
-    return nullptr;
-  }
-
- private:
-  std::vector<tn_value> values_, owned_;  // owned: None, or what a hook gave
-};
-
 // `forward` of an object that has hooks.
 Status invoke_hooked(Object* object, const Method& method, const BoundArguments& arguments,
                      tn_value* results, uint32_t n_results) {
   const std::shared_ptr<const HookList> hooks = object->hooks;
-  HookedArguments hooked(arguments.data(), arguments.size());
-  TN_TRY(hooked.run(*hooks, object, method));
-  if (Status status =
-          method.fn(method.self, object, hooked.data(), arguments.size(), results, n_results)) {
-    return name_object(object, status);
+  const uint32_t n = arguments.size();
+  // The arguments, those of them that hooks replaced, and what one hook gives.
+  std::vector<tn_value> all(size_t{n} * 3);
+  tn_value *const values = all.data(), *const owned = values + n, *const given = owned + n;
+  std::copy_n(arguments.data(), n, values);
+  const ResultsScope scope({owned, 2 * size_t{n}});
+  for (const auto& hook : *hooks) {
+    if (!hook->before) continue;
+    TN_TRY(hook->fn(hook->self, object, values, n, given, n));
+    for (uint32_t i = 0; i < n; ++i) {
+      if (given[i].kind == TN_KIND_NONE) continue;
+      TN_TRY(check_value(method.schema, method.schema.arguments[i], given[i],
+                         /*numbers_as_tensors=*/false));
+      release_value(&owned[i]);
+      values[i] = owned[i] = std::exchange(given[i], {});
+    }
   }
+  if (Status status = method.fn(method.self, object, values, n, results, n_results))
+    return name_object(object, status);
   TN_TRY(check_results(object, method, results, n_results));
   for (const auto& hook : *hooks) {
     if (hook->before) continue;
-    TN_TRY(hook->fn(hook->self, object, hooked.data(), arguments.size(), results, n_results));
+    TN_TRY(hook->fn(hook->self, object, values, n, results, n_results));
     TN_TRY(check_results(object, method, results, n_results));
   }
   return nullptr;
@@ -139,19 +105,14 @@ Status invoke(Object* object, std::string_view name, const tn_value* args, uint3
     shown = fmt::format("{}.{}", object->type, name);
     profile.emplace(profile_event(TN_PROFILE_METHOD, shown.c_str(), {args, n_args}));
   }
-  for (uint32_t i = 0; i < n_results; ++i) results[i] = tn_value{};
-  ResultGuard guard(results, n_results);
-  if (hooked) {
-    TN_TRY(invoke_hooked(object, *method, arguments, results, n_results));
-  } else {
-    if (Status status = method->fn(method->self, object, arguments.data(), arguments.size(),
-                                   results, n_results)) {
-      return name_object(object, status);
-    }
-    TN_TRY(check_results(object, *method, results, n_results));
+  ResultsScope scope({results, n_results});
+  if (hooked)
+    return scope.keep_if_fine(invoke_hooked(object, *method, arguments, results, n_results));
+  if (Status status = method->fn(method->self, object, arguments.data(), arguments.size(), results,
+                                 n_results)) {
+    return name_object(object, status);
   }
-  guard.keep();
-  return nullptr;
+  return scope.keep_if_fine(check_results(object, *method, results, n_results));
 }
 
 }  // namespace tenon

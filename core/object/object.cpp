@@ -137,13 +137,23 @@ Status add_method(Object* object, std::string_view schema, tn_method_fn fn, void
   return nullptr;
 }
 
+// A new list, with room for one more.
+static std::shared_ptr<HookList> hooks_without(const Object* object, uint64_t id) {
+  auto hooks = std::make_shared<HookList>();
+  if (!object->hooks) return hooks;
+  hooks->reserve(object->hooks->size() + 1);
+  for (const auto& hook : *object->hooks) {
+    if (hook->id != id) hooks->push_back(hook);
+  }
+  return hooks;
+}
+
 Status add_forward_hook(Object* object, tn_forward_hook_fn fn, void* self, void (*destroy)(void*),
                         bool before, uint64_t* id) {
   if (fn == nullptr) return invalid("{}: a forward hook has no function", object->type);
-  auto hooks =
-      object->hooks ? std::make_shared<HookList>(*object->hooks) : std::make_shared<HookList>();
-  hooks->reserve(hooks->size() + 1);
-  hooks->push_back(std::make_shared<ForwardHook>(object->last_hook + 1, fn, self, destroy, before));
+  auto hooks = hooks_without(object, 0);
+  hooks->emplace_back();  // before the hook, which owns `self` from then on
+  hooks->back() = std::make_shared<ForwardHook>(object->last_hook + 1, fn, self, destroy, before);
   object->hooks = std::move(hooks);
   object->note_change();
   *id = ++object->last_hook;
@@ -151,15 +161,9 @@ Status add_forward_hook(Object* object, tn_forward_hook_fn fn, void* self, void 
 }
 
 Status remove_forward_hook(Object* object, uint64_t id) {
-  const HookList none;
-  const HookList& before = object->hooks ? *object->hooks : none;
-  auto hooks = std::make_shared<HookList>();
-  for (const auto& hook : before) {
-    if (hook->id != id) hooks->push_back(hook);
-  }
-  if (hooks->size() == before.size()) {
+  auto hooks = hooks_without(object, id);
+  if (!object->hooks || hooks->size() == object->hooks->size())
     return error(TN_NOT_FOUND, "{} has no forward hook {}", object->type, id);
-  }
   object->note_change();
   object->hooks = hooks->empty() ? nullptr : std::move(hooks);
   return nullptr;

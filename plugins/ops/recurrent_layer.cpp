@@ -149,11 +149,43 @@ Meta output_meta(const Tensor& x, const Tensor& h) {
   return Meta(joined_sizes({first_sizes(x, x.dim() - 1), {h.size(-1)}}), x.dtype(), x.device());
 }
 
-// Layers are called by ops that have checked all sizes.
+// The ops that call a layer say what does not fit in their own words; this keeps the layer itself
+// whole, whoever calls it. `states` are h, or h and c.
+void check_layer(const char* op, int64_t gates, const Tensor& x, const States& states,
+                 const Weights& w, Ints batch_sizes) {
+  const auto expect = [&](bool fits, const char* what) {
+    if (!fits) fail(std::string(op) + ": " + what);
+  };
+  expect(w.w_ih.dim() == 2 && w.w_hh.dim() == 2 && w.w_hh.size(0) == w.w_ih.size(0) &&
+             w.w_ih.size(0) % gates == 0 && w.w_ih.size(0) > 0,
+         "w_ih and w_hh are not [gates * hidden, ..]");
+  const int64_t hidden = w.w_ih.size(0) / gates, width = w.w_hh.size(1);
+  expect(w.w_hr.defined() ? sizes_of(w.w_hr) == Sizes{width, hidden} : width == hidden,
+         "w_hh and w_hr do not fit");
+  for (const Tensor& b : {w.b_ih, w.b_hh})
+    expect(!b.defined() || sizes_of(b) == Sizes{gates * hidden}, "a bias is not [gates * hidden]");
+  expect(x.dim() == (batch_sizes.size() == 0 ? 3 : 2) && x.size(-1) == w.w_ih.size(1),
+         "x does not fit batch_sizes and w_ih");
+  int64_t rows = 0, n = batch_sizes.size() == 0 ? x.size(1) : batch_sizes.data()[0], last = n;
+  for (const int64_t size : batch_sizes) {
+    expect(size >= 1 && size <= last, "batch_sizes grow, or one is below 1");
+    rows = checked_add(op, rows, size);
+    last = size;
+  }
+  expect(batch_sizes.size() == 0 ? x.size(0) >= 1 : rows == x.size(0),
+         "x does not have the rows of batch_sizes");
+  expect(sizes_of(states[0]) == Sizes{n, width}, "h is not [n, width]");
+  if (states.size() > 1) expect(sizes_of(states[1]) == Sizes{n, hidden}, "c is not [n, hidden]");
+  expect_one_dtype(op, "x", x, {"h", "c", "w_ih", "w_hh", "b_ih", "b_hh", "w_hr"},
+                   {states[0], states.back(), w.w_ih, w.w_hh, w.b_ih, w.b_hh, w.w_hr});
+}
+
 void layers_of_one_direction() {
   op("_lstm_layer(Tensor x, Tensor h, Tensor c, Tensor w_ih, Tensor w_hh, Tensor? b_ih, Tensor? "
      "b_hh, Tensor? w_hr, bool reverse, int[] batch_sizes) -> (Tensor, Tensor, Tensor)")
-      .infer([](Tensor x, Tensor h, Tensor c, Tensor, Tensor, Tensor, Tensor, Tensor, bool, Ints) {
+      .infer([](Tensor x, Tensor h, Tensor c, Tensor w_ih, Tensor w_hh, Tensor b_ih, Tensor b_hh,
+                Tensor w_hr, bool, Ints batch_sizes) {
+        check_layer("lstm", 4, x, {h, c}, {w_ih, w_hh, b_ih, b_hh, w_hr}, batch_sizes);
         return std::tuple{output_meta(x, h), Meta(h), Meta(c)};
       })
       .meaning([](Tensor x, Tensor h, Tensor c, Tensor w_ih, Tensor w_hh, Tensor b_ih, Tensor b_hh,
@@ -165,7 +197,9 @@ void layers_of_one_direction() {
       });
   op("_gru_layer(Tensor x, Tensor h, Tensor w_ih, Tensor w_hh, Tensor? b_ih, Tensor? b_hh, bool "
      "reverse, int[] batch_sizes) -> (Tensor, Tensor)")
-      .infer([](Tensor x, Tensor h, Tensor, Tensor, Tensor, Tensor, bool, Ints) {
+      .infer([](Tensor x, Tensor h, Tensor w_ih, Tensor w_hh, Tensor b_ih, Tensor b_hh, bool,
+                Ints batch_sizes) {
+        check_layer("gru", 3, x, {h}, {w_ih, w_hh, b_ih, b_hh, {}}, batch_sizes);
         return std::tuple{output_meta(x, h), Meta(h)};
       })
       .meaning([](Tensor x, Tensor h, Tensor w_ih, Tensor w_hh, Tensor b_ih, Tensor b_hh,
@@ -177,7 +211,9 @@ void layers_of_one_direction() {
       });
   op("_rnn_layer(Tensor x, Tensor h, Tensor w_ih, Tensor w_hh, Tensor? b_ih, Tensor? b_hh, bool "
      "relu, bool reverse, int[] batch_sizes) -> (Tensor, Tensor)")
-      .infer([](Tensor x, Tensor h, Tensor, Tensor, Tensor, Tensor, bool, bool, Ints) {
+      .infer([](Tensor x, Tensor h, Tensor w_ih, Tensor w_hh, Tensor b_ih, Tensor b_hh, bool, bool,
+                Ints batch_sizes) {
+        check_layer("rnn", 1, x, {h}, {w_ih, w_hh, b_ih, b_hh, {}}, batch_sizes);
         return std::tuple{output_meta(x, h), Meta(h)};
       })
       .meaning([](Tensor x, Tensor h, Tensor w_ih, Tensor w_hh, Tensor b_ih, Tensor b_hh,

@@ -235,7 +235,6 @@ void signs_and_steps() {
   op("heaviside(Tensor x, Tensor values) -> Tensor",
      "where(x == 0, values, where(x > 0, element(1), element(0)))")
       .doc("0 below 0, 1 above it, and values where x is 0.")
-      .no_gradient()
       .inplace();
   op("copysign(Tensor x, Tensor y) -> Tensor",
      "let t = float(y); let a = abs(float(x))\n"

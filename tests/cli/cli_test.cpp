@@ -95,8 +95,8 @@ TEST_F(CliTest, WhatIsWrongInTheJsonIsNamedWithItsLine) {
       {{{"\"Adam\"", "\"Adma\""}}, "t.json:14: "},
       {{{"\"Adam\"", "\"Adma\""}}, "'Adam'"},
       {{{"\"Adam\"", "\"Linear\""}},
-       "t.json:14: optimizer: 'Linear' is no optimizer (known are SGD, Adam, AdamW, "
-       "Adagrad, SparseAdam)"},
+       "t.json:14: optimizer: 'Linear' is no optimizer (known are SGD, Adam, AdamW, Adagrad, "
+       "SparseAdam, RMSprop, "},
       {{{"\"Adam\"", "\"CsvFile\""}}, "t.json:14: optimizer: 'CsvFile' is no optimizer"},
       {{{"\"ReLU\"", "\"CsvFile\""}},
        "t.json:10: layer: 'CsvFile' is no layer (known are Linear, "},

@@ -232,6 +232,26 @@ TEST(Sequences, HaveTheGradientsOfDifferences) {
           return tn::grid_sample(in[0], in[1], {.padding_mode = "border"});
         },
         {sample({1, 2, 3, 3}, d), sample({1, 2, 2, 2}, d, 1.0) * 0.4});
+    gradcheck([](const TensorList& in) { return tn::pdist(in[0], 3.0); }, {sample({4, 3}, d)});
+    const Tensor classes = tn::tensor({2, 0}, d), labels = tn::tensor({{2, 0, -1}, {1, -1, 0}}, d);
+    gradcheck([&](const TensorList& in) { return tn::multi_margin_loss(in[0], classes); },
+              {sample({2, 3}, d)});
+    gradcheck([&](const TensorList& in) { return tn::multilabel_margin_loss(in[0], labels); },
+              {sample({2, 3}, d)});
+    const Tensor samples2 = tn::full({1, 2, 2}, 0.3, tn::float64, d),
+                 samples3 = tn::full({1, 2, 3}, 0.3, tn::float64, d);
+    gradcheck(
+        [&](const TensorList& in) {
+          return tn::fractional_max_pool2d(in[0], 2,
+                                           {.output_size = {3, 3}, .random_samples = samples2});
+        },
+        {sample({1, 2, 5, 5}, d)});
+    gradcheck(
+        [&](const TensorList& in) {
+          return tn::fractional_max_pool3d(in[0], 2,
+                                           {.output_size = {2, 2, 2}, .random_samples = samples3});
+        },
+        {sample({1, 2, 4, 4, 4}, d)});
   }
 }
 

@@ -60,9 +60,12 @@ struct Exception {
 };
 constexpr const char* kFromOutput =
     "its derivative reads the output, which is a half, as PyTorch's does";
+constexpr const char* kEachStep = "the state of each step is a half, as PyTorch's is";
 const std::map<std::string, Exception> kExceptions = {
-    {"div", {6, kFromOutput}},   {"expm1", {16, kFromOutput}},   {"reciprocal", {2, kFromOutput}},
-    {"rsqrt", {2, kFromOutput}}, {"sigmoid", {16, kFromOutput}}, {"tanh", {128, kFromOutput}},
+    {"gru", {16, kEachStep}},         {"lstm", {64, kEachStep}},   {"rnn_relu", {8, kEachStep}},
+    {"rnn_tanh", {128, kEachStep}},   {"div", {6, kFromOutput}},   {"expm1", {16, kFromOutput}},
+    {"reciprocal", {2, kFromOutput}}, {"rsqrt", {2, kFromOutput}}, {"sigmoid", {16, kFromOutput}},
+    {"tanh", {128, kFromOutput}},
 };
 
 class Units {

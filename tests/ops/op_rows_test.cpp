@@ -344,6 +344,10 @@ TEST(OpRows, EveryDifferentiableOpHasOne) {
       // recurrent
       "lstm", "gru", "rnn_tanh", "rnn_relu", "lstm_cell", "gru_cell", "rnn_tanh_cell",
       "rnn_relu_cell",
+      // distance_test
+      "cdist", "pdist", "multi_margin_loss", "multilabel_margin_loss", "grid_sample",
+      "fractional_max_pool2d", "fractional_max_pool2d_with_indices", "fractional_max_pool3d",
+      "fractional_max_pool3d_with_indices",
       // random
       "uniform_", "normal_", "bernoulli_", "fill_",
       // dropout_test

@@ -190,7 +190,7 @@ const std::vector<Row>& rows() {
 
 TEST(Reduce, EachOpHasPyTorchsValuesAndGradient) {
   for (tn::Device d : devices()) {
-    Tensor x = tn::tensor<double>({{1, -5, 3}, {4, 2, 0}}, d);
+    Tensor x = tn::tensor({{1, -5, 3}, {4, 2, 0}}, tn::float64, d);
     for (const Row& row : rows()) {
       SCOPED_TRACE(d.name() + " " + row.name);
       expect_near(row.op({x}), row.values, 1e-12);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <type_traits>
 #include <vector>
 
@@ -46,9 +47,17 @@ class MixedNumbers {
 template <typename To, typename T>
 Tensor tensor_of(const T* numbers, size_t n, Ints sizes) {
   Tensor t = Tensor::empty(sizes, dtype_of<To>());
-  if (n == 0) return t;
-  To* elements = t.mutable_data<To>();
-  for (size_t i = 0; i < n; ++i) elements[i] = static_cast<To>(numbers[i]);
+  // Written, and not filled where it lies: a compiled function that makes constants is recorded.
+  const To* elements = nullptr;
+  std::unique_ptr<To[]> converted;
+  if constexpr (std::is_same_v<To, T>) {
+    elements = numbers;
+  } else {
+    converted.reset(new To[n]);
+    for (size_t i = 0; i < n; ++i) converted[i] = static_cast<To>(numbers[i]);
+    elements = converted.get();
+  }
+  check(api.tensor->write(t.get(), elements, n * sizeof(To)));
   return t;
 }
 template <typename T>

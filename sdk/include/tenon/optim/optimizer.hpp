@@ -36,8 +36,9 @@ class Optimizer : public Object {
     return list;
   }
   // Copies states in and sets the options of all groups; where an Error is thrown options are as
-  // before. strict: names must match one to one. Without it states alone are loaded where the
-  // dict has no groups, and what only one side has is left.
+  // before. strict: names must match one to one, but a parameter of which the dict has no state, as
+  // before a first step, has none afterwards. Without it states alone are loaded where the dict has
+  // no groups, and what only one side has is left.
   void load_state_dict(const NamedTensors& state, bool strict = true) const {
     const detail::GroupOptions options(*this);
     NamedTensors states, groups;
@@ -46,9 +47,16 @@ class Optimizer : public Object {
     if (groups.empty() && !strict) return Object::load_state_dict(states, strict);
     options.expect_fit(groups, strict);
     const NamedTensors before = options.get();
+    const NamedTensors without = strict ? states_without(states) : NamedTensors();
+    states.insert(states.end(), without.begin(), without.end());
     try {
       options.set(groups, strict);
       Object::load_state_dict(states, strict);
+      for (const auto& [name, tensor] : without) {
+        const size_t point = name.rfind('.');
+        get_submodule(name.substr(0, point))
+            .set(name.c_str() + point + 1, Tensor(), TN_ENTRY_STATE);
+      }
     } catch (...) {
       options.set(before, /*strict=*/true);
       throw;
@@ -131,6 +139,19 @@ class Optimizer : public Object {
     uint32_t n = 0;
     check(detail::api.object->group(get(), group, &tensors, &n));
     return Tensors(tensors, n).to_vector();
+  }
+
+ private:
+  // The own entries "state.3.exp_avg" of the parameters of which `given` has none.
+  NamedTensors states_without(const NamedTensors& given) const {
+    NamedTensors missing;
+    for (const auto& entry : Object::state_dict()) {
+      const std::string parameter = entry.first.substr(0, entry.first.rfind('.') + 1);
+      bool found = !parameter.starts_with("state.");
+      for (const auto& other : given) found = found || other.first.starts_with(parameter);
+      if (!found) missing.push_back(entry);
+    }
+    return missing;
   }
 };
 
