@@ -150,7 +150,7 @@ Meta output_meta(const Tensor& x, const Tensor& h) {
 }
 
 // The ops that call a layer say what does not fit in their own words; this keeps the layer itself
-// whole, whoever calls it. `states` are h, or h and c.
+// whole, whoever calls it: before a kernel by its inference, else in its meaning. `states` are h, or h and c.
 void check_layer(const char* op, int64_t gates, const Tensor& x, const States& states,
                  const Weights& w, Ints batch_sizes) {
   const auto expect = [&](bool fits, const char* what) {
@@ -190,9 +190,10 @@ void layers_of_one_direction() {
       })
       .meaning([](Tensor x, Tensor h, Tensor c, Tensor w_ih, Tensor w_hh, Tensor b_ih, Tensor b_hh,
                   Tensor w_hr, bool reverse, Ints batch_sizes) {
+        const Weights weights = {w_ih, w_hh, b_ih, b_hh, w_hr};
+        check_layer("lstm", 4, x, {h, c}, weights, batch_sizes);
         const Rows rows(x, batch_sizes);
-        const Walked w =
-            lstm_layer(rows.x, {w_ih, w_hh, b_ih, b_hh, w_hr}, rows.batch_sizes, {h, c}, reverse);
+        const Walked w = lstm_layer(rows.x, weights, rows.batch_sizes, {h, c}, reverse);
         return std::tuple{rows.shaped(w.rows), w.last[0], w.last[1]};
       });
   op("_gru_layer(Tensor x, Tensor h, Tensor w_ih, Tensor w_hh, Tensor? b_ih, Tensor? b_hh, bool "
@@ -204,9 +205,10 @@ void layers_of_one_direction() {
       })
       .meaning([](Tensor x, Tensor h, Tensor w_ih, Tensor w_hh, Tensor b_ih, Tensor b_hh,
                   bool reverse, Ints batch_sizes) {
+        const Weights weights = {w_ih, w_hh, b_ih, b_hh, {}};
+        check_layer("gru", 3, x, {h}, weights, batch_sizes);
         const Rows rows(x, batch_sizes);
-        const Walked w =
-            gru_layer(rows.x, {w_ih, w_hh, b_ih, b_hh, {}}, rows.batch_sizes, {h}, reverse);
+        const Walked w = gru_layer(rows.x, weights, rows.batch_sizes, {h}, reverse);
         return std::tuple{rows.shaped(w.rows), w.last[0]};
       });
   op("_rnn_layer(Tensor x, Tensor h, Tensor w_ih, Tensor w_hh, Tensor? b_ih, Tensor? b_hh, bool "
@@ -218,9 +220,10 @@ void layers_of_one_direction() {
       })
       .meaning([](Tensor x, Tensor h, Tensor w_ih, Tensor w_hh, Tensor b_ih, Tensor b_hh,
                   bool is_relu, bool reverse, Ints batch_sizes) {
+        const Weights weights = {w_ih, w_hh, b_ih, b_hh, {}};
+        check_layer("rnn", 1, x, {h}, weights, batch_sizes);
         const Rows rows(x, batch_sizes);
-        const Walked w = rnn_layer(rows.x, {w_ih, w_hh, b_ih, b_hh, {}}, rows.batch_sizes, {h},
-                                   reverse, is_relu);
+        const Walked w = rnn_layer(rows.x, weights, rows.batch_sizes, {h}, reverse, is_relu);
         return std::tuple{rows.shaped(w.rows), w.last[0]};
       });
 }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "config.h"
+#include "run_folder.h"
 #include "text.h"
 
 namespace tenon::cli {
@@ -30,18 +31,26 @@ bool is_same_folder(const std::string& a, const std::string& b) {
   return a == b || std::filesystem::equivalent(a, b, none);
 }
 
+bool is_folder(const std::string& path) {
+  std::error_code none;
+  return std::filesystem::is_directory(path, none);
+}
+
 }  // namespace
 
-Checkpoints::Checkpoints(const Line& line) {
-  if (line.has("checkpoint")) {
-    folder_name_ = path_of(line, "--checkpoint");
-    folder_.emplace(folder_name_);
-  }
+Checkpoints::Checkpoints(const Line& line, const std::string& usual) {
+  folder_name_ = line.has("checkpoint") ? path_of(line, "--checkpoint") : usual;
+  if (!folder_name_.empty()) folder_.emplace(folder_name_);
   if (line.has("every")) {
-    if (!folder_) throw UsageError("--every is of --checkpoint DIR, which is missing");
+    if (!folder_)
+      throw UsageError("--every is of --checkpoint DIR or --run DIR, which are missing");
     every_ = integer_of(line, "every", 1, kMostCounted);
   }
-  if (line.has("resume")) resumed_ = path_of(line, "--resume");
+  if (!line.has("resume")) return;
+  resumed_ = path_of(line, "--resume");
+  // That of a run has its checkpoints in a folder of their own.
+  if (const std::string inner = RunFolder::checkpoints_in(resumed_); is_folder(inner))
+    resumed_ = inner;
 }
 
 Checkpoints::~Checkpoints() {

@@ -14,8 +14,9 @@ namespace tenon::cli {
 
 class Checkpoints {
  public:
-  // --checkpoint DIR, --every N and --resume DIR. Throws UsageError.
-  explicit Checkpoints(const Line& line);
+  // --checkpoint DIR, --every N and --resume DIR. Without --checkpoint they go to `usual`, unless it
+  // is empty. Throws UsageError.
+  Checkpoints(const Line& line, const std::string& usual);
   Checkpoints(const Checkpoints&) = delete;
   ~Checkpoints();
   static void add_options(boost::program_options::options_description& options);

@@ -13,6 +13,8 @@ Command ops_command();
 Command header_command();
 Command devices_command();
 Command explain_command();
+Command summary_command();
+Command graph_command();
 Command bench_command();
 
 }  // namespace tenon::cli

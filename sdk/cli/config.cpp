@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <tenon/metrics.hpp>
+
 #include "description.h"
 #include "text.h"
 
@@ -44,10 +46,29 @@ void read_split(Fields& fields, DataConfig& data) {
   data.test_every = fields.integer("test_every", 2, kMostCounted);
 }
 
+// Columns of numbers: one, or a list of them.
+std::vector<int64_t> target_columns(const std::string& file, const JsonMember& member) {
+  const Json& value = member.value;
+  std::vector<int64_t> columns;
+  const auto add = [&](const Json& item) {
+    if (item.kind == Json::Kind::kInt) columns.push_back(item.integer);
+    return item.kind == Json::Kind::kInt && item.integer >= 0;
+  };
+  const bool listed = value.kind == Json::Kind::kArray && !value.items.empty();
+  if (listed ? std::ranges::all_of(value.items, add) : add(value)) return columns;
+  fail_at(file, member.line,
+          "data: targets are columns of numbers: a number from 0, or a list of these");
+}
+
 void read_csv_data(const std::string& file, Fields& fields, DataConfig& data) {
   const JsonMember& csv = fields.require("csv");
   data.paths = {path_from(file, csv, csv.value)};
   data.label = label_column(file, fields);
+  if (const JsonMember* targets = fields.find("targets")) {
+    if (fields.find("label") != nullptr)
+      fail_at(file, targets->line, "data: label and targets are there, expected one of them");
+    data.targets = target_columns(file, *targets);
+  }
   data.header = fields.boolean("header", false);
   read_split(fields, data);
 }
@@ -131,23 +152,38 @@ DataConfig read_data(const std::string& file, const Json& json) {
   return data;
 }
 
-// The layers in order. `repeat` stands for so many of one.
-Description read_model(const std::string& file, const JsonMember& member) {
-  if (member.value.kind != Json::Kind::kArray || member.value.items.empty()) {
-    fail_at(file, member.line, "model: a list of layers [{\"layer\": ...}, ...] is expected");
+void read_metrics(Fields& fields, TrainingConfig& config) {
+  const JsonMember* metrics = fields.find("metrics");
+  if (metrics == nullptr) return;
+  config.metrics_line = metrics->line;
+  if (metrics->value.kind != Json::Kind::kArray) {
+    fail_at(config.file, metrics->line, "metrics: a list of names is expected, as [\"f1\"]");
   }
-  Description model{.name = "Sequential", .where = place_at(file, member.line)};
-  int64_t layers = 0;
-  for (const Json& item : member.value.items) {
-    Description layer = read_description(file, item, "layer", "repeat");
-    layer.repeat = Fields(file, item, "layer").integer("repeat", 1, kMostLayers, 1);
-    layers += layer.repeat;
-    if (layers > kMostLayers) {
-      fail(fmt::format("{}: model: more than {} layers", layer.where, kMostLayers));
+  for (const Json& item : metrics->value.items) {
+    if (item.kind != Json::Kind::kString) {
+      fail_at(config.file, item.line,
+              fmt::format("metrics: a name is expected, this is {}", item.kind_name()));
     }
-    model.children.push_back(std::move(layer));
+    try {
+      const std::string name = metrics::make_metric(item.text)->name();
+      if (std::ranges::find(config.metrics, name) != config.metrics.end())
+        fail(fmt::format("'{}' is there twice", name));
+      config.metrics.push_back(name);
+    } catch (const Error& error) {
+      fail_at(config.file, item.line, fmt::format("metrics: {}", error.what()));
+    }
   }
-  return model;
+}
+
+void read_early_stopping(Fields& fields, TrainingConfig& config) {
+  const JsonMember* member = fields.find("early_stopping");
+  if (member == nullptr) return;
+  Fields own(config.file, member->value, "early_stopping");
+  EarlyStoppingOptions options;
+  options.patience = own.integer("patience", 0, kMostCounted, 5);
+  options.min_delta = own.number("min_delta", 0, kMostFloat, 0);
+  own.finish();
+  config.early_stopping = options;
 }
 
 }  // namespace
@@ -161,7 +197,7 @@ TrainingConfig read_config(const std::string& file, bool forward_alone) {
 
   const JsonMember& model = fields.require("model");
   config.model_line = model.line;
-  config.model = read_model(file, model);
+  config.model = read_layers(file, model, "model");
   const bool whole = !forward_alone || fields.find("optimizer") != nullptr;
   if (whole) {
     config.optimizer = read_description(file, fields.require("optimizer").value, "optimizer");
@@ -174,7 +210,10 @@ TrainingConfig read_config(const std::string& file, bool forward_alone) {
     config.schedule = read_schedule(file, *schedule);
   }
   config.clip_grad_norm = fields.positive("clip_grad_norm", kMostFloat, 0);
+  config.accumulate = fields.integer("accumulate", 1, kMostInBatch, 1);
   config.compile = fields.boolean("compile", false);
+  read_metrics(fields, config);
+  read_early_stopping(fields, config);
   if (fields.find("device") != nullptr) config.device = fields.string("device");
   // A table has passes; text is read at random places.
   const bool of_text = config.data.kind == DataConfig::Kind::kText;

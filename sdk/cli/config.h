@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <tenon/build.hpp>
+#include <tenon/early_stopping.hpp>
 
 #include "json.h"
 #include "schedules.h"
@@ -24,6 +26,7 @@ struct DataConfig {
   // CSV
   int64_t label = -1;
   bool header = false;
+  std::vector<int64_t> targets;  // columns of numbers to learn, instead of a class
   // Safetensors: names of tensors
   std::string input, target;
   // All but text
@@ -38,9 +41,8 @@ struct DataConfig {
 inline constexpr int64_t kMostCounted = int64_t{1} << 40;
 inline constexpr int64_t kMostContext = int64_t{1} << 20;
 inline constexpr int64_t kMostInBatch = int64_t{1} << 28;  // characters in the windows of a batch
-inline constexpr int64_t kMostLayers = 10000;
-inline constexpr double kMostFactor = 1e6;         // of a learning rate, and the rate
-inline constexpr double kMostFloat = 3.402823e38;  // that float32 holds
+inline constexpr double kMostFactor = 1e6;                 // of a learning rate, and the rate
+inline constexpr double kMostFloat = 3.402823e38;          // that float32 holds
 
 struct TrainingConfig {
   std::string file;
@@ -51,8 +53,12 @@ struct TrainingConfig {
   std::string loss;
   int loss_line = 0;
   ScheduleConfig schedule;
-  double clip_grad_norm = 0;  // 0: not clipped
-  bool compile = false;       // steps are recorded and replayed
+  double clip_grad_norm = 0;         // 0: not clipped
+  int64_t accumulate = 1;            // parts of a batch
+  std::vector<std::string> metrics;  // beside the loss and the accuracy
+  int metrics_line = 0;
+  std::optional<EarlyStoppingOptions> early_stopping;
+  bool compile = false;  // steps are recorded and replayed
   std::string device;
   int64_t epochs = 0;  // tables
   int64_t steps = 0;   // text

@@ -2,7 +2,9 @@
 // by config.cpp.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include <tenon/build.hpp>
 
@@ -10,10 +12,17 @@
 
 namespace tenon::cli {
 
-// `kind` is the field with the factory's name: "layer", "optimizer"; `skipped` is none of its
-// options. Errors about the description begin with the file and the line.
+inline constexpr int64_t kMostLayers = 10000;
+
+// `kind` is the field with the factory's name: "layer", "optimizer"; those of `skipped` are none of
+// its options. Errors about the description begin with the file and the line.
 Description read_description(const std::string& file, const Json& json, const std::string& kind,
-                             const std::string& skipped = "");
+                             const std::vector<std::string>& skipped = {});
+
+// A list of layers in order, as a Sequential: by factories' names, with lists of their own where they
+// are containers, as {"residual": [..]}, {"branches": {..}} or {"shared": ".."}. `what` begins
+// errors.
+Description read_layers(const std::string& file, const JsonMember& member, const std::string& what);
 
 // "file:line", as errors begin.
 std::string place_at(const std::string& file, int line);

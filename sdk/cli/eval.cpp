@@ -3,12 +3,24 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
+#include "scores.h"
 #include "text.h"
 #include "training.h"
 
 namespace tenon::cli {
 namespace {
 namespace po = boost::program_options;
+
+void print_scores(const std::vector<Score>& scores, const Training& training, bool json) {
+  if (!json) {
+    for (const Score& s : scores) fmt::print("{}\n", s.line());
+    return;
+  }
+  nlohmann::ordered_json document;
+  for (const Score& s : scores) document[s.json_key()] = s.value;
+  document["device"] = training.device.name();
+  fmt::print("{}\n", document.dump(2));
+}
 
 int run(const Line& line) {
   if (!line.has("weights")) throw UsageError("eval: --weights FILE is missing");
@@ -22,14 +34,7 @@ int run(const Line& line) {
                      shown(training.config.file)));
   }
   load_weights(training, state, weights);
-  const Score result = score(training);
-  if (line.flag("json")) {
-    fmt::print("{}\n", nlohmann::ordered_json{{result.json_key(), result.value},
-                                              {"device", training.device.name()}}
-                           .dump(2));
-  } else {
-    fmt::print("{}\n", result.line());
-  }
+  print_scores(final_scores(training), training, line.flag("json"));
   return 0;
 }
 

@@ -32,7 +32,8 @@ std::string help(const std::vector<Command>& commands) {
 int run(const std::vector<std::string>& words) {
   const std::vector<Command> commands = {train_command(),   eval_command(),    generate_command(),
                                          plugins_command(), ops_command(),     header_command(),
-                                         devices_command(), explain_command(), bench_command()};
+                                         devices_command(), explain_command(), summary_command(),
+                                         graph_command(),   bench_command()};
   if (words.empty()) throw UsageError("a command is missing");
   if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
     fmt::print("{}", help(commands));

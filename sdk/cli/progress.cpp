@@ -9,6 +9,20 @@
 
 namespace tenon::cli {
 
+namespace {
+
+// The first step is not counted: it makes what later ones find.
+std::string pace_text(double seconds, int64_t done, int64_t left) {
+  if (done < 1 || !(seconds > 0)) return "";
+  const double rate = static_cast<double>(done) / seconds;
+  const auto rest = static_cast<int64_t>(static_cast<double>(left) / rate + 0.5);
+  const std::string hours = rest >= 3600 ? fmt::format("{}:", rest / 3600) : "";
+  return fmt::format("  {:.3g} steps/s  {}{:02}:{:02} left", rate, hours, rest / 60 % 60,
+                     rest % 60);
+}
+
+}  // namespace
+
 Progress::Progress(int64_t total)
     : total_(std::max<int64_t>(total, 1)), shown_(::isatty(STDERR_FILENO) == 1) {}
 
@@ -16,13 +30,16 @@ void Progress::step(const std::string& label) {
   ++done_;
   if (!shown_) return;
   const auto now = std::chrono::steady_clock::now();
+  if (done_ == 1) start_ = now;
   if (now < next_ && done_ < total_) return;
   next_ = now + std::chrono::milliseconds(50);
   constexpr int kWidth = 30;
   const double part = static_cast<double>(std::min(done_, total_)) / static_cast<double>(total_);
   const int filled = static_cast<int>(kWidth * part);
-  fmt::print(stderr, "\r\x1b[K{} [{:#<{}}{:.<{}}] {:3}%", label, "", filled, "", kWidth - filled,
-             static_cast<int>(100 * part));
+  fmt::print(stderr, "\r\x1b[K{} [{:#<{}}{:.<{}}] {:3}%{}", label, "", filled, "", kWidth - filled,
+             static_cast<int>(100 * part),
+             pace_text(std::chrono::duration<double>(now - start_).count(), done_ - 1,
+                       std::max<int64_t>(total_ - done_, 0)));
   std::fflush(stderr);
   drawn_ = true;
 }

@@ -1,4 +1,4 @@
-// A progress bar on a terminal; nothing where stderr is none.
+// A progress bar on a terminal, with rate and time left; nothing where stderr is none.
 #pragma once
 
 #include <chrono>
@@ -23,7 +23,7 @@ class Progress {
   int64_t done_ = 0;
   const bool shown_;
   bool drawn_ = false;
-  std::chrono::steady_clock::time_point next_{};
+  std::chrono::steady_clock::time_point start_{}, next_{};  // start_: of the second step
 };
 
 }  // namespace tenon::cli

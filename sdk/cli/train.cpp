@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <ranges>
 #include <utility>
 
@@ -13,6 +14,8 @@
 #include "commands.h"
 #include "compiled_text.h"
 #include "progress.h"
+#include "run_folder.h"
+#include "scores.h"
 #include "text.h"
 #include "training.h"
 
@@ -56,6 +59,7 @@ struct Trained {
   int64_t steps;         // that were made, here
   int64_t made;          // in all, before it was resumed too
   std::string compiled;  // Trainer::describe
+  std::string stopped;   // why it ended before its last step; "": it did not
 
   Trained(const Results& results, const Trainer& trainer, int64_t first)
       : list(results.list()),
@@ -64,113 +68,170 @@ struct Trained {
         compiled(trainer.describe()) {}
 };
 
-// What goes on while it trains, beside the steps.
+// What the command's line says of a training, beside its file.
 struct Watch {
   const Training& training;
   Checkpoints& checkpoints;
+  RunFolder& run;
   bool json;
 };
 
-// All that the next steps depend on.
-template <typename Batches>
-Checkpoint checkpoint_of(const Training& training, Batches& batches, Plateau& plateau) {
-  Checkpoint checkpoint{
-      .model = training.model, .optimizer = training.optimizer, .loader = batches};
-  if (plateau.defined()) checkpoint.schedule = plateau;
-  return checkpoint;
-}
+// What both kinds of training do beside the steps: schedules that go by the loss, early stopping,
+// checkpoints, lines of the result.
+class Loop {
+ public:
+  // `every`: the steps of a line.
+  Loop(const Watch& watch, int64_t steps, int64_t every)
+      : watch_(watch),
+        config_(watch.training.config),
+        trainer_(make_trainer(watch.training, config_.compile)),
+        plateau_(config_.schedule, watch.training.optimizer),
+        steps_(steps),
+        every_(every) {
+    if (config_.early_stopping) stopping_.emplace(*config_.early_stopping);
+  }
 
-// A line for each epoch, with the accuracy on the batches as they were trained on, with dropout.
+  // Goes on where a checkpoint was, and gives its steps; all that the next steps depend on is in it.
+  template <typename Batches>
+  int64_t begin(Batches& batches) {
+    checkpoint_.model = watch_.training.model;
+    checkpoint_.optimizer = watch_.training.optimizer;
+    checkpoint_.loader = batches;
+    if (plateau_.defined()) checkpoint_.schedule = plateau_;
+    if (stopping_) checkpoint_.more = {{"early_stopping", *stopping_}};
+    first_ = watch_.checkpoints.resume(checkpoint_);
+    trainer_.go_to(first_);
+    watch_.run.begin(first_);
+    results_.emplace(watch_.training, steps_ - std::min(steps_, first_), watch_.json);
+    watch_.checkpoints.catch_signals();
+    return first_;
+  }
+  // There is nothing left to do.
+  bool is_done() const { return first_ >= steps_ || (stopping_ && stopping_->stopped()); }
+
+  void on_step(const Trainer::Step& step, const std::string& label) {
+    plateau_.add(step.loss, step.target.size(0));
+    items_ += step.target.size(0);
+    results_->step(label);
+    ends_line_ = trainer_.steps() % every_ == 0 || trainer_.steps() == steps_;
+    if (!ends_line_) save();
+  }
+  // `values` are those of the line. What is saved has what the line decides.
+  void on_line(std::string line, ordered_json values, double lr) {
+    const bool scores = !config_.metrics.empty() || stopping_ || watch_.run.is_open();
+    double held_out = 0;
+    if (scores && ends_line_) {
+      const std::vector<Score> all = all_scores(watch_.training);
+      held_out = all[0].value;
+      for (const Score& s : all) {
+        line += fmt::format("  {} {:.4f}", s.name, s.value);
+        values[s.json_key()] = s.value;
+      }
+    }
+    results_->add(line, values, lr);
+    watch_.run.add(trainer_.steps(), std::exchange(items_, 0), std::move(values), lr);
+    if (!ends_line_) return;
+    plateau_.end_line();
+    const bool stops = stopping_ && stopping_->step(held_out);
+    save();
+    if (stops) trainer_.stop();
+  }
+
+  Trainer& trainer() { return trainer_; }
+  Trained trained() const {
+    Trained result(*results_, trainer_, first_);
+    if (stopping_ && stopping_->stopped()) {
+      result.stopped = fmt::format(
+          "stopped early: the loss on what is held out was not below {:.4f} in {} lines",
+          stopping_->best(), stopping_->bad());
+    }
+    return result;
+  }
+
+ private:
+  void save() {
+    if (watch_.checkpoints.after_step(checkpoint_, trainer_.steps(), steps_, every_))
+      trainer_.stop();
+  }
+
+  const Watch& watch_;
+  const TrainingConfig& config_;
+  Trainer trainer_;
+  Plateau plateau_;
+  std::optional<EarlyStopping> stopping_;
+  Checkpoint checkpoint_;
+  std::optional<Results> results_;
+  const int64_t steps_, every_;
+  int64_t first_ = 0, items_ = 0;
+  bool ends_line_ = false;
+};
+
+// A line for each epoch; of classes with the accuracy on the batches as they were trained on, with
+// dropout.
 Trained train_table(const Watch& watch) {
   const Training& training = watch.training;
   const TrainingConfig& config = training.config;
   data::DataLoader loader(training.train, {.batch_size = config.batch_size, .shuffle = true});
-  Trainer trainer = make_trainer(training, config.compile);
-  Plateau plateau(config.schedule, training.optimizer);
-  const int64_t steps = steps_of(training), every = loader.size();
-  const Checkpoint checkpoint = checkpoint_of(training, loader, plateau);
-  const int64_t first = watch.checkpoints.resume(checkpoint);
-  trainer.go_to(first);
-  Results results(training, steps - std::min(steps, first), watch.json);
+  const int64_t every = loader.size();
+  Loop loop(watch, steps_of(training), every);
+  const int64_t first = loop.begin(loader);
+  if (loop.is_done()) return loop.trained();
   const auto label = [&](int64_t epoch) { return counted("epoch", epoch, config.epochs); };
-  const auto save = [&] {
-    if (watch.checkpoints.after_step(checkpoint, trainer.steps(), steps, every)) trainer.stop();
-  };
   Tensor right;  // on the device
   int64_t items = 0;
-  bool ends_line = false;  // what is saved then has what the line decides
   const auto on_step = [&](const Trainer::Step& step) {
-    const NoGrad no_grad;
-    const Tensor hits = sum(eq(argmax(step.output, 1), step.target));
-    right = right.defined() ? add(right, hits) : hits;
-    items += step.target.size(0);
-    plateau.add(step.loss, step.target.size(0));
-    results.step(label(step.epoch));
-    ends_line = step.step == every;
-    if (!ends_line) save();
+    if (!training.of_numbers()) {
+      const NoGrad no_grad;
+      const Tensor hits = sum(eq(argmax(step.output, 1), step.target));
+      right = right.defined() ? add(right, hits) : hits;
+      items += step.target.size(0);
+    }
+    loop.on_step(step, label(step.epoch));
   };
   const auto on_report = [&](const Trainer::Report& report) {
-    const double part = static_cast<double>(std::exchange(right, {}).item<int64_t>()) /
-                        static_cast<double>(std::exchange(items, 0));
-    results.add(
-        fmt::format("{}  loss {:.4f}  accuracy {:.3f}", label(report.epoch), report.loss, part),
-        {{"loss", report.loss}, {"accuracy", part}}, report.lr);
-    if (!ends_line) return;
-    plateau.end_line();
-    save();
+    std::string line = fmt::format("{}  loss {:.4f}", label(report.epoch), report.loss);
+    ordered_json values{{"loss", report.loss}};
+    if (items > 0) {
+      const double part = static_cast<double>(std::exchange(right, {}).item<int64_t>()) /
+                          static_cast<double>(std::exchange(items, 0));
+      line += fmt::format("  accuracy {:.3f}", part);
+      values["accuracy"] = part;
+    }
+    loop.on_line(std::move(line), std::move(values), report.lr);
   };
-  watch.checkpoints.catch_signals();
   try {
-    trainer.fit(loader, {.epochs = config.epochs,
-                         .first_epoch = 1 + first / every,
-                         .first_step = first % every,
-                         .on_step = on_step,
-                         .on_report = on_report});
+    loop.trainer().fit(loader, {.epochs = config.epochs,
+                                .first_epoch = 1 + first / every,
+                                .first_step = first % every,
+                                .on_step = on_step,
+                                .on_report = on_report});
   } catch (const Diverged& error) {
     fail(fmt::format("{}, step {}: {}", label(error.epoch), error.step, error.reason),
          error.code());
   }
-  return Trained(results, trainer, first);
+  return loop.trained();
 }
 
 // A line for each twentieth of the steps: the mean loss of these.
 Trained train_text(const Watch& watch) {
-  const Training& training = watch.training;
-  const int64_t steps = training.config.steps, every = std::max<int64_t>(steps / 20, 1);
-  TextBatches batches(training);
-  Trainer trainer = make_trainer(training, training.config.compile);
-  Plateau plateau(training.config.schedule, training.optimizer);
-  const Checkpoint checkpoint = checkpoint_of(training, batches, plateau);
-  const int64_t first = watch.checkpoints.resume(checkpoint);
-  trainer.go_to(first);
-  Results results(training, steps - std::min(steps, first), watch.json);
+  const int64_t steps = watch.training.config.steps, every = std::max<int64_t>(steps / 20, 1);
+  TextBatches batches(watch.training);
+  Loop loop(watch, steps, every);
+  const int64_t first = loop.begin(batches);
+  if (loop.is_done()) return loop.trained();
   const auto label = [&](int64_t step) { return counted("step", step, steps); };
-  const auto save = [&] {
-    if (watch.checkpoints.after_step(checkpoint, trainer.steps(), steps, every)) trainer.stop();
-  };
-  if (first >= steps) return Trained(results, trainer, first);
-  bool ends_line = false;
-  watch.checkpoints.catch_signals();
-  trainer.fit(std::views::iota(first, steps) |
-                  std::views::transform([&](int64_t) { return batches.next(); }),
-              {.first_step = first,
-               .report_every = every,
-               .on_step =
-                   [&](const Trainer::Step& step) {
-                     plateau.add(step.loss, step.target.size(0));
-                     results.step(label(step.step));
-                     ends_line = step.step % every == 0 || step.step == steps;
-                     if (!ends_line) save();
-                   },
-               .on_report =
-                   [&](const Trainer::Report& report) {
-                     results.add(fmt::format("{}  loss {:.4f}", label(report.step), report.loss),
-                                 {{"step", report.step}, {"loss", report.loss}}, report.lr);
-                     if (!ends_line) return;
-                     plateau.end_line();
-                     save();
-                   }});
-  return Trained(results, trainer, first);
+  loop.trainer().fit(
+      std::views::iota(first, steps) |
+          std::views::transform([&](int64_t) { return batches.next(); }),
+      {.first_step = first,
+       .report_every = every,
+       .on_step = [&](const Trainer::Step& step) { loop.on_step(step, label(step.step)); },
+       .on_report =
+           [&](const Trainer::Report& report) {
+             loop.on_line(fmt::format("{}  loss {:.4f}", label(report.step), report.loss),
+                          {{"step", report.step}, {"loss", report.loss}}, report.lr);
+           }});
+  return loop.trained();
 }
 
 bool is_same_file(const std::string& a, const std::string& b) {
@@ -209,7 +270,8 @@ int run(const Line& line) {
   const bool json = line.flag("json");
   const std::string save = line.has("save") ? path_of(line, "--save") : "";
   const std::string init = line.has("init") ? path_of(line, "--init") : "";
-  Checkpoints checkpoints(line);
+  RunFolder folder(line);
+  Checkpoints checkpoints(line, folder.checkpoints());
   Training training;
   prepare(training, path_of(line, "FILE.json"),
           {.device = line.get_or<std::string>("device", ""),
@@ -222,29 +284,34 @@ int run(const Line& line) {
 
   const auto start = std::chrono::steady_clock::now();
   const char* parts = training.of_text() ? "steps" : "epochs";
-  const Watch watch{training, checkpoints, json};
+  folder.open(training);
+  const Watch watch{training, checkpoints, folder, json};
   const Trained trained = training.of_text() ? train_text(watch) : train_table(watch);
   if (checkpoints.signal() != 0) {
     fmt::print(stderr, "{}\n", checkpoints.stopped_line(trained.made));
     return 128 + checkpoints.signal();
   }
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  const Score result = score(training);
+  const std::vector<Score> results = final_scores(training);
+  folder.end(results);
   if (!save.empty()) tenon::save(saved_state(training), save);
 
   const CompiledText compiled(trained.compiled);
   if (json) {
-    ordered_json document{{result.json_key(), result.value},
-                          {"device", training.device.name()},
-                          {"seed", training.config.seed},
-                          {"seconds", seconds.count()}};
+    ordered_json document;
+    for (const Score& s : results) document[s.json_key()] = s.value;
+    document["device"] = training.device.name();
+    document["seed"] = training.config.seed;
+    document["seconds"] = seconds.count();
+    if (!trained.stopped.empty()) document["stopped"] = trained.stopped;
     if (training.config.compile) document["compiled"] = compiled.json(trained.steps);
     document[parts] = trained.list;
     fmt::print("{}\n", document.dump(2));
   } else {
     if (training.config.compile) fmt::print("{}\n", compiled.line(trained.steps));
-    fmt::print("trained in {:.1f} s on {}\n{}\n", seconds.count(), training.device.name(),
-               result.line());
+    if (!trained.stopped.empty()) fmt::print("{}\n", trained.stopped);
+    fmt::print("trained in {:.1f} s on {}\n", seconds.count(), training.device.name());
+    for (const Score& s : results) fmt::print("{}\n", s.line());
   }
   return 0;
 }
@@ -268,6 +335,7 @@ Command train_command() {
        "write the trained weights to this safetensors file")        //
       ("json", po::bool_switch(), "the result as one JSON object")  //
       ("help,h", "this text");
+  RunFolder::add_options(command.options);
   Checkpoints::add_options(command.options);
   command.run = run;
   return command;

@@ -21,6 +21,7 @@ Description with_vocabulary(Description model, int64_t size) {
       const auto* text = std::get_if<std::string>(&option.value.held);
       if (text != nullptr && *text == "vocab") option.value = size;
     }
+    layer = with_vocabulary(std::move(layer), size);
   }
   return model;
 }
@@ -103,6 +104,7 @@ void try_rows(const Training& training, const data::Dataset& all) {
   const data::Dataset rows =
       training.train.size() > 1 ? training.train.at({0, 1}) : training.train.at({0});
   const Tensor output = try_model(training, rows.x.to(training.device));
+  if (training.of_numbers()) return try_loss(training, output, rows.y.to(training.device));
   if (output.dim() != 2 || output.size(0) != rows.size()) {
     fail_at(training.config.file, training.config.model_line,
             fmt::format("model: gives a tensor of shape [{}] for {} rows, expected [{}, classes]",
@@ -139,22 +141,6 @@ void try_out(const Training& training, F f) {
   f();
   training.model.train();
   set_random_state(random);
-}
-
-// The mean over windows side by side.
-double validation_loss(const Training& training) {
-  const int64_t windows = training.validation.windows();
-  const int64_t context = training.config.data.context, batch = training.config.batch_size;
-  const auto batch_at = [&](int64_t i) {
-    std::vector<int64_t> places;
-    for (int64_t w = i * batch; w < std::min((i + 1) * batch, windows); ++w) {
-      places.push_back(w * context);
-    }
-    return training.validation.at(places);
-  };
-  return mean_loss(training.model, loss_function(training),
-                   std::views::iota(int64_t{0}, (windows + batch - 1) / batch) |
-                       std::views::transform(batch_at));
 }
 
 constexpr const char* kVocabulary = "vocabulary";  // no layer: those begin with a number
@@ -316,7 +302,8 @@ int64_t steps_of(const Training& training) {
 
 Trainer make_trainer(const Training& training, bool compile) {
   const TrainingConfig& config = training.config;
-  TrainerOptions options{.clip_grad_norm = config.clip_grad_norm, .compile = compile};
+  TrainerOptions options{
+      .clip_grad_norm = config.clip_grad_norm, .accumulate = config.accumulate, .compile = compile};
   if (config.schedule.make) options.schedule = config.schedule.make(steps_of(training));
   try {
     return Trainer(training.model, training.optimizer, loss_function(training), options);
@@ -330,20 +317,6 @@ std::pair<Tensor, Tensor> first_batch(const Training& training) {
   data::DataLoader loader(training.train,
                           {.batch_size = training.config.batch_size, .shuffle = true});
   return *loader.begin();
-}
-
-std::string Score::line() const { return fmt::format("{}: {:.3f}", name, value); }
-
-std::string Score::json_key() const {
-  std::string key = name;
-  std::ranges::replace(key, ' ', '_');
-  return key;
-}
-
-Score score(const Training& training) {
-  if (training.of_text()) return {"validation loss", validation_loss(training)};
-  data::DataLoader items(training.test, {.batch_size = 1024});
-  return {"test accuracy", accuracy(training.model, items)};
 }
 
 }  // namespace tenon::cli

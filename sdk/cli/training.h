@@ -26,6 +26,8 @@ struct Training {
   OpRef loss{""};
 
   bool of_text() const { return config.data.kind == DataConfig::Kind::kText; }
+  // A table whose targets are numbers, and no classes.
+  bool of_numbers() const { return !of_text() && train.y.dtype().is_float(); }
 };
 
 // A device by its name; an Error names those that there are, and where plugins were looked for.
@@ -81,16 +83,5 @@ class TextBatches {
 
 // The first batch of the training, as the data is.
 std::pair<Tensor, Tensor> first_batch(const Training& training);
-
-// How good the model is on what was held out: "test accuracy", the part that it puts into the right
-// class; or for a text "validation loss", the mean over the windows side by side.
-struct Score {
-  const char* name;
-  double value;
-
-  std::string line() const;      // "test accuracy: 0.983"
-  std::string json_key() const;  // "test_accuracy"
-};
-Score score(const Training& training);
 
 }  // namespace tenon::cli

@@ -17,24 +17,24 @@ std::string described(const Tensor& tensor) {
 
 // What the CSV reader refuses with its line: a number that is none, or that float32 cannot hold.
 void check_finite(const TrainingConfig& config, const Tensor& read, const Tensor& scaled,
-                  const std::string& name, const std::string& in) {
+                  const std::string& name, const std::string& in, double factor) {
   const std::vector<float> values = scaled.to_vector<float>();
   const auto wrong = std::ranges::find_if_not(values, [](float v) { return std::isfinite(v); });
   if (wrong == values.end()) return;
   const int64_t at = wrong - values.begin(), item = scaled.numel() / scaled.size(0);
   const auto value = select(reshape(read, {-1}), 0, at).to(float64).item<double>();
-  const std::string scale = std::isfinite(value) && config.data.scale != 1
-                                ? fmt::format(" times the scale {}", config.data.scale)
-                                : "";
+  const std::string scale =
+      std::isfinite(value) && factor != 1 ? fmt::format(" times the scale {}", factor) : "";
   fail_at(config.file, config.data.line,
           fmt::format("data: {}: item {}, value {} of {}: {}{} is no number that float32 holds{}",
                       name, at / item, at % item, item, value, scale, in));
 }
 
-// Tensors as they were read: items and the class of each.
+// Tensors as they were read: items, and the class of each or numbers.
 data::Dataset as_dataset(const TrainingConfig& config, const Tensor& x, const std::string& x_name,
                          const Tensor& y, const std::string& y_name, const std::string& in = "") {
-  if (x.dim() < 2 || y.dim() != 1 || x.size(0) != y.size(0)) {
+  const bool of_numbers = y.dtype().is_float();
+  if (x.dim() < 2 || y.dim() < 1 || (!of_numbers && y.dim() != 1) || x.size(0) != y.size(0)) {
     fail_at(config.file, config.data.line,
             fmt::format("data: {} is {}, {} is {}; expected [n, ..] and [n] with the same n{}",
                         x_name, described(x), y_name, described(y), in));
@@ -44,13 +44,15 @@ data::Dataset as_dataset(const TrainingConfig& config, const Tensor& x, const st
             fmt::format("data: {} is {}, {} is {}: there are no examples{}", x_name, described(x),
                         y_name, described(y), in));
   }
-  if (y.dtype().is_float() || y.dtype() == bool_) {
+  if (y.dtype() == bool_) {
     fail_at(
         config.file, config.data.line,
-        fmt::format("data: {} is {}, expected integers, the classes{}", y_name, described(y), in));
+        fmt::format("data: {} is {}, expected integers, the classes, or floats, numbers to learn{}",
+                    y_name, described(y), in));
   }
-  const data::Dataset all = {x.to(float32) * config.data.scale, y.to(int64)};
-  check_finite(config, x, all.x, x_name, in);
+  const data::Dataset all = {x.to(float32) * config.data.scale, y.to(of_numbers ? float32 : int64)};
+  check_finite(config, x, all.x, x_name, in, config.data.scale);
+  if (of_numbers) check_finite(config, y, all.y, y_name, in, 1);
   return all;
 }
 
@@ -70,8 +72,10 @@ data::Dataset read_dataset(const TrainingConfig& config) {
                         fmt::format(" ({})", shown(path)));
     }
     default:
-      return data::csv(data.paths[0],
-                       {.label = data.label, .scale = data.scale, .header = data.header});
+      return data::csv(data.paths[0], {.label = data.label,
+                                       .scale = data.scale,
+                                       .header = data.header,
+                                       .targets = data.targets});
   }
 }
 

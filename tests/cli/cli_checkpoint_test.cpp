@@ -133,7 +133,7 @@ TEST_F(CliCheckpoint, SaysWhatCannotBe) {
   const std::string file = training({}), folder = path("run");
   Outcome run = tenon("train " + file + " --every 5");
   EXPECT_EQ(run.code, 2);
-  EXPECT_HAS(run.err, "--every is of --checkpoint DIR, which is missing");
+  EXPECT_HAS(run.err, "--every is of --checkpoint DIR or --run DIR, which are missing");
   run = tenon("train " + file + " --checkpoint " + folder + " --every 0");
   EXPECT_EQ(run.code, 2);
   EXPECT_HAS(run.err, "--every is '0', expected an integer from 1 to ");

@@ -92,6 +92,65 @@ TEST_F(Build, ARepeatedChildHasWeightsOfItsOwnEachTime) {
   EXPECT_EQ(built.n_children(), 3u);
 }
 
+TEST_F(Build, ALayerMayBeThereTwiceWithOneSetOfWeights) {
+  const Description linear = {
+      .name = "Linear", .options = {{"in_features", 3}, {"out_features", 3}}, .label = "mix"};
+  const tn::Object built =
+      tn::build_layer({.name = "Sequential",
+                       .children = {linear,
+                                    {"Tanh"},
+                                    {.name = "Sequential", .children = {{.shares = "mix"}}},
+                                    {.shares = "mix"}}});
+  EXPECT_EQ(built.parameters().size(), 2u);
+  EXPECT_EQ(built.n_children(), 4u);
+  const tn::Object first = built.child("0");
+  const tn::Tensor x = tn::ones({2, 3});
+  EXPECT_EQ(built(x).to_vector<float>(), first(first(tn::tanh(first(x)))).to_vector<float>());
+
+  const auto inside = [&](std::vector<Description> children) {
+    return refused({.name = "Sequential", .children = std::move(children)});
+  };
+  EXPECT_EQ(inside({linear, {.shares = "mx"}}),
+            "Sequential: child '1': there is no layer named 'mx' before this one; did you mean "
+            "'mix'?");
+  EXPECT_EQ(inside({linear, linear}), "Sequential: child '1': 'mix' is the name of two layers");
+  Description repeated = linear;
+  repeated.repeat = 2;
+  EXPECT_EQ(inside({repeated}), "Sequential: child '0': 'mix' is the name of a repeated layer");
+  EXPECT_EQ(inside({linear, {.name = "ReLU", .shares = "mix"}}),
+            "Sequential: child '1': a layer that is another one again has no options, children or "
+            "repeat");
+}
+
+TEST_F(Build, ResidualsAndBranchesHoldLayers) {
+  tn::manual_seed(1);
+  const tn::Tensor x = tn::randn({2, 4});
+  const tn::Object linear = tn::nn::Linear(4, 4),
+                   residual = tn::nn::Residual(linear, tn::nn::Tanh());
+  EXPECT_EQ(residual(x).to_vector<float>(), (x + tn::tanh(linear(x))).to_vector<float>());
+  EXPECT_EQ(message_of([&] { tn::nn::Residual(tn::nn::Linear(4, 3))(x); }),
+            "Residual: the modules give [2, 3] for x of [2, 4], expected the same sizes");
+
+  const tn::Object other = tn::nn::Linear(4, 4);
+  const auto joined = [&](const char* how) {
+    const tn::Object branches =
+        tn::nn::Branches({{"left", linear}, {"right", other}}, {.join = how});
+    EXPECT_EQ(branches.state_dict()[0].first, "left.weight");
+    return branches(x).to_vector<float>();
+  };
+  EXPECT_EQ(joined("add"), (linear(x) + other(x)).to_vector<float>());
+  EXPECT_EQ(joined("mul"), (linear(x) * other(x)).to_vector<float>());
+  EXPECT_EQ(joined("concat"), tn::cat({linear(x), other(x)}, 1).to_vector<float>());
+  EXPECT_EQ(message_of([&] { joined("sub"); }),
+            "Branches: join is 'sub', expected 'add', 'mul' or 'concat'");
+  EXPECT_EQ(message_of([&] { tn::nn::Branches({}); }),
+            "Branches: modules is empty, expected one at least");
+  EXPECT_EQ(message_of([&] {
+              tn::nn::Branches({{"a", linear}, {"a", other}});
+            }),
+            "Branches: names has a name twice");
+}
+
 // "scale_factor" is a list of floats, "normalized_shape" one of ints.
 TEST_F(Build, NumbersBecomeWhatTheSchemaWants) {
   for (const Description::Value& factor : std::vector<Description::Value>{

@@ -64,6 +64,63 @@ Values weights_of(const tn::Object& model) {
   return all;
 }
 
+// The gradient of a mean over twelve items is that of their parts, weighted by their sizes: 5, 5 and 2.
+TEST_F(TrainerTest, ABatchInPartsHasTheGradientOfTheWhole) {
+  for (const char* device : {"cpu", second_device()}) {
+    for (const bool compile : {false, true}) {
+      SCOPED_TRACE(std::string(device) + (compile ? " compiled" : ""));
+      const tn::Object a = network(), b = network();
+      a.to(tn::float64);
+      b.to(tn::float64);
+      b.load_state_dict(a.state_dict());
+      a.to(device);
+      b.to(device);
+      const auto whole = tn::optim::SGD(a.parameters(), {.lr = 0.5}),
+                 parts = tn::optim::SGD(b.parameters(), {.lr = 0.5});
+      Trainer one(a, whole, tn::nn::CrossEntropyLoss());
+      Trainer many(b, parts, tn::nn::CrossEntropyLoss(), {.accumulate = 3, .compile = compile});
+      const tn::Tensor x = points().x.to(tn::float64), y = points().y;
+      for (int i = 0; i < 4; ++i) {
+        const auto expected = one.step(x, y), found = many.step(x, y);
+        EXPECT_NEAR(found.loss.item<double>(), expected.loss.item<double>(), 1e-12);
+        EXPECT_EQ(found.output.sizes(), expected.output.sizes());
+      }
+      const tn::NamedTensors left = a.state_dict(), right = b.state_dict();
+      for (size_t i = 0; i < left.size(); ++i)
+        EXPECT_TRUE(left[i].second.allclose(right[i].second, 1e-12, 1e-12)) << left[i].first;
+    }
+  }
+  const tn::Object model = network();
+  const auto sgd = tn::optim::SGD(model.parameters(), {.lr = 0.5});
+  EXPECT_EQ(message_of([&] { Trainer(model, sgd, mean_of, {.accumulate = 0}); }),
+            "Trainer: accumulate is 0, expected at least 1");
+  EXPECT_EQ(message_of([&] {
+              Trainer(model, sgd, mean_of, {.accumulate = 2}).step(points().x, tn::tensor(0));
+            }),
+            "Trainer: accumulate needs batches of as many targets as items, expected [n, ..] and "
+            "[n, ..]");
+}
+
+// The second half of an epoch: steps and reports are counted from its beginning.
+TEST_F(TrainerTest, GoesOnInTheMiddleOfAnEpoch) {
+  const tn::Object one = tn::make<One>();
+  Trainer trainer(one, tn::optim::SGD(one.parameters(), {.lr = 0.5}), mean_of);
+  std::vector<int64_t> steps;
+  const auto reports = trainer.fit(
+      batches({1, 2, 3}), {.epochs = 3,
+                           .first_epoch = 2,
+                           .first_step = 4,
+                           .report_every = 6,
+                           .on_step = [&](const Trainer::Step& s) { steps.push_back(s.step); }});
+  EXPECT_EQ(steps, (std::vector<int64_t>{5, 6, 7, 1, 2, 3}));
+  ASSERT_EQ(reports.size(), 3u);
+  EXPECT_EQ(reports[0].step, 6);
+  EXPECT_EQ(reports[1].step, 7);
+  EXPECT_EQ(reports[2].epoch, 3);
+  EXPECT_EQ(message_of([&] { trainer.fit(batches({1}), {.first_step = -1}); }),
+            "Trainer: first_step is -1, expected at least 0");
+}
+
 TEST_F(TrainerTest, MakesTheStepsOfALoopByHand) {
   for (const char* device : {"cpu", second_device()}) {
     const tn::Object a = network(), b = network();

@@ -348,6 +348,8 @@ TEST(OpRows, EveryDifferentiableOpHasOne) {
       "cdist", "pdist", "multi_margin_loss", "multilabel_margin_loss", "grid_sample",
       "fractional_max_pool2d", "fractional_max_pool2d_with_indices", "fractional_max_pool3d",
       "fractional_max_pool3d_with_indices",
+      // special_test
+      "heaviside", "heaviside_",
       // random
       "uniform_", "normal_", "bernoulli_", "fill_",
       // dropout_test

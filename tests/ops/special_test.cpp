@@ -100,6 +100,21 @@ TEST(Special, NextafterIsTheNeighbourOfTheDtype) {
   }
 }
 
+// PyTorch's has none. It is flat but for the jump, and there it is `values`.
+TEST(Special, HeavisideHasTheGradientOfItsValuesAtTheJump) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    Tensor x = tn::tensor({-1.0, 0.0, 2.0, 0.0}, tn::float64, d).requires_grad_(),
+           values = tn::tensor({5.0, 6.0, 7.0, 8.0}, tn::float64, d).requires_grad_();
+    const Tensor y = tn::heaviside(x, values);
+    expect_near(y, {0, 6, 1, 8}, 0);
+    const auto g = tn::grad({(y * y).sum()}, {x, values}, {.create_graph = true});
+    expect_near(g[0], {0, 0, 0, 0}, 0);
+    expect_near(g[1], {0, 12, 0, 16}, 0);
+    expect_near(tn::grad({g[1].sum()}, {values})[0], {0, 2, 0, 2}, 0);
+  }
+}
+
 TEST(Special, Errors) {
   const Tensor x = tn::ones({2}), whole = tn::ones({2}, tn::int64);
   expect_error([&] { tn::polygamma(-1, x); }, "polygamma: n is -1, expected 0 to 150");

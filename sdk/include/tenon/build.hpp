@@ -60,6 +60,11 @@ struct Description {
   // Where this was written ("model.json:12"): errors that are about it begin so. Without it they
   // begin with the place in the tree.
   std::string where = {};
+  // Of a child: other children of the tree may be this layer again.
+  std::string label = {};
+  // Of a child: the label of one before it. It is that layer, with its weights; name, options and
+  // children are empty.
+  std::string shares = {};
 };
 
 // A factory that a plugin brought: what kind of object it makes (TN_OBJECT_...), and its options
@@ -262,19 +267,63 @@ class Builder {
   std::deque<std::vector<double>> float_lists_;
 };
 
-// The children of the layer at `path` ("1.0", or "" for the root, which is named `root`).
-inline std::vector<Object> build_children(const Description& parent, const std::string& root,
-                                          const std::string& path) {
-  std::vector<Object> children;
-  for (const Description& child : parent.children) {
-    std::string at = joined({path, path.empty() ? "" : ".", std::to_string(children.size())});
-    Builder builder(child, TN_OBJECT_LAYER, joined({root, ": child '", at, "': "}));
-    for (int64_t i = 0; i < child.repeat; ++i) {
-      children.push_back(builder.create(build_children(child, root, at)));
+// The layers below one root, which is named `root`.
+class TreeBuilder {
+ public:
+  explicit TreeBuilder(std::string root) : root_(std::move(root)) {}
+
+  // The children of the layer at `path` ("1.0", or "" for the root).
+  std::vector<Object> children_of(const Description& parent, const std::string& path) {
+    std::vector<Object> children;
+    for (const Description& child : parent.children) {
+      const std::string at =
+          joined({path, path.empty() ? "" : ".", std::to_string(children.size())});
+      if (!child.shares.empty()) {
+        children.push_back(shared(child, at));
+        continue;
+      }
+      Builder builder(child, TN_OBJECT_LAYER, place_of(at));
+      for (int64_t i = 0; i < child.repeat; ++i)
+        children.push_back(builder.create(children_of(child, at)));
+      if (!child.label.empty()) add_label(child, at, children.back());
     }
+    return children;
   }
-  return children;
-}
+
+ private:
+  std::string place_of(const std::string& at) const {
+    return joined({root_, ": child '", at, "': "});
+  }
+  [[noreturn]] void refuse(const Description& child, const std::string& at,
+                           const std::string& what) const {
+    fail((child.where.empty() ? place_of(at) : child.where + ": ") + what);
+  }
+  void add_label(const Description& child, const std::string& at, const Object& made) {
+    const std::string quoted = joined({"'", messages::printable(child.label), "'"});
+    if (child.repeat != 1) refuse(child, at, joined({quoted, " is the name of a repeated layer"}));
+    for (const auto& [label, object] : labelled_) {
+      if (label == child.label) refuse(child, at, joined({quoted, " is the name of two layers"}));
+    }
+    labelled_.emplace_back(child.label, made);
+  }
+  Object shared(const Description& child, const std::string& at) const {
+    if (!child.name.empty() || !child.options.empty() || !child.children.empty() ||
+        child.repeat != 1) {
+      refuse(child, at, "a layer that is another one again has no options, children or repeat");
+    }
+    std::vector<std::string> known;
+    for (const auto& [label, object] : labelled_) {
+      if (label == child.shares) return object;
+      known.push_back(label);
+    }
+    refuse(child, at,
+           joined({"there is no layer named '", messages::printable(child.shares),
+                   "' before this one", messages::did_you_mean(child.shares, known)}));
+  }
+
+  const std::string root_;
+  std::vector<std::pair<std::string, Object>> labelled_;
+};
 
 }  // namespace detail
 
@@ -294,8 +343,8 @@ inline void refuse_repeat(const Description& root) {
 inline Object build_layer(const Description& description) {
   detail::Builder builder(description, TN_OBJECT_LAYER, "");
   detail::refuse_repeat(description);
-  return builder.create(
-      detail::build_children(description, messages::printable(description.name), ""));
+  detail::TreeBuilder tree(messages::printable(description.name));
+  return builder.create(tree.children_of(description, ""));
 }
 
 // The optimizer of these parameters.

@@ -63,6 +63,31 @@ Object Sequential(Modules&&... modules) {
   return sequential_of({as_module(std::forward<Modules>(modules))...});
 }
 
+// x plus what the modules, one after the other, make of x. Children "0", "1", ...
+template <typename... Modules>
+Object Residual(Modules&&... modules) {
+  const std::vector<Object> list = {as_module(std::forward<Modules>(modules))...};
+  return Object::create("Residual", detail::to_value(list));
+}
+
+struct BranchesOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  std::string join = "add";  // or "mul", "concat"
+  Int dim = 1;               // of "concat"
+};
+// What each of the named modules makes of x, joined. Children have the names.
+inline Object Branches(const std::vector<std::pair<std::string, Object>>& branches,
+                       const BranchesOptions& options = {}) {
+  std::vector<Object> modules;
+  std::string names;
+  for (const auto& [name, module] : branches) {
+    modules.push_back(module);
+    names += (names.empty() ? "" : ",") + name;
+  }
+  return Object::create("Branches", detail::to_value(modules), detail::to_value(names),
+                        detail::to_value(options.join), detail::to_value(options.dim));
+}
+
 }  // namespace nn
 }  // namespace v0
 }  // namespace tenon

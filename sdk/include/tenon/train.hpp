@@ -27,6 +27,7 @@
 #include "tenon/capture.hpp"
 #include "tenon/ops/elementwise.hpp"
 #include "tenon/ops/reduce.hpp"
+#include "tenon/ops/shape.hpp"
 #include "tenon/optim.hpp"
 
 namespace tenon {
@@ -59,6 +60,10 @@ struct TrainerOptions {
   Float clip_grad_norm = 0.0;     // the most that the norm of all gradients may be; 0: any
   Dtype autocast = {};            // the lower precision of forward and loss; none: without autocast
   GradScaler* scaler = nullptr;   // for float16; borrowed, so that its state can be saved
+  // Each batch goes through model and loss in so many parts, whose gradients are added before the one
+  // update: the memory of a part, and the gradient of the whole where the loss is a mean over items.
+  // Layers that look at the whole batch, as BatchNorm, see the parts.
+  Int accumulate = 1;
   // Forward, loss, backward, clipping and update are recorded at one step and replayed at later
   // ones, with the same bits (docs/capture.md says what model and loss may do then).
   bool compile = false;
@@ -144,7 +149,10 @@ class Trainer {
     Device device;
 
     std::array<Tensor, 2> operator()(const Tensor& input, const Tensor& target) const;
-    void update(const Tensor& found) const;
+    std::array<Tensor, 2> forward(const Tensor& input, const Tensor& target) const;
+    std::array<Tensor, 2> in_parts(const Tensor& input, const Tensor& target) const;
+    void backward(const Tensor& found) const;
+    void update() const;
   };
 
   static std::optional<double> lr_of(const optim::Optimizer& optimizer);
@@ -277,6 +285,7 @@ inline Trainer::Trainer(Object model, optim::Optimizer optimizer, LossFunction l
     fail(detail::joined({"Trainer: clip_grad_norm is ", detail::number_text(given.clip_grad_norm),
                          ", expected at least 0, where 0 is any"}));
   }
+  detail::expect_at_least("accumulate", given.accumulate, 1);
   // Refuses a dtype that is no lower precision before the first step.
   if (given.autocast) Autocast(pass_.device, given.autocast);
   for (uint32_t i = 0; i < pass_.optimizer.n_groups(); ++i) {
@@ -306,21 +315,52 @@ inline Trainer::Step Trainer::step(const Tensor& x, const Tensor& y) {
 
 inline std::array<Tensor, 2> Trainer::Pass::operator()(const Tensor& input,
                                                        const Tensor& target) const {
-  Tensor output, found;
-  {
-    std::optional<Autocast> scope;
-    if (options.autocast) scope.emplace(device, options.autocast);
-    output = model(input);
-    found = loss(output, target);
-  }
-  update(found);
+  if (options.accumulate > 1) return in_parts(input, target);
+  const auto [output, found] = forward(input, target);
+  optimizer.zero_grad();
+  backward(found);
+  update();
   return {output.detach(), found.detach()};
 }
 
-inline void Trainer::Pass::update(const Tensor& found) const {
-  GradScaler* const scaler = options.scaler;
+inline std::array<Tensor, 2> Trainer::Pass::forward(const Tensor& input,
+                                                    const Tensor& target) const {
+  std::optional<Autocast> scope;
+  if (options.autocast) scope.emplace(device, options.autocast);
+  const Tensor output = model(input);
+  return {output, loss(output, target)};
+}
+
+inline std::array<Tensor, 2> Trainer::Pass::in_parts(const Tensor& input,
+                                                     const Tensor& target) const {
+  const int64_t items = input.size(0);
+  if (target.dim() == 0 || target.size(0) != items || items == 0) {
+    fail(
+        "Trainer: accumulate needs batches of as many targets as items, expected [n, ..] and [n, "
+        "..]");
+  }
+  const std::vector<Tensor> inputs = chunk(input, options.accumulate),
+                            targets = chunk(target, options.accumulate);
+  std::vector<Tensor> outputs;
+  Tensor all;
   optimizer.zero_grad();
-  (scaler ? scaler->scale(found) : found).backward();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const auto [output, found] = forward(inputs[i], targets[i]);
+    const Tensor part = mul(found, double(inputs[i].size(0)) / double(items));
+    backward(part);
+    outputs.push_back(output.detach());
+    all = all.defined() ? add(all, part.detach()) : part.detach();
+  }
+  update();
+  return {cat(outputs), all};
+}
+
+inline void Trainer::Pass::backward(const Tensor& found) const {
+  (options.scaler ? options.scaler->scale(found) : found).backward();
+}
+
+inline void Trainer::Pass::update() const {
+  GradScaler* const scaler = options.scaler;
   if (options.clip_grad_norm > 0) {
     if (scaler) scaler->unscale(optimizer);
     optim::clip_grad_norm_(parameters, options.clip_grad_norm);

@@ -1,0 +1,52 @@
+// The folder of a run, `tenon train --run DIR`: what was trained, a log, TensorBoard's file, the
+// checkpoints, and a page with the curves. Used by train.cpp.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <tenon/tensorboard.hpp>
+
+#include "command.h"
+#include "scores.h"
+
+namespace tenon::cli {
+
+class RunFolder {
+ public:
+  // --run DIR. Without it nothing below does anything. Throws UsageError.
+  explicit RunFolder(const Line& line);
+  static void add_options(boost::program_options::options_description& options);
+  // Where a run of this folder has its checkpoints.
+  static std::string checkpoints_in(const std::string& folder);
+
+  bool is_open() const { return !folder_.empty(); }
+  // "" where there is no --run.
+  std::string checkpoints() const { return is_open() ? checkpoints_in(folder_) : ""; }
+
+  // Makes the folder and writes config.json, the training's file as it is.
+  void open(const Training& training);
+  // The training goes on behind so many steps: what the log has of later ones is dropped.
+  void begin(int64_t steps);
+  // A line of the result: the items since the one before, and its values.
+  void add(int64_t step, int64_t items, nlohmann::ordered_json values, double lr);
+  void end(const std::vector<Score>& scores);
+
+ private:
+  std::string file(const char* name) const;
+  void write_log() const;
+  void write_report() const;
+
+  std::string folder_;
+  const Training* training_ = nullptr;
+  std::vector<nlohmann::ordered_json> log_;  // the lines of log.jsonl
+  std::optional<SummaryWriter> writer_;
+  std::chrono::steady_clock::time_point last_;  // line
+};
+
+}  // namespace tenon::cli

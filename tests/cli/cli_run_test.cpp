@@ -1,0 +1,251 @@
+// tenon train --run DIR: config, log, checkpoints, TensorBoard's file and the report; and the files of
+// SummaryWriter, read as their format says.
+#include <cstdint>
+#include <cstring>
+
+#include <nlohmann/json.hpp>
+
+#include "cli_support.h"
+#include "tenon/tensorboard.hpp"
+
+namespace cli {
+namespace {
+
+using nlohmann::json;
+
+// Messages of Protocol Buffers: field number and contents.
+struct Field {
+  uint64_t number, varint = 0;
+  std::string bytes;
+};
+uint64_t varint_at(const std::string& data, size_t* at) {
+  uint64_t value = 0;
+  for (int shift = 0;; shift += 7) {
+    const auto byte = static_cast<uint8_t>(data.at((*at)++));
+    value |= uint64_t{byte & 0x7fu} << shift;
+    if (byte < 0x80) return value;
+  }
+}
+std::vector<Field> fields_of(const std::string& message) {
+  std::vector<Field> fields;
+  for (size_t at = 0; at < message.size();) {
+    const uint64_t key = varint_at(message, &at);
+    Field field{key >> 3};
+    const auto take = [&](size_t n) {
+      field.bytes = message.substr(at, n);
+      EXPECT_EQ(field.bytes.size(), n);
+      at += n;
+    };
+    switch (key & 7) {
+      case 0:
+        field.varint = varint_at(message, &at);
+        break;
+      case 1:
+        take(8);
+        break;
+      case 5:
+        take(4);
+        break;
+      default: {
+        EXPECT_EQ(key & 7, 2u);
+        const uint64_t n = varint_at(message, &at);
+        take(n);
+      }
+    }
+    fields.push_back(std::move(field));
+  }
+  return fields;
+}
+
+struct Scalar {
+  int64_t step;
+  std::string name;
+  float value;
+};
+struct Events {
+  std::string version;
+  std::vector<Scalar> scalars;
+  std::vector<int64_t> starts;  // steps of session logs
+};
+
+template <typename T>
+T number_at(const std::string& data, size_t at) {
+  T value;
+  std::memcpy(&value, data.substr(at, sizeof(T)).data(), sizeof(T));
+  return value;
+}
+void expect_crc(const std::string& data, uint32_t masked) {
+  const uint32_t rotated = masked - 0xa282ead8u;
+  EXPECT_EQ(rotated >> 17 | rotated << 15, tenon::detail::crc32c(data));
+}
+
+Events events_of(const std::string& file) {
+  const std::string data = read(file);
+  Events events;
+  for (size_t at = 0; at < data.size();) {
+    const auto length = number_at<uint64_t>(data, at);
+    expect_crc(data.substr(at, 8), number_at<uint32_t>(data, at + 8));
+    const std::string message = data.substr(at + 12, length);
+    expect_crc(message, number_at<uint32_t>(data, at + 12 + length));
+    at += 16 + length;
+    int64_t step = 0;
+    for (const Field& field : fields_of(message)) {
+      if (field.number == 2) step = static_cast<int64_t>(field.varint);
+      if (field.number == 3) events.version = field.bytes;
+      if (field.number == 7) events.starts.push_back(step);
+      if (field.number != 5) continue;
+      Scalar scalar{step, "", 0};
+      for (const Field& inner : fields_of(fields_of(field.bytes).at(0).bytes)) {
+        if (inner.number == 1) scalar.name = inner.bytes;
+        if (inner.number == 2) scalar.value = number_at<float>(inner.bytes, 0);
+      }
+      events.scalars.push_back(scalar);
+    }
+  }
+  return events;
+}
+
+struct CliRun : CliTest {
+  std::vector<std::string> event_files(const std::string& folder) const {
+    std::vector<std::string> files;
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      const std::string name = entry.path().filename().string();
+      if (name.starts_with("events.out.tfevents.")) files.push_back(entry.path().string());
+    }
+    return files;
+  }
+  std::vector<json> log_of(const std::string& folder) const {
+    std::vector<json> lines;
+    std::istringstream text(read(fs::path(folder) / "log.jsonl"));
+    for (std::string line; std::getline(text, line);) lines.push_back(json::parse(line));
+    return lines;
+  }
+};
+
+// RFC 3720, B.4.
+TEST(SummaryWriter, Crc32cHasTheValuesOfTheStandard) {
+  EXPECT_EQ(tenon::detail::crc32c("123456789"), 0xe3069283u);
+  EXPECT_EQ(tenon::detail::crc32c(std::string(32, '\0')), 0x8a9136aau);
+  EXPECT_EQ(tenon::detail::crc32c(std::string(32, '\xff')), 0x62a8ab43u);
+}
+
+TEST_F(CliRun, NumbersAreWrittenByNameAndStep) {
+  tenon::SummaryWriter writer(path("runs/a"), 7), other(path("runs/a"));
+  EXPECT_NE(writer.path(), other.path());
+  writer.add_scalar("loss/train", 0.5, 300);
+  writer.add_scalar("", -1e30, INT64_MAX);
+  writer.flush();
+  const Events events = events_of(writer.path());
+  EXPECT_EQ(events.version, "brain.Event:2");
+  EXPECT_EQ(events.starts, std::vector<int64_t>{7});
+  ASSERT_EQ(events.scalars.size(), 2u);
+  EXPECT_EQ(events.scalars[0].name, "loss/train");
+  EXPECT_EQ(events.scalars[0].step, 300);
+  EXPECT_EQ(events.scalars[0].value, 0.5f);
+  EXPECT_EQ(events.scalars[1].step, INT64_MAX);
+  EXPECT_EQ(events.scalars[1].value, -1e30f);
+  EXPECT_TRUE(events_of(other.path()).starts.empty());
+  write("file", "");
+  try {
+    tenon::SummaryWriter none(path("file"));
+    FAIL();
+  } catch (const tenon::Error& error) {
+    EXPECT_HAS(error.what(), "file: the folder cannot be made: ");
+  }
+}
+
+TEST_F(CliRun, AFolderHasAllOfARun) {
+  const std::string file = training({}), folder = path("run");
+  Outcome run = tenon("train " + file + " --epochs 3 --run " + folder);
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_HAS(run.out, "test loss ");
+  EXPECT_EQ(read(fs::path(folder) / "config.json"), read(file));
+  EXPECT_TRUE(fs::exists(fs::path(folder) / "checkpoints" / "checkpoint-72.safetensors"));
+  std::vector<json> log = log_of(folder);
+  ASSERT_EQ(log.size(), 4u);
+  EXPECT_EQ(log[0].at("step"), 24);
+  for (const char* name : {"loss", "accuracy", "test_loss", "test_accuracy", "lr", "seconds",
+                           "items_per_second", "peak_memory"})
+    EXPECT_TRUE(log[2].at(name).is_number()) << name;
+  EXPECT_TRUE(log[3].at("final").at("test_accuracy").is_number());
+
+  const std::vector<std::string> files = event_files(folder);
+  ASSERT_EQ(files.size(), 1u);
+  int losses = 0;
+  for (const Scalar& s : events_of(files[0]).scalars) {
+    if (s.name != "loss") continue;
+    const json& line = log.at(static_cast<size_t>(losses++));
+    EXPECT_EQ(s.step, line.at("step"));
+    EXPECT_EQ(s.value, static_cast<float>(line.at("loss").get<double>()));
+  }
+  EXPECT_EQ(losses, 3);
+
+  const std::string page = read(fs::path(folder) / "report.html");
+  for (const char* part :
+       {"<!doctype html>", "<h2>loss</h2>", "<h2>metrics</h2>", "<h2>lr</h2>",
+        "<h2>items per second</h2>", "<h2>peak memory, bytes</h2>", "test_accuracy", "</html>"})
+    EXPECT_HAS(page, part);
+  for (const char* absent : {"http:", "https:", "<script", "nan"})
+    EXPECT_PRED_FORMAT2(testing::IsNotSubstring, absent, page);
+}
+
+// A kill between the line of an epoch and its checkpoint leaves a line too many; what was cut off is
+// no line.
+TEST_F(CliRun, ARunGoesOnInItsFolder) {
+  const std::string file = training({}), folder = path("run");
+  ASSERT_EQ(tenon("train " + file + " --epochs 2 --run " + folder).code, 0);
+  const std::string log = (fs::path(folder) / "log.jsonl").string();
+  std::ofstream(log, std::ios::app) << R"({"step": 72, "loss": 99.0})"
+                                    << "\n"
+                                    << R"({"step": 96, "lo)";
+  const Outcome run =
+      tenon("train " + file + " --epochs 4 --run " + folder + " --resume " + folder);
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_HAS(run.out, "epoch 3/4");
+  EXPECT_PRED_FORMAT2(testing::IsNotSubstring, "epoch 2/4", run.out);
+  const std::vector<json> lines = log_of(folder);
+  ASSERT_EQ(lines.size(), 5u);
+  for (size_t i = 0; i < 4; ++i) EXPECT_EQ(lines[i].at("step"), 24 * (i + 1));
+  EXPECT_LT(lines[2].at("loss").get<double>(), 10);
+  EXPECT_EQ(event_files(folder).size(), 2u);
+  write("file", "no folder");
+  const Outcome bad = tenon("train " + file + " --epochs 1 --run " + path("file"));
+  EXPECT_EQ(bad.code, 1);
+  EXPECT_HAS(bad.err, "--run: ");
+  EXPECT_HAS(bad.err, "the folder cannot be made: ");
+}
+
+// The reader of the package itself, where it is there.
+TEST_F(CliRun, TensorBoardReadsIt) {
+  const char* python = ::getenv("TENON_TENSORBOARD_PYTHON");
+  const std::string interpreter = python == nullptr ? "python3" : python;
+  if (std::system((interpreter + " -c 'import tensorboard' 2>/dev/null").c_str()) != 0)
+    GTEST_SKIP() << "the package tensorboard is not there (TENON_TENSORBOARD_PYTHON names a python "
+                    "that has it)";
+  const std::string folder = path("run"), script = write("read.py", R"(
+import sys
+from tensorboard.backend.event_processing import event_accumulator
+events = event_accumulator.EventAccumulator(sys.argv[1])
+events.Reload()
+for e in events.Scalars("loss"): print(e.step, "%.6g" % e.value)
+)");
+  const std::string file = training({});
+  ASSERT_EQ(tenon("train " + file + " --epochs 2 --run " + folder).code, 0);
+  ASSERT_EQ(std::system((interpreter + " " + script + " " + folder + " >" + path("out") + " 2>" +
+                         path("err"))
+                            .c_str()),
+            0)
+      << read(path("err"));
+  std::string expected;
+  for (const json& line : log_of(folder)) {
+    if (!line.contains("loss")) continue;
+    char text[64];
+    std::snprintf(text, sizeof(text), "%d %.6g\n", line.at("step").get<int>(),
+                  static_cast<double>(static_cast<float>(line.at("loss").get<double>())));
+    expected += text;
+  }
+  EXPECT_EQ(read(path("out")), expected);
+}
+
+}  // namespace
+}  // namespace cli
