@@ -107,6 +107,7 @@ find "$work" -maxdepth 1 \( -name '*.cpp' -o -name '*.c' \) -print0 | sort -z |
 #include <tenon/data/samplers.hpp>
 #include <tenon/data/transforms.hpp>
 #include <tenon/disk.hpp>
+#include <tenon/distributions.hpp>
 #include <tenon/elf.hpp>
 #include <tenon/gradcheck.hpp>
 #include <tenon/halves.hpp>

@@ -1,0 +1,19 @@
+// Probability distributions by the names and meanings of torch.distributions:
+//
+//   distributions::Normal policy(mean, exp(log_std));
+//   Tensor action = policy.sample();
+//   Tensor loss = -(policy.log_prob(action) * advantage).mean() - 0.01 * policy.entropy().mean();
+//
+// Each has log_prob, entropy, sample, rsample, mean, variance, stddev, batch_shape and event_shape;
+// kl_divergence(p, q) takes the pairs that PyTorch has among them. A parameter is a tensor of
+// floats or a number; several broadcast. They are made of ops, so they work on every device, with
+// gradients, and, without validation (set_default_validate_args), in compiled functions.
+#pragma once
+
+#include "tenon/distributions/continuous.hpp"
+#include "tenon/distributions/discrete.hpp"
+#include "tenon/distributions/distribution.hpp"
+#include "tenon/distributions/gamma.hpp"
+#include "tenon/distributions/kl.hpp"
+#include "tenon/distributions/mixture.hpp"
+#include "tenon/distributions/multivariate_normal.hpp"

@@ -1,0 +1,134 @@
+// Distributions of whole numbers: an event or none, one of several classes.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <utility>
+
+#include "tenon/distributions/distribution.hpp"
+#include "tenon/ops/index.hpp"
+#include "tenon/ops/loss.hpp"
+#include "tenon/ops/norm.hpp"
+
+namespace tenon {
+inline namespace TENON_HIDDEN v0 {
+namespace distributions {
+
+// Logarithms in the place of probabilities: of the odds, or of classes up to a constant.
+struct LogitsOptions {
+  [[no_unique_address]] tenon::detail::ByName by_name = tenon::detail::ByName();
+  Tensor logits;
+};
+
+// 1 with the probability probs, else 0: Bernoulli(probs), or Bernoulli({.logits = logits}), where
+// probs is sigmoid(logits). Draws have the dtype of the parameter.
+class Bernoulli : public Distribution {
+ public:
+  explicit Bernoulli(Operand probs)
+      : probs_(detail::as_parameter("Bernoulli", {"probs", probs, detail::kUnitInterval})) {
+    set_shapes(probs_.sizes());
+    // Away from 0 and 1, whose logits are infinite.
+    const double eps = detail::epsilon(probs_.dtype());
+    const Tensor inside = clamp(probs_, eps, 1 - eps);
+    logits_ = log(inside) - log1p(-inside);
+  }
+  explicit Bernoulli(const LogitsOptions& options) {
+    logits_ = detail::as_parameter("Bernoulli", {"logits", options.logits, detail::kReal});
+    probs_ = sigmoid(logits_);
+    set_shapes(logits_.sizes());
+  }
+  const char* name() const override { return "Bernoulli"; }
+  const Tensor& probs() const { return probs_; }
+  const Tensor& logits() const { return logits_; }
+  Tensor mean() const override { return probs_; }
+  Tensor variance() const override { return probs_ * (1 - probs_); }
+  Tensor log_prob(const Tensor& value) const override {
+    expect_value(value, detail::kBoolean);
+    const detail::Sizes sizes =
+        detail::broadcast_sizes("Bernoulli", "value", value.sizes(), "probs", probs_.sizes());
+    return -binary_cross_entropy_with_logits(
+        logits_.expand(sizes), value.to(logits_.dtype()).expand(sizes), {.reduction = "none"});
+  }
+  Tensor entropy() const override {
+    return binary_cross_entropy_with_logits(logits_, probs_, {.reduction = "none"});
+  }
+  Tensor sample(Ints sample_shape = {}) const override {
+    const NoGrad guard;
+    return bernoulli(probs_.expand(extended(sample_shape)));
+  }
+  bool has_rsample() const override { return false; }
+
+ private:
+  Tensor probs_, logits_;
+};
+
+// One of the classes 0 to n - 1, by the last dimension of probs, which need not sum to 1, or of
+// logits: Categorical(probs), or Categorical({.logits = logits}). Draws are int64. mean and
+// variance are NaN, as in PyTorch: classes have none.
+class Categorical : public Distribution {
+ public:
+  explicit Categorical(const Tensor& probs) {
+    expect_classes("probs", probs);
+    detail::expect_all("Categorical", "probs", probs, detail::kNonnegative);
+    const Tensor sums = sum(probs, {-1}, /*keepdim=*/true);
+    detail::expect_all("Categorical", "the sum of probs", sums, detail::kPositive);
+    probs_ = probs / sums;
+    const double eps = detail::epsilon(probs_.dtype());
+    logits_ = log(clamp(probs_, eps, 1 - eps));
+  }
+  explicit Categorical(const LogitsOptions& options) {
+    expect_classes("logits", options.logits);
+    detail::expect_all("Categorical", "logits", options.logits, detail::kReal);
+    logits_ = log_softmax(options.logits, -1);
+    probs_ = exp(logits_);
+  }
+  const char* name() const override { return "Categorical"; }
+  // Of each class: their sum is 1, and the logarithms of these.
+  const Tensor& probs() const { return probs_; }
+  const Tensor& logits() const { return logits_; }
+  Tensor mean() const override { return full(batch_shape(), NAN, probs_.dtype(), probs_.device()); }
+  Tensor variance() const override { return mean(); }
+  Tensor log_prob(const Tensor& value) const override {
+    expect_value(value, detail::kReal);
+    const int64_t classes = probs_.size(-1);
+    detail::expect_all(owner().c_str(), "value", value,
+                       logical_and(value == floor(value), logical_and(value >= 0, value < classes)),
+                       detail::joined({"a class from 0 to ", std::to_string(classes - 1)}));
+    detail::Sizes sizes = detail::broadcast_sizes("Categorical", "value", value.sizes(),
+                                                  "the distribution", batch_shape());
+    const Tensor index = value.to(int64).expand(sizes).unsqueeze(-1);
+    sizes.push_back(classes);
+    return gather(logits_.expand(sizes), -1, index).squeeze({-1});
+  }
+  Tensor entropy() const override {
+    // A class that never comes counts for nothing: 0 times a logarithm that is finite.
+    const Tensor finite = clamp_min(logits_, probs_.dtype() == float16 ? -65504.0 : -3e38);
+    return -sum(finite * probs_, {-1});
+  }
+  Tensor sample(Ints sample_shape = {}) const override {
+    const NoGrad guard;
+    int64_t draws = 1;
+    for (const int64_t size : sample_shape) draws *= size;
+    const detail::Sizes sizes = extended(sample_shape);
+    if (draws == 0) return zeros(sizes, int64, probs_.device());
+    const Tensor rows = probs_.detach().reshape({-1, probs_.size(-1)});
+    return multinomial(rows, draws, /*replacement=*/true).t().reshape(sizes);
+  }
+  bool has_rsample() const override { return false; }
+
+ private:
+  void expect_classes(const char* parameter, const Tensor& x) {
+    detail::expect_floats("Categorical", parameter, x);
+    if (x.dim() < 1 || x.size(-1) < 1) {
+      fail(detail::joined({"Categorical: ", parameter, " is ", detail::text_of(x.sizes()),
+                           ", expected at least one class in its last dimension"}));
+    }
+    const Ints sizes = x.sizes();
+    set_shapes({sizes.data(), sizes.size() - 1});
+  }
+  Tensor probs_, logits_;
+};
+
+}  // namespace distributions
+}  // namespace v0
+}  // namespace tenon

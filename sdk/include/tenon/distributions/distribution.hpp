@@ -1,0 +1,258 @@
+// What all distributions share: their shapes, draws and refusals. Users include distributions.hpp.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tenon/autograd.hpp"
+#include "tenon/ops/by_hand.hpp"
+#include "tenon/ops/elementwise.hpp"
+#include "tenon/ops/operators.hpp"
+#include "tenon/ops/random.hpp"
+#include "tenon/ops/reduce.hpp"
+#include "tenon/ops/shape.hpp"
+
+namespace tenon {
+inline namespace TENON_HIDDEN v0 {
+namespace distributions {
+
+namespace detail {
+
+using tenon::detail::joined;
+using tenon::detail::number_text;
+using Sizes = std::vector<int64_t>;
+
+inline std::atomic<bool> validate_args{true};
+
+inline std::string text_of(Ints sizes) {
+  std::string text;
+  for (const int64_t size : sizes) text += (text.empty() ? "" : ", ") + std::to_string(size);
+  return joined({"[", text, "]"});
+}
+
+// What a parameter or a value has to be, for numbers and for tensors.
+struct Constraint {
+  const char* expected;
+  bool (*of_number)(double);
+  Tensor (*of_tensor)(const Tensor&);
+};
+inline constexpr Constraint kReal{"a number", [](double x) { return !std::isnan(x); },
+                                  [](const Tensor& x) { return x == x; }};
+inline constexpr Constraint kPositive{"above 0", [](double x) { return x > 0; },
+                                      [](const Tensor& x) { return x > 0; }};
+inline constexpr Constraint kNonnegative{"at least 0", [](double x) { return x >= 0; },
+                                         [](const Tensor& x) { return x >= 0; }};
+inline constexpr Constraint kUnitInterval{
+    "0 to 1", [](double x) { return x >= 0 && x <= 1; },
+    [](const Tensor& x) { return logical_and(x >= 0, x <= 1); }};
+inline constexpr Constraint kBoolean{"0 or 1", [](double x) { return x == 0 || x == 1; },
+                                     [](const Tensor& x) { return logical_or(x == 0, x == 1); }};
+
+// "-1 at [0, 2]": the first of the elements that are not `ok`.
+inline std::string first_wrong(const Tensor& x, const Tensor& ok) {
+  const std::vector<bool> good = [&] {
+    const std::vector<int64_t> list = ok.to(int64).to_vector<int64_t>();
+    return std::vector<bool>(list.begin(), list.end());
+  }();
+  size_t at = 0;
+  while (good[at]) ++at;
+  const std::string value = number_text(x.detach().expand(ok.sizes()).to_vector<double>()[at]);
+  if (ok.dim() == 0) return value;
+  Sizes place(size_t(ok.dim()));
+  auto rest = int64_t(at);
+  for (int64_t d = ok.dim() - 1; d >= 0; --d) {
+    place[size_t(d)] = rest % ok.size(d);
+    rest /= ok.size(d);
+  }
+  return joined({value, " at ", text_of(place)});
+}
+
+// Refuses x where an element of ok, which x broadcasts to, is false. Waits for the device.
+inline void expect_all(const char* owner, const char* name, const Tensor& x, const Tensor& ok,
+                       const std::string& expected) {
+  if (!validate_args) return;
+  const NoGrad guard;
+  if (all(ok).item<bool>()) return;
+  fail(joined({owner, ": ", name, " is ", first_wrong(x, ok), ", expected ", expected}));
+}
+inline void expect_all(const char* owner, const char* name, const Tensor& x,
+                       const Constraint& constraint) {
+  if (!validate_args) return;
+  const NoGrad guard;
+  expect_all(owner, name, x, constraint.of_tensor(x), constraint.expected);
+}
+
+inline const Tensor& expect_floats(const char* owner, const char* name, const Tensor& x) {
+  if (!x.defined()) fail(joined({owner, ": ", name, " is None, expected a tensor"}));
+  if (!x.dtype().is_float()) {
+    fail(joined({owner, ": ", name, " is ", x.dtype().name(), ", expected a dtype of floats"}));
+  }
+  return x;
+}
+
+inline Sizes broadcast_sizes(const char* owner, const char* name, Ints a, const char* other,
+                             Ints b) {
+  const size_t n = std::max(a.size(), b.size());
+  Sizes sizes(n);
+  for (size_t i = 1; i <= n; ++i) {
+    const int64_t x = i <= a.size() ? a[a.size() - i] : 1, y = i <= b.size() ? b[b.size() - i] : 1;
+    if (x != y && x != 1 && y != 1) {
+      fail(joined({owner, ": ", name, " is ", text_of(a), " and ", other, " is ", text_of(b),
+                   ", expected sizes that broadcast"}));
+    }
+    sizes[n - i] = x == 1 ? y : x;
+  }
+  return sizes;
+}
+
+inline Sizes concatenated(Ints a, Ints b, Ints c = {}) {
+  Sizes sizes(a.begin(), a.end());
+  sizes.insert(sizes.end(), b.begin(), b.end());
+  sizes.insert(sizes.end(), c.begin(), c.end());
+  return sizes;
+}
+
+// A parameter as it is given: a tensor of floats, or a number.
+struct Parameter {
+  const char* name;
+  const Operand& value;
+  const Constraint& constraint;
+};
+
+inline double number_of(const Operand& x) {
+  return x.value().kind == TN_KIND_FLOAT ? x.value().as.f : double(x.value().as.i);
+}
+
+// Checks one parameter; a number costs no call of an op.
+inline void check_parameter(const char* owner, const Parameter& parameter) {
+  const auto& [name, value, constraint] = parameter;
+  if (value.value().kind == TN_KIND_NONE || value.is_tensor()) {
+    expect_all(owner, name, expect_floats(owner, name, value.tensor()), constraint);
+  } else if (validate_args && !constraint.of_number(number_of(value))) {
+    fail(joined({owner, ": ", name, " is ", number_text(number_of(value)), ", expected ",
+                 constraint.expected}));
+  }
+}
+
+// The parameters as tensors of one size, dtype and device. A number takes the dtype and the device
+// of the tensors; without any it is float32 on cpu.
+inline std::array<Tensor, 2> broadcast_all(const char* owner, const Parameter& first,
+                                           const Parameter& second) {
+  check_parameter(owner, first);
+  check_parameter(owner, second);
+  Tensor a = first.value.tensor(), b = second.value.tensor();
+  const Tensor& like = a.defined() ? a : b;
+  const Dtype dtype = a.defined() && b.defined() ? promote(a.dtype(), b.dtype())
+                      : like.defined()           ? like.dtype()
+                                                 : float32;
+  const Device device = like.defined() ? like.device() : Device();
+  if (a.defined() && b.defined() && a.device().name() != b.device().name()) {
+    fail(joined({owner, ": ", first.name, " is on ", a.device().name(), " and ", second.name,
+                 " on ", b.device().name(), ", expected one device"}));
+  }
+  const auto made = [&](const Tensor& given, const Operand& value) {
+    return given.defined() ? given.to(dtype) : full({}, number_of(value), dtype, device);
+  };
+  a = made(a, first.value);
+  b = made(b, second.value);
+  const Sizes sizes = broadcast_sizes(owner, first.name, a.sizes(), second.name, b.sizes());
+  return {a.expand(sizes), b.expand(sizes)};
+}
+inline Tensor as_parameter(const char* owner, const Parameter& parameter) {
+  check_parameter(owner, parameter);
+  const Operand& value = parameter.value;
+  return value.is_tensor() ? value.tensor() : full({}, number_of(value), float32);
+}
+
+// The number next above 0 that has all its digits, and the distance of 1 to the next one.
+inline double tiny(Dtype dtype) {
+  return dtype == float64 ? 0x1p-1022 : dtype == float16 ? 0x1p-14 : 0x1p-126;
+}
+inline double epsilon(Dtype dtype) {
+  return dtype == float64    ? 0x1p-52
+         : dtype == float16  ? 0x1p-10
+         : dtype == bfloat16 ? 0x1p-7
+                             : 0x1p-23;
+}
+
+}  // namespace detail
+
+// Whether distributions that are made, and values whose log_prob is asked for, are checked; true at
+// first, for all threads. A check of a tensor waits for its device, and makes a compiled function
+// run eagerly, so that a program turns it off for what it compiles. Numbers are checked for free.
+inline void set_default_validate_args(bool on) { detail::validate_args = on; }
+
+// A batch of distributions: a draw of sample_shape is [sample_shape.., batch_shape..,
+// event_shape..], and log_prob and entropy give a number for each event. Objects hold tensors and
+// may be copied.
+class Distribution {
+ public:
+  virtual ~Distribution() = default;
+  virtual const char* name() const = 0;
+  // The logarithm of the density, or of the probability, at `value`, whose sizes broadcast with
+  // batch_shape and event_shape.
+  virtual Tensor log_prob(const Tensor& value) const = 0;
+  virtual Tensor entropy() const = 0;
+  virtual Tensor mean() const = 0;
+  virtual Tensor variance() const = 0;
+  Tensor stddev() const { return sqrt(variance()); }
+  // Draws without and with gradients for the parameters. Random numbers go by manual_seed.
+  virtual Tensor sample(Ints sample_shape = {}) const {
+    const NoGrad guard;
+    return rsample(sample_shape);
+  }
+  virtual Tensor rsample(Ints sample_shape = {}) const {
+    (void)sample_shape;
+    fail(
+        detail::joined({name(), ": has no rsample, since its draws have no gradient; use sample"}));
+  }
+  virtual bool has_rsample() const { return true; }
+  // Of a distribution with a name they are borrowed from it, of a temporary they are a copy.
+  Ints batch_shape() const& { return batch_shape_; }
+  Ints batch_shape() const&& { return Ints(batch_shape_).kept(); }
+  Ints event_shape() const& { return event_shape_; }
+  Ints event_shape() const&& { return Ints(event_shape_).kept(); }
+
+ protected:
+  Distribution() = default;
+  Distribution(const Distribution&) = default;
+  Distribution& operator=(const Distribution&) = default;
+  void set_shapes(Ints batch_shape, Ints event_shape = {}) {
+    batch_shape_.assign(batch_shape.begin(), batch_shape.end());
+    event_shape_.assign(event_shape.begin(), event_shape.end());
+  }
+  // Of a draw.
+  detail::Sizes extended(Ints sample_shape) const {
+    return detail::concatenated(sample_shape, batch_shape_, event_shape_);
+  }
+  // Refuses values whose sizes do not fit, or that the distribution never gives.
+  void expect_value(const Tensor& value, const detail::Constraint& support) const {
+    if (!value.defined())
+      fail(detail::joined({name(), ": log_prob: value is None, expected a tensor"}));
+    const detail::Sizes whole = extended({});
+    const Ints sizes = value.sizes();
+    const size_t event = event_shape_.size();
+    if (sizes.size() < event ||
+        !std::equal(event_shape_.begin(), event_shape_.end(), sizes.end() - event)) {
+      fail(detail::joined({name(), ": log_prob: value is ", detail::text_of(sizes),
+                           ", expected its last sizes to be ", detail::text_of(event_shape_)}));
+    }
+    detail::broadcast_sizes(owner().c_str(), "value", sizes, "the distribution", whole);
+    detail::expect_all(owner().c_str(), "value", value, support);
+  }
+  std::string owner() const { return detail::joined({name(), ": log_prob"}); }
+
+ private:
+  detail::Sizes batch_shape_, event_shape_;
+};
+
+}  // namespace distributions
+}  // namespace v0
+}  // namespace tenon

@@ -1,0 +1,397 @@
+// Distributions beside PyTorch's (tests/data/torch_distributions.py): log_prob, entropy, mean,
+// variance and divergences with their gradients, in float64 and float32, on every backend of the
+// build; what is refused. Draws are in distribution_draws_test.
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "message_of.h"
+#include "second_device.h"
+#include "tenon/distributions.hpp"
+#include "tenon/tenon.hpp"
+
+namespace tn = tenon;
+using namespace tn::distributions;
+using nlohmann::json;
+using tn::Tensor;
+
+namespace {
+
+using Values = std::vector<double>;
+using Named = std::map<std::string, Tensor>;
+using Any = std::variant<Normal, Uniform, Exponential, Bernoulli, Categorical, Gamma, Beta,
+                         Dirichlet, MultivariateNormal, Independent<Normal>,
+                         MixtureSameFamily<Normal>, MixtureSameFamily<MultivariateNormal>>;
+
+const json& data() {
+  static const json all = json::parse(std::ifstream(std::string(std::getenv("TENON_SOURCE_DIR")) +
+                                                    "/tests/data/torch_distributions.json"));
+  return all;
+}
+
+Tensor tensor_of(const json& kept, tn::Dtype dtype, tn::Device device) {
+  return Tensor::from(kept.at("values").get<Values>(), kept.at("sizes").get<std::vector<int64_t>>())
+      .to(device, dtype);
+}
+
+Named leaves_of(const json& kept, tn::Dtype dtype, tn::Device device) {
+  Named leaves;
+  for (const auto& [name, value] : kept.items())
+    leaves[name] = tensor_of(value, dtype, device).requires_grad_();
+  return leaves;
+}
+
+Any made(const std::string& kind, const Named& p) {
+  if (kind == "Normal") return Normal(p.at("loc"), p.at("scale"));
+  if (kind == "Uniform") return Uniform(p.at("low"), p.at("high"));
+  if (kind == "Exponential") return Exponential(p.at("rate"));
+  if (kind == "Bernoulli")
+    return p.count("probs") ? Bernoulli(p.at("probs")) : Bernoulli({.logits = p.at("logits")});
+  if (kind == "Categorical")
+    return p.count("probs") ? Categorical(p.at("probs")) : Categorical({.logits = p.at("logits")});
+  if (kind == "Gamma") return Gamma(p.at("concentration"), p.at("rate"));
+  if (kind == "Beta") return Beta(p.at("concentration1"), p.at("concentration0"));
+  if (kind == "Dirichlet") return Dirichlet(p.at("concentration"));
+  if (kind == "Independent") return Independent(Normal(p.at("loc"), p.at("scale")), 1);
+  if (kind == "MixtureOfNormals")
+    return MixtureSameFamily(Categorical(p.at("probs")), Normal(p.at("loc"), p.at("scale")));
+  if (kind == "MixtureOfVectors") {
+    return MixtureSameFamily(Categorical({.logits = p.at("logits")}),
+                             MultivariateNormal(p.at("loc"), {.scale_tril = p.at("scale_tril")}));
+  }
+  if (p.count("covariance_matrix"))
+    return MultivariateNormal(p.at("loc"), p.at("covariance_matrix"));
+  if (p.count("precision_matrix"))
+    return MultivariateNormal(p.at("loc"), {.precision_matrix = p.at("precision_matrix")});
+  return MultivariateNormal(p.at("loc"), {.scale_tril = p.at("scale_tril")});
+}
+
+const Distribution& base_of(const Any& any) {
+  return std::visit([](const auto& d) -> const Distribution& { return d; }, any);
+}
+
+// Whether kl_divergence takes the pair; what it gives.
+bool divergence_of(const Any& p, const Any& q, Tensor* result) {
+  return std::visit(
+      [&](const auto& a, const auto& b) {
+        if constexpr (requires { kl_divergence(a, b); }) {
+          *result = kl_divergence(a, b);
+          return true;
+        } else {
+          return false;
+        }
+      },
+      p, q);
+}
+
+void expect_values(const char* what, const Tensor& found, const json& kept, double near) {
+  EXPECT_EQ(std::vector<int64_t>(found.sizes()), kept.at("sizes").get<std::vector<int64_t>>())
+      << what;
+  const Values values = found.to_vector<double>();
+  const json& wanted = kept.at("values");
+  ASSERT_EQ(values.size(), wanted.size()) << what;
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (wanted[i].is_null()) {
+      EXPECT_EQ(values[i], INFINITY) << what << ", element " << i;
+    } else {
+      const double value = wanted[i].get<double>();
+      EXPECT_NEAR(values[i], value, near * std::max(1.0, std::abs(value)))
+          << what << ", element " << i;
+    }
+  }
+}
+
+void expect_sizes(tn::Ints found, std::vector<int64_t> wanted) {
+  EXPECT_EQ(std::vector<int64_t>(found), wanted);
+}
+
+void expect_gradients(const Named& leaves, const json& kept, double near) {
+  for (const auto& [name, leaf] : leaves) {
+    const Tensor g = leaf.grad();
+    expect_values(name.c_str(), g.defined() ? g : tn::zeros_like(leaf.detach()), kept.at(name),
+                  near);
+  }
+}
+
+class DistributionsBesideTorch : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    tn::load_plugins();
+    device = tn::Device(GetParam());
+  }
+  void expect_case(const json& c, tn::Dtype dtype, double near, double gradients_near) const {
+    SCOPED_TRACE(c.at("kind").get<std::string>() + c.at("parameters").dump());
+    const Named leaves = leaves_of(c.at("parameters"), dtype, device);
+    const Any any = made(c.at("kind"), leaves);
+    const Distribution& d = base_of(any);
+    Tensor value = tensor_of(c.at("value"), dtype, device);
+    if (c.contains("gradient_of_value")) value.requires_grad_();
+    const Tensor log_prob = d.log_prob(value);
+    expect_values("log_prob", log_prob, c.at("log_prob"), near);
+    Tensor loss = log_prob.sum();
+    const auto part = [&](const char* what, double factor, auto f) {
+      if (!c.contains(what)) return;
+      const Tensor x = f();
+      expect_values(what, x, c.at(what), near);
+      loss = loss + factor * x.sum();
+    };
+    part("entropy", 0.5, [&] { return d.entropy(); });
+    part("mean", 0.25, [&] { return d.mean(); });
+    part("variance", 0.125, [&] { return d.variance(); });
+    loss.backward();
+    expect_gradients(leaves, c.at("gradients"), gradients_near);
+    if (c.contains("gradient_of_value"))
+      expect_values("value", value.grad(), c.at("gradient_of_value"), gradients_near);
+  }
+  tn::Device device;
+};
+INSTANTIATE_TEST_SUITE_P(Devices, DistributionsBesideTorch, testing::Values("cpu", second_device()),
+                         [](const auto& param) { return std::string(param.param); });
+
+TEST_P(DistributionsBesideTorch, ValuesAndGradientsAreItsOwn) {
+  for (const json& c : data().at("distributions")) expect_case(c, tn::float64, 1e-10, 1e-9);
+}
+
+TEST_P(DistributionsBesideTorch, Float32ComesNear) {
+  for (const json& c : data().at("distributions")) {
+    // 400 * log(400) - lgamma(400) is a difference of numbers of 2000.
+    const bool is_gamma = c.at("kind") == "Gamma";
+    expect_case(c, tn::float32, is_gamma ? 2e-3 : 1e-5, is_gamma ? 2e-2 : 1e-4);
+  }
+}
+
+TEST_P(DistributionsBesideTorch, DivergencesAreItsOwn) {
+  for (const json& c : data().at("divergences")) {
+    SCOPED_TRACE(c.dump());
+    const Named of_p = leaves_of(c.at("of_p"), tn::float64, device),
+                of_q = leaves_of(c.at("of_q"), tn::float64, device);
+    Tensor result;
+    ASSERT_TRUE(divergence_of(made(c.at("p"), of_p), made(c.at("q"), of_q), &result));
+    expect_values("kl", result, c, 1e-10);
+    if (!c.contains("gradients_of_p")) continue;
+    result.sum().backward();
+    expect_gradients(of_p, c.at("gradients_of_p"), 1e-9);
+    expect_gradients(of_q, c.at("gradients_of_q"), 1e-9);
+  }
+}
+
+template <typename P, typename Q>
+concept HaveDivergence = requires(const P& p, const Q& q) {
+  kl_divergence(p, q);
+};
+
+// E.g. of a Normal beside a Categorical: PyTorch raises NotImplementedError, here it does not
+// compile.
+TEST(Distributions, PairsThatTorchHasNotAreNone) {
+  static_assert(HaveDivergence<Normal, Gamma>);
+  static_assert(!HaveDivergence<Normal, Categorical>);
+  static_assert(!HaveDivergence<Normal, MixtureSameFamily<Normal>>);
+  static_assert(!HaveDivergence<Independent<Bernoulli>, Independent<Normal>>);
+  static_assert(!HaveDivergence<Beta, Dirichlet>);
+}
+
+TEST_P(DistributionsBesideTorch, ShapesBroadcast) {
+  const Tensor loc = tn::zeros({3, 1}, tn::float32, device);
+  const Normal normal(loc, tn::ones({4}, tn::float32, device));
+  expect_sizes(normal.batch_shape(), {3, 4});
+  expect_sizes(normal.sample({2}).sizes(), {2, 3, 4});
+  expect_sizes(normal.log_prob(tn::zeros({5, 1, 1}, tn::float32, device)).sizes(), {5, 3, 4});
+  EXPECT_FALSE(normal.rsample().requires_grad());
+  const Normal number(0.5, 2);
+  expect_sizes(number.sample().sizes(), {});
+  EXPECT_EQ(number.mean().dtype(), tn::float32);
+  EXPECT_EQ(Normal(tn::zeros({2}, tn::float64, device), 1).scale().dtype(), tn::float64);
+  const Independent<Normal> vectors(normal, 1);
+  expect_sizes(vectors.batch_shape(), {3});
+  expect_sizes(vectors.event_shape(), {4});
+  expect_sizes(vectors.log_prob(vectors.sample({2})).sizes(), {2, 3});
+  const Categorical classes(tn::ones({3, 5}, tn::float32, device));
+  expect_sizes(classes.sample({2, 4}).sizes(), {2, 4, 3});
+  EXPECT_EQ(classes.sample({2}).dtype(), tn::int64);
+  expect_sizes(classes.log_prob(classes.sample({7})).sizes(), {7, 3});
+  EXPECT_TRUE(std::isnan(classes.mean().sum().item<double>()));
+  const Dirichlet simplex(tn::ones({3, 5}, tn::float32, device));
+  expect_sizes(simplex.sample({2}).sizes(), {2, 3, 5});
+  expect_sizes(simplex.log_prob(simplex.sample({2})).sizes(), {2, 3});
+  EXPECT_FALSE(classes.has_rsample());
+  EXPECT_TRUE(simplex.has_rsample());
+}
+
+// Classes that never come, and probabilities of 0 and 1, in entropies and divergences.
+TEST_P(DistributionsBesideTorch, CertainThingsHaveNoEntropy) {
+  const auto at = [&](Values values) { return Tensor::from(values).to(device, tn::float64); };
+  const Categorical sure(at({0, 1, 0})), even(at({1, 1, 2}));
+  EXPECT_NEAR(sure.entropy().item<double>(), 0, 1e-13);
+  EXPECT_NEAR(kl_divergence(sure, even).item<double>(), std::log(4), 1e-13);
+  EXPECT_EQ(kl_divergence(even, sure).item<double>(), INFINITY);
+  const Bernoulli never(at({0})), half(at({0.5}));
+  EXPECT_NEAR(never.entropy().item<double>(), 0, 1e-13);
+  EXPECT_NEAR(kl_divergence(never, half).item<double>(), std::log(2), 1e-13);
+  EXPECT_EQ(kl_divergence(half, never).item<double>(), INFINITY);
+}
+
+TEST_P(DistributionsBesideTorch, ParametersThatAreWrongAreRefused) {
+  const auto at = [&](Values values) { return Tensor::from(values).to(device, tn::float32); };
+  EXPECT_EQ(message_of([&] { Normal(0.0, -1.0); }), "Normal: scale is -1, expected above 0");
+  EXPECT_EQ(message_of([&] {
+              Normal(at({0, 0, 0}), at({1, 2, -3}));
+            }),
+            "Normal: scale is -3 at [2], expected above 0");
+  EXPECT_EQ(message_of([&] {
+              Normal(at({0, NAN}), 1.0);
+            }),
+            "Normal: loc is nan at [1], expected a number");
+  EXPECT_EQ(message_of([&] {
+              Normal(at({0, 0}), at({1, 2, 3}));
+            }),
+            "Normal: loc is [2] and scale is [3], expected sizes that broadcast");
+  EXPECT_EQ(message_of([&] { Normal(tn::zeros({2}, tn::int64, device), 1.0); }),
+            "Normal: loc is int64, expected a dtype of floats");
+  EXPECT_EQ(message_of([&] { Normal(Tensor(), 1.0); }), "Normal: loc is None, expected a tensor");
+  EXPECT_EQ(message_of([&] {
+              Uniform(at({0, 2}), 1.0);
+            }),
+            "Uniform: low is 2 at [1], expected less than high");
+  EXPECT_EQ(message_of([&] { Uniform(2, 1.5); }),
+            "Uniform: low is 2, expected less than high, which is 1.5");
+  if (!device.is_cpu()) {
+    EXPECT_EQ(message_of([&] { Normal(at({0}), tn::ones({1})); }),
+              "Normal: loc is on " + device.name() + " and scale on cpu, expected one device");
+  }
+  EXPECT_EQ(message_of([&] { Exponential(0); }), "Exponential: rate is 0, expected above 0");
+  EXPECT_EQ(message_of([&] { Bernoulli(1.5); }), "Bernoulli: probs is 1.5, expected 0 to 1");
+  EXPECT_EQ(message_of([&] { Bernoulli({.logits = at({NAN})}); }),
+            "Bernoulli: logits is nan at [0], expected a number");
+  EXPECT_EQ(message_of([&] {
+              Categorical(at({0.5, -0.25}));
+            }),
+            "Categorical: probs is -0.25 at [1], expected at least 0");
+  EXPECT_EQ(message_of([&] {
+              Categorical(at({0, 0}));
+            }),
+            "Categorical: the sum of probs is 0 at [0], expected above 0");
+  EXPECT_EQ(message_of([&] { Categorical(tn::zeros({}, tn::float32, device)); }),
+            "Categorical: probs is [], expected at least one class in its last dimension");
+  EXPECT_EQ(message_of([&] { Gamma(at({1}), at({-2})); }),
+            "Gamma: rate is -2 at [0], expected above 0");
+  EXPECT_EQ(message_of([&] { Beta(0, 1); }), "Beta: concentration1 is 0, expected above 0");
+  EXPECT_EQ(message_of([&] { Dirichlet(tn::ones({}, tn::float32, device)); }),
+            "Dirichlet: concentration has no dimensions, expected at least 1");
+  EXPECT_EQ(message_of([&] {
+              Dirichlet(at({1, 0}));
+            }),
+            "Dirichlet: concentration is 0 at [1], expected above 0");
+}
+
+TEST_P(DistributionsBesideTorch, MatricesThatAreWrongAreRefused) {
+  const Tensor loc = tn::zeros({2}, tn::float32, device);
+  const auto matrix = [&](Values values) {
+    return Tensor::from(values, {2, 2}).to(device, tn::float32);
+  };
+  const auto refused = [&](const MultivariateNormalOptions& options, const std::string& why) {
+    EXPECT_EQ(message_of([&] { MultivariateNormal(loc, options); }), "MultivariateNormal: " + why);
+  };
+  refused({}, "expected one of covariance_matrix, precision_matrix and scale_tril");
+  refused({.covariance_matrix = matrix({1, 0, 0, 1}), .scale_tril = matrix({1, 0, 0, 1})},
+          "expected one of covariance_matrix, precision_matrix and scale_tril");
+  refused({.covariance_matrix = matrix({1, 2, 2, 1})},
+          "pivot 1 of covariance_matrix is -3, expected above 0, as of positive definite matrices");
+  refused({.precision_matrix = matrix({-1, 0, 0, 1})},
+          "pivot 1 of precision_matrix is -1, expected above 0, as of positive definite matrices");
+  refused({.covariance_matrix = matrix({1, 0.5, 0, 1})},
+          "covariance_matrix is 0.5 at [0, 1], expected symmetric");
+  refused({.scale_tril = matrix({1, 0.5, 0, 1})},
+          "scale_tril is 0.5 at [0, 1], expected 0 above the diagonal");
+  refused({.scale_tril = matrix({1, 0, 2, -1})},
+          "the diagonal of scale_tril is -1 at [1], expected above 0");
+  refused({.scale_tril = tn::ones({2, 2}, tn::int64, device)},
+          "scale_tril is int64, expected a dtype of floats");
+  EXPECT_EQ(message_of([&] {
+              MultivariateNormal(loc.select(0, 0), matrix({1, 0, 0, 1}));
+            }),
+            "MultivariateNormal: loc has no dimensions, expected at least 1");
+  EXPECT_EQ(message_of([&] {
+              MultivariateNormal(loc.expand({3, 2}), matrix({1, 0, 0, 1}).expand({4, 2, 2}));
+            }),
+            "MultivariateNormal: the batch of loc is [3] and that of covariance_matrix is [4], "
+            "expected sizes that broadcast");
+  refused({.scale_tril = tn::ones({3, 3}, tn::float32, device)},
+          "scale_tril is [3, 3] and loc [2], expected [.., n, n] and [.., n]");
+}
+
+TEST_P(DistributionsBesideTorch, ValuesThatNeverComeAreRefused) {
+  const auto at = [&](Values values) { return Tensor::from(values).to(device, tn::float32); };
+  EXPECT_EQ(message_of([&] { Exponential(1.0).log_prob(tn::tensor(-1.0)); }),
+            "Exponential: log_prob: value is -1, expected at least 0");
+  EXPECT_EQ(message_of([&] {
+              Uniform(at({0, 0}), 1.0).log_prob(at({0.5, 2}));
+            }),
+            "Uniform: log_prob: value is 2 at [1], expected low to high");
+  EXPECT_EQ(message_of([&] { Bernoulli(at({0.5})).log_prob(at({0.5})); }),
+            "Bernoulli: log_prob: value is 0.5 at [0], expected 0 or 1");
+  EXPECT_EQ(message_of([&] {
+              Categorical(at({1, 2, 3})).log_prob(at({3}));
+            }),
+            "Categorical: log_prob: value is 3 at [0], expected a class from 0 to 2");
+  EXPECT_EQ(message_of([&] { Beta(at({1}), 1.0).log_prob(at({-0.5})); }),
+            "Beta: log_prob: value is -0.5 at [0], expected 0 to 1");
+  EXPECT_EQ(message_of([&] {
+              Dirichlet(at({1, 2})).log_prob(at({0.5, 0.25}));
+            }),
+            "Dirichlet: log_prob: the sum of value is 0.75, expected 1");
+  EXPECT_EQ(message_of([&] {
+              Dirichlet(at({1, 2})).log_prob(at({1}));
+            }),
+            "Dirichlet: log_prob: value is [1], expected its last sizes to be [2]");
+  EXPECT_EQ(message_of([&] {
+              Normal(at({0, 0}), 1).log_prob(at({0, 0, 0}));
+            }),
+            "Normal: log_prob: value is [3] and the distribution is [2], expected sizes that "
+            "broadcast");
+  EXPECT_EQ(message_of([&] { Normal(0, 1).log_prob(Tensor()); }),
+            "Normal: log_prob: value is None, expected a tensor");
+}
+
+TEST_P(DistributionsBesideTorch, CompositionsThatDoNotFitAreRefused) {
+  const auto ones = [&](tn::Ints sizes) { return tn::ones(sizes, tn::float32, device); };
+  const Normal normal(ones({3, 2}), 1.0);
+  EXPECT_EQ(message_of([&] { Independent(normal, 3); }),
+            "Independent: reinterpreted_batch_ndims is 3, expected 0 to 2, the dimensions of the "
+            "batch of Normal");
+  EXPECT_EQ(message_of([&] { MixtureSameFamily(Categorical(ones({4})), normal); }),
+            "MixtureSameFamily: the mixture has 4 components and the batch of Normal is [3, 2], "
+            "expected them as its last dimension");
+  EXPECT_EQ(message_of([&] {
+              MixtureSameFamily(Categorical(ones({4, 2})), normal);
+            }),
+            "MixtureSameFamily: the batch of the mixture is [4] and that of the components is [3], "
+            "expected sizes that broadcast");
+  const MixtureSameFamily mixture(Categorical(ones({2})), normal);
+  EXPECT_EQ(message_of([&] { mixture.entropy(); }),
+            "MixtureSameFamily: entropy has no closed form; average -log_prob of samples");
+  EXPECT_EQ(message_of([&] { mixture.rsample(); }),
+            "MixtureSameFamily: has no rsample, since its draws have no gradient; use sample");
+  EXPECT_EQ(message_of([&] { Bernoulli(0.5).rsample(); }),
+            "Bernoulli: has no rsample, since its draws have no gradient; use sample");
+  EXPECT_EQ(message_of([&] { kl_divergence(Independent(normal, 1), Independent(normal, 2)); }),
+            "kl_divergence: reinterpreted_batch_ndims of p is 1 and of q 2, expected the same");
+}
+
+// As in PyTorch it is one switch of the program.
+TEST_P(DistributionsBesideTorch, ValidationIsTurnedOff) {
+  const Tensor wrong = tn::full({2}, -1, tn::float32, device);
+  set_default_validate_args(false);
+  EXPECT_EQ(message_of([&] { Normal(0.0, wrong).log_prob(wrong); }), "no error");
+  EXPECT_EQ(message_of([&] { Normal(0.0, -1.0); }), "no error");
+  set_default_validate_args(true);
+  EXPECT_NE(message_of([&] { Normal(0.0, wrong); }), "no error");
+}
+
+}  // namespace
