@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What README.md and docs/*.md show is true: C++ and C snippets compile as they stand, plugins among them load, programs run, the
-# lines `$ tenon ...` succeed, and files that are named are there. Fences `cpp fragment` and `c fragment` are left out.
+# lines `$ tenon ...` succeed, and files that are named are there. Fences `cpp fragment`, `c fragment` and `python` are
+# left out.
 # Files that comments in core/ name are there, too, and face.md has every public header.
 #   docs_test.sh BUILD SOURCE [SANITIZERS]
 # shellcheck disable=SC2016
@@ -26,7 +27,7 @@ for page in "$source"/README.md "$source"/docs/*.md; do
     on && /^```/ { on = 0; next }
     /^```/ {
       on = 1; language = substr($0, 4); file = start "." ++n "." language
-      if (language !~ /^((cpp|c)( fragment)?|cmake|json|console|ebnf|)$/) { print FILENAME ": a block is " $0; exit 1 }
+      if (language !~ /^((cpp|c)( fragment)?|cmake|json|console|python|ebnf|)$/) { print FILENAME ": a block is " $0; exit 1 }
       next
     }
     on && language ~ /^(cpp|c|console)$/ { print > file }
