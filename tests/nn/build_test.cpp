@@ -141,14 +141,15 @@ TEST_F(Build, ResidualsAndBranchesHoldLayers) {
   EXPECT_EQ(joined("add"), (linear(x) + other(x)).to_vector<float>());
   EXPECT_EQ(joined("mul"), (linear(x) * other(x)).to_vector<float>());
   EXPECT_EQ(joined("concat"), tn::cat({linear(x), other(x)}, 1).to_vector<float>());
-  EXPECT_EQ(message_of([&] { joined("sub"); }),
-            "Branches: join is 'sub', expected 'add', 'mul' or 'concat'");
+  EXPECT_EQ(
+      message_of([&] { joined("sub"); }),
+      "Branches could not be made\n  because join is 'sub', expected 'add', 'mul' or 'concat'");
   EXPECT_EQ(message_of([&] { tn::nn::Branches({}); }),
-            "Branches: modules is empty, expected one at least");
+            "Branches could not be made\n  because modules is empty, expected one at least");
   EXPECT_EQ(message_of([&] {
               tn::nn::Branches({{"a", linear}, {"a", other}});
             }),
-            "Branches: names has a name twice");
+            "Branches could not be made\n  because names has a name twice");
 }
 
 // "scale_factor" is a list of floats, "normalized_shape" one of ints.
