@@ -25,7 +25,10 @@ struct AutocastScope {
   tn_dtype lower;
   const tn_amp_policy_def* policy;
   AutocastScope* outer;
-  std::shared_ptr<Casts> casts;  // one for all scopes of the thread
+  // One for all scopes of the thread; of one that was entered in backward, where those outside of it
+  // are off, its own: the graph that it casts for is another.
+  std::shared_ptr<Casts> casts;
+  bool was_on;
 };
 
 namespace {
@@ -148,8 +151,9 @@ Status enter_autocast(tn_device device, tn_dtype lower, const char* policy) {
     found = &it->second;
   }
   AutocastScope* outer = thread_state.autocast;
-  auto casts = outer != nullptr ? outer->casts : std::make_shared<AutocastScope::Casts>();
-  thread_state.autocast = new AutocastScope{device, lower, found, outer, std::move(casts)};
+  const bool was_on = autocast_enabled();
+  auto casts = was_on ? outer->casts : std::make_shared<AutocastScope::Casts>();
+  thread_state.autocast = new AutocastScope{device, lower, found, outer, std::move(casts), was_on};
   thread_state.modes |= kModeAutocast;
   return nullptr;
 }
@@ -158,7 +162,7 @@ Status leave_autocast() {
   AutocastScope* scope = thread_state.autocast;
   if (scope == nullptr) return error(TN_FAILED_PRECONDITION, "autocast: leave without enter");
   thread_state.autocast = scope->outer;
-  if (scope->outer == nullptr) thread_state.modes &= ~uint32_t{kModeAutocast};
+  if (!scope->was_on) thread_state.modes &= ~uint32_t{kModeAutocast};
   delete scope;
   return nullptr;
 }

@@ -21,12 +21,32 @@ inline namespace TENON_HIDDEN v0 {
 // are kept until the outermost ends, or are made anew after a write or a backward.
 class Autocast {
  public:
-  explicit Autocast(Device device, Dtype lower = {}, const char* policy = nullptr) {
+  explicit Autocast(Device device, Dtype lower = {}, const char* policy = nullptr)
+      : device_(device), lower_(lower), policy_(policy ? policy : ""), outer_(innermost_) {
     check(detail::api.amp->enter(device.value, lower.value, policy));
+    innermost_ = this;
   }
   Autocast(const Autocast&) = delete;
   Autocast& operator=(const Autocast&) = delete;
-  ~Autocast() { ignore(detail::api.amp->leave()); }
+  ~Autocast() {
+    innermost_ = outer_;
+    ignore(detail::api.amp->leave());
+  }
+
+  // What it was made with, and the scope of this thread that decides, as far as this library opened
+  // it; NULL: it opened none. For those who open the same scope at another time
+  // (activation_checkpoint.hpp).
+  Device device() const { return device_; }
+  Dtype lower() const { return lower_; }
+  const std::string& policy() const { return policy_; }
+  static const Autocast* innermost() { return innermost_; }
+
+ private:
+  static inline constinit thread_local const Autocast* innermost_ = nullptr;
+  Device device_;
+  Dtype lower_;
+  std::string policy_;  // empty: the ops' own classes
+  const Autocast* outer_;
 };
 inline bool autocast_enabled() { return detail::api.amp->enabled() != 0; }
 

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "tenon/disk.hpp"
+#include "tenon/event_listener.hpp"
 #include "tenon/profiler_page.hpp"
 #include "tenon/tensor.hpp"
 
@@ -81,12 +82,12 @@ class Profiler {
     open_.clear();
     current() = this;
     zero_ns_ = 0;
-    detail::api.profile->set_events(&Profiler::see, this);
+    listener_.listen(&Profiler::see, this);
   }
   // On the thread that started it. Does nothing where it does not run.
   void stop() {
     if (current() != this) return;
-    detail::api.profile->set_events(nullptr, nullptr);
+    listener_.stop();
     current() = nullptr;
     while (!open_.empty()) close(events_.empty() ? 0 : events_.back().end_ns);
     for (size_t i = events_.size(); i-- > 0;) {
@@ -248,6 +249,7 @@ class Profiler {
   }
 
   ProfilerOptions options_;
+  detail::EventListener listener_;
   std::vector<Event> events_;
   std::vector<int64_t> open_;
   std::vector<Device> devices_;
