@@ -66,9 +66,8 @@ class Cloner {
     }
   }
 
- private:
-  static Object made_anew(const Object& object) {
-    if (has_method(object, "clone")) return object.invoke<Object>("clone");
+  // A new object of the same factory and options, with copies of the objects among these.
+  static Object made_by_factory(const Object& object) {
     const std::string schema = factory_schema(object.type_name());
     if (schema.empty()) {
       fail(joined({"clone: ", object.type_name(),
@@ -82,6 +81,11 @@ class Cloner {
     tn_status* status = api.object->method_schema(object.get(), name, &text);
     ignore(status);
     return text != nullptr;
+  }
+
+ private:
+  static Object made_anew(const Object& object) {
+    return has_method(object, "clone") ? object.invoke<Object>("clone") : made_by_factory(object);
   }
   static std::string factory_schema(const std::string& name) {
     struct Search {

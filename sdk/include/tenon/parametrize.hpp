@@ -1,0 +1,252 @@
+// Tensors of layers that are computed from others at each forward: torch.nn.utils.parametrize.
+// weight_norm and spectral_norm are in parametrizations.hpp; tenon.hpp includes neither.
+//
+//   struct Symmetric : Module { Tensor forward(Tensor x) { return x.triu() + x.triu(1).t(); } };
+//   nn::utils::register_parametrization(layer, "weight", make<Symmetric>());
+//
+// The layer's parameter goes to "parametrizations.weight.original" (or original0, original1, ..), as
+// PyTorch's state_dict has it, and what computes it is "parametrizations.weight.0". The tensor itself,
+// which the layer reads by its name as layers of packs do, is there while `forward` runs, so one forward of a layer runs at a time, and its other methods do
+// not find it. (One that throws leaves it there until the next.) Forward hooks do that: compiled
+// functions with such a layer run eagerly.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tenon/autograd.hpp"
+#include "tenon/clone.hpp"
+#include "tenon/object.hpp"
+#include "tenon/ops/methods.hpp"
+
+namespace tenon {
+inline namespace TENON_HIDDEN v0 {
+namespace nn {
+namespace utils {
+Object register_parametrization(const Object& layer, const std::string& name,
+                                const Object& parametrization, bool unsafe);
+}  // namespace utils
+}  // namespace nn
+
+namespace detail {
+
+// The child of this name; none where there is no such child.
+inline Object child_or_none(const Object& object, const std::string& name) {
+  for (auto& [known, child] : object.named_children()) {
+    if (known == name) return child;
+  }
+  return {};
+}
+// "parametrizations.<name>" of a layer; none where that tensor is not parametrized.
+inline Object parametrizations_of(const Object& layer, const std::string& name) {
+  const Object all = child_or_none(layer, "parametrizations");
+  return all ? child_or_none(all, name) : Object();
+}
+// What the parametrizations make of the originals.
+inline Tensor parametrized_value(const Object& list) {
+  std::vector<tn_value> args;
+  const OwnEntries originals(list);
+  for (const auto& entry : originals.list) args.push_back(to_value(entry.tensor));
+  Tensor value;
+  for (const Object& each : list.children()) {
+    tn_value result;
+    check(
+        api.object->invoke(each.get(), "forward", args.data(), uint32_t(args.size()), &result, 1));
+    value = Unpack<Tensor>::own(result);
+    args = {to_value(value)};
+  }
+  return value;
+}
+// The same without a gradient and as in evaluation, so that nothing changes by it.
+inline Tensor value_in_eval(const Object& list) {
+  struct Evaluation {
+    Object object;
+    bool was_training = object.training();
+    ~Evaluation() { object.train(was_training); }
+  } scope{list};
+  list.eval();
+  const NoGrad guard;
+  return parametrized_value(list);
+}
+// What right_inverse gives for a value: the originals that it is computed from. Without that method
+// the value itself.
+inline std::vector<Tensor> originals_of(const Object& parametrization, const Tensor& value) {
+  if (!Cloner::has_method(parametrization, "right_inverse")) return {value};
+  uint32_t n = 0;
+  const auto see = [](void* count, const tn_schema* read) {
+    *static_cast<uint32_t*>(count) = read->n_results;
+  };
+  check(api.schema->read(parametrization.method_schema("right_inverse").c_str(), see, &n));
+  std::vector<tn_value> results(n);
+  const tn_value arg = to_value(value);
+  const NoGrad guard;
+  check(api.object->invoke(parametrization.get(), "right_inverse", &arg, 1, results.data(), n));
+  std::vector<Tensor> originals;
+  for (tn_value& result : results) {
+    Tensor t = Unpack<Tensor>::own(result);
+    if (!t.is_same(value)) {
+      t = t.detach().clone();
+      t.requires_grad_(value.requires_grad());
+    }
+    originals.push_back(std::move(t));
+  }
+  return originals;
+}
+inline std::string sizes_of(const Tensor& t) {
+  std::string text = "[";
+  for (const int64_t n : t.sizes()) text += (text.size() > 1 ? ", " : "") + std::to_string(n);
+  return text + "]";
+}
+
+// The forward hooks of a layer that put the value into its place, and take it away: one forward's
+// graph is its own, and the layer's state has the originals alone.
+inline void hook_parametrization(const Object& layer, const std::string& name, const Object& list) {
+  const uint64_t before = layer.register_forward_pre_hook([name](Object& self, Tensor) {
+    self.set(name.c_str(), parametrized_value(parametrizations_of(self, name)), TN_ENTRY_BUFFER);
+  });
+  const auto clear = [](void* held, tn_object* self, const tn_value*, uint32_t, tn_value*,
+                        uint32_t) -> tn_status* {
+    return to_status([&] {
+      Object::borrow(self).set(Held<std::string>::get(held).c_str(), {}, TN_ENTRY_BUFFER);
+    });
+  };
+  void* const held = Held<std::string>::make(name);
+  uint64_t after = 0;
+  if (tn_status* status = api.object->add_forward_hook(layer.get(), clear, held,
+                                                       Held<std::string>::destroy, &after)) {
+    Held<std::string>::destroy(held);
+    raise(status);
+  }
+  list.method("remove_hooks(object layer) -> ()", [=](Object&, Object from) {
+    from.remove_forward_hook(before);
+    from.remove_forward_hook(after);
+  });
+}
+
+inline tn_entry_kind kind_of(const Object& layer, const std::string& name) {
+  for (const auto& entry : OwnEntries(layer).list) {
+    if (entry.name == name) return entry.kind;
+  }
+  return TN_ENTRY_BUFFER;
+}
+inline void expect_fit(const Object& layer, const std::string& name, const Tensor& value,
+                       const Object& list) {
+  const Tensor made = value_in_eval(list);
+  if (made.sizes() == value.sizes() && made.dtype() == value.dtype()) return;
+  fail(joined({"register_parametrization: ", list.child("0").type_name(), " makes ", sizes_of(made),
+               " ", made.dtype().name(), " of '", name, "' of ", layer.type_name(), ", which is ",
+               sizes_of(value), " ", value.dtype().name(), "; expected the same"}));
+}
+// The copy of a layer of a pack is made by its factory, and parametrized likewise; clone brings the
+// values. (A Module makes its layers itself.)
+inline void copy_parametrizations(const Object& layer) {
+  layer.method("clone() -> object", [](Object& self) {
+    const Object copy = Cloner::made_by_factory(self);
+    for (const auto& [tensor, each] : self.child("parametrizations").named_children()) {
+      for (const Object& one : each.children())
+        nn::utils::register_parametrization(copy, tensor, Cloner::current->clone(one),
+                                            /*unsafe=*/true);
+    }
+    return copy;
+  });
+}
+// In the place of the tensor.
+inline void put_parametrizations(const Object& layer, const std::string& name, const Object& list) {
+  Object all = child_or_none(layer, "parametrizations");
+  if (!all) all = layer.child("parametrizations", Object::empty("ModuleDict"));
+  all.train(layer.training());
+  list.train(layer.training());
+  all.child(name.c_str(), list);
+  layer.set(name.c_str(), {}, TN_ENTRY_BUFFER);
+  hook_parametrization(layer, name, list);
+  if (!Cloner::has_method(layer, "clone")) copy_parametrizations(layer);
+}
+
+}  // namespace detail
+
+namespace nn {
+namespace utils {
+
+inline bool is_parametrized(const Object& layer, const std::string& name = "weight") {
+  return detail::parametrizations_of(layer, name).defined();
+}
+// The tensor as the next forward would compute it; of a spectral_norm in training mode this is a step
+// of its iteration.
+inline Tensor parametrized(const Object& layer, const std::string& name = "weight") {
+  const Object list = detail::parametrizations_of(layer, name);
+  if (!list) {
+    fail(detail::joined(
+        {"parametrized: '", name, "' of ", layer.type_name(), " has no parametrization"}));
+  }
+  return detail::parametrized_value(list);
+}
+
+// From now on the tensor is what `parametrization` computes: an object with `forward(Tensor) ->
+// Tensor`, and where its first values are not the tensor itself `right_inverse(Tensor) -> Tensor`; with
+// several results `forward` takes as many. A second one takes what the first gives. Gives the layer.
+// What an optimizer made before holds are the layer's old tensors: make it behind this.
+// unsafe: whether it fits is not tried.
+inline Object register_parametrization(const Object& layer, const std::string& name,
+                                       const Object& parametrization, bool unsafe = false) {
+  const Object known = detail::parametrizations_of(layer, name);
+  if (known && unsafe) {
+    known.child(std::to_string(known.n_children()).c_str(), parametrization);
+    return layer;
+  }
+  const Tensor value = known ? detail::value_in_eval(known) : layer.tensor(name.c_str());
+  if (!value.defined()) {
+    fail(detail::joined(
+        {"register_parametrization: '", name, "' of ", layer.type_name(), " is None"}));
+  }
+  const Object list = Object::empty("ParametrizationList", TN_OBJECT_OTHER);
+  const std::vector<Tensor> originals =
+      known ? std::vector<Tensor>{value} : detail::originals_of(parametrization, value);
+  for (size_t i = 0; i < originals.size(); ++i) {
+    const std::string number = originals.size() > 1 ? std::to_string(i) : "";
+    list.set(("original" + number).c_str(), originals[i], detail::kind_of(layer, name));
+  }
+  list.child("0", parametrization);
+  if (!unsafe) detail::expect_fit(layer, name, value, list);
+  if (known) {
+    known.child(std::to_string(known.n_children()).c_str(), parametrization);
+  } else {
+    detail::put_parametrizations(layer, name, list);
+  }
+  parametrization.train(layer.training());
+  return layer;
+}
+
+// Makes the tensor a parameter of the layer again: with the value that it has now, or, where
+// `leave_parametrized` is false, the original, of which there must be one.
+inline Object remove_parametrizations(const Object& layer, const std::string& name = "weight",
+                                      bool leave_parametrized = true) {
+  const Object list = detail::parametrizations_of(layer, name);
+  if (!list) {
+    fail(detail::joined({"remove_parametrizations: '", name, "' of ", layer.type_name(),
+                         " has no parametrization"}));
+  }
+  const detail::OwnEntries originals(list);
+  const auto& first = originals.list[0];
+  if (!leave_parametrized && originals.list.size() > 1) {
+    fail(detail::joined({"remove_parametrizations: '", name, "' of ", layer.type_name(), " has ",
+                         std::to_string(originals.list.size()),
+                         " originals, and none of them is the tensor; leave it parametrized"}));
+  }
+  Tensor value = first.tensor;
+  if (leave_parametrized) {
+    value = detail::value_in_eval(list).detach().clone();
+    if (first.tensor.requires_grad()) value.requires_grad_();
+  }
+  list.invoke<void>("remove_hooks", layer);
+  layer.child("parametrizations").child(name.c_str(), Object());
+  layer.set(name.c_str(), value, first.kind);
+  return layer;
+}
+
+}  // namespace utils
+}  // namespace nn
+}  // namespace v0
+}  // namespace tenon
