@@ -97,6 +97,38 @@ TEST(Autocast, ScopesNest) {
   EXPECT_EQ(tn::matmul(x, x).dtype(), tn::float32);
 }
 
+// Backward is outside of all scopes. One that a gradient of one's own opens ends with it: what comes
+// then is computed as before, and its casts are its own, as its graph is.
+struct OpensAScope : tn::Function<OpensAScope> {
+  static inline Tensor weight;
+  static Tensor forward(tn::Context&, Tensor x) { return x * 1.f; }
+  static Tensor backward(tn::Context&, Tensor g) {
+    EXPECT_FALSE(tn::autocast_enabled());
+    {
+      const tn::EnableGrad grad;
+      const tn::Autocast scope(tn::cpu);
+      const Tensor y = tn::matmul(g, weight);
+      EXPECT_EQ(y.dtype(), tn::bfloat16);
+      tn::grad(y.sum(), weight);  // uses up the cast of this scope
+    }
+    EXPECT_FALSE(tn::autocast_enabled());
+    EXPECT_EQ(tn::matmul(g, weight).dtype(), tn::float32);
+    return g;
+  }
+};
+TEST(Autocast, ScopesOfBackwardAreTheirOwn) {
+  load_all();
+  const Tensor weight = tn::ones({2, 2}).requires_grad_();
+  OpensAScope::weight = weight;
+  const tn::Autocast scope(tn::cpu);
+  const Tensor y = tn::matmul(tn::ones({2, 2}), weight);
+  OpensAScope::apply(y.to(tn::float32)).sum().backward();
+  EXPECT_TRUE(tn::autocast_enabled());
+  expect_near(weight.grad(), {2, 2, 2, 2});
+  EXPECT_EQ(tn::matmul(weight, weight).dtype(), tn::bfloat16);
+  OpensAScope::weight = {};
+}
+
 TEST(Autocast, RefusesWhatItDoesNotKnow) {
   load_all();
   expect_error([] { tn::Autocast guard(tn::cpu, {}, "O3"); },

@@ -372,6 +372,8 @@ class CheckpointedCallOf final : public CheckpointedCall {
 // What a layer counts or averages in its buffers, as BatchNorm does, it does twice. Calls may be
 // nested, gradients may have gradients, and leaves that f uses need not be arguments; tensors with a
 // history do.
+// The state of random numbers is the process's: while backward repeats an f that takes some, other
+// threads should take none.
 //
 // Errors: in forward, a tensor with a history that is no argument; in backward, an argument or leaf
 // that was changed in between, or results of other sizes, dtypes or devices than in forward.
