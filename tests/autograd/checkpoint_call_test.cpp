@@ -213,6 +213,29 @@ TEST(CheckpointCall, TakesAndGivesSeveralTensorsAndOtherValues) {
   expect_near(w.grad(), {1});
 }
 
+// Weights that come to an op in lists, and a layer that gives a tuple.
+TEST(CheckpointCall, TakesRecurrentLayers) {
+  load_all();
+  const nn::LSTMLayer lstm(
+      nn::LSTM(3, 4, {.num_layers = 2, .dropout = 0.25, .bidirectional = true}));
+  const Tensor x = tn::randn({5, 2, 3});
+  std::vector<Tensor> plain;
+  for (const bool checkpointed : {false, true}) {
+    lstm.zero_grad();
+    tn::manual_seed(2);
+    auto [y, h, c] = checkpointed ? tn::checkpoint_call(lstm, x) : lstm(x);
+    (y.square().sum() + h.sum() + c.sin().sum()).backward();
+    for (size_t i = 0; i < lstm.parameters().size(); ++i) {
+      const Tensor g = lstm.parameters()[i].grad();
+      if (checkpointed) {
+        expect_same_bits(plain[i], g);
+      } else {
+        plain.push_back(g);
+      }
+    }
+  }
+}
+
 TEST(CheckpointCall, LeavesRowSparseGradients) {
   load_all();
   const Object table = nn::Embedding(5, 2, {.sparse = true});
