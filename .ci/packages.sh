@@ -4,7 +4,7 @@
 
 # oneDNN's CMake package looks for OpenCL, which its Debian package only recommends.
 product_packages="g++ cmake ninja-build libboost-dev libboost-program-options-dev libdnnl-dev ocl-icd-opencl-dev libfmt-dev
-  nlohmann-json3-dev zlib1g-dev libspng-dev libjpeg62-turbo-dev"
+  nlohmann-json3-dev zlib1g-dev libspng-dev libjpeg62-turbo-dev libicu-dev"
 test_packages="libgtest-dev clang clang-format-14 python3"
 
 # install_packages NAME... : those of them that are missing.

@@ -25,7 +25,7 @@ write_all() {
   done
   "$build/bin/tenon" header optimizers --namespace tenon::optim -o "$to/$headers/optim/optimizers.hpp"
   # Without what a build may leave out.
-  "$build/bin/tenon" ops --markdown | awk '/^## / { left_out = /plugin `images`/ } !left_out' >"$to/docs/ops.md"
+  "$build/bin/tenon" ops --markdown | awk '/^## / { left_out = /plugin `(images|tokenizers)`/ } !left_out' >"$to/docs/ops.md"
 }
 
 # Says which files of the tree differ from those in `work`; copies them there with an argument.

@@ -13,6 +13,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/plugins" "$work/run"
 ln -s "$source/examples" "$work/run/examples"
+ln -s "$source/tests/data/tokenizers/bert.json" "$work/run/tokenizer.json"  # as the pages call it
 failed() {
   echo "docs_test: $*" >&2
   exit 1
@@ -117,6 +118,7 @@ find "$work" -maxdepth 1 \( -name '*.cpp' -o -name '*.c' \) -print0 | sort -z |
 #include <tenon/profiler.hpp>
 #include <tenon/summary.hpp>
 #include <tenon/tenon.hpp>
+#include <tenon/tokenizer.hpp>
 #include <tenon/train.hpp>
 using namespace tenon;
 using namespace tenon::plugin;

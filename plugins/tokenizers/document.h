@@ -1,0 +1,27 @@
+// A tokenizer.json file: its vocabulary and its merges in tables, and all else as a tree of JSON of
+// bounded depth and size. Knows the syntax alone; fields.h reads the tree.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "vocabulary.h"
+
+namespace tenon::tokenizers {
+
+struct Document {
+  nlohmann::json root;
+  bool has_vocab = false, has_merges = false;
+  bool vocab_is_list = false;  // as that of Unigram, which is not kept
+  StringTable tokens;
+  std::vector<int64_t> ids;  // of tokens
+  StringTable merges;        // left, right, left, right, ...
+};
+
+// Errors (Error) name `path` and the place in the file. At most 128 MiB.
+Document read_document(const std::string& path);
+
+}  // namespace tenon::tokenizers
