@@ -260,8 +260,31 @@ TEST_P(Optimizers, AStateDictThatDoesNotFitIsRefused) {
     if (entry.first.starts_with("param_groups.")) other.push_back(entry);
   }
   EXPECT_EQ(message_of([&] { optimizer.load_state_dict(other); }),
-            "load_state: 'state.0.momentum_buffer' is missing in the file\n"
-            "  'state.1.momentum_buffer' is in the file and not in SGD");
+            "load_state: 'state.1.momentum_buffer' is in the file and not in SGD");
+  // A part of a parameter's state is none.
+  const Optimizer adam = Adam({p}, {.lr = 0.1});
+  run(adam, {p}, 1);
+  tn::NamedTensors part = adam.state_dict();
+  std::erase_if(part, [](const auto& entry) { return entry.first == "state.0.exp_avg"; });
+  EXPECT_EQ(message_of([&] { adam.load_state_dict(part); }),
+            "load_state: 'state.0.exp_avg' is missing in the file");
+}
+
+// What was saved before a first step, as by a training that begins anew.
+TEST_P(Optimizers, AStateDictWithoutStateLeavesNone) {
+  const tn::Tensor p = parameter(start), q = parameter(start);
+  const Optimizer optimizer = Adam({p}, {.lr = 0.1}), fresh = Adam({q}, {.lr = 0.1});
+  const tn::NamedTensors before = optimizer.state_dict();
+  run(optimizer, {p}, 3);
+  {
+    const tn::NoGrad no_grad;
+    p.copy_(q);
+  }
+  optimizer.load_state_dict(before);
+  EXPECT_EQ(optimizer.state_dict().size(), before.size());
+  run(optimizer, {p}, 2);
+  run(fresh, {q}, 2);
+  expect_near(q, p.to_vector<double>(), 0);
 }
 
 // Of each group, in PyTorch's layout; written to a file and read.

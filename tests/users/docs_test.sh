@@ -101,23 +101,31 @@ find "$work" -maxdepth 1 \( -name '*.cpp' -o -name '*.c' \) -print0 | sort -z |
 {
   cat <<'CPP'
 #include <iostream>
+#include <tenon/averaged_model.hpp>
 #include <tenon/backend.hpp>
 #include <tenon/build.hpp>
 #include <tenon/checkpoint.hpp>
+#include <tenon/checkpoint_call.hpp>
 #include <tenon/data/datasets.hpp>
 #include <tenon/data/images.hpp>
 #include <tenon/data/samplers.hpp>
 #include <tenon/data/transforms.hpp>
 #include <tenon/disk.hpp>
 #include <tenon/distributions.hpp>
+#include <tenon/early_stopping.hpp>
 #include <tenon/elf.hpp>
 #include <tenon/gradcheck.hpp>
+#include <tenon/graph.hpp>
 #include <tenon/halves.hpp>
 #include <tenon/messages.hpp>
+#include <tenon/metrics.hpp>
+#include <tenon/parametrizations.hpp>
+#include <tenon/parametrize.hpp>
 #include <tenon/plugin.hpp>
 #include <tenon/profiler.hpp>
 #include <tenon/summary.hpp>
 #include <tenon/tenon.hpp>
+#include <tenon/tensorboard.hpp>
 #include <tenon/tokenizer.hpp>
 #include <tenon/train.hpp>
 using namespace tenon;

@@ -11,6 +11,7 @@ prelude='#include <algorithm>
 #include <optional>
 #include <vector>
 #include <tenon/build.hpp>
+#include <tenon/checkpoint_call.hpp>
 #include <tenon/tenon.hpp>
 #include <tenon/train.hpp>
 namespace tn = tenon;
@@ -159,3 +160,10 @@ void options(INSIDE) {
 }
 CODE
 for compiler in $compilers; do check "$compiler" -Wall -Werror "$work/options.cpp" || failed "$compiler refuses options"; done
+
+# A checkpointed function gives nothing with tensors in it that are not seen: they would lose their gradients.
+refused 'a checkpointed function gives a Tensor, or a tuple, pair, array or vector of them' <<'CASES'
+struct Both { Tensor a, b; }; tn::checkpoint_call([](Tensor x) { return Both{x, x}; }, t);
+tn::checkpoint_call([](Tensor x) { return std::tuple(x, tn::nn::utils::pack_sequence({x})); }, t);
+tn::checkpoint_call([](Tensor) {}, t);
+CASES

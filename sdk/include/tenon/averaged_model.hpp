@@ -53,8 +53,7 @@ class BatchNormPass {
   explicit BatchNormPass(const Object& model) : model_(model) {
     for (const Object& layer : model.modules()) {
       modes_.emplace_back(layer, layer.training());
-      if (!layer.type_name().starts_with("BatchNorm") || !layer.option<bool>("track_running_stats"))
-        continue;
+      if (!layer.type_name().starts_with("BatchNorm") || !has_running_values(layer)) continue;
       layer.tensor("running_mean").zero_();
       layer.tensor("running_var").fill_(1);
       layer.tensor("num_batches_tracked").zero_();
@@ -70,6 +69,14 @@ class BatchNormPass {
   bool empty() const { return hooks_.empty(); }
 
  private:
+  static bool has_running_values(const Object& layer) {
+    int n = 0;
+    for (const auto& entry : OwnEntries(layer).list) {
+      n += entry.tensor.defined() && (entry.name == "running_mean" || entry.name == "running_var" ||
+                                      entry.name == "num_batches_tracked");
+    }
+    return n == 3;
+  }
   // The layer follows the batches by its momentum; this puts the means into the place.
   struct MeanOfBatches {
     Tensor mean, var;

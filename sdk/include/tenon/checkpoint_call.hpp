@@ -323,13 +323,24 @@ void each_checkpointed(T& x, F&& f) {
   }
 }
 
+// What may be a result: nothing that has tensors which each_checkpointed does not see.
+template <typename T>
+inline constexpr bool kCheckpointedResult =
+    std::is_same_v<T, Tensor> || IsSequence<T>::value || std::is_same_v<T, std::optional<Tensor>> ||
+    std::is_arithmetic_v<T>;
+template <typename... T>
+inline constexpr bool kCheckpointedResult<std::tuple<T...>> = (kCheckpointedResult<T> && ...);
+template <typename A, typename B>
+inline constexpr bool kCheckpointedResult<std::pair<A, B>> =
+    kCheckpointedResult<A>&& kCheckpointedResult<B>;
+
 template <typename F, typename... Args>
 class CheckpointedCallOf final : public CheckpointedCall {
  public:
   using Given = std::decay_t<std::invoke_result_t<F&, Args&...>>;
   using Result = std::conditional_t<TensorLike<Given>, Tensor, Given>;
   static_assert(
-      std::is_same_v<Result, Tensor> || IsTuple<Result>::value || IsSequence<Result>::value,
+      kCheckpointedResult<Result>,
       "a checkpointed function gives a Tensor, or a tuple, pair, array or vector of them");
 
   explicit CheckpointedCallOf(F f, const Args&... args) : f_(std::move(f)), args_(args...) {}
