@@ -41,9 +41,20 @@ std::string path_from(const std::string& file, const JsonMember& member, const J
 }
 
 // What all tables have.
-void read_split(Fields& fields, DataConfig& data) {
+void read_split(const std::string& file, Fields& fields, DataConfig& data) {
   data.scale = fields.number("scale", -kMostFloat, kMostFloat, 1);
   data.test_every = fields.integer("test_every", 2, kMostCounted);
+  if (const JsonMember* shape = fields.find("shape")) {
+    if (shape->value.kind == Json::Kind::kArray) {
+      for (const Json& size : shape->value.items) {
+        if (size.kind == Json::Kind::kInt && size.integer >= 1 && size.integer <= kMostCounted)
+          data.shape.push_back(size.integer);
+      }
+    }
+    if (data.shape.empty() || data.shape.size() != shape->value.items.size() ||
+        data.shape.size() > 8)
+      fail_at(file, shape->line, "data: shape is a list of 1 to 8 sizes from 1, as [1, 28, 28]");
+  }
 }
 
 // Columns of numbers: one, or a list of them.
@@ -70,7 +81,7 @@ void read_csv_data(const std::string& file, Fields& fields, DataConfig& data) {
     data.targets = target_columns(file, *targets);
   }
   data.header = fields.boolean("header", false);
-  read_split(fields, data);
+  read_split(file, fields, data);
 }
 
 void read_idx_data(const std::string& file, Fields& fields, DataConfig& data) {
@@ -78,7 +89,7 @@ void read_idx_data(const std::string& file, Fields& fields, DataConfig& data) {
     const JsonMember& member = fields.require(name);
     data.paths.push_back(path_from(file, member, member.value));
   }
-  read_split(fields, data);
+  read_split(file, fields, data);
 }
 
 void read_safetensors_data(const std::string& file, Fields& fields, DataConfig& data) {
@@ -86,7 +97,7 @@ void read_safetensors_data(const std::string& file, Fields& fields, DataConfig& 
   data.paths = {path_from(file, member, member.value)};
   data.input = fields.string("input");
   data.target = fields.string("target");
-  read_split(fields, data);
+  read_split(file, fields, data);
 }
 
 void read_text_data(const std::string& file, Fields& fields, DataConfig& data) {
@@ -212,6 +223,10 @@ TrainingConfig read_config(const std::string& file, bool forward_alone) {
   config.clip_grad_norm = fields.positive("clip_grad_norm", kMostFloat, 0);
   config.accumulate = fields.integer("accumulate", 1, kMostInBatch, 1);
   config.compile = fields.boolean("compile", false);
+  if (const JsonMember* augment = fields.find("augment")) {
+    config.augment = read_augment(file, *augment);
+    config.augment_line = augment->line;
+  }
   read_metrics(fields, config);
   read_early_stopping(fields, config);
   if (fields.find("device") != nullptr) config.device = fields.string("device");

@@ -10,6 +10,7 @@
 #include <tenon/build.hpp>
 #include <tenon/early_stopping.hpp>
 
+#include "augment.h"
 #include "json.h"
 #include "schedules.h"
 
@@ -31,6 +32,7 @@ struct DataConfig {
   std::string input, target;
   // All but text
   double scale = 1;
+  std::vector<int64_t> shape;  // of an item; empty: as it is
   int64_t test_every = 0;
   // Text
   int64_t context = 0;
@@ -41,8 +43,9 @@ struct DataConfig {
 inline constexpr int64_t kMostCounted = int64_t{1} << 40;
 inline constexpr int64_t kMostContext = int64_t{1} << 20;
 inline constexpr int64_t kMostInBatch = int64_t{1} << 28;  // characters in the windows of a batch
-inline constexpr double kMostFactor = 1e6;                 // of a learning rate, and the rate
-inline constexpr double kMostFloat = 3.402823e38;          // that float32 holds
+inline constexpr int64_t kMostPadding = int64_t{1} << 20;
+inline constexpr double kMostFactor = 1e6;         // of a learning rate, and the rate
+inline constexpr double kMostFloat = 3.402823e38;  // that float32 holds
 
 struct TrainingConfig {
   std::string file;
@@ -57,6 +60,8 @@ struct TrainingConfig {
   int64_t accumulate = 1;            // parts of a batch
   std::vector<std::string> metrics;  // beside the loss and the accuracy
   int metrics_line = 0;
+  std::vector<Transform> augment;
+  int augment_line = 0;
   std::optional<EarlyStoppingOptions> early_stopping;
   bool compile = false;  // steps are recorded and replayed
   std::string device;

@@ -168,10 +168,10 @@ class Loop {
 
 // A line for each epoch; of classes with the accuracy on the batches as they were trained on, with
 // dropout.
-Trained train_table(const Watch& watch) {
+template <typename Loader>
+Trained train_batches(const Watch& watch, Loader& loader) {
   const Training& training = watch.training;
   const TrainingConfig& config = training.config;
-  data::DataLoader loader(training.train, {.batch_size = config.batch_size, .shuffle = true});
   const int64_t every = loader.size();
   Loop loop(watch, steps_of(training), every);
   const int64_t first = loop.begin(loader);
@@ -210,6 +210,18 @@ Trained train_table(const Watch& watch) {
          error.code());
   }
   return loop.trained();
+}
+
+Trained train_table(const Watch& watch) {
+  const Training& training = watch.training;
+  const TrainingConfig& config = training.config;
+  const data::LoaderOptions options{.batch_size = config.batch_size, .shuffle = true};
+  if (config.augment.empty()) {
+    data::DataLoader loader(training.train, options);
+    return train_batches(watch, loader);
+  }
+  data::DataLoader loader(AugmentedTable{training.train, config.augment}, options);
+  return train_batches(watch, loader);
 }
 
 // A line for each twentieth of the steps: the mean loss of these.

@@ -100,7 +100,21 @@ void try_loss(const Training& training, const Tensor& output, const Tensor& targ
   }
 }
 
+// What is drawn for the first image: whether the transforms take it.
+void try_augment(const Training& training) {
+  const TrainingConfig& config = training.config;
+  if (config.augment.empty()) return;
+  data::Random random(config.seed);
+  Tensor image;
+  try {
+    image = AugmentedTable{training.train, config.augment}.get(0, random).first;
+  } catch (const Error& error) {
+    fail_at(config.file, config.augment_line, fmt::format("augment: {}", error.what()));
+  }
+}
+
 void try_rows(const Training& training, const data::Dataset& all) {
+  try_augment(training);
   const data::Dataset rows =
       training.train.size() > 1 ? training.train.at({0, 1}) : training.train.at({0});
   const Tensor output = try_model(training, rows.x.to(training.device));

@@ -79,11 +79,30 @@ data::Dataset read_dataset(const TrainingConfig& config) {
   }
 }
 
+// Items in the shape that the file gives them.
+data::Dataset shaped(const TrainingConfig& config, data::Dataset all) {
+  const std::vector<int64_t>& shape = config.data.shape;
+  if (shape.empty()) return all;
+  std::vector<int64_t> sizes = {all.size()};
+  int64_t elements = all.size();
+  bool fits = true;
+  for (const int64_t size : shape) {
+    fits = fits && !__builtin_mul_overflow(elements, size, &elements);
+    sizes.push_back(size);
+  }
+  if (!fits || elements != all.x.numel()) {
+    fail_at(config.file, config.data.line,
+            fmt::format("data: shape is [{}], but an item has {} values", fmt::join(shape, ", "),
+                        all.x.numel() / std::max<int64_t>(all.size(), 1)));
+  }
+  return {reshape(all.x, sizes), all.y};
+}
+
 }  // namespace
 
 data::Dataset read_table(Training& training) {
   const TrainingConfig& config = training.config;
-  const data::Dataset all = read_dataset(config);
+  const data::Dataset all = shaped(config, read_dataset(config));
   std::tie(training.train, training.test) = all.hold_out(config.data.test_every);
   if (training.train.size() == 0) {
     fail_at(config.file, config.data.line,

@@ -182,6 +182,58 @@ TEST_F(CliModel, BatchesInPartsGiveTheSameWeights) {
   EXPECT_HAS(bad.err, "training: accumulate is 0, expected at least 1");
 }
 
+TEST_F(CliModel, ImagesAreChangedAnewEachTime) {
+  const auto with = [&](const std::string& augment, const std::string& shape = "[1, 8, 8]") {
+    std::string text = read(digits() + "/mlp.json");
+    text.replace(text.find("\"digits.csv\""), 12, "\"" + digits() + "/digits.csv\"");
+    text.replace(text.find("\"scale\""), 0, "\"shape\": " + shape + ", ");
+    text.replace(text.find("{\"layer\": \"Linear\""), 0, "{\"layer\": \"Flatten\"}, ");
+    text.replace(text.find("\"optimizer\": {"), 0, "\"augment\": " + augment + ",\n  ");
+    return write("aug.json", text);
+  };
+  const std::string all =
+      R"([{"transform": "RandomCrop", "padding": 1}, {"transform": "RandomRotation", "degrees": 10},
+          {"transform": "ColorJitter", "brightness": 0.2, "contrast": 0.2},
+          {"transform": "Cutout", "size": 2}])";
+  const std::string folder = path("run");
+  Outcome run = tenon("train " + with(all) + " --epochs 8 --save " + path("a.safetensors"));
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_GT(accuracy(run), 0.8) << run.out;
+  ASSERT_EQ(tenon("train " + with("[]") + " --epochs 8 --save " + path("c.safetensors")).code, 0);
+  EXPECT_NE(read(path("a.safetensors")), read(path("c.safetensors")));
+  // Interrupted in the middle of an epoch it draws the same.
+  ASSERT_EQ(tenon("train " + with(all) + " --epochs 3 --checkpoint " + folder + " --every 55").code,
+            0);
+  fs::remove(fs::path(folder) / "checkpoint-72.safetensors");
+  run = tenon("train " + with(all) + " --epochs 8 --resume " + folder + " --save " +
+              path("b.safetensors"));
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_EQ(read(path("a.safetensors")), read(path("b.safetensors")));
+
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {R"([{"transform": "RandomCorp"}])",
+       "augment: there is no 'RandomCorp'; did you mean "
+       "'RandomCrop'?"},
+      {R"([{"transform": "RandomCrop"}])", "augment: the field 'padding' is missing"},
+      {R"([{"transform": "Cutout", "size": 0}])", "augment: size is 0, expected at least 1"},
+      {R"([{"transform": "RandomHorizontalFlip", "p": 2}])",
+       "augment: RandomHorizontalFlip: p is 2"},
+      {R"([{"transform": "RandomHorizontalFlip", "q": 2}])", "augment: unknown field 'q'"},
+      {R"({"transform": "Cutout"})", "augment: a list of transforms"},
+  };
+  for (const auto& [augment, message] : cases) {
+    run = tenon("train " + with(augment));
+    EXPECT_EQ(run.code, 1) << augment;
+    EXPECT_HAS(run.err, message);
+  }
+  run = tenon("train " + with(R"([{"transform": "RandomVerticalFlip", "p": 1}])", "[64]"));
+  EXPECT_HAS(run.err, "augment: RandomVerticalFlip: it is for images [.., height, width]");
+  run = tenon("train " + with("[]", "[3, 8, 8]"));
+  EXPECT_HAS(run.err, "data: shape is [3, 8, 8], but an item has 64 values");
+  run = tenon("train " + with("[]", "[0]"));
+  EXPECT_HAS(run.err, "data: shape is a list of 1 to 8 sizes from 1");
+}
+
 TEST_F(CliModel, TheGraphOfBackwardIsTextForGraphviz) {
   Outcome run = tenon("graph " + regression());
   ASSERT_EQ(run.code, 0) << run.err;

@@ -106,8 +106,10 @@ find "$work" -maxdepth 1 \( -name '*.cpp' -o -name '*.c' \) -print0 | sort -z |
 #include <tenon/build.hpp>
 #include <tenon/checkpoint.hpp>
 #include <tenon/checkpoint_call.hpp>
+#include <tenon/data/augment.hpp>
 #include <tenon/data/datasets.hpp>
 #include <tenon/data/images.hpp>
+#include <tenon/data/mixup.hpp>
 #include <tenon/data/samplers.hpp>
 #include <tenon/data/transforms.hpp>
 #include <tenon/disk.hpp>

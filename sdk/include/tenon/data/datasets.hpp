@@ -179,14 +179,22 @@ class Concat {
   B second_;
 };
 
-// f(sample), or f(sample, Random&), of each sample; f(batch) where the dataset gives whole batches.
-// Workers call it at the same time.
+// f(sample, Random&) or f(sample) of each sample; f(batch) where the dataset gives whole batches and f
+// draws nothing. Workers call it at the same time.
 template <typename D, typename F>
 class Mapped : public detail::Wrapper<D> {
+  static constexpr bool kDraws = requires(const F& f, const D& dataset, Random& random) {
+    f(dataset.get(int64_t(0)), random);
+  }
+  || requires(const F& f, const D& dataset, Random& random) {
+    f(dataset.get(int64_t(0), random), random);
+  };
+  static constexpr bool kOfBatches = detail::kGetsBatches<D> && !kDraws;
+
  public:
   Mapped(D dataset, F f) : detail::Wrapper<D>(std::move(dataset)), f_(std::move(f)) {}
   int64_t size() const { return this->base().size(); }
-  auto get(int64_t index, Random& random) const requires(!detail::kGetsBatches<D>) {
+  auto get(int64_t index, Random& random) const requires(!kOfBatches) {
     auto sample = detail::sample_of(this->base(), index, random);
     if constexpr (std::is_invocable_v<const F&, decltype(std::move(sample)), Random&>) {
       return f_(std::move(sample), random);
@@ -194,7 +202,7 @@ class Mapped : public detail::Wrapper<D> {
       return f_(std::move(sample));
     }
   }
-  auto get_batch(const std::vector<int64_t>& indices) const requires(detail::kGetsBatches<D>) {
+  auto get_batch(const std::vector<int64_t>& indices) const requires(kOfBatches) {
     return f_(this->base().get_batch(indices));
   }
 
