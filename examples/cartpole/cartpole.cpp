@@ -23,8 +23,7 @@ struct Carts {
   void push(const Tensor& action) {
     const double gravity = 9.8, cart = 1.0, pole = 0.1, half_length = 0.5, newton = 10, dt = 0.02;
     const double mass = cart + pole, moment = pole * half_length;
-    const auto part = tn::unbind(state, 1);
-    const Tensor &x = part[0], &v = part[1], &angle = part[2], &turn = part[3];
+    const auto [x, v, angle, turn] = tn::unbind<4>(state, 1);
     const Tensor force = tn::where(action == 1, newton, -newton);
     const Tensor sine = angle.sin(), cosine = angle.cos();
     const Tensor pushed = (force + moment * turn.square() * sine) / mass;

@@ -130,4 +130,54 @@ TEST(Methods, AreDifferentiable) {
   expect_near(w.grad(), {6});
 }
 
+// The values of the rows that are repeated are PyTorch's of the same calls.
+TEST(ByHand, RepeatsSlices) {
+  for (const tn::Device d : devices()) {
+    const Tensor x = tn::tensor({{1.0, 2.0}, {3.0, 4.0}}, d);
+    expect_near(tn::repeat_interleave(x, 2), {1, 1, 2, 2, 3, 3, 4, 4});
+    const Tensor columns = tn::repeat_interleave(x, 2, 1);
+    EXPECT_EQ(columns.sizes(), (std::vector<int64_t>{2, 4}));
+    expect_near(columns, {1, 1, 2, 2, 3, 3, 4, 4});
+    expect_near(tn::repeat_interleave(x, tn::tensor({2, 1}, d), 0), {1, 2, 1, 2, 3, 4});
+    expect_near(tn::repeat_interleave(x, tn::tensor({0, 3}, d), -1), {2, 2, 2, 4, 4, 4});
+    expect_near(tn::repeat_interleave(x, tn::tensor({0, 1, 0, 2}, d)), {2, 4, 4});
+    EXPECT_EQ(tn::repeat_interleave(x, 0, 0).sizes(), (std::vector<int64_t>{0, 2}));
+  }
+  const Tensor x = tn::tensor({1.0, -2.0}).requires_grad_();
+  tn::repeat_interleave(x, tn::tensor({3, 1})).sum().backward();
+  expect_near(x.grad(), {3, 1});
+  expect_error([&] { tn::repeat_interleave(x, -1); }, "repeats is -1, expected 0 or more");
+  expect_error(
+      [&] {
+        tn::repeat_interleave(x, tn::tensor({1, -4}));
+      },
+      "repeats[1] is -4, expected 0 or more");
+  expect_error(
+      [&] {
+        tn::repeat_interleave(x, tn::tensor({1, 1, 1}));
+      },
+      "repeats has 3 elements, expected one dimension of 2");
+}
+
+TEST(ByHand, UnbindsToNamesAndFindsWhatIsNotZero) {
+  for (const tn::Device d : devices()) {
+    const Tensor x = tn::tensor({{1.0, 0.0, 2.0}, {0.0, 3.0, 0.0}}, d);
+    const auto [a, b, c] = tn::unbind<3>(x, -1);
+    expect_near(a, {1, 0});
+    expect_near(c, {2, 0});
+    const auto [first, second] = tn::unbind<2>(x);
+    expect_near(second, {0, 3, 0});
+    const std::vector<Tensor> at = tn::where(x != 0);
+    ASSERT_EQ(at.size(), 2u);
+    EXPECT_EQ(at[0].to_vector<int64_t>(), (std::vector<int64_t>{0, 0, 1}));
+    EXPECT_EQ(at[1].to_vector<int64_t>(), (std::vector<int64_t>{0, 2, 1}));
+    expect_near(x.index({at[0], at[1]}), {1, 2, 3});
+  }
+  expect_error(
+      [&] {
+        tn::unbind<3>(tn::zeros({2, 4}));
+      },
+      "unbind: dimension 0 has 2 slices, expected 3");
+}
+
 }  // namespace

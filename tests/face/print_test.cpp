@@ -85,7 +85,8 @@ TEST(Print, NamesDevicesAndTheGraph) {
   EXPECT_EQ(Tensor().to_string(), "tensor(None)");
   std::ostringstream out;
   out << tn::tensor({1.f}) << ' ' << tn::nn::ReLU();
-  EXPECT_EQ(out.str(), "tensor([1.]) ReLU()");
+  out << ' ' << tn::int64 << ' ' << tn::Device("cpu") << ' ' << tn::zeros({2, 3}).sizes();
+  EXPECT_EQ(out.str(), "tensor([1.]) ReLU() int64 cpu [2, 3]");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Trees of modules: copies, containers without a forward, walks, hooks before forward and in
 // backward, and what a constructor made and never registered.
+#include <array>
 #include <cstdio>
 #include <string>
 #include <utility>
@@ -251,6 +252,32 @@ TEST_P(Layers, AModuleWithSeveralResultsGivesThem) {
   EXPECT_NE(
       message_of([&] { object(on(tn::tensor({3.0}))); }).find("1 results asked for, it gives 2"),
       std::string::npos);
+}
+
+struct SumAndProduct : tn::Module {
+  std::pair<Tensor, Tensor> forward(Tensor x) { return {x.sum(), x.prod()}; }
+};
+struct Powers : tn::Module {
+  std::array<Tensor, 3> forward(Tensor x) { return {x, x * x, x * x * x}; }
+};
+
+TEST_P(Layers, ResultsMayBeAPairOrAnArray) {
+  const Tensor x = on(tn::tensor({2.0, 5.0}));
+  const auto [sum, product] = tn::make<SumAndProduct>()(x);
+  EXPECT_EQ(sum.item<float>(), 7.f);
+  EXPECT_EQ(product.item<float>(), 10.f);
+  const auto powers = tn::make<Powers>();
+  const auto [first, second, third] = powers(x);
+  EXPECT_EQ(third.to_vector<float>(), (std::vector<float>{8, 125}));
+  EXPECT_EQ(powers.method_schema("forward"), "forward(Tensor x0) -> (Tensor, Tensor, Tensor)");
+}
+
+TEST_P(Layers, LayersOfAContainerAreReachedByTheirPlace) {
+  const Object model = Sequential(Linear(2, 3), ReLU());
+  EXPECT_EQ(model[0].tensor("weight").size(0), 3);
+  EXPECT_EQ(model[-1].type_name(), "ReLU");
+  EXPECT_EQ(message_of([&] { model[2]; }), "Sequential: index 2 is out of range for 2 children");
+  EXPECT_EQ(message_of([&] { model[-3]; }), "Sequential: index -3 is out of range for 2 children");
 }
 
 struct Forgetful : tn::Module {

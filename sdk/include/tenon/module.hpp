@@ -8,6 +8,7 @@
 //   it
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -81,6 +82,11 @@ constexpr size_t forward_needs() {
   return needed;
 }
 
+template <typename T>
+struct IsArray : std::false_type {};
+template <size_t N>
+struct IsArray<std::array<Tensor, N>> : std::true_type {};
+
 // "forward(Tensor x0, int? x1=None) -> Tensor" of a member function, whose arguments from the
 // `needed`th on may be left out, as may std::optional ones at its end.
 template <typename ArgTuple, typename Result>
@@ -101,7 +107,10 @@ std::string method_schema(const char* name, size_t needed) {
   }
   if (kCount == 0) text += "(";
   text += ") -> ";
-  if constexpr (IsTuple<Result>::value) {
+  if constexpr (IsArray<Result>::value) {
+    for (size_t i = 0; i < std::tuple_size_v<Result>; ++i) text += i == 0 ? "(Tensor" : ", Tensor";
+    text += ")";
+  } else if constexpr (IsTuple<Result>::value) {
     text += "(";
     [&]<size_t... I>(std::index_sequence<I...>) {
       ((text += std::string(I ? ", " : "") + schema_type<std::tuple_element_t<I, Result>>()), ...);
@@ -280,7 +289,8 @@ class Made : public Object {
     copy.made_ = static_cast<T*>(module);
     return copy;
   }
-  // Its `forward`, with hooks, and what that gives: a Tensor, several in a tuple, or a list.
+  // Its `forward`, with hooks, and what that gives: a Tensor, several in a tuple, pair
+  // or array, or a list.
   template <typename... Args>
   auto operator()(const Args&... args) const {
     using Given = detail::ResultOf<decltype(&T::forward)>;

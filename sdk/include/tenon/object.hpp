@@ -139,6 +139,17 @@ class Object {
     if (name) *name = text;
     return take(o);
   }
+  // Of a Sequential or another container the layer at this place; a negative one counts from the
+  // end. An Error where there is none.
+  template <typename I>
+  requires(std::is_integral_v<I> && !std::is_same_v<I, bool>) Object operator[](I place) const {
+    const auto n = int64_t(n_children()), i = int64_t(place);
+    if (i < -n || i >= n) {
+      fail(detail::joined({type_name(), ": index ", std::to_string(i), " is out of range for ",
+                           std::to_string(n), n == 1 ? " child" : " children"}));
+    }
+    return child_at(uint32_t(i < 0 ? i + n : i));
+  }
   std::vector<Object> children() const {
     std::vector<Object> list;
     for (uint32_t i = 0; i < n_children(); ++i) list.push_back(child_at(i));

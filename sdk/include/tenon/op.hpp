@@ -46,7 +46,8 @@ struct OpName {
 template <OpName name>
 inline constinit OpRef op{name.text};
 
-// Takes what a call gave: R is void, a type of Unpack, or a tuple or array of Tensor.
+// Takes what a call gave: R is void, a type of Unpack, a tuple or pair of these, or
+// an array of Tensor.
 template <typename R>
 struct Results {
   static constexpr uint32_t count = 1;
@@ -65,6 +66,13 @@ struct Results<std::tuple<R...>> {
       return std::tuple<R...>{Unpack<R>::own(values[I])...};
     }
     (std::index_sequence_for<R...>());
+  }
+};
+template <typename A, typename B>
+struct Results<std::pair<A, B>> {
+  static constexpr uint32_t count = 2;
+  static std::pair<A, B> take(tn_value* values) {
+    return {Unpack<A>::own(values[0]), Unpack<B>::own(values[1])};
   }
 };
 template <size_t N>

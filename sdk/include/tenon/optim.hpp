@@ -48,5 +48,11 @@ inline void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_
 }
 
 }  // namespace optim
+
+// Where PyTorch has them.
+namespace nn::utils {
+using optim::clip_grad_norm_;
+using optim::clip_grad_value_;
+}  // namespace nn::utils
 }  // namespace v0
 }  // namespace tenon

@@ -1,5 +1,5 @@
 // Tensors as text, as PyTorch prints them, but for names: dtype=float64, and grad_fn=<mul> by the
-// op.
+// op. Dtypes and devices as their names.
 #pragma once
 
 #include <algorithm>
@@ -172,6 +172,14 @@ template <typename Traits>
 std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out,
                                              const Tensor& t) {
   return out << t.to_string().c_str();
+}
+template <typename Traits>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, Dtype dtype) {
+  return out << dtype.name();
+}
+template <typename Traits>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, Device device) {
+  return out << device.name().c_str();
 }
 template <typename Traits>
 std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out,

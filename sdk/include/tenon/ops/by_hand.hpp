@@ -4,7 +4,9 @@
 
 #include <array>
 #include <concepts>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "tenon/ops/create.hpp"
 #include "tenon/ops/elementwise.hpp"
@@ -41,6 +43,40 @@ std::array<Tensor, N> chunk(const Tensor& x, int64_t dim = 0) {
   std::array<Tensor, N> pieces;
   for (size_t i = 0; i < N; ++i) pieces[i] = narrow(x, dim, int64_t(i) * (size / int64_t(N)), size / int64_t(N));
   return pieces;
+}
+
+// The N slices along `dim`: `auto [x, y, z] = unbind<3>(points, -1);`. An Error where there are more or fewer.
+template <size_t N>
+std::array<Tensor, N> unbind(const Tensor& x, int64_t dim = 0) {
+  if (x.size(dim) != int64_t(N)) {
+    fail(detail::joined({"unbind: dimension ", std::to_string(dim), " has ", std::to_string(x.size(dim)), " slices, expected ", std::to_string(N)}));
+  }
+  std::array<Tensor, N> slices;
+  for (size_t i = 0; i < N; ++i) slices[i] = select(x, dim, int64_t(i));
+  return slices;
+}
+// The indices of what is not 0, a tensor for each dimension. Waits for the device.
+inline std::vector<Tensor> where(const Tensor& condition) { return unbind(nonzero(condition), 1); }
+
+// Each slice along `dim`, or each element in a row, as often as `repeats` says: for all of them, or int64 [n]. A list is waited for.
+inline Tensor repeat_interleave(const Tensor& x, Int repeats, std::optional<Int> dim = {}) {
+  if (!dim) return repeat_interleave(x.flatten(), repeats, 0);
+  if (repeats < 0) fail(detail::joined({"repeat_interleave: repeats is ", std::to_string(repeats), ", expected 0 or more"}));
+  const Tensor places = arange(0, x.size(*dim), 1, int64, x.device()).unsqueeze(1).expand({x.size(*dim), int64_t(repeats)}).flatten();
+  return index_select(x, *dim, places);
+}
+inline Tensor repeat_interleave(const Tensor& x, const Tensor& repeats, std::optional<Int> dim = {}) {
+  if (!dim) return repeat_interleave(x.flatten(), repeats, 0);
+  const std::vector<int64_t> counts = repeats.to_vector<int64_t>();
+  if (repeats.dim() != 1 || int64_t(counts.size()) != x.size(*dim)) {
+    fail(detail::joined({"repeat_interleave: repeats has ", std::to_string(counts.size()), " elements, expected one dimension of ", std::to_string(x.size(*dim))}));
+  }
+  std::vector<int64_t> places;
+  for (size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] < 0) fail(detail::joined({"repeat_interleave: repeats[", std::to_string(i), "] is ", std::to_string(counts[i]), ", expected 0 or more"}));
+    places.insert(places.end(), size_t(counts[i]), int64_t(i));
+  }
+  return index_select(x, *dim, Tensor::from(places, -1, x.device()));
 }
 
 // Whether x and y are within atol + rtol * |y| of each other, element by element, as bool; infinities are where they are equal.
