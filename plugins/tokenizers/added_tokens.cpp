@@ -54,12 +54,24 @@ size_t begin_of_spaces(std::string_view text) {
   }
   return begin;
 }
-size_t end_of_spaces(std::string_view text, size_t at) {
-  for (size_t next = at; next < text.size(); at = next) {
-    if (!is_space(next_character(text, &next))) break;
+
+// The ends of spaces; those that were seen once are not looked at again.
+class Spaces {
+ public:
+  explicit Spaces(std::string_view text) : text_(text) {}
+  size_t end_from(size_t at) {
+    if (at >= begin_ && at <= end_) return end_;
+    begin_ = end_ = at;
+    for (size_t next = at; next < text_.size(); end_ = next) {
+      if (!is_space(next_character(text_, &next))) break;
+    }
+    return end_;
   }
-  return at;
-}
+
+ private:
+  std::string_view text_;
+  size_t begin_ = 1, end_ = 0;
+};
 
 bool ends_with_word(std::string_view text) {
   size_t at = text.size();
@@ -85,8 +97,9 @@ AddedTokens::AddedTokens(std::vector<Fields> list, const Vocabulary& vocabulary,
     }
     token.form = token.content;
     if (token.normalized && normalizer) normalizer(&token.form);
-    if (token.form.empty()) {
-      fields.refuse("nothing is left of '{}' when it is normalized", printable(token.content));
+    if (token.form.empty() || token.form.size() > kMostBytes) {
+      fields.refuse("'{}' has {} bytes when it is normalized, expected 1 to {}",
+                    printable(token.content), token.form.size(), kMostBytes);
     }
     (token.normalized ? normalized_ : plain_).push_back({token.form, tokens_.size()});
     by_content_.push_back(tokens_.size());
@@ -104,8 +117,8 @@ AddedTokens::AddedTokens(std::vector<Fields> list, const Vocabulary& vocabulary,
       if (a.text != b.text) return a.text < b.text;
       return tokens_[a.token].special && !tokens_[b.token].special;
     });
-    const auto rest = std::ranges::unique(*soughts, {}, &Sought::text);
-    soughts->erase(rest.begin(), rest.end());
+    const auto same = [](const Sought& a, const Sought& b) { return a.text == b.text; };
+    soughts->erase(std::unique(soughts->begin(), soughts->end(), same), soughts->end());
   }
 }
 
@@ -130,10 +143,9 @@ size_t AddedTokens::longest_at(const Soughts& soughts, std::string_view text, si
   size_t found = kNowhere;
   for (size_t n = 0; begin != end && at + n < text.size();) {
     const auto byte = [n](const Sought& sought) { return static_cast<uint8_t>(sought.text[n]); };
-    const auto range =
-        std::ranges::equal_range(begin, end, static_cast<uint8_t>(text[at + n]), {}, byte);
-    begin = range.begin();
-    end = range.end();
+    const auto wanted = static_cast<uint8_t>(text[at + n]);
+    begin = std::ranges::lower_bound(begin, end, wanted, {}, byte);
+    end = std::ranges::upper_bound(begin, end, wanted, {}, byte);
     ++n;
     if (begin == end || begin->text.size() > n) continue;
     found = static_cast<size_t>(begin - soughts.begin());
@@ -150,6 +162,7 @@ void AddedTokens::cut_piece(const Soughts& soughts, const Piece& piece, Pieces* 
     }
   };
   size_t done = 0;
+  Spaces spaces(text);
   for (size_t at = 0; at < text.size();) {
     const size_t found = longest_at(soughts, text, at);
     if (found == kNowhere) {
@@ -163,8 +176,10 @@ void AddedTokens::cut_piece(const Soughts& soughts, const Piece& piece, Pieces* 
         (ends_with_word(text.substr(0, begin)) || starts_with_word(text.substr(end)))) {
       continue;
     }
-    if (token.lstrip) begin = std::max(done, begin_of_spaces(text.substr(0, begin)));
-    if (token.rstrip) end = end_of_spaces(text, end);
+    if (token.lstrip && begin > done) {
+      begin = done + begin_of_spaces(text.substr(done, begin - done));
+    }
+    if (token.rstrip) end = spaces.end_from(end);
     add_text(done, begin);
     out->push_back({"", token.id, false});
     done = end;

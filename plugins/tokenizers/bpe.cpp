@@ -185,6 +185,8 @@ std::unique_ptr<Model> read_bpe(Fields fields, Document* document) {
     fields.refuse("dropout {} is not supported, only null and 0", fields.real("dropout"));
   }
   fields.finish();
+  expect_short(fields, "continuing_subword_prefix", options.prefix);
+  expect_short(fields, "end_of_word_suffix", options.suffix);
   if (!document->has_merges) fields.refuse("the field 'merges' is missing");
   Vocabulary vocabulary(std::move(document->tokens), std::move(document->ids),
                         fields.place("vocab"));

@@ -159,7 +159,11 @@ Decoder read_replace(Fields* fields) {
   const Pattern pattern = Pattern::read(fields, "pattern");
   const std::string content = fields->text("content");
   return [=](Parts* parts) {
-    for (std::string& part : *parts) part = pattern.replaced(part, content);
+    size_t bytes = 0;
+    for (std::string& part : *parts) {
+      part = pattern.replaced(part, content);
+      expect_bearable(bytes += part.size());
+    }
   };
 }
 

@@ -181,17 +181,20 @@ class Builder : public nlohmann::json_sax<json> {
 
 }  // namespace
 
-Document read_document(const std::string& path) {
-  const files::InputFile file(path);
-  if (file.size() > kMostBytes) {
-    raise(TN_DATA_LOSS, "{}: has {} bytes; a tokenizer may have {}", path, file.size(), kMostBytes);
-  }
-  const std::string text = file.read_all();
+Document parse_document(const std::string& path, std::string_view text) {
   Builder builder;
   if (!json::sax_parse(text.begin(), text.end(), &builder)) {
     raise(TN_DATA_LOSS, "{}: {}", path, builder.problem);
   }
   return std::move(builder.document);
+}
+
+Document read_document(const std::string& path) {
+  const files::InputFile file(path);
+  if (file.size() > kMostBytes) {
+    raise(TN_DATA_LOSS, "{}: has {} bytes; a tokenizer may have {}", path, file.size(), kMostBytes);
+  }
+  return parse_document(path, file.read_all());
 }
 
 }  // namespace tenon::tokenizers

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -23,5 +24,7 @@ struct Document {
 
 // Errors (Error) name `path` and the place in the file. At most 128 MiB.
 Document read_document(const std::string& path);
+// The same of a file's text.
+Document parse_document(const std::string& path, std::string_view text);
 
 }  // namespace tenon::tokenizers

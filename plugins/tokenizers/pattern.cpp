@@ -48,7 +48,8 @@ class Pattern::Regex {
     }
   }
 
-  Spans find(const std::string& text) const {
+  // Matches of nothing right behind another match are none.
+  void each_match(const std::string& text, const OnMatch& f) const {
     UErrorCode status = U_ZERO_ERROR;
     const icu::UnicodeString wide = icu::UnicodeString::fromUTF8(text);
     const std::unique_ptr<icu::RegexMatcher> matcher(pattern_->matcher(wide, status));
@@ -56,19 +57,15 @@ class Pattern::Regex {
     matcher->setTimeLimit(kMostMilliseconds, status);
     matcher->setStackLimit(kMostStack, status);
     Follower follower(text);
-    Spans spans;
-    size_t end = 0;
+    size_t end = std::string::npos;
     while (matcher->find(status) && U_SUCCESS(status)) {
       const size_t from = follower.bytes_at(matcher->start(status));
       const size_t to = follower.bytes_at(matcher->end(status));
-      if (from == to && from == end && !spans.empty()) continue;  // of nothing, behind a match
-      if (from > end) spans.push_back({end, from, false});
-      spans.push_back({from, to, true});
+      if (from == to && from == end) continue;
+      f(from, to);
       end = to;
     }
     check(status);
-    if (end < text.size()) spans.push_back({end, text.size(), false});
-    return spans;
   }
 
  private:
@@ -96,30 +93,37 @@ Pattern Pattern::read(Fields* fields, const std::string& name) {
   return pattern;
 }
 
-Spans Pattern::find(const std::string& text) const {
-  if (text.empty()) return {{0, 0, false}};
-  if (regex_) return regex_->find(text);
-  Spans spans;
+void Pattern::each_match(const std::string& text, const OnMatch& f) const {
+  if (text.empty()) return;
+  if (regex_) return regex_->each_match(text, f);
   size_t end = 0;
   for (size_t at = text.find(text_); at != std::string::npos; at = text.find(text_, end)) {
-    if (at > end) spans.push_back({end, at, false});
     end = at + text_.size();
-    spans.push_back({at, end, true});
+    f(at, end);
   }
-  if (end < text.size()) spans.push_back({end, text.size(), false});
+}
+
+Spans Pattern::find(const std::string& text) const {
+  Spans spans;
+  size_t done = 0;
+  each_match(text, [&](size_t begin, size_t end) {
+    if (begin > done) spans.push_back({done, begin, false});
+    spans.push_back({begin, end, true});
+    done = end;
+  });
+  if (done < text.size()) spans.push_back({done, text.size(), false});
   return spans;
 }
 
 std::string Pattern::replaced(const std::string& text, std::string_view with) const {
   std::string out;
-  for (const Span& span : find(text)) {
-    if (span.match) {
-      out += with;
-    } else {
-      out.append(text, span.begin, span.end - span.begin);
-    }
-  }
-  return out;
+  size_t done = 0;
+  each_match(text, [&](size_t begin, size_t end) {
+    out.append(text, done, begin - done).append(with);
+    expect_bearable(out.size());
+    done = end;
+  });
+  return out.append(text, done);
 }
 
 }  // namespace tenon::tokenizers

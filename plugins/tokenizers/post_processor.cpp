@@ -8,6 +8,7 @@ namespace {
 using files::printable;
 using Parts = std::vector<TemplatePart>;
 
+constexpr size_t kMostAdded = 4096;
 constexpr char kTypes[] =
     "Sequence, TemplateProcessing, BertProcessing, RobertaProcessing, ByteLevel";
 
@@ -62,14 +63,18 @@ TemplatePart read_special(Fields fields, Fields specials) {
 Parts read_parts(Fields* fields, const char* name, int texts) {
   const Fields specials = fields->object("special_tokens");
   Parts parts;
+  size_t added = 0;
   for (Fields& item : fields->objects(name)) {
     parts.push_back(item.has("Sequence") ? read_text(item.object("Sequence"))
                                          : read_special(item.object("SpecialToken"), specials));
     item.finish();
+    added += parts.back().ids.size();
+    if (added > kMostAdded) fields->refuse("{} adds more than {} tokens", name, kMostAdded);
   }
   for (int text = 0; text < 2; ++text) {
-    if ((std::ranges::count(parts, text, &TemplatePart::text) > 0) != (text < texts)) {
-      fields->refuse("{} is expected to have {}", name, texts == 1 ? "A and no B" : "A and B");
+    if (std::ranges::count(parts, text, &TemplatePart::text) != (text < texts ? 1 : 0)) {
+      fields->refuse("{} is expected to have {}", name,
+                     texts == 1 ? "A once, and no B" : "A and B once each");
     }
   }
   return parts;

@@ -44,6 +44,8 @@ std::unique_ptr<Model> read_model(Fields fields, Document* document);
 std::unique_ptr<Model> read_bpe(Fields fields, Document* document);         // bpe.cpp
 std::unique_ptr<Model> read_word_piece(Fields fields, Document* document);  // words.cpp
 std::unique_ptr<Model> read_word_level(Fields fields, Document* document);
+// Refuses a prefix or suffix that would make each look-up long. (words.cpp)
+void expect_short(const Fields& fields, const char* name, const std::string& text);
 
 // The bytes of `text`, each as the visible character that GPT-2's vocabulary has for it, and back;
 // what has another character stays as it is. (pre_tokenizers.cpp, decoders.cpp)

@@ -2,6 +2,8 @@
 
 #include <unicode/uchar.h>
 
+#include "file.h"
+
 namespace tenon::tokenizers {
 namespace {
 
@@ -14,6 +16,13 @@ bool is_of_unicode(Character c, int version) {
 }
 
 }  // namespace
+
+void expect_bearable(size_t bytes) {
+  if (bytes > kMostNormalized) {
+    files::raise(TN_UNSUPPORTED, "the tokenizer makes more than {} bytes of the text",
+                 kMostNormalized);
+  }
+}
 
 void append(std::string* text, Character c) {
   char bytes[U8_MAX_LENGTH];

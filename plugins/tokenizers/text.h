@@ -13,6 +13,10 @@ namespace tenon::tokenizers {
 
 using Character = UChar32;  // a code point
 
+// What a file may make of a text by replacing and adding.
+inline constexpr size_t kMostNormalized = size_t{256} << 20;  // bytes
+void expect_bearable(size_t bytes);                           // throws above
+
 // The character at `*at`, which moves behind it. The text is UTF-8, and `*at` the place of one.
 inline Character next_character(std::string_view text, size_t* at) {
   Character c = 0;

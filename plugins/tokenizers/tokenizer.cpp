@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "document.h"
 #include "text.h"
 
 namespace tenon::tokenizers {
@@ -14,13 +13,11 @@ using files::raise;
 
 namespace {
 
-// Places in a text are 31 bits wide, and normalizers may make it eighteen times as long.
 constexpr size_t kMostText = size_t{64} << 20;
 
 }  // namespace
 
-Tokenizer::Tokenizer(const std::string& path) : path_(path) {
-  Document document = read_document(path);
+Tokenizer::Tokenizer(const std::string& path, Document document) : path_(path) {
   Fields fields(document.root, path, "");
   const std::string version = fields.text("version", "1.0");
   if (version != "1.0") {
@@ -55,8 +52,10 @@ Ids Tokenizer::ids_of(std::string_view text) const {
   Pieces pieces = {{std::string(text), -1, true}};
   added_tokens_.cut_out(&pieces, /*normalized=*/false);
   if (normalizer_) {
+    size_t bytes = 0;
     for (Piece& piece : pieces) {
       if (piece.token < 0) normalizer_(&piece.text);
+      expect_bearable(bytes += piece.text.size());
     }
   }
   added_tokens_.cut_out(&pieces, /*normalized=*/true);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "added_tokens.h"
+#include "document.h"
 #include "lengths.h"
 #include "post_processor.h"
 #include "stages.h"
@@ -24,7 +25,8 @@ struct EncodeOptions {
 class Tokenizer {
  public:
   // Refuses what is not supported in the file, by name.
-  explicit Tokenizer(const std::string& path);
+  explicit Tokenizer(const std::string& path) : Tokenizer(path, read_document(path)) {}
+  Tokenizer(const std::string& path, Document document);
 
   // second: null for one text. Truncated and filled up as the file says.
   Encoding encode(std::string_view text, const std::string_view* second,

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "file.h"
+#include "text.h"
 
 namespace tenon::tokenizers {
 namespace {
@@ -30,22 +31,23 @@ const Seeds& seeds() {
 }
 
 // A polynomial at a point that no file knows: two texts meet with a chance of their length in 2^61.
+uint64_t hash_on(uint64_t hash, char c, const Seeds& seed) {
+  const auto product = static_cast<unsigned __int128>(hash) * seed.base + static_cast<uint8_t>(c);
+  hash = static_cast<uint64_t>(product & kPrime) + static_cast<uint64_t>(product >> 61);
+  return hash >= kPrime ? hash - kPrime : hash;
+}
 uint64_t hash_of(std::string_view text) {
   const Seeds& seed = seeds();
-  uint64_t hash = text.size() + 1;
-  for (const char c : text) {
-    const auto product = static_cast<unsigned __int128>(hash) * seed.base + static_cast<uint8_t>(c);
-    hash = static_cast<uint64_t>(product & kPrime) + static_cast<uint64_t>(product >> 61);
-    if (hash >= kPrime) hash -= kPrime;
-  }
-  return hash * seed.odd;
+  uint64_t hash = 1;
+  for (const char c : text) hash = hash_on(hash, c, seed);
+  return hash;
 }
 
 // Half of the slots stay free.
 size_t slots_for(size_t n) { return std::bit_ceil(2 * n + 2); }
 
 size_t first_slot(uint64_t hash, size_t slots) {
-  return static_cast<size_t>(hash >> (64 - std::countr_zero(slots)));
+  return static_cast<size_t>(hash * seeds().odd >> (64 - std::countr_zero(slots)));
 }
 
 }  // namespace
@@ -53,7 +55,7 @@ size_t first_slot(uint64_t hash, size_t slots) {
 Vocabulary::Vocabulary(StringTable tokens, std::vector<int64_t> ids, const std::string& place)
     : tokens_(std::move(tokens)), ids_(std::move(ids)), slots_(slots_for(tokens_.size())) {
   for (size_t i = 0; i < tokens_.size(); ++i) {
-    uint32_t& slot = slots_[slot_of(tokens_[i])];
+    uint32_t& slot = slots_[slot_of(tokens_[i], hash_of(tokens_[i]))];
     if (slot != 0) {
       raise(TN_DATA_LOSS, "{}: the token '{}' is there twice", place, printable(tokens_[i]));
     }
@@ -70,8 +72,8 @@ Vocabulary::Vocabulary(StringTable tokens, std::vector<int64_t> ids, const std::
   }
 }
 
-size_t Vocabulary::slot_of(std::string_view token) const {
-  size_t slot = first_slot(hash_of(token), slots_.size());
+size_t Vocabulary::slot_of(std::string_view token, uint64_t hash) const {
+  size_t slot = first_slot(hash, slots_.size());
   while (slots_[slot] != 0 && tokens_[slots_[slot] - 1] != token) {
     slot = (slot + 1) & (slots_.size() - 1);
   }
@@ -80,8 +82,24 @@ size_t Vocabulary::slot_of(std::string_view token) const {
 
 int64_t Vocabulary::find(std::string_view token) const {
   if (slots_.empty()) return -1;
-  const uint32_t found = slots_[slot_of(token)];
+  const uint32_t found = slots_[slot_of(token, hash_of(token))];
   return found == 0 ? -1 : ids_[found - 1];
+}
+
+int64_t Vocabulary::find_longest(std::string_view text, size_t least, size_t* bytes) const {
+  const std::string_view most = text.substr(0, longest_);
+  const Seeds& seed = seeds();
+  std::vector<uint64_t> hashes;  // of what the text begins with, by its bytes
+  hashes.reserve(most.size() + 1);
+  hashes.push_back(1);
+  for (const char c : most) hashes.push_back(hash_on(hashes.back(), c, seed));
+  for (size_t n = most.size(); n > least; --n) {
+    if (n < text.size() && U8_IS_TRAIL(text[n])) continue;  // inside of a character
+    const uint32_t found = slots_[slot_of(text.substr(0, n), hashes[n])];
+    *bytes = n;
+    if (found != 0) return ids_[found - 1];
+  }
+  return -1;
 }
 
 bool Vocabulary::token(int64_t id, std::string_view* text) const {
@@ -95,8 +113,8 @@ MergeTable::MergeTable(size_t n) : slots_(slots_for(n)), used_(slots_.size()) {}
 
 size_t MergeTable::slot_of(uint64_t pair) const {
   // Each half is mixed with a number of its own, so that pairs of few tokens are spread, too.
-  uint64_t hash = (pair ^ seeds().base) * seeds().odd;
-  hash = (hash ^ hash >> 32) * (seeds().base << 1 | 1);
+  uint64_t hash = (pair ^ seeds().base) * (seeds().base << 1 | 1);
+  hash ^= hash >> 32;
   size_t slot = first_slot(hash, slots_.size());
   while (used_[slot] && slots_[slot].pair != pair) slot = (slot + 1) & (slots_.size() - 1);
   return slot;

@@ -34,12 +34,15 @@ class Vocabulary {
   Vocabulary(StringTable tokens, std::vector<int64_t> ids, const std::string& place);
 
   size_t size() const { return tokens_.size(); }
-  size_t longest() const { return longest_; }            // bytes
+  size_t longest() const { return longest_; }  // bytes
+  // The id of the longest token that `text` begins with, of more than `least` bytes and whole
+  // characters, and its bytes; -1 without one. Takes time for each byte of it once.
+  int64_t find_longest(std::string_view text, size_t least, size_t* bytes) const;
   int64_t find(std::string_view token) const;            // its id, or -1
   bool token(int64_t id, std::string_view* text) const;  // false where there is none
 
  private:
-  size_t slot_of(std::string_view token) const;
+  size_t slot_of(std::string_view token, uint64_t hash) const;
 
   StringTable tokens_;
   std::vector<int64_t> ids_;

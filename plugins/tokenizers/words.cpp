@@ -11,6 +11,7 @@ namespace {
 using files::printable;
 using files::raise;
 
+constexpr size_t kMostToken = 4096;  // so many bytes are looked at, at each place of a word
 constexpr char kTypes[] = "BPE, WordPiece, WordLevel";
 
 // The id of a piece that is no token.
@@ -78,16 +79,11 @@ class WordPiece : public Model {
   int64_t longest_from(std::string_view piece, size_t begin, size_t* end) const {
     std::string text = begin > 0 ? prefix_ : "";
     const size_t prefix = text.size();
-    const size_t most = vocabulary().longest();  // no token is longer, so no more is tried
-    text += piece.substr(begin, most > prefix ? most - prefix : 0);
-    for (; text.size() > prefix; text.pop_back()) {
-      const size_t at = begin + text.size() - prefix;
-      if (at < piece.size() && U8_IS_TRAIL(piece[at])) continue;  // inside of a character
-      const int64_t id = vocabulary().find(text);
-      *end = at;
-      if (id >= 0) return id;
-    }
-    return -1;
+    text += piece.substr(begin, vocabulary().longest() + U8_MAX_LENGTH);
+    size_t bytes = prefix;
+    const int64_t id = vocabulary().find_longest(text, prefix, &bytes);
+    *end = begin + bytes - prefix;
+    return id;
   }
 
   Unknown unknown_;
@@ -102,13 +98,24 @@ Vocabulary vocabulary_of(const Fields& fields, Document* document) {
 
 }  // namespace
 
+void expect_short(const Fields& fields, const char* name, const std::string& text) {
+  constexpr size_t kMost = 256;
+  if (text.size() > kMost)
+    fields.refuse("{} has {} bytes, expected at most {}", name, text.size(), kMost);
+}
+
 std::unique_ptr<Model> read_word_piece(Fields fields, Document* document) {
   Unknown unknown(fields.text("unk_token"), fields.place());
   const std::string prefix = fields.text("continuing_subword_prefix", "##");
   const int64_t most = fields.number("max_input_chars_per_word", 0, INT64_MAX);
   fields.finish();
-  return std::make_unique<WordPiece>(vocabulary_of(fields, document), std::move(unknown), prefix,
-                                     most);
+  expect_short(fields, "continuing_subword_prefix", prefix);
+  Vocabulary vocabulary = vocabulary_of(fields, document);
+  if (vocabulary.longest() > kMostToken) {
+    fields.refuse("a token has {} bytes; those of WordPiece may have {}", vocabulary.longest(),
+                  kMostToken);
+  }
+  return std::make_unique<WordPiece>(std::move(vocabulary), std::move(unknown), prefix, most);
 }
 
 std::unique_ptr<Model> read_word_level(Fields fields, Document* document) {

@@ -209,7 +209,7 @@ TEST_F(Tokenizers, RefuseWhatTheyHaveNot) {
        "post_processor.special_tokens: the field 'x' is missing"},
       {R"({"post_processor": {"type": "TemplateProcessing", "special_tokens": {}, "pair": [],
           "single": [{"Sequence": {"id": "B", "type_id": 0}}]}})",
-       "single is expected to have A and no B"},
+       "single is expected to have A once, and no B"},
       {R"({"truncation": {"max_length": -1}})",
        "truncation.max_length: is -1, expected a number from 0 to 16777216"},
       {R"({"padding": {"strategy": "x"}})", "padding: the strategy 'x' is not supported"},
@@ -302,14 +302,46 @@ TEST_F(Tokenizers, LongPiecesTakeLittleTime) {
                      {"rstrip", true},
                      {"normalized", false}});
   }
+  added.push_back({{"id", 90},
+                   {"content", " "},
+                   {"special", false},
+                   {"single_word", false},
+                   {"lstrip", true},
+                   {"rstrip", true},
+                   {"normalized", false}});
   const json patch = {{"added_tokens", added}};
   EXPECT_EQ(Tokenizer(with(patch.dump().c_str())).encode(std::string(20000, 'z') + "c").size(),
             20001u);
+  EXPECT_EQ(Tokenizer(with(patch.dump().c_str())).encode(std::string(n, ' ')).size(), n);
   const Tokenizer gpt((data_folder() / "byte_level.json").string());
   EXPECT_GT(gpt.encode(std::string(n, ' ') + "x").size(), 1u);
   const Tokenizer llama3((data_folder() / "split_byte_level.json").string());
   EXPECT_GT(llama3.encode(std::string(n, ' ') + "x").size(), 1u);
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
+}
+
+// Each of these makes much of little.
+TEST_F(Tokenizers, RefuseToGrowWithoutEnd) {
+  json replace = {
+      {"type", "Replace"}, {"pattern", {{"String", "a"}}}, {"content", std::string(100, 'a')}};
+  const json patch = {{"normalizer", {{"type", "Sequence"}, {"normalizers", json(6, replace)}}}};
+  const Tokenizer tokenizer(with(patch.dump().c_str()));
+  EXPECT_EQ(tokenizer.encode("b"), Ids{2});
+  EXPECT_SAYS(tokenizer.encode("a"), "the tokenizer makes more than 268435456 bytes of the text");
+  const std::string special =
+      R"({"post_processor": {"type": "TemplateProcessing", "pair": [], "single": [)";
+  const std::string part = R"({"SpecialToken": {"id": "x", "type_id": 0}})";
+  EXPECT_SAYS(
+      Tokenizer(with((special + part + "," + part + R"(], "special_tokens": {"x": {"ids": )" +
+                      json(3000, 1).dump() + "}}}}")
+                         .c_str())),
+      "a.json: post_processor: single adds more than 4096 tokens");
+  const json prefix = {{"model", {{"continuing_subword_prefix", std::string(257, '#')}}}};
+  EXPECT_SAYS(Tokenizer(with(prefix.dump().c_str())),
+              "a.json: model: continuing_subword_prefix has 257 bytes, expected at most 256");
+  const json token = {{"model", {{"vocab", {{std::string(4097, 'x'), 9}}}}}};
+  EXPECT_SAYS(Tokenizer(with(token.dump().c_str(), kWords)),
+              "a token has 4097 bytes; those of WordPiece may have 4096");
 }
 
 TEST_F(Tokenizers, AnExpressionWithoutEndIsEnded) {
