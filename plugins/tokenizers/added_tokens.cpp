@@ -176,12 +176,13 @@ void AddedTokens::cut_piece(const Soughts& soughts, const Piece& piece, Pieces* 
         (ends_with_word(text.substr(0, begin)) || starts_with_word(text.substr(end)))) {
       continue;
     }
-    if (token.lstrip && begin > done) {
-      begin = done + begin_of_spaces(text.substr(done, begin - done));
+    if (token.lstrip) {
+      begin = begin > done ? done + begin_of_spaces(text.substr(done, begin - done)) : done;
     }
     if (token.rstrip) end = spaces.end_from(end);
     add_text(done, begin);
-    out->push_back({"", token.id, false});
+    // Of a token that is a space there may be nothing left.
+    if (begin < end) out->push_back({"", token.id, false});
     done = end;
   }
   add_text(done, text.size());

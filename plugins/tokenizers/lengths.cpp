@@ -92,7 +92,7 @@ Truncation read_truncation(Fields fields) {
 }
 
 int64_t Padding::length(int64_t longest) const {
-  const int64_t length = fixed > 0 ? fixed : longest;
+  const int64_t length = fixed >= 0 ? fixed : longest;
   return multiple > 0 && length % multiple > 0 ? length + multiple - length % multiple : length;
 }
 

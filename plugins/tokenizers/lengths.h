@@ -21,7 +21,7 @@ struct Truncation {
 Truncation read_truncation(Fields fields);
 
 struct Padding {
-  int64_t fixed = 0;  // 0: the longest of a batch
+  int64_t fixed = -1;  // -1: the longest of a batch
   int64_t multiple = 0;
   bool left = false;  // fills at the beginning
   int64_t id = 0, type = 0;

@@ -61,10 +61,12 @@ class Translator {
     refuse(std::string_view(regex_).substr(at_, 3));
   }
 
-  // a{2,3}+ repeats the repetition there, and gives nothing back here.
+  // a{2,3}+ repeats the repetition there, and gives nothing back here; a{2}? may be nothing there.
   void end_of_count() {
+    const size_t begin = regex_.rfind('{', at_);
+    const bool is_range = begin != std::string::npos && regex_.find(',', begin) < at_;
     copy(1);
-    if (follows("+") || follows("?")) refuse("a sign behind {..}");
+    if (follows("+") || (follows("?") && !is_range)) refuse("a sign behind {..}");
   }
 
   void set() {

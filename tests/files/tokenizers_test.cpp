@@ -46,7 +46,9 @@ TEST_F(Tokenizers, GiveWhatThePackageGives) {
   const std::vector<std::string> lines = data["lines"];
   int64_t compared = 0, different = 0;
   for (const auto& [name, expected] : data["tokenizers"].items()) {
-    const Tokenizer tokenizer((data_folder() / (name + ".json")).string());
+    const auto own = lines_path.parent_path() / (name + ".json");
+    const bool has_own = std::filesystem::exists(own);
+    const Tokenizer tokenizer((has_own ? own : data_folder() / (name + ".json")).string());
     EXPECT_EQ(tokenizer.vocab_size(), expected["size"]) << name;
     EXPECT_EQ(tokenizer.vocab_size(false), expected["without_added"]) << name;
     for (const json& one : expected["cases"]) {
@@ -312,7 +314,7 @@ TEST_F(Tokenizers, LongPiecesTakeLittleTime) {
   const json patch = {{"added_tokens", added}};
   EXPECT_EQ(Tokenizer(with(patch.dump().c_str())).encode(std::string(20000, 'z') + "c").size(),
             20001u);
-  EXPECT_EQ(Tokenizer(with(patch.dump().c_str())).encode(std::string(n, ' ')).size(), n);
+  EXPECT_EQ(Tokenizer(with(patch.dump().c_str())).encode(std::string(n, ' ')).size(), 1u);
   const Tokenizer gpt((data_folder() / "byte_level.json").string());
   EXPECT_GT(gpt.encode(std::string(n, ' ') + "x").size(), 1u);
   const Tokenizer llama3((data_folder() / "split_byte_level.json").string());
