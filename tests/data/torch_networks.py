@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Writes torch_networks.json: the losses that PyTorch 2 has in 20 steps of training a ResNet-18 and a GPT.
+"""Writes torch_networks.json: the losses that PyTorch 2 has in 20 steps of training a ResNet-18, a GPT, a U-Net, a BERT and a ViT.
 
     python3 tests/data/torch_networks.py            # needs torch and numpy; writes the file beside this script
 
-tests/nn/parity_resnet_test.cpp and tests/nn/parity_gpt_test.cpp build the same networks. Weights and data come from a formula that both
+tests/nn/parity_*_test.cpp build the same networks. Weights and data come from a formula that both
 sides compute bit by bit (`bits` here, parity_support.h there), so that none are stored: parameter k of a network, in the order of
 its names, has key k, and step s has its inputs from key 1000 + 2 (s modulo 4), and its targets from the next.
 """
@@ -15,6 +15,8 @@ import numpy as np
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
+
+import torch_network_models as models
 
 STEPS, BATCHES = 20, 4
 
@@ -169,15 +171,39 @@ def gpt(vocabulary=65, context=32, width=64, heads=4, layers=4, batch=4):
                    "batch": batch})
 
 
+def unet(width=4, depth=2, classes_=3, size=16, batch=2):
+    return record(lambda: models.UNet(width, depth, classes_), lambda key, dtype: uniform((batch, 1, size, size), key).to(dtype),
+                  lambda key: classes((batch, size, size), key, classes_),
+                  lambda parameters: torch.optim.Adam(parameters, 3e-3),
+                  {"width": width, "depth": depth, "classes": classes_, "size": size, "batch": batch})
+
+
+def bert(vocabulary=12, context=10, width=16, heads=2, layers=2, batch=3):
+    return record(lambda: models.Bert(vocabulary, context, width, heads, layers),
+                  lambda key, _: classes((batch, context), key, vocabulary),
+                  lambda key: classes((batch * context,), key, vocabulary),
+                  lambda parameters: torch.optim.AdamW(parameters, 1e-3, weight_decay=0.1),
+                  {"vocabulary": vocabulary, "context": context, "width": width, "heads": heads, "layers": layers, "batch": batch})
+
+
+def vit(size=12, patch=4, width=16, heads=2, layers=2, batch=3):
+    return record(lambda: models.ViT(size, patch, width, heads, layers, 10),
+                  lambda key, dtype: uniform((batch, 3, size, size), key).to(dtype),
+                  lambda key: classes((batch,), key, 10),
+                  lambda parameters: torch.optim.SGD(parameters, 0.01, momentum=0.9, nesterov=True),
+                  {"size": size, "patch": patch, "width": width, "heads": heads, "layers": layers, "batch": batch})
+
+
 def main():
-    made = {"torch": torch.__version__.split("+")[0], "resnet": resnet(64, 2), "resnet_narrow": resnet(8, 2), "gpt": gpt()}
+    made = {"torch": torch.__version__.split("+")[0], "resnet": resnet(64, 2), "resnet_narrow": resnet(8, 2), "gpt": gpt(),
+            "unet": unet(), "bert": bert(), "vit": vit()}
     path = pathlib.Path(__file__).with_name("torch_networks.json")
     line = lambda v: json.dumps(v, separators=(",", ":"))
     entries = [f'"{name}": ' + (line(network) if name == "torch" else
                                 "{\n" + ",\n".join(f'"{key}": {line(v)}' for key, v in network.items()) + "}")
                for name, network in made.items()]
     path.write_text("{" + ",\n".join(entries) + "}\n")
-    for name in ("resnet", "resnet_narrow", "gpt"):
+    for name in ("resnet", "resnet_narrow", "gpt", "unet", "bert", "vit"):
         print(name, made[name]["losses"], made[name]["first_float32"])
 
 
