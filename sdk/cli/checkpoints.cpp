@@ -1,8 +1,11 @@
 #include "checkpoints.h"
 
 #include <signal.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
+#include <iterator>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -21,11 +24,6 @@ volatile sig_atomic_t caught = 0;
 
 const char* name_of(int signal) { return signal == SIGINT ? "SIGINT" : "SIGTERM"; }
 
-// The first one lets the step end and saves; a second one of its kind ends the process as ever.
-void handle(const struct sigaction* action) {
-  for (const int signal : kSignals) ::sigaction(signal, action, nullptr);
-}
-
 bool is_same_folder(const std::string& a, const std::string& b) {
   std::error_code none;
   return a == b || std::filesystem::equivalent(a, b, none);
@@ -39,6 +37,8 @@ bool is_folder(const std::string& path) {
 }  // namespace
 
 Checkpoints::Checkpoints(const Line& line, const std::string& usual) {
+  if (line.has("checkpoint") && !usual.empty())
+    throw UsageError("--run DIR has its checkpoints there; expected it or --checkpoint");
   folder_name_ = line.has("checkpoint") ? path_of(line, "--checkpoint") : usual;
   if (!folder_name_.empty()) folder_.emplace(folder_name_);
   if (line.has("every")) {
@@ -48,16 +48,14 @@ Checkpoints::Checkpoints(const Line& line, const std::string& usual) {
   }
   if (!line.has("resume")) return;
   resumed_ = path_of(line, "--resume");
-  // That of a run has its checkpoints in a folder of their own.
-  if (const std::string inner = RunFolder::checkpoints_in(resumed_); is_folder(inner))
-    resumed_ = inner;
+  // A run has its checkpoints in a folder of their own, also before there are any.
+  const std::string inner = RunFolder::checkpoints_in(resumed_);
+  if (inner == folder_name_ || is_folder(inner)) resumed_ = inner;
 }
 
 Checkpoints::~Checkpoints() {
   if (!catches_) return;
-  struct sigaction usual {};
-  usual.sa_handler = SIG_DFL;
-  handle(&usual);
+  for (size_t i = 0; i < std::size(kSignals); ++i) ::sigaction(kSignals[i], &before_[i], nullptr);
 }
 
 void Checkpoints::add_options(po::options_description& options) {
@@ -70,13 +68,48 @@ void Checkpoints::add_options(po::options_description& options) {
        "go on from the newest checkpoint of this folder");
 }
 
-int64_t Checkpoints::resume(const Checkpoint& checkpoint) {
+int64_t Checkpoints::begin(const Checkpoint& checkpoint) {
+  const int64_t steps = resume(checkpoint);
+  if (folder_) expect_own_folder();
+  return steps;
+}
+
+int64_t Checkpoints::resume(const Checkpoint& checkpoint) const {
   if (resumed_.empty()) return 0;
   const CheckpointFolder from(resumed_);
-  const std::optional<std::string> newest = from.newest();
-  if (newest) return checkpoint.load(*newest);
-  if (is_same_folder(resumed_, folder_name_)) return 0;
-  fail(fmt::format("--resume: there is no checkpoint in {}", shown(resumed_)), TN_NOT_FOUND);
+  const std::vector<int64_t> all = from.steps();
+  if (all.empty()) {
+    if (is_same_folder(resumed_, folder_name_)) return 0;
+    fail(fmt::format("--resume: there is no checkpoint in {}", shown(resumed_)), TN_NOT_FOUND);
+  }
+  try {
+    return checkpoint.load(*from.newest());
+  } catch (const Error& error) {
+    const std::string hint =
+        all.size() > 1
+            ? fmt::format("\n  without it --resume takes that of step {}", all[all.size() - 2])
+            : "";
+    fail(fmt::format("--resume: {}{}", error.what(), hint), error.code());
+  }
+}
+
+// Before the work, not after it. Of two trainings the newest checkpoint would be that of either.
+void Checkpoints::expect_own_folder() const {
+  const std::vector<int64_t> there = folder_->steps();
+  if (!there.empty() && (resumed_.empty() || !is_same_folder(resumed_, folder_name_))) {
+    fail(fmt::format(
+        "{} has a checkpoint of step {} of another training; expected --resume of it, or "
+        "another folder",
+        shown(folder_name_), there.back()));
+  }
+  std::error_code failed;
+  std::filesystem::create_directories(folder_name_, failed);
+  if (!failed && ::access(folder_name_.c_str(), W_OK | X_OK) != 0)
+    failed = std::error_code(errno, std::generic_category());
+  if (failed) {
+    fail(fmt::format("--checkpoint: {}: no checkpoints can be written there: {}",
+                     shown(folder_name_), failed.message()));
+  }
 }
 
 void Checkpoints::catch_signals() {
@@ -85,8 +118,13 @@ void Checkpoints::catch_signals() {
   catches_ = true;
   struct sigaction action {};
   action.sa_handler = [](int signal) { caught = signal; };
+  // The first one lets the step end and saves; a second one of its kind ends the process as ever.
   action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
-  handle(&action);
+  for (size_t i = 0; i < std::size(kSignals); ++i) {
+    ::sigaction(kSignals[i], nullptr, &before_[i]);
+    // Who started this wants it to go on: a shell's background job.
+    if (before_[i].sa_handler != SIG_IGN) ::sigaction(kSignals[i], &action, nullptr);
+  }
 }
 
 bool Checkpoints::after_step(const Checkpoint& checkpoint, int64_t step, int64_t steps,

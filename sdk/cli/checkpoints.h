@@ -2,6 +2,8 @@
 // goes on. Used by train.cpp.
 #pragma once
 
+#include <signal.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -22,8 +24,9 @@ class Checkpoints {
   static void add_options(boost::program_options::options_description& options);
 
   // Loads the newest checkpoint of --resume, and gives the steps that were made; 0: the training
-  // begins. An Error where there is none, unless it is the folder of --checkpoint.
-  int64_t resume(const Checkpoint& checkpoint);
+  // begins. An Error where there is none, unless it is the folder of --checkpoint; and where that
+  // folder has checkpoints of a training with which this one does not go on.
+  int64_t begin(const Checkpoint& checkpoint);
   // From here on SIGINT and SIGTERM are waited for, where --checkpoint says where to save.
   void catch_signals();
   // After each step of all `steps`: writes what is due. True: a signal came, and the training is to
@@ -35,10 +38,14 @@ class Checkpoints {
   std::string stopped_line(int64_t step) const;
 
  private:
+  int64_t resume(const Checkpoint& checkpoint) const;
+  void expect_own_folder() const;
+
   std::string folder_name_, resumed_;
   std::optional<CheckpointFolder> folder_;
   int64_t every_ = 0;
   bool catches_ = false;
+  struct sigaction before_[2] = {};  // of SIGINT and SIGTERM
 };
 
 }  // namespace tenon::cli

@@ -91,6 +91,8 @@ Description read_branches(const std::string& file, const JsonMember& member, Fie
     layer.options.push_back({"join", fields.string("join"), place_at(file, join->line)});
   }
   if (const JsonMember* dim = fields.find("dim")) {
+    if (fields.find("join") == nullptr || fields.string("join") != "concat")
+      fail_at(file, dim->line, "branches: dim is of the join 'concat'");
     layer.options.push_back({"dim", fields.integer("dim", -64, 64), place_at(file, dim->line)});
   }
   return layer;
@@ -108,6 +110,8 @@ Description read_layer(const std::string& file, const Json& item) {
   }
   const JsonMember* residual = fields.find("residual");
   const JsonMember* branches = fields.find("branches");
+  if (residual != nullptr && branches != nullptr)
+    fail_at(file, branches->line, "layer: residual and branches are there, expected one of them");
   if (residual != nullptr) {
     layer = read_residual(file, *residual, fields);
   } else if (branches != nullptr) {
@@ -118,7 +122,10 @@ Description read_layer(const std::string& file, const Json& item) {
       layer.children = read_layers(file, *layers, "layers").children;
   }
   layer.repeat = fields.integer("repeat", 1, kMostLayers, 1);
-  if (fields.find("name") != nullptr) layer.label = fields.string("name");
+  if (const JsonMember* name = fields.find("name")) {
+    layer.label = fields.string("name");
+    if (layer.label.empty()) fail_at(file, name->line, "layer: name is empty, expected a name");
+  }
   // What is left over of a layer by its factory's name are options, which the factory knows.
   if (residual != nullptr || branches != nullptr) fields.finish();
   return layer;

@@ -1,7 +1,8 @@
 #include "run_folder.h"
 
-#include <cmath>
+#include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -16,21 +17,45 @@ namespace {
 
 namespace fs = std::filesystem;
 namespace po = boost::program_options;
+
+constexpr const char *kConfig = "config.json", *kLog = "log.jsonl", *kReport = "report.html";
 using nlohmann::ordered_json;
 
-// The lines of a log up to so many steps. One that was cut off by a kill is left out.
+// Whether it is so deep as lines of a log are: deeper ones would take the stack of who reads them.
+bool is_flat(std::string_view text) {
+  int depth = 0;
+  bool in_string = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '\\' && in_string) {
+      ++i;
+    } else if (c == '"') {
+      in_string = !in_string;
+    } else if (!in_string && (c == '{' || c == '[') && ++depth > 2) {
+      return false;
+    } else if (!in_string && (c == '}' || c == ']')) {
+      --depth;
+    }
+  }
+  return true;
+}
+
+// The lines of a log up to so many steps. What is none, as one that was cut off by a kill, is left out.
 std::vector<ordered_json> lines_until(const std::string& path, int64_t steps) {
   std::vector<ordered_json> lines;
   if (std::error_code none; !fs::exists(path, none)) return lines;
-  const std::string text = read_text(path);
+  const std::string text = read_text(path, kMostWritten);
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
-    ordered_json line = ordered_json::parse(text.substr(at, end - at), nullptr, false);
+    const std::string_view row = std::string_view(text).substr(at, end - at);
     at = end + 1;
-    const bool is_line =
-        line.is_object() && line.contains("step") && line["step"].is_number_integer();
-    if (is_line && line["step"].get<int64_t>() <= steps && !line.contains("final"))
-      lines.push_back(std::move(line));
+    if (!is_flat(row)) continue;
+    ordered_json line = ordered_json::parse(row, nullptr, false);
+    if (!line.is_object() || !line.contains("step") || line.contains("final")) continue;
+    const ordered_json& step = line["step"];
+    const bool fits =
+        step.is_number_unsigned() && step.get<uint64_t>() <= static_cast<uint64_t>(steps);
+    if (fits) lines.push_back(std::move(line));
   }
   return lines;
 }
@@ -53,28 +78,38 @@ std::string RunFolder::checkpoints_in(const std::string& folder) {
 
 std::string RunFolder::file(const char* name) const { return (fs::path(folder_) / name).string(); }
 
-void RunFolder::open(const Training& training) {
+std::vector<std::string> RunFolder::files() const {
+  if (!is_open()) return {};
+  return {file(kConfig), file(kLog), file(kReport)};
+}
+
+void RunFolder::begin(const Training& training, int64_t steps) {
   if (!is_open()) return;
   training_ = &training;
   std::error_code failed;
+  const bool is_run = fs::exists(file(kLog), failed);
+  for (const std::string& own : files()) {
+    if (is_run || !fs::exists(own, failed)) continue;
+    fail(fmt::format("--run: {} is there, in a folder that is of no run; expected another folder",
+                     shown(own)));
+  }
   fs::create_directories(folder_, failed);
   if (failed)
     fail(fmt::format("--run: {}: the folder cannot be made: {}", shown(folder_), failed.message()));
-  write_text(file("config.json"), read_text(training.config.file));
-}
-
-void RunFolder::begin(int64_t steps) {
-  if (!is_open()) return;
-  if (steps > 0) log_ = lines_until(file("log.jsonl"), steps);
-  write_log();
+  if (steps > 0) log_ = lines_until(file(kLog), steps);
+  std::string text;
+  for (const ordered_json& line : log_) text += line.dump() + "\n";
+  write_text(file(kLog), text);
+  write_text(file(kConfig), read_text(training.config.file));
   writer_.emplace(folder_, steps);
-  last_ = std::chrono::steady_clock::now();
+  last_line_ = std::chrono::steady_clock::now();
 }
 
 void RunFolder::add(int64_t step, int64_t items, ordered_json values, double lr) {
   if (!is_open()) return;
   const auto now = std::chrono::steady_clock::now();
-  const double seconds = std::chrono::duration<double>(now - std::exchange(last_, now)).count();
+  const double seconds =
+      std::chrono::duration<double>(now - std::exchange(last_line_, now)).count();
   ordered_json line{{"step", step}};
   values.erase("step");
   line.update(values);
@@ -86,30 +121,34 @@ void RunFolder::add(int64_t step, int64_t items, ordered_json values, double lr)
     if (name != "step" && value.is_number()) writer_->add_scalar(name, value.get<double>(), step);
   }
   writer_->flush();
-  log_.push_back(std::move(line));
-  write_log();
+  append(std::move(line));
+  // It has the whole log, so it is not written for each line of a fast training.
+  if (now - last_report_ < std::chrono::seconds(1)) return;
   write_report();
+  last_report_ = now;
 }
 
 void RunFolder::end(const std::vector<Score>& scores) {
   if (!is_open()) return;
   ordered_json line{{"step", log_.empty() ? 0 : log_.back()["step"].get<int64_t>()}};
   for (const Score& s : scores) line["final"][s.json_key()] = s.value;
-  log_.push_back(std::move(line));
-  write_log();
+  append(std::move(line));
   write_report();
 }
 
-// Whole each time: a log is short, and a kill leaves the old one or the new one.
-void RunFolder::write_log() const {
-  std::string text;
-  for (const ordered_json& line : log_) text += line.dump() + "\n";
-  write_text(file("log.jsonl"), text);
+void RunFolder::stop() {
+  if (is_open()) write_report();
 }
 
-void RunFolder::write_report() const {
-  write_text(file("report.html"),
-             run_report(training_->config.file, training_->device.name(), log_));
+void RunFolder::append(ordered_json line) {
+  std::ofstream log(file(kLog), std::ios::app | std::ios::binary);
+  log << line.dump() << "\n" << std::flush;
+  if (!log) fail(fmt::format("--run: {} cannot be written", shown(file(kLog))));
+  log_.push_back(std::move(line));
+}
+
+void RunFolder::write_report() {
+  write_text(file(kReport), run_report(training_->config.file, training_->device.name(), log_));
 }
 
 }  // namespace tenon::cli

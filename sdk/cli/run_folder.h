@@ -29,24 +29,28 @@ class RunFolder {
   // "" where there is no --run.
   std::string checkpoints() const { return is_open() ? checkpoints_in(folder_) : ""; }
 
-  // Makes the folder and writes config.json, the training's file as it is.
-  void open(const Training& training);
-  // The training goes on behind so many steps: what the log has of later ones is dropped.
-  void begin(int64_t steps);
+  // What it writes there itself.
+  std::vector<std::string> files() const;
+
+  // Makes the folder and writes config.json, the training's file as it is. The training goes on behind
+  // so many steps: what the log has of later ones is dropped.
+  void begin(const Training& training, int64_t steps);
   // A line of the result: the items since the one before, and its values.
   void add(int64_t step, int64_t items, nlohmann::ordered_json values, double lr);
   void end(const std::vector<Score>& scores);
+  // A signal ended it.
+  void stop();
 
  private:
   std::string file(const char* name) const;
-  void write_log() const;
-  void write_report() const;
+  void append(nlohmann::ordered_json line);
+  void write_report();
 
   std::string folder_;
   const Training* training_ = nullptr;
   std::vector<nlohmann::ordered_json> log_;  // the lines of log.jsonl
   std::optional<SummaryWriter> writer_;
-  std::chrono::steady_clock::time_point last_;  // line
+  std::chrono::steady_clock::time_point last_line_, last_report_{};
 };
 
 }  // namespace tenon::cli

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -96,7 +95,12 @@ MakeSchedule read_polynomial(const std::string& file, Fields& fields) {
 
 optim::ReduceLROnPlateauOptions read_plateau(const std::string& file, Fields& fields) {
   optim::ReduceLROnPlateauOptions options;
-  options.factor = fields.positive("factor", 0.999999, 0.1);
+  options.factor = fields.number("factor", -kMostFloat, kMostFloat, 0.1);
+  if (!(options.factor > 0 && options.factor < 1)) {
+    fail_at(file, fields.require("factor").line,
+            fmt::format("schedule: factor is {}, expected more than 0 and below 1",
+                        double(options.factor)));
+  }
   options.patience = fields.integer("patience", 0, kMostCounted, 10);
   options.threshold = from_zero(file, fields, "threshold", kMostFactor, 1e-4);
   options.cooldown = fields.integer("cooldown", 0, kMostCounted, 0);
@@ -130,7 +134,7 @@ ScheduleConfig read_schedule(const std::string& file, const JsonMember& member) 
             fmt::format("schedule: there is no '{}'{} (known are {})", printable(name),
                         did_you_mean(name, names), joined(names)));
   }
-  ScheduleConfig config{.line = member.line, .make = {}, .plateau = {}};
+  ScheduleConfig config{.line = member.line, .name = name, .make = {}, .plateau = {}};
   if (found->read == nullptr) {
     config.plateau = read_plateau(file, fields);
   } else {
@@ -140,46 +144,6 @@ ScheduleConfig read_schedule(const std::string& file, const JsonMember& member) 
   }
   fields.finish();
   return config;
-}
-
-void Plateau::read() {
-  for (const auto& [loss, items] : unread_) {
-    sum_ += loss.item<double>() * static_cast<double>(items);
-    items_ += items;
-  }
-  unread_.clear();
-}
-
-void Plateau::end_line() {
-  if (!scheduler_) return;
-  read();
-  scheduler_->step(std::exchange(sum_, 0) / static_cast<double>(std::exchange(items_, 0)));
-}
-
-NamedTensors Plateau::state_dict() {
-  read();
-  NamedTensors state = scheduler_->state_dict();
-  state.emplace_back("line_loss", Tensor::from<double>({sum_}, Ints()));
-  state.emplace_back("line_items", Tensor::from<int64_t>({items_}, Ints()));
-  return state;
-}
-
-void Plateau::load_state_dict(const NamedTensors& state) {
-  NamedTensors of_scheduler;
-  double sum = 0;
-  int64_t items = 0;
-  for (const auto& [name, tensor] : state) {
-    if (name == "line_loss") {
-      sum = tensor.item<double>();
-    } else if (name == "line_items") {
-      items = tensor.item<int64_t>();
-    } else {
-      of_scheduler.emplace_back(name, tensor);
-    }
-  }
-  scheduler_->load_state_dict(of_scheduler);
-  sum_ = sum, items_ = items;
-  unread_.clear();
 }
 
 }  // namespace tenon::cli

@@ -5,7 +5,10 @@
 #include <filesystem>
 #include <optional>
 #include <ranges>
+#include <string_view>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -13,6 +16,7 @@
 #include "checkpoints.h"
 #include "commands.h"
 #include "compiled_text.h"
+#include "line_numbers.h"
 #include "progress.h"
 #include "run_folder.h"
 #include "scores.h"
@@ -76,6 +80,59 @@ struct Watch {
   bool json;
 };
 
+// Which training a checkpoint is of: one of another model, optimizer, loss or schedule is refused,
+// though its tensors might fit.
+class Identity {
+ public:
+  explicit Identity(const Training& training)
+      : parts_{{"model", training.model.to_string()},
+               {"optimizer", text_of(training.config.optimizer)},
+               {"loss", training.config.loss},
+               {"schedule", training.config.schedule.name}} {}
+
+  NamedTensors state_dict() const {
+    NamedTensors state;
+    for (const auto& [name, text] : parts_)
+      state.emplace_back(name, Tensor::from(std::vector<uint8_t>(text.begin(), text.end())));
+    return state;
+  }
+  void load_state_dict(const NamedTensors& state) const {
+    for (const auto& [name, text] : parts_) {
+      const auto found = std::ranges::find(state, name, &NamedTensors::value_type::first);
+      if (found == state.end()) fail(fmt::format("the checkpoint has no '{}'", name));
+      const std::vector<uint8_t> bytes = found->second.to_vector<uint8_t>();
+      const std::string there(bytes.begin(), bytes.end());
+      if (there == text) continue;
+      fail(fmt::format("it is of another {}: {} there, {} here", name, printable(there, 200),
+                       printable(text, 200)));
+    }
+  }
+
+ private:
+  static std::string text_of(const Description& optimizer) {
+    std::vector<std::string> options;
+    for (const Description::Option& option : optimizer.options) {
+      options.push_back(
+          option.name + "=" +
+          std::visit([](const auto& held) { return text_of_value(held); }, option.value.held));
+    }
+    std::ranges::sort(options);
+    return fmt::format("{}({})", optimizer.name, joined(options));
+  }
+  template <typename T>
+  static std::string text_of_value(const T& held) {
+    if constexpr (std::is_same_v<T, None>) {
+      return "none";
+    } else if constexpr (std::is_same_v<T, std::vector<int64_t>> ||
+                         std::is_same_v<T, std::vector<double>>) {
+      return fmt::format("[{}]", fmt::join(held, ", "));
+    } else {
+      return fmt::format("{}", held);
+    }
+  }
+  std::vector<std::pair<std::string, std::string>> parts_;
+};
+
 // What both kinds of training do beside the steps: schedules that go by the loss, early stopping,
 // checkpoints, lines of the result.
 class Loop {
@@ -85,9 +142,11 @@ class Loop {
       : watch_(watch),
         config_(watch.training.config),
         trainer_(make_trainer(watch.training, config_.compile)),
-        plateau_(config_.schedule, watch.training.optimizer),
+        identity_(watch.training),
         steps_(steps),
         every_(every) {
+    if (config_.schedule.plateau)
+      plateau_.emplace(watch.training.optimizer, *config_.schedule.plateau);
     if (config_.early_stopping) stopping_.emplace(*config_.early_stopping);
   }
 
@@ -97,11 +156,12 @@ class Loop {
     checkpoint_.model = watch_.training.model;
     checkpoint_.optimizer = watch_.training.optimizer;
     checkpoint_.loader = batches;
-    if (plateau_.defined()) checkpoint_.schedule = plateau_;
-    if (stopping_) checkpoint_.more = {{"early_stopping", *stopping_}};
-    first_ = watch_.checkpoints.resume(checkpoint_);
+    if (plateau_) checkpoint_.schedule = *plateau_;
+    checkpoint_.more = {{"line", numbers_}, {"training", identity_}};
+    if (stopping_) checkpoint_.more.emplace_back("early_stopping", *stopping_);
+    first_ = watch_.checkpoints.begin(checkpoint_);
     trainer_.go_to(first_);
-    watch_.run.begin(first_);
+    watch_.run.begin(watch_.training, first_);
     results_.emplace(watch_.training, steps_ - std::min(steps_, first_), watch_.json);
     watch_.checkpoints.catch_signals();
     return first_;
@@ -109,29 +169,30 @@ class Loop {
   // There is nothing left to do.
   bool is_done() const { return first_ >= steps_ || (stopping_ && stopping_->stopped()); }
 
-  void on_step(const Trainer::Step& step, const std::string& label) {
-    plateau_.add(step.loss, step.target.size(0));
-    items_ += step.target.size(0);
+  // `right`: of classes, how many items were put into the right one.
+  void on_step(const Trainer::Step& step, const std::string& label, const Tensor& right = {}) {
+    numbers_.add(step.loss, step.target.size(0), right);
     results_->step(label);
     ends_line_ = trainer_.steps() % every_ == 0 || trainer_.steps() == steps_;
     if (!ends_line_) save();
   }
-  // `values` are those of the line. What is saved has what the line decides.
-  void on_line(std::string line, ordered_json values, double lr) {
-    const bool scores = !config_.metrics.empty() || stopping_ || watch_.run.is_open();
-    double held_out = 0;
-    if (scores && ends_line_) {
-      const std::vector<Score> all = all_scores(watch_.training);
-      held_out = all[0].value;
-      for (const Score& s : all) {
-        line += fmt::format("  {} {:.4f}", s.name, s.value);
-        values[s.json_key()] = s.value;
-      }
-    }
-    results_->add(line, values, lr);
-    watch_.run.add(trainer_.steps(), std::exchange(items_, 0), std::move(values), lr);
+  // A training that a signal stops within a line has none for it. What is saved has what the line
+  // decides.
+  void on_report(const std::string& label, double lr) {
     if (!ends_line_) return;
-    plateau_.end_line();
+    const LineNumbers::Numbers numbers = numbers_.end();
+    std::string line = fmt::format("{}  loss {:.4f}", label, numbers.loss);
+    ordered_json values;
+    if (watch_.training.of_text()) values["step"] = trainer_.steps();
+    values["loss"] = numbers.loss;
+    if (numbers.accuracy) {
+      line += fmt::format("  accuracy {:.3f}", *numbers.accuracy);
+      values["accuracy"] = *numbers.accuracy;
+    }
+    const double held_out = add_scores(&line, &values);
+    results_->add(line, values, lr);
+    watch_.run.add(trainer_.steps(), numbers.items, std::move(values), lr);
+    if (plateau_) plateau_->step(numbers.loss);
     const bool stops = stopping_ && stopping_->step(held_out);
     save();
     if (stops) trainer_.stop();
@@ -140,15 +201,25 @@ class Loop {
   Trainer& trainer() { return trainer_; }
   Trained trained() const {
     Trained result(*results_, trainer_, first_);
-    if (stopping_ && stopping_->stopped()) {
-      result.stopped = fmt::format(
-          "stopped early: the loss on what is held out was not below {:.4f} in {} lines",
-          stopping_->best(), stopping_->bad());
-    }
+    if (!stopping_ || !stopping_->stopped()) return result;
+    const double delta = config_.early_stopping->min_delta;
+    result.stopped = fmt::format(
+        "stopped early: the loss on what is held out was no better than {:.4f}{} in {} lines",
+        stopping_->best(), delta > 0 ? fmt::format(" by {}", delta) : "", stopping_->bad());
     return result;
   }
 
  private:
+  // Where somebody wants them. Gives the loss on what is held out.
+  double add_scores(std::string* line, ordered_json* values) const {
+    if (config_.metrics.empty() && !stopping_ && !watch_.run.is_open()) return 0;
+    const std::vector<Score> all = all_scores(watch_.training);
+    for (const Score& s : all) {
+      *line += fmt::format("  {} {:.4f}", s.name, s.value);
+      (*values)[s.json_key()] = s.value;
+    }
+    return all[0].value;
+  }
   void save() {
     if (watch_.checkpoints.after_step(checkpoint_, trainer_.steps(), steps_, every_))
       trainer_.stop();
@@ -157,12 +228,14 @@ class Loop {
   const Watch& watch_;
   const TrainingConfig& config_;
   Trainer trainer_;
-  Plateau plateau_;
+  Identity identity_;
+  std::optional<optim::ReduceLROnPlateau> plateau_;
   std::optional<EarlyStopping> stopping_;
+  LineNumbers numbers_;
   Checkpoint checkpoint_;
   std::optional<Results> results_;
   const int64_t steps_, every_;
-  int64_t first_ = 0, items_ = 0;
+  int64_t first_ = 0;
   bool ends_line_ = false;
 };
 
@@ -177,27 +250,16 @@ Trained train_batches(const Watch& watch, Loader& loader) {
   const int64_t first = loop.begin(loader);
   if (loop.is_done()) return loop.trained();
   const auto label = [&](int64_t epoch) { return counted("epoch", epoch, config.epochs); };
-  Tensor right;  // on the device
-  int64_t items = 0;
   const auto on_step = [&](const Trainer::Step& step) {
+    Tensor right;
     if (!training.of_numbers()) {
       const NoGrad no_grad;
-      const Tensor hits = sum(eq(argmax(step.output, 1), step.target));
-      right = right.defined() ? add(right, hits) : hits;
-      items += step.target.size(0);
+      right = sum(eq(argmax(step.output, 1), step.target));
     }
-    loop.on_step(step, label(step.epoch));
+    loop.on_step(step, label(step.epoch), right);
   };
   const auto on_report = [&](const Trainer::Report& report) {
-    std::string line = fmt::format("{}  loss {:.4f}", label(report.epoch), report.loss);
-    ordered_json values{{"loss", report.loss}};
-    if (items > 0) {
-      const double part = static_cast<double>(std::exchange(right, {}).item<int64_t>()) /
-                          static_cast<double>(std::exchange(items, 0));
-      line += fmt::format("  accuracy {:.3f}", part);
-      values["accuracy"] = part;
-    }
-    loop.on_line(std::move(line), std::move(values), report.lr);
+    loop.on_report(label(report.epoch), report.lr);
   };
   try {
     loop.trainer().fit(loader, {.epochs = config.epochs,
@@ -239,10 +301,7 @@ Trained train_text(const Watch& watch) {
        .report_every = every,
        .on_step = [&](const Trainer::Step& step) { loop.on_step(step, label(step.step)); },
        .on_report =
-           [&](const Trainer::Report& report) {
-             loop.on_line(fmt::format("{}  loss {:.4f}", label(report.step), report.loss),
-                          {{"step", report.step}, {"loss", report.loss}}, report.lr);
-           }});
+           [&](const Trainer::Report& report) { loop.on_report(label(report.step), report.lr); }});
   return loop.trained();
 }
 
@@ -251,10 +310,11 @@ bool is_same_file(const std::string& a, const std::string& b) {
   return std::filesystem::equivalent(a, b, none);
 }
 
-// Before the work, not after it. Weights would take the place of what they come from.
-void check_target(const std::string& file, const TrainingConfig& config) {
+// What is written may not take the place of what is read. `option`: who writes the file.
+void expect_other(const char* option, const std::string& file, const TrainingConfig& config) {
   const auto refuse = [&](const char* what) {
-    fail(fmt::format("--save: {} {}; expected another file", shown(file), what));
+    fail(fmt::format("{}: {} {}; expected another {}", option, shown(file), what,
+                     std::string_view(option) == "--save" ? "file" : "folder"));
   };
   if (is_same_file(file, config.file)) refuse("is the training file");
   const DataConfig& data = config.data;
@@ -262,6 +322,11 @@ void check_target(const std::string& file, const TrainingConfig& config) {
   for (const std::string& read : of_text ? first_text_files(data.paths) : data.paths) {
     if (is_same_file(file, read)) refuse("is read by this training");
   }
+}
+
+// Before the work, not after it. Weights would take the place of what they come from.
+void check_target(const std::string& file, const TrainingConfig& config) {
+  expect_other("--save", file, config);
   try {
     Object::create("SafetensorsWriter", file).invoke<void>("check");
   } catch (const Error& error) {
@@ -296,10 +361,11 @@ int run(const Line& line) {
 
   const auto start = std::chrono::steady_clock::now();
   const char* parts = training.of_text() ? "steps" : "epochs";
-  folder.open(training);
+  for (const std::string& file : folder.files()) expect_other("--run", file, training.config);
   const Watch watch{training, checkpoints, folder, json};
   const Trained trained = training.of_text() ? train_text(watch) : train_table(watch);
   if (checkpoints.signal() != 0) {
+    folder.stop();
     fmt::print(stderr, "{}\n", checkpoints.stopped_line(trained.made));
     return 128 + checkpoints.signal();
   }

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <tenon/metrics.hpp>
+
 #include "plugin_list.h"
 #include "process.h"
 #include "text.h"
@@ -33,6 +35,12 @@ void make_optimizer(Training& training) {
     fail_at(config.file, config.model_line, "model: no layer has parameters to train");
   }
   training.optimizer = build_optimizer(config.optimizer, parameters);
+  if (training.optimizer.takes_closure()) {
+    fail(
+        fmt::format("{}: optimizer: {} evaluates the loss several times in a step, which programs "
+                    "can do and files cannot",
+                    config.optimizer.where, printable(config.optimizer.name)));
+  }
 }
 
 void find_loss(Training& training) {
@@ -100,6 +108,17 @@ void try_loss(const Training& training, const Tensor& output, const Tensor& targ
   }
 }
 
+void try_metrics(const Training& training, const Tensor& output, const Tensor& target) {
+  for (const std::string& name : training.config.metrics) {
+    try {
+      metrics::make_metric(name)->update(output, target);
+    } catch (const Error& error) {
+      fail_at(training.config.file, training.config.metrics_line,
+              fmt::format("metrics: {}", error.what()));
+    }
+  }
+}
+
 // What is drawn for the first image: whether the transforms take it.
 void try_augment(const Training& training) {
   const TrainingConfig& config = training.config;
@@ -118,14 +137,25 @@ void try_rows(const Training& training, const data::Dataset& all) {
   const data::Dataset rows =
       training.train.size() > 1 ? training.train.at({0, 1}) : training.train.at({0});
   const Tensor output = try_model(training, rows.x.to(training.device));
-  if (training.of_numbers()) return try_loss(training, output, rows.y.to(training.device));
+  const Tensor target = rows.y.to(training.device);
+  if (training.of_numbers()) {
+    if (output.sizes() != target.sizes()) {
+      fail_at(
+          training.config.file, training.config.model_line,
+          fmt::format("model: gives a tensor of shape [{}] for targets of [{}], expected the same",
+                      fmt::join(output.sizes(), ", "), fmt::join(target.sizes(), ", ")));
+    }
+    try_loss(training, output, target);
+    return try_metrics(training, output, target);
+  }
   if (output.dim() != 2 || output.size(0) != rows.size()) {
     fail_at(training.config.file, training.config.model_line,
             fmt::format("model: gives a tensor of shape [{}] for {} rows, expected [{}, classes]",
                         fmt::join(output.sizes(), ", "), rows.size(), rows.size()));
   }
   check_labels(training, all, output.size(1));
-  try_loss(training, output, rows.y.to(training.device));
+  try_loss(training, output, target);
+  try_metrics(training, output, target);
 }
 
 // Windows in which each character of the vocabulary is.

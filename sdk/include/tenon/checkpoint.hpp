@@ -127,7 +127,13 @@ struct Checkpoint {
         given[done].second.set(state);
       }
     } catch (const Error& error) {
-      for (size_t i = 0; i < done; ++i) given[i].second.set(before[i]);
+      for (size_t i = 0; i <= done; ++i) {
+        try {
+          given[i].second.set(before[i]);
+        } catch (const Error&) {
+          // The error that is told is the first one.
+        }
+      }
       fail(detail::joined({messages::printable(path), ": ", given[done].first, ": ", error.what()}),
            error.code());
     }
@@ -231,7 +237,7 @@ class CheckpointFolder {
   // Of the checkpoints that are there, in order.
   std::vector<int64_t> steps() const {
     std::vector<int64_t> found;
-    std::error_code failed;
+    std::error_code failed, not_there;
     for (std::filesystem::directory_iterator at(path_, failed), end; !failed && at != end;
          at.increment(failed)) {
       const std::string name = at->path().filename().string();
@@ -239,7 +245,8 @@ class CheckpointFolder {
       const std::string digits =
           name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size());
       if (digits.empty() || digits.size() > 18 ||
-          digits.find_first_not_of("0123456789") != digits.npos)
+          digits.find_first_not_of("0123456789") != digits.npos ||
+          (digits[0] == '0' && digits.size() > 1) || !at->is_regular_file(not_there))
         continue;
       found.push_back(std::stoll(digits));
     }

@@ -61,7 +61,7 @@ class EarlyStopping {
       if (name == "best") best = tensor.item<double>();
       if (name == "bad") bad = tensor.item<int64_t>();
     }
-    if (state.size() != 2 || bad < 0)
+    if (state.size() != 2 || bad < 0 || bad == INT64_MAX)
       fail("EarlyStopping: the state has to be 'best' and 'bad', a number from 0");
     best_ = best, bad_ = bad;
   }

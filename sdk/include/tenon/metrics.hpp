@@ -102,8 +102,12 @@ class Accuracy : public detail::Mean {
   void update(const Tensor& output, const Tensor& target) override {
     detail::expect_classes("Accuracy", output, target);
     const NoGrad no_grad;
-    const int64_t k = std::min(top_k_, output.size(1));
-    const Tensor likeliest = k == 1 ? argmax(output, 1, true) : std::get<1>(topk(output, k, 1));
+    if (top_k_ > output.size(1)) {
+      fail(detail::joined({"Accuracy: top_k is ", std::to_string(top_k_), ", the output has ",
+                           std::to_string(output.size(1)), " classes"}));
+    }
+    const Tensor likeliest =
+        top_k_ == 1 ? argmax(output, 1, true) : std::get<1>(topk(output, top_k_, 1));
     const Tensor hits = eq(likeliest, reshape(target.to(output.device()), {-1, 1}));
     add(double(sum(hits).template item<int64_t>()), target.size(0));
   }

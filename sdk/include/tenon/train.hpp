@@ -334,19 +334,22 @@ inline std::array<Tensor, 2> Trainer::Pass::forward(const Tensor& input,
 inline std::array<Tensor, 2> Trainer::Pass::in_parts(const Tensor& input,
                                                      const Tensor& target) const {
   const int64_t items = input.size(0);
-  if (target.dim() == 0 || target.size(0) != items || items == 0) {
+  const int64_t each = target.dim() == 0 || items == 0 ? 0 : target.size(0) / items;
+  if (each == 0 || target.size(0) != each * items) {
     fail(
-        "Trainer: accumulate needs batches of as many targets as items, expected [n, ..] and [n, "
-        "..]");
+        "Trainer: accumulate needs as many targets of each item of a batch, expected [n, ..] and "
+        "[n * k, ..]");
   }
-  const std::vector<Tensor> inputs = chunk(input, options.accumulate),
-                            targets = chunk(target, options.accumulate);
+  const std::vector<Tensor> inputs = chunk(input, options.accumulate);
   std::vector<Tensor> outputs;
   Tensor all;
   optimizer.zero_grad();
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const auto [output, found] = forward(inputs[i], targets[i]);
-    const Tensor part = mul(found, double(inputs[i].size(0)) / double(items));
+  int64_t begin = 0;
+  for (const Tensor& some : inputs) {
+    const int64_t end = begin + some.size(0) * each;
+    const auto [output, found] = forward(some, target.slice(0, begin, end));
+    begin = end;
+    const Tensor part = mul(found, double(some.size(0)) / double(items));
     backward(part);
     outputs.push_back(output.detach());
     all = all.defined() ? add(all, part.detach()) : part.detach();

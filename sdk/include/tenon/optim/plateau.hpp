@@ -85,6 +85,11 @@ class ReduceLROnPlateau {
     const auto step = entry("last_epoch").item<int64_t>(),
                bad = entry("num_bad_epochs").item<int64_t>(),
                cooldown = entry("cooldown_counter").item<int64_t>();
+    if (step < 0 || bad < 0 || cooldown < 0 || step == INT64_MAX || bad == INT64_MAX) {
+      fail(detail::joined({"ReduceLROnPlateau: the state has last_epoch ", std::to_string(step),
+                           ", num_bad_epochs ", std::to_string(bad), " and cooldown_counter ",
+                           std::to_string(cooldown), ", expected numbers from 0"}));
+    }
     best_ = entry("best").item<double>();
     step_ = step, bad_ = bad, cooldown_ = cooldown;
   }
