@@ -13,7 +13,7 @@ namespace tenon::tokenizers {
 struct Piece {
   std::string text;
   int64_t token = -1;  // an added token's id: this piece is done
-  bool first = false;  // begins where the whole text begins
+  bool first = false;  // begins where the whole text begins, whatever a normalizer took away there
 };
 using Pieces = std::vector<Piece>;
 

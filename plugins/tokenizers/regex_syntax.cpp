@@ -11,7 +11,9 @@ namespace {
 
 using files::printable;
 
-// What Oniguruma's \w is; ICU's has the joiners besides, and not the digits that are raised.
+// What Oniguruma's \w is in a set, and alone, where digits that are raised belong to it. ICU's has
+// the joiners besides.
+constexpr char kWordInSet[] = "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}";
 constexpr char kWord[] = "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\u00b2\\u00b3\\u00b9\\u00bc-\\u00be";
 
 constexpr std::string_view kGroups[] = {"(?:", "(?=", "(?!", "(?<=", "(?<!", "(?>", "(?i:"};
@@ -105,8 +107,9 @@ class Translator {
     if (c == 'S') return replace(2, "\\P{White_Space}");
     if (c == 'd') return replace(2, "\\p{Nd}");
     if (c == 'D') return replace(2, "\\P{Nd}");
-    if (c == 'w') return replace(2, in_set ? kWord : "[" + std::string(kWord) + "]");
-    if (c == 'W') return replace(2, "[^" + std::string(kWord) + "]");
+    const std::string word = in_set ? kWordInSet : kWord;
+    if (c == 'w') return replace(2, in_set ? word : "[" + word + "]");
+    if (c == 'W') return replace(2, "[^" + word + "]");
     if (c == 'v') return replace(2, "\\x0b");
     if (c == 'p' || c == 'P') return property();
     if (c == 'x' || c == 'u') return number();
