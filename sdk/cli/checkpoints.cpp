@@ -107,8 +107,8 @@ void Checkpoints::expect_own_folder() const {
   if (!failed && ::access(folder_name_.c_str(), W_OK | X_OK) != 0)
     failed = std::error_code(errno, std::generic_category());
   if (failed) {
-    fail(fmt::format("--checkpoint: {}: no checkpoints can be written there: {}",
-                     shown(folder_name_), failed.message()));
+    fail(fmt::format("{}: no checkpoints can be written there: {}", shown(folder_name_),
+                     failed.message()));
   }
 }
 

@@ -129,6 +129,59 @@ TEST_F(CliCheckpoint, BeginsWithOtherWeights) {
   EXPECT_EQ(read(path("a.safetensors")), read(path("b.safetensors")));
 }
 
+TEST_F(CliCheckpoint, ACheckpointIsOfOneTraining) {
+  const std::string file = training({}), folder = path("run");
+  ASSERT_EQ(tenon("train " + file + " --epochs 2 --checkpoint " + folder).code, 0);
+  const std::vector<std::pair<std::pair<std::string, std::string>, std::string>> others = {
+      {{"\"Adam\"", "\"AdamW\""},
+       "it is of another optimizer: Adam(lr=0.003, weight_decay=0.0003) there, AdamW("},
+      {{"0.003,", "0.5,"},
+       "it is of another optimizer: Adam(lr=0.003, weight_decay=0.0003) there, Adam(lr=0.5"},
+      {{"\"ReLU\"", "\"Tanh\""}, "it is of another model: "},
+      {{"\"loss\"", "\"schedule\": {\"schedule\": \"cosine\"}, \"loss\""},
+       "it is of another schedule: "},
+  };
+  for (const auto& [change, message] : others) {
+    const Outcome run = tenon("train " + training({change}) + " --epochs 3 --resume " + folder);
+    EXPECT_EQ(run.code, 1) << message;
+    EXPECT_HAS(run.err, message);
+  }
+  // A training that begins would leave its own checkpoints beside newer ones of the other.
+  const Outcome run = tenon("train " + training({}) + " --epochs 1 --checkpoint " + folder);
+  EXPECT_EQ(run.code, 1);
+  EXPECT_HAS(run.err,
+             "run has a checkpoint of step 48 of another training; expected --resume of it, or "
+             "another folder");
+  EXPECT_EQ(checkpoints(folder).size(), 2u);
+}
+
+// What the newest file cannot give, the one before it may; names that are none of ours are let be.
+TEST_F(CliCheckpoint, ADamagedOneIsNamedWithTheOneBefore) {
+  const std::string file = training({}), folder = path("run");
+  ASSERT_EQ(tenon("train " + file + " --epochs 2 --checkpoint " + folder).code, 0);
+  fs::create_directory(fs::path(folder) / "checkpoint-99.safetensors");
+  std::ofstream(fs::path(folder) / "checkpoint-0098.safetensors") << "not ours";
+  EXPECT_EQ(tenon("train " + file + " --epochs 2 --resume " + folder).code, 0);
+  std::ofstream(fs::path(folder) / "checkpoint-48.safetensors") << "cut";
+  const Outcome run = tenon("train " + file + " --epochs 3 --resume " + folder);
+  EXPECT_EQ(run.code, 1);
+  EXPECT_HAS(run.err, "--resume: ");
+  EXPECT_HAS(run.err, "without it --resume takes that of step 24");
+}
+
+TEST_F(CliCheckpoint, ASignalThatIsIgnoredStaysSo) {
+  const std::string file = training({}), folder = path("run");
+  const std::string line = "train " + file + " --epochs 6 --checkpoint " + folder +
+                           " --every 1 --save " + path("a.safetensors");
+  const std::string script =
+      write("go.sh", "trap '' INT\n'" + build() + "/bin/tenon' " + line +
+                         " >/dev/null &\nwhile ! ls " + folder +
+                         "/checkpoint-* >/dev/null 2>&1; do sleep 0.01; done\n"
+                         "kill -INT $!\nwait $!\n");
+  EXPECT_EQ(std::system(("sh " + script + " 2>/dev/null").c_str()), 0);
+  EXPECT_TRUE(fs::exists(path("a.safetensors")));
+}
+
 TEST_F(CliCheckpoint, SaysWhatCannotBe) {
   const std::string file = training({}), folder = path("run");
   Outcome run = tenon("train " + file + " --every 5");
@@ -143,7 +196,7 @@ TEST_F(CliCheckpoint, SaysWhatCannotBe) {
   write("file", "no folder");
   run = tenon("train " + file + " --epochs 1 --checkpoint " + path("file"));
   EXPECT_EQ(run.code, 1);
-  EXPECT_HAS(run.err, "file: the folder cannot be made: ");
+  EXPECT_HAS(run.err, "file: the folder cannot be read: Not a directory");
   run = tenon("train " + file + " --epochs 1 --init " + path("none.safetensors"));
   EXPECT_EQ(run.code, 1);
   EXPECT_HAS(run.err, "none.safetensors");

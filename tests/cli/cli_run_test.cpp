@@ -211,8 +211,67 @@ TEST_F(CliRun, ARunGoesOnInItsFolder) {
   write("file", "no folder");
   const Outcome bad = tenon("train " + file + " --epochs 1 --run " + path("file"));
   EXPECT_EQ(bad.code, 1);
-  EXPECT_HAS(bad.err, "--run: ");
-  EXPECT_HAS(bad.err, "the folder cannot be made: ");
+  EXPECT_HAS(bad.err, "file/checkpoints: the folder cannot be read: Not a directory");
+}
+
+// One line starts a run and goes on with it; the log is that of a run that was not interrupted.
+TEST_F(CliRun, TheLogOfAnInterruptedRunIsThatOfAWholeOne) {
+  const std::string file = training({}), folder = path("run"), whole = path("whole");
+  const std::string both = " --run " + folder + " --resume " + folder;
+  Outcome run = tenon("train " + file + " --epochs 3 --every 7" + both);  // 7, .., 70 and 72
+  ASSERT_EQ(run.code, 0) << run.err;
+  fs::remove(fs::path(folder) / "checkpoints" / "checkpoint-72.safetensors");
+  run = tenon("train " + file + " --epochs 5" + both);
+  ASSERT_EQ(run.code, 0) << run.err;
+  ASSERT_EQ(tenon("train " + file + " --epochs 5 --run " + whole).code, 0);
+  const std::vector<json> a = log_of(folder), b = log_of(whole);
+  ASSERT_EQ(a.size(), b.size());
+  for (size_t i = 0; i + 1 < a.size(); ++i) {
+    for (const char* name : {"step", "loss", "accuracy", "test_loss", "test_accuracy", "lr"})
+      EXPECT_EQ(a[i].at(name), b[i].at(name)) << i << " " << name;
+  }
+  // Begun once more in the same folder, the newest checkpoint would be the old one.
+  run = tenon("train " + file + " --epochs 1 --run " + folder);
+  EXPECT_EQ(run.code, 1);
+  EXPECT_HAS(run.err, "of another training; expected --resume of it, or another folder");
+}
+
+TEST_F(CliRun, WhatIsThereIsNotReplaced) {
+  const std::string file = training({}), folder = path("run");
+  fs::create_directory(folder);
+  std::ofstream(fs::path(folder) / "config.json") << "mine";
+  Outcome run = tenon("train " + file + " --epochs 1 --run " + folder);
+  EXPECT_EQ(run.code, 1);
+  EXPECT_HAS(run.err,
+             "config.json is there, in a folder that is of no run; expected another folder");
+  EXPECT_EQ(read(fs::path(folder) / "config.json"), "mine");
+  // The training file itself.
+  fs::rename(file, fs::path(folder) / "config.json");
+  run = tenon("train " + folder + "/config.json --epochs 1 --run " + folder);
+  EXPECT_EQ(run.code, 1);
+  EXPECT_HAS(run.err, "config.json is the training file; expected another folder");
+  run = tenon("train x.json --run " + folder + " --checkpoint " + folder);
+  EXPECT_EQ(run.code, 2);
+  EXPECT_HAS(run.err, "--run DIR has its checkpoints there; expected it or --checkpoint");
+}
+
+// Refused before anything of the run is touched; lines that are no lines are dropped.
+TEST_F(CliRun, AForeignLogIsNotBelieved) {
+  const std::string file = training({}), folder = path("run");
+  ASSERT_EQ(tenon("train " + file + " --epochs 1 --run " + folder).code, 0);
+  const std::string config = read(fs::path(folder) / "config.json");
+  const std::string other = training({{"\"out_features\": 128", "\"out_features\": 64"},
+                                      {"\"in_features\": 128", "\"in_features\": 64"}});
+  EXPECT_EQ(tenon("train " + other + " --run " + folder + " --resume " + folder).code, 1);
+  EXPECT_EQ(read(fs::path(folder) / "config.json"), config);
+  std::string deep =
+      "{\"step\": 1, \"x\": " + std::string(200000, '[') + std::string(200000, ']') + "}\n";
+  std::ofstream(fs::path(folder) / "log.jsonl", std::ios::app)
+      << deep << "{\"step\": -5}\n{\"step\": 18446744073709551615}\n[1]\nnull\n\"a\"\n";
+  const Outcome run =
+      tenon("train " + training({}) + " --epochs 2 --run " + folder + " --resume " + folder);
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_EQ(log_of(folder).size(), 3u);
 }
 
 // The reader of the package itself, where it is there.

@@ -30,7 +30,7 @@ class Metrics : public ::testing::Test {
 TEST_F(Metrics, AccuracyCountsTheLikeliest) {
   for (const char* device : {"cpu", second_device()}) {
     const Tensor x = outputs().to(device), y = tn::tensor({0, 2, 2, 2, 0});
-    tn::metrics::Accuracy first, second(2), all(7);
+    tn::metrics::Accuracy first, second(2), all(3);
     for (tn::metrics::Accuracy* a : {&first, &second, &all}) {
       a->update(x.slice(0, 0, 2), y.slice(0, 0, 2));
       a->update(x.slice(0, 2, 5), y.slice(0, 2, 5));
@@ -87,6 +87,8 @@ TEST_F(Metrics, SayWhatTheyRefuse) {
   EXPECT_EQ(said("f1", tn::zeros({1, 3}), tn::tensor({-1})), "F1: the class -1 is below 0");
   EXPECT_EQ(said("mse", tn::zeros({4, 1}), tn::zeros({4})),
             "mse: the output has sizes [4, 1] and the target [4], expected the same");
+  EXPECT_EQ(said("top_5", tn::zeros({1, 3}), tn::tensor({0})),
+            "Accuracy: top_k is 5, the output has 3 classes");
   EXPECT_EQ(message_of([] { tn::metrics::Accuracy(0); }),
             "Accuracy: top_k is 0, expected at least 1");
   EXPECT_EQ(message_of([] { tn::metrics::make_metric("acuracy"); }),

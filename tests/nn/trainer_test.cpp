@@ -94,11 +94,22 @@ TEST_F(TrainerTest, ABatchInPartsHasTheGradientOfTheWhole) {
   const auto sgd = tn::optim::SGD(model.parameters(), {.lr = 0.5});
   EXPECT_EQ(message_of([&] { Trainer(model, sgd, mean_of, {.accumulate = 0}); }),
             "Trainer: accumulate is 0, expected at least 1");
-  EXPECT_EQ(message_of([&] {
-              Trainer(model, sgd, mean_of, {.accumulate = 2}).step(points().x, tn::tensor(0));
-            }),
-            "Trainer: accumulate needs batches of as many targets as items, expected [n, ..] and "
-            "[n, ..]");
+  EXPECT_EQ(
+      message_of(
+          [&] { Trainer(model, sgd, mean_of, {.accumulate = 2}).step(points().x, tn::tensor(0)); }),
+      "Trainer: accumulate needs as many targets of each item of a batch, expected [n, ..] and "
+      "[n * k, ..]");
+  // Windows of a text: several targets of each.
+  const auto windows = [](const tn::Tensor& output, const tn::Tensor& target) {
+    return tn::mse_loss(output.flatten(), target);
+  };
+  const tn::Object one = tn::make<One>(), two = tn::make<One>();
+  Trainer whole(one, tn::optim::SGD(one.parameters(), {.lr = 0.5}), windows);
+  Trainer parts(two, tn::optim::SGD(two.parameters(), {.lr = 0.5}), windows, {.accumulate = 2});
+  const tn::Tensor x = tn::tensor({{1.0, 2.0}, {3.0, 4.0}, {5.0, 6.0}}),
+                   y = tn::arange(0, 6).to(tn::float32);
+  EXPECT_NEAR(parts.step(x, y).loss.item<float>(), whole.step(x, y).loss.item<float>(), 1e-5);
+  EXPECT_NEAR(weight(one), weight(two), 1e-5);
 }
 
 // The second half of an epoch: steps and reports are counted from its beginning.
