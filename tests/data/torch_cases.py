@@ -5,7 +5,8 @@ floating tensor among the arguments, where weight[k] = (k * 7 % 11) / 11 + 0.1 f
 "grad2" is the gradient, for the same tensors, of sum(gradient * weight) over those gradients. "after" has what the arguments that
 the op writes to hold then, by their places.
 
-Encoding: a tensor is {"s": sizes, "v": values} and "d": dtype unless float64, "c": 1 where it has no gradient; a list of tensors
+Encoding: a tensor is {"s": sizes, "v": values} and "d": dtype unless float64, "c": 1 where it has no gradient, "p": the order of its
+dimensions in memory, largest stride first, where that is another than theirs; a list of tensors
 {"l": [...]}, of which some may be null; a list of floats {"f": [...]}; a dtype {"dtype": name}; NaN and infinities are the
 strings "nan", "inf", "-inf"; numbers, booleans, strings, lists of ints and null are themselves. An output that is a list of tensors is
 {"l": [...]} too.
@@ -55,6 +56,20 @@ def encode(a):
     return number(a)
 
 
+def order(t):
+    """Of dimensions in memory, where t's elements stand one behind the other in another order than theirs; else None."""
+    dims = sorted(range(t.dim()), key=lambda d: -t.stride(d))
+    return None if t.is_contiguous() or not t.permute(dims).is_contiguous() else dims
+
+
+def encode_argument(a):
+    made = encode(a)
+    t = a.tensor if isinstance(a, Const) else a
+    if isinstance(t, torch.Tensor) and order(t):
+        made["p"] = order(t)
+    return made
+
+
 def copied(a):
     if isinstance(a, torch.Tensor):
         return a.clone()
@@ -85,7 +100,7 @@ def case(op, args, fn, grad=True, second=True, writes=()):
     tensors = list(leaves(args))
     for t in tensors:
         t.requires_grad_(grad)
-    made = {"op": op, "args": [encode(a) for a in args]}
+    made = {"op": op, "args": [encode_argument(a) for a in args]}
     outputs = fn(*[a.tensor if isinstance(a, Const) else a for a in args])
     many = isinstance(outputs, list)  # one output that is a list; a tuple is several outputs
     outputs = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]

@@ -30,7 +30,12 @@ inline Tensor tensor_of(const json& v, tn::Device device) {
   std::copy(values.begin(), values.end(), t.mutable_data<double>());
   tn::Dtype dtype = tn::float64;
   if (v.contains("d")) dtype = tn::Dtype::parse(v.at("d").get<std::string>());
-  return t.to(device, dtype);
+  t = t.to(device, dtype);
+  if (!v.contains("p")) return t;
+  const std::vector<int64_t> order = v.at("p");
+  std::vector<int64_t> back(order.size());
+  for (size_t i = 0; i < order.size(); ++i) back[size_t(order[i])] = int64_t(i);
+  return t.permute(order).contiguous().permute(back);
 }
 
 // One argument, and what it borrows from.
