@@ -86,7 +86,9 @@ Tensor filled_at(const char* op, const Operand& x_or_number, int64_t dim, const 
   const int64_t d = wrap_dim(op, dim, x.dim());
   if (x.dim() == 0)
     return prim::reshape(filled_at(op, prim::reshape(x, {1}), 0, index_of, value), {});
-  const Tensor line = prim::reshape(index, {-1});
+  // A negative one counts from the end.
+  const Tensor line = prim::elementwise(
+      first_index, prim::reshape(as_index(op, "index", index), {-1}), x.size(d), x.size(d));
   Sizes sizes = sizes_of(x);
   sizes[size_t(d)] = line.size(0);
   const Tensor marks = prim::fill(sizes, 1, bool_, x.device());

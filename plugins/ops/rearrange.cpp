@@ -286,10 +286,13 @@ Tensor padded(const Tensor& x, Ints pad, string_view mode, Operand value) {
     fail("pad: mode is '" + std::string(mode) +
          "', expected 'constant', 'reflect', 'replicate' or 'circular'");
   }
-  Tensor y = x;
+  // The gradients of what is there several times are added, for halves in float32.
+  const bool is_half = x.dtype() == float16 || x.dtype() == bfloat16;
+  Tensor y = is_half ? as_dtype(x, float32) : x;
   for (const Padding& p : paddings(x, pad)) {
     if (p.before != 0 || p.behind != 0) y = continued(y, p, mode);
   }
+  if (is_half) return as_dtype(y, x.dtype());
   return y.is_same(x) ? prim::copy(x) : y;
 }
 

@@ -36,7 +36,9 @@ def unary():
         "ceil": torch.ceil, "floor": torch.floor,
     }
     for op, fn in anywhere.items():
-        case(op, [turned(2, 3, 2, low=-4.0, high=4.0)], fn)
+        # Halves of tanh are 1 further out, and its gradient is read from them.
+        far = 2.0 if op == "tanh" else 4.0
+        case(op, [turned(2, 3, 2, low=-far, high=far)], fn)
     for op in ("exp", "relu", "sigmoid", "abs", "round", "erf", "mish"):
         case(op, [x(2, 0, 3)], anywhere[op])
     for op, fn in {"log": torch.log, "log2": torch.log2, "log10": torch.log10, "log1p": torch.log1p, "sqrt": torch.sqrt,
@@ -359,7 +361,7 @@ def places():
     added = lambda v, d, i, s, alpha=1: torch.index_add(v, d, i, s, alpha=alpha)
     case("index_add", [a, -2, t(1, 1, dtype=torch.int64), x(2, 4), 0.5], added)
     case("index_copy", [a, -2, t(2, 0, dtype=torch.int64), turned(2, 4)], torch.Tensor.index_copy)
-    case("index_fill", [a, -1, t(3, 0, dtype=torch.int64), 1.5], torch.Tensor.index_fill)
+    case("index_fill", [a, -1, t(-1, 0, dtype=torch.int64), 1.5], torch.Tensor.index_fill)
     case("put", [a, t(0, 5, dtype=torch.int64), x(2)], lambda v, i, s: torch.Tensor.put(v, i, s, False))
     case("masked_scatter", [a, turned(3, 4) > 0, x(12)], torch.masked_scatter)
     for reduce in ("sum", "mean", "amax"):
