@@ -98,8 +98,9 @@ TEST_F(DataTest, WhatIsWrongInSafetensorsIsNamed) {
                  {"1", ::tenon::zeros({1}, ::tenon::int64)}},
                 path("d"));
   EXPECT_HAS(refused(file("x", "y")), "/d: item 1: the label is -1, but the model of ");
-  EXPECT_HAS(refused(file("x", "f")),
-             "t.json:14: loss: cross_entropy: input is [2, 10] on cpu, target is [2] (float32)");
+  EXPECT_HAS(
+      refused(file("x", "f")),
+      "t.json:7: model: gives a tensor of shape [2, 10] for targets of [2], expected the same");
   EXPECT_HAS(refused(file("y", "y")),
              "data: y is [3] (int64), y is [3] (int64); expected [n, ..] and [n]");
   EXPECT_HAS(refused(file("x", "z")), "/d: no tensor 'z' among its 7");
