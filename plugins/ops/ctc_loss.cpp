@@ -144,6 +144,12 @@ Tensor from_before(const Tensor& x, int64_t by) {
 // -log p(targets | log_probs), [n].
 Tensor each_loss(const CtcCall& c, int64_t blank) {
   const int64_t time = c.log_probs.size(0), n = c.log_probs.size(1), labels = c.targets.size(1);
+  // Each step is calls of its own, and a gradient keeps what they made.
+  constexpr int64_t kMostSteps = 65536;
+  if (time > kMostSteps) {
+    fail("ctc_loss: log_probs has " + std::to_string(time) + " steps, at most " +
+         std::to_string(kMostSteps) + " are taken");
+  }
   const int64_t states = 2 * labels + 1;
   const Device device = c.log_probs.device();
   const Tensor s = prim::iota(states, 0, 1, int64, device);

@@ -10,7 +10,8 @@ namespace {
 
 using OneList = std::tuple<std::vector<Tensor>>;  // one result, which is a list
 
-constexpr int64_t kMostPieces = int64_t(1) << 24;  // each is a tensor of its own
+constexpr int64_t kMostPieces = int64_t(1) << 20;  // each is a tensor of its own
+constexpr int64_t kMostPlaces = int64_t(1) << 30;  // elements of a list of combinations
 
 void expect_pieces(const char* op, int64_t count) {
   if (count <= kMostPieces) return;
@@ -170,9 +171,9 @@ int64_t count_of_combinations(int64_t n, int64_t r, bool with_replacement) {
   int64_t count = 1;
   for (int64_t i = 1; i <= std::min(r, from - r); ++i) {
     const __int128 next = __int128(count) * (from - std::min(r, from - r) + i) / i;
-    if (next > kMostPieces * 64) {
+    if (next > kMostPlaces) {
       fail("combinations: " + std::to_string(r) + " of " + std::to_string(n) + " are more than " +
-           std::to_string(kMostPieces * 64));
+           std::to_string(kMostPlaces));
     }
     count = int64_t(next);
   }
@@ -182,12 +183,13 @@ int64_t count_of_combinations(int64_t n, int64_t r, bool with_replacement) {
 // Their places follow from the sizes alone, so they are made here and copied.
 Tensor places_of_combinations(int64_t n, int64_t r, bool with_replacement, Device device) {
   const int64_t count = count_of_combinations(n, r, with_replacement);
-  if (__int128(count) * r > kMostPieces * 64) {
+  if (__int128(count) * r > kMostPlaces) {
     fail("combinations: " + std::to_string(count) + " rows of " + std::to_string(r) + ", at most " +
-         std::to_string(kMostPieces * 64) + " elements are made");
+         std::to_string(kMostPlaces) + " elements are made");
   }
   if (device.value.type == TN_DEVICE_META) return Tensor::empty({count, r}, int64, device);
   Tensor y = Tensor::empty({count, r}, int64);
+  if (count == 0) return device.is_cpu() ? y : y.to(device);  // r may be beyond all memory
   int64_t* to = y.mutable_data<int64_t>();
   const int64_t step = with_replacement ? 0 : 1;
   Sizes now = counting(0, r);

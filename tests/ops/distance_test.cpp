@@ -135,6 +135,11 @@ TEST(Sequences, SayWhatTheyRefuse) {
               tn::ctc_loss(x, targets[0], lengths, lengths - 2);
             }).find("ctc_loss: a target length is -1"),
             std::string::npos);
+  const Tensor endless = tn::zeros({1, 1, 4}).expand({65537, 1, 4}), one = tn::ones({1}, tn::int64);
+  EXPECT_NE(message_of([&] {
+              tn::ctc_loss(endless, tn::ones({1, 1}, tn::int64), one, one);
+            }).find("ctc_loss: log_probs has 65537 steps, at most 65536 are taken"),
+            std::string::npos);
 }
 
 TEST(Images, SayWhatTheyRefuse) {
