@@ -153,7 +153,13 @@ Status run_kernel(const Op* op, const Kernel& kernel, std::span<const tn_value> 
       tn_meta extra[kMaxArguments];
       const tn_call call =
           call_before_outputs(kernel, op, call_device(args), args, metas, static_cast<uint32_t>(n));
+      // What is forgotten there is refused, and their memory is the kernel's to touch.
+      for (uint32_t i = 0; i < n_private; ++i) {
+        extra[i].ndim = 0;
+        extra[i].dtype = TN_DTYPE_NONE;
+      }
       TN_TRY(kernel.infer_private(kernel.def.self, &call, extra, n_private));
+      for (uint32_t i = 0; i < n_private; ++i) extra[i].device = call.device;
       TN_TRY(make_metas({extra, n_private}, {outputs + n, n_private}));
     }
     TN_TRY(launch(kernel, op, call_device(args), args, all, metas));

@@ -215,7 +215,10 @@ void GraphRecorder::launch(const Kernel& kernel, tn_kernel_fn fn, const Op* op,
     step.op = op;
     step.call = std::make_unique<RepeatedCall>();
     throw_if(step.call->make(call));
-    if (call.random != nullptr) step.random = graph_->n_random++;
+    if (call.random != nullptr) {
+      step.random = next_random_++;
+      graph_->n_random = std::max(graph_->n_random, next_random_);
+    }
     // Let go of behind the lock: the last owner of a tensor tells the recorder of its storage.
     std::vector<Parameter> parameters;
     const std::scoped_lock lock(mutex);
@@ -315,6 +318,23 @@ void GraphRecorder::see_strided(const tn_storage* storage) {
 
 void GraphRecorder::see_node(uint64_t sequence) {
   if (sequence < first_node_) refuse("backward: goes through calls from before the function");
+}
+
+// A function may go back to a state that it asked for, as a checkpointed call does: a replay's launches
+// then take the numbers of those that were there. States count from where the function began, which is
+// known by the states that it asks for, as long as no other thread takes numbers in between.
+void GraphRecorder::see_random(uint64_t seed, uint64_t offset, bool is_set) {
+  const auto next = static_cast<uint64_t>(next_random_);
+  if (!is_set) {
+    if (!random_.asked) random_ = {seed, offset - next, true, false};
+    random_.mixed |= random_.seed != seed || random_.begin != offset - next;
+    return;
+  }
+  const uint64_t wanted = offset - random_.begin;
+  if (!random_.asked || random_.mixed || random_.seed != seed ||
+      wanted > static_cast<uint64_t>(graph_->n_random))
+    return refuse("seed: the state of the random numbers is set");
+  next_random_ = static_cast<int64_t>(wanted);
 }
 
 void GraphRecorder::see_object(Counted* object, const uint64_t* changes, const bool* training) {
@@ -417,6 +437,8 @@ Status GraphRecorder::finish(std::span<tn_tensor* const> results, bool holds_arg
       finish_leaves();
       if (reason_.empty()) finish_results(results);
     });
+    if (next_random_ != graph_->n_random)
+      see_random(0, UINT64_MAX, true);  // and not set back again
     if (holds_argument) refuse("an argument is held after the call");
     size_t held = 0;
     for (const auto& [storage, id] : alive_) {

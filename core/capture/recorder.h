@@ -47,6 +47,7 @@ class GraphRecorder final : public Recording {
   void see_object(Counted* object, const uint64_t* changes, const bool* training) override;
   void see_strided(const tn_storage* storage) override;
   void see_node(uint64_t sequence) override;
+  void see_random(uint64_t seed, uint64_t offset, bool is_set) override;
   void refuse(std::string reason) override;
 
  private:
@@ -83,7 +84,12 @@ class GraphRecorder final : public Recording {
     bool as_float;
   };
   std::vector<Parameter> parameters_;  // of the next launch
-  std::vector<bool> is_used_;          // storages, by a step
+  struct {
+    uint64_t seed, begin;  // the state in which the function began, once it asked for one
+    bool asked, mixed;     // mixed: another thread takes numbers, too
+  } random_{};
+  int64_t next_random_ = 0;    // the number of the next random launch
+  std::vector<bool> is_used_;  // storages, by a step
   std::string reason_;
   uint64_t live_bytes_ = 0;  // of what was made inside
   uint32_t number_ = 0;      // of this recording in the process

@@ -194,6 +194,8 @@ void node_release(tn_node* node) {
 
 void get_random_state(uint64_t* seed, uint64_t* offset) {
   const RandomState state = random_state();
+  if ((thread_state.modes & kModeRecord) != 0)
+    thread_state.recording->see_random(state.seed, state.offset, false);
   if (seed != nullptr) *seed = state.seed;
   if (offset != nullptr) *offset = state.offset;
 }
@@ -206,10 +208,10 @@ tn_status* amp_leave() {
   return guarded([] { return leave_autocast(); });
 }
 
-void put_random_state(RandomState state) {
-  if ((thread_state.modes & kModeRecord) != 0)
-    thread_state.recording->refuse("seed: the state of the random numbers is set");
-  set_random_state(state);
+// `seen`: the offset as a recording gets it; UINT64_MAX is that of no state.
+void put_random_state(uint64_t seed, uint64_t offset, uint64_t seen) {
+  if ((thread_state.modes & kModeRecord) != 0) thread_state.recording->see_random(seed, seen, true);
+  set_random_state({seed, offset});
 }
 
 }  // namespace
@@ -240,14 +242,10 @@ const tn_autograd_api* autograd_api() {
 }
 
 const tn_random_api* random_api() {
-  static const tn_random_api table = {sizeof(tn_random_api),
-                                      [](uint64_t seed) {
-                                        put_random_state({seed, 0});
-                                      },
-                                      get_random_state,
-                                      [](uint64_t seed, uint64_t offset) {
-                                        put_random_state({seed, offset});
-                                      }};
+  static const tn_random_api table = {
+      sizeof(tn_random_api), [](uint64_t seed) { put_random_state(seed, 0, UINT64_MAX); },
+      get_random_state,
+      [](uint64_t seed, uint64_t offset) { put_random_state(seed, offset, offset); }};
   return &table;
 }
 

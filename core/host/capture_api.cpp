@@ -3,6 +3,7 @@
 #include "capture/capture.h"
 #include "capture/compiled.h"
 #include "host/tables.h"
+#include "registry/thread_state.h"
 
 namespace tenon {
 namespace {
@@ -78,13 +79,15 @@ void release_compiled(tn_compiled* compiled) {
   if (compiled != nullptr) as_compiled(compiled)->release();
 }
 
+int32_t is_recording() { return (thread_state.modes & kModeRecord) != 0 ? 1 : 0; }
+
 }  // namespace
 
 const tn_capture_api* capture_api() {
-  static const tn_capture_api table = {
-      sizeof(tn_capture_api), capture_begin, capture_end,   capture_launch,
-      capture_destroy,        compile,       call_compiled, describe_compiled,
-      release_compiled,       compile_with};
+  static const tn_capture_api table = {sizeof(tn_capture_api), capture_begin,     capture_end,
+                                       capture_launch,         capture_destroy,   compile,
+                                       call_compiled,          describe_compiled, release_compiled,
+                                       compile_with,           is_recording};
   return &table;
 }
 

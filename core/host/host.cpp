@@ -48,7 +48,7 @@ const void* get_interface(const char* name) {
 }
 
 tn_status* status_new(tn_code code, const char* message, tn_status* cause) {
-  return make_status(code, message != nullptr ? message : "", cause);
+  return make_status(code, message != nullptr ? message : "no message", cause);
 }
 
 tn_code status_code(const tn_status* status) {

@@ -18,7 +18,6 @@ namespace {
 tn_status* empty(int32_t ndim, const int64_t* sizes, tn_dtype dtype, tn_device device,
                  tn_tensor** result) {
   return guarded([&]() -> Status {
-    if (ndim < 0) return invalid("empty: {} dimensions", ndim);
     if (sizes == nullptr && ndim > 0) [[unlikely]]
       return invalid("empty: sizes is NULL, with {} dimensions", ndim);
     if (result == nullptr) [[unlikely]]
@@ -38,7 +37,6 @@ tn_status* empty(int32_t ndim, const int64_t* sizes, tn_dtype dtype, tn_device d
 tn_status* from_memory(void* data, int32_t ndim, const int64_t* sizes, const int64_t* strides,
                        tn_dtype dtype, void (*release)(void*), void* context, tn_tensor** result) {
   return guarded([&]() -> Status {
-    if (ndim < 0) return invalid("from_memory: {} dimensions", ndim);
     if (sizes == nullptr && ndim > 0)
       return invalid("from_memory: sizes is NULL, with {} dimensions", ndim);
     TN_TRY(expect_place("from_memory", result));

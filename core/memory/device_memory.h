@@ -63,6 +63,7 @@ class DeviceMemory {
     FreeBlocks::node_type node;
     bool is_segment() const { return before == nullptr && after == nullptr; }
   };
+  static constexpr uint64_t kSmallRequest = uint64_t{512} << 10;  // bytes
   static constexpr uint32_t kSmallLists = 1025;  // a multiple of the granularity each
   static constexpr uint32_t kLargeLists = 64;    // by a hash; a list holds one size
   struct StreamPool {

@@ -41,12 +41,18 @@ Status expect_names(const char* what, const char* const* names, uint32_t n) {
   return nullptr;
 }
 
-template <typename Body>
-tn_status* checked(std::initializer_list<Given> all, Body&& body) {
+// Not inline: what an exception becomes is here once, and not in each entry.
+[[gnu::noinline]] tn_status* run(std::initializer_list<Given> all, Status (*call)(void*),
+                                 void* body) {
   return guarded([&]() -> Status {
     TN_TRY(expect_given(all));
-    return body();
+    return call(body);
   });
+}
+template <typename Body>
+tn_status* checked(std::initializer_list<Given> all, Body body) {
+  return run(
+      all, [](void* self) -> Status { return (*static_cast<Body*>(self))(); }, &body);
 }
 
 tn_status* api_create(const char* factory, const tn_value* args, uint32_t n, tn_object** object) {
@@ -103,6 +109,15 @@ tn_status* api_add_method(tn_object* object, const char* schema, tn_method_fn fn
                  [&] { return add_method(object, schema, fn, self, destroy); });
 }
 
+// What the method of the entry's name gives; NULL where that is no tensor.
+Status compute(const tn_object* object, const char* name, tn_tensor** tensor) {
+  tn_value result;
+  TN_TRY(invoke(const_cast<tn_object*>(object), name, nullptr, 0, &result, 1));
+  const bool is_tensor = result.kind == TN_KIND_TENSOR;
+  *tensor = is_tensor ? result.as.tensor : nullptr;
+  if (!is_tensor) release_value(&result);
+  return nullptr;
+}
 tn_status* api_tensor(const tn_object* object, const char* name, tn_tensor** tensor) {
   return checked({{"tensor: the object", object},
                   {"tensor: the name", name},
@@ -110,6 +125,7 @@ tn_status* api_tensor(const tn_object* object, const char* name, tn_tensor** ten
                  [&]() -> Status {
                    const NamedTensor* entry = nullptr;
                    TN_TRY(find_tensor(object, name, &entry));
+                   if (entry->kind == TN_ENTRY_COMPUTED) return compute(object, name, tensor);
                    *tensor = TensorRef(entry->tensor).take();
                    return nullptr;
                  });

@@ -17,14 +17,18 @@ struct LastFailure {
 TN_HOT constinit thread_local LastFailure last_failure{};
 
 std::string with_object(const Object* object, const Status status) {
+  const std::string& message = status->message;
+  const auto is_named = [&](const Object* o) {
+    return status == last_failure.status && o == last_failure.object &&
+           message.starts_with(o->type + ": ");
+  };
+  if (is_named(object)) return message;  // by the method that this one called
   for (const NamedChild& child : object->children) {
-    if (status != last_failure.status || child.object.get() != last_failure.object) continue;
-    const std::string own = child.object->type + ": ";
-    if (!status->message.starts_with(own)) continue;
-    return fmt::format("{}: child '{}' ({}): {}", object->type, child.name, child.object->type,
-                       std::string_view(status->message).substr(own.size()));
+    if (!is_named(child.object.get())) continue;
+    return fmt::format("{}: child '{}' ({}){}", object->type, child.name, child.object->type,
+                       std::string_view(message).substr(child.object->type.size()));
   }
-  return fmt::format("{}: {}", object->type, status->message);
+  return fmt::format("{}: {}", object->type, message);
 }
 
 // Puts the object in front of the message. The status stays the same one, with its causes and

@@ -72,7 +72,7 @@ Status create_empty_object(std::string_view type, tn_object_kind kind, Object** 
 
 Status set_tensor(Object* object, std::string_view name, Tensor* tensor, tn_entry_kind kind) {
   TN_TRY(check_name(object, "tensor", name));
-  if (kind < TN_ENTRY_PARAMETER || kind > TN_ENTRY_STATE)
+  if (kind < TN_ENTRY_PARAMETER || kind > TN_ENTRY_COMPUTED)
     return invalid("{}: unknown entry kind {}", object->type, kind);
   if (find_named(object->children, name) != nullptr) {
     return invalid("{}: '{}' is a child already", object->type, printable(name));

@@ -143,9 +143,11 @@ Status primitive_kernel(tn_primitive kind, const Op* op, tn_device device,
   if (*kernel != nullptr) [[likely]]
     return nullptr;
   const Refusals refusals = refusals_of(list, question);
-  const std::string why = refusals.empty()
-                              ? "no plugin brought one; load_plugins() loads the backends"
-                              : refusals_text(refusals);
+  // A device that a plugin brought has all of its plugin; those of `cpu` come with a plugin too.
+  const std::string why = !refusals.empty() ? refusals_text(refusals)
+                          : device.type != TN_DEVICE_CPU
+                              ? "no plugin brought one"
+                              : "no plugin brought one; load_plugins() loads the backends";
   return error(TN_UNSUPPORTED, "{}: device {} has no kernel for this call ({})",
                primitive_name(kind), device_text(device), why);
 }

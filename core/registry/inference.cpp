@@ -17,10 +17,6 @@ Status ask_inference(const Op* op, std::span<const tn_value> args, tn_meta* meta
 Status OutputMetas::check() const {
   if ((op_->flags & TN_OP_DYNAMIC) != 0) return nullptr;
   for (const tn_meta& meta : std::span(metas_, count())) {
-    if (meta.ndim < 0) {
-      return error(TN_INTERNAL, "{}: its inference gave an output {} dimensions", op_->schema.name,
-                   meta.ndim);
-    }
     int64_t numel;
     TN_TRY(count_elements(op_->schema.name.c_str(), {meta.sizes, static_cast<size_t>(meta.ndim)},
                           meta.dtype, &numel));

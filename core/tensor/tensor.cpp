@@ -76,7 +76,7 @@ std::atomic<uint64_t> watched_changes{0};
 Status count_elements(const char* what, std::span<const int64_t> sizes, tn_dtype dtype,
                       int64_t* numel) {
   const auto ndim = static_cast<int32_t>(sizes.size());
-  if (ndim > TN_MAX_RANK) {
+  if (sizes.size() > TN_MAX_RANK) {  // of a negative number of them, too
     return invalid("{}: {} dimensions, expected at most {}", what, ndim, TN_MAX_RANK);
   }
   if (!is_known_dtype(dtype)) return invalid("{}: dtype {} is reserved or unknown", what, dtype);

@@ -30,22 +30,32 @@ class Threads {
   }
 };
 
-TEST(CompiledBits, AreTheEagerOnesOnAnyNumberOfThreads) {
+class CompiledBitsOn : public ::testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Devices, CompiledBitsOn, ::testing::Values("cpu", second_device()),
+                         [](const auto& info) { return std::string(info.param); });
+
+// The threads are those of the host, whatever the device is. Simulated devices are slow, and take fewer
+// and smaller steps.
+TEST_P(CompiledBitsOn, AreTheEagerOnesOnAnyNumberOfThreads) {
   load_all();
+  const tn::Device device(GetParam());
+  const int64_t n = device.is_cpu() ? 40 : 16;
+  const int steps = device.is_cpu() ? 8 : 4;
   Threads threads;
-  const auto make = []() -> Trained {
+  const auto make = [&]() -> Trained {
     tn::manual_seed(7);
     tn::Object model =
         nn::Sequential(nn::Conv2d(3, 32, 3, {.padding = 1}), nn::BatchNorm2d(32), nn::ReLU(),
                        nn::Conv2d(32, 64, 3, {.stride = 2}), nn::GroupNorm(8, 64), nn::Flatten(),
                        nn::Linear(64 * 7 * 7, 256), nn::LayerNorm({256}), nn::Linear(256, 10));
+    model.to(device);
     return {model, tn::optim::SGD(model.parameters(), {.lr = 0.05, .momentum = 0.9})};
   };
   Trained eager = make(), compiled = make();
   auto f = tn::compile([&](Tensor x, Tensor t) { return compiled.step(x, t); });
-  const Tensor target = tn::arange(0, 40) % 10;
-  for (int i = 0; i < 8; ++i) {
-    const Tensor x = tn::randn({40, 3, 16, 16});
+  const Tensor target = (tn::arange(0, n) % 10).to(device);
+  for (int i = 0; i < steps; ++i) {
+    const Tensor x = tn::randn({n, 3, 16, 16}).to(device);
     threads.set(1);
     const Tensor expected = eager.step(x, target);
     threads.set(1 + i % 5);

@@ -121,7 +121,7 @@ struct Training {
   }
   void update() {
     const bool scales = way == Way::kScaledFloat16;
-    if (scales) scaler.unscale(optimizer);
+    if (scales) scaler.unscale_(optimizer);
     tn::optim::clip_grad_norm_(model.parameters(), 0.5);
     if (!scales) return optimizer.step();
     scaler.step(optimizer);

@@ -1,6 +1,6 @@
 // Why a compiled function runs eagerly: each reason happens, is the one that the page
 // docs/capture.md lists, and leaves the results what they are eagerly. Reasons of reading values and
-// of results are in compile_test.
+// of results are in compile_test. At the end what looks at values eagerly, and does not when recorded.
 #include <cstdlib>
 #include <functional>
 #include <optional>
@@ -257,6 +257,54 @@ TEST_P(CompileRefusals, OfNumbersThatAreReadFromTensors) {
         };
       },
       "read: a value is read back, of [] float64 on cpu");
+}
+
+// Eager calls on the cpu look at values to refuse wrong ones; no replay would, and no recording does.
+template <typename F>
+void expect_replays(F function, const Tensor& x) {
+  tn::manual_seed(1);
+  std::vector<Tensor> eager;
+  for (int i = 0; i < 3; ++i) eager.push_back(function(x + 0.1 * i));
+  tn::manual_seed(1);
+  auto f = tn::compile(function);
+  for (int i = 0; i < 3; ++i) expect_same_bits(f(x + 0.1 * i), eager[size_t(i)]);
+  expect_described(f, "1 recordings, 2 replays");
+}
+
+TEST_P(CompileRefusals, ValuesAreNotCheckedInARecording) {
+  const Tensor x = numbers({3, 2}, d) * 0.3 + 0.4, half = tn::full({3, 2}, 0.5, tn::float32, d);
+  expect_replays([&](Tensor p) { return tn::binary_cross_entropy(p, half); }, x);
+  expect_replays([](Tensor p) { return tn::bernoulli(p); }, x);
+  expect_replays([](Tensor p) { return tn::multinomial(p, 4, true); }, x);
+  expect_replays([&](Tensor var) { return tn::gaussian_nll_loss(half, half * 2, var); }, x);
+  expect_replays([&](Tensor t) { return tn::quantile(t, half.select(1, 0)); }, x);
+  const Tensor index = tn::tensor({2, 0, 1}).to(d), offsets = tn::tensor({0, 1}).to(d);
+  expect_replays([&](Tensor t) { return tn::embedding_bag(t, index, offsets); }, x);
+  const Tensor labels = tn::tensor({{1}, {0}}).to(d), of_inputs = tn::tensor({3, 3}).to(d),
+               of_labels = tn::tensor({1, 1}).to(d);
+  expect_replays(
+      [&](Tensor t) {
+        const Tensor all = tn::log_softmax(t.unsqueeze(2).expand({3, 2, 4}) * 1, 2);
+        return tn::ctc_loss(all, labels, of_inputs, of_labels, {.blank = 3});
+      },
+      x);
+  if (!d.is_cpu()) return;
+  EXPECT_EQ(message_of([&] { tn::bernoulli(x + 2); }),
+            "bernoulli: an element of p is not within 0 to 1");
+}
+
+// Without momentum: how many there were is not read.
+TEST_P(CompileRefusals, BatchNormHasTheMeansOfAllBatches) {
+  const tn::Object eager = tn::nn::BatchNorm1d(2, {.momentum = std::nullopt}).to(d),
+                   held = tn::nn::BatchNorm1d(2, {.momentum = std::nullopt}).to(d);
+  auto f = tn::compile([&](Tensor t) { return held(t).detach(); });
+  for (int i = 0; i < 4; ++i) {
+    const Tensor x = numbers({3, 2}, d) * (1 + 0.5 * i) + i;
+    expect_same_bits(f(x), eager(x).detach());
+    for (const char* name : {"running_mean", "running_var", "num_batches_tracked"})
+      expect_same_bits(held.tensor(name), eager.tensor(name));
+  }
+  expect_described(f, "1 recordings, 3 replays");
 }
 
 }  // namespace

@@ -319,6 +319,47 @@ TEST_P(Compile, DynamicArgumentsTakeOneNumberOnTheCpu) {
             std::string::npos);
 }
 
+// As a checkpointed call does: back to a state that it asked for, and then on from the last one.
+TEST_P(Compile, AFunctionTakesItsRandomNumbersAgain) {
+  const auto twice = [&](Tensor x) {
+    const Tensor first = tn::rand_like(x);
+    const tn::RandomState before = tn::random_state();
+    const Tensor a = tn::dropout(x, 0.5, true) + tn::rand_like(x);
+    const tn::RandomState after = tn::random_state();
+    tn::set_random_state(before);
+    const Tensor b = tn::dropout(x, 0.5, true);
+    tn::set_random_state(after);
+    return tn::stack({first, a, b, tn::rand_like(x)}, 0);
+  };
+  auto f = tn::compile(twice);
+  const Tensor x = numbers({4}, d);
+  std::vector<Tensor> expected;
+  tn::manual_seed(5);
+  for (int i = 0; i < 4; ++i) expected.push_back(twice(x));
+  const tn::RandomState end = tn::random_state();
+  tn::manual_seed(5);
+  for (int i = 0; i < 4; ++i) expect_same_bits(f(x), expected[size_t(i)]);
+  EXPECT_EQ(tn::random_state(), end);
+  expect_described(f, "1 recordings, 3 replays");
+  expect_described(f, "random: 4\n");
+
+  const tn::RandomState outside = tn::random_state();
+  expect_eager(
+      [&](Tensor t) {
+        tn::set_random_state(outside);
+        return tn::dropout(t, 0.5, true);
+      },
+      x, "seed: the state of the random numbers is set");
+  expect_eager(
+      [](Tensor t) {
+        const tn::RandomState before = tn::random_state();
+        Tensor y = tn::dropout(t, 0.5, true);
+        tn::set_random_state(before);  // each call begins with the same numbers
+        return y;
+      },
+      x, "seed: the state of the random numbers is set");
+}
+
 TEST_P(Compile, OtherRefusalsSayWhy) {
   const Tensor x = numbers({3}, d), w = numbers({3}, d).requires_grad_();
   expect_eager([&](Tensor t) { return (t * w).sum(); }, x,

@@ -1,4 +1,5 @@
-// Threads that call one compiled function, and functions of several threads that share a model.
+// Threads that call one compiled function, and functions of several threads that share a model: eight of
+// them, on each device. What depends on when the host lets memory go is looked at on `cpu` alone.
 #include <unistd.h>
 
 #include <atomic>
@@ -18,10 +19,12 @@ Tensor numbers(int i) {
   return tn::sin(tn::arange(0, 32).to(tn::float32) * (0.1 + 0.01 * i)).view({4, 8});
 }
 
+constexpr int kThreads = 8;
+
 template <typename F>
-void on_threads(int n, F f) {
+void on_threads(F f) {
   std::vector<std::thread> threads;
-  for (int t = 0; t < n; ++t) threads.emplace_back([&, t] { f(t); });
+  for (int t = 0; t < kThreads; ++t) threads.emplace_back([&, t] { f(t); });
   for (std::thread& thread : threads) thread.join();
 }
 
@@ -51,29 +54,40 @@ bool sleeps(pid_t thread) {
   return text.find(") S ") != std::string::npos;
 }
 
-TEST(CompileThreads, OneFunctionIsCalledByMany) {
-  load_all();
-  const Tensor w = numbers(50).t().contiguous();
+class CompileThreadsOn : public ::testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    load_all();
+    device = tn::Device(GetParam());
+  }
+  Tensor there(int i) const { return numbers(i).to(device); }
+  tn::Device device;
+};
+INSTANTIATE_TEST_SUITE_P(Devices, CompileThreadsOn, ::testing::Values("cpu", second_device()),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST_P(CompileThreadsOn, OneFunctionIsCalledByMany) {
+  const Tensor w = there(50).t().contiguous();
   const auto eager = [&](Tensor x) { return tn::softmax(x.matmul(w) * 2, 1) + 1; };
   auto f = tn::compile(eager);
-  on_threads(4, [&](int t) {
+  on_threads([&](int t) {
     for (int i = 0; i < 50; ++i) {
-      const Tensor x = numbers(i % 7 + t);
+      const Tensor x = there(i % 7 + t);
       expect_same_bits(f(x), eager(x));
     }
   });
   expect_described(f, "1 recordings");
 }
 
-TEST(CompileThreads, FunctionsOfThreadsShareAModel) {
-  load_all();
+TEST_P(CompileThreadsOn, FunctionsOfThreadsShareAModel) {
   tn::manual_seed(1);
   const tn::Object model = nn::Sequential(nn::Linear(8, 16), nn::GELU(), nn::Linear(16, 3));
-  on_threads(4, [&](int t) {
+  model.to(device);
+  on_threads([&](int t) {
     const tn::NoGrad no_grad;
     auto f = tn::compile([&](Tensor x) { return model(x) * (t + 1); });
     for (int i = 0; i < 30; ++i) {
-      const Tensor x = numbers(i + t);
+      const Tensor x = there(i + t);
       expect_same_bits(f(x), model(x) * (t + 1));
     }
     expect_described(f, "1 recordings, 29 replays");
@@ -149,10 +163,9 @@ TEST(CompileThreads, ARecordingThatGoesMayLeadToACallOfItsFunction) {
 }
 
 // Each trains a model of its own; the numbers of a thread do not depend on the others.
-TEST(CompileThreads, StepsOfThreadsAreTheirOwn) {
-  load_all();
-  on_threads(3, [&](int t) {
-    const Tensor w = numbers(t).requires_grad_(), v = numbers(t).requires_grad_();
+TEST_P(CompileThreadsOn, StepsOfThreadsAreTheirOwn) {
+  on_threads([&](int t) {
+    const Tensor w = there(t).requires_grad_(), v = there(t).requires_grad_();
     const auto step = [](const Tensor& weight, const Tensor& x) {
       weight.zero_grad();
       (weight * x).tanh().sum().backward();
@@ -161,8 +174,8 @@ TEST(CompileThreads, StepsOfThreadsAreTheirOwn) {
     };
     auto f = tn::compile([&](Tensor x) { step(w, x); });
     for (int i = 0; i < 30; ++i) {
-      f(numbers(i));
-      step(v, numbers(i));
+      f(there(i));
+      step(v, there(i));
       expect_same_bits(w, v);
     }
     expect_described(f, "1 recordings, 29 replays");

@@ -155,6 +155,29 @@ TEST_P(CompiledTrainer, ScalesTheLossesOfHalves) {
   EXPECT_NE(described.find(" 15 replays"), std::string::npos) << described;
 }
 
+// Of a table whose gradient is row-sparse. (SparseAdam and Adagrad put equal rows together, whose
+// number depends on values.)
+TEST_P(CompiledTrainer, StepsRowsOfATable) {
+  std::vector<std::vector<Tensor>> seen;
+  std::string described;
+  for (const bool compile : {false, true}) {
+    tn::manual_seed(3);
+    const tn::Object model = nn::Sequential(nn::Embedding(12, 4, {.sparse = true}));
+    model.to(d);
+    Trainer trainer(model, tn::optim::SGD(model.parameters(), {.lr = 0.1}), nn::CrossEntropyLoss(),
+                    {.compile = compile});
+    auto& list = seen.emplace_back();
+    for (int i = 0; i < 5; ++i) {
+      const Tensor word = (tn::arange(0, 6) * (i + 1)) % 12;
+      list.push_back(trainer.step(word, word % 4).loss);
+    }
+    list.push_back(model.parameters()[0]);
+    described = trainer.describe();
+  }
+  for (size_t i = 0; i < 6; ++i) expect_same_bits(seen[1][i], seen[0][i]);
+  EXPECT_NE(described.find("1 recordings, 4 replays"), std::string::npos) << described;
+}
+
 // A copy of a trainer goes on with what was recorded, also when the first one is gone.
 TEST_P(CompiledTrainer, IsCopiedWithWhatItRecorded) {
   tn::manual_seed(3);

@@ -72,6 +72,15 @@ struct Launch : StreamTest {
   std::function<void(const tn_call*)> task;
 };
 
+// The plugin of the device is there: to load others would not help.
+TEST_F(Launch, OfAPrimitiveWithoutAKernelSaysThatNobodyBroughtOne) {
+  const Kernel* none = nullptr;
+  EXPECT_EQ(
+      message(primitive_kernel(TN_PRIM_REDUCE, primitive_op(TN_PRIM_REDUCE), device, {}, 1, &none)),
+      "reduce: device " + device_text(device) +
+          " has no kernel for this call (no plugin brought one)");
+}
+
 TEST_F(Launch, IsBehindTheWritesOfWhatItReads) {
   for (const Kind kind : {kPlain, kList, kLoop, kReduction}) {
     SCOPED_TRACE(kind);

@@ -227,6 +227,44 @@ TEST(Object, ASecondMethodOfANameReplacesTheFirst) {
   EXPECT_EQ(destroyed, 1);
 }
 
+// An entry TN_ENTRY_COMPUTED.
+TEST(Object, AComputedTensorIsWhatTheMethodOfItsNameGives) {
+  const ObjectRef object = leaf("Leaf");
+  tn_tensor* t = nullptr;
+  expect_error(api().set_tensor(object.get(), "scale", nullptr, TN_ENTRY_COMPUTED + 1),
+               TN_INVALID_ARGUMENT, "Leaf: unknown entry kind 4");
+  expect_ok(api().set_tensor(object.get(), "scale", nullptr, TN_ENTRY_COMPUTED));
+  expect_error(api().tensor(object.get(), "scale", &t), TN_NOT_FOUND, "Leaf has no method 'scale'");
+
+  const auto give = [](void* self, tn_object*, const tn_value*, uint32_t, tn_value* results,
+                       uint32_t) -> tn_status* {
+    tn_value value{};
+    value.kind = TN_KIND_TENSOR;
+    value.as.tensor = static_cast<tn_tensor*>(self);
+    return tenon::copy_value(value, &results[0]);
+  };
+  const tenon::TensorRef scale = tensor({2});
+  expect_ok(api().add_method(object.get(), "scale() -> Tensor", give, scale.get(), nullptr));
+  expect_ok(api().tensor(object.get(), "scale", &t));
+  EXPECT_EQ(tenon::TensorRef(tenon::as_tensor(t)).get(), scale.get());
+  const auto see = [](void* tensor, const char* name, tn_tensor* found, tn_entry_kind kind) {
+    if (kind == TN_ENTRY_COMPUTED) {
+      EXPECT_STREQ(name, "scale");
+    }
+    if (found == tensor) FAIL() << "a tree shows the entry, and no value of it";
+  };
+  expect_ok(api().visit(object.get(), see, scale.get()));
+
+  const auto count = [](void*, tn_object*, const tn_value*, uint32_t, tn_value* results,
+                        uint32_t) -> tn_status* {
+    results[0] = int_value(3);
+    return nullptr;
+  };
+  expect_ok(api().add_method(object.get(), "scale() -> int", count, nullptr, nullptr));
+  expect_ok(api().tensor(object.get(), "scale", &t));
+  EXPECT_EQ(t, nullptr) << "no tensor";
+}
+
 // Errors of methods.
 tn_status* fails(void*, tn_object*, const tn_value*, uint32_t, tn_value*, uint32_t) {
   return tenon::invalid("linear: inner dimensions differ");

@@ -228,7 +228,7 @@ TEST(PluginConflict, TheSecondOfOneNameIsRefusedAndNamesTheFirst) {
   expect_part(refusal_of("factory_second"),
               "factory Claimed: plugin 'factory_first' brings one of this name already");
   expect_part(refusal_of("policy_second"),
-              "amp policy 'O1' is there already, from plugin 'policy_first'");
+              "amp policy 'acme' is there already, from plugin 'policy_first'");
   expect_part(refusal_of("threads_second"),
               "threads are there already, from plugin 'threads_first'");
 }

@@ -83,6 +83,18 @@ TEST_F(Upload, TakesItsPinnedMemoryAgainWhenTheStreamHasPassed) {
   s->release();
 }
 
+TEST_F(Upload, GivesItsPinnedMemoryBackWhereAnEventTellsOfAnEarlierError) {
+  tn_storage* s = make(main);
+  const int64_t value = 1;
+  EXPECT_OK(write_bytes(s, 0, &value, 8));
+  run(main);
+  state.late_errors = 1;
+  pinned_pool_of(device).release();
+  EXPECT_EQ(state.late_errors, 0);
+  EXPECT_EQ(pinned_bytes(), 0u);
+  s->release();
+}
+
 TEST_F(Upload, IsBehindTheWorkOfOtherStreams) {
   tn_storage* s = make(main);
   int64_t before = 0, after = 0;

@@ -211,6 +211,9 @@ class Tensor {
     if (v == 0) {
       return 0;
     }
+    if (!std::isfinite(v)) {
+      return static_cast<uint16_t>(std::isnan(v) ? 0x7e00 : v < 0 ? 0xfc00 : 0x7c00);
+    }
     const int exponent = std::ilogb(v);
     const double mantissa = std::ldexp(std::abs(v), 10 - exponent) - 1024;
     const int bits = (exponent + 15) << 10 | static_cast<int>(mantissa);

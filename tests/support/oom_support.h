@@ -255,7 +255,7 @@ Tensor noise(std::vector<int64_t> sizes, uint32_t seed) {
   }
   return t;
 }
-Tensor classes(int64_t n, int64_t most) {
+[[maybe_unused]] Tensor classes(int64_t n, int64_t most) {
   Tensor t = Tensor::empty({n}, tn::int64);
   for (int64_t i = 0; i < n; ++i) t.mutable_data<int64_t>()[i] = i * 7 % most;
   return t;
@@ -265,8 +265,10 @@ Tensor classes(int64_t n, int64_t most) {
   return tn::nn::Sequential(tn::nn::Linear(8, 16), tn::nn::ReLU(), tn::nn::Linear(16, 16),
                             tn::nn::Tanh(), tn::nn::Linear(16, 4));
 }
-Optimizer adamw(const TensorList& parameters) { return tn::optim::AdamW(parameters, {.lr = 1e-2}); }
-Optimizer sgd(const TensorList& parameters) {
+[[maybe_unused]] Optimizer adamw(const TensorList& parameters) {
+  return tn::optim::AdamW(parameters, {.lr = 1e-2});
+}
+[[maybe_unused]] Optimizer sgd(const TensorList& parameters) {
   return tn::optim::SGD(parameters, {.lr = 1e-2, .momentum = 0.9});
 }
 

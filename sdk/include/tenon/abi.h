@@ -420,7 +420,7 @@ typedef struct tn_reduction {
  *
  * Tensors among the arguments have any strides, unless the kernel's layout says otherwise; outputs
  * are row-major unless said. Nothing is launched for empty outputs (NONZERO: an empty x), nor
- * MATMUL with k = 0. */
+ * MATMUL with k = 0. Of a tensor without dimensions dim is 0, and the size along it counts as 1. */
 typedef int32_t tn_primitive;
 enum {
   TN_PRIM_NONE = 0,
@@ -705,7 +705,7 @@ typedef struct tn_device_def {
   const char* name;         /* lower case letters, digits, '_' */
   const char* description;  /* "simulated accelerator" */
   tn_dtype lower_precision; /* of autocast; TN_DTYPE_NONE: autocast is refused with a message */
-  int32_t alignment;        /* bytes; a power of two; 0: 64 */
+  int32_t alignment;        /* of all addresses; a power of two; 0: 64 */
   int32_t (*count)(void* self);
   /* Bytes of memory, never 0. The host caches above this. NULL *memory with success means out of
    * memory. */
@@ -927,11 +927,11 @@ struct tn_host {
 
   /* For kernels. Workspace lives until the call's work on its stream is done; memory of the
    * call's device (where that has no addresses: the handle of an allocation of its own, from
-   * byte 0); 64-byte aligned; not zeroed. */
+   * byte 0); as aligned as what `allocate` gives, on cpu to 64 bytes; not zeroed. */
   tn_status* (*workspace)(const tn_call*, uint64_t bytes, void** data);
   tn_status* (*set_output)(const tn_call*, uint32_t output, int32_t ndim, const int64_t* sizes);
-  /* Clones the call's arguments, outputs, loop, stream and random state (not the storages: those
-   * stay alive for the stream's work). Free the clone with release_kept, from any thread. */
+  /* Clones the call's arguments, outputs, loop, stream and random state; not the storages, whose
+   * memory stays for the stream's work. Free the clone with release_kept, from any thread. */
   tn_status* (*keep)(const tn_call*, const tn_call** kept);
   void (*release_kept)(const tn_call*);
   void (*parallel_for)(int64_t begin, int64_t end, int64_t grain, tn_range_fn fn, void* context);
@@ -1175,7 +1175,12 @@ typedef struct tn_amp_api {
 } tn_amp_api;
 
 typedef int32_t tn_entry_kind;
-enum { TN_ENTRY_PARAMETER = 0, TN_ENTRY_BUFFER = 1, TN_ENTRY_STATE = 2 /* an optimizer's */ };
+enum {
+  TN_ENTRY_PARAMETER = 0,
+  TN_ENTRY_BUFFER = 1,
+  TN_ENTRY_STATE = 2,   /* an optimizer's */
+  TN_ENTRY_COMPUTED = 3 /* empty: reading it calls the object's method NAME() -> Tensor */
+};
 typedef void (*tn_entry_fn)(void* context, const char* name, tn_tensor* tensor /* may be NULL */,
                             tn_entry_kind kind);
 typedef tn_status* (*tn_forward_hook_fn)(void* self, tn_object*, const tn_value* args,
@@ -1372,6 +1377,9 @@ typedef struct tn_capture_api {
   /* compile with TN_COMPILE_*. */
   tn_status* (*compile_with)(tn_function_fn fn, void* self, void (*destroy)(void*), uint32_t flags,
                              tn_compiled**);
+  /* 1 while this thread records a compiled function: who would read values back only to check them
+   * leaves that out, for a replay would not. */
+  int32_t (*is_recording)(void);
 } tn_capture_api;
 enum {
   /* compilers may replace calls by what has other bits, within the tolerances of kernels */
