@@ -104,9 +104,7 @@ struct Problem {
   Plan* find(int32_t index, std::string* why) const {
     return find_plan(
         index, a.bytes(),
-        [&](const Target& target, std::string* reason) {
-          return plan_attention(a, target, reason);
-        },
+        [&](const Target& target, Search* search) { return plan_attention(a, target, search); },
         why);
   }
 };

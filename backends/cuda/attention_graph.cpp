@@ -232,13 +232,13 @@ void build_backward(Builder& build, const Parts& p) {
 }  // namespace
 
 std::unique_ptr<Plan> plan_attention(const Attention& attention, const Target& target,
-                                     std::string* why) {
+                                     Search* search) {
   auto parts = std::make_unique<Descriptors>();
   Builder build(*parts, attention);
   const Parts begin(build, attention);
   attention.is_backward ? build_backward(build, begin) : build_forward(build, begin);
   const cudnnBackendDescriptor_t graph = build.graph(target);
-  return Plan::choose(std::move(parts), graph, target, /*exact=*/false, kMostWorkspace, why);
+  return Plan::choose(std::move(parts), graph, target, /*exact=*/false, kMostWorkspace, search);
 }
 
 }  // namespace cuda

@@ -44,8 +44,8 @@ struct Attention {
 };
 static_assert(sizeof(Attention) == 38 * sizeof(int64_t));  // no gaps, which a key may not have
 
-// NULL with `why`: cuDNN does not take it.
+// NULL: there is none, as `search` says.
 std::unique_ptr<Plan> plan_attention(const Attention& attention, const Target& target,
-                                     std::string* why);
+                                     Search* search);
 
 }  // namespace cuda

@@ -1,6 +1,7 @@
 // What comes between the gradients and a step, for all gradients together: clip_grad_norm_ in a launch
-// that folds chunks, one that folds these and one that scales; unscale_ and update_scale_
+// that folds chunks, whose last block folds these, and one that scales; unscale_ and update_scale_
 // in one each.
+#include <algorithm>
 #include <cmath>
 
 #include "program_text.h"
@@ -12,8 +13,14 @@ namespace {
 // ---- As the structs of kernels/clip.cuh, behind the table
 
 struct NormNumbers {
-  void* partial;
-  double p;
+  double* partial;
+  void* arrivals;
+  double* all;
+  int64_t n;
+  void* norm;
+  double* factor;
+  double p, most;
+  int64_t is_wide;
 };
 struct ScaleNumbers {
   const void* factor;
@@ -49,17 +56,22 @@ Lists gradients_of(const tn_call* call) {
   return {.values = {&call->args[0]}, .n = 1, .may_write = {true}};
 }
 
-// The sums or maxima of all chunks, behind each other.
-tn_status* fold_chunks(const Stream& stream, const Lists& lists, double p, double* partial) {
-  const int power = std::isinf(p) ? 0 : p == 2 ? 2 : -1;
-  return each_table<1>(lists, NormNumbers{nullptr, p},
-                       [&](const Kind& kind, auto& work, int64_t blocks) -> tn_status* {
-                         if (blocks == 0) return nullptr;
-                         work.numbers.partial = partial;
-                         partial += blocks;
-                         Text& text = text_for("NORM", kind.first, work.table.kMost, power);
-                         return launch(stream, text, "fold_chunks", {blocks, 1, 256}, &work);
-                       });
+// The sums or maxima of all chunks, behind each other; the last launch folds these. Where there are no
+// elements, one launch says so.
+tn_status* find_norm(const Stream& stream, const Lists& lists, NormNumbers numbers) {
+  const int power = std::isinf(numbers.p) ? 0 : numbers.p == 2 ? 2 : -1;
+  double* const end = numbers.all + numbers.n;
+  bool is_empty = numbers.n == 0;
+  return each_table<1>(
+      lists, numbers, [&](const Kind& kind, auto& work, int64_t blocks) -> tn_status* {
+        if (blocks == 0 && !is_empty) return nullptr;
+        is_empty = false;
+        work.numbers.partial = numbers.partial;
+        numbers.partial += blocks;
+        if (numbers.partial == end) work.numbers.arrivals = stream.place->arrivals.get();
+        Text& text = text_for("NORM", kind.first, work.table.kMost, power);
+        return launch(stream, text, "fold_chunks", {std::max<int64_t>(blocks, 1), 1, 256}, &work);
+      });
 }
 
 tn_status* clip_grad_norm(const tn_call* call, const Stream& stream) {
@@ -68,19 +80,12 @@ tn_status* clip_grad_norm(const tn_call* call, const Stream& stream) {
   const tn_tensor* norm = call->outputs[0];
   const int64_t chunks = count_chunks(lists);
   void* memory = nullptr;
-  TN_CUDA_TRY(host->workspace(call, static_cast<uint64_t>(chunks + 1) * 8, &memory));
+  TN_CUDA_TRY(host->workspace(call, static_cast<uint64_t>(chunks + 2) * 8, &memory));
   auto* const factor = static_cast<double*>(memory);
   double* const partial = factor + 1;
-  TN_CUDA_TRY(fold_chunks(stream, lists, p, partial));
-  Parameters finish;
-  finish.add(partial);
-  finish.add(chunks);
-  finish.add(norm->data);
-  finish.add(factor);
-  finish.add(std::isinf(p) ? 0.0 : p);
-  finish.add(most);
-  TN_CUDA_TRY(
-      launch(stream, text_for("FINISH", norm->dtype, 1), "finish_norm", {1, 1, 256}, finish));
+  TN_CUDA_TRY(find_norm(
+      stream, lists,
+      {partial, nullptr, partial, chunks, norm->data, factor, p, most, norm->dtype == TN_FLOAT64}));
   return each_table<1>(lists, ScaleNumbers{factor},
                        [&](const Kind& kind, auto& work, int64_t blocks) -> tn_status* {
                          if (blocks == 0) return nullptr;

@@ -119,8 +119,8 @@ Plan* find(int32_t index, Problem& problem, Part result, bool has_bias, std::str
   problem.c.has_bias = has_bias;
   return find_plan(
       index, problem.c.key(),
-      [&](const Target& target, std::string* reason) {
-        return plan_convolution(problem.c, target, reason);
+      [&](const Target& target, Search* search) {
+        return plan_convolution(problem.c, target, search);
       },
       why);
 }
@@ -247,12 +247,7 @@ tn_status* sum_to_bias(const tn_call* call, const Stream& stream, const Problem&
   reduction.n_kept = c.channels;
   reduction.sizes = sizes;
   reduction.operands = operands;
-  tn_value value = {TN_KIND_REDUCTION};
-  value.as.reduction = &reduction;
-  tn_call summing = *call;
-  summing.args = &value;
-  summing.n_args = 1;
-  return reduce(&summing, stream);
+  return reduce_as_part(call, stream, reduction);
 }
 
 tn_status* forward(const Op& op, const tn_call* call, const Stream& stream) {

@@ -129,7 +129,7 @@ void Convolution::strides(Part part, int64_t* strides) const {
 }
 
 std::unique_ptr<Plan> plan_convolution(const Convolution& convolution, const Target& target,
-                                       std::string* why) {
+                                       Search* search) {
   auto parts = std::make_unique<Descriptors>();
   const cudnnBackendDescriptor_t y = make_part(*parts, convolution, Convolution::kY);
   std::vector<cudnnBackendDescriptor_t> operations;
@@ -144,7 +144,7 @@ std::unique_ptr<Plan> plan_convolution(const Convolution& convolution, const Tar
   const cudnnBackendDescriptor_t graph =
       parts->is_whole() ? make_graph(*parts, target, operations) : nullptr;
   return Plan::choose(std::move(parts), graph, target, convolution.is_exact != 0, kMostWorkspace,
-                      why);
+                      search);
 }
 
 }  // namespace cuda

@@ -33,8 +33,8 @@ struct Convolution {
 };
 static_assert(sizeof(Convolution) == 30 * sizeof(int64_t));  // no gaps, which a key may not have
 
-// NULL with `why`: cuDNN does not take it.
+// NULL: there is none, as `search` says.
 std::unique_ptr<Plan> plan_convolution(const Convolution& convolution, const Target& target,
-                                       std::string* why);
+                                       Search* search);
 
 }  // namespace cuda

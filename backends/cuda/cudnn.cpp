@@ -29,6 +29,11 @@ std::string open_cudnn() {
   if (version < 90000)  // what is before 9 counts in thousands
     return "cuDNN " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 100) +
            " is here (libcudnn.so.9), and cuDNN 9 is needed";
+  // Those for CUDA 12 and 13 have the same name.
+  const size_t toolkit = table.cudnnGetCudartVersion();
+  if (toolkit / 1000 != CUDA_VERSION / 1000)
+    return "the cuDNN that is here (libcudnn.so.9) is for CUDA " + std::to_string(toolkit / 1000) +
+           ", and one for CUDA " + std::to_string(CUDA_VERSION / 1000) + " is needed";
   // The library is a door to others, each a file of its own, which may be missing or of another
   // version.
   const cudnnStatus_t parts = table.cudnnGraphVersionCheck();
@@ -50,10 +55,24 @@ const std::string& why_no_cudnn() {
   return why;
 }
 
+const std::string& why_no_recurrent() {
+  if (!why_no_cudnn().empty()) return why_no_cudnn();
+  static std::once_flag once;
+  static std::string& why = *new std::string;
+  std::call_once(once, [] {
+    const cudnnStatus_t part = cudnn.cudnnAdvVersionCheck();
+    if (part == CUDNN_STATUS_SUCCESS) return;
+    why = "cuDNN is incomplete (" + cudnn_words("cudnnAdvVersionCheck", part) + ")";
+    host->log(2, ("cuda: " + why + "; recurrent layers run by their meaning").c_str());
+  });
+  return why;
+}
+
 void log_no_cudnn(const std::string& why) {
-  host->log(2,
-            ("cuda: " + why + "; convolutions run by their meaning, and attention by other kernels")
-                .c_str());
+  host->log(2, ("cuda: " + why +
+                "; convolutions and recurrent layers run by their meaning, and attention by other "
+                "kernels")
+                   .c_str());
 }
 
 std::string cudnn_words(const char* entry, cudnnStatus_t result) {

@@ -1,7 +1,9 @@
-// cuDNN 9: its entries in one table, which is filled at the first convolution or attention. Only the
-// interface of operation graphs is used. Without the library these ops go elsewhere.
+// cuDNN 9: its entries in one table, which is filled at the first convolution, attention or recurrent
+// layer. The interface of operation graphs is used, and that of recurrent layers, which no graph can
+// say. Without the library these ops go elsewhere.
 #pragma once
 
+#include <cudnn_adv.h>
 #include <cudnn_graph.h>
 
 #include <string>
@@ -12,6 +14,7 @@ namespace cuda {
 
 #define TN_CUDA_CUDNN(ROW)           \
   ROW(cudnnGetVersion)               \
+  ROW(cudnnGetCudartVersion)         \
   ROW(cudnnGetErrorString)           \
   ROW(cudnnGetLastErrorString)       \
   ROW(cudnnCreate)                   \
@@ -22,7 +25,24 @@ namespace cuda {
   ROW(cudnnBackendSetAttribute)      \
   ROW(cudnnBackendGetAttribute)      \
   ROW(cudnnBackendFinalize)          \
-  ROW(cudnnBackendExecute)
+  ROW(cudnnBackendExecute)           \
+  ROW(cudnnAdvVersionCheck)          \
+  ROW(cudnnCreateTensorDescriptor)   \
+  ROW(cudnnDestroyTensorDescriptor)  \
+  ROW(cudnnSetTensorNdDescriptor)    \
+  ROW(cudnnGetTensorNdDescriptor)    \
+  ROW(cudnnCreateRNNDescriptor)      \
+  ROW(cudnnDestroyRNNDescriptor)     \
+  ROW(cudnnSetRNNDescriptor_v8)      \
+  ROW(cudnnCreateRNNDataDescriptor)  \
+  ROW(cudnnDestroyRNNDataDescriptor) \
+  ROW(cudnnSetRNNDataDescriptor)     \
+  ROW(cudnnGetRNNWeightSpaceSize)    \
+  ROW(cudnnGetRNNTempSpaceSizes)     \
+  ROW(cudnnGetRNNWeightParams)       \
+  ROW(cudnnRNNForward)               \
+  ROW(cudnnRNNBackwardData_v8)       \
+  ROW(cudnnRNNBackwardWeights_v8)
 
 struct Cudnn {
   TN_CUDA_CUDNN(TN_CUDA_MEMBER)
@@ -32,6 +52,9 @@ extern Cudnn cudnn;
 // Opens the library, once. Empty where it is whole, else why it cannot be used, as in "no cuDNN
 // (libcudnn.so.9 was not found)".
 const std::string& why_no_cudnn();
+
+// Likewise for recurrent layers, which are in a library of their own.
+const std::string& why_no_recurrent();
 
 // Tells the log, whose reader sees no slower convolution otherwise.
 void log_no_cudnn(const std::string& why);

@@ -25,9 +25,11 @@ struct ThreadHandles {
 };
 thread_local ThreadHandles thread_handles;
 
+constexpr int kMostSearches = 8;  // what has not passed by then is taken to stay
 struct Found {
   std::unique_ptr<Plan> plan;
   std::string why;
+  int searches_left = kMostSearches;
 };
 // Found by what is no string yet, since most calls find their plan.
 struct Hash {
@@ -57,27 +59,38 @@ tn_status* make_handle(int32_t index, cudnnHandle_t* handle) {
   return error(host, TN_UNSUPPORTED, "%s (%s:%d)", why.c_str(), kDeviceName, index);
 }
 
-// What a plan on the disk depends on beside its problem.
+// What a plan on the disk depends on beside its problem: heuristics know the GPU by its name, and parts
+// of one have the same name and fewer multiprocessors. Empty: the driver does not say what
+// the GPU is, so nothing is read or kept.
 std::string device_key(int32_t index) {
   const Gpu* gpu = nullptr;
+  if (tn_status* failure = find_gpu(index, &gpu)) {
+    host->status_free(failure);
+    return "";
+  }
   char name[100] = "";
-  tn_status* failure = find_gpu(index, &gpu);
-  if (!failure) driver.cuDeviceGetName(name, sizeof name, gpu->device);
-  if (failure) host->status_free(failure);
-  return "cudnn " + std::to_string(cudnn.cudnnGetVersion()) + "\n" + name + " " +
-         (gpu ? gpu->architecture : "") + "\n";
+  int multiprocessors = 0;
+  if (driver.cuDeviceGetName(name, sizeof name, gpu->device) != CUDA_SUCCESS ||
+      driver.cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
+                                  gpu->device) != CUDA_SUCCESS)
+    return "";
+  return "cudnn " + std::to_string(cudnn.cudnnGetVersion()) + " of CUDA " +
+         std::to_string(cudnn.cudnnGetCudartVersion()) + "\n" + name + " " + gpu->architecture +
+         " " + std::to_string(multiprocessors) + "\n";
 }
 
-// From the disk, where it is and still fits; else made, and kept there.
+// From the disk, where it is and still fits; else made, and kept there, but where a failure that may
+// pass stood in the way of another one. That there is none is not kept there.
 std::unique_ptr<Plan> find_or_make(int32_t index, const Target& target, const std::string& key,
-                                   const MakePlan& make, std::string* why) {
-  const std::string disk_key = device_key(index) + key;
+                                   const MakePlan& make, Search* search) {
+  const std::string of_device = device_key(index), disk_key = of_device + key;
+  const bool may_keep = !of_device.empty();
   std::string json;
-  if (find_cached(disk_key, &json)) {
-    if (std::unique_ptr<Plan> plan = Plan::read(json, target, why)) return plan;
+  if (may_keep && find_cached(disk_key, &json)) {
+    if (std::unique_ptr<Plan> plan = Plan::read(json, target, search)) return plan;
   }
-  std::unique_ptr<Plan> plan = make(target, why);
-  json = plan ? plan->json() : "";
+  std::unique_ptr<Plan> plan = make(target, search);
+  json = plan && may_keep && !search->may_pass ? plan->json() : "";
   if (!json.empty()) keep_cached(disk_key, json);
   return plan;
 }
@@ -102,12 +115,14 @@ Plan* find_plan(int32_t index, std::string_view key, const MakePlan& make, std::
   const std::lock_guard lock(plans_mutex);
   Plans& of_device = plans[index];
   auto place = of_device.find(key);
-  if (place == of_device.end()) {
-    Found made;
-    made.plan = find_or_make(index, target, std::string(key), make, &made.why);
-    place = of_device.emplace(key, std::move(made)).first;
+  if (place == of_device.end()) place = of_device.emplace(key, Found{}).first;
+  Found& found = place->second;
+  if (!found.plan && found.searches_left > 0) {
+    Search search;
+    found.plan = find_or_make(index, target, std::string(key), make, &search);
+    found.why = search.why;
+    found.searches_left = search.may_pass ? found.searches_left - 1 : 0;
   }
-  const Found& found = place->second;
   if (!found.plan) *why = found.why;
   return found.plan.get();
 }

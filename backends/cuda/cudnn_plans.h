@@ -16,9 +16,10 @@ tn_status* find_cudnn(int32_t index, cudnnHandle_t* handle);
 
 // The plan of a problem on a device, whose context is current; made when it is first asked for, and
 // kept as long as the process. `key`: the bytes of all that decides it, which have one length for each
-// kind of problem. NULL with `why`, also from then on: cuDNN
-// is not there, or does not take the problem. From any thread.
-using MakePlan = std::function<std::unique_ptr<Plan>(const Target& target, std::string* why)>;
+// kind of problem. NULL with `why`: cuDNN is not there, or does not take the problem, both also from
+// then on; or the search failed in a way that may pass, and the next call searches again, some
+// times. From any thread.
+using MakePlan = std::function<std::unique_ptr<Plan>(const Target& target, Search* search)>;
 Plan* find_plan(int32_t index, std::string_view key, const MakePlan& make, std::string* why);
 
 // A refusal of a kernel, which is asked without the context of the device. `body` is a std::string().

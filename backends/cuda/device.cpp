@@ -105,8 +105,10 @@ tn_status* register_device(tn_registrar* registrar) {
   def.copy = [](void*, tn_stream* stream, tn_device dst_device, void* dst, uint64_t dst_offset,
                 tn_device src_device, const void* src, uint64_t src_offset, uint64_t bytes) {
     return guarded("copy", stream->device.index, [&] {
-      return copy(*static_cast<Stream*>(stream->handle),
-                  {dst_device, dst, dst_offset, src_device, src, src_offset, bytes});
+      return put(stream, [&] {
+        return copy(*static_cast<Stream*>(stream->handle),
+                    {dst_device, dst, dst_offset, src_device, src, src_offset, bytes});
+      });
     });
   };
   def.fill_bytes = [](void*, tn_stream* stream, void* memory, uint64_t offset, uint8_t byte,

@@ -1,7 +1,7 @@
 # Where the headers of CUDA are: TENON_CUDA_INCLUDE, a list of folders with cuda.h, nvrtc.h and cublasLt.h, empty where one is
 # missing. CUDAToolkit_ROOT, where it is said, is the one place to look; else CUDA_HOME, CUDA_PATH and /usr/local/cuda come first, and
 # then the packages nvidia-* of PyPI of the python3 in the path. A root is a toolkit, or a folder site-packages/nvidia.
-# TENON_CUDNN_INCLUDE is the folder of cuDNN's header among them, or empty.
+# TENON_CUDNN_INCLUDE is the folder of cuDNN's headers among them, or empty.
 set(cuda_roots ${CUDAToolkit_ROOT})
 if(NOT cuda_roots)
   set(cuda_roots $ENV{CUDAToolkit_ROOT})
@@ -31,10 +31,13 @@ foreach(header cuda.h nvrtc.h cublasLt.h)
     list(APPEND TENON_CUDA_MISSING ${header})
   endif()
 endforeach()
-# cuDNN is no part of the toolkit, and a distribution may have it among its own headers. Without it convolutions run by
-# their meaning, and attention by the plugin's own kernels.
+# cuDNN is no part of the toolkit, and a distribution may have it among its own headers. Without it convolutions and
+# recurrent layers run by their meaning, and attention by the plugin's own kernels.
 find_path(TENON_CUDNN_INCLUDE cudnn_graph.h PATHS ${cuda_folders} NO_DEFAULT_PATH NO_CACHE)
 find_path(TENON_CUDNN_INCLUDE cudnn_graph.h NO_CACHE)
+if(TENON_CUDNN_INCLUDE AND NOT EXISTS ${TENON_CUDNN_INCLUDE}/cudnn_adv.h)
+  set(TENON_CUDNN_INCLUDE "")
+endif()
 if(TENON_CUDNN_INCLUDE)
   file(STRINGS ${TENON_CUDNN_INCLUDE}/cudnn_version.h cudnn_version REGEX "^#define CUDNN_MAJOR ")
   if(cudnn_version MATCHES " 9$")

@@ -14,17 +14,17 @@ Stream& stream_of(tn_stream* stream) { return *static_cast<Stream*>(stream->hand
 
 tn_status* begin(Stream& stream) {
   auto graph = std::make_unique<Graph>(Graph{stream.index, nullptr, nullptr});
-  TN_CUDA_TRY(make_fault_place(stream.index, &graph->fault));
+  TN_CUDA_TRY(make_place(stream.index, stream.handle, &graph->place));
   TN_CUDA_CALL(stream.index, cuStreamBeginCapture, stream.handle, CU_STREAM_CAPTURE_MODE_RELAXED);
   stream.recording = std::move(graph);
-  stream.fault = stream.recording->fault.get();
+  stream.place = stream.recording->place.get();
   return nullptr;
 }
 
 // Also behind an error: the stream works on as before.
 tn_status* end(Stream& stream, void** made) {
   std::unique_ptr<Graph> graph = std::move(stream.recording);
-  stream.fault = stream.own.get();
+  stream.place = stream.own.get();
   CUgraph recorded = nullptr;
   TN_CUDA_CALL(stream.index, cuStreamEndCapture, stream.handle, &recorded);
   tn_status* failed = status_of(driver.cuGraphInstantiate(&graph->handle, recorded, 0),
@@ -37,9 +37,9 @@ tn_status* end(Stream& stream, void** made) {
 tn_status* launch(const Graph& graph, Stream& stream) {
   {
     const std::lock_guard lock(stream.mutex);
-    std::vector<FaultPlace>& places = stream.launched;
-    if (std::find(places.begin(), places.end(), graph.fault) == places.end())
-      places.push_back(graph.fault);
+    std::vector<PlacePtr>& places = stream.launched;
+    if (std::find(places.begin(), places.end(), graph.place) == places.end())
+      places.push_back(graph.place);
   }
   TN_CUDA_CALL(stream.index, cuGraphLaunch, graph.handle, stream.handle);
   return nullptr;
@@ -63,8 +63,9 @@ void add_graph_slots(tn_device_def* def) {
                    [=] { return end(stream_of(stream), graph); });
   };
   def->graph_launch = [](void*, void* graph, tn_stream* stream) {
-    return guarded("graph_launch", stream->device.index,
-                   [=] { return launch(*static_cast<Graph*>(graph), stream_of(stream)); });
+    return guarded("graph_launch", stream->device.index, [=] {
+      return put(stream, [=] { return launch(*static_cast<Graph*>(graph), stream_of(stream)); });
+    });
   };
   def->graph_destroy = [](void*, void* graph) {
     auto* mine = static_cast<Graph*>(graph);

@@ -8,7 +8,7 @@ namespace cuda {
 struct Graph {
   int32_t index;
   CUgraphExec handle;
-  FaultPlace fault;  // of its kernels, on whatever stream it runs
+  PlacePtr place;  // of its kernels, on whatever stream it runs
 };
 
 void add_graph_slots(tn_device_def* def);

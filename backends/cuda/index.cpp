@@ -75,7 +75,7 @@ tn_status* run(const Stream& stream, Indexed which, const tn_tensor* index, int6
       });
   Parameters parameters;
   add_loop(parameters, dims);
-  parameters.add(stream.fault);
+  parameters.add(stream.place->fault);
   parameters.add(dim);
   parameters.add(picked->ndim > 0 ? picked->sizes[dim] : int64_t{1});
   parameters.add(stride);
@@ -131,7 +131,7 @@ tn_status* scatter_runs(const tn_call* call, const Stream& stream, const tn_tens
   parameters.add(rows.n);
   parameters.add(n_pieces);
   parameters.add(partial);
-  parameters.add(stream.fault);
+  parameters.add(stream.place->fault);
   for (const int64_t value : {dim, y->sizes[dim], y->strides[dim]}) parameters.add(value);
   add_number(parameters, scale);
   TN_CUDA_TRY(launch(stream, text, "add_pieces", grid_for(n_threads), parameters));

@@ -20,6 +20,10 @@ inline const tn_tensor* tensor_of(const tn_value& value) {
 Run elementwise, reduce, scan, matmul, copy, fill, iota, gather, scatter, sort, random_bits,
     nonzero;
 
+// A reduction that is a part of another op's call. (The host's functions know a call by its address, so a
+// copy of it with other arguments will not do.)
+tn_status* reduce_as_part(const tn_call* call, const Stream& stream, const tn_reduction& r);
+
 // Writes zeros, whatever the strides are; nothing where there is no tensor.
 tn_status* clear(const Stream& stream, const tn_tensor* x);
 
@@ -42,10 +46,12 @@ struct OpKernel {
   uint64_t saves_args = 0, saves_outputs = 0;
   uint32_t n_private = 0;
   void (*infer_private)(const tn_call* call, tn_meta* privates) = nullptr;
+  // In its place where a library is asked, which may fail.
+  tn_status* (*ask_private)(const tn_call* call, tn_meta* privates) = nullptr;
 };
 using OpKernels = std::span<const OpKernel>();
 OpKernels linear_kernels, softmax_kernels, norm_kernels, batch_norm_kernels, loss_kernels,
     attention_kernels, optim_kernels, clip_kernels, index_kernels, convolution_kernels,
-    random_kernels, pool_kernels, attention_kernels_of_cudnn;
+    random_kernels, pool_kernels, attention_kernels_of_cudnn, recurrent_kernels;
 
 }  // namespace cuda

@@ -61,12 +61,7 @@ tn_status* sum_columns(const tn_call* call, const Stream& stream, const tn_tenso
   reduction.accumulate = g.dtype == TN_FLOAT64 ? TN_FLOAT64 : TN_FLOAT32;
   reduction.ndim = 2, reduction.n_reduced = 1, reduction.n_kept = sums.numel;
   reduction.sizes = sizes, reduction.operands = operands;
-  tn_value argument = {TN_KIND_REDUCTION};
-  argument.as.reduction = &reduction;
-  tn_call summing = *call;
-  summing.args = &argument;
-  summing.n_args = 1;
-  return reduce(&summing, stream);
+  return reduce_as_part(call, stream, reduction);
 }
 
 bool is_aligned(const void* bias) {

@@ -61,7 +61,7 @@ void add(Parameters& parameters, const Stream& stream, const Loss& loss, const R
   parameters.add(static_cast<const void*>(data_of(loss.weight)));
   for (const void* memory : {places.losses, places.parts, places.peaks, places.totals})
     parameters.add(memory);
-  parameters.add(static_cast<const void*>(stream.fault));
+  parameters.add(static_cast<const void*>(stream.place->fault));
   for (const int64_t number : {loss.ignored, static_cast<int64_t>(item_size(loss.target->dtype)),
                                loss.dim(), int64_t{loss.is_mean()}})
     parameters.add(number);

@@ -6,10 +6,12 @@
 namespace cuda {
 namespace {
 
-int64_t get(cudnnBackendDescriptor_t from, cudnnBackendAttributeName_t name,
+// A failure is noted in `parts`.
+int64_t get(Descriptors& parts, cudnnBackendDescriptor_t from, cudnnBackendAttributeName_t name,
             cudnnBackendAttributeType_t type, int64_t wanted, void* values) {
   int64_t n = 0;
   const cudnnStatus_t result = cudnn.cudnnBackendGetAttribute(from, name, type, wanted, &n, values);
+  parts.note(result);
   return result == CUDNN_STATUS_SUCCESS ? n : -1;
 }
 
@@ -46,26 +48,27 @@ struct Notes {
 
 // The notes come as lists of numbers.
 template <class Note>
-uint64_t note_bits(cudnnBackendDescriptor_t engine, cudnnBackendAttributeName_t name,
-                   cudnnBackendAttributeType_t type) {
+uint64_t note_bits(Descriptors& parts, cudnnBackendDescriptor_t engine,
+                   cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type) {
   Note notes[64];
-  const int64_t n = std::min<int64_t>(get(engine, name, type, 64, notes), 64);
+  const int64_t n = std::min<int64_t>(get(parts, engine, name, type, 64, notes), 64);
   uint64_t bits = 0;
   for (int64_t k = 0; k < n; ++k) bits |= uint64_t{1} << (static_cast<unsigned>(notes[k]) & 63);
   return bits;
 }
 
-bool read_notes(cudnnBackendDescriptor_t config, Notes* notes) {
-  Descriptors own;
-  cudnnBackendDescriptor_t engine = own.make_empty(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
-  if (!engine ||
-      get(config, CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &engine) != 1)
-    return false;
-  notes->numbers = note_bits<cudnnBackendNumericalNote_t>(engine, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE,
-                                                          CUDNN_TYPE_NUMERICAL_NOTE);
-  notes->behaviour = note_bits<cudnnBackendBehaviorNote_t>(engine, CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE,
-                                                           CUDNN_TYPE_BEHAVIOR_NOTE);
-  return true;
+bool read_notes(Descriptors& parts, cudnnBackendDescriptor_t config, Notes* notes) {
+  cudnnBackendDescriptor_t engine = parts.make_empty(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
+  const bool has = engine && get(parts, config, CUDNN_ATTR_ENGINECFG_ENGINE,
+                                 CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &engine) == 1;
+  if (has) {
+    notes->numbers = note_bits<cudnnBackendNumericalNote_t>(
+        parts, engine, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE);
+    notes->behaviour = note_bits<cudnnBackendBehaviorNote_t>(
+        parts, engine, CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE, CUDNN_TYPE_BEHAVIOR_NOTE);
+  }
+  if (engine) parts.destroy(engine);
+  return has;
 }
 
 // Does the engine keep what Tenon promises?
@@ -80,17 +83,16 @@ bool is_allowed(const Notes& notes, bool exact) {
 // What one mode of the heuristics proposes, best first.
 std::vector<cudnnBackendDescriptor_t> propose(Descriptors& parts, cudnnBackendDescriptor_t graph,
                                               const Target& target, cudnnBackendHeurMode_t mode) {
-  Descriptors own;
   const Attribute of_graph = {CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, CUDNN_TYPE_BACKEND_DESCRIPTOR,
                               1, &graph};
   const Attribute of_mode = {CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1, &mode};
   const Attribute of_device = {CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1,
                                &target.device};
   constexpr cudnnBackendDescriptorType_t kType = CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR;
-  const cudnnBackendDescriptor_t heuristics = target.handle
-                                                  ? own.make(kType, {of_graph, of_mode})
-                                                  : own.make(kType, {of_graph, of_mode, of_device});
-  const int64_t n = heuristics ? get(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS,
+  const cudnnBackendDescriptor_t heuristics =
+      target.handle ? parts.make(kType, {of_graph, of_mode})
+                    : parts.make(kType, {of_graph, of_mode, of_device});
+  const int64_t n = heuristics ? get(parts, heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS,
                                      CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, nullptr)
                                : 0;
   std::vector<cudnnBackendDescriptor_t> configs;
@@ -99,8 +101,9 @@ std::vector<cudnnBackendDescriptor_t> propose(Descriptors& parts, cudnnBackendDe
     if (!configs.back()) return {};
   }
   if (configs.empty()) return configs;
-  const int64_t found = get(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS,
+  const int64_t found = get(parts, heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS,
                             CUDNN_TYPE_BACKEND_DESCRIPTOR, n, configs.data());
+  parts.destroy(heuristics);
   while (static_cast<int64_t>(configs.size()) > std::max<int64_t>(found, 0)) {
     parts.destroy(configs.back());
     configs.pop_back();
@@ -116,8 +119,15 @@ Descriptors::~Descriptors() {
 }
 
 bool Descriptors::check(const char* entry, cudnnStatus_t result) {
+  note(result);
   if (result != CUDNN_STATUS_SUCCESS && is_whole()) why_ = cudnn_words(entry, result);
   return is_whole();
+}
+
+void Descriptors::note(cudnnStatus_t result) {
+  const auto category = CUDNN_STATUS_CATEGORY(static_cast<int>(result));
+  may_pass_ = may_pass_ || !(result == CUDNN_STATUS_SUCCESS || category == CUDNN_STATUS_BAD_PARAM ||
+                             category == CUDNN_STATUS_NOT_SUPPORTED);
 }
 
 cudnnBackendDescriptor_t Descriptors::make_empty(cudnnBackendDescriptorType_t type) {
@@ -180,14 +190,14 @@ bool Plan::finish(std::initializer_list<Attribute> attributes, const Target& tar
                       &target.device};
   descriptor_ =
       parts_->make(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, {of_target, *attributes.begin()});
-  return descriptor_ && get(descriptor_, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64,
-                            1, &workspace) == 1;
+  return descriptor_ && get(*parts_, descriptor_, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE,
+                            CUDNN_TYPE_INT64, 1, &workspace) == 1;
 }
 
 std::unique_ptr<Plan> Plan::choose(std::unique_ptr<Descriptors> parts,
                                    cudnnBackendDescriptor_t graph, const Target& target, bool exact,
-                                   int64_t most_workspace, std::string* why) {
-  *why = parts->why();
+                                   int64_t most_workspace, Search* search) {
+  *search = {parts->why(), parts->may_pass()};
   if (!graph) return nullptr;
   auto plan = std::make_unique<Plan>();
   plan->parts_ = std::move(parts);
@@ -198,11 +208,12 @@ std::unique_ptr<Plan> Plan::choose(std::unique_ptr<Descriptors> parts,
     for (const cudnnBackendDescriptor_t& config : configs) {
       Notes notes;
       ++proposed;
-      const bool fits = read_notes(config, &notes) && is_allowed(notes, exact) &&
+      const bool fits = read_notes(*plan->parts_, config, &notes) && is_allowed(notes, exact) &&
                         plan->finish({{CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG,
                                        CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &config}},
                                      target) &&
                         plan->workspace <= most_workspace;
+      search->may_pass = plan->parts_->may_pass();
       if (!fits) {
         plan->parts_->forgive();
         continue;
@@ -214,30 +225,33 @@ std::unique_ptr<Plan> Plan::choose(std::unique_ptr<Descriptors> parts,
       return plan;
     }
     for (const cudnnBackendDescriptor_t other : configs) plan->parts_->destroy(other);
+    plan->parts_->forgive();
+    search->may_pass = plan->parts_->may_pass();
   }
-  *why = proposed == 0 ? "cuDNN has no engine for it"
-                       : "none of cuDNN's " + std::to_string(proposed) +
-                             " engines for it is exact and deterministic, and needs no more memory";
+  search->why = proposed == 0
+                    ? "cuDNN has no engine for it"
+                    : "none of cuDNN's " + std::to_string(proposed) +
+                          " engines for it is exact and deterministic, and needs no more memory";
   return nullptr;
 }
 
-std::unique_ptr<Plan> Plan::read(const std::string& json, const Target& target, std::string* why) {
+std::unique_ptr<Plan> Plan::read(const std::string& json, const Target& target, Search* search) {
   auto plan = std::make_unique<Plan>();
   plan->parts_ = std::make_unique<Descriptors>();
   if (plan->finish({{CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION, CUDNN_TYPE_CHAR,
                      static_cast<int64_t>(json.size()), json.data()}},
                    target))
     return plan;
-  *why = plan->parts_->why();
+  *search = {plan->parts_->why(), plan->parts_->may_pass()};
   return nullptr;
 }
 
 std::string Plan::json() const {
   constexpr cudnnBackendAttributeName_t kName = CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION;
-  const int64_t bytes = get(descriptor_, kName, CUDNN_TYPE_CHAR, 0, nullptr);
+  const int64_t bytes = get(*parts_, descriptor_, kName, CUDNN_TYPE_CHAR, 0, nullptr);
   if (bytes <= 0) return "";
   std::string text(static_cast<size_t>(bytes), '\0');
-  if (get(descriptor_, kName, CUDNN_TYPE_CHAR, bytes, text.data()) <= 0) return "";
+  if (get(*parts_, descriptor_, kName, CUDNN_TYPE_CHAR, bytes, text.data()) <= 0) return "";
   while (!text.empty() && text.back() == '\0') text.pop_back();
   return text;
 }

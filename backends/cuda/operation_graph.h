@@ -28,6 +28,14 @@ struct Attribute {
   const void* values;
 };
 
+// How the search for a plan went.
+struct Search {
+  std::string why;  // there is none
+  bool may_pass =
+      false;  // something failed for want of memory or within cuDNN, and not because it is
+              // not supported: another search may end otherwise, also where this one has a plan
+};
+
 // Descriptors that live together. The first failure is kept, and what follows it does nothing.
 class Descriptors {
  public:
@@ -45,12 +53,16 @@ class Descriptors {
   bool is_whole() const { return why_.empty(); }
   const std::string& why() const { return why_; }
   void forgive() { why_.clear(); }
+  // Has a call failed so that it may work another time? This stays.
+  bool may_pass() const { return may_pass_; }
+  void note(cudnnStatus_t result);
 
  private:
   bool check(const char* entry, cudnnStatus_t result);
 
   std::vector<cudnnBackendDescriptor_t> made_;
   std::string why_;
+  bool may_pass_ = false;
 };
 
 // A tensor of a graph: sizes and strides in elements.
@@ -93,13 +105,12 @@ class Plan {
 
   // The first configuration that heuristics propose, the fallback's last, whose engine adds in one
   // order, does not add halves in halves, and, where `exact`, does not round float32 before
-  // products, and which wants at most so much workspace. `graph` is one of `parts`, which the plan keeps. NULL with `why`: there is none.
+  // products, and which wants at most so much workspace. `graph` is one of `parts`, which the plan keeps. NULL: there is none.
   static std::unique_ptr<Plan> choose(std::unique_ptr<Descriptors> parts,
                                       cudnnBackendDescriptor_t graph, const Target& target,
-                                      bool exact, int64_t most_workspace, std::string* why);
-  // From `json`. NULL with `why` where it does not fit cuDNN's version or the device.
-  static std::unique_ptr<Plan> read(const std::string& json, const Target& target,
-                                    std::string* why);
+                                      bool exact, int64_t most_workspace, Search* search);
+  // From `json`. NULL where it does not fit cuDNN's version or the device.
+  static std::unique_ptr<Plan> read(const std::string& json, const Target& target, Search* search);
   // As cuDNN writes it; empty where it cannot.
   std::string json() const;
 

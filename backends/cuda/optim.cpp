@@ -1,5 +1,6 @@
 // Steps of optimizers: the elements of all parameters in one launch, or in several where there are
-// more parameters than a kernel's struct has room for. Adam and Adagrad count in a launch before.
+// more parameters than a kernel's struct has room for. The same launch counts steps: the last of its
+// blocks does, when all have read the counts.
 #include "program_text.h"
 #include "steps.h"
 
@@ -14,7 +15,7 @@ struct SgdNumbers {
   static constexpr bool kCounts = false;
   const void* found_inf;
   int64_t found_inf_bytes;
-  void* factors;  // not used
+  void* arrivals;  // not used
   Number lr, decay;
   double sign, old, fresh, own, ahead;
 };
@@ -24,7 +25,7 @@ struct AdamNumbers {
   static constexpr bool kCounts = true;
   const void* found_inf;
   int64_t found_inf_bytes;
-  void* factors;
+  void* arrivals;
   Number lr, beta1, beta2, decay, step;
   double sign, eps;
   int64_t decoupled;
@@ -35,11 +36,10 @@ struct AdagradNumbers {
   static constexpr bool kCounts = true;
   const void* found_inf;
   int64_t found_inf_bytes;
-  void* factors;
+  void* arrivals;
   Number lr, decay;
   double sign, eps, lr_decay;
 };
-constexpr uint64_t kFactorBytes = 9 * 8;  // of a parameter: `Factors`, at most
 
 template <class Numbers>
 Text& text_of_step(const Kind& kind, int most) {
@@ -53,8 +53,10 @@ Text& text_of_step(const Kind& kind, int most) {
 }
 
 template <class Numbers>
-tn_status* run(const tn_call* call, const Stream& stream, const Lists& lists, Numbers numbers,
+tn_status* run(const Stream& stream, const Lists& lists, Numbers numbers,
                const tn_value& found_inf) {
+  const bool counts = Numbers::kCounts && lists.n == Numbers::kLists;
+  if (counts) numbers.arrivals = stream.place->arrivals.get();
   if (const tn_tensor* flag = tensor_of(found_inf)) {
     numbers.found_inf = flag->data;
     numbers.found_inf_bytes = item_size(flag->dtype);
@@ -62,11 +64,8 @@ tn_status* run(const tn_call* call, const Stream& stream, const Lists& lists, Nu
   return each_table<Numbers::kLists>(
       lists, numbers, [&](const Kind& kind, auto& work, int64_t blocks) -> tn_status* {
         Text& text = text_of_step<Numbers>(kind, work.table.kMost);
-        if (Numbers::kCounts) {
-          const uint64_t bytes = static_cast<uint64_t>(work.table.n) * kFactorBytes;
-          TN_CUDA_TRY(host->workspace(call, bytes, &work.numbers.factors));
-          TN_CUDA_TRY(launch(stream, text, "count_steps", grid_for(work.table.n), &work));
-        }
+        // Empty parameters count, too.
+        if (blocks == 0 && counts) blocks = 1;
         return blocks > 0 ? launch(stream, text, "step", {blocks, 1, 256}, &work) : nullptr;
       });
 }
@@ -110,7 +109,7 @@ tn_status* sgd_step(const tn_call* call, const Stream& stream) {
   numbers.fresh = first || momentum == 0 ? 1 : 1 - float_of(args[5]);
   numbers.own = nesterov ? 1 : 0;
   numbers.ahead = nesterov ? momentum : 1;
-  return run(call, stream, sgd_lists(args), numbers, args[10]);
+  return run(stream, sgd_lists(args), numbers, args[10]);
 }
 
 std::string sgd_refusal(const tn_call* call) {
@@ -129,7 +128,7 @@ tn_status* adam_step(const tn_call* call, const Stream& stream) {
   numbers.decay = number_of(args[9]);
   numbers.decoupled = args[10].as.i != 0;
   numbers.sign = sign_of(args[11]);
-  return run(call, stream, adam_lists(args), numbers, args[12]);
+  return run(stream, adam_lists(args), numbers, args[12]);
 }
 
 std::string adam_refusal(const tn_call* call) {
@@ -147,7 +146,7 @@ tn_status* adagrad_step(const tn_call* call, const Stream& stream) {
   numbers.decay = number_of(args[6]);
   numbers.eps = float_of(args[7]);
   numbers.sign = sign_of(args[8]);
-  return run(call, stream, adagrad_lists(args), numbers, args[9]);
+  return run(stream, adagrad_lists(args), numbers, args[9]);
 }
 
 std::string adagrad_refusal(const tn_call* call) {

@@ -43,13 +43,15 @@ constexpr OpKernels* kOpKernels[] = {
     random_kernels,
 #ifdef TENON_CUDA_CUDNN
     convolution_kernels, attention_kernels_of_cudnn,
+    recurrent_kernels,
 #endif
 };
 
 tn_status* run(void* self, const tn_call* call) {
   const Kernel& kernel = *static_cast<const Kernel*>(self);
   const Stream& stream = stream_of(call);
-  return guarded(kernel.name, stream.index, [&] { return kernel.run(call, stream); });
+  return guarded(kernel.name, stream.index,
+                 [&] { return put(call->stream, [&] { return kernel.run(call, stream); }); });
 }
 
 tn_status* register_primitive(tn_registrar* registrar, const Kernel& kernel) {
@@ -69,7 +71,8 @@ template <Run* OpKernel::*part>
 tn_status* run_part(void* self, const tn_call* call) {
   const OpKernel& kernel = kernel_of(self);
   const Stream& stream = stream_of(call);
-  return guarded(kernel.op, stream.index, [&] { return (kernel.*part)(call, stream); });
+  return guarded(kernel.op, stream.index,
+                 [&] { return put(call->stream, [&] { return (kernel.*part)(call, stream); }); });
 }
 
 int32_t takes(void* self, const tn_call* call, char* reason, size_t bytes) noexcept {
@@ -86,7 +89,9 @@ int32_t takes(void* self, const tn_call* call, char* reason, size_t bytes) noexc
 }
 
 tn_status* infer_private(void* self, const tn_call* call, tn_meta* privates, uint32_t) {
-  return kernel_of(self).infer_private(call, privates), nullptr;
+  const OpKernel& kernel = kernel_of(self);
+  if (kernel.ask_private) return kernel.ask_private(call, privates);
+  return kernel.infer_private(call, privates), nullptr;
 }
 
 tn_status* register_op(tn_registrar* registrar, const OpKernel& kernel) {
@@ -107,7 +112,7 @@ tn_status* register_op(tn_registrar* registrar, const OpKernel& kernel) {
   pair.size = sizeof pair;
   pair.forward = &def;
   pair.n_private = kernel.n_private;
-  if (kernel.infer_private) pair.infer_private = infer_private;
+  if (kernel.infer_private || kernel.ask_private) pair.infer_private = infer_private;
   pair.backward = run_part<&OpKernel::backward>;
   pair.saves_args = kernel.saves_args;
   pair.saves_outputs = kernel.saves_outputs;

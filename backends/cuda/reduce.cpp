@@ -104,7 +104,10 @@ tn_status* find_text(const tn_reduction& r, const Dims& dims, Text** text) {
 }  // namespace
 
 tn_status* reduce(const tn_call* call, const Stream& stream) {
-  const tn_reduction& r = *call->args[0].as.reduction;
+  return reduce_as_part(call, stream, *call->args[0].as.reduction);
+}
+
+tn_status* reduce_as_part(const tn_call* call, const Stream& stream, const tn_reduction& r) {
   const int32_t n = 1 + static_cast<int32_t>(r.prologue ? r.prologue->n_inputs : 1);
   Side sides[TN_MAX_OPERANDS];
   for (int32_t k = 0; k < n; ++k) sides[k] = {r.operands[k].data, r.operands[k].strides};

@@ -3,6 +3,9 @@
 // it.
 #include "stream.h"
 
+#include <cstdlib>
+#include <cstring>
+
 #include "graph.h"
 
 namespace cuda {
@@ -13,9 +16,13 @@ CUevent event_of(void* event) { return static_cast<CUevent>(event); }
 tn_status* create(int32_t index, void** stream) {
   auto made = std::make_unique<Stream>();
   made->index = index;
-  TN_CUDA_TRY(make_fault_place(index, &made->own));
-  made->fault = made->own.get();
   TN_CUDA_CALL(index, cuStreamCreate, &made->handle, CU_STREAM_NON_BLOCKING);
+  tn_status* failed = make_place(index, made->handle, &made->own);
+  if (failed) {
+    log_failure(status_of(driver.cuStreamDestroy(made->handle), "cuStreamDestroy", index));
+    return failed;
+  }
+  made->place = made->own.get();
   *stream = made.release();
   return nullptr;
 }
@@ -31,27 +38,31 @@ tn_status* destroy(Stream* stream) {
   return nullptr;
 }
 
-bool take(const FaultPlace& place, Fault* fault) {
-  if (!place->is_set) return false;
-  *fault = std::exchange(*place, Fault{});
+bool take(const PlacePtr& place, Fault* fault) {
+  if (!place->fault->is_set) return false;
+  *fault = std::exchange(*place->fault, Fault{});
   return true;
 }
 
 }  // namespace
 
-tn_status* make_fault_place(int32_t index, FaultPlace* place) {
+Place::~Place() {
+  if (fault) log_failure(status_of(driver.cuMemFreeHost(fault), "cuMemFreeHost", index));
+}
+
+tn_status* make_place(int32_t index, CUstream stream, PlacePtr* place) {
+  auto made = std::make_shared<Place>(index);
   void* memory = nullptr;
   TN_CUDA_CALL(index, cuMemHostAlloc, &memory, sizeof(Fault),
                CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP);
-  const auto free = [index](Fault* fault) {
-    log_failure(status_of(driver.cuMemFreeHost(fault), "cuMemFreeHost", index));
-  };
-  *place = FaultPlace(new (memory) Fault{}, free);
+  made->fault = new (memory) Fault{};
+  TN_CUDA_TRY(take_arrivals(index, stream, &made->arrivals));
+  *place = std::move(made);
   return nullptr;
 }
 
 tn_status* synchronize(Stream& stream) {
-  std::vector<FaultPlace> places;
+  std::vector<PlacePtr> places;
   {
     const std::lock_guard lock(stream.mutex);
     places.swap(stream.launched);
@@ -59,12 +70,26 @@ tn_status* synchronize(Stream& stream) {
   TN_CUDA_CALL(stream.index, cuStreamSynchronize, stream.handle);
   Fault fault = {};
   bool is_set = take(stream.own, &fault);
-  for (const FaultPlace& place : places) is_set = take(place, &fault) || is_set;
+  for (const PlacePtr& place : places) is_set = take(place, &fault) || is_set;
   if (!is_set) return nullptr;
   static constexpr const char* kOps[] = {"gather", "scatter", "cross_entropy"};  // as FaultOp
   return error(host, TN_INVALID_ARGUMENT,
                "%s: index %ld is out of range for dimension %ld of size %ld (%s:%d)",
                kOps[fault.op], fault.index, fault.dim, fault.size, kDeviceName, stream.index);
+}
+
+bool is_synchronous() {
+  static const bool synchronous = [] {
+    const char* wish = std::getenv("TENON_CUDA_SYNC");
+    return wish && std::strcmp(wish, "1") == 0;
+  }();
+  return synchronous;
+}
+
+tn_status* wait_by_host(tn_stream* stream) {
+  static const auto* const devices =
+      static_cast<const tn_device_api*>(host->get_interface("device/1"));
+  return devices->stream_synchronize(stream);
 }
 
 void add_stream_slots(tn_device_def* def) {

@@ -434,10 +434,15 @@ TEST_F(CudaCache, ASecondTrainingPlansNothing) {
   const auto n = plans_of_training();
   EXPECT_GE(n, 5);  // two convolutions, and three of their gradients
   EXPECT_EQ(plans_of_training(), 0);
-  ::setenv("TENON_FAKE_CUDNN_VERSION", "92000", 1);
-  EXPECT_EQ(plans_of_training(), n);
-  EXPECT_EQ(plans_of_training(), 0);
-  ::unsetenv("TENON_FAKE_CUDNN_VERSION");
+  for (const auto& [variable, other] : {std::pair("TENON_FAKE_CUDNN_VERSION", "92000"),
+                                        {"TENON_FAKE_CUDNN_CUDART", "13990"},
+                                        {"TENON_FAKE_CUDA_MULTIPROCESSORS", "66"}}) {
+    SCOPED_TRACE(variable);
+    ::setenv(variable, other, 1);
+    EXPECT_EQ(plans_of_training(), n);
+    EXPECT_EQ(plans_of_training(), 0);
+    ::unsetenv(variable);
+  }
   ::unsetenv("TENON_FAKE_CUDNN_PLANNED");
 }
 

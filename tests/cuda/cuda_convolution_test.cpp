@@ -128,6 +128,18 @@ TEST_F(CudaConvolution, AgreesWithItsMeaningInEachDtypeAndLayout) {
   }
 }
 
+// So large an output that the sums over it are cut into pieces, which need memory of the call.
+TEST_F(CudaConvolution, GivesTheGradientOfTheBiasOfALargeOutput) {
+  for (const char* layout : {"contiguous", "channels_last"}) {
+    SCOPED_TRACE(layout);
+    const Tensor x = tn::zeros({8, 2, 32, 32}, tn::float32, kCuda).contiguous(layout);
+    const Tensor weight = tn::zeros({3, 2, 1, 1}, tn::float32, kCuda);
+    const Tensor bias = tn::zeros({3}, tn::float32, kCuda).requires_grad_();
+    tn::conv2d(x, weight, bias).sum().backward();
+    EXPECT_EQ(bias.grad().to_vector<double>(), std::vector<double>(3, 8 * 32 * 32.0));
+  }
+}
+
 // Channels-last goes in and comes out, and its gradient lies so, too.
 TEST_F(CudaConvolution, KeepsTheLayoutOfItsInput) {
   const Tensor weight = sample({6, 4, 3, 3}, kCuda).to(tn::float32);

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "convolution_graph.h"
+#include "recurrent_descriptors.h"
 
 namespace {
 
@@ -167,13 +168,64 @@ const Rule kRules[] = {
     // clang-format on
 };
 
-TEST(CudaCudnnRules, OfDescriptors) {
+// Of a recurrent layer: what is changed of one that fits, and whether it is taken then.
+struct RecurrentRule {
+  const char* name;
+  bool is_taken;
+  void (*change)(cuda::Recurrent& r);
+};
+
+const RecurrentRule kRecurrentRules[] = {
+    // clang-format off
+    {"an LSTM", true, [](cuda::Recurrent&) {}},
+    {"a GRU", true, [](cuda::Recurrent& r) { r.mode = CUDNN_GRU; }},
+    {"a net of ReLU without biases", true, [](cuda::Recurrent& r) { r.mode = CUDNN_RNN_RELU, r.has_biases = false; }},
+    {"TF32", true, [](cuda::Recurrent& r) { r.is_exact = false; }},
+    {"float64", true, [](cuda::Recurrent& r) { r.type = CUDNN_DATA_DOUBLE; }},
+    {"float16", true, [](cuda::Recurrent& r) { r.type = CUDNN_DATA_HALF; }},
+    {"bfloat16", true, [](cuda::Recurrent& r) { r.type = CUDNN_DATA_BFLOAT16; }},
+    {"integers", false, [](cuda::Recurrent& r) { r.type = CUDNN_DATA_INT8; }},
+    {"a projection", true, [](cuda::Recurrent& r) { r.width = 2; }},
+    {"a projection to more", false, [](cuda::Recurrent& r) { r.width = 5; }},
+    {"a projection of a GRU", false, [](cuda::Recurrent& r) { r.mode = CUDNN_GRU, r.width = 2; }},
+    {"rows of no features", false, [](cuda::Recurrent& r) { r.features = 0; }},
+    {"a state of no width", false, [](cuda::Recurrent& r) { r.hidden = r.width = 0; }},
+    {"no steps", false, [](cuda::Recurrent& r) { r.steps = 0, r.lengths = {0, 0}; }},
+    {"no sequences", false, [](cuda::Recurrent& r) { r.n = 0; }},
+    {"a sequence of no steps", false, [](cuda::Recurrent& r) { r.lengths = {3, 0}; }},
+    {"a sequence of more steps than there are", false, [](cuda::Recurrent& r) { r.lengths = {4, 3}; }},
+    {"a negative length", false, [](cuda::Recurrent& r) { r.lengths = {3, -1}; }},
+    {"lengths that grow", false, [](cuda::Recurrent& r) { r.lengths = {2, 3}; }},
+    {"no sequence of all steps", false, [](cuda::Recurrent& r) { r.lengths = {2, 1}; }},
+    // clang-format on
+};
+
+// NULL: cuDNN is not here. TENON_TEST_CUDNN=real: the real one is.
+const char* open_cudnn() {
   static tn_host table = {};
   table.log = [](int32_t, const char*) {};
   cuda::host = &table;
-  if (!cuda::why_no_cudnn().empty()) GTEST_SKIP() << cuda::why_no_cudnn();
+  if (!cuda::why_no_recurrent().empty()) return nullptr;
   const char* which = std::getenv("TENON_TEST_CUDNN");
-  const bool is_real = which && std::string(which) == "real";
+  return which ? which : "";
+}
+
+TEST(CudaCudnnRules, OfRecurrentDescriptors) {
+  if (!open_cudnn()) GTEST_SKIP() << cuda::why_no_recurrent();
+  for (const RecurrentRule& rule : kRecurrentRules) {
+    SCOPED_TRACE(rule.name);
+    cuda::Recurrent r = {
+        .features = 3, .hidden = 4, .width = 4, .steps = 3, .n = 2, .lengths = {3, 2}};
+    rule.change(r);
+    const cuda::RecurrentDescriptors descriptors(r);
+    EXPECT_EQ(descriptors.is_whole(), rule.is_taken) << descriptors.why();
+  }
+}
+
+TEST(CudaCudnnRules, OfDescriptors) {
+  const char* which = open_cudnn();
+  if (!which) GTEST_SKIP() << cuda::why_no_cudnn();
+  const bool is_real = std::string(which) == "real";
   for (const Rule& rule : kRules) {
     SCOPED_TRACE(rule.name);
     Parts parts;

@@ -5,6 +5,7 @@
 #include "in_a_fork.h"
 #include "long_form.h"
 #include "ops_support.h"
+#include "tenon/data/datasets.hpp"
 
 namespace {
 
@@ -98,6 +99,22 @@ TEST_F(Cuda, PinnedTensorsAreCopiedBothWaysWithoutWaiting) {
     EXPECT_TRUE(waits([&] { given.to(tn::cpu); }));
     EXPECT_TRUE(waits([&] { x.to(device, {.non_blocking = true}); })) << "x is not pinned";
   }
+}
+
+TEST_F(Cuda, ALoaderPinsItsBatches) {
+  const Tensor x = shuffled(40).view({20, 2}), y = tn::arange(20);
+  tn::data::DataLoader loader(tn::data::TensorDataset(x, y),
+                              {.batch_size = 8, .num_workers = 2, .pin_memory = tn::Device(kCuda)});
+  int64_t first = 0;
+  for (const auto& [points, labels] : loader) {
+    EXPECT_TRUE(points.is_pinned());
+    EXPECT_TRUE(labels.is_pinned());
+    expect_same(points.to(tn::Device(kCuda), {.non_blocking = true}),
+                x.slice(0, first, first + points.size(0)));
+    expect_same(labels, y.slice(0, first, first + points.size(0)));
+    first += points.size(0);
+  }
+  EXPECT_EQ(first, 20);
 }
 
 TEST_F(Cuda, OnlyTheHostsMemoryIsPinned) {

@@ -86,6 +86,19 @@ double convolve(tn::Device d) {
   return y.sum().item<double>() + x.grad().sum().item<double>() + w.grad().sum().item<double>();
 }
 
+double recur(tn::Device d) {
+  const Tensor x = numbers({5, 3}, d).requires_grad_(), h = numbers({2, 2, 4}, d);
+  TensorList params;
+  for (int direction = 0; direction < 2; ++direction)
+    for (std::vector<int64_t> sizes : {std::vector<int64_t>{16, 3}, {16, 4}, {16}, {16}})
+      params.push_back((numbers(sizes, d) * 0.3).detach().requires_grad_());
+  auto [y, last, cell] =
+      tn::lstm(x, {h, h}, params, {.bidirectional = true, .batch_sizes = {2, 2, 1}});
+  (y * y).sum().backward();
+  return y.sum().item<double>() + last.sum().item<double>() + x.grad().sum().item<double>() +
+         params[1].grad().sum().item<double>();
+}
+
 // Errors of the parts, and what is wrong of the values of those that had none.
 struct Report {
   std::string errors, wrong;
@@ -102,7 +115,7 @@ void check(const char* name, const Part& part, double expected, double tolerance
 }
 
 struct Expected {
-  double training, copies, looks, convolutions;
+  double training, copies, looks, convolutions, recurrences;
 };
 
 Report work(const Expected& expected) {
@@ -119,6 +132,8 @@ Report work(const Expected& expected) {
   }
   check(
       "convolutions", [&] { return convolve(a); }, expected.convolutions, 1e-3, &report);
+  check(
+      "recurrences", [&] { return recur(a); }, expected.recurrences, 1e-3, &report);
   check(
       "copies", [&] { return copy_around(a, b); }, expected.copies, 1e-3, &report);
   check(
@@ -180,17 +195,30 @@ constexpr Library kLibraries[] = {
     {"driver.h", 999, 1}, {"nvrtc.h", 11, 1}, {"cublaslt.h", 14, 7}, {"cudnn.h", 4000, 2000}};
 
 // Whose failure changes no more than words, or a choice.
-const std::set<std::string> kNotNeeded = {
-    "cuGetErrorName",         "cuGetErrorString",          "cuDeviceGetName",
-    "nvrtcVersion",           "nvrtcGetErrorString",       "cublasLtGetStatusString",
-    "nvrtcGetSupportedArchs", "nvrtcGetNumSupportedArchs", "cudnnGetVersion",
-    "cudnnGetErrorString",    "cudnnGetLastErrorString",   "cudnnBackendDestroyDescriptor",
-    "nvrtcGetProgramLog",     "nvrtcGetProgramLogSize"};
+const std::set<std::string> kNotNeeded = {"cuGetErrorName",
+                                          "cuGetErrorString",
+                                          "cuDeviceGetName",
+                                          "nvrtcVersion",
+                                          "nvrtcGetErrorString",
+                                          "cublasLtGetStatusString",
+                                          "nvrtcGetSupportedArchs",
+                                          "nvrtcGetNumSupportedArchs",
+                                          "cudnnGetVersion",
+                                          "cudnnGetCudartVersion",
+                                          "cudnnGetErrorString",
+                                          "cudnnGetLastErrorString",
+                                          "cudnnBackendDestroyDescriptor",
+                                          "nvrtcGetProgramLog",
+                                          "nvrtcGetProgramLogSize"};
 // What was to be given back is left where it is, once.
 const std::set<std::string> kLeaves = {
     "cuMemFree",          "cuMemFreeHost",   "cuStreamDestroy",
     "cuEventDestroy",     "cuGraphDestroy",  "cuGraphExecDestroy",
     "cuStreamEndCapture", "cuCtxGetCurrent", "cuCtxSetCurrent"};
+
+// Called where a free finds work under way. On quick streams that is chance; on slow ones it is so, but
+// for a thread of the host that stands still for longer than the streams work.
+const std::set<std::string> kOnSlowStreams = {"cuEventSynchronize"};
 
 // Surroundings in which the work is done. The first is a clean run; each of the others calls entries
 // that those before do not.
@@ -214,6 +242,7 @@ const std::vector<Way> kWays = {
     {"nvrtcCompileProgram:1:6", {kSmallWorkspace}},  // a text that does not compile
     {"cublasLtMatmulAlgoGetHeuristic:1:14", {kSmallWorkspace}},
     {"cudnnBackendFinalize:1:2000", {kSmallWorkspace}},
+    {"cudnnSetRNNDataDescriptor:1:2000", {kSmallWorkspace}},  // kept ones are not destroyed
     {"cuStreamCreate:1:1", {kSmallWorkspace}},
 };
 
@@ -224,15 +253,16 @@ class CudaFailures : public testing::Test {
     on_fake::preload();
     const on_fake::Outcome cpu = on_fake::in_a_fork_with({}, [] {
       const double values[] = {train(tn::cpu, false), copy_around(tn::cpu, tn::cpu),
-                               look_around(tn::cpu), convolve(tn::cpu)};
+                               look_around(tn::cpu), convolve(tn::cpu), recur(tn::cpu)};
       char text[200];
-      std::snprintf(text, sizeof text, "%.17g %.17g %.17g %.17g", values[0], values[1], values[2],
-                    values[3]);
+      std::snprintf(text, sizeof text, "%.17g %.17g %.17g %.17g %.17g", values[0], values[1],
+                    values[2], values[3], values[4]);
       return std::string(text);
     });
-    ASSERT_EQ(std::sscanf(cpu.given.c_str(), "%lf %lf %lf %lf", &expected.training,
-                          &expected.copies, &expected.looks, &expected.convolutions),
-              4)
+    ASSERT_EQ(
+        std::sscanf(cpu.given.c_str(), "%lf %lf %lf %lf %lf", &expected.training, &expected.copies,
+                    &expected.looks, &expected.convolutions, &expected.recurrences),
+        5)
         << cpu.given << cpu.logged;
     for (const Way& way : kWays) count_calls(way);
   }
@@ -245,10 +275,32 @@ class CudaFailures : public testing::Test {
     runs.push_back(on_fake::in_a_fork_with(environment, [] { return run(expected); }));
     std::ifstream text(file);
     for (std::string line; std::getline(text, line);) {
+      if (kOnSlowStreams.contains(line) && &way == &kWays[0]) continue;
       const auto found = calls.try_emplace(line, &way, 0).first;
       found->second.second += found->second.first == &way;
     }
     std::filesystem::remove(file);
+  }
+  // What the work gives while an entry fails, and whether the failure came about: how often some entries
+  // are called depends on how far streams are when they are asked, so the work is done again where the
+  // call did not come.
+  struct Failed {
+    on_fake::Outcome outcome;
+    bool came = false;
+  };
+  static Failed run_with(const Way& way, const std::string& entry, const std::string& failure) {
+    const std::filesystem::path file =
+        std::filesystem::temp_directory_path() / ("tenon_failed_" + std::to_string(::getpid()));
+    std::vector<std::string> environment = way.with(failure);
+    environment.push_back("TENON_FAKE_CUDA_FAILED=" + file.string());
+    Failed failed;
+    for (int i = 0; i < 5 && !failed.came; ++i) {
+      failed.outcome = on_fake::in_a_fork_with(environment, [] { return run(expected); });
+      std::ifstream text(file);
+      for (std::string line; std::getline(text, line);) failed.came |= line == entry;
+      std::filesystem::remove(file);
+    }
+    return failed;
   }
   static void expect_part(const std::string& text, const std::string& part) {
     EXPECT_NE(text.find(part), std::string::npos) << text << "\nhas no\n" << part;
@@ -265,8 +317,8 @@ class CudaFailures : public testing::Test {
     const bool is_clean = &way == &kWays[0];
     const std::string failure = entry + ":" + std::to_string(call) + ":" + std::to_string(result);
     SCOPED_TRACE(failure);
-    const on_fake::Outcome outcome =
-        on_fake::in_a_fork_with(way.with(failure), [] { return run(expected); });
+    const auto [outcome, came] = run_with(way, entry, failure);
+    EXPECT_TRUE(came || call > 1) << "the entry was not called";
     const std::vector<std::string> parts = split(outcome.given, kEnd);
     ASSERT_EQ(parts.size(), 5u) << outcome.given << outcome.logged;
     EXPECT_EQ(parts[1], "") << parts[0];
@@ -274,7 +326,7 @@ class CudaFailures : public testing::Test {
     // Where a library cannot do something, or cannot be asked, kernels of another kind do it.
     const bool has_other_way =
         entry.starts_with("cublas") || entry.starts_with("cudnn") || entry.starts_with("cuCtx");
-    if (is_fault && !kNotNeeded.contains(entry) && !has_other_way) {
+    if (came && is_fault && !kNotNeeded.contains(entry) && !has_other_way) {
       EXPECT_TRUE(is_told) << outcome.given << outcome.logged;
     }
     if (!is_told && is_clean) {

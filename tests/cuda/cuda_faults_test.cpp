@@ -1,7 +1,11 @@
 // A kernel that faults on the device, and memory that is exhausted: what is said, and what goes on.
 // Each is a fork, in which the device is opened.
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 
+#include "fake_launches.h"
 #include "on_fake.h"
 
 namespace {
@@ -48,6 +52,49 @@ TEST_F(CudaFaults, SyncNamesTheKernel) {
       "the stream was last waited for");
   expect_part(found, std::string("because cuStreamSynchronize: ") + kWords);
   expect_part(found, "|");
+}
+
+// The switch of this device alone. The kernel is the fourth of its name, and one of many launches that
+// the program did not wait for.
+TEST_F(CudaFaults, SyncOfTheDeviceNamesTheKernelExactly) {
+  const Outcome found = run({"TENON_FAKE_CUDA_FAULT=elementwise:4:700", "TENON_CUDA_SYNC=1"}, [] {
+    const Tensor x = on("cuda:0"), y = tn::ones({40}, tn::float32, "cuda:1");
+    const std::string before = error_of([&] { tn::exp((x + 1).sum() * 2); });
+    const std::string error = error_of([&] { x - 3; });
+    return before + "|" + error + "|" + std::to_string((y + 1).sum().item<double>());
+  });
+  expect_text(found, std::string("|sub: cuda:0 is lost: 'sub' on stream 1 of cuda:0\n  because "
+                                 "cuStreamSynchronize: ") +
+                         kWords + "|80.000000");
+}
+
+// Of a replay, which is launched as one; and an index that is out of range is told by its call.
+TEST_F(CudaFaults, SyncOfTheDeviceIsForGraphsAndIndices) {
+  const Outcome found = run({"TENON_FAKE_CUDA_FAULT=elementwise:6:700", "TENON_CUDA_SYNC=1"}, [] {
+    const Tensor index = tn::tensor({int64_t{50}}).to(tn::Device("cuda:0"));
+    std::string text = error_of([&] { tn::gather(on("cuda:0"), 0, index); }) + "|";
+    auto f = tn::compile([](Tensor x) { return tn::exp(x + 1) * x; });
+    for (int i = 0; i < 6 && text.ends_with("|"); ++i) text += error_of([&] { f(on("cuda:0")); });
+    return text;
+  });
+  expect_part(found, "gather: index 50 is out of range for dimension 0 of size 40 (cuda:0)");
+  expect_part(found, "a replay of the compiled function failed as one graph of cuda:0");
+  expect_part(found, kWords);
+}
+
+// It waits where "1" is said, and not for other values.
+TEST_F(CudaFaults, SyncOfTheDeviceIsOffByDefault) {
+  for (const char* value : {"", "0", "yes"}) {
+    SCOPED_TRACE(value);
+    const Outcome found = run({std::string("TENON_CUDA_SYNC=") + value}, [] {
+      const Tensor x = on("cuda:0");
+      x + 1;
+      const auto lines = fake_trace([&] { x + 2; });
+      return std::to_string(std::ranges::count_if(
+          *lines, [](const std::string& line) { return line.starts_with("wait"); }));
+    });
+    expect_text(found, "0");
+  }
 }
 
 TEST_F(CudaFaults, ALateFaultSaysHowManyItMayBeAbout) {
@@ -138,7 +185,7 @@ TEST_F(CudaFaults, TheDeviceIsUnusableAndOthersGoOn) {
 // 2 is CUDA_ERROR_OUT_OF_MEMORY.
 TEST_F(CudaFaults, MemoryOfTheCacheIsGivenBackAndTheRequestRepeated) {
   expect_text(
-      run({"TENON_FAKE_CUDA_FAIL=cuMemAlloc:2:2"},
+      run({"TENON_FAKE_CUDA_FAIL=cuMemAlloc:3:2"},
           [] {
             Tensor x = Tensor::empty({1 << 20}, tn::float32, "cuda:0");
             x = {};  // in the cache now
@@ -150,13 +197,68 @@ TEST_F(CudaFaults, MemoryOfTheCacheIsGivenBackAndTheRequestRepeated) {
 }
 
 TEST_F(CudaFaults, AProgramGoesOnWithoutTheMemory) {
-  const Outcome found = run({"TENON_FAKE_CUDA_FAIL=cuMemAlloc:2:2,cuMemAlloc:3:2"}, [] {
+  const Outcome found = run({"TENON_FAKE_CUDA_FAIL=cuMemAlloc:3:2,cuMemAlloc:4:2"}, [] {
     const Tensor x = on("cuda:0");
     const std::string error = error_of([] { Tensor::empty({1 << 21}, tn::float32, "cuda:0"); });
     return error + "|" + std::to_string((x + 1).sum().item<double>());
   });
   expect_part(found, "out of memory on cuda:0: wanted 8.0 MiB");
   expect_part(found, "|80.0");
+}
+
+// ---- Plans of cuDNN
+
+// Convolutions by cuDNN of three in one process, and plans that are on the disk behind them, while the n-th
+// descriptor fails to be finalized.
+std::string convolve(int n, const char* status) {
+  namespace fs = std::filesystem;
+  std::string folder = (fs::temp_directory_path() / "tenon_plans_XXXXXX").string();
+  EXPECT_NE(::mkdtemp(folder.data()), nullptr);
+  const Outcome found = on_fake::in_a_fork_with(
+      {"TENON_CUDA_CACHE=100", "XDG_CACHE_HOME=" + folder,
+       "TENON_FAKE_CUDA_FAIL=cudnnBackendFinalize:" + std::to_string(n) + ":" + status},
+      []() -> std::string {
+        load_all();
+        const Tensor x = tn::ones({1, 1, 4, 4}, tn::float32, tn::Device("cuda:0")),
+                     w = tn::ones({1, 1, 3, 3}, tn::float32, tn::Device("cuda:0"));
+        const auto launches = fake_launches([&] {
+          for (int i = 0; i < 3; ++i) EXPECT_EQ(tn::conv2d(x, w).sum().item<double>(), 36);
+        });
+        if (testing::Test::HasFailure()) return "wrong";
+        return std::to_string(std::ranges::count(*launches, "cudnnBackendExecute")) + " by cuDNN";
+      });
+  int kept = 0;
+  for (const auto& file : fs::directory_iterator(folder + "/tenon")) {
+    std::ifstream text(file.path(), std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(text), {}};
+    kept += bytes.find("cudnn ") != std::string::npos;
+  }
+  fs::remove_all(folder);
+  return found.given + ", " + std::to_string(kept) + " kept";
+}
+
+// The descriptors of a convolution in their order: the first ones are its graph, without which there is no
+// plan; heuristics then, and the plan of the first engine that may be used.
+TEST_F(CudaFaults, ASearchForAPlanThatFailedForWantOfMemoryIsRepeated) {
+  if (!::dlopen("libcudnn.so.9", RTLD_NOW)) GTEST_SKIP() << "the plugin is built without cuDNN";
+  EXPECT_EQ(convolve(1000, "4003"), "3 by cuDNN, 1 kept");
+  int n_of_graph = 0, n_of_engines = 0;
+  for (int n = 1; n < 12; ++n) {
+    SCOPED_TRACE(n);
+    // What is not supported once is not asked for again, and what another engine does is kept.
+    const std::string unsupported = convolve(n, "3000"), passing = convolve(n, "4003");
+    if (unsupported == "0 by cuDNN, 0 kept") {
+      ++n_of_graph;
+      EXPECT_EQ(passing, "2 by cuDNN, 1 kept");
+    } else if (passing == "3 by cuDNN, 0 kept") {
+      ++n_of_engines;
+      EXPECT_EQ(unsupported, "3 by cuDNN, 1 kept");
+    } else {  // of the execution, behind the plan
+      EXPECT_EQ(passing.find("conv2d: cudnnBackendFinalize: "), 0u) << passing;
+    }
+  }
+  EXPECT_GE(n_of_graph, 4);
+  EXPECT_GE(n_of_engines, 2);
 }
 
 TEST_F(CudaFaults, AnOpWithoutAKernelIsRefused) {

@@ -95,4 +95,14 @@ TEST_F(CudaLinear, GivesTheGradientOfTheBiasAlone) {
   EXPECT_EQ(bias.grad().to(tn::cpu).to_vector<double>(), std::vector<double>(8, 5.0));
 }
 
+// So many rows that the reduction is cut into pieces, which need memory of the call.
+TEST_F(CudaLinear, GivesTheGradientOfTheBiasOfManyRows) {
+  const tn::Device cuda("cuda:0");
+  const Tensor x = tn::zeros({5000, 2}, tn::float32, cuda);
+  const Tensor weight = tn::zeros({3, 2}, tn::float32, cuda);
+  const Tensor bias = tn::zeros({3}, tn::float32, cuda).requires_grad_();
+  tn::linear(x, weight, bias).sum().backward();
+  EXPECT_EQ(bias.grad().to(tn::cpu).to_vector<double>(), std::vector<double>(3, 5000.0));
+}
+
 }  // namespace

@@ -23,7 +23,7 @@ class CudaOpen : public cli::CliTest {
     for (const char* variable :
          {"LD_LIBRARY_PATH", "TENON_FAKE_CUDA_VERSION", "TENON_FAKE_CUDA_GPUS",
           "TENON_FAKE_CUDA_CAPABILITY", "TENON_FAKE_CUDA_FAIL", "TENON_FAKE_CUDNN_VERSION",
-          "TENON_CUDA_CACHE"})
+          "TENON_FAKE_CUDNN_CUDART", "TENON_CUDA_CACHE"})
       ::unsetenv(variable);
     CliTest::TearDown();
   }
@@ -55,8 +55,9 @@ class CudaOpen : public cli::CliTest {
   void expect_no_cudnn(const std::string& why) const {
     const cli::Outcome run = train_cnn();
     EXPECT_EQ(run.code, 0) << run.err;
-    const std::string note =
-        "cuda: " + why + "; convolutions run by their meaning, and attention by other kernels\n";
+    const std::string note = "cuda: " + why +
+                             "; convolutions and recurrent layers run by their meaning, and "
+                             "attention by other kernels\n";
     const size_t at = run.err.find(note);
     EXPECT_NE(at, std::string::npos) << run.err;
     EXPECT_EQ(run.err.find("run by their meaning", at + note.size()), std::string::npos) << run.err;
@@ -177,6 +178,14 @@ TEST_F(CudaOpen, RefusesAnOldCudnn) {
   expect_no_cudnn("cuDNN 8.9 is here (libcudnn.so.9), and cuDNN 9 is needed");
 }
 
+TEST_F(CudaOpen, RefusesACudnnOfAnotherToolkit) {
+  if (!has_cudnn()) GTEST_SKIP() << "the plugin is built without cuDNN";
+  use_fake();
+  ::setenv("TENON_FAKE_CUDNN_CUDART", "12090", 1);
+  expect_no_cudnn(
+      "the cuDNN that is here (libcudnn.so.9) is for CUDA 12, and one for CUDA 13 is needed");
+}
+
 TEST_F(CudaOpen, SaysThatThereIsNoCudnn) {
   if (!has_cudnn()) GTEST_SKIP() << "the plugin is built without cuDNN";
   use_instead("libcudnn.so.9", "nothing");
@@ -198,11 +207,12 @@ TEST_F(CudaOpen, SaysThatThereIsNoCudnn) {
     return none + "\n" + note();
   });
   if (notes.empty()) GTEST_SKIP() << "cuDNN is here, and this user may not hide it";
-  EXPECT_EQ(notes,
-            "tenon warning: cuda: no cuDNN (libcudnn.so.9 was not found); convolutions run by "
-            "their meaning, and attention by other kernels\n"
-            "tenon warning: cuda: cuDNN 8 is here (libcudnn.so.8), and cuDNN 9 is needed; "
-            "convolutions run by their meaning, and attention by other kernels");
+  EXPECT_EQ(
+      notes,
+      "tenon warning: cuda: no cuDNN (libcudnn.so.9 was not found); convolutions and "
+      "recurrent layers run by their meaning, and attention by other kernels\n"
+      "tenon warning: cuda: cuDNN 8 is here (libcudnn.so.8), and cuDNN 9 is needed; "
+      "convolutions and recurrent layers run by their meaning, and attention by other kernels");
 }
 
 TEST_F(CudaOpen, SaysThatPartsOfCudnnDoNotFit) {

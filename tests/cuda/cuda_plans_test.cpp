@@ -140,7 +140,7 @@ Convolution convolution_of(const Shape& s, const Kind& kind) {
 
 struct Case {
   std::string name;  // of its line in the table
-  std::function<std::unique_ptr<cuda::Plan>(const cuda::Target&, std::string*)> make;
+  std::function<std::unique_ptr<cuda::Plan>(const cuda::Target&, cuda::Search*)> make;
 };
 
 std::vector<Case> convolutions() {
@@ -163,8 +163,8 @@ std::vector<Case> convolutions() {
         for (int64_t d = 0; d < s.n; ++d) line << ", " << s.size[d];
         line << "] out " << s.out << " kernel " << s.kernel[s.n - 1] << " stride "
              << s.stride[s.n - 1] << "; " << kind.name << "; " << name;
-        cases.push_back({line.str(), [c](const cuda::Target& target, std::string* why) {
-                           return cuda::plan_convolution(c, target, why);
+        cases.push_back({line.str(), [c](const cuda::Target& target, cuda::Search* search) {
+                           return cuda::plan_convolution(c, target, search);
                          }});
       }
     }
@@ -225,8 +225,8 @@ std::vector<Case> attentions() {
                << "] key [" << s.batch << ", " << s.key_heads << ", " << s.m << ", " << s.e
                << "] value of " << s.v << "; " << (dtype == TN_FLOAT16 ? "float16" : "bfloat16")
                << (is_causal ? " causal; " : "; ") << part;
-          cases.push_back({line.str(), [a](const cuda::Target& target, std::string* why) {
-                             return cuda::plan_attention(a, target, why);
+          cases.push_back({line.str(), [a](const cuda::Target& target, cuda::Search* search) {
+                             return cuda::plan_attention(a, target, search);
                            }});
         }
       }
@@ -284,9 +284,9 @@ struct Device {
 void expect_survives(const cuda::Plan& plan, const cuda::Target& target) {
   const std::string json = plan.json();
   ASSERT_FALSE(json.empty());
-  std::string why;
-  const std::unique_ptr<cuda::Plan> again = cuda::Plan::read(json, target, &why);
-  ASSERT_TRUE(again) << why;
+  cuda::Search search;
+  const std::unique_ptr<cuda::Plan> again = cuda::Plan::read(json, target, &search);
+  ASSERT_TRUE(again) << search.why;
   EXPECT_EQ(again->workspace, plan.workspace);
   EXPECT_EQ(again->json(), json);
 }
@@ -307,9 +307,9 @@ void check(const std::vector<Case>& cases, const char* name,
       if (!all && !is_chosen(device_name, k)) continue;
       const std::string line = std::string(device_name) + "; " + cases[k].name;
       SCOPED_TRACE(line);
-      std::string why;
-      const std::unique_ptr<cuda::Plan> plan = cases[k].make(device.target, &why);
-      ASSERT_TRUE(plan) << why;
+      cuda::Search search;
+      const std::unique_ptr<cuda::Plan> plan = cases[k].make(device.target, &search);
+      ASSERT_TRUE(plan) << search.why;
       expect_survives(*plan, device.target);
       const std::string what = "workspace " + std::to_string(plan->workspace) +
                                (plan->notes.empty() ? "" : ", " + plan->notes);
@@ -340,20 +340,20 @@ TEST_F(CudaPlans, OfAttentionAreMadeForEachShapeAndDevice) {
 
 TEST_F(CudaPlans, OfADamagedTextAreNone) {
   const Device device("sm_90");
-  std::string why;
+  cuda::Search search;
   const std::unique_ptr<cuda::Plan> plan = cuda::plan_convolution(
       [] {
         Convolution c = convolution_of(kSuites[2], kKinds[0]);
         c.result = Convolution::kY;
         return c;
       }(),
-      device.target, &why);
-  ASSERT_TRUE(plan) << why;
+      device.target, &search);
+  ASSERT_TRUE(plan) << search.why;
   const std::string json = plan->json();
   for (const std::string& text : {json.substr(0, json.size() / 2), std::string("{}"),
                                   std::string("not a plan"), std::string(100, '\0')}) {
-    EXPECT_FALSE(cuda::Plan::read(text, device.target, &why));
-    EXPECT_NE(why, "");
+    EXPECT_FALSE(cuda::Plan::read(text, device.target, &search));
+    EXPECT_NE(search.why, "");
   }
 }
 

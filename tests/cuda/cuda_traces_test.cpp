@@ -144,7 +144,7 @@ Traces traces_of(const Model& model, tn::Device d) {
             return loss.detach() * 1;
           }
           scaler.scale(loss).backward();
-          scaler.unscale(optimizer);
+          scaler.unscale_(optimizer);
           tn::optim::clip_grad_norm_(network.parameters(), 1);
           scaler.step(optimizer);
           scaler.update();

@@ -64,6 +64,15 @@ inline Tensor stepped(const Tensor& x, int64_t offset) {
   tn::sgd_step({a, b}, {a * 2, b * 3}, {}, 0.5);
   return tn::cat({a, b});
 }
+// The count of a parameter of several blocks, after two steps.
+inline Tensor counted(const Tensor& x) {
+  const Tensor p = x.clone(), m = tn::zeros_like(p), v = tn::zeros_like(p);
+  const Tensor count = tn::zeros({1}, tn::float32, x.device());
+  for (int i = 0; i < 2; ++i)
+    tn::adam_step({p}, {x}, {m}, {v}, 0.01, 0, {.steps = TensorList{count}});
+  return count;
+}
+inline const Op counted_twice = {[] { return numbers(3000); }, counted};
 inline const Op two_stepped = {[] { return numbers(3000); },
                                [](const Tensor& x) { return stepped(x, 0); }};
 inline const Op one_stepped_aside = {[] { return numbers(3000); },
@@ -183,6 +192,25 @@ inline std::vector<Fault> all() {
        "table.first[middle] < block", &two_stepped, kRace},
       {"ANormWithoutMeeting", "clip.cuh", "slots[thread] = mine;\n  meet();",
        "slots[thread] = mine;", &norm_of_gradient, kUnwritten},
+      // ---- The count of the blocks of a launch
+      {"ACountThatOthersStillRead", "optim.cuh",
+       "counts = p.arrivals && is_last_to_come(p.arrivals);",
+       "counts = p.arrivals && blockIdx.x == 0;", &counted_twice,
+       std::string(kRace) + "reads what thread 0 of block 0 0 wrote"},
+      {"ABlockThatComesBeforeItHasWritten", "clip.cuh",
+       "at<double>(p.partial, blockIdx.x) = all;\n"
+       "    is_last = p.arrivals && is_last_to_come(p.arrivals);",
+       "is_last = p.arrivals && is_last_to_come(p.arrivals);\n"
+       "    at<double>(p.partial, blockIdx.x) = all;",
+       &norm_of_gradient, std::string(kRace) + "reads what thread 0 of block"},
+      {"AThreadThatDoesNotMeetTheOneThatComes", "clip.cuh",
+       "if (threadIdx.x == 0) {\n    at<double>(p.partial, blockIdx.x) = all;",
+       "if (threadIdx.x == 1) at<double>(p.partial, blockIdx.x) = all;\n"
+       "  if (threadIdx.x == 0) {",
+       &norm_of_gradient, std::string(kRace) + "reads what thread 1 of block"},
+      {"ALastBlockThatDoesNotWaitForItsOwnThread", "clip.cuh",
+       "  meet();\n  if (is_last) finish(p);", "  if (is_last) finish(p);", &norm_of_gradient,
+       kSharedRace},
       {"ARunThatTwoThreadsAdd", "index.cuh",
        "if (begin > 0 && row.index(begin - 1) == index) continue;", "", &added_in_runs, kRace},
       {"AWindowTooMany", "pool.cuh", "end < a.out ? end : a.out", "end", &pooled, kOutside},

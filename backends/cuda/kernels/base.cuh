@@ -99,6 +99,18 @@ DEVICE void add_atomically(void* memory, long long i, int value) {
 DEVICE void add_atomically(void* memory, long long i, long long value) {
   atomicAdd(static_cast<unsigned long long*>(memory) + i, static_cast<unsigned long long>(value));
 }
+
+// For one thread of each block of a launch: is its block the last that comes here? Then its threads see,
+// behind their next meeting, what each other block did before it came: its thread that came here, and
+// the others before a meeting with that one. Nobody waits. `arrivals` is an unsigned 0, and is so
+// again when the last one has come.
+DEVICE bool is_last_to_come(void* arrivals) {
+  __threadfence();
+  const unsigned others = gridDim.x * gridDim.y - 1;
+  const bool is_last = atomicInc(static_cast<unsigned*>(arrivals), others) == others;
+  __threadfence();
+  return is_last;
+}
 #endif
 
 // ---- Elements and registers

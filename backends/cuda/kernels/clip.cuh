@@ -1,6 +1,6 @@
 // What comes between the gradients and a step: the norm of all gradients as one vector, which is
-// folded chunk by chunk and then over the chunks in their order, factors on all elements, the search
-// for what is not finite, and the scale of losses that follows from it. A text states what it does, Element and kMost.
+// folded chunk by chunk and then, by the last block, over the chunks in their order, factors on all
+// elements, the search for what is not finite, and the scale of losses that follows from it. A text states what it does, Element and kMost.
 #include "instructions.cuh"
 #include "steps.cuh"
 
@@ -27,32 +27,56 @@ DEVICE void each_of_chunk(const T& table, F f) {
 }
 #endif
 
-#if defined(NORM) || defined(FINISH)
+#if defined(NORM)  // power: 2, 0 for the greatest, else -1, and the struct has it
 constexpr int kThreads = 256;
 
 // Folds what the threads of a block have, in an order that the number of threads alone decides.
 template <class T>
-DEVICE T folded(T mine, bool is_max) {
+DEVICE T folded(T mine) {
   SHARED T slots[kThreads];
   const int thread = static_cast<int>(threadIdx.x);
   slots[thread] = mine;
   meet();
   for (int step = kThreads / 2; step > 0; step /= 2) {
     if (thread < step)
-      slots[thread] = is_max ? i_max(slots[thread], slots[thread + step])
-                             : slots[thread] + slots[thread + step];
+      slots[thread] = power == 0 ? i_max(slots[thread], slots[thread + step])
+                                 : slots[thread] + slots[thread + step];
     meet();
   }
   return slots[0];
 }
-#endif
 
-#if defined(NORM)  // power: 2, 0 for the greatest, else -1, and the struct has it
 struct Norm {
   Table<1> table;
-  void* partial;  // float64, of each chunk
-  double p;
+  void* partial;   // float64, of each chunk of this launch
+  void* arrivals;  // NULL: another launch follows
+  void* all;       // partial results of all launches
+  long long n;
+  void* norm;    // float32 or float64
+  void* factor;  // float64
+  double p, most;
+  long long is_wide;  // is the norm float64?
 };
+
+// For the threads of one block.
+DEVICE void finish(const Norm& p) {
+  double mine = 0;
+  for (long long i = threadIdx.x; i < p.n; i += kThreads) {
+    const double part = at<double>(p.all, i);
+    mine = power == 0 ? i_max(mine, part) : mine + part;
+  }
+  const double all = folded(mine);
+  if (threadIdx.x != 0) return;
+  const double root = power == 0 ? all : power == 2 ? i_sqrt(all) : i_pow(all, 1 / p.p);
+  const double norm = p.is_wide ? root : static_cast<double>(static_cast<float>(root));
+  if (p.is_wide) {
+    at<double>(p.norm, 0) = norm;
+  } else {
+    at<float>(p.norm, 0) = static_cast<float>(norm);
+  }
+  at<double>(p.factor, 0) = i_min(p.most / (norm + 1e-6), 1.0);
+}
+
 BLOCK_KERNEL(fold_chunks, Norm, p) {
   Value mine = 0;
   each_of_chunk<false>(p.table, [&](Element element) {
@@ -61,30 +85,14 @@ BLOCK_KERNEL(fold_chunks, Norm, p) {
     if constexpr (power == 0) mine = i_max(mine, x);
     if constexpr (power == -1) mine += i_pow(x, static_cast<Value>(p.p));
   });
-  const Value all = folded(mine, power == 0);
-  if (threadIdx.x == 0) at<double>(p.partial, blockIdx.x) = all;
-}
-
-#elif defined(FINISH)  // Element: of the norm
-struct Finish {
-  void* partial;
-  long long n;
-  void* norm;
-  void* factor;    // float64
-  double p, most;  // p: 0 for the greatest
-};
-BLOCK_KERNEL(finish_norm, Finish, p) {
-  double mine = 0;
-  for (long long i = threadIdx.x; i < p.n; i += kThreads) {
-    const double part = at<double>(p.partial, i);
-    mine = p.p == 0 ? i_max(mine, part) : mine + part;
+  const Value all = folded(mine);
+  SHARED bool is_last;
+  if (threadIdx.x == 0) {
+    at<double>(p.partial, blockIdx.x) = all;
+    is_last = p.arrivals && is_last_to_come(p.arrivals);
   }
-  const double all = folded(mine, p.p == 0);
-  if (threadIdx.x != 0) return;
-  const double root = p.p == 0 ? all : p.p == 2 ? i_sqrt(all) : i_pow(all, 1 / p.p);
-  const Element norm = narrow<Element>(root);
-  at<Element>(p.norm, 0) = norm;
-  at<double>(p.factor, 0) = i_min(p.most / (widen(norm) + 1e-6), 1.0);
+  meet();
+  if (is_last) finish(p);
 }
 
 #elif defined(SCALE)
@@ -140,7 +148,6 @@ KERNEL(next_scale, Rescale, p) {
 }
 #endif
 #undef NORM
-#undef FINISH
 #undef SCALE
 #undef UNSCALE
 #undef RESCALE

@@ -1,7 +1,7 @@
 // Steps of optimizers, one kernel over the elements of all parameters. What is one number for a
-// whole parameter is computed before, by `count_steps`, which also counts: a block cannot, because
-// others may still read the count. A text states Param, the dtype of parameters and gradients,
-// State, kMost, and which step it is.
+// whole parameter each block computes from the count of steps. The block that is the last to have read
+// it counts on, for all parameters: any other might, but that some may still read the count. A text
+// states Param, the dtype of parameters and gradients, State, kMost, and which step it is.
 #include "steps.cuh"
 
 using Value = decltype(widen(State{}));
@@ -16,14 +16,14 @@ struct Step {
   Table<3> table;  // parameter, gradient, momentum buffer or NULL
   void* found_inf;
   long long found_inf_bytes;
-  void* factors;  // NULL
+  void* arrivals;  // NULL
   Number lr, decay;
   double sign, old, fresh, own, ahead;
 };
 struct Factors {
   Value lr, decay, sign, old, fresh, own, ahead;
 };
-DEVICE Factors factors_of(const Step& p, int) {
+DEVICE Factors factors_at(const Step& p) {
   return {static_cast<Value>(value_of(p.lr)), static_cast<Value>(value_of(p.decay)),
           static_cast<Value>(p.sign),         static_cast<Value>(p.old),
           static_cast<Value>(p.fresh),        static_cast<Value>(p.own),
@@ -45,7 +45,7 @@ struct Step {
   Table<5> table;  // parameter, gradient, averages of it and of its square, count of steps or NULL
   void* found_inf;
   long long found_inf_bytes;
-  void* factors;  // of each member
+  void* arrivals;
   Number lr, beta1, beta2, decay, step;
   double sign, eps;
   long long decoupled;
@@ -53,7 +53,6 @@ struct Step {
 struct Factors {
   Value size, floor, keep, decay, sign, old_m, new_m, old_v, new_v;
 };
-DEVICE Factors factors_of(const Step& p, int member) { return at<Factors>(p.factors, member); }
 DEVICE Factors factors_at(const Step& p, double count) {
   const double lr = value_of(p.lr), decay = value_of(p.decay);
   const double beta1 = value_of(p.beta1), beta2 = value_of(p.beta2);
@@ -84,14 +83,13 @@ struct Step {
   Table<4> table;  // parameter, gradient, sum of squares, count of steps
   void* found_inf;
   long long found_inf_bytes;
-  void* factors;  // of each member
+  void* arrivals;
   Number lr, decay;
   double sign, eps, lr_decay;
 };
 struct Factors {
   Value rate, decay, sign, eps;
 };
-DEVICE Factors factors_of(const Step& p, int member) { return at<Factors>(p.factors, member); }
 DEVICE Factors factors_at(const Step& p, double count) {
   return {static_cast<Value>(value_of(p.lr) / (1 + (count - 1) * p.lr_decay)),
           static_cast<Value>(value_of(p.decay)), static_cast<Value>(p.sign),
@@ -143,31 +141,50 @@ DEVICE void step_at(const Step& p, const Factors& f, int member, long long i) {
   }
 }
 
-KERNEL(step, Step, p) {
-  if (is_set(p.found_inf, static_cast<int>(p.found_inf_bytes))) return;
-  const Chunk chunk = chunk_of(p.table, 2 + kOwn, kPack);
-  const Factors factors = factors_of(p, chunk.member);
+DEVICE void step_chunk(const Step& p, const Chunk& chunk, const Factors& factors) {
   EACH_PACK(i, chunk, kPack) step_at<kPack>(p, factors, chunk.member, i);
   EACH_REST(i, chunk) step_at<1>(p, factors, chunk.member, i);
 }
 
-#if !defined(SGD)
-// A count is float32. It goes up unless the step is passed over.
-KERNEL(count_steps, Step, p) {
-  const bool skips = is_set(p.found_inf, static_cast<int>(p.found_inf_bytes));
-  EACH(int, i, p.table.n) {
-#if defined(ADAM)
-    double count = value_of(p.step);
+DEVICE bool is_passed_over(const Step& p) {
+  return is_set(p.found_inf, static_cast<int>(p.found_inf_bytes));
+}
+
+#if defined(SGD)
+KERNEL(step, Step, p) {
+  if (is_passed_over(p)) return;
+  step_chunk(p, chunk_of(p.table, 2 + kOwn, kPack), factors_at(p));
+}
+
 #else
+// A count is float32.
+DEVICE float next_count(const Step& p, int member) {
+  return at<float>(p.table.data[p.table.kLists - 1][member], 0) + 1.0f;
+}
+
+BLOCK_KERNEL(step, Step, p) {
+  SHARED Factors shared;
+  SHARED bool counts;
+  if (is_passed_over(p)) return;
+  const Chunk chunk = chunk_of(p.table, 2 + kOwn, kPack);
+  if (threadIdx.x == 0) {
     double count = 0;
+    if (p.arrivals) {
+      count = next_count(p, chunk.member);
+#if defined(ADAM)
+    } else {
+      count = value_of(p.step);
 #endif
-    if (void* const place = p.table.data[p.table.kLists - 1][i]) {
-      const float counted = at<float>(place, 0) + (skips ? 0.0f : 1.0f);
-      at<float>(place, 0) = counted;
-      count = counted;
     }
-    at<Factors>(p.factors, i) = factors_at(p, count);
+    shared = factors_at(p, count);
+    counts = p.arrivals && is_last_to_come(p.arrivals);
   }
+  meet();
+  if (counts) {
+    for (int i = static_cast<int>(threadIdx.x); i < p.table.n; i += static_cast<int>(blockDim.x))
+      at<float>(p.table.data[p.table.kLists - 1][i], 0) = next_count(p, i);
+  }
+  step_chunk(p, chunk, shared);
 }
 #endif
 #undef SGD

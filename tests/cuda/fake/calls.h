@@ -2,7 +2,8 @@
 // environment says so. Each library counts for itself.
 // TENON_FAKE_CUDA_FAIL="cuMemAlloc:3:2,cuMemFree:1:999" fails the third call of one entry and the first
 // of another with these results, and does nothing in their place; TENON_FAKE_CUDA_CALLS=file gets the
-// name of each entry at its first call, TENON_FAKE_CUDA_EVERY_CALL=file at each.
+// name of each entry at its first call, TENON_FAKE_CUDA_EVERY_CALL=file at each, and
+// TENON_FAKE_CUDA_FAILED=file when it failed as was asked.
 #pragma once
 
 #include <cstdio>
@@ -51,6 +52,7 @@ inline bool is_idle() {
 inline int begin_call(const char* entry) {
   static const char* const first_calls = std::getenv("TENON_FAKE_CUDA_CALLS");
   static const char* const every_call = std::getenv("TENON_FAKE_CUDA_EVERY_CALL");
+  static const char* const failed = std::getenv("TENON_FAKE_CUDA_FAILED");
   static std::vector<Failure>& failures = *new std::vector<Failure>(wanted_failures());
   if (!first_calls && !every_call && failures.empty()) return 0;
   static std::mutex mutex;
@@ -60,7 +62,10 @@ inline int begin_call(const char* entry) {
   if (every_call) append_line(every_call, entry);
   int result = 0;
   for (Failure& failure : failures) {
-    if (failure.entry == entry && ++failure.calls == failure.call) result = failure.result;
+    if (failure.entry == entry && ++failure.calls == failure.call) {
+      result = failure.result;
+      if (failed) append_line(failed, entry);
+    }
   }
   return result;
 }

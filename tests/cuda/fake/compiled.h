@@ -50,6 +50,7 @@ struct Machine {
   bool is_atomic;                    // touches are
   void (*meet)(Line);                // the threads of a block wait for each other
   void (*meet_lanes)(const WarpCall&);
+  void (*come)(bool is_last);  // a block of the launch to its count, by one thread
   void (*fail)(const char* what, const void* address);  // ends the process
   // A library has shared memory in this range. Its shadow is handed to touches of it; theirs of
   // memory of the device is NULL.

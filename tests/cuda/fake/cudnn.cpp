@@ -1,6 +1,6 @@
 // A libcudnn of the tests' own: the entries that the plugin uses. Descriptors are checked against the
 // documentation's rules (cudnn_descriptor.cpp), and plans run as plain loops on the stream
-// (cudnn_run.cpp). Heuristics propose an engine that is not deterministic first, then one that rounds
+// (cudnn_run.cpp); those of recurrent layers are in cudnn_rnn.cpp. Heuristics propose an engine that is not deterministic first, then one that rounds
 // float32 and wants no workspace, then one that wants some; the fallback proposes one more. A plan of
 // the first one ends the process. TENON_FAKE_CUDNN_VERSION=8902 is another version;
 // TENON_FAKE_CUDNN_PLANNED=file gets a line for each plan that is made of a configuration, and not of
@@ -17,20 +17,15 @@
 
 #include "calls.h"
 #include "cudnn_descriptor.h"
-
-extern "C" bool tenon_fake_put(CUstream, const char*, void (*)(void*), void*, void (*)(void*));
-extern "C" char* tenon_fake_view(const void*, size_t);
-
-struct cudnnContext {
-  CUcontext context = nullptr;
-  CUstream stream = nullptr;
-};
+#include "cudnn_handle.h"
 
 namespace {
 
 using fake::Child;
 using fake::Descriptor;
 using fake::die;
+using fake::is_handle;
+using fake::refuse;
 
 enum Engine { kAnyOrder, kRounding, kExact, kFallback, kEngines };
 
@@ -46,29 +41,10 @@ auto& live = *new std::set<const void*>;
 auto& contexts = *new std::set<cudnnHandle_t>;
 thread_local std::string last_error;
 
-cudnnStatus_t refuse(cudnnStatus_t status, const std::string& why) {
-  last_error = why;
-  return status;
-}
-
-// The status that a call is to fail with, as the environment says.
-cudnnStatus_t wanted_failure(const char* entry) {
-  const int failed = fake::begin_call(entry);
-  if (failed == 0) return CUDNN_STATUS_SUCCESS;
-  return refuse(static_cast<cudnnStatus_t>(failed), "as the fake was told");
-}
-#define ENTER(name) \
-  if (const cudnnStatus_t failed = wanted_failure(#name)) return failed
-
 Made* find(cudnnBackendDescriptor_t descriptor) {
   const std::lock_guard lock(mutex);
   if (!live.contains(descriptor)) die("a descriptor that was destroyed, or never made");
   return static_cast<Made*>(descriptor);
-}
-
-bool is_handle(cudnnHandle_t handle) {
-  const std::lock_guard lock(mutex);
-  return contexts.contains(handle);
 }
 
 int64_t workspace_of(int engine) { return engine == kExact ? 4099 : engine == kAnyOrder ? 1 : 0; }
@@ -223,6 +199,26 @@ void run(const Work& work) {
 
 }  // namespace
 
+namespace fake {
+
+cudnnStatus_t refuse(cudnnStatus_t status, const std::string& why) {
+  last_error = why;
+  return status;
+}
+
+cudnnStatus_t wanted_failure(const char* entry) {
+  const int failed = begin_call(entry);
+  if (failed == 0) return CUDNN_STATUS_SUCCESS;
+  return refuse(static_cast<cudnnStatus_t>(failed), "as the fake was told");
+}
+
+bool is_handle(cudnnHandle_t handle) {
+  const std::lock_guard lock(mutex);
+  return contexts.contains(handle);
+}
+
+}  // namespace fake
+
 #pragma GCC visibility push(default)
 extern "C" {
 
@@ -230,6 +226,12 @@ size_t cudnnGetVersion() {
   fake::begin_call("cudnnGetVersion");
   const char* other = std::getenv("TENON_FAKE_CUDNN_VERSION");
   return other ? static_cast<size_t>(std::atoi(other)) : CUDNN_VERSION;
+}
+
+size_t cudnnGetCudartVersion() {
+  fake::begin_call("cudnnGetCudartVersion");
+  const char* other = std::getenv("TENON_FAKE_CUDNN_CUDART");
+  return other ? static_cast<size_t>(std::atoi(other)) : CUDA_VERSION;
 }
 
 const char* cudnnGetErrorString(cudnnStatus_t status) {

@@ -183,6 +183,10 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice
     return *value = number / 10, CUDA_SUCCESS;
   if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)
     return *value = number % 10, CUDA_SUCCESS;
+  if (attribute == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT) {
+    const char* other = std::getenv("TENON_FAKE_CUDA_MULTIPROCESSORS");
+    return *value = other ? std::atoi(other) : 132, CUDA_SUCCESS;
+  }
   return CUDA_ERROR_INVALID_VALUE;
 }
 

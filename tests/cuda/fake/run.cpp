@@ -71,6 +71,7 @@ Machine& the_machine() {
   static auto& machine =
       *new Machine{.meet = [](Line line) { the_block().meet(line); },
                    .meet_lanes = [](const WarpCall& call) { the_block().meet_lanes(call); },
+                   .come = [](bool is_last) { come(the_machine(), is_last); },
                    .fail = fail,
                    .add_shared = make_shadow,
                    .touch = [](Shadow* shadow, const void* address, size_t bytes,

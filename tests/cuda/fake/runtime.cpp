@@ -61,6 +61,7 @@ void* reach(char* address, size_t bytes, size_t alignment) {
 
 void meet(Line line) { machine->meet(line); }
 void meet_lanes(const WarpCall& call) { machine->meet_lanes(call); }
+void come(bool is_last) { machine->come(is_last); }
 void set_atomic(bool is_atomic) { machine->is_atomic = is_atomic; }
 
 }  // namespace fake

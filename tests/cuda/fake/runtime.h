@@ -20,6 +20,9 @@ void* reach(char* address, size_t bytes, size_t alignment);
 void meet(Line line);
 void meet_lanes(const WarpCall& call);
 
+// The current thread came to where the blocks of a launch are counted.
+void come(bool is_last);
+
 // Touches meanwhile are one atomic operation.
 void set_atomic(bool is_atomic);
 struct Atomic {

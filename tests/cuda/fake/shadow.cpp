@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,10 +28,20 @@ struct Shadow {
 
 namespace {
 
-constexpr uint16_t kSeveral = 0xFFFF, kAtomically = 0xFFFE;  // in the place of a thread
+// In the place of a thread; and a bit of one that came to the count of blocks in this interval.
+constexpr uint16_t kSeveral = 0xFFFF, kAtomically = 0xFFFE, kCame = 0x4000;
+
+// A block of the launch: when it began; when it came to be counted, by which thread. 0: it did not.
+struct Begun {
+  uint32_t begin;
+  Triple index;
+  uint32_t came = 0;
+  uint16_t thread = 0;
+};
 
 uint32_t now = 0, launch_begin = 0, block_begin = 0;
-auto& blocks = *new std::vector<std::pair<uint32_t, Triple>>;  // of the launch, and when they began
+bool is_last = false;                    // the current block is the last that came
+auto& blocks = *new std::vector<Begun>;  // of the launch
 auto& shadows = *new std::vector<Shadow*>;
 
 void* map(size_t bytes) {
@@ -55,23 +66,42 @@ Shadow* shadow_of_device() {
   return shadow;
 }
 
+// NULL: the launch had none yet.
+const Begun* block_at(uint32_t when) {
+  const auto behind =
+      std::upper_bound(blocks.begin(), blocks.end(), when,
+                       [](uint32_t stamp, const Begun& block) { return stamp < block.begin; });
+  return behind == blocks.begin() ? nullptr : &*std::prev(behind);
+}
+
+bool is_one_thread(uint16_t a, uint16_t b) { return (a | kCame) == (b | kCame); }
+
 std::string thread_text(uint32_t when, uint16_t thread) {
-  const auto behind = std::upper_bound(
-      blocks.begin(), blocks.end(), when,
-      [](uint32_t stamp, const std::pair<uint32_t, Triple>& block) { return stamp < block.first; });
-  const Triple block = behind == blocks.begin() ? Triple{} : std::prev(behind)->second;
+  const Begun* begun = block_at(when);
+  const Triple block = begun ? begun->index : Triple{};
   const std::string in = " of block " + std::to_string(block.x) + " " + std::to_string(block.y);
   if (thread == kSeveral) return "several threads" + in;
   if (thread == kAtomically) return "an atomic operation" + in;
-  return "thread " + std::to_string(thread) + in;
+  return "thread " + std::to_string(thread & ~kCame) + in;
+}
+
+// Was that touch, of another block, before the block came to be counted, and is this one behind the
+// coming of the last block?
+bool is_seen(uint32_t when, uint16_t who, uint16_t me) {
+  if (!is_last) return false;
+  const Begun& mine = blocks.back();
+  if (now == mine.came && !is_one_thread(me, mine.thread)) return false;
+  const Begun* other = block_at(when);
+  return other && (when < other->came || (when == other->came && who == other->thread));
 }
 
 // Were that touch and this one by two threads that did not wait for each other? `begin`: of the
 // launch, or of the block where other blocks do not see the memory.
 bool races(uint32_t when, uint16_t who, uint32_t begin, uint16_t me) {
   if (when < begin) return false;
-  if (when < block_begin) return who != kAtomically || me != kAtomically;
-  return when == now && who != me;
+  if (when < block_begin)
+    return (who != kAtomically || me != kAtomically) && !is_seen(when, who, me);
+  return when == now && !is_one_thread(who, me);
 }
 
 [[noreturn]] void report(Machine& machine, bool is_shared, const char* address,
@@ -129,19 +159,35 @@ void begin_launch() {
 void begin_block(Triple block_index) {
   tick();
   block_begin = now;
-  blocks.emplace_back(now, block_index);
+  blocks.push_back({now, block_index});
+  is_last = false;
 }
 
 void begin_interval() { tick(); }
 
+void come(Machine& machine, bool is_last_one) {
+  if (blocks.back().came != 0) {
+    machine.fail("the count of blocks a second time", nullptr);
+    std::abort();
+  }
+  blocks.back().came = now;
+  blocks.back().thread = static_cast<uint16_t>(machine.thread_index.x);
+  is_last = is_last_one;
+}
+
 void touch(Machine& machine, Shadow* shared, const void* address, size_t bytes, Touch how) {
+  if (bytes == 0) return;
   const bool is_shared = shared != nullptr;
   const Shadow& shadow = is_shared ? *shared : *shadow_of_device();
   const size_t first = reinterpret_cast<uintptr_t>(address) - shadow.begin;
   const uint32_t begin = is_shared ? block_begin : launch_begin;
-  const auto me = static_cast<uint16_t>(how == kAtomic ? kAtomically : machine.thread_index.x);
+  auto me = static_cast<uint16_t>(how == kAtomic ? kAtomically : machine.thread_index.x);
+  if (how != kAtomic && blocks.back().came == now && blocks.back().thread == me) me |= kCame;
   if (is_shared && how != kWrite) expect_written(machine, shadow, first, bytes);
-  for (size_t k = first; k < first + bytes; ++k) {
+  // Of bytes that were touched alike, as those of a number mostly are, one is looked at.
+  Cell* const cells = shadow.cells + first;
+  const bool are_alike = std::memcmp(cells, cells + 1, (bytes - 1) * sizeof(Cell)) == 0;
+  for (size_t k = first; k < first + (are_alike ? 1 : bytes); ++k) {
     Cell& cell = shadow.cells[k];
     const char* at = reinterpret_cast<const char*>(shadow.begin + k);
     if (races(cell.written, cell.writer, begin, me))
@@ -149,7 +195,8 @@ void touch(Machine& machine, Shadow* shared, const void* address, size_t bytes, 
     if (how == kRead) {
       // A reader of another block stays: whoever writes from now on races with it.
       if (cell.read >= begin && cell.read < block_begin) continue;
-      cell.reader = cell.read == now && cell.reader != me ? kSeveral : me;
+      const bool is_other = cell.read == now && !is_one_thread(cell.reader, me);
+      cell.reader = is_other ? kSeveral : me;
       cell.read = now;
     } else {
       if (races(cell.read, cell.reader, begin, me))
@@ -157,6 +204,7 @@ void touch(Machine& machine, Shadow* shared, const void* address, size_t bytes, 
       cell.written = now, cell.writer = me;
     }
   }
+  if (are_alike) std::fill(cells + 1, cells + bytes, *cells);
 }
 
 }  // namespace fake

@@ -22,6 +22,11 @@ void begin_launch();
 void begin_block(Triple block_index);
 void begin_interval();
 
+// The current thread comes to where the blocks of the launch are counted, once. Behind that, and for the other
+// threads behind the next meeting, the last block sees what others did before they came: it
+// does not race with that.
+void come(Machine& machine, bool is_last);
+
 // A touch by the machine's current thread. NULL: of memory of the device.
 void touch(Machine& machine, Shadow* shadow, const void* address, size_t bytes, Touch how);
 
