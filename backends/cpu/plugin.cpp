@@ -15,9 +15,10 @@ void report_instruction_set() {
   const char* wish = std::getenv("TENON_CPU_ISA");
   const std::string name = table().name;
   if (wish && name != wish) {
-    host()->log(2, ("cpu: TENON_CPU_ISA is " + std::string(wish) + ", but the kernels use " + name +
-                    " (known: baseline, avx2, avx512, and only as far as the processor goes)")
-                       .c_str());
+    host()->log(
+        2, ("cpu: TENON_CPU_ISA is " + std::string(wish) + ", but the kernels use " + name +
+            " (known: baseline, avx2, avx512, avx512_bf16, and only as far as the processor goes)")
+               .c_str());
   } else {
     host()->log(0, ("cpu: kernels for " + name).c_str());
   }

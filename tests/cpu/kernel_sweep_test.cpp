@@ -94,7 +94,7 @@ TEST(KernelSweep, EveryKernelHasASample) {
   for (const Sample& s : samples()) kernels.insert(s.kernel);
   for (const auto& op : nlohmann::json::parse(tn::ops_json())) {
     for (const auto& kernel : op["kernels"]) {
-      if (kernel["device"] != "cpu") continue;
+      if (kernel["plugin"] != "cpu") continue;
       const std::string name = op["name"];
       EXPECT_TRUE(kernels.count(name.substr(name.find('.') + 1))) << name << " has no sample";
     }

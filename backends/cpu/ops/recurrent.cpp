@@ -128,10 +128,7 @@ class StepMatrix {
     kernels().pack(packed_, b, b_row, b_column, n, k);
   }
   static const RecurrentFunctions& kernels() { return table().recurrent; }
-  // For so many rows at most.
-  int64_t scratch_floats(int64_t m) const {
-    return (kernels().scratch_floats(m, k_) + 15) / 16 * 16;
-  }
+  int64_t scratch_floats() const { return (kernels().scratch_floats(k_) + 15) / 16 * 16; }
   void multiply(int64_t m, const float* a, int64_t a_row, float* c, int64_t c_row, bool adds,
                 float* scratch) const {
     if (m > 0) kernels().multiply({m, n_, k_, a, a_row, packed_, c, c_row, adds, scratch});
@@ -149,7 +146,7 @@ void each_step(const tn_call* call, const Layer& l, const StepMatrix& matrix, bo
                const Body& body) {
   const std::vector<int64_t> cuts = l.shares();
   const int64_t n_shares = static_cast<int64_t>(cuts.size()) - 1;
-  const int64_t bytes = matrix.scratch_floats(l.n);
+  const int64_t bytes = matrix.scratch_floats();
   float* const scratch = floats(call, bytes * n_shares);
   parallel_for(call->host, 0, n_shares, 1, [&](int64_t first, int64_t last) {
     for (int64_t s = first; s < last; ++s) {
@@ -294,8 +291,13 @@ struct Backward {
                         .c = dw,
                         .a_turned = true});
     }
-    sum_rows(of_x, wanted(w + 2));
-    sum_rows(of_h, wanted(w + 3));
+    float *const db_ih = wanted(w + 2), *const db_hh = wanted(w + 3);
+    sum_rows(of_x, db_ih);
+    if (of_x == of_h && db_ih && db_hh) {
+      std::memcpy(db_hh, db_ih, static_cast<size_t>(l.gates) * sizeof(float));
+    } else {
+      sum_rows(of_h, db_hh);
+    }
   }
 };
 

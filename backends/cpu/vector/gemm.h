@@ -17,6 +17,13 @@ namespace {
 // Sizes of the loops around a micro kernel: kDepth * kBlockColumns of b lies in the second or third
 // cache, kBlockRows * kDepth of a in the second, a panel of b in the first.
 constexpr int64_t kDepth = 240, kBlockRows = 192;
+// The depth of the blocks of a sum of k. They are of about one depth: each block reads and writes
+// all of c, and a short one at the end would not be worth that. 256 is a frequent width, and fits.
+TENON_INLINE int64_t block_depth(int64_t k) {
+  if (k <= 256) return k;
+  const int64_t blocks = (k + kDepth - 1) / kDepth;
+  return up_to((k + blocks - 1) / blocks, 4);
+}
 template <typename T>
 constexpr int64_t kBlockColumns = kPanel<T>*(4096 / (kPanel<T> * static_cast<int64_t>(sizeof(T))));
 
@@ -63,7 +70,7 @@ struct Scratch {
   int64_t a, b, bias, c, bytes;
   Scratch(int64_t m, int64_t n, int64_t k, bool own_c) {
     const int64_t size = sizeof(T);
-    const int64_t depth = smaller(k, kDepth);
+    const int64_t depth = block_depth(k);
     a = 0;
     b = up_to(up_to(smaller(m, kBlockRows), kRows) * depth * size, 64);
     bias = b + up_to(up_to(smaller(n, kBlockColumns<T>), kPanel<T>) * depth * size, 64);
@@ -128,11 +135,12 @@ void gemm_of(const GemmArgs& g) {
     widen_bias<D>(g, bias);
   }
   const bool in_place = reads_b_in_place<D, T>(g);
+  const int64_t most = block_depth(g.k);
   for (int64_t j0 = 0; j0 < g.n; j0 += kBlockColumns<T>) {
     const int64_t columns = smaller(g.n - j0, kBlockColumns<T>);
     int64_t p0 = 0;
     do {  // once for k = 0 too: the sums are zero then
-      const int64_t depth = smaller(g.k - p0, kDepth);
+      const int64_t depth = smaller(g.k - p0, most);
       pack_b<D>(g, in_place, j0, columns, p0, depth, b_block);
       for (int64_t i0 = 0; i0 < g.m; i0 += kBlockRows) {
         const int64_t rows = smaller(g.m - i0, kBlockRows);

@@ -17,34 +17,61 @@ int64_t packed_floats(int64_t n, int64_t k) { return up_to(n, kPanel<float>) * k
 // b [k, n] in panels, a block of depth behind the other.
 void pack_for_steps(float* to, const float* b, int64_t b_row, int64_t b_column, int64_t n,
                     int64_t k) {
-  for (int64_t p0 = 0; p0 < k; p0 += kDepth) {
+  const int64_t most = block_depth(k);
+  for (int64_t p0 = 0; p0 < k; p0 += most) {
     pack_panels<TN_FLOAT32, float, kPanel<float>>(to + p0 * up_to(n, kPanel<float>), b, p0 * b_row,
-                                                  b_column, b_row, n, smaller(k - p0, kDepth),
+                                                  b_column, b_row, n, smaller(k - p0, most),
                                                   [](int64_t) { return kPanel<float>; });
   }
 }
 
-// The scratch of multiply_packed: the rows of a, packed.
-int64_t step_scratch_floats(int64_t m, int64_t k) {
-  return up_to(smaller(m, kBlockRows), kRows) * smaller(k, kDepth);
+// The scratch of multiply_packed: rows that are no whole panel, packed.
+int64_t step_scratch_floats(int64_t k) { return kRows * block_depth(k); }
+
+// The rows of the next panel, of those that are left. A step has few rows: if all panels were as
+// high as can be, the last one would often have too few rows to keep the processor busy.
+TENON_INLINE int64_t next_rows(int64_t left) {
+  const int64_t panels = (left + kRows - 1) / kRows;
+  return up_to((left + panels - 1) / panels, 4);
+}
+
+// A panel of rows that are read where they lie, by a panel of the matrix.
+TENON_INLINE void micro_step(int64_t rows, int64_t depth, const Operands<float>& from, float* c,
+                             int64_t c_row, int64_t columns, const Finish<float>& f) {
+  if (rows == 4) {
+    micro<float, 4, kVectors, false>(depth, from, c, c_row, rows, columns, f);
+  }
+#if defined(__AVX512F__)
+  else if (rows == 8) {
+    micro<float, 8, kVectors, false>(depth, from, c, c_row, rows, columns, f);
+  } else {
+    micro<float, 12, kVectors, false>(depth, from, c, c_row, rows, columns, f);
+  }
+#endif
 }
 
 void multiply_packed(const StepProduct& s) {
-  const int64_t width = up_to(s.n, kPanel<float>);
-  for (int64_t p0 = 0; p0 < s.k; p0 += kDepth) {
-    const int64_t depth = smaller(s.k - p0, kDepth);
+  const int64_t width = up_to(s.n, kPanel<float>), most = block_depth(s.k);
+  for (int64_t p0 = 0; p0 < s.k; p0 += most) {
+    const int64_t depth = smaller(s.k - p0, most);
     const Finish<float> f = {p0 == 0 && !s.adds, p0 + depth == s.k, false, nullptr};
-    const float* const b = s.packed + p0 * width;
     for (int64_t i0 = 0; i0 < s.m; i0 += kBlockRows) {
-      const int64_t rows = smaller(s.m - i0, kBlockRows);
-      pack_panels<TN_FLOAT32, float, kRows>(s.scratch, s.a, i0 * s.a_row + p0, s.a_row, 1, rows,
-                                            depth, panel_rows);
+      const int64_t rows = smaller(s.m - i0, kBlockRows), left = rows % 4;
+      const float* const a = s.a + i0 * s.a_row + p0;
       for (int64_t j = 0; j < s.n; j += kPanel<float>) {
-        for (int64_t i = 0; i < rows; i += kRows) {
-          micro_any<float>(depth, {s.scratch + i * depth, b + j * depth},
-                           s.c + (i0 + i) * s.c_row + j, s.c_row, smaller(rows - i, kRows),
-                           smaller(s.n - j, kPanel<float>), f);
+        const float* const b = s.packed + p0 * width + j * depth;
+        const int64_t columns = smaller(s.n - j, kPanel<float>);
+        float* const c = s.c + i0 * s.c_row + j;
+        for (int64_t i = 0; i < rows - left; i += next_rows(rows - left - i)) {
+          micro_step(next_rows(rows - left - i), depth, {a + i * s.a_row, b, s.a_row},
+                     c + i * s.c_row, s.c_row, columns, f);
         }
+        if (left == 0) continue;
+        const int64_t i = rows - left;
+        if (j == 0) {
+          pack_panel<TN_FLOAT32, float>(s.scratch, 4, a, i * s.a_row, s.a_row, 1, left, depth);
+        }
+        micro_any<float>(depth, {s.scratch, b}, c + i * s.c_row, s.c_row, left, columns, f);
       }
     }
   }

@@ -11,6 +11,7 @@ extern const Table kBaselineTable;
 #if defined(__x86_64__)
 extern const Table kAvx2Table;
 extern const Table kAvx512Table;
+extern const Table kAvx512Bf16Table;
 #endif
 
 namespace {
@@ -18,13 +19,18 @@ namespace {
 const Table& choose() {
 #if defined(__x86_64__)
   const char* wish = std::getenv("TENON_CPU_ISA");
-  int limit = 2;
+  int limit = 3;
   if (wish && std::strcmp(wish, "baseline") == 0) {
     limit = 0;
   } else if (wish && std::strcmp(wish, "avx2") == 0) {
     limit = 1;
+  } else if (wish && std::strcmp(wish, "avx512") == 0) {
+    limit = 2;
   }
   __builtin_cpu_init();
+  if (limit >= 3 && __builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512bf16")) {
+    return kAvx512Bf16Table;
+  }
   if (limit >= 2 && __builtin_cpu_supports("x86-64-v4")) {
     return kAvx512Table;
   }

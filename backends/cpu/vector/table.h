@@ -129,7 +129,7 @@ struct GruRowGradient {
 struct RecurrentFunctions {
   int64_t (*packed_floats)(int64_t n, int64_t k);
   void (*pack)(float* to, const float* b, int64_t b_row, int64_t b_column, int64_t n, int64_t k);
-  int64_t (*scratch_floats)(int64_t m, int64_t k);
+  int64_t (*scratch_floats)(int64_t k);
   void (*multiply)(const StepProduct&);
   void (*lstm_row)(const LstmRow&, int64_t n);
   void (*lstm_row_dx)(const LstmRowGradient&, int64_t n);
