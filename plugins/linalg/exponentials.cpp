@@ -1,0 +1,50 @@
+// The exponential of matrices, and their powers, negative ones too.
+#include "pack.h"
+
+namespace tenon::linalg_pack {
+namespace {
+
+std::array<Meta, 1> exponential_metas(const Tensor& a) {
+  expect_square("matrix_exp", "a", a);
+  return {Meta(a)};
+}
+
+// The exponential of [[a^T, g], [0, a^T]] has the gradient above its diagonal. Mathias, A chain rule
+// for matrix functions and applications, SIAM J. Matrix Anal. Appl. 17 (1996).
+Tensor exponential_gradient(const Vjp& g, const Tensor& a) {
+  const int64_t n = a.size(-1);
+  const Tensor t = a.mT();
+  const Tensor rows = cat({cat({t, g.grad()}, -1), cat({zeros_like(t), t}, -1)}, -2);
+  return narrow(narrow(call(matrix_exp_op, rows), -2, 0, n), -1, n, n);
+}
+
+}  // namespace
+
+void exponentials() {
+  op("_matrix_exp(Tensor a) -> Tensor")
+      .infer([](Tensor a) { return exponential_metas(a); })
+      .keeps_halves()
+      .meaning([](Tensor a) {
+        return through_host<Tensor>("matrix_exp", matrix_exp_op, a, exponential_metas(a), a);
+      })
+      .vjp(exponential_gradient);
+  op("matrix_exp(Tensor a) -> Tensor")
+      .doc("The exponentials of square matrices a [.., n, n]: the sum of a^i / i!.")
+      .amp(Amp::float32)
+      .keeps_halves()
+      .meaning([](Tensor a) {
+        expect_square("matrix_exp", "a", a);
+        return call(matrix_exp_op, a);
+      });
+  op("matrix_power(Tensor a, int n) -> Tensor")
+      .doc("The product of n times the square matrices a [.., m, m]; of their inverses below 0.")
+      .amp(Amp::float32)
+      .keeps_halves()
+      .meaning([](Tensor a, int64_t n) {
+        expect_square("matrix_power", "a", a);
+        if (n == INT64_MIN) fail("matrix_power: n is " + std::to_string(n) + ", expected more");
+        return n < 0 ? call("matrix_power", host_inv(a), -n) : call("matrix_power", a, n);
+      });
+}
+
+}  // namespace tenon::linalg_pack

@@ -1,0 +1,236 @@
+// Factors of matrices: of Cholesky, LU and QR, with their gradients.
+#include "pack.h"
+
+namespace tenon::linalg_pack {
+namespace {
+
+// What the kernels may lean on is refused here: an op is asked for its outputs before its kernel runs.
+std::array<Meta, 1> cholesky_metas(const Tensor& a) {
+  expect_square("cholesky", "a", a);
+  return {Meta(a)};
+}
+std::array<Meta, 2> lu_metas(const Tensor& a) {
+  expect_matrices("lu", "a", a);
+  return {Meta(a), Meta(with_sizes(leading_sizes(a), {smaller_size(a)}), int32, a.device())};
+}
+std::array<Meta, 1> permutation_metas(const Tensor& pivots, int64_t n) {
+  if (pivots.dtype() != int32 || pivots.dim() < 1 || pivots.size(-1) > n) {
+    fail("pivots is " + sizes_text(pivots.sizes()) + " " + pivots.dtype().name() +
+         ", expected int32 and at most " + std::to_string(n) + " in the last dimension");
+  }
+  return {Meta(with_sizes(leading_sizes(pivots, 1), {n}), int64, pivots.device())};
+}
+std::array<Meta, 2> qr_metas(const Tensor& a, bool complete) {
+  expect_matrices("qr", "a", a);
+  const int64_t kept = complete ? a.size(-2) : smaller_size(a);
+  return {Meta(with_sizes(leading_sizes(a), {a.size(-2), kept}), a.dtype(), a.device()),
+          Meta(with_sizes(leading_sizes(a), {kept, a.size(-1)}), a.dtype(), a.device())};
+}
+
+// The lower triangle, mirrored.
+Tensor mirrored_lower(const Tensor& x) { return tril(x) + tril(x, -1).mT(); }
+// x inv(r)^T for an upper triangle r.
+Tensor behind_inverse(const Tensor& x, const Tensor& r) {
+  return host_solve_triangular(r, x.mT(), true).mT();
+}
+
+// Murray, arXiv:1602.07527, 2.3: inv(l)^T phi(l^T g) inv(l), made symmetric.
+Tensor cholesky_gradient(const Vjp& g, const Tensor&) {
+  const Tensor upper = g.output().mT();
+  const Tensor inner = mirrored_lower(matmul(upper, g.grad()));
+  const Tensor left = host_solve_triangular(upper, inner, true);
+  return host_solve_triangular(upper, left.mT(), true) * 0.5;
+}
+
+// p of a = p l u, of the dtype of `like`: column i has its 1 where row i of l u came from.
+Tensor row_exchange(const Tensor& pivots, int64_t n, const Tensor& like) {
+  const Tensor rows = call(permutation_op, pivots, n);
+  if (n == 0)
+    return zeros(with_sizes(leading_sizes(pivots, 1), {0, 0}), like.dtype(), like.device());
+  return one_hot(rows, n).to(like.dtype()).mT();
+}
+
+// p inv(l)^T (tril(l^T gl, -1) + triu(gu u^T)) inv(u)^T for a = p l u.
+Tensor lu_gradient(const Vjp& g, const Tensor& a, bool) {
+  if (!g.grad().defined()) return {};
+  if (a.size(-1) != a.size(-2)) {
+    fail("a is " + sizes_text(a.sizes()) +
+             ", and LU factors have a gradient for square matrices alone",
+         TN_UNSUPPORTED);
+  }
+  const Tensor lu = g.output(0), pivots = g.output(1);
+  const Tensor l = tril(lu, -1) + identity(a.size(-1), a), u = triu(lu);
+  const Tensor middle =
+      tril(matmul(l.mT(), tril(g.grad(), -1)), -1) + triu(matmul(triu(g.grad()), u.mT()));
+  const Tensor right = behind_inverse(middle, u);
+  const Tensor left = host_solve_triangular(l.mT(), right, true, true);
+  return matmul(row_exchange(pivots, a.size(-1), left), left);
+}
+
+// Of square or tall matrices. Walter and Lehmann, arXiv:1009.6112, 6.
+Tensor tall_qr_gradient(const Tensor& q, const Tensor& r, const Tensor& gq, const Tensor& gr) {
+  Tensor middle;
+  if (gr.defined()) middle = matmul(r, gr.mT());
+  if (gq.defined()) {
+    const Tensor part = matmul(gq.mT(), q);
+    middle = middle.defined() ? middle - part : neg(part);
+  }
+  Tensor inner = matmul(q, mirrored_lower(middle));
+  if (gq.defined()) inner = inner + gq;
+  return behind_inverse(inner, r);
+}
+
+Tensor qr_gradient(const Vjp& g, const Tensor& a, bool complete, double) {
+  const Tensor q = g.output(0), r = g.output(1), gq = g.grad(0), gr = g.grad(1);
+  const int64_t m = a.size(-2), n = a.size(-1);
+  if (!gq.defined() && !gr.defined()) return {};
+  if (complete && m > n) {
+    fail("a is " + sizes_text(a.sizes()) +
+             ": with mode 'complete' there is no gradient for matrices of more rows than columns",
+         TN_UNSUPPORTED);
+  }
+  if (m >= n) return tall_qr_gradient(q, r, gq, gr);
+  // A wide matrix is [x, y] = q [u, v]: x has the factors q and u, and v is q^T y.
+  const Tensor u = narrow(r, -1, 0, m), y = narrow(a, -1, m, n - m);
+  if (!gr.defined()) {
+    const Tensor gx = tall_qr_gradient(q, u, gq, {});
+    return cat({gx, zeros_like(y)}, -1);
+  }
+  const Tensor gu = narrow(gr, -1, 0, m), gv = narrow(gr, -1, m, n - m);
+  const Tensor of_v = matmul(y, gv.mT());
+  const Tensor gx = tall_qr_gradient(q, u, gq.defined() ? gq + of_v : of_v, gu);
+  return cat({gx, matmul(q, gv)}, -1);
+}
+
+void host_ops() {
+  op("_cholesky(Tensor a) -> Tensor")
+      .infer([](Tensor a) { return cholesky_metas(a); })
+      .keeps_halves()
+      .meaning([](Tensor a) {
+        return through_host<Tensor>("cholesky", cholesky_op, a, cholesky_metas(a), a);
+      })
+      .vjp(cholesky_gradient);
+  op("_lu(Tensor a, bool check) -> (Tensor lu, Tensor pivots)")
+      .infer([](Tensor a, bool) { return lu_metas(a); })
+      .keeps_halves()
+      .meaning([](Tensor a, bool check) {
+        return through_host<Pair>("lu", lu_op, a, lu_metas(a), a, check);
+      })
+      .vjp(lu_gradient);
+  op("_permutation(Tensor pivots, int n) -> Tensor")
+      .infer([](Tensor pivots, int64_t n) { return permutation_metas(pivots, n); })
+      .no_gradient()
+      .meaning([](Tensor pivots, int64_t n) {
+        return through_host<Tensor>("lu", permutation_op, pivots, permutation_metas(pivots, n),
+                                    pivots, n);
+      });
+  op("_qr(Tensor a, bool complete, float least) -> (Tensor q, Tensor r)")
+      .infer([](Tensor a, bool complete, double) { return qr_metas(a, complete); })
+      .keeps_halves()
+      .meaning([](Tensor a, bool complete, double least) {
+        return through_host<Pair>("qr", qr_op, a, qr_metas(a, complete), a, complete, least);
+      })
+      .vjp(qr_gradient);
+}
+
+Pair qr_of(const Tensor& a, const std::string& mode) {
+  expect_matrices("qr", "a", a);
+  if (mode != "reduced" && mode != "complete" && mode != "r") {
+    fail("qr: mode is '" + mode + "', expected 'reduced', 'complete' or 'r'");
+  }
+  const auto [q, r] = host_qr(a, mode == "complete");
+  if (mode == "r") return {empty({0}, a.dtype(), a.device()), r};
+  return {q, r};
+}
+
+// The matrices p, l [.., m, k] and u [.., k, n] of a [.., m, n].
+Triple lu_parts(const Tensor& a) {
+  expect_matrices("lu", "a", a);
+  const int64_t m = a.size(-2), k = smaller_size(a);
+  const auto [lu, pivots] = host_lu(a, false);
+  const Tensor unit = eye(m, k, a.dtype(), a.device());
+  const Tensor l = tril(narrow(lu, -1, 0, k), -1) + unit;
+  return {row_exchange(pivots, m, a), l, triu(narrow(lu, -2, 0, k))};
+}
+
+Tensor lu_solution(const Tensor& lu, const Tensor& pivots, const Tensor& b, bool left,
+                   bool adjoint) {
+  const char* name = "lu_solve";
+  expect_square(name, "lu", lu);
+  expect_matrices(name, "b", b);
+  expect_same_dtype(name, "lu", lu, "b", b);
+  const int64_t n = lu.size(-1);
+  if (pivots.dtype() != int32 || !(pivots.sizes() == Ints(with_sizes(leading_sizes(lu), {n})))) {
+    fail(detail::joined({name, ": pivots is ", sizes_text(pivots.sizes()), " ",
+                         pivots.dtype().name(), ", expected ",
+                         sizes_text(with_sizes(leading_sizes(lu), {n})), " int32"}));
+  }
+  if (b.size(left ? -2 : -1) != n) {
+    fail(detail::joined({name, ": lu is ", sizes_text(lu.sizes()), " and b is ",
+                         sizes_text(b.sizes()), ", expected ", std::to_string(n),
+                         left ? " rows of b" : " columns of b"}));
+  }
+  // x a = b is a^T x^T = b^T.
+  if (!left) return lu_solution(lu, pivots, b.mT(), true, !adjoint).mT();
+  const auto [factors, right] = broadcast_batches(name, lu, b);
+  const Tensor p = row_exchange(pivots, n, lu);
+  if (!adjoint) {
+    const Tensor y = host_solve_triangular(factors, matmul(p.mT(), right), false, true);
+    return host_solve_triangular(factors, y, true);
+  }
+  const Tensor y = host_solve_triangular(factors.mT(), right, false);
+  return matmul(p, host_solve_triangular(factors.mT(), y, true, true));
+}
+
+}  // namespace
+
+void factors() {
+  host_ops();
+  op("cholesky(Tensor a, bool upper=False) -> Tensor")
+      .doc(
+          "The triangle l with l l^T = a for symmetric positive definite matrices a [.., n, n]; "
+          "upper: u with u^T u = a. Reads that triangle of a alone.")
+      .amp(Amp::float32)
+      .keeps_halves()
+      .meaning([](Tensor a, bool upper) {
+        expect_square("cholesky", "a", a);
+        return upper ? call(cholesky_op, a.mT()).mT() : call(cholesky_op, a);
+      });
+  op("qr(Tensor a, str mode=\"reduced\") -> (Tensor q, Tensor r)")
+      .doc(
+          "q with orthonormal columns and the upper triangle r with q r = a [.., m, n]. mode: "
+          "'reduced' (q [.., m, k] with k the smaller of m and n), 'complete' (q [.., m, m]) or "
+          "'r' "
+          "(q is empty).")
+      .amp(Amp::float32)
+      .keeps_halves()
+      .meaning([](Tensor a, std::string mode) { return qr_of(a, mode); });
+  op("lu_factor(Tensor a) -> (Tensor lu, Tensor pivots)")
+      .doc(
+          "l (below the diagonal, which is 1) and u of p l u = a [.., m, n] in one matrix, and the "
+          "rows, from 1, with which LAPACK exchanged each row. Refuses singular matrices. The "
+          "gradient is there for square ones.")
+      .amp(Amp::float32)
+      .keeps_halves()
+      .meaning([](Tensor a) {
+        expect_matrices("lu_factor", "a", a);
+        return host_lu(a, true);
+      });
+  op("lu(Tensor a) -> (Tensor p, Tensor l, Tensor u)")
+      .doc(
+          "A permutation p, a lower triangle l with a diagonal of 1 and an upper triangle u with p "
+          "l u = a [.., m, n].")
+      .amp(Amp::float32)
+      .keeps_halves()
+      .meaning(lu_parts);
+  op("lu_solve(Tensor lu, Tensor pivots, Tensor b, bool left=True, bool adjoint=False) -> Tensor")
+      .doc(
+          "x with a x = b [.., n, k] for the matrices of which lu_factor gave lu and pivots; x a = "
+          "b "
+          "without left; of a^T with adjoint.")
+      .amp(Amp::float32)
+      .keeps_halves()
+      .meaning(lu_solution);
+}
+
+}  // namespace tenon::linalg_pack

@@ -1,0 +1,17 @@
+// The entry of the pack `linalg`.
+#include "matrices.h"
+#include "pack.h"
+
+TENON_PLUGIN(linalg) {
+  linalg_pack::factors();
+  linalg_pack::triangles();
+  linalg_pack::equations();
+  linalg_pack::determinants();
+  linalg_pack::spectra();
+  linalg_pack::measures();
+  linalg_pack::exponentials();
+  linalg_pack::factor_kernels();
+  linalg_pack::solve_kernels();
+  linalg_pack::spectral_kernels();
+  linalg_pack::exponential_kernels();
+}

@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""Writes torch_linalg.json: functions of torch.linalg as PyTorch 2 gives them, in float64.
+
+    python3 tests/data/torch_linalg.py    # needs torch; writes the file beside this script
+
+tests/ops/linalg_test.cpp reads it. What a case is stands in torch_cases.py. Signs of vectors are free, so those of eigh and svd are
+compared by products in which they cancel: "made" names the product that the test makes of the op's results.
+"""
+import math
+
+import torch
+
+import torch_cases
+from torch_cases import D, Const, case, write, x
+
+L = torch.linalg
+NAN = math.nan
+
+
+def spd(*sizes):
+    """Symmetric positive definite, on a coarse grid."""
+    a = x(*sizes, low=-1.0, high=1.0)
+    return (a @ a.mT + 2 * torch.eye(sizes[-1], dtype=D)).mul(1000).round().div(1000)
+
+
+def symmetric(*sizes):
+    a = x(*sizes)
+    return (a + a.mT) / 2
+
+
+def regular(*sizes):
+    return x(*sizes) + 3 * torch.eye(sizes[-1], dtype=D)
+
+
+def made(product, op, args, fn, **options):
+    case(op, args, fn, **options)
+    torch_cases.cases[-1]["made"] = product
+
+
+def factors():
+    for a in (spd(3, 3), spd(2, 2, 2), spd(1, 1)):
+        case("linalg.cholesky", [a], L.cholesky)
+        case("linalg.cholesky", [a, True], lambda a, u: L.cholesky(a, upper=u))
+    for a in (x(3, 3), x(2, 4, 2)):
+        case("linalg.lu_factor", [Const(a)], lambda a: tuple(L.lu_factor(a)), grad=False)
+    case("linalg.lu_factor", [regular(3, 3)], lambda a: tuple(L.lu_factor(a)))
+    for a in (x(3, 3), x(4, 2), x(2, 4), x(2, 3, 3)):
+        case("linalg.lu", [a], lambda a: tuple(L.lu(a)), grad=a.shape[-1] == a.shape[-2])
+    for a in (x(3, 3), x(2, 4, 3), x(2, 3)):
+        made("abs", "linalg.qr", [a], lambda a: tuple(t.abs() for t in L.qr(a)))
+    made("abs", "linalg.qr", [x(4, 2), "complete"], lambda a, m: tuple(t.abs() for t in L.qr(a, m)), grad=False)
+    made("abs", "linalg.qr", [x(2, 4), "complete"], lambda a, m: tuple(t.abs() for t in L.qr(a, m)))
+    lu, pivots = L.lu_factor(regular(2, 3, 3))
+    for left, adjoint in ((True, False), (True, True), (False, False), (False, True)):
+        case("linalg.lu_solve", [lu, Const(pivots), x(2, 3, 3), left, adjoint],
+             lambda f, p, b, le, ad: L.lu_solve(f, p, b, left=le, adjoint=ad))
+
+
+def equations():
+    for a in (regular(3, 3), regular(2, 2, 2), regular(1, 1)):
+        case("linalg.inv", [a], L.inv)
+    case("linalg.solve", [regular(3, 3), x(3, 2)], L.solve)
+    case("linalg.solve", [regular(3, 3), x(3)], L.solve)
+    case("linalg.solve", [regular(2, 3, 3), x(2, 3)], L.solve)
+    case("linalg.solve", [regular(2, 1, 3, 3), x(4, 3, 2)], L.solve)
+    case("linalg.solve", [regular(2, 2), x(2, 3, 2), False], lambda a, b, le: L.solve(a, b, left=le))
+    for upper in (False, True):
+        for left in (False, True):
+            for unit in (False, True):
+                case("linalg.solve_triangular", [regular(2, 3, 3), x(3, 3), upper, left, unit],
+                     lambda a, b, u, le, un: L.solve_triangular(a, b, upper=u, left=le, unitriangular=un))
+        # Of the triangle alone, which is all that is read: PyTorch's own gradient has more.
+        case("linalg.cholesky_solve", [x(2, 3, 2), regular(3, 3), upper],
+             lambda b, f, u: L.solve(f.triu().mT @ f.triu() if u else f.tril() @ f.tril().mT, b))
+        case("linalg.cholesky_inverse", [regular(2, 3, 3), upper],
+             lambda f, u: L.inv(f.triu().mT @ f.triu() if u else f.tril() @ f.tril().mT))
+    for m, n in ((4, 2), (3, 3), (2, 4)):
+        a, b = x(2, m, n), x(2, m, 2)
+        case("linalg.lstsq", [a, b], lambda a, b: (L.pinv(a) @ b, ((a @ L.pinv(a) @ b - b) ** 2).sum(-2)
+             if a.shape[-2] > a.shape[-1] else torch.zeros(0, dtype=D)))
+        case("linalg.pinv", [a], L.pinv)
+    low_rank = x(4, 2) @ x(2, 3)
+    case("linalg.pinv", [low_rank], L.pinv, second=False)
+    case("linalg.pinv", [symmetric(3, 3), None, 1e-3, True], lambda a, t, r, h: L.pinv(a, atol=t, rtol=r, hermitian=h))
+
+
+def determinants():
+    singular = torch.tensor([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [0.5, -1.0, 2.0]], dtype=D)
+    for a in (x(3, 3), x(2, 2, 2), x(1, 1)):
+        case("linalg.det", [a], L.det)
+        case("linalg.slogdet", [a], lambda a: tuple(L.slogdet(a)))
+    case("linalg.det", [x(2, 0, 0)], L.det, grad=False)
+    # The gradient of a singular matrix: its cofactors, written out.
+    case("linalg.det", [singular], lambda a: (a[0] * L.cross(a[1], a[2])).sum(), second=False)
+    case("linalg.slogdet", [x(2, 0, 0)], lambda a: tuple(L.slogdet(a)), grad=False)
+    case("linalg.slogdet", [singular], lambda a: tuple(L.slogdet(a)), grad=False)
+    case("linalg.logdet", [spd(2, 3, 3)], torch.logdet)
+    case("linalg.logdet", [torch.stack([singular, torch.diag(torch.tensor([1.0, -1.0, 2.0], dtype=D))])], torch.logdet, grad=False)
+
+
+def spectra():
+    for a in (symmetric(3, 3), symmetric(2, 2, 2), symmetric(1, 1)):
+        for uplo in ("L", "U"):
+            made("square", "linalg.eigh", [a, uplo], lambda a, u: (L.eigh(a, u)[0] ** 2, L.eigh(a, u)[1] ** 2))
+        case("linalg.eigvalsh", [a], L.eigvalsh)
+    triangle = x(3, 3)
+    for uplo in ("L", "U"):
+        case("linalg.eigvalsh", [triangle, uplo], L.eigvalsh, grad=False)
+    for a in (x(3, 3), x(2, 4, 2), x(2, 4)):
+        made("square", "linalg.svd", [a, False], lambda a, f: tuple(t ** 2 for t in L.svd(a, f)))
+        case("linalg.svdvals", [a], L.svdvals)
+        case("linalg.nuclear_norm", [a], lambda a: L.matrix_norm(a, "nuc"))
+        case("linalg.cond", [a], L.cond)
+        for p in (2.0, -2.0):
+            case("linalg.matrix_norm", [a, p], L.matrix_norm)
+            case("linalg.cond", [a, p], L.cond)
+    made("square", "linalg.svd", [x(3, 3), True], lambda a, f: tuple(t ** 2 for t in L.svd(a, f)))
+    a = x(3, 2, 4)
+    case("linalg.matrix_norm", [a, 2.0, [2, 0], True], lambda a, p, d, k: L.matrix_norm(a, p, tuple(d), k))
+    case("linalg.matrix_norm", [a, math.inf], L.matrix_norm)
+    case("linalg.matrix_norm", [a], L.matrix_norm)
+    case("linalg.nuclear_norm", [a, [0, 1], True], lambda a, d, k: L.matrix_norm(a, "nuc", tuple(d), k))
+    for p in (1.0, -1.0, math.inf, -math.inf):
+        case("linalg.cond", [regular(3, 3), p], lambda a, p: L.matrix_norm(a, p) * L.matrix_norm(L.inv(a), p))
+    case("linalg.cond", [torch.ones(2, 2, dtype=D), 1.0], L.cond, grad=False)
+    low_rank = torch.stack([x(4, 2) @ x(2, 3), x(4, 3)])
+    case("linalg.matrix_rank", [low_rank], L.matrix_rank, grad=False)
+    case("linalg.matrix_rank", [x(3, 3), 1.5], lambda a, t: L.matrix_rank(a, atol=t), grad=False)
+    case("linalg.matrix_rank", [symmetric(3, 3), None, 0.4, True],
+         lambda a, t, r, h: L.matrix_rank(a, atol=t, rtol=r, hermitian=h), grad=False)
+
+
+def exponentials():
+    for a in (x(3, 3), x(2, 2, 2), x(1, 1)):
+        case("linalg.matrix_exp", [a], L.matrix_exp)
+    case("linalg.matrix_exp", [x(2, 2, low=-30.0, high=30.0)], L.matrix_exp, grad=False)
+    for n in (-2, -1, 0, 3):
+        case("linalg.matrix_power", [regular(2, 3, 3), n], L.matrix_power)
+
+
+factors()
+equations()
+determinants()
+spectra()
+exponentials()
+write("torch_linalg.json")
