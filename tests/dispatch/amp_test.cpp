@@ -1,6 +1,4 @@
-// Mixed precision: what autocast casts and keeps, what GradScaler does on each device, and how half
-// types round. Roundings are those of IEEE 754 (nearest, ties to even) for 10 and 7 bits of
-// fraction.
+// Mixed precision: what autocast casts and keeps, and what GradScaler does on each device.
 #include <cstdlib>
 #include <limits>
 #include <thread>
@@ -84,10 +82,6 @@ TEST(Autocast, ScopesNest) {
     {
       tn::Autocast inner(tn::cpu, tn::float16);
       EXPECT_EQ(tn::matmul(x, x).dtype(), tn::float16);
-      {
-        tn::Autocast policy(tn::cpu, tn::float16, "O2");
-        EXPECT_EQ((x + x).dtype(), tn::float16);
-      }
       EXPECT_EQ((x + x).dtype(), tn::float32);
     }
     EXPECT_EQ(tn::matmul(x, x).dtype(), tn::bfloat16);
@@ -131,8 +125,8 @@ TEST(Autocast, ScopesOfBackwardAreTheirOwn) {
 
 TEST(Autocast, RefusesWhatItDoesNotKnow) {
   load_all();
-  expect_error([] { tn::Autocast guard(tn::cpu, {}, "O3"); },
-               "autocast: unknown policy 'O3'; did you mean 'O2'?");
+  expect_error([] { tn::Autocast guard(tn::cpu, {}, "no such policy"); },
+               "autocast: unknown policy 'no such policy'");
   expect_error([] { tn::Autocast guard(tn::cpu, tn::float32); },
                "autocast: float32 is no lower precision; expected float16 or bfloat16");
   expect_error([] { tn::Autocast guard(tn::Device("ref:7")); }, "index out of range");
@@ -332,7 +326,7 @@ TEST(GradScaler, UnscalesOnceSoThatGradientsCanBeClipped) {
     tn::GradScaler scaler({.init_scale = 8});
     scaler.scale((p * 3).sum()).backward();
     expect_near(p.grad(), {24, 24});
-    scaler.unscale(sgd);
+    scaler.unscale_(sgd);
     expect_near(p.grad(), {3, 3});
     tn::mul_(p.grad(), 0.5);
     scaler.step(sgd);
@@ -353,7 +347,7 @@ TEST(GradScaler, UnscalesEveryOptimizer) {
       first.zero_grad();
       second.zero_grad();
       scaler.scale((p * 2.f).sum() + q.sum()).backward();
-      scaler.unscale(second);
+      scaler.unscale_(second);
       expect_near(q.grad(), {1});
       scaler.step(first);
       scaler.step(second);
@@ -388,131 +382,82 @@ TEST(GradScaler, SkipsTheOptimizerWhoseGradientIsInf) {
   }
 }
 
+// Ten iterations of two optimizers with infinities in the gradients of one, of the other and of both,
+// the first unscaled and clipped: the weights and the scales of torch.amp.GradScaler (PyTorch 2).
+TEST(GradScaler, StepsSeveralOptimizersAsPyTorchDoes) {
+  const float inf = float(kInf);
+  const float factors[10][2] = {{2, 1}, {1, 3}, {inf, 1}, {1, 1},     {1, inf},
+                                {2, 1}, {1, 1}, {1, 2},   {inf, inf}, {1, 1}};
+  const double expected[10][4] = {{0.664589882, -1.32917976, 0.375, 1024},
+                                  {0.164589882, -0.329179764, 0.255990028, 1024},
+                                  {0.164589882, -0.329179764, 0.149658382, 256},
+                                  {-0.167705059, 0.335410118, 0.0545756891, 256},
+                                  {-0.25, 0.5, 0.0545756891, 64},
+                                  {-0.0411474705, 0.0822949409, -0.0286566019, 64},
+                                  {0.0838525295, -0.167705059, -0.0988954604, 64},
+                                  {0.104426265, -0.20885253, -0.149717391, 256},
+                                  {0.104426265, -0.20885253, -0.149717391, 64},
+                                  {0.0625, -0.125, -0.187013328, 64}};
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    Tensor p = tn::tensor({1.f, -2.f}, d).requires_grad_(),
+           q = tn::tensor({0.5f}, d).requires_grad_();
+    auto first = tn::optim::SGD({p}, {.lr = 0.25, .momentum = 0.5});
+    auto second = tn::optim::Adam({q}, {.lr = 0.125});
+    tn::GradScaler scaler(
+        {.init_scale = 1024, .growth_factor = 4, .backoff_factor = 0.25, .growth_interval = 3});
+    for (int i = 0; i < 10; ++i) {
+      SCOPED_TRACE(i);
+      first.zero_grad();
+      second.zero_grad();
+      scaler.scale((p * p * factors[i][0]).sum() + (q * q * factors[i][1]).sum()).backward();
+      scaler.unscale_(first);
+      tn::optim::clip_grad_norm_({p}, 3.0);
+      scaler.step(first);
+      scaler.step(second);
+      scaler.update();
+      expect_near(p, {expected[i][0], expected[i][1]}, 1e-5);
+      expect_near(q, {expected[i][2]}, 1e-5);
+      EXPECT_EQ(scaler.get_scale(), expected[i][3]);
+    }
+  }
+}
+
+// A loop is the same with one that is not enabled: each step is made, infinities or not.
+TEST(GradScaler, DoesNothingWhereItIsNotEnabled) {
+  load_all();
+  Tensor p = tn::ones({1}).requires_grad_();
+  auto sgd = tn::optim::SGD({p}, {.lr = 1});
+  tn::GradScaler scaler({.enabled = false});
+  EXPECT_FALSE(scaler.is_enabled());
+  const Tensor loss = (p * 3).sum();
+  EXPECT_EQ(scaler.scale(loss).item<float>(), 3);
+  scaler.scale(loss).backward();
+  scaler.unscale_(sgd);
+  expect_near(p.grad(), {3});
+  scaler.step(sgd);
+  scaler.update();
+  expect_near(p, {-2});
+  EXPECT_EQ(scaler.get_scale(), 1);
+  EXPECT_FALSE(scaler.skipped());
+}
+
 TEST(GradScaler, RefusesWhatComesTwiceOrTooLate) {
   load_all();
   Tensor p = tn::ones({1}).requires_grad_();
   auto sgd = tn::optim::SGD({p}, {.lr = 1});
   tn::GradScaler scaler({.init_scale = 8});
-  expect_error([&] { scaler.update(); }, "update needs a step or unscale");
+  expect_error([&] { scaler.update(); }, "update needs a step or unscale_");
   scaler.scale(p.sum()).backward();
-  scaler.unscale(sgd);
-  expect_error([&] { scaler.unscale(sgd); }, "unscale was called for this optimizer already");
+  scaler.unscale_(sgd);
+  expect_error([&] { scaler.unscale_(sgd); }, "unscale_ was called for this optimizer already");
   expect_near(p.grad(), {1});
   scaler.step(sgd);
   expect_error([&] { scaler.step(sgd); }, "step was called for this optimizer already");
-  expect_error([&] { scaler.unscale(sgd); }, "unscale comes after step");
+  expect_error([&] { scaler.unscale_(sgd); }, "unscale_ comes after step");
   expect_near(p, {0});
   scaler.update();
-  scaler.unscale(sgd);  // of a new iteration
-}
-
-TEST(Halves, CastsRoundToNearestEven) {
-  struct Row {
-    float value;
-    double float16, bfloat16;
-  };
-  const Row rows[] = {
-      {0.1f, 0.0999755859375, 0.10009765625},
-      {1.f / 3, 0.333251953125, 0.333984375},
-      {3.14159274f, 3.140625, 3.140625},
-      {1 + 0x1p-11f, 1, 1},               // a tie of float16: to even, down
-      {1 + 3 * 0x1p-11f, 1 + 0x1p-9, 1},  // up
-      {1 + 0x1p-8f, 1 + 0x1p-8, 1},       // a tie of bfloat16
-      {1 + 3 * 0x1p-8f, 1 + 3 * 0x1p-8, 1 + 0x1p-6},
-      {1 + 0x1p-8f + 0x1p-20f, 1 + 0x1p-8, 1 + 0x1p-7},
-      {2049, 2048, 2048},
-      {2051, 2052, 2048},
-      {65504, 65504, 65536},
-      {65519.996f, 65504, 65536},
-      {65520, kInf, 65536},
-      {-1e30f, -kInf, -1.0002555517425873e30},
-      {3.4e38f, kInf, kInf},
-      {3.3895314e38f, kInf, 3.3895313892515355e38},
-      {0x1p-24f, 0x1p-24, 0x1p-24},  // the least of float16
-      {0x1p-25f, 0, 0x1p-25},        // half of it: to even
-      {0x1.8p-25f, 0x1p-24, 0x1.8p-25},
-      {0x1.8p-14f, 0x1.8p-14, 0x1.8p-14},
-      {0x1p-133f, 0, 0x1p-133},  // the least of bfloat16
-      {0x1p-134f, 0, 0},
-      {INFINITY, kInf, kInf},
-      {NAN, kNan, kNan},
-  };
-  std::vector<float> values;
-  std::vector<double> halves, brains;
-  for (const Row& row : rows) {
-    values.push_back(row.value);
-    halves.push_back(row.float16);
-    brains.push_back(row.bfloat16);
-  }
-  for (tn::Device d : devices()) {
-    SCOPED_TRACE(d.name());
-    for (tn::Dtype from : {tn::float32, tn::float64}) {
-      Tensor x = Tensor::from(values, -1, d).to(from);
-      expect_near(x.to(tn::float16), halves, 0);
-      expect_near(x.to(tn::bfloat16), brains, 0);
-      // There and back, and at strides.
-      expect_near(x.to(tn::float16).to(tn::float64), halves, 0);
-      Tensor pairs = x.view({int64_t(values.size()) / 2, 2});
-      expect_near(pairs.t().to(tn::bfloat16).t(), brains, 0);
-    }
-    EXPECT_TRUE(std::signbit(tn::tensor(-0.f, d).to(tn::float16).item<double>()));
-    EXPECT_TRUE(std::signbit(tn::tensor(-0.f, d).to(tn::bfloat16).item<double>()));
-  }
-}
-
-TEST(Halves, CastFromAndToOtherTypes) {
-  for (tn::Device d : devices()) {
-    SCOPED_TRACE(d.name());
-    for (tn::Dtype half : {tn::float16, tn::bfloat16}) {
-      SCOPED_TRACE(half.name());
-      Tensor x = tn::tensor({-2.5f, 0.f, 0.25f, 7.75f}, d).to(half);
-      expect_near(x.to(tn::int64), {-2, 0, 0, 7});
-      expect_near(x.to(tn::int32), {-2, 0, 0, 7});
-      expect_near(x.to(tn::bool_), {1, 0, 1, 1});
-      expect_near(tn::tensor({NAN}, d).to(half).to(tn::bool_), {1});
-      expect_near(tn::tensor({int64_t(-3), int64_t(200)}, d).to(half), {-3, 200});
-      expect_near(tn::tensor({int64_t(200), int64_t(7)}, d).to(tn::uint8).to(half), {200, 7});
-      expect_near(tn::tensor({true, false}, d).to(half), {1, 0});
-    }
-    expect_near(tn::tensor({int64_t(2049), int64_t(100000)}, d).to(tn::float16), {2048, kInf});
-    expect_near(tn::tensor({int64_t(257), int64_t(259)}, d).to(tn::bfloat16), {256, 260});
-    expect_near(tn::tensor({300.f, 1.f}, d).to(tn::bfloat16).to(tn::float16), {300, 1});
-    // What is in a gradient's way: a cast gives it back in the type that came.
-    Tensor leaf = tn::ones({2}, {}, d).requires_grad_();
-    (leaf.to(tn::float16) * 3).to(tn::float32).sum().backward();
-    EXPECT_EQ(leaf.grad().dtype(), tn::float32);
-    expect_near(leaf.grad(), {3, 3});
-  }
-}
-
-TEST(Halves, ComputeInFloat32AndRoundOnce) {
-  for (tn::Device d : devices()) {
-    SCOPED_TRACE(d.name());
-    auto f16 = [&](std::vector<float> v) { return Tensor::from(v, -1, d).to(tn::float16); };
-    auto bf16 = [&](std::vector<float> v) { return Tensor::from(v, -1, d).to(tn::bfloat16); };
-    expect_near(f16({100, 2048, 2048}) + f16({0.05f, 1, 3}), {100.0625, 2048, 2052}, 0);
-    expect_near(bf16({256, 256, 1}) + bf16({1, 3, 0.0078125f}), {256, 260, 1.0078125}, 0);
-    expect_near(f16({256, -300}) * f16({256, 300}), {kInf, -kInf}, 0);
-    expect_near(f16({1, 1}) / f16({3, 0}), {0.333251953125, kInf}, 0);
-    expect_near(tn::exp(f16({11, 12})), {59872, kInf}, 0);
-    // (x * x * x): 1.25 of the first factors would be rounded on the way.
-    expect_near(tn::pow(bf16({1.0078125f}), 3), {1.0234375}, 0);
-    expect_near(bf16({0.1f}) == 0.10009765625, {1});
-    expect_near(f16({1, 2}) < bf16({1.5f, 1.5f}), {1, 0});
-    EXPECT_EQ((f16({1}) + bf16({1})).dtype(), tn::float32);
-    Tensor x = f16({1, 2});
-    tn::add_(x, 0x1p-11);  // a tie at 1, less than a half at 2
-    expect_near(x, {1, 2}, 0);
-    // Sums fold in float32: a float16 counter would stop at 2048.
-    expect_near(tn::ones({3000}, tn::float16, d).sum(), {3000}, 0);
-    expect_near(tn::ones({70000}, tn::float16, d).sum(), {kInf}, 0);
-    expect_near(tn::ones({70000}, tn::float16, d).mean(), {1}, 0);
-    // And so do products: 257 ones are a tie in bfloat16, 259 another.
-    for (int64_t k : {257, 259}) {
-      Tensor ones = tn::ones({1, k}, tn::bfloat16, d);
-      expect_near(tn::matmul(ones, ones.t()), {k == 257 ? 256.0 : 260.0}, 0);
-    }
-  }
+  scaler.unscale_(sgd);  // of a new iteration
 }
 
 }  // namespace

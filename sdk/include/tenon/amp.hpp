@@ -35,7 +35,7 @@ class Autocast {
 
   // What it was made with, and the scope of this thread that decides, as far as this library opened
   // it; NULL: it opened none. For those who open the same scope at another time
-  // (activation_checkpoint.hpp).
+  // (checkpoint_call.hpp).
   Device device() const { return device_; }
   Dtype lower() const { return lower_; }
   const std::string& policy() const { return policy_; }
@@ -64,6 +64,7 @@ class GradScaler {
     double growth_factor = 2;
     double backoff_factor = 0.5;
     int64_t growth_interval = 2000;
+    bool enabled = true;  // false: losses and gradients stay, and every step is made
   };
   struct State {
     double scale;
@@ -81,17 +82,20 @@ class GradScaler {
     }
   }
 
+  bool is_enabled() const { return options_.enabled; }
   Tensor scale(const Tensor& loss) const {
+    if (!options_.enabled) return loss;
     make_tensors(loss.device());
     return loss * scale_.to(loss.device());
   }
   // Divides the optimizer's gradients by the scale and notes whether all are finite. step does it
   // when it was not done (to clip, do it first). Once for each update.
-  void unscale(const Object& optimizer) {
+  void unscale_(const Object& optimizer) {
+    if (!options_.enabled) return;
     Progress& progress = progress_of(optimizer);
-    if (progress.stepped) fail("GradScaler: unscale comes after step; expected it before");
+    if (progress.stepped) fail("GradScaler: unscale_ comes after step; expected it before");
     if (progress.unscaled) {
-      fail("GradScaler: unscale was called for this optimizer already since the last update");
+      fail("GradScaler: unscale_ was called for this optimizer already since the last update");
     }
     std::vector<Tensor> grads = grads_of(optimizer);
     while (!grads.empty()) {  // the gradients of one device at a time
@@ -102,18 +106,19 @@ class GradScaler {
       grads.erase(grads.begin(), others);
       make_tensors(device);
       progress.found_inf.push_back(zeros({1}, float32, device));
-      unscale_(here, progress.found_inf.back(), reciprocal(scale_.to(device)));
+      tenon::unscale_(here, progress.found_inf.back(), reciprocal(scale_.to(device)));
     }
     progress.unscaled = true;
   }
   // The optimizer's step, unless one of its own gradients is inf or NaN. An optimizer whose step
   // takes found_inf decides on its device.
   void step(const Object& optimizer) {
+    if (!options_.enabled) return optimizer.invoke<void>("step");
     Progress& progress = progress_of(optimizer);
     if (progress.stepped) {
       fail("GradScaler: step was called for this optimizer already since the last update");
     }
-    if (!progress.unscaled) unscale(optimizer);
+    if (!progress.unscaled) unscale_(optimizer);
     if (optimizer.method_schema("step").find("found_inf") != std::string::npos) {
       optimizer.invoke<void>("step", found_inf_of(progress));
     } else if (!skips(progress)) {
@@ -124,8 +129,9 @@ class GradScaler {
   // After all steps: shrinks the scale when a gradient of any optimizer was not finite, grows it
   // after growth_interval good iterations.
   void update() {
+    if (!options_.enabled) return;
     if (iteration_.empty()) {
-      fail("GradScaler: update needs a step or unscale of an optimizer since the last one");
+      fail("GradScaler: update needs a step or unscale_ of an optimizer since the last one");
     }
     make_tensors({});
     Tensor found = zeros({}, float32, scale_.device());
@@ -146,12 +152,23 @@ class GradScaler {
       return p.optimizer.get() == optimizer.get() && skips(p);
     });
   }
+  // The scale of the next loss; 1 where it is not enabled. Waits for the device.
+  double get_scale() const { return options_.enabled ? state().scale : 1; }
   // Waits for the device.
   State state() const {
     if (!scale_.defined()) return first_;
     return {scale_.item<double>(), good_steps_.item<int64_t>()};
   }
+  // An Error where it is the state of no scaler.
   void load_state(State state) {
+    if (!(state.scale > 0 && state.scale <= 3.402823466e38)) {
+      fail(detail::joined({"GradScaler: scale is ", detail::number_text(state.scale),
+                           " in the state, expected a finite number above 0"}));
+    }
+    if (state.good_steps < 0) {
+      fail(detail::joined({"GradScaler: good_steps is ", std::to_string(state.good_steps),
+                           " in the state, expected 0 or more"}));
+    }
     first_ = state;
     if (!scale_.defined()) return;
     scale_.copy_(tensor(float(state.scale)));
