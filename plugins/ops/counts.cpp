@@ -1,4 +1,5 @@
-// Values counted and found: in bins, between boundaries, among equal ones. No op here has a gradient.
+// Values counted and found: in bins, between boundaries, among equal ones. No op here has a
+// gradient.
 #include "pack.h"
 
 #include <cmath>
@@ -186,6 +187,29 @@ std::tuple<Tensor, Tensor, Tensor> distinct(const char* op, const Tensor& x, opt
   return {values, dim ? inverse : prim::reshape(inverse, x.sizes()), runs.lengths};
 }
 
+// In sorted elements each value's place is found by halving steps; it is there where the element is
+// equal.
+Tensor is_in(const Tensor& given, const Tensor& among, bool invert) {
+  if (given.device() != among.device()) {
+    fail(std::string("isin: elements are on ") + given.device().name() + ", test_elements on " +
+         among.device().name() + "; expected one device");
+  }
+  const Dtype dtype = promote(given.dtype(), among.dtype());
+  const Tensor x = as_dtype(given, dtype);
+  const int64_t n = among.numel();
+  if (n == 0) return prim::fill(x.sizes(), invert, bool_, x.device());
+  const Tensor list = std::get<0>(prim::sort(prim::reshape(as_dtype(among, dtype), {n}), 0));
+  // NaN comes last, and no order is defined by it: it is searched as an infinity, and equals
+  // nothing.
+  const Tensor ordered = dtype.is_float()
+                             ? call(detail::op<"_nan_to_num">, list, INFINITY, INFINITY, -INFINITY)
+                             : list;
+  const Tensor flat = prim::reshape(x, {x.numel()});
+  const Tensor at = clamp_max(searched("isin", ordered, flat, false, false), n - 1);
+  const Tensor found = prim::gather(list, 0, at);
+  return prim::reshape(invert ? ne(flat, found) : eq(flat, found), x.sizes());
+}
+
 void bins() {
   op("bincount(Tensor x, Tensor? weights=None, int minlength=0) -> Tensor")
       .doc(
@@ -212,6 +236,16 @@ void bins() {
       .no_gradient()
       .keeps_halves()
       .meaning(searched_sorted);
+  op("isin(Tensor elements, Tensor test_elements, bool assume_unique=False, bool invert=False) -> "
+     "Tensor")
+      .doc(
+          "Whether each of elements is among test_elements, as bool; or is not (invert). NaN is "
+          "nowhere. assume_unique changes nothing.")
+      .no_gradient()
+      .keeps_halves()
+      .meaning([](Tensor elements, Tensor test_elements, bool, bool invert) {
+        return is_in(elements, test_elements, invert);
+      });
   op("bucketize(Tensor x, Tensor boundaries, bool out_int32=False, bool right=False) -> Tensor")
       .doc("searchsorted(boundaries, x, out_int32, right) for boundaries [n].")
       .no_gradient()

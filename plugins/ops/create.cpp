@@ -52,10 +52,13 @@ constinit ExpressionRef between{
     "_between(Tensor i, float start, float end, float step, int n) -> Tensor",
     "where(2 * i < n, start + step * i, end - step * (n - 1 - i))"};
 
-Tensor line(Operand start, Operand end, int64_t steps, Dtype dtype, Device device) {
-  if (steps < 0) fail("linspace: steps is " + std::to_string(steps) + ", at least 0 is needed");
+Tensor line(const char* op, const Operand& start, const Operand& end, int64_t steps, Dtype dtype,
+            Device device) {
+  if (steps < 0) {
+    fail(std::string(op) + ": steps is " + std::to_string(steps) + ", at least 0 is needed");
+  }
   if (!dtype) dtype = float32;
-  expect_countable("linspace", {&steps, 1}, float64);  // its steps are counted in float64
+  expect_countable(op, {&steps, 1}, float64);  // its steps are counted in float64
   double from = as_double(start), to = as_double(end);
   double step = steps > 1 ? (to - from) / double(steps - 1) : 0;
   // float64 counts the steps, as halves cannot.
@@ -63,6 +66,8 @@ Tensor line(Operand start, Operand end, int64_t steps, Dtype dtype, Device devic
   Tensor y = prim::elementwise(between, i, from, to, step, steps);
   return dtype == float64 ? y : prim::copy(y, dtype);
 }
+
+constinit ExpressionRef raised{"_raised(Tensor x, float base) -> Tensor", "base ** x"};
 
 constinit ExpressionRef same_place{
     "_same_place(Tensor(a!) y, Tensor row, Tensor column) -> Tensor(a!)", "row == column"};
@@ -179,7 +184,19 @@ void ranges_and_indices() {
       .doc(
           "steps values from start to end, both included. dtype None: float32; device None: the "
           "CPU.")
-      .meaning(line);
+      .meaning([](Operand start, Operand end, int64_t steps, Dtype dtype, Device device) {
+        return line("linspace", start, end, steps, dtype, device);
+      });
+  op("logspace(number start, number end, int steps, float base=10, dtype? dtype=None, "
+     "device? device=None) -> Tensor")
+      .doc(
+          "base to the powers linspace(start, end, steps), computed in float64. dtype None: "
+          "float32; device None: the CPU.")
+      .meaning(
+          [](Operand start, Operand end, int64_t steps, double base, Dtype dtype, Device device) {
+            const Tensor powers = line("logspace", start, end, steps, float64, device);
+            return as_dtype(prim::elementwise(raised, powers, base), dtype ? dtype : float32);
+          });
   op("eye(int n, int? m=None, dtype? dtype=None, device? device=None) -> Tensor")
       .doc(
           "n rows and m (None: n) columns with ones on the diagonal. dtype None: float32; device "
@@ -242,6 +259,7 @@ void create() {
   tensors_of_one_value();
   ranges_and_indices();
   tensors_like_others();
+  signal_windows();
 }
 
 }  // namespace tenon::ops_pack

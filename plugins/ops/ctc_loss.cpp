@@ -101,6 +101,21 @@ void expect_batch(const Tensor& log_probs, const Tensor& targets, const Tensor& 
   if (!fits) refuse(log_probs, targets, inputs, lengths);
 }
 
+void expect_lengths(const CtcCall& c) {
+  if (!may_look_at(c.lengths)) return;
+  NoGrad guard;
+  const std::vector<int64_t> inputs = c.input_lengths.to_vector<int64_t>(),
+                             targets = c.lengths.to_vector<int64_t>();
+  const int64_t most = c.log_probs.size(0), labels = c.targets.size(1);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i] < 0 || inputs[i] > most || targets[i] < 0 || targets[i] > labels) {
+      fail("ctc_loss: sample " + std::to_string(i) + " has input length " +
+           std::to_string(inputs[i]) + " and target length " + std::to_string(targets[i]) +
+           "; expected at most " + std::to_string(most) + " and " + std::to_string(labels));
+    }
+  }
+}
+
 CtcCall batch_of(const Tensor& log_probs, const Tensor& targets, const Tensor& inputs,
                  const Tensor& lengths) {
   expect_batch(log_probs, targets, inputs, lengths);
@@ -113,23 +128,12 @@ CtcCall batch_of(const Tensor& log_probs, const Tensor& targets, const Tensor& i
   c.targets = labels.dim() == 2 ? labels
               : n == 1          ? unsqueeze(labels, 0)
                                 : as_rows(labels, c.lengths);
+  expect_lengths(c);
+  // Lengths may lie on the CPU beside log_probs of another device.
+  const Device device = c.log_probs.device();
+  c.input_lengths = c.input_lengths.to(device);
+  c.lengths = c.lengths.to(device);
   return c;
-}
-
-// On the CPU, where looking waits for nothing.
-void expect_lengths(const CtcCall& c) {
-  if (!c.lengths.device().is_cpu()) return;
-  NoGrad guard;
-  const std::vector<int64_t> inputs = c.input_lengths.to_vector<int64_t>(),
-                             targets = c.lengths.to_vector<int64_t>();
-  const int64_t most = c.log_probs.size(0), labels = c.targets.size(1);
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    if (inputs[i] < 0 || inputs[i] > most || targets[i] < 0 || targets[i] > labels) {
-      fail("ctc_loss: sample " + std::to_string(i) + " has input length " +
-           std::to_string(inputs[i]) + " and target length " + std::to_string(targets[i]) +
-           "; expected at most " + std::to_string(most) + " and " + std::to_string(labels));
-    }
-  }
 }
 
 // x moved by one or two states, -inf in front.
@@ -144,12 +148,9 @@ Tensor from_before(const Tensor& x, int64_t by) {
 // -log p(targets | log_probs), [n].
 Tensor each_loss(const CtcCall& c, int64_t blank) {
   const int64_t time = c.log_probs.size(0), n = c.log_probs.size(1), labels = c.targets.size(1);
-  // Each step is calls of its own, and a gradient keeps what they made.
-  constexpr int64_t kMostSteps = 65536;
-  if (time > kMostSteps) {
-    fail("ctc_loss: log_probs has " + std::to_string(time) + " steps, at most " +
-         std::to_string(kMostSteps) + " are taken");
-  }
+  // Steps are alike in their sizes, so tensors that have nothing else take two.
+  const int64_t steps =
+      c.log_probs.device().value.type == TN_DEVICE_META ? std::min<int64_t>(time, 2) : time;
   const int64_t states = 2 * labels + 1;
   const Device device = c.log_probs.device();
   const Tensor s = prim::iota(states, 0, 1, int64, device);
@@ -166,7 +167,7 @@ Tensor each_loss(const CtcCall& c, int64_t blank) {
       prim::gather(c.log_probs, 2, prim::expand(unsqueeze(label, 0), {time, n, states}));
   const Tensor length = unsqueeze(c.input_lengths, 1);
   Tensor alpha = prim::elementwise(at_start, select(emitted, 0, 0), s, length);
-  for (int64_t t = 1; t < time; ++t) {
+  for (int64_t t = 1; t < steps; ++t) {
     const Tensor jump = prim::elementwise(skipped, from_before(alpha, 2), may);
     const Tensor next =
         prim::elementwise(next_state, alpha, from_before(alpha, 1), jump, select(emitted, 0, t));
@@ -205,7 +206,6 @@ void ctc() {
           fail("ctc_loss: blank is " + std::to_string(blank) + ", expected a class from 0 to " +
                std::to_string(c.log_probs.size(2) - 1));
         }
-        expect_lengths(c);
         Tensor loss = each_loss(c, blank);
         if (zero_infinity) loss = prim::elementwise(finite, loss);
         if (log_probs.dim() == 2 && kind == Reduction::none) return prim::reshape(loss, {});

@@ -139,6 +139,15 @@ void distances() {
           "[n * (n - 1) / 2].")
       .amp(Amp::float32)
       .meaning([](Tensor x, double p) { return distances_within(x, p); });
+  op("dist(Tensor x, Tensor y, float p=2) -> Tensor")
+      .doc("The p-norm of all elements of x - y, []. The two broadcast.")
+      .method()
+      .amp(Amp::float32)
+      .meaning([](Tensor x, Tensor y, double p) {
+        expect_floats("dist", x, y);
+        broadcast_of("dist", x, y);
+        return norm(sub(x, y), p);
+      });
   op("normalize(Tensor x, float p=2, int dim=1, float eps=1e-12) -> Tensor")
       .doc("x / max(|x|, eps), of the p-norm along dim.")
       .amp(Amp::float32)

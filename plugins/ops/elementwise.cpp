@@ -453,6 +453,8 @@ void elementwise() {
   trigonometry();
   error_functions();
   special();
+  special_scaled();
+  numeric();
   activations();
   bounds();
   comparisons();

@@ -122,9 +122,9 @@ void check_bags(const Tensor& weight, const Tensor& index, BagOptions* o) {
   o->padding_idx = (*o->padding_idx + count) % count;
 }
 
-// Of offsets whose values are at hand; elsewhere the device tells of them late.
+// Of offsets that may be looked at; elsewhere the device tells of them late.
 void check_offsets(const Tensor& offsets, int64_t n) {
-  if (!offsets.device().is_cpu()) return;
+  if (!may_look_at(offsets)) return;
   if (offsets.numel() == 0 && n > 0)
     fail("embedding_bag: offsets is empty, expected a bag for the " + std::to_string(n) +
          " of index");

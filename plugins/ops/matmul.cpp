@@ -123,10 +123,26 @@ Tensor batched(const char* op, const Tensor& a, const Tensor& b) {
   }
   return product(a, b);
 }
+// The sum over the batch is one product of matrices that lie side by side.
+Tensor summed_batch(const Tensor& a, const Tensor& b) {
+  expect_ranks("addbmm", a, 3, b, 3);
+  if (a.size(0) != b.size(0) || a.size(2) != b.size(1)) {
+    fail("addbmm: a is " + sizes_text(a.sizes()) + ", b is " + sizes_text(b.sizes()) +
+         "; expected [batch, m, k] and [batch, k, n]");
+  }
+  const int64_t inner = checked_mul("addbmm", a.size(0), a.size(2));
+  return prim::matmul(prim::reshape(prim::permute(a, {1, 0, 2}), {a.size(1), inner}),
+                      prim::reshape(b, {inner, b.size(2)}));
+}
 // Integers stay integers, and their factors are taken as elements of their dtype, as in PyTorch.
 Tensor weighted_ints(const char* op, const Tensor& x, const Tensor& y, double beta, double alpha) {
-  const Number of_x = number_for(op, "beta", beta, y.dtype());
-  const Number of_y = number_for(op, "alpha", alpha, y.dtype());
+  const Dtype dtype = promote(x.dtype(), y.dtype());
+  if (dtype == bool_) {  // a sum of bools is true where one of them is
+    const Tensor product = alpha != 0 ? y : zeros_like(y);
+    return beta != 0 ? logical_or(x, product) : product;
+  }
+  const Number of_x = number_for(op, "beta", beta, dtype.is_float() ? y.dtype() : dtype);
+  const Number of_y = number_for(op, "alpha", alpha, dtype.is_float() ? y.dtype() : dtype);
   if (int64_t(beta) == 0) return prim::elementwise(whole_times, y, of_y);
   return prim::elementwise(whole_weighted_plus, x, y, of_x, of_y);
 }
@@ -206,6 +222,31 @@ void sums_of_products() {
       .meaning([](Tensor x, Tensor a, Tensor b, double beta, double alpha) {
         return weighted("baddbmm", x, batched("baddbmm", a, b), beta, alpha);
       });
+  op("addmv(Tensor x, Tensor a, Tensor b, float beta=1, float alpha=1) -> Tensor")
+      .doc(
+          "beta * x + alpha * (a [m, k] times b [k]). x broadcasts, and is not read where beta is "
+          "0.")
+      .method()
+      .amp(Amp::lower)
+      .meaning([](Tensor x, Tensor a, Tensor b, double beta, double alpha) {
+        return weighted("addmv", x, product_of_ranks("addmv", a, 2, b, 1), beta, alpha);
+      });
+  op("addr(Tensor x, Tensor a, Tensor b, float beta=1, float alpha=1) -> Tensor")
+      .doc("beta * x + alpha * outer(a [m], b [n]). x broadcasts, and is not read where beta is 0.")
+      .method()
+      .meaning([](Tensor x, Tensor a, Tensor b, double beta, double alpha) {
+        expect_ranks("addr", a, 1, b, 1);
+        return weighted("addr", x, outer(a, b), beta, alpha);
+      });
+  op("addbmm(Tensor x, Tensor a, Tensor b, float beta=1, float alpha=1) -> Tensor")
+      .doc(
+          "beta * x + alpha * the sum over the batch of a [batch, m, k] times b [batch, k, n]. x "
+          "broadcasts, and is not read where beta is 0.")
+      .method()
+      .amp(Amp::lower)
+      .meaning([](Tensor x, Tensor a, Tensor b, double beta, double alpha) {
+        return weighted("addbmm", x, summed_batch(a, b), beta, alpha);
+      });
   op("einsum(str equation, Tensor[] xs) -> Tensor")
       .doc(
           "Sums of products by an equation, as \"bij,bjk->bik\": over letters that the result has "
@@ -271,6 +312,7 @@ void matmul() {
   sums_of_products();
   linear_maps();
   products();
+  matrices();
 }
 
 }  // namespace tenon::ops_pack

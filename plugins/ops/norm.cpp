@@ -130,8 +130,10 @@ Channels channels_of(const char* op, const Tensor& x, int64_t rank, const Tensor
 
 void expect_values(const char* op, const Tensor& x, int64_t n) {
   if (n > 1) return;
+  const bool of_batch = std::string_view(op) == "batch_norm" && x.size(0) == 1;
   fail(std::string(op) + ": x is " + sizes_text(x.sizes()) +
-       ": more than 1 value for each channel is needed to normalize by their variance");
+       ": more than 1 value for each channel is needed to normalize by their variance" +
+       (of_batch ? " (a DataLoader with drop_last leaves out a last batch of one item)" : ""));
 }
 
 Tensor by_running(const char* op, const Tensor& x, const Tensor& running_mean,
@@ -236,6 +238,11 @@ void softmaxes() {
         Tensor dx = prim::elementwise(softmax_dx, g, y, dot);
         return x.dtype() == dx.dtype() ? dx : prim::copy(dx, x.dtype());
       });
+  op("softmin(Tensor x, int dim=-1, dtype? dtype=None) -> Tensor")
+      .doc("softmax(-x, dim, dtype).")
+      .amp(Amp::float32)
+      .keeps_halves()
+      .meaning([](Tensor x, int64_t dim, Dtype dtype) { return softmax(neg(x), dim, dtype); });
   op("log_softmax(Tensor x, int dim=-1, dtype? dtype=None) -> Tensor")
       .doc("log(softmax(x, dim, dtype)), computed in one step.")
       .method()

@@ -13,16 +13,25 @@ void elementwise();
 // Of which elementwise() registers these.
 void activations();
 void special();
+void special_scaled();
+void numeric();
 void reduce();
-void running();  // of which reduce() registers these
+// Of which reduce() registers these.
+void running();
+void covariances();
 void statistics();
 void counts();
 void matmul();
-void products();  // of which matmul() registers these
+// Of which matmul() registers these.
+void products();
+void matrices();
 void shape();
 void rearrange();
 void pieces();
+void forms();
+void diagonals();
 void create();
+void signal_windows();  // of which create() registers these
 void index();
 void embedding();
 void table_rows();
@@ -48,7 +57,6 @@ void dropout_forms();  // of which random() registers these
 void optim();
 void optim_adaptive();  // of which optim() registers these
 void optim_norms();
-void amp();
 
 // Formulas of several families.
 inline constinit ExpressionRef plus{"_plus(Tensor x, Tensor y) -> Tensor", "x + y"};
@@ -83,10 +91,15 @@ void expect_countable(const char* op, std::span<const int64_t> sizes, Dtype dtyp
 // Arithmetic on numbers that a caller chose; refuses a result that 63 bits do not hold.
 int64_t checked_add(const char* op, int64_t a, int64_t b);
 int64_t checked_mul(const char* op, int64_t a, int64_t b);
+// special.cpp: the formula of a modified Bessel function of order 0 or 1, or, scaled, of that times
+// exp(-|x|): its power series below 20, and the asymptotic one above. DLMF 10.25.2 and 10.40.1.
+std::string bessel_formula(int order, bool scaled);
 // einsum.cpp
 Tensor einsum_of(string_view equation, Tensors xs);
-// As PyTorch: on the CPU, where looking waits for nothing, an element outside of 0 to 1 is an
-// error; on devices, where it would wait, p is not looked at.
+// Whether values of x may be looked at to refuse wrong ones. As PyTorch on the CPU, where that waits
+// for nothing; and not while a compiled function is recorded, which no replay would look at.
+bool may_look_at(const Tensor& x);
+// An element outside of 0 to 1 is an error, where p may be looked at.
 void expect_probabilities(const char* op, const char* what, const Tensor& p);
 void expect_probability(const char* op, double p);
 void expect_float(const char* op, const Tensor& x);
@@ -121,6 +134,8 @@ inline Sizes joined_sizes(std::initializer_list<Sizes> lists) {
   for (const Sizes& list : lists) all.insert(all.end(), list.begin(), list.end());
   return all;
 }
+// Of a list of pieces, each of which is a tensor of its own.
+inline constexpr int64_t kMostPieces = int64_t(1) << 24;
 // from, from + 1, ..: n numbers.
 inline Sizes counting(int64_t from, int64_t n) {
   Sizes list;

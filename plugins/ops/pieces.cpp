@@ -10,7 +10,6 @@ namespace {
 
 using OneList = std::tuple<std::vector<Tensor>>;  // one result, which is a list
 
-constexpr int64_t kMostPieces = int64_t(1) << 20;  // each is a tensor of its own
 constexpr int64_t kMostPlaces = int64_t(1) << 30;  // elements of a list of combinations
 
 void expect_pieces(const char* op, int64_t count) {

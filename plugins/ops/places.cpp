@@ -28,20 +28,23 @@ std::vector<int64_t> broadcast(const char* op, std::span<const int64_t> a,
   return sizes;
 }
 
-Tensor taken_along(const Tensor& x, const Tensor& given, optional<int64_t> dim) {
-  const Tensor indices = as_index("take_along_dim", "indices", given);
-  if (!dim) return prim::gather(prim::reshape(x, {-1}), 0, prim::reshape(indices, {-1}));
-  const int64_t d = wrap_dim("take_along_dim", *dim, x.dim());
-  Sizes from = broadcast("take_along_dim", x.sizes(), indices.sizes(), d), at = from;
-  if (x.dim() == 0) return gather(x, 0, indices);
-  at[size_t(d)] = indices.size(d);
-  return prim::gather(prim::expand(x, from), d, prim::expand(indices, at));
-}
-
 // Places in x as one dimension; a negative one counts from the end.
 Tensor flat_places(const char* op, const Tensor& x, const Tensor& index) {
   return prim::reshape(
       prim::elementwise(first_index, as_index(op, "index", index), x.numel(), x.numel()), {-1});
+}
+
+Tensor taken_along(const Tensor& x, const Tensor& given, optional<int64_t> dim) {
+  Tensor indices = as_index("take_along_dim", "indices", given);
+  if (!dim)
+    return prim::gather(prim::reshape(x, {-1}), 0, flat_places("take_along_dim", x, indices));
+  const int64_t d = wrap_dim("take_along_dim", *dim, x.dim());
+  Sizes from = broadcast("take_along_dim", x.sizes(), indices.sizes(), d), at = from;
+  const int64_t n = x.dim() == 0 ? 1 : x.size(d);
+  indices = prim::elementwise(first_index, indices, n, n);
+  if (x.dim() == 0) return gather(x, 0, indices);
+  at[size_t(d)] = indices.size(d);
+  return prim::gather(prim::expand(x, from), d, prim::expand(indices, at));
 }
 
 void expect_one_dtype(const char* op, const Tensor& x, const Tensor& source) {

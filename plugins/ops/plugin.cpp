@@ -12,6 +12,8 @@ TENON_PLUGIN(ops) {
   ops_pack::shape();
   ops_pack::rearrange();
   ops_pack::pieces();
+  ops_pack::forms();
+  ops_pack::diagonals();
   group("create");
   ops_pack::create();
   group("index");
@@ -47,5 +49,4 @@ TENON_PLUGIN(ops) {
   ops_pack::random();
   group("optim");
   ops_pack::optim();
-  ops_pack::amp();
 }

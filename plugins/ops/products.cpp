@@ -19,13 +19,13 @@ Sizes sizes_at(const Tensor& x, const Sizes& dims) {
   return sizes;
 }
 
-Tensor contracted(const Tensor& a, const Tensor& b, Ints dims_a, Ints dims_b) {
-  const Sizes da = distinct_dims("tensordot", dims_a, a.dim()),
-              db = distinct_dims("tensordot", dims_b, b.dim());
+Tensor contracted(const char* op, const Tensor& a, const Tensor& b, Ints dims_a, Ints dims_b) {
+  const Sizes da = distinct_dims(op, dims_a, a.dim()), db = distinct_dims(op, dims_b, b.dim());
   const bool no_dims = (a.dim() == 0 && !da.empty()) || (b.dim() == 0 && !db.empty());
   if (no_dims || da.size() != db.size() || sizes_at(a, da) != sizes_at(b, db)) {
-    fail("tensordot: dimensions " + sizes_text(da) + " of a " + sizes_text(a.sizes()) + " and " +
-         sizes_text(db) + " of b " + sizes_text(b.sizes()) + " differ, expected the same sizes");
+    fail(std::string(op) + ": dimensions " + sizes_text(da) + " of a " + sizes_text(a.sizes()) +
+         " and " + sizes_text(db) + " of b " + sizes_text(b.sizes()) +
+         " differ, expected the same sizes");
   }
   const Sizes free_a = others(a, da), free_b = others(b, db);
   const Sizes rows = sizes_at(a, free_a), columns = sizes_at(b, free_b);
@@ -89,7 +89,9 @@ void products() {
           "The default is PyTorch's dims=2.")
       .amp(Amp::lower)
       .keeps_halves()
-      .meaning(contracted);
+      .meaning([](Tensor a, Tensor b, Ints dims_a, Ints dims_b) {
+        return contracted("tensordot", a, b, dims_a, dims_b);
+      });
   op("kron(Tensor a, Tensor b) -> Tensor")
       .doc("The Kronecker product: each element of a times b, [a.size(d) * b.size(d), ..].")
       .amp(Amp::widest)
@@ -101,6 +103,22 @@ void products() {
           "broadcast.")
       .amp(Amp::widest)
       .meaning(cross_of);
+  op("inner(Tensor a, Tensor b) -> Tensor")
+      .doc(
+          "Sums of products over the last dimensions of a [.., n] and b [.., n]: [the other sizes "
+          "of "
+          "a.., of b..]. a * b where one has no dimensions.")
+      .method()
+      .amp(Amp::lower)
+      .keeps_halves()
+      .meaning([](Tensor a, Tensor b) {
+        if (a.dim() == 0 || b.dim() == 0) return mul(a, b);
+        return contracted("inner", a, b, int64_t(-1), int64_t(-1));
+      });
+  op("vecdot(Tensor x, Tensor y, int dim=-1) -> Tensor")
+      .doc("The sum of x * y along dim. The two broadcast.")
+      .amp(Amp::widest)
+      .meaning([](Tensor x, Tensor y, int64_t dim) { return sum(mul(x, y), {dim}); });
   op("trace(Tensor x) -> Tensor")
       .doc("The sum of the diagonal of x [n, m]; of integers and bool in int64.")
       .amp(Amp::float32)

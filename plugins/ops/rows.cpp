@@ -30,6 +30,11 @@ namespace {
 Tensor added(const Tensor& x, int64_t given_dim, const Tensor& index, const Tensor& source,
              const Operand& alpha = 1) {
   const int64_t dim = wrap_dim("index_add", given_dim, x.dim());
+  if (x.dim() == 0) {  // a line of one element
+    const Tensor line = added(prim::reshape(x, {1}), 0, prim::reshape(index, {-1}),
+                              prim::reshape(source, {-1}), alpha);
+    return prim::reshape(line, {});
+  }
   const Tensor at = index_along("index_add", x, dim, index, source);
   const bool is_one = alpha.value().kind == TN_KIND_INT && alpha.value().as.i == 1;
   return prim::scatter(x, dim, at, as_dtype(is_one ? source : mul(source, alpha), x.dtype()), true);

@@ -65,6 +65,7 @@ Tensor differences(const Tensor& given, int64_t n, int64_t dim, const Tensor& pr
   if (given.dim() == 0) fail("diff: x is [], expected 1 dimension at least");
   if (n < 0) fail("diff: n is " + std::to_string(n) + ", expected 0 or more");
   const int64_t d = wrap_dim("diff", dim, given.dim());
+  if (n == 0) return prim::copy(given);  // without what would stand before and behind it
   std::vector<Tensor> parts;
   if (prepend.defined()) parts.push_back(prepend);
   parts.push_back(given);
@@ -75,7 +76,29 @@ Tensor differences(const Tensor& given, int64_t n, int64_t dim, const Tensor& pr
     const Tensor later = prim::slice(y, d, 1, size), before = prim::slice(y, d, 0, size - 1);
     y = y.dtype() == bool_ ? ne(later, before) : sub(later, before);
   }
-  return y.is_same(given) ? prim::copy(y) : y;
+  return y.is_same(given) ? prim::copy(y) : y;  // it has no neighbours
+}
+
+// Areas under y along a dimension, between neighbours: by the widths x, or all of width dx.
+Tensor areas(const char* op, const Tensor& given, const Tensor& x, double dx, int64_t dim) {
+  if (given.dim() == 0) fail(std::string(op) + ": y is [], expected 1 dimension at least");
+  const Tensor y = as_float(given);
+  const int64_t d = wrap_dim(op, dim, y.dim()), n = y.size(d), pairs = std::max<int64_t>(n - 1, 0);
+  const Tensor heights = add(prim::slice(y, d, n - pairs, n), prim::slice(y, d, 0, pairs));
+  if (!x.defined()) return mul(heights, 0.5 * dx);
+  const bool line = x.dim() == 1;
+  if ((!line && x.dim() != y.dim()) || x.size(line ? 0 : d) != n) {
+    fail(std::string(op) + ": x is " + sizes_text(x.sizes()) + " for y of " +
+         sizes_text(y.sizes()) + ", expected [" + std::to_string(n) + "] or the sizes of y");
+  }
+  Tensor places = as_float(x);
+  if (line) {
+    Sizes sizes(size_t(y.dim()), 1);
+    sizes[size_t(d)] = n;
+    places = prim::reshape(places, sizes);
+  }
+  const Tensor widths = sub(prim::slice(places, d, n - pairs, n), prim::slice(places, d, 0, pairs));
+  return mul(mul(heights, widths), 0.5);
 }
 
 }  // namespace
@@ -106,6 +129,21 @@ void running() {
           "Differences of neighbours along dim, taken n times; prepend and append are joined to x "
           "before. Of bool: whether they differ.")
       .meaning(differences);
+  op("trapezoid(Tensor y, Tensor? x=None, float dx=1, int dim=-1) -> Tensor")
+      .doc(
+          "The integral of y along dim by the trapezoidal rule: at the places x, [n] or of the "
+          "sizes "
+          "of y, or dx apart.")
+      .amp(Amp::float32)
+      .meaning([](Tensor y, Tensor x, double dx, int64_t dim) {
+        return sum(areas("trapezoid", y, x, dx, dim), {dim});
+      });
+  op("cumulative_trapezoid(Tensor y, Tensor? x=None, float dx=1, int dim=-1) -> Tensor")
+      .doc("The integrals of trapezoid up to each place but the first.")
+      .amp(Amp::float32)
+      .meaning([](Tensor y, Tensor x, double dx, int64_t dim) {
+        return cumsum(areas("cumulative_trapezoid", y, x, dx, dim), dim);
+      });
 }
 
 }  // namespace tenon::ops_pack

@@ -166,8 +166,15 @@ void scatter_reductions() {
                   bool include_self) {
         const char* op = "index_reduce";
         const Fold fold = fold_of(op, reduce, false);
-        const Tensor at = index_along(op, x, wrap_dim(op, dim, x.dim()), index, source);
-        return scattered(op, fold, x, dim, at, source, include_self);
+        const int64_t d = wrap_dim(op, dim, x.dim());
+        // Without dimensions: a line of one element.
+        const bool line = x.dim() == 0;
+        const Tensor to = line ? prim::reshape(x, {1}) : x,
+                     places = line ? prim::reshape(index, {-1}) : index,
+                     from = line ? prim::reshape(source, {-1}) : source;
+        const Tensor at = index_along(op, to, d, places, from);
+        const Tensor y = scattered(op, fold, to, d, at, from, include_self);
+        return line ? prim::reshape(y, {}) : y;
       });
 }
 

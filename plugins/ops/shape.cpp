@@ -252,7 +252,6 @@ OneList split_evenly(const char* op, const Tensor& x, int64_t length, int64_t di
   if (size == 0) return pieces(x, int64_t(0), d);
   // Each piece is a tensor of its own, whatever memory x has: an expanded one may be as long as it
   // likes.
-  constexpr int64_t kMostPieces = int64_t(1) << 24;
   if ((size - 1) / length >= kMostPieces) {
     fail(std::string(op) + ": " + std::to_string((size - 1) / length + 1) + " pieces of " +
          std::to_string(length) + " along dimension " + std::to_string(d) + " of size " +

@@ -70,28 +70,6 @@ constinit ExpressionRef bessel_i1_dx{
     "_bessel_i1_dx(Tensor grad, Tensor x, Tensor y0, Tensor y1) -> Tensor",
     "grad * where(x == 0, 0.5, y0 - y1 / where(x == 0, 1, x))"};
 
-// The formula of a modified Bessel function of order 0 or 1: its power series below 20, and the
-// asymptotic one above. DLMF 10.25.2 and 10.40.1.
-std::string bessel_formula(int order) {
-  std::string series = "1", asymptotic = "1";
-  for (int k = 36; k > 0; --k)
-    series = "1 + t / " + std::to_string(k * (k + order)) + " * (" + series + ")";
-  for (int k = 32; k > 0; --k) {
-    const int odd = 2 * k - 1;
-    asymptotic = "1 + v * " + std::to_string(odd * odd - 4 * order * order) + " / " +
-                 std::to_string(8 * k) + " * (" + asymptotic + ")";
-  }
-  return "let a = abs(x); let t = 0.25 * a * a; let v = 1 / a; let e = exp(0.5 * a)\n"
-         "let below = " +
-         std::string(order == 1 ? "0.5 * a * " : "") + "(" + series +
-         ")\n"
-         "let above = e * (e / sqrt(2 * pi * a)) * (" +
-         asymptotic +
-         ")\n"
-         "let y = where(a < 20, below, where(isinf(a), inf, above))\n" +
-         (order == 1 ? "where(x < 0, -y, y)" : "y");
-}
-
 // formula(x, ..), computed in float64 and rounded to x's dtype.
 template <typename... Args>
 Tensor exactly(const ExpressionRef& formula, const Tensor& x, Args... args) {
@@ -163,8 +141,8 @@ void errors_and_bessels() {
       .vjp([](const Vjp& g, Tensor) {
         return prim::elementwise(inverse_erf_dx, g.grad(), g.output());
       });
-  op("_bessel_i0(Tensor x) -> Tensor", bessel_formula(0).c_str()).no_gradient();
-  op("_bessel_i1(Tensor x) -> Tensor", bessel_formula(1).c_str()).no_gradient();
+  op("_bessel_i0(Tensor x) -> Tensor", bessel_formula(0, false).c_str()).no_gradient();
+  op("_bessel_i1(Tensor x) -> Tensor", bessel_formula(1, false).c_str()).no_gradient();
   op("i0(Tensor x) -> Tensor")
       .doc("The modified Bessel function of the first kind, of order 0. Integers become float32.")
       .amp(Amp::float32)
@@ -250,6 +228,27 @@ void signs_and_steps() {
 }
 
 }  // namespace
+
+std::string bessel_formula(int order, bool scaled) {
+  std::string series = "1", asymptotic = "1";
+  for (int k = 36; k > 0; --k)
+    series = "1 + t / " + std::to_string(k * (k + order)) + " * (" + series + ")";
+  for (int k = 32; k > 0; --k) {
+    const int odd = 2 * k - 1;
+    asymptotic = "1 + v * " + std::to_string(odd * odd - 4 * order * order) + " / " +
+                 std::to_string(8 * k) + " * (" + asymptotic + ")";
+  }
+  const std::string below = std::string(order == 1 ? "0.5 * a * " : "") + "(" + series + ")";
+  const std::string above = "(" + asymptotic + ")";
+  const std::string parts =
+      scaled ? "let below = exp(-a) * (" + below + ")\nlet above = " + above +
+                   " / sqrt(2 * pi * a)\nlet y = where(a < 20, below, where(isinf(a), 0, above))\n"
+             : "let e = exp(0.5 * a)\nlet below = " + below +
+                   "\nlet above = e * (e / sqrt(2 * pi * a)) * " + above +
+                   "\nlet y = where(a < 20, below, where(isinf(a), inf, above))\n";
+  return "let a = abs(x); let t = 0.25 * a * a; let v = 1 / a\n" + parts +
+         (order == 1 ? "where(x < 0, -y, y)" : "y");
+}
 
 void special() {
   gammas();

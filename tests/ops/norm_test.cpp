@@ -173,7 +173,8 @@ TEST(Norm, Errors) {
       [&] {
         tn::batch_norm(tn::zeros({1, 4}), {.training = true});
       },
-      "batch_norm: x is [1, 4]: more than 1 value for each channel is needed");
+      "batch_norm: x is [1, 4]: more than 1 value for each channel is needed to normalize by their "
+      "variance (a DataLoader with drop_last leaves out a last batch of one item)");
   expect_error([&] { tn::batch_norm(tn::zeros({4})); },
                "batch_norm: x is [4], expected at least 2 dimensions, [n, channels, ..]");
   expect_error([&] { tn::instance_norm(tn::zeros({2, 4, 1})); }, "more than 1 value");

@@ -351,7 +351,8 @@ TEST(OpRows, EveryDifferentiableOpHasOne) {
       // special_test
       "heaviside", "heaviside_",
       // random
-      "uniform_", "normal_", "bernoulli_", "fill_",
+      "uniform_", "normal_", "bernoulli_", "fill_", "exponential_", "geometric_", "cauchy_",
+      "log_normal_",
       // dropout_test
       "native_dropout", "feature_dropout", "alpha_dropout", "feature_alpha_dropout", "rrelu",
       "gumbel_softmax"};

@@ -24,6 +24,19 @@ inline namespace TENON_HIDDEN v0 {
 inline Tensor empty(Ints sizes, Dtype dtype = float32, Device device = {}) { return Tensor::empty(sizes, dtype, device); }
 // 0, 1, .. end - 1.
 inline Tensor arange(Number end) { return arange(0, end); }
+template <std::same_as<Dtype> D>
+Tensor arange(Number end, D dtype, Device device = {}) { return arange(0, end, 1, dtype, device); }
+template <std::same_as<Dtype> D>
+Tensor arange(Number start, Number end, D dtype, Device device = {}) { return arange(start, end, 1, dtype, device); }
+// Normal numbers of this mean and standard deviation; where these are tensors, one for each of their elements.
+inline Tensor normal(double mean, double deviation, Ints sizes, Dtype dtype = {}, Device device = {}) {
+  if (!(deviation >= 0)) fail(detail::joined({"normal: std is ", std::to_string(deviation), ", expected at least 0"}));
+  return add(mul(randn(sizes, dtype, device), deviation), mean);
+}
+inline Tensor normal(const Tensor& mean, const Tensor& std) {
+  const Tensor sum = add(mean, std);
+  return add(mul(randn(sum.sizes(), sum.dtype(), sum.device()), std), mean);
+}
 // 0 to high - 1. (Of three arguments the last has the type Dtype: braces are the sizes of the other randint.)
 inline Tensor randint(Int high, Ints sizes) { return randint(0, high, sizes); }
 template <std::same_as<Dtype> D>
@@ -92,7 +105,13 @@ inline bool equal(const Tensor& x, const Tensor& y) { return x.sizes() == y.size
 // src a number, in every place.
 inline Tensor scatter(const Tensor& x, Int dim, const Tensor& index, Number value) { return x.scatter(dim, index, value); }
 
-// Methods of Tensor that are more than a call of their op.
+// PyTorch's other names of ops.
+inline Tensor clip(const Tensor& x, Operand min, Operand max = none) { return clamp(x, min, max); }
+inline Tensor concat(const Tensors& xs, Int dim = 0) { return cat(xs, dim); }
+inline Tensor logsigmoid(const Tensor& x) { return log_sigmoid(x); }
+
+inline Tensor Tensor::clip(Operand min, Operand max) const { return tenon::clamp(*this, min, max); }
+inline std::vector<Tensor> Tensor::unbind(Int dim) const { return tenon::unbind(*this, dim); }
 inline Tensor Tensor::contiguous() const { return is_contiguous() ? *this : tenon::contiguous(*this); }
 inline Tensor Tensor::contiguous(const char* memory_format) const { return tenon::contiguous(*this, memory_format); }
 inline Tensor Tensor::max() const { return tenon::max(*this); }

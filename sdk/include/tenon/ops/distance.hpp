@@ -31,6 +31,8 @@ inline Tensor cdist(const Tensor& x1, const Tensor& x2, Float p = 2.0, const cha
 // The p-norm of the difference of each row of x [n, size] and each one behind it, [n * (n - 1) /
 // 2].
 inline Tensor pdist(const Tensor& x, Float p = 2.0) { return detail::call<Tensor>(detail::op<"pdist">, x, p); }
+// The p-norm of all elements of x - y, []. The two broadcast.
+inline Tensor dist(const Tensor& x, const Tensor& y, Float p = 2.0) { return detail::call<Tensor>(detail::op<"dist">, x, y, p); }
 // x / max(|x|, eps), of the p-norm along dim.
 struct NormalizeOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();

@@ -200,6 +200,47 @@ inline Tensor copysign(Operand x, Operand y) { return detail::call<Tensor>(detai
 inline Tensor copysign_(const Tensor& x, Operand y) { return detail::call<Tensor>(detail::op<"copysign_">, x, y); }
 // The next number of the dtype after x in the direction of y.
 inline Tensor nextafter(const Tensor& x, const Tensor& y) { return detail::call<Tensor>(detail::op<"nextafter">, x, y); }
+// exp(x * x) * erfc(x), which does not vanish for large x. Integers become float32.
+inline Tensor erfcx(const Tensor& x) { return detail::call<Tensor>(detail::op<"erfcx">, x); }
+// The share of the standard normal distribution below x: (1 + erf(x / sqrt(2))) / 2. Integers
+// become float32.
+inline Tensor ndtr(const Tensor& x) { return detail::call<Tensor>(detail::op<"ndtr">, x); }
+// log(ndtr(x)), which is exact for very negative x too. Integers become float32.
+inline Tensor log_ndtr(const Tensor& x) { return detail::call<Tensor>(detail::op<"log_ndtr">, x); }
+// The inverse of ndtr; NaN outside of 0 to 1. Integers become float32.
+inline Tensor ndtri(const Tensor& x) { return detail::call<Tensor>(detail::op<"ndtri">, x); }
+// -x * log(x), what x adds to an entropy; 0 at 0, and -inf below.
+inline Tensor entr(const Tensor& x) { return detail::call<Tensor>(detail::op<"entr">, x); }
+// x * log1p(y); 0 where x is 0, whatever y is but NaN.
+inline Tensor xlog1py(Operand x, Operand y) { return detail::call<Tensor>(detail::op<"xlog1py">, x, y); }
+// exp(-|x|) * i0(x). Integers become float32.
+inline Tensor i0e(const Tensor& x) { return detail::call<Tensor>(detail::op<"i0e">, x); }
+// exp(-|x|) * i1(x). Integers become float32.
+inline Tensor i1e(const Tensor& x) { return detail::call<Tensor>(detail::op<"i1e">, x); }
+// The greater of x and y; where one is NaN, the other. Equal ones share the gradient.
+inline Tensor fmax(Operand x, Operand y) { return detail::call<Tensor>(detail::op<"fmax">, x, y); }
+// The smaller of x and y; where one is NaN, the other. Equal ones share the gradient.
+inline Tensor fmin(Operand x, Operand y) { return detail::call<Tensor>(detail::op<"fmin">, x, y); }
+// x degrees in radians. Integers become float32.
+inline Tensor deg2rad(const Tensor& x) { return detail::call<Tensor>(detail::op<"deg2rad">, x); }
+inline Tensor deg2rad_(const Tensor& x) { return detail::call<Tensor>(detail::op<"deg2rad_">, x); }
+// x radians in degrees. Integers become float32.
+inline Tensor rad2deg(const Tensor& x) { return detail::call<Tensor>(detail::op<"rad2deg">, x); }
+inline Tensor rad2deg_(const Tensor& x) { return detail::call<Tensor>(detail::op<"rad2deg_">, x); }
+// Whether x is negative, as bool; of -0 too. Of NaN false, whatever its sign.
+inline Tensor signbit(const Tensor& x) { return detail::call<Tensor>(detail::op<"signbit">, x); }
+// Whether x is the positive infinity, as bool.
+inline Tensor isposinf(const Tensor& x) { return detail::call<Tensor>(detail::op<"isposinf">, x); }
+// Whether x is the negative infinity, as bool.
+inline Tensor isneginf(const Tensor& x) { return detail::call<Tensor>(detail::op<"isneginf">, x); }
+// x to the power y, in float64.
+inline Tensor float_power(Operand x, Operand y) { return detail::call<Tensor>(detail::op<"float_power">, x, y); }
+// log2(2 ** x + 2 ** y), computed so that no power overflows.
+inline Tensor logaddexp2(Operand x, Operand y) { return detail::call<Tensor>(detail::op<"logaddexp2">, x, y); }
+// The greatest common divisor of integers; with 0 the other's absolute value.
+inline Tensor gcd(const Tensor& x, const Tensor& y) { return detail::call<Tensor>(detail::op<"gcd">, x, y); }
+// The least common multiple of integers, of at least 0; 0 where one is 0.
+inline Tensor lcm(const Tensor& x, const Tensor& y) { return detail::call<Tensor>(detail::op<"lcm">, x, y); }
 // 1 / (1 + exp(-x)).
 inline Tensor sigmoid(const Tensor& x) { return detail::call<Tensor>(detail::op<"sigmoid">, x); }
 inline Tensor sigmoid_(const Tensor& x) { return detail::call<Tensor>(detail::op<"sigmoid_">, x); }

@@ -32,6 +32,13 @@ inline Tensor addmm(const Tensor& x, const Tensor& a, const Tensor& b, Float bet
 // beta * x + alpha * (a [batch, m, k] times b [batch, k, n]). x broadcasts, and is not read where
 // beta is 0.
 inline Tensor baddbmm(const Tensor& x, const Tensor& a, const Tensor& b, Float beta = 1.0, Float alpha = 1.0) { return detail::call<Tensor>(detail::op<"baddbmm">, x, a, b, beta, alpha); }
+// beta * x + alpha * (a [m, k] times b [k]). x broadcasts, and is not read where beta is 0.
+inline Tensor addmv(const Tensor& x, const Tensor& a, const Tensor& b, Float beta = 1.0, Float alpha = 1.0) { return detail::call<Tensor>(detail::op<"addmv">, x, a, b, beta, alpha); }
+// beta * x + alpha * outer(a [m], b [n]). x broadcasts, and is not read where beta is 0.
+inline Tensor addr(const Tensor& x, const Tensor& a, const Tensor& b, Float beta = 1.0, Float alpha = 1.0) { return detail::call<Tensor>(detail::op<"addr">, x, a, b, beta, alpha); }
+// beta * x + alpha * the sum over the batch of a [batch, m, k] times b [batch, k, n]. x broadcasts,
+// and is not read where beta is 0.
+inline Tensor addbmm(const Tensor& x, const Tensor& a, const Tensor& b, Float beta = 1.0, Float alpha = 1.0) { return detail::call<Tensor>(detail::op<"addbmm">, x, a, b, beta, alpha); }
 // Sums of products by an equation, as "bij,bjk->bik": over letters that the result has not, along
 // diagonals of letters that an operand has twice. "..." broadcasts.
 inline Tensor einsum(const char* equation, const Tensors& xs) { return detail::call<Tensor>(detail::op<"einsum">, equation, xs); }
@@ -48,8 +55,27 @@ inline Tensor tensordot(const Tensor& a, const Tensor& b, Ints dims_a = {-2, -1}
 inline Tensor kron(const Tensor& a, const Tensor& b) { return detail::call<Tensor>(detail::op<"kron">, a, b); }
 // The vector product along dim, whose size is 3; None: the first of size 3. The others broadcast.
 inline Tensor cross(const Tensor& a, const Tensor& b, std::optional<Int> dim = {}) { return detail::call<Tensor>(detail::op<"cross">, a, b, dim); }
+// Sums of products over the last dimensions of a [.., n] and b [.., n]: [the other sizes of a.., of
+// b..]. a * b where one has no dimensions.
+inline Tensor inner(const Tensor& a, const Tensor& b) { return detail::call<Tensor>(detail::op<"inner">, a, b); }
+// The sum of x * y along dim. The two broadcast.
+inline Tensor vecdot(const Tensor& x, const Tensor& y, Int dim = -1) { return detail::call<Tensor>(detail::op<"vecdot">, x, y, dim); }
 // The sum of the diagonal of x [n, m]; of integers and bool in int64.
 inline Tensor trace(const Tensor& x) { return detail::call<Tensor>(detail::op<"trace">, x); }
+// Norms of the matrices of the two dims: Frobenius' for None, the greatest sum of absolute values
+// of a column (1) or a row (inf), or the least (-1, -inf).
+struct MatrixNormOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  std::optional<Float> p = {};
+  KeptInts dims = {-2, -1};
+  bool keepdim = false;
+};
+inline Tensor matrix_norm(const Tensor& x, const MatrixNormOptions& options = {}) { return detail::call<Tensor>(detail::op<"matrix_norm">, x, options.p, options.dims, options.keepdim); }
+// The product of all matrices xs, in the order of the fewest multiplications. The first and the
+// last may be vectors.
+inline Tensor multi_dot(const Tensors& xs) { return detail::call<Tensor>(detail::op<"multi_dot">, xs); }
+// The product of n times the square matrices x [.., m, m]; the identity for 0.
+inline Tensor matrix_power(const Tensor& x, Int n) { return detail::call<Tensor>(detail::op<"matrix_power">, x, n); }
 
 }  // namespace v0
 }  // namespace tenon

@@ -123,6 +123,19 @@ inline Tensor TensorMethods::erf() const { return detail::call<Tensor>(detail::o
 inline Tensor TensorMethods::erf_() const { return detail::call<Tensor>(detail::op<"erf_">, self()); }
 inline Tensor TensorMethods::erfc() const { return detail::call<Tensor>(detail::op<"erfc">, self()); }
 inline Tensor TensorMethods::erfc_() const { return detail::call<Tensor>(detail::op<"erfc_">, self()); }
+inline Tensor TensorMethods::fmax(Operand y) const { return detail::call<Tensor>(detail::op<"fmax">, self(), y); }
+inline Tensor TensorMethods::fmin(Operand y) const { return detail::call<Tensor>(detail::op<"fmin">, self(), y); }
+inline Tensor TensorMethods::deg2rad() const { return detail::call<Tensor>(detail::op<"deg2rad">, self()); }
+inline Tensor TensorMethods::deg2rad_() const { return detail::call<Tensor>(detail::op<"deg2rad_">, self()); }
+inline Tensor TensorMethods::rad2deg() const { return detail::call<Tensor>(detail::op<"rad2deg">, self()); }
+inline Tensor TensorMethods::rad2deg_() const { return detail::call<Tensor>(detail::op<"rad2deg_">, self()); }
+inline Tensor TensorMethods::signbit() const { return detail::call<Tensor>(detail::op<"signbit">, self()); }
+inline Tensor TensorMethods::isposinf() const { return detail::call<Tensor>(detail::op<"isposinf">, self()); }
+inline Tensor TensorMethods::isneginf() const { return detail::call<Tensor>(detail::op<"isneginf">, self()); }
+inline Tensor TensorMethods::float_power(Operand y) const { return detail::call<Tensor>(detail::op<"float_power">, self(), y); }
+inline Tensor TensorMethods::logaddexp2(Operand y) const { return detail::call<Tensor>(detail::op<"logaddexp2">, self(), y); }
+inline Tensor TensorMethods::gcd(const Tensor& y) const { return detail::call<Tensor>(detail::op<"gcd">, self(), y); }
+inline Tensor TensorMethods::lcm(const Tensor& y) const { return detail::call<Tensor>(detail::op<"lcm">, self(), y); }
 inline Tensor TensorMethods::sigmoid() const { return detail::call<Tensor>(detail::op<"sigmoid">, self()); }
 inline Tensor TensorMethods::sigmoid_() const { return detail::call<Tensor>(detail::op<"sigmoid_">, self()); }
 inline Tensor TensorMethods::relu() const { return detail::call<Tensor>(detail::op<"relu">, self()); }
@@ -197,6 +210,7 @@ inline Tensor TensorMethods::cumprod(Int dim, Dtype dtype) const { return detail
 inline std::tuple<Tensor, Tensor> TensorMethods::sort(Int dim, bool descending) const { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"sort">, self(), dim, descending); }
 inline Tensor TensorMethods::argsort(Int dim, bool descending) const { return detail::call<Tensor>(detail::op<"argsort">, self(), dim, descending); }
 inline std::tuple<Tensor, Tensor> TensorMethods::topk(Int k, Int dim, bool largest, bool sorted) const { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"topk">, self(), k, dim, largest, sorted); }
+inline Tensor TensorMethods::corrcoef() const { return detail::call<Tensor>(detail::op<"corrcoef">, self()); }
 inline Tensor TensorMethods::matmul(const Tensor& b) const { return detail::call<Tensor>(detail::op<"matmul">, self(), b); }
 inline Tensor TensorMethods::mm(const Tensor& b) const { return detail::call<Tensor>(detail::op<"mm">, self(), b); }
 inline Tensor TensorMethods::bmm(const Tensor& b) const { return detail::call<Tensor>(detail::op<"bmm">, self(), b); }
@@ -205,6 +219,11 @@ inline Tensor TensorMethods::dot(const Tensor& b) const { return detail::call<Te
 inline Tensor TensorMethods::outer(const Tensor& b) const { return detail::call<Tensor>(detail::op<"outer">, self(), b); }
 inline Tensor TensorMethods::addmm(const Tensor& a, const Tensor& b, Float beta, Float alpha) const { return detail::call<Tensor>(detail::op<"addmm">, self(), a, b, beta, alpha); }
 inline Tensor TensorMethods::baddbmm(const Tensor& a, const Tensor& b, Float beta, Float alpha) const { return detail::call<Tensor>(detail::op<"baddbmm">, self(), a, b, beta, alpha); }
+inline Tensor TensorMethods::addmv(const Tensor& a, const Tensor& b, Float beta, Float alpha) const { return detail::call<Tensor>(detail::op<"addmv">, self(), a, b, beta, alpha); }
+inline Tensor TensorMethods::addr(const Tensor& a, const Tensor& b, Float beta, Float alpha) const { return detail::call<Tensor>(detail::op<"addr">, self(), a, b, beta, alpha); }
+inline Tensor TensorMethods::addbmm(const Tensor& a, const Tensor& b, Float beta, Float alpha) const { return detail::call<Tensor>(detail::op<"addbmm">, self(), a, b, beta, alpha); }
+inline Tensor TensorMethods::inner(const Tensor& b) const { return detail::call<Tensor>(detail::op<"inner">, self(), b); }
+inline Tensor TensorMethods::matrix_power(Int n) const { return detail::call<Tensor>(detail::op<"matrix_power">, self(), n); }
 inline Tensor TensorMethods::reshape(Ints sizes) const { return detail::call<Tensor>(detail::op<"reshape">, self(), sizes); }
 inline Tensor TensorMethods::permute(Ints dims) const { return detail::call<Tensor>(detail::op<"permute">, self(), dims); }
 inline Tensor TensorMethods::slice(Int dim, Int start, Int end, Int step) const { return detail::call<Tensor>(detail::op<"slice">, self(), dim, start, end, step); }
@@ -232,6 +251,18 @@ inline Tensor TensorMethods::repeat(Ints sizes) const { return detail::call<Tens
 inline Tensor TensorMethods::triu(Int diagonal) const { return detail::call<Tensor>(detail::op<"triu">, self(), diagonal); }
 inline Tensor TensorMethods::tril(Int diagonal) const { return detail::call<Tensor>(detail::op<"tril">, self(), diagonal); }
 inline Tensor TensorMethods::clone() const { return detail::call<Tensor>(detail::op<"clone">, self()); }
+inline Tensor TensorMethods::view_as(const Tensor& other) const { return detail::call<Tensor>(detail::op<"view_as">, self(), other); }
+inline Tensor TensorMethods::reshape_as(const Tensor& other) const { return detail::call<Tensor>(detail::op<"reshape_as">, self(), other); }
+inline Tensor TensorMethods::expand_as(const Tensor& other) const { return detail::call<Tensor>(detail::op<"expand_as">, self(), other); }
+inline Tensor TensorMethods::tile(Ints dims) const { return detail::call<Tensor>(detail::op<"tile">, self(), dims); }
+inline Tensor TensorMethods::fliplr() const { return detail::call<Tensor>(detail::op<"fliplr">, self()); }
+inline Tensor TensorMethods::flipud() const { return detail::call<Tensor>(detail::op<"flipud">, self()); }
+inline Tensor TensorMethods::diag(Int diagonal) const { return detail::call<Tensor>(detail::op<"diag">, self(), diagonal); }
+inline Tensor TensorMethods::diag_embed(Int offset, Int dim1, Int dim2) const { return detail::call<Tensor>(detail::op<"diag_embed">, self(), offset, dim1, dim2); }
+inline Tensor TensorMethods::diagflat(Int offset) const { return detail::call<Tensor>(detail::op<"diagflat">, self(), offset); }
+inline Tensor TensorMethods::diagonal_scatter(const Tensor& src, Int offset, Int dim1, Int dim2) const { return detail::call<Tensor>(detail::op<"diagonal_scatter">, self(), src, offset, dim1, dim2); }
+inline Tensor TensorMethods::select_scatter(const Tensor& src, Int dim, Int index) const { return detail::call<Tensor>(detail::op<"select_scatter">, self(), src, dim, index); }
+inline Tensor TensorMethods::slice_scatter(const Tensor& src, Int dim, Int start, Int end, Int step) const { return detail::call<Tensor>(detail::op<"slice_scatter">, self(), src, dim, start, end, step); }
 inline Tensor TensorMethods::gather(Int dim, const Tensor& index) const { return detail::call<Tensor>(detail::op<"gather">, self(), dim, index); }
 inline Tensor TensorMethods::scatter(Int dim, const Tensor& index, const Tensor& src, bool add) const { return detail::call<Tensor>(detail::op<"scatter">, self(), dim, index, src, add); }
 inline Tensor TensorMethods::scatter_add(Int dim, const Tensor& index, const Tensor& src) const { return detail::call<Tensor>(detail::op<"scatter_add">, self(), dim, index, src); }
@@ -244,11 +275,16 @@ inline Tensor TensorMethods::index_add(Int dim, const Tensor& index, const Tenso
 inline Tensor TensorMethods::index_add(Int dim, const Tensor& index, const Tensor& source, Number alpha) const { return detail::call<Tensor>(detail::op<"index_add">, self(), dim, index, source, alpha); }
 inline Tensor TensorMethods::softmax(Int dim, Dtype dtype) const { return detail::call<Tensor>(detail::op<"softmax">, self(), dim, dtype); }
 inline Tensor TensorMethods::log_softmax(Int dim, Dtype dtype) const { return detail::call<Tensor>(detail::op<"log_softmax">, self(), dim, dtype); }
+inline Tensor TensorMethods::dist(const Tensor& y, Float p) const { return detail::call<Tensor>(detail::op<"dist">, self(), y, p); }
 inline Tensor TensorMethods::multinomial(Int num_samples, bool replacement) const { return detail::call<Tensor>(detail::op<"multinomial">, self(), num_samples, replacement); }
 inline Tensor TensorMethods::uniform_(Float from, Float to) const { return detail::call<Tensor>(detail::op<"uniform_">, self(), from, to); }
 inline Tensor TensorMethods::normal_(Float mean, Float std) const { return detail::call<Tensor>(detail::op<"normal_">, self(), mean, std); }
 inline Tensor TensorMethods::bernoulli_(Float p) const { return detail::call<Tensor>(detail::op<"bernoulli_">, self(), p); }
 inline Tensor TensorMethods::bernoulli() const { return detail::call<Tensor>(detail::op<"bernoulli">, self()); }
+inline Tensor TensorMethods::exponential_(Float lambd) const { return detail::call<Tensor>(detail::op<"exponential_">, self(), lambd); }
+inline Tensor TensorMethods::geometric_(Float p) const { return detail::call<Tensor>(detail::op<"geometric_">, self(), p); }
+inline Tensor TensorMethods::cauchy_(Float median, Float sigma) const { return detail::call<Tensor>(detail::op<"cauchy_">, self(), median, sigma); }
+inline Tensor TensorMethods::log_normal_(Float mean, Float std) const { return detail::call<Tensor>(detail::op<"log_normal_">, self(), mean, std); }
 
 }  // namespace detail
 

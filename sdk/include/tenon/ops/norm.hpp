@@ -16,6 +16,8 @@ inline namespace TENON_HIDDEN v0 {
 // exp(x) / sum(exp(x)) along dim, computed so that no exponential overflows; with a dtype: of x as
 // that dtype.
 inline Tensor softmax(const Tensor& x, Int dim = -1, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"softmax">, x, dim, dtype); }
+// softmax(-x, dim, dtype).
+inline Tensor softmin(const Tensor& x, Int dim = -1, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"softmin">, x, dim, dtype); }
 // log(softmax(x, dim, dtype)), computed in one step.
 inline Tensor log_softmax(const Tensor& x, Int dim = -1, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"log_softmax">, x, dim, dtype); }
 // x / sqrt(mean(x * x) + eps) over the last dimension, times weight. Zhang & Sennrich,

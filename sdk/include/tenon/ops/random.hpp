@@ -43,6 +43,14 @@ inline Tensor normal_(const Tensor& x, Float mean = 0.0, Float std = 1.0) { retu
 inline Tensor bernoulli_(const Tensor& x, Float p = 0.5) { return detail::call<Tensor>(detail::op<"bernoulli_">, x, p); }
 // 1 with the probability that p says element by element, else 0.
 inline Tensor bernoulli(const Tensor& p) { return detail::call<Tensor>(detail::op<"bernoulli">, p); }
+// Writes exponentially distributed numbers of rate lambd, whose mean is 1 / lambd, to x.
+inline Tensor exponential_(const Tensor& x, Float lambd = 1.0) { return detail::call<Tensor>(detail::op<"exponential_">, x, lambd); }
+// Writes how many trials it takes, 1 at least, to succeed with probability p each, to x.
+inline Tensor geometric_(const Tensor& x, Float p) { return detail::call<Tensor>(detail::op<"geometric_">, x, p); }
+// Writes numbers of the Cauchy distribution with this median and half width to x.
+inline Tensor cauchy_(const Tensor& x, Float median = 0.0, Float sigma = 1.0) { return detail::call<Tensor>(detail::op<"cauchy_">, x, median, sigma); }
+// Writes numbers to x whose logarithms are normal with this mean and standard deviation.
+inline Tensor log_normal_(const Tensor& x, Float mean = 1.0, Float std = 2.0) { return detail::call<Tensor>(detail::op<"log_normal_">, x, mean, std); }
 // Zero with probability p, the others times 1 / (1 - p); x itself when not training. Srivastava et
 // al., 2014.
 inline Tensor dropout(const Tensor& x, Float p = 0.5, bool training = true) { return detail::call<Tensor>(detail::op<"dropout">, x, p, training); }

@@ -97,6 +97,31 @@ struct DiffOptions {
   Tensor append = {};
 };
 inline Tensor diff(const Tensor& x, const DiffOptions& options = {}) { return detail::call<Tensor>(detail::op<"diff">, x, options.n, options.dim, options.prepend, options.append); }
+// The integral of y along dim by the trapezoidal rule: at the places x, [n] or of the sizes of y,
+// or dx apart.
+struct TrapezoidOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float dx = 1.0;
+  Int dim = -1;
+};
+inline Tensor trapezoid(const Tensor& y, const Tensor& x = {}, const TrapezoidOptions& options = {}) { return detail::call<Tensor>(detail::op<"trapezoid">, y, x, options.dx, options.dim); }
+inline Tensor trapezoid(const Tensor& y, const TrapezoidOptions& options) { return detail::call<Tensor>(detail::op<"trapezoid">, y, Tensor(), options.dx, options.dim); }
+// The integrals of trapezoid up to each place but the first.
+using CumulativeTrapezoidOptions = TrapezoidOptions;
+inline Tensor cumulative_trapezoid(const Tensor& y, const Tensor& x = {}, const CumulativeTrapezoidOptions& options = {}) { return detail::call<Tensor>(detail::op<"cumulative_trapezoid">, y, x, options.dx, options.dim); }
+inline Tensor cumulative_trapezoid(const Tensor& y, const CumulativeTrapezoidOptions& options) { return detail::call<Tensor>(detail::op<"cumulative_trapezoid">, y, Tensor(), options.dx, options.dim); }
+// The covariances [n, n] of the rows of x [n, observations], or [] of a single row or of x
+// [observations]. fweights says how often each observation counts, aweights with what weight.
+// Divided by the number of observations minus correction.
+struct CovOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Int correction = 1;
+  Tensor fweights = {};
+  Tensor aweights = {};
+};
+inline Tensor cov(const Tensor& x, const CovOptions& options = {}) { return detail::call<Tensor>(detail::op<"cov">, x, options.correction, options.fweights, options.aweights); }
+// cov(x), divided by the standard deviations of both variables.
+inline Tensor corrcoef(const Tensor& x) { return detail::call<Tensor>(detail::op<"corrcoef">, x); }
 // The value in the middle along dim, of two the lower, and its index (int64); of all elements, with
 // a flat index, where dim is None. NaN where there is one. The gradient goes to the element at the
 // index.
@@ -155,6 +180,9 @@ struct SearchsortedOptions {
   Tensor sorter = {};
 };
 inline Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& values, const SearchsortedOptions& options = {}) { return detail::call<Tensor>(detail::op<"searchsorted">, sorted_sequence, values, options.out_int32, options.right, options.side, options.sorter); }
+// Whether each of elements is among test_elements, as bool; or is not (invert). NaN is nowhere.
+// assume_unique changes nothing.
+inline Tensor isin(const Tensor& elements, const Tensor& test_elements, bool assume_unique = false, bool invert = false) { return detail::call<Tensor>(detail::op<"isin">, elements, test_elements, assume_unique, invert); }
 // searchsorted(boundaries, x, out_int32, right) for boundaries [n].
 inline Tensor bucketize(const Tensor& x, const Tensor& boundaries, bool out_int32 = false, bool right = false) { return detail::call<Tensor>(detail::op<"bucketize">, x, boundaries, out_int32, right); }
 // Each value of x once, in ascending order; for each element of x the place of its value there; and

@@ -113,6 +113,42 @@ inline Tensor rot90(const Tensor& x, Int k = 1, Ints dims = {0, 1}) { return det
 // x [n, groups * c, ..] with the channels of all groups taken in turn. Zhang et al.,
 // arXiv:1707.01083.
 inline Tensor channel_shuffle(const Tensor& x, Int groups) { return detail::call<Tensor>(detail::op<"channel_shuffle">, x, groups); }
+// x, or as [1] where it has no dimensions.
+inline Tensor atleast_1d(const Tensor& x) { return detail::call<Tensor>(detail::op<"atleast_1d">, x); }
+// x, or as [1, n] where it has fewer than 2 dimensions.
+inline Tensor atleast_2d(const Tensor& x) { return detail::call<Tensor>(detail::op<"atleast_2d">, x); }
+// x, or as [1, n, 1] or [n, m, 1] where it has fewer than 3 dimensions.
+inline Tensor atleast_3d(const Tensor& x) { return detail::call<Tensor>(detail::op<"atleast_3d">, x); }
+// x.view of the sizes of other.
+inline Tensor view_as(const Tensor& x, const Tensor& other) { return detail::call<Tensor>(detail::op<"view_as">, x, other); }
+// x.reshape to the sizes of other.
+inline Tensor reshape_as(const Tensor& x, const Tensor& other) { return detail::call<Tensor>(detail::op<"reshape_as">, x, other); }
+// x.expand to the sizes of other.
+inline Tensor expand_as(const Tensor& x, const Tensor& other) { return detail::call<Tensor>(detail::op<"expand_as">, x, other); }
+// Views of all xs in the sizes to which they broadcast together.
+inline std::vector<Tensor> broadcast_tensors(const Tensors& xs) { return detail::call<std::vector<Tensor>>(detail::op<"broadcast_tensors">, xs); }
+// repeat(x, dims), where dims may be shorter than x has dimensions: those in front stay.
+inline Tensor tile(const Tensor& x, Ints dims) { return detail::call<Tensor>(detail::op<"tile">, x, dims); }
+// A copy of x [n, m, ..] with its columns in reverse order.
+inline Tensor fliplr(const Tensor& x) { return detail::call<Tensor>(detail::op<"fliplr">, x); }
+// A copy of x [n, ..] with its rows in reverse order.
+inline Tensor flipud(const Tensor& x) { return detail::call<Tensor>(detail::op<"flipud">, x); }
+// The places in each dimension of shape of elements that indices count in row-major order.
+inline std::vector<Tensor> unravel_index(const Tensor& indices, Ints shape) { return detail::call<std::vector<Tensor>>(detail::op<"unravel_index">, indices, shape); }
+// Of x [n] a matrix of zeros with x as its diagonal, which is `diagonal` above the main one; of a
+// matrix a copy of that diagonal.
+inline Tensor diag(const Tensor& x, Int diagonal = 0) { return detail::call<Tensor>(detail::op<"diag">, x, diagonal); }
+// Zeros with the last dimension of x as the diagonal of dim1 and dim2 that is offset above or,
+// negative, below the main one.
+inline Tensor diag_embed(const Tensor& x, Int offset = 0, Int dim1 = -2, Int dim2 = -1) { return detail::call<Tensor>(detail::op<"diag_embed">, x, offset, dim1, dim2); }
+// A matrix of zeros with all elements of x as the diagonal that is offset above the main one.
+inline Tensor diagflat(const Tensor& x, Int offset = 0) { return detail::call<Tensor>(detail::op<"diagflat">, x, offset); }
+// A copy of x in which src stands in the place of diagonal(x, offset, dim1, dim2).
+inline Tensor diagonal_scatter(const Tensor& x, const Tensor& src, Int offset = 0, Int dim1 = 0, Int dim2 = 1) { return detail::call<Tensor>(detail::op<"diagonal_scatter">, x, src, offset, dim1, dim2); }
+// A copy of x in which src stands in the place of select(x, dim, index).
+inline Tensor select_scatter(const Tensor& x, const Tensor& src, Int dim, Int index) { return detail::call<Tensor>(detail::op<"select_scatter">, x, src, dim, index); }
+// A copy of x in which src stands in the place of slice(x, dim, start, end, step).
+inline Tensor slice_scatter(const Tensor& x, const Tensor& src, Int dim = 0, Int start = 0, Int end = INT64_MAX, Int step = 1) { return detail::call<Tensor>(detail::op<"slice_scatter">, x, src, dim, start, end, step); }
 
 }  // namespace v0
 }  // namespace tenon

@@ -130,6 +130,19 @@ class TensorMethods {
   Tensor erf_() const;
   Tensor erfc() const;
   Tensor erfc_() const;
+  Tensor fmax(Operand y) const;
+  Tensor fmin(Operand y) const;
+  Tensor deg2rad() const;
+  Tensor deg2rad_() const;
+  Tensor rad2deg() const;
+  Tensor rad2deg_() const;
+  Tensor signbit() const;
+  Tensor isposinf() const;
+  Tensor isneginf() const;
+  Tensor float_power(Operand y) const;
+  Tensor logaddexp2(Operand y) const;
+  Tensor gcd(const Tensor& y) const;
+  Tensor lcm(const Tensor& y) const;
   Tensor sigmoid() const;
   Tensor sigmoid_() const;
   Tensor relu() const;
@@ -204,6 +217,7 @@ class TensorMethods {
   std::tuple<Tensor, Tensor> sort(Int dim = -1, bool descending = false) const;
   Tensor argsort(Int dim = -1, bool descending = false) const;
   std::tuple<Tensor, Tensor> topk(Int k, Int dim = -1, bool largest = true, bool sorted = true) const;
+  Tensor corrcoef() const;
   Tensor matmul(const Tensor& b) const;
   Tensor mm(const Tensor& b) const;
   Tensor bmm(const Tensor& b) const;
@@ -212,6 +226,11 @@ class TensorMethods {
   Tensor outer(const Tensor& b) const;
   Tensor addmm(const Tensor& a, const Tensor& b, Float beta = 1.0, Float alpha = 1.0) const;
   Tensor baddbmm(const Tensor& a, const Tensor& b, Float beta = 1.0, Float alpha = 1.0) const;
+  Tensor addmv(const Tensor& a, const Tensor& b, Float beta = 1.0, Float alpha = 1.0) const;
+  Tensor addr(const Tensor& a, const Tensor& b, Float beta = 1.0, Float alpha = 1.0) const;
+  Tensor addbmm(const Tensor& a, const Tensor& b, Float beta = 1.0, Float alpha = 1.0) const;
+  Tensor inner(const Tensor& b) const;
+  Tensor matrix_power(Int n) const;
   Tensor reshape(Ints sizes) const;
   Tensor permute(Ints dims) const;
   Tensor slice(Int dim, Int start = 0, Int end = INT64_MAX, Int step = 1) const;
@@ -239,6 +258,18 @@ class TensorMethods {
   Tensor triu(Int diagonal = 0) const;
   Tensor tril(Int diagonal = 0) const;
   Tensor clone() const;
+  Tensor view_as(const Tensor& other) const;
+  Tensor reshape_as(const Tensor& other) const;
+  Tensor expand_as(const Tensor& other) const;
+  Tensor tile(Ints dims) const;
+  Tensor fliplr() const;
+  Tensor flipud() const;
+  Tensor diag(Int diagonal = 0) const;
+  Tensor diag_embed(Int offset = 0, Int dim1 = -2, Int dim2 = -1) const;
+  Tensor diagflat(Int offset = 0) const;
+  Tensor diagonal_scatter(const Tensor& src, Int offset = 0, Int dim1 = 0, Int dim2 = 1) const;
+  Tensor select_scatter(const Tensor& src, Int dim, Int index) const;
+  Tensor slice_scatter(const Tensor& src, Int dim = 0, Int start = 0, Int end = INT64_MAX, Int step = 1) const;
   Tensor gather(Int dim, const Tensor& index) const;
   Tensor scatter(Int dim, const Tensor& index, const Tensor& src, bool add = false) const;
   Tensor scatter_add(Int dim, const Tensor& index, const Tensor& src) const;
@@ -251,11 +282,16 @@ class TensorMethods {
   Tensor index_add(Int dim, const Tensor& index, const Tensor& source, Number alpha) const;
   Tensor softmax(Int dim = -1, Dtype dtype = {}) const;
   Tensor log_softmax(Int dim = -1, Dtype dtype = {}) const;
+  Tensor dist(const Tensor& y, Float p = 2.0) const;
   Tensor multinomial(Int num_samples, bool replacement = false) const;
   Tensor uniform_(Float from = 0.0, Float to = 1.0) const;
   Tensor normal_(Float mean = 0.0, Float std = 1.0) const;
   Tensor bernoulli_(Float p = 0.5) const;
   Tensor bernoulli() const;
+  Tensor exponential_(Float lambd = 1.0) const;
+  Tensor geometric_(Float p) const;
+  Tensor cauchy_(Float median = 0.0, Float sigma = 1.0) const;
+  Tensor log_normal_(Float mean = 1.0, Float std = 2.0) const;
 
  private:
   const Tensor& self() const;
