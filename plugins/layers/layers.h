@@ -24,9 +24,13 @@ void add_padding_layers();
 void add_pool_layers();
 void add_recurrent_layers();
 void add_resize_layers();
+void add_sequences();
 void add_shape_layers();
+void add_transformer_layers();
 
 void expect_positive(const char* option, int64_t value);
+// Of a stack: at least one, and no more than a program can hold.
+void expect_layers(const char* option, int64_t value);
 void expect_probability(const char* option, double value);
 // "[2, 3]"
 std::string sizes_text(const Tensor& x);

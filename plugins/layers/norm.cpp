@@ -43,18 +43,24 @@ void define_batch_norm(int64_t n) {
             }
             const bool by_batch = self.training() || !track_running_stats;
             Tensor mean, var, count;
-            double step = momentum.value_or(0);
             if (track_running_stats) {
               mean = self.tensor("running_mean");
               var = self.tensor("running_var");
-              if (self.training()) {
-                count = self.tensor("num_batches_tracked");
-                // Without momentum the running values are the means of all batches.
-                if (!momentum) step = 1 / (count.item<double>() + 1);
-              }
+              if (self.training()) count = self.tensor("num_batches_tracked");
             }
-            const Tensor y = batch_norm(x, mean, var, self.tensor("weight"), self.tensor("bias"),
-                                        {.training = by_batch, .momentum = step, .eps = eps});
+            // Without momentum the running values are the means of all batches.
+            const bool is_mean = count.defined() && !momentum;
+            const Tensor own_mean = is_mean ? zeros_like(mean) : mean,
+                         own_var = is_mean ? zeros_like(var) : var;
+            const Tensor y = batch_norm(
+                x, own_mean, own_var, self.tensor("weight"), self.tensor("bias"),
+                {.training = by_batch, .momentum = is_mean ? 1 : momentum.value_or(0), .eps = eps});
+            if (is_mean) {
+              const Tensor step =
+                  reciprocal((count + 1).to(mean.dtype() == float64 ? float64 : float32));
+              lerp_(mean, own_mean, step);
+              lerp_(var, own_var, step);
+            }
             if (count.defined()) count += 1;  // a batch that was refused does not count
             return y;
           });

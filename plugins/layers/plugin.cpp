@@ -24,6 +24,7 @@ TENON_PLUGIN(layers) {
   ::layers::add_embedding_layers();
   group("attention");
   ::layers::add_attention_layers();
+  ::layers::add_transformer_layers();
   group("recurrent");
   ::layers::add_recurrent_layers();
   group("loss");
@@ -31,6 +32,7 @@ TENON_PLUGIN(layers) {
   ::layers::add_margin_loss_layers();
   group("container");
   ::layers::add_containers();
+  ::layers::add_sequences();
 }
 
 namespace layers {
@@ -38,6 +40,13 @@ namespace layers {
 void expect_positive(const char* option, int64_t value) {
   if (value < 1)
     fail(std::string(option) + " is " + std::to_string(value) + ", expected at least 1");
+}
+void expect_layers(const char* option, int64_t value) {
+  expect_positive(option, value);
+  constexpr int64_t kMostLayers = 10000;
+  if (value <= kMostLayers) return;
+  fail(std::string(option) + " is " + std::to_string(value) + ", expected at most " +
+       std::to_string(kMostLayers));
 }
 
 void expect_probability(const char* option, double value) {

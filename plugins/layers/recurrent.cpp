@@ -46,18 +46,12 @@ struct Recurrent {
   void check() const {
     expect_positive("input_size", input_size);
     expect_positive("hidden_size", hidden_size);
-    expect_positive("num_layers", num_layers);
     expect_probability("dropout", dropout);
     if (proj_size < 0 || proj_size >= hidden_size) {
       fail("proj_size is " + std::to_string(proj_size) +
            ", expected 0 for none, or less than hidden_size, " + std::to_string(hidden_size));
     }
-    // As many layers as a program lists, and no more than it can hold.
-    constexpr int64_t kMostLayers = 10000;
-    if (num_layers > kMostLayers) {
-      fail("num_layers is " + std::to_string(num_layers) + ", expected at most " +
-           std::to_string(kMostLayers));
-    }
+    expect_layers("num_layers", num_layers);
   }
 
   // Names of the parameters of a layer and direction, in PyTorch's order.

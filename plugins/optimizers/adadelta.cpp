@@ -33,10 +33,10 @@ void add_adadelta() {
       "the average of the squares of g, which has weight_decay * p added. maximize: with -g.",
       [](Object& self, Tensors params, double lr, double rho, double eps, double weight_decay,
          bool) {
-        expect_not_negative("lr", lr);
-        expect_part("rho", rho);
-        expect_not_negative("eps", eps);
-        expect_not_negative("weight_decay", weight_decay);
+        expect_not_negative(self, "lr", lr);
+        expect_part(self, "rho", rho);
+        expect_not_negative(self, "eps", eps);
+        expect_not_negative(self, "weight_decay", weight_decay);
         give_step(self, params, {kCount, kSquares, kDelta}, step);
       });
 }

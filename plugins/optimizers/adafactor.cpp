@@ -63,7 +63,7 @@ void add_adafactor() {
       "eps[0] of 0 is the dtype's. p shrinks by 1 - lr * weight_decay. maximize: with -g.",
       [](Object& self, Tensors params, double lr, double beta2_decay, Floats eps, double d,
          double weight_decay, bool) {
-        expect_not_negative("lr", lr);
+        expect_not_negative(self, "lr", lr);
         if (!(beta2_decay <= 0)) {
           fail("beta2_decay is " + detail::number_text(beta2_decay) + ", expected at most 0");
         }
@@ -71,7 +71,7 @@ void add_adafactor() {
         self.method("check_eps(float[] eps) -> ()",
                     [](Object&, Floats later) { check_eps(later); });
         if (!(d >= 1)) fail("d is " + detail::number_text(d) + ", expected at least 1");
-        expect_not_negative("weight_decay", weight_decay);
+        expect_not_negative(self, "weight_decay", weight_decay);
         give_step(self, params, {kCount, kRows, kColumns, kVariance}, step);
       });
 }

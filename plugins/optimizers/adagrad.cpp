@@ -84,11 +84,11 @@ void add_adagrad() {
       "maximize: with -g.",
       [](Object& self, Tensors params, double lr, double lr_decay, double weight_decay,
          double initial_accumulator_value, double eps, bool) {
-        expect_not_negative("lr", lr);
-        expect_not_negative("lr_decay", lr_decay);
-        expect_not_negative("weight_decay", weight_decay);
-        expect_not_negative("initial_accumulator_value", initial_accumulator_value);
-        expect_not_negative("eps", eps);
+        expect_not_negative(self, "lr", lr);
+        expect_not_negative(self, "lr_decay", lr_decay);
+        expect_not_negative(self, "weight_decay", weight_decay);
+        expect_not_negative(self, "initial_accumulator_value", initial_accumulator_value);
+        expect_not_negative(self, "eps", eps);
         auto states = make_states(self, {kStep, kSum});
         self.method("step(Tensor? found_inf=None) -> ()",
                     [states](Object& self, Tensor found_inf) { step(self, *states, found_inf); });

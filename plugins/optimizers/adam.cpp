@@ -58,10 +58,10 @@ void add(const char* schema, const char* doc, bool decoupled) {
   optimizer(schema, doc,
             [decoupled](Object& self, Tensors params, double lr, Floats betas, double eps,
                         double weight_decay, bool) {
-              expect_not_negative("lr", lr);
+              expect_not_negative(self, "lr", lr);
               expect_betas(self, betas);
-              expect_not_negative("eps", eps);
-              expect_not_negative("weight_decay", weight_decay);
+              expect_not_negative(self, "eps", eps);
+              expect_not_negative(self, "weight_decay", weight_decay);
               auto states = make_states(self, {kStep, kAverage, kSquareAverage});
               self.method("step(Tensor? found_inf=None) -> ()",
                           [states, decoupled](Object& self, Tensor found_inf) {

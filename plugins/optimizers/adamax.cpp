@@ -35,10 +35,10 @@ void add_adamax() {
       "place of the root of the squares. weight_decay * p is added to g. maximize: with -g.",
       [](Object& self, Tensors params, double lr, Floats betas, double eps, double weight_decay,
          bool) {
-        expect_not_negative("lr", lr);
+        expect_not_negative(self, "lr", lr);
         expect_betas(self, betas);
-        expect_not_negative("eps", eps);
-        expect_not_negative("weight_decay", weight_decay);
+        expect_not_negative(self, "eps", eps);
+        expect_not_negative(self, "weight_decay", weight_decay);
         give_step(self, params, {kCount, kAverage, kNorm}, step);
       });
 }

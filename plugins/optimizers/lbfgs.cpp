@@ -23,7 +23,7 @@ struct Point {
   Tensor gradient;
 };
 
-double inner(const Tensor& a, const Tensor& b) { return sum(a * b).item<double>(); }
+double product_of(const Tensor& a, const Tensor& b) { return sum(a * b).item<double>(); }
 double greatest(const Tensor& x) { return amax(abs(x)).item<double>(); }
 
 // Where the cubic through both points with their slopes is least, within the bounds (Nocedal and
@@ -81,7 +81,7 @@ class Objective {
     move(t, direction);
     evaluate();
     for (size_t i = 0; i < before.size(); ++i) parameters_[i].detach().copy_(before[i]);
-    return {t, loss, inner(gradient, direction), gradient};
+    return {t, loss, product_of(gradient, direction), gradient};
   }
 
   double loss = 0;
@@ -220,14 +220,14 @@ class Memory {
     Tensor q = -gradient;
     std::vector<double> al(size_t(end - begin));
     for (int64_t n = end; n-- > begin;) {
-      const double a = inner(vector(pair_name("old_stps", n % size_)), q) *
+      const double a = product_of(vector(pair_name("old_stps", n % size_)), q) *
                        number(pair_name("ro", n % size_).c_str());
       al[size_t(n - begin)] = a;
       q = q - vector(pair_name("old_dirs", n % size_)) * a;
     }
     Tensor r = q * number("H_diag");
     for (int64_t n = begin; n < end; ++n) {
-      const double be = inner(vector(pair_name("old_dirs", n % size_)), r) *
+      const double be = product_of(vector(pair_name("old_dirs", n % size_)), r) *
                         number(pair_name("ro", n % size_).c_str());
       r = r + vector(pair_name("old_stps", n % size_)) * (al[size_t(n - begin)] - be);
     }
@@ -263,10 +263,10 @@ Tensor next_direction(const Memory& memory, const Tensor& gradient, bool first) 
   }
   const Tensor y = gradient - memory.vector("prev_flat_grad");
   const Tensor s = memory.vector("d") * memory.number("t");
-  const double ys = inner(y, s);
+  const double ys = product_of(y, s);
   if (ys > 1e-10) {
     memory.add(y, s, ys);
-    memory.set("H_diag", ys / inner(y, y));
+    memory.set("H_diag", ys / product_of(y, y));
   }
   return memory.direction(gradient);
 }
@@ -285,7 +285,7 @@ Tensor step_with(const Object& self, const States& states, int64_t history_size,
     const int64_t all = memory.count("n_iter") + 1;
     memory.set("n_iter", all);
     const Tensor gradient = objective.gradient, d = next_direction(memory, gradient, all == 1);
-    const double loss = objective.loss, slope = inner(gradient, d);
+    const double loss = objective.loss, slope = product_of(gradient, d);
     double t =
         all == 1 ? std::min(1.0, 1 / sum(abs(gradient)).item<double>()) * options.lr : options.lr;
     memory.set("d", d);
@@ -350,11 +350,11 @@ void add_lbfgs() {
       [](Object& self, Tensors params, double lr, int64_t max_iter, std::optional<int64_t> max_eval,
          double tolerance_grad, double tolerance_change, int64_t history_size,
          std::optional<std::string> line_search_fn, bool) {
-        expect_not_negative("lr", lr);
+        expect_not_negative(self, "lr", lr);
         expect_whole("max_iter", max_iter);
         if (max_eval) expect_whole("max_eval", *max_eval);
-        expect_not_negative("tolerance_grad", tolerance_grad);
-        expect_not_negative("tolerance_change", tolerance_change);
+        expect_not_negative(self, "tolerance_grad", tolerance_grad);
+        expect_not_negative(self, "tolerance_change", tolerance_change);
         expect_whole("history_size", history_size);
         if (history_size > 10000) {
           fail("history_size is " + std::to_string(history_size) + ", expected at most 10000");

@@ -32,9 +32,9 @@ void add_lion() {
       "Lion (Chen et al., arXiv:2302.06675): p -= lr * (sign(beta1 * m + (1 - beta1) * g) + "
       "weight_decay * p); m = beta2 * m + (1 - beta2) * g. maximize: with -g.",
       [](Object& self, Tensors params, double lr, Floats betas, double weight_decay, bool) {
-        expect_not_negative("lr", lr);
+        expect_not_negative(self, "lr", lr);
         expect_betas(self, betas);
-        expect_not_negative("weight_decay", weight_decay);
+        expect_not_negative(self, "weight_decay", weight_decay);
         give_step(self, params, {kAverage}, step);
       });
 }

@@ -51,9 +51,9 @@ void add_muon() {
       "1 - lr * weight_decay.",
       [](Object& self, Tensors params, double lr, double weight_decay, double momentum, bool,
          Floats coefficients, double, int64_t ns_steps, std::string adjust) {
-        expect_not_negative("lr", lr);
-        expect_not_negative("weight_decay", weight_decay);
-        expect_not_negative("momentum", momentum);
+        expect_not_negative(self, "lr", lr);
+        expect_not_negative(self, "weight_decay", weight_decay);
+        expect_not_negative(self, "momentum", momentum);
         if (coefficients.size() != 3) {
           fail("ns_coefficients has " + std::to_string(coefficients.size()) +
                " numbers, expected 3");

@@ -25,10 +25,10 @@ void add_rmsprop();
 void add_sgd();
 void add_sparse_adam();
 
-// Refuses a value below 0, and NaN.
-void expect_not_negative(const char* option, double value);
-// Refuses what is not from 0 to 1.
-void expect_part(const char* option, double value);
+// Refuses a value below 0, and NaN; also when it is set later, for a group or by a state that is loaded.
+void expect_not_negative(Object& self, const char* option, double value);
+// The same of what is not from 0 to 1.
+void expect_part(Object& self, const char* option, double value);
 
 // Two numbers, each at least 0 and below 1; and so are those that are set later.
 void expect_betas(Object& self, const Floats& betas);

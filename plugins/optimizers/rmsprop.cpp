@@ -46,11 +46,11 @@ void add_rmsprop() {
       "maximize: with -g.",
       [](Object& self, Tensors params, double lr, double alpha, double eps, double weight_decay,
          double momentum, bool, bool) {
-        expect_not_negative("lr", lr);
-        expect_not_negative("alpha", alpha);
-        expect_not_negative("eps", eps);
-        expect_not_negative("weight_decay", weight_decay);
-        expect_not_negative("momentum", momentum);
+        expect_not_negative(self, "lr", lr);
+        expect_not_negative(self, "alpha", alpha);
+        expect_not_negative(self, "eps", eps);
+        expect_not_negative(self, "weight_decay", weight_decay);
+        expect_not_negative(self, "momentum", momentum);
         give_step(self, params, {kCount, kSquares, kBuffer, kAverage}, step);
       });
 }

@@ -88,9 +88,9 @@ void add_sgd() {
       "momentum and weight_decay.",
       [](Object& self, Tensors params, double lr, double momentum, double dampening,
          double weight_decay, bool nesterov, bool) {
-        expect_not_negative("lr", lr);
-        expect_not_negative("momentum", momentum);
-        expect_not_negative("weight_decay", weight_decay);
+        expect_not_negative(self, "lr", lr);
+        expect_not_negative(self, "momentum", momentum);
+        expect_not_negative(self, "weight_decay", weight_decay);
         if (nesterov && (momentum == 0 || dampening != 0)) {
           fail("nesterov is set, momentum is " + detail::number_text(momentum) + " and dampening " +
                detail::number_text(dampening) + "; expected a momentum above 0 and no dampening");

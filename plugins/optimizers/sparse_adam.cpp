@@ -66,9 +66,9 @@ void add_sparse_adam() {
       "parameters and averages the rows alone change that a gradient has. maximize: with the "
       "negated gradient.",
       [](Object& self, Tensors params, double lr, Floats betas, double eps, bool) {
-        expect_not_negative("lr", lr);
+        expect_not_negative(self, "lr", lr);
         expect_betas(self, betas);
-        expect_not_negative("eps", eps);
+        expect_not_negative(self, "eps", eps);
         auto states = make_states(self, {kStep, kAverage, kSquareAverage});
         self.method("step(Tensor? found_inf=None) -> ()",
                     [states](Object& self, Tensor found_inf) { step(self, *states, found_inf); });

@@ -2,15 +2,24 @@
 
 namespace optimizers {
 
-void expect_not_negative(const char* option, double value) {
-  if (!(value >= 0))
-    fail(std::string(option) + " is " + detail::number_text(value) + ", expected at least 0");
+static void check_number(const std::string& option, double value, double most) {
+  if (value >= 0 && value <= most) return;
+  fail(option + " is " + detail::number_text(value) + ", expected " +
+       (most == 1 ? "0 to 1" : "at least 0"));
+}
+static void expect_number(Object& self, const std::string& option, double value, double most) {
+  check_number(option, value, most);
+  const std::string schema = "check_" + option + "(float " + option + ") -> ()";
+  self.method(schema.c_str(),
+              [option, most](Object&, double later) { check_number(option, later, most); });
 }
 
-void expect_part(const char* option, double value) {
-  if (!(value >= 0 && value <= 1)) {
-    fail(std::string(option) + " is " + detail::number_text(value) + ", expected 0 to 1");
-  }
+void expect_not_negative(Object& self, const char* option, double value) {
+  expect_number(self, option, value, INFINITY);
+}
+
+void expect_part(Object& self, const char* option, double value) {
+  expect_number(self, option, value, 1);
 }
 
 static void check_betas(const Floats& betas) {

@@ -170,11 +170,97 @@ TEST_F(Checkpoints, AFolderRefusesWhatCannotBe) {
                "CheckpointFolder: keep is -1, expected 0 or more");
   expect_error([&] { tn::CheckpointFolder(path("run")).save(checkpoint, -1); },
                "CheckpointFolder: step is -1, expected 0 or more");
+  expect_error([&] { checkpoint.save(path("run.safetensors"), -3); },
+               "Checkpoint: step is -3, expected 0 or more");
   std::ofstream(path("file")) << "no folder";
   expect_error([&] { tn::CheckpointFolder(path("file")).save(checkpoint, 1); },
                "file: the folder cannot be made: ");
   expect_error([&] { tn::CheckpointFolder(path("file")).steps(); },
                "file: the folder cannot be read: ");
+}
+
+// Of the program's own, which throws what it likes.
+struct Moody {
+  tn::NamedTensors state_dict() const { return {{"mood", tn::ones({1})}}; }
+  void load_state_dict(const tn::NamedTensors&) { throw std::runtime_error("not today"); }
+};
+
+TEST_F(Checkpoints, APartThatThrowsLeavesTheOthersAsTheyWere) {
+  Counter part{1};
+  Moody moody;
+  const tn::Checkpoint checkpoint{.loader = part, .more = {{"moody", moody}}};
+  checkpoint.save(path("a.safetensors"), 3);
+  part.count = 5;
+  expect_error([&] { checkpoint.load(path("a.safetensors")); }, "a.safetensors: moody: not today");
+  EXPECT_EQ(part.count, 5);
+}
+
+// What a damaged or edited file may say.
+TEST_F(Checkpoints, NumbersThatCannotBeAreRefusedWithFileAndField) {
+  Training run;
+  tn::GradScaler scaler({.init_scale = 1024});
+  optim::ReduceLROnPlateau plateau(run.optimizer);
+  tn::Checkpoint checkpoint = run.checkpoint();
+  checkpoint.scaler = scaler;
+  checkpoint.more = {{"plateau", plateau}};
+  run.step();
+  checkpoint.save(path("a.safetensors"), 7);
+  const auto refused = [&](const std::string& name, const Tensor& value, const std::string& why) {
+    tn::NamedTensors all = tn::load(path("a.safetensors"));
+    bool found = false;
+    for (auto& [key, tensor] : all) {
+      if (key == name) tensor = value, found = true;
+    }
+    EXPECT_TRUE(found) << name;
+    tn::save(all, path("bad.safetensors"));
+    const Tensor before = run.model.parameters()[0].detach().clone();
+    run.model.parameters()[0].detach().add_(1);
+    expect_error([&] { checkpoint.load(path("bad.safetensors")); }, "bad.safetensors: " + why);
+    EXPECT_NE(run.model.parameters()[0].to_vector<float>(), before.to_vector<float>())
+        << "nothing was loaded";
+    EXPECT_EQ(run.optimizer.lr(), 0.01);
+  };
+  const auto number = [](double value) { return Tensor::from<double>({value}, tn::Ints()); };
+  const auto count = [](int64_t value) { return Tensor::from<int64_t>({value}, tn::Ints()); };
+  refused("step", count(-3), "step is -3, expected 0 or more");
+  refused("optimizer.param_groups.0.lr", number(-0.5),
+          "optimizer: AdamW: lr is -0.5, expected at least 0");
+  refused("optimizer.param_groups.0.lr", number(NAN),
+          "optimizer: AdamW: lr is nan, expected at least 0");
+  refused("optimizer.param_groups.0.eps", number(-1),
+          "optimizer: AdamW: eps is -1, expected at least 0");
+  refused("optimizer.state.0.step", Tensor::from<float>({-2}, tn::Ints()),
+          "optimizer: load_state_dict: 'state.0.step' is -2 in the file, expected a count from 0");
+  refused("optimizer.state.0.step", Tensor::from<float>({NAN}, tn::Ints()),
+          "optimizer: load_state_dict: 'state.0.step' is nan in the file, expected a count from 0");
+  refused("scaler.scale", number(NAN),
+          "scaler: GradScaler: scale is nan in the state, expected a finite number above 0");
+  refused("scaler.scale", number(-2),
+          "scaler: GradScaler: scale is -2 in the state, expected a finite number above 0");
+  refused("scaler.good_steps", count(-1),
+          "scaler: GradScaler: good_steps is -1 in the state, expected 0 or more");
+  refused("schedule.last_epoch", count(-1),
+          "schedule: Schedule: the step is -1, expected 0 or more");
+  refused(
+      "schedule.base_lrs", Tensor::from<double>({NAN}),
+      "schedule: Scheduler: 'base_lrs' of the state: a rate is nan, expected a finite number of "
+      "at least 0");
+  refused("plateau.best", number(NAN),
+          "plateau: ReduceLROnPlateau: the state has best nan, expected the least or greatest so "
+          "far");
+}
+
+TEST_F(Checkpoints, TheStepIsThatOfTheName) {
+  Counter part{1};
+  const tn::Checkpoint checkpoint{.loader = part};
+  const tn::CheckpointFolder folder(path("run"));
+  folder.save(checkpoint, 12);
+  fs::rename(path("run/checkpoint-12.safetensors"), path("run/checkpoint-900.safetensors"));
+  part.count = 5;
+  expect_error([&] { folder.resume(checkpoint); },
+               "checkpoint-900.safetensors: step is 12, expected 900, which its name says");
+  EXPECT_EQ(part.count, 5);
+  EXPECT_EQ(checkpoint.load(path("run/checkpoint-900.safetensors")), 12) << "as any file";
 }
 
 // At each border of a system call the folder has the old checkpoint or the new one, and it is whole.

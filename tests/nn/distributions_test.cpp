@@ -207,6 +207,12 @@ TEST_P(DistributionsBesideTorch, ShapesBroadcast) {
   const Normal number(0.5, 2);
   expect_sizes(number.sample().sizes(), {});
   EXPECT_EQ(number.mean().dtype(), tn::float32);
+  // Of a variance that is no float.
+  EXPECT_EQ(Normal(0, 1e-30).stddev().item<float>(), 1e-30f);
+  EXPECT_EQ(
+      tn::distributions::Independent(Normal(tn::zeros({2}), 1e-30), 1).stddev().sum().item<float>(),
+      2e-30f);
+  EXPECT_EQ(tn::distributions::Exponential(1e30).stddev().item<float>(), 1e-30f);
   EXPECT_EQ(Normal(tn::zeros({2}, tn::float64, device), 1).scale().dtype(), tn::float64);
   const Independent<Normal> vectors(normal, 1);
   expect_sizes(vectors.batch_shape(), {3});

@@ -212,7 +212,8 @@ TEST(Parametrize, HasTheStateOfPyTorch) {
   EXPECT_TRUE(utils::is_parametrized(linear));
   EXPECT_FALSE(utils::is_parametrized(linear, "bias"));
   linear(rows());
-  EXPECT_FALSE(linear.tensor("weight").defined());
+  expect_near(linear.tensor("weight"), weight.to_vector<double>(), 1e-12);
+  EXPECT_TRUE(linear.tensor("weight").requires_grad());
   expect_near(utils::parametrized(linear), weight.to_vector<double>(), 1e-12);
 
   other.to(tn::cpu, float64);
@@ -256,15 +257,6 @@ TEST(Parametrize, IsLearnedAndCopied) {
   }
 }
 
-// Hooks run code of the host, so a compiled step runs eagerly, with the same values.
-TEST(Parametrize, RunsEagerlyInACompiledFunction) {
-  load_all();
-  const Object linear = utils::weight_norm(filled(nn::Linear(3, 2)));
-  const auto f = tn::compile([&](Tensor x) { return linear(x).detach() * 1; });
-  for (int i = 0; i < 3; ++i) expect_same_bits(f(rows()), linear(rows()));
-  expect_described(f, "a forward hook runs code of the host");
-}
-
 struct Symmetric : tn::Module {
   Tensor forward(Tensor x) { return x.triu() + x.triu(1).t(); }
 };
@@ -299,6 +291,80 @@ TEST(Parametrize, TakesModulesOneBehindTheOther) {
   expect_same_bits(linear(x), y);
 }
 
+Object critic(tn::Device device) {
+  tn::manual_seed(0);
+  const Object last = nn::Linear(4, 4);
+  utils::register_parametrization(last, "weight", tn::make<Symmetric>());
+  const Object model =
+      nn::Sequential(utils::weight_norm(nn::Linear(3, 4)), nn::Tanh(),
+                     utils::spectral_norm(nn::Linear(4, 4), {.n_power_iterations = 2}), last);
+  return model.to(device);
+}
+// Replays take the steps of the iteration too, and in evaluation none.
+TEST(Parametrize, IsRecordedAndReplayed) {
+  for (const tn::Device device : devices()) {
+    Trained eager{critic(device), {}}, compiled{critic(device), {}};
+    for (Trained* each : {&eager, &compiled})
+      each->optimizer = tn::optim::SGD(each->model.parameters(), {.lr = 0.1});
+    const auto step = tn::compile([&](Tensor x, Tensor t) { return compiled.step(x, t); });
+    const auto score = tn::compile([&](Tensor x) {
+      const tn::NoGrad guard;
+      return compiled.model(x);
+    });
+    const Tensor target = (tn::arange(0, 2) * 3).to(device);
+    for (int i = 0; i < 6; ++i) {
+      const Tensor x = (rows(device) * (1 + 0.1 * i)).to(tn::float32);
+      const Tensor before = vector_u(compiled.model.child("2")).clone();
+      expect_same_bits(step(x, target), eager.step(x, target));
+      EXPECT_FALSE(tn::equal(vector_u(compiled.model.child("2")), before));
+      expect_same_state(compiled, eager);
+      compiled.model.eval();
+      eager.model.eval();
+      expect_same_bits(score(x), eager.model(x).detach());
+      expect_same_state(compiled, eager);
+      compiled.model.train();
+      eager.model.train();
+    }
+    expect_described(step, "1 recordings, 5 replays");
+    expect_described(score, "1 recordings, 5 replays");
+  }
+}
+
+TEST(Parametrize, IsReadByEachLayerThatReadsItsTensorsByName) {
+  load_all();
+  const Object lstm = nn::LSTM(3, 2);
+  const Tensor x = tn::randn({4, 1, 3});
+  const Tensor expected = lstm.call<3>(x)[0];
+  utils::weight_norm(lstm, {.name = "weight_hh_l0"});
+  expect_near(lstm.call<3>(x)[0].to(float64), expected.to(float64).to_vector<double>(), 1e-6);
+
+  const Object linear = utils::spectral_norm(utils::weight_norm(filled(nn::Linear(3, 2))));
+  linear.eval();
+  const Tensor w = utils::parametrized(linear).detach();
+  const auto square = tn::matmul(w, w.t()).to_vector<double>();
+  EXPECT_NEAR((1 - square[0]) * (1 - square[3]), square[1] * square[2], 1e-6);
+}
+
+TEST(Parametrize, AnErrorSaysWhoseItIs) {
+  load_all();
+  struct Failing : tn::Module {
+    Tensor forward(Tensor x) { return training() ? x : x.narrow(0, 5, 1); }
+  };
+  const Object linear = nn::Linear(2, 2);
+  utils::register_parametrization(linear, "weight", tn::make<Failing>(), /*unsafe=*/true);
+  linear.eval();
+  expect_error([&] { linear(tn::ones({1, 2})); }, "Linear: Failing: narrow");
+  linear.train();
+  expect_sizes(linear(tn::ones({1, 2})), {1, 2});
+
+  const Object own = Object::empty("Own");
+  own.parameter("scale", tn::ones({2}));
+  own.method("scale(int n) -> int", [](int64_t n) { return n; });
+  expect_error([&] { utils::register_parametrization(own, "scale", tn::make<Twice>()); },
+               "register_parametrization: Own has a method scale(int n) -> int, and the tensor "
+               "'scale' would need one of that name");
+}
+
 TEST(Parametrize, SaysWhatDoesNotFit) {
   load_all();
   const Object linear = nn::Linear(3, 2), bare = nn::Linear(3, 2, false);
@@ -323,6 +389,9 @@ TEST(Parametrize, SaysWhatDoesNotFit) {
                "remove_parametrizations: 'weight' of Linear has no parametrization");
   EXPECT_EQ(names_of(linear), (std::vector<std::string>{"weight", "bias"}));
   utils::weight_norm(linear);
+  expect_error([&] { utils::weight_norm(linear); },
+               "weight_norm: 'weight' of Linear has a parametrization already, and weight_norm has "
+               "to be the first");
   expect_error([&] { utils::remove_parametrizations(linear, "weight", false); },
                "has 2 originals, and none of them is the tensor; leave it parametrized");
 }

@@ -323,6 +323,12 @@ TEST_F(SchedulerTest, AStateKnowsTheOwnRates) {
                   {{"last_epoch", tn::Tensor::from<int64_t>({-3})}, {"base_lrs", tn::ones({2})}});
             }),
             "Schedule: the step is -3, expected 0 or more");
+  EXPECT_EQ(
+      message_of([&] {
+        scheduler.load_state_dict({{"last_epoch", tn::Tensor::from<int64_t>({3})},
+                                   {"base_lrs", tn::Tensor::from(Values{0.1, -1})}});
+      }),
+      "Scheduler: 'base_lrs' of the state: a rate is -1, expected a finite number of at least 0");
   scheduler.go_to(0);
   EXPECT_DOUBLE_EQ(optimizer.lr(), 0.1);
 }

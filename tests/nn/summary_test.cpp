@@ -91,6 +91,21 @@ TEST_F(SummaryOf, CountsSharedAndFrozenOnce) {
   EXPECT_NE(s.text().find(" x2"), std::string::npos);
 }
 
+// A layer that forward makes for itself has operations, which are the model's and no other layer's.
+TEST_F(SummaryOf, WhatIsNoLayerOfTheModelIsNotTakenForOne) {
+  struct Makes : tn::Module {
+    tn::Object own = child(std::string(300, 'n').c_str(), nn::Linear(3, 3));
+    Tensor forward(Tensor x) { return own(nn::Linear(5, 3)(x)); }
+  };
+  const tn::Summary s = tn::summary(tn::make<Makes>(), tn::randn({2, 5}));
+  EXPECT_EQ(s.layers[1].flops, 2.0 * 2 * 3 * 3);
+  EXPECT_EQ(s.flops, 2.0 * 2 * 3 * (3 + 5));
+  const std::string text = s.text();
+  EXPECT_NE(text.find("nnn: Linear [2, 3] float32                         12      36 FLOP\n"),
+            std::string::npos)
+      << text;
+}
+
 TEST_F(SummaryOf, ErrorsOfTheModelAreItsOwn) {
   const auto model = nn::Sequential(nn::Linear(3, 2));
   expect_error([&] { tn::summary(model, tn::randn({2, 4})); }, "Sequential: child '0' (Linear)");

@@ -4,7 +4,9 @@
 // values of weights by other rules are in nn/init.hpp.
 #pragma once
 
+#include <limits>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -58,9 +60,44 @@ Object as_module(M&& module) {
 inline Object sequential_of(const std::vector<Object>& modules) {
   return Object::create("Sequential", detail::to_value(modules));
 }
+inline Object Sequential(const std::vector<Object>& modules) { return sequential_of(modules); }
+// With names of one's own: Sequential({{"hidden", nn::Linear(2, 8)}, {"act", nn::ReLU()}}).
+inline Object Sequential(const NamedObjects& modules) {
+  const Object object = sequential_of({});
+  for (size_t i = 0; i < modules.size(); ++i) {
+    object.child(modules[i].first.c_str(), modules[i].second);
+    if (object.n_children() == i)
+      fail("Sequential: the name '" + modules[i].first + "' is there twice");
+  }
+  return object;
+}
 template <typename... Modules>
-Object Sequential(Modules&&... modules) {
+requires(!(std::is_same_v<std::remove_cvref_t<Modules>, std::vector<Object>> || ...) &&
+         !(std::is_same_v<std::remove_cvref_t<Modules>, NamedObjects> || ...)) Object
+    Sequential(Modules&&... modules) {
   return sequential_of({as_module(std::forward<Modules>(modules))...});
+}
+
+// A MultiheadAttention as a function that gives its weights, too: auto [y, weights] = layer(x, x, x).
+class MultiheadAttentionLayer : public Object {
+ public:
+  MultiheadAttentionLayer() = default;
+  MultiheadAttentionLayer(Object layer) : Object(std::move(layer)) {}
+  std::tuple<Tensor, Tensor> operator()(const Tensor& query, const Tensor& key, const Tensor& value,
+                                        const Tensor& key_padding_mask = {},
+                                        const Tensor& attn_mask = {},
+                                        bool average_attn_weights = true,
+                                        bool is_causal = false) const {
+    return invoke<std::tuple<Tensor, Tensor>>("forward_with_weights", query, key, value,
+                                              key_padding_mask, attn_mask, average_attn_weights,
+                                              is_causal);
+  }
+};
+
+// The mask [size, size] of a decoder: -inf where a position may not look, which is behind it.
+inline Tensor generate_square_subsequent_mask(int64_t size, Device device = {},
+                                              Dtype dtype = float32) {
+  return triu(full({size, size}, -std::numeric_limits<double>::infinity(), dtype, device), 1);
 }
 
 // x plus what the modules, one after the other, make of x. Children "0", "1", ...

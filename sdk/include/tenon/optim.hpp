@@ -11,6 +11,7 @@
 #include "tenon/autograd.hpp"
 #include "tenon/ops/elementwise.hpp"
 #include "tenon/ops/optim.hpp"
+#include "tenon/ops/shape.hpp"
 #include "tenon/optim/optimizer.hpp"
 #include "tenon/optim/optimizers.hpp"
 #include "tenon/optim/plateau.hpp"
@@ -53,6 +54,30 @@ inline void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_
 namespace nn::utils {
 using optim::clip_grad_norm_;
 using optim::clip_grad_value_;
+
+// The elements of all parameters in a row; and back into them, in place, outside of the graph.
+inline Tensor parameters_to_vector(const std::vector<Tensor>& parameters) {
+  if (parameters.empty()) fail("parameters_to_vector: there are no parameters");
+  std::vector<Tensor> rows;
+  for (const Tensor& parameter : parameters) rows.push_back(reshape(parameter, {-1}));
+  return cat(rows, 0);
+}
+inline void vector_to_parameters(const Tensor& vector, const std::vector<Tensor>& parameters) {
+  int64_t n = 0;
+  for (const Tensor& parameter : parameters) n += parameter.numel();
+  if (vector.dim() != 1 || vector.numel() != n) {
+    fail(detail::joined({"vector_to_parameters: the vector has ", std::to_string(vector.dim()),
+                         vector.dim() == 1 ? " dimension and " : " dimensions and ",
+                         std::to_string(vector.numel()), " elements, expected one dimension of ",
+                         std::to_string(n)}));
+  }
+  const NoGrad guard;
+  n = 0;
+  for (const Tensor& parameter : parameters) {
+    parameter.copy_(reshape(narrow(vector, 0, n, parameter.numel()), parameter.sizes()));
+    n += parameter.numel();
+  }
+}
 }  // namespace nn::utils
 }  // namespace v0
 }  // namespace tenon

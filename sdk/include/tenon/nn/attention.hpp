@@ -48,6 +48,39 @@ inline Object TransformerEncoderLayer(Int d_model, Int nhead, const TransformerE
 // al., arXiv:1706.03762.
 using TransformerDecoderLayerOptions = TransformerEncoderLayerOptions;
 inline Object TransformerDecoderLayer(Int d_model, Int nhead, const TransformerDecoderLayerOptions& options = {}) { return Object::create("TransformerDecoderLayer", d_model, nhead, options.dim_feedforward, options.dropout, options.activation, options.layer_norm_eps, options.batch_first, options.norm_first, options.bias, options.is_causal); }
+// layer(src, mask, src_key_padding_mask, is_causal): num_layers copies of encoder_layer, one after
+// the other, and norm. The copies begin with the same values, as PyTorch's. Vaswani et al.,
+// arXiv:1706.03762.
+inline Object TransformerEncoder(const Object& encoder_layer, Int num_layers, const Object& norm = {}) { return Object::create("TransformerEncoder", encoder_layer, num_layers, norm); }
+struct TransformerEncoderOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Object norm = {};
+};
+inline Object TransformerEncoder(const Object& encoder_layer, Int num_layers, const TransformerEncoderOptions& options) { return Object::create("TransformerEncoder", encoder_layer, num_layers, options.norm); }
+// layer(tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask,
+// tgt_is_causal, memory_is_causal): num_layers copies of decoder_layer, one after the other, and
+// norm. Vaswani et al., arXiv:1706.03762.
+inline Object TransformerDecoder(const Object& decoder_layer, Int num_layers, const Object& norm = {}) { return Object::create("TransformerDecoder", decoder_layer, num_layers, norm); }
+using TransformerDecoderOptions = TransformerEncoderOptions;
+inline Object TransformerDecoder(const Object& decoder_layer, Int num_layers, const TransformerDecoderOptions& options) { return Object::create("TransformerDecoder", decoder_layer, num_layers, options.norm); }
+// layer(src, tgt, src_mask, tgt_mask, memory_mask, src_key_padding_mask, tgt_key_padding_mask,
+// memory_key_padding_mask, src_is_causal, tgt_is_causal, memory_is_causal): an encoder, and a
+// decoder that looks at what it gives. Vaswani et al., arXiv:1706.03762.
+struct TransformerOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Int d_model = 512;
+  Int nhead = 8;
+  Int num_encoder_layers = 6;
+  Int num_decoder_layers = 6;
+  Int dim_feedforward = 2048;
+  Float dropout = 0.1;
+  std::string activation = "relu";
+  Float layer_norm_eps = 1e-05;
+  bool batch_first = false;
+  bool norm_first = false;
+  bool bias = true;
+};
+inline Object Transformer(const TransformerOptions& options = {}) { return Object::create("Transformer", options.d_model, options.nhead, options.num_encoder_layers, options.num_decoder_layers, options.dim_feedforward, options.dropout, options.activation, options.layer_norm_eps, options.batch_first, options.norm_first, options.bias); }
 
 }  // namespace nn
 }  // namespace v0

@@ -46,9 +46,12 @@ inline Tensor indices(const std::vector<int64_t>& list, Device device) {
   return Tensor::from(list, {int64_t(list.size())}).to(device);
 }
 
-// States [layers, n, width] in another order of the sequences; a null order changes nothing.
+// States [layers, n, width] in another order of the sequences; a null order changes nothing. Others
+// stay as they are, for the layer says what it expects.
 inline Tensor permuted(const Tensor& state, const Tensor& order) {
-  return state.defined() && order.defined() ? index_select(state, 1, order) : state;
+  if (!state.defined() || !order.defined()) return state;
+  const bool fits = state.dim() == 3 && state.size(1) == order.size(0);
+  return fits ? index_select(state, 1, order) : state;
 }
 
 // Lengths in order, the longest first, and where each comes from.
@@ -253,6 +256,8 @@ class RNNLayer : public Object {
             utils::packing::permuted(h, p.unsorted_indices)};
   }
 };
+
+using GRULayer = RNNLayer;
 
 // The same of an LSTM, which has two states.
 class LSTMLayer : public Object {

@@ -62,6 +62,8 @@ class GroupOptions {
       }
     }
     for (uint32_t group = 0; strict && group < n_groups(); ++group) {
+      if (const std::string name = name_of(group, kParams); !in(given, name))
+        problems.push_back(joined({"'", name, "' is missing in the file"}));
       for (const Option& option : options_) {
         const std::string name = name_of(group, option.name);
         if (!option.may_be_none && !in(given, name))

@@ -13,13 +13,57 @@
 
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
+namespace detail {
+inline void expect_rate(const Object& optimizer, double lr) {
+  if (!(lr >= 0)) {
+    fail(joined({optimizer.type_name(), ": lr is ", number_text(lr), ", expected at least 0"}));
+  }
+}
+}  // namespace detail
 namespace optim {
+
+// One group of an optimizer, which lives as long as its handles: its parameters, and options by
+// their names: for (auto& group : optimizer.param_groups()) group.set_lr(group.lr() / 2).
+class ParamGroup {
+ public:
+  ParamGroup(Object optimizer, uint32_t index) : optimizer_(std::move(optimizer)), index_(index) {}
+  std::vector<Tensor> parameters() const {
+    tn_tensor* const* tensors = nullptr;
+    uint32_t n = 0;
+    check(detail::api.object->group(optimizer_.get(), index_, &tensors, &n));
+    return Tensors(tensors, n).to_vector();
+  }
+  template <typename T>
+  T option(const char* name) const {
+    tn_value value;
+    check(detail::api.object->group_option(optimizer_.get(), index_, name, &value));
+    return detail::Unpack<T>::borrow(value);
+  }
+  template <typename T>
+  void set_option(const char* name, const T& value) const {
+    const tn_value v = detail::to_value(value);
+    check(detail::api.object->set_group_option(optimizer_.get(), index_, name, &v));
+  }
+  double lr() const { return option<double>("lr"); }
+  void set_lr(double lr) const {
+    detail::expect_rate(optimizer_, lr);
+    set_option("lr", lr);
+  }
+
+ private:
+  Object optimizer_;
+  uint32_t index_;
+};
 
 // A handle to any optimizer; states are made at the first step.
 class Optimizer : public Object {
  public:
   Optimizer() = default;
-  explicit Optimizer(Object object) : Object(std::move(object)) {}
+  // An Error where it is a layer.
+  explicit Optimizer(Object object) : Object(std::move(object)) {
+    if (defined() && kind() == TN_OBJECT_LAYER)
+      fail(type_name() + " is a layer, expected an optimizer");
+  }
   // By a factory's name; its first option is the list of parameters.
   template <typename... Options>
   static Optimizer create(const char* factory, const std::vector<Tensor>& parameters,
@@ -39,13 +83,14 @@ class Optimizer : public Object {
   // before. strict: names must match one to one, but a parameter of which the dict has no state, as
   // before a first step, has none afterwards. Without it states alone are loaded where the dict has
   // no groups, and what only one side has is left.
-  void load_state_dict(const NamedTensors& state, bool strict = true) const {
+  IncompatibleKeys load_state_dict(const NamedTensors& state, bool strict = true) const {
     const detail::GroupOptions options(*this);
     NamedTensors states, groups;
     for (const auto& entry : state)
       (detail::GroupOptions::is_name(entry.first) ? groups : states).push_back(entry);
     if (groups.empty() && !strict) return Object::load_state_dict(states, strict);
     options.expect_fit(groups, strict);
+    expect_counts(states);
     const NamedTensors before = options.get();
     const NamedTensors without = strict ? states_without(states) : NamedTensors();
     states.insert(states.end(), without.begin(), without.end());
@@ -61,6 +106,14 @@ class Optimizer : public Object {
       options.set(before, /*strict=*/true);
       throw;
     }
+    if (strict) return {};
+    IncompatibleKeys keys;
+    const NamedTensors own = state_dict();
+    for (const auto& [name, tensor] : own)
+      if (!state.contains(name)) keys.missing_keys.push_back(name);
+    for (const auto& [name, tensor] : state)
+      if (!own.contains(name)) keys.unexpected_keys.push_back(name);
+    return keys;
   }
 
   // One step for all parameters that have a gradient. found_inf: a float tensor of one element;
@@ -105,7 +158,10 @@ class Optimizer : public Object {
   }
   // The learning rate of the first group; of all groups.
   double lr() const { return group_option<double>(0, "lr"); }
-  void set_lr(double lr) const { set_option("lr", lr); }
+  void set_lr(double lr) const {
+    detail::expect_rate(*this, lr);
+    set_option("lr", lr);
+  }
 
   // More parameters, with options of their own: add_group(head.parameters(), {{"lr", 1e-2}}).
   struct GroupOption {
@@ -133,7 +189,12 @@ class Optimizer : public Object {
     ignore(absent);
     return !absent;
   }
-  uint32_t n_groups() const { return detail::api.object->n_groups(get()); }
+  uint32_t n_groups() const { return detail::api.object->n_groups(checked()); }
+  std::vector<ParamGroup> param_groups() const {
+    std::vector<ParamGroup> groups;
+    for (uint32_t i = 0; i < n_groups(); ++i) groups.emplace_back(*this, i);
+    return groups;
+  }
   std::vector<Tensor> group_parameters(uint32_t group) const {
     tn_tensor* const* tensors = nullptr;
     uint32_t n = 0;
@@ -142,6 +203,19 @@ class Optimizer : public Object {
   }
 
  private:
+  // An Error where "state.3.step", of which rates and corrections are made, is no count.
+  static void expect_counts(const NamedTensors& states) {
+    for (const auto& [name, tensor] : states) {
+      if (!name.ends_with(".step") || !tensor.defined() || tensor.numel() != 1 ||
+          !tensor.device().is_cpu())
+        continue;
+      const auto count = tensor.item<double>();
+      // NaN is in no range.
+      if (count >= 0 && count < 9.2e18) continue;
+      fail(detail::joined({"load_state_dict: '", messages::printable(name), "' is ",
+                           detail::number_text(count), " in the file, expected a count from 0"}));
+    }
+  }
   // The own entries "state.3.exp_avg" of the parameters of which `given` has none.
   NamedTensors states_without(const NamedTensors& given) const {
     NamedTensors missing;

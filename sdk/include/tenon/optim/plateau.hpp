@@ -90,7 +90,10 @@ class ReduceLROnPlateau {
                            ", num_bad_epochs ", std::to_string(bad), " and cooldown_counter ",
                            std::to_string(cooldown), ", expected numbers from 0"}));
     }
-    best_ = entry("best").item<double>();
+    const auto best = entry("best").item<double>();
+    if (std::isnan(best))
+      fail("ReduceLROnPlateau: the state has best nan, expected the least or greatest so far");
+    best_ = best;
     step_ = step, bad_ = bad, cooldown_ = cooldown;
   }
 

@@ -396,7 +396,10 @@ class Scheduler {
         detail::schedule_entry("Scheduler", state, "last_epoch", 1).item<int64_t>();
     const Tensor rates =
         detail::schedule_entry("Scheduler", state, "base_lrs", int64_t(optimizer_.n_groups()));
-    const std::vector<double> before = std::exchange(own_, rates.to_vector<double>());
+    std::vector<double> own = rates.to_vector<double>();
+    for (const double rate : own)
+      detail::schedule_number("Scheduler: 'base_lrs' of the state", "a rate", rate);
+    const std::vector<double> before = std::exchange(own_, std::move(own));
     try {
       go_to(step);
     } catch (...) {

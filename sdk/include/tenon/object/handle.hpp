@@ -1,0 +1,277 @@
+// The class Object: a counted handle to an object of the host, which is made, read and called by
+// it. What the class only declares is defined by topic, beside this file (values, methods, hooks,
+// tree, state), in clone.hpp and in module_hooks.hpp. Programs include object.hpp.
+#pragma once
+
+#include <array>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "tenon/function.hpp"
+#include "tenon/object/call_depth.hpp"
+#include "tenon/object/named_tensors.hpp"
+#include "tenon/op.hpp"
+
+namespace tenon {
+inline namespace TENON_HIDDEN v0 {
+
+class Object;
+using NamedObjects = std::vector<std::pair<std::string, Object>>;
+
+namespace detail {
+// Reports what a module under `root` made and never registered: set as soon as there is any
+// (unregistered.hpp).
+using ReportUnregistered = void (*)(const Object& root);
+inline constinit ReportUnregistered report_unregistered = nullptr;
+inline void note_made(tn_object* object) {
+  if (making) [[unlikely]]
+    making->made(making, object, nullptr);
+}
+}  // namespace detail
+
+// What register_full_backward_hook gives, to remove it by.
+struct BackwardHook {
+  uint64_t before, after;  // the forward hooks that it is made of
+};
+
+// A counted handle. Null by default; copies share one object.
+class Object {
+ public:
+  Object() noexcept = default;
+  // By a factory's name, options in the order of its schema: Object::create("Linear", 64, 10).
+  template <typename... Options>
+  static Object create(const char* factory, const Options&... options) {
+    const tn_value values[sizeof...(Options) + 1] = {detail::to_value(options)...};
+    tn_object* object = nullptr;
+    check(detail::api.object->create(factory, values, sizeof...(Options), &object));
+    Object made = take(object);
+    detail::note_made(object);
+    return made;
+  }
+  // By option names, any order: Object::create_named("SGD", {"lr", "momentum"}, {0.1, 0.9}).
+  static Object create_named(const char* factory, const std::vector<const char*>& names,
+                             const std::vector<tn_value>& values) {
+    tn_object* object = nullptr;
+    check(detail::api.object->create_named(factory, names.data(), values.data(),
+                                           uint32_t(names.size()), &object));
+    return take(object);
+  }
+  // Without factory: the caller adds what it has.
+  static Object empty(const char* type_name, tn_object_kind kind = TN_OBJECT_LAYER) {
+    tn_object* object = nullptr;
+    check(detail::api.object->create_empty(type_name, kind, &object));
+    return take(object);
+  }
+
+  Object(const Object& other) noexcept : object_(other.object_) {
+    if (object_) detail::api.object->retain(object_);
+  }
+  Object(Object&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  Object& operator=(Object other) noexcept {
+    std::swap(object_, other.object_);
+    return *this;
+  }
+  ~Object() {
+    if (object_) detail::api.object->release(object_);
+  }
+  static Object take(tn_object* o) noexcept {
+    Object object;
+    object.object_ = o;
+    return object;
+  }
+  static Object borrow(tn_object* o) noexcept {
+    if (o) detail::api.object->retain(o);
+    return take(o);
+  }
+  tn_object* get() const noexcept { return object_; }
+  tn_object* release() noexcept { return std::exchange(object_, nullptr); }
+  bool defined() const noexcept { return object_ != nullptr; }
+  explicit operator bool() const noexcept { return defined(); }
+  bool operator==(const Object& other) const noexcept { return object_ == other.object_; }
+
+  std::string type_name() const { return detail::api.object->type_name(checked()); }
+  tn_object_kind kind() const { return detail::api.object->kind(checked()); }
+
+  // Building. A name has no '.'; a second entry of one name replaces the first. Returns what was
+  // added, to go on with.
+  Tensor parameter(const char* name, Tensor tensor) const {  // asks for its gradient
+    if (tensor.defined()) tensor.requires_grad_();
+    return set(name, std::move(tensor), TN_ENTRY_PARAMETER);
+  }
+  Tensor buffer(const char* name, Tensor tensor) const {
+    return set(name, std::move(tensor), TN_ENTRY_BUFFER);
+  }
+  Tensor set(const char* name, Tensor tensor, tn_entry_kind kind = TN_ENTRY_PARAMETER) const {
+    check(detail::api.object->set_tensor(checked(), name, tensor.get(), kind));
+    return tensor;
+  }
+  template <typename T>
+  requires std::is_base_of_v<Object, T> T child(const char* name, T child)
+  const {
+    check(detail::api.object->set_child(checked(), name, child.get()));
+    return child;
+  }
+  // f(Object& self, arguments...), or f(arguments...) without the first; what it gives is by the
+  // schema.
+  template <typename F>
+  const Object& method(const char* schema, F f) const;
+
+  // Reading. Null where the entry is empty; an Error that lists the names when there is none of
+  // this name.
+  Tensor tensor(const char* name) const {
+    tn_tensor* t = nullptr;
+    check(detail::api.object->tensor(checked(), name, &t));
+    return Tensor::take(t);
+  }
+  Object child(const char* name) const {
+    tn_object* o = nullptr;
+    check(detail::api.object->child(checked(), name, &o));
+    return take(o);
+  }
+  uint32_t n_children() const { return detail::api.object->n_children(checked()); }
+  Object child_at(uint32_t i, std::string* name = nullptr) const {
+    const char* text = nullptr;
+    tn_object* o = nullptr;
+    check(detail::api.object->child_at(checked(), i, &text, &o));
+    if (name) *name = text;
+    return take(o);
+  }
+  // Of a Sequential or another container the layer at this place; a negative one counts from the
+  // end. An Error where there is none.
+  template <typename I>
+  requires(std::is_integral_v<I> && !std::is_same_v<I, bool>) Object operator[](I place) const {
+    const auto n = int64_t(n_children()), i = int64_t(place);
+    if (i < -n || i >= n) {
+      fail(detail::joined({type_name(), ": index ", std::to_string(i), " is out of range for ",
+                           std::to_string(n), n == 1 ? " child" : " children"}));
+    }
+    return child_at(uint32_t(i < 0 ? i + n : i));
+  }
+  std::vector<Object> children() const {
+    std::vector<Object> list;
+    for (uint32_t i = 0; i < n_children(); ++i) list.push_back(child_at(i));
+    return list;
+  }
+  // An option by its name in the factory's schema; T as the parameter of a lambda (double, int64_t,
+  // bool, std::string, ...).
+  template <typename T>
+  T option(const char* name) const {
+    tn_value value;
+    check(detail::api.object->option(checked(), name, &value));
+    return detail::Unpack<T>::borrow(value);
+  }
+
+  // Calls a method; arguments by its schema, trailing ones default.
+  template <typename R = Tensor, typename... Args>
+  R invoke(const char* method, const Args&... args) const {
+    const detail::CallDepth depth(checked(), method);
+    const tn_value values[sizeof...(Args) + 1] = {detail::to_value(args)...};
+    tn_value results[detail::Results<R>::count + 1];
+    check(detail::api.object->invoke(checked(), method, values, sizeof...(Args), results,
+                                     detail::Results<R>::count));
+    return detail::Results<R>::take(results);
+  }
+  // Its `forward`, with hooks.
+  template <typename... Args>
+  Tensor operator()(const Args&... args) const {
+    return invoke<Tensor>("forward", args...);
+  }
+  // The same where `forward` gives N tensors: auto [y, h] = layer.call<2>(x).
+  template <size_t N, typename... Args>
+  std::array<Tensor, N> call(const Args&... args) const {
+    return invoke<std::array<Tensor, N>>("forward", args...);
+  }
+  // NULL text when there is no such method.
+  std::string method_schema(const char* method) const {
+    const char* text = nullptr;
+    check(detail::api.object->method_schema(checked(), method, &text));
+    return text ? text : "";
+  }
+  // f(Object& self, Tensor input, Tensor output): after each forward of one tensor to one; a Tensor
+  // that it gives replaces the output.
+  template <typename F>
+  uint64_t register_forward_hook(F f) const;
+  void remove_forward_hook(uint64_t id) const {
+    check(detail::api.object->remove_forward_hook(checked(), id));
+  }
+  // f(Object& self, Tensor input): before each forward; a Tensor that it gives replaces the first
+  // argument. Removed as a forward hook is.
+  template <typename F>
+  uint64_t register_forward_pre_hook(F f) const;
+  // f(Object& self, Tensor grad_input, Tensor grad_output): in backward, of a forward of one tensor
+  // to one; a Tensor that it gives replaces grad_input, which is None where the input needs no
+  // gradient. (module_hooks.hpp)
+  template <typename F>
+  BackwardHook register_full_backward_hook(F f) const;
+  void remove_full_backward_hook(BackwardHook hook) const {
+    remove_forward_hook(hook.before);
+    remove_forward_hook(hook.after);
+  }
+
+  // The tree. Names are paths ("0.weight"), in order of definition.
+  NamedTensors named_parameters() const;
+  NamedTensors named_buffers() const;
+  std::vector<Tensor> buffers() const;
+  NamedObjects named_children() const;
+  // This object, whose name is "", and all below it, each once.
+  NamedObjects named_modules() const;
+  std::vector<Object> modules() const;
+  // f(Object&) of each object of the tree: children before what holds them, this one last.
+  template <typename F>
+  const Object& apply(F f) const;
+  // The object or parameter of this path ("encoder.0", "encoder.0.weight").
+  Object get_submodule(const std::string& path) const;
+  Tensor get_parameter(const std::string& path) const;
+  // A copy with tensors of its own. An Error where an object in the tree does not say how it is
+  // copied. (clone.hpp)
+  Object clone() const;
+  // Detached; shares memory. As in PyTorch a tensor or layer that is in two places is listed under
+  // both names, while parameters() has it once.
+  NamedTensors state_dict() const;
+  std::vector<Tensor> parameters() const;
+  // Copies values in. strict: names must match one to one; the Error lists those that do not. Else
+  // those are passed over, and given.
+  IncompatibleKeys load_state_dict(const NamedTensors& state, bool strict = true) const;
+  // Of all parameters.
+  const Object& requires_grad_(bool on = true) const;
+  // Moves parameters and buffers, in place; a dtype changes the floating ones.
+  const Object& to(Device device, Dtype floats = {}) const {
+    check(detail::api.object->to(checked(), device.value, floats.value));
+    return *this;
+  }
+  // Where they are. An Error when they lie on several devices.
+  const Object& to(Dtype floats) const;
+  bool training() const { return detail::api.object->training(checked()) != 0; }
+  const Object& train(bool on = true) const {
+    detail::api.object->set_training(checked(), on);
+    return *this;
+  }
+  const Object& eval() const { return train(false); }
+  void zero_grad() const { check(detail::api.object->zero_grad(checked())); }
+  // As PyTorch prints modules.
+  std::string to_string() const {
+    const char* text = nullptr;
+    check(detail::api.object->describe(checked(), &text));
+    return detail::take_text(text);
+  }
+
+ protected:
+  // The handle of an object that is there.
+  tn_object* checked() const {
+    if (!object_) [[unlikely]]
+      fail("the object is None: never assigned, or moved from");
+    return object_;
+  }
+
+ private:
+  IncompatibleKeys incompatible_keys(const NamedTensors& state) const;
+  // Of these kinds (bits 1 << tn_entry_kind), of the whole tree, by their paths.
+  NamedTensors entries(uint32_t kinds) const;
+
+  tn_object* object_ = nullptr;
+};
+
+}  // namespace v0
+}  // namespace tenon

@@ -1,0 +1,97 @@
+// The tensors of a tree of objects: parameters and buffers by their paths, states in and out, and
+// where all of them lie.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tenon/object/tree.hpp"
+
+namespace tenon {
+inline namespace TENON_HIDDEN v0 {
+
+inline NamedTensors Object::entries(uint32_t kinds) const {
+  struct Visit {
+    NamedTensors list;
+    uint32_t kinds;
+    tn_status* failed;
+  } visit{{}, kinds, nullptr};
+  auto note = [](void* context, const char* name, tn_tensor* t, tn_entry_kind kind) {
+    auto* v = static_cast<Visit*>(context);
+    if (!t || !(v->kinds >> kind & 1) || v->failed) return;
+    v->failed = to_status([&] { v->list.emplace_back(name, Tensor::borrow(t)); });
+  };
+  tn_status* status = detail::api.object->visit(checked(), note, &visit);
+  if (status) ignore(std::exchange(visit.failed, nullptr));
+  check(status);
+  check(visit.failed);
+  return std::move(visit.list);
+}
+inline NamedTensors Object::named_parameters() const {
+  if (detail::report_unregistered) [[unlikely]]
+    detail::report_unregistered(*this);
+  return entries(1u << TN_ENTRY_PARAMETER);
+}
+inline NamedTensors Object::named_buffers() const { return entries(1u << TN_ENTRY_BUFFER); }
+inline std::vector<Tensor> Object::parameters() const {
+  std::vector<Tensor> list;
+  for (auto& entry : named_parameters()) list.push_back(std::move(entry.second));
+  return list;
+}
+inline std::vector<Tensor> Object::buffers() const {
+  std::vector<Tensor> list;
+  for (auto& entry : named_buffers()) list.push_back(std::move(entry.second));
+  return list;
+}
+
+inline NamedTensors Object::state_dict() const {
+  NamedTensors list;
+  const auto walk = [&](const auto& again, const Object& object,
+                        const std::string& prefix) -> void {
+    for (auto& [name, tensor] : object.entries(~0u)) {
+      if (name.find('.') == name.npos) list.emplace_back(prefix + name, tensor.detach());
+    }
+    for (const auto& [name, child] : object.named_children())
+      again(again, child, prefix + name + ".");
+  };
+  walk(walk, *this, "");
+  return list;
+}
+inline IncompatibleKeys Object::incompatible_keys(const NamedTensors& state) const {
+  IncompatibleKeys keys;
+  const NamedTensors own = state_dict();
+  for (const auto& [name, tensor] : own)
+    if (!state.contains(name)) keys.missing_keys.push_back(name);
+  for (const auto& [name, tensor] : state)
+    if (!own.contains(name)) keys.unexpected_keys.push_back(name);
+  return keys;
+}
+inline IncompatibleKeys Object::load_state_dict(const NamedTensors& state, bool strict) const {
+  std::vector<const char*> names;
+  std::vector<tn_tensor*> tensors;
+  for (const auto& [name, tensor] : state) {
+    names.push_back(name.c_str());
+    tensors.push_back(tensor.get());
+  }
+  check(detail::api.object->load_state(checked(), names.data(), tensors.data(),
+                                       uint32_t(names.size()), strict));
+  return strict ? IncompatibleKeys() : incompatible_keys(state);
+}
+
+inline const Object& Object::requires_grad_(bool on) const {
+  for (const Tensor& parameter : parameters()) parameter.requires_grad_(on);
+  return *this;
+}
+inline const Object& Object::to(Dtype floats) const {
+  const NamedTensors all = entries(~0u);
+  for (const auto& [name, tensor] : all) {
+    if (tensor.device() == all[0].second.device()) continue;
+    fail(detail::joined({"to: '", all[0].first, "' is on ", all[0].second.device().name(), " and '",
+                         name, "' on ", tensor.device().name(), ": name the device, too"}));
+  }
+  return all.empty() ? *this : to(all[0].second.device(), floats);
+}
+
+}  // namespace v0
+}  // namespace tenon

@@ -1,0 +1,181 @@
+// State dicts of optimizers: what they hold, how they are resumed, and those that do not fit.
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "optimizers_support.h"
+
+namespace {
+
+TEST_P(Optimizers, AStateDictResumesWhereItWasSaved) {
+  const auto resume = [&](auto make) {
+    const tn::Tensor p = parameter(start);
+    const Optimizer optimizer = make(std::vector<tn::Tensor>{p});
+    run(optimizer, {p}, 3);
+    tn::NamedTensors saved;
+    for (const auto& [name, t] : optimizer.state_dict())
+      saved.emplace_back(name, t.clone().to(tn::cpu));
+    const tn::Tensor q = p.detach().clone().requires_grad_();
+    const Optimizer other = make(std::vector<tn::Tensor>{q});
+    other.load_state_dict(saved);
+    run(other, {q}, 2);
+    run(optimizer, {p}, 2);
+    expect_near(q, p.to_vector<double>(), 0);
+    return names_of(saved);
+  };
+  const tn::optim::SGDOptions sgd{.lr = 0.1, .momentum = 0.9, .dampening = 0.5};
+  EXPECT_EQ(resume([&](const auto& p) { return SGD(p, sgd); }),
+            (std::vector<std::string>{"state.0.momentum_buffer"}));
+  EXPECT_EQ(resume([&](const auto& p) { return Adam(p, {.lr = 0.1}); }),
+            (std::vector<std::string>{"state.0.step", "state.0.exp_avg", "state.0.exp_avg_sq"}));
+  EXPECT_EQ(
+      resume([&](const auto& p) { return tn::optim::Adagrad(p, {.lr = 0.1, .lr_decay = 0.5}); }),
+      (std::vector<std::string>{"state.0.step", "state.0.sum"}));
+}
+
+TEST_P(Optimizers, AStateDictThatDoesNotFitIsRefused) {
+  const tn::Tensor p = parameter(start);
+  const Optimizer optimizer = SGD({p}, {.lr = 0.1, .momentum = 0.9});
+  run(optimizer, {p}, 1);
+  EXPECT_EQ(message_of([&] {
+              optimizer.load_state_dict({{"state.0.momentum_buffer", tn::zeros({3})}}, false);
+            }),
+            "load_state: 'state.0.momentum_buffer' is [4] here and [3] in the file");
+  tn::NamedTensors other = {{"state.1.momentum_buffer", tn::zeros({3})}};
+  EXPECT_EQ(message_of([&] { optimizer.load_state_dict(other); }),
+            "load_state_dict: the file has 0 parameter groups, SGD has 1");
+  for (const auto& entry : optimizer.state_dict()) {
+    if (entry.first.starts_with("param_groups.")) other.push_back(entry);
+  }
+  EXPECT_EQ(message_of([&] { optimizer.load_state_dict(other); }),
+            "load_state: 'state.1.momentum_buffer' is in the file and not in SGD");
+  // A part of a parameter's state is none.
+  const Optimizer adam = Adam({p}, {.lr = 0.1});
+  run(adam, {p}, 1);
+  tn::NamedTensors part = adam.state_dict();
+  std::erase_if(part, [](const auto& entry) { return entry.first == "state.0.exp_avg"; });
+  EXPECT_EQ(message_of([&] { adam.load_state_dict(part); }),
+            "load_state: 'state.0.exp_avg' is missing in the file");
+}
+
+// What was saved before a first step, as by a training that begins anew.
+TEST_P(Optimizers, AStateDictWithoutStateLeavesNone) {
+  const tn::Tensor p = parameter(start), q = parameter(start);
+  const Optimizer optimizer = Adam({p}, {.lr = 0.1}), fresh = Adam({q}, {.lr = 0.1});
+  const tn::NamedTensors before = optimizer.state_dict();
+  run(optimizer, {p}, 3);
+  {
+    const tn::NoGrad no_grad;
+    p.copy_(q);
+  }
+  optimizer.load_state_dict(before);
+  EXPECT_EQ(optimizer.state_dict().size(), before.size());
+  run(optimizer, {p}, 2);
+  run(fresh, {q}, 2);
+  expect_near(q, p.to_vector<double>(), 0);
+}
+
+// Of each group, in PyTorch's layout; written to a file and read.
+TEST_P(Optimizers, AStateDictHasGroupsRatesAndOptions) {
+  const auto make = [&] {
+    const Optimizer optimizer = AdamW({parameter(start), parameter({1})}, {.lr = 0.1});
+    optimizer.add_group({parameter({2})}, {{"lr", 0.01}, {"maximize", true}});
+    return optimizer;
+  };
+  const Optimizer saved = make(), loaded = make();
+  saved.set_group_option(1, "lr", 0.001);
+  saved.set_group_option(0, "betas", tn::Floats{0.5, 0.25});
+  const std::string path = ::testing::TempDir() + "optimizer_" + GetParam() +
+                           std::to_string(::getpid()) + ".safetensors";
+  tn::save(saved.state_dict(), path);
+  const tn::NamedTensors state = tn::load(path);
+  std::filesystem::remove(path);
+  const auto entry = [&](const std::string& name) {
+    for (const auto& [key, value] : state) {
+      if (key == name) return value;
+    }
+    return tn::Tensor();
+  };
+  EXPECT_EQ(entry("param_groups.0.params").to_vector<int64_t>(), (std::vector<int64_t>{0, 1}));
+  EXPECT_EQ(entry("param_groups.1.params").to_vector<int64_t>(), (std::vector<int64_t>{2}));
+  EXPECT_EQ(entry("param_groups.0.lr").item<double>(), 0.1);
+  EXPECT_EQ(entry("param_groups.1.lr").item<double>(), 0.001);
+  EXPECT_EQ(entry("param_groups.0.betas").to_vector<double>(), (Values{0.5, 0.25}));
+  EXPECT_EQ(entry("param_groups.0.maximize").item<bool>(), false);
+  EXPECT_EQ(entry("param_groups.0.maximize").dtype(), tn::bool_);
+  EXPECT_EQ(state.size(), 2u * 6);  // params and five options each, and no states yet
+  loaded.load_state_dict(state);
+  EXPECT_EQ(loaded.to_string(), saved.to_string());
+  EXPECT_EQ(loaded.group_option<double>(1, "lr"), 0.001);
+  EXPECT_TRUE(loaded.group_option<bool>(1, "maximize"));
+}
+
+// A saved training goes on in an optimizer that was made with other options.
+TEST_P(Optimizers, OptionsOfAStateDictDecideTheNextSteps) {
+  const tn::Tensor p = parameter(start), q = parameter(start);
+  const Optimizer optimizer = SGD({p}, {.lr = 0.1, .momentum = 0.9}), other = SGD({q}, {.lr = 7});
+  run(optimizer, {p}, 2);
+  {
+    const tn::NoGrad no_grad;
+    q.copy_(p);
+  }
+  other.load_state_dict(optimizer.state_dict());
+  run(optimizer, {p}, 2);
+  run(other, {q}, 2);
+  expect_near(q, p.to_vector<double>(), 0);
+}
+
+TEST_P(Optimizers, GroupsOfAStateDictThatDoNotFitAreRefused) {
+  const Optimizer optimizer = AdamW({parameter(start), parameter({1})}, {.lr = 0.1});
+  const tn::NamedTensors good = optimizer.state_dict();
+  const auto refused = [&](const std::string& name, tn::Tensor value) {
+    tn::NamedTensors state;
+    bool there = false;
+    for (const auto& [key, own] : good) {
+      there = there || key == name;
+      if (key != name) {
+        state.emplace_back(key, own);
+      } else if (value.defined()) {
+        state.emplace_back(key, value);
+      }
+    }
+    if (!there) state.emplace_back(name, value);
+    return message_of([&] { optimizer.load_state_dict(state); });
+  };
+  const std::string text = optimizer.to_string();
+  const tn::Tensor one = tn::Tensor::from<double>({1});
+  EXPECT_EQ(refused("param_groups.0.lr", {}),
+            "load_state_dict: 'param_groups.0.lr' is missing in the file");
+  EXPECT_EQ(refused("param_groups.0.params", {}),
+            "load_state_dict: 'param_groups.0.params' is missing in the file");
+  EXPECT_EQ(refused("param_groups.0.amsgrad", one),
+            "load_state_dict: 'param_groups.0.amsgrad' is in the file and not in AdamW");
+  EXPECT_EQ(refused("param_groups.-1.lr", one),
+            "load_state_dict: 'param_groups.-1.lr' is in the file and not in AdamW");
+  EXPECT_EQ(refused("param_groups.1.lr", one),
+            "load_state_dict: the file has 2 parameter groups, AdamW has 1");
+  EXPECT_EQ(refused("param_groups.0.lr", tn::zeros({2})),
+            "load_state_dict: 'param_groups.0.lr' is float32 [2] in the file, expected one number");
+  EXPECT_EQ(refused("param_groups.0.betas", tn::zeros({}, tn::float64)),
+            "load_state_dict: 'param_groups.0.betas' is float64 [] in the file, expected a list of "
+            "numbers");
+  EXPECT_EQ(refused("param_groups.0.maximize", one),
+            "load_state_dict: 'param_groups.0.maximize' is float64 [1] in the file, expected one "
+            "bool");
+  EXPECT_EQ(refused("param_groups.0.params", tn::Tensor::from<int64_t>({0, 1, 2})),
+            "load_state_dict: group 0 has 3 parameters in the file and 2 in AdamW");
+  EXPECT_EQ(refused("param_groups.0.params", tn::Tensor::from<int64_t>({1, 0})),
+            "load_state_dict: 'param_groups.0.params' has 1 at 0, expected 0: parameters are "
+            "counted over all groups");
+  EXPECT_EQ(refused("param_groups.0.params", one),
+            "load_state_dict: 'param_groups.0.params' is float64 [1] in the file, expected a list "
+            "of integers");
+  // What the optimizer itself refuses leaves the options that were set before it as they were.
+  EXPECT_EQ(refused("param_groups.0.betas", tn::Tensor::from<double>({0.5, 1})),
+            "AdamW: betas is [0.5, 1], expected two numbers, each at least 0 and below 1");
+  EXPECT_EQ(optimizer.to_string(), text);
+}
+
+}  // namespace

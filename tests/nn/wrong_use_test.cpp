@@ -1,0 +1,87 @@
+// Modules, hooks and functions used wrongly: an Error that says what, and never a crash.
+#include <memory>
+#include <string>
+#include <tuple>
+
+#include "layers_support.h"
+
+using tn::Object, tn::Tensor;
+using tn::nn::Linear, tn::nn::Sequential;
+
+namespace {
+
+class WrongUse : public testing::Test {
+ protected:
+  void SetUp() override { tn::load_plugins(); }
+};
+
+struct Net : tn::Module {
+  Object inner = child("inner", Linear(2, 2));
+  Tensor forward(Tensor x) { return inner(x); }
+};
+struct CallsItself : tn::Module {
+  const Object* other = nullptr;
+  Tensor forward(Tensor x) { return other ? (*other)(x) : x; }
+};
+struct GivesNone : tn::Function<GivesNone> {
+  static Tensor forward(Context&, Tensor) { return Tensor(); }
+  static Tensor backward(Context&, Tensor g) { return g; }
+};
+
+TEST_F(WrongUse, AModuleThatIsNoneIsAnError) {
+  const std::string message = "Net: the module is None: never assigned, or moved from";
+  tn::Made<Net> none;
+  EXPECT_EQ(message_of([&] { none->forward(tn::ones({1, 2})); }), message);
+  EXPECT_EQ(message_of([&] { (*none).forward(tn::ones({1, 2})); }), message);
+  EXPECT_EQ(message_of([&] { Object().get_submodule(""); }),
+            "the object is None: never assigned, or moved from");
+}
+
+TEST_F(WrongUse, AModuleWithoutMakeSaysSo) {
+  const Net net;
+  EXPECT_EQ(message_of([&] {
+              net(tn::ones({1, 2}));
+            }),
+            "Module that make<T>() did not make has no method 'forward'");
+}
+
+TEST_F(WrongUse, CallsWithoutAnEndEndWithAnError) {
+  const auto module = tn::make<CallsItself>();
+  const Object itself = module;
+  module->other = &itself;
+  const std::string message = message_of([&] { module(tn::ones({1})); });
+  EXPECT_NE(message.find("CallsItself: forward: more than 1000 calls of modules are within each "
+                         "other: a module, or a hook of it, calls itself without an end"),
+            std::string::npos)
+      << message.substr(0, 400);
+  module->other = nullptr;
+
+  const Object layer = Linear(2, 2);
+  layer.register_forward_hook([](Object& self, Tensor input, Tensor) { self(input); });
+  EXPECT_NE(message_of([&] {
+              layer(tn::ones({1, 2}));
+            }).find("calls itself without an end"),
+            std::string::npos);
+  EXPECT_NO_THROW(Linear(2, 2)(tn::ones({1, 2}))) << "the depth is back at 0";
+}
+
+TEST_F(WrongUse, AForwardHookOfALayerWithSeveralOutputsSaysWhatThereIs) {
+  const tn::nn::LSTMLayer lstm = tn::nn::LSTM(2, 2);
+  int seen = 0;
+  lstm.register_forward_pre_hook([&](Object&, Tensor) { ++seen; });
+  lstm(tn::ones({3, 1, 2}));
+  EXPECT_EQ(seen, 1);
+  lstm.register_forward_hook([](Object&, Tensor, Tensor) {});
+  EXPECT_EQ(message_of([&] {
+              lstm(tn::ones({3, 1, 2}));
+            }),
+            "LSTM: a forward hook is given one output, and forward gives 3: "
+            "register_forward_pre_hook sees the input of such layers");
+}
+
+TEST_F(WrongUse, AFunctionThatGivesNoneIsNamed) {
+  EXPECT_EQ(message_of([] { GivesNone::apply(tn::ones({2}).requires_grad_()); }),
+            "GivesNone: forward gives None, expected a tensor");
+}
+
+}  // namespace
