@@ -214,4 +214,5 @@ TENON_PLUGIN(files) {
   files::add_idx();
   files::add_safetensors();
   files::add_arrays();
+  files::add_texts();
 }

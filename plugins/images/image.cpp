@@ -6,48 +6,50 @@ namespace tenon::images {
 
 using files::raise;
 
-namespace {
+Image::Image(int64_t height, int64_t width, Mode mode)
+    : channels(mode == Mode::kGray ? 1 : 3),
+      height(height),
+      width(width),
+      values(static_cast<size_t>(channels * height * width)) {}
 
-constexpr uint64_t kMost = uint64_t{64} << 20;
-
-Image planes(const Pixels& pixels, Mode mode) {
-  Image image{mode == Mode::kGray ? 1 : 3, pixels.height, pixels.width, {}};
-  const auto n = static_cast<size_t>(pixels.height * pixels.width);
-  image.values.resize(n * static_cast<size_t>(image.channels));
-  const uint8_t* from = pixels.rgb.data();
-  uint8_t* to = image.values.data();
-  for (size_t i = 0; i < n; ++i, from += 3) {
-    if (mode == Mode::kGray) {  // in steps of 2^-16, rounded
-      to[i] = static_cast<uint8_t>(
-          (from[0] * 19595u + from[1] * 38470u + from[2] * 7471u + 0x8000u) >> 16);
+void Image::put_row(int64_t y, const uint8_t* rgb) {
+  uint8_t* to = values.data() + y * width;
+  const int64_t plane = height * width;
+  for (int64_t x = 0; x < width; ++x, ++to, rgb += 3) {
+    if (channels == 1) {  // in steps of 2^-16, rounded
+      to[0] = static_cast<uint8_t>((rgb[0] * 19595u + rgb[1] * 38470u + rgb[2] * 7471u + 0x8000u) >>
+                                   16);
     } else {
-      to[i] = from[0];
-      to[n + i] = from[1];
-      to[2 * n + i] = from[2];
+      to[0] = rgb[0];
+      to[plane] = rgb[1];
+      to[2 * plane] = rgb[2];
     }
   }
-  return image;
 }
 
-}  // namespace
-
-// Pixels and planes are there at the same time: both together stay below the limit.
-void expect_fits(const std::string& path, uint64_t file_bytes, uint64_t width, uint64_t height) {
-  constexpr uint64_t kBytes = 6;  // of a pixel
+void expect_fits(const std::string& path, uint64_t width, uint64_t height, Mode mode,
+                 uint64_t beside) {
+  // Of 64 MiB beside the file's bytes; the rest is for what decoders keep that is no picture.
+  constexpr uint64_t kMiB = uint64_t{1} << 20, kMost = 58 * kMiB;
   if (width == 0 || height == 0) {
     raise(TN_DATA_LOSS, "{}: its picture of {} x {} has no pixels", path, width, height);
   }
-  const uint64_t most = (kMost + file_bytes) / kBytes;
-  if (width > most / height) {
-    raise(TN_DATA_LOSS, "{}: claims {} x {} pixels; a file of {} bytes may have {}", path, width,
-          height, file_bytes, most);
+  const uint64_t channels = mode == Mode::kGray ? 1 : 3;
+  uint64_t bytes = 0;
+  if (__builtin_mul_overflow(width * channels, height, &bytes) ||
+      __builtin_add_overflow(bytes, beside, &bytes)) {
+    bytes = UINT64_MAX;
+  }
+  if (bytes > kMost) {
+    raise(TN_DATA_LOSS, "{}: claims {} x {} pixels, which need {} MiB; a picture may need {}", path,
+          width, height, bytes / kMiB, kMost / kMiB);
   }
 }
 
 Image decode(const std::string& path, Mode mode) {
   const std::string bytes = files::InputFile(path).read_all();
-  if (bytes.starts_with("\x89PNG\r\n\x1a\n")) return planes(decode_png(path, bytes), mode);
-  if (bytes.starts_with("\xff\xd8\xff")) return planes(decode_jpeg(path, bytes), mode);
+  if (bytes.starts_with("\x89PNG\r\n\x1a\n")) return decode_png(path, bytes, mode);
+  if (bytes.starts_with("\xff\xd8\xff")) return decode_jpeg(path, bytes, mode);
   raise(TN_DATA_LOSS, "{}: is neither a PNG nor a JPEG file", path);
 }
 

@@ -16,6 +16,10 @@ enum class Mode { kRgb, kGray };
 struct Image {
   int64_t channels = 0, height = 0, width = 0;
   std::vector<uint8_t> values;
+
+  Image(int64_t height, int64_t width, Mode mode);
+  // A row of pixels of three bytes.
+  void put_row(int64_t y, const uint8_t* rgb);
 };
 
 // Decodes a PNG or JPEG file, by what it begins with and not by its name. Transparency is left out,
@@ -23,15 +27,13 @@ struct Image {
 // the path: neither format, cut, damaged, too large. Thread-safe.
 Image decode(const std::string& path, Mode mode);
 
-// The two formats: of a whole file. Pixels of three bytes in rows, from the top.
-struct Pixels {
-  int64_t height = 0, width = 0;
-  std::vector<uint8_t> rgb;
-};
-Pixels decode_png(const std::string& path, const std::string& bytes);
-Pixels decode_jpeg(const std::string& path, const std::string& bytes);
+// The two formats: of a whole file.
+Image decode_png(const std::string& path, const std::string& bytes, Mode mode);
+Image decode_jpeg(const std::string& path, const std::string& bytes, Mode mode);
 
-// Throws where so many pixels are more than a file of these bytes may have.
-void expect_fits(const std::string& path, uint64_t file_bytes, uint64_t width, uint64_t height);
+// Throws where a picture needs more memory than any may: that of its planes, and `beside` while it is
+// decoded.
+void expect_fits(const std::string& path, uint64_t width, uint64_t height, Mode mode,
+                 uint64_t beside);
 
 }  // namespace tenon::images

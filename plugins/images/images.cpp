@@ -1,19 +1,15 @@
 // The plugin `images`: pictures and folders of them as objects. The face over them is
 // data/images.hpp.
-#include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <string>
-#include <system_error>
-#include <vector>
 
+#include "class_folder.h"
 #include "image.h"
 #include "plugin_tensors.h"
 
 namespace tenon::images {
 namespace {
 
-namespace fs = std::filesystem;
 using files::printable;
 using files::raise;
 
@@ -30,57 +26,7 @@ Tensor tensor_of(const std::string& path, const std::string& mode) {
   });
 }
 
-struct Folder {
-  std::string root;
-  std::vector<std::string> classes;
-  std::vector<std::pair<std::string, int64_t>> items;  // path and class
-
-  const std::pair<std::string, int64_t>& at(int64_t index) const {
-    if (index >= 0 && index < static_cast<int64_t>(items.size())) {
-      return items[static_cast<size_t>(index)];
-    }
-    raise(TN_INVALID_ARGUMENT, "{}: picture {} of {}", root, index, items.size());
-  }
-};
-
-bool is_picture(const fs::path& path) {
-  std::string ending = path.extension().string();
-  std::ranges::transform(ending, ending.begin(),
-                         [](unsigned char c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; });
-  return ending == ".png" || ending == ".jpg" || ending == ".jpeg";
-}
-
-// What is in a folder, sorted by name.
-std::vector<fs::path> entries_of(const std::string& path) {
-  std::error_code error;
-  std::vector<fs::path> list;
-  for (fs::directory_iterator at(path, error); !error && at != fs::directory_iterator();
-       at.increment(error)) {
-    list.push_back(at->path());
-  }
-  if (error) raise(TN_NOT_FOUND, "{}: cannot be read as a folder: {}", path, error.message());
-  std::ranges::sort(list);
-  return list;
-}
-
-Folder read_folder(const std::string& root) {
-  Folder folder{root, {}, {}};
-  std::error_code ignored;
-  for (const fs::path& of_class : entries_of(root)) {
-    if (!fs::is_directory(of_class, ignored)) continue;
-    for (const fs::path& file : entries_of(of_class.string())) {
-      if (is_picture(file)) {
-        folder.items.emplace_back(file.string(), static_cast<int64_t>(folder.classes.size()));
-      }
-    }
-    folder.classes.push_back(of_class.filename().string());
-  }
-  if (folder.items.empty()) {
-    raise(TN_NOT_FOUND, "{}: has no .png, .jpg or .jpeg in folders of its own, one for each class",
-          root);
-  }
-  return folder;
-}
+const files::ClassFolderKind kPictures = {"picture", {".png", ".jpg", ".jpeg"}};
 
 }  // namespace
 
@@ -90,14 +36,14 @@ void add() {
                 [=](std::string mode) { return tensor_of(path, mode); });
   });
   plugin::object("ImageFolder(str root)", [](Object& self, std::string root) {
-    auto folder = std::make_shared<const Folder>(read_folder(root));
-    self.method("classes() -> str[]", [=] { return files::StringList{folder->classes}; });
-    self.method("size() -> int", [=] { return static_cast<int64_t>(folder->items.size()); });
-    self.method("path(int index) -> str[]",
-                [=](int64_t index) { return files::StringList{{folder->at(index).first}}; });
-    self.method("label(int index) -> int", [=](int64_t index) { return folder->at(index).second; });
+    auto folder = std::make_shared<const files::ClassFolder>(root, kPictures);
+    self.method("classes() -> str[]", [=] { return files::StringList{folder->classes()}; });
+    self.method("size() -> int", [=] { return folder->size(); });
+    self.method("path(int index) -> str",
+                [=](int64_t index) { return files::Text{folder->path(index)}; });
+    self.method("label(int index) -> int", [=](int64_t index) { return folder->label(index); });
     self.method("image(int index, str mode='RGB') -> Tensor", [=](int64_t index, std::string mode) {
-      return tensor_of(folder->at(index).first, mode);
+      return tensor_of(folder->path(index), mode);
     });
   });
 }

@@ -51,12 +51,13 @@ bool read_header(jpeg_decompress_struct* decoder, Failure* failure, const std::s
   jpeg_read_header(decoder, TRUE);
   return true;
 }
-bool read_pixels(jpeg_decompress_struct* decoder, Failure* failure, uint8_t* to) {
+bool read_pixels(jpeg_decompress_struct* decoder, Failure* failure, uint8_t* row, Image* image) {
   if (setjmp(failure->back) != 0) return false;
   jpeg_start_decompress(decoder);
   while (decoder->output_scanline < decoder->output_height) {
-    JSAMPROW row = to + size_t{decoder->output_scanline} * decoder->output_width * 3;
+    const int64_t y = decoder->output_scanline;
     jpeg_read_scanlines(decoder, &row, 1);
+    image->put_row(y, row);
   }
   jpeg_finish_decompress(decoder);
   return true;
@@ -68,9 +69,27 @@ struct Decoder : jpeg_decompress_struct {
   ~Decoder() { jpeg_destroy_decompress(this); }
 };
 
+// What libjpeg keeps while it decodes: some rows of blocks, and where a picture comes in several scans
+// the coefficients of all of them.
+uint64_t kept_bytes(jpeg_decompress_struct* decoder) {
+  constexpr uint64_t kRows = 128;
+  uint64_t bytes = kRows * decoder->image_width * static_cast<uint64_t>(decoder->num_components);
+  if (!jpeg_has_multiple_scans(decoder)) return bytes;
+  for (int i = 0; i < decoder->num_components; ++i) {
+    const jpeg_component_info& component = decoder->comp_info[i];
+    const auto up = [](uint64_t blocks, int factor) {
+      const auto f = static_cast<uint64_t>(factor);
+      return (blocks + f - 1) / f * f;
+    };
+    bytes += up(component.width_in_blocks, component.h_samp_factor) *
+             up(component.height_in_blocks, component.v_samp_factor) * sizeof(JBLOCK);
+  }
+  return bytes;
+}
+
 }  // namespace
 
-Pixels decode_jpeg(const std::string& path, const std::string& bytes) {
+Image decode_jpeg(const std::string& path, const std::string& bytes, Mode mode) {
   Failure failure{};
   jpeg_progress_mgr progress{};
   progress.progress_monitor = expect_few_scans;
@@ -83,18 +102,17 @@ Pixels decode_jpeg(const std::string& path, const std::string& bytes) {
     if (!ok) raise(TN_DATA_LOSS, "{}: is no whole JPEG file: {}", path, failure.message);
   };
   expect(read_header(&decoder, &failure, bytes, &progress));
-  expect_fits(path, bytes.size(), decoder.image_width, decoder.image_height);
   if (decoder.jpeg_color_space == JCS_CMYK || decoder.jpeg_color_space == JCS_YCCK) {
     raise(TN_UNSUPPORTED, "{}: its colours are for print (CMYK), expected RGB or gray", path);
   }
   decoder.out_color_space = JCS_RGB;
-  // Progressive pictures keep coefficients of all pixels, 2 bytes for each of 3 colours at most.
-  const uint64_t pixels_bytes = uint64_t{3} * decoder.image_width * decoder.image_height;
-  decoder.mem->max_memory_to_use = static_cast<long>((uint64_t{64} << 20) + bytes.size());
-  Pixels pixels{decoder.image_height, decoder.image_width, {}};
-  pixels.rgb.resize(pixels_bytes);
-  expect(read_pixels(&decoder, &failure, pixels.rgb.data()));
-  return pixels;
+  const uint64_t kept = kept_bytes(&decoder), row_bytes = uint64_t{3} * decoder.image_width;
+  expect_fits(path, decoder.image_width, decoder.image_height, mode, kept + row_bytes);
+  decoder.mem->max_memory_to_use = static_cast<long>(kept + (uint64_t{1} << 20));
+  std::vector<uint8_t> row(row_bytes);
+  Image image(decoder.image_height, decoder.image_width, mode);
+  expect(read_pixels(&decoder, &failure, row.data(), &image));
+  return image;
 }
 
 }  // namespace tenon::images

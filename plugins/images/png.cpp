@@ -1,5 +1,6 @@
 // PNG by libspng.
 #include <memory>
+#include <vector>
 
 #include <spng.h>
 
@@ -25,9 +26,18 @@ void expect_end(const std::string& path, const std::string& bytes) {
   raise(TN_DATA_LOSS, "{}: is no whole PNG file: it ends before its last chunk", path);
 }
 
+// Of a row, as the file has it, without its filter.
+uint64_t row_bytes(const spng_ihdr& header) {
+  const uint64_t samples = header.color_type == SPNG_COLOR_TYPE_TRUECOLOR         ? 3
+                           : header.color_type == SPNG_COLOR_TYPE_GRAYSCALE_ALPHA ? 2
+                           : header.color_type == SPNG_COLOR_TYPE_TRUECOLOR_ALPHA ? 4
+                                                                                  : 1;
+  return (samples * header.bit_depth * header.width + 7) / 8;
+}
+
 }  // namespace
 
-Pixels decode_png(const std::string& path, const std::string& bytes) {
+Image decode_png(const std::string& path, const std::string& bytes, Mode mode) {
   expect_end(path, bytes);
   constexpr uint32_t kMostSide = 1 << 24;
   constexpr size_t kMostChunk = size_t{1} << 20;  // of what is no picture: text, profiles
@@ -44,13 +54,23 @@ Pixels decode_png(const std::string& path, const std::string& bytes) {
   expect(spng_set_png_buffer(context.get(), bytes.data(), bytes.size()));
   spng_ihdr header{};
   expect(spng_get_ihdr(context.get(), &header));
-  expect_fits(path, bytes.size(), header.width, header.height);
-  Pixels pixels{header.height, header.width, {}};
-  size_t size = 0;
-  expect(spng_decoded_image_size(context.get(), SPNG_FMT_RGB8, &size));
-  pixels.rgb.resize(size);
-  expect(spng_decode_image(context.get(), pixels.rgb.data(), size, SPNG_FMT_RGB8, 0));
-  return pixels;
+  // Rows come one by one but where the picture is interlaced, and libspng keeps up to three of them.
+  const bool by_rows = header.interlace_method == 0;
+  const uint64_t row = uint64_t{3} * header.width, rows = by_rows ? 1 : header.height;
+  expect_fits(path, header.width, header.height, mode, row * rows + 3 * (row_bytes(header) + 64));
+  std::vector<uint8_t> pixels(row * rows);
+  Image image(header.height, header.width, mode);
+  expect(spng_decode_image(context.get(), by_rows ? nullptr : pixels.data(),
+                           by_rows ? 0 : pixels.size(), SPNG_FMT_RGB8,
+                           by_rows ? SPNG_DECODE_PROGRESSIVE : 0));
+  for (uint32_t y = 0; y < header.height; ++y) {
+    if (by_rows) {
+      const int end = spng_decode_row(context.get(), pixels.data(), pixels.size());
+      if (end != SPNG_EOI || y + 1 != header.height) expect(end);
+    }
+    image.put_row(y, pixels.data() + (by_rows ? 0 : y * row));
+  }
+  return image;
 }
 
 }  // namespace tenon::images

@@ -1,19 +1,17 @@
 // The plugin `images`: what PNG and JPEG files decode to, that damaged, cut or hostile ones are
 // refused, and folders of them as data. PNG files are kept as hex, made after the format's
 // description; JPEG files are made by the library's other half.
-#include <cstdio>
-#include <cstdlib>
 #include <functional>
 #include <random>
-
-#include <jpeglib.h>
 
 #include <tenon/data.hpp>
 #include <tenon/data/images.hpp>
 #include <tenon/tenon.hpp>
 
+#include "file_bytes.h"
 #include "files_support.h"
 #include "image.h"
+#include "jpeg_bytes.h"
 
 namespace tenon::images {
 namespace {
@@ -46,45 +44,16 @@ const std::string kPalette = from_hex(
 
 // `n` x `n` of one colour.
 std::string jpeg(unsigned n, const std::vector<uint8_t>& colour, bool progressive = false) {
-  jpeg_compress_struct encoder{};
-  jpeg_error_mgr errors{};
-  encoder.err = jpeg_std_error(&errors);
-  jpeg_create_compress(&encoder);
-  unsigned char* memory = nullptr;
-  unsigned long size = 0;
-  jpeg_mem_dest(&encoder, &memory, &size);
-  encoder.image_width = encoder.image_height = n;
-  encoder.input_components = static_cast<int>(colour.size());
-  encoder.in_color_space = colour.size() == 1   ? JCS_GRAYSCALE
-                           : colour.size() == 4 ? JCS_CMYK
-                                                : JCS_RGB;
-  jpeg_set_defaults(&encoder);
-  jpeg_set_quality(&encoder, 95, TRUE);
-  if (progressive) jpeg_simple_progression(&encoder);
-  jpeg_start_compress(&encoder, TRUE);
-  std::vector<uint8_t> row;
-  for (unsigned i = 0; i < n; ++i) row.insert(row.end(), colour.begin(), colour.end());
-  for (unsigned i = 0; i < n; ++i) {
-    JSAMPROW at = row.data();
-    jpeg_write_scanlines(&encoder, &at, 1);
-  }
-  jpeg_finish_compress(&encoder);
-  std::string bytes(reinterpret_cast<char*>(memory), size);
-  jpeg_destroy_compress(&encoder);
-  std::free(memory);
-  return bytes;
+  return file_bytes::jpeg({.width = n,
+                           .height = n,
+                           .channels = static_cast<int>(colour.size()),
+                           .progressive = progressive,
+                           .quality = 95,
+                           .colour = {colour.begin(), colour.end()}});
 }
-
-// The checksum of PNG's chunks (ISO 3309).
-std::string checksum(const std::string& bytes) {
-  uint32_t crc = 0xffffffff;
-  for (const char byte : bytes) {
-    crc ^= static_cast<uint8_t>(byte);
-    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ (crc & 1 ? 0xedb88320 : 0);
-  }
-  std::string big;
-  for (int shift = 24; shift >= 0; shift -= 8) big.push_back(static_cast<char>(~crc >> shift));
-  return big;
+// The checksum of a chunk of PNG, as it stands behind it.
+std::string checksum(const std::string& chunk) {
+  return file_bytes::big(file_bytes::checksum(chunk), 4);
 }
 
 using Values = std::vector<uint8_t>;
@@ -148,11 +117,22 @@ TEST_F(Images, RefusesPicturesThatAreTooLarge) {
   png.replace(16, 8, side + side);
   png.replace(29, 4, checksum(png.substr(12, 17)));
   EXPECT_SAYS(decode(write("a.png", png), Mode::kRgb),
-              "claims 100000 x 100000 pixels; a file of 81 bytes may have 11184824");
+              "a.png: claims 100000 x 100000 pixels, which need 28611 MiB; a picture may need 58");
   std::string jpg = jpeg(16, {200, 100, 50});
   const size_t frame = jpg.find("\xff\xc0");
   jpg.replace(frame + 5, 4, std::string("\xff\0\xff\0", 4));
   EXPECT_SAYS(decode(write("a.jpg", jpg), Mode::kRgb), "claims 65280 x 65280 pixels");
+  // The coefficients of a progressive one are kept, at two bytes each; rows of a PNG too.
+  std::string slow = jpeg(16, {200, 100, 50}, true);
+  const size_t start = slow.find("\xff\xc2");
+  slow.replace(start + 5, 4, std::string("\x0f\xa0\x0f\xa0", 4));
+  EXPECT_SAYS(decode(write("a.jpg", slow), Mode::kGray), "claims 4000 x 4000 pixels, which need 6");
+  std::string wide = kDeepGray;
+  wide.replace(16, 8, std::string("\x01\0\0\0\0\0\0\x01", 8));
+  wide[25] = 6;  // RGB and alpha, of eight bytes
+  wide.replace(29, 4, checksum(wide.substr(12, 17)));
+  EXPECT_SAYS(decode(write("a.png", wide), Mode::kGray),
+              "claims 16777216 x 1 pixels, which need 4");
 }
 
 // Good files with random damage: an error that names the file, or a picture.

@@ -146,6 +146,98 @@ TEST_F(Loader, DatasetsAreMadeOfOthers) {
   }
 }
 
+struct Labelled {
+  Tensor image;
+  int64_t label;
+  double weight;
+  std::string name;
+};
+
+TEST_F(Loader, StructsMayHaveNumbersAndTexts) {
+  const data::Generated dataset(3, [](int64_t i) {
+    return Labelled{full({2}, double(i)), i, 0.5 * double(i), "n" + std::to_string(i)};
+  });
+  for (auto [image, label, weight, name] :
+       data::DataLoader(dataset, {.batch_size = 3, .num_workers = 2})) {
+    EXPECT_EQ(image.sizes(), (Ints{3, 2}));
+    EXPECT_EQ(label.to_vector<int64_t>(), (Order{0, 1, 2}));
+    EXPECT_EQ(weight.dtype(), float64);
+    EXPECT_EQ(weight.to_vector<double>(), (std::vector<double>{0, 0.5, 1}));
+    EXPECT_EQ(name[2], "n2");
+  }
+}
+
+TEST_F(Loader, DatasetsAreSplitByLengthsAndJoined) {
+  auto [train, test] = data::random_split(Points(), {7, 3}, 3);
+  EXPECT_EQ(train.size(), 7);
+  EXPECT_EQ(test.size(), 3);
+  EXPECT_SAYS(data::random_split(Points(), {7, 4}, 3),
+              "random_split: the lengths together are 11, the dataset has 10 items");
+  EXPECT_SAYS(data::random_split(Points(), {-1, 11}, 3),
+              "random_split: length 0 is -1, expected 0 to 10");
+  const data::ConcatDataset three(Points{2}, data::Subset(Points(), {9, 4}), Points{1});
+  data::DataLoader loader(three, {.batch_size = 5});
+  EXPECT_EQ(indices_of(loader), (Order{0, 1, 9, 4, 0}));
+  data::Random random(0);
+  EXPECT_SAYS(three.get(5, random), "Concat: index 5 of 5 items");
+  EXPECT_SAYS(three.get(-1, random), "Concat: index -1 of 5 items");
+  const data::TensorDataset table(tensor({1.f, 2.f}), tensor({3, 4}));
+  EXPECT_EQ(table[1][1].item<int64_t>(), 4);
+}
+
+struct Labels {
+  int64_t size() const { return 3; }
+  std::tuple<int, unsigned, int16_t, size_t> get(int64_t i) const {
+    return {-int(i), unsigned(i), int16_t(i), size_t(i)};
+  }
+};
+
+TEST_F(Loader, IntsAreInt64AsLabelsAre) {
+  data::DataLoader loader(Labels(), {.batch_size = 3});
+  for (auto [a, b, c, d] : loader) {
+    EXPECT_EQ(a.to_vector<int64_t>(), (Order{0, -1, -2}));
+    EXPECT_EQ(a.dtype(), int64);
+    EXPECT_EQ(b.dtype(), int64);
+    EXPECT_EQ(c.dtype(), int16);
+    EXPECT_EQ(d.dtype(), int64);
+  }
+}
+
+TEST_F(Loader, WrongUseIsAnError) {
+  data::DataLoader loader(Points(), {.batch_size = 4});
+  auto place = loader.begin();
+  while (place != loader.end()) ++place;
+  EXPECT_SAYS(*place, "DataLoader: no batch is here: the pass has ended");
+  const char* inner =
+      "DataLoader: a loop over this loader began another pass of it, which ended this one; a loop "
+      "within a loop needs a loader of its own";
+  auto outer = loader.begin();
+  for (auto batch : loader) EXPECT_EQ(batch.index.size(0) > 0, true);
+  EXPECT_SAYS(*outer, inner);
+  EXPECT_SAYS(++outer, inner);
+  auto behind = loader.begin();  // of a loop that was left
+  for (auto batch : loader) break;
+  EXPECT_SAYS(++behind, inner);
+  const data::DataLoader moved = std::move(loader);
+  EXPECT_EQ(moved.size(), 3);
+  const char* message = "DataLoader: the loader was moved from";
+  EXPECT_SAYS(loader.size(), message);
+  EXPECT_SAYS(loader.begin(), message);
+  EXPECT_SAYS(loader.epoch(), message);
+  EXPECT_SAYS(loader.state_dict(), message);
+
+  EXPECT_SAYS(data::DataLoader(Points{-5}, {.batch_size = 4}),
+              "DataLoader: the dataset's size() is -5, expected 0 or more");
+  data::DataLoader none(
+      data::Generated(4, [](int64_t i) { return i == 2 ? Tensor() : zeros({1}); }),
+      {.batch_size = 4});
+  EXPECT_SAYS(none.begin(), "sample 2 (batch 0): its tensor is None, expected a tensor");
+  data::DataLoader lists(
+      data::Generated(2, [](int64_t i) { return std::vector<Tensor>(size_t(i), zeros({1})); }),
+      {.batch_size = 2});
+  EXPECT_SAYS(lists.begin(), "sample 1 (batch 0): it has 1 tensors, the first of its batch 0");
+}
+
 TEST_F(Loader, SamplersDecideTheOrder) {
   data::DataLoader loader(Points(),
                           {.batch_size = 4, .sampler = data::SubsetRandomSampler({3, 6})});
@@ -251,6 +343,8 @@ TEST_F(Loader, OptionsAreChecked) {
   says({.batch_size = 0}, "batch_size is 0, expected at least 1");
   says({.num_workers = -1}, "num_workers is -1, expected 0 to 1024");
   says({.prefetch_factor = 0}, "prefetch_factor is 0, expected 1 to 1024");
+  says({.device = Device("ref"), .pin_memory = Device("ref")},
+       "DataLoader: device and pin_memory are both given; batches are on the device already");
 }
 
 TEST_F(Loader, ErrorsNameTheSample) {

@@ -327,5 +327,5 @@ int main(int n, char** words) {
       "process, %lu too long\n",
       options.seed, all.size(), c.calls, c.successes, c.refusals, c.backwards, c.findings,
       c.crashes, c.slow);
-  return c.findings + c.crashes == 0 ? 0 : 1;
+  return c.findings + c.crashes + c.slow == 0 ? 0 : 1;
 }

@@ -47,6 +47,9 @@ struct Misfit : Error {
 // [n, ...] of at(0) to at(n - 1), which are of one size and dtype.
 template <typename At>
 Tensor stacked(size_t n, At at) {
+  for (size_t i = 0; i < n; ++i) {
+    if (!at(i).defined()) throw Misfit(i, "its tensor is None, expected a tensor");
+  }
   const Tensor first = on_host(at(0));
   std::vector<int64_t> sizes(first.sizes().begin(), first.sizes().end());
   sizes.insert(sizes.begin(), int64_t(n));
@@ -70,16 +73,18 @@ Tensor stacked(size_t n, At at) {
 template <typename T>
 inline constexpr bool kAlwaysFalse = false;
 
-// One field of all samples: tensors are stacked, numbers become a tensor [n] of their dtype, all
-// else a vector.
+// One field of all samples: tensors are stacked, numbers become a tensor [n] of their dtype, but an
+// int one of int64, as labels are; all else a vector.
 template <typename Field, typename At>
 auto column(size_t n, At at) {
   if constexpr (std::is_same_v<Field, Tensor>) {
     return stacked(n, at);
   } else if constexpr (std::is_arithmetic_v<Field>) {
-    Tensor out = Tensor::empty({int64_t(n)}, dtype_of<Field>());
-    auto* to = out.mutable_data<Field>();
-    for (size_t i = 0; i < n; ++i) to[i] = at(i);
+    constexpr bool is_whole = std::is_integral_v<Field> && sizeof(Field) >= 4;
+    using Element = std::conditional_t<is_whole, int64_t, Field>;
+    Tensor out = Tensor::empty({int64_t(n)}, dtype_of<Element>());
+    auto* to = out.mutable_data<Element>();
+    for (size_t i = 0; i < n; ++i) to[i] = static_cast<Element>(at(i));
     return out;
   } else {
     std::vector<Field> list;
@@ -93,9 +98,10 @@ concept TupleLike = requires {
   std::tuple_size<T>::value;
 };
 
-// Structs of tensors, of at most eight.
+// Structs of at most eight fields.
 struct AnyField {
-  operator Tensor() const;
+  template <typename T>
+  operator T() const;
 };
 template <typename T, size_t... I>
 constexpr bool takes_fields(std::index_sequence<I...>) {
@@ -141,7 +147,7 @@ auto fields_of(T& s) {
     return std::tie(a, b, c, d, e, f, g, h);
   } else {
     static_assert(kAlwaysFalse<T>,
-                  "no tuple, and no struct of one to eight tensors: give a collate function");
+                  "no tuple, and no struct of one to eight fields: give a collate function");
   }
 }
 
@@ -162,23 +168,34 @@ auto collate_tuple(const std::vector<Sample>& samples, std::index_sequence<I...>
   }
 }
 
+// Of tensors alone a struct of the same kind, else a tuple: a batch of numbers is a tensor.
 template <typename Sample, size_t... I>
-Sample collate_struct(const std::vector<Sample>& samples, std::index_sequence<I...>) {
-  return Sample{stacked(samples.size(), [&](size_t i) -> const Tensor& {
-    return std::get<I>(fields_of(samples[i]));
-  })...};
+auto collate_struct(const std::vector<Sample>& samples, std::index_sequence<I...>) {
+  using Fields = decltype(fields_of(samples[0]));
+  const auto of = [&](auto index) {
+    using Field = std::remove_cvref_t<std::tuple_element_t<decltype(index)::value, Fields>>;
+    return column<Field>(samples.size(), [&](size_t i) -> const Field& {
+      return std::get<decltype(index)::value>(fields_of(samples[i]));
+    });
+  };
+  if constexpr ((std::is_same_v<std::tuple_element_t<I, Fields>, const Tensor&> && ...)) {
+    return Sample{of(std::integral_constant<size_t, I>())...};
+  } else {
+    return std::tuple{of(std::integral_constant<size_t, I>())...};
+  }
 }
 
 inline std::vector<Tensor> collate_list(const std::vector<std::vector<Tensor>>& samples) {
-  std::vector<Tensor> batch;
-  for (size_t field = 0; field < samples[0].size(); ++field) {
-    batch.push_back(stacked(samples.size(), [&](size_t i) -> const Tensor& {
-      if (samples[i].size() == samples[0].size()) return samples[i][field];
-      throw Misfit(i, tenon::detail::joined({"it has ", std::to_string(samples[i].size()),
-                                             " tensors, the first of its batch ",
-                                             std::to_string(samples[0].size())}));
-    }));
+  for (size_t i = 0; i < samples.size(); ++i) {
+    if (samples[i].size() == samples[0].size()) continue;
+    throw Misfit(i, tenon::detail::joined({"it has ", std::to_string(samples[i].size()),
+                                           " tensors, the first of its batch ",
+                                           std::to_string(samples[0].size())}));
   }
+  std::vector<Tensor> batch;
+  for (size_t field = 0; field < samples[0].size(); ++field)
+    batch.push_back(
+        stacked(samples.size(), [&](size_t i) -> const Tensor& { return samples[i][field]; }));
   return batch;
 }
 
@@ -199,8 +216,9 @@ void each_tensor(T& batch, F f) {
 }  // namespace detail
 
 // Of at least one sample. A sample is a Tensor, a tuple, pair or array, a vector of Tensors, or a
-// struct of one to eight Tensors, and the batch is of the same kind. In tuples numbers become
-// tensors [n] of their dtype, and what is neither tensor nor number (a string) a vector.
+// struct of one to eight fields, and the batch is of the same kind. Numbers become tensors [n] of
+// their dtype, ints of int64, and what is none of all these (a string) a vector; so in tuples and structs, too. The
+// batch of a struct that has such fields is a tuple.
 template <typename Sample>
 auto default_collate(const std::vector<Sample>& samples) {
   if constexpr (detail::TupleLike<Sample>) {
@@ -210,6 +228,8 @@ auto default_collate(const std::vector<Sample>& samples) {
                                   [&](size_t i) -> const Sample& { return samples[i]; });
   } else if constexpr (std::is_same_v<Sample, std::vector<Tensor>>) {
     return detail::collate_list(samples);
+  } else if constexpr (detail::n_fields<Sample>() == 0) {
+    return samples;
   } else {
     return detail::collate_struct(samples, std::make_index_sequence<detail::n_fields<Sample>()>());
   }

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -59,6 +60,7 @@ class TensorDataset {
     }
     return item;
   }
+  std::array<Tensor, N> operator[](int64_t index) const { return get(index); }
   std::array<Tensor, N> get_batch(const std::vector<int64_t>& indices) const {
     std::array<Tensor, N> batch;
     for (size_t i = 0; i < N; ++i) batch[i] = detail::rows(tensors_[i], indices);
@@ -123,6 +125,25 @@ class Subset : public detail::Wrapper<D> {
   std::vector<int64_t> indices_;
 };
 
+namespace detail {
+template <typename D, size_t N>
+std::array<Subset<D>, N> split_of(const std::shared_ptr<const D>& shared,
+                                  const std::array<int64_t, N>& sizes, uint64_t seed) {
+  std::vector<int64_t> order = detail::first_integers(shared->size());
+  Random::of_pass(seed, 0).shuffle(order);
+  auto next = order.begin();
+  const auto part = [&](size_t i) {
+    std::vector<int64_t> own(next, next + sizes[i]);
+    next += sizes[i];
+    return Subset<D>(shared, std::move(own));
+  };
+  return [&]<size_t... I>(std::index_sequence<I...>) {
+    return std::array<Subset<D>, N>{part(I)...};
+  }
+  (std::make_index_sequence<N>());
+}
+}  // namespace detail
+
 // Parts of these fractions, which together are at most 1, of the items in random order. Of the
 // sizes floor(n * fraction) what is left goes to the first parts, where the sum is 1.
 template <typename D, size_t N>
@@ -148,36 +169,64 @@ std::array<Subset<D>, N> random_split(D dataset, const double (&fractions)[N], u
   if (sum >= 1 - 1e-9) {
     for (size_t i = 0; left > 0; i = (i + 1) % N, --left) ++sizes[i];
   }
-  std::vector<int64_t> order = detail::first_integers(n);
-  Random::of_pass(seed, 0).shuffle(order);
-  auto next = order.begin();
-  const auto part = [&](size_t i) {
-    std::vector<int64_t> own(next, next + sizes[i]);
-    next += sizes[i];
-    return Subset<D>(shared, std::move(own));
-  };
-  return [&]<size_t... I>(std::index_sequence<I...>) {
-    return std::array<Subset<D>, N>{part(I)...};
-  }
-  (std::make_index_sequence<N>());
+  return detail::split_of(shared, sizes, seed);
 }
 
-// The items of the first dataset, then those of the second.
-template <typename A, typename B>
+// Parts of these sizes, which together are all items, in random order.
+template <typename D, size_t N, std::integral I>
+std::array<Subset<D>, N> random_split(D dataset, const I (&lengths)[N], uint64_t seed) {
+  const int64_t n = dataset.size();
+  std::array<int64_t, N> sizes;
+  int64_t sum = 0;
+  for (size_t i = 0; i < N; ++i) {
+    sizes[i] = int64_t(lengths[i]);
+    if (sizes[i] < 0 || sizes[i] > n) {
+      fail(
+          tenon::detail::joined({"random_split: length ", std::to_string(i), " is ",
+                                 std::to_string(sizes[i]), ", expected 0 to ", std::to_string(n)}));
+    }
+    sum += sizes[i];
+  }
+  if (sum != n) {
+    fail(tenon::detail::joined({"random_split: the lengths together are ", std::to_string(sum),
+                                ", the dataset has ", std::to_string(n), " items"}));
+  }
+  return detail::split_of(std::make_shared<const D>(std::move(dataset)), sizes, seed);
+}
+
+// The items of the first dataset, then those of the next, and so on. Samples are of one type.
+template <typename... D>
 class Concat {
  public:
-  Concat(A first, B second) : first_(std::move(first)), second_(std::move(second)) {}
-  int64_t size() const { return first_.size() + second_.size(); }
+  explicit Concat(D... datasets) : datasets_(std::move(datasets)...) {}
+  int64_t size() const {
+    return std::apply([](const auto&... d) { return (int64_t(0) + ... + d.size()); }, datasets_);
+  }
   auto get(int64_t index, Random& random) const {
-    const int64_t n = first_.size();
-    return index < n ? detail::sample_of(first_, index, random)
-                     : detail::sample_of(second_, index - n, random);
+    detail::expect_index("Concat", index, size());
+    return of_part<0>(index, random);
   }
 
  private:
-  A first_;
-  B second_;
+  template <size_t I>
+  auto of_part(int64_t index, Random& random) const {
+    const auto& dataset = std::get<I>(datasets_);
+    if constexpr (I + 1 < sizeof...(D)) {
+      const int64_t n = dataset.size();
+      if (index >= n) return of_part<I + 1>(index - n, random);
+    }
+    return detail::sample_of(dataset, index, random);
+  }
+  std::tuple<D...> datasets_;
 };
+// Its name in PyTorch.
+template <typename... D>
+class ConcatDataset : public Concat<D...> {
+ public:
+  using Concat<D...>::Concat;
+};
+template <typename... D>
+ConcatDataset(D...) -> ConcatDataset<D...>;
 
 // f(sample, Random&) or f(sample) of each sample; f(batch) where the dataset gives whole batches and f
 // draws nothing. Workers call it at the same time.

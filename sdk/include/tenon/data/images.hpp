@@ -1,4 +1,4 @@
-// Pictures and folders of them as data, by the plugin `images`.
+// Pictures and folders of them as data, by the plugin `images`. Not part of tenon.hpp.
 //
 //   data::ImageFolder photos("photos");  // photos/cat/1.jpg, photos/dog/7.png, ...
 //   data::DataLoader batches(photos, {.batch_size = 32, .shuffle = true, .num_workers = 4});
@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <string>
 #include <utility>
-#include <vector>
 
+#include "tenon/data/class_folder.hpp"
 #include "tenon/object.hpp"
 
 namespace tenon {
@@ -24,32 +24,17 @@ inline Tensor load_image(const std::string& path, const char* mode = "RGB") {
 // As torchvision's: each folder in `root` is a class, by name from 0, and its pictures are the
 // samples, by name. A sample is the picture, as load_image gives it, and its class. Copies share
 // one list.
-class ImageFolder {
+class ImageFolder : public ClassFolder {
  public:
   explicit ImageFolder(const std::string& root, const std::string& mode = "RGB")
-      : folder_(Object::create("ImageFolder", root)),
-        mode_(mode),
-        size_(folder_.invoke<int64_t>("size")) {}
+      : ClassFolder("ImageFolder", root), mode_(mode) {}
 
-  int64_t size() const { return size_; }
   std::pair<Tensor, int64_t> get(int64_t index) const {
-    return {folder_.invoke("image", index, mode_.c_str()), folder_.invoke<int64_t>("label", index)};
+    return {folder().invoke("image", index, mode_.c_str()), label(index)};
   }
-  std::vector<std::string> classes() const { return strings("classes"); }
-  std::string path(int64_t index) const { return strings("path", index)[0]; }
 
  private:
-  template <typename... Args>
-  std::vector<std::string> strings(const char* method, Args... args) const {
-    tn_value given = folder_.invoke<tn_value>(method, args...);
-    std::vector<std::string> list(given.as.strings, given.as.strings + given.count);
-    host()->value_release(&given);
-    return list;
-  }
-
-  Object folder_;
   std::string mode_;
-  int64_t size_;
 };
 
 }  // namespace data

@@ -48,6 +48,9 @@ struct LoaderOptions {
   bool persistent_workers = false;    // the threads stay from one pass to the next
   SamplerPtr sampler = {};            // the order, in the place of `shuffle`
   std::optional<Device> device = {};  // batches are brought there, by the workers
+  // Batches lie in memory of the host that copies to this device reach by themselves, so that
+  // `.to(device, {.non_blocking = true})` is not waited for.
+  std::optional<Device> pin_memory = {};
 };
 
 // What a loader throws when a sample or a batch cannot be made.
@@ -140,6 +143,9 @@ inline void expect_loader_options(const LoaderOptions& o) {
   if (o.shuffle && o.sampler) {
     fail("DataLoader: shuffle and sampler are both given, and each is an order of its own");
   }
+  if (o.device && o.pin_memory) {
+    fail("DataLoader: device and pin_memory are both given; batches are on the device already");
+  }
 }
 
 // A pass of a dataset: the order, and how a batch of it is made. What workers read does not change
@@ -190,6 +196,9 @@ struct Pass {
       if (options.device) {
         each_tensor(batch, [&](Tensor& t) { t = t.to(*options.device); });
       }
+      if (options.pin_memory) {
+        each_tensor(batch, [&](Tensor& t) { t = t.pin_memory(*options.pin_memory); });
+      }
       return batch;
     } catch (const Misfit& misfit) {
       at = indices[misfit.place];
@@ -224,7 +233,8 @@ struct Pass {
 
 // Batches of dataset D. Each pass (range-for) is an epoch with an order of its own, which seed and
 // number of the epoch decide; the number of workers changes nothing. One pass at a time: to begin
-// one ends the pass before it. A loader may be dropped at any time; it waits for the samples that
+// one ends the pass before it, whose iterator is then an Error to go on with, so a loop within a
+// loop needs a loader of its own. A loader may be dropped at any time; it waits for the samples that
 // are being made. Used by one thread; moved between passes.
 //
 // `collate(const std::vector<Sample>&)` makes the batch; workers call it at the same time.
@@ -238,10 +248,10 @@ class DataLoader {
   DataLoader(D dataset, const LoaderOptions& options = {}, C collate = {})
       : DataLoader(options, std::move(dataset), std::move(collate)) {}
 
-  int64_t size() const { return pass_->n_batches(); }  // batches in a pass
-  const D& dataset() const { return pass_->dataset; }
+  int64_t size() const { return pass().n_batches(); }  // batches in a pass
+  const D& dataset() const { return pass().dataset; }
   // Where it is: the epoch that is under way or was last, and how many batches of it were given.
-  int64_t epoch() const { return pass_->epoch; }
+  int64_t epoch() const { return pass().epoch; }
   int64_t batch() const { return given_; }
 
   // The place, for a checkpoint: a loader of the same data and batch size that loads it goes on
@@ -259,24 +269,43 @@ class DataLoader {
     using reference = value_type;
 
     iterator() = default;
-    iterator(DataLoader* loader, int64_t batch) : loader_(loader), batch_(batch) {}
-    value_type operator*() const { return *loader_->current_; }
+    iterator(DataLoader* loader, int64_t batch)
+        : loader_(loader), batch_(batch), pass_(loader->n_begun_) {}
+    value_type operator*() const {
+      expect_own_pass();
+      if (!loader_ || !loader_->current_) fail("DataLoader: no batch is here: the pass has ended");
+      return *loader_->current_;
+    }
     iterator& operator++() {
-      batch_ = loader_->advance(batch_);
+      expect_own_pass();
+      if (loader_) batch_ = loader_->advance(batch_);
       return *this;
     }
     void operator++(int) { ++*this; }
     bool operator==(const iterator& other) const { return batch_ == other.batch_; }
 
    private:
+    void expect_own_pass() const {
+      if (loader_ && pass_ != loader_->n_begun_) {
+        fail(
+            "DataLoader: a loop over this loader began another pass of it, which ended this one; a "
+            "loop within a loop needs a loader of its own");
+      }
+    }
     DataLoader* loader_ = nullptr;
     int64_t batch_ = 0;
+    int64_t pass_ = 0;
   };
   iterator begin();
   iterator end() { return {this, size()}; }
 
  private:
   DataLoader(const LoaderOptions& options, D dataset, C collate);
+
+  Pass& pass() const {
+    if (!pass_) fail("DataLoader: the loader was moved from");
+    return *pass_;
+  }
 
   // The batch behind number `batch` becomes the current one; gives its number, or size() where
   // there is none.
@@ -287,6 +316,7 @@ class DataLoader {
   std::optional<Batch> current_;
   std::optional<uint64_t> loaded_seed_;
   int64_t given_ = 0;
+  int64_t n_begun_ = 0;  // passes
   bool goes_on_ = true;  // the next pass is the epoch of `pass_`, from `given_` on
   bool under_way_ = false;
 };
@@ -294,6 +324,10 @@ class DataLoader {
 template <typename D, typename C>
 DataLoader<D, C>::DataLoader(const LoaderOptions& options, D dataset, C collate) {
   detail::expect_loader_options(options);
+  if (const int64_t n = int64_t(dataset.size()); n < 0) {
+    fail(tenon::detail::joined(
+        {"DataLoader: the dataset's size() is ", std::to_string(n), ", expected 0 or more"}));
+  }
   pass_.reset(new Pass{std::move(dataset), std::move(collate), options, {}, 0, 0});
   pipeline_ = std::make_unique<detail::Pipeline<Pass>>(
       pass_.get(), options.num_workers,
@@ -303,8 +337,10 @@ DataLoader<D, C>::DataLoader(const LoaderOptions& options, D dataset, C collate)
 
 template <typename D, typename C>
 typename DataLoader<D, C>::iterator DataLoader<D, C>::begin() {
+  pass();
   pipeline_->cancel();
   under_way_ = false;
+  ++n_begun_;
   current_.reset();
   if (!std::exchange(goes_on_, false)) {
     ++pass_->epoch;
@@ -337,6 +373,7 @@ int64_t DataLoader<D, C>::advance(int64_t batch) {
 
 template <typename D, typename C>
 NamedTensors DataLoader<D, C>::state_dict() const {
+  pass();
   const uint64_t next_seed = loaded_seed_          ? *loaded_seed_
                              : !goes_on_           ? pass_->seed
                              : pass_->options.seed ? *pass_->options.seed
@@ -358,13 +395,13 @@ void DataLoader<D, C>::load_state_dict(const NamedTensors& state) {
   };
   const int64_t epoch = value("epoch"), given = value("batch"), seed = value("seed"),
                 items = value("items"), batch_size = value("batch_size");
-  if (items != pass_->n_items() || batch_size != pass_->options.batch_size) {
+  if (items != pass().n_items() || batch_size != pass_->options.batch_size) {
     fail(tenon::detail::joined({"DataLoader: the state is of ", std::to_string(items),
                                 " items in batches of ", std::to_string(batch_size),
                                 ", this loader has ", std::to_string(pass_->n_items()),
                                 " in batches of ", std::to_string(pass_->options.batch_size)}));
   }
-  if (epoch < 0 || given < 0 || given > size()) {
+  if (epoch < 0 || epoch == INT64_MAX || given < 0 || given > size()) {
     fail(tenon::detail::joined({"DataLoader: the state is at batch ", std::to_string(given),
                                 " of epoch ", std::to_string(epoch), ", an epoch has ",
                                 std::to_string(size())}));

@@ -4,7 +4,8 @@
 //  1. Batches are started in order, each by whichever worker is free, and given in order.
 //  2. At most `capacity` batches are started and not given yet: this bounds the memory.
 //  3. A failure is thrown in the batch's place, or before that when the caller would have to wait:
-//     who waits for a slow batch hears of the failed one behind it at once.
+//     who waits for a slow batch hears of the failed one behind it at once. The pass has ended then,
+//     but workers may be within a sample until `cancel` or the destructor has returned.
 //  4. Nothing of a pass runs when `cancel` has returned, and no thread when the destructor has.
 #pragma once
 
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "tenon/data/threads.hpp"
+#include "tenon/work_scope.hpp"
 
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
@@ -76,12 +78,10 @@ class Pipeline {
         work_.notify_all();
       } else {
         error = slot.ready ? std::exchange(slot.error, nullptr) : std::exchange(failed_, nullptr);
+        end_pass();
       }
     }
-    if (error) {
-      cancel();
-      std::rethrow_exception(std::move(error));
-    }
+    if (error) std::rethrow_exception(std::move(error));
     return *std::move(batch);
   }
 
@@ -116,6 +116,7 @@ class Pipeline {
       std::exception_ptr error;
       lock.without([&] {
         try {
+          const tenon::detail::WorkScope scope("DataLoader batch");
           batch.emplace(maker_->make(number, cancelled_));
         } catch (...) {
           error = std::current_exception();
