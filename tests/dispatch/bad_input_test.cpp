@@ -172,7 +172,7 @@ TEST_F(BadInput, DevicesThatDoNotFit) {
   const tn::Device odd = tn_device{99, 0}, far = tn_device{devices().back().value.type, 5};
   for (tn::Device d : {odd, far}) {
     SCOPED_TRACE(d.value.type);
-    for (const std::string part : {d == odd ? "99" : type + ":5"}) {
+    for (const std::string& part : {d == odd ? "99" : type + ":5"}) {
       expect_error([&] { Tensor::empty({2}, tn::float32, d); }, part);
       expect_error([&] { tn::zeros({2}, {}, d); }, part);
       expect_error([&] { tn::arange(0, 3, 1, {}, d); }, part);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 
 #include "tenon/base.hpp"
 #include "tenon/dtype.hpp"
+#include "tenon/messages.hpp"
 
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
@@ -34,7 +36,7 @@ inline void add_shape(std::string* text, const tn_tensor* t) {
     *text += std::to_string(t->sizes[d]);
   }
   *text += "] ";
-  *text += Dtype(t->dtype).name();
+  *text += Dtype{t->dtype}.name();
 }
 inline std::string profile_shapes(const tn_profile_event& e) {
   constexpr uint32_t kMost = 8;  // tensors of a list
@@ -51,10 +53,32 @@ inline std::string profile_shapes(const tn_profile_event& e) {
   return text;
 }
 
+// Of a layer of a recurrent net with so many states: each row of x takes part in one product with
+// each of the two weights, and packed sequences have no rows of padding. The gradient always goes
+// from step to step; the other products are there for what has a gradient.
+inline double recurrent_flops(const tn_profile_event& e, uint32_t n_states) {
+  const bool is_backward = e.backward != 0;
+  const uint32_t weights = 1 + n_states, first = is_backward ? 1 + n_states : 0;
+  if (e.n_args < first + weights + 2) return 0;
+  const auto arg = [&](uint32_t i) {
+    const tn_value& v = e.args[first + i];
+    return v.kind == TN_KIND_TENSOR ? v.as.tensor : nullptr;
+  };
+  const tn_tensor *x = arg(0), *w_ih = arg(weights), *w_hh = arg(weights + 1);
+  if (x == nullptr || w_ih == nullptr || w_hh == nullptr || count_of(x) == 0) return 0;
+  const auto has = [&](uint32_t i) { return i < e.n_outputs && e.outputs[i] != nullptr; };
+  const double of_input = is_backward ? has(0) + has(weights) : 1;
+  const double of_state = is_backward ? 1 + has(weights + 1) : 1;
+  const double rows = count_of(x) / size_from_end(x, 1);
+  return 2 * rows * (of_input * count_of(w_ih) + of_state * count_of(w_hh));
+}
+
 // A multiplication and an addition are two. The gradients of a pair take what its forward takes, for
 // each of its two factors that has one.
 inline double profile_flops(const tn_profile_event& e) {
   const std::string_view name = e.name;
+  if (name == "_lstm_layer") return recurrent_flops(e, 2);
+  if (name == "_gru_layer" || name == "_rnn_layer") return recurrent_flops(e, 1);
   std::vector<const tn_tensor*> tensors;
   for (uint32_t i = 0; i < e.n_args; ++i) {
     if (e.args[i].kind == TN_KIND_TENSOR) tensors.push_back(e.args[i].as.tensor);
@@ -91,6 +115,13 @@ inline double profile_flops(const tn_profile_event& e) {
   return 0;
 }
 
+// A name in a table: one line, and no longer than fits.
+inline std::string profile_name(std::string_view name, size_t most) {
+  std::string text = messages::escaped(name);
+  if (text.size() > most) text.resize(messages::cut_before(text, most));
+  return text;
+}
+
 inline std::string profile_time(double ns) {
   char text[32];
   const char* const units[] = {"ns", "us", "ms", "s"};
@@ -114,8 +145,8 @@ std::string profile_table(const Rows& rows, uint64_t total_ns, size_t most, bool
     char rate[32] = "";
     if (r.flops > 0 && r.total_ns > 0)
       std::snprintf(rate, sizeof(rate), "%.1f", r.flops / static_cast<double>(r.total_ns));
-    std::snprintf(line, sizeof(line), "%-40.120s %9llu %12s %12s %6.1f%% %10s", r.name.c_str(),
-                  static_cast<unsigned long long>(r.count),
+    std::snprintf(line, sizeof(line), "%-40s %9llu %12s %12s %6.1f%% %10s",
+                  profile_name(r.name, 120).c_str(), static_cast<unsigned long long>(r.count),
                   profile_time(static_cast<double>(r.self_ns)).c_str(),
                   profile_time(static_cast<double>(r.total_ns)).c_str(), share, rate);
     text += line;
@@ -130,41 +161,128 @@ std::string profile_table(const Rows& rows, uint64_t total_ns, size_t most, bool
   return text + "in all " + profile_time(static_cast<double>(total_ns)) + "\n";
 }
 
-// A text as JSON has it, in quotes. "</" is written so that no text ends a script of a page.
+// A text as JSON has it, in quotes; what is no UTF-8 is U+FFFD there. "</" is written so that no text
+// ends a script of a page.
 inline std::string profile_json(std::string_view text) {
   std::string json = "\"";
-  for (const char c : text) {
-    const auto code = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      json += {'\\', c};
-    } else if (code < 0x20 || c == '<') {
+  while (!text.empty()) {
+    uint32_t code = 0;
+    const size_t bytes = messages::first_character(text, &code);
+    if (bytes == 0) {
+      json += "\\ufffd";
+    } else if (code == '"' || code == '\\') {
+      json += {'\\', text[0]};
+    } else if (code < 0x20 || code == '<') {
       char escaped[8];
       std::snprintf(escaped, sizeof(escaped), "\\u%04x", code);
       json += escaped;
     } else {
-      json += c;
+      json += text.substr(0, bytes);
     }
+    text.remove_prefix(std::max<size_t>(bytes, 1));
   }
   return json + "\"";
 }
+// A number as JSON has it, whatever the program's locale is.
+inline std::string profile_number(double number, int decimals = 0) {
+  char text[336];
+  const auto end =
+      std::to_chars(text, text + sizeof(text), number, std::chars_format::fixed, decimals);
+  return {text, end.ptr};
+}
+inline std::string profile_us(uint64_t ns) {
+  return profile_number(static_cast<double>(ns) / 1000, 3);
+}
 
-template <typename Events>
-std::string profile_trace(const Events& events) {
+// Events of the format's kinds X (with a duration), M (names of threads) and C (a counter).
+template <typename Events, typename Samples>
+std::string profile_trace(const Events& events, const Samples& samples) {
   static constexpr const char* kKinds[] = {"call", "backward", "launch", "method", "range"};
   std::string json = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
-  bool first = true;
+  const char* separator = "\n";
+  const auto add = [&](const std::string& event) {
+    json += separator + event;
+    separator = ",\n";
+  };
+  int64_t last_thread = 0;
   for (const auto& e : events) {
-    char times[96];
-    std::snprintf(times, sizeof(times), "\"ts\":%.3f,\"dur\":%.3f",
-                  static_cast<double>(e.begin_ns) / 1000, static_cast<double>(e.ns()) / 1000);
-    json += joined(
-        {first ? "\n" : ",\n", "{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"name\":", profile_json(e.name),
-         ",\"cat\":\"", kKinds[static_cast<int>(e.kind)], "\",", times,
-         ",\"args\":{\"shapes\":", profile_json(e.shapes), ",\"kernel\":", profile_json(e.kernel),
-         ",\"bytes\":", std::to_string(e.bytes), ",\"flops\":", std::to_string(e.flops), "}}"});
-    first = false;
+    last_thread = std::max(last_thread, e.thread);
+    const std::string times =
+        joined({"\"ts\":", profile_us(e.begin_ns), ",\"dur\":", profile_us(e.ns())});
+    add(joined({"{\"ph\":\"X\",\"pid\":1,\"tid\":", std::to_string(e.thread + 1),
+                ",\"name\":", profile_json(e.name), ",\"cat\":\"", kKinds[static_cast<int>(e.kind)],
+                "\",", times, ",\"args\":{\"shapes\":", profile_json(e.shapes),
+                ",\"layer\":", profile_json(e.layer), ",\"kernel\":", profile_json(e.kernel),
+                ",\"bytes\":", std::to_string(e.bytes), ",\"flops\":", profile_number(e.flops),
+                "}}"}));
+  }
+  for (int64_t thread = 0; thread <= last_thread; ++thread) {
+    const std::string number = std::to_string(thread + 1);
+    add(joined({"{\"ph\":\"M\",\"pid\":1,\"tid\":", number,
+                ",\"name\":\"thread_name\",\"args\":{\"name\":\"thread ", number, "\"}}"}));
+  }
+  for (const auto& sample : samples) {
+    add(joined(
+        {"{\"ph\":\"C\",\"pid\":1,\"tid\":1,\"name\":\"memory\",\"ts\":", profile_us(sample.ns),
+         ",\"args\":{\"allocated\":", std::to_string(sample.bytes), "}}"}));
   }
   return json + "\n]}\n";
+}
+
+inline std::string profile_bytes(uint64_t bytes) {
+  char text[32];
+  const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  auto number = static_cast<double>(bytes);
+  int unit = 0;
+  while (number >= 1024 && unit < 4) number /= 1024, ++unit;
+  std::snprintf(text, sizeof(text), "%.*f %s", unit == 0 ? 0 : 2, number, units[unit]);
+  return text;
+}
+
+template <typename Rows>
+std::string alive_table(const char* title, const Rows& rows, size_t most) {
+  std::string text;
+  char line[512];
+  std::snprintf(line, sizeof(line), "%-40s %-28s %9s %14s  %s\n", title, "layer", "count", "bytes",
+                "tensor");
+  text += line;
+  for (size_t i = 0; i < std::min(most, rows.size()); ++i) {
+    const auto& r = rows[i];
+    std::snprintf(line, sizeof(line), "%-40s %-28s %9llu %14llu  %.120s\n",
+                  profile_name(r.op, 120).c_str(), profile_name(r.layer, 80).c_str(),
+                  static_cast<unsigned long long>(r.count),
+                  static_cast<unsigned long long>(r.bytes), r.tensor.c_str());
+    text += line;
+  }
+  if (rows.size() > most) text += "and " + std::to_string(rows.size() - most) + " more rows\n";
+  return text;
+}
+
+template <typename Sample, typename Rows, typename Layers>
+std::string memory_table(const Sample& peak, const Rows& at_peak, const Rows& at_end,
+                         const Layers& layers, size_t most) {
+  uint64_t known = 0;
+  for (const auto& r : at_peak) known += r.bytes;
+  std::string text = "memory: at most " + profile_bytes(peak.bytes) + " at " +
+                     profile_time(static_cast<double>(peak.ns)) + ", of which " +
+                     profile_bytes(peak.bytes - std::min(known, peak.bytes)) +
+                     " is from before the start or of no launch\n";
+  text += alive_table("alive at the peak", at_peak, most);
+  text += alive_table("alive at the end", at_end, most);
+  char line[256];
+  std::snprintf(line, sizeof(line), "%-40s %14s %14s %14s\n", "made in layer", "its peak",
+                "at the peak", "at the end");
+  text += line;
+  for (size_t i = 0; i < std::min(most, layers.size()); ++i) {
+    const auto& r = layers[i];
+    std::snprintf(line, sizeof(line), "%-40s %14llu %14llu %14llu\n",
+                  r.layer.empty() ? "none" : profile_name(r.layer, 120).c_str(),
+                  static_cast<unsigned long long>(r.peak_bytes),
+                  static_cast<unsigned long long>(r.at_peak_bytes),
+                  static_cast<unsigned long long>(r.at_end_bytes));
+    text += line;
+  }
+  return text;
 }
 
 template <typename Rows>
@@ -174,9 +292,35 @@ std::string profile_rows_json(const Rows& rows) {
     json += joined({json.size() > 1 ? ",\n[" : "[", profile_json(r.name), ",",
                     profile_json(r.shapes), ",", std::to_string(r.count), ",",
                     std::to_string(r.self_ns), ",", std::to_string(r.total_ns), ",",
-                    std::to_string(r.bytes), ",", std::to_string(r.flops), "]"});
+                    std::to_string(r.bytes), ",", profile_number(r.flops), "]"});
   }
   return json + "]";
+}
+
+template <typename Rows>
+std::string alive_json(const Rows& rows) {
+  std::string json = "[";
+  for (const auto& r : rows) {
+    json += joined({json.size() > 1 ? ",\n[" : "[", profile_json(r.op), ",", profile_json(r.layer),
+                    ",", std::to_string(r.count), ",", std::to_string(r.bytes), ",",
+                    profile_json(r.tensor), "]"});
+  }
+  return json + "]";
+}
+template <typename Sample, typename Rows, typename Layers>
+std::string memory_json(const Sample& peak, const Rows& at_peak, const Rows& at_end,
+                        const Layers& layers) {
+  std::string json = joined(
+      {"{\"peak\":", std::to_string(peak.bytes), ",\"ns\":", std::to_string(peak.ns),
+       ",\"at_peak\":", alive_json(at_peak), ",\"at_end\":", alive_json(at_end), ",\"layers\":["});
+  const char* separator = "";
+  for (const auto& r : layers) {
+    json += joined({separator, "[", profile_json(r.layer.empty() ? "none" : r.layer), ",",
+                    std::to_string(r.peak_bytes), ",", std::to_string(r.at_peak_bytes), ",",
+                    std::to_string(r.at_end_bytes), "]"});
+    separator = ",\n";
+  }
+  return json + "]}";
 }
 
 // The flame graph shows what is in what, by time; a click makes an event as wide as the page.
@@ -189,22 +333,32 @@ body { font: 13px sans-serif; margin: 16px; color: #222; }
   line-height: 17px; padding-left: 2px; box-sizing: border-box; border-right: 1px solid #fff; cursor: pointer; }
 .call { background: #f4b183; } .backward { background: #c5a5e0; } .launch { background: #9dc3e6; }
 .method { background: #a9d18e; } .range { background: #ffd966; }
+#memory { display: none; } #memory svg { width: 100%; height: 120px; border: 1px solid #ccc; }
+#memory path { fill: #cfe2f3; stroke: #3d85c6; vector-effect: non-scaling-stroke; }
 table { border-collapse: collapse; margin-top: 16px; } td, th { padding: 2px 10px; text-align: right; border-bottom: 1px solid #eee; }
 td:first-child, th:first-child, td:last-child, th:last-child { text-align: left; } th { cursor: pointer; }
 </style></head><body>
 <h1>Tenon profile</h1>
 <p id="all"></p>
 <div id="flame"></div><p id="about">A click on an event widens it; a click on the empty space shows all.</p>
-<table><thead><tr><th>name</th><th>count</th><th>own ms</th><th>with inner ms</th><th>own %</th><th>bytes</th><th>GFLOP</th><th>shapes</th></tr></thead>
+<table id="events"><thead><tr><th>name</th><th>count</th><th>own ms</th><th>with inner ms</th><th>own %</th><th>bytes</th><th>GFLOP</th><th>shapes</th></tr></thead>
 <tbody id="rows"></tbody></table>
+<div id="memory"><h2>Memory</h2><p id="peak"></p><svg viewBox="0 0 1000 100" preserveAspectRatio="none"><path/></svg>
+<table><thead><tr><th>alive at the peak</th><th>layer</th><th>count</th><th>bytes</th><th>tensor</th></tr></thead><tbody id="at_peak"></tbody></table>
+<table><thead><tr><th>alive at the end</th><th>layer</th><th>count</th><th>bytes</th><th>tensor</th></tr></thead><tbody id="at_end"></tbody></table>
+<table><thead><tr><th>made in layer</th><th>its peak</th><th>at the peak</th><th>at the end</th></tr></thead><tbody id="layers"></tbody></table></div>
 <script>
 const total = @TOTAL@, rows = @ROWS@;
 const trace = @TRACE@;
-const events = trace.traceEvents, flame = document.getElementById("flame"), open = [];
+const memory = @MEMORY@;
+const events = trace.traceEvents.filter(e => e.ph === "X"), flame = document.getElementById("flame"), open = [];
+const counters = trace.traceEvents.filter(e => e.ph === "C");
 document.getElementById("all").textContent = (total / 1e6).toFixed(3) + " ms in " + events.length + " events";
+let thread = 0, first = 0, lowest = 0;  // each thread has its rows below those of the one before it
 for (const e of events) {
+  if (e.tid !== thread) { thread = e.tid; open.length = 0; first = lowest; }
   while (open.length && e.ts >= open[open.length - 1].ts + open[open.length - 1].dur) open.pop();
-  e.depth = open.length; open.push(e);
+  e.depth = first + open.length; open.push(e); lowest = Math.max(lowest, e.depth + 1);
 }
 const end = events.reduce((m, e) => Math.max(m, e.ts + e.dur), 0);
 function draw(from, to) {
@@ -228,25 +382,40 @@ function fill() {
   const body = document.getElementById("rows"); body.replaceChildren();
   for (const r of rows) {
     const line = body.insertRow();
-    for (const text of [r[0], r[2], (r[3] / 1e6).toFixed(3), (r[4] / 1e6).toFixed(3), (100 * r[3] / total).toFixed(1), r[5], (r[6] / 1e9).toFixed(3), r[1]])
+    for (const text of [r[0], r[2], (r[3] / 1e6).toFixed(3), (r[4] / 1e6).toFixed(3), (100 * r[3] / Math.max(total, 1)).toFixed(1), r[5], (r[6] / 1e9).toFixed(3), r[1]])
       line.insertCell().textContent = text;
   }
 }
-document.querySelectorAll("th").forEach((head, i) => head.onclick = () => {
+document.querySelectorAll("#events th").forEach((head, i) => head.onclick = () => {
   rows.sort((a, b) => { const x = columns[i](a), y = columns[i](b); return typeof x === "string" ? x.localeCompare(y) : y - x; });
   fill();
 });
+function fillMemory() {
+  document.getElementById("memory").style.display = "block";
+  document.getElementById("peak").textContent = "at most " + memory.peak + " bytes, at " + (memory.ns / 1e6).toFixed(3) + " ms";
+  let path = "M0 100";
+  for (const c of counters) path += "H" + (1000 * c.ts / Math.max(end, c.ts, 1e-3)).toFixed(2) + "V" + (100 - 95 * c.args.allocated / Math.max(memory.peak, 1)).toFixed(2);
+  document.querySelector("#memory path").setAttribute("d", path + "H1000V100Z");
+  for (const name of ["at_peak", "at_end", "layers"])
+    for (const r of memory[name]) {
+      const line = document.getElementById(name).insertRow();
+      for (const text of r) line.insertCell().textContent = text;
+    }
+}
+if (memory) fillMemory();
 fill(); draw(0, end); onresize = () => draw(0, end);
 </script></body></html>
 )html";
 
 template <typename Rows>
-std::string profile_page(const Rows& rows, uint64_t total_ns, const std::string& trace) {
+std::string profile_page(const Rows& rows, uint64_t total_ns, const std::string& trace,
+                         const std::string& memory) {
   std::string page;
   std::string_view rest = kProfilePage;
   const std::pair<std::string_view, std::string> parts[] = {{"@TOTAL@", std::to_string(total_ns)},
                                                             {"@ROWS@", profile_rows_json(rows)},
-                                                            {"@TRACE@", trace}};
+                                                            {"@TRACE@", trace},
+                                                            {"@MEMORY@", memory}};
   for (const auto& [mark, text] : parts) {
     const size_t place = rest.find(mark);
     page += rest.substr(0, place);
