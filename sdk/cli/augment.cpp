@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <tenon/data/augment.hpp>
-#include <tenon/ops/shape.hpp>
 
 #include "config.h"
 #include "text.h"
@@ -93,12 +92,6 @@ std::vector<Transform> read_augment(const std::string& file, const JsonMember& m
   std::vector<Transform> list;
   for (const Json& item : member.value.items) list.push_back(read_transform(file, item));
   return list;
-}
-
-std::pair<Tensor, Tensor> AugmentedTable::get(int64_t index, data::Random& random) const {
-  Tensor image = select(items.x, 0, index);
-  for (const Transform& transform : transforms) image = transform(image, random);
-  return {image, select(items.y, 0, index)};
 }
 
 }  // namespace tenon::cli

@@ -11,6 +11,7 @@
 
 #include "commands.h"
 #include "process.h"
+#include "outputs.h"
 #include "text.h"
 
 namespace tenon::cli {
@@ -75,10 +76,25 @@ std::string compiled_table(const std::vector<StepTimes>& steps) {
   return table.text();
 }
 
+std::string mixed_table(const std::vector<MixedTimes>& steps) {
+  Table table({"milliseconds", "float32", "bfloat16", "times", "what"}, {1, 2, 3});
+  for (const MixedTimes& s : steps) {
+    table.add({s.name, fmt::format("{:.3f}", s.full / 1e6), fmt::format("{:.3f}", s.mixed / 1e6),
+               fmt::format("{:.2f}", s.times), s.what});
+  }
+  return table.text();
+}
+
 std::vector<Measured> numbers_of(const StepTimes& s) {
   return {{s.name + ".eager", 0, s.eager},   {s.name + ".compiled", 0, s.replay},
           {s.name + ".times", 0, s.times},   {s.name + ".recording", 0, s.recording},
           {s.name + ".memory", 0, s.memory}, {s.name + ".page_faults", 0, s.page_faults}};
+}
+
+std::vector<Measured> numbers_of(const MixedTimes& s) {
+  return {{s.name + ".float32", 0, s.full},
+          {s.name + ".bfloat16", 0, s.mixed},
+          {s.name + ".times", 0, s.times}};
 }
 
 // All, or the one that was named.
@@ -102,7 +118,7 @@ int run(const Line& line) {
     fmt::print("{}\n", since(start));
     return 0;
   }
-  const std::vector<std::string> suites = {"overhead", "ops", "steps", "compiled"};
+  const std::vector<std::string> suites = {"overhead", "ops", "steps", "compiled", "amp"};
   if (std::ranges::find(suites, suite) == suites.end()) {
     throw UsageError(fmt::format("bench: no suite '{}'{} (there are: {})", printable(suite),
                                  did_you_mean(suite, suites), joined(suites)));
@@ -112,19 +128,27 @@ int run(const Line& line) {
       throw UsageError(fmt::format("bench: --{} is overhead's", option));
   }
   if (line.has("only") && suite == "overhead")
-    throw UsageError("bench: --only is ops' and steps', and compiled's");
+    throw UsageError("bench: --only is ops', steps', compiled's and amp's");
   load_all_plugins();
+  const std::string file = line.has("json") ? path_of(line, "--json") : "";
+  if (!file.empty() && file != "-") expect_writable("--json", file);  // before minutes of work
   std::vector<Case> cases;
   std::vector<Measured> results;
   std::vector<StepTimes> steps;
+  std::vector<MixedTimes> mixed;
   if (suite == "overhead") {
-    results = measure_overhead(line.get_or<std::string>("op", ""),
-                               line.get_or<std::string>("device", ""));
+    results = measure_overhead(name_of(line, "op"), name_of(line, "device"));
   } else if (suite == "compiled") {
     for (const Case& one : chosen(line, compiled_cases())) {
       manual_seed(0);
       steps.push_back(measure_compiled(one));
       std::ranges::copy(numbers_of(steps.back()), std::back_inserter(results));
+    }
+  } else if (suite == "amp") {
+    for (const Case& one : chosen(line, network_cases({}))) {
+      manual_seed(0);
+      mixed.push_back(measure_mixed(one.name));
+      std::ranges::copy(numbers_of(mixed.back()), std::back_inserter(results));
     }
   } else {
     cases = chosen(line, suite == "ops" ? op_cases() : step_cases());
@@ -133,13 +157,13 @@ int run(const Line& line) {
       results.push_back({one.name, 0, median_of_runs(one.make())});
     }
   }
-  if (line.has("json")) {
-    const std::string file = path_of(line, "--json");
+  if (!file.empty()) {
     write_json(file, results);
     if (file == "-") return 0;
   }
   fmt::print("{}", suite == "overhead"   ? overhead_table(results)
                    : suite == "compiled" ? compiled_table(steps)
+                   : suite == "amp"      ? mixed_table(mixed)
                                          : case_table(cases, results));
   return 0;
 }
@@ -149,12 +173,12 @@ int run(const Line& line) {
 Command bench_command() {
   Command command{
       "bench", "Measures this machine: what calls cost beside their kernels, ops, training steps.",
-      "SUITE", "overhead, ops, steps or compiled"};
+      "SUITE", "overhead, ops, steps, compiled or amp"};
   command.options.add_options()  //
       ("json", po::value<std::string>()->value_name("FILE"),
        "write nanoseconds to this file as one JSON object; -: to the output")  //
       ("only", po::value<std::string>()->value_name("NAME"),
-       "this one of ops, steps or compiled")  //
+       "this one of ops, steps, compiled or amp")  //
       ("op", po::value<std::string>()->value_name("NAME"),
        "overhead: measure this op of one tensor as well; its budget is 1.3 times what `add` took")(
           "device", po::value<std::string>()->value_name("NAME"),

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <tenon/tensor.hpp>
+
 namespace tenon::cli {
 
 using Clock = std::chrono::steady_clock;
@@ -35,6 +37,8 @@ struct Case {
 std::vector<Case> op_cases();
 // Whole training steps: forward, backward and optimizer.
 std::vector<Case> step_cases();
+// Those of networks, with their forward in this lower precision; none: in float32.
+std::vector<Case> network_cases(Dtype lower);
 // A small one, whose time is the host's, and those.
 std::vector<Case> compiled_cases();
 
@@ -48,6 +52,15 @@ struct StepTimes {
   double page_faults;    // of a replay
 };
 StepTimes measure_compiled(const Case& one);
+
+// A training step in float32 and under autocast, in turn.
+struct MixedTimes {
+  std::string name, what;
+  double full, mixed;  // nanoseconds, medians
+  double times;        // as fast: the median of single pairs
+};
+// `name` is one of network_cases.
+MixedTimes measure_mixed(const std::string& name);
 
 // The median of single runs over half a second or more, after two that warm up.
 double median_of_runs(const std::function<void()>& run);

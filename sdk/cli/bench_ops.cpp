@@ -66,6 +66,13 @@ Tensor attention(const std::vector<Tensor>& in) {
 Tensor lstm_layer(const std::vector<Tensor>& in) {
   return std::get<0>(lstm(in[0], {in[1], in[2]}, {in[3], in[4], in[5], in[6]}));
 }
+// Its sequences, half of which would be padding: of 64, 62, .. 2 steps, as one row a step.
+Tensor lstm_packed(const std::vector<Tensor>& in) {
+  std::vector<int64_t> sizes;
+  for (int64_t t = 0; t < 64; ++t) sizes.push_back((65 - t) / 2);
+  return std::get<0>(
+      lstm(in[0], {in[1], in[2]}, {in[3], in[4], in[5], in[6]}, {.batch_sizes = sizes}));
+}
 Tensor gru_layer(const std::vector<Tensor>& in) {
   return std::get<0>(gru(in[0], in[1], {in[2], in[3], in[4], in[5]}));
 }
@@ -94,6 +101,8 @@ std::vector<Case> op_cases() {
   const std::vector<std::vector<int64_t>> mapping = {{256, 1024}, {1024, 1024}, {1024}};
   const std::vector<std::vector<int64_t>> lstm_inputs = {
       {64, 32, 256}, {1, 32, 256}, {1, 32, 256}, {1024, 256}, {1024, 256}, {1024}, {1024}};
+  std::vector<std::vector<int64_t>> packed_inputs = lstm_inputs;
+  packed_inputs[0] = {1056, 256};
   const std::vector<std::vector<int64_t>> gru_inputs = {{64, 32, 256}, {1, 32, 256}, {768, 256},
                                                         {768, 256},    {768},        {768}};
   std::vector<Case> cases = {
@@ -122,6 +131,10 @@ std::vector<Case> op_cases() {
       both_ways("linear_backward", "the same, forward and backward", mapped, mapping),
       forward("lstm", "256 to 256, 64 steps of 32", lstm_layer, lstm_inputs),
       both_ways("lstm_backward", "the same, forward and backward", lstm_layer, lstm_inputs),
+      forward("lstm_packed", "the same of 1056 steps in 32 sequences, which would be 2048 padded",
+              lstm_packed, packed_inputs),
+      both_ways("lstm_packed_backward", "the same, forward and backward", lstm_packed,
+                packed_inputs),
       forward("gru", "256 to 256, 64 steps of 32", gru_layer, gru_inputs),
       both_ways("gru_backward", "the same, forward and backward", gru_layer, gru_inputs),
       both_ways("lstm_by_hand_backward", "the LSTM in ops, forward and backward", lstm_by_hand,

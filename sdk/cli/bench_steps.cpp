@@ -1,6 +1,7 @@
 // tenon bench steps: whole training steps. tests/benchmarks/compare/compare.py has the same
 // networks in PyTorch, by the same names: change both.
 #include <algorithm>
+#include <optional>
 
 #include <tenon/tenon.hpp>
 
@@ -51,28 +52,34 @@ Object mlp() {
                         nn::Linear(1024, 10));
 }
 
-// That of examples/text/gpt.json, with 65 characters.
-Object gpt() {
-  std::vector<Object> layers = {nn::Embedding(65, 128), nn::PositionalEmbedding(64, 128)};
+// That of examples/text/gpt.json, with windows of 64 characters, of which there are 65, where the width is 128.
+Object gpt(int64_t width) {
+  std::vector<Object> layers = {nn::Embedding(65, width), nn::PositionalEmbedding(64, width)};
   for (int i = 0; i < 4; ++i) {
-    layers.push_back(nn::TransformerEncoderLayer(128, 4,
-                                                 {.dim_feedforward = 512,
+    layers.push_back(nn::TransformerEncoderLayer(width, 4,
+                                                 {.dim_feedforward = 4 * width,
                                                   .dropout = 0,
                                                   .activation = "gelu",
                                                   .batch_first = true,
                                                   .norm_first = true,
                                                   .is_causal = true}));
   }
-  layers.push_back(nn::LayerNorm(128));
-  layers.push_back(nn::Linear(128, 65));
+  layers.push_back(nn::LayerNorm(width));
+  layers.push_back(nn::Linear(width, 65));
   layers.push_back(nn::Flatten({.start_dim = 0, .end_dim = 1}));
   return nn::sequential_of(layers);
 }
 
+// Forward in the lower precision, if there is one.
 std::function<void()> step(const Object& model, const optim::Optimizer& optimizer, const Tensor& x,
-                           const Tensor& y) {
+                           const Tensor& y, Dtype lower) {
   return [=] {
-    const Tensor loss = cross_entropy(model(x), y);
+    Tensor loss;
+    {
+      std::optional<Autocast> scope;
+      if (lower) scope.emplace(cpu, lower);
+      loss = cross_entropy(model(x), y);
+    }
     optimizer.zero_grad();
     loss.backward();
     optimizer.step();
@@ -121,30 +128,40 @@ Tensor classes(int64_t n, int64_t of) { return remainder(arange(n), of); }
 
 }  // namespace
 
-std::vector<Case> step_cases() {
+std::vector<Case> network_cases(Dtype lower) {
+  const auto gpt_step = [lower](int64_t width) {
+    const Object model = gpt(width);
+    return step(model, optim::AdamW(model.parameters(), {.lr = 1e-3}),
+                classes(32 * 64, 65).view({32, 64}), classes(32 * 64, 65), lower);
+  };
   return {
       {"mlp", "784-1024-1024-10, 256 rows, Adam",
-       [] {
+       [lower] {
          const Object model = mlp();
          return step(model, optim::Adam(model.parameters(), {.lr = 1e-3}), randn({256, 784}),
-                     classes(256, 10));
+                     classes(256, 10), lower);
        }},
       {"resnet18", "16 images of 3x32x32, SGD with momentum",
-       [] {
+       [lower] {
          const Object model = resnet18();
          return step(model, optim::SGD(model.parameters(), {.lr = 0.01, .momentum = 0.9}),
-                     randn({16, 3, 32, 32}), classes(16, 10));
+                     randn({16, 3, 32, 32}), classes(16, 10), lower);
        }},
       {"gpt", "4 layers of width 128, 32 windows of 64 characters, AdamW",
-       [] {
-         const Object model = gpt();
-         return step(model, optim::AdamW(model.parameters(), {.lr = 1e-3}),
-                     classes(32 * 64, 65).view({32, 64}), classes(32 * 64, 65));
-       }},
-      {"adamw", "AdamW's step alone: 85 million parameters in 144 tensors", optimizer_step},
-      {"embedding", "2,048 times 20 rows of a table of 1,000,000x64, row-sparse gradient, SGD",
-       embedding_step},
+       [gpt_step] { return gpt_step(128); }},
+      {"gpt_wide", "the same of width 512", [gpt_step] { return gpt_step(512); }},
   };
+}
+
+std::vector<Case> step_cases() {
+  std::vector<Case> cases = network_cases({});
+  std::erase_if(cases, [](const Case& c) { return c.name == "gpt_wide"; });
+  cases.push_back(
+      {"adamw", "AdamW's step alone: 85 million parameters in 144 tensors", optimizer_step});
+  cases.push_back({"embedding",
+                   "2,048 times 20 rows of a table of 1,000,000x64, row-sparse gradient, SGD",
+                   embedding_step});
+  return cases;
 }
 
 std::vector<Case> compiled_cases() {
@@ -153,7 +170,7 @@ std::vector<Case> compiled_cases() {
                                                                     nn::Linear(32, 32), nn::ReLU(),
                                                                     nn::Linear(32, 2));
                                 return step(model, optim::AdamW(model.parameters(), {.lr = 1e-3}),
-                                            randn({16, 32}), classes(16, 2));
+                                            randn({16, 32}), classes(16, 2), {});
                               }}};
   // Those that need more memory come later: what was needed is known of the process.
   const std::vector<Case> steps = step_cases();

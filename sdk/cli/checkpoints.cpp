@@ -83,7 +83,7 @@ int64_t Checkpoints::resume(const Checkpoint& checkpoint) const {
     fail(fmt::format("--resume: there is no checkpoint in {}", shown(resumed_)), TN_NOT_FOUND);
   }
   try {
-    return checkpoint.load(*from.newest());
+    return from.load(checkpoint, all.back());
   } catch (const Error& error) {
     const std::string hint =
         all.size() > 1

@@ -76,7 +76,12 @@ int run_command(const Command& command, const std::vector<std::string>& words) {
   if (!name.empty() && !is_optional(command) && values.count(name) == 0) {
     throw UsageError(fmt::format("{}: {} is missing", command.name, command.positional));
   }
-  return command.run(Line(std::move(values)));
+  try {
+    return command.run(Line(std::move(values)));
+  } catch (const UsageError& error) {
+    const std::string what = error.what(), begin = command.name + ": ";
+    throw UsageError(what.starts_with(begin) ? what : begin + what);
+  }
 }
 
 int64_t integer_of(const Line& line, const std::string& name, int64_t low, int64_t high) {
@@ -94,6 +99,13 @@ std::string path_of(const Line& line, const std::string& name) {
   std::string path = line.get(name.starts_with("--") ? name.substr(2) : name);
   if (path.empty()) fail(fmt::format("{}: the path is empty, expected a file's", name));
   return path;
+}
+
+std::string name_of(const Line& line, const std::string& option) {
+  if (!line.has(option)) return "";
+  const std::string name = line.get(option);
+  if (name.empty()) throw UsageError(fmt::format("--{} is empty, expected a name", option));
+  return name;
 }
 
 }  // namespace tenon::cli

@@ -55,4 +55,7 @@ int64_t integer_of(const Line& line, const std::string& name, int64_t low, int64
 // The path that was given as `name` ("--save", "FILE.json"), which must not be empty.
 std::string path_of(const Line& line, const std::string& name);
 
+// The name that was given as option, which must not be empty; "" where there is none.
+std::string name_of(const Line& line, const std::string& option);
+
 }  // namespace tenon::cli

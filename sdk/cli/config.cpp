@@ -108,6 +108,8 @@ void read_text_data(const std::string& file, Fields& fields, DataConfig& data) {
   } else {
     data.paths = {path_from(file, text, text.value)};
   }
+  if (const JsonMember* tokenizer = fields.find("tokenizer"))
+    data.tokenizer = path_from(file, *tokenizer, tokenizer->value);
   data.context = fields.integer("context", 1, kMostContext);
   data.validation = fields.number("validation", -kMostFloat, kMostFloat, 0.1);
   if (!(data.validation > 0 && data.validation < 1)) {
@@ -115,6 +117,81 @@ void read_text_data(const std::string& file, Fields& fields, DataConfig& data) {
             fmt::format("data: validation is {}, expected a part of the text between 0 and 1",
                         data.validation));
   }
+}
+
+void read_text_folder_data(const std::string& file, Fields& fields, DataConfig& data) {
+  const JsonMember& folder = fields.require("text_folder");
+  data.paths = {path_from(file, folder, folder.value)};
+  if (const JsonMember* tokenizer = fields.find("tokenizer"))
+    data.tokenizer = path_from(file, *tokenizer, tokenizer->value);
+  data.length = fields.integer("length", 1, kMostContext);
+  data.test_every = fields.integer("test_every", 2, kMostCounted);
+}
+
+// Height and width: one number for both, or a list of two.
+std::vector<int64_t> image_size(const std::string& file, const JsonMember& member) {
+  const Json& value = member.value;
+  std::vector<int64_t> sizes;
+  const auto add = [&](const Json& item) {
+    if (item.kind == Json::Kind::kInt) sizes.push_back(item.integer);
+    return item.kind == Json::Kind::kInt && item.integer >= 1 && item.integer <= kMostSide;
+  };
+  if (value.kind == Json::Kind::kArray) {
+    if (value.items.size() == 2 && std::ranges::all_of(value.items, add)) return sizes;
+  } else if (add(value)) {
+    return {value.integer, value.integer};
+  }
+  fail_at(file, member.line,
+          fmt::format("data: {} is a height and width, one number from 1 to {} or a list of two",
+                      member.name, kMostSide));
+}
+
+// A number for each channel of the images.
+std::vector<double> for_channels(const std::string& file, Fields& fields, const char* name,
+                                 const DataConfig& data, double absent) {
+  const size_t n = data.is_gray ? 1 : 3;
+  const JsonMember* member = fields.find(name);
+  if (member == nullptr) return std::vector<double>(n, absent);
+  std::vector<double> list;
+  for (const Json& item : member->value.items) {
+    if (item.kind == Json::Kind::kInt || item.kind == Json::Kind::kFloat) list.push_back(item.real);
+  }
+  if (list.size() != n || member->value.items.size() != n) {
+    fail_at(file, member->line,
+            fmt::format("data: {} is a list of {} {}: of each channel of the images", name, n,
+                        n == 1 ? "number" : "numbers"));
+  }
+  return list;
+}
+
+void read_image_folder_data(const std::string& file, Fields& fields, DataConfig& data) {
+  const JsonMember& folder = fields.require("image_folder");
+  data.paths = {path_from(file, folder, folder.value)};
+  if (const JsonMember* mode = fields.find("mode")) {
+    const std::string name = fields.string("mode");
+    if (name != "RGB" && name != "L")
+      fail_at(file, mode->line,
+              fmt::format("data: mode is '{}', expected 'RGB' or 'L', gray", printable(name)));
+    data.is_gray = name == "L";
+  }
+  data.resize = image_size(file, fields.require("resize"));
+  if (const JsonMember* crop = fields.find("crop")) {
+    data.crop = image_size(file, *crop);
+    if (data.crop[0] > data.resize[0] || data.crop[1] > data.resize[1])
+      fail_at(file, crop->line,
+              fmt::format("data: crop is [{}], expected a part of the resized image, [{}]",
+                          fmt::join(data.crop, ", "), fmt::join(data.resize, ", ")));
+  }
+  data.scale = fields.number("scale", -kMostFloat, kMostFloat, 1 / 255.0);
+  data.mean = for_channels(file, fields, "mean", data, 0);
+  data.std = for_channels(file, fields, "std", data, 1);
+  for (const double deviation : data.std) {
+    if (!(deviation > 0))
+      fail_at(file, fields.require("std").line,
+              fmt::format("data: std has {}, expected numbers above 0", deviation));
+  }
+  data.workers = fields.integer("workers", 0, kMostWorkers, -1);
+  data.test_every = fields.integer("test_every", 2, kMostCounted);
 }
 
 struct DataKind {
@@ -127,6 +204,8 @@ constexpr DataKind kDataKinds[] = {
     {"images", DataConfig::Kind::kIdx, read_idx_data},
     {"safetensors", DataConfig::Kind::kSafetensors, read_safetensors_data},
     {"text", DataConfig::Kind::kText, read_text_data},
+    {"text_folder", DataConfig::Kind::kTextFolder, read_text_folder_data},
+    {"image_folder", DataConfig::Kind::kImageFolder, read_image_folder_data},
 };
 
 DataConfig read_data(const std::string& file, const Json& json) {
@@ -197,6 +276,40 @@ void read_early_stopping(Fields& fields, TrainingConfig& config) {
   config.early_stopping = options;
 }
 
+// "O2", or {"policy": "O2", "dtype": "float16"}.
+void read_amp(Fields& fields, TrainingConfig& config) {
+  const JsonMember* member = fields.find("amp");
+  if (member == nullptr) return;
+  config.amp.line = member->line;
+  if (member->value.kind == Json::Kind::kString) {
+    config.amp.policy = member->value.text;
+  } else if (member->value.kind == Json::Kind::kObject) {
+    Fields own(config.file, member->value, "amp");
+    config.amp.policy = own.string("policy");
+    if (const JsonMember* dtype = own.find("dtype")) {
+      config.amp.dtype = own.string("dtype");
+      if (config.amp.dtype.empty())
+        fail_at(config.file, dtype->line, "amp: dtype is empty, expected float16 or bfloat16");
+    }
+    own.finish();
+  }
+  if (config.amp.policy.empty()) {
+    fail_at(config.file, member->line,
+            "amp: the name of a policy is expected, as \"O1\", or {\"policy\": \"O1\", \"dtype\": "
+            "\"float16\"}");
+  }
+}
+
+// `kind`: what it is a name of.
+std::string name_of(const std::string& file, Fields& fields, const char* field, const char* kind) {
+  std::string name = fields.string(field);
+  if (name.empty()) {
+    fail_at(file, fields.require(field).line,
+            fmt::format("training: {} is empty, expected a name {}", field, kind));
+  }
+  return name;
+}
+
 }  // namespace
 
 TrainingConfig read_config(const std::string& file, bool forward_alone) {
@@ -214,7 +327,7 @@ TrainingConfig read_config(const std::string& file, bool forward_alone) {
     config.optimizer = read_description(file, fields.require("optimizer").value, "optimizer");
   }
   if (whole || fields.find("loss") != nullptr) {
-    config.loss = fields.string("loss");
+    config.loss = name_of(config.file, fields, "loss", "of an op, as \"cross_entropy\"");
     config.loss_line = fields.require("loss").line;
   }
   if (const JsonMember* schedule = fields.find("schedule")) {
@@ -227,9 +340,13 @@ TrainingConfig read_config(const std::string& file, bool forward_alone) {
     config.augment = read_augment(file, *augment);
     config.augment_line = augment->line;
   }
+  read_amp(fields, config);
   read_metrics(fields, config);
   read_early_stopping(fields, config);
-  if (fields.find("device") != nullptr) config.device = fields.string("device");
+  if (const JsonMember* device = fields.find("device")) {
+    config.device = name_of(config.file, fields, "device", "as \"cpu\"");
+    config.device_line = device->line;
+  }
   // A table has passes; text is read at random places.
   const bool of_text = config.data.kind == DataConfig::Kind::kText;
   const char* count = of_text ? "steps" : "epochs";
@@ -237,6 +354,8 @@ TrainingConfig read_config(const std::string& file, bool forward_alone) {
     (of_text ? config.steps : config.epochs) = fields.integer(count, 1, kMostCounted);
   config.batch_size =
       fields.integer("batch_size", 1, of_text ? kMostInBatch / config.data.context : kMostCounted);
+  config.batch_line = fields.require("batch_size").line;
+  if (!of_text) config.drop_last = fields.boolean("drop_last", false);
   config.seed = static_cast<uint64_t>(fields.integer("seed", 0, INT64_MAX, 0));
   fields.finish();
   return config;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "amp_options.h"
 #include "commands.h"
 #include "scores.h"
 #include "text.h"
@@ -25,13 +26,18 @@ void print_scores(const std::vector<Score>& scores, const Training& training, bo
 int run(const Line& line) {
   if (!line.has("weights")) throw UsageError("eval: --weights FILE is missing");
   const std::string weights = path_of(line, "--weights");
+  Overrides overrides{.device = name_of(line, "device")};
+  read_amp(line, "eval", &overrides);
   Training training;
-  prepare(training, path_of(line, "FILE.json"), {.device = line.get_or<std::string>("device", "")});
+  prepare(training, path_of(line, "FILE.json"), overrides);
   NamedTensors state = tenon::load(weights);
-  if (training.of_text() &&
-      take_vocabulary(state, weights).characters() != training.vocabulary.characters()) {
-    fail(fmt::format("{}: its vocabulary is not that of the text of {}", shown(weights),
-                     shown(training.config.file)));
+  if (training.of_text()) {
+    const Vocabulary there = take_vocabulary(state, weights);
+    const std::string other = Vocabulary::difference(there, training.vocabulary);
+    if (!other.empty()) {
+      fail(fmt::format("{}: its vocabulary is not that of the text of {}: {}", shown(weights),
+                       shown(training.config.file), other));
+    }
   }
   load_weights(training, state, weights);
   print_scores(final_scores(training), training, line.flag("json"));
@@ -50,6 +56,7 @@ Command eval_command() {
        "where to compute (tenon devices), instead of the file's, or the cpu")  //
       ("json", po::bool_switch(), "the result as one JSON object")             //
       ("help,h", "this text");
+  add_amp_options(command.options, "evaluate");
   command.run = run;
   return command;
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "amp_options.h"
 #include "commands.h"
 #include "explain_compiled.h"
 #include "text.h"
@@ -27,7 +28,10 @@ Json record_step(const Training& training) {
   const Tensor input = x.to(training.device), target = y.to(training.device);
   Json phases;
   Tensor loss;
-  phases["forward"] = recorded([&] { loss = call(training.loss, training.model(input), target); });
+  phases["forward"] = recorded([&] {
+    const auto scope = training.scope();
+    loss = call(training.loss, training.model(input), target);
+  });
   phases["backward"] = recorded([&] { loss.backward(); });
   phases["step"] = recorded([&] { training.optimizer.step(); });
   return phases;
@@ -138,9 +142,10 @@ int run(const Line& line) {
   const bool compiled = line.flag("compiled");
   if (compiled && line.flag("nested"))
     throw UsageError("explain: --nested shows calls, --compiled launches; expected one of them");
+  Overrides overrides{.device = name_of(line, "device"), .forward_alone = compiled};
+  read_amp(line, "explain", &overrides);
   Training training;
-  prepare(training, path_of(line, "FILE.json"),
-          {.device = line.get_or<std::string>("device", ""), .forward_alone = compiled});
+  prepare(training, path_of(line, "FILE.json"), overrides);
   if (compiled) {
     explain_compiled(training, line.flag("json"));
     return 0;
@@ -176,6 +181,7 @@ Command explain_command() {
        "why it stays eager; of a file without optimizer the model's forward")  //
       ("json", po::bool_switch(), "as one JSON object")                        //
       ("help,h", "this text");
+  add_amp_options(command.options, "run the step");
   command.run = run;
   return command;
 }

@@ -38,7 +38,10 @@ Seen see_training(const Training& training, const Tensor& x, const Tensor& y) {
 Seen see_forward(const Training& training, const Tensor& x) {
   const NoGrad no_grad;
   training.model.eval();
-  const auto forward = compile([model = training.model](Tensor input) { return model(input); });
+  const auto forward = compile([&training](Tensor input) {
+    const auto scope = training.scope();
+    return training.model(input);
+  });
   return see(
       "forward", [&] { forward(x); }, [&] { return forward.describe(); });
 }

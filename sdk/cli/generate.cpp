@@ -1,13 +1,15 @@
-// tenon generate: text from a model that was trained on text, a character at a time.
+// tenon generate: text from a model that was trained on text, a character or a token at a time.
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include <fmt/format.h>
 
+#include "amp_options.h"
 #include "commands.h"
 #include "process.h"
 #include "text.h"
@@ -17,7 +19,7 @@ namespace tenon::cli {
 namespace {
 namespace po = boost::program_options;
 
-constexpr int64_t kMostCharacters = 1'000'000'000;
+constexpr int64_t kMostCharacters = 1'000'000'000, kMostChoices = 1'000'000;
 
 double temperature_of(const Line& line) {
   const std::string text = line.get("temperature");
@@ -64,6 +66,17 @@ int64_t sampled(const std::vector<float>& scores, Sampling& sampling) {
 std::vector<int64_t> indices_of(const std::string& prompt, const Vocabulary& vocabulary) {
   if (prompt.empty()) fail("--prompt: is empty, expected at least one character");
   std::vector<int64_t> indices;
+  if (vocabulary.of_tokens()) {
+    try {
+      indices = vocabulary.encode(prompt);
+    } catch (const Error& error) {
+      fail(fmt::format("--prompt: {}", error.what()), error.code());
+    }
+    if (indices.empty())
+      fail(fmt::format("--prompt: the tokenizer makes no token of '{}', expected one at least",
+                       printable(prompt)));
+    return indices;
+  }
   for (const char c : prompt) {
     indices.push_back(vocabulary.index(c));
     if (indices.back() < 0) {
@@ -74,23 +87,68 @@ std::vector<int64_t> indices_of(const std::string& prompt, const Vocabulary& voc
   return indices;
 }
 
-// The scores of what follows the last characters of `text`, as many as the model was trained on.
+// The scores of what follows the last indices of `text`, as many as the model was trained on. What no
+// token stands for never follows.
 std::vector<float> next_scores(const Training& training, const std::vector<int64_t>& text) {
+  const Vocabulary& vocabulary = training.vocabulary;
   const auto n = std::min(static_cast<int64_t>(text.size()), training.config.data.context);
   const Tensor x = Tensor::from(std::vector<int64_t>(text.end() - n, text.end()), {1, n});
+  const auto scope = training.scope();
   const Tensor output = training.model(x.to(training.device));
-  const int64_t classes = training.vocabulary.size();
-  if (output.dim() != 2 || output.size(0) != n || output.size(1) != classes) {
+  const int64_t classes = vocabulary.size();
+  if (output.dim() != 2 || output.size(0) != n || output.size(1) < classes ||
+      (!vocabulary.of_tokens() && output.size(1) != classes)) {
     fail_at(training.config.file, training.config.model_line,
-            fmt::format("model: gives a tensor of shape [{}] for {} characters, expected [{}, {}]",
-                        fmt::join(output.sizes(), ", "), n, n, classes));
+            fmt::format("model: gives a tensor of shape [{}] for {} {}, expected [{}, {}]",
+                        fmt::join(output.sizes(), ", "), n, vocabulary.unit(), n, classes));
   }
   std::vector<float> scores = select(output, 0, n - 1).to(float32).to_vector<float>();
   if (!std::ranges::all_of(scores, [](float score) { return std::isfinite(score); })) {
     fail("the model gives scores that are not finite");
   }
+  scores.resize(static_cast<size_t>(classes));
+  for (int64_t i = 0; i < classes; ++i) {
+    if (!vocabulary.has(i)) scores[static_cast<size_t>(i)] = std::numeric_limits<float>::lowest();
+  }
   return scores;
 }
+
+// What each index adds to the text. Tokens are decoded with those before them, since blanks depend on
+// these, and a character may be several tokens.
+class Speech {
+ public:
+  Speech(const Vocabulary& vocabulary, std::vector<int64_t> prompt)
+      : vocabulary_(vocabulary), ids_(std::move(prompt)) {
+    constexpr size_t kBefore = 8;
+    ids_.erase(ids_.begin(),
+               ids_.end() - static_cast<std::ptrdiff_t>(std::min(ids_.size(), kBefore)));
+    said_ = ids_.size();
+  }
+  std::string add(int64_t index) {
+    if (!vocabulary_.of_tokens()) return {vocabulary_.characters()[static_cast<size_t>(index)]};
+    ids_.push_back(index);
+    constexpr size_t kMostWaiting = 16;
+    return text(/*waits=*/ids_.size() - said_ < kMostWaiting);
+  }
+  // What waited for the rest of a character.
+  std::string end() { return vocabulary_.of_tokens() ? text(/*waits=*/false) : ""; }
+
+ private:
+  // A part of a character is decoded as U+FFFD, and a token that is not shown as nothing.
+  std::string text(bool waits) {
+    const std::string before =
+        vocabulary_.decode({ids_.begin(), ids_.begin() + static_cast<std::ptrdiff_t>(said_)});
+    const std::string all = vocabulary_.decode(ids_);
+    if (waits && (all.size() <= before.size() || all.ends_with("\xef\xbf\xbd"))) return "";
+    ids_.erase(ids_.begin(), ids_.begin() + static_cast<std::ptrdiff_t>(said_));
+    said_ = ids_.size();
+    return all.size() > before.size() ? all.substr(before.size()) : "";
+  }
+
+  const Vocabulary& vocabulary_;
+  std::vector<int64_t> ids_;
+  size_t said_ = 0;  // of these, whose text was given
+};
 
 // Writes characters as they come. On a terminal what cannot be seen is escaped: a model says what
 // it has read, and that may be anything.
@@ -128,6 +186,33 @@ class Writer {
   std::string pending_;
 };
 
+// Characters are those of the weights. A tokenizer is a file, and the weights tell whether it is theirs.
+void find_vocabulary(Training& training, NamedTensors& state, const std::string& weights) {
+  const TrainingConfig& config = training.config;
+  const DataConfig& data = config.data;
+  const Vocabulary there = take_vocabulary(state, weights);
+  if (data.tokenizer.empty() && !there.of_tokens()) {
+    training.vocabulary = there;
+    return;
+  }
+  if (data.tokenizer.empty()) {
+    fail_at(config.file, data.line,
+            fmt::format("data: {} is of a text of tokens; expected the field 'tokenizer' with the "
+                        "file that made them",
+                        shown(weights)));
+  }
+  try {
+    training.vocabulary = Vocabulary::of_tokenizer(data.tokenizer);
+  } catch (const Error& error) {
+    fail_at(config.file, data.line, fmt::format("data: {}", error.what()));
+  }
+  const std::string other = Vocabulary::difference(there, training.vocabulary);
+  if (!other.empty()) {
+    fail_at(config.file, data.line,
+            fmt::format("data: {} is of a text with {}", shown(weights), other));
+  }
+}
+
 int run(const Line& line) {
   if (!line.has("weights")) throw UsageError("generate: --weights FILE is missing");
   const std::string weights = path_of(line, "--weights");
@@ -135,17 +220,19 @@ int run(const Line& line) {
   const int64_t length = integer_of(line, "length", 1, kMostCharacters);
   Sampling sampling;
   sampling.temperature = temperature_of(line);
-  if (line.has("top-k")) sampling.top_k = integer_of(line, "top-k", 1, 256);
+  if (line.has("top-k")) sampling.top_k = integer_of(line, "top-k", 1, kMostChoices);
   sampling.state = static_cast<uint64_t>(integer_of(line, "seed", 0, INT64_MAX));
 
+  Overrides overrides{.device = name_of(line, "device")};
+  read_amp(line, "generate", &overrides);
   Training training;
-  open(training, path_of(line, "FILE.json"), {.device = line.get_or<std::string>("device", "")});
+  open(training, path_of(line, "FILE.json"), overrides);
   if (!training.of_text()) {
     fail_at(training.config.file, training.config.data.line,
             "data: only a model of text generates; this one is of a table");
   }
   NamedTensors state = tenon::load(weights);
-  training.vocabulary = take_vocabulary(state, weights);
+  find_vocabulary(training, state, weights);
   std::vector<int64_t> text = indices_of(prompt, training.vocabulary);
   make_model(training);
   load_weights(training, state, weights);
@@ -154,12 +241,13 @@ int run(const Line& line) {
   std::vector<float> scores = next_scores(training, text);  // refused before anything is written
   Writer writer;
   writer.write(prompt);
+  Speech speech(training.vocabulary, text);
   for (int64_t i = 0; i < length; ++i) {
     if (i > 0) scores = next_scores(training, text);
     text.push_back(sampled(scores, sampling));
-    writer.write({&training.vocabulary.characters()[static_cast<size_t>(text.back())], 1});
+    writer.write(speech.add(text.back()));
   }
-  writer.write("\n");
+  writer.write(speech.end() + "\n");
   return 0;
 }
 
@@ -174,16 +262,17 @@ Command generate_command() {
       ("prompt", po::value<std::string>()->value_name("TEXT")->default_value("\n", "a new line"),
        "how the text begins")  //
       ("length", po::value<std::string>()->value_name("N")->default_value("500"),
-       "characters after the prompt")  //
+       "characters after the prompt, or tokens where the training has a tokenizer")  //
       ("temperature", po::value<std::string>()->value_name("T")->default_value("1"),
-       "below 1 likelier characters, above 1 less likely ones; 0: always the likeliest")  //
+       "below 1 likelier ones, above 1 less likely ones; 0: always the likeliest")  //
       ("top-k", po::value<std::string>()->value_name("K"),
-       "choose among the K likeliest characters")  //
+       "choose among the K likeliest")  //
       ("seed", po::value<std::string>()->value_name("S")->default_value("0"),
        "the same seed gives the same text")  //
       ("device", po::value<std::string>()->value_name("NAME"),
        "where to compute (tenon devices), instead of the file's, or the cpu")  //
       ("help,h", "this text");
+  add_amp_options(command.options, "compute");
   command.run = run;
   return command;
 }

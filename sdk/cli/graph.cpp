@@ -12,6 +12,7 @@
 #include <tenon/graph.hpp>
 
 #include "commands.h"
+#include "outputs.h"
 #include "text.h"
 #include "training.h"
 
@@ -59,11 +60,17 @@ class PartFile {
 int run(const Line& line) {
   const std::string svg = line.has("svg") ? path_of(line, "--svg") : "";
   const std::string dot = line.has("dot") ? path_of(line, "--dot") : "";
+  if (!dot.empty() && dot == svg)
+    throw UsageError(fmt::format("--dot and --svg are both {}, expected two files", shown(dot)));
   Training training;
-  prepare(training, path_of(line, "FILE.json"), {.device = line.get_or<std::string>("device", "")});
+  prepare(training, path_of(line, "FILE.json"), {.device = name_of(line, "device")});
+  if (!dot.empty()) expect_other("--dot", dot, training.config);
+  if (!svg.empty()) expect_other("--svg", svg, training.config);
   const auto [x, y] = first_batch(training);
+  auto scope = training.scope();
   const Tensor loss =
       call(training.loss, training.model(x.to(training.device)), y.to(training.device));
+  scope.reset();
   const std::string text = graph_dot(loss, training.model.named_parameters());
   if (!dot.empty()) write_text(dot, text);
   if (!svg.empty()) {

@@ -1,5 +1,6 @@
 // tenon header: the C++ header of a pack's ops, layers and optimizers, from what it registered.
 #include <algorithm>
+#include <cctype>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -155,16 +156,43 @@ std::string methods_header(const std::string& id, const std::vector<FaceEntry>& 
       {declarations ? "lists.hpp" : "op.hpp"}, space_of("tenon"), body);
 }
 
+bool is_identifier(std::string_view name) {
+  const auto letter = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+  };
+  return !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) &&
+         std::ranges::all_of(name, letter);
+}
+
+// The option's, which has to be names with :: between them; the plugin's id without it.
+std::string namespace_of(const Line& line, const std::string& id) {
+  if (!line.has("namespace")) return id == "ops" ? "tenon" : id;
+  const std::string space = line.get("namespace");
+  for (size_t at = 0; at != space.npos;) {
+    const size_t end = space.find("::", at);
+    if (!is_identifier(std::string_view(space).substr(at, end - at))) {
+      throw UsageError(fmt::format(
+          "--namespace is '{}', expected a name of C++, or names as in a::b", printable(space)));
+    }
+    at = end == space.npos ? end : end + 2;
+  }
+  return space;
+}
+
 int run(const Line& line) {
+  const std::string group = name_of(line, "group"), methods = name_of(line, "methods");
+  if (!methods.empty() && line.has("namespace"))
+    throw UsageError("--methods is of Tensor's own namespace; expected no --namespace");
   const std::string id = plugin_id(line.get("PLUGIN"));
-  const std::string group = line.get_or<std::string>("group", "");
-  const std::string space = line.get_or<std::string>("namespace", id == "ops" ? "tenon" : id);
-  const std::string methods = line.get_or<std::string>("methods", "");
+  const std::string space = namespace_of(line, id);
   if (!methods.empty() && methods != "declarations" && methods != "definitions") {
     throw UsageError(
         fmt::format("--methods is '{}', expected declarations or definitions", printable(methods)));
   }
   const std::vector<FaceEntry> entries = entries_of(id, group);
+  if (!methods.empty() && std::ranges::none_of(entries, &FaceEntry::method))
+    throw UsageError(fmt::format("plugin '{}' brings no method of Tensor{}", id,
+                                 group.empty() ? "" : " in this group"));
   const std::string text = methods.empty() ? functions_header(id, group, space, entries)
                                            : methods_header(id, entries, methods == "declarations");
   if (line.has("output")) {

@@ -197,6 +197,11 @@ Json parse_json(std::string_view text, const std::string& file) {
   const NotingIterator first{text.data(), &builder.last_read};
   const NotingIterator last{text.data() + text.size(), &builder.last_read};
   nlohmann::json::sax_parse(first, last, &builder);
+  // The parser takes a zero byte for the end.
+  if (const size_t at = text.find('\0'); at != text.npos) {
+    fail_at(file, static_cast<int>(1 + std::ranges::count(text.substr(0, at), '\n')),
+            "a zero byte, which no JSON has");
+  }
   return std::move(builder.root);
 }
 

@@ -35,7 +35,18 @@ int run(const std::vector<std::string>& words) {
                                          devices_command(), explain_command(), summary_command(),
                                          graph_command(),   bench_command()};
   if (words.empty()) throw UsageError("a command is missing");
-  if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
+  const auto command = [&](const std::string& name) -> const Command& {
+    const auto found = std::ranges::find(commands, name, &Command::name);
+    if (found != commands.end()) return *found;
+    std::vector<std::string> names;
+    for (const Command& known : commands) names.push_back(known.name);
+    throw UsageError(fmt::format("no command '{}'{}", printable(name), did_you_mean(name, names)));
+  };
+  const bool helps = words[0] == "--help" || words[0] == "-h" || words[0] == "help";
+  if (words.size() > (helps ? 2 : 1) && (helps || words[0] == "--version"))
+    throw UsageError(fmt::format("more arguments than {} takes", words[0]));
+  if (helps && words.size() == 2) return run_command(command(words[1]), {"--help"});
+  if (helps) {
     fmt::print("{}", help(commands));
     return 0;
   }
@@ -43,14 +54,7 @@ int run(const std::vector<std::string>& words) {
     fmt::print("tenon {}\n", TENON_VERSION);
     return 0;
   }
-  const auto command = std::ranges::find(commands, words[0], &Command::name);
-  if (command == commands.end()) {
-    std::vector<std::string> names;
-    for (const Command& known : commands) names.push_back(known.name);
-    throw UsageError(
-        fmt::format("no command '{}'{}", printable(words[0]), did_you_mean(words[0], names)));
-  }
-  return run_command(*command, {words.begin() + 1, words.end()});
+  return run_command(command(words[0]), {words.begin() + 1, words.end()});
 }
 
 // What cannot be said on stderr is not said: the code tells that something failed.

@@ -149,6 +149,39 @@ std::string markdown(const Json& ops) {
   return text;
 }
 
+// A page with the class of each op under autocast, by plugin and group.
+std::string autocast_page(const Json& ops) {
+  const std::vector<std::string> classes = {"lower", "float32", "widest", "none"};
+  std::string text =
+      "# Autocast: the class of each op\n\n"
+      "What an op computes in under autocast, as the bundled plugins say it themselves: `tenon ops "
+      "--autocast` writes this page.\n\n"
+      "- `lower`: in the lower precision, float16 or bfloat16.\n"
+      "- `float32`: in float32.\n"
+      "- `widest`: in the widest float dtype among its arguments.\n"
+      "- `none`: in what it is given. An op that is made of others expands to them, and each of "
+      "these decides.\n\n"
+      "float64 is never lowered. Policies change classes: "
+      "[training.md](training.md#mixed-precision) "
+      "has those there are.\n";
+  std::string section;
+  for (const Json& op : ops) {
+    const std::string name = op.at("name"), plugin = op.at("plugin"), group = op.at("group");
+    const std::string own = name.substr(plugin.size() + 1);
+    if (own.starts_with('_')) continue;
+    const std::string title =
+        "Ops of the plugin `" + plugin + "`" + (group.empty() ? "" : ": " + group);
+    if (title != section) {
+      text += fmt::format("\n## {}\n\n| op | {} |\n|{}\n", section = title,
+                          fmt::join(classes, " | "), " --- | --- | --- | --- | --- |");
+    }
+    text += fmt::format("| `{}` |", own);
+    for (const std::string& one : classes) text += op.at("amp") == one ? " x |" : " |";
+    text += "\n";
+  }
+  return text;
+}
+
 std::string as_json(const Json& ops, const std::string& type) {
   Json list = Json::array();
   for (Json op : ops) {
@@ -160,11 +193,21 @@ std::string as_json(const Json& ops, const std::string& type) {
 }
 
 int run(const Line& line) {
+  std::vector<std::string> forms;
+  if (line.has("NAME")) forms.emplace_back("NAME");
+  for (const char* form : {"json", "markdown", "autocast"})
+    if (line.flag(form)) forms.push_back(fmt::format("--{}", form));
+  if (forms.size() > 1)
+    throw UsageError(fmt::format("{} are there, expected one of them", joined(forms, " and ")));
   load_all_plugins();
   const std::string type = find_device(line.get("device")).type();
   const Json ops = Json::parse(ops_json());
   if (line.has("NAME")) {
     fmt::print("{}", described(line.get("NAME"), ops));
+    return 0;
+  }
+  if (line.flag("autocast")) {
+    fmt::print("{}", autocast_page(ops));
     return 0;
   }
   if (line.flag("json") || line.flag("markdown")) {
@@ -194,6 +237,8 @@ Command ops_command() {
        "of this device (tenon devices)")                                                       //
       ("json", po::bool_switch(), "as a JSON list")                                            //
       ("markdown", po::bool_switch(), "the page docs/ops.md, of the plugins that are loaded")  //
+      ("autocast", po::bool_switch(),
+       "the page docs/autocast.md, of the plugins that are loaded")  //
       ("help,h", "this text");
   command.run = run;
   return command;

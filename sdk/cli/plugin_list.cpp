@@ -17,16 +17,17 @@ std::string counted(int64_t n, const char* what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
 
-std::string named(const json& names, const char* what) {
+std::string named(const json& names, const char* what, const char* several) {
   const auto list = names.get<std::vector<std::string>>();
-  return fmt::format("{}{} {}", what, list.size() == 1 ? "" : "s", joined(list));
+  return fmt::format("{} {}", list.size() == 1 ? what : several, joined(list));
 }
 
 // "device ref, 10 kernels"
 std::string brings_text(const json& plugin) {
   const json& brings = plugin.at("brings");
   std::vector<std::string> parts;
-  if (!brings.at("devices").empty()) parts.push_back(named(brings.at("devices"), "device"));
+  if (!brings.at("devices").empty())
+    parts.push_back(named(brings.at("devices"), "device", "devices"));
   if (brings.at("ops") > 0) parts.push_back(counted(brings.at("ops"), "op"));
   if (brings.at("kernels") > 0) parts.push_back(counted(brings.at("kernels"), "kernel"));
   if (brings.at("vjps") > 0) parts.push_back(counted(brings.at("vjps"), "gradient"));
@@ -36,9 +37,11 @@ std::string brings_text(const json& plugin) {
   } else if (!factories.empty()) {
     parts.push_back(joined(factories));
   }
-  if (!brings.at("policies").empty()) parts.push_back(named(brings.at("policies"), "policy"));
+  if (!brings.at("policies").empty())
+    parts.push_back(named(brings.at("policies"), "policy", "policies"));
   if (brings.at("threads") == true) parts.push_back("threads");
-  if (!brings.at("compilers").empty()) parts.push_back(named(brings.at("compilers"), "compiler"));
+  if (!brings.at("compilers").empty())
+    parts.push_back(named(brings.at("compilers"), "compiler", "compilers"));
   return joined(parts);
 }
 

@@ -1,6 +1,12 @@
 #include "run_folder.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string_view>
@@ -60,10 +66,41 @@ std::vector<ordered_json> lines_until(const std::string& path, int64_t steps) {
   return lines;
 }
 
+// The training's file, whose data is found from any folder. What is no UTF-8 stays as it is.
+std::string config_from_anywhere(const std::string& file) {
+  std::string text = read_text(file, kMostWritten);
+  const fs::path folder = fs::absolute(file).parent_path();
+  bool changed = false;
+  const auto resolve = [&](ordered_json& value) {
+    if (!value.is_string()) return;
+    const fs::path path = value.get<std::string>();
+    if (path.is_absolute()) return;
+    value = (folder / path).lexically_normal().string();
+    changed = true;
+  };
+  try {
+    ordered_json json = ordered_json::parse(text);
+    for (const char* name : {"csv", "images", "labels", "safetensors", "text", "text_folder",
+                             "image_folder", "tokenizer"}) {
+      if (!json.at("data").contains(name)) continue;
+      ordered_json& paths = json["data"][name];
+      if (!paths.is_array()) resolve(paths);
+      for (size_t i = 0; paths.is_array() && i < paths.size(); ++i) resolve(paths[i]);
+    }
+    return changed ? json.dump(2) + "\n" : text;
+  } catch (const ordered_json::exception&) {
+    return text;
+  }
+}
+
 }  // namespace
 
 RunFolder::RunFolder(const Line& line) {
   if (line.has("run")) folder_ = path_of(line, "--run");
+}
+
+RunFolder::~RunFolder() {
+  if (lock_ >= 0) ::close(lock_);
 }
 
 void RunFolder::add_options(po::options_description& options) {
@@ -83,6 +120,16 @@ std::vector<std::string> RunFolder::files() const {
   return {file(kConfig), file(kLog), file(kReport)};
 }
 
+void RunFolder::take() {
+  lock_ = ::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  // Some file systems have no locks: there nobody is kept out.
+  if (lock_ >= 0 && ::flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    fail(fmt::format("--run: {}: another process trains there; expected its end, or another folder",
+                     shown(folder_)),
+         TN_FAILED_PRECONDITION);
+  }
+}
+
 void RunFolder::begin(const Training& training, int64_t steps) {
   if (!is_open()) return;
   training_ = &training;
@@ -96,11 +143,12 @@ void RunFolder::begin(const Training& training, int64_t steps) {
   fs::create_directories(folder_, failed);
   if (failed)
     fail(fmt::format("--run: {}: the folder cannot be made: {}", shown(folder_), failed.message()));
+  take();
   if (steps > 0) log_ = lines_until(file(kLog), steps);
   std::string text;
   for (const ordered_json& line : log_) text += line.dump() + "\n";
   write_text(file(kLog), text);
-  write_text(file(kConfig), read_text(training.config.file));
+  write_text(file(kConfig), config_from_anywhere(training.config.file));
   writer_.emplace(folder_, steps);
   last_line_ = std::chrono::steady_clock::now();
 }
@@ -142,8 +190,12 @@ void RunFolder::stop() {
 
 void RunFolder::append(ordered_json line) {
   std::ofstream log(file(kLog), std::ios::app | std::ios::binary);
+  errno = 0;
   log << line.dump() << "\n" << std::flush;
-  if (!log) fail(fmt::format("--run: {} cannot be written", shown(file(kLog))));
+  if (!log) {
+    fail(fmt::format("--run: {}: a line cannot be written: {}", shown(file(kLog)),
+                     std::strerror(errno != 0 ? errno : EIO)));
+  }
   log_.push_back(std::move(line));
 }
 

@@ -21,6 +21,9 @@ class RunFolder {
  public:
   // --run DIR. Without it nothing below does anything. Throws UsageError.
   explicit RunFolder(const Line& line);
+  RunFolder(const RunFolder&) = delete;
+  RunFolder& operator=(const RunFolder&) = delete;
+  ~RunFolder();
   static void add_options(boost::program_options::options_description& options);
   // Where a run of this folder has its checkpoints.
   static std::string checkpoints_in(const std::string& folder);
@@ -32,8 +35,9 @@ class RunFolder {
   // What it writes there itself.
   std::vector<std::string> files() const;
 
-  // Makes the folder and writes config.json, the training's file as it is. The training goes on behind
-  // so many steps: what the log has of later ones is dropped.
+  // Makes the folder, takes it for this process, and writes config.json, the training's file with the
+  // whole paths of its data. The training goes on behind so many steps: what the log has of later ones is
+  // dropped.
   void begin(const Training& training, int64_t steps);
   // A line of the result: the items since the one before, and its values.
   void add(int64_t step, int64_t items, nlohmann::ordered_json values, double lr);
@@ -43,10 +47,13 @@ class RunFolder {
 
  private:
   std::string file(const char* name) const;
+  // One process at a time writes there; the end of the process gives it back, a kill too.
+  void take();
   void append(nlohmann::ordered_json line);
   void write_report();
 
   std::string folder_;
+  int lock_ = -1;  // the folder, open
   const Training* training_ = nullptr;
   std::vector<nlohmann::ordered_json> log_;  // the lines of log.jsonl
   std::optional<SummaryWriter> writer_;

@@ -83,12 +83,13 @@ struct Axis {
 
   void add(double v) { low = std::min(low, v), high = std::max(high, v); }
   double at(double v) const {
-    return high > low ? from + (v - low) / (high - low) * (to - from) : (from + to) / 2;
+    const double half = high / 2 - low / 2;  // the whole may be more than the largest number
+    return half > 0 ? from + (v / 2 - low / 2) / half * (to - from) : (from + to) / 2;
   }
 };
 
 std::string svg_of(const Chart& chart) {
-  Axis x{.from = 64, .to = 470}, y{.from = 170, .to = 12};
+  Axis x{.from = 76, .to = 470}, y{.from = 170, .to = 12};
   for (const Series& s : chart.series) {
     for (const auto& [step, value] : s.points) x.add(step), y.add(value);
   }
@@ -133,7 +134,7 @@ constexpr const char* kHead = R"html(<!doctype html>
 <style>
 :root {{ color-scheme: light dark }}
 body {{ font: 15px/1.4 system-ui, sans-serif; margin: 2em auto; max-width: 68em; padding: 0 1em }}
-main {{ display: grid; grid-template-columns: repeat(auto-fit, minmax(22em, 1fr)); gap: 1.5em }}
+main {{ display: grid; grid-template-columns: repeat(auto-fit, minmax(min(22em, 100%), 1fr)); gap: 1.5em }}
 h1 {{ font-size: 1.3em }} h2 {{ font-size: 1em; margin: 0 }}
 svg {{ width: 100% }} svg text {{ font-size: 11px; fill: currentColor; opacity: .7 }}
 .axis {{ fill: none; stroke: currentColor; opacity: .3 }}

@@ -50,12 +50,25 @@ void add_metrics(const Training& training, MetricList* list) {
   }
 }
 
+// f(loader) of what is held out.
+template <typename F>
+auto with_held_out(const Training& training, F f) {
+  constexpr int64_t kRows = 1024;
+  if (training.pictures == nullptr) {
+    data::DataLoader loader(training.test, {.batch_size = kRows});
+    return f(loader);
+  }
+  const int64_t batch = std::min(training.config.batch_size, kRows);
+  data::DataLoader loader(items_of(training, false), loader_options(training, batch, false));
+  return f(loader);
+}
+
 std::vector<Score> scores_of(const Training& training, const MetricList& list) {
   std::vector<metrics::Metric*> all;
   for (const auto& metric : list) all.push_back(metric.get());
-  data::DataLoader items(training.test, {.batch_size = 1024});
+  const auto scope = training.scope();
   try {
-    evaluate(training.model, items, all);
+    with_held_out(training, [&](auto& items) { evaluate(training.model, items, all); });
   } catch (const Error& error) {
     fail_at(training.config.file, training.config.metrics_line,
             fmt::format("metrics: {}", error.what()));
@@ -76,11 +89,15 @@ std::string Score::json_key() const {
 }
 
 Score score(const Training& training) {
+  const auto scope = training.scope();
   if (training.of_text()) return {"validation loss", validation_loss(training)};
-  data::DataLoader items(training.test, {.batch_size = 1024});
-  if (training.of_numbers())
-    return {"test loss", mean_loss(training.model, loss_function(training), items)};
-  return {"test accuracy", accuracy(training.model, items)};
+  if (training.of_numbers()) {
+    return {"test loss", with_held_out(training, [&](auto& items) {
+              return mean_loss(training.model, loss_function(training), items);
+            })};
+  }
+  return {"test accuracy",
+          with_held_out(training, [&](auto& items) { return accuracy(training.model, items); })};
 }
 
 std::vector<Score> all_scores(const Training& training) {

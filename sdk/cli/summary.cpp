@@ -34,7 +34,8 @@ nlohmann::ordered_json json_of(const Summary& summary) {
 int run(const Line& line) {
   Training training;
   prepare(training, path_of(line, "FILE.json"),
-          {.device = line.get_or<std::string>("device", ""), .forward_alone = true});
+          {.device = name_of(line, "device"), .forward_alone = true});
+  const auto scope = training.scope();
   const Summary result = summary(training.model, first_batch(training).first.to(training.device));
   if (line.flag("json")) {
     fmt::print("{}\n", json_of(result).dump(2));

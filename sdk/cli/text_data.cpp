@@ -1,6 +1,7 @@
 #include "text_data.h"
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <set>
 
@@ -12,54 +13,16 @@ namespace tenon::cli {
 
 namespace fs = std::filesystem;
 
-Vocabulary::Vocabulary(std::string_view text) {
-  bool there[256] = {};
-  for (const char c : text) there[static_cast<unsigned char>(c)] = true;
-  for (int c = 0; c < 256; ++c) {
-    if (there[c]) characters_.push_back(static_cast<char>(c));
-  }
-  index_all();
-}
-
-Vocabulary Vocabulary::from_tensor(const Tensor& tensor) {
-  Vocabulary vocabulary;
-  if (tensor.dtype() != uint8 || tensor.dim() != 1 || tensor.numel() == 0) {
-    fail(fmt::format("the vocabulary is {} [{}], expected uint8 of one dimension",
-                     tensor.dtype().name(), fmt::join(tensor.sizes(), ", ")));
-  }
-  for (const uint8_t c : tensor.to_vector<uint8_t>()) {
-    if (!vocabulary.characters_.empty() &&
-        static_cast<uint8_t>(vocabulary.characters_.back()) >= c) {
-      fail("the vocabulary is not sorted");
-    }
-    vocabulary.characters_.push_back(static_cast<char>(c));
-  }
-  vocabulary.index_all();
-  return vocabulary;
-}
-
-Tensor Vocabulary::to_tensor() const {
-  return Tensor::from(std::vector<uint8_t>(characters_.begin(), characters_.end()));
-}
-
-void Vocabulary::index_all() {
-  indices_.assign(256, -1);
-  for (size_t i = 0; i < characters_.size(); ++i) {
-    indices_[static_cast<unsigned char>(characters_[i])] = static_cast<int16_t>(i);
-  }
-}
-
-std::string quoted(char character) {
-  const auto code = static_cast<unsigned char>(character);
-  if (character == '\n') return "'\\n'";
-  if (code < 0x20 || code >= 0x7f) return fmt::format("'\\x{:02x}'", code);
-  return fmt::format("'{}'", character);
-}
-
 TextData::TextData(std::string_view text, const Vocabulary& vocabulary, int64_t context)
     : context_(context) {
-  indices_.reserve(text.size());
-  for (const char c : text) indices_.push_back(static_cast<uint8_t>(vocabulary.index(c)));
+  std::vector<uint8_t> indices;
+  indices.reserve(text.size());
+  for (const char c : text) indices.push_back(static_cast<uint8_t>(vocabulary.index(c)));
+  indices_ = std::move(indices);
+}
+
+int64_t TextData::size() const {
+  return std::visit([](const auto& list) { return static_cast<int64_t>(list.size()); }, indices_);
 }
 
 std::pair<Tensor, Tensor> TextData::at(const std::vector<int64_t>& places) const {
@@ -67,12 +30,36 @@ std::pair<Tensor, Tensor> TextData::at(const std::vector<int64_t>& places) const
   std::vector<int64_t> x, y;
   x.reserve(static_cast<size_t>(n * context_));
   y.reserve(x.capacity());
-  for (const int64_t place : places) {
-    const auto first = indices_.begin() + place;
-    x.insert(x.end(), first, first + context_);
-    y.insert(y.end(), first + 1, first + 1 + context_);
-  }
+  std::visit(
+      [&](const auto& list) {
+        for (const int64_t place : places) {
+          const auto first = list.begin() + place;
+          x.insert(x.end(), first, first + context_);
+          y.insert(y.end(), first + 1, first + 1 + context_);
+        }
+      },
+      indices_);
   return {Tensor::from(x, {n, context_}), Tensor::from(y)};
+}
+
+uint64_t TextData::checksum() const {
+  return std::visit(
+      [](const auto& list) { return checksum_of(list.data(), list.size() * sizeof(list[0])); },
+      indices_);
+}
+
+// Words of eight bytes, mixed as in splitmix64 (Steele, Lea and Flood, 2014).
+uint64_t checksum_of(const void* data, size_t bytes, uint64_t before) {
+  const auto* at = static_cast<const char*>(data);
+  uint64_t sum = before ^ bytes;
+  for (size_t i = 0; i < bytes; i += 8) {
+    uint64_t word = 0;
+    std::memcpy(&word, at + i, std::min<size_t>(8, bytes - i));
+    sum = (sum ^ word) + 0x9e3779b97f4a7c15u;
+    sum = (sum ^ (sum >> 30)) * 0xbf58476d1ce4e5b9u;
+    sum ^= sum >> 27;
+  }
+  return sum;
 }
 
 std::vector<std::string> first_text_files(const std::vector<std::string>& paths) {
@@ -92,12 +79,6 @@ std::vector<std::string> first_text_files(const std::vector<std::string>& paths)
     if (fs::exists(path, error)) return {path};
   }
   fail(fmt::format("there is no file or folder {}", shown(joined(paths, " or "))), TN_NOT_FOUND);
-}
-
-std::string read_first_text(const std::vector<std::string>& paths) {
-  std::string text;
-  for (const std::string& file : first_text_files(paths)) text += read_text(file);
-  return text;
 }
 
 }  // namespace tenon::cli

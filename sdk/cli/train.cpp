@@ -2,21 +2,20 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <ranges>
-#include <string_view>
-#include <type_traits>
 #include <utility>
-#include <variant>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "amp_options.h"
 #include "checkpoints.h"
 #include "commands.h"
 #include "compiled_text.h"
+#include "identity.h"
 #include "line_numbers.h"
+#include "outputs.h"
 #include "progress.h"
 #include "run_folder.h"
 #include "scores.h"
@@ -78,59 +77,12 @@ struct Watch {
   Checkpoints& checkpoints;
   RunFolder& run;
   bool json;
-};
 
-// Which training a checkpoint is of: one of another model, optimizer, loss or schedule is refused,
-// though its tensors might fit.
-class Identity {
- public:
-  explicit Identity(const Training& training)
-      : parts_{{"model", training.model.to_string()},
-               {"optimizer", text_of(training.config.optimizer)},
-               {"loss", training.config.loss},
-               {"schedule", training.config.schedule.name}} {}
-
-  NamedTensors state_dict() const {
-    NamedTensors state;
-    for (const auto& [name, text] : parts_)
-      state.emplace_back(name, Tensor::from(std::vector<uint8_t>(text.begin(), text.end())));
-    return state;
+  // NULL: losses are not scaled.
+  GradScaler* scaler() const {
+    if (!training.precision || !training.precision->scaler().is_enabled()) return nullptr;
+    return &training.precision->scaler();
   }
-  void load_state_dict(const NamedTensors& state) const {
-    for (const auto& [name, text] : parts_) {
-      const auto found = std::ranges::find(state, name, &NamedTensors::value_type::first);
-      if (found == state.end()) fail(fmt::format("the checkpoint has no '{}'", name));
-      const std::vector<uint8_t> bytes = found->second.to_vector<uint8_t>();
-      const std::string there(bytes.begin(), bytes.end());
-      if (there == text) continue;
-      fail(fmt::format("it is of another {}: {} there, {} here", name, printable(there, 200),
-                       printable(text, 200)));
-    }
-  }
-
- private:
-  static std::string text_of(const Description& optimizer) {
-    std::vector<std::string> options;
-    for (const Description::Option& option : optimizer.options) {
-      options.push_back(
-          option.name + "=" +
-          std::visit([](const auto& held) { return text_of_value(held); }, option.value.held));
-    }
-    std::ranges::sort(options);
-    return fmt::format("{}({})", optimizer.name, joined(options));
-  }
-  template <typename T>
-  static std::string text_of_value(const T& held) {
-    if constexpr (std::is_same_v<T, None>) {
-      return "none";
-    } else if constexpr (std::is_same_v<T, std::vector<int64_t>> ||
-                         std::is_same_v<T, std::vector<double>>) {
-      return fmt::format("[{}]", fmt::join(held, ", "));
-    } else {
-      return fmt::format("{}", held);
-    }
-  }
-  std::vector<std::pair<std::string, std::string>> parts_;
 };
 
 // What both kinds of training do beside the steps: schedules that go by the loss, early stopping,
@@ -157,6 +109,7 @@ class Loop {
     checkpoint_.optimizer = watch_.training.optimizer;
     checkpoint_.loader = batches;
     if (plateau_) checkpoint_.schedule = *plateau_;
+    if (watch_.scaler() != nullptr) checkpoint_.scaler = *watch_.scaler();
     checkpoint_.more = {{"line", numbers_}, {"training", identity_}};
     if (stopping_) checkpoint_.more.emplace_back("early_stopping", *stopping_);
     first_ = watch_.checkpoints.begin(checkpoint_);
@@ -248,6 +201,12 @@ Trained train_batches(const Watch& watch, Loader& loader) {
   const int64_t every = loader.size();
   Loop loop(watch, steps_of(training), every);
   const int64_t first = loop.begin(loader);
+  if (loader.epoch() * every + loader.batch() != first) {
+    fail(
+        fmt::format("--resume: the checkpoint is of step {}, and its data at batch {} of epoch {}, "
+                    "which begins with step {}",
+                    first, loader.batch(), loader.epoch() + 1, loader.epoch() * every));
+  }
   if (loop.is_done()) return loop.trained();
   const auto label = [&](int64_t epoch) { return counted("epoch", epoch, config.epochs); };
   const auto on_step = [&](const Trainer::Step& step) {
@@ -277,12 +236,12 @@ Trained train_batches(const Watch& watch, Loader& loader) {
 Trained train_table(const Watch& watch) {
   const Training& training = watch.training;
   const TrainingConfig& config = training.config;
-  const data::LoaderOptions options{.batch_size = config.batch_size, .shuffle = true};
-  if (config.augment.empty()) {
+  const data::LoaderOptions options = loader_options(training, config.batch_size, true);
+  if (config.augment.empty() && training.pictures == nullptr) {
     data::DataLoader loader(training.train, options);
     return train_batches(watch, loader);
   }
-  data::DataLoader loader(AugmentedTable{training.train, config.augment}, options);
+  data::DataLoader loader(items_of(training, true), options);
   return train_batches(watch, loader);
 }
 
@@ -305,41 +264,14 @@ Trained train_text(const Watch& watch) {
   return loop.trained();
 }
 
-bool is_same_file(const std::string& a, const std::string& b) {
-  std::error_code none;  // one that cannot be looked at is no other
-  return std::filesystem::equivalent(a, b, none);
-}
-
-// What is written may not take the place of what is read. `option`: who writes the file.
-void expect_other(const char* option, const std::string& file, const TrainingConfig& config) {
-  const auto refuse = [&](const char* what) {
-    fail(fmt::format("{}: {} {}; expected another {}", option, shown(file), what,
-                     std::string_view(option) == "--save" ? "file" : "folder"));
-  };
-  if (is_same_file(file, config.file)) refuse("is the training file");
-  const DataConfig& data = config.data;
-  const bool of_text = data.kind == DataConfig::Kind::kText;
-  for (const std::string& read : of_text ? first_text_files(data.paths) : data.paths) {
-    if (is_same_file(file, read)) refuse("is read by this training");
-  }
-}
-
-// Before the work, not after it. Weights would take the place of what they come from.
-void check_target(const std::string& file, const TrainingConfig& config) {
-  expect_other("--save", file, config);
-  try {
-    Object::create("SafetensorsWriter", file).invoke<void>("check");
-  } catch (const Error& error) {
-    fail(fmt::format("--save: {}", error.what()), error.code());
-  }
-}
-
 // Weights of a file that `--save` wrote, in the place of random ones.
 void begin_with(const Training& training, const std::string& weights) {
   NamedTensors state = load(weights);
-  if (training.of_text() &&
-      take_vocabulary(state, weights).characters() != training.vocabulary.characters())
-    fail(fmt::format("--init: {} is of a text with other characters", shown(weights)));
+  if (training.of_text()) {
+    const Vocabulary there = take_vocabulary(state, weights);
+    const std::string other = Vocabulary::difference(there, training.vocabulary);
+    if (!other.empty()) fail(fmt::format("--init: {} is of a text with {}", shown(weights), other));
+  }
   load_weights(training, state, weights);
 }
 
@@ -349,15 +281,21 @@ int run(const Line& line) {
   const std::string init = line.has("init") ? path_of(line, "--init") : "";
   RunFolder folder(line);
   Checkpoints checkpoints(line, folder.checkpoints());
+  Overrides overrides{
+      .device = name_of(line, "device"),
+      .seed = line.has("seed") ? integer_of(line, "seed", 0, INT64_MAX) : -1,
+      .epochs = line.has("epochs") ? integer_of(line, "epochs", 1, kMostCounted) : -1,
+      .steps = line.has("steps") ? integer_of(line, "steps", 1, kMostCounted) : -1,
+      .compile = line.flag("compile")};
+  read_amp(line, "train", &overrides);
   Training training;
-  prepare(training, path_of(line, "FILE.json"),
-          {.device = line.get_or<std::string>("device", ""),
-           .seed = line.has("seed") ? integer_of(line, "seed", 0, INT64_MAX) : -1,
-           .epochs = line.has("epochs") ? integer_of(line, "epochs", 1, kMostCounted) : -1,
-           .steps = line.has("steps") ? integer_of(line, "steps", 1, kMostCounted) : -1,
-           .compile = line.flag("compile")});
-  if (!save.empty()) check_target(save, training.config);
+  prepare(training, path_of(line, "FILE.json"), overrides);
+  if (!save.empty()) {  // before the work, not after it
+    expect_other("--save", save, training.config);
+    expect_writable("--save", save);
+  }
   if (!init.empty()) begin_with(training, init);
+  if (!training.of_text()) check_batches(training);
 
   const auto start = std::chrono::steady_clock::now();
   const char* parts = training.of_text() ? "steps" : "epochs";
@@ -413,6 +351,7 @@ Command train_command() {
        "write the trained weights to this safetensors file")        //
       ("json", po::bool_switch(), "the result as one JSON object")  //
       ("help,h", "this text");
+  add_amp_options(command.options, "train");
   RunFolder::add_options(command.options);
   Checkpoints::add_options(command.options);
   command.run = run;

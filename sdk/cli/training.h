@@ -3,14 +3,18 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <tenon/precision.hpp>
 #include <tenon/tenon.hpp>
 #include <tenon/train.hpp>
 
 #include "config.h"
+#include "items.h"
 #include "text_data.h"
 
 namespace tenon::cli {
@@ -18,14 +22,22 @@ namespace tenon::cli {
 struct Training {
   TrainingConfig config;
   Device device;
-  data::Dataset train, test;  // of a table
-  Vocabulary vocabulary;      // of a text
+  data::Dataset train, test;  // of a table; of pictures x are their numbers
+  std::shared_ptr<const Pictures> pictures;
+  // Of texts in folders: how many ids there are, and the one that fills up, none where no text needs
+  // it.
+  int64_t ids = 0;
+  std::optional<int64_t> padding;
+  Vocabulary vocabulary;  // of a text
   TextData text, validation;
   Object model;
+  std::optional<Precision> precision;  // where the file or the line wants a policy
   optim::Optimizer optimizer;
   OpRef loss{""};
 
   bool of_text() const { return config.data.kind == DataConfig::Kind::kText; }
+  // In which the model is called, until it is destroyed; NULL: nothing is lower.
+  std::unique_ptr<Autocast> scope() const { return precision ? precision->open() : nullptr; }
   // A table whose targets are numbers, and no classes.
   bool of_numbers() const { return !of_text() && train.y.dtype().is_float(); }
 };
@@ -40,6 +52,7 @@ struct Overrides {
   int64_t epochs = -1;
   int64_t steps = -1;
   bool compile = false;
+  std::string amp, amp_dtype;
   bool forward_alone = false;  // the file may have no optimizer
 };
 
@@ -52,7 +65,11 @@ void make_model(Training& training);
 // OpRef points into the config, so a Training stays where it is.
 void prepare(Training& training, const std::string& file, const Overrides& overrides);
 
-// What `train` saves: the weights, and for a text its vocabulary.
+// What a loader gives of `train` or `test`; the first are changed as the file says.
+Items items_of(const Training& training, bool is_trained);
+data::LoaderOptions loader_options(const Training& training, int64_t batch_size, bool is_trained);
+
+// What `train` saves: the weights, and for a text its vocabulary (training_text.cpp).
 NamedTensors saved_state(const Training& training);
 // Takes the vocabulary out of what was saved. An Error names the file.
 Vocabulary take_vocabulary(NamedTensors& state, const std::string& weights);
@@ -61,6 +78,10 @@ void load_weights(const Training& training, const NamedTensors& state, const std
 
 // Calls the loss by its name.
 LossFunction loss_function(const Training& training);
+
+// Refuses sizes of which no step can be made: fewer items than a batch of them, and a batch (or a part
+// of one) of a single item where the model cannot train on one, as BatchNorm cannot.
+void check_batches(const Training& training);
 
 // The steps of the whole training, by which its schedule goes.
 int64_t steps_of(const Training& training);

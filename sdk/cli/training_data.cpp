@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <tuple>
 
 #include <fmt/format.h>
+
+#include <tenon/data/text.hpp>
 
 #include "text.h"
 
@@ -56,9 +59,71 @@ data::Dataset as_dataset(const TrainingConfig& config, const Tensor& x, const st
   return all;
 }
 
-data::Dataset read_dataset(const TrainingConfig& config) {
+// Texts as ids that no other text changes: a byte's is its value and 1; 0 fills up.
+std::vector<std::vector<int64_t>> as_bytes(Training& training,
+                                           const std::vector<std::string>& texts) {
+  std::vector<std::vector<int64_t>> rows;
+  for (const std::string& text : texts) {
+    rows.emplace_back();
+    const auto n = static_cast<size_t>(training.config.data.length);
+    for (const char c : text.substr(0, n))
+      rows.back().push_back(int64_t{static_cast<unsigned char>(c)} + 1);
+  }
+  training.ids = 257;
+  training.padding = 0;
+  return rows;
+}
+
+Tensor padded(const std::vector<std::vector<int64_t>>& rows, int64_t padding) {
+  size_t longest = 1;
+  for (const std::vector<int64_t>& row : rows) longest = std::max(longest, row.size());
+  std::vector<int64_t> ids;
+  for (const std::vector<int64_t>& row : rows) {
+    ids.insert(ids.end(), row.begin(), row.end());
+    ids.insert(ids.end(), longest - row.size(), padding);
+  }
+  return Tensor::from(ids, {static_cast<int64_t>(rows.size()), static_cast<int64_t>(longest)});
+}
+
+// Texts as ids [n, length of the longest], filled up at their ends.
+data::Dataset read_texts(Training& training) {
+  const DataConfig& data = training.config.data;
+  const data::TextFolder folder(data.paths[0]);
+  std::vector<std::string> texts;
+  std::vector<int64_t> labels;
+  for (int64_t i = 0; i < folder.size(); ++i) {
+    auto [text, label] = folder.get(i);
+    texts.push_back(std::move(text));
+    labels.push_back(label);
+  }
+  if (data.tokenizer.empty()) return {padded(as_bytes(training, texts), 0), Tensor::from(labels)};
+  const Tokenizer tokenizer(data.tokenizer);
+  const Tokenizer::Batch batch =
+      tokenizer.encode_batch(texts, {.max_length = data.length, .pad_left = false});
+  training.ids = tokenizer.vocab_size();
+  const std::vector<int64_t> mask = batch.attention_mask.to_vector<int64_t>();
+  const auto filled = std::ranges::find(mask, 0);
+  if (filled != mask.end())
+    training.padding = batch.input_ids.data<int64_t>()[filled - mask.begin()];
+  return {batch.input_ids, Tensor::from(labels)};
+}
+
+// Pictures by their numbers; they are decoded when they are needed.
+data::Dataset read_pictures(Training& training) {
+  training.pictures = std::make_shared<const Pictures>(training.config.data);
+  std::vector<int64_t> numbers(static_cast<size_t>(training.pictures->size()));
+  std::iota(numbers.begin(), numbers.end(), int64_t{0});
+  return {Tensor::from(numbers), Tensor::from(training.pictures->labels())};
+}
+
+data::Dataset read_dataset(Training& training) {
+  const TrainingConfig& config = training.config;
   const DataConfig& data = config.data;
   switch (data.kind) {
+    case DataConfig::Kind::kTextFolder:
+    case DataConfig::Kind::kImageFolder:
+      return data.kind == DataConfig::Kind::kTextFolder ? read_texts(training)
+                                                        : read_pictures(training);
     case DataConfig::Kind::kIdx: {
       const Tensor images = load_idx(data.paths[0]);
       return as_dataset(config, images, shown(data.paths[0]), load_idx(data.paths[1]),
@@ -98,11 +163,63 @@ data::Dataset shaped(const TrainingConfig& config, data::Dataset all) {
   return {reshape(all.x, sizes), all.y};
 }
 
+// How many of so many characters or tokens are trained on; the others, at the end, are held out.
+size_t trained_of(const DataConfig& data, size_t all, const char* unit) {
+  const auto held = static_cast<size_t>(static_cast<double>(all) * data.validation);
+  const auto context = static_cast<size_t>(data.context);
+  const size_t trained = all - held;
+  if (held <= context || trained <= context) {
+    fail(
+        fmt::format("the text has {} {}, {} of them for the training and {} for the validation; "
+                    "expected more than the context, {}, in each",
+                    all, unit, trained, held, context));
+  }
+  return trained;
+}
+
+void split_characters(Training& training) {
+  const DataConfig& data = training.config.data;
+  std::string text;
+  for (const std::string& file : first_text_files(data.paths)) text += read_text(file);
+  const std::string_view all = text;
+  const size_t trained = trained_of(data, all.size(), "characters");
+  training.vocabulary = Vocabulary::of_characters(all);
+  training.text = TextData(all.substr(0, trained), training.vocabulary, data.context);
+  training.validation = TextData(all.substr(trained), training.vocabulary, data.context);
+}
+
+// Files become tokens one by one.
+void split_tokens(Training& training) {
+  const DataConfig& data = training.config.data;
+  training.vocabulary = Vocabulary::of_tokenizer(data.tokenizer);
+  std::vector<int32_t> ids;
+  for (const std::string& file : first_text_files(data.paths)) {
+    try {
+      const std::vector<int64_t> own = training.vocabulary.encode(read_text(file));
+      ids.insert(ids.end(), own.begin(), own.end());
+    } catch (const Error& error) {
+      fail(fmt::format("{}: {}", shown(file), error.what()), error.code());
+    }
+  }
+  const auto middle =
+      ids.begin() + static_cast<std::ptrdiff_t>(trained_of(data, ids.size(), "tokens"));
+  training.text = TextData({ids.begin(), middle}, data.context);
+  training.validation = TextData({middle, ids.end()}, data.context);
+}
+
 }  // namespace
 
 data::Dataset read_table(Training& training) {
   const TrainingConfig& config = training.config;
-  const data::Dataset all = shaped(config, read_dataset(config));
+  data::Dataset read;
+  try {
+    read = read_dataset(training);
+  } catch (const Error& error) {
+    // With the line that names the file, unless it is there.
+    if (std::string_view(error.what()).starts_with(shown(config.file) + ":")) throw;
+    fail_at(config.file, config.data.line, fmt::format("data: {}", error.what()));
+  }
+  const data::Dataset all = shaped(config, std::move(read));
   std::tie(training.train, training.test) = all.hold_out(config.data.test_every);
   if (training.train.size() == 0) {
     fail_at(config.file, config.data.line,
@@ -113,27 +230,12 @@ data::Dataset read_table(Training& training) {
 }
 
 void split_text(Training& training) {
-  const TrainingConfig& config = training.config;
-  const DataConfig& data = config.data;
-  std::string text;
+  const DataConfig& data = training.config.data;
   try {
-    text = read_first_text(data.paths);
+    data.tokenizer.empty() ? split_characters(training) : split_tokens(training);
   } catch (const Error& error) {
-    fail_at(config.file, data.line, fmt::format("data: {}", error.what()));
+    fail_at(training.config.file, data.line, fmt::format("data: {}", error.what()));
   }
-  const std::string_view all = text;
-  const auto held = static_cast<size_t>(static_cast<double>(all.size()) * data.validation);
-  const auto context = static_cast<size_t>(data.context);
-  const size_t trained = all.size() - held;
-  if (held <= context || trained <= context) {
-    fail_at(config.file, data.line,
-            fmt::format("data: the text has {} characters, {} of them for the training and {} for "
-                        "the validation; expected more than the context, {}, in each",
-                        all.size(), trained, held, context));
-  }
-  training.vocabulary = Vocabulary(all);
-  training.text = TextData(all.substr(0, trained), training.vocabulary, data.context);
-  training.validation = TextData(all.substr(trained), training.vocabulary, data.context);
 }
 
 }  // namespace tenon::cli

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "cli_support.h"
+#include "tenon/tenon.hpp"
 
 namespace cli {
 namespace {
@@ -106,8 +107,15 @@ TEST_F(CliCheckpoint, OfATextToo) {
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_EQ(read(path("a.safetensors")), read(path("b.safetensors")));
   EXPECT_HAS(run.out, "step 4/8");
-  // As many characters, but a Q for the q.
+  // The same characters, two of them in each other's places.
   std::string other = text;
+  std::swap(other[45], other[50]);
+  write("a.txt", other);
+  run = tenon("train " + file + " --resume " + folder);
+  EXPECT_EQ(run.code, 1);
+  EXPECT_HAS(run.err, "training: it is of other data: the sum over all values: ");
+  // As many characters, but a Q for the q.
+  other = text;
   std::ranges::replace(other, 'q', 'Q');
   write("a.txt", other);
   run = tenon("train " + file + " --resume " + folder);
@@ -155,6 +163,46 @@ TEST_F(CliCheckpoint, ACheckpointIsOfOneTraining) {
   EXPECT_EQ(checkpoints(folder).size(), 2u);
 }
 
+TEST_F(CliCheckpoint, OtherDataIsNoticed) {
+  const std::string csv = read(digits() + "/digits.csv");
+  write("d.csv", csv);
+  const auto file = [&](const std::string& data) {
+    return write("t.json", R"({"data": {"csv": "d.csv", )" + data + R"(},
+      "model": [{"layer": "Linear", "in_features": 64, "out_features": 10}],
+      "optimizer": {"optimizer": "SGD", "lr": 0.01}, "loss": "cross_entropy",
+      "epochs": 1, "batch_size": 512})");
+  };
+  const std::string data = R"("scale": 0.0625, "test_every": 6)", folder = path("run");
+  ASSERT_EQ(tenon("train " + file(data) + " --checkpoint " + folder).code, 0);
+  const auto refused = [&](const std::string& training) {
+    const Outcome run = tenon("train " + training + " --epochs 2 --resume " + folder);
+    EXPECT_EQ(run.code, 1) << run.out;
+    return run.err;
+  };
+  EXPECT_HAS(refused(file(R"("scale": 0.0625, "test_every": 7)")),
+             "the state is of 1497 items in batches of 512, this loader has 1540");
+  EXPECT_HAS(refused(file(R"("scale": 0.5, "test_every": 6)")),
+             "training: it is of other data: an item: [64], scale 0.0625 there, [64], scale 0.5 "
+             "here");
+  // A class that is gone, and one value that is another one.
+  std::string other;
+  for (size_t at = 0; at < csv.size();) {
+    const size_t end = csv.find('\n', at);
+    std::string line = csv.substr(at, end - at);
+    if (line.ends_with(",9")) line.back() = '8';
+    other += line + "\n";
+    at = end + 1;
+  }
+  write("d.csv", other);
+  EXPECT_HAS(refused(file(data)), "it is of other data: targets: 10 classes there, 9 classes here");
+  other = csv;
+  other[0] = other[0] == '1' ? '2' : '1';
+  write("d.csv", other);
+  EXPECT_HAS(refused(file(data)), "it is of other data: the sum over all values: ");
+  write("d.csv", csv);
+  EXPECT_EQ(tenon("train " + file(data) + " --epochs 2 --resume " + folder).code, 0);
+}
+
 // What the newest file cannot give, the one before it may; names that are none of ours are let be.
 TEST_F(CliCheckpoint, ADamagedOneIsNamedWithTheOneBefore) {
   const std::string file = training({}), folder = path("run");
@@ -167,6 +215,24 @@ TEST_F(CliCheckpoint, ADamagedOneIsNamedWithTheOneBefore) {
   EXPECT_EQ(run.code, 1);
   EXPECT_HAS(run.err, "--resume: ");
   EXPECT_HAS(run.err, "without it --resume takes that of step 24");
+}
+
+// The loader's place would be that of another step.
+TEST_F(CliCheckpoint, TheStepFitsTheData) {
+  const std::string file = training({}), folder = path("run");
+  ASSERT_EQ(tenon("train " + file + " --epochs 1 --checkpoint " + folder).code, 0);
+  ::tenon::load_plugins();
+  ::tenon::NamedTensors all = ::tenon::load(folder + "/checkpoint-24.safetensors");
+  for (auto& [name, tensor] : all) {
+    if (name == "step") tensor = ::tenon::Tensor::from<int64_t>({7000}, ::tenon::Ints());
+  }
+  fs::remove(folder + "/checkpoint-24.safetensors");
+  ::tenon::save(all, folder + "/checkpoint-7000.safetensors");
+  const Outcome run = tenon("train " + file + " --epochs 2 --resume " + folder);
+  EXPECT_EQ(run.code, 1);
+  EXPECT_HAS(run.err,
+             "--resume: the checkpoint is of step 7000, and its data at batch 0 of epoch 2, which "
+             "begins with step 24");
 }
 
 TEST_F(CliCheckpoint, ASignalThatIsIgnoredStaysSo) {

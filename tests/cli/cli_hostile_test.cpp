@@ -257,6 +257,79 @@ TEST_F(Hostile, ADimensionOutOfRangeIsNamedWithItsLayer) {
   }
 }
 
+TEST_F(Hostile, WhatIsEmptyOrElsewhereIsSaidWithItsLine) {
+  const std::string seed = "\"seed\"";
+  EXPECT_HAS(refused(with(seed, "\"device\": \"\", \"seed\"")),
+             "training: device is empty, expected a name as \"cpu\"");
+  EXPECT_HAS(refused(with(seed, "\"device\": \"gpu\", \"seed\"")),
+             "t.json:18: device: unknown device 'gpu'");
+  EXPECT_HAS(refused(with("\"cross_entropy\"", "\"\"")), "training: loss is empty, expected");
+  EXPECT_HAS(refused(with(seed, R"("amp": {"policy": "O1", "dtype": ""}, "seed")")),
+             "amp: dtype is empty, expected float16 or bfloat16");
+  EXPECT_HAS(refused(with("\"digits.csv\"", "\"absent.csv\"")),
+             "t.json:3: data: CsvFile could not be made");
+  EXPECT_HAS(refused(with("\"label\": \"last\"", "\"label\": 65")), "t.json:3: data: CsvFile: ");
+  EXPECT_HAS(refused(with("\"lr\": 0.003", "\"lr\": 1e308")),
+             "optimizer: lr is 1e+308, expected a number from -3.402823e+38 to 3.402823e+38");
+  EXPECT_HAS(refused(with(seed, R"("schedule": {"schedule": "one_cycle", "max_lr": 1,
+      "div_factor": 1e-320}, "seed")")),
+             "schedule: OneCycleLR: max_lr / div_factor is inf");
+  EXPECT_HAS(refused(write("zero.json", read(with("\"seed\"", "\"seed\"")) + '\0' + "{")),
+             ": a zero byte, which no JSON has");
+}
+
+// Each of these would be read by the same command.
+TEST_F(Hostile, NothingThatIsReadIsWrittenOver) {
+  const std::string file = with("\"seed\"", "\"seed\""), text = read(file);
+  const auto expect_refused = [&](const std::string& line, const std::string& message) {
+    const Outcome run = shell("$tenon " + line);
+    EXPECT_NE(run.code, 0) << line;
+    EXPECT_HAS(run.err, message);
+  };
+  const std::string other = "is the training file; expected another file";
+  expect_refused("graph " + file + " --dot " + file, "--dot: " + file + " " + other);
+  expect_refused("graph " + file + " --svg " + file, "--svg: " + file + " " + other);
+  expect_refused("graph " + file + " --dot x --svg x", "--dot and --svg are both x");
+  EXPECT_EQ(read(file), text);
+  for (const char* name : {"a", "b"}) {
+    fs::create_directories(path(std::string("texts/") + name));
+    for (int i = 0; i < 4; ++i)
+      write(std::string("texts/") + name + "/" + std::to_string(i) + ".txt", name);
+  }
+  const std::string texts =
+      write("texts.json", R"({"data": {"text_folder": "texts", "length": 4, "test_every": 4},
+    "model": [{"layer": "Embedding", "num_embeddings": "vocab", "embedding_dim": 2}, {"layer": "Flatten"}],
+    "optimizer": {"optimizer": "SGD", "lr": 0.1}, "loss": "cross_entropy", "epochs": 1, "batch_size": 2})");
+  expect_refused("train " + texts + " --save " + path("texts/a/1.txt"),
+                 "--save: " + path("texts/a/1.txt") + " is in the folder of this training's data");
+  EXPECT_EQ(read(path("texts/a/1.txt")), "a");
+  expect_refused("bench ops --json " + path("no/such/file"), "--json: SafetensorsWriter: ");
+}
+
+TEST_F(Hostile, LinesThatContradictThemselvesAreRefused) {
+  const std::vector<std::pair<std::string, std::string>> lines = {
+      {"ops --json --markdown", "ops: --json and --markdown are there, expected one of them"},
+      {"ops relu --json", "ops: NAME and --json are there, expected one of them"},
+      {"header ops --namespace '1 2'", "header: --namespace is '1 2', expected a name of C++"},
+      {"header ops --namespace a::", "header: --namespace is 'a::', expected a name of C++"},
+      {"header ops --group ''", "header: --group is empty, expected a name"},
+      {"header layers --methods definitions", "header: plugin 'layers' brings no method of Tensor"},
+      {"header ops --methods definitions --namespace a", "expected no --namespace"},
+      {"train t.json --device ''", "train: --device is empty, expected a name"},
+      {"train t.json --steps 1 --steps 2", "option '--steps' cannot be specified more than once"},
+      {"train t.json --steps 0x10", "train: --steps is '0x10', expected an integer from 1 to"},
+      {"help trian", "no command 'trian'; did you mean 'train'?"},
+      {"--version 2", "more arguments than --version takes"},
+  };
+  for (const auto& [line, message] : lines) {
+    const Outcome run = shell("$tenon " + line);
+    EXPECT_EQ(run.code, 2) << line;
+    EXPECT_HAS(run.err, message);
+    EXPECT_EQ(run.out, "") << line;
+  }
+  EXPECT_EQ(shell("$tenon help train").out, shell("$tenon train --help").out);
+}
+
 TEST_F(Hostile, ClosedStreamsEndNothing) {
   EXPECT_EQ(shell("$tenon ops 2>&-").code, 0);
   EXPECT_EQ(shell("$tenon ops <&- 2>&-").code, 0);

@@ -1,5 +1,9 @@
 // tenon train --run DIR: config, log, checkpoints, TensorBoard's file and the report; and the files of
 // SummaryWriter, read as their format says.
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <cstdint>
 #include <cstring>
 
@@ -189,6 +193,27 @@ TEST_F(CliRun, AFolderHasAllOfARun) {
     EXPECT_PRED_FORMAT2(testing::IsNotSubstring, absent, page);
 }
 
+// From any folder: relative paths of data are whole ones there.
+TEST_F(CliRun, TheConfigOfARunIsATrainingFile) {
+  fs::copy(digits() + "/digits.csv", path("digits.csv"));
+  std::string text = read(digits() + "/mlp.json");
+  const std::string file = write("relative.json", text), folder = path("runs/a");
+  ASSERT_NE(text.find("\"digits.csv\""), text.npos);
+  Outcome run =
+      tenon("train " + file + " --epochs 1 --run " + folder + " --save " + path("w.safetensors"));
+  ASSERT_EQ(run.code, 0) << run.err;
+  const json config = json::parse(read(fs::path(folder) / "config.json"));
+  EXPECT_EQ(config.at("data").at("csv"), path("digits.csv"));
+  json rest = json::parse(text);
+  rest["data"]["csv"] = path("digits.csv");
+  EXPECT_EQ(config, rest) << "all else is as it was";
+  run = tenon("eval " + folder + "/config.json --weights " + path("w.safetensors"));
+  EXPECT_EQ(run.code, 0) << run.err;
+  run = tenon("train " + folder + "/config.json --epochs 1 --run " + path("runs/b"));
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_EQ(read(fs::path(folder) / "config.json"), read(path("runs/b/config.json")));
+}
+
 // A kill between the line of an epoch and its checkpoint leaves a line too many; what was cut off is
 // no line.
 TEST_F(CliRun, ARunGoesOnInItsFolder) {
@@ -267,11 +292,30 @@ TEST_F(CliRun, AForeignLogIsNotBelieved) {
   std::string deep =
       "{\"step\": 1, \"x\": " + std::string(200000, '[') + std::string(200000, ']') + "}\n";
   std::ofstream(fs::path(folder) / "log.jsonl", std::ios::app)
-      << deep << "{\"step\": -5}\n{\"step\": 18446744073709551615}\n[1]\nnull\n\"a\"\n";
+      << deep << "{\"step\": -5}\n{\"step\": 18446744073709551615}\n[1]\nnull\n\"a\"\n"
+      << "{\"step\": 1, \"loss\": 1.7e308, \"<b>\": 1}\n{\"step\": 2, \"loss\": -1.7e308}\n";
   const Outcome run =
       tenon("train " + training({}) + " --epochs 2 --run " + folder + " --resume " + folder);
   ASSERT_EQ(run.code, 0) << run.err;
-  EXPECT_EQ(log_of(folder).size(), 3u);
+  EXPECT_EQ(log_of(folder).size(), 5u);
+  const std::string page = read(fs::path(folder) / "report.html");
+  EXPECT_HAS(page, "<h2>&lt;b&gt;</h2>");
+  for (const char* absent : {"<b>", "nan", "inf"})
+    EXPECT_PRED_FORMAT2(testing::IsNotSubstring, absent, page);
+}
+
+TEST_F(CliRun, AFolderIsOfOneProcessAtATime) {
+  const std::string file = training({}), folder = path("run");
+  fs::create_directory(folder);
+  const int other = ::open(folder.c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_EQ(::flock(other, LOCK_EX), 0);
+  Outcome run = tenon("train " + file + " --epochs 1 --run " + folder);
+  EXPECT_EQ(run.code, 1);
+  EXPECT_HAS(run.err, "run: another process trains there; expected its end, or another folder");
+  EXPECT_FALSE(fs::exists(fs::path(folder) / "log.jsonl"));
+  ::close(other);
+  run = tenon("train " + file + " --epochs 1 --run " + folder);
+  EXPECT_EQ(run.code, 0) << run.err;
 }
 
 // The reader of the package itself, where it is there.

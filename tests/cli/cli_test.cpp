@@ -59,7 +59,7 @@ TEST_F(CliTest, ALineThatCannotBeParsedIsCode2) {
        "bench: --only is 'sofmax'; did you mean 'softmax'? (there are: add, "},
       {"bench ops --op relu", "bench: --op is overhead's"},
       {"bench steps --device ref", "bench: --device is overhead's"},
-      {"bench overhead --only add", "bench: --only is ops' and steps'"},
+      {"bench overhead --only add", "bench: --only is ops', steps', compiled's and amp's"},
       {"bench overhed", "bench: no suite 'overhed'; did you mean 'overhead'?"},
   };
   for (const auto& [line, message] : lines) {
@@ -251,7 +251,7 @@ TEST_F(CliTest, ListsPluginsOpsAndDevicesAsJson) {
   const json plugins = json::parse(tenon("plugins --json").out);
   std::vector<std::string> ids;
   for (const json& plugin : plugins.at("plugins")) ids.push_back(plugin.at("id"));
-  for (const char* id : {"ops", "cpu", "ref", "layers", "optimizers", "files"}) {
+  for (const char* id : {"ops", "cpu", "ref", "layers", "optimizers", "amp", "files"}) {
     EXPECT_NE(std::find(ids.begin(), ids.end(), id), ids.end()) << id;
   }
   const json ops = json::parse(tenon("ops --json --device ref").out);
@@ -260,10 +260,10 @@ TEST_F(CliTest, ListsPluginsOpsAndDevicesAsJson) {
   ASSERT_NE(add, ops.end());
   EXPECT_EQ(add->at("runs_as"), "program");
   EXPECT_EQ(add->at("device"), "ref");
-  // No kernel of cpu cuts its sums by the number of threads.
+  // No kernel of the plugin cpu cuts its sums by the number of threads. LAPACK's promise nothing.
   for (const json& op : json::parse(tenon("ops --json").out)) {
     for (const json& kernel : op.at("kernels")) {
-      if (kernel.at("device") != "cpu") continue;
+      if (kernel.at("plugin") != "cpu") continue;
       EXPECT_EQ(kernel.at("traits"), (json{"capture_safe", "deterministic"})) << op.at("name");
     }
   }

@@ -367,7 +367,8 @@ TEST_F(TextTest, GenerateSaysWhatDoesNotFit) {
   EXPECT_HAS(message(line + " --temperature nan", 2), "--temperature is 'nan'");
   EXPECT_HAS(message(line + " --temperature inf", 2), "--temperature is 'inf'");
   EXPECT_HAS(message(line + " --temperature warm", 2), "--temperature is 'warm'");
-  EXPECT_HAS(message(line + " --top-k 0", 2), "--top-k is '0', expected an integer from 1 to 256");
+  EXPECT_HAS(message(line + " --top-k 0", 2),
+             "--top-k is '0', expected an integer from 1 to 1000000");
   EXPECT_HAS(message(file + " --weights " + weights + " --length 0", 2),
              "--length is '0', expected an integer from 1 to");
   EXPECT_HAS(message(line + " --seed -1", 2), "--seed is '-1'");

@@ -36,6 +36,39 @@ TEST_F(CliTest, LearnsTheDigitsByConvolutions) {
   EXPECT_GE(accuracy(run), 0.975) << run.out;
 }
 
+// 1497 items in batches of 8 leave one, on which BatchNorm cannot be trained.
+TEST_F(CliTest, ABatchOfASingleItemIsRefusedBeforeTheTraining) {
+  const auto with = [&](const std::string& fields, const std::string& layer) {
+    return training({{"{\"layer\": \"ReLU\"}", layer}, {"\"batch_size\": 64", fields}});
+  };
+  const std::string norm = R"({"layer": "BatchNorm1d", "num_features": 128})";
+  Outcome run = tenon("train " + with("\"batch_size\": 8", norm) + " --epochs 1");
+  EXPECT_EQ(run.code, 1);
+  EXPECT_EQ(run.out, "");
+  EXPECT_NE(
+      run.err.find("batch_size: 1497 items in batches of 8 leave a batch of a single item, on "
+                   "which the model cannot be trained; expected another batch_size, or "
+                   "\"drop_last\": true"),
+      std::string::npos)
+      << run.err;
+  EXPECT_NE(run.err.find("batch_norm: x is [1, 128]"), std::string::npos) << run.err;
+  run = tenon("train " + with("\"batch_size\": 9, \"accumulate\": 5", norm) + " --epochs 1");
+  EXPECT_EQ(run.code, 1);
+  EXPECT_NE(run.err.find("in batches of 9 in 5 parts leave a part of a single item"),
+            std::string::npos)
+      << run.err;
+  run = tenon("train " + with("\"batch_size\": 8, \"drop_last\": true", norm) + " --epochs 1");
+  EXPECT_EQ(run.code, 0) << run.err;
+  run = tenon("train " + with("\"batch_size\": 8", R"({"layer": "ReLU"})") + " --epochs 1");
+  EXPECT_EQ(run.code, 0) << run.err;
+  run = tenon("train " + with("\"batch_size\": 1498, \"drop_last\": true", norm) + " --epochs 1");
+  EXPECT_EQ(run.code, 1);
+  EXPECT_NE(run.err.find("batch_size: is 1498 and there are 1497 items to train on, and so with "
+                         "drop_last no batch"),
+            std::string::npos)
+      << run.err;
+}
+
 // An option that is a list of floats: by numbers that are whole, as PyTorch takes them, and by one
 // for all.
 TEST_F(CliTest, WholeNumbersAreFloats) {
@@ -141,7 +174,7 @@ TEST_F(CliTest, SaysBeforeTheTrainingThatItCannotSave) {
 
 TEST_F(CliTest, LeavesTheOldWeightsWhereTheTrainingFails) {
   const std::string weights = write("w.safetensors", "old");
-  EXPECT_EQ(tenon("train " + training({{"0.003", "1e308"}}) + " --save " + weights).code, 1);
+  EXPECT_EQ(tenon("train " + training({{"0.003", "1e38"}}) + " --save " + weights).code, 1);
   EXPECT_EQ(read(weights), "old");
   for (const auto& entry : fs::directory_iterator(folder_)) {
     EXPECT_NE(entry.path().extension(), ".part") << entry.path();
@@ -151,11 +184,11 @@ TEST_F(CliTest, LeavesTheOldWeightsWhereTheTrainingFails) {
 TEST_F(CliTest, StopsWhereTheLossIsNoNumber) {
   for (const char* device : {"cpu", "ref"}) {
     const Outcome run =
-        tenon("train " + training({{"0.003", "1e308"}}) + " --device " + std::string(device));
+        tenon("train " + training({{"0.003", "1e38"}}) + " --device " + std::string(device));
     EXPECT_EQ(run.code, 1);
     EXPECT_HAS(run.err,
                "epoch  1/40, step 2: the loss is nan: the training diverged; try a smaller lr than "
-               "1e+308");
+               "1e+38");
     EXPECT_EQ(run.out, "");
   }
 }

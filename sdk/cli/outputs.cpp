@@ -1,0 +1,65 @@
+#include "outputs.h"
+
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <tenon/object.hpp>
+
+#include "text.h"
+#include "text_data.h"
+
+namespace tenon::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_same_file(const std::string& a, const std::string& b) {
+  std::error_code none;  // one that cannot be looked at is no other
+  return fs::equivalent(a, b, none);
+}
+
+// Whether a file that is there lies in a folder, or in one of its own.
+bool is_below(const std::string& file, const std::string& folder) {
+  std::error_code failed;
+  fs::path path = fs::canonical(file, failed);
+  while (!failed && path.has_relative_path()) {
+    path = path.parent_path();
+    if (is_same_file(path.string(), folder)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void expect_other(const std::string& option, const std::string& file,
+                  const TrainingConfig& config) {
+  const auto refuse = [&](const char* what) {
+    fail(fmt::format("{}: {} {}; expected another {}", option, shown(file), what,
+                     option == "--run" ? "folder" : "file"));
+  };
+  if (is_same_file(file, config.file)) refuse("is the training file");
+  const DataConfig& data = config.data;
+  const bool of_text = data.kind == DataConfig::Kind::kText;
+  std::vector<std::string> read = of_text ? first_text_files(data.paths) : data.paths;
+  if (!data.tokenizer.empty()) read.push_back(data.tokenizer);
+  for (const std::string& path : read) {
+    if (is_same_file(file, path)) refuse("is read by this training");
+  }
+  const bool of_folder =
+      data.kind == DataConfig::Kind::kTextFolder || data.kind == DataConfig::Kind::kImageFolder;
+  if (of_folder && is_below(file, data.paths[0]))
+    refuse("is in the folder of this training's data");
+}
+
+void expect_writable(const std::string& option, const std::string& file) {
+  try {
+    Object::create("SafetensorsWriter", file).invoke<void>("check");
+  } catch (const Error& error) {
+    fail(fmt::format("{}: {}", option, error.what()), error.code());
+  }
+}
+
+}  // namespace tenon::cli
