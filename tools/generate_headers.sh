@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes the headers of the bundled packs from what the packs register, and docs/ops.md with them. The packs include these headers,
+# Writes the headers of the bundled packs from what the packs register, docs/ops.md and docs/autocast.md with them. The packs include these headers,
 # so this goes in two steps: the packs are built with the headers as they are, and again with those that they gave.
 #   tools/generate_headers.sh BUILD          builds, writes into the tree, and builds again until nothing changes
 #   tools/generate_headers.sh BUILD --check  builds nothing: fails where the tree differs from what the built packs give
@@ -10,6 +10,9 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export TENON_PLUGIN_PATH=$build/lib/tenon/plugins
 headers=sdk/include/tenon
+
+# A page without empty lines at its end, where sections of other plugins followed.
+to_the_last_line() { awk '/^$/ { empty = empty "\n"; next } { printf "%s%s\n", empty, $0; empty = "" }'; }
 
 # Each FILE below the folder that is given, as the packs would have it now.
 write_all() {
@@ -24,8 +27,19 @@ write_all() {
     "$build/bin/tenon" header layers --namespace tenon::nn --group $group -o "$to/$headers/nn/$group.hpp"
   done
   "$build/bin/tenon" header optimizers --namespace tenon::optim -o "$to/$headers/optim/optimizers.hpp"
-  # Without what a build may leave out.
-  "$build/bin/tenon" ops --markdown | awk '/^## / { left_out = /plugin `(images|tokenizers)`/ } !left_out' >"$to/docs/ops.md"
+  # Without what a build may leave out, but for linear algebra, which has pages of its own where it is there.
+  if [ -e "$TENON_PLUGIN_PATH/libtenon_linalg.so" ]; then
+    "$build/bin/tenon" header linalg --namespace tenon::linalg -o "$to/$headers/linalg.hpp"
+    {
+      echo "# Ops of linear algebra"
+      echo
+      echo "What the plugin \`linalg\` brings, as it says it itself: \`tenon ops --markdown\` writes this page. [linalg.md](linalg.md) says more."
+      echo
+      "$build/bin/tenon" ops --markdown | awk '/^## / { on = /plugin `linalg`/ } on' | to_the_last_line
+    } >"$to/docs/linalg_ops.md"
+  fi
+  "$build/bin/tenon" ops --markdown | awk '/^## / { left_out = /plugin `(images|linalg|tokenizers)`/ } !left_out' | to_the_last_line >"$to/docs/ops.md"
+  "$build/bin/tenon" ops --autocast | awk '/^## / { left_out = /plugin `(images|linalg|tokenizers)`/ } !left_out' | to_the_last_line >"$to/docs/autocast.md"
 }
 
 # Says which files of the tree differ from those in `work`; copies them there with an argument.
@@ -53,7 +67,8 @@ for _ in 1 2 3 4; do
   cmake --build "$build" --target tenon_cli tenon_ops
   # What calls a new op cannot be built before the op's header is written.
   built=yes
-  cmake --build "$build" --target tenon_layers tenon_optimizers || built=no
+  cmake --build "$build" --target tenon_layers tenon_optimizers tenon_amp || built=no
+  if [ -e "$TENON_PLUGIN_PATH/libtenon_linalg.json" ]; then cmake --build "$build" --target tenon_linalg || built=no; fi
   write_all "$work"
   differing copy && [ $built = yes ] && exit 0
 done

@@ -15,23 +15,18 @@ set_target_properties(tests_gtest PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CU
 target_include_directories(tests_gtest SYSTEM INTERFACE $<TARGET_PROPERTY:GTest::gtest,INTERFACE_INCLUDE_DIRECTORIES>)
 
 # What tests include of other libraries, compiled once: most of the time of a small test went into reading it. No header of Tenon is
-# in it, so a test finds out what it forgot to include of ours, and none of our edits makes it stale. It is compiled for executables
-# without optimization, as most tests are. With some memory more g++ does not search it for garbage, which took it up to 9% of its time.
-# A compiler cache has to be told that the macros of such a header and its time do not matter; CCACHE_INODECACHE spares it reading the
-# header for each test.
+# in it, so a test of the core finds out what it forgot to include of ours. It is compiled for executables without optimization, as
+# most tests are.
 add_executable(tests_precompiled support/precompiled.cpp)
 target_link_libraries(tests_precompiled PRIVATE tenon_build tests_gtest)
-target_precompile_headers(tests_precompiled PRIVATE <algorithm> <cmath> <cstdint> <cstring> <functional> <limits> <map> <memory>
+set(tests_precompiled_headers <algorithm> <cmath> <cstdint> <cstring> <functional> <limits> <map> <memory>
   <optional> <set> <span> <string> <utility> <vector> <gtest/gtest.h>)
-function(tenon_compile_for_precompiled name)
-  set_target_properties(${name} PROPERTIES UNOPTIMIZED ON)
-  target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess;--param=ggc-min-heapsize=1000000>)
-  if(CCACHE)
-    set_target_properties(${name} PROPERTIES CXX_COMPILER_LAUNCHER
-      "env;CCACHE_SLOPPINESS=pch_defines,time_macros;CCACHE_INODECACHE=1;${CCACHE}")
-  endif()
-endfunction()
-tenon_compile_for_precompiled(tests_precompiled)
+tenon_precompile(tests_precompiled ${tests_precompiled_headers})
+# For tests that see what a user sees, with the header that nearly all of these include.
+add_executable(tests_precompiled_users support/precompiled.cpp)
+target_link_libraries(tests_precompiled_users PRIVATE tenon_build tests_gtest tenon)
+tenon_precompile(tests_precompiled_users ${tests_precompiled_headers} <tenon/tenon.hpp>)
+set_target_properties(tests_precompiled tests_precompiled_users PROPERTIES UNOPTIMIZED ON)
 
 # tenon_add_tests(test... [INNER | ALONE] [OPTIMIZED] [LINK target...] [DEPENDS target...] [LABELS label...]
 #                 [ENVIRONMENT name=value...])
@@ -50,8 +45,12 @@ function(tenon_add_tests)
     target_link_libraries(${name} PRIVATE tenon_build tests_gtest nlohmann_json::nlohmann_json
       ${CMAKE_DL_LIBS} ${TEST_LINK})
     if(NOT TEST_OPTIMIZED)
-      tenon_compile_for_precompiled(${name})
-      target_precompile_headers(${name} REUSE_FROM tests_precompiled)
+      set_target_properties(${name} PROPERTIES UNOPTIMIZED ON)
+      if(TEST_INNER OR TEST_ALONE)
+        tenon_reuse_precompiled(${name} tests_precompiled)
+      else()
+        tenon_reuse_precompiled(${name} tests_precompiled_users)
+      endif()
     endif()
     if(TEST_INNER)
       target_link_libraries(${name} PRIVATE tenon_core)
@@ -76,7 +75,7 @@ function(tenon_label_program name)
   foreach(label IN LISTS ARGN)
     if(NOT TARGET ${label}_tests)
       add_custom_target(${label}_tests)
-      add_dependencies(${label}_tests tenon_ops tenon_layers tenon_optimizers tenon_files tenon_ref tenon_cpu)
+      add_dependencies(${label}_tests tenon_ops tenon_layers tenon_optimizers tenon_amp tenon_files tenon_ref tenon_cpu)
     endif()
     add_dependencies(${label}_tests ${name})
     if(TENON_SANITIZE AND label STREQUAL "parity")

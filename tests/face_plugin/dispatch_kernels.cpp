@@ -191,6 +191,25 @@ TENON_PLUGIN(dispatch_kernels) {
   kernel("pair_with_self", cpu, {.layout = Layout::contiguous}, fn<times>, &kSeven)
       .private_outputs(1, fn<like_factor>)
       .backward(fn<times>, {.saves_args = 0});
+  // A pair that says in several ways what its private output is: nothing, no shape, memory of
+  // another device.
+  op("pair_carelessly(Tensor x, int way) -> Tensor").meaning([](Tensor x, int64_t) {
+    return x * 7;
+  });
+  kernel(
+      "pair_carelessly", cpu, {.layout = Layout::contiguous},
+      [](const Factor& factor, Call call) {
+        times(factor, call);
+        if (call.n_outputs() > 1 && call.output(1)) call.output_data<float>(1)[0] = 7;
+      },
+      &kSeven)
+      .private_outputs(1,
+                       [](const Call& call, span<tn_meta> metas) {
+                         const int64_t way = call.arg<int64_t>(1);
+                         if (way > 0) metas[0] = Meta(vector<int64_t>{1}, float32, Device("meta"));
+                         if (way == 1) metas[0].ndim = -1;
+                       })
+      .backward(fn<times>, {.saves_args = 0});
   op("doubts(Tensor x) -> Tensor").meaning([](Tensor x) { return x * 2; });
   kernel("doubts", cpu, {}, [](Call) {}).supports([](Call, Refusal) -> bool {
     throw std::runtime_error("who knows");

@@ -6,7 +6,8 @@ set -eu
 source=$1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-prelude='#include <algorithm>
+cat >"$work/prelude.hpp" <<'CODE'
+#include <algorithm>
 #include <cassert>
 #include <optional>
 #include <vector>
@@ -16,7 +17,8 @@ prelude='#include <algorithm>
 #include <tenon/train.hpp>
 namespace tn = tenon;
 using tn::Tensor;
-#define INSIDE Tensor t, Tensor u, std::vector<Tensor> list'
+#define INSIDE Tensor t, Tensor u, std::vector<Tensor> list
+CODE
 compilers=
 for compiler in g++ clang++; do
   if command -v "$compiler" >/dev/null; then compilers="$compilers $compiler"; fi
@@ -26,15 +28,21 @@ failed() {
   exit 1
 }
 limit() { case $1 in clang*) echo -ferror-limit=0 ;; *) echo -fmax-errors=0 ;; esac; }
-check() { "$@" -std=c++20 -I"$source/sdk/include" -fsyntax-only; }
+compile() { "$@" -std=c++20 -Wall -I"$source/sdk/include"; }
+check() { compile "$@" -include "$work/prelude.hpp" -fsyntax-only; }
+# What each case begins with is read once, by each compiler.
+for compiler in $compilers; do
+  case $compiler in clang*) ending=pch ;; *) ending=gch ;; esac
+  compile "$compiler" -x c++-header "$work/prelude.hpp" -o "$work/prelude.hpp.$ending" || failed "$compiler refuses the headers"
+done
 
 # refused TEXT: the cases are lines of the standard input. Each is an error of its own, and each error says TEXT.
 refused() {
   local text=$1 n=0 line compiler
-  { echo "$prelude"; while read -r line; do
+  while read -r line; do
     n=$((n + 1))
     printf '#line 1 "case_%s"\nvoid case_%s(INSIDE) { %s }\n' "$n" "$n" "$line"
-  done; } >"$work/cases.cpp"
+  done >"$work/cases.cpp"
   n=$(grep -c '^void case_' "$work/cases.cpp")
   for compiler in $compilers; do
     LC_ALL=C check "$compiler" $(limit "$compiler") "$work/cases.cpp" >"$work/$compiler.txt" 2>&1 && failed "$compiler: all compiles"
@@ -78,7 +86,6 @@ CASES
 
 # What the messages tell to write.
 cat >"$work/allowed.cpp" <<CODE
-$prelude
 static_assert(!std::is_constructible_v<bool, Tensor> && !std::is_convertible_v<Tensor, bool>);
 static_assert(!std::is_constructible_v<bool, tn::Indexed>);
 bool allowed(INSIDE) {
@@ -124,7 +131,6 @@ tn::Trainer({}, {}, {}, {.clip_grad_norm = true});
 tn::build_layer({"Dropout", {{"p", t}}});
 CASES
 cat >"$work/options.cpp" <<CODE
-$prelude
 static_assert(std::is_aggregate_v<tn::Conv2dOptions> && std::is_aggregate_v<tn::nn::Conv2dOptions>);
 tn::nn::Conv2dOptions kept() {
   const std::vector<int64_t> sides{2, 1};

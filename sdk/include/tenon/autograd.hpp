@@ -210,6 +210,7 @@ class Function {
 
     std::vector<tn_tensor*> outputs;
     each_tensor(result, [&](tenon::Tensor& t) {
+      if (!t.defined()) fail(name() + ": forward gives None, expected a tensor");
       for (const auto& input : inputs) {
         if (t.is_same(input)) t = input.detach();  // the recorded call makes a tensor of its own
       }

@@ -17,6 +17,7 @@
 #include <bit>
 #include <concepts>
 #include <cstdint>
+#include <exception>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -98,6 +99,10 @@ struct Checkpoint {
 
   // Writes the file, with the number of the step. Waits for the devices.
   void save(const std::string& path, int64_t step = 0) const {
+    if (step < 0) {
+      fail(tenon::detail::joined(
+          {"Checkpoint: step is ", std::to_string(step), ", expected 0 or more"}));
+    }
     NamedTensors all = {{"step", Tensor::from<int64_t>({step}, Ints())}};
     if (rng) {
       const RandomState state = random_state();
@@ -112,14 +117,36 @@ struct Checkpoint {
 
   // Sets all parts as they were, and gives the step. Where an Error is thrown, which says the part,
   // everything is as before. What the file has of parts that are not given here is left.
-  int64_t load(const std::string& path) const {
+  int64_t load(const std::string& path) const { return load_of(path, -1); }
+  // The same, where the file has to be of this step; -1: of any.
+  int64_t load_of(const std::string& path, int64_t expected) const {
     const NamedTensors all = tenon::load(path);
     const Tensor step = entry(path, all, "step", 1);
+    if (const auto at = step.item<int64_t>(); at < 0) {
+      fail(detail::joined(
+          {messages::printable(path), ": step is ", std::to_string(at), ", expected 0 or more"}));
+    } else if (expected >= 0 && at != expected) {
+      fail(detail::joined({messages::printable(path), ": step is ", std::to_string(at),
+                           ", expected ", std::to_string(expected), ", which its name says"}));
+    }
     const Tensor random = rng ? entry(path, all, "rng", 2) : Tensor();
     const auto given = parts();
     std::vector<NamedTensors> before;
     for (const auto& [name, part] : given) before.push_back(copied(part.get()));
     size_t done = 0;
+    const auto restore = [&] {
+      for (size_t i = 0; i <= done; ++i) {
+        try {
+          given[i].second.set(before[i]);
+        } catch (...) {
+          // The error that is told is the first one.
+        }
+      }
+    };
+    const auto refuse = [&](const char* what, tn_code code) {
+      restore();
+      fail(detail::joined({messages::printable(path), ": ", given[done].first, ": ", what}), code);
+    };
     try {
       for (; done < given.size(); ++done) {
         const NamedTensors state = part_of(all, given[done].first);
@@ -127,15 +154,12 @@ struct Checkpoint {
         given[done].second.set(state);
       }
     } catch (const Error& error) {
-      for (size_t i = 0; i <= done; ++i) {
-        try {
-          given[i].second.set(before[i]);
-        } catch (const Error&) {
-          // The error that is told is the first one.
-        }
-      }
-      fail(detail::joined({messages::printable(path), ": ", given[done].first, ": ", error.what()}),
-           error.code());
+      refuse(error.what(), error.code());
+    } catch (const std::exception& error) {  // of a part of the program's own
+      refuse(error.what(), TN_EXCEPTION);
+    } catch (...) {
+      restore();
+      throw;
     }
     if (rng) {
       const auto state = random.to_vector<int64_t>();
@@ -156,7 +180,7 @@ struct Checkpoint {
       if (part.defined()) list.emplace_back(name, part);
     }
     for (const auto& [name, part] : more) {
-      const auto same = [&](const auto& other) { return other.first == name; };
+      const auto same = [&name = name](const auto& other) { return other.first == name; };
       if (name.empty() || name.find('.') != name.npos || name == "step" || name == "rng" ||
           std::any_of(list.begin(), list.end(), same)) {
         fail(detail::joined({"Checkpoint: '", messages::printable(name),
@@ -227,8 +251,13 @@ class CheckpointFolder {
   }
   // Loads the newest, if there is one, and gives its step; 0: there is none.
   int64_t resume(const Checkpoint& checkpoint) const {
-    const std::optional<std::string> file = newest();
-    return file ? checkpoint.load(*file) : 0;
+    const std::vector<int64_t> all = steps();
+    return all.empty() ? 0 : load(checkpoint, all.back());
+  }
+  // That of a step, which is there. An Error where the file has another step than its name: then
+  // nothing is loaded.
+  int64_t load(const Checkpoint& checkpoint, int64_t step) const {
+    return checkpoint.load_of(file_of(step), step);
   }
   std::optional<std::string> newest() const {
     const std::vector<int64_t> all = steps();

@@ -7,7 +7,7 @@
 // Each has log_prob, entropy, sample, rsample, mean, variance, stddev, batch_shape and event_shape;
 // kl_divergence(p, q) takes the pairs that PyTorch has among them. A parameter is a tensor of
 // floats or a number; several broadcast. They are made of ops, so they work on every device, with
-// gradients, and, without validation (set_default_validate_args), in compiled functions.
+// gradients and in compiled functions.
 #pragma once
 
 #include "tenon/distributions/continuous.hpp"

@@ -80,7 +80,7 @@ requires std::is_arithmetic_v<T>
 void give(tn_value& v, T x) { v = to_value(x); }
 inline void give(tn_value& v, Dtype x) { v = to_value(x); }
 inline void give(tn_value& v, Device x) { v = to_value(x); }
-inline void give(tn_value& v, Object x);  // object.hpp
+inline void give(tn_value& v, Object x);  // object/values.hpp
 // One result that is a list: a lambda gives it within a tuple, std::tuple<std::vector<Tensor>>.
 inline void give(tn_value& v, std::vector<Tensor> x) {
   const tn_value borrowed = to_value(x);

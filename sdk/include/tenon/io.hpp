@@ -2,6 +2,7 @@
 // NumPy, by the plugin `files`. Files of the Python world load as they are, and theirs load ours.
 #pragma once
 
+#include <concepts>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,14 @@ inline void save(const NamedTensors& tensors, const std::string& path) {
   strings.as.strings = names.data();
   Object::create("SafetensorsWriter", path).invoke<void>("save", strings, list);
 }
+
+// What a model has, or anything else with a state_dict: save(model, path), and load(model, path) of
+// such a file. An Error lists what does not fit.
+template <typename T>
+requires requires(const T& x) {
+  { x.state_dict() } -> std::convertible_to<NamedTensors>;
+}
+void save(const T& x, const std::string& path) { save(NamedTensors(x.state_dict()), path); }
 
 // Reads one tensor of a safetensors file, to the cpu; an Error where there is none of this name.
 inline Tensor load(const std::string& path, const char* name) {
@@ -60,6 +69,13 @@ inline NamedTensors all_of(const Object& file, const char* method) {
 inline NamedTensors load(const std::string& path) {
   return detail::all_of(Object::create("SafetensorsFile", path), "tensor");
 }
+
+template <typename T>
+requires requires(T& x, const NamedTensors& state) { x.load_state_dict(state); }
+void load(T& x, const std::string& path) { x.load_state_dict(load(path)); }
+template <typename T>
+requires requires(const T& x, const NamedTensors& state) { x.load_state_dict(state); }
+void load(const T& x, const std::string& path) { x.load_state_dict(load(path)); }
 
 // The same without a copy: the tensors lie in the file's own pages, which are read when they are
 // used. What is written to them stays in this process. The file must not become shorter while they

@@ -2,11 +2,13 @@
 // of the program's and keeps its type is Tensor::from.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "tenon/tensor.hpp"
@@ -68,13 +70,39 @@ Tensor tensor_of(const T* numbers, size_t n, Ints sizes, Dtype dtype, Device dev
   }
   return tensor_of<StoredNumber<T>>(numbers, n, sizes).to(device, dtype);
 }
+// What joined_lists appends to. (A std::vector<bool> has no array of bools.)
+template <typename T>
+class NumberList {
+ public:
+  template <typename Numbers>
+  void append(const Numbers& numbers) {
+    std::unique_ptr<T[]> longer(new T[size_ + numbers.size()]);
+    std::copy(values_.get(), values_.get() + size_, longer.get());
+    std::copy(numbers.begin(), numbers.end(), longer.get() + size_);
+    values_ = std::move(longer);
+    size_ += numbers.size();
+  }
+  const T* data() const { return values_.get(); }
+  size_t size() const { return size_; }
+
+ private:
+  std::unique_ptr<T[]> values_;
+  size_t size_ = 0;
+};
+template <typename T>
+class RowList : public std::vector<std::initializer_list<T>> {
+ public:
+  void append(std::initializer_list<std::initializer_list<T>> rows) {
+    this->insert(this->end(), rows.begin(), rows.end());
+  }
+};
 // The lists of a list, as one: `values` gets them, and what it gives is their common length.
-template <typename T, typename Lists>
-size_t joined_lists(const Lists& lists, const char* what, std::vector<T>* values) {
+template <typename Values, typename Lists>
+size_t joined_lists(const Lists& lists, const char* what, Values* values) {
   const size_t length = lists.size() == 0 ? 0 : lists.begin()->size();
   for (const auto& list : lists) {
     if (list.size() != length) fail(joined({"tensor: ", what, " of different lengths"}));
-    values->insert(values->end(), list.begin(), list.end());
+    values->append(list);
   }
   return length;
 }
@@ -106,7 +134,7 @@ requires std::is_arithmetic_v<T> Tensor tensor(std::initializer_list<T> numbers,
 template <typename T>
 requires std::is_arithmetic_v<T> Tensor tensor(std::initializer_list<std::initializer_list<T>> rows,
                                                Dtype dtype, Device device = {}) {
-  std::vector<T> values;
+  detail::NumberList<T> values;
   const size_t columns = detail::joined_lists(rows, "rows", &values);
   const int64_t sizes[] = {int64_t(rows.size()), int64_t(columns)};
   return detail::tensor_of(values.data(), values.size(), {sizes, 2}, dtype, device);
@@ -120,8 +148,8 @@ template <typename T>
 requires std::is_arithmetic_v<T> Tensor
 tensor(std::initializer_list<std::initializer_list<std::initializer_list<T>>> blocks, Dtype dtype,
        Device device = {}) {
-  std::vector<std::initializer_list<T>> rows;
-  std::vector<T> values;
+  detail::RowList<T> rows;
+  detail::NumberList<T> values;
   const size_t n = detail::joined_lists(blocks, "blocks", &rows);
   const size_t columns = detail::joined_lists(rows, "rows", &values);
   const int64_t sizes[] = {int64_t(blocks.size()), int64_t(n), int64_t(columns)};

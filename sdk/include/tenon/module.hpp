@@ -33,7 +33,7 @@ inline thread_local const char* module_name = nullptr;
 
 inline Object new_module_object() {
   const char* name = std::exchange(module_name, nullptr);
-  return Object::empty(name ? name : "Module");
+  return Object::empty(name ? name : "Module that make<T>() did not make");
 }
 
 template <typename T>
@@ -255,6 +255,13 @@ class Made : public Object {
       made.reset(new T(std::forward<Args>(args)...));
     }
     making.finish(*made);
+    // Where what follows fails, what is noted of this module must not be that of the next one there.
+    struct Forget {
+      tn_object* module;
+      ~Forget() {
+        if (module) detail::UnregisteredThings::of_process().take(module);
+      }
+    } forget{made->get()};
     static_cast<Object&>(*this) = static_cast<const Object&>(*made);
     made_ = made.get();
     using Forward = detail::ForwardOf<T>;
@@ -266,6 +273,7 @@ class Made : public Object {
                                          detail::Held<Forward>::destroy));
     made->lives_in_object_ = true;
     forward.release()->module = made.release();
+    forget.module = nullptr;
     detail::api.object->release(
         get());  // the T's own reference: it must not keep its own object alive
     if constexpr (Kept::can_be) {
@@ -297,8 +305,12 @@ class Made : public Object {
     using R = std::conditional_t<std::is_base_of_v<Tensor, Given>, Tensor, Given>;
     return this->template invoke<R>("forward", args...);
   }
-  T* operator->() const { return made_; }
-  T& operator*() const { return *made_; }
+  T* operator->() const { return &**this; }
+  T& operator*() const {
+    if (!made_) [[unlikely]]
+      fail(detail::class_name<T>() + ": the module is None: never assigned, or moved from");
+    return *made_;
+  }
 
  private:
   T* made_ = nullptr;

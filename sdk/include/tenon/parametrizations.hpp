@@ -119,6 +119,11 @@ struct WeightNormOptions {
 // torch.nn.utils.parametrizations.weight_norm: the tensor is g * v / ||v||, with g as original0 and v
 // as original1. Salimans & Kingma, arXiv:1602.07868.
 inline Object weight_norm(const Object& layer, const WeightNormOptions& options = {}) {
+  if (is_parametrized(layer, options.name)) {
+    fail(tenon::detail::joined({"weight_norm: '", options.name, "' of ", layer.type_name(),
+                                " has a parametrization already, and weight_norm has to be the "
+                                "first"}));
+  }
   const Tensor weight = layer.tensor(options.name.c_str());
   if (weight.defined() && options.dim && (*options.dim < 0 || *options.dim >= weight.dim())) {
     fail(tenon::detail::joined({"weight_norm: dim is ", std::to_string(*options.dim),
@@ -141,7 +146,7 @@ struct SpectralNormOptions {
 // which n_power_iterations steps of the power method at each forward in training mode follow.
 // Miyato et al., arXiv:1802.05957.
 inline Object spectral_norm(const Object& layer, const SpectralNormOptions& options = {}) {
-  const Tensor weight = layer.tensor(options.name.c_str());
+  const Tensor weight = tenon::detail::value_now(layer, options.name);
   if (!weight.defined()) {
     fail(tenon::detail::joined(
         {"spectral_norm: '", options.name, "' of ", layer.type_name(), " is None"}));

@@ -5,10 +5,10 @@
 //   nn::utils::register_parametrization(layer, "weight", make<Symmetric>());
 //
 // The layer's parameter goes to "parametrizations.weight.original" (or original0, original1, ..), as
-// PyTorch's state_dict has it, and what computes it is "parametrizations.weight.0". The tensor itself,
-// which the layer reads by its name as layers of packs do, is there while `forward` runs, so one forward of a layer runs at a time, and its other methods do
-// not find it. (One that throws leaves it there until the next.) Forward hooks do that: compiled
-// functions with such a layer run eagerly.
+// PyTorch's state_dict has it, and what computes it is "parametrizations.weight.0". The tensor is
+// computed whenever it is read by its name (`layer.tensor("weight")`), as layers of packs do in
+// `forward`: it is an entry TN_ENTRY_COMPUTED, and the layer has a method "weight() -> Tensor". A
+// compiled function records those calls as all others.
 #pragma once
 
 #include <algorithm>
@@ -101,29 +101,28 @@ inline std::string sizes_of(const Tensor& t) {
   return text + "]";
 }
 
-// The forward hooks of a layer that put the value into its place, and take it away: one forward's
-// graph is its own, and the layer's state has the originals alone.
-inline void hook_parametrization(const Object& layer, const std::string& name, const Object& list) {
-  const uint64_t before = layer.register_forward_pre_hook([name](Object& self, Tensor) {
-    self.set(name.c_str(), parametrized_value(parametrizations_of(self, name)), TN_ENTRY_BUFFER);
+// The tensor as it is now; where that is computed, without any change by it.
+inline Tensor value_now(const Object& layer, const std::string& name) {
+  const Object list = parametrizations_of(layer, name);
+  return list ? value_in_eval(list) : layer.tensor(name.c_str());
+}
+
+// The layer's method by which the host computes the tensor. It stays where the parametrization is
+// removed, and gives the tensor.
+inline std::string schema_of_computed(const std::string& name) { return name + "() -> Tensor"; }
+inline void expect_no_other_method(const Object& layer, const std::string& name) {
+  if (!Cloner::has_method(layer, name.c_str())) return;
+  const std::string schema = layer.method_schema(name.c_str());
+  if (schema == schema_of_computed(name)) return;
+  fail(joined({"register_parametrization: ", layer.type_name(), " has a method ", schema,
+               ", and the tensor '", name, "' would need one of that name"}));
+}
+inline void compute_entry(const Object& layer, const std::string& name) {
+  layer.method(schema_of_computed(name).c_str(), [name](Object& self) {
+    const Object list = parametrizations_of(self, name);
+    return list ? parametrized_value(list) : self.tensor(name.c_str());
   });
-  const auto clear = [](void* held, tn_object* self, const tn_value*, uint32_t, tn_value*,
-                        uint32_t) -> tn_status* {
-    return to_status([&] {
-      Object::borrow(self).set(Held<std::string>::get(held).c_str(), {}, TN_ENTRY_BUFFER);
-    });
-  };
-  void* const held = Held<std::string>::make(name);
-  uint64_t after = 0;
-  if (tn_status* status = api.object->add_forward_hook(layer.get(), clear, held,
-                                                       Held<std::string>::destroy, &after)) {
-    Held<std::string>::destroy(held);
-    raise(status);
-  }
-  list.method("remove_hooks(object layer) -> ()", [=](Object&, Object from) {
-    from.remove_forward_hook(before);
-    from.remove_forward_hook(after);
-  });
+  layer.set(name.c_str(), {}, TN_ENTRY_COMPUTED);
 }
 
 inline tn_entry_kind kind_of(const Object& layer, const std::string& name) {
@@ -160,8 +159,7 @@ inline void put_parametrizations(const Object& layer, const std::string& name, c
   all.train(layer.training());
   list.train(layer.training());
   all.child(name.c_str(), list);
-  layer.set(name.c_str(), {}, TN_ENTRY_BUFFER);
-  hook_parametrization(layer, name, list);
+  compute_entry(layer, name);
   if (!Cloner::has_method(layer, "clone")) copy_parametrizations(layer);
 }
 
@@ -173,8 +171,8 @@ namespace utils {
 inline bool is_parametrized(const Object& layer, const std::string& name = "weight") {
   return detail::parametrizations_of(layer, name).defined();
 }
-// The tensor as the next forward would compute it; of a spectral_norm in training mode this is a step
-// of its iteration.
+// The tensor, computed as a forward does; of a spectral_norm in training mode this is a step of its
+// iteration.
 inline Tensor parametrized(const Object& layer, const std::string& name = "weight") {
   const Object list = detail::parametrizations_of(layer, name);
   if (!list) {
@@ -196,17 +194,19 @@ inline Object register_parametrization(const Object& layer, const std::string& n
     known.child(std::to_string(known.n_children()).c_str(), parametrization);
     return layer;
   }
-  const Tensor value = known ? detail::value_in_eval(known) : layer.tensor(name.c_str());
+  if (!known) detail::expect_no_other_method(layer, name);
+  const Tensor value = detail::value_now(layer, name);
   if (!value.defined()) {
     fail(detail::joined(
         {"register_parametrization: '", name, "' of ", layer.type_name(), " is None"}));
   }
   const Object list = Object::empty("ParametrizationList", TN_OBJECT_OTHER);
+  const tn_entry_kind kind = known ? TN_ENTRY_BUFFER : detail::kind_of(layer, name);
   const std::vector<Tensor> originals =
       known ? std::vector<Tensor>{value} : detail::originals_of(parametrization, value);
   for (size_t i = 0; i < originals.size(); ++i) {
     const std::string number = originals.size() > 1 ? std::to_string(i) : "";
-    list.set(("original" + number).c_str(), originals[i], detail::kind_of(layer, name));
+    list.set(("original" + number).c_str(), originals[i], kind);
   }
   list.child("0", parametrization);
   if (!unsafe) detail::expect_fit(layer, name, value, list);
@@ -240,7 +240,6 @@ inline Object remove_parametrizations(const Object& layer, const std::string& na
     value = detail::value_in_eval(list).detach().clone();
     if (first.tensor.requires_grad()) value.requires_grad_();
   }
-  list.invoke<void>("remove_hooks", layer);
   layer.child("parametrizations").child(name.c_str(), Object());
   layer.set(name.c_str(), value, first.kind);
   return layer;

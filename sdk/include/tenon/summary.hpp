@@ -79,7 +79,7 @@ class Summarizer {
   Summary run(const Inputs&... inputs) {
     for (Seen& s : seen_) hook(&s);
     seen_[0].object.eval();
-    Profiler profiler({.shapes = false});
+    Profiler profiler({.shapes = false, .threads = false});
     {
       const InferenceMode mode;
       profiler.start();
@@ -102,7 +102,7 @@ class Summarizer {
     void note(const tn_tensor* t) {
       if (t == nullptr) return;
       add_shape(&layer.outputs, t);
-      layer.output_bytes += static_cast<uint64_t>(count_of(t)) * Dtype(t->dtype).itemsize();
+      layer.output_bytes += static_cast<uint64_t>(count_of(t)) * Dtype{t->dtype}.itemsize();
     }
   };
 
@@ -139,7 +139,8 @@ class Summarizer {
           for (uint32_t k = 0; k < results[i].count; ++k) seen->note(results[i].as.tensors[k]);
         }
         ++seen->layer.calls;
-        seen->of->ended_.push_back(seen);
+        const auto track = ProfileTrack::current();
+        seen->of->ended_.emplace_back(seen, track ? track->method() : -1);
       });
     };
     check(api.object->add_forward_hook(s->object.get(), note, s, nullptr, &s->hook));
@@ -156,20 +157,11 @@ class Summarizer {
     for (uint32_t i = 0; i < n_results; ++i) host()->value_release(&results[i]);
   }
 
-  // Forwards end in the order in which their hooks ran.
+  // Of the forwards whose hooks ran: those of what is no part of the model have none.
   void take_flops(const Profiler& profiler) {
-    const auto& events = profiler.events();
-    std::vector<size_t> forwards;
-    for (size_t i = 0; i < events.size(); ++i) {
-      if (events[i].kind == Profiler::Kind::method && events[i].name.ends_with(".forward"))
-        forwards.push_back(i);
+    for (const auto& [seen, event] : ended_) {
+      if (event >= 0) seen->layer.flops += profiler.events()[static_cast<size_t>(event)].flops;
     }
-    // What is in an event comes behind it in the list and ends before it.
-    std::stable_sort(forwards.begin(), forwards.end(), [&](size_t a, size_t b) {
-      return events[a].end_ns != events[b].end_ns ? events[a].end_ns < events[b].end_ns : a > b;
-    });
-    for (size_t i = 0; i < std::min(forwards.size(), ended_.size()); ++i)
-      ended_[i]->layer.flops += events[forwards[i]].flops;
   }
 
   Summary filled(const Profiler& profiler) {
@@ -207,7 +199,7 @@ class Summarizer {
   }
 
   std::vector<Seen> seen_;
-  std::vector<Seen*> ended_;
+  std::vector<std::pair<Seen*, int64_t>> ended_;  // whose forward, and which event
 };
 
 }  // namespace detail
@@ -220,22 +212,28 @@ Summary summary(const Object& model, const Inputs&... inputs) {
 }
 
 inline std::string Summary::text() const {
+  const auto left = [](std::string cell, size_t width) {
+    return cell.append(cell.size() < width ? width - cell.size() : 0, ' ');
+  };
+  const auto right = [](const std::string& cell, size_t width) {
+    return std::string(cell.size() < width ? width - cell.size() : 0, ' ') + cell;
+  };
   std::string text;
-  char line[256];
-  std::snprintf(line, sizeof(line), "%-36s %-26s %14s %12s\n", "layer", "output", "parameters",
-                "operations");
-  text += line;
+  const auto line = [&](std::string name, std::string output, const std::string& n,
+                        const std::string& flops) {
+    text += detail::joined({left(std::move(name), 36), " ", left(std::move(output), 26), " ",
+                            right(n, 14), " ", right(flops, 12), "\n"});
+  };
+  line("layer", "output", "parameters", "operations");
   for (const Layer& l : layers) {
     const size_t dot = l.path.rfind('.');
     const std::string own = dot == l.path.npos ? l.path : l.path.substr(dot + 1);
     std::string name(static_cast<size_t>(2 * l.depth), ' ');
-    name += own.empty() ? l.type : own + ": " + l.type;
+    name += messages::escaped(own.empty() ? l.type : own + ": " + l.type);
     std::string output = l.calls == 0 ? "not called" : l.outputs;
     if (l.calls > 1) output += " x" + std::to_string(l.calls);
-    std::snprintf(line, sizeof(line), "%-36s %-26s %14s %12s\n", name.c_str(), output.c_str(),
-                  l.parameters > 0 ? detail::grouped(l.parameters).c_str() : "-",
-                  l.flops > 0 ? detail::scaled_number(l.flops, "FLOP").c_str() : "-");
-    text += line;
+    line(std::move(name), std::move(output), l.parameters > 0 ? detail::grouped(l.parameters) : "-",
+         l.flops > 0 ? detail::scaled_number(l.flops, "FLOP") : "-");
   }
   text += "parameters: " + detail::grouped(parameters) + ", " + detail::grouped(trainable) +
           " of them trainable, " +

@@ -280,7 +280,9 @@ class Tensor : public detail::TensorMethods {
   const Tensor& scatter_(Int dim, const Tensor& index, Number value) const;
   const Tensor& scatter_add_(Int dim, const Tensor& index, const Tensor& src) const;
   const Tensor& index_add_(Int dim, const Tensor& index, const Tensor& source) const;
-  Tensor mT() const;  // the last two dimensions swapped
+  Tensor mT() const;                            // the last two dimensions swapped
+  Tensor clip(Operand min, Operand max) const;  // clamp
+  std::vector<Tensor> unbind(Int dim = 0) const;
   Tensor view_as(const Tensor& other) const { return view(other.sizes()); }
   Tensor reshape_as(const Tensor& other) const { return reshape(other.sizes()); }
   Tensor expand_as(const Tensor& other) const { return expand(other.sizes()); }

@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -59,13 +60,16 @@ struct TrainerOptions {
   optim::Schedule schedule = {};  // of all steps that the trainer makes, counted from 0
   Float clip_grad_norm = 0.0;     // the most that the norm of all gradients may be; 0: any
   Dtype autocast = {};            // the lower precision of forward and loss; none: without autocast
-  GradScaler* scaler = nullptr;   // for float16; borrowed, so that its state can be saved
+  std::string policy = {};  // of autocast, as "O2" (precision.hpp); empty: the ops' own classes,
+                            // or without autocast where that has no dtype
+  GradScaler* scaler = nullptr;  // for float16; borrowed, so that its state can be saved
   // Each batch goes through model and loss in so many parts, whose gradients are added before the one
   // update: the memory of a part, and the gradient of the whole where the loss is a mean over items.
   // Layers that look at the whole batch, as BatchNorm, see the parts.
   Int accumulate = 1;
   // Forward, loss, backward, clipping and update are recorded at one step and replayed at later
-  // ones, with the same bits (docs/capture.md says what model and loss may do then).
+  // ones, with the same bits (docs/capture.md says what model and loss may do then). Row-sparse
+  // gradients are gone after such a step.
   bool compile = false;
 };
 
@@ -149,10 +153,12 @@ class Trainer {
     Device device;
 
     std::array<Tensor, 2> operator()(const Tensor& input, const Tensor& target) const;
+    std::unique_ptr<Autocast> open_scope() const;
     std::array<Tensor, 2> forward(const Tensor& input, const Tensor& target) const;
     std::array<Tensor, 2> in_parts(const Tensor& input, const Tensor& target) const;
     void backward(const Tensor& found) const;
     void update() const;
+    void clear_row_sparse() const;
   };
 
   static std::optional<double> lr_of(const optim::Optimizer& optimizer);
@@ -286,8 +292,8 @@ inline Trainer::Trainer(Object model, optim::Optimizer optimizer, LossFunction l
                          ", expected at least 0, where 0 is any"}));
   }
   detail::expect_at_least("accumulate", given.accumulate, 1);
-  // Refuses a dtype that is no lower precision before the first step.
-  if (given.autocast) Autocast(pass_.device, given.autocast);
+  // Refuses a dtype that is no lower precision, or a policy that nobody brings, before the first step.
+  pass_.open_scope();
   for (uint32_t i = 0; i < pass_.optimizer.n_groups(); ++i) {
     for (Tensor& parameter : pass_.optimizer.group_parameters(i)) {
       pass_.parameters.push_back(std::move(parameter));
@@ -320,13 +326,19 @@ inline std::array<Tensor, 2> Trainer::Pass::operator()(const Tensor& input,
   optimizer.zero_grad();
   backward(found);
   update();
+  if (options.compile) clear_row_sparse();
   return {output.detach(), found.detach()};
+}
+
+inline std::unique_ptr<Autocast> Trainer::Pass::open_scope() const {
+  if (!options.autocast && options.policy.empty()) return nullptr;
+  return std::make_unique<Autocast>(device, options.autocast,
+                                    options.policy.empty() ? nullptr : options.policy.c_str());
 }
 
 inline std::array<Tensor, 2> Trainer::Pass::forward(const Tensor& input,
                                                     const Tensor& target) const {
-  std::optional<Autocast> scope;
-  if (options.autocast) scope.emplace(device, options.autocast);
+  const std::unique_ptr<Autocast> scope = open_scope();
   const Tensor output = model(input);
   return {output, loss(output, target)};
 }
@@ -355,6 +367,7 @@ inline std::array<Tensor, 2> Trainer::Pass::in_parts(const Tensor& input,
     all = all.defined() ? add(all, part.detach()) : part.detach();
   }
   update();
+  if (options.compile) clear_row_sparse();
   return {cat(outputs), all};
 }
 
@@ -362,10 +375,17 @@ inline void Trainer::Pass::backward(const Tensor& found) const {
   (options.scaler ? options.scaler->scale(found) : found).backward();
 }
 
+// No replay can leave a row-sparse gradient.
+inline void Trainer::Pass::clear_row_sparse() const {
+  for (const Tensor& parameter : parameters) {
+    if (const Tensor g = parameter.grad(); g.defined() && g.is_row_sparse()) parameter.zero_grad();
+  }
+}
+
 inline void Trainer::Pass::update() const {
   GradScaler* const scaler = options.scaler;
   if (options.clip_grad_norm > 0) {
-    if (scaler) scaler->unscale(optimizer);
+    if (scaler) scaler->unscale_(optimizer);
     optim::clip_grad_norm_(parameters, options.clip_grad_norm);
   }
   if (!scaler) return optimizer.step();

@@ -245,8 +245,8 @@ inline tn_value to_value(const std::string& x) noexcept {
 inline tn_value to_value(const IntsOrText& x) noexcept {
   return x.is_text() ? to_value(x.text()) : to_value(x.ints());
 }
-inline tn_value to_value(const Object& x) noexcept;               // object.hpp
-inline tn_value to_value(const std::vector<Object>& x) noexcept;  // object.hpp
+inline tn_value to_value(const Object& x) noexcept;               // object/values.hpp
+inline tn_value to_value(const std::vector<Object>& x) noexcept;  // object/values.hpp
 inline tn_value to_value(const ExpressionRef& x);                 // ops/primitive.hpp
 template <typename T>
 tn_value to_value(const std::optional<T>& x) noexcept {

@@ -73,6 +73,11 @@ def lstm(x, h, c, *weights):
     return torch.lstm(x, (h, c), weights, True, 1, 0.0, False, False, False)[0]
 
 
+def lstm_packed(x, h, c, *weights):
+    sizes = torch.tensor([(65 - t) // 2 for t in range(64)])
+    return torch.lstm(x, sizes, (h, c), weights, True, 1, 0.0, False, False)[0]
+
+
 def gru(x, h, *weights):
     return torch.gru(x, h, weights, True, 1, 0.0, False, False, False)[0]
 
@@ -204,6 +209,7 @@ def gelu_tanh(x):
 SQUARE, ROWS = (1024, 1024), (4096, 1024)
 MAPPING = ((256, 1024), (1024, 1024), (1024,))
 LSTM = ((64, 32, 256), (1, 32, 256), (1, 32, 256), (1024, 256), (1024, 256), (1024,), (1024,))
+PACKED = ((1056, 256), *LSTM[1:])
 GRU = ((64, 32, 256), (1, 32, 256), (768, 256), (768, 256), (768,), (768,))
 IMAGES, HEADS = ((32, 64, 32, 32), (64, 64, 3, 3)), ((8, 8, 256, 64),) * 3
 SUITES = {
@@ -227,6 +233,8 @@ SUITES = {
         "linear_backward": both_ways(F.linear, *MAPPING),
         "lstm": forward(lstm, *LSTM),
         "lstm_backward": both_ways(lstm, *LSTM),
+        "lstm_packed": forward(lstm_packed, *PACKED),
+        "lstm_packed_backward": both_ways(lstm_packed, *PACKED),
         "gru": forward(gru, *GRU),
         "gru_backward": both_ways(gru, *GRU),
         "lstm_by_hand_backward": both_ways(lstm_by_hand, *LSTM),

@@ -28,6 +28,7 @@ class Normal : public Distribution {
   const Tensor& scale() const { return scale_; }
   Tensor mean() const override { return loc_; }
   Tensor variance() const override { return square(scale_); }
+  Tensor stddev() const override { return scale_; }  // whose square may not be a float
   Tensor log_prob(const Tensor& value) const override {
     expect_value(value, detail::kReal);
     return -0.5 * square((value - loc_) / scale_) - log(scale_) - detail::kLogSqrtTwoPi;
@@ -90,6 +91,7 @@ class Exponential : public Distribution {
   const Tensor& rate() const { return rate_; }
   Tensor mean() const override { return reciprocal(rate_); }
   Tensor variance() const override { return reciprocal(square(rate_)); }
+  Tensor stddev() const override { return reciprocal(rate_); }
   Tensor log_prob(const Tensor& value) const override {
     expect_value(value, detail::kNonnegative);
     return log(rate_) - rate_ * value;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tenon/autograd.hpp"
+#include "tenon/compiling.hpp"
 #include "tenon/ops/by_hand.hpp"
 #include "tenon/ops/elementwise.hpp"
 #include "tenon/ops/operators.hpp"
@@ -74,17 +75,20 @@ inline std::string first_wrong(const Tensor& x, const Tensor& ok) {
   return joined({value, " at ", text_of(place)});
 }
 
-// Refuses x where an element of ok, which x broadcasts to, is false. Waits for the device.
+// Whether tensors are looked at: that waits for their device, and no replay of a compiled function
+// does so.
+inline bool looks_at_tensors() { return validate_args && !compiler::is_compiling(); }
+// Refuses x where an element of ok, which x broadcasts to, is false.
 inline void expect_all(const char* owner, const char* name, const Tensor& x, const Tensor& ok,
                        const std::string& expected) {
-  if (!validate_args) return;
+  if (!looks_at_tensors()) return;
   const NoGrad guard;
   if (all(ok).item<bool>()) return;
   fail(joined({owner, ": ", name, " is ", first_wrong(x, ok), ", expected ", expected}));
 }
 inline void expect_all(const char* owner, const char* name, const Tensor& x,
                        const Constraint& constraint) {
-  if (!validate_args) return;
+  if (!looks_at_tensors()) return;
   const NoGrad guard;
   expect_all(owner, name, x, constraint.of_tensor(x), constraint.expected);
 }
@@ -185,8 +189,8 @@ inline double epsilon(Dtype dtype) {
 }  // namespace detail
 
 // Whether distributions that are made, and values whose log_prob is asked for, are checked; true at
-// first, for all threads. A check of a tensor waits for its device, and makes a compiled function
-// run eagerly, so that a program turns it off for what it compiles. Numbers are checked for free.
+// first, for all threads. A check of a tensor waits for its device, and is left out where a compiled
+// function is recorded. Numbers are checked for free.
 inline void set_default_validate_args(bool on) { detail::validate_args = on; }
 
 // A batch of distributions: a draw of sample_shape is [sample_shape.., batch_shape..,
@@ -202,7 +206,7 @@ class Distribution {
   virtual Tensor entropy() const = 0;
   virtual Tensor mean() const = 0;
   virtual Tensor variance() const = 0;
-  Tensor stddev() const { return sqrt(variance()); }
+  virtual Tensor stddev() const { return sqrt(variance()); }
   // Draws without and with gradients for the parameters. Random numbers go by manual_seed.
   virtual Tensor sample(Ints sample_shape = {}) const {
     const NoGrad guard;

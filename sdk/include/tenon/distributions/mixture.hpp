@@ -33,6 +33,7 @@ class Independent : public Distribution {
   int64_t reinterpreted_batch_ndims() const { return dims_; }
   Tensor mean() const override { return base_.mean(); }
   Tensor variance() const override { return base_.variance(); }
+  Tensor stddev() const override { return base_.stddev(); }
   Tensor log_prob(const Tensor& value) const override { return summed(base_.log_prob(value)); }
   Tensor entropy() const override { return summed(base_.entropy()); }
   Tensor sample(Ints sample_shape = {}) const override { return base_.sample(sample_shape); }
