@@ -12,10 +12,10 @@ fail() {
 }
 has() { [[ $report == *"$1"* ]] || fail "the report lacks '$1':"$'\n'"$report"; }
 
-out=$(bash "$source/tests/gpu/bundle" "$build" "$work/bundle") || fail "$out"
+out=$("$source/tests/gpu/bundle" "$build" "$work/bundle") || fail "$out"
 [ "$(du -sm "$work/bundle" | cut -f1)" -le 60 ] || fail "$out"
 ! grep -rqs "$build" "$work/bundle/run" "$work/bundle/source" || fail "the bundle has a path of the build"
-out=$(bash "$source/tests/gpu/bundle" "$build" "$work/bundle" 2>&1) && fail "packed over another one"
+out=$("$source/tests/gpu/bundle" "$build" "$work/bundle" 2>&1) && fail "packed over another one"
 [[ $out == "bundle: $work/bundle exists" ]] || fail "$out"
 
 # Away from the build: none of its libraries is found by a path of it.
