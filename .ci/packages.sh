@@ -3,9 +3,10 @@
 # Debian 12; nothing is asked, nothing is done where all are present.
 
 # oneDNN's CMake package looks for OpenCL, which its Debian package only recommends.
+# `make` is what CMake builds with where nothing is said, as in the commands of the pages; CMake only recommends it.
 # The reference LAPACK, with all that it brings, is a download of 8 MB; OpenBLAS, which may take its place at any time, is one of 12 MB and takes
 # 103 MB of disk.
-product_packages="g++ cmake ninja-build libboost-dev libboost-program-options-dev libdnnl-dev ocl-icd-opencl-dev libfmt-dev
+product_packages="g++ cmake make ninja-build libboost-dev libboost-program-options-dev libdnnl-dev ocl-icd-opencl-dev libfmt-dev
   nlohmann-json3-dev zlib1g-dev libspng-dev libjpeg62-turbo-dev libicu-dev liblapack-dev"
 test_packages="libgtest-dev clang clang-format-14 python3"
 # For browser_test, which is left out without it: 190 MB to download, as much as all of the above. The long form of ./test has it.

@@ -7,6 +7,15 @@ size_t bytes_of(cudnnDataType_t type) {
   return type == CUDNN_DATA_DOUBLE ? 8 : type == CUDNN_DATA_FLOAT ? 4 : 2;
 }
 
+struct TensorDescriptor {
+  cudnnTensorDescriptor_t made = nullptr;
+  TensorDescriptor() = default;
+  TensorDescriptor(const TensorDescriptor&) = delete;
+  ~TensorDescriptor() {
+    if (made) cudnn.cudnnDestroyTensorDescriptor(made);
+  }
+};
+
 // Pieces that follow each other on both sides are one.
 void append(std::vector<WeightPiece>* pieces, const WeightPiece& piece) {
   if (!pieces->empty()) {
@@ -22,7 +31,8 @@ void append(std::vector<WeightPiece>* pieces, const WeightPiece& piece) {
 
 }  // namespace
 
-RecurrentDescriptors::RecurrentDescriptors(const Recurrent& of) : of_(of) {
+// An exception behind the other constructor runs the destructor.
+RecurrentDescriptors::RecurrentDescriptors(const Recurrent& of) : RecurrentDescriptors(of, {}) {
   describe_layer();
   describe_rows(&x, of.features);
   describe_rows(&y, of.width);
@@ -104,9 +114,9 @@ std::vector<WeightPiece> RecurrentDescriptors::find_weights(cudnnHandle_t handle
                                                             const void* space,
                                                             Checks* checks) const {
   std::vector<WeightPiece> pieces;
-  cudnnTensorDescriptor_t matrix = nullptr, bias = nullptr;
-  TN_CUDNN_CHECK(*checks, cudnnCreateTensorDescriptor, &matrix);
-  TN_CUDNN_CHECK(*checks, cudnnCreateTensorDescriptor, &bias);
+  TensorDescriptor matrix, bias;
+  TN_CUDNN_CHECK(*checks, cudnnCreateTensorDescriptor, &matrix.made);
+  TN_CUDNN_CHECK(*checks, cudnnCreateTensorDescriptor, &bias.made);
   const auto base = reinterpret_cast<uintptr_t>(space);
   const int32_t gates = of_.gates(), count = 2 * gates + (of_.width < of_.hidden ? 1 : 0);
   // By the weights, so that pieces of one follow each other.
@@ -117,8 +127,8 @@ std::vector<WeightPiece> RecurrentDescriptors::find_weights(cudnnHandle_t handle
     const int32_t columns = is_projection ? of_.hidden : is_input ? of_.features : of_.width;
     void *of_matrix = nullptr, *of_bias = nullptr;
     TN_CUDNN_CHECK(*checks, cudnnGetRNNWeightParams, handle, layer, /*pseudoLayer=*/0, bytes, space,
-                   id, matrix, &of_matrix, bias, &of_bias);
-    if (!find_matrix(matrix, rows, columns, checks)) break;
+                   id, matrix.made, &of_matrix, bias.made, &of_bias);
+    if (!find_matrix(matrix.made, rows, columns, checks)) break;
     const auto gate = static_cast<uint64_t>(is_projection ? 0 : id % gates);
     const uint64_t of_gate = static_cast<uint64_t>(rows) * bytes_of(of_.type);
     const uint64_t size = of_gate * static_cast<uint64_t>(columns);
@@ -126,12 +136,9 @@ std::vector<WeightPiece> RecurrentDescriptors::find_weights(cudnnHandle_t handle
                      : is_input    ? kInput
                                    : kHidden,
                      gate * size, reinterpret_cast<uintptr_t>(of_matrix) - base, size});
-    if (is_projection || !of_.has_biases || !find_matrix(bias, rows, 1, checks)) continue;
+    if (is_projection || !of_.has_biases || !find_matrix(bias.made, rows, 1, checks)) continue;
     append(&biases, {is_input ? kInputBias : kHiddenBias, gate * of_gate,
                      reinterpret_cast<uintptr_t>(of_bias) - base, of_gate});
-  }
-  for (cudnnTensorDescriptor_t made : {matrix, bias}) {
-    if (made) cudnn.cudnnDestroyTensorDescriptor(made);
   }
   pieces.insert(pieces.end(), biases.begin(), biases.end());
   return pieces;

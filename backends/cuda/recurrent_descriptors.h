@@ -72,6 +72,8 @@ class RecurrentDescriptors {
   cudnnTensorDescriptor_t h = nullptr, c = nullptr;  // c: of an LSTM
 
  private:
+  struct Undescribed {};
+  RecurrentDescriptors(const Recurrent& of, Undescribed) : of_(of) {}
   void describe_layer();
   void describe_rows(cudnnRNNDataDescriptor_t* descriptor, int32_t width);
   void describe_state(cudnnTensorDescriptor_t* descriptor, int32_t width);

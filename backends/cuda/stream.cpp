@@ -14,15 +14,19 @@ namespace {
 CUevent event_of(void* event) { return static_cast<CUevent>(event); }
 
 tn_status* create(int32_t index, void** stream) {
+  struct Destroy {  // where no place can be made, or memory for it is not there
+    int32_t index;
+    void operator()(CUstream made) const {
+      log_failure(status_of(driver.cuStreamDestroy(made), "cuStreamDestroy", index));
+    }
+  };
   auto made = std::make_unique<Stream>();
   made->index = index;
   TN_CUDA_CALL(index, cuStreamCreate, &made->handle, CU_STREAM_NON_BLOCKING);
-  tn_status* failed = make_place(index, made->handle, &made->own);
-  if (failed) {
-    log_failure(status_of(driver.cuStreamDestroy(made->handle), "cuStreamDestroy", index));
-    return failed;
-  }
+  std::unique_ptr<CUstream_st, Destroy> handle(made->handle, Destroy{index});
+  TN_CUDA_TRY(make_place(index, made->handle, &made->own));
   made->place = made->own.get();
+  handle.release();
   *stream = made.release();
   return nullptr;
 }
@@ -67,7 +71,15 @@ tn_status* synchronize(Stream& stream) {
     const std::lock_guard lock(stream.mutex);
     places.swap(stream.launched);
   }
-  TN_CUDA_CALL(stream.index, cuStreamSynchronize, stream.handle);
+  if (const CUresult result = driver.cuStreamSynchronize(stream.handle); result != CUDA_SUCCESS) {
+    const std::lock_guard lock(stream.mutex);  // the graphs may still run
+    if (stream.launched.empty()) {
+      stream.launched.swap(places);
+    } else {
+      stream.launched.insert(stream.launched.end(), places.begin(), places.end());
+    }
+    return status_of(result, "cuStreamSynchronize", stream.index);
+  }
   Fault fault = {};
   bool is_set = take(stream.own, &fault);
   for (const PlacePtr& place : places) is_set = take(place, &fault) || is_set;

@@ -60,6 +60,7 @@ GraphRecorder::Listening::~Listening() {
 }
 
 constexpr const char* kNoMemory = "no memory";  // short enough to need none
+constexpr const char* kRandomIsSet = "seed: the state of the random numbers is set";
 
 // Nothing that is heard fails the call that is heard.
 template <typename Body>
@@ -323,7 +324,7 @@ void GraphRecorder::see_node(uint64_t sequence) {
 // A function may go back to a state that it asked for, as a checkpointed call does: a replay's launches
 // then take the numbers of those that were there. States count from where the function began, which is
 // known by the states that it asks for, as long as no other thread takes numbers in between.
-void GraphRecorder::see_random(uint64_t seed, uint64_t offset, bool is_set) {
+void GraphRecorder::see_random(uint64_t seed, uint64_t offset, bool is_set) noexcept {
   const auto next = static_cast<uint64_t>(next_random_);
   if (!is_set) {
     if (!random_.asked) random_ = {seed, offset - next, true, false};
@@ -333,7 +334,7 @@ void GraphRecorder::see_random(uint64_t seed, uint64_t offset, bool is_set) {
   const uint64_t wanted = offset - random_.begin;
   if (!random_.asked || random_.mixed || random_.seed != seed ||
       wanted > static_cast<uint64_t>(graph_->n_random))
-    return refuse("seed: the state of the random numbers is set");
+    return note([&] { refuse(kRandomIsSet); });
   next_random_ = static_cast<int64_t>(wanted);
 }
 
@@ -437,8 +438,7 @@ Status GraphRecorder::finish(std::span<tn_tensor* const> results, bool holds_arg
       finish_leaves();
       if (reason_.empty()) finish_results(results);
     });
-    if (next_random_ != graph_->n_random)
-      see_random(0, UINT64_MAX, true);  // and not set back again
+    if (next_random_ != graph_->n_random) refuse(kRandomIsSet);  // and not set back again
     if (holds_argument) refuse("an argument is held after the call");
     size_t held = 0;
     for (const auto& [storage, id] : alive_) {

@@ -47,7 +47,7 @@ class GraphRecorder final : public Recording {
   void see_object(Counted* object, const uint64_t* changes, const bool* training) override;
   void see_strided(const tn_storage* storage) override;
   void see_node(uint64_t sequence) override;
-  void see_random(uint64_t seed, uint64_t offset, bool is_set) override;
+  void see_random(uint64_t seed, uint64_t offset, bool is_set) noexcept override;
   void refuse(std::string reason) override;
 
  private:

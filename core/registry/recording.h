@@ -66,7 +66,7 @@ class Recording {
   // Backward goes through a node, by its number.
   virtual void see_node(uint64_t sequence) = 0;
   // The state of the random numbers is asked for, or set to one.
-  virtual void see_random(uint64_t seed, uint64_t offset, bool is_set) = 0;
+  virtual void see_random(uint64_t seed, uint64_t offset, bool is_set) noexcept = 0;
   // The function cannot be replayed, and why: "read: a value is read back". It goes on eagerly.
   virtual void refuse(std::string reason) = 0;
 

@@ -2,6 +2,8 @@
 // data/images.hpp.
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "class_folder.h"
 #include "image.h"
@@ -20,9 +22,18 @@ Mode mode_of(const std::string& text) {
 }
 
 Tensor tensor_of(const std::string& path, const std::string& mode) {
-  const Image image = decode(path, mode_of(mode));
+  Image image = decode(path, mode_of(mode));
   return files::naming(path, [&] {
-    return Tensor::from(image.values, {image.channels, image.height, image.width});
+    // The tensor has the decoded memory itself: two copies would be more than a picture may take.
+    auto held = std::make_unique<std::vector<uint8_t>>(std::move(image.values));
+    const int64_t sizes[] = {image.channels, image.height, image.width};
+    tn_tensor* tensor = nullptr;
+    check(detail::api.tensor->from_memory(
+        held->data(), 3, sizes, nullptr, TN_UINT8,
+        [](void* values) { delete static_cast<std::vector<uint8_t>*>(values); }, held.get(),
+        &tensor));
+    held.release();
+    return Tensor::take(tensor);
   });
 }
 

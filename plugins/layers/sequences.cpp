@@ -16,6 +16,21 @@ bool is_recurrent(const Object& layer) {
   return name == "RNN" || name == "GRU" || name == "LSTM";
 }
 
+// The first layer of the tree that computes a step from others. With a padding the steps of all
+// sequences lie in one table, in which it would take those of one for those of another.
+std::string looks_across_steps(const Object& layer) {
+  const std::string name = layer.type_name();
+  for (const char* kind : {"Conv", "MaxPool", "AvgPool", "AdaptiveAvgPool", "AdaptiveMaxPool",
+                           "LPPool", "MultiheadAttention", "Transformer", "PositionalEmbedding"}) {
+    if (name.starts_with(kind)) return name;
+  }
+  for (uint32_t i = 0; i < layer.n_children(); ++i) {
+    const Object child = layer.child_at(i);
+    if (std::string found = child ? looks_across_steps(child) : ""; !found.empty()) return found;
+  }
+  return "";
+}
+
 // How many steps each row of ids [n, t] has: what is `padding` at its end is none. One at least.
 std::vector<int64_t> lengths_of(const Tensor& ids, int64_t padding) {
   const std::vector<int64_t> list = ids.to_vector<int64_t>();
@@ -115,6 +130,12 @@ void add_sequences() {
           if (output != "last" && output != "all")
             fail("output is '" + output + "', expected 'last' or 'all'");
           const Take take = output == "last" ? Take::kLast : Take::kAll;
+          for (const Object& module : modules) {
+            const std::string found = padding && module ? looks_across_steps(module) : "";
+            if (!found.empty())
+              fail("padding is given, with which modules see single steps, and " + found +
+                   " computes a step from others; expected recurrent layers and layers of a step");
+          }
           for (size_t i = 0; i < modules.size(); ++i)
             self.child(std::to_string(i).c_str(), modules[i]);
           self.method("forward(Tensor x) -> Tensor", [padding, take](Object& self, Tensor x) {

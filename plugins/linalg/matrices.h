@@ -82,6 +82,10 @@ struct Failure {
 // each, which is 0 before. `operations`: those of one matrix, by which the threads share the batch.
 template <typename Body>
 Failure for_matrices(const Call& call, int64_t batch, double operations, const Body& body) {
+  bool has_work = false;  // a batch of empty matrices may be larger than memory
+  for (uint32_t i = 0; i < call.n_outputs(); ++i)
+    has_work = has_work || (call.output(i) && call.output(i)->numel > 0);
+  if (!has_work) return {};
   std::vector<int> info(static_cast<size_t>(batch), 0);
   const int64_t grain = 1 + int64_t(50000 / (operations + 1));
   bool no_memory = false;

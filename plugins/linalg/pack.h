@@ -1,6 +1,6 @@
 // The op pack of linear algebra: a file a family, each with one function that registers its ops.
-// Ops whose names begin with '_' have kernels of cpu by LAPACK; the others are made of them and of
-// the standard ops, on every device. Names and meanings are those of torch.linalg.
+// Ops whose names begin with '_' have kernels of cpu by LAPACK, but _slogdet and _pinv; these and
+// the others are made of them and of the standard ops, on every device. Names and meanings are those of torch.linalg.
 #pragma once
 
 #include <tenon/plugin.hpp>

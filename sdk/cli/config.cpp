@@ -26,8 +26,10 @@ int64_t label_column(const std::string& file, Fields& fields) {
           "data: label is the column of the class: \"last\", \"first\" or a number from 0");
 }
 
-// A path as the file has it, from the working directory.
-std::string path_from(const std::string& file, const JsonMember& member, const Json& value) {
+// A path as the file has it, from the working directory; that the field has paths is noted.
+std::string path_from(const std::string& file, const JsonMember& member, const Json& value,
+                      DataConfig* data) {
+  data->path_fields.insert(member.name);
   if (value.kind != Json::Kind::kString) {
     fail_at(file, value.line,
             fmt::format("data: {} is {}, expected a path", member.name, value.kind_name()));
@@ -73,7 +75,7 @@ std::vector<int64_t> target_columns(const std::string& file, const JsonMember& m
 
 void read_csv_data(const std::string& file, Fields& fields, DataConfig& data) {
   const JsonMember& csv = fields.require("csv");
-  data.paths = {path_from(file, csv, csv.value)};
+  data.paths = {path_from(file, csv, csv.value, &data)};
   data.label = label_column(file, fields);
   if (const JsonMember* targets = fields.find("targets")) {
     if (fields.find("label") != nullptr)
@@ -87,14 +89,14 @@ void read_csv_data(const std::string& file, Fields& fields, DataConfig& data) {
 void read_idx_data(const std::string& file, Fields& fields, DataConfig& data) {
   for (const char* name : {"images", "labels"}) {
     const JsonMember& member = fields.require(name);
-    data.paths.push_back(path_from(file, member, member.value));
+    data.paths.push_back(path_from(file, member, member.value, &data));
   }
   read_split(file, fields, data);
 }
 
 void read_safetensors_data(const std::string& file, Fields& fields, DataConfig& data) {
   const JsonMember& member = fields.require("safetensors");
-  data.paths = {path_from(file, member, member.value)};
+  data.paths = {path_from(file, member, member.value, &data)};
   data.input = fields.string("input");
   data.target = fields.string("target");
   read_split(file, fields, data);
@@ -103,13 +105,14 @@ void read_safetensors_data(const std::string& file, Fields& fields, DataConfig& 
 void read_text_data(const std::string& file, Fields& fields, DataConfig& data) {
   const JsonMember& text = fields.require("text");
   if (text.value.kind == Json::Kind::kArray) {
-    for (const Json& path : text.value.items) data.paths.push_back(path_from(file, text, path));
+    for (const Json& path : text.value.items)
+      data.paths.push_back(path_from(file, text, path, &data));
     if (data.paths.empty()) fail_at(file, text.line, "data: text is empty, expected paths");
   } else {
-    data.paths = {path_from(file, text, text.value)};
+    data.paths = {path_from(file, text, text.value, &data)};
   }
   if (const JsonMember* tokenizer = fields.find("tokenizer"))
-    data.tokenizer = path_from(file, *tokenizer, tokenizer->value);
+    data.tokenizer = path_from(file, *tokenizer, tokenizer->value, &data);
   data.context = fields.integer("context", 1, kMostContext);
   data.validation = fields.number("validation", -kMostFloat, kMostFloat, 0.1);
   if (!(data.validation > 0 && data.validation < 1)) {
@@ -121,9 +124,9 @@ void read_text_data(const std::string& file, Fields& fields, DataConfig& data) {
 
 void read_text_folder_data(const std::string& file, Fields& fields, DataConfig& data) {
   const JsonMember& folder = fields.require("text_folder");
-  data.paths = {path_from(file, folder, folder.value)};
+  data.paths = {path_from(file, folder, folder.value, &data)};
   if (const JsonMember* tokenizer = fields.find("tokenizer"))
-    data.tokenizer = path_from(file, *tokenizer, tokenizer->value);
+    data.tokenizer = path_from(file, *tokenizer, tokenizer->value, &data);
   data.length = fields.integer("length", 1, kMostContext);
   data.test_every = fields.integer("test_every", 2, kMostCounted);
 }
@@ -166,7 +169,7 @@ std::vector<double> for_channels(const std::string& file, Fields& fields, const 
 
 void read_image_folder_data(const std::string& file, Fields& fields, DataConfig& data) {
   const JsonMember& folder = fields.require("image_folder");
-  data.paths = {path_from(file, folder, folder.value)};
+  data.paths = {path_from(file, folder, folder.value, &data)};
   if (const JsonMember* mode = fields.find("mode")) {
     const std::string name = fields.string("mode");
     if (name != "RGB" && name != "L")

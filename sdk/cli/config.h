@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct DataConfig {
   // Paths from the working directory: one; of images and labels (IDX); or of texts, of which the
   // first that exists is taken.
   std::vector<std::string> paths;
+  std::set<std::string> path_fields;  // the names of the fields that have a path, or a list of them
   // CSV
   int64_t label = -1;
   bool header = false;

@@ -67,7 +67,7 @@ std::vector<ordered_json> lines_until(const std::string& path, int64_t steps) {
 }
 
 // The training's file, whose data is found from any folder. What is no UTF-8 stays as it is.
-std::string config_from_anywhere(const std::string& file) {
+std::string config_from_anywhere(const std::string& file, const DataConfig& data) {
   std::string text = read_text(file, kMostWritten);
   const fs::path folder = fs::absolute(file).parent_path();
   bool changed = false;
@@ -80,10 +80,8 @@ std::string config_from_anywhere(const std::string& file) {
   };
   try {
     ordered_json json = ordered_json::parse(text);
-    for (const char* name : {"csv", "images", "labels", "safetensors", "text", "text_folder",
-                             "image_folder", "tokenizer"}) {
-      if (!json.at("data").contains(name)) continue;
-      ordered_json& paths = json["data"][name];
+    for (const std::string& name : data.path_fields) {
+      ordered_json& paths = json.at("data").at(name);
       if (!paths.is_array()) resolve(paths);
       for (size_t i = 0; paths.is_array() && i < paths.size(); ++i) resolve(paths[i]);
     }
@@ -134,21 +132,21 @@ void RunFolder::begin(const Training& training, int64_t steps) {
   if (!is_open()) return;
   training_ = &training;
   std::error_code failed;
+  fs::create_directories(folder_, failed);
+  if (failed)
+    fail(fmt::format("--run: {}: the folder cannot be made: {}", shown(folder_), failed.message()));
+  take();
   const bool is_run = fs::exists(file(kLog), failed);
   for (const std::string& own : files()) {
     if (is_run || !fs::exists(own, failed)) continue;
     fail(fmt::format("--run: {} is there, in a folder that is of no run; expected another folder",
                      shown(own)));
   }
-  fs::create_directories(folder_, failed);
-  if (failed)
-    fail(fmt::format("--run: {}: the folder cannot be made: {}", shown(folder_), failed.message()));
-  take();
   if (steps > 0) log_ = lines_until(file(kLog), steps);
   std::string text;
   for (const ordered_json& line : log_) text += line.dump() + "\n";
   write_text(file(kLog), text);
-  write_text(file(kConfig), config_from_anywhere(training.config.file));
+  write_text(file(kConfig), config_from_anywhere(training.config.file, training.config.data));
   writer_.emplace(folder_, steps);
   last_line_ = std::chrono::steady_clock::now();
 }

@@ -242,10 +242,10 @@ Trainer make_trainer(const Training& training, bool compile) {
   }
   try {
     if (config.schedule.make) options.schedule = config.schedule.make(steps_of(training));
-    return Trainer(training.model, training.optimizer, loss_function(training), options);
   } catch (const Error& error) {
     fail_at(config.file, config.schedule.line, fmt::format("schedule: {}", error.what()));
   }
+  return Trainer(training.model, training.optimizer, loss_function(training), options);
 }
 
 Items items_of(const Training& training, bool is_trained) {

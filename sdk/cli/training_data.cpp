@@ -100,7 +100,7 @@ data::Dataset read_texts(Training& training) {
   const Tokenizer tokenizer(data.tokenizer);
   const Tokenizer::Batch batch =
       tokenizer.encode_batch(texts, {.max_length = data.length, .pad_left = false});
-  training.ids = tokenizer.vocab_size();
+  training.ids = Vocabulary::of_tokenizer(data.tokenizer).size();
   const std::vector<int64_t> mask = batch.attention_mask.to_vector<int64_t>();
   const auto filled = std::ranges::find(mask, 0);
   if (filled != mask.end())

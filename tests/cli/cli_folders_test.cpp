@@ -110,7 +110,7 @@ TEST_F(CliFolders, TextsGoThroughATokenizer) {
   write(
       "tokenizer.json",
       R"({"pre_tokenizer": {"type": "Split", "pattern": {"Regex": "."}, "behavior": "Isolated", "invert": false},
-    "model": {"type": "WordLevel", "unk_token": "?", "vocab": {"[PAD]": 0, "?": 1, "a": 2, "e": 3, "b": 4}},
+    "model": {"type": "WordLevel", "unk_token": "?", "vocab": {"[PAD]": 0, "?": 1, "a": 2, "e": 3, "b": 9}},
     "added_tokens": [{"id": 0, "content": "[PAD]", "special": true, "single_word": false, "lstrip": false,
                       "rstrip": false, "normalized": false}]})");
   const Outcome run =

@@ -206,6 +206,32 @@ TEST_F(CudaFaults, AProgramGoesOnWithoutTheMemory) {
   expect_part(found, "|80.0");
 }
 
+// What a graph reports comes with the next wait that succeeds. 1 is CUDA_ERROR_INVALID_VALUE.
+TEST_F(CudaFaults, AWaitThatFailsForgetsNoIndexOutOfRange) {
+  int failed_waits = 0;
+  for (int n = 1; n <= 12; ++n) {
+    const Outcome found =
+        run({"TENON_FAKE_CUDA_FAIL=cuStreamSynchronize:" + std::to_string(n) + ":1"}, [] {
+          std::string early, text;
+          const tn::Device device("cuda:0");
+          early = error_of([&] {
+            const Tensor x = on("cuda:0");
+            const auto at = [&](int64_t i) { return tn::full({1}, i, tn::int64, device); };
+            auto f = tn::compile([&](Tensor i) { return tn::gather(x, 0, i) * 2; });
+            for (int i = 0; i < 3; ++i) f(at(0));
+            device.synchronize();
+            f(at(999));
+            for (int i = 0; i < 2; ++i) text += error_of([&] { device.synchronize(); }) + "|";
+          });
+          return early.empty() ? text : "early: " + early;
+        });
+    if (found.given.starts_with("early: ")) continue;  // the wait that failed was one before
+    expect_part(found, "gather: index 999 is out of range for dimension 0");
+    failed_waits += found.given.find("cuStreamSynchronize: ") != std::string::npos;
+  }
+  EXPECT_EQ(failed_waits, 1);
+}
+
 // ---- Plans of cuDNN
 
 // Convolutions by cuDNN of three in one process, and plans that are on the disk behind them, while the n-th

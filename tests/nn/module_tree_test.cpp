@@ -278,6 +278,8 @@ TEST_P(Layers, LayersOfAContainerAreReachedByTheirPlace) {
   EXPECT_EQ(model[-1].type_name(), "ReLU");
   EXPECT_EQ(message_of([&] { model[2]; }), "Sequential: index 2 is out of range for 2 children");
   EXPECT_EQ(message_of([&] { model[-3]; }), "Sequential: index -3 is out of range for 2 children");
+  EXPECT_EQ(message_of([&] { model[SIZE_MAX]; }),
+            "Sequential: index 18446744073709551615 is out of range for 2 children");
 }
 
 struct Forgetful : tn::Module {

@@ -170,6 +170,15 @@ TEST_F(Sequences, SayWhatDoesNotFit) {
       refused(none, tn::zeros({2, 3, 1})),
       "Sequences: output is 'last', which is the state of a recurrent layer at the end of the "
       "modules (RNN, GRU or LSTM), and there is none");
+  // Of the steps of all sequences in one table a convolution would mix those of several.
+  const tn::Object mixes = tn::nn::Sequential(tn::nn::ReLU(), tn::nn::Conv1d(4, 4, 3));
+  EXPECT_EQ(
+      message_of([&] {
+        tn::nn::Sequences({tn::nn::Embedding(7, 4), mixes, tn::nn::GRU(4, 3)}, {.padding = 0});
+      }),
+      "Sequences could not be made\n  because padding is given, with which modules see single "
+      "steps, and Conv1d computes a step from others; expected recurrent layers and layers of a "
+      "step");
   EXPECT_EQ(message_of([] { sequences("GRU", false, "first"); }),
             "Sequences could not be made\n  because output is 'first', expected 'last' or 'all'");
 }

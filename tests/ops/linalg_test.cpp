@@ -200,6 +200,13 @@ TEST(Linalg, TakesMatricesOfNothingAndBatchesOfNone) {
     expect_sizes(vh, {0, 0});
     const auto [q, r] = la::qr(zeros_on(d, {2, 0}), "complete");
     expect_near(q, {1, 0, 0, 1});
+    // More matrices than memory could count, of nothing.
+    const std::vector<int64_t> many = {int64_t{1} << 40, 0, 0};
+    const Tensor x = zeros_on(d, many);
+    for (const Tensor& y : {la::cholesky(x), la::inv(x), la::solve(x, x), std::get<1>(la::eigh(x)),
+                            std::get<0>(la::lu_factor(x)), std::get<0>(la::qr(x))}) {
+      expect_sizes(y, many);
+    }
     Tensor none = zeros_on(d, {0, 2, 2}).requires_grad_();
     la::inv(none).sum().backward();
     expect_sizes(none.grad(), {0, 2, 2});

@@ -14,8 +14,9 @@
 namespace tenon::cpu_backend {
 namespace {
 
-// Sizes of the loops around a micro kernel: kDepth * kBlockColumns of b lies in the second or third
-// cache, kBlockRows * kDepth of a in the second, a panel of b in the first.
+// Sizes of the loops around a micro kernel: a block's depth, of kDepth or 256 at most, times
+// kBlockColumns of b lies in the second or third cache, kBlockRows times that depth of a in the
+// second, a panel of b in the first.
 constexpr int64_t kDepth = 240, kBlockRows = 192;
 // The depth of the blocks of a sum of k. They are of about one depth: each block reads and writes
 // all of c, and a short one at the end would not be worth that. 256 is a frequent width, and fits.

@@ -1,6 +1,6 @@
 // A training in mixed precision by the name of a policy: what its ops compute in, which dtype the
 // weights have, and whether the loss is scaled. For applications; the plugin `amp` brings the
-// policies O0 to O3, and any plugin may bring others.
+// policies O0 to O3, and the op that tells the dtype of weights; any plugin may bring other policies.
 //
 //   tn::Precision precision(model, "O2", {.lower = tn::float16});
 //   auto optimizer = tn::optim::AdamW(model.parameters(), {.lr = 1e-3});

@@ -89,8 +89,15 @@ class MemoryLog : public std::enable_shared_from_this<MemoryLog> {
       if (may_watch(t) && note(t->storage, nullptr)) watch(t);
     });
   }
-  // The launch under way on this thread; NULL: none.
-  static void set_running(const tn_profile_event* launch) noexcept { running() = launch; }
+  // A launch begins on this thread, or the one ends that began last: a kernel may call ops.
+  static void begin_running(const tn_profile_event* launch) noexcept {
+    Running& r = running();
+    if (r.n < kMostWithin) r.launches[r.n] = launch;
+    ++r.n;
+  }
+  static void end_running() noexcept {
+    if (running().n > 0) --running().n;  // else it began before the profiler did
+  }
   void end_launch(const tn_profile_event& e, const std::string& op, const std::string& layer,
                   uint64_t ns) {
     each_tensor(e, [&](tn_tensor* t) {
@@ -133,9 +140,22 @@ class MemoryLog : public std::enable_shared_from_this<MemoryLog> {
     uint64_t number;
   };
 
-  static const tn_profile_event*& running() {
-    static thread_local const tn_profile_event* event = nullptr;
-    return event;
+  // The launches under way on this thread, each within the one before. Deeper ones are not looked at.
+  static constexpr int kMostWithin = 8;
+  struct Running {
+    const tn_profile_event* launches[kMostWithin];
+    int n = 0;
+  };
+  static Running& running() {
+    static thread_local Running of_thread;
+    return of_thread;
+  }
+  static bool is_read_by_running(const tn_storage* storage) {
+    const Running& r = running();
+    for (int i = 0; i < std::min(r.n, kMostWithin); ++i) {
+      if (reads(*r.launches[i], storage)) return true;
+    }
+    return false;
   }
   static bool may_watch(const tn_tensor* t) {
     return t->numel > 0 && t->storage != nullptr && t->device.type != TN_DEVICE_META;
@@ -214,7 +234,7 @@ class MemoryLog : public std::enable_shared_from_this<MemoryLog> {
     const std::lock_guard lock(mutex_);
     const auto found = known_.find(held.storage);
     if (ended_ || found == known_.end() || found->second.watch != held.number) return;
-    if (running() != nullptr && reads(*running(), held.storage)) {
+    if (is_read_by_running(held.storage)) {
       found->second.watch = 0;
       return;
     }

@@ -253,7 +253,7 @@ class ProfileTrack {
     if (e.kind < 0 || e.kind > TN_PROFILE_METHOD) return;
     const bool begins = e.begin != 0, launch = e.kind == TN_PROFILE_LAUNCH;
     // Of a run that is over, too: the event lives no longer than this.
-    if (memory_ && launch) MemoryLog::set_running(begins ? &e : nullptr);
+    if (memory_ && launch) begins ? MemoryLog::begin_running(&e) : MemoryLog::end_running();
     const std::lock_guard lock(mutex_);
     if (over_) return;
     if (begins) {

@@ -143,8 +143,8 @@ class Object {
   template <typename I>
   requires(std::is_integral_v<I> && !std::is_same_v<I, bool>) Object operator[](I place) const {
     const auto n = int64_t(n_children()), i = int64_t(place);
-    if (i < -n || i >= n) {
-      fail(detail::joined({type_name(), ": index ", std::to_string(i), " is out of range for ",
+    if ((place > 0 && i < 0) || i < -n || i >= n) {  // the first: more than 63 bits
+      fail(detail::joined({type_name(), ": index ", std::to_string(place), " is out of range for ",
                            std::to_string(n), n == 1 ? " child" : " children"}));
     }
     return child_at(uint32_t(i < 0 ? i + n : i));
@@ -183,7 +183,7 @@ class Object {
   std::array<Tensor, N> call(const Args&... args) const {
     return invoke<std::array<Tensor, N>>("forward", args...);
   }
-  // NULL text when there is no such method.
+  // "" when there is no such method.
   std::string method_schema(const char* method) const {
     const char* text = nullptr;
     check(detail::api.object->method_schema(checked(), method, &text));
