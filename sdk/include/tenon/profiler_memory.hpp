@@ -95,6 +95,7 @@ class MemoryLog : public std::enable_shared_from_this<MemoryLog> {
     if (r.n < kMostWithin) r.launches[r.n] = launch;
     ++r.n;
   }
+  static void forget_running() noexcept { running().n = 0; }
   static void end_running() noexcept {
     if (running().n > 0) --running().n;  // else it began before the profiler did
   }

@@ -90,7 +90,7 @@ class ProfileTrack {
     if (here_ == nullptr) return;
     here_->listener_.stop();
     here_->end_all(false);
-    MemoryLog::set_running(nullptr);
+    MemoryLog::forget_running();
     here_ = nullptr;
     place().track = nullptr;
   }
