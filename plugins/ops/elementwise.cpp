@@ -454,6 +454,9 @@ void elementwise() {
   error_functions();
   special();
   special_scaled();
+  incomplete_gammas();
+  zetas();
+  bessels();
   numeric();
   activations();
   bounds();

@@ -102,6 +102,16 @@ Tensor power_of_matrix(const Tensor& x, int64_t n) {
   return result.is_same(x) ? prim::copy(x) : result;
 }
 
+// x [m] to the powers 0 to columns - 1.
+Tensor powers_of(const Tensor& x, optional<int64_t> n, bool increasing) {
+  if (x.dim() != 1) fail("vander: x is " + sizes_text(x.sizes()) + ", expected 1 dimension");
+  const int64_t columns = n.value_or(x.size(0));
+  if (columns < 0) fail("vander: N is " + std::to_string(columns) + ", expected 0 or more");
+  const Tensor exponents = increasing ? prim::iota(columns, 0, 1, int64, x.device())
+                                      : prim::iota(columns, columns - 1, -1, int64, x.device());
+  return pow(unsqueeze(as_dtype(x, promote(x.dtype(), int64)), 1), exponents);
+}
+
 }  // namespace
 
 void matrices() {
@@ -123,6 +133,12 @@ void matrices() {
       .method()
       .amp(Amp::lower)
       .meaning(power_of_matrix);
+  op("vander(Tensor x, int? N=None, bool increasing=False) -> Tensor")
+      .doc(
+          "Vandermonde's matrix [m, N] of x [m]: column k is x to the power N - 1 - k, or k where "
+          "increasing. N None: m. Integers and bool become int64.")
+      .amp(Amp::float32)
+      .meaning(powers_of);
 }
 
 }  // namespace tenon::ops_pack

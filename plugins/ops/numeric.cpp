@@ -3,6 +3,8 @@
 // elementwise, where the scope of a formula is explained.
 #include "pack.h"
 
+#include <cmath>
+
 namespace tenon::ops_pack {
 namespace {
 
@@ -99,6 +101,52 @@ void powers_and_logarithms() {
       .amp(Amp::widest);
 }
 
+// |x| as a fraction of 1/2 at least and below 1, times a power of two: multiplied by powers of two,
+// each of which is exact, first where it is small, and then where it is large.
+std::string fraction_and_exponent() {
+  std::string lines = "let a0 = abs(x); let e0 = 0\n";
+  int step = 0;
+  const auto multiplied = [&](const char* compared, int k, int by) {
+    char bound[32], factor[32];
+    std::snprintf(bound, sizeof bound, "%.17g", std::ldexp(1.0, k));
+    std::snprintf(factor, sizeof factor, "%.17g", std::ldexp(1.0, by));
+    const std::string from = std::to_string(step), to = std::to_string(++step);
+    lines += "let c" + to + " = a" + from + compared + bound + "; let a" + to + " = where(c" + to +
+             ", a" + from + " * " + factor + ", a" + from + "); let e" + to + " = e" + from +
+             " - where(c" + to + ", " + std::to_string(by) + ", 0)\n";
+  };
+  for (const int k : {512, 512, 256, 128, 64, 32, 16, 8, 4, 2, 1}) multiplied(" < ", -k, k);
+  for (const int k : {512, 256, 128, 64, 32, 16, 8, 4, 2, 1}) multiplied(" >= ", k, -k);
+  multiplied(" >= ", 0, -1);
+  const std::string n = std::to_string(step);
+  return lines + "let is_number = isfinite(x) and x != 0\n" + "where(is_number, where(x < 0, -a" +
+         n + ", a" + n + "), x)\n" + "int(where(is_number, e" + n + ", 0))\n" +
+         "dx = g0 * exp2(-(out1 // 2)) * exp2(out1 // 2 - out1)";
+}
+
+void fractions_and_exponents() {
+  op("_frexp(Tensor x) -> (Tensor mantissa, Tensor exponent)", fraction_and_exponent().c_str());
+  op("frexp(Tensor x) -> (Tensor mantissa, Tensor exponent)")
+      .doc(
+          "mantissa * 2 ** exponent is x, exactly: the mantissa has a magnitude of 1/2 at least "
+          "and "
+          "below 1, the exponent is int32. 0, infinities and NaN are their own mantissa, and their "
+          "exponent is 0.")
+      .method()
+      .amp(Amp::widest)
+      .keeps_halves()
+      .meaning([](Tensor x) {
+        expect_float("frexp", x);
+        const auto [mantissa, exponent] =
+            tenon::call<std::tuple<Tensor, Tensor>>(detail::op<"_frexp">, as_dtype(x, float64));
+        return std::tuple{as_dtype(mantissa, x.dtype()), as_dtype(exponent, int32)};
+      });
+  op("ldexp(Tensor x, Tensor other) -> Tensor", "x * exp2(other)")
+      .doc("x * 2 ** other. Integers become float32.")
+      .method()
+      .inplace();
+}
+
 void divisors() {
   op("gcd(Tensor x, Tensor y) -> Tensor")
       .doc("The greatest common divisor of integers; with 0 the other's absolute value.")
@@ -125,6 +173,7 @@ void numeric() {
   angles();
   signs();
   powers_and_logarithms();
+  fractions_and_exponents();
   divisors();
 }
 

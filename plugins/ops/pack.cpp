@@ -56,6 +56,25 @@ Number number_for(const char* op, const char* what, const Operand& number, Dtype
   return dtype_table::wrap(dtype.value, whole);
 }
 
+Dtype promoted(const Operand& x, const Operand& y) {
+  struct Of {
+    Dtype dtype;
+    int rank, kind;
+    explicit Of(const Operand& o) {
+      const Tensor t = o.tensor();
+      dtype = t.defined()                       ? t.dtype()
+              : o.value().kind == TN_KIND_FLOAT ? float32
+              : o.value().kind == TN_KIND_BOOL  ? bool_
+                                                : int64;
+      rank = !t.defined() ? 0 : t.dim() == 0 ? 1 : 2;
+      kind = dtype.is_float() ? 2 : dtype == bool_ ? 0 : 1;
+    }
+  };
+  Of a(x), b(y);
+  if (a.rank < b.rank) std::swap(a, b);
+  return a.rank > b.rank && b.kind <= a.kind ? a.dtype : promote(a.dtype, b.dtype);
+}
+
 Tensor as_index(const char* op, const char* what, const Tensor& index) {
   if (index.dtype() == int64) return index;
   if (index.dtype() == int32) return prim::copy(index, int64);

@@ -14,10 +14,14 @@ void elementwise();
 void activations();
 void special();
 void special_scaled();
+void incomplete_gammas();
+void zetas();
+void bessels();
 void numeric();
 void reduce();
 // Of which reduce() registers these.
 void running();
+void gradients();
 void covariances();
 void statistics();
 void counts();
@@ -48,6 +52,7 @@ void conv();
 void pool();
 void unpool();
 void fractional_pool();
+void lp_pool();
 void resize();
 void grid_sample();
 void attention();
@@ -102,6 +107,9 @@ bool may_look_at(const Tensor& x);
 // An element outside of 0 to 1 is an error, where p may be looked at.
 void expect_probabilities(const char* op, const char* what, const Tensor& p);
 void expect_probability(const char* op, double p);
+// What PyTorch's promotion makes of both: tensors with dimensions come first, then those without,
+// then numbers, and of what comes later a kind that is higher counts alone.
+Dtype promoted(const Operand& x, const Operand& y);
 void expect_float(const char* op, const Tensor& x);
 // Refuses a dtype that a caller names and that holds no fractions.
 void expect_floating(const char* op, Dtype dtype);

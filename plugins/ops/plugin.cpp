@@ -38,6 +38,7 @@ TENON_PLUGIN(ops) {
   ops_pack::pool();
   ops_pack::unpool();
   ops_pack::fractional_pool();
+  ops_pack::lp_pool();
   group("resize");
   ops_pack::resize();
   ops_pack::grid_sample();

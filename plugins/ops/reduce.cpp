@@ -404,6 +404,7 @@ void reduce() {
   truths_and_counts();
   scans_and_sorts();
   running();
+  gradients();
   covariances();
   statistics();
   counts();

@@ -5,21 +5,18 @@
 
 #include <cmath>
 
+#include "gamma.h"
+
 namespace tenon::ops_pack {
 namespace {
 
-// Stirling's series from 7 on, which x below is moved to by the product x (x + 1) .. (x + 6);
-// below 1/2 by Γ(x) Γ(1 - x) = pi / sin(pi x). DLMF 5.11.1, 5.5.1 and 5.5.3.
+// Below 1/2 by Γ(x) Γ(1 - x) = pi / sin(pi x). DLMF 5.5.3.
 constinit ExpressionRef log_gamma{
     "_log_gamma(Tensor x) -> Tensor",
-    "let z = where(x < 0.5, 1 - x, x)\n"
-    "let w = where(z < 7, z + 7, z); let v = 1 / w; let s = v * v\n"
-    "let series = v * (1 / 12 - s * (1 / 360 - s * (1 / 1260 - s * (1 / 1680 - s * (1 / 1188 -"
-    " s * (691 / 360360 - s * (1 / 156 - s * (3617 / 122400 - s * (43867 / 244188 -"
-    " s * (174611 / 125400))))))))))\n"
-    "let moved = where(z < 7, z * (z + 1) * (z + 2) * (z + 3) * (z + 4) * (z + 5) * (z + 6), 1)\n"
-    "let y = (w - 0.5) * (log(w) - 1) + 0.4189385332046728 + series - log(moved)\n"
-    "where(isinf(x), inf, where(x < 0.5, log(pi / abs(sin(pi * (x - round(x))))) - y, y))"};
+    "let z = where(x < 0.5, 1 - x, x)\n" LOG_GAMMA(
+        "y",
+        "z") "where(isinf(x), inf, where(x < 0.5, log(pi / abs(sin(pi * (x - round(x))))) - y, "
+             "y))"};
 
 // The derivative of the same, from 10 on. DLMF 5.11.2, 5.5.2 and 5.5.4.
 constinit ExpressionRef digamma_of{
@@ -33,19 +30,11 @@ constinit ExpressionRef digamma_of{
     "let y = log(w) - 0.5 / w - series - moved\n"
     "where(x < 0, where(x == round(x), nan, y - pi / tan(pi * (x - round(x)))), y)"};
 
-// factor * the sum of (q + k)^-s over k from 0 on, where q is x, or 1 - x where x is negative: by
-// Euler and Maclaurin from the twelfth term on. DLMF 25.11.5.
+// The derivatives of digamma: factor * the sum of (q + k)^-s over k from 0 on, where q is x, or
+// 1 - x where x is negative.
 constinit ExpressionRef hurwitz_zeta{
     "_hurwitz_zeta(Tensor x, float s, float factor) -> Tensor",
-    "let q = where(x < 0, 1 - x, x); let w = q + 12; let v = 1 / (w * w)\n"
-    "let terms = q ** -s + (q + 1) ** -s + (q + 2) ** -s + (q + 3) ** -s + (q + 4) ** -s +"
-    " (q + 5) ** -s + (q + 6) ** -s + (q + 7) ** -s + (q + 8) ** -s + (q + 9) ** -s +"
-    " (q + 10) ** -s + (q + 11) ** -s\n"
-    "let series = s / w * (1 / 12 - (s + 1) * (s + 2) * v * (1 / 720 - (s + 3) * (s + 4) * v *"
-    " (1 / 30240 - (s + 5) * (s + 6) * v * (1 / 1209600 - (s + 7) * (s + 8) * v *"
-    " (1 / 47900160 - (s + 9) * (s + 10) * v * (691 / 1307674368000 - (s + 11) * (s + 12) * v *"
-    " (1 / 74724249600 - (s + 13) * (s + 14) * v * (3617 / 10670622842880000))))))))\n"
-    "factor * (terms + where(isinf(w), 0, w ** -s * (w / (s - 1) + 0.5 + series)))"};
+    "let q = where(x < 0, 1 - x, x)\n" HURWITZ_ZETA("y", "q", "s", "s") "factor * y"};
 constinit ExpressionRef cotangent{"_cotangent(Tensor x) -> Tensor", "1 / tan(pi * (x - round(x)))"};
 constinit ExpressionRef horner{"_horner(Tensor y, Tensor x, float c) -> Tensor", "y * x + c"};
 constinit ExpressionRef reflected{

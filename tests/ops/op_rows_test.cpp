@@ -131,6 +131,34 @@ void elementwise(Rows& r) {
       "clamp", [](const TensorList& in) { return tn::clamp(in[0], -0.5, 0.4); },
       [](const TensorList& in) { return tn::clamp_(in[0], -0.5, 0.4); }, {x},
       {r.tie({-0.5, 0.4}, {0, 0}, {0, 0})});
+  // PyTorch gives no second derivative of these, or one that is less exact.
+  r.add(
+      {"mvlgamma", [](const TensorList& in) { return tn::mvlgamma(in[0], 3); }, {positive + 1.2}});
+  r.add({"spherical_bessel_j0",
+         [](const TensorList& in) { return tn::spherical_bessel_j0(in[0]); },
+         {x}});
+  r.add({"spherical_bessel_j0",
+         [](const TensorList& in) { return tn::spherical_bessel_j0(in[0] * 3.0); },
+         {positive}});
+  r.add({"bessel_j0", [](const TensorList& in) { return tn::bessel_j0(in[0] * 9.0); }, {x}});
+  r.add({"bessel_j1", [](const TensorList& in) { return tn::bessel_j1(in[0] * 9.0); }, {x}});
+  r.add({"bessel_y0",
+         [](const TensorList& in) { return tn::bessel_y0(in[0] * 9.0); },
+         {positive + 0.5}});
+  r.add({"bessel_y1",
+         [](const TensorList& in) { return tn::bessel_y1(in[0] * 9.0); },
+         {positive + 0.5}});
+  const auto k0 = [](const TensorList& in) { return tn::modified_bessel_k0(in[0]); };
+  const auto k1 = [](const TensorList& in) { return tn::modified_bessel_k1(in[0]); };
+  const auto scaled_k0 = [](const TensorList& in) { return tn::scaled_modified_bessel_k0(in[0]); };
+  const auto scaled_k1 = [](const TensorList& in) { return tn::scaled_modified_bessel_k1(in[0]); };
+  r.add({"modified_bessel_k0", k0, {positive + 0.5}});
+  r.add({"modified_bessel_k1", k1, {positive + 0.5}});
+  r.add({"scaled_modified_bessel_k0", scaled_k0, {positive + 0.5}});
+  r.add({"scaled_modified_bessel_k1", scaled_k1, {positive + 0.5}});
+  r.add({"vander",
+         [](const TensorList& in) { return tn::vander(in[0], 4); },
+         {r.at({0.4, -1.3, 2})}});
   r.add({"where",
          [](const TensorList& in) { return tn::where(in[0] > 0.1, in[0] * in[0], in[1]); },
          {x, y},

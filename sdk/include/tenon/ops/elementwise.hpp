@@ -217,6 +217,39 @@ inline Tensor xlog1py(Operand x, Operand y) { return detail::call<Tensor>(detail
 inline Tensor i0e(const Tensor& x) { return detail::call<Tensor>(detail::op<"i0e">, x); }
 // exp(-|x|) * i1(x). Integers become float32.
 inline Tensor i1e(const Tensor& x) { return detail::call<Tensor>(detail::op<"i1e">, x); }
+// The regularized lower incomplete gamma function P(a, x): the integral of t^(a - 1) exp(-t) from 0
+// to x, divided by Γ(a). NaN where a or x is negative. There is no gradient to a. DLMF 8.2.4.
+inline Tensor igamma(const Tensor& a, const Tensor& x) { return detail::call<Tensor>(detail::op<"igamma">, a, x); }
+// The regularized upper incomplete gamma function Q(a, x) = 1 - igamma(a, x), which is exact where
+// it is small because x is large. There is no gradient to a. DLMF 8.2.4.
+inline Tensor igammac(const Tensor& a, const Tensor& x) { return detail::call<Tensor>(detail::op<"igammac">, a, x); }
+// Hurwitz' zeta function: the sum of (q + k)^-x over k from 0 on. Infinite where x is 1 or q is 0
+// or a negative integer; NaN where x is below 1, or q negative and x not whole. Integers become
+// float32. There is no gradient to x. DLMF 25.11.1.
+inline Tensor zeta(Operand x, Operand q) { return detail::call<Tensor>(detail::op<"zeta">, x, q); }
+// The logarithm of the multivariate gamma function of p dimensions: p (p - 1) / 4 log(pi) and the
+// sum of lgamma(x - j / 2) over j from 0 to p - 1. Integers become float32. DLMF 35.3.4.
+inline Tensor mvlgamma(const Tensor& x, Int p) { return detail::call<Tensor>(detail::op<"mvlgamma">, x, p); }
+// The Bessel function of the first kind, of order 0. Integers become float32.
+inline Tensor bessel_j0(const Tensor& x) { return detail::call<Tensor>(detail::op<"bessel_j0">, x); }
+// The Bessel function of the first kind, of order 1. Integers become float32.
+inline Tensor bessel_j1(const Tensor& x) { return detail::call<Tensor>(detail::op<"bessel_j1">, x); }
+// The Bessel function of the second kind, of order 0; NaN below 0. Integers become float32.
+inline Tensor bessel_y0(const Tensor& x) { return detail::call<Tensor>(detail::op<"bessel_y0">, x); }
+// The Bessel function of the second kind, of order 1; NaN below 0. Integers become float32.
+inline Tensor bessel_y1(const Tensor& x) { return detail::call<Tensor>(detail::op<"bessel_y1">, x); }
+// The spherical Bessel function of order 0, sin(x) / x. Integers become float32.
+inline Tensor spherical_bessel_j0(const Tensor& x) { return detail::call<Tensor>(detail::op<"spherical_bessel_j0">, x); }
+// The modified Bessel function of the second kind, of order 0; NaN below 0. Integers become
+// float32.
+inline Tensor modified_bessel_k0(const Tensor& x) { return detail::call<Tensor>(detail::op<"modified_bessel_k0">, x); }
+// The modified Bessel function of the second kind, of order 1; NaN below 0. Integers become
+// float32.
+inline Tensor modified_bessel_k1(const Tensor& x) { return detail::call<Tensor>(detail::op<"modified_bessel_k1">, x); }
+// exp(x) * modified_bessel_k0(x). Integers become float32.
+inline Tensor scaled_modified_bessel_k0(const Tensor& x) { return detail::call<Tensor>(detail::op<"scaled_modified_bessel_k0">, x); }
+// exp(x) * modified_bessel_k1(x). Integers become float32.
+inline Tensor scaled_modified_bessel_k1(const Tensor& x) { return detail::call<Tensor>(detail::op<"scaled_modified_bessel_k1">, x); }
 // The greater of x and y; where one is NaN, the other. Equal ones share the gradient.
 inline Tensor fmax(Operand x, Operand y) { return detail::call<Tensor>(detail::op<"fmax">, x, y); }
 // The smaller of x and y; where one is NaN, the other. Equal ones share the gradient.
@@ -237,6 +270,12 @@ inline Tensor isneginf(const Tensor& x) { return detail::call<Tensor>(detail::op
 inline Tensor float_power(Operand x, Operand y) { return detail::call<Tensor>(detail::op<"float_power">, x, y); }
 // log2(2 ** x + 2 ** y), computed so that no power overflows.
 inline Tensor logaddexp2(Operand x, Operand y) { return detail::call<Tensor>(detail::op<"logaddexp2">, x, y); }
+// mantissa * 2 ** exponent is x, exactly: the mantissa has a magnitude of 1/2 at least and below 1,
+// the exponent is int32. 0, infinities and NaN are their own mantissa, and their exponent is 0.
+inline std::tuple<Tensor, Tensor> frexp(const Tensor& x) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"frexp">, x); }
+// x * 2 ** other. Integers become float32.
+inline Tensor ldexp(Operand x, Operand other) { return detail::call<Tensor>(detail::op<"ldexp">, x, other); }
+inline Tensor ldexp_(const Tensor& x, Operand other) { return detail::call<Tensor>(detail::op<"ldexp_">, x, other); }
 // The greatest common divisor of integers; with 0 the other's absolute value.
 inline Tensor gcd(const Tensor& x, const Tensor& y) { return detail::call<Tensor>(detail::op<"gcd">, x, y); }
 // The least common multiple of integers, of at least 0; 0 where one is 0.

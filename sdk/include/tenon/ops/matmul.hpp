@@ -76,6 +76,9 @@ inline Tensor matrix_norm(const Tensor& x, const MatrixNormOptions& options = {}
 inline Tensor multi_dot(const Tensors& xs) { return detail::call<Tensor>(detail::op<"multi_dot">, xs); }
 // The product of n times the square matrices x [.., m, m]; the identity for 0.
 inline Tensor matrix_power(const Tensor& x, Int n) { return detail::call<Tensor>(detail::op<"matrix_power">, x, n); }
+// Vandermonde's matrix [m, N] of x [m]: column k is x to the power N - 1 - k, or k where
+// increasing. N None: m. Integers and bool become int64.
+inline Tensor vander(const Tensor& x, std::optional<Int> N = {}, bool increasing = false) { return detail::call<Tensor>(detail::op<"vander">, x, N, increasing); }
 
 }  // namespace v0
 }  // namespace tenon

@@ -123,6 +123,9 @@ inline Tensor TensorMethods::erf() const { return detail::call<Tensor>(detail::o
 inline Tensor TensorMethods::erf_() const { return detail::call<Tensor>(detail::op<"erf_">, self()); }
 inline Tensor TensorMethods::erfc() const { return detail::call<Tensor>(detail::op<"erfc">, self()); }
 inline Tensor TensorMethods::erfc_() const { return detail::call<Tensor>(detail::op<"erfc_">, self()); }
+inline Tensor TensorMethods::igamma(const Tensor& x) const { return detail::call<Tensor>(detail::op<"igamma">, self(), x); }
+inline Tensor TensorMethods::igammac(const Tensor& x) const { return detail::call<Tensor>(detail::op<"igammac">, self(), x); }
+inline Tensor TensorMethods::mvlgamma(Int p) const { return detail::call<Tensor>(detail::op<"mvlgamma">, self(), p); }
 inline Tensor TensorMethods::fmax(Operand y) const { return detail::call<Tensor>(detail::op<"fmax">, self(), y); }
 inline Tensor TensorMethods::fmin(Operand y) const { return detail::call<Tensor>(detail::op<"fmin">, self(), y); }
 inline Tensor TensorMethods::deg2rad() const { return detail::call<Tensor>(detail::op<"deg2rad">, self()); }
@@ -134,6 +137,9 @@ inline Tensor TensorMethods::isposinf() const { return detail::call<Tensor>(deta
 inline Tensor TensorMethods::isneginf() const { return detail::call<Tensor>(detail::op<"isneginf">, self()); }
 inline Tensor TensorMethods::float_power(Operand y) const { return detail::call<Tensor>(detail::op<"float_power">, self(), y); }
 inline Tensor TensorMethods::logaddexp2(Operand y) const { return detail::call<Tensor>(detail::op<"logaddexp2">, self(), y); }
+inline std::tuple<Tensor, Tensor> TensorMethods::frexp() const { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"frexp">, self()); }
+inline Tensor TensorMethods::ldexp(Operand other) const { return detail::call<Tensor>(detail::op<"ldexp">, self(), other); }
+inline Tensor TensorMethods::ldexp_(Operand other) const { return detail::call<Tensor>(detail::op<"ldexp_">, self(), other); }
 inline Tensor TensorMethods::gcd(const Tensor& y) const { return detail::call<Tensor>(detail::op<"gcd">, self(), y); }
 inline Tensor TensorMethods::lcm(const Tensor& y) const { return detail::call<Tensor>(detail::op<"lcm">, self(), y); }
 inline Tensor TensorMethods::sigmoid() const { return detail::call<Tensor>(detail::op<"sigmoid">, self()); }

@@ -121,6 +121,13 @@ inline Tensor fractional_max_pool3d(const Tensor& x, Ints kernel_size, const Fra
 // the plane of x, counted row by row.
 using FractionalMaxPool3dWithIndicesOptions = FractionalMaxPool2dOptions;
 inline std::tuple<Tensor, Tensor> fractional_max_pool3d_with_indices(const Tensor& x, Ints kernel_size, const FractionalMaxPool3dWithIndicesOptions& options = {}) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"fractional_max_pool3d_with_indices">, x, kernel_size, options.output_size, options.output_ratio, options.random_samples); }
+// The norm of order norm_type of each window of x [n, channels, ..], or without n: the sum of x **
+// norm_type, to the power 1 / norm_type; of inf and -inf the greatest and least |x|. stride empty:
+// kernel_size. What a window of ceil_mode has beyond x counts as its mean. Where the sum is 0, the
+// gradient is 0.
+inline Tensor lp_pool1d(const Tensor& x, Float norm_type, Ints kernel_size, Ints stride = {}, bool ceil_mode = false) { return detail::call<Tensor>(detail::op<"lp_pool1d">, x, norm_type, kernel_size, stride, ceil_mode); }
+inline Tensor lp_pool2d(const Tensor& x, Float norm_type, Ints kernel_size, Ints stride = {}, bool ceil_mode = false) { return detail::call<Tensor>(detail::op<"lp_pool2d">, x, norm_type, kernel_size, stride, ceil_mode); }
+inline Tensor lp_pool3d(const Tensor& x, Float norm_type, Ints kernel_size, Ints stride = {}, bool ceil_mode = false) { return detail::call<Tensor>(detail::op<"lp_pool3d">, x, norm_type, kernel_size, stride, ceil_mode); }
 
 }  // namespace v0
 }  // namespace tenon

@@ -110,6 +110,19 @@ inline Tensor trapezoid(const Tensor& y, const TrapezoidOptions& options) { retu
 using CumulativeTrapezoidOptions = TrapezoidOptions;
 inline Tensor cumulative_trapezoid(const Tensor& y, const Tensor& x = {}, const CumulativeTrapezoidOptions& options = {}) { return detail::call<Tensor>(detail::op<"cumulative_trapezoid">, y, x, options.dx, options.dim); }
 inline Tensor cumulative_trapezoid(const Tensor& y, const CumulativeTrapezoidOptions& options) { return detail::call<Tensor>(detail::op<"cumulative_trapezoid">, y, Tensor(), options.dx, options.dim); }
+// The derivative of x along each of dims, or along all: by central differences of second order, and
+// at both ends by differences of edge_order, 1 or 2. Elements are spacing apart, one number, or one
+// for each dimension; gradient_at takes their places.
+struct GradientOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  KeptFloats spacing = 1.0;
+  KeptInts dims = {};
+  Int edge_order = 1;
+};
+inline std::vector<Tensor> gradient(const Tensor& x, const GradientOptions& options = {}) { return detail::call<std::vector<Tensor>>(detail::op<"gradient">, x, options.spacing, options.dims, options.edge_order); }
+// gradient(x) where the elements along each dimension lie at the places that one of coordinates
+// has, [n].
+inline std::vector<Tensor> gradient_at(const Tensor& x, const Tensors& coordinates, Ints dims = {}, Int edge_order = 1) { return detail::call<std::vector<Tensor>>(detail::op<"gradient_at">, x, coordinates, dims, edge_order); }
 // The covariances [n, n] of the rows of x [n, observations], or [] of a single row or of x
 // [observations]. fweights says how often each observation counts, aweights with what weight.
 // Divided by the number of observations minus correction.

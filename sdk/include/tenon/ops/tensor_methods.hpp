@@ -130,6 +130,9 @@ class TensorMethods {
   Tensor erf_() const;
   Tensor erfc() const;
   Tensor erfc_() const;
+  Tensor igamma(const Tensor& x) const;
+  Tensor igammac(const Tensor& x) const;
+  Tensor mvlgamma(Int p) const;
   Tensor fmax(Operand y) const;
   Tensor fmin(Operand y) const;
   Tensor deg2rad() const;
@@ -141,6 +144,9 @@ class TensorMethods {
   Tensor isneginf() const;
   Tensor float_power(Operand y) const;
   Tensor logaddexp2(Operand y) const;
+  std::tuple<Tensor, Tensor> frexp() const;
+  Tensor ldexp(Operand other) const;
+  Tensor ldexp_(Operand other) const;
   Tensor gcd(const Tensor& y) const;
   Tensor lcm(const Tensor& y) const;
   Tensor sigmoid() const;
