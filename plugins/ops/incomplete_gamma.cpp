@@ -120,7 +120,7 @@ Tensor slope(const char* op, const Vjp& g, const Tensor& a, const Tensor& x, dou
   if (g.needs(0)) fail(std::string(op) + ": has no gradient to a");
   const Tensor p = as_dtype(a, float64), at = as_dtype(x, float64);
   const Tensor density = exp(sub(sub(xlogy(sub(p, 1), at), at), lgamma(p)));
-  return mul(g.grad(), as_dtype(mul(density, sign), g.grad().dtype()));
+  return mul(as_dtype(g.grad(), float64), mul(density, sign));  // rounded by whom it goes to
 }
 
 template <detail::OpName name>

@@ -12,8 +12,9 @@ struct Gammas {
   double a, x, lower, upper;
 };
 
-// By mpmath 1.3 with 60 digits: gammainc(a, 0, x, regularized=True) and gammainc(a, x, inf, ..), and
-// from a = 5000 on the quadrature of the integral that defines them.
+// By mpmath with 60 digits: gammainc(a, 0, x, regularized=True) and gammainc(a, x, inf, ..), and from
+// a = 5000 on the power series (DLMF 8.11.4) and the continued fraction (DLMF 8.9.2), thousands of
+// terms of each.
 const std::vector<Gammas>& exact_gammas() {
   static const std::vector<Gammas> list = {
       {0.001, 0.001, 0.99368764670886029, 0.0063123532911397099},
@@ -56,7 +57,7 @@ const std::vector<Gammas>& exact_gammas() {
       {1000000.0, 1000000.0, 0.50013298076087259, 0.49986701923912741},
       {1000000.0, 1001000.0, 0.84134478636834029, 0.15865521363165971},
       {1000000.0, 1008000.0, 0.99999999999999926, 7.3702785796052557e-16},
-      {1000000.0, 1030000.0, 1.0, 3.2624301449059821e-194},
+      {1000000.0, 1030000.0, 1.0, 3.262430144876734e-194},
   };
   return list;
 }
@@ -90,8 +91,8 @@ TEST(IncompleteGamma, IsTheExponentialAndTheErrorFunction) {
       exponentials.push_back(std::exp(-v));
       errors.push_back(std::erf(std::sqrt(v)));
     }
-    expect_near(tn::igammac(one, x), exponentials, 1e-15);
-    expect_near(tn::igamma(half, x), errors, 1e-15);
+    expect_near(tn::igammac(one, x), exponentials, 3e-15);
+    expect_near(tn::igamma(half, x), errors, 3e-15);
     const Tensor both = tn::igamma(x, x + 1) + tn::igammac(x, x + 1);
     expect_near(both, std::vector<double>(97, 1), 1e-15);
   }
@@ -276,8 +277,7 @@ TEST(Differences, SayWhatTheyRefuse) {
        },
        "gradient: x is [2, 3], expected 3 elements at least along dimension 0"},
       {[](tn::Device d) {
-         const double spacing[] = {1.0, 2.0, 3.0};
-         tn::gradient(zeros_on(d, {3, 3}), {.spacing = spacing});
+         tn::gradient(zeros_on(d, {3, 3}), {.spacing = {1.0, 2.0, 3.0}});
        },
        "gradient: 3 spacings, expected 1 or 2, one for each dimension"},
       {[](tn::Device d) {
