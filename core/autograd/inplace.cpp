@@ -178,10 +178,12 @@ Status rebase_history(Tensor* tensor, Node* node, uint32_t number, uint32_t writ
 }
 
 Status copy_recorded(Tensor* dst, Tensor* src) {
-  const bool records = (thread_state.modes & (kModeNoGrad | kModeInference)) == 0 &&
-                       is_float(dst->dtype) && (needs_gradient(dst) || needs_gradient(src));
+  const bool may_record =
+      (thread_state.modes & (kModeNoGrad | kModeInference)) == 0 && is_float(dst->dtype);
+  const bool records = may_record && (needs_gradient(dst) || needs_gradient(src));
+  if (records || (may_record && dst->base != nullptr && dst->base->requires_grad()))
+    TN_TRY(check_writable("copy_", dst));
   if (!records) return copy_into(dst, src);
-  TN_TRY(check_writable("copy_", dst));
   auto* node = new CopyNode(src);
   Ref<Node> hold(node);
   EdgeList edges;

@@ -68,9 +68,22 @@ void mark_inference(std::span<const tn_value> args, std::span<tn_value> results)
   }
 }
 
+// A view that was made while gradients were off needs none, and what is written into it changes the
+// values of a base that needs one: recording refuses it.
+bool writes_beside_gradient(const Op* op, std::span<const tn_value> args) {
+  for (size_t i = 0; i < args.size(); ++i) {
+    if ((op->written >> i & 1) == 0 || args[i].kind != TN_KIND_TENSOR) continue;
+    const Tensor* t = as_tensor(args[i].as.tensor);
+    if (t != nullptr && t->base != nullptr && t->base->requires_grad()) return true;
+  }
+  return false;
+}
+
 // The path below autocast; `gradient`: an argument needs one.
 inline Status finish_call(const Op* op, std::span<const tn_value> args, std::span<tn_value> results,
                           bool gradient) {
+  if (op->written != 0 && !gradient && records()) [[unlikely]]
+    gradient = writes_beside_gradient(op, args);
   if (gradient && records() && (op->flags & TN_OP_NO_GRADIENT) == 0)
     return handlers.autograd_op(op, args, results);
   TN_TRY(run_op(op, args, results));

@@ -80,8 +80,10 @@ std::vector<int64_t> indices_of(const std::string& prompt, const Vocabulary& voc
   for (const char c : prompt) {
     indices.push_back(vocabulary.index(c));
     if (indices.back() < 0) {
-      fail(fmt::format("--prompt: {} is none of the {} characters that the model knows", quoted(c),
-                       vocabulary.size()));
+      fail(
+          fmt::format("--prompt: {} is none of the {} characters that the model knows; expected "
+                      "another --prompt",
+                      quoted(c), vocabulary.size()));
     }
   }
   return indices;

@@ -310,6 +310,20 @@ TEST(InPlace, ViewsMadeWithoutGradientStayOutside) {
   }
   EXPECT_FALSE((view * 2.0).requires_grad());
   expect_error([&] { tn::mul_(view, x[0]); }, "made while gradients were off");
+  // What is written need not want a gradient: the values of y change.
+  expect_error([&] { tn::mul_(view, 2.0); }, "made while gradients were off");
+  expect_error([&] { tn::add_(view, tn::ones({})); }, "made while gradients were off");
+  expect_error([&] { view.copy_(tn::ones({})); }, "made while gradients were off");
+  expect_error([&] { view.fill_(2.0); }, "made while gradients were off");
+  Tensor of_leaf;
+  {
+    tn::NoGrad off;
+    of_leaf = x[0];
+    of_leaf.mul_(2.0);  // as an optimizer does
+  }
+  expect_error([&] { of_leaf.mul_(2.0); }, "a view of a leaf that requires a gradient");
+  EXPECT_EQ(x.to_vector<float>(), (std::vector<float>{2, 2}));
+  EXPECT_EQ(y.to_vector<float>(), (std::vector<float>{1, 2}));
 }
 
 TEST(InPlace, VersionsCountInEveryMode) {

@@ -114,6 +114,24 @@ TEST_P(DistributionDraws, OfBetaAndDirichletHaveTheDistribution) {
   EXPECT_NEAR(second.square().mean().item<double>(), 0.4 * 1.4 / 12, kFar);
 }
 
+// Of small concentrations most draws round to 0 or 1, where the density is infinite.
+TEST_P(DistributionDraws, OfBetaAndDirichletAreWithinTheirEnds) {
+  for (const double a : {0.01, 0.1}) {
+    const Tensor c = tn::full({4}, a).to(GetParam()).requires_grad_();
+    const Beta beta(c, c);
+    const Dirichlet dirichlet(c);
+    const Tensor x = beta.rsample({500}), y = dirichlet.rsample({500});
+    for (const Tensor& draws : {x, y}) {
+      EXPECT_GT(draws.min().item<double>(), 0) << a;
+      EXPECT_LT(draws.max().item<double>(), 1) << a;
+    }
+    EXPECT_TRUE(tn::isfinite(beta.log_prob(x.detach())).all().item<bool>()) << a;
+    EXPECT_TRUE(tn::isfinite(dirichlet.log_prob(y.detach())).all().item<bool>()) << a;
+    (x.sum() + (y * tn::arange(0, 4).to(c.device())).sum()).backward();
+    EXPECT_TRUE(tn::isfinite(c.grad()).all().item<bool>()) << a;
+  }
+}
+
 TEST_P(DistributionDraws, OfClassesHaveTheProbabilities) {
   const Tensor events = Bernoulli(at({0, 0.2, 0.7, 1})).sample({kDraws}).mean({0});
   const Values rates = events.to_vector<double>(), wanted = {0, 0.2, 0.7, 1};

@@ -106,6 +106,12 @@ TEST_F(SummaryOf, WhatIsNoLayerOfTheModelIsNotTakenForOne) {
       << text;
 }
 
+TEST_F(SummaryOf, LeavesOutWhatIsNone) {
+  const tn::Object model = tn::nn::Sequential(tn::nn::Linear(2, 3));
+  model.child("1", tn::Object());
+  EXPECT_EQ(tn::summary(model, tn::ones({1, 2})).parameters, 9);
+}
+
 TEST_F(SummaryOf, ErrorsOfTheModelAreItsOwn) {
   const auto model = nn::Sequential(nn::Linear(3, 2));
   expect_error([&] { tn::summary(model, tn::randn({2, 4})); }, "Sequential: child '0' (Linear)");

@@ -115,6 +115,7 @@ class Summarizer {
     for (uint32_t i = 0; i < object.n_children(); ++i) {
       std::string name;
       const Object child = object.child_at(i, &name);
+      if (!child) continue;  // None
       add(child, path.empty() ? name : path + "." + name, depth + 1);
     }
   }

@@ -72,6 +72,14 @@ inline Tensor log_gamma_slope(const Tensor& concentration, const Tensor& log_x) 
   return (total * width).to(log_x.dtype());
 }
 
+// A draw from 0 to 1 that is rounded to an end is the nearest number in between, as in PyTorch, since
+// a density may be infinite at the ends. Its gradient is that of the draw.
+inline Tensor inside_unit(const Tensor& drawn) {
+  const Tensor value = drawn.detach();
+  const Dtype dtype = value.dtype();
+  return drawn + (clamp(value, tiny(dtype), 1 - 0.5 * epsilon(dtype)) - value);
+}
+
 struct LogStandardGamma : Function<LogStandardGamma> {
   static Tensor forward(Context& context, Tensor concentration) {
     Tensor drawn = draw_log_gamma(concentration);
@@ -151,7 +159,7 @@ class Beta : public Distribution {
     const auto draw = [&](const Tensor& concentration) {
       return detail::LogStandardGamma::apply(concentration.expand(sizes).contiguous());
     };
-    return sigmoid(draw(concentration1_) - draw(concentration0_));
+    return detail::inside_unit(sigmoid(draw(concentration1_) - draw(concentration0_)));
   }
   // The logarithm of the beta function of the concentrations.
   Tensor log_factor() const {
@@ -197,9 +205,9 @@ class Dirichlet : public Distribution {
            sum((concentration_ - 1) * digamma(concentration_), {-1});
   }
   Tensor rsample(Ints sample_shape = {}) const override {
-    return softmax(
+    return detail::inside_unit(softmax(
         detail::LogStandardGamma::apply(concentration_.expand(extended(sample_shape)).contiguous()),
-        -1);
+        -1));
   }
   Tensor log_factor() const { return sum(lgamma(concentration_), {-1}) - lgamma(total(false)); }
 
