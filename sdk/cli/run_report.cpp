@@ -133,7 +133,7 @@ constexpr const char* kHead = R"html(<!doctype html>
 <title>{0}</title>
 <style>
 :root {{ color-scheme: light dark }}
-body {{ font: 15px/1.4 system-ui, sans-serif; margin: 2em auto; max-width: 68em; padding: 0 1em }}
+body {{ font: 15px/1.4 system-ui, sans-serif; margin: 2em auto; max-width: 68em; padding: 0 1em; overflow-wrap: anywhere }}
 main {{ display: grid; grid-template-columns: repeat(auto-fit, minmax(min(22em, 100%), 1fr)); gap: 1.5em }}
 h1 {{ font-size: 1.3em }} h2 {{ font-size: 1em; margin: 0 }}
 svg {{ width: 100% }} svg text {{ font-size: 11px; fill: currentColor; opacity: .7 }}

@@ -175,6 +175,22 @@ TEST_P(Layers, TheTreeIsWalkedAsPyTorchWalksIt) {
   EXPECT_EQ(model.get_parameter("0.weight").dtype(), tn::float64);
 }
 
+TEST_P(Layers, NamesMayBeStrings) {
+  const Object model = Object::empty(std::string("Stack"));
+  for (int i = 0; i < 2; ++i) {
+    const std::string name = "layer" + std::to_string(i);
+    model.child(name, Object::create(std::string("Linear"), 2, 2 + i));
+    EXPECT_EQ(model.child(name).option<int64_t>(std::string("out_features")), 2 + i);
+    model.parameter("scale" + std::to_string(i), tn::ones({i + 1}));
+  }
+  const std::string scale = "scale1";
+  EXPECT_EQ(model.tensor(scale).numel(), 2);
+  EXPECT_EQ(model.child("layer" + std::to_string(1))
+                .invoke<Tensor>(std::string("forward"), tn::ones({1, 2}))
+                .size(1),
+            3);
+}
+
 TEST_P(Layers, HooksBeforeForwardReplaceTheInput) {
   const Object layer = tn::nn::Identity();
   std::vector<int> order;

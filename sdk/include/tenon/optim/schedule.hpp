@@ -345,8 +345,8 @@ inline Schedule SequentialLR(std::vector<Schedule> schedules, const Ints& milest
   };
 }
 
-// Each schedule goes from the rate that the one before it gives: the product of those that multiply
-// the rate, as PyTorch's ChainedScheduler makes it.
+// Each schedule goes from the rate that the one before it gives for the same step. Of schedules that
+// multiply the rate that is their product, which is what PyTorch's ChainedScheduler gives.
 inline Schedule ChainedScheduler(std::vector<Schedule> schedules) {
   if (schedules.empty()) fail("ChainedScheduler: there are no schedules, expected at least one");
   return [schedules = std::move(schedules)](int64_t step, double lr) {
