@@ -2,6 +2,7 @@
 #include "expr/functions.h"
 
 #include <algorithm>
+#include <array>
 
 namespace tenon {
 namespace {
@@ -82,6 +83,12 @@ constexpr Operator kOperators[] = {
     {"%", TN_I_REM, 10},
     {"**", TN_I_POW, kPower},
 };
+constexpr auto kBeginsOperator = [] {
+  std::array<bool, 256> begins{};
+  for (const Operator& candidate : kOperators)
+    begins[static_cast<unsigned char>(candidate.text[0])] = true;
+  return begins;
+}();
 
 }  // namespace
 
@@ -101,10 +108,12 @@ const std::vector<std::string>& function_names() {
 }
 
 const Operator* find_operator(std::string_view text) {
-  const auto* found =
-      std::find_if(std::begin(kOperators), std::end(kOperators),
-                   [&](const Operator& candidate) { return candidate.text == text; });
-  return found == std::end(kOperators) ? nullptr : found;
+  // Most words and symbols of a formula are none, which their first character says.
+  if (text.empty() || !kBeginsOperator[static_cast<unsigned char>(text[0])]) return nullptr;
+  for (const Operator& candidate : kOperators) {
+    if (candidate.text[0] == text[0] && candidate.text == text) return &candidate;
+  }
+  return nullptr;
 }
 
 const Operator* operator_of(uint16_t op) {

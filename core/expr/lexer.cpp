@@ -6,9 +6,8 @@
 namespace tenon {
 namespace {
 
-constexpr std::string_view kSymbols[] = {"**", "//", "<<", ">>", "<=", ">=", "==", "!=", "&&",
-                                         "||", "+",  "-",  "*",  "/",  "%",  "<",  ">",  "=",
-                                         "&",  "|",  "^",  "~",  "(",  ")",  ",",  "!",  ":"};
+constexpr std::string_view kPairs[] = {"**", "//", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||"};
+constexpr std::string_view kSingle = "+-*/%<>=&|^~(),!:";
 
 }  // namespace
 
@@ -48,11 +47,15 @@ Token Lexer::next() {
     at_ = closes ? end + 1 : at_ + 1;
     return token(closes ? Token::kString : Token::kWrong);
   }
-  for (std::string_view symbol : kSymbols) {
-    if (symbol[0] != c || text_.substr(at_, symbol.size()) != symbol) continue;
-    at_ += symbol.size();
-    if (symbol == "(") ++depth_;
-    if (symbol == ")" && depth_ > 0) --depth_;
+  for (std::string_view pair : kPairs) {
+    if (pair[0] != c || at_ + 1 == text_.size() || pair[1] != text_[at_ + 1]) continue;
+    at_ += 2;
+    return token(Token::kSymbol);
+  }
+  if (kSingle.find(c) != kSingle.npos) {
+    ++at_;
+    if (c == '(') ++depth_;
+    if (c == ')' && depth_ > 0) --depth_;
     return token(Token::kSymbol);
   }
   ++at_;

@@ -27,7 +27,7 @@ class FormulaParser {
       : formula_(*formula), graph_(formula->graph), lexer_(formula->text) {}
 
   void define(std::string name, NodeId node, bool is_of_derivative = false) {
-    names_[std::move(name)] = {node, is_of_derivative};
+    names_.insert_or_assign(std::move(name), Name{node, is_of_derivative});
   }
 
   Status parse() {
@@ -68,20 +68,23 @@ class FormulaParser {
   void advance() {
     token_ = ahead_.at == kNothing ? lexer_.next() : ahead_;
     ahead_.at = kNothing;
+    const bool may_be = token_.kind == Token::kSymbol || token_.kind == Token::kName;
+    operator_ = may_be ? find_operator(token_.text) : nullptr;
   }
   const Token& ahead() {
     if (ahead_.at == kNothing) ahead_ = lexer_.next();
     return ahead_;
   }
-  bool at_symbol(std::string_view text) const {
-    return token_.kind == Token::kSymbol && token_.text == text;
+  static bool is_symbol(const Token& token, char symbol) {
+    return token.kind == Token::kSymbol && token.text.size() == 1 && token.text[0] == symbol;
   }
-  bool take(std::string_view symbol) {
+  bool at_symbol(char symbol) const { return is_symbol(token_, symbol); }
+  bool take(char symbol) {
     if (!at_symbol(symbol)) return false;
     advance();
     return true;
   }
-  Status expect(std::string_view symbol) {
+  Status expect(char symbol) {
     if (take(symbol)) return nullptr;
     return unexpected(fmt::format("'{}'", symbol));
   }
@@ -94,7 +97,7 @@ class FormulaParser {
     }
     if (token_.kind == Token::kName && token_.text == "when")
       return refuse(token_.at, "'when' is for an op that has a name");
-    if (token_.kind == Token::kName && ahead().kind == Token::kSymbol && ahead().text == "=") {
+    if (token_.kind == Token::kName && is_symbol(ahead(), '=')) {
       return assignment(/*is_let=*/false);
     }
     in_output_ = true;
@@ -107,17 +110,19 @@ class FormulaParser {
 
   Status assignment(bool is_let) {
     if (token_.kind != Token::kName) return unexpected("a name");
-    const std::string name(token_.text);
+    const std::string_view name = token_.text;
     const size_t at = token_.at;
     size_t operand = 0;
     if (is_let) {
       if (!is_free_name(name)) return refuse(at, "'{}' is reserved", name);
-      if (names_.count(name) != 0) return refuse(at, "'{}' is there already", name);
+      if (names_.contains(name)) return refuse(at, "'{}' is there already", name);
     } else {
-      std::vector<std::string> known;
-      for (const std::string& argument : formula_.operands) known.push_back("d" + argument);
-      while (operand < known.size() && known[operand] != name) ++operand;
-      if (operand == known.size()) {
+      const std::vector<std::string>& operands = formula_.operands;
+      while (operand < operands.size() && (name[0] != 'd' || operands[operand] != name.substr(1)))
+        ++operand;
+      if (operand == operands.size()) {
+        std::vector<std::string> known;
+        for (const std::string& argument : operands) known.push_back("d" + argument);
         return refuse(
             at, "'{}' is no derivative of a Tensor argument{}", name,
             known.empty() ? "" : fmt::format("; there is '{}'", fmt::join(known, "', '")));
@@ -125,11 +130,11 @@ class FormulaParser {
       if (formula_.stated[operand] != kNoNode) return refuse(at, "'{}' is stated already", name);
     }
     advance();
-    TN_TRY(expect("="));
+    TN_TRY(expect('='));
     NodeId node = kNoNode;
     TN_TRY(expression(kLoosest, &node));
     if (is_let) {
-      define(name, node, used_derivative_name_);
+      define(std::string(name), node, used_derivative_name_);
     } else {
       formula_.stated[operand] = node;
     }
@@ -142,7 +147,7 @@ class FormulaParser {
       return refuse(token_.at, "nested deeper than {}", kMaxFormulaDepth);
     TN_TRY(prefix(loosest, node));
     bool compared = false;
-    for (const Operator* op; (op = binary_operator()) != nullptr && op->precedence >= loosest;) {
+    for (const Operator* op; (op = operator_) != nullptr && op->precedence >= loosest;) {
       if (op->precedence == kComparison && compared) {
         return refuse(token_.at, "comparisons do not chain: write (a {} b) and (b {} c)", op->text,
                       op->text);
@@ -152,7 +157,7 @@ class FormulaParser {
       advance();
       NodeId right = kNoNode;
       TN_TRY(expression(op->precedence == kPower ? kUnary : op->precedence + 1, &right));
-      if (op->text == "and" || op->text == "or") {
+      if (op->precedence <= kAndPrecedence) {
         *node = graph_.make(kToBool, {*node}, at);
         right = graph_.make(kToBool, {right}, at);
       }
@@ -160,11 +165,6 @@ class FormulaParser {
     }
     --depth_;
     return nullptr;
-  }
-
-  const Operator* binary_operator() const {
-    const bool may_be = token_.kind == Token::kSymbol || token_.kind == Token::kName;
-    return may_be ? find_operator(token_.text) : nullptr;
   }
 
   Status prefix(uint8_t loosest, NodeId* node) {
@@ -176,7 +176,7 @@ class FormulaParser {
       *node = graph_.make(TN_I_NOT, {graph_.make(kToBool, {*node}, at)}, at);
       return nullptr;
     }
-    for (auto [symbol, op] : {std::pair{"-", TN_I_NEG}, {"~", TN_I_NOT}, {"+", TN_I_MOVE}}) {
+    for (auto [symbol, op] : {std::pair{'-', TN_I_NEG}, {'~', TN_I_NOT}, {'+', TN_I_MOVE}}) {
       if (!at_symbol(symbol)) continue;
       advance();
       TN_TRY(expression(kUnary, node));
@@ -189,13 +189,12 @@ class FormulaParser {
   Status primary(NodeId* node) {
     if (token_.kind == Token::kNumber) return number(node);
     if (token_.kind == Token::kName) {
-      const Operator* word = find_operator(token_.text);
-      if (word != nullptr || token_.text == "let") return unexpected("a value");
-      return ahead().kind == Token::kSymbol && ahead().text == "(" ? call(node) : variable(node);
+      if (operator_ != nullptr || token_.text == "let") return unexpected("a value");
+      return is_symbol(ahead(), '(') ? call(node) : variable(node);
     }
-    if (!take("(")) return unexpected("a value");
+    if (!take('(')) return unexpected("a value");
     TN_TRY(expression(kLoosest, node));
-    return expect(")");
+    return expect(')');
   }
 
   Status number(NodeId* node) {
@@ -220,7 +219,7 @@ class FormulaParser {
   }
 
   Status variable(NodeId* node) {
-    const std::string name(token_.text);
+    const std::string_view name = token_.text;
     const size_t at = token_.at;
     const auto found_name = names_.find(name);
     if (found_name == names_.end()) {
@@ -228,7 +227,8 @@ class FormulaParser {
       for (const auto& [candidate, unused] : names_) known.push_back(candidate);
       if (find_function(name) != nullptr)
         return refuse(at, "'{}' is a function; write {}(...)", name, name);
-      return refuse(at, "unknown name '{}'{}", printable(name), did_you_mean(name, known));
+      return refuse(at, "unknown name '{}'{}", printable(name),
+                    did_you_mean(std::string(name), known));
     }
     if (found_name->second.is_of_derivative) {
       if (in_output_) return refuse(at, "'{}' is for derivatives; an output cannot use it", name);
@@ -240,24 +240,24 @@ class FormulaParser {
   }
 
   Status call(NodeId* node) {
-    const std::string name(token_.text);
+    const std::string_view name = token_.text;
     const size_t at = token_.at;
     const Function* function = find_function(name);
     if (function == nullptr) {
-      if (names_.count(name) != 0) return refuse(at, "'{}' is no function", name);
+      if (names_.contains(name)) return refuse(at, "'{}' is no function", name);
       return refuse(at, "unknown function '{}'{}", printable(name),
-                    did_you_mean(name, function_names()));
+                    did_you_mean(std::string(name), function_names()));
     }
     advance();
-    TN_TRY(expect("("));
+    TN_TRY(expect('('));
     std::vector<NodeId> args;
-    if (!at_symbol(")")) {
+    if (!at_symbol(')')) {
       do {
         args.push_back(kNoNode);
         TN_TRY(expression(kLoosest, &args.back()));
-      } while (take(","));
+      } while (take(','));
     }
-    TN_TRY(expect(")"));
+    TN_TRY(expect(')'));
     if (args.size() < function->min_args || args.size() > function->max_args) {
       return refuse(at, "{} takes {}{} argument{}, got {}", name,
                     function->max_args == kAnyNumber ? "at least " : "", function->min_args,
@@ -302,8 +302,9 @@ class FormulaParser {
   Graph& graph_;
   Lexer lexer_;
   Token token_;
+  const Operator* operator_ = nullptr;  // that token_ is
   Token ahead_{Token::kEnd, {}, kNothing};
-  std::map<std::string, Name> names_;
+  std::map<std::string, Name, std::less<>> names_;
   int depth_ = 0;
   bool in_output_ = false;
   bool used_derivative_name_ = false;
