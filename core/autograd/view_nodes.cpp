@@ -14,12 +14,14 @@
 namespace tenon {
 namespace {
 
-bool overlapping(const ViewGeometry& g) {
-  for (size_t d = 0; d < g.sizes.size(); ++d) {
-    if (g.sizes[d] > 1 && g.strides[d] == 0) return true;
+bool repeats(std::span<const int64_t> sizes, const int64_t* strides) {
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (sizes[d] > 1 && strides[d] == 0) return true;
   }
   return false;
 }
+bool repeats(const Tensor* t) { return repeats(t->size_span(), t->strides); }
+bool overlapping(const ViewGeometry& g) { return repeats(g.sizes, g.strides.data()); }
 
 bool lies_as(const Tensor* t, const ViewGeometry& g) {
   if (!same_sizes(t, g.sizes)) return false;
@@ -228,6 +230,30 @@ Node* new_view_node(Tensor* x, ViewGeometry base, std::vector<ViewGeometry> view
   return node.take();
 }
 
+using RunCall = Status (*)(const Op*, std::span<const tn_value> args, std::span<tn_value> results);
+
+// The node of views of a base that repeats elements (an expand). In memory the base does not tell
+// which of the repetitions a view shows, and each has a gradient of its own: so they are where the
+// same call finds them in a dense tensor.
+[[gnu::cold]] Status node_of_repeated(const Op* op, RunCall run, std::span<const tn_value> args,
+                                      size_t viewed, Ref<Node>* node) {
+  const NoGradScope no_grad;
+  Tensor* x = as_tensor(args[viewed].as.tensor);
+  Tensor* made;
+  TN_TRY(empty_tensor(x->size_span(), x->dtype, kMeta, &made));
+  const TensorRef dense(made);
+  std::vector<tn_value> model(args.begin(), args.end());
+  model[viewed].as.tensor = made;
+  tn_value result{};
+  const ResultsScope given_up({&result, 1});
+  TN_TRY(run(op, model, {&result, 1}));
+  std::vector<ViewGeometry> views;
+  for (const tn_tensor* t : tensors_of(result)) views.emplace_back(as_tensor(t));
+  *node = Ref<Node>(
+      new_view_node(x, ViewGeometry(made), std::move(views), recorded_name(op->schema.name)));
+  return nullptr;
+}
+
 // The argument whose views the op gives as a list, or -1.
 int viewed_argument(const Op* op) {
   const Schema& schema = op->schema;
@@ -264,7 +290,13 @@ Status record_view(const Op* op, std::span<const tn_value> args, std::span<tn_va
     TN_TRY(run_op(op, args, results));
   }
   Tensor* view = as_tensor(results[0].as.tensor);
-  Ref<Node> node(make_view_node(x, view, recorded_name(op->schema.name)));
+  Ref<Node> node;
+  // as_strided, a primitive, is about memory: what it shows of a repeated element is shared out.
+  if (op->kind == OpKind::kView && repeats(x)) [[unlikely]] {
+    TN_TRY(node_of_repeated(op, run_op, args, 0, &node));
+  } else {
+    node = Ref<Node>(make_view_node(x, view, recorded_name(op->schema.name)));
+  }
   note_forward(node.get(), args, x->device);
   set_history(view, node.get(), 0);
   return nullptr;
@@ -315,10 +347,16 @@ Status record_views(const Op* op, std::span<const tn_value> args, tn_value* resu
     return decompose_as_is(op, args, {result, 1});
   }
   if (list.empty()) return nullptr;
-  std::vector<ViewGeometry> geometries;
-  for (const tn_tensor* t : list) geometries.emplace_back(as_tensor(t));
-  Ref<Node> node(
-      new_view_node(x, ViewGeometry(x), std::move(geometries), recorded_name(op->schema.name)));
+  Ref<Node> node;
+  if (repeats(x)) [[unlikely]] {
+    const auto viewed = static_cast<size_t>(viewed_argument(op));
+    TN_TRY(node_of_repeated(op, decompose_as_is, args, viewed, &node));
+  } else {
+    std::vector<ViewGeometry> geometries;
+    for (const tn_tensor* t : list) geometries.emplace_back(as_tensor(t));
+    node = Ref<Node>(
+        new_view_node(x, ViewGeometry(x), std::move(geometries), recorded_name(op->schema.name)));
+  }
   note_forward(node.get(), args, x->device);
   for (uint32_t k = 0; k < result->count; ++k) set_history(as_tensor(list[k]), node.get(), k);
   return nullptr;

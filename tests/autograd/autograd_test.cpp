@@ -138,6 +138,48 @@ TEST(Gradients, OfGradients) {
   expect_near(tn::grad(h.sum(), x), {6, 6});
 }
 
+// Each repetition of an element has a gradient of its own (PyTorch 2.15's values).
+TEST(Gradients, OfViewsOfWhatIsExpanded) {
+  load_all();
+  for (tn::Device device : devices()) {
+    SCOPED_TRACE(device.name());
+    const auto gradient = [&](const std::function<Tensor(const Tensor&)>& view) {
+      const Tensor x = tn::tensor({1., 2.}, device).expand({3, 2}).requires_grad_();
+      const Tensor y = view(x);
+      (y * y * 0.5).sum().backward();
+      return x.grad().to_vector<double>();
+    };
+    using Values = std::vector<double>;
+    EXPECT_EQ(gradient([](const Tensor& x) { return x.select(0, 1); }), (Values{0, 0, 1, 2, 0, 0}));
+    EXPECT_EQ(gradient([](const Tensor& x) { return x.narrow(0, 1, 2); }),
+              (Values{0, 0, 1, 2, 1, 2}));
+    EXPECT_EQ(gradient([](const Tensor& x) { return x.t().select(0, 1); }),
+              (Values{0, 2, 0, 2, 0, 2}));
+    EXPECT_EQ(gradient([](const Tensor& x) { return x.diagonal(-1); }), (Values{0, 0, 1, 0, 0, 2}));
+    EXPECT_EQ(gradient([](const Tensor& x) { return x.unsqueeze(1).select(0, 2); }),
+              (Values{0, 0, 0, 0, 1, 2}));
+    EXPECT_EQ(gradient([](const Tensor& x) { return tn::split(x, 2, 0)[0]; }),
+              (Values{1, 2, 1, 2, 0, 0}));
+    EXPECT_EQ(gradient([](const Tensor& x) { return tn::matmul(x.mT(), tn::ones_like(x)); }),
+              (Values{6, 12, 6, 12, 6, 12}));
+    Tensor w = tn::tensor({1., 2.}, device).requires_grad_();
+    Tensor middle = (w * 2).expand({2, 2});
+    middle.retain_grad();
+    middle.select(0, 1).sum().backward();
+    EXPECT_EQ(middle.grad().to_vector<double>(), (Values{0, 0, 1, 1}));
+    EXPECT_EQ(w.grad().to_vector<double>(), (Values{2, 2}));
+    gradcheck(
+        [](const TensorList& x) {
+          return x[0].expand({3, 2, 3}).select(0, 1).square();
+        },
+        {sample({2, 3}, device)});
+    // as_strided is about memory: both repetitions share what it shows.
+    const Tensor x = tn::tensor({1., 2.}, device).expand({2, 2}).requires_grad_();
+    tn::as_strided(x, {2}, {1}).sum().backward();
+    EXPECT_EQ(x.grad().to_vector<double>(), (Values{0.5, 0.5, 0.5, 0.5}));
+  }
+}
+
 TEST(Gradients, OfEveryPrimitiveToSecondOrder) {
   load_all();
   for (tn::Device device : devices()) {
