@@ -2,7 +2,6 @@
 #include "expr/functions.h"
 
 #include <algorithm>
-#include <array>
 
 namespace tenon {
 namespace {
@@ -83,12 +82,7 @@ constexpr Operator kOperators[] = {
     {"%", TN_I_REM, 10},
     {"**", TN_I_POW, kPower},
 };
-constexpr auto kBeginsOperator = [] {
-  std::array<bool, 256> begins{};
-  for (const Operator& candidate : kOperators)
-    begins[static_cast<unsigned char>(candidate.text[0])] = true;
-  return begins;
-}();
+constexpr std::string_view kBeginOperators = "oa<>=!|^&+-*/%";
 
 }  // namespace
 
@@ -109,7 +103,7 @@ const std::vector<std::string>& function_names() {
 
 const Operator* find_operator(std::string_view text) {
   // Most words and symbols of a formula are none, which their first character says.
-  if (text.empty() || !kBeginsOperator[static_cast<unsigned char>(text[0])]) return nullptr;
+  if (text.empty() || kBeginOperators.find(text[0]) == text.npos) return nullptr;
   for (const Operator& candidate : kOperators) {
     if (candidate.text[0] == text[0] && candidate.text == text) return &candidate;
   }

@@ -12,6 +12,11 @@ double as_double(const Operand& number) {
   return number.value().kind == TN_KIND_FLOAT ? number.value().as.f : double(number.value().as.i);
 }
 
+// What a range of a dtype begins, ends or goes on with: PyTorch takes it to the dtype before it counts.
+double counted_in(Dtype dtype, double value) {
+  return dtype && !dtype.is_float() ? std::trunc(value) : value;
+}
+
 Tensor range(Operand start, Operand end, Operand step, Dtype dtype, Device device) {
   bool ints = is_int(start) && is_int(end) && is_int(step);
   double distance = as_double(end) - as_double(start), stride = as_double(step);
@@ -37,7 +42,12 @@ Tensor range(Operand start, Operand end, Operand step, Dtype dtype, Device devic
   if (!counted) fail("arange: more elements than memory holds");
   if (!dtype) dtype = ints ? int64 : float32;
   expect_countable("arange", {&n, 1}, dtype);
-  return prim::iota(n, Number(start), Number(step), dtype, device);
+  if (ints || dtype.is_float()) return prim::iota(n, Number(start), Number(step), dtype, device);
+  const double from = counted_in(dtype, as_double(start)), by = counted_in(dtype, stride);
+  if (by == 0) {
+    fail("arange: step is " + std::to_string(stride) + ", which is 0 in " + dtype.name());
+  }
+  return prim::iota(n, from, by, dtype, device);
 }
 
 constinit ExpressionRef filled_with{"_filled_with(Tensor(a!) x, number value) -> Tensor(a!)",
@@ -52,14 +62,15 @@ constinit ExpressionRef between{
     "_between(Tensor i, float start, float end, float step, int n) -> Tensor",
     "where(2 * i < n, start + step * i, end - step * (n - 1 - i))"};
 
+// In dtype; `of` is the dtype that start and end are in.
 Tensor line(const char* op, const Operand& start, const Operand& end, int64_t steps, Dtype dtype,
-            Device device) {
+            Dtype of, Device device) {
   if (steps < 0) {
     fail(std::string(op) + ": steps is " + std::to_string(steps) + ", at least 0 is needed");
   }
   if (!dtype) dtype = float32;
   expect_countable(op, {&steps, 1}, float64);  // its steps are counted in float64
-  double from = as_double(start), to = as_double(end);
+  double from = counted_in(of, as_double(start)), to = counted_in(of, as_double(end));
   double step = steps > 1 ? (to - from) / double(steps - 1) : 0;
   // float64 counts the steps, as halves cannot.
   Tensor i = prim::iota(steps, 0, 1, float64, device);
@@ -185,7 +196,7 @@ void ranges_and_indices() {
           "steps values from start to end, both included. dtype None: float32; device None: the "
           "CPU.")
       .meaning([](Operand start, Operand end, int64_t steps, Dtype dtype, Device device) {
-        return line("linspace", start, end, steps, dtype, device);
+        return line("linspace", start, end, steps, dtype, dtype, device);
       });
   op("logspace(number start, number end, int steps, float base=10, dtype? dtype=None, "
      "device? device=None) -> Tensor")
@@ -194,7 +205,7 @@ void ranges_and_indices() {
           "float32; device None: the CPU.")
       .meaning(
           [](Operand start, Operand end, int64_t steps, double base, Dtype dtype, Device device) {
-            const Tensor powers = line("logspace", start, end, steps, float64, device);
+            const Tensor powers = line("logspace", start, end, steps, float64, dtype, device);
             return as_dtype(prim::elementwise(raised, powers, base), dtype ? dtype : float32);
           });
   op("eye(int n, int? m=None, dtype? dtype=None, device? device=None) -> Tensor")

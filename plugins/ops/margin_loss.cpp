@@ -46,6 +46,10 @@ void losses_of_distances() {
       .meaning([](Tensor anchor, Tensor positive, Tensor negative, double margin, double p,
                   double eps, bool swap, std::string reduction) {
         const char* op = "triplet_margin_loss";
+        if (!(margin > 0)) {
+          fail(std::string(op) + ": margin is " + std::to_string(margin) +
+               ", expected a number above 0");
+        }
         const Reduction kind = reduction_of(op, reduction);
         const Tensor near = distance_between(op, anchor, positive, p, eps, false);
         Tensor far = distance_between(op, anchor, negative, p, eps, false);

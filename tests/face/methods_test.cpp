@@ -2,6 +2,7 @@
 // than a call of their op.
 #include <vector>
 
+#include "message_of.h"
 #include "ops_support.h"
 
 namespace {
@@ -115,6 +116,20 @@ TEST(Methods, CloseAndEqual) {
     EXPECT_FALSE(x.equal(x)) << "NaN is not itself";
     EXPECT_TRUE(x.ge(0).equal(y.ge(0)));
     EXPECT_FALSE(x.equal(tn::zeros({2}, {}, d))) << "other sizes";
+    // Integers do not wrap.
+    const auto bytes = [&](std::vector<int> v, tn::Dtype dtype) {
+      return tn::tensor(v).to(d, dtype);
+    };
+    EXPECT_TRUE(bytes({0, 255}, tn::uint8).allclose(bytes({1, 254}, tn::uint8), 0, 1));
+    EXPECT_FALSE(bytes({100}, tn::int8).allclose(bytes({-100}, tn::int8), 0, 60));
+    EXPECT_TRUE(bytes({-128}, tn::int8).allclose(bytes({-127}, tn::int8), 0.01, 0));
+    EXPECT_EQ(
+        tn::isclose(tn::tensor({true, false}, d), tn::tensor({true, true}, d)).to_vector<double>(),
+        (Values{1, 0}));
+    EXPECT_EQ(message_of([&] { x.allclose(y, -1); }),
+              "isclose: rtol is -1, expected a number of at least 0");
+    EXPECT_EQ(message_of([&] { x.allclose(y, 0, NAN); }),
+              "isclose: atol is nan, expected a number of at least 0");
   }
 }
 

@@ -17,6 +17,9 @@ TEST(Create, ValuesAndDtypes) {
     expect_near(tn::arange(2, 9, 3, {}, d), {2, 5, 8});
     expect_near(tn::arange(3, 0, -1, {}, d), {3, 2, 1});
     expect_near(tn::arange(0, 1, 0.25, {}, d), {0, 0.25, 0.5, 0.75});
+    // PyTorch's values: an integer dtype counts in integers, as many as there are steps of numbers.
+    expect_near(tn::arange(0, 10, 2.5, tn::int64, d), {0, 2, 4, 6});
+    expect_near(tn::arange(-0.9, 2.1, 2.0, tn::int64, d), {0, 2});
     EXPECT_EQ(tn::arange(0, 3, 1, {}, d).dtype(), tn::int64);
     EXPECT_EQ(tn::arange(0, 1, 0.25, {}, d).dtype(), tn::float32);
     expect_sizes(tn::arange(0, 0), {0});
@@ -35,6 +38,8 @@ TEST(Create, LinesTrianglesAndLikes) {
     expect_near(tn::linspace(0, 1, 5, {}, d), {0, 0.25, 0.5, 0.75, 1});
     expect_near(tn::linspace(3, -1.5, 4, tn::float64, d), {3, 1.5, 0, -1.5}, 1e-15);
     expect_near(tn::linspace(0, 10, 4, tn::int64, d), {0, 3, 6, 10});  // truncated, as PyTorch's
+    expect_near(tn::linspace(4.3, -3, 8, tn::int64, d), {4, 3, 2, 1, 0, -1, -2, -3});
+    expect_near(tn::logspace(0, 1.2, 2, 10, tn::int64, d), {1, 10});
     expect_near(tn::linspace(2, 5, 1, {}, d), {2});
     expect_sizes(tn::linspace(2, 5, 0, {}, d), {0});
     EXPECT_EQ(tn::linspace(0, 1, 2, {}, d).dtype(), tn::float32);
@@ -76,6 +81,8 @@ TEST(Create, Errors) {
   expect_error([] { tn::full_like(tn::zeros({1}, tn::uint8), 300); },
                "full: value is 300, which is no uint8");
   expect_error([] { tn::arange(0, 5, 0); }, "step is 0");
+  expect_error([] { tn::arange(0, 5, 0.5, tn::int64); },
+               "arange: step is 0.500000, which is 0 in int64");
   expect_error([] { tn::arange(0, 5, -1); }, "cannot be reached");
   expect_error([] { tn::zeros({-1}); }, "-1");
   expect_error([] { tn::zeros({INT64_MAX, 4}); }, "");

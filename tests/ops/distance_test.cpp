@@ -51,6 +51,11 @@ TEST(Margins, SayWhatTheyRefuse) {
        },
        "triplet_margin_loss: reduction is 'most', expected mean, sum or none"},
       {[](tn::Device d) {
+         tn::triplet_margin_loss(zeros_on(d, {2}), zeros_on(d, {2}), zeros_on(d, {2}),
+                                 {.margin = -1});
+       },
+       "triplet_margin_loss: margin is -1.000000, expected a number above 0"},
+      {[](tn::Device d) {
          tn::cosine_embedding_loss(zeros_on(d, {2, 3}), zeros_on(d, {2, 3}), zeros_on(d, {}));
        },
        "cosine_embedding_loss: inputs are [2, 3] and [2, 3], target is []; expected [n, size] and "

@@ -6,6 +6,7 @@
 #include <concepts>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tenon/ops/create.hpp"
@@ -92,10 +93,16 @@ inline Tensor repeat_interleave(const Tensor& x, const Tensor& repeats, std::opt
   return index_select(x, *dim, Tensor::from(places, -1, x.device()));
 }
 
-// Whether x and y are within atol + rtol * |y| of each other, element by element, as bool; infinities are where they are equal.
+// Whether x and y are within atol + rtol * |y| of each other, element by element, as bool; infinities are where they are equal. Differences
+// of integers and bools are taken in int64.
 inline Tensor isclose(const Tensor& x, const Tensor& y, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false) {
-  const Tensor apart = abs(sub(x, y)), same = eq(x, y);
-  const Tensor close = logical_or(same, logical_and(isfinite(apart), le(apart, add(mul(abs(y), rtol), atol))));
+  for (const auto& [name, value] : {std::pair{"rtol", rtol}, {"atol", atol}}) {
+    if (!(value >= 0)) fail(detail::joined({"isclose: ", name, " is ", detail::number_text(value), ", expected a number of at least 0"}));
+  }
+  const auto wide = [](const Tensor& t) { return t.dtype().is_float() ? t : t.to(int64); };
+  const Tensor of_x = wide(x), of_y = wide(y);
+  const Tensor apart = abs(sub(of_x, of_y)), same = eq(of_x, of_y);
+  const Tensor close = logical_or(same, logical_and(isfinite(apart), le(apart, add(mul(abs(of_y), rtol), atol))));
   return equal_nan ? logical_or(close, logical_and(isnan(x), isnan(y))) : close;
 }
 // Whether all are. Waits for the device.
