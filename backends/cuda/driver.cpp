@@ -54,6 +54,7 @@ tn_status* fill_table() {
 // Those of compute capability 8.0 and newer. `older` names one that is not.
 tn_status* list_gpus(std::string* older) {
   int n = 0;
+  std::vector<Gpu> found;  // whole or not at all: who opens again lists them anew
   TN_CUDA_CALL(0, cuDeviceGetCount, &n);
   for (int ordinal = 0; ordinal < n; ++ordinal) {
     Gpu gpu;
@@ -66,7 +67,7 @@ tn_status* list_gpus(std::string* older) {
     gpu.architecture = architecture_for(major, minor);
     gpu.workspace = size_t{major >= 9 ? 32u : 4u} << 20;
     if (major >= 8) {
-      gpus.push_back(gpu);
+      found.push_back(gpu);
       continue;
     }
     char name[100] = "";
@@ -74,6 +75,7 @@ tn_status* list_gpus(std::string* older) {
     *older = std::string(has_name ? name : "a GPU") + " has compute capability " +
              std::to_string(major) + "." + std::to_string(minor) + ", and 8.0 or newer is needed";
   }
+  gpus = std::move(found);
   return nullptr;
 }
 
@@ -99,6 +101,18 @@ tn_status* open_driver() {
   if (gpus.empty())
     return absent(older.empty() ? "no NVIDIA GPU" : "no GPU that can be used: " + older);
   return nullptr;
+}
+
+bool empty_cache(int32_t index) {
+  const auto* devices = static_cast<const tn_device_api*>(host->get_interface("device/1"));
+  for (int32_t type = 0; const char* name = devices->type_name(type); ++type) {
+    if (std::strcmp(name, kDeviceName) != 0) continue;
+    tn_status* failed = devices->empty_cache({type, index});
+    const bool emptied = failed == nullptr;
+    log_failure(failed);
+    return emptied;
+  }
+  return false;
 }
 
 int32_t count_gpus() { return static_cast<int32_t>(gpus.size()); }

@@ -123,6 +123,16 @@ tn_status* guarded(const char* where, int32_t index, const Body& body) noexcept 
   });
 }
 
+// Gives back what the host keeps of the device's memory; false where that failed.
+bool empty_cache(int32_t index);
+// The driver takes memory for more than what is allocated (modules, streams, graphs), and the host's
+// cache may hold all of it. The result of `call`, which is called once more where it lacked memory.
+template <class Call>
+CUresult with_room(int32_t index, const Call& call) {
+  const CUresult result = call();
+  return result == CUDA_ERROR_OUT_OF_MEMORY && empty_cache(index) ? call() : result;
+}
+
 // Returns from the calling function where a status is an error.
 #define TN_CUDA_TRY(expression)                                          \
   do {                                                                   \

@@ -27,20 +27,20 @@ tn_status* end(Stream& stream, void** made) {
   stream.place = stream.own.get();
   CUgraph recorded = nullptr;
   TN_CUDA_CALL(stream.index, cuStreamEndCapture, stream.handle, &recorded);
-  tn_status* failed = status_of(driver.cuGraphInstantiate(&graph->handle, recorded, 0),
-                                "cuGraphInstantiate", stream.index);
+  const auto instantiate = [&] { return driver.cuGraphInstantiate(&graph->handle, recorded, 0); };
+  tn_status* failed =
+      status_of(with_room(stream.index, instantiate), "cuGraphInstantiate", stream.index);
   log_failure(status_of(driver.cuGraphDestroy(recorded), "cuGraphDestroy", stream.index));
   if (!failed) *made = graph.release();
   return failed;
 }
 
 tn_status* launch(const Graph& graph, Stream& stream) {
-  {
-    const std::lock_guard lock(stream.mutex);
-    std::vector<PlacePtr>& places = stream.launched;
-    if (std::find(places.begin(), places.end(), graph.place) == places.end())
-      places.push_back(graph.place);
-  }
+  // Who waits for the stream on another thread takes the place out behind the launch, not before it.
+  const std::lock_guard lock(stream.mutex);
+  std::vector<PlacePtr>& places = stream.launched;
+  if (std::find(places.begin(), places.end(), graph.place) == places.end())
+    places.push_back(graph.place);
   TN_CUDA_CALL(stream.index, cuGraphLaunch, graph.handle, stream.handle);
   return nullptr;
 }

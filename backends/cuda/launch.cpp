@@ -45,7 +45,8 @@ tn_status* Text::load(int32_t index, CUmodule* module) {
     TN_CUDA_TRY(find_gpu(index, &gpu));
     std::string& image = images_[gpu->architecture];
     if (image.empty()) TN_CUDA_TRY(compile(source_, gpu->architecture, &image));
-    TN_CUDA_CALL(index, cuModuleLoadData, &found, image.data());
+    const auto load = [&] { return driver.cuModuleLoadData(&found, image.data()); };
+    TN_CUDA_TRY(status_of(with_room(index, load), "cuModuleLoadData", index));
   }
   *module = found;
   return nullptr;

@@ -22,7 +22,8 @@ tn_status* create(int32_t index, void** stream) {
   };
   auto made = std::make_unique<Stream>();
   made->index = index;
-  TN_CUDA_CALL(index, cuStreamCreate, &made->handle, CU_STREAM_NON_BLOCKING);
+  const auto create = [&] { return driver.cuStreamCreate(&made->handle, CU_STREAM_NON_BLOCKING); };
+  TN_CUDA_TRY(status_of(with_room(index, create), "cuStreamCreate", index));
   std::unique_ptr<CUstream_st, Destroy> handle(made->handle, Destroy{index});
   TN_CUDA_TRY(make_place(index, made->handle, &made->own));
   made->place = made->own.get();

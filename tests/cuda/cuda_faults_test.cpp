@@ -196,6 +196,26 @@ TEST_F(CudaFaults, MemoryOfTheCacheIsGivenBackAndTheRequestRepeated) {
       "10 MiB, 2097152.000000");
 }
 
+// The driver takes memory for texts and graphs, too, where the cache may hold all that there is.
+TEST_F(CudaFaults, TheCacheIsGivenBackForModulesAndGraphs) {
+  for (const char* failure : {"cuModuleLoadData:2:2", "cuGraphInstantiate:1:2"}) {
+    SCOPED_TRACE(failure);
+    expect_text(run({std::string("TENON_FAKE_CUDA_FAIL=") + failure},
+                    [] {
+                      const Tensor x = on("cuda:0");
+                      Tensor cached = Tensor::empty({1 << 20}, tn::float32, "cuda:0");
+                      cached = {};
+                      auto step = tn::compile([](Tensor a) { return (a * 0 + 1).exp().sum(); });
+                      double sum = 0;
+                      for (int i = 0; i < 4; ++i) sum = step(x).item<double>();
+                      const auto kept = tn::Device("cuda:0").memory_stats().reserved_bytes >> 20;
+                      return std::string(kept < 4 ? "emptied, " : "kept, ") +
+                             std::to_string(int(sum / std::exp(1.0) + 0.5)) + " elements";
+                    }),
+                "emptied, 40 elements");
+  }
+}
+
 TEST_F(CudaFaults, AProgramGoesOnWithoutTheMemory) {
   const Outcome found = run({"TENON_FAKE_CUDA_FAIL=cuMemAlloc:3:2,cuMemAlloc:4:2"}, [] {
     const Tensor x = on("cuda:0");

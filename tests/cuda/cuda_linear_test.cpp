@@ -1,6 +1,8 @@
 // linear and linear_relu as one product of cuBLASLt's, with the bias and ReLU as its epilogue, and where
 // it has none. Values are compared with `cpu`. The fake cuBLASLt has no epilogues for float64, nor for
 // products of 7, 14, 21, ... columns.
+#include <cmath>
+
 #include "ops_support.h"
 
 namespace {
@@ -82,6 +84,19 @@ TEST_F(CudaLinear, TakesABiasThatIsNotAligned) {
     SCOPED_TRACE(first);
     expect_close(tn::linear(x.to(cuda), weight.to(cuda), there.narrow(0, first, 8)),
                  tn::linear(x, weight, biases.narrow(0, first, 8)));
+  }
+}
+
+// What cuBLASLt's header says of its ReLU, max(x, 0), does not say it: a GPU does.
+TEST_F(CudaLinear, ReluKeepsNaN) {
+  const tn::Device cuda("cuda:0");
+  const float nan = std::nanf("");
+  const Tensor x = tn::tensor({{1.f, nan}, {-1.f, 0.f}}).to(cuda);
+  const Tensor weight = tn::ones({8, 2}, tn::float32, cuda), bias = tn::zeros({8}, {}, cuda);
+  const std::vector<double> y = tn::linear_relu(x, weight, bias).to_vector<double>();
+  for (size_t i = 0; i < 8; ++i) {
+    EXPECT_TRUE(std::isnan(y[i]));
+    EXPECT_EQ(y[8 + i], 0);
   }
 }
 
