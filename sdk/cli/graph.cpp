@@ -33,10 +33,10 @@ void draw(const std::string& dot_file, const std::string& svg_file) {
     }
   }
   if (failed != 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 127)) {
-    fail(
-        fmt::format("--svg: Graphviz's program `dot` cannot be run: {}; --dot writes what it draws",
-                    std::strerror(failed != 0 ? failed : ENOENT)),
-        TN_NOT_FOUND);
+    fail(fmt::format("--svg: Graphviz's program `dot` cannot be run: {} (Debian's "
+                     "package graphviz has it); --dot writes what it draws",
+                     std::strerror(failed != 0 ? failed : ENOENT)),
+         TN_NOT_FOUND);
   }
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
     fail(fmt::format("--svg: `dot` failed; {} was not written", shown(svg_file)));

@@ -147,7 +147,8 @@ void RunFolder::begin(const Training& training, int64_t steps) {
   for (const ordered_json& line : log_) text += line.dump() + "\n";
   write_text(file(kLog), text);
   write_text(file(kConfig), config_from_anywhere(training.config.file, training.config.data));
-  writer_.emplace(folder_, steps);
+  // Readers drop what is at this step and behind it, and the point of the checkpoint itself is right.
+  writer_.emplace(folder_, steps > 0 ? steps + 1 : 0);
   last_line_ = std::chrono::steady_clock::now();
 }
 

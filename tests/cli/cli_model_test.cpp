@@ -260,7 +260,9 @@ TEST_F(CliModel, TheGraphOfBackwardIsTextForGraphviz) {
   if (run.code == 0) {
     EXPECT_HAS(read(path("g.svg")), "<svg");
   } else {
-    EXPECT_HAS(run.err, "--svg: Graphviz's program `dot` cannot be run: No such file or directory");
+    EXPECT_HAS(run.err,
+               "--svg: Graphviz's program `dot` cannot be run: No such file or directory (Debian's "
+               "package graphviz has it)");
     EXPECT_FALSE(fs::exists(path("g.svg")));
   }
   for (const auto& entry : fs::directory_iterator(folder_))

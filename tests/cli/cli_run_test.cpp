@@ -4,8 +4,10 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <thread>
 
 #include <nlohmann/json.hpp>
 
@@ -334,6 +336,9 @@ for e in events.Scalars("loss"): print(e.step, "%.6g" % e.value)
 )");
   const std::string file = training({});
   ASSERT_EQ(tenon("train " + file + " --epochs 2 --run " + folder).code, 0);
+  // Events are of seconds in their files' names.
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  ASSERT_EQ(tenon("train " + file + " --epochs 3 --run " + folder + " --resume " + folder).code, 0);
   ASSERT_EQ(std::system((interpreter + " " + script + " " + folder + " >" + path("out") + " 2>" +
                          path("err"))
                             .c_str()),

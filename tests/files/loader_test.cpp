@@ -59,6 +59,24 @@ TEST_F(Loader, StructsOfTensorsAreStackedFieldByField) {
   EXPECT_EQ(batches[2].index.to_vector<int64_t>(), (Order{8, 9}));
 }
 
+struct Wide {
+  Tensor a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p;
+};
+struct Widths {
+  int64_t size() const { return 4; }
+  Wide get(int64_t i) const {
+    const Tensor x = tensor({float(i)});
+    return {x, x, x, x, x, x, x, x, x + 8, x, x, x, x, x, x, x + 15};
+  }
+};
+TEST_F(Loader, AStructMayHaveSixteenFields) {
+  data::DataLoader loader(Widths(), {.batch_size = 4});
+  for (auto batch : loader) {
+    EXPECT_EQ(batch.i.to_vector<float>(), (std::vector<float>{8, 9, 10, 11}));
+    EXPECT_EQ(batch.p.to_vector<float>(), (std::vector<float>{15, 16, 17, 18}));
+  }
+}
+
 TEST_F(Loader, TuplesHaveTensorsNumbersAndOthers) {
   const data::Generated rows(3, [](int64_t i) {
     return std::tuple(tensor({float(i)}), i, 0.5f * float(i), i == 1, std::string(size_t(i), 'x'));

@@ -98,7 +98,8 @@ concept TupleLike = requires {
   std::tuple_size<T>::value;
 };
 
-// Structs of at most eight fields.
+// Structs of at most kMostFields fields.
+inline constexpr size_t kMostFields = 16;
 struct AnyField {
   template <typename T>
   operator T() const;
@@ -107,7 +108,7 @@ template <typename T, size_t... I>
 constexpr bool takes_fields(std::index_sequence<I...>) {
   return requires { T{(static_cast<void>(I), AnyField{})...}; };
 }
-template <typename T, size_t N = 8>
+template <typename T, size_t N = kMostFields + 1>
 constexpr size_t n_fields() {
   if constexpr (!std::is_aggregate_v<T> || N == 0) {
     return 0;
@@ -120,34 +121,58 @@ constexpr size_t n_fields() {
 // References to the fields of a struct.
 template <typename T>
 auto fields_of(T& s) {
-  constexpr size_t n = n_fields<std::remove_const_t<T>>();
-  if constexpr (n == 1) {
+  constexpr size_t count = n_fields<std::remove_const_t<T>>();
+  if constexpr (count == 1) {
     auto& [a] = s;
     return std::tie(a);
-  } else if constexpr (n == 2) {
+  } else if constexpr (count == 2) {
     auto& [a, b] = s;
     return std::tie(a, b);
-  } else if constexpr (n == 3) {
+  } else if constexpr (count == 3) {
     auto& [a, b, c] = s;
     return std::tie(a, b, c);
-  } else if constexpr (n == 4) {
+  } else if constexpr (count == 4) {
     auto& [a, b, c, d] = s;
     return std::tie(a, b, c, d);
-  } else if constexpr (n == 5) {
+  } else if constexpr (count == 5) {
     auto& [a, b, c, d, e] = s;
     return std::tie(a, b, c, d, e);
-  } else if constexpr (n == 6) {
+  } else if constexpr (count == 6) {
     auto& [a, b, c, d, e, f] = s;
     return std::tie(a, b, c, d, e, f);
-  } else if constexpr (n == 7) {
+  } else if constexpr (count == 7) {
     auto& [a, b, c, d, e, f, g] = s;
     return std::tie(a, b, c, d, e, f, g);
-  } else if constexpr (n == 8) {
+  } else if constexpr (count == 8) {
     auto& [a, b, c, d, e, f, g, h] = s;
     return std::tie(a, b, c, d, e, f, g, h);
+  } else if constexpr (count == 9) {
+    auto& [a, b, c, d, e, f, g, h, i] = s;
+    return std::tie(a, b, c, d, e, f, g, h, i);
+  } else if constexpr (count == 10) {
+    auto& [a, b, c, d, e, f, g, h, i, j] = s;
+    return std::tie(a, b, c, d, e, f, g, h, i, j);
+  } else if constexpr (count == 11) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k] = s;
+    return std::tie(a, b, c, d, e, f, g, h, i, j, k);
+  } else if constexpr (count == 12) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l] = s;
+    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l);
+  } else if constexpr (count == 13) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = s;
+    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m);
+  } else if constexpr (count == 14) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = s;
+    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n);
+  } else if constexpr (count == 15) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = s;
+    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o);
+  } else if constexpr (count == 16) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = s;
+    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p);
   } else {
     static_assert(kAlwaysFalse<T>,
-                  "no tuple, and no struct of one to eight fields: give a collate function");
+                  "no tuple, and no struct of 1 to 16 fields: give a collate function");
   }
 }
 
@@ -216,7 +241,7 @@ void each_tensor(T& batch, F f) {
 }  // namespace detail
 
 // Of at least one sample. A sample is a Tensor, a tuple, pair or array, a vector of Tensors, or a
-// struct of one to eight fields, and the batch is of the same kind. Numbers become tensors [n] of
+// struct of 1 to 16 fields, and the batch is of the same kind. Numbers become tensors [n] of
 // their dtype, ints of int64, and what is none of all these (a string) a vector; so in tuples and structs, too. The
 // batch of a struct that has such fields is a tuple.
 template <typename Sample>
