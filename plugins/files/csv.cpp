@@ -18,6 +18,12 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
+// Spreadsheets put quotes around each field (RFC 4180); a number in them has no comma.
+std::string_view unquoted(std::string_view field) {
+  const bool quoted = field.size() > 1 && field.front() == '"' && field.back() == '"';
+  return quoted ? trimmed(field.substr(1, field.size() - 2)) : field;
+}
+
 class Parser {
  public:
   Parser(const std::string& path, std::string_view text) : path_(path), text_(text) {
@@ -68,7 +74,7 @@ class Parser {
   }
 
   double number(std::string_view field, int64_t column) const {
-    std::string_view digits = field;
+    std::string_view digits = unquoted(field);
     if (digits.size() > 1 && digits[0] == '+' && digits[1] != '-') digits.remove_prefix(1);
     double value = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);

@@ -30,7 +30,7 @@ int run(const Line& line) {
   read_amp(line, "eval", &overrides);
   Training training;
   prepare(training, path_of(line, "FILE.json"), overrides);
-  NamedTensors state = tenon::load(weights);
+  NamedTensors state = read_weights(weights);
   if (training.of_text()) {
     const Vocabulary there = take_vocabulary(state, weights);
     const std::string other = Vocabulary::difference(there, training.vocabulary);

@@ -233,7 +233,7 @@ int run(const Line& line) {
     fail_at(training.config.file, training.config.data.line,
             "data: only a model of text generates; this one is of a table");
   }
-  NamedTensors state = tenon::load(weights);
+  NamedTensors state = read_weights(weights);
   find_vocabulary(training, state, weights);
   std::vector<int64_t> text = indices_of(prompt, training.vocabulary);
   make_model(training);

@@ -266,7 +266,7 @@ Trained train_text(const Watch& watch) {
 
 // Weights of a file that `--save` wrote, in the place of random ones.
 void begin_with(const Training& training, const std::string& weights) {
-  NamedTensors state = load(weights);
+  NamedTensors state = read_weights(weights);
   if (training.of_text()) {
     const Vocabulary there = take_vocabulary(state, weights);
     const std::string other = Vocabulary::difference(there, training.vocabulary);

@@ -71,6 +71,9 @@ data::LoaderOptions loader_options(const Training& training, int64_t batch_size,
 
 // What `train` saves: the weights, and for a text its vocabulary (training_text.cpp).
 NamedTensors saved_state(const Training& training);
+// What --init and --weights name: a file that was saved so, or a checkpoint, of which it gives the
+// same.
+NamedTensors read_weights(const std::string& file);
 // Takes the vocabulary out of what was saved. An Error names the file.
 Vocabulary take_vocabulary(NamedTensors& state, const std::string& weights);
 // An Error says what does not fit the model.

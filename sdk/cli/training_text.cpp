@@ -24,6 +24,19 @@ NamedTensors saved_state(const Training& training) {
   return state;
 }
 
+NamedTensors read_weights(const std::string& file) {
+  NamedTensors all = load(file), weights;
+  if (std::ranges::find(all, "step", &NamedTensors::value_type::first) == all.end()) return all;
+  // Of a checkpoint (checkpoint.hpp): the model's part, and the loader's of the text.
+  for (const auto& [name, tensor] : all) {
+    if (name.starts_with("model.")) weights.emplace_back(name.substr(6), tensor);
+    if (!name.starts_with("loader.")) continue;
+    std::pair<std::string, Tensor> own(name.substr(7), tensor);
+    if (is_vocabulary(own)) weights.push_back(std::move(own));
+  }
+  return weights.empty() ? all : weights;
+}
+
 Vocabulary take_vocabulary(NamedTensors& state, const std::string& weights) {
   const auto found = std::ranges::find_if(state, is_vocabulary);
   if (found == state.end()) {

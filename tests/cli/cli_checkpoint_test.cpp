@@ -101,8 +101,16 @@ TEST_F(CliCheckpoint, OfATextToo) {
     "steps": 8, "batch_size": 4})");
   const std::string folder = path("run");
   ASSERT_EQ(tenon("train " + file + " --save " + path("a.safetensors")).code, 0);
-  Outcome run = tenon("train " + file + " --steps 3 --checkpoint " + folder);
+  Outcome run = tenon("train " + file + " --steps 3 --checkpoint " + folder + " --save " +
+                      path("c.safetensors"));
   ASSERT_EQ(run.code, 0) << run.err;
+  const auto generated = [&](const std::string& weights) {
+    const Outcome text =
+        tenon("generate " + file + " --weights " + weights + " --length 20 --seed 1");
+    EXPECT_EQ(text.code, 0) << text.err;
+    return text.out;
+  };
+  EXPECT_EQ(generated(folder + "/" + checkpoints(folder).at(0)), generated(path("c.safetensors")));
   run = tenon("train " + file + " --resume " + folder + " --save " + path("b.safetensors"));
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_EQ(read(path("a.safetensors")), read(path("b.safetensors")));
@@ -135,6 +143,23 @@ TEST_F(CliCheckpoint, BeginsWithOtherWeights) {
                 .code,
             0);
   EXPECT_EQ(read(path("a.safetensors")), read(path("b.safetensors")));
+}
+
+// What --init and --weights take is also a checkpoint: the model's part of it.
+TEST_F(CliCheckpoint, GivesItsWeights) {
+  const std::string file = training({}), folder = path("run"), saved = path("a.safetensors");
+  ASSERT_EQ(tenon("train " + file + " --epochs 1 --checkpoint " + folder + " --save " + saved).code,
+            0);
+  const std::string checkpoint = folder + "/" + checkpoints(folder).back();
+  const Outcome of_saved = tenon("eval " + file + " --weights " + saved);
+  const Outcome of_checkpoint = tenon("eval " + file + " --weights " + checkpoint);
+  ASSERT_EQ(of_checkpoint.code, 0) << of_checkpoint.err;
+  EXPECT_EQ(of_checkpoint.out, of_saved.out);
+  const std::string still = training({{"\"Adam\"", "\"SGD\""}, {"\"lr\": 0.003", "\"lr\": 1e-30"}});
+  const Outcome run = tenon("train " + still + " --epochs 1 --init " + checkpoint + " --save " +
+                            path("b.safetensors"));
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_EQ(read(saved), read(path("b.safetensors")));
 }
 
 TEST_F(CliCheckpoint, ACheckpointIsOfOneTraining) {

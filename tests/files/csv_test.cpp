@@ -26,7 +26,17 @@ TEST_F(Csv, SkipsHeaderAndByteOrderMark) {
   EXPECT_EQ(t.lines, (std::vector<uint32_t>{2}));
 }
 
+// As spreadsheets write them (RFC 4180).
+TEST_F(Csv, FieldsMayHaveQuotes) {
+  const Table t = read_csv(write("a.csv", "\"x\",\"y\"\r\n\"1\",\" 2.5 \"\r\n3,\"-4\"\r\n"), true);
+  EXPECT_EQ(t.values, (std::vector<double>{1, 2.5, 3, -4}));
+}
+
 TEST_F(Csv, NamesTheLineOfWhatIsWrong) {
+  for (const char* wrong : {"\"", "\"1", "1\"", "\"\"", "\"1\"2", "\"\"1\"\""}) {
+    EXPECT_SAYS(read_csv(write("a.csv", std::string("1,") + wrong), false),
+                std::string("a.csv:1: column 2: '") + wrong + "' is not a number");
+  }
   EXPECT_SAYS(read_csv(write("a.csv", "1,2\n3,x4\n"), false),
               "a.csv:2: column 2: 'x4' is not a number");
   EXPECT_SAYS(read_csv(write("a.csv", "1,2\n3,\n"), false),
