@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -131,17 +132,20 @@ tn_status* choose(int32_t index, const Product& p, size_t workspace, Plan* plan)
   TN_CUDA_TRY(set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, y));
   TN_CUDA_TRY(set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, y));
   const auto& layouts = plan->descriptors.layouts;
-  cublasLtMatmulHeuristicResult_t result = {};
+  // The best first; one of them may turn out not to fit.
+  cublasLtMatmulHeuristicResult_t results[8] = {};
   int found = 0;
   const cublasStatus_t asked = cublaslt.cublasLtMatmulAlgoGetHeuristic(
       plan->handle, plan->descriptors.product.get(), layouts[0].get(), layouts[1].get(),
-      layouts[2].get(), layouts[2].get(), made, 1, &result, &found);
+      layouts[2].get(), layouts[2].get(), made, int{std::size(results)}, results, &found);
   // Some combinations that it cannot do are invalid values to it.
   if (asked == CUBLAS_STATUS_NOT_SUPPORTED || asked == CUBLAS_STATUS_INVALID_VALUE) return nullptr;
   TN_CUDA_TRY(status_of(asked, "cublasLtMatmulAlgoGetHeuristic", index));
-  plan->is_there = found > 0 && result.state == CUBLAS_STATUS_SUCCESS;
-  plan->algorithm = result.algo;
-  plan->workspace = result.workspaceSize;
+  for (int i = 0; i < found && !plan->is_there; ++i) {
+    plan->is_there = results[i].state == CUBLAS_STATUS_SUCCESS;
+    plan->algorithm = results[i].algo;
+    plan->workspace = results[i].workspaceSize;
+  }
   return nullptr;
 }
 

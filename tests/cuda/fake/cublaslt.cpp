@@ -306,10 +306,14 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
   const auto bias = reinterpret_cast<uintptr_t>(asked.bias) | 16;
   Choice choice = {y.rows * y.columns < 64 ? 0 : p.workspace, {}, uint32_t(bias & -bias)};
   std::copy(p.alignment, p.alignment + 4, choice.alignment);
+  // Where several are asked for, the first is one that does not fit.
+  const int last = wanted > 1 ? 1 : 0;
   results[0] = {};
-  std::memcpy(&results[0].algo, &choice, sizeof choice);
-  results[0].workspaceSize = choice.workspace;
-  return *found = 1, CUBLAS_STATUS_SUCCESS;
+  results[0].state = CUBLAS_STATUS_NOT_SUPPORTED;
+  results[last] = {};
+  std::memcpy(&results[last].algo, &choice, sizeof choice);
+  results[last].workspaceSize = choice.workspace;
+  return *found = last + 1, CUBLAS_STATUS_SUCCESS;
 }
 
 cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t product,
