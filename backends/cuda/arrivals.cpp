@@ -29,8 +29,9 @@ auto& newest = *new std::map<int32_t, std::weak_ptr<Page>>;  // by device; needs
 
 tn_status* make_page(int32_t index, CUstream stream, std::shared_ptr<Page>* page) {
   auto made = std::make_shared<Page>(index);
-  const auto allocate = [&] { return driver.cuMemAlloc(&made->memory, kCounters * kApart); };
-  TN_CUDA_TRY(status_of(with_room(index, allocate), "cuMemAlloc", index));
+  // Not with_room: what ends with an emptied cache may give counters back, and they need the mutex
+  // that is held here.
+  TN_CUDA_CALL(index, cuMemAlloc, &made->memory, kCounters * kApart);
   TN_CUDA_CALL(index, cuMemsetD8Async, made->memory, 0, kCounters * kApart, stream);
   // A graph may count on another stream than the one that it is recorded on.
   TN_CUDA_CALL(index, cuStreamSynchronize, stream);
