@@ -1,5 +1,9 @@
 #include "device.h"
 
+#include <mutex>
+#include <set>
+#include <utility>
+
 #include "driver.h"
 #include "graph.h"
 #include "stream.h"
@@ -38,6 +42,31 @@ struct Copy {
   uint64_t src_offset, bytes;
 };
 
+// Lets the device reach the memory of another, so that the driver need not take a copy between them
+// through the host. The driver is asked once for each pair, and what it allows holds as long as the
+// process. That it cannot is no error. The context of the device is current.
+tn_status* reach(int32_t index, int32_t other) {
+  static std::mutex mutex;
+  static auto& asked = *new std::set<std::pair<int32_t, int32_t>>;
+  if (other == index) return nullptr;
+  const std::lock_guard lock(mutex);
+  if (asked.contains({index, other})) return nullptr;
+  const Gpu *own = nullptr, *peer = nullptr;
+  TN_CUDA_TRY(find_gpu(index, &own));
+  TN_CUDA_TRY(find_gpu(other, &peer));
+  int can = 0;
+  TN_CUDA_CALL(index, cuDeviceCanAccessPeer, &can, own->device, peer->device);
+  if (can) {
+    const CUresult result = driver.cuCtxEnablePeerAccess(peer->context, 0);
+    if (result == CUDA_ERROR_OUT_OF_MEMORY) return nullptr;  // the next copy asks again
+    if (result != CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED &&  // by another library of the process
+        result != CUDA_ERROR_PEER_ACCESS_UNSUPPORTED && result != CUDA_ERROR_TOO_MANY_PEERS)
+      TN_CUDA_TRY(status_of(result, "cuCtxEnablePeerAccess", index));
+  }
+  asked.insert({index, other});
+  return nullptr;
+}
+
 tn_status* copy(const Stream& stream, const Copy& c) {
   const int32_t index = stream.index;
   char* const to = static_cast<char*>(c.dst) + c.dst_offset;
@@ -50,6 +79,10 @@ tn_status* copy(const Stream& stream, const Copy& c) {
     TN_CUDA_CALL(index, cuMemcpyDtoDAsync, address_of(to), address_of(from), c.bytes,
                  stream.handle);
   } else {
+    if (!stream.recording) {  // the driver does not say that it may be done meanwhile
+      TN_CUDA_TRY(reach(index, c.dst_device.index));
+      TN_CUDA_TRY(reach(index, c.src_device.index));
+    }
     const Gpu *dst = nullptr, *src = nullptr;
     TN_CUDA_TRY(find_gpu(c.dst_device.index, &dst));
     TN_CUDA_TRY(find_gpu(c.src_device.index, &src));

@@ -185,11 +185,17 @@ void log_failure(tn_status* status) {
   host->status_free(status);
 }
 
-std::string text_of(tn_status* status) {
+std::string take_text(tn_status* status) {
   const auto free = [](tn_status* s) { host->status_free(s); };
   const std::unique_ptr<tn_status, decltype(free)> owned(status);
-  if (host->status_code(status) == TN_OUT_OF_MEMORY) throw std::bad_alloc();
   return host->status_message(status);
+}
+
+std::string text_of(tn_status* status) {
+  const bool is_exhausted = host->status_code(status) == TN_OUT_OF_MEMORY;
+  std::string text = take_text(status);
+  if (is_exhausted) throw std::bad_alloc();
+  return text;
 }
 
 bool is_tf32_allowed() {
@@ -203,10 +209,10 @@ bool is_tf32_allowed() {
 bool is_fork() { return forked.load(std::memory_order_relaxed); }
 
 tn_status* refuse_fork() {
-  return error(
-      host, TN_FAILED_PRECONDITION,
-      "cuda: this process is a fork of one that used the device, and the driver does not "
-      "work in it; use the device in the parent alone, or for the first time in the child");
+  return error(host, TN_FAILED_PRECONDITION,
+               "cuda: this process is a fork of one that used the device, and the driver does not "
+               "work in it; start the process by exec or posix_spawn, or fork before the device is "
+               "first used");
 }
 
 Current::Current(int32_t index) : index_(index) {

@@ -28,9 +28,11 @@ inline const tn_host* host = nullptr;  // set by tenon_plugin_init, before anyth
   ROW(cuDeviceGet)              \
   ROW(cuDeviceGetName)          \
   ROW(cuDeviceGetAttribute)     \
+  ROW(cuDeviceCanAccessPeer)    \
   ROW(cuDevicePrimaryCtxRetain) \
   ROW(cuCtxGetCurrent)          \
   ROW(cuCtxSetCurrent)          \
+  ROW(cuCtxEnablePeerAccess)    \
   ROW(cuMemAlloc)               \
   ROW(cuMemFree)                \
   ROW(cuMemGetInfo)             \
@@ -86,7 +88,9 @@ tn_status* status_of(CUresult result, const char* entry, int32_t index);
 // What a slot that gives no status meets is logged. Takes the status.
 void log_failure(tn_status* status);
 
-// What a status says, which is freed. Throws std::bad_alloc where memory is exhausted.
+// What a status says, which is freed.
+std::string take_text(tn_status* status);
+// The same of a status that may say that memory is exhausted: then it throws std::bad_alloc.
 std::string text_of(tn_status* status);
 
 // TENON_CUDA_TF32=1: products and convolutions of float32 may round their factors to TF32.
@@ -125,12 +129,20 @@ tn_status* guarded(const char* where, int32_t index, const Body& body) noexcept 
 
 // Gives back what the host keeps of the device's memory; false where that failed.
 bool empty_cache(int32_t index);
-// The driver takes memory for more than what is allocated (modules, streams, graphs), and the host's
-// cache may hold all of it. The result of `call`, which is called once more where it lacked memory.
+// Says a result of a library that memory is exhausted? The header of each library answers for its own.
+template <class Result>
+bool lacks_memory(Result result);
+template <>
+inline bool lacks_memory(CUresult result) {
+  return result == CUDA_ERROR_OUT_OF_MEMORY;
+}
+// The driver and the libraries take memory for more than what is allocated (modules, streams, graphs,
+// handles, plans), and the host's cache may hold all of it. The result of `call`, which is called once
+// more where it lacked memory.
 template <class Call>
-CUresult with_room(int32_t index, const Call& call) {
-  const CUresult result = call();
-  return result == CUDA_ERROR_OUT_OF_MEMORY && empty_cache(index) ? call() : result;
+auto with_room(int32_t index, const Call& call) {
+  const auto result = call();
+  return lacks_memory(result) && empty_cache(index) ? call() : result;
 }
 
 // Returns from the calling function where a status is an error.

@@ -1,5 +1,5 @@
-// A kernel that faults on the device, and memory that is exhausted: what is said, and what goes on.
-// Each is a fork, in which the device is opened.
+// A kernel that faults on the device, devices that cannot reach each other, and plans that are not found:
+// what is said, and what goes on. Each is a fork, in which the device is opened.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -182,49 +182,67 @@ TEST_F(CudaFaults, TheDeviceIsUnusableAndOthersGoOn) {
       << found.logged;
 }
 
-// 2 is CUDA_ERROR_OUT_OF_MEMORY.
-TEST_F(CudaFaults, MemoryOfTheCacheIsGivenBackAndTheRequestRepeated) {
-  expect_text(
-      run({"TENON_FAKE_CUDA_FAIL=cuMemAlloc:3:2"},
-          [] {
-            Tensor x = Tensor::empty({1 << 20}, tn::float32, "cuda:0");
-            x = {};  // in the cache now
-            const Tensor y = tn::ones({1 << 21}, tn::float32, "cuda:0");
-            return std::to_string(tn::Device("cuda:0").memory_stats().reserved_bytes >> 20) +
-                   " MiB, " + std::to_string(y.sum().item<double>());
-          }),
-      "10 MiB, 2097152.000000");
+// ---- Copies between two devices
+
+// Copies to and fro three times. What is said: an error or the sum, how many copies the host had no part
+// in, and how often the driver was asked to let one device reach the other.
+std::string copy_to_and_fro(std::vector<std::string> environment) {
+  const auto calls =
+      std::filesystem::temp_directory_path() / ("tenon_peers_" + std::to_string(::getpid()));
+  environment.push_back("TENON_FAKE_CUDA_EVERY_CALL=" + calls.string());
+  const Outcome found = on_fake::in_a_fork_with(environment, [] {
+    load_all();
+    std::string said;
+    const auto lines = fake_trace([&] {
+      Tensor x = on("cuda:0");
+      said = error_of([&] {
+        for (int i = 0; i < 3; ++i) x = x.to(tn::Device("cuda:1")).to(tn::Device("cuda:0"));
+      });
+      if (said.empty()) said = std::to_string(int(x.sum().item<double>()));
+    });
+    return said + ", " + std::to_string(std::ranges::count(*lines, "copy between devices")) +
+           " direct";
+  });
+  std::ifstream text(calls);
+  int asked = 0;
+  for (std::string line; std::getline(text, line);) asked += line == "cuCtxEnablePeerAccess";
+  std::filesystem::remove(calls);
+  return found.given + ", " + std::to_string(asked) + " asked";
 }
 
-// The driver takes memory for texts and graphs, too, where the cache may hold all that there is.
-TEST_F(CudaFaults, TheCacheIsGivenBackForModulesAndGraphs) {
-  for (const char* failure : {"cuModuleLoadData:2:2", "cuGraphInstantiate:1:2"}) {
-    SCOPED_TRACE(failure);
-    expect_text(run({std::string("TENON_FAKE_CUDA_FAIL=") + failure},
-                    [] {
-                      const Tensor x = on("cuda:0");
-                      Tensor cached = Tensor::empty({1 << 20}, tn::float32, "cuda:0");
-                      cached = {};
-                      auto step = tn::compile([](Tensor a) { return (a * 0 + 1).exp().sum(); });
-                      double sum = 0;
-                      for (int i = 0; i < 4; ++i) sum = step(x).item<double>();
-                      const auto kept = tn::Device("cuda:0").memory_stats().reserved_bytes >> 20;
-                      return std::string(kept < 4 ? "emptied, " : "kept, ") +
-                             std::to_string(int(sum / std::exp(1.0) + 0.5)) + " elements";
-                    }),
-                "emptied, 40 elements");
+TEST_F(CudaFaults, EachDeviceIsLetReachAnotherOnce) {
+  EXPECT_EQ(copy_to_and_fro({}), "40, 6 direct, 2 asked");
+}
+
+TEST_F(CudaFaults, CopiesGoThroughTheHostWhereADeviceCannotReachAnother) {
+  EXPECT_EQ(copy_to_and_fro({"TENON_FAKE_CUDA_PEERS=0"}), "40, 0 direct, 0 asked");
+}
+
+// Those of CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, CUDA_ERROR_PEER_ACCESS_UNSUPPORTED and
+// CUDA_ERROR_TOO_MANY_PEERS: the fake lets nothing be reached when it was told to fail.
+TEST_F(CudaFaults, ThatADeviceCannotReachAnotherIsNoErrorAndIsNotAskedAgain) {
+  for (const char* code : {"704", "217", "711"}) {
+    EXPECT_EQ(
+        copy_to_and_fro({std::string("TENON_FAKE_CUDA_FAIL=cuCtxEnablePeerAccess:1:") + code}),
+        "40, 3 direct, 2 asked")
+        << code;
   }
 }
 
-TEST_F(CudaFaults, AProgramGoesOnWithoutTheMemory) {
-  const Outcome found = run({"TENON_FAKE_CUDA_FAIL=cuMemAlloc:3:2,cuMemAlloc:4:2"}, [] {
-    const Tensor x = on("cuda:0");
-    const std::string error = error_of([] { Tensor::empty({1 << 21}, tn::float32, "cuda:0"); });
-    return error + "|" + std::to_string((x + 1).sum().item<double>());
-  });
-  expect_part(found, "out of memory on cuda:0: wanted 8.0 MiB");
-  expect_part(found, "|80.0");
+TEST_F(CudaFaults, WantOfMemoryToReachAnotherDeviceIsNoErrorAndIsAskedAgain) {
+  EXPECT_EQ(copy_to_and_fro({"TENON_FAKE_CUDA_FAIL=cuCtxEnablePeerAccess:1:2"}),
+            "40, 5 direct, 3 asked");
 }
+
+TEST_F(CudaFaults, AnotherFailureToReachADeviceIsAnErrorOfTheCopy) {
+  for (const char* entry : {"cuCtxEnablePeerAccess", "cuDeviceCanAccessPeer"}) {
+    const std::string said =
+        copy_to_and_fro({std::string("TENON_FAKE_CUDA_FAIL=") + entry + ":1:999"});
+    EXPECT_NE(said.find(std::string(entry) + ": CUDA_ERROR_UNKNOWN"), std::string::npos) << said;
+  }
+}
+
+// ---- Graphs
 
 // What a graph reports comes with the next wait that succeeds. 1 is CUDA_ERROR_INVALID_VALUE.
 TEST_F(CudaFaults, AWaitThatFailsForgetsNoIndexOutOfRange) {
@@ -285,14 +303,15 @@ std::string convolve(int n, const char* status) {
 
 // The descriptors of a convolution in their order: the first ones are its graph, without which there is no
 // plan; heuristics then, and the plan of the first engine that may be used.
-TEST_F(CudaFaults, ASearchForAPlanThatFailedForWantOfMemoryIsRepeated) {
+// 4000 is CUDNN_STATUS_INTERNAL_ERROR, 3000 CUDNN_STATUS_NOT_SUPPORTED.
+TEST_F(CudaFaults, ASearchForAPlanThatFailedWithinCudnnIsRepeated) {
   if (!::dlopen("libcudnn.so.9", RTLD_NOW)) GTEST_SKIP() << "the plugin is built without cuDNN";
-  EXPECT_EQ(convolve(1000, "4003"), "3 by cuDNN, 1 kept");
+  EXPECT_EQ(convolve(1000, "4000"), "3 by cuDNN, 1 kept");
   int n_of_graph = 0, n_of_engines = 0;
   for (int n = 1; n < 12; ++n) {
     SCOPED_TRACE(n);
     // What is not supported once is not asked for again, and what another engine does is kept.
-    const std::string unsupported = convolve(n, "3000"), passing = convolve(n, "4003");
+    const std::string unsupported = convolve(n, "3000"), passing = convolve(n, "4000");
     if (unsupported == "0 by cuDNN, 0 kept") {
       ++n_of_graph;
       EXPECT_EQ(passing, "2 by cuDNN, 1 kept");

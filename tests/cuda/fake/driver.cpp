@@ -21,6 +21,7 @@ bool initialized = false;
 CUctx_st contexts[kDevices] = {{0}, {1}};
 bool retained[kDevices] = {};
 CUresult faults[kDevices] = {};
+bool reaches[kDevices][kDevices] = {};  // the memory of whom
 
 std::atomic<bool> at_once = false;
 
@@ -45,6 +46,17 @@ Work copy_from_host(const char* to, const void* from, size_t bytes, bool in_grap
   Work work = {"copy host to device", run, {to}};
   if (arena_of(from) == kPinned) work.memory.push_back(static_cast<const char*>(from));
   return work;
+}
+
+// Does the current context reach the memory of a device without the host?
+bool is_reached(int device) {
+  const std::lock_guard lock(mutex);
+  return device == current->device || reaches[current->device][device];
+}
+
+bool can_reach(int device, int other) {
+  const char* peers = std::getenv("TENON_FAKE_CUDA_PEERS");
+  return device != other && !(peers && std::string_view(peers) == "0");
 }
 
 Work copy_on_devices(const char* name, const char* to, const char* from, size_t bytes) {
@@ -191,6 +203,14 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice
   return CUDA_ERROR_INVALID_VALUE;
 }
 
+CUresult cuDeviceCanAccessPeer(int* can, CUdevice device, CUdevice other) {
+  ENTER_ANYWHERE(cuDeviceCanAccessPeer);
+  for (const CUdevice d : {device, other}) {
+    if (d < 0 || d >= kDevices) return CUDA_ERROR_INVALID_DEVICE;
+  }
+  return *can = can_reach(device, other), CUDA_SUCCESS;
+}
+
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
   ENTER_ANYWHERE(cuDevicePrimaryCtxRetain);
   if (device < 0 || device >= kDevices) return CUDA_ERROR_INVALID_DEVICE;
@@ -207,6 +227,19 @@ CUresult cuCtxSetCurrent(CUcontext context) {
   ENTER_ANYWHERE(cuCtxSetCurrent);
   if (context && !retained[context->device]) return CUDA_ERROR_INVALID_CONTEXT;
   return current = context, CUDA_SUCCESS;
+}
+
+// One way: the other context needs a call of its own.
+CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
+  ENTER_UNSAFE(cuCtxEnablePeerAccess);
+  if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
+  const std::lock_guard lock(mutex);
+  if (!peer || peer == current || !retained[peer->device]) return CUDA_ERROR_INVALID_CONTEXT;
+  if (!can_reach(current->device, peer->device)) return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
+  bool& is_enabled = reaches[current->device][peer->device];
+  if (is_enabled) return CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
+  is_enabled = true;
+  return CUDA_SUCCESS;
 }
 
 CUresult cuMemAlloc(CUdeviceptr* memory, size_t bytes) {
@@ -279,7 +312,9 @@ CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr fro
   if (!is_live(to_context->device, address(to), bytes) ||
       !is_live(from_context->device, address(from), bytes))
     return CUDA_ERROR_INVALID_VALUE;
-  return put(stream, copy_on_devices("copy between devices", address(to), address(from), bytes));
+  const bool is_direct = is_reached(to_context->device) && is_reached(from_context->device);
+  const char* name = is_direct ? "copy between devices" : "copy between devices through the host";
+  return put(stream, copy_on_devices(name, address(to), address(from), bytes));
 }
 
 CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char byte, size_t bytes, CUstream handle) {
