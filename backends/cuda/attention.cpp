@@ -120,11 +120,13 @@ Text& text_of(const Attention& a, const Dims& heads, const char* part) {
   });
 }
 
+int64_t count_tiles(const Attention& a, int64_t rows) { return (rows + a.tile() - 1) / a.tile(); }
+
 // A kernel whose blocks have tiles of `rows` rows of `n_heads` heads.
 tn_status* run(const Stream& stream, const Attention& a, const char* part, const char* kernel,
                int64_t n_heads, int64_t rows) {
   const Dims heads = heads_of(a);
-  const int64_t tiles = (rows + a.tile() - 1) / a.tile();
+  const int64_t tiles = count_tiles(a, rows);
   Parameters parameters;
   add_loop(parameters, heads);
   for (int k = 0; k < kOperands; ++k) parameters.add(stride_at(a.operands[k], 2));
@@ -222,6 +224,9 @@ std::string refusal(const tn_call* call) {
   if (mask && (call->args[4].as.i != 0 || !mask_fits(*mask, q, k.sizes[leading])))
     return "attn_mask does not fit";
   if (mask && (mask->flags & TN_TENSOR_REQUIRES_GRAD) != 0) return "has no gradient of attn_mask";
+  const Attention a(call->args);
+  if (count_heads(a) * std::max(count_tiles(a, a.n), count_tiles(a, a.m)) > kMostBlocks)
+    return "takes at most 2147483647 tiles of queries or keys in all heads";
   return "";
 }
 

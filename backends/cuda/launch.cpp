@@ -13,13 +13,13 @@ namespace {
 
 std::mutex mutex;  // over what is compiled and loaded
 
-constexpr int64_t kMaxBlocks = 4096;
+constexpr int64_t kLoopBlocks = 4096;
 
 }  // namespace
 
 Grid grid_for(int64_t n) {
   const auto threads = static_cast<int32_t>(std::min<int64_t>((n + 31) / 32 * 32, 256));
-  return {std::min((n + threads - 1) / threads, kMaxBlocks), 1, threads};
+  return {std::min((n + threads - 1) / threads, kLoopBlocks), 1, threads};
 }
 
 void Parameters::refuse_length() {
@@ -102,6 +102,11 @@ tn_status* launch(const Stream& stream, Text& text, const char* kernel, const Gr
 
 tn_status* launch(const Stream& stream, Text& text, const char* kernel, const Grid& grid,
                   const void* parameters) {
+  if (grid.blocks > kMostBlocks || grid.pieces > kMostPieces)
+    return error(host, TN_UNSUPPORTED,
+                 "%s: %ld by %ld blocks are wanted, and a launch has at most %ld by %ld (%s:%d)",
+                 kernel, grid.blocks, grid.pieces, kMostBlocks, kMostPieces, kDeviceName,
+                 stream.index);
   CUfunction function = nullptr;
   TN_CUDA_TRY(text.find(stream.index, kernel, &function));
   void* arguments[] = {const_cast<void*>(parameters)};

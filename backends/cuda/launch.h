@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -53,6 +54,7 @@ struct Grid {
   int64_t blocks = 1, pieces = 1;  // in x and y
   int32_t threads = 256;
 };
+inline constexpr int64_t kMostBlocks = std::numeric_limits<int32_t>::max(), kMostPieces = 65535;
 // For EACH over n: enough threads to fill a GPU, and no more than elements.
 Grid grid_for(int64_t n);
 

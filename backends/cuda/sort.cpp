@@ -11,6 +11,8 @@ namespace cuda {
 namespace {
 
 constexpr int64_t kTile = 1024;  // as in kernels/sort.cuh
+constexpr int64_t kBlocks =
+    65536;  // more than a GPU has at once; each sorts one tile after the other
 
 struct Sorting {
   const Stream& stream;
@@ -34,7 +36,7 @@ struct Sorting {
     for (const int64_t value : {rows.n, length, n_runs, descending}) parameters.add(value);
     Grid grid = grid_for(rows.dims.n * rows.n);
     if (!is_merge)
-      grid = {rows.dims.n * n_runs, 1,
+      grid = {std::min(rows.dims.n * n_runs, kBlocks), 1,
               static_cast<int32_t>(std::clamp<int64_t>(length / 2, 1, 256))};
     return launch(stream, text, kernel, grid, parameters);
   }

@@ -28,38 +28,42 @@ BLOCK_KERNEL(sort_tile, Sort, p) {
   const int tile = static_cast<int>(p.run), thread = static_cast<int>(threadIdx.x);
   const int threads = static_cast<int>(blockDim.x);
   const bool descending = p.descending != 0;
-  const auto o = offsets(p.rows, static_cast<L::I>(blockIdx.x / p.n_runs));
-  const long long first = static_cast<long long>(blockIdx.x % p.n_runs) * p.run;
-  for (int i = thread; i < tile; i += threads) {
-    const bool is_in = first + i < p.n;
-    places[i] = is_in ? i : kTile;
-    keys[i] = is_in ? at<Element>(p.rows.data[2], o.at[2] + (first + i) * p.strides[2]) : Element{};
-  }
-  meet();
-  for (int size = 2; size <= tile; size *= 2) {
-    for (int step = size / 2; step > 0; step /= 2) {
-      for (int i = thread; i < tile / 2; i += threads) {
-        const int low = i / step * step * 2 + i % step, high = low + step;
-        const bool ascends = (low & size) == 0;
-        bool swap;  // does the element at `high` come before the one at `low`?
-        if (places[low] == kTile || places[high] == kTile) {
-          swap = places[high] != kTile;
-        } else {
-          swap = precedes(keys[high], keys[low], descending) ||
-                 (!precedes(keys[low], keys[high], descending) && places[high] < places[low]);
-        }
-        if (swap != ascends) continue;
-        const Element key = keys[low];
-        const int place = places[low];
-        keys[low] = keys[high], places[low] = places[high];
-        keys[high] = key, places[high] = place;
-      }
-      meet();
+  const long long n = p.rows.n * p.n_runs;
+  ROLLED for (long long block = blockIdx.x; block < n; block += gridDim.x) {
+    const auto o = offsets(p.rows, static_cast<L::I>(block / p.n_runs));
+    const long long first = block % p.n_runs * p.run;
+    for (int i = thread; i < tile; i += threads) {
+      const bool is_in = first + i < p.n;
+      places[i] = is_in ? i : kTile;
+      keys[i] = is_in ? at<Element>(p.rows.data[2], o.at[2] + (first + i) * p.strides[2]) : Element{};
     }
-  }
-  for (int i = thread; i < tile && first + i < p.n; i += threads) {
-    at<Element>(p.rows.data[0], o.at[0] + (first + i) * p.strides[0]) = keys[i];
-    at<long long>(p.rows.data[1], o.at[1] + (first + i) * p.strides[1]) = first + places[i];
+    meet();
+    for (int size = 2; size <= tile; size *= 2) {
+      for (int step = size / 2; step > 0; step /= 2) {
+        for (int i = thread; i < tile / 2; i += threads) {
+          const int low = i / step * step * 2 + i % step, high = low + step;
+          const bool ascends = (low & size) == 0;
+          bool swap;  // does the element at `high` come before the one at `low`?
+          if (places[low] == kTile || places[high] == kTile) {
+            swap = places[high] != kTile;
+          } else {
+            swap = precedes(keys[high], keys[low], descending) ||
+                   (!precedes(keys[low], keys[high], descending) && places[high] < places[low]);
+          }
+          if (swap != ascends) continue;
+          const Element key = keys[low];
+          const int place = places[low];
+          keys[low] = keys[high], places[low] = places[high];
+          keys[high] = key, places[high] = place;
+        }
+        meet();
+      }
+    }
+    for (int i = thread; i < tile && first + i < p.n; i += threads) {
+      at<Element>(p.rows.data[0], o.at[0] + (first + i) * p.strides[0]) = keys[i];
+      at<long long>(p.rows.data[1], o.at[1] + (first + i) * p.strides[1]) = first + places[i];
+    }
+    meet();
   }
 }
 
