@@ -101,7 +101,7 @@ struct Problem {
     widen(key, gradients[1], a.key_gradient);
     widen(value, gradients[2], a.value_gradient);
   }
-  Plan* find(int32_t index, std::string* why) const {
+  std::shared_ptr<Plan> find(int32_t index, std::string* why) const {
     return find_plan(
         index, a.bytes(),
         [&](const Target& target, Search* search) { return plan_attention(a, target, search); },
@@ -112,13 +112,13 @@ struct Problem {
 tn_status* execute_plan(const tn_call* call, const Stream& stream, const Problem& problem,
                         GraphData& data) {
   std::string why;
-  Plan* plan = problem.find(stream.index, &why);
+  const std::shared_ptr<Plan> plan = problem.find(stream.index, &why);
   if (!plan)
     return error(host, TN_UNSUPPORTED, "%s: %s (%s:%d)", kName, why.c_str(), kDeviceName,
                  stream.index);
   data.add(Attention::kScale, &problem.scale);
   if (problem.a.is_causal) data.add(Attention::kNever, &problem.never);
-  return execute(call, stream, kName, *plan, data);
+  return execute(call, stream, kName, plan, data);
 }
 
 // query, key and value, which stay until the call is done.

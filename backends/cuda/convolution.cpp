@@ -114,7 +114,8 @@ struct Problem {
   }
 };
 
-Plan* find(int32_t index, Problem& problem, Part result, bool has_bias, std::string* why) {
+std::shared_ptr<Plan> find(int32_t index, Problem& problem, Part result, bool has_bias,
+                           std::string* why) {
   problem.c.result = result;
   problem.c.has_bias = has_bias;
   return find_plan(
@@ -127,11 +128,12 @@ Plan* find(int32_t index, Problem& problem, Part result, bool has_bias, std::str
 
 // The plan of the op's output. `adds`: it adds the bias, too; else add_bias does, but for halves,
 // which would be rounded twice.
-Plan* find_forward(int32_t index, Problem& problem, bool has_bias, bool* adds, std::string* why) {
+std::shared_ptr<Plan> find_forward(int32_t index, Problem& problem, bool has_bias, bool* adds,
+                                   std::string* why) {
   const int64_t dtype = problem.c.dtype;
   *adds = has_bias && !problem.op.is_transposed && dtype != TN_FLOAT64;
   if (*adds) {
-    if (Plan* plan = find(index, problem, problem.op.output(), true, why)) return plan;
+    if (auto plan = find(index, problem, problem.op.output(), true, why)) return plan;
     *adds = false;
   }
   if (has_bias && (dtype == TN_FLOAT16 || dtype == TN_BFLOAT16)) {
@@ -164,8 +166,9 @@ tn_status* no_plan(const Problem& problem, int32_t index, const std::string& why
                index);
 }
 
-tn_status* compute(const tn_call* call, const Stream& stream, const Problem& problem, Plan& plan,
-                   Tensors& tensors, const void* bias = nullptr) {
+tn_status* compute(const tn_call* call, const Stream& stream, const Problem& problem,
+                   const std::shared_ptr<Plan>& plan, Tensors& tensors,
+                   const void* bias = nullptr) {
   const void *x = tensors[Convolution::kX].data(), *y = tensors[Convolution::kY].data();
   const void* weight = tensors[Convolution::kWeight].data();
   GraphData data;
@@ -180,10 +183,10 @@ tn_status* compute(const tn_call* call, const Stream& stream, const Problem& pro
 tn_status* compute_gradient(const tn_call* call, const Stream& stream, Problem& problem,
                             Part result, Tensors& tensors, tn_tensor& wanted) {
   std::string why;
-  Plan* plan = find(stream.index, problem, result, false, &why);
+  const std::shared_ptr<Plan> plan = find(stream.index, problem, result, false, &why);
   if (!plan) return no_plan(problem, stream.index, why);
   TN_CUDA_TRY(tensors.find(call, problem, result, wanted));
-  TN_CUDA_TRY(compute(call, stream, problem, *plan, tensors));
+  TN_CUDA_TRY(compute(call, stream, problem, plan, tensors));
   return tensors[result].give_back(call, stream, wanted);
 }
 
@@ -258,7 +261,8 @@ tn_status* forward(const Op& op, const tn_call* call, const Stream& stream) {
   const tn_tensor* bias = tensor_of(call->args[2]);
   bool adds = false;
   std::string why;
-  Plan* plan = find_forward(stream.index, problem, bias != nullptr, &adds, &why);
+  const std::shared_ptr<Plan> plan =
+      find_forward(stream.index, problem, bias != nullptr, &adds, &why);
   if (!plan) return no_plan(problem, stream.index, why);
   Tensors tensors;
   TN_CUDA_TRY(tensors.read(call, stream, problem, op.input(), *call->args[0].as.tensor));
@@ -268,7 +272,7 @@ tn_status* forward(const Op& op, const tn_call* call, const Stream& stream) {
   if (bias) TN_CUDA_TRY(vector.read(call, stream, *bias, &one, kGraphAlignment));
   TN_CUDA_TRY(tensors.find(call, problem, op.output(), output));
   const Lent& result = tensors[op.output()];
-  TN_CUDA_TRY(compute(call, stream, problem, *plan, tensors, adds ? vector.data() : nullptr));
+  TN_CUDA_TRY(compute(call, stream, problem, plan, tensors, adds ? vector.data() : nullptr));
   if (bias && !adds) TN_CUDA_TRY(add_bias(stream, problem, result.data(), vector.data()));
   return result.give_back(call, stream, output);
 }

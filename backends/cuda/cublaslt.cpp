@@ -45,7 +45,7 @@ void log_failure(cublasStatus_t result, const char* entry) {
 tn_status* status_of(cublasStatus_t result, const char* entry, int32_t index) {
   if (result == CUBLAS_STATUS_SUCCESS) return nullptr;
   tn_code code = TN_INTERNAL;
-  if (result == CUBLAS_STATUS_ALLOC_FAILED) code = TN_OUT_OF_MEMORY;
+  if (lacks_memory(result)) code = TN_OUT_OF_MEMORY;
   if (result == CUBLAS_STATUS_NOT_SUPPORTED || result == CUBLAS_STATUS_ARCH_MISMATCH)
     code = TN_UNSUPPORTED;
   if (result == CUBLAS_STATUS_INVALID_VALUE) code = TN_INVALID_ARGUMENT;

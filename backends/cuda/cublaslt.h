@@ -33,8 +33,14 @@ tn_status* find_cublaslt(int32_t index, cublasLtHandle_t* handle);
 // Of what gives back, whose caller hears nothing.
 void log_failure(cublasStatus_t result, const char* entry);
 
+template <>
+inline bool lacks_memory(cublasStatus_t result) {
+  return result == CUBLAS_STATUS_ALLOC_FAILED;
+}
 tn_status* status_of(cublasStatus_t result, const char* entry, int32_t index);
-#define TN_CUBLASLT_CALL(index, entry, ...) \
-  TN_CUDA_TRY(::cuda::status_of(::cuda::cublaslt.entry(__VA_ARGS__), #entry, index))
+#define TN_CUBLASLT_CALL(index, entry, ...)                                                  \
+  TN_CUDA_TRY(::cuda::status_of(                                                             \
+      ::cuda::with_room(index, [&] { return ::cuda::cublaslt.entry(__VA_ARGS__); }), #entry, \
+      index))
 
 }  // namespace cuda

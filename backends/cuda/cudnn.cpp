@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <atomic>
 #include <mutex>
 
 namespace cuda {
@@ -9,6 +10,8 @@ namespace cuda {
 Cudnn cudnn = {};
 
 namespace {
+
+std::atomic<bool> is_open = false;
 
 // cuDNN 8 has another name, and is here or not.
 bool has_older() {
@@ -51,9 +54,12 @@ const std::string& why_no_cudnn() {
   std::call_once(once, [] {
     why = open_cudnn();
     if (!why.empty()) log_no_cudnn(why);
+    is_open = why.empty();
   });
   return why;
 }
+
+bool is_cudnn_open() { return is_open; }
 
 const std::string& why_no_recurrent() {
   if (!why_no_cudnn().empty()) return why_no_cudnn();

@@ -56,8 +56,17 @@ const std::string& why_no_cudnn();
 // Likewise for recurrent layers, which are in a library of their own.
 const std::string& why_no_recurrent();
 
+// Is cuDNN in use? Opens nothing.
+bool is_cudnn_open();
+
 // Tells the log, whose reader sees no slower convolution otherwise.
 void log_no_cudnn(const std::string& why);
+
+template <>
+inline bool lacks_memory(cudnnStatus_t result) {
+  return result == CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED ||
+         result == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED;
+}
 
 // What a failed call says: the entry, the status, and cuDNN's last words on this thread.
 std::string cudnn_words(const char* entry, cudnnStatus_t result);

@@ -2,10 +2,10 @@
 
 #include <atomic>
 #include <map>
-#include <unordered_map>
 #include <vector>
 
 #include "disk_cache.h"
+#include "recent.h"
 
 namespace cuda {
 namespace {
@@ -27,16 +27,15 @@ thread_local ThreadHandles thread_handles;
 
 constexpr int kMostSearches = 8;  // what has not passed by then is taken to stay
 struct Found {
-  std::unique_ptr<Plan> plan;
+  std::shared_ptr<Plan> plan;
   std::string why;
   int searches_left = kMostSearches;
 };
-// Found by what is no string yet, since most calls find their plan.
-struct Hash {
-  using is_transparent = void;
-  size_t operator()(std::string_view key) const { return std::hash<std::string_view>()(key); }
+// A program has some plans for each of its layers; what has ever new shapes would fill the memory.
+constexpr size_t kMostPlans = 1024;
+struct Plans : Recent<Found> {
+  Plans() : Recent(kMostPlans) {}
 };
-using Plans = std::unordered_map<std::string, Found, Hash, std::equal_to<>>;
 std::mutex plans_mutex;
 auto& plans = *new std::map<int32_t, Plans>;  // by device
 
@@ -51,12 +50,13 @@ tn_status* make_handle(int32_t index, cudnnHandle_t* handle) {
       return nullptr;
     }
   }
-  const cudnnStatus_t result = cudnn.cudnnCreate(handle);
+  const cudnnStatus_t result = with_room(index, [&] { return cudnn.cudnnCreate(handle); });
   if (result == CUDNN_STATUS_SUCCESS) return nullptr;
   const std::string why = "cuDNN failed: " + cudnn_words("cudnnCreate", result);
   static std::atomic<bool> is_said = false;
   if (!is_said.exchange(true)) log_no_cudnn(why);
-  return error(host, TN_UNSUPPORTED, "%s (%s:%d)", why.c_str(), kDeviceName, index);
+  return error(host, lacks_memory(result) ? TN_OUT_OF_MEMORY : TN_UNSUPPORTED, "%s (%s:%d)",
+               why.c_str(), kDeviceName, index);
 }
 
 // What a plan on the disk depends on beside its problem: heuristics know the GPU by its name, and parts
@@ -106,39 +106,54 @@ tn_status* find_cudnn(int32_t index, cudnnHandle_t* handle) {
   return nullptr;
 }
 
-Plan* find_plan(int32_t index, std::string_view key, const MakePlan& make, std::string* why) {
+void prepare_cudnn(int32_t index) {
+  cudnnHandle_t handle = nullptr;
+  if (!is_cudnn_open()) return;
+  if (tn_status* failure = find_cudnn(index, &handle)) host->status_free(failure);
+}
+
+std::shared_ptr<Plan> find_plan(int32_t index, std::string_view key, const MakePlan& make,
+                                std::string* why) {
   Target target;
   if (tn_status* status = find_cudnn(index, &target.handle)) {
-    *why = text_of(status);
+    *why = take_text(status);
     return nullptr;
   }
   const std::lock_guard lock(plans_mutex);
   Plans& of_device = plans[index];
-  auto place = of_device.find(key);
-  if (place == of_device.end()) place = of_device.emplace(key, Found{}).first;
-  Found& found = place->second;
+  Found* const kept = of_device.find(key);
+  Found& found = kept ? *kept : *of_device.add(std::string(key), {});
   if (!found.plan && found.searches_left > 0) {
     Search search;
     found.plan = find_or_make(index, target, std::string(key), make, &search);
+    if (search.lacks_memory && empty_cache(index)) {
+      search = {};
+      found.plan = find_or_make(index, target, std::string(key), make, &search);
+    }
     found.why = search.why;
     found.searches_left = search.may_pass ? found.searches_left - 1 : 0;
   }
   if (!found.plan) *why = found.why;
-  return found.plan.get();
+  return found.plan;
 }
 
-tn_status* execute(const tn_call* call, const Stream& stream, const char* op, Plan& plan,
-                   const GraphData& data) {
+tn_status* execute(const tn_call* call, const Stream& stream, const char* op,
+                   const std::shared_ptr<Plan>& plan, const GraphData& data) {
   cudnnHandle_t handle = nullptr;
   TN_CUDA_TRY(find_cudnn(stream.index, &handle));
   void* workspace = nullptr;
-  if (plan.workspace > 0)
-    TN_CUDA_TRY(host->workspace(call, static_cast<uint64_t>(plan.workspace), &workspace));
+  if (plan->workspace > 0)
+    TN_CUDA_TRY(host->workspace(call, static_cast<uint64_t>(plan->workspace), &workspace));
   const cudnnStatus_t bound = cudnn.cudnnSetStream(handle, stream.handle);
-  const std::string failure = bound == CUDNN_STATUS_SUCCESS ? plan.execute(handle, data, workspace)
-                                                            : cudnn_words("cudnnSetStream", bound);
-  if (failure.empty()) return nullptr;
-  return error(host, TN_INTERNAL, "%s: %s (%s:%d)", op, failure.c_str(), kDeviceName, stream.index);
+  bool is_exhausted = lacks_memory(bound);
+  std::string failure = bound == CUDNN_STATUS_SUCCESS
+                            ? plan->execute(handle, data, workspace, &is_exhausted)
+                            : cudnn_words("cudnnSetStream", bound);
+  if (is_exhausted && bound == CUDNN_STATUS_SUCCESS && empty_cache(stream.index))
+    failure = plan->execute(handle, data, workspace, &is_exhausted);
+  if (failure.empty()) return hold(call->stream, plan), nullptr;
+  return error(host, is_exhausted ? TN_OUT_OF_MEMORY : TN_INTERNAL, "%s: %s (%s:%d)", op,
+               failure.c_str(), kDeviceName, stream.index);
 }
 
 }  // namespace cuda

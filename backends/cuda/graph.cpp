@@ -7,6 +7,10 @@
 
 #include <algorithm>
 
+#ifdef TENON_CUDA_CUDNN
+#include "cudnn_plans.h"
+#endif
+
 namespace cuda {
 namespace {
 
@@ -15,6 +19,9 @@ Stream& stream_of(tn_stream* stream) { return *static_cast<Stream*>(stream->hand
 tn_status* begin(Stream& stream) {
   auto graph = std::make_unique<Graph>(Graph{stream.index, nullptr, nullptr});
   TN_CUDA_TRY(make_place(stream.index, stream.handle, &graph->place));
+#ifdef TENON_CUDA_CUDNN
+  prepare_cudnn(stream.index);
+#endif
   TN_CUDA_CALL(stream.index, cuStreamBeginCapture, stream.handle, CU_STREAM_CAPTURE_MODE_RELAXED);
   stream.recording = std::move(graph);
   stream.place = stream.recording->place.get();

@@ -125,6 +125,7 @@ bool Descriptors::check(const char* entry, cudnnStatus_t result) {
 }
 
 void Descriptors::note(cudnnStatus_t result) {
+  lacks_memory_ = lacks_memory_ || lacks_memory(result);
   const auto category = CUDNN_STATUS_CATEGORY(static_cast<int>(result));
   may_pass_ = may_pass_ || !(result == CUDNN_STATUS_SUCCESS || category == CUDNN_STATUS_BAD_PARAM ||
                              category == CUDNN_STATUS_NOT_SUPPORTED);
@@ -197,7 +198,7 @@ bool Plan::finish(std::initializer_list<Attribute> attributes, const Target& tar
 std::unique_ptr<Plan> Plan::choose(std::unique_ptr<Descriptors> parts,
                                    cudnnBackendDescriptor_t graph, const Target& target, bool exact,
                                    int64_t most_workspace, Search* search) {
-  *search = {parts->why(), parts->may_pass()};
+  *search = parts->search();
   if (!graph) return nullptr;
   auto plan = std::make_unique<Plan>();
   plan->parts_ = std::move(parts);
@@ -213,7 +214,7 @@ std::unique_ptr<Plan> Plan::choose(std::unique_ptr<Descriptors> parts,
                                        CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &config}},
                                      target) &&
                         plan->workspace <= most_workspace;
-      search->may_pass = plan->parts_->may_pass();
+      *search = plan->parts_->search();
       if (!fits) {
         plan->parts_->forgive();
         continue;
@@ -226,7 +227,7 @@ std::unique_ptr<Plan> Plan::choose(std::unique_ptr<Descriptors> parts,
     }
     for (const cudnnBackendDescriptor_t other : configs) plan->parts_->destroy(other);
     plan->parts_->forgive();
-    search->may_pass = plan->parts_->may_pass();
+    *search = plan->parts_->search();
   }
   search->why = proposed == 0
                     ? "cuDNN has no engine for it"
@@ -242,7 +243,7 @@ std::unique_ptr<Plan> Plan::read(const std::string& json, const Target& target, 
                      static_cast<int64_t>(json.size()), json.data()}},
                    target))
     return plan;
-  *search = {plan->parts_->why(), plan->parts_->may_pass()};
+  *search = plan->parts_->search();
   return nullptr;
 }
 
@@ -256,7 +257,8 @@ std::string Plan::json() const {
   return text;
 }
 
-std::string Plan::execute(cudnnHandle_t handle, const GraphData& data, void* workspace_data) {
+std::string Plan::execute(cudnnHandle_t handle, const GraphData& data, void* workspace_data,
+                          bool* lacks_memory) {
   const std::lock_guard lock(mutex);
   Descriptors own;
   const cudnnBackendDescriptor_t pack =
@@ -264,8 +266,10 @@ std::string Plan::execute(cudnnHandle_t handle, const GraphData& data, void* wor
                {{CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, data.n, data.ids},
                 {CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, data.n, data.data},
                 {CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &workspace_data}});
+  *lacks_memory = own.search().lacks_memory;
   if (!pack) return own.why();
   const cudnnStatus_t result = cudnn.cudnnBackendExecute(handle, descriptor_, pack);
+  *lacks_memory = cuda::lacks_memory(result);
   return result == CUDNN_STATUS_SUCCESS ? "" : cudnn_words("cudnnBackendExecute", result);
 }
 

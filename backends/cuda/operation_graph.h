@@ -31,9 +31,10 @@ struct Attribute {
 // How the search for a plan went.
 struct Search {
   std::string why;  // there is none
-  bool may_pass =
-      false;  // something failed for want of memory or within cuDNN, and not because it is
-              // not supported: another search may end otherwise, also where this one has a plan
+  // Something failed for want of memory or within cuDNN, and not because it is not supported: another
+  // search may end otherwise, also where this one has a plan.
+  bool may_pass = false;
+  bool lacks_memory = false;  // it was for want of memory
 };
 
 // Descriptors that live together. The first failure is kept, and what follows it does nothing.
@@ -53,8 +54,8 @@ class Descriptors {
   bool is_whole() const { return why_.empty(); }
   const std::string& why() const { return why_; }
   void forgive() { why_.clear(); }
-  // Has a call failed so that it may work another time? This stays.
-  bool may_pass() const { return may_pass_; }
+  // What calls that failed until now mean for a search.
+  Search search() const { return {why_, may_pass_, lacks_memory_}; }
   void note(cudnnStatus_t result);
 
  private:
@@ -62,7 +63,7 @@ class Descriptors {
 
   std::vector<cudnnBackendDescriptor_t> made_;
   std::string why_;
-  bool may_pass_ = false;
+  bool may_pass_ = false, lacks_memory_ = false;
 };
 
 // A tensor of a graph: sizes and strides in elements.
@@ -114,8 +115,10 @@ class Plan {
   // As cuDNN writes it; empty where it cannot.
   std::string json() const;
 
-  // Puts it on the stream of the handle. Empty: done; else what failed.
-  std::string execute(cudnnHandle_t handle, const GraphData& data, void* workspace_data);
+  // Puts it on the stream of the handle. Empty: done; else what failed, and whether it was for want of
+  // memory.
+  std::string execute(cudnnHandle_t handle, const GraphData& data, void* workspace_data,
+                      bool* lacks_memory);
 
  private:
   bool finish(std::initializer_list<Attribute> attributes, const Target& target);

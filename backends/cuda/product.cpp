@@ -135,9 +135,12 @@ tn_status* choose(int32_t index, const Product& p, size_t workspace, Plan* plan)
   // The best first; one of them may turn out not to fit.
   cublasLtMatmulHeuristicResult_t results[8] = {};
   int found = 0;
-  const cublasStatus_t asked = cublaslt.cublasLtMatmulAlgoGetHeuristic(
-      plan->handle, plan->descriptors.product.get(), layouts[0].get(), layouts[1].get(),
-      layouts[2].get(), layouts[2].get(), made, int{std::size(results)}, results, &found);
+  const auto ask = [&] {
+    return cublaslt.cublasLtMatmulAlgoGetHeuristic(
+        plan->handle, plan->descriptors.product.get(), layouts[0].get(), layouts[1].get(),
+        layouts[2].get(), layouts[2].get(), made, int{std::size(results)}, results, &found);
+  };
+  const cublasStatus_t asked = with_room(index, ask);
   // Some combinations that it cannot do are invalid values to it.
   if (asked == CUBLAS_STATUS_NOT_SUPPORTED || asked == CUBLAS_STATUS_INVALID_VALUE) return nullptr;
   TN_CUDA_TRY(status_of(asked, "cublasLtMatmulAlgoGetHeuristic", index));

@@ -90,8 +90,9 @@ struct Layer {
   }
 };
 
-tn_status* failed(const Op& op, int32_t index, const std::string& why) {
-  return error(host, TN_INTERNAL, "%s: %s (%s:%d)", op.name, why.c_str(), kDeviceName, index);
+tn_status* failed(const Op& op, int32_t index, const Checks& checks) {
+  return error(host, checks.lacks_memory() ? TN_OUT_OF_MEMORY : TN_INTERNAL, "%s: %s (%s:%d)",
+               op.name, checks.why().c_str(), kDeviceName, index);
 }
 
 tn_status* borrow(const tn_call* call, uint64_t bytes, void** memory) {
@@ -166,14 +167,12 @@ struct Work {
   Work(const tn_call* c, const Stream& s, const Layer& l) : call(c), stream(s), layer(l) {}
 
   tn_status* checked() const {
-    return checks.is_whole() ? nullptr : failed(layer.op, stream.index, checks.why());
+    return checks.is_whole() ? nullptr : failed(layer.op, stream.index, checks);
   }
   // Finds the handle and the plan, and copies the weights to where cuDNN wants them.
   tn_status* begin(bool is_training) {
     TN_CUDA_TRY(find_cudnn(stream.index, &handle));
-    std::string why;
-    if (!(plan = find_recurrent(stream.index, handle, layer.r, &why)))
-      return failed(layer.op, stream.index, why);
+    if (!(plan = find_recurrent(stream.index, handle, layer.r, &checks))) return checked();
     sizes = is_training ? plan->training : plan->inference;
     TN_CUDNN_CHECK(checks, cudnnSetStream, handle, stream.handle);
     TN_CUDA_TRY(checked());
@@ -221,11 +220,24 @@ struct Work {
   }
 };
 
-tn_status* forward(const Op& op, const tn_call* call, const Stream& stream) {
-  Layer layer(op, call->args);
+// Where cuDNN lacked memory, which the host's cache may hold, the part of the layer is computed once more,
+// and from its beginning: cuDNN changes what it works on.
+using Part = tn_status*(const tn_call* call, const Stream& stream, const Layer& layer, Work& work);
+tn_status* compute(Part* part, const Op& op, const tn_value* args, const tn_call* call,
+                   const Stream& stream) {
+  Layer layer(op, args);
   layer.describe();  // `supports` did
+  Work first(call, stream, layer);
+  tn_status* failure = part(call, stream, layer, first);
+  if (!first.checks.lacks_memory() || !empty_cache(stream.index)) return failure;
+  host->status_free(failure);
+  Work again(call, stream, layer);
+  return part(call, stream, layer, again);
+}
+
+tn_status* forward(const tn_call* call, const Stream& stream, const Layer& layer, Work& work) {
+  const Op& op = layer.op;
   const tn_tensor* kept = call->n_outputs > op.n_outputs ? call->outputs[op.n_outputs] : nullptr;
-  Work work(call, stream, layer);
   TN_CUDA_TRY(work.begin(kept != nullptr));
   Buffer x, y, h, c, last_h, last_c;
   TN_CUDA_TRY(x.read_rows(call, stream, layer, layer.x));
@@ -287,10 +299,8 @@ struct Given {
 };
 
 // args: the gradients of the outputs, the forward's, the outputs, of which y is there, and the reserve.
-tn_status* backward(const Op& op, const tn_call* call, const Stream& stream) {
-  Layer layer(op, call->args + op.n_outputs);
-  layer.describe();
-  Work work(call, stream, layer);
+tn_status* backward(const tn_call* call, const Stream& stream, const Layer& layer, Work& work) {
+  const Op& op = layer.op;
   TN_CUDA_TRY(work.begin(/*is_training=*/true));
   const RecurrentDescriptors::Sizes& sizes = work.sizes;
   Given in;
@@ -346,10 +356,10 @@ std::string refusal(const Op& op, const tn_call* call) {
     if (layer.r.type == CUDNN_DATA_BFLOAT16 && cudnn.cudnnGetVersion() < kFirstOfBfloat16)
       return "cuDNN 9.13 is needed for recurrent layers of bfloat16";
     cudnnHandle_t handle = nullptr;
-    if (tn_status* status = find_cudnn(call->device.index, &handle)) return text_of(status);
-    std::string refused;
-    find_recurrent(call->device.index, handle, layer.r, &refused);
-    return refused;
+    if (tn_status* status = find_cudnn(call->device.index, &handle)) return take_text(status);
+    Checks checks;
+    find_recurrent(call->device.index, handle, layer.r, &checks);
+    return checks.why();
   });
 }
 
@@ -360,9 +370,9 @@ tn_status* ask_private(const Op& op, const tn_call* call, tn_meta* reserve) {
     layer.describe();
     cudnnHandle_t handle = nullptr;
     TN_CUDA_TRY(find_cudnn(call->device.index, &handle));
-    std::string refused;
-    const auto plan = find_recurrent(call->device.index, handle, layer.r, &refused);
-    if (!plan) return failed(op, call->device.index, refused);
+    Checks checks;
+    const auto plan = find_recurrent(call->device.index, handle, layer.r, &checks);
+    if (!plan) return failed(op, call->device.index, checks);
     reserve->ndim = 1;
     reserve->dtype = TN_UINT8;
     reserve->device = call->device;
@@ -375,12 +385,16 @@ tn_status* ask_private(const Op& op, const tn_call* call, tn_meta* reserve) {
 template <size_t k>
 OpKernel row() {
   return {.op = kOps[k].name,
-          .forward = [](const tn_call* call,
-                        const Stream& stream) { return forward(kOps[k], call, stream); },
+          .forward =
+              [](const tn_call* call, const Stream& stream) {
+                return compute(forward, kOps[k], call->args, call, stream);
+              },
           .refusal = [](const tn_call* call) { return refusal(kOps[k], call); },
           .layout = TN_LAYOUT_CONTIGUOUS,
-          .backward = [](const tn_call* call,
-                         const Stream& stream) { return backward(kOps[k], call, stream); },
+          .backward =
+              [](const tn_call* call, const Stream& stream) {
+                return compute(backward, kOps[k], call->args + kOps[k].n_outputs, call, stream);
+              },
           .saves_args = (uint64_t{1} << kOps[k].n_tensors()) - 1,
           .saves_outputs = 1,
           .n_private = 1,

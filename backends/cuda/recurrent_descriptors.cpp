@@ -51,7 +51,10 @@ RecurrentDescriptors::~RecurrentDescriptors() {
 }
 
 bool Checks::check(const char* entry, cudnnStatus_t result) {
-  if (result != CUDNN_STATUS_SUCCESS && why_.empty()) why_ = cudnn_words(entry, result);
+  if (result != CUDNN_STATUS_SUCCESS && why_.empty()) {
+    why_ = cudnn_words(entry, result);
+    lacks_memory_ = cuda::lacks_memory(result);
+  }
   return result == CUDNN_STATUS_SUCCESS;
 }
 

@@ -40,9 +40,12 @@ class Checks {
   const std::string& why() const { return why_; }
   bool check(const char* entry, cudnnStatus_t result);
   void refuse(const char* why) { why_ = why; }
+  // Was the failure one for want of memory?
+  bool lacks_memory() const { return lacks_memory_; }
 
  private:
   std::string why_;
+  bool lacks_memory_ = false;
 };
 
 // Descriptors that live together, and what cuDNN says of them. Of those that are whole, the functions that

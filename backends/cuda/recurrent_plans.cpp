@@ -1,8 +1,6 @@
 #include "recurrent_plans.h"
 
-#include <list>
-#include <string_view>
-#include <unordered_map>
+#include "recent.h"
 
 namespace cuda {
 namespace {
@@ -11,14 +9,8 @@ namespace {
 // lengths in each batch, so not all can stay.
 constexpr size_t kMostPlans = 256;
 
-struct Kept {
-  using Plans = std::list<std::pair<const std::string, std::shared_ptr<RecurrentPlan>>>;
-
-  std::mutex mutex;
-  Plans plans;                                                   // what was used last is in front
-  std::unordered_map<std::string_view, Plans::iterator> places;  // by the keys of the list
-};
-auto& kept = *new Kept;
+std::mutex plans_mutex;
+auto& plans = *new Recent<std::shared_ptr<RecurrentPlan>>(kMostPlans);
 
 // The bytes of all that decides a plan.
 std::string key_of(int32_t index, const Recurrent& of) {
@@ -29,37 +21,23 @@ std::string key_of(int32_t index, const Recurrent& of) {
   return key;
 }
 
-std::shared_ptr<RecurrentPlan> make(cudnnHandle_t handle, const Recurrent& of, std::string* why) {
+std::shared_ptr<RecurrentPlan> make(cudnnHandle_t handle, const Recurrent& of, Checks* checks) {
   auto plan = std::make_shared<RecurrentPlan>(of);
-  Checks checks = plan->d.checks();
-  plan->inference = plan->d.find_sizes(handle, /*is_training=*/false, &checks);
-  plan->training = plan->d.find_sizes(handle, /*is_training=*/true, &checks);
-  if (checks.is_whole()) return plan;
-  *why = checks.why();
-  return nullptr;
+  *checks = plan->d.checks();
+  plan->inference = plan->d.find_sizes(handle, /*is_training=*/false, checks);
+  plan->training = plan->d.find_sizes(handle, /*is_training=*/true, checks);
+  return checks->is_whole() ? plan : nullptr;
 }
 
 }  // namespace
 
 std::shared_ptr<RecurrentPlan> find_recurrent(int32_t index, cudnnHandle_t handle,
-                                              const Recurrent& of, std::string* why) {
+                                              const Recurrent& of, Checks* checks) {
   std::string key = key_of(index, of);
-  const std::lock_guard lock(kept.mutex);
-  if (const auto found = kept.places.find(key); found != kept.places.end()) {
-    kept.plans.splice(kept.plans.begin(), kept.plans, found->second);
-    return found->second->second;
-  }
-  std::shared_ptr<RecurrentPlan> plan = make(handle, of, why);
-  if (!plan) return nullptr;
-  if (kept.plans.size() == kMostPlans) {
-    kept.places.erase(kept.plans.back().first);
-    kept.plans.pop_back();
-  }
-  Kept::Plans made;
-  made.emplace_front(std::move(key), plan);
-  kept.places.emplace(made.front().first, made.begin());
-  kept.plans.splice(kept.plans.begin(), made);
-  return plan;
+  const std::lock_guard lock(plans_mutex);
+  if (const std::shared_ptr<RecurrentPlan>* found = plans.find(key)) return *found;
+  std::shared_ptr<RecurrentPlan> plan = make(handle, of, checks);
+  return plan ? *plans.add(std::move(key), std::move(plan)) : nullptr;
 }
 
 }  // namespace cuda

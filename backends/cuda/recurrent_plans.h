@@ -26,9 +26,9 @@ struct RecurrentPlan {
 };
 
 // The plan of a layer on a device, of which `handle` is; made when it is first asked for. Those that were
-// used last are kept, and one that is not any more lives as long as its holders. NULL with `why`: cuDNN
-// does not take the layer, which is asked again the next time. From any thread.
+// used last are kept, and one that is not any more lives as long as its holders. NULL: cuDNN does not take
+// the layer, as `checks` say, and is asked again the next time. From any thread.
 std::shared_ptr<RecurrentPlan> find_recurrent(int32_t index, cudnnHandle_t handle,
-                                              const Recurrent& of, std::string* why);
+                                              const Recurrent& of, Checks* checks);
 
 }  // namespace cuda

@@ -66,14 +66,23 @@ tn_status* make_place(int32_t index, CUstream stream, PlacePtr* place) {
   return nullptr;
 }
 
+void hold(tn_stream* stream, std::shared_ptr<void> what) {
+  Stream& own = *static_cast<Stream*>(stream->handle);
+  const std::lock_guard lock(own.mutex);
+  own.place->held.insert(std::move(what));
+}
+
 tn_status* synchronize(Stream& stream) {
   std::vector<PlacePtr> places;
+  std::unordered_set<std::shared_ptr<void>> held;  // let go behind the wait
   {
     const std::lock_guard lock(stream.mutex);
     places.swap(stream.launched);
+    held.swap(stream.own->held);
   }
   if (const CUresult result = driver.cuStreamSynchronize(stream.handle); result != CUDA_SUCCESS) {
     const std::lock_guard lock(stream.mutex);  // the graphs may still run
+    stream.own->held.merge(held);
     if (stream.launched.empty()) {
       stream.launched.swap(places);
     } else {

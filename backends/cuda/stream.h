@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <mutex>
+#include <unordered_set>
 #include <vector>
 
 #include "arrivals.h"
@@ -22,6 +23,9 @@ struct Place {
   int32_t index;
   Fault* fault = nullptr;
   Arrivals arrivals;
+  // Of a stream what its work since it was waited for runs by, and of a graph what its own does: plans of
+  // cuDNN, with which their kernels go. Needs the mutex of the stream, or of the one that records.
+  std::unordered_set<std::shared_ptr<void>> held;
 
   explicit Place(int32_t of) : index(of) {}
   Place(const Place&) = delete;
@@ -47,6 +51,9 @@ struct Stream {
 inline const Stream& stream_of(const tn_call* call) {
   return *static_cast<const Stream*>(call->stream->handle);
 }
+
+// What was put on the stream runs by this, which is to live until that is done.
+void hold(tn_stream* stream, std::shared_ptr<void> what);
 
 // Waits for all work so far, and gives a fault that was reported, once.
 tn_status* synchronize(Stream& stream);

@@ -34,6 +34,8 @@ struct Made : Descriptor {
   // Of a plan: what it executes.
   Child graph;
   std::atomic<bool> is_running = false;
+  std::shared_ptr<const int> code =
+      std::make_shared<const int>(0);  // the kernels, which go with it
 };
 
 std::mutex mutex;
@@ -145,6 +147,7 @@ struct Work {
   std::map<int64_t, const void*> data;
   void* workspace;
   std::map<int64_t, double> numbers;  // of the host, read when the plan is executed
+  std::weak_ptr<const int> code;
 };
 
 void collect_tensors(const Descriptor& of, std::vector<const Descriptor*>* tensors) {
@@ -188,6 +191,7 @@ cudnnStatus_t read_numbers(Work* work) {
 
 void run(const Work& work) {
   fake::Memory memory;
+  if (work.code.expired()) die("a plan that went before its work");
   if (find_memory(work, &memory) != CUDNN_STATUS_SUCCESS) die("memory that went before its work");
   if (const int64_t bytes = workspace_of(work.engine); bytes > 0) {
     char* workspace = tenon_fake_view(work.workspace, static_cast<size_t>(bytes));
@@ -386,7 +390,8 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t
     return refuse(CUDNN_STATUS_BAD_PARAM, "the handle's context is not current");
   if (executed.engine == kAnyOrder) die("an engine that is not deterministic is executed");
   if (executed.is_running.exchange(true)) die("two threads execute one plan");
-  auto work = std::make_unique<Work>(Work{executed.graph, executed.engine, {}, nullptr, {}});
+  auto work =
+      std::make_unique<Work>(Work{executed.graph, executed.engine, {}, nullptr, {}, executed.code});
   const auto ids = of_call.list(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS);
   const auto pointers = of_call.list(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS);
   for (size_t k = 0; k < ids.size(); ++k)
