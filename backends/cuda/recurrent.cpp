@@ -229,10 +229,13 @@ tn_status* compute(Part* part, const Op& op, const tn_value* args, const tn_call
   layer.describe();  // `supports` did
   Work first(call, stream, layer);
   tn_status* failure = part(call, stream, layer, first);
+  if (!failure) hold(call->stream, first.plan);
   if (!first.checks.lacks_memory() || !empty_cache(stream.index)) return failure;
   host->status_free(failure);
   Work again(call, stream, layer);
-  return part(call, stream, layer, again);
+  failure = part(call, stream, layer, again);
+  if (!failure) hold(call->stream, again.plan);
+  return failure;
 }
 
 tn_status* forward(const tn_call* call, const Stream& stream, const Layer& layer, Work& work) {
