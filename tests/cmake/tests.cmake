@@ -92,6 +92,8 @@ set(tenon_cpu_baseline SUFFIX baseline LABELS variant ENVIRONMENT TENON_CPU_ISA=
 set(tenon_cpu_avx2 SUFFIX avx2 LABELS variant ENVIRONMENT TENON_CPU_ISA=avx2 TENON_CPU_DNNL=0)
 # On processors that have more, which test their own by default.
 set(tenon_cpu_avx512 SUFFIX avx512 LABELS variant ENVIRONMENT TENON_CPU_ISA=avx512 TENON_CPU_DNNL=0)
+# On processors that have it and by default do without.
+set(tenon_cpu_avx512_bf16 SUFFIX avx512_bf16 LABELS variant ENVIRONMENT TENON_CPU_ISA=avx512_bf16 TENON_CPU_DNNL=0)
 function(tenon_repeat_tests)
   cmake_parse_arguments(TEST "" "SUFFIX" "LABELS;ENVIRONMENT;ARGUMENTS" ${ARGN})
   foreach(name IN LISTS TEST_UNPARSED_ARGUMENTS)
