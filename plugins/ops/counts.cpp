@@ -212,6 +212,7 @@ Tensor is_in(const Tensor& given, const Tensor& among, bool invert) {
 
 void bins() {
   op("bincount(Tensor x, Tensor? weights=None, int minlength=0) -> Tensor")
+      .method()
       .doc(
           "How often each of 0, 1, .. is in x [n], or the sums of its weights [n]: as many as the "
           "largest element needs, and minlength at least. Waits for the device.")
@@ -219,6 +220,7 @@ void bins() {
       .no_gradient()
       .meaning(bincount_of);
   op("histc(Tensor x, int bins=100, float min=0, float max=0) -> Tensor")
+      .method()
       .doc(
           "How many elements of x lie in each of bins of one width from min to max, in x's dtype; "
           "where those are equal, from the least to the greatest element, for which the call waits "
@@ -261,6 +263,7 @@ void bins() {
 
 void runs() {
   op("unique(Tensor x, int? dim=None) -> (Tensor values, Tensor inverse, Tensor counts)")
+      .method()
       .doc(
           "Each value of x once, in ascending order; for each element of x the place of its value "
           "there; and how often each is in x. With dim of the parts of x along it. Each NaN counts "
@@ -271,6 +274,7 @@ void runs() {
       .meaning([](Tensor x, optional<int64_t> dim) { return distinct("unique", x, dim, true); });
   op("unique_consecutive(Tensor x, int? dim=None) -> "
      "(Tensor values, Tensor inverse, Tensor counts)")
+      .method()
       .doc(
           "unique(x, dim), where only neighbours count as equal and none is moved. Waits for the "
           "device.")

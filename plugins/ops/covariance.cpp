@@ -72,6 +72,7 @@ Tensor correlation(const Tensor& x) {
 
 void covariances() {
   op("cov(Tensor x, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> Tensor")
+      .method()
       .doc(
           "The covariances [n, n] of the rows of x [n, observations], or [] of a single row or of "
           "x "

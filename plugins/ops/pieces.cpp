@@ -90,6 +90,7 @@ void pieces_of_tensors() {
       .doc("A view of x at each index along dim, which goes.")
       .meaning(unbound);
   op("tensor_split(Tensor(a) x, int sections, int dim=0) -> Tensor(a)[]")
+      .method()
       .doc(
           "So many views side by side along dim; the first are one longer where the size is not "
           "divisible.")
@@ -102,16 +103,19 @@ void pieces_of_tensors() {
         return parts_at("tensor_split_at", x, indices, dim);
       });
   op("hsplit(Tensor(a) x, int sections) -> Tensor(a)[]")
+      .method()
       .doc("So many equal views along dimension 1, or 0 where there is no other.")
       .meaning([](Tensor x, int64_t sections) {
         return side_sections({"hsplit", 1}, x, sections);
       });
   op("vsplit(Tensor(a) x, int sections) -> Tensor(a)[]")
+      .method()
       .doc("So many equal views along dimension 0 of x, which has at least 2.")
       .meaning([](Tensor x, int64_t sections) {
         return side_sections({"vsplit", 2}, x, sections);
       });
   op("dsplit(Tensor(a) x, int sections) -> Tensor(a)[]")
+      .method()
       .doc("So many equal views along dimension 2 of x, which has at least 3.")
       .meaning([](Tensor x, int64_t sections) {
         return side_sections({"dsplit", 3}, x, sections);
@@ -280,6 +284,7 @@ void sets_and_turns() {
       .keeps_halves()
       .meaning(combined);
   op("rot90(Tensor x, int k=1, int[] dims=[0, 1]) -> Tensor")
+      .method()
       .doc("A copy of x, turned k times by 90 degrees from the first of dims to the second.")
       .keeps_halves()
       .meaning(turned);

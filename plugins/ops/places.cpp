@@ -125,6 +125,7 @@ Tensor scattered_by(const char* op, const Tensor& x, const Tensor& mask, const T
 
 void at_indices() {
   op("take_along_dim(Tensor x, Tensor indices, int? dim=None) -> Tensor")
+      .method()
       .doc(
           "gather of x and indices, broadcast to each other except along dim; without dim of both "
           "as one dimension.")
@@ -140,6 +141,7 @@ void at_indices() {
                              index.sizes());
       });
   op("put(Tensor x, Tensor index, Tensor source, bool accumulate=False) -> Tensor")
+      .method()
       .doc(
           "A copy of x, in which source is written, or added (accumulate), at index, which counts "
           "as if x had one dimension.")
@@ -148,6 +150,7 @@ void at_indices() {
         return put_at("put", x, index, source, accumulate);
       });
   op("put_(Tensor(a!) x, Tensor index, Tensor source, bool accumulate=False) -> Tensor(a!)")
+      .method()
       .doc("put(x, index, source, accumulate), written to x.")
       .keeps_halves()
       .meaning([](Tensor x, Tensor index, Tensor source, bool accumulate) {
@@ -157,6 +160,7 @@ void at_indices() {
 
 void along_dimensions() {
   op("index_copy(Tensor x, int dim, Tensor index, Tensor source) -> Tensor")
+      .method()
       .doc(
           "A copy of x in which the parts of source along dim are written at index [n]; source has "
           "the sizes of x, and n along dim.")
@@ -165,12 +169,14 @@ void along_dimensions() {
         return copied_to("index_copy", x, dim, index, source);
       });
   op("index_copy_(Tensor(a!) x, int dim, Tensor index, Tensor source) -> Tensor(a!)")
+      .method()
       .doc("index_copy(x, dim, index, source), written to x.")
       .keeps_halves()
       .meaning([](Tensor x, int64_t dim, Tensor index, Tensor source) {
         return x.copy_(copied_to("index_copy_", x, dim, index, source));
       });
   op("index_fill(Tensor x, int dim, Tensor index, Tensor value) -> Tensor")
+      .method()
       .doc(
           "A copy of x with value, a number or a tensor without dimensions, at index [n] along "
           "dim.")
@@ -180,6 +186,7 @@ void along_dimensions() {
         return filled_at("index_fill", x, dim, index, value);
       });
   op("index_fill_(Tensor(a!) x, int dim, Tensor index, Tensor value) -> Tensor(a!)")
+      .method()
       .doc("index_fill(x, dim, index, value), written to x.")
       .numbers()
       .keeps_halves()
@@ -188,6 +195,7 @@ void along_dimensions() {
         return x.tensor().copy_(y);
       });
   op("masked_scatter(Tensor x, Tensor mask, Tensor source) -> Tensor")
+      .method()
       .doc(
           "A copy of x with the elements of source, in order, where mask (bool) is true; x and "
           "mask "
@@ -197,6 +205,7 @@ void along_dimensions() {
         return scattered_by("masked_scatter", x, mask, source, false);
       });
   op("masked_scatter_(Tensor(a!) x, Tensor mask, Tensor source) -> Tensor(a!)")
+      .method()
       .doc("masked_scatter(x, mask, source), written to x.")
       .keeps_halves()
       .meaning([](Tensor x, Tensor mask, Tensor source) {

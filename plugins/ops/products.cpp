@@ -93,11 +93,13 @@ void products() {
         return contracted("tensordot", a, b, dims_a, dims_b);
       });
   op("kron(Tensor a, Tensor b) -> Tensor")
+      .method()
       .doc("The Kronecker product: each element of a times b, [a.size(d) * b.size(d), ..].")
       .amp(Amp::widest)
       .keeps_halves()
       .meaning(kronecker);
   op("cross(Tensor a, Tensor b, int? dim=None) -> Tensor")
+      .method()
       .doc(
           "The vector product along dim, whose size is 3; None: the first of size 3. The others "
           "broadcast.")
@@ -120,6 +122,7 @@ void products() {
       .amp(Amp::widest)
       .meaning([](Tensor x, Tensor y, int64_t dim) { return sum(mul(x, y), {dim}); });
   op("trace(Tensor x) -> Tensor")
+      .method()
       .doc("The sum of the diagonal of x [n, m]; of integers and bool in int64.")
       .amp(Amp::float32)
       .keeps_halves()

@@ -105,6 +105,7 @@ Tensor areas(const char* op, const Tensor& given, const Tensor& x, double dx, in
 
 void running() {
   op("cummax(Tensor x, int dim) -> (Tensor values, Tensor indices)")
+      .method()
       .doc(
           "The largest of the elements up to each one along dim, itself included, and its index "
           "(int64), the last among equals, which gets the gradient.")
@@ -113,6 +114,7 @@ void running() {
       .meaning(
           [](Tensor x, int64_t dim) { return running_extreme("cummax", x, dim, stays_greatest); });
   op("cummin(Tensor x, int dim) -> (Tensor values, Tensor indices)")
+      .method()
       .doc(
           "The smallest of the elements up to each one along dim, itself included, and its index "
           "(int64), the last among equals, which gets the gradient.")
@@ -121,10 +123,12 @@ void running() {
       .meaning(
           [](Tensor x, int64_t dim) { return running_extreme("cummin", x, dim, stays_least); });
   op("logcumsumexp(Tensor x, int dim) -> Tensor")
+      .method()
       .doc("log(cumsum(exp(x), dim)), computed so that no exponential overflows.")
       .amp(Amp::float32)
       .meaning(running_log_of_sum);
   op("diff(Tensor x, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor")
+      .method()
       .doc(
           "Differences of neighbours along dim, taken n times; prepend and append are joined to x "
           "before. Of bool: whether they differ.")

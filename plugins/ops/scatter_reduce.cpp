@@ -148,6 +148,7 @@ void scatter_reductions() {
       });
   op("scatter_reduce(Tensor x, int dim, Tensor index, Tensor src, str reduce, bool "
      "include_self=True) -> Tensor")
+      .method()
       .doc(
           "A copy of x in which the elements of src that index sends to a place along dim are "
           "reduced there, with that of x if include_self. reduce: sum, prod, mean, amax or amin.")
@@ -158,6 +159,7 @@ void scatter_reductions() {
       });
   op("index_reduce(Tensor x, int dim, Tensor index, Tensor source, str reduce, bool "
      "include_self=True) -> Tensor")
+      .method()
       .doc(
           "A copy of x in which the parts of source along dim that index [n] sends to one place "
           "are "

@@ -104,11 +104,13 @@ Tensor polygamma_of(int64_t n, const Tensor& given) {
 
 void gammas() {
   op("lgamma(Tensor x) -> Tensor")
+      .method()
       .doc("log(|Γ(x)|); infinite at 0 and the negative integers. Integers become float32.")
       .amp(Amp::float32)
       .meaning([](Tensor x) { return exactly(log_gamma, x); })
       .vjp([](const Vjp& g, Tensor x) { return g.grad() * call(detail::op<"digamma">, x); });
   op("digamma(Tensor x) -> Tensor")
+      .method()
       .doc("The derivative of lgamma(x); NaN at the negative integers. Integers become float32.")
       .amp(Amp::float32)
       .meaning([](Tensor x) { return exactly(digamma_of, x); })
@@ -124,6 +126,7 @@ void gammas() {
 
 void errors_and_bessels() {
   op("erfinv(Tensor x) -> Tensor")
+      .method()
       .doc("What erf gives x of; NaN outside of -1 to 1. Integers become float32.")
       .amp(Amp::float32)
       .meaning([](Tensor x) { return exactly(inverse_erf, x); })
@@ -133,6 +136,7 @@ void errors_and_bessels() {
   op("_bessel_i0(Tensor x) -> Tensor", bessel_formula(0, false).c_str()).no_gradient();
   op("_bessel_i1(Tensor x) -> Tensor", bessel_formula(1, false).c_str()).no_gradient();
   op("i0(Tensor x) -> Tensor")
+      .method()
       .doc("The modified Bessel function of the first kind, of order 0. Integers become float32.")
       .amp(Amp::float32)
       .meaning([](Tensor x) { return bessel<"_bessel_i0">(x); })
@@ -150,12 +154,14 @@ void products_and_quotients() {
   op("xlogy(Tensor x, Tensor y) -> Tensor",
      "where(isnan(y), nan, where(x == 0, 0, x * log(y)))\n"
      "dx = where(x == 0 and y <= 0, 0, where(g == 0, 0, g * log(y))); dy = g * (x / y)")
+      .method()
       .doc("x * log(y); 0 where x is 0, whatever y is but NaN.")
       .inplace();
   op("sinc(Tensor x) -> Tensor",
      "let t = pi * where(x == 0, 1, x)\n"
      "where(x == 0, 1, sin(t) / t)\n"
      "dx = where(x == 0, 0, g * ((t * cos(t) - sin(t)) / (t * where(x == 0, 1, x))))")
+      .method()
       .doc("sin(pi * x) / (pi * x); 1 at 0. Integers become float32.")
       .inplace();
   op("logit(Tensor x, float? eps=None) -> Tensor",
@@ -163,6 +169,7 @@ void products_and_quotients() {
      "when eps is not None:\n"
      "let z = clamp(float(x), eps, 1 - eps)\n"
      "log(z / (1 - z))\n dx = where(x < eps or x > 1 - eps, 0, g / (x * (1 - x)))")
+      .method()
       .doc("log(x / (1 - x)), the inverse of sigmoid; with eps of x cut off to eps to 1 - eps.")
       .inplace();
 }
@@ -201,15 +208,18 @@ Tensor next_of(const Tensor& x, const Tensor& y) {
 void signs_and_steps() {
   op("heaviside(Tensor x, Tensor values) -> Tensor",
      "where(x == 0, values, where(x > 0, element(1), element(0)))")
+      .method()
       .doc("0 below 0, 1 above it, and values where x is 0.")
       .inplace();
   op("copysign(Tensor x, Tensor y) -> Tensor",
      "let t = float(y); let a = abs(float(x))\n"
      "where(t < 0 or t == 0 and 1 / t < 0, -a, a)\n"
      "dx = where(x == 0, 0, where(out == x, g, -g))")
+      .method()
       .doc("|x| with the sign of y, that of -0 included. Integers become float32.")
       .inplace();
   op("nextafter(Tensor x, Tensor y) -> Tensor")
+      .method()
       .doc("The next number of the dtype after x in the direction of y.")
       .no_gradient()
       .keeps_halves()

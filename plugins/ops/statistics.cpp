@@ -108,6 +108,7 @@ std::tuple<Tensor, Tensor> mode_of(const Tensor& x, int64_t dim, bool keepdim) {
 
 void medians() {
   op("median(Tensor x, int? dim=None, bool keepdim=False) -> (Tensor values, Tensor indices)")
+      .method()
       .doc(
           "The value in the middle along dim, of two the lower, and its index (int64); of all "
           "elements, with a flat index, where dim is None. NaN where there is one. The gradient "
@@ -118,6 +119,7 @@ void medians() {
         return median_of("median", x, dim, keepdim, middle);
       });
   op("nanmedian(Tensor x, int? dim=None, bool keepdim=False) -> (Tensor values, Tensor indices)")
+      .method()
       .doc("median(x, dim, keepdim) of the elements that are not NaN.")
       .amp(Amp::widest)
       .keeps_halves()
@@ -126,6 +128,7 @@ void medians() {
       });
   op("kthvalue(Tensor x, int k, int dim=-1, bool keepdim=False) -> "
      "(Tensor values, Tensor indices)")
+      .method()
       .doc(
           "The k-th smallest value along dim, from 1 on, and its index (int64). NaN is the "
           "greatest.")
@@ -133,6 +136,7 @@ void medians() {
       .keeps_halves()
       .meaning(kth_of);
   op("mode(Tensor x, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)")
+      .method()
       .doc(
           "The most frequent value along dim, of several the least, and the index (int64) of its "
           "last occurrence, which gets the gradient.")
@@ -209,6 +213,7 @@ Tensor quantile_of(const char* op, const Operand& x_given, const Operand& q, opt
 void quantiles() {
   op("quantile(Tensor x, Tensor q, int? dim=None, bool keepdim=False, "
      "str interpolation='linear') -> Tensor")
+      .method()
       .doc(
           "The value below which the part q of x along dim lies, or of all elements where dim is "
           "None. q is a number or a tensor of at most 1 dimension, which then comes first. Between "
@@ -222,6 +227,7 @@ void quantiles() {
           });
   op("nanquantile(Tensor x, Tensor q, int? dim=None, bool keepdim=False, "
      "str interpolation='linear') -> Tensor")
+      .method()
       .doc("quantile(x, q, dim, keepdim, interpolation) of the elements that are not NaN.")
       .numbers()
       .amp(Amp::float32)
@@ -248,6 +254,7 @@ Tensor renorm_of(const Tensor& x, double p, int64_t dim, double maxnorm) {
 
 void sums_of_numbers() {
   op("nansum(Tensor x, int[] dims=[], bool keepdim=False, dtype? dtype=None) -> Tensor")
+      .method()
       .doc("sum(x, dims, keepdim, dtype) with 0 in the place of NaN.")
       .amp(Amp::float32)
       .meaning([](Tensor x, Ints dims, bool keepdim, Dtype dtype) {
@@ -255,6 +262,7 @@ void sums_of_numbers() {
                    dtype);
       });
   op("nanmean(Tensor x, int[] dims=[], bool keepdim=False, dtype? dtype=None) -> Tensor")
+      .method()
       .doc("The mean over dims of the elements that are not NaN; NaN where all are.")
       .amp(Amp::float32)
       .meaning([](Tensor x, Ints dims, bool keepdim, Dtype dtype) {
@@ -264,6 +272,7 @@ void sums_of_numbers() {
         return prim::elementwise(quotient, total, numbers);
       });
   op("aminmax(Tensor x, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)")
+      .method()
       .doc("amin and amax along dim, or over all where dim is None.")
       .amp(Amp::widest)
       .keeps_halves()
@@ -280,6 +289,7 @@ void sums_of_numbers() {
         return std::tuple{tenon::std(x, dims, correction, keepdim), mean(x, dims, keepdim)};
       });
   op("renorm(Tensor x, float p, int dim, float maxnorm) -> Tensor")
+      .method()
       .doc(
           "x, whose parts along dim are scaled down to a norm of order p of maxnorm where theirs "
           "is larger.")

@@ -246,14 +246,13 @@ std::string FaceWriter::parameter(const FaceEntry& entry, size_t i, bool with_de
 }
 
 std::string FaceWriter::call(const FaceEntry& entry, const std::vector<std::string>& values) const {
-  const std::string list = joined_values(values, ", ");
-  const std::string more = list.empty() ? "" : ", " + list;
+  const std::string list = "{" + joined_values(values, ", ") + "}";
   if (entry.kind == FaceEntry::Kind::op) {
-    return fmt::format("return {0}detail::call<{1}>({0}detail::op<\"{2}\">{3});", prefix_,
-                       result(entry), entry.op, more);
+    return fmt::format("return {0}detail::call<{1}>({0}detail::op<\"{2}\">, {3});", prefix_,
+                       result(entry), entry.op, list);
   }
   const std::string made =
-      fmt::format("{}Object::create(\"{}\"{})", prefix_, entry.schema.name, more);
+      fmt::format("{}Object::create(\"{}\", {})", prefix_, entry.schema.name, list);
   if (entry.kind == FaceEntry::Kind::layer) return "return " + made + ";";
   return "return " + result(entry) + "(" + made + ");";
 }
@@ -328,20 +327,21 @@ std::string FaceWriter::functions(const FaceEntry& entry) {
   return text;
 }
 
-// What the class of the methods only declares, so that no argument of it can have a default.
+// Of a class that is not there yet where methods are declared, so that it can have no default.
 bool FaceWriter::is_incomplete(const FaceEntry& entry, size_t i) const {
   const std::string its_type = type(entry, entry.schema.arguments[i]);
-  return its_type == "Operand" || its_type == "Number";
+  return its_type == "Operand" || its_type == "Number" || its_type == "const Tensor&";
 }
 
-// How many arguments each form of a method takes: all of them; none of the options of variants, as
-// functions have it; and fewer where the last ones cannot have their defaults.
+// How many arguments each form of a method takes, the shortest first: all of them; none of the
+// options of variants, as functions have it; and those before each one that cannot have its default.
 std::vector<size_t> FaceWriter::method_forms(const FaceEntry& entry) const {
   const auto& arguments = entry.schema.arguments;
   std::vector<size_t> forms = {arguments.size()};
-  for (size_t i = arguments.size() - 1; i > 1; --i) {
-    if (arguments[i].fallback.empty() || !is_incomplete(entry, i)) break;
-    forms.insert(forms.begin(), i);
+  for (size_t i = arguments.size() - 1; i > 0 && !arguments[i].fallback.empty(); --i) {
+    // A number that comes first is what the method is about, as the least of clamp.
+    const bool may_be_left_out = i > 1 || type(entry, arguments[i]) == "const Tensor&";
+    if (is_incomplete(entry, i) && may_be_left_out) forms.insert(forms.begin(), i);
   }
   if (entry.plain < forms.front()) forms.insert(forms.begin(), entry.plain);
   return forms;
@@ -349,14 +349,16 @@ std::vector<size_t> FaceWriter::method_forms(const FaceEntry& entry) const {
 
 std::string FaceWriter::method_declaration(const FaceEntry& entry) const {
   std::string text;
+  size_t shorter = 0;  // the arguments of the form before, which have their defaults there
   for (const size_t n : method_forms(entry)) {
     std::vector<std::string> list;
     for (size_t i = 1; i < n; ++i) {
-      const bool tells_forms_apart = i == entry.plain;
+      const bool tells_forms_apart = i < shorter || i == entry.plain;
       list.push_back(parameter(entry, i, !tells_forms_apart && !is_incomplete(entry, i)));
     }
     text += fmt::format("  {} {}({}) const;\n", result(entry), spelled(entry.schema.name),
                         joined_values(list, ", "));
+    shorter = n;
   }
   return text;
 }

@@ -69,6 +69,79 @@ TEST(Methods, ReductionsAlongADimensionGivePlaces) {
   }
 }
 
+TEST(Methods, StatisticsAndSpecialFunctions) {
+  for (const tn::Device d : devices()) {
+    const Tensor x = tn::tensor({{1.0, 5.0, 3.0}, {4.0, 2.0, 6.0}}, d);
+    expect_near(std::get<0>(x.median(1)), {3, 4});
+    expect_near(std::get<0>(x.median()), {3});
+    expect_near(std::get<0>(x.nanmedian(1)), {3, 4});
+    expect_near(std::get<0>(x.kthvalue(2)), {3, 4});
+    expect_near(std::get<0>(x.mode(0)), {1, 2, 3});
+    const auto [least, most] = x.aminmax(1);
+    expect_near(least, {1, 2});
+    expect_near(most, {5, 6});
+    expect_near(std::get<0>(x.cummax(1)), {1, 5, 5, 4, 4, 6});
+    expect_near(std::get<0>(x.cummin(1)), {1, 1, 1, 4, 2, 2});
+    expect_near(x.logcumsumexp(1).exp().log().slice(1, 0, 1), {1, 4});
+    expect_near(x.diff(), {4, -2, -2, 4});
+    expect_near(x.quantile(0.5, 1), {3, 4});
+    expect_near(x.nanquantile(0.5, 1), {3, 4});
+    expect_near(x.nansum(1), {9, 12});
+    expect_near(x.nanmean(1), {3, 4});
+    expect_near(x.cov(), {4, -2, -2, 4});
+    expect_near(x.renorm(1, 0, 3).sum(1), {3, 3});
+    expect_near(x.trace(), {3});
+    expect_near(x.histc(2, 0, 8), {3, 3});
+    expect_near(x[0].cross(x[1]), {24, 6, -18});
+    expect_near(x[0].kron(tn::tensor({1.0, 10.0}, d)), {1, 10, 5, 50, 3, 30});
+    expect_near(tn::tensor({1, 1, 3}, d).bincount(), {0, 2, 0, 1});
+    const Tensor half = tn::tensor({0.5, 0.25}, d);
+    expect_near(half.logit(), {0, -1.0986123});
+    expect_near(half.erfinv(), {0.4769363, 0.2253121}, 1e-5);
+    expect_near(half.lgamma(), {0.5723649, 1.2880225}, 1e-5);
+    expect_near(half.digamma(), {-1.9635100, -4.2274535}, 1e-4);
+    expect_near(half.i0(), {1.0634834, 1.0156861}, 1e-5);
+    expect_near(half.sinc(), {0.6366198, 0.9003163}, 1e-5);
+    expect_near(half.xlogy(2), {0.3465736, 0.1732868}, 1e-5);
+    expect_near(half.copysign(-1), {-0.5, -0.25});
+    expect_near(half.sub(0.25).heaviside(7), {1, 7});
+    expect_near(half.nextafter(tn::ones({2}, {}, d)).sub(half).gt(0), {1, 1});
+    half.copysign_(-1).heaviside_(3);
+    expect_near(half, {0, 0});
+    expect_near(tn::tensor({0.5}, d).sinc_(), {0.6366198}, 1e-5);
+    expect_near(tn::tensor({0.5}, d).logit_(), {0});
+    expect_near(tn::tensor({0.5}, d).xlogy_(2), {0.3465736}, 1e-5);
+  }
+}
+
+TEST(Methods, PlacesAndTheirFormsInPlace) {
+  for (const tn::Device d : devices()) {
+    const Tensor x = tn::zeros({2, 3}, {}, d), at = tn::tensor({1}, d);
+    const Tensor row = tn::tensor({{1.0, 2.0, 3.0}}, d);
+    expect_near(x.index_copy(0, at, row), {0, 0, 0, 1, 2, 3});
+    expect_near(x.index_fill(1, at, 4), {0, 4, 0, 0, 4, 0});
+    expect_near(x.put(tn::tensor({5}, d), tn::tensor({9.0}, d)), {0, 0, 0, 0, 0, 9});
+    expect_near(x.masked_scatter(x.eq(0), row.repeat({2, 1})), {1, 2, 3, 1, 2, 3});
+    expect_near(x.scatter_reduce(0, tn::ones({1, 3}, tn::int64, d), row, "sum"),
+                {0, 0, 0, 1, 2, 3});
+    expect_near(x.index_reduce(0, at, row, "amax"), {0, 0, 0, 1, 2, 3});
+    expect_near(row.take_along_dim(tn::tensor({{2, 0}}, d), 1), {3, 1});
+    expect_near(x, {0, 0, 0, 0, 0, 0});
+    x.index_copy_(0, at, row).index_fill_(1, at, 4);
+    expect_near(x, {0, 4, 0, 1, 4, 3});
+    x.put_(tn::tensor({0}, d), tn::tensor({7.0}, d));
+    x.masked_scatter_(x.eq(0), row);
+    expect_near(x, {7, 4, 1, 1, 4, 3});
+    expect_near(x.rot90(), {1, 3, 4, 4, 7, 1});
+    expect_sizes(x.tensor_split(2, 1)[1], {2, 1});
+    expect_sizes(x.hsplit(3)[0], {2, 1});
+    expect_sizes(x.vsplit(2)[0], {1, 3});
+    expect_sizes(x.reshape({1, 2, 3}).dsplit(3)[0], {1, 2, 1});
+    expect_near(std::get<0>(x.unique()), {1, 3, 4, 7});
+    expect_near(std::get<0>(x.flatten().unique_consecutive()), {7, 4, 1, 4, 3});
+  }
+}
+
 TEST(Methods, PiecesAndShapes) {
   const Tensor x = tn::arange(6).reshape({2, 3});
   ASSERT_EQ(x.split(2, 1).size(), 2u);

@@ -24,22 +24,22 @@ refused() {
 
 # Numbers in the place of tensors, options by name, optional tensors that may be left out as a whole, results.
 "$tenon" header ops -o "$work/ops.hpp"
-has "$work/ops.hpp" 'inline Tensor add(Operand x, Operand y) { return detail::call<Tensor>(detail::op<"add">, x, y); }'
-has "$work/ops.hpp" 'inline Tensor add_(const Tensor& x, Operand y) { return detail::call<Tensor>(detail::op<"add_">, x, y); }'
-has "$work/ops.hpp" 'inline Tensor softmax(const Tensor& x, Int dim = -1, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"softmax">, x, dim, dtype); }'
-has "$work/ops.hpp" 'inline std::tuple<Tensor, Tensor> max(const Tensor& x, Int dim, bool keepdim = false) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"max">, x, dim, keepdim); }'
+has "$work/ops.hpp" 'inline Tensor add(Operand x, Operand y) { return detail::call<Tensor>(detail::op<"add">, {x, y}); }'
+has "$work/ops.hpp" 'inline Tensor add_(const Tensor& x, Operand y) { return detail::call<Tensor>(detail::op<"add_">, {x, y}); }'
+has "$work/ops.hpp" 'inline Tensor softmax(const Tensor& x, Int dim = -1, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"softmax">, {x, dim, dtype}); }'
+has "$work/ops.hpp" 'inline std::tuple<Tensor, Tensor> max(const Tensor& x, Int dim, bool keepdim = false) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"max">, {x, dim, keepdim}); }'
 has "$work/ops.hpp" 'struct Conv1dOptions {'
 has "$work/ops.hpp" 'using Conv2dOptions = Conv1dOptions;'
 has "$work/ops.hpp" '  KeptInts stride = 1;'
-has "$work/ops.hpp" 'inline Tensor conv2d(const Tensor& x, const Tensor& weight, const Conv2dOptions& options) { return detail::call<Tensor>(detail::op<"conv2d">, x, weight, Tensor(), options.stride, options.padding, options.dilation, options.groups); }'
+has "$work/ops.hpp" 'inline Tensor conv2d(const Tensor& x, const Tensor& weight, const Conv2dOptions& options) { return detail::call<Tensor>(detail::op<"conv2d">, {x, weight, Tensor(), options.stride, options.padding, options.dilation, options.groups}); }'
 has "$work/ops.hpp" '// x + alpha * y. Operands broadcast and promote as PyTorch'"'"'s.'
 grep -q '_batch_norm' "$work/ops.hpp" && failed "a private op has a function"
 
 # A group, a namespace, layers.
 "$tenon" header layers --namespace tenon::nn >"$work/nn.hpp"
 has "$work/nn.hpp" 'namespace nn {'
-has "$work/nn.hpp" 'inline Object Linear(Int in_features, Int out_features, bool bias = true) { return Object::create("Linear", in_features, out_features, bias); }'
-has "$work/nn.hpp" 'inline Object Linear(Int in_features, Int out_features, const LinearOptions& options) { return Object::create("Linear", in_features, out_features, options.bias); }'
+has "$work/nn.hpp" 'inline Object Linear(Int in_features, Int out_features, bool bias = true) { return Object::create("Linear", {in_features, out_features, bias}); }'
+has "$work/nn.hpp" 'inline Object Linear(Int in_features, Int out_features, const LinearOptions& options) { return Object::create("Linear", {in_features, out_features, options.bias}); }'
 "$tenon" header ops --group matmul >"$work/matmul.hpp"
 grep -q 'inline Tensor add(' "$work/matmul.hpp" && failed "the group matmul has add"
 

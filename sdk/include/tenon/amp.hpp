@@ -100,10 +100,9 @@ class GradScaler {
     std::vector<Tensor> grads = grads_of(optimizer);
     while (!grads.empty()) {  // the gradients of one device at a time
       Device device = grads[0].device();
-      auto others = std::stable_partition(grads.begin(), grads.end(),
-                                          [&](const Tensor& t) { return t.device() == device; });
-      std::vector<Tensor> here(grads.begin(), others);
-      grads.erase(grads.begin(), others);
+      std::vector<Tensor> here, others;
+      for (Tensor& t : grads) (t.device() == device ? here : others).push_back(std::move(t));
+      grads = std::move(others);
       make_tensors(device);
       progress.found_inf.push_back(zeros({1}, float32, device));
       tenon::unscale_(here, progress.found_inf.back(), reciprocal(scale_.to(device)));

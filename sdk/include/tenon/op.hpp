@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 
 #include "tenon/value.hpp"
 
@@ -85,6 +86,26 @@ struct Results<std::array<Tensor, N>> {
   }
 };
 
+// An argument in braces: call<Tensor>(op, {x, 2.0}). Borrows as to_value does. The generated headers
+// call so, since what has a type for each list of arguments took a compiler longer than all of their text.
+struct Argument {
+  tn_value value;
+  template <typename T>
+  Argument(const T& x) : value(to_value(x)) {}
+};
+// What the host takes: the values of arguments in braces, one behind the other.
+static_assert(sizeof(Argument) == sizeof(tn_value));
+inline const tn_value* values_of(std::initializer_list<Argument> args) {
+  return reinterpret_cast<const tn_value*>(args.begin());
+}
+
+template <typename R>
+R call(const OpRef& op, std::initializer_list<Argument> args) {
+  tn_value results[Results<R>::count + 1];
+  check(
+      api.host->call(op.get(), values_of(args), uint32_t(args.size()), results, Results<R>::count));
+  return Results<R>::take(results);
+}
 // An op as the host knows it.
 template <typename R, typename... Args>
 R call(const tn_op* op, const Args&... args) {

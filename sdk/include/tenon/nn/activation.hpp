@@ -16,85 +16,85 @@ inline namespace TENON_HIDDEN v0 {
 namespace nn {
 
 // x itself.
-inline Object Identity() { return Object::create("Identity"); }
+inline Object Identity() { return Object::create("Identity", {}); }
 // max(x, 0).
-inline Object ReLU() { return Object::create("ReLU"); }
+inline Object ReLU() { return Object::create("ReLU", {}); }
 // min(max(x, 0), 6). Howard et al., arXiv:1704.04861.
-inline Object ReLU6() { return Object::create("ReLU6"); }
+inline Object ReLU6() { return Object::create("ReLU6", {}); }
 // scale * elu(x, alpha), whose constants keep mean 0 and variance 1. Klambauer et al.,
 // arXiv:1706.02515.
-inline Object SELU() { return Object::create("SELU"); }
+inline Object SELU() { return Object::create("SELU", {}); }
 // x * sigmoid(x). Elfwing et al., arXiv:1702.03118.
-inline Object SiLU() { return Object::create("SiLU"); }
+inline Object SiLU() { return Object::create("SiLU", {}); }
 // x * tanh(log(1 + exp(x))). Misra, arXiv:1908.08681.
-inline Object Mish() { return Object::create("Mish"); }
+inline Object Mish() { return Object::create("Mish", {}); }
 // 1 / (1 + exp(-x)).
-inline Object Sigmoid() { return Object::create("Sigmoid"); }
+inline Object Sigmoid() { return Object::create("Sigmoid", {}); }
 // log(sigmoid(x)).
-inline Object LogSigmoid() { return Object::create("LogSigmoid"); }
+inline Object LogSigmoid() { return Object::create("LogSigmoid", {}); }
 // The hyperbolic tangent of x.
-inline Object Tanh() { return Object::create("Tanh"); }
+inline Object Tanh() { return Object::create("Tanh", {}); }
 // x - tanh(x).
-inline Object Tanhshrink() { return Object::create("Tanhshrink"); }
+inline Object Tanhshrink() { return Object::create("Tanhshrink", {}); }
 // x / (1 + abs(x)).
-inline Object Softsign() { return Object::create("Softsign"); }
+inline Object Softsign() { return Object::create("Softsign", {}); }
 // min(max(x + 3, 0), 6) / 6. Howard et al., arXiv:1905.02244.
-inline Object Hardsigmoid() { return Object::create("Hardsigmoid"); }
+inline Object Hardsigmoid() { return Object::create("Hardsigmoid", {}); }
 // x * min(max(x + 3, 0), 6) / 6. Howard et al., arXiv:1905.02244.
-inline Object Hardswish() { return Object::create("Hardswish"); }
+inline Object Hardswish() { return Object::create("Hardswish", {}); }
 // x where it is above 0, else negative_slope * x. Maas, Hannun & Ng, 2013.
-inline Object LeakyReLU(Float negative_slope = 0.01) { return Object::create("LeakyReLU", negative_slope); }
+inline Object LeakyReLU(Float negative_slope = 0.01) { return Object::create("LeakyReLU", {negative_slope}); }
 struct LeakyReLUOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Float negative_slope = 0.01;
 };
-inline Object LeakyReLU(const LeakyReLUOptions& options) { return Object::create("LeakyReLU", options.negative_slope); }
+inline Object LeakyReLU(const LeakyReLUOptions& options) { return Object::create("LeakyReLU", {options.negative_slope}); }
 // x where it is above 0, else alpha * (exp(x) - 1). Clevert et al., arXiv:1511.07289.
-inline Object ELU(Float alpha = 1.0) { return Object::create("ELU", alpha); }
+inline Object ELU(Float alpha = 1.0) { return Object::create("ELU", {alpha}); }
 struct ELUOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Float alpha = 1.0;
 };
-inline Object ELU(const ELUOptions& options) { return Object::create("ELU", options.alpha); }
+inline Object ELU(const ELUOptions& options) { return Object::create("ELU", {options.alpha}); }
 // max(x, 0) + min(0, alpha * (exp(x / alpha) - 1)). Barron, arXiv:1704.07483.
-inline Object CELU(Float alpha = 1.0) { return Object::create("CELU", alpha); }
+inline Object CELU(Float alpha = 1.0) { return Object::create("CELU", {alpha}); }
 using CELUOptions = ELUOptions;
-inline Object CELU(const CELUOptions& options) { return Object::create("CELU", options.alpha); }
+inline Object CELU(const CELUOptions& options) { return Object::create("CELU", {options.alpha}); }
 // x moved toward 0 by lambd, and 0 within it.
-inline Object Softshrink(Float lambd = 0.5) { return Object::create("Softshrink", lambd); }
+inline Object Softshrink(Float lambd = 0.5) { return Object::create("Softshrink", {lambd}); }
 struct SoftshrinkOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Float lambd = 0.5;
 };
-inline Object Softshrink(const SoftshrinkOptions& options) { return Object::create("Softshrink", options.lambd); }
+inline Object Softshrink(const SoftshrinkOptions& options) { return Object::create("Softshrink", {options.lambd}); }
 // x, and 0 where abs(x) is at most lambd.
-inline Object Hardshrink(Float lambd = 0.5) { return Object::create("Hardshrink", lambd); }
+inline Object Hardshrink(Float lambd = 0.5) { return Object::create("Hardshrink", {lambd}); }
 using HardshrinkOptions = SoftshrinkOptions;
-inline Object Hardshrink(const HardshrinkOptions& options) { return Object::create("Hardshrink", options.lambd); }
+inline Object Hardshrink(const HardshrinkOptions& options) { return Object::create("Hardshrink", {options.lambd}); }
 // log(1 + exp(beta * x)) / beta; x itself where beta * x is above threshold.
 struct SoftplusOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Float beta = 1.0;
   Float threshold = 20.0;
 };
-inline Object Softplus(const SoftplusOptions& options = {}) { return Object::create("Softplus", options.beta, options.threshold); }
+inline Object Softplus(const SoftplusOptions& options = {}) { return Object::create("Softplus", {options.beta, options.threshold}); }
 // x where it is above threshold, else value.
-inline Object Threshold(Float threshold, Float value) { return Object::create("Threshold", threshold, value); }
+inline Object Threshold(Float threshold, Float value) { return Object::create("Threshold", {threshold, value}); }
 // x, cut off below min_val and above max_val.
 struct HardtanhOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Float min_val = -1.0;
   Float max_val = 1.0;
 };
-inline Object Hardtanh(const HardtanhOptions& options = {}) { return Object::create("Hardtanh", options.min_val, options.max_val); }
+inline Object Hardtanh(const HardtanhOptions& options = {}) { return Object::create("Hardtanh", {options.min_val, options.max_val}); }
 // x times the normal distribution function of x; approximate is "none" or "tanh". Hendrycks &
 // Gimpel, arXiv:1606.08415.
-inline Object GELU(const char* approximate = "none") { return Object::create("GELU", approximate); }
+inline Object GELU(const char* approximate = "none") { return Object::create("GELU", {approximate}); }
 struct GELUOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   std::string approximate = "none";
 };
-inline Object GELU(const GELUOptions& options) { return Object::create("GELU", options.approximate); }
+inline Object GELU(const GELUOptions& options) { return Object::create("GELU", {options.approximate}); }
 // x where it is above 0, else weight * x: weight [num_parameters], one slope or one for each
 // channel, init at first. He et al., arXiv:1502.01852.
 struct PReLUOptions {
@@ -102,7 +102,7 @@ struct PReLUOptions {
   Int num_parameters = 1;
   Float init = 0.25;
 };
-inline Object PReLU(const PReLUOptions& options = {}) { return Object::create("PReLU", options.num_parameters, options.init); }
+inline Object PReLU(const PReLUOptions& options = {}) { return Object::create("PReLU", {options.num_parameters, options.init}); }
 // x where it is above 0, else a slope times x: in training uniform in [lower, upper) for each
 // element, else their mean. Xu et al., arXiv:1505.00853.
 struct RReLUOptions {
@@ -110,31 +110,31 @@ struct RReLUOptions {
   Float lower = 0.125;
   Float upper = 0.3333333333333333;
 };
-inline Object RReLU(const RReLUOptions& options = {}) { return Object::create("RReLU", options.lower, options.upper); }
+inline Object RReLU(const RReLUOptions& options = {}) { return Object::create("RReLU", {options.lower, options.upper}); }
 // The first half of x along dim times the sigmoid of the second. Dauphin et al., arXiv:1612.08083.
-inline Object GLU(Int dim = -1) { return Object::create("GLU", dim); }
+inline Object GLU(Int dim = -1) { return Object::create("GLU", {dim}); }
 struct GLUOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Int dim = -1;
 };
-inline Object GLU(const GLUOptions& options) { return Object::create("GLU", options.dim); }
+inline Object GLU(const GLUOptions& options) { return Object::create("GLU", {options.dim}); }
 // exp(x) / sum(exp(x)) along dim. dim None: 0 where x has 0, 1 or 3 dimensions, else 1.
-inline Object Softmax(std::optional<Int> dim = {}) { return Object::create("Softmax", dim); }
+inline Object Softmax(std::optional<Int> dim = {}) { return Object::create("Softmax", {dim}); }
 struct SoftmaxOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   std::optional<Int> dim = {};
 };
-inline Object Softmax(const SoftmaxOptions& options) { return Object::create("Softmax", options.dim); }
+inline Object Softmax(const SoftmaxOptions& options) { return Object::create("Softmax", {options.dim}); }
 // log(softmax(x)) along dim. dim None: 0 where x has 0, 1 or 3 dimensions, else 1.
-inline Object LogSoftmax(std::optional<Int> dim = {}) { return Object::create("LogSoftmax", dim); }
+inline Object LogSoftmax(std::optional<Int> dim = {}) { return Object::create("LogSoftmax", {dim}); }
 using LogSoftmaxOptions = SoftmaxOptions;
-inline Object LogSoftmax(const LogSoftmaxOptions& options) { return Object::create("LogSoftmax", options.dim); }
+inline Object LogSoftmax(const LogSoftmaxOptions& options) { return Object::create("LogSoftmax", {options.dim}); }
 // softmax(-x) along dim. dim None: 0 where x has 0, 1 or 3 dimensions, else 1.
-inline Object Softmin(std::optional<Int> dim = {}) { return Object::create("Softmin", dim); }
+inline Object Softmin(std::optional<Int> dim = {}) { return Object::create("Softmin", {dim}); }
 using SoftminOptions = SoftmaxOptions;
-inline Object Softmin(const SoftminOptions& options) { return Object::create("Softmin", options.dim); }
+inline Object Softmin(const SoftminOptions& options) { return Object::create("Softmin", {options.dim}); }
 // Softmax over the channels of x [n, channels, h, w], or without n.
-inline Object Softmax2d() { return Object::create("Softmax2d"); }
+inline Object Softmax2d() { return Object::create("Softmax2d", {}); }
 
 }  // namespace nn
 }  // namespace v0

@@ -27,7 +27,7 @@ struct MultiheadAttentionOptions {
   std::optional<Int> vdim = {};
   bool batch_first = false;
 };
-inline Object MultiheadAttention(Int embed_dim, Int num_heads, const MultiheadAttentionOptions& options = {}) { return Object::create("MultiheadAttention", embed_dim, num_heads, options.dropout, options.bias, options.kdim, options.vdim, options.batch_first); }
+inline Object MultiheadAttention(Int embed_dim, Int num_heads, const MultiheadAttentionOptions& options = {}) { return Object::create("MultiheadAttention", {embed_dim, num_heads, options.dropout, options.bias, options.kdim, options.vdim, options.batch_first}); }
 // layer(src, src_mask, src_key_padding_mask, is_causal). The option is_causal holds for each call,
 // so that the layer can stand in a Sequential. activation: relu or gelu. Vaswani et al.,
 // arXiv:1706.03762.
@@ -42,27 +42,27 @@ struct TransformerEncoderLayerOptions {
   bool bias = true;
   bool is_causal = false;
 };
-inline Object TransformerEncoderLayer(Int d_model, Int nhead, const TransformerEncoderLayerOptions& options = {}) { return Object::create("TransformerEncoderLayer", d_model, nhead, options.dim_feedforward, options.dropout, options.activation, options.layer_norm_eps, options.batch_first, options.norm_first, options.bias, options.is_causal); }
+inline Object TransformerEncoderLayer(Int d_model, Int nhead, const TransformerEncoderLayerOptions& options = {}) { return Object::create("TransformerEncoderLayer", {d_model, nhead, options.dim_feedforward, options.dropout, options.activation, options.layer_norm_eps, options.batch_first, options.norm_first, options.bias, options.is_causal}); }
 // layer(tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask,
 // tgt_is_causal, memory_is_causal); the option is_causal is tgt_is_causal for each call. Vaswani et
 // al., arXiv:1706.03762.
 using TransformerDecoderLayerOptions = TransformerEncoderLayerOptions;
-inline Object TransformerDecoderLayer(Int d_model, Int nhead, const TransformerDecoderLayerOptions& options = {}) { return Object::create("TransformerDecoderLayer", d_model, nhead, options.dim_feedforward, options.dropout, options.activation, options.layer_norm_eps, options.batch_first, options.norm_first, options.bias, options.is_causal); }
+inline Object TransformerDecoderLayer(Int d_model, Int nhead, const TransformerDecoderLayerOptions& options = {}) { return Object::create("TransformerDecoderLayer", {d_model, nhead, options.dim_feedforward, options.dropout, options.activation, options.layer_norm_eps, options.batch_first, options.norm_first, options.bias, options.is_causal}); }
 // layer(src, mask, src_key_padding_mask, is_causal): num_layers copies of encoder_layer, one after
 // the other, and norm. The copies begin with the same values, as PyTorch's. Vaswani et al.,
 // arXiv:1706.03762.
-inline Object TransformerEncoder(const Object& encoder_layer, Int num_layers, const Object& norm = {}) { return Object::create("TransformerEncoder", encoder_layer, num_layers, norm); }
+inline Object TransformerEncoder(const Object& encoder_layer, Int num_layers, const Object& norm = {}) { return Object::create("TransformerEncoder", {encoder_layer, num_layers, norm}); }
 struct TransformerEncoderOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Object norm = {};
 };
-inline Object TransformerEncoder(const Object& encoder_layer, Int num_layers, const TransformerEncoderOptions& options) { return Object::create("TransformerEncoder", encoder_layer, num_layers, options.norm); }
+inline Object TransformerEncoder(const Object& encoder_layer, Int num_layers, const TransformerEncoderOptions& options) { return Object::create("TransformerEncoder", {encoder_layer, num_layers, options.norm}); }
 // layer(tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask,
 // tgt_is_causal, memory_is_causal): num_layers copies of decoder_layer, one after the other, and
 // norm. Vaswani et al., arXiv:1706.03762.
-inline Object TransformerDecoder(const Object& decoder_layer, Int num_layers, const Object& norm = {}) { return Object::create("TransformerDecoder", decoder_layer, num_layers, norm); }
+inline Object TransformerDecoder(const Object& decoder_layer, Int num_layers, const Object& norm = {}) { return Object::create("TransformerDecoder", {decoder_layer, num_layers, norm}); }
 using TransformerDecoderOptions = TransformerEncoderOptions;
-inline Object TransformerDecoder(const Object& decoder_layer, Int num_layers, const TransformerDecoderOptions& options) { return Object::create("TransformerDecoder", decoder_layer, num_layers, options.norm); }
+inline Object TransformerDecoder(const Object& decoder_layer, Int num_layers, const TransformerDecoderOptions& options) { return Object::create("TransformerDecoder", {decoder_layer, num_layers, options.norm}); }
 // layer(src, tgt, src_mask, tgt_mask, memory_mask, src_key_padding_mask, tgt_key_padding_mask,
 // memory_key_padding_mask, src_is_causal, tgt_is_causal, memory_is_causal): an encoder, and a
 // decoder that looks at what it gives. Vaswani et al., arXiv:1706.03762.
@@ -80,7 +80,7 @@ struct TransformerOptions {
   bool norm_first = false;
   bool bias = true;
 };
-inline Object Transformer(const TransformerOptions& options = {}) { return Object::create("Transformer", options.d_model, options.nhead, options.num_encoder_layers, options.num_decoder_layers, options.dim_feedforward, options.dropout, options.activation, options.layer_norm_eps, options.batch_first, options.norm_first, options.bias); }
+inline Object Transformer(const TransformerOptions& options = {}) { return Object::create("Transformer", {options.d_model, options.nhead, options.num_encoder_layers, options.num_decoder_layers, options.dim_feedforward, options.dropout, options.activation, options.layer_norm_eps, options.batch_first, options.norm_first, options.bias}); }
 
 }  // namespace nn
 }  // namespace v0

@@ -17,23 +17,23 @@ namespace nn {
 
 // In training zero with probability p, the others times 1 / (1 - p); else the identity. Srivastava
 // et al., 2014.
-inline Object Dropout(Float p = 0.5) { return Object::create("Dropout", p); }
+inline Object Dropout(Float p = 0.5) { return Object::create("Dropout", {p}); }
 struct DropoutOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Float p = 0.5;
 };
-inline Object Dropout(const DropoutOptions& options) { return Object::create("Dropout", options.p); }
+inline Object Dropout(const DropoutOptions& options) { return Object::create("Dropout", {options.p}); }
 // In training zeroes whole channels of x [n, channels, ..], or without n, with probability p; the
 // others times 1 / (1 - p). Tompson et al., arXiv:1411.4280.
-inline Object Dropout1d(Float p = 0.5) { return Object::create("Dropout1d", p); }
+inline Object Dropout1d(Float p = 0.5) { return Object::create("Dropout1d", {p}); }
 using Dropout1dOptions = DropoutOptions;
-inline Object Dropout1d(const Dropout1dOptions& options) { return Object::create("Dropout1d", options.p); }
-inline Object Dropout2d(Float p = 0.5) { return Object::create("Dropout2d", p); }
+inline Object Dropout1d(const Dropout1dOptions& options) { return Object::create("Dropout1d", {options.p}); }
+inline Object Dropout2d(Float p = 0.5) { return Object::create("Dropout2d", {p}); }
 using Dropout2dOptions = DropoutOptions;
-inline Object Dropout2d(const Dropout2dOptions& options) { return Object::create("Dropout2d", options.p); }
-inline Object Dropout3d(Float p = 0.5) { return Object::create("Dropout3d", p); }
+inline Object Dropout2d(const Dropout2dOptions& options) { return Object::create("Dropout2d", {options.p}); }
+inline Object Dropout3d(Float p = 0.5) { return Object::create("Dropout3d", {p}); }
 using Dropout3dOptions = DropoutOptions;
-inline Object Dropout3d(const Dropout3dOptions& options) { return Object::create("Dropout3d", options.p); }
+inline Object Dropout3d(const Dropout3dOptions& options) { return Object::create("Dropout3d", {options.p}); }
 
 }  // namespace nn
 }  // namespace v0

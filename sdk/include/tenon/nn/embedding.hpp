@@ -23,7 +23,7 @@ struct EmbeddingOptions {
   std::optional<Int> padding_idx = {};
   bool sparse = false;
 };
-inline Object Embedding(Int num_embeddings, Int embedding_dim, const EmbeddingOptions& options = {}) { return Object::create("Embedding", num_embeddings, embedding_dim, options.padding_idx, options.sparse); }
+inline Object Embedding(Int num_embeddings, Int embedding_dim, const EmbeddingOptions& options = {}) { return Object::create("Embedding", {num_embeddings, embedding_dim, options.padding_idx, options.sparse}); }
 // layer(x, offsets, per_sample_weights): sums, means or maxima (mode) of rows of weight
 // [num_embeddings, embedding_dim], normal at first: a bag for each row of x [bags, n], or beginning
 // at each of offsets [bags] in x [n], the last of which ends the last bag with include_last_offset.
@@ -35,10 +35,10 @@ struct EmbeddingBagOptions {
   std::optional<Int> padding_idx = {};
   bool sparse = false;
 };
-inline Object EmbeddingBag(Int num_embeddings, Int embedding_dim, const EmbeddingBagOptions& options = {}) { return Object::create("EmbeddingBag", num_embeddings, embedding_dim, options.mode, options.include_last_offset, options.padding_idx, options.sparse); }
+inline Object EmbeddingBag(Int num_embeddings, Int embedding_dim, const EmbeddingBagOptions& options = {}) { return Object::create("EmbeddingBag", {num_embeddings, embedding_dim, options.mode, options.include_last_offset, options.padding_idx, options.sparse}); }
 // x [.., n, embedding_dim] plus the first n rows of weight [num_embeddings, embedding_dim], normal
 // at first.
-inline Object PositionalEmbedding(Int num_embeddings, Int embedding_dim) { return Object::create("PositionalEmbedding", num_embeddings, embedding_dim); }
+inline Object PositionalEmbedding(Int num_embeddings, Int embedding_dim) { return Object::create("PositionalEmbedding", {num_embeddings, embedding_dim}); }
 
 }  // namespace nn
 }  // namespace v0

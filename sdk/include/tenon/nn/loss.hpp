@@ -16,16 +16,16 @@ inline namespace TENON_HIDDEN v0 {
 namespace nn {
 
 // loss(input, target): (input - target)^2. reduction: mean, sum or none.
-inline Object MSELoss(const char* reduction = "mean") { return Object::create("MSELoss", reduction); }
+inline Object MSELoss(const char* reduction = "mean") { return Object::create("MSELoss", {reduction}); }
 struct MSELossOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   std::string reduction = "mean";
 };
-inline Object MSELoss(const MSELossOptions& options) { return Object::create("MSELoss", options.reduction); }
+inline Object MSELoss(const MSELossOptions& options) { return Object::create("MSELoss", {options.reduction}); }
 // loss(input, target): |input - target|. reduction: mean, sum or none.
-inline Object L1Loss(const char* reduction = "mean") { return Object::create("L1Loss", reduction); }
+inline Object L1Loss(const char* reduction = "mean") { return Object::create("L1Loss", {reduction}); }
 using L1LossOptions = MSELossOptions;
-inline Object L1Loss(const L1LossOptions& options) { return Object::create("L1Loss", options.reduction); }
+inline Object L1Loss(const L1LossOptions& options) { return Object::create("L1Loss", {options.reduction}); }
 // loss(input, target): d * d / (2 * beta) where d = |input - target| is below beta, else d - beta /
 // 2. Girshick, arXiv:1504.08083.
 struct SmoothL1LossOptions {
@@ -33,7 +33,7 @@ struct SmoothL1LossOptions {
   std::string reduction = "mean";
   Float beta = 1.0;
 };
-inline Object SmoothL1Loss(const SmoothL1LossOptions& options = {}) { return Object::create("SmoothL1Loss", options.reduction, options.beta); }
+inline Object SmoothL1Loss(const SmoothL1LossOptions& options = {}) { return Object::create("SmoothL1Loss", {options.reduction, options.beta}); }
 // loss(input, target): d * d / 2 where d = |input - target| is below delta, else delta * (d - delta
 // / 2). Huber, 1964.
 struct HuberLossOptions {
@@ -41,7 +41,7 @@ struct HuberLossOptions {
   std::string reduction = "mean";
   Float delta = 1.0;
 };
-inline Object HuberLoss(const HuberLossOptions& options = {}) { return Object::create("HuberLoss", options.reduction, options.delta); }
+inline Object HuberLoss(const HuberLossOptions& options = {}) { return Object::create("HuberLoss", {options.reduction, options.delta}); }
 // loss(input, target): target * (log(target) - input) of log-probabilities input, and target too
 // with log_target. reduction batchmean is the sum over the number of samples.
 struct KLDivLossOptions {
@@ -49,7 +49,7 @@ struct KLDivLossOptions {
   std::string reduction = "mean";
   bool log_target = false;
 };
-inline Object KLDivLoss(const KLDivLossOptions& options = {}) { return Object::create("KLDivLoss", options.reduction, options.log_target); }
+inline Object KLDivLoss(const KLDivLossOptions& options = {}) { return Object::create("KLDivLoss", {options.reduction, options.log_target}); }
 // loss(input, target): -(target * log(input) + (1 - target) * log(1 - input)), times weight, a
 // buffer.
 struct BCELossOptions {
@@ -57,7 +57,7 @@ struct BCELossOptions {
   Tensor weight = {};
   std::string reduction = "mean";
 };
-inline Object BCELoss(const BCELossOptions& options = {}) { return Object::create("BCELoss", options.weight, options.reduction); }
+inline Object BCELoss(const BCELossOptions& options = {}) { return Object::create("BCELoss", {options.weight, options.reduction}); }
 // loss(input, target): BCELoss of sigmoid(input), computed in one step. The weights are buffers.
 struct BCEWithLogitsLossOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
@@ -65,7 +65,7 @@ struct BCEWithLogitsLossOptions {
   std::string reduction = "mean";
   Tensor pos_weight = {};
 };
-inline Object BCEWithLogitsLoss(const BCEWithLogitsLossOptions& options = {}) { return Object::create("BCEWithLogitsLoss", options.weight, options.reduction, options.pos_weight); }
+inline Object BCEWithLogitsLoss(const BCEWithLogitsLossOptions& options = {}) { return Object::create("BCEWithLogitsLoss", {options.weight, options.reduction, options.pos_weight}); }
 // loss(input, target): -input at the class, for input [n, classes, ..] of log-probabilities; weight
 // [classes] is a buffer.
 struct NLLLossOptions {
@@ -74,7 +74,7 @@ struct NLLLossOptions {
   Int ignore_index = -100;
   std::string reduction = "mean";
 };
-inline Object NLLLoss(const NLLLossOptions& options = {}) { return Object::create("NLLLoss", options.weight, options.ignore_index, options.reduction); }
+inline Object NLLLoss(const NLLLossOptions& options = {}) { return Object::create("NLLLoss", {options.weight, options.ignore_index, options.reduction}); }
 // loss(input, target): NLLLoss of log_softmax(input); target is classes [n, ..], or probabilities
 // of the sizes of input. weight [classes] is a buffer.
 struct CrossEntropyLossOptions {
@@ -84,14 +84,14 @@ struct CrossEntropyLossOptions {
   std::string reduction = "mean";
   Float label_smoothing = 0.0;
 };
-inline Object CrossEntropyLoss(const CrossEntropyLossOptions& options = {}) { return Object::create("CrossEntropyLoss", options.weight, options.ignore_index, options.reduction, options.label_smoothing); }
+inline Object CrossEntropyLoss(const CrossEntropyLossOptions& options = {}) { return Object::create("CrossEntropyLoss", {options.weight, options.ignore_index, options.reduction, options.label_smoothing}); }
 // layer(x1, x2): sum(x1 * x2) / (|x1| * |x2|) along dim, with norms of at least eps.
 struct CosineSimilarityOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Int dim = 1;
   Float eps = 1e-08;
 };
-inline Object CosineSimilarity(const CosineSimilarityOptions& options = {}) { return Object::create("CosineSimilarity", options.dim, options.eps); }
+inline Object CosineSimilarity(const CosineSimilarityOptions& options = {}) { return Object::create("CosineSimilarity", {options.dim, options.eps}); }
 // layer(x1, x2): the p-norm of x1 - x2 + eps along the last dimension.
 struct PairwiseDistanceOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
@@ -99,7 +99,7 @@ struct PairwiseDistanceOptions {
   Float eps = 1e-06;
   bool keepdim = false;
 };
-inline Object PairwiseDistance(const PairwiseDistanceOptions& options = {}) { return Object::create("PairwiseDistance", options.p, options.eps, options.keepdim); }
+inline Object PairwiseDistance(const PairwiseDistanceOptions& options = {}) { return Object::create("PairwiseDistance", {options.p, options.eps, options.keepdim}); }
 // loss(anchor, positive, negative): max(|anchor - positive| - |anchor - negative| + margin, 0);
 // swap: with |positive - negative| where that is less. Balntas et al., 2016.
 struct TripletMarginLossOptions {
@@ -110,29 +110,29 @@ struct TripletMarginLossOptions {
   bool swap = false;
   std::string reduction = "mean";
 };
-inline Object TripletMarginLoss(const TripletMarginLossOptions& options = {}) { return Object::create("TripletMarginLoss", options.margin, options.p, options.eps, options.swap, options.reduction); }
+inline Object TripletMarginLoss(const TripletMarginLossOptions& options = {}) { return Object::create("TripletMarginLoss", {options.margin, options.p, options.eps, options.swap, options.reduction}); }
 // loss(input1, input2, target): max(-target * (input1 - input2) + margin, 0); target is 1 or -1.
 struct MarginRankingLossOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Float margin = 0.0;
   std::string reduction = "mean";
 };
-inline Object MarginRankingLoss(const MarginRankingLossOptions& options = {}) { return Object::create("MarginRankingLoss", options.margin, options.reduction); }
+inline Object MarginRankingLoss(const MarginRankingLossOptions& options = {}) { return Object::create("MarginRankingLoss", {options.margin, options.reduction}); }
 // loss(input, target): input where target is 1, and max(margin - input, 0) where it is -1.
 struct HingeEmbeddingLossOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Float margin = 1.0;
   std::string reduction = "mean";
 };
-inline Object HingeEmbeddingLoss(const HingeEmbeddingLossOptions& options = {}) { return Object::create("HingeEmbeddingLoss", options.margin, options.reduction); }
+inline Object HingeEmbeddingLoss(const HingeEmbeddingLossOptions& options = {}) { return Object::create("HingeEmbeddingLoss", {options.margin, options.reduction}); }
 // loss(input1, input2, target): 1 - cos(input1, input2) where target is 1, and max(cos - margin, 0)
 // where it is -1.
 using CosineEmbeddingLossOptions = MarginRankingLossOptions;
-inline Object CosineEmbeddingLoss(const CosineEmbeddingLossOptions& options = {}) { return Object::create("CosineEmbeddingLoss", options.margin, options.reduction); }
+inline Object CosineEmbeddingLoss(const CosineEmbeddingLossOptions& options = {}) { return Object::create("CosineEmbeddingLoss", {options.margin, options.reduction}); }
 // loss(input, target): log(1 + exp(-target * input)); target is 1 or -1.
-inline Object SoftMarginLoss(const char* reduction = "mean") { return Object::create("SoftMarginLoss", reduction); }
+inline Object SoftMarginLoss(const char* reduction = "mean") { return Object::create("SoftMarginLoss", {reduction}); }
 using SoftMarginLossOptions = MSELossOptions;
-inline Object SoftMarginLoss(const SoftMarginLossOptions& options) { return Object::create("SoftMarginLoss", options.reduction); }
+inline Object SoftMarginLoss(const SoftMarginLossOptions& options) { return Object::create("SoftMarginLoss", {options.reduction}); }
 // loss(input, target): the mean over all classes i but the target of max(margin - input[target] +
 // input[i], 0)^p, times weight[target], a buffer.
 struct MultiMarginLossOptions {
@@ -142,16 +142,16 @@ struct MultiMarginLossOptions {
   Tensor weight = {};
   std::string reduction = "mean";
 };
-inline Object MultiMarginLoss(const MultiMarginLossOptions& options = {}) { return Object::create("MultiMarginLoss", options.p, options.margin, options.weight, options.reduction); }
+inline Object MultiMarginLoss(const MultiMarginLossOptions& options = {}) { return Object::create("MultiMarginLoss", {options.p, options.margin, options.weight, options.reduction}); }
 // loss(input, target): the sum over the targets j and all other classes i of max(1 - input[j] +
 // input[i], 0), over the number of classes; target [n, classes] ends with -1.
-inline Object MultiLabelMarginLoss(const char* reduction = "mean") { return Object::create("MultiLabelMarginLoss", reduction); }
+inline Object MultiLabelMarginLoss(const char* reduction = "mean") { return Object::create("MultiLabelMarginLoss", {reduction}); }
 using MultiLabelMarginLossOptions = MSELossOptions;
-inline Object MultiLabelMarginLoss(const MultiLabelMarginLossOptions& options) { return Object::create("MultiLabelMarginLoss", options.reduction); }
+inline Object MultiLabelMarginLoss(const MultiLabelMarginLossOptions& options) { return Object::create("MultiLabelMarginLoss", {options.reduction}); }
 // loss(input, target): the mean over the classes of BCEWithLogitsLoss, times weight [classes], a
 // buffer; target is 0 or 1.
 using MultiLabelSoftMarginLossOptions = BCELossOptions;
-inline Object MultiLabelSoftMarginLoss(const MultiLabelSoftMarginLossOptions& options = {}) { return Object::create("MultiLabelSoftMarginLoss", options.weight, options.reduction); }
+inline Object MultiLabelSoftMarginLoss(const MultiLabelSoftMarginLossOptions& options = {}) { return Object::create("MultiLabelSoftMarginLoss", {options.weight, options.reduction}); }
 // loss(input, target): exp(input) - target * input, or input - target * log(input + eps) without
 // log_input; full: with Stirling's approximation of log(target!).
 struct PoissonNLLLossOptions {
@@ -161,7 +161,7 @@ struct PoissonNLLLossOptions {
   Float eps = 1e-08;
   std::string reduction = "mean";
 };
-inline Object PoissonNLLLoss(const PoissonNLLLossOptions& options = {}) { return Object::create("PoissonNLLLoss", options.log_input, options.full, options.eps, options.reduction); }
+inline Object PoissonNLLLoss(const PoissonNLLLossOptions& options = {}) { return Object::create("PoissonNLLLoss", {options.log_input, options.full, options.eps, options.reduction}); }
 // loss(input, target, var): (log(var) + (input - target)^2 / var) / 2, with var of at least eps;
 // full: with log(2 * pi) / 2.
 struct GaussianNLLLossOptions {
@@ -170,7 +170,7 @@ struct GaussianNLLLossOptions {
   Float eps = 1e-06;
   std::string reduction = "mean";
 };
-inline Object GaussianNLLLoss(const GaussianNLLLossOptions& options = {}) { return Object::create("GaussianNLLLoss", options.full, options.eps, options.reduction); }
+inline Object GaussianNLLLoss(const GaussianNLLLossOptions& options = {}) { return Object::create("GaussianNLLLoss", {options.full, options.eps, options.reduction}); }
 // loss(log_probs, targets, input_lengths, target_lengths): -log of the probability of the labels
 // targets [n, labels] given log_probs [t, n, classes]. Graves et al., 2006.
 struct CTCLossOptions {
@@ -179,7 +179,7 @@ struct CTCLossOptions {
   std::string reduction = "mean";
   bool zero_infinity = false;
 };
-inline Object CTCLoss(const CTCLossOptions& options = {}) { return Object::create("CTCLoss", options.blank, options.reduction, options.zero_infinity); }
+inline Object CTCLoss(const CTCLossOptions& options = {}) { return Object::create("CTCLoss", {options.blank, options.reduction, options.zero_infinity}); }
 
 }  // namespace nn
 }  // namespace v0

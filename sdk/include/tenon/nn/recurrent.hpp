@@ -27,7 +27,7 @@ struct RNNOptions {
   Float dropout = 0.0;
   bool bidirectional = false;
 };
-inline Object RNN(Int input_size, Int hidden_size, const RNNOptions& options = {}) { return Object::create("RNN", input_size, hidden_size, options.num_layers, options.nonlinearity, options.bias, options.batch_first, options.dropout, options.bidirectional); }
+inline Object RNN(Int input_size, Int hidden_size, const RNNOptions& options = {}) { return Object::create("RNN", {input_size, hidden_size, options.num_layers, options.nonlinearity, options.bias, options.batch_first, options.dropout, options.bidirectional}); }
 // gru(input, hx) gives the output and the last state; sizes as RNN's. Cho et al., arXiv:1406.1078.
 struct GRUOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
@@ -37,7 +37,7 @@ struct GRUOptions {
   Float dropout = 0.0;
   bool bidirectional = false;
 };
-inline Object GRU(Int input_size, Int hidden_size, const GRUOptions& options = {}) { return Object::create("GRU", input_size, hidden_size, options.num_layers, options.bias, options.batch_first, options.dropout, options.bidirectional); }
+inline Object GRU(Int input_size, Int hidden_size, const GRUOptions& options = {}) { return Object::create("GRU", {input_size, hidden_size, options.num_layers, options.bias, options.batch_first, options.dropout, options.bidirectional}); }
 // lstm(input, h_0, c_0) gives the output and the last states h and c; sizes as RNN's. With
 // proj_size h is projected to that width. Hochreiter & Schmidhuber, 1997; Sak et al.,
 // arXiv:1402.1128.
@@ -50,7 +50,7 @@ struct LSTMOptions {
   bool bidirectional = false;
   Int proj_size = 0;
 };
-inline Object LSTM(Int input_size, Int hidden_size, const LSTMOptions& options = {}) { return Object::create("LSTM", input_size, hidden_size, options.num_layers, options.bias, options.batch_first, options.dropout, options.bidirectional, options.proj_size); }
+inline Object LSTM(Int input_size, Int hidden_size, const LSTMOptions& options = {}) { return Object::create("LSTM", {input_size, hidden_size, options.num_layers, options.bias, options.batch_first, options.dropout, options.bidirectional, options.proj_size}); }
 // cell(input, hx) gives the next state: input [n, input_size], hx [n, hidden_size], or without n;
 // hx is zeros where it is left out. nonlinearity: tanh or relu. Elman, 1990.
 struct RNNCellOptions {
@@ -58,19 +58,19 @@ struct RNNCellOptions {
   bool bias = true;
   std::string nonlinearity = "tanh";
 };
-inline Object RNNCell(Int input_size, Int hidden_size, const RNNCellOptions& options = {}) { return Object::create("RNNCell", input_size, hidden_size, options.bias, options.nonlinearity); }
+inline Object RNNCell(Int input_size, Int hidden_size, const RNNCellOptions& options = {}) { return Object::create("RNNCell", {input_size, hidden_size, options.bias, options.nonlinearity}); }
 // cell(input, hx) gives the next state; sizes as RNNCell's. Cho et al., arXiv:1406.1078.
-inline Object GRUCell(Int input_size, Int hidden_size, bool bias = true) { return Object::create("GRUCell", input_size, hidden_size, bias); }
+inline Object GRUCell(Int input_size, Int hidden_size, bool bias = true) { return Object::create("GRUCell", {input_size, hidden_size, bias}); }
 struct GRUCellOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   bool bias = true;
 };
-inline Object GRUCell(Int input_size, Int hidden_size, const GRUCellOptions& options) { return Object::create("GRUCell", input_size, hidden_size, options.bias); }
+inline Object GRUCell(Int input_size, Int hidden_size, const GRUCellOptions& options) { return Object::create("GRUCell", {input_size, hidden_size, options.bias}); }
 // cell(input, h_0, c_0) gives the next states h and c; sizes as RNNCell's. Hochreiter &
 // Schmidhuber, 1997.
-inline Object LSTMCell(Int input_size, Int hidden_size, bool bias = true) { return Object::create("LSTMCell", input_size, hidden_size, bias); }
+inline Object LSTMCell(Int input_size, Int hidden_size, bool bias = true) { return Object::create("LSTMCell", {input_size, hidden_size, bias}); }
 using LSTMCellOptions = GRUCellOptions;
-inline Object LSTMCell(Int input_size, Int hidden_size, const LSTMCellOptions& options) { return Object::create("LSTMCell", input_size, hidden_size, options.bias); }
+inline Object LSTMCell(Int input_size, Int hidden_size, const LSTMCellOptions& options) { return Object::create("LSTMCell", {input_size, hidden_size, options.bias}); }
 
 }  // namespace nn
 }  // namespace v0

@@ -24,11 +24,11 @@ struct UpsampleOptions {
   std::string mode = "nearest";
   bool align_corners = false;
 };
-inline Object Upsample(const UpsampleOptions& options = {}) { return Object::create("Upsample", options.size, options.scale_factor, options.mode, options.align_corners); }
+inline Object Upsample(const UpsampleOptions& options = {}) { return Object::create("Upsample", {options.size, options.scale_factor, options.mode, options.align_corners}); }
 // x [.., channels * r * r, h, w] to [.., channels, h * r, w * r]. Shi et al., arXiv:1609.05158.
-inline Object PixelShuffle(Int upscale_factor) { return Object::create("PixelShuffle", upscale_factor); }
+inline Object PixelShuffle(Int upscale_factor) { return Object::create("PixelShuffle", {upscale_factor}); }
 // x [.., channels, h * r, w * r] to [.., channels * r * r, h, w].
-inline Object PixelUnshuffle(Int downscale_factor) { return Object::create("PixelUnshuffle", downscale_factor); }
+inline Object PixelUnshuffle(Int downscale_factor) { return Object::create("PixelUnshuffle", {downscale_factor}); }
 // x [n, channels, h, w] to columns [n, channels * kernel, places].
 struct UnfoldOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
@@ -36,10 +36,10 @@ struct UnfoldOptions {
   KeptInts padding = 0;
   KeptInts stride = 1;
 };
-inline Object Unfold(Ints kernel_size, const UnfoldOptions& options = {}) { return Object::create("Unfold", kernel_size, options.dilation, options.padding, options.stride); }
+inline Object Unfold(Ints kernel_size, const UnfoldOptions& options = {}) { return Object::create("Unfold", {kernel_size, options.dilation, options.padding, options.stride}); }
 // Columns [n, channels * kernel, places] summed at their places: [n, channels, h, w].
 using FoldOptions = UnfoldOptions;
-inline Object Fold(Ints output_size, Ints kernel_size, const FoldOptions& options = {}) { return Object::create("Fold", output_size, kernel_size, options.dilation, options.padding, options.stride); }
+inline Object Fold(Ints output_size, Ints kernel_size, const FoldOptions& options = {}) { return Object::create("Fold", {output_size, kernel_size, options.dilation, options.padding, options.stride}); }
 
 }  // namespace nn
 }  // namespace v0

@@ -21,12 +21,12 @@ struct FlattenOptions {
   Int start_dim = 1;
   Int end_dim = -1;
 };
-inline Object Flatten(const FlattenOptions& options = {}) { return Object::create("Flatten", options.start_dim, options.end_dim); }
+inline Object Flatten(const FlattenOptions& options = {}) { return Object::create("Flatten", {options.start_dim, options.end_dim}); }
 // The dimension dim as several; a size of -1 is found.
-inline Object Unflatten(Int dim, Ints unflattened_size) { return Object::create("Unflatten", dim, unflattened_size); }
+inline Object Unflatten(Int dim, Ints unflattened_size) { return Object::create("Unflatten", {dim, unflattened_size}); }
 // x [n, groups * c, ..] with the channels of all groups taken in turn. Zhang et al.,
 // arXiv:1707.01083.
-inline Object ChannelShuffle(Int groups) { return Object::create("ChannelShuffle", groups); }
+inline Object ChannelShuffle(Int groups) { return Object::create("ChannelShuffle", {groups}); }
 
 }  // namespace nn
 }  // namespace v0

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <initializer_list>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -47,15 +48,19 @@ struct BackwardHook {
 class Object {
  public:
   Object() noexcept = default;
-  // By a factory's name, options in the order of its schema: Object::create("Linear", 64, 10).
-  template <typename... Options>
-  static Object create(detail::Name factory, const Options&... options) {
-    const tn_value values[sizeof...(Options) + 1] = {detail::to_value(options)...};
+  // By a factory's name, options in the order of its schema: Object::create("Linear", 64, 10). In
+  // braces they take less of a compiler's time: Object::create("Linear", {64, 10}).
+  static Object create(detail::Name factory, std::initializer_list<detail::Argument> options) {
     tn_object* object = nullptr;
-    check(detail::api.object->create(factory.text, values, sizeof...(Options), &object));
+    check(detail::api.object->create(factory.text, detail::values_of(options),
+                                     uint32_t(options.size()), &object));
     Object made = take(object);
     detail::note_made(object);
     return made;
+  }
+  template <typename... Options>
+  static Object create(detail::Name factory, const Options&... options) {
+    return create(factory, {detail::Argument(options)...});
   }
   // By option names, any order: Object::create_named("SGD", {"lr", "momentum"}, {0.1, 0.9}).
   static Object create_named(detail::Name factory, const std::vector<const char*>& names,

@@ -24,11 +24,11 @@ struct ScaledDotProductAttentionOptions {
   std::optional<Float> scale = {};
   bool enable_gqa = false;
 };
-inline Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& attn_mask = {}, const ScaledDotProductAttentionOptions& options = {}) { return detail::call<Tensor>(detail::op<"scaled_dot_product_attention">, query, key, value, attn_mask, options.dropout_p, options.is_causal, options.scale, options.enable_gqa); }
-inline Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value, const ScaledDotProductAttentionOptions& options) { return detail::call<Tensor>(detail::op<"scaled_dot_product_attention">, query, key, value, Tensor(), options.dropout_p, options.is_causal, options.scale, options.enable_gqa); }
+inline Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& attn_mask = {}, const ScaledDotProductAttentionOptions& options = {}) { return detail::call<Tensor>(detail::op<"scaled_dot_product_attention">, {query, key, value, attn_mask, options.dropout_p, options.is_causal, options.scale, options.enable_gqa}); }
+inline Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value, const ScaledDotProductAttentionOptions& options) { return detail::call<Tensor>(detail::op<"scaled_dot_product_attention">, {query, key, value, Tensor(), options.dropout_p, options.is_causal, options.scale, options.enable_gqa}); }
 // x [.., n, d] turned by angles, whose cos and sin are [.., n, d / 2] or fewer: halves, or
 // interleaved pairs. Su et al., arXiv:2104.09864.
-inline Tensor rotary_embedding(const Tensor& x, const Tensor& cos, const Tensor& sin, bool interleaved = false) { return detail::call<Tensor>(detail::op<"rotary_embedding">, x, cos, sin, interleaved); }
+inline Tensor rotary_embedding(const Tensor& x, const Tensor& cos, const Tensor& sin, bool interleaved = false) { return detail::call<Tensor>(detail::op<"rotary_embedding">, {x, cos, sin, interleaved}); }
 
 }  // namespace v0
 }  // namespace tenon

@@ -23,8 +23,8 @@ struct Conv1dOptions {
   KeptInts dilation = 1;
   Int groups = 1;
 };
-inline Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const Conv1dOptions& options = {}) { return detail::call<Tensor>(detail::op<"conv1d">, x, weight, bias, options.stride, options.padding, options.dilation, options.groups); }
-inline Tensor conv1d(const Tensor& x, const Tensor& weight, const Conv1dOptions& options) { return detail::call<Tensor>(detail::op<"conv1d">, x, weight, Tensor(), options.stride, options.padding, options.dilation, options.groups); }
+inline Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const Conv1dOptions& options = {}) { return detail::call<Tensor>(detail::op<"conv1d">, {x, weight, bias, options.stride, options.padding, options.dilation, options.groups}); }
+inline Tensor conv1d(const Tensor& x, const Tensor& weight, const Conv1dOptions& options) { return detail::call<Tensor>(detail::op<"conv1d">, {x, weight, Tensor(), options.stride, options.padding, options.dilation, options.groups}); }
 // The adjoint of the convolution: x [n, channels, ..], or without n, weight [channels, out /
 // groups, ..], bias [out]. output_padding is added behind.
 struct ConvTranspose1dOptions {
@@ -35,30 +35,30 @@ struct ConvTranspose1dOptions {
   Int groups = 1;
   KeptInts dilation = 1;
 };
-inline Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const ConvTranspose1dOptions& options = {}) { return detail::call<Tensor>(detail::op<"conv_transpose1d">, x, weight, bias, options.stride, options.padding, options.output_padding, options.groups, options.dilation); }
-inline Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const ConvTranspose1dOptions& options) { return detail::call<Tensor>(detail::op<"conv_transpose1d">, x, weight, Tensor(), options.stride, options.padding, options.output_padding, options.groups, options.dilation); }
+inline Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const ConvTranspose1dOptions& options = {}) { return detail::call<Tensor>(detail::op<"conv_transpose1d">, {x, weight, bias, options.stride, options.padding, options.output_padding, options.groups, options.dilation}); }
+inline Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const ConvTranspose1dOptions& options) { return detail::call<Tensor>(detail::op<"conv_transpose1d">, {x, weight, Tensor(), options.stride, options.padding, options.output_padding, options.groups, options.dilation}); }
 // x [n, channels, ..], or without n, with weight [out, channels / groups, ..] slid over it, plus
 // bias [out]. A list of one number is for all dimensions. padding may be "valid", which is 0, or
 // "same": the output is as large as x, at a stride of 1.
 using Conv2dOptions = Conv1dOptions;
-inline Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const Conv2dOptions& options = {}) { return detail::call<Tensor>(detail::op<"conv2d">, x, weight, bias, options.stride, options.padding, options.dilation, options.groups); }
-inline Tensor conv2d(const Tensor& x, const Tensor& weight, const Conv2dOptions& options) { return detail::call<Tensor>(detail::op<"conv2d">, x, weight, Tensor(), options.stride, options.padding, options.dilation, options.groups); }
+inline Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const Conv2dOptions& options = {}) { return detail::call<Tensor>(detail::op<"conv2d">, {x, weight, bias, options.stride, options.padding, options.dilation, options.groups}); }
+inline Tensor conv2d(const Tensor& x, const Tensor& weight, const Conv2dOptions& options) { return detail::call<Tensor>(detail::op<"conv2d">, {x, weight, Tensor(), options.stride, options.padding, options.dilation, options.groups}); }
 // The adjoint of the convolution: x [n, channels, ..], or without n, weight [channels, out /
 // groups, ..], bias [out]. output_padding is added behind.
 using ConvTranspose2dOptions = ConvTranspose1dOptions;
-inline Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const ConvTranspose2dOptions& options = {}) { return detail::call<Tensor>(detail::op<"conv_transpose2d">, x, weight, bias, options.stride, options.padding, options.output_padding, options.groups, options.dilation); }
-inline Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const ConvTranspose2dOptions& options) { return detail::call<Tensor>(detail::op<"conv_transpose2d">, x, weight, Tensor(), options.stride, options.padding, options.output_padding, options.groups, options.dilation); }
+inline Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const ConvTranspose2dOptions& options = {}) { return detail::call<Tensor>(detail::op<"conv_transpose2d">, {x, weight, bias, options.stride, options.padding, options.output_padding, options.groups, options.dilation}); }
+inline Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const ConvTranspose2dOptions& options) { return detail::call<Tensor>(detail::op<"conv_transpose2d">, {x, weight, Tensor(), options.stride, options.padding, options.output_padding, options.groups, options.dilation}); }
 // x [n, channels, ..], or without n, with weight [out, channels / groups, ..] slid over it, plus
 // bias [out]. A list of one number is for all dimensions. padding may be "valid", which is 0, or
 // "same": the output is as large as x, at a stride of 1.
 using Conv3dOptions = Conv1dOptions;
-inline Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const Conv3dOptions& options = {}) { return detail::call<Tensor>(detail::op<"conv3d">, x, weight, bias, options.stride, options.padding, options.dilation, options.groups); }
-inline Tensor conv3d(const Tensor& x, const Tensor& weight, const Conv3dOptions& options) { return detail::call<Tensor>(detail::op<"conv3d">, x, weight, Tensor(), options.stride, options.padding, options.dilation, options.groups); }
+inline Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const Conv3dOptions& options = {}) { return detail::call<Tensor>(detail::op<"conv3d">, {x, weight, bias, options.stride, options.padding, options.dilation, options.groups}); }
+inline Tensor conv3d(const Tensor& x, const Tensor& weight, const Conv3dOptions& options) { return detail::call<Tensor>(detail::op<"conv3d">, {x, weight, Tensor(), options.stride, options.padding, options.dilation, options.groups}); }
 // The adjoint of the convolution: x [n, channels, ..], or without n, weight [channels, out /
 // groups, ..], bias [out]. output_padding is added behind.
 using ConvTranspose3dOptions = ConvTranspose1dOptions;
-inline Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const ConvTranspose3dOptions& options = {}) { return detail::call<Tensor>(detail::op<"conv_transpose3d">, x, weight, bias, options.stride, options.padding, options.output_padding, options.groups, options.dilation); }
-inline Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const ConvTranspose3dOptions& options) { return detail::call<Tensor>(detail::op<"conv_transpose3d">, x, weight, Tensor(), options.stride, options.padding, options.output_padding, options.groups, options.dilation); }
+inline Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const ConvTranspose3dOptions& options = {}) { return detail::call<Tensor>(detail::op<"conv_transpose3d">, {x, weight, bias, options.stride, options.padding, options.output_padding, options.groups, options.dilation}); }
+inline Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const ConvTranspose3dOptions& options) { return detail::call<Tensor>(detail::op<"conv_transpose3d">, {x, weight, Tensor(), options.stride, options.padding, options.output_padding, options.groups, options.dilation}); }
 // x [n, channels, h, w] to columns [n, channels * kernel, places].
 struct Im2colOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
@@ -66,11 +66,11 @@ struct Im2colOptions {
   KeptInts padding = 0;
   KeptInts stride = 1;
 };
-inline Tensor im2col(const Tensor& x, Ints kernel_size, const Im2colOptions& options = {}) { return detail::call<Tensor>(detail::op<"im2col">, x, kernel_size, options.dilation, options.padding, options.stride); }
+inline Tensor im2col(const Tensor& x, Ints kernel_size, const Im2colOptions& options = {}) { return detail::call<Tensor>(detail::op<"im2col">, {x, kernel_size, options.dilation, options.padding, options.stride}); }
 // Columns [n, channels * kernel, places] summed at their places: [n, channels, h, w]. The adjoint
 // of im2col.
 using FoldOptions = Im2colOptions;
-inline Tensor fold(const Tensor& x, Ints output_size, Ints kernel_size, const FoldOptions& options = {}) { return detail::call<Tensor>(detail::op<"fold">, x, output_size, kernel_size, options.dilation, options.padding, options.stride); }
+inline Tensor fold(const Tensor& x, Ints output_size, Ints kernel_size, const FoldOptions& options = {}) { return detail::call<Tensor>(detail::op<"fold">, {x, output_size, kernel_size, options.dilation, options.padding, options.stride}); }
 
 }  // namespace v0
 }  // namespace tenon

@@ -15,39 +15,39 @@ namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 
 // A tensor of one value. dtype None: as the value; device None: the CPU.
-inline Tensor full(Ints sizes, Number value, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"full">, sizes, value, dtype, device); }
+inline Tensor full(Ints sizes, Number value, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"full">, {sizes, value, dtype, device}); }
 // A tensor of zeros. dtype None: float32; device None: the CPU.
-inline Tensor zeros(Ints sizes, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"zeros">, sizes, dtype, device); }
+inline Tensor zeros(Ints sizes, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"zeros">, {sizes, dtype, device}); }
 // A tensor of ones. dtype None: float32; device None: the CPU.
-inline Tensor ones(Ints sizes, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"ones">, sizes, dtype, device); }
+inline Tensor ones(Ints sizes, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"ones">, {sizes, dtype, device}); }
 // start, start + step, .. before end. dtype None: int64 where all are ints, else float32; device
 // None: the CPU.
-inline Tensor arange(Number start, Number end, Number step = 1, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"arange">, start, end, step, dtype, device); }
+inline Tensor arange(Number start, Number end, Number step = 1, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"arange">, {start, end, step, dtype, device}); }
 // steps values from start to end, both included. dtype None: float32; device None: the CPU.
-inline Tensor linspace(Number start, Number end, Int steps, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"linspace">, start, end, steps, dtype, device); }
+inline Tensor linspace(Number start, Number end, Int steps, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"linspace">, {start, end, steps, dtype, device}); }
 // base to the powers linspace(start, end, steps), computed in float64. dtype None: float32; device
 // None: the CPU.
-inline Tensor logspace(Number start, Number end, Int steps, Float base = 10.0, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"logspace">, start, end, steps, base, dtype, device); }
+inline Tensor logspace(Number start, Number end, Int steps, Float base = 10.0, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"logspace">, {start, end, steps, base, dtype, device}); }
 // n rows and m (None: n) columns with ones on the diagonal. dtype None: float32; device None: the
 // CPU.
-inline Tensor eye(Int n, std::optional<Int> m = {}, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"eye">, n, m, dtype, device); }
+inline Tensor eye(Int n, std::optional<Int> m = {}, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"eye">, {n, m, dtype, device}); }
 // int64 [2, count]: rows and columns of the elements of a row by col matrix that tril leaves.
-inline Tensor tril_indices(Int row, Int col, Int offset = 0, Device device = {}) { return detail::call<Tensor>(detail::op<"tril_indices">, row, col, offset, device); }
+inline Tensor tril_indices(Int row, Int col, Int offset = 0, Device device = {}) { return detail::call<Tensor>(detail::op<"tril_indices">, {row, col, offset, device}); }
 // int64 [2, count]: rows and columns of the elements of a row by col matrix that triu leaves.
-inline Tensor triu_indices(Int row, Int col, Int offset = 0, Device device = {}) { return detail::call<Tensor>(detail::op<"triu_indices">, row, col, offset, device); }
+inline Tensor triu_indices(Int row, Int col, Int offset = 0, Device device = {}) { return detail::call<Tensor>(detail::op<"triu_indices">, {row, col, offset, device}); }
 // A tensor that is not initialized, of the sizes and device of x, and of its dtype unless said.
-inline Tensor empty_like(const Tensor& x, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"empty_like">, x, dtype); }
+inline Tensor empty_like(const Tensor& x, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"empty_like">, {x, dtype}); }
 // Zeros of the sizes and device of x, and of its dtype unless said.
-inline Tensor zeros_like(const Tensor& x, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"zeros_like">, x, dtype); }
+inline Tensor zeros_like(const Tensor& x, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"zeros_like">, {x, dtype}); }
 // Ones of the sizes and device of x, and of its dtype unless said.
-inline Tensor ones_like(const Tensor& x, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"ones_like">, x, dtype); }
+inline Tensor ones_like(const Tensor& x, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"ones_like">, {x, dtype}); }
 // One value in the sizes and on the device of x, and of its dtype unless said.
-inline Tensor full_like(const Tensor& x, Number value, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"full_like">, x, value, dtype); }
+inline Tensor full_like(const Tensor& x, Number value, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"full_like">, {x, value, dtype}); }
 // Writes value to all elements of x. Of floats integers take the whole part.
-inline Tensor fill_(const Tensor& x, Number value) { return detail::call<Tensor>(detail::op<"fill_">, x, value); }
+inline Tensor fill_(const Tensor& x, Number value) { return detail::call<Tensor>(detail::op<"fill_">, {x, value}); }
 // (1 - cos(2 pi i / n)) / 2, where n is window_length, or one less where it is not periodic. dtype
 // None: float32; device None: the CPU.
-inline Tensor hann_window(Int window_length, bool periodic = true, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"hann_window">, window_length, periodic, dtype, device); }
+inline Tensor hann_window(Int window_length, bool periodic = true, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"hann_window">, {window_length, periodic, dtype, device}); }
 // alpha - beta * cos(2 pi i / n); n, dtype and device as those of hann_window.
 struct HammingWindowOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
@@ -57,14 +57,14 @@ struct HammingWindowOptions {
   Dtype dtype = {};
   Device device = {};
 };
-inline Tensor hamming_window(Int window_length, const HammingWindowOptions& options = {}) { return detail::call<Tensor>(detail::op<"hamming_window">, window_length, options.periodic, options.alpha, options.beta, options.dtype, options.device); }
+inline Tensor hamming_window(Int window_length, const HammingWindowOptions& options = {}) { return detail::call<Tensor>(detail::op<"hamming_window">, {window_length, options.periodic, options.alpha, options.beta, options.dtype, options.device}); }
 // 0.42 - 0.5 * cos(2 pi i / n) + 0.08 * cos(4 pi i / n); n, dtype and device as those of
 // hann_window.
-inline Tensor blackman_window(Int window_length, bool periodic = true, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"blackman_window">, window_length, periodic, dtype, device); }
+inline Tensor blackman_window(Int window_length, bool periodic = true, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"blackman_window">, {window_length, periodic, dtype, device}); }
 // 1 - |2 i / n - 1|, a triangle; n, dtype and device as those of hann_window.
-inline Tensor bartlett_window(Int window_length, bool periodic = true, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"bartlett_window">, window_length, periodic, dtype, device); }
+inline Tensor bartlett_window(Int window_length, bool periodic = true, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"bartlett_window">, {window_length, periodic, dtype, device}); }
 // i0(beta * sqrt(1 - (2 i / n - 1)^2)) / i0(beta); n, dtype and device as those of hann_window.
-inline Tensor kaiser_window(Int window_length, bool periodic = true, Float beta = 12.0, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"kaiser_window">, window_length, periodic, beta, dtype, device); }
+inline Tensor kaiser_window(Int window_length, bool periodic = true, Float beta = 12.0, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"kaiser_window">, {window_length, periodic, beta, dtype, device}); }
 
 }  // namespace v0
 }  // namespace tenon

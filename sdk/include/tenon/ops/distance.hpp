@@ -15,7 +15,7 @@ namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 
 // sum(x1 * x2) / (|x1| * |x2|) along dim, with norms of at least eps. The two broadcast.
-inline Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, Int dim = 1, Float eps = 1e-08) { return detail::call<Tensor>(detail::op<"cosine_similarity">, x1, x2, dim, eps); }
+inline Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, Int dim = 1, Float eps = 1e-08) { return detail::call<Tensor>(detail::op<"cosine_similarity">, {x1, x2, dim, eps}); }
 // The p-norm of x1 - x2 + eps along the last dimension. The two broadcast.
 struct PairwiseDistanceOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
@@ -23,16 +23,16 @@ struct PairwiseDistanceOptions {
   Float eps = 1e-06;
   bool keepdim = false;
 };
-inline Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, const PairwiseDistanceOptions& options = {}) { return detail::call<Tensor>(detail::op<"pairwise_distance">, x1, x2, options.p, options.eps, options.keepdim); }
+inline Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, const PairwiseDistanceOptions& options = {}) { return detail::call<Tensor>(detail::op<"pairwise_distance">, {x1, x2, options.p, options.eps, options.keepdim}); }
 // The p-norm of the difference of each row of x1 [.., n, size] and each of x2 [.., m, size], [..,
 // n, m]. compute_mode: with p = 2 by a product of matrices where there are more than 25 rows,
 // always (use_mm_for_euclid_dist) or never (donot_use_mm_for_euclid_dist).
-inline Tensor cdist(const Tensor& x1, const Tensor& x2, Float p = 2.0, const char* compute_mode = "use_mm_for_euclid_dist_if_necessary") { return detail::call<Tensor>(detail::op<"cdist">, x1, x2, p, compute_mode); }
+inline Tensor cdist(const Tensor& x1, const Tensor& x2, Float p = 2.0, const char* compute_mode = "use_mm_for_euclid_dist_if_necessary") { return detail::call<Tensor>(detail::op<"cdist">, {x1, x2, p, compute_mode}); }
 // The p-norm of the difference of each row of x [n, size] and each one behind it, [n * (n - 1) /
 // 2].
-inline Tensor pdist(const Tensor& x, Float p = 2.0) { return detail::call<Tensor>(detail::op<"pdist">, x, p); }
+inline Tensor pdist(const Tensor& x, Float p = 2.0) { return detail::call<Tensor>(detail::op<"pdist">, {x, p}); }
 // The p-norm of all elements of x - y, []. The two broadcast.
-inline Tensor dist(const Tensor& x, const Tensor& y, Float p = 2.0) { return detail::call<Tensor>(detail::op<"dist">, x, y, p); }
+inline Tensor dist(const Tensor& x, const Tensor& y, Float p = 2.0) { return detail::call<Tensor>(detail::op<"dist">, {x, y, p}); }
 // x / max(|x|, eps), of the p-norm along dim.
 struct NormalizeOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
@@ -40,7 +40,7 @@ struct NormalizeOptions {
   Int dim = 1;
   Float eps = 1e-12;
 };
-inline Tensor normalize(const Tensor& x, const NormalizeOptions& options = {}) { return detail::call<Tensor>(detail::op<"normalize">, x, options.p, options.dim, options.eps); }
+inline Tensor normalize(const Tensor& x, const NormalizeOptions& options = {}) { return detail::call<Tensor>(detail::op<"normalize">, {x, options.p, options.dim, options.eps}); }
 // x [n, channels, ..] / (k + alpha * m)^beta, where m is the mean of x * x over size neighbouring
 // channels; beyond the first and the last are zeros. Krizhevsky et al., 2012.
 struct LocalResponseNormOptions {
@@ -49,7 +49,7 @@ struct LocalResponseNormOptions {
   Float beta = 0.75;
   Float k = 1.0;
 };
-inline Tensor local_response_norm(const Tensor& x, Int size, const LocalResponseNormOptions& options = {}) { return detail::call<Tensor>(detail::op<"local_response_norm">, x, size, options.alpha, options.beta, options.k); }
+inline Tensor local_response_norm(const Tensor& x, Int size, const LocalResponseNormOptions& options = {}) { return detail::call<Tensor>(detail::op<"local_response_norm">, {x, size, options.alpha, options.beta, options.k}); }
 
 }  // namespace v0
 }  // namespace tenon

@@ -15,30 +15,30 @@ inline namespace TENON_HIDDEN v0 {
 
 // y[.., i, ..] = x[.., index[.., i, ..], ..] along dim. The sizes of index are at most those of x
 // elsewhere.
-inline Tensor gather(const Tensor& x, Int dim, const Tensor& index) { return detail::call<Tensor>(detail::op<"gather">, x, dim, index); }
+inline Tensor gather(const Tensor& x, Int dim, const Tensor& index) { return detail::call<Tensor>(detail::op<"gather">, {x, dim, index}); }
 // A copy of x with src written, or added, at the places that gather reads; of a larger src the part
 // that index covers.
-inline Tensor scatter(const Tensor& x, Int dim, const Tensor& index, const Tensor& src, bool add = false) { return detail::call<Tensor>(detail::op<"scatter">, x, dim, index, src, add); }
+inline Tensor scatter(const Tensor& x, Int dim, const Tensor& index, const Tensor& src, bool add = false) { return detail::call<Tensor>(detail::op<"scatter">, {x, dim, index, src, add}); }
 // A copy of x with src added at the places that gather reads.
-inline Tensor scatter_add(const Tensor& x, Int dim, const Tensor& index, const Tensor& src) { return detail::call<Tensor>(detail::op<"scatter_add">, x, dim, index, src); }
+inline Tensor scatter_add(const Tensor& x, Int dim, const Tensor& index, const Tensor& src) { return detail::call<Tensor>(detail::op<"scatter_add">, {x, dim, index, src}); }
 // x at the indices index [n] along dim.
-inline Tensor index_select(const Tensor& x, Int dim, const Tensor& index) { return detail::call<Tensor>(detail::op<"index_select">, x, dim, index); }
+inline Tensor index_select(const Tensor& x, Int dim, const Tensor& index) { return detail::call<Tensor>(detail::op<"index_select">, {x, dim, index}); }
 // PyTorch's x[i, :, mask] is index(x, {i, {}, mask}): indices, which broadcast and may be negative,
 // masks of bool or uint8, and {} for all of a dimension. With a mask the call waits for the device.
-inline Tensor index(const Tensor& x, const Tensors& indices) { return detail::call<Tensor>(detail::op<"index">, x, indices); }
+inline Tensor index(const Tensor& x, const Tensors& indices) { return detail::call<Tensor>(detail::op<"index">, {x, indices}); }
 // A copy of x with values, which broadcast, written, or added (accumulate), at what index picks.
-inline Tensor index_put(const Tensor& x, const Tensors& indices, const Tensor& values, bool accumulate = false) { return detail::call<Tensor>(detail::op<"index_put">, x, indices, values, accumulate); }
+inline Tensor index_put(const Tensor& x, const Tensors& indices, const Tensor& values, bool accumulate = false) { return detail::call<Tensor>(detail::op<"index_put">, {x, indices, values, accumulate}); }
 // index_put(x, indices, values, accumulate), written to x.
-inline Tensor index_put_(const Tensor& x, const Tensors& indices, const Tensor& values, bool accumulate = false) { return detail::call<Tensor>(detail::op<"index_put_">, x, indices, values, accumulate); }
+inline Tensor index_put_(const Tensor& x, const Tensors& indices, const Tensor& values, bool accumulate = false) { return detail::call<Tensor>(detail::op<"index_put_">, {x, indices, values, accumulate}); }
 // The elements of x where mask holds, [count]; the two broadcast. Waits for the device.
-inline Tensor masked_select(const Tensor& x, const Tensor& mask) { return detail::call<Tensor>(detail::op<"masked_select">, x, mask); }
+inline Tensor masked_select(const Tensor& x, const Tensor& mask) { return detail::call<Tensor>(detail::op<"masked_select">, {x, mask}); }
 // Indices of the elements that are not zero, int64 [count, x.dim()], in row-major order. Waits for
 // the device.
-inline Tensor nonzero(const Tensor& x) { return detail::call<Tensor>(detail::op<"nonzero">, x); }
+inline Tensor nonzero(const Tensor& x) { return detail::call<Tensor>(detail::op<"nonzero">, {x}); }
 // Rows of weight [n, d] at index [..]: [.., d]. The row padding_idx, from the end where negative,
 // gets no gradient. sparse: the gradient of weight, a leaf, is row-sparse: the rows that were read,
 // and their indices.
-inline Tensor embedding(const Tensor& weight, const Tensor& index, std::optional<Int> padding_idx = {}, bool sparse = false) { return detail::call<Tensor>(detail::op<"embedding">, weight, index, padding_idx, sparse); }
+inline Tensor embedding(const Tensor& weight, const Tensor& index, std::optional<Int> padding_idx = {}, bool sparse = false) { return detail::call<Tensor>(detail::op<"embedding">, {weight, index, padding_idx, sparse}); }
 // Sums, means or maxima (mode) of rows of weight: a bag for each row of index [bags, n], or
 // beginning at each of offsets [bags] in index [n]; with include_last_offset the last of offsets is
 // where the last bag ends. The row padding_idx, from the end where negative, belongs to no bag and
@@ -51,49 +51,49 @@ struct EmbeddingBagOptions {
   std::optional<Int> padding_idx = {};
   bool sparse = false;
 };
-inline Tensor embedding_bag(const Tensor& weight, const Tensor& index, const Tensor& offsets = {}, const EmbeddingBagOptions& options = {}) { return detail::call<Tensor>(detail::op<"embedding_bag">, weight, index, offsets, options.mode, options.per_sample_weights, options.include_last_offset, options.padding_idx, options.sparse); }
-inline Tensor embedding_bag(const Tensor& weight, const Tensor& index, const EmbeddingBagOptions& options) { return detail::call<Tensor>(detail::op<"embedding_bag">, weight, index, Tensor(), options.mode, options.per_sample_weights, options.include_last_offset, options.padding_idx, options.sparse); }
+inline Tensor embedding_bag(const Tensor& weight, const Tensor& index, const Tensor& offsets = {}, const EmbeddingBagOptions& options = {}) { return detail::call<Tensor>(detail::op<"embedding_bag">, {weight, index, offsets, options.mode, options.per_sample_weights, options.include_last_offset, options.padding_idx, options.sparse}); }
+inline Tensor embedding_bag(const Tensor& weight, const Tensor& index, const EmbeddingBagOptions& options) { return detail::call<Tensor>(detail::op<"embedding_bag">, {weight, index, Tensor(), options.mode, options.per_sample_weights, options.include_last_offset, options.padding_idx, options.sparse}); }
 // index [..] to int64 [.., num_classes], 1 at its class. num_classes -1: one more than the largest
 // class, for which the call waits for the device.
-inline Tensor one_hot(const Tensor& index, Int num_classes = -1) { return detail::call<Tensor>(detail::op<"one_hot">, index, num_classes); }
+inline Tensor one_hot(const Tensor& index, Int num_classes = -1) { return detail::call<Tensor>(detail::op<"one_hot">, {index, num_classes}); }
 // A copy of x to which alpha times the parts of source along dim are added at index [n]; source has
 // the sizes of x, and n along dim.
-inline Tensor index_add(const Tensor& x, Int dim, const Tensor& index, const Tensor& source, Number alpha = 1) { return detail::call<Tensor>(detail::op<"index_add">, x, dim, index, source, alpha); }
+inline Tensor index_add(const Tensor& x, Int dim, const Tensor& index, const Tensor& source, Number alpha = 1) { return detail::call<Tensor>(detail::op<"index_add">, {x, dim, index, source, alpha}); }
 // Adds scale times rows [n, ..] to the rows of x at index [n], in their order, without a gradient.
-inline void add_rows_(const Tensor& x, const Tensor& index, const Tensor& rows, Float scale = 1.0) { return detail::call<void>(detail::op<"add_rows_">, x, index, rows, scale); }
+inline void add_rows_(const Tensor& x, const Tensor& index, const Tensor& rows, Float scale = 1.0) { return detail::call<void>(detail::op<"add_rows_">, {x, index, rows, scale}); }
 // Each of indices [n] once, in ascending order, and the sums of its rows of values [n, ..]. Waits
 // for the device.
-inline std::tuple<Tensor, Tensor> coalesce_rows(const Tensor& indices, const Tensor& values) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"coalesce_rows">, indices, values); }
+inline std::tuple<Tensor, Tensor> coalesce_rows(const Tensor& indices, const Tensor& values) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"coalesce_rows">, {indices, values}); }
 // gather of x and indices, broadcast to each other except along dim; without dim of both as one
 // dimension.
-inline Tensor take_along_dim(const Tensor& x, const Tensor& indices, std::optional<Int> dim = {}) { return detail::call<Tensor>(detail::op<"take_along_dim">, x, indices, dim); }
+inline Tensor take_along_dim(const Tensor& x, const Tensor& indices, std::optional<Int> dim = {}) { return detail::call<Tensor>(detail::op<"take_along_dim">, {x, indices, dim}); }
 // x, as if it had one dimension, at index, in the sizes of index.
-inline Tensor take(const Tensor& x, const Tensor& index) { return detail::call<Tensor>(detail::op<"take">, x, index); }
+inline Tensor take(const Tensor& x, const Tensor& index) { return detail::call<Tensor>(detail::op<"take">, {x, index}); }
 // A copy of x, in which source is written, or added (accumulate), at index, which counts as if x
 // had one dimension.
-inline Tensor put(const Tensor& x, const Tensor& index, const Tensor& source, bool accumulate = false) { return detail::call<Tensor>(detail::op<"put">, x, index, source, accumulate); }
+inline Tensor put(const Tensor& x, const Tensor& index, const Tensor& source, bool accumulate = false) { return detail::call<Tensor>(detail::op<"put">, {x, index, source, accumulate}); }
 // put(x, index, source, accumulate), written to x.
-inline Tensor put_(const Tensor& x, const Tensor& index, const Tensor& source, bool accumulate = false) { return detail::call<Tensor>(detail::op<"put_">, x, index, source, accumulate); }
+inline Tensor put_(const Tensor& x, const Tensor& index, const Tensor& source, bool accumulate = false) { return detail::call<Tensor>(detail::op<"put_">, {x, index, source, accumulate}); }
 // A copy of x in which the parts of source along dim are written at index [n]; source has the sizes
 // of x, and n along dim.
-inline Tensor index_copy(const Tensor& x, Int dim, const Tensor& index, const Tensor& source) { return detail::call<Tensor>(detail::op<"index_copy">, x, dim, index, source); }
+inline Tensor index_copy(const Tensor& x, Int dim, const Tensor& index, const Tensor& source) { return detail::call<Tensor>(detail::op<"index_copy">, {x, dim, index, source}); }
 // index_copy(x, dim, index, source), written to x.
-inline Tensor index_copy_(const Tensor& x, Int dim, const Tensor& index, const Tensor& source) { return detail::call<Tensor>(detail::op<"index_copy_">, x, dim, index, source); }
+inline Tensor index_copy_(const Tensor& x, Int dim, const Tensor& index, const Tensor& source) { return detail::call<Tensor>(detail::op<"index_copy_">, {x, dim, index, source}); }
 // A copy of x with value, a number or a tensor without dimensions, at index [n] along dim.
-inline Tensor index_fill(Operand x, Int dim, Operand index, Operand value) { return detail::call<Tensor>(detail::op<"index_fill">, x, dim, index, value); }
+inline Tensor index_fill(Operand x, Int dim, Operand index, Operand value) { return detail::call<Tensor>(detail::op<"index_fill">, {x, dim, index, value}); }
 // index_fill(x, dim, index, value), written to x.
-inline Tensor index_fill_(const Tensor& x, Int dim, Operand index, Operand value) { return detail::call<Tensor>(detail::op<"index_fill_">, x, dim, index, value); }
+inline Tensor index_fill_(const Tensor& x, Int dim, Operand index, Operand value) { return detail::call<Tensor>(detail::op<"index_fill_">, {x, dim, index, value}); }
 // A copy of x with the elements of source, in order, where mask (bool) is true; x and mask
 // broadcast. source has at least as many.
-inline Tensor masked_scatter(const Tensor& x, const Tensor& mask, const Tensor& source) { return detail::call<Tensor>(detail::op<"masked_scatter">, x, mask, source); }
+inline Tensor masked_scatter(const Tensor& x, const Tensor& mask, const Tensor& source) { return detail::call<Tensor>(detail::op<"masked_scatter">, {x, mask, source}); }
 // masked_scatter(x, mask, source), written to x.
-inline Tensor masked_scatter_(const Tensor& x, const Tensor& mask, const Tensor& source) { return detail::call<Tensor>(detail::op<"masked_scatter_">, x, mask, source); }
+inline Tensor masked_scatter_(const Tensor& x, const Tensor& mask, const Tensor& source) { return detail::call<Tensor>(detail::op<"masked_scatter_">, {x, mask, source}); }
 // A copy of x in which the elements of src that index sends to a place along dim are reduced there,
 // with that of x if include_self. reduce: sum, prod, mean, amax or amin.
-inline Tensor scatter_reduce(const Tensor& x, Int dim, const Tensor& index, const Tensor& src, const char* reduce, bool include_self = true) { return detail::call<Tensor>(detail::op<"scatter_reduce">, x, dim, index, src, reduce, include_self); }
+inline Tensor scatter_reduce(const Tensor& x, Int dim, const Tensor& index, const Tensor& src, const char* reduce, bool include_self = true) { return detail::call<Tensor>(detail::op<"scatter_reduce">, {x, dim, index, src, reduce, include_self}); }
 // A copy of x in which the parts of source along dim that index [n] sends to one place are reduced
 // there, with that of x if include_self. reduce: prod, mean, amax or amin.
-inline Tensor index_reduce(const Tensor& x, Int dim, const Tensor& index, const Tensor& source, const char* reduce, bool include_self = true) { return detail::call<Tensor>(detail::op<"index_reduce">, x, dim, index, source, reduce, include_self); }
+inline Tensor index_reduce(const Tensor& x, Int dim, const Tensor& index, const Tensor& source, const char* reduce, bool include_self = true) { return detail::call<Tensor>(detail::op<"index_reduce">, {x, dim, index, source, reduce, include_self}); }
 
 }  // namespace v0
 }  // namespace tenon

@@ -14,19 +14,19 @@ namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 
 // (input - target)^2. reduction: "mean", "sum" or "none".
-inline Tensor mse_loss(const Tensor& input, const Tensor& target, const char* reduction = "mean") { return detail::call<Tensor>(detail::op<"mse_loss">, input, target, reduction); }
+inline Tensor mse_loss(const Tensor& input, const Tensor& target, const char* reduction = "mean") { return detail::call<Tensor>(detail::op<"mse_loss">, {input, target, reduction}); }
 // |input - target|. reduction: "mean", "sum" or "none".
-inline Tensor l1_loss(const Tensor& input, const Tensor& target, const char* reduction = "mean") { return detail::call<Tensor>(detail::op<"l1_loss">, input, target, reduction); }
+inline Tensor l1_loss(const Tensor& input, const Tensor& target, const char* reduction = "mean") { return detail::call<Tensor>(detail::op<"l1_loss">, {input, target, reduction}); }
 // d * d / (2 * beta) where d = |input - target| is below beta, else d - beta / 2. Girshick,
 // arXiv:1504.08083.
-inline Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, const char* reduction = "mean", Float beta = 1.0) { return detail::call<Tensor>(detail::op<"smooth_l1_loss">, input, target, reduction, beta); }
+inline Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, const char* reduction = "mean", Float beta = 1.0) { return detail::call<Tensor>(detail::op<"smooth_l1_loss">, {input, target, reduction, beta}); }
 // d * d / 2 where d = |input - target| is below delta, else delta * (d - delta / 2). Huber, 1964.
-inline Tensor huber_loss(const Tensor& input, const Tensor& target, const char* reduction = "mean", Float delta = 1.0) { return detail::call<Tensor>(detail::op<"huber_loss">, input, target, reduction, delta); }
+inline Tensor huber_loss(const Tensor& input, const Tensor& target, const char* reduction = "mean", Float delta = 1.0) { return detail::call<Tensor>(detail::op<"huber_loss">, {input, target, reduction, delta}); }
 // log(1 + exp(-target * input)); target is 1 or -1.
-inline Tensor soft_margin_loss(const Tensor& input, const Tensor& target, const char* reduction = "mean") { return detail::call<Tensor>(detail::op<"soft_margin_loss">, input, target, reduction); }
+inline Tensor soft_margin_loss(const Tensor& input, const Tensor& target, const char* reduction = "mean") { return detail::call<Tensor>(detail::op<"soft_margin_loss">, {input, target, reduction}); }
 // -(target * log(input) + (1 - target) * log(1 - input)), times weight; input: probabilities,
 // target: 0 to 1.
-inline Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight = {}, const char* reduction = "mean") { return detail::call<Tensor>(detail::op<"binary_cross_entropy">, input, target, weight, reduction); }
+inline Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight = {}, const char* reduction = "mean") { return detail::call<Tensor>(detail::op<"binary_cross_entropy">, {input, target, weight, reduction}); }
 // binary_cross_entropy of sigmoid(input), computed in one step; pos_weight scales the part of
 // target.
 struct BinaryCrossEntropyWithLogitsOptions {
@@ -34,11 +34,11 @@ struct BinaryCrossEntropyWithLogitsOptions {
   std::string reduction = "mean";
   Tensor pos_weight = {};
 };
-inline Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target, const Tensor& weight = {}, const BinaryCrossEntropyWithLogitsOptions& options = {}) { return detail::call<Tensor>(detail::op<"binary_cross_entropy_with_logits">, input, target, weight, options.reduction, options.pos_weight); }
-inline Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target, const BinaryCrossEntropyWithLogitsOptions& options) { return detail::call<Tensor>(detail::op<"binary_cross_entropy_with_logits">, input, target, Tensor(), options.reduction, options.pos_weight); }
+inline Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target, const Tensor& weight = {}, const BinaryCrossEntropyWithLogitsOptions& options = {}) { return detail::call<Tensor>(detail::op<"binary_cross_entropy_with_logits">, {input, target, weight, options.reduction, options.pos_weight}); }
+inline Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target, const BinaryCrossEntropyWithLogitsOptions& options) { return detail::call<Tensor>(detail::op<"binary_cross_entropy_with_logits">, {input, target, Tensor(), options.reduction, options.pos_weight}); }
 // target * (log(target) - input), where input is log-probabilities, and target too with log_target.
 // reduction "batchmean" is the sum over the number of samples.
-inline Tensor kl_div(const Tensor& input, const Tensor& target, const char* reduction = "mean", bool log_target = false) { return detail::call<Tensor>(detail::op<"kl_div">, input, target, reduction, log_target); }
+inline Tensor kl_div(const Tensor& input, const Tensor& target, const char* reduction = "mean", bool log_target = false) { return detail::call<Tensor>(detail::op<"kl_div">, {input, target, reduction, log_target}); }
 // -input at the class: input [n, classes, ..] is log-probabilities, target [n, ..] int64 classes,
 // weight [classes]. The mean is over the weights.
 struct NllLossOptions {
@@ -46,8 +46,8 @@ struct NllLossOptions {
   Int ignore_index = -100;
   std::string reduction = "mean";
 };
-inline Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight = {}, const NllLossOptions& options = {}) { return detail::call<Tensor>(detail::op<"nll_loss">, input, target, weight, options.ignore_index, options.reduction); }
-inline Tensor nll_loss(const Tensor& input, const Tensor& target, const NllLossOptions& options) { return detail::call<Tensor>(detail::op<"nll_loss">, input, target, Tensor(), options.ignore_index, options.reduction); }
+inline Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight = {}, const NllLossOptions& options = {}) { return detail::call<Tensor>(detail::op<"nll_loss">, {input, target, weight, options.ignore_index, options.reduction}); }
+inline Tensor nll_loss(const Tensor& input, const Tensor& target, const NllLossOptions& options) { return detail::call<Tensor>(detail::op<"nll_loss">, {input, target, Tensor(), options.ignore_index, options.reduction}); }
 // nll_loss of log_softmax(input): input [n, classes, ..] is logits, target classes [n, ..], or
 // probabilities of the sizes of input. label_smoothing: Szegedy et al., arXiv:1512.00567.
 struct CrossEntropyOptions {
@@ -56,8 +56,8 @@ struct CrossEntropyOptions {
   std::string reduction = "mean";
   Float label_smoothing = 0.0;
 };
-inline Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight = {}, const CrossEntropyOptions& options = {}) { return detail::call<Tensor>(detail::op<"cross_entropy">, input, target, weight, options.ignore_index, options.reduction, options.label_smoothing); }
-inline Tensor cross_entropy(const Tensor& input, const Tensor& target, const CrossEntropyOptions& options) { return detail::call<Tensor>(detail::op<"cross_entropy">, input, target, Tensor(), options.ignore_index, options.reduction, options.label_smoothing); }
+inline Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight = {}, const CrossEntropyOptions& options = {}) { return detail::call<Tensor>(detail::op<"cross_entropy">, {input, target, weight, options.ignore_index, options.reduction, options.label_smoothing}); }
+inline Tensor cross_entropy(const Tensor& input, const Tensor& target, const CrossEntropyOptions& options) { return detail::call<Tensor>(detail::op<"cross_entropy">, {input, target, Tensor(), options.ignore_index, options.reduction, options.label_smoothing}); }
 // max(|anchor - positive| - |anchor - negative| + margin, 0), of pairwise_distance; swap: with
 // |positive - negative| where that is less. Balntas et al., 2016.
 struct TripletMarginLossOptions {
@@ -68,14 +68,14 @@ struct TripletMarginLossOptions {
   bool swap = false;
   std::string reduction = "mean";
 };
-inline Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative, const TripletMarginLossOptions& options = {}) { return detail::call<Tensor>(detail::op<"triplet_margin_loss">, anchor, positive, negative, options.margin, options.p, options.eps, options.swap, options.reduction); }
+inline Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative, const TripletMarginLossOptions& options = {}) { return detail::call<Tensor>(detail::op<"triplet_margin_loss">, {anchor, positive, negative, options.margin, options.p, options.eps, options.swap, options.reduction}); }
 // max(-target * (input1 - input2) + margin, 0); target is 1 or -1.
-inline Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, Float margin = 0.0, const char* reduction = "mean") { return detail::call<Tensor>(detail::op<"margin_ranking_loss">, input1, input2, target, margin, reduction); }
+inline Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, Float margin = 0.0, const char* reduction = "mean") { return detail::call<Tensor>(detail::op<"margin_ranking_loss">, {input1, input2, target, margin, reduction}); }
 // input where target is 1, and max(margin - input, 0) where it is -1.
-inline Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target, Float margin = 1.0, const char* reduction = "mean") { return detail::call<Tensor>(detail::op<"hinge_embedding_loss">, input, target, margin, reduction); }
+inline Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target, Float margin = 1.0, const char* reduction = "mean") { return detail::call<Tensor>(detail::op<"hinge_embedding_loss">, {input, target, margin, reduction}); }
 // 1 - cos(input1, input2) where target is 1, and max(cos - margin, 0) where it is -1; inputs [n,
 // size] and target [n], or [size] and a number.
-inline Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, Float margin = 0.0, const char* reduction = "mean") { return detail::call<Tensor>(detail::op<"cosine_embedding_loss">, input1, input2, target, margin, reduction); }
+inline Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, Float margin = 0.0, const char* reduction = "mean") { return detail::call<Tensor>(detail::op<"cosine_embedding_loss">, {input1, input2, target, margin, reduction}); }
 // The mean over all classes i but the target of max(margin - input[target] + input[i], 0)^p, times
 // weight[target]; input [n, classes], target [n] int64.
 struct MultiMarginLossOptions {
@@ -85,13 +85,13 @@ struct MultiMarginLossOptions {
   Tensor weight = {};
   std::string reduction = "mean";
 };
-inline Tensor multi_margin_loss(const Tensor& input, const Tensor& target, const MultiMarginLossOptions& options = {}) { return detail::call<Tensor>(detail::op<"multi_margin_loss">, input, target, options.p, options.margin, options.weight, options.reduction); }
+inline Tensor multi_margin_loss(const Tensor& input, const Tensor& target, const MultiMarginLossOptions& options = {}) { return detail::call<Tensor>(detail::op<"multi_margin_loss">, {input, target, options.p, options.margin, options.weight, options.reduction}); }
 // The sum over the targets j and all other classes i of max(1 - input[j] + input[i], 0), over the
 // number of classes; target [n, classes] lists classes and ends with -1.
-inline Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target, const char* reduction = "mean") { return detail::call<Tensor>(detail::op<"multilabel_margin_loss">, input, target, reduction); }
+inline Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target, const char* reduction = "mean") { return detail::call<Tensor>(detail::op<"multilabel_margin_loss">, {input, target, reduction}); }
 // The mean over the last dimension of binary_cross_entropy_with_logits, times weight [classes];
 // target is 0 or 1.
-inline Tensor multilabel_soft_margin_loss(const Tensor& input, const Tensor& target, const Tensor& weight = {}, const char* reduction = "mean") { return detail::call<Tensor>(detail::op<"multilabel_soft_margin_loss">, input, target, weight, reduction); }
+inline Tensor multilabel_soft_margin_loss(const Tensor& input, const Tensor& target, const Tensor& weight = {}, const char* reduction = "mean") { return detail::call<Tensor>(detail::op<"multilabel_soft_margin_loss">, {input, target, weight, reduction}); }
 // exp(input) - target * input, or input - target * log(input + eps) without log_input; full: with
 // Stirling's approximation of log(target!).
 struct PoissonNllLossOptions {
@@ -101,7 +101,7 @@ struct PoissonNllLossOptions {
   Float eps = 1e-08;
   std::string reduction = "mean";
 };
-inline Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, const PoissonNllLossOptions& options = {}) { return detail::call<Tensor>(detail::op<"poisson_nll_loss">, input, target, options.log_input, options.full, options.eps, options.reduction); }
+inline Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, const PoissonNllLossOptions& options = {}) { return detail::call<Tensor>(detail::op<"poisson_nll_loss">, {input, target, options.log_input, options.full, options.eps, options.reduction}); }
 // (log(var) + (input - target)^2 / var) / 2, with var of at least eps; full: with log(2 * pi) / 2.
 // Nix & Weigend, 1994.
 struct GaussianNllLossOptions {
@@ -110,7 +110,7 @@ struct GaussianNllLossOptions {
   Float eps = 1e-06;
   std::string reduction = "mean";
 };
-inline Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Tensor& var, const GaussianNllLossOptions& options = {}) { return detail::call<Tensor>(detail::op<"gaussian_nll_loss">, input, target, var, options.full, options.eps, options.reduction); }
+inline Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Tensor& var, const GaussianNllLossOptions& options = {}) { return detail::call<Tensor>(detail::op<"gaussian_nll_loss">, {input, target, var, options.full, options.eps, options.reduction}); }
 // -log of the probability of the labels targets [n, labels], or all in one line, given log_probs
 // [t, n, classes]; int64 lengths [n]. mean: over n of each loss over its number of labels;
 // zero_infinity: 0 where there is no path. Graves et al., 2006.
@@ -120,7 +120,7 @@ struct CtcLossOptions {
   std::string reduction = "mean";
   bool zero_infinity = false;
 };
-inline Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths, const Tensor& target_lengths, const CtcLossOptions& options = {}) { return detail::call<Tensor>(detail::op<"ctc_loss">, log_probs, targets, input_lengths, target_lengths, options.blank, options.reduction, options.zero_infinity); }
+inline Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths, const Tensor& target_lengths, const CtcLossOptions& options = {}) { return detail::call<Tensor>(detail::op<"ctc_loss">, {log_probs, targets, input_lengths, target_lengths, options.blank, options.reduction, options.zero_infinity}); }
 
 }  // namespace v0
 }  // namespace tenon

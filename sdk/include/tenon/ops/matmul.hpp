@@ -16,52 +16,52 @@ inline namespace TENON_HIDDEN v0 {
 
 // a [.., m, k] times b [.., k, n]; leading dimensions broadcast, and vectors are taken as
 // numpy.matmul takes them.
-inline Tensor matmul(const Tensor& a, const Tensor& b) { return detail::call<Tensor>(detail::op<"matmul">, a, b); }
+inline Tensor matmul(const Tensor& a, const Tensor& b) { return detail::call<Tensor>(detail::op<"matmul">, {a, b}); }
 // a [m, k] times b [k, n].
-inline Tensor mm(const Tensor& a, const Tensor& b) { return detail::call<Tensor>(detail::op<"mm">, a, b); }
+inline Tensor mm(const Tensor& a, const Tensor& b) { return detail::call<Tensor>(detail::op<"mm">, {a, b}); }
 // a [batch, m, k] times b [batch, k, n].
-inline Tensor bmm(const Tensor& a, const Tensor& b) { return detail::call<Tensor>(detail::op<"bmm">, a, b); }
+inline Tensor bmm(const Tensor& a, const Tensor& b) { return detail::call<Tensor>(detail::op<"bmm">, {a, b}); }
 // a [m, k] times b [k].
-inline Tensor mv(const Tensor& a, const Tensor& b) { return detail::call<Tensor>(detail::op<"mv">, a, b); }
+inline Tensor mv(const Tensor& a, const Tensor& b) { return detail::call<Tensor>(detail::op<"mv">, {a, b}); }
 // The sum of a [n] * b [n].
-inline Tensor dot(const Tensor& a, const Tensor& b) { return detail::call<Tensor>(detail::op<"dot">, a, b); }
+inline Tensor dot(const Tensor& a, const Tensor& b) { return detail::call<Tensor>(detail::op<"dot">, {a, b}); }
 // All products of an element of a [m] with one of b [n]: [m, n].
-inline Tensor outer(const Tensor& a, const Tensor& b) { return detail::call<Tensor>(detail::op<"outer">, a, b); }
+inline Tensor outer(const Tensor& a, const Tensor& b) { return detail::call<Tensor>(detail::op<"outer">, {a, b}); }
 // beta * x + alpha * (a [m, k] times b [k, n]). x broadcasts, and is not read where beta is 0.
-inline Tensor addmm(const Tensor& x, const Tensor& a, const Tensor& b, Float beta = 1.0, Float alpha = 1.0) { return detail::call<Tensor>(detail::op<"addmm">, x, a, b, beta, alpha); }
+inline Tensor addmm(const Tensor& x, const Tensor& a, const Tensor& b, Float beta = 1.0, Float alpha = 1.0) { return detail::call<Tensor>(detail::op<"addmm">, {x, a, b, beta, alpha}); }
 // beta * x + alpha * (a [batch, m, k] times b [batch, k, n]). x broadcasts, and is not read where
 // beta is 0.
-inline Tensor baddbmm(const Tensor& x, const Tensor& a, const Tensor& b, Float beta = 1.0, Float alpha = 1.0) { return detail::call<Tensor>(detail::op<"baddbmm">, x, a, b, beta, alpha); }
+inline Tensor baddbmm(const Tensor& x, const Tensor& a, const Tensor& b, Float beta = 1.0, Float alpha = 1.0) { return detail::call<Tensor>(detail::op<"baddbmm">, {x, a, b, beta, alpha}); }
 // beta * x + alpha * (a [m, k] times b [k]). x broadcasts, and is not read where beta is 0.
-inline Tensor addmv(const Tensor& x, const Tensor& a, const Tensor& b, Float beta = 1.0, Float alpha = 1.0) { return detail::call<Tensor>(detail::op<"addmv">, x, a, b, beta, alpha); }
+inline Tensor addmv(const Tensor& x, const Tensor& a, const Tensor& b, Float beta = 1.0, Float alpha = 1.0) { return detail::call<Tensor>(detail::op<"addmv">, {x, a, b, beta, alpha}); }
 // beta * x + alpha * outer(a [m], b [n]). x broadcasts, and is not read where beta is 0.
-inline Tensor addr(const Tensor& x, const Tensor& a, const Tensor& b, Float beta = 1.0, Float alpha = 1.0) { return detail::call<Tensor>(detail::op<"addr">, x, a, b, beta, alpha); }
+inline Tensor addr(const Tensor& x, const Tensor& a, const Tensor& b, Float beta = 1.0, Float alpha = 1.0) { return detail::call<Tensor>(detail::op<"addr">, {x, a, b, beta, alpha}); }
 // beta * x + alpha * the sum over the batch of a [batch, m, k] times b [batch, k, n]. x broadcasts,
 // and is not read where beta is 0.
-inline Tensor addbmm(const Tensor& x, const Tensor& a, const Tensor& b, Float beta = 1.0, Float alpha = 1.0) { return detail::call<Tensor>(detail::op<"addbmm">, x, a, b, beta, alpha); }
+inline Tensor addbmm(const Tensor& x, const Tensor& a, const Tensor& b, Float beta = 1.0, Float alpha = 1.0) { return detail::call<Tensor>(detail::op<"addbmm">, {x, a, b, beta, alpha}); }
 // Sums of products by an equation, as "bij,bjk->bik": over letters that the result has not, along
 // diagonals of letters that an operand has twice. "..." broadcasts.
-inline Tensor einsum(const char* equation, const Tensors& xs) { return detail::call<Tensor>(detail::op<"einsum">, equation, xs); }
+inline Tensor einsum(const char* equation, const Tensors& xs) { return detail::call<Tensor>(detail::op<"einsum">, {equation, xs}); }
 // sum(x1[i] * weight[:, i, j] * x2[j]) for weight [out, m, n], plus bias [out].
-inline Tensor bilinear(const Tensor& x1, const Tensor& x2, const Tensor& weight, const Tensor& bias = {}) { return detail::call<Tensor>(detail::op<"bilinear">, x1, x2, weight, bias); }
+inline Tensor bilinear(const Tensor& x1, const Tensor& x2, const Tensor& weight, const Tensor& bias = {}) { return detail::call<Tensor>(detail::op<"bilinear">, {x1, x2, weight, bias}); }
 // x [.., in] times weight [out, in] transposed, plus bias [out].
-inline Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {}) { return detail::call<Tensor>(detail::op<"linear">, x, weight, bias); }
+inline Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {}) { return detail::call<Tensor>(detail::op<"linear">, {x, weight, bias}); }
 // relu(linear(x, weight, bias)), one kernel where a device has it.
-inline Tensor linear_relu(const Tensor& x, const Tensor& weight, const Tensor& bias = {}) { return detail::call<Tensor>(detail::op<"linear_relu">, x, weight, bias); }
+inline Tensor linear_relu(const Tensor& x, const Tensor& weight, const Tensor& bias = {}) { return detail::call<Tensor>(detail::op<"linear_relu">, {x, weight, bias}); }
 // Sums of products over dims_a of a with dims_b of b: [the other sizes of a.., of b..]. The default
 // is PyTorch's dims=2.
-inline Tensor tensordot(const Tensor& a, const Tensor& b, Ints dims_a = {-2, -1}, Ints dims_b = {0, 1}) { return detail::call<Tensor>(detail::op<"tensordot">, a, b, dims_a, dims_b); }
+inline Tensor tensordot(const Tensor& a, const Tensor& b, Ints dims_a = {-2, -1}, Ints dims_b = {0, 1}) { return detail::call<Tensor>(detail::op<"tensordot">, {a, b, dims_a, dims_b}); }
 // The Kronecker product: each element of a times b, [a.size(d) * b.size(d), ..].
-inline Tensor kron(const Tensor& a, const Tensor& b) { return detail::call<Tensor>(detail::op<"kron">, a, b); }
+inline Tensor kron(const Tensor& a, const Tensor& b) { return detail::call<Tensor>(detail::op<"kron">, {a, b}); }
 // The vector product along dim, whose size is 3; None: the first of size 3. The others broadcast.
-inline Tensor cross(const Tensor& a, const Tensor& b, std::optional<Int> dim = {}) { return detail::call<Tensor>(detail::op<"cross">, a, b, dim); }
+inline Tensor cross(const Tensor& a, const Tensor& b, std::optional<Int> dim = {}) { return detail::call<Tensor>(detail::op<"cross">, {a, b, dim}); }
 // Sums of products over the last dimensions of a [.., n] and b [.., n]: [the other sizes of a.., of
 // b..]. a * b where one has no dimensions.
-inline Tensor inner(const Tensor& a, const Tensor& b) { return detail::call<Tensor>(detail::op<"inner">, a, b); }
+inline Tensor inner(const Tensor& a, const Tensor& b) { return detail::call<Tensor>(detail::op<"inner">, {a, b}); }
 // The sum of x * y along dim. The two broadcast.
-inline Tensor vecdot(const Tensor& x, const Tensor& y, Int dim = -1) { return detail::call<Tensor>(detail::op<"vecdot">, x, y, dim); }
+inline Tensor vecdot(const Tensor& x, const Tensor& y, Int dim = -1) { return detail::call<Tensor>(detail::op<"vecdot">, {x, y, dim}); }
 // The sum of the diagonal of x [n, m]; of integers and bool in int64.
-inline Tensor trace(const Tensor& x) { return detail::call<Tensor>(detail::op<"trace">, x); }
+inline Tensor trace(const Tensor& x) { return detail::call<Tensor>(detail::op<"trace">, {x}); }
 // Norms of the matrices of the two dims: Frobenius' for None, the greatest sum of absolute values
 // of a column (1) or a row (inf), or the least (-1, -inf).
 struct MatrixNormOptions {
@@ -70,15 +70,15 @@ struct MatrixNormOptions {
   KeptInts dims = {-2, -1};
   bool keepdim = false;
 };
-inline Tensor matrix_norm(const Tensor& x, const MatrixNormOptions& options = {}) { return detail::call<Tensor>(detail::op<"matrix_norm">, x, options.p, options.dims, options.keepdim); }
+inline Tensor matrix_norm(const Tensor& x, const MatrixNormOptions& options = {}) { return detail::call<Tensor>(detail::op<"matrix_norm">, {x, options.p, options.dims, options.keepdim}); }
 // The product of all matrices xs, in the order of the fewest multiplications. The first and the
 // last may be vectors.
-inline Tensor multi_dot(const Tensors& xs) { return detail::call<Tensor>(detail::op<"multi_dot">, xs); }
+inline Tensor multi_dot(const Tensors& xs) { return detail::call<Tensor>(detail::op<"multi_dot">, {xs}); }
 // The product of n times the square matrices x [.., m, m]; the identity for 0.
-inline Tensor matrix_power(const Tensor& x, Int n) { return detail::call<Tensor>(detail::op<"matrix_power">, x, n); }
+inline Tensor matrix_power(const Tensor& x, Int n) { return detail::call<Tensor>(detail::op<"matrix_power">, {x, n}); }
 // Vandermonde's matrix [m, N] of x [m]: column k is x to the power N - 1 - k, or k where
 // increasing. N None: m. Integers and bool become int64.
-inline Tensor vander(const Tensor& x, std::optional<Int> N = {}, bool increasing = false) { return detail::call<Tensor>(detail::op<"vander">, x, N, increasing); }
+inline Tensor vander(const Tensor& x, std::optional<Int> N = {}, bool increasing = false) { return detail::call<Tensor>(detail::op<"vander">, {x, N, increasing}); }
 
 }  // namespace v0
 }  // namespace tenon

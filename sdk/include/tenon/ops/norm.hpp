@@ -15,20 +15,20 @@ inline namespace TENON_HIDDEN v0 {
 
 // exp(x) / sum(exp(x)) along dim, computed so that no exponential overflows; with a dtype: of x as
 // that dtype.
-inline Tensor softmax(const Tensor& x, Int dim = -1, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"softmax">, x, dim, dtype); }
+inline Tensor softmax(const Tensor& x, Int dim = -1, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"softmax">, {x, dim, dtype}); }
 // softmax(-x, dim, dtype).
-inline Tensor softmin(const Tensor& x, Int dim = -1, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"softmin">, x, dim, dtype); }
+inline Tensor softmin(const Tensor& x, Int dim = -1, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"softmin">, {x, dim, dtype}); }
 // log(softmax(x, dim, dtype)), computed in one step.
-inline Tensor log_softmax(const Tensor& x, Int dim = -1, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"log_softmax">, x, dim, dtype); }
+inline Tensor log_softmax(const Tensor& x, Int dim = -1, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"log_softmax">, {x, dim, dtype}); }
 // x / sqrt(mean(x * x) + eps) over the last dimension, times weight. Zhang & Sennrich,
 // arXiv:1910.07467.
-inline Tensor rms_norm(const Tensor& x, const Tensor& weight = {}, Float eps = 1e-06) { return detail::call<Tensor>(detail::op<"rms_norm">, x, weight, eps); }
+inline Tensor rms_norm(const Tensor& x, const Tensor& weight = {}, Float eps = 1e-06) { return detail::call<Tensor>(detail::op<"rms_norm">, {x, weight, eps}); }
 // (x - mean) / sqrt(var + eps) over the last dimensions, which are normalized_shape, times weight,
 // plus bias. Ba, Kiros & Hinton, arXiv:1607.06450.
-inline Tensor layer_norm(const Tensor& x, Ints normalized_shape, const Tensor& weight = {}, const Tensor& bias = {}, Float eps = 1e-05) { return detail::call<Tensor>(detail::op<"layer_norm">, x, normalized_shape, weight, bias, eps); }
+inline Tensor layer_norm(const Tensor& x, Ints normalized_shape, const Tensor& weight = {}, const Tensor& bias = {}, Float eps = 1e-05) { return detail::call<Tensor>(detail::op<"layer_norm">, {x, normalized_shape, weight, bias, eps}); }
 // x [n, channels, ..], normalized over groups of channels, times weight [channels], plus bias. Wu &
 // He, arXiv:1803.08494.
-inline Tensor group_norm(const Tensor& x, Int num_groups, const Tensor& weight = {}, const Tensor& bias = {}, Float eps = 1e-05) { return detail::call<Tensor>(detail::op<"group_norm">, x, num_groups, weight, bias, eps); }
+inline Tensor group_norm(const Tensor& x, Int num_groups, const Tensor& weight = {}, const Tensor& bias = {}, Float eps = 1e-05) { return detail::call<Tensor>(detail::op<"group_norm">, {x, num_groups, weight, bias, eps}); }
 // x [n, channels, ..], normalized for each channel: in training by the batch, whose mean and
 // unbiased variance move the running ones in place; else by the running ones. Ioffe & Szegedy,
 // arXiv:1502.03167.
@@ -38,8 +38,8 @@ struct BatchNormOptions {
   Float momentum = 0.1;
   Float eps = 1e-05;
 };
-inline Tensor batch_norm(const Tensor& x, const Tensor& running_mean = {}, const Tensor& running_var = {}, const Tensor& weight = {}, const Tensor& bias = {}, const BatchNormOptions& options = {}) { return detail::call<Tensor>(detail::op<"batch_norm">, x, running_mean, running_var, weight, bias, options.training, options.momentum, options.eps); }
-inline Tensor batch_norm(const Tensor& x, const BatchNormOptions& options) { return detail::call<Tensor>(detail::op<"batch_norm">, x, Tensor(), Tensor(), Tensor(), Tensor(), options.training, options.momentum, options.eps); }
+inline Tensor batch_norm(const Tensor& x, const Tensor& running_mean = {}, const Tensor& running_var = {}, const Tensor& weight = {}, const Tensor& bias = {}, const BatchNormOptions& options = {}) { return detail::call<Tensor>(detail::op<"batch_norm">, {x, running_mean, running_var, weight, bias, options.training, options.momentum, options.eps}); }
+inline Tensor batch_norm(const Tensor& x, const BatchNormOptions& options) { return detail::call<Tensor>(detail::op<"batch_norm">, {x, Tensor(), Tensor(), Tensor(), Tensor(), options.training, options.momentum, options.eps}); }
 // x [n, channels, ..], normalized for each sample and channel, or by the running values. Ulyanov et
 // al., arXiv:1607.08022.
 struct InstanceNormOptions {
@@ -48,8 +48,8 @@ struct InstanceNormOptions {
   Float momentum = 0.1;
   Float eps = 1e-05;
 };
-inline Tensor instance_norm(const Tensor& x, const Tensor& running_mean = {}, const Tensor& running_var = {}, const Tensor& weight = {}, const Tensor& bias = {}, const InstanceNormOptions& options = {}) { return detail::call<Tensor>(detail::op<"instance_norm">, x, running_mean, running_var, weight, bias, options.use_input_stats, options.momentum, options.eps); }
-inline Tensor instance_norm(const Tensor& x, const InstanceNormOptions& options) { return detail::call<Tensor>(detail::op<"instance_norm">, x, Tensor(), Tensor(), Tensor(), Tensor(), options.use_input_stats, options.momentum, options.eps); }
+inline Tensor instance_norm(const Tensor& x, const Tensor& running_mean = {}, const Tensor& running_var = {}, const Tensor& weight = {}, const Tensor& bias = {}, const InstanceNormOptions& options = {}) { return detail::call<Tensor>(detail::op<"instance_norm">, {x, running_mean, running_var, weight, bias, options.use_input_stats, options.momentum, options.eps}); }
+inline Tensor instance_norm(const Tensor& x, const InstanceNormOptions& options) { return detail::call<Tensor>(detail::op<"instance_norm">, {x, Tensor(), Tensor(), Tensor(), Tensor(), options.use_input_stats, options.momentum, options.eps}); }
 
 }  // namespace v0
 }  // namespace tenon

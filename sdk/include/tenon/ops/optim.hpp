@@ -26,7 +26,7 @@ struct SgdStepOptions {
   bool first = false;
   Tensor found_inf = {};
 };
-inline void sgd_step(const Tensors& params, const Tensors& grads, const Tensors& momentum_buffers, Float lr, const SgdStepOptions& options = {}) { return detail::call<void>(detail::op<"sgd_step">, params, grads, momentum_buffers, lr, options.momentum, options.dampening, options.weight_decay, options.nesterov, options.maximize, options.first, options.found_inf); }
+inline void sgd_step(const Tensors& params, const Tensors& grads, const Tensors& momentum_buffers, Float lr, const SgdStepOptions& options = {}) { return detail::call<void>(detail::op<"sgd_step">, {params, grads, momentum_buffers, lr, options.momentum, options.dampening, options.weight_decay, options.nesterov, options.maximize, options.first, options.found_inf}); }
 // A step of Adam (Kingma & Ba, arXiv:1412.6980); decoupled: of AdamW (arXiv:1711.05101). step
 // counts from 1. steps: instead of it a count for each param, of one element, float, on its device,
 // which goes up by 1 first. Nothing changes where found_inf is not 0.
@@ -41,7 +41,7 @@ struct AdamStepOptions {
   Tensor found_inf = {};
   std::vector<Tensor> steps = {};
 };
-inline void adam_step(const Tensors& params, const Tensors& grads, const Tensors& exp_avgs, const Tensors& exp_avg_sqs, Float lr, Int step, const AdamStepOptions& options = {}) { return detail::call<void>(detail::op<"adam_step">, params, grads, exp_avgs, exp_avg_sqs, lr, step, options.beta1, options.beta2, options.eps, options.weight_decay, options.decoupled, options.maximize, options.found_inf, options.steps); }
+inline void adam_step(const Tensors& params, const Tensors& grads, const Tensors& exp_avgs, const Tensors& exp_avg_sqs, Float lr, Int step, const AdamStepOptions& options = {}) { return detail::call<void>(detail::op<"adam_step">, {params, grads, exp_avgs, exp_avg_sqs, lr, step, options.beta1, options.beta2, options.eps, options.weight_decay, options.decoupled, options.maximize, options.found_inf, options.steps}); }
 // A step of Adagrad (Duchi et al., JMLR 12, 2011): g += weight_decay * p; sum += g * g; p -= lr /
 // (1 + (step - 1) * lr_decay) * g / (sqrt(sum) + eps). steps: of each param, of one element, float;
 // they go up by 1 first. Nothing changes where found_inf is not 0.
@@ -53,7 +53,7 @@ struct AdagradStepOptions {
   bool maximize = false;
   Tensor found_inf = {};
 };
-inline void adagrad_step(const Tensors& params, const Tensors& grads, const Tensors& sums, const Tensors& steps, Float lr, const AdagradStepOptions& options = {}) { return detail::call<void>(detail::op<"adagrad_step">, params, grads, sums, steps, lr, options.lr_decay, options.weight_decay, options.eps, options.maximize, options.found_inf); }
+inline void adagrad_step(const Tensors& params, const Tensors& grads, const Tensors& sums, const Tensors& steps, Float lr, const AdagradStepOptions& options = {}) { return detail::call<void>(detail::op<"adagrad_step">, {params, grads, sums, steps, lr, options.lr_decay, options.weight_decay, options.eps, options.maximize, options.found_inf}); }
 // adagrad_step with a row-sparse gradient, of rows values at indices: changes these rows alone.
 // Waits for the device.
 struct AdagradRowsStepOptions {
@@ -63,7 +63,7 @@ struct AdagradRowsStepOptions {
   bool maximize = false;
   Tensor found_inf = {};
 };
-inline void adagrad_rows_step(const Tensor& param, const Tensor& sum, const Tensor& step, const Tensor& indices, const Tensor& values, Float lr, const AdagradRowsStepOptions& options = {}) { return detail::call<void>(detail::op<"adagrad_rows_step">, param, sum, step, indices, values, lr, options.lr_decay, options.eps, options.maximize, options.found_inf); }
+inline void adagrad_rows_step(const Tensor& param, const Tensor& sum, const Tensor& step, const Tensor& indices, const Tensor& values, Float lr, const AdagradRowsStepOptions& options = {}) { return detail::call<void>(detail::op<"adagrad_rows_step">, {param, sum, step, indices, values, lr, options.lr_decay, options.eps, options.maximize, options.found_inf}); }
 // A step of Adam (Kingma & Ba, arXiv:1412.6980) for the rows of a row-sparse gradient, values at
 // indices: other rows of the parameter and of its averages stay (PyTorch's SparseAdam). step, of
 // one element, float, goes up by 1 first. Nothing changes where found_inf is not 0. Waits for the
@@ -76,7 +76,7 @@ struct SparseAdamStepOptions {
   bool maximize = false;
   Tensor found_inf = {};
 };
-inline void sparse_adam_step(const Tensor& param, const Tensor& exp_avg, const Tensor& exp_avg_sq, const Tensor& step, const Tensor& indices, const Tensor& values, Float lr, const SparseAdamStepOptions& options = {}) { return detail::call<void>(detail::op<"sparse_adam_step">, param, exp_avg, exp_avg_sq, step, indices, values, lr, options.beta1, options.beta2, options.eps, options.maximize, options.found_inf); }
+inline void sparse_adam_step(const Tensor& param, const Tensor& exp_avg, const Tensor& exp_avg_sq, const Tensor& step, const Tensor& indices, const Tensor& values, Float lr, const SparseAdamStepOptions& options = {}) { return detail::call<void>(detail::op<"sparse_adam_step">, {param, exp_avg, exp_avg_sq, step, indices, values, lr, options.beta1, options.beta2, options.eps, options.maximize, options.found_inf}); }
 // A step of RMSprop (PyTorch's): s = alpha * s + (1 - alpha) * g * g; p -= lr * g / (sqrt(s) +
 // eps). centered: s without the square of the average of g, which grad_avgs hold. momentum: by
 // buffer = momentum * buffer + g / (sqrt(s) + eps). steps, of one element each, go up by 1. Nothing
@@ -91,7 +91,7 @@ struct RmspropStepOptions {
   bool maximize = false;
   Tensor found_inf = {};
 };
-inline void rmsprop_step(const Tensors& params, const Tensors& grads, const Tensors& square_avgs, const Tensors& grad_avgs, const Tensors& momentum_buffers, const Tensors& steps, Float lr, const RmspropStepOptions& options = {}) { return detail::call<void>(detail::op<"rmsprop_step">, params, grads, square_avgs, grad_avgs, momentum_buffers, steps, lr, options.alpha, options.eps, options.weight_decay, options.momentum, options.centered, options.maximize, options.found_inf); }
+inline void rmsprop_step(const Tensors& params, const Tensors& grads, const Tensors& square_avgs, const Tensors& grad_avgs, const Tensors& momentum_buffers, const Tensors& steps, Float lr, const RmspropStepOptions& options = {}) { return detail::call<void>(detail::op<"rmsprop_step">, {params, grads, square_avgs, grad_avgs, momentum_buffers, steps, lr, options.alpha, options.eps, options.weight_decay, options.momentum, options.centered, options.maximize, options.found_inf}); }
 // A step of Adadelta (Zeiler, arXiv:1212.5701): s = rho * s + (1 - rho) * g * g; u = sqrt(acc +
 // eps) / sqrt(s + eps) * g; acc = rho * acc + (1 - rho) * u * u; p -= lr * u. steps, of one element
 // each, go up by 1. Nothing changes where found_inf is not 0.
@@ -103,7 +103,7 @@ struct AdadeltaStepOptions {
   bool maximize = false;
   Tensor found_inf = {};
 };
-inline void adadelta_step(const Tensors& params, const Tensors& grads, const Tensors& square_avgs, const Tensors& acc_deltas, const Tensors& steps, Float lr, const AdadeltaStepOptions& options = {}) { return detail::call<void>(detail::op<"adadelta_step">, params, grads, square_avgs, acc_deltas, steps, lr, options.rho, options.eps, options.weight_decay, options.maximize, options.found_inf); }
+inline void adadelta_step(const Tensors& params, const Tensors& grads, const Tensors& square_avgs, const Tensors& acc_deltas, const Tensors& steps, Float lr, const AdadeltaStepOptions& options = {}) { return detail::call<void>(detail::op<"adadelta_step">, {params, grads, square_avgs, acc_deltas, steps, lr, options.rho, options.eps, options.weight_decay, options.maximize, options.found_inf}); }
 // A step of Adamax (Kingma & Ba, arXiv:1412.6980, algorithm 2), with eps added to |g|. steps, of
 // one element each, go up by 1 first. Nothing changes where found_inf is not 0.
 struct AdamaxStepOptions {
@@ -115,7 +115,7 @@ struct AdamaxStepOptions {
   bool maximize = false;
   Tensor found_inf = {};
 };
-inline void adamax_step(const Tensors& params, const Tensors& grads, const Tensors& exp_avgs, const Tensors& exp_infs, const Tensors& steps, Float lr, const AdamaxStepOptions& options = {}) { return detail::call<void>(detail::op<"adamax_step">, params, grads, exp_avgs, exp_infs, steps, lr, options.beta1, options.beta2, options.eps, options.weight_decay, options.maximize, options.found_inf); }
+inline void adamax_step(const Tensors& params, const Tensors& grads, const Tensors& exp_avgs, const Tensors& exp_infs, const Tensors& steps, Float lr, const AdamaxStepOptions& options = {}) { return detail::call<void>(detail::op<"adamax_step">, {params, grads, exp_avgs, exp_infs, steps, lr, options.beta1, options.beta2, options.eps, options.weight_decay, options.maximize, options.found_inf}); }
 // A step of NAdam (Dozat, 2016, as PyTorch has it): Adam with Nesterov's momentum mu = beta1 * (1 -
 // 0.96^(step * momentum_decay) / 2), whose product mu_products keep, from 1. decoupled: the decay
 // shrinks p. steps, of one element each, go up by 1 first. Nothing changes where found_inf is not
@@ -131,7 +131,7 @@ struct NadamStepOptions {
   bool maximize = false;
   Tensor found_inf = {};
 };
-inline void nadam_step(const Tensors& params, const Tensors& grads, const Tensors& exp_avgs, const Tensors& exp_avg_sqs, const Tensors& mu_products, const Tensors& steps, Float lr, const NadamStepOptions& options = {}) { return detail::call<void>(detail::op<"nadam_step">, params, grads, exp_avgs, exp_avg_sqs, mu_products, steps, lr, options.beta1, options.beta2, options.eps, options.weight_decay, options.momentum_decay, options.decoupled, options.maximize, options.found_inf); }
+inline void nadam_step(const Tensors& params, const Tensors& grads, const Tensors& exp_avgs, const Tensors& exp_avg_sqs, const Tensors& mu_products, const Tensors& steps, Float lr, const NadamStepOptions& options = {}) { return detail::call<void>(detail::op<"nadam_step">, {params, grads, exp_avgs, exp_avg_sqs, mu_products, steps, lr, options.beta1, options.beta2, options.eps, options.weight_decay, options.momentum_decay, options.decoupled, options.maximize, options.found_inf}); }
 // A step of RAdam (Liu et al., arXiv:1908.03265): Adam whose rate is rectified, and which goes by
 // the average alone in its first steps. decoupled: the decay shrinks p. steps, of one element each,
 // go up by 1 first. Nothing changes where found_inf is not 0.
@@ -145,7 +145,7 @@ struct RadamStepOptions {
   bool maximize = false;
   Tensor found_inf = {};
 };
-inline void radam_step(const Tensors& params, const Tensors& grads, const Tensors& exp_avgs, const Tensors& exp_avg_sqs, const Tensors& steps, Float lr, const RadamStepOptions& options = {}) { return detail::call<void>(detail::op<"radam_step">, params, grads, exp_avgs, exp_avg_sqs, steps, lr, options.beta1, options.beta2, options.eps, options.weight_decay, options.decoupled, options.maximize, options.found_inf); }
+inline void radam_step(const Tensors& params, const Tensors& grads, const Tensors& exp_avgs, const Tensors& exp_avg_sqs, const Tensors& steps, Float lr, const RadamStepOptions& options = {}) { return detail::call<void>(detail::op<"radam_step">, {params, grads, exp_avgs, exp_avg_sqs, steps, lr, options.beta1, options.beta2, options.eps, options.weight_decay, options.decoupled, options.maximize, options.found_inf}); }
 // A step of Lion (Chen et al., arXiv:2302.06675): p -= lr * (sign(beta1 * m + (1 - beta1) * g) +
 // weight_decay * p); m = beta2 * m + (1 - beta2) * g. Nothing changes where found_inf is not 0.
 struct LionStepOptions {
@@ -156,7 +156,7 @@ struct LionStepOptions {
   bool maximize = false;
   Tensor found_inf = {};
 };
-inline void lion_step(const Tensors& params, const Tensors& grads, const Tensors& exp_avgs, Float lr, const LionStepOptions& options = {}) { return detail::call<void>(detail::op<"lion_step">, params, grads, exp_avgs, lr, options.beta1, options.beta2, options.weight_decay, options.maximize, options.found_inf); }
+inline void lion_step(const Tensors& params, const Tensors& grads, const Tensors& exp_avgs, Float lr, const LionStepOptions& options = {}) { return detail::call<void>(detail::op<"lion_step">, {params, grads, exp_avgs, lr, options.beta1, options.beta2, options.weight_decay, options.maximize, options.found_inf}); }
 // A step of LAMB (You et al., arXiv:1904.00962, algorithm 2): u = m / (sqrt(v) + eps) +
 // weight_decay * p with Adam's corrected averages; p -= lr * |p| / |u| * u, with 1 for |p| / |u|
 // where one of them is 0. steps, of one element each, go up by 1 first. Nothing changes where
@@ -170,7 +170,7 @@ struct LambStepOptions {
   bool maximize = false;
   Tensor found_inf = {};
 };
-inline void lamb_step(const Tensors& params, const Tensors& grads, const Tensors& exp_avgs, const Tensors& exp_avg_sqs, const Tensors& steps, Float lr, const LambStepOptions& options = {}) { return detail::call<void>(detail::op<"lamb_step">, params, grads, exp_avgs, exp_avg_sqs, steps, lr, options.beta1, options.beta2, options.eps, options.weight_decay, options.maximize, options.found_inf); }
+inline void lamb_step(const Tensors& params, const Tensors& grads, const Tensors& exp_avgs, const Tensors& exp_avg_sqs, const Tensors& steps, Float lr, const LambStepOptions& options = {}) { return detail::call<void>(detail::op<"lamb_step">, {params, grads, exp_avgs, exp_avg_sqs, steps, lr, options.beta1, options.beta2, options.eps, options.weight_decay, options.maximize, options.found_inf}); }
 // A step of Adafactor (Shazeer & Stern, arXiv:1804.04235, as PyTorch has it). Params of at least
 // two dimensions have averages of the squares of their rows [.., n, 1] and columns [.., 1, m],
 // others variances; a call is of one kind, and the other lists are empty. eps1 of 0 is the dtype's.
@@ -185,7 +185,7 @@ struct AdafactorStepOptions {
   bool maximize = false;
   Tensor found_inf = {};
 };
-inline void adafactor_step(const Tensors& params, const Tensors& grads, const Tensors& row_vars, const Tensors& col_vars, const Tensors& variances, const Tensors& steps, Float lr, const AdafactorStepOptions& options = {}) { return detail::call<void>(detail::op<"adafactor_step">, params, grads, row_vars, col_vars, variances, steps, lr, options.beta2_decay, options.eps1, options.eps2, options.d, options.weight_decay, options.maximize, options.found_inf); }
+inline void adafactor_step(const Tensors& params, const Tensors& grads, const Tensors& row_vars, const Tensors& col_vars, const Tensors& variances, const Tensors& steps, Float lr, const AdafactorStepOptions& options = {}) { return detail::call<void>(detail::op<"adafactor_step">, {params, grads, row_vars, col_vars, variances, steps, lr, options.beta2_decay, options.eps1, options.eps2, options.d, options.weight_decay, options.maximize, options.found_inf}); }
 // A step of Muon (Keller Jordan, 2024, as PyTorch has it, but in the params' own precision where
 // that rounds to bfloat16): matrices move by their averaged gradient made nearly orthogonal, by
 // ns_steps iterations of Newton and Schulz. Nothing changes where found_inf is not 0.
@@ -200,7 +200,7 @@ struct MuonStepOptions {
   std::string adjust_lr_fn = "original";
   Tensor found_inf = {};
 };
-inline void muon_step(const Tensors& params, const Tensors& grads, const Tensors& momentum_buffers, Float lr, const MuonStepOptions& options = {}) { return detail::call<void>(detail::op<"muon_step">, params, grads, momentum_buffers, lr, options.weight_decay, options.momentum, options.nesterov, options.ns_coefficients, options.eps, options.ns_steps, options.adjust_lr_fn, options.found_inf); }
+inline void muon_step(const Tensors& params, const Tensors& grads, const Tensors& momentum_buffers, Float lr, const MuonStepOptions& options = {}) { return detail::call<void>(detail::op<"muon_step">, {params, grads, momentum_buffers, lr, options.weight_decay, options.momentum, options.nesterov, options.ns_coefficients, options.eps, options.ns_steps, options.adjust_lr_fn, options.found_inf}); }
 // The scale of losses (PyTorch's GradScaler): shrinks by backoff_factor where found_inf is not 0,
 // grows by growth_factor after growth_interval good steps, if it stays finite. All of one element;
 // good_steps is int64.
@@ -210,13 +210,13 @@ struct UpdateScaleOptions {
   Float backoff_factor = 0.5;
   Int growth_interval = 2000;
 };
-inline void update_scale_(const Tensor& scale, const Tensor& good_steps, const Tensor& found_inf, const UpdateScaleOptions& options = {}) { return detail::call<void>(detail::op<"update_scale_">, scale, good_steps, found_inf, options.growth_factor, options.backoff_factor, options.growth_interval); }
+inline void update_scale_(const Tensor& scale, const Tensor& good_steps, const Tensor& found_inf, const UpdateScaleOptions& options = {}) { return detail::call<void>(detail::op<"update_scale_">, {scale, good_steps, found_inf, options.growth_factor, options.backoff_factor, options.growth_interval}); }
 // Multiplies grads by inv_scale; found_inf (float32, one element) becomes 1 where any of them holds
 // an inf or NaN.
-inline void unscale_(const Tensors& grads, const Tensor& found_inf, const Tensor& inv_scale) { return detail::call<void>(detail::op<"unscale_">, grads, found_inf, inv_scale); }
+inline void unscale_(const Tensors& grads, const Tensor& found_inf, const Tensor& inv_scale) { return detail::call<void>(detail::op<"unscale_">, {grads, found_inf, inv_scale}); }
 // Multiplies grads by min(1, max_norm / norm), where norm, the result, is that of all their
 // elements as one vector: the norm_type-th root, or the greatest for infinity.
-inline Tensor clip_grad_norm_(const Tensors& grads, Float max_norm, Float norm_type = 2.0) { return detail::call<Tensor>(detail::op<"clip_grad_norm_">, grads, max_norm, norm_type); }
+inline Tensor clip_grad_norm_(const Tensors& grads, Float max_norm, Float norm_type = 2.0) { return detail::call<Tensor>(detail::op<"clip_grad_norm_">, {grads, max_norm, norm_type}); }
 
 }  // namespace v0
 }  // namespace tenon

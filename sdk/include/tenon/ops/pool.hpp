@@ -22,11 +22,11 @@ struct MaxPool1dOptions {
   KeptInts dilation = 1;
   bool ceil_mode = false;
 };
-inline Tensor max_pool1d(const Tensor& x, Ints kernel_size, const MaxPool1dOptions& options = {}) { return detail::call<Tensor>(detail::op<"max_pool1d">, x, kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode); }
+inline Tensor max_pool1d(const Tensor& x, Ints kernel_size, const MaxPool1dOptions& options = {}) { return detail::call<Tensor>(detail::op<"max_pool1d">, {x, kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode}); }
 // max_pool of the same dimensions, and for each window the int64 index of its maximum in the plane
 // of x, counted row by row: the first of equal ones.
 using MaxPool1dWithIndicesOptions = MaxPool1dOptions;
-inline std::tuple<Tensor, Tensor> max_pool1d_with_indices(const Tensor& x, Ints kernel_size, const MaxPool1dWithIndicesOptions& options = {}) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"max_pool1d_with_indices">, x, kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode); }
+inline std::tuple<Tensor, Tensor> max_pool1d_with_indices(const Tensor& x, Ints kernel_size, const MaxPool1dWithIndicesOptions& options = {}) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"max_pool1d_with_indices">, {x, kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode}); }
 // The mean of each window of x [n, channels, ..], or without n. stride empty: kernel_size.
 // count_include_pad: borders count as zeros.
 struct AvgPool1dOptions {
@@ -36,19 +36,19 @@ struct AvgPool1dOptions {
   bool ceil_mode = false;
   bool count_include_pad = true;
 };
-inline Tensor avg_pool1d(const Tensor& x, Ints kernel_size, const AvgPool1dOptions& options = {}) { return detail::call<Tensor>(detail::op<"avg_pool1d">, x, kernel_size, options.stride, options.padding, options.ceil_mode, options.count_include_pad); }
+inline Tensor avg_pool1d(const Tensor& x, Ints kernel_size, const AvgPool1dOptions& options = {}) { return detail::call<Tensor>(detail::op<"avg_pool1d">, {x, kernel_size, options.stride, options.padding, options.ceil_mode, options.count_include_pad}); }
 // The means of windows that together cover x [n, channels, ..], output_size of them.
-inline Tensor adaptive_avg_pool1d(const Tensor& x, Ints output_size) { return detail::call<Tensor>(detail::op<"adaptive_avg_pool1d">, x, output_size); }
+inline Tensor adaptive_avg_pool1d(const Tensor& x, Ints output_size) { return detail::call<Tensor>(detail::op<"adaptive_avg_pool1d">, {x, output_size}); }
 // The maxima of windows that together cover x [n, channels, ..], output_size of them.
-inline Tensor adaptive_max_pool1d(const Tensor& x, Ints output_size) { return detail::call<Tensor>(detail::op<"adaptive_max_pool1d">, x, output_size); }
+inline Tensor adaptive_max_pool1d(const Tensor& x, Ints output_size) { return detail::call<Tensor>(detail::op<"adaptive_max_pool1d">, {x, output_size}); }
 // The maximum of each window of x [n, channels, ..], or without n. stride empty: kernel_size. Of
 // equal largest ones the first has the gradient.
 using MaxPool2dOptions = MaxPool1dOptions;
-inline Tensor max_pool2d(const Tensor& x, Ints kernel_size, const MaxPool2dOptions& options = {}) { return detail::call<Tensor>(detail::op<"max_pool2d">, x, kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode); }
+inline Tensor max_pool2d(const Tensor& x, Ints kernel_size, const MaxPool2dOptions& options = {}) { return detail::call<Tensor>(detail::op<"max_pool2d">, {x, kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode}); }
 // max_pool of the same dimensions, and for each window the int64 index of its maximum in the plane
 // of x, counted row by row: the first of equal ones.
 using MaxPool2dWithIndicesOptions = MaxPool1dOptions;
-inline std::tuple<Tensor, Tensor> max_pool2d_with_indices(const Tensor& x, Ints kernel_size, const MaxPool2dWithIndicesOptions& options = {}) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"max_pool2d_with_indices">, x, kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode); }
+inline std::tuple<Tensor, Tensor> max_pool2d_with_indices(const Tensor& x, Ints kernel_size, const MaxPool2dWithIndicesOptions& options = {}) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"max_pool2d_with_indices">, {x, kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode}); }
 // The mean of each window of x [n, channels, ..], or without n. stride empty: kernel_size.
 // count_include_pad: borders count as zeros; divisor_override divides the sum instead.
 struct AvgPool2dOptions {
@@ -59,32 +59,32 @@ struct AvgPool2dOptions {
   bool count_include_pad = true;
   std::optional<Int> divisor_override = {};
 };
-inline Tensor avg_pool2d(const Tensor& x, Ints kernel_size, const AvgPool2dOptions& options = {}) { return detail::call<Tensor>(detail::op<"avg_pool2d">, x, kernel_size, options.stride, options.padding, options.ceil_mode, options.count_include_pad, options.divisor_override); }
+inline Tensor avg_pool2d(const Tensor& x, Ints kernel_size, const AvgPool2dOptions& options = {}) { return detail::call<Tensor>(detail::op<"avg_pool2d">, {x, kernel_size, options.stride, options.padding, options.ceil_mode, options.count_include_pad, options.divisor_override}); }
 // The means of windows that together cover x [n, channels, ..], output_size of them.
-inline Tensor adaptive_avg_pool2d(const Tensor& x, Ints output_size) { return detail::call<Tensor>(detail::op<"adaptive_avg_pool2d">, x, output_size); }
+inline Tensor adaptive_avg_pool2d(const Tensor& x, Ints output_size) { return detail::call<Tensor>(detail::op<"adaptive_avg_pool2d">, {x, output_size}); }
 // The maxima of windows that together cover x [n, channels, ..], output_size of them.
-inline Tensor adaptive_max_pool2d(const Tensor& x, Ints output_size) { return detail::call<Tensor>(detail::op<"adaptive_max_pool2d">, x, output_size); }
+inline Tensor adaptive_max_pool2d(const Tensor& x, Ints output_size) { return detail::call<Tensor>(detail::op<"adaptive_max_pool2d">, {x, output_size}); }
 // The maximum of each window of x [n, channels, ..], or without n. stride empty: kernel_size. Of
 // equal largest ones the first has the gradient.
 using MaxPool3dOptions = MaxPool1dOptions;
-inline Tensor max_pool3d(const Tensor& x, Ints kernel_size, const MaxPool3dOptions& options = {}) { return detail::call<Tensor>(detail::op<"max_pool3d">, x, kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode); }
+inline Tensor max_pool3d(const Tensor& x, Ints kernel_size, const MaxPool3dOptions& options = {}) { return detail::call<Tensor>(detail::op<"max_pool3d">, {x, kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode}); }
 // max_pool of the same dimensions, and for each window the int64 index of its maximum in the plane
 // of x, counted row by row: the first of equal ones.
 using MaxPool3dWithIndicesOptions = MaxPool1dOptions;
-inline std::tuple<Tensor, Tensor> max_pool3d_with_indices(const Tensor& x, Ints kernel_size, const MaxPool3dWithIndicesOptions& options = {}) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"max_pool3d_with_indices">, x, kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode); }
+inline std::tuple<Tensor, Tensor> max_pool3d_with_indices(const Tensor& x, Ints kernel_size, const MaxPool3dWithIndicesOptions& options = {}) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"max_pool3d_with_indices">, {x, kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode}); }
 // The mean of each window of x [n, channels, ..], or without n. stride empty: kernel_size.
 // count_include_pad: borders count as zeros; divisor_override divides the sum instead.
 using AvgPool3dOptions = AvgPool2dOptions;
-inline Tensor avg_pool3d(const Tensor& x, Ints kernel_size, const AvgPool3dOptions& options = {}) { return detail::call<Tensor>(detail::op<"avg_pool3d">, x, kernel_size, options.stride, options.padding, options.ceil_mode, options.count_include_pad, options.divisor_override); }
+inline Tensor avg_pool3d(const Tensor& x, Ints kernel_size, const AvgPool3dOptions& options = {}) { return detail::call<Tensor>(detail::op<"avg_pool3d">, {x, kernel_size, options.stride, options.padding, options.ceil_mode, options.count_include_pad, options.divisor_override}); }
 // The means of windows that together cover x [n, channels, ..], output_size of them.
-inline Tensor adaptive_avg_pool3d(const Tensor& x, Ints output_size) { return detail::call<Tensor>(detail::op<"adaptive_avg_pool3d">, x, output_size); }
+inline Tensor adaptive_avg_pool3d(const Tensor& x, Ints output_size) { return detail::call<Tensor>(detail::op<"adaptive_avg_pool3d">, {x, output_size}); }
 // The maxima of windows that together cover x [n, channels, ..], output_size of them.
-inline Tensor adaptive_max_pool3d(const Tensor& x, Ints output_size) { return detail::call<Tensor>(detail::op<"adaptive_max_pool3d">, x, output_size); }
+inline Tensor adaptive_max_pool3d(const Tensor& x, Ints output_size) { return detail::call<Tensor>(detail::op<"adaptive_max_pool3d">, {x, output_size}); }
 // adaptive_max_pool of the same dimensions, and for each window the int64 index of its maximum in
 // the plane of x, counted row by row: the first of equal ones.
-inline std::tuple<Tensor, Tensor> adaptive_max_pool1d_with_indices(const Tensor& x, Ints output_size) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"adaptive_max_pool1d_with_indices">, x, output_size); }
-inline std::tuple<Tensor, Tensor> adaptive_max_pool2d_with_indices(const Tensor& x, Ints output_size) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"adaptive_max_pool2d_with_indices">, x, output_size); }
-inline std::tuple<Tensor, Tensor> adaptive_max_pool3d_with_indices(const Tensor& x, Ints output_size) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"adaptive_max_pool3d_with_indices">, x, output_size); }
+inline std::tuple<Tensor, Tensor> adaptive_max_pool1d_with_indices(const Tensor& x, Ints output_size) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"adaptive_max_pool1d_with_indices">, {x, output_size}); }
+inline std::tuple<Tensor, Tensor> adaptive_max_pool2d_with_indices(const Tensor& x, Ints output_size) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"adaptive_max_pool2d_with_indices">, {x, output_size}); }
+inline std::tuple<Tensor, Tensor> adaptive_max_pool3d_with_indices(const Tensor& x, Ints output_size) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"adaptive_max_pool3d_with_indices">, {x, output_size}); }
 // Planes with x [n, channels, ..] at the indices that max_pool with indices gave, and zeros
 // elsewhere. stride empty: kernel_size; output_size empty: the smallest that the pool takes.
 struct MaxUnpool1dOptions {
@@ -93,11 +93,11 @@ struct MaxUnpool1dOptions {
   KeptInts padding = 0;
   KeptInts output_size = {};
 };
-inline Tensor max_unpool1d(const Tensor& x, const Tensor& indices, Ints kernel_size, const MaxUnpool1dOptions& options = {}) { return detail::call<Tensor>(detail::op<"max_unpool1d">, x, indices, kernel_size, options.stride, options.padding, options.output_size); }
+inline Tensor max_unpool1d(const Tensor& x, const Tensor& indices, Ints kernel_size, const MaxUnpool1dOptions& options = {}) { return detail::call<Tensor>(detail::op<"max_unpool1d">, {x, indices, kernel_size, options.stride, options.padding, options.output_size}); }
 using MaxUnpool2dOptions = MaxUnpool1dOptions;
-inline Tensor max_unpool2d(const Tensor& x, const Tensor& indices, Ints kernel_size, const MaxUnpool2dOptions& options = {}) { return detail::call<Tensor>(detail::op<"max_unpool2d">, x, indices, kernel_size, options.stride, options.padding, options.output_size); }
+inline Tensor max_unpool2d(const Tensor& x, const Tensor& indices, Ints kernel_size, const MaxUnpool2dOptions& options = {}) { return detail::call<Tensor>(detail::op<"max_unpool2d">, {x, indices, kernel_size, options.stride, options.padding, options.output_size}); }
 using MaxUnpool3dOptions = MaxUnpool1dOptions;
-inline Tensor max_unpool3d(const Tensor& x, const Tensor& indices, Ints kernel_size, const MaxUnpool3dOptions& options = {}) { return detail::call<Tensor>(detail::op<"max_unpool3d">, x, indices, kernel_size, options.stride, options.padding, options.output_size); }
+inline Tensor max_unpool3d(const Tensor& x, const Tensor& indices, Ints kernel_size, const MaxUnpool3dOptions& options = {}) { return detail::call<Tensor>(detail::op<"max_unpool3d">, {x, indices, kernel_size, options.stride, options.padding, options.output_size}); }
 // The maxima of overlapping windows of x [n, channels, ..], output_size of them or output_ratio of
 // the size, at drawn places; random_samples [n, channels, dimensions] of 0 to 1 fix these. Graham,
 // arXiv:1412.6071.
@@ -107,27 +107,27 @@ struct FractionalMaxPool2dOptions {
   KeptFloats output_ratio = {};
   Tensor random_samples = {};
 };
-inline Tensor fractional_max_pool2d(const Tensor& x, Ints kernel_size, const FractionalMaxPool2dOptions& options = {}) { return detail::call<Tensor>(detail::op<"fractional_max_pool2d">, x, kernel_size, options.output_size, options.output_ratio, options.random_samples); }
+inline Tensor fractional_max_pool2d(const Tensor& x, Ints kernel_size, const FractionalMaxPool2dOptions& options = {}) { return detail::call<Tensor>(detail::op<"fractional_max_pool2d">, {x, kernel_size, options.output_size, options.output_ratio, options.random_samples}); }
 // fractional_max_pool of the same dimensions, and for each window the int64 index of its maximum in
 // the plane of x, counted row by row.
 using FractionalMaxPool2dWithIndicesOptions = FractionalMaxPool2dOptions;
-inline std::tuple<Tensor, Tensor> fractional_max_pool2d_with_indices(const Tensor& x, Ints kernel_size, const FractionalMaxPool2dWithIndicesOptions& options = {}) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"fractional_max_pool2d_with_indices">, x, kernel_size, options.output_size, options.output_ratio, options.random_samples); }
+inline std::tuple<Tensor, Tensor> fractional_max_pool2d_with_indices(const Tensor& x, Ints kernel_size, const FractionalMaxPool2dWithIndicesOptions& options = {}) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"fractional_max_pool2d_with_indices">, {x, kernel_size, options.output_size, options.output_ratio, options.random_samples}); }
 // The maxima of overlapping windows of x [n, channels, ..], output_size of them or output_ratio of
 // the size, at drawn places; random_samples [n, channels, dimensions] of 0 to 1 fix these. Graham,
 // arXiv:1412.6071.
 using FractionalMaxPool3dOptions = FractionalMaxPool2dOptions;
-inline Tensor fractional_max_pool3d(const Tensor& x, Ints kernel_size, const FractionalMaxPool3dOptions& options = {}) { return detail::call<Tensor>(detail::op<"fractional_max_pool3d">, x, kernel_size, options.output_size, options.output_ratio, options.random_samples); }
+inline Tensor fractional_max_pool3d(const Tensor& x, Ints kernel_size, const FractionalMaxPool3dOptions& options = {}) { return detail::call<Tensor>(detail::op<"fractional_max_pool3d">, {x, kernel_size, options.output_size, options.output_ratio, options.random_samples}); }
 // fractional_max_pool of the same dimensions, and for each window the int64 index of its maximum in
 // the plane of x, counted row by row.
 using FractionalMaxPool3dWithIndicesOptions = FractionalMaxPool2dOptions;
-inline std::tuple<Tensor, Tensor> fractional_max_pool3d_with_indices(const Tensor& x, Ints kernel_size, const FractionalMaxPool3dWithIndicesOptions& options = {}) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"fractional_max_pool3d_with_indices">, x, kernel_size, options.output_size, options.output_ratio, options.random_samples); }
+inline std::tuple<Tensor, Tensor> fractional_max_pool3d_with_indices(const Tensor& x, Ints kernel_size, const FractionalMaxPool3dWithIndicesOptions& options = {}) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"fractional_max_pool3d_with_indices">, {x, kernel_size, options.output_size, options.output_ratio, options.random_samples}); }
 // The norm of order norm_type of each window of x [n, channels, ..], or without n: the sum of x **
 // norm_type, to the power 1 / norm_type; of inf and -inf the greatest and least |x|. stride empty:
 // kernel_size. What a window of ceil_mode has beyond x counts as its mean. Where the sum is 0, the
 // gradient is 0.
-inline Tensor lp_pool1d(const Tensor& x, Float norm_type, Ints kernel_size, Ints stride = {}, bool ceil_mode = false) { return detail::call<Tensor>(detail::op<"lp_pool1d">, x, norm_type, kernel_size, stride, ceil_mode); }
-inline Tensor lp_pool2d(const Tensor& x, Float norm_type, Ints kernel_size, Ints stride = {}, bool ceil_mode = false) { return detail::call<Tensor>(detail::op<"lp_pool2d">, x, norm_type, kernel_size, stride, ceil_mode); }
-inline Tensor lp_pool3d(const Tensor& x, Float norm_type, Ints kernel_size, Ints stride = {}, bool ceil_mode = false) { return detail::call<Tensor>(detail::op<"lp_pool3d">, x, norm_type, kernel_size, stride, ceil_mode); }
+inline Tensor lp_pool1d(const Tensor& x, Float norm_type, Ints kernel_size, Ints stride = {}, bool ceil_mode = false) { return detail::call<Tensor>(detail::op<"lp_pool1d">, {x, norm_type, kernel_size, stride, ceil_mode}); }
+inline Tensor lp_pool2d(const Tensor& x, Float norm_type, Ints kernel_size, Ints stride = {}, bool ceil_mode = false) { return detail::call<Tensor>(detail::op<"lp_pool2d">, {x, norm_type, kernel_size, stride, ceil_mode}); }
+inline Tensor lp_pool3d(const Tensor& x, Float norm_type, Ints kernel_size, Ints stride = {}, bool ceil_mode = false) { return detail::call<Tensor>(detail::op<"lp_pool3d">, {x, norm_type, kernel_size, stride, ceil_mode}); }
 
 }  // namespace v0
 }  // namespace tenon

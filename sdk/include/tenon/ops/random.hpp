@@ -16,54 +16,54 @@ inline namespace TENON_HIDDEN v0 {
 
 // Uniform in [0, 1). dtype None: float32; device None: the CPU. The same on every device for one
 // seed.
-inline Tensor rand(Ints sizes, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"rand">, sizes, dtype, device); }
+inline Tensor rand(Ints sizes, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"rand">, {sizes, dtype, device}); }
 // rand of the sizes and device of x, and of its dtype unless said.
-inline Tensor rand_like(const Tensor& x, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"rand_like">, x, dtype); }
+inline Tensor rand_like(const Tensor& x, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"rand_like">, {x, dtype}); }
 // Normal with mean 0 and variance 1. dtype None: float32; device None: the CPU. The same on every
 // device for one seed.
-inline Tensor randn(Ints sizes, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"randn">, sizes, dtype, device); }
+inline Tensor randn(Ints sizes, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"randn">, {sizes, dtype, device}); }
 // randn of the sizes and device of x, and of its dtype unless said.
-inline Tensor randn_like(const Tensor& x, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"randn_like">, x, dtype); }
+inline Tensor randn_like(const Tensor& x, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"randn_like">, {x, dtype}); }
 // Whole numbers from low to high - 1. dtype None: int64; device None: the CPU.
-inline Tensor randint(Int low, Int high, Ints sizes, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"randint">, low, high, sizes, dtype, device); }
+inline Tensor randint(Int low, Int high, Ints sizes, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"randint">, {low, high, sizes, dtype, device}); }
 // randint of the sizes and device of x, and of its dtype unless said.
-inline Tensor randint_like(const Tensor& x, Int low, Int high, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"randint_like">, x, low, high, dtype); }
+inline Tensor randint_like(const Tensor& x, Int low, Int high, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"randint_like">, {x, low, high, dtype}); }
 // 0 to n - 1 in any order. dtype None: int64; device None: the CPU.
-inline Tensor randperm(Int n, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"randperm">, n, dtype, device); }
+inline Tensor randperm(Int n, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"randperm">, {n, dtype, device}); }
 // Indices of x [n] or [rows, n], whose elements are weights: int64 [num_samples] or [rows,
 // num_samples].
-inline Tensor multinomial(const Tensor& x, Int num_samples, bool replacement = false) { return detail::call<Tensor>(detail::op<"multinomial">, x, num_samples, replacement); }
+inline Tensor multinomial(const Tensor& x, Int num_samples, bool replacement = false) { return detail::call<Tensor>(detail::op<"multinomial">, {x, num_samples, replacement}); }
 // Uniform in [low, high). dtype None: float32; device None: the CPU.
-inline Tensor uniform(Ints sizes, Float low = 0.0, Float high = 1.0, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"uniform">, sizes, low, high, dtype, device); }
+inline Tensor uniform(Ints sizes, Float low = 0.0, Float high = 1.0, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"uniform">, {sizes, low, high, dtype, device}); }
 // Writes numbers that are uniform in [from, to) to x.
-inline Tensor uniform_(const Tensor& x, Float from = 0.0, Float to = 1.0) { return detail::call<Tensor>(detail::op<"uniform_">, x, from, to); }
+inline Tensor uniform_(const Tensor& x, Float from = 0.0, Float to = 1.0) { return detail::call<Tensor>(detail::op<"uniform_">, {x, from, to}); }
 // Writes normal numbers of this mean and standard deviation to x.
-inline Tensor normal_(const Tensor& x, Float mean = 0.0, Float std = 1.0) { return detail::call<Tensor>(detail::op<"normal_">, x, mean, std); }
+inline Tensor normal_(const Tensor& x, Float mean = 0.0, Float std = 1.0) { return detail::call<Tensor>(detail::op<"normal_">, {x, mean, std}); }
 // Writes 1 with probability p, else 0, to x.
-inline Tensor bernoulli_(const Tensor& x, Float p = 0.5) { return detail::call<Tensor>(detail::op<"bernoulli_">, x, p); }
+inline Tensor bernoulli_(const Tensor& x, Float p = 0.5) { return detail::call<Tensor>(detail::op<"bernoulli_">, {x, p}); }
 // 1 with the probability that p says element by element, else 0.
-inline Tensor bernoulli(const Tensor& p) { return detail::call<Tensor>(detail::op<"bernoulli">, p); }
+inline Tensor bernoulli(const Tensor& p) { return detail::call<Tensor>(detail::op<"bernoulli">, {p}); }
 // Writes exponentially distributed numbers of rate lambd, whose mean is 1 / lambd, to x.
-inline Tensor exponential_(const Tensor& x, Float lambd = 1.0) { return detail::call<Tensor>(detail::op<"exponential_">, x, lambd); }
+inline Tensor exponential_(const Tensor& x, Float lambd = 1.0) { return detail::call<Tensor>(detail::op<"exponential_">, {x, lambd}); }
 // Writes how many trials it takes, 1 at least, to succeed with probability p each, to x.
-inline Tensor geometric_(const Tensor& x, Float p) { return detail::call<Tensor>(detail::op<"geometric_">, x, p); }
+inline Tensor geometric_(const Tensor& x, Float p) { return detail::call<Tensor>(detail::op<"geometric_">, {x, p}); }
 // Writes numbers of the Cauchy distribution with this median and half width to x.
-inline Tensor cauchy_(const Tensor& x, Float median = 0.0, Float sigma = 1.0) { return detail::call<Tensor>(detail::op<"cauchy_">, x, median, sigma); }
+inline Tensor cauchy_(const Tensor& x, Float median = 0.0, Float sigma = 1.0) { return detail::call<Tensor>(detail::op<"cauchy_">, {x, median, sigma}); }
 // Writes numbers to x whose logarithms are normal with this mean and standard deviation.
-inline Tensor log_normal_(const Tensor& x, Float mean = 1.0, Float std = 2.0) { return detail::call<Tensor>(detail::op<"log_normal_">, x, mean, std); }
+inline Tensor log_normal_(const Tensor& x, Float mean = 1.0, Float std = 2.0) { return detail::call<Tensor>(detail::op<"log_normal_">, {x, mean, std}); }
 // Zero with probability p, the others times 1 / (1 - p); x itself when not training. Srivastava et
 // al., 2014.
-inline Tensor dropout(const Tensor& x, Float p = 0.5, bool training = true) { return detail::call<Tensor>(detail::op<"dropout">, x, p, training); }
+inline Tensor dropout(const Tensor& x, Float p = 0.5, bool training = true) { return detail::call<Tensor>(detail::op<"dropout">, {x, p, training}); }
 // dropout(x, p, train), a copy of x when not training, and whether each element was kept.
-inline std::tuple<Tensor, Tensor> native_dropout(const Tensor& x, Float p, std::optional<bool> train = true) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"native_dropout">, x, p, train); }
+inline std::tuple<Tensor, Tensor> native_dropout(const Tensor& x, Float p, std::optional<bool> train = true) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"native_dropout">, {x, p, train}); }
 // dropout(x, p, training) of whole channels of x [n, channels, ..]. Tompson et al.,
 // arXiv:1411.4280.
-inline Tensor feature_dropout(const Tensor& x, Float p = 0.5, bool training = true) { return detail::call<Tensor>(detail::op<"feature_dropout">, x, p, training); }
+inline Tensor feature_dropout(const Tensor& x, Float p = 0.5, bool training = true) { return detail::call<Tensor>(detail::op<"feature_dropout">, {x, p, training}); }
 // selu's lower limit with probability p, and all scaled and shifted so that mean 0 and variance 1
 // stay; x itself when not training. Klambauer et al., arXiv:1706.02515.
-inline Tensor alpha_dropout(const Tensor& x, Float p = 0.5, bool training = false) { return detail::call<Tensor>(detail::op<"alpha_dropout">, x, p, training); }
+inline Tensor alpha_dropout(const Tensor& x, Float p = 0.5, bool training = false) { return detail::call<Tensor>(detail::op<"alpha_dropout">, {x, p, training}); }
 // alpha_dropout(x, p, training) of whole channels of x [n, channels, ..].
-inline Tensor feature_alpha_dropout(const Tensor& x, Float p = 0.5, bool training = false) { return detail::call<Tensor>(detail::op<"feature_alpha_dropout">, x, p, training); }
+inline Tensor feature_alpha_dropout(const Tensor& x, Float p = 0.5, bool training = false) { return detail::call<Tensor>(detail::op<"feature_alpha_dropout">, {x, p, training}); }
 // x where it is above 0, else a slope times x: in training uniform in [lower, upper) for each
 // element, else their mean. Xu et al., arXiv:1505.00853.
 struct RreluOptions {
@@ -72,7 +72,7 @@ struct RreluOptions {
   Float upper = 0.3333333333333333;
   bool training = false;
 };
-inline Tensor rrelu(const Tensor& x, const RreluOptions& options = {}) { return detail::call<Tensor>(detail::op<"rrelu">, x, options.lower, options.upper, options.training); }
+inline Tensor rrelu(const Tensor& x, const RreluOptions& options = {}) { return detail::call<Tensor>(detail::op<"rrelu">, {x, options.lower, options.upper, options.training}); }
 // Draws from the categories along dim: softmax of (logits + Gumbel noise) / tau; hard: 1 at the
 // largest and 0 elsewhere, with the gradient of the softmax. eps does nothing, as in PyTorch. Jang
 // et al., arXiv:1611.01144.
@@ -83,7 +83,7 @@ struct GumbelSoftmaxOptions {
   Float eps = 1e-10;
   Int dim = -1;
 };
-inline Tensor gumbel_softmax(const Tensor& logits, const GumbelSoftmaxOptions& options = {}) { return detail::call<Tensor>(detail::op<"gumbel_softmax">, logits, options.tau, options.hard, options.eps, options.dim); }
+inline Tensor gumbel_softmax(const Tensor& logits, const GumbelSoftmaxOptions& options = {}) { return detail::call<Tensor>(detail::op<"gumbel_softmax">, {logits, options.tau, options.hard, options.eps, options.dim}); }
 
 }  // namespace v0
 }  // namespace tenon

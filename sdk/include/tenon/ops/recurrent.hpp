@@ -17,16 +17,16 @@ inline namespace TENON_HIDDEN v0 {
 // One step of an LSTM: input [n, in] and the states hx, h and c [n, hidden], or without n. w_ih is
 // [4 hidden, in], w_hh [4 hidden, hidden], biases [4 hidden]: gates input, forget, new, output.
 // Hochreiter & Schmidhuber, 1997.
-inline std::tuple<Tensor, Tensor> lstm_cell(const Tensor& input, const Tensors& hx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih = {}, const Tensor& b_hh = {}) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"lstm_cell">, input, hx, w_ih, w_hh, b_ih, b_hh); }
+inline std::tuple<Tensor, Tensor> lstm_cell(const Tensor& input, const Tensors& hx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih = {}, const Tensor& b_hh = {}) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"lstm_cell">, {input, hx, w_ih, w_hh, b_ih, b_hh}); }
 // One step of a GRU: input [n, in] and the state hx [n, hidden], or without n. w_ih is [3 hidden,
 // in], w_hh [3 hidden, hidden], biases [3 hidden]: gates reset, update, new. Cho et al.,
 // arXiv:1406.1078.
-inline Tensor gru_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih = {}, const Tensor& b_hh = {}) { return detail::call<Tensor>(detail::op<"gru_cell">, input, hx, w_ih, w_hh, b_ih, b_hh); }
+inline Tensor gru_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih = {}, const Tensor& b_hh = {}) { return detail::call<Tensor>(detail::op<"gru_cell">, {input, hx, w_ih, w_hh, b_ih, b_hh}); }
 // tanh(input w_ih^T + b_ih + hx w_hh^T + b_hh): input [n, in], hx [n, hidden], or without n. Elman,
 // 1990.
-inline Tensor rnn_tanh_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih = {}, const Tensor& b_hh = {}) { return detail::call<Tensor>(detail::op<"rnn_tanh_cell">, input, hx, w_ih, w_hh, b_ih, b_hh); }
+inline Tensor rnn_tanh_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih = {}, const Tensor& b_hh = {}) { return detail::call<Tensor>(detail::op<"rnn_tanh_cell">, {input, hx, w_ih, w_hh, b_ih, b_hh}); }
 // As rnn_tanh_cell, with relu in place of tanh.
-inline Tensor rnn_relu_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih = {}, const Tensor& b_hh = {}) { return detail::call<Tensor>(detail::op<"rnn_relu_cell">, input, hx, w_ih, w_hh, b_ih, b_hh); }
+inline Tensor rnn_relu_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih = {}, const Tensor& b_hh = {}) { return detail::call<Tensor>(detail::op<"rnn_relu_cell">, {input, hx, w_ih, w_hh, b_ih, b_hh}); }
 // An LSTM of num_layers: input [t, n, features], with batch_first [n, t, features], and hx, its
 // states h and c [layers * directions, n, hidden]. params has for each layer and direction w_ih,
 // w_hh, with has_biases b_ih and b_hh, and where h is narrower than c its projection. batch_sizes:
@@ -42,17 +42,17 @@ struct LstmOptions {
   bool batch_first = false;
   KeptInts batch_sizes = {};
 };
-inline std::tuple<Tensor, Tensor, Tensor> lstm(const Tensor& input, const Tensors& hx, const Tensors& params, const LstmOptions& options = {}) { return detail::call<std::tuple<Tensor, Tensor, Tensor>>(detail::op<"lstm">, input, hx, params, options.has_biases, options.num_layers, options.dropout, options.train, options.bidirectional, options.batch_first, options.batch_sizes); }
+inline std::tuple<Tensor, Tensor, Tensor> lstm(const Tensor& input, const Tensors& hx, const Tensors& params, const LstmOptions& options = {}) { return detail::call<std::tuple<Tensor, Tensor, Tensor>>(detail::op<"lstm">, {input, hx, params, options.has_biases, options.num_layers, options.dropout, options.train, options.bidirectional, options.batch_first, options.batch_sizes}); }
 // A GRU of num_layers; hx is its state [layers * directions, n, hidden], the rest as lstm's. Cho et
 // al., arXiv:1406.1078.
 using GruOptions = LstmOptions;
-inline std::tuple<Tensor, Tensor> gru(const Tensor& input, const Tensor& hx, const Tensors& params, const GruOptions& options = {}) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"gru">, input, hx, params, options.has_biases, options.num_layers, options.dropout, options.train, options.bidirectional, options.batch_first, options.batch_sizes); }
+inline std::tuple<Tensor, Tensor> gru(const Tensor& input, const Tensor& hx, const Tensors& params, const GruOptions& options = {}) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"gru">, {input, hx, params, options.has_biases, options.num_layers, options.dropout, options.train, options.bidirectional, options.batch_first, options.batch_sizes}); }
 // tanh(x w_ih^T + b_ih + h w_hh^T + b_hh), step by step; the arguments as gru's. Elman, 1990.
 using RnnTanhOptions = LstmOptions;
-inline std::tuple<Tensor, Tensor> rnn_tanh(const Tensor& input, const Tensor& hx, const Tensors& params, const RnnTanhOptions& options = {}) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"rnn_tanh">, input, hx, params, options.has_biases, options.num_layers, options.dropout, options.train, options.bidirectional, options.batch_first, options.batch_sizes); }
+inline std::tuple<Tensor, Tensor> rnn_tanh(const Tensor& input, const Tensor& hx, const Tensors& params, const RnnTanhOptions& options = {}) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"rnn_tanh">, {input, hx, params, options.has_biases, options.num_layers, options.dropout, options.train, options.bidirectional, options.batch_first, options.batch_sizes}); }
 // As rnn_tanh, with relu in place of tanh.
 using RnnReluOptions = LstmOptions;
-inline std::tuple<Tensor, Tensor> rnn_relu(const Tensor& input, const Tensor& hx, const Tensors& params, const RnnReluOptions& options = {}) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"rnn_relu">, input, hx, params, options.has_biases, options.num_layers, options.dropout, options.train, options.bidirectional, options.batch_first, options.batch_sizes); }
+inline std::tuple<Tensor, Tensor> rnn_relu(const Tensor& input, const Tensor& hx, const Tensors& params, const RnnReluOptions& options = {}) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"rnn_relu">, {input, hx, params, options.has_biases, options.num_layers, options.dropout, options.train, options.bidirectional, options.batch_first, options.batch_sizes}); }
 
 }  // namespace v0
 }  // namespace tenon

@@ -23,11 +23,11 @@ struct InterpolateOptions {
   std::string mode = "nearest";
   bool align_corners = false;
 };
-inline Tensor interpolate(const Tensor& x, const InterpolateOptions& options = {}) { return detail::call<Tensor>(detail::op<"interpolate">, x, options.size, options.scale_factor, options.mode, options.align_corners); }
+inline Tensor interpolate(const Tensor& x, const InterpolateOptions& options = {}) { return detail::call<Tensor>(detail::op<"interpolate">, {x, options.size, options.scale_factor, options.mode, options.align_corners}); }
 // x [.., channels * r * r, h, w] to [.., channels, h * r, w * r]. Shi et al., arXiv:1609.05158.
-inline Tensor pixel_shuffle(const Tensor& x, Int upscale_factor) { return detail::call<Tensor>(detail::op<"pixel_shuffle">, x, upscale_factor); }
+inline Tensor pixel_shuffle(const Tensor& x, Int upscale_factor) { return detail::call<Tensor>(detail::op<"pixel_shuffle">, {x, upscale_factor}); }
 // x [.., channels, h * r, w * r] to [.., channels * r * r, h, w].
-inline Tensor pixel_unshuffle(const Tensor& x, Int downscale_factor) { return detail::call<Tensor>(detail::op<"pixel_unshuffle">, x, downscale_factor); }
+inline Tensor pixel_unshuffle(const Tensor& x, Int downscale_factor) { return detail::call<Tensor>(detail::op<"pixel_unshuffle">, {x, downscale_factor}); }
 // x [n, channels, h, w] at the places grid [n, h_out, w_out, 2], which are (x, y) from -1 to 1, or
 // with a depth and 3. mode: bilinear, nearest or bicubic; padding_mode: zeros, border or
 // reflection. Jaderberg et al., arXiv:1506.02025.
@@ -37,10 +37,10 @@ struct GridSampleOptions {
   std::string padding_mode = "zeros";
   bool align_corners = false;
 };
-inline Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions& options = {}) { return detail::call<Tensor>(detail::op<"grid_sample">, x, grid, options.mode, options.padding_mode, options.align_corners); }
+inline Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions& options = {}) { return detail::call<Tensor>(detail::op<"grid_sample">, {x, grid, options.mode, options.padding_mode, options.align_corners}); }
 // The places that grid_sample takes for an image of size [n, channels, h, w] under the affine maps
 // theta [n, 2, 3]; with a depth [n, 3, 4].
-inline Tensor affine_grid(const Tensor& theta, Ints size, bool align_corners = false) { return detail::call<Tensor>(detail::op<"affine_grid">, theta, size, align_corners); }
+inline Tensor affine_grid(const Tensor& theta, Ints size, bool align_corners = false) { return detail::call<Tensor>(detail::op<"affine_grid">, {theta, size, align_corners}); }
 
 }  // namespace v0
 }  // namespace tenon

@@ -15,140 +15,140 @@ inline namespace TENON_HIDDEN v0 {
 
 // The elements of x in row-major order with other sizes, of which one may be -1. A view where it
 // can be, else a copy.
-inline Tensor reshape(const Tensor& x, Ints sizes) { return detail::call<Tensor>(detail::op<"reshape">, x, sizes); }
+inline Tensor reshape(const Tensor& x, Ints sizes) { return detail::call<Tensor>(detail::op<"reshape">, {x, sizes}); }
 // A view of x with its dimensions in another order.
-inline Tensor permute(const Tensor& x, Ints dims) { return detail::call<Tensor>(detail::op<"permute">, x, dims); }
+inline Tensor permute(const Tensor& x, Ints dims) { return detail::call<Tensor>(detail::op<"permute">, {x, dims}); }
 // A view of the elements start, start + step, .. before end along dim. Bounds are as in Python.
-inline Tensor slice(const Tensor& x, Int dim, Int start = 0, Int end = INT64_MAX, Int step = 1) { return detail::call<Tensor>(detail::op<"slice">, x, dim, start, end, step); }
+inline Tensor slice(const Tensor& x, Int dim, Int start = 0, Int end = INT64_MAX, Int step = 1) { return detail::call<Tensor>(detail::op<"slice">, {x, dim, start, end, step}); }
 // A view of x in which dimensions of size 1 are repeated, and new ones stand in front. A size of -1
 // stays.
-inline Tensor expand(const Tensor& x, Ints sizes) { return detail::call<Tensor>(detail::op<"expand">, x, sizes); }
+inline Tensor expand(const Tensor& x, Ints sizes) { return detail::call<Tensor>(detail::op<"expand">, {x, sizes}); }
 // A view of the storage of x with these sizes and strides, from the element offset on.
-inline Tensor as_strided(const Tensor& x, Ints sizes, Ints strides, Int offset = 0) { return detail::call<Tensor>(detail::op<"as_strided">, x, sizes, strides, offset); }
+inline Tensor as_strided(const Tensor& x, Ints sizes, Ints strides, Int offset = 0) { return detail::call<Tensor>(detail::op<"as_strided">, {x, sizes, strides, offset}); }
 // reshape(x, sizes), but an error where it cannot be a view.
-inline Tensor view(const Tensor& x, Ints sizes) { return detail::call<Tensor>(detail::op<"view">, x, sizes); }
+inline Tensor view(const Tensor& x, Ints sizes) { return detail::call<Tensor>(detail::op<"view">, {x, sizes}); }
 // A view of x with two dimensions swapped.
-inline Tensor transpose(const Tensor& x, Int dim0, Int dim1) { return detail::call<Tensor>(detail::op<"transpose">, x, dim0, dim1); }
+inline Tensor transpose(const Tensor& x, Int dim0, Int dim1) { return detail::call<Tensor>(detail::op<"transpose">, {x, dim0, dim1}); }
 // A view of a matrix with its dimensions swapped; of fewer dimensions x itself.
-inline Tensor t(const Tensor& x) { return detail::call<Tensor>(detail::op<"t">, x); }
+inline Tensor t(const Tensor& x) { return detail::call<Tensor>(detail::op<"t">, {x}); }
 // A view of x at index along dim, which goes.
-inline Tensor select(const Tensor& x, Int dim, Int index) { return detail::call<Tensor>(detail::op<"select">, x, dim, index); }
+inline Tensor select(const Tensor& x, Int dim, Int index) { return detail::call<Tensor>(detail::op<"select">, {x, dim, index}); }
 // A view of length elements from start on along dim.
-inline Tensor narrow(const Tensor& x, Int dim, Int start, Int length) { return detail::call<Tensor>(detail::op<"narrow">, x, dim, start, length); }
+inline Tensor narrow(const Tensor& x, Int dim, Int start, Int length) { return detail::call<Tensor>(detail::op<"narrow">, {x, dim, start, length}); }
 // A view of x without those of dims, or of all dimensions, that have size 1.
-inline Tensor squeeze(const Tensor& x, Ints dims = {}) { return detail::call<Tensor>(detail::op<"squeeze">, x, dims); }
+inline Tensor squeeze(const Tensor& x, Ints dims = {}) { return detail::call<Tensor>(detail::op<"squeeze">, {x, dims}); }
 // A view of x with a new dimension of size 1 at dim.
-inline Tensor unsqueeze(const Tensor& x, Int dim) { return detail::call<Tensor>(detail::op<"unsqueeze">, x, dim); }
+inline Tensor unsqueeze(const Tensor& x, Int dim) { return detail::call<Tensor>(detail::op<"unsqueeze">, {x, dim}); }
 // x with the dimensions from start_dim to end_dim as one. A view where it can be, else a copy.
-inline Tensor flatten(const Tensor& x, Int start_dim = 0, Int end_dim = -1) { return detail::call<Tensor>(detail::op<"flatten">, x, start_dim, end_dim); }
+inline Tensor flatten(const Tensor& x, Int start_dim = 0, Int end_dim = -1) { return detail::call<Tensor>(detail::op<"flatten">, {x, start_dim, end_dim}); }
 // A view of x with the dimensions source at the places destination; the others stay in order.
-inline Tensor movedim(const Tensor& x, Ints source, Ints destination) { return detail::call<Tensor>(detail::op<"movedim">, x, source, destination); }
+inline Tensor movedim(const Tensor& x, Ints source, Ints destination) { return detail::call<Tensor>(detail::op<"movedim">, {x, source, destination}); }
 // A view of x with dim as several dimensions, of which one size may be -1.
-inline Tensor unflatten(const Tensor& x, Int dim, Ints sizes) { return detail::call<Tensor>(detail::op<"unflatten">, x, dim, sizes); }
+inline Tensor unflatten(const Tensor& x, Int dim, Ints sizes) { return detail::call<Tensor>(detail::op<"unflatten">, {x, dim, sizes}); }
 // A view of windows of size elements along dim, step apart, in a new last dimension.
-inline Tensor unfold(const Tensor& x, Int dim, Int size, Int step) { return detail::call<Tensor>(detail::op<"unfold">, x, dim, size, step); }
+inline Tensor unfold(const Tensor& x, Int dim, Int size, Int step) { return detail::call<Tensor>(detail::op<"unfold">, {x, dim, size, step}); }
 // A view of the diagonal of dim1 and dim2, which goes last; offset is above or, negative, below it.
-inline Tensor diagonal(const Tensor& x, Int offset = 0, Int dim1 = 0, Int dim2 = 1) { return detail::call<Tensor>(detail::op<"diagonal">, x, offset, dim1, dim2); }
+inline Tensor diagonal(const Tensor& x, Int offset = 0, Int dim1 = 0, Int dim2 = 1) { return detail::call<Tensor>(detail::op<"diagonal">, {x, offset, dim1, dim2}); }
 // A view of x repeated to these sizes, as expand.
-inline Tensor broadcast_to(const Tensor& x, Ints sizes) { return detail::call<Tensor>(detail::op<"broadcast_to">, x, sizes); }
+inline Tensor broadcast_to(const Tensor& x, Ints sizes) { return detail::call<Tensor>(detail::op<"broadcast_to">, {x, sizes}); }
 // x itself where it lies so already, else a copy. memory_format: "contiguous", or "channels_last",
 // in which dimension 1 lies innermost.
-inline Tensor contiguous(const Tensor& x, const char* memory_format = "contiguous") { return detail::call<Tensor>(detail::op<"contiguous">, x, memory_format); }
+inline Tensor contiguous(const Tensor& x, const char* memory_format = "contiguous") { return detail::call<Tensor>(detail::op<"contiguous">, {x, memory_format}); }
 // Views side by side along dim, of length elements each; the last may be shorter.
-inline std::vector<Tensor> split(const Tensor& x, Int length, Int dim = 0) { return detail::call<std::vector<Tensor>>(detail::op<"split">, x, length, dim); }
+inline std::vector<Tensor> split(const Tensor& x, Int length, Int dim = 0) { return detail::call<std::vector<Tensor>>(detail::op<"split">, {x, length, dim}); }
 // Views side by side along dim, of these lengths.
-inline std::vector<Tensor> split_with_sizes(const Tensor& x, Ints lengths, Int dim = 0) { return detail::call<std::vector<Tensor>>(detail::op<"split_with_sizes">, x, lengths, dim); }
+inline std::vector<Tensor> split_with_sizes(const Tensor& x, Ints lengths, Int dim = 0) { return detail::call<std::vector<Tensor>>(detail::op<"split_with_sizes">, {x, lengths, dim}); }
 // At most so many views side by side along dim, of even lengths; the last may be shorter.
-inline std::vector<Tensor> chunk(const Tensor& x, Int chunks, Int dim = 0) { return detail::call<std::vector<Tensor>>(detail::op<"chunk">, x, chunks, dim); }
+inline std::vector<Tensor> chunk(const Tensor& x, Int chunks, Int dim = 0) { return detail::call<std::vector<Tensor>>(detail::op<"chunk">, {x, chunks, dim}); }
 // Each x [n_i] spread over all sizes [n_0, n_1, ..]; indexing "xy" swaps the first two.
-inline std::vector<Tensor> meshgrid(const Tensors& xs, const char* indexing = "ij") { return detail::call<std::vector<Tensor>>(detail::op<"meshgrid">, xs, indexing); }
+inline std::vector<Tensor> meshgrid(const Tensors& xs, const char* indexing = "ij") { return detail::call<std::vector<Tensor>>(detail::op<"meshgrid">, {xs, indexing}); }
 // Tensors of one shape, side by side along a new dimension dim.
-inline Tensor stack(const Tensors& xs, Int dim = 0) { return detail::call<Tensor>(detail::op<"stack">, xs, dim); }
+inline Tensor stack(const Tensors& xs, Int dim = 0) { return detail::call<Tensor>(detail::op<"stack">, {xs, dim}); }
 // A copy of x in reverse order along dims.
-inline Tensor flip(const Tensor& x, Ints dims) { return detail::call<Tensor>(detail::op<"flip">, x, dims); }
+inline Tensor flip(const Tensor& x, Ints dims) { return detail::call<Tensor>(detail::op<"flip">, {x, dims}); }
 // A copy of x moved by shifts along dims, and in again at the other end; without dims as if it had
 // one dimension.
-inline Tensor roll(const Tensor& x, Ints shifts, Ints dims = {}) { return detail::call<Tensor>(detail::op<"roll">, x, shifts, dims); }
+inline Tensor roll(const Tensor& x, Ints shifts, Ints dims = {}) { return detail::call<Tensor>(detail::op<"roll">, {x, shifts, dims}); }
 // A copy of x, side by side as many times as sizes say for each dimension.
-inline Tensor repeat(const Tensor& x, Ints sizes) { return detail::call<Tensor>(detail::op<"repeat">, x, sizes); }
+inline Tensor repeat(const Tensor& x, Ints sizes) { return detail::call<Tensor>(detail::op<"repeat">, {x, sizes}); }
 // x [.., rows, columns] with zeros below a diagonal.
-inline Tensor triu(const Tensor& x, Int diagonal = 0) { return detail::call<Tensor>(detail::op<"triu">, x, diagonal); }
+inline Tensor triu(const Tensor& x, Int diagonal = 0) { return detail::call<Tensor>(detail::op<"triu">, {x, diagonal}); }
 // x [.., rows, columns] with zeros above a diagonal.
-inline Tensor tril(const Tensor& x, Int diagonal = 0) { return detail::call<Tensor>(detail::op<"tril">, x, diagonal); }
+inline Tensor tril(const Tensor& x, Int diagonal = 0) { return detail::call<Tensor>(detail::op<"tril">, {x, diagonal}); }
 // x with borders. pad: two numbers a dimension, before and behind, the last dimension first; mode:
 // "constant" (value), "reflect", "replicate" or "circular".
-inline Tensor pad(const Tensor& x, Ints pad, const char* mode = "constant", Number value = 0) { return detail::call<Tensor>(detail::op<"pad">, x, pad, mode, value); }
+inline Tensor pad(const Tensor& x, Ints pad, const char* mode = "constant", Number value = 0) { return detail::call<Tensor>(detail::op<"pad">, {x, pad, mode, value}); }
 // Tensors side by side along dim; other sizes are equal.
-inline Tensor cat(const Tensors& xs, Int dim = 0) { return detail::call<Tensor>(detail::op<"cat">, xs, dim); }
+inline Tensor cat(const Tensors& xs, Int dim = 0) { return detail::call<Tensor>(detail::op<"cat">, {xs, dim}); }
 // A new tensor with the values of x.
-inline Tensor clone(const Tensor& x) { return detail::call<Tensor>(detail::op<"clone">, x); }
+inline Tensor clone(const Tensor& x) { return detail::call<Tensor>(detail::op<"clone">, {x}); }
 // A view of x at each index along dim, which goes.
-inline std::vector<Tensor> unbind(const Tensor& x, Int dim = 0) { return detail::call<std::vector<Tensor>>(detail::op<"unbind">, x, dim); }
+inline std::vector<Tensor> unbind(const Tensor& x, Int dim = 0) { return detail::call<std::vector<Tensor>>(detail::op<"unbind">, {x, dim}); }
 // So many views side by side along dim; the first are one longer where the size is not divisible.
-inline std::vector<Tensor> tensor_split(const Tensor& x, Int sections, Int dim = 0) { return detail::call<std::vector<Tensor>>(detail::op<"tensor_split">, x, sections, dim); }
+inline std::vector<Tensor> tensor_split(const Tensor& x, Int sections, Int dim = 0) { return detail::call<std::vector<Tensor>>(detail::op<"tensor_split">, {x, sections, dim}); }
 // Views side by side along dim, which end at these indices and at the end of x.
-inline std::vector<Tensor> tensor_split_at(const Tensor& x, Ints indices, Int dim = 0) { return detail::call<std::vector<Tensor>>(detail::op<"tensor_split_at">, x, indices, dim); }
+inline std::vector<Tensor> tensor_split_at(const Tensor& x, Ints indices, Int dim = 0) { return detail::call<std::vector<Tensor>>(detail::op<"tensor_split_at">, {x, indices, dim}); }
 // So many equal views along dimension 1, or 0 where there is no other.
-inline std::vector<Tensor> hsplit(const Tensor& x, Int sections) { return detail::call<std::vector<Tensor>>(detail::op<"hsplit">, x, sections); }
+inline std::vector<Tensor> hsplit(const Tensor& x, Int sections) { return detail::call<std::vector<Tensor>>(detail::op<"hsplit">, {x, sections}); }
 // So many equal views along dimension 0 of x, which has at least 2.
-inline std::vector<Tensor> vsplit(const Tensor& x, Int sections) { return detail::call<std::vector<Tensor>>(detail::op<"vsplit">, x, sections); }
+inline std::vector<Tensor> vsplit(const Tensor& x, Int sections) { return detail::call<std::vector<Tensor>>(detail::op<"vsplit">, {x, sections}); }
 // So many equal views along dimension 2 of x, which has at least 3.
-inline std::vector<Tensor> dsplit(const Tensor& x, Int sections) { return detail::call<std::vector<Tensor>>(detail::op<"dsplit">, x, sections); }
+inline std::vector<Tensor> dsplit(const Tensor& x, Int sections) { return detail::call<std::vector<Tensor>>(detail::op<"dsplit">, {x, sections}); }
 // Tensors side by side along dimension 1; those of fewer along dimension 0.
-inline Tensor hstack(const Tensors& xs) { return detail::call<Tensor>(detail::op<"hstack">, xs); }
+inline Tensor hstack(const Tensors& xs) { return detail::call<Tensor>(detail::op<"hstack">, {xs}); }
 // Tensors along dimension 0; those of fewer than 2 dimensions as rows.
-inline Tensor vstack(const Tensors& xs) { return detail::call<Tensor>(detail::op<"vstack">, xs); }
+inline Tensor vstack(const Tensors& xs) { return detail::call<Tensor>(detail::op<"vstack">, {xs}); }
 // Tensors along dimension 2, with the dimensions that they lack: [n] as [1, n, 1].
-inline Tensor dstack(const Tensors& xs) { return detail::call<Tensor>(detail::op<"dstack">, xs); }
+inline Tensor dstack(const Tensors& xs) { return detail::call<Tensor>(detail::op<"dstack">, {xs}); }
 // Tensors along dimension 1; those of fewer than 2 dimensions as columns.
-inline Tensor column_stack(const Tensors& xs) { return detail::call<Tensor>(detail::op<"column_stack">, xs); }
+inline Tensor column_stack(const Tensors& xs) { return detail::call<Tensor>(detail::op<"column_stack">, {xs}); }
 // A matrix with the matrices xs along its diagonal and zeros elsewhere.
-inline Tensor block_diag(const Tensors& xs) { return detail::call<Tensor>(detail::op<"block_diag">, xs); }
+inline Tensor block_diag(const Tensors& xs) { return detail::call<Tensor>(detail::op<"block_diag">, {xs}); }
 // Each choice of an element of every x [n_i], as rows [n_0 * n_1 .., len(xs)].
-inline Tensor cartesian_prod(const Tensors& xs) { return detail::call<Tensor>(detail::op<"cartesian_prod">, xs); }
+inline Tensor cartesian_prod(const Tensors& xs) { return detail::call<Tensor>(detail::op<"cartesian_prod">, {xs}); }
 // Each choice of r elements of x [n], in the order of x, as rows [count, r].
-inline Tensor combinations(const Tensor& x, Int r = 2, bool with_replacement = false) { return detail::call<Tensor>(detail::op<"combinations">, x, r, with_replacement); }
+inline Tensor combinations(const Tensor& x, Int r = 2, bool with_replacement = false) { return detail::call<Tensor>(detail::op<"combinations">, {x, r, with_replacement}); }
 // A copy of x, turned k times by 90 degrees from the first of dims to the second.
-inline Tensor rot90(const Tensor& x, Int k = 1, Ints dims = {0, 1}) { return detail::call<Tensor>(detail::op<"rot90">, x, k, dims); }
+inline Tensor rot90(const Tensor& x, Int k = 1, Ints dims = {0, 1}) { return detail::call<Tensor>(detail::op<"rot90">, {x, k, dims}); }
 // x [n, groups * c, ..] with the channels of all groups taken in turn. Zhang et al.,
 // arXiv:1707.01083.
-inline Tensor channel_shuffle(const Tensor& x, Int groups) { return detail::call<Tensor>(detail::op<"channel_shuffle">, x, groups); }
+inline Tensor channel_shuffle(const Tensor& x, Int groups) { return detail::call<Tensor>(detail::op<"channel_shuffle">, {x, groups}); }
 // x, or as [1] where it has no dimensions.
-inline Tensor atleast_1d(const Tensor& x) { return detail::call<Tensor>(detail::op<"atleast_1d">, x); }
+inline Tensor atleast_1d(const Tensor& x) { return detail::call<Tensor>(detail::op<"atleast_1d">, {x}); }
 // x, or as [1, n] where it has fewer than 2 dimensions.
-inline Tensor atleast_2d(const Tensor& x) { return detail::call<Tensor>(detail::op<"atleast_2d">, x); }
+inline Tensor atleast_2d(const Tensor& x) { return detail::call<Tensor>(detail::op<"atleast_2d">, {x}); }
 // x, or as [1, n, 1] or [n, m, 1] where it has fewer than 3 dimensions.
-inline Tensor atleast_3d(const Tensor& x) { return detail::call<Tensor>(detail::op<"atleast_3d">, x); }
+inline Tensor atleast_3d(const Tensor& x) { return detail::call<Tensor>(detail::op<"atleast_3d">, {x}); }
 // x.view of the sizes of other.
-inline Tensor view_as(const Tensor& x, const Tensor& other) { return detail::call<Tensor>(detail::op<"view_as">, x, other); }
+inline Tensor view_as(const Tensor& x, const Tensor& other) { return detail::call<Tensor>(detail::op<"view_as">, {x, other}); }
 // x.reshape to the sizes of other.
-inline Tensor reshape_as(const Tensor& x, const Tensor& other) { return detail::call<Tensor>(detail::op<"reshape_as">, x, other); }
+inline Tensor reshape_as(const Tensor& x, const Tensor& other) { return detail::call<Tensor>(detail::op<"reshape_as">, {x, other}); }
 // x.expand to the sizes of other.
-inline Tensor expand_as(const Tensor& x, const Tensor& other) { return detail::call<Tensor>(detail::op<"expand_as">, x, other); }
+inline Tensor expand_as(const Tensor& x, const Tensor& other) { return detail::call<Tensor>(detail::op<"expand_as">, {x, other}); }
 // Views of all xs in the sizes to which they broadcast together.
-inline std::vector<Tensor> broadcast_tensors(const Tensors& xs) { return detail::call<std::vector<Tensor>>(detail::op<"broadcast_tensors">, xs); }
+inline std::vector<Tensor> broadcast_tensors(const Tensors& xs) { return detail::call<std::vector<Tensor>>(detail::op<"broadcast_tensors">, {xs}); }
 // repeat(x, dims), where dims may be shorter than x has dimensions: those in front stay.
-inline Tensor tile(const Tensor& x, Ints dims) { return detail::call<Tensor>(detail::op<"tile">, x, dims); }
+inline Tensor tile(const Tensor& x, Ints dims) { return detail::call<Tensor>(detail::op<"tile">, {x, dims}); }
 // A copy of x [n, m, ..] with its columns in reverse order.
-inline Tensor fliplr(const Tensor& x) { return detail::call<Tensor>(detail::op<"fliplr">, x); }
+inline Tensor fliplr(const Tensor& x) { return detail::call<Tensor>(detail::op<"fliplr">, {x}); }
 // A copy of x [n, ..] with its rows in reverse order.
-inline Tensor flipud(const Tensor& x) { return detail::call<Tensor>(detail::op<"flipud">, x); }
+inline Tensor flipud(const Tensor& x) { return detail::call<Tensor>(detail::op<"flipud">, {x}); }
 // The places in each dimension of shape of elements that indices count in row-major order.
-inline std::vector<Tensor> unravel_index(const Tensor& indices, Ints shape) { return detail::call<std::vector<Tensor>>(detail::op<"unravel_index">, indices, shape); }
+inline std::vector<Tensor> unravel_index(const Tensor& indices, Ints shape) { return detail::call<std::vector<Tensor>>(detail::op<"unravel_index">, {indices, shape}); }
 // Of x [n] a matrix of zeros with x as its diagonal, which is `diagonal` above the main one; of a
 // matrix a copy of that diagonal.
-inline Tensor diag(const Tensor& x, Int diagonal = 0) { return detail::call<Tensor>(detail::op<"diag">, x, diagonal); }
+inline Tensor diag(const Tensor& x, Int diagonal = 0) { return detail::call<Tensor>(detail::op<"diag">, {x, diagonal}); }
 // Zeros with the last dimension of x as the diagonal of dim1 and dim2 that is offset above or,
 // negative, below the main one.
-inline Tensor diag_embed(const Tensor& x, Int offset = 0, Int dim1 = -2, Int dim2 = -1) { return detail::call<Tensor>(detail::op<"diag_embed">, x, offset, dim1, dim2); }
+inline Tensor diag_embed(const Tensor& x, Int offset = 0, Int dim1 = -2, Int dim2 = -1) { return detail::call<Tensor>(detail::op<"diag_embed">, {x, offset, dim1, dim2}); }
 // A matrix of zeros with all elements of x as the diagonal that is offset above the main one.
-inline Tensor diagflat(const Tensor& x, Int offset = 0) { return detail::call<Tensor>(detail::op<"diagflat">, x, offset); }
+inline Tensor diagflat(const Tensor& x, Int offset = 0) { return detail::call<Tensor>(detail::op<"diagflat">, {x, offset}); }
 // A copy of x in which src stands in the place of diagonal(x, offset, dim1, dim2).
-inline Tensor diagonal_scatter(const Tensor& x, const Tensor& src, Int offset = 0, Int dim1 = 0, Int dim2 = 1) { return detail::call<Tensor>(detail::op<"diagonal_scatter">, x, src, offset, dim1, dim2); }
+inline Tensor diagonal_scatter(const Tensor& x, const Tensor& src, Int offset = 0, Int dim1 = 0, Int dim2 = 1) { return detail::call<Tensor>(detail::op<"diagonal_scatter">, {x, src, offset, dim1, dim2}); }
 // A copy of x in which src stands in the place of select(x, dim, index).
-inline Tensor select_scatter(const Tensor& x, const Tensor& src, Int dim, Int index) { return detail::call<Tensor>(detail::op<"select_scatter">, x, src, dim, index); }
+inline Tensor select_scatter(const Tensor& x, const Tensor& src, Int dim, Int index) { return detail::call<Tensor>(detail::op<"select_scatter">, {x, src, dim, index}); }
 // A copy of x in which src stands in the place of slice(x, dim, start, end, step).
-inline Tensor slice_scatter(const Tensor& x, const Tensor& src, Int dim = 0, Int start = 0, Int end = INT64_MAX, Int step = 1) { return detail::call<Tensor>(detail::op<"slice_scatter">, x, src, dim, start, end, step); }
+inline Tensor slice_scatter(const Tensor& x, const Tensor& src, Int dim = 0, Int start = 0, Int end = INT64_MAX, Int step = 1) { return detail::call<Tensor>(detail::op<"slice_scatter">, {x, src, dim, start, end, step}); }
 
 }  // namespace v0
 }  // namespace tenon

@@ -26,7 +26,7 @@ struct SGDOptions {
   bool nesterov = false;
   bool maximize = false;
 };
-inline Optimizer SGD(const Tensors& params, const SGDOptions& options = {}) { return Optimizer(Object::create("SGD", params, options.lr, options.momentum, options.dampening, options.weight_decay, options.nesterov, options.maximize)); }
+inline Optimizer SGD(const Tensors& params, const SGDOptions& options = {}) { return Optimizer(Object::create("SGD", {params, options.lr, options.momentum, options.dampening, options.weight_decay, options.nesterov, options.maximize})); }
 // Adam (Kingma & Ba, arXiv:1412.6980, algorithm 1), with weight_decay * p added to the gradient.
 // maximize: with the negated gradient.
 struct AdamOptions {
@@ -37,7 +37,7 @@ struct AdamOptions {
   Float weight_decay = 0.0;
   bool maximize = false;
 };
-inline Optimizer Adam(const Tensors& params, const AdamOptions& options = {}) { return Optimizer(Object::create("Adam", params, options.lr, options.betas, options.eps, options.weight_decay, options.maximize)); }
+inline Optimizer Adam(const Tensors& params, const AdamOptions& options = {}) { return Optimizer(Object::create("Adam", {params, options.lr, options.betas, options.eps, options.weight_decay, options.maximize})); }
 // Adam with weight decay beside the gradient (Loshchilov & Hutter, arXiv:1711.05101): p shrinks by
 // the factor 1 - lr * weight_decay.
 struct AdamWOptions {
@@ -48,7 +48,7 @@ struct AdamWOptions {
   Float weight_decay = 0.01;
   bool maximize = false;
 };
-inline Optimizer AdamW(const Tensors& params, const AdamWOptions& options = {}) { return Optimizer(Object::create("AdamW", params, options.lr, options.betas, options.eps, options.weight_decay, options.maximize)); }
+inline Optimizer AdamW(const Tensors& params, const AdamWOptions& options = {}) { return Optimizer(Object::create("AdamW", {params, options.lr, options.betas, options.eps, options.weight_decay, options.maximize})); }
 // Adagrad (Duchi et al., JMLR 12, 2011): sum += g * g; p -= lr / (1 + (step - 1) * lr_decay) * g /
 // (sqrt(sum) + eps). Of a row-sparse gradient the rows that it has alone change. maximize: with -g.
 struct AdagradOptions {
@@ -60,7 +60,7 @@ struct AdagradOptions {
   Float eps = 1e-10;
   bool maximize = false;
 };
-inline Optimizer Adagrad(const Tensors& params, const AdagradOptions& options = {}) { return Optimizer(Object::create("Adagrad", params, options.lr, options.lr_decay, options.weight_decay, options.initial_accumulator_value, options.eps, options.maximize)); }
+inline Optimizer Adagrad(const Tensors& params, const AdagradOptions& options = {}) { return Optimizer(Object::create("Adagrad", {params, options.lr, options.lr_decay, options.weight_decay, options.initial_accumulator_value, options.eps, options.maximize})); }
 // Adam (Kingma & Ba, arXiv:1412.6980) for row-sparse gradients (PyTorch's SparseAdam): of
 // parameters and averages the rows alone change that a gradient has. maximize: with the negated
 // gradient.
@@ -71,7 +71,7 @@ struct SparseAdamOptions {
   Float eps = 1e-08;
   bool maximize = false;
 };
-inline Optimizer SparseAdam(const Tensors& params, const SparseAdamOptions& options = {}) { return Optimizer(Object::create("SparseAdam", params, options.lr, options.betas, options.eps, options.maximize)); }
+inline Optimizer SparseAdam(const Tensors& params, const SparseAdamOptions& options = {}) { return Optimizer(Object::create("SparseAdam", {params, options.lr, options.betas, options.eps, options.maximize})); }
 // RMSprop (Tieleman & Hinton, 2012, as PyTorch has it): s = alpha * s + (1 - alpha) * g * g; p -=
 // lr * g / (sqrt(s) + eps), where g has weight_decay * p added. centered: s without the square of
 // the average of g. momentum: by buffer = momentum * buffer + g / (sqrt(s) + eps). maximize: with
@@ -86,7 +86,7 @@ struct RMSpropOptions {
   bool centered = false;
   bool maximize = false;
 };
-inline Optimizer RMSprop(const Tensors& params, const RMSpropOptions& options = {}) { return Optimizer(Object::create("RMSprop", params, options.lr, options.alpha, options.eps, options.weight_decay, options.momentum, options.centered, options.maximize)); }
+inline Optimizer RMSprop(const Tensors& params, const RMSpropOptions& options = {}) { return Optimizer(Object::create("RMSprop", {params, options.lr, options.alpha, options.eps, options.weight_decay, options.momentum, options.centered, options.maximize})); }
 // Adadelta (Zeiler, arXiv:1212.5701): steps of the size of the steps before, over the root of the
 // average of the squares of g, which has weight_decay * p added. maximize: with -g.
 struct AdadeltaOptions {
@@ -97,7 +97,7 @@ struct AdadeltaOptions {
   Float weight_decay = 0.0;
   bool maximize = false;
 };
-inline Optimizer Adadelta(const Tensors& params, const AdadeltaOptions& options = {}) { return Optimizer(Object::create("Adadelta", params, options.lr, options.rho, options.eps, options.weight_decay, options.maximize)); }
+inline Optimizer Adadelta(const Tensors& params, const AdadeltaOptions& options = {}) { return Optimizer(Object::create("Adadelta", {params, options.lr, options.rho, options.eps, options.weight_decay, options.maximize})); }
 // Adamax (Kingma & Ba, arXiv:1412.6980, algorithm 2): Adam with a fading maximum of |g| in the
 // place of the root of the squares. weight_decay * p is added to g. maximize: with -g.
 struct AdamaxOptions {
@@ -108,7 +108,7 @@ struct AdamaxOptions {
   Float weight_decay = 0.0;
   bool maximize = false;
 };
-inline Optimizer Adamax(const Tensors& params, const AdamaxOptions& options = {}) { return Optimizer(Object::create("Adamax", params, options.lr, options.betas, options.eps, options.weight_decay, options.maximize)); }
+inline Optimizer Adamax(const Tensors& params, const AdamaxOptions& options = {}) { return Optimizer(Object::create("Adamax", {params, options.lr, options.betas, options.eps, options.weight_decay, options.maximize})); }
 // NAdam (Dozat, 2016): Adam with Nesterov's momentum, which grows from beta1 / 2 to beta1 the
 // faster the greater momentum_decay is. weight_decay * p is added to the gradient, or
 // decoupled_weight_decay: p shrinks by 1 - lr * weight_decay. maximize: with -g.
@@ -122,7 +122,7 @@ struct NAdamOptions {
   bool decoupled_weight_decay = false;
   bool maximize = false;
 };
-inline Optimizer NAdam(const Tensors& params, const NAdamOptions& options = {}) { return Optimizer(Object::create("NAdam", params, options.lr, options.betas, options.eps, options.weight_decay, options.momentum_decay, options.decoupled_weight_decay, options.maximize)); }
+inline Optimizer NAdam(const Tensors& params, const NAdamOptions& options = {}) { return Optimizer(Object::create("NAdam", {params, options.lr, options.betas, options.eps, options.weight_decay, options.momentum_decay, options.decoupled_weight_decay, options.maximize})); }
 // RAdam (Liu et al., arXiv:1908.03265): Adam whose rate is rectified while the squares are few, and
 // which goes by the average alone in the first steps. weight_decay * p is added to the gradient, or
 // decoupled_weight_decay: p shrinks by 1 - lr * weight_decay. maximize: with -g.
@@ -135,7 +135,7 @@ struct RAdamOptions {
   bool decoupled_weight_decay = false;
   bool maximize = false;
 };
-inline Optimizer RAdam(const Tensors& params, const RAdamOptions& options = {}) { return Optimizer(Object::create("RAdam", params, options.lr, options.betas, options.eps, options.weight_decay, options.decoupled_weight_decay, options.maximize)); }
+inline Optimizer RAdam(const Tensors& params, const RAdamOptions& options = {}) { return Optimizer(Object::create("RAdam", {params, options.lr, options.betas, options.eps, options.weight_decay, options.decoupled_weight_decay, options.maximize})); }
 // LAMB (You et al., arXiv:1904.00962, algorithm 2): u = Adam's step of rate 1 + weight_decay * p; p
 // -= lr * |p| / |u| * u, by the norms of each parameter. maximize: with -g.
 struct LAMBOptions {
@@ -146,7 +146,7 @@ struct LAMBOptions {
   Float weight_decay = 0.0;
   bool maximize = false;
 };
-inline Optimizer LAMB(const Tensors& params, const LAMBOptions& options = {}) { return Optimizer(Object::create("LAMB", params, options.lr, options.betas, options.eps, options.weight_decay, options.maximize)); }
+inline Optimizer LAMB(const Tensors& params, const LAMBOptions& options = {}) { return Optimizer(Object::create("LAMB", {params, options.lr, options.betas, options.eps, options.weight_decay, options.maximize})); }
 // Lion (Chen et al., arXiv:2302.06675): p -= lr * (sign(beta1 * m + (1 - beta1) * g) + weight_decay
 // * p); m = beta2 * m + (1 - beta2) * g. maximize: with -g.
 struct LionOptions {
@@ -156,7 +156,7 @@ struct LionOptions {
   Float weight_decay = 0.0;
   bool maximize = false;
 };
-inline Optimizer Lion(const Tensors& params, const LionOptions& options = {}) { return Optimizer(Object::create("Lion", params, options.lr, options.betas, options.weight_decay, options.maximize)); }
+inline Optimizer Lion(const Tensors& params, const LionOptions& options = {}) { return Optimizer(Object::create("Lion", {params, options.lr, options.betas, options.weight_decay, options.maximize})); }
 // Adafactor (Shazeer & Stern, arXiv:1804.04235, as PyTorch has it): g over the root of the average
 // of its squares, of which matrices keep those of rows and columns; no step is greater than d times
 // the rate, which goes by the size of p, at least eps[1], and is at most lr. eps[0] of 0 is the
@@ -170,7 +170,7 @@ struct AdafactorOptions {
   Float weight_decay = 0.0;
   bool maximize = false;
 };
-inline Optimizer Adafactor(const Tensors& params, const AdafactorOptions& options = {}) { return Optimizer(Object::create("Adafactor", params, options.lr, options.beta2_decay, options.eps, options.d, options.weight_decay, options.maximize)); }
+inline Optimizer Adafactor(const Tensors& params, const AdafactorOptions& options = {}) { return Optimizer(Object::create("Adafactor", {params, options.lr, options.beta2_decay, options.eps, options.d, options.weight_decay, options.maximize})); }
 // L-BFGS (Nocedal & Wright, Numerical Optimization, algorithm 7.5, as PyTorch has it): a step takes
 // a closure that computes loss and gradients, and calls it up to max_eval times (None: max_iter * 5
 // / 4) in up to max_iter iterations. line_search_fn: None goes lr along each direction,
@@ -187,7 +187,7 @@ struct LBFGSOptions {
   std::optional<std::string> line_search_fn = {};
   bool maximize = false;
 };
-inline Optimizer LBFGS(const Tensors& params, const LBFGSOptions& options = {}) { return Optimizer(Object::create("LBFGS", params, options.lr, options.max_iter, options.max_eval, options.tolerance_grad, options.tolerance_change, options.history_size, options.line_search_fn, options.maximize)); }
+inline Optimizer LBFGS(const Tensors& params, const LBFGSOptions& options = {}) { return Optimizer(Object::create("LBFGS", {params, options.lr, options.max_iter, options.max_eval, options.tolerance_grad, options.tolerance_change, options.history_size, options.line_search_fn, options.maximize})); }
 // Muon (Keller Jordan, 2024, as PyTorch has it): matrices move by their averaged gradient made
 // nearly orthogonal, in ns_steps iterations of Newton and Schulz, which are of the parameter's
 // precision. adjust_lr_fn, what lr is multiplied with for [n, m]: 'original' sqrt(max(1, n / m)),
@@ -204,7 +204,7 @@ struct MuonOptions {
   Int ns_steps = 5;
   std::string adjust_lr_fn = "original";
 };
-inline Optimizer Muon(const Tensors& params, const MuonOptions& options = {}) { return Optimizer(Object::create("Muon", params, options.lr, options.weight_decay, options.momentum, options.nesterov, options.ns_coefficients, options.eps, options.ns_steps, options.adjust_lr_fn)); }
+inline Optimizer Muon(const Tensors& params, const MuonOptions& options = {}) { return Optimizer(Object::create("Muon", {params, options.lr, options.weight_decay, options.momentum, options.nesterov, options.ns_coefficients, options.eps, options.ns_steps, options.adjust_lr_fn})); }
 
 }  // namespace optim
 }  // namespace v0
