@@ -1,4 +1,7 @@
 // Copies that cast and reorder, and what fills memory with numbers.
+#include <algorithm>
+#include <initializer_list>
+
 #include "kernel.h"
 #include "launch.h"
 #include "program_text.h"
@@ -36,6 +39,25 @@ int64_t bits_of(const tn_value& number, tn_dtype dtype) {
   return bits;
 }
 
+bool is_dense(const Dims& dims) {
+  if (dims.ndim > 1) return false;
+  for (int32_t k = 0; dims.ndim == 1 && k < dims.n_sides; ++k) {
+    if (dims.strides[k][0] != 1) return false;
+  }
+  return true;
+}
+
+// Elements that a thread takes at once, as kernels/copy.cuh has them; 1: an operand is not dense, or begins
+// at no address of a pack, or there are fewer. `sizes` are those of elements of the operands.
+int64_t pack_size(const Dims& dims, std::initializer_list<uint32_t> sizes) {
+  const int64_t n = 16 / std::max(sizes);
+  bool fits = is_dense(dims) && dims.n >= n;
+  const void* const* data = dims.data;
+  for (const uint32_t size : sizes)
+    fits = fits && reinterpret_cast<uint64_t>(*data++) % (static_cast<uint64_t>(n) * size) == 0;
+  return fits ? n : 1;
+}
+
 double as_float(const tn_value& number) {
   return number.kind == TN_KIND_FLOAT ? number.as.f : static_cast<double>(number.as.i);
 }
@@ -47,9 +69,7 @@ tn_status* copy(const tn_call* call, const Stream& stream) {
   const tn_tensor* y = call->outputs[0];
   const Side sides[] = {side_of(y), side_of(x)};
   const Dims dims = merged(y->ndim, y->sizes, sides, 2);
-  const bool is_dense =
-      dims.ndim == 0 || (dims.ndim == 1 && dims.strides[0][0] == 1 && dims.strides[1][0] == 1);
-  if (x->dtype == y->dtype && is_dense) {
+  if (x->dtype == y->dtype && is_dense(dims)) {
     TN_CUDA_CALL(stream.index, cuMemcpyDtoDAsync, address_of(y), address_of(x),
                  static_cast<size_t>(y->numel) * item_size(y->dtype), stream.handle);
     return nullptr;
@@ -62,7 +82,9 @@ tn_status* copy(const tn_call* call, const Stream& stream) {
   });
   Parameters parameters;
   add_loop(parameters, dims);
-  return launch(stream, text, "copy", grid_for(dims.n), parameters);
+  const int64_t pack = pack_size(dims, {item_size(y->dtype), item_size(x->dtype)});
+  return launch(stream, text, pack > 1 ? "copy_packs" : "copy", grid_for(dims.n / pack),
+                parameters);
 }
 
 namespace {
@@ -78,7 +100,9 @@ tn_status* fill_bits(const Stream& stream, const tn_tensor* y, int64_t bits) {
   });
   Parameters parameters;
   add_loop(parameters, dims, bits);
-  return launch(stream, text, "fill", grid_for(dims.n), parameters);
+  const int64_t pack = pack_size(dims, {item_size(y->dtype)});
+  return launch(stream, text, pack > 1 ? "fill_packs" : "fill", grid_for(dims.n / pack),
+                parameters);
 }
 
 }  // namespace

@@ -10,10 +10,12 @@ namespace cuda {
 namespace {
 
 constexpr int64_t kThreads = 256;
+constexpr int64_t kGroup = 8;  // as in kernels/reduce.cuh
 
 struct Shape {
   int64_t lanes;   // threads that fold one output
   bool is_across;  // neighbouring threads fold neighbouring outputs
+  bool in_groups;  // a thread folds groups of neighbouring values
   int64_t pieces, piece;
 };
 
@@ -21,15 +23,31 @@ int64_t power_of_two(int64_t n) {
   return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(n)));
 }
 
+int32_t count_inputs(const tn_reduction& r) {
+  return r.prologue ? static_cast<int32_t>(r.prologue->n_inputs) : 1;
+}
+
+// Do the values of each output lie behind each other, in groups at least?
+bool lies_in_groups(const tn_reduction& r) {
+  const int32_t last = r.ndim - 1, n = count_inputs(r);
+  if (n == 0 || r.sizes[last] < kGroup || (r.n_reduced > 1 && r.sizes[last] % kGroup != 0))
+    return false;
+  for (int32_t k = 1; k <= n; ++k) {
+    const int64_t stride = r.operands[k].strides[last];
+    if (stride != 1 && (k == 1 || stride != 0)) return false;
+  }
+  return true;
+}
+
 Shape shape_of(const tn_reduction& r, int64_t n_reduced) {
   const int32_t n_kept_dims = r.ndim - r.n_reduced;
   // Which of the two do neighbouring threads read next to each other?
-  const bool has_input = !r.prologue || r.prologue->n_inputs > 0;
-  const int64_t* strides = r.operands[has_input ? 1 : 0].strides;
+  const int64_t* strides = r.operands[count_inputs(r) > 0 ? 1 : 0].strides;
   const bool is_across =
       n_kept_dims > 0 && strides[n_kept_dims - 1] == 1 && strides[r.ndim - 1] != 1;
-  Shape shape = {1, is_across, 1, n_reduced};
-  const int64_t each = is_across ? 16 : 4;  // values that a thread should have, at least
+  Shape shape = {1, is_across, lies_in_groups(r), 1, n_reduced};
+  // Values that a thread should have, at least.
+  const int64_t each = is_across ? 16 : shape.in_groups ? kGroup : 4;
   const int64_t most = is_across ? 8 : kThreads;
   shape.lanes = std::min(power_of_two((n_reduced + each - 1) / each), most);
   // Few outputs of many values are cut into pieces, so that more blocks than these work on them.
@@ -37,6 +55,7 @@ Shape shape_of(const tn_reduction& r, int64_t n_reduced) {
   const int64_t most_pieces = n_reduced / (shape.lanes * 16);
   if (blocks < 256 && most_pieces > 1) shape.pieces = std::min<int64_t>(256 / blocks, most_pieces);
   shape.piece = (n_reduced + shape.pieces - 1) / shape.pieces;
+  if (shape.in_groups) shape.piece = (shape.piece + kGroup - 1) / kGroup * kGroup;
   shape.pieces = (n_reduced + shape.piece - 1) / shape.piece;
   return shape;
 }
@@ -68,6 +87,21 @@ tn_status* reduction_text(const tn_reduction& r, uint32_t n_inputs, std::string*
   } else {
     *text += "    return narrow<Value>(widen(" + input(1) + "));\n  }\n";
   }
+  *text +=
+      "  template <class P, class O>\n"
+      "  static DEVICE void load_group(const P& p, const O& o, Value (&y)[kGroup]) {\n";
+  for (uint32_t k = 1; k <= n_inputs; ++k) {
+    const std::string n = std::to_string(k);
+    *text += "    const auto e" + n + " = read_group<" + inputs[k - 1] + ">(p, o, " + n + ");\n";
+  }
+  *text += "#pragma unroll\n    for (int k = 0; k < kGroup; ++k) ";
+  if (r.prologue) {
+    *text += "prologue(p.scalars, y[k]";
+    for (uint32_t k = 1; k <= n_inputs; ++k) *text += ", e" + std::to_string(k) + ".v[k]";
+    *text += ");\n  }\n";
+  } else {
+    *text += "y[k] = narrow<Value>(widen(e1.v[k]));\n  }\n";
+  }
   const std::string place = "at<" + output + ">(p.data[0], o)";
   *text +=
       "  template <class P, class I, class V>\n  static DEVICE void store(const P& p, I o, V v) "
@@ -87,7 +121,8 @@ tn_status* make_text(const tn_reduction& r, const Dims& dims, std::string* text)
   TN_CUDA_TRY(reduction_text(r, static_cast<uint32_t>(dims.n_sides - 1), text));
   const int32_t scalars = std::max(1, n_scalars(r.prologue) + n_scalars(r.epilogue));
   *text += "using P = Reduce" + loop_type(dims, scalars) + ";\n" +
-           "BLOCK_KERNEL(reduce_pieces, P, p) { reduce<Reduction>(p); }\n" +
+           "BLOCK_KERNEL(reduce_pieces, P, p) { reduce<Reduction, false>(p); }\n" +
+           "BLOCK_KERNEL(reduce_groups, P, p) { reduce<Reduction, true>(p); }\n" +
            "KERNEL(combine_pieces, P, p) { combine<Reduction>(p); }\n";
   return nullptr;
 }
@@ -108,7 +143,7 @@ tn_status* reduce(const tn_call* call, const Stream& stream) {
 }
 
 tn_status* reduce_as_part(const tn_call* call, const Stream& stream, const tn_reduction& r) {
-  const int32_t n = 1 + static_cast<int32_t>(r.prologue ? r.prologue->n_inputs : 1);
+  const int32_t n = 1 + count_inputs(r);
   Side sides[TN_MAX_OPERANDS];
   for (int32_t k = 0; k < n; ++k) sides[k] = {r.operands[k].data, r.operands[k].strides};
   const Dims dims = unmerged(r.ndim, r.sizes, sides, n);
@@ -136,7 +171,8 @@ tn_status* reduce_as_part(const tn_call* call, const Stream& stream, const tn_re
   const int64_t outputs = threads / shape.lanes;
   const Grid grid = {(r.n_kept + outputs - 1) / outputs, shape.pieces,
                      static_cast<int32_t>(threads)};
-  TN_CUDA_TRY(launch(stream, *text, "reduce_pieces", grid, parameters));
+  const char* kernel = shape.in_groups ? "reduce_groups" : "reduce_pieces";
+  TN_CUDA_TRY(launch(stream, *text, kernel, grid, parameters));
   if (shape.pieces == 1) return nullptr;
   return launch(stream, *text, "combine_pieces", grid_for(r.n_kept), parameters);
 }

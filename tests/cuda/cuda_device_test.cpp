@@ -189,6 +189,65 @@ TEST_F(Cuda, ReducesInPieces) {
   }
 }
 
+// Rows are folded in groups of eight neighbours, which are read in packs where they begin at addresses of
+// packs: at any length, in any dtype, and with the same bits at any address.
+TEST_F(Cuda, ReducesDenseRowsAtAnyAddress) {
+  for (const tn::Dtype dtype :
+       {tn::float32, tn::float64, tn::float16, tn::bfloat16, tn::int64, tn::int16, tn::uint8}) {
+    for (const int64_t n : {7, 8, 9, 16, 23, 64, 1001, 2056, 70'003}) {
+      SCOPED_TRACE(std::string(dtype.name()) + " " + std::to_string(n));
+      const Tensor all = ((shuffled(3 * n + 8, 200) + 400) / 7).to(dtype).to(tn::Device(kCuda));
+      const Tensor x = all.narrow(0, 0, 3 * n).view({3, n});
+      const Tensor sum = x.sum({1}), most = tn::amax(x, {1}), last = tn::argmin(x, {1});
+      const Tensor there = x.to(tn::cpu);
+      const Tensor wide = there.to(dtype.is_float() ? tn::float64 : tn::int64);
+      const bool is_half = dtype == tn::float16 || dtype == tn::bfloat16;
+      expect_near(sum.to(tn::cpu).to(tn::float64) / double(n),
+                  (wide.sum({1}).to(tn::float64) / double(n)).to_vector<double>(),
+                  is_half ? 0.1 : 1e-5);
+      expect_same(most, tn::amax(there, {1}));
+      expect_same(last, tn::argmin(there, {1}));
+      for (const int64_t offset : {1, 2, 4, 7}) {
+        const Tensor y = Tensor::empty({3 * n + 8}, dtype, kCuda).narrow(0, offset, 3 * n);
+        expect_same(y.view({3, n}).copy_(x).sum({1}), sum.to(tn::cpu));
+      }
+    }
+  }
+}
+
+// Of several reduced dimensions, and with a mean that stands for a row.
+TEST_F(Cuda, ReducesGroupsOfSeveralDimensions) {
+  for (const int64_t inner : {8, 12, 24}) {
+    const Tensor x = shuffled(5 * 3 * inner).reshape({5, 3, inner}), y = on_cuda(x);
+    expect_same(y.to(tn::int64).sum({0, 2}), x.to(tn::int64).sum({0, 2}));
+    expect_near(tn::var(y / 100, {0, 2}).to(tn::cpu),
+                tn::var(x.to(tn::float64) / 100, {0, 2}).to_vector<double>(), 1e-2);
+    expect_near(tn::var(y / 100, {2}).to(tn::cpu),
+                tn::var(x.to(tn::float64) / 100, {2}).to_vector<double>(), 1e-2);
+  }
+}
+
+// Packs, their tail, and addresses at which there are none.
+TEST_F(Cuda, CastsAndFillsAtAnyAddress) {
+  for (const tn::Dtype to : {tn::float64, tn::float16, tn::int32, tn::int8, tn::bool_}) {
+    for (const int64_t n : {1, 3, 15, 16, 17, 1003}) {
+      for (const int64_t offset : {0, 1, 8}) {
+        SCOPED_TRACE(std::string(to.name()) + " " + std::to_string(n) + " " +
+                     std::to_string(offset));
+        const Tensor x = shuffled(n + offset, 50), y = on_cuda(x);
+        expect_same(y.narrow(0, offset, n).to(to), x.narrow(0, offset, n).to(to));
+        Tensor filled = tn::zeros({n + 16}, to), there = tn::zeros({n + 16}, to, kCuda);
+        filled.narrow(0, offset, n).fill_(1);
+        there.narrow(0, offset, n).fill_(1);
+        expect_same(there, filled);
+        filled.narrow(0, offset, n).copy_(x.narrow(0, offset, n));
+        there.narrow(0, offset, n).copy_(y.narrow(0, offset, n));
+        expect_same(there, filled);
+      }
+    }
+  }
+}
+
 TEST_F(Cuda, AddsLongRowsWithoutLosingSmallTerms) {
   const Tensor x = tn::full({1 << 20}, 0.1f, tn::float32, kCuda);
   EXPECT_NEAR(x.sum().item<float>(), 104857.6015625, 0.01);

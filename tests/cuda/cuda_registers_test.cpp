@@ -201,6 +201,18 @@ int count(const string& text, const std::regex& pattern) {
       std::distance(std::sregex_iterator(text.begin(), text.end(), pattern), {}));
 }
 
+const std::regex kLoad("ld\\.global(\\.nc)?\\.(v4\\.[bfsu]32|v2\\.[bfsu]64)"),
+    kStore("st\\.global\\.(v4\\.[bfsu]32|v2\\.[bfsu]64)");  // of 16 bytes
+
+int bytes_of(const string& element) {
+  static const std::map<string, int> kSizes = {
+      {"float", 4}, {"double", 8},   {"long long", 8},   {"unsigned long long", 8},
+      {"int", 4},   {"unsigned", 4}, {"short", 2},       {"unsigned short", 2},
+      {"Half", 2},  {"BFloat", 2},   {"signed char", 1}, {"unsigned char", 1},
+      {"Bool", 1}};
+  return kSizes.at(element);
+}
+
 // Of the packs of 16 bytes that a dense text names, how many are stored, and how many are loaded and
 // used by the program?
 struct Packs {
@@ -209,12 +221,9 @@ struct Packs {
   explicit Packs(const string& text) {
     static const std::regex pack(
         "at<Pack<([\\w ]+), ([0-9]+)>>\\(loop\\.data\\[([0-9]+)\\], g\\)( =)?");
-    static const std::map<string, int> kSizes = {
-        {"float", 4},  {"double", 8}, {"long long", 8},   {"int", 4},           {"Half", 2},
-        {"BFloat", 2}, {"short", 2},  {"signed char", 1}, {"unsigned char", 1}, {"Bool", 1}};
     const int outputs = count(text.substr(0, text.find(") {")), std::regex("& y[0-9]"));
     for (std::sregex_iterator i(text.begin(), text.end(), pack), end; i != end; ++i) {
-      if (kSizes.at((*i)[1]) * std::stoi((*i)[2]) != 16) continue;
+      if (bytes_of((*i)[1]) * std::stoi((*i)[2]) != 16) continue;
       const string read = "widen(x" + std::to_string(std::stoi((*i)[3]) - outputs) + ")";
       (*i)[4].matched ? ++stores : loads += has(text, read);
     }
@@ -224,8 +233,6 @@ struct Packs {
 TEST(CudaPtx, ReadsAndWrites16BytesAtOnce) {
   const Compiler compiler;
   if (!compiler.is_here()) GTEST_SKIP() << "libnvrtc.so.13 is not here";
-  const std::regex load("ld\\.global(\\.nc)?\\.(v4\\.[bfsu]32|v2\\.[bfsu]64)"),
-      store("st\\.global\\.(v4\\.[bfsu]32|v2\\.[bfsu]64)");
   std::vector<string> texts = nvrtc::kept_texts();
   std::erase_if(texts, [](const string& text) { return !has(text, "at<Pack<"); });
   EXPECT_GT(texts.size(), 300u);
@@ -234,9 +241,68 @@ TEST(CudaPtx, ReadsAndWrites16BytesAtOnce) {
     const Packs packs(texts[k]);
     const string ptx = compiler.compile(texts[k], "80", true).ptx;
     // Of x - x, of integers, nothing is read.
-    EXPECT_TRUE(count(ptx, load) >= packs.loads || !has(ptx, "ld.global")) << texts[k] << ptx;
-    EXPECT_GE(count(ptx, store), packs.stores) << texts[k] << ptx;
+    EXPECT_TRUE(count(ptx, kLoad) >= packs.loads || !has(ptx, "ld.global")) << texts[k] << ptx;
+    EXPECT_GE(count(ptx, kStore), packs.stores) << texts[k] << ptx;
     loads += packs.loads;
+  }
+  EXPECT_GT(loads, 20);
+}
+
+// The PTX of one kernel.
+string entry_of(const string& ptx, const string& name) {
+  const size_t begin = ptx.find(".entry " + name + "(");
+  return begin == string::npos ? "" : ptx.substr(begin, ptx.find(".entry ", begin + 1) - begin);
+}
+
+// What stands behind `using name = `.
+string type_of(const string& text, const string& name) {
+  const size_t begin = text.find("using " + name + " = ") + 9 + name.size();
+  return text.substr(begin, text.find(';', begin) - begin);
+}
+
+// Where one type is narrower than the other, its packs are shorter.
+TEST(CudaPtx, CastsAndFillsTouch16BytesAtOnce) {
+  const Compiler compiler;
+  if (!compiler.is_here()) GTEST_SKIP() << "libnvrtc.so.13 is not here";
+  int copies = 0, fills = 0;
+  for (const string& text : nvrtc::kept_texts()) {
+    const bool is_copy = has(text, "#define COPY\n"), is_fill = has(text, "#define FILL\n");
+    if (!is_copy && !is_fill) continue;
+    const int number = is_copy ? copies++ : fills++;
+    if (is_copy && !long_form() && number % 8 != 0) continue;
+    const string ptx = compiler.compile(text, "80", true).ptx;
+    if (is_fill) {
+      EXPECT_GE(count(entry_of(ptx, "fill_packs"), kStore), 1) << text << ptx;
+      continue;
+    }
+    const int from = bytes_of(type_of(text, "From")), to = bytes_of(type_of(text, "To"));
+    const string entry = entry_of(ptx, "copy_packs");
+    EXPECT_TRUE(from < to || count(entry, kLoad) >= 1) << text << ptx;
+    EXPECT_TRUE(to < from || count(entry, kStore) >= 1) << text << ptx;
+  }
+  EXPECT_GT(copies, 50);
+  EXPECT_GE(fills, 4);
+}
+
+// Groups of eight; those of one byte are read eight at once.
+TEST(CudaPtx, ReductionsOfDenseRowsRead16BytesAtOnce) {
+  const Compiler compiler;
+  if (!compiler.is_here()) GTEST_SKIP() << "libnvrtc.so.13 is not here";
+  const std::regex group("= read_group<([\\w ]+)>\\(p, o, ([0-9]+)\\)");
+  std::vector<string> texts = nvrtc::kept_texts();
+  std::erase_if(texts, [](const string& text) { return !has(text, "\"reduce.cuh\""); });
+  int loads = 0;
+  for (size_t k = 0; k < texts.size(); k += long_form() ? 1 : 8) {
+    const string& text = texts[k];
+    int wanted = 0;
+    for (std::sregex_iterator i(text.begin(), text.end(), group), end; i != end; ++i) {
+      const bool is_used = !has(text, "prologue(const") ||
+                           has(text, "widen(x" + std::to_string(std::stoi((*i)[2]) - 1) + ")");
+      wanted += is_used ? bytes_of((*i)[1]) * 8 / 16 : 0;
+    }
+    const string ptx = compiler.compile(text, "80", true).ptx;
+    EXPECT_GE(count(entry_of(ptx, "reduce_groups"), kLoad), wanted) << text << ptx;
+    loads += wanted;
   }
   EXPECT_GT(loads, 20);
 }

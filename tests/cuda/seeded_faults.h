@@ -31,7 +31,9 @@ FAULT_OP(sum_of_rows, numbers(3000).reshape({3, 1000}), x.sum({1}));
 FAULT_OP(sum_of_short_rows, numbers(100).reshape({5, 20}), x.sum({1}));
 FAULT_OP(sum_of_all, numbers(40000), x.sum());
 FAULT_OP(turned, numbers(1003).reshape({17, 59}), x.t().contiguous());
+FAULT_OP(sum_of_odd_rows, numbers(3003).reshape({3, 1001}), x.sum({1}));
 FAULT_OP(int_of, numbers(1003), x.to(tn::int32));
+FAULT_OP(int_of_every_other, numbers(2006), x.slice(0, 0, 2006, 2).to(tn::int32));
 FAULT_OP(running_sum, numbers(600), tn::cumsum(x, 0));
 FAULT_OP(long_running_sum, numbers(60000).to(tn::int64), tn::cumsum(x, 0));
 FAULT_OP(sorted, numbers(900), std::get<0>(tn::sort(x, 0)));
@@ -101,7 +103,7 @@ inline std::vector<Fault> all() {
       // ---- Meetings
       {"NoMeetingBetweenStepsOfATree", "reduce.cuh", "row[lane + step]);\n      meet();",
        "row[lane + step]);", &sum_of_rows,
-       std::string("reduce_pieces ") + kSharedRace + "...thread"},
+       std::string("reduce_groups ") + kSharedRace + "...thread"},
       {"NoMeetingBetweenReadAndWrite", "nonzero.cuh", "slots[thread - step] : 0;\n    meet();",
        "slots[thread - step] : 0;", &where_not_zero, kSharedRace},
       {"NoMeetingBeforeSlotsAreUsedAgain", "scan.cuh", "all = slots[0];\n  meet();",
@@ -121,7 +123,7 @@ inline std::vector<Fault> all() {
        "if (kept >= p.n_kept) return;\n  Folded<Value> mine = folder.result();", &sum_of_short_rows,
        "meets a barrier that not all threads reach"},
       {"ABarrierOfAKernelWithoutMeetings", "copy.cuh", "    const auto o = offsets(p, i);",
-       "    meet();\n    const auto o = offsets(p, i);", &int_of,
+       "    meet();\n    const auto o = offsets(p, i);", &int_of_every_other,
        "copy meets a barrier, and is no BLOCK_KERNEL"},
       // ---- Shared memory
       {"TheFirstSlotIsNotWritten", "reduce.cuh", "row[lane] = mine;",
@@ -148,8 +150,8 @@ inline std::vector<Fault> all() {
        &softmax_of_rows, "meets a value of lane 0, which the mask does not name"},
       // ---- Memory of the device
       {"BlocksWithoutTheirNumber", "base.cuh",
-       "static_cast<I>(blockIdx.x) * static_cast<I>(blockDim.x) +", "static_cast<I>(0) +", &int_of,
-       std::string(kRace) + "writes what thread ...block 0 0"},
+       "static_cast<I>(blockIdx.x) * static_cast<I>(blockDim.x) +", "static_cast<I>(0) +",
+       &int_of_every_other, std::string(kRace) + "writes what thread ...block 0 0"},
       {"AStepOfBlocks", "base.cuh", "static_cast<I>(gridDim.x) * static_cast<I>(blockDim.x))",
        "static_cast<I>(gridDim.x))", &int_of, kRace},
       {"OneElementTooMany", "base.cuh",
@@ -157,6 +159,12 @@ inline std::vector<Fault> all() {
        std::string(kOutside) + ": ..., 0 bytes behind a live block of 4012"},
       {"NoTail", "base.cuh", "i < static_cast<I>(n); i +=", "i < static_cast<I>(n) / 32 * 32; i +=",
        &int_of, kWrongValue},
+      {"TheTailBehindPacks", "copy.cuh", "p.n / kPack * kPack + r;", "p.n / kPack * kPack + r + 1;",
+       &int_of, kOutside},
+      {"AGroupBeyondTheEnd", "reduce.cuh", "g < whole; g +=", "g < end; g +=", &sum_of_odd_rows,
+       kOutside},
+      {"AGroupThatIsNotAligned", "reduce.cuh", "is_aligned && first % kPack == 0", "is_aligned",
+       &sum_of_odd_rows, kWrongValue},
       {"PiecesInOnePlace", "reduce.cuh", "kept * p.n_pieces + static_cast<I>(blockIdx.y)",
        "kept * p.n_pieces", &sum_of_all, kRace},
       {"PiecesBehindTheirPlace", "reduce.cuh", "kept * p.n_pieces + static_cast<I>(blockIdx.y)",
@@ -216,8 +224,8 @@ inline std::vector<Fault> all() {
       {"AWindowTooMany", "pool.cuh", "end < a.out ? end : a.out", "end", &pooled, kOutside},
       {"TheTailOfDropout", "dropout.cuh", "4 * block + 4 <= p.n", "4 * block < p.n", &dropped,
        kOutside},
-      {"TheInputIsWritten", "copy.cuh",
-       "at<To>(p.data[0], o.at[0]) =", "at<To>(p.data[1], o.at[1]) =", &int_of, kWrongValue},
+      {"TheInputIsWritten", "copy.cuh", "at<To>(p.data[0], o.at[0]) =",
+       "at<To>(p.data[1], o.at[1]) =", &int_of_every_other, kWrongValue},
   };
 }
 

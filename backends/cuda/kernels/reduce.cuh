@@ -1,12 +1,16 @@
 // Reductions. A text states `struct Reduction`: the type `Value` that is folded, the `kind`, `load`
-// (the prologue at an index) and `store` (the epilogue of a folded value). A block folds some
-// outputs with `lanes` threads each; long ones are cut into pieces, which `combine` folds in order.
+// (the prologue at an index), `load_group` (the prologue at kGroup indices, from the first of them on)
+// and `store` (the epilogue of a folded value). A block folds some outputs with `lanes` threads each;
+// long ones are cut into pieces, which `combine` folds in order. Where the values of an output lie behind
+// each other, a thread folds whole groups of neighbours, also where their addresses are such that they
+// are read one by one: so the same values have the same bits wherever they lie.
 #pragma once
 #include "base.cuh"
 
 enum Kind { kSum, kProduct, kMax, kMin, kArgMax, kArgMin };  // as tn_reduce_kind
 
 constexpr int kBlock = 256;  // threads of a block, at most
+constexpr int kGroup = 8;    // 16 bytes of halves; as many of other elements, so that bits depend on no dtype
 
 template <class I_, int N_, int D_, int P>
 struct ReduceLoop {
@@ -99,6 +103,38 @@ struct Folder {
   }
 };
 
+template <class Element>
+struct Group {
+  Element v[kGroup];
+};
+// The elements of an operand from an index on: neighbours, or one that stands for all.
+template <class Element, class P, class O>
+DEVICE Group<Element> read_group(const P& p, const O& o, int operand) {
+  constexpr int kWide = 16 / static_cast<int>(sizeof(Element));
+  constexpr int kPack = kWide < kGroup ? kWide : kGroup;
+  using Some = Pack<Element, kPack>;
+  void* const data = p.data[operand];
+  const auto first = o.at[operand];
+  const bool is_aligned = reinterpret_cast<unsigned long long>(data) % sizeof(Some) == 0;
+  Group<Element> group;
+  if (p.strides[operand][p.ndim - 1] == 0) {
+    const Element one = at<Element>(data, first);
+#pragma unroll
+    for (int k = 0; k < kGroup; ++k) group.v[k] = one;
+  } else if (is_aligned && first % kPack == 0) {
+#pragma unroll
+    for (int k = 0; k < kGroup; k += kPack) {
+      const Some some = at<Some>(data, (first + k) / kPack);
+#pragma unroll
+      for (int j = 0; j < kPack; ++j) group.v[k + j] = some.v[j];
+    }
+  } else {
+#pragma unroll
+    for (int k = 0; k < kGroup; ++k) group.v[k] = at<Element>(data, first + k);
+  }
+  return group;
+}
+
 template <class R, class P, class I>
 DEVICE void store_folded(const P& p, I offset, const Folded<typename R::Value>& folded) {
   if constexpr (R::kind == kArgMax || R::kind == kArgMin) {
@@ -108,7 +144,9 @@ DEVICE void store_folded(const P& p, I offset, const Folded<typename R::Value>& 
   }
 }
 
-template <class R, class P>
+// `in_groups`: the values of an output lie behind each other, or those of each index of the dimensions in
+// front of the last, of which there are kGroup or a multiple then.
+template <class R, bool in_groups, class P>
 DEVICE void reduce(const P& p) {
   using I = typename P::I;
   using Value = typename R::Value;
@@ -124,7 +162,20 @@ DEVICE void reduce(const P& p) {
   Folder<R::kind, Value> folder;
   if (kept < p.n_kept) {
     move(p, kept, static_cast<I>(0), p.n_kept_dims, base);
-    for (I r = begin + lane; r < end; r += lanes) {
+    I r = begin + lane;
+    if constexpr (in_groups) {
+      const I whole = begin + (end - begin) / kGroup * kGroup;
+      ROLLED for (I g = begin + lane * kGroup; g < whole; g += lanes * kGroup) {
+        Offsets<I, P::N> here = base;
+        move(p, g, p.n_kept_dims, p.ndim, here);
+        Value values[kGroup];
+        R::load_group(p, here, values);
+#pragma unroll
+        for (int k = 0; k < kGroup; ++k) folder.add(values[k], g + k);
+      }
+      r = whole + lane;
+    }
+    for (; r < end; r += lanes) {
       Offsets<I, P::N> here = base;
       move(p, r, p.n_kept_dims, p.ndim, here);
       folder.add(R::load(p, here), r);
