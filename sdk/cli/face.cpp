@@ -146,7 +146,8 @@ std::string comment_lines(std::string_view text, std::string_view indent) {
 // defaults that are positional; what follows is named.
 struct FaceWriter::Shape {
   size_t required, tensors, positional, all;
-  bool by_name_too = false;  // one default of a layer: either way
+  // Either way: the one default of a layer, and the defaults of a method, which itself has them by place.
+  bool by_name_too = false;
 
   explicit Shape(const FaceEntry& entry) {
     const auto& arguments = entry.schema.arguments;
@@ -165,6 +166,8 @@ struct FaceWriter::Shape {
     while (counted > required && is_dtype_or_device(arguments[counted - 1])) --counted;
     const bool few = counted - required <= 2 || counted - std::min(tensors, counted) <= 1;
     positional = entry.method || few ? all : tensors;
+    // Not where braces begin a list.
+    by_name_too = entry.method && !few && !arguments[required].type.ends_with("[]");
   }
 };
 
@@ -266,7 +269,8 @@ std::string FaceWriter::options(const std::string& name, const FaceEntry& entry,
         fmt::format("  {} {} = {};\n", member(argument), argument.name, default_text(argument));
   }
   for (const auto& [known, other] : known_options_) {
-    if (known == members) return fmt::format("using {} = {};\n", name, other);
+    if (known == members)  // of a form in place it has the name already
+      return name == other ? "" : fmt::format("using {} = {};\n", name, other);
   }
   known_options_.emplace_back(members, name);
   return fmt::format(
@@ -307,7 +311,7 @@ std::string FaceWriter::functions(const FaceEntry& entry) {
     function(parameters(entry, 0, shape.all, true), call(entry, values));
     if (!shape.by_name_too) return text;
     text += options(struct_name, entry, shape.required);
-    values.back() = "options." + values.back();
+    for (size_t i = shape.required; i < shape.all; ++i) values[i] = "options." + values[i];
     function(
         with(parameters(entry, 0, shape.required, false), "const " + struct_name + "& options"),
         call(entry, values));

@@ -142,6 +142,19 @@ TEST(Methods, PlacesAndTheirFormsInPlace) {
   }
 }
 
+TEST(Methods, TheirFunctionsTakeOptionsByNameToo) {
+  const Tensor x = tn::tensor({{1.0, 5.0, 3.0}, {4.0, 2.0, 6.0}});
+  expect_near(std::get<0>(tn::topk(x, 1, {.largest = false})), {1, 2});
+  expect_near(tn::norm(x, {.p = 1, .dims = 1}), {9, 12});
+  expect_near(tn::nan_to_num(x / 0, {.posinf = 7}), {7, 7, 7, 7, 7, 7});
+  expect_near(tn::diff(x, {.prepend = tn::zeros({2, 1})}), {1, 4, -2, 4, -2, 4});
+  expect_near(tn::diff(x, 1, 0), {3, -3, 3});
+  expect_near(tn::quantile(x, 0.5, {.dim = 1}), {3, 4});
+  expect_near(tn::cov(x, {.correction = 0}), {8.0 / 3, -4.0 / 3, -4.0 / 3, 8.0 / 3});
+  expect_near(tn::histc(x, {.bins = 2, .max = 8}), {3, 3});
+  expect_near(tn::diagonal(x, {.offset = 1}), {5, 6});
+}
+
 TEST(Methods, PiecesAndShapes) {
   const Tensor x = tn::arange(6).reshape({2, 3});
   ASSERT_EQ(x.split(2, 1).size(), 2u);

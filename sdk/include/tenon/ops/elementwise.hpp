@@ -420,8 +420,16 @@ inline Tensor masked_fill_(const Tensor& x, Operand mask, Operand value) { retur
 // x with numbers in the place of NaN and infinities: 0 and the greatest and least of the dtype,
 // unless given.
 inline Tensor nan_to_num(const Tensor& x, std::optional<Float> nan = {}, std::optional<Float> posinf = {}, std::optional<Float> neginf = {}) { return detail::call<Tensor>(detail::op<"nan_to_num">, {x, nan, posinf, neginf}); }
+struct NanToNumOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  std::optional<Float> nan = {};
+  std::optional<Float> posinf = {};
+  std::optional<Float> neginf = {};
+};
+inline Tensor nan_to_num(const Tensor& x, const NanToNumOptions& options) { return detail::call<Tensor>(detail::op<"nan_to_num">, {x, options.nan, options.posinf, options.neginf}); }
 // nan_to_num(x, nan, posinf, neginf), written to x.
 inline Tensor nan_to_num_(const Tensor& x, std::optional<Float> nan = {}, std::optional<Float> posinf = {}, std::optional<Float> neginf = {}) { return detail::call<Tensor>(detail::op<"nan_to_num_">, {x, nan, posinf, neginf}); }
+inline Tensor nan_to_num_(const Tensor& x, const NanToNumOptions& options) { return detail::call<Tensor>(detail::op<"nan_to_num_">, {x, options.nan, options.posinf, options.neginf}); }
 
 }  // namespace v0
 }  // namespace tenon

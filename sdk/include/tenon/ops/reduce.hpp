@@ -57,6 +57,14 @@ inline std::tuple<Tensor, Tensor> var_mean(const Tensor& x, const VarMeanOptions
 // (sum |x|^p)^(1/p) over dims, or over all where dims is empty. Infinity: the largest |x|; 0: how
 // many are not 0. With a dtype: of x as that dtype.
 inline Tensor norm(const Tensor& x, Float p = 2.0, Ints dims = {}, bool keepdim = false, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"norm">, {x, p, dims, keepdim, dtype}); }
+struct NormOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float p = 2.0;
+  KeptInts dims = {};
+  bool keepdim = false;
+  Dtype dtype = {};
+};
+inline Tensor norm(const Tensor& x, const NormOptions& options) { return detail::call<Tensor>(detail::op<"norm">, {x, options.p, options.dims, options.keepdim, options.dtype}); }
 // log(sum exp(x)) over dims, computed so that no exponential overflows.
 inline Tensor logsumexp(const Tensor& x, Ints dims, bool keepdim = false) { return detail::call<Tensor>(detail::op<"logsumexp">, {x, dims, keepdim}); }
 // Whether all elements over dims, or over all where dims is empty, are not 0. NaN is not 0.
@@ -79,6 +87,13 @@ inline Tensor argsort(const Tensor& x, Int dim = -1, bool descending = false) { 
 // The k largest or smallest values along dim, in order, and their indices (int64). They come sorted
 // whatever `sorted` says.
 inline std::tuple<Tensor, Tensor> topk(const Tensor& x, Int k, Int dim = -1, bool largest = true, bool sorted = true) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"topk">, {x, k, dim, largest, sorted}); }
+struct TopkOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Int dim = -1;
+  bool largest = true;
+  bool sorted = true;
+};
+inline std::tuple<Tensor, Tensor> topk(const Tensor& x, Int k, const TopkOptions& options) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"topk">, {x, k, options.dim, options.largest, options.sorted}); }
 // The largest of the elements up to each one along dim, itself included, and its index (int64), the
 // last among equals, which gets the gradient.
 inline std::tuple<Tensor, Tensor> cummax(const Tensor& x, Int dim) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"cummax">, {x, dim}); }
@@ -90,6 +105,14 @@ inline Tensor logcumsumexp(const Tensor& x, Int dim) { return detail::call<Tenso
 // Differences of neighbours along dim, taken n times; prepend and append are joined to x before. Of
 // bool: whether they differ.
 inline Tensor diff(const Tensor& x, Int n = 1, Int dim = -1, const Tensor& prepend = {}, const Tensor& append = {}) { return detail::call<Tensor>(detail::op<"diff">, {x, n, dim, prepend, append}); }
+struct DiffOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Int n = 1;
+  Int dim = -1;
+  Tensor prepend = {};
+  Tensor append = {};
+};
+inline Tensor diff(const Tensor& x, const DiffOptions& options) { return detail::call<Tensor>(detail::op<"diff">, {x, options.n, options.dim, options.prepend, options.append}); }
 // The integral of y along dim by the trapezoidal rule: at the places x, [n] or of the sizes of y,
 // or dx apart.
 struct TrapezoidOptions {
@@ -120,6 +143,13 @@ inline std::vector<Tensor> gradient_at(const Tensor& x, const Tensors& coordinat
 // [observations]. fweights says how often each observation counts, aweights with what weight.
 // Divided by the number of observations minus correction.
 inline Tensor cov(const Tensor& x, Int correction = 1, const Tensor& fweights = {}, const Tensor& aweights = {}) { return detail::call<Tensor>(detail::op<"cov">, {x, correction, fweights, aweights}); }
+struct CovOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Int correction = 1;
+  Tensor fweights = {};
+  Tensor aweights = {};
+};
+inline Tensor cov(const Tensor& x, const CovOptions& options) { return detail::call<Tensor>(detail::op<"cov">, {x, options.correction, options.fweights, options.aweights}); }
 // cov(x), divided by the standard deviations of both variables.
 inline Tensor corrcoef(const Tensor& x) { return detail::call<Tensor>(detail::op<"corrcoef">, {x}); }
 // The value in the middle along dim, of two the lower, and its index (int64); of all elements, with
@@ -137,8 +167,17 @@ inline std::tuple<Tensor, Tensor> mode(const Tensor& x, Int dim = -1, bool keepd
 // a number or a tensor of at most 1 dimension, which then comes first. Between two values
 // interpolation chooses: linear, lower, higher, midpoint or nearest. NaN where there is one.
 inline Tensor quantile(Operand x, Operand q, std::optional<Int> dim = {}, bool keepdim = false, const char* interpolation = "linear") { return detail::call<Tensor>(detail::op<"quantile">, {x, q, dim, keepdim, interpolation}); }
+struct QuantileOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  std::optional<Int> dim = {};
+  bool keepdim = false;
+  std::string interpolation = "linear";
+};
+inline Tensor quantile(Operand x, Operand q, const QuantileOptions& options) { return detail::call<Tensor>(detail::op<"quantile">, {x, q, options.dim, options.keepdim, options.interpolation}); }
 // quantile(x, q, dim, keepdim, interpolation) of the elements that are not NaN.
 inline Tensor nanquantile(Operand x, Operand q, std::optional<Int> dim = {}, bool keepdim = false, const char* interpolation = "linear") { return detail::call<Tensor>(detail::op<"nanquantile">, {x, q, dim, keepdim, interpolation}); }
+using NanquantileOptions = QuantileOptions;
+inline Tensor nanquantile(Operand x, Operand q, const NanquantileOptions& options) { return detail::call<Tensor>(detail::op<"nanquantile">, {x, q, options.dim, options.keepdim, options.interpolation}); }
 // sum(x, dims, keepdim, dtype) with 0 in the place of NaN.
 inline Tensor nansum(const Tensor& x, Ints dims = {}, bool keepdim = false, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"nansum">, {x, dims, keepdim, dtype}); }
 // The mean over dims of the elements that are not NaN; NaN where all are.
@@ -156,6 +195,13 @@ inline Tensor bincount(const Tensor& x, const Tensor& weights = {}, Int minlengt
 // How many elements of x lie in each of bins of one width from min to max, in x's dtype; where
 // those are equal, from the least to the greatest element, for which the call waits for the device.
 inline Tensor histc(const Tensor& x, Int bins = 100, Float min = 0.0, Float max = 0.0) { return detail::call<Tensor>(detail::op<"histc">, {x, bins, min, max}); }
+struct HistcOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Int bins = 100;
+  Float min = 0.0;
+  Float max = 0.0;
+};
+inline Tensor histc(const Tensor& x, const HistcOptions& options) { return detail::call<Tensor>(detail::op<"histc">, {x, options.bins, options.min, options.max}); }
 // Where each of values belongs in sorted_sequence [n], or [.., n] for values [.., m], as int64 or
 // int32: before those equal to it, or behind (right, or side 'right'). sorter: the order of a
 // sorted_sequence that is not sorted.

@@ -20,6 +20,13 @@ inline Tensor reshape(const Tensor& x, Ints sizes) { return detail::call<Tensor>
 inline Tensor permute(const Tensor& x, Ints dims) { return detail::call<Tensor>(detail::op<"permute">, {x, dims}); }
 // A view of the elements start, start + step, .. before end along dim. Bounds are as in Python.
 inline Tensor slice(const Tensor& x, Int dim, Int start = 0, Int end = INT64_MAX, Int step = 1) { return detail::call<Tensor>(detail::op<"slice">, {x, dim, start, end, step}); }
+struct SliceOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Int start = 0;
+  Int end = INT64_MAX;
+  Int step = 1;
+};
+inline Tensor slice(const Tensor& x, Int dim, const SliceOptions& options) { return detail::call<Tensor>(detail::op<"slice">, {x, dim, options.start, options.end, options.step}); }
 // A view of x in which dimensions of size 1 are repeated, and new ones stand in front. A size of -1
 // stays.
 inline Tensor expand(const Tensor& x, Ints sizes) { return detail::call<Tensor>(detail::op<"expand">, {x, sizes}); }
@@ -49,6 +56,13 @@ inline Tensor unflatten(const Tensor& x, Int dim, Ints sizes) { return detail::c
 inline Tensor unfold(const Tensor& x, Int dim, Int size, Int step) { return detail::call<Tensor>(detail::op<"unfold">, {x, dim, size, step}); }
 // A view of the diagonal of dim1 and dim2, which goes last; offset is above or, negative, below it.
 inline Tensor diagonal(const Tensor& x, Int offset = 0, Int dim1 = 0, Int dim2 = 1) { return detail::call<Tensor>(detail::op<"diagonal">, {x, offset, dim1, dim2}); }
+struct DiagonalOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Int offset = 0;
+  Int dim1 = 0;
+  Int dim2 = 1;
+};
+inline Tensor diagonal(const Tensor& x, const DiagonalOptions& options) { return detail::call<Tensor>(detail::op<"diagonal">, {x, options.offset, options.dim1, options.dim2}); }
 // A view of x repeated to these sizes, as expand.
 inline Tensor broadcast_to(const Tensor& x, Ints sizes) { return detail::call<Tensor>(detail::op<"broadcast_to">, {x, sizes}); }
 // x itself where it lies so already, else a copy. memory_format: "contiguous", or "channels_last",
@@ -141,14 +155,31 @@ inline Tensor diag(const Tensor& x, Int diagonal = 0) { return detail::call<Tens
 // Zeros with the last dimension of x as the diagonal of dim1 and dim2 that is offset above or,
 // negative, below the main one.
 inline Tensor diag_embed(const Tensor& x, Int offset = 0, Int dim1 = -2, Int dim2 = -1) { return detail::call<Tensor>(detail::op<"diag_embed">, {x, offset, dim1, dim2}); }
+struct DiagEmbedOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Int offset = 0;
+  Int dim1 = -2;
+  Int dim2 = -1;
+};
+inline Tensor diag_embed(const Tensor& x, const DiagEmbedOptions& options) { return detail::call<Tensor>(detail::op<"diag_embed">, {x, options.offset, options.dim1, options.dim2}); }
 // A matrix of zeros with all elements of x as the diagonal that is offset above the main one.
 inline Tensor diagflat(const Tensor& x, Int offset = 0) { return detail::call<Tensor>(detail::op<"diagflat">, {x, offset}); }
 // A copy of x in which src stands in the place of diagonal(x, offset, dim1, dim2).
 inline Tensor diagonal_scatter(const Tensor& x, const Tensor& src, Int offset = 0, Int dim1 = 0, Int dim2 = 1) { return detail::call<Tensor>(detail::op<"diagonal_scatter">, {x, src, offset, dim1, dim2}); }
+using DiagonalScatterOptions = DiagonalOptions;
+inline Tensor diagonal_scatter(const Tensor& x, const Tensor& src, const DiagonalScatterOptions& options) { return detail::call<Tensor>(detail::op<"diagonal_scatter">, {x, src, options.offset, options.dim1, options.dim2}); }
 // A copy of x in which src stands in the place of select(x, dim, index).
 inline Tensor select_scatter(const Tensor& x, const Tensor& src, Int dim, Int index) { return detail::call<Tensor>(detail::op<"select_scatter">, {x, src, dim, index}); }
 // A copy of x in which src stands in the place of slice(x, dim, start, end, step).
 inline Tensor slice_scatter(const Tensor& x, const Tensor& src, Int dim = 0, Int start = 0, Int end = INT64_MAX, Int step = 1) { return detail::call<Tensor>(detail::op<"slice_scatter">, {x, src, dim, start, end, step}); }
+struct SliceScatterOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Int dim = 0;
+  Int start = 0;
+  Int end = INT64_MAX;
+  Int step = 1;
+};
+inline Tensor slice_scatter(const Tensor& x, const Tensor& src, const SliceScatterOptions& options) { return detail::call<Tensor>(detail::op<"slice_scatter">, {x, src, options.dim, options.start, options.end, options.step}); }
 
 }  // namespace v0
 }  // namespace tenon
