@@ -16,8 +16,8 @@ struct SgdNumbers {
   const void* found_inf;
   int64_t found_inf_bytes;
   void* arrivals;  // not used
-  Number lr, decay;
-  double sign, old, fresh, own, ahead;
+  Number lr, decay, momentum;
+  double sign, keep, fresh, own;
 };
 struct AdamNumbers {
   static constexpr char kName[] = "ADAM";
@@ -76,9 +76,13 @@ double sign_of(const tn_value& maximize) { return maximize.as.i != 0 ? -1 : 1; }
 
 // sgd_step(params, grads, momentum_buffers, lr, momentum, dampening, weight_decay, nesterov,
 // maximize, first, found_inf)
+// A momentum that changes from one launch of a graph to the next is never 0.
+bool has_momentum(const tn_value* args) {
+  return tensor_of(args[4]) != nullptr || float_of(args[4]) != 0;
+}
 Lists sgd_lists(const tn_value* args) {
   return {.values = {&args[0], &args[1], &args[2]},
-          .n = float_of(args[4]) != 0 ? 3 : 2,
+          .n = has_momentum(args) ? 3 : 2,
           .may_write = {true, false, true}};
 }
 
@@ -99,16 +103,15 @@ Lists adagrad_lists(const tn_value* args) {
 
 tn_status* sgd_step(const tn_call* call, const Stream& stream) {
   const tn_value* args = call->args;
-  const double momentum = float_of(args[4]);
   const bool nesterov = args[7].as.i != 0, first = args[9].as.i != 0;
   SgdNumbers numbers = {};
   numbers.lr = number_of(args[3]);
   numbers.decay = number_of(args[6]);
   numbers.sign = sign_of(args[8]);
-  numbers.old = first ? 0 : momentum;
-  numbers.fresh = first || momentum == 0 ? 1 : 1 - float_of(args[5]);
+  numbers.momentum = number_of(args[4]);
+  numbers.keep = first ? 0 : 1;
+  numbers.fresh = first || !has_momentum(args) ? 1 : 1 - float_of(args[5]);
   numbers.own = nesterov ? 1 : 0;
-  numbers.ahead = nesterov ? momentum : 1;
   return run(stream, sgd_lists(args), numbers, args[10]);
 }
 

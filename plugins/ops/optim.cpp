@@ -18,7 +18,7 @@ constinit ExpressionRef sgd_plain{
 constinit ExpressionRef sgd_momentum{
     "_sgd_momentum(Tensor(a!) p, Tensor grad, Tensor(b!) buffer, Tensor skip, dynamic float lr, "
     "float sign, dynamic float decay,"
-    " float old, float fresh, float ahead, float own) -> (Tensor(a!), Tensor(b!))",
+    " dynamic float old, float fresh, dynamic float ahead, float own) -> (Tensor(a!), Tensor(b!))",
     "let d = sign * grad + decay * p\n"
     "let b = old * buffer + fresh * d\n"
     "where(skip != 0, p, p - lr * (own * d + ahead * b))\n"
@@ -89,10 +89,10 @@ constinit ExpressionRef clipping{"_clipping(Tensor norm, float most) -> Tensor",
                                  "min(most / (norm + 1e-6), 1.0)"};
 constinit ExpressionRef note_{"_note_(Tensor(a!) found, Tensor x) -> Tensor(a!)", "max(found, x)"};
 
-void expect_sgd_lists(Tensors params, Tensors grads, Tensors buffers, double momentum) {
+void expect_sgd_lists(Tensors params, Tensors grads, Tensors buffers, bool has_momentum) {
   expect_as_many("sgd_step", "grads", grads.size(), params.size());
   expect_floats("sgd_step", "param", params);
-  if (momentum == 0) return;
+  if (!has_momentum) return;
   expect_as_many("sgd_step", "momentum_buffers", buffers.size(), params.size());
   expect_floats("sgd_step", "momentum buffer", buffers);
 }
@@ -103,7 +103,7 @@ using Nothing = std::vector<Meta>;
 
 Nothing infer_sgd(Tensors params, Tensors grads, Tensors buffers, double, double momentum, double,
                   double, bool, bool, bool, Tensor found_inf) {
-  expect_sgd_lists(params, grads, buffers, momentum);
+  expect_sgd_lists(params, grads, buffers, momentum != 0);
   expect_one("sgd_step", "found_inf", found_inf);
   for (uint32_t i = 0; i < params.size(); ++i) {
     expect_alike("sgd_step", "grad", i, params[i], grads[i]);
@@ -112,26 +112,28 @@ Nothing infer_sgd(Tensors params, Tensors grads, Tensors buffers, double, double
   return {};
 }
 
-void sgd(Tensors params, Tensors grads, Tensors buffers, Operand lr, double momentum,
+void sgd(Tensors params, Tensors grads, Tensors buffers, Operand lr, Operand momentum,
          double dampening, Operand weight_decay, bool nesterov, bool maximize, bool first,
          Tensor found_inf) {
   NoGrad guard;
-  expect_sgd_lists(params, grads, buffers, momentum);
-  double sign = maximize ? -1 : 1;
+  const bool has_momentum = is_there(momentum);
+  expect_sgd_lists(params, grads, buffers, has_momentum);
+  const double sign = maximize ? -1 : 1;
+  const Operand zero = 0.0, one = 1.0;
   found_inf = scalar("sgd_step", "found_inf", found_inf);
   const Operand skip = skip_of(found_inf);
   step_each("sgd_step", params.size(), [&](uint32_t i) {
     Tensor p = params[i], grad = grads[i];
     expect_alike("sgd_step", "grad", i, p, grad);
-    if (momentum == 0) {
+    if (!has_momentum) {
       prim::elementwise(sgd_plain, p, grad, skip, lr, sign, weight_decay);
       return;
     }
     Tensor buffer = buffers[i];
     expect_alike("sgd_step", "momentum buffer", i, p, buffer);
     prim::elementwise<std::tuple<Tensor, Tensor>>(
-        sgd_momentum, p, grad, buffer, skip, lr, sign, weight_decay, first ? 0.0 : momentum,
-        first ? 1.0 : 1 - dampening, nesterov ? momentum : 1.0, nesterov ? 1.0 : 0.0);
+        sgd_momentum, p, grad, buffer, skip, lr, sign, weight_decay, first ? zero : momentum,
+        first ? 1.0 : 1 - dampening, nesterov ? momentum : one, nesterov ? 1.0 : 0.0);
   });
 }
 
@@ -386,12 +388,14 @@ Tensor clip_grad_norm(Tensors list, double max_norm, double norm_type) {
 
 void add_steps() {
   op("sgd_step(Tensor(a!)[] params, Tensor[] grads, Tensor(b!)[] momentum_buffers, dynamic float "
-     "lr, float momentum=0, float dampening=0, dynamic float weight_decay=0, bool nesterov=False, "
+     "lr, dynamic float momentum=0, float dampening=0, dynamic float weight_decay=0, bool "
+     "nesterov=False, "
      "bool maximize=False, bool first=False, Tensor? found_inf=None) -> ()")
       .doc(
           "A step of SGD: g += weight_decay * p; buffer = momentum * buffer + (1 - dampening) * g, "
           "at first g itself; p -= lr * (buffer, or with nesterov g + momentum * buffer, or "
-          "without momentum g). Nothing changes where found_inf is not 0.")
+          "without momentum g). A momentum in a tensor is not 0 there. Nothing changes where "
+          "found_inf is not 0.")
       .no_gradient()
       .infer(infer_sgd)
       .meaning(sgd);

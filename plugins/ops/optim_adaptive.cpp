@@ -20,8 +20,8 @@ constinit ExpressionRef rmsprop{
     "where(skip != 0, square_average, s)"};
 constinit ExpressionRef rmsprop_momentum{
     "_rmsprop_momentum(Tensor(a!) p, Tensor grad, Tensor(b!) square_average, Tensor(c!) buffer, "
-    "Tensor skip, dynamic float lr, float sign, dynamic float decay, float alpha, float eps, float "
-    "momentum) -> (Tensor(a!), Tensor(b!), Tensor(c!))",
+    "Tensor skip, dynamic float lr, float sign, dynamic float decay, float alpha, float eps, "
+    "dynamic float momentum) -> (Tensor(a!), Tensor(b!), Tensor(c!))",
     "let d = sign * grad + decay * p\n"
     "let s = alpha * square_average + (1 - alpha) * d * d\n"
     "let b = momentum * buffer + d / (sqrt(s) + eps)\n"
@@ -41,7 +41,8 @@ constinit ExpressionRef rmsprop_centered{
 constinit ExpressionRef rmsprop_centered_momentum{
     "_rmsprop_centered_momentum(Tensor(a!) p, Tensor grad, Tensor(b!) square_average, Tensor(c!) "
     "average, Tensor(d!) buffer, Tensor skip, dynamic float lr, float sign, dynamic float decay, "
-    "float alpha, float eps, float momentum) -> (Tensor(a!), Tensor(b!), Tensor(c!), Tensor(d!))",
+    "float alpha, float eps, dynamic float momentum) -> (Tensor(a!), Tensor(b!), Tensor(c!), "
+    "Tensor(d!))",
     "let d = sign * grad + decay * p\n"
     "let s = alpha * square_average + (1 - alpha) * d * d\n"
     "let a = average + (1 - alpha) * (d - average)\n"
@@ -135,12 +136,13 @@ double sign_of(bool maximize) { return maximize ? -1 : 1; }
 
 void rmsprop_all(Tensors params, Tensors grads, Tensors square_averages, Tensors averages,
                  Tensors buffers, Tensors counts, Operand lr, double alpha, double eps,
-                 Operand decay, double momentum, bool centered, bool maximize, Tensor found_inf) {
+                 Operand decay, Operand momentum, bool centered, bool maximize, Tensor found_inf) {
   const NoGrad guard;
   const char* const op = "rmsprop_step";
   expect_lists(op, params, {{"grad", grads}, {"square_avg", square_averages}}, found_inf);
   if (centered) expect_lists(op, params, {{"grad_avg", averages}}, {});
-  if (momentum != 0) expect_lists(op, params, {{"momentum_buffer", buffers}}, {});
+  const bool has_momentum = is_there(momentum);
+  if (has_momentum) expect_lists(op, params, {{"momentum_buffer", buffers}}, {});
   expect_ones(op, "step", counts, params);
   found_inf = scalar(op, "found_inf", found_inf);
   const Operand skip = skip_of(found_inf);
@@ -148,13 +150,13 @@ void rmsprop_all(Tensors params, Tensors grads, Tensors square_averages, Tensors
   step_each(op, params.size(), [&](uint32_t i) {
     const Tensor p = params[i], grad = grads[i], s = square_averages[i];
     count_up(op, counts[i], skip, float32);
-    if (centered && momentum != 0) {
+    if (centered && has_momentum) {
       prim::elementwise<Four>(rmsprop_centered_momentum, p, grad, s, averages[i], buffers[i], skip,
                               lr, sign, decay, alpha, eps, momentum);
     } else if (centered) {
       prim::elementwise<Three>(rmsprop_centered, p, grad, s, averages[i], skip, lr, sign, decay,
                                alpha, eps);
-    } else if (momentum != 0) {
+    } else if (has_momentum) {
       prim::elementwise<Three>(rmsprop_momentum, p, grad, s, buffers[i], skip, lr, sign, decay,
                                alpha, eps, momentum);
     } else {
@@ -272,7 +274,7 @@ void lion_all(Tensors params, Tensors grads, Tensors averages, Operand lr, Opera
 void optim_adaptive() {
   op("rmsprop_step(Tensor(a!)[] params, Tensor[] grads, Tensor(b!)[] square_avgs, Tensor(c!)[] "
      "grad_avgs, Tensor(d!)[] momentum_buffers, Tensor(e!)[] steps, dynamic float lr, float "
-     "alpha=0.99, float eps=1e-8, dynamic float weight_decay=0, float momentum=0, bool "
+     "alpha=0.99, float eps=1e-8, dynamic float weight_decay=0, dynamic float momentum=0, bool "
      "centered=False, bool maximize=False, Tensor? found_inf=None) -> ()")
       .doc(
           "A step of RMSprop (PyTorch's): s = alpha * s + (1 - alpha) * g * g; p -= lr * g / "

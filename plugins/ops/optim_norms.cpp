@@ -63,7 +63,7 @@ constinit ExpressionRef adafactor_move_{
 
 // Keller Jordan's Muon, as torch.optim.Muon.
 constinit ExpressionRef muon_average{
-    "_muon_average(Tensor grad, Tensor buffer, float momentum) -> Tensor",
+    "_muon_average(Tensor grad, Tensor buffer, dynamic float momentum) -> Tensor",
     "buffer + (1 - momentum) * (grad - buffer)"};
 constinit ExpressionRef muon_unit{"_muon_unit(Tensor x, Tensor squares, float eps) -> Tensor",
                                   "x / max(sqrt(squares), eps)"};
@@ -200,7 +200,7 @@ double muon_ratio(const std::string& how, const Tensor& p) {
 }
 
 void muon_all(Tensors params, Tensors grads, Tensors buffers, Operand lr, Operand decay,
-              double momentum, bool nesterov, Floats coefficients, double eps, int64_t ns_steps,
+              Operand momentum, bool nesterov, Floats coefficients, double eps, int64_t ns_steps,
               std::string adjust, Tensor found_inf) {
   const NoGrad guard;
   const std::string op = "muon_step";
@@ -257,7 +257,7 @@ void optim_norms() {
       .no_gradient()
       .meaning(adafactor_all);
   op("muon_step(Tensor(a!)[] params, Tensor[] grads, Tensor(b!)[] momentum_buffers, dynamic float "
-     "lr, dynamic float weight_decay=0.1, float momentum=0.95, bool nesterov=True, float[] "
+     "lr, dynamic float weight_decay=0.1, dynamic float momentum=0.95, bool nesterov=True, float[] "
      "ns_coefficients=[3.4445, -4.775, 2.0315], float eps=1e-7, int ns_steps=5, str "
      "adjust_lr_fn='original', Tensor? found_inf=None) -> ()")
       .doc(

@@ -111,6 +111,11 @@ inline Operand skip_of(const Tensor& found_inf) {
 
 inline double number_of(const Operand& x) { return detail::Unpack<double>::borrow(x.value()); }
 
+// A momentum in a tensor is never 0: a recorded step would not notice.
+inline bool is_there(const Operand& momentum) {
+  return momentum.is_tensor() || number_of(momentum) != 0;
+}
+
 // The corrections of Adam's averages, from counts of steps.
 class Corrections {
  public:

@@ -12,8 +12,9 @@ Tensor zeros_but(const Tensor& parameter, int64_t back) {
   return zeros(sizes, parameter.dtype(), parameter.device());
 }
 
-constexpr Slot kRows{"row_var", [](const Tensor&p) { return zeros_but(p, 1); }},
-    kColumns{"col_var", [](const Tensor&p) { return zeros_but(p, 2); }}, kVariance{"variance"};
+constexpr Slot kRows{"row_var", [](const Tensor&p, double) { return zeros_but(p, 1); }},
+    kColumns{"col_var", [](const Tensor&p, double) { return zeros_but(p, 2); }},
+    kVariance{"variance"};
 
 void step(const Object& self, const States& states, const Tensor& found_inf) {
   const NoGrad no_grad;

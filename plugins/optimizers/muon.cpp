@@ -20,11 +20,12 @@ void step(const Object& self, const States& states, const Tensor& found_inf) {
   });
   update_all(groups, [&](uint32_t group, const Batch& batch) {
     const Tensor lr = group_number(self, group, "lr"),
-                 decay = group_number(self, group, "weight_decay");
+                 decay = group_number(self, group, "weight_decay"),
+                 momentum = group_number(self, group, "momentum");
     const auto coefficients = group_option<std::vector<double>>(self, group, "ns_coefficients");
     muon_step(batch.parameters, batch.gradients, batch.states[0], dynamic(lr),
               {.weight_decay = dynamic(decay),
-               .momentum = group_option<double>(self, group, "momentum"),
+               .momentum = dynamic(momentum),
                .nesterov = group_option<bool>(self, group, "nesterov"),
                .ns_coefficients = coefficients,
                .eps = group_option<double>(self, group, "eps"),
@@ -38,8 +39,9 @@ void step(const Object& self, const States& states, const Tensor& found_inf) {
 
 void add_muon() {
   optimizer(
-      "Muon(Tensor[] params, dynamic float lr=1e-3, dynamic float weight_decay=0.1, float "
-      "momentum=0.95, bool nesterov=True, float[] ns_coefficients=[3.4445, -4.775, 2.0315], float "
+      "Muon(Tensor[] params, dynamic float lr=1e-3, dynamic float weight_decay=0.1, dynamic "
+      "float momentum=0.95, bool nesterov=True, float[] ns_coefficients=[3.4445, -4.775, 2.0315], "
+      "float "
       "eps=1e-7, int ns_steps=5, str adjust_lr_fn='original')",
       "Muon (Keller Jordan, 2024, as PyTorch has it): matrices move by their averaged gradient "
       "made "

@@ -5,7 +5,7 @@ namespace optimizers {
 namespace {
 
 // A product of numbers, at first 1; of one element, as the count.
-Tensor one(const Tensor& parameter) { return ones({}, float32, parameter.device()); }
+Tensor one(const Tensor& parameter, double) { return ones({}, float32, parameter.device()); }
 
 constexpr Slot kProduct{"mu_product", one, TN_FLOAT32}, kAverage{"exp_avg"}, kSquares{"exp_avg_sq"};
 

@@ -29,7 +29,7 @@ void step(const Object& self, const States& states, const Tensor& found_inf) {
   std::vector<std::vector<Row>> rows;
   size_t index = 0;  // over all groups
   for (uint32_t group = 0; group < detail::api.object->n_groups(self.get()); ++group) {
-    const double momentum = group_option<double>(self, group, "momentum");
+    const bool has_momentum = momentum_of(self, group).is_there;
     Batches& batches = groups.emplace_back();
     std::vector<Row>& sparse = rows.emplace_back();
     for (const Tensor& parameter : group_parameters(self, group)) {
@@ -37,17 +37,17 @@ void step(const Object& self, const States& states, const Tensor& found_inf) {
       const Tensor gradient = parameter.grad();
       if (!gradient.defined()) continue;
       if (gradient.is_row_sparse()) {
-        if (momentum != 0 || group_option<double>(self, group, "weight_decay") != 0)
+        if (has_momentum || group_option<double>(self, group, "weight_decay") != 0)
           refuse_row_sparse(gradient, "SGD with momentum or weight_decay does");
         sparse.push_back({parameter, gradient});
         continue;
       }
-      const Tensor buffer = momentum != 0 ? states.get(i, kBuffer, parameter) : Tensor();
-      Batch& batch = batches.of(parameter.device(), momentum != 0 && !buffer.defined());
+      const Tensor buffer = has_momentum ? states.get(i, kBuffer, parameter) : Tensor();
+      Batch& batch = batches.of(parameter.device(), has_momentum && !buffer.defined());
       batch.indices.push_back(i);
       batch.parameters.push_back(parameter);
       batch.gradients.push_back(gradient);
-      if (momentum != 0)
+      if (has_momentum)
         batch.states[0].push_back(buffer.defined() ? buffer : zeros_like(parameter));
     }
   }
@@ -59,8 +59,9 @@ void step(const Object& self, const States& states, const Tensor& found_inf) {
     if (first && dampening != 0 && found_inf.defined() && found_inf.item<float>() != 0) return;
     const Tensor lr = group_number(self, group, "lr"),
                  decay = group_number(self, group, "weight_decay");
+    const Momentum momentum = momentum_of(self, group);
     sgd_step(batch.parameters, batch.gradients, batch.states[0], dynamic(lr),
-             {.momentum = group_option<double>(self, group, "momentum"),
+             {.momentum = momentum.get(),
               .dampening = dampening,
               .weight_decay = dynamic(decay),
               .nesterov = group_option<bool>(self, group, "nesterov"),
@@ -79,7 +80,8 @@ void step(const Object& self, const States& states, const Tensor& found_inf) {
 
 void add_sgd() {
   optimizer(
-      "SGD(Tensor[] params, dynamic float lr=1e-3, float momentum=0, float dampening=0, dynamic "
+      "SGD(Tensor[] params, dynamic float lr=1e-3, dynamic float momentum=0, float dampening=0, "
+      "dynamic "
       "float weight_decay=0, "
       "bool nesterov=False, bool maximize=False)",
       "Stochastic gradient descent: g += weight_decay * p; buffer = momentum * buffer + (1 - "
@@ -89,7 +91,7 @@ void add_sgd() {
       [](Object& self, Tensors params, double lr, double momentum, double dampening,
          double weight_decay, bool nesterov, bool) {
         expect_not_negative(self, "lr", lr);
-        expect_not_negative(self, "momentum", momentum);
+        expect_momentum(self, momentum);
         expect_not_negative(self, "weight_decay", weight_decay);
         if (nesterov && (momentum == 0 || dampening != 0)) {
           fail("nesterov is set, momentum is " + detail::number_text(momentum) + " and dampening " +

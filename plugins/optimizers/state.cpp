@@ -50,6 +50,27 @@ void refuse_row_sparse(const Tensor& gradient, const char* who) {
        "weight_decay take it");
 }
 
+double group_value(const Object& optimizer, uint32_t group, const char* name) {
+  const Tensor holder = group_number(optimizer, group, name);
+  return *static_cast<const double*>(holder.get()->data);
+}
+
+void expect_momentum(Object& optimizer, double value) {
+  check_number("momentum", value, INFINITY);
+  optimizer.method("check_momentum(float momentum) -> ()", [](Object& self, double later) {
+    check_number("momentum", later, INFINITY);
+    // Recorded functions lean on the optimizer's children.
+    if (later == 0) self.child("state", self.get_submodule("state"));
+  });
+}
+
+// The option itself, once it is read, is a constant of what is recorded.
+Momentum momentum_of(const Object& optimizer, uint32_t group) {
+  if (group_value(optimizer, group, "momentum") != 0)
+    return {true, group_number(optimizer, group, "momentum")};
+  return {group_option<double>(optimizer, group, "momentum") != 0, {}};
+}
+
 States::States(Object& optimizer, std::vector<const char*> names)
     : state_(Object::empty("State", TN_OBJECT_OTHER)), names_(std::move(names)) {
   optimizer.child("state", state_);
@@ -107,6 +128,7 @@ std::vector<Batches> collect(const Object& optimizer, const States& states, cons
   size_t index = 0;  // over all groups
   for (uint32_t group = 0; group < detail::api.object->n_groups(optimizer.get()); ++group) {
     Batches& batches = groups.emplace_back();
+    const double lr = group_value(optimizer, group, "lr");
     for (const Tensor& parameter : group_parameters(optimizer, group)) {
       const size_t i = index++;
       const Tensor gradient = parameter.grad();
@@ -121,7 +143,7 @@ std::vector<Batches> collect(const Object& optimizer, const States& states, cons
         std::vector<Tensor>& states_of_batch = batch.states[list++];
         if (!slot.name) continue;
         Tensor state = states.get(i, slot.name, parameter, Dtype(slot.dtype));
-        if (!state.defined()) states.set(i, slot.name, state = slot.make(parameter));
+        if (!state.defined()) states.set(i, slot.name, state = slot.make(parameter, lr));
         states_of_batch.push_back(std::move(state));
       }
     }

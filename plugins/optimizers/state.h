@@ -56,6 +56,20 @@ inline Tensor group_number(const Object& optimizer, uint32_t group, const char* 
   return Tensor::borrow(holder);
 }
 
+// A dynamic number of a group as it is now, for what the first step alone reads. A compiled function
+// does not learn that it was read.
+double group_value(const Object& optimizer, uint32_t group, const char* name);
+
+// An option `momentum` that is dynamic. Whether there is one decides what a step does, so that a
+// compiled function is recorded anew where it becomes 0 or is no longer: see `momentum_of`.
+void expect_momentum(Object& optimizer, double value);
+struct Momentum {
+  bool is_there;
+  Tensor number;
+  Float get() const { return is_there ? dynamic(number) : Float(0.0); }
+};
+Momentum momentum_of(const Object& optimizer, uint32_t group);
+
 // Parameters of one call: on one device and with one `key`.
 struct Batch {
   Device device;
@@ -77,12 +91,14 @@ class Batches {
 // A state that each parameter has, as a list of the step op.
 struct Slot {
   const char* name = nullptr;  // none: this list stays empty
-  Tensor (*make)(const Tensor& parameter) = [](const Tensor& p) { return zeros_like(p); };
+  Tensor (*make)(const Tensor& parameter, double lr) = [](const Tensor& p, double) {
+    return zeros_like(p);
+  };
   tn_dtype dtype = TN_DTYPE_NONE;  // none: the parameter's
 };
 // On the parameter's device, which alone knows whether a step is passed over.
-inline constexpr Slot kCount{"step", [](const Tensor& p) { return zeros({}, float32, p.device()); },
-                             TN_FLOAT32};
+inline constexpr Slot kCount{
+    "step", [](const Tensor& p, double) { return zeros({}, float32, p.device()); }, TN_FLOAT32};
 
 // The parameters of each group that have a gradient, with their states in the order of the slots.
 // What a step needs memory for comes before any parameter changes: the state of a first step is

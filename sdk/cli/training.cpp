@@ -242,6 +242,7 @@ Trainer make_trainer(const Training& training, bool compile) {
   }
   try {
     if (config.schedule.make) options.schedule = config.schedule.make(steps_of(training));
+    optim::Scheduler::expect_momentum(training.optimizer, options.schedule);
   } catch (const Error& error) {
     fail_at(config.file, config.schedule.line, fmt::format("schedule: {}", error.what()));
   }

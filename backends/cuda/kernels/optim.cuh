@@ -17,17 +17,21 @@ struct Step {
   void* found_inf;
   long long found_inf_bytes;
   void* arrivals;  // NULL
-  Number lr, decay;
-  double sign, old, fresh, own, ahead;
+  Number lr, decay, momentum;
+  double sign, keep, fresh, own;  // keep: 0 in the first step; own: 1 with nesterov
 };
 struct Factors {
   Value lr, decay, sign, old, fresh, own, ahead;
 };
 DEVICE Factors factors_at(const Step& p) {
-  return {static_cast<Value>(value_of(p.lr)), static_cast<Value>(value_of(p.decay)),
-          static_cast<Value>(p.sign),         static_cast<Value>(p.old),
-          static_cast<Value>(p.fresh),        static_cast<Value>(p.own),
-          static_cast<Value>(p.ahead)};
+  const double momentum = value_of(p.momentum);
+  return {static_cast<Value>(value_of(p.lr)),
+          static_cast<Value>(value_of(p.decay)),
+          static_cast<Value>(p.sign),
+          static_cast<Value>(p.keep * momentum),
+          static_cast<Value>(p.fresh),
+          static_cast<Value>(p.own),
+          static_cast<Value>(p.own != 0 ? momentum : 1.0)};
 }
 // The state of an element.
 struct Own {

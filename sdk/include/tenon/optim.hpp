@@ -12,6 +12,7 @@
 #include "tenon/ops/elementwise.hpp"
 #include "tenon/ops/optim.hpp"
 #include "tenon/ops/shape.hpp"
+#include "tenon/optim/cyclic_schedules.hpp"
 #include "tenon/optim/optimizer.hpp"
 #include "tenon/optim/optimizers.hpp"
 #include "tenon/optim/plateau.hpp"

@@ -14,8 +14,8 @@ namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 
 // A step of SGD: g += weight_decay * p; buffer = momentum * buffer + (1 - dampening) * g, at first
-// g itself; p -= lr * (buffer, or with nesterov g + momentum * buffer, or without momentum g).
-// Nothing changes where found_inf is not 0.
+// g itself; p -= lr * (buffer, or with nesterov g + momentum * buffer, or without momentum g). A
+// momentum in a tensor is not 0 there. Nothing changes where found_inf is not 0.
 struct SgdStepOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Float momentum = 0.0;

@@ -4,13 +4,15 @@
 //   optim::Scheduler scheduler(optimizer, optim::Warmup(100, optim::CosineAnnealingLR(1900)));
 //   ... optimizer.step();  scheduler.step();
 //
-// Steps are counted from 0. What a user calls a step (a batch, an epoch) is up to the loop.
+// Those that go up and down, with the momentum against them, are in optim/cyclic_schedules.hpp. Steps
+// are counted from 0. What a user calls a step (a batch, an epoch) is up to the loop.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <numbers>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -67,13 +69,15 @@ inline double annealed(bool by_cosine, double start, double end, double part) {
 
 namespace optim {
 
-// A rate for each step, from the rate that the optimizer was made with. Copies share one function,
-// which may be called by several threads where its author allows that.
+// A rate for each step, from the rate that the optimizer was made with, and from some schedules a
+// momentum. Copies share one function, which may be called by several threads where its author
+// allows that.
 class Schedule {
  public:
   // The optimizer's own rate in all steps.
   Schedule() = default;
-  // A function of one's own: double(int64_t step, double lr).
+  // A function of one's own: double(int64_t step, double lr). An object that has a method
+  // std::optional<double> momentum(int64_t step) const, too, sets the momentum by it.
   template <typename F>
   requires std::is_invocable_r_v<double, const F&, int64_t, double> Schedule(F rate)
       : function_(new Of<F>(std::move(rate))) {}
@@ -99,17 +103,30 @@ class Schedule {
     }
     return function_ ? function_->at(step, lr) : lr;
   }
+  // The momentum of step number `step`, whatever the optimizer's own is; nothing where the schedule
+  // leaves the optimizer's as it is.
+  std::optional<double> momentum_at(int64_t step) const {
+    return function_ ? function_->momentum(step) : std::nullopt;
+  }
 
  private:
   struct Function {
     virtual ~Function() = default;
     virtual double at(int64_t step, double lr) const = 0;
+    virtual std::optional<double> momentum(int64_t step) const = 0;
     long refs = 1;
   };
   template <typename F>
   struct Of : Function {
     explicit Of(F f) : rate(std::move(f)) {}
     double at(int64_t step, double lr) const override { return rate(step, lr); }
+    std::optional<double> momentum([[maybe_unused]] int64_t step) const override {
+      if constexpr (requires { rate.momentum(step); }) {
+        return rate.momentum(step);
+      } else {
+        return {};
+      }
+    }
     const F rate;
   };
 
@@ -232,102 +249,53 @@ inline Schedule CosineAnnealingWarmRestarts(Int t_0, Int t_mult = 1, Float eta_m
   };
 }
 
-// Up and down between base_lr and max_lr (Smith, arXiv:1506.01186), whatever the optimizer's rate is.
-// mode: "triangular"; "triangular2", half as high each time; "exp_range", whose height shrinks by
-// gamma each step. The rate alone changes, not the momentum.
-struct CyclicLROptions {
-  [[no_unique_address]] detail::ByName by_name = detail::ByName();
-  Int step_size_up = 2000;
-  Int step_size_down = 0;  // 0: as many as up
-  std::string mode = "triangular";
-  Float gamma = 1.0;
-};
-inline Schedule CyclicLR(Float base_lr, Float max_lr, const CyclicLROptions& options = {}) {
-  const char* const name = "CyclicLR";
-  const double low = detail::schedule_number(name, "base_lr", base_lr),
-               high = detail::schedule_number(name, "max_lr", max_lr),
-               gamma = detail::schedule_number(name, "gamma", options.gamma);
-  const auto up = double(detail::schedule_at_least(name, "step_size_up", 1, options.step_size_up));
-  const int64_t given =
-      detail::schedule_at_least(name, "step_size_down", 0, options.step_size_down);
-  const double total = up + (given > 0 ? double(given) : up), part = up / total;
-  const bool halves = options.mode == "triangular2", shrinks = options.mode == "exp_range";
-  if (!halves && !shrinks && options.mode != "triangular") {
-    fail(detail::joined(
-        {"CyclicLR: mode is '", options.mode, "', expected triangular, triangular2 or exp_range"}));
-  }
-  return [=](int64_t step, double) {
-    const double cycle = std::floor(1 + double(step) / total), x = 1 + double(step) / total - cycle,
-                 height = (high - low) * (x <= part ? x / part : (x - 1) / (part - 1));
-    if (halves) return low + height * std::exp2(1 - cycle);
-    return low + height * (shrinks ? std::pow(gamma, double(step)) : 1);
-  };
-}
-
-// One cycle (Smith and Topin, arXiv:1708.07120), whatever the optimizer's rate is: from
-// max_lr / div_factor up to max_lr in the first pct_start of the steps, and down to
-// max_lr / div_factor / final_div_factor at the last. three_phase: down to max_lr / div_factor in
-// as many steps as up, and from there to the end. The rate alone changes, not the momentum.
-struct OneCycleLROptions {
-  [[no_unique_address]] detail::ByName by_name = detail::ByName();
-  Float pct_start = 0.3;
-  std::string anneal_strategy = "cos";  // or "linear"
-  Float div_factor = 25.0;
-  Float final_div_factor = 1e4;
-  bool three_phase = false;
-};
-inline Schedule OneCycleLR(Float max_lr, Int total_steps, const OneCycleLROptions& options = {}) {
-  struct Phase {
-    double end_step, end_lr;
-  };
-  const auto total = double(detail::schedule_at_least("OneCycleLR", "total_steps", 1, total_steps));
-  const char* const name = "OneCycleLR";
-  constexpr detail::RateBounds kAboveZero = {.above_least = true};
-  const double up = options.pct_start, top = detail::schedule_number(name, "max_lr", max_lr);
-  const double first =
-      top / detail::schedule_number(name, "div_factor", options.div_factor, kAboveZero);
-  detail::schedule_number(name, "max_lr / div_factor", first);
-  const double last = first / detail::schedule_number(name, "final_div_factor",
-                                                      options.final_div_factor, kAboveZero);
-  detail::schedule_number(name, "max_lr / div_factor / final_div_factor", last);
-  if (!(up >= 0 && up <= 1)) {
-    fail(detail::joined({"OneCycleLR: pct_start is ", detail::number_text(up),
-                         ", expected a part of the steps from 0 to 1"}));
-  }
-  const bool by_cosine = options.anneal_strategy == "cos";
-  if (!by_cosine && options.anneal_strategy != "linear") {
-    fail(detail::joined({"OneCycleLR: anneal_strategy is '", options.anneal_strategy,
-                         "', expected cos or linear"}));
-  }
-  std::vector<Phase> phases = {{up * total - 1, top}};
-  if (options.three_phase) phases.push_back({2 * up * total - 2, first});
-  phases.push_back({total - 1, last});
-  return [phases, first, by_cosine](int64_t step, double) {
-    Phase before = {0, first};
-    for (const Phase& phase : phases) {
-      if (double(step) <= phase.end_step && phase.end_step > before.end_step) {
-        const double part = (double(step) - before.end_step) / (phase.end_step - before.end_step);
-        return detail::annealed(by_cosine, before.end_lr, phase.end_lr, part);
-      }
-      before = phase;
-    }
-    return before.end_lr;
-  };
-}
-
 // lr * (step + 1) / steps in the first `steps` steps, then `schedule` from its step 0 (as Goyal et
 // al. begin, arXiv:1706.02677, section 2.2).
 inline Schedule Warmup(Int steps, Schedule schedule = {}) {
-  const int64_t n = detail::schedule_at_least("Warmup", "steps", 0, steps);
-  return [n, schedule = std::move(schedule)](int64_t step, double lr) {
-    if (step < n) return lr * double(step + 1) / double(n);
-    return schedule.at(step - n, lr);
+  struct Rates {
+    int64_t n;
+    Schedule schedule;
+    double operator()(int64_t step, double lr) const {
+      if (step < n) return lr * double(step + 1) / double(n);
+      return schedule.at(step - n, lr);
+    }
+    // Its first one until it begins.
+    std::optional<double> momentum(int64_t step) const {
+      return schedule.momentum_at(std::max<int64_t>(step - n, 0));
+    }
   };
+  const int64_t n = detail::schedule_at_least("Warmup", "steps", 0, steps);
+  return Rates{n, std::move(schedule)};
 }
 
 // The first schedule up to the first milestone, then the next one from its step 0, and so on. There
 // is one milestone less than there are schedules, and none is smaller than the one before it.
 inline Schedule SequentialLR(std::vector<Schedule> schedules, const Ints& milestones) {
+  struct Rates {
+    std::vector<Schedule> schedules;
+    std::vector<int64_t> list;
+    int64_t begin(size_t i) const { return i == 0 ? 0 : list[i - 1]; }
+    size_t index_at(int64_t step) const {
+      return size_t(std::upper_bound(list.begin(), list.end(), step) - list.begin());
+    }
+    double operator()(int64_t step, double lr) const {
+      const size_t i = index_at(step);
+      return schedules[i].at(step - begin(i), lr);
+    }
+    // What a schedule leaves is there until the next one that sets a momentum. Before the first of
+    // them there is what PyTorch's schedulers set when they are made: the last has the last word.
+    std::optional<double> momentum(int64_t step) const {
+      const size_t current = index_at(step);
+      for (size_t i = current + 1; i-- > 0;) {
+        const int64_t last = i < current ? begin(i + 1) - 1 : step;
+        if (last < begin(i)) continue;  // it has no steps
+        if (const auto found = schedules[i].momentum_at(last - begin(i))) return found;
+      }
+      for (size_t i = schedules.size(); i-- > 0;)
+        if (const auto found = schedules[i].momentum_at(0)) return found;
+      return {};
+    }
+  };
   const std::vector<int64_t> list = milestones.vec();
   if (schedules.size() != list.size() + 1) {
     fail(detail::joined({"SequentialLR: ", std::to_string(schedules.size()), " schedules and ",
@@ -339,28 +307,47 @@ inline Schedule SequentialLR(std::vector<Schedule> schedules, const Ints& milest
     const std::string name = "milestones[" + std::to_string(i) + "]";
     before = detail::schedule_at_least("SequentialLR", name.c_str(), before, list[i]);
   }
-  return [schedules = std::move(schedules), list](int64_t step, double lr) {
-    const auto i = size_t(std::upper_bound(list.begin(), list.end(), step) - list.begin());
-    return schedules[i].at(i == 0 ? step : step - list[i - 1], lr);
-  };
+  return Rates{std::move(schedules), list};
 }
 
 // Each schedule goes from the rate that the one before it gives for the same step. Of schedules that
-// multiply the rate that is their product, which is what PyTorch's ChainedScheduler gives.
+// multiply the rate that is their product, which is what PyTorch's ChainedScheduler gives. The
+// momentum is that of the last one that sets it.
 inline Schedule ChainedScheduler(std::vector<Schedule> schedules) {
-  if (schedules.empty()) fail("ChainedScheduler: there are no schedules, expected at least one");
-  return [schedules = std::move(schedules)](int64_t step, double lr) {
-    for (const Schedule& schedule : schedules) lr = schedule.at(step, lr);
-    return lr;
+  struct Rates {
+    std::vector<Schedule> schedules;
+    double operator()(int64_t step, double lr) const {
+      for (const Schedule& schedule : schedules) lr = schedule.at(step, lr);
+      return lr;
+    }
+    std::optional<double> momentum(int64_t step) const {
+      for (size_t i = schedules.size(); i-- > 0;)
+        if (const auto found = schedules[i].momentum_at(step)) return found;
+      return {};
+    }
   };
+  if (schedules.empty()) fail("ChainedScheduler: there are no schedules, expected at least one");
+  return Rates{std::move(schedules)};
 }
 
 // Sets the rates of an optimizer's groups, each by the rate that the group had when it was first
-// seen. Making one sets those of step 0. Changes an object, so one thread at a time.
+// seen, and the momentum of all groups where the schedule has one: the first of the option betas, or
+// the option momentum. Making one sets those of step 0. Changes an object, so one thread at a time.
 class Scheduler {
  public:
+  // An Error where the schedule has a momentum and the optimizer neither that nor betas.
+  static void expect_momentum(const Optimizer& optimizer, const Schedule& schedule) {
+    if (!schedule.momentum_at(0) || has_option(optimizer, "betas") ||
+        has_option(optimizer, "momentum"))
+      return;
+    fail(detail::joined({optimizer.type_name(),
+                         " has neither momentum nor betas: the optimizer must support momentum or "
+                         "beta1 where the schedule's cycle_momentum is set"}));
+  }
   Scheduler(Optimizer optimizer, Schedule schedule)
       : optimizer_(std::move(optimizer)), schedule_(std::move(schedule)) {
+    expect_momentum(optimizer_, schedule_);
+    has_betas_ = has_option(optimizer_, "betas");
     go_to(0);
   }
 
@@ -381,6 +368,7 @@ class Scheduler {
       }
       optimizer_.set_group_option(i, "lr", rate);
     }
+    if (const std::optional<double> momentum = schedule_.momentum_at(step)) set_momentum(*momentum);
     step_ = step;
   }
   int64_t current() const { return step_; }
@@ -409,10 +397,29 @@ class Scheduler {
   }
 
  private:
+  static bool has_option(const Optimizer& optimizer, const char* name) {
+    tn_value value;
+    tn_status* const absent = detail::api.object->group_option(optimizer.get(), 0, name, &value);
+    ignore(absent);
+    return !absent;
+  }
+  void set_momentum(double momentum) const {
+    for (uint32_t i = 0; i < own_.size(); ++i) {
+      if (has_betas_) {
+        auto betas = optimizer_.group_option<std::vector<double>>(i, "betas");
+        betas.at(0) = momentum;
+        optimizer_.set_group_option(i, "betas", betas);
+      } else {
+        optimizer_.set_group_option(i, "momentum", momentum);
+      }
+    }
+  }
+
   Optimizer optimizer_;
   Schedule schedule_;
   std::vector<double> own_;  // of the groups
   int64_t step_ = 0;
+  bool has_betas_ = false;
 };
 
 }  // namespace optim
