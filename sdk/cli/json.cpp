@@ -230,6 +230,7 @@ const JsonMember& Fields::require(const std::string& name) {
   // Misspelled, most likely: then that is what to say.
   const std::vector<std::string> wanted = {name};
   for (const JsonMember& other : object_.members) {
+    if (std::ranges::find(known_, other.name) != known_.end()) continue;
     const std::string hint = did_you_mean(other.name, wanted);
     if (!hint.empty()) {
       fail_at(file_, other.line,

@@ -216,12 +216,50 @@ TEST_F(TextTest, SchedulesGiveTheLearningRates) {
   EXPECT_NEAR(cycle[0], 0.005, 1e-12);
   EXPECT_NEAR(cycle[4], 0.02, 1e-12);
   EXPECT_NEAR(cycle[9], 0.0005, 1e-12);
+  expect(rates(R"({"schedule": "one_cycle", "max_lr": 0.02, "pct_start": 0.4, "div_factor": 4,
+      "final_div_factor": 10, "anneal_strategy": "linear", "three_phase": true,
+      "cycle_momentum": false})",
+               10),
+         {0.005, 0.01, 0.015, 0.02, 0.015, 0.01, 0.005, 0.0035, 0.002, 0.0005});
+  expect(rates(R"({"schedule": "cyclic", "base_lr": 0.01, "max_lr": 0.05, "step_size_up": 2,
+      "step_size_down": 1, "mode": "triangular2"})",
+               6),
+         {0.01, 0.03, 0.05, 0.01, 0.02, 0.03});
+  expect(rates(R"({"schedule": "chained", "schedules": [
+      {"schedule": "constant", "warmup_steps": 4},
+      {"schedule": "step", "step_size": 2, "gamma": 0.1}]})",
+               5),
+         {0.0025, 0.005, 0.00075, 0.001, 0.0001});
+  // Each is of the steps up to the next milestone: a line in 2 steps, then in the rest.
+  expect(rates(R"({"schedule": "sequential", "milestones": [2], "warmup_steps": 1, "schedules": [
+      {"schedule": "linear"}, {"schedule": "linear", "end_factor": 0.5}]})",
+               5),
+         {0.01, 0.01, 0.005, 0.01, 0.0075});
   // No line is better by a half than the best before it.
   expect(
       rates(
           R"({"schedule": "plateau", "patience": 0, "factor": 0.5, "threshold": 0.5, "min_lr": 0.001})",
           6),
       {0.01, 0.01, 0.005, 0.0025, 0.00125, 0.001});
+}
+
+// The rates are the same, and with another momentum the losses are not.
+TEST_F(TextTest, ACycleChangesTheMomentumUnlessItIsToldNotTo) {
+  const auto steps = [&](const std::string& momentum) {
+    const std::string cycle = R"({"schedule": "one_cycle", "max_lr": 0.02, )" + momentum + "}";
+    const Outcome run =
+        tenon("train " +
+              with({{R"({"schedule": "cosine", "warmup_steps": 10})", cycle}, {": 120", ": 6"}}) +
+              " --json");
+    EXPECT_EQ(run.code, 0) << run.err;
+    return run.code == 0 ? json::parse(run.out).at("steps") : json();
+  };
+  const json kept = steps("\"cycle_momentum\": false"),
+             cycled = steps("\"base_momentum\": 0.5, \"max_momentum\": 0.6"),
+             own = steps("\"base_momentum\": 0.9, \"max_momentum\": 0.9");
+  for (size_t i = 0; i < 6; ++i) EXPECT_EQ(cycled[i].at("lr"), kept[i].at("lr"));
+  EXPECT_NE(cycled, kept);
+  EXPECT_EQ(own, kept);
 }
 
 TEST_F(TextTest, ATableHasASchedulesAndClippingToo) {
@@ -289,14 +327,48 @@ TEST_F(TextTest, WhatIsWrongInATrainingOfTextIsNamedWithItsLine) {
        "expected [32, 22]: a row for each, a column for each of the 22"},
       {{{"\"cosine\"", "\"cosin\""}},
        "t.json:13: schedule: there is no 'cosin'; did you mean 'cosine'? (known are constant, "
-       "step, cosine, multi_step, exponential, warm_restarts, one_cycle, linear, polynomial, "
-       "plateau)"},
+       "step, cosine, multi_step, exponential, warm_restarts, one_cycle, cyclic, linear, "
+       "polynomial, chained, sequential, plateau)"},
       {{{"\"cosine\"", "\"multi_step\", \"milestones\": [2, -1]"}},
        "t.json:13: schedule: milestones is a list of steps from 0, as [100, 200]"},
       {{{"\"cosine\"", "\"exponential\""}}, "t.json:13: schedule: the field 'gamma' is missing"},
       {{{"\"cosine\"", "\"warm_restarts\", \"t_0\": 0"}},
        "t.json:13: schedule: t_0 is 0, expected at least 1"},
       {{{"\"cosine\"", "\"one_cycle\""}}, "t.json:13: schedule: the field 'max_lr' is missing"},
+      {{{"\"cosine\"", "\"one_cycle\", \"max_lr\": 1, \"base_momentum\": -0.5"}},
+       "t.json:13: schedule: base_momentum is -0.5, expected 0 or more"},
+      {{{"\"cosine\"", "\"one_cycle\", \"max_lr\": 1, \"anneal_strategy\": \"cosine\""}},
+       "t.json:13: schedule: anneal_strategy is 'cosine', expected one of cos, linear"},
+      {{{"\"cosine\"", "\"cyclic\", \"max_lr\": 1"}},
+       "t.json:13: schedule: the field 'base_lr' is missing"},
+      {{{"\"AdamW\"", "\"Adagrad\""}, {"\"cosine\"", "\"one_cycle\", \"max_lr\": 1"}},
+       "t.json:13: schedule: Adagrad has neither momentum nor betas: the optimizer must support "
+       "momentum or beta1 where the schedule's cycle_momentum is set"},
+      {{{"\"cosine\"", "\"chained\""}}, "t.json:13: schedule: the field 'schedules' is missing"},
+      {{{"\"cosine\"", "\"chained\", \"schedules\": []"}},
+       "t.json:13: schedule: schedules is a list of schedules, each an object as this one"},
+      {{{"\"cosine\"",
+         "\"chained\", \"schedules\": [{\"schedule\": \"constant\"},\n{\"schedule\": \"stop\"}]"}},
+       "t.json:14: schedule: schedules[1]: there is no 'stop'; did you mean 'step'? (known are "
+       "constant, "},
+      {{{"\"cosine\"",
+         "\"chained\", \"schedules\": [{\"schedule\": \"cosine\",\n\"min_lr\": -1}]"}},
+       "t.json:14: schedule: schedules[0]: min_lr is -1, expected 0 or more"},
+      {{{"\"cosine\"", "\"chained\", \"schedules\": [{\"schedule\": \"cosine\", \"min\": 1}]"}},
+       "t.json:13: schedule: schedules[0]: unknown field 'min'"},
+      {{{"\"cosine\"", "\"chained\", \"schedules\": [7]"}},
+       "t.json:13: schedule: schedules[0]: an object {...} is expected, this is an integer"},
+      {{{"\"cosine\"", "\"chained\", \"schedules\": [{\"schedule\": \"plateau\"}]"}},
+       "t.json:13: schedule: schedules[0]: a plateau goes by the loss and stands alone, expected "
+       "one of constant, "},
+      {{{"\"cosine\"",
+         "\"chained\", \"schedules\": [{\"schedule\": \"one_cycle\", \"max_lr\": 1, "
+         "\"div_factor\": 1e-320}]"}},
+       "t.json:13: schedule: schedules[0]: OneCycleLR: max_lr / div_factor is inf"},
+      {{{"\"cosine\"",
+         "\"sequential\", \"milestones\": [5, 2], \"schedules\": [{\"schedule\": \"constant\"}]"}},
+       "t.json:13: schedule: milestones is [5, 2], expected the steps at which the second of the 1 "
+       "schedules begins, and so on"},
       {{{"\"cosine\"", "\"linear\", \"end_factor\": -1"}},
        "t.json:13: schedule: end_factor is -1, expected 0 or more"},
       {{{"\"cosine\"", "\"plateau\""}},
