@@ -473,6 +473,7 @@ void optim() {
   add_steps();
   optim_adaptive();
   optim_norms();
+  optim_classic();
   add_scaling();
 }
 

@@ -132,6 +132,21 @@ constinit ExpressionRef lion{
     "where(skip != 0, p, (1 - lr * decay) * p - lr * sign(beta1 * average + (1 - beta1) * d))\n"
     "where(skip != 0, average, beta2 * average + (1 - beta2) * d)"};
 
+// torch.optim.Adam with amsgrad: the greatest of all averages of squares stands for the last.
+constinit ExpressionRef amsgrad{
+    "_amsgrad(Tensor(a!) p, Tensor grad, Tensor(b!) average, Tensor(c!) square_average, Tensor(d!) "
+    "greatest, Tensor skip, Tensor size, Tensor root, float sign, dynamic float decay, dynamic "
+    "float apart, dynamic float lr, dynamic float beta1, dynamic float beta2, float eps)"
+    " -> (Tensor(a!), Tensor(b!), Tensor(c!), Tensor(d!))",
+    "let d = sign * grad + decay * p\n"
+    "let m = beta1 * average + (1 - beta1) * d\n"
+    "let v = beta2 * square_average + (1 - beta2) * d * d\n"
+    "let most = max(greatest, v)\n"
+    "where(skip != 0, p, (1 - lr * apart) * p - size * m / (sqrt(most) / root + eps))\n"
+    "where(skip != 0, average, m)\n"
+    "where(skip != 0, square_average, v)\n"
+    "where(skip != 0, greatest, most)"};
+
 double sign_of(bool maximize) { return maximize ? -1 : 1; }
 
 void rmsprop_all(Tensors params, Tensors grads, Tensors square_averages, Tensors averages,
@@ -256,6 +271,30 @@ void radam_all(Tensors params, Tensors grads, Tensors averages, Tensors square_a
   });
 }
 
+void amsgrad_all(Tensors params, Tensors grads, Tensors averages, Tensors square_averages,
+                 Tensors greatest, Tensors counts, Operand lr, Operand beta1, Operand beta2,
+                 double eps, Operand decay, bool decoupled, bool maximize, Tensor found_inf) {
+  const NoGrad guard;
+  const char* const op = "amsgrad_step";
+  expect_lists(op, params,
+               {{"grad", grads},
+                {"exp_avg", averages},
+                {"exp_avg_sq", square_averages},
+                {"max_exp_avg_sq", greatest}},
+               found_inf);
+  expect_ones(op, "step", counts, params);
+  found_inf = scalar(op, "found_inf", found_inf);
+  const Operand skip = skip_of(found_inf), zero = 0.0;
+  Corrections corrections(lr, beta1, beta2);
+  step_each(op, params.size(), [&](uint32_t i) {
+    const Tensor p = params[i];
+    const auto [size, root] = corrections.of(count_up(op, counts[i], skip, p.dtype()), p.dtype());
+    prim::elementwise<Four>(amsgrad, p, grads[i], averages[i], square_averages[i], greatest[i],
+                            skip, size, root, sign_of(maximize), decoupled ? zero : decay,
+                            decoupled ? decay : zero, lr, beta1, beta2, eps);
+  });
+}
+
 void lion_all(Tensors params, Tensors grads, Tensors averages, Operand lr, Operand beta1,
               Operand beta2, Operand decay, bool maximize, Tensor found_inf) {
   const NoGrad guard;
@@ -323,6 +362,17 @@ void optim_adaptive() {
           "one element each, go up by 1 first. Nothing changes where found_inf is not 0.")
       .no_gradient()
       .meaning(radam_all);
+  op("amsgrad_step(Tensor(a!)[] params, Tensor[] grads, Tensor(b!)[] exp_avgs, Tensor(c!)[] "
+     "exp_avg_sqs, Tensor(d!)[] max_exp_avg_sqs, Tensor(e!)[] steps, dynamic float lr, dynamic "
+     "float beta1=0.9, dynamic float beta2=0.999, float eps=1e-8, dynamic float weight_decay=0, "
+     "bool decoupled=False, bool maximize=False, Tensor? found_inf=None) -> ()")
+      .doc(
+          "A step of Adam with amsgrad (Reddi et al., arXiv:1904.09237, as PyTorch has it): the "
+          "greatest of the averages of squares until now, max_exp_avg_sqs, stands for the last "
+          "one. decoupled: of AdamW. steps, of one element each, go up by 1 first. Nothing changes "
+          "where found_inf is not 0.")
+      .no_gradient()
+      .meaning(amsgrad_all);
   op("lion_step(Tensor(a!)[] params, Tensor[] grads, Tensor(b!)[] exp_avgs, dynamic float lr, "
      "dynamic float beta1=0.9, dynamic float beta2=0.99, dynamic float weight_decay=0, bool "
      "maximize=False, Tensor? found_inf=None) -> ()")

@@ -62,6 +62,7 @@ void dropout_forms();  // of which random() registers these
 void optim();
 void optim_adaptive();  // of which optim() registers these
 void optim_norms();
+void optim_classic();
 
 // Formulas of several families.
 inline constinit ExpressionRef plus{"_plus(Tensor x, Tensor y) -> Tensor", "x + y"};

@@ -15,6 +15,7 @@ void add_adafactor();
 void add_adagrad();
 void add_adam();
 void add_adamax();
+void add_asgd();
 void add_lamb();
 void add_lbfgs();
 void add_lion();
@@ -22,6 +23,7 @@ void add_muon();
 void add_nadam();
 void add_radam();
 void add_rmsprop();
+void add_rprop();
 void add_sgd();
 void add_sparse_adam();
 

@@ -17,4 +17,6 @@ TENON_PLUGIN(optimizers) {
   ::optimizers::add_adafactor();
   ::optimizers::add_lbfgs();
   ::optimizers::add_muon();
+  ::optimizers::add_rprop();
+  ::optimizers::add_asgd();
 }

@@ -28,6 +28,8 @@ def gradient(p, t):
 
 def by_torch(name, options):
     parameters = [torch.tensor(p, requires_grad=True) for p in start(name)]
+    # Counts and rates of the state have the default's precision, float32 by itself.
+    torch.set_default_dtype(torch.float32 if name == "ASGD" else torch.float64)
     optimizer = getattr(torch.optim, name)(parameters, **options)
     kept = {}
     for t in range(1, STEPS + 1):
@@ -104,6 +106,12 @@ CASES = {
     "Muon": [{"lr": 0.1}, {"lr": 0.1, "nesterov": False, "momentum": 0.5, "weight_decay": 0.3},
              {"lr": 0.05, "adjust_lr_fn": "match_rms_adamw", "ns_steps": 3},
              {"lr": 0.05, "adjust_lr_fn": "spectral_unclamped", "ns_coefficients": [2.0, -1.5, 0.5]}],
+    "Rprop": [{"lr": 0.1}, {"lr": 0.05, "etas": [0.3, 1.5], "step_sizes": [0.02, 0.3]}, {"lr": 0.01, "maximize": True}],
+    "ASGD": [{"lr": 0.1}, {"lr": 0.1, "lambd": 0.01, "alpha": 0.5, "t0": 5.0, "weight_decay": 0.3},
+             {"lr": 0.02, "lambd": 0.1, "t0": 0.0, "maximize": True}],
+    "Adam": [{"lr": 0.1, "amsgrad": True}, {"lr": 0.1, "betas": [0.5, 0.9], "eps": 0.1, "weight_decay": 0.3, "amsgrad": True},
+             {"lr": 0.05, "betas": [0.9, 0.7], "amsgrad": True, "maximize": True}],
+    "AdamW": [{"lr": 0.1, "betas": [0.8, 0.7], "amsgrad": True}, {"lr": 0.1, "weight_decay": 0.3, "amsgrad": True, "maximize": True}],
 }
 LBFGS = [{"lr": 0.001}, {"lr": 0.002, "max_iter": 7, "history_size": 3}, {"line_search_fn": "strong_wolfe"},
          {"line_search_fn": "strong_wolfe", "max_iter": 5, "max_eval": 8, "history_size": 2},

@@ -188,7 +188,8 @@ TEST_F(Build, AnUnknownFactoryGetsTheNearestOfItsKind) {
   EXPECT_BEGINS(refused({"CsvFile"}), std::string("layer: 'CsvFile' is no layer"));
   EXPECT_EQ(message_of([] { tn::build_optimizer({"Linear"}, tn::nn::Linear(1, 1).parameters()); }),
             "optimizer: 'Linear' is no optimizer (known are SGD, Adam, AdamW, Adagrad, SparseAdam, "
-            "RMSprop, Adadelta, Adamax, NAdam, RAdam, LAMB, Lion, Adafactor, LBFGS, Muon)");
+            "RMSprop, Adadelta, Adamax, NAdam, RAdam, LAMB, Lion, Adafactor, LBFGS, Muon, Rprop, "
+            "ASGD)");
 }
 
 TEST_F(Build, ErrorsSayWhichLayerOfTheTree) {

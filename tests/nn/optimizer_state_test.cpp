@@ -105,11 +105,22 @@ TEST_P(Optimizers, AStateDictHasGroupsRatesAndOptions) {
   EXPECT_EQ(entry("param_groups.0.betas").to_vector<double>(), (Values{0.5, 0.25}));
   EXPECT_EQ(entry("param_groups.0.maximize").item<bool>(), false);
   EXPECT_EQ(entry("param_groups.0.maximize").dtype(), tn::bool_);
-  EXPECT_EQ(state.size(), 2u * 6);  // params and five options each, and no states yet
+  EXPECT_EQ(state.size(), 2u * 7);  // params and six options each, and no states yet
   loaded.load_state_dict(state);
   EXPECT_EQ(loaded.to_string(), saved.to_string());
   EXPECT_EQ(loaded.group_option<double>(1, "lr"), 0.001);
   EXPECT_TRUE(loaded.group_option<bool>(1, "maximize"));
+}
+
+// It was written before there was the switch.
+TEST_P(Optimizers, ASwitchThatIsNotInAStateDictIsOff) {
+  const Optimizer optimizer = AdamW({parameter(start)}, {.amsgrad = true});
+  tn::NamedTensors state;
+  const tn::NamedTensors own = optimizer.state_dict();
+  for (const auto& [name, value] : own)
+    if (name != "param_groups.0.amsgrad") state.emplace_back(name, value);
+  optimizer.load_state_dict(state);
+  EXPECT_FALSE(optimizer.group_option<bool>(0, "amsgrad"));
 }
 
 // A saved training goes on in an optimizer that was made with other options.
@@ -150,8 +161,8 @@ TEST_P(Optimizers, GroupsOfAStateDictThatDoNotFitAreRefused) {
             "load_state_dict: 'param_groups.0.lr' is missing in the file");
   EXPECT_EQ(refused("param_groups.0.params", {}),
             "load_state_dict: 'param_groups.0.params' is missing in the file");
-  EXPECT_EQ(refused("param_groups.0.amsgrad", one),
-            "load_state_dict: 'param_groups.0.amsgrad' is in the file and not in AdamW");
+  EXPECT_EQ(refused("param_groups.0.foreach", one),
+            "load_state_dict: 'param_groups.0.foreach' is in the file and not in AdamW");
   EXPECT_EQ(refused("param_groups.-1.lr", one),
             "load_state_dict: 'param_groups.-1.lr' is in the file and not in AdamW");
   EXPECT_EQ(refused("param_groups.1.lr", one),

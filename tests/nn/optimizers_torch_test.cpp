@@ -1,18 +1,15 @@
 // Optimizers beside PyTorch's (tests/data/torch_optimizers.py): 20 steps with the same gradients, on
 // every backend of the build, eager and compiled; steps that are passed over; LBFGS with its closure.
 #include <cmath>
-#include <cstdlib>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include "message_of.h"
 #include "second_device.h"
-#include "tenon/build.hpp"
 #include "tenon/tenon.hpp"
+#include "torch_optimizers.h"
 
 namespace tn = tenon;
 using nlohmann::json;
@@ -20,32 +17,9 @@ using tn::optim::Optimizer;
 
 namespace {
 
-using Values = std::vector<double>;
-
 const json& data() {
-  static const json all = json::parse(std::ifstream(std::string(std::getenv("TENON_SOURCE_DIR")) +
-                                                    "/tests/data/torch_optimizers.json"));
+  static const json all = torch_data("torch_optimizers.json");
   return all;
-}
-
-tn::Description description_of(const std::string& name, const json& options) {
-  tn::Description description{.name = name};
-  for (const auto& [key, value] : options.items()) {
-    tn::Description::Value option;
-    if (value.is_boolean()) {
-      option = value.get<bool>();
-    } else if (value.is_string()) {
-      option = value.get<std::string>();
-    } else if (value.is_array()) {
-      option = value.get<Values>();
-    } else if (value.is_number_integer()) {
-      option = value.get<int64_t>();
-    } else {
-      option = value.get<double>();
-    }
-    description.options.push_back({key, option});
-  }
-  return description;
 }
 
 // The parameters that torch_optimizers.py starts with.
@@ -185,6 +159,27 @@ TEST_P(OptimizersBesideTorch, AStateDictResumesWhereItWasSaved) {
     for (size_t k = 0; k < p.size(); ++k)
       EXPECT_EQ(q[k].to_vector<double>(), p[k].to_vector<double>());
   }
+}
+
+// As PyTorch's: these names, of the parameter's sizes or of one element.
+TEST_P(OptimizersBesideTorch, StatesHaveItsNames) {
+  const auto names = [&](const Optimizer& optimizer, const tn::Tensor& p) {
+    p.set_grad(tn::ones_like(p));
+    optimizer.step();
+    std::string list;
+    const tn::NamedTensors state = optimizer.state_dict();
+    for (const auto& [name, t] : state) {
+      if (name.starts_with("state.0."))
+        list += name.substr(8) + (t.sizes() == p.sizes() ? " p\n" : t.numel() == 1 ? "\n" : " ?\n");
+    }
+    return list;
+  };
+  const tn::Tensor p = tn::zeros({2, 2}, tn::float32, device).requires_grad_();
+  EXPECT_EQ(names(tn::optim::Rprop({p}), p), "step\nprev p\nstep_size p\n");
+  EXPECT_EQ(names(tn::optim::ASGD({p}), p), "step\neta\nmu\nax p\n");
+  EXPECT_EQ(names(tn::optim::Adam({p}), p), "step\nexp_avg p\nexp_avg_sq p\n");
+  EXPECT_EQ(names(tn::optim::AdamW({p}, {.amsgrad = true}), p),
+            "step\nexp_avg p\nexp_avg_sq p\nmax_exp_avg_sq p\n");
 }
 
 // A step that is recorded once and replayed, with the rate set anew before each.
@@ -334,6 +329,21 @@ TEST_P(OptimizersBesideTorch, OptionsThatDoNotFitAreRefused) {
   refused([&] { optim::Muon({p}, {.ns_steps = 100}); }, "ns_steps is 100, expected 0 to 99");
   refused([&] { optim::Muon({p}, {.adjust_lr_fn = "best"}); },
           "adjust_lr_fn is 'best', expected original, match_rms_adamw or spectral_unclamped");
+  refused(
+      [&] {
+        optim::Rprop({p}, {.etas = {1.2, 0.5}});
+      },
+      "etas is [1.2, 0.5], expected two numbers, the first between 0 and 1 and the second "
+      "above 1");
+  refused([&] { optim::Rprop({p}, {.step_sizes = {1}}); },
+          "step_sizes is [1], expected the least, which is at least 0, and the greatest");
+  refused([&] { optim::ASGD({p}, {.lambd = -1}); }, "lambd is -1, expected at least 0");
+  refused([&] { optim::ASGD({p}, {.alpha = NAN}); }, "alpha is nan, expected at least 0");
+  const Optimizer rprop = optim::Rprop({p});
+  EXPECT_NE(message_of([&] {
+              rprop.set_option("etas", Values{0.5, 0.9});
+            }).find("etas is [0.5, 0.9], expected two numbers"),
+            std::string::npos);
   refused([&] { optim::LBFGS({p}, {.max_iter = 0}); }, "max_iter is 0, expected at least 1");
   refused([&] { optim::LBFGS({p}, {.history_size = 20000}); },
           "history_size is 20000, expected at most 10000");
@@ -357,6 +367,12 @@ TEST_P(OptimizersBesideTorch, ListsThatDoNotFitAreRefused) {
             "lion_step: 0 exp_avgs for 1 params");
   EXPECT_EQ(message_of([&] { tn::lion_step({p}, {q}, {p}, 0.1); }),
             "lion_step: grad 0 is [3], its param [2, 3]");
+  EXPECT_EQ(message_of([&] { tn::rprop_step({p}, {p}, {p}, {q}, {one}); }),
+            "rprop_step: step_size 0 is [3], its param [2, 3]");
+  EXPECT_EQ(message_of([&] { tn::asgd_step({p}, {p}, {p}, {one}, {p}, {one}, 0.1); }),
+            "asgd_step: mu has 6 elements, expected 1");
+  EXPECT_EQ(message_of([&] { tn::amsgrad_step({p}, {p}, {p}, {p}, {}, {one}, 0.1); }),
+            "amsgrad_step: 0 max_exp_avg_sqs for 1 params");
   EXPECT_EQ(message_of([&] { tn::adadelta_step({p}, {p}, {p}, {p}, {p}, 0.1); }),
             "adadelta_step: step has 6 elements, expected 1");
   EXPECT_EQ(message_of([&] { tn::adafactor_step({p}, {p}, {one}, {one}, {}, {one}, 0.1); }),

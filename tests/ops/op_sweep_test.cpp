@@ -427,16 +427,16 @@ TEST(OpSweep, EveryOpHasACase) {
   for (const std::string& name : names) {
     if (name.ends_with("_") && have.count(name.substr(0, name.size() - 1))) continue;
     // create_test, shape_test
-    const bool elsewhere =
-        is_one_of(name, {"empty", "empty_like", "contiguous",
-                         // optim_test, amp_test
-                         "sgd_step", "adam_step", "clip_grad_norm_", "unscale_", "update_scale_",
-                         // optim_test, row_sparse_test
-                         "adagrad_step", "adagrad_rows_step", "sparse_adam_step", "add_rows_",
-                         "coalesce_rows",
-                         // optimizers_torch_test
-                         "rmsprop_step", "adadelta_step", "adamax_step", "nadam_step", "radam_step",
-                         "lamb_step", "lion_step", "adafactor_step", "muon_step"});
+    const bool elsewhere = is_one_of(
+        name,
+        {"empty", "empty_like", "contiguous",
+         // optim_test, amp_test
+         "sgd_step", "adam_step", "clip_grad_norm_", "unscale_", "update_scale_",
+         // optim_test, row_sparse_test
+         "adagrad_step", "adagrad_rows_step", "sparse_adam_step", "add_rows_", "coalesce_rows",
+         // optimizers_torch_test
+         "rmsprop_step", "adadelta_step", "adamax_step", "nadam_step", "radam_step", "lamb_step",
+         "lion_step", "adafactor_step", "muon_step", "rprop_step", "asgd_step", "amsgrad_step"});
     EXPECT_NE(have.count(name) != 0, elsewhere) << name;
   }
 }

@@ -146,6 +146,11 @@ struct RadamStepOptions {
   Tensor found_inf = {};
 };
 inline void radam_step(const Tensors& params, const Tensors& grads, const Tensors& exp_avgs, const Tensors& exp_avg_sqs, const Tensors& steps, Float lr, const RadamStepOptions& options = {}) { return detail::call<void>(detail::op<"radam_step">, {params, grads, exp_avgs, exp_avg_sqs, steps, lr, options.beta1, options.beta2, options.eps, options.weight_decay, options.decoupled, options.maximize, options.found_inf}); }
+// A step of Adam with amsgrad (Reddi et al., arXiv:1904.09237, as PyTorch has it): the greatest of
+// the averages of squares until now, max_exp_avg_sqs, stands for the last one. decoupled: of AdamW.
+// steps, of one element each, go up by 1 first. Nothing changes where found_inf is not 0.
+using AmsgradStepOptions = RadamStepOptions;
+inline void amsgrad_step(const Tensors& params, const Tensors& grads, const Tensors& exp_avgs, const Tensors& exp_avg_sqs, const Tensors& max_exp_avg_sqs, const Tensors& steps, Float lr, const AmsgradStepOptions& options = {}) { return detail::call<void>(detail::op<"amsgrad_step">, {params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, steps, lr, options.beta1, options.beta2, options.eps, options.weight_decay, options.decoupled, options.maximize, options.found_inf}); }
 // A step of Lion (Chen et al., arXiv:2302.06675): p -= lr * (sign(beta1 * m + (1 - beta1) * g) +
 // weight_decay * p); m = beta2 * m + (1 - beta2) * g. Nothing changes where found_inf is not 0.
 struct LionStepOptions {
@@ -201,6 +206,34 @@ struct MuonStepOptions {
   Tensor found_inf = {};
 };
 inline void muon_step(const Tensors& params, const Tensors& grads, const Tensors& momentum_buffers, Float lr, const MuonStepOptions& options = {}) { return detail::call<void>(detail::op<"muon_step">, {params, grads, momentum_buffers, lr, options.weight_decay, options.momentum, options.nesterov, options.ns_coefficients, options.eps, options.ns_steps, options.adjust_lr_fn, options.found_inf}); }
+// A step of Rprop (Riedmiller & Braun, 1993, as PyTorch has it): step_sizes grow by etaplus where
+// the gradient has the sign that it had before, prevs, and shrink by etaminus where it has another,
+// between step_size_min and step_size_max; p -= sign(g) * step_size, but where the sign is another.
+// steps, of one element each, go up by 1. Nothing changes where found_inf is not 0.
+struct RpropStepOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float etaminus = 0.5;
+  Float etaplus = 1.2;
+  Float step_size_min = 1e-06;
+  Float step_size_max = 50.0;
+  bool maximize = false;
+  Tensor found_inf = {};
+};
+inline void rprop_step(const Tensors& params, const Tensors& grads, const Tensors& prevs, const Tensors& step_sizes, const Tensors& steps, const RpropStepOptions& options = {}) { return detail::call<void>(detail::op<"rprop_step">, {params, grads, prevs, step_sizes, steps, options.etaminus, options.etaplus, options.step_size_min, options.step_size_max, options.maximize, options.found_inf}); }
+// A step of averaged SGD (Polyak & Juditsky, 1992, as PyTorch has it): p = p - eta * lambd * p -
+// eta * (g + weight_decay * p); ax += mu * (p - ax). etas, mus and steps, of one element each, are
+// then those of the next step: step + 1, lr / (1 + lambd * lr * step)^alpha, and 1 / max(1, step -
+// t0). Nothing changes where found_inf is not 0.
+struct AsgdStepOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float lambd = 0.0001;
+  Float alpha = 0.75;
+  Float t0 = 1000000.0;
+  Float weight_decay = 0.0;
+  bool maximize = false;
+  Tensor found_inf = {};
+};
+inline void asgd_step(const Tensors& params, const Tensors& grads, const Tensors& axs, const Tensors& etas, const Tensors& mus, const Tensors& steps, Float lr, const AsgdStepOptions& options = {}) { return detail::call<void>(detail::op<"asgd_step">, {params, grads, axs, etas, mus, steps, lr, options.lambd, options.alpha, options.t0, options.weight_decay, options.maximize, options.found_inf}); }
 // The scale of losses (PyTorch's GradScaler): shrinks by backoff_factor where found_inf is not 0,
 // grows by growth_factor after growth_interval good steps, if it stays finite. All of one element;
 // good_steps is int64.

@@ -66,7 +66,7 @@ class GroupOptions {
         problems.push_back(joined({"'", name, "' is missing in the file"}));
       for (const Option& option : options_) {
         const std::string name = name_of(group, option.name);
-        if (!option.may_be_none && !in(given, name))
+        if (!option.may_be_none && !option.is_bool() && !in(given, name))
           problems.push_back(joined({"'", name, "' is missing in the file"}));
       }
     }
@@ -76,13 +76,16 @@ class GroupOptions {
     fail(text);
   }
 
-  // What fits. An option that may be None, and is not there, becomes None.
+  // What fits. An option that may be None, and is not there, becomes None. A bool becomes False: files
+  // that were written before an optimizer had a switch, as amsgrad, were written without it.
   void set(const NamedTensors& given, bool strict) const {
     for (uint32_t group = 0; group < n_groups(); ++group) {
       for (const Option& option : options_) {
         const Tensor* const tensor = in(given, name_of(group, option.name));
         if (tensor) {
           set(group, option, *tensor);
+        } else if (strict && option.is_bool()) {
+          set(group, option, false);
         } else if (strict) {
           set(group, option, none);
         }
@@ -94,6 +97,7 @@ class GroupOptions {
   struct Option {
     std::string name, type;  // "float", "int[]"
     bool may_be_none;
+    bool is_bool() const { return type == "bool" && !may_be_none; }
   };
   static constexpr std::string_view kPrefix = "param_groups.", kParams = "params";
 

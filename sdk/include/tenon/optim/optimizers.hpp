@@ -28,6 +28,7 @@ struct SGDOptions {
 };
 inline Optimizer SGD(const Tensors& params, const SGDOptions& options = {}) { return Optimizer(Object::create("SGD", {params, options.lr, options.momentum, options.dampening, options.weight_decay, options.nesterov, options.maximize})); }
 // Adam (Kingma & Ba, arXiv:1412.6980, algorithm 1), with weight_decay * p added to the gradient.
+// amsgrad: with the greatest of all averages of squares until now (Reddi et al., arXiv:1904.09237).
 // maximize: with the negated gradient.
 struct AdamOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
@@ -35,9 +36,10 @@ struct AdamOptions {
   KeptFloats betas = {0.9, 0.999};
   Float eps = 1e-08;
   Float weight_decay = 0.0;
+  bool amsgrad = false;
   bool maximize = false;
 };
-inline Optimizer Adam(const Tensors& params, const AdamOptions& options = {}) { return Optimizer(Object::create("Adam", {params, options.lr, options.betas, options.eps, options.weight_decay, options.maximize})); }
+inline Optimizer Adam(const Tensors& params, const AdamOptions& options = {}) { return Optimizer(Object::create("Adam", {params, options.lr, options.betas, options.eps, options.weight_decay, options.amsgrad, options.maximize})); }
 // Adam with weight decay beside the gradient (Loshchilov & Hutter, arXiv:1711.05101): p shrinks by
 // the factor 1 - lr * weight_decay.
 struct AdamWOptions {
@@ -46,9 +48,10 @@ struct AdamWOptions {
   KeptFloats betas = {0.9, 0.999};
   Float eps = 1e-08;
   Float weight_decay = 0.01;
+  bool amsgrad = false;
   bool maximize = false;
 };
-inline Optimizer AdamW(const Tensors& params, const AdamWOptions& options = {}) { return Optimizer(Object::create("AdamW", {params, options.lr, options.betas, options.eps, options.weight_decay, options.maximize})); }
+inline Optimizer AdamW(const Tensors& params, const AdamWOptions& options = {}) { return Optimizer(Object::create("AdamW", {params, options.lr, options.betas, options.eps, options.weight_decay, options.amsgrad, options.maximize})); }
 // Adagrad (Duchi et al., JMLR 12, 2011): sum += g * g; p -= lr / (1 + (step - 1) * lr_decay) * g /
 // (sqrt(sum) + eps). Of a row-sparse gradient the rows that it has alone change. maximize: with -g.
 struct AdagradOptions {
@@ -205,6 +208,31 @@ struct MuonOptions {
   std::string adjust_lr_fn = "original";
 };
 inline Optimizer Muon(const Tensors& params, const MuonOptions& options = {}) { return Optimizer(Object::create("Muon", {params, options.lr, options.weight_decay, options.momentum, options.nesterov, options.ns_coefficients, options.eps, options.ns_steps, options.adjust_lr_fn})); }
+// Rprop (Riedmiller & Braun, 1993, as PyTorch has it), for gradients of all the data: each element
+// goes against the sign of g by a step of its own, at first lr, which is multiplied with etas[1]
+// where the sign stays and with etas[0] where it turns, within step_sizes. A later lr changes
+// nothing. maximize: with -g.
+struct RpropOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float lr = 0.01;
+  KeptFloats etas = {0.5, 1.2};
+  KeptFloats step_sizes = {1e-06, 50.0};
+  bool maximize = false;
+};
+inline Optimizer Rprop(const Tensors& params, const RpropOptions& options = {}) { return Optimizer(Object::create("Rprop", {params, options.lr, options.etas, options.step_sizes, options.maximize})); }
+// Averaged SGD (Polyak & Juditsky, 1992, as PyTorch has it): p shrinks by 1 - lambd * eta and goes
+// by -eta * g, where g has weight_decay * p added; eta, at first lr, is lr / (1 + lambd * lr *
+// step)^alpha. The state's ax is p, and from step t0 on the average of p. maximize: with -g.
+struct ASGDOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float lr = 0.01;
+  Float lambd = 0.0001;
+  Float alpha = 0.75;
+  Float t0 = 1000000.0;
+  Float weight_decay = 0.0;
+  bool maximize = false;
+};
+inline Optimizer ASGD(const Tensors& params, const ASGDOptions& options = {}) { return Optimizer(Object::create("ASGD", {params, options.lr, options.lambd, options.alpha, options.t0, options.weight_decay, options.maximize})); }
 
 }  // namespace optim
 }  // namespace v0
