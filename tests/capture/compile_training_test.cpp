@@ -115,13 +115,18 @@ TEST_P(CompiledTraining, AnotherRateNeedsNoRecording) {
                     "2 recordings, 10 replays");
 }
 
-// An option that is a number of the recording, as momentum, is another recording.
-TEST_P(CompiledTraining, AnotherMomentumIsAnotherRecording) {
-  expect_equal_runs([&] { return sgd(d, {.lr = 0.1, .momentum = 0.5}); }, 12, 8,
-                    [&](Trained& run, int i) {
-                      if (i == 6) run.optimizer.set_option("momentum", 0.9);
-                    },
-                    "5 recordings, 7 replays");
+// The momentum lies in a tensor that a replay reads; the dampening is a number of the recording.
+TEST_P(CompiledTraining, AnotherDampeningIsAnotherRecordingAndAnotherMomentumIsNone) {
+  const auto expect = [&](const char* option, const char* recordings) {
+    expect_equal_runs([&] { return sgd(d, {.lr = 0.1, .momentum = 0.5, .dampening = 0.25}); }, 12,
+                      8,
+                      [&](Trained& run, int i) {
+                        if (i == 6) run.optimizer.set_option(option, 0.9);
+                      },
+                      recordings);
+  };
+  expect("dampening", "5 recordings, 7 replays");
+  expect("momentum", "3 recordings, 9 replays");
 }
 
 // The step is passed over, and not counted, inside of the graph.
