@@ -262,6 +262,31 @@ TEST_F(TextTest, ACycleChangesTheMomentumUnlessItIsToldNotTo) {
   EXPECT_EQ(own, kept);
 }
 
+// Of tests/nn/optimizers_torch_test.cpp, which has their values; here they are compiled, too.
+TEST_F(TextTest, RpropAveragedSgdAndAmsgradTrain) {
+  const auto train = [&](const std::string& optimizer) {
+    return tenon("train " +
+                 with({{R"("optimizer": "AdamW", "lr": 0.01)", optimizer},
+                       {"\"seed\"", "\"compile\": true, \"seed\""},
+                       {": 120", ": 12"}}) +
+                 " --json");
+  };
+  for (const char* optimizer :
+       {R"("optimizer": "Rprop", "lr": 0.001)", R"("optimizer": "ASGD", "lr": 0.3, "t0": 5)",
+        R"("optimizer": "Adam", "lr": 0.01, "amsgrad": true)",
+        R"("optimizer": "AdamW", "lr": 0.01, "amsgrad": true)"}) {
+    const Outcome run = train(optimizer);
+    ASSERT_EQ(run.code, 0) << run.err;
+    const json steps = json::parse(run.out).at("steps");
+    EXPECT_LT(steps.back().at("loss"), steps.front().at("loss")) << optimizer;
+  }
+  EXPECT_HAS(train(R"("optimizer": "Adam", "amsgrad": 1)").err,
+             "t.json:12: Adam: argument 'amsgrad' must be bool, got int 1");
+  EXPECT_HAS(train(R"("optimizer": "Rprop", "etas": [1.5, 2])").err,
+             "because etas is [1.5, 2], expected two numbers, the first between 0 and 1 and the "
+             "second above 1");
+}
+
 TEST_F(TextTest, ATableHasASchedulesAndClippingToo) {
   const Outcome run = tenon(
       "train " + training({{"\"epochs\": 40", R"("schedule": {"schedule": "step", "step_size": 24},
