@@ -14,8 +14,8 @@ void step(const Object& self, const States& states, const Tensor& found_inf, boo
   const NoGrad no_grad;
   // What a step needs memory for comes before any parameter changes: the state of a first step is
   // there, and zero, should the step fail.
-  std::vector<Batches> groups;
-  size_t index = 0;  // over all groups
+  std::vector<Batches> groups;  // key 1: with amsgrad
+  size_t index = 0;             // over all groups
   for (uint32_t group = 0; group < detail::api.object->n_groups(self.get()); ++group) {
     Batches& batches = groups.emplace_back();
     const bool amsgrad = group_option<bool>(self, group, "amsgrad");
@@ -25,7 +25,7 @@ void step(const Object& self, const States& states, const Tensor& found_inf, boo
       if (!gradient.defined()) continue;
       if (gradient.is_row_sparse())
         refuse_row_sparse(gradient, decoupled ? "AdamW does" : "Adam does");
-      Batch& batch = batches.of(parameter.device(), 0);
+      Batch& batch = batches.of(parameter.device(), amsgrad);
       batch.parameters.push_back(parameter);
       batch.gradients.push_back(gradient);
       const char* const names[] = {kAverage, kSquareAverage, kGreatest};
@@ -44,7 +44,7 @@ void step(const Object& self, const States& states, const Tensor& found_inf, boo
     const Tensor lr = group_number(self, group, "lr"), betas = group_number(self, group, "betas"),
                  decay = group_number(self, group, "weight_decay");
     const Tensor beta1 = betas.select(0, 0), beta2 = betas.select(0, 1);
-    if (group_option<bool>(self, group, "amsgrad")) {
+    if (batch.key == 1) {
       amsgrad_step(batch.parameters, batch.gradients, batch.states[0], batch.states[1],
                    batch.states[2], batch.states[3], dynamic(lr),
                    {.beta1 = dynamic(beta1),
